@@ -19,9 +19,10 @@ struct mc_assignment {
 
 /* Maximise the sum of value[i*n + col[i]] over permutations col. value: (n,n) row-major float64,
  * finite. Jonker and Volgenant 1987: column reduction, augmenting row reduction twice, shortest
- * augmenting paths; float32 vector scans for larger n, duals repaired and verified in float64, so that
- * the result is optimal for the float64 matrix to rounding. Deterministic: ties go to the lowest
- * index, on every instruction set. col: n entries. Returns 0, MC_EINPUT (not finite), MC_ENOMEM. */
+ * augmenting paths; float32 vector scans for larger n, duals repaired and verified in float64, so
+ * that the result is optimal for the float64 matrix to rounding. Deterministic: ties go to the
+ * lowest index, on every instruction set. col: n entries. Returns 0, MC_EINPUT (not finite),
+ * MC_ENOMEM. */
 MC_USE_RESULT int mc_assign_max(size_t n, const double *value, int32_t *col,
                                 struct mc_assignment *info, struct mc_error *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Counter-based random numbers: Philox4x32-10 (Salmon et al., SC 2011). A number is a function of
- * (seed, purpose, a, b, c) and of nothing else: not of threads, batch position or device. Header only,
- * so that the device backends compile the same lines. */
+ * (seed, purpose, a, b, c) and of nothing else: not of threads, batch position or device. Header
+ * only, so that the device backends compile the same lines. */
 #ifndef MC_RNG_H
 #define MC_RNG_H
 
@@ -16,15 +16,15 @@
 
 /* What the numbers are for; values are part of the results, never renumber. */
 enum mc_rng_purpose {
-    MC_RNG_INIT = 1,     /* initial weights: a = parameter tensor, b = element / 4 */
-    MC_RNG_SHUFFLE = 2,  /* order of the samples: a = epoch */
-    MC_RNG_AUGMENT = 3,  /* augmentation: a = epoch, b = sample */
-    MC_RNG_CURVE_T = 4,  /* t of a batch: a = epoch, b = step */
-    MC_RNG_DROPOUT = 5,  /* a = epoch, b = sample, c = node and element */
-    MC_RNG_PERMUTE = 6,  /* random permutations: a = group */
-    MC_RNG_SYNTH = 7,    /* synthetic images */
-    MC_RNG_DATA = 8,     /* shuffling of stored data */
-    MC_RNG_BN = 9,       /* augmentation while batch norm is re-estimated */
+    MC_RNG_INIT = 1,    /* initial weights: a = parameter tensor, b = element / 4 */
+    MC_RNG_SHUFFLE = 2, /* order of the samples: a = epoch */
+    MC_RNG_AUGMENT = 3, /* augmentation: a = epoch, b = sample */
+    MC_RNG_CURVE_T = 4, /* t of a batch: a = epoch, b = step */
+    MC_RNG_DROPOUT = 5, /* a = epoch, b = sample, c = node and element */
+    MC_RNG_PERMUTE = 6, /* random permutations: a = group */
+    MC_RNG_SYNTH = 7,   /* synthetic images */
+    MC_RNG_DATA = 8,    /* shuffling of stored data */
+    MC_RNG_BN = 9,      /* augmentation while batch norm is re-estimated */
 };
 
 struct mc_rng4 {

@@ -3,8 +3,8 @@
  * The one format of every stream: a single zstd frame (checksum on) that holds MessagePack objects
  *
  *     0      header   {"mcz": 1, "kind": str, "meta": map, "tensors": [[name, dtype, shape], ...]}
- *     1      history  [entry, ...]                  (empty with --no-history; outside the content id)
- *     2..    records  {"t": index into tensors, "row": first row, "data": ext 1, "xxh": XXH3-64}
+ *     1      history  [entry, ...]                  (empty with --no-history; outside the content
+ * id) 2..    records  {"t": index into tensors, "row": first row, "data": ext 1, "xxh": XXH3-64}
  *     last   end      {"end": records, "id": content id, "inputs": [content id, ...]}
  *
  * `data` is ext type 1, Flax's layout: packed array [shape, dtype name, bytes], little-endian,
@@ -27,7 +27,8 @@
 #define MC_FORMAT_VERSION 1
 #define MC_ID_LEN 33 /* content id with its final 0 */
 
-/* ---- packing and looking into MessagePack maps ------------------------------------------------ */
+/* ---- packing and looking into MessagePack maps ------------------------------------------------
+ */
 
 /* A buffer that MessagePack is packed into. Memory failures are sticky: `failed` is checked by
  * whoever consumes it. Zero-initialised is not valid: mc_pack_init first. */
@@ -64,7 +65,8 @@ MC_USE_RESULT int mc_get_f64(const msgpack_object *map, const char *key, double 
 MC_USE_RESULT int mc_get_bool(const msgpack_object *map, const char *key, int *out,
                               struct mc_error *err);
 
-/* ---- history ---------------------------------------------------------------------------------- */
+/* ---- history ----------------------------------------------------------------------------------
+ */
 
 struct mc_reader;
 
@@ -86,11 +88,12 @@ void mc_history_input(struct mc_history *h, struct mc_reader *r);
 /* --no-history: nothing of the above is written but the input ids. */
 void mc_history_hide(struct mc_history *h);
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------
+ */
 
 /* A piece of a tensor: rows [row, row + rows). data stays valid until the next mc_reader_next. */
 struct mc_record {
-    size_t index;                  /* which of the announced tensors */
+    size_t index;                   /* which of the announced tensors */
     const struct mc_tensor *tensor; /* the whole tensor's name, dtype and shape */
     uint64_t row, rows;
     const void *data; /* 64-byte aligned */
@@ -117,8 +120,8 @@ MC_USE_RESULT int mc_reader_expect(const struct mc_reader *r, const char *kind,
                                    struct mc_error *err);
 
 /* Next record: 1, or 0 when the end record, the frame's end and the end of input were seen and all
- * is right, or MC_EINPUT "x.mcz: record 12, byte 40960: tensor \"conv3\": checksum mismatch". Errors
- * are sticky. */
+ * is right, or MC_EINPUT "x.mcz: record 12, byte 40960: tensor \"conv3\": checksum mismatch".
+ * Errors are sticky. */
 MC_USE_RESULT int mc_reader_next(struct mc_reader *r, struct mc_record *rec, struct mc_error *err);
 /* Read whole tensor(s) to the end of the stream: dst[i] (may be NULL: skipped but checked) receives
  * tensor i, which must be as large as announced. */
@@ -130,7 +133,8 @@ const char *mc_reader_input(const struct mc_reader *r, size_t i);
 uint64_t mc_reader_records(const struct mc_reader *r);
 uint64_t mc_reader_bytes(const struct mc_reader *r); /* compressed bytes taken from the input */
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------
+ */
 
 struct mc_writer;
 

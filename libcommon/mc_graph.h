@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A network is a graph plus two flat vectors. This is the graph: its nodes in the order they are
+ * computed, their shapes, and where each of their tensors lies in the flat vectors.
+ *
+ *     parameters  trained, decayed, interpolated      conv and linear weights and biases, batch
+ * norm's weight and bias statistics  re-estimated or tracked, permuted   batch norm's running mean
+ * and variance
+ *
+ * Tensors lie in PyTorch's order and layout (OIHW), each at a multiple of 16 floats (64 bytes); the
+ * gaps are 0. Letters: N images, C channels, H W, K units of a group, P parameters (with gaps).
+ *
+ * In streams the graph is a map (formats/README.md, "The graph"):
+ *     {"input": [C,H,W], "classes": n, "nodes": [
+ *        {"op": "normalise", "name": "normalise", "in": [], "mean": [...], "std": [...]},
+ *        {"op": "conv", "name": "layers.0.conv", "in": ["normalise"], "out": 16, "kernel": [3,3],
+ *         "stride": [1,1], "pad": [1,1], "groups": 1, "bias": true}, ...]} */
+#ifndef MC_GRAPH_H
+#define MC_GRAPH_H
+
+#include "mc_error.h"
+#include "mc_stream.h"
+#include "mc_tensor.h"
+
+enum mc_op {
+    MC_OP_NORMALISE, /* node 0, always: pixels in [0,1] -> (x - mean) / std, per channel */
+    MC_OP_CONV,
+    MC_OP_LINEAR,    /* in: one whose H = W = 1 */
+    MC_OP_BATCHNORM, /* of a conv (per channel) or a linear layer */
+    MC_OP_RELU, /* Huber's delta: 0 below 0, x^2 / 2 delta up to delta, x - delta / 2 above; 0: ReLU
+                 */
+    MC_OP_ADD,  /* of two or more equal shapes */
+    MC_OP_CONCAT, /* along channels */
+    MC_OP_MAXPOOL,
+    MC_OP_AVGPOOL,    /* padding counts as 0 and is not averaged over */
+    MC_OP_GLOBALPOOL, /* the mean of each channel: H = W = 1 */
+    MC_OP_ADAPTPOOL,  /* average to out_h x out_w as PyTorch's AdaptiveAvgPool2d */
+    MC_OP_FLATTEN,    /* C*H*W channels, channel-major, H = W = 1 */
+    MC_OP_DROPOUT,    /* training only; scales by 1 / (1 - p) */
+    MC_OP_LOSS, /* softmax cross-entropy head of weight `loss_weight`; its input are the logits */
+    MC_N_OPS
+};
+
+#define MC_MAX_INPUTS 16
+#define MC_MAX_CHANNELS_IN 4 /* colour channels of an image */
+#define MC_MAX_NODES 4096
+
+/* A tensor of a node: where it lies in its flat vector, in floats. count 0: not there. */
+struct mc_slot {
+    size_t offset, count;
+};
+
+struct mc_node {
+    enum mc_op op;
+    char name[MC_NAME_MAX]; /* a module path: "layers.0.conv"; its tensors are name.weight,
+                               name.bias, name.running_mean, name.running_var */
+    int in[MC_MAX_INPUTS];  /* earlier nodes */
+    int n_in;
+    int c, h, w; /* shape of the output, inferred */
+
+    int kernel[2], stride[2], pad[2]; /* conv, pooling: H then W */
+    int groups;                       /* conv */
+    int ceil_mode;                    /* max and average pooling */
+    int has_bias;                     /* conv, linear */
+    float eps, momentum;              /* batch norm; momentum is the new batch's weight, .1 */
+    float delta;                      /* relu */
+    float drop;                       /* dropout's probability */
+    float loss_weight;                /* loss: 1 for the main head, .3 for an auxiliary one */
+    int train_only;                   /* loss: head left out (with all that only it needs) outside
+                                         training */
+    float mean[MC_MAX_CHANNELS_IN], std[MC_MAX_CHANNELS_IN]; /* normalise */
+
+    struct mc_slot weight, bias;              /* in the parameters */
+    struct mc_slot running_mean, running_var; /* in the statistics */
+};
+
+/* How a parameter tensor is initialised; a builder's choice, in the graph so that a stranger's
+ * network trains too. Fan in and out as PyTorch's. */
+enum mc_init {
+    MC_INIT_ZERO,
+    MC_INIT_ONE,
+    MC_INIT_XAVIER_NORMAL,
+    MC_INIT_KAIMING_NORMAL_OUT,  /* fan-out, gain sqrt 2 */
+    MC_INIT_UNIFORM_FAN_IN,      /* +-1/sqrt(fan-in), for weights and biases alike */
+    MC_INIT_TRUNCATED_NORMAL_01, /* sigma .01 cut at +-2 sigma */
+    MC_N_INITS
+};
+
+/* A parameter or statistics tensor of the graph, in flat order. */
+struct mc_param {
+    struct mc_tensor tensor; /* "layers.0.conv.weight", float32, shape */
+    size_t offset;           /* floats into its flat vector */
+    size_t count;
+    int node;
+    enum mc_init init;
+    size_t fan_in, fan_out; /* of the layer it belongs to */
+};
+
+struct mc_graph {
+    char net[64]; /* the builder's name and arguments, "tinyten"; free text for others */
+    int input[3]; /* C, H, W */
+    int classes;
+    struct mc_node *nodes; /* nodes[0] is normalise; inputs come before their users */
+    int n_nodes, cap_nodes;
+    int logits; /* node whose output are the logits: the input of the one loss that is not
+                   train_only */
+
+    struct mc_param *params; /* in flat order */
+    size_t n_params, P; /* P: floats in the parameter vector, gaps included, a multiple of 16 */
+    struct mc_param *stats;
+    size_t n_stats, S;
+};
+
+/* ---- building ---------------------------------------------------------------------------------
+ * A builder calls mc_graph_new, then the functions below, each of which returns the new node's
+ * index or -1; errors are sticky (the first is kept in g and reported by mc_graph_finish), so that
+ * a builder reads as the network does. `name` NULL: "op" followed by the node's number. */
+struct mc_graph *mc_graph_new(const char *net, int channels, int height, int width, int classes,
+                              const float *mean, const float *std); /* NULL: out of memory */
+void mc_graph_free(struct mc_graph *g);
+
+struct mc_conv_opts { /* zero means: kernel 1, stride 1, pad 0, groups 1, no bias */
+    int kernel, stride, pad, groups, bias;
+    enum mc_init init, bias_init;
+};
+int mc_graph_conv(struct mc_graph *g, const char *name, int in, int out, struct mc_conv_opts o);
+int mc_graph_linear(struct mc_graph *g, const char *name, int in, int out, int bias,
+                    enum mc_init init, enum mc_init bias_init);
+int mc_graph_batchnorm(struct mc_graph *g, const char *name, int in, float eps);
+int mc_graph_relu(struct mc_graph *g, const char *name, int in);
+int mc_graph_add(struct mc_graph *g, const char *name, const int *in, int n);
+int mc_graph_concat(struct mc_graph *g, const char *name, const int *in, int n);
+int mc_graph_pool(struct mc_graph *g, const char *name, enum mc_op op, int in, int kernel,
+                  int stride, int pad, int ceil_mode); /* max or average */
+int mc_graph_globalpool(struct mc_graph *g, const char *name, int in);
+int mc_graph_adaptpool(struct mc_graph *g, const char *name, int in, int out_h, int out_w);
+int mc_graph_flatten(struct mc_graph *g, const char *name, int in);
+int mc_graph_dropout(struct mc_graph *g, const char *name, int in, float p);
+int mc_graph_loss(struct mc_graph *g, const char *name, int logits, float weight, int train_only);
+
+/* Checks shapes and names (unique, not empty), that there is exactly one main loss head of
+ * `classes` logits, and lays the tensors out. Call once; MC_EINPUT with the first error. */
+MC_USE_RESULT int mc_graph_finish(struct mc_graph *g, struct mc_error *err);
+
+/* ---- the same graph in a stream ---------------------------------------------------------------
+ */
+void mc_graph_pack(const struct mc_graph *g, struct mc_pack *out);
+/* Untrusted input: every number is bounded. *out is finished. MC_EINPUT names the node. */
+MC_USE_RESULT int mc_graph_unpack(struct mc_graph **out, const msgpack_object *map,
+                                  struct mc_error *err);
+/* Equal in everything that decides what is computed (names of tensors included; `net` is not, nor
+ * is Huber's delta, which training may set). */
+int mc_graph_same(const struct mc_graph *a, const struct mc_graph *b);
+struct mc_graph *mc_graph_copy(const struct mc_graph *g);
+/* Set delta of every ReLU. */
+void mc_graph_huber(struct mc_graph *g, float delta);
+
+/* Parameters without gaps: what people count. */
+size_t mc_graph_count(const struct mc_graph *g);
+/* Multiply-adds times 2 of one image's forward pass in conv and linear layers. */
+double mc_graph_flops(const struct mc_graph *g);
+/* Fill params (P floats) from the tensors' inits, keyed by seed; stats (S floats): mean 0, var 1.
+ */
+void mc_graph_init(const struct mc_graph *g, uint64_t seed, float *params, float *stats);
+
+#endif

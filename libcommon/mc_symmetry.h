@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The permutation groups of a network, derived from its graph: which channel axes move together,
+ * which are fixed, which parameter axes and activations each group acts on.
+ *
+ * An axis is a list of segments. Concat strings segments together, flatten repeats each channel h*w
+ * times, add splits both sides until their boundaries agree and ties them, and splits travel to a
+ * fixed point. Input and output axes, and whatever is tied to them, are fixed (group -1). */
+#ifndef MC_SYMMETRY_H
+#define MC_SYMMETRY_H
+
+#include "mc_graph.h"
+
+/* A stretch of an axis: `count` channels of `group` from channel `start` of the group on, each
+ * taking `repeat` places on the axis; so it covers count * repeat places. */
+struct mc_segment {
+    int group; /* -1: fixed */
+    size_t start, count, repeat;
+};
+
+struct mc_axis {
+    struct mc_segment *seg;
+    size_t n;
+};
+
+/* One parameter or statistics axis that a group permutes: places [offset, offset + count * repeat)
+ * of axis `dim` of the tensor belong to channels [start, start + count) of the group. */
+struct mc_use {
+    int is_stat;  /* tensor of graph->stats, not of graph->params */
+    size_t index; /* which one */
+    int dim;      /* 0: outputs (and vectors), 1: inputs */
+    size_t offset, start, count, repeat;
+};
+
+/* One place where a group can be observed: channels [offset, offset + count) of node `post` (the
+ * last pointwise operation before the next one with parameters) are channels [start, start + count)
+ * of the group. `pre` is the input of that ReLU; equal to `post` where there is none. */
+struct mc_tap {
+    int group;
+    int post, pre;
+    size_t offset, start, count;
+};
+
+struct mc_group {
+    char name[MC_NAME_MAX]; /* of the first layer whose outputs it permutes */
+    size_t size;            /* K */
+    struct mc_use *uses;
+    size_t n_uses;
+};
+
+struct mc_symmetry {
+    struct mc_group *groups; /* in the order of the graph */
+    size_t n_groups;
+    struct mc_tap *taps; /* of all groups, in the order of the graph */
+    size_t n_taps;
+    struct mc_axis *axes; /* (n_nodes): the channel axis of each node's output */
+    int n_nodes;
+};
+
+/* MC_EINPUT for what cannot be permuted (grouped convolution), naming the node. */
+MC_USE_RESULT int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g,
+                                     struct mc_error *err);
+void mc_symmetry_release(struct mc_symmetry *s);
+
+/* ---- permutations -----------------------------------------------------------------------------
+ */
+
+/* One permutation a group; perm[i] is the unit of the old network that goes to place i. */
+struct mc_perm {
+    size_t n_groups;
+    char (*names)[MC_NAME_MAX];
+    size_t *sizes;
+    int32_t **perm;
+};
+
+MC_USE_RESULT int mc_perm_init(struct mc_perm *p, const struct mc_symmetry *s,
+                               struct mc_error *err); /* identity of these groups */
+void mc_perm_release(struct mc_perm *p);
+/* Uniform random permutations keyed by seed (MC_RNG_PERMUTE) and the group's index. */
+void mc_perm_random(struct mc_perm *p, uint64_t seed);
+void mc_perm_inverse(struct mc_perm *p); /* in place */
+/* p := first p, then q: applying the result equals applying p and then q. Same groups, or
+ * MC_EINPUT. */
+MC_USE_RESULT int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error *err);
+int mc_perm_is_identity(const struct mc_perm *p);
+size_t mc_perm_moved(const struct mc_perm *p, size_t group); /* units not at their own place */
+/* Every entry in range and once; MC_EINPUT names the group. */
+MC_USE_RESULT int mc_perm_check(const struct mc_perm *p, struct mc_error *err);
+/* The permutation is one of this network's groups: same names, sizes, order. MC_EINPUT if not. */
+MC_USE_RESULT int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s,
+                               struct mc_error *err);
+
+/* Index vectors of the permuted network: out[i] = in[index[i]] for the parameter (P entries) and
+ * the statistics vector (S entries); gaps map to themselves. */
+MC_USE_RESULT int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s,
+                                 const struct mc_graph *g, uint32_t *params, uint32_t *stats,
+                                 struct mc_error *err);
+/* Apply on the host: out may not overlap in. stats may be NULL (curves have none). */
+MC_USE_RESULT int mc_perm_apply(const struct mc_perm *p, const struct mc_symmetry *s,
+                                const struct mc_graph *g, const float *params_in,
+                                const float *stats_in, float *params_out, float *stats_out,
+                                struct mc_error *err);
+
+#endif
