@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The only door to a device. A backend offers opaque buffers, plans made once for (graph, batch,
+ * what is kept) and then run without allocating, and arithmetic on flat vectors.
+ *
+ * No host pointer appears inside a training loop and nothing in it waits for the device: what
+ * changes from step to step (learning rate, curve coefficients, sample indices, random-number
+ * counters) is data in device buffers, picked by the row counter in a control buffer. So a device
+ * may capture several steps once and replay them. Only get() waits.
+ *
+ * Letters: B images of a batch, C channels, H W, P parameters, S statistics (graph's flat vectors),
+ * K channels of a tap. Every function that can fail returns 0 or a negative enum mc_err and fills
+ * err; a shape or mode that a plan was not made for is a bug and asserted. */
+#ifndef MC_BACKEND_H
+#define MC_BACKEND_H
+
+#include "mc_error.h"
+#include "mc_graph.h"
+
+struct mc_backend;
+struct mc_buf;  /* device memory, 64-byte aligned, zeroed when new */
+struct mc_plan; /* a graph ready to run at one batch size */
+
+/* The control block: one lies in device memory, and every function that takes `ctl` reads it there.
+ */
+struct mc_ctl {
+    uint64_t seed;
+    uint32_t epoch;
+    uint32_t row; /* the step within whatever was uploaded for several steps */
+};
+
+enum mc_mode {
+    MC_MODE_TRAIN,      /* batch statistics; running statistics updated; dropout on */
+    MC_MODE_BATCH,      /* batch statistics, no update; dropout off */
+    MC_MODE_REESTIMATE, /* as MC_MODE_BATCH, and the batch's moments are added to `acc` */
+    MC_MODE_EVAL        /* the given statistics; dropout off */
+};
+
+/* What training does to a batch of pixels; part of a data set. All zero: nothing. Rotation by
+ * nearest pixel about the centre, then flip, then a crop of the size of the image after padding by
+ * `pad`; what comes from outside is 0 (black). Philox (seed, purpose, epoch, sample): v[0] angle,
+ * v[1] flip, v[2] and v[3] crop offsets. */
+struct mc_augment {
+    float rotate; /* degrees, uniform in [-rotate, rotate] */
+    int flip;     /* horizontally, with probability 1/2 */
+    int pad;
+};
+
+/* Channels [offset, offset + count) of a node's output that a plan keeps readable. */
+struct mc_tap_request {
+    int node;
+    size_t offset, count;
+};
+
+struct mc_plan_opts {
+    size_t batch;   /* B; smaller batches are padded, see mc_source */
+    int train_only; /* with the heads that exist only while training */
+    int backward;   /* keep what backward needs */
+    int input_grad; /* backward reaches the pixels */
+    const struct mc_tap_request *taps;
+    size_t n_taps;
+};
+
+/* Where a batch comes from: a data set (or a part of it) that lies on the device. */
+struct mc_source {
+    const struct mc_buf *images; /* (N, C, H, W) pixels: uint8 0..255, or float32 in [0,1] */
+    enum mc_dtype pixels;        /* MC_U8 or MC_F32 */
+    const struct mc_buf *labels; /* (N) int32 */
+    const struct mc_buf *order;  /* (rows, B) int32: row ctl.row holds the batch's samples; -1 after
+                                    the last one of a short batch: masked, it counts nowhere */
+    const struct mc_augment *augment; /* NULL: none */
+    uint32_t purpose;                 /* enum mc_rng_purpose of the augmentation */
+};
+
+/* One SGD step with Nesterov momentum on a free vector p whose point theta = ... + coef * p + ...:
+ *     d = coef * (grad + decay * point);  m = momentum * m + d;  p -= lr * (d + momentum * m)
+ * Plain training has point = p and coef = 1. lr is lrs[ctl.row], coef is coefs[ctl.row * stride +
+ * k]. */
+struct mc_sgd {
+    struct mc_buf *p, *m;              /* (n) */
+    const struct mc_buf *grad, *point; /* (n) */
+    const struct mc_buf *lrs;          /* float32 a row */
+    const struct mc_buf *coefs;        /* float32, `stride` a row; NULL: 1 */
+    size_t stride, k;
+    float momentum, decay;
+    int nesterov;
+};
+
+enum mc_metric {
+    MC_METRIC_IMAGES,
+    MC_METRIC_OBJECTIVE,
+    MC_METRIC_LOSS,
+    MC_METRIC_CORRECT,
+    MC_N_METRICS
+};
+enum mc_output { MC_OUT_LOGITS, MC_OUT_LOSS, MC_OUT_CORRECT, MC_OUT_TAP };
+
+/* Doubles of the joint moments of a tap of K channels: sum x, sum y, sum x^2, sum y^2 (K each),
+ * then sum x y^T (K,K), row-major, rows are the first network's channels. */
+#define MC_MOMENTS_SIZE(K) (4 * (size_t)(K) + (size_t)(K) * (size_t)(K))
+/* Doubles of the re-estimation's accumulator: sum of the channels' batch sums (S), of their batch
+ * sums of squares (S), and the images counted. */
+#define MC_REESTIMATE_SIZE(S) (2 * (size_t)(S) + 1)
+
+struct mc_backend {
+    const char *name;   /* "cpu", "cuda" */
+    char describe[160]; /* instruction set, threads, library version: for logs */
+    char key[64]; /* what decides the bytes of a result beside the build: checkpoints compare */
+    int threads;
+
+    void (*close)(struct mc_backend *be);
+
+    /* -- buffers -- */
+    int (*buf_new)(struct mc_backend *be, size_t bytes, struct mc_buf **out, struct mc_error *err);
+    void (*buf_free)(struct mc_backend *be, struct mc_buf *b); /* NULL is fine */
+    int (*put)(struct mc_backend *be, struct mc_buf *dst, size_t at, const void *src, size_t bytes,
+               struct mc_error *err);
+    int (*get)(struct mc_backend *be, const struct mc_buf *src, size_t at, void *dst, size_t bytes,
+               struct mc_error *err);
+    void (*zero)(struct mc_backend *be, struct mc_buf *b);
+    void (*copy)(struct mc_backend *be, struct mc_buf *dst, const struct mc_buf *src, size_t bytes);
+    void (*ctl_next)(struct mc_backend *be, struct mc_buf *ctl); /* row += 1 */
+
+    /* -- plans -- */
+    int (*plan_new)(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
+                    struct mc_plan **out, struct mc_error *err); /* g must outlive the plan */
+    void (*plan_free)(struct mc_plan *p);
+    size_t (*plan_bytes)(const struct mc_plan *p); /* device memory that the plan holds */
+    /* Gather, augment and normalise a batch into the plan. */
+    void (*load)(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl);
+    /* stats: (S) read in MC_MODE_EVAL, updated in MC_MODE_TRAIN, else unused and may be NULL.
+     * acc: MC_REESTIMATE_SIZE(S) doubles, in MC_MODE_REESTIMATE only. */
+    void (*forward)(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
+                    struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl);
+    /* After forward with the same parameters: grad (P, overwritten, gaps 0; NULL: only the pixels')
+     * of the batch's mean objective (all heads, weighted), without weight decay. */
+    void (*backward)(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad);
+    /* The pixels' gradient of the batch's mean objective, per unit of pixel: (B,C,H,W) float32. */
+    void (*input_grad)(struct mc_plan *p, struct mc_buf *out);
+    /* acc[MC_N_METRICS] doubles += images, sum of the objective, of the main head's loss, correct.
+     */
+    void (*metrics)(struct mc_plan *p, struct mc_buf *acc);
+    /* float32: logits (B, classes); a sample's loss or correctness of the main head (B); tap
+     * `index` (B, count, H, W). Masked samples give 0. */
+    void (*output)(struct mc_plan *p, enum mc_output what, size_t index, struct mc_buf *out);
+    /* Joint moments of tap `index` of two plans that loaded the same batch: acc += float64 products
+     * of the float32 activations; exact to float64 rounding, the same bits for a batch whatever
+     * came before. */
+    void (*moments)(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc);
+    /* The accumulator's pooled mean and unbiased variance -> stats. */
+    void (*reestimate)(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,
+                       struct mc_buf *stats);
+
+    /* -- flat vectors (n float32) -- */
+    /* dst = sum over i of coefs[ctl.row * k + i] * src[i]; coefs float32. dst may be a src. */
+    void (*lincomb)(struct mc_backend *be, size_t n, struct mc_buf *dst, size_t k,
+                    const struct mc_buf *const *src, const struct mc_buf *coefs,
+                    const struct mc_buf *ctl);
+    void (*sgd)(struct mc_backend *be, size_t n, const struct mc_sgd *s, const struct mc_buf *ctl);
+    /* acc[slot] += scale * sum of squares, float64. */
+    void (*sumsq)(struct mc_backend *be, size_t n, const struct mc_buf *x, double scale,
+                  struct mc_buf *acc, size_t slot);
+    /* dst[i] = src[index[i]]; index uint32. */
+    void (*gather)(struct mc_backend *be, size_t n, struct mc_buf *dst, const struct mc_buf *src,
+                   const struct mc_buf *index);
+};
+
+/* device: "auto", "cpu", "cuda", "cuda:1". threads 0: all cores. MC_EUSAGE for an unknown name;
+ * MC_EFAIL "cuda: no CUDA backend in this build" and the like. */
+MC_USE_RESULT int mc_backend_open(struct mc_backend **out, const char *device, int threads,
+                                  struct mc_error *err);
+
+#endif
