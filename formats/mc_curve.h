@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Curve streams: a parametrised path of networks between two fixed ends. formats/curve.md is the
+ * specification.
+ *
+ * meta: net, graph, dataset, curve ("bezier" or "chain"), points (2 or more), groups (with a
+ * permutation only). Tensors: "0/layers.0.conv.weight", ... for each point 0..points-1, float32;
+ * then "permutation/GROUP" int32. A curve carries no statistics: they are re-estimated at a point.
+ */
+#ifndef MC_CURVE_H
+#define MC_CURVE_H
+
+#include "mc_graph.h"
+#include "mc_stream.h"
+#include "mc_symmetry.h"
+
+#define MC_MAX_POINTS 64
+
+enum mc_curve_kind {
+    MC_CURVE_BEZIER, /* sum over i of binomial(n,i) t^i (1-t)^(n-i) point_i */
+    MC_CURVE_CHAIN   /* polygonal: straight from point to point, equal shares of t */
+};
+
+struct mc_curve {
+    struct mc_graph *graph;
+    enum mc_curve_kind kind;
+    size_t n_points;              /* ends included: a straight line has 2, a quadratic Bezier 3 */
+    float *points[MC_MAX_POINTS]; /* (P) each, 64-byte aligned */
+    char dataset[64];
+    struct mc_perm *perm; /* of b, already applied to the last point; NULL: none recorded */
+    char id[MC_ID_LEN];
+};
+
+MC_USE_RESULT int mc_curve_init(struct mc_curve *out, const struct mc_graph *g,
+                                enum mc_curve_kind kind, size_t n_points, const char *dataset,
+                                struct mc_error *err); /* zeroed points */
+MC_USE_RESULT int mc_curve_read(struct mc_curve *out, const char *path, struct mc_history *h,
+                                struct mc_error *err);
+MC_USE_RESULT int mc_curve_write(const struct mc_curve *c, const char *path,
+                                 const struct mc_history *h, struct mc_error *err);
+void mc_curve_release(struct mc_curve *c);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Dataset streams: images with labels, always pixels. formats/dataset.md is the specification.
+ *
+ * meta: name, split, order, classes, class_names, mean, std (the normalisation that a network for
+ * it uses), augment. Tensors: images (N,C,H,W) uint8 0..255 or float32 in [0,1]; labels (N) int32.
+ * Records alternate (images, labels) in blocks, so that a reader needs one block at a time. */
+#ifndef MC_DATASET_H
+#define MC_DATASET_H
+
+#include "backend.h" /* struct mc_augment */
+#include "mc_nets.h"
+#include "mc_stream.h"
+
+#define MC_MAX_CLASSES 65536
+
+struct mc_dataset_info {
+    char name[64];  /* "cifar10", "synth" */
+    char split[16]; /* "train", "test" */
+    char order[64]; /* "publisher", "shuffled with seed 1" */
+    uint64_t n;     /* N images */
+    enum mc_dtype pixels;
+    struct mc_net_spec spec;   /* C, H, W, classes, mean, std */
+    struct mc_augment augment; /* what training does to a batch by default */
+    char **class_names;        /* (classes) or NULL */
+};
+
+void mc_dataset_info_release(struct mc_dataset_info *info);
+size_t mc_dataset_image_bytes(const struct mc_dataset_info *info);
+
+/* Reading in order, in constant memory. */
+struct mc_dataset_reader;
+MC_USE_RESULT int mc_dataset_open(struct mc_dataset_reader **out, const char *path,
+                                  struct mc_error *err);
+const struct mc_dataset_info *mc_dataset_get_info(const struct mc_dataset_reader *d);
+struct mc_reader *mc_dataset_stream(struct mc_dataset_reader *d); /* for mc_history_input, the id */
+/* Up to max next images and labels; *n < max only at the verified end of the stream. Labels are
+ * checked to be in [0, classes), float pixels to be finite and in [0,1]. */
+MC_USE_RESULT int mc_dataset_read(struct mc_dataset_reader *d, size_t max, void *images,
+                                  int32_t *labels, size_t *n, struct mc_error *err);
+void mc_dataset_close(struct mc_dataset_reader *d);
+
+/* A whole data set in memory: the first `samples` images (0: all; the stream is read to its end all
+ * the same, so that a truncated one never passes). */
+struct mc_dataset {
+    struct mc_dataset_info info; /* n: the images held */
+    void *images;
+    int32_t *labels;
+    char id[MC_ID_LEN]; /* of the stream */
+};
+MC_USE_RESULT int mc_dataset_load(struct mc_dataset *out, struct mc_dataset_reader *d,
+                                  uint64_t samples, struct mc_error *err);
+void mc_dataset_release(struct mc_dataset *d);
+
+/* Writing in order. */
+struct mc_dataset_writer;
+MC_USE_RESULT int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
+                                    const struct mc_dataset_info *info, const struct mc_history *h,
+                                    struct mc_error *err);
+MC_USE_RESULT int mc_dataset_write(struct mc_dataset_writer *d, size_t n, const void *images,
+                                   const int32_t *labels, struct mc_error *err);
+MC_USE_RESULT int mc_dataset_commit(struct mc_dataset_writer *d, char *id, struct mc_error *err);
+void mc_dataset_abandon(struct mc_dataset_writer *d); /* NULL is fine */
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Moments streams: the sums that correlation needs, of two networks' joint activations at every
+ * tap. They add: shards of the data counted apart merge to what one run would have counted.
+ * formats/moments.md is the specification.
+ *
+ * meta: at ("post" or "pre"), images, shard, shards, groups: [{name, size}], taps: [{name, group,
+ * start, count, samples}]. Tensors, float64, for tap i (named as the tap): "i/NAME/sum_a" (K),
+ * "sum_b", "sumsq_a", "sumsq_b", "cross" (K,K); rows of cross are a's units. A tap sees channels
+ * [start, start + count) of its group; samples = images * H * W. */
+#ifndef MC_MOMENTS_H
+#define MC_MOMENTS_H
+
+#include "mc_stream.h"
+#include "mc_symmetry.h"
+
+struct mc_tap_info {
+    char name[MC_NAME_MAX]; /* of the node observed */
+    size_t group, start, count;
+    uint64_t samples;
+};
+
+/* The groups and taps that moments and activation streams are about. */
+struct mc_taps {
+    char at[8]; /* "post" or "pre" */
+    size_t n_groups, n_taps;
+    char (*group_names)[MC_NAME_MAX];
+    size_t *group_sizes;
+    struct mc_tap_info *taps;
+};
+
+struct mc_moments {
+    struct mc_taps taps;
+    uint64_t images;
+    uint32_t shard, shards; /* 0 of 1: everything */
+    double **sums; /* a tap: MC_MOMENTS_SIZE(count) doubles, as kernels/backend.h lays them out */
+    char id[MC_ID_LEN];
+    char inputs[3][MC_ID_LEN]; /* content ids of a, b, data; "" where the stream does not say */
+};
+
+/* taps of a network's symmetry; samples 0. at_pre: observe the ReLUs' inputs. */
+MC_USE_RESULT int mc_taps_init(struct mc_taps *out, const struct mc_symmetry *s,
+                               const struct mc_graph *g, int at_pre, struct mc_error *err);
+int mc_taps_same(const struct mc_taps *a, const struct mc_taps *b); /* samples aside */
+void mc_taps_release(struct mc_taps *t);
+void mc_taps_pack(const struct mc_taps *t, struct mc_pack *p); /* three keys of an open map */
+MC_USE_RESULT int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta,
+                                 struct mc_error *err);
+
+MC_USE_RESULT int mc_moments_init(struct mc_moments *out, const struct mc_taps *taps,
+                                  struct mc_error *err); /* copies taps, zero sums */
+MC_USE_RESULT int mc_moments_read(struct mc_moments *out, const char *path, struct mc_history *h,
+                                  struct mc_error *err);
+MC_USE_RESULT int mc_moments_write(const struct mc_moments *m, const char *path,
+                                   const struct mc_history *h, struct mc_error *err);
+/* into += m. MC_EINPUT when they are about different networks, taps or the same shard twice. */
+MC_USE_RESULT int mc_moments_add(struct mc_moments *into, const struct mc_moments *m,
+                                 struct mc_error *err);
+void mc_moments_release(struct mc_moments *m);
+
+#endif

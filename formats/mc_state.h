@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * State streams: a checkpoint of a training run, at an epoch's end. formats/state.md is the
+ * specification.
+ *
+ * meta: tool, settings (a map of text to text: everything that decides the result, inputs' content
+ * ids, backend key and thread count among them), epoch (epochs done), log (text: the log lines so
+ * far). Tensors: named float32 vectors of any length, one dimension. */
+#ifndef MC_STATE_H
+#define MC_STATE_H
+
+#include "mc_stream.h"
+
+struct mc_state_vector {
+    char name[MC_NAME_MAX]; /* "point", "momentum", "stats" */
+    float *data;
+    size_t n;
+};
+
+struct mc_state_setting {
+    const char *name;
+    char value[200];
+};
+
+#define MC_STATE_MAX 128
+
+struct mc_state {
+    const char *tool;
+    struct mc_state_setting settings[MC_STATE_MAX];
+    size_t n_settings;
+    uint64_t epoch;
+    struct mc_state_vector vectors[MC_STATE_MAX];
+    size_t n_vectors;
+};
+
+/* Write atomically. */
+MC_USE_RESULT int mc_state_write(const struct mc_state *s, const char *path, struct mc_error *err);
+/* Read into *s, whose tool, settings and vectors (names, sizes, memory) say what is expected:
+ * MC_EINPUT "ck.mcz: was made with lr 0.1, this run has 0.05" when they differ. Sets epoch and the
+ * vectors. */
+MC_USE_RESULT int mc_state_read(struct mc_state *s, const char *path, struct mc_error *err);
+
+#endif
