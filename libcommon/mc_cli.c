@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What every program of the suite does alike. */
+#include "mc_cli.h"
+
+#include "mc_stream.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *program = "mc";
+
+double mc_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void message(const char *fmt, va_list ap)
+{
+    char text[1024];
+
+    vsnprintf(text, sizeof text, fmt, ap);
+    fprintf(stderr, "%s: %s\n", program, text);
+}
+
+void mc_cli_usage(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    message(fmt, ap);
+    va_end(ap);
+    exit(2);
+}
+
+void mc_note(const struct mc_cli *cli, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (cli->quiet)
+        return;
+    va_start(ap, fmt);
+    message(fmt, ap);
+    va_end(ap);
+}
+
+void mc_detail(const struct mc_cli *cli, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (!cli->verbose)
+        return;
+    va_start(ap, fmt);
+    message(fmt, ap);
+    va_end(ap);
+}
+
+void mc_warn(const struct mc_cli *cli, const char *fmt, ...)
+{
+    va_list ap;
+
+    (void)cli;
+    va_start(ap, fmt);
+    message(fmt, ap);
+    va_end(ap);
+}
+
+static const char exit_statuses[] =
+    "\n\nExit status: 0 done, 1 failed, 2 usage, 3 input damaged or not what it should be.";
+
+void mc_cli_parse(struct mc_cli *cli, const struct argp *argp, int argc, char **argv, void *input)
+{
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    struct argp whole = *argp;
+    char *doc = NULL;
+
+    program = slash ? slash + 1 : argc > 0 ? argv[0] : "mc";
+    cli->tool = program;
+    cli->device = "auto";
+    cli->seed = 1;
+    mc_stream_catch_signals();
+    if (asprintf(&doc, "%s%s", argp->doc ? argp->doc : "", exit_statuses) < 0 ||
+        !(cli->operands = calloc(MC_MAX_OPERANDS, sizeof *cli->operands))) {
+        fprintf(stderr, "%s: out of memory\n", program);
+        exit(1);
+    }
+    whole.doc = doc;
+    argp_err_exit_status = 2;
+    error_t e = argp_parse(&whole, argc, argv, ARGP_NO_HELP, NULL, input);
+    free(doc);
+    if (e)
+        mc_cli_usage("%s", strerror(e));
+}
+
+error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state *state)
+{
+    switch (key) {
+    case 'o':
+        cli->output = arg;
+        return 0;
+    case 't':
+        cli->threads = (int)mc_parse_u64("--threads", arg, 1, 1024);
+        return 0;
+    case 'q':
+        cli->quiet = 1;
+        cli->no_progress = 1;
+        return 0;
+    case 'v':
+        cli->verbose = 1;
+        return 0;
+    case 'h':
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+        return 0;
+    case MC_KEY_VERSION:
+        printf("%s (mc) %s\nstream format %d; backends: cpu (oneDNN)\n", cli->tool, MC_VERSION,
+               MC_FORMAT_VERSION);
+        exit(0);
+    case MC_KEY_DEVICE:
+        cli->device = arg;
+        return 0;
+    case MC_KEY_SEED:
+        cli->seed = mc_parse_u64("--seed", arg, 0, UINT64_MAX);
+        return 0;
+    case MC_KEY_LOG_JSON:
+        cli->log_path = arg;
+        return 0;
+    case MC_KEY_NO_PROGRESS:
+        cli->no_progress = 1;
+        return 0;
+    case MC_KEY_NO_HISTORY:
+        cli->no_history = 1;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (cli->n_operands == MC_MAX_OPERANDS)
+            mc_cli_usage("more than %d operands", MC_MAX_OPERANDS);
+        cli->operands[cli->n_operands++] = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
+{
+    free(cli->operands);
+    cli->operands = NULL;
+    if (code)
+        fprintf(stderr, "%s: %s\n", program, err->text);
+    int bad = ferror(stdout);
+    if (fclose(stdout) || bad) {
+        if (!code)
+            fprintf(stderr, "%s: cannot write stdout: %s\n", program, strerror(errno));
+        code = code ? code : MC_EFAIL;
+    }
+    return mc_exit_status(code);
+}
+
+uint64_t mc_parse_u64(const char *option, const char *arg, uint64_t min, uint64_t max)
+{
+    char *end = NULL;
+
+    errno = 0;
+    unsigned long long v = strtoull(arg, &end, 10);
+    if (*arg < '0' || *arg > '9' || *end || errno || v < min || v > max) {
+        if (max == UINT64_MAX)
+            mc_cli_usage("%s: '%s' is not a whole number of at least %llu", option, arg,
+                         (unsigned long long)min);
+        mc_cli_usage("%s: '%s' is not a whole number from %llu to %llu", option, arg,
+                     (unsigned long long)min, (unsigned long long)max);
+    }
+    return v;
+}
+
+/* strtod takes hexadecimal, "inf" and leading blanks; users' numbers have none of these. */
+static int plain_real(const char *s, const char **end, double *out)
+{
+    size_t n = strspn(s, "0123456789+-.eE");
+    char buf[64], *stop = NULL;
+
+    if (!n || n >= sizeof buf)
+        return 0;
+    memcpy(buf, s, n);
+    buf[n] = 0;
+    errno = 0;
+    *out = strtod(buf, &stop);
+    *end = s + n;
+    return *stop == 0 && isfinite(*out) && !(errno == ERANGE && *out != 0);
+}
+
+double mc_parse_f64(const char *option, const char *arg, double min, double max)
+{
+    const char *end = arg;
+    double v = 0, d = 1;
+    int ok = plain_real(arg, &end, &v);
+
+    if (ok && *end == '/')
+        ok = plain_real(end + 1, &end, &d) && d != 0;
+    v /= d;
+    if (!ok || *end || !(v >= min && v <= max)) {
+        if (isfinite(max))
+            mc_cli_usage("%s: '%s' is not a number from %g to %g", option, arg, min, max);
+        mc_cli_usage("%s: '%s' is not a number of at least %g", option, arg, min);
+    }
+    return v;
+}
+
+int mc_parse_choice(const char *option, const char *arg, const char *const *choices)
+{
+    char list[512] = "";
+
+    for (int i = 0; choices[i]; i++) {
+        if (!strcmp(choices[i], arg))
+            return i;
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", choices[i]);
+    }
+    mc_cli_usage("%s: there is no '%s' (there are: %s)", option, arg, list);
+}
+
+/* ---- progress ---------------------------------------------------------------------------------
+ */
+
+void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const char *what,
+                       const char *unit, uint64_t total)
+{
+    memset(p, 0, sizeof *p);
+    p->cli = cli;
+    p->what = what;
+    p->unit = unit;
+    p->total = total;
+    p->start = mc_now();
+    p->shown = !cli->no_progress && isatty(STDERR_FILENO);
+}
+
+int mc_progress_due(const struct mc_progress *p)
+{
+    return p->shown && mc_now() - p->last >= .1;
+}
+
+void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra)
+{
+    double now = mc_now(), took = now - p->start;
+
+    if (!p->shown || now - p->last < .1)
+        return;
+    p->last = now;
+    double rate = took > 0 ? (double)done / took : 0;
+    fprintf(stderr, "\r%s: %s ", program, p->what);
+    if (p->total) {
+        double left = rate > 0 ? (double)(p->total - done) / rate : 0;
+        fprintf(stderr, "%3.0f%%  %.0f %s/s  %.0f:%02.0f left",
+                100. * (double)done / (double)p->total, rate, p->unit, floor(left / 60),
+                floor(fmod(left, 60)));
+    } else {
+        fprintf(stderr, "%llu %s  %.0f/s", (unsigned long long)done, p->unit, rate);
+    }
+    fprintf(stderr, "  %s\033[K", extra ? extra : "");
+}
+
+void mc_progress_end(struct mc_progress *p)
+{
+    if (p->shown && p->last > 0)
+        fputs("\r\033[K", stderr);
+    p->shown = 0;
+}
+
+/* ---- JSON lines -------------------------------------------------------------------------------
+ */
+
+struct mc_log {
+    FILE *f;
+    char *path;
+    int failed;
+};
+
+void mc_json_str(FILE *f, const char *s)
+{
+    putc('"', f);
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c == '"' || c == '\\')
+            fprintf(f, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(f, "\\u%04x", c);
+        else
+            putc(c, f);
+    }
+    putc('"', f);
+}
+
+int mc_log_open(struct mc_log **out, const char *path, struct mc_error *err)
+{
+    struct mc_log *l = calloc(1, sizeof *l);
+
+    *out = NULL;
+    if (!l || !(l->path = strdup(path))) {
+        free(l);
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    if (!(l->f = fopen(path, "w"))) {
+        int rc = mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
+        free(l->path);
+        free(l);
+        return rc;
+    }
+    *out = l;
+    return 0;
+}
+
+void mc_log_begin(struct mc_log *l, const char *event)
+{
+    if (!l)
+        return;
+    fputs("{\"event\":", l->f);
+    mc_json_str(l->f, event);
+}
+
+static void key_of(struct mc_log *l, const char *key)
+{
+    putc(',', l->f);
+    mc_json_str(l->f, key);
+    putc(':', l->f);
+}
+
+void mc_log_str(struct mc_log *l, const char *key, const char *value)
+{
+    if (!l)
+        return;
+    key_of(l, key);
+    mc_json_str(l->f, value);
+}
+
+void mc_log_int(struct mc_log *l, const char *key, int64_t value)
+{
+    if (!l)
+        return;
+    key_of(l, key);
+    fprintf(l->f, "%lld", (long long)value);
+}
+
+void mc_log_num(struct mc_log *l, const char *key, double value)
+{
+    if (!l)
+        return;
+    key_of(l, key);
+    if (isfinite(value))
+        fprintf(l->f, "%.9g", value);
+    else
+        fputs("null", l->f); /* JSON has no NaN */
+}
+
+void mc_log_end(struct mc_log *l)
+{
+    if (!l)
+        return;
+    fputs("}\n", l->f);
+    if (fflush(l->f))
+        l->failed = errno ? errno : EIO;
+}
+
+int mc_log_close(struct mc_log *l, struct mc_error *err)
+{
+    int rc = 0;
+
+    if (!l)
+        return 0;
+    if (fclose(l->f) && !l->failed)
+        l->failed = errno ? errno : EIO;
+    if (l->failed)
+        rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", l->path, strerror(l->failed));
+    free(l->path);
+    free(l);
+    return rc;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a user's hands expect of every program: the same option names, messages, exit statuses,
+ * progress and logs. Used by tools/ only; this is the one place beside them that prints and exits.
+ *
+ *     static const struct argp_option options[] = {
+ *         MC_OPTION_OUTPUT, MC_OPTION_THREADS, {"samples", 'n', "N", 0, "first N images", 0},
+ *         MC_OPTIONS_END};
+ *
+ *     static error_t parse(int key, char *arg, struct argp_state *state)
+ *     {
+ *         struct options *o = state->input;
+ *         switch (key) {
+ *         case 'n':
+ *             o->samples = mc_parse_u64("--samples", arg, 1, UINT32_MAX);
+ *             return 0;
+ *         default:
+ *             return mc_cli_option(&o->cli, key, arg, state);
+ *         }
+ *     }
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *         struct options o = {0};
+ *         struct mc_error err = {0};
+ *         mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+ *         return mc_cli_exit(&o.cli, run(&o, &err), &err);
+ *     }
+ *
+ * Operands arrive at the parser's ARGP_KEY_ARG, or are taken from cli.operands. */
+#ifndef MC_CLI_H
+#define MC_CLI_H
+
+#include "mc_error.h"
+
+#include <argp.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct mc_log;
+
+#define MC_MAX_OPERANDS 4096
+
+struct mc_cli {
+    const char *tool;   /* program name without path */
+    const char *output; /* -o, NULL: stdout */
+    const char *device; /* "auto" */
+    int threads;        /* 0: all cores */
+    uint64_t seed;      /* 1 */
+    int quiet, verbose, no_progress, no_history;
+    const char *log_path; /* --log-json */
+    const char **operands;
+    size_t n_operands;
+};
+
+/* Keys of the options without a letter. */
+enum {
+    MC_KEY_DEVICE = 0x4000,
+    MC_KEY_SEED,
+    MC_KEY_LOG_JSON,
+    MC_KEY_NO_PROGRESS,
+    MC_KEY_NO_HISTORY,
+    MC_KEY_VERSION,
+    MC_KEY_TOOL = 0x5000 /* a tool's own start here */
+};
+
+/* clang-format off */
+#define MC_OPTION_OUTPUT      {"output", 'o', "FILE", 0, "write there instead of to standard output", 90}
+#define MC_OPTION_THREADS     {"threads", 't', "N", 0, "threads (default: all cores)", 91}
+#define MC_OPTION_DEVICE      {"device", MC_KEY_DEVICE, "DEV", 0, "auto, cpu or cuda[:N] (default auto)", 91}
+#define MC_OPTION_SEED        {"seed", MC_KEY_SEED, "N", 0, "seed of every random choice (default 1)", 91}
+#define MC_OPTION_LOG_JSON    {"log-json", MC_KEY_LOG_JSON, "FILE", 0, "log one JSON object a line", 92}
+#define MC_OPTION_NO_PROGRESS {"no-progress", MC_KEY_NO_PROGRESS, 0, 0, "no progress line on a terminal", 93}
+#define MC_OPTION_NO_HISTORY  {"no-history", MC_KEY_NO_HISTORY, 0, 0, "leave the output's history out", 93}
+#define MC_OPTIONS_END \
+    {"quiet", 'q', 0, 0, "errors only", 94}, \
+    {"verbose", 'v', 0, 0, "say more", 94}, \
+    {"help", 'h', 0, 0, "print this and exit", 99}, \
+    {"version", MC_KEY_VERSION, 0, 0, "print the version and exit", 99}, \
+    {0}
+/* clang-format on */
+
+/* Defaults, signal handlers (mc_stream_catch_signals), argp; usage errors exit 2. argp->doc begins
+ * with one line of purpose; after \v come two examples; the exit statuses are added to it. */
+void mc_cli_parse(struct mc_cli *cli, const struct argp *argp, int argc, char **argv, void *input);
+/* The common options and operands; ARGP_ERR_UNKNOWN for anything else. */
+error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state *state);
+/* "mc-x: sentence" on stderr, exit 2. */
+void mc_cli_usage(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+/* End of the program: prints err if code is not 0, checks that stdout could be written; the status.
+ */
+int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err);
+
+/* "mc-x: sentence" on stderr: note unless -q, detail with -v only, warn always. */
+void mc_note(const struct mc_cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void mc_detail(const struct mc_cli *cli, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void mc_warn(const struct mc_cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Strict numbers; what is not one within [min, max] is a usage error naming the option. Reals take
+ * 1e-2 and 8/255. */
+uint64_t mc_parse_u64(const char *option, const char *arg, uint64_t min, uint64_t max);
+double mc_parse_f64(const char *option, const char *arg, double min, double max);
+/* Index of arg in the NULL-ended list; a usage error lists what there is. */
+int mc_parse_choice(const char *option, const char *arg, const char *const *choices);
+
+/* Progress on stderr when that is a terminal, at most ten times a second. total 0: not known. */
+struct mc_progress {
+    const struct mc_cli *cli;
+    const char *what; /* "training" */
+    const char *unit; /* "images" */
+    uint64_t total;
+    double start, last;
+    int shown;
+};
+void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const char *what,
+                       const char *unit, uint64_t total);
+/* Is a terminal watching? Asks for device numbers only then. */
+int mc_progress_due(const struct mc_progress *p);
+void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra);
+void mc_progress_end(struct mc_progress *p);
+
+/* JSON lines: begin, fields, end. All do nothing on a NULL log. Write errors are sticky and told by
+ * mc_log_close. */
+MC_USE_RESULT int mc_log_open(struct mc_log **out, const char *path, struct mc_error *err);
+void mc_log_begin(struct mc_log *l, const char *event);
+void mc_log_str(struct mc_log *l, const char *key, const char *value);
+void mc_log_int(struct mc_log *l, const char *key, int64_t value);
+void mc_log_num(struct mc_log *l, const char *key, double value);
+void mc_log_end(struct mc_log *l);
+MC_USE_RESULT int mc_log_close(struct mc_log *l, struct mc_error *err); /* NULL is fine */
+
+/* Monotonic seconds. */
+double mc_now(void);
+
+/* A string as JSON, quotes included. */
+void mc_json_str(FILE *f, const char *s);
+
+#endif
