@@ -26,6 +26,8 @@ struct mc_dataset_info {
 };
 
 void mc_dataset_info_release(struct mc_dataset_info *info);
+MC_USE_RESULT int mc_dataset_info_copy(struct mc_dataset_info *out,
+                                       const struct mc_dataset_info *info, struct mc_error *err);
 size_t mc_dataset_image_bytes(const struct mc_dataset_info *info);
 
 /* Reading in order, in constant memory. */

@@ -33,6 +33,8 @@ struct mc_state {
     size_t n_vectors;
 };
 
+/* Is there such a file? (A run with --resume begins afresh where there is none.) */
+int mc_state_exists(const char *path);
 /* Write atomically. */
 MC_USE_RESULT int mc_state_write(const struct mc_state *s, const char *path, struct mc_error *err);
 /* Read into *s, whose tool, settings and vectors (names, sizes, memory) say what is expected:

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The one training loop: schedule, SGD with momentum, metrics, checkpoint and exact resume, over an
+ * objective that says what the free parameters are and how a batch's point is made from them.
+ * mc-train, mc-bezier and every later trainer run this loop and nothing else. */
+#ifndef MC_FIT_H
+#define MC_FIT_H
+
+#include "mc_path.h"
+#include "mc_resident.h"
+#include "mc_state.h"
+#include "mc_weights.h"
+
+enum mc_schedule {
+    MC_SCHEDULE_STEP,    /* lr * (1/2)^floor(epoch / step_epochs) * .9996^epoch (the paper's) */
+    MC_SCHEDULE_COSINE,  /* from lr to 0 by half a cosine, step by step */
+    MC_SCHEDULE_ONECYCLE /* from lr / 25 to lr over the first 30%, to lr / 250,000 at the end, both
+                            by half a cosine (PyTorch's OneCycleLR) */
+};
+
+struct mc_fit_options {
+    uint64_t epochs;     /* the schedule's length */
+    uint64_t stop_after; /* stop there, the schedule unchanged; 0: at the end */
+    uint64_t batch;
+    double lr, momentum, decay;
+    int nesterov;
+    enum mc_schedule schedule;
+    uint64_t step_epochs;
+    uint64_t seed;
+    int augment;            /* as the data set says */
+    double huber;           /* delta of every ReLU while training; 0: ReLU */
+    const char *checkpoint; /* file, or NULL */
+    int resume;             /* from it, if it is there */
+    uint64_t checkpoint_every;
+};
+
+/* The learning rate of a step: epoch + step / steps is how far the run is. */
+double mc_fit_lr(const struct mc_fit_options *o, uint64_t epoch, uint64_t step, uint64_t steps);
+
+/* What is told of an epoch: means over its images (batches for the decay). */
+struct mc_fit_epoch {
+    uint64_t epoch, epochs; /* epochs done, of how many */
+    double loss;            /* main head's cross-entropy, augmented batches */
+    double objective;       /* all heads, and the weight decay 1/2 decay |theta|^2 */
+    double decay;           /* that term */
+    double accuracy;        /* 0..1 */
+    double lr;              /* of the last step */
+    double seconds;         /* 0 for an epoch that an earlier run did */
+    uint64_t images;
+};
+
+/* Somebody who watches; any may be NULL. */
+struct mc_fit_watch {
+    int (*due)(void *arg); /* asked at every step; when true, progress is told */
+    void (*progress)(void *arg, uint64_t images_done, uint64_t images_in_all, uint64_t epoch,
+                     double loss, double accuracy);
+    void (*epoch)(void *arg, const struct mc_fit_epoch *e);
+    void *arg;
+};
+
+struct mc_fit; /* below */
+
+/* A device vector that a checkpoint holds. */
+struct mc_fit_vector {
+    char name[MC_NAME_MAX];
+    struct mc_buf *buf;
+    size_t n; /* floats */
+};
+
+/* What is trained. The functions that run inside the loop touch device memory only. */
+struct mc_objective {
+    enum mc_mode mode; /* MC_MODE_TRAIN with running statistics, MC_MODE_BATCH without */
+    /* Device memory, and the host's vectors put there. */
+    int (*prepare)(struct mc_objective *o, struct mc_fit *f, struct mc_error *err);
+    /* Before each epoch: upload what changes from step to step. */
+    int (*epoch)(struct mc_objective *o, struct mc_fit *f, uint64_t epoch, struct mc_error *err);
+    /* The point of this step. */
+    const struct mc_buf *(*point)(struct mc_objective *o, struct mc_fit *f);
+    /* The gradient at that point is in f->grad: pull it back and take the step. */
+    void (*step)(struct mc_objective *o, struct mc_fit *f, const struct mc_buf *point);
+    /* Vectors to checkpoint: fill v (room for MC_STATE_MAX), return how many. */
+    size_t (*vectors)(struct mc_objective *o, struct mc_fit *f, struct mc_fit_vector *v);
+    /* Bring the result to the host. */
+    int (*finish)(struct mc_objective *o, struct mc_fit *f, struct mc_error *err);
+    void (*release)(struct mc_objective *o, struct mc_fit *f);
+};
+
+/* The loop's own state, for objectives. */
+struct mc_fit {
+    struct mc_backend *be;
+    const struct mc_graph *graph; /* with the Huber delta set */
+    const struct mc_fit_options *o;
+    struct mc_plan *plan;
+    struct mc_buf *ctl, *lrs, *grad;
+    struct mc_buf *stats; /* (S); the objective's to fill and to keep */
+    uint64_t steps;       /* an epoch */
+};
+
+/* Run. identity: settings that a checkpoint must share beside the options' own (inputs' ids,
+ * network). */
+MC_USE_RESULT int mc_fit_run(struct mc_backend *be, const struct mc_graph *g,
+                             const struct mc_resident *data, struct mc_objective *objective,
+                             const struct mc_fit_options *o, const char *tool,
+                             const struct mc_state_setting *identity, size_t n_identity,
+                             const struct mc_fit_watch *watch, struct mc_error *err);
+
+/* ---- objectives -------------------------------------------------------------------------------
+ */
+
+/* A point that is a linear combination of k vectors, some of them free, the weights known before
+ * each epoch: a network (k = 1) and a curve are both this. */
+struct mc_linear {
+    struct mc_objective objective; /* first */
+    size_t k;
+    float *host[MC_MAX_POINTS]; /* (P) */
+    int is_free[MC_MAX_POINTS];
+    enum mc_curve_kind kind;
+    float *host_stats; /* (S), or NULL */
+    struct mc_buf *p[MC_MAX_POINTS], *m[MC_MAX_POINTS], *coefs, *point;
+};
+
+/* Train a network's parameters and statistics in place. */
+void mc_linear_network(struct mc_linear *l, struct mc_weights *w);
+/* Train a curve's inner points in place, one t ~ U[0,1] a batch; weight decay acts on the point. */
+void mc_linear_curve(struct mc_linear *l, struct mc_curve *c);
+
+#endif

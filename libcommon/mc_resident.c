@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A whole data set in a device's memory. */
+#include "mc_resident.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK 1024 /* images read at a time */
+
+static int load(struct mc_resident *out, struct mc_backend *be, struct mc_dataset_reader *d,
+                void *images, int32_t *labels, struct mc_error *err)
+{
+    size_t bytes = mc_dataset_image_bytes(&out->info);
+    uint64_t have = 0, n = out->info.n;
+    int rc = be->buf_new(be, n * bytes, &out->images, err);
+
+    if (!rc)
+        rc = be->buf_new(be, n * sizeof *labels, &out->labels, err);
+    for (size_t got = BLOCK; !rc && got == BLOCK;) {
+        rc = mc_dataset_read(d, BLOCK, images, labels, &got, err);
+        size_t keep = got < n - have ? got : (size_t)(n - have);
+        if (rc || !keep)
+            continue; /* the stream is read to its end, which may be damaged */
+        rc = be->put(be, out->images, have * bytes, images, keep * bytes, err);
+        if (!rc)
+            rc =
+                be->put(be, out->labels, have * sizeof *labels, labels, keep * sizeof *labels, err);
+        have += keep;
+    }
+    return rc;
+}
+
+int mc_resident_load(struct mc_resident *out, struct mc_backend *be, const char *path,
+                     uint64_t samples, struct mc_history *h, struct mc_error *err)
+{
+    struct mc_dataset_reader *d = NULL;
+    void *images = NULL;
+    int32_t *labels = NULL;
+
+    memset(out, 0, sizeof *out);
+    int rc = mc_dataset_open(&d, path, err);
+    if (rc)
+        goto out;
+    if (h)
+        mc_history_input(h, mc_dataset_stream(d));
+    rc = mc_dataset_info_copy(&out->info, mc_dataset_get_info(d), err);
+    if (rc)
+        goto out;
+    if (samples > out->info.n || !out->info.n) {
+        rc = mc_fail(err, MC_EINPUT, "%s: holds %llu images, %llu are asked for",
+                     mc_reader_name(mc_dataset_stream(d)), (unsigned long long)out->info.n,
+                     (unsigned long long)(samples ? samples : 1));
+        goto out;
+    }
+    if (samples)
+        out->info.n = samples;
+    images = malloc(BLOCK * mc_dataset_image_bytes(&out->info));
+    labels = malloc(BLOCK * sizeof *labels);
+    if (!images || !labels) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    rc = load(out, be, d, images, labels, err);
+    if (!rc)
+        memcpy(out->id, mc_reader_id(mc_dataset_stream(d)), MC_ID_LEN);
+out:
+    free(images);
+    free(labels);
+    mc_dataset_close(d);
+    return rc;
+}
+
+void mc_resident_release(struct mc_resident *r, struct mc_backend *be)
+{
+    if (be) {
+        be->buf_free(be, r->images);
+        be->buf_free(be, r->labels);
+    }
+    mc_dataset_info_release(&r->info);
+    memset(r, 0, sizeof *r);
+}
+
+int mc_data_fits(const struct mc_graph *g, const struct mc_dataset_info *info, const char *path,
+                 struct mc_error *err)
+{
+    const struct mc_net_spec *s = &info->spec;
+
+    if (g->input[0] != s->channels || g->input[1] != s->height || g->input[2] != s->width)
+        return mc_fail(err, MC_EINPUT, "%s: images are %dx%dx%d, the network takes %dx%dx%d", path,
+                       s->channels, s->height, s->width, g->input[0], g->input[1], g->input[2]);
+    if (g->classes != s->classes)
+        return mc_fail(err, MC_EINPUT, "%s: has %d classes, the network has %d", path, s->classes,
+                       g->classes);
+    return 0;
+}
