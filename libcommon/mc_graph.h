@@ -3,9 +3,9 @@
  * A network is a graph plus two flat vectors. This is the graph: its nodes in the order they are
  * computed, their shapes, and where each of their tensors lies in the flat vectors.
  *
- *     parameters  trained, decayed, interpolated      conv and linear weights and biases, batch
- * norm's weight and bias statistics  re-estimated or tracked, permuted   batch norm's running mean
- * and variance
+ *     parameters  trained, decayed, interpolated     conv's and linear's weight and bias,
+ *                                                    batch norm's weight and bias
+ *     statistics  re-estimated or tracked, permuted  batch norm's running mean and variance
  *
  * Tensors lie in PyTorch's order and layout (OIHW), each at a multiple of 16 floats (64 bytes); the
  * gaps are 0. Letters: N images, C channels, H W, K units of a group, P parameters (with gaps).
@@ -14,7 +14,8 @@
  *     {"input": [C,H,W], "classes": n, "nodes": [
  *        {"op": "normalise", "name": "normalise", "in": [], "mean": [...], "std": [...]},
  *        {"op": "conv", "name": "layers.0.conv", "in": ["normalise"], "out": 16, "kernel": [3,3],
- *         "stride": [1,1], "pad": [1,1], "groups": 1, "bias": true}, ...]} */
+ *         "stride": [1,1], "pad": [1,1], "groups": 1, "bias": true,
+ *         "weight_init": "xavier_normal", "bias_init": "zero"}, ...]} */
 #ifndef MC_GRAPH_H
 #define MC_GRAPH_H
 
@@ -26,7 +27,7 @@ enum mc_op {
     MC_OP_NORMALISE, /* node 0, always: pixels in [0,1] -> (x - mean) / std, per channel */
     MC_OP_CONV,
     MC_OP_LINEAR,    /* in: one whose H = W = 1 */
-    MC_OP_BATCHNORM, /* of a conv (per channel) or a linear layer */
+    MC_OP_BATCHNORM, /* per channel */
     MC_OP_RELU, /* Huber's delta: 0 below 0, x^2 / 2 delta up to delta, x - delta / 2 above; 0: ReLU
                  */
     MC_OP_ADD,  /* of two or more equal shapes */
@@ -44,6 +45,30 @@ enum mc_op {
 #define MC_MAX_INPUTS 16
 #define MC_MAX_CHANNELS_IN 4 /* colour channels of an image */
 #define MC_MAX_NODES 4096
+#define MC_MAX_NODE_NAME 96 /* bytes of a node's name with its final 0 */
+#define MC_MAX_SIDE 8192    /* of an image, a kernel, a stride */
+#define MC_MAX_CLASSES 1048576
+#define MC_MAX_CHANNELS (1 << 24)
+#define MC_MAX_ELEMENTS (1 << 28)       /* C*H*W of any node */
+#define MC_MAX_VECTOR ((size_t)1 << 31) /* floats of a flat vector; so an index fits in 32 bits */
+
+/* How a parameter tensor is initialised; a builder's choice, in the graph so that a stranger's
+ * network trains too. Fan in and out as PyTorch's. Batch norm starts at zero or one. */
+enum mc_init {
+    MC_INIT_ZERO,
+    MC_INIT_ONE,
+    MC_INIT_XAVIER_NORMAL,
+    MC_INIT_KAIMING_NORMAL_OUT,  /* fan-out, gain sqrt 2 */
+    MC_INIT_UNIFORM_FAN_IN,      /* +-1/sqrt(fan-in), for weights and biases alike */
+    MC_INIT_TRUNCATED_NORMAL_01, /* sigma .01 cut at +-2 sigma */
+    MC_N_INITS
+};
+
+/* Their names in streams: "conv", "xavier_normal"; and back, -1 where there is none. */
+const char *mc_op_name(enum mc_op op);
+int mc_op_from_name(const char *name);
+const char *mc_init_name(enum mc_init init);
+int mc_init_from_name(const char *name);
 
 /* A tensor of a node: where it lies in its flat vector, in floats. count 0: not there. */
 struct mc_slot {
@@ -69,21 +94,10 @@ struct mc_node {
     int train_only;                   /* loss: head left out (with all that only it needs) outside
                                          training */
     float mean[MC_MAX_CHANNELS_IN], std[MC_MAX_CHANNELS_IN]; /* normalise */
+    enum mc_init weight_init, bias_init;                     /* conv, linear, batch norm */
 
     struct mc_slot weight, bias;              /* in the parameters */
     struct mc_slot running_mean, running_var; /* in the statistics */
-};
-
-/* How a parameter tensor is initialised; a builder's choice, in the graph so that a stranger's
- * network trains too. Fan in and out as PyTorch's. */
-enum mc_init {
-    MC_INIT_ZERO,
-    MC_INIT_ONE,
-    MC_INIT_XAVIER_NORMAL,
-    MC_INIT_KAIMING_NORMAL_OUT,  /* fan-out, gain sqrt 2 */
-    MC_INIT_UNIFORM_FAN_IN,      /* +-1/sqrt(fan-in), for weights and biases alike */
-    MC_INIT_TRUNCATED_NORMAL_01, /* sigma .01 cut at +-2 sigma */
-    MC_N_INITS
 };
 
 /* A parameter or statistics tensor of the graph, in flat order. */
@@ -109,14 +123,18 @@ struct mc_graph {
     size_t n_params, P; /* P: floats in the parameter vector, gaps included, a multiple of 16 */
     struct mc_param *stats;
     size_t n_stats, S;
+
+    struct mc_error error; /* the first of a builder's errors, until mc_graph_finish reports it */
 };
 
 /* ---- building ---------------------------------------------------------------------------------
  * A builder calls mc_graph_new, then the functions below, each of which returns the new node's
  * index or -1; errors are sticky (the first is kept in g and reported by mc_graph_finish), so that
- * a builder reads as the network does. `name` NULL: "op" followed by the node's number. */
+ * a builder reads as the network does. `name` NULL: the op's name followed by the node's number.
+ * mean, std NULL: 0 and 1, pixels as they are. Node 0 is called "normalise". */
 struct mc_graph *mc_graph_new(const char *net, int channels, int height, int width, int classes,
-                              const float *mean, const float *std); /* NULL: out of memory */
+                              const float *mean,
+                              const float *std); /* returns NULL: out of memory */
 void mc_graph_free(struct mc_graph *g);
 
 struct mc_conv_opts { /* zero means: kernel 1, stride 1, pad 0, groups 1, no bias */
@@ -138,8 +156,13 @@ int mc_graph_flatten(struct mc_graph *g, const char *name, int in);
 int mc_graph_dropout(struct mc_graph *g, const char *name, int in, float p);
 int mc_graph_loss(struct mc_graph *g, const char *name, int logits, float weight, int train_only);
 
-/* Checks shapes and names (unique, not empty), that there is exactly one main loss head of
- * `classes` logits, and lays the tensors out. Call once; MC_EINPUT with the first error. */
+/* What the functions above end in: append *n, whose op, inputs and settings are filled (c for conv
+ * and linear, c, h, w for normalise, h and w for adaptive pooling); the shape is inferred. */
+int mc_graph_node(struct mc_graph *g, const char *name, struct mc_node *n);
+
+/* Checks names (unique; printable, no spaces), that every node leads to a loss head, that all heads
+ * have `classes` logits and exactly one is not train_only, and lays the tensors out. Call once.
+ * MC_EINPUT with the first error of all the calls above, or MC_ENOMEM. */
 MC_USE_RESULT int mc_graph_finish(struct mc_graph *g, struct mc_error *err);
 
 /* ---- the same graph in a stream ---------------------------------------------------------------
@@ -148,16 +171,22 @@ void mc_graph_pack(const struct mc_graph *g, struct mc_pack *out);
 /* Untrusted input: every number is bounded. *out is finished. MC_EINPUT names the node. */
 MC_USE_RESULT int mc_graph_unpack(struct mc_graph **out, const msgpack_object *map,
                                   struct mc_error *err);
-/* Equal in everything that decides what is computed (names of tensors included; `net` is not, nor
- * is Huber's delta, which training may set). */
+/* 1 if equal in everything that decides what is computed (names of nodes included; `net` is not,
+ * nor are inits, nor Huber's delta, which training may set). */
 int mc_graph_same(const struct mc_graph *a, const struct mc_graph *b);
-struct mc_graph *mc_graph_copy(const struct mc_graph *g);
+struct mc_graph *mc_graph_copy(const struct mc_graph *g); /* NULL: out of memory */
+/* Index of the node called so, or -1. */
+int mc_graph_find(const struct mc_graph *g, const char *name);
+/* needed[i] (n_nodes entries): whether node i is computed in training, or outside it, where heads
+ * that are train_only and what only they need are left out. */
+void mc_graph_needed(const struct mc_graph *g, int training, unsigned char *needed);
 /* Set delta of every ReLU. */
 void mc_graph_huber(struct mc_graph *g, float delta);
 
 /* Parameters without gaps: what people count. */
 size_t mc_graph_count(const struct mc_graph *g);
-/* Multiply-adds times 2 of one image's forward pass in conv and linear layers. */
+/* Multiply-adds times 2 of one image's forward pass, outside training, in conv and linear layers.
+ */
 double mc_graph_flops(const struct mc_graph *g);
 /* Fill params (P floats) from the tensors' inits, keyed by seed; stats (S floats): mean 0, var 1.
  */
