@@ -13,7 +13,6 @@
 
 struct builder {
     const char *name;
-    const char *usage; /* the arguments' form, "" for none */
     int (*build)(struct mc_graph *g, const char *args, struct mc_error *err);
 };
 
@@ -79,8 +78,8 @@ static int mlp(struct mc_graph *g, const char *args, struct mc_error *err)
 }
 
 static const struct builder BUILDERS[] = {
-    {"tinyten", "", tinyten},
-    {"mlp", "[:[bn,]width,...]", mlp},
+    {"tinyten", tinyten},
+    {"mlp", mlp},
 };
 #define N_BUILDERS (sizeof BUILDERS / sizeof *BUILDERS)
 
