@@ -12,8 +12,6 @@
 #include "mc_nets.h"
 #include "mc_stream.h"
 
-#define MC_MAX_CLASSES 65536
-
 struct mc_dataset_info {
     char name[64];  /* "cifar10", "synth" */
     char split[16]; /* "train", "test" */

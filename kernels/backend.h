@@ -70,6 +70,7 @@ struct mc_source {
                                     the last one of a short batch: masked, it counts nowhere */
     const struct mc_augment *augment; /* NULL: none */
     uint32_t purpose;                 /* enum mc_rng_purpose of the augmentation */
+    uint32_t base; /* added to a sample's index for its random numbers: where this part begins */
 };
 
 /* One SGD step with Nesterov momentum on a free vector p whose point theta = ... + coef * p + ...:
@@ -87,10 +88,12 @@ struct mc_sgd {
 };
 
 enum mc_metric {
-    MC_METRIC_IMAGES,
-    MC_METRIC_OBJECTIVE,
-    MC_METRIC_LOSS,
-    MC_METRIC_CORRECT,
+    MC_METRIC_IMAGES,    /* images counted */
+    MC_METRIC_OBJECTIVE, /* sum of all heads' weighted losses */
+    MC_METRIC_LOSS,      /* sum of the main head's loss */
+    MC_METRIC_LOSS_SQ,   /* and of its squares */
+    MC_METRIC_CORRECT, /* images whose largest logit is their label's (the lowest index wins a tie)
+                        */
     MC_N_METRICS
 };
 enum mc_output { MC_OUT_LOGITS, MC_OUT_LOSS, MC_OUT_CORRECT, MC_OUT_TAP };

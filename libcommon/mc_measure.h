@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loss and accuracy at many points of the span of a few parameter vectors, in one pass over each
+ * data set and in constant memory: a network (k = 1, T = 1), a curve (its k points, T values of t),
+ * a plane. Letters: k vectors, T points, P parameters, S statistics. */
+#ifndef MC_MEASURE_H
+#define MC_MEASURE_H
+
+#include "backend.h"
+#include "mc_dataset.h"
+
+struct mc_span {
+    const struct mc_graph *graph;
+    size_t k, T;
+    const float *const *vectors; /* (k) of (P) */
+    const double *coef;          /* (T,k): point i is the sum of coef[i,j] vectors[j] */
+};
+
+struct mc_measure_options {
+    size_t batch;     /* images at a time; batch statistics are of so many */
+    uint64_t samples; /* first images of the data; 0: all */
+    int augment;      /* re-estimation: as in training */
+    uint64_t seed;    /* of the augmentation */
+};
+
+/* Told after every batch; may be NULL. */
+struct mc_measure_watch {
+    void (*progress)(void *arg, uint64_t images, uint64_t in_all);
+    void *arg;
+};
+
+struct mc_measured {
+    uint64_t images;
+    double loss, loss_se;         /* mean cross-entropy and its standard error */
+    double accuracy, accuracy_se; /* 0..1 */
+};
+
+/* The statistics that batch norm has at each point: mean and unbiased variance, first and second
+ * moments pooled over the images, each batch normalised by its own statistics on the way. stats:
+ * (T,S). */
+MC_USE_RESULT int mc_measure_statistics(struct mc_backend *be, const struct mc_span *span,
+                                        struct mc_dataset_reader *data,
+                                        const struct mc_measure_options *o,
+                                        const struct mc_measure_watch *watch, float *stats,
+                                        struct mc_error *err);
+
+/* Loss and accuracy at each point with the given statistics (T,S; not NULL even if S is 0). out: (T). */
+MC_USE_RESULT int mc_measure_loss(struct mc_backend *be, const struct mc_span *span,
+                                  const float *stats, struct mc_dataset_reader *data,
+                                  const struct mc_measure_options *o,
+                                  const struct mc_measure_watch *watch, struct mc_measured *out,
+                                  struct mc_error *err);
+
+#endif
