@@ -7,7 +7,6 @@
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
-CC      ?= gcc
 VERSION := 0.1.0
 
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
@@ -19,10 +18,73 @@ LIBS    := -ldnnl -lmsgpackc -lzstd -lxxhash -lm
 LIB_SRC  := $(wildcard libcommon/*.c formats/*.c kernels/*.c kernels/cpu/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
 LIB      := $(BUILD)/libmc.a
-TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(wildcard tools/mc-*.c))
-UNITS    := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+NAMES    := $(patsubst tools/%.c,%,$(wildcard tools/mc-*.c))
+TOOLS    := $(NAMES:%=$(BUILD)/bin/%)
+MAN      := $(NAMES:%=$(BUILD)/man/%.1)
+SCRIPTS  := $(wildcard pipelines/*.gp)
+SHARED   := $(SCRIPTS:pipelines/%=$(BUILD)/share/mc/%)
+UNITS    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/parity/test_*.c))
+BENCHES  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/bench_*.c))
+FUZZERS  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+PACKAGES := pipelines/install-packages.sh
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
+HERE      = MC_ROOT=$(CURDIR) MC_BUILD=$(abspath $(BUILD)) PATH=$(abspath $(BUILD))/bin:$$PATH
 
-all: $(TOOLS)
+all: $(TOOLS) $(SHARED) ## build the programs into $(BUILD)/bin
+
+demo: ## install what is missing, build, run the main job on synthetic data, draw the picture
+	$(PACKAGES)
+	+$(MAKE) --no-print-directory all
+	$(HERE) pipelines/demo.sh
+
+check: ## every test; ends with "N passed, N failed" (ONLY=word runs those whose name holds it)
+	$(PACKAGES)
+	+$(MAKE) --no-print-directory all programs-of-tests man
+	@tests/run $(BUILD)
+
+sanitize: ## the same tests built with the address and undefined-behaviour sanitizers
+	$(PACKAGES)
+	+$(MAKE) --no-print-directory BUILD=build-sanitize EXTRA_CFLAGS='$(SANITIZE)' \
+		all programs-of-tests
+	@MC_UNDER=sanitize tests/run build-sanitize
+
+valgrind: ## unit and CLI tests under valgrind, on the portable kernels
+	$(PACKAGES) valgrind
+	+$(MAKE) --no-print-directory all programs-of-tests
+	@MC_UNDER=valgrind tests/run $(BUILD) unit cli
+
+bench: all $(BENCHES) ## this suite and its peers in turn, with ratios
+	@for b in $(sort $(wildcard tests/bench/*.sh)); do echo "== $$b"; $(HERE) $$b || exit 1; done
+
+FUZZ_SECONDS ?= 60
+fuzz: ## random damage to every kind of input for FUZZ_SECONDS each, under the sanitizers
+	+$(MAKE) --no-print-directory BUILD=build-sanitize EXTRA_CFLAGS='$(SANITIZE)' fuzzers
+	@for f in $(FUZZERS:$(BUILD)/%=build-sanitize/%); do echo "== $$f"; \
+		MC_ROOT=$(CURDIR) $$f $(FUZZ_SECONDS) || exit 1; done
+
+man: $(MAN) ## man pages from the programs' --help
+
+install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, scripts
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/mc share/man/man1 \
+		share/bash-completion/completions)
+	install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk formats/*.py) $(DESTDIR)$(PREFIX)/share/mc
+	install -m 644 pipelines/completion.bash $(DESTDIR)$(PREFIX)/share/mc
+	@for n in $(NAMES); do ln -sfn ../../mc/completion.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$n; done
+
+format: ## clang-format every C file
+	clang-format -i $(shell git ls-files '*.c' '*.h')
+
+clean: ## remove what was built
+	rm -rf $(BUILD) build-sanitize
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+programs-of-tests: $(UNITS) $(BENCHES) $(FUZZERS)
+fuzzers: $(FUZZERS)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -36,11 +98,21 @@ $(BUILD)/bin/mc-%: $(BUILD)/tools/mc-%.o $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $^ $(LDFLAGS) $(LIBS) -o $@
 
-$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(LIB)
 	$(CC) $(ALL_CFLAGS) $^ $(LDFLAGS) -lcmocka $(LIBS) -o $@
+
+$(BUILD)/share/mc/%: pipelines/%
+	@mkdir -p $(@D)
+	cp $< $@
+
+$(BUILD)/man/%.1: $(BUILD)/bin/%
+	@mkdir -p $(@D)
+	help2man --no-info --name "$$($< --help | sed -n '/^Usage:/,/^[^U ]/{/^[^U ]/p}')" -o $@ $<
 
 # keep objects of the pattern chains, so that a second make does nothing
 .SECONDARY:
+.DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all
+.PHONY: all demo check sanitize valgrind bench fuzz man install format clean help \
+        programs-of-tests fuzzers
