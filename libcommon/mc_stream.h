@@ -35,6 +35,7 @@
 struct mc_pack {
     msgpack_sbuffer buf;
     msgpack_packer pk;
+    int failed;
 };
 void mc_pack_init(struct mc_pack *p);
 void mc_pack_release(struct mc_pack *p);
@@ -83,7 +84,8 @@ void mc_history_str(struct mc_history *h, const char *name, const char *value);
 void mc_history_int(struct mc_history *h, const char *name, int64_t value);
 void mc_history_num(struct mc_history *h, const char *name, double value);
 /* The run reads this stream: its history becomes a parent now, its content id is taken when the
- * output is closed or the reader is closed, whichever comes first (it is known at its end). */
+ * output is closed or the reader is closed, whichever comes first (it is known at its end). An
+ * output whose input was not read to its end is refused at mc_writer_close. */
 void mc_history_input(struct mc_history *h, struct mc_reader *r);
 /* --no-history: nothing of the above is written but the input ids. */
 void mc_history_hide(struct mc_history *h);
@@ -141,7 +143,8 @@ struct mc_writer;
 /* Begin a stream at `path`, or stdout for "-" or NULL (refused with MC_EUSAGE when that is a
  * terminal). A regular file is written under a temporary name beside it (stale temporaries of dead
  * runs are removed; a live one's is left alone) and replaces the old one at mc_writer_close; pipes
- * and devices are written directly. `meta` holds one packed map. `history` stays the caller's. */
+ * and devices are written directly. `meta` holds one packed map; NULL is an empty one. `history` (may be
+ * NULL) stays the caller's and must live until the writer is closed. No row may be over 32 MiB. */
 MC_USE_RESULT int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
                                  const struct mc_pack *meta, const struct mc_tensor *tensors,
                                  size_t n_tensors, const struct mc_history *history,
