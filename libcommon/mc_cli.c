@@ -6,10 +6,13 @@
 #include "mc_stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -161,6 +164,81 @@ int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
         code = code ? code : MC_EFAIL;
     }
     return mc_exit_status(code);
+}
+
+static int to_stdout(const char *path)
+{
+    return !path || !strcmp(path, "-");
+}
+
+int mc_cli_output_ready(const struct mc_cli *cli, struct mc_error *err)
+{
+    const char *path = cli->output;
+    struct stat st;
+
+    if (to_stdout(path)) {
+        if (isatty(STDOUT_FILENO))
+            return mc_fail(err, MC_EUSAGE, "will not write a binary stream to a terminal (use -o)");
+        return 0;
+    }
+    if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+        if (S_ISDIR(st.st_mode))
+            return mc_fail(err, MC_EFAIL, "cannot write '%s': %s", path, strerror(EISDIR));
+        return 0;
+    }
+    char *copy = strdup(path);
+    if (!copy)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = 0;
+    if (access(dirname(copy), W_OK | X_OK))
+        rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", path, strerror(errno));
+    free(copy);
+    return rc;
+}
+
+static int write_all(int fd, const char *text, size_t bytes)
+{
+    while (bytes) {
+        ssize_t n = write(fd, text, bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        text += n;
+        bytes -= (size_t)n;
+    }
+    return 0;
+}
+
+int mc_cli_write(const char *path, const char *text, size_t bytes, struct mc_error *err)
+{
+    struct stat st;
+    char *temp = NULL;
+    int fd = -1, rc = 0;
+
+    if (to_stdout(path)) {
+        if (fwrite(text, 1, bytes, stdout) != bytes || fflush(stdout))
+            return mc_fail(err, MC_EFAIL, "cannot write stdout: %s", strerror(errno));
+        return 0;
+    }
+    if (!stat(path, &st) && !S_ISREG(st.st_mode)) { /* a pipe or a device */
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+    } else {
+        if (asprintf(&temp, "%s.%ld.mc-tmp", path, (long)getpid()) < 0)
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+        fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    }
+    int bad = fd < 0 || write_all(fd, text, bytes) || (temp && fsync(fd));
+    if (bad)
+        rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", path, strerror(errno));
+    if (fd >= 0 && close(fd) && !rc)
+        rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", path, strerror(errno));
+    if (temp && !rc && rename(temp, path))
+        rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", path, strerror(errno));
+    if (temp && rc)
+        unlink(temp);
+    free(temp);
+    return rc;
 }
 
 uint64_t mc_parse_u64(const char *option, const char *arg, uint64_t min, uint64_t max)

@@ -91,6 +91,14 @@ void mc_cli_usage(const char *fmt, ...) __attribute__((noreturn, format(printf, 
  */
 int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err);
 
+/* Fail now rather than after hours of work: the output (cli->output; NULL or "-": stdout) is a
+ * terminal (MC_EUSAGE), or its directory does not take files. */
+MC_USE_RESULT int mc_cli_output_ready(const struct mc_cli *cli, struct mc_error *err);
+/* Write a text in one piece: to stdout for NULL or "-", else to a file that appears complete or not
+ * at all. */
+MC_USE_RESULT int mc_cli_write(const char *path, const char *text, size_t bytes,
+                               struct mc_error *err);
+
 /* "mc-x: sentence" on stderr: note unless -q, detail with -v only, warn always. */
 void mc_note(const struct mc_cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void mc_detail(const struct mc_cli *cli, const char *fmt, ...)

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The training loop at the command line: the options, log lines and progress that every trainer
+ * shares. */
+#ifndef MC_FIT_CLI_H
+#define MC_FIT_CLI_H
+
+#include "mc_cli.h"
+#include "mc_fit.h"
+
+enum {
+    MC_KEY_EPOCHS = 0x4800,
+    MC_KEY_BATCH,
+    MC_KEY_LR,
+    MC_KEY_MOMENTUM,
+    MC_KEY_DECAY,
+    MC_KEY_SCHEDULE,
+    MC_KEY_NO_NESTEROV,
+    MC_KEY_NO_AUGMENT,
+    MC_KEY_HUBER,
+    MC_KEY_STOP_AFTER,
+    MC_KEY_CHECKPOINT,
+    MC_KEY_CHECKPOINT_EVERY,
+    MC_KEY_RESUME,
+    MC_KEY_SAMPLES
+};
+
+/* clang-format off */
+#define MC_FIT_OPTIONS \
+    {"epochs", MC_KEY_EPOCHS, "N", 0, "epochs (default 250)", 20}, \
+    {"batch", MC_KEY_BATCH, "N", 0, "images a step (default 128)", 20}, \
+    {"momentum", MC_KEY_MOMENTUM, "X", 0, "default 0.9", 20}, \
+    {"no-nesterov", MC_KEY_NO_NESTEROV, 0, 0, "plain momentum", 20}, \
+    {"weight-decay", MC_KEY_DECAY, "X", 0, "default 5e-4, on all parameters", 20}, \
+    {"schedule", MC_KEY_SCHEDULE, "NAME", 0, \
+     "of the learning rate: step[:EPOCHS] (the paper's: halved every 20 epochs, times .9996 each; the " \
+     "default), cosine, onecycle", 20}, \
+    {"no-augment", MC_KEY_NO_AUGMENT, 0, 0, "train on the images as they are", 20}, \
+    {"samples", MC_KEY_SAMPLES, "N", 0, "train on the first N images", 20}, \
+    {"huber", MC_KEY_HUBER, "DELTA", 0, "while training, smooth every ReLU within DELTA of 0", 20}, \
+    {"stop-after", MC_KEY_STOP_AFTER, "N", 0, "stop after N epochs, the schedule unchanged", 20}, \
+    {"checkpoint", MC_KEY_CHECKPOINT, "FILE", 0, "save the run's state there after each epoch", 30}, \
+    {"checkpoint-every", MC_KEY_CHECKPOINT_EVERY, "N", 0, "... after each N epochs", 30}, \
+    {"resume", MC_KEY_RESUME, 0, 0, "go on from the checkpoint, if it is there", 30}
+/* clang-format on */
+
+struct mc_fit_cli {
+    struct mc_fit_options fit;
+    uint64_t samples;
+    struct mc_log *log;
+    const struct mc_cli *cli;
+    struct mc_progress progress;
+    uint64_t done_before; /* epochs of an earlier run */
+};
+
+/* The paper's defaults, at this learning rate. */
+void mc_fit_cli_defaults(struct mc_fit_cli *f, double lr);
+/* ARGP_ERR_UNKNOWN for what is not a training option. */
+error_t mc_fit_cli_option(struct mc_fit_cli *f, int key, const char *arg);
+/* Options that contradict each other are usage errors. Call after parsing. */
+void mc_fit_cli_check(const struct mc_fit_cli *f);
+void mc_fit_cli_history(const struct mc_fit_cli *f, struct mc_history *h);
+/* mc_fit_run, watched: log lines, progress, a line an epoch with -v. */
+MC_USE_RESULT int mc_fit_cli_run(struct mc_fit_cli *f, const struct mc_cli *cli,
+                                 struct mc_backend *be, const struct mc_graph *g,
+                                 const struct mc_resident *data, struct mc_objective *objective,
+                                 const struct mc_state_setting *identity, size_t n_identity,
+                                 struct mc_error *err);
+
+#endif
