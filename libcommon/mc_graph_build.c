@@ -96,12 +96,16 @@ static int shape(struct mc_graph *g, struct mc_node *n)
 
     switch (n->op) {
     case MC_OP_NORMALISE:
-        for (int i = 0; i < n->c; i++)
+        for (int i = 0; i < n->c && i < MC_MAX_CHANNELS_IN; i++)
             if (!isfinite(n->mean[i]) || !isfinite(n->std[i]) || n->std[i] <= 0) {
                 fail(g, "node \"%s\": mean %g and deviation %g cannot normalise", n->name,
                      (double)n->mean[i], (double)n->std[i]);
                 return -1;
             }
+        for (int i = n->c; i < MC_MAX_CHANNELS_IN; i++) {
+            n->mean[i] = 0;
+            n->std[i] = 1;
+        }
         return 0;
     case MC_OP_CONV:
         return shape_conv(g, n, in);

@@ -314,7 +314,7 @@ static const struct {
     {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\xa1" "b"), "no earlier node"},
     {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\xa8" "a.relu\0x"), "no node's name"},
     {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\x01"), "no node's name"},
-    {S(NODE_B), S("\xa4name\xa1" "a\xa2in"), "two nodes are called"},
+    {S("\xa4name\xa4loss"), S("\xa4name\xa4" "auxl"), "two nodes are called"},
     {S("\xa4name\xa1v\xa2in"), S("\xa4name\xa1 \xa2in"), ""},
     {S("\xa4name\xa4loss"), S("\xa4name\xa4lo s"), "no spaces"},
     {S("\xa4name\xa4loss"), S("\xa4name\xa0"), "a name has"},
@@ -352,7 +352,7 @@ static const struct {
     {S("\xaatrain_only\xc3"), S("\xaatrain_only\x01"), "train_only"},
     {S("\xaatrain_only\xc3"), S("\xa6weight\x01"), "twice"},
     {S("\xabweight_init\xa4zero"), S("\xabweight_init\xa4nine"), "no initialisation"},
-    {S("\xabweight_init\xa3one"), S("\xabweight_init\xaexavier_normal"), "key \"weight_init\""},
+    {S("\xabweight_init\xa3one"), S("\xabweight_init\xadxavier_normal"), "zero or one"},
     {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x7f"), "p"},
     {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x40"), "dropout"},
 };
