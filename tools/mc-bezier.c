@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mc-bezier: two networks in, a curve of low loss between them out; or a point of a curve as
+ * weights. */
+#include "mc_fit_cli.h"
+#include "mc_measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    struct mc_cli cli;
+    struct mc_fit_cli fit;
+    const char *data, *bn_data;
+    size_t bends;
+    enum mc_curve_kind kind;
+    double point; /* NAN: train a curve */
+    uint64_t bn_samples;
+    int bn_plain;
+};
+
+enum { KEY_BENDS = MC_KEY_TOOL, KEY_CHAIN, KEY_POINT, KEY_BN_DATA, KEY_BN_SAMPLES, KEY_BN_PLAIN };
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    {"data", 'd', "FILE", 0, "dataset stream to train on", 10},
+    {"bends", KEY_BENDS, "N", 0, "control points between the ends (default 1: quadratic)", 10},
+    {"chain", KEY_CHAIN, 0, 0, "a polygonal chain instead of a Bezier curve", 10},
+    {"lr", MC_KEY_LR, "X", 0, "learning rate (default 0.01)", 20},
+    {"point", KEY_POINT, "T", 0, "take the point at T in [0,1] out of a curve, as weights", 40},
+    {"bn-data", KEY_BN_DATA, "FILE", 0, "data to re-estimate that point's batch-norm statistics on", 40},
+    {"bn-samples", KEY_BN_SAMPLES, "N", 0, "its first N images (default 10000; 0: all)", 40},
+    {"bn-plain", KEY_BN_PLAIN, 0, 0, "... without augmentation", 40},
+    MC_FIT_OPTIONS,
+    MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_LOG_JSON,
+    MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY,
+    MC_OPTIONS_END};
+/* clang-format on */
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+
+    switch (key) {
+    case 'd':
+        o->data = arg;
+        return 0;
+    case KEY_BENDS:
+        o->bends = mc_parse_u64("--bends", arg, 0, MC_MAX_POINTS - 2);
+        return 0;
+    case KEY_CHAIN:
+        o->kind = MC_CURVE_CHAIN;
+        return 0;
+    case KEY_POINT:
+        o->point = mc_parse_f64("--point", arg, 0, 1);
+        return 0;
+    case KEY_BN_DATA:
+        o->bn_data = arg;
+        return 0;
+    case KEY_BN_SAMPLES:
+        o->bn_samples = mc_parse_u64("--bn-samples", arg, 0, INT32_MAX);
+        return 0;
+    case KEY_BN_PLAIN:
+        o->bn_plain = 1;
+        return 0;
+    default:
+        if (mc_fit_cli_option(&o->fit, key, arg) == 0)
+            return 0;
+        return mc_cli_option(&o->cli, key, arg, state);
+    }
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "A.mcz B.mcz\n--point T --bn-data FILE CURVE.mcz",
+    "Learn a curve of low loss between two networks, or take a point out of one."
+    "\vThe ends stay fixed; the control points start on the straight line and are trained with one "
+    "random t a batch. --epochs 0 leaves the straight line.\n\nExamples:\n"
+    "  mc-bezier --data train.mcz --epochs 20 a.mcz pb.mcz -o curve.mcz\n"
+    "  mc-bezier --point 0.5 --bn-data train.mcz curve.mcz -o middle.mcz",
+    NULL,
+    NULL,
+    NULL};
+
+/* The straight path between the two networks of the command line. */
+static int begin(const struct options *o, struct mc_history *h, struct mc_curve *c,
+                 char id[2][MC_ID_LEN], struct mc_error *err)
+{
+    struct mc_weights a = {0}, b = {0};
+    int rc = mc_weights_read(&a, o->cli.operands[0], h, err);
+
+    if (!rc)
+        rc = mc_weights_read(&b, o->cli.operands[1], h, err);
+    if (!rc && !mc_graph_same(a.graph, b.graph))
+        rc = mc_fail(err, MC_EINPUT, "%s and %s: are different networks (%s, %s)",
+                     o->cli.operands[0], o->cli.operands[1], a.graph->net, b.graph->net);
+    if (!rc)
+        rc = mc_curve_init(c, a.graph, o->kind, o->bends + 2, a.dataset, err);
+    if (!rc) {
+        memcpy(c->points[0], a.params, a.graph->P * sizeof(float));
+        memcpy(c->points[c->n_points - 1], b.params, a.graph->P * sizeof(float));
+        mc_path_straighten(c);
+        memcpy(id[0], a.id, MC_ID_LEN);
+        memcpy(id[1], b.id, MC_ID_LEN);
+    }
+    mc_weights_release(&a);
+    mc_weights_release(&b);
+    return rc;
+}
+
+static int train(struct options *o, struct mc_backend *be, struct mc_history *h, struct mc_curve *c,
+                 char id[2][MC_ID_LEN], struct mc_error *err)
+{
+    struct mc_resident data = {0};
+    struct mc_linear objective;
+    struct mc_state_setting identity[] = {
+        {.name = "a"}, {.name = "b"}, {.name = "curve"}, {.name = "points"}};
+    int rc = mc_resident_load(&data, be, o->data, o->fit.samples, h, err);
+
+    if (!rc)
+        rc = mc_data_fits(c->graph, &data.info, o->data, err);
+    if (!rc) {
+        snprintf(identity[0].value, sizeof identity[0].value, "%s", id[0]);
+        snprintf(identity[1].value, sizeof identity[1].value, "%s", id[1]);
+        snprintf(identity[2].value, sizeof identity[2].value, "%d", (int)c->kind);
+        snprintf(identity[3].value, sizeof identity[3].value, "%zu", c->n_points);
+        mc_linear_curve(&objective, c);
+        rc = mc_fit_cli_run(&o->fit, &o->cli, be, c->graph, &data, &objective.objective, identity,
+                            4, err);
+    }
+    mc_resident_release(&data, be);
+    return rc;
+}
+
+static int learn_curve(struct options *o, struct mc_backend *be, struct mc_history *h,
+                       struct mc_error *err)
+{
+    struct mc_curve c = {0};
+    char id[2][MC_ID_LEN];
+    int rc = begin(o, h, &c, id, err);
+
+    o->fit.fit.seed = o->cli.seed;
+    mc_history_str(h, "curve", o->kind == MC_CURVE_CHAIN ? "chain" : "bezier");
+    mc_history_int(h, "bends", (int64_t)o->bends);
+    mc_fit_cli_history(&o->fit, h);
+    if (!rc && o->fit.fit.epochs && o->bends)
+        rc = train(o, be, h, &c, id, err);
+    if (!rc)
+        rc = mc_curve_write(&c, o->cli.output, h, err);
+    mc_curve_release(&c);
+    return rc;
+}
+
+/* Batch-norm statistics of a point on --bn-data. */
+static int point_statistics(const struct options *o, struct mc_backend *be, struct mc_history *h,
+                            struct mc_weights *w, struct mc_error *err)
+{
+    struct mc_dataset_reader *d = NULL;
+    struct mc_measure_options m = {.batch = o->fit.fit.batch,
+                                   .samples = o->bn_samples,
+                                   .augment = !o->bn_plain,
+                                   .seed = o->cli.seed};
+    const float *vector = w->params;
+    const double one = 1;
+    struct mc_span span = {.graph = w->graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one};
+    int rc = mc_dataset_open(&d, o->bn_data, err);
+
+    if (!rc) {
+        mc_history_input(h, mc_dataset_stream(d));
+        rc = mc_measure_statistics(be, &span, d, &m, NULL, w->stats, err);
+    }
+    mc_dataset_close(d);
+    return rc;
+}
+
+static int take_point(struct options *o, struct mc_backend *be, struct mc_history *h,
+                      struct mc_error *err)
+{
+    struct mc_curve c = {0};
+    struct mc_weights w = {0};
+    double coef[MC_MAX_POINTS];
+    int rc = mc_curve_read(&c, o->cli.operands[0], h, err);
+
+    if (!rc && c.graph->S && !o->bn_data)
+        rc = mc_fail(err, MC_EUSAGE,
+                     "--point needs --bn-data FILE: a curve carries no batch-norm statistics");
+    if (!rc)
+        rc = mc_weights_init(&w, c.graph, c.dataset, err);
+    if (rc)
+        goto out;
+    mc_history_num(h, "point", o->point);
+    mc_path_coefs(c.kind, c.n_points, o->point, coef);
+    for (size_t j = 0; j < c.graph->P; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < c.n_points; i++)
+            sum += coef[i] * (double)c.points[i][j];
+        w.params[j] = (float)sum;
+    }
+    if (c.graph->S) {
+        mc_history_int(h, "bn-samples", (int64_t)o->bn_samples);
+        mc_history_int(h, "bn-plain", o->bn_plain);
+        mc_history_int(h, "batch", (int64_t)o->fit.fit.batch);
+        mc_history_int(h, "seed", (int64_t)o->cli.seed);
+        rc = point_statistics(o, be, h, &w, err);
+    }
+    if (!rc)
+        rc = mc_weights_write(&w, o->cli.output, h, err);
+out:
+    mc_weights_release(&w);
+    mc_curve_release(&c);
+    return rc;
+}
+
+static int run(struct options *o, struct mc_error *err)
+{
+    struct mc_backend *be = NULL;
+    struct mc_history *h = mc_history_new(o->cli.tool);
+    int rc = h ? mc_cli_output_ready(&o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    if (!rc && o->cli.no_history)
+        mc_history_hide(h);
+    if (!rc)
+        rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err);
+    if (!rc)
+        rc = isnan(o->point) ? learn_curve(o, be, h, err) : take_point(o, be, h, err);
+    if (be)
+        be->close(be);
+    mc_history_free(h);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.bends = 1, .point = NAN, .bn_samples = 10000};
+    struct mc_error err = {0};
+
+    mc_fit_cli_defaults(&o.fit, .01);
+    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    mc_fit_cli_check(&o.fit);
+    size_t wanted = isnan(o.point) ? 2 : 1;
+    if (o.cli.n_operands != wanted)
+        mc_cli_usage("needs %s (see --help)",
+                     wanted == 2 ? "two weights streams" : "one curve stream");
+    if (wanted == 2 && o.fit.fit.epochs && o.bends && !o.data)
+        mc_cli_usage("needs --data FILE (or --epochs 0 for the straight line)");
+    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+}

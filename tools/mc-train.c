@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mc-train: a data set in, a trained network out. */
+#include "mc_fit_cli.h"
+
+#include <string.h>
+
+struct options {
+    struct mc_cli cli;
+    struct mc_fit_cli fit;
+    const char *net, *data, *init;
+};
+
+enum { KEY_INIT = MC_KEY_TOOL };
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    {"net", 'n', "NAME", 0, "network to build: tinyten, mlp[:[bn,]WIDTH,...]", 10},
+    {"data", 'd', "FILE", 0, "dataset stream to train on (- for standard input)", 10},
+    {"init", KEY_INIT, "FILE", 0, "begin with these weights instead of new ones", 10},
+    {"lr", MC_KEY_LR, "X", 0, "learning rate (default 0.1)", 20},
+    MC_FIT_OPTIONS,
+    MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_LOG_JSON,
+    MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY,
+    MC_OPTIONS_END};
+/* clang-format on */
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+
+    switch (key) {
+    case 'n':
+        o->net = arg;
+        return 0;
+    case 'd':
+        o->data = arg;
+        return 0;
+    case KEY_INIT:
+        o->init = arg;
+        return 0;
+    default:
+        if (mc_fit_cli_option(&o->fit, key, arg) == 0)
+            return 0;
+        return mc_cli_option(&o->cli, key, arg, state);
+    }
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "",
+    "Train a network by SGD and write its weights."
+    "\vExamples:\n"
+    "  mc-train --net tinyten --data train.mcz --epochs 20 --seed 1 -o a.mcz\n"
+    "  mc-train --net mlp:512,256 --data train.mcz --checkpoint ck.mcz --resume -o m.mcz",
+    NULL,
+    NULL,
+    NULL};
+
+/* A new network for the data, or the one of --init. */
+static int begin(const struct options *o, const struct mc_resident *data, struct mc_history *h,
+                 struct mc_weights *w, struct mc_error *err)
+{
+    struct mc_graph *g = NULL;
+
+    if (o->init) {
+        int rc = mc_weights_read(w, o->init, h, err);
+        return rc ? rc : mc_data_fits(w->graph, &data->info, o->data, err);
+    }
+    int rc = mc_net_build(&g, o->net, &data->info.spec, err);
+    if (!rc)
+        rc = mc_weights_init(w, g, data->info.name, err);
+    if (!rc)
+        mc_graph_init(g, o->cli.seed, w->params, w->stats);
+    mc_graph_free(g);
+    return rc;
+}
+
+static int run(struct options *o, struct mc_error *err)
+{
+    struct mc_backend *be = NULL;
+    struct mc_resident data = {0};
+    struct mc_weights w = {0};
+    struct mc_linear objective;
+    struct mc_history *h = mc_history_new(o->cli.tool);
+    int rc = h ? mc_cli_output_ready(&o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    if (!rc)
+        rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err);
+    if (!rc)
+        rc = mc_resident_load(&data, be, o->data, o->fit.samples, h, err);
+    if (!rc)
+        rc = begin(o, &data, h, &w, err);
+    if (rc)
+        goto out;
+
+    if (o->cli.no_history)
+        mc_history_hide(h);
+    o->fit.fit.seed = o->cli.seed;
+    mc_history_str(h, "net", w.graph->net);
+    mc_fit_cli_history(&o->fit, h);
+    mc_detail(&o->cli, "%s: %zu parameters, %.1f MFLOP an image; %llu images of %s in %.0f MB; %s",
+              w.graph->net, mc_graph_count(w.graph), mc_graph_flops(w.graph) / 1e6,
+              (unsigned long long)data.info.n, data.info.name,
+              (double)data.info.n * (double)mc_dataset_image_bytes(&data.info) / 1e6, be->describe);
+    if (o->fit.fit.epochs) {
+        struct mc_state_setting identity[] = {{.name = "net"}, {.name = "init"}};
+        snprintf(identity[0].value, sizeof identity[0].value, "%s", w.graph->net);
+        snprintf(identity[1].value, sizeof identity[1].value, "%s", w.id);
+        mc_linear_network(&objective, &w);
+        rc = mc_fit_cli_run(&o->fit, &o->cli, be, w.graph, &data, &objective.objective, identity, 2,
+                            err);
+    }
+    if (!rc)
+        rc = mc_weights_write(&w, o->cli.output, h, err);
+out:
+    mc_weights_release(&w);
+    if (be) {
+        mc_resident_release(&data, be);
+        be->close(be);
+    }
+    mc_history_free(h);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {0};
+    struct mc_error err = {0};
+
+    mc_fit_cli_defaults(&o.fit, .1);
+    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    mc_fit_cli_check(&o.fit);
+    if (o.cli.n_operands)
+        mc_cli_usage("takes no operand, '%s' is one (see --help)", o.cli.operands[0]);
+    if (!o.data)
+        mc_cli_usage("needs --data FILE (see --help)");
+    if (!o.net == !o.init)
+        mc_cli_usage("needs one of --net NAME (%s) and --init FILE", mc_net_list());
+    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+}
