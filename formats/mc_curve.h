@@ -36,6 +36,9 @@ MC_USE_RESULT int mc_curve_init(struct mc_curve *out, const struct mc_graph *g,
                                 struct mc_error *err); /* zeroed points */
 MC_USE_RESULT int mc_curve_read(struct mc_curve *out, const char *path, struct mc_history *h,
                                 struct mc_error *err);
+/* The same from an open reader, which stays the caller's. */
+MC_USE_RESULT int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r,
+                                       struct mc_history *h, struct mc_error *err);
 MC_USE_RESULT int mc_curve_write(const struct mc_curve *c, const char *path,
                                  const struct mc_history *h, struct mc_error *err);
 void mc_curve_release(struct mc_curve *c);

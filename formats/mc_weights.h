@@ -22,6 +22,9 @@ struct mc_weights {
  * are MC_EINPUT. Release with mc_weights_release, also after an error. */
 MC_USE_RESULT int mc_weights_read(struct mc_weights *out, const char *path, struct mc_history *h,
                                   struct mc_error *err);
+/* The same from an open reader, which stays the caller's: for programs that take several kinds. */
+MC_USE_RESULT int mc_weights_read_stream(struct mc_weights *out, struct mc_reader *r,
+                                         struct mc_history *h, struct mc_error *err);
 MC_USE_RESULT int mc_weights_write(const struct mc_weights *w, const char *path,
                                    const struct mc_history *h, struct mc_error *err);
 void mc_weights_release(struct mc_weights *w);

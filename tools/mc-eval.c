@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mc-eval: loss and accuracy of networks, or along a curve, as a table. */
+#include "mc_cli.h"
+#include "mc_curve.h"
+#include "mc_measure.h"
+#include "mc_path.h"
+#include "mc_weights.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DATA 8
+#define TRAIN_SAMPLES 10000
+
+struct data {
+    char name[64]; /* column prefix; "" until the stream's split is known */
+    const char *file;
+    uint64_t in_all;
+    struct mc_measured *out; /* (T) of the operand being measured */
+};
+
+struct options {
+    struct mc_cli cli;
+    struct data data[MAX_DATA];
+    size_t n_data;
+    const char *bn_data, *summary;
+    uint64_t points, batch, samples, bn_samples;
+    int bn_plain, full, json;
+};
+
+enum {
+    KEY_BN_DATA = MC_KEY_TOOL,
+    KEY_BN_SAMPLES,
+    KEY_BN_PLAIN,
+    KEY_SAMPLES,
+    KEY_FULL,
+    KEY_JSON,
+    KEY_SUMMARY,
+    KEY_BATCH
+};
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    {"data", 'd', "[NAME=]FILE", 0,
+     "measure on this dataset stream; NAME (default: its split) heads its columns; repeatable", 10},
+    {"points", 'p', "T", 0, "points of a curve, t = 0 to 1 (default 65)", 10},
+    {"bn-data", KEY_BN_DATA, "FILE", 0, "re-estimate batch norm on this at each point", 20},
+    {"bn-samples", KEY_BN_SAMPLES, "N", 0, "its first N images (default 10000)", 20},
+    {"bn-plain", KEY_BN_PLAIN, 0, 0, "... without augmentation", 20},
+    {"samples", KEY_SAMPLES, "N", 0, "first N images of training data (default 10000)", 30},
+    {"full", KEY_FULL, 0, 0, "all images, of training data and for batch norm too", 30},
+    {"batch", KEY_BATCH, "N", 0, "images at a time (default 128)", 30},
+    {"json", KEY_JSON, 0, 0, "one JSON object instead of a table", 40},
+    {"summary", KEY_SUMMARY, "FILE", 0, "a curve's summary as a table: ends, uniform and arc-length "
+     "mean, minimum, maximum, barrier", 40},
+    MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_NO_PROGRESS,
+    MC_OPTIONS_END};
+/* clang-format on */
+
+/* [NAME=]FILE */
+static void add_data(struct options *o, const char *arg)
+{
+    size_t n = 0;
+
+    if (o->n_data == MAX_DATA)
+        mc_cli_usage("--data: at most %d", MAX_DATA);
+    struct data *d = &o->data[o->n_data++];
+    while (isalnum((unsigned char)arg[n]) || arg[n] == '_' || arg[n] == '-')
+        n++;
+    if (n && n < sizeof d->name && arg[n] == '=') {
+        memcpy(d->name, arg, n);
+        arg += n + 1;
+    }
+    d->file = arg;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+
+    switch (key) {
+    case 'd':
+        add_data(o, arg);
+        return 0;
+    case 'p':
+        o->points = mc_parse_u64("--points", arg, 2, 100001);
+        return 0;
+    case KEY_BN_DATA:
+        o->bn_data = arg;
+        return 0;
+    case KEY_BN_SAMPLES:
+        o->bn_samples = mc_parse_u64("--bn-samples", arg, 1, INT32_MAX);
+        return 0;
+    case KEY_BN_PLAIN:
+        o->bn_plain = 1;
+        return 0;
+    case KEY_SAMPLES:
+        o->samples = mc_parse_u64("--samples", arg, 1, INT32_MAX);
+        return 0;
+    case KEY_FULL:
+        o->full = 1;
+        return 0;
+    case KEY_JSON:
+        o->json = 1;
+        return 0;
+    case KEY_SUMMARY:
+        o->summary = arg;
+        return 0;
+    case KEY_BATCH:
+        o->batch = mc_parse_u64("--batch", arg, 2, 65536);
+        return 0;
+    default:
+        return mc_cli_option(&o->cli, key, arg, state);
+    }
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "WEIGHTS.mcz...\nCURVE.mcz",
+    "Measure loss and accuracy of networks, or along a curve."
+    "\vA table has one row a network or point; accuracies are in percent. A curve needs --bn-data "
+    "where "
+    "its network has batch norm: it carries no statistics, and its ends are measured like every "
+    "other "
+    "point.\n\nExamples:\n"
+    "  mc-eval --data test.mcz --bn-data train.mcz --points 21 curve.mcz > curve.tsv\n"
+    "  mc-eval --data test.mcz a.mcz b.mcz",
+    NULL,
+    NULL,
+    NULL};
+
+struct told {
+    struct mc_progress progress;
+    size_t points;
+};
+
+static void tell(void *arg, uint64_t images, uint64_t in_all)
+{
+    struct told *t = arg;
+
+    t->progress.total = in_all * t->points;
+    mc_progress_update(&t->progress, images * t->points, NULL);
+}
+
+/* The statistics of every point: re-estimated, or the network's own. */
+static int statistics(const struct options *o, struct mc_backend *be, const struct mc_span *span,
+                      const float *own, float *stats, struct mc_error *err)
+{
+    struct mc_measure_options m = {.batch = o->batch,
+                                   .samples = o->full ? 0 : o->bn_samples,
+                                   .augment = !o->bn_plain,
+                                   .seed = o->cli.seed};
+    struct mc_dataset_reader *d = NULL;
+    struct told told = {.points = span->T};
+    struct mc_measure_watch watch = {.progress = tell, .arg = &told};
+
+    if (!span->graph->S)
+        return 0;
+    if (!o->bn_data) {
+        if (!own)
+            return mc_fail(err, MC_EUSAGE,
+                           "a curve needs --bn-data FILE: it carries no batch-norm statistics");
+        memcpy(stats, own, span->graph->S * sizeof *stats);
+        return 0;
+    }
+    int rc = mc_dataset_open(&d, o->bn_data, err);
+    if (!rc) {
+        mc_progress_begin(&told.progress, &o->cli, "batch norm", "images", 0);
+        rc = mc_measure_statistics(be, span, d, &m, &watch, stats, err);
+        mc_progress_end(&told.progress);
+    }
+    mc_dataset_close(d);
+    return rc;
+}
+
+/* The column's name where the user gave none, and no two the same. */
+static int settle_name(struct options *o, struct data *d, const char *split, struct mc_error *err)
+{
+    if (!*d->name)
+        snprintf(d->name, sizeof d->name, "%s", *split ? split : "data");
+    for (struct data *other = o->data; other < d; other++)
+        if (!strcmp(other->name, d->name))
+            return mc_fail(err, MC_EUSAGE, "two data sets are called '%s' (use --data NAME=FILE)",
+                           d->name);
+    return 0;
+}
+
+static int measure_on(struct options *o, struct mc_backend *be, const struct mc_span *span,
+                      const float *stats, struct data *d, struct mc_error *err)
+{
+    struct mc_dataset_reader *r = NULL;
+    struct told told = {.points = span->T};
+    struct mc_measure_watch watch = {.progress = tell, .arg = &told};
+    int rc = mc_dataset_open(&r, d->file, err);
+
+    if (rc)
+        return rc;
+    const struct mc_dataset_info *info = mc_dataset_get_info(r);
+    int training = !strcmp(info->split, "train");
+    struct mc_measure_options m = {.batch = o->batch,
+                                   .samples = training && !o->full ? o->samples : 0};
+    rc = settle_name(o, d, info->split, err);
+    d->in_all = info->n;
+    free(d->out);
+    d->out = calloc(span->T, sizeof *d->out);
+    if (!rc && !d->out)
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    if (!rc) {
+        mc_progress_begin(&told.progress, &o->cli, d->name, "images", 0);
+        rc = mc_measure_loss(be, span, stats, r, &m, &watch, d->out, err);
+        mc_progress_end(&told.progress);
+    }
+    mc_dataset_close(r);
+    return rc;
+}
+
+static int measure(struct options *o, struct mc_backend *be, const struct mc_span *span,
+                   const float *own, struct mc_error *err)
+{
+    float *stats = calloc(span->T * span->graph->S + 1, sizeof *stats);
+    int rc =
+        stats ? statistics(o, be, span, own, stats, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    for (size_t i = 0; !rc && i < o->n_data; i++)
+        rc = measure_on(o, be, span, stats, &o->data[i], err);
+    free(stats);
+    return rc;
+}
+
+/* ---- what is printed --------------------------------------------------------------------------
+ */
+
+static void table_head(const struct options *o, FILE *f, const char *first)
+{
+    fputs(first, f);
+    for (size_t i = 0; i < o->n_data; i++)
+        fprintf(f, "\t%s.loss\t%s.accuracy", o->data[i].name, o->data[i].name);
+    putc('\n', f);
+}
+
+static void table_row(const struct options *o, FILE *f, size_t point)
+{
+    for (size_t i = 0; i < o->n_data; i++) {
+        const struct mc_measured *m = &o->data[i].out[point];
+        fprintf(f, "\t%.7g\t%.4f", m->loss, 100 * m->accuracy);
+    }
+    putc('\n', f);
+}
+
+static void json_row(const struct options *o, FILE *f, size_t point)
+{
+    for (size_t i = 0; i < o->n_data; i++) {
+        const struct mc_measured *m = &o->data[i].out[point];
+        putc(',', f);
+        mc_json_str(f, o->data[i].name);
+        fprintf(f,
+                ":{\"loss\":%.9g,\"loss_se\":%.3g,\"accuracy\":%.9g,\"accuracy_se\":%.3g,"
+                "\"images\":%llu}",
+                m->loss, m->loss_se, 100 * m->accuracy, 100 * m->accuracy_se,
+                (unsigned long long)m->images);
+    }
+    putc('}', f);
+}
+
+/* Of a subset, how far its means may be from the whole's: the largest standard errors. */
+static void tell_subsets(const struct options *o, size_t T)
+{
+    for (size_t i = 0; i < o->n_data; i++) {
+        const struct data *d = &o->data[i];
+        double loss = 0, accuracy = 0;
+        for (size_t p = 0; p < T; p++) {
+            loss = d->out[p].loss_se > loss ? d->out[p].loss_se : loss;
+            accuracy = d->out[p].accuracy_se > accuracy ? d->out[p].accuracy_se : accuracy;
+        }
+        if (d->out[0].images < d->in_all)
+            mc_note(&o->cli,
+                    "%s: first %llu of %llu images; standard errors up to %.2g in loss, %.2g%% in "
+                    "accuracy (--full for all)",
+                    d->name, (unsigned long long)d->out[0].images, (unsigned long long)d->in_all,
+                    loss, 100 * accuracy);
+    }
+}
+
+struct along {
+    size_t T;
+    double *t, *chord, *value;
+};
+
+static void summary_of(const struct along *a, const struct data *d, int accuracy,
+                       struct mc_path_summary *s)
+{
+    for (size_t i = 0; i < a->T; i++)
+        a->value[i] = accuracy ? 100 * d->out[i].accuracy : d->out[i].loss;
+    mc_path_summarise(a->T, a->t, a->value, a->chord, s);
+    if (accuracy)
+        s->barrier = s->dip; /* how far it falls under the line between the ends */
+}
+
+static const char *const quantity[] = {"loss", "accuracy"};
+
+static void summary_table(const struct options *o, FILE *f, const struct along *a)
+{
+    fputs("data\tquantity\tfirst\tlast\tmean\tarc_mean\tmin\tmin_t\tmax\tmax_t\tbarrier\n", f);
+    for (size_t i = 0; i < o->n_data; i++)
+        for (int q = 0; q < 2; q++) {
+            struct mc_path_summary s;
+            summary_of(a, &o->data[i], q, &s);
+            fprintf(f, "%s\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%.4g\t%.6g\t%.4g\t%.6g\n",
+                    o->data[i].name, quantity[q], s.first, s.last, s.mean, s.arc_mean, s.min,
+                    s.min_t, s.max, s.max_t, s.barrier);
+        }
+}
+
+static void summary_json(const struct options *o, FILE *f, const struct along *a)
+{
+    fputs("],\"summary\":{", f);
+    for (size_t i = 0; i < o->n_data; i++)
+        for (int q = 0; q < 2; q++) {
+            struct mc_path_summary s;
+            summary_of(a, &o->data[i], q, &s);
+            fputs(q ? "," : i ? ",{" : "", f);
+            if (!q) {
+                mc_json_str(f, o->data[i].name);
+                fputs(":{", f);
+            }
+            fprintf(f,
+                    "\"%s\":{\"first\":%.9g,\"last\":%.9g,\"mean\":%.9g,\"arc_mean\":%.9g,"
+                    "\"min\":%.9g,\"min_t\":%.9g,\"max\":%.9g,\"max_t\":%.9g,\"barrier\":%.9g}",
+                    quantity[q], s.first, s.last, s.mean, s.arc_mean, s.min, s.min_t, s.max,
+                    s.max_t, s.barrier);
+            if (q)
+                putc('}', f);
+        }
+    putc('}', f);
+}
+
+/* Print what `write` writes, in one piece. */
+static int print(const char *path, const struct options *o, const struct along *a,
+                 void (*write)(const struct options *, FILE *, const struct along *),
+                 struct mc_error *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&text, &bytes);
+
+    if (!f)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    write(o, f, a);
+    int rc =
+        fclose(f) ? mc_fail(err, MC_ENOMEM, "out of memory") : mc_cli_write(path, text, bytes, err);
+    free(text);
+    return rc;
+}
+
+/* ---- curves -----------------------------------------------------------------------------------
+ */
+
+static void curve_table(const struct options *o, FILE *f, const struct along *a)
+{
+    if (o->json) {
+        fputs("{\"kind\":\"curve\",\"points\":[", f);
+        for (size_t i = 0; i < a->T; i++) {
+            fprintf(f, "%s{\"t\":%.9g", i ? "," : "", a->t[i]);
+            json_row(o, f, i);
+        }
+        summary_json(o, f, a);
+        fputs("}\n", f);
+        return;
+    }
+    table_head(o, f, "t");
+    for (size_t i = 0; i < a->T; i++) {
+        fprintf(f, "%.9g", a->t[i]);
+        table_row(o, f, i);
+    }
+}
+
+static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader *r,
+                      struct mc_error *err)
+{
+    struct mc_curve c = {0};
+    struct along a = {.T = o->points};
+    double *coef = NULL, gram[MC_MAX_POINTS * MC_MAX_POINTS];
+    int rc = mc_curve_read_stream(&c, r, NULL, err);
+
+    if (rc)
+        goto out;
+    coef = calloc(a.T * c.n_points, sizeof *coef);
+    a.t = calloc(a.T, sizeof *a.t);
+    a.chord = calloc(a.T, sizeof *a.chord);
+    a.value = calloc(a.T, sizeof *a.value);
+    if (!coef || !a.t || !a.chord || !a.value) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    size_t k = c.n_points;
+    mc_path_gram(k, (const float *const *)c.points, c.graph->P, gram);
+    for (size_t i = 0; i < a.T; i++) {
+        a.t[i] = (double)i / (double)(a.T - 1);
+        mc_path_coefs(c.kind, k, a.t[i], coef + i * k);
+        if (i)
+            a.chord[i - 1] = mc_path_chord(k, gram, coef + (i - 1) * k, coef + i * k);
+    }
+    struct mc_span span = {.graph = c.graph,
+                           .k = k,
+                           .T = a.T,
+                           .vectors = (const float *const *)c.points,
+                           .coef = coef};
+    rc = measure(o, be, &span, NULL, err);
+    if (rc)
+        goto out;
+    tell_subsets(o, a.T);
+    if (o->summary)
+        rc = print(o->summary, o, &a, summary_table, err);
+    if (!rc)
+        rc = print(o->cli.output, o, &a, curve_table, err);
+out:
+    free(coef);
+    free(a.t);
+    free(a.chord);
+    free(a.value);
+    mc_curve_release(&c);
+    return rc;
+}
+
+/* ---- networks ---------------------------------------------------------------------------------
+ */
+
+static int eval_network(struct options *o, struct mc_backend *be, struct mc_reader *r,
+                        struct mc_error *err)
+{
+    struct mc_weights w = {0};
+    const double one = 1;
+    int rc = mc_weights_read_stream(&w, r, NULL, err);
+
+    if (!rc) {
+        const float *vector = w.params;
+        struct mc_span span = {.graph = w.graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one};
+        rc = measure(o, be, &span, w.stats, err);
+    }
+    mc_weights_release(&w);
+    return rc;
+}
+
+static int eval_networks(struct options *o, struct mc_backend *be, struct mc_reader **r,
+                         struct mc_error *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&text, &bytes);
+    int rc = f ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    for (size_t i = 0; !rc && i < o->cli.n_operands; i++) {
+        const char *file = o->cli.operands[i];
+        if (i) {
+            mc_reader_close(*r);
+            *r = NULL;
+            rc = mc_reader_open(r, file, err);
+        }
+        if (!rc)
+            rc = eval_network(o, be, *r, err);
+        if (rc)
+            break;
+        if (!i && o->json)
+            fputs("{\"kind\":\"weights\",\"networks\":[", f);
+        else if (!i)
+            table_head(o, f, "network");
+        if (o->json) {
+            fprintf(f, "%s{\"network\":", i ? "," : "");
+            mc_json_str(f, file);
+            json_row(o, f, 0);
+        } else {
+            fputs(file, f);
+            table_row(o, f, 0);
+        }
+        tell_subsets(o, 1);
+    }
+    if (!rc && o->json)
+        fputs("]}\n", f);
+    if (f && fclose(f) && !rc)
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    if (!rc)
+        rc = mc_cli_write(o->cli.output, text, bytes, err);
+    free(text);
+    return rc;
+}
+
+/* Weights or a curve: the first operand's kind says. */
+static int run(struct options *o, struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    struct mc_backend *be = NULL;
+    int rc = mc_reader_open(&r, o->cli.operands[0], err);
+
+    if (rc)
+        return rc;
+    int is_curve = !strcmp(mc_reader_kind(r), "curve");
+    if (is_curve && o->cli.n_operands > 1)
+        rc = mc_fail(err, MC_EUSAGE, "takes one curve at a time");
+    else if (!is_curve && o->summary)
+        rc = mc_fail(err, MC_EUSAGE, "--summary is for curves");
+    if (!rc)
+        rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err);
+    if (!rc)
+        rc = is_curve ? eval_curve(o, be, r, err) : eval_networks(o, be, &r, err);
+    for (size_t i = 0; i < o->n_data; i++)
+        free(o->data[i].out);
+    mc_reader_close(r);
+    if (be)
+        be->close(be);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {
+        .points = 65, .batch = 128, .samples = TRAIN_SAMPLES, .bn_samples = TRAIN_SAMPLES};
+    struct mc_error err = {0};
+
+    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    if (!o.cli.n_operands)
+        o.cli.operands[o.cli.n_operands++] = "-";
+    if (!o.n_data)
+        mc_cli_usage("needs --data [NAME=]FILE (see --help)");
+    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+}
