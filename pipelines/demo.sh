@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The main job on built-in synthetic data: two tinytens, aligned and joined, measured and drawn. Takes the
+# build folder's programs; writes to the folder given (default demo-out).
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+out=${1:-demo-out}
+
+${MAKE:-make} --no-print-directory -f "$here/connect.mk" ${BIN:+BIN="$BIN"} OUT="$out" DATA=synth \
+    TRAIN_IMAGES=6000 TEST_IMAGES=2000 NET=tinyten SEEDS="1 2" EPOCHS=4 CURVE_EPOCHS=3 \
+    SCHEDULE=onecycle CURVE_LR=0.02 POINTS=11 \
+    EVAL_FLAGS="--samples 2000 --bn-samples 2000"
+
+printf '\nTest accuracy in percent along the paths between two networks, and how far the loss rises over\n'
+printf 'the line between the ends (%s/1-2/table.tsv):\n\n' "$out"
+column -t -s "$(printf '\t')" "$out/1-2/table.tsv"
+printf '\nPictures: %s %s\n' "$out/1-2/path.svg" "$out/1-2/path.png"
