@@ -10,9 +10,8 @@
 #ifndef MC_CURVE_H
 #define MC_CURVE_H
 
-#include "mc_graph.h"
-#include "mc_stream.h"
-#include "mc_symmetry.h"
+#include "mc_permutation.h"
+#include "mc_weights.h"
 
 #define MC_MAX_POINTS 64
 
@@ -34,11 +33,13 @@ struct mc_curve {
 MC_USE_RESULT int mc_curve_init(struct mc_curve *out, const struct mc_graph *g,
                                 enum mc_curve_kind kind, size_t n_points, const char *dataset,
                                 struct mc_error *err); /* zeroed points */
+/* After an error there is nothing to release. Values are finite, the permutation is one. */
 MC_USE_RESULT int mc_curve_read(struct mc_curve *out, const char *path, struct mc_history *h,
                                 struct mc_error *err);
 /* The same from an open reader, which stays the caller's. */
 MC_USE_RESULT int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r,
                                        struct mc_history *h, struct mc_error *err);
+/* Values that are not finite are MC_EFAIL, and nothing is written. */
 MC_USE_RESULT int mc_curve_write(const struct mc_curve *c, const char *path,
                                  const struct mc_history *h, struct mc_error *err);
 void mc_curve_release(struct mc_curve *c);

@@ -12,6 +12,11 @@
 #include "mc_nets.h"
 #include "mc_stream.h"
 
+#define MC_DATASET_MAX_CLASSES 65536
+#define MC_DATASET_MAX_SIDE 8192
+#define MC_DATASET_MAX_IMAGE (16u << 20) /* bytes of one image */
+#define MC_DATASET_MAX_IMAGES INT32_MAX  /* sample indices are int32 */
+
 struct mc_dataset_info {
     char name[64];  /* "cifar10", "synth" */
     char split[16]; /* "train", "test" */
@@ -24,6 +29,7 @@ struct mc_dataset_info {
 };
 
 void mc_dataset_info_release(struct mc_dataset_info *info);
+/* A deep copy; release it. */
 MC_USE_RESULT int mc_dataset_info_copy(struct mc_dataset_info *out,
                                        const struct mc_dataset_info *info, struct mc_error *err);
 size_t mc_dataset_image_bytes(const struct mc_dataset_info *info);
@@ -34,8 +40,9 @@ MC_USE_RESULT int mc_dataset_open(struct mc_dataset_reader **out, const char *pa
                                   struct mc_error *err);
 const struct mc_dataset_info *mc_dataset_get_info(const struct mc_dataset_reader *d);
 struct mc_reader *mc_dataset_stream(struct mc_dataset_reader *d); /* for mc_history_input, the id */
-/* Up to max next images and labels; *n < max only at the verified end of the stream. Labels are
- * checked to be in [0, classes), float pixels to be finite and in [0,1]. */
+/* Up to max next images and labels; *n < max only at the end. Labels are checked to be in
+ * [0, classes), float pixels to be finite and in [0,1]. The last image is only handed out when the
+ * stream's end has been verified; after an error *n is 0. */
 MC_USE_RESULT int mc_dataset_read(struct mc_dataset_reader *d, size_t max, void *images,
                                   int32_t *labels, size_t *n, struct mc_error *err);
 void mc_dataset_close(struct mc_dataset_reader *d);
@@ -52,7 +59,8 @@ MC_USE_RESULT int mc_dataset_load(struct mc_dataset *out, struct mc_dataset_read
                                   uint64_t samples, struct mc_error *err);
 void mc_dataset_release(struct mc_dataset *d);
 
-/* Writing in order. */
+/* Writing in order. The stream is cut into blocks of its own, so that its bytes do not depend on
+ * how the caller cuts his calls. */
 struct mc_dataset_writer;
 MC_USE_RESULT int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
                                     const struct mc_dataset_info *info, const struct mc_history *h,

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The codec of dataset streams. */
+#include "mc_dataset.h"
+
+#include "mc_gather.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES (4u << 20) /* of images, in one record */
+#define MAX_BLOCK 4096
+#define MAX_CLASS_NAME 256
+
+/* ---- what a data set is ---- */
+
+void mc_dataset_info_release(struct mc_dataset_info *info)
+{
+    for (int i = 0; info->class_names && i < info->spec.classes; i++)
+        free(info->class_names[i]);
+    free(info->class_names);
+    info->class_names = NULL;
+}
+
+int mc_dataset_info_copy(struct mc_dataset_info *out, const struct mc_dataset_info *info,
+                         struct mc_error *err)
+{
+    int ok = 1;
+
+    *out = *info;
+    if (!info->class_names)
+        return 0;
+    ok = (out->class_names = calloc((size_t)info->spec.classes, sizeof *out->class_names)) != NULL;
+    for (int i = 0; i < info->spec.classes && ok; i++)
+        ok = (out->class_names[i] = strdup(info->class_names[i])) != NULL;
+    if (ok)
+        return 0;
+    mc_dataset_info_release(out);
+    return mc_fail(err, MC_ENOMEM, "out of memory");
+}
+
+size_t mc_dataset_image_bytes(const struct mc_dataset_info *info)
+{
+    return (size_t)info->spec.channels * (size_t)info->spec.height * (size_t)info->spec.width *
+           mc_dtype_size(info->pixels);
+}
+
+/* Writer and reader alike: what is not within these limits is no data set. */
+static int check_info(const struct mc_dataset_info *info, struct mc_error *err)
+{
+    const struct mc_net_spec *s = &info->spec;
+    const struct mc_augment *a = &info->augment;
+
+    if (!info->name[0] || !info->split[0])
+        return mc_fail(err, MC_EINPUT, "the data set has no name or no split");
+    if (info->pixels != MC_U8 && info->pixels != MC_F32)
+        return mc_fail(err, MC_EINPUT, "pixels are uint8 or float32, not %s",
+                       mc_dtype_name(info->pixels));
+    if (info->n < 1 || info->n > MC_DATASET_MAX_IMAGES)
+        return mc_fail(err, MC_EINPUT, "a data set has from 1 to %d images, not %llu",
+                       MC_DATASET_MAX_IMAGES, (unsigned long long)info->n);
+    if (s->channels < 1 || s->channels > MC_MAX_CHANNELS_IN)
+        return mc_fail(err, MC_EINPUT, "an image has from 1 to %d channels, not %d",
+                       MC_MAX_CHANNELS_IN, s->channels);
+    if (s->height < 1 || s->height > MC_DATASET_MAX_SIDE || s->width < 1 ||
+        s->width > MC_DATASET_MAX_SIDE || mc_dataset_image_bytes(info) > MC_DATASET_MAX_IMAGE)
+        return mc_fail(err, MC_EINPUT, "images of %d x %d are too large", s->height, s->width);
+    if (s->classes < 1 || s->classes > MC_DATASET_MAX_CLASSES)
+        return mc_fail(err, MC_EINPUT, "a data set has from 1 to %d classes, not %d",
+                       MC_DATASET_MAX_CLASSES, s->classes);
+    for (int c = 0; c < s->channels; c++)
+        if (!(s->mean[c] >= -1e3f && s->mean[c] <= 1e3f && s->std[c] >= 1e-6f && s->std[c] <= 1e6f))
+            return mc_fail(err, MC_EINPUT, "mean %g and std %g are no normalisation",
+                           (double)s->mean[c], (double)s->std[c]);
+    if (!(a->rotate >= 0 && a->rotate <= 180) || a->pad < 0 || a->pad > MC_DATASET_MAX_SIDE)
+        return mc_fail(err, MC_EINPUT, "rotation by %g degrees or padding by %d is out of range",
+                       (double)a->rotate, a->pad);
+    return 0;
+}
+
+/* The shortest decimal that is this float, as a double: .4914, not 0.49140000343322754. */
+static void pack_float(struct mc_pack *p, float v)
+{
+    char text[32];
+    double d = (double)v;
+
+    for (int digits = 1; digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, (double)v);
+        if ((float)(d = strtod(text, NULL)) == v)
+            break;
+    }
+    mc_pack_f64(p, d);
+}
+
+static void pack_info(const struct mc_dataset_info *info, struct mc_pack *p)
+{
+    mc_pack_map(p, info->class_names ? 8 : 7);
+    mc_pack_str(p, "name");
+    mc_pack_str(p, info->name);
+    mc_pack_str(p, "split");
+    mc_pack_str(p, info->split);
+    mc_pack_str(p, "order");
+    mc_pack_str(p, info->order);
+    mc_pack_str(p, "classes");
+    mc_pack_u64(p, (uint64_t)info->spec.classes);
+    if (info->class_names) {
+        mc_pack_str(p, "class_names");
+        mc_pack_array(p, (size_t)info->spec.classes);
+        for (int i = 0; i < info->spec.classes; i++)
+            mc_pack_str(p, info->class_names[i]);
+    }
+    mc_pack_str(p, "mean");
+    mc_pack_array(p, (size_t)info->spec.channels);
+    for (int c = 0; c < info->spec.channels; c++)
+        pack_float(p, info->spec.mean[c]);
+    mc_pack_str(p, "std");
+    mc_pack_array(p, (size_t)info->spec.channels);
+    for (int c = 0; c < info->spec.channels; c++)
+        pack_float(p, info->spec.std[c]);
+    mc_pack_str(p, "augment");
+    mc_pack_map(p, 3);
+    mc_pack_str(p, "rotate");
+    pack_float(p, info->augment.rotate);
+    mc_pack_str(p, "flip");
+    mc_pack_bool(p, info->augment.flip);
+    mc_pack_str(p, "pad");
+    mc_pack_u64(p, (uint64_t)info->augment.pad);
+}
+
+static int get_channels(const msgpack_object *meta, const char *key, int channels, float *out,
+                        struct mc_error *err)
+{
+    const msgpack_object *a = NULL;
+    int rc = mc_get_array(meta, key, &a, err);
+
+    if (rc)
+        return rc;
+    if (a->via.array.size != (uint32_t)channels)
+        return mc_fail(err, MC_EINPUT, "\"%s\" has %u entries for %d channels", key,
+                       a->via.array.size, channels);
+    for (int c = 0; c < channels; c++) {
+        const msgpack_object *v = &a->via.array.ptr[c];
+        if (v->type == MSGPACK_OBJECT_FLOAT32 || v->type == MSGPACK_OBJECT_FLOAT64)
+            out[c] = (float)v->via.f64;
+        else if (v->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
+            out[c] = (float)v->via.u64;
+        else
+            return mc_fail(err, MC_EINPUT, "\"%s\" holds something that is no number", key);
+    }
+    return 0;
+}
+
+static int get_class_names(const msgpack_object *meta, struct mc_dataset_info *info,
+                           struct mc_error *err)
+{
+    const msgpack_object *a = NULL;
+    int rc = 0, n = info->spec.classes;
+
+    if (!mc_get_opt(meta, "class_names"))
+        return 0;
+    if ((rc = mc_get_array(meta, "class_names", &a, err)))
+        return rc;
+    if (a->via.array.size != (uint32_t)n)
+        return mc_fail(err, MC_EINPUT, "%u class names for %d classes", a->via.array.size, n);
+    if (!(info->class_names = calloc((size_t)n, sizeof *info->class_names)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (int i = 0; i < n; i++) {
+        const msgpack_object *s = &a->via.array.ptr[i];
+        if (s->type != MSGPACK_OBJECT_STR || s->via.str.size > MAX_CLASS_NAME)
+            return mc_fail(err, MC_EINPUT, "class name %d is no text of at most %d bytes", i,
+                           MAX_CLASS_NAME);
+        if (!(info->class_names[i] = strndup(s->via.str.ptr, s->via.str.size)))
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    return 0;
+}
+
+static int unpack_info(struct mc_dataset_info *info, const struct mc_reader *r,
+                       struct mc_error *err)
+{
+    const msgpack_object *meta = mc_reader_meta(r), *augment = NULL;
+    uint64_t classes = 0, pad = 0;
+    double rotate = 0;
+    int rc = 0;
+
+    if ((rc = mc_get_str(meta, "name", info->name, sizeof info->name, err)) ||
+        (rc = mc_get_str(meta, "split", info->split, sizeof info->split, err)) ||
+        (rc = mc_get_str(meta, "order", info->order, sizeof info->order, err)) ||
+        (rc = mc_get_u64(meta, "classes", MC_DATASET_MAX_CLASSES, &classes, err)) ||
+        (rc = mc_get_map(meta, "augment", &augment, err)) ||
+        (rc = mc_get_f64(augment, "rotate", &rotate, err)) ||
+        (rc = mc_get_bool(augment, "flip", &info->augment.flip, err)) ||
+        (rc = mc_get_u64(augment, "pad", MC_DATASET_MAX_SIDE, &pad, err)))
+        return rc;
+    info->spec.classes = (int)classes;
+    info->augment.rotate = (float)rotate;
+    info->augment.pad = (int)pad;
+
+    const struct mc_tensor *t = mc_reader_n_tensors(r) ? mc_reader_tensor(r, 0) : NULL;
+    if (mc_reader_n_tensors(r) != 2 || strcmp(t->name, "images") || t->ndim != 4)
+        return mc_fail(err, MC_EINPUT, "a data set holds \"images\" (N,C,H,W) and \"labels\" (N)");
+    info->n = t->shape[0];
+    info->pixels = t->dtype;
+    for (int d = 1; d < 4; d++)
+        if (t->shape[d] > MC_DATASET_MAX_SIDE)
+            return mc_fail(err, MC_EINPUT, "images have a side of %llu",
+                           (unsigned long long)t->shape[d]);
+    info->spec.channels = (int)t->shape[1];
+    info->spec.height = (int)t->shape[2];
+    info->spec.width = (int)t->shape[3];
+    /* the number of channels bounds the arrays that are filled next */
+    if (info->spec.channels < 1 || info->spec.channels > MC_MAX_CHANNELS_IN)
+        return mc_fail(err, MC_EINPUT, "an image has from 1 to %d channels, not %d",
+                       MC_MAX_CHANNELS_IN, info->spec.channels);
+    if ((rc = get_channels(meta, "mean", info->spec.channels, info->spec.mean, err)) ||
+        (rc = get_channels(meta, "std", info->spec.channels, info->spec.std, err)) ||
+        (rc = check_info(info, err)) || (rc = get_class_names(meta, info, err)))
+        return rc;
+    return 0;
+}
+
+/* Pixels and labels of n images; first is the number of the first one. */
+static int check_images(const struct mc_dataset_info *info, uint64_t first, size_t n,
+                        const void *images, const int32_t *labels, struct mc_error *err)
+{
+    size_t elems = mc_dataset_image_bytes(info) / mc_dtype_size(info->pixels);
+
+    for (size_t i = 0; i < n; i++)
+        if (labels[i] < 0 || labels[i] >= info->spec.classes)
+            return mc_fail(err, MC_EINPUT, "image %llu has label %d of %d classes",
+                           (unsigned long long)(first + i), labels[i], info->spec.classes);
+    if (info->pixels != MC_F32)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        const float *x = (const float *)images + i * elems;
+        int ok = 1;
+        for (size_t j = 0; j < elems; j++)
+            ok &= x[j] >= 0 && x[j] <= 1;
+        if (!ok)
+            return mc_fail(err, MC_EINPUT, "image %llu has a pixel that is not from 0 to 1",
+                           (unsigned long long)(first + i));
+    }
+    return 0;
+}
+
+/* ---- reading ---- */
+
+struct mc_dataset_reader {
+    struct mc_reader *r;
+    struct mc_dataset_info info;
+    size_t image_bytes;
+    void *images;    /* (have) images of the block being handed out */
+    int32_t *labels; /* (have) */
+    size_t images_size, labels_size;
+    size_t have, used;
+    uint64_t done; /* images in blocks before this one */
+};
+
+static void reader_free(struct mc_dataset_reader *d)
+{
+    mc_dataset_info_release(&d->info);
+    free(d->images);
+    free(d->labels);
+    free(d);
+}
+
+void mc_dataset_close(struct mc_dataset_reader *d)
+{
+    if (!d)
+        return;
+    mc_reader_close(d->r);
+    reader_free(d);
+}
+
+int mc_dataset_open(struct mc_dataset_reader **out, const char *path, struct mc_error *err)
+{
+    struct mc_dataset_reader *d = calloc(1, sizeof *d);
+    int rc = 0;
+
+    *out = NULL;
+    if (!d)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    if ((rc = mc_reader_open(&d->r, path, err)) || (rc = mc_reader_expect(d->r, "dataset", err)))
+        goto out;
+    if ((rc = unpack_info(&d->info, d->r, err))) {
+        mc_in_stream(d->r, rc, err);
+        goto out;
+    }
+    struct mc_tensor labels = mc_tensor_make("labels", MC_I32, 1, &d->info.n);
+    if ((rc = mc_expect_tensor(d->r, 1, &labels, err)))
+        goto out;
+    d->image_bytes = mc_dataset_image_bytes(&d->info);
+    *out = d;
+    d = NULL;
+out:
+    mc_dataset_close(d);
+    return rc;
+}
+
+const struct mc_dataset_info *mc_dataset_get_info(const struct mc_dataset_reader *d)
+{
+    return &d->info;
+}
+
+struct mc_reader *mc_dataset_stream(struct mc_dataset_reader *d)
+{
+    return d->r;
+}
+
+static int keep(void **p, size_t *size, const struct mc_record *rec, struct mc_error *err)
+{
+    if (rec->bytes > *size) {
+        void *q = realloc(*p, rec->bytes);
+        if (!q)
+            return mc_fail(err, MC_ENOMEM, "out of memory: %zu bytes", rec->bytes);
+        *p = q;
+        *size = rec->bytes;
+    }
+    memcpy(*p, rec->data, rec->bytes);
+    return 0;
+}
+
+static int out_of_order(const struct mc_dataset_reader *d, struct mc_error *err)
+{
+    return mc_fail(err, MC_EINPUT, "%s: a block of images is not followed by its labels",
+                   mc_reader_name(d->r));
+}
+
+/* The next block, a record of images and the labels of the same rows. Before the last one is handed
+ * out, the stream's end is verified. */
+static int next_block(struct mc_dataset_reader *d, struct mc_error *err)
+{
+    struct mc_record rec;
+    int rc = 0;
+
+    d->done += d->have;
+    d->have = d->used = 0;
+    if (d->done == d->info.n)
+        return 0;
+    if ((rc = mc_reader_next(d->r, &rec, err)) != 1 || rec.index != 0)
+        return rc < 0 ? rc : out_of_order(d, err);
+    size_t rows = (size_t)rec.rows;
+    if ((rc = keep(&d->images, &d->images_size, &rec, err)))
+        return rc;
+    if ((rc = mc_reader_next(d->r, &rec, err)) != 1 || rec.index != 1 || rec.row != d->done ||
+        rec.rows != rows)
+        return rc < 0 ? rc : out_of_order(d, err);
+    void *labels = d->labels;
+    rc = keep(&labels, &d->labels_size, &rec, err);
+    d->labels = labels;
+    if (rc)
+        return rc;
+    if ((rc = check_images(&d->info, d->done, rows, d->images, d->labels, err)))
+        return mc_in_stream(d->r, rc, err);
+    if (d->done + rows == d->info.n && (rc = mc_reader_next(d->r, &rec, err)) != 0)
+        return rc < 0 ? rc : out_of_order(d, err);
+    d->have = rows;
+    return 0;
+}
+
+int mc_dataset_read(struct mc_dataset_reader *d, size_t max, void *images, int32_t *labels,
+                    size_t *n, struct mc_error *err)
+{
+    size_t got = 0;
+
+    *n = 0;
+    while (got < max) {
+        if (d->used == d->have) {
+            int rc = next_block(d, err);
+            if (rc)
+                return rc;
+            if (!d->have)
+                break;
+        }
+        size_t take = d->have - d->used;
+        if (take > max - got)
+            take = max - got;
+        memcpy((char *)images + got * d->image_bytes, (char *)d->images + d->used * d->image_bytes,
+               take * d->image_bytes);
+        memcpy(labels + got, d->labels + d->used, take * sizeof *labels);
+        d->used += take;
+        got += take;
+    }
+    *n = got;
+    return 0;
+}
+
+int mc_dataset_load(struct mc_dataset *out, struct mc_dataset_reader *d, uint64_t samples,
+                    struct mc_error *err)
+{
+    uint64_t want = samples && samples < d->info.n ? samples : d->info.n;
+    size_t have = 0, room = 0;
+    int rc = 0;
+
+    memset(out, 0, sizeof *out);
+    if ((rc = mc_dataset_info_copy(&out->info, &d->info, err)))
+        return rc;
+    for (;;) {
+        if (d->used == d->have) {
+            if ((rc = next_block(d, err)))
+                goto out;
+            if (!d->have)
+                break;
+        }
+        size_t take = d->have - d->used;
+        d->used = d->have;
+        if (take > want - have)
+            take = (size_t)want - have;
+        if (have + take > room) {
+            /* twice what has come, as an announcement alone proves nothing */
+            size_t grown = 2 * (have + take) < want ? 2 * (have + take) : (size_t)want;
+            void *images = realloc(out->images, grown * d->image_bytes);
+            out->images = images ? images : out->images;
+            int32_t *labels = images ? realloc(out->labels, grown * sizeof *labels) : NULL;
+            out->labels = labels ? labels : out->labels;
+            if (!labels) {
+                rc = mc_fail(err, MC_ENOMEM, "out of memory: %zu images", grown);
+                goto out;
+            }
+            room = grown;
+        }
+        memcpy((char *)out->images + have * d->image_bytes, d->images, take * d->image_bytes);
+        memcpy(out->labels + have, d->labels, take * sizeof *out->labels);
+        have += take;
+    }
+    out->info.n = have;
+    snprintf(out->id, sizeof out->id, "%s", mc_reader_id(d->r));
+out:
+    if (rc)
+        mc_dataset_release(out);
+    return rc;
+}
+
+void mc_dataset_release(struct mc_dataset *d)
+{
+    mc_dataset_info_release(&d->info);
+    free(d->images);
+    free(d->labels);
+    memset(d, 0, sizeof *d);
+}
+
+/* ---- writing ---- */
+
+struct mc_dataset_writer {
+    struct mc_writer *w;
+    struct mc_dataset_info info; /* without class names */
+    size_t image_bytes;
+    char *images;    /* (block) */
+    int32_t *labels; /* (block) */
+    size_t block, have;
+    uint64_t done;
+};
+
+void mc_dataset_abandon(struct mc_dataset_writer *d)
+{
+    if (!d)
+        return;
+    mc_writer_abandon(d->w);
+    free(d->images);
+    free(d->labels);
+    free(d);
+}
+
+int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
+                      const struct mc_dataset_info *info, const struct mc_history *h,
+                      struct mc_error *err)
+{
+    struct mc_dataset_writer *d = NULL;
+    const struct mc_net_spec *s = &info->spec;
+    struct mc_tensor tensors[2];
+    struct mc_pack meta;
+    int rc = 0;
+
+    *out = NULL;
+    mc_pack_init(&meta);
+    if ((rc = check_info(info, err)))
+        goto out;
+    if (!(d = calloc(1, sizeof *d))) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    d->info = *info;
+    d->info.class_names = NULL;
+    d->image_bytes = mc_dataset_image_bytes(info);
+    d->block = BLOCK_BYTES / d->image_bytes;
+    d->block = d->block < 1 ? 1 : d->block > MAX_BLOCK ? MAX_BLOCK : d->block;
+    d->images = malloc(d->block * d->image_bytes);
+    d->labels = malloc(d->block * sizeof *d->labels);
+    if (!d->images || !d->labels) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    tensors[0] = mc_tensor_make("images", info->pixels, 4,
+                                (const uint64_t[]){info->n, (uint64_t)s->channels,
+                                                   (uint64_t)s->height, (uint64_t)s->width});
+    tensors[1] = mc_tensor_make("labels", MC_I32, 1, &info->n);
+    pack_info(info, &meta);
+    if ((rc = mc_writer_open(&d->w, path, "dataset", &meta, tensors, 2, h, err)))
+        goto out;
+    *out = d;
+    d = NULL;
+out:
+    mc_pack_release(&meta);
+    mc_dataset_abandon(d);
+    return rc;
+}
+
+static int flush_block(struct mc_dataset_writer *d, struct mc_error *err)
+{
+    int rc = 0;
+
+    if (!d->have)
+        return 0;
+    if ((rc = check_images(&d->info, d->done, d->have, d->images, d->labels, err)) ||
+        (rc = mc_writer_rows(d->w, 0, d->have, d->images, err)) ||
+        (rc = mc_writer_rows(d->w, 1, d->have, d->labels, err)))
+        return rc;
+    d->done += d->have;
+    d->have = 0;
+    return 0;
+}
+
+int mc_dataset_write(struct mc_dataset_writer *d, size_t n, const void *images,
+                     const int32_t *labels, struct mc_error *err)
+{
+    const char *from = images;
+
+    while (n) {
+        size_t take = d->block - d->have < n ? d->block - d->have : n;
+        memcpy(d->images + d->have * d->image_bytes, from, take * d->image_bytes);
+        memcpy(d->labels + d->have, labels, take * sizeof *labels);
+        from += take * d->image_bytes;
+        labels += take;
+        n -= take;
+        d->have += take;
+        if (d->have == d->block) {
+            int rc = flush_block(d, err);
+            if (rc)
+                return rc;
+        }
+    }
+    return 0;
+}
+
+int mc_dataset_commit(struct mc_dataset_writer *d, char *id, struct mc_error *err)
+{
+    int rc = flush_block(d, err);
+
+    if (!rc) {
+        rc = mc_writer_close(d->w, id, err);
+        d->w = NULL;
+    }
+    mc_dataset_abandon(d);
+    return rc;
+}
