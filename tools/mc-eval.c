@@ -4,27 +4,19 @@
 #include "mc_cli.h"
 #include "mc_curve.h"
 #include "mc_measure.h"
-#include "mc_path.h"
+#include "mc_report.h"
 #include "mc_weights.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DATA 8
 #define TRAIN_SAMPLES 10000
-
-struct data {
-    char name[64]; /* column prefix; "" until the stream's split is known */
-    const char *file;
-    uint64_t in_all;
-    struct mc_measured *out; /* (T) of the operand being measured */
-};
 
 struct options {
     struct mc_cli cli;
-    struct data data[MAX_DATA];
-    size_t n_data;
+    const char *file[MC_MAX_REPORTED]; /* of report.data */
+    struct mc_report report;
     const char *bn_data, *summary;
     uint64_t points, batch, samples, bn_samples;
     int bn_plain, full, json;
@@ -59,21 +51,21 @@ static const struct argp_option options[] = {
     MC_OPTIONS_END};
 /* clang-format on */
 
-/* [NAME=]FILE */
+/* [NAME=]FILE; without a name the split names it, once the stream is open. */
 static void add_data(struct options *o, const char *arg)
 {
     size_t n = 0;
 
-    if (o->n_data == MAX_DATA)
-        mc_cli_usage("--data: at most %d", MAX_DATA);
-    struct data *d = &o->data[o->n_data++];
+    if (o->report.n_data == MC_MAX_REPORTED)
+        mc_cli_usage("--data: at most %d", MC_MAX_REPORTED);
+    struct mc_reported *d = &o->report.data[o->report.n_data];
     while (isalnum((unsigned char)arg[n]) || arg[n] == '_' || arg[n] == '-')
         n++;
     if (n && n < sizeof d->name && arg[n] == '=') {
         memcpy(d->name, arg, n);
         arg += n + 1;
     }
-    d->file = arg;
+    o->file[o->report.n_data++] = arg;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -176,12 +168,13 @@ static int statistics(const struct options *o, struct mc_backend *be, const stru
     return rc;
 }
 
-/* The column's name where the user gave none, and no two the same. */
-static int settle_name(struct options *o, struct data *d, const char *split, struct mc_error *err)
+/* The columns' name where the user gave none, and no two the same. */
+static int settle_name(struct options *o, struct mc_reported *d, const char *split,
+                       struct mc_error *err)
 {
     if (!*d->name)
         snprintf(d->name, sizeof d->name, "%s", *split ? split : "data");
-    for (struct data *other = o->data; other < d; other++)
+    for (struct mc_reported *other = o->report.data; other < d; other++)
         if (!strcmp(other->name, d->name))
             return mc_fail(err, MC_EUSAGE, "two data sets are called '%s' (use --data NAME=FILE)",
                            d->name);
@@ -189,12 +182,13 @@ static int settle_name(struct options *o, struct data *d, const char *split, str
 }
 
 static int measure_on(struct options *o, struct mc_backend *be, const struct mc_span *span,
-                      const float *stats, struct data *d, struct mc_error *err)
+                      const float *stats, size_t i, struct mc_error *err)
 {
+    struct mc_reported *d = &o->report.data[i];
     struct mc_dataset_reader *r = NULL;
     struct told told = {.points = span->T};
     struct mc_measure_watch watch = {.progress = tell, .arg = &told};
-    int rc = mc_dataset_open(&r, d->file, err);
+    int rc = mc_dataset_open(&r, o->file[i], err);
 
     if (rc)
         return rc;
@@ -217,6 +211,23 @@ static int measure_on(struct options *o, struct mc_backend *be, const struct mc_
     return rc;
 }
 
+/* Of a subset, how far its means may be from the whole's. */
+static void tell_subsets(const struct options *o)
+{
+    for (size_t i = 0; i < o->report.n_data; i++) {
+        const struct mc_reported *d = &o->report.data[i];
+        double loss, accuracy;
+        if (d->out[0].images == d->in_all)
+            continue;
+        mc_report_errors(&o->report, i, &loss, &accuracy);
+        mc_note(&o->cli,
+                "%s: first %llu of %llu images; standard errors up to %.2g in loss, %.2g%% in "
+                "accuracy (--full for all)",
+                d->name, (unsigned long long)d->out[0].images, (unsigned long long)d->in_all, loss,
+                100 * accuracy);
+    }
+}
+
 static int measure(struct options *o, struct mc_backend *be, const struct mc_span *span,
                    const float *own, struct mc_error *err)
 {
@@ -224,209 +235,69 @@ static int measure(struct options *o, struct mc_backend *be, const struct mc_spa
     int rc =
         stats ? statistics(o, be, span, own, stats, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
-    for (size_t i = 0; !rc && i < o->n_data; i++)
-        rc = measure_on(o, be, span, stats, &o->data[i], err);
+    o->report.T = span->T;
+    for (size_t i = 0; !rc && i < o->report.n_data; i++)
+        rc = measure_on(o, be, span, stats, i, err);
+    if (!rc)
+        tell_subsets(o);
     free(stats);
     return rc;
 }
 
-/* ---- what is printed --------------------------------------------------------------------------
- */
-
-static void table_head(const struct options *o, FILE *f, const char *first)
-{
-    fputs(first, f);
-    for (size_t i = 0; i < o->n_data; i++)
-        fprintf(f, "\t%s.loss\t%s.accuracy", o->data[i].name, o->data[i].name);
-    putc('\n', f);
-}
-
-static void table_row(const struct options *o, FILE *f, size_t point)
-{
-    for (size_t i = 0; i < o->n_data; i++) {
-        const struct mc_measured *m = &o->data[i].out[point];
-        fprintf(f, "\t%.7g\t%.4f", m->loss, 100 * m->accuracy);
-    }
-    putc('\n', f);
-}
-
-static void json_row(const struct options *o, FILE *f, size_t point)
-{
-    for (size_t i = 0; i < o->n_data; i++) {
-        const struct mc_measured *m = &o->data[i].out[point];
-        putc(',', f);
-        mc_json_str(f, o->data[i].name);
-        fprintf(f,
-                ":{\"loss\":%.9g,\"loss_se\":%.3g,\"accuracy\":%.9g,\"accuracy_se\":%.3g,"
-                "\"images\":%llu}",
-                m->loss, m->loss_se, 100 * m->accuracy, 100 * m->accuracy_se,
-                (unsigned long long)m->images);
-    }
-    putc('}', f);
-}
-
-/* Of a subset, how far its means may be from the whole's: the largest standard errors. */
-static void tell_subsets(const struct options *o, size_t T)
-{
-    for (size_t i = 0; i < o->n_data; i++) {
-        const struct data *d = &o->data[i];
-        double loss = 0, accuracy = 0;
-        for (size_t p = 0; p < T; p++) {
-            loss = d->out[p].loss_se > loss ? d->out[p].loss_se : loss;
-            accuracy = d->out[p].accuracy_se > accuracy ? d->out[p].accuracy_se : accuracy;
-        }
-        if (d->out[0].images < d->in_all)
-            mc_note(&o->cli,
-                    "%s: first %llu of %llu images; standard errors up to %.2g in loss, %.2g%% in "
-                    "accuracy (--full for all)",
-                    d->name, (unsigned long long)d->out[0].images, (unsigned long long)d->in_all,
-                    loss, 100 * accuracy);
-    }
-}
-
-struct along {
-    size_t T;
-    double *t, *chord, *value;
-};
-
-static void summary_of(const struct along *a, const struct data *d, int accuracy,
-                       struct mc_path_summary *s)
-{
-    for (size_t i = 0; i < a->T; i++)
-        a->value[i] = accuracy ? 100 * d->out[i].accuracy : d->out[i].loss;
-    mc_path_summarise(a->T, a->t, a->value, a->chord, s);
-    if (accuracy)
-        s->barrier = s->dip; /* how far it falls under the line between the ends */
-}
-
-static const char *const quantity[] = {"loss", "accuracy"};
-
-static void summary_table(const struct options *o, FILE *f, const struct along *a)
-{
-    fputs("data\tquantity\tfirst\tlast\tmean\tarc_mean\tmin\tmin_t\tmax\tmax_t\tbarrier\n", f);
-    for (size_t i = 0; i < o->n_data; i++)
-        for (int q = 0; q < 2; q++) {
-            struct mc_path_summary s;
-            summary_of(a, &o->data[i], q, &s);
-            fprintf(f, "%s\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%.4g\t%.6g\t%.4g\t%.6g\n",
-                    o->data[i].name, quantity[q], s.first, s.last, s.mean, s.arc_mean, s.min,
-                    s.min_t, s.max, s.max_t, s.barrier);
-        }
-}
-
-static void summary_json(const struct options *o, FILE *f, const struct along *a)
-{
-    fputs("],\"summary\":{", f);
-    for (size_t i = 0; i < o->n_data; i++)
-        for (int q = 0; q < 2; q++) {
-            struct mc_path_summary s;
-            summary_of(a, &o->data[i], q, &s);
-            fputs(q ? "," : i ? ",{" : "", f);
-            if (!q) {
-                mc_json_str(f, o->data[i].name);
-                fputs(":{", f);
-            }
-            fprintf(f,
-                    "\"%s\":{\"first\":%.9g,\"last\":%.9g,\"mean\":%.9g,\"arc_mean\":%.9g,"
-                    "\"min\":%.9g,\"min_t\":%.9g,\"max\":%.9g,\"max_t\":%.9g,\"barrier\":%.9g}",
-                    quantity[q], s.first, s.last, s.mean, s.arc_mean, s.min, s.min_t, s.max,
-                    s.max_t, s.barrier);
-            if (q)
-                putc('}', f);
-        }
-    putc('}', f);
-}
-
-/* Print what `write` writes, in one piece. */
-static int print(const char *path, const struct options *o, const struct along *a,
-                 void (*write)(const struct options *, FILE *, const struct along *),
-                 struct mc_error *err)
+static int print_summary(const struct options *o, struct mc_error *err)
 {
     char *text = NULL;
     size_t bytes = 0;
     FILE *f = open_memstream(&text, &bytes);
+    int rc = f ? mc_report_summary(&o->report, f, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
-    if (!f)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    write(o, f, a);
-    int rc =
-        fclose(f) ? mc_fail(err, MC_ENOMEM, "out of memory") : mc_cli_write(path, text, bytes, err);
+    if (f && fclose(f) && !rc)
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    if (!rc)
+        rc = mc_cli_write(o->summary, text, bytes, err);
     free(text);
     return rc;
 }
 
-/* ---- curves -----------------------------------------------------------------------------------
- */
-
-static void curve_table(const struct options *o, FILE *f, const struct along *a)
-{
-    if (o->json) {
-        fputs("{\"kind\":\"curve\",\"points\":[", f);
-        for (size_t i = 0; i < a->T; i++) {
-            fprintf(f, "%s{\"t\":%.9g", i ? "," : "", a->t[i]);
-            json_row(o, f, i);
-        }
-        summary_json(o, f, a);
-        fputs("}\n", f);
-        return;
-    }
-    table_head(o, f, "t");
-    for (size_t i = 0; i < a->T; i++) {
-        fprintf(f, "%.9g", a->t[i]);
-        table_row(o, f, i);
-    }
-}
-
-static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader *r,
+/* T points at even t, and the chords between them. */
+static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader *r, FILE *f,
                       struct mc_error *err)
 {
     struct mc_curve c = {0};
-    struct along a = {.T = o->points};
-    double *coef = NULL, gram[MC_MAX_POINTS * MC_MAX_POINTS];
+    size_t T = o->points;
+    double *t = calloc(2 * T, sizeof *t), *chord = t + T, *coef = NULL;
+    double gram[MC_MAX_POINTS * MC_MAX_POINTS];
     int rc = mc_curve_read_stream(&c, r, NULL, err);
 
+    if (!rc && (!t || !(coef = calloc(T * c.n_points, sizeof *coef))))
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
     if (rc)
         goto out;
-    coef = calloc(a.T * c.n_points, sizeof *coef);
-    a.t = calloc(a.T, sizeof *a.t);
-    a.chord = calloc(a.T, sizeof *a.chord);
-    a.value = calloc(a.T, sizeof *a.value);
-    if (!coef || !a.t || !a.chord || !a.value) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
-        goto out;
-    }
     size_t k = c.n_points;
     mc_path_gram(k, (const float *const *)c.points, c.graph->P, gram);
-    for (size_t i = 0; i < a.T; i++) {
-        a.t[i] = (double)i / (double)(a.T - 1);
-        mc_path_coefs(c.kind, k, a.t[i], coef + i * k);
+    for (size_t i = 0; i < T; i++) {
+        t[i] = (double)i / (double)(T - 1);
+        mc_path_coefs(c.kind, k, t[i], coef + i * k);
         if (i)
-            a.chord[i - 1] = mc_path_chord(k, gram, coef + (i - 1) * k, coef + i * k);
+            chord[i - 1] = mc_path_chord(k, gram, coef + (i - 1) * k, coef + i * k);
     }
-    struct mc_span span = {.graph = c.graph,
-                           .k = k,
-                           .T = a.T,
-                           .vectors = (const float *const *)c.points,
-                           .coef = coef};
+    struct mc_span span = {
+        .graph = c.graph, .k = k, .T = T, .vectors = (const float *const *)c.points, .coef = coef};
+    o->report.t = t;
+    o->report.chord = chord;
     rc = measure(o, be, &span, NULL, err);
-    if (rc)
-        goto out;
-    tell_subsets(o, a.T);
-    if (o->summary)
-        rc = print(o->summary, o, &a, summary_table, err);
-    if (!rc)
-        rc = print(o->cli.output, o, &a, curve_table, err);
+    if (!rc && o->summary)
+        rc = print_summary(o, err);
+    if (!rc && o->json)
+        rc = mc_report_path_json(&o->report, f, err);
+    else if (!rc)
+        mc_report_path(&o->report, f);
 out:
     free(coef);
-    free(a.t);
-    free(a.chord);
-    free(a.value);
+    free(t);
     mc_curve_release(&c);
     return rc;
 }
-
-/* ---- networks ---------------------------------------------------------------------------------
- */
 
 static int eval_network(struct options *o, struct mc_backend *be, struct mc_reader *r,
                         struct mc_error *err)
@@ -444,13 +315,10 @@ static int eval_network(struct options *o, struct mc_backend *be, struct mc_read
     return rc;
 }
 
-static int eval_networks(struct options *o, struct mc_backend *be, struct mc_reader **r,
+static int eval_networks(struct options *o, struct mc_backend *be, struct mc_reader **r, FILE *f,
                          struct mc_error *err)
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *f = open_memstream(&text, &bytes);
-    int rc = f ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = 0;
 
     for (size_t i = 0; !rc && i < o->cli.n_operands; i++) {
         const char *file = o->cli.operands[i];
@@ -462,29 +330,21 @@ static int eval_networks(struct options *o, struct mc_backend *be, struct mc_rea
         if (!rc)
             rc = eval_network(o, be, *r, err);
         if (rc)
-            break;
-        if (!i && o->json)
-            fputs("{\"kind\":\"weights\",\"networks\":[", f);
-        else if (!i)
-            table_head(o, f, "network");
+            return rc;
         if (o->json) {
-            fprintf(f, "%s{\"network\":", i ? "," : "");
+            fputs(i ? "},{" : "{\"kind\":\"weights\",\"networks\":[{", f);
+            fputs("\"network\":", f);
             mc_json_str(f, file);
-            json_row(o, f, 0);
-        } else {
-            fputs(file, f);
-            table_row(o, f, 0);
+            mc_report_json(&o->report, f, 0);
+            continue;
         }
-        tell_subsets(o, 1);
+        if (!i)
+            mc_report_head(&o->report, f, "network");
+        mc_report_row(&o->report, f, file, 0);
     }
-    if (!rc && o->json)
-        fputs("]}\n", f);
-    if (f && fclose(f) && !rc)
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
-    if (!rc)
-        rc = mc_cli_write(o->cli.output, text, bytes, err);
-    free(text);
-    return rc;
+    if (o->json)
+        fputs("}]}\n", f);
+    return 0;
 }
 
 /* Weights or a curve: the first operand's kind says. */
@@ -492,10 +352,14 @@ static int run(struct options *o, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
     struct mc_backend *be = NULL;
-    int rc = mc_reader_open(&r, o->cli.operands[0], err);
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&text, &bytes);
+    int rc =
+        f ? mc_reader_open(&r, o->cli.operands[0], err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
     if (rc)
-        return rc;
+        goto out;
     int is_curve = !strcmp(mc_reader_kind(r), "curve");
     if (is_curve && o->cli.n_operands > 1)
         rc = mc_fail(err, MC_EUSAGE, "takes one curve at a time");
@@ -504,9 +368,15 @@ static int run(struct options *o, struct mc_error *err)
     if (!rc)
         rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err);
     if (!rc)
-        rc = is_curve ? eval_curve(o, be, r, err) : eval_networks(o, be, &r, err);
-    for (size_t i = 0; i < o->n_data; i++)
-        free(o->data[i].out);
+        rc = is_curve ? eval_curve(o, be, r, f, err) : eval_networks(o, be, &r, f, err);
+out:
+    if (f && fclose(f) && !rc)
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    if (!rc)
+        rc = mc_cli_write(o->cli.output, text, bytes, err);
+    free(text);
+    for (size_t i = 0; i < o->report.n_data; i++)
+        free(o->report.data[i].out);
     mc_reader_close(r);
     if (be)
         be->close(be);
@@ -522,7 +392,7 @@ int main(int argc, char **argv)
     mc_cli_parse(&o.cli, &argp, argc, argv, &o);
     if (!o.cli.n_operands)
         o.cli.operands[o.cli.n_operands++] = "-";
-    if (!o.n_data)
+    if (!o.report.n_data)
         mc_cli_usage("needs --data [NAME=]FILE (see --help)");
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }
