@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-info shows a stream, checks it in one line, prints JSON that others can parse, and has the
+# statuses and messages of every program.
+set -eu
+samples=$MC_ROOT/formats/samples
+good=$samples/good-stream.mcz
+id=$(mc-info --json "$good" | /usr/bin/python3 -c '
+import json, sys
+o = json.loads(sys.stdin.readline())
+assert o["kind"] == "test" and o["records"] == 7 and len(o["tensors"]) == 8, o
+assert o["history"][1]["args"] == [["seed", 1], ["rate", 0.5]], o
+assert o["meta"]["numbers"] == [0, -1, 1 << 63, 0.5] and o["meta"]["text"] == "\u00e9", o
+assert o["tensors"][5] == {"name": "int32", "dtype": "int32", "shape": []}, o
+print(o["id"])')
+[ "$(mc-info --check "$good")" = "$good: ok, kind test, id $id, 7 records" ]
+[ "$(mc-info --check <"$good")" = "stdin: ok, kind test, id $id, 7 records" ]
+[ "$(cat "$good" | mc-info --check -)" = "stdin: ok, kind test, id $id, 7 records" ]
+[ -z "$(mc-info --check -q "$good")" ]
+mc-info "$good" >shown
+grep -q "^id $id, 8 tensors, 7 records, " shown
+grep -q 't 1 seed=1 rate=0.5  from 1$' shown
+grep -q '^  bfloat16  2  *bfloat16$' shown
+# another encoding of the same content has the same id
+mc-info --check "$samples/good-blocks.mcz" | grep -q "id $id,"
+
+fails() { # status, part of the one line on stderr, command...
+    local status=$1 part=$2 rc=0
+    shift 2
+    "$@" >out 2>err || rc=$?
+    [ $rc = "$status" ] || { echo "$*: status $rc, not $status"; cat err; exit 1; }
+    [ "$(wc -l <err)" = 1 ] && grep -qF -- "$part" err || { echo "$*:"; cat err; exit 1; }
+    ! [ -s out ] || { echo "$*: wrote to stdout"; exit 1; }
+}
+head -c 300 "$good" >cut.mcz
+fails 3 "mc-info: cut.mcz: header: truncated" mc-info cut.mcz
+fails 3 "mc-info: cut.mcz: header: truncated" mc-info --json cut.mcz
+fails 3 "mc-info: stdin: is empty, not an mcz stream" mc-info
+fails 1 "mc-info: cannot open 'nothing.mcz': No such file or directory" mc-info nothing.mcz
+fails 1 "mc-info: .: cannot read: Is a directory" mc-info .
+rc=0
+mc-info --nonsense >out 2>err || rc=$?
+[ $rc = 2 ] && grep -qF "'--nonsense'" err && ! [ -s out ]
+# all files are looked at; the sound ones are told, the others lead to the status
+rc=0
+mc-info --check cut.mcz "$good" cut.mcz >out 2>err || rc=$?
+[ $rc = 3 ] && [ "$(wc -l <out)" = 1 ] && [ "$(wc -l <err)" = 2 ]
+# a full disk
+rc=0
+mc-info "$good" >/dev/full 2>err || rc=$?
+[ $rc = 1 ] && [ "$(wc -l <err)" = 1 ]
+mc-info --help | head -n 3 | grep -q 'mc-info'
+mc-info --version | grep -q 'stream format 1'

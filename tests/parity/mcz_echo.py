@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read a stream with formats/mcz.py and write what was read: mcz_echo.py IN OUT."""
+import os
+import sys
+
+root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(root, "formats"))
+import mcz  # noqa: E402
+
+s = mcz.read(sys.argv[1])
+print(s.id, mcz.write(sys.argv[2], s.kind, s.meta, s.tensors, s.history, s.inputs, s.dtypes))

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mc-info: what a stream holds and where it comes from. It always reads to the end: of a damaged or
+ * truncated stream nothing is printed. */
+#include "mc_cli.h"
+#include "mc_stream.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    struct mc_cli cli;
+    int check, json;
+};
+
+enum { KEY_CHECK = MC_KEY_TOOL, KEY_JSON };
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    {"check", KEY_CHECK, 0, 0, "one line for each sound stream, an error for each other one", 0},
+    {"json", KEY_JSON, 0, 0, "one JSON object a line for each stream", 0},
+    MC_OPTIONS_END,
+};
+/* clang-format on */
+
+static const char doc[] =
+    "Print a stream's kind, content id, meta data, history and tensors.\v"
+    "Examples:\n"
+    "  mc-data synth --split test --size 100 | mc-info\n"
+    "  mc-data synth --split test --size 100 -o test.mcz && mc-info --check test.mcz\n";
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+
+    switch (key) {
+    case KEY_CHECK:
+        o->check = 1;
+        return 0;
+    case KEY_JSON:
+        o->json = 1;
+        return 0;
+    default:
+        return mc_cli_option(&o->cli, key, arg, state);
+    }
+}
+
+static const struct argp argp = {options, parse, "[FILE...]", doc, NULL, NULL, NULL};
+
+/* ---- JSON -------------------------------------------------------------------------------------
+ */
+
+static void json_text(const char *s, size_t n)
+{
+    char *copy = strndup(s, n);
+
+    if (copy)
+        mc_json_str(stdout, copy);
+    else
+        fputs("null", stdout);
+    free(copy);
+}
+
+/* As deep as the reader lets an object be. */
+static void json_object(const msgpack_object *o)
+{
+    switch (o->type) {
+    case MSGPACK_OBJECT_BOOLEAN:
+        fputs(o->via.boolean ? "true" : "false", stdout);
+        return;
+    case MSGPACK_OBJECT_POSITIVE_INTEGER:
+        printf("%" PRIu64, o->via.u64);
+        return;
+    case MSGPACK_OBJECT_NEGATIVE_INTEGER:
+        printf("%" PRId64, o->via.i64);
+        return;
+    case MSGPACK_OBJECT_FLOAT32:
+    case MSGPACK_OBJECT_FLOAT64:
+        if (isfinite(o->via.f64))
+            printf("%.17g", o->via.f64);
+        else
+            fputs("null", stdout); /* JSON has no NaN */
+        return;
+    case MSGPACK_OBJECT_STR:
+        json_text(o->via.str.ptr, o->via.str.size);
+        return;
+    case MSGPACK_OBJECT_ARRAY:
+        for (uint32_t i = 0; i < o->via.array.size; i++) {
+            putchar(i ? ',' : '[');
+            json_object(&o->via.array.ptr[i]);
+        }
+        fputs(o->via.array.size ? "]" : "[]", stdout);
+        return;
+    case MSGPACK_OBJECT_MAP:
+        for (uint32_t i = 0; i < o->via.map.size; i++) {
+            putchar(i ? ',' : '{');
+            json_object(&o->via.map.ptr[i].key);
+            putchar(':');
+            json_object(&o->via.map.ptr[i].val);
+        }
+        fputs(o->via.map.size ? "}" : "{}", stdout);
+        return;
+    default: /* nil, and bytes that no kind has */
+        fputs("null", stdout);
+    }
+}
+
+static void print_json(const struct mc_reader *r)
+{
+    fputs("{\"file\":", stdout);
+    mc_json_str(stdout, mc_reader_name(r));
+    printf(",\"kind\":\"%s\",\"id\":\"%s\",\"inputs\":[", mc_reader_kind(r), mc_reader_id(r));
+    for (size_t i = 0; i < mc_reader_n_inputs(r); i++)
+        printf("%s\"%s\"", i ? "," : "", mc_reader_input(r, i));
+    printf("],\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"meta\":", mc_reader_records(r),
+           mc_reader_bytes(r));
+    json_object(mc_reader_meta(r));
+    fputs(",\"history\":", stdout);
+    json_object(mc_reader_history(r));
+    fputs(",\"tensors\":[", stdout);
+    for (size_t i = 0; i < mc_reader_n_tensors(r); i++) {
+        const struct mc_tensor *t = mc_reader_tensor(r, i);
+        printf("%s{\"name\":", i ? "," : "");
+        mc_json_str(stdout, t->name);
+        printf(",\"dtype\":\"%s\",\"shape\":[", mc_dtype_name(t->dtype));
+        for (int k = 0; k < t->ndim; k++)
+            printf("%s%" PRIu64, k ? "," : "", t->shape[k]);
+        fputs("]}", stdout);
+    }
+    puts("]}");
+}
+
+/* ---- for people -------------------------------------------------------------------------------
+ */
+
+/* What a stranger wrote must not steer the terminal. */
+static void plain(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        putchar((unsigned char)s[i] < 0x20 || s[i] == 0x7f ? ' ' : s[i]);
+}
+
+static void print_value(const msgpack_object *o)
+{
+    if (o->type == MSGPACK_OBJECT_STR)
+        plain(o->via.str.ptr, o->via.str.size);
+    else if (o->type == MSGPACK_OBJECT_FLOAT32 || o->type == MSGPACK_OBJECT_FLOAT64)
+        printf("%.9g", o->via.f64);
+    else
+        json_object(o);
+}
+
+/* Lists of numbers and short texts are shown, what holds more is only counted. */
+static int is_short(const msgpack_object *o)
+{
+    if (o->type == MSGPACK_OBJECT_MAP)
+        return !o->via.map.size;
+    if (o->type != MSGPACK_OBJECT_ARRAY)
+        return o->type != MSGPACK_OBJECT_STR || o->via.str.size <= 200;
+    for (uint32_t i = 0; i < o->via.array.size; i++)
+        if (o->via.array.ptr[i].type == MSGPACK_OBJECT_ARRAY ||
+            o->via.array.ptr[i].type == MSGPACK_OBJECT_MAP)
+            return 0;
+    return o->via.array.size <= 16;
+}
+
+static void print_meta(const msgpack_object *meta, int verbose)
+{
+    for (uint32_t i = 0; i < meta->via.map.size; i++) {
+        const msgpack_object *key = &meta->via.map.ptr[i].key, *v = &meta->via.map.ptr[i].val;
+        fputs("  ", stdout);
+        plain(key->via.str.ptr, key->via.str.size);
+        printf("%*s", key->via.str.size < 16 ? (int)(16 - key->via.str.size) : 1, "");
+        if (verbose || is_short(v))
+            print_value(v);
+        else if (v->type == MSGPACK_OBJECT_MAP)
+            printf("(%" PRIu32 " keys; -v shows them)", v->via.map.size);
+        else if (v->type == MSGPACK_OBJECT_ARRAY)
+            printf("(%" PRIu32 " items; -v shows them)", v->via.array.size);
+        else
+            printf("(%" PRIu32 " bytes of text; -v shows them)", v->via.str.size);
+        putchar('\n');
+    }
+}
+
+static void print_history(const msgpack_object *list)
+{
+    for (uint32_t i = 0; i < list->via.array.size; i++) {
+        const msgpack_object *e = &list->via.array.ptr[i];
+        const msgpack_object *args = mc_get_opt(e, "args"), *parents = mc_get_opt(e, "parents");
+        printf("  %2" PRIu32 "  ", i + 1);
+        print_value(mc_get_opt(e, "tool"));
+        putchar(' ');
+        print_value(mc_get_opt(e, "version"));
+        for (uint32_t k = 0; k < args->via.array.size; k++) {
+            const msgpack_object *pair = args->via.array.ptr[k].via.array.ptr;
+            putchar(' ');
+            print_value(&pair[0]);
+            putchar('=');
+            print_value(&pair[1]);
+        }
+        for (uint32_t k = 0; k < parents->via.array.size; k++)
+            printf("%s%" PRIu64, k ? ", " : "  from ", parents->via.array.ptr[k].via.u64 + 1);
+        putchar('\n');
+    }
+}
+
+static void print_tensors(const struct mc_reader *r)
+{
+    for (size_t i = 0; i < mc_reader_n_tensors(r); i++) {
+        const struct mc_tensor *t = mc_reader_tensor(r, i);
+        char shape[MC_MAX_DIMS * 21 + 1] = "scalar";
+        size_t at = 0;
+        for (int k = 0; k < t->ndim; k++)
+            at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%" PRIu64, k ? "x" : "",
+                                   t->shape[k]);
+        printf("  %-8s  %-16s  %s\n", mc_dtype_name(t->dtype), shape, t->name);
+    }
+}
+
+static void print(const struct mc_reader *r, int verbose)
+{
+    printf("%s: %s\n", mc_reader_name(r), mc_reader_kind(r));
+    printf("id %s, %zu tensors, %" PRIu64 " records, %" PRIu64 " bytes\n", mc_reader_id(r),
+           mc_reader_n_tensors(r), mc_reader_records(r), mc_reader_bytes(r));
+    for (size_t i = 0; i < mc_reader_n_inputs(r); i++)
+        printf("input %s\n", mc_reader_input(r, i));
+    puts("meta");
+    print_meta(mc_reader_meta(r), verbose);
+    puts("history");
+    print_history(mc_reader_history(r));
+    puts("tensors");
+    print_tensors(r);
+}
+
+static int show(const struct options *o, const char *path, struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path, err);
+
+    if (!rc)
+        rc = mc_reader_rest(r, NULL, err);
+    if (rc)
+        goto out;
+    if (o->json)
+        print_json(r);
+    else if (!o->check)
+        print(r, o->cli.verbose);
+    else if (!o->cli.quiet)
+        printf("%s: ok, kind %s, id %s, %" PRIu64 " records\n", mc_reader_name(r),
+               mc_reader_kind(r), mc_reader_id(r), mc_reader_records(r));
+out:
+    mc_reader_close(r);
+    return rc;
+}
+
+/* All files are looked at; the status is that of the last that failed. */
+static int run(const struct options *o, struct mc_error *err)
+{
+    size_t n = o->cli.n_operands;
+    int rc = 0;
+
+    if (!n)
+        return show(o, "-", err);
+    for (size_t i = 0; i < n; i++) {
+        struct mc_error now = {0};
+        int failed = show(o, o->cli.operands[i], &now);
+        if (!failed)
+            continue;
+        if (rc)
+            mc_warn(&o->cli, "%s", err->text);
+        rc = failed;
+        *err = now;
+    }
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {0};
+    struct mc_error err = {0};
+
+    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+}
