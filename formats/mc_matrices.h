@@ -26,6 +26,7 @@ struct mc_matrices {
     size_t n_groups;
 };
 
+/* After an error there is nothing to release. */
 MC_USE_RESULT int mc_matrices_read(struct mc_matrices *out, const char *path, struct mc_history *h,
                                    struct mc_error *err); /* finite, or MC_EINPUT */
 MC_USE_RESULT int mc_matrices_write(const struct mc_matrices *m, const char *path,

@@ -4,15 +4,17 @@
  * tap. They add: shards of the data counted apart merge to what one run would have counted.
  * formats/moments.md is the specification.
  *
- * meta: at ("post" or "pre"), images, shard, shards, groups: [{name, size}], taps: [{name, group,
- * start, count, samples}]. Tensors, float64, for tap i (named as the tap): "i/NAME/sum_a" (K),
- * "sum_b", "sumsq_a", "sumsq_b", "cross" (K,K); rows of cross are a's units. A tap sees channels
- * [start, start + count) of its group; samples = images * H * W. */
+ * meta: at ("post" or "pre"), images, shards, counted: [shard, ...], groups: [{name, size}],
+ * taps: [{name, group, start, count, samples}]. Tensors, float64, for tap i (named as the tap):
+ * "i/NAME/sum_a" (K), "sum_b", "sumsq_a", "sumsq_b", "cross" (K,K); rows of cross are a's units. A
+ * tap sees channels [start, start + count) of its group; samples = images * H * W. */
 #ifndef MC_MOMENTS_H
 #define MC_MOMENTS_H
 
 #include "mc_stream.h"
 #include "mc_symmetry.h"
+
+#define MC_MAX_SHARDS 65536
 
 struct mc_tap_info {
     char name[MC_NAME_MAX]; /* of the node observed */
@@ -33,6 +35,8 @@ struct mc_moments {
     struct mc_taps taps;
     uint64_t images;
     uint32_t shard, shards; /* 0 of 1: everything */
+    uint32_t *merged;       /* (n_merged) shards added beside that one, or NULL */
+    size_t n_merged;
     double **sums; /* a tap: MC_MOMENTS_SIZE(count) doubles, as kernels/backend.h lays them out */
     char id[MC_ID_LEN];
     char inputs[3][MC_ID_LEN]; /* content ids of a, b, data; "" where the stream does not say */
@@ -44,11 +48,14 @@ MC_USE_RESULT int mc_taps_init(struct mc_taps *out, const struct mc_symmetry *s,
 int mc_taps_same(const struct mc_taps *a, const struct mc_taps *b); /* samples aside */
 void mc_taps_release(struct mc_taps *t);
 void mc_taps_pack(const struct mc_taps *t, struct mc_pack *p); /* three keys of an open map */
+/* Checked: names there, taps within their groups. After an error there is nothing to release. */
 MC_USE_RESULT int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta,
                                  struct mc_error *err);
 
 MC_USE_RESULT int mc_moments_init(struct mc_moments *out, const struct mc_taps *taps,
                                   struct mc_error *err); /* copies taps, zero sums */
+/* Finite, counted as the meta says, or MC_EINPUT. The stream's own inputs are a, b and the data, in
+ * this order. After an error there is nothing to release. */
 MC_USE_RESULT int mc_moments_read(struct mc_moments *out, const char *path, struct mc_history *h,
                                   struct mc_error *err);
 MC_USE_RESULT int mc_moments_write(const struct mc_moments *m, const char *path,
@@ -56,6 +63,8 @@ MC_USE_RESULT int mc_moments_write(const struct mc_moments *m, const char *path,
 /* into += m. MC_EINPUT when they are about different networks, taps or the same shard twice. */
 MC_USE_RESULT int mc_moments_add(struct mc_moments *into, const struct mc_moments *m,
                                  struct mc_error *err);
+/* Shards that have not been added yet: 0 when all the data has been counted. */
+size_t mc_moments_missing(const struct mc_moments *m);
 void mc_moments_release(struct mc_moments *m);
 
 #endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The codec of state streams. */
+#include "mc_state.h"
+
+#include "mc_gather.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int mc_state_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+static void state_tensors(const struct mc_state *s, struct mc_tensor *out)
+{
+    for (size_t i = 0; i < s->n_vectors; i++)
+        out[i] = mc_tensor_make(s->vectors[i].name, MC_F32, 1, (const uint64_t[]){s->vectors[i].n});
+}
+
+int mc_state_write(const struct mc_state *s, const char *path, struct mc_error *err)
+{
+    struct mc_tensor tensors[MC_STATE_MAX];
+    struct mc_writer *w = NULL;
+    struct mc_pack meta;
+    int rc = 0;
+
+    state_tensors(s, tensors);
+    mc_pack_init(&meta);
+    mc_pack_map(&meta, 3);
+    mc_pack_str(&meta, "tool");
+    mc_pack_str(&meta, s->tool);
+    mc_pack_str(&meta, "settings");
+    mc_pack_map(&meta, s->n_settings);
+    for (size_t i = 0; i < s->n_settings; i++) {
+        mc_pack_str(&meta, s->settings[i].name);
+        mc_pack_str(&meta, s->settings[i].value);
+    }
+    mc_pack_str(&meta, "epoch");
+    mc_pack_u64(&meta, s->epoch);
+    if ((rc = mc_writer_open(&w, path, "state", &meta, tensors, s->n_vectors, NULL, err)))
+        goto out;
+    for (size_t i = 0; i < s->n_vectors && !rc; i++)
+        rc = mc_writer_tensor(w, i, s->vectors[i].data, err);
+    if (rc)
+        goto out;
+    rc = mc_writer_close(w, NULL, err);
+    w = NULL;
+out:
+    mc_writer_abandon(w);
+    mc_pack_release(&meta);
+    return rc;
+}
+
+/* Every setting of the run is in the checkpoint with the same value, and no other is there. */
+static int same_settings(const struct mc_state *s, const struct mc_reader *r, struct mc_error *err)
+{
+    const msgpack_object *meta = mc_reader_meta(r), *settings = NULL;
+    char tool[64], value[sizeof s->settings[0].value];
+    int rc = 0;
+
+    if ((rc = mc_get_str(meta, "tool", tool, sizeof tool, err)) ||
+        (rc = mc_get_map(meta, "settings", &settings, err)))
+        return rc;
+    if (strcmp(tool, s->tool))
+        return mc_fail(err, MC_EINPUT, "is a checkpoint of %s, not of %s", tool, s->tool);
+    for (size_t i = 0; i < s->n_settings; i++) {
+        const struct mc_state_setting *mine = &s->settings[i];
+        if (!mc_get_opt(settings, mine->name))
+            return mc_fail(err, MC_EINPUT, "was made without %s, this run has %s", mine->name,
+                           mine->value);
+        if ((rc = mc_get_str(settings, mine->name, value, sizeof value, err)))
+            return rc;
+        if (strcmp(value, mine->value))
+            return mc_fail(err, MC_EINPUT, "was made with %s %s, this run has %s", mine->name,
+                           value, mine->value);
+    }
+    if (settings->via.map.size != s->n_settings)
+        return mc_fail(err, MC_EINPUT, "was made with %u settings, this run has %zu",
+                       settings->via.map.size, s->n_settings);
+    return 0;
+}
+
+/* The announced vectors are those expected, which have their memory already. */
+static int same_vectors(const struct mc_state *s, const struct mc_reader *r, struct mc_error *err)
+{
+    struct mc_tensor want[MC_STATE_MAX];
+    int rc = mc_expect_count(r, s->n_vectors, err);
+
+    state_tensors(s, want);
+    for (size_t i = 0; i < s->n_vectors && !rc; i++)
+        rc = mc_expect_tensor(r, i, &want[i], err);
+    return rc;
+}
+
+int mc_state_read(struct mc_state *s, const char *path, struct mc_error *err)
+{
+    void *dst[MC_STATE_MAX] = {NULL};
+    struct mc_reader *r = NULL;
+    uint64_t epoch = 0;
+    int rc = 0;
+
+    if ((rc = mc_reader_open(&r, path, err)) || (rc = mc_reader_expect(r, "state", err)))
+        goto out;
+    if ((rc = same_settings(s, r, err)) ||
+        (rc = mc_get_u64(mc_reader_meta(r), "epoch", UINT32_MAX, &epoch, err))) {
+        mc_in_stream(r, rc, err);
+        goto out;
+    }
+    if ((rc = same_vectors(s, r, err)))
+        goto out;
+    for (size_t i = 0; i < s->n_vectors; i++)
+        dst[i] = s->vectors[i].data;
+    if ((rc = mc_reader_rest(r, dst, err)))
+        goto out;
+    s->epoch = epoch;
+out:
+    mc_reader_close(r);
+    return rc;
+}
