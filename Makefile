@@ -107,7 +107,8 @@ $(BUILD)/share/mc/%: pipelines/%
 
 $(BUILD)/man/%.1: $(BUILD)/bin/%
 	@mkdir -p $(@D)
-	help2man --no-info --name "$$($< --help | sed -n '/^Usage:/,/^[^U ]/{/^[^U ]/p}')" -o $@ $<
+	help2man --no-info --name "$$($< --help | awk '/^(Usage:|  or:|       )/ { next } !NF { exit } \
+		{ printf "%s%s", gap, $$0; gap = " " }' | sed 's/\.$$//')" -o $@ $<
 
 # keep objects of the pattern chains, so that a second make does nothing
 .SECONDARY:

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Running gnuplot on a script held in memory. Its picture goes to an unlinked temporary first: it
+ * may fail half-way, and what it says then belongs in one line. */
+#include "mc_gnuplot.h"
+
+#include "mc_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct mc_gnuplot {
+    enum mc_picture format;
+    char *text;
+    size_t bytes;
+    FILE *script;
+};
+
+int mc_gnuplot_new(struct mc_gnuplot **out, enum mc_picture format, int width, int height,
+                   struct mc_error *err)
+{
+    struct mc_gnuplot *g = calloc(1, sizeof *g);
+    double scale = width / 960. < height / 480. ? width / 960. : height / 480.;
+
+    *out = NULL;
+    if (!g || !(g->script = open_memstream(&g->text, &g->bytes))) {
+        free(g);
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    g->format = format;
+    /* below 9 points nobody reads it */
+    double font = 14 * scale < 9 ? 9 : 14 * scale;
+    fprintf(g->script,
+            "set encoding utf8\n"
+            "set terminal %s noenhanced size %d,%d font '%s,%.3g' linewidth %.3g"
+            " background rgb '#ffffff'\n"
+            "SCALE = %.4g\n",
+            format == MC_SVG ? "svg" : "pngcairo", width, height,
+            format == MC_SVG ? "sans-serif" : "DejaVu Sans", font, font / 14, font / 14);
+    *out = g;
+    return 0;
+}
+
+void mc_gnuplot_free(struct mc_gnuplot *g)
+{
+    if (!g)
+        return;
+    if (g->script)
+        fclose(g->script);
+    free(g->text);
+    free(g);
+}
+
+FILE *mc_gnuplot_script(struct mc_gnuplot *g)
+{
+    return g->script;
+}
+
+void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text)
+{
+    putc('\'', g->script);
+    for (; *text; text++) {
+        if (*text == '\'')
+            putc('\'', g->script);
+        putc((unsigned char)*text < 0x20 ? ' ' : *text, g->script);
+    }
+    putc('\'', g->script);
+}
+
+/* Path of a script beside the program that runs. */
+static int find(const char *script, char *path, size_t size, struct mc_error *err)
+{
+    ssize_t n = readlink("/proc/self/exe", path, size - 1);
+    char *slash = NULL;
+
+    if (n > 0) {
+        path[n] = 0;
+        slash = strrchr(path, '/');
+    }
+    if (!slash)
+        return mc_fail(err, MC_EFAIL, "cannot tell where this program is: %s", strerror(errno));
+    size_t used = (size_t)(slash - path);
+    int more = snprintf(slash, size - used, "/../share/mc/%s", script);
+    if (more < 0 || (size_t)more >= size - used || access(path, R_OK))
+        return mc_fail(err, MC_EFAIL, "cannot read '%s': %s", path, strerror(errno));
+    return 0;
+}
+
+static int spawn(pid_t *pid, int in, int out, int errors, struct mc_error *err)
+{
+    /* -d: whatever the user's own gnuplot settings are, the picture is the same */
+    char *argv[] = {"gnuplot", "-d", NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    sigset_t pipe_signal;
+
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attr);
+    int e = posix_spawn_file_actions_adddup2(&actions, in, 0);
+    if (!e)
+        e = posix_spawn_file_actions_adddup2(&actions, out, 1);
+    if (!e)
+        e = posix_spawn_file_actions_adddup2(&actions, errors, 2);
+    if (!e)
+        e = posix_spawnattr_setsigdefault(&attr, &pipe_signal);
+    if (!e)
+        e = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
+    if (!e)
+        e = posix_spawnp(pid, argv[0], &actions, &attr, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attr);
+    if (e == ENOENT)
+        return mc_fail(err, MC_EFAIL, "there is no gnuplot on PATH (Debian: gnuplot-nox)");
+    return e ? mc_fail(err, MC_EFAIL, "cannot start gnuplot: %s", strerror(e)) : 0;
+}
+
+/* All of it, or as much as a gnuplot that died would take: its exit status tells. */
+static void feed(int fd, const char *text, size_t n)
+{
+    void (*old)(int) = signal(SIGPIPE, SIG_IGN);
+
+    while (n) {
+        ssize_t k = write(fd, text, n);
+        if (k < 0 && errno != EINTR)
+            break;
+        if (k > 0) {
+            text += k;
+            n -= (size_t)k;
+        }
+    }
+    signal(SIGPIPE, old);
+}
+
+/* The first words that gnuplot complained with. */
+static void complaint(FILE *errors, char *text, size_t size)
+{
+    snprintf(text, size, "it did not say why");
+    rewind(errors);
+    for (char line[256]; fgets(line, sizeof line, errors);) {
+        size_t lead = strspn(line, " \t\n^");
+        line[strcspn(line, "\n")] = 0;
+        if (lead < strlen(line)) {
+            snprintf(text, size, "%s", line + lead);
+            if (strstr(line, "line "))
+                return;
+        }
+    }
+}
+
+static int run(const struct mc_gnuplot *g, FILE *image, struct mc_error *err)
+{
+    FILE *errors = tmpfile();
+    int ends[2] = {-1, -1}, status = 0, rc = 0;
+    char said[256];
+    pid_t pid = 0;
+
+    if (!errors || pipe2(ends, O_CLOEXEC)) {
+        rc = mc_fail(err, MC_EFAIL, "cannot start gnuplot: %s", strerror(errno));
+        goto out;
+    }
+    if ((rc = spawn(&pid, ends[0], fileno(image), fileno(errors), err)))
+        goto out;
+    close(ends[0]);
+    ends[0] = -1;
+    feed(ends[1], g->text, g->bytes);
+    close(ends[1]);
+    ends[1] = -1;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+        complaint(errors, said, sizeof said);
+        rc = mc_fail(err, MC_EFAIL, "gnuplot failed: %s", said);
+    }
+out:
+    for (int i = 0; i < 2; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
+    if (errors)
+        fclose(errors);
+    return rc;
+}
+
+int mc_gnuplot_draw(struct mc_gnuplot *g, const char *script, const char *path,
+                    struct mc_error *err)
+{
+    enum mc_output_kind kind = g->format == MC_SVG ? MC_OUTPUT_TEXT : MC_OUTPUT_BINARY;
+    struct mc_output *o = NULL;
+    FILE *image = NULL;
+    char file[PATH_MAX], buffer[16384];
+    int rc = find(script, file, sizeof file, err);
+
+    if (rc)
+        return rc;
+    fputs("SHARE = ", g->script);
+    char *slash = strrchr(file, '/');
+    *slash = 0;
+    mc_gnuplot_quote(g, file);
+    *slash = '/';
+    fputs("\nload ", g->script);
+    mc_gnuplot_quote(g, file);
+    fputs("\n", g->script);
+    int bad = ferror(g->script);
+    bad |= fclose(g->script);
+    g->script = NULL;
+    if (bad)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    /* first, so that what cannot be written is told before the work */
+    if ((rc = mc_output_open(&o, path, kind, err)))
+        return rc;
+    if (!(image = tmpfile())) {
+        rc = mc_fail(err, MC_EFAIL, "cannot make a temporary file: %s", strerror(errno));
+        goto out;
+    }
+    if ((rc = run(g, image, err)))
+        goto out;
+    rewind(image);
+    for (size_t n; !rc && (n = fread(buffer, 1, sizeof buffer, image)) > 0;)
+        rc = mc_output_write(o, buffer, n, err);
+    if (!rc && (ferror(image) || !ftell(image)))
+        rc = mc_fail(err, MC_EFAIL, "gnuplot drew nothing");
+out:
+    if (image)
+        fclose(image);
+    if (rc) {
+        mc_output_abandon(o);
+        return rc;
+    }
+    return mc_output_close(o, err);
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Loss and accuracy side by side, along a curve's t or a training's epochs. mc-plot defines before:
+# SHARE, SCALE, TITLE, XLABEL, N, LABEL[1..N], and $DATA: N blocks of the columns x, loss, accuracy (%).
+
+load SHARE.'/style.gp'
+
+# rows of the legend: a place in it takes about as much as this, in pixels of a picture 960 wide
+place = 90
+do for [i = 1:N] { place = 90 + 11 * strlen(LABEL[i]) > place ? 90 + 11 * strlen(LABEL[i]) : place }
+key_cols = int(900 / place) < 1 ? 1 : int(900 / place)
+key_rows = int((N + key_cols - 1) / key_cols)
+bottom = 0.17 + 0.06 * key_rows
+top = TITLE eq '' ? 0.91 : 0.83
+x_min = 1e300
+x_max = -1e300
+array STEP[N]
+do for [i = 1:N] {
+    stats $DATA index i - 1 using 1 nooutput
+    x_min = STATS_min < x_min ? STATS_min : x_min
+    x_max = STATS_max > x_max ? STATS_max : x_max
+    # a mark on every tenth or so, so that many points stay a line
+    STEP[i] = STATS_records > 21 ? int(STATS_records / 10) : STATS_records > 11 ? 2 : 1
+}
+if (x_min == x_max) { x_min = x_min - 0.5; x_max = x_max + 0.5 }
+
+set multiplot
+unset key
+set xlabel XLABEL offset 0, 0.4
+set xrange [x_min:x_max]
+set tmargin at screen top
+set bmargin at screen bottom
+if (TITLE ne '') { set label 1 TITLE at screen 0.5, 0.945 center font ',' . 17 * SCALE }
+
+set lmargin at screen 0.07
+set rmargin at screen 0.48
+set label 2 'loss' at graph 0, 1.06 left
+set yrange [0:*]
+plot for [i = 1:N] $DATA index i - 1 using 1:2 with linespoints ls i pi STEP[i]
+
+unset label 1
+set lmargin at screen 0.56
+set rmargin at screen 0.97
+set label 2 'accuracy (%)'
+set yrange [*:*]
+set offsets 0, 0, graph 0.05, graph 0.05
+plot for [i = 1:N] $DATA index i - 1 using 1:3 with linespoints ls i pi STEP[i]
+
+# the legend: a plot of nothing under both
+unset label 2
+unset offsets
+unset border
+unset grid
+unset tics
+unset xlabel
+set lmargin at screen 0.03
+set rmargin at screen 0.97
+set bmargin at screen 0.01
+set tmargin at screen 0.03 + 0.06 * key_rows
+set xrange [0:1]
+set yrange [0:1]
+set key center center horizontal maxrows key_rows Left reverse samplen 3
+plot for [i = 1:N] $DATA index i - 1 using 1:(NaN) with linespoints ls i title LABEL[i]
+unset multiplot
