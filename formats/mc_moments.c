@@ -196,7 +196,7 @@ static void tap_tensors(const struct mc_taps *t, size_t i, struct mc_tensor *out
 
     for (size_t j = 0; j < N_PARTS; j++) {
         out[j] = mc_tensor_make("", MC_F64, j == N_PARTS - 1 ? 2 : 1, shape);
-        snprintf(out[j].name, sizeof out[j].name, "%zu/%.*s/%s", i, MC_MAX_NODE_NAME - 1,
+        snprintf(out[j].name, sizeof out[j].name, "%u/%.*s/%s", (unsigned)i, MC_MAX_NODE_NAME - 1,
                  t->taps[i].name, parts[j]);
     }
 }
