@@ -152,7 +152,7 @@ static void place(struct layout *l, struct mc_slot *slot, const struct mc_node *
     if (l->p) {
         struct mc_param *p = &l->p[l->n];
         char name[MC_NAME_MAX];
-        snprintf(name, sizeof name, "%.*s.%s", MC_MAX_NODE_NAME - 1, node->name, suffix);
+        snprintf(name, sizeof name, "%s.%s", node->name, suffix);
         p->tensor = mc_tensor_make(name, MC_F32, ndim, dims);
         p->offset = l->end;
         p->count = count;

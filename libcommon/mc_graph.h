@@ -77,9 +77,9 @@ struct mc_slot {
 
 struct mc_node {
     enum mc_op op;
-    char name[MC_NAME_MAX]; /* a module path: "layers.0.conv"; its tensors are name.weight,
+    char name[MC_MAX_NODE_NAME]; /* a module path: "layers.0.conv"; its tensors are name.weight,
                                name.bias, name.running_mean, name.running_var */
-    int in[MC_MAX_INPUTS];  /* earlier nodes */
+    int in[MC_MAX_INPUTS];       /* earlier nodes */
     int n_in;
     int c, h, w; /* shape of the output, inferred */
 

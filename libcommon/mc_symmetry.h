@@ -4,8 +4,12 @@
  * which are fixed, which parameter axes and activations each group acts on.
  *
  * An axis is a list of segments. Concat strings segments together, flatten repeats each channel h*w
- * times, add splits both sides until their boundaries agree and ties them, and splits travel to a
- * fixed point. Input and output axes, and whatever is tied to them, are fixed (group -1). */
+ * times, add splits both sides until their boundaries agree and ties them, and every split travels
+ * to all that was tied before. Fixed (group -1) are the axes of the input and of the logits, what
+ * is tied to them, and what has nothing to move: a group of one channel.
+ *
+ * A segment, a use and a tap hold a whole group: start is 0 and count is the group's size. (An axis
+ * that could be cut further is tied to nothing that is cut there, so it is one group.) */
 #ifndef MC_SYMMETRY_H
 #define MC_SYMMETRY_H
 
@@ -32,9 +36,17 @@ struct mc_use {
     size_t offset, start, count, repeat;
 };
 
-/* One place where a group can be observed: channels [offset, offset + count) of node `post` (the
- * last pointwise operation before the next one with parameters) are channels [start, start + count)
- * of the group. `pre` is the input of that ReLU; equal to `post` where there is none. */
+/* One place where a group can be observed: channels [offset, offset + count) of node `post` are
+ * channels [start, start + count) of the group; `pre` is the input of that ReLU, or `post` itself
+ * where there is none.
+ *
+ * `post` is what a convolution or a linear layer sees of the group, before what only moves or
+ * averages it: walking back from the layer through pooling, flatten, dropout and batch norm to a
+ * ReLU, that ReLU. An addition, or another layer, met before any ReLU is itself the place (with the
+ * batch norms after it). A concat is walked into, branch by branch. So a residual stage is seen at
+ * its stem's ReLU and at each block's last one, pre-activation blocks at the ReLU that begins their
+ * branch, inception at each branch's ReLU; what is summed before a ReLU is not seen alone. Each
+ * group has at least one tap, each node and offset at most one. */
 struct mc_tap {
     int group;
     int post, pre;
