@@ -518,8 +518,5 @@ out:
 int mc_assign_max(size_t n, const double *value, int32_t *col, struct mc_assignment *info,
                   struct mc_error *err)
 {
-    const struct mc_assign_scan *scans[3];
-
-    mc_assign_scans(scans);
-    return mc_assign_max_on(scans[0], n, value, col, info, err);
+    return mc_assign_max_on(mc_assign_scan_best(), n, value, col, info, err);
 }

@@ -22,8 +22,8 @@ struct mc_assignment {
  * finite. Jonker and Volgenant 1987 (column reduction, augmenting row reduction twice, shortest
  * augmenting paths) on costs in fixed point: 26 bits of the greatest range of a row in int32 vector
  * scans for n > 64, then duals and assignment mended on 50 bits in float64, so that the result is
- * optimal for the float64 matrix to rounding: the gap stays under n * 2^-48 of that range, or of the
- * values themselves where these are more than 16 times as large.
+ * optimal for the float64 matrix to rounding: the gap stays under n * 2^-48 of that range, or of
+ * the values themselves where these are more than 16 times as large.
  *
  * Deterministic: ties go to the lowest index, and all arithmetic of the search is exact, so that
  * every instruction set gives the same permutation. A constant matrix gives the identity.

@@ -14,7 +14,7 @@
 
 INLINE __mmask8 tail(size_t n, size_t j)
 {
-    return n - j >= 8 ? (__mmask8)0xff : (__mmask8)((1u << (n - j)) - 1u);
+    return (__mmask8)(n - j >= 8 ? 0xffu : (1u << (n - j)) - 1u);
 }
 
 INLINE __m512d fine(__m512d x, __m512d unit, __m512d top)

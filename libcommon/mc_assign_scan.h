@@ -16,7 +16,7 @@
 #define MC_ASSIGN_FINE(x, unit, top) ((((top) - (x) * (unit)) + 0x1p52) - 0x1p52)
 
 struct mc_assign_scan {
-    const char *name;
+    const char *name; /* "avx512", "avx2", "portable" */
     /* Least and greatest of x; returns 0, or -1 if an entry is not finite. */
     int (*range)(size_t n, const double *x, double *lo, double *hi);
     /* c[j] = twice the coarse cost of x[j], the nearest integer to top - x[j]*unit, and the
@@ -45,6 +45,8 @@ struct mc_assign_scan {
 
 /* Every table that this processor can run, fastest first; the last one is portable C. */
 size_t mc_assign_scans(const struct mc_assign_scan *out[3]);
+/* The fastest, or the one that the environment's MC_ISA names ("portable", "avx2"). */
+const struct mc_assign_scan *mc_assign_scan_best(void);
 
 /* mc_assign_max on a given table. */
 MC_USE_RESULT int mc_assign_max_on(const struct mc_assign_scan *scan, size_t n, const double *value,
