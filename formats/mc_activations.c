@@ -162,16 +162,19 @@ static int check_tap(const struct mc_activations_reader *a, size_t i, struct mc_
     return rc;
 }
 
-int mc_activations_open(struct mc_activations_reader **out, const char *path, struct mc_error *err)
+int mc_activations_open_stream(struct mc_activations_reader **out, struct mc_reader *r,
+                               struct mc_error *err)
 {
     struct mc_activations_reader *a = calloc(1, sizeof *a);
     int rc = 0;
 
     *out = NULL;
-    if (!a)
+    if (!a) {
+        mc_reader_close(r);
         return mc_fail(err, MC_ENOMEM, "out of memory");
-    if ((rc = mc_reader_open(&a->r, path, err)) ||
-        (rc = mc_reader_expect(a->r, "activations", err)))
+    }
+    a->r = r;
+    if ((rc = mc_reader_expect(r, "activations", err)))
         goto out;
     const msgpack_object *meta = mc_reader_meta(a->r);
     if ((rc = mc_taps_unpack(&a->taps, meta, err)) ||
@@ -196,6 +199,15 @@ int mc_activations_open(struct mc_activations_reader **out, const char *path, st
 out:
     mc_activations_close(a);
     return rc;
+}
+
+int mc_activations_open(struct mc_activations_reader **out, const char *path, struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path, err);
+
+    *out = NULL;
+    return rc ? rc : mc_activations_open_stream(out, r, err);
 }
 
 const struct mc_taps *mc_activations_taps(const struct mc_activations_reader *a)

@@ -26,6 +26,10 @@ void mc_activations_abandon(struct mc_activations_writer *a);
 struct mc_activations_reader;
 MC_USE_RESULT int mc_activations_open(struct mc_activations_reader **out, const char *path,
                                       struct mc_error *err);
+/* The same of a reader that is open: who does not know the kind beforehand. r becomes the new
+ * reader's, or is closed after an error. */
+MC_USE_RESULT int mc_activations_open_stream(struct mc_activations_reader **out,
+                                             struct mc_reader *r, struct mc_error *err);
 const struct mc_taps *mc_activations_taps(const struct mc_activations_reader *a);
 uint64_t mc_activations_images(const struct mc_activations_reader *a);
 struct mc_reader *mc_activations_stream(struct mc_activations_reader *a);

@@ -282,17 +282,16 @@ static int check_sums(const struct mc_moments *m, size_t i, const char *file, st
     return rc;
 }
 
-int mc_moments_read(struct mc_moments *out, const char *path, struct mc_history *h,
-                    struct mc_error *err)
+int mc_moments_read_stream(struct mc_moments *out, struct mc_reader *r, struct mc_history *h,
+                           struct mc_error *err)
 {
-    struct mc_reader *r = NULL;
     struct mc_sink *sinks = NULL;
     struct mc_place *places = NULL;
     size_t n = 0;
     int rc = 0;
 
     memset(out, 0, sizeof *out);
-    if ((rc = mc_reader_open(&r, path, err)) || (rc = mc_reader_expect(r, "moments", err)))
+    if ((rc = mc_reader_expect(r, "moments", err)))
         goto out;
     if (h)
         mc_history_input(h, r);
@@ -342,9 +341,21 @@ out:
     mc_sinks_free(sinks, n);
     free(sinks);
     free(places);
-    mc_reader_close(r);
     if (rc)
         mc_moments_release(out);
+    return rc;
+}
+
+int mc_moments_read(struct mc_moments *out, const char *path, struct mc_history *h,
+                    struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path, err);
+
+    memset(out, 0, sizeof *out);
+    if (!rc)
+        rc = mc_moments_read_stream(out, r, h, err);
+    mc_reader_close(r);
     return rc;
 }
 

@@ -58,6 +58,10 @@ MC_USE_RESULT int mc_moments_init(struct mc_moments *out, const struct mc_taps *
  * this order. After an error there is nothing to release. */
 MC_USE_RESULT int mc_moments_read(struct mc_moments *out, const char *path, struct mc_history *h,
                                   struct mc_error *err);
+/* The same of a reader that is open: who does not know the kind beforehand. r stays the caller's.
+ */
+MC_USE_RESULT int mc_moments_read_stream(struct mc_moments *out, struct mc_reader *r,
+                                         struct mc_history *h, struct mc_error *err);
 MC_USE_RESULT int mc_moments_write(const struct mc_moments *m, const char *path,
                                    const struct mc_history *h, struct mc_error *err);
 /* into += m. MC_EINPUT when they are about different networks, taps or the same shard twice. */

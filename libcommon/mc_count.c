@@ -145,3 +145,68 @@ int mc_count_batch(struct mc_moments *m, size_t tap, size_t n, size_t hw, const 
     free(slab);
     return 0;
 }
+
+static int same_subject(struct mc_activations_reader *a, struct mc_activations_reader *b,
+                        struct mc_error *err)
+{
+    const char *name_a = mc_reader_name(mc_activations_stream(a));
+    const char *name_b = mc_reader_name(mc_activations_stream(b));
+
+    if (!mc_taps_same(mc_activations_taps(a), mc_activations_taps(b)))
+        return mc_fail(err, MC_EINPUT, "%s and %s are of networks with different layers", name_a,
+                       name_b);
+    if (mc_activations_images(a) != mc_activations_images(b))
+        return mc_fail(err, MC_EINPUT, "%s is of %llu images, %s of %llu", name_a,
+                       (unsigned long long)mc_activations_images(a), name_b,
+                       (unsigned long long)mc_activations_images(b));
+    return 0;
+}
+
+/* A network's activations have two inputs, the network and the data. */
+static int same_data(struct mc_reader *a, struct mc_reader *b, struct mc_error *err)
+{
+    if (mc_reader_n_inputs(a) == 2 && mc_reader_n_inputs(b) == 2 &&
+        strcmp(mc_reader_input(a, 1), mc_reader_input(b, 1)))
+        return mc_fail(err, MC_EINPUT, "%s and %s were measured on different data",
+                       mc_reader_name(a), mc_reader_name(b));
+    return 0;
+}
+
+int mc_count_streams(struct mc_moments *out, struct mc_activations_reader *a,
+                     struct mc_activations_reader *b, void (*progress)(void *arg, uint64_t done),
+                     void *arg, struct mc_error *err)
+{
+    struct mc_reader *sa = mc_activations_stream(a), *sb = mc_activations_stream(b);
+    uint64_t done = 0;
+
+    memset(out, 0, sizeof *out);
+    int rc = same_subject(a, b, err);
+    if (rc || (rc = mc_moments_init(out, mc_activations_taps(a), err)))
+        return rc;
+    for (size_t i = 0; i < out->taps.n_taps; i++)
+        out->taps.taps[i].samples = 0;
+    for (;;) {
+        size_t tap_a = 0, tap_b = 0, n_a = 0, n_b = 0, hw_a = 0, hw_b = 0;
+        const float *x = NULL, *y = NULL;
+        int more_a = mc_activations_next(a, &tap_a, &n_a, &x, &hw_a, err);
+        int more_b = more_a < 0 ? more_a : mc_activations_next(b, &tap_b, &n_b, &y, &hw_b, err);
+
+        if (more_b < 0)
+            return more_b;
+        if (more_a != more_b || tap_a != tap_b || n_a != n_b || hw_a != hw_b)
+            return mc_fail(err, MC_EINPUT, "%s and %s are not cut into the same batches",
+                           mc_reader_name(sa), mc_reader_name(sb));
+        if (!more_a)
+            break;
+        if ((rc = mc_count_batch(out, tap_a, n_a, hw_a, x, y, err)))
+            return rc;
+        if (tap_a + 1 == out->taps.n_taps)
+            done += n_a;
+        if (progress)
+            progress(arg, done);
+    }
+    out->images = mc_activations_images(a);
+    out->shard = 0;
+    out->shards = 1;
+    return same_data(sa, sb, err);
+}

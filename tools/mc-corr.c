@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mc-corr: correlation of the units of two networks, or how well matched ones correlate. */
+#include "mc_cli.h"
+#include "mc_corr.h"
+#include "mc_count.h"
+#include "mc_permutation.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char doc[] =
+    "Correlate the units of two networks: a matrices stream for mc-hungarian."
+    "\vReads moments (all shards of a run, in any order), or two networks' raw activations; they "
+    "are told apart by what is in them. Units that hardly vary correlate 0 with all and are told. "
+    "With --signature, a table (TSV) instead: the mean correlation of each layer's units with "
+    "those of the same place in the other network (identity), and with --perm with those that the "
+    "permutation brings there (permuted); over all units, and over those that vary (_live).\n\n"
+    "Examples:\n"
+    "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -o p.mcz\n"
+    "  mc-corr --signature --perm p.mcz moments.mcz > signature.tsv";
+
+enum { KEY_MEASURE = MC_KEY_TOOL, KEY_SIGNATURE, KEY_PERM, KEY_RAW };
+
+static const struct argp_option options[] = {
+    {"measure", KEY_MEASURE, "NAME", 0, "what the matrices hold: correlation", 0},
+    {"signature", KEY_SIGNATURE, 0, 0, "print the mean matched correlation of each layer", 0},
+    {"perm", KEY_PERM, "FILE", 0, "... also after this permutation", 0},
+    {"raw", KEY_RAW, 0, 0, "take nothing but two networks' activations", 0},
+    MC_OPTION_OUTPUT,
+    MC_OPTION_THREADS,
+    MC_OPTION_NO_PROGRESS,
+    MC_OPTION_NO_HISTORY,
+    MC_OPTIONS_END};
+
+struct options {
+    struct mc_cli cli;
+    const char *perm;
+    int measure, signature, raw;
+};
+
+static const char *const measures[] = {"correlation", NULL};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+
+    switch (key) {
+    case KEY_MEASURE:
+        o->measure = mc_parse_choice("--measure", arg, measures);
+        return 0;
+    case KEY_SIGNATURE:
+        o->signature = 1;
+        return 0;
+    case KEY_PERM:
+        o->perm = arg;
+        return 0;
+    case KEY_RAW:
+        o->raw = 1;
+        return 0;
+    default:
+        return mc_cli_option(&o->cli, key, arg, state);
+    }
+}
+
+static const struct argp argp = {options, parse, "[MOMENTS.mcz...]\nA.acts B.acts", doc, NULL,
+                                 NULL,    NULL};
+
+static void check_options(struct options *o)
+{
+    size_t pipes = o->perm && !strcmp(o->perm, "-");
+
+    if (o->raw && o->cli.n_operands != 2)
+        mc_cli_usage("--raw takes two networks' activations, %zu operands are given",
+                     o->cli.n_operands);
+    if (o->perm && !o->signature)
+        mc_cli_usage("--perm goes with --signature");
+    if (!o->cli.n_operands)
+        o->cli.operands[o->cli.n_operands++] = "-";
+    for (size_t i = 0; i < o->cli.n_operands; i++)
+        pipes += !strcmp(o->cli.operands[i], "-");
+    if (pipes > 1)
+        mc_cli_usage("only one input can be standard input");
+}
+
+/* ---- input ------------------------------------------------------------------------------------
+ */
+
+static void progress(void *arg, uint64_t done)
+{
+    mc_progress_update(arg, done, NULL);
+}
+
+/* first: a's activations, opened to see what they are; closed here. */
+static int read_raw(struct mc_moments *m, struct mc_reader *first, const struct options *o,
+                    struct mc_history *h, struct mc_error *err)
+{
+    struct mc_activations_reader *a = NULL, *b = NULL;
+    struct mc_progress p;
+    int rc = mc_activations_open_stream(&a, first, err);
+
+    if (!rc && o->cli.n_operands != 2)
+        rc = mc_fail(err, MC_EINPUT, "%s: activations of one network need those of one other",
+                     mc_reader_name(first));
+    if (rc || (rc = mc_activations_open(&b, o->cli.operands[1], err)))
+        goto out;
+    mc_history_input(h, mc_activations_stream(a));
+    mc_history_input(h, mc_activations_stream(b));
+    mc_progress_begin(&p, &o->cli, "counting", "images", mc_activations_images(a));
+    rc = mc_count_streams(m, a, b, progress, &p, err);
+    mc_progress_end(&p);
+out:
+    mc_activations_close(a);
+    mc_activations_close(b);
+    return rc;
+}
+
+/* One more stream of moments: the first, or one that is added. r is closed. */
+static int add_moments(struct mc_moments *m, struct mc_reader *r, int is_first,
+                       struct mc_history *h, struct mc_error *err)
+{
+    struct mc_moments shard = {0};
+    int rc = mc_moments_read_stream(is_first ? m : &shard, r, h, err);
+
+    if (!rc && !is_first && (rc = mc_moments_add(m, &shard, err)))
+        mc_fail_in(err, mc_reader_name(r));
+    mc_moments_release(&shard);
+    mc_reader_close(r);
+    return rc;
+}
+
+static int read_input(struct mc_moments *m, const struct options *o, struct mc_history *h,
+                      struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    int rc = 0;
+
+    for (size_t i = 0; i < o->cli.n_operands; i++) {
+        if ((rc = mc_reader_open(&r, o->cli.operands[i], err)))
+            return rc;
+        if (!i && (o->raw || !strcmp(mc_reader_kind(r), "activations")))
+            return read_raw(m, r, o, h, err);
+        if ((rc = add_moments(m, r, !i, h, err)))
+            return rc;
+    }
+    size_t missing = mc_moments_missing(m);
+    if (missing)
+        rc = mc_fail(err, MC_EINPUT, "%zu of the %u shards of the moments are missing", missing,
+                     m->shards);
+    return rc;
+}
+
+/* ---- output -----------------------------------------------------------------------------------
+ */
+
+static int print_signature(const struct mc_moments *m, const struct options *o,
+                           struct mc_error *err)
+{
+    struct mc_signature *rows = NULL;
+    struct mc_perm perm = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = NULL;
+    int rc = o->perm ? mc_perm_read(&perm, o->perm, NULL, NULL, err) : 0;
+
+    if (rc)
+        goto out;
+    if (!(rows = calloc(m->taps.n_taps + 1, sizeof *rows)) || !(f = open_memstream(&text, &size))) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    if ((rc = mc_corr_signature(rows, m, o->perm ? &perm : NULL, err)))
+        goto out;
+    fprintf(f, "layer\tunits\tdead_a\tdead_b\tidentity%s\tidentity_live%s\n",
+            o->perm ? "\tpermuted" : "", o->perm ? "\tpermuted_live" : "");
+    for (const struct mc_signature *s = rows; s < rows + m->taps.n_taps; s++) {
+        fprintf(f, "%s\t%zu\t%zu\t%zu\t%.9g", s->layer, s->units, s->dead_a, s->dead_b,
+                s->identity);
+        if (o->perm)
+            fprintf(f, "\t%.9g\t%.9g\t%.9g\n", s->permuted, s->identity_live, s->permuted_live);
+        else
+            fprintf(f, "\t%.9g\n", s->identity_live);
+    }
+    int bad = fclose(f);
+    f = NULL;
+    if (bad) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    rc = mc_cli_write(o->cli.output, text, size, err);
+out:
+    if (f)
+        fclose(f);
+    mc_perm_release(&perm);
+    free(text);
+    free(rows);
+    return rc;
+}
+
+/* "2 (0, 13)" of the units of a or b. */
+static void list_dead(char *text, size_t size, const int32_t *dead, size_t n)
+{
+    int used = snprintf(text, size, "%zu", n);
+
+    for (size_t i = 0; i < n && used > 0 && (size_t)used + 16 < size; i++)
+        used += snprintf(text + used, size - (size_t)used, "%s%d", i ? ", " : " (", dead[i]);
+    if (n && used > 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, (size_t)used + 16 < size ? ")" : ", ...)");
+}
+
+static int write_matrices(const struct mc_moments *m, const struct options *o, struct mc_history *h,
+                          struct mc_error *err)
+{
+    struct mc_matrices out = {0};
+    int rc = mc_corr_matrices(&out, m, err);
+
+    for (size_t i = 0; !rc && i < out.n_groups; i++) {
+        const struct mc_matrix_group *g = &out.groups[i];
+        char a[160], b[160];
+
+        list_dead(a, sizeof a, g->dead_a, g->n_dead_a);
+        list_dead(b, sizeof b, g->dead_b, g->n_dead_b);
+        if (g->n_dead_a || g->n_dead_b)
+            mc_note(&o->cli, "%s: of %zu units, %s of a and %s of b hardly vary: they correlate 0",
+                    g->name, g->size, a, b);
+        else
+            mc_detail(&o->cli, "%s: %zu units, seen at %zu layers", g->name, g->size, g->taps);
+    }
+    if (!rc)
+        rc = mc_matrices_write(&out, o->cli.output, h, err);
+    mc_matrices_release(&out);
+    return rc;
+}
+
+static int run(const struct options *o, struct mc_error *err)
+{
+    struct mc_moments m = {0};
+    struct mc_history *h = mc_history_new("mc-corr");
+    int rc;
+
+    if (!h)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    if (o->cli.no_history)
+        mc_history_hide(h);
+    mc_history_str(h, "measure", measures[o->measure]);
+    if (o->cli.threads)
+        omp_set_num_threads(o->cli.threads);
+    rc = read_input(&m, o, h, err);
+    if (!rc)
+        rc = o->signature ? print_signature(&m, o, err) : write_matrices(&m, o, h, err);
+    mc_moments_release(&m);
+    mc_history_free(h);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {0};
+    struct mc_error err = {0};
+
+    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    check_options(&o);
+    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+}
