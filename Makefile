@@ -90,6 +90,14 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
+# The CPU's own kernels are compiled once an instruction set and picked at run time. Products and
+# sums may become fused multiply-adds there; nothing else of -ffast-math.
+$(BUILD)/kernels/cpu/isa_%.o: ALL_CFLAGS += -O3 -ffp-contract=fast -Wno-psabi
+ifeq ($(shell uname -m),x86_64)
+$(BUILD)/kernels/cpu/isa_avx512.o: ALL_CFLAGS += -march=x86-64-v4 -mprefer-vector-width=512
+$(BUILD)/kernels/cpu/isa_avx2.o: ALL_CFLAGS += -march=x86-64-v3
+endif
+
 $(LIB): $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^

@@ -135,8 +135,8 @@ struct mc_backend {
      * acc: MC_REESTIMATE_SIZE(S) doubles, in MC_MODE_REESTIMATE only. */
     void (*forward)(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
                     struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl);
-    /* After forward with the same parameters: grad (P, overwritten, gaps 0; NULL: only the pixels')
-     * of the batch's mean objective (all heads, weighted), without weight decay. */
+    /* Once after forward with the same parameters: grad (P, overwritten, gaps 0; NULL: only the
+     * pixels') of the batch's mean objective (all heads, weighted), without weight decay. */
     void (*backward)(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad);
     /* The pixels' gradient of the batch's mean objective, per unit of pixel: (B,C,H,W) float32. */
     void (*input_grad)(struct mc_plan *p, struct mc_buf *out);

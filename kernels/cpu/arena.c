@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The memory of a plan: blocks with the times they are alive, placed greatest first at the lowest
+ * offset where they meet no block that is alive at the same time. */
+#include "cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { ALIGN = 64, HUGE_PAGE = 2 << 20 };
+
+size_t cpu_arena_add(struct cpu_arena *a, size_t bytes, size_t from, size_t to)
+{
+    if (a->n + 1 >= a->cap) {
+        const size_t cap = a->cap ? 2 * a->cap : 64;
+        struct cpu_block *blocks = realloc(a->blocks, cap * sizeof *blocks);
+        if (!blocks) {
+            a->failed = 1;
+            return 0;
+        }
+        a->blocks = blocks;
+        a->cap = cap;
+        if (!a->n)
+            memset(&a->blocks[a->n++], 0, sizeof *blocks);
+    }
+    a->blocks[a->n] = (struct cpu_block){(bytes + ALIGN - 1) / ALIGN * ALIGN, from, to, 0};
+    return a->n++;
+}
+
+void cpu_arena_extend(struct cpu_arena *a, size_t block, size_t from, size_t to)
+{
+    if (!block)
+        return;
+    struct cpu_block *b = &a->blocks[block];
+    b->from = from < b->from ? from : b->from;
+    b->to = to > b->to ? to : b->to;
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+    const struct cpu_block *a = *(struct cpu_block *const *)x, *b = *(struct cpu_block *const *)y;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+/* The lowest offset for `b` among the `n` blocks already placed. */
+static size_t lowest_offset(const struct cpu_block *b, struct cpu_block *const *placed, size_t n)
+{
+    size_t at = 0;
+    for (int moved = 1; moved;) {
+        moved = 0;
+        for (size_t i = 0; i < n; i++) {
+            const struct cpu_block *q = placed[i];
+            if (q->from <= b->to && b->from <= q->to && q->offset < at + b->bytes &&
+                at < q->offset + q->bytes) {
+                at = q->offset + q->bytes;
+                moved = 1;
+            }
+        }
+    }
+    return at;
+}
+
+int cpu_arena_place(struct cpu_arena *a, struct mc_error *err)
+{
+    struct cpu_block **order = NULL;
+    size_t top = ALIGN;
+
+    if (!a->failed)
+        order = malloc((a->n + 1) * sizeof(struct cpu_block *));
+    if (!order)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t i = 0; i < a->n; i++)
+        order[i] = &a->blocks[i];
+    qsort(order, a->n, sizeof(struct cpu_block *), by_bytes);
+    for (size_t i = 0; i < a->n; i++) {
+        order[i]->offset = lowest_offset(order[i], order, i);
+        if (order[i]->offset + order[i]->bytes > top)
+            top = order[i]->offset + order[i]->bytes;
+    }
+    free(order);
+    a->bytes = top > HUGE_PAGE ? (top + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE : top;
+    a->data = aligned_alloc(top > HUGE_PAGE ? HUGE_PAGE : ALIGN, a->bytes);
+    if (!a->data)
+        return mc_fail(err, MC_ENOMEM, "out of memory: a plan needs %zu MiB", a->bytes >> 20);
+    if (top > HUGE_PAGE)
+        (void)madvise(a->data, a->bytes, MADV_HUGEPAGE); /* a wish: fewer TLB misses */
+    return 0;
+}
+
+void cpu_arena_release(struct cpu_arena *a)
+{
+    free(a->blocks);
+    free(a->data);
+    memset(a, 0, sizeof *a);
+}
+
+void *cpu_arena_at(const struct cpu_arena *a, size_t block)
+{
+    return block ? a->data + a->blocks[block].offset : NULL;
+}

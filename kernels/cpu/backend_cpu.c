@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The CPU backend: its table of functions, buffers, flat vectors, the choice of kernels. */
+#include "cpu.h"
+
+#include <omp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct cpu *cpu_of(struct mc_backend *be)
+{
+    return (struct cpu *)be;
+}
+
+static float *floats(struct mc_buf *b)
+{
+    return (float *)(void *)b->data;
+}
+
+static const float *const_floats(const struct mc_buf *b)
+{
+    return (const float *)(const void *)b->data;
+}
+
+static size_t ctl_row(const struct mc_buf *ctl)
+{
+    struct mc_ctl c;
+    memcpy(&c, ctl->data, sizeof c);
+    return c.row;
+}
+
+static int cpu_buf_new(struct mc_backend *be, size_t bytes, struct mc_buf **out,
+                       struct mc_error *err)
+{
+    struct mc_buf *b = calloc(1, sizeof *b);
+
+    (void)be;
+    if (b && bytes <= SIZE_MAX - 64)
+        b->data = aligned_alloc(64, (bytes / 64 + 1) * 64);
+    if (!b || !b->data) {
+        free(b);
+        return mc_fail(err, MC_ENOMEM, "out of memory: a buffer of %zu MiB", bytes >> 20);
+    }
+    b->bytes = bytes;
+    memset(b->data, 0, (bytes / 64 + 1) * 64);
+    *out = b;
+    return 0;
+}
+
+static void cpu_buf_free(struct mc_backend *be, struct mc_buf *b)
+{
+    (void)be;
+    if (b)
+        free(b->data);
+    free(b);
+}
+
+static int cpu_put(struct mc_backend *be, struct mc_buf *dst, size_t at, const void *src,
+                   size_t bytes, struct mc_error *err)
+{
+    (void)be;
+    if (at > dst->bytes || bytes > dst->bytes - at)
+        return mc_fail(err, MC_EFAIL, "write beyond the end of a buffer");
+    if (bytes)
+        memcpy(dst->data + at, src, bytes);
+    return 0;
+}
+
+static int cpu_get(struct mc_backend *be, const struct mc_buf *src, size_t at, void *dst,
+                   size_t bytes, struct mc_error *err)
+{
+    (void)be;
+    if (at > src->bytes || bytes > src->bytes - at)
+        return mc_fail(err, MC_EFAIL, "read beyond the end of a buffer");
+    if (bytes)
+        memcpy(dst, src->data + at, bytes);
+    return 0;
+}
+
+static void cpu_zero(struct mc_backend *be, struct mc_buf *b)
+{
+    (void)be;
+    memset(b->data, 0, b->bytes);
+}
+
+static void cpu_copy(struct mc_backend *be, struct mc_buf *dst, const struct mc_buf *src,
+                     size_t bytes)
+{
+    (void)be;
+    memcpy(dst->data, src->data, bytes);
+}
+
+static void cpu_ctl_next(struct mc_backend *be, struct mc_buf *ctl)
+{
+    struct mc_ctl c;
+
+    (void)be;
+    memcpy(&c, ctl->data, sizeof c);
+    c.row++;
+    memcpy(ctl->data, &c, sizeof c);
+}
+
+static void cpu_lincomb(struct mc_backend *be, size_t n, struct mc_buf *dst, size_t k,
+                        const struct mc_buf *const *src, const struct mc_buf *coefs,
+                        const struct mc_buf *ctl)
+{
+    enum { AT_ONCE = 16 };
+    const float *c = const_floats(coefs) + ctl_row(ctl) * k;
+    const float *from[AT_ONCE + 1];
+    const float one = 1;
+    float w[AT_ONCE + 1];
+
+    /* more than a handful of terms: the sum so far is a term; dst must not be a later source */
+    for (size_t done = 0; done < k;) {
+        size_t m = 0;
+        if (done) {
+            from[m] = const_floats(dst);
+            w[m++] = one;
+        }
+        for (size_t i = 0; i < AT_ONCE && done < k; i++, done++) {
+            from[m] = const_floats(src[done]);
+            w[m++] = c[done];
+        }
+        cpu_of(be)->k->lincomb(n, floats(dst), m, from, w);
+    }
+}
+
+static void cpu_sgd(struct mc_backend *be, size_t n, const struct mc_sgd *s,
+                    const struct mc_buf *ctl)
+{
+    const size_t row = ctl_row(ctl);
+    const float coef = s->coefs ? const_floats(s->coefs)[row * s->stride + s->k] : 1.0f;
+
+    cpu_of(be)->k->sgd(n, floats(s->p), floats(s->m), const_floats(s->grad), const_floats(s->point),
+                       const_floats(s->lrs)[row], coef, s->momentum, s->decay, s->nesterov);
+}
+
+static void cpu_sumsq(struct mc_backend *be, size_t n, const struct mc_buf *x, double scale,
+                      struct mc_buf *acc, size_t slot)
+{
+    struct cpu *cpu = cpu_of(be);
+    ((double *)(void *)acc->data)[slot] += scale * cpu->k->sumsq(n, const_floats(x), cpu->part);
+}
+
+static void cpu_gather(struct mc_backend *be, size_t n, struct mc_buf *dst,
+                       const struct mc_buf *src, const struct mc_buf *index)
+{
+    const uint32_t *at = (const uint32_t *)(const void *)index->data;
+    const float *from = const_floats(src);
+    float *to = floats(dst);
+
+    (void)be;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        to[i] = from[at[i]];
+}
+
+static void cpu_close(struct mc_backend *be)
+{
+    struct cpu *cpu = cpu_of(be);
+
+    if (!cpu)
+        return;
+    dnnl_stream_destroy(cpu->stream);
+    dnnl_engine_destroy(cpu->engine);
+    free(cpu);
+}
+
+/* What oneDNN will use decides the layout, so our kernels follow it: ONEDNN_MAX_CPU_ISA and
+ * valgrind lower both. */
+static const struct cpu_kernels *choose_kernels(void)
+{
+#ifdef __x86_64__
+    const unsigned isa = (unsigned)dnnl_get_effective_cpu_isa();
+    if ((isa & 0x20u) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return &cpu_kernels_avx512;
+    if ((isa & 0x4u) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &cpu_kernels_avx2;
+#endif
+    return &cpu_kernels_portable;
+}
+
+int cpu_backend_new(struct mc_backend **out, int threads, struct mc_error *err)
+{
+    struct cpu *cpu = calloc(1, sizeof *cpu);
+    const dnnl_version_t *v = dnnl_version();
+
+    if (!cpu)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    if (threads <= 0)
+        threads = omp_get_num_procs();
+    /* oneDNN makes its primitives for as many threads as OpenMP has */
+    omp_set_dynamic(0);
+    omp_set_num_threads(threads);
+    cpu->k = choose_kernels();
+    if (dnnl_engine_create(&cpu->engine, dnnl_cpu, 0) != dnnl_success ||
+        dnnl_stream_create(&cpu->stream, cpu->engine, dnnl_stream_default_flags) != dnnl_success) {
+        cpu_close(&cpu->base);
+        return mc_fail(err, MC_EFAIL, "cpu: oneDNN does not start");
+    }
+    cpu->base = (struct mc_backend){
+        .name = "cpu",
+        .threads = threads,
+        .close = cpu_close,
+        .buf_new = cpu_buf_new,
+        .buf_free = cpu_buf_free,
+        .put = cpu_put,
+        .get = cpu_get,
+        .zero = cpu_zero,
+        .copy = cpu_copy,
+        .ctl_next = cpu_ctl_next,
+        .plan_new = cpu_plan_new,
+        .plan_free = cpu_plan_free,
+        .plan_bytes = cpu_plan_bytes,
+        .load = cpu_load,
+        .forward = cpu_forward,
+        .backward = cpu_backward,
+        .input_grad = cpu_input_grad,
+        .metrics = cpu_metrics,
+        .output = cpu_output,
+        .moments = cpu_moments,
+        .reestimate = cpu_reestimate,
+        .lincomb = cpu_lincomb,
+        .sgd = cpu_sgd,
+        .sumsq = cpu_sumsq,
+        .gather = cpu_gather,
+    };
+    snprintf(cpu->base.describe, sizeof cpu->base.describe,
+             "cpu, %s kernels, %d thread%s, oneDNN %d.%d.%d", cpu->k->name, threads,
+             threads == 1 ? "" : "s", v->major, v->minor, v->patch);
+    snprintf(cpu->base.key, sizeof cpu->base.key, "cpu-%s-%x-t%d-dnnl%d.%d.%d", cpu->k->name,
+             (unsigned)dnnl_get_effective_cpu_isa(), threads, v->major, v->minor, v->patch);
+    *out = &cpu->base;
+    return 0;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Convolutions by oneDNN: activations in the plan's fixed layout, weights in the layout that the
+ * primitive asks for, copied from and to the flat vector at each use (they are small). */
+#include "cpu.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pass {
+    dnnl_primitive_t run, reorder; /* reorder: flat to blocked weights, or back */
+    dnnl_memory_t data[2];         /* the activation read and the one written (or dy) */
+    dnnl_memory_t weights, flat, scratch;
+    size_t weights_bytes, scratch_bytes;
+};
+
+struct cpu_conv {
+    struct cpu *be;
+    struct cpu_conv_shape s;
+    struct pass forward, data, weights;
+    dnnl_memory_t bias;
+    size_t work;
+};
+
+static int failed(struct mc_error *err, dnnl_status_t status, const char *what)
+{
+    if (status == dnnl_success)
+        return 0;
+    return mc_fail(err, status == dnnl_out_of_memory ? MC_ENOMEM : MC_EFAIL,
+                   "convolution: oneDNN cannot do %s (status %d)", what, (int)status);
+}
+
+static void release_pass(struct pass *p)
+{
+    dnnl_primitive_destroy(p->run);
+    dnnl_primitive_destroy(p->reorder);
+    dnnl_memory_destroy(p->data[0]);
+    dnnl_memory_destroy(p->data[1]);
+    dnnl_memory_destroy(p->weights);
+    dnnl_memory_destroy(p->flat);
+    dnnl_memory_destroy(p->scratch);
+}
+
+struct descs {
+    dnnl_memory_desc_t src, dst, any, flat, bias;
+};
+
+static int describe(const struct cpu *be, const struct cpu_conv_shape *s, struct descs *d,
+                    struct mc_error *err)
+{
+    const dnnl_dims_t src = {s->n, s->ic, s->ih, s->iw}, dst = {s->n, s->oc, s->oh, s->ow};
+    const dnnl_dims_t bias = {s->oc};
+    const int grouped = s->groups > 1;
+    const dnnl_dims_t w4 = {s->oc, s->ic, s->kernel[0], s->kernel[1]};
+    const dnnl_dims_t w5 = {s->groups, s->oc / s->groups, s->ic / s->groups, s->kernel[0],
+                            s->kernel[1]};
+    const dnnl_format_tag_t tag = be->k->block == 16 ? dnnl_nChw16c : dnnl_nChw8c;
+    const dnnl_dim_t *w = grouped ? w5 : w4;
+    const int dims = grouped ? 5 : 4;
+
+    dnnl_status_t st =
+        dnnl_memory_desc_init_by_tag(&d->src, 4, src, dnnl_f32, s->plain_input ? dnnl_nchw : tag);
+    if (!st)
+        st = dnnl_memory_desc_init_by_tag(&d->dst, 4, dst, dnnl_f32, tag);
+    if (!st)
+        st = dnnl_memory_desc_init_by_tag(&d->any, dims, w, dnnl_f32, dnnl_format_tag_any);
+    if (!st)
+        st = dnnl_memory_desc_init_by_tag(&d->flat, dims, w, dnnl_f32,
+                                          grouped ? dnnl_goihw : dnnl_oihw);
+    if (!st)
+        st = dnnl_memory_desc_init_by_tag(&d->bias, 1, bias, dnnl_f32, dnnl_x);
+    return failed(err, st, "these shapes");
+}
+
+/* The reorder between flat and the pass's weights, the memories, the primitive. */
+static int make_pass(struct cpu *be, struct pass *p, dnnl_primitive_desc_t pd,
+                     const struct descs *d, dnnl_query_t weights, int index, int to_flat,
+                     const dnnl_memory_desc_t *first, const dnnl_memory_desc_t *second,
+                     struct mc_error *err)
+{
+    const dnnl_memory_desc_t *w = dnnl_primitive_desc_query_md(pd, weights, index);
+    const dnnl_memory_desc_t *scratch =
+        dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
+    dnnl_primitive_desc_t rpd = NULL;
+    dnnl_status_t st = dnnl_reorder_primitive_desc_create(&rpd, to_flat ? w : &d->flat, be->engine,
+                                                          to_flat ? &d->flat : w, be->engine, NULL);
+
+    if (!st)
+        st = dnnl_primitive_create(&p->reorder, rpd);
+    if (!st)
+        st = dnnl_primitive_create(&p->run, pd);
+    if (!st)
+        st = dnnl_memory_create(&p->weights, w, be->engine, DNNL_MEMORY_NONE);
+    if (!st)
+        st = dnnl_memory_create(&p->flat, &d->flat, be->engine, DNNL_MEMORY_NONE);
+    if (!st)
+        st = dnnl_memory_create(&p->scratch, scratch, be->engine, DNNL_MEMORY_NONE);
+    if (!st)
+        st = dnnl_memory_create(&p->data[0], first, be->engine, DNNL_MEMORY_NONE);
+    if (!st)
+        st = dnnl_memory_create(&p->data[1], second, be->engine, DNNL_MEMORY_NONE);
+    if (!st) {
+        p->weights_bytes = (dnnl_memory_desc_get_size(w) + 63) / 64 * 64;
+        p->scratch_bytes = dnnl_memory_desc_get_size(scratch);
+    }
+    dnnl_primitive_desc_destroy(rpd);
+    return failed(err, st, "a primitive");
+}
+
+int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv **out,
+                 struct mc_error *err)
+{
+    struct cpu_conv *c = calloc(1, sizeof *c);
+    struct descs d;
+    dnnl_primitive_attr_t attr = NULL;
+    dnnl_primitive_desc_t fwd = NULL, bwd_data = NULL, bwd_weights = NULL;
+    dnnl_convolution_desc_t cd;
+    const dnnl_dims_t stride = {s->stride[0], s->stride[1]}, pad = {s->pad[0], s->pad[1]};
+    /* what the windows leave uncovered on the far side is negative padding there */
+    const dnnl_dims_t far = {(s->oh - 1) * s->stride[0] + s->kernel[0] - s->ih - s->pad[0],
+                             (s->ow - 1) * s->stride[1] + s->kernel[1] - s->iw - s->pad[1]};
+    int rc;
+
+    if (!c)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    c->be = be;
+    c->s = *s;
+    rc = describe(be, s, &d, err);
+    if (!rc)
+        rc = failed(err, dnnl_primitive_attr_create(&attr), "attributes");
+    if (!rc)
+        rc = failed(err, dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user),
+                    "attributes");
+    if (rc)
+        goto out;
+
+    const int training = s->backward_data || s->backward_weights;
+    rc = failed(err,
+                dnnl_convolution_forward_desc_init(
+                    &cd, training ? dnnl_forward_training : dnnl_forward_inference,
+                    dnnl_convolution_direct, &d.src, &d.any, s->bias ? &d.bias : NULL, &d.dst,
+                    stride, pad, far),
+                "this shape");
+    if (!rc)
+        rc = failed(err, dnnl_primitive_desc_create(&fwd, &cd, attr, be->engine, NULL),
+                    "this shape forward");
+    if (!rc)
+        rc = make_pass(be, &c->forward, fwd, &d, dnnl_query_weights_md, 0, 0, &d.src, &d.dst, err);
+    if (!rc && s->bias)
+        rc = failed(err, dnnl_memory_create(&c->bias, &d.bias, be->engine, DNNL_MEMORY_NONE),
+                    "a bias");
+    if (!rc && s->backward_data) {
+        rc = failed(err,
+                    dnnl_convolution_backward_data_desc_init(&cd, dnnl_convolution_direct, &d.src,
+                                                             &d.any, &d.dst, stride, pad, far),
+                    "this shape");
+        if (!rc)
+            rc = failed(err, dnnl_primitive_desc_create(&bwd_data, &cd, attr, be->engine, fwd),
+                        "this shape backward");
+        if (!rc)
+            rc = make_pass(be, &c->data, bwd_data, &d, dnnl_query_weights_md, 0, 0, &d.dst, &d.src,
+                           err);
+    }
+    if (!rc && s->backward_weights) {
+        rc = failed(err,
+                    dnnl_convolution_backward_weights_desc_init(&cd, dnnl_convolution_direct,
+                                                                &d.src, &d.any, NULL, &d.dst,
+                                                                stride, pad, far),
+                    "this shape");
+        if (!rc)
+            rc = failed(err, dnnl_primitive_desc_create(&bwd_weights, &cd, attr, be->engine, fwd),
+                        "this shape backward to weights");
+        if (!rc)
+            rc = make_pass(be, &c->weights, bwd_weights, &d, dnnl_query_diff_weights_md, 0, 1,
+                           &d.src, &d.dst, err);
+    }
+    const struct pass *all[] = {&c->forward, &c->data, &c->weights};
+    for (size_t i = 0; i < 3; i++)
+        if (all[i]->weights_bytes + all[i]->scratch_bytes > c->work)
+            c->work = all[i]->weights_bytes + all[i]->scratch_bytes;
+out:
+    dnnl_primitive_desc_destroy(fwd);
+    dnnl_primitive_desc_destroy(bwd_data);
+    dnnl_primitive_desc_destroy(bwd_weights);
+    dnnl_primitive_attr_destroy(attr);
+    if (rc)
+        cpu_conv_free(c);
+    else
+        *out = c;
+    return rc;
+}
+
+void cpu_conv_free(struct cpu_conv *c)
+{
+    if (!c)
+        return;
+    release_pass(&c->forward);
+    release_pass(&c->data);
+    release_pass(&c->weights);
+    dnnl_memory_destroy(c->bias);
+    free(c);
+}
+
+size_t cpu_conv_work(const struct cpu_conv *c)
+{
+    return c->work;
+}
+
+static void point(dnnl_memory_t m, const void *at)
+{
+    /* oneDNN takes no const; a handle that is only an input is not written */
+    dnnl_status_t st = dnnl_memory_set_data_handle(m, (void *)(uintptr_t)at);
+    assert(st == dnnl_success);
+    (void)st;
+}
+
+static void execute(struct cpu *be, dnnl_primitive_t p, int n, const dnnl_exec_arg_t *args)
+{
+    dnnl_status_t st = dnnl_primitive_execute(p, be->stream, n, args);
+    assert(st == dnnl_success);
+    (void)st;
+}
+
+static void place(struct pass *p, const float *flat, void *work)
+{
+    point(p->flat, flat);
+    point(p->weights, work);
+    point(p->scratch, (char *)work + p->weights_bytes);
+}
+
+void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
+                      float *y, void *work)
+{
+    struct pass *p = &c->forward;
+
+    place(p, weight, work);
+    point(p->data[0], x);
+    point(p->data[1], y);
+    execute(c->be, p->reorder, 2,
+            (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->flat}, {DNNL_ARG_TO, p->weights}});
+    dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, p->data[0]},
+                              {DNNL_ARG_WEIGHTS, p->weights},
+                              {DNNL_ARG_DST, p->data[1]},
+                              {DNNL_ARG_SCRATCHPAD, p->scratch},
+                              {DNNL_ARG_BIAS, c->bias}};
+    if (c->s.bias)
+        point(c->bias, bias);
+    execute(c->be, p->run, c->s.bias ? 5 : 4, args);
+}
+
+void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *weight, float *dx,
+                            void *work)
+{
+    struct pass *p = &c->data;
+
+    place(p, weight, work);
+    point(p->data[0], dy);
+    point(p->data[1], dx);
+    execute(c->be, p->reorder, 2,
+            (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->flat}, {DNNL_ARG_TO, p->weights}});
+    execute(c->be, p->run, 4,
+            (dnnl_exec_arg_t[]){{DNNL_ARG_DIFF_DST, p->data[0]},
+                                {DNNL_ARG_WEIGHTS, p->weights},
+                                {DNNL_ARG_DIFF_SRC, p->data[1]},
+                                {DNNL_ARG_SCRATCHPAD, p->scratch}});
+}
+
+void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
+                               void *work)
+{
+    struct pass *p = &c->weights;
+
+    place(p, dweight, work);
+    point(p->data[0], x);
+    point(p->data[1], dy);
+    execute(c->be, p->run, 4,
+            (dnnl_exec_arg_t[]){{DNNL_ARG_SRC, p->data[0]},
+                                {DNNL_ARG_DIFF_DST, p->data[1]},
+                                {DNNL_ARG_DIFF_WEIGHTS, p->weights},
+                                {DNNL_ARG_SCRATCHPAD, p->scratch}});
+    execute(c->be, p->reorder, 2,
+            (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->weights}, {DNNL_ARG_TO, p->flat}});
+}

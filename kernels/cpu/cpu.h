@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files of the CPU backend share: the backend, a plan and its nodes, convolutions.
+ *
+ * A plan is a list of nodes in the graph's order. Each live node has a block of one arena for its
+ * output and, with backward, one for the gradient of its output; blocks whose lives do not meet
+ * share memory. Node i runs forward at time i and backward at time 2n - i. A ReLU that alone
+ * follows a batch norm is done by it. No node's backward reads its own output, so that operations
+ * that may work in place do. */
+#ifndef MC_CPU_H
+#define MC_CPU_H
+
+#include "kernels.h"
+#include "backend.h"
+
+#include <oneapi/dnnl/dnnl.h>
+
+struct mc_buf {
+    unsigned char *data;
+    size_t bytes;
+};
+
+struct cpu {
+    struct mc_backend base;
+    dnnl_engine_t engine;
+    dnnl_stream_t stream;
+    const struct cpu_kernels *k;
+    double part[CPU_PARTS];
+};
+
+/* ---- convolution (conv.c) ----------------------------------------------------------------------
+ * Weights come from and go to the flat vector; the copies in oneDNN's layout live in `work`. */
+struct cpu_conv;
+struct cpu_conv_shape {
+    int n, ic, ih, iw, oc, oh, ow;
+    int kernel[2], stride[2], pad[2], groups;
+    int plain_input; /* (N,C,H,W) rather than blocked */
+    int bias;        /* added by forward */
+    int backward_data, backward_weights;
+};
+int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv **out,
+                 struct mc_error *err);
+void cpu_conv_free(struct cpu_conv *c);
+size_t cpu_conv_work(const struct cpu_conv *c); /* bytes */
+void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
+                      float *y, void *work);
+void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *weight, float *dx,
+                            void *work);
+void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
+                               void *work);
+
+/* ---- arena (arena.c) --------------------------------------------------------------------------
+ */
+struct cpu_block {
+    size_t bytes, from, to; /* alive at times from..to, both included */
+    size_t offset;
+};
+struct cpu_arena {
+    struct cpu_block *blocks;
+    size_t n, cap, bytes;
+    int failed; /* out of memory while blocks were added */
+    unsigned char *data;
+};
+/* A new block's number; 0 is never used. */
+size_t cpu_arena_add(struct cpu_arena *a, size_t bytes, size_t from, size_t to);
+void cpu_arena_extend(struct cpu_arena *a, size_t block, size_t from, size_t to);
+int cpu_arena_place(struct cpu_arena *a, struct mc_error *err);
+void cpu_arena_release(struct cpu_arena *a);
+void *cpu_arena_at(const struct cpu_arena *a, size_t block);
+
+/* ---- plan -------------------------------------------------------------------------------------
+ */
+struct cpu_node {
+    const struct mc_node *n;
+    int live;      /* computed in this plan */
+    int reach;     /* a loss depends on it */
+    int tapped;    /* somebody reads its output */
+    int users;     /* inputs of live nodes that it feeds */
+    int losers;    /* of those, inputs of nodes that reach a loss */
+    int need_grad; /* the gradient of its output is wanted */
+    int relu;      /* batch norm: number of the ReLU done with it, or -1 */
+    int done;      /* ReLU: its batch norm does it */
+    int plain;     /* (N,C,H,W), not blocked: pixels only */
+    int skip_bias; /* its bias is seen to by the batch norm behind it */
+
+    size_t cb, hw, image, floats; /* channel blocks, pixels, floats an image, floats */
+    size_t out_block, grad_block, extra_block;
+    float *out, *grad;
+    float *channels; /* batch norm: mean, scale, beta, k1, k2 and 1/sigma of channels */
+    int32_t *where;  /* max pool */
+    int written;     /* backward: grad holds something */
+    int batch_stats; /* batch norm: the last forward used the batch's own */
+    struct cpu_conv *conv;
+};
+
+struct mc_plan {
+    struct cpu *be;
+    const struct mc_graph *g;
+    size_t batch, valid;
+    int backward, input_grad, train_only;
+    struct cpu_node *nodes; /* g->n_nodes */
+    struct mc_tap_request *taps;
+    size_t n_taps;
+    struct cpu_arena arena;
+    size_t work_block, tmp_block, row_block, moments_block;
+    void *work;            /* oneDNN's scratch, partial sums */
+    float *tmp;            /* a second gradient, before it is added */
+    int32_t *labels;       /* (B) */
+    int32_t *samples;      /* index into the source, -1 behind the last */
+    uint32_t *ids;         /* what its random numbers are keyed by */
+    float *loss, *correct; /* (B), main head */
+    double objective;      /* sum over images and heads of the last forward */
+    double *moments;
+    struct mc_ctl ctl; /* of the last load */
+    enum mc_mode mode; /* of the last forward */
+};
+
+static inline struct cpu_shape cpu_node_shape(const struct mc_plan *p, const struct cpu_node *n)
+{
+    struct cpu_shape s = {p->batch, p->valid, n->cb, n->hw};
+    return s;
+}
+
+int cpu_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
+                 struct mc_plan **out, struct mc_error *err);
+void cpu_plan_free(struct mc_plan *p);
+size_t cpu_plan_bytes(const struct mc_plan *p);
+void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl);
+void cpu_input_grad(struct mc_plan *p, struct mc_buf *out);
+void cpu_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
+                 struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl);
+void cpu_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad);
+void cpu_metrics(struct mc_plan *p, struct mc_buf *acc);
+void cpu_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_buf *out);
+void cpu_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc);
+
+/* Batch norm (norm.c). */
+void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params, float *stats,
+                      double *acc);
+void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, const float *params, float *dparams);
+void cpu_reestimate(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,
+                    struct mc_buf *stats);
+
+/* Where node `i`'s gradient is to be written by its next user, and that it was (run.c). */
+float *cpu_grad_begin(struct mc_plan *p, int i);
+void cpu_grad_end(struct mc_plan *p, int i);
+
+/* Loss heads (loss.c). */
+void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *n);
+void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *n);
+
+int cpu_backend_new(struct mc_backend **out, int threads, struct mc_error *err);
+
+#endif

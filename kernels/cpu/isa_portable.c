@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The kernels for whatever the compiler aims at: channels in blocks of 8. */
+#define ISA portable
+#define BLOCK 8
+#include "kernels_all.h"

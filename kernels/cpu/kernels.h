@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The CPU backend's own kernels, one table an instruction set: the same source, kernels_*.h,
+ * compiled for AVX-512 (channels in blocks of 16), AVX2 (blocks of 8) and the portable baseline
+ * (blocks of 8, whatever vectors the compiler has). backend_cpu.c picks the table at run time.
+ *
+ * Activations lie as oneDNN's nChw16c or nChw8c: (N, C/b, H, W, b) with b channels in a block, the
+ * last block padded with zeros. Letters: N images, of which the first `valid` count, CB channel
+ * blocks, HW pixels. A vector "of channels" has CB * b floats.
+ *
+ * Sums are cut at images or at fixed chunks, never at threads, so that a kernel gives the same
+ * bits at any number of threads. */
+#ifndef MC_CPU_KERNELS_H
+#define MC_CPU_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A blocked activation: N images of CB blocks of HW pixels. */
+struct cpu_shape {
+    size_t n, valid, cb, hw;
+};
+
+/* What follows a normalisation: nothing (delta < 0), a ReLU (0) or Huber's ReLU (delta > 0). */
+struct cpu_norm {
+    const float *mean, *scale, *beta; /* of channels: z = (x - mean) * scale + beta */
+    float delta;
+};
+
+struct cpu_window { /* pooling */
+    int ih, iw, oh, ow, kernel[2], stride[2], pad[2];
+    int adaptive; /* windows as PyTorch's AdaptiveAvgPool2d */
+};
+
+struct cpu_kernels {
+    const char *name;
+    int block;
+
+    /* part[n][cb][2][b]: sums of x - first and of its square over the image's pixels; first is the
+     * batch's first pixel, so that little cancels. */
+    void (*stats)(const struct cpu_shape *s, const float *x, float *part);
+    /* y = act(z); pre (may be NULL) = z. y may be x. */
+    void (*norm)(const struct cpu_shape *s, const float *x, const struct cpu_norm *m, float *pre,
+                 float *y);
+    /* part[n][cb][2][b]: sums of dz and of dz * (x - mean), dz = dy * act'(z). */
+    void (*norm_back_sums)(const struct cpu_shape *s, const float *x, const float *dy,
+                           const struct cpu_norm *m, float *part);
+    /* dx = scale * (dz - k1 - (x - mean) * k2), 0 where masked; dx may be dy. */
+    void (*norm_back)(const struct cpu_shape *s, const float *x, const float *dy,
+                      const struct cpu_norm *m, const float *k1, const float *k2, float *dx);
+    /* part[n][cb][b]: sums of x over the image's pixels. */
+    void (*channel_sums)(const struct cpu_shape *s, const float *x, float *part);
+
+    void (*relu)(size_t n, const float *x, float delta, float *y);
+    void (*relu_back)(size_t n, const float *x, const float *dy, float delta, float *dx);
+    void (*add)(size_t n, const float *a, const float *b, float *y); /* y may be a */
+    void (*global_pool)(const struct cpu_shape *s, const float *x, float *y);
+    void (*global_pool_back)(const struct cpu_shape *s, const float *dy, float *dx);
+    /* where[n][cb][pixel][b]: the input pixel that was the greatest; NULL: not wanted. */
+    void (*max_pool)(const struct cpu_shape *s, const struct cpu_window *w, const float *x,
+                     float *y, int32_t *where);
+    void (*max_pool_back)(const struct cpu_shape *s, const struct cpu_window *w, const float *dy,
+                          const int32_t *where, float *dx);
+    void (*avg_pool)(const struct cpu_shape *s, const struct cpu_window *w, const float *x,
+                     float *y);
+    void (*avg_pool_back)(const struct cpu_shape *s, const struct cpu_window *w, const float *dy,
+                          float *dx);
+
+    /* Flat vectors. */
+    void (*sgd)(size_t n, float *p, float *m, const float *grad, const float *point, float lr,
+                float coef, float momentum, float decay, int nesterov);
+    void (*lincomb)(size_t n, float *dst, size_t k, const float *const *src, const float *coef);
+    double (*sumsq)(size_t n, const float *x, double *part); /* part: CPU_PARTS */
+
+    /* Joint moments, in float64, of two activations of the same shape, channels [c0, c0 + k) of
+     * each; work: CPU_MOMENTS_WORK(k) doubles; out: MC_MOMENTS_SIZE(k), overwritten. */
+    void (*moments)(const struct cpu_shape *s, const float *x, const float *y, size_t c0, size_t k,
+                    double *work, double *out);
+};
+
+#define CPU_PARTS 4096
+#define CPU_MOMENTS_CHUNKS(k) ((k) <= 64 ? (size_t)8 : (k) <= 128 ? (size_t)4 : (size_t)1)
+#define CPU_MOMENTS_WORK(k) (CPU_MOMENTS_CHUNKS(k) * (4 * (size_t)(k) + (size_t)(k) * (size_t)(k)))
+
+extern const struct cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernels_portable;
+
+#endif

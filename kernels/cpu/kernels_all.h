@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One instruction set's kernels and their table: ISA and BLOCK are defined by isa_*.c. */
+#include "kernels.h"
+
+#include <string.h>
+
+#define PASTE_(a, b) a##_##b
+#define PASTE(a, b) PASTE_(a, b)
+#define KERNEL(name) PASTE(ISA, name)
+#define STRING_(a) #a
+#define STRING(a) STRING_(a)
+
+typedef float vf __attribute__((vector_size(BLOCK * 4), may_alias));
+typedef int32_t vi __attribute__((vector_size(BLOCK * 4), may_alias));
+typedef double vd __attribute__((vector_size(BLOCK * 4), may_alias));
+#define ZERO ((vf){0})
+
+#include "kernels_norm.h"
+#include "kernels_pointwise.h"
+#include "kernels_vector.h"
+#include "kernels_moments.h"
+
+const struct cpu_kernels PASTE(cpu_kernels, ISA) = {
+    .name = STRING(ISA),
+    .block = BLOCK,
+    .stats = KERNEL(stats),
+    .norm = KERNEL(norm),
+    .norm_back_sums = KERNEL(norm_back_sums),
+    .norm_back = KERNEL(norm_back),
+    .channel_sums = KERNEL(channel_sums),
+    .relu = KERNEL(relu),
+    .relu_back = KERNEL(relu_back),
+    .add = KERNEL(add),
+    .global_pool = KERNEL(global_pool),
+    .global_pool_back = KERNEL(global_pool_back),
+    .max_pool = KERNEL(max_pool),
+    .max_pool_back = KERNEL(max_pool_back),
+    .avg_pool = KERNEL(avg_pool),
+    .avg_pool_back = KERNEL(avg_pool_back),
+    .sgd = KERNEL(sgd),
+    .lincomb = KERNEL(lincomb),
+    .sumsq = KERNEL(sumsq),
+    .moments = KERNEL(moments),
+};

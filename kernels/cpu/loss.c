@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loss heads, and what a plan tells afterwards: metrics, outputs, joint moments. */
+#include "cpu.h"
+
+#include <math.h>
+#include <string.h>
+
+static int is_main(const struct mc_plan *p, const struct cpu_node *c)
+{
+    return !c->n->train_only && c->n->in[0] == p->g->logits;
+}
+
+void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *c)
+{
+    const struct cpu_node *in = &p->nodes[c->n->in[0]];
+    const size_t classes = (size_t)in->n->c;
+    const int head = is_main(p, c);
+
+    if (head) {
+        memset(p->loss, 0, p->batch * sizeof *p->loss);
+        memset(p->correct, 0, p->batch * sizeof *p->correct);
+    }
+    for (size_t i = 0; i < p->valid; i++) {
+        const float *x = in->out + i * in->image;
+        const size_t label = (size_t)p->labels[i];
+        size_t best = 0;
+        double sum = 0;
+        for (size_t j = 1; j < classes; j++)
+            if (!(x[j] <= x[best])) /* a NaN wins */
+                best = j;
+        for (size_t j = 0; j < classes; j++)
+            sum += exp((double)x[j] - (double)x[best]);
+        const double loss = log(sum) + (double)x[best] - (double)x[label];
+        p->objective += (double)c->n->loss_weight * loss;
+        if (head) {
+            p->loss[i] = (float)loss;
+            p->correct[i] = best == label && x[best] == x[best] ? 1.0f : 0.0f;
+        }
+    }
+}
+
+void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *c)
+{
+    const int from = c->n->in[0];
+    const struct cpu_node *in = &p->nodes[from];
+    const size_t classes = (size_t)in->n->c;
+    float *dx;
+
+    if (!in->need_grad)
+        return;
+    dx = cpu_grad_begin(p, from);
+    memset(dx, 0, in->floats * sizeof *dx);
+    for (size_t i = 0; i < p->valid; i++) {
+        const float *x = in->out + i * in->image;
+        const double weight = (double)c->n->loss_weight / (double)p->valid;
+        double sum = 0, top = (double)x[0];
+        for (size_t j = 1; j < classes; j++)
+            top = (double)x[j] > top ? (double)x[j] : top;
+        for (size_t j = 0; j < classes; j++)
+            sum += exp((double)x[j] - top);
+        for (size_t j = 0; j < classes; j++) {
+            const double share = exp((double)x[j] - top) / sum;
+            dx[i * in->image + j] =
+                (float)(weight * (share - (j == (size_t)p->labels[i] ? 1.0 : 0.0)));
+        }
+    }
+    cpu_grad_end(p, from);
+}
+
+void cpu_metrics(struct mc_plan *p, struct mc_buf *acc)
+{
+    double *a = (double *)(void *)acc->data;
+
+    a[MC_METRIC_IMAGES] += (double)p->valid;
+    a[MC_METRIC_OBJECTIVE] += p->objective;
+    for (size_t i = 0; i < p->valid; i++) {
+        a[MC_METRIC_LOSS] += (double)p->loss[i];
+        a[MC_METRIC_LOSS_SQ] += (double)p->loss[i] * (double)p->loss[i];
+        a[MC_METRIC_CORRECT] += (double)p->correct[i];
+    }
+}
+
+/* Channels [first, first + count) of a node's output as (B, count, H, W); masked images 0. */
+static void copy_out(const struct mc_plan *p, const struct cpu_node *c, size_t first, size_t count,
+                     float *out)
+{
+    const size_t b = (size_t)p->be->k->block, step = c->plain ? 1 : b;
+
+    memset(out, 0, p->batch * count * c->hw * sizeof *out);
+    for (size_t i = 0; i < p->valid; i++)
+        for (size_t k = 0; k < count; k++) {
+            const size_t ch = first + k;
+            const float *from =
+                c->out + i * c->image + (c->plain ? ch * c->hw : ch / b * c->hw * b + ch % b);
+            float *to = out + (i * count + k) * c->hw;
+            for (size_t q = 0; q < c->hw; q++)
+                to[q] = from[q * step];
+        }
+}
+
+void cpu_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_buf *out)
+{
+    float *to = (float *)(void *)out->data;
+    const struct cpu_node *logits = &p->nodes[p->g->logits];
+
+    switch (what) {
+    case MC_OUT_LOGITS:
+        copy_out(p, logits, 0, (size_t)logits->n->c, to);
+        break;
+    case MC_OUT_LOSS:
+        memcpy(to, p->loss, p->batch * sizeof *to);
+        break;
+    case MC_OUT_CORRECT:
+        memcpy(to, p->correct, p->batch * sizeof *to);
+        break;
+    case MC_OUT_TAP:
+        copy_out(p, &p->nodes[p->taps[index].node], p->taps[index].offset, p->taps[index].count,
+                 to);
+        break;
+    }
+}
+
+void cpu_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc)
+{
+    const struct mc_tap_request *t = &a->taps[index];
+    const struct cpu_node *x = &a->nodes[t->node], *y = &b->nodes[b->taps[index].node];
+    const struct cpu_shape s = cpu_node_shape(a, x);
+    double *out = a->moments, *work = out + MC_MOMENTS_SIZE(t->count);
+    double *sum = (double *)(void *)acc->data;
+
+    a->be->k->moments(&s, x->out, y->out, t->offset, t->count, work, out);
+    for (size_t i = 0; i < MC_MOMENTS_SIZE(t->count); i++)
+        sum[i] += out[i];
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Batch norm of a plan: statistics by mode, the fused activation, gradients, re-estimation.
+ *
+ * A bias just before a batch norm is never added to the activation: it moves the mean and nothing
+ * else, so the running mean gets it here. Its gradient is 0 when the batch's own statistics are
+ * used (a constant is subtracted again), else scale * sum dz. */
+#include "cpu.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { MEAN, SCALE, BETA, K1, K2, INVSTD };
+
+static float *vector(const struct mc_plan *p, const struct cpu_node *n, int which)
+{
+    return n->channels + (size_t)which * n->cb * (size_t)p->be->k->block;
+}
+
+/* The bias in front that the convolution or linear layer left to us, or NULL. */
+static const float *bias_before(const struct mc_plan *p, const struct cpu_node *n,
+                                const float *params)
+{
+    const struct cpu_node *in = &p->nodes[n->n->in[0]];
+    return in->skip_bias ? params + in->n->bias.offset : NULL;
+}
+
+static struct cpu_norm norm_args(const struct mc_plan *p, const struct cpu_node *n)
+{
+    struct cpu_norm m = {vector(p, n, MEAN), vector(p, n, SCALE), vector(p, n, BETA),
+                         n->relu >= 0 ? p->nodes[n->relu].n->delta : -1.0f};
+    return m;
+}
+
+/* Sum over images of part[n][cb][which of `of`][b] for channel c. */
+static double total(const struct mc_plan *p, const struct cpu_node *n, const float *part, size_t c,
+                    size_t which, size_t of)
+{
+    const size_t b = (size_t)p->be->k->block;
+    double sum = 0;
+    for (size_t i = 0; i < p->valid; i++)
+        sum += (double)part[((i * n->cb + c / b) * of + which) * b + c % b];
+    return sum;
+}
+
+void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params, float *stats,
+                      double *acc)
+{
+    const struct cpu_kernels *k = p->be->k;
+    const struct cpu_shape s = cpu_node_shape(p, n);
+    const float *x = p->nodes[n->n->in[0]].out, *bias = bias_before(p, n, params);
+    const float *gamma = params + n->n->weight.offset, *beta = params + n->n->bias.offset;
+    const size_t C = (size_t)n->n->c, b = (size_t)k->block;
+    const double count = (double)(p->valid * n->hw);
+    float *part = p->work;
+
+    n->batch_stats = p->mode != MC_MODE_EVAL;
+    memset(n->channels, 0, 6 * n->cb * b * sizeof *n->channels);
+    if (n->batch_stats)
+        k->stats(&s, x, part);
+    for (size_t c = 0; c < C; c++) {
+        const double lift = bias ? (double)bias[c] : 0;
+        double mean, var;
+        if (n->batch_stats && p->valid) {
+            const double first = (double)x[(c / b) * n->hw * b + c % b];
+            const double d = total(p, n, part, c, 0, 2) / count;
+            var = total(p, n, part, c, 1, 2) / count - d * d;
+            var = var < 0 ? 0 : var;
+            mean = first + d;
+            if (p->mode == MC_MODE_TRAIN) {
+                float *rm = stats + n->n->running_mean.offset + c;
+                float *rv = stats + n->n->running_var.offset + c;
+                const double w = (double)n->n->momentum;
+                const double unbiased = count > 1 ? var * count / (count - 1) : var;
+                *rm = (float)((1 - w) * (double)*rm + w * (mean + lift));
+                *rv = (float)((1 - w) * (double)*rv + w * unbiased);
+            } else if (p->mode == MC_MODE_REESTIMATE) {
+                const size_t at = n->n->running_mean.offset + c;
+                acc[at] += count * (mean + lift);
+                acc[p->g->S + at] += count * (var + (mean + lift) * (mean + lift));
+            }
+        } else if (n->batch_stats) {
+            mean = 0;
+            var = 1;
+        } else {
+            mean = (double)stats[n->n->running_mean.offset + c] - lift;
+            var = (double)stats[n->n->running_var.offset + c];
+        }
+        const double inv = 1 / sqrt(var + (double)n->n->eps);
+        vector(p, n, MEAN)[c] = (float)mean;
+        vector(p, n, INVSTD)[c] = (float)inv;
+        vector(p, n, SCALE)[c] = (float)((double)gamma[c] * inv);
+        vector(p, n, BETA)[c] = beta[c];
+    }
+    const struct cpu_norm m = norm_args(p, n);
+    if (n->relu < 0)
+        k->norm(&s, x, &m, NULL, n->out);
+    else
+        k->norm(&s, x, &m, n->tapped ? n->out : NULL, p->nodes[n->relu].out);
+}
+
+void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, const float *params, float *dparams)
+{
+    const struct cpu_kernels *k = p->be->k;
+    const struct cpu_shape s = cpu_node_shape(p, n);
+    const struct cpu_node *in = &p->nodes[n->n->in[0]];
+    const float *dy = n->relu >= 0 ? p->nodes[n->relu].grad : n->grad;
+    const struct cpu_norm m = norm_args(p, n);
+    const double count = (double)(p->valid * n->hw);
+    float *part = p->work;
+
+    (void)params;
+    k->norm_back_sums(&s, in->out, dy, &m, part);
+    for (size_t c = 0; c < (size_t)n->n->c; c++) {
+        const double sum = total(p, n, part, c, 0, 2), dot = total(p, n, part, c, 1, 2);
+        const double inv = (double)vector(p, n, INVSTD)[c];
+        if (dparams) {
+            dparams[n->n->weight.offset + c] = (float)(dot * inv);
+            dparams[n->n->bias.offset + c] = (float)sum;
+            if (in->skip_bias)
+                dparams[in->n->bias.offset + c] =
+                    n->batch_stats ? 0.0f : (float)(sum * (double)vector(p, n, SCALE)[c]);
+        }
+        vector(p, n, K1)[c] = n->batch_stats && p->valid ? (float)(sum / count) : 0.0f;
+        vector(p, n, K2)[c] = n->batch_stats && p->valid ? (float)(dot * inv * inv / count) : 0.0f;
+    }
+    if (in->need_grad) {
+        k->norm_back(&s, in->out, dy, &m, vector(p, n, K1), vector(p, n, K2),
+                     cpu_grad_begin(p, n->n->in[0]));
+        cpu_grad_end(p, n->n->in[0]);
+    }
+}
+
+void cpu_reestimate(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,
+                    struct mc_buf *stats)
+{
+    const double *a = (const double *)(const void *)acc->data;
+    float *s = (float *)(void *)stats->data;
+    const double images = a[2 * g->S];
+
+    (void)be;
+    if (!(images > 0))
+        return;
+    for (int i = 0; i < g->n_nodes; i++) {
+        const struct mc_node *n = &g->nodes[i];
+        if (n->op != MC_OP_BATCHNORM)
+            continue;
+        const double count = images * n->h * n->w;
+        for (size_t c = 0; c < n->running_mean.count; c++) {
+            const size_t at = n->running_mean.offset + c;
+            const double mean = a[at] / count;
+            const double var = a[g->S + at] / count - mean * mean;
+            s[at] = (float)mean;
+            s[n->running_var.offset + c] =
+                (float)((var > 0 ? var : 0) * (count > 1 ? count / (count - 1) : 1));
+        }
+    }
+}

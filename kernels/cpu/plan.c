@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Making a plan: what is computed, what is kept how long, where it lies, which primitives run. */
+#include "cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct mc_node *graph_node(const struct mc_plan *p, int i)
+{
+    return &p->g->nodes[i];
+}
+
+/* Which nodes run, which lie between the parameters (or pixels) and a loss. */
+static void mark_live(struct mc_plan *p)
+{
+    const int n = p->g->n_nodes;
+
+    for (size_t t = 0; t < p->n_taps; t++) {
+        p->nodes[p->taps[t].node].tapped = 1;
+        p->nodes[p->taps[t].node].live = 1;
+    }
+    p->nodes[p->g->logits].tapped = 1;
+    p->nodes[0].tapped = 1; /* one load serves several runs */
+    for (int i = n - 1; i >= 0; i--) {
+        struct cpu_node *c = &p->nodes[i];
+        const struct mc_node *g = graph_node(p, i);
+        c->n = g;
+        c->relu = -1;
+        if (g->op == MC_OP_LOSS && (!g->train_only || p->train_only))
+            c->live = c->reach = 1;
+        for (int k = 0; c->live && k < g->n_in; k++) {
+            struct cpu_node *in = &p->nodes[g->in[k]];
+            in->live = 1;
+            in->users++;
+            in->reach |= c->reach;
+            in->losers += c->reach;
+        }
+    }
+    for (int i = 0; i < n && p->backward; i++) {
+        struct cpu_node *c = &p->nodes[i];
+        int depends = i == 0 ? p->input_grad : c->n->weight.count + c->n->bias.count > 0;
+        for (int k = 0; k < c->n->n_in; k++)
+            depends |= p->nodes[c->n->in[k]].need_grad;
+        c->need_grad = depends && c->reach && c->n->op != MC_OP_LOSS;
+    }
+}
+
+static void shape_nodes(struct mc_plan *p)
+{
+    const size_t b = (size_t)p->be->k->block;
+
+    p->nodes[0].plain = 1;
+    for (size_t t = 0; t < p->n_taps; t++)
+        if (p->taps[t].node == 0) /* moments want blocks */
+            p->nodes[0].plain = 0;
+    for (int i = 0; i < p->g->n_nodes; i++)
+        for (int k = 0; p->nodes[i].live && k < p->nodes[i].n->n_in; k++)
+            if (p->nodes[i].n->in[k] == 0 && p->nodes[i].n->op != MC_OP_CONV &&
+                p->nodes[i].n->op != MC_OP_FLATTEN)
+                p->nodes[0].plain = 0;
+    for (int i = 0; i < p->g->n_nodes; i++) {
+        struct cpu_node *c = &p->nodes[i];
+        c->cb = ((size_t)c->n->c + b - 1) / b;
+        c->hw = (size_t)c->n->h * (size_t)c->n->w;
+        c->image = (c->plain ? (size_t)c->n->c : c->cb * b) * c->hw;
+        c->floats = p->batch * c->image;
+        if (!c->live ||
+            (c->n->op != MC_OP_BATCHNORM && c->n->op != MC_OP_LINEAR && c->n->op != MC_OP_CONV) ||
+            c->users != 1)
+            continue;
+        for (int j = i + 1; j < p->g->n_nodes; j++) { /* its only user */
+            struct cpu_node *u = &p->nodes[j];
+            if (!u->live || u->n->n_in != 1 || u->n->in[0] != i)
+                continue;
+            if (c->n->op == MC_OP_BATCHNORM && u->n->op == MC_OP_RELU) {
+                c->relu = j;
+                u->done = 1;
+            } else if (c->n->op != MC_OP_BATCHNORM && u->n->op == MC_OP_BATCHNORM && !c->tapped) {
+                c->skip_bias = c->n->has_bias;
+            }
+        }
+    }
+}
+
+/* A flatten that moves nothing. */
+static int flatten_is_view(const struct mc_plan *p, int i)
+{
+    const struct cpu_node *c = &p->nodes[i], *in = &p->nodes[c->n->in[0]];
+    return c->n->op == MC_OP_FLATTEN && c->image == in->image && (in->plain || in->hw == 1);
+}
+
+/* Node i's output may be overwritten by its one user. */
+static int exclusive(const struct mc_plan *p, int i)
+{
+    while (p->nodes[i].users == 1 && !p->nodes[i].tapped) {
+        if (!flatten_is_view(p, i))
+            return 1;
+        i = p->nodes[i].n->in[0];
+    }
+    return 0;
+}
+
+/* Does node i's backward read its input `k`'s output? */
+static int backward_reads_input(const struct cpu_node *c)
+{
+    return c->reach &&
+           (c->n->op == MC_OP_CONV || c->n->op == MC_OP_LINEAR || c->n->op == MC_OP_BATCHNORM ||
+            (c->n->op == MC_OP_RELU && !c->done) || c->n->op == MC_OP_LOSS);
+}
+
+/* The input whose memory node i's output takes, or -1. */
+static int output_in_place(const struct mc_plan *p, int i)
+{
+    const struct cpu_node *c = &p->nodes[i];
+    if (flatten_is_view(p, i))
+        return c->n->in[0];
+    if (c->n->op == MC_OP_DROPOUT && exclusive(p, c->n->in[0]))
+        return c->n->in[0];
+    for (int k = 0; c->n->op == MC_OP_ADD && k < c->n->n_in; k++)
+        if (exclusive(p, c->n->in[k]))
+            return c->n->in[k];
+    if ((c->n->op == MC_OP_BATCHNORM || c->n->op == MC_OP_RELU) && !p->backward &&
+        exclusive(p, c->n->in[0]))
+        return c->n->in[0];
+    return -1;
+}
+
+/* The user whose gradient's memory node i's gradient takes, or -1: the user must be i's only one
+ * and elementwise; an add lends its memory to one input only. */
+static int grad_in_place(const struct mc_plan *p, int i)
+{
+    if (p->nodes[i].losers != 1)
+        return -1;
+    for (int j = i + 1; j < p->g->n_nodes; j++) {
+        const struct mc_node *u = graph_node(p, j);
+        for (int k = 0; p->nodes[j].reach && k < u->n_in; k++) {
+            if (u->in[k] != i)
+                continue;
+            if (u->op == MC_OP_BATCHNORM || u->op == MC_OP_RELU || u->op == MC_OP_DROPOUT ||
+                flatten_is_view(p, j))
+                return j;
+            if (u->op != MC_OP_ADD)
+                return -1;
+            for (int q = 0; q < k; q++)
+                if (p->nodes[u->in[q]].losers == 1 && p->nodes[u->in[q]].need_grad)
+                    return -1;
+            return j;
+        }
+    }
+    return -1;
+}
+
+static void place_outputs(struct mc_plan *p)
+{
+    const size_t n = (size_t)p->g->n_nodes, end = 2 * n + 1;
+    struct cpu_arena *a = &p->arena;
+
+    for (size_t i = 0; i < n; i++) {
+        struct cpu_node *c = &p->nodes[i];
+        if (!c->live || c->n->op == MC_OP_LOSS)
+            continue;
+        size_t born = i;
+        if (c->done)
+            born = (size_t)c->n->in[0];
+        if (c->relu >= 0 && !c->tapped)
+            continue; /* the ReLU's output is the only one */
+        int from = output_in_place(p, (int)i);
+        if (c->done) { /* its batch norm writes here: in place of that one's input */
+            from = c->n->in[0];
+            from = p->nodes[from].tapped ? -1 : output_in_place(p, from);
+        }
+        if (from >= 0)
+            c->out_block = p->nodes[from].out_block;
+        else
+            c->out_block = cpu_arena_add(a, c->floats * sizeof(float), born, i);
+        cpu_arena_extend(a, c->out_block, born, c->tapped ? end : i);
+    }
+    for (size_t j = 0; j < n; j++) {
+        const struct cpu_node *u = &p->nodes[j];
+        for (int k = 0; u->live && k < u->n->n_in; k++) {
+            const struct cpu_node *in = &p->nodes[u->n->in[k]];
+            const size_t last = p->backward && backward_reads_input(u) ? 2 * n - j : j;
+            cpu_arena_extend(a, in->out_block, last, last);
+        }
+    }
+}
+
+static void place_gradients(struct mc_plan *p)
+{
+    const size_t n = (size_t)p->g->n_nodes;
+    struct cpu_arena *a = &p->arena;
+    size_t tmp = 0;
+
+    for (size_t i = n; p->backward && i-- > 0;) {
+        struct cpu_node *c = &p->nodes[i];
+        if (!c->need_grad)
+            continue;
+        const int user = grad_in_place(p, (int)i);
+        if (user >= 0) {
+            c->grad_block = p->nodes[user].grad_block;
+        } else {
+            size_t last = i;
+            for (size_t j = i + 1; j < n; j++)
+                for (int k = 0; p->nodes[j].reach && k < p->nodes[j].n->n_in; k++)
+                    if (p->nodes[j].n->in[k] == (int)i)
+                        last = j;
+            /* a batch norm with its ReLU runs backward at its own, later time */
+            c->grad_block = cpu_arena_add(a, c->floats * sizeof(float), 2 * n - last, 2 * n - i);
+            if (c->losers > 1 && c->floats > tmp)
+                tmp = c->floats;
+        }
+        cpu_arena_extend(a, c->grad_block, 2 * n - i,
+                         i == 0 ? 2 * n + 1 : 2 * n - (c->done ? (size_t)c->n->in[0] : i));
+    }
+    if (tmp)
+        p->tmp_block = cpu_arena_add(a, tmp * sizeof(float), 0, 2 * n + 1);
+}
+
+static int make_conv(struct mc_plan *p, struct cpu_node *c, struct mc_error *err)
+{
+    const struct cpu_node *in = &p->nodes[c->n->in[0]];
+    const struct mc_node *n = c->n;
+    struct cpu_conv_shape s = {
+        .n = (int)p->batch,
+        .ic = in->n->c,
+        .ih = in->n->h,
+        .iw = in->n->w,
+        .oc = n->c,
+        .oh = n->h,
+        .ow = n->w,
+        .kernel = {n->kernel[0], n->kernel[1]},
+        .stride = {n->stride[0], n->stride[1]},
+        .pad = {n->pad[0], n->pad[1]},
+        .groups = n->groups,
+        .plain_input = in->plain,
+        .bias = n->has_bias && !c->skip_bias,
+        .backward_data = p->backward && c->reach && in->need_grad,
+        .backward_weights = p->backward && c->reach,
+    };
+    int rc = cpu_conv_new(p->be, &s, &c->conv, err);
+    return rc ? mc_fail_in(err, n->name) : 0;
+}
+
+/* Scratch: oneDNN's, and the partial sums of batch norm and of biases. */
+static int place_work(struct mc_plan *p, struct mc_error *err)
+{
+    const size_t b = (size_t)p->be->k->block, end = 2 * (size_t)p->g->n_nodes + 1;
+    /* load keeps there where each pixel comes from */
+    size_t bytes = p->batch * p->nodes[0].hw * sizeof(int32_t), moments = 0;
+
+    for (int i = 0; i < p->g->n_nodes; i++) {
+        struct cpu_node *c = &p->nodes[i];
+        if (!c->live)
+            continue;
+        size_t want = 2 * p->batch * c->cb * b * sizeof(float);
+        if (c->n->op == MC_OP_CONV) {
+            int rc = make_conv(p, c, err);
+            if (rc)
+                return rc;
+            const size_t conv = cpu_conv_work(c->conv);
+            want = conv > want ? conv : want;
+        }
+        bytes = want > bytes ? want : bytes;
+        if (c->n->op == MC_OP_BATCHNORM)
+            c->extra_block = cpu_arena_add(&p->arena, 6 * c->cb * b * sizeof(float), 0, end);
+        if (c->n->op == MC_OP_MAXPOOL && p->backward && c->reach)
+            c->extra_block = cpu_arena_add(&p->arena, c->floats * sizeof(int32_t), (size_t)i,
+                                           end - 1 - (size_t)i);
+    }
+    p->work_block = cpu_arena_add(&p->arena, bytes, 0, end);
+    p->row_block = cpu_arena_add(&p->arena, 5 * p->batch * sizeof(float), 0, end);
+    for (size_t t = 0; t < p->n_taps; t++) {
+        const size_t k = p->taps[t].count;
+        const size_t want = CPU_MOMENTS_WORK(k) + MC_MOMENTS_SIZE(k);
+        moments = want > moments ? want : moments;
+    }
+    if (moments)
+        p->moments_block = cpu_arena_add(&p->arena, moments * sizeof(double), 0, end);
+    return 0;
+}
+
+static void resolve(struct mc_plan *p)
+{
+    for (int i = 0; i < p->g->n_nodes; i++) {
+        struct cpu_node *c = &p->nodes[i];
+        c->out = cpu_arena_at(&p->arena, c->out_block);
+        c->grad = cpu_arena_at(&p->arena, c->grad_block);
+        if (c->n->op == MC_OP_BATCHNORM)
+            c->channels = cpu_arena_at(&p->arena, c->extra_block);
+        else
+            c->where = cpu_arena_at(&p->arena, c->extra_block);
+    }
+    p->work = cpu_arena_at(&p->arena, p->work_block);
+    p->tmp = cpu_arena_at(&p->arena, p->tmp_block);
+    p->loss = cpu_arena_at(&p->arena, p->row_block);
+    p->correct = p->loss + p->batch;
+    p->labels = (int32_t *)(void *)(p->correct + p->batch);
+    p->samples = p->labels + p->batch;
+    p->ids = (uint32_t *)(void *)(p->samples + p->batch);
+    p->moments = cpu_arena_at(&p->arena, p->moments_block);
+}
+
+int cpu_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
+                 struct mc_plan **out, struct mc_error *err)
+{
+    struct mc_plan *p = calloc(1, sizeof *p);
+    int rc = 0;
+
+    if (!p)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    p->be = (struct cpu *)be;
+    p->g = g;
+    p->batch = o->batch;
+    p->backward = o->backward;
+    p->input_grad = o->backward && o->input_grad;
+    p->train_only = o->train_only;
+    p->n_taps = o->n_taps;
+    p->nodes = calloc((size_t)g->n_nodes, sizeof *p->nodes);
+    p->taps = calloc(o->n_taps + 1, sizeof *p->taps);
+    if (!p->nodes || !p->taps) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    if (o->n_taps)
+        memcpy(p->taps, o->taps, o->n_taps * sizeof *p->taps);
+    mark_live(p);
+    shape_nodes(p);
+    place_outputs(p);
+    place_gradients(p);
+    rc = place_work(p, err);
+    if (!rc)
+        rc = cpu_arena_place(&p->arena, err);
+    if (!rc)
+        resolve(p);
+out:
+    if (rc)
+        cpu_plan_free(p);
+    else
+        *out = p;
+    return rc;
+}
+
+void cpu_plan_free(struct mc_plan *p)
+{
+    if (!p)
+        return;
+    for (int i = 0; p->nodes && i < p->g->n_nodes; i++)
+        cpu_conv_free(p->nodes[i].conv);
+    cpu_arena_release(&p->arena);
+    free(p->nodes);
+    free(p->taps);
+    free(p);
+}
+
+size_t cpu_plan_bytes(const struct mc_plan *p)
+{
+    return p->arena.bytes;
+}
