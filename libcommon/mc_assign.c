@@ -20,12 +20,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
     COARSE_BITS = 26,
     FINE_BITS = 50,
     BARRED = -(1 << 30),
     SEARCHED = 6 << 27,
+    HUGE_PAGE = 1 << 21,
     SMALL = 64,     /* up to here the fine grid alone is faster */
     BID_SCANS = 4,  /* scans a row may cost a round of bidding, on average */
     MEND_SCANS = 8, /* and the mending of the duals */
@@ -43,8 +45,9 @@ struct work {
     double *d;      /* (n) fine distances */
     double *done_v; /* (n) duals of the searched columns */
     double *done_d;
-    size_t *first;     /* (n+1) where the tight columns of each row begin */
-    int32_t *c;        /* (n,ld) coarse costs, doubled; later the lists of tight columns */
+    size_t *first; /* (n+1) where the tight columns of each row begin */
+    int32_t *
+        c; /* (n,ld) coarse costs, doubled; then (n^2 and a vector) the tight columns of all rows */
     int32_t *cv;       /* (ld) coarse duals, doubled, less 1 where the column is matched */
     int32_t *cd;       /* (ld) coarse distances */
     int32_t *col_min;  /* (ld) */
@@ -85,6 +88,7 @@ static int work_alloc(struct work *w, size_t n)
     size_t ld = (n + MC_ASSIGN_LANES - 1) / MC_ASSIGN_LANES * MC_ASSIGN_LANES;
 
     if (n >= INT32_MAX || __builtin_mul_overflow(n, ld, &cells) ||
+        __builtin_add_overflow(cells, MC_ASSIGN_LANES, &cells) ||
         reserve(&total, &at[k++], cells, sizeof(int32_t)) ||
         reserve(&total, &at[k++], n + 1, sizeof(size_t)))
         return -1;
@@ -97,9 +101,11 @@ static int work_alloc(struct work *w, size_t n)
     for (int i = 0; i < INTS; i++)
         if (reserve(&total, &at[k++], n, sizeof(int32_t)))
             return -1;
-    w->slab = aligned_alloc(64, total);
+    w->slab = aligned_alloc(total >= HUGE_PAGE ? HUGE_PAGE : 64, total);
     if (!w->slab)
         return -1;
+    if (total >= HUGE_PAGE)
+        (void)madvise(w->slab, total, MADV_HUGEPAGE);
     char *base = w->slab;
     k = 0;
     w->c = (int32_t *)(base + at[k++]);

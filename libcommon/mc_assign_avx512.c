@@ -54,11 +54,13 @@ static AVX512 void coarse(size_t n, const double *x, double unit, double top, in
         __m256i ia = _mm512_cvtpd_epi32(_mm512_fnmadd_pd(a, vunit, vtop));
         __m256i ib = _mm512_cvtpd_epi32(_mm512_fnmadd_pd(b, vunit, vtop));
         __m512i t = _mm512_inserti64x4(_mm512_castsi256_si512(ia), ib, 1);
-        t = _mm512_add_epi32(t, t);
+        t = _mm512_maskz_add_epi32(used, t, t);
         __m512i m = _mm512_load_si512(col_min + j);
         __mmask16 less = _mm512_mask_cmplt_epi32_mask(used, t, m);
-        _mm512_mask_store_epi32(c + j, used, t);
-        _mm512_mask_store_epi32(col_min + j, less, t);
+        _mm512_store_si512(c + j, t);
+        if (!less)
+            continue;
+        _mm512_store_si512(col_min + j, _mm512_mask_mov_epi32(m, less, t));
         _mm512_mask_store_epi32(col_row + j, less, vrow);
     }
 }
@@ -164,6 +166,7 @@ static AVX512 size_t fine_tight(size_t n, const double *x, double unit, double t
 {
     __m512d vunit = _mm512_set1_pd(unit), vtop = _mm512_set1_pd(top), vu = _mm512_set1_pd(u);
     __m512d m = _mm512_set1_pd(-INFINITY);
+    const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 0, 0, 0, 0, 0, 0, 0, 0);
     size_t count = 0;
 
     for (size_t j = 0; j < n; j += 8) {
@@ -171,8 +174,13 @@ static AVX512 size_t fine_tight(size_t n, const double *x, double unit, double t
         __m512d t = _mm512_maskz_loadu_pd(used, x + j), dual = _mm512_maskz_loadu_pd(used, v + j);
         m = _mm512_mask_max_pd(m, used, m, _mm512_fmadd_pd(t, vunit, dual));
         t = _mm512_sub_pd(fine(t, vunit, vtop), dual);
-        for (unsigned is = _mm512_mask_cmp_pd_mask(used, t, vu, _CMP_LE_OQ); is; is &= is - 1u)
-            list[count++] = (int32_t)(j + (size_t)__builtin_ctz(is));
+        unsigned tight = _mm512_mask_cmp_pd_mask(used, t, vu, _CMP_LE_OQ);
+        if (tight) {
+            __m512i at = _mm512_add_epi32(first, _mm512_set1_epi32((int32_t)j));
+            at = _mm512_maskz_compress_epi32((__mmask16)tight, at);
+            _mm256_storeu_si256((__m256i *)(list + count), _mm512_castsi512_si256(at));
+            count += (size_t)__builtin_popcount(tight);
+        }
     }
     *best = _mm512_reduce_max_pd(m);
     return count;

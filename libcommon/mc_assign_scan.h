@@ -37,8 +37,8 @@ struct mc_assign_scan {
      * returned. */
     size_t (*fine_lower)(size_t n, const double *x, double unit, double top, double u, double *v,
                          int32_t *list);
-    /* *best = greatest x[j]*unit + v[j]; columns with cost - v[j] <= u go to list, their number is
-     * returned. */
+    /* *best = greatest x[j]*unit + v[j]; columns with cost - v[j] <= u go to list, which has
+     * room for MC_ASSIGN_LANES more than n; their number is returned. */
     size_t (*fine_tight)(size_t n, const double *x, double unit, double top, double u,
                          const double *v, double *best, int32_t *list);
 };
