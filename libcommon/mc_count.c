@@ -57,9 +57,12 @@ __attribute__((target("avx512f"))) static void tile_avx512(size_t pixels, const 
 
 static tile_fn *choose_tile(void)
 {
-    if (__builtin_cpu_supports("avx512f"))
+    const char *wish = getenv("MC_ISA");
+    int level = !wish ? 2 : !strcmp(wish, "portable") ? 0 : !strcmp(wish, "avx2") ? 1 : 2;
+
+    if (level > 1 && __builtin_cpu_supports("avx512f"))
         return tile_avx512;
-    return __builtin_cpu_supports("avx2") ? tile_avx2 : tile_portable;
+    return level > 0 && __builtin_cpu_supports("avx2") ? tile_avx2 : tile_portable;
 }
 #else
 static tile_fn *choose_tile(void)

@@ -14,6 +14,7 @@
 #include "mc_count.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -326,6 +327,35 @@ static void signature_means_over_all_and_over_live_pairs(void **unused)
     clear(&f);
 }
 
+static void counting_is_the_same_bits_everywhere(void **unused)
+{
+    static const char *const isa[] = {"portable", "avx2", "avx512"};
+    const char *was = getenv("MC_ISA");
+    char *old = was ? strdup(was) : NULL;
+    struct fixture first, f;
+
+    (void)unused;
+    setenv("MC_ISA", "portable", 1);
+    make(&first, .1);
+    count(&first);
+    for (size_t i = 0; i < 3; i++)
+        for (int threads = 1; threads <= 3; threads++) {
+            setenv("MC_ISA", isa[i], 1);
+            omp_set_num_threads(threads);
+            make(&f, .1);
+            count(&f);
+            for (size_t t = 0; t < TAPS; t++)
+                assert_memory_equal(f.sums[t], first.sums[t],
+                                    MC_MOMENTS_SIZE(f.taps[t].count) * sizeof(double));
+            clear(&f);
+        }
+    clear(&first);
+    unsetenv("MC_ISA");
+    if (old)
+        setenv("MC_ISA", old, 1);
+    free(old);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_tiny_but_live_unit_counts),
         cmocka_unit_test(taps_that_see_a_part_of_the_group),
         cmocka_unit_test(what_cannot_be_sums_is_refused),
+        cmocka_unit_test(counting_is_the_same_bits_everywhere),
         cmocka_unit_test(signature_means_over_all_and_over_live_pairs),
     };
 

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Our correlations against NumPy's of the same activations: correlation_golden.tsv, made by
+ * make_correlation_golden.py, which says what they are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "backend.h"
+#include "mc_corr.h"
+#include "mc_count.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IMAGES 60
+#define TAPS 3
+
+static const struct {
+    size_t group, K, pixels;
+    int add;
+} shapes[TAPS] = {{0, 16, 64, 0}, {0, 16, 1, 30}, {1, 33, 25, 1000}};
+
+static uint64_t draw(uint64_t seed, uint64_t k)
+{
+    uint64_t z = seed * 0xD1342543DE82EF95u + (k + 1) * 0x9E3779B97F4A7C15u;
+
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return (z ^ (z >> 31)) >> 11;
+}
+
+static float cut(int64_t v, int add)
+{
+    return (float)((v > 0 ? v : 0) + add) / 128;
+}
+
+static void activations(size_t tap, float *x, float *y)
+{
+    const size_t K = shapes[tap].K, hw = shapes[tap].pixels;
+
+    for (size_t s = 0; s < IMAGES; s++)
+        for (size_t i = 0; i < K; i++)
+            for (size_t p = 0; p < hw; p++) {
+                size_t at = (s * K + i) * hw + p, twin = (s * K + K - 1 - i) * hw + p;
+                int64_t a = (int64_t)(draw(2 * tap, at) % 2001) - 900;
+                int64_t b = (int64_t)(draw(2 * tap, twin) % 2001) - 900 +
+                            (int64_t)(draw(2 * tap + 1, at) % 3001) - 1500;
+                x[at] = i == 3 ? 0 : cut(a, shapes[tap].add);
+                y[at] = i == 5 ? 777.f / 128 : cut(b, shapes[tap].add);
+            }
+}
+
+static void count(struct mc_moments *m, struct mc_error *err)
+{
+    char names[2][MC_NAME_MAX] = {"p", "q"};
+    size_t sizes[2] = {16, 33};
+    struct mc_tap_info taps[TAPS];
+    const struct mc_taps all = {"post", 2, TAPS, names, sizes, taps};
+
+    for (size_t i = 0; i < TAPS; i++) {
+        taps[i] = (struct mc_tap_info){"", shapes[i].group, 0, shapes[i].K, 0};
+        taps[i].name[0] = (char)('0' + i);
+    }
+    assert_int_equal(mc_moments_init(m, &all, err), 0);
+    for (size_t i = 0; i < TAPS; i++) {
+        size_t n = IMAGES * shapes[i].K * shapes[i].pixels;
+        float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
+        assert_true(x && y);
+        activations(i, x, y);
+        assert_int_equal(mc_count_batch(m, i, IMAGES, shapes[i].pixels, x, y, err), 0);
+        free(x);
+        free(y);
+    }
+}
+
+static void correlations_are_numpys(void **unused)
+{
+    const char *root = getenv("MC_ROOT");
+    struct mc_error err = {0};
+    struct mc_moments m = {0};
+    struct mc_matrices out = {0};
+    char path[4096], line[200], group;
+    size_t i, j, lines = 0;
+    double want, worst = 0;
+
+    (void)unused;
+    snprintf(path, sizeof path, "%s/tests/parity/correlation_golden.tsv", root ? root : ".");
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    count(&m, &err);
+    assert_int_equal(mc_corr_matrices(&out, &m, &err), 0);
+    assert_non_null(fgets(line, sizeof line, f));
+    for (; fgets(line, sizeof line, f); lines++) {
+        assert_int_equal(sscanf(line, "%c\t%zu\t%zu\t%lf", &group, &i, &j, &want), 4);
+        const struct mc_matrix_group *g = &out.groups[group - 'p'];
+        assert_true(i < g->size && j < g->size);
+        worst = fmax(worst, fabs(g->value[i * g->size + j] - want));
+    }
+    assert_int_equal(lines, 16 * 16 + 33 * 33);
+    print_message("# largest difference from NumPy: %.2g\n", worst);
+    assert_true(worst <= 1e-11); /* the house's bound is 1e-5 */
+    assert_int_equal(out.groups[1].n_dead_a, 1);
+    assert_int_equal(out.groups[1].dead_a[0], 3);
+    assert_int_equal(out.groups[1].dead_b[0], 5);
+    fclose(f);
+    mc_matrices_release(&out);
+    mc_moments_release(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(correlations_are_numpys)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
