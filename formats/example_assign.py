@@ -1,0 +1,32 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""A stage of one's own: SciPy's assignment in place of mc-hungarian.
+
+    mc-acts --data train.mcz a.mcz b.mcz | mc-corr | example_assign.py | mc-permute - b.mcz -o pb.mcz
+
+Reads a matrices stream on stdin or from a file and writes a permutation stream to stdout.
+"""
+import os
+import sys
+
+from scipy.optimize import linear_sum_assignment
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import mcz  # noqa: E402
+
+try:
+    s = mcz.read(sys.argv[1] if len(sys.argv) > 1 else "-")
+    if s.kind != "matrices":
+        raise mcz.Error("is a %s stream, not matrices" % s.kind)
+except (mcz.Error, OSError) as e:
+    sys.exit("example_assign.py: %s" % e)
+
+groups, perms = [], {}
+for g in s.meta["groups"]:
+    value = s.tensors[g["name"]]
+    rows, columns = linear_sum_assignment(value, maximize=True)
+    groups.append({"name": g["name"], "size": g["size"]})
+    perms[g["name"]] = columns.astype("<i4")
+
+mcz.write("-", "permutation", {"groups": groups}, perms,
+          history=mcz.history("example_assign.py", {}, [s]), inputs=[s.id])
