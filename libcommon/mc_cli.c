@@ -103,6 +103,18 @@ void mc_cli_parse(struct mc_cli *cli, const struct argp *argp, int argc, char **
         mc_cli_usage("%s", strerror(e));
 }
 
+/* Whether all of stdout could be written, told unless something worse was. */
+static int close_stdout(int tell)
+{
+    int bad = ferror(stdout);
+
+    if (!fclose(stdout) && !bad)
+        return 0;
+    if (tell)
+        fprintf(stderr, "%s: cannot write stdout: %s\n", program, strerror(errno));
+    return -1;
+}
+
 error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state *state)
 {
     switch (key) {
@@ -120,12 +132,13 @@ error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state 
         cli->verbose = 1;
         return 0;
     case 'h':
-        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-        return 0;
+        argp_state_help(state, stdout,
+                        ARGP_HELP_STD_HELP & ~(ARGP_HELP_EXIT_OK | ARGP_HELP_EXIT_ERR));
+        exit(close_stdout(1) ? 1 : 0);
     case MC_KEY_VERSION:
         printf("%s (mc) %s\nstream format %d; backends: cpu (oneDNN)\n", cli->tool, MC_VERSION,
                MC_FORMAT_VERSION);
-        exit(0);
+        exit(close_stdout(1) ? 1 : 0);
     case MC_KEY_DEVICE:
         cli->device = arg;
         return 0;
@@ -157,12 +170,8 @@ int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
     cli->operands = NULL;
     if (code)
         fprintf(stderr, "%s: %s\n", program, err->text);
-    int bad = ferror(stdout);
-    if (fclose(stdout) || bad) {
-        if (!code)
-            fprintf(stderr, "%s: cannot write stdout: %s\n", program, strerror(errno));
+    if (close_stdout(!code))
         code = code ? code : MC_EFAIL;
-    }
     return mc_exit_status(code);
 }
 

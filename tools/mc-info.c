@@ -29,7 +29,7 @@ static const char doc[] =
     "Print a stream's kind, content id, meta data, history and tensors.\v"
     "Examples:\n"
     "  mc-data synth --split test --size 100 | mc-info\n"
-    "  mc-data synth --split test --size 100 -o test.mcz && mc-info --check test.mcz\n";
+    "  mc-info --check *.mcz";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

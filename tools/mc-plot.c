@@ -77,7 +77,7 @@ static const struct argp argp = {
     "that "
     "--log-json wrote. An empty or incomplete table is refused.\n\nExamples:\n"
     "  mc-plot path before=straight.tsv after=curve.tsv -o paths.svg\n"
-    "  mc-corr --signature moments.mcz | mc-plot signature - -o signature.png",
+    "  mc-corr --signature --perm p.mcz m.mcz | mc-plot signature -o sig.svg",
     NULL,
     NULL,
     NULL};

@@ -53,7 +53,7 @@ static const struct argp argp = {
     "Train a network by SGD and write its weights."
     "\vExamples:\n"
     "  mc-train --net tinyten --data train.mcz --epochs 20 --seed 1 -o a.mcz\n"
-    "  mc-train --net mlp:512,256 --data train.mcz --checkpoint ck.mcz --resume -o m.mcz",
+    "  mc-train --net mlp:512 --data train.mcz --checkpoint c.mcz --resume -o m.mcz",
     NULL,
     NULL,
     NULL};

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every program has the help, version, exit statuses and messages that all of them promise.
+set -eu
+n=0
+complain() { echo "$name: $*"; exit 1; }
+status() { # expected, command...
+    local want=$1 rc=0
+    shift
+    "$@" >out 2>err || rc=$?
+    [ "$rc" = "$want" ] || complain "$* exits with $rc, not $want"
+}
+
+for program in "$MC_BUILD"/bin/mc-*; do
+    name=${program##*/}
+    n=$((n + 1))
+
+    status 0 "$name" --help
+    [ ! -s err ] || complain "--help writes to stderr"
+    cp out help
+    status 0 "$name" -h
+    cmp -s out help || complain "-h is not --help"
+    case $(head -n 1 help) in "Usage: $name "*) ;; *) complain "--help begins otherwise" ;; esac
+    # the purpose: one sentence between the usage and the options
+    purpose=$(awk '/^(Usage:|  or:|       )/ { next } !NF { exit } { print }' help)
+    case $purpose in [A-Z]*.) ;; *) complain "has the purpose '$purpose'" ;; esac
+    grep -q '^Exit status: 0 done, 1 failed, 2 usage, 3 input' help || complain "--help lacks the exit statuses"
+    sed -n '/^Examples:/,/^$/p' help | sed '1d;$d' >examples
+    [ "$(grep -c "^  .*\b$name\b" examples)" -ge 2 ] || complain "--help lacks two examples"
+    ! grep -v '^  ' examples || complain "an example is too long for a line"
+    [ "$(wc -L <help)" -le 80 ] || complain "--help is wider than 80 columns"
+    if grep -E '^ +(-[a-zA-Z], )?--?[a-z]' help | grep -qvE '(  [^ ]|[A-Z=|]$)'; then complain "an option has no text"; fi
+    for option in --help --version --quiet --verbose; do
+        grep -q -- " $option" help || complain "lacks $option"
+    done
+
+    status 0 "$name" --version
+    [[ $(head -n 1 out) =~ ^$name\ \(mc\)\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || complain "--version says '$(head -n 1 out)'"
+    grep -q '^stream format 1; backends: cpu' out || complain "--version lacks format and backends"
+
+    for bad in --no-such-option -Z --quiet=x; do
+        status 2 "$name" "$bad"
+        [ ! -s out ] || complain "$bad writes to stdout"
+        case $(head -n 1 err) in "$name: "*) ;; *) complain "$bad says '$(head -n 1 err)'" ;; esac
+    done
+
+    for option in --help --version; do
+        rc=0
+        "$name" $option >/dev/full 2>err || rc=$?
+        [ "$rc" = 1 ] && [ "$(wc -l <err)" = 1 ] || complain "$option to a full disk exits with $rc"
+    done
+done
+[ "$n" -gt 0 ]

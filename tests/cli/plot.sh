@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-plot draws complete tables, the same bytes twice, and refuses everything else without a trace.
+set -eu
+is() { [ "$1" = "$2" ] || { echo "'$1' is not '$2'"; exit 1; }; }
+fails() { # status, part of the one line on stderr, command...
+    local status=$1 part=$2 rc=0
+    shift 2
+    "$@" >out 2>err || rc=$?
+    [ "$rc" = "$status" ] || { echo "$*: status $rc, not $status"; cat err; exit 1; }
+    [ "$(wc -l <err)" = 1 ] && grep -qF -- "$part" err || { echo "$*:"; cat err; exit 1; }
+    [ ! -s out ] || { echo "$*: wrote to stdout"; exit 1; }
+    is "$(find . -name '*.svg' -o -name '*.png' -o -name '.*tmp*')" ""
+}
+curve() { # depth
+    printf '# mc-eval curve 1\n# network=tinyten\nt\ttrain.loss\ttrain.accuracy\ttest.loss\ttest.accuracy\n'
+    awk -v d="$1" 'BEGIN { for (i = 0; i <= 20; i++) { t = i / 20; b = 4 * t * (1 - t)
+        printf "%g\t%g\t%g\t%g\t%g\n", t, .1 + d * b, 98 - 50 * d * b, .5 + d * b, 83 - 40 * d * b } }'
+    printf '# end\n'
+}
+curve 1 >line.tsv
+curve .1 >curve.tsv
+printf '# mc-corr signature 1\nlayer\tunits\tdead_a\tdead_b\tidentity\tpermuted\n' >sig.tsv
+printf 'layers.%d.conv\t16\t0\t0\t0.0%d\t0.6%d\n' 0 1 2 3 3 4 >>sig.tsv
+printf '# end\n' >>sig.tsv
+printf '{"event":"start"}\n{"event":"epoch","epoch":%d,"loss":%g,"accuracy":%d}\n' 1 2.1 30 2 1.5 44 >log.json
+
+# refusals first: nothing may be left behind by them
+fails 2 "needs one of path, signature, log" mc-plot
+fails 2 "there is no 'plane' (there are: path, signature, log)" mc-plot plane line.tsv
+fails 2 "ends neither in .svg nor in .png" mc-plot path line.tsv -o line.jpg
+fails 2 "there is no 'gif'" mc-plot path line.tsv --format gif
+for size in 960 x 960x 0x0 9x9 960x480x1 -960x480 99999x99999; do
+    fails 2 "--size: " mc-plot path line.tsv --size=$size -o x.svg
+done
+fails 2 "--data is for path" mc-plot log log.json --data test -o x.svg
+fails 1 "cannot open 'nothing.tsv': No such file" mc-plot path nothing.tsv -o x.svg
+fails 1 "no/folder" mc-plot path line.tsv -o no/folder/x.svg
+: >empty.tsv
+fails 3 "empty.tsv: is empty" mc-plot path empty.tsv -o x.svg
+fails 3 "stdin: is empty" mc-plot path -o x.svg
+sed '$d' line.tsv >cut.tsv
+fails 3 "cut.tsv: is cut short" mc-plot path cut.tsv -o x.svg
+head -c 300 line.tsv >cut.tsv
+fails 3 "cut.tsv: is cut short" mc-plot path line.tsv cut.tsv -o x.svg
+sed '4,$d' line.tsv >none.tsv
+echo '# end' >>none.tsv
+fails 3 "none.tsv: holds no rows" mc-plot path none.tsv -o x.svg
+sed 's/^0\.5\t.*/0.5\tnan\t1\t1\t1/' line.tsv >nan.tsv
+mc-plot path nan.tsv --data test >ok.out # the damage is in another column
+fails 3 "nan.tsv: line 14, column 'train.loss': 'nan' is not a number" mc-plot path nan.tsv --data train -o x.svg
+sed 's/^0.5\t/0.3\t/' line.tsv >back.tsv
+fails 3 "back.tsv: line 14: t does not grow" mc-plot path back.tsv -o x.svg
+fails 3 "there is no column 'robust.loss'" mc-plot path line.tsv --data robust -o x.svg
+fails 3 "is not a table 'mc-eval curve 1'" mc-plot path sig.tsv -o x.svg
+fails 3 "is not a table 'mc-corr signature 1'" mc-plot signature line.tsv -o x.svg
+grep -v layers.3 sig.tsv >fewer.tsv
+fails 3 "fewer.tsv: has other layers than sig.tsv" mc-plot signature sig.tsv fewer.tsv -o x.svg
+fails 3 "line.tsv: line 1: is not a line of a log" mc-plot log line.tsv -o x.svg
+echo '{"event":"start"}' >start.json
+fails 3 "start.json: has no event 'epoch'" mc-plot log start.json -o x.svg
+fails 1 "there is no gnuplot on PATH" env PATH=/nowhere "$(command -v mc-plot)" path line.tsv -o x.svg
+mkdir broken
+printf '#!/bin/sh\nhead -c 100\necho half a picture\necho "gnuplot> x" >&2; echo "line 3: no such thing" >&2; exit 1\n' >broken/gnuplot
+chmod +x broken/gnuplot
+fails 1 "gnuplot failed: line 3: no such thing" env PATH="$PWD/broken:$PATH" mc-plot path line.tsv -o x.svg
+rc=0
+mc-plot path line.tsv >/dev/full 2>err || rc=$?
+is "$rc $(wc -l <err)" "1 1"
+
+# an old picture stays as it was when the new one fails
+echo old >old.svg
+rc=0
+mc-plot path cut.tsv -o old.svg 2>err || rc=$?
+is "$rc $(cat old.svg)" "3 old"
+
+mc-plot path line.tsv "a \$(touch oops) \`touch oops\` 'label' _^{x}%=curve.tsv" --title "it's \"a\" title" -o path.svg
+mc-plot path --data train line.tsv curve.tsv -o path.png
+mc-plot signature sig.tsv 'again=sig.tsv' -o sig.svg
+mc-plot log log.json --size 400x300 -o log.png
+[ ! -e oops ]
+is "$(find . -name '.*tmp*')" ""
+/usr/bin/python3 - <<'P'
+import struct, xml.etree.ElementTree as x
+text = "".join(x.parse("path.svg").getroot().itertext())
+for part in "line", "a $(touch oops) `touch oops` 'label' _^{x}%", "it's \"a\" title", "loss", "accuracy (%)":
+    assert part in text, part
+text = "".join(x.parse("sig.svg").getroot().itertext())
+for part in "layers.0.conv", "layers.3.conv", "sig, before", "again, after", "mean correlation":
+    assert part in text, part
+for name, size in ("path.png", (960, 480)), ("log.png", (400, 300)):
+    d = open(name, "rb").read()
+    assert d[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", d[16:24]) == size, name
+    assert d[-8:-4] == b"IEND" and len(d) > 4000, name
+P
+for f in path.svg sig.svg; do grep -q 'rgb(213, *94, *0)' $f || { echo "$f lacks the second line's colour"; exit 1; }; done
+mc-plot path line.tsv curve.tsv --format png >one.out
+mc-plot path line.tsv curve.tsv --format png -o - >two.out
+cmp one.out two.out
+mc-plot path <line.tsv >three.out
+mc-plot path stdin=line.tsv -o - >four.out
+grep -q '<svg' three.out
+# the user's own settings do not change the picture
+mkdir home
+echo 'set terminal dumb; set output "elsewhere"' >home/.gnuplot
+HOME=$PWD/home mc-plot path line.tsv curve.tsv --format png >two.out
+cmp one.out two.out

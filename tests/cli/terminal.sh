@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# Nothing binary reaches a terminal, and what needs standard input does not wait for one to type it.
+set -eu
+on_terminal() { # command line; fails unless it exits with 2 and one short line of text
+    local rc=0
+    # script gives the command a terminal for all three streams
+    timeout 60 script -qec "$1" /dev/null </dev/null >shown 2>&1 || rc=$?
+    [ "$rc" = 2 ] || { echo "'$1' on a terminal exits with $rc"; cat -v shown; exit 1; }
+    [ "$(wc -l <shown)" -ge 1 ] && [ "$(wc -c <shown)" -lt 2000 ] || { echo "'$1' prints $(wc -c <shown) bytes"; exit 1; }
+    if LC_ALL=C grep -q '[^[:print:][:space:]]' shown; then echo "'$1' prints binary"; exit 1; fi
+}
+
+printf '# mc-eval curve 1\nt\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n# end\n' >table.tsv
+for program in "$MC_BUILD"/bin/mc-*; do
+    case ${program##*/} in
+    # output to the terminal
+    mc-plot) on_terminal "mc-plot path --format png table.tsv" ;;
+    mc-data) on_terminal "mc-data synth --split test --samples 16" ;;
+    mc-train) on_terminal "mc-train --net mlp --data table.tsv --epochs 1" ;;
+    mc-bezier) on_terminal "mc-bezier --epochs 0 table.tsv table.tsv" ;;
+    mc-acts) on_terminal "mc-acts --data table.tsv table.tsv table.tsv" ;;
+    mc-permute) on_terminal "mc-permute --random 1 table.tsv" ;;
+    esac
+    case ${program##*/} in
+    # input from the terminal
+    mc-plot) on_terminal "mc-plot path -o x.svg" ;;
+    mc-info) on_terminal "mc-info" ;;
+    mc-corr) on_terminal "mc-corr -o x.mcz" ;;
+    mc-hungarian) on_terminal "mc-hungarian -o x.mcz" ;;
+    mc-permute) on_terminal "mc-permute - table.tsv -o x.mcz" ;;
+    mc-eval) on_terminal "mc-eval --data table.tsv -" ;;
+    esac
+done
+[ ! -e x.svg ] && [ ! -e x.mcz ]
