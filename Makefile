@@ -3,7 +3,7 @@
 # make            build everything into build/
 # make demo       install what is missing, build, run the main job on synthetic data, draw the picture
 # make check      every test
-# make help       the other goals
+# make help       the other goals (any with V=1: show every command)
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
@@ -28,6 +28,7 @@ BENCHES  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/bench_*.c))
 FUZZERS  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 PACKAGES := pipelines/install-packages.sh
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
+Q        := $(if $(V),,@)
 HERE      = MC_ROOT=$(CURDIR) MC_BUILD=$(abspath $(BUILD)) PATH=$(abspath $(BUILD))/bin:$$PATH
 
 all: $(TOOLS) $(SHARED) ## build the programs into $(BUILD)/bin
@@ -88,7 +89,8 @@ fuzzers: $(FUZZERS)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(if $(V),,@echo "  CC    $<")
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 # The CPU's own kernels are compiled once an instruction set and picked at run time. Products and
 # sums may become fused multiply-adds there; nothing else of -ffast-math.
@@ -100,22 +102,25 @@ endif
 
 $(LIB): $(LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 $(BUILD)/bin/mc-%: $(BUILD)/tools/mc-%.o $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $^ $(LDFLAGS) $(LIBS) -o $@
+	$(if $(V),,@echo "  LINK  $@")
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(LDFLAGS) $(LIBS) -o $@
 
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(LIB)
-	$(CC) $(ALL_CFLAGS) $^ $(LDFLAGS) -lcmocka $(LIBS) -o $@
+	$(if $(V),,@echo "  LINK  $@")
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(LDFLAGS) -lcmocka $(LIBS) -o $@
 
 $(BUILD)/share/mc/%: pipelines/%
 	@mkdir -p $(@D)
-	cp $< $@
+	@cp $< $@
 
 $(BUILD)/man/%.1: $(BUILD)/bin/%
 	@mkdir -p $(@D)
-	help2man --no-info --name "$$($< --help | awk '/^(Usage:|  or:|       )/ { next } !NF { exit } \
+	$(if $(V),,@echo "  MAN   $@")
+	$(Q)help2man --no-info --name "$$($< --help | awk '/^(Usage:|  or:|       )/ { next } !NF { exit } \
 		{ printf "%s%s", gap, $$0; gap = " " }' | sed 's/\.$$//')" -o $@ $<
 
 # keep objects of the pattern chains, so that a second make does nothing

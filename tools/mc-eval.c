@@ -118,7 +118,7 @@ static const struct argp argp = {
     "its network has batch norm: it carries no statistics, and its ends are measured like every "
     "other "
     "point.\n\nExamples:\n"
-    "  mc-eval --data test.mcz --bn-data train.mcz --points 21 curve.mcz > curve.tsv\n"
+    "  mc-eval --data test.mcz --bn-data train.mcz --points 21 curve.mcz -o c.tsv\n"
     "  mc-eval --data test.mcz a.mcz b.mcz",
     NULL,
     NULL,

@@ -13,22 +13,31 @@ on_terminal() { # command line; fails unless it exits with 2 and one short line 
 printf '# mc-eval curve 1\nt\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n# end\n' >table.tsv
 for program in "$MC_BUILD"/bin/mc-*; do
     case ${program##*/} in
-    # output to the terminal
-    mc-plot) on_terminal "mc-plot path --format png table.tsv" ;;
-    mc-data) on_terminal "mc-data synth --split test --samples 16" ;;
-    mc-train) on_terminal "mc-train --net mlp --data table.tsv --epochs 1" ;;
-    mc-bezier) on_terminal "mc-bezier --epochs 0 table.tsv table.tsv" ;;
-    mc-acts) on_terminal "mc-acts --data table.tsv table.tsv table.tsv" ;;
-    mc-permute) on_terminal "mc-permute --random 1 table.tsv" ;;
-    esac
-    case ${program##*/} in
-    # input from the terminal
     mc-plot) on_terminal "mc-plot path -o x.svg" ;;
     mc-info) on_terminal "mc-info" ;;
     mc-corr) on_terminal "mc-corr -o x.mcz" ;;
     mc-hungarian) on_terminal "mc-hungarian -o x.mcz" ;;
     mc-permute) on_terminal "mc-permute - table.tsv -o x.mcz" ;;
     mc-eval) on_terminal "mc-eval --data table.tsv -" ;;
+    mc-acts) on_terminal "mc-acts --data - table.tsv table.tsv -o x.mcz" ;;
     esac
 done
 [ ! -e x.svg ] && [ ! -e x.mcz ]
+
+on_terminal "mc-plot path --format png table.tsv"
+for program in mc-data mc-permute mc-hungarian; do
+    command -v $program >/dev/null || exit 77
+done
+on_terminal "mc-data synth --split train --samples 64"
+mc-data synth --split train --samples 64 -o data.mcz
+on_terminal "mc-train --net mlp:8 --data data.mcz --epochs 1"
+for seed in 1 2; do
+    mc-train -q --net mlp:8 --data data.mcz --epochs 1 --batch 32 --seed $seed -o $seed.mcz
+done
+on_terminal "mc-bezier --epochs 0 1.mcz 2.mcz"
+on_terminal "mc-acts --data data.mcz 1.mcz 2.mcz"
+mc-acts -q --data data.mcz 1.mcz 2.mcz -o m.mcz
+on_terminal "mc-corr m.mcz"
+mc-corr -q m.mcz -o c.mcz
+on_terminal "mc-hungarian c.mcz"
+on_terminal "mc-permute --random 1 1.mcz"
