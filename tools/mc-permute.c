@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mc-permute: a permutation and a network in, the permuted network out; and what one does with
+ * permutations: invert, compose, draw, prove. */
+#include "mc_cli.h"
+#include "mc_permutation.h"
+#include "mc_verify.h"
+#include "mc_weights.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    struct mc_cli cli;
+    int inverse, compose, identity, random;
+    uint64_t random_seed;
+    const char *verify, *perm_out;
+    uint64_t samples;
+};
+
+enum {
+    KEY_INVERSE = MC_KEY_TOOL,
+    KEY_COMPOSE,
+    KEY_IDENTITY,
+    KEY_RANDOM,
+    KEY_VERIFY,
+    KEY_SAMPLES,
+    KEY_PERM_OUT
+};
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    {"inverse", KEY_INVERSE, 0, 0, "use the permutation's inverse; given no WEIGHTS, write it", 1},
+    {"compose", KEY_COMPOSE, 0, 0, "write the permutation that is P and then Q", 1},
+    {"identity", KEY_IDENTITY, 0, 0, "write the permutation of WEIGHTS' groups that moves nothing", 1},
+    {"random", KEY_RANDOM, "SEED", 0, "permute WEIGHTS at random", 1},
+    {"perm-out", KEY_PERM_OUT, "FILE", 0, "write the permutation that was applied there too", 2},
+    {"verify", KEY_VERIFY, "DATASET", 0, "compare the logits of WEIGHTS and its permuted self, as a "
+     "table; fails unless they differ by rounding only. Writes the weights only where -o says", 3},
+    {"samples", KEY_SAMPLES, "N", 0, "verify on the first N images (default 0: all)", 3},
+    MC_OPTION_OUTPUT, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_NO_PROGRESS,
+    MC_OPTION_NO_HISTORY, MC_OPTIONS_END};
+/* clang-format on */
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+
+    switch (key) {
+    case KEY_INVERSE:
+        o->inverse = 1;
+        return 0;
+    case KEY_COMPOSE:
+        o->compose = 1;
+        return 0;
+    case KEY_IDENTITY:
+        o->identity = 1;
+        return 0;
+    case KEY_RANDOM:
+        o->random = 1;
+        o->random_seed = mc_parse_u64("--random", arg, 0, INT64_MAX);
+        return 0;
+    case KEY_VERIFY:
+        o->verify = arg;
+        return 0;
+    case KEY_SAMPLES:
+        o->samples = mc_parse_u64("--samples", arg, 0, INT32_MAX);
+        return 0;
+    case KEY_PERM_OUT:
+        o->perm_out = arg;
+        return 0;
+    default:
+        return mc_cli_option(&o->cli, key, arg, state);
+    }
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "PERM WEIGHTS\n--random SEED WEIGHTS\n--verify DATASET PERM WEIGHTS\n--inverse PERM\n"
+    "--compose P Q\n--identity WEIGHTS",
+    "Reorder a network's units; the network stays the same function."
+    "\vA permutation's entry i is the unit that goes to place i. PERM, WEIGHTS or DATASET may be - "
+    "(standard input).\n\nExamples:\n"
+    "  mc-permute p.mcz b.mcz -o pb.mcz\n"
+    "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian | mc-permute - b.mcz -o "
+    "pb.mcz",
+    NULL,
+    NULL,
+    NULL};
+
+/* --compose, or --inverse of a permutation alone. */
+static int combine(const struct options *o, struct mc_history *h, struct mc_error *err)
+{
+    struct mc_perm p = {0}, q = {0};
+    int rc = mc_perm_read(&p, o->cli.operands[0], h, NULL, err);
+
+    if (!rc && o->compose) {
+        rc = mc_perm_read(&q, o->cli.operands[1], h, NULL, err);
+        if (!rc && mc_perm_compose(&p, &q, err))
+            rc = mc_fail_in(err, o->cli.operands[1]);
+    }
+    if (rc)
+        goto out;
+    mc_history_int(h, "compose", o->compose);
+    mc_history_int(h, "inverse", o->inverse);
+    if (o->inverse)
+        mc_perm_inverse(&p);
+    rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
+out:
+    mc_perm_release(&p);
+    mc_perm_release(&q);
+    return rc;
+}
+
+static int identity(const struct options *o, struct mc_history *h, struct mc_error *err)
+{
+    struct mc_weights w = {0};
+    struct mc_symmetry s = {0};
+    struct mc_perm p = {0};
+    int rc = mc_weights_read(&w, o->cli.operands[0], h, err);
+
+    if (rc)
+        return rc;
+    mc_history_int(h, "identity", 1);
+    if ((rc = mc_symmetry_derive(&s, w.graph, err)))
+        mc_fail_in(err, o->cli.operands[0]);
+    if (!rc && !(rc = mc_perm_init(&p, &s, err)))
+        rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
+    mc_perm_release(&p);
+    mc_symmetry_release(&s);
+    mc_weights_release(&w);
+    return rc;
+}
+
+static void tell(void *arg, uint64_t images, uint64_t in_all)
+{
+    struct mc_progress *p = arg;
+
+    p->total = in_all;
+    mc_progress_update(p, images, NULL);
+}
+
+static int verify(const struct options *o, const struct mc_weights *w, const struct mc_weights *pw,
+                  struct mc_error *err)
+{
+    const float *params[2] = {w->params, pw->params}, *stats[2] = {w->stats, pw->stats};
+    struct mc_dataset_reader *data = NULL;
+    struct mc_backend *be = NULL;
+    struct mc_verified v;
+    struct mc_progress progress;
+    int rc = mc_dataset_open(&data, o->verify, err);
+
+    if (rc || (rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err)))
+        goto out;
+    mc_progress_begin(&progress, &o->cli, "verifying", "images", 0);
+    rc = mc_verify(be, w->graph, params, stats, data, o->samples, tell, &progress, &v, err);
+    mc_progress_end(&progress);
+    if (rc)
+        goto out;
+    printf("images\tchanged\tlargest_difference\tlargest_logit\n");
+    printf("%" PRIu64 "\t%" PRIu64 "\t%.9g\t%.9g\n", v.images, v.changed, v.difference, v.logit);
+    if (!mc_verified_same(&v))
+        rc = mc_fail(err, MC_EFAIL, "the permuted network is not the same: logits differ by %g",
+                     v.difference);
+out:
+    if (be)
+        be->close(be);
+    mc_dataset_close(data);
+    return rc;
+}
+
+/* The permutation to apply to w: read or drawn. */
+static int choose(const struct options *o, const struct mc_symmetry *s, struct mc_history *h,
+                  struct mc_perm *p, struct mc_error *err)
+{
+    int rc = 0;
+
+    if (o->random) {
+        if ((rc = mc_perm_init(p, s, err)))
+            return rc;
+        mc_perm_random(p, o->random_seed);
+        mc_history_int(h, "random", (int64_t)o->random_seed);
+    } else {
+        if ((rc = mc_perm_read(p, o->cli.operands[0], h, NULL, err)))
+            return rc;
+        if ((rc = mc_perm_fits(p, s, err)))
+            return mc_fail_in(err, o->cli.operands[0]);
+    }
+    mc_history_int(h, "inverse", o->inverse);
+    if (o->inverse)
+        mc_perm_inverse(p);
+    return 0;
+}
+
+static int permute(const struct options *o, struct mc_history *h, struct mc_error *err)
+{
+    const char *path = o->cli.operands[o->random ? 0 : 1];
+    struct mc_weights w = {0}, pw = {0};
+    struct mc_symmetry s = {0};
+    struct mc_perm p = {0};
+    int rc = mc_weights_read(&w, path, h, err);
+
+    if (rc)
+        return rc;
+    if (mc_symmetry_derive(&s, w.graph, err)) {
+        rc = mc_fail_in(err, path);
+        goto out;
+    }
+    if ((rc = choose(o, &s, h, &p, err)) || (rc = mc_weights_init(&pw, w.graph, w.dataset, err)) ||
+        (rc = mc_perm_apply(&p, &s, w.graph, w.params, w.stats, pw.params, pw.stats, err)))
+        goto out;
+    for (size_t g = 0; g < p.n_groups; g++)
+        mc_detail(&o->cli, "%s: %zu of %zu units move", p.names[g], mc_perm_moved(&p, g),
+                  p.sizes[g]);
+    if (o->verify && (rc = verify(o, &w, &pw, err)))
+        goto out;
+    if (o->perm_out && (rc = mc_perm_write(&p, NULL, o->perm_out, h, err)))
+        goto out;
+    if (!o->verify || o->cli.output)
+        rc = mc_weights_write(&pw, o->cli.output, h, err);
+out:
+    mc_perm_release(&p);
+    mc_symmetry_release(&s);
+    mc_weights_release(&w);
+    mc_weights_release(&pw);
+    return rc;
+}
+
+/* Operands and options that do not go together end the program. */
+static void check(const struct options *o)
+{
+    size_t n = o->cli.n_operands, stdins = o->verify && !strcmp(o->verify, "-");
+    int alone = o->compose || o->identity;
+
+    if (o->compose + o->identity + o->random > 1)
+        mc_cli_usage("only one of --compose, --identity and --random");
+    if (alone && (o->verify || o->perm_out))
+        mc_cli_usage("%s writes a permutation: no --verify, no --perm-out",
+                     o->compose ? "--compose" : "--identity");
+    if (o->verify && o->cli.output && !strcmp(o->cli.output, "-"))
+        mc_cli_usage("--verify prints a table: -o needs a file");
+    if (o->samples && !o->verify)
+        mc_cli_usage("--samples goes with --verify");
+    if (o->compose && n != 2)
+        mc_cli_usage("--compose needs two permutations (see --help)");
+    if ((o->identity || o->random) && n != 1)
+        mc_cli_usage("%s needs WEIGHTS (see --help)", o->identity ? "--identity" : "--random");
+    if (!alone && !o->random && n != 2 && !(o->inverse && n == 1 && !o->verify && !o->perm_out))
+        mc_cli_usage("needs PERM and WEIGHTS (see --help)");
+    for (size_t i = 0; i < n; i++)
+        stdins += !strcmp(o->cli.operands[i], "-");
+    if (stdins > 1)
+        mc_cli_usage("only one of the inputs can be standard input");
+}
+
+static int run(const struct options *o, struct mc_error *err)
+{
+    struct mc_history *h = mc_history_new(o->cli.tool);
+    int rc = 0;
+
+    if (!h)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    if (o->cli.no_history)
+        mc_history_hide(h);
+    if ((!o->verify || o->cli.output) && (rc = mc_cli_output_ready(&o->cli, err)))
+        goto out;
+    if (o->identity)
+        rc = identity(o, h, err);
+    else if (o->compose || (!o->random && o->cli.n_operands == 1))
+        rc = combine(o, h, err);
+    else
+        rc = permute(o, h, err);
+out:
+    mc_history_free(h);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {0};
+    struct mc_error err = {0};
+
+    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    check(&o);
+    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+}
