@@ -90,6 +90,14 @@ static const struct argp argp = {
     NULL,
     NULL};
 
+static void invert(const struct options *o, struct mc_history *h, struct mc_perm *p)
+{
+    if (!o->inverse)
+        return;
+    mc_history_int(h, "inverse", 1);
+    mc_perm_inverse(p);
+}
+
 /* --compose, or --inverse of a permutation alone. */
 static int combine(const struct options *o, struct mc_history *h, struct mc_error *err)
 {
@@ -103,10 +111,9 @@ static int combine(const struct options *o, struct mc_history *h, struct mc_erro
     }
     if (rc)
         goto out;
-    mc_history_int(h, "compose", o->compose);
-    mc_history_int(h, "inverse", o->inverse);
-    if (o->inverse)
-        mc_perm_inverse(&p);
+    if (o->compose)
+        mc_history_int(h, "compose", 1);
+    invert(o, h, &p);
     rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
 out:
     mc_perm_release(&p);
@@ -188,9 +195,7 @@ static int choose(const struct options *o, const struct mc_symmetry *s, struct m
         if ((rc = mc_perm_fits(p, s, err)))
             return mc_fail_in(err, o->cli.operands[0]);
     }
-    mc_history_int(h, "inverse", o->inverse);
-    if (o->inverse)
-        mc_perm_inverse(p);
+    invert(o, h, p);
     return 0;
 }
 
