@@ -70,9 +70,9 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 		share/bash-completion/completions)
 	install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk formats/*.py) $(DESTDIR)$(PREFIX)/share/mc
-	install -m 644 pipelines/completion.bash $(DESTDIR)$(PREFIX)/share/mc
-	@for n in $(NAMES); do ln -sfn ../../mc/completion.bash \
+	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk formats/*.py) \
+		pipelines/completion.bash $(DESTDIR)$(PREFIX)/share/mc
+	for n in $(NAMES); do ln -sfn ../../mc/completion.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$n; done
 
 format: ## clang-format every C file

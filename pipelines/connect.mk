@@ -36,7 +36,8 @@ OUT          ?= out
 RUN          ?=
 
 here := $(dir $(lastword $(MAKEFILE_LIST)))
-BIN  ?= $(patsubst %/,%,$(abspath $(here)..))/build/bin
+# in the source tree, or installed in share/mc
+BIN  ?= $(abspath $(firstword $(wildcard $(here)../build/bin $(here)../../bin)))
 export PATH := $(BIN):$(PATH)
 
 ifneq ($(words $(SEEDS)),2)

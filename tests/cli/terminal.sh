@@ -19,7 +19,6 @@ for program in "$MC_BUILD"/bin/mc-*; do
     mc-hungarian) on_terminal "mc-hungarian -o x.mcz" ;;
     mc-permute) on_terminal "mc-permute - table.tsv -o x.mcz" ;;
     mc-eval) on_terminal "mc-eval --data table.tsv -" ;;
-    mc-acts) on_terminal "mc-acts --data - table.tsv table.tsv -o x.mcz" ;;
     esac
 done
 [ ! -e x.svg ] && [ ! -e x.mcz ]

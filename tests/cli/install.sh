@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# An installed suite stands alone: programs, manual pages, completion, scripts, nothing of the source tree.
+set -eu
+fail() { echo "$*"; exit 1; }
+make -s -C "$MC_ROOT" BUILD="$MC_BUILD" install DESTDIR="$PWD/stage" PREFIX=/opt/mc >made
+mv stage/opt/mc moved # found relative to the program, wherever it lies
+
+PATH=$PWD/moved/bin:$PATH
+printf '# mc-eval curve 1\nt\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n# end\n' >table.tsv
+[ "$(command -v mc-plot)" = "$PWD/moved/bin/mc-plot" ]
+mc-plot path table.tsv -o x.svg
+grep -q '<svg' x.svg
+for source in "$MC_ROOT"/tools/mc-*.c; do
+    name=$(basename "$source" .c)
+    [ -x "moved/bin/$name" ] || fail "$name is not installed"
+    page=moved/share/man/man1/$name.1
+    # "mc-x \- does this": what apropos reads; the option lines and examples
+    grep -q "^$name \\\\- [A-Z]" "$page" || fail "$page does not say what $name is for"
+    grep -q '\\fB\\-\\-version' "$page" && grep -q '^\.SH EXAMPLES' "$page" || fail "$page is thin"
+    grep -q "_mc_complete" "moved/share/bash-completion/completions/$name" || fail "$name is not completed"
+done
+for f in "$MC_ROOT"/pipelines/*.{gp,mk,awk} "$MC_ROOT"/formats/mcz.py; do
+    [ ! -e "$f" ] || cmp "$f" "moved/share/mc/${f##*/}"
+done
