@@ -10,7 +10,7 @@
  * Tensors lie in PyTorch's order and layout (OIHW), each at a multiple of 16 floats (64 bytes); the
  * gaps are 0. Letters: N images, C channels, H W, K units of a group, P parameters (with gaps).
  *
- * In streams the graph is a map (formats/README.md, "The graph"):
+ * In streams the graph is a map (formats/graph.md):
  *     {"input": [C,H,W], "classes": n, "nodes": [
  *        {"op": "normalise", "name": "normalise", "in": [], "mean": [...], "std": [...]},
  *        {"op": "conv", "name": "layers.0.conv", "in": ["normalise"], "out": 16, "kernel": [3,3],
