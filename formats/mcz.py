@@ -152,6 +152,7 @@ def _read(f):
 def read(source):
     """A whole stream, from a path, "-" (stdin) or a binary file object, verified to its end."""
     name = source if isinstance(source, str) else getattr(source, "name", "stream")
+    name = "stdin" if name == "-" else name
     try:
         if not isinstance(source, str):
             return _read(source)

@@ -34,7 +34,7 @@ static const struct mc_net_spec tiny_spec = {
     .channels = 1, .height = 2, .width = 2, .classes = 2, .mean = {0.5f}, .std = {0.25f}};
 
 static struct mc_tap_info tiny_tap = {.name = "relu", .count = 3, .samples = 8};
-static char tiny_group[1][MC_NAME_MAX] = {"layers.0"};
+static char tiny_group[1][MC_NAME_MAX] = {"layers.0.linear"};
 static size_t tiny_sizes[1] = {3};
 static int32_t tiny_order[3] = {2, 0, 1};
 static int32_t *tiny_orders[1] = {tiny_order};
@@ -229,8 +229,12 @@ static inline int make_matrices(const char *path, const struct mc_history *h, st
 {
     double value[9];
     int32_t dead[1] = {1};
-    struct mc_matrix_group group = {
-        .name = "layers.0", .size = 3, .value = value, .taps = 1, .dead_b = dead, .n_dead_b = 1};
+    struct mc_matrix_group group = {.name = "layers.0.linear",
+                                    .size = 3,
+                                    .value = value,
+                                    .taps = 1,
+                                    .dead_b = dead,
+                                    .n_dead_b = 1};
     struct mc_matrices m = {
         .measure = "correlation", .at = "post", .groups = &group, .n_groups = 1};
 
