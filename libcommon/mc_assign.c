@@ -101,11 +101,15 @@ static int work_alloc(struct work *w, size_t n)
     for (int i = 0; i < INTS; i++)
         if (reserve(&total, &at[k++], n, sizeof(int32_t)))
             return -1;
-    w->slab = aligned_alloc(total >= HUGE_PAGE ? HUGE_PAGE : 64, total);
+    size_t page = total >= HUGE_PAGE ? HUGE_PAGE : 64;
+    if (__builtin_add_overflow(total, page - 1, &total))
+        return -1;
+    total -= total % page;
+    w->slab = aligned_alloc(page, total);
     if (!w->slab)
         return -1;
-    if (total >= HUGE_PAGE)
-        (void)madvise(w->slab, total, MADV_HUGEPAGE);
+    if (page == HUGE_PAGE)
+        (void)madvise(w->slab, total, MADV_HUGEPAGE); /* most of the time is page faults else */
     char *base = w->slab;
     k = 0;
     w->c = (int32_t *)(base + at[k++]);
