@@ -109,7 +109,7 @@ static int work_alloc(struct work *w, size_t n)
     if (!w->slab)
         return -1;
     if (page == HUGE_PAGE)
-        (void)madvise(w->slab, total, MADV_HUGEPAGE); /* most of the time is page faults else */
+        (void)madvise(w->slab, total, MADV_HUGEPAGE); /* page faults are half the time else */
     char *base = w->slab;
     k = 0;
     w->c = (int32_t *)(base + at[k++]);
