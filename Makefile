@@ -100,6 +100,13 @@ $(BUILD)/kernels/cpu/isa_avx512.o: ALL_CFLAGS += -march=x86-64-v4 -mprefer-vecto
 $(BUILD)/kernels/cpu/isa_avx2.o: ALL_CFLAGS += -march=x86-64-v3
 endif
 
+# The table of algorithms as one C string.
+$(BUILD)/kernels/cpu/algorithms.inc: kernels/cpu/algorithms.tsv
+	@mkdir -p $(@D)
+	sed 's/\t/\\t/g; s/.*/"&\\n"/' $< > $@
+$(BUILD)/kernels/cpu/algorithms.o: $(BUILD)/kernels/cpu/algorithms.inc
+$(BUILD)/kernels/cpu/algorithms.o: ALL_CFLAGS += -I$(BUILD)/kernels/cpu
+
 $(LIB): $(LIB_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^

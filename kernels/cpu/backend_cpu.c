@@ -231,8 +231,9 @@ int cpu_backend_new(struct mc_backend **out, int threads, struct mc_error *err)
     snprintf(cpu->base.describe, sizeof cpu->base.describe,
              "cpu, %s kernels, %d thread%s, oneDNN %d.%d.%d", cpu->k->name, threads,
              threads == 1 ? "" : "s", v->major, v->minor, v->patch);
-    snprintf(cpu->base.key, sizeof cpu->base.key, "cpu-%s-%x-t%d-dnnl%d.%d.%d", cpu->k->name,
-             (unsigned)dnnl_get_effective_cpu_isa(), threads, v->major, v->minor, v->patch);
+    snprintf(cpu->base.key, sizeof cpu->base.key, "cpu-%s-%x-t%d-dnnl%d.%d.%d-%08x", cpu->k->name,
+             (unsigned)dnnl_get_effective_cpu_isa(), threads, v->major, v->minor, v->patch,
+             (unsigned)cpu_table_hash());
     *out = &cpu->base;
     return 0;
 }

@@ -18,7 +18,7 @@ struct pass {
 struct cpu_conv {
     struct cpu *be;
     struct cpu_conv_shape s;
-    struct pass forward, data, weights;
+    struct pass pass[CPU_N_PASSES];
     dnnl_memory_t bias;
     size_t work;
 };
@@ -75,11 +75,11 @@ static int describe(const struct cpu *be, const struct cpu_conv_shape *s, struct
 
 /* The reorder between flat and the pass's weights, the memories, the primitive. */
 static int make_pass(struct cpu *be, struct pass *p, dnnl_primitive_desc_t pd,
-                     const struct descs *d, dnnl_query_t weights, int index, int to_flat,
+                     const struct descs *d, dnnl_query_t weights, int to_flat,
                      const dnnl_memory_desc_t *first, const dnnl_memory_desc_t *second,
                      struct mc_error *err)
 {
-    const dnnl_memory_desc_t *w = dnnl_primitive_desc_query_md(pd, weights, index);
+    const dnnl_memory_desc_t *w = dnnl_primitive_desc_query_md(pd, weights, 0);
     const dnnl_memory_desc_t *scratch =
         dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
     dnnl_primitive_desc_t rpd = NULL;
@@ -108,18 +108,58 @@ static int make_pass(struct cpu *be, struct pass *p, dnnl_primitive_desc_t pd,
     return failed(err, st, "a primitive");
 }
 
+static dnnl_status_t describe_pass(dnnl_convolution_desc_t *cd, enum cpu_pass pass,
+                                   dnnl_alg_kind_t alg, const struct cpu_conv_shape *s,
+                                   const struct descs *d)
+{
+    const dnnl_dims_t stride = {s->stride[0], s->stride[1]}, pad = {s->pad[0], s->pad[1]};
+    /* what the windows leave uncovered on the far side is negative padding there */
+    const dnnl_dims_t far = {(s->oh - 1) * s->stride[0] + s->kernel[0] - s->ih - s->pad[0],
+                             (s->ow - 1) * s->stride[1] + s->kernel[1] - s->iw - s->pad[1]};
+    const int training = s->backward_data || s->backward_weights;
+
+    if (pass == CPU_DATA)
+        return dnnl_convolution_backward_data_desc_init(cd, alg, &d->src, &d->any, &d->dst, stride,
+                                                        pad, far);
+    if (pass == CPU_WEIGHTS)
+        return dnnl_convolution_backward_weights_desc_init(cd, alg, &d->src, &d->any, NULL, &d->dst,
+                                                           stride, pad, far);
+    return dnnl_convolution_forward_desc_init(
+        cd, training ? dnnl_forward_training : dnnl_forward_inference, alg, &d->src, &d->any,
+        s->bias ? &d->bias : NULL, &d->dst, stride, pad, far);
+}
+
+/* The pass's primitive descriptor by the wanted algorithm, or directly where that cannot be had. */
+static dnnl_status_t create_pass(struct cpu *be, dnnl_primitive_desc_t *pd, enum cpu_pass pass,
+                                 const struct cpu_conv_shape *s, const struct descs *d,
+                                 dnnl_primitive_attr_t attr)
+{
+    const dnnl_alg_kind_t algs[] = {dnnl_convolution_winograd, dnnl_convolution_direct};
+    dnnl_status_t st = dnnl_unimplemented;
+
+    for (int i = s->algorithm[pass] == CPU_WINOGRAD ? 0 : 1; i < 2 && st == dnnl_unimplemented;
+         i++) {
+        dnnl_convolution_desc_t cd, hint_cd;
+        dnnl_primitive_desc_t hint = NULL;
+        st = describe_pass(&cd, pass, algs[i], s, d);
+        if (!st && pass != CPU_FORWARD) { /* backward wants a forward of the same algorithm */
+            st = describe_pass(&hint_cd, CPU_FORWARD, algs[i], s, d);
+            if (!st)
+                st = dnnl_primitive_desc_create(&hint, &hint_cd, attr, be->engine, NULL);
+        }
+        if (!st)
+            st = dnnl_primitive_desc_create(pd, &cd, attr, be->engine, hint);
+        dnnl_primitive_desc_destroy(hint);
+    }
+    return st;
+}
+
 int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv **out,
                  struct mc_error *err)
 {
     struct cpu_conv *c = calloc(1, sizeof *c);
     struct descs d;
     dnnl_primitive_attr_t attr = NULL;
-    dnnl_primitive_desc_t fwd = NULL, bwd_data = NULL, bwd_weights = NULL;
-    dnnl_convolution_desc_t cd;
-    const dnnl_dims_t stride = {s->stride[0], s->stride[1]}, pad = {s->pad[0], s->pad[1]};
-    /* what the windows leave uncovered on the far side is negative padding there */
-    const dnnl_dims_t far = {(s->oh - 1) * s->stride[0] + s->kernel[0] - s->ih - s->pad[0],
-                             (s->ow - 1) * s->stride[1] + s->kernel[1] - s->iw - s->pad[1]};
     int rc;
 
     if (!c)
@@ -132,57 +172,25 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
     if (!rc)
         rc = failed(err, dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user),
                     "attributes");
-    if (rc)
-        goto out;
-
-    const int training = s->backward_data || s->backward_weights;
-    rc = failed(err,
-                dnnl_convolution_forward_desc_init(
-                    &cd, training ? dnnl_forward_training : dnnl_forward_inference,
-                    dnnl_convolution_direct, &d.src, &d.any, s->bias ? &d.bias : NULL, &d.dst,
-                    stride, pad, far),
-                "this shape");
-    if (!rc)
-        rc = failed(err, dnnl_primitive_desc_create(&fwd, &cd, attr, be->engine, NULL),
-                    "this shape forward");
-    if (!rc)
-        rc = make_pass(be, &c->forward, fwd, &d, dnnl_query_weights_md, 0, 0, &d.src, &d.dst, err);
+    for (enum cpu_pass pass = 0; !rc && pass < CPU_N_PASSES; pass++) {
+        const int wanted[] = {1, s->backward_data, s->backward_weights};
+        dnnl_primitive_desc_t pd = NULL;
+        if (!wanted[pass])
+            continue;
+        rc = failed(err, create_pass(be, &pd, pass, s, &d, attr), "this shape");
+        if (!rc)
+            rc = make_pass(be, &c->pass[pass], pd, &d,
+                           pass == CPU_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md,
+                           pass == CPU_WEIGHTS, pass == CPU_DATA ? &d.dst : &d.src,
+                           pass == CPU_DATA ? &d.src : &d.dst, err);
+        dnnl_primitive_desc_destroy(pd);
+    }
     if (!rc && s->bias)
         rc = failed(err, dnnl_memory_create(&c->bias, &d.bias, be->engine, DNNL_MEMORY_NONE),
                     "a bias");
-    if (!rc && s->backward_data) {
-        rc = failed(err,
-                    dnnl_convolution_backward_data_desc_init(&cd, dnnl_convolution_direct, &d.src,
-                                                             &d.any, &d.dst, stride, pad, far),
-                    "this shape");
-        if (!rc)
-            rc = failed(err, dnnl_primitive_desc_create(&bwd_data, &cd, attr, be->engine, fwd),
-                        "this shape backward");
-        if (!rc)
-            rc = make_pass(be, &c->data, bwd_data, &d, dnnl_query_weights_md, 0, 0, &d.dst, &d.src,
-                           err);
-    }
-    if (!rc && s->backward_weights) {
-        rc = failed(err,
-                    dnnl_convolution_backward_weights_desc_init(&cd, dnnl_convolution_direct,
-                                                                &d.src, &d.any, NULL, &d.dst,
-                                                                stride, pad, far),
-                    "this shape");
-        if (!rc)
-            rc = failed(err, dnnl_primitive_desc_create(&bwd_weights, &cd, attr, be->engine, fwd),
-                        "this shape backward to weights");
-        if (!rc)
-            rc = make_pass(be, &c->weights, bwd_weights, &d, dnnl_query_diff_weights_md, 0, 1,
-                           &d.src, &d.dst, err);
-    }
-    const struct pass *all[] = {&c->forward, &c->data, &c->weights};
-    for (size_t i = 0; i < 3; i++)
-        if (all[i]->weights_bytes + all[i]->scratch_bytes > c->work)
-            c->work = all[i]->weights_bytes + all[i]->scratch_bytes;
-out:
-    dnnl_primitive_desc_destroy(fwd);
-    dnnl_primitive_desc_destroy(bwd_data);
-    dnnl_primitive_desc_destroy(bwd_weights);
+    for (enum cpu_pass pass = 0; pass < CPU_N_PASSES; pass++)
+        if (c->pass[pass].weights_bytes + c->pass[pass].scratch_bytes > c->work)
+            c->work = c->pass[pass].weights_bytes + c->pass[pass].scratch_bytes;
     dnnl_primitive_attr_destroy(attr);
     if (rc)
         cpu_conv_free(c);
@@ -195,9 +203,8 @@ void cpu_conv_free(struct cpu_conv *c)
 {
     if (!c)
         return;
-    release_pass(&c->forward);
-    release_pass(&c->data);
-    release_pass(&c->weights);
+    for (enum cpu_pass pass = 0; pass < CPU_N_PASSES; pass++)
+        release_pass(&c->pass[pass]);
     dnnl_memory_destroy(c->bias);
     free(c);
 }
@@ -232,7 +239,7 @@ static void place(struct pass *p, const float *flat, void *work)
 void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
                       float *y, void *work)
 {
-    struct pass *p = &c->forward;
+    struct pass *p = &c->pass[CPU_FORWARD];
 
     place(p, weight, work);
     point(p->data[0], x);
@@ -252,7 +259,7 @@ void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, c
 void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *weight, float *dx,
                             void *work)
 {
-    struct pass *p = &c->data;
+    struct pass *p = &c->pass[CPU_DATA];
 
     place(p, weight, work);
     point(p->data[0], dy);
@@ -269,7 +276,7 @@ void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *we
 void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
                                void *work)
 {
-    struct pass *p = &c->weights;
+    struct pass *p = &c->pass[CPU_WEIGHTS];
 
     place(p, dweight, work);
     point(p->data[0], x);

@@ -31,12 +31,15 @@ struct cpu {
 /* ---- convolution (conv.c) ----------------------------------------------------------------------
  * Weights come from and go to the flat vector; the copies in oneDNN's layout live in `work`. */
 struct cpu_conv;
+enum cpu_pass { CPU_FORWARD, CPU_DATA, CPU_WEIGHTS, CPU_N_PASSES };
+enum cpu_algorithm { CPU_DIRECT, CPU_WINOGRAD, CPU_N_ALGORITHMS };
 struct cpu_conv_shape {
     int n, ic, ih, iw, oc, oh, ow;
     int kernel[2], stride[2], pad[2], groups;
     int plain_input; /* (N,C,H,W) rather than blocked */
     int bias;        /* added by forward */
     int backward_data, backward_weights;
+    enum cpu_algorithm algorithm[CPU_N_PASSES]; /* direct where this one cannot be had */
 };
 int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv **out,
                  struct mc_error *err);
@@ -48,6 +51,17 @@ void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *we
                             void *work);
 void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
                                void *work);
+
+/* ---- choice of algorithms (algorithms.c) --------------------------------------------------------
+ * From the committed table algorithms.tsv, which `make tune` writes: a line an instruction set,
+ * pass and shape. What the table does not hold is direct. */
+#define CPU_SHAPE_TEXT 96
+void cpu_conv_text(const struct cpu_conv_shape *s, char text[CPU_SHAPE_TEXT]);
+enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum cpu_pass pass,
+                              const struct cpu_conv_shape *s);
+const char *cpu_pass_name(enum cpu_pass pass);
+const char *cpu_algorithm_name(enum cpu_algorithm a);
+uint32_t cpu_table_hash(void);
 
 /* ---- arena (arena.c) --------------------------------------------------------------------------
  */

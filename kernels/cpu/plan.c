@@ -238,6 +238,8 @@ static int make_conv(struct mc_plan *p, struct cpu_node *c, struct mc_error *err
         .backward_data = p->backward && c->reach && in->need_grad,
         .backward_weights = p->backward && c->reach,
     };
+    for (enum cpu_pass pass = 0; pass < CPU_N_PASSES; pass++)
+        s.algorithm[pass] = cpu_choose(p->be->k, pass, &s);
     int rc = cpu_conv_new(p->be, &s, &c->conv, err);
     return rc ? mc_fail_in(err, n->name) : 0;
 }
