@@ -197,8 +197,9 @@ static int unpack_info(struct mc_dataset_info *info, const struct mc_reader *r,
     info->augment.rotate = (float)rotate;
     info->augment.pad = (int)pad;
 
-    const struct mc_tensor *t = mc_reader_n_tensors(r) ? mc_reader_tensor(r, 0) : NULL;
-    if (mc_reader_n_tensors(r) != 2 || strcmp(t->name, "images") || t->ndim != 4)
+    long images = mc_reader_find(r, "images");
+    const struct mc_tensor *t = images < 0 ? NULL : mc_reader_tensor(r, (size_t)images);
+    if (mc_reader_n_tensors(r) != 2 || !t || t->ndim != 4)
         return mc_fail(err, MC_EINPUT, "a data set holds \"images\" (N,C,H,W) and \"labels\" (N)");
     info->n = t->shape[0];
     info->pixels = t->dtype;
@@ -250,11 +251,12 @@ struct mc_dataset_reader {
     struct mc_reader *r;
     struct mc_dataset_info info;
     size_t image_bytes;
-    void *images;    /* (have) images of the block being handed out */
-    int32_t *labels; /* (have) */
-    size_t images_size, labels_size;
-    size_t have, used;
-    uint64_t done; /* images in blocks before this one */
+    size_t images_index; /* of the two tensors */
+    void *images;        /* (have) images of the block being handed out */
+    size_t images_size, have, used;
+    uint64_t done;   /* images in blocks before this one */
+    int32_t *labels; /* (n_labels): those of image `done` and on, as many as have come */
+    size_t n_labels, labels_room;
 };
 
 static void reader_free(struct mc_dataset_reader *d)
@@ -288,7 +290,8 @@ int mc_dataset_open(struct mc_dataset_reader **out, const char *path, struct mc_
         goto out;
     }
     struct mc_tensor labels = mc_tensor_make("labels", MC_I32, 1, &d->info.n);
-    if ((rc = mc_expect_tensor(d->r, 1, &labels, err)))
+    d->images_index = (size_t)mc_reader_find(d->r, "images");
+    if ((rc = mc_expect_tensor(d->r, 1 - d->images_index, &labels, err)))
         goto out;
     d->image_bytes = mc_dataset_image_bytes(&d->info);
     *out = d;
@@ -308,53 +311,75 @@ struct mc_reader *mc_dataset_stream(struct mc_dataset_reader *d)
     return d->r;
 }
 
-static int keep(void **p, size_t *size, const struct mc_record *rec, struct mc_error *err)
+static int keep_images(struct mc_dataset_reader *d, const struct mc_record *rec,
+                       struct mc_error *err)
 {
-    if (rec->bytes > *size) {
-        void *q = realloc(*p, rec->bytes);
-        if (!q)
+    if (rec->bytes > d->images_size) {
+        void *p = realloc(d->images, rec->bytes);
+        if (!p)
             return mc_fail(err, MC_ENOMEM, "out of memory: %zu bytes", rec->bytes);
-        *p = q;
-        *size = rec->bytes;
+        d->images = p;
+        d->images_size = rec->bytes;
     }
-    memcpy(*p, rec->data, rec->bytes);
+    memcpy(d->images, rec->data, rec->bytes);
     return 0;
 }
 
-static int out_of_order(const struct mc_dataset_reader *d, struct mc_error *err)
+static int keep_labels(struct mc_dataset_reader *d, const struct mc_record *rec,
+                       struct mc_error *err)
 {
-    return mc_fail(err, MC_EINPUT, "%s: a block of images is not followed by its labels",
-                   mc_reader_name(d->r));
+    size_t n = d->n_labels + (size_t)rec->rows;
+
+    if (n > d->labels_room) {
+        size_t room = 2 * n;
+        int32_t *p = realloc(d->labels, room * sizeof *p);
+        if (!p)
+            return mc_fail(err, MC_ENOMEM, "out of memory: %zu labels", room);
+        d->labels = p;
+        d->labels_room = room;
+    }
+    memcpy(d->labels + d->n_labels, rec->data, rec->bytes);
+    d->n_labels = n;
+    return 0;
 }
 
-/* The next block, a record of images and the labels of the same rows. Before the last one is handed
- * out, the stream's end is verified. */
+/* The next block: a record of images, whose labels have come before it or come right behind. Before
+ * the last one is handed out, the stream's end is verified. */
 static int next_block(struct mc_dataset_reader *d, struct mc_error *err)
 {
     struct mc_record rec;
+    size_t rows = 0;
     int rc = 0;
 
+    if (d->have) {
+        memmove(d->labels, d->labels + d->have, (d->n_labels - d->have) * sizeof *d->labels);
+        d->n_labels -= d->have;
+    }
     d->done += d->have;
     d->have = d->used = 0;
     if (d->done == d->info.n)
         return 0;
-    if ((rc = mc_reader_next(d->r, &rec, err)) != 1 || rec.index != 0)
-        return rc < 0 ? rc : out_of_order(d, err);
-    size_t rows = (size_t)rec.rows;
-    if ((rc = keep(&d->images, &d->images_size, &rec, err)))
-        return rc;
-    if ((rc = mc_reader_next(d->r, &rec, err)) != 1 || rec.index != 1 || rec.row != d->done ||
-        rec.rows != rows)
-        return rc < 0 ? rc : out_of_order(d, err);
-    void *labels = d->labels;
-    rc = keep(&labels, &d->labels_size, &rec, err);
-    d->labels = labels;
-    if (rc)
-        return rc;
+    while (!rows || d->n_labels < rows) {
+        if ((rc = mc_reader_next(d->r, &rec, err)) < 0)
+            return rc;
+        if (rc == 0 || (rows && rec.index == d->images_index))
+            return mc_fail(err, MC_EINPUT, "%s: images come before their labels",
+                           mc_reader_name(d->r));
+        if (rec.index != d->images_index) {
+            rc = keep_labels(d, &rec, err);
+        } else {
+            rows = (size_t)rec.rows;
+            rc = keep_images(d, &rec, err);
+        }
+        if (rc)
+            return rc;
+    }
     if ((rc = check_images(&d->info, d->done, rows, d->images, d->labels, err)))
         return mc_in_stream(d->r, rc, err);
     if (d->done + rows == d->info.n && (rc = mc_reader_next(d->r, &rec, err)) != 0)
-        return rc < 0 ? rc : out_of_order(d, err);
+        return rc < 0 ? rc
+                      : mc_fail(err, MC_EINPUT, "%s: something follows the last image",
+                                mc_reader_name(d->r));
     d->have = rows;
     return 0;
 }

@@ -39,6 +39,8 @@ here := $(dir $(lastword $(MAKEFILE_LIST)))
 # in the source tree, or installed in share/mc
 BIN  ?= $(abspath $(firstword $(wildcard $(here)../build/bin $(here)../../bin)))
 export PATH := $(BIN):$(PATH)
+# idle threads sleep instead of spinning: several times faster where jobs share the cores
+export OMP_WAIT_POLICY ?= passive
 
 ifneq ($(words $(SEEDS)),2)
 $(error SEEDS="$(SEEDS)": two seeds are wanted, one for each end)
