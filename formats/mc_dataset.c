@@ -170,8 +170,9 @@ static int get_class_names(const msgpack_object *meta, struct mc_dataset_info *i
         if (s->type != MSGPACK_OBJECT_STR || s->via.str.size > MAX_CLASS_NAME)
             return mc_fail(err, MC_EINPUT, "class name %d is no text of at most %d bytes", i,
                            MAX_CLASS_NAME);
-        if (!(info->class_names[i] = strndup(s->via.str.ptr, s->via.str.size)))
+        if (!(info->class_names[i] = calloc(s->via.str.size + 1, 1)))
             return mc_fail(err, MC_ENOMEM, "out of memory");
+        memcpy(info->class_names[i], s->via.str.ptr, s->via.str.size);
     }
     return 0;
 }

@@ -54,8 +54,12 @@ static const struct argp argp = {options, parse, "[FILE...]", doc, NULL, NULL, N
 
 static void json_text(const char *s, size_t n)
 {
-    char *copy = strndup(s, n);
+    char *copy = malloc(n + 1); /* the text in the stream has no final 0 */
 
+    if (copy) {
+        memcpy(copy, s, n);
+        copy[n] = 0;
+    }
     if (copy)
         mc_json_str(stdout, copy);
     else
