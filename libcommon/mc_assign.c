@@ -39,6 +39,7 @@ struct work {
     size_t n, ld;
     const double *value;
     int exponent;   /* the greatest range of a row lies in [2^(exponent-1), 2^exponent) */
+    int exact;      /* the coarse grid held every cost */
     double unit;    /* fine units in 1 */
     double *high;   /* (n) greatest value of each row */
     double *v;      /* (n) fine duals of the columns */
@@ -147,6 +148,7 @@ static size_t coarse_reduce(struct work *w)
     int32_t *wanted = w->mark, best[3];
     size_t n_free = 0;
 
+    w->exact = 1;
     for (size_t j = 0; j < ld; j++) {
         w->col_min[j] = INT32_MAX;
         w->cv[j] = BARRED;
@@ -154,8 +156,8 @@ static size_t coarse_reduce(struct work *w)
     memset(w->col_row, 0, ld * sizeof *w->col_row);
     for (size_t i = 0; i < n; i++) {
         double unit = ldexp(w->unit, COARSE_BITS - FINE_BITS);
-        w->scan->coarse(n, w->value + i * n, unit, w->high[i] * unit, (int32_t)i, w->c + i * ld,
-                        w->col_min, w->col_row);
+        w->exact &= w->scan->coarse(n, w->value + i * n, unit, w->high[i] * unit, (int32_t)i,
+                                    w->c + i * ld, w->col_min, w->col_row);
         memset(w->c + i * ld + n, 0, (ld - n) * sizeof *w->c);
         wanted[i] = 0;
         w->col[i] = -1;
@@ -511,7 +513,7 @@ int mc_assign_max_on(const struct mc_assign_scan *scan, size_t n, const double *
         goto out;
     if (n > SMALL) {
         coarse_solve(&w);
-        fine_solve(&w, fine_mend(&w));
+        fine_solve(&w, w.exact ? 0 : fine_mend(&w));
     } else {
         fine_solve(&w, fine_begin(&w));
     }

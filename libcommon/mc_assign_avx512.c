@@ -39,22 +39,25 @@ static AVX512 int range(size_t n, const double *x, double *lo, double *hi)
     return bad ? -1 : 0;
 }
 
-static AVX512 void coarse(size_t n, const double *x, double unit, double top, int32_t row,
-                          int32_t *c, int32_t *col_min, int32_t *col_row)
+static AVX512 int coarse(size_t n, const double *x, double unit, double top, int32_t row,
+                         int32_t *c, int32_t *col_min, int32_t *col_row)
 {
     __m512d vunit = _mm512_set1_pd(unit), vtop = _mm512_set1_pd(top);
     __m512i vrow = _mm512_set1_epi32(row);
+    __mmask8 rounded = 0;
 
     /* c, col_min and col_row are padded to 16 entries, so only x needs a mask */
     for (size_t j = 0; j < n; j += 16) {
-        __mmask8 second = n - j > 8 ? tail(n, j + 8) : 0;
-        __m512d a = _mm512_maskz_loadu_pd(tail(n, j), x + j);
-        __m512d b = _mm512_maskz_loadu_pd(second, x + j + 8);
-        __mmask16 used = (__mmask16)(tail(n, j) | (unsigned)second << 8);
-        __m256i ia = _mm512_cvtpd_epi32(_mm512_fnmadd_pd(a, vunit, vtop));
-        __m256i ib = _mm512_cvtpd_epi32(_mm512_fnmadd_pd(b, vunit, vtop));
+        __mmask8 first = tail(n, j), second = n - j > 8 ? tail(n, j + 8) : 0;
+        __m512d a = _mm512_maskz_fnmadd_pd(first, _mm512_maskz_loadu_pd(first, x + j), vunit, vtop);
+        __m512d b =
+            _mm512_maskz_fnmadd_pd(second, _mm512_maskz_loadu_pd(second, x + j + 8), vunit, vtop);
+        rounded |= _mm512_cmp_pd_mask(_mm512_roundscale_pd(a, 0), a, _CMP_NEQ_OQ);
+        rounded |= _mm512_cmp_pd_mask(_mm512_roundscale_pd(b, 0), b, _CMP_NEQ_OQ);
+        __mmask16 used = (__mmask16)(first | (unsigned)second << 8);
+        __m256i ia = _mm512_cvtpd_epi32(a), ib = _mm512_cvtpd_epi32(b);
         __m512i t = _mm512_inserti64x4(_mm512_castsi256_si512(ia), ib, 1);
-        t = _mm512_maskz_add_epi32(used, t, t);
+        t = _mm512_add_epi32(t, t);
         __m512i m = _mm512_load_si512(col_min + j);
         __mmask16 less = _mm512_mask_cmplt_epi32_mask(used, t, m);
         _mm512_store_si512(c + j, t);
@@ -63,6 +66,7 @@ static AVX512 void coarse(size_t n, const double *x, double unit, double top, in
         _mm512_store_si512(col_min + j, _mm512_mask_mov_epi32(m, less, t));
         _mm512_mask_store_epi32(col_row + j, less, vrow);
     }
+    return !rounded;
 }
 
 static AVX512 void least2(size_t ld, const int32_t *c, const int32_t *v, int32_t out[3])

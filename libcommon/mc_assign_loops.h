@@ -62,18 +62,21 @@ static SCAN_TARGET int SCAN_NAME(range)(size_t n, const double *x, double *lo, d
     return any ? -1 : 0;
 }
 
-static SCAN_TARGET void SCAN_NAME(coarse)(size_t n, const double *x, double unit, double top,
-                                          int32_t row, int32_t *c, int32_t *col_min,
-                                          int32_t *col_row)
+static SCAN_TARGET int SCAN_NAME(coarse)(size_t n, const double *x, double unit, double top,
+                                         int32_t row, int32_t *c, int32_t *col_min,
+                                         int32_t *col_row)
 {
     vi here = SPLAT_I(row);
+    vl rounded = {0};
     size_t j = 0;
 
     /* adding 2^52 leaves the nearest integer in the low bits */
     for (; j + NI <= n; j += NI) {
-        vf a = SPLAT_F(top) - LOAD_F(x + j) * SPLAT_F(unit) + SPLAT_F(0x1p52);
-        vf b = SPLAT_F(top) - LOAD_F(x + j + NF) * SPLAT_F(unit) + SPLAT_F(0x1p52);
-        vi t = __builtin_shuffle((vi)a, (vi)b, LOAD_I(evens));
+        vf a = SPLAT_F(top) - LOAD_F(x + j) * SPLAT_F(unit), ra = a + SPLAT_F(0x1p52);
+        vf b = SPLAT_F(top) - LOAD_F(x + j + NF) * SPLAT_F(unit), rb = b + SPLAT_F(0x1p52);
+        rounded |= (ra - SPLAT_F(0x1p52)) != a;
+        rounded |= (rb - SPLAT_F(0x1p52)) != b;
+        vi t = __builtin_shuffle((vi)ra, (vi)rb, LOAD_I(evens));
         t += t;
         vi m = LOAD_I(col_min + j);
         vi less = t < m;
@@ -81,14 +84,17 @@ static SCAN_TARGET void SCAN_NAME(coarse)(size_t n, const double *x, double unit
         STORE_I(col_min + j, PICK_I(less, t, m));
         STORE_I(col_row + j, PICK_I(less, here, LOAD_I(col_row + j)));
     }
+    int64_t any = ANY(rounded);
     for (; j < n; j++) {
-        double a = top - x[j] * unit + 0x1p52;
-        c[j] = 2 * (int32_t)(a - 0x1p52);
+        double a = top - x[j] * unit, r = (a + 0x1p52) - 0x1p52;
+        any |= r < a || r > a;
+        c[j] = 2 * (int32_t)r;
         if (c[j] < col_min[j]) {
             col_min[j] = c[j];
             col_row[j] = row;
         }
     }
+    return !any;
 }
 
 static SCAN_TARGET void SCAN_NAME(least2)(size_t ld, const int32_t *c, const int32_t *v,

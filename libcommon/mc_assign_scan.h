@@ -20,9 +20,10 @@ struct mc_assign_scan {
     /* Least and greatest of x; returns 0, or -1 if an entry is not finite. */
     int (*range)(size_t n, const double *x, double *lo, double *hi);
     /* c[j] = twice the coarse cost of x[j], the nearest integer to top - x[j]*unit, and the
-     * columns' running least and the first row that has it. */
-    void (*coarse)(size_t n, const double *x, double unit, double top, int32_t row, int32_t *c,
-                   int32_t *col_min, int32_t *col_row);
+     * columns' running least and the first row that has it. Returns whether nothing had to be
+     * rounded. */
+    int (*coarse)(size_t n, const double *x, double unit, double top, int32_t row, int32_t *c,
+                  int32_t *col_min, int32_t *col_row);
     /* out: least c[j]-v[j], the lowest j that has it, least of all others. ld: a multiple of
      * MC_ASSIGN_LANES; c and v aligned to 64 bytes. */
     void (*least2)(size_t ld, const int32_t *c, const int32_t *v, int32_t out[3]);
