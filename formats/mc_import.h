@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sets of images as their publishers lay them out, or made here: one interface, one table. A set
+ * gives any image by its number, so that a shuffled order needs no memory but the order itself. To
+ * add one, write its open function and a line of the table. */
+#ifndef MC_IMPORT_H
+#define MC_IMPORT_H
+
+#include "mc_dataset.h"
+
+struct mc_import_opts {
+    const char *dir;   /* where it lies; NULL for sets that are made */
+    const char *split; /* "train", "test" */
+    uint64_t seed;     /* of sets that are made, which also take the next two */
+    uint64_t samples;  /* 0: the set's own number */
+    int size;          /* 0: 32 */
+};
+
+/* An open set. */
+struct mc_import {
+    struct mc_dataset_info info; /* n: all images of the split; order: as they are numbered */
+    int (*get)(struct mc_import *s, uint64_t index, void *image, int32_t *label,
+               struct mc_error *err);
+    void (*close)(struct mc_import *s); /* frees s */
+};
+
+struct mc_importer {
+    const char *name;
+    const char *what; /* for help: "Krizhevsky's 60,000 photographs, binary form" */
+    int takes_dir;    /* else it is made, and takes a seed and a size */
+    int (*open)(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err);
+};
+
+extern const struct mc_importer mc_importers[]; /* the last one's name is NULL */
+
+/* MC_EUSAGE for an unknown set (lists what there is) or split; MC_EFAIL when the folder cannot be
+ * opened; MC_EINPUT when something in it is missing, damaged or of the wrong size. */
+MC_USE_RESULT int mc_import_open(struct mc_import **out, const char *name,
+                                 const struct mc_import_opts *o, struct mc_error *err);
+void mc_import_close(struct mc_import *s); /* NULL is fine */
+
+/* Write the first `samples` (0: all) images in order, after a shuffle where `shuffle` is not NULL
+ * (Philox, purpose MC_RNG_DATA, keyed by the seed it points to; info.order says so). tell (may be
+ * NULL) is called with the images done. MC_EUSAGE when there are not so many. */
+MC_USE_RESULT int mc_import_write(struct mc_import *s, const uint64_t *shuffle, uint64_t samples,
+                                  const char *path, const struct mc_history *h,
+                                  void (*tell)(void *ctx, uint64_t done), void *ctx,
+                                  struct mc_error *err);
+
+/* The sets' open functions. */
+int mc_cifar10_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err);
+int mc_synth_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mc-data: a data set in its publisher's own layout, or synthetic images, as a dataset stream. */
+#include "mc_cli.h"
+#include "mc_import.h"
+#include "mc_synth.h"
+
+#include <string.h>
+
+struct options {
+    struct mc_cli cli;
+    struct mc_import_opts import;
+    int seeded, shuffled;
+    uint64_t shuffle, samples;
+};
+
+enum { KEY_SPLIT = MC_KEY_TOOL, KEY_SHUFFLE, KEY_SAMPLES, KEY_SIZE };
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    {"split", KEY_SPLIT, "NAME", 0, "train (default) or test", 1},
+    {"shuffle", KEY_SHUFFLE, "SEED", 0, "in a random order (default: the publisher's)", 1},
+    {"samples", KEY_SAMPLES, "N", 0, "the first N images only, after the shuffle; of synth, how many "
+     "to make (default: 10000, test 2000)", 1},
+    {"size", KEY_SIZE, "N", 0, "of synth: height and width, from 8 to 256 (default 32)", 2},
+    {"seed", MC_KEY_SEED, "N", 0, "of synth: which images (default 1); classes are always the same",
+     2},
+    MC_OPTION_OUTPUT, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, MC_OPTIONS_END};
+/* clang-format on */
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+
+    switch (key) {
+    case KEY_SPLIT:
+        o->import.split = arg;
+        return 0;
+    case KEY_SHUFFLE:
+        o->shuffle = mc_parse_u64("--shuffle", arg, 0, INT64_MAX);
+        o->shuffled = 1;
+        return 0;
+    case KEY_SAMPLES:
+        o->samples = mc_parse_u64("--samples", arg, 1, MC_DATASET_MAX_IMAGES);
+        return 0;
+    case KEY_SIZE:
+        o->import.size = (int)mc_parse_u64("--size", arg, MC_SYNTH_MIN_SIZE, MC_SYNTH_MAX_SIZE);
+        return 0;
+    case MC_KEY_SEED:
+        o->import.seed = mc_parse_u64("--seed", arg, 0, INT64_MAX);
+        o->seeded = 1;
+        return 0;
+    default:
+        return mc_cli_option(&o->cli, key, arg, state);
+    }
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "cifar10 DIR\nsynth",
+    "Write a data set as a stream: pixels and labels, in the publisher's order."
+    "\vSets: cifar10 (DIR holds data_batch_1.bin ... test_batch.bin, or cifar-10-batches-bin with "
+    "them) and synth (shapes and textures in ten classes, made here).\n\n"
+    "Examples:\n"
+    "  mc-data synth --split test --seed 1 -o test.mcz\n"
+    "  mc-data synth --samples 500 --shuffle 7 | mc-info",
+    NULL,
+    NULL,
+    NULL};
+
+static void tell(void *ctx, uint64_t done)
+{
+    mc_progress_update(ctx, done, NULL);
+}
+
+static void describe(const struct options *o, const struct mc_dataset_info *info,
+                     struct mc_history *h)
+{
+    mc_history_str(h, "set", info->name);
+    mc_history_str(h, "split", info->split);
+    if (!o->import.dir) {
+        mc_history_int(h, "seed", (int64_t)o->import.seed);
+        mc_history_int(h, "size", info->spec.height);
+    }
+    if (o->shuffled)
+        mc_history_int(h, "shuffle", (int64_t)o->shuffle);
+    mc_history_int(h, "samples", (int64_t)(o->samples ? o->samples : info->n));
+}
+
+static int run(struct options *o, struct mc_error *err)
+{
+    struct mc_import *set = NULL;
+    struct mc_history *h = NULL;
+    struct mc_progress progress;
+    int rc = 0;
+
+    if (o->cli.n_operands < 1 || o->cli.n_operands > 2)
+        return mc_fail(err, MC_EUSAGE, "name a data set, and the folder where it lies");
+    o->import.dir = o->cli.n_operands > 1 ? o->cli.operands[1] : NULL;
+    if (o->import.dir && (o->seeded || o->import.size))
+        return mc_fail(err, MC_EUSAGE, "--seed and --size are for synth");
+    o->import.samples = o->import.dir ? 0 : o->samples;
+    if ((rc = mc_import_open(&set, o->cli.operands[0], &o->import, err)))
+        goto out;
+    if (!(h = mc_history_new("mc-data"))) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    if (o->cli.no_history)
+        mc_history_hide(h);
+    describe(o, &set->info, h);
+    mc_progress_begin(&progress, &o->cli, "writing", "images",
+                      o->samples ? o->samples : set->info.n);
+    rc = mc_import_write(set, o->shuffled ? &o->shuffle : NULL, o->samples, o->cli.output, h, tell,
+                         &progress, err);
+    mc_progress_end(&progress);
+out:
+    mc_import_close(set);
+    mc_history_free(h);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.import = {.split = "train", .seed = 1}};
+    struct mc_error err = {0};
+
+    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+}
