@@ -39,7 +39,7 @@ get() {
 
 echo "install-packages: installing$missing"
 # the lists may be missing or older than what the mirror still has
-if ! get --simulate install $missing >/dev/null 2>&1 || ! get -qq install $missing; then
+if ! get --simulate install $missing >/dev/null 2>&1 || ! get -qq install $missing >/dev/null; then
     get -qq update
-    get -qq install $missing
+    get -qq install $missing >/dev/null
 fi
