@@ -84,8 +84,7 @@ static const struct argp argp = {
     "\vA permutation's entry i is the unit that goes to place i. PERM, WEIGHTS or DATASET may be - "
     "(standard input).\n\nExamples:\n"
     "  mc-permute p.mcz b.mcz -o pb.mcz\n"
-    "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian | mc-permute - b.mcz -o "
-    "pb.mcz",
+    "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz",
     NULL,
     NULL,
     NULL};
