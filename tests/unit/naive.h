@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A network computed and differentiated in float64 by the plainest loops, to hold a backend
- * against. (N,C,H,W) throughout. Header only: one test program includes it. */
+ * against, and a permuted network. (N,C,H,W) throughout. Header only, for test programs. */
 #ifndef MC_TEST_NAIVE_H
 #define MC_TEST_NAIVE_H
 

@@ -5,7 +5,7 @@
 #include "mc_nets.h"
 #include "mc_rng.h"
 #include "mc_symmetry.h"
-#include "reference.h"
+#include "naive.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -116,24 +116,69 @@ static double relative(double a, double b)
     return fabs(a - b) / fmax(1, fabs(a));
 }
 
-/* A random network and its permuted twin on a random image: equal outputs, moved units. */
+static void random_weights(const struct mc_graph *g, float *params, float *stats)
+{
+    for (size_t i = 0; i < g->n_params; i++) {
+        double shift = g->params[i].tensor.ndim > 1 ? .5 : .3;
+        for (size_t k = 0; k < g->params[i].count; k++)
+            params[g->params[i].offset + k] =
+                (float)(random_unit((uint32_t)i, (uint32_t)k) - shift);
+    }
+    for (size_t i = 0; i < g->n_stats; i++)
+        for (size_t k = 0; k < g->stats[i].count; k++)
+            stats[g->stats[i].offset + k] =
+                (float)(.1 + random_unit((uint32_t)i + 5000, (uint32_t)k));
+}
+
+static void equal_logits(const struct mc_graph *g, const struct naive v[2])
+{
+    for (int i = 0; i < g->n_nodes; i++) {
+        const struct mc_node *n = &g->nodes[i];
+        for (int c = 0; n->op == MC_OP_LOSS && c < n->c; c++) {
+            double x = v[0].out[n->in[0]][c], y = v[1].out[n->in[0]][c];
+            if (!(relative(x, y) < 1e-12))
+                fail_msg("%s: logit %d is %.17g, permuted %.17g", n->name, c, x, y);
+        }
+    }
+}
+
+/* What is seen at a tap has moved as the permutation says, and not all of it is 0. */
+static void moved_units(const struct mc_graph *g, const struct mc_tap *tap, const struct mc_perm *p,
+                        const struct naive v[2])
+{
+    int nodes[2] = {tap->post, tap->pre};
+
+    for (int which = 0; which < 2; which++) {
+        const struct mc_node *n = &g->nodes[nodes[which]];
+        const double *x = v[0].out[nodes[which]], *y = v[1].out[nodes[which]];
+        size_t hw = (size_t)(n->h * n->w);
+        double most = 0;
+        for (size_t c = 0; c < tap->count; c++)
+            for (size_t k = 0; k < hw; k++) {
+                size_t from = tap->offset + (size_t)p->perm[tap->group][c];
+                if (!(relative(x[from * hw + k], y[(tap->offset + c) * hw + k]) < 1e-12))
+                    fail_msg("%s: unit %zu did not move to %zu", n->name, from, c);
+                most = fmax(most, fabs(x[from * hw + k]));
+            }
+        assert_true(most > 0);
+    }
+}
+
+/* A random network and its permuted twin on a random image: equal outputs, moved units, moved
+ * gradients. */
 static void permuted_is_the_same(const struct mc_graph *g, const struct mc_symmetry *s)
 {
     size_t pixels = (size_t)(g->input[0] * g->input[1] * g->input[2]);
     float *w[2] = {calloc(g->P + 1, sizeof(float)), calloc(g->P + 1, sizeof(float))};
-    float *v[2] = {calloc(g->S + 1, sizeof(float)), calloc(g->S + 1, sizeof(float))};
-    double *image = calloc(pixels, sizeof *image), **act[2] = {NULL, NULL};
+    float *m[2] = {calloc(g->S + 1, sizeof(float)), calloc(g->S + 1, sizeof(float))};
+    uint32_t *params = calloc(g->P + 1, sizeof *params), *stats = calloc(g->S + 1, sizeof *stats);
+    double *image = calloc(pixels, sizeof *image);
+    const int32_t label = 1;
+    struct naive v[2];
     struct mc_perm p;
     struct mc_error err = {0};
 
-    for (size_t i = 0; i < g->n_params; i++)
-        for (size_t k = 0; k < g->params[i].count; k++)
-            w[0][g->params[i].offset + k] = (float)(random_unit((uint32_t)i, (uint32_t)k) -
-                                                    (g->params[i].tensor.ndim > 1 ? .5 : .3));
-    for (size_t i = 0; i < g->n_stats; i++)
-        for (size_t k = 0; k < g->stats[i].count; k++)
-            v[0][g->stats[i].offset + k] =
-                (float)(.1 + random_unit((uint32_t)i + 5000, (uint32_t)k));
+    random_weights(g, w[0], m[0]);
     for (size_t i = 0; i < pixels; i++)
         image[i] = random_unit(9999, (uint32_t)i);
 
@@ -143,36 +188,32 @@ static void permuted_is_the_same(const struct mc_graph *g, const struct mc_symme
     assert_int_equal(mc_perm_check(&p, &err), 0);
     for (size_t k = 0; k < p.n_groups; k++)
         assert_true(p.sizes[k] < 6 || mc_perm_moved(&p, k) > 0);
-    assert_int_equal(mc_perm_apply(&p, s, g, w[0], v[0], w[1], v[1], &err), 0);
+    assert_int_equal(mc_perm_gather(&p, s, g, params, stats, &err), 0);
+    assert_int_equal(mc_perm_apply(&p, s, g, w[0], m[0], w[1], m[1], &err), 0);
     assert_true(!s->n_groups || memcmp(w[0], w[1], g->P * sizeof(float)));
-    for (int k = 0; k < 2; k++)
-        act[k] = reference_forward(g, w[k], v[k], image);
-    for (int i = 0; i < g->n_nodes; i++)
-        for (int c = 0; g->nodes[i].op == MC_OP_LOSS && c < g->nodes[i].c; c++)
-            if (!(relative(act[0][i][c], act[1][i][c]) < 1e-12))
-                fail_msg("%s: logit %d is %.17g, permuted %.17g", g->nodes[i].name, c, act[0][i][c],
-                         act[1][i][c]);
-    for (size_t t = 0; t < s->n_taps; t++) {
-        const struct mc_tap *tap = &s->taps[t];
-        int nodes[2] = {tap->post, tap->pre};
-        for (int which = 0; which < 2; which++) {
-            const struct mc_node *n = &g->nodes[nodes[which]];
-            size_t hw = (size_t)(n->h * n->w);
-            for (size_t c = 0; c < tap->count; c++)
-                for (size_t k = 0; k < hw; k++) {
-                    size_t from = tap->offset + (size_t)p.perm[tap->group][c];
-                    double x = act[0][nodes[which]][from * hw + k];
-                    double y = act[1][nodes[which]][(tap->offset + c) * hw + k];
-                    if (!(relative(x, y) < 1e-12))
-                        fail_msg("%s: unit %zu did not move to %zu", n->name, from, c);
-                }
-        }
-    }
     for (int k = 0; k < 2; k++) {
-        reference_free(g, act[k]);
-        free(w[k]);
-        free(v[k]);
+        naive_init(&v[k], g, 1);
+        v[k].valid = 1;
+        v[k].mode = MC_MODE_EVAL;
+        v[k].samples = v[k].labels = &label;
+        v[k].params = w[k];
+        v[k].stats = m[k];
+        v[k].train_only = 1;
+        naive_run(&v[k], image);
     }
+    equal_logits(g, v);
+    for (size_t t = 0; t < s->n_taps; t++)
+        moved_units(g, &s->taps[t], &p, v);
+    for (size_t i = 0; i < g->P; i++)
+        if (!(relative(v[0].dparams[params[i]], v[1].dparams[i]) < 1e-12))
+            fail_msg("gradient %zu did not move to %zu", (size_t)params[i], i);
+    for (int k = 0; k < 2; k++) {
+        naive_release(&v[k]);
+        free(w[k]);
+        free(m[k]);
+    }
+    free(params);
+    free(stats);
     free(image);
     mc_perm_release(&p);
 }
