@@ -12,9 +12,14 @@ struct mc_net_spec {
     float mean[MC_MAX_CHANNELS_IN], std[MC_MAX_CHANNELS_IN];
 };
 
-/* Build by name with optional arguments after a colon: "tinyten", "mlp", "mlp:512,256" (widths of
- * the hidden layers, batch norm off; "mlp:bn,512,256" with batch norm). An unknown name is
- * MC_EUSAGE and lists what there is. */
+/* Build by name with optional arguments after a colon.
+ *
+ *     tinyten                  the paper's: 86,778 parameters for 10 classes of 32x32 RGB images
+ *     mlp[:[bn,]width,...]     flatten, then hidden layers of these widths (512,512 unless given),
+ *                              with batch norm after each where "bn" comes first
+ *
+ * Both begin with Xavier-normal weights and zero biases. An unknown name is MC_EUSAGE and lists
+ * what there is; an image too small for the network is MC_EINPUT. */
 MC_USE_RESULT int mc_net_build(struct mc_graph **out, const char *name,
                                const struct mc_net_spec *spec, struct mc_error *err);
 /* "tinyten, mlp[:[bn,]width,...]" for help texts. */
