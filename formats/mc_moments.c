@@ -424,7 +424,7 @@ int mc_moments_add(struct mc_moments *into, const struct mc_moments *m, struct m
         return mc_fail(err, MC_EINPUT, "a shard of %u and a shard of %u", into->shards, m->shards);
     for (uint32_t s = 0; s < m->shards; s++)
         if (counted(into, s) && counted(m, s))
-            return mc_fail(err, MC_EINPUT, "shard %u of %u comes twice", s, m->shards);
+            return mc_fail(err, MC_EINPUT, "shard %u of %u comes twice", s + 1, m->shards);
     uint32_t *merged =
         realloc(into->merged, (into->n_merged + 1 + m->n_merged) * sizeof *into->merged);
     if (!merged)

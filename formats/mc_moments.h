@@ -64,7 +64,8 @@ MC_USE_RESULT int mc_moments_read_stream(struct mc_moments *out, struct mc_reade
                                          struct mc_history *h, struct mc_error *err);
 MC_USE_RESULT int mc_moments_write(const struct mc_moments *m, const char *path,
                                    const struct mc_history *h, struct mc_error *err);
-/* into += m. MC_EINPUT when they are about different networks, taps or the same shard twice. */
+/* into += m. MC_EINPUT when they are about different networks, taps or the same shard twice (which
+ * the message counts from 1, as users do). */
 MC_USE_RESULT int mc_moments_add(struct mc_moments *into, const struct mc_moments *m,
                                  struct mc_error *err);
 /* Shards that have not been added yet: 0 when all the data has been counted. */

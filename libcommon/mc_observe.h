@@ -23,7 +23,7 @@ struct mc_observe_opts {
     void *arg;
 };
 
-/* A batch size for one or two networks of this graph: a power of two, at most 64, that keeps what
+/* A batch size for one or two networks of this graph: a power of two, at most 128, that keeps what
  * their plans and taps can need under 192 MiB. It depends on the graph alone. */
 size_t mc_observe_batch(const struct mc_graph *g);
 /* Images that a shard sees. */

@@ -25,7 +25,7 @@ static const struct argp_option options[] = {
     {"shard", KEY_SHARD, "I/N", 0, "only part I of N, counted from 1", 0},
     {"at", KEY_AT, "WHERE", 0, "after the ReLU (post, the default) or before it (pre)", 0},
     {"raw", KEY_RAW, 0, 0, "one network's activations, batch by batch", 0},
-    {"batch", KEY_BATCH, "N", 0, "images at a time (default: up to 64, by the network's size)", 0},
+    {"batch", KEY_BATCH, "N", 0, "images at a time (default: up to 128, by the network's size)", 0},
     MC_OPTION_OUTPUT,
     MC_OPTION_THREADS,
     MC_OPTION_DEVICE,
