@@ -211,26 +211,33 @@ static void list_dead(char *text, size_t size, const int32_t *dead, size_t n)
         snprintf(text + used, size - (size_t)used, (size_t)used + 16 < size ? ")" : ", ...)");
 }
 
+static void tell_groups(const struct mc_matrices *m, const struct mc_cli *cli)
+{
+    for (size_t i = 0; i < m->n_groups; i++) {
+        const struct mc_matrix_group *g = &m->groups[i];
+        char a[160], b[160];
+
+        list_dead(a, sizeof a, g->dead_a, g->n_dead_a);
+        list_dead(b, sizeof b, g->dead_b, g->n_dead_b);
+        if (g->n_dead_a || g->n_dead_b)
+            mc_note(cli, "%s: of %zu units, %s of a and %s of b hardly vary: they correlate 0",
+                    g->name, g->size, a, b);
+        else
+            mc_detail(cli, "%s: %zu units, seen at %zu layer%s", g->name, g->size, g->taps,
+                      g->taps == 1 ? "" : "s");
+    }
+}
+
 static int write_matrices(const struct mc_moments *m, const struct options *o, struct mc_history *h,
                           struct mc_error *err)
 {
     struct mc_matrices out = {0};
     int rc = mc_corr_matrices(&out, m, err);
 
-    for (size_t i = 0; !rc && i < out.n_groups; i++) {
-        const struct mc_matrix_group *g = &out.groups[i];
-        char a[160], b[160];
-
-        list_dead(a, sizeof a, g->dead_a, g->n_dead_a);
-        list_dead(b, sizeof b, g->dead_b, g->n_dead_b);
-        if (g->n_dead_a || g->n_dead_b)
-            mc_note(&o->cli, "%s: of %zu units, %s of a and %s of b hardly vary: they correlate 0",
-                    g->name, g->size, a, b);
-        else
-            mc_detail(&o->cli, "%s: %zu units, seen at %zu layers", g->name, g->size, g->taps);
-    }
     if (!rc)
         rc = mc_matrices_write(&out, o->cli.output, h, err);
+    if (!rc)
+        tell_groups(&out, &o->cli);
     mc_matrices_release(&out);
     return rc;
 }

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+# A data set of 400 small images and two tinytens trained on it for a moment: data.mcz, a.mcz, b.mcz.
+mc-data synth --samples 400 --size 16 -o data.mcz
+for pair in 1:a 2:b; do
+    mc-train -q -t 1 --net tinyten --data data.mcz --samples 128 --batch 64 --epochs 1 \
+        --seed "${pair%:*}" -o "${pair#*:}.mcz"
+done

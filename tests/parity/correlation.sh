@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# The matrices of two networks against NumPy's, in float64, of the same networks' raw activations.
+. "$MC_ROOT/tests/cli/lib.bash"
+. "$MC_ROOT/tests/cli/pair.bash"
+
+acts() { mc-acts -t 1 --data data.mcz --samples 390 "$@"; }
+
+for at in post pre; do
+    acts --at $at a.mcz b.mcz | mc-corr -q -o c.mcz
+    acts --at $at --raw a.mcz -o a.acts
+    acts --at $at --raw b.mcz -o b.acts
+    /usr/bin/python3 - "$MC_ROOT" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1] + "/formats")
+import mcz
+import numpy as np
+a, b, c = (mcz.read(f) for f in ("a.acts", "b.acts", "c.mcz"))
+worst = 0
+for i, group in enumerate(c.meta["groups"]):
+    name = "%d/%s" % (i, a.meta["taps"][i]["name"])
+    K = group["size"]
+    x, y = (v.tensors[name].astype(np.float64).transpose(1, 0, 2, 3).reshape(K, -1) for v in (a, b))
+    for v, dead in (x, group["dead_a"]), (y, group["dead_b"]):
+        assert list(np.flatnonzero(v.var(1) <= 1e-10 * v.var(1).max())) == list(dead), name
+    with np.errstate(invalid="ignore", divide="ignore"):
+        want = np.corrcoef(x, y)[:K, K:]
+    want[group["dead_a"], :] = 0
+    want[:, group["dead_b"]] = 0
+    worst = max(worst, np.abs(c.tensors[group["name"]] - want).max())
+print("largest difference from NumPy: %.2g" % worst)
+assert len(c.tensors) == 8 and worst <= 1e-5, worst
+END
+done
