@@ -45,13 +45,11 @@ void mc_report_path(const struct mc_report *r, FILE *f)
 {
     char t[32];
 
-    fputs("# mc-eval curve 1\n", f);
     mc_report_head(r, f, "t");
     for (size_t i = 0; i < r->T; i++) {
         snprintf(t, sizeof t, "%.9g", r->t[i]);
         mc_report_row(r, f, t, i);
     }
-    fputs("# end\n", f);
 }
 
 /* What is told of quantity q of a data set along the path. value: (T), room to work in. */

@@ -34,7 +34,7 @@ void mc_report_row(const struct mc_report *r, FILE *f, const char *first, size_t
  * an open JSON object. */
 void mc_report_json(const struct mc_report *r, FILE *f, size_t point);
 
-/* A path: its table (mc_table.h, "mc-eval curve 1"), its summary's table (a row a data set and
+/* A path: its table, its summary's table (a row a data set and
  * quantity: first, last, mean, arc_mean, min, min_t, max, max_t, barrier; an accuracy's barrier is
  * how far it falls under the line between the ends), and both as one JSON object. */
 void mc_report_path(const struct mc_report *r, FILE *f);

@@ -69,8 +69,6 @@ void mc_table_release(struct mc_table *t)
     free(t->names);
     free(t->cells);
     free(t->lines);
-    free(t->keys);
-    free(t->values);
     memset(t, 0, sizeof *t);
 }
 
@@ -92,18 +90,6 @@ static size_t count_char(const char *s, char c)
     for (; (s = strchr(s, c)); s++)
         n++;
     return n;
-}
-
-static void notes(struct mc_table *t, char *words)
-{
-    while (words) {
-        char *word = cut(&words, ' '), *value = strchr(word, '=');
-        if (!value || value == word)
-            continue;
-        *value++ = 0;
-        t->keys[t->n_notes] = word;
-        t->values[t->n_notes++] = value;
-    }
 }
 
 static int header(struct mc_table *t, char *line, struct mc_error *err)
@@ -158,51 +144,20 @@ static int row(struct mc_table *t, char *line, size_t number, size_t *cap, struc
     return 0;
 }
 
-int mc_table_read(struct mc_table *t, const char *path, const char *kind, struct mc_error *err)
+int mc_table_read(struct mc_table *t, const char *path, struct mc_error *err)
 {
-    size_t cap = 0, n_words = 0;
-    int rc = mc_table_slurp(t, path, err), ended = 0;
+    size_t cap = 0;
+    int rc = mc_table_slurp(t, path, err);
 
     if (rc)
         return rc;
     char *rest = t->text;
-    n_words = count_char(rest, '=');
-    t->keys = calloc(n_words + 1, sizeof *t->keys);
-    t->values = calloc(n_words + 1, sizeof *t->values);
-    if (!t->keys || !t->values) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
-        goto out;
-    }
-    for (size_t number = 1; *rest; number++) {
+    for (size_t number = 1; !rc && *rest; number++) {
         char *line = cut(&rest, '\n');
-        if (number == 1) {
-            if (strncmp(line, "# ", 2) || strcmp(line + 2, kind)) {
-                rc = mc_fail(err, MC_EINPUT, "%s: is not a table '%s': its first line is '%.60s'",
-                             t->name, kind, line);
-                goto out;
-            }
-            t->kind = line + 2;
-        } else if (ended) {
-            rc = mc_fail(err, MC_EINPUT, "%s: line %zu: something follows the table's end", t->name,
-                         number);
-            goto out;
-        } else if (!strcmp(line, "# end")) {
-            ended = 1;
-        } else if (line[0] == '#') {
-            notes(t, line + 1);
-        } else if (!t->names) {
-            if ((rc = header(t, line, err)))
-                goto out;
-        } else if ((rc = row(t, line, number, &cap, err))) {
-            goto out;
-        }
+        rc = number == 1 ? header(t, line, err) : row(t, line, number, &cap, err);
     }
-    if (!ended)
-        rc = mc_fail(err, MC_EINPUT, "%s: is cut short: its last line is not '# end'", t->name);
-    else if (!t->rows)
+    if (!rc && !t->rows)
         rc = mc_fail(err, MC_EINPUT, "%s: holds no rows", t->name);
-
-out:
     if (rc)
         mc_table_release(t);
     return rc;
@@ -247,12 +202,4 @@ int mc_table_numbers(const struct mc_table *t, size_t col, double *out, struct m
         out[r] = v;
     }
     return 0;
-}
-
-const char *mc_table_note(const struct mc_table *t, const char *key)
-{
-    for (size_t i = 0; i < t->n_notes; i++)
-        if (!strcmp(t->keys[i], key))
-            return t->values[i];
-    return NULL;
 }

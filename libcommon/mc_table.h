@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables that the programs print for people, awk and mc-plot: tab-separated text that says when it
- * is complete, and the JSON lines that training logs.
+ * Tables that the programs print for people, awk, R, pandas and mc-plot: tab-separated text, and
+ * the JSON lines that training logs.
  *
- *     # mc-eval curve 1              first line: what the table holds, and its version
- *     # barrier=0.31 mean=0.82       any number of lines of key=value words, anywhere
  *     t<TAB>test.loss<TAB>...        the names of the columns, each once
  *     0<TAB>0.512<TAB>...            rows, as many cells each as there are names
- *     # end                          last line: a table without it was cut short
  *
  * Nothing is guessed: a table is taken whole or refused with the line that is wrong. */
 #ifndef MC_TABLE_H
@@ -24,19 +21,15 @@
 struct mc_table {
     char *text;
     char *name;         /* path, or "stdin" */
-    const char *kind;   /* first line without "# ": "mc-eval curve 1"; "" for logs */
     size_t rows, cols;  /* rows > 0, cols > 0 */
     const char **names; /* (cols) */
     const char **cells; /* (rows, cols); NULL where a log line lacks the field or holds null */
     size_t *lines;      /* (rows) where each row stands in the file, from 1 */
-    const char **keys, **values; /* (n_notes) of the key=value words */
-    size_t n_notes;
 };
 
-/* Read a table of this kind ("mc-eval curve 1") from a file, or stdin for "-". MC_EINPUT for an
- * empty, damaged or incomplete one, or another kind; MC_EFAIL where it cannot be opened or read. */
-MC_USE_RESULT int mc_table_read(struct mc_table *out, const char *path, const char *kind,
-                                struct mc_error *err);
+/* Read a table from a file, or stdin for "-". MC_EINPUT for an empty or damaged one, or one whose
+ * last line does not end; MC_EFAIL where it cannot be opened or read. */
+MC_USE_RESULT int mc_table_read(struct mc_table *out, const char *path, struct mc_error *err);
 /* Read the lines of a JSON log whose "event" is this one as a table; columns are the fields that
  * any of them has, in the order they first come. Lines of other events are checked and passed over.
  * A log has no last line: a training can be watched while it runs. MC_EINPUT when no line is left.
@@ -55,7 +48,4 @@ MC_USE_RESULT int mc_table_column(const struct mc_table *t, const char *name, si
  * out: (rows). MC_EINPUT names line and column of the first that is none. */
 MC_USE_RESULT int mc_table_numbers(const struct mc_table *t, size_t col, double *out,
                                    struct mc_error *err);
-/* The value of a key=value word, or NULL. */
-const char *mc_table_note(const struct mc_table *t, const char *key);
-
 #endif

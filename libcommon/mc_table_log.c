@@ -211,7 +211,6 @@ int mc_table_read_log(struct mc_table *t, const char *path, const char *event, s
 
     if (rc)
         return rc;
-    t->kind = "";
     if (!(t->names = calloc(MAX_FIELDS, sizeof *t->names))) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;

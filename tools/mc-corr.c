@@ -172,7 +172,6 @@ static int print_signature(const struct mc_moments *m, const struct options *o,
     }
     if ((rc = mc_corr_signature(rows, m, o->perm ? &perm : NULL, err)))
         goto out;
-    fputs("# mc-corr signature 1\n", f);
     fprintf(f, "layer\tunits\tdead_a\tdead_b\tidentity%s\tidentity_live%s\n",
             o->perm ? "\tpermuted" : "", o->perm ? "\tpermuted_live" : "");
     for (const struct mc_signature *s = rows; s < rows + m->taps.n_taps; s++) {
@@ -183,7 +182,6 @@ static int print_signature(const struct mc_moments *m, const struct options *o,
         else
             fprintf(f, "\t%.9g\n", s->identity_live);
     }
-    fputs("# end\n", f);
     int bad = fclose(f);
     f = NULL;
     if (bad) {

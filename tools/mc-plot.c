@@ -146,7 +146,7 @@ static int read_path(const struct options *o, struct drawn *d, const char *file,
 {
     char first[200], loss[256], accuracy[256];
     const char *names[] = {"t", loss, accuracy};
-    int rc = mc_table_read(&d->table, file, "mc-eval curve 1", err);
+    int rc = mc_table_read(&d->table, file, err);
 
     if (rc)
         return rc;
@@ -159,6 +159,9 @@ static int read_path(const struct options *o, struct drawn *d, const char *file,
         if (!(d->v[r] > d->v[r - 1]))
             return mc_fail(err, MC_EINPUT, "%s: line %zu: t does not grow", d->table.name,
                            d->table.lines[r]);
+    if (d->v[0] > 0 || d->v[d->table.rows - 1] < 1)
+        return mc_fail(err, MC_EINPUT, "%s: is not whole: t runs from %g to %g, not from 0 to 1",
+                       d->table.name, d->v[0], d->v[d->table.rows - 1]);
     return 0;
 }
 
@@ -167,7 +170,7 @@ static int read_signature(struct drawn *d, const struct drawn *first, const char
 {
     static const char *const names[] = {"identity", "permuted"};
     size_t col = 0, col_first = 0;
-    int rc = mc_table_read(&d->table, file, "mc-corr signature 1", err);
+    int rc = mc_table_read(&d->table, file, err);
 
     if (!rc)
         rc = take_columns(d, names, 2, err);

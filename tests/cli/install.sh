@@ -6,7 +6,7 @@ make -s -C "$MC_ROOT" BUILD="$MC_BUILD" install DESTDIR="$PWD/stage" PREFIX=/opt
 mv stage/opt/mc moved # found relative to the program, wherever it lies
 
 PATH=$PWD/moved/bin:$PATH
-printf '# mc-eval curve 1\nt\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n# end\n' >table.tsv
+printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >table.tsv
 [ "$(command -v mc-plot)" = "$PWD/moved/bin/mc-plot" ]
 mc-plot path table.tsv -o x.svg
 grep -q '<svg' x.svg

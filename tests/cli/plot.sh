@@ -12,16 +12,14 @@ fails() { # status, part of the one line on stderr, command...
     is "$(find . -name '*.svg' -o -name '*.png' -o -name '.*tmp*')" ""
 }
 curve() { # depth
-    printf '# mc-eval curve 1\n# network=tinyten\nt\ttrain.loss\ttrain.accuracy\ttest.loss\ttest.accuracy\n'
+    printf 't\ttrain.loss\ttrain.accuracy\ttest.loss\ttest.accuracy\n'
     awk -v d="$1" 'BEGIN { for (i = 0; i <= 20; i++) { t = i / 20; b = 4 * t * (1 - t)
         printf "%g\t%g\t%g\t%g\t%g\n", t, .1 + d * b, 98 - 50 * d * b, .5 + d * b, 83 - 40 * d * b } }'
-    printf '# end\n'
 }
 curve 1 >line.tsv
 curve .1 >curve.tsv
-printf '# mc-corr signature 1\nlayer\tunits\tdead_a\tdead_b\tidentity\tpermuted\n' >sig.tsv
+printf 'layer\tunits\tdead_a\tdead_b\tidentity\tpermuted\n' >sig.tsv
 printf 'layers.%d.conv\t16\t0\t0\t0.0%d\t0.6%d\n' 0 1 2 3 3 4 >>sig.tsv
-printf '# end\n' >>sig.tsv
 printf '{"event":"start"}\n{"event":"epoch","epoch":%d,"loss":%g,"accuracy":%d}\n' 1 2.1 30 2 1.5 44 >log.json
 
 # refusals first: nothing may be left behind by them
@@ -39,20 +37,19 @@ fails 1 "no/folder" mc-plot path line.tsv -o no/folder/x.svg
 fails 3 "empty.tsv: is empty" mc-plot path empty.tsv -o x.svg
 fails 3 "stdin: is empty" mc-plot path -o x.svg
 sed '$d' line.tsv >cut.tsv
-fails 3 "cut.tsv: is cut short" mc-plot path cut.tsv -o x.svg
+fails 3 "cut.tsv: is not whole: t runs from 0 to 0.95" mc-plot path cut.tsv -o x.svg
 head -c 300 line.tsv >cut.tsv
 fails 3 "cut.tsv: is cut short" mc-plot path line.tsv cut.tsv -o x.svg
-sed '4,$d' line.tsv >none.tsv
-echo '# end' >>none.tsv
+sed '2,$d' line.tsv >none.tsv
 fails 3 "none.tsv: holds no rows" mc-plot path none.tsv -o x.svg
 sed 's/^0\.5\t.*/0.5\tnan\t1\t1\t1/' line.tsv >nan.tsv
 mc-plot path nan.tsv --data test >ok.out # the damage is in another column
-fails 3 "nan.tsv: line 14, column 'train.loss': 'nan' is not a number" mc-plot path nan.tsv --data train -o x.svg
+fails 3 "nan.tsv: line 12, column 'train.loss': 'nan' is not a number" mc-plot path nan.tsv --data train -o x.svg
 sed 's/^0.5\t/0.3\t/' line.tsv >back.tsv
-fails 3 "back.tsv: line 14: t does not grow" mc-plot path back.tsv -o x.svg
+fails 3 "back.tsv: line 12: t does not grow" mc-plot path back.tsv -o x.svg
 fails 3 "there is no column 'robust.loss'" mc-plot path line.tsv --data robust -o x.svg
-fails 3 "is not a table 'mc-eval curve 1'" mc-plot path sig.tsv -o x.svg
-fails 3 "is not a table 'mc-corr signature 1'" mc-plot signature line.tsv -o x.svg
+fails 3 "there is no column 't'" mc-plot path sig.tsv -o x.svg
+fails 3 "there is no column 'identity'" mc-plot signature line.tsv -o x.svg
 grep -v layers.3 sig.tsv >fewer.tsv
 fails 3 "fewer.tsv: has other layers than sig.tsv" mc-plot signature sig.tsv fewer.tsv -o x.svg
 fails 3 "line.tsv: line 1: is not a line of a log" mc-plot log line.tsv -o x.svg

@@ -10,7 +10,7 @@ on_terminal() { # command line; fails unless it exits with 2 and one short line 
     if LC_ALL=C grep -q '[^[:print:][:space:]]' shown; then echo "'$1' prints binary"; exit 1; fi
 }
 
-printf '# mc-eval curve 1\nt\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n# end\n' >table.tsv
+printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >table.tsv
 for program in "$MC_BUILD"/bin/mc-*; do
     case ${program##*/} in
     mc-plot) on_terminal "mc-plot path -o x.svg" ;;

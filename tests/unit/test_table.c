@@ -13,17 +13,12 @@
 
 #include <cmocka.h>
 
-#define KIND "mc-eval curve 1"
 #define FILE_NAME "table"
 
-static const char good[] = "# " KIND "\n"
-                           "# network=tinyten bends=1\n"
-                           "t\ttest.loss\ttest.accuracy\n"
+static const char good[] = "t\ttest.loss\ttest.accuracy\n"
                            "0\t0.5\t83.5\n"
                            "0.5\t-1e-3\t+12.\n"
-                           "# test.barrier=0.25 note without value =x\n"
-                           "1\t.75\t83\n"
-                           "# end\n";
+                           "1\t.75\t83\n";
 
 static void put(const char *text, size_t n)
 {
@@ -37,7 +32,7 @@ static void put(const char *text, size_t n)
 static int read_text(struct mc_table *t, const char *text, struct mc_error *err)
 {
     put(text, strlen(text));
-    return mc_table_read(t, FILE_NAME, KIND, err);
+    return mc_table_read(t, FILE_NAME, err);
 }
 
 static int read_log(struct mc_table *t, const char *text, struct mc_error *err)
@@ -57,19 +52,13 @@ static void table_is_read_exactly(void **state)
     assert_int_equal(read_text(&t, good, &err), 0);
     assert_int_equal(t.rows, 3);
     assert_int_equal(t.cols, 3);
-    assert_string_equal(t.kind, KIND);
     assert_int_equal(mc_table_find(&t, "test.accuracy"), 2);
     assert_int_equal(mc_table_find(&t, "test"), -1);
     assert_int_equal(mc_table_column(&t, "test.loss", &col, &err), 0);
     assert_int_equal(col, 1);
     assert_int_equal(mc_table_numbers(&t, col, v, &err), 0);
     assert_true(v[0] == .5 && v[1] == -1e-3 && v[2] == .75);
-    assert_int_equal(t.lines[2], 7);
-    assert_string_equal(mc_table_note(&t, "network"), "tinyten");
-    assert_string_equal(mc_table_note(&t, "bends"), "1");
-    assert_string_equal(mc_table_note(&t, "test.barrier"), "0.25");
-    assert_null(mc_table_note(&t, "note"));
-    assert_int_equal(t.n_notes, 3);
+    assert_int_equal(t.lines[2], 4);
     assert_int_equal(mc_table_column(&t, "train.loss", &col, &err), MC_EINPUT);
     assert_string_equal(err.text, FILE_NAME ": there is no column 'train.loss' "
                                             "(there are: t, test.loss, test.accuracy)");
@@ -78,14 +67,18 @@ static void table_is_read_exactly(void **state)
     mc_table_release(&t);
 }
 
-static void every_truncation_is_refused(void **state)
+static void every_truncation_within_a_row_is_refused(void **state)
 {
+    size_t header = strlen("t\ttest.loss\ttest.accuracy\n");
+
     (void)state;
     for (size_t n = 0; n < sizeof good - 1; n++) {
         struct mc_table t = {0};
         struct mc_error err = {0};
+        if (n > header && good[n - 1] == '\n')
+            continue; /* whole rows: what reads the table knows how many it wants */
         put(good, n);
-        assert_int_equal(mc_table_read(&t, FILE_NAME, KIND, &err), MC_EINPUT);
+        assert_int_equal(mc_table_read(&t, FILE_NAME, &err), MC_EINPUT);
         assert_int_equal(err.code, MC_EINPUT);
         assert_null(t.text);
     }
@@ -97,20 +90,14 @@ static void damage_is_refused_with_its_line(void **state)
         const char *text, *says;
     } bad[] = {
         {"", "is empty"},
-        {"\n", "first line is ''"},
-        {"t\tloss\n0\t1\n# end\n", "first line is 't loss'"},
-        {"# mc-eval curve 2\nt\n0\n# end\n", "is not a table '" KIND "'"},
-        {"# " KIND "\nt\n# end\n", "holds no rows"},
-        {"# " KIND "\n# end\n", "holds no rows"},
-        {"# " KIND "\nt\n0\n", "its last line is not '# end'"},
-        {"# " KIND "\nt\n0\n# end\n1\n", "line 5: something follows"},
-        {"# " KIND "\nt\n0\n# end\n# end\n", "line 5: something follows"},
-        {"# " KIND "\nt\n0\n# end", "last line does not end"},
-        {"# " KIND "\nt\tx\n0\t1\n1\n# end\n", "line 4: 1 cells for 2 columns"},
-        {"# " KIND "\nt\tx\n0\t1\t2\n# end\n", "line 3: 3 cells for 2 columns"},
-        {"# " KIND "\nt\tx\n\n# end\n", "line 3: 1 cells for 2 columns"},
-        {"# " KIND "\nt\tt\n0\t1\n# end\n", "column 't' is there twice"},
-        {"# " KIND "\nt\t\n0\t1\n# end\n", "column 2 has no name"},
+        {"\n", "column 1 has no name"},
+        {"t\n", "holds no rows"},
+        {"t\n0", "last line does not end"},
+        {"t\tx\n0\t1\n1\n", "line 3: 1 cells for 2 columns"},
+        {"t\tx\n0\t1\t2\n", "line 2: 3 cells for 2 columns"},
+        {"t\tx\n\n", "line 2: 1 cells for 2 columns"},
+        {"t\tt\n0\t1\n", "column 't' is there twice"},
+        {"t\t\n0\t1\n", "column 2 has no name"},
     };
 
     (void)state;
@@ -123,11 +110,11 @@ static void damage_is_refused_with_its_line(void **state)
     }
     struct mc_table t = {0};
     struct mc_error err = {0};
-    put("# " KIND "\nt\n0\0\n# end\n", 29);
-    assert_int_equal(mc_table_read(&t, FILE_NAME, KIND, &err), MC_EINPUT);
+    put("t\n0\0\n", 5);
+    assert_int_equal(mc_table_read(&t, FILE_NAME, &err), MC_EINPUT);
     assert_non_null(strstr(err.text, "binary"));
-    assert_int_equal(mc_table_read(&t, "no/such/file", KIND, &err), MC_EFAIL);
-    assert_int_equal(mc_table_read(&t, ".", KIND, &err), MC_EFAIL);
+    assert_int_equal(mc_table_read(&t, "no/such/file", &err), MC_EFAIL);
+    assert_int_equal(mc_table_read(&t, ".", &err), MC_EFAIL);
 }
 
 static void only_plain_finite_numbers_pass(void **state)
@@ -143,17 +130,17 @@ static void only_plain_finite_numbers_pass(void **state)
         struct mc_table t = {0};
         struct mc_error err = {0};
         double v[1];
-        snprintf(text, sizeof text, "# " KIND "\nt\tx\n%s\t1\n# end\n", bad[i]);
+        snprintf(text, sizeof text, "t\tx\n%s\t1\n", bad[i]);
         assert_int_equal(read_text(&t, text, &err), 0);
         assert_int_equal(mc_table_numbers(&t, 0, v, &err), MC_EINPUT);
-        assert_non_null(strstr(err.text, "line 3, column 't'"));
+        assert_non_null(strstr(err.text, "line 2, column 't'"));
         mc_table_release(&t);
     }
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
         struct mc_table t = {0};
         struct mc_error err = {0};
         double v[1];
-        snprintf(text, sizeof text, "# " KIND "\nt\n%s\n# end\n", fine[i]);
+        snprintf(text, sizeof text, "t\n%s\n", fine[i]);
         assert_int_equal(read_text(&t, text, &err), 0);
         assert_int_equal(mc_table_numbers(&t, 0, v, &err), 0);
         assert_true(v[0] == strtod(fine[i], NULL));
@@ -168,12 +155,11 @@ static void many_rows_are_kept(void **state)
     static double v[ROWS];
     struct mc_table t = {0};
     struct mc_error err = {0};
-    size_t n = (size_t)sprintf(text, "# " KIND "\na\tb\tc\n");
+    size_t n = (size_t)sprintf(text, "a\tb\tc\n");
 
     (void)state;
     for (int i = 0; i < ROWS; i++)
         n += (size_t)sprintf(text + n, "%d\t%d\t%d\n", i, 2 * i, 3 * i);
-    strcpy(text + n, "# end\n");
     assert_int_equal(read_text(&t, text, &err), 0);
     assert_int_equal(t.rows, ROWS);
     assert_int_equal(mc_table_numbers(&t, 2, v, &err), 0);
@@ -267,7 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_is_read_exactly),
-        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(every_truncation_within_a_row_is_refused),
         cmocka_unit_test(damage_is_refused_with_its_line),
         cmocka_unit_test(only_plain_finite_numbers_pass),
         cmocka_unit_test(many_rows_are_kept),
