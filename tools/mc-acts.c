@@ -178,10 +178,8 @@ static int run(const struct options *o, struct mc_error *err)
     struct mc_weights w[2] = {{0}, {0}};
     struct mc_observe_opts opts = {0};
     struct mc_history *h = new_history(o);
-    int rc = 0;
+    int rc = h ? mc_cli_output_ready(&o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
-    if (!h)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
     for (size_t i = 0; !rc && i < o->cli.n_operands; i++)
         rc = mc_weights_read(&w[i], o->cli.operands[i], h, err);
     if (!rc && !o->raw && !mc_graph_same(w[0].graph, w[1].graph))
