@@ -25,7 +25,7 @@ same <(column nets.tsv test.accuracy) <(column b50.tsv test.accuracy)
 e="mc-eval --data d.mcz --data held=test.mcz --bn-data d.mcz --points 3 -t 2"
 $e --summary s.tsv line.mcz -o line.tsv
 $e line.mcz | same - line.tsv
-[ "$(sed -n 2p line.tsv)" = "$(printf 't\ttrain.loss\ttrain.accuracy\theld.loss\theld.accuracy')" ]
+[ "$(sed -n 1p line.tsv)" = "$(printf 't\ttrain.loss\ttrain.accuracy\theld.loss\theld.accuracy')" ]
 [ "$(column line.tsv t | paste -sd ' ')" = '0 0.5 1' ]
 $e --json line.mcz | python3 -c '
 import json, sys
