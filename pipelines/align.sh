@@ -65,6 +65,8 @@ a=${operands[0]} b=${operands[1]}
 bin=$(cd "$(dirname "$0")/.." && pwd)/build/bin
 command -v mc-acts >/dev/null || PATH=$bin:$PATH
 
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # stages share the cores
+
 acts=(--data "$data" --at "${AT:-post}" ${SAMPLES:+--samples "$SAMPLES"}
     ${THREADS:+--threads "$THREADS"} ${DEVICE:+--device "$DEVICE"})
 

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""align.py DATA A B FOLDER: times both ways to a permutation, in turn, each in processes of its own.
+
+    align.py --torch DATA A B OUT: the way of keeping every activation (seconds are from the loaded
+    inputs to the permutation, so Python's start and reading do not count against it)
+
+Needs python3-torch and python3-scipy for the second way; without them only ours is measured."""
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+
+SAMPLES = 10000
+ROUNDS = 3
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats"))
+
+
+def tinyten(torch, weights):
+    nn = torch.nn
+    shapes = [(3, 16, 3, 1, 1), (16, 16, 3, 1, 1), (16, 32, 3, 2, 1), (32, 32, 3, 1, 1), (32, 32, 3, 1, 1),
+              (32, 64, 3, 2, 1), (64, 64, 3, 1, 0), (64, 64, 1, 1, 0)]
+    net = nn.Module()
+    net.layers = nn.ModuleList()
+    for i, o, k, s, p in shapes:
+        layer = nn.Module()
+        layer.conv, layer.bn = nn.Conv2d(i, o, k, s, p), nn.BatchNorm2d(o)
+        net.layers.append(layer)
+    net.dense = nn.Linear(64, 10)
+    state = {k: torch.from_numpy(v.copy()) for k, v in weights.tensors.items()}
+    net.load_state_dict(state, strict=False)
+    return net.eval()
+
+
+def with_torch(data, a, b, out):
+    import numpy as np
+    import torch
+    from scipy.optimize import linear_sum_assignment
+    import mcz
+
+    d = mcz.read(data)
+    nets = [tinyten(torch, mcz.read(f)) for f in (a, b)]
+    mean, std = (torch.tensor(d.meta[k]).view(1, 3, 1, 1) for k in ("mean", "std"))
+    images = d.tensors["images"][:SAMPLES]
+    start = time.perf_counter()
+    kept = [[[] for _ in net.layers] for net in nets]
+    with torch.no_grad():
+        for i in range(0, len(images), 128):
+            x0 = (torch.from_numpy(images[i:i + 128]).float() / 255 - mean) / std
+            for net, keep in zip(nets, kept):
+                x = x0
+                for layer, k in zip(net.layers, keep):
+                    x = torch.relu(layer.bn(layer.conv(x)))
+                    k.append(x)
+        perms = []
+        for x, y in zip(*kept):
+            both = []
+            for pieces in x, y:
+                K, pixels = pieces[0].shape[1], pieces[0].shape[2:].numel()
+                v, at = torch.empty(K, len(images) * pixels), 0
+                while pieces:
+                    piece = pieces.pop(0).permute(1, 0, 2, 3).reshape(K, -1)
+                    v[:, at:at + piece.shape[1]] = piece
+                    at += piece.shape[1]
+                v -= v.mean(1, keepdim=True)
+                v /= v.norm(dim=1, keepdim=True).clamp_min(1e-20)
+                both.append(v)
+            corr = (both[0] @ both[1].T).numpy()
+            perms.append(linear_sum_assignment(corr, maximize=True)[1])
+    seconds = time.perf_counter() - start
+    np.savez(out, *perms)
+    print(seconds)
+
+
+def peak(process):
+    """Wait; MiB of its greatest resident size."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit("align.py: a stage failed")
+    return usage.ru_maxrss / 1024
+
+
+def pipe(data, a, b, out):
+    """Seconds, and MiB of the three stages together."""
+    start = time.perf_counter()
+    acts = subprocess.Popen(["mc-acts", "--data", data, "--samples", str(SAMPLES), a, b], stdout=subprocess.PIPE)
+    corr = subprocess.Popen(["mc-corr", "-q"], stdin=acts.stdout, stdout=subprocess.PIPE)
+    acts.stdout.close()
+    last = subprocess.Popen(["mc-hungarian", "-q", "-o", out], stdin=corr.stdout)
+    corr.stdout.close()
+    mib = peak(last) + peak(corr) + peak(acts)
+    return time.perf_counter() - start, mib
+
+
+def in_torch(data, a, b, out):
+    p = subprocess.Popen([sys.executable, __file__, "--torch", data, a, b, out], stdout=subprocess.PIPE, text=True)
+    seconds = float(p.stdout.readline())
+    return seconds, peak(p)
+
+
+def agreement(ours, theirs):
+    import mcz
+    import numpy as np
+    p, q = mcz.read(ours).tensors.values(), np.load(theirs).values()
+    return np.mean([(x == y).mean() for x, y in zip(p, q)])
+
+
+def main():
+    if sys.argv[1] == "--torch":
+        return with_torch(*sys.argv[2:])
+    data, a, b, folder = sys.argv[1:]
+    peer = all(importlib.util.find_spec(m) for m in ("torch", "scipy", "numpy"))
+    ours, theirs = [], []
+    for _ in range(ROUNDS):
+        ours.append(pipe(data, a, b, folder + "/p.mcz"))
+        if peer:
+            theirs.append(in_torch(data, a, b, folder + "/p.npz"))
+    best = [[min(column) for column in zip(*each)] for each in (ours, theirs) if each]
+    print("way\timages\tseconds\tMiB")
+    for way, (seconds, mib) in zip(("mc-acts|mc-corr|mc-hungarian", "every activation in PyTorch"), best):
+        print("%s\t%d\t%.2f\t%.0f" % (way, SAMPLES, seconds, mib))
+    if not peer:
+        print("# no python3-torch or python3-scipy: nothing to compare with")
+        return
+    print("ratio\t%d\t%.1f\t%.1f" % (SAMPLES, best[1][0] / best[0][0], best[1][1] / best[0][1]))
+    print("# units with the same partner in both: %.1f%%" % (100 * agreement(folder + "/p.mcz", folder + "/p.npz")))
+
+
+main()
