@@ -18,6 +18,7 @@
 #define RECORDS 10000 /* in a file */
 #define MAX_FILES 5
 #define CLASSES 10
+#define MAX_NAMES 4096 /* bytes of their file */
 
 struct cifar {
     struct mc_import import;
@@ -91,6 +92,7 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
 {
     struct mc_dataset_info *info = &c->import.info;
     char *path = NULL, *line = NULL;
+    struct stat st;
     size_t size = 0;
     int n = 0, rc = 0;
     FILE *f = NULL;
@@ -102,12 +104,16 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
             rc = mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
         goto out;
     }
+    if (fstat(fileno(f), &st) || !S_ISREG(st.st_mode) || st.st_size > MAX_NAMES) {
+        rc = mc_fail(err, MC_EINPUT, "%s: is no list of %d names", path, CLASSES);
+        goto out;
+    }
     if (!(info->class_names = calloc(CLASSES, sizeof *info->class_names))) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
     for (ssize_t len; !rc && (len = getline(&line, &size, f)) >= 0;) {
-        while (len > 0 && strchr(" \t\r\n", line[len - 1]))
+        while (len > 0 && line[len - 1] && strchr(" \t\r\n", line[len - 1]))
             line[--len] = 0;
         if (!len)
             continue;

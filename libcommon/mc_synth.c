@@ -10,7 +10,7 @@
 const char *const mc_synth_class_names[MC_SYNTH_CLASSES] = {
     "disc", "ring", "square", "triangle", "cross", "star", "crescent", "stripes", "checks", "dots"};
 
-const float mc_synth_mean[3] = {.5f, .5f, .5f}, mc_synth_std[3] = {.25f, .25f, .25f};
+const float mc_synth_mean[3] = {.252f, .252f, .248f}, mc_synth_std[3] = {.183f, .182f, .179f};
 
 enum { DISC, RING, SQUARE, TRIANGLE, CROSS, STAR, CRESCENT, STRIPES, CHECKS, DOTS };
 
@@ -157,28 +157,24 @@ struct colour {
     float c[3];
 };
 
-static struct colour draw_colour(struct draw *d)
+/* Hue in turns, saturation and value as everywhere. */
+static struct colour colour_of(float hue, float saturation, float value)
 {
     struct colour c;
 
-    for (int k = 0; k < 3; k++)
-        c.c[k] = draw_in(d, .08f, .92f);
+    for (int k = 0; k < 3; k++) {
+        float h = hue + (float)(3 - k) / 3;
+        h = fabsf((h - floorf(h)) * 6 - 3); /* 3 at this channel's own hue, 0 at the opposite one */
+        c.c[k] = value * (1 - saturation * (1 - clamp(h - 1, 0, 1)));
+    }
     return c;
 }
 
-/* A colour that differs from another by at least this much. */
-static struct colour draw_contrast(struct draw *d, const struct colour *to, float least)
+static struct colour draw_colour(struct draw *d, float hue, float low, float high)
 {
-    struct colour c;
-    float far = 0;
+    float saturation = draw_in(d, .35f, .95f);
 
-    for (int tries = 0; tries < 16 && far < least; tries++) {
-        c = draw_colour(d);
-        far = 0;
-        for (int k = 0; k < 3; k++)
-            far += fabsf(c.c[k] - to->c[k]) / 3;
-    }
-    return c;
+    return colour_of(hue, saturation, draw_in(d, low, high));
 }
 
 static void blend(struct canvas *v, int row, int col, const struct colour *c, float cover)
@@ -219,7 +215,7 @@ static void draw_ground(struct canvas *v, struct draw *d, const struct colour *b
 /* A bar or a small disc or square, anywhere. */
 static void draw_distractor(struct canvas *v, struct draw *d)
 {
-    struct colour c = draw_colour(d);
+    struct colour c = draw_colour(d, draw_in(d, 0, 1), .2f, .8f);
     int kind = draw_below(d, 4);
     float x0 = draw_in(d, -1, 1), y0 = draw_in(d, -1, 1), turn = draw_in(d, 0, 1);
     float s = sine(turn), q = sine(turn + .25f);
@@ -237,11 +233,17 @@ static void draw_distractor(struct canvas *v, struct draw *d)
         }
 }
 
-static void draw_figure(struct canvas *v, struct draw *d, int label, const struct colour *ground)
+/* A class has hues that it likes, but shares them with its neighbours: half of the hue circle. The
+ * figure is brighter than the ground on the whole, not always. */
+#define SPREAD 2.5f
+static void draw_figure(struct canvas *v, struct draw *d, int label)
 {
-    struct colour fill = draw_contrast(d, ground, .16f), other = draw_contrast(d, &fill, .2f);
-    float scale = draw_in(d, .38f, .72f), aspect = draw_in(d, .8f, 1.25f);
-    float x0 = draw_in(d, -.4f, .4f), y0 = draw_in(d, -.4f, .4f), turn = draw_in(d, 0, 1);
+    float left = draw_in(d, -SPREAD, SPREAD), right = draw_in(d, -SPREAD, SPREAD);
+    float hue = ((float)label + (left + right)) / MC_SYNTH_CLASSES;
+    struct colour fill = draw_colour(d, hue, .5f, 1),
+                  other = draw_colour(d, draw_in(d, 0, 1), .1f, .5f);
+    float scale = draw_in(d, .5f, .8f), aspect = draw_in(d, .8f, 1.25f);
+    float x0 = draw_in(d, -.3f, .3f), y0 = draw_in(d, -.3f, .3f), turn = draw_in(d, -.07f, .07f);
     float s = sine(turn), q = sine(turn + .25f), shade = draw_in(d, -.25f, .25f);
     float phase_x = draw_in(d, 0, 1), phase_y = draw_in(d, 0, 1), per = draw_in(d, 1.4f, 2.4f);
     int textured = label >= STRIPES, outline = textured ? draw_below(d, 4) : label;
@@ -281,17 +283,17 @@ int32_t mc_synth_image(uint64_t seed, int split, uint32_t index, int size, uint8
     struct draw d = {.seed = seed, .split = (uint32_t)split, .index = index};
     static _Thread_local struct canvas v;
     int label = draw_below(&d, MC_SYNTH_CLASSES);
-    struct colour ground = draw_colour(&d);
+    struct colour ground = draw_colour(&d, draw_in(&d, 0, 1), .1f, .5f);
 
     v.size = size;
     v.pixel = 2 / (float)size;
     draw_ground(&v, &d, &ground);
     for (int n = draw_below(&d, 4); n > 0; n--)
         draw_distractor(&v, &d);
-    draw_figure(&v, &d, label, &ground);
+    draw_figure(&v, &d, label);
     for (int n = draw_below(&d, 3); n > 0; n--)
         draw_distractor(&v, &d);
-    float grain = draw_in(&d, .02f, .1f);
+    float grain = draw_in(&d, .02f, .07f);
     for (int k = 0; k < 3; k++)
         for (int row = 0; row < size; row++)
             for (int col = 0; col < size; col++) {
