@@ -127,8 +127,7 @@ $(BUILD)/share/mc/%: pipelines/%
 $(BUILD)/man/%.1: $(BUILD)/bin/%
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  MAN   $@")
-	$(Q)help2man --no-info --name "$$($< --help | awk '/^(Usage:|  or:|       )/ { next } !NF { exit } \
-		{ printf "%s%s", gap, $$0; gap = " " }' | sed 's/\.$$//')" -o $@ $<
+	$(Q)pipelines/man.sh $< > $@
 
 # keep objects of the pattern chains, so that a second make does nothing
 .SECONDARY:

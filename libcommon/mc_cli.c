@@ -77,7 +77,26 @@ void mc_warn(const struct mc_cli *cli, const char *fmt, ...)
 }
 
 static const char exit_statuses[] =
-    "\n\nExit status: 0 done, 1 failed, 2 usage, 3 input damaged or not what it should be.";
+    "Exit status: 0 done, 1 failed, 2 usage, 3 input damaged or not what it should be.";
+
+/* What --help begins with, cut out of argp's doc, since argp would begin with the usage. */
+static char *purpose, *examples;
+
+/* doc: "Purpose.\vExplanation.\n\nExamples:\n  ...". Returns argp's share of it, or NULL. */
+static char *split_doc(const char *doc)
+{
+    const char *post = strchr(doc, '\v'), *shown = strstr(doc, "Examples:\n");
+    char *rest = NULL;
+
+    if (!post || !shown)
+        return NULL;
+    purpose = strndup(doc, (size_t)(post - doc));
+    examples = strdup(shown);
+    if (!purpose || !examples ||
+        asprintf(&rest, "\nOptions:%.*s%s", (int)(shown - post), post, exit_statuses) < 0)
+        return NULL;
+    return rest;
+}
 
 void mc_cli_parse(struct mc_cli *cli, const struct argp *argp, int argc, char **argv, void *input)
 {
@@ -90,7 +109,7 @@ void mc_cli_parse(struct mc_cli *cli, const struct argp *argp, int argc, char **
     cli->device = "auto";
     cli->seed = 1;
     mc_stream_catch_signals();
-    if (asprintf(&doc, "%s%s", argp->doc ? argp->doc : "", exit_statuses) < 0 ||
+    if (!(doc = split_doc(argp->doc)) ||
         !(cli->operands = calloc(MC_MAX_OPERANDS, sizeof *cli->operands))) {
         fprintf(stderr, "%s: out of memory\n", program);
         exit(1);
@@ -132,6 +151,7 @@ error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state 
         cli->verbose = 1;
         return 0;
     case 'h':
+        printf("%s\n\n%s\n\n", purpose, examples);
         argp_state_help(state, stdout,
                         ARGP_HELP_STD_HELP & ~(ARGP_HELP_EXIT_OK | ARGP_HELP_EXIT_ERR));
         exit(close_stdout(1) ? 1 : 0);

@@ -80,8 +80,9 @@ enum {
     {0}
 /* clang-format on */
 
-/* Defaults, signal handlers (mc_stream_catch_signals), argp; usage errors exit 2. argp->doc begins
- * with one line of purpose; after \v come two examples; the exit statuses are added to it. */
+/* Defaults, signal handlers (mc_stream_catch_signals), argp; usage errors exit 2. argp->doc is
+ * "Purpose in one line.\vMore, if need be.\n\nExamples:\n  two that work as pasted"; --help begins
+ * with purpose and examples, and ends with the exit statuses. */
 void mc_cli_parse(struct mc_cli *cli, const struct argp *argp, int argc, char **argv, void *input);
 /* The common options and operands; ARGP_ERR_UNKNOWN for anything else. */
 error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state *state);

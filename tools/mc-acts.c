@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char doc[] =
-    "Count how the units of two networks fire together on data: a moments stream for mc-corr."
+    "Sum up how the units of two networks fire together on data, for mc-corr."
     "\vThe networks run in evaluation mode on unaugmented images, in one pass and constant memory. "
     "Shards of the same run, counted anywhere, add up in mc-corr. With --raw, one network's "
     "activations themselves.\n\n"

@@ -19,10 +19,10 @@ for program in "$MC_BUILD"/bin/mc-*; do
     cp out help
     status 0 "$name" -h
     cmp -s out help || complain "-h is not --help"
-    case $(head -n 1 help) in "Usage: $name "*) ;; *) complain "--help begins otherwise" ;; esac
-    # the purpose: one sentence between the usage and the options
-    purpose=$(awk '/^(Usage:|  or:|       )/ { next } !NF { exit } { print }' help)
-    case $purpose in [A-Z]*.) ;; *) complain "has the purpose '$purpose'" ;; esac
+    # the purpose in one line, then examples, then the usage
+    case $(head -n 1 help) in [A-Z]*.) ;; *) complain "--help begins with '$(head -n 1 help)'" ;; esac
+    [ "$(sed -n '2,3p' help | paste -sd '|')" = '|Examples:' ] || complain "no examples behind the purpose"
+    grep -q "^Usage: $name " help || complain "--help lacks the usage"
     grep -q '^Exit status: 0 done, 1 failed, 2 usage, 3 input' help || complain "--help lacks the exit statuses"
     sed -n '/^Examples:/,/^$/p' help | sed '1d;$d' >examples
     [ "$(grep -c "^  .*\b$name\b" examples)" -ge 2 ] || complain "--help lacks two examples"
