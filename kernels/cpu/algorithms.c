@@ -19,7 +19,7 @@ const char *cpu_pass_name(enum cpu_pass pass)
 
 const char *cpu_algorithm_name(enum cpu_algorithm a)
 {
-    static const char *const names[] = {"direct", "winograd"};
+    static const char *const names[] = {"direct", "dnnl-winograd", "winograd"};
     return names[a];
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Convolutions by oneDNN: activations in the plan's fixed layout, weights in the layout that the
- * primitive asks for, copied from and to the flat vector at each use (they are small). */
+ * Convolutions by oneDNN, or by our own Winograd kernels where the table says so: activations in
+ * the plan's fixed layout, weights in the layout that the pass wants, copied from and to the flat
+ * vector at each use (they are small). */
 #include "cpu.h"
 
 #include <assert.h>
@@ -13,6 +14,7 @@ struct pass {
     dnnl_memory_t data[2];         /* the activation read and the one written (or dy) */
     dnnl_memory_t weights, flat, scratch;
     size_t weights_bytes, scratch_bytes;
+    struct cpu_wino wino; /* group 0: by oneDNN */
 };
 
 struct cpu_conv {
@@ -129,6 +131,49 @@ static dnnl_status_t describe_pass(dnnl_convolution_desc_t *cd, enum cpu_pass pa
         s->bias ? &d->bias : NULL, &d->dst, stride, pad, far);
 }
 
+/* Can our Winograd kernels do this pass? Then fill it in. */
+static int make_winograd(const struct cpu *be, const struct cpu_conv_shape *s, enum cpu_pass pass,
+                         struct pass *p)
+{
+    enum { CACHE = 384 << 10, MOST = 64 };
+    const size_t b = (size_t)be->k->block;
+    const size_t icb = ((size_t)s->ic + b - 1) / b, ocb = ((size_t)s->oc + b - 1) / b;
+    struct cpu_wino *w = &p->wino;
+
+    if (s->kernel[0] != 3 || s->kernel[1] != 3 || s->stride[0] != 1 || s->stride[1] != 1 ||
+        s->groups != 1 || s->plain_input || s->pad[0] != s->pad[1] || s->pad[0] > 2 ||
+        (pass == CPU_FORWARD && s->bias))
+        return 0;
+    *w = pass == CPU_DATA ? (struct cpu_wino){.icb = ocb,
+                                              .ocb = icb,
+                                              .ih = s->oh,
+                                              .iw = s->ow,
+                                              .oh = s->ih,
+                                              .ow = s->iw,
+                                              .pad = 2 - s->pad[0]}
+                          : (struct cpu_wino){.icb = icb,
+                                              .ocb = ocb,
+                                              .ih = s->ih,
+                                              .iw = s->iw,
+                                              .oh = s->oh,
+                                              .ow = s->ow,
+                                              .pad = s->pad[0]};
+    w->n = (size_t)s->n;
+    w->tiles_h = ((size_t)w->oh + 3) / 4;
+    w->tiles_w = ((size_t)w->ow + 3) / 4;
+    for (w->group = 16; w->group < MOST;) {
+        struct cpu_wino more = *w;
+        more.group += 16;
+        if (CPU_WINO_WORK(&more, b) * sizeof(float) > CACHE)
+            break;
+        *w = more;
+    }
+    const size_t weights = 36 * icb * ocb * b * b * sizeof(float);
+    p->weights_bytes = pass == CPU_WEIGHTS ? weights * (size_t)be->base.threads : weights;
+    p->scratch_bytes = CPU_WINO_WORK(w, b) * sizeof(float) * (size_t)be->base.threads;
+    return 1;
+}
+
 /* The pass's primitive descriptor by the wanted algorithm, or directly where that cannot be had. */
 static dnnl_status_t create_pass(struct cpu *be, dnnl_primitive_desc_t *pd, enum cpu_pass pass,
                                  const struct cpu_conv_shape *s, const struct descs *d,
@@ -137,7 +182,7 @@ static dnnl_status_t create_pass(struct cpu *be, dnnl_primitive_desc_t *pd, enum
     const dnnl_alg_kind_t algs[] = {dnnl_convolution_winograd, dnnl_convolution_direct};
     dnnl_status_t st = dnnl_unimplemented;
 
-    for (int i = s->algorithm[pass] == CPU_WINOGRAD ? 0 : 1; i < 2 && st == dnnl_unimplemented;
+    for (int i = s->algorithm[pass] == CPU_DNNL_WINOGRAD ? 0 : 1; i < 2 && st == dnnl_unimplemented;
          i++) {
         dnnl_convolution_desc_t cd, hint_cd;
         dnnl_primitive_desc_t hint = NULL;
@@ -175,7 +220,8 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
     for (enum cpu_pass pass = 0; !rc && pass < CPU_N_PASSES; pass++) {
         const int wanted[] = {1, s->backward_data, s->backward_weights};
         dnnl_primitive_desc_t pd = NULL;
-        if (!wanted[pass])
+        if (!wanted[pass] ||
+            (s->algorithm[pass] == CPU_WINOGRAD && make_winograd(be, s, pass, &c->pass[pass])))
             continue;
         rc = failed(err, create_pass(be, &pd, pass, s, &d, attr), "this shape");
         if (!rc)
@@ -241,6 +287,12 @@ void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, c
 {
     struct pass *p = &c->pass[CPU_FORWARD];
 
+    if (p->wino.group) {
+        const struct cpu_kernels *k = c->be->k;
+        k->wino_weights_in(&p->wino, (size_t)c->s.ic, (size_t)c->s.oc, 0, weight, work);
+        k->wino_conv(&p->wino, x, work, y, (float *)work + p->weights_bytes / sizeof(float));
+        return;
+    }
     place(p, weight, work);
     point(p->data[0], x);
     point(p->data[1], y);
@@ -261,6 +313,12 @@ void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *we
 {
     struct pass *p = &c->pass[CPU_DATA];
 
+    if (p->wino.group) {
+        const struct cpu_kernels *k = c->be->k;
+        k->wino_weights_in(&p->wino, (size_t)c->s.oc, (size_t)c->s.ic, 1, weight, work);
+        k->wino_conv(&p->wino, dy, work, dx, (float *)work + p->weights_bytes / sizeof(float));
+        return;
+    }
     place(p, weight, work);
     point(p->data[0], dy);
     point(p->data[1], dx);
@@ -278,6 +336,13 @@ void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *
 {
     struct pass *p = &c->pass[CPU_WEIGHTS];
 
+    if (p->wino.group) {
+        const struct cpu_kernels *k = c->be->k;
+        k->wino_grad(&p->wino, x, dy, work, (float *)work + p->weights_bytes / sizeof(float));
+        k->wino_weights_out(&p->wino, (size_t)c->s.ic, (size_t)c->s.oc, work,
+                            (size_t)c->be->base.threads, dweight);
+        return;
+    }
     place(p, dweight, work);
     point(p->data[0], x);
     point(p->data[1], dy);

@@ -32,7 +32,8 @@ struct cpu {
  * Weights come from and go to the flat vector; the copies in oneDNN's layout live in `work`. */
 struct cpu_conv;
 enum cpu_pass { CPU_FORWARD, CPU_DATA, CPU_WEIGHTS, CPU_N_PASSES };
-enum cpu_algorithm { CPU_DIRECT, CPU_WINOGRAD, CPU_N_ALGORITHMS };
+/* oneDNN's direct convolution, its Winograd, ours. */
+enum cpu_algorithm { CPU_DIRECT, CPU_DNNL_WINOGRAD, CPU_WINOGRAD, CPU_N_ALGORITHMS };
 struct cpu_conv_shape {
     int n, ic, ih, iw, oc, oh, ow;
     int kernel[2], stride[2], pad[2], groups;

@@ -32,6 +32,15 @@ struct cpu_window { /* pooling */
     int adaptive; /* windows as PyTorch's AdaptiveAvgPool2d */
 };
 
+/* A 3x3 convolution of stride 1 in tiles of 4x4 output pixels; group: tiles taken at a time, a
+ * multiple of 16. */
+struct cpu_wino {
+    size_t n, icb, ocb, tiles_h, tiles_w, group;
+    int ih, iw, oh, ow, pad;
+};
+/* Floats that one thread works in. */
+#define CPU_WINO_WORK(c, b) (36 * ((c)->icb + (c)->ocb) * (c)->group * (size_t)(b))
+
 struct cpu_kernels {
     const char *name;
     int block;
@@ -65,6 +74,17 @@ struct cpu_kernels {
                      float *y);
     void (*avg_pool_back)(const struct cpu_shape *s, const struct cpu_window *w, const float *dy,
                           float *dx);
+
+    /* Winograd (kernels_winograd.h). u: 36 * IC * OC transformed weights, channels rounded up to
+     * blocks; work: CPU_WINO_WORK a thread; du: 36 * IC * OC a thread. */
+    void (*wino_weights_in)(const struct cpu_wino *c, size_t ic, size_t oc, int data,
+                            const float *w, float *u);
+    void (*wino_conv)(const struct cpu_wino *c, const float *x, const float *u, float *y,
+                      float *work);
+    void (*wino_grad)(const struct cpu_wino *c, const float *x, const float *dy, float *du,
+                      float *work);
+    void (*wino_weights_out)(const struct cpu_wino *c, size_t ic, size_t oc, const float *du,
+                             size_t threads, float *dw);
 
     /* Flat vectors. */
     void (*sgd)(size_t n, float *p, float *m, const float *grad, const float *point, float lr,

@@ -3,6 +3,7 @@
  * One instruction set's kernels and their table: ISA and BLOCK are defined by isa_*.c. */
 #include "kernels.h"
 
+#include <omp.h>
 #include <string.h>
 
 #define PASTE_(a, b) a##_##b
@@ -20,6 +21,7 @@ typedef double vd __attribute__((vector_size(BLOCK * 4), may_alias));
 #include "kernels_pointwise.h"
 #include "kernels_vector.h"
 #include "kernels_moments.h"
+#include "kernels_winograd.h"
 
 const struct cpu_kernels PASTE(cpu_kernels, ISA) = {
     .name = STRING(ISA),
@@ -38,6 +40,10 @@ const struct cpu_kernels PASTE(cpu_kernels, ISA) = {
     .max_pool_back = KERNEL(max_pool_back),
     .avg_pool = KERNEL(avg_pool),
     .avg_pool_back = KERNEL(avg_pool_back),
+    .wino_weights_in = KERNEL(wino_weights_in),
+    .wino_conv = KERNEL(wino_conv),
+    .wino_grad = KERNEL(wino_grad),
+    .wino_weights_out = KERNEL(wino_weights_out),
     .sgd = KERNEL(sgd),
     .lincomb = KERNEL(lincomb),
     .sumsq = KERNEL(sumsq),

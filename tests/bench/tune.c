@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Times every algorithm of every convolution of the given networks, and prints the lines of
+ * kernels/cpu/algorithms.tsv for this instruction set: what is fastest, direct unless another is
+ * faster by a twentieth.
+ *
+ *     tune threads repeats batch net:HEIGHTxWIDTH...
+ *
+ * Repeats are interleaved, and the least time counts, so that a busy machine does little harm. */
+#include "cpu/cpu.h"
+#include "mc_nets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static struct mc_error err;
+
+static void need(int rc)
+{
+    if (!rc)
+        return;
+    fprintf(stderr, "tune: %s\n", err.text);
+    exit(1);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static float *floats(size_t n)
+{
+    float *p = aligned_alloc(64, (n * sizeof *p / 64 + 1) * 64);
+    if (!p)
+        need(mc_fail(&err, MC_ENOMEM, "out of memory"));
+    for (size_t i = 0; i < n; i++)
+        p[i] = (float)(i % 17) * .1f - .8f;
+    return p;
+}
+
+static void measure(struct cpu *be, struct cpu_conv_shape s, enum cpu_pass pass, int repeats)
+{
+    const size_t b = (size_t)be->k->block;
+    const size_t ic = s.plain_input ? (size_t)s.ic : ((size_t)s.ic + b - 1) / b * b;
+    const size_t oc = ((size_t)s.oc + b - 1) / b * b;
+    float *x = floats((size_t)(s.n * s.ih * s.iw) * ic);
+    float *y = floats((size_t)(s.n * s.oh * s.ow) * oc);
+    float *w = floats((size_t)(s.ic / s.groups * s.oc * s.kernel[0] * s.kernel[1]));
+    struct cpu_conv *conv[CPU_N_ALGORITHMS] = {NULL};
+    void *work[CPU_N_ALGORITHMS] = {NULL};
+    double least[CPU_N_ALGORITHMS];
+    enum cpu_algorithm best = CPU_DIRECT;
+    char text[CPU_SHAPE_TEXT];
+
+    s.backward_data = s.backward_weights = 1;
+    for (enum cpu_algorithm a = 0; a < CPU_N_ALGORITHMS; a++) {
+        s.algorithm[pass] = a;
+        least[a] = 1e9;
+        need(cpu_conv_new(be, &s, &conv[a], &err));
+        work[a] = floats(cpu_conv_work(conv[a]) / sizeof(float));
+    }
+    for (int r = 0; r < repeats; r++)
+        for (enum cpu_algorithm a = 0; a < CPU_N_ALGORITHMS; a++) {
+            const double t = now();
+            if (pass == CPU_FORWARD)
+                cpu_conv_forward(conv[a], x, w, NULL, y, work[a]);
+            else if (pass == CPU_DATA)
+                cpu_conv_backward_data(conv[a], y, w, x, work[a]);
+            else
+                cpu_conv_backward_weights(conv[a], x, y, w, work[a]);
+            const double took = now() - t;
+            least[a] = took < least[a] ? took : least[a];
+        }
+    for (enum cpu_algorithm a = 1; a < CPU_N_ALGORITHMS; a++)
+        if (least[a] < .95 * least[CPU_DIRECT] && least[a] < least[best])
+            best = a;
+    cpu_conv_text(&s, text);
+    printf("%s\t%s\t%s\t%s", be->k->name, cpu_pass_name(pass), text, cpu_algorithm_name(best));
+    for (enum cpu_algorithm a = 0; a < CPU_N_ALGORITHMS; a++) {
+        printf("\t%.3f", least[a] * 1e3);
+        cpu_conv_free(conv[a]);
+        free(work[a]);
+    }
+    printf("\n");
+    fflush(stdout);
+    free(x);
+    free(y);
+    free(w);
+}
+
+/* Every 3x3 convolution of stride 1 of the network; nothing else has a choice. */
+static void tune(struct cpu *be, const char *net, int repeats, int batch)
+{
+    struct mc_net_spec spec = {3, 32, 32, 10, {.5f, .5f, .5f}, {.25f, .25f, .25f}};
+    struct mc_graph *g = NULL;
+    char name[64], seen[256][CPU_SHAPE_TEXT];
+    size_t n_seen = 0;
+
+    if (sscanf(net, "%63[^:]:%dx%d", name, &spec.height, &spec.width) != 3)
+        need(mc_fail(&err, MC_EUSAGE, "'%s' is not net:HEIGHTxWIDTH", net));
+    need(mc_net_build(&g, name, &spec, &err));
+    for (int i = 0; i < g->n_nodes; i++) {
+        const struct mc_node *n = &g->nodes[i], *in = n->n_in ? &g->nodes[n->in[0]] : NULL;
+        struct cpu_conv_shape s;
+        char text[CPU_SHAPE_TEXT];
+        size_t k = 0;
+        if (n->op != MC_OP_CONV || n->in[0] == 0 || n->kernel[0] != 3 || n->stride[0] != 1)
+            continue;
+        s = (struct cpu_conv_shape){.n = batch,
+                                    .ic = in->c,
+                                    .ih = in->h,
+                                    .iw = in->w,
+                                    .oc = n->c,
+                                    .oh = n->h,
+                                    .ow = n->w,
+                                    .kernel = {n->kernel[0], n->kernel[1]},
+                                    .stride = {n->stride[0], n->stride[1]},
+                                    .pad = {n->pad[0], n->pad[1]},
+                                    .groups = n->groups};
+        cpu_conv_text(&s, text);
+        while (k < n_seen && strcmp(seen[k], text))
+            k++;
+        if (k < n_seen || n_seen == sizeof seen / sizeof *seen)
+            continue;
+        memcpy(seen[n_seen++], text, sizeof text);
+        for (enum cpu_pass pass = 0; pass < CPU_N_PASSES; pass++)
+            measure(be, s, pass, repeats);
+    }
+    mc_graph_free(g);
+}
+
+int main(int argc, char **argv)
+{
+    struct mc_backend *be = NULL;
+
+    if (argc < 5) {
+        fprintf(stderr, "usage: tune threads repeats batch net:HEIGHTxWIDTH...\n");
+        return 2;
+    }
+    need(mc_backend_open(&be, "cpu", atoi(argv[1]), &err));
+    for (int i = 4; i < argc; i++)
+        tune((struct cpu *)be, argv[i], atoi(argv[2]), atoi(argv[3]));
+    be->close(be);
+    return 0;
+}
