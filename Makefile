@@ -57,6 +57,9 @@ valgrind: ## unit and CLI tests under valgrind, on the portable kernels
 bench: all $(BENCHES) ## this suite and its peers in turn, with ratios
 	@for b in $(sort $(wildcard tests/bench/*.sh)); do echo "== $$b"; $(HERE) $$b || exit 1; done
 
+tune: $(BUILD)/tests/bench/tune ## choose the convolutions' algorithms by timing them here
+	tests/bench/write-table $(BUILD)
+
 FUZZ_SECONDS ?= 60
 fuzz: ## random damage to every kind of input for FUZZ_SECONDS each, under the sanitizers
 	+$(MAKE) --no-print-directory BUILD=build-sanitize EXTRA_CFLAGS='$(SANITIZE)' fuzzers
@@ -134,5 +137,5 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check sanitize valgrind bench fuzz man install format clean help \
+.PHONY: all demo check sanitize valgrind bench tune fuzz man install format clean help \
         programs-of-tests fuzzers

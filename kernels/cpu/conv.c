@@ -161,10 +161,11 @@ static int make_winograd(const struct cpu *be, const struct cpu_conv_shape *s, e
     w->n = (size_t)s->n;
     w->tiles_h = ((size_t)w->oh + 3) / 4;
     w->tiles_w = ((size_t)w->ow + 3) / 4;
-    for (w->group = 16; w->group < MOST;) {
+    for (size_t rows = 1; rows == 1 || rows * w->tiles_w <= MOST; rows++) {
         struct cpu_wino more = *w;
-        more.group += 16;
-        if (CPU_WINO_WORK(&more, b) * sizeof(float) > CACHE)
+        more.rows = rows;
+        more.group = (rows * w->tiles_w + 15) / 16 * 16;
+        if (rows > 1 && CPU_WINO_WORK(&more, b) * sizeof(float) > CACHE)
             break;
         *w = more;
     }

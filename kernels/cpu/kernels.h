@@ -32,14 +32,20 @@ struct cpu_window { /* pooling */
     int adaptive; /* windows as PyTorch's AdaptiveAvgPool2d */
 };
 
-/* A 3x3 convolution of stride 1 in tiles of 4x4 output pixels; group: tiles taken at a time, a
- * multiple of 16. */
+/* A 3x3 convolution of stride 1 in tiles of 4x4 output pixels; so many rows of tiles are taken at a
+ * time; group: their tiles, rounded up to a multiple of 16. */
 struct cpu_wino {
-    size_t n, icb, ocb, tiles_h, tiles_w, group;
+    size_t n, icb, ocb, tiles_h, tiles_w, rows, group;
     int ih, iw, oh, ow, pad;
 };
+/* Blocks from one of the 36 planes to the next: odd, or all would fall into one set of the cache.
+ */
+#define CPU_WINO_PLANE(cb, group) ((cb) * (group) + 1)
 /* Floats that one thread works in. */
-#define CPU_WINO_WORK(c, b) (36 * ((c)->icb + (c)->ocb) * (c)->group * (size_t)(b))
+#define CPU_WINO_WORK(c, b)                                                                        \
+    ((36 * (CPU_WINO_PLANE((c)->icb, (c)->group) + CPU_WINO_PLANE((c)->ocb, (c)->group)) +         \
+      6 * (4 * (c)->tiles_w + 2)) *                                                                \
+     (size_t)(b))
 
 struct cpu_kernels {
     const char *name;

@@ -58,57 +58,52 @@ static inline __attribute__((always_inline)) void wino_spread(const vf *x, size_
     y[5 * to] = x3;
 }
 
-/* The pixels (h0.., w0..) of a plane, n x n of them, 0 outside. */
-static inline __attribute__((always_inline)) void wino_fetch(const vf *plane, int h, int w, int h0,
-                                                             int w0, int n, vf *to)
+/* Transformed input of the tile rows [r0, r0 + rows): v[36][cb][tile][b], the 36 planes
+ * CPU_WINO_PLANE blocks apart. First down the columns of a whole row of tiles, whose pixels lie one
+ * behind the other in memory, then along the rows. */
+static void wino_load(const struct cpu_wino *c, const float *x, size_t r0, size_t rows, float *v,
+                      float *strip)
 {
-    if (h0 >= 0 && w0 >= 0 && h0 + n <= h && w0 + n <= w) {
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < n; j++)
-                to[i * n + j] = plane[(h0 + i) * w + w0 + j];
-        return;
-    }
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            const int y = h0 + i, x = w0 + j;
-            to[i * n + j] = y >= 0 && y < h && x >= 0 && x < w ? plane[y * w + x] : ZERO;
-        }
-}
+    const size_t width = (size_t)c->iw, plane = (size_t)c->ih * width;
+    const size_t far = CPU_WINO_PLANE(c->icb, c->group), wide = 4 * c->tiles_w + 2,
+                 pad = (size_t)c->pad;
+    const size_t right = wide - pad < width ? wide : width + pad;
 
-/* Where tile t of the whole batch lies. */
-struct wino_tile {
-    size_t n;
-    int h, w; /* first output pixel */
-};
-
-static inline struct wino_tile wino_tile_at(const struct cpu_wino *c, size_t t)
-{
-    const size_t per = c->tiles_h * c->tiles_w;
-    struct wino_tile at = {t / per, (int)(t % per / c->tiles_w) * 4, (int)(t % c->tiles_w) * 4};
-    return at;
-}
-
-/* Transformed input of the tiles [t0, t0 + tiles): v[36][cb][group][b]. */
-static void wino_load(const struct cpu_wino *c, const float *x, size_t t0, size_t tiles, float *v)
-{
-    const size_t plane = (size_t)(c->ih * c->iw), far = c->icb * c->group;
-
-    for (size_t t = 0; t < c->group; t++) {
-        const struct wino_tile at = wino_tile_at(c, t0 + t);
-        for (size_t cb = 0; cb < c->icb; cb++) {
-            vf d[36], e[36], *to = (vf *)v + cb * c->group + t;
-            if (t >= tiles) {
-                for (size_t k = 0; k < 36; k++)
-                    to[k * far] = ZERO;
-                continue;
+    for (size_t cb = 0; cb < c->icb; cb++) {
+        vf *to = (vf *)v + cb * c->group, *e = (vf *)strip;
+        for (size_t r = 0; r < rows; r++) {
+            const size_t n = (r0 + r) / c->tiles_h;
+            const int h0 = (int)((r0 + r) % c->tiles_h) * 4 - c->pad;
+            const vf *from = (const vf *)x + (n * c->icb + cb) * plane;
+            const int inside = h0 >= 0 && h0 + 6 <= c->ih;
+            for (size_t j = 0; j < pad; j++)
+                for (size_t i = 0; i < 6; i++)
+                    e[i * wide + j] = ZERO;
+            for (size_t j = right; j < wide; j++)
+                for (size_t i = 0; i < 6; i++)
+                    e[i * wide + j] = ZERO;
+            if (inside) {
+                const vf *p = from + (size_t)h0 * width;
+                for (size_t j = pad; j < right; j++)
+                    wino_in(p + j - pad, width, e + j, wide);
+            } else {
+                for (size_t j = pad; j < right; j++) {
+                    vf d[6];
+                    for (int i = 0; i < 6; i++) {
+                        const int h = h0 + i;
+                        d[i] = h >= 0 && h < c->ih ? from[(size_t)h * width + j - pad] : ZERO;
+                    }
+                    wino_in(d, 1, e + j, wide);
+                }
             }
-            wino_fetch((const vf *)x + (at.n * c->icb + cb) * plane, c->ih, c->iw, at.h - c->pad,
-                       at.w - c->pad, 6, d);
-            for (size_t j = 0; j < 6; j++)
-                wino_in(d + j, 6, e + j, 6);
-            for (size_t i = 0; i < 6; i++)
-                wino_in(e + i * 6, 1, to + i * 6 * far, far);
+            for (size_t t = 0; t < c->tiles_w; t++)
+                for (size_t i = 0; i < 6; i++)
+                    wino_in(e + i * wide + 4 * t, 1, to + i * 6 * far + t, far);
+            to += c->tiles_w;
         }
+        for (size_t t = rows * c->tiles_w; t < c->group; t++, to++)
+            for (size_t k = 0; k < 36; k++)
+                to[k * far] = ZERO;
     }
 }
 
@@ -138,31 +133,34 @@ static inline __attribute__((always_inline)) void wino_product(size_t icb, size_
     }
 }
 
-static void wino_store(const struct cpu_wino *c, const float *m, size_t t0, size_t tiles, float *y)
+/* The way back: along the rows of the tiles, then down their columns into the image. */
+static void wino_store(const struct cpu_wino *c, const float *m, size_t r0, size_t rows, float *y,
+                       float *strip)
 {
-    const size_t plane = (size_t)(c->oh * c->ow), far = c->ocb * c->group;
+    const size_t width = (size_t)c->ow, plane = (size_t)c->oh * width;
+    const size_t wide = 4 * c->tiles_w + 2, far = CPU_WINO_PLANE(c->ocb, c->group);
 
-    for (size_t t = 0; t < tiles; t++) {
-        const struct wino_tile at = wino_tile_at(c, t0 + t);
-        const int rows = c->oh - at.h < 4 ? c->oh - at.h : 4;
-        const int cols = c->ow - at.w < 4 ? c->ow - at.w : 4;
-        for (size_t cb = 0; cb < c->ocb; cb++) {
-            const vf *from = (const vf *)m + cb * c->group + t;
-            vf e[24], o[16];
-            vf *to = (vf *)y + (at.n * c->ocb + cb) * plane + (size_t)(at.h * c->ow + at.w);
-            for (size_t j = 0; j < 6; j++)
-                wino_out(from + j * far, 6 * far, e + j, 6);
-            for (size_t i = 0; i < 4; i++)
-                wino_out(e + i * 6, 1, o + i * 4, 1);
-            if (rows == 4 && cols == 4) {
-                for (int i = 0; i < 4; i++)
-                    for (int j = 0; j < 4; j++)
-                        to[i * c->ow + j] = o[i * 4 + j];
-                continue;
+    for (size_t cb = 0; cb < c->ocb; cb++) {
+        const vf *from = (const vf *)m + cb * c->group;
+        vf *e = (vf *)strip;
+        for (size_t r = 0; r < rows; r++, from += c->tiles_w) {
+            const size_t n = (r0 + r) / c->tiles_h;
+            const int h0 = (int)((r0 + r) % c->tiles_h) * 4;
+            vf *to = (vf *)y + (n * c->ocb + cb) * plane + (size_t)h0 * width;
+            for (size_t t = 0; t < c->tiles_w; t++)
+                for (size_t i = 0; i < 6; i++)
+                    wino_out(from + i * 6 * far + t, far, e + i * wide + 4 * t, 1);
+            if (h0 + 4 <= c->oh) {
+                for (size_t j = 0; j < width; j++)
+                    wino_out(e + j, wide, to + j, width);
+            } else {
+                for (size_t j = 0; j < width; j++) {
+                    vf o[4];
+                    wino_out(e + j, wide, o, 1);
+                    for (int i = 0; i < c->oh - h0; i++)
+                        to[(size_t)i * width + j] = o[i];
+                }
             }
-            for (int i = 0; i < rows; i++)
-                for (int j = 0; j < cols; j++)
-                    to[i * c->ow + j] = o[i * 4 + j];
         }
     }
 }
@@ -170,23 +168,24 @@ static void wino_store(const struct cpu_wino *c, const float *m, size_t t0, size
 static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const float *u, float *y,
                               float *work)
 {
-    const size_t tiles = c->n * c->tiles_h * c->tiles_w, groups = (tiles + c->group - 1) / c->group;
+    const size_t all = c->n * c->tiles_h, groups = (all + c->rows - 1) / c->rows;
+    const size_t vfar = CPU_WINO_PLANE(c->icb, c->group), mfar = CPU_WINO_PLANE(c->ocb, c->group);
 
 #pragma omp parallel
     {
         float *v = work + (size_t)omp_get_thread_num() * CPU_WINO_WORK(c, BLOCK);
-        float *m = v + 36 * c->icb * c->group * BLOCK;
+        float *m = v + 36 * vfar * BLOCK, *strip = m + 36 * mfar * BLOCK;
 #pragma omp for schedule(static)
         for (size_t g = 0; g < groups; g++) {
-            const size_t t0 = g * c->group, here = tiles - t0 < c->group ? tiles - t0 : c->group;
-            wino_load(c, x, t0, here, v);
+            const size_t r0 = g * c->rows, rows = all - r0 < c->rows ? all - r0 : c->rows;
+            wino_load(c, x, r0, rows, v, strip);
             for (size_t k = 0; k < 36; k++)
                 for (size_t ob = 0; ob < c->ocb; ob++)
                     for (size_t t = 0; t < c->group; t += 16)
-                        wino_product(c->icb, c->group, v + (k * c->icb * c->group + t) * BLOCK,
+                        wino_product(c->icb, c->group, v + (k * vfar + t) * BLOCK,
                                      (const vf *)u + (k * c->ocb + ob) * c->icb * BLOCK,
-                                     (vf *)m + (k * c->ocb + ob) * c->group + t);
-            wino_store(c, m, t0, here, y);
+                                     (vf *)m + k * mfar + ob * c->group + t);
+            wino_store(c, m, r0, rows, y, strip);
         }
     }
 }
@@ -196,11 +195,13 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
 static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm, float *du)
 {
     enum { R = BLOCK == 16 ? 16 : 8 };
+    const size_t vfar = CPU_WINO_PLANE(c->icb, c->group), mfar = CPU_WINO_PLANE(c->ocb, c->group);
+
     for (size_t k = 0; k < 36; k++)
         for (size_t ib = 0; ib < c->icb; ib++)
             for (size_t ob = 0; ob < c->ocb; ob++) {
-                const float *a = v + (k * c->icb + ib) * c->group * BLOCK;
-                const vf *b = (const vf *)dm + (k * c->ocb + ob) * c->group;
+                const float *a = v + (k * vfar + ib * c->group) * BLOCK;
+                const vf *b = (const vf *)dm + k * mfar + ob * c->group;
                 vf *to = (vf *)du + ((k * c->icb + ib) * c->ocb + ob) * BLOCK;
                 vf acc[R];
 #pragma GCC unroll 16
@@ -218,28 +219,41 @@ static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm
             }
 }
 
-/* A dY A' of the tiles: dm[36][ocb][group][b]. */
-static void wino_load_dy(const struct cpu_wino *c, const float *dy, size_t t0, size_t tiles,
-                         float *dm)
+/* A dY A' of the tile rows: dm[36][ocb][tile][b]. */
+static void wino_load_dy(const struct cpu_wino *c, const float *dy, size_t r0, size_t rows,
+                         float *dm, float *strip)
 {
-    const size_t plane = (size_t)(c->oh * c->ow), far = c->ocb * c->group;
+    const size_t width = (size_t)c->ow, plane = (size_t)c->oh * width;
+    const size_t wide = 4 * c->tiles_w + 2, far = CPU_WINO_PLANE(c->ocb, c->group);
 
-    for (size_t t = 0; t < c->group; t++) {
-        const struct wino_tile at = wino_tile_at(c, t0 + t);
-        for (size_t cb = 0; cb < c->ocb; cb++) {
-            vf d[16], e[24], *to = (vf *)dm + cb * c->group + t;
-            if (t >= tiles) {
-                for (size_t k = 0; k < 36; k++)
-                    to[k * far] = ZERO;
-                continue;
+    for (size_t cb = 0; cb < c->ocb; cb++) {
+        vf *to = (vf *)dm + cb * c->group, *e = (vf *)strip;
+        for (size_t r = 0; r < rows; r++) {
+            const size_t n = (r0 + r) / c->tiles_h;
+            const int h0 = (int)((r0 + r) % c->tiles_h) * 4;
+            const vf *from = (const vf *)dy + (n * c->ocb + cb) * plane + (size_t)h0 * width;
+            for (size_t j = width; j < wide; j++)
+                for (size_t i = 0; i < 6; i++)
+                    e[i * wide + j] = ZERO;
+            if (h0 + 4 <= c->oh) {
+                for (size_t j = 0; j < width; j++)
+                    wino_spread(from + j, width, e + j, wide);
+            } else {
+                for (size_t j = 0; j < width; j++) {
+                    vf d[4];
+                    for (int i = 0; i < 4; i++)
+                        d[i] = h0 + i < c->oh ? from[(size_t)i * width + j] : ZERO;
+                    wino_spread(d, 1, e + j, wide);
+                }
             }
-            wino_fetch((const vf *)dy + (at.n * c->ocb + cb) * plane, c->oh, c->ow, at.h, at.w, 4,
-                       d);
-            for (size_t j = 0; j < 4; j++)
-                wino_spread(d + j, 4, e + j, 4);
-            for (size_t i = 0; i < 6; i++)
-                wino_spread(e + i * 4, 1, to + i * 6 * far, far);
+            for (size_t t = 0; t < c->tiles_w; t++)
+                for (size_t i = 0; i < 6; i++)
+                    wino_spread(e + i * wide + 4 * t, 1, to + i * 6 * far + t, far);
+            to += c->tiles_w;
         }
+        for (size_t t = rows * c->tiles_w; t < c->group; t++, to++)
+            for (size_t k = 0; k < 36; k++)
+                to[k * far] = ZERO;
     }
 }
 
@@ -247,33 +261,33 @@ static void wino_load_dy(const struct cpu_wino *c, const float *dy, size_t t0, s
 static void KERNEL(wino_grad)(const struct cpu_wino *c, const float *x, const float *dy, float *du,
                               float *work)
 {
-    const size_t tiles = c->n * c->tiles_h * c->tiles_w, groups = (tiles + c->group - 1) / c->group;
+    const size_t all = c->n * c->tiles_h, groups = (all + c->rows - 1) / c->rows;
     const size_t size = 36 * c->icb * c->ocb * BLOCK * BLOCK;
 
 #pragma omp parallel
     {
         const size_t me = (size_t)omp_get_thread_num();
         float *v = work + me * CPU_WINO_WORK(c, BLOCK);
-        float *m = v + 36 * c->icb * c->group * BLOCK, *sum = du + me * size;
+        float *m = v + 36 * CPU_WINO_PLANE(c->icb, c->group) * BLOCK;
+        float *strip = m + 36 * CPU_WINO_PLANE(c->ocb, c->group) * BLOCK, *sum = du + me * size;
         memset(sum, 0, size * sizeof *sum);
 #pragma omp for schedule(static)
         for (size_t g = 0; g < groups; g++) {
-            const size_t t0 = g * c->group, here = tiles - t0 < c->group ? tiles - t0 : c->group;
-            wino_load(c, x, t0, here, v);
-            wino_load_dy(c, dy, t0, here, m);
+            const size_t r0 = g * c->rows, rows = all - r0 < c->rows ? all - r0 : c->rows;
+            wino_load(c, x, r0, rows, v, strip);
+            wino_load_dy(c, dy, r0, rows, m, strip);
             wino_outer(c, v, m, sum);
         }
     }
 }
 
 /* G: three values to six, and its transpose. */
-static inline __attribute__((always_inline)) void wino_g(const float *x, size_t step, float *y,
-                                                         size_t to)
+static inline __attribute__((always_inline)) void wino_g(const vf *x, size_t step, vf *y, size_t to)
 {
     const float na = 1 / (2 * PA2 * (PA2 - PB2)), nb = 1 / (2 * PB2 * (PB2 - PA2));
-    const float ea = (x[0] + PA2 * x[2 * step]) * na, oa = PA * na * x[step];
-    const float eb = (x[0] + PB2 * x[2 * step]) * nb, ob = PB * nb * x[step];
-    y[0] = x[0] / (PA2 * PB2);
+    const vf ea = (x[0] + PA2 * x[2 * step]) * na, oa = (PA * na) * x[step];
+    const vf eb = (x[0] + PB2 * x[2 * step]) * nb, ob = (PB * nb) * x[step];
+    y[0] = x[0] * (1 / (PA2 * PB2));
     y[to] = ea + oa;
     y[2 * to] = ea - oa;
     y[3 * to] = eb + ob;
@@ -281,13 +295,13 @@ static inline __attribute__((always_inline)) void wino_g(const float *x, size_t 
     y[5 * to] = x[2 * step];
 }
 
-static inline __attribute__((always_inline)) void wino_gt(const float *x, size_t step, float *y,
+static inline __attribute__((always_inline)) void wino_gt(const vf *x, size_t step, vf *y,
                                                           size_t to)
 {
     const float na = 1 / (2 * PA2 * (PA2 - PB2)), nb = 1 / (2 * PB2 * (PB2 - PA2));
-    const float s1 = (x[step] + x[2 * step]) * na, d1 = (x[step] - x[2 * step]) * na;
-    const float s2 = (x[3 * step] + x[4 * step]) * nb, d2 = (x[3 * step] - x[4 * step]) * nb;
-    y[0] = x[0] / (PA2 * PB2) + s1 + s2;
+    const vf s1 = (x[step] + x[2 * step]) * na, d1 = (x[step] - x[2 * step]) * na;
+    const vf s2 = (x[3 * step] + x[4 * step]) * nb, d2 = (x[3 * step] - x[4 * step]) * nb;
+    y[0] = x[0] * (1 / (PA2 * PB2)) + s1 + s2;
     y[to] = PA * d1 + PB * d2;
     y[2 * to] = PA2 * s1 + PB2 * s2 + x[5 * step];
 }
@@ -297,20 +311,24 @@ static inline __attribute__((always_inline)) void wino_gt(const float *x, size_t
 static void KERNEL(wino_weights_in)(const struct cpu_wino *c, size_t ic, size_t oc, int data,
                                     const float *w, float *u)
 {
-    const size_t IC = c->icb * BLOCK, OC = c->ocb * BLOCK;
+    const size_t IC = c->icb * BLOCK;
 
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < IC; i++)
-        for (size_t o = 0; o < OC; o++) {
-            float g[9] = {0}, e[18], f[36];
-            for (size_t k = 0; i < ic && o < oc && k < 9; k++)
-                g[k] = data ? w[(i * oc + o) * 9 + 8 - k] : w[(o * ic + i) * 9 + k];
+        for (size_t ob = 0; ob < c->ocb; ob++) {
+            vf g[9] = {ZERO}, e[18], f[36];
+            for (size_t l = 0; i < ic && l < BLOCK && ob * BLOCK + l < oc; l++) {
+                const size_t o = ob * BLOCK + l;
+                const float *from = w + (data ? i * oc + o : o * ic + i) * 9;
+                for (size_t k = 0; k < 9; k++)
+                    g[k][l] = from[data ? 8 - k : k];
+            }
             for (size_t j = 0; j < 3; j++)
                 wino_g(g + j, 3, e + j, 3);
             for (size_t j = 0; j < 6; j++)
                 wino_g(e + j * 3, 1, f + j * 6, 1);
             for (size_t k = 0; k < 36; k++)
-                u[((k * c->ocb + o / BLOCK) * IC + i) * BLOCK + o % BLOCK] = f[k];
+                ((vf *)u)[(k * c->ocb + ob) * IC + i] = f[k];
         }
 }
 
@@ -321,22 +339,22 @@ static void KERNEL(wino_weights_out)(const struct cpu_wino *c, size_t ic, size_t
     const size_t size = 36 * c->icb * c->ocb * BLOCK * BLOCK;
 
 #pragma omp parallel for schedule(static)
-    for (size_t o = 0; o < oc; o++)
-        for (size_t i = 0; i < ic; i++) {
-            float f[36], e[18], g[9];
+    for (size_t i = 0; i < ic; i++)
+        for (size_t ob = 0; ob < c->ocb; ob++) {
+            vf f[36], e[18], g[9];
             for (size_t k = 0; k < 36; k++) {
-                const float *from =
-                    du +
-                    (((k * c->icb + i / BLOCK) * c->ocb + o / BLOCK) * BLOCK + i % BLOCK) * BLOCK +
-                    o % BLOCK;
+                const vf *from =
+                    (const vf *)du + ((k * c->icb + i / BLOCK) * c->ocb + ob) * BLOCK + i % BLOCK;
                 f[k] = from[0];
                 for (size_t t = 1; t < threads; t++)
-                    f[k] += from[t * size];
+                    f[k] += from[t * size / BLOCK];
             }
             for (size_t j = 0; j < 6; j++)
                 wino_gt(f + j, 6, e + j, 6);
             for (size_t j = 0; j < 3; j++)
                 wino_gt(e + j * 6, 1, g + j * 3, 1);
-            memcpy(dw + (o * ic + i) * 9, g, sizeof g);
+            for (size_t l = 0; l < BLOCK && ob * BLOCK + l < oc; l++)
+                for (size_t k = 0; k < 9; k++)
+                    dw[((ob * BLOCK + l) * ic + i) * 9 + k] = g[k][l];
         }
 }
