@@ -98,6 +98,22 @@ static char *split_doc(const char *doc)
     return rest;
 }
 
+/* The one line about an option that argp refused; argp's own are two, and name --usage. */
+static void __attribute__((noreturn)) refuse(const struct argp_option *options, const char *arg)
+{
+    size_t n = strcspn(arg, "=");
+
+    for (const struct argp_option *o = options; o->name || o->key; o++) {
+        int is_long = o->name && !strncmp(arg, "--", 2) && strlen(o->name) == n - 2 &&
+                      !strncmp(arg + 2, o->name, n - 2);
+        int is_short = arg[0] == '-' && arg[1] == o->key;
+        if (is_long || is_short)
+            mc_cli_usage("option '%.*s' %s (see --help)", is_long ? (int)n : 2, arg,
+                         o->arg ? "needs a value" : "takes no value");
+    }
+    mc_cli_usage("there is no option '%.*s' (see --help)", (int)n, arg);
+}
+
 void mc_cli_parse(struct mc_cli *cli, const struct argp *argp, int argc, char **argv, void *input)
 {
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
@@ -115,8 +131,7 @@ void mc_cli_parse(struct mc_cli *cli, const struct argp *argp, int argc, char **
         exit(1);
     }
     whole.doc = doc;
-    argp_err_exit_status = 2;
-    error_t e = argp_parse(&whole, argc, argv, ARGP_NO_HELP, NULL, input);
+    error_t e = argp_parse(&whole, argc, argv, ARGP_NO_HELP | ARGP_NO_ERRS, NULL, input);
     free(doc);
     if (e)
         mc_cli_usage("%s", strerror(e));
@@ -152,8 +167,7 @@ error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state 
         return 0;
     case 'h':
         printf("%s\n\n%s\n\n", purpose, examples);
-        argp_state_help(state, stdout,
-                        ARGP_HELP_STD_HELP & ~(ARGP_HELP_EXIT_OK | ARGP_HELP_EXIT_ERR));
+        argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP, state->name);
         exit(close_stdout(1) ? 1 : 0);
     case MC_KEY_VERSION:
         printf("%s (mc) %s\nstream format %d; backends: cpu (oneDNN)\n", cli->tool, MC_VERSION,
@@ -174,6 +188,10 @@ error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state 
     case MC_KEY_NO_HISTORY:
         cli->no_history = 1;
         return 0;
+    case ARGP_KEY_ERROR:
+        /* within a cluster of short options getopt has not yet gone on to the next word */
+        refuse(state->root_argp->options,
+               state->argv[*state->argv[state->next - 1] == '-' ? state->next - 1 : state->next]);
     case ARGP_KEY_ARG:
         if (cli->n_operands == MC_MAX_OPERANDS)
             mc_cli_usage("more than %d operands", MC_MAX_OPERANDS);

@@ -26,7 +26,8 @@ struct mc_error {
 int mc_fail(struct mc_error *err, enum mc_err code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Put "what: " before the sentence already in *err; returns err->code. */
+/* Put "what: " before the sentence already in *err (not NULL, as the code is kept there); returns
+ * err->code. */
 int mc_fail_in(struct mc_error *err, const char *what);
 
 /* The exit status that a program ends with for a code: 0, 1, 2 or 3. */

@@ -40,7 +40,8 @@ for program in "$MC_BUILD"/bin/mc-*; do
     for bad in --no-such-option -Z --quiet=x; do
         status 2 "$name" "$bad"
         [ ! -s out ] || complain "$bad writes to stdout"
-        case $(head -n 1 err) in "$name: "*) ;; *) complain "$bad says '$(head -n 1 err)'" ;; esac
+        case $(cat err) in "$name: "*"option '"*) ;; *) complain "$bad says '$(cat err)'" ;; esac
+        [ "$(wc -l <err)" = 1 ] || complain "$bad says more than a line"
     done
 
     for option in --help --version; do

@@ -48,5 +48,5 @@ mc-info --check cut.mcz "$good" cut.mcz >out 2>err || rc=$?
 rc=0
 mc-info "$good" >/dev/full 2>err || rc=$?
 [ $rc = 1 ] && [ "$(wc -l <err)" = 1 ]
-mc-info --help | head -n 3 | grep -q 'mc-info'
+mc-info --help | head -n 4 | grep -q 'mc-info'
 mc-info --version | grep -q 'stream format 1'
