@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mc-info shows a stream, checks it in one line, prints JSON that others can parse, and has the
 # statuses and messages of every program.
-set -eu
+. "$MC_ROOT/tests/cli/lib.bash"
 samples=$MC_ROOT/formats/samples
 good=$samples/good-stream.mcz
 id=$(mc-info --json "$good" | /usr/bin/python3 -c '
@@ -23,14 +23,6 @@ grep -q '^  bfloat16  2  *bfloat16$' shown
 # another encoding of the same content has the same id
 mc-info --check "$samples/good-blocks.mcz" | grep -q "id $id,"
 
-fails() { # status, part of the one line on stderr, command...
-    local status=$1 part=$2 rc=0
-    shift 2
-    "$@" >out 2>err || rc=$?
-    [ $rc = "$status" ] || { echo "$*: status $rc, not $status"; cat err; exit 1; }
-    [ "$(wc -l <err)" = 1 ] && grep -qF -- "$part" err || { echo "$*:"; cat err; exit 1; }
-    ! [ -s out ] || { echo "$*: wrote to stdout"; exit 1; }
-}
 head -c 300 "$good" >cut.mcz
 fails 3 "mc-info: cut.mcz: header: truncated" mc-info cut.mcz
 fails 3 "mc-info: cut.mcz: header: truncated" mc-info --json cut.mcz

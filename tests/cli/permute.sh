@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mc-permute applies, inverts, composes, draws and proves permutations, and refuses those of another
 # network.
-set -eu
+. "$MC_ROOT/tests/cli/lib.bash"
 /usr/bin/python3 "$MC_ROOT/tests/cli/stranger.py" 1 stranger.mcz data.mcz
 id() { mc-info --check "$1" | grep -o 'id [0-9a-f]\{32\}'; }
 same() { cmp_ids = "$1" "$2"; }
@@ -68,14 +68,6 @@ awk 'NR == 2 && $1 == 300 && $2 == 0 && $3 < 1e-5 * $4 && $4 > .1 { ok = 1 } END
 mc-permute --verify data.mcz --samples 130 --random 3 a.mcz -o verified.mcz | grep -q '^130	0	'
 mc-permute --random 3 a.mcz -o x.mcz && same x.mcz verified.mcz
 
-fails() { # status, part of the one line on stderr, command...
-    local status=$1 part=$2 rc=0
-    shift 2
-    "$@" >out 2>err || rc=$?
-    [ $rc = "$status" ] || { echo "$*: status $rc, not $status"; cat err; exit 1; }
-    [ "$(grep -c '^mc-permute: ' err)" = 1 ] && grep -qF -- "$part" err || { echo "$*:"; cat err; exit 1; }
-    ! [ -e no.mcz ] && ! ls .no.mcz* >/dev/null 2>&1 || { echo "$*: left an output"; exit 1; }
-}
 # a permutation of another network; an entry twice; streams of the wrong kind
 /usr/bin/python3 - "$MC_ROOT" <<'EOF'
 import sys
@@ -124,3 +116,5 @@ fails 2 "--samples" mc-permute --samples 5 q.mcz a.mcz -o no.mcz
 rc=0
 mc-permute --nonsense 2>err || rc=$?
 [ $rc = 2 ] && grep -qF "'--nonsense'" err
+[ ! -e no.mcz ] || die "an output of a failed run"
+no_temporaries

@@ -1,16 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mc-plot draws complete tables, the same bytes twice, and refuses everything else without a trace.
-set -eu
+. "$MC_ROOT/tests/cli/lib.bash"
 is() { [ "$1" = "$2" ] || { echo "'$1' is not '$2'"; exit 1; }; }
-fails() { # status, part of the one line on stderr, command...
-    local status=$1 part=$2 rc=0
-    shift 2
-    "$@" >out 2>err || rc=$?
-    [ "$rc" = "$status" ] || { echo "$*: status $rc, not $status"; cat err; exit 1; }
-    [ "$(wc -l <err)" = 1 ] && grep -qF -- "$part" err || { echo "$*:"; cat err; exit 1; }
-    [ ! -s out ] || { echo "$*: wrote to stdout"; exit 1; }
-    is "$(find . -name '*.svg' -o -name '*.png' -o -name '.*tmp*')" ""
-}
 curve() { # depth
     printf 't\ttrain.loss\ttrain.accuracy\ttest.loss\ttest.accuracy\n'
     awk -v d="$1" 'BEGIN { for (i = 0; i <= 20; i++) { t = i / 20; b = 4 * t * (1 - t)
@@ -63,6 +54,8 @@ fails 1 "gnuplot failed: line 3: no such thing" env PATH="$PWD/broken:$PATH" mc-
 rc=0
 mc-plot path line.tsv >/dev/full 2>err || rc=$?
 is "$rc $(wc -l <err)" "1 1"
+
+is "$(find . -name '*.svg' -o -name '*.png' -o -name '.*tmp*')" ""
 
 # an old picture stays as it was when the new one fails
 echo old >old.svg
