@@ -25,8 +25,10 @@ mc-corr m.mcz -o c.mcz
 mc-corr <m.mcz >x.mcz && same c.mcz x.mcz
 cat m.mcz | mc-corr -t 2 --measure correlation - >x.mcz && same c.mcz x.mcz
 
-# shards, in any order
-for n in 2 7; do
+# shards, in any order (seven only where a run does not take seconds)
+counts="2 7"
+[ "${MC_UNDER:-}" != valgrind ] || counts="2 3"
+for n in $counts; do
     shards=()
     for i in $(seq $n); do
         acts --shard $i/$n a.mcz b.mcz -o s$i-$n.mcz
@@ -35,9 +37,9 @@ for n in 2 7; do
     mc-corr "${shards[@]}" -o x.mcz
     agree 1e-10 c.mcz x.mcz
 done
-fails 3 "5 of the 7 shards" mc-corr s1-7.mcz s4-7.mcz
-fails 3 "s2-7.mcz: shard 2 of 7 comes twice" mc-corr s{2,3,2}-7.mcz
-fails 3 "s2-2.mcz: " mc-corr s1-7.mcz s2-2.mcz
+fails 3 "$((n - 2)) of the $n shards" mc-corr s1-$n.mcz s3-$n.mcz
+fails 3 "s2-$n.mcz: shard 2 of $n comes twice" mc-corr s2-$n.mcz s3-$n.mcz s2-$n.mcz
+fails 3 "s2-2.mcz: " mc-corr s1-$n.mcz s2-2.mcz
 fails 3 "m.mcz: " mc-corr m.mcz m.mcz
 acts --shard 2/2 a.mcz a.mcz -o other.mcz
 fails 3 "other.mcz: moments of different" mc-corr s1-2.mcz other.mcz
