@@ -13,10 +13,10 @@ acts --samples 80 --shard 1/1 a.mcz b.mcz >x.mcz && same m.mcz x.mcz
 cat a.mcz | acts - b.mcz >x.mcz && same m.mcz x.mcz
 mc-acts --data - a.mcz b.mcz <data.mcz >x.mcz && same m.mcz x.mcz
 # no sum is split among threads
-acts -t 1 --samples 300 a.mcz b.mcz >x.mcz
-acts -t 2 --samples 300 a.mcz b.mcz >y.mcz && same x.mcz y.mcz
-acts -t 1 --samples 130 --raw a.mcz >x.mcz
-acts -t 2 --samples 130 --raw a.mcz >y.mcz && same x.mcz y.mcz
+acts -t 1 --samples $images a.mcz b.mcz >x.mcz
+acts -t 2 --samples $images a.mcz b.mcz >y.mcz && same x.mcz y.mcz
+acts -t 1 --samples $((images / 3)) --raw a.mcz >x.mcz
+acts -t 2 --samples $((images / 3)) --raw a.mcz >y.mcz && same x.mcz y.mcz
 # what decides the result is in the history, and only that
 acts --no-history a.mcz b.mcz -o x.mcz
 [ "$(id x.mcz)" = "$(id m.mcz)" ]

@@ -6,7 +6,7 @@
 
 align=$MC_ROOT/pipelines/align.sh
 mc-permute --random 5 --perm-out planted.mcz a.mcz -o q.mcz
-mc-train -q -t 1 --net mlp:24,16 --data data.mcz --samples 256 --epochs 2 -o mlp.mcz
+mc-train -q -t 1 --net mlp:24,16 --data data.mcz --samples $images --epochs 2 -o mlp.mcz
 mc-permute --random 6 --perm-out mlp-planted.mcz mlp.mcz -o mlp-q.mcz
 
 # recovered PLANTED PERM A B [OPTION...]: seen as mc-acts does with these options

@@ -4,7 +4,7 @@
 . "$MC_ROOT/tests/cli/lib.bash"
 . "$MC_ROOT/tests/cli/pair.bash"
 
-acts() { mc-acts -t 1 --data data.mcz --samples 390 --batch 32 "$@"; }
+acts() { mc-acts -t 1 --data data.mcz --samples $images --batch 32 "$@"; }
 
 # agree BOUND FILE FILE: no entry differs by more
 agree() {
@@ -43,7 +43,7 @@ fails 3 "s2-2.mcz: " mc-corr s1-$n.mcz s2-2.mcz
 fails 3 "m.mcz: " mc-corr m.mcz m.mcz
 acts --shard 2/2 a.mcz a.mcz -o other.mcz
 fails 3 "other.mcz: moments of different" mc-corr s1-2.mcz other.mcz
-mc-acts -t 1 --data data.mcz --samples 390 --batch 32 --at pre --shard 2/2 a.mcz b.mcz -o other.mcz
+mc-acts -t 1 --data data.mcz --samples $images --batch 32 --at pre --shard 2/2 a.mcz b.mcz -o other.mcz
 fails 3 "other.mcz: " mc-corr s1-2.mcz other.mcz
 
 # raw streams, through FIFOs, told apart by what they are; and as files
@@ -61,12 +61,12 @@ fails 3 "those of one other" mc-corr a.acts
 fails 3 "moments stream, not activations" mc-corr a.acts m.mcz
 fails 3 "moments stream, not activations" mc-corr --raw m.mcz m.mcz
 fails 3 "activations stream, not moments" mc-corr m.mcz a.acts
-mc-acts -t 1 --data data.mcz --samples 389 --batch 32 --raw b.mcz -o x.acts
-fails 3 "a.acts is of 390 images, x.acts of 389" mc-corr a.acts x.acts
-mc-acts -t 1 --data data.mcz --samples 390 --batch 64 --raw b.mcz -o x.acts
+mc-acts -t 1 --data data.mcz --samples $((images - 1)) --batch 32 --raw b.mcz -o x.acts
+fails 3 "a.acts is of $images images, x.acts of $((images - 1))" mc-corr a.acts x.acts
+mc-acts -t 1 --data data.mcz --samples $images --batch 64 --raw b.mcz -o x.acts
 fails 3 "not cut into the same batches" mc-corr a.acts x.acts
 mc-data synth --seed 2 --samples 400 --size 16 -o data2.mcz
-mc-acts -t 1 --data data2.mcz --samples 390 --batch 32 --raw b.mcz -o x.acts
+mc-acts -t 1 --data data2.mcz --samples $images --batch 32 --raw b.mcz -o x.acts
 fails 3 "different data" mc-corr a.acts x.acts
 head -c $(($(stat -c %s b.acts) - 1)) b.acts >x.acts
 fails 3 "x.acts: " mc-corr a.acts x.acts

@@ -3,7 +3,7 @@
 . "$MC_ROOT/tests/cli/lib.bash"
 . "$MC_ROOT/tests/cli/pair.bash"
 
-acts() { mc-acts -t 1 --data data.mcz --samples 390 "$@"; }
+acts() { mc-acts -t 1 --data data.mcz --samples $images "$@"; }
 
 for at in post pre; do
     acts --at $at a.mcz b.mcz | mc-corr -q -o c.mcz
