@@ -6,8 +6,8 @@
  *
  *     tune threads repeats batch net:HEIGHTxWIDTH...
  *
- * Repeats are interleaved, and the least time counts; with one thread it is the processor's time: so
- * a busy machine does little harm. */
+ * Repeats are interleaved, and the least time counts; with one thread it is the processor's time:
+ * so a busy machine does little harm. */
 #include "cpu/cpu.h"
 #include "mc_nets.h"
 
