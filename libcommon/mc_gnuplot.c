@@ -95,6 +95,11 @@ static int find(const char *script, char *path, size_t size, struct mc_error *er
     return 0;
 }
 
+static int missing(struct mc_error *err)
+{
+    return mc_fail(err, MC_EFAIL, "there is no gnuplot on PATH (Debian: gnuplot-nox)");
+}
+
 static int spawn(pid_t *pid, int in, int out, int errors, struct mc_error *err)
 {
     /* -d: whatever the user's own gnuplot settings are, the picture is the same */
@@ -121,7 +126,7 @@ static int spawn(pid_t *pid, int in, int out, int errors, struct mc_error *err)
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attr);
     if (e == ENOENT)
-        return mc_fail(err, MC_EFAIL, "there is no gnuplot on PATH (Debian: gnuplot-nox)");
+        return missing(err);
     return e ? mc_fail(err, MC_EFAIL, "cannot start gnuplot: %s", strerror(e)) : 0;
 }
 
@@ -178,7 +183,10 @@ static int run(const struct mc_gnuplot *g, FILE *image, struct mc_error *err)
     ends[1] = -1;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+    /* where a child cannot tell its parent why (valgrind), 127 is what POSIX lets it say */
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+        rc = missing(err);
+    } else if (!WIFEXITED(status) || WEXITSTATUS(status)) {
         complaint(errors, said, sizeof said);
         rc = mc_fail(err, MC_EFAIL, "gnuplot failed: %s", said);
     }
