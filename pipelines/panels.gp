@@ -28,6 +28,7 @@ set multiplot
 unset key
 set xlabel XLABEL offset 0, 0.4
 set xrange [x_min:x_max]
+if (XLABEL eq 'epoch' && x_max - x_min <= 12) { set xtics 1 }
 set tmargin at screen top
 set bmargin at screen bottom
 if (TITLE ne '') { set label 1 TITLE at screen 0.5, 0.945 center font ',' . 17 * SCALE }
