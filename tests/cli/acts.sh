@@ -45,7 +45,7 @@ for i, (x, y) in enumerate(zip(post.tensors.values(), pre.tensors.values())):
 END
 
 # what does not fit: another architecture, other images, too few of them
-mc-train -q -t 1 --net mlp:8 --data data.mcz --samples 64 --epochs 1 -o mlp.mcz
+mc-train -q -t 1 --net mlp:8 --data data.mcz --samples 16 --epochs 1 -o mlp.mcz
 mc-data synth --samples 20 --size 8 -o small.mcz
 fails 3 "not of the same architecture" acts a.mcz mlp.mcz
 fails 3 "small.mcz: images are 3x8x8" mc-acts --data small.mcz a.mcz b.mcz

@@ -4,7 +4,7 @@
 . "$MC_ROOT/tests/cli/lib.bash"
 . "$MC_ROOT/tests/cli/pair.bash"
 
-acts() { mc-acts -t 1 --data data.mcz --samples $images --batch 32 "$@"; }
+acts() { mc-acts -t 1 --data data.mcz --samples $images --batch $batch "$@"; }
 
 # agree BOUND FILE FILE: no entry differs by more
 agree() {
@@ -43,7 +43,7 @@ fails 3 "s2-2.mcz: " mc-corr s1-$n.mcz s2-2.mcz
 fails 3 "m.mcz: " mc-corr m.mcz m.mcz
 acts --shard 2/2 a.mcz a.mcz -o other.mcz
 fails 3 "other.mcz: moments of different" mc-corr s1-2.mcz other.mcz
-mc-acts -t 1 --data data.mcz --samples $images --batch 32 --at pre --shard 2/2 a.mcz b.mcz -o other.mcz
+mc-acts -t 1 --data data.mcz --samples $images --batch $batch --at pre --shard 2/2 a.mcz b.mcz -o other.mcz
 fails 3 "other.mcz: " mc-corr s1-2.mcz other.mcz
 
 # raw streams, through FIFOs, told apart by what they are; and as files
@@ -61,12 +61,12 @@ fails 3 "those of one other" mc-corr a.acts
 fails 3 "moments stream, not activations" mc-corr a.acts m.mcz
 fails 3 "moments stream, not activations" mc-corr --raw m.mcz m.mcz
 fails 3 "activations stream, not moments" mc-corr m.mcz a.acts
-mc-acts -t 1 --data data.mcz --samples $((images - 1)) --batch 32 --raw b.mcz -o x.acts
+mc-acts -t 1 --data data.mcz --samples $((images - 1)) --batch $batch --raw b.mcz -o x.acts
 fails 3 "a.acts is of $images images, x.acts of $((images - 1))" mc-corr a.acts x.acts
-mc-acts -t 1 --data data.mcz --samples $images --batch 64 --raw b.mcz -o x.acts
+mc-acts -t 1 --data data.mcz --samples $images --batch $((2 * batch)) --raw b.mcz -o x.acts
 fails 3 "not cut into the same batches" mc-corr a.acts x.acts
 mc-data synth --seed 2 --samples 400 --size 16 -o data2.mcz
-mc-acts -t 1 --data data2.mcz --samples $images --batch 32 --raw b.mcz -o x.acts
+mc-acts -t 1 --data data2.mcz --samples $images --batch $batch --raw b.mcz -o x.acts
 fails 3 "different data" mc-corr a.acts x.acts
 head -c $(($(stat -c %s b.acts) - 1)) b.acts >x.acts
 fails 3 "x.acts: " mc-corr a.acts x.acts
@@ -105,7 +105,7 @@ mc-corr --signature dq.mcz | head -n 1 |
 mc-corr --signature --perm p.mcz dq.mcz -o x.tsv && same sig.tsv x.tsv
 cat p.mcz | mc-corr --signature --perm - dq.mcz >x.tsv && same sig.tsv x.tsv
 fails 3 "is a weights stream, not" mc-corr --signature --perm a.mcz dq.mcz
-mc-train -q -t 1 --net mlp:8 --data data.mcz --samples 64 --epochs 1 -o mlp.mcz
+mc-train -q -t 1 --net mlp:8 --data data.mcz --samples 16 --epochs 1 -o mlp.mcz
 mc-permute --random 1 --perm-out mlp-p.mcz mlp.mcz -o x.mcz
 fails 3 "the permutation has" mc-corr --signature --perm mlp-p.mcz dq.mcz
 
