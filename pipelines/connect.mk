@@ -7,8 +7,9 @@
 #        EPOCHS=20 CURVE_EPOCHS=20 OUT=out
 #
 # Every job is one program that writes one file, behind $(RUN): RUN="srun -c 2" sends each to a cluster,
-# -j runs them side by side. An interrupted run goes on where it was; changed settings redo what they
-# decide. The picture is OUT/A-B/path.svg, the table OUT/A-B/table.tsv.
+# -j runs them side by side. An interrupted run goes on where it was. Each result keeps the settings that
+# made it in RESULT.settings, and is made again when they differ from those asked for: a mistyped setting
+# costs nothing. The picture is OUT/A-B/path.svg, the table OUT/A-B/table.tsv.
 
 DATA         ?= synth#          cifar10 (with DATA_DIR), synth
 DATA_DIR     ?=#                where the publisher's files lie
@@ -25,8 +26,9 @@ CURVE_LR     ?= 0.01
 BATCH        ?= 128
 SCHEDULE     ?= step
 CURVE_SCHEDULE ?= $(SCHEDULE)
-TRAIN_FLAGS  ?=#                more for mc-train
+TRAIN_FLAGS  ?=#                more for mc-train that decides its result
 CURVE_FLAGS  ?=#                more for mc-bezier
+MESSAGES     ?=#                -v: a line an epoch; -q: errors only
 ALIGN_IMAGES ?=#                images the alignment looks at; empty: the first fifth
 POINTS       ?= 21
 EVAL_FLAGS   ?=#                more for mc-eval, --full for all images
@@ -42,8 +44,19 @@ export PATH := $(BIN):$(PATH)
 # idle threads sleep instead of spinning: several times faster where jobs share the cores
 export OMP_WAIT_POLICY ?= passive
 
-ifneq ($(words $(SEEDS)),2)
-$(error SEEDS="$(SEEDS)": two seeds are wanted, one for each end)
+# a misspelt setting on the command line would go unheard
+known := DATA DATA_DIR DATA_SEED TRAIN_IMAGES TEST_IMAGES NET SEEDS CURVE_SEED EPOCHS CURVE_EPOCHS LR CURVE_LR \
+         BATCH SCHEDULE CURVE_SCHEDULE TRAIN_FLAGS CURVE_FLAGS MESSAGES ALIGN_IMAGES POINTS EVAL_FLAGS THREADS \
+         DEVICE OUT RUN BIN OMP_WAIT_POLICY
+given := $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),$(firstword $(subst =, ,$(word)))))
+$(foreach name,$(filter-out $(known) -% Q V BUILD MAKE%,$(given)), \
+    $(error there is no setting '$(name)' (there are: $(known))))
+
+ifneq ($(words $(sort $(SEEDS))),2)
+$(error SEEDS="$(SEEDS)": two different seeds are wanted, one for each end)
+endif
+ifneq ($(words $(OUT)),1)
+$(error OUT="$(OUT)": a folder's name without blanks is wanted)
 endif
 A := $(word 1,$(SEEDS))
 B := $(word 2,$(SEEDS))
@@ -59,42 +72,54 @@ all: $(P)/table.tsv $(P)/path.svg $(P)/path.png $(P)/signature.svg $(P)/signatur
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all force
+$(shell mkdir -p $(P))
 
-# What decides a stage's result, in a file that changes only when it does; its checkpoints go with it.
-define settings
-$(OUT)/$(1).settings: force
-	@mkdir -p $(P)
-	@echo '$(strip $(2))' | cmp -s - $$@ || { rm -f $(3); echo '$(strip $(2))' > $$@; }
-endef
-$(eval $(call settings,data,$(DATA) $(DATA_DIR) $(DATA_SEED) $(TRAIN_IMAGES) $(TEST_IMAGES),))
-$(eval $(call settings,train,$(NET) $(EPOCHS) $(LR) $(BATCH) $(SCHEDULE) $(TRAIN_FLAGS) $(THREADS) \
-                             $(DEVICE),$(OUT)/net-*.checkpoint))
-$(eval $(call settings,align,$(ALIGN_IMAGES),))
-$(eval $(call settings,curve,$(CURVE_EPOCHS) $(CURVE_LR) $(BATCH) $(CURVE_SCHEDULE) $(CURVE_SEED) \
-                             $(CURVE_FLAGS),$(OUT)/*/*.checkpoint))
-$(eval $(call settings,eval,$(POINTS) $(EVAL_FLAGS),))
+# What decides each stage's result.
+data_set  := $(strip $(DATA) $(DATA_DIR) $(DATA_SEED) train $(TRAIN_IMAGES) test $(TEST_IMAGES))
+train_set := $(strip $(NET) $(EPOCHS) epochs lr $(LR) batch $(BATCH) $(SCHEDULE) $(TRAIN_FLAGS) \
+                     $(THREADS) threads $(DEVICE))
+align_set := $(strip images $(ALIGN_IMAGES))
+curve_set := $(strip $(CURVE_EPOCHS) epochs lr $(CURVE_LR) batch $(BATCH) $(CURVE_SCHEDULE) seed \
+                     $(CURVE_SEED) $(CURVE_FLAGS) $(THREADS) threads $(DEVICE))
+eval_set  := $(strip $(POINTS) points $(EVAL_FLAGS))
+
+# $(call made-with,STAGE,RESULTS): the results depend on `force` where another setting made them.
+equal     = $(and $(findstring x$(1)x,x$(2)x),$(findstring x$(2)x,x$(1)x))
+made-with = $(foreach r,$(2),$(eval $(r): $(if $(call equal,$($(1)_set),$(file <$(r).settings)),,force)))
+keep      = @echo '$($(1)_set)' > $@.settings
+# A checkpoint's name holds all that decides it, so that it is taken up by the same run and no other.
+checkpoint = $(1).$(firstword $(shell echo '$(2)' | cksum)).checkpoint
 
 # ---- data ------------------------------------------------------------------------------------------
 source := $(if $(filter synth,$(DATA)),--seed $(DATA_SEED),$(DATA_DIR))
+$(call made-with,data,$(OUT)/train.mcz $(OUT)/test.mcz)
 
-$(OUT)/train.mcz: $(OUT)/data.settings
+$(OUT)/train.mcz:
 	$(RUN) mc-data $(DATA) $(source) --split train $(call images,TRAIN_IMAGES) -o $@
-$(OUT)/test.mcz: $(OUT)/data.settings
+	$(call keep,data)
+$(OUT)/test.mcz:
 	$(RUN) mc-data $(DATA) $(source) --split test $(call images,TEST_IMAGES) -o $@
+	$(call keep,data)
 
 # ---- the ends --------------------------------------------------------------------------------------
-$(OUT)/net-%.mcz: $(OUT)/train.mcz $(OUT)/train.settings
-	$(RUN) mc-train --net $(NET) --data $(OUT)/train.mcz --seed $* --epochs $(EPOCHS) --lr $(LR) \
-	    --batch $(BATCH) --schedule $(SCHEDULE) $(TRAIN_FLAGS) $(device) \
-	    --checkpoint $(OUT)/net-$*.checkpoint --resume --log-json $(OUT)/net-$*.log.json -o $@
-	@rm -f $(OUT)/net-$*.checkpoint
-
-# ---- the alignment ---------------------------------------------------------------------------------
 a := $(OUT)/net-$(A).mcz
 b := $(OUT)/net-$(B).mcz
+$(call made-with,train,$(a) $(b))
 
-$(P)/moments.mcz: $(a) $(b) $(OUT)/align.settings
+$(a) $(b): $(OUT)/net-%.mcz: $(OUT)/train.mcz
+	$(RUN) mc-train --net $(NET) --data $< --seed $* --epochs $(EPOCHS) --lr $(LR) \
+	    --batch $(BATCH) --schedule $(SCHEDULE) $(TRAIN_FLAGS) $(device) $(MESSAGES) \
+	    --checkpoint $(call checkpoint,$(OUT)/net-$*,$(data_set) $(train_set)) --resume \
+	    --log-json $(OUT)/net-$*.log.json -o $@
+	$(call keep,train)
+	@rm -f $(OUT)/net-$*.*.checkpoint
+
+# ---- the alignment ---------------------------------------------------------------------------------
+$(call made-with,align,$(P)/moments.mcz)
+
+$(P)/moments.mcz: $(a) $(b)
 	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(device) $(a) $(b) -o $@
+	$(call keep,align)
 $(P)/matrices.mcz: $(P)/moments.mcz
 	$(RUN) mc-corr $< -o $@
 $(P)/permutation.mcz: $(P)/matrices.mcz
@@ -105,26 +130,34 @@ $(P)/signature.tsv: $(P)/moments.mcz $(P)/permutation.mcz
 	$(RUN) mc-corr --signature --perm $(P)/permutation.mcz $(P)/moments.mcz -o $@
 
 # ---- the paths: straight, and learned --------------------------------------------------------------
+lines  := $(P)/line-unaligned.mcz $(P)/line-aligned.mcz
+curves := $(P)/curve-unaligned.mcz $(P)/curve-aligned.mcz
 $(P)/line-unaligned.mcz $(P)/curve-unaligned.mcz: to := $(b)
 $(P)/line-aligned.mcz $(P)/curve-aligned.mcz: to := $(P)/b-aligned.mcz
 $(P)/line-unaligned.mcz $(P)/curve-unaligned.mcz: $(a) $(b)
 $(P)/line-aligned.mcz $(P)/curve-aligned.mcz: $(a) $(P)/b-aligned.mcz
+$(call made-with,curve,$(curves))
 
-$(P)/line-%.mcz:
+$(lines):
 	$(RUN) mc-bezier --epochs 0 $(a) $(to) -o $@
-$(P)/curve-%.mcz: $(OUT)/train.mcz $(OUT)/curve.settings
-	$(RUN) mc-bezier --data $(OUT)/train.mcz --seed $(CURVE_SEED) --epochs $(CURVE_EPOCHS) \
-	    --lr $(CURVE_LR) --batch $(BATCH) --schedule $(CURVE_SCHEDULE) $(CURVE_FLAGS) $(device) \
-	    --checkpoint $(P)/curve-$*.checkpoint --resume --log-json $(P)/curve-$*.log.json \
-	    $(a) $(to) -o $@
-	@rm -f $(P)/curve-$*.checkpoint
+$(curves): $(P)/curve-%.mcz: $(OUT)/train.mcz
+	$(RUN) mc-bezier --data $< --seed $(CURVE_SEED) --epochs $(CURVE_EPOCHS) --lr $(CURVE_LR) \
+	    --batch $(BATCH) --schedule $(CURVE_SCHEDULE) $(CURVE_FLAGS) $(device) $(MESSAGES) \
+	    --checkpoint $(call checkpoint,$(P)/curve-$*,$(data_set) $(train_set) $(align_set) \
+	        $(curve_set)) --resume \
+	    --log-json $(P)/curve-$*.log.json $(a) $(to) -o $@
+	$(call keep,curve)
+	@rm -f $(P)/curve-$*.*.checkpoint
 
 # ---- what they measure, and the pictures -----------------------------------------------------------
-$(P)/%.tsv $(P)/%.summary.tsv &: $(P)/%.mcz $(OUT)/train.mcz $(OUT)/test.mcz $(OUT)/eval.settings
-	$(RUN) mc-eval --data $(OUT)/train.mcz --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz \
-	    --points $(POINTS) $(EVAL_FLAGS) $(device) --summary $(P)/$*.summary.tsv $< -o $(P)/$*.tsv
+$(call made-with,eval,$(paths:%=$(P)/%.tsv))
 
-$(P)/table.tsv: $(paths:%=$(P)/%.summary.tsv) $(here)table.awk
+$(paths:%=$(P)/%.tsv): $(P)/%.tsv: $(P)/%.mcz $(OUT)/train.mcz $(OUT)/test.mcz
+	$(RUN) mc-eval --data $(OUT)/train.mcz --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz \
+	    --points $(POINTS) $(EVAL_FLAGS) $(device) --summary $(P)/$*.summary.tsv $< -o $@
+	$(call keep,eval)
+
+$(P)/table.tsv: $(paths:%=$(P)/%.tsv) $(here)table.awk
 	awk -f $(here)table.awk $(paths:%=$(P)/%.summary.tsv) > $@
 
 tables := 'straight, unaligned=$(P)/line-unaligned.tsv' 'straight, aligned=$(P)/line-aligned.tsv' \
