@@ -477,7 +477,7 @@ void mc_log_num(struct mc_log *l, const char *key, double value)
         return;
     key_of(l, key);
     if (isfinite(value))
-        fprintf(l->f, "%.9g", value);
+        fprintf(l->f, "%.7g", value);
     else
         fputs("null", l->f); /* JSON has no NaN */
 }

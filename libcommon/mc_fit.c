@@ -320,6 +320,8 @@ static int run_all(struct run *r, struct mc_error *err)
 
     if (r->o->checkpoint && r->o->resume && mc_state_exists(r->o->checkpoint))
         rc = restore(r, err);
+    if (!rc && r->watch && r->watch->begin)
+        rc = r->watch->begin(r->watch->arg, r->state.epoch, err);
     for (uint64_t e = 0; !rc && e < r->state.epoch; e++)
         tell_epoch(r, e, 0);
     for (uint64_t e = r->state.epoch; !rc && e < last; e++) {

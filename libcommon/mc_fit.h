@@ -51,6 +51,9 @@ struct mc_fit_epoch {
 
 /* Somebody who watches; any may be NULL. */
 struct mc_fit_watch {
+    /* Once, when all is checked and `done` epochs of an earlier run are taken up; an error ends the
+     * run. */
+    int (*begin)(void *arg, uint64_t done, struct mc_error *err);
     int (*due)(void *arg); /* asked at every step; when true, progress is told */
     void (*progress)(void *arg, uint64_t images_done, uint64_t images_in_all, uint64_t epoch,
                      double loss, double accuracy);

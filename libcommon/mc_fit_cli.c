@@ -118,6 +118,17 @@ void mc_fit_cli_history(const struct mc_fit_cli *f, struct mc_history *h)
     mc_history_int(h, "seed", (int64_t)o->seed);
 }
 
+static int begin(void *arg, uint64_t done, struct mc_error *err)
+{
+    struct mc_fit_cli *f = arg;
+
+    f->done_before = done;
+    if (done)
+        mc_detail(f->cli, "resumed after epoch %llu of %llu", (unsigned long long)done,
+                  (unsigned long long)f->fit.epochs);
+    return f->cli->log_path ? mc_log_open(&f->log, f->cli->log_path, err) : 0;
+}
+
 static int due(void *arg)
 {
     const struct mc_fit_cli *f = arg;
@@ -153,8 +164,6 @@ static void epoch_done(void *arg, const struct mc_fit_epoch *e)
     mc_log_num(f->log, "lr", e->lr);
     if (e->seconds > 0)
         mc_log_num(f->log, "images_per_second", (double)e->images / e->seconds);
-    else
-        f->done_before = e->epoch;
     mc_log_end(f->log);
     if (e->seconds > 0)
         mc_detail(f->cli, "epoch %llu/%llu: loss %.4f, accuracy %.2f%%, lr %.4g, %.0f images/s",
@@ -167,17 +176,21 @@ int mc_fit_cli_run(struct mc_fit_cli *f, const struct mc_cli *cli, struct mc_bac
                    struct mc_objective *objective, const struct mc_state_setting *identity,
                    size_t n_identity, struct mc_error *err)
 {
-    struct mc_fit_watch watch = {.due = due, .progress = progress, .epoch = epoch_done, .arg = f};
-    int rc = 0;
-
+    struct mc_fit_watch watch = {
+        .begin = begin, .due = due, .progress = progress, .epoch = epoch_done, .arg = f};
     f->cli = cli;
     f->fit.seed = cli->seed;
-    if (cli->log_path && (rc = mc_log_open(&f->log, cli->log_path, err)))
-        return rc;
     mc_progress_begin(&f->progress, cli, "training", "images", data->info.n * f->fit.epochs);
-    rc = mc_fit_run(be, g, data, objective, &f->fit, cli->tool, identity, n_identity, &watch, err);
+    int rc =
+        mc_fit_run(be, g, data, objective, &f->fit, cli->tool, identity, n_identity, &watch, err);
     mc_progress_end(&f->progress);
-    int log_rc = mc_log_close(f->log, rc ? NULL : err);
+    return rc;
+}
+
+int mc_fit_cli_close(struct mc_fit_cli *f, struct mc_error *err)
+{
+    int rc = mc_log_close(f->log, err);
+
     f->log = NULL;
-    return rc ? rc : log_rc;
+    return rc;
 }

@@ -40,7 +40,7 @@ enum {
     {"huber", MC_KEY_HUBER, "DELTA", 0, "while training, smooth every ReLU within DELTA of 0", 20}, \
     {"stop-after", MC_KEY_STOP_AFTER, "N", 0, "stop after N epochs, the schedule unchanged", 20}, \
     {"checkpoint", MC_KEY_CHECKPOINT, "FILE", 0, "save the run's state there after each epoch", 30}, \
-    {"checkpoint-every", MC_KEY_CHECKPOINT_EVERY, "N", 0, "... after each N epochs", 30}, \
+    {"checkpoint-every", MC_KEY_CHECKPOINT_EVERY, "N", 0, "save it after each N epochs only (default 1)", 30}, \
     {"resume", MC_KEY_RESUME, 0, 0, "go on from the checkpoint, if it is there", 30}
 /* clang-format on */
 
@@ -53,6 +53,10 @@ struct mc_fit_cli {
     uint64_t done_before; /* epochs of an earlier run */
 };
 
+/* After the result is written: whether the log could be, so that a full disk under the log costs no
+ * result. */
+MC_USE_RESULT int mc_fit_cli_close(struct mc_fit_cli *f, struct mc_error *err);
+
 /* The paper's defaults, at this learning rate. */
 void mc_fit_cli_defaults(struct mc_fit_cli *f, double lr);
 /* ARGP_ERR_UNKNOWN for what is not a training option. */
@@ -60,7 +64,8 @@ error_t mc_fit_cli_option(struct mc_fit_cli *f, int key, const char *arg);
 /* Options that contradict each other are usage errors. Call after parsing. */
 void mc_fit_cli_check(const struct mc_fit_cli *f);
 void mc_fit_cli_history(const struct mc_fit_cli *f, struct mc_history *h);
-/* mc_fit_run, watched: log lines, progress, a line an epoch with -v. */
+/* mc_fit_run, watched: log lines, progress, a line an epoch with -v. The log is begun only when the
+ * checkpoint to resume from was accepted. */
 MC_USE_RESULT int mc_fit_cli_run(struct mc_fit_cli *f, const struct mc_cli *cli,
                                  struct mc_backend *be, const struct mc_graph *g,
                                  const struct mc_resident *data, struct mc_objective *objective,

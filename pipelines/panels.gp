@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Loss and accuracy side by side, along a curve's t or a training's epochs. mc-plot defines before:
-# SHARE, SCALE, TITLE, XLABEL, N, LABEL[1..N], and $DATA: N blocks of the columns x, loss, accuracy (%).
+# SHARE, SCALE, TITLE, XLABEL, DATA_NAME (may be empty), N, LABEL[1..N], and $DATA: N blocks of the columns x, loss, accuracy (%).
 
 load SHARE.'/style.gp'
 
@@ -35,14 +35,14 @@ if (TITLE ne '') { set label 1 TITLE at screen 0.5, 0.945 center font ',' . 17 *
 
 set lmargin at screen 0.07
 set rmargin at screen 0.48
-set label 2 'loss' at graph 0, 1.06 left
+set label 2 DATA_NAME.'loss' at graph 0, 1.06 left
 set yrange [0:*]
 plot for [i = 1:N] $DATA index i - 1 using 1:2 with linespoints ls i pi STEP[i]
 
 unset label 1
 set lmargin at screen 0.56
 set rmargin at screen 0.97
-set label 2 'accuracy (%)'
+set label 2 DATA_NAME.'accuracy (%)'
 set yrange [*:*]
 set offsets 0, 0, graph 0.05, graph 0.05
 plot for [i = 1:N] $DATA index i - 1 using 1:3 with linespoints ls i pi STEP[i]

@@ -30,8 +30,8 @@ static const struct argp_option options[] = {
     {"lr", MC_KEY_LR, "X", 0, "learning rate (default 0.01)", 20},
     {"point", KEY_POINT, "T", 0, "take the point at T in [0,1] out of a curve, as weights", 40},
     {"bn-data", KEY_BN_DATA, "FILE", 0, "data to re-estimate that point's batch-norm statistics on", 40},
-    {"bn-samples", KEY_BN_SAMPLES, "N", 0, "its first N images (default 10000; 0: all)", 40},
-    {"bn-plain", KEY_BN_PLAIN, 0, 0, "... without augmentation", 40},
+    {"bn-samples", KEY_BN_SAMPLES, "N", 0, "first N images of --bn-data (default 10000)", 40},
+    {"bn-plain", KEY_BN_PLAIN, 0, 0, "re-estimate on images as they are, not augmented", 40},
     MC_FIT_OPTIONS,
     MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_LOG_JSON,
     MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY,
@@ -59,7 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->bn_data = arg;
         return 0;
     case KEY_BN_SAMPLES:
-        o->bn_samples = mc_parse_u64("--bn-samples", arg, 0, INT32_MAX);
+        o->bn_samples = mc_parse_u64("--bn-samples", arg, 1, INT32_MAX);
         return 0;
     case KEY_BN_PLAIN:
         o->bn_plain = 1;
@@ -94,7 +94,8 @@ static int begin(const struct options *o, struct mc_history *h, struct mc_curve 
     if (!rc)
         rc = mc_weights_read(&b, o->cli.operands[1], h, err);
     if (!rc && !mc_graph_same(a.graph, b.graph))
-        rc = mc_fail(err, MC_EINPUT, "%s and %s: are different networks (%s, %s)",
+        rc = mc_fail(err, MC_EINPUT,
+                     "%s and %s: are different networks (%s, %s; mc-info -v shows their graphs)",
                      o->cli.operands[0], o->cli.operands[1], a.graph->net, b.graph->net);
     if (!rc)
         rc = mc_curve_init(c, a.graph, o->kind, o->bends + 2, a.dataset, err);
@@ -149,6 +150,8 @@ static int learn_curve(struct options *o, struct mc_backend *be, struct mc_histo
         rc = train(o, be, h, &c, id, err);
     if (!rc)
         rc = mc_curve_write(&c, o->cli.output, h, err);
+    if (mc_fit_cli_close(&o->fit, rc ? NULL : err) && !rc)
+        rc = err->code;
     mc_curve_release(&c);
     return rc;
 }

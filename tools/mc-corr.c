@@ -26,7 +26,7 @@ enum { KEY_MEASURE = MC_KEY_TOOL, KEY_SIGNATURE, KEY_PERM, KEY_RAW };
 static const struct argp_option options[] = {
     {"measure", KEY_MEASURE, "NAME", 0, "what the matrices hold: correlation", 0},
     {"signature", KEY_SIGNATURE, 0, 0, "print the mean matched correlation of each layer", 0},
-    {"perm", KEY_PERM, "FILE", 0, "... also after this permutation", 0},
+    {"perm", KEY_PERM, "FILE", 0, "with --signature: also after this permutation", 0},
     {"raw", KEY_RAW, 0, 0, "take nothing but two networks' activations", 0},
     MC_OPTION_OUTPUT,
     MC_OPTION_THREADS,

@@ -39,9 +39,9 @@ static const struct argp_option options[] = {
      "measure on this dataset stream; NAME (default: its split) heads its columns; repeatable", 10},
     {"points", 'p', "T", 0, "points of a curve, t = 0 to 1 (default 65)", 10},
     {"bn-data", KEY_BN_DATA, "FILE", 0, "re-estimate batch norm on this at each point", 20},
-    {"bn-samples", KEY_BN_SAMPLES, "N", 0, "its first N images (default 10000)", 20},
-    {"bn-plain", KEY_BN_PLAIN, 0, 0, "... without augmentation", 20},
-    {"samples", KEY_SAMPLES, "N", 0, "first N images of training data (default 10000)", 30},
+    {"bn-samples", KEY_BN_SAMPLES, "N", 0, "first N images of --bn-data (default 10000)", 20},
+    {"bn-plain", KEY_BN_PLAIN, 0, 0, "re-estimate on images as they are, not augmented", 20},
+    {"samples", KEY_SAMPLES, "N", 0, "first N images of a data set whose split is train (default 10000)", 30},
     {"full", KEY_FULL, 0, 0, "all images, of training data and for batch norm too", 30},
     {"batch", KEY_BATCH, "N", 0, "images at a time (default 128)", 30},
     {"json", KEY_JSON, 0, 0, "one JSON object instead of a table", 40},
@@ -109,20 +109,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-    options,
-    parse,
-    "WEIGHTS.mcz...\nCURVE.mcz",
-    "Measure loss and accuracy of networks, or along a curve."
-    "\vA table has one row a network or point; accuracies are in percent. A curve needs --bn-data "
-    "where "
-    "its network has batch norm: it carries no statistics, and its ends are measured like every "
-    "other "
-    "point.\n\nExamples:\n"
-    "  mc-eval --data test.mcz --bn-data train.mcz --points 21 curve.mcz -o c.tsv\n"
-    "  mc-eval --data test.mcz a.mcz b.mcz",
-    NULL,
-    NULL,
-    NULL};
+    .options = options,
+    .parser = parse,
+    .args_doc = "WEIGHTS.mcz...\nCURVE.mcz",
+    .doc = "Measure loss and accuracy of networks, or along a curve."
+           "\vA table has one row a network or point; accuracies are in percent. A curve needs "
+           "--bn-data "
+           "where its network has batch norm: it carries no statistics, and its ends are measured "
+           "like "
+           "every other point. In the summary, arc_mean is the mean by arc length in parameter "
+           "space, and "
+           "the barrier is how far the loss rises over the straight line between its values at the "
+           "ends, "
+           "or the accuracy falls under it.\n\nExamples:\n"
+           "  mc-eval --data test.mcz --bn-data train.mcz --points 21 curve.mcz -o c.tsv\n"
+           "  mc-eval --data test.mcz a.mcz b.mcz"};
 
 struct told {
     struct mc_progress progress;

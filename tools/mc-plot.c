@@ -18,6 +18,7 @@ static const char *const modes[] = {"path", "signature", "log", NULL};
 struct options {
     struct mc_cli cli;
     const char *title, *data, *format;
+    char picked[200]; /* where data points when the user did not say */
     int width, height;
 };
 
@@ -123,36 +124,37 @@ static int take_columns(struct drawn *d, const char *const *names, size_t n, str
     return rc;
 }
 
-/* The data set to draw: the one asked for, test, or the first. */
-static const char *pick_data(const struct options *o, const struct mc_table *t, char *first,
-                             size_t size)
+/* The data set to draw of all tables: the one asked for, or test, or the first table's first. */
+static void pick_data(struct options *o, const struct mc_table *t)
 {
+    const char *suffix = ".loss";
+
     if (o->data)
-        return o->data;
+        return;
+    o->data = "test";
     if (mc_table_find(t, "test.loss") >= 0)
-        return "test";
+        return;
     for (size_t i = 0; i < t->cols; i++) {
         const char *dot = strrchr(t->names[i], '.');
-        if (dot && !strcmp(dot, ".loss")) {
-            snprintf(first, size, "%.*s", (int)(dot - t->names[i]), t->names[i]);
-            return first;
+        if (dot && !strcmp(dot, suffix)) {
+            snprintf(o->picked, sizeof o->picked, "%.*s", (int)(dot - t->names[i]), t->names[i]);
+            o->data = o->picked;
+            return;
         }
     }
-    return "test";
 }
 
-static int read_path(const struct options *o, struct drawn *d, const char *file,
-                     struct mc_error *err)
+static int read_path(struct options *o, struct drawn *d, const char *file, struct mc_error *err)
 {
-    char first[200], loss[256], accuracy[256];
+    char loss[256], accuracy[256];
     const char *names[] = {"t", loss, accuracy};
     int rc = mc_table_read(&d->table, file, err);
 
     if (rc)
         return rc;
-    const char *data = pick_data(o, &d->table, first, sizeof first);
-    snprintf(loss, sizeof loss, "%s.loss", data);
-    snprintf(accuracy, sizeof accuracy, "%s.accuracy", data);
+    pick_data(o, &d->table);
+    snprintf(loss, sizeof loss, "%s.loss", o->data);
+    snprintf(accuracy, sizeof accuracy, "%s.accuracy", o->data);
     if ((rc = take_columns(d, names, 3, err)))
         return rc;
     for (size_t r = 1; r < d->table.rows; r++)
@@ -172,6 +174,11 @@ static int read_signature(struct drawn *d, const struct drawn *first, const char
     size_t col = 0, col_first = 0;
     int rc = mc_table_read(&d->table, file, err);
 
+    if (!rc && mc_table_find(&d->table, "identity") >= 0 &&
+        mc_table_find(&d->table, "permuted") < 0)
+        rc =
+            mc_fail(err, MC_EINPUT, "%s: has no column 'permuted' (use mc-corr --signature --perm)",
+                    d->table.name);
     if (!rc)
         rc = take_columns(d, names, 2, err);
     if (!rc)
@@ -189,8 +196,8 @@ static int read_signature(struct drawn *d, const struct drawn *first, const char
     return 0;
 }
 
-static int read_one(const struct options *o, enum mode mode, struct drawn *d,
-                    const struct drawn *first, const char *file, struct mc_error *err)
+static int read_one(struct options *o, enum mode mode, struct drawn *d, const struct drawn *first,
+                    const char *file, struct mc_error *err)
 {
     static const char *const log_names[] = {"epoch", "loss", "accuracy"};
 
@@ -207,9 +214,13 @@ static void write_script(const struct options *o, enum mode mode, struct mc_gnup
                          const struct drawn *d, size_t n)
 {
     FILE *f = mc_gnuplot_script(g);
+    char name[260];
 
     fputs("TITLE = ", f);
     mc_gnuplot_quote(g, o->title ? o->title : "");
+    fputs("\nDATA_NAME = ", f);
+    snprintf(name, sizeof name, "%s%s", o->data ? o->data : "", o->data ? " " : "");
+    mc_gnuplot_quote(g, name);
     fprintf(f, "\nXLABEL = '%s'\nN = %zu\narray LABEL[N]\n", mode == LOG ? "epoch" : "t", n);
     for (size_t i = 0; i < n; i++) {
         fprintf(f, "LABEL[%zu] = ", i + 1);

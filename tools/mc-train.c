@@ -115,6 +115,8 @@ static int run(struct options *o, struct mc_error *err)
     if (!rc)
         rc = mc_weights_write(&w, o->cli.output, h, err);
 out:
+    if (mc_fit_cli_close(&o->fit, rc ? NULL : err) && !rc)
+        rc = err->code;
     mc_weights_release(&w);
     if (be) {
         mc_resident_release(&data, be);
