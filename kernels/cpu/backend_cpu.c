@@ -169,15 +169,17 @@ static void cpu_close(struct mc_backend *be)
 }
 
 /* What oneDNN will use decides the layout, so our kernels follow it: ONEDNN_MAX_CPU_ISA and
- * valgrind lower both. */
+ * valgrind lower both. MC_ISA ("avx2", "portable") lowers ours alone where blocks are of 8. */
 static const struct cpu_kernels *choose_kernels(void)
 {
 #ifdef __x86_64__
+    const char *wish = getenv("MC_ISA");
     const unsigned isa = (unsigned)dnnl_get_effective_cpu_isa();
     if ((isa & 0x20u) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         return &cpu_kernels_avx512;
-    if ((isa & 0x4u) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if ((isa & 0x4u) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        !(wish && !strcmp(wish, "portable")))
         return &cpu_kernels_avx2;
 #endif
     return &cpu_kernels_portable;
