@@ -3,10 +3,10 @@
  * What every program of the suite does alike. */
 #include "mc_cli.h"
 
+#include "mc_output.h"
 #include "mc_stream.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <math.h>
 #include <stdarg.h>
@@ -243,49 +243,18 @@ int mc_cli_output_ready(const struct mc_cli *cli, struct mc_error *err)
     return rc;
 }
 
-static int write_all(int fd, const char *text, size_t bytes)
-{
-    while (bytes) {
-        ssize_t n = write(fd, text, bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        text += n;
-        bytes -= (size_t)n;
-    }
-    return 0;
-}
-
 int mc_cli_write(const char *path, const char *text, size_t bytes, struct mc_error *err)
 {
-    struct stat st;
-    char *temp = NULL;
-    int fd = -1, rc = 0;
+    struct mc_output *o = NULL;
+    int rc = mc_output_open(&o, path, MC_OUTPUT_TEXT, err);
 
-    if (to_stdout(path)) {
-        if (fwrite(text, 1, bytes, stdout) != bytes || fflush(stdout))
-            return mc_fail(err, MC_EFAIL, "cannot write stdout: %s", strerror(errno));
-        return 0;
+    if (rc)
+        return rc;
+    if ((rc = mc_output_write(o, text, bytes, err))) {
+        mc_output_abandon(o);
+        return rc;
     }
-    if (!stat(path, &st) && !S_ISREG(st.st_mode)) { /* a pipe or a device */
-        fd = open(path, O_WRONLY | O_CLOEXEC);
-    } else {
-        if (asprintf(&temp, "%s.%ld.mc-tmp", path, (long)getpid()) < 0)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
-        fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    }
-    int bad = fd < 0 || write_all(fd, text, bytes) || (temp && fsync(fd));
-    if (bad)
-        rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", path, strerror(errno));
-    if (fd >= 0 && close(fd) && !rc)
-        rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", path, strerror(errno));
-    if (temp && !rc && rename(temp, path))
-        rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", path, strerror(errno));
-    if (temp && rc)
-        unlink(temp);
-    free(temp);
-    return rc;
+    return mc_output_close(o, err);
 }
 
 uint64_t mc_parse_u64(const char *option, const char *arg, uint64_t min, uint64_t max)
