@@ -30,10 +30,10 @@ struct mc_ctl {
 };
 
 enum mc_mode {
-    MC_MODE_TRAIN,      /* batch statistics; running statistics updated; dropout on */
-    MC_MODE_BATCH,      /* batch statistics, no update; dropout off */
+    MC_MODE_TRAIN,      /* batch statistics; running statistics updated */
+    MC_MODE_BATCH,      /* batch statistics, no update */
     MC_MODE_REESTIMATE, /* as MC_MODE_BATCH, and the batch's moments are added to `acc` */
-    MC_MODE_EVAL        /* the given statistics; dropout off */
+    MC_MODE_EVAL        /* the given statistics */
 };
 
 /* What training does to a batch of pixels; part of a data set. All zero: nothing. Rotation by
@@ -54,7 +54,8 @@ struct mc_tap_request {
 
 struct mc_plan_opts {
     size_t batch;   /* B; smaller batches are padded, see mc_source */
-    int train_only; /* with the heads that exist only while training */
+    int train_only; /* with what exists only while training: auxiliary heads and,
+                       but for MC_MODE_EVAL, dropout */
     int backward;   /* keep what backward needs */
     int input_grad; /* backward reaches the pixels */
     const struct mc_tap_request *taps;

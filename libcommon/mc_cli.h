@@ -31,6 +31,7 @@
 #ifndef MC_CLI_H
 #define MC_CLI_H
 
+#include "mc_clock.h"
 #include "mc_error.h"
 
 #include <argp.h>
@@ -137,9 +138,6 @@ void mc_log_int(struct mc_log *l, const char *key, int64_t value);
 void mc_log_num(struct mc_log *l, const char *key, double value);
 void mc_log_end(struct mc_log *l);
 MC_USE_RESULT int mc_log_close(struct mc_log *l, struct mc_error *err); /* NULL is fine */
-
-/* Monotonic seconds. */
-double mc_now(void);
 
 /* A string as JSON, quotes included. */
 void mc_json_str(FILE *f, const char *s);

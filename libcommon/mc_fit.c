@@ -3,6 +3,7 @@
  * The one training loop. */
 #include "mc_fit.h"
 
+#include "mc_clock.h"
 #include "mc_rng.h"
 
 #include <math.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Doubles of the metrics on the device: the backend's, then the sum over batches of |theta|^2 / 2.
  */
@@ -60,6 +60,7 @@ static void epoch_order(const struct mc_fit_options *o, uint64_t epoch, uint64_t
 
 struct run {
     struct mc_fit fit;
+    uint64_t last; /* epoch to end after */
     const struct mc_resident *data;
     struct mc_objective *objective;
     const struct mc_fit_options *o;
@@ -94,6 +95,7 @@ static void describe(struct run *r, const char *tool, const struct mc_state_sett
     struct mc_state *s = &r->state;
 
     s->tool = tool;
+    setting(s, "version", "%s", MC_VERSION);
     for (size_t i = 0; i < n_identity; i++)
         s->settings[s->n_settings++] = identity[i];
     setting(s, "data", "%s", r->data->id);
@@ -185,9 +187,10 @@ static int restore(struct run *r, struct mc_error *err)
     struct mc_backend *be = r->fit.be;
     int rc = mc_state_read(&r->state, r->o->checkpoint, err);
 
-    if (!rc && r->state.epoch > r->o->epochs)
-        rc = mc_fail(err, MC_EINPUT, "%s: has %llu epochs of %llu", r->o->checkpoint,
-                     (unsigned long long)r->state.epoch, (unsigned long long)r->o->epochs);
+    if (!rc && r->state.epoch > r->last)
+        rc = mc_fail(err, MC_EINPUT, "%s: is %llu epochs far, this run ends after %llu",
+                     r->o->checkpoint, (unsigned long long)r->state.epoch,
+                     (unsigned long long)r->last);
     for (size_t i = 0; !rc && i < r->n_vectors; i++) {
         struct mc_state_vector *v = &r->state.vectors[i];
         rc = be->put(be, r->vectors[i].buf, 0, v->data, v->n * sizeof *v->data, err);
@@ -222,7 +225,7 @@ static int tell_progress(struct run *r, uint64_t epoch, uint64_t step, struct mc
         return 0;
     int rc = r->fit.be->get(r->fit.be, r->sums, 0, sums, sizeof sums, err);
     if (!rc)
-        w->progress(w->arg, epoch * n + (done < n ? done : n), r->o->epochs * n, epoch,
+        w->progress(w->arg, epoch * n + (done < n ? done : n), r->last * n, epoch,
                     sums[MC_METRIC_LOSS] / sums[MC_METRIC_IMAGES],
                     sums[MC_METRIC_CORRECT] / sums[MC_METRIC_IMAGES]);
     return rc;
@@ -272,14 +275,6 @@ static int end_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
     return 0;
 }
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int run_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
 {
     struct mc_fit *f = &r->fit;
@@ -291,7 +286,7 @@ static int run_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
                                .order = r->order,
                                .augment = r->o->augment ? &d->info.augment : NULL,
                                .purpose = MC_RNG_AUGMENT};
-    double begun = now();
+    double begun = mc_now();
     int rc = start_epoch(r, epoch, err);
 
     for (uint64_t s = 0; !rc && s < f->steps; s++) {
@@ -308,14 +303,13 @@ static int run_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
     if (!rc)
         rc = end_epoch(r, epoch, err);
     if (!rc)
-        tell_epoch(r, epoch, now() - begun);
+        tell_epoch(r, epoch, mc_now() - begun);
     return rc;
 }
 
 static int run_all(struct run *r, struct mc_error *err)
 {
-    uint64_t last =
-        r->o->stop_after && r->o->stop_after < r->o->epochs ? r->o->stop_after : r->o->epochs;
+    uint64_t last = r->last;
     int rc = 0;
 
     if (r->o->checkpoint && r->o->resume && mc_state_exists(r->o->checkpoint))
@@ -345,7 +339,8 @@ int mc_fit_run(struct mc_backend *be, const struct mc_graph *g, const struct mc_
         free(r);
         return mc_fail(err, MC_ENOMEM, "out of memory");
     }
-    mc_graph_huber(r->graph, (float)o->huber);
+    if (o->huber > 0)
+        mc_graph_huber(r->graph, (float)o->huber);
     r->fit.be = be;
     r->fit.graph = r->graph;
     r->fit.o = o;
@@ -354,6 +349,7 @@ int mc_fit_run(struct mc_backend *be, const struct mc_graph *g, const struct mc_
     r->objective = objective;
     r->o = o;
     r->watch = watch;
+    r->last = o->stop_after && o->stop_after < o->epochs ? o->stop_after : o->epochs;
     describe(r, tool, identity, n_identity);
     rc = prepare(r, err);
     if (!rc)

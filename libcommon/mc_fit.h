@@ -28,7 +28,7 @@ struct mc_fit_options {
     uint64_t step_epochs;
     uint64_t seed;
     int augment;            /* as the data set says */
-    double huber;           /* delta of every ReLU while training; 0: ReLU */
+    double huber;           /* delta of every ReLU while training; 0: the graph's own */
     const char *checkpoint; /* file, or NULL */
     int resume;             /* from it, if it is there */
     uint64_t checkpoint_every;
@@ -91,7 +91,7 @@ struct mc_objective {
 /* The loop's own state, for objectives. */
 struct mc_fit {
     struct mc_backend *be;
-    const struct mc_graph *graph; /* with the Huber delta set */
+    const struct mc_graph *graph; /* with the options' Huber delta, if any */
     const struct mc_fit_options *o;
     struct mc_plan *plan;
     struct mc_buf *ctl, *lrs, *grad;

@@ -140,7 +140,7 @@ static void progress(void *arg, uint64_t images, uint64_t in_all, uint64_t epoch
                      double accuracy)
 {
     struct mc_fit_cli *f = arg;
-    uint64_t before = f->done_before * (in_all / f->fit.epochs);
+    uint64_t before = f->done_before * f->images;
     char extra[120];
 
     snprintf(extra, sizeof extra, "epoch %llu/%llu  loss %.3f  accuracy %.1f%%",
@@ -180,7 +180,8 @@ int mc_fit_cli_run(struct mc_fit_cli *f, const struct mc_cli *cli, struct mc_bac
         .begin = begin, .due = due, .progress = progress, .epoch = epoch_done, .arg = f};
     f->cli = cli;
     f->fit.seed = cli->seed;
-    mc_progress_begin(&f->progress, cli, "training", "images", data->info.n * f->fit.epochs);
+    f->images = data->info.n;
+    mc_progress_begin(&f->progress, cli, "training", "images", 0);
     int rc =
         mc_fit_run(be, g, data, objective, &f->fit, cli->tool, identity, n_identity, &watch, err);
     mc_progress_end(&f->progress);

@@ -51,6 +51,7 @@ struct mc_fit_cli {
     const struct mc_cli *cli;
     struct mc_progress progress;
     uint64_t done_before; /* epochs of an earlier run */
+    uint64_t images;      /* an epoch */
 };
 
 /* After the result is written: whether the log could be, so that a full disk under the log costs no

@@ -244,7 +244,7 @@ int mc_graph_same(const struct mc_graph *a, const struct mc_graph *b)
             memcmp(x->stride, y->stride, sizeof x->stride) ||
             memcmp(x->pad, y->pad, sizeof x->pad) || x->groups != y->groups ||
             x->ceil_mode != y->ceil_mode || !x->has_bias != !y->has_bias || x->eps != y->eps ||
-            x->momentum != y->momentum || x->drop != y->drop || x->loss_weight != y->loss_weight ||
+            x->momentum != y->momentum || x->delta != y->delta || x->drop != y->drop || x->loss_weight != y->loss_weight ||
             !x->train_only != !y->train_only)
             return 0;
         for (int k = 0; k < MC_MAX_CHANNELS_IN; k++)

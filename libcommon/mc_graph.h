@@ -172,7 +172,7 @@ void mc_graph_pack(const struct mc_graph *g, struct mc_pack *out);
 MC_USE_RESULT int mc_graph_unpack(struct mc_graph **out, const msgpack_object *map,
                                   struct mc_error *err);
 /* 1 if equal in everything that decides what is computed (names of nodes included; `net` is not,
- * nor are inits, nor Huber's delta, which training may set). */
+ * nor are inits). */
 int mc_graph_same(const struct mc_graph *a, const struct mc_graph *b);
 struct mc_graph *mc_graph_copy(const struct mc_graph *g); /* NULL: out of memory */
 /* Index of the node called so, or -1. */

@@ -243,7 +243,7 @@ static void dropout(const struct mc_plan *p, const struct cpu_node *c, const flo
     const float keep = 1 - c->n->drop, scale = keep > 0 ? 1 / keep : 0;
     const uint32_t node = (uint32_t)(c->n - p->g->nodes) << 20;
 
-    if (p->mode != MC_MODE_TRAIN) {
+    if (!p->train_only || p->mode == MC_MODE_EVAL) {
         if (y != x)
             memcpy(y, x, c->floats * sizeof *y);
         return;

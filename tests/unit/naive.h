@@ -286,7 +286,7 @@ static void naive_dropout(struct naive *v, int i, int back)
     for (size_t b = 0; b < (size_t)v->B; b++)
         for (size_t q = 0; q < image; q++) {
             double scale = 1;
-            if (v->mode == MC_MODE_TRAIN) {
+            if (v->train_only && v->mode != MC_MODE_EVAL) {
                 const struct mc_rng4 r =
                     mc_rng(v->ctl.seed, MC_RNG_DROPOUT, v->ctl.epoch, (uint32_t)v->samples[b],
                            ((uint32_t)i << 20) + (uint32_t)(q / 4));

@@ -255,6 +255,8 @@ static void packed_and_unpacked_is_the_same(void **state)
         copy = mc_graph_copy(back);
         assert_non_null(copy);
         mc_graph_huber(copy, 0);
+        assert_false(mc_graph_same(copy, back));
+        mc_graph_huber(copy, .125f);
         assert_true(mc_graph_same(copy, back));
         copy->nodes[0].std[1] += 1;
         assert_false(mc_graph_same(copy, back));
