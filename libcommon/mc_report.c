@@ -5,9 +5,27 @@
 
 #include "mc_cli.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const char *const quantity[] = {"loss", "accuracy"};
+
+int mc_report_check(const struct mc_report *r, struct mc_error *err)
+{
+    for (size_t i = 0; i < r->n_data; i++)
+        for (size_t p = 0; p < r->T; p++) {
+            const struct mc_measured *m = &r->data[i].out[p];
+            if (isfinite(m->loss) && isfinite(m->loss_se) && isfinite(m->accuracy) &&
+                isfinite(m->accuracy_se))
+                continue;
+            if (!r->t)
+                return mc_fail(err, MC_EFAIL, "%s: the loss on %s is not finite",
+                               r->network ? r->network : "a network", r->data[i].name);
+            return mc_fail(err, MC_EFAIL, "the loss on %s is not finite at t = %.9g",
+                           r->data[i].name, r->t[p]);
+        }
+    return 0;
+}
 
 void mc_report_head(const struct mc_report *r, FILE *f, const char *first)
 {

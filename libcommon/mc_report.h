@@ -24,8 +24,13 @@ struct mc_report {
     size_t n_data;
     size_t T;
     const double *t;     /* (T); NULL: networks, not a path */
+    const char *network; /* of a network: its name in messages */
     const double *chord; /* (T-1) */
 };
+
+/* Every number of it is finite, or MC_EFAIL "the loss is not finite at t = ..."; a network's logits
+ * may overflow, and neither a table nor JSON has a word for that. */
+MC_USE_RESULT int mc_report_check(const struct mc_report *r, struct mc_error *err);
 
 /* "first" and the data sets' columns; one row that begins with `first`. */
 void mc_report_head(const struct mc_report *r, FILE *f, const char *first);

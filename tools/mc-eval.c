@@ -239,6 +239,7 @@ static int measure(struct options *o, struct mc_backend *be, const struct mc_spa
     o->report.T = span->T;
     for (size_t i = 0; !rc && i < o->report.n_data; i++)
         rc = measure_on(o, be, span, stats, i, err);
+    rc = rc ? rc : mc_report_check(&o->report, err);
     if (!rc)
         tell_subsets(o);
     free(stats);
@@ -309,6 +310,7 @@ static int eval_network(struct options *o, struct mc_backend *be, struct mc_read
 
     if (!rc) {
         const float *vector = w.params;
+        o->report.network = mc_reader_name(r);
         struct mc_span span = {.graph = w.graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one};
         rc = measure(o, be, &span, w.stats, err);
     }

@@ -30,7 +30,7 @@ $e line.mcz | same - line.tsv
 $e --json line.mcz | python3 -c '
 import json, sys
 o = json.load(sys.stdin)
-rows = [l.rstrip("\n").split("\t") for l in open("line.tsv") if l[0] != "#"]
+rows = [l.rstrip("\n").split("\t") for l in open("line.tsv")]
 for p, row in zip(o["points"], rows[1:]):
     row = [float(x) for x in row]
     got = [p["t"], p["train"]["loss"], p["train"]["accuracy"], p["held"]["loss"], p["held"]["accuracy"]]
@@ -69,6 +69,23 @@ fails 3 '3x16x16' mc-eval --data small.mcz n1.mcz
 echo old >kept.tsv
 fails 3 'cut.mcz' mc-eval --data cut.mcz n1.mcz -o kept.tsv
 [ "$(cat kept.tsv)" = old ]
+# logits that overflow: an error, not a table with nan or JSON that is none
+/usr/bin/python3 - "$MC_ROOT" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1] + "/formats")
+import mcz
+n = mcz.read("n2.mcz")
+t = {k: v.copy() for k, v in n.tensors.items()}
+last = [k for k in t if k.endswith("linear.weight")][-1]
+t[last][:] = 3e38
+mcz.write("huge.mcz", n.kind, n.meta, t)
+END
+mc-bezier -q --epochs 0 n1.mcz huge.mcz -o to-huge.mcz
+fails 1 'huge.mcz: the loss on test is not finite' mc-eval --data test.mcz n1.mcz huge.mcz
+fails 1 'huge.mcz: the loss on test is not finite' mc-eval --json --data test.mcz huge.mcz
+fails 1 'the loss on test is not finite at t = ' \
+    mc-eval --data test.mcz --bn-data d.mcz --points 3 --summary s.none --json to-huge.mcz
+[ ! -e s.none ]
 rc=0
 mc-eval --data test.mcz n1.mcz >/dev/full 2>err || rc=$?
 [ $rc = 1 ] && [ "$(wc -l <err)" = 1 ]

@@ -36,8 +36,8 @@ id() {
     mc-info --json "$1" | sed 's/.*"id": *"\([0-9a-f]*\)".*/\1/'
 }
 
-# column FILE NAME: that column of a table, without the header and the lines of comment
+# column FILE NAME: that column of a table, without the header
 column() {
-    awk -F '\t' -v want="$2" '/^#/ { next } !c { for (i = 1; i <= NF; i++) if ($i == want) c = i
+    awk -F '\t' -v want="$2" '!c { for (i = 1; i <= NF; i++) if ($i == want) c = i
         if (!c) exit 1; next } { print $c }' "$1"
 }
