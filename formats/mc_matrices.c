@@ -161,6 +161,15 @@ int mc_matrices_write(const struct mc_matrices *m, const char *path, const struc
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
+    for (size_t k = 0; k < m->n_groups; k++) {
+        const struct mc_matrix_group *g = &m->groups[k];
+        if (mc_finite_f64(g->value, g->size * g->size, NULL, g->name, err)) {
+            rc = MC_EFAIL; /* not an input's fault */
+            if (err)
+                err->code = rc;
+            goto out;
+        }
+    }
     mc_pack_map(&meta, 3);
     mc_pack_str(&meta, "measure");
     mc_pack_str(&meta, m->measure);

@@ -148,13 +148,54 @@ static int unpack_tap(struct mc_taps *t, size_t i, const msgpack_object *o, stru
         (rc = mc_get_u64(o, "count", MAX_UNITS, &count, err)) ||
         (rc = mc_get_u64(o, "samples", MAX_SAMPLES, &tap->samples, err)))
         return rc;
-    if (!tap->name[0] || group >= t->n_groups || !count ||
-        start + count > t->group_sizes[(size_t)group])
-        return mc_fail(err, MC_EINPUT, "tap %zu has no name or is not within a group", i);
+    if (!tap->name[0] || !count)
+        return mc_fail(err, MC_EINPUT, "tap %zu has no name or no units", i);
     tap->group = (size_t)group;
     tap->start = (size_t)start;
     tap->count = (size_t)count;
     return 0;
+}
+
+/* By group, then by where they begin. */
+static int by_place(const void *x, const void *y)
+{
+    const struct mc_tap_info *a = *(const struct mc_tap_info *const *)x;
+    const struct mc_tap_info *b = *(const struct mc_tap_info *const *)y;
+
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Sorted, so that neither memory nor time depends on the sizes, which may be anything. */
+int mc_taps_check(const struct mc_taps *t, struct mc_error *err)
+{
+    const struct mc_tap_info **sorted = calloc(t->n_taps + 1, sizeof *sorted);
+    size_t at = 0;
+    int rc = 0;
+
+    if (!sorted)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t i = 0; i < t->n_taps && !rc; i++) {
+        const struct mc_tap_info *tap = sorted[i] = &t->taps[i];
+        size_t size = tap->group < t->n_groups ? t->group_sizes[tap->group] : 0;
+        if (tap->start > size || tap->count > size - tap->start)
+            rc = mc_fail(err, MC_EINPUT, "tap %s: is not within a group", tap->name);
+    }
+    if (!rc)
+        qsort(sorted, t->n_taps, sizeof *sorted, by_place);
+    for (size_t k = 0; k < t->n_groups && !rc; k++) {
+        size_t seen = 0;
+        for (; at < t->n_taps && sorted[at]->group == k && sorted[at]->start <= seen; at++) {
+            size_t end = sorted[at]->start + sorted[at]->count;
+            seen = end > seen ? end : seen;
+        }
+        if (seen < t->group_sizes[k])
+            rc = mc_fail(err, MC_EINPUT, "group %s: unit %zu is seen at no tap", t->group_names[k],
+                         seen);
+    }
+    free(sorted);
+    return rc;
 }
 
 int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta, struct mc_error *err)
@@ -179,6 +220,8 @@ int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta, struct mc_er
         rc = unpack_group(out, k, &groups->via.array.ptr[k], err);
     for (size_t i = 0; i < out->n_taps && !rc; i++)
         rc = unpack_tap(out, i, &taps->via.array.ptr[i], err);
+    if (!rc)
+        rc = mc_taps_check(out, err);
     if (rc)
         mc_taps_release(out);
     return rc;

@@ -48,7 +48,9 @@ MC_USE_RESULT int mc_taps_init(struct mc_taps *out, const struct mc_symmetry *s,
 int mc_taps_same(const struct mc_taps *a, const struct mc_taps *b); /* samples aside */
 void mc_taps_release(struct mc_taps *t);
 void mc_taps_pack(const struct mc_taps *t, struct mc_pack *p); /* three keys of an open map */
-/* Checked: names there, taps within their groups. After an error there is nothing to release. */
+/* Every tap lies within its group, every unit is seen at one; MC_EINPUT names what is not so. */
+MC_USE_RESULT int mc_taps_check(const struct mc_taps *t, struct mc_error *err);
+/* Checked: names there, and mc_taps_check. After an error there is nothing to release. */
 MC_USE_RESULT int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta,
                                  struct mc_error *err);
 

@@ -26,6 +26,24 @@ static void scales(size_t K, double n, const double *sum, const double *sumsq, d
     }
 }
 
+/* The sums of one network that numbers can have: by Cauchy and Schwarz sum^2 / n is not above the
+ * sum of squares, but for what adding n numbers rounds away. That also bounds what is made of them,
+ * where the squares of finite sums may overflow. */
+static int check_squares(const struct mc_tap_info *t, const double *sum, const double *sumsq,
+                         struct mc_error *err)
+{
+    const double n = (double)t->samples, room = 1 + 1e-9 + n * 0x1p-52;
+
+    for (size_t i = 0; i < t->count; i++) {
+        if (sumsq[i] < 0)
+            return mc_fail(err, MC_EINPUT, "tap %s: a sum of squares is negative", t->name);
+        if (!(sum[i] * (sum[i] / n) <= sumsq[i] * room))
+            return mc_fail(err, MC_EINPUT, "tap %s: unit %zu: no numbers have these sums", t->name,
+                           i);
+    }
+    return 0;
+}
+
 static int check_sums(const struct mc_tap_info *t, const double *sums, struct mc_error *err)
 {
     if (t->samples < 2)
@@ -34,10 +52,8 @@ static int check_sums(const struct mc_tap_info *t, const double *sums, struct mc
     for (size_t i = 0; i < MC_MOMENTS_SIZE(t->count); i++)
         if (!isfinite(sums[i]))
             return mc_fail(err, MC_EINPUT, "tap %s: a sum is not finite", t->name);
-    for (size_t i = 2 * t->count; i < 4 * t->count; i++)
-        if (sums[i] < 0)
-            return mc_fail(err, MC_EINPUT, "tap %s: a sum of squares is negative", t->name);
-    return 0;
+    int rc = check_squares(t, sums, sums + 2 * t->count, err);
+    return rc ? rc : check_squares(t, sums + t->count, sums + 3 * t->count, err);
 }
 
 int mc_corr_tap(const struct mc_moments *m, size_t tap, double *value, char *dead_a, char *dead_b,
@@ -56,14 +72,18 @@ int mc_corr_tap(const struct mc_moments *m, size_t tap, double *value, char *dea
         return mc_fail(err, MC_ENOMEM, "out of memory");
     scales(K, n, sum_a, sum_a + 2 * K, scale, dead_a);
     scales(K, n, sum_b, sum_a + 3 * K, scale + K, dead_b);
-    for (size_t i = 0; i < K; i++)
+    for (size_t i = 0; i < K && !rc; i++)
         for (size_t j = 0; j < K; j++) {
             double cov = cross[i * K + j] - sum_a[i] * (sum_b[j] / n);
             double r = cov * scale[i] * scale[K + j];
+            if (!isfinite(r))
+                rc =
+                    mc_fail(err, MC_EINPUT, "tap %s: units %zu and %zu: no numbers have these sums",
+                            t->name, i, j);
             value[i * K + j] = r > 1 ? 1 : r < -1 ? -1 : r; /* beyond only by rounding */
         }
     free(scale);
-    return 0;
+    return rc;
 }
 
 static size_t widest(const struct mc_taps *t)
@@ -75,9 +95,9 @@ static size_t widest(const struct mc_taps *t)
     return K;
 }
 
-/* What one tap after another leaves in a group: seen and alive are (K) counts, pairs (K,K). */
+/* What one tap after another leaves in a group: alive are (K) counts, pairs (K,K). */
 struct tally {
-    uint32_t *pairs, *seen, *alive_a, *alive_b;
+    uint32_t *pairs, *alive_a, *alive_b;
 };
 
 static int group_matrix(struct mc_matrix_group *g, const struct mc_moments *m, size_t group,
@@ -90,15 +110,12 @@ static int group_matrix(struct mc_matrix_group *g, const struct mc_moments *m, s
         const struct mc_tap_info *t = &m->taps.taps[i];
         if (t->group != group)
             continue;
-        if (t->start > K || t->count > K - t->start)
-            return mc_fail(err, MC_EINPUT, "tap %s: lies outside group %s", t->name, g->name);
         int rc = mc_corr_tap(m, i, value, dead_a, dead_b, err);
         if (rc)
             return rc;
         g->taps++;
         for (size_t r = 0; r < t->count; r++) {
             size_t at = t->start + r;
-            c->seen[at]++;
             c->alive_a[at] += !dead_a[r];
             c->alive_b[at] += !dead_b[r];
             for (size_t s = 0; s < t->count; s++) {
@@ -108,8 +125,6 @@ static int group_matrix(struct mc_matrix_group *g, const struct mc_moments *m, s
         }
     }
     for (size_t i = 0; i < K; i++) {
-        if (!c->seen[i])
-            return mc_fail(err, MC_EINPUT, "group %s: unit %zu is seen at no tap", g->name, i);
         if (!c->alive_a[i])
             g->dead_a[g->n_dead_a++] = (int32_t)i;
         if (!c->alive_b[i])
@@ -130,6 +145,9 @@ int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, struct
     int rc = 0;
 
     memset(out, 0, sizeof *out);
+    /* a group's size is but a claim until taps that were counted bear it out */
+    if ((rc = mc_taps_check(&m->taps, err)))
+        return rc;
     strcpy(out->measure, "correlation");
     memcpy(out->at, m->taps.at, sizeof out->at);
     value = malloc(W * W * sizeof *value);
@@ -146,10 +164,10 @@ int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, struct
         g->value = calloc(K * K, sizeof *g->value);
         g->dead_a = calloc(K + 1, sizeof *g->dead_a);
         g->dead_b = calloc(K + 1, sizeof *g->dead_b);
-        counts = calloc(K * (K + 3), sizeof *counts);
+        counts = calloc(K * (K + 2), sizeof *counts);
         if (!g->value || !g->dead_a || !g->dead_b || !counts)
             goto nomem;
-        struct tally c = {counts, counts + K * K, counts + K * K + K, counts + K * K + 2 * K};
+        struct tally c = {counts, counts + K * K, counts + K * K + K};
         if ((rc = group_matrix(g, m, i, value, dead, dead + W, &c, err)))
             goto out;
         free(counts);

@@ -154,6 +154,16 @@ static int read_input(struct mc_moments *m, const struct options *o, struct mc_h
 /* ---- output -----------------------------------------------------------------------------------
  */
 
+/* What is wrong with sums is told with their file, where they are of one. */
+static int of_input(int rc, const struct options *o, struct mc_error *err)
+{
+    const char *file = o->cli.operands[0];
+
+    if (rc != MC_EINPUT || o->cli.n_operands != 1)
+        return rc;
+    return mc_fail_in(err, strcmp(file, "-") ? file : "stdin");
+}
+
 static int print_signature(const struct mc_moments *m, const struct options *o,
                            struct mc_error *err)
 {
@@ -170,7 +180,7 @@ static int print_signature(const struct mc_moments *m, const struct options *o,
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
-    if ((rc = mc_corr_signature(rows, m, o->perm ? &perm : NULL, err)))
+    if ((rc = of_input(mc_corr_signature(rows, m, o->perm ? &perm : NULL, err), o, err)))
         goto out;
     fprintf(f, "layer\tunits\tdead_a\tdead_b\tidentity%s\tidentity_live%s\n",
             o->perm ? "\tpermuted" : "", o->perm ? "\tpermuted_live" : "");
@@ -230,7 +240,7 @@ static int write_matrices(const struct mc_moments *m, const struct options *o, s
                           struct mc_error *err)
 {
     struct mc_matrices out = {0};
-    int rc = mc_corr_matrices(&out, m, err);
+    int rc = of_input(mc_corr_matrices(&out, m, err), o, err);
 
     if (!rc)
         rc = mc_matrices_write(&out, o->cli.output, h, err);

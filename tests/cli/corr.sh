@@ -109,6 +109,27 @@ mc-train -q -t 1 --net mlp:8 --data data.mcz --samples 16 --epochs 1 -o mlp.mcz
 mc-permute --random 1 --perm-out mlp-p.mcz mlp.mcz -o x.mcz
 fails 3 "the permutation has" mc-corr --signature --perm mlp-p.mcz dq.mcz
 
+# a group that claims more units than its taps see is told by name before room is made for it; so are
+# sums that no numbers have
+/usr/bin/python3 - "$MC_ROOT" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1] + "/formats")
+import mcz
+for name in "m.mcz", "a.acts":
+    s = mcz.read(name)
+    s.meta["groups"][0]["size"] = 1 << 24
+    mcz.write("wide-" + name, s.kind, s.meta, s.tensors)
+s = mcz.read("m.mcz")
+t = {k: v.copy() for k, v in s.tensors.items()}
+t[next(k for k in t if k.endswith("/sum_a"))][0] = 1e300
+mcz.write("absurd.mcz", s.kind, s.meta, t)
+END
+fails 3 "wide-m.mcz: " mc-corr wide-m.mcz
+fails 3 "is seen at no tap" mc-corr wide-m.mcz
+fails 3 "wide-a.acts: " mc-corr wide-a.acts wide-a.acts
+fails 3 "absurd.mcz: tap " mc-corr absurd.mcz
+fails 3 "no numbers have these sums" mc-corr --signature absurd.mcz
+
 # truncated; a stage that failed before; a full disk; an old output stays as it was
 head -c $(($(stat -c %s m.mcz) - 1)) m.mcz >cut.mcz
 cp c.mcz old.mcz

@@ -248,6 +248,15 @@ static void taps_that_see_a_part_of_the_group(void **unused)
     assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
     assert_non_null(strstr(err.text, "unit 31"));
     mc_matrices_release(&out);
+    f.sizes[1] = 1u << 24; /* told before a square of it is asked for */
+    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "group q: unit 31"));
+    f.sizes[1] = 31;
+    f.taps[2].start = 12; /* a gap between two taps */
+    f.sizes[1] = 32;
+    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "unit 11"));
+    f.taps[2].start = 11;
     f.sizes[1] = 30; /* a tap beyond the group */
     assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
     mc_matrices_release(&out);
@@ -273,6 +282,15 @@ static void what_cannot_be_sums_is_refused(void **unused)
     assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
     mc_matrices_release(&out);
     f.sums[2][45] = keep;
+    keep = f.sums[2][0];
+    f.sums[2][0] = 1e300; /* finite, but its square is not, and no sum of squares bears it out */
+    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "unit 0"));
+    mc_matrices_release(&out);
+    f.sums[2][0] = sqrt(f.sums[2][40] * (double)n) * 1.001;
+    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
+    mc_matrices_release(&out);
+    f.sums[2][0] = keep;
     f.sums[2][90] = NAN;
     assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
     mc_matrices_release(&out);

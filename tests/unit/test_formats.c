@@ -234,6 +234,9 @@ static void matrices_and_permutations_come_back(void **state)
     assert_int_equal(m.groups[0].dead_b[0], 1);
     for (size_t i = 0; i < 9; i++)
         assert_true(m.groups[0].value[i] == (i % 3 == 1 ? 0 : (double)(nth(i) / 2)));
+    m.groups[0].value[5] = NAN;
+    assert_int_equal(mc_matrices_write(&m, file, NULL, &err), MC_EFAIL);
+    assert_non_null(strstr(err.text, m.groups[0].name));
     mc_matrices_release(&m);
     must(make_permutation(file, NULL, &err), &err);
     must(mc_perm_read(&p, file, NULL, NULL, &err), &err);
