@@ -42,7 +42,7 @@ def with_torch(data, a, b, out):
     nets = [tinyten(torch, mcz.read(f)) for f in (a, b)]
     mean, std = (torch.tensor(d.meta[k]).view(1, 3, 1, 1) for k in ("mean", "std"))
     images = d.tensors["images"][:SAMPLES]
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     kept = [[[] for _ in net.layers] for net in nets]
     with torch.no_grad():
         for i in range(0, len(images), 128):
@@ -67,36 +67,36 @@ def with_torch(data, a, b, out):
                 both.append(v)
             corr = (both[0] @ both[1].T).numpy()
             perms.append(linear_sum_assignment(corr, maximize=True)[1])
-    seconds = time.perf_counter() - start
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     np.savez(out, *perms)
-    print(seconds)
+    print(seconds, cpu)
 
 
-def peak(process):
-    """Wait; MiB of its greatest resident size."""
+def wait(process):
+    """CPU seconds, and MiB of the greatest resident size."""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit("align.py: a stage failed")
-    return usage.ru_maxrss / 1024
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def pipe(data, a, b, out):
-    """Seconds, and MiB of the three stages together."""
+    """Seconds, CPU seconds and MiB of the three stages together."""
     start = time.perf_counter()
     acts = subprocess.Popen(["mc-acts", "--data", data, "--samples", str(SAMPLES), a, b], stdout=subprocess.PIPE)
     corr = subprocess.Popen(["mc-corr", "-q"], stdin=acts.stdout, stdout=subprocess.PIPE)
     acts.stdout.close()
     last = subprocess.Popen(["mc-hungarian", "-q", "-o", out], stdin=corr.stdout)
     corr.stdout.close()
-    mib = peak(last) + peak(corr) + peak(acts)
-    return time.perf_counter() - start, mib
+    cpu, mib = (sum(each) for each in zip(wait(last), wait(corr), wait(acts)))
+    return time.perf_counter() - start, cpu, mib
 
 
 def in_torch(data, a, b, out):
     p = subprocess.Popen([sys.executable, __file__, "--torch", data, a, b, out], stdout=subprocess.PIPE, text=True)
-    seconds = float(p.stdout.readline())
-    return seconds, peak(p)
+    seconds, cpu = map(float, p.stdout.readline().split())
+    return seconds, cpu, wait(p)[1]
 
 
 def agreement(ours, theirs):
@@ -117,13 +117,13 @@ def main():
         if peer:
             theirs.append(in_torch(data, a, b, folder + "/p.npz"))
     best = [[min(column) for column in zip(*each)] for each in (ours, theirs) if each]
-    print("way\timages\tseconds\tMiB")
-    for way, (seconds, mib) in zip(("mc-acts|mc-corr|mc-hungarian", "every activation in PyTorch"), best):
-        print("%s\t%d\t%.2f\t%.0f" % (way, SAMPLES, seconds, mib))
+    print("way\timages\tseconds\tcpu_seconds\tMiB")
+    for way, row in zip(("mc-acts|mc-corr|mc-hungarian", "every activation in PyTorch"), best):
+        print("%s\t%d\t%.2f\t%.2f\t%.0f" % (way, SAMPLES, *row))
     if not peer:
         print("# no python3-torch or python3-scipy: nothing to compare with")
         return
-    print("ratio\t%d\t%.1f\t%.1f" % (SAMPLES, best[1][0] / best[0][0], best[1][1] / best[0][1]))
+    print("ratio\t%d\t%.1f\t%.1f\t%.1f" % (SAMPLES, *(y / x for x, y in zip(*best))))
     print("# units with the same partner in both: %.1f%%" % (100 * agreement(folder + "/p.mcz", folder + "/p.npz")))
 
 
