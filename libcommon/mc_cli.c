@@ -3,6 +3,7 @@
  * What every program of the suite does alike. */
 #include "mc_cli.h"
 
+#include "mc_json.h"
 #include "mc_output.h"
 #include "mc_stream.h"
 
@@ -366,21 +367,6 @@ struct mc_log {
     int failed;
 };
 
-void mc_json_str(FILE *f, const char *s)
-{
-    putc('"', f);
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
-            fprintf(f, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(f, "\\u%04x", c);
-        else
-            putc(c, f);
-    }
-    putc('"', f);
-}
-
 int mc_log_open(struct mc_log **out, const char *path, struct mc_error *err)
 {
     struct mc_log *l = calloc(1, sizeof *l);
@@ -413,14 +399,6 @@ static void key_of(struct mc_log *l, const char *key)
     putc(',', l->f);
     mc_json_str(l->f, key);
     putc(':', l->f);
-}
-
-void mc_log_str(struct mc_log *l, const char *key, const char *value)
-{
-    if (!l)
-        return;
-    key_of(l, key);
-    mc_json_str(l->f, value);
 }
 
 void mc_log_int(struct mc_log *l, const char *key, int64_t value)

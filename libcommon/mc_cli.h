@@ -133,13 +133,9 @@ void mc_progress_end(struct mc_progress *p);
  * mc_log_close. */
 MC_USE_RESULT int mc_log_open(struct mc_log **out, const char *path, struct mc_error *err);
 void mc_log_begin(struct mc_log *l, const char *event);
-void mc_log_str(struct mc_log *l, const char *key, const char *value);
 void mc_log_int(struct mc_log *l, const char *key, int64_t value);
 void mc_log_num(struct mc_log *l, const char *key, double value);
 void mc_log_end(struct mc_log *l);
 MC_USE_RESULT int mc_log_close(struct mc_log *l, struct mc_error *err); /* NULL is fine */
-
-/* A string as JSON, quotes included. */
-void mc_json_str(FILE *f, const char *s);
 
 #endif

@@ -3,7 +3,7 @@
  * What evaluation prints. */
 #include "mc_report.h"
 
-#include "mc_cli.h"
+#include "mc_json.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * mc-eval: loss and accuracy of networks, or along a curve, as a table. */
 #include "mc_cli.h"
 #include "mc_curve.h"
+#include "mc_json.h"
 #include "mc_measure.h"
 #include "mc_report.h"
 #include "mc_weights.h"

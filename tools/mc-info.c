@@ -3,11 +3,10 @@
  * mc-info: what a stream holds and where it comes from. It always reads to the end: of a damaged or
  * truncated stream nothing is printed. */
 #include "mc_cli.h"
+#include "mc_json.h"
 #include "mc_stream.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct options {
@@ -25,11 +24,10 @@ static const struct argp_option options[] = {
 };
 /* clang-format on */
 
-static const char doc[] =
-    "Print a stream's kind, content id, meta data, history and tensors.\v"
-    "Examples:\n"
-    "  mc-data synth --split test --size 100 | mc-info\n"
-    "  mc-info --check *.mcz";
+static const char doc[] = "Print a stream's kind, content id, meta data, history and tensors.\v"
+                          "Examples:\n"
+                          "  mc-data synth --split test --size 100 | mc-info\n"
+                          "  mc-info --check *.mcz";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -52,21 +50,6 @@ static const struct argp argp = {options, parse, "[FILE...]", doc, NULL, NULL, N
 /* ---- JSON -------------------------------------------------------------------------------------
  */
 
-static void json_text(const char *s, size_t n)
-{
-    char *copy = malloc(n + 1); /* the text in the stream has no final 0 */
-
-    if (copy) {
-        memcpy(copy, s, n);
-        copy[n] = 0;
-    }
-    if (copy)
-        mc_json_str(stdout, copy);
-    else
-        fputs("null", stdout);
-    free(copy);
-}
-
 /* As deep as the reader lets an object be. */
 static void json_object(const msgpack_object *o)
 {
@@ -82,13 +65,10 @@ static void json_object(const msgpack_object *o)
         return;
     case MSGPACK_OBJECT_FLOAT32:
     case MSGPACK_OBJECT_FLOAT64:
-        if (isfinite(o->via.f64))
-            printf("%.17g", o->via.f64);
-        else
-            fputs("null", stdout); /* JSON has no NaN */
+        mc_json_num(stdout, o->via.f64);
         return;
     case MSGPACK_OBJECT_STR:
-        json_text(o->via.str.ptr, o->via.str.size);
+        mc_json_text(stdout, o->via.str.ptr, o->via.str.size);
         return;
     case MSGPACK_OBJECT_ARRAY:
         for (uint32_t i = 0; i < o->via.array.size; i++) {
@@ -139,19 +119,30 @@ static void print_json(const struct mc_reader *r)
 /* ---- for people -------------------------------------------------------------------------------
  */
 
+/* "1 record", "2 records" */
+static void print_count(uint64_t n, const char *what)
+{
+    printf("%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+}
+
 /* What a stranger wrote must not steer the terminal. */
 static void plain(const char *s, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        putchar((unsigned char)s[i] < 0x20 || s[i] == 0x7f ? ' ' : s[i]);
+    for (size_t i = 0; i < n; i++) {
+        size_t control = mc_control(s + i, n - i);
+        putchar(control ? ' ' : s[i]);
+        i += control > 1;
+    }
 }
 
 static void print_value(const msgpack_object *o)
 {
+    char number[MC_SHORTEST];
+
     if (o->type == MSGPACK_OBJECT_STR)
         plain(o->via.str.ptr, o->via.str.size);
     else if (o->type == MSGPACK_OBJECT_FLOAT32 || o->type == MSGPACK_OBJECT_FLOAT64)
-        printf("%.9g", o->via.f64);
+        fputs(mc_shortest(number, o->via.f64), stdout);
     else
         json_object(o);
 }
@@ -180,9 +171,11 @@ static void print_meta(const msgpack_object *meta, int verbose)
         if (verbose || is_short(v))
             print_value(v);
         else if (v->type == MSGPACK_OBJECT_MAP)
-            printf("(%" PRIu32 " keys; -v shows them)", v->via.map.size);
+            printf("(%" PRIu32 " key%s; -v shows them)", v->via.map.size,
+                   v->via.map.size == 1 ? "" : "s");
         else if (v->type == MSGPACK_OBJECT_ARRAY)
-            printf("(%" PRIu32 " items; -v shows them)", v->via.array.size);
+            printf("(%" PRIu32 " item%s; -v shows them)", v->via.array.size,
+                   v->via.array.size == 1 ? "" : "s");
         else
             printf("(%" PRIu32 " bytes of text; -v shows them)", v->via.str.size);
         putchar('\n');
@@ -220,15 +213,22 @@ static void print_tensors(const struct mc_reader *r)
         for (int k = 0; k < t->ndim; k++)
             at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%" PRIu64, k ? "x" : "",
                                    t->shape[k]);
-        printf("  %-8s  %-16s  %s\n", mc_dtype_name(t->dtype), shape, t->name);
+        printf("  %-8s  %-16s  ", mc_dtype_name(t->dtype), shape);
+        plain(t->name, strlen(t->name));
+        putchar('\n');
     }
 }
 
 static void print(const struct mc_reader *r, int verbose)
 {
     printf("%s: %s\n", mc_reader_name(r), mc_reader_kind(r));
-    printf("id %s, %zu tensors, %" PRIu64 " records, %" PRIu64 " bytes\n", mc_reader_id(r),
-           mc_reader_n_tensors(r), mc_reader_records(r), mc_reader_bytes(r));
+    printf("id %s, ", mc_reader_id(r));
+    print_count(mc_reader_n_tensors(r), "tensor");
+    fputs(", ", stdout);
+    print_count(mc_reader_records(r), "record");
+    fputs(", ", stdout);
+    print_count(mc_reader_bytes(r), "byte");
+    putchar('\n');
     for (size_t i = 0; i < mc_reader_n_inputs(r); i++)
         printf("input %s\n", mc_reader_input(r, i));
     puts("meta");
@@ -237,6 +237,13 @@ static void print(const struct mc_reader *r, int verbose)
     print_history(mc_reader_history(r));
     puts("tensors");
     print_tensors(r);
+}
+
+static void print_check(const struct mc_reader *r)
+{
+    printf("%s: ok, kind %s, id %s, ", mc_reader_name(r), mc_reader_kind(r), mc_reader_id(r));
+    print_count(mc_reader_records(r), "record");
+    putchar('\n');
 }
 
 static int show(const struct options *o, const char *path, struct mc_error *err)
@@ -253,8 +260,7 @@ static int show(const struct options *o, const char *path, struct mc_error *err)
     else if (!o->check)
         print(r, o->cli.verbose);
     else if (!o->cli.quiet)
-        printf("%s: ok, kind %s, id %s, %" PRIu64 " records\n", mc_reader_name(r),
-               mc_reader_kind(r), mc_reader_id(r), mc_reader_records(r));
+        print_check(r);
 out:
     mc_reader_close(r);
     return rc;

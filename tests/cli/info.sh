@@ -23,6 +23,24 @@ grep -q '^  bfloat16  2  *bfloat16$' shown
 # another encoding of the same content has the same id
 mc-info --check "$samples/good-blocks.mcz" | grep -q "id $id,"
 
+# numbers as they were written; control characters, also those beyond ASCII, reach no terminal; one is one
+/usr/bin/python3 - "$MC_ROOT" <<'END'
+import sys
+import numpy as np
+sys.path.insert(0, sys.argv[1] + "/formats")
+import mcz
+mcz.write("odd.mcz", "test", {"rate": 0.1, "text": "a\u009b2Jb\x7fc\u00e9", "one": [{"k": 1}]}, {"t": np.zeros(1)})
+END
+mc-info odd.mcz >shown
+grep -qx '  rate            0\.1' shown
+grep -qx '  text            a 2Jb cé' shown
+grep -q ', 1 tensor, 1 record, [0-9]* bytes$' shown
+grep -q '(1 item; -v shows them)' shown
+mc-info --check odd.mcz | grep -q ', 1 record$'
+mc-info --json odd.mcz >shown
+grep -qF '"rate":0.1,' shown
+grep -qF '"a\u009b2Jb\u007fcé"' shown
+
 head -c 300 "$good" >cut.mcz
 fails 3 "mc-info: cut.mcz: header: truncated" mc-info cut.mcz
 fails 3 "mc-info: cut.mcz: header: truncated" mc-info --json cut.mcz
