@@ -76,6 +76,7 @@ struct job {
     const char *net;
     size_t k;
     enum mc_curve_kind kind;
+    float own; /* the network's own Huber's delta */
     struct mc_fit_options o;
 };
 
@@ -365,13 +366,14 @@ static void check(const struct job *j)
 {
     struct mc_resident data = data_set();
     struct mc_graph *g = network(j->net), *rounded = mc_graph_copy(g);
+    mc_graph_huber(g, j->own);
     struct outcome u = run(j, g, &data);
     struct reference r = {.j = j, .g = rounded};
     float *start = naive_alloc(g->P, sizeof *start);
     float *begun = naive_alloc(g->S, sizeof *begun);
 
     assert_non_null(rounded);
-    mc_graph_huber(rounded, (float)j->o.huber);
+    mc_graph_huber(rounded, j->o.huber > 0 ? (float)j->o.huber : j->own);
     naive_init(&r.v, rounded, B);
     r.v.mode = MC_MODE_TRAIN;
     r.theta = naive_alloc(g->P, sizeof *r.theta);
@@ -446,6 +448,16 @@ static void chains_take_the_steps(void **state)
 {
     (void)state;
     check_variants((struct job){.net = "mlp:7,5", .k = 4, .kind = MC_CURVE_CHAIN});
+}
+
+static void a_networks_own_delta_is_kept(void **state)
+{
+    struct job j = {.net = "mlp:7,5", .k = 1, .own = .4f, .o = options(1, 0)};
+
+    (void)state;
+    check(&j);
+    j.o.huber = .7;
+    check(&j);
 }
 
 static void augmented_images_are_trained_on(void **state)
@@ -547,6 +559,7 @@ int main(void)
         cmocka_unit_test(batch_norm_is_tracked),
         cmocka_unit_test(curves_take_the_steps),
         cmocka_unit_test(chains_take_the_steps),
+        cmocka_unit_test(a_networks_own_delta_is_kept),
         cmocka_unit_test(augmented_images_are_trained_on),
         cmocka_unit_test(steps_follow_the_schedule),
         cmocka_unit_test(resumed_runs_end_in_the_same_bytes),
