@@ -194,7 +194,9 @@ int cpu_backend_new(struct mc_backend **out, int threads, struct mc_error *err)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     if (threads <= 0)
         threads = omp_get_num_procs();
-    /* oneDNN makes its primitives for as many threads as OpenMP has */
+    if (threads > omp_get_thread_limit())
+        threads = omp_get_thread_limit();
+    /* oneDNN makes its primitives for as many threads as OpenMP has, and waits for each of them */
     omp_set_dynamic(0);
     omp_set_num_threads(threads);
     cpu->k = choose_kernels();

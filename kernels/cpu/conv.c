@@ -159,6 +159,7 @@ static int make_winograd(const struct cpu *be, const struct cpu_conv_shape *s, e
                                               .ow = s->ow,
                                               .pad = s->pad[0]};
     w->n = (size_t)s->n;
+    w->threads = be->base.threads;
     w->tiles_h = ((size_t)w->oh + 3) / 4;
     w->tiles_w = ((size_t)w->ow + 3) / 4;
     for (size_t rows = 1; rows == 1 || rows * w->tiles_w <= MOST; rows++) {

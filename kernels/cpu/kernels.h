@@ -37,6 +37,7 @@ struct cpu_window { /* pooling */
 struct cpu_wino {
     size_t n, icb, ocb, tiles_h, tiles_w, rows, group;
     int ih, iw, oh, ow, pad;
+    int threads; /* that work and du have room for */
 };
 /* Blocks from one of the 36 planes to the next: odd, or all would fall into one set of the cache.
  */

@@ -171,7 +171,7 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
     const size_t all = c->n * c->tiles_h, groups = (all + c->rows - 1) / c->rows;
     const size_t vfar = CPU_WINO_PLANE(c->icb, c->group), mfar = CPU_WINO_PLANE(c->ocb, c->group);
 
-#pragma omp parallel
+#pragma omp parallel num_threads(c->threads)
     {
         float *v = work + (size_t)omp_get_thread_num() * CPU_WINO_WORK(c, BLOCK);
         float *m = v + 36 * vfar * BLOCK, *strip = m + 36 * mfar * BLOCK;
@@ -264,13 +264,16 @@ static void KERNEL(wino_grad)(const struct cpu_wino *c, const float *x, const fl
     const size_t all = c->n * c->tiles_h, groups = (all + c->rows - 1) / c->rows;
     const size_t size = 36 * c->icb * c->ocb * BLOCK * BLOCK;
 
-#pragma omp parallel
+#pragma omp parallel num_threads(c->threads)
     {
         const size_t me = (size_t)omp_get_thread_num();
         float *v = work + me * CPU_WINO_WORK(c, BLOCK);
         float *m = v + 36 * CPU_WINO_PLANE(c->icb, c->group) * BLOCK;
         float *strip = m + 36 * CPU_WINO_PLANE(c->ocb, c->group) * BLOCK, *sum = du + me * size;
         memset(sum, 0, size * sizeof *sum);
+        if (me == 0) /* OpenMP may have given fewer threads */
+            memset(du + (size_t)omp_get_num_threads() * size, 0,
+                   (size_t)(c->threads - omp_get_num_threads()) * size * sizeof *du);
 #pragma omp for schedule(static)
         for (size_t g = 0; g < groups; g++) {
             const size_t r0 = g * c->rows, rows = all - r0 < c->rows ? all - r0 : c->rows;
