@@ -3,7 +3,7 @@
  * Evaluation of many points in one pass over the data. */
 #include "mc_measure.h"
 
-#include "mc_resident.h"
+#include "mc_feed.h"
 #include "mc_rng.h"
 
 #include <math.h>
@@ -16,23 +16,18 @@ struct pass {
     const struct mc_span *span;
     const struct mc_measure_options *o;
     struct mc_dataset_reader *data;
-    const struct mc_dataset_info *info;
     enum mc_mode mode;
+    struct mc_feed feed;
     struct mc_plan *plan;
     struct mc_buf **vectors; /* (k) */
     struct mc_buf **acc;     /* (T): what is summed at each point */
     struct mc_buf **stats;   /* (T), or NULL: batch statistics */
     struct mc_buf *coefs, *point, *point_ctl;
-    struct mc_buf *images, *labels, *order, *load_ctl;
-    void *host_images;
-    int32_t *host_labels, *host_order;
 };
 
 static void release(struct pass *p)
 {
     struct mc_backend *be = p->be;
-    struct mc_buf *single[] = {p->coefs,  p->point, p->point_ctl, p->images,
-                               p->labels, p->order, p->load_ctl};
 
     for (size_t i = 0; p->vectors && i < p->span->k; i++)
         be->buf_free(be, p->vectors[i]);
@@ -40,16 +35,15 @@ static void release(struct pass *p)
         be->buf_free(be, p->acc[i]);
     for (size_t i = 0; p->stats && i < p->span->T; i++)
         be->buf_free(be, p->stats[i]);
-    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
-        be->buf_free(be, single[i]);
+    be->buf_free(be, p->coefs);
+    be->buf_free(be, p->point);
+    be->buf_free(be, p->point_ctl);
     if (p->plan)
         be->plan_free(p->plan);
     free(p->vectors);
     free(p->acc);
     free(p->stats);
-    free(p->host_images);
-    free(p->host_labels);
-    free(p->host_order);
+    mc_feed_release(&p->feed);
 }
 
 static int put_new(struct mc_backend *be, struct mc_buf **out, const void *src, size_t bytes,
@@ -90,32 +84,31 @@ static int prepare(struct pass *p, const float *stats, size_t acc_doubles, struc
 {
     struct mc_backend *be = p->be;
     const struct mc_span *s = p->span;
-    size_t B = p->o->batch, S = s->graph->S, bytes = mc_dataset_image_bytes(p->info);
-    struct mc_plan_opts plan = {.batch = B};
+    size_t S = s->graph->S;
+    struct mc_plan_opts plan = {.batch = p->o->batch};
     struct mc_ctl ctl = {.seed = p->o->seed};
-    int rc = be->plan_new(be, s->graph, &plan, &p->plan, err);
+    struct mc_feed_options feed = {.batch = p->o->batch,
+                                   .samples = p->o->samples,
+                                   .exact = p->o->samples_exact,
+                                   .purpose = MC_RNG_BN,
+                                   .seed = p->o->seed};
+    int rc;
 
+    if (p->o->augment)
+        feed.augment = &mc_dataset_get_info(p->data)->augment;
+    rc = mc_feed_open(&p->feed, be, s->graph, p->data, &feed, err);
+    if (!rc)
+        rc = be->plan_new(be, s->graph, &plan, &p->plan, err);
     if (!rc)
         rc = put_span(p, err);
-    if (!rc)
-        rc = be->buf_new(be, B * bytes, &p->images, err);
-    if (!rc)
-        rc = be->buf_new(be, B * sizeof(int32_t), &p->labels, err);
-    if (!rc)
-        rc = be->buf_new(be, B * sizeof(int32_t), &p->order, err);
-    if (!rc)
-        rc = put_new(be, &p->load_ctl, &ctl, sizeof ctl, err);
     if (!rc)
         rc = put_new(be, &p->point_ctl, &ctl, sizeof ctl, err);
     if (rc)
         return rc;
-    p->host_images = malloc(B * bytes);
-    p->host_labels = malloc(B * sizeof *p->host_labels);
-    p->host_order = malloc(B * sizeof *p->host_order);
     p->acc = calloc(s->T, sizeof *p->acc);
     if (stats)
         p->stats = calloc(s->T, sizeof *p->stats);
-    if (!p->host_images || !p->host_labels || !p->host_order || !p->acc || (stats && !p->stats))
+    if (!p->acc || (stats && !p->stats))
         return mc_fail(err, MC_ENOMEM, "out of memory");
     for (size_t i = 0; !rc && i < s->T; i++) {
         rc = be->buf_new(be, acc_doubles * sizeof(double), &p->acc[i], err);
@@ -127,32 +120,16 @@ static int prepare(struct pass *p, const float *stats, size_t acc_doubles, struc
     return rc;
 }
 
-/* One batch of n images that begins with image `base` of the data, at every point. */
-static int run_batch(struct pass *p, size_t n, uint64_t base, struct mc_error *err)
+/* The batch that is loaded, at every point. */
+static int run_batch(struct pass *p, struct mc_error *err)
 {
     struct mc_backend *be = p->be;
     const struct mc_span *s = p->span;
     struct mc_ctl ctl = {.seed = p->o->seed};
-    struct mc_source source = {.images = p->images,
-                               .pixels = p->info->pixels,
-                               .labels = p->labels,
-                               .order = p->order,
-                               .augment = p->o->augment ? &p->info->augment : NULL,
-                               .purpose = MC_RNG_BN,
-                               .base = (uint32_t)base};
-    int rc = be->put(be, p->images, 0, p->host_images, n * mc_dataset_image_bytes(p->info), err);
+    int rc = be->put(be, p->point_ctl, 0, &ctl, sizeof ctl, err);
 
-    for (size_t i = 0; i < p->o->batch; i++)
-        p->host_order[i] = i < n ? (int32_t)i : -1;
-    if (!rc)
-        rc = be->put(be, p->labels, 0, p->host_labels, n * sizeof *p->host_labels, err);
-    if (!rc)
-        rc = be->put(be, p->order, 0, p->host_order, p->o->batch * sizeof *p->host_order, err);
-    if (!rc)
-        rc = be->put(be, p->point_ctl, 0, &ctl, sizeof ctl, err);
     if (rc)
         return rc;
-    be->load(p->plan, &source, p->load_ctl);
     for (size_t i = 0; i < s->T; i++) {
         const struct mc_buf *point = p->vectors[0];
         if (s->k > 1) {
@@ -162,7 +139,7 @@ static int run_batch(struct pass *p, size_t n, uint64_t base, struct mc_error *e
             point = p->point;
         }
         be->forward(p->plan, p->mode, point, p->stats ? p->stats[i] : NULL,
-                    p->stats ? NULL : p->acc[i], p->load_ctl);
+                    p->stats ? NULL : p->acc[i], p->feed.ctl);
         if (p->stats)
             be->metrics(p->plan, p->acc[i]);
     }
@@ -171,32 +148,18 @@ static int run_batch(struct pass *p, size_t n, uint64_t base, struct mc_error *e
 
 static int run_pass(struct pass *p, const struct mc_measure_watch *watch, struct mc_error *err)
 {
-    uint64_t wanted = p->o->samples && p->o->samples < p->info->n ? p->o->samples : p->info->n;
     uint64_t done = 0;
-    size_t got = p->o->batch;
-    int rc = 0;
+    size_t n = 0;
+    int rc;
 
-    while (!rc && got == p->o->batch) {
-        rc = mc_dataset_read(p->data, p->o->batch, p->host_images, p->host_labels, &got, err);
-        if (rc || !got || done == wanted)
-            continue; /* the stream is read to its end, which may be damaged */
-        size_t n = got < wanted - done ? got : (size_t)(wanted - done);
-        rc = run_batch(p, n, done, err);
+    while (!(rc = mc_feed_next(&p->feed, &p->plan, 1, &n, err)) && n) {
+        if ((rc = run_batch(p, err)))
+            return rc;
         done += n;
-        if (!rc && watch && watch->progress)
-            watch->progress(watch->arg, done, wanted);
+        if (watch && watch->progress)
+            watch->progress(watch->arg, done, p->feed.wanted);
     }
     return rc;
-}
-
-static int check(const struct mc_span *span, struct mc_dataset_reader *data, struct mc_error *err)
-{
-    const struct mc_dataset_info *info = mc_dataset_get_info(data);
-    const char *name = mc_reader_name(mc_dataset_stream(data));
-
-    if (!info->n)
-        return mc_fail(err, MC_EINPUT, "%s: holds no images", name);
-    return mc_data_fits(span->graph, info, name, err);
 }
 
 int mc_measure_statistics(struct mc_backend *be, const struct mc_span *span,
@@ -205,16 +168,9 @@ int mc_measure_statistics(struct mc_backend *be, const struct mc_span *span,
 {
     size_t S = span->graph->S;
     struct mc_buf *out = NULL;
-    struct pass p = {.be = be,
-                     .span = span,
-                     .o = o,
-                     .data = data,
-                     .info = mc_dataset_get_info(data),
-                     .mode = MC_MODE_REESTIMATE};
-    int rc = check(span, data, err);
+    struct pass p = {.be = be, .span = span, .o = o, .data = data, .mode = MC_MODE_REESTIMATE};
+    int rc = prepare(&p, NULL, MC_REESTIMATE_SIZE(S), err);
 
-    if (!rc)
-        rc = prepare(&p, NULL, MC_REESTIMATE_SIZE(S), err);
     if (!rc)
         rc = run_pass(&p, watch, err);
     if (!rc)
@@ -234,17 +190,11 @@ int mc_measure_loss(struct mc_backend *be, const struct mc_span *span, const flo
                     struct mc_error *err)
 {
     struct mc_measure_options plain = *o;
-    struct pass p = {.be = be,
-                     .span = span,
-                     .o = &plain,
-                     .data = data,
-                     .info = mc_dataset_get_info(data),
-                     .mode = MC_MODE_EVAL};
-    int rc = check(span, data, err);
+    struct pass p = {.be = be, .span = span, .o = &plain, .data = data, .mode = MC_MODE_EVAL};
+    int rc;
 
     plain.augment = 0;
-    if (!rc)
-        rc = prepare(&p, stats, MC_N_METRICS, err);
+    rc = prepare(&p, stats, MC_N_METRICS, err);
     if (!rc)
         rc = run_pass(&p, watch, err);
     for (size_t i = 0; !rc && i < span->T; i++) {

@@ -17,10 +17,11 @@ struct mc_span {
 };
 
 struct mc_measure_options {
-    size_t batch;     /* images at a time; batch statistics are of so many */
-    uint64_t samples; /* first images of the data; 0: all */
-    int augment;      /* re-estimation: as in training */
-    uint64_t seed;    /* of the augmentation */
+    size_t batch;      /* images at a time; batch statistics are of so many */
+    uint64_t samples;  /* first images of the data; 0: all */
+    int samples_exact; /* of fewer images: MC_EINPUT, as the user typed it; else all are taken */
+    int augment;       /* re-estimation: as in training */
+    uint64_t seed;     /* of the augmentation */
 };
 
 /* Told after every batch; may be NULL. */
@@ -44,7 +45,8 @@ MC_USE_RESULT int mc_measure_statistics(struct mc_backend *be, const struct mc_s
                                         const struct mc_measure_watch *watch, float *stats,
                                         struct mc_error *err);
 
-/* Loss and accuracy at each point with the given statistics (T,S; not NULL even if S is 0). out: (T). */
+/* Loss and accuracy at each point with the given statistics (T,S; not NULL even if S is 0). out:
+ * (T). */
 MC_USE_RESULT int mc_measure_loss(struct mc_backend *be, const struct mc_span *span,
                                   const float *stats, struct mc_dataset_reader *data,
                                   const struct mc_measure_options *o,

@@ -3,6 +3,8 @@
  * One pass over the data: read a batch, load it into the networks' plans, run them, look. */
 #include "mc_observe.h"
 
+#include "mc_feed.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +22,7 @@ struct observer {
     struct mc_tap_request *requests; /* (n_taps) */
     struct mc_plan *plans[2];
     struct mc_buf *params[2], *stats[2];
-    struct mc_buf *images, *labels, *order, *ctl;
-    enum mc_dtype pixels;
-    size_t image_bytes;
-    void *host_images; /* (B) */
-    int32_t *host_labels, *host_order;
+    struct mc_feed feed;
 };
 
 /* A plan keeps what is tapped, the ReLUs' outputs or inputs, and works in a few layers' room. */
@@ -92,38 +90,20 @@ static int open_nets(struct observer *v, const struct mc_weights *const *nets, s
     return 0;
 }
 
-static int open_batch(struct observer *v, const struct mc_dataset_info *info, struct mc_error *err)
-{
-    struct mc_backend *be = v->be;
-    const size_t B = v->o->batch;
-    int rc;
-
-    v->pixels = info->pixels;
-    v->image_bytes = mc_dataset_image_bytes(info);
-    v->host_images = malloc(B * v->image_bytes);
-    v->host_labels = malloc(B * sizeof *v->host_labels);
-    v->host_order = malloc(B * sizeof *v->host_order);
-    if (!v->host_images || !v->host_labels || !v->host_order)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    if ((rc = be->buf_new(be, B * v->image_bytes, &v->images, err)) ||
-        (rc = be->buf_new(be, B * sizeof *v->host_labels, &v->labels, err)) ||
-        (rc = be->buf_new(be, B * sizeof *v->host_order, &v->order, err)))
-        return rc;
-    return be->buf_new(be, sizeof(struct mc_ctl), &v->ctl, err);
-}
-
 static int open_observer(struct observer *v, struct mc_backend *be,
                          const struct mc_weights *const *nets, size_t n_nets,
-                         const struct mc_dataset_reader *data, const struct mc_observe_opts *o,
+                         struct mc_dataset_reader *data, const struct mc_observe_opts *o,
                          struct mc_error *err)
 {
+    const struct mc_feed_options feed = {.batch = o->batch, .samples = o->samples, .exact = 1};
+
     memset(v, 0, sizeof *v);
     v->be = be;
     v->o = o;
     v->n_nets = n_nets;
     int rc = open_nets(v, nets, err);
 
-    return rc ? rc : open_batch(v, mc_dataset_get_info(data), err);
+    return rc ? rc : mc_feed_open(&v->feed, be, nets[0]->graph, data, &feed, err);
 }
 
 static void close_observer(struct observer *v)
@@ -134,70 +114,31 @@ static void close_observer(struct observer *v)
         v->be->buf_free(v->be, v->params[i]);
         v->be->buf_free(v->be, v->stats[i]);
     }
-    v->be->buf_free(v->be, v->images);
-    v->be->buf_free(v->be, v->labels);
-    v->be->buf_free(v->be, v->order);
-    v->be->buf_free(v->be, v->ctl);
-    free(v->host_images);
-    free(v->host_labels);
-    free(v->host_order);
+    mc_feed_release(&v->feed);
     free(v->requests);
     mc_taps_release(&v->taps);
     mc_symmetry_release(&v->sym);
 }
 
-/* The n images in the host's buffers: through all networks. */
-static int run_batch(struct observer *v, size_t n, struct mc_error *err)
-{
-    struct mc_backend *be = v->be;
-    const size_t B = v->o->batch;
-    const struct mc_source source = {
-        .images = v->images, .pixels = v->pixels, .labels = v->labels, .order = v->order};
-    int rc;
-
-    for (size_t i = 0; i < B; i++)
-        v->host_order[i] = i < n ? (int32_t)i : -1;
-    if ((rc = be->put(be, v->images, 0, v->host_images, n * v->image_bytes, err)) ||
-        (rc = be->put(be, v->labels, 0, v->host_labels, n * sizeof *v->host_labels, err)) ||
-        (rc = be->put(be, v->order, 0, v->host_order, B * sizeof *v->host_order, err)))
-        return rc;
-    for (size_t i = 0; i < v->n_nets; i++) {
-        be->load(v->plans[i], &source, v->ctl);
-        be->forward(v->plans[i], MC_MODE_EVAL, v->params[i], v->stats[i], NULL, v->ctl);
-    }
-    return 0;
-}
-
-/* Batches [first, last) of the data go through the networks and to look(); the rest is read only,
- * so that damage after the last image that was asked for is still found. */
-static int pass(struct observer *v, struct mc_dataset_reader *data, uint64_t first, uint64_t last,
+/* The feed's batches go through the networks and to look(). */
+static int pass(struct observer *v,
                 int (*look)(struct observer *v, void *arg, size_t n, struct mc_error *err),
                 void *arg, struct mc_error *err)
 {
-    const size_t B = v->o->batch;
     uint64_t done = 0;
-    size_t n = B;
+    size_t n = 0;
     int rc;
 
-    for (uint64_t b = 0; n == B; b++) {
-        rc = mc_dataset_read(data, B, v->host_images, v->host_labels, &n, err);
-        if (rc)
+    while (!(rc = mc_feed_next(&v->feed, v->plans, v->n_nets, &n, err)) && n) {
+        for (size_t i = 0; i < v->n_nets; i++)
+            v->be->forward(v->plans[i], MC_MODE_EVAL, v->params[i], v->stats[i], NULL, v->feed.ctl);
+        if ((rc = look(v, arg, n, err)))
             return rc;
-        uint64_t at = b * B;
-        if (b < first || b >= last || at >= v->o->samples)
-            continue;
-        size_t want = v->o->samples - at < B ? (size_t)(v->o->samples - at) : B;
-        if (n < want)
-            return mc_fail(err, MC_EINPUT, "%s: ends after %llu images, %llu are asked for",
-                           mc_reader_name(mc_dataset_stream(data)), (unsigned long long)(at + n),
-                           (unsigned long long)v->o->samples);
-        if ((rc = run_batch(v, want, err)) || (rc = look(v, arg, want, err)))
-            return rc;
-        done += want;
+        done += n;
         if (v->o->progress)
             v->o->progress(v->o->arg, done);
     }
-    return 0;
+    return rc;
 }
 
 /* ---- moments ----------------------------------------------------------------------------------
@@ -259,8 +200,9 @@ int mc_observe_moments(struct mc_moments *out, struct mc_backend *be, const stru
         if ((rc = be->buf_new(be, MC_MOMENTS_SIZE(v.requests[i].count) * sizeof(double), &acc[i],
                               err)))
             goto out;
-    rc = pass(&v, data, batches_before(o, o->shard), batches_before(o, o->shard + 1), look_moments,
-              acc, err);
+    v.feed.from = batches_before(o, o->shard) * o->batch;
+    v.feed.to = batches_before(o, o->shard + 1) * o->batch;
+    rc = pass(&v, look_moments, acc, err);
     if (!rc)
         rc = fetch_moments(out, &v, acc, a->graph, err);
 out:
@@ -328,7 +270,7 @@ int mc_observe_activations(const char *path, struct mc_backend *be, const struct
     if ((rc = be->buf_new(be, most * sizeof *r.host, &r.buf, err)) ||
         (rc = mc_activations_create(&r.writer, path, &v.taps, r.hw, o->samples, o->batch, h, err)))
         goto out;
-    rc = pass(&v, data, 0, UINT64_MAX, look_raw, &r, err);
+    rc = pass(&v, look_raw, &r, err);
     if (!rc) {
         rc = mc_activations_commit(r.writer, err);
         r.writer = NULL;

@@ -67,14 +67,10 @@ int mc_resident_load(struct mc_resident *out, struct mc_backend *be, const char 
     rc = mc_dataset_info_copy(&out->info, mc_dataset_get_info(d), err);
     if (rc)
         goto out;
-    if (samples > out->info.n || !out->info.n) {
-        rc = mc_fail(err, MC_EINPUT, "%s: holds %llu images, %llu are asked for",
-                     mc_reader_name(mc_dataset_stream(d)), (unsigned long long)out->info.n,
-                     (unsigned long long)(samples ? samples : 1));
+    rc = mc_data_samples(&out->info, mc_reader_name(mc_dataset_stream(d)), samples, 1, &out->info.n,
+                         err);
+    if (rc)
         goto out;
-    }
-    if (samples)
-        out->info.n = samples;
     images = malloc(BLOCK * mc_dataset_image_bytes(&out->info));
     labels = malloc(BLOCK * sizeof *labels);
     if (!images || !labels) {
@@ -99,18 +95,4 @@ void mc_resident_release(struct mc_resident *r, struct mc_backend *be)
     }
     mc_dataset_info_release(&r->info);
     memset(r, 0, sizeof *r);
-}
-
-int mc_data_fits(const struct mc_graph *g, const struct mc_dataset_info *info, const char *path,
-                 struct mc_error *err)
-{
-    const struct mc_net_spec *s = &info->spec;
-
-    if (g->input[0] != s->channels || g->input[1] != s->height || g->input[2] != s->width)
-        return mc_fail(err, MC_EINPUT, "%s: images are %dx%dx%d, the network takes %dx%dx%d", path,
-                       s->channels, s->height, s->width, g->input[0], g->input[1], g->input[2]);
-    if (g->classes != s->classes)
-        return mc_fail(err, MC_EINPUT, "%s: has %d classes, the network has %d", path, s->classes,
-                       g->classes);
-    return 0;
 }

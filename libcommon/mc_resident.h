@@ -5,8 +5,7 @@
 #ifndef MC_RESIDENT_H
 #define MC_RESIDENT_H
 
-#include "backend.h"
-#include "mc_dataset.h"
+#include "mc_feed.h" /* mc_data_fits */
 
 struct mc_resident {
     struct mc_dataset_info info; /* n: the images held */
@@ -19,9 +18,5 @@ struct mc_resident {
 MC_USE_RESULT int mc_resident_load(struct mc_resident *out, struct mc_backend *be, const char *path,
                                    uint64_t samples, struct mc_history *h, struct mc_error *err);
 void mc_resident_release(struct mc_resident *r, struct mc_backend *be);
-
-/* Network and data fit together: same image shape and classes; MC_EINPUT names both. */
-MC_USE_RESULT int mc_data_fits(const struct mc_graph *g, const struct mc_dataset_info *info,
-                               const char *path, struct mc_error *err);
 
 #endif

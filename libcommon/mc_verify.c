@@ -3,7 +3,7 @@
  * Comparing two networks' logits. */
 #include "mc_verify.h"
 
-#include "mc_resident.h"
+#include "mc_feed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,26 +14,21 @@
 struct check {
     struct mc_backend *be;
     const struct mc_graph *g;
-    const struct mc_dataset_info *info;
+    struct mc_feed feed;
     struct mc_plan *plan;
-    struct mc_buf *params[2], *stats[2];
-    struct mc_buf *images, *labels, *order, *ctl, *logits;
-    void *host_images;
-    int32_t *host_labels;
+    struct mc_buf *params[2], *stats[2], *logits;
     float *host_logits[2];
 };
 
 static void release(struct check *c)
 {
-    struct mc_buf *all[] = {c->params[0], c->params[1], c->stats[0], c->stats[1], c->images,
-                            c->labels,    c->order,     c->ctl,      c->logits};
+    struct mc_buf *all[] = {c->params[0], c->params[1], c->stats[0], c->stats[1], c->logits};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         c->be->buf_free(c->be, all[i]);
     if (c->plan)
         c->be->plan_free(c->plan);
-    free(c->host_images);
-    free(c->host_labels);
+    mc_feed_release(&c->feed);
     free(c->host_logits[0]);
     free(c->host_logits[1]);
 }
@@ -56,37 +51,16 @@ static int prepare(struct check *c, const float *const params[2], const float *c
             !(rc = be->buf_new(be, S ? S : sizeof(float), &c->stats[k], err)) && S)
             rc = be->put(be, c->stats[k], 0, stats[k], S, err);
     }
-    if (rc || (rc = be->buf_new(be, B * mc_dataset_image_bytes(c->info), &c->images, err)) ||
-        (rc = be->buf_new(be, B * sizeof(int32_t), &c->labels, err)) ||
-        (rc = be->buf_new(be, B * sizeof(int32_t), &c->order, err)) ||
-        (rc = be->buf_new(be, sizeof(struct mc_ctl), &c->ctl, err)) ||
-        (rc = be->buf_new(be, logits, &c->logits, err)))
-        return rc;
-    c->host_images = malloc(B * mc_dataset_image_bytes(c->info));
-    c->host_labels = malloc(B * sizeof *c->host_labels);
-    if (!c->host_images || !c->host_labels)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    return 0;
+    return rc ? rc : be->buf_new(be, logits, &c->logits, err);
 }
 
-static int forward(struct check *c, size_t n, struct mc_error *err)
+static int forward(struct check *c, struct mc_error *err)
 {
     struct mc_backend *be = c->be;
-    const struct mc_source source = {
-        .images = c->images, .pixels = c->info->pixels, .labels = c->labels, .order = c->order};
-    int32_t order[B];
     int rc = 0;
 
-    for (size_t i = 0; i < B; i++)
-        order[i] = i < n ? (int32_t)i : -1;
-    if ((rc =
-             be->put(be, c->images, 0, c->host_images, n * mc_dataset_image_bytes(c->info), err)) ||
-        (rc = be->put(be, c->labels, 0, c->host_labels, n * sizeof *c->host_labels, err)) ||
-        (rc = be->put(be, c->order, 0, order, sizeof order, err)))
-        return rc;
-    be->load(c->plan, &source, c->ctl);
     for (int k = 0; k < 2 && !rc; k++) {
-        be->forward(c->plan, MC_MODE_EVAL, c->params[k], c->stats[k], NULL, c->ctl);
+        be->forward(c->plan, MC_MODE_EVAL, c->params[k], c->stats[k], NULL, c->feed.ctl);
         be->output(c->plan, MC_OUT_LOGITS, 0, c->logits);
         rc = be->get(be, c->logits, 0, c->host_logits[k], B * (size_t)c->g->classes * sizeof(float),
                      err);
@@ -122,27 +96,19 @@ int mc_verify(struct mc_backend *be, const struct mc_graph *g, const float *cons
               void (*progress)(void *arg, uint64_t images, uint64_t in_all), void *arg,
               struct mc_verified *out, struct mc_error *err)
 {
-    struct check c = {.be = be, .g = g, .info = mc_dataset_get_info(data)};
-    const char *name = mc_reader_name(mc_dataset_stream(data));
-    uint64_t wanted = samples && samples < c.info->n ? samples : c.info->n;
-    size_t got = B;
-    int rc = 0;
+    const struct mc_feed_options feed = {.batch = B, .samples = samples, .exact = 1};
+    struct check c = {.be = be, .g = g};
+    size_t n = 0;
+    int rc = mc_feed_open(&c.feed, be, g, data, &feed, err);
 
     *out = (struct mc_verified){0};
-    if (!wanted)
-        return mc_fail(err, MC_EINPUT, "%s: holds no images", name);
-    if ((rc = mc_data_fits(g, c.info, name, err)) || (rc = prepare(&c, params, stats, err)))
+    if (rc || (rc = prepare(&c, params, stats, err)))
         goto out;
-    while (got == B) { /* to the end, which may be damaged */
-        if ((rc = mc_dataset_read(data, B, c.host_images, c.host_labels, &got, err)))
-            goto out;
-        size_t n = got < wanted - out->images ? got : (size_t)(wanted - out->images);
-        if (!n)
-            continue;
-        if ((rc = forward(&c, n, err)) || (rc = compare(&c, n, out, err)))
+    while (!(rc = mc_feed_next(&c.feed, &c.plan, 1, &n, err)) && n) {
+        if ((rc = forward(&c, err)) || (rc = compare(&c, n, out, err)))
             goto out;
         if (progress)
-            progress(arg, out->images, wanted);
+            progress(arg, out->images, c.feed.wanted);
     }
 out:
     release(&c);

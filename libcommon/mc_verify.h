@@ -21,8 +21,8 @@ struct mc_verified {
 
 /* Both networks are of graph g, in evaluation mode; params (2) of (P), stats (2) of (S). The first
  * `samples` images of the data (0: all), which is read to its end. progress (may be NULL) is told
- * after every batch. MC_EINPUT: other data than the network's, no images, a logit that is not
- * finite. */
+ * after every batch. MC_EINPUT: other data than the network's, fewer images than samples or none, a
+ * logit that is not finite. */
 MC_USE_RESULT int mc_verify(struct mc_backend *be, const struct mc_graph *g,
                             const float *const params[2], const float *const stats[2],
                             struct mc_dataset_reader *data, uint64_t samples,

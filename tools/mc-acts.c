@@ -2,8 +2,8 @@
  *
  * mc-acts: two networks' joint moments on data, or one network's activations. */
 #include "mc_cli.h"
+#include "mc_feed.h"
 #include "mc_observe.h"
-#include "mc_resident.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,11 +123,12 @@ static struct mc_history *new_history(const struct options *o)
 static int settle(struct mc_observe_opts *out, const struct options *o, const struct mc_graph *g,
                   const struct mc_dataset_info *info, struct mc_history *h, struct mc_error *err)
 {
-    if (o->samples > info->n || !info->n)
-        return mc_fail(err, MC_EINPUT, "%s: holds %llu images, %llu are asked for", o->data,
-                       (unsigned long long)info->n,
-                       (unsigned long long)(o->samples ? o->samples : 1));
-    out->samples = o->samples ? o->samples : (info->n + 4) / 5;
+    int rc = mc_data_samples(info, o->data, o->samples, 1, &out->samples, err);
+
+    if (rc)
+        return rc;
+    if (!o->samples)
+        out->samples = (info->n + 4) / 5;
     out->batch = o->batch ? (size_t)o->batch : mc_observe_batch(g);
     out->at_pre = o->at_pre;
     out->shard = o->shard;

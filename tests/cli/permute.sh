@@ -94,6 +94,9 @@ fails 3 "cut-q.mcz" mc-permute cut-q.mcz a.mcz -o no.mcz
 fails 3 "cut-a.mcz" mc-permute q.mcz cut-a.mcz -o no.mcz
 fails 3 "cut-data.mcz" mc-permute --verify cut-data.mcz q.mcz a.mcz -o no.mcz
 ! [ -s out ]
+# more images than there are
+fails 3 "data.mcz: holds 300 images, 301 are asked for" \
+    mc-permute --verify data.mcz --samples 301 q.mcz a.mcz -o no.mcz
 fails 3 "stdin: is empty" mc-permute - a.mcz -o no.mcz </dev/null
 rc=0
 mc-permute --inverse nothing.mcz 2>/dev/null | mc-permute - a.mcz 2>err | mc-info --check >/dev/null 2>&1 || rc=$?
