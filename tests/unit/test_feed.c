@@ -230,6 +230,20 @@ static void data_of_another_shape_are_refused(void **state)
     }
 }
 
+static void only_rounding_is_the_same_function(void **state)
+{
+    struct mc_verified v = {.images = 1, .difference = 1e-5, .logit = 2};
+
+    (void)state;
+    assert_true(mc_verified_same(&v));
+    v.difference = 3e-4;
+    assert_false(mc_verified_same(&v));
+    v.logit = 4;
+    assert_true(mc_verified_same(&v));
+    v = (struct mc_verified){.images = 1};
+    assert_true(mc_verified_same(&v));
+}
+
 static int start(void **state)
 {
     struct mc_error err = {0};
@@ -260,6 +274,7 @@ int main(void)
         cmocka_unit_test(a_typed_number_of_images_is_refused_and_a_default_clamped),
         cmocka_unit_test(every_pass_refuses_a_typed_number_alike),
         cmocka_unit_test(data_of_another_shape_are_refused),
+        cmocka_unit_test(only_rounding_is_the_same_function),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
