@@ -220,11 +220,6 @@ uint64_t mc_activations_images(const struct mc_activations_reader *a)
     return a->turn.images;
 }
 
-uint64_t mc_activations_batch(const struct mc_activations_reader *a)
-{
-    return a->turn.batch;
-}
-
 struct mc_reader *mc_activations_stream(struct mc_activations_reader *a)
 {
     return a->r;

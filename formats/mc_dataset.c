@@ -412,60 +412,6 @@ int mc_dataset_read(struct mc_dataset_reader *d, size_t max, void *images, int32
     return 0;
 }
 
-int mc_dataset_load(struct mc_dataset *out, struct mc_dataset_reader *d, uint64_t samples,
-                    struct mc_error *err)
-{
-    uint64_t want = samples && samples < d->info.n ? samples : d->info.n;
-    size_t have = 0, room = 0;
-    int rc = 0;
-
-    memset(out, 0, sizeof *out);
-    if ((rc = mc_dataset_info_copy(&out->info, &d->info, err)))
-        return rc;
-    for (;;) {
-        if (d->used == d->have) {
-            if ((rc = next_block(d, err)))
-                goto out;
-            if (!d->have)
-                break;
-        }
-        size_t take = d->have - d->used;
-        d->used = d->have;
-        if (take > want - have)
-            take = (size_t)want - have;
-        if (have + take > room) {
-            /* twice what has come, as an announcement alone proves nothing */
-            size_t grown = 2 * (have + take) < want ? 2 * (have + take) : (size_t)want;
-            void *images = realloc(out->images, grown * d->image_bytes);
-            out->images = images ? images : out->images;
-            int32_t *labels = images ? realloc(out->labels, grown * sizeof *labels) : NULL;
-            out->labels = labels ? labels : out->labels;
-            if (!labels) {
-                rc = mc_fail(err, MC_ENOMEM, "out of memory: %zu images", grown);
-                goto out;
-            }
-            room = grown;
-        }
-        memcpy((char *)out->images + have * d->image_bytes, d->images, take * d->image_bytes);
-        memcpy(out->labels + have, d->labels, take * sizeof *out->labels);
-        have += take;
-    }
-    out->info.n = have;
-    snprintf(out->id, sizeof out->id, "%s", mc_reader_id(d->r));
-out:
-    if (rc)
-        mc_dataset_release(out);
-    return rc;
-}
-
-void mc_dataset_release(struct mc_dataset *d)
-{
-    mc_dataset_info_release(&d->info);
-    free(d->images);
-    free(d->labels);
-    memset(d, 0, sizeof *d);
-}
-
 /* ---- writing ---- */
 
 struct mc_dataset_writer {

@@ -49,18 +49,6 @@ MC_USE_RESULT int mc_dataset_read(struct mc_dataset_reader *d, size_t max, void 
                                   int32_t *labels, size_t *n, struct mc_error *err);
 void mc_dataset_close(struct mc_dataset_reader *d);
 
-/* A whole data set in memory: the first `samples` images (0: all; the stream is read to its end all
- * the same, so that a truncated one never passes). */
-struct mc_dataset {
-    struct mc_dataset_info info; /* n: the images held */
-    void *images;
-    int32_t *labels;
-    char id[MC_ID_LEN]; /* of the stream */
-};
-MC_USE_RESULT int mc_dataset_load(struct mc_dataset *out, struct mc_dataset_reader *d,
-                                  uint64_t samples, struct mc_error *err);
-void mc_dataset_release(struct mc_dataset *d);
-
 /* Writing in order. The stream is cut into blocks of its own, so that its bytes do not depend on
  * how the caller cuts his calls. */
 struct mc_dataset_writer;

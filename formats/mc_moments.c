@@ -325,8 +325,8 @@ static int check_sums(const struct mc_moments *m, size_t i, const char *file, st
     return rc;
 }
 
-int mc_moments_read_stream(struct mc_moments *out, struct mc_reader *r, struct mc_history *h,
-                           struct mc_error *err)
+int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_history *h,
+                    struct mc_error *err)
 {
     struct mc_sink *sinks = NULL;
     struct mc_place *places = NULL;
@@ -386,19 +386,6 @@ out:
     free(places);
     if (rc)
         mc_moments_release(out);
-    return rc;
-}
-
-int mc_moments_read(struct mc_moments *out, const char *path, struct mc_history *h,
-                    struct mc_error *err)
-{
-    struct mc_reader *r = NULL;
-    int rc = mc_reader_open(&r, path, err);
-
-    memset(out, 0, sizeof *out);
-    if (!rc)
-        rc = mc_moments_read_stream(out, r, h, err);
-    mc_reader_close(r);
     return rc;
 }
 

@@ -56,14 +56,11 @@ MC_USE_RESULT int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta
 
 MC_USE_RESULT int mc_moments_init(struct mc_moments *out, const struct mc_taps *taps,
                                   struct mc_error *err); /* copies taps, zero sums */
-/* Finite, counted as the meta says, or MC_EINPUT. The stream's own inputs are a, b and the data, in
- * this order. After an error there is nothing to release. */
-MC_USE_RESULT int mc_moments_read(struct mc_moments *out, const char *path, struct mc_history *h,
+/* Finite, counted as the meta says, or MC_EINPUT. r, which may be of any kind, stays the caller's.
+ * The stream's own inputs are a, b and the data, in this order. After an error there is nothing to
+ * release. */
+MC_USE_RESULT int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_history *h,
                                   struct mc_error *err);
-/* The same of a reader that is open: who does not know the kind beforehand. r stays the caller's.
- */
-MC_USE_RESULT int mc_moments_read_stream(struct mc_moments *out, struct mc_reader *r,
-                                         struct mc_history *h, struct mc_error *err);
 MC_USE_RESULT int mc_moments_write(const struct mc_moments *m, const char *path,
                                    const struct mc_history *h, struct mc_error *err);
 /* into += m. MC_EINPUT when they are about different networks, taps or the same shard twice (which

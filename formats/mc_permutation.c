@@ -111,8 +111,7 @@ out:
     return rc;
 }
 
-int mc_perm_read(struct mc_perm *out, const char *path, struct mc_history *h, char *id,
-                 struct mc_error *err)
+int mc_perm_read(struct mc_perm *out, const char *path, struct mc_history *h, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
     struct mc_tensor *want = NULL;
@@ -154,8 +153,6 @@ int mc_perm_read(struct mc_perm *out, const char *path, struct mc_history *h, ch
         mc_in_stream(r, rc, err);
         goto out;
     }
-    if (id)
-        snprintf(id, MC_ID_LEN, "%s", mc_reader_id(r));
 out:
     mc_sinks_free(sinks, n);
     free(sinks);

@@ -15,10 +15,9 @@
 /* info: (n_groups), or NULL. */
 MC_USE_RESULT int mc_perm_write(const struct mc_perm *p, const struct mc_assignment *info,
                                 const char *path, const struct mc_history *h, struct mc_error *err);
-/* Checked to be permutations. After an error there is nothing to release. id (MC_ID_LEN) may be
- * NULL. */
+/* Checked to be permutations. After an error there is nothing to release. */
 MC_USE_RESULT int mc_perm_read(struct mc_perm *out, const char *path, struct mc_history *h,
-                               char *id, struct mc_error *err);
+                               struct mc_error *err);
 
 /* For kinds that hold a permutation: the value of the meta's key "groups" and back (perm[k] are
  * left NULL), and the tensors, named behind `prefix`. p may be NULL in mc_perm_tensors: none. */

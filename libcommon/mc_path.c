@@ -84,10 +84,8 @@ void mc_path_summarise(size_t T, const double *t, const double *value, const dou
             out->max = value[i];
             out->max_t = t[i];
         }
-        if (value[i] - line > out->barrier) {
+        if (value[i] - line > out->barrier)
             out->barrier = value[i] - line;
-            out->barrier_t = t[i];
-        }
         if (line - value[i] > out->dip)
             out->dip = line - value[i];
         if (i + 1 < T) {

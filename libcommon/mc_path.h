@@ -26,8 +26,8 @@ struct mc_path_summary {
     double arc_mean;    /* by arc length: trapezoids over the chords (the paper's average) */
     double min, min_t;
     double max, max_t;
-    double barrier, barrier_t; /* max of value - line between the ends (for losses) */
-    double dip;                /* max of line - value (for accuracies) */
+    double barrier; /* max of value - line between the ends (for losses) */
+    double dip;     /* max of line - value (for accuracies) */
 };
 /* chord: (T-1). A path of length 0 has arc_mean = mean. */
 void mc_path_summarise(size_t T, const double *t, const double *value, const double *chord,

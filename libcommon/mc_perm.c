@@ -124,14 +124,6 @@ size_t mc_perm_moved(const struct mc_perm *p, size_t group)
     return n;
 }
 
-int mc_perm_is_identity(const struct mc_perm *p)
-{
-    for (size_t g = 0; g < p->n_groups; g++)
-        if (mc_perm_moved(p, g))
-            return 0;
-    return 1;
-}
-
 int mc_perm_check(const struct mc_perm *p, struct mc_error *err)
 {
     for (size_t g = 0; g < p->n_groups; g++) {

@@ -94,7 +94,6 @@ void mc_perm_inverse(struct mc_perm *p); /* in place */
 /* p := first p, then q: applying the result equals applying p and then q. Same groups, or
  * MC_EINPUT. */
 MC_USE_RESULT int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error *err);
-int mc_perm_is_identity(const struct mc_perm *p);
 size_t mc_perm_moved(const struct mc_perm *p, size_t group); /* units not at their own place */
 /* Every entry in range and once; MC_EINPUT names the group. */
 MC_USE_RESULT int mc_perm_check(const struct mc_perm *p, struct mc_error *err);

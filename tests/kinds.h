@@ -79,12 +79,16 @@ static inline int make_dataset(const char *path, const struct mc_history *h, str
 static inline int read_dataset(const char *path, struct mc_error *err)
 {
     struct mc_dataset_reader *d = NULL;
-    struct mc_dataset whole = {0};
+    void *image = NULL;
+    int32_t label = 0;
+    size_t got = 1;
     int rc = mc_dataset_open(&d, path, err);
 
-    if (!rc)
-        rc = mc_dataset_load(&whole, d, 0, err);
-    mc_dataset_release(&whole);
+    if (!rc && !(image = malloc(mc_dataset_image_bytes(mc_dataset_get_info(d)))))
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    while (!rc && got)
+        rc = mc_dataset_read(d, 1, image, &label, &got, err);
+    free(image);
     mc_dataset_close(d);
     return rc;
 }
@@ -162,8 +166,7 @@ static inline int make_permutation(const char *path, const struct mc_history *h,
 static inline int read_permutation(const char *path, struct mc_error *err)
 {
     struct mc_perm p = {0};
-    char id[MC_ID_LEN];
-    int rc = mc_perm_read(&p, path, NULL, id, err);
+    int rc = mc_perm_read(&p, path, NULL, err);
 
     mc_perm_release(&p);
     return rc;
@@ -189,8 +192,12 @@ static inline int make_moments(const char *path, const struct mc_history *h, str
 static inline int read_moments(const char *path, struct mc_error *err)
 {
     struct mc_moments m = {0};
-    int rc = mc_moments_read(&m, path, NULL, err);
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path, err);
 
+    if (!rc)
+        rc = mc_moments_read(&m, r, NULL, err);
+    mc_reader_close(r);
     mc_moments_release(&m);
     return rc;
 }

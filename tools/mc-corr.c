@@ -121,7 +121,7 @@ static int add_moments(struct mc_moments *m, struct mc_reader *r, int is_first,
                        struct mc_history *h, struct mc_error *err)
 {
     struct mc_moments shard = {0};
-    int rc = mc_moments_read_stream(is_first ? m : &shard, r, h, err);
+    int rc = mc_moments_read(is_first ? m : &shard, r, h, err);
 
     if (!rc && !is_first && (rc = mc_moments_add(m, &shard, err)))
         mc_fail_in(err, mc_reader_name(r));
@@ -172,7 +172,7 @@ static int print_signature(const struct mc_moments *m, const struct options *o,
     char *text = NULL;
     size_t size = 0;
     FILE *f = NULL;
-    int rc = o->perm ? mc_perm_read(&perm, o->perm, NULL, NULL, err) : 0;
+    int rc = o->perm ? mc_perm_read(&perm, o->perm, NULL, err) : 0;
 
     if (rc)
         goto out;

@@ -101,10 +101,10 @@ static void invert(const struct options *o, struct mc_history *h, struct mc_perm
 static int combine(const struct options *o, struct mc_history *h, struct mc_error *err)
 {
     struct mc_perm p = {0}, q = {0};
-    int rc = mc_perm_read(&p, o->cli.operands[0], h, NULL, err);
+    int rc = mc_perm_read(&p, o->cli.operands[0], h, err);
 
     if (!rc && o->compose) {
-        rc = mc_perm_read(&q, o->cli.operands[1], h, NULL, err);
+        rc = mc_perm_read(&q, o->cli.operands[1], h, err);
         if (!rc && mc_perm_compose(&p, &q, err))
             rc = mc_fail_in(err, o->cli.operands[1]);
     }
@@ -189,7 +189,7 @@ static int choose(const struct options *o, const struct mc_symmetry *s, struct m
         mc_perm_random(p, o->random_seed);
         mc_history_int(h, "random", (int64_t)o->random_seed);
     } else {
-        if ((rc = mc_perm_read(p, o->cli.operands[0], h, NULL, err)))
+        if ((rc = mc_perm_read(p, o->cli.operands[0], h, err)))
             return rc;
         if ((rc = mc_perm_fits(p, s, err)))
             return mc_fail_in(err, o->cli.operands[0]);

@@ -106,7 +106,6 @@ static void summary_by_hand(void **state)
     NEAR(s.max, 5);
     NEAR(s.max_t, .5);
     NEAR(s.barrier, 5 - 2); /* over the line from 1 to 3 */
-    NEAR(s.barrier_t, .5);
     NEAR(s.dip, 2.5 - 1);
     /* a path of no length */
     const double none[4] = {0, 0, 0, 0};
