@@ -40,24 +40,24 @@ static void *naive_alloc(size_t n, size_t size)
     return p;
 }
 
-static void naive_init(struct naive *v, const struct mc_graph *g, int B)
+static void naive_init(struct naive *v, const struct mc_graph *g, int batch)
 {
     const size_t n = (size_t)g->n_nodes;
     memset(v, 0, sizeof *v);
     v->g = g;
-    v->B = B;
+    v->B = batch;
     v->out = naive_alloc(n, sizeof(double *));
     v->grad = naive_alloc(n, sizeof(double *));
     v->mean = naive_alloc(n, sizeof(double *));
     v->var = naive_alloc(n, sizeof(double *));
     for (size_t i = 0; i < n; i++) {
-        v->out[i] = naive_alloc((size_t)B * naive_image(&g->nodes[i]), sizeof(double));
-        v->grad[i] = naive_alloc((size_t)B * naive_image(&g->nodes[i]), sizeof(double));
+        v->out[i] = naive_alloc((size_t)batch * naive_image(&g->nodes[i]), sizeof(double));
+        v->grad[i] = naive_alloc((size_t)batch * naive_image(&g->nodes[i]), sizeof(double));
         v->mean[i] = naive_alloc((size_t)g->nodes[i].c, sizeof(double));
         v->var[i] = naive_alloc((size_t)g->nodes[i].c, sizeof(double));
     }
     v->dparams = naive_alloc(g->P, sizeof(double));
-    v->loss = naive_alloc((size_t)B, sizeof(double));
+    v->loss = naive_alloc((size_t)batch, sizeof(double));
     v->batch_mean = naive_alloc(g->S, sizeof(double));
     v->batch_var = naive_alloc(g->S, sizeof(double));
 }
