@@ -90,20 +90,36 @@ static char *split_doc(const char *doc)
     return rest;
 }
 
+/* The option with this long name (n bytes) or letter, or NULL. */
+static const struct argp_option *find(const struct argp_option *o, const char *name, size_t n,
+                                      int key)
+{
+    for (; o->name || o->key; o++)
+        if (name ? o->name && strlen(o->name) == n && !strncmp(name, o->name, n) : o->key == key)
+            return o;
+    return NULL;
+}
+
 /* The one line about an option that argp refused; argp's own are two, and name --usage. */
 static void __attribute__((noreturn)) refuse(const struct argp_option *options, const char *arg)
 {
     size_t n = strcspn(arg, "=");
+    const struct argp_option *o = NULL;
 
-    for (const struct argp_option *o = options; o->name || o->key; o++) {
-        int is_long = o->name && !strncmp(arg, "--", 2) && strlen(o->name) == n - 2 &&
-                      !strncmp(arg + 2, o->name, n - 2);
-        int is_short = arg[0] == '-' && arg[1] == o->key;
-        if (is_long || is_short)
-            mc_cli_usage("option '%.*s' %s (see --help)", is_long ? (int)n : 2, arg,
+    if (!strncmp(arg, "--", 2)) {
+        o = find(options, arg + 2, n - 2, 0);
+        if (o)
+            mc_cli_usage("option '%.*s' %s (see --help)", (int)n, arg,
                          o->arg ? "needs a value" : "takes no value");
+        mc_cli_usage("there is no option '%.*s', or there are several (see --help)", (int)n, arg);
     }
-    mc_cli_usage("there is no option '%.*s' (see --help)", (int)n, arg);
+    /* letters: the first that is none, or that wants a value */
+    do
+        o = find(options, NULL, 0, *++arg);
+    while (o && !o->arg && arg[1]);
+    mc_cli_usage(o && o->arg ? "option '-%c' needs a value (see --help)"
+                             : "there is no option '-%c' (see --help)",
+                 *arg);
 }
 
 void mc_cli_parse(struct mc_cli *cli, const struct argp *argp, int argc, char **argv, void *input)
@@ -169,7 +185,7 @@ error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state 
         cli->device = arg;
         return 0;
     case MC_KEY_SEED:
-        cli->seed = mc_parse_u64("--seed", arg, 0, UINT64_MAX);
+        cli->seed = mc_parse_u64("--seed", arg, 0, INT64_MAX);
         return 0;
     case MC_KEY_LOG_JSON:
         cli->log_path = arg;
@@ -210,16 +226,12 @@ static int to_stdout(const char *path)
     return !path || !strcmp(path, "-");
 }
 
-int mc_cli_output_ready(const struct mc_cli *cli, struct mc_error *err)
+int mc_cli_path_ready(const char *path, struct mc_error *err)
 {
-    const char *path = cli->output;
     struct stat st;
 
-    if (to_stdout(path)) {
-        if (isatty(STDOUT_FILENO))
-            return mc_fail(err, MC_EUSAGE, "will not write a binary stream to a terminal (use -o)");
+    if (to_stdout(path))
         return 0;
-    }
     if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
         if (S_ISDIR(st.st_mode))
             return mc_fail(err, MC_EFAIL, "cannot write '%s': %s", path, strerror(EISDIR));
@@ -233,6 +245,23 @@ int mc_cli_output_ready(const struct mc_cli *cli, struct mc_error *err)
         rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", path, strerror(errno));
     free(copy);
     return rc;
+}
+
+int mc_cli_output_ready(const struct mc_cli *cli, struct mc_error *err)
+{
+    if (to_stdout(cli->output) && isatty(STDOUT_FILENO))
+        return mc_fail(err, MC_EUSAGE, "will not write a binary stream to a terminal (use -o)");
+    return mc_cli_path_ready(cli->output, err);
+}
+
+void mc_cli_one_stdin(const char *const *paths, size_t n)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        found += paths[i] && !strcmp(paths[i], "-");
+    if (found > 1)
+        mc_cli_usage("standard input can be one of the inputs only");
 }
 
 int mc_cli_write(const char *path, const char *text, size_t bytes, struct mc_error *err)

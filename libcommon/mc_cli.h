@@ -96,6 +96,10 @@ int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err);
 /* Fail now rather than after hours of work: the output (cli->output; NULL or "-": stdout) is a
  * terminal (MC_EUSAGE), or its directory does not take files. */
 MC_USE_RESULT int mc_cli_output_ready(const struct mc_cli *cli, struct mc_error *err);
+/* The same of any file to be written, which may be a terminal. */
+MC_USE_RESULT int mc_cli_path_ready(const char *path, struct mc_error *err);
+/* Usage error when "-" stands among these inputs more than once. */
+void mc_cli_one_stdin(const char *const *paths, size_t n);
 /* Write a text in one piece: to stdout for NULL or "-", else to a file as mc_output does. */
 MC_USE_RESULT int mc_cli_write(const char *path, const char *text, size_t bytes,
                                struct mc_error *err);

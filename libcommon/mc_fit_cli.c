@@ -33,7 +33,7 @@ static void parse_schedule(struct mc_fit_options *o, const char *arg)
     o->schedule = (enum mc_schedule)mc_parse_choice("--schedule", arg, schedules);
 }
 
-error_t mc_fit_cli_option(struct mc_fit_cli *f, int key, const char *arg)
+static error_t take(struct mc_fit_cli *f, int key, const char *arg)
 {
     struct mc_fit_options *o = &f->fit;
 
@@ -83,6 +83,18 @@ error_t mc_fit_cli_option(struct mc_fit_cli *f, int key, const char *arg)
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+error_t mc_fit_cli_option(struct mc_fit_cli *f, int key, const char *arg)
+{
+    static const struct argp_option names[] = {
+        {"lr", MC_KEY_LR, "X", 0, "", 0}, MC_FIT_OPTIONS, {0}};
+    error_t e = take(f, key, arg);
+
+    for (const struct argp_option *o = names; !e && o->name; o++)
+        if (o->key == key && key != MC_KEY_BATCH)
+            f->given = o->name;
+    return e;
 }
 
 void mc_fit_cli_check(const struct mc_fit_cli *f)

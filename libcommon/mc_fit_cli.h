@@ -47,6 +47,7 @@ enum {
 struct mc_fit_cli {
     struct mc_fit_options fit;
     uint64_t samples;
+    const char *given; /* a training option that was given, but for --batch; or NULL */
     struct mc_log *log;
     const struct mc_cli *cli;
     struct mc_progress progress;

@@ -6,7 +6,7 @@
 #   make -f pipelines/connect.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten SEEDS="1 2" \
 #        EPOCHS=20 CURVE_EPOCHS=20 OUT=out
 #
-# Every job is one program that writes one file, behind $(RUN): RUN="srun -c 2" sends each to a cluster,
+# Every job is one program, behind $(RUN): RUN="srun -c 2" sends each to a cluster,
 # -j runs them side by side. An interrupted run goes on where it was. Each result keeps the settings that
 # made it in RESULT.settings, and is made again when they differ from those asked for: a mistyped setting
 # costs nothing. The picture is OUT/A-B/path.svg, the table OUT/A-B/table.tsv.
@@ -66,8 +66,16 @@ device := --threads $(THREADS) --device $(DEVICE)
 paths  := line-unaligned curve-unaligned line-aligned curve-aligned
 images  = $(if $($(1)),--samples $($(1)))
 
+comma := ,
+# only what was trained has a log
+logs := $(if $(filter-out 0,$(EPOCHS)),\
+            'network $(A)=$(OUT)/net-$(A).log.json' 'network $(B)=$(OUT)/net-$(B).log.json') \
+        $(if $(filter-out 0,$(CURVE_EPOCHS)),\
+            'curve$(comma) unaligned=$(P)/curve-unaligned.log.json' \
+            'curve$(comma) aligned=$(P)/curve-aligned.log.json')
+
 all: $(P)/table.tsv $(P)/path.svg $(P)/path.png $(P)/signature.svg $(P)/signature.png \
-     $(P)/training.svg $(P)/training.png
+     $(if $(logs),$(P)/training.svg $(P)/training.png)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -158,17 +166,13 @@ $(paths:%=$(P)/%.tsv): $(P)/%.tsv: $(P)/%.mcz $(OUT)/train.mcz $(OUT)/test.mcz
 	$(call keep,eval)
 
 $(P)/table.tsv: $(paths:%=$(P)/%.tsv) $(here)table.awk
-	awk -f $(here)table.awk $(paths:%=$(P)/%.summary.tsv) > $@
+	$(RUN) awk -f $(here)table.awk $(paths:%=$(P)/%.summary.tsv) > $@
 
 tables := 'straight, unaligned=$(P)/line-unaligned.tsv' 'straight, aligned=$(P)/line-aligned.tsv' \
           'curve, unaligned=$(P)/curve-unaligned.tsv' 'curve, aligned=$(P)/curve-aligned.tsv'
-logs   := 'network $(A)=$(OUT)/net-$(A).log.json' 'network $(B)=$(OUT)/net-$(B).log.json' \
-          'curve, unaligned=$(P)/curve-unaligned.log.json' \
-          'curve, aligned=$(P)/curve-aligned.log.json'
-
 $(P)/path.svg $(P)/path.png: $(paths:%=$(P)/%.tsv)
-	mc-plot path --data test --title '$(NET) on $(DATA), seeds $(A) and $(B)' $(tables) -o $@
+	$(RUN) mc-plot path --data test --title '$(NET) on $(DATA), seeds $(A) and $(B)' $(tables) -o $@
 $(P)/signature.svg $(P)/signature.png: $(P)/signature.tsv
-	mc-plot signature --title '$(NET) on $(DATA), seeds $(A) and $(B)' $< -o $@
+	$(RUN) mc-plot signature --title '$(NET) on $(DATA), seeds $(A) and $(B)' $< -o $@
 $(P)/training.svg $(P)/training.png: $(paths:%=$(P)/%.mcz)
-	mc-plot log --title '$(NET) on $(DATA)' $(logs) -o $@
+	$(RUN) mc-plot log --title '$(NET) on $(DATA)' $(logs) -o $@

@@ -15,7 +15,8 @@ struct options {
     const char *data, *bn_data;
     size_t bends;
     enum mc_curve_kind kind;
-    double point; /* NAN: train a curve */
+    double point;                          /* NAN: train a curve */
+    const char *curve_given, *point_given; /* an option of one of the two uses, or NULL */
     uint64_t bn_samples;
     int bn_plain;
 };
@@ -44,24 +45,30 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
     switch (key) {
     case 'd':
+        o->curve_given = "data";
         o->data = arg;
         return 0;
     case KEY_BENDS:
+        o->curve_given = "bends";
         o->bends = mc_parse_u64("--bends", arg, 0, MC_MAX_POINTS - 2);
         return 0;
     case KEY_CHAIN:
+        o->curve_given = "chain";
         o->kind = MC_CURVE_CHAIN;
         return 0;
     case KEY_POINT:
         o->point = mc_parse_f64("--point", arg, 0, 1);
         return 0;
     case KEY_BN_DATA:
+        o->point_given = "bn-data";
         o->bn_data = arg;
         return 0;
     case KEY_BN_SAMPLES:
+        o->point_given = "bn-samples";
         o->bn_samples = mc_parse_u64("--bn-samples", arg, 1, INT32_MAX);
         return 0;
     case KEY_BN_PLAIN:
+        o->point_given = "bn-plain";
         o->bn_plain = 1;
         return 0;
     default:
@@ -145,7 +152,8 @@ static int learn_curve(struct options *o, struct mc_backend *be, struct mc_histo
     o->fit.fit.seed = o->cli.seed;
     mc_history_str(h, "curve", o->kind == MC_CURVE_CHAIN ? "chain" : "bezier");
     mc_history_int(h, "bends", (int64_t)o->bends);
-    mc_fit_cli_history(&o->fit, h);
+    if (o->fit.fit.epochs && o->bends)
+        mc_fit_cli_history(&o->fit, h);
     if (!rc && o->fit.fit.epochs && o->bends)
         rc = train(o, be, h, &c, id, err);
     if (!rc)
@@ -222,6 +230,9 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_history *h = mc_history_new(o->cli.tool);
     int rc = h ? mc_cli_output_ready(&o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
+    if (!rc)
+        rc = mc_cli_path_ready(o->fit.fit.checkpoint, err);
+
     if (!rc && o->cli.no_history)
         mc_history_hide(h);
     if (!rc)
@@ -243,10 +254,17 @@ int main(int argc, char **argv)
     mc_cli_parse(&o.cli, &argp, argc, argv, &o);
     mc_fit_cli_check(&o.fit);
     size_t wanted = isnan(o.point) ? 2 : 1;
+    const char *idle = wanted == 2 ? o.point_given : o.fit.given ? o.fit.given : o.curve_given;
+    if (idle)
+        mc_cli_usage("--%s is for %s", idle,
+                     wanted == 2 ? "a point (--point)" : "curves, not for --point");
     if (o.cli.n_operands != wanted)
         mc_cli_usage("needs %s (see --help)",
                      wanted == 2 ? "two weights streams" : "one curve stream");
     if (wanted == 2 && o.fit.fit.epochs && o.bends && !o.data)
         mc_cli_usage("needs --data FILE (or --epochs 0 for the straight line)");
+    mc_cli_one_stdin((const char *const[]){o.data, o.bn_data, o.cli.operands[0],
+                                           wanted == 2 ? o.cli.operands[1] : NULL},
+                     4);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

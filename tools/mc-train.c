@@ -87,6 +87,9 @@ static int run(struct options *o, struct mc_error *err)
     int rc = h ? mc_cli_output_ready(&o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
     if (!rc)
+        rc = mc_cli_path_ready(o->fit.fit.checkpoint, err);
+
+    if (!rc)
         rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err);
     if (!rc)
         rc = mc_resident_load(&data, be, o->data, o->fit.samples, h, err);
@@ -99,7 +102,10 @@ static int run(struct options *o, struct mc_error *err)
         mc_history_hide(h);
     o->fit.fit.seed = o->cli.seed;
     mc_history_str(h, "net", w.graph->net);
-    mc_fit_cli_history(&o->fit, h);
+    if (o->fit.fit.epochs)
+        mc_fit_cli_history(&o->fit, h);
+    else
+        mc_history_int(h, "seed", (int64_t)o->cli.seed);
     mc_detail(&o->cli, "%s: %zu parameters, %.1f MFLOP an image; %llu images of %s in %.0f MB; %s",
               w.graph->net, mc_graph_count(w.graph), mc_graph_flops(w.graph) / 1e6,
               (unsigned long long)data.info.n, data.info.name,
@@ -140,5 +146,6 @@ int main(int argc, char **argv)
         mc_cli_usage("needs --data FILE (see --help)");
     if (!o.net == !o.init)
         mc_cli_usage("needs one of --net NAME (%s) and --init FILE", mc_net_list());
+    mc_cli_one_stdin((const char *const[]){o.data, o.init}, 2);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }
