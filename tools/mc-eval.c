@@ -16,11 +16,12 @@
 
 struct options {
     struct mc_cli cli;
-    const char *file[MC_MAX_REPORTED]; /* of report.data */
+    const char *file[MC_MAX_REPORTED];               /* of report.data */
+    struct mc_dataset_reader *open[MC_MAX_REPORTED]; /* before the work begins; NULL once read */
     struct mc_report report;
     const char *bn_data, *summary;
     uint64_t points, batch, samples, bn_samples;
-    int bn_plain, full, json;
+    int bn_plain, full, json, points_given, samples_given, bn_samples_given;
 };
 
 enum {
@@ -78,18 +79,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         add_data(o, arg);
         return 0;
     case 'p':
+        o->points_given = 1;
         o->points = mc_parse_u64("--points", arg, 2, 100001);
         return 0;
     case KEY_BN_DATA:
         o->bn_data = arg;
         return 0;
     case KEY_BN_SAMPLES:
+        o->bn_samples_given = 1;
         o->bn_samples = mc_parse_u64("--bn-samples", arg, 1, INT32_MAX);
         return 0;
     case KEY_BN_PLAIN:
         o->bn_plain = 1;
         return 0;
     case KEY_SAMPLES:
+        o->samples_given = 1;
         o->samples = mc_parse_u64("--samples", arg, 1, INT32_MAX);
         return 0;
     case KEY_FULL:
@@ -187,18 +191,18 @@ static int measure_on(struct options *o, struct mc_backend *be, const struct mc_
                       const float *stats, size_t i, struct mc_error *err)
 {
     struct mc_reported *d = &o->report.data[i];
-    struct mc_dataset_reader *r = NULL;
+    struct mc_dataset_reader *r = o->open[i];
     struct told told = {.points = span->T};
     struct mc_measure_watch watch = {.progress = tell, .arg = &told};
-    int rc = mc_dataset_open(&r, o->file[i], err);
+    int rc = r ? 0 : mc_dataset_open(&r, o->file[i], err); /* another network reads it again */
 
+    o->open[i] = NULL;
     if (rc)
         return rc;
     const struct mc_dataset_info *info = mc_dataset_get_info(r);
     int training = !strcmp(info->split, "train");
     struct mc_measure_options m = {.batch = o->batch,
                                    .samples = training && !o->full ? o->samples : 0};
-    rc = settle_name(o, d, info->split, err);
     d->in_all = info->n;
     free(d->out);
     d->out = calloc(span->T, sizeof *d->out);
@@ -268,7 +272,7 @@ static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader
 {
     struct mc_curve c = {0};
     size_t T = o->points;
-    double *t = calloc(2 * T, sizeof *t), *chord = t + T, *coef = NULL;
+    double *t = calloc(2 * T, sizeof *t), *chord = NULL, *coef = NULL;
     double gram[MC_MAX_POINTS * MC_MAX_POINTS];
     int rc = mc_curve_read_stream(&c, r, NULL, err);
 
@@ -277,6 +281,7 @@ static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader
     if (rc)
         goto out;
     size_t k = c.n_points;
+    chord = t + T;
     mc_path_gram(k, (const float *const *)c.points, c.graph->P, gram);
     for (size_t i = 0; i < T; i++) {
         t[i] = (double)i / (double)(T - 1);
@@ -351,6 +356,21 @@ static int eval_networks(struct options *o, struct mc_backend *be, struct mc_rea
     return 0;
 }
 
+/* What is missing or contradicts itself is told before anything is measured. */
+static int look_ahead(struct options *o, struct mc_error *err)
+{
+    int rc = mc_cli_path_ready(o->cli.output, err);
+
+    if (!rc)
+        rc = mc_cli_path_ready(o->summary, err);
+    for (size_t i = 0; !rc && i < o->report.n_data; i++) {
+        rc = mc_dataset_open(&o->open[i], o->file[i], err);
+        if (!rc)
+            rc = settle_name(o, &o->report.data[i], mc_dataset_get_info(o->open[i])->split, err);
+    }
+    return rc;
+}
+
 /* Weights or a curve: the first operand's kind says. */
 static int run(struct options *o, struct mc_error *err)
 {
@@ -369,6 +389,10 @@ static int run(struct options *o, struct mc_error *err)
         rc = mc_fail(err, MC_EUSAGE, "takes one curve at a time");
     else if (!is_curve && o->summary)
         rc = mc_fail(err, MC_EUSAGE, "--summary is for curves");
+    else if (!is_curve && o->points_given)
+        rc = mc_fail(err, MC_EUSAGE, "--points is for curves");
+    if (!rc)
+        rc = look_ahead(o, err);
     if (!rc)
         rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err);
     if (!rc)
@@ -379,8 +403,10 @@ out:
     if (!rc)
         rc = mc_cli_write(o->cli.output, text, bytes, err);
     free(text);
-    for (size_t i = 0; i < o->report.n_data; i++)
+    for (size_t i = 0; i < o->report.n_data; i++) {
         free(o->report.data[i].out);
+        mc_dataset_close(o->open[i]);
+    }
     mc_reader_close(r);
     if (be)
         be->close(be);
@@ -398,5 +424,11 @@ int main(int argc, char **argv)
         o.cli.operands[o.cli.n_operands++] = "-";
     if (!o.report.n_data)
         mc_cli_usage("needs --data [NAME=]FILE (see --help)");
+    if (o.full && (o.samples_given || o.bn_samples_given))
+        mc_cli_usage("--full means all images, --%s some",
+                     o.samples_given ? "samples" : "bn-samples");
+    const char *inputs[MC_MAX_REPORTED + 2] = {o.bn_data, o.cli.operands[0]};
+    memcpy(inputs + 2, o.file, sizeof o.file);
+    mc_cli_one_stdin(inputs, MC_MAX_REPORTED + 2);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

@@ -42,5 +42,7 @@ paste <(column quarter.tsv test.loss) <(column curve.tsv test.loss | sed -n 2p) 
 mc-bezier --point 0 --bn-data d.mcz -t 2 curve.mcz -o first.mcz
 fails 2 'needs --bn-data' mc-bezier --point .5 curve.mcz -o no.mcz
 fails 2 'not a number' mc-bezier --point 1.5 --bn-data d.mcz curve.mcz -o no.mcz
+fails 2 'not for --point' mc-bezier --point .5 --bends 2 --bn-data d.mcz curve.mcz -o no.mcz
+fails 2 'is for a point' mc-bezier --epochs 0 --bn-data d.mcz n1.mcz n2.mcz -o no.mcz
 fails 3 'is a weights stream' mc-bezier --point .5 --bn-data d.mcz n1.mcz -o no.mcz
 no_temporaries

@@ -51,8 +51,12 @@ for (data, q), v in s.items():
 # a subset says how far it may be off
 mc-eval --samples 100 --data d.mcz n1.mcz 2>err >/dev/null
 grep -q 'first 100 of 700 images; standard errors' err
-mc-eval --samples 100 --full --data d.mcz n1.mcz 2>err >/dev/null
+mc-eval --full --data d.mcz n1.mcz 2>err >/dev/null
 [ ! -s err ]
+fails 2 'all images' mc-eval --samples 100 --full --data d.mcz n1.mcz
+fails 2 'for curves' mc-eval --points 5 --data d.mcz n1.mcz
+fails 2 'standard input' mc-eval --data - - 
+fails 1 'nowhere' mc-eval --data d.mcz n1.mcz -o nowhere/x
 
 fails 2 'needs --data' mc-eval n1.mcz
 fails 2 "called 'test'" mc-eval --data test.mcz --data test.mcz n1.mcz

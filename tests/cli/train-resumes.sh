@@ -36,6 +36,8 @@ fails 3 'lr' train --checkpoint ck --resume --lr 0.01 -o no.mcz
 fails 3 'backend cpu-' train --checkpoint ck --resume -t 1 -o no.mcz
 mc-data synth --samples 2048 --seed 4 -o other.mcz
 fails 3 'data' train --checkpoint ck --resume --data other.mcz -o no.mcz
+fails 3 'ends after 1' train --checkpoint ck --resume --stop-after 1 -o no.mcz
+fails 1 'nowhere' train --checkpoint nowhere/ck -o no.mcz
 head -c 20000 ck >cut
 fails 3 'cut: ' train --checkpoint cut --resume -o no.mcz
 [ ! -e no.mcz ]

@@ -27,4 +27,10 @@ mc-train --init a.mcz --data d.mcz --epochs 1 --batch 100 --no-augment --lr 0 -o
 mc-train --net mlp:32,16 --data d.mcz --epochs 1 --lr 0.01 -o m.mcz
 mc-train --net mlp:bn,32 --data d.mcz --epochs 0 -o fresh.mcz
 mc-info --check c.mcz m.mcz fresh.mcz
+# options reach the loop: each changes the network
+for option in '--huber 1' '--weight-decay 0' '--no-nesterov' '--momentum 0.5' '--schedule step:1' '--no-augment' \
+    '--batch 64' '--samples 700' '--lr 0.03'; do
+    train --seed 1 $option -o other.mcz
+    [ "$(id other.mcz)" != "$(id a.mcz)" ] || die "$option changes nothing"
+done
 no_temporaries
