@@ -8,6 +8,8 @@
  * counters) is data in device buffers, picked by the row counter in a control buffer. So a device
  * may capture several steps once and replay them. Only get() waits.
  *
+ * A backend and its plans are used by one thread at a time.
+ *
  * Letters: B images of a batch, C channels, H W, P parameters, S statistics (graph's flat vectors),
  * K channels of a tap. Every function that can fail returns 0 or a negative enum mc_err and fills
  * err; a shape or mode that a plan was not made for is a bug and asserted. */
@@ -110,7 +112,7 @@ struct mc_backend {
     const char *name;   /* "cpu", "cuda" */
     char describe[160]; /* instruction set, threads, library version: for logs */
     char key[64]; /* what decides the bytes of a result beside the build: checkpoints compare */
-    int threads;
+    int threads;  /* that work: fewer than asked for where no more are to be had */
 
     void (*close)(struct mc_backend *be);
 

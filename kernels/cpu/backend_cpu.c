@@ -185,6 +185,27 @@ static const struct cpu_kernels *choose_kernels(void)
     return &cpu_kernels_portable;
 }
 
+void cpu_enter(const struct cpu *cpu)
+{
+    if (omp_get_max_threads() != cpu->base.threads)
+        omp_set_num_threads(cpu->base.threads);
+}
+
+/* So many threads as OpenMP really gives where `wanted` are asked for: OMP_THREAD_LIMIT and what
+ * the system allows may make them fewer. */
+static int threads_to_be_had(int wanted)
+{
+    int had = 1;
+
+    omp_set_dynamic(0);
+    omp_set_num_threads(wanted);
+#pragma omp parallel
+#pragma omp single
+    had = omp_get_num_threads();
+    omp_set_num_threads(had);
+    return had;
+}
+
 int cpu_backend_new(struct mc_backend **out, int threads, struct mc_error *err)
 {
     struct cpu *cpu = calloc(1, sizeof *cpu);
@@ -194,11 +215,8 @@ int cpu_backend_new(struct mc_backend **out, int threads, struct mc_error *err)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     if (threads <= 0)
         threads = omp_get_num_procs();
-    if (threads > omp_get_thread_limit())
-        threads = omp_get_thread_limit();
     /* oneDNN makes its primitives for as many threads as OpenMP has, and waits for each of them */
-    omp_set_dynamic(0);
-    omp_set_num_threads(threads);
+    threads = threads_to_be_had(threads);
     cpu->k = choose_kernels();
     if (dnnl_engine_create(&cpu->engine, dnnl_cpu, 0) != dnnl_success ||
         dnnl_stream_create(&cpu->stream, cpu->engine, dnnl_stream_default_flags) != dnnl_success) {

@@ -164,6 +164,8 @@ void cpu_grad_end(struct mc_plan *p, int i);
 void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *n);
 void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *n);
 
+/* OpenMP keeps the number of threads by calling thread: set it to the backend's. */
+void cpu_enter(const struct cpu *cpu);
 int cpu_backend_new(struct mc_backend **out, int threads, struct mc_error *err);
 
 #endif

@@ -9,7 +9,8 @@
  * blocks, HW pixels. A vector "of channels" has CB * b floats.
  *
  * Sums are cut at images or at fixed chunks, never at threads, so that a kernel gives the same
- * bits at any number of threads. */
+ * bits at any number of threads; but for wino_grad (and oneDNN), where each thread has a sum of its
+ * own: the number of threads is part of the backend's key. */
 #ifndef MC_CPU_KERNELS_H
 #define MC_CPU_KERNELS_H
 

@@ -312,6 +312,7 @@ int cpu_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct m
     if (!p)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     p->be = (struct cpu *)be;
+    cpu_enter(p->be);
     p->g = g;
     p->batch = o->batch;
     p->backward = o->backward;

@@ -342,6 +342,7 @@ void cpu_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *para
     double *a = acc ? (double *)(void *)acc->data : NULL;
 
     assert(mode != MC_MODE_REESTIMATE || a);
+    cpu_enter(p->be);
     memcpy(&p->ctl, ctl->data, sizeof p->ctl);
     p->mode = mode;
     p->objective = 0;
@@ -420,6 +421,7 @@ void cpu_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf 
     float *dparams = grad ? (float *)(void *)grad->data : NULL;
 
     assert(p->backward);
+    cpu_enter(p->be);
     if (dparams)
         memset(dparams, 0, p->g->P * sizeof *dparams);
     for (int i = 0; i < p->g->n_nodes; i++)
