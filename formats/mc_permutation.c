@@ -46,14 +46,8 @@ int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, struc
     size_t n = groups->via.array.size;
     if (n > MAX_GROUPS)
         return mc_fail(err, MC_EINPUT, "more than %d groups", MAX_GROUPS);
-    out->names = calloc(n + 1, sizeof *out->names);
-    out->sizes = calloc(n + 1, sizeof *out->sizes);
-    out->perm = calloc(n + 1, sizeof *out->perm);
-    if (!out->names || !out->sizes || !out->perm) {
-        mc_perm_release(out);
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    }
-    out->n_groups = n;
+    if ((rc = mc_perm_alloc(out, n, err)))
+        return rc;
     for (size_t k = 0; k < n && !rc; k++) {
         const msgpack_object *group = &groups->via.array.ptr[k];
         uint64_t size = 0;

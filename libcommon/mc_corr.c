@@ -186,14 +186,12 @@ out:
 static int perm_is_of(const struct mc_perm *p, const struct mc_taps *t, struct mc_error *err)
 {
     if (p->n_groups != t->n_groups)
-        return mc_fail(err, MC_EINPUT, "the permutation has %zu groups, the moments have %zu",
-                       p->n_groups, t->n_groups);
-    for (size_t i = 0; i < t->n_groups; i++)
-        if (strcmp(p->names[i], t->group_names[i]) || p->sizes[i] != t->group_sizes[i])
-            return mc_fail(err, MC_EINPUT,
-                           "the permutation's group %s of %zu units is not the moments' %s of %zu",
-                           p->names[i], p->sizes[i], t->group_names[i], t->group_sizes[i]);
-    return 0;
+        return mc_fail(err, MC_EINPUT, "the permutation has %zu group%s, the moments have %zu",
+                       p->n_groups, p->n_groups == 1 ? "" : "s", t->n_groups);
+    int rc = 0;
+    for (size_t i = 0; i < t->n_groups && !rc; i++)
+        rc = mc_perm_has_group(p, i, t->group_names[i], t->group_sizes[i], err);
+    return rc;
 }
 
 static void layer_means(struct mc_signature *s, const struct mc_tap_info *t, const int32_t *perm,

@@ -8,34 +8,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-int mc_perm_init(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err)
+int mc_perm_alloc(struct mc_perm *p, size_t n_groups, struct mc_error *err)
 {
     *p = (struct mc_perm){0};
-    p->names = calloc(s->n_groups + 1, sizeof *p->names);
-    p->sizes = calloc(s->n_groups + 1, sizeof *p->sizes);
-    p->perm = calloc(s->n_groups + 1, sizeof *p->perm);
-    if (!p->names || !p->sizes || !p->perm)
-        goto nomem;
-    p->n_groups = s->n_groups;
-    for (size_t g = 0; g < s->n_groups; g++) {
-        size_t size = s->groups[g].size;
-        snprintf(p->names[g], sizeof p->names[g], "%s", s->groups[g].name);
-        p->sizes[g] = size;
-        p->perm[g] = malloc((size + 1) * sizeof *p->perm[g]);
-        if (!p->perm[g])
-            goto nomem;
-        for (size_t i = 0; i < size; i++)
-            p->perm[g][i] = (int32_t)i;
-    }
-    return 0;
-nomem:
+    p->names = calloc(n_groups + 1, sizeof *p->names);
+    p->sizes = calloc(n_groups + 1, sizeof *p->sizes);
+    p->perm = calloc(n_groups + 1, sizeof *p->perm);
+    p->n_groups = n_groups;
+    if (p->names && p->sizes && p->perm)
+        return 0;
     mc_perm_release(p);
     return mc_fail(err, MC_ENOMEM, "out of memory");
 }
 
+int mc_perm_set_group(struct mc_perm *p, size_t g, const char *name, size_t size,
+                      struct mc_error *err)
+{
+    snprintf(p->names[g], sizeof p->names[g], "%s", name);
+    p->sizes[g] = size;
+    if (!(p->perm[g] = malloc((size + 1) * sizeof *p->perm[g])))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t i = 0; i < size; i++)
+        p->perm[g][i] = (int32_t)i;
+    return 0;
+}
+
+int mc_perm_init(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err)
+{
+    int rc = mc_perm_alloc(p, s->n_groups, err);
+
+    for (size_t g = 0; g < s->n_groups && !rc; g++)
+        rc = mc_perm_set_group(p, g, s->groups[g].name, s->groups[g].size, err);
+    if (rc)
+        mc_perm_release(p);
+    return rc;
+}
+
 void mc_perm_release(struct mc_perm *p)
 {
-    for (size_t g = 0; g < p->n_groups; g++)
+    for (size_t g = 0; p->perm && g < p->n_groups; g++)
         free(p->perm[g]);
     free(p->names);
     free(p->sizes);
@@ -78,9 +89,8 @@ void mc_perm_inverse(struct mc_perm *p)
     }
 }
 
-/* MC_EINPUT unless group g of p is this one. */
-static int same_groups(const struct mc_perm *p, const char *name, size_t size, size_t g,
-                       struct mc_error *err)
+int mc_perm_has_group(const struct mc_perm *p, size_t g, const char *name, size_t size,
+                      struct mc_error *err)
 {
     if (strcmp(p->names[g], name) || p->sizes[g] != size)
         return mc_fail(err, MC_EINPUT,
@@ -99,7 +109,7 @@ int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error 
         return mc_fail(err, MC_EINPUT, "permutations of %zu and %zu groups cannot be composed",
                        p->n_groups, q->n_groups);
     for (size_t g = 0; g < p->n_groups; g++) {
-        if ((rc = same_groups(p, q->names[g], q->sizes[g], g, err)))
+        if ((rc = mc_perm_has_group(p, g, q->names[g], q->sizes[g], err)))
             return rc;
         most = p->sizes[g] > most ? p->sizes[g] : most;
     }
@@ -149,10 +159,10 @@ int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s, struct mc
 {
     if (p->n_groups != s->n_groups)
         return mc_fail(err, MC_EINPUT,
-                       "the permutation is of another network: it has %zu groups, not %zu",
-                       p->n_groups, s->n_groups);
+                       "the permutation is of another network: it has %zu group%s, not %zu",
+                       p->n_groups, p->n_groups == 1 ? "" : "s", s->n_groups);
     for (size_t g = 0; g < s->n_groups; g++)
-        if (same_groups(p, s->groups[g].name, s->groups[g].size, g, err))
+        if (mc_perm_has_group(p, g, s->groups[g].name, s->groups[g].size, err))
             return mc_fail_in(err, "the permutation is of another network");
     return 0;
 }

@@ -87,6 +87,11 @@ struct mc_perm {
 
 MC_USE_RESULT int mc_perm_init(struct mc_perm *p, const struct mc_symmetry *s,
                                struct mc_error *err); /* identity of these groups */
+/* Room for groups without names, sizes and permutations; after an error there is nothing to
+ * release. Then each group by itself: the identity of `size` units. */
+MC_USE_RESULT int mc_perm_alloc(struct mc_perm *p, size_t n_groups, struct mc_error *err);
+MC_USE_RESULT int mc_perm_set_group(struct mc_perm *p, size_t g, const char *name, size_t size,
+                                    struct mc_error *err);
 void mc_perm_release(struct mc_perm *p);
 /* Uniform random permutations keyed by seed (MC_RNG_PERMUTE) and the group's index. */
 void mc_perm_random(struct mc_perm *p, uint64_t seed);
@@ -97,6 +102,9 @@ MC_USE_RESULT int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, st
 size_t mc_perm_moved(const struct mc_perm *p, size_t group); /* units not at their own place */
 /* Every entry in range and once; MC_EINPUT names the group. */
 MC_USE_RESULT int mc_perm_check(const struct mc_perm *p, struct mc_error *err);
+/* Group g is this one, or MC_EINPUT. */
+MC_USE_RESULT int mc_perm_has_group(const struct mc_perm *p, size_t g, const char *name,
+                                    size_t size, struct mc_error *err);
 /* The permutation is one of this network's groups: same names, sizes, order. MC_EINPUT if not. */
 MC_USE_RESULT int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s,
                                struct mc_error *err);

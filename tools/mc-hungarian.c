@@ -8,7 +8,6 @@
 
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char doc[] =
     "Match the units of two networks, each group by an optimal assignment."
@@ -35,19 +34,11 @@ static const struct argp argp = {options, parse, "[MATRICES.mcz]", doc, NULL, NU
 /* Room for one permutation a group. */
 static int perm_like(struct mc_perm *p, const struct mc_matrices *m, struct mc_error *err)
 {
-    p->names = calloc(m->n_groups + 1, sizeof *p->names);
-    p->sizes = calloc(m->n_groups + 1, sizeof *p->sizes);
-    p->perm = calloc(m->n_groups + 1, sizeof *p->perm);
-    if (!p->names || !p->sizes || !p->perm)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    p->n_groups = m->n_groups;
-    for (size_t k = 0; k < m->n_groups; k++) {
-        memcpy(p->names[k], m->groups[k].name, sizeof p->names[k]);
-        p->sizes[k] = m->groups[k].size;
-        if (!(p->perm[k] = calloc(p->sizes[k] + 1, sizeof *p->perm[k])))
-            return mc_fail(err, MC_ENOMEM, "out of memory");
-    }
-    return 0;
+    int rc = mc_perm_alloc(p, m->n_groups, err);
+
+    for (size_t k = 0; k < m->n_groups && !rc; k++)
+        rc = mc_perm_set_group(p, k, m->groups[k].name, m->groups[k].size, err);
+    return rc;
 }
 
 /* Groups in parallel; of several failures that of the first group is told. */
