@@ -18,7 +18,7 @@ struct options {
     double point;                          /* NAN: train a curve */
     const char *curve_given, *point_given; /* an option of one of the two uses, or NULL */
     uint64_t bn_samples;
-    int bn_plain;
+    int bn_plain, bn_samples_given;
 };
 
 enum { KEY_BENDS = MC_KEY_TOOL, KEY_CHAIN, KEY_POINT, KEY_BN_DATA, KEY_BN_SAMPLES, KEY_BN_PLAIN };
@@ -65,6 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_BN_SAMPLES:
         o->point_given = "bn-samples";
+        o->bn_samples_given = 1;
         o->bn_samples = mc_parse_u64("--bn-samples", arg, 1, INT32_MAX);
         return 0;
     case KEY_BN_PLAIN:
@@ -171,6 +172,7 @@ static int point_statistics(const struct options *o, struct mc_backend *be, stru
     struct mc_dataset_reader *d = NULL;
     struct mc_measure_options m = {.batch = o->fit.fit.batch,
                                    .samples = o->bn_samples,
+                                   .samples_exact = o->bn_samples_given,
                                    .augment = !o->bn_plain,
                                    .seed = o->cli.seed};
     const float *vector = w->params;

@@ -149,6 +149,7 @@ static int statistics(const struct options *o, struct mc_backend *be, const stru
 {
     struct mc_measure_options m = {.batch = o->batch,
                                    .samples = o->full ? 0 : o->bn_samples,
+                                   .samples_exact = o->bn_samples_given,
                                    .augment = !o->bn_plain,
                                    .seed = o->cli.seed};
     struct mc_dataset_reader *d = NULL;
@@ -202,7 +203,8 @@ static int measure_on(struct options *o, struct mc_backend *be, const struct mc_
     const struct mc_dataset_info *info = mc_dataset_get_info(r);
     int training = !strcmp(info->split, "train");
     struct mc_measure_options m = {.batch = o->batch,
-                                   .samples = training && !o->full ? o->samples : 0};
+                                   .samples = training && !o->full ? o->samples : 0,
+                                   .samples_exact = o->samples_given};
     d->in_all = info->n;
     free(d->out);
     d->out = calloc(span->T, sizeof *d->out);
