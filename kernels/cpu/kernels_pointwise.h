@@ -84,7 +84,7 @@ static void KERNEL(max_pool)(const struct cpu_shape *s, const struct cpu_window 
                 for (int h = q.h0; h < q.h1; h++)
                     for (int c = q.w0; c < q.w1; c++) {
                         vf v = p[h * w->iw + c];
-                        vi m = ~(v <= best); /* a NaN wins, as in PyTorch */
+                        vi m = (v > best) | (v != v); /* a NaN wins and stays, as in PyTorch */
                         best = (vf)(((vi)v & m) | ((vi)best & ~m));
                         index = (((vi)ZERO + (h * w->iw + c)) & m) | (index & ~m);
                     }

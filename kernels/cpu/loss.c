@@ -27,7 +27,7 @@ void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *c)
         size_t best = 0;
         double sum = 0;
         for (size_t j = 1; j < classes; j++)
-            if (!(x[j] <= x[best])) /* a NaN wins */
+            if (x[j] > x[best] || x[j] != x[j]) /* a NaN wins and stays, as in PyTorch */
                 best = j;
         for (size_t j = 0; j < classes; j++)
             sum += exp((double)x[j] - (double)x[best]);

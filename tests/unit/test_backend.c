@@ -359,6 +359,63 @@ static void training_twice_gives_the_same_bytes(void **state)
     free(b);
 }
 
+/* A NaN pixel spoils its own window alone, wherever it lies there; a NaN logit its image. */
+static void a_nan_stays(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct mc_error err = {0};
+    struct mc_graph *g = mc_graph_new("nan", 3, 4, 4, 3, MEAN, STD);
+    const int pool = mc_graph_pool(g, NULL, MC_OP_MAXPOOL, 0, 2, 2, 0, 0);
+    const int flat = mc_graph_flatten(g, NULL, pool);
+    const int logits = mc_graph_linear(g, NULL, flat, 3, 1, MC_INIT_ZERO, MC_INIT_ZERO);
+    const struct mc_tap_request tap = {pool, 0, 3};
+    float out[B * 3 * 4], correct[B], loss[B];
+    int32_t samples[B];
+
+    mc_graph_loss(g, NULL, logits, 1, 0);
+    setup(&f, finish(g, 0), 0);
+    struct mc_plan *p = plan(g, (struct mc_plan_opts){.taps = &tap, .n_taps = 1});
+    struct mc_buf *d = buf(sizeof out, NULL), *row = buf(B * sizeof(float), NULL);
+    set_order(&f, B, samples);
+    for (size_t at = 0; at < 6; at++) { /* of the first window: 0, 1, 4, 5 */
+        if (at == 2 || at == 3)
+            continue;
+        const size_t place = ((size_t)samples[0] * f.image + at) * sizeof(float);
+        const float nan = NAN;
+        ok(be->put(be, f.d_pixels, place, &nan, sizeof nan, &err), &err);
+        be->load(p, &f.source, f.d_ctl);
+        be->forward(p, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
+        be->output(p, MC_OUT_TAP, 0, d);
+        fetch(d, out, sizeof out);
+        for (size_t i = 0; i < B * 3 * 4; i++)
+            assert_true(!isnan(out[i]) == (i > 0));
+        ok(be->put(be, f.d_pixels, place, &f.pixels[(size_t)samples[0] * f.image + at],
+                   sizeof(float), &err),
+           &err);
+    }
+    for (size_t k = 0; k < 3; k++) {
+        float bias[3] = {0, 0, 0};
+        bias[k] = NAN;
+        bias[(k + 1) % 3] = 1000; /* the greatest, were it not for the NaN */
+        ok(be->put(be, f.d_params, g->nodes[logits].bias.offset * sizeof(float), bias, sizeof bias,
+                   &err),
+           &err);
+        be->load(p, &f.source, f.d_ctl);
+        be->forward(p, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
+        be->output(p, MC_OUT_CORRECT, 0, row);
+        fetch(row, correct, sizeof correct);
+        be->output(p, MC_OUT_LOSS, 0, row);
+        fetch(row, loss, sizeof loss);
+        for (int i = 0; i < B; i++)
+            assert_true(correct[i] == 0 && isnan(loss[i]));
+    }
+    be->plan_free(p);
+    be->buf_free(be, d);
+    be->buf_free(be, row);
+    teardown(&f);
+}
+
 static void devices_by_name(void **state)
 {
     (void)state;
@@ -377,6 +434,7 @@ int main(void)
         cmocka_unit_test(augmentation_follows_its_definition),
         cmocka_unit_test(flat_vectors),
         cmocka_unit_test(training_twice_gives_the_same_bytes),
+        cmocka_unit_test(a_nan_stays),
         cmocka_unit_test(devices_by_name),
     };
     return cmocka_run_group_tests(tests, start, stop);
