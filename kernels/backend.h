@@ -12,7 +12,8 @@
  *
  * Letters: B images of a batch, C channels, H W, P parameters, S statistics (graph's flat vectors),
  * K channels of a tap. Every function that can fail returns 0 or a negative enum mc_err and fills
- * err; a shape or mode that a plan was not made for is a bug and asserted. */
+ * err; what fails while a plan runs, every later get() tells; a shape or mode that a plan was not
+ * made for is a bug and asserted. */
 #ifndef MC_BACKEND_H
 #define MC_BACKEND_H
 

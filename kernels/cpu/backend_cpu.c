@@ -71,7 +71,8 @@ static int cpu_put(struct mc_backend *be, struct mc_buf *dst, size_t at, const v
 static int cpu_get(struct mc_backend *be, const struct mc_buf *src, size_t at, void *dst,
                    size_t bytes, struct mc_error *err)
 {
-    (void)be;
+    if (cpu_of(be)->failed)
+        return mc_fail(err, MC_EFAIL, "cpu: oneDNN failed (status %d)", (int)cpu_of(be)->failed);
     if (at > src->bytes || bytes > src->bytes - at)
         return mc_fail(err, MC_EFAIL, "read beyond the end of a buffer");
     if (bytes)

@@ -5,7 +5,6 @@
  * vector at each use (they are small). */
 #include "cpu.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -262,26 +261,22 @@ size_t cpu_conv_work(const struct cpu_conv *c)
     return c->work;
 }
 
-static void point(dnnl_memory_t m, const void *at)
+static void point(struct cpu *be, dnnl_memory_t m, const void *at)
 {
     /* oneDNN takes no const; a handle that is only an input is not written */
-    dnnl_status_t st = dnnl_memory_set_data_handle(m, (void *)(uintptr_t)at);
-    assert(st == dnnl_success);
-    (void)st;
+    cpu_check(be, dnnl_memory_set_data_handle(m, (void *)(uintptr_t)at));
 }
 
 static void execute(struct cpu *be, dnnl_primitive_t p, int n, const dnnl_exec_arg_t *args)
 {
-    dnnl_status_t st = dnnl_primitive_execute(p, be->stream, n, args);
-    assert(st == dnnl_success);
-    (void)st;
+    cpu_check(be, dnnl_primitive_execute(p, be->stream, n, args));
 }
 
-static void place(struct pass *p, const float *flat, void *work)
+static void place(struct cpu *be, struct pass *p, const float *flat, void *work)
 {
-    point(p->flat, flat);
-    point(p->weights, work);
-    point(p->scratch, (char *)work + p->weights_bytes);
+    point(be, p->flat, flat);
+    point(be, p->weights, work);
+    point(be, p->scratch, (char *)work + p->weights_bytes);
 }
 
 void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
@@ -295,9 +290,9 @@ void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, c
         k->wino_conv(&p->wino, x, work, y, (float *)work + p->weights_bytes / sizeof(float));
         return;
     }
-    place(p, weight, work);
-    point(p->data[0], x);
-    point(p->data[1], y);
+    place(c->be, p, weight, work);
+    point(c->be, p->data[0], x);
+    point(c->be, p->data[1], y);
     execute(c->be, p->reorder, 2,
             (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->flat}, {DNNL_ARG_TO, p->weights}});
     dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, p->data[0]},
@@ -306,7 +301,7 @@ void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, c
                               {DNNL_ARG_SCRATCHPAD, p->scratch},
                               {DNNL_ARG_BIAS, c->bias}};
     if (c->s.bias)
-        point(c->bias, bias);
+        point(c->be, c->bias, bias);
     execute(c->be, p->run, c->s.bias ? 5 : 4, args);
 }
 
@@ -321,9 +316,9 @@ void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *we
         k->wino_conv(&p->wino, dy, work, dx, (float *)work + p->weights_bytes / sizeof(float));
         return;
     }
-    place(p, weight, work);
-    point(p->data[0], dy);
-    point(p->data[1], dx);
+    place(c->be, p, weight, work);
+    point(c->be, p->data[0], dy);
+    point(c->be, p->data[1], dx);
     execute(c->be, p->reorder, 2,
             (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->flat}, {DNNL_ARG_TO, p->weights}});
     execute(c->be, p->run, 4,
@@ -345,9 +340,9 @@ void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *
                             (size_t)c->be->base.threads, dweight);
         return;
     }
-    place(p, dweight, work);
-    point(p->data[0], x);
-    point(p->data[1], dy);
+    place(c->be, p, dweight, work);
+    point(c->be, p->data[0], x);
+    point(c->be, p->data[1], dy);
     execute(c->be, p->run, 4,
             (dnnl_exec_arg_t[]){{DNNL_ARG_SRC, p->data[0]},
                                 {DNNL_ARG_DIFF_DST, p->data[1]},

@@ -24,6 +24,7 @@ struct cpu {
     struct mc_backend base;
     dnnl_engine_t engine;
     dnnl_stream_t stream;
+    dnnl_status_t failed; /* the first that oneDNN gave while a plan ran; get() tells */
     const struct cpu_kernels *k;
     double part[CPU_PARTS];
 };
@@ -163,6 +164,12 @@ void cpu_grad_end(struct mc_plan *p, int i);
 /* Loss heads (loss.c). */
 void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *n);
 void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *n);
+
+static inline void cpu_check(struct cpu *cpu, dnnl_status_t status)
+{
+    if (status && !cpu->failed)
+        cpu->failed = status;
+}
 
 /* OpenMP keeps the number of threads by calling thread: set it to the backend's. */
 void cpu_enter(const struct cpu *cpu);

@@ -34,13 +34,11 @@ static size_t row(const struct cpu_node *c) /* floats from image to image */
     return c->image;
 }
 
-static void gemm(char ta, char tb, size_t m, size_t n, size_t k, const float *a, size_t lda,
-                 const float *b, size_t ldb, float *c, size_t ldc)
+static void gemm(struct cpu *be, char ta, char tb, size_t m, size_t n, size_t k, const float *a,
+                 size_t lda, const float *b, size_t ldb, float *c, size_t ldc)
 {
-    dnnl_status_t st = dnnl_sgemm(ta, tb, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, 1, a,
-                                  (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, 0, c, (dnnl_dim_t)ldc);
-    assert(st == dnnl_success);
-    (void)st;
+    cpu_check(be, dnnl_sgemm(ta, tb, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, 1, a,
+                             (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, 0, c, (dnnl_dim_t)ldc));
 }
 
 static void linear_forward(struct mc_plan *p, struct cpu_node *c, const float *params)
@@ -49,7 +47,7 @@ static void linear_forward(struct mc_plan *p, struct cpu_node *c, const float *p
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
     const float *bias = c->n->has_bias && !c->skip_bias ? params + c->n->bias.offset : NULL;
 
-    gemm('N', 'T', p->batch, o, k, in->out, row(in), params + c->n->weight.offset, k, c->out,
+    gemm(p->be, 'N', 'T', p->batch, o, k, in->out, row(in), params + c->n->weight.offset, k, c->out,
          row(c));
     for (size_t i = 0; i < p->batch; i++) {
         float *y = c->out + i * row(c);
@@ -66,7 +64,7 @@ static void linear_backward(struct mc_plan *p, struct cpu_node *c, const float *
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
 
     if (dparams) {
-        gemm('T', 'N', o, k, p->batch, c->grad, row(c), in->out, row(in),
+        gemm(p->be, 'T', 'N', o, k, p->batch, c->grad, row(c), in->out, row(in),
              dparams + c->n->weight.offset, k);
         for (size_t j = 0; c->n->has_bias && !c->skip_bias && j < o; j++) {
             double sum = 0;
@@ -77,7 +75,7 @@ static void linear_backward(struct mc_plan *p, struct cpu_node *c, const float *
     }
     if (in->need_grad) {
         float *dx = cpu_grad_begin(p, c->n->in[0]);
-        gemm('N', 'N', p->batch, k, o, c->grad, row(c), params + c->n->weight.offset, k, dx,
+        gemm(p->be, 'N', 'N', p->batch, k, o, c->grad, row(c), params + c->n->weight.offset, k, dx,
              row(in));
         for (size_t i = 0; row(in) > k && i < p->batch; i++)
             memset(dx + i * row(in) + k, 0, (row(in) - k) * sizeof *dx);
