@@ -2,7 +2,7 @@
  *
  * Our Winograd convolutions, which the table picks for some shapes only, against the direct ones:
  * all three passes, all paddings, images that are no multiple of a tile, channels that fill no
- * block, one thread and several. */
+ * block, one thread and several, random shapes. And that a failure of oneDNN is told. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -110,6 +110,53 @@ static void compare(int n, int ic, int h, int w, int oc, int pad)
     free(weight);
 }
 
+static unsigned draw(unsigned n)
+{
+    static uint64_t state = 1;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33) % n;
+}
+
+/* Any shape, each thread with much, little or nothing to do. */
+static void random_shapes(void **state)
+{
+    (void)state;
+    struct mc_backend *open = NULL;
+    struct mc_error err = {0};
+
+    for (int threads = 1; threads <= 3; threads++) {
+        if (mc_backend_open(&open, "cpu", threads, &err))
+            fail_msg("%s", err.text);
+        be = (struct cpu *)open;
+        for (int i = 0; i < 25; i++) {
+            const int pad = (int)draw(3), low = pad ? 1 : 3;
+            compare(1 + (int)draw(5), 1 + (int)draw(40), low + (int)draw((unsigned)(15 - low)),
+                    low + (int)draw((unsigned)(15 - low)), 1 + (int)draw(40), pad);
+        }
+        open->close(open);
+    }
+}
+
+/* What oneDNN cannot do while a plan runs is told by get(), not lost. */
+static void a_failure_is_told(void **state)
+{
+    (void)state;
+    struct mc_backend *open = NULL;
+    struct mc_buf *b = NULL;
+    struct mc_error err = {0};
+    float x = 0;
+
+    assert_int_equal(mc_backend_open(&open, "cpu", 1, &err), 0);
+    assert_int_equal(open->buf_new(open, sizeof x, &b, &err), 0);
+    assert_int_equal(open->get(open, b, 0, &x, sizeof x, &err), 0);
+    cpu_check((struct cpu *)open, dnnl_out_of_memory);
+    cpu_check((struct cpu *)open, dnnl_success);
+    assert_int_equal(open->get(open, b, 0, &x, sizeof x, &err), MC_EFAIL);
+    assert_non_null(strstr(err.text, "oneDNN"));
+    open->buf_free(open, b);
+    open->close(open);
+}
+
 static void shapes_of_all_kinds(void **state)
 {
     (void)state;
@@ -131,6 +178,10 @@ static void shapes_of_all_kinds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_all_kinds)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shapes_of_all_kinds),
+        cmocka_unit_test(random_shapes),
+        cmocka_unit_test(a_failure_is_told),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
