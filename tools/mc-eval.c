@@ -387,11 +387,13 @@ static int run(struct options *o, struct mc_error *err)
     if (rc)
         goto out;
     int is_curve = !strcmp(mc_reader_kind(r), "curve");
+    if (!is_curve)
+        rc = mc_reader_expect(r, "weights", err);
     if (is_curve && o->cli.n_operands > 1)
         rc = mc_fail(err, MC_EUSAGE, "takes one curve at a time");
-    else if (!is_curve && o->summary)
+    else if (!rc && !is_curve && o->summary)
         rc = mc_fail(err, MC_EUSAGE, "--summary is for curves");
-    else if (!is_curve && o->points_given)
+    else if (!rc && !is_curve && o->points_given)
         rc = mc_fail(err, MC_EUSAGE, "--points is for curves");
     if (!rc)
         rc = look_ahead(o, err);
