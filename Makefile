@@ -13,7 +13,7 @@ WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pro
 CFLAGS  ?= -O2 -g
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DMC_VERSION='"$(VERSION)"' $(WARN) -fopenmp -fPIC \
               -Ilibcommon -Iformats -Ikernels $(CFLAGS) $(EXTRA_CFLAGS)
-LIBS    := -ldnnl -lmsgpackc -lzstd -lxxhash -lm
+LIBS    := -Wl,--as-needed -ldnnl -lmsgpackc -lzstd -lxxhash -ljansson -lturbojpeg -lpng -lm
 
 LIB_SRC  := $(wildcard libcommon/*.c formats/*.c kernels/*.c kernels/cpu/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)

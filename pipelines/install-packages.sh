@@ -6,8 +6,8 @@
 # shellcheck disable=SC2086 # lists of words
 set -eu
 
-needed="gcc libc6-dev make libdnnl-dev libmsgpack-dev libzstd-dev libxxhash-dev libcmocka-dev
-gnuplot-nox fonts-dejavu-core help2man procps bsdextrautils
+needed="gcc libc6-dev make libdnnl-dev libmsgpack-dev libzstd-dev libxxhash-dev libjansson-dev
+libturbojpeg0-dev libpng-dev libcmocka-dev gnuplot-nox fonts-dejavu-core help2man procps bsdextrautils
 python3-numpy python3-scipy python3-msgpack python3-zstandard python3-xxhash"
 
 if ! command -v dpkg-query >/dev/null; then
