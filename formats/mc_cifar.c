@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CIFAR-10 in its publisher's binary form: files of 10,000 records, each a label byte and 3x32x32
- * pixel bytes, and the classes' names, one a line. */
+ * CIFAR-10 and CIFAR-100 in their publisher's binary form: files of records, each its label (of
+ * CIFAR-100 a coarse one before it) in a byte and 3x32x32 pixel bytes, and the classes' names, one
+ * a line. */
 #include "mc_import.h"
 
 #include <errno.h>
@@ -14,14 +15,44 @@
 
 #define SIDE 32
 #define PIXELS (3 * SIDE * SIDE)
-#define RECORD (1 + PIXELS)
-#define RECORDS 10000 /* in a file */
+#define MAX_LABELS 2 /* bytes before the pixels; the last one is the label */
 #define MAX_FILES 5
-#define CLASSES 10
 #define MAX_NAMES 4096 /* bytes of their file */
+
+struct layout {
+    const char *name, *dir, *names, *test, *train[MAX_FILES];
+    int classes, labels;
+    size_t test_records, train_records; /* in a file */
+};
+
+static const struct layout cifar10 = {
+    .name = "cifar10",
+    .dir = "cifar-10-batches-bin",
+    .names = "batches.meta.txt",
+    .test = "test_batch.bin",
+    .train = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
+              "data_batch_5.bin"},
+    .classes = 10,
+    .labels = 1,
+    .test_records = 10000,
+    .train_records = 10000,
+};
+static const struct layout cifar100 = {
+    .name = "cifar100",
+    .dir = "cifar-100-binary",
+    .names = "fine_label_names.txt",
+    .test = "test.bin",
+    .train = {"train.bin"},
+    .classes = 100,
+    .labels = 2,
+    .test_records = 10000,
+    .train_records = 50000,
+};
 
 struct cifar {
     struct mc_import import;
+    const struct layout *layout;
+    size_t records, record; /* in a file; bytes of one */
     char *paths[MAX_FILES];
     int files[MAX_FILES]; /* -1: not open */
     int n_files;
@@ -44,12 +75,13 @@ static int cifar_get(struct mc_import *s, uint64_t index, void *image, int32_t *
                      struct mc_error *err)
 {
     struct cifar *c = (struct cifar *)s;
-    size_t file = (size_t)(index / RECORDS), done = 0;
-    off_t at = (off_t)(index % RECORDS) * RECORD;
-    unsigned char record[RECORD];
+    const int labels = c->layout->labels;
+    size_t file = (size_t)index / c->records, number = (size_t)index % c->records, done = 0;
+    off_t at = (off_t)(number * c->record);
+    unsigned char record[MAX_LABELS + PIXELS];
 
-    while (done < RECORD) {
-        ssize_t n = pread(c->files[file], record + done, RECORD - done, at + (off_t)done);
+    while (done < c->record) {
+        ssize_t n = pread(c->files[file], record + done, c->record - done, at + (off_t)done);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -58,11 +90,10 @@ static int cifar_get(struct mc_import *s, uint64_t index, void *image, int32_t *
             return mc_fail(err, MC_EINPUT, "%s: has become shorter", c->paths[file]);
         done += (size_t)n;
     }
-    if (record[0] >= CLASSES)
-        return mc_fail(err, MC_EINPUT, "%s: record %d has label %d of %d classes", c->paths[file],
-                       (int)(index % RECORDS), record[0], CLASSES);
-    *label = record[0];
-    memcpy(image, record + 1, PIXELS);
+    if ((*label = record[labels - 1]) >= c->layout->classes)
+        return mc_fail(err, MC_EINPUT, "%s: record %zu has label %d of %d classes", c->paths[file],
+                       number, (int)*label, c->layout->classes);
+    memcpy(image, record + labels, PIXELS);
     return 0;
 }
 
@@ -80,9 +111,9 @@ static int open_file(struct cifar *c, const char *dir, const char *name, struct 
                        c->paths[i], strerror(errno));
     if (fstat(c->files[i], &st))
         return mc_fail(err, MC_EFAIL, "%s: %s", c->paths[i], strerror(errno));
-    if (!S_ISREG(st.st_mode) || st.st_size != (off_t)RECORDS * RECORD)
-        return mc_fail(err, MC_EINPUT, "%s: has %lld bytes, not %d records of %d", c->paths[i],
-                       (long long)st.st_size, RECORDS, RECORD);
+    if (!S_ISREG(st.st_mode) || st.st_size != (off_t)(c->records * c->record))
+        return mc_fail(err, MC_EINPUT, "%s: has %lld bytes, not %zu records of %zu", c->paths[i],
+                       (long long)st.st_size, c->records, c->record);
     c->n_files++;
     return 0;
 }
@@ -92,12 +123,13 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
 {
     struct mc_dataset_info *info = &c->import.info;
     char *path = NULL, *line = NULL;
+    const int classes = c->layout->classes;
     struct stat st;
     size_t size = 0;
     int n = 0, rc = 0;
     FILE *f = NULL;
 
-    if (asprintf(&path, "%s/batches.meta.txt", dir) < 0)
+    if (asprintf(&path, "%s/%s", dir, c->layout->names) < 0)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     if (!(f = fopen(path, "r"))) {
         if (errno != ENOENT)
@@ -105,10 +137,10 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
         goto out;
     }
     if (fstat(fileno(f), &st) || !S_ISREG(st.st_mode) || st.st_size > MAX_NAMES) {
-        rc = mc_fail(err, MC_EINPUT, "%s: is no list of %d names", path, CLASSES);
+        rc = mc_fail(err, MC_EINPUT, "%s: is no list of %d names", path, classes);
         goto out;
     }
-    if (!(info->class_names = calloc(CLASSES, sizeof *info->class_names))) {
+    if (!(info->class_names = calloc((size_t)classes, sizeof *info->class_names))) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
@@ -117,13 +149,13 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
             line[--len] = 0;
         if (!len)
             continue;
-        if (n == CLASSES || len > 64 || strlen(line) != (size_t)len)
-            rc = mc_fail(err, MC_EINPUT, "%s: is no list of %d names", path, CLASSES);
+        if (n == classes || len > 64 || strlen(line) != (size_t)len)
+            rc = mc_fail(err, MC_EINPUT, "%s: is no list of %d names", path, classes);
         else if (!(info->class_names[n++] = strdup(line)))
             rc = mc_fail(err, MC_ENOMEM, "out of memory");
     }
-    if (!rc && n != CLASSES)
-        rc = mc_fail(err, MC_EINPUT, "%s: has %d names for %d classes", path, n, CLASSES);
+    if (!rc && n != classes)
+        rc = mc_fail(err, MC_EINPUT, "%s: has %d names for %d classes", path, n, classes);
 out:
     if (f)
         fclose(f);
@@ -133,7 +165,7 @@ out:
 }
 
 /* The folder itself, or the one that the publisher's archive unpacks into it. */
-static int find_dir(const char *dir, char **out, struct mc_error *err)
+static int find_dir(const struct layout *l, const char *dir, char **out, struct mc_error *err)
 {
     struct stat st;
 
@@ -141,7 +173,7 @@ static int find_dir(const char *dir, char **out, struct mc_error *err)
         return mc_fail(err, MC_EFAIL, "cannot open '%s': %s", dir, strerror(errno));
     if (!S_ISDIR(st.st_mode))
         return mc_fail(err, MC_EINPUT, "%s: is not a folder", dir);
-    if (asprintf(out, "%s/cifar-10-batches-bin", dir) < 0) {
+    if (asprintf(out, "%s/%s", dir, l->dir) < 0) {
         *out = NULL;
         return mc_fail(err, MC_ENOMEM, "out of memory");
     }
@@ -151,10 +183,9 @@ static int find_dir(const char *dir, char **out, struct mc_error *err)
     return (*out = strdup(dir)) ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
 }
 
-int mc_cifar10_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err)
+static int cifar_open(struct mc_import **out, const struct layout *l,
+                      const struct mc_import_opts *o, struct mc_error *err)
 {
-    static const char *const train[] = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
-                                        "data_batch_4.bin", "data_batch_5.bin"};
     struct cifar *c = calloc(1, sizeof *c);
     char *dir = NULL;
     int rc = 0, test = !strcmp(o->split, "test");
@@ -163,26 +194,39 @@ int mc_cifar10_open(struct mc_import **out, const struct mc_import_opts *o, stru
         return mc_fail(err, MC_ENOMEM, "out of memory");
     for (int i = 0; i < MAX_FILES; i++)
         c->files[i] = -1;
+    c->layout = l;
+    c->records = test ? l->test_records : l->train_records;
+    c->record = (size_t)l->labels + PIXELS;
     struct mc_dataset_info *info = &c->import.info;
-    snprintf(info->name, sizeof info->name, "cifar10");
+    snprintf(info->name, sizeof info->name, "%s", l->name);
     snprintf(info->split, sizeof info->split, "%s", o->split);
     snprintf(info->order, sizeof info->order, "publisher");
     info->pixels = MC_U8;
     info->spec = (struct mc_net_spec){
-        3, SIDE, SIDE, CLASSES, {.4914f, .4822f, .4465f}, {.247f, .243f, .261f}};
+        3, SIDE, SIDE, l->classes, {.4914f, .4822f, .4465f}, {.247f, .243f, .261f}};
     info->augment = (struct mc_augment){.rotate = 15, .flip = 1, .pad = 4};
     c->import.get = cifar_get;
     c->import.close = cifar_close;
-    rc = find_dir(o->dir, &dir, err);
-    for (int i = 0; i < (test ? 1 : MAX_FILES) && !rc; i++)
-        rc = open_file(c, dir, test ? "test_batch.bin" : train[i], err);
+    rc = find_dir(l, o->dir, &dir, err);
+    for (int i = 0; i < (test ? 1 : MAX_FILES) && !rc && (test || l->train[i]); i++)
+        rc = open_file(c, dir, test ? l->test : l->train[i], err);
     if (!rc)
         rc = read_names(c, dir, err);
-    info->n = (uint64_t)c->n_files * RECORDS;
+    info->n = (uint64_t)c->n_files * c->records;
     free(dir);
     if (rc)
         cifar_close(&c->import);
     else
         *out = &c->import;
     return rc;
+}
+
+int mc_cifar10_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err)
+{
+    return cifar_open(out, &cifar10, o, err);
+}
+
+int mc_cifar100_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err)
+{
+    return cifar_open(out, &cifar100, o, err);
 }

@@ -13,6 +13,8 @@
 const struct mc_importer mc_importers[] = {
     {"cifar10", "60,000 photographs of 32x32 in 10 classes, the publisher's binary form", 1,
      mc_cifar10_open},
+    {"cifar100", "60,000 photographs of 32x32 in 100 classes, the publisher's binary form", 1,
+     mc_cifar100_open},
     {"synth", "shapes and textures in 10 classes, made here from --seed", 0, mc_synth_open},
     {NULL, NULL, 0, NULL}};
 

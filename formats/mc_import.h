@@ -49,6 +49,7 @@ MC_USE_RESULT int mc_import_write(struct mc_import *s, const uint64_t *shuffle, 
 
 /* The sets' open functions. */
 int mc_cifar10_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err);
+int mc_cifar100_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err);
 int mc_synth_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err);
 
 #endif

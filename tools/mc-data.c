@@ -58,10 +58,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     options,
     parse,
-    "cifar10 DIR\nsynth",
+    "cifar10 DIR\ncifar100 DIR\nsynth",
     "Write a data set as a stream: pixels and labels, in the publisher's order."
     "\vSets: cifar10 (DIR holds data_batch_1.bin ... test_batch.bin, or cifar-10-batches-bin with "
-    "them) and synth (shapes and textures in ten classes, made here).\n\n"
+    "them), cifar100 (train.bin, test.bin, or cifar-100-binary with them; the fine labels) and "
+    "synth (shapes and textures in ten classes, made here).\n\n"
     "Examples:\n"
     "  mc-data synth --split test --seed 1 -o test.mcz\n"
     "  mc-data synth --samples 500 --shuffle 7 | mc-info",
