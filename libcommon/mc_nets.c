@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The networks, layer by layer. */
+ * The networks by name: the small ones layer by layer, the large ones in files of their own. */
 #include "mc_nets.h"
+
+#include "mc_nets_build.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 struct builder {
     const char *name;
     int (*build)(struct mc_graph *g, const char *args, struct mc_error *err);
+    const char *stands_for; /* arguments of a name that takes none itself; NULL: the user's */
 };
 
 static int tinyten(struct mc_graph *g, const char *args, struct mc_error *err)
@@ -78,14 +81,34 @@ static int mlp(struct mc_graph *g, const char *args, struct mc_error *err)
 }
 
 static const struct builder BUILDERS[] = {
-    {"tinyten", tinyten},
-    {"mlp", mlp},
+    {"tinyten", tinyten, NULL},          {"resnet", mc_net_resnet, NULL},
+    {"resnet20", mc_net_resnet, "20"},   {"resnet32", mc_net_resnet, "32"},
+    {"resnet44", mc_net_resnet, "44"},   {"resnet56", mc_net_resnet, "56"},
+    {"resnet110", mc_net_resnet, "110"}, {"googlenet", mc_net_googlenet, NULL},
+    {"vgg", mc_net_vgg, NULL},           {"mlp", mlp, NULL},
 };
 #define N_BUILDERS (sizeof BUILDERS / sizeof *BUILDERS)
 
 const char *mc_net_list(void)
 {
-    return "tinyten, mlp[:[bn,]width,...]";
+    return "tinyten, resnet[:depth[,width]] (resnet20, resnet32, ...), googlenet, "
+           "vgg[:[bn,]depth[,width]], mlp[:[bn,]width,...]";
+}
+
+int mc_net_numbers(const char *args, int *out, int n)
+{
+    int got = 0;
+
+    for (const char *at = args;; at++) {
+        char *end = NULL;
+        long v = *at >= '0' && *at <= '9' && got < n ? strtol(at, &end, 10) : 0;
+        if (v < 1 || v > MAX_WIDTH || (*end && *end != ','))
+            return -1;
+        out[got++] = (int)v;
+        if (!*end)
+            return got;
+        at = end;
+    }
 }
 
 int mc_net_build(struct mc_graph **out, const char *name, const struct mc_net_spec *spec,
@@ -111,7 +134,10 @@ int mc_net_build(struct mc_graph **out, const char *name, const struct mc_net_sp
                      spec->std);
     if (!g)
         return mc_fail(err, MC_ENOMEM, "out of memory");
-    rc = b->build(g, colon ? colon + 1 : NULL, err);
+    if (colon && b->stands_for)
+        rc = mc_fail(err, MC_EUSAGE, "%s takes no arguments, not '%s'", b->name, colon + 1);
+    else
+        rc = b->build(g, colon ? colon + 1 : b->stands_for, err);
     if (!rc && mc_graph_finish(g, err))
         rc = mc_fail_in(err, name);
     if (rc) {

@@ -14,15 +14,25 @@ struct mc_net_spec {
 
 /* Build by name with optional arguments after a colon.
  *
- *     tinyten                  the paper's: 86,778 parameters for 10 classes of 32x32 RGB images
- *     mlp[:[bn,]width,...]     flatten, then hidden layers of these widths (512,512 unless given),
- *                              with batch norm after each where "bn" comes first
+ *     tinyten                    the paper's: 86,778 parameters for 10 classes of RGB images;
+ *                                Xavier-normal weights, zero biases
+ *     resnet[:depth[,width]]     He et al.'s for CIFAR, depth 6n+2 (32), first stage `width` (16)
+ *                                wide: a 3x3 stem, three stages of n basic blocks, 1x1 projections;
+ *                                466,906 parameters for 10 classes. Kaiming-normal, fan-out
+ *     resnet20, 32, 44, 56, 110  names for those depths
+ *     googlenet                  Szegedy et al.'s in its CIFAR form with both auxiliary heads,
+ * which exist while training only. Truncated normal, sigma .01 vgg[:[bn,]depth[,width]]   Simonyan
+ * and Zisserman's convolutions, depth 11, 13, 16 (default) or 19, first stage `width` (64) wide,
+ * then one linear layer, the usual form for small images; "bn": batch norm after each convolution.
+ * Kaiming-normal, fan-out mlp[:[bn,]width,...]       flatten, then hidden layers of these widths
+ * (512,512 unless given), with batch norm after each where "bn" comes first; Xavier-normal weights,
+ * zero biases
  *
- * Both begin with Xavier-normal weights and zero biases. An unknown name is MC_EUSAGE and lists
- * what there is; an image too small for the network is MC_EINPUT. */
+ * Parameters are named as torchvision names them. An unknown name is MC_EUSAGE and lists what there
+ * is; an image too small for the network is MC_EINPUT. */
 MC_USE_RESULT int mc_net_build(struct mc_graph **out, const char *name,
                                const struct mc_net_spec *spec, struct mc_error *err);
-/* "tinyten, mlp[:[bn,]width,...]" for help texts. */
+/* "tinyten, resnet[:depth[,width]] ..." for help texts. */
 const char *mc_net_list(void);
 
 #endif
