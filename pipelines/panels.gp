@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Loss and accuracy side by side, along a curve's t or a training's epochs. mc-plot defines before:
-# SHARE, SCALE, TITLE, XLABEL, DATA_NAME (may be empty), N, LABEL[1..N], and $DATA: N blocks of the columns x, loss, accuracy (%).
+# SHARE, SCALE, TITLE, XLABEL, DATA_NAME (may be empty), N, LABEL[1..N], TABLES[1..N], and $DATA: N blocks of
+# the columns x, loss, accuracy (%), and the three standard deviations over a line's TABLES (0 of one).
 
 load SHARE.'/style.gp'
+load SHARE.'/bands.gp'
 
 # rows of the legend: a place in it takes about as much as this, in pixels of a picture 960 wide
 place = 90
@@ -35,17 +37,19 @@ if (TITLE ne '') { set label 1 TITLE at screen 0.5, 0.945 center font ',' . 17 *
 
 set lmargin at screen 0.07
 set rmargin at screen 0.48
-set label 2 DATA_NAME.'loss' at graph 0, 1.06 left
+set label 2 DATA_NAME.'loss'.SPREAD at graph 0, 1.06 left
 set yrange [0:*]
-plot for [i = 1:N] $DATA index i - 1 using 1:2 with linespoints ls i pi STEP[i]
+plot for [i = 1:N] $DATA index i - 1 using 1:(low(i, $2, $5)):(high(i, $2, $5)) with filledcurves @BAND, \
+     for [i = 1:N] $DATA index i - 1 using 1:2 with linespoints ls i pi STEP[i]
 
 unset label 1
 set lmargin at screen 0.56
 set rmargin at screen 0.97
-set label 2 DATA_NAME.'accuracy (%)'
+set label 2 DATA_NAME.'accuracy (%)'.SPREAD
 set yrange [*:*]
 set offsets 0, 0, graph 0.05, graph 0.05
-plot for [i = 1:N] $DATA index i - 1 using 1:3 with linespoints ls i pi STEP[i]
+plot for [i = 1:N] $DATA index i - 1 using 1:(low(i, $3, $6)):(high(i, $3, $6)) with filledcurves @BAND, \
+     for [i = 1:N] $DATA index i - 1 using 1:3 with linespoints ls i pi STEP[i]
 
 # the legend: a plot of nothing under both
 unset label 2

@@ -57,6 +57,20 @@ is "$rc $(wc -l <err)" "1 1"
 
 is "$(find . -name '*.svg' -o -name '*.png' -o -name '.*tmp*')" ""
 
+# several tables of one line: the same rows in each
+curve .2 >curve2.tsv
+curve .6 >curve3.tsv
+sed 's/^0.5\t/0.51\t/' curve2.tsv >moved.tsv
+fails 3 "moved.tsv: has other t than curve.tsv" mc-plot path curve.tsv,moved.tsv -o x.svg
+fails 3 "cut.tsv: is cut short" mc-plot path curve.tsv,cut.tsv -o x.svg
+fails 2 "an empty name in a list" mc-plot path curve.tsv,,line.tsv -o x.svg
+fails 2 "an empty name in a list" mc-plot path a=curve.tsv, -o x.svg
+fails 2 "names no table" mc-plot path a= -o x.svg
+sed 's/layers.3/layers.4/' sig.tsv >sig2.tsv
+fails 3 "sig2.tsv: has other layers than sig.tsv" mc-plot signature sig.tsv,sig2.tsv -o x.svg
+fails 3 "sig2.tsv: has other layers than sig.tsv" mc-plot signature sig.tsv sig2.tsv -o x.svg
+[ ! -e x.svg ]
+
 # an old picture stays as it was when the new one fails
 echo old >old.svg
 rc=0
@@ -66,6 +80,10 @@ is "$rc $(cat old.svg)" "3 old"
 mc-plot path line.tsv "a \$(touch oops) \`touch oops\` 'label' _^{x}%=curve.tsv" --title "it's \"a\" title" -o path.svg
 mc-plot path --data train line.tsv curve.tsv -o path.png
 mc-plot signature sig.tsv 'again=sig.tsv' -o sig.svg
+mc-plot path 'a, b=curve.tsv,curve2.tsv,curve3.tsv' line.tsv -o band.svg
+mc-plot path 'a, b=curve.tsv,curve2.tsv,curve3.tsv' 'c=line.tsv,line.tsv,line.tsv' -o bands.svg
+mc-plot signature sig.tsv,sig.tsv -o sigs.svg
+mc-plot log 'twice=log.json,log.json' -o logs.svg
 mc-plot log log.json --size 400x300 -o log.png
 [ ! -e oops ]
 is "$(find . -name '.*tmp*')" ""
@@ -77,6 +95,13 @@ for part in "line", "a $(touch oops) `touch oops` 'label' _^{x}%", "it's \"a\" t
 text = "".join(x.parse("sig.svg").getroot().itertext())
 for part in "layers.0.conv", "layers.3.conv", "sig, before", "again, after", "mean correlation":
     assert part in text, part
+def text(name):
+    return "".join(x.parse(name).getroot().itertext())
+for part in "a, b (n = 3)", "line (n = 1)", "mean ± sd":
+    assert part in text("band.svg"), part
+assert "a, b (n" not in text("bands.svg") and "test loss, mean ± sd, n = 3" in text("bands.svg")
+assert "mean correlation ± sd, n = 2" in text("sigs.svg") and "± sd, n = 2" in text("logs.svg")
+assert "±" not in text("path.svg") and "±" not in text("sig.svg")
 for name, size in ("path.png", (960, 480)), ("log.png", (400, 300)):
     d = open(name, "rb").read()
     assert d[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", d[16:24]) == size, name
