@@ -2,9 +2,18 @@
 #
 # One table from the summaries that mc-eval writes of several paths (PATH.summary.tsv): a row a path, the
 # test set's accuracy at the ends, its mean, arc-length mean and minimum, and the loss barriers.
+#
+# With -v spread=1 -v network=NET -v data=NAME: the same paths of several pairs, each number's mean and its
+# standard deviation (n-1; empty for one pair); `ends` is the mean of a pair's two ends.
 BEGIN {
     FS = OFS = "\t"
-    print "path", "end_a", "end_b", "mean", "arc_mean", "minimum", "at_t", "barrier_test_loss", "barrier_train_loss"
+    columns = split("end_a end_b mean arc_mean minimum at_t barrier_test_loss barrier_train_loss", title, " ")
+    if (spread)
+        title[++columns] = "ends"
+    head = spread ? "network" OFS "data" OFS "path" OFS "pairs" : "path"
+    for (c = 1; c <= columns; c++)
+        head = head OFS title[c] (spread ? OFS title[c] "_sd" : "")
+    print head
 }
 FNR == 1 {
     split("", column)
@@ -13,17 +22,33 @@ FNR == 1 {
     name = FILENAME
     sub(/.*\//, "", name)
     sub(/\.summary\.tsv$/, "", name)
-    order[++n] = name
+    if (!n[name]++)
+        order[++paths] = name
     next
 }
+function take(c, value) { cell[name, n[name], c] = value }
 $1 == "test" && $2 == "accuracy" {
-    accuracy[name] = sprintf("%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f", $column["first"], $column["last"],
-        $column["mean"], $column["arc_mean"], $column["min"], $column["min_t"])
+    take(1, $column["first"]); take(2, $column["last"]); take(3, $column["mean"])
+    take(4, $column["arc_mean"]); take(5, $column["min"]); take(6, $column["min_t"])
+    take(9, ($column["first"] + $column["last"]) / 2)
 }
-$2 == "loss" {
-    barrier[name, $1] = sprintf("%.4f", $column["barrier"])
-}
+$2 == "loss" { take($1 == "test" ? 7 : 8, $column["barrier"]) }
 END {
-    for (i = 1; i <= n; i++)
-        print order[i], accuracy[order[i]], barrier[order[i], "test"], barrier[order[i], "train"]
+    for (i = 1; i <= paths; i++) {
+        name = order[i]
+        k = n[name]
+        line = spread ? network OFS data OFS name OFS k : name
+        for (c = 1; c <= columns; c++) {
+            form = c == 7 || c == 8 ? "%.4f" : "%.2f"
+            mean = squares = 0
+            for (j = 1; j <= k; j++)
+                mean += cell[name, j, c] / k
+            for (j = 1; j <= k; j++)
+                squares += (cell[name, j, c] - mean) ^ 2
+            line = line OFS sprintf(form, mean)
+            if (spread)
+                line = line OFS (k > 1 ? sprintf(form, sqrt(squares / (k - 1))) : "")
+        }
+        print line
+    }
 }

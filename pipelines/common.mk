@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the make graphs share: the settings, and how to come from a data set to pairs of networks, aligned,
+# joined and measured. connect.mk, and every other graph here, includes it and adds what it draws.
+#
+#   settings := SIZES         names of settings that the graph adds; every other name is refused
+#   variants := unaligned aligned mine      (before the include) the ways in which the second end is taken
+#   include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+#
+# Each pair A:B has a folder, OUT/A-B. In it, for each variant V but `unaligned`, b-V.mcz is the second end
+# after permutation-V.mcz (permutation.mcz where V is `aligned`), which the graph makes; line-V.mcz is the
+# straight line to it, curve-V.mcz the learned curve; each with .tsv and .summary.tsv when measured. Made here:
+# OUT/{train,test,net-SEED}.mcz, and for `aligned` moments, matrices, permutation and signature.tsv.
+#
+# For rules over $(pairs:%=$(OUT)/%/x): in a recipe $(a) and $(b) are the two ends' networks, $(A) and $(B)
+# their seeds, $(@D) the pair's folder; in prerequisites $$(a), $$(b), $$(@D).
+# $(call each,x y): those files of every pair.
+
+DATA         ?= synth#          a data set of mc-data: cifar10, cifar100, tiny-imagenet, folder, synth
+DATA_DIR     ?=#                where the publisher's files lie
+DATA_SEED    ?= 1#              of synth
+DATA_FLAGS   ?=#                more for mc-data, of both splits: --size 32
+TRAIN_IMAGES ?=#                first images of each split; empty: all
+TEST_IMAGES  ?=
+NET          ?= tinyten#        a network of mc-train, by name or FILE.json
+SEEDS        ?= 1 2#            of the two ends: short for PAIRS="1:2"
+PAIRS        ?= $(subst $(blank),:,$(strip $(SEEDS)))
+CURVE_SEED   ?= 1#              of the first pair's curves; the next pairs' count on
+EPOCHS       ?= 250
+CURVE_EPOCHS ?= $(EPOCHS)
+LR           ?= 0.1
+CURVE_LR     ?= 0.01
+BATCH        ?= 128
+SCHEDULE     ?= step
+CURVE_SCHEDULE ?= $(SCHEDULE)
+TRAIN_FLAGS  ?=#                more for mc-train that decides its result
+ALIGN_IMAGES ?=#                images the alignment looks at; empty: the first fifth
+ACTS_FLAGS   ?=#                more for mc-acts, mc-corr and mc-hungarian
+CORR_FLAGS   ?=
+HUNGARIAN_FLAGS ?=
+CURVE_FLAGS  ?=#                more for mc-bezier
+POINTS       ?= 21
+EVAL_FLAGS   ?=#                more for mc-eval, --full for all images
+MESSAGES     ?=#                -v: a line an epoch; -q: errors only
+THREADS      ?= 2#              fixed, so that a rerun gives the same bytes
+DEVICE       ?= auto
+OUT          ?= out
+RUN          ?=
+
+here := $(dir $(lastword $(MAKEFILE_LIST)))
+# in the source tree, or installed in share/mc
+BIN  ?= $(abspath $(firstword $(wildcard $(here)../build/bin $(here)../../bin)))
+export PATH := $(BIN):$(PATH)
+# idle threads sleep instead of spinning: several times faster where jobs share the cores
+export OMP_WAIT_POLICY ?= passive
+
+empty :=
+blank := $(empty) $(empty)
+comma := ,
+
+# ---- what was asked for ----------------------------------------------------------------------------
+# a misspelt setting on the command line would go unheard
+known := DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES TEST_IMAGES NET SEEDS PAIRS CURVE_SEED EPOCHS \
+         CURVE_EPOCHS LR CURVE_LR BATCH SCHEDULE CURVE_SCHEDULE TRAIN_FLAGS ALIGN_IMAGES ACTS_FLAGS CORR_FLAGS \
+         HUNGARIAN_FLAGS CURVE_FLAGS POINTS EVAL_FLAGS MESSAGES THREADS DEVICE OUT RUN BIN OMP_WAIT_POLICY \
+         $(settings)
+given := $(foreach word,$(subst \$(blank),,$(MAKEOVERRIDES)),$(if $(findstring =,$(word)),$(firstword $(subst =, ,$(word)))))
+$(foreach name,$(filter-out $(known) -% Q V BUILD MAKE%,$(given)), \
+    $(error there is no setting '$(name)' (there are: $(known))))
+
+ifneq ($(words $(OUT))$(findstring :,$(OUT))$(findstring %,$(OUT)),1)
+$(error OUT="$(OUT)": a folder's name without blanks, colons and percent signs is wanted)
+endif
+
+# A:B, or A:B:C where C is its curves' seed
+digits  = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst \
+              8,,$(subst 9,,$(1)))))))))))
+part    = $(word $(1),$(subst :, ,$(2)))
+ill     = $(or $(filter-out 2: 3::,$(words $(subst :, ,$(1)))$(call digits,$(1))), \
+              $(filter $(call part,1,$(1)),$(call part,2,$(1))))
+ifneq ($(words $(SEEDS)),2)
+$(error SEEDS="$(SEEDS)": two seeds are wanted, one for each end)
+endif
+ifneq ($(and $(filter SEEDS,$(given)),$(filter PAIRS,$(given))),)
+$(error SEEDS and PAIRS: one of them is wanted)
+endif
+$(foreach pair,$(PAIRS),$(if $(call ill,$(pair)), \
+    $(error PAIRS="$(PAIRS)": two different seeds a pair are wanted, "1:2 3:4")))
+pairs  := $(foreach pair,$(PAIRS),$(call part,1,$(pair))-$(call part,2,$(pair)))
+ifneq ($(words $(sort $(pairs))),$(words $(PAIRS)))
+$(error PAIRS="$(PAIRS)": a pair is there twice)
+endif
+ifeq ($(pairs),)
+$(error PAIRS="": a pair of seeds is wanted, "1:2")
+endif
+ifneq ($(call digits,$(CURVE_SEED))$(words $(CURVE_SEED)),1)
+$(error CURVE_SEED="$(CURVE_SEED)": a number is wanted)
+endif
+numbers := $(shell seq $(CURVE_SEED) $$(($(CURVE_SEED) + $(words $(PAIRS)) - 1)))
+$(foreach pair,$(PAIRS), \
+    $(eval curve-seed-$(call part,1,$(pair))-$(call part,2,$(pair)) := \
+        $(or $(call part,3,$(pair)),$(firstword $(numbers)))) \
+    $(eval numbers := $(wordlist 2,$(words $(numbers)),$(numbers))))
+
+variants ?= unaligned aligned
+paths    := $(foreach v,$(variants),line-$(v) curve-$(v))
+seeds    := $(sort $(subst -, ,$(pairs)))
+each      = $(foreach pair,$(pairs),$(1:%=$(OUT)/$(pair)/%))
+quote     = '$(subst ','\'',$(1))'
+device   := --threads $(THREADS) --device $(DEVICE)
+images    = $(if $($(1)),--samples $($(1)))
+
+# the pair that a result belongs to, by its folder
+pair-of   = $(notdir $(patsubst %/,%,$(dir $(1))))
+A         = $(firstword $(subst -, ,$(call pair-of,$@)))
+B         = $(lastword $(subst -, ,$(call pair-of,$@)))
+a         = $(OUT)/net-$(A).mcz
+b         = $(OUT)/net-$(B).mcz
+# the second end of a path, by the name: curve-V.mcz
+variant   = $(patsubst line-%,%,$(patsubst curve-%,%,$(basename $(notdir $@))))
+to        = $(if $(filter unaligned,$(variant)),$(b),$(@D)/b-$(variant).mcz)
+
+# how pictures and tables call them
+net-name  := $(if $(filter %.json,$(NET)),$(basename $(notdir $(NET))),$(NET))
+data-name := $(if $(filter folder,$(DATA)),$(notdir $(patsubst %/,%,$(DATA_DIR))),$(DATA))
+
+all:
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SECONDEXPANSION:
+.PHONY: all force
+# make -n makes nothing
+ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
+$(shell mkdir -p $(pairs:%=$(OUT)/%))
+endif
+
+# What decides each stage's result, which is $(1). A graph's file counts by what is in it.
+file_sum   := $(if $(filter %.json,$(NET)),$(if $(wildcard $(NET)),$(shell cksum <$(call quote,$(NET)))))
+data_set    = $(strip $(DATA) $(DATA_DIR) $(DATA_SEED) \
+                  train $(if $(filter %train.mcz,$(1)),$(TRAIN_IMAGES)) \
+                  test $(if $(filter %test.mcz,$(1)),$(TEST_IMAGES)) $(DATA_FLAGS))
+train_set   = $(strip $(NET) $(file_sum) $(EPOCHS) epochs lr $(LR) batch $(BATCH) $(SCHEDULE) $(TRAIN_FLAGS) \
+                  $(THREADS) threads $(DEVICE))
+align_set   = $(strip images $(ALIGN_IMAGES) $(ACTS_FLAGS))
+corr_set    = $(strip $(CORR_FLAGS))
+assign_set  = $(strip $(HUNGARIAN_FLAGS))
+curve_set   = $(strip $(CURVE_EPOCHS) epochs lr $(CURVE_LR) batch $(BATCH) $(CURVE_SCHEDULE) seed \
+                  $(curve-seed-$(call pair-of,$(1))) $(CURVE_FLAGS) $(THREADS) threads $(DEVICE))
+eval_set    = $(strip $(POINTS) points $(EVAL_FLAGS))
+
+# $(call made-with,STAGE,RESULTS): the results depend on `force` where another setting made them; their
+# recipe ends with $(call keep,STAGE).
+equal     = $(and $(findstring x$(1)x,x$(2)x),$(findstring x$(2)x,x$(1)x))
+made-with = $(foreach r,$(2),$(eval $(r): $(if $(call equal,$(call $(1)_set,$(r)),$(file <$(r).settings)),,force)))
+keep      = @echo $(call quote,$(call $(1)_set,$@)) > $@.settings
+# $(call checkpoint,NAME,SETTINGS): its name holds all that decides it, so that it is taken up by the same run
+# and no other.
+checkpoint = $(1).$(firstword $(shell echo $(call quote,$(strip $(2))) | cksum)).checkpoint
+
+# ---- data ------------------------------------------------------------------------------------------
+source := $(if $(filter synth,$(DATA)),--seed $(DATA_SEED),$(DATA_DIR))
+$(call made-with,data,$(OUT)/train.mcz $(OUT)/test.mcz)
+
+$(OUT)/train.mcz:
+	$(RUN) mc-data $(DATA) $(source) --split train $(call images,TRAIN_IMAGES) $(DATA_FLAGS) -o $@
+	$(call keep,data)
+$(OUT)/test.mcz:
+	$(RUN) mc-data $(DATA) $(source) --split test $(call images,TEST_IMAGES) $(DATA_FLAGS) -o $@
+	$(call keep,data)
+
+# ---- the ends --------------------------------------------------------------------------------------
+nets := $(seeds:%=$(OUT)/net-%.mcz)
+$(call made-with,train,$(nets))
+
+$(nets): $(OUT)/net-%.mcz: $(OUT)/train.mcz
+	$(RUN) mc-train --net $(call quote,$(NET)) --data $< --seed $* --epochs $(EPOCHS) --lr $(LR) \
+	    --batch $(BATCH) --schedule $(SCHEDULE) $(TRAIN_FLAGS) $(device) $(MESSAGES) \
+	    --checkpoint $(call checkpoint,$(@:.mcz=),$(call data_set,$<) $(train_set)) --resume \
+	    --log-json $(@:.mcz=.log.json) -o $@
+	$(call keep,train)
+	@rm -f $(@:.mcz=).*.checkpoint
+
+# ---- the alignment ---------------------------------------------------------------------------------
+$(call made-with,align,$(call each,moments.mcz))
+$(call made-with,corr,$(call each,matrices.mcz))
+$(call made-with,assign,$(call each,permutation.mcz))
+
+$(call each,moments.mcz): $$(a) $$(b)
+	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(ACTS_FLAGS) $(device) $(a) $(b) -o $@
+	$(call keep,align)
+$(call each,matrices.mcz): $$(@D)/moments.mcz
+	$(RUN) mc-corr $(CORR_FLAGS) $< -o $@
+	$(call keep,corr)
+$(call each,permutation.mcz): $$(@D)/matrices.mcz
+	$(RUN) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
+	$(call keep,assign)
+$(call each,signature.tsv): $$(@D)/moments.mcz $$(@D)/permutation.mcz
+	$(RUN) mc-corr --signature --perm $(@D)/permutation.mcz $(@D)/moments.mcz -o $@
+
+# ---- the second ends: as trained, or in another order ----------------------------------------------
+ordered := $(filter-out unaligned,$(variants))
+$(call each,$(filter b-aligned.mcz,$(ordered:%=b-%.mcz))): $$(@D)/permutation.mcz $$(b)
+	$(RUN) mc-permute $< $(b) -o $@
+$(call each,$(filter-out b-aligned.mcz,$(ordered:%=b-%.mcz))): $$(@D)/permutation-$$(patsubst b-%,%,$$(@F)) $$(b)
+	$(RUN) mc-permute $< $(b) -o $@
+
+# ---- the paths: straight, and learned --------------------------------------------------------------
+lines  := $(call each,$(variants:%=line-%.mcz))
+curves := $(call each,$(variants:%=curve-%.mcz))
+$(call made-with,curve,$(curves))
+
+$(lines): $$(a) $$(to)
+	$(RUN) mc-bezier --epochs 0 $(a) $(to) -o $@
+$(curves): $(OUT)/train.mcz $$(a) $$(to)
+	$(RUN) mc-bezier --data $< --seed $(curve-seed-$(call pair-of,$@)) --epochs $(CURVE_EPOCHS) \
+	    --lr $(CURVE_LR) --batch $(BATCH) --schedule $(CURVE_SCHEDULE) $(CURVE_FLAGS) $(device) $(MESSAGES) \
+	    --checkpoint $(call checkpoint,$(@:.mcz=),$(call data_set,$<) $(train_set) $(align_set) $(corr_set) \
+	        $(assign_set) $(call curve_set,$@)) --resume \
+	    --log-json $(@:.mcz=.log.json) $(a) $(to) -o $@
+	$(call keep,curve)
+	@rm -f $(@:.mcz=).*.checkpoint
+
+# ---- what they measure -----------------------------------------------------------------------------
+measured := $(call each,$(paths:%=%.tsv))
+$(call made-with,eval,$(measured))
+
+$(measured): %.tsv: %.mcz $(OUT)/train.mcz $(OUT)/test.mcz
+	$(RUN) mc-eval --data $(OUT)/train.mcz --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz \
+	    --points $(POINTS) $(EVAL_FLAGS) $(device) --summary $*.summary.tsv $< -o $@
+	$(call keep,eval)
