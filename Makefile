@@ -31,6 +31,9 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 Q        := $(if $(V),,@)
 HERE      = MC_ROOT=$(CURDIR) MC_BUILD=$(abspath $(BUILD)) PATH=$(abspath $(BUILD))/bin:$$PATH
 
+# What all is compiled and linked with: a file that changes with it, so that everything is made anew.
+FLAGS   := $(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LIBS)
+
 all: $(TOOLS) $(SHARED) ## build the programs into $(BUILD)/bin
 
 demo: ## install what is missing, build, run the main job on synthetic data, draw the picture
@@ -47,7 +50,7 @@ sanitize: ## the same tests built with the address and undefined-behaviour sanit
 	$(PACKAGES)
 	+$(MAKE) --no-print-directory BUILD=build-sanitize EXTRA_CFLAGS='$(SANITIZE)' \
 		all programs-of-tests
-	@MC_UNDER=sanitize tests/run build-sanitize
+	@MC_UNDER=sanitize EXTRA_CFLAGS='$(SANITIZE)' tests/run build-sanitize
 
 valgrind: ## unit and CLI tests under valgrind, on the portable kernels
 	$(PACKAGES) valgrind
@@ -91,7 +94,12 @@ help: ## this list
 programs-of-tests: $(UNITS) $(BENCHES) $(FUZZERS)
 fuzzers: $(FUZZERS)
 
-$(BUILD)/%.o: %.c
+$(BUILD)/flags: export FLAGS_NOW = $(FLAGS)
+$(BUILD)/flags: always
+	@mkdir -p $(@D)
+	@printf '%s\n' "$$FLAGS_NOW" | cmp -s - $@ || printf '%s\n' "$$FLAGS_NOW" >$@
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CC    $<")
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
@@ -139,4 +147,4 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 .PHONY: all demo check sanitize valgrind bench tune fuzz man install format clean help \
-        programs-of-tests fuzzers
+        programs-of-tests fuzzers always
