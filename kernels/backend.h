@@ -159,7 +159,8 @@ struct mc_backend {
                        struct mc_buf *stats);
 
     /* -- flat vectors (n float32) -- */
-    /* dst = sum over i of coefs[ctl.row * k + i] * src[i]; coefs float32. dst may be a src. */
+    /* dst = sum over i of coefs[ctl.row * k + i] * src[i]; coefs float32. dst may be a src
+     * (of more than 16 of them, one of the first 16: they are summed 16 at a time). */
     void (*lincomb)(struct mc_backend *be, size_t n, struct mc_buf *dst, size_t k,
                     const struct mc_buf *const *src, const struct mc_buf *coefs,
                     const struct mc_buf *ctl);

@@ -50,6 +50,7 @@ enum mc_op {
 #define MC_MAX_CLASSES 1048576
 #define MC_MAX_CHANNELS (1 << 24)
 #define MC_MAX_ELEMENTS (1 << 28)       /* C*H*W of any node */
+#define MC_MAX_DROPOUT (1 << 22) /* C*H*W of a dropout: what its random numbers' counter holds */
 #define MC_MAX_VECTOR ((size_t)1 << 31) /* floats of a flat vector; so an index fits in 32 bits */
 
 /* How a parameter tensor is initialised; a builder's choice, in the graph so that a stranger's

@@ -158,6 +158,11 @@ static int shape(struct mc_graph *g, struct mc_node *n)
             fail(g, "node \"%s\": dropout of %g cannot be", n->name, (double)n->drop);
             return -1;
         }
+        if ((int64_t)in->c * in->h * in->w > MC_MAX_DROPOUT) {
+            fail(g, "node \"%s\": dropout of more than %d values an image", n->name,
+                 MC_MAX_DROPOUT);
+            return -1;
+        }
         break;
     case MC_OP_LOSS:
         if (!(n->loss_weight >= 0) || !isfinite(n->loss_weight)) {

@@ -3,6 +3,7 @@
  * The CPU backend: its table of functions, buffers, flat vectors, the choice of kernels. */
 #include "cpu.h"
 
+#include <assert.h>
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -113,7 +114,9 @@ static void cpu_lincomb(struct mc_backend *be, size_t n, struct mc_buf *dst, siz
     const float one = 1;
     float w[AT_ONCE + 1];
 
-    /* more than a handful of terms: the sum so far is a term; dst must not be a later source */
+    /* more than a handful of terms: the sum so far is a term */
+    for (size_t i = AT_ONCE; i < k; i++)
+        assert(src[i] != dst);
     for (size_t done = 0; done < k;) {
         size_t m = 0;
         if (done) {

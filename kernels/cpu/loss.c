@@ -3,6 +3,7 @@
  * Loss heads, and what a plan tells afterwards: metrics, outputs, joint moments. */
 #include "cpu.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -124,11 +125,16 @@ void cpu_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_
 void cpu_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc)
 {
     const struct mc_tap_request *t = &a->taps[index];
-    const struct cpu_node *x = &a->nodes[t->node], *y = &b->nodes[b->taps[index].node];
+    const struct mc_tap_request *u = &b->taps[index];
+    const struct cpu_node *x = &a->nodes[t->node], *y = &b->nodes[u->node];
     const struct cpu_shape s = cpu_node_shape(a, x);
     double *out = a->moments, *work = out + MC_MOMENTS_SIZE(t->count);
     double *sum = (double *)(void *)acc->data;
 
+    assert(index < a->n_taps && index < b->n_taps);
+    assert(t->offset == u->offset && t->count == u->count && x->n->c == y->n->c);
+    assert(x->hw == y->hw && a->batch == b->batch && a->valid == b->valid);
+    assert(acc->bytes >= MC_MOMENTS_SIZE(t->count) * sizeof *sum);
     a->be->k->moments(&s, x->out, y->out, t->offset, t->count, work, out);
     for (size_t i = 0; i < MC_MOMENTS_SIZE(t->count); i++)
         sum[i] += out[i];

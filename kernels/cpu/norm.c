@@ -7,7 +7,6 @@
  * used (a constant is subtracted again), else scale * sum dz. */
 #include "cpu.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 

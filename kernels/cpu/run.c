@@ -239,6 +239,7 @@ static void add_backward(struct mc_plan *p, struct cpu_node *c)
 static void dropout(const struct mc_plan *p, const struct cpu_node *c, const float *x, float *y)
 {
     const float keep = 1 - c->n->drop, scale = keep > 0 ? 1 / keep : 0;
+    /* MC_MAX_NODES and MC_MAX_DROPOUT / 4 are 32 bits together: no counter comes twice */
     const uint32_t node = (uint32_t)(c->n - p->g->nodes) << 20;
 
     if (!p->train_only || p->mode == MC_MODE_EVAL) {
@@ -340,6 +341,7 @@ void cpu_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *para
     double *a = acc ? (double *)(void *)acc->data : NULL;
 
     assert(mode != MC_MODE_REESTIMATE || a);
+    assert(!p->g->S || stats || mode == MC_MODE_BATCH || mode == MC_MODE_REESTIMATE);
     cpu_enter(p->be);
     memcpy(&p->ctl, ctl->data, sizeof p->ctl);
     p->mode = mode;

@@ -472,6 +472,16 @@ static void builder_errors_are_kept(void **state)
     assert_int_equal(mc_graph_finish(g, &err), MC_EINPUT);
     assert_non_null(strstr(err.text, "\"bn\""));
     mc_graph_free(g);
+
+    /* as many values as its random numbers' counter holds, and one more */
+    g = mc_graph_new("t", 1, 2048, 2048, 10, NULL, NULL);
+    assert_true(mc_graph_dropout(g, "d", 0, .5f) > 0);
+    mc_graph_free(g);
+    g = mc_graph_new("t", 1, 2048, 2049, 10, NULL, NULL);
+    assert_int_equal(mc_graph_dropout(g, "d", 0, .5f), -1);
+    assert_int_equal(mc_graph_finish(g, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "\"d\": dropout of more than 4194304 values an image"));
+    mc_graph_free(g);
 }
 
 /* ---- initial weights ------------------------------------------------------------------------ */
