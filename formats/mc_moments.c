@@ -244,22 +244,42 @@ static void tap_tensors(const struct mc_taps *t, size_t i, struct mc_tensor *out
     }
 }
 
-int mc_moments_init(struct mc_moments *out, const struct mc_taps *taps, struct mc_error *err)
+int mc_moments_begin(struct mc_moments *out, const struct mc_taps *taps, struct mc_error *err)
 {
     int rc = 0;
 
     memset(out, 0, sizeof *out);
     out->shards = 1;
+    for (size_t i = 0; i < taps->n_taps; i++)
+        if (taps->taps[i].count > MC_MAX_MATCHED)
+            return mc_fail(err, MC_EINPUT, "tap %s: %zu units, and at most %d can be matched",
+                           taps->taps[i].name, taps->taps[i].count, MC_MAX_MATCHED);
     if ((rc = taps_copy(&out->taps, taps, err)))
         return rc;
-    int ok = (out->sums = calloc(taps->n_taps + 1, sizeof *out->sums)) != NULL;
-    for (size_t i = 0; i < taps->n_taps && ok; i++)
-        ok = (out->sums[i] =
-                  mc_aligned_zeros(MC_MOMENTS_SIZE(taps->taps[i].count) * sizeof(double))) != NULL;
-    if (ok)
+    if ((out->sums = calloc(taps->n_taps + 1, sizeof *out->sums)))
         return 0;
     mc_moments_release(out);
     return mc_fail(err, MC_ENOMEM, "out of memory");
+}
+
+int mc_moments_room(struct mc_moments *m, size_t tap, struct mc_error *err)
+{
+    const size_t count = m->taps.taps[tap].count;
+
+    if (!m->sums[tap])
+        m->sums[tap] = mc_aligned_zeros(MC_MOMENTS_SIZE(count) * sizeof(double));
+    return m->sums[tap] ? 0 : mc_fail(err, MC_ENOMEM, "out of memory: moments of %zu units", count);
+}
+
+int mc_moments_init(struct mc_moments *out, const struct mc_taps *taps, struct mc_error *err)
+{
+    int rc = mc_moments_begin(out, taps, err);
+
+    for (size_t i = 0; i < taps->n_taps && !rc; i++)
+        rc = mc_moments_room(out, i, err);
+    if (rc)
+        mc_moments_release(out);
+    return rc;
 }
 
 void mc_moments_release(struct mc_moments *m)

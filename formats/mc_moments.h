@@ -54,8 +54,16 @@ MC_USE_RESULT int mc_taps_check(const struct mc_taps *t, struct mc_error *err);
 MC_USE_RESULT int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta,
                                  struct mc_error *err);
 
+/* Units of a tap at most: their products take 32 GiB. */
+#define MC_MAX_MATCHED 65536
+/* Copies taps, zero sums. A tap of more units than MC_MAX_MATCHED is MC_EINPUT. */
 MC_USE_RESULT int mc_moments_init(struct mc_moments *out, const struct mc_taps *taps,
-                                  struct mc_error *err); /* copies taps, zero sums */
+                                  struct mc_error *err);
+/* The same without room for sums, which mc_moments_room makes for a tap that has none: for what
+ * only a header announces. */
+MC_USE_RESULT int mc_moments_begin(struct mc_moments *out, const struct mc_taps *taps,
+                                   struct mc_error *err);
+MC_USE_RESULT int mc_moments_room(struct mc_moments *m, size_t tap, struct mc_error *err);
 /* Finite, counted as the meta says, or MC_EINPUT. r, which may be of any kind, stays the caller's.
  * The stream's own inputs are a, b and the data, in this order. After an error there is nothing to
  * release. */

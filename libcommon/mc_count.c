@@ -184,8 +184,10 @@ int mc_count_streams(struct mc_moments *out, struct mc_activations_reader *a,
 
     memset(out, 0, sizeof *out);
     int rc = same_subject(a, b, err);
-    if (rc || (rc = mc_moments_init(out, mc_activations_taps(a), err)))
+    if (rc)
         return rc;
+    if ((rc = mc_moments_begin(out, mc_activations_taps(a), err)))
+        return err ? mc_fail_in(err, mc_reader_name(sa)) : rc;
     for (size_t i = 0; i < out->taps.n_taps; i++)
         out->taps.taps[i].samples = 0;
     for (;;) {
@@ -201,7 +203,8 @@ int mc_count_streams(struct mc_moments *out, struct mc_activations_reader *a,
                            mc_reader_name(sa), mc_reader_name(sb));
         if (!more_a)
             break;
-        if ((rc = mc_count_batch(out, tap_a, n_a, hw_a, x, y, err)))
+        if ((rc = mc_moments_room(out, tap_a, err)) ||
+            (rc = mc_count_batch(out, tap_a, n_a, hw_a, x, y, err)))
             return rc;
         if (tap_a + 1 == out->taps.n_taps)
             done += n_a;

@@ -60,6 +60,12 @@ CASES = [
      [["0/r/%s" % p, "float64", [big] * d] for p, d in
       (("sum_a", 1), ("sum_b", 1), ("sumsq_a", 1), ("sumsq_b", 1), ("cross", 2))],
      [["mc-corr", "{}", "-o", "out.mcz"]]),
+    # products of all pairs of units: as many as may be, and more
+    *(("activations", {**taps, "images": 2, "batch": 2,
+                       "taps": [{**taps["taps"][0], "count": wide, "samples": 16}],
+                       "groups": [{"name": "g", "size": wide}]},
+       [["0/r", "float32", [2, wide, 4, 2]]],
+       [["mc-corr", "{}", "{}", "-o", "out.mcz"]]) for wide in (1 << 16, 1 << 17)),
     ("activations", {**taps, "images": 1 << 36, "batch": 1 << 20,
                      "taps": [{**taps["taps"][0], "count": 16, "samples": 1 << 38}],
                      "groups": [{"name": "g", "size": 16}]},
