@@ -83,7 +83,7 @@ static int same_settings(const struct mc_state *s, const struct mc_reader *r, st
     return 0;
 }
 
-/* The announced vectors are those expected, which have their memory already. */
+/* The announced vectors are those expected. */
 static int same_vectors(const struct mc_state *s, const struct mc_reader *r, struct mc_error *err)
 {
     struct mc_tensor want[MC_STATE_MAX];
@@ -97,7 +97,8 @@ static int same_vectors(const struct mc_state *s, const struct mc_reader *r, str
 
 int mc_state_read(struct mc_state *s, const char *path, struct mc_error *err)
 {
-    void *dst[MC_STATE_MAX] = {NULL};
+    struct mc_place places[MC_STATE_MAX] = {{0}};
+    struct mc_sink sinks[MC_STATE_MAX] = {{0}};
     struct mc_reader *r = NULL;
     uint64_t epoch = 0;
     int rc = 0;
@@ -111,12 +112,18 @@ int mc_state_read(struct mc_state *s, const char *path, struct mc_error *err)
     }
     if ((rc = same_vectors(s, r, err)))
         goto out;
-    for (size_t i = 0; i < s->n_vectors; i++)
-        dst[i] = s->vectors[i].data;
-    if ((rc = mc_reader_rest(r, dst, err)))
+    for (size_t i = 0; i < s->n_vectors; i++) {
+        places[i].sink = i;
+        sinks[i].bytes = s->vectors[i].n * sizeof(float);
+    }
+    if ((rc = mc_gather(r, places, sinks, s->n_vectors, err)))
         goto out;
+    for (size_t i = 0; i < s->n_vectors; i++)
+        if (sinks[i].bytes)
+            memcpy(s->vectors[i].data, sinks[i].data, sinks[i].bytes);
     s->epoch = epoch;
 out:
+    mc_sinks_free(sinks, s->n_vectors);
     mc_reader_close(r);
     return rc;
 }

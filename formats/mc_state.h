@@ -39,7 +39,7 @@ int mc_state_exists(const char *path);
 MC_USE_RESULT int mc_state_write(const struct mc_state *s, const char *path, struct mc_error *err);
 /* Read into *s, whose tool, settings and vectors (names, sizes, memory) say what is expected:
  * MC_EINPUT "ck.mcz: was made with lr 0.1, this run has 0.05" when they differ. Sets epoch and the
- * vectors. */
+ * vectors, or after an error neither. */
 MC_USE_RESULT int mc_state_read(struct mc_state *s, const char *path, struct mc_error *err);
 
 #endif

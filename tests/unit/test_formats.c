@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -354,6 +355,27 @@ static void a_checkpoint_keeps_any_bits(void **state)
     assert_false(mc_state_exists("/nonexistent/state.mcz"));
 }
 
+/* Cut in its end record, when all the numbers have come: nothing of it is taken. */
+static void a_damaged_checkpoint_changes_nothing(void **state)
+{
+    float data[5] = {1, 2, 3, 4, 5}, back[5] = {6, 7, 8, 9, 10}, before[5];
+    struct mc_error err = {0};
+    struct mc_state s;
+    struct stat st;
+
+    (void)state;
+    memcpy(before, back, sizeof back);
+    tiny_state(&s, data);
+    must(mc_state_write(&s, file, &err), &err);
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(truncate(file, st.st_size - 1), 0);
+    tiny_state(&s, back);
+    s.epoch = 77;
+    assert_int_equal(mc_state_read(&s, file, &err), MC_EINPUT);
+    assert_int_equal(s.epoch, 77);
+    assert_memory_equal(back, before, sizeof back);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -382,6 +404,7 @@ int main(void)
         cmocka_unit_test(moments_add),
         cmocka_unit_test(activations_go_round_the_taps),
         cmocka_unit_test(a_checkpoint_keeps_any_bits),
+        cmocka_unit_test(a_damaged_checkpoint_changes_nothing),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
