@@ -3,75 +3,7 @@
  * No truncated, damaged or forged stream passes the reader: every truncation, every single-bit
  * flip, whatever is appended, and the bad samples of formats/samples, each for the reason it was
  * made for. */
-#include "mc_stream.h"
-
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#define MAX 65536
-
-/* What a reader makes of a stream: all that it hands out. */
-struct outcome {
-    int rc;
-    struct mc_error err;
-    char kind[64], id[MC_ID_LEN];
-    uint64_t records;
-    size_t n_data, n_text;
-    unsigned char data[MAX], text[MAX]; /* records' bytes; header, history and tensors packed */
-};
-
-static int memory_file = -1;
-static char memory_path[64];
-
-static void read_bytes(const unsigned char *bytes, size_t n, struct outcome *o)
-{
-    struct mc_reader *r = NULL;
-    struct mc_record rec;
-    struct mc_pack p;
-
-    assert_int_equal(ftruncate(memory_file, 0), 0);
-    assert_int_equal(pwrite(memory_file, bytes, n, 0), n);
-    memset(o, 0, offsetof(struct outcome, data));
-    o->rc = mc_reader_open(&r, memory_path, &o->err);
-    if (o->rc)
-        return;
-    snprintf(o->kind, sizeof o->kind, "%s", mc_reader_kind(r));
-    mc_pack_init(&p);
-    mc_pack_object(&p, mc_reader_meta(r));
-    mc_pack_object(&p, mc_reader_history(r));
-    while ((o->rc = mc_reader_next(r, &rec, &o->err)) > 0) {
-        assert_true(o->n_data + rec.bytes <= MAX);
-        memcpy(o->data + o->n_data, rec.data, rec.bytes);
-        o->n_data += rec.bytes;
-    }
-    snprintf(o->id, sizeof o->id, "%s", mc_reader_id(r));
-    for (size_t i = 0; i < mc_reader_n_inputs(r); i++)
-        mc_pack_str(&p, mc_reader_input(r, i));
-    for (size_t i = 0; i < mc_reader_n_tensors(r); i++)
-        mc_pack_str(&p, mc_reader_tensor(r, i)->name);
-    o->records = mc_reader_records(r);
-    o->n_text = p.buf.size;
-    assert_false(p.failed);
-    assert_true(p.buf.size < MAX);
-    memcpy(o->text, p.buf.data, p.buf.size);
-    mc_pack_release(&p);
-    mc_reader_close(r);
-}
-
-static int same(const struct outcome *a, const struct outcome *b)
-{
-    return !strcmp(a->kind, b->kind) && !strcmp(a->id, b->id) && a->records == b->records &&
-           a->n_data == b->n_data && !memcmp(a->data, b->data, a->n_data) &&
-           a->n_text == b->n_text && !memcmp(a->text, b->text, a->n_text);
-}
+#include "outcome.h"
 
 static size_t load(const char *name, unsigned char *bytes)
 {
@@ -99,9 +31,7 @@ static size_t size;
 static int set_up(void **state)
 {
     (void)state;
-    memory_file = memfd_create("stream", 0);
-    snprintf(memory_path, sizeof memory_path, "/proc/self/fd/%d", memory_file);
-    return memory_file < 0;
+    return memory_open();
 }
 
 static void take(const char *name)
