@@ -91,8 +91,9 @@ int mc_expect_count(const struct mc_reader *r, size_t n, struct mc_error *err)
 {
     if (mc_reader_n_tensors(r) == n)
         return 0;
-    return mc_fail(err, MC_EINPUT, "%s: announces %zu tensors where its header makes %zu",
-                   mc_reader_name(r), mc_reader_n_tensors(r), n);
+    return mc_fail(err, MC_EINPUT, "%s: announces %zu tensor%s where its header makes %zu",
+                   mc_reader_name(r), mc_reader_n_tensors(r),
+                   mc_reader_n_tensors(r) == 1 ? "" : "s", n);
 }
 
 /* "float32 (16,3,3,3)" */

@@ -17,7 +17,7 @@
 #define HEAD 6 /* magic, descriptor, one more byte: less is no frame */
 
 struct mc_input {
-    int fd;
+    int fd, owned; /* owned: opened here, to be closed here, whatever its number */
     ZSTD_DCtx *decoder;
     ZSTD_inBuffer in; /* of raw */
     size_t staged_at, staged;
@@ -85,6 +85,7 @@ int mc_input_open(struct mc_input **out, const char *path, struct mc_error *err)
     if (!in)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     in->in.src = in->raw;
+    in->owned = !is_stdin;
     in->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (in->fd < 0) {
         rc = mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
@@ -115,7 +116,7 @@ void mc_input_close(struct mc_input *in)
 {
     if (!in)
         return;
-    if (in->fd > STDIN_FILENO)
+    if (in->owned && in->fd >= 0)
         close(in->fd);
     ZSTD_freeDCtx(in->decoder);
     free(in);

@@ -552,7 +552,8 @@ int mc_reader_expect(const struct mc_reader *r, const char *kind, struct mc_erro
 {
     if (!strcmp(r->kind, kind))
         return 0;
-    return mc_fail(err, MC_EINPUT, "%s: is a %s stream, not %s", r->name, r->kind, kind);
+    return mc_fail(err, MC_EINPUT, "%s: is %s %s stream, not %s", r->name,
+                   strchr("aeiou", r->kind[0]) ? "an" : "a", r->kind, kind);
 }
 
 const char *mc_reader_id(const struct mc_reader *r)

@@ -166,8 +166,9 @@ static int observe(const struct options *o, struct mc_backend *be, const struct 
     if (!rc)
         rc = mc_moments_write(&m, o->cli.output, h, err);
     if (!rc)
-        mc_detail(&o->cli, "%llu images, %zu taps, batches of %zu, %s",
-                  (unsigned long long)m.images, m.taps.n_taps, opts->batch, be->describe);
+        mc_detail(&o->cli, "%llu images, %zu layer%s, batches of %zu, %s",
+                  (unsigned long long)m.images, m.taps.n_taps, m.taps.n_taps == 1 ? "" : "s",
+                  opts->batch, be->describe);
     mc_moments_release(&m);
     return rc;
 }
