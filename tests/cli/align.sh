@@ -5,13 +5,15 @@
 . "$MC_ROOT/tests/cli/pair.bash"
 
 align=$MC_ROOT/pipelines/align.sh
+[ -z "$small" ] || export ACTS="mc-acts $small"
+some=$((total / 4))
 mc-permute --random 5 --perm-out planted.mcz a.mcz -o q.mcz
 mc-train -q -t 1 --net mlp:24,16 --data data.mcz --samples $images --epochs 2 -o mlp.mcz
 mc-permute --random 6 --perm-out mlp-planted.mcz mlp.mcz -o mlp-q.mcz
 
 # recovered PLANTED PERM A B [OPTION...]: seen as mc-acts does with these options
 recovered() {
-    mc-acts --data data.mcz "${@:5}" "$3" "$4" | mc-corr -q -o c.mcz
+    mc-acts --data data.mcz $small "${@:5}" "$3" "$4" | mc-corr -q -o c.mcz
     /usr/bin/python3 "$MC_ROOT/tests/cli/recovered.py" "$1" "$2" c.mcz
 }
 
@@ -24,8 +26,8 @@ bash "$align" -d data.mcz -p p.mcz mlp.mcz mlp-q.mcz -o pq.mcz 2>/dev/null
 recovered mlp-planted.mcz p.mcz mlp.mcz mlp-q.mcz
 
 # each ablation point; before the ReLU every unit lives
-SAMPLES=100 AT=pre THREADS=1 bash "$align" -d data.mcz -p p.mcz a.mcz q.mcz -o back.mcz
-recovered planted.mcz p.mcz a.mcz q.mcz --samples 100 --at pre
+SAMPLES=$some AT=pre THREADS=1 bash "$align" -d data.mcz -p p.mcz a.mcz q.mcz -o back.mcz
+recovered planted.mcz p.mcz a.mcz q.mcz --samples $some --at pre
 [ "$(id back.mcz)" = "$(id a.mcz)" ]
 AT=pre ASSIGN="/usr/bin/python3 $MC_ROOT/formats/example_assign.py" \
     bash "$align" -d data.mcz -p p2.mcz a.mcz q.mcz -o back.mcz

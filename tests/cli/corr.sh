@@ -65,7 +65,7 @@ mc-acts -t 1 --data data.mcz --samples $((images - 1)) --batch $batch --raw b.mc
 fails 3 "a.acts is of $images images, x.acts of $((images - 1))" mc-corr a.acts x.acts
 mc-acts -t 1 --data data.mcz --samples $images --batch $((2 * batch)) --raw b.mcz -o x.acts
 fails 3 "not cut into the same batches" mc-corr a.acts x.acts
-mc-data synth --seed 2 --samples 400 --size 16 -o data2.mcz
+mc-data synth --seed 2 --samples $total --size 16 -o data2.mcz
 mc-acts -t 1 --data data2.mcz --samples $images --batch $batch --raw b.mcz -o x.acts
 fails 3 "different data" mc-corr a.acts x.acts
 head -c $(($(stat -c %s b.acts) - 1)) b.acts >x.acts

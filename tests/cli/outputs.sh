@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# An output appears whole or not at all: a full disk, a size limit, a signal in the middle and a killed run
+# An output appears whole or not at all: a size limit, a signal in the middle and a killed run
 # leave the old file as it was; a closed pipe ends a program quietly; a failure goes down the pipe.
 . "$MC_ROOT/tests/cli/lib.bash"
 samples=$MC_ROOT/formats/samples
@@ -13,22 +13,6 @@ same a.mcz b.mcz # a pipe, a file and another run get the same bytes
 large | cat >b.mcz
 same a.mcz b.mcz
 no_temporaries
-
-# a full disk: a file system of its own, where that is allowed
-cat >full.sh <<'E2'
-mkdir disk
-mount -t tmpfs -o size=256k tmpfs disk || exit 77
-head -c 100 old.mcz >disk/a.mcz
-"$@" -o disk/a.mcz 2>err && exit 1
-grep -qx "mc-train: cannot write 'disk/a.mcz': No space left on device" err || { cat err; exit 1; }
-[ "$(ls -A disk)" = a.mcz ] || { ls -A disk; exit 1; }
-head -c 100 old.mcz | cmp - disk/a.mcz
-E2
-rc=0
-unshare -rm true 2>/dev/null && {
-    unshare -rm bash full.sh mc-train -q --data "$data" --no-augment --net mlp:20000 --epochs 1 || rc=$?
-}
-[ $rc = 0 ] || [ $rc = 77 ] || die "a full disk: $rc"
 
 # a limit on the size of files, which is a signal to those who do not know it
 rc=0
