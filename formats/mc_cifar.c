@@ -168,11 +168,10 @@ out:
 static int find_dir(const struct layout *l, const char *dir, char **out, struct mc_error *err)
 {
     struct stat st;
+    int rc = mc_import_folder(dir, err);
 
-    if (stat(dir, &st))
-        return mc_fail(err, MC_EFAIL, "cannot open '%s': %s", dir, strerror(errno));
-    if (!S_ISDIR(st.st_mode))
-        return mc_fail(err, MC_EINPUT, "%s: is not a folder", dir);
+    if (rc)
+        return rc;
     if (asprintf(out, "%s/%s", dir, l->dir) < 0) {
         *out = NULL;
         return mc_fail(err, MC_ENOMEM, "out of memory");

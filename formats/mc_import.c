@@ -6,17 +6,22 @@
 #include "mc_rng.h"
 #include "mc_synth.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const struct mc_importer mc_importers[] = {
-    {"cifar10", "60,000 photographs of 32x32 in 10 classes, the publisher's binary form", 1,
+    {"cifar10", "60,000 photographs of 32x32 in 10 classes, the publisher's binary form", 1, 0,
      mc_cifar10_open},
-    {"cifar100", "60,000 photographs of 32x32 in 100 classes, the publisher's binary form", 1,
+    {"cifar100", "60,000 photographs of 32x32 in 100 classes, the publisher's binary form", 1, 0,
      mc_cifar100_open},
-    {"synth", "shapes and textures in 10 classes, made here from --seed", 0, mc_synth_open},
-    {NULL, NULL, 0, NULL}};
+    {"tiny-imagenet", "photographs of 64x64 in 200 classes, the publisher's folders", 1, 1,
+     mc_tiny_imagenet_open},
+    {"folder", "JPEG and PNG files, one folder a class", 1, 1, mc_folder_open},
+    {"synth", "shapes and textures in 10 classes, made here from --seed", 0, 1, mc_synth_open},
+    {NULL, NULL, 0, 0, NULL}};
 
 int mc_import_open(struct mc_import **out, const char *name, const struct mc_import_opts *o,
                    struct mc_error *err)
@@ -36,9 +41,22 @@ int mc_import_open(struct mc_import **out, const char *name, const struct mc_imp
             return mc_fail(err, MC_EUSAGE, "%s lies in a folder: name it", name);
         if (!i->takes_dir && o->dir)
             return mc_fail(err, MC_EUSAGE, "%s takes no folder", name);
+        if (!i->takes_size && o->size)
+            return mc_fail(err, MC_EUSAGE, "%s has a size of its own: --size is not for it", name);
         return i->open(out, o, err);
     }
     return mc_fail(err, MC_EUSAGE, "there is no data set '%s' (there are: %s)", name, list);
+}
+
+int mc_import_folder(const char *dir, struct mc_error *err)
+{
+    struct stat st;
+
+    if (stat(dir, &st))
+        return mc_fail(err, MC_EFAIL, "cannot open '%s': %s", dir, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        return mc_fail(err, MC_EINPUT, "%s: is not a folder", dir);
+    return 0;
 }
 
 void mc_import_close(struct mc_import *s)
@@ -132,9 +150,12 @@ static void synth_close(struct mc_import *s)
 
 int mc_synth_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err)
 {
-    struct synth *y = calloc(1, sizeof *y);
+    struct synth *y = NULL;
 
-    if (!y)
+    if (o->size && (o->size < MC_SYNTH_MIN_SIZE || o->size > MC_SYNTH_MAX_SIZE))
+        return mc_fail(err, MC_EUSAGE, "--size %d: synth makes images from %d to %d", o->size,
+                       MC_SYNTH_MIN_SIZE, MC_SYNTH_MAX_SIZE);
+    if (!(y = calloc(1, sizeof *y)))
         return mc_fail(err, MC_ENOMEM, "out of memory");
     struct mc_dataset_info *info = &y->import.info;
     y->seed = o->seed;

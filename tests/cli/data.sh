@@ -162,7 +162,7 @@ fails 3 "train.bin" mc-data cifar100 hundred -o old.mcz
 fails 3 "data_batch_1.bin" mc-data cifar10 hundred -o old.mcz
 
 # usage
-fails 2 "there are: cifar10, cifar100, synth" mc-data cifar1000 set
+fails 2 "there are: cifar10, cifar100, tiny-imagenet, folder, synth" mc-data cifar1000 set
 fails 2 "name a data set" mc-data
 fails 2 "name it" mc-data cifar10
 fails 2 "takes no folder" mc-data synth set
@@ -172,7 +172,7 @@ fails 2 "--samples" mc-data synth --samples 1e3
 fails 2 "--size" mc-data synth --size 7
 fails 2 "--size" mc-data synth --size 257
 fails 2 "--shuffle" mc-data synth --shuffle -1
-fails 2 "are for synth" mc-data cifar10 set --seed 1
+fails 2 "is for synth" mc-data cifar10 set --seed 1
 fails 2 "has 10000" mc-data cifar10 set --split test --samples 10001 -o old.mcz
 same a.mcz old.mcz
 
