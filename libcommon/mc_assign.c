@@ -16,6 +16,7 @@
  * is a half). */
 #include "mc_assign.h"
 #include "mc_assign_scan.h"
+#include "mc_sum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -435,25 +436,12 @@ static size_t count_ties(struct work *w)
     return ties;
 }
 
-/* Sums in twice the precision (Neumaier). */
-struct sum {
-    double s, rest;
-};
-
-static void sum_add(struct sum *a, double x)
-{
-    double t = a->s + x;
-
-    a->rest += fabs(a->s) >= fabs(x) ? (a->s - t) + x : (x - t) + a->s;
-    a->s = t;
-}
-
 /* The bound is the sum of the rows' greatest value[i][j] + v[j], less the sum of v; what a row's
  * own entry falls short of its greatest is its part of the gap. */
 static void certify(struct work *w, struct mc_assignment *info)
 {
     const size_t n = w->n;
-    struct sum value = {0, 0}, gap = {0, 0};
+    struct mc_sum value = {0, 0}, gap = {0, 0};
     size_t edges = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -462,12 +450,12 @@ static void certify(struct work *w, struct mc_assignment *info)
         w->first[i] = edges;
         edges += w->scan->fine_tight(n, w->value + i * n, w->unit, row_top(w, i),
                                      fine_u(w, i) + TIE_UNITS, w->v, &best, w->c + edges);
-        sum_add(&value, own);
-        sum_add(&gap, best - (own + w->v[j]));
+        mc_sum_add(&value, own);
+        mc_sum_add(&gap, best - (own + w->v[j]));
     }
     w->first[n] = edges;
-    info->value = ldexp(value.s + value.rest, w->exponent - FINE_BITS);
-    info->gap = ldexp(gap.s + gap.rest, w->exponent - FINE_BITS);
+    info->value = ldexp(mc_sum_value(value), w->exponent - FINE_BITS);
+    info->gap = ldexp(mc_sum_value(gap), w->exponent - FINE_BITS);
     info->bound = info->value + info->gap;
     info->n_ties = count_ties(w);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Correlations from moments. */
+ * Correlations and distances from moments. */
 #include "mc_corr.h"
 
 #include "backend.h"
@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *const mc_measure_names[MC_N_MEASURES + 1] = {"correlation", "l2", NULL};
 
 /* Reciprocal standard deviations (times sqrt n), 0 for dead units. */
 static void scales(size_t K, double n, const double *sum, const double *sumsq, double *scale,
@@ -86,6 +88,26 @@ int mc_corr_tap(const struct mc_moments *m, size_t tap, double *value, char *dea
     return rc;
 }
 
+int mc_corr_tap_l2(const struct mc_moments *m, size_t tap, double *value, struct mc_error *err)
+{
+    const struct mc_tap_info *t = &m->taps.taps[tap];
+    const size_t K = t->count;
+    const double n = (double)t->samples, room = 1e-9 + n * 0x1p-52;
+    const double *sumsq_a = m->sums[tap] + 2 * K, *sumsq_b = sumsq_a + K, *cross = sumsq_b + K;
+    int rc = check_sums(t, m->sums[tap], err);
+
+    for (size_t i = 0; i < K && !rc; i++)
+        for (size_t j = 0; j < K; j++) {
+            double squares = sumsq_a[i] + sumsq_b[j], apart = squares - 2 * cross[i * K + j];
+            if (!isfinite(apart) || apart < -room * squares)
+                rc =
+                    mc_fail(err, MC_EINPUT, "tap %s: units %zu and %zu: no numbers have these sums",
+                            t->name, i, j);
+            value[i * K + j] = apart > 0 ? -(apart / n) : 0; /* below 0 only by rounding */
+        }
+    return rc;
+}
+
 static size_t widest(const struct mc_taps *t)
 {
     size_t K = 1;
@@ -100,9 +122,19 @@ struct tally {
     uint32_t *pairs, *alive_a, *alive_b;
 };
 
+static int tap_values(const struct mc_moments *m, size_t tap, enum mc_measure measure,
+                      double *value, char *dead_a, char *dead_b, struct mc_error *err)
+{
+    if (measure == MC_MEASURE_CORRELATION)
+        return mc_corr_tap(m, tap, value, dead_a, dead_b, err);
+    memset(dead_a, 0, m->taps.taps[tap].count);
+    memset(dead_b, 0, m->taps.taps[tap].count);
+    return mc_corr_tap_l2(m, tap, value, err);
+}
+
 static int group_matrix(struct mc_matrix_group *g, const struct mc_moments *m, size_t group,
-                        double *value, char *dead_a, char *dead_b, const struct tally *c,
-                        struct mc_error *err)
+                        enum mc_measure measure, double *value, char *dead_a, char *dead_b,
+                        const struct tally *c, struct mc_error *err)
 {
     const size_t K = g->size;
 
@@ -110,7 +142,7 @@ static int group_matrix(struct mc_matrix_group *g, const struct mc_moments *m, s
         const struct mc_tap_info *t = &m->taps.taps[i];
         if (t->group != group)
             continue;
-        int rc = mc_corr_tap(m, i, value, dead_a, dead_b, err);
+        int rc = tap_values(m, i, measure, value, dead_a, dead_b, err);
         if (rc)
             return rc;
         g->taps++;
@@ -130,13 +162,20 @@ static int group_matrix(struct mc_matrix_group *g, const struct mc_moments *m, s
         if (!c->alive_b[i])
             g->dead_b[g->n_dead_b++] = (int32_t)i;
     }
-    for (size_t i = 0; i < K * K; i++)
+    for (size_t i = 0; i < K * K; i++) {
         if (c->pairs[i] > 1)
             g->value[i] /= c->pairs[i];
+        /* 0 would be the best of all distances */
+        if (!c->pairs[i] && measure == MC_MEASURE_L2)
+            return mc_fail(err, MC_EINPUT,
+                           "group %s: no tap sees units %zu and %zu both: they have no distance",
+                           g->name, i / K, i % K);
+    }
     return 0;
 }
 
-int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, struct mc_error *err)
+int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, enum mc_measure measure,
+                     struct mc_error *err)
 {
     const size_t W = widest(&m->taps);
     double *value = NULL;
@@ -148,7 +187,7 @@ int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, struct
     /* a group's size is but a claim until taps that were counted bear it out */
     if ((rc = mc_taps_check(&m->taps, err)))
         return rc;
-    strcpy(out->measure, "correlation");
+    strcpy(out->measure, mc_measure_names[measure]);
     memcpy(out->at, m->taps.at, sizeof out->at);
     value = malloc(W * W * sizeof *value);
     dead = malloc(2 * W);
@@ -168,7 +207,7 @@ int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, struct
         if (!g->value || !g->dead_a || !g->dead_b || !counts)
             goto nomem;
         struct tally c = {counts, counts + K * K, counts + K * K + K};
-        if ((rc = group_matrix(g, m, i, value, dead, dead + W, &c, err)))
+        if ((rc = group_matrix(g, m, i, measure, value, dead, dead + W, &c, err)))
             goto out;
         free(counts);
         counts = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-corr: correlation of the units of two networks, or how well matched ones correlate. */
+ * mc-corr: how alike the units of two networks are, or how well matched ones correlate. */
 #include "mc_cli.h"
 #include "mc_corr.h"
 #include "mc_count.h"
@@ -11,20 +11,23 @@
 #include <string.h>
 
 static const char doc[] =
-    "Correlate the units of two networks: a matrices stream for mc-hungarian."
+    "Compare the units of two networks: a matrices stream for mc-hungarian."
     "\vReads moments (all shards of a run, in any order), or two networks' raw activations; they "
-    "are told apart by what is in them. Units that hardly vary correlate 0 with all and are told. "
+    "are told apart by what is in them. The measure is the correlation, in which units that hardly "
+    "vary have 0 with all and are told, or l2, the negative mean squared distance of the "
+    "activations as they are; both after or before the ReLU, as the moments were counted. "
     "With --signature, a table (TSV) instead: the mean correlation of each layer's units with "
     "those of the same place in the other network (identity), and with --perm with those that the "
     "permutation brings there (permuted); over all units, and over those that vary (_live).\n\n"
     "Examples:\n"
     "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -o p.mcz\n"
+    "  mc-acts --data train.mcz --at pre a.mcz b.mcz | mc-corr --measure l2 -o pre.mcz\n"
     "  mc-corr --signature --perm p.mcz moments.mcz > signature.tsv";
 
 enum { KEY_MEASURE = MC_KEY_TOOL, KEY_SIGNATURE, KEY_PERM, KEY_RAW };
 
 static const struct argp_option options[] = {
-    {"measure", KEY_MEASURE, "NAME", 0, "what the matrices hold: correlation", 0},
+    {"measure", KEY_MEASURE, "NAME", 0, "what the matrices hold: correlation (the default), l2", 0},
     {"signature", KEY_SIGNATURE, 0, 0, "print the mean matched correlation of each layer", 0},
     {"perm", KEY_PERM, "FILE", 0, "with --signature: also after this permutation", 0},
     {"raw", KEY_RAW, 0, 0, "take nothing but two networks' activations", 0},
@@ -37,10 +40,9 @@ static const struct argp_option options[] = {
 struct options {
     struct mc_cli cli;
     const char *perm;
-    int measure, signature, raw;
+    enum mc_measure measure;
+    int signature, raw;
 };
-
-static const char *const measures[] = {"correlation", NULL};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -48,7 +50,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
     switch (key) {
     case KEY_MEASURE:
-        o->measure = mc_parse_choice("--measure", arg, measures);
+        o->measure = (enum mc_measure)mc_parse_choice("--measure", arg, mc_measure_names);
         return 0;
     case KEY_SIGNATURE:
         o->signature = 1;
@@ -76,6 +78,8 @@ static void check_options(struct options *o)
                      o->cli.n_operands);
     if (o->perm && !o->signature)
         mc_cli_usage("--perm goes with --signature");
+    if (o->signature && o->measure != MC_MEASURE_CORRELATION)
+        mc_cli_usage("the signature is of correlations, not of '%s'", mc_measure_names[o->measure]);
     if (!o->cli.n_operands)
         o->cli.operands[o->cli.n_operands++] = "-";
     for (size_t i = 0; i < o->cli.n_operands; i++)
@@ -240,7 +244,7 @@ static int write_matrices(const struct mc_moments *m, const struct options *o, s
                           struct mc_error *err)
 {
     struct mc_matrices out = {0};
-    int rc = of_input(mc_corr_matrices(&out, m, err), o, err);
+    int rc = of_input(mc_corr_matrices(&out, m, o->measure, err), o, err);
 
     if (!rc)
         rc = mc_matrices_write(&out, o->cli.output, h, err);
@@ -260,7 +264,7 @@ static int run(const struct options *o, struct mc_error *err)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     if (o->cli.no_history)
         mc_history_hide(h);
-    mc_history_str(h, "measure", measures[o->measure]);
+    mc_history_str(h, "measure", mc_measure_names[o->measure]);
     if (o->cli.threads)
         omp_set_num_threads(o->cli.threads);
     rc = read_input(&m, o, h, err);

@@ -3,11 +3,13 @@
  * mc-hungarian: matrices to the permutation of greatest value, group by group, exactly. */
 #include "mc_assign.h"
 #include "mc_cli.h"
+#include "mc_constrained.h"
 #include "mc_matrices.h"
 #include "mc_permutation.h"
 
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char doc[] =
     "Match the units of two networks, each group by an optimal assignment."
@@ -17,16 +19,41 @@ static const char doc[] =
     "to the dual's bound, which proves the value greatest where it is 0 to rounding; the rows that "
     "an equally good permutation matches otherwise. Units that hardly vary are matched with what "
     "the others leave, and told.\n\n"
+    "With --constraint, the best permutation found of those that are not worse than the identity "
+    "in "
+    "other matrices, those before the ReLU, by a search over the constraint's multiplier: the gap "
+    "is then to what any such permutation can be worth, and -v adds the multiplier, how much "
+    "better "
+    "than the identity's the constraint's value is (slack), and the value without a constraint.\n\n"
     "Examples:\n"
     "  mc-hungarian matrices.mcz -o p.mcz\n"
+    "  mc-hungarian -v --constraint pre.mcz post.mcz -o p.mcz\n"
     "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -v -o p.mcz";
 
-static const struct argp_option options[] = {MC_OPTION_OUTPUT, MC_OPTION_THREADS,
-                                             MC_OPTION_NO_HISTORY, MC_OPTIONS_END};
+enum { KEY_CONSTRAINT = MC_KEY_TOOL };
+
+static const struct argp_option options[] = {
+    {"constraint", KEY_CONSTRAINT, "MATRICES", 0,
+     "of activations before the ReLU: nothing worse than the identity in these", 0},
+    MC_OPTION_OUTPUT,
+    MC_OPTION_THREADS,
+    MC_OPTION_NO_HISTORY,
+    MC_OPTIONS_END};
+
+struct options {
+    struct mc_cli cli;
+    const char *matrices, *constraint;
+};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    return mc_cli_option(state->input, key, arg, state);
+    struct options *o = state->input;
+
+    if (key == KEY_CONSTRAINT) {
+        o->constraint = arg;
+        return 0;
+    }
+    return mc_cli_option(&o->cli, key, arg, state);
 }
 
 static const struct argp argp = {options, parse, "[MATRICES.mcz]", doc, NULL, NULL, NULL};
@@ -41,16 +68,52 @@ static int perm_like(struct mc_perm *p, const struct mc_matrices *m, struct mc_e
     return rc;
 }
 
+static const char *file_name(const char *operand)
+{
+    return strcmp(operand, "-") ? operand : "stdin";
+}
+
+/* The constraint is of the same groups, and before the ReLU what the matrices are after it. */
+static int check_constraint(const struct mc_matrices *m, const struct mc_matrices *c,
+                            const struct options *o, struct mc_error *err)
+{
+    const char *file = file_name(o->constraint), *post = file_name(o->matrices);
+
+    if (strcmp(c->at, "pre"))
+        return mc_fail(err, MC_EINPUT, "%s: is of activations after the ReLU, not before it", file);
+    if (strcmp(m->at, "post"))
+        return mc_fail(err, MC_EINPUT, "%s: is of activations before the ReLU, not after it", post);
+    if (c->n_groups != m->n_groups)
+        return mc_fail(err, MC_EINPUT, "%s has %zu group%s, %s has %zu", file, c->n_groups,
+                       c->n_groups == 1 ? "" : "s", post, m->n_groups);
+    for (size_t k = 0; k < m->n_groups; k++) {
+        const struct mc_matrix_group *x = &m->groups[k], *y = &c->groups[k];
+        if (strcmp(x->name, y->name) || x->size != y->size)
+            return mc_fail(err, MC_EINPUT, "%s has %s of %zu units where %s has %s of %zu", file,
+                           y->name, y->size, post, x->name, x->size);
+    }
+    return 0;
+}
+
+static int assign_group(const struct mc_matrix_group *g, const struct mc_matrix_group *constraint,
+                        int32_t *col, struct mc_constrained *info, struct mc_error *err)
+{
+    if (constraint)
+        return mc_assign_constrained(g->size, g->value, constraint->value, col, info, err);
+    return mc_assign_max(g->size, g->value, col, &info->found, err);
+}
+
 /* Groups in parallel; of several failures that of the first group is told. */
-static int assign(struct mc_perm *p, struct mc_assignment *info, const struct mc_matrices *m,
-                  int threads, struct mc_error *err)
+static int assign(struct mc_perm *p, struct mc_constrained *info, const struct mc_matrices *m,
+                  const struct mc_matrices *c, int threads, struct mc_error *err)
 {
     size_t failed = m->n_groups;
 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (size_t k = 0; k < m->n_groups; k++) {
         struct mc_error mine = {0};
-        if (mc_assign_max(p->sizes[k], m->groups[k].value, p->perm[k], &info[k], &mine)) {
+        if (assign_group(&m->groups[k], c->n_groups ? &c->groups[k] : NULL, p->perm[k], &info[k],
+                         &mine)) {
 #pragma omp critical
             if (k < failed) {
                 failed = k;
@@ -61,47 +124,82 @@ static int assign(struct mc_perm *p, struct mc_assignment *info, const struct mc
     return failed < m->n_groups ? mc_fail_in(err, m->groups[failed].name) : 0;
 }
 
-static void report(const struct mc_cli *cli, const struct mc_matrices *m,
-                   const struct mc_assignment *info)
+static void report(const struct options *o, const struct mc_matrices *m,
+                   const struct mc_constrained *info)
 {
+    const struct mc_cli *cli = &o->cli;
+
     for (size_t k = 0; k < m->n_groups; k++) {
         const struct mc_matrix_group *g = &m->groups[k];
-        mc_detail(cli, "%s: %zu units, value %.9g (mean %.6f), gap %.2g, %zu in ties", g->name,
-                  g->size, info[k].value, info[k].value / (double)g->size, info[k].gap,
-                  info[k].n_ties);
+        const struct mc_assignment *found = &info[k].found;
+        char more[160] = "";
+
+        if (o->constraint)
+            snprintf(more, sizeof more, ", multiplier %.4g, slack %.4g, unconstrained %.9g",
+                     info[k].multiplier, info[k].slack, info[k].free_value);
+        mc_detail(cli, "%s: %zu units, value %.9g (mean %.6f), gap %.2g, %zu in ties%s", g->name,
+                  g->size, found->value, found->value / (double)g->size, found->gap, found->n_ties,
+                  more);
         if (g->n_dead_a || g->n_dead_b)
             mc_note(cli, "%s: of %zu units, %zu of a and %zu of b are dead and fill what is left",
                     g->name, g->size, g->n_dead_a, g->n_dead_b);
     }
 }
 
-static int run(const struct mc_cli *cli, struct mc_error *err)
+static int read_inputs(struct mc_matrices *m, struct mc_matrices *c, const struct options *o,
+                       struct mc_history *h, struct mc_error *err)
+{
+    int rc = mc_matrices_read(m, o->matrices, h, err);
+
+    if (rc || !o->constraint)
+        return rc;
+    if ((rc = mc_matrices_read(c, o->constraint, h, err)))
+        return rc;
+    mc_history_str(h, "constraint", c->measure);
+    return check_constraint(m, c, o, err);
+}
+
+static int write_permutation(const struct mc_perm *p, const struct mc_constrained *info,
+                             const struct options *o, struct mc_history *h, struct mc_error *err)
+{
+    struct mc_assignment *found = calloc(p->n_groups + 1, sizeof *found);
+
+    if (!found)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t k = 0; k < p->n_groups; k++)
+        found[k] = info[k].found;
+    int rc = mc_perm_write(p, found, o->cli.output, h, err);
+    free(found);
+    return rc;
+}
+
+static int run(const struct options *o, struct mc_error *err)
 {
     struct mc_history *h = mc_history_new("mc-hungarian");
-    struct mc_matrices m = {0};
+    struct mc_matrices m = {0}, constraint = {0};
     struct mc_perm p = {0};
-    struct mc_assignment *info = NULL;
-    int rc;
+    struct mc_constrained *info = NULL;
+    int threads = o->cli.threads ? o->cli.threads : omp_get_max_threads(), rc;
 
     if (!h)
         return mc_fail(err, MC_ENOMEM, "out of memory");
-    if (cli->no_history)
+    if (o->cli.no_history)
         mc_history_hide(h);
-    if ((rc = mc_cli_output_ready(cli, err)) ||
-        (rc = mc_matrices_read(&m, cli->n_operands ? cli->operands[0] : "-", h, err)) ||
-        (rc = perm_like(&p, &m, err)))
+    if ((rc = mc_cli_output_ready(&o->cli, err)) ||
+        (rc = read_inputs(&m, &constraint, o, h, err)) || (rc = perm_like(&p, &m, err)))
         goto out;
     if (!(info = calloc(m.n_groups + 1, sizeof *info))) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
-    if ((rc = assign(&p, info, &m, cli->threads ? cli->threads : omp_get_max_threads(), err)))
+    if ((rc = assign(&p, info, &m, &constraint, threads, err)))
         goto out;
-    report(cli, &m, info);
-    rc = mc_perm_write(&p, info, cli->output, h, err);
+    report(o, &m, info);
+    rc = write_permutation(&p, info, o, h, err);
 out:
     free(info);
     mc_perm_release(&p);
+    mc_matrices_release(&constraint);
     mc_matrices_release(&m);
     mc_history_free(h);
     return rc;
@@ -109,11 +207,14 @@ out:
 
 int main(int argc, char **argv)
 {
-    struct mc_cli cli = {0};
+    struct options o = {0};
     struct mc_error err = {0};
 
-    mc_cli_parse(&cli, &argp, argc, argv, &cli);
-    if (cli.n_operands > 1)
-        mc_cli_usage("takes one matrices stream, %zu are given", cli.n_operands);
-    return mc_cli_exit(&cli, run(&cli, &err), &err);
+    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    if (o.cli.n_operands > 1)
+        mc_cli_usage("takes one matrices stream, %zu are given", o.cli.n_operands);
+    o.matrices = o.cli.n_operands ? o.cli.operands[0] : "-";
+    if (o.constraint && !strcmp(o.constraint, "-") && !strcmp(o.matrices, "-"))
+        mc_cli_usage("only one input can be standard input");
+    return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

@@ -130,6 +130,17 @@ fails 3 "wide-a.acts: " mc-corr wide-a.acts wide-a.acts
 fails 3 "absurd.mcz: tap " mc-corr absurd.mcz
 fails 3 "no numbers have these sums" mc-corr --signature absurd.mcz
 
+# by distance: shards and raw streams make the same; no unit is dead; the planted permutation is found
+mc-corr --measure l2 dq.mcz -o l2.mcz 2>err && [ ! -s err ]
+mc-hungarian -q l2.mcz -o p.mcz
+mc-corr -q dq.mcz -o x.mcz
+/usr/bin/python3 "$MC_ROOT/tests/cli/recovered.py" planted.mcz p.mcz x.mcz layers.3.conv 3 17
+mc-corr --measure l2 m.mcz -o l2.mcz
+mc-corr --measure l2 s1-2.mcz s2-2.mcz -o x.mcz && agree 1e-10 l2.mcz x.mcz
+mc-corr --measure l2 a.acts b.acts -o x.mcz && agree 1e-10 l2.mcz x.mcz
+mc-info --json l2.mcz | grep -q '"measure": *"l2"'
+fails 3 "absurd.mcz: tap " mc-corr --measure l2 absurd.mcz
+
 # truncated; a stage that failed before; a full disk; an old output stays as it was
 head -c $(($(stat -c %s m.mcz) - 1)) m.mcz >cut.mcz
 cp c.mcz old.mcz
@@ -151,8 +162,9 @@ mc-corr --signature m.mcz >/dev/full 2>err || rc=$?
 fails 1 "cannot open 'nothing.mcz'" mc-corr nothing.mcz
 
 # what cannot be asked for
-fails 2 "there is no 'cosine' (there are: correlation)" mc-corr --measure cosine m.mcz
+fails 2 "there is no 'cosine' (there are: correlation, l2)" mc-corr --measure cosine m.mcz
 fails 2 "--perm goes with --signature" mc-corr --perm p.mcz m.mcz
+fails 2 "the signature is of correlations, not of 'l2'" mc-corr --measure l2 --signature m.mcz
 fails 2 "--raw takes two" mc-corr --raw a.acts
 fails 2 "only one input can be standard input" mc-corr --signature --perm - -
 rc=0

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# The matrices of two networks against NumPy's, in float64, of the same networks' raw activations.
+# The matrices of two networks against NumPy's, in float64, by correlation and by distance, of the same networks' raw activations.
 . "$MC_ROOT/tests/cli/lib.bash"
 . "$MC_ROOT/tests/cli/pair.bash"
 
 acts() { mc-acts -t 1 --data data.mcz --samples $images "$@"; }
 
 for at in post pre; do
-    acts --at $at a.mcz b.mcz | mc-corr -q -o c.mcz
+    acts --at $at a.mcz b.mcz -o m.mcz
+    mc-corr -q m.mcz -o c.mcz
+    mc-corr -q --measure l2 m.mcz -o l2.mcz
     acts --at $at --raw a.mcz -o a.acts
     acts --at $at --raw b.mcz -o b.acts
     /usr/bin/python3 - "$MC_ROOT" <<'END'
@@ -14,8 +16,9 @@ import sys
 sys.path.insert(0, sys.argv[1] + "/formats")
 import mcz
 import numpy as np
-a, b, c = (mcz.read(f) for f in ("a.acts", "b.acts", "c.mcz"))
-worst = 0
+a, b, c, l2 = (mcz.read(f) for f in ("a.acts", "b.acts", "c.mcz", "l2.mcz"))
+worst = farthest = 0
+assert l2.meta["measure"] == "l2" and l2.meta["at"] == c.meta["at"]
 for i, group in enumerate(c.meta["groups"]):
     name = "%d/%s" % (i, a.meta["taps"][i]["name"])
     K = group["size"]
@@ -27,7 +30,10 @@ for i, group in enumerate(c.meta["groups"]):
     want[group["dead_a"], :] = 0
     want[:, group["dead_b"]] = 0
     worst = max(worst, np.abs(c.tensors[group["name"]] - want).max())
-print("largest difference from NumPy: %.2g" % worst)
+    want = np.array([((u - y) ** 2).mean(1) for u in x])
+    farthest = max(farthest, (np.abs(l2.tensors[group["name"]] + want) / (1 + want)).max())
+print("largest difference from NumPy: %.2g; of a distance: %.2g" % (worst, farthest))
 assert len(c.tensors) == 8 and worst <= 1e-5, worst
+assert len(l2.tensors) == 8 and farthest <= 1e-11, farthest
 END
 done

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's correlations, in float64, of the activations that tests/parity/test_correlation.c makes too.
+"""NumPy's correlations and mean squared distances, in float64, of the activations that
+tests/parity/test_correlation.c makes too.
 
     tests/parity/make_correlation_golden.py > tests/parity/correlation_golden.tsv
 
@@ -45,16 +46,23 @@ def correlations(x, y):
     return np.where(np.isfinite(c), c, 0)
 
 
+def distances(x, y):
+    K = x.shape[1]
+    x, y = (v.astype(np.float64).transpose(1, 0, 2).reshape(K, -1) for v in (x, y))
+    return np.array([((x[i] - y) ** 2).mean(axis=1) for i in range(K)])
+
+
 def main():
     groups = {}
     for i, (group, K, pixels, add) in enumerate(TAPS):
-        groups.setdefault(group, []).append(correlations(*activations(i, K, pixels, add)))
+        x, y = activations(i, K, pixels, add)
+        groups.setdefault(group, []).append((correlations(x, y), distances(x, y)))
     out = sys.stdout
-    out.write("group\trow\tcolumn\tvalue\n")
+    out.write("group\trow\tcolumn\tcorrelation\tsquared_distance\n")
     for group, each in groups.items():
-        mean = sum(each) / len(each)
-        for (i, j), v in np.ndenumerate(mean):
-            out.write("%s\t%d\t%d\t%r\n" % (group, i, j, float(v)))
+        correlation, distance = (sum(v) / len(v) for v in zip(*each))
+        for (i, j), v in np.ndenumerate(correlation):
+            out.write("%s\t%d\t%d\t%r\t%r\n" % (group, i, j, float(v), float(distance[i, j])))
 
 
 main()

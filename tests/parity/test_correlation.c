@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Our correlations against NumPy's of the same activations: correlation_golden.tsv, made by
- * make_correlation_golden.py, which says what they are. */
+ * Our correlations and L2 distances against NumPy's of the same activations:
+ * correlation_golden.tsv, made by make_correlation_golden.py, which says what they are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,43 +78,68 @@ static void count(struct mc_moments *m, struct mc_error *err)
     }
 }
 
-static void correlations_are_numpys(void **unused)
+/* The largest difference between our matrices and a column of the golden table, each relative to
+ * 1 + the entry. */
+static double compare(const struct mc_matrices *m, int column)
 {
     const char *root = getenv("MC_ROOT");
-    struct mc_error err = {0};
-    struct mc_moments m = {0};
-    struct mc_matrices out = {0};
     char path[4096], line[200], group;
     size_t i, j, lines = 0;
-    double want, worst = 0;
+    double want[2], worst = 0;
 
-    (void)unused;
     snprintf(path, sizeof path, "%s/tests/parity/correlation_golden.tsv", root ? root : ".");
     FILE *f = fopen(path, "r");
     assert_non_null(f);
-    count(&m, &err);
-    assert_int_equal(mc_corr_matrices(&out, &m, &err), 0);
     assert_non_null(fgets(line, sizeof line, f));
     for (; fgets(line, sizeof line, f); lines++) {
-        assert_int_equal(sscanf(line, "%c\t%zu\t%zu\t%lf", &group, &i, &j, &want), 4);
-        const struct mc_matrix_group *g = &out.groups[group - 'p'];
+        assert_int_equal(sscanf(line, "%c\t%zu\t%zu\t%lf\t%lf", &group, &i, &j, &want[0], &want[1]),
+                         5);
+        const struct mc_matrix_group *g = &m->groups[group - 'p'];
         assert_true(i < g->size && j < g->size);
-        worst = fmax(worst, fabs(g->value[i * g->size + j] - want));
+        double ours = column ? -g->value[i * g->size + j] : g->value[i * g->size + j];
+        worst = fmax(worst, fabs(ours - want[column]) / (1 + fabs(want[column])));
     }
+    fclose(f);
     assert_int_equal(lines, 16 * 16 + 33 * 33);
     print_message("# largest difference from NumPy: %.2g\n", worst);
-    assert_true(worst <= 1e-11); /* the house's bound is 1e-5 */
+    return worst;
+}
+
+static void correlations_are_numpys(void **unused)
+{
+    struct mc_error err = {0};
+    struct mc_moments m = {0};
+    struct mc_matrices out = {0};
+
+    (void)unused;
+    count(&m, &err);
+    assert_int_equal(mc_corr_matrices(&out, &m, MC_MEASURE_CORRELATION, &err), 0);
+    assert_true(compare(&out, 0) <= 1e-11); /* the house's bound is 1e-5 */
     assert_int_equal(out.groups[1].n_dead_a, 1);
     assert_int_equal(out.groups[1].dead_a[0], 3);
     assert_int_equal(out.groups[1].dead_b[0], 5);
-    fclose(f);
+    mc_matrices_release(&out);
+    mc_moments_release(&m);
+}
+
+static void distances_are_numpys(void **unused)
+{
+    struct mc_error err = {0};
+    struct mc_moments m = {0};
+    struct mc_matrices out = {0};
+
+    (void)unused;
+    count(&m, &err);
+    assert_int_equal(mc_corr_matrices(&out, &m, MC_MEASURE_L2, &err), 0);
+    assert_true(compare(&out, 1) <= 1e-12);
     mc_matrices_release(&out);
     mc_moments_release(&m);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(correlations_are_numpys)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(correlations_are_numpys),
+                                       cmocka_unit_test(distances_are_numpys)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,6 +129,21 @@ static double reference(const struct fixture *f, size_t tap, size_t i, size_t j)
     return (double)(ab / sqrtl(aa * bb));
 }
 
+/* Mean of (x - y)^2, long double. */
+static double distance(const struct fixture *f, size_t tap, size_t i, size_t j)
+{
+    size_t K = f->taps[tap].count, hw = f->hw[tap];
+    long double n = (long double)(f->n * hw), sum = 0;
+
+    for (size_t s = 0; s < f->n; s++)
+        for (size_t p = 0; p < hw; p++) {
+            long double x = f->a[tap][(s * K + i) * hw + p];
+            long double y = f->b[tap][(s * K + j) * hw + p];
+            sum += (x - y) * (x - y);
+        }
+    return (double)(sum / n);
+}
+
 static void check_matrices(double mean, double tolerance)
 {
     struct fixture f;
@@ -137,7 +152,7 @@ static void check_matrices(double mean, double tolerance)
 
     make(&f, mean);
     count(&f);
-    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), 0);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), 0);
     assert_int_equal(out.n_groups, 2);
     assert_string_equal(out.measure, "correlation");
     assert_string_equal(out.at, "post");
@@ -185,7 +200,7 @@ static void dead_units_correlate_zero_and_are_listed(void **unused)
         f.b[2][(i / f.hw[2] * 20 + 6) * f.hw[2] + i % f.hw[2]] *= 1e-7f;
     unit_set(f.a[0], f.n, 11, f.hw[0], 2, 0); /* dead at one of two taps: half a correlation */
     count(&f);
-    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), 0);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), 0);
     const struct mc_matrix_group *p = &out.groups[0], *q = &out.groups[1];
     assert_int_equal(p->n_dead_a, 0);
     for (size_t j = 0; j < 11; j++)
@@ -214,7 +229,7 @@ static void a_tiny_but_live_unit_counts(void **unused)
     unit_set(f.b[2], f.n, 20, f.hw[2], 6, 0);
     f.b[2][(5 * 20 + 6) * f.hw[2] + 17] = .7f; /* fires at one pixel of one image */
     count(&f);
-    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), 0);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), 0);
     assert_int_equal(out.groups[1].n_dead_b, 0);
     assert_true(fabs(out.groups[1].value[6] - reference(&f, 2, 0, 6)) <= 1e-12);
     mc_matrices_release(&out);
@@ -234,7 +249,7 @@ static void taps_that_see_a_part_of_the_group(void **unused)
     f.sizes[1] = 31;
     f.taps[1].group = 1;
     f.taps[2].start = 11;
-    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), 0);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), 0);
     const double *q = out.groups[1].value;
     for (size_t i = 0; i < 31; i++)
         for (size_t j = 0; j < 31; j++) {
@@ -245,20 +260,125 @@ static void taps_that_see_a_part_of_the_group(void **unused)
         }
     mc_matrices_release(&out);
     f.sizes[1] = 32; /* nobody sees the last unit */
-    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
     assert_non_null(strstr(err.text, "unit 31"));
     mc_matrices_release(&out);
     f.sizes[1] = 1u << 24; /* told before a square of it is asked for */
-    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
     assert_non_null(strstr(err.text, "group q: unit 31"));
     f.sizes[1] = 31;
     f.taps[2].start = 12; /* a gap between two taps */
     f.sizes[1] = 32;
-    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
     assert_non_null(strstr(err.text, "unit 11"));
     f.taps[2].start = 11;
     f.sizes[1] = 30; /* a tap beyond the group */
-    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    mc_matrices_release(&out);
+    clear(&f);
+}
+
+static void l2_is_the_mean_squared_distance_uncentred_and_unscaled(void **unused)
+{
+    struct fixture f;
+    struct mc_matrices out = {0};
+    struct mc_error err = {0};
+
+    (void)unused;
+    make(&f, 3);
+    unit_set(f.a[2], f.n, 20, f.hw[2], 3, 0); /* dead units are at a distance like others */
+    unit_set(f.b[2], f.n, 20, f.hw[2], 5, 2);
+    unit_set(f.b[2], f.n, 20, f.hw[2], 6, 0);
+    strcpy(f.m.taps.at, "pre");
+    count(&f);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), 0);
+    assert_string_equal(out.measure, "l2");
+    assert_string_equal(out.at, "pre");
+    for (size_t g = 0; g < 2; g++) {
+        size_t K = out.groups[g].size;
+        assert_int_equal(out.groups[g].taps, g == 0 ? 2 : 1);
+        assert_int_equal(out.groups[g].n_dead_a + out.groups[g].n_dead_b, 0);
+        for (size_t i = 0; i < K; i++)
+            for (size_t j = 0; j < K; j++) {
+                double want =
+                    g ? distance(&f, 2, i, j) : (distance(&f, 0, i, j) + distance(&f, 1, i, j)) / 2;
+                assert_true(fabs(out.groups[g].value[i * K + j] + want) <= 1e-13 * (1 + want));
+            }
+    }
+    assert_true(out.groups[1].value[3 * 20 + 5] == -4);
+    assert_true(out.groups[1].value[3 * 20 + 6] == 0);
+    assert_false(signbit(out.groups[1].value[3 * 20 + 6])); /* as the files that others write */
+    mc_matrices_release(&out);
+    clear(&f);
+}
+
+static void l2_is_never_below_0_where_means_hide_it(void **unused)
+{
+    struct fixture f;
+    struct mc_matrices out = {0};
+    struct mc_error err = {0};
+
+    (void)unused;
+    make(&f, 1000);
+    for (size_t t = 0; t < TAPS; t++)
+        memcpy(f.b[t], f.a[t], f.n * f.taps[t].count * f.hw[t] * sizeof(float));
+    count(&f);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), 0);
+    for (size_t i = 0; i < 20; i++)
+        for (size_t j = 0; j < 20; j++) {
+            double d = -out.groups[1].value[i * 20 + j], want = distance(&f, 2, i, j);
+            assert_true(d >= 0 && fabs(d - want) <= 1e-8); /* of sums of 10^6 a sample */
+        }
+    mc_matrices_release(&out);
+    clear(&f);
+}
+
+static void l2_needs_every_pair_to_be_seen(void **unused)
+{
+    struct fixture f;
+    struct mc_matrices out = {0};
+    struct mc_error err = {0};
+
+    (void)unused;
+    make(&f, 0);
+    count(&f);
+    f.taps[1].group = 1;
+    f.sizes[1] = 31; /* units 0-10 at tap 1, 11-30 at tap 2: nobody sees 0 and 11 */
+    f.taps[2].start = 11;
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "group q: no tap sees units 0 and 11 both"));
+    mc_matrices_release(&out);
+    f.sizes[1] = 20; /* a part is seen twice: there the mean, elsewhere the one */
+    f.taps[2].start = 0;
+    f.taps[1].start = 9;
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), 0);
+    const double *q = out.groups[1].value;
+    assert_true(fabs(q[8 * 20 + 9] + distance(&f, 2, 8, 9)) <= 1e-13);
+    assert_true(fabs(q[9 * 20 + 19] + (distance(&f, 2, 9, 19) + distance(&f, 1, 0, 10)) / 2) <=
+                1e-13);
+    mc_matrices_release(&out);
+    clear(&f);
+}
+
+static void l2_refuses_what_cannot_be_sums(void **unused)
+{
+    struct fixture f;
+    struct mc_matrices out = {0};
+    struct mc_error err = {0};
+
+    (void)unused;
+    make(&f, 0);
+    count(&f);
+    double *cross = &f.sums[2][4 * 20 + 2 * 20 + 7], keep = *cross;
+    *cross = (f.sums[2][40 + 2] + f.sums[2][60 + 7]) / 2 * 1.001; /* a distance below 0 */
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "units 2 and 7"));
+    mc_matrices_release(&out);
+    *cross = keep;
+    f.sums[2][40] = 1e308;
+    f.sums[2][60] = 1e308; /* finite, their sum is not */
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "units 0 and 0"));
     mc_matrices_release(&out);
     clear(&f);
 }
@@ -274,25 +394,25 @@ static void what_cannot_be_sums_is_refused(void **unused)
     count(&f);
     uint64_t n = f.taps[2].samples;
     f.taps[2].samples = 1;
-    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
     mc_matrices_release(&out);
     f.taps[2].samples = n;
     double keep = f.sums[2][45];
     f.sums[2][45] = -1;
-    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
     mc_matrices_release(&out);
     f.sums[2][45] = keep;
     keep = f.sums[2][0];
     f.sums[2][0] = 1e300; /* finite, but its square is not, and no sum of squares bears it out */
-    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
     assert_non_null(strstr(err.text, "unit 0"));
     mc_matrices_release(&out);
     f.sums[2][0] = sqrt(f.sums[2][40] * (double)n) * 1.001;
-    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
     mc_matrices_release(&out);
     f.sums[2][0] = keep;
     f.sums[2][90] = NAN;
-    assert_int_equal(mc_corr_matrices(&out, &f.m, &err), MC_EINPUT);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
     mc_matrices_release(&out);
     clear(&f);
 }
@@ -382,6 +502,10 @@ int main(void)
         cmocka_unit_test(dead_units_correlate_zero_and_are_listed),
         cmocka_unit_test(a_tiny_but_live_unit_counts),
         cmocka_unit_test(taps_that_see_a_part_of_the_group),
+        cmocka_unit_test(l2_is_the_mean_squared_distance_uncentred_and_unscaled),
+        cmocka_unit_test(l2_is_never_below_0_where_means_hide_it),
+        cmocka_unit_test(l2_needs_every_pair_to_be_seen),
+        cmocka_unit_test(l2_refuses_what_cannot_be_sums),
         cmocka_unit_test(what_cannot_be_sums_is_refused),
         cmocka_unit_test(counting_is_the_same_bits_everywhere),
         cmocka_unit_test(signature_means_over_all_and_over_live_pairs),
