@@ -68,9 +68,10 @@ given := $(foreach word,$(subst \$(blank),,$(MAKEOVERRIDES)),$(if $(findstring =
 $(foreach name,$(filter-out $(known) -% Q V BUILD MAKE%,$(given)), \
     $(error there is no setting '$(name)' (there are: $(known))))
 
-ifneq ($(words $(OUT))$(findstring :,$(OUT))$(findstring %,$(OUT)),1)
-$(error OUT="$(OUT)": a folder's name without blanks, colons and percent signs is wanted)
+ifneq ($(words $(OUT))$(strip $(foreach c,: % $(comma) ',$(findstring $(c),$(OUT)))),1)
+$(error OUT="$(OUT)": a folder's name without blanks, colons, commas, quotes and percent signs is wanted)
 endif
+override OUT := $(patsubst %/,%,$(OUT))
 
 # A:B, or A:B:C where C is its curves' seed
 digits  = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst \

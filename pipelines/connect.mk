@@ -14,40 +14,50 @@
 # training.svg, table.tsv; the same of all pairs, mean and deviation, in OUT.
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
+everywhere := $(OUT) $(pairs:%=$(OUT)/%)
+logged     := $(if $(filter-out 0,$(EPOCHS)),network) $(if $(filter-out 0,$(CURVE_EPOCHS)),$(variants:%=curve-%))
+pictures   := path signature $(if $(logged),training)
 
-logged   := $(if $(filter-out 0,$(EPOCHS)),network) $(if $(filter-out 0,$(CURVE_EPOCHS)),$(variants:%=curve-%))
-pictures := path signature $(if $(logged),training)
+all: $(foreach where,$(everywhere),$(addprefix $(where)/,table.tsv $(pictures:%=%.svg) $(pictures:%=%.png))) \
+     $(if $(logged),$(OUT)/training.tsv)
 
-all: $(call each,table.tsv $(pictures:%=%.svg) $(pictures:%=%.png)) $(OUT)/table.tsv $(if $(logged),$(OUT)/training.tsv)
-
-# ---- a pair ----------------------------------------------------------------------------------------
-measures  = $(foreach path,$(paths),$(1)/$(path).tsv)
-summaries = $(foreach path,$(paths),$(1)/$(path).summary.tsv)
-title     = --title $(call quote,$(net-name) on $(data-name)$(1))
-of-pair   = $(call title,$(comma) seeds $(A) and $(B))
-# $(call series,KIND): its name in a legend
-series    = $(subst line-,straight$(comma) ,$(subst curve-,curve$(comma) ,$(1)))
-# only what was trained has a log
-logs      = $(if $(filter network,$(logged)),'network $(A)=$(a:.mcz=.log.json)' 'network $(B)=$(b:.mcz=.log.json)') \
-            $(foreach k,$(filter curve-%,$(logged)),'$(call series,$(k))=$(@D)/$(k).log.json')
-
-$(call each,table.tsv): $$(call measures,$$(@D)) $(here)table.awk
-	$(RUN) awk -f $(here)table.awk $(call summaries,$(@D)) > $@
-$(call each,path.svg path.png): $$(call measures,$$(@D))
-	$(RUN) mc-plot path --data test $(of-pair) \
-	    $(foreach k,$(paths),'$(call series,$(k))=$(@D)/$(k).tsv') -o $@
-$(call each,signature.svg signature.png): $$(@D)/signature.tsv
-	$(RUN) mc-plot signature $(of-pair) $< -o $@
-$(call each,training.svg training.png): $$(a) $$(b) $$(patsubst %,$$(@D)/%.mcz,$$(filter curve-%,$$(paths)))
-	$(RUN) mc-plot log $(of-pair) $(logs) -o $@
-
-# ---- all pairs -------------------------------------------------------------------------------------
-# which pairs they are of
+# which pairs OUT's tables and pictures are of
 $(OUT)/pairs: $(if $(call equal,$(PAIRS),$(file <$(OUT)/pairs)),,force)
 	@echo '$(PAIRS)' > $@
-names := -v network=$(call quote,$(net-name)) -v data=$(call quote,$(data-name))
-$(OUT)/table.tsv: $(measured) $(OUT)/pairs $(here)table.awk
-	$(RUN) awk -v spread=1 $(names) -f $(here)table.awk $(foreach p,$(pairs),$(call summaries,$(OUT)/$(p))) > $@
-$(OUT)/training.tsv: $(nets) $(curves) $(OUT)/pairs $(here)training.awk
-	$(RUN) awk $(names) -f $(here)training.awk $(if $(filter network,$(logged)),label=network $(nets:.mcz=.log.json)) \
-	    $(foreach k,$(filter curve-%,$(logged)),label=$(k) $(call each,$(k).log.json)) > $@
+
+# ---- tables ----------------------------------------------------------------------------------------
+summaries = $(foreach path,$(paths),$(1)/$(path).summary.tsv)
+names     := -v network=$(call quote,$(net-name)) -v data=$(call quote,$(data-name))
+table     := -f $(here)spread.awk -f $(here)table.awk
+training  := -f $(here)spread.awk -f $(here)training.awk
+
+$(call each,table.tsv): $$(call files,$(paths:=.tsv)) $(filter-out -f,$(table))
+	$(RUN) awk $(table) $(call summaries,$(@D)) > $@
+$(OUT)/table.tsv: $(measured) $(OUT)/pairs $(filter-out -f,$(table))
+	$(RUN) awk -v spread=1 $(names) $(table) $(foreach p,$(pairs),$(call summaries,$(OUT)/$(p))) > $@
+$(OUT)/training.tsv: $(nets) $(curves) $(OUT)/pairs $(filter-out -f,$(training))
+	$(RUN) awk $(names) $(training) $(if $(filter network,$(logged)),name=network $(nets:.mcz=.log.json)) \
+	    $(foreach k,$(filter curve-%,$(logged)),name=$(k) $(call each,$(k).log.json)) > $@
+
+# ---- pictures: of a pair in its folder, of all in OUT ----------------------------------------------
+of     = $(if $(filter $(OUT),$(@D)),$(pairs),$(notdir $(@D)))
+# $(call files,x y): those files of these pairs; $(call joined,FILES): as mc-plot takes them for one line
+files  = $(foreach pair,$(of),$(1:%=$(OUT)/$(pair)/%))
+joined = $(subst $(blank),$(comma),$(strip $(1)))
+series = $(subst line-,straight$(comma) ,$(subst curve-,curve$(comma) ,$(1)))
+title  = --title $(call quote,$(net-name) on $(data-name)$(comma) $(if $(word 5,$(of)),$(words $(of)) pairs,seeds \
+             $(subst $(blank),$(comma) ,$(subst -,–,$(of)))))
+ends   = $(sort $(subst -, ,$(of)))
+# networks one by one for a pair, in one line for several
+net-logs = $(if $(word 3,$(ends)),network=$(call joined,$(ends:%=$(OUT)/net-%.log.json)),\
+               $(foreach n,$(ends),'network $(n)=$(OUT)/net-$(n).log.json'))
+
+$(everywhere:%=%/path.svg) $(everywhere:%=%/path.png): $$(call files,$(paths:=.tsv))
+	$(RUN) mc-plot path --data test $(title) \
+	    $(foreach k,$(paths),'$(call series,$(k))=$(call joined,$(call files,$(k).tsv))') -o $@
+$(everywhere:%=%/signature.svg) $(everywhere:%=%/signature.png): $$(call files,signature.tsv)
+	$(RUN) mc-plot signature $(title) 'signature=$(call joined,$(call files,signature.tsv))' -o $@
+$(everywhere:%=%/training.svg) $(everywhere:%=%/training.png): $$(patsubst %,$(OUT)/net-%.mcz,$$(ends)) $$(call files,$(paths:=.mcz))
+	$(RUN) mc-plot log $(title) $(if $(filter network,$(logged)),$(net-logs)) \
+	    $(foreach k,$(filter curve-%,$(logged)),'$(call series,$(k))=$(call joined,$(call files,$(k).log.json))') -o $@
+$(addprefix $(OUT)/,$(pictures:%=%.svg) $(pictures:%=%.png)): $(OUT)/pairs

@@ -3,8 +3,10 @@
 # One table from the summaries that mc-eval writes of several paths (PATH.summary.tsv): a row a path, the
 # test set's accuracy at the ends, its mean, arc-length mean and minimum, and the loss barriers.
 #
+#   awk -f spread.awk -f table.awk 1-2/*.summary.tsv
+#
 # With -v spread=1 -v network=NET -v data=NAME: the same paths of several pairs, each number's mean and its
-# standard deviation (n-1; empty for one pair); `ends` is the mean of a pair's two ends.
+# standard deviation over the pairs; `ends` is the mean of a pair's two ends.
 BEGIN {
     FS = OFS = "\t"
     columns = split("end_a end_b mean arc_mean minimum at_t barrier_test_loss barrier_train_loss", title, " ")
@@ -36,18 +38,12 @@ $2 == "loss" { take($1 == "test" ? 7 : 8, $column["barrier"]) }
 END {
     for (i = 1; i <= paths; i++) {
         name = order[i]
-        k = n[name]
-        line = spread ? network OFS data OFS name OFS k : name
+        line = spread ? network OFS data OFS name OFS n[name] : name
         for (c = 1; c <= columns; c++) {
             form = c == 7 || c == 8 ? "%.4f" : "%.2f"
-            mean = squares = 0
-            for (j = 1; j <= k; j++)
-                mean += cell[name, j, c] / k
-            for (j = 1; j <= k; j++)
-                squares += (cell[name, j, c] - mean) ^ 2
-            line = line OFS sprintf(form, mean)
+            line = line OFS sprintf(form, mean(name, n[name], c))
             if (spread)
-                line = line OFS (k > 1 ? sprintf(form, sqrt(squares / (k - 1))) : "")
+                line = line OFS deviation(form, name, n[name], c)
         }
         print line
     }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# One table from the logs of trainings (--log-json): the last epoch's mean objective and its parts, which is
-# the paper's training loss; mean and standard deviation (n-1; empty for one) over the logs of a label.
+# One table from the logs of trainings (--log-json): the mean objective of the last epoch, which is the
+# paper's training loss, with its parts and the accuracy on the same batches; mean and standard deviation
+# over the logs that follow a name.
 #
-#   awk -v network=NET -v data=NAME -f training.awk label=network net-*.log.json label=curve 1-2/c.log.json
+#   awk -v network=NET -v data=NAME -f spread.awk -f training.awk name=network net-*.log.json name=curve c.log.json
 BEGIN {
     OFS = "\t"
     columns = split("objective loss decay accuracy", title, " ")
@@ -13,31 +14,25 @@ BEGIN {
     print head
 }
 FNR == 1 {
-    if (!n[label]++)
-        order[++labels] = label
+    if (!n[name]++)
+        order[++names] = name
 }
-function field(name) {
-    return match($0, "\"" name "\":[-+.eE0-9]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) : ""
+function field(key) {
+    return match($0, "\"" key "\":[-+.eE0-9]+") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : ""
 }
-# a log's last line stays
+# a log's last epoch stays
 /"event":"epoch"/ {
-    epochs[label] = field("epoch")
+    epochs[name] = field("epoch")
     for (c = 1; c <= columns; c++)
-        cell[label, n[label], c] = field(title[c])
+        cell[name, n[name], c] = field(title[c])
 }
 END {
-    for (i = 1; i <= labels; i++) {
-        label = order[i]
-        k = n[label]
-        line = network OFS data OFS label OFS k OFS epochs[label]
+    for (i = 1; i <= names; i++) {
+        name = order[i]
+        line = network OFS data OFS name OFS n[name] OFS epochs[name]
         for (c = 1; c <= columns; c++) {
             form = title[c] == "accuracy" ? "%.2f" : "%.4f"
-            mean = squares = 0
-            for (j = 1; j <= k; j++)
-                mean += cell[label, j, c] / k
-            for (j = 1; j <= k; j++)
-                squares += (cell[label, j, c] - mean) ^ 2
-            line = line OFS sprintf(form, mean) OFS (k > 1 ? sprintf(form, sqrt(squares / (k - 1))) : "")
+            line = line OFS sprintf(form, mean(name, n[name], c)) OFS deviation(form, name, n[name], c)
         }
         print line
     }

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What tables.sh prints: rows of networks and their curves, columns of data sets, from the tables of connect.mk.
+# It sets before: what (accuracy, loss), form (markdown, latex, tsv), and before each file label (or nothing).
+BEGIN {
+    FS = OFS = "\t"
+    tsv = form == "tsv"
+    latex = form == "latex"
+    parts = split(what == "accuracy" ? "ends arc_mean minimum" : "objective", part, " ")
+    # the first of these is a network's own row
+    first = what == "accuracy" ? 2 : 1
+    digits = what == "accuracy" ? "%.1f" : "%.3f"
+    if (tsv) {
+        head = "network" OFS "data" OFS "curve" OFS (what == "accuracy" ? "pairs" : "runs" OFS "epochs")
+        for (p = 1; p <= parts; p++)
+            head = head OFS part[p] OFS part[p] "_sd"
+        print head
+    }
+}
+function bad(text) {
+    printf "tables.sh: %s: %s\n", FILENAME, text > "/dev/stderr"
+    status = 3
+    exit
+}
+function get(name) {
+    if (!(name in column))
+        bad("line 1: there is no column '" name "'")
+    return $column[name]
+}
+function cell_of(p,   m, sd, text) {
+    m = get(part[p])
+    sd = get(part[p] "_sd")
+    if (m !~ /^-?[0-9.]+$/ || sd !~ /^[0-9.]*$/)
+        bad("line " FNR ": '" m "' and '" sd "' are no numbers")
+    text = sprintf(digits, m)
+    if (sd != "")
+        text = text (latex ? " \\pm " : " ± ") sprintf(digits, sd)
+    return latex ? "$" text "$" : text
+}
+FNR == 1 {
+    split("", column)
+    for (i = 1; i <= NF; i++)
+        column[$i] = i
+    folder = FILENAME
+    next
+}
+{
+    curve = get(what == "accuracy" ? "path" : "training")
+    if (curve !~ /^curve-/)
+        next
+    curve = substr(curve, 7)
+    net = label == "" ? get("network") : label
+    data = get("data")
+    if ((net, data, curve) in from)
+        bad(net " on " data " is in " from[net, data, curve] " too (NAME=OUT gives it another name)")
+    from[net, data, curve] = FILENAME
+    if (tsv) {
+        line = net OFS data OFS curve OFS (what == "accuracy" ? get("pairs") : get("runs") OFS get("epochs"))
+        for (p = 1; p <= parts; p++)
+            line = line OFS get(part[p]) OFS get(part[p] "_sd")
+        print line
+        next
+    }
+    if (!(net in seen_net)) {
+        seen_net[net] = 1
+        nets[++n_nets] = net
+    }
+    if (!(data in seen_data)) {
+        seen_data[data] = 1
+        sets[++n_sets] = data
+    }
+    if (!((net, curve) in seen_curve)) {
+        seen_curve[net, curve] = 1
+        curves[net, ++n_curves[net]] = curve
+    }
+    for (p = 1; p <= parts; p++)
+        cell[net, curve, data, p] = cell_of(p)
+    if (first > 1)
+        ends[net, data] = cell_of(1)
+}
+function text(t) {
+    if (latex)
+        gsub(/[_%&#$]/, "\\\\&", t)
+    else
+        gsub(/\|/, "\\|", t)
+    return t
+}
+# a row: its cells stand in row[1..n]
+function put(n,   i, line) {
+    line = (latex ? "" : "| ") row[1]
+    for (i = 2; i <= n; i++)
+        line = line (latex ? " & " : " | ") row[i]
+    print line (latex ? " \\\\" : " |")
+}
+END {
+    if (status || tsv)
+        exit status
+    width = 1 + n_sets * (parts - first + 1)
+    row[1] = latex ? "Model" : "model"
+    k = 1
+    for (s = 1; s <= n_sets; s++)
+        for (p = first; p <= parts; p++)
+            row[++k] = text(sets[s]) (what == "loss" ? "" : p == first ? ", mean" : ", min.")
+    if (latex) {
+        right = ""
+        for (i = 2; i <= width; i++)
+            right = right "r"
+        print "\\begin{tabular}{l" right "}\n\\toprule"
+    }
+    put(width)
+    if (!latex) {
+        for (i = 1; i <= width; i++)
+            row[i] = i == 1 ? "---" : "---:"
+        put(width)
+    }
+    for (i = 1; i <= n_nets; i++) {
+        net = nets[i]
+        if (latex)
+            print "\\midrule"
+        k = 1
+        row[1] = latex ? text(net) : "**" text(net) "**"
+        for (s = 1; s <= n_sets; s++)
+            for (p = first; p <= parts; p++)
+                row[++k] = p == first ? ends[net, sets[s]] : ""
+        put(width)
+        for (c = 1; c <= n_curves[net]; c++) {
+            k = 1
+            row[1] = text(curves[net, c])
+            for (s = 1; s <= n_sets; s++)
+                for (p = first; p <= parts; p++)
+                    row[++k] = cell[net, curves[net, c], sets[s], p]
+            put(width)
+        }
+    }
+    if (latex)
+        print "\\bottomrule\n\\end{tabular}"
+}
