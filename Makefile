@@ -78,7 +78,7 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk formats/*.py) \
 		pipelines/completion.bash $(DESTDIR)$(PREFIX)/share/mc
-	install pipelines/align.sh $(DESTDIR)$(PREFIX)/share/mc
+	install pipelines/align.sh pipelines/tables.sh $(DESTDIR)$(PREFIX)/share/mc
 	for n in $(NAMES); do ln -sfn ../../mc/completion.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$n; done
 

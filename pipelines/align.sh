@@ -61,9 +61,9 @@ a=${operands[0]} b=${operands[1]}
 # b is read twice, and the pipes are ours
 [ "$a" != - ] && [ "$b" != - ] && [ "$data" != - ] || wrong "inputs must be files"
 
-# the build folder's programs, where this is run from the source tree and they are not installed
-bin=$(cd "$(dirname "$0")/.." && pwd)/build/bin
-command -v mc-acts >/dev/null || PATH=$bin:$PATH
+# the programs beside this where none are on PATH: in the source tree, or installed in share/mc
+here=$(cd "$(dirname "$0")" && pwd)
+command -v mc-acts >/dev/null || PATH=$here/../build/bin:$here/../../bin:$PATH
 
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # stages share the cores
 

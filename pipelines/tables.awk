@@ -14,24 +14,24 @@ BEGIN {
         head = "network" OFS "data" OFS "curve" OFS (what == "accuracy" ? "pairs" : "runs" OFS "epochs")
         for (p = 1; p <= parts; p++)
             head = head OFS part[p] OFS part[p] "_sd"
-        print head
+        lines[n_lines = 1] = head
     }
 }
-function bad(text) {
-    printf "tables.sh: %s: %s\n", FILENAME, text > "/dev/stderr"
+function bad(file, text) {
+    printf "tables.sh: %s: %s\n", file, text > "/dev/stderr"
     status = 3
-    exit
+    exit 3
 }
 function get(name) {
     if (!(name in column))
-        bad("line 1: there is no column '" name "'")
+        bad(FILENAME, "line 1: there is no column '" name "'")
     return $column[name]
 }
 function cell_of(p,   m, sd, text) {
     m = get(part[p])
     sd = get(part[p] "_sd")
     if (m !~ /^-?[0-9.]+$/ || sd !~ /^[0-9.]*$/)
-        bad("line " FNR ": '" m "' and '" sd "' are no numbers")
+        bad(FILENAME, "line " FNR ": '" m "' and '" sd "' are no numbers")
     text = sprintf(digits, m)
     if (sd != "")
         text = text (latex ? " \\pm " : " ± ") sprintf(digits, sd)
@@ -41,24 +41,26 @@ FNR == 1 {
     split("", column)
     for (i = 1; i <= NF; i++)
         column[$i] = i
-    folder = FILENAME
     next
 }
 {
     curve = get(what == "accuracy" ? "path" : "training")
+    net = label == "" ? get("network") : label
+    data = get("data")
+    if (curve == "network" && !tsv)
+        ends[net, data] = cell_of(1)
     if (curve !~ /^curve-/)
         next
     curve = substr(curve, 7)
-    net = label == "" ? get("network") : label
-    data = get("data")
     if ((net, data, curve) in from)
-        bad(net " on " data " is in " from[net, data, curve] " too (NAME=OUT gives it another name)")
+        bad(FILENAME, net " on " data " is in " from[net, data, curve] " too (NAME=OUT gives it another name)")
     from[net, data, curve] = FILENAME
+    curves_of[FILENAME]++
     if (tsv) {
         line = net OFS data OFS curve OFS (what == "accuracy" ? get("pairs") : get("runs") OFS get("epochs"))
         for (p = 1; p <= parts; p++)
             line = line OFS get(part[p]) OFS get(part[p] "_sd")
-        print line
+        lines[++n_lines] = line
         next
     }
     if (!(net in seen_net)) {
@@ -93,8 +95,16 @@ function put(n,   i, line) {
     print line (latex ? " \\\\" : " |")
 }
 END {
-    if (status || tsv)
+    # an empty file has no line to notice it at
+    for (i = 1; i < ARGC && !status; i++)
+        if (ARGV[i] !~ /^label=/ && !curves_of[ARGV[i]])
+            bad(ARGV[i], "has no curves (CURVE_EPOCHS=0?)")
+    if (status)
         exit status
+    for (i = 1; i <= n_lines; i++)
+        print lines[i]
+    if (tsv)
+        exit
     width = 1 + n_sets * (parts - first + 1)
     row[1] = latex ? "Model" : "model"
     k = 1

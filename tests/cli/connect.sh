@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # connect.mk: the whole experiment; a second run does nothing; changed settings redo what they decide and
 # nothing else; a mistyped one costs nothing; killed and restarted, the same bytes, side by side too.
+# Several pairs: pairs.sh.
 . "$MC_ROOT/tests/cli/lib.bash"
 
 connect() {
@@ -10,21 +11,55 @@ connect() {
 # jobs ARGUMENTS...: the programs that a run starts
 jobs() { connect "$@" >log && { grep -o '^mc-[a-z]*' log || true; } | sort | uniq -c | awk '{ printf "%s ", $2 $1 }'; }
 
+connect -n >log
+grep -q '^mc-train' log && [ ! -e out ] || die 'make -n does something'
 connect >log
 [ "$(sed 1d out/1-2/table.tsv | cut -f 1 | paste -sd ' ')" = \
     'line-unaligned curve-unaligned line-aligned curve-aligned' ]
 for f in path signature training; do [ -s out/1-2/$f.svg ] && [ -s out/1-2/$f.png ]; done
 awk -F '\t' 'NF != 9 { exit 1 }' out/1-2/table.tsv || die "$(cat out/1-2/table.tsv)"
+for f in path signature training; do same out/$f.svg out/1-2/$f.svg; done
 [ -z "$(jobs)" ] || die "a second run works: $(cat log)"
 [ -z "$(connect -n | grep '^mc-')" ] || die 'make -n would work again'
-[ "$(jobs POINTS=5)" = 'mc-eval4 mc-plot2 ' ] || die "$(cat log)"
-[ "$(jobs POINTS=5 CURVE_EPOCHS=1)" = 'mc-bezier2 mc-eval2 mc-plot4 ' ] || die "$(cat log)"
-[ "$(jobs POINTS=5 CURVE_EPOCHS=1 MESSAGES=-v)" = '' ] || die "$(cat log)"
-connect POINTS=5 CURVE_EPOCHS=1 NET=mpl >log 2>&1 && die 'an unknown network passes'
-[ "$(jobs POINTS=5 CURVE_EPOCHS=1)" = '' ] || die "a mistake cost work: $(cat log)"
-connect EPOCH=3 2>err && die 'a misspelt setting passes'
-grep -q "no setting 'EPOCH'" err
-connect SEEDS='1 1' 2>/dev/null && die 'one network twice passes'
+[ "$(jobs POINTS=5)" = 'mc-eval4 mc-plot4 ' ] || die "$(cat log)"
+[ "$(jobs POINTS=5 CURVE_EPOCHS=1)" = 'mc-bezier2 mc-eval2 mc-plot8 ' ] || die "$(cat log)"
+set -- POINTS=5 CURVE_EPOCHS=1
+[ "$(jobs "$@" MESSAGES=-v)" = '' ] || die "$(cat log)"
+[ "$(jobs "$@" TEST_IMAGES=100)" = 'mc-data1 mc-eval4 mc-plot4 ' ] || die "$(cat log)"
+# of the alignment: from the stage on that the flags are for
+[ "$(jobs "$@" TEST_IMAGES=100 HUNGARIAN_FLAGS=-v)" = 'mc-bezier2 mc-corr1 mc-eval2 mc-hungarian1 mc-permute1 mc-plot12 ' ] ||
+    die "$(cat log)"
+set -- "$@" TEST_IMAGES=100 HUNGARIAN_FLAGS=-v
+[ "$(connect -n "$@" CORR_FLAGS='--measure correlation' | grep -c '^mc-\(acts\|corr --m\)')" = 1 ] || die 'mc-corr is not run again'
+[ "$(connect -n "$@" ACTS_FLAGS='--batch 7' | grep -c '^mc-acts.*--batch 7')" = 1 ] || die 'mc-acts is not run again'
+
+connect "$@" NET=mpl >log 2>&1 && die 'an unknown network passes'
+connect "$@" HUNGARIAN_FLAGS=--nothing >log 2>&1 && die 'an unknown option passes'
+rm out/1-2/table.tsv
+connect "$@" RUN=false >log 2>&1 && die 'a job that fails passes'
+[ ! -e out/1-2/table.tsv ] || die 'a table that failed is there'
+[ "$(jobs "$@")" = '' ] || die "a mistake cost work: $(cat log)"
+[ -s out/1-2/table.tsv ]
+# refused TEXT SETTING...: before anything is done
+refused() {
+    local text=$1
+    shift
+    connect "$@" >out.refused 2>err && die "passes: $*"
+    grep -qF "$text" err || die "$*: $(cat err)"
+    [ ! -s out.refused ] || die "$*: $(cat out.refused)"
+}
+refused "no setting 'EPOCH'" EPOCH=3
+refused 'PAIRS="1:1": two different seeds a pair' SEEDS='1 1'
+refused 'SEEDS="1 2 3": two seeds' SEEDS='1 2 3'
+refused 'SEEDS and PAIRS: one of them' SEEDS='1 2' PAIRS=1:2
+for pairs in 1 1:2:3:4 :1:2 1:2: 1:x 1-2; do refused "PAIRS=\"1:2 $pairs\": two different seeds a pair" PAIRS="1:2 $pairs"; done
+refused 'a pair is there twice' PAIRS='1:2 1:2:7'
+refused 'PAIRS="": a pair of seeds' PAIRS=
+refused 'CURVE_SEED="x": a number' CURVE_SEED=x
+for name in 'a b' a:b a,b "a'b" 'a%b' ''; do refused "OUT=\"$name\": a folder's name" OUT="$name"; done
+# what looks like a setting inside of one, quotes, blanks
+connect -n OUT=dry RUN='env A=B' TRAIN_FLAGS="--x 'a b' c=d" >log 2>&1 || die "$(cat log)"
+grep -q "^env A=B mc-train .*--net 'mlp:bn,16' " log && grep -qF "'\''a b'\'' c=d" log || die "$(cat log)"
 
 # killed in the middle, upstream settings changed, put back: other checkpoints are not taken up
 connect OUT=whole TRAIN_IMAGES=4096 EPOCHS=3 -j2 >log

@@ -19,6 +19,14 @@ for source in "$MC_ROOT"/tools/mc-*.c; do
     grep -q '\\fB\\-\\-version' "$page" && grep -q '^\.SH EXAMPLES' "$page" || fail "$page is thin"
     grep -q "_mc_complete" "moved/share/bash-completion/completions/$name" || fail "$name is not completed"
 done
+# the pipelines find the programs that they were installed with
+unset MC_BUILD
+PATH=/usr/bin:/bin
+make -f moved/share/mc/connect.mk TRAIN_IMAGES=64 NET=mlp:8 EPOCHS=0 THREADS=1 OUT=out out/1-2/b-aligned.mcz >log
+moved/share/mc/align.sh -d out/train.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
+cmp out/1-2/b-aligned.mcz aligned.mcz
+moved/share/mc/tables.sh -h >usage
+
 for f in "$MC_ROOT"/pipelines/*.{gp,mk,awk} "$MC_ROOT"/formats/mcz.py; do
     [ ! -e "$f" ] || cmp "$f" "moved/share/mc/${f##*/}"
 done
