@@ -214,3 +214,19 @@ int mc_measure_loss(struct mc_backend *be, const struct mc_span *span, const flo
     release(&p);
     return rc;
 }
+
+int mc_measure_bytes(struct mc_backend *be, const struct mc_span *span, size_t batch, size_t *bytes,
+                     struct mc_error *err)
+{
+    const struct mc_graph *g = span->graph;
+    const struct mc_plan_opts o = {.batch = batch};
+    struct mc_plan *plan = NULL;
+    int rc = be->plan_new(be, g, &o, &plan, err);
+
+    if (rc)
+        return rc;
+    *bytes = be->plan_bytes(plan) + (span->k + (span->k > 1)) * g->P * sizeof(float) +
+             batch * (size_t)(g->input[0] * g->input[1] * g->input[2]);
+    be->plan_free(plan);
+    return 0;
+}

@@ -53,4 +53,9 @@ MC_USE_RESULT int mc_measure_loss(struct mc_backend *be, const struct mc_span *s
                                   const struct mc_measure_watch *watch, struct mc_measured *out,
                                   struct mc_error *err);
 
+/* Device memory that a pass takes beside what it holds for each point: the plan, a batch, and the
+ * vectors. */
+MC_USE_RESULT int mc_measure_bytes(struct mc_backend *be, const struct mc_span *span, size_t batch,
+                                   size_t *bytes, struct mc_error *err);
+
 #endif

@@ -63,6 +63,19 @@ double mc_path_chord(size_t k, const double *gram, const double *c0, const doubl
     return sum > 0 ? sqrt(sum) : 0;
 }
 
+void mc_path_sample(const struct mc_curve *c, const double *gram, size_t T, double *t, double *coef,
+                    double *chord)
+{
+    const size_t k = c->n_points;
+
+    for (size_t i = 0; i < T; i++) {
+        t[i] = (double)i / (double)(T - 1);
+        mc_path_coefs(c->kind, k, t[i], coef + i * k);
+        if (i)
+            chord[i - 1] = mc_path_chord(k, gram, coef + (i - 1) * k, coef + i * k);
+    }
+}
+
 void mc_path_summarise(size_t T, const double *t, const double *value, const double *chord,
                        struct mc_path_summary *out)
 {
@@ -84,10 +97,14 @@ void mc_path_summarise(size_t T, const double *t, const double *value, const dou
             out->max = value[i];
             out->max_t = t[i];
         }
-        if (value[i] - line > out->barrier)
+        if (value[i] - line > out->barrier) {
             out->barrier = value[i] - line;
-        if (line - value[i] > out->dip)
+            out->barrier_t = t[i];
+        }
+        if (line - value[i] > out->dip) {
             out->dip = line - value[i];
+            out->dip_t = t[i];
+        }
         if (i + 1 < T) {
             area += chord[i] * .5 * (value[i] + value[i + 1]);
             length += chord[i];

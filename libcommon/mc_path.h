@@ -19,6 +19,11 @@ void mc_path_gram(size_t k, const float *const *points, size_t n, double *gram);
 /* Length of the chord between two points given by their coefficients. */
 double mc_path_chord(size_t k, const double *gram, const double *c0, const double *c1);
 
+/* T > 1 points at even t from 0 to 1: their t (T) and weights coef (T,k), and the chords between
+ * them (T-1). gram: (k,k) of the curve's points. */
+void mc_path_sample(const struct mc_curve *c, const double *gram, size_t T, double *t, double *coef,
+                    double *chord);
+
 /* What is reported of a quantity measured at T points t[i] of a path, t ascending from 0 to 1. */
 struct mc_path_summary {
     double first, last; /* at the ends */
@@ -26,8 +31,8 @@ struct mc_path_summary {
     double arc_mean;    /* by arc length: trapezoids over the chords (the paper's average) */
     double min, min_t;
     double max, max_t;
-    double barrier; /* max of value - line between the ends (for losses) */
-    double dip;     /* max of line - value (for accuracies) */
+    double barrier, barrier_t; /* max of value - line between the ends (for losses) */
+    double dip, dip_t;         /* max of line - value (for accuracies) */
 };
 /* chord: (T-1). A path of length 0 has arc_mean = mean. */
 void mc_path_summarise(size_t T, const double *t, const double *value, const double *chord,

@@ -6,7 +6,7 @@
 #define MC_REPORT_H
 
 #include "mc_measure.h"
-#include "mc_path.h"
+#include "mc_plane.h"
 
 #include <stdio.h>
 
@@ -23,9 +23,10 @@ struct mc_report {
     struct mc_reported data[MC_MAX_REPORTED];
     size_t n_data;
     size_t T;
-    const double *t;     /* (T); NULL: networks, not a path */
+    const double *t;     /* (T) of a path, */
+    const double *chord; /* (T-1), */
+    double (*xy)[2];     /* or (T) of a plane; both NULL: networks */
     const char *network; /* of a network: its name in messages */
-    const double *chord; /* (T-1) */
 };
 
 /* Every number of it is finite, or MC_EFAIL "the loss is not finite at t = ..."; a network's logits
@@ -40,11 +41,17 @@ void mc_report_row(const struct mc_report *r, FILE *f, const char *first, size_t
 void mc_report_json(const struct mc_report *r, FILE *f, size_t point);
 
 /* A path: its table, its summary's table (a row a data set and
- * quantity: first, last, mean, arc_mean, min, min_t, max, max_t, barrier; an accuracy's barrier is
- * how far it falls under the line between the ends), and both as one JSON object. */
+ * quantity: first, last, mean, arc_mean, min, min_t, max, max_t, barrier, barrier_t; an accuracy's
+ * barrier is how far it falls under the line between the ends), and both as one JSON object. */
 void mc_report_path(const struct mc_report *r, FILE *f);
 MC_USE_RESULT int mc_report_summary(const struct mc_report *r, FILE *f, struct mc_error *err);
 MC_USE_RESULT int mc_report_path_json(const struct mc_report *r, FILE *f, struct mc_error *err);
+
+/* A plane: columns x, y and the data sets'; its marks: mark, name, x, y, off; and both as one JSON
+ * object. Distances are Euclidean, in parameter space. */
+void mc_report_plane(const struct mc_report *r, FILE *f);
+void mc_report_marks(const struct mc_mark *m, size_t n, FILE *f);
+void mc_report_plane_json(const struct mc_report *r, const struct mc_mark *m, size_t n, FILE *f);
 
 /* The largest standard errors over the points. */
 void mc_report_errors(const struct mc_report *r, size_t data, double *loss_se, double *accuracy_se);

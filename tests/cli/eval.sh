@@ -13,6 +13,7 @@ mc-eval --data test.mcz n1.mcz n2.mcz >nets.tsv
 [ "$(head -n 1 nets.tsv)" = "$(printf 'network\ttest.loss\ttest.accuracy')" ]
 [ "$(column nets.tsv network | paste -sd ' ')" = 'n1.mcz n2.mcz' ]
 mc-eval --data test.mcz <n1.mcz >piped.tsv
+[ "$(column piped.tsv network)" = stdin ]
 same <(column piped.tsv test.loss) <(column nets.tsv test.loss | sed -n 1p)
 mc-eval --data - n1.mcz <test.mcz | tail -n 1 >p
 same p <(sed -n 2p nets.tsv)
@@ -37,6 +38,7 @@ for p, row in zip(o["points"], rows[1:]):
     assert all(abs(a - b) < 1e-4 for a, b in zip(row, got)), (row, got)
     assert p["train"]["images"] == 700 and p["held"]["images"] == 333
 s = {tuple(l.split("\t")[:2]): [float(x) for x in l.split("\t")[2:]] for l in list(open("s.tsv"))[1:]}
+assert sorted(s) == [(d, q) for d in ("held", "train") for q in ("accuracy", "loss")]
 for (data, q), v in s.items():
     j = o["summary"][data][q]
     loss = [p[data][q] for p in o["points"]]
@@ -46,6 +48,7 @@ for (data, q), v in s.items():
     assert abs(v[3] - (loss[0] / 4 + loss[1] / 2 + loss[2] / 4)) < 1e-3   # a straight line: even chords
     assert abs(v[4] - min(loss)) < 1e-3 and abs(v[6] - max(loss)) < 1e-3
     assert abs(v[8] - max(0, sign * (loss[1] - (loss[0] + loss[2]) / 2))) < 1e-3
+    assert v[9] == (.5 if v[8] > 0 else 0) and j["barrier_t"] == v[9]
     assert abs(j["barrier"] - v[8]) < 1e-3 and abs(j["arc_mean"] - v[3]) < 1e-3
 '
 # a subset says how far it may be off

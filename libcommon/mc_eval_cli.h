@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Evaluation at the command line: which data to measure on and to re-estimate batch norm on, how
+ * many images, checkpoint and progress; shared by networks, curves and planes. */
+#ifndef MC_EVAL_CLI_H
+#define MC_EVAL_CLI_H
+
+#include "mc_cli.h"
+#include "mc_report.h"
+#include "mc_sweep.h"
+
+enum {
+    MC_KEY_BN_DATA = 0x4900,
+    MC_KEY_BN_SAMPLES,
+    MC_KEY_BN_PLAIN,
+    MC_KEY_EVAL_SAMPLES,
+    MC_KEY_FULL,
+    MC_KEY_EVAL_BATCH,
+    MC_KEY_EVAL_CHECKPOINT,
+    MC_KEY_EVAL_EVERY,
+    MC_KEY_EVAL_RESUME
+};
+
+/* clang-format off */
+#define MC_EVAL_OPTIONS \
+    {"data", 'd', "[NAME=]FILE", 0, \
+     "measure on this dataset stream; NAME (default: its split) heads its columns; repeatable", 10}, \
+    {"bn-data", MC_KEY_BN_DATA, "FILE", 0, "re-estimate batch norm on this at each point", 20}, \
+    {"bn-samples", MC_KEY_BN_SAMPLES, "N", 0, "first N images of --bn-data (default 10000)", 20}, \
+    {"bn-plain", MC_KEY_BN_PLAIN, 0, 0, "re-estimate on images as they are, not augmented", 20}, \
+    {"samples", MC_KEY_EVAL_SAMPLES, "N", 0, \
+     "first N images of a data set whose split is train (default 10000)", 30}, \
+    {"full", MC_KEY_FULL, 0, 0, "all images, of training data and for batch norm too", 30}, \
+    {"batch", MC_KEY_EVAL_BATCH, "N", 0, "images at a time (default 128)", 30}, \
+    {"checkpoint", MC_KEY_EVAL_CHECKPOINT, "FILE", 0, \
+     "of a curve or plane: save the points that are done there", 35}, \
+    {"checkpoint-every", MC_KEY_EVAL_EVERY, "N", 0, "save it after each N points (default 16)", 35}, \
+    {"resume", MC_KEY_EVAL_RESUME, 0, 0, "go on from the checkpoint, if it is there", 35}
+/* clang-format on */
+
+struct mc_eval_cli {
+    const struct mc_cli *cli;
+    struct mc_report report;
+    const char *file[MC_MAX_REPORTED];               /* of report.data */
+    struct mc_dataset_reader *open[MC_MAX_REPORTED]; /* before the work begins; NULL once read */
+    const char *bn_data, *checkpoint;
+    uint64_t batch, samples, bn_samples, every;
+    int bn_plain, full, resume, samples_given, bn_samples_given, every_given;
+    int say_memory; /* before the work */
+    struct mc_progress progress;
+};
+
+void mc_eval_cli_defaults(struct mc_eval_cli *e, const struct mc_cli *cli);
+/* ARGP_ERR_UNKNOWN for what is not an option of evaluation. */
+error_t mc_eval_cli_option(struct mc_eval_cli *e, int key, const char *arg);
+/* Options that contradict each other, and standard input twice, are usage errors. Call after
+ * parsing. */
+void mc_eval_cli_check(const struct mc_eval_cli *e);
+/* What is missing or cannot be written is told before anything is measured: the files besides
+ * --output, and the data sets. */
+MC_USE_RESULT int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error *err);
+/* Measure the span's points into report.data. own: (S) statistics where --bn-data is none, or NULL:
+ * then networks with batch norm are MC_EUSAGE "`what` needs --bn-data". identity: as in mc_sweep.
+ */
+MC_USE_RESULT int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be,
+                                      const struct mc_span *span, const float *own,
+                                      const char *what, const struct mc_state_setting *identity,
+                                      size_t n_identity, struct mc_error *err);
+void mc_eval_cli_release(struct mc_eval_cli *e);
+
+#endif
