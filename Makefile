@@ -76,7 +76,8 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 		share/bash-completion/completions)
 	install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk formats/*.py) \
+	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk formats/*.py \
+		formats/*.json) \
 		pipelines/completion.bash $(DESTDIR)$(PREFIX)/share/mc
 	install pipelines/align.sh pipelines/tables.sh $(DESTDIR)$(PREFIX)/share/mc
 	for n in $(NAMES); do ln -sfn ../../mc/completion.bash \

@@ -169,6 +169,8 @@ MC_USE_RESULT int mc_graph_finish(struct mc_graph *g, struct mc_error *err);
 /* ---- the same graph in a stream ---------------------------------------------------------------
  */
 void mc_graph_pack(const struct mc_graph *g, struct mc_pack *out);
+/* A hash of what mc_graph_pack packs (MC_ID_LEN). MC_ENOMEM. */
+MC_USE_RESULT int mc_graph_id(const struct mc_graph *g, char *id, struct mc_error *err);
 /* Untrusted input: every number is bounded. *out is finished. MC_EINPUT names the node. */
 MC_USE_RESULT int mc_graph_unpack(struct mc_graph **out, const msgpack_object *map,
                                   struct mc_error *err);

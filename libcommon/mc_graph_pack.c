@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 /* ---- packing -------------------------------------------------------------------------------- */
 
@@ -163,6 +164,24 @@ void mc_graph_pack(const struct mc_graph *g, struct mc_pack *out)
             mc_pack_str(out, g->nodes[n->in[k]].name);
         pack_settings(out, g, n);
     }
+}
+
+int mc_graph_id(const struct mc_graph *g, char *id, struct mc_error *err)
+{
+    struct mc_pack p;
+    int rc = 0;
+
+    mc_pack_init(&p);
+    mc_graph_pack(g, &p);
+    if (p.failed) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    } else {
+        XXH128_hash_t h = XXH3_128bits(p.buf.data, p.buf.size);
+        snprintf(id, MC_ID_LEN, "%016llx%016llx", (unsigned long long)h.high64,
+                 (unsigned long long)h.low64);
+    }
+    mc_pack_release(&p);
+    return rc;
 }
 
 /* ---- unpacking ------------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
  * The networks by name: the small ones layer by layer, the large ones in files of their own. */
 #include "mc_nets.h"
 
+#include "mc_graph_json.h"
 #include "mc_nets_build.h"
 
 #include <stdio.h>
@@ -92,7 +93,7 @@ static const struct builder BUILDERS[] = {
 const char *mc_net_list(void)
 {
     return "tinyten, resnet[:depth[,width]] (resnet20, resnet32, ...), googlenet, "
-           "vgg[:[bn,]depth[,width]], mlp[:[bn,]width,...]";
+           "vgg[:[bn,]depth[,width]], mlp[:[bn,]width,...], FILE.json";
 }
 
 int mc_net_numbers(const char *args, int *out, int n)
@@ -111,6 +112,27 @@ int mc_net_numbers(const char *args, int *out, int n)
     }
 }
 
+/* A graph file says itself what it takes; it has to be what there is. Its pixels are normalised as
+ * it says. */
+static int from_file(struct mc_graph **out, const char *path, const struct mc_net_spec *s,
+                     struct mc_error *err)
+{
+    struct mc_graph *g = NULL;
+    int rc = mc_graph_json_read(&g, path, err);
+
+    if (!rc && (g->input[0] != s->channels || g->input[1] != s->height || g->input[2] != s->width ||
+                g->classes != s->classes))
+        rc = mc_fail(err, MC_EINPUT,
+                     "%s: takes images of %dx%dx%d in %d classes, the data's are %dx%dx%d in %d",
+                     path, g->input[0], g->input[1], g->input[2], g->classes, s->channels,
+                     s->height, s->width, s->classes);
+    if (rc)
+        mc_graph_free(g);
+    else
+        *out = g;
+    return rc;
+}
+
 int mc_net_build(struct mc_graph **out, const char *name, const struct mc_net_spec *spec,
                  struct mc_error *err)
 {
@@ -121,6 +143,8 @@ int mc_net_build(struct mc_graph **out, const char *name, const struct mc_net_sp
     int rc = 0;
 
     *out = NULL;
+    if (mc_graph_json_is(name))
+        return from_file(out, name, spec, err);
     for (size_t i = 0; i < N_BUILDERS; i++)
         if (strlen(BUILDERS[i].name) == len && !strncmp(BUILDERS[i].name, name, len))
             b = &BUILDERS[i];

@@ -3,7 +3,9 @@
  * mc-info: what a stream holds and where it comes from. It always reads to the end: of a damaged or
  * truncated stream nothing is printed. */
 #include "mc_cli.h"
+#include "mc_graph_json.h"
 #include "mc_json.h"
+#include "mc_json_object.h"
 #include "mc_stream.h"
 
 #include <inttypes.h>
@@ -11,15 +13,16 @@
 
 struct options {
     struct mc_cli cli;
-    int check, json;
+    int check, json, graph;
 };
 
-enum { KEY_CHECK = MC_KEY_TOOL, KEY_JSON };
+enum { KEY_CHECK = MC_KEY_TOOL, KEY_JSON, KEY_GRAPH };
 
 /* clang-format off */
 static const struct argp_option options[] = {
     {"check", KEY_CHECK, 0, 0, "one line for each sound stream, an error for each other one", 0},
     {"json", KEY_JSON, 0, 0, "one JSON object a line for each stream", 0},
+    {"graph", KEY_GRAPH, 0, 0, "the network in weights or a curve, as a graph file for --net", 0},
     MC_OPTIONS_END,
 };
 /* clang-format on */
@@ -27,7 +30,8 @@ static const struct argp_option options[] = {
 static const char doc[] = "Print a stream's kind, content id, meta data, history and tensors.\v"
                           "Examples:\n"
                           "  mc-data synth --split test --size 100 | mc-info\n"
-                          "  mc-info --check *.mcz";
+                          "  mc-info --check *.mcz\n"
+                          "  mc-info --graph a.mcz > mine.json";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -40,6 +44,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_JSON:
         o->json = 1;
         return 0;
+    case KEY_GRAPH:
+        o->graph = 1;
+        return 0;
     default:
         return mc_cli_option(&o->cli, key, arg, state);
     }
@@ -50,47 +57,6 @@ static const struct argp argp = {options, parse, "[FILE...]", doc, NULL, NULL, N
 /* ---- JSON -------------------------------------------------------------------------------------
  */
 
-/* As deep as the reader lets an object be. */
-static void json_object(const msgpack_object *o)
-{
-    switch (o->type) {
-    case MSGPACK_OBJECT_BOOLEAN:
-        fputs(o->via.boolean ? "true" : "false", stdout);
-        return;
-    case MSGPACK_OBJECT_POSITIVE_INTEGER:
-        printf("%" PRIu64, o->via.u64);
-        return;
-    case MSGPACK_OBJECT_NEGATIVE_INTEGER:
-        printf("%" PRId64, o->via.i64);
-        return;
-    case MSGPACK_OBJECT_FLOAT32:
-    case MSGPACK_OBJECT_FLOAT64:
-        mc_json_num(stdout, o->via.f64);
-        return;
-    case MSGPACK_OBJECT_STR:
-        mc_json_text(stdout, o->via.str.ptr, o->via.str.size);
-        return;
-    case MSGPACK_OBJECT_ARRAY:
-        for (uint32_t i = 0; i < o->via.array.size; i++) {
-            putchar(i ? ',' : '[');
-            json_object(&o->via.array.ptr[i]);
-        }
-        fputs(o->via.array.size ? "]" : "[]", stdout);
-        return;
-    case MSGPACK_OBJECT_MAP:
-        for (uint32_t i = 0; i < o->via.map.size; i++) {
-            putchar(i ? ',' : '{');
-            json_object(&o->via.map.ptr[i].key);
-            putchar(':');
-            json_object(&o->via.map.ptr[i].val);
-        }
-        fputs(o->via.map.size ? "}" : "{}", stdout);
-        return;
-    default: /* nil, and bytes that no kind has */
-        fputs("null", stdout);
-    }
-}
-
 static void print_json(const struct mc_reader *r)
 {
     fputs("{\"file\":", stdout);
@@ -100,9 +66,9 @@ static void print_json(const struct mc_reader *r)
         printf("%s\"%s\"", i ? "," : "", mc_reader_input(r, i));
     printf("],\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"meta\":", mc_reader_records(r),
            mc_reader_bytes(r));
-    json_object(mc_reader_meta(r));
+    mc_json_object(stdout, mc_reader_meta(r));
     fputs(",\"history\":", stdout);
-    json_object(mc_reader_history(r));
+    mc_json_object(stdout, mc_reader_history(r));
     fputs(",\"tensors\":[", stdout);
     for (size_t i = 0; i < mc_reader_n_tensors(r); i++) {
         const struct mc_tensor *t = mc_reader_tensor(r, i);
@@ -144,7 +110,7 @@ static void print_value(const msgpack_object *o)
     else if (o->type == MSGPACK_OBJECT_FLOAT32 || o->type == MSGPACK_OBJECT_FLOAT64)
         fputs(mc_shortest(number, o->via.f64), stdout);
     else
-        json_object(o);
+        mc_json_object(stdout, o);
 }
 
 /* Lists of numbers and short texts are shown, what holds more is only counted. */
@@ -246,6 +212,22 @@ static void print_check(const struct mc_reader *r)
     putchar('\n');
 }
 
+static int print_graph(const struct mc_reader *r, struct mc_error *err)
+{
+    const msgpack_object *map = mc_get_opt(mc_reader_meta(r), "graph");
+    struct mc_graph *g = NULL;
+    int rc = 0;
+
+    if (!map)
+        return mc_fail(err, MC_EINPUT, "%s: is a %s stream, without a network", mc_reader_name(r),
+                       mc_reader_kind(r));
+    if ((rc = mc_graph_unpack(&g, map, err)))
+        return mc_fail_in(err, mc_reader_name(r));
+    rc = mc_graph_json_print(stdout, g, err);
+    mc_graph_free(g);
+    return rc;
+}
+
 static int show(const struct options *o, const char *path, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
@@ -255,7 +237,9 @@ static int show(const struct options *o, const char *path, struct mc_error *err)
         rc = mc_reader_rest(r, NULL, err);
     if (rc)
         goto out;
-    if (o->json)
+    if (o->graph)
+        rc = print_graph(r, err);
+    else if (o->json)
         print_json(r);
     else if (!o->check)
         print(r, o->cli.verbose);
@@ -293,5 +277,7 @@ int main(int argc, char **argv)
     struct mc_error err = {0};
 
     mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    if (o.check + o.json + o.graph > 1)
+        mc_cli_usage("only one of --check, --json and --graph");
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

@@ -2,6 +2,7 @@
  *
  * mc-train: a data set in, a trained network out. */
 #include "mc_fit_cli.h"
+#include "mc_graph_json.h"
 
 #include <string.h>
 
@@ -15,7 +16,8 @@ enum { KEY_INIT = MC_KEY_TOOL };
 
 /* clang-format off */
 static const struct argp_option options[] = {
-    {"net", 'n', "NAME", 0, "network to build: tinyten, mlp[:[bn,]WIDTH,...]", 10},
+    {"net", 'n', "NAME", 0, "network to build: tinyten, resnet20, resnet[:DEPTH[,WIDTH]], googlenet, "
+     "vgg[:[bn,]DEPTH[,WIDTH]], mlp[:[bn,]WIDTH,...], or a graph file, NAME.json", 10},
     {"data", 'd', "FILE", 0, "dataset stream to train on (- for standard input)", 10},
     {"init", KEY_INIT, "FILE", 0, "begin with these weights instead of new ones", 10},
     {"lr", MC_KEY_LR, "X", 0, "learning rate (default 0.1)", 20},
@@ -77,12 +79,28 @@ static int begin(const struct options *o, const struct mc_resident *data, struct
     return rc;
 }
 
+/* A file's name does not say what network it holds: its graph does. */
+static int note_graph(const struct options *o, const struct mc_weights *w, struct mc_history *h,
+                      struct mc_state_setting *setting, struct mc_error *err)
+{
+    char id[MC_ID_LEN] = "";
+
+    if (!o->net || !mc_graph_json_is(o->net))
+        return 0;
+    int rc = mc_graph_id(w->graph, id, err);
+    if (!rc)
+        mc_history_str(h, "graph", id);
+    snprintf(setting->value, sizeof setting->value, "%s", id);
+    return rc;
+}
+
 static int run(struct options *o, struct mc_error *err)
 {
     struct mc_backend *be = NULL;
     struct mc_resident data = {0};
     struct mc_weights w = {0};
     struct mc_linear objective;
+    struct mc_state_setting identity[] = {{.name = "net"}, {.name = "init"}, {.name = "graph"}};
     struct mc_history *h = mc_history_new(o->cli.tool);
     int rc = h ? mc_cli_output_ready(&o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
@@ -102,6 +120,8 @@ static int run(struct options *o, struct mc_error *err)
         mc_history_hide(h);
     o->fit.fit.seed = o->cli.seed;
     mc_history_str(h, "net", w.graph->net);
+    if ((rc = note_graph(o, &w, h, &identity[2], err)))
+        goto out;
     if (o->fit.fit.epochs)
         mc_fit_cli_history(&o->fit, h);
     else
@@ -111,12 +131,11 @@ static int run(struct options *o, struct mc_error *err)
               (unsigned long long)data.info.n, data.info.name,
               (double)data.info.n * (double)mc_dataset_image_bytes(&data.info) / 1e6, be->describe);
     if (o->fit.fit.epochs) {
-        struct mc_state_setting identity[] = {{.name = "net"}, {.name = "init"}};
         snprintf(identity[0].value, sizeof identity[0].value, "%s", w.graph->net);
         snprintf(identity[1].value, sizeof identity[1].value, "%s", w.id);
         mc_linear_network(&objective, &w);
-        rc = mc_fit_cli_run(&o->fit, &o->cli, be, w.graph, &data, &objective.objective, identity, 2,
-                            err);
+        rc = mc_fit_cli_run(&o->fit, &o->cli, be, w.graph, &data, &objective.objective, identity,
+                            *identity[2].value ? 3 : 2, err);
     }
     if (!rc)
         rc = mc_weights_write(&w, o->cli.output, h, err);
