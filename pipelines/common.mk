@@ -19,7 +19,7 @@
 DATA         ?= synth#          a data set of mc-data: cifar10, cifar100, tiny-imagenet, folder, synth
 DATA_DIR     ?=#                where the publisher's files lie
 DATA_SEED    ?= 1#              of synth
-DATA_FLAGS   ?=#                more for mc-data, of both splits: --size 32
+DATA_FLAGS   ?= $(if $(filter googlenet,$(NET)),$(if $(filter tiny-imagenet,$(DATA)),--size 32))# for mc-data, both splits
 TRAIN_IMAGES ?=#                first images of each split; empty: all
 TEST_IMAGES  ?=
 NET          ?= tinyten#        a network of mc-train, by name or FILE.json
@@ -29,7 +29,7 @@ CURVE_SEED   ?= 1#              of the first pair's curves; the next pairs' coun
 EPOCHS       ?= 250
 CURVE_EPOCHS ?= $(EPOCHS)
 LR           ?= 0.1
-CURVE_LR     ?= 0.01
+CURVE_LR     ?= $(if $(filter cifar100,$(DATA)),0.1,0.01)# the paper's
 BATCH        ?= 128
 SCHEDULE     ?= step
 CURVE_SCHEDULE ?= $(SCHEDULE)

@@ -7,11 +7,16 @@
 #        EPOCHS=20 CURVE_EPOCHS=20 OUT=out
 #   make -f pipelines/connect.mk DATA=cifar10 DATA_DIR=~/data NET=resnet32 PAIRS="1:2 3:4 5:6" OUT=out -j2
 #
-# Every job is one program, behind $(RUN): RUN="srun -c 2" sends each to a cluster,
-# -j runs them side by side. An interrupted run goes on where it was. Each result keeps the settings that
-# made it in RESULT.settings, and is made again when they differ from those asked for: a mistyped setting
-# costs nothing. common.mk lists the settings. What a pair gives lies in OUT/A-B: path.svg, signature.svg,
-# training.svg, table.tsv; the same of all pairs, mean and deviation, in OUT.
+# Every job is one program, behind $(RUN): RUN="srun -c 2 --mem 4G" sends each to a cluster; -j runs them
+# side by side, each with THREADS threads. An interrupted run goes on where it was. Each result keeps the
+# settings that made it in RESULT.settings, and is made again when they differ from those asked for: a mistyped setting costs
+# nothing. common.mk lists the settings.
+#
+# What a pair gives lies in OUT/A-B: path, signature and training (.svg, .png), table.tsv. The same of all
+# pairs, mean and standard deviation, lies in OUT, with training.tsv; tables.sh makes one table of several OUT.
+#
+# Memory: a training holds the decoded data set (-v says how much) beside its network, so -j4 holds it four times;
+# the other programs read in order and need little.
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 everywhere := $(OUT) $(pairs:%=$(OUT)/%)
