@@ -19,21 +19,14 @@
 # the other programs read in order and need little.
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
-everywhere := $(OUT) $(pairs:%=$(OUT)/%)
-logged     := $(if $(filter-out 0,$(EPOCHS)),network) $(if $(filter-out 0,$(CURVE_EPOCHS)),$(variants:%=curve-%))
-pictures   := path signature $(if $(logged),training)
+logged   := $(if $(filter-out 0,$(EPOCHS)),network) $(if $(filter-out 0,$(CURVE_EPOCHS)),$(variants:%=curve-%))
+pictures := path signature $(if $(logged),training)
 
 all: $(foreach where,$(everywhere),$(addprefix $(where)/,table.tsv $(pictures:%=%.svg) $(pictures:%=%.png))) \
      $(if $(logged),$(OUT)/training.tsv)
 
-# which pairs OUT's tables and pictures are of
-$(OUT)/pairs: $(if $(call equal,$(PAIRS),$(file <$(OUT)/pairs)),,force)
-	@echo '$(PAIRS)' > $@
-
 # ---- tables ----------------------------------------------------------------------------------------
 summaries = $(foreach path,$(paths),$(1)/$(path).summary.tsv)
-names     := -v network=$(call quote,$(net-name)) -v data=$(call quote,$(data-name))
-table     := -f $(here)spread.awk -f $(here)table.awk
 training  := -f $(here)spread.awk -f $(here)training.awk
 
 $(call each,table.tsv): $$(call files,$(paths:=.tsv)) $(filter-out -f,$(table))
@@ -44,14 +37,8 @@ $(OUT)/training.tsv: $(nets) $(curves) $(OUT)/pairs $(filter-out -f,$(training))
 	$(RUN) awk $(names) $(training) $(if $(filter network,$(logged)),name=network $(nets:.mcz=.log.json)) \
 	    $(foreach k,$(filter curve-%,$(logged)),name=$(k) $(call each,$(k).log.json)) > $@
 
-# ---- pictures: of a pair in its folder, of all in OUT ----------------------------------------------
-of     = $(if $(filter $(OUT),$(@D)),$(pairs),$(notdir $(@D)))
-# $(call files,x y): those files of these pairs; $(call joined,FILES): as mc-plot takes them for one line
-files  = $(foreach pair,$(of),$(1:%=$(OUT)/$(pair)/%))
-joined = $(subst $(blank),$(comma),$(strip $(1)))
+# ---- pictures --------------------------------------------------------------------------------------
 series = $(subst line-,straight$(comma) ,$(subst curve-,curve$(comma) ,$(1)))
-title  = --title $(call quote,$(net-name) on $(data-name)$(comma) $(if $(word 5,$(of)),$(words $(of)) pairs,seeds \
-             $(subst $(blank),$(comma) ,$(subst -,–,$(of)))))
 ends   = $(sort $(subst -, ,$(of)))
 # networks one by one for a pair, in one line for several
 net-logs = $(if $(word 3,$(ends)),network=$(call joined,$(ends:%=$(OUT)/net-%.log.json)),\
