@@ -122,7 +122,8 @@ variant   = $(patsubst line-%,%,$(patsubst curve-%,%,$(basename $(notdir $@))))
 to        = $(if $(filter unaligned,$(variant)),$(b),$(@D)/b-$(variant).mcz)
 
 # how pictures and tables call them
-net-name  := $(if $(filter %.json,$(NET)),$(basename $(notdir $(NET))),$(NET))
+net-file  := $(if $(findstring /,$(NET)),$(NET),$(filter %.json,$(NET)))
+net-name  := $(if $(net-file),$(basename $(notdir $(NET))),$(NET))
 data-name := $(if $(filter folder,$(DATA)),$(notdir $(patsubst %/,%,$(DATA_DIR))),$(DATA))
 
 all:
@@ -136,7 +137,7 @@ $(shell mkdir -p $(pairs:%=$(OUT)/%))
 endif
 
 # What decides each stage's result, which is $(1). A graph's file counts by what is in it.
-file_sum   := $(if $(filter %.json,$(NET)),$(if $(wildcard $(NET)),$(shell cksum <$(call quote,$(NET)))))
+file_sum   := $(if $(wildcard $(net-file)),$(shell cksum <$(call quote,$(NET))))
 data_set    = $(strip $(DATA) $(DATA_DIR) $(DATA_SEED) \
                   train $(if $(filter %train.mcz,$(1)),$(TRAIN_IMAGES)) \
                   test $(if $(filter %test.mcz,$(1)),$(TEST_IMAGES)) $(DATA_FLAGS))

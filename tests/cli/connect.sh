@@ -61,6 +61,17 @@ for name in 'a b' a:b a,b "a'b" 'a%b' ''; do refused "OUT=\"$name\": a folder's 
 connect -n OUT=dry RUN='env A=B' TRAIN_FLAGS="--x 'a b' c=d" >log 2>&1 || die "$(cat log)"
 grep -q "^env A=B mc-train .*--net 'mlp:bn,16' " log && grep -qF "'\''a b'\'' c=d" log || die "$(cat log)"
 
+# a network's file counts by what is in it
+set -- OUT=file NET=./net.json EPOCHS=0 TRAIN_IMAGES=64 TEST_IMAGES=50 file/net-1.mcz
+cp "$MC_ROOT/formats/example_net.json" net.json
+[ "$(jobs "$@")" = 'mc-data1 mc-train1 ' ] || die "$(cat log)"
+touch -d 'next year' net.json
+[ "$(jobs "$@")" = '' ] || die "$(cat log)"
+sed -i 's/"net": "example"/"net": "mine"/' net.json
+[ "$(jobs "$@")" = 'mc-train1 ' ] || die "$(cat log)"
+mc-info file/net-1.mcz | grep -q mine
+connect -n "$@" file/1-2/path.svg | grep -q -- "--title 'net on synth"
+
 # killed in the middle, upstream settings changed, put back: other checkpoints are not taken up
 connect OUT=whole TRAIN_IMAGES=4096 EPOCHS=3 -j2 >log
 (
