@@ -234,10 +234,11 @@ $(measured): %.tsv: %.mcz $(OUT)/train.mcz $(OUT)/test.mcz
 # ---- for tables and pictures: of a pair in its folder, of all in OUT --------------------------------
 everywhere := $(OUT) $(pairs:%=$(OUT)/%)
 of     = $(if $(filter $(OUT),$(@D)),$(pairs),$(notdir $(@D)))
-# $(call files,x y): those files of these pairs; $(call joined,FILES): as mc-plot takes them for one line
+# $(call files,x y): those files of these pairs; $(call joined,FILES): as mc-plot takes them for one line;
+# $(title), or $(call title,WHAT$(comma) )
 files  = $(foreach pair,$(of),$(1:%=$(OUT)/$(pair)/%))
 joined = $(subst $(blank),$(comma),$(strip $(1)))
-title  = --title $(call quote,$(net-name) on $(data-name)$(comma) $(if $(word 5,$(of)),$(words $(of)) pairs,seeds \
+title  = --title $(call quote,$(net-name) on $(data-name)$(comma) $(1)$(if $(word 5,$(of)),$(words $(of)) pairs,seeds \
              $(subst $(blank),$(comma) ,$(subst -,–,$(of)))))
 names := -v network=$(call quote,$(net-name)) -v data=$(call quote,$(data-name))
 table := -f $(here)spread.awk -f $(here)table.awk

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# How alike the middle of a curve and its ends are, layer by layer: the mean correlation of their units as they
+# stand, and after the middle is aligned to that end. On a curve that joins strangers the middle resembles
+# neither; the paper shows it of curves with and without alignment.
+#
+#   make -f pipelines/middle.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten SEEDS="1 2" \
+#        EPOCHS=20 CURVE_EPOCHS=20 OUT=out
+#
+# Settings, and how results are kept, resumed and shared, are those of connect.mk: networks and curves that it
+# made with the same settings in the same OUT are taken as they are. What a pair gives lies in OUT/A-B:
+# middle.tsv, and a picture a curve, middle-unaligned.svg and middle-aligned.svg; the same of all pairs in OUT,
+# in the pictures as mean and deviation.
+include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+
+middles := $(variants:%=middle-%)
+all: $(foreach where,$(everywhere),$(addprefix $(where)/,middle.tsv $(middles:=.svg) $(middles:=.png)))
+
+# ---- the middle, batch norm re-estimated there as in evaluation ------------------------------------
+$(call each,$(middles:=.mcz)): $(OUT)/train.mcz $$(@D)/curve-$$(patsubst middle-%,%,$$(@F))
+	$(RUN) mc-bezier --point 0.5 --bn-data $< $(lastword $^) $(device) -o $@
+
+# ---- against each end: x-middle-V-first.mcz, x-middle-V-second.mcz ---------------------------------
+sides := $(foreach m,$(middles),$(m)-first $(m)-second)
+# of a target: middle-V; the network at that end
+middle = $(patsubst %-first,%,$(patsubst %-second,%,$(patsubst permutation-%,%,$(patsubst moments-%,%,$(basename $(@F))))))
+end    = $(if $(filter %-first,$(basename $(@F))),$(a),$(if $(filter middle-unaligned,$(middle)),$(b),$(@D)/b-$(middle:middle-%=%).mcz))
+$(call made-with,align,$(call each,$(sides:%=moments-%.mcz)))
+$(call made-with,corr,$(call each,$(sides:%=matrices-%.mcz)))
+$(call made-with,assign,$(call each,$(sides:%=permutation-%.mcz)))
+
+$(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(middle).mcz
+	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(ACTS_FLAGS) $(device) $(filter-out force,$^) -o $@
+	$(call keep,align)
+$(call each,$(sides:%=matrices-%.mcz)): $$(@D)/moments-$$(patsubst matrices-%,%,$$(@F))
+	$(RUN) mc-corr $(CORR_FLAGS) $< -o $@
+	$(call keep,corr)
+$(call each,$(sides:%=permutation-%.mcz)): $$(@D)/matrices-$$(patsubst permutation-%,%,$$(@F))
+	$(RUN) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
+	$(call keep,assign)
+$(call each,$(sides:=.tsv)): $(OUT)/%.tsv: $$(@D)/permutation-$$(notdir $$*).mcz $$(@D)/moments-$$(notdir $$*).mcz
+	$(RUN) mc-corr --signature --perm $^ -o $@
+
+# ---- the table and the pictures --------------------------------------------------------------------
+# each row says of which pair, curve and end it is
+rows = $(foreach pair,$(of),$(foreach s,$(sides),pair=$(pair) curve=$(patsubst middle-%,%,$(s:-$(lastword $(subst -, ,$(s)))=)) \
+           end=$(lastword $(subst -, ,$(s))) $(OUT)/$(pair)/$(s).tsv))
+$(everywhere:%=%/middle.tsv): $$(call files,$(sides:=.tsv))
+	$(RUN) awk 'FNR == 1 { if (NR == 1) print "pair\tcurve\tend\t" $$0; next } { print pair "\t" curve "\t" end "\t" $$0 }' \
+	    $(rows) > $@
+$(foreach x,svg png,$(foreach m,$(middles),$(everywhere:%=%/$(m).$(x)))): $$(call files,$$(basename $$(@F))-first.tsv $$(basename $$(@F))-second.tsv)
+	$(RUN) mc-plot signature $(call title,middle of the $(patsubst middle-%,%,$(basename $(@F))) curve$(comma) ) \
+	    $(foreach e,first second,'to the $(e) end=$(call joined,$(call files,$(basename $(@F))-$(e).tsv))') -o $@
+$(foreach f,middle.tsv $(middles:=.svg) $(middles:=.png),$(OUT)/$(f)): $(OUT)/pairs
