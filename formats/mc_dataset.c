@@ -1,226 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The codec of dataset streams. */
-#include "mc_dataset.h"
-
+ * Dataset streams, block by block. */
+#include "mc_dataset_meta.h"
 #include "mc_gather.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BLOCK_BYTES (4u << 20) /* of images, in one record */
 #define MAX_BLOCK 4096
-#define MAX_CLASS_NAME 256
-
-/* ---- what a data set is ---- */
-
-void mc_dataset_info_release(struct mc_dataset_info *info)
-{
-    for (int i = 0; info->class_names && i < info->spec.classes; i++)
-        free(info->class_names[i]);
-    free(info->class_names);
-    info->class_names = NULL;
-}
-
-int mc_dataset_info_copy(struct mc_dataset_info *out, const struct mc_dataset_info *info,
-                         struct mc_error *err)
-{
-    int ok = 1;
-
-    *out = *info;
-    if (!info->class_names)
-        return 0;
-    ok = (out->class_names = calloc((size_t)info->spec.classes, sizeof *out->class_names)) != NULL;
-    for (int i = 0; i < info->spec.classes && ok; i++)
-        ok = (out->class_names[i] = strdup(info->class_names[i])) != NULL;
-    if (ok)
-        return 0;
-    mc_dataset_info_release(out);
-    return mc_fail(err, MC_ENOMEM, "out of memory");
-}
-
-size_t mc_dataset_image_bytes(const struct mc_dataset_info *info)
-{
-    return (size_t)info->spec.channels * (size_t)info->spec.height * (size_t)info->spec.width *
-           mc_dtype_size(info->pixels);
-}
-
-/* Writer and reader alike: what is not within these limits is no data set. */
-static int check_info(const struct mc_dataset_info *info, struct mc_error *err)
-{
-    const struct mc_net_spec *s = &info->spec;
-    const struct mc_augment *a = &info->augment;
-
-    if (!info->name[0] || !info->split[0])
-        return mc_fail(err, MC_EINPUT, "the data set has no name or no split");
-    if (info->pixels != MC_U8 && info->pixels != MC_F32)
-        return mc_fail(err, MC_EINPUT, "pixels are uint8 or float32, not %s",
-                       mc_dtype_name(info->pixels));
-    if (info->n < 1 || info->n > MC_DATASET_MAX_IMAGES)
-        return mc_fail(err, MC_EINPUT, "a data set has from 1 to %d images, not %llu",
-                       MC_DATASET_MAX_IMAGES, (unsigned long long)info->n);
-    if (s->channels < 1 || s->channels > MC_MAX_CHANNELS_IN)
-        return mc_fail(err, MC_EINPUT, "an image has from 1 to %d channels, not %d",
-                       MC_MAX_CHANNELS_IN, s->channels);
-    if (s->height < 1 || s->height > MC_DATASET_MAX_SIDE || s->width < 1 ||
-        s->width > MC_DATASET_MAX_SIDE || mc_dataset_image_bytes(info) > MC_DATASET_MAX_IMAGE)
-        return mc_fail(err, MC_EINPUT, "images of %d x %d are too large", s->height, s->width);
-    if (s->classes < 1 || s->classes > MC_DATASET_MAX_CLASSES)
-        return mc_fail(err, MC_EINPUT, "a data set has from 1 to %d classes, not %d",
-                       MC_DATASET_MAX_CLASSES, s->classes);
-    for (int c = 0; c < s->channels; c++)
-        if (!(s->mean[c] >= -1e3f && s->mean[c] <= 1e3f && s->std[c] >= 1e-6f && s->std[c] <= 1e6f))
-            return mc_fail(err, MC_EINPUT, "mean %g and std %g are no normalisation",
-                           (double)s->mean[c], (double)s->std[c]);
-    if (!(a->rotate >= 0 && a->rotate <= 180) || a->pad < 0 || a->pad > MC_DATASET_MAX_SIDE)
-        return mc_fail(err, MC_EINPUT, "rotation by %g degrees or padding by %d is out of range",
-                       (double)a->rotate, a->pad);
-    return 0;
-}
-
-/* The shortest decimal that is this float, as a double: .4914, not 0.49140000343322754. */
-static void pack_float(struct mc_pack *p, float v)
-{
-    char text[32];
-    double d = (double)v;
-
-    for (int digits = 1; digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)v);
-        if ((float)(d = strtod(text, NULL)) == v)
-            break;
-    }
-    mc_pack_f64(p, d);
-}
-
-static void pack_info(const struct mc_dataset_info *info, struct mc_pack *p)
-{
-    mc_pack_map(p, info->class_names ? 8 : 7);
-    mc_pack_str(p, "name");
-    mc_pack_str(p, info->name);
-    mc_pack_str(p, "split");
-    mc_pack_str(p, info->split);
-    mc_pack_str(p, "order");
-    mc_pack_str(p, info->order);
-    mc_pack_str(p, "classes");
-    mc_pack_u64(p, (uint64_t)info->spec.classes);
-    if (info->class_names) {
-        mc_pack_str(p, "class_names");
-        mc_pack_array(p, (size_t)info->spec.classes);
-        for (int i = 0; i < info->spec.classes; i++)
-            mc_pack_str(p, info->class_names[i]);
-    }
-    mc_pack_str(p, "mean");
-    mc_pack_array(p, (size_t)info->spec.channels);
-    for (int c = 0; c < info->spec.channels; c++)
-        pack_float(p, info->spec.mean[c]);
-    mc_pack_str(p, "std");
-    mc_pack_array(p, (size_t)info->spec.channels);
-    for (int c = 0; c < info->spec.channels; c++)
-        pack_float(p, info->spec.std[c]);
-    mc_pack_str(p, "augment");
-    mc_pack_map(p, 3);
-    mc_pack_str(p, "rotate");
-    pack_float(p, info->augment.rotate);
-    mc_pack_str(p, "flip");
-    mc_pack_bool(p, info->augment.flip);
-    mc_pack_str(p, "pad");
-    mc_pack_u64(p, (uint64_t)info->augment.pad);
-}
-
-static int get_channels(const msgpack_object *meta, const char *key, int channels, float *out,
-                        struct mc_error *err)
-{
-    const msgpack_object *a = NULL;
-    int rc = mc_get_array(meta, key, &a, err);
-
-    if (rc)
-        return rc;
-    if (a->via.array.size != (uint32_t)channels)
-        return mc_fail(err, MC_EINPUT, "\"%s\" has %u entries for %d channels", key,
-                       a->via.array.size, channels);
-    for (int c = 0; c < channels; c++) {
-        const msgpack_object *v = &a->via.array.ptr[c];
-        if (v->type == MSGPACK_OBJECT_FLOAT32 || v->type == MSGPACK_OBJECT_FLOAT64)
-            out[c] = (float)v->via.f64;
-        else if (v->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
-            out[c] = (float)v->via.u64;
-        else
-            return mc_fail(err, MC_EINPUT, "\"%s\" holds something that is no number", key);
-    }
-    return 0;
-}
-
-static int get_class_names(const msgpack_object *meta, struct mc_dataset_info *info,
-                           struct mc_error *err)
-{
-    const msgpack_object *a = NULL;
-    int rc = 0, n = info->spec.classes;
-
-    if (!mc_get_opt(meta, "class_names"))
-        return 0;
-    if ((rc = mc_get_array(meta, "class_names", &a, err)))
-        return rc;
-    if (a->via.array.size != (uint32_t)n)
-        return mc_fail(err, MC_EINPUT, "%u class names for %d classes", a->via.array.size, n);
-    if (!(info->class_names = calloc((size_t)n, sizeof *info->class_names)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    for (int i = 0; i < n; i++) {
-        const msgpack_object *s = &a->via.array.ptr[i];
-        if (s->type != MSGPACK_OBJECT_STR || s->via.str.size > MAX_CLASS_NAME)
-            return mc_fail(err, MC_EINPUT, "class name %d is no text of at most %d bytes", i,
-                           MAX_CLASS_NAME);
-        if (!(info->class_names[i] = calloc(s->via.str.size + 1, 1)))
-            return mc_fail(err, MC_ENOMEM, "out of memory");
-        memcpy(info->class_names[i], s->via.str.ptr, s->via.str.size);
-    }
-    return 0;
-}
-
-static int unpack_info(struct mc_dataset_info *info, const struct mc_reader *r,
-                       struct mc_error *err)
-{
-    const msgpack_object *meta = mc_reader_meta(r), *augment = NULL;
-    uint64_t classes = 0, pad = 0;
-    double rotate = 0;
-    int rc = 0;
-
-    if ((rc = mc_get_str(meta, "name", info->name, sizeof info->name, err)) ||
-        (rc = mc_get_str(meta, "split", info->split, sizeof info->split, err)) ||
-        (rc = mc_get_str(meta, "order", info->order, sizeof info->order, err)) ||
-        (rc = mc_get_u64(meta, "classes", MC_DATASET_MAX_CLASSES, &classes, err)) ||
-        (rc = mc_get_map(meta, "augment", &augment, err)) ||
-        (rc = mc_get_f64(augment, "rotate", &rotate, err)) ||
-        (rc = mc_get_bool(augment, "flip", &info->augment.flip, err)) ||
-        (rc = mc_get_u64(augment, "pad", MC_DATASET_MAX_SIDE, &pad, err)))
-        return rc;
-    info->spec.classes = (int)classes;
-    info->augment.rotate = (float)rotate;
-    info->augment.pad = (int)pad;
-
-    long images = mc_reader_find(r, "images");
-    const struct mc_tensor *t = images < 0 ? NULL : mc_reader_tensor(r, (size_t)images);
-    if (mc_reader_n_tensors(r) != 2 || !t || t->ndim != 4)
-        return mc_fail(err, MC_EINPUT, "a data set holds \"images\" (N,C,H,W) and \"labels\" (N)");
-    info->n = t->shape[0];
-    info->pixels = t->dtype;
-    for (int d = 1; d < 4; d++)
-        if (t->shape[d] > MC_DATASET_MAX_SIDE)
-            return mc_fail(err, MC_EINPUT, "images have a side of %llu",
-                           (unsigned long long)t->shape[d]);
-    info->spec.channels = (int)t->shape[1];
-    info->spec.height = (int)t->shape[2];
-    info->spec.width = (int)t->shape[3];
-    /* the number of channels bounds the arrays that are filled next */
-    if (info->spec.channels < 1 || info->spec.channels > MC_MAX_CHANNELS_IN)
-        return mc_fail(err, MC_EINPUT, "an image has from 1 to %d channels, not %d",
-                       MC_MAX_CHANNELS_IN, info->spec.channels);
-    if ((rc = get_channels(meta, "mean", info->spec.channels, info->spec.mean, err)) ||
-        (rc = get_channels(meta, "std", info->spec.channels, info->spec.std, err)) ||
-        (rc = check_info(info, err)) || (rc = get_class_names(meta, info, err)))
-        return rc;
-    return 0;
-}
 
 /* Pixels and labels of n images; first is the number of the first one. */
 static int check_images(const struct mc_dataset_info *info, uint64_t first, size_t n,
@@ -286,7 +74,7 @@ int mc_dataset_open(struct mc_dataset_reader **out, const char *path, struct mc_
         return mc_fail(err, MC_ENOMEM, "out of memory");
     if ((rc = mc_reader_open(&d->r, path, err)) || (rc = mc_reader_expect(d->r, "dataset", err)))
         goto out;
-    if ((rc = unpack_info(&d->info, d->r, err))) {
+    if ((rc = mc_dataset_meta_unpack(&d->info, d->r, err))) {
         mc_in_stream(d->r, rc, err);
         goto out;
     }
@@ -446,7 +234,7 @@ int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
 
     *out = NULL;
     mc_pack_init(&meta);
-    if ((rc = check_info(info, err)))
+    if ((rc = mc_dataset_meta_check(info, err)))
         goto out;
     if (!(d = calloc(1, sizeof *d))) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
@@ -467,7 +255,7 @@ int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
                                 (const uint64_t[]){info->n, (uint64_t)s->channels,
                                                    (uint64_t)s->height, (uint64_t)s->width});
     tensors[1] = mc_tensor_make("labels", MC_I32, 1, &info->n);
-    pack_info(info, &meta);
+    mc_dataset_meta_pack(info, &meta);
     if ((rc = mc_writer_open(&d->w, path, "dataset", &meta, tensors, 2, h, err)))
         goto out;
     *out = d;

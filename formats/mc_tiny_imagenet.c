@@ -2,6 +2,7 @@
  *
  * Tiny ImageNet as its publisher's archive unpacks: train/WNID/images, and val/ with
  * val_annotations.txt as the test split (test/ has no labels). */
+#include "mc_dataset_meta.h"
 #include "mc_image_set.h"
 #include "mc_scan.h"
 
@@ -108,7 +109,7 @@ static int take_words(void *ctx, char *line, struct mc_error *err)
     if (c < 0)
         return 0;
     name = &t->set->import.info.class_names[c];
-    if (*name || !words || !*words || strlen(words) > 256 ||
+    if (*name || !words || !*words || strlen(words) > MC_DATASET_MAX_CLASS_NAME ||
         !mc_is_text((const unsigned char *)words, strlen(words)))
         return mc_fail(err, MC_EINPUT, "is no name for class %s, or its second", t->wnids[c]);
     return (*name = strdup(words)) ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
@@ -216,7 +217,8 @@ int mc_tiny_imagenet_open(struct mc_import **out, const struct mc_import_opts *o
         (rc = read_names(&t, dir, err)) ||
         (rc = test ? add_val(&t, dir, err) : add_train(&t, dir, err)))
         goto out;
-    t.set->import.info.augment = (struct mc_augment){.flip = 1, .pad = size / 8};
+    t.set->import.info.augment = (struct mc_augment){
+        .flip = 1, .pad = size / 8, .turn = 30, .scale = .2f, .contrast = .25f, .saturation = .25f};
     *out = &t.set->import;
     t.set = NULL;
 out:

@@ -64,7 +64,7 @@ static inline int make_dataset(const char *path, const struct mc_history *h, str
                                    .n = 3,
                                    .pixels = MC_U8,
                                    .spec = tiny_spec,
-                                   .augment = {15, 1, 4},
+                                   .augment = {.rotate = 15, .flip = 1, .pad = 4},
                                    .class_names = names};
     uint8_t images[12] = {0, 1, 2, 3, 50, 60, 70, 80, 255, 254, 253, 252};
     int32_t labels[3] = {0, 1, 0};

@@ -9,50 +9,102 @@
 #include <math.h>
 #include <string.h>
 
-/* What an augmentation does to one image: where output pixel (y, x) comes from. */
-struct draw {
-    int rotates, flip, dy, dx;
+/* A turn about the centre, and a division by a scale. */
+struct turn {
+    int on;
     double cosine, sine;
 };
+
+/* What an augmentation does to one image: where output pixel (y, x) comes from, and its colours. */
+struct draw {
+    int flip, dy, dx, saturation_first;
+    struct turn rotate, affine;
+    float contrast, saturation;
+};
+
+static float factor(float range, uint32_t bits)
+{
+    return 1 + range * (2 * mc_rng_unit(bits) - 1);
+}
+
+static int moves_more(const struct mc_augment *a)
+{
+    return a->turn > 0 || a->scale > 0;
+}
+
+static int jitters(const struct mc_augment *a)
+{
+    return a->contrast > 0 || a->saturation > 0;
+}
 
 static struct draw draw_of(const struct mc_augment *a, const struct mc_ctl *ctl, uint32_t purpose,
                            uint32_t sample)
 {
     struct draw d = {0};
     const struct mc_rng4 r = mc_rng(ctl->seed, purpose, ctl->epoch, sample, 0);
+    const double radians = 3.14159265358979323846 / 180;
     const double degrees = (double)a->rotate * (2 * (double)mc_rng_unit(r.v[0]) - 1);
 
-    d.rotates = a->rotate > 0;
-    d.cosine = cos(degrees * (3.14159265358979323846 / 180));
-    d.sine = sin(degrees * (3.14159265358979323846 / 180));
+    d.rotate = (struct turn){a->rotate > 0, cos(degrees * radians), sin(degrees * radians)};
     d.flip = a->flip && mc_rng_below(r.v[1], 2);
     if (a->pad) {
         d.dy = (int)mc_rng_below(r.v[2], (uint32_t)(2 * a->pad + 1)) - a->pad;
         d.dx = (int)mc_rng_below(r.v[3], (uint32_t)(2 * a->pad + 1)) - a->pad;
     }
+    if (moves_more(a) || jitters(a)) {
+        const struct mc_rng4 more = mc_rng(ctl->seed, purpose, ctl->epoch, sample, 1);
+        const struct mc_rng4 last = mc_rng(ctl->seed, purpose, ctl->epoch, sample, 2);
+        const double angle = (double)a->turn * (2 * (double)mc_rng_unit(more.v[0]) - 1) * radians;
+        const double scale = (double)factor(a->scale, more.v[1]);
+        d.affine = (struct turn){moves_more(a), cos(angle) / scale, sin(angle) / scale};
+        d.contrast = factor(a->contrast, more.v[2]);
+        d.saturation = factor(a->saturation, more.v[3]);
+        d.saturation_first = (int)mc_rng_below(last.v[0], 2);
+    }
     return d;
 }
 
-/* Source pixel of every output pixel, or -1 (black). */
-static void map_pixels(const struct draw *d, int h, int w, int32_t *from)
+/* Pixel (y, x) becomes the nearest one to where it comes from; 0: that is outside. */
+static inline int turned(const struct turn *t, double cy, double cx, int h, int w, int *y, int *x)
+{
+    const double ry = *y - cy, rx = *x - cx;
+    const double fy = t->cosine * ry - t->sine * rx + cy + .5;
+    const double fx = t->cosine * rx + t->sine * ry + cx + .5;
+
+    *y = (int)fy;
+    *x = (int)fx;
+    return fy >= 0 && fy < h && fx >= 0 && fx < w;
+}
+
+/* Inline for an `affine` that is known: the question would cost a tenth of the time without one. */
+static inline __attribute__((always_inline)) void map_all(const struct draw *d, int h, int w,
+                                                          int affine, int32_t *from)
 {
     const double cy = (h - 1) * .5, cx = (w - 1) * .5;
 
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++) {
-            int sy = y + d->dy, sx = x + d->dx, inside = sy >= 0 && sy < h && sx >= 0 && sx < w;
+            int sy = y, sx = x, inside = 1;
+            if (affine)
+                inside = turned(&d->affine, cy, cx, h, w, &sy, &sx);
+            sy += d->dy;
+            sx += d->dx;
+            inside = inside && sy >= 0 && sy < h && sx >= 0 && sx < w;
             if (d->flip)
                 sx = w - 1 - sx;
-            if (d->rotates && inside) {
-                const double ry = sy - cy, rx = sx - cx;
-                const double fy = d->cosine * ry - d->sine * rx + cy + .5;
-                const double fx = d->cosine * rx + d->sine * ry + cx + .5;
-                inside = fy >= 0 && fy < h && fx >= 0 && fx < w;
-                sy = (int)fy;
-                sx = (int)fx;
-            }
+            if (d->rotate.on && inside)
+                inside = turned(&d->rotate, cy, cx, h, w, &sy, &sx);
             from[y * w + x] = inside ? sy * w + sx : -1;
         }
+}
+
+/* Source pixel of every output pixel, or -1 (black). */
+static void map_pixels(const struct draw *d, int h, int w, int32_t *from)
+{
+    if (d->affine.on)
+        map_all(d, h, w, 1, from);
+    else
+        map_all(d, h, w, 0, from);
 }
 
 struct scaling {
@@ -95,13 +147,88 @@ static void load_image(const struct mc_plan *p, const struct cpu_node *c, const 
     }
 }
 
+/* ---- colours ---- */
+
+/* Pixels as they are, in [0,1], to be normalised after their colours have changed. */
+static void scaling_to_unit(struct scaling *s)
+{
+    for (int c = 0; c < MC_MAX_CHANNELS_IN; c++) {
+        for (int v = 0; v < 256; v++)
+            s->byte[c][v] = (float)(v / 255.0);
+        s->scale[c] = 1;
+        s->shift[c] = 0;
+    }
+}
+
+static float unit_of(float x)
+{
+    return x < 0 ? 0 : x > 1 ? 1 : x;
+}
+
+/* An image of pixels in [0,1] on its way: channel c of pixel q is at x[c * channel + q * step]. */
+struct picture {
+    float *x;
+    size_t channels, pixels, channel, step;
+};
+
+static float grey(const struct picture *p, size_t q)
+{
+    const float *x = p->x + q * p->step;
+
+    return p->channels < 3 ? x[0]
+                           : .2989f * x[0] + .587f * x[p->channel] + .114f * x[2 * p->channel];
+}
+
+static void change_contrast(const struct picture *p, float f)
+{
+    double sum = 0;
+
+    for (size_t q = 0; q < p->pixels; q++)
+        sum += (double)grey(p, q);
+    const float rest = (1 - f) * (float)(sum / (double)p->pixels);
+    for (size_t c = 0; c < p->channels; c++)
+        for (size_t q = 0; q < p->pixels; q++) {
+            float *x = &p->x[c * p->channel + q * p->step];
+            *x = unit_of(f * *x + rest);
+        }
+}
+
+static void change_saturation(const struct picture *p, float f)
+{
+    for (size_t q = 0; p->channels == 3 && q < p->pixels; q++) {
+        const float rest = (1 - f) * grey(p, q);
+        for (size_t c = 0; c < 3; c++) {
+            float *x = &p->x[c * p->channel + q * p->step];
+            *x = unit_of(f * *x + rest);
+        }
+    }
+}
+
+static void jitter_and_normalise(const struct mc_augment *a, const struct draw *d,
+                                 const struct picture *p, const struct scaling *s)
+{
+    for (int second = 0; second < 2; second++)
+        if (second == d->saturation_first && a->contrast > 0)
+            change_contrast(p, d->contrast);
+        else if (second != d->saturation_first && a->saturation > 0)
+            change_saturation(p, d->saturation);
+    for (size_t c = 0; c < p->channels; c++)
+        for (size_t q = 0; q < p->pixels; q++) {
+            float *x = &p->x[c * p->channel + q * p->step];
+            *x = *x * s->scale[c] + s->shift[c];
+        }
+}
+
+/* ---- the door ---- */
+
 void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl)
 {
     const struct cpu_node *c = &p->nodes[0];
     const int32_t *labels = (const int32_t *)(const void *)src->labels->data;
     const struct mc_augment *a = src->augment;
-    const int augments = a && (a->rotate > 0 || a->flip || a->pad);
-    struct scaling scaling;
+    const int colours = a && jitters(a);
+    const int augments = a && (a->rotate > 0 || a->flip || a->pad || moves_more(a) || colours);
+    struct scaling scaling, raw;
 
     memcpy(&p->ctl, ctl->data, sizeof p->ctl);
     const int32_t *order = (const int32_t *)(const void *)src->order->data + p->ctl.row * p->batch;
@@ -116,6 +243,8 @@ void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_bu
         }
     }
     scaling_of(c->n, &scaling);
+    if (colours)
+        scaling_to_unit(&raw);
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->batch; i++) {
         int32_t *map = (int32_t *)p->work + i * c->hw;
@@ -123,11 +252,19 @@ void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_bu
             memset(c->out + i * c->image, 0, c->image * sizeof *c->out);
         if (i >= p->valid)
             continue;
+        struct draw d = {0};
         if (augments) {
-            const struct draw d = draw_of(a, &p->ctl, src->purpose, p->ids[i]);
+            d = draw_of(a, &p->ctl, src->purpose, p->ids[i]);
             map_pixels(&d, c->n->h, c->n->w, map);
         }
-        load_image(p, c, &scaling, src, i, augments ? map : NULL);
+        load_image(p, c, colours ? &raw : &scaling, src, i, augments ? map : NULL);
+        if (colours) {
+            const size_t b = (size_t)p->be->k->block;
+            const struct picture image = {c->out + i * c->image, (size_t)c->n->c, c->hw,
+                                          c->plain ? c->hw : 1, c->plain ? 1 : b};
+            assert(c->n->c == 1 || c->n->c == 3);
+            jitter_and_normalise(a, &d, &image, &scaling);
+        }
     }
 }
 

@@ -63,6 +63,9 @@ assert train.meta["class_names"] == ["cat, true cat", "n02", "lemon"]
 assert train.meta["order"] == "shuffled with seed 1" and ["shuffle", 1] in train.history[0]["args"]
 assert (np.sort(train.tensors["labels"]) == np.repeat([0, 1, 2], 4)).all()
 assert (train.tensors["labels"] != np.repeat([0, 1, 2], 4)).any()
+for s, pad in (train, 8), (test, 4):
+    assert s.meta["augment"] == {"rotate": 0, "flip": True, "pad": pad, "turn": 30, "scale": .2, "contrast": .25,
+                                 "saturation": .25}, s.meta["augment"]
 assert (again.tensors["labels"] == train.tensors["labels"]).all()
 assert (test.tensors["labels"] == [2, 1, 0]).all() and test.meta["order"] == "by class"
 PY

@@ -170,14 +170,16 @@ static void augmentation_follows_its_definition(void **state)
     struct fixture f;
     struct mc_graph *g = small_net(0);
     const int C = 3, H = 9, W = 7;
-    const struct mc_augment a = {.rotate = 25, .flip = 1, .pad = 2};
+    struct mc_augment a = {.rotate = 25, .flip = 1, .pad = 2};
     struct mc_tap_request tap = {0, 0, 3};
     float out[B * 3 * 9 * 7];
     int32_t samples[B];
     int moved = 0;
 
-    for (int bytes = 0; bytes < 2; bytes++) {
-        setup(&f, bytes ? small_net(0) : g, bytes);
+    for (int kind = 0; kind < 4; kind++) {
+        setup(&f, kind ? small_net(0) : g, kind & 1);
+        a.turn = kind & 2 ? 40 : 0;
+        a.scale = kind & 2 ? .3f : 0;
         set_order(&f, B - 1, samples);
         f.source.augment = &a;
         f.source.purpose = MC_RNG_AUGMENT;
@@ -189,14 +191,23 @@ static void augmentation_follows_its_definition(void **state)
         fetch(d, out, sizeof out);
         for (int b = 0; b < B - 1; b++) {
             const struct mc_rng4 r = mc_rng(5, MC_RNG_AUGMENT, 3, (uint32_t)samples[b] + 1000, 0);
+            const struct mc_rng4 m = mc_rng(5, MC_RNG_AUGMENT, 3, (uint32_t)samples[b] + 1000, 1);
+            const double more =
+                kind & 2 ? 40 * (2 * (double)mc_rng_unit(m.v[0]) - 1) * acos(-1) / 180 : 0;
+            const double scale =
+                kind & 2 ? 1 + (double).3f * (2 * (double)mc_rng_unit(m.v[1]) - 1) : 1;
             const double turn = 25 * (2 * (double)mc_rng_unit(r.v[0]) - 1) * acos(-1) / 180;
             for (int c = 0; c < C; c++)
                 for (int y = 0; y < H; y++)
                     for (int x = 0; x < W; x++) {
-                        int sy = y + (int)mc_rng_below(r.v[2], 5) - 2;
-                        int sx = x + (int)mc_rng_below(r.v[3], 5) - 2;
+                        const double v = y - (H - 1) / 2.0, u = x - (W - 1) / 2.0;
+                        int sy = (int)floor((cos(more) * v - sin(more) * u) / scale + H / 2.0);
+                        int sx = (int)floor((cos(more) * u + sin(more) * v) / scale + W / 2.0);
                         double want = 0;
                         int on = sy >= 0 && sy < H && sx >= 0 && sx < W;
+                        sy += (int)mc_rng_below(r.v[2], 5) - 2;
+                        sx += (int)mc_rng_below(r.v[3], 5) - 2;
+                        on = on && sy >= 0 && sy < H && sx >= 0 && sx < W;
                         if (mc_rng_below(r.v[1], 2))
                             sx = W - 1 - sx;
                         const double dy = sy - (H - 1) / 2.0, dx = sx - (W - 1) / 2.0;
@@ -219,6 +230,51 @@ static void augmentation_follows_its_definition(void **state)
         teardown(&f);
     }
     assert_true(moved > 1000);
+}
+
+/* One channel is its own grey: contrast about its mean, clamped, and no saturation. */
+static void grey_images_change_contrast(void **state)
+{
+    (void)state;
+    enum { side = 6, hw = side * side };
+    const struct mc_augment a = {.contrast = .9f, .saturation = .9f};
+    const struct mc_net_spec spec = {1, side, side, 5, {.5f}, {.25f}};
+    const struct mc_tap_request tap = {0, 0, 1};
+    struct mc_graph *g = NULL;
+    struct mc_error err = {0};
+    struct fixture f;
+    float out[B * hw];
+    int32_t samples[B];
+    int clamped = 0;
+
+    ok(mc_net_build(&g, "mlp:4", &spec, &err), &err);
+    setup(&f, g, 0);
+    set_order(&f, B, samples);
+    f.source.augment = &a;
+    f.source.purpose = MC_RNG_BN;
+    struct mc_plan *p = plan(f.g, (struct mc_plan_opts){.taps = &tap, .n_taps = 1});
+    struct mc_buf *d = buf(sizeof out, NULL);
+    be->load(p, &f.source, f.d_ctl);
+    be->output(p, MC_OUT_TAP, 0, d);
+    fetch(d, out, sizeof out);
+    for (int b = 0; b < B; b++) {
+        const float *x = f.pixels + samples[b] * hw;
+        const struct mc_rng4 r = mc_rng(5, MC_RNG_BN, 3, (uint32_t)samples[b], 1);
+        const double factor = 1 + (double).9f * (2 * (double)mc_rng_unit(r.v[2]) - 1);
+        double mean = 0;
+        for (int i = 0; i < hw; i++)
+            mean += (double)x[i] / hw;
+        for (int i = 0; i < hw; i++) {
+            const double want = factor * (double)x[i] + (1 - factor) * mean;
+            const double cut = want < 0 ? 0 : want > 1 ? 1 : want;
+            clamped += cut < want || cut > want;
+            assert_true(fabs((double)out[b * hw + i] * .25 + .5 - cut) < 1e-6);
+        }
+    }
+    assert_true(clamped > 0);
+    be->plan_free(p);
+    be->buf_free(be, d);
+    teardown(&f);
 }
 
 static void flat_vectors(void **state)
@@ -436,6 +492,7 @@ int main(void)
         cmocka_unit_test(taps_and_moments),
         cmocka_unit_test(reestimation_pools_moments),
         cmocka_unit_test(augmentation_follows_its_definition),
+        cmocka_unit_test(grey_images_change_contrast),
         cmocka_unit_test(flat_vectors),
         cmocka_unit_test(training_twice_gives_the_same_bytes),
         cmocka_unit_test(a_nan_stays),

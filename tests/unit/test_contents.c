@@ -155,6 +155,8 @@ static const struct kind *kind_of(const char *name)
     "{\"name\": \"d\", \"split\": \"train\", \"order\": \"o\", \"classes\": " classes names        \
     ", \"mean\": " mean ", \"std\": " std ", \"augment\": " augment "}"
 #define AUGMENT "{\"rotate\": 15, \"flip\": true, \"pad\": 4}"
+#define MORE(more)                                                                                 \
+    DATA("2", "", "[0.5]", "[0.25]", "{\"rotate\": 0, \"flip\": true, \"pad\": 4, " more "}")
 #define DATA_OK DATA("2", "", "[0.5]", "[0.25]", AUGMENT)
 #define TWO "images uint8 2,1,2,2 = 1 2 3 4 5 6 7 8; labels int32 2 = 1 0"
 
@@ -210,6 +212,22 @@ static const struct {
     {"dataset", DATA("2", ", \"class_names\": [\"a\", \"b\"]", "[0]", "[1]", AUGMENT), TWO, NULL,
      NULL},
     {"dataset", DATA_OK, "images float32 1,1,1,2 = 0 1; labels int32 1", NULL, NULL},
+    {"dataset", MORE("\"turn\": 30, \"scale\": 0.2, \"contrast\": 0.25, \"saturation\": 1"), TWO,
+     NULL, NULL},
+    {"dataset", MORE("\"contrast\": 0.5"), TWO, NULL, NULL},
+    {"dataset", MORE("\"contrast\": 0.5"), "images uint8 1,2,1,1 = 1 2; labels int32 1", NULL,
+     "has 1 entries for 2 channels"},
+    {"dataset",
+     "{\"name\": \"d\", \"split\": \"train\", \"order\": \"o\", \"classes\": 2, \"mean\": [0, 0], "
+     "\"std\": [1, 1], \"augment\": {\"rotate\": 0, \"flip\": true, \"pad\": 4, \"saturation\": "
+     "0.1}}",
+     "images uint8 1,2,1,1 = 1 2; labels int32 1", NULL, "2 channels are no colours"},
+    {"dataset", MORE("\"turn\": 181"), TWO, NULL, "a turn by 181 degrees"},
+    {"dataset", MORE("\"turn\": -1"), TWO, NULL, "a turn by -1 degrees"},
+    {"dataset", MORE("\"scale\": 0.95"), TWO, NULL, "a scaling by 1 +- 0.95"},
+    {"dataset", MORE("\"contrast\": 1.5"), TWO, NULL, "contrast 1 +- 1.5"},
+    {"dataset", MORE("\"saturation\": -0.5"), TWO, NULL, "saturation 1 +- -0.5"},
+    {"dataset", MORE("\"saturation\": \"x\""), TWO, NULL, "\"saturation\""},
     {"dataset", "{}", TWO, NULL, "\"name\" is missing"},
     {"dataset", DATA("0", "", "[0]", "[1]", AUGMENT), TWO, NULL, "classes, not 0"},
     {"dataset", DATA("65537", "", "[0]", "[1]", AUGMENT), TWO, NULL, "\"classes\" is over"},

@@ -51,7 +51,13 @@ static void dataset_of(struct mc_dataset_info *info, uint64_t n, enum mc_dtype p
                                               .classes = 7,
                                               .mean = {.4914f, .4822f, .4465f},
                                               .std = {.247f, .243f, .261f}},
-                                     .augment = {.rotate = 12.5f, .flip = 1, .pad = 3}};
+                                     .augment = {.rotate = 12.5f,
+                                                 .flip = 1,
+                                                 .pad = 3,
+                                                 .turn = 30,
+                                                 .scale = .2f,
+                                                 .contrast = .25f,
+                                                 .saturation = .5f}};
 }
 
 /* N images in calls of `step`; their bytes are as nth() says. */
@@ -102,6 +108,8 @@ static void a_data_set_comes_back_in_any_steps(void **state)
         assert_true(info->n == n && info->spec.classes == 7 && !info->class_names);
         assert_true(info->spec.mean[1] == .4822f && info->spec.std[2] == .261f);
         assert_true(info->augment.rotate == 12.5f && info->augment.flip && info->augment.pad == 3);
+        assert_true(info->augment.turn == 30 && info->augment.scale == .2f);
+        assert_true(info->augment.contrast == .25f && info->augment.saturation == .5f);
         do {
             must(mc_dataset_read(d, max, images, labels, &got, &err), &err);
             for (size_t i = 0; i < got; i++) {
