@@ -130,6 +130,9 @@ struct mc_backend {
     /* -- buffers -- */
     int (*buf_new)(struct mc_backend *be, size_t bytes, struct mc_buf **out, struct mc_error *err);
     void (*buf_free)(struct mc_backend *be, struct mc_buf *b); /* NULL is fine */
+    /* To `bytes`, at least as many as it has, which it keeps; the others are zero. After an error
+     * it is as it was. */
+    int (*buf_grow)(struct mc_backend *be, struct mc_buf *b, size_t bytes, struct mc_error *err);
     int (*put)(struct mc_backend *be, struct mc_buf *dst, size_t at, const void *src, size_t bytes,
                struct mc_error *err);
     int (*get)(struct mc_backend *be, const struct mc_buf *src, size_t at, void *dst, size_t bytes,

@@ -8,30 +8,16 @@
 
 #define BLOCK 1024 /* images read at a time */
 
-/* A buffer of `bytes` with what *b held. */
-static int grow(struct mc_backend *be, struct mc_buf **b, size_t held, size_t bytes,
-                struct mc_error *err)
-{
-    struct mc_buf *larger = NULL;
-    int rc = be->buf_new(be, bytes, &larger, err);
-
-    if (rc)
-        return rc;
-    if (held)
-        be->copy(be, larger, *b, held);
-    be->buf_free(be, *b);
-    *b = larger;
-    return 0;
-}
-
 /* Memory is taken as images come: what a header announces proves nothing. */
 static int load(struct mc_resident *out, struct mc_backend *be, struct mc_dataset_reader *d,
                 void *images, int32_t *labels, struct mc_error *err)
 {
     const size_t bytes = mc_dataset_image_bytes(&out->info), size = sizeof *labels;
     uint64_t have = 0, room = 0, n = out->info.n;
-    int rc = 0;
+    int rc = be->buf_new(be, 0, &out->images, err);
 
+    if (!rc)
+        rc = be->buf_new(be, 0, &out->labels, err);
     for (size_t got = BLOCK; !rc && got == BLOCK;) {
         rc = mc_dataset_read(d, BLOCK, images, labels, &got, err);
         size_t keep = got < n - have ? got : (size_t)(n - have);
@@ -39,8 +25,8 @@ static int load(struct mc_resident *out, struct mc_backend *be, struct mc_datase
             continue; /* the stream is read to its end, which may be damaged */
         if (have + keep > room) {
             room = 2 * (have + keep) < n ? 2 * (have + keep) : n;
-            if ((rc = grow(be, &out->images, have * bytes, room * bytes, err)) ||
-                (rc = grow(be, &out->labels, have * size, room * size, err)))
+            if ((rc = be->buf_grow(be, out->images, room * bytes, err)) ||
+                (rc = be->buf_grow(be, out->labels, room * size, err)))
                 continue;
         }
         rc = be->put(be, out->images, have * bytes, images, keep * bytes, err);

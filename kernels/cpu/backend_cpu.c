@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CPU backend: its table of functions, buffers, flat vectors, the choice of kernels. */
+ * The CPU backend: its table of functions, copies, flat vectors, the choice of kernels. */
 #include "cpu.h"
 
 #include <assert.h>
@@ -30,32 +30,6 @@ static size_t ctl_row(const struct mc_buf *ctl)
     struct mc_ctl c;
     memcpy(&c, ctl->data, sizeof c);
     return c.row;
-}
-
-static int cpu_buf_new(struct mc_backend *be, size_t bytes, struct mc_buf **out,
-                       struct mc_error *err)
-{
-    struct mc_buf *b = calloc(1, sizeof *b);
-
-    (void)be;
-    if (b && bytes <= SIZE_MAX - 64)
-        b->data = aligned_alloc(64, (bytes / 64 + 1) * 64);
-    if (!b || !b->data) {
-        free(b);
-        return mc_fail(err, MC_ENOMEM, "out of memory: a buffer of %zu MiB", bytes >> 20);
-    }
-    b->bytes = bytes;
-    memset(b->data, 0, (bytes / 64 + 1) * 64);
-    *out = b;
-    return 0;
-}
-
-static void cpu_buf_free(struct mc_backend *be, struct mc_buf *b)
-{
-    (void)be;
-    if (b)
-        free(b->data);
-    free(b);
 }
 
 static int cpu_put(struct mc_backend *be, struct mc_buf *dst, size_t at, const void *src,
@@ -233,6 +207,7 @@ int cpu_backend_new(struct mc_backend **out, int threads, struct mc_error *err)
         .close = cpu_close,
         .buf_new = cpu_buf_new,
         .buf_free = cpu_buf_free,
+        .buf_grow = cpu_buf_grow,
         .put = cpu_put,
         .get = cpu_get,
         .zero = cpu_zero,

@@ -141,6 +141,9 @@ int cpu_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct m
                  struct mc_plan **out, struct mc_error *err);
 void cpu_plan_free(struct mc_plan *p);
 size_t cpu_plan_bytes(const struct mc_plan *p);
+int cpu_buf_new(struct mc_backend *be, size_t bytes, struct mc_buf **out, struct mc_error *err);
+void cpu_buf_free(struct mc_backend *be, struct mc_buf *b);
+int cpu_buf_grow(struct mc_backend *be, struct mc_buf *b, size_t bytes, struct mc_error *err);
 void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl);
 void cpu_input_grad(struct mc_plan *p, struct mc_buf *out);
 void cpu_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,

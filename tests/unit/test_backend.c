@@ -277,6 +277,34 @@ static void grey_images_change_contrast(void **state)
     teardown(&f);
 }
 
+/* Through both kinds of memory that the CPU's lie in. */
+static void buffers_grow(void **state)
+{
+    static const size_t sizes[] = {0, 3, 1000, (size_t)70 << 20, ((size_t)200 << 20) + 1};
+    const size_t n = sizeof sizes / sizeof *sizes;
+    struct mc_error err = {0};
+    struct mc_buf *b = buf(0, NULL);
+    unsigned char last[2];
+
+    (void)state;
+    for (size_t i = 1; i < n; i++) {
+        const unsigned char mark[2] = {(unsigned char)i, 0xff};
+        ok(be->buf_grow(be, b, sizes[i], &err), &err);
+        ok(be->get(be, b, sizes[i] - 2, last, 2, &err), &err);
+        assert_true(!last[0] && !last[1]);
+        for (size_t j = 1; j < i; j++) {
+            ok(be->get(be, b, sizes[j] - 2, last, 2, &err), &err);
+            assert_true(last[0] == j && last[1] == 0xff);
+        }
+        ok(be->put(be, b, sizes[i] - 2, mark, 2, &err), &err);
+    }
+    assert_int_equal(be->buf_grow(be, b, SIZE_MAX - 5, &err), MC_ENOMEM);
+    assert_int_equal(be->buf_grow(be, b, SIZE_MAX / 2, &err), MC_ENOMEM);
+    ok(be->get(be, b, sizes[n - 1] - 2, last, 2, &err), &err);
+    assert_true(last[0] == n - 1 && last[1] == 0xff);
+    be->buf_free(be, b);
+}
+
 static void flat_vectors(void **state)
 {
     (void)state;
@@ -493,6 +521,7 @@ int main(void)
         cmocka_unit_test(reestimation_pools_moments),
         cmocka_unit_test(augmentation_follows_its_definition),
         cmocka_unit_test(grey_images_change_contrast),
+        cmocka_unit_test(buffers_grow),
         cmocka_unit_test(flat_vectors),
         cmocka_unit_test(training_twice_gives_the_same_bytes),
         cmocka_unit_test(a_nan_stays),

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Buffers. Small ones lie on the heap, where tools that watch memory see past their ends; large
+ * ones, data sets above all, in mappings, whose pages cost nothing until they are written and
+ * which grow without a second copy. */
+#include "cpu.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MAPPED ((size_t)64 << 20) /* bytes, from which on a buffer is a mapping */
+
+/* Past the end lie some bytes more, since vectors are read whole. */
+static size_t with_margin(size_t bytes)
+{
+    return (bytes / 64 + 1) * 64;
+}
+
+static unsigned char *take(size_t bytes)
+{
+    const size_t all = with_margin(bytes);
+
+    if (bytes >= MAPPED) {
+        void *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return p == MAP_FAILED ? NULL : p;
+    }
+    unsigned char *p = aligned_alloc(64, all);
+    if (p)
+        memset(p, 0, all);
+    return p;
+}
+
+static void give(unsigned char *data, size_t bytes)
+{
+    if (bytes >= MAPPED)
+        (void)munmap(data, with_margin(bytes));
+    else
+        free(data);
+}
+
+static int refused(size_t bytes, struct mc_error *err)
+{
+    return mc_fail(err, MC_ENOMEM, "out of memory: a buffer of %zu MiB", bytes >> 20);
+}
+
+int cpu_buf_new(struct mc_backend *be, size_t bytes, struct mc_buf **out, struct mc_error *err)
+{
+    struct mc_buf *b = calloc(1, sizeof *b);
+
+    (void)be;
+    if (b && bytes <= SIZE_MAX - MAPPED)
+        b->data = take(bytes);
+    if (!b || !b->data) {
+        free(b);
+        return refused(bytes, err);
+    }
+    b->bytes = bytes;
+    *out = b;
+    return 0;
+}
+
+void cpu_buf_free(struct mc_backend *be, struct mc_buf *b)
+{
+    (void)be;
+    if (b)
+        give(b->data, b->bytes);
+    free(b);
+}
+
+int cpu_buf_grow(struct mc_backend *be, struct mc_buf *b, size_t bytes, struct mc_error *err)
+{
+    unsigned char *data = NULL;
+
+    (void)be;
+    assert(bytes >= b->bytes);
+    if (bytes > SIZE_MAX - MAPPED)
+        return refused(bytes, err);
+    if (b->bytes >= MAPPED) {
+        void *p = mremap(b->data, with_margin(b->bytes), with_margin(bytes), MREMAP_MAYMOVE);
+        data = p == MAP_FAILED ? NULL : p;
+    } else if ((data = take(bytes))) {
+        memcpy(data, b->data, b->bytes);
+        give(b->data, b->bytes);
+    }
+    if (!data)
+        return refused(bytes, err);
+    b->data = data;
+    b->bytes = bytes;
+    return 0;
+}
