@@ -19,37 +19,37 @@
 DATA         ?= synth#          a data set of mc-data: cifar10, cifar100, tiny-imagenet, folder, synth
 DATA_DIR     ?=#                where the publisher's files lie
 DATA_SEED    ?= 1#              of synth
-DATA_FLAGS   ?= $(if $(filter googlenet,$(NET)),$(if $(filter tiny-imagenet,$(DATA)),--size 32))# for mc-data, both splits
-TRAIN_IMAGES ?=#                first images of each split; empty: all
-TEST_IMAGES  ?=
+DATA_FLAGS   ?= $(and $(filter googlenet,$(NET)),$(filter tiny-imagenet,$(DATA)),--size 32)# more for mc-data, both splits
+TRAIN_IMAGES ?=#                how many, the first ones; empty: all
+TEST_IMAGES  ?=#                likewise
 NET          ?= tinyten#        a network of mc-train, by name or FILE.json
 SEEDS        ?= 1 2#            of the two ends: short for PAIRS="1:2"
-PAIRS        ?= $(subst $(blank),:,$(strip $(SEEDS)))
+PAIRS        ?= $(subst $(blank),:,$(strip $(SEEDS)))# "1:2 3:4"; "1:2:7" also gives the curves' seed
 CURVE_SEED   ?= 1#              of the first pair's curves; the next pairs' count on
-EPOCHS       ?= 250
-CURVE_EPOCHS ?= $(EPOCHS)
-LR           ?= 0.1
-CURVE_LR     ?= $(if $(filter cifar100,$(DATA)),0.1,0.01)# the paper's
-BATCH        ?= 128
-SCHEDULE     ?= step
-CURVE_SCHEDULE ?= $(SCHEDULE)
+EPOCHS       ?= 250#            of the networks
+CURVE_EPOCHS ?= $(EPOCHS)#      of the curves; the networks' unless given
+LR           ?= 0.1#            learning rate
+CURVE_LR     ?= $(if $(filter cifar100,$(DATA)),0.1,0.01)# 0.1 for cifar100, else 0.01
+BATCH        ?= 128#            images a step
+SCHEDULE     ?= step#           of the learning rate, as mc-train takes it
+CURVE_SCHEDULE ?= $(SCHEDULE)#  the networks' unless given
 TRAIN_FLAGS  ?=#                more for mc-train that decides its result
 ALIGN_IMAGES ?=#                images the alignment looks at; empty: the first fifth
-ACTS_FLAGS   ?=#                more for mc-acts, mc-corr and mc-hungarian
-CORR_FLAGS   ?=
-HUNGARIAN_FLAGS ?=
+ACTS_FLAGS   ?=#                more for mc-acts: --at pre
+CORR_FLAGS   ?=#                more for mc-corr: --measure l2
+HUNGARIAN_FLAGS ?=#             more for mc-hungarian
 CURVE_FLAGS  ?=#                more for mc-bezier
-POINTS       ?= 21
+POINTS       ?= 21#             measured along a path
 EVAL_FLAGS   ?=#                more for mc-eval, --full for all images
 MESSAGES     ?=#                -v: a line an epoch; -q: errors only
 THREADS      ?= 2#              fixed, so that a rerun gives the same bytes
-DEVICE       ?= auto
-OUT          ?= out
-RUN          ?=
+DEVICE       ?= auto#           cpu, cuda[:N]
+OUT          ?= out#            the folder of the results
+RUN          ?=#                what sends a job elsewhere: srun -c 2
 
 here := $(dir $(lastword $(MAKEFILE_LIST)))
 # in the source tree, or installed in share/mc
-BIN  ?= $(abspath $(firstword $(wildcard $(here)../build/bin $(here)../../bin)))
+BIN  ?= $(abspath $(firstword $(wildcard $(here)../build/bin $(here)../../bin)))# where the programs are
 export PATH := $(BIN):$(PATH)
 # idle threads sleep instead of spinning: several times faster where jobs share the cores
 export OMP_WAIT_POLICY ?= passive
@@ -127,12 +127,17 @@ net-name  := $(if $(net-file),$(basename $(notdir $(NET))),$(NET))
 data-name := $(if $(filter folder,$(DATA)),$(notdir $(patsubst %/,%,$(DATA_DIR))),$(DATA))
 
 all:
+# what the graph is for, and its settings: a name, what it is when not given, what it means
+help:
+	@sed -n '3,/^[^#]/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
+	@sed -nE 's/^([A-Z_]+) *\?= *([^#]*[^# ])? *#? *(.*)/  \1\t\2\t\3/p' $(MAKEFILE_LIST) | \
+	    awk -F '\t' '{ printf "%-18s%-12s %s\n", $$1, $$2 ~ /[$$]/ ? "" : $$2, $$3 }'
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
-.PHONY: all force
+.PHONY: all help force
 # make -n makes nothing
-ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
+ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))$(filter help,$(MAKECMDGOALS)),)
 $(shell mkdir -p $(pairs:%=$(OUT)/%))
 endif
 

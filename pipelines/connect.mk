@@ -7,10 +7,10 @@
 #        EPOCHS=20 CURVE_EPOCHS=20 OUT=out
 #   make -f pipelines/connect.mk DATA=cifar10 DATA_DIR=~/data NET=resnet32 PAIRS="1:2 3:4 5:6" OUT=out -j2
 #
-# Every job is one program, behind $(RUN): RUN="srun -c 2 --mem 4G" sends each to a cluster; -j runs them
-# side by side, each with THREADS threads. An interrupted run goes on where it was. Each result keeps the
-# settings that made it in RESULT.settings, and is made again when they differ from those asked for: a mistyped setting costs
-# nothing. common.mk lists the settings.
+# Every job is one program, behind $(RUN): RUN="srun -c 2 --mem 4G" sends each to a cluster; -j runs them side by
+# side, each with THREADS threads. An interrupted run goes on where it was. Each result keeps the settings that
+# made it in RESULT.settings, and is made again when they differ from those asked for: a mistyped setting costs
+# nothing. `make -f pipelines/connect.mk help` lists the settings.
 #
 # What a pair gives lies in OUT/A-B: path, signature and training (.svg, .png), table.tsv. The same of all
 # pairs, mean and standard deviation, lies in OUT, with training.tsv; tables.sh makes one table of several OUT.
@@ -49,7 +49,8 @@ $(everywhere:%=%/path.svg) $(everywhere:%=%/path.png): $$(call files,$(paths:=.t
 	    $(foreach k,$(paths),'$(call series,$(k))=$(call joined,$(call files,$(k).tsv))') -o $@
 $(everywhere:%=%/signature.svg) $(everywhere:%=%/signature.png): $$(call files,signature.tsv)
 	$(RUN) mc-plot signature $(title) 'signature=$(call joined,$(call files,signature.tsv))' -o $@
-$(everywhere:%=%/training.svg) $(everywhere:%=%/training.png): $$(patsubst %,$(OUT)/net-%.mcz,$$(ends)) $$(call files,$(paths:=.mcz))
+$(everywhere:%=%/training.svg) $(everywhere:%=%/training.png): $$(patsubst %,$(OUT)/net-%.mcz,$$(ends)) \
+    $$(call files,$(variants:%=curve-%.mcz))
 	$(RUN) mc-plot log $(title) $(if $(filter network,$(logged)),$(net-logs)) \
 	    $(foreach k,$(filter curve-%,$(logged)),'$(call series,$(k))=$(call joined,$(call files,$(k).log.json))') -o $@
 $(addprefix $(OUT)/,$(pictures:%=%.svg) $(pictures:%=%.png)): $(OUT)/pairs

@@ -13,6 +13,8 @@ jobs() { connect "$@" >log && { grep -o '^mc-[a-z]*' log || true; } | sort | uni
 
 connect -n >log
 grep -q '^mc-train' log && [ ! -e out ] || die 'make -n does something'
+connect help >log
+grep -q '^  NET  *tinyten  *a network of mc-train' log && grep -q '^  PAIRS ' log && [ ! -e out ] || die "$(cat log)"
 connect >log
 [ "$(sed 1d out/1-2/table.tsv | cut -f 1 | paste -sd ' ')" = \
     'line-unaligned curve-unaligned line-aligned curve-aligned' ]
