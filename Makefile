@@ -13,7 +13,7 @@ WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pro
 CFLAGS  ?= -O2 -g
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DMC_VERSION='"$(VERSION)"' $(WARN) -fopenmp -fPIC \
               -Ilibcommon -Iformats -Ikernels $(CFLAGS) $(EXTRA_CFLAGS)
-LIBS    := -Wl,--as-needed -ldnnl -lmsgpackc -lzstd -lxxhash -ljansson -lturbojpeg -lpng -lm
+LIBS    := -Wl,--as-needed -ldnnl -lmsgpackc -lzstd -lxxhash -ljansson -lzip -lturbojpeg -lpng -lm
 
 LIB_SRC  := $(wildcard libcommon/*.c formats/*.c kernels/*.c kernels/cpu/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
@@ -76,8 +76,8 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 		share/bash-completion/completions)
 	install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk formats/*.py \
-		formats/*.json) \
+	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
+		formats/*.py formats/*.json) \
 		pipelines/completion.bash $(DESTDIR)$(PREFIX)/share/mc
 	install pipelines/align.sh pipelines/tables.sh $(DESTDIR)$(PREFIX)/share/mc
 	for n in $(NAMES); do ln -sfn ../../mc/completion.bash \

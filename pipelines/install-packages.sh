@@ -6,7 +6,7 @@
 # shellcheck disable=SC2086 # lists of words
 set -eu
 
-needed="gcc libc6-dev make libdnnl-dev libmsgpack-dev libzstd-dev libxxhash-dev libjansson-dev
+needed="gcc libc6-dev make libdnnl-dev libmsgpack-dev libzstd-dev libxxhash-dev libjansson-dev libzip-dev
 libturbojpeg0-dev libpng-dev libcmocka-dev gnuplot-nox fonts-dejavu-core help2man procps bsdextrautils
 python3-numpy python3-scipy python3-msgpack python3-zstandard python3-xxhash"
 

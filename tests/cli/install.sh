@@ -27,6 +27,6 @@ moved/share/mc/align.sh -d out/train.mcz out/net-1.mcz out/net-2.mcz -o aligned.
 cmp out/1-2/b-aligned.mcz aligned.mcz
 moved/share/mc/tables.sh -h >usage
 
-for f in "$MC_ROOT"/pipelines/*.{gp,mk,awk} "$MC_ROOT"/formats/{mcz.py,example_net.json}; do
+for f in "$MC_ROOT"/pipelines/*.{gp,mk,awk,map} "$MC_ROOT"/formats/{mcz.py,example_net.json}; do
     [ ! -e "$f" ] || cmp "$f" "moved/share/mc/${f##*/}"
 done

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that no reader should take: convert_bad.py GOOD.npz FOLDER. Prints a line for each: its name and a part
+of the sentence that refuses it."""
+import io
+import json
+import os
+import struct
+import sys
+import zipfile
+
+import numpy as np
+from safetensors_reader import build
+
+good, folder = dict(np.load(sys.argv[1])), sys.argv[2]
+os.mkdir(folder)
+
+
+def put(name, why, raw):
+    with open(os.path.join(folder, name), "wb") as f:
+        f.write(raw)
+    print(name, why, sep="\t")
+
+
+# ---- safetensors ----
+header, data = {}, b""
+for name, v in good.items():
+    header[name] = {"dtype": "F32", "shape": list(v.shape), "data_offsets": [len(data), len(data) + v.nbytes]}
+    data += v.tobytes()
+names = list(header)
+first, second, last = names[0], names[1], names[-1]
+whole = build(header, data)
+
+
+def st(name, why, change=None, data=data, text=None):
+    h = json.loads(json.dumps(header))
+    if change:
+        h = change(h) or h
+    put(name + ".safetensors", why, build(text if text is not None else h, data))
+
+
+def entry(tensor, **keys):
+    return lambda h: h[tensor].update(keys)
+
+
+def shift(tensor, begin, end):
+    def change(h):
+        h[tensor]["data_offsets"][0] += begin
+        h[tensor]["data_offsets"][1] += end
+    return change
+
+
+text = json.dumps(header).encode()
+put("empty.safetensors", "truncated", b"")
+put("seven.safetensors", "truncated", whole[:7])
+put("length.safetensors", "reaches beyond the file", whole[:8])
+put("cut-header.safetensors", "reaches beyond the file", whole[:100])
+put("cut-data.safetensors", "its tensors take", whole[:-1])
+put("longer.safetensors", "its tensors take", whole + b"\0")
+put("beyond.safetensors", "reaches beyond the file", struct.pack("<Q", len(whole)) + whole[8:])
+put("gigantic.safetensors", "is said to have 100000001 bytes", struct.pack("<Q", 100000001) + whole[8:])
+put("2p63.safetensors", "is said to have 9223372036854775808 bytes", struct.pack("<Q", 1 << 63) + whole[8:])
+put("2p64.safetensors", "is said to have 18446744073709551615 bytes", b"\xff" * 8 + whole[8:])
+put("no-header.safetensors", "does not begin with '{'", b"\0" * 8 + data)
+st("array", "does not begin with '{'", text=b"[]")
+st("space", "does not begin with '{'", text=b" " + text)
+st("utf8", "line 1", text=text.replace(first.encode(), b"\xff\xfe"))
+st("nul", "line 1", text=text.replace(first.encode(), b"a\\u0000b"))
+st("json", "line 1", text=text[:-1])
+st("behind", "line 1", text=text + b"{}")
+st("deep", "nested over 3 deep", text=b'{"a":' * 100000)
+st("many", "over 1048576 values", text=b'{"a":[' + b"0," * 1100000 + b"0]}")
+st("twice", "line 1", text=b'{"%s": %s, %s' % (first.encode(), json.dumps(header[first]).encode(), text[1:]))
+st("key-twice", "line 1", text=text.replace(b'"dtype"', b'"dtype": "F32", "dtype"', 1))
+st("not-object", "not exactly a dtype, a shape and data_offsets", lambda h: {**h, first: 3})
+st("no-shape", "not exactly a dtype", lambda h: h[first].pop("shape") and None)
+st("more-keys", "not exactly a dtype", entry(first, layout="channels_last"))
+st("dtype", "dtype is not known", entry(first, dtype="F31"))
+st("dtype-number", "not exactly a dtype", entry(first, dtype=32))
+st("shape-real", "not of whole numbers", entry(first, shape=[1.0, 2]))
+st("shape-negative", "not of whole numbers", entry(first, shape=[-1, -2]))
+st("shape-2p64", "line 1", entry(first, shape=[1 << 64]))
+st("shape-overflow", "its shape is too large", entry(first, shape=[1 << 40, 1 << 40]))
+st("shape-wraps", "its shape is too large", entry(first, shape=[1 << 61, 8, header[first]["shape"][0]]))
+st("shape-9", "over 8 dimensions", entry(first, shape=[1] * 9))
+st("shape-other", "different sizes", entry(first, shape=[1]))
+st("wider", "different sizes", entry(first, dtype="F64"))
+st("half-byte", "its shape is too large", entry(second, dtype="F4", shape=[3]))
+st("offsets-3", "not a beginning and an end", entry(first, data_offsets=[0, 1, 2]))
+st("offsets-back", "not a beginning and an end", entry(second, data_offsets=[8, 4]))
+st("offsets-negative", "not a beginning and an end", entry(first, data_offsets=[-4, 0]))
+st("offsets-2p63", "line 1", entry(first, data_offsets=[0, 1 << 63]))
+st("overlap", "overlap", lambda h: {**h, second: {**h[first]}})
+st("overlap-part", "overlap", shift(second, -4, -4))
+st("hole", "a hole", shift(second, 4, 4))
+st("hole-first", "a hole", lambda h: [shift(n, 4, 4)(h) for n in names] and None, data=b"\0" * 4 + data)
+st("out-of-range", "a hole", shift(last, 1 << 40, 1 << 40))
+st("not-covered", "its tensors take", lambda h: h.pop(last) and None)
+st("metadata-number", "__metadata__", lambda h: {"__metadata__": {"a": 1}, **h})
+st("metadata-text", "__metadata__", lambda h: {"__metadata__": "a", **h})
+
+
+# ---- npz ----
+def npy(descr="'<f4'", order="False", shape=None, version=(1, 0), header=None, array=None):
+    v = good[first] if array is None else array
+    h = header or "{'descr': %s, 'fortran_order': %s, 'shape': %s, }" % (descr, order, shape or v.shape)
+    h = h.encode("latin1") + b"\n"
+    length = struct.pack("<H" if version[0] == 1 else "<I", len(h))
+    return b"\x93NUMPY" + bytes(version) + length + h + v.tobytes()
+
+
+def archive(entries, how=zipfile.ZIP_STORED):
+    f = io.BytesIO()
+    with zipfile.ZipFile(f, "w", how) as z:
+        for name, raw in entries:
+            z.writestr(name, raw)
+    return f.getvalue()
+
+
+def npz(name, why, raw=None, how=zipfile.ZIP_STORED, more=()):
+    entries = [(n + ".npy", npy(array=v)) for n, v in good.items()]
+    if raw is not None:
+        entries[0] = (first + ".npy", raw)
+    put(name + ".npz", why, archive(entries + list(more), how))
+
+
+whole = archive([(n + ".npy", npy(array=v)) for n, v in good.items()])
+put("empty.npz", "zip", b"")
+put("text.npz", "zip", b"not a zip archive at all, only some text\n" * 9)
+for n in (10, 100, len(whole) // 2, len(whole) - 22, len(whole) - 1):
+    put("cut-%d.npz" % n, "npz: ", whole[:n])
+npz("big-endian", "no floating point %s of >f4" % first, npy("'>f4'"))
+npz("integers", "no floating point %s of <i4" % first, npy("'<i4'"))
+npz("object", "no floating point %s of |O" % first, npy("'|O'"))
+npz("record", "not the dtype, order and shape", npy("[('a', '<f4')]"))
+npz("code", "not the dtype, order and shape", npy(header="__import__('os').system('touch no')"))
+npz("more-keys", "not the dtype, order and shape",
+    npy(header="{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}"))
+npz("key-twice", "not the dtype, order and shape",
+    npy(header="{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}"))
+npz("shape-negative", "not the dtype, order and shape", npy(shape="(-1,)"))
+npz("shape-9", "not the dtype, order and shape", npy(shape="(1,1,1,1,1,1,1,1,1)"))
+npz("shape-2p64", "not the dtype, order and shape", npy(shape="(18446744073709551616,)"))
+npz("shape-overflow", "its shape is too large", npy(shape="(4294967296, 4294967296)"))
+npz("shape-bytes", "its shape is too large", npy(shape="(4611686018427387904,)"))
+npz("shape-other", "of another shape", npy(shape="(1000000000, 1000000000)"))
+npz("version", "version 4.0", npy(version=(4, 0)))
+npz("header-4g", "is said to have", b"\x93NUMPY\2\0" + b"\xff" * 4)
+npz("header-cut", "truncated", b"\x93NUMPY\1\0\xff\xff{")
+npz("short", "truncated", npy()[:-1])
+npz("long", "bytes after its data", npy() + b"\0")
+npz("magic", "is no array", b"\x93NUMPI" + npy()[6:])
+npz("tiny", "truncated", b"\x93NUM")
+npz("text-inside", "is no array; what torch.save wrote", more=[("readme.txt", b"hello")])
+npz("torch", "is no array; what torch.save wrote", more=[("archive/data.pkl", b"\x80\x02}q\0.")])
+npz("again", "more than once", more=[(first + ".npy", npy())])
+# a bomb: 256 MiB of zeros where a thousand times less is announced; and one that nobody asked for
+npz("bomb", "bytes after its data", npy() + bytes(1 << 28), zipfile.ZIP_DEFLATED)
+npz("bomb-more", "left over bomb", how=zipfile.ZIP_DEFLATED,
+    more=[("bomb.npy", npy(shape="(67108864,)", array=np.zeros(1 << 26, np.float32)))])
+at = whole.index(good[first].tobytes())
+put("flipped.npz", "CRC", whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+deflated = bytearray(archive([(n + ".npy", npy(array=v)) for n, v in good.items()], zipfile.ZIP_DEFLATED))
+at = len(first) + 34 + 60
+deflated[at:at + 8] = b"\xff" * 8
+put("flipped-deflated.npz", "npz: ", bytes(deflated))
+# a directory of 2^33 entries: a zip64 end record before the end record
+end, directory = whole[-22:], whole.index(b"PK\1\2")
+record = struct.pack("<4sQHHIIQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, 1 << 33, 1 << 33, len(whole) - 22 - directory,
+                     directory)
+locator = struct.pack("<4sIQI", b"PK\6\7", 0, len(whole) - 22, 1)
+end = struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, 0xffff, 0xffff, 0xffffffff, 0xffffffff, 0)
+put("directory.npz", "npz: ", whole[:-22] + record + locator + end)

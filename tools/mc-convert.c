@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mc-convert: weights to and from other people's files. */
+#include "mc_cli.h"
+#include "mc_convert.h"
+#include "mc_dataset.h"
+
+#include <string.h>
+
+struct options {
+    struct mc_cli cli;
+    const char *net, *data, *like, *map;
+    int from, to; /* enum mc_convert_format, -1: by the file's name */
+};
+
+enum { KEY_LIKE = MC_KEY_TOOL, KEY_MAP, KEY_FROM, KEY_TO };
+
+static const char *const formats[] = {"mcz", "safetensors", "npz", NULL};
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    {"net", 'n', "NAME", 0, "the network that a foreign file's weights are of: a name as "
+     "mc-train's, or a graph file", 10},
+    {"data", 'd', "FILE", 0, "the dataset stream whose images, classes and normalisation --net is for", 10},
+    {"like", KEY_LIKE, "WEIGHTS", 0, "the network of these weights instead", 10},
+    {"map", KEY_MAP, "FILE", 0, "what the foreign file calls our modules: a rule a line, their name "
+     "and ours", 20},
+    {"from", KEY_FROM, "FORMAT", 0, "mcz, safetensors or npz (default: by IN's name, .safetensors "
+     "and .npz; mcz)", 30},
+    {"to", KEY_TO, "FORMAT", 0, "likewise of the output; of a foreign file mcz", 30},
+    MC_OPTION_OUTPUT, MC_OPTION_NO_HISTORY, MC_OPTIONS_END};
+/* clang-format on */
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+
+    switch (key) {
+    case 'n':
+        o->net = arg;
+        return 0;
+    case 'd':
+        o->data = arg;
+        return 0;
+    case KEY_LIKE:
+        o->like = arg;
+        return 0;
+    case KEY_MAP:
+        o->map = arg;
+        return 0;
+    case KEY_FROM:
+        o->from = mc_parse_choice("--from", arg, formats);
+        return 0;
+    case KEY_TO:
+        o->to = mc_parse_choice("--to", arg, formats);
+        return 0;
+    default:
+        return mc_cli_option(&o->cli, key, arg, state);
+    }
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "[IN]",
+    "Take weights from safetensors or npz files under PyTorch's names, or write them."
+    "\vNames, dtypes and maps: formats/convert.md.\n\nExamples:\n"
+    "  mc-convert a.mcz -o a.safetensors\n"
+    "  mc-convert net.safetensors --net resnet20 --data train.mcz -o net.mcz\n"
+    "  mc-convert net.npz --like a.mcz --map kuangliu.map -o net.mcz",
+    NULL,
+    NULL,
+    NULL};
+
+static const char *input(const struct options *o)
+{
+    return o->cli.n_operands ? o->cli.operands[0] : "-";
+}
+
+/* ---- the network that foreign weights are of ------------------------------------------------- */
+
+/* Built for the data, which are read to their end: of a truncated set nothing is taken. */
+static int build(const struct options *o, struct mc_history *h, struct mc_graph **g, char *dataset,
+                 size_t size, struct mc_error *err)
+{
+    struct mc_dataset_reader *d = NULL;
+    int rc = mc_dataset_open(&d, o->data, err);
+
+    if (rc)
+        return rc;
+    const struct mc_dataset_info *info = mc_dataset_get_info(d);
+    mc_history_input(h, mc_dataset_stream(d));
+    snprintf(dataset, size, "%s", info->name);
+    if (!(rc = mc_net_build(g, o->net, &info->spec, err)))
+        rc = mc_reader_rest(mc_dataset_stream(d), NULL, err);
+    mc_dataset_close(d);
+    return rc;
+}
+
+static int take_like(const struct options *o, struct mc_history *h, struct mc_graph **g,
+                     char *dataset, size_t size, struct mc_error *err)
+{
+    struct mc_weights like = {0};
+    int rc = mc_weights_read(&like, o->like, h, err);
+
+    if (rc)
+        return rc;
+    snprintf(dataset, size, "%s", like.dataset);
+    *g = like.graph;
+    like.graph = NULL;
+    mc_weights_release(&like);
+    return 0;
+}
+
+static void tell(const struct options *o, const char *path, const struct mc_convert_notes *n)
+{
+    for (int i = 0; i < MC_N_DTYPES; i++)
+        if (n->converted[i])
+            mc_note(&o->cli, "%s: %zu tensor%s of %s %s float32", path, n->converted[i],
+                    n->converted[i] == 1 ? "" : "s", mc_dtype_name((enum mc_dtype)i),
+                    i == MC_F64 ? "rounded to" : "became");
+    if (n->left_out)
+        mc_detail(&o->cli, "%s: %zu tensor%s left out", path, n->left_out,
+                  n->left_out == 1 ? "" : "s");
+}
+
+static int import(const struct options *o, const struct mc_rename *map, struct mc_history *h,
+                  struct mc_weights *w, struct mc_error *err)
+{
+    struct mc_convert_notes notes;
+    struct mc_foreign *f = NULL;
+    struct mc_graph *g = NULL;
+    char dataset[sizeof w->dataset];
+    int rc = o->like ? take_like(o, h, &g, dataset, sizeof dataset, err)
+                     : build(o, h, &g, dataset, sizeof dataset, err);
+
+    if (rc)
+        goto out;
+    rc = o->from == MC_CONVERT_NPZ ? mc_npz_open(&f, input(o), err)
+                                   : mc_safetensors_open(&f, input(o), err);
+    if (rc || (rc = mc_convert_import(w, g, dataset, f, map, &notes, err)))
+        goto out;
+    mc_history_str(h, "from", formats[o->from]);
+    mc_history_str(h, "net", g->net);
+    tell(o, f->file, &notes);
+out:
+    mc_foreign_close(f);
+    mc_graph_free(g);
+    return rc;
+}
+
+static int run(const struct options *o, struct mc_error *err)
+{
+    struct mc_history *h = mc_history_new(o->cli.tool);
+    struct mc_rename *map = NULL;
+    struct mc_weights w = {0};
+    int rc = h ? mc_cli_output_ready(&o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    if (rc || (o->map && (rc = mc_rename_read(&map, o->map, err))))
+        goto out;
+    if (o->cli.no_history)
+        mc_history_hide(h);
+    rc = o->from == MC_CONVERT_MCZ ? mc_weights_read(&w, input(o), h, err)
+                                   : import(o, map, h, &w, err);
+    if (rc)
+        goto out;
+    rc = o->to == MC_CONVERT_MCZ
+             ? mc_weights_write(&w, o->cli.output, h, err)
+             : mc_convert_export(&w, (enum mc_convert_format)o->to, o->cli.output, map, err);
+out:
+    mc_weights_release(&w);
+    mc_rename_free(map);
+    mc_history_free(h);
+    return rc;
+}
+
+/* ---- what goes together ---------------------------------------------------------------------- */
+
+static int by_name(const char *path)
+{
+    const char *dot = path ? strrchr(path, '.') : NULL;
+
+    if (dot && !strcmp(dot, ".safetensors"))
+        return MC_CONVERT_SAFETENSORS;
+    return dot && !strcmp(dot, ".npz") ? MC_CONVERT_NPZ : MC_CONVERT_MCZ;
+}
+
+static void check(struct options *o)
+{
+    if (o->cli.n_operands > 1)
+        mc_cli_usage("one input is enough, '%s' is another (see --help)", o->cli.operands[1]);
+    if (o->from < 0)
+        o->from = by_name(input(o));
+    if (o->to < 0)
+        o->to = by_name(o->cli.output);
+    if (o->from == MC_CONVERT_MCZ && o->to == MC_CONVERT_MCZ)
+        mc_cli_usage("needs an -o or IN that ends in .safetensors or .npz, or --to or --from");
+    if (o->from == MC_CONVERT_MCZ) {
+        if (o->net || o->data || o->like)
+            mc_cli_usage("%s holds its network: no --net, --data, --like", input(o));
+        return;
+    }
+    if (!o->like == !o->net)
+        mc_cli_usage("needs one of --like WEIGHTS and --net NAME (%s): a %s file does not hold its "
+                     "network",
+                     mc_net_list(), formats[o->from]);
+    if (!o->net != !o->data)
+        mc_cli_usage("--net and --data go together");
+    mc_cli_one_stdin((const char *const[]){input(o), o->data, o->like}, 3);
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.from = -1, .to = -1};
+    struct mc_error err = {0};
+
+    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    check(&o);
+    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+}
