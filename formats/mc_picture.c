@@ -68,7 +68,12 @@ static void from_cmyk(const uint8_t *cmyk, size_t pixels, uint8_t *rgb)
 
 static int jpeg_failed(struct mc_picture *p, const char *name, struct mc_error *err)
 {
-    return mc_fail(err, MC_EINPUT, "%s: damaged: %s", name, tjGetErrorStr2(p->jpeg));
+    const int rc = mc_fail(err, MC_EINPUT, "%s: damaged: %s", name, tjGetErrorStr2(p->jpeg));
+
+    /* what stopped halfway leaves marks that the next file would stumble over */
+    tjDestroy(p->jpeg);
+    p->jpeg = NULL;
+    return rc;
 }
 
 static int decode_jpeg(struct mc_picture *p, const char *name, const uint8_t *file, size_t bytes,
