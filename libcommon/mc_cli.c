@@ -327,6 +327,21 @@ double mc_parse_f64(const char *option, const char *arg, double min, double max)
     return v;
 }
 
+void mc_parse_range(const char *option, const char *arg, double min, double max, double range[2])
+{
+    char from[64];
+    size_t n = strcspn(arg, ":");
+
+    if (!arg[n] || n >= sizeof from)
+        mc_cli_usage("%s: '%s' is not FROM:TO", option, arg);
+    memcpy(from, arg, n);
+    from[n] = 0;
+    range[0] = mc_parse_f64(option, from, min, max);
+    range[1] = mc_parse_f64(option, arg + n + 1, min, max);
+    if (!(range[0] < range[1]))
+        mc_cli_usage("%s: '%s' does not grow", option, arg);
+}
+
 int mc_parse_choice(const char *option, const char *arg, const char *const *choices)
 {
     char list[512] = "";

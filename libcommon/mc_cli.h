@@ -114,6 +114,8 @@ void mc_warn(const struct mc_cli *cli, const char *fmt, ...) __attribute__((form
  * 1e-2 and 8/255. */
 uint64_t mc_parse_u64(const char *option, const char *arg, uint64_t min, uint64_t max);
 double mc_parse_f64(const char *option, const char *arg, double min, double max);
+/* FROM:TO, two reals within [min, max] of which the second is greater. */
+void mc_parse_range(const char *option, const char *arg, double min, double max, double range[2]);
 /* Index of arg in the NULL-ended list; a usage error lists what there is. */
 int mc_parse_choice(const char *option, const char *arg, const char *const *choices);
 

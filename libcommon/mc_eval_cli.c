@@ -52,6 +52,9 @@ error_t mc_eval_cli_option(struct mc_eval_cli *e, int key, const char *arg)
         e->samples_given = 1;
         e->samples = mc_parse_u64("--samples", arg, 1, INT32_MAX);
         return 0;
+    case MC_KEY_TEST_SAMPLES:
+        e->test_samples = mc_parse_u64("--test-samples", arg, 1, INT32_MAX);
+        return 0;
     case MC_KEY_FULL:
         e->full = 1;
         return 0;
@@ -79,9 +82,10 @@ void mc_eval_cli_check(const struct mc_eval_cli *e)
 
     if (!e->report.n_data)
         mc_cli_usage("needs --data [NAME=]FILE (see --help)");
-    if (e->full && (e->samples_given || e->bn_samples_given))
-        mc_cli_usage("--full means all images, --%s some",
-                     e->samples_given ? "samples" : "bn-samples");
+    if (e->full && (e->samples_given || e->bn_samples_given || e->test_samples))
+        mc_cli_usage("--full means all images, --%s some", e->samples_given      ? "samples"
+                                                           : e->bn_samples_given ? "bn-samples"
+                                                                                 : "test-samples");
     if ((e->resume || e->every_given) && !e->checkpoint)
         mc_cli_usage("--%s needs --checkpoint FILE", e->resume ? "resume" : "checkpoint-every");
     mc_cli_one_stdin(e->cli->operands, e->cli->n_operands);
@@ -168,8 +172,10 @@ static int fill(struct mc_eval_cli *e, struct mc_sweep *s, struct mc_error *err)
             return mc_fail(err, MC_ENOMEM, "out of memory");
         s->data[i] = (struct mc_sweep_data){.path = e->file[i],
                                             .name = d->name,
-                                            .samples = training && !e->full ? e->samples : 0,
-                                            .samples_exact = e->samples_given,
+                                            .samples = e->full    ? 0
+                                                       : training ? e->samples
+                                                                  : e->test_samples,
+                                            .samples_exact = !training || e->samples_given,
                                             .out = d->out};
     }
     for (size_t i = 0; i < s->n_data; i++) {

@@ -14,6 +14,7 @@ enum {
     MC_KEY_BN_SAMPLES,
     MC_KEY_BN_PLAIN,
     MC_KEY_EVAL_SAMPLES,
+    MC_KEY_TEST_SAMPLES,
     MC_KEY_FULL,
     MC_KEY_EVAL_BATCH,
     MC_KEY_EVAL_CHECKPOINT,
@@ -30,6 +31,7 @@ enum {
     {"bn-plain", MC_KEY_BN_PLAIN, 0, 0, "re-estimate on images as they are, not augmented", 20}, \
     {"samples", MC_KEY_EVAL_SAMPLES, "N", 0, \
      "first N images of a data set whose split is train (default 10000)", 30}, \
+    {"test-samples", MC_KEY_TEST_SAMPLES, "N", 0, "first N images of every other data set (default all)", 30}, \
     {"full", MC_KEY_FULL, 0, 0, "all images, of training data and for batch norm too", 30}, \
     {"batch", MC_KEY_EVAL_BATCH, "N", 0, "images at a time (default 128)", 30}, \
     {"checkpoint", MC_KEY_EVAL_CHECKPOINT, "FILE", 0, \
@@ -44,7 +46,7 @@ struct mc_eval_cli {
     const char *file[MC_MAX_REPORTED];               /* of report.data */
     struct mc_dataset_reader *open[MC_MAX_REPORTED]; /* before the work begins; NULL once read */
     const char *bn_data, *checkpoint;
-    uint64_t batch, samples, bn_samples, every;
+    uint64_t batch, samples, test_samples, bn_samples, every; /* test_samples 0: all */
     int bn_plain, full, resume, samples_given, bn_samples_given, every_given;
     int say_memory; /* before the work */
     struct mc_progress progress;

@@ -19,13 +19,13 @@
 extern char **environ;
 
 struct mc_gnuplot {
-    enum mc_picture format;
+    enum mc_image format;
     char *text;
     size_t bytes;
     FILE *script;
 };
 
-int mc_gnuplot_new(struct mc_gnuplot **out, enum mc_picture format, int width, int height,
+int mc_gnuplot_new(struct mc_gnuplot **out, enum mc_image format, int width, int height,
                    struct mc_error *err)
 {
     struct mc_gnuplot *g = calloc(1, sizeof *g);
@@ -39,13 +39,18 @@ int mc_gnuplot_new(struct mc_gnuplot **out, enum mc_picture format, int width, i
     g->format = format;
     /* below 9 points nobody reads it */
     double font = 14 * scale < 9 ? 9 : 14 * scale;
+    double unit = format == MC_PDF ? 72 : 1; /* inches, a pixel taken for a point */
     fprintf(g->script,
             "set encoding utf8\n"
-            "set terminal %s noenhanced size %d,%d font '%s,%.3g' linewidth %.3g"
-            " background rgb '#ffffff'\n"
-            "SCALE = %.4g\n",
-            format == MC_SVG ? "svg" : "pngcairo", width, height,
-            format == MC_SVG ? "sans-serif" : "DejaVu Sans", font, font / 14, font / 14);
+            "set terminal %s noenhanced size %.6g,%.6g font '%s,%.3g' linewidth %.3g"
+            " background rgb '#ffffff'%s\n"
+            "SCALE = %.4g\nASPECT = %.6g\n",
+            format == MC_SVG   ? "svg"
+            : format == MC_PNG ? "pngcairo"
+                               : "pdfcairo",
+            width / unit, height / unit, format == MC_SVG ? "sans-serif" : "DejaVu Sans", font,
+            font / 14, format == MC_PDF ? " fontscale 1" : "", font / 14,
+            (double)width / height);
     *out = g;
     return 0;
 }

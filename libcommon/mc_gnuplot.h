@@ -16,12 +16,12 @@
 
 #include <stdio.h>
 
-enum mc_picture { MC_SVG, MC_PNG };
+enum mc_image { MC_SVG, MC_PNG, MC_PDF };
 
 struct mc_gnuplot;
 
 /* Begins with the terminal: size in pixels, fonts that grow with it. */
-MC_USE_RESULT int mc_gnuplot_new(struct mc_gnuplot **out, enum mc_picture format, int width,
+MC_USE_RESULT int mc_gnuplot_new(struct mc_gnuplot **out, enum mc_image format, int width,
                                  int height, struct mc_error *err);
 void mc_gnuplot_free(struct mc_gnuplot *g); /* NULL is fine */
 /* What gnuplot will read; write errors show at mc_gnuplot_draw. */
@@ -30,7 +30,7 @@ FILE *mc_gnuplot_script(struct mc_gnuplot *g);
 void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text);
 /* Run what was written, then the named script of pipelines/ (found at ../share/mc beside the
  * running program), and put the picture at `path`, stdout for NULL or "-". MC_EFAIL with gnuplot's
- * first words when it is missing or fails; MC_EUSAGE for a PNG to a terminal. */
+ * first words when it is missing or fails; MC_EUSAGE for a PNG or PDF to a terminal. */
 MC_USE_RESULT int mc_gnuplot_draw(struct mc_gnuplot *g, const char *script, const char *path,
                                   struct mc_error *err);
 

@@ -151,8 +151,7 @@ static int check_path(const struct mc_table *t, const double *v, struct mc_error
     return 0;
 }
 
-/* The data set that is drawn where none was asked for: test, or the table's first. */
-static void pick_data(const struct mc_table *t, char *data, size_t size)
+void mc_series_pick(const struct mc_table *t, char *data, size_t size)
 {
     snprintf(data, size, "test");
     for (size_t i = 0; i < t->cols && mc_table_find(t, "test.loss") < 0; i++) {
@@ -175,7 +174,7 @@ int mc_series_path(struct mc_series *s, const char *operand, char *data, size_t 
     if (rc)
         return rc;
     if (!*data)
-        pick_data(&s->table, data, size);
+        mc_series_pick(&s->table, data, size);
     snprintf(loss, sizeof loss, "%s.loss", data);
     snprintf(accuracy, sizeof accuracy, "%s.accuracy", data);
     return read_all(s, &k, files, err);

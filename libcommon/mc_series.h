@@ -33,6 +33,9 @@ MC_USE_RESULT int mc_series_signature(struct mc_series *s, const char *operand,
 /* epoch, loss, accuracy of a training's --log-json. */
 MC_USE_RESULT int mc_series_log(struct mc_series *s, const char *operand, struct mc_error *err);
 
+/* The data set that is drawn where none was asked for: test, or the table's first. */
+void mc_series_pick(const struct mc_table *t, char *data, size_t size);
+
 void mc_series_release(struct mc_series *s);
 
 /* The LABEL of an operand, or what stands for it; returns the rest. */

@@ -33,7 +33,7 @@ set xrange [x_min:x_max]
 if (XLABEL eq 'epoch' && x_max - x_min <= 12) { set xtics 1 }
 set tmargin at screen top
 set bmargin at screen bottom
-if (TITLE ne '') { set label 1 TITLE at screen 0.5, 0.945 center font ',' . 17 * SCALE }
+if (TITLE ne '') { set label 1 TITLE at screen 0.5, 0.945 center font TITLE_FONT }
 
 set lmargin at screen 0.07
 set rmargin at screen 0.48

@@ -8,7 +8,7 @@ load SHARE.'/style.gp'
 load SHARE.'/bands.gp'
 array OPEN[7] = [6, 4, 8, 10, 12, 6, 4]
 
-if (TITLE ne '') { set title TITLE font ',' . 17 * SCALE }
+if (TITLE ne '') { set title TITLE font TITLE_FONT }
 set xrange [0.5:ROWS + 0.5]
 set yrange [*<0:1]
 set ylabel 'mean correlation'.SD

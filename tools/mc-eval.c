@@ -51,22 +51,6 @@ static const struct argp_option options[] = {
     MC_OPTIONS_END};
 /* clang-format on */
 
-/* FROM:TO; "-.05:1.05". */
-static void parse_range(const char *option, const char *arg, double range[2])
-{
-    char from[64];
-    size_t n = strcspn(arg, ":");
-
-    if (!arg[n] || n >= sizeof from)
-        mc_cli_usage("%s: '%s' is not FROM:TO", option, arg);
-    memcpy(from, arg, n);
-    from[n] = 0;
-    range[0] = mc_parse_f64(option, from, -1000, 1000);
-    range[1] = mc_parse_f64(option, arg + n + 1, -1000, 1000);
-    if (!(range[0] < range[1]))
-        mc_cli_usage("%s: '%s' does not go upwards", option, arg);
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
@@ -85,12 +69,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_X_RANGE:
         o->plane_given = "x-range";
-        parse_range("--x-range", arg, o->grid.x);
+        mc_parse_range("--x-range", arg, -1000, 1000, o->grid.x);
         return 0;
     case KEY_Y_RANGE:
         o->plane_given = "y-range";
         o->y_given = 1;
-        parse_range("--y-range", arg, o->grid.y);
+        mc_parse_range("--y-range", arg, -1000, 1000, o->grid.y);
         return 0;
     case KEY_MARKS:
         o->plane_given = "marks";

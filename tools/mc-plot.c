@@ -3,8 +3,7 @@
  * mc-plot: pictures of what the other programs measured. Tables are checked whole before gnuplot
  * starts; how the pictures look is in pipelines/panels.gp and pipelines/signature.gp. */
 #include "mc_cli.h"
-#include "mc_gnuplot.h"
-#include "mc_series.h"
+#include "mc_figure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,24 +11,29 @@
 
 #define MAX_TABLES 16
 
-enum mode { PATH, SIGNATURE, LOG };
-static const char *const modes[] = {"path", "signature", "log", NULL};
+enum mode { PATH, SIGNATURE, LOG, PLANE };
+static const char *const modes[] = {"path", "signature", "log", "plane", NULL};
 
 struct options {
     struct mc_cli cli;
-    const char *title, *format;
-    char data[200]; /* "": not said, until the first table is read */
+    struct mc_figure figure;
+    const char *format, *plane_given; /* plane_given: an option of planes, or NULL */
+    char names[600];                  /* what figure.names point into */
+    char data[200];                   /* "": not said, until the first table is read */
     int width, height;
 };
 
-enum { KEY_SIZE = MC_KEY_TOOL, KEY_TITLE, KEY_FORMAT };
+enum { KEY_SIZE = MC_KEY_TOOL, KEY_TITLE, KEY_FORMAT, KEY_NAMES, KEY_LOSS, KEY_ACCURACY };
 
 /* clang-format off */
 static const struct argp_option options[] = {
-    {"data", 'd', "NAME", 0, "path: draw this data set's columns (default: test, or the first)", 10},
+    {"data", 'd', "NAME", 0, "path, plane: draw this data set's columns (default: test, or the first)", 10},
+    {"names", KEY_NAMES, "A,B,C", 0, "plane: call the three networks so", 15},
+    {"loss-range", KEY_LOSS, "FROM:TO", 0, "plane: what the colours of losses span (default: all)", 15},
+    {"accuracy-range", KEY_ACCURACY, "FROM:TO", 0, "plane: and those of accuracies, in percent", 15},
     {"title", KEY_TITLE, "TEXT", 0, "write this above the picture", 20},
-    {"size", KEY_SIZE, "WxH", 0, "width and height in pixels (default 960x480)", 20},
-    {"format", KEY_FORMAT, "svg|png", 0, "instead of what the output's name says", 20},
+    {"size", KEY_SIZE, "WxH", 0, "width and height in pixels (default 960x480; of a plane 960x430)", 20},
+    {"format", KEY_FORMAT, "svg|png|pdf", 0, "instead of what the output's name says", 20},
     MC_OPTION_OUTPUT,
     MC_OPTIONS_END};
 /* clang-format on */
@@ -46,6 +50,20 @@ static void parse_size(struct options *o, const char *arg)
     o->height = (int)mc_parse_u64("--size", x + 1, 150, 8192);
 }
 
+static void parse_names(struct options *o, const char *arg)
+{
+    char *rest = o->names;
+    size_t n = 0;
+
+    if (strlen(arg) >= sizeof o->names)
+        mc_cli_usage("--names: is too long");
+    strcpy(o->names, arg);
+    while (rest && n < 3)
+        o->figure.names[n++] = strsep(&rest, ",");
+    if (n < 3 || rest)
+        mc_cli_usage("--names: '%s' is not three names with commas between them", arg);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
@@ -57,7 +75,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         strcpy(o->data, arg);
         return 0;
     case KEY_TITLE:
-        o->title = arg;
+        o->figure.title = arg;
+        return 0;
+    case KEY_NAMES:
+        o->plane_given = "names";
+        parse_names(o, arg);
+        return 0;
+    case KEY_LOSS:
+        o->plane_given = "loss-range";
+        mc_parse_range("--loss-range", arg, 0, 1e30, o->figure.colours[0]);
+        return 0;
+    case KEY_ACCURACY:
+        o->plane_given = "accuracy-range";
+        mc_parse_range("--accuracy-range", arg, 0, 100, o->figure.colours[1]);
         return 0;
     case KEY_SIZE:
         parse_size(o, arg);
@@ -74,17 +104,20 @@ static const struct argp argp = {
     options,
     parse,
     "path [LABEL=]TABLE[,TABLE...]...\nsignature [LABEL=]TABLE[,TABLE...]...\n"
-    "log [LABEL=]LOG[,LOG...]...",
-    "Draw curves, correlation signatures and training logs as SVG or PNG."
+    "log [LABEL=]LOG[,LOG...]...\nplane TABLE [MARKS]",
+    "Draw curves, planes, correlation signatures and training logs."
     "\vpath draws the loss and accuracy that mc-eval measured along curves, signature the "
     "correlation by layer that mc-corr --signature printed, log the loss and accuracy by epoch "
     "that "
-    "--log-json wrote. Several tables of the same thing, with commas between them, are drawn as "
+    "--log-json wrote, plane the table of mc-eval --plane with the networks and the path of its "
+    "--marks in it. Pictures are SVG, PNG or PDF. Several tables of the same thing, with commas "
+    "between them, are drawn as "
     "one "
     "line, their mean, in a band of their standard deviation (n - 1). An empty or incomplete table "
     "is refused.\n\nExamples:\n"
     "  mc-plot path before=straight.tsv after=curve.tsv -o paths.svg\n"
-    "  mc-corr --signature --perm p.mcz m.mcz | mc-plot signature -o sig.svg",
+    "  mc-corr --signature --perm p.mcz m.mcz | mc-plot signature -o sig.svg\n"
+    "  mc-plot plane --names 'a,b,aligned b' plane.tsv marks.tsv -o plane.png",
     NULL,
     NULL,
     NULL};
@@ -99,61 +132,19 @@ static int read_one(struct options *o, enum mode mode, struct mc_series *s,
     return mc_series_log(s, operand, err);
 }
 
-/* What the scripts read: see the head of pipelines/panels.gp and of pipelines/signature.gp. */
-static void write_script(const struct options *o, enum mode mode, struct mc_gnuplot *g,
-                         const struct mc_series *s, size_t n)
+static enum mc_image pick_format(const struct options *o)
 {
-    FILE *f = mc_gnuplot_script(g);
-    char name[260];
-
-    fputs("TITLE = ", f);
-    mc_gnuplot_quote(g, o->title ? o->title : "");
-    fputs("\nDATA_NAME = ", f);
-    snprintf(name, sizeof name, "%s%s", o->data, *o->data ? " " : "");
-    mc_gnuplot_quote(g, name);
-    fprintf(f, "\nXLABEL = '%s'\nN = %zu\narray LABEL[N]\narray TABLES[N]\n",
-            mode == LOG ? "epoch" : "t", n);
-    for (size_t i = 0; i < n; i++) {
-        fprintf(f, "TABLES[%zu] = %zu\nLABEL[%zu] = ", i + 1, s[i].tables, i + 1);
-        mc_gnuplot_quote(g, s[i].label);
-        putc('\n', f);
-    }
-    if (mode == SIGNATURE) {
-        const struct mc_table *t = &s[0].table;
-        size_t col = (size_t)mc_table_find(t, "layer");
-        fprintf(f, "ROWS = %zu\narray LAYER[ROWS]\n", t->rows);
-        for (size_t r = 0; r < t->rows; r++) {
-            fprintf(f, "LAYER[%zu] = ", r + 1);
-            mc_gnuplot_quote(g, t->cells[r * t->cols + col]);
-            putc('\n', f);
-        }
-    }
-    fputs("$DATA << END_OF_DATA\n", f);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t r = 0; r < s[i].rows; r++) {
-            for (size_t c = 0; c < s[i].cols; c++)
-                fprintf(f, "%.9g ", s[i].mean[c * s[i].rows + r]);
-            for (size_t c = 0; c < s[i].cols; c++)
-                fprintf(f, "%.9g ", s[i].sd[c * s[i].rows + r]);
-            putc('\n', f);
-        }
-        fputs("\n\n", f);
-    }
-    fputs("END_OF_DATA\n", f);
-}
-
-static enum mc_picture pick_format(const struct options *o)
-{
-    static const char *const formats[] = {"svg", "png", NULL};
+    static const char *const formats[] = {"svg", "png", "pdf", NULL}; /* as enum mc_image */
     const char *path = o->cli.output, *dot = path ? strrchr(path, '.') : NULL;
 
     if (o->format)
-        return mc_parse_choice("--format", o->format, formats) ? MC_PNG : MC_SVG;
+        return (enum mc_image)mc_parse_choice("--format", o->format, formats);
     if (!path || !strcmp(path, "-"))
         return MC_SVG;
-    if (!dot || (strcmp(dot, ".svg") && strcmp(dot, ".png")))
-        mc_cli_usage("--output: '%s' ends neither in .svg nor in .png (or use --format)", path);
-    return strcmp(dot, ".png") ? MC_SVG : MC_PNG;
+    for (int i = 0; dot && formats[i]; i++)
+        if (!strcmp(dot + 1, formats[i]))
+            return (enum mc_image)i;
+    mc_cli_usage("--output: '%s' ends in none of .svg, .png and .pdf (or use --format)", path);
 }
 
 /* [LABEL=]-, or a list that holds it */
@@ -170,48 +161,82 @@ static int is_stdin(const char *operand)
     return 0;
 }
 
-static int run(struct options *o, enum mode mode, struct mc_error *err)
+static int draw_lines(struct options *o, enum mode mode, struct mc_gnuplot *g, struct mc_error *err)
 {
-    enum mc_picture format = pick_format(o);
+    static const char *const xlabel[] = {[PATH] = "t", [LOG] = "epoch"};
     size_t n = o->cli.n_operands - 1;
     struct mc_series *s = calloc(n, sizeof *s);
-    struct mc_gnuplot *g = NULL;
     int rc = s ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
 
-    for (size_t i = 0; !rc && i < n; i++) {
-        if (is_stdin(o->cli.operands[i + 1]) && isatty(STDIN_FILENO))
-            rc = mc_fail(err, MC_EUSAGE, "will not read a table from a terminal (see --help)");
-        else
-            rc = read_one(o, mode, &s[i], s, o->cli.operands[i + 1], err);
-    }
-    if (!rc)
-        rc = mc_gnuplot_new(&g, format, o->width, o->height, err);
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = read_one(o, mode, &s[i], s, o->cli.operands[i + 1], err);
     if (!rc) {
-        write_script(o, mode, g, s, n);
+        mc_figure_lines(g, &o->figure, mode == SIGNATURE ? NULL : xlabel[mode], s, n);
         rc = mc_gnuplot_draw(g, mode == SIGNATURE ? "signature.gp" : "panels.gp", o->cli.output,
                              err);
     }
-    mc_gnuplot_free(g);
     for (size_t i = 0; s && i < n; i++)
         mc_series_release(&s[i]);
     free(s);
     return rc;
 }
 
+static int draw_plane(struct options *o, struct mc_gnuplot *g, struct mc_error *err)
+{
+    struct mc_grid grid = {0};
+    struct mc_mark *marks = NULL;
+    size_t n = 0;
+    int rc = mc_grid_read(&grid, o->cli.operands[1], o->data, sizeof o->data, err);
+
+    if (!rc && o->cli.n_operands > 2)
+        rc = mc_marks_read(&marks, &n, o->cli.operands[2], err);
+    if (!rc) {
+        mc_figure_plane(g, &o->figure, &grid, marks, n);
+        rc = mc_gnuplot_draw(g, "plane.gp", o->cli.output, err);
+    }
+    free(marks);
+    mc_grid_release(&grid);
+    return rc;
+}
+
+static int run(struct options *o, enum mode mode, struct mc_error *err)
+{
+    struct mc_gnuplot *g = NULL;
+    int rc = 0;
+
+    for (size_t i = 1; !rc && i < o->cli.n_operands; i++)
+        if (is_stdin(o->cli.operands[i]) && isatty(STDIN_FILENO))
+            rc = mc_fail(err, MC_EUSAGE, "will not read a table from a terminal (see --help)");
+    if (!rc)
+        rc = mc_gnuplot_new(&g, pick_format(o), o->width, o->height, err);
+    if (!rc)
+        rc = mode == PLANE ? draw_plane(o, g, err) : draw_lines(o, mode, g, err);
+    mc_gnuplot_free(g);
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
-    struct options o = {.width = 960, .height = 480};
+    struct options o = {0};
     struct mc_error err = {0};
 
     mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    o.figure.data = o.data;
     if (!o.cli.n_operands)
-        mc_cli_usage("needs one of path, signature, log, then tables (see --help)");
+        mc_cli_usage("needs one of path, signature, log, plane, then tables (see --help)");
     enum mode mode = (enum mode)mc_parse_choice("picture", o.cli.operands[0], modes);
-    if (*o.data && mode != PATH)
-        mc_cli_usage("--data is for path");
+    if (*o.data && mode != PATH && mode != PLANE)
+        mc_cli_usage("--data is for path and plane");
+    if (o.plane_given && mode != PLANE)
+        mc_cli_usage("--%s is for plane", o.plane_given);
+    if (!o.width) {
+        o.width = 960;
+        o.height = mode == PLANE ? 430 : 480;
+    }
     if (o.cli.n_operands == 1)
         o.cli.operands[o.cli.n_operands++] = "-";
-    if (o.cli.n_operands > MAX_TABLES + 1)
-        mc_cli_usage("at most %d tables in a picture", MAX_TABLES);
+    size_t most = mode == PLANE ? 2 : MAX_TABLES;
+    if (o.cli.n_operands > most + 1)
+        mc_cli_usage("at most %zu tables in a picture", most);
     return mc_cli_exit(&o.cli, run(&o, mode, &err), &err);
 }

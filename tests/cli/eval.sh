@@ -54,6 +54,10 @@ for (data, q), v in s.items():
 # a subset says how far it may be off
 mc-eval --samples 100 --data d.mcz n1.mcz 2>err >/dev/null
 grep -q 'first 100 of 700 images; standard errors' err
+mc-eval --test-samples 50 --data test.mcz n1.mcz 2>err >/dev/null
+grep -q 'test: first 50 of 333 images' err
+fails 3 'holds 333 images, 500 are asked for' mc-eval --test-samples 500 --data test.mcz n1.mcz
+fails 2 'all images, --test-samples some' mc-eval --test-samples 5 --full --data test.mcz n1.mcz
 mc-eval --full --data d.mcz n1.mcz 2>err >/dev/null
 [ ! -s err ]
 fails 2 'all images' mc-eval --samples 100 --full --data d.mcz n1.mcz

@@ -14,14 +14,14 @@ printf 'layers.%d.conv\t16\t0\t0\t0.0%d\t0.6%d\n' 0 1 2 3 3 4 >>sig.tsv
 printf '{"event":"start"}\n{"event":"epoch","epoch":%d,"loss":%g,"accuracy":%d}\n' 1 2.1 30 2 1.5 44 >log.json
 
 # refusals first: nothing may be left behind by them
-fails 2 "needs one of path, signature, log" mc-plot
-fails 2 "there is no 'plane' (there are: path, signature, log)" mc-plot plane line.tsv
-fails 2 "ends neither in .svg nor in .png" mc-plot path line.tsv -o line.jpg
+fails 2 "needs one of path, signature, log, plane" mc-plot
+fails 2 "there is no 'map' (there are: path, signature, log, plane)" mc-plot map line.tsv
+fails 2 "ends in none of .svg, .png and .pdf" mc-plot path line.tsv -o line.jpg
 fails 2 "there is no 'gif'" mc-plot path line.tsv --format gif
 for size in 960 x 960x 0x0 9x9 960x480x1 -960x480 99999x99999; do
     fails 2 "--size: " mc-plot path line.tsv --size=$size -o x.svg
 done
-fails 2 "--data is for path" mc-plot log log.json --data test -o x.svg
+fails 2 "--data is for path and plane" mc-plot log log.json --data test -o x.svg
 fails 1 "cannot open 'nothing.tsv': No such file" mc-plot path nothing.tsv -o x.svg
 fails 1 "no/folder" mc-plot path line.tsv -o no/folder/x.svg
 : >empty.tsv
@@ -71,6 +71,37 @@ fails 3 "sig2.tsv: has other layers than sig.tsv" mc-plot signature sig.tsv,sig2
 fails 3 "sig2.tsv: has other layers than sig.tsv" mc-plot signature sig.tsv sig2.tsv -o x.svg
 [ ! -e x.svg ]
 
+# planes: whole grids, and marks that are the networks and then the path
+awk 'BEGIN { OFS = "\t"; print "x", "y", "test.loss", "test.accuracy"; for (i = 0; i < 5; i++) for (j = 0; j < 4; j++)
+    print j * 2.5, i * 1.5, .5 + i * j / 5, 80 - 3 * i * j }' >plane.tsv
+printf 'mark\tname\tx\ty\toff\n' >marks.tsv
+printf 'network\t%s\t%s\t%s\t0\n' out/a.mcz 1 1 b.mcz 6 1 'c <&>' 3 5.5 >>marks.tsv
+{ cat marks.tsv; printf 'path\t%s\t%s\t%s\t0\n' 0 1 1 .5 3 3.5 1 6 1; } >path.tsv
+fails 3 "holds no rows" mc-plot plane none.tsv -o x.svg
+fails 3 "there is no column 'x'" mc-plot plane line.tsv -o x.svg
+sed '$d' plane.tsv >part.tsv
+fails 3 "part.tsv: is no whole grid: 19 rows, y grows after 4" mc-plot plane part.tsv -o x.svg
+head -n 5 plane.tsv >row.tsv
+fails 3 "row.tsv: is no whole grid" mc-plot plane row.tsv -o x.svg
+{ sed -n '1,5p' plane.tsv; sed -n 7p plane.tsv; sed -n 6p plane.tsv; sed 1,7d plane.tsv; } >swapped.tsv
+fails 3 "swapped.tsv: line 6: is out of the grid's order" mc-plot plane swapped.tsv -o x.svg
+sed '5d' plane.tsv >hole.tsv
+fails 3 "hole.tsv: " mc-plot plane hole.tsv -o x.svg
+sed '7s/[0-9.]*$/inf/' plane.tsv >inf.tsv
+fails 3 "inf.tsv: line 7, column 'test.accuracy': 'inf' is not a number" mc-plot plane inf.tsv -o x.svg
+sed '4d' marks.tsv >two.tsv
+fails 3 "two.tsv: has 2 marks, not the three networks" mc-plot plane plane.tsv two.tsv -o x.svg
+sed '4d' path.tsv >early.tsv
+fails 3 "early.tsv: line 4: 'path' where a network was due" mc-plot plane plane.tsv early.tsv -o x.svg
+fails 3 "there is no column 'mark'" mc-plot plane plane.tsv plane.tsv -o x.svg
+fails 2 "at most 2 tables" mc-plot plane plane.tsv marks.tsv marks.tsv -o x.svg
+fails 2 "three names" mc-plot plane plane.tsv --names a,b -o x.svg
+fails 2 "three names" mc-plot plane plane.tsv --names a,b,c,d -o x.svg
+fails 2 "is not FROM:TO" mc-plot plane plane.tsv --loss-range 3 -o x.svg
+fails 2 "does not grow" mc-plot plane plane.tsv --accuracy-range 90:10 -o x.svg
+fails 2 "--names is for plane" mc-plot path line.tsv --names a,b,c -o x.svg
+[ ! -e x.svg ]
+
 # an old picture stays as it was when the new one fails
 echo old >old.svg
 rc=0
@@ -84,7 +115,14 @@ mc-plot path 'a, b=curve.tsv,curve2.tsv,curve3.tsv' line.tsv -o band.svg
 mc-plot path 'a, b=curve.tsv,curve2.tsv,curve3.tsv' 'c=line.tsv,line.tsv,line.tsv' -o bands.svg
 mc-plot signature sig.tsv,sig.tsv -o sigs.svg
 mc-plot log 'twice=log.json,log.json' -o logs.svg
-mc-plot log log.json --size 400x300 -o log.png
+mc-plot plane plane.tsv -o bare.svg
+mc-plot plane plane.tsv marks.tsv --title three -o three.svg
+mc-plot plane plane.tsv path.tsv --names "θ₁,it's,r(½)" --loss-range 0:5 -o plane.svg
+mc-plot plane --data test path.tsv plane.tsv --size 500x300 -o x.png 2>/dev/null && exit 1
+mc-plot plane plane.tsv path.tsv --size 500x300 --title small -o plane.png
+mc-plot plane plane.tsv path.tsv -o plane.pdf
+mc-plot path line.tsv -o path.pdf
+mc-plot log log.json --size 400x300 --title smaller -o log.png
 [ ! -e oops ]
 is "$(find . -name '.*tmp*')" ""
 /usr/bin/python3 - <<'P'
@@ -102,7 +140,16 @@ for part in "a, b (n = 3)", "line (n = 1)", "mean ± sd":
 assert "a, b (n" not in text("bands.svg") and "test loss, mean ± sd, n = 3" in text("bands.svg")
 assert "mean correlation ± sd, n = 2" in text("sigs.svg") and "± sd, n = 2" in text("logs.svg")
 assert "±" not in text("path.svg") and "±" not in text("sig.svg")
-for name, size in ("path.png", (960, 480)), ("log.png", (400, 300)):
+for part in "a", "b", "c <&>", "three", "test loss", "test accuracy (%)", "distance from a towards b", "distance from their line":
+    assert part in text("three.svg"), part
+assert "a.mcz" not in text("three.svg")
+for part in "θ₁", "it's", "r(½)", "4.5", "distance from θ₁ towards it's":
+    assert part in text("plane.svg"), part
+assert "4.5" not in text("three.svg") and "towards" in text("bare.svg")
+for name in "plane.pdf", "path.pdf":
+    d = open(name, "rb").read()
+    assert d[:5] == b"%PDF-" and d.rstrip().endswith(b"%%EOF") and len(d) > 4000, name
+for name, size in ("plane.png", (500, 300)), ("path.png", (960, 480)), ("log.png", (400, 300)):
     d = open(name, "rb").read()
     assert d[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", d[16:24]) == size, name
     assert d[-8:-4] == b"IEND" and len(d) > 4000, name

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The loss on planes in parameter space, as the paper's figure 3: through the two networks and the second one
+# aligned, and through the learned curves, unaligned and aligned.
+#
+#   make -f pipelines/planes.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten SEEDS="1 2" EPOCHS=20 \
+#        CURVE_EPOCHS=20 OUT=out
+#
+# Give it the settings that made OUT with connect.mk, and nothing is trained again; an empty OUT is filled first.
+# The pictures are OUT/A-B/plane-{networks,curve-unaligned,curve-aligned}.{svg,png}, the tables beside them.
+#
+# A plane costs GRID x GRID times (PLANE_BN_IMAGES + PLANE_IMAGES) images, forwards only, and says how far it is on a
+# terminal; an interrupted one goes on at its last 16 points. By default that is 289 x 4,500 images, about ten
+# minutes for a tinyten on one core, each plane; the standard error of an accuracy on 2,500 images is at most 1%.
+# PLANE_IMAGES and PLANE_BN_IMAGES empty: the whole test set and 10,000 images, as the paths are measured.
+GRID            ?= 17
+PLANE_IMAGES    ?= 2500#        first images of the test set to measure on; empty: all
+PLANE_BN_IMAGES ?= 2000#        first images of the training set to re-estimate batch norm on; empty: 10,000
+PLANE_FLAGS     ?=#             more for mc-eval --plane: --x-range=-.2:1.2, --bn-plain
+PLANE_COLOURS   ?=#             more for mc-plot plane, so that planes share a scale: --loss-range 0:3
+
+settings := GRID PLANE_IMAGES PLANE_BN_IMAGES PLANE_FLAGS PLANE_COLOURS
+include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+
+planes := networks $(variants:%=curve-%)
+
+all: $(call each,$(planes:%=plane-%.svg) $(planes:%=plane-%.png))
+
+# ---- the tables ------------------------------------------------------------------------------------
+tables    := $(call each,$(planes:%=plane-%.tsv))
+plane_set  = $(strip $(GRID) grid $(PLANE_IMAGES) images bn $(PLANE_BN_IMAGES) $(PLANE_FLAGS))
+$(call made-with,plane,$(tables))
+
+# the three networks, or the curve
+through = $(if $(filter plane-networks.tsv,$(@F)),$(a) $(b) $(@D)/b-aligned.mcz,$(@D)/$(patsubst plane-%.tsv,%,$(@F)).mcz)
+
+$(tables): $$(through) $(OUT)/train.mcz $(OUT)/test.mcz
+	$(RUN) mc-eval --plane --grid $(GRID) --data $(OUT)/test.mcz \
+	    $(PLANE_IMAGES:%=--test-samples %) --bn-data $(OUT)/train.mcz $(PLANE_BN_IMAGES:%=--bn-samples %) \
+	    $(PLANE_FLAGS) $(device) $(MESSAGES) \
+	    --checkpoint $(call checkpoint,$(@:.tsv=),$(plane_set) $(THREADS) $(shell cksum $(through) | cksum)) --resume \
+	    --marks $(@:.tsv=.marks.tsv) $(through) -o $@
+	$(call keep,plane)
+	@rm -f $(@:.tsv=).*.checkpoint
+
+# ---- the pictures ----------------------------------------------------------------------------------
+pictures := $(call each,$(planes:%=plane-%.svg) $(planes:%=plane-%.png))
+second    = $(if $(filter %-unaligned.svg %-unaligned.png,$@),θ₂,Pθ₂)
+called    = $(if $(filter plane-networks.%,$(@F)),θ₁$(comma)θ₂$(comma)Pθ₂,θ₁$(comma)$(second)$(comma)r(½))
+
+$(pictures): $$(basename $$@).tsv
+	$(RUN) mc-plot plane --data test $(title) --names '$(called)' $(PLANE_COLOURS) \
+	    $(basename $@).tsv $(basename $@).marks.tsv -o $@
