@@ -25,9 +25,9 @@ static const struct argp_option options[] = {
     {"like", KEY_LIKE, "WEIGHTS", 0, "the network of these weights instead", 10},
     {"map", KEY_MAP, "FILE", 0, "what the foreign file calls our modules: a rule a line, their name "
      "and ours", 20},
-    {"from", KEY_FROM, "FORMAT", 0, "mcz, safetensors or npz (default: by IN's name, .safetensors "
-     "and .npz; mcz)", 30},
-    {"to", KEY_TO, "FORMAT", 0, "likewise of the output; of a foreign file mcz", 30},
+    {"from", KEY_FROM, "mcz|safetensors|npz", 0, "of IN (default: by its name, "
+     ".safetensors or .npz, else mcz)", 30},
+    {"to", KEY_TO, "mcz|safetensors|npz", 0, "of the output (default: likewise)", 30},
     MC_OPTION_OUTPUT, MC_OPTION_NO_HISTORY, MC_OPTIONS_END};
 /* clang-format on */
 
