@@ -160,3 +160,67 @@ int mc_finite_f64(const double *x, size_t n, const char *file, const char *name,
         ok &= isfinite(x[i]) != 0;
     return ok ? 0 : not_finite(file, name, err);
 }
+
+int mc_open_kind(struct mc_reader **r, const char *path, const char *kind, struct mc_history *h,
+                 struct mc_error *err)
+{
+    int rc = mc_reader_open(r, path, err);
+
+    if (!rc)
+        rc = mc_reader_expect(*r, kind, err);
+    if (!rc && h)
+        mc_history_input(h, *r);
+    return rc;
+}
+
+int mc_gather_each(struct mc_reader *r, const struct mc_tensor *want, size_t n, void ***data,
+                   struct mc_error *err)
+{
+    struct mc_sink *sinks = NULL;
+    struct mc_place *places = NULL;
+    int rc = mc_expect_count(r, n, err);
+
+    *data = NULL;
+    if (rc)
+        return rc;
+    sinks = calloc(n + 1, sizeof *sinks);
+    places = calloc(n + 1, sizeof *places);
+    void **out = calloc(n + 1, sizeof *out);
+    if (!sinks || !places || !out) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    for (size_t i = 0; i < n && !rc; i++) {
+        rc = mc_expect_tensor(r, i, &want[i], err);
+        places[i].sink = i;
+        sinks[i].bytes = (size_t)mc_tensor_bytes(&want[i]);
+    }
+    if (rc || (rc = mc_gather(r, places, sinks, n, err)))
+        goto out;
+    for (size_t i = 0; i < n; i++)
+        out[i] = mc_sink_take(&sinks[i]);
+    *data = out;
+    out = NULL;
+out:
+    free(out);
+    mc_sinks_free(sinks, n);
+    free(sinks);
+    free(places);
+    return rc;
+}
+
+int mc_write_each(const char *path, const char *kind, const struct mc_pack *meta,
+                  const struct mc_tensor *tensors, const void *const *data, size_t n,
+                  const struct mc_history *h, struct mc_error *err)
+{
+    struct mc_writer *w = NULL;
+    int rc = mc_writer_open(&w, path, kind, meta, tensors, n, h, err);
+
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = mc_writer_tensor(w, i, data[i], err);
+    if (rc) {
+        mc_writer_abandon(w);
+        return rc;
+    }
+    return mc_writer_close(w, NULL, err);
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the codecs share: checking a stream's tensors against what its meta promises, and reading
- * them whole into memory that grows only as data really arrives. Used by formats/ only. */
+ * What the codecs share: checking a stream's tensors against what its meta promises, reading them
+ * whole into memory that grows only as data really arrives, and writing them. Used by formats/
+ * only. */
 #ifndef MC_GATHER_H
 #define MC_GATHER_H
 
@@ -36,6 +37,19 @@ void *mc_aligned_zeros(size_t bytes);
 MC_USE_RESULT int mc_expect_count(const struct mc_reader *r, size_t n, struct mc_error *err);
 MC_USE_RESULT int mc_expect_tensor(const struct mc_reader *r, size_t i,
                                    const struct mc_tensor *want, struct mc_error *err);
+
+/* For streams whose tensors are each a piece of memory of its own. Open one of this kind, and take
+ * it into the history (may be NULL): */
+MC_USE_RESULT int mc_open_kind(struct mc_reader **r, const char *path, const char *kind,
+                               struct mc_history *h, struct mc_error *err);
+/* read it to its end: *data receives n pointers, each as of mc_gather, which the caller frees one
+ * by one and all. The stream must announce the tensors `want` (n), or MC_EINPUT; */
+MC_USE_RESULT int mc_gather_each(struct mc_reader *r, const struct mc_tensor *want, size_t n,
+                                 void ***data, struct mc_error *err);
+/* write one, from its header to the commit; nothing is left behind after an error. */
+MC_USE_RESULT int mc_write_each(const char *path, const char *kind, const struct mc_pack *meta,
+                                const struct mc_tensor *tensors, const void *const *data, size_t n,
+                                const struct mc_history *h, struct mc_error *err);
 
 /* Put the stream's name before the sentence of an error that lacks it; returns rc. */
 int mc_in_stream(const struct mc_reader *r, int rc, struct mc_error *err);

@@ -93,47 +93,34 @@ int mc_matrices_read(struct mc_matrices *out, const char *path, struct mc_histor
                      struct mc_error *err)
 {
     struct mc_reader *r = NULL;
-    struct mc_sink *sinks = NULL;
-    struct mc_place *places = NULL;
-    size_t n = 0;
-    int rc = 0;
+    struct mc_tensor *want = NULL;
+    void **data = NULL;
+    int rc = mc_open_kind(&r, path, "matrices", h, err);
 
     memset(out, 0, sizeof *out);
-    if ((rc = mc_reader_open(&r, path, err)) || (rc = mc_reader_expect(r, "matrices", err)))
+    if (rc)
         goto out;
-    if (h)
-        mc_history_input(h, r);
     if ((rc = get_meta(out, mc_reader_meta(r), err))) {
         mc_in_stream(r, rc, err);
         goto out;
     }
-    n = out->n_groups;
-    if ((rc = mc_expect_count(r, n, err)))
-        goto out;
-    sinks = calloc(n + 1, sizeof *sinks);
-    places = calloc(n + 1, sizeof *places);
-    if (!sinks || !places) {
+    if (!(want = calloc(out->n_groups + 1, sizeof *want))) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
-    for (size_t k = 0; k < n && !rc; k++) {
-        struct mc_tensor want = group_tensor(&out->groups[k]);
-        rc = mc_expect_tensor(r, k, &want, err);
-        places[k].sink = k;
-        sinks[k].bytes = out->groups[k].size * out->groups[k].size * sizeof(double);
-    }
-    if (rc || (rc = mc_gather(r, places, sinks, n, err)))
+    for (size_t k = 0; k < out->n_groups; k++)
+        want[k] = group_tensor(&out->groups[k]);
+    if ((rc = mc_gather_each(r, want, out->n_groups, &data, err)))
         goto out;
-    for (size_t k = 0; k < n; k++)
-        out->groups[k].value = mc_sink_take(&sinks[k]);
-    for (size_t k = 0; k < n && !rc; k++) {
+    for (size_t k = 0; k < out->n_groups; k++)
+        out->groups[k].value = data[k];
+    for (size_t k = 0; k < out->n_groups && !rc; k++) {
         const struct mc_matrix_group *g = &out->groups[k];
         rc = mc_finite_f64(g->value, g->size * g->size, mc_reader_name(r), g->name, err);
     }
 out:
-    mc_sinks_free(sinks, n);
-    free(sinks);
-    free(places);
+    free(data);
+    free(want);
     mc_reader_close(r);
     if (rc)
         mc_matrices_release(out);
@@ -148,16 +135,39 @@ static void pack_dead(struct mc_pack *p, const char *key, const int32_t *dead, s
         mc_pack_u64(p, (uint64_t)dead[i]);
 }
 
+static void pack_groups(struct mc_pack *meta, const struct mc_matrices *m)
+{
+    mc_pack_map(meta, 3);
+    mc_pack_str(meta, "measure");
+    mc_pack_str(meta, m->measure);
+    mc_pack_str(meta, "at");
+    mc_pack_str(meta, m->at);
+    mc_pack_str(meta, "groups");
+    mc_pack_array(meta, m->n_groups);
+    for (size_t k = 0; k < m->n_groups; k++) {
+        const struct mc_matrix_group *g = &m->groups[k];
+        mc_pack_map(meta, 5);
+        mc_pack_str(meta, "name");
+        mc_pack_str(meta, g->name);
+        mc_pack_str(meta, "size");
+        mc_pack_u64(meta, g->size);
+        mc_pack_str(meta, "taps");
+        mc_pack_u64(meta, g->taps);
+        pack_dead(meta, "dead_a", g->dead_a, g->n_dead_a);
+        pack_dead(meta, "dead_b", g->dead_b, g->n_dead_b);
+    }
+}
+
 int mc_matrices_write(const struct mc_matrices *m, const char *path, const struct mc_history *h,
                       struct mc_error *err)
 {
     struct mc_tensor *tensors = calloc(m->n_groups + 1, sizeof *tensors);
-    struct mc_writer *w = NULL;
+    const void **data = calloc(m->n_groups + 1, sizeof *data);
     struct mc_pack meta;
     int rc = 0;
 
     mc_pack_init(&meta);
-    if (!tensors) {
+    if (!tensors || !data) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
@@ -169,38 +179,14 @@ int mc_matrices_write(const struct mc_matrices *m, const char *path, const struc
                 err->code = rc;
             goto out;
         }
-    }
-    mc_pack_map(&meta, 3);
-    mc_pack_str(&meta, "measure");
-    mc_pack_str(&meta, m->measure);
-    mc_pack_str(&meta, "at");
-    mc_pack_str(&meta, m->at);
-    mc_pack_str(&meta, "groups");
-    mc_pack_array(&meta, m->n_groups);
-    for (size_t k = 0; k < m->n_groups; k++) {
-        const struct mc_matrix_group *g = &m->groups[k];
         tensors[k] = group_tensor(g);
-        mc_pack_map(&meta, 5);
-        mc_pack_str(&meta, "name");
-        mc_pack_str(&meta, g->name);
-        mc_pack_str(&meta, "size");
-        mc_pack_u64(&meta, g->size);
-        mc_pack_str(&meta, "taps");
-        mc_pack_u64(&meta, g->taps);
-        pack_dead(&meta, "dead_a", g->dead_a, g->n_dead_a);
-        pack_dead(&meta, "dead_b", g->dead_b, g->n_dead_b);
+        data[k] = g->value;
     }
-    if ((rc = mc_writer_open(&w, path, "matrices", &meta, tensors, m->n_groups, h, err)))
-        goto out;
-    for (size_t k = 0; k < m->n_groups && !rc; k++)
-        rc = mc_writer_tensor(w, k, m->groups[k].value, err);
-    if (rc)
-        goto out;
-    rc = mc_writer_close(w, NULL, err);
-    w = NULL;
+    pack_groups(&meta, m);
+    rc = mc_write_each(path, "matrices", &meta, tensors, data, m->n_groups, h, err);
 out:
-    mc_writer_abandon(w);
     mc_pack_release(&meta);
+    free(data);
     free(tensors);
     return rc;
 }

@@ -77,30 +77,25 @@ int mc_perm_write(const struct mc_perm *p, const struct mc_assignment *info, con
                   const struct mc_history *h, struct mc_error *err)
 {
     struct mc_tensor *tensors = calloc(p->n_groups + 1, sizeof *tensors);
-    struct mc_writer *w = NULL;
+    const void **data = calloc(p->n_groups + 1, sizeof *data);
     struct mc_pack meta;
     int rc = 0;
 
     mc_pack_init(&meta);
-    if (!tensors) {
+    if (!tensors || !data) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
     mc_perm_tensors(p, "", tensors);
+    for (size_t k = 0; k < p->n_groups; k++)
+        data[k] = p->perm[k];
     mc_pack_map(&meta, 1);
     mc_pack_str(&meta, "groups");
     mc_perm_pack_groups(p, info, &meta);
-    if ((rc = mc_writer_open(&w, path, "permutation", &meta, tensors, p->n_groups, h, err)))
-        goto out;
-    for (size_t k = 0; k < p->n_groups && !rc; k++)
-        rc = mc_writer_tensor(w, k, p->perm[k], err);
-    if (rc)
-        goto out;
-    rc = mc_writer_close(w, NULL, err);
-    w = NULL;
+    rc = mc_write_each(path, "permutation", &meta, tensors, data, p->n_groups, h, err);
 out:
-    mc_writer_abandon(w);
     mc_pack_release(&meta);
+    free(data);
     free(tensors);
     return rc;
 }
@@ -109,48 +104,29 @@ int mc_perm_read(struct mc_perm *out, const char *path, struct mc_history *h, st
 {
     struct mc_reader *r = NULL;
     struct mc_tensor *want = NULL;
-    struct mc_sink *sinks = NULL;
-    struct mc_place *places = NULL;
-    size_t n = 0;
-    int rc = 0;
+    void **data = NULL;
+    int rc = mc_open_kind(&r, path, "permutation", h, err);
 
     memset(out, 0, sizeof *out);
-    if ((rc = mc_reader_open(&r, path, err)) || (rc = mc_reader_expect(r, "permutation", err)))
+    if (rc)
         goto out;
-    if (h)
-        mc_history_input(h, r);
     if ((rc = mc_perm_unpack_groups(out, mc_reader_meta(r), err))) {
         mc_in_stream(r, rc, err);
         goto out;
     }
-    n = out->n_groups;
-    if ((rc = mc_expect_count(r, n, err)))
-        goto out;
-    want = calloc(n + 1, sizeof *want);
-    sinks = calloc(n + 1, sizeof *sinks);
-    places = calloc(n + 1, sizeof *places);
-    if (!want || !sinks || !places) {
+    if (!(want = calloc(out->n_groups + 1, sizeof *want))) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
     mc_perm_tensors(out, "", want);
-    for (size_t k = 0; k < n && !rc; k++) {
-        rc = mc_expect_tensor(r, k, &want[k], err);
-        places[k].sink = k;
-        sinks[k].bytes = out->sizes[k] * sizeof(int32_t);
-    }
-    if (rc || (rc = mc_gather(r, places, sinks, n, err)))
+    if ((rc = mc_gather_each(r, want, out->n_groups, &data, err)))
         goto out;
-    for (size_t k = 0; k < n; k++)
-        out->perm[k] = mc_sink_take(&sinks[k]);
-    if ((rc = mc_perm_check(out, err))) {
+    for (size_t k = 0; k < out->n_groups; k++)
+        out->perm[k] = data[k];
+    if ((rc = mc_perm_check(out, err)))
         mc_in_stream(r, rc, err);
-        goto out;
-    }
 out:
-    mc_sinks_free(sinks, n);
-    free(sinks);
-    free(places);
+    free(data);
     free(want);
     mc_reader_close(r);
     if (rc)
