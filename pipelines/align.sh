@@ -19,7 +19,7 @@ The ablation points are variables of the environment:
 
   SAMPLES=N     images that are looked at (default: the first 20%)
   AT=post|pre   after or before the ReLU (post)
-  MEASURE=NAME  what is matched: mc-corr --measure (correlation)
+  MEASURE=NAME  what is matched: mc-corr --measure: correlation, l2 (correlation)
   ACTS, CORR, ASSIGN, PERMUTE
                 commands that take a stage's place (mc-acts, mc-corr, mc-hungarian, mc-permute)
   THREADS=N, DEVICE=DEV
@@ -27,6 +27,8 @@ The ablation points are variables of the environment:
 
 Examples:
   pipelines/align.sh -d train.mcz a.mcz b.mcz -o b-aligned.mcz
+  mc-acts -d train.mcz --at pre a.mcz b.mcz | mc-corr --measure l2 -o pre.mcz
+  MEASURE=l2 ASSIGN="mc-hungarian --constraint pre.mcz" pipelines/align.sh -d train.mcz a.mcz b.mcz -o pb.mcz
   ASSIGN="python3 formats/example_assign.py" pipelines/align.sh -d train.mcz a.mcz b.mcz -o pb.mcz
 
 Exit status: that of the last stage: 0 done, 1 failed, 2 usage, 3 input damaged or not what it should be.

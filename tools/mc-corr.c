@@ -212,6 +212,8 @@ out:
     return rc;
 }
 
+enum { MOST_LINES = 8 }; /* of groups with dead units; more are summed up but with -v */
+
 /* "2 (0, 13)" of the units of a or b. */
 static void list_dead(char *text, size_t size, const int32_t *dead, size_t n)
 {
@@ -225,6 +227,20 @@ static void list_dead(char *text, size_t size, const int32_t *dead, size_t n)
 
 static void tell_groups(const struct mc_matrices *m, const struct mc_cli *cli)
 {
+    size_t dead_a = 0, dead_b = 0, groups = 0;
+
+    for (size_t i = 0; i < m->n_groups; i++) {
+        dead_a += m->groups[i].n_dead_a;
+        dead_b += m->groups[i].n_dead_b;
+        groups += m->groups[i].n_dead_a || m->groups[i].n_dead_b;
+    }
+    if (groups > MOST_LINES && !cli->verbose) {
+        mc_note(cli,
+                "%zu units of a and %zu of b, in %zu groups, hardly vary: they correlate 0 "
+                "(-v lists them)",
+                dead_a, dead_b, groups);
+        return;
+    }
     for (size_t i = 0; i < m->n_groups; i++) {
         const struct mc_matrix_group *g = &m->groups[i];
         char a[160], b[160];

@@ -124,6 +124,30 @@ static int assign(struct mc_perm *p, struct mc_constrained *info, const struct m
     return failed < m->n_groups ? mc_fail_in(err, m->groups[failed].name) : 0;
 }
 
+enum { MOST_LINES = 8 }; /* of groups with dead units; more are summed up but with -v */
+
+static void report_dead(const struct mc_cli *cli, const struct mc_matrices *m)
+{
+    size_t dead_a = 0, dead_b = 0, groups = 0;
+
+    for (size_t k = 0; k < m->n_groups; k++) {
+        dead_a += m->groups[k].n_dead_a;
+        dead_b += m->groups[k].n_dead_b;
+        groups += m->groups[k].n_dead_a || m->groups[k].n_dead_b;
+    }
+    if (groups > MOST_LINES && !cli->verbose) {
+        mc_note(cli, "%zu units of a and %zu of b, in %zu groups, are dead and fill what is left",
+                dead_a, dead_b, groups);
+        return;
+    }
+    for (size_t k = 0; k < m->n_groups; k++) {
+        const struct mc_matrix_group *g = &m->groups[k];
+        if (g->n_dead_a || g->n_dead_b)
+            mc_note(cli, "%s: of %zu units, %zu of a and %zu of b are dead and fill what is left",
+                    g->name, g->size, g->n_dead_a, g->n_dead_b);
+    }
+}
+
 static void report(const struct options *o, const struct mc_matrices *m,
                    const struct mc_constrained *info)
 {
@@ -140,10 +164,8 @@ static void report(const struct options *o, const struct mc_matrices *m,
         mc_detail(cli, "%s: %zu units, value %.9g (mean %.6f), gap %.2g, %zu in ties%s", g->name,
                   g->size, found->value, found->value / (double)g->size, found->gap, found->n_ties,
                   more);
-        if (g->n_dead_a || g->n_dead_b)
-            mc_note(cli, "%s: of %zu units, %zu of a and %zu of b are dead and fill what is left",
-                    g->name, g->size, g->n_dead_a, g->n_dead_b);
     }
+    report_dead(cli, m);
 }
 
 static int read_inputs(struct mc_matrices *m, struct mc_matrices *c, const struct options *o,

@@ -32,6 +32,9 @@ recovered planted.mcz p.mcz a.mcz q.mcz --samples $some --at pre
 AT=pre ASSIGN="/usr/bin/python3 $MC_ROOT/formats/example_assign.py" \
     bash "$align" -d data.mcz -p p2.mcz a.mcz q.mcz -o back.mcz
 [ "$(id back.mcz)" = "$(id a.mcz)" ]
+mc-acts --data data.mcz --at pre a.mcz q.mcz | mc-corr --measure l2 -o pre.mcz
+MEASURE=l2 ASSIGN="mc-hungarian --constraint pre.mcz" bash "$align" -d data.mcz -p p.mcz a.mcz q.mcz -o back.mcz
+recovered planted.mcz p.mcz a.mcz q.mcz
 
 # whichever stage fails, the last one does, and nothing appears
 cp back.mcz old.mcz
