@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""HiGHS' optima, by SciPy, of the constrained assignments that tests/parity/test_constrained.c makes too.
+
+    tests/parity/make_constrained_golden.py > tests/parity/constrained_golden.tsv
+
+From two uniform matrices A and B of make_assign_golden.py, value A and as constraint either B with .5 more on
+its diagonal ("aligned") or B / 4 - A ("opposed"): the greatest value of a permutation whose constraint is at
+least the identity's (exact), and that of the linear programme (relaxed), which is the Lagrangian's least bound."""
+import math
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_matrix, eye, kron, vstack
+
+from make_assign_golden import matrix
+
+SIZES = [2, 3, 5, 8, 12, 16, 24]
+SEEDS = [1, 3, 5]
+
+
+def problem(kind, n, seed):
+    a, b = matrix("uniform", n, seed), matrix("uniform", n, seed + 1)
+    return a, b + .5 * np.eye(n) if kind == "aligned" else b / 4 - a
+
+
+def solve(a, c, whole):
+    n = len(a)
+    ones = np.ones((1, n))
+    rows = vstack([kron(eye(n), ones), kron(ones, eye(n)), csr_matrix(c.reshape(1, -1))])
+    trace = c.trace()
+    low = np.concatenate([np.ones(2 * n), [trace]])
+    high = np.concatenate([np.ones(2 * n), [np.inf]])
+    r = milp(-a.ravel(), constraints=LinearConstraint(rows, low, high), bounds=Bounds(0, 1),
+             integrality=np.full(n * n, int(whole)), options={"mip_rel_gap": 0, "time_limit": 300})
+    assert r.status == 0, r.message
+    if whole:
+        perm = r.x.reshape(n, n).argmax(1)
+        assert sorted(perm) == list(range(n))
+        assert math.fsum(list(c[range(n), perm]) + list(-c.diagonal())) >= 0
+        return math.fsum(a[range(n), perm])
+    return -r.fun
+
+
+def main():
+    print("kind\tn\tseed\texact\trelaxed")
+    for kind in "aligned", "opposed":
+        for n in SIZES:
+            for seed in SEEDS:
+                a, c = problem(kind, n, seed)
+                exact, relaxed = float(solve(a, c, True)), float(solve(a, c, False))
+                print("%s\t%d\t%d\t%r\t%r" % (kind, n, seed, exact, relaxed))
+
+
+main()
