@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients of larger networks and of their parts by PyTorch, for tests/parity/test_networks.c.
+
+    /usr/bin/python3 tests/parity/make_network_golden.py tests/parity/network_golden.mcz
+
+The parts: a basic block with and without its projection, an inception block, an auxiliary head, max
+pooling with ceil; whole: resnet20 and googlenet with both heads. Dropout is off. Weights and images
+come from splitmix64 by a formula over a tensor's name, which the test repeats bit for bit.
+
+A gradient is written as its digest: the norm, and 64 sums of all its elements with random signs. Of
+the difference d of two tensors the mean square of such sums is |d|^2 (to 18% with 64 of them), so the
+digest judges every element and not some of them. With Huber's delta = 1 each tensor has a digest, with
+the plain ReLU the whole gradient; beside these stands the error that PyTorch's own float32 makes.
+Huber's activation has no kinks, but max pooling has: where two pixels are nearly equal, rounding
+chooses. Taken is the first seed for which PyTorch's own float32 keeps within a third of the bound.
+
+And the numbers of parameters, with and without what exists only while training.
+"""
+import os
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats"))
+import mcz  # noqa: E402
+
+MEAN, STD = (.4914, .4822, .4465), (.247, .243, .261)
+PROJECTIONS = 64
+
+
+def splitmix(stream, n):
+    with np.errstate(over="ignore"):
+        z = np.uint64(stream) * np.uint64(1 << 32) + np.arange(n, dtype=np.uint64)
+        z = z + np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return z ^ (z >> np.uint64(31))
+
+
+def stream(seed, name):
+    """32 bits: FNV-1a of the name, moved by the seed."""
+    h = 2166136261
+    for c in name.encode():
+        h = (h ^ c) * 16777619 & 0xFFFFFFFF
+    return (h + seed * 0x9E3779B1) & 0xFFFFFFFF
+
+
+def unit(seed, name, n):
+    """n float32 in [0,1) with 24 bits; exact."""
+    z = splitmix(stream(seed, name), n)
+    return ((z >> np.uint64(40)).astype(np.float64) * 2.0 ** -24).astype(np.float32)
+
+
+class Net:
+    """A network that makes its parameters as it goes; shapes follow from the activations."""
+
+    def __init__(self, seed, delta, dtype):
+        self.seed, self.delta, self.dtype = seed, delta, dtype
+        self.params, self.train_only = {}, set()
+
+    def parameter(self, name, shape):
+        u, two = unit(self.seed, name, int(np.prod(shape))), np.float32(2)
+        if len(shape) > 1:
+            fan = int(np.prod(shape[1:])) + shape[0] * int(np.prod(shape[2:]))
+            v = (two * u - 1) * np.float32(np.sqrt(6.0 / fan))
+        elif name.endswith(".weight"):
+            v = u + np.float32(.5)
+        else:
+            v = (two * u - 1) * np.float32(.25)
+        p = torch.tensor(v.reshape(shape), dtype=self.dtype, requires_grad=True)
+        assert name not in self.params
+        self.params[name] = p
+        return p
+
+    def conv(self, name, x, out, k, stride=1, pad=None, bias=False):
+        w = self.parameter(name + ".weight", (out, x.shape[1], k, k))
+        b = self.parameter(name + ".bias", (out,)) if bias else None
+        return F.conv2d(x, w, b, stride, k // 2 if pad is None else pad)
+
+    def bn(self, name, x, eps=1e-5):
+        w, b = (self.parameter(name + s, (x.shape[1],)) for s in (".weight", ".bias"))
+        return F.batch_norm(x, None, None, w, b, True, .1, eps)
+
+    def relu(self, x):
+        if not self.delta:
+            return x.relu()
+        y = x.clamp(min=0)
+        return torch.where(y < self.delta, y * y / (2 * self.delta), y - self.delta / 2)
+
+    def linear(self, name, x, out):
+        w, b = self.parameter(name + ".weight", (out, x.shape[1])), self.parameter(name + ".bias", (out,))
+        return x @ w.t() + b
+
+    # -- resnet --
+    def block(self, name, x, out, stride=1):
+        y = self.relu(self.bn(name + ".bn1", self.conv(name + ".conv1", x, out, 3, stride)))
+        y = self.bn(name + ".bn2", self.conv(name + ".conv2", y, out, 3))
+        if stride != 1 or x.shape[1] != out:
+            x = self.bn(name + ".downsample.1", self.conv(name + ".downsample.0", x, out, 1, stride))
+        return self.relu(y + x)
+
+    # -- googlenet --
+    def cbr(self, name, x, out, k=1):
+        return self.relu(self.bn(name + ".bn", self.conv(name + ".conv", x, out, k), 1e-3))
+
+    def inception(self, name, x, a, br, b, cr, c, d):
+        return torch.cat((self.cbr(name + ".branch1", x, a),
+                          self.cbr(name + ".branch2.1", self.cbr(name + ".branch2.0", x, br), b, 3),
+                          self.cbr(name + ".branch3.1", self.cbr(name + ".branch3.0", x, cr), c, 3),
+                          self.cbr(name + ".branch4.1", F.max_pool2d(x, 3, 1, 1), d)), 1)
+
+    def aux(self, name, x, hidden, classes):
+        before = set(self.params)
+        x = self.cbr(name + ".conv", F.adaptive_avg_pool2d(x, 4), 128).flatten(1)
+        x = self.linear(name + ".fc2", self.relu(self.linear(name + ".fc1", x, hidden)), classes)
+        self.train_only |= set(self.params) - before
+        return x
+
+
+def ending(n, x, classes):
+    return n.linear("fc", x.mean((2, 3)), classes)
+
+
+def basic_block(n, x, classes):
+    return [ending(n, n.block("block", n.cbr("stem", x, 16, 3), 16), classes)]
+
+
+def projection_block(n, x, classes):
+    return [ending(n, n.block("block", n.cbr("stem", x, 16, 3), 24, 2), classes)]
+
+
+def inception_block(n, x, classes):
+    return [ending(n, n.inception("block", n.cbr("stem", x, 24, 3), 16, 12, 20, 8, 16, 24), classes)]
+
+
+def auxiliary_head(n, x, classes):
+    x = n.cbr("stem", x, 24, 3)
+    return [ending(n, x, classes), n.aux("aux", x, 40, classes)]
+
+
+def max_pool_ceil(n, x, classes):
+    x = F.max_pool2d(n.cbr("stem", x, 24, 3), 3, 2, ceil_mode=True)
+    x = F.max_pool2d(n.cbr("middle", x, 16, 3), 3, 2, 1, ceil_mode=True)
+    return [ending(n, F.max_pool2d(n.cbr("last", x, 32), 2, 2, ceil_mode=True), classes)]
+
+
+def resnet(depth):
+    def build(n, x, classes):
+        x = n.relu(n.bn("bn1", n.conv("conv1", x, 16, 3)))
+        for stage in range(3):
+            for i in range((depth - 2) // 6):
+                x = n.block(f"layer{stage + 1}.{i}", x, 16 << stage, 2 if stage and not i else 1)
+        return [ending(n, x, classes)]
+    return build
+
+
+def googlenet(n, x, classes):
+    x = n.cbr("conv3", n.cbr("conv2", n.cbr("conv1", x, 64, 7), 64), 192, 3)
+    x = F.max_pool2d(x, 3, 2, ceil_mode=True)
+    x = n.inception("inception3a", x, 64, 96, 128, 16, 32, 32)
+    x = n.inception("inception3b", x, 128, 128, 192, 32, 96, 64)
+    x = F.max_pool2d(x, 3, 2, ceil_mode=True)
+    x = first = n.inception("inception4a", x, 192, 96, 208, 16, 48, 64)
+    x = n.inception("inception4b", x, 160, 112, 224, 24, 64, 64)
+    x = n.inception("inception4c", x, 128, 128, 256, 24, 64, 64)
+    x = second = n.inception("inception4d", x, 112, 144, 288, 32, 64, 64)
+    x = n.inception("inception4e", x, 256, 160, 320, 32, 128, 128)
+    x = n.inception("inception5a", x, 256, 160, 320, 32, 128, 128)
+    x = n.inception("inception5b", x, 384, 192, 384, 48, 128, 128)
+    heads = [n.aux("aux1", first, 1024, classes), n.aux("aux2", second, 1024, classes)]
+    return [ending(n, x, classes)] + heads
+
+
+def tinyten(n, x, classes):
+    for i, (out, k, s, p) in enumerate(((16, 3, 1, 1), (16, 3, 1, 1), (32, 3, 2, 1), (32, 3, 1, 1),
+                                        (32, 3, 1, 1), (64, 3, 2, 1), (64, 3, 1, 0), (64, 1, 1, 0))):
+        x = n.relu(n.bn(f"layers.{i}.bn", n.conv(f"layers.{i}.conv", x, out, k, s, p, True)))
+    return [n.linear("dense", x.mean((2, 3)), classes)]
+
+
+# name, builder, images, side, classes, seeds of the plain ReLU, bound with Huber's
+CASES = [("basic_block", basic_block, 8, 13, 10, 5, 1e-4),
+         ("projection_block", projection_block, 8, 13, 10, 5, 1e-4),
+         ("inception_block", inception_block, 8, 11, 10, 5, 1e-4),
+         ("auxiliary_head", auxiliary_head, 8, 9, 10, 5, 1e-4),
+         ("max_pool_ceil", max_pool_ceil, 8, 18, 10, 5, 1e-4),
+         ("resnet20", resnet(20), 16, 32, 10, 5, 1e-4), ("googlenet", googlenet, 2, 32, 100, 3, 1e-3)]
+COUNTS = [("tinyten", tinyten, 10), ("tinyten", tinyten, 100), ("resnet20", resnet(20), 10),
+          ("resnet32", resnet(32), 10), ("resnet32", resnet(32), 100), ("googlenet", googlenet, 10),
+          ("googlenet", googlenet, 100), ("googlenet", googlenet, 200)]
+
+
+def run(build, seed, delta, dtype, images, side, classes):
+    n = Net(seed, delta, dtype)
+    pixels = torch.tensor(unit(seed, "images", images * 3 * side * side).reshape(images, 3, side, side),
+                          dtype=dtype, requires_grad=True)
+    labels = torch.tensor((unit(seed, "labels", images) * np.float32(classes)).astype(np.int64))
+    mean = torch.tensor(np.float32(MEAN), dtype=dtype).view(1, 3, 1, 1)
+    std = torch.tensor(np.float32(STD), dtype=dtype).view(1, 3, 1, 1)
+    loss = [F.cross_entropy(y, labels) for y in build(n, (pixels - mean) / std, classes)]
+    (loss[0] + .3 * sum(loss[1:])).backward()
+    grads = {k: v.grad.double().numpy().ravel() for k, v in n.params.items()}
+    grads["pixels"] = pixels.grad.double().numpy().ravel()
+    return grads
+
+
+def projections(v, name):
+    """64 sums of all elements with signs from the bits of a hash of name and place."""
+    z = splitmix(stream(0, "sign " + name), v.size)
+    total = v.sum()
+    return np.array([2 * v[(z >> np.uint64(k)) & np.uint64(1) == 1].sum() - total
+                     for k in range(PROJECTIONS)])
+
+
+def whole(grads):
+    return {k: v for k, v in grads.items() if k != "pixels"}
+
+
+def error(a, b):
+    return float(np.sqrt(sum(((a[k] - b[k]) ** 2).sum() for k in b) / sum((b[k] ** 2).sum() for k in b)))
+
+
+def worst(a, b):
+    return max(float(np.linalg.norm(a[k] - b[k]) / np.linalg.norm(b[k])) for k in b)
+
+
+def digest(parts, norm):
+    return np.concatenate((parts, [norm])).astype(np.float32)
+
+
+def count(build, classes):
+    n = Net(1, 0, torch.float32)
+    build(n, torch.zeros(2, 3, 32, 32), classes)
+    sizes = {k: v.numel() for k, v in n.params.items()}
+    return sum(sizes.values()), sum(v for k, v in sizes.items() if k not in n.train_only)
+
+
+def main():
+    tensors = {}
+    for name, build, classes in COUNTS:
+        tensors[f"count/{name}:{classes}"] = np.array(count(build, classes), np.int64)
+        print(name, classes, *tensors[f"count/{name}:{classes}"])
+    for case, build, images, side, classes, seeds, bound in CASES:
+        shape = (images, side, classes)
+        for seed in range(1, 21):
+            exact = run(build, seed, 1.0, torch.float64, *shape)
+            own = worst(run(build, seed, 1.0, torch.float32, *shape), exact)
+            print(case, "Huber, seed %d: float32's worst tensor %.1e" % (seed, own), flush=True)
+            if own <= bound / 3:
+                break
+        tensors[f"{case}/huber_seed"] = np.array([seed], np.int64)
+        for k, v in exact.items():
+            tensors[f"{case}/{k}"] = digest(projections(v, k), np.linalg.norm(v))
+        own = []
+        for seed in range(1, seeds + 1):
+            exact = whole(run(build, seed, 0, torch.float64, *shape))
+            own.append(error(run(build, seed, 0, torch.float32, *shape), exact))
+            norm = np.sqrt(sum((v ** 2).sum() for v in exact.values()))
+            tensors[f"{case}/relu{seed}"] = digest(sum(projections(v, k) for k, v in exact.items()), norm)
+        tensors[f"{case}/own_error"] = np.array(own)
+        print(case, "ReLU, float32:", *("%.1e" % e for e in own), flush=True)
+    mcz.write(sys.argv[1], "golden", {"torch": torch.__version__}, tensors)
+
+
+main()
