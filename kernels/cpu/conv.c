@@ -165,7 +165,9 @@ static int make_winograd(const struct cpu *be, const struct cpu_conv_shape *s, e
         struct cpu_wino more = *w;
         more.rows = rows;
         more.group = (rows * w->tiles_w + 15) / 16 * 16;
-        if (rows > 1 && CPU_WINO_WORK(&more, b) * sizeof(float) > CACHE)
+        /* beyond the cache only to fill a group: its empty tiles are multiplied too */
+        if (rows > 1 && CPU_WINO_WORK(&more, b) * sizeof(float) > CACHE &&
+            (rows - 1) * more.group >= rows * w->group)
             break;
         *w = more;
     }
