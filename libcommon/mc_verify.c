@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Comparing two networks' logits. */
+ * Comparing two networks' logits and losses. */
 #include "mc_verify.h"
 
 #include "mc_feed.h"
@@ -16,13 +16,15 @@ struct check {
     const struct mc_graph *g;
     struct mc_feed feed;
     struct mc_plan *plan;
-    struct mc_buf *params[2], *stats[2], *logits;
+    struct mc_buf *params[2], *stats[2], *logits, *sums;
     float *host_logits[2];
+    double metrics[2][MC_N_METRICS]; /* of the last batch */
 };
 
 static void release(struct check *c)
 {
-    struct mc_buf *all[] = {c->params[0], c->params[1], c->stats[0], c->stats[1], c->logits};
+    struct mc_buf *all[] = {c->params[0], c->params[1], c->stats[0],
+                            c->stats[1],  c->logits,    c->sums};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         c->be->buf_free(c->be, all[i]);
@@ -37,7 +39,7 @@ static int prepare(struct check *c, const float *const params[2], const float *c
                    struct mc_error *err)
 {
     struct mc_backend *be = c->be;
-    const struct mc_plan_opts opts = {.batch = B};
+    const struct mc_plan_opts opts = {.batch = B, .train_only = 1};
     size_t logits = B * (size_t)c->g->classes * sizeof(float);
     size_t P = c->g->P * sizeof(float), S = c->g->S * sizeof(float);
     int rc = be->plan_new(be, c->g, &opts, &c->plan, err);
@@ -51,6 +53,8 @@ static int prepare(struct check *c, const float *const params[2], const float *c
             !(rc = be->buf_new(be, S ? S : sizeof(float), &c->stats[k], err)) && S)
             rc = be->put(be, c->stats[k], 0, stats[k], S, err);
     }
+    if (!rc)
+        rc = be->buf_new(be, sizeof c->metrics[0], &c->sums, err);
     return rc ? rc : be->buf_new(be, logits, &c->logits, err);
 }
 
@@ -62,13 +66,17 @@ static int forward(struct check *c, struct mc_error *err)
     for (int k = 0; k < 2 && !rc; k++) {
         be->forward(c->plan, MC_MODE_EVAL, c->params[k], c->stats[k], NULL, c->feed.ctl);
         be->output(c->plan, MC_OUT_LOGITS, 0, c->logits);
+        be->zero(be, c->sums);
+        be->metrics(c->plan, c->sums);
         rc = be->get(be, c->logits, 0, c->host_logits[k], B * (size_t)c->g->classes * sizeof(float),
                      err);
+        if (!rc)
+            rc = be->get(be, c->sums, 0, c->metrics[k], sizeof c->metrics[k], err);
     }
     return rc;
 }
 
-/* MC_EINPUT where a logit is not finite: nothing can be said then. */
+/* MC_EINPUT where a logit or a loss is not finite: nothing can be said then. */
 static int compare(const struct check *c, size_t n, struct mc_verified *out, struct mc_error *err)
 {
     size_t classes = (size_t)c->g->classes;
@@ -87,6 +95,11 @@ static int compare(const struct check *c, size_t n, struct mc_verified *out, str
         }
         out->changed += best_x != best_y;
     }
+    const double x = c->metrics[0][MC_METRIC_OBJECTIVE], y = c->metrics[1][MC_METRIC_OBJECTIVE];
+    if (!isfinite(x) || !isfinite(y))
+        return mc_fail(err, MC_EINPUT, "the loss of images %llu to %llu is not finite",
+                       (unsigned long long)out->images, (unsigned long long)(out->images + n - 1));
+    out->loss = fmax(out->loss, fabs(x - y) / (double)n);
     out->images += n;
     return 0;
 }
@@ -117,5 +130,6 @@ out:
 
 int mc_verified_same(const struct mc_verified *v)
 {
-    return v->difference <= MC_VERIFY_TOLERANCE * v->logit;
+    const double most = MC_VERIFY_TOLERANCE * v->logit;
+    return v->difference <= most && v->loss <= 2 * most;
 }

@@ -165,11 +165,14 @@ static int verify(const struct options *o, const struct mc_weights *w, const str
     mc_progress_end(&progress);
     if (rc)
         goto out;
-    printf("images\tchanged\tlargest_difference\tlargest_logit\n");
-    printf("%" PRIu64 "\t%" PRIu64 "\t%.9g\t%.9g\n", v.images, v.changed, v.difference, v.logit);
+    printf("images\tchanged\tlargest_difference\tlargest_logit\tloss_difference\n");
+    printf("%" PRIu64 "\t%" PRIu64 "\t%.9g\t%.9g\t%.9g\n", v.images, v.changed, v.difference,
+           v.logit, v.loss);
     if (!mc_verified_same(&v))
-        rc = mc_fail(err, MC_EFAIL, "the permuted network is not the same: logits differ by %g",
-                     v.difference);
+        rc = mc_fail(err, MC_EFAIL,
+                     "the permuted network is not the same: logits differ by %g, losses "
+                     "by %g",
+                     v.difference, v.loss);
 out:
     if (be)
         be->close(be);
