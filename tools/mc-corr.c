@@ -21,7 +21,7 @@ static const char doc[] =
     "permutation brings there (permuted); over all units, and over those that vary (_live).\n\n"
     "Examples:\n"
     "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -o p.mcz\n"
-    "  mc-acts --data train.mcz --at pre a.mcz b.mcz | mc-corr --measure l2 -o pre.mcz\n"
+    "  mc-acts -d train.mcz --at pre a.mcz b.mcz | mc-corr --measure l2 -o pre.mcz\n"
     "  mc-corr --signature --perm p.mcz moments.mcz > signature.tsv";
 
 enum { KEY_MEASURE = MC_KEY_TOOL, KEY_SIGNATURE, KEY_PERM, KEY_RAW };
