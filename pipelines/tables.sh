@@ -14,8 +14,8 @@ Collect what connect.mk measured into one table, networks by data sets.
 
 accuracy: test accuracy along the learned curves, the mean by arc length and the minimum; in a network's
 own row that of its ends. loss: the mean objective of the curves' last epoch, weight decay and all; in a
-network's own row that of its training. Mean ± standard deviation (n - 1) over the pairs; without ± where
-there is one. NAME takes the network's place.
+network's own row that of its training. Mean ± standard deviation (n - 1) over the pairs (over all networks
+in that row of losses); without ± where there is one. NAME takes the network's place.
 
 Examples:
   pipelines/tables.sh accuracy out
