@@ -49,8 +49,9 @@ RUN          ?=#                what sends a job elsewhere: srun -c 2
 
 here := $(dir $(lastword $(MAKEFILE_LIST)))
 # in the source tree, or installed in share/mc
-BIN  ?= $(abspath $(firstword $(wildcard $(here)../build/bin $(here)../../bin)))# where the programs are
-export PATH := $(BIN):$(PATH)
+built := $(abspath $(firstword $(wildcard $(here)../build/bin/mc-data $(here)../../bin/mc-data)))
+BIN          ?= $(built:%/mc-data=%)# where the programs are
+export PATH := $(if $(BIN),$(BIN):)$(PATH)
 # idle threads sleep instead of spinning: several times faster where jobs share the cores
 export OMP_WAIT_POLICY ?= passive
 
@@ -68,6 +69,9 @@ given := $(foreach word,$(subst \$(blank),,$(MAKEOVERRIDES)),$(if $(findstring =
 $(foreach name,$(filter-out $(known) -% Q V BUILD MAKE%,$(given)), \
     $(error there is no setting '$(name)' (there are: $(known))))
 
+ifeq ($(BIN)$(shell command -v mc-data)$(filter help,$(MAKECMDGOALS)),)
+$(error there are no programs yet: run make, or say BIN=FOLDER)
+endif
 ifneq ($(words $(OUT))$(strip $(foreach c,: % $(comma) ',$(findstring $(c),$(OUT)))),1)
 $(error OUT="$(OUT)": a folder's name without blanks, colons, commas, quotes and percent signs is wanted)
 endif

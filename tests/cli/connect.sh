@@ -59,6 +59,11 @@ refused 'a pair is there twice' PAIRS='1:2 1:2:7'
 refused 'PAIRS="": a pair of seeds' PAIRS=
 refused 'CURVE_SEED="x": a number' CURVE_SEED=x
 for name in 'a b' a:b a,b "a'b" 'a%b' ''; do refused "OUT=\"$name\": a folder's name" OUT="$name"; done
+# a source tree that is not built, beside some folder called bin
+mkdir -p bare/bin bare/tree
+cp -R "$MC_ROOT/pipelines" bare/tree
+env PATH=/usr/bin:/bin make -f bare/tree/pipelines/connect.mk OUT=bare/out >out.refused 2>err && die 'works without programs'
+grep -q 'there are no programs yet: run make' err && [ ! -s out.refused ] && [ ! -e bare/out ] || die "$(cat err)"
 # what looks like a setting inside of one, quotes, blanks
 connect -n OUT=dry RUN='env A=B' TRAIN_FLAGS="--x 'a b' c=d" >log 2>&1 || die "$(cat log)"
 grep -q "^env A=B mc-train .*--net 'mlp:bn,16' " log && grep -qF "'\''a b'\'' c=d" log || die "$(cat log)"
