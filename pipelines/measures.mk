@@ -15,6 +15,10 @@
 variants := unaligned aligned l2-post l2-pre constrained
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
+ifneq ($(filter --measure% --at%,$(CORR_FLAGS) $(ACTS_FLAGS)),)
+$(error CORR_FLAGS, ACTS_FLAGS: --measure and --at are what this graph compares)
+endif
+
 all: $(foreach where,$(everywhere),$(addprefix $(where)/measures.,tsv svg png))
 
 # ---- the alignments --------------------------------------------------------------------------------

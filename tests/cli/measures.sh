@@ -40,3 +40,5 @@ for group, C in value[""].tensors.items():
 END
 graph measures POINTS=5
 is "$(jobs)" 'mc-eval5 mc-plot4 '
+(graph measures CORR_FLAGS='--measure l2') >refused 2>&1 && die 'a row would not be what it is called'
+grep -q -- '--measure and --at are what this graph compares' refused
