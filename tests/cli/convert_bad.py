@@ -6,11 +6,13 @@ import json
 import os
 import struct
 import sys
+import warnings
 import zipfile
 
 import numpy as np
 from safetensors_reader import build
 
+warnings.simplefilter("ignore")  # of a name twice
 good, folder = dict(np.load(sys.argv[1])), sys.argv[2]
 os.mkdir(folder)
 
