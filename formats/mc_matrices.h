@@ -2,8 +2,8 @@
  *
  * Matrices streams: what an assignment maximises. formats/matrices.md is the specification.
  *
- * meta: measure ("correlation", "l2", ...), at ("post" or "pre"), groups: [{name, size, taps, dead_a,
- * dead_b}]. Tensors: one a group, under the group's name, float64 (K,K): rows are the first
+ * meta: measure ("correlation", "l2", ...), at ("post" or "pre"), groups: [{name, size, taps,
+ * dead_a, dead_b}]. Tensors: one a group, under the group's name, float64 (K,K): rows are the first
  * network's units, columns the second's; greater is better. dead_a and dead_b list units of
  * (almost) no variance. */
 #ifndef MC_MATRICES_H
