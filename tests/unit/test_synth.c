@@ -2,6 +2,7 @@
  *
  * Synthetic images are the same bytes wherever and with whatever they are made, and as varied as
  * they should be. */
+#include "../under.h"
 #include "mc_synth.h"
 
 #include <setjmp.h>
@@ -67,6 +68,8 @@ static void classes_come_equally_often(void **state)
     static uint8_t image[3 * 8 * 8];
 
     (void)state;
+    if (under_valgrind())
+        skip(); /* a matter of numbers, of which it takes thousands */
     for (int split = 0; split < 2; split++) {
         int counts[MC_SYNTH_CLASSES] = {0};
         for (uint32_t i = 0; i < 2000; i++)
@@ -83,6 +86,8 @@ static void the_normalisation_is_that_of_the_pixels(void **state)
     double sum[3] = {0}, squares[3] = {0}, n = 0;
 
     (void)state;
+    if (under_valgrind())
+        skip();
     for (uint32_t i = 0; i < 4000; i++, n += SIDE * SIDE) {
         mc_synth_image(1, 0, i, SIDE, image);
         for (size_t k = 0; k < BYTES; k++) {
