@@ -9,11 +9,16 @@
 
 static const char *const kinds[] = {"bezier", "chain"};
 
-#define PREFIX_MAX 24
-
-static void point_prefix(size_t point, char out[PREFIX_MAX])
+/* The points as a stream has them. */
+static void curve_flat(const struct mc_curve *c, struct mc_flat out[MC_MAX_POINTS])
 {
-    snprintf(out, PREFIX_MAX, "%zu/", point);
+    const struct mc_graph *g = c->graph;
+
+    for (size_t i = 0; i < c->n_points; i++) {
+        out[i] = (struct mc_flat){.params = g->params, .n = g->n_params, .floats = g->P};
+        snprintf(out[i].prefix, sizeof out[i].prefix, "%zu/", i);
+        out[i].data = c->points[i];
+    }
 }
 
 int mc_curve_init(struct mc_curve *out, const struct mc_graph *g, enum mc_curve_kind kind,
@@ -44,24 +49,6 @@ void mc_curve_release(struct mc_curve *c)
         mc_perm_release(c->perm);
     free(c->perm);
     memset(c, 0, sizeof *c);
-}
-
-/* The tensors of point i, then of the permutation. */
-static struct mc_tensor *curve_tensors(const struct mc_curve *c, size_t n_groups, size_t *n)
-{
-    const struct mc_graph *g = c->graph;
-    struct mc_tensor *t = NULL;
-
-    *n = c->n_points * g->n_params + n_groups;
-    if (!(t = calloc(*n + 1, sizeof *t)))
-        return NULL;
-    for (size_t i = 0; i < c->n_points; i++) {
-        char prefix[PREFIX_MAX];
-        point_prefix(i, prefix);
-        mc_flat_tensors(g->params, g->n_params, prefix, t + i * g->n_params);
-    }
-    mc_perm_tensors(c->perm, "permutation/", t + c->n_points * g->n_params);
-    return t;
 }
 
 static int curve_meta(struct mc_curve *c, const struct mc_reader *r, struct mc_error *err)
@@ -96,59 +83,22 @@ static int curve_meta(struct mc_curve *c, const struct mc_reader *r, struct mc_e
 int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r, struct mc_history *h,
                          struct mc_error *err)
 {
-    struct mc_tensor *want = NULL;
-    struct mc_sink *sinks = NULL;
-    struct mc_place *places = NULL;
-    size_t n = 0, n_sinks = 0;
+    struct mc_flat flat[MC_MAX_POINTS];
     int rc = 0;
 
     memset(out, 0, sizeof *out);
     if ((rc = mc_reader_expect(r, "curve", err)))
-        goto out;
+        return rc;
     if (h)
         mc_history_input(h, r);
     if ((rc = curve_meta(out, r, err)))
         goto out;
-    const struct mc_graph *g = out->graph;
-    size_t n_groups = out->perm ? out->perm->n_groups : 0;
-    if ((rc = mc_expect_count(r, out->n_points * g->n_params + n_groups, err)))
-        goto out;
-    n_sinks = out->n_points + n_groups;
-    want = curve_tensors(out, n_groups, &n);
-    sinks = calloc(n_sinks, sizeof *sinks);
-    places = calloc(n + 1, sizeof *places);
-    if (!want || !sinks || !places) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
-        goto out;
-    }
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = mc_expect_tensor(r, i, &want[i], err);
-    if (rc)
-        goto out;
-    for (size_t i = 0; i < out->n_points; i++) {
-        mc_flat_places(g->params, g->n_params, i, places + i * g->n_params);
-        sinks[i].bytes = g->P * sizeof(float);
-    }
-    for (size_t k = 0; k < n_groups; k++) {
-        places[out->n_points * g->n_params + k].sink = out->n_points + k;
-        sinks[out->n_points + k].bytes = out->perm->sizes[k] * sizeof(int32_t);
-    }
-    if ((rc = mc_gather(r, places, sinks, n_sinks, err)))
-        goto out;
+    curve_flat(out, flat);
+    rc = mc_flat_read(r, flat, out->n_points, out->perm, err);
     for (size_t i = 0; i < out->n_points; i++)
-        out->points[i] = mc_sink_take(&sinks[i]);
-    for (size_t k = 0; k < n_groups; k++)
-        out->perm->perm[k] = mc_sink_take(&sinks[out->n_points + k]);
-    for (size_t i = 0; i < out->n_points && !rc; i++)
-        rc = mc_flat_finite(g->params, g->n_params, out->points[i], mc_reader_name(r), err);
-    if (!rc && out->perm)
-        rc = mc_in_stream(r, mc_perm_check(out->perm, err), err);
+        out->points[i] = flat[i].data;
     snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
 out:
-    mc_sinks_free(sinks, n_sinks);
-    free(sinks);
-    free(places);
-    free(want);
     if (rc)
         mc_curve_release(out);
     return rc;
@@ -170,27 +120,13 @@ int mc_curve_read(struct mc_curve *out, const char *path, struct mc_history *h,
 int mc_curve_write(const struct mc_curve *c, const char *path, const struct mc_history *h,
                    struct mc_error *err)
 {
-    const struct mc_graph *g = c->graph;
-    struct mc_tensor *tensors = NULL;
-    struct mc_writer *out = NULL;
+    struct mc_flat flat[MC_MAX_POINTS];
     struct mc_pack meta;
-    size_t n = 0, n_groups = c->perm ? c->perm->n_groups : 0;
-    int rc = 0;
 
+    curve_flat(c, flat);
     mc_pack_init(&meta);
-    for (size_t i = 0; i < c->n_points; i++)
-        if (mc_flat_finite(g->params, g->n_params, c->points[i], NULL, err)) {
-            rc = MC_EFAIL;
-            if (err)
-                err->code = rc;
-            goto out;
-        }
-    if (!(tensors = curve_tensors(c, n_groups, &n))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
-        goto out;
-    }
     mc_pack_map(&meta, c->perm ? 6 : 5);
-    mc_flat_pack_meta(&meta, g, c->dataset);
+    mc_flat_pack_meta(&meta, c->graph, c->dataset);
     mc_pack_str(&meta, "curve");
     mc_pack_str(&meta, kinds[c->kind]);
     mc_pack_str(&meta, "points");
@@ -199,19 +135,7 @@ int mc_curve_write(const struct mc_curve *c, const char *path, const struct mc_h
         mc_pack_str(&meta, "groups");
         mc_perm_pack_groups(c->perm, NULL, &meta);
     }
-    if ((rc = mc_writer_open(&out, path, "curve", &meta, tensors, n, h, err)))
-        goto out;
-    for (size_t i = 0; i < c->n_points && !rc; i++)
-        rc = mc_flat_write(out, i * g->n_params, g->params, g->n_params, c->points[i], err);
-    for (size_t k = 0; k < n_groups && !rc; k++)
-        rc = mc_writer_tensor(out, c->n_points * g->n_params + k, c->perm->perm[k], err);
-    if (rc)
-        goto out;
-    rc = mc_writer_close(out, NULL, err);
-    out = NULL;
-out:
-    mc_writer_abandon(out);
+    int rc = mc_flat_write(path, "curve", &meta, flat, c->n_points, c->perm, h, err);
     mc_pack_release(&meta);
-    free(tensors);
     return rc;
 }

@@ -7,9 +7,7 @@
 #ifndef MC_WEIGHTS_H
 #define MC_WEIGHTS_H
 
-#include "mc_gather.h"
-#include "mc_graph.h"
-#include "mc_stream.h"
+#include "mc_flat.h"
 
 struct mc_weights {
     struct mc_graph *graph;
@@ -33,25 +31,5 @@ void mc_weights_release(struct mc_weights *w);
 /* New weights with zeroed vectors for a copy of the graph. */
 MC_USE_RESULT int mc_weights_init(struct mc_weights *out, const struct mc_graph *g,
                                   const char *dataset, struct mc_error *err);
-
-/* Of kinds that hold a graph and flat vectors (weights, curve): the announced tensors of a flat
- * vector, their names behind `prefix`; writing them, and where mc_gather puts them when the vector
- * is sink `sink`. */
-void mc_flat_tensors(const struct mc_param *params, size_t n, const char *prefix,
-                     struct mc_tensor *out);
-MC_USE_RESULT int mc_flat_write(struct mc_writer *w, size_t first, const struct mc_param *params,
-                                size_t n, const float *flat, struct mc_error *err);
-/* MC_EINPUT unless the tensors [first, first + n) of the stream are these. */
-MC_USE_RESULT int mc_flat_expect(const struct mc_reader *r, size_t first,
-                                 const struct mc_param *params, size_t n, const char *prefix,
-                                 struct mc_error *err);
-void mc_flat_places(const struct mc_param *params, size_t n, size_t sink, struct mc_place *out);
-/* MC_EINPUT for a value that is not finite, or a running variance below 0. file may be NULL. */
-MC_USE_RESULT int mc_flat_finite(const struct mc_param *params, size_t n, const float *flat,
-                                 const char *file, struct mc_error *err);
-/* The keys net, dataset and graph of an open map, and back; *g is unpacked anew. */
-void mc_flat_pack_meta(struct mc_pack *p, const struct mc_graph *g, const char *dataset);
-MC_USE_RESULT int mc_flat_unpack_meta(struct mc_graph **g, char *dataset, size_t size,
-                                      const struct mc_reader *r, struct mc_error *err);
 
 #endif
