@@ -122,6 +122,10 @@ struct mc_linear {
     struct mc_buf *p[MC_MAX_POINTS], *m[MC_MAX_POINTS], *coefs, *point;
 };
 
+/* Flat vectors of P floats that training such an objective holds beside the images and the plan, on
+ * the host and the device: points, momenta, gradient, and copies for a checkpoint. */
+size_t mc_linear_vectors(const struct mc_linear *l, int checkpoint);
+
 /* Train a network's parameters and statistics in place. */
 void mc_linear_network(struct mc_linear *l, struct mc_weights *w);
 /* Train a curve's inner points in place, one t ~ U[0,1] a batch; weight decay acts on the point. */

@@ -38,6 +38,9 @@ static error_t take(struct mc_fit_cli *f, int key, const char *arg)
     struct mc_fit_options *o = &f->fit;
 
     switch (key) {
+    case 'd':
+        f->data = arg;
+        return 0;
     case MC_KEY_EPOCHS:
         o->epochs = mc_parse_u64("--epochs", arg, 0, 1000000);
         return 0;
@@ -85,16 +88,47 @@ static error_t take(struct mc_fit_cli *f, int key, const char *arg)
     }
 }
 
-error_t mc_fit_cli_option(struct mc_fit_cli *f, int key, const char *arg)
+error_t mc_fit_cli_option(struct mc_fit_cli *f, struct mc_cli *cli, int key, char *arg,
+                          struct argp_state *state)
 {
-    static const struct argp_option names[] = {
-        {"lr", MC_KEY_LR, "X", 0, "", 0}, MC_FIT_OPTIONS, {0}};
-    error_t e = take(f, key, arg);
+    static const struct argp_option names[] = {MC_FIT_OPTIONS(""), {0}};
 
-    for (const struct argp_option *o = names; !e && o->name; o++)
+    if (take(f, key, arg))
+        return mc_cli_option(cli, key, arg, state);
+    for (const struct argp_option *o = names; o->name; o++)
         if (o->key == key && key != MC_KEY_BATCH)
             f->given = o->name;
-    return e;
+    return 0;
+}
+
+int mc_fit_cli_ready(const struct mc_fit_cli *f, const struct mc_cli *cli, struct mc_error *err)
+{
+    int rc = mc_cli_output_ready(cli, err);
+
+    return rc ? rc : mc_cli_path_ready(f->fit.checkpoint, err);
+}
+
+int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli, struct mc_backend *be,
+                      const struct mc_graph *g, const struct mc_dataset_info *info, size_t vectors,
+                      struct mc_error *err)
+{
+    const struct mc_plan_opts o = {.batch = f->fit.batch, .train_only = 1, .backward = 1};
+    const double images = (double)info->n * (double)mc_dataset_image_bytes(info);
+    struct mc_plan *plan = NULL;
+
+    if (!cli->verbose)
+        return 0;
+    int rc = be->plan_new(be, g, &o, &plan, err);
+    if (rc)
+        return rc;
+    const double bytes = (double)be->plan_bytes(plan);
+    be->plan_free(plan);
+    mc_detail(cli,
+              "memory: %llu images of %s %.1f MB, a batch's activations and scratch %.1f MB, "
+              "%zu vectors of the network's size %.1f MB",
+              (unsigned long long)info->n, info->name, images / 1e6, bytes / 1e6, vectors,
+              (double)vectors * (double)g->P * sizeof(float) / 1e6);
+    return 0;
 }
 
 void mc_fit_cli_check(const struct mc_fit_cli *f)

@@ -26,7 +26,9 @@ enum {
 };
 
 /* clang-format off */
-#define MC_FIT_OPTIONS \
+#define MC_FIT_OPTIONS(lr) \
+    {"data", 'd', "FILE", 0, "dataset stream to train on (- for standard input)", 10}, \
+    {"lr", MC_KEY_LR, "X", 0, "learning rate (default " lr ")", 20}, \
     {"epochs", MC_KEY_EPOCHS, "N", 0, "epochs (default 250)", 20}, \
     {"batch", MC_KEY_BATCH, "N", 0, "images a step (default 128)", 20}, \
     {"momentum", MC_KEY_MOMENTUM, "X", 0, "default 0.9", 20}, \
@@ -41,11 +43,14 @@ enum {
     {"stop-after", MC_KEY_STOP_AFTER, "N", 0, "stop after N epochs, the schedule unchanged", 20}, \
     {"checkpoint", MC_KEY_CHECKPOINT, "FILE", 0, "save the run's state there after each epoch", 30}, \
     {"checkpoint-every", MC_KEY_CHECKPOINT_EVERY, "N", 0, "save it after each N epochs only (default 1)", 30}, \
-    {"resume", MC_KEY_RESUME, 0, 0, "go on from the checkpoint, if it is there", 30}
+    {"resume", MC_KEY_RESUME, 0, 0, "go on from the checkpoint, if it is there", 30}, \
+    MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_LOG_JSON, \
+    MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY
 /* clang-format on */
 
 struct mc_fit_cli {
     struct mc_fit_options fit;
+    const char *data;
     uint64_t samples;
     const char *given; /* a training option that was given, but for --batch; or NULL */
     struct mc_log *log;
@@ -61,10 +66,20 @@ MC_USE_RESULT int mc_fit_cli_close(struct mc_fit_cli *f, struct mc_error *err);
 
 /* The paper's defaults, at this learning rate. */
 void mc_fit_cli_defaults(struct mc_fit_cli *f, double lr);
-/* ARGP_ERR_UNKNOWN for what is not a training option. */
-error_t mc_fit_cli_option(struct mc_fit_cli *f, int key, const char *arg);
+/* MC_FIT_OPTIONS and what mc_cli_option takes; ARGP_ERR_UNKNOWN for anything else. */
+error_t mc_fit_cli_option(struct mc_fit_cli *f, struct mc_cli *cli, int key, char *arg,
+                          struct argp_state *state);
 /* Options that contradict each other are usage errors. Call after parsing. */
 void mc_fit_cli_check(const struct mc_fit_cli *f);
+/* Before the work: output and checkpoint can be written, or the error that says why not. */
+MC_USE_RESULT int mc_fit_cli_ready(const struct mc_fit_cli *f, const struct mc_cli *cli,
+                                   struct mc_error *err);
+/* Before the images are read: with -v, how much memory they, the plan and the vectors will take.
+ * vectors: of P floats, as mc_linear_vectors counts. */
+MC_USE_RESULT int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli,
+                                    struct mc_backend *be, const struct mc_graph *g,
+                                    const struct mc_dataset_info *info, size_t vectors,
+                                    struct mc_error *err);
 void mc_fit_cli_history(const struct mc_fit_cli *f, struct mc_history *h);
 /* mc_fit_run, watched: log lines, progress, a line an epoch with -v. The log is begun only when the
  * checkpoint to resume from was accepted. */

@@ -166,3 +166,12 @@ void mc_linear_curve(struct mc_linear *l, struct mc_curve *c)
         l->is_free[i] = i > 0 && i + 1 < c->n_points;
     }
 }
+
+size_t mc_linear_vectors(const struct mc_linear *l, int checkpoint)
+{
+    size_t n_free = 0;
+
+    for (size_t i = 0; i < l->k; i++)
+        n_free += l->is_free[i] != 0;
+    return 2 * l->k + n_free + (l->k > 1) + 1 + (checkpoint ? 2 * n_free : 0);
+}

@@ -37,39 +37,34 @@ static int load(struct mc_resident *out, struct mc_backend *be, struct mc_datase
     return rc;
 }
 
-int mc_resident_load(struct mc_resident *out, struct mc_backend *be, const char *path,
-                     uint64_t samples, struct mc_history *h, struct mc_error *err)
+int mc_resident_open(struct mc_resident *out, const char *path, uint64_t samples,
+                     struct mc_history *h, struct mc_error *err)
 {
-    struct mc_dataset_reader *d = NULL;
-    void *images = NULL;
-    int32_t *labels = NULL;
-
     memset(out, 0, sizeof *out);
-    int rc = mc_dataset_open(&d, path, err);
+    int rc = mc_dataset_open(&out->reader, path, err);
     if (rc)
-        goto out;
+        return rc;
     if (h)
-        mc_history_input(h, mc_dataset_stream(d));
-    rc = mc_dataset_info_copy(&out->info, mc_dataset_get_info(d), err);
-    if (rc)
-        goto out;
-    rc = mc_data_samples(&out->info, mc_reader_name(mc_dataset_stream(d)), samples, 1, &out->info.n,
-                         err);
-    if (rc)
-        goto out;
-    images = malloc(BLOCK * mc_dataset_image_bytes(&out->info));
-    labels = malloc(BLOCK * sizeof *labels);
-    if (!images || !labels) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
-        goto out;
-    }
-    rc = load(out, be, d, images, labels, err);
+        mc_history_input(h, mc_dataset_stream(out->reader));
+    rc = mc_dataset_info_copy(&out->info, mc_dataset_get_info(out->reader), err);
+    return rc ? rc
+              : mc_data_samples(&out->info, mc_reader_name(mc_dataset_stream(out->reader)), samples,
+                                1, &out->info.n, err);
+}
+
+int mc_resident_read(struct mc_resident *r, struct mc_backend *be, struct mc_error *err)
+{
+    void *images = malloc(BLOCK * mc_dataset_image_bytes(&r->info));
+    int32_t *labels = malloc(BLOCK * sizeof *labels);
+    int rc = images && labels ? load(r, be, r->reader, images, labels, err)
+                              : mc_fail(err, MC_ENOMEM, "out of memory");
+
     if (!rc)
-        memcpy(out->id, mc_reader_id(mc_dataset_stream(d)), MC_ID_LEN);
-out:
+        memcpy(r->id, mc_reader_id(mc_dataset_stream(r->reader)), MC_ID_LEN);
     free(images);
     free(labels);
-    mc_dataset_close(d);
+    mc_dataset_close(r->reader);
+    r->reader = NULL;
     return rc;
 }
 
@@ -79,6 +74,7 @@ void mc_resident_release(struct mc_resident *r, struct mc_backend *be)
         be->buf_free(be, r->images);
         be->buf_free(be, r->labels);
     }
+    mc_dataset_close(r->reader);
     mc_dataset_info_release(&r->info);
     memset(r, 0, sizeof *r);
 }

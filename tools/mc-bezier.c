@@ -12,7 +12,7 @@
 struct options {
     struct mc_cli cli;
     struct mc_fit_cli fit;
-    const char *data, *bn_data;
+    const char *bn_data;
     size_t bends;
     enum mc_curve_kind kind;
     double point;                          /* NAN: train a curve */
@@ -25,17 +25,13 @@ enum { KEY_BENDS = MC_KEY_TOOL, KEY_CHAIN, KEY_POINT, KEY_BN_DATA, KEY_BN_SAMPLE
 
 /* clang-format off */
 static const struct argp_option options[] = {
-    {"data", 'd', "FILE", 0, "dataset stream to train on", 10},
     {"bends", KEY_BENDS, "N", 0, "control points between the ends (default 1: quadratic)", 10},
     {"chain", KEY_CHAIN, 0, 0, "a polygonal chain instead of a Bezier curve", 10},
-    {"lr", MC_KEY_LR, "X", 0, "learning rate (default 0.01)", 20},
     {"point", KEY_POINT, "T", 0, "take the point at T in [0,1] out of a curve, as weights", 40},
     {"bn-data", KEY_BN_DATA, "FILE", 0, "data to re-estimate that point's batch-norm statistics on", 40},
     {"bn-samples", KEY_BN_SAMPLES, "N", 0, "first N images of --bn-data (default 10000)", 40},
     {"bn-plain", KEY_BN_PLAIN, 0, 0, "re-estimate on images as they are, not augmented", 40},
-    MC_FIT_OPTIONS,
-    MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_LOG_JSON,
-    MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY,
+    MC_FIT_OPTIONS("0.01"),
     MC_OPTIONS_END};
 /* clang-format on */
 
@@ -44,10 +40,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct options *o = state->input;
 
     switch (key) {
-    case 'd':
-        o->curve_given = "data";
-        o->data = arg;
-        return 0;
     case KEY_BENDS:
         o->curve_given = "bends";
         o->bends = mc_parse_u64("--bends", arg, 0, MC_MAX_POINTS - 2);
@@ -73,9 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->bn_plain = 1;
         return 0;
     default:
-        if (mc_fit_cli_option(&o->fit, key, arg) == 0)
-            return 0;
-        return mc_cli_option(&o->cli, key, arg, state);
+        return mc_fit_cli_option(&o->fit, &o->cli, key, arg, state);
     }
 }
 
@@ -126,16 +116,21 @@ static int train(struct options *o, struct mc_backend *be, struct mc_history *h,
     struct mc_linear objective;
     struct mc_state_setting identity[] = {
         {.name = "a"}, {.name = "b"}, {.name = "curve"}, {.name = "points"}};
-    int rc = mc_resident_load(&data, be, o->data, o->fit.samples, h, err);
+    int rc = mc_resident_open(&data, o->fit.data, o->fit.samples, h, err);
 
     if (!rc)
-        rc = mc_data_fits(c->graph, &data.info, o->data, err);
+        rc = mc_data_fits(c->graph, &data.info, o->fit.data, err);
+    mc_linear_curve(&objective, c);
+    if (!rc)
+        rc = mc_fit_cli_memory(&o->fit, &o->cli, be, c->graph, &data.info,
+                               mc_linear_vectors(&objective, o->fit.fit.checkpoint != NULL), err);
+    if (!rc)
+        rc = mc_resident_read(&data, be, err);
     if (!rc) {
         snprintf(identity[0].value, sizeof identity[0].value, "%s", id[0]);
         snprintf(identity[1].value, sizeof identity[1].value, "%s", id[1]);
         snprintf(identity[2].value, sizeof identity[2].value, "%d", (int)c->kind);
         snprintf(identity[3].value, sizeof identity[3].value, "%zu", c->n_points);
-        mc_linear_curve(&objective, c);
         rc = mc_fit_cli_run(&o->fit, &o->cli, be, c->graph, &data, &objective.objective, identity,
                             4, err);
     }
@@ -230,10 +225,7 @@ static int run(struct options *o, struct mc_error *err)
 {
     struct mc_backend *be = NULL;
     struct mc_history *h = mc_history_new(o->cli.tool);
-    int rc = h ? mc_cli_output_ready(&o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
-
-    if (!rc)
-        rc = mc_cli_path_ready(o->fit.fit.checkpoint, err);
+    int rc = h ? mc_fit_cli_ready(&o->fit, &o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
     if (!rc && o->cli.no_history)
         mc_history_hide(h);
@@ -263,9 +255,9 @@ int main(int argc, char **argv)
     if (o.cli.n_operands != wanted)
         mc_cli_usage("needs %s (see --help)",
                      wanted == 2 ? "two weights streams" : "one curve stream");
-    if (wanted == 2 && o.fit.fit.epochs && o.bends && !o.data)
+    if (wanted == 2 && o.fit.fit.epochs && o.bends && !o.fit.data)
         mc_cli_usage("needs --data FILE (or --epochs 0 for the straight line)");
-    mc_cli_one_stdin((const char *const[]){o.data, o.bn_data, o.cli.operands[0],
+    mc_cli_one_stdin((const char *const[]){o.fit.data, o.bn_data, o.cli.operands[0],
                                            wanted == 2 ? o.cli.operands[1] : NULL},
                      4);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);

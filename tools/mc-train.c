@@ -9,7 +9,7 @@
 struct options {
     struct mc_cli cli;
     struct mc_fit_cli fit;
-    const char *net, *data, *init;
+    const char *net, *init;
 };
 
 enum { KEY_INIT = MC_KEY_TOOL };
@@ -18,12 +18,8 @@ enum { KEY_INIT = MC_KEY_TOOL };
 static const struct argp_option options[] = {
     {"net", 'n', "NAME", 0, "network to build: tinyten, resnet20, resnet[:DEPTH[,WIDTH]], googlenet, "
      "vgg[:[bn,]DEPTH[,WIDTH]], mlp[:[bn,]WIDTH,...], or a graph file, NAME.json", 10},
-    {"data", 'd', "FILE", 0, "dataset stream to train on (- for standard input)", 10},
     {"init", KEY_INIT, "FILE", 0, "begin with these weights instead of new ones", 10},
-    {"lr", MC_KEY_LR, "X", 0, "learning rate (default 0.1)", 20},
-    MC_FIT_OPTIONS,
-    MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_LOG_JSON,
-    MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY,
+    MC_FIT_OPTIONS("0.1"),
     MC_OPTIONS_END};
 /* clang-format on */
 
@@ -35,16 +31,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'n':
         o->net = arg;
         return 0;
-    case 'd':
-        o->data = arg;
-        return 0;
     case KEY_INIT:
         o->init = arg;
         return 0;
     default:
-        if (mc_fit_cli_option(&o->fit, key, arg) == 0)
-            return 0;
-        return mc_cli_option(&o->cli, key, arg, state);
+        return mc_fit_cli_option(&o->fit, &o->cli, key, arg, state);
     }
 }
 
@@ -68,7 +59,7 @@ static int begin(const struct options *o, const struct mc_resident *data, struct
 
     if (o->init) {
         int rc = mc_weights_read(w, o->init, h, err);
-        return rc ? rc : mc_data_fits(w->graph, &data->info, o->data, err);
+        return rc ? rc : mc_data_fits(w->graph, &data->info, o->fit.data, err);
     }
     int rc = mc_net_build(&g, o->net, &data->info.spec, err);
     if (!rc)
@@ -102,15 +93,12 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_linear objective;
     struct mc_state_setting identity[] = {{.name = "net"}, {.name = "init"}, {.name = "graph"}};
     struct mc_history *h = mc_history_new(o->cli.tool);
-    int rc = h ? mc_cli_output_ready(&o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
-
-    if (!rc)
-        rc = mc_cli_path_ready(o->fit.fit.checkpoint, err);
+    int rc = h ? mc_fit_cli_ready(&o->fit, &o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
     if (!rc)
         rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err);
     if (!rc)
-        rc = mc_resident_load(&data, be, o->data, o->fit.samples, h, err);
+        rc = mc_resident_open(&data, o->fit.data, o->fit.samples, h, err);
     if (!rc)
         rc = begin(o, &data, h, &w, err);
     if (rc)
@@ -126,14 +114,17 @@ static int run(struct options *o, struct mc_error *err)
         mc_fit_cli_history(&o->fit, h);
     else
         mc_history_int(h, "seed", (int64_t)o->cli.seed);
-    mc_detail(&o->cli, "%s: %zu parameters, %.1f MFLOP an image; %llu images of %s in %.0f MB; %s",
-              w.graph->net, mc_graph_count(w.graph), mc_graph_flops(w.graph) / 1e6,
-              (unsigned long long)data.info.n, data.info.name,
-              (double)data.info.n * (double)mc_dataset_image_bytes(&data.info) / 1e6, be->describe);
+    mc_detail(&o->cli, "%s: %zu parameters, %.1f MFLOP an image; %s", w.graph->net,
+              mc_graph_count(w.graph), mc_graph_flops(w.graph) / 1e6, be->describe);
+    mc_linear_network(&objective, &w);
+    if ((rc = mc_fit_cli_memory(&o->fit, &o->cli, be, w.graph, &data.info,
+                                mc_linear_vectors(&objective, o->fit.fit.checkpoint != NULL),
+                                err)) ||
+        (rc = mc_resident_read(&data, be, err)))
+        goto out;
     if (o->fit.fit.epochs) {
         snprintf(identity[0].value, sizeof identity[0].value, "%s", w.graph->net);
         snprintf(identity[1].value, sizeof identity[1].value, "%s", w.id);
-        mc_linear_network(&objective, &w);
         rc = mc_fit_cli_run(&o->fit, &o->cli, be, w.graph, &data, &objective.objective, identity,
                             *identity[2].value ? 3 : 2, err);
     }
@@ -161,10 +152,10 @@ int main(int argc, char **argv)
     mc_fit_cli_check(&o.fit);
     if (o.cli.n_operands)
         mc_cli_usage("takes no operand, '%s' is one (see --help)", o.cli.operands[0]);
-    if (!o.data)
+    if (!o.fit.data)
         mc_cli_usage("needs --data FILE (see --help)");
     if (!o.net == !o.init)
         mc_cli_usage("needs one of --net NAME (%s) and --init FILE", mc_net_list());
-    mc_cli_one_stdin((const char *const[]){o.data, o.init}, 2);
+    mc_cli_one_stdin((const char *const[]){o.fit.data, o.init}, 2);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

@@ -16,6 +16,10 @@ mc-info --check a.mcz
 # the loss falls
 awk -F '"loss":' '{ sub(/,.*/, "", $2); if (NR == 1) first = $2; last = $2 }
     END { exit !(last < first - .1) }' log.json || die "no fall: $(cat log.json)"
+# the memory that a run takes is said before its images are read
+head -c $(($(stat -c %s d.mcz) - 7)) d.mcz >cut.mcz
+mc-train -v --net tinyten --data cut.mcz --batch 100 --checkpoint ck --epochs 1 -o no.mcz 2>err && die 'it passed'
+grep -q 'memory: 768 images of synth 2.4 MB, .* scratch [1-9][0-9.]* MB, 6 vectors of .* 2.1 MB$' err || die "$(cat err)"
 # without history the id stays
 train --seed 1 --no-history -o bare.mcz
 [ "$(id a.mcz)" = "$(id bare.mcz)" ]

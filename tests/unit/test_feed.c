@@ -191,7 +191,7 @@ static void every_pass_refuses_a_typed_number_alike(void **state)
         else if (k == 2)
             rc = mc_verify(be, net, both, own, d, N + 1, NULL, NULL, &v, &err);
         else {
-            rc = mc_resident_load(&r, be, file, N + 1, NULL, &err);
+            rc = mc_resident_open(&r, file, N + 1, NULL, &err);
             mc_resident_release(&r, be);
         }
         mc_dataset_close(d);
