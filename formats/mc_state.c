@@ -5,9 +5,21 @@
 
 #include "mc_gather.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+void mc_state_set(struct mc_state *s, const char *name, const char *fmt, ...)
+{
+    va_list ap;
+
+    s->settings[s->n_settings].name = name;
+    va_start(ap, fmt);
+    vsnprintf(s->settings[s->n_settings].value, sizeof s->settings[0].value, fmt, ap);
+    va_end(ap);
+    s->n_settings++;
+}
 
 int mc_state_exists(const char *path)
 {

@@ -33,6 +33,9 @@ struct mc_state {
     size_t n_vectors;
 };
 
+/* One more setting of s; name is kept by pointer. */
+void mc_state_set(struct mc_state *s, const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Is there such a file? (A run with --resume begins afresh where there is none.) */
 int mc_state_exists(const char *path);
 /* Write atomically. */

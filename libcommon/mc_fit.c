@@ -7,7 +7,6 @@
 #include "mc_rng.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,19 +74,6 @@ struct run {
     size_t n_vectors;
 };
 
-static void setting(struct mc_state *s, const char *name, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static void setting(struct mc_state *s, const char *name, const char *fmt, ...)
-{
-    va_list ap;
-
-    s->settings[s->n_settings].name = name;
-    va_start(ap, fmt);
-    vsnprintf(s->settings[s->n_settings].value, sizeof s->settings[0].value, fmt, ap);
-    va_end(ap);
-    s->n_settings++;
-}
-
 static void describe(struct run *r, const char *tool, const struct mc_state_setting *identity,
                      size_t n_identity)
 {
@@ -95,24 +81,24 @@ static void describe(struct run *r, const char *tool, const struct mc_state_sett
     struct mc_state *s = &r->state;
 
     s->tool = tool;
-    setting(s, "version", "%s", MC_VERSION);
+    mc_state_set(s, "version", "%s", MC_VERSION);
     for (size_t i = 0; i < n_identity; i++)
         s->settings[s->n_settings++] = identity[i];
-    setting(s, "data", "%s", r->data->id);
-    setting(s, "images", "%llu", (unsigned long long)r->data->info.n);
-    setting(s, "epochs", "%llu", (unsigned long long)o->epochs);
-    setting(s, "batch", "%llu", (unsigned long long)o->batch);
-    setting(s, "lr", "%.17g", o->lr);
-    setting(s, "momentum", "%.17g", o->momentum);
-    setting(s, "weight-decay", "%.17g", o->decay);
-    setting(s, "nesterov", "%d", o->nesterov);
-    setting(s, "schedule", "%d", (int)o->schedule);
-    setting(s, "step-epochs", "%llu", (unsigned long long)o->step_epochs);
-    setting(s, "seed", "%llu", (unsigned long long)o->seed);
-    setting(s, "augment", "%d", o->augment);
-    setting(s, "huber", "%.17g", o->huber);
-    setting(s, "backend", "%s", r->fit.be->key);
-    setting(s, "threads", "%d", r->fit.be->threads);
+    mc_state_set(s, "data", "%s", r->data->id);
+    mc_state_set(s, "images", "%llu", (unsigned long long)r->data->info.n);
+    mc_state_set(s, "epochs", "%llu", (unsigned long long)o->epochs);
+    mc_state_set(s, "batch", "%llu", (unsigned long long)o->batch);
+    mc_state_set(s, "lr", "%.17g", o->lr);
+    mc_state_set(s, "momentum", "%.17g", o->momentum);
+    mc_state_set(s, "weight-decay", "%.17g", o->decay);
+    mc_state_set(s, "nesterov", "%d", o->nesterov);
+    mc_state_set(s, "schedule", "%d", (int)o->schedule);
+    mc_state_set(s, "step-epochs", "%llu", (unsigned long long)o->step_epochs);
+    mc_state_set(s, "seed", "%llu", (unsigned long long)o->seed);
+    mc_state_set(s, "augment", "%d", o->augment);
+    mc_state_set(s, "huber", "%.17g", o->huber);
+    mc_state_set(s, "backend", "%s", r->fit.be->key);
+    mc_state_set(s, "threads", "%d", r->fit.be->threads);
 }
 
 static int prepare(struct run *r, struct mc_error *err)

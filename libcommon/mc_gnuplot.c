@@ -49,8 +49,7 @@ int mc_gnuplot_new(struct mc_gnuplot **out, enum mc_image format, int width, int
             : format == MC_PNG ? "pngcairo"
                                : "pdfcairo",
             width / unit, height / unit, format == MC_SVG ? "sans-serif" : "DejaVu Sans", font,
-            font / 14, format == MC_PDF ? " fontscale 1" : "", font / 14,
-            (double)width / height);
+            font / 14, format == MC_PDF ? " fontscale 1" : "", font / 14, (double)width / height);
     *out = g;
     return 0;
 }
@@ -204,6 +203,22 @@ out:
     return rc;
 }
 
+/* cairo writes the time of day into a PDF; the same picture should be the same bytes. */
+static int forget_date(FILE *image, struct mc_error *err)
+{
+    static const char key[] = "/CreationDate (D:", none[] = "20000101000000";
+    size_t matched = 0;
+    int c, rc = 0;
+
+    rewind(image);
+    while (matched < sizeof key - 1 && (c = getc(image)) != EOF)
+        matched = c == key[matched] ? matched + 1 : c == key[0];
+    if (matched == sizeof key - 1 &&
+        (fseek(image, 0, SEEK_CUR) || fputs(none, image) == EOF || fflush(image)))
+        rc = mc_fail(err, MC_EFAIL, "cannot write a temporary file: %s", strerror(errno));
+    return rc;
+}
+
 int mc_gnuplot_draw(struct mc_gnuplot *g, const char *script, const char *path,
                     struct mc_error *err)
 {
@@ -236,6 +251,8 @@ int mc_gnuplot_draw(struct mc_gnuplot *g, const char *script, const char *path,
         goto out;
     }
     if ((rc = run(g, image, err)))
+        goto out;
+    if (g->format == MC_PDF && (rc = forget_date(image, err)))
         goto out;
     rewind(image);
     for (size_t n; !rc && (n = fread(buffer, 1, sizeof buffer, image)) > 0;)

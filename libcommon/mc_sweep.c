@@ -5,7 +5,6 @@
 
 #include "mc_feed.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,20 +25,6 @@ struct run {
     struct mc_state state;
     char name[MC_SWEEP_MAX_DATA + 1][2][80]; /* of settings */
 };
-
-static void setting(struct mc_state *s, const char *name, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void setting(struct mc_state *s, const char *name, const char *fmt, ...)
-{
-    va_list ap;
-
-    s->settings[s->n_settings].name = name;
-    va_start(ap, fmt);
-    vsnprintf(s->settings[s->n_settings].value, sizeof s->settings[0].value, fmt, ap);
-    va_end(ap);
-    s->n_settings++;
-}
 
 /* A data set's content id, which only its end tells. */
 static int content_id(const char *path, char *id, struct mc_error *err)
@@ -85,8 +70,8 @@ static int describe_data(struct run *r, struct mc_sweep_data *d, size_t i, struc
 
     snprintf(r->name[i][0], sizeof r->name[i][0], "data %s", d->name);
     snprintf(r->name[i][1], sizeof r->name[i][1], "images of %s", d->name);
-    setting(&r->state, r->name[i][0], "%s", id);
-    setting(&r->state, r->name[i][1], "%llu", (unsigned long long)d->wanted);
+    mc_state_set(&r->state, r->name[i][0], "%s", id);
+    mc_state_set(&r->state, r->name[i][1], "%llu", (unsigned long long)d->wanted);
     return rc;
 }
 
@@ -98,22 +83,22 @@ static int describe(struct run *r, struct mc_error *err)
     int rc = 0;
 
     state->tool = s->tool;
-    setting(state, "version", "%s", MC_VERSION);
+    mc_state_set(state, "version", "%s", MC_VERSION);
     for (size_t i = 0; i < s->n_identity; i++)
         state->settings[state->n_settings++] = s->identity[i];
-    setting(state, "points", "%zu", r->T);
+    mc_state_set(state, "points", "%zu", r->T);
     if (s->bn.path) {
         rc = describe_data(r, &r->s->bn, MC_SWEEP_MAX_DATA, err);
         state->settings[state->n_settings - 2].name = "bn-data";
         state->settings[state->n_settings - 1].name = "bn-samples";
-        setting(state, "bn-plain", "%d", !s->bn_augment);
+        mc_state_set(state, "bn-plain", "%d", !s->bn_augment);
     }
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = describe_data(r, &r->s->data[i], i, err);
-    setting(state, "batch", "%zu", s->batch);
-    setting(state, "seed", "%llu", (unsigned long long)s->seed);
-    setting(state, "backend", "%s", s->be->key);
-    setting(state, "threads", "%d", s->be->threads);
+    mc_state_set(state, "batch", "%zu", s->batch);
+    mc_state_set(state, "seed", "%llu", (unsigned long long)s->seed);
+    mc_state_set(state, "backend", "%s", s->be->key);
+    mc_state_set(state, "threads", "%d", s->be->threads);
     for (size_t i = 0; !rc && i < s->n_data; i++) {
         struct mc_state_vector *v = &state->vectors[state->n_vectors++];
         snprintf(v->name, sizeof v->name, "%s", s->data[i].name);

@@ -27,7 +27,7 @@ do for [q = 1:2] {
 shape = (AY_max - AY_min) / (AX_max - AX_min)
 to_scale = shape > 0.4 && shape < 2
 room = TITLE eq '' ? 0.74 : 0.66
-width = 0.34
+width = 0.33
 height = to_scale ? width * ASPECT * shape : room
 if (height > room) { width = width * room / height; height = room }
 bottom = 0.16 + (room - height) / 2
@@ -67,7 +67,7 @@ if (TITLE ne '') { set label 1 TITLE at screen 0.5, top + 0.135 center font TITL
 set style line 40 lc rgb '#000000' lw 2 dt 1
 if (!PATH) { set style line 40 dt 2 lw 1.5 }
 do for [q = 1:2] {
-    left = 0.5 * (q - 1) + 0.07 + (0.34 - width) / 2
+    left = 0.5 * (q - 1) + 0.07 + (0.33 - width) / 2
     set lmargin at screen left
     set rmargin at screen left + width
     set label 2 DATA_NAME . (q == 1 ? 'loss' : 'accuracy (%)') at graph 0, screen top + 0.04 left
@@ -94,5 +94,6 @@ do for [q = 1:2] {
          for [i = 1:3] '+' using (X[i]):(Y[i]) every ::0::0 with points pt 7 ps 1.5 * SCALE lc rgb '#ffffff', \
          for [i = 1:3] '+' using (X[i]):(Y[i]) every ::0::0 with points pt 7 ps 1.0 * SCALE lc rgb '#000000'
     unset label 1
+    unset ylabel # which the right one shares
 }
 unset multiplot

@@ -5,21 +5,20 @@
 #include "mc_curve.h"
 #include "mc_eval_cli.h"
 #include "mc_json.h"
-#include "mc_plane.h"
+#include "mc_plane_cli.h"
 #include "mc_text.h"
 #include "mc_weights.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct options {
     struct mc_cli cli;
     struct mc_eval_cli eval;
-    const char *summary, *marks;
+    struct mc_plane_cli planes;
+    const char *summary;
     uint64_t points;
-    struct mc_plane_grid grid;
-    int plane, json, points_given, y_given;
+    int plane, json, points_given;
     const char *plane_given; /* an option of planes, or NULL */
 };
 
@@ -65,20 +64,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_GRID:
         o->plane_given = "grid";
-        o->grid.n = mc_parse_u64("--grid", arg, 2, 1001);
+        o->planes.grid.n = mc_parse_u64("--grid", arg, 2, 1001);
         return 0;
     case KEY_X_RANGE:
         o->plane_given = "x-range";
-        mc_parse_range("--x-range", arg, -1000, 1000, o->grid.x);
+        mc_parse_range("--x-range", arg, -1000, 1000, o->planes.grid.x);
         return 0;
     case KEY_Y_RANGE:
         o->plane_given = "y-range";
-        o->y_given = 1;
-        mc_parse_range("--y-range", arg, -1000, 1000, o->grid.y);
+        o->planes.y_given = 1;
+        mc_parse_range("--y-range", arg, -1000, 1000, o->planes.grid.y);
         return 0;
     case KEY_MARKS:
         o->plane_given = "marks";
-        o->marks = arg;
+        o->planes.marks = arg;
         return 0;
     case KEY_JSON:
         o->json = 1;
@@ -127,36 +126,12 @@ static int print_summary(const struct options *o, struct mc_error *err)
     return mc_text_close(&t, o->summary, rc, err);
 }
 
-static int print_marks(const struct options *o, const struct mc_mark *m, size_t n,
-                       struct mc_error *err)
-{
-    struct mc_text t = {0};
-    int rc = mc_text_open(&t, err);
-
-    if (!rc)
-        mc_report_marks(m, n, t.f);
-    return mc_text_close(&t, o->marks, rc, err);
-}
-
-static void identify(struct mc_state_setting *s, const char *name, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void identify(struct mc_state_setting *s, const char *name, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    s->name = name;
-    vsnprintf(s->value, sizeof s->value, fmt, ap);
-    va_end(ap);
-}
-
 static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader *r, FILE *f,
                       struct mc_error *err)
 {
     struct mc_report *report = &o->eval.report;
     struct mc_curve c = {0};
-    struct mc_state_setting id;
+    struct mc_state id = {0};
     size_t T = o->points;
     double gram[MC_MAX_POINTS * MC_MAX_POINTS];
     double *t = calloc(2 * T, sizeof *t), *coef = NULL;
@@ -175,8 +150,8 @@ static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader
     mc_path_sample(&c, gram, T, t, coef, t + T);
     report->t = t;
     report->chord = t + T;
-    identify(&id, "curve", "%s", c.id);
-    rc = mc_eval_cli_measure(&o->eval, be, &span, NULL, "a curve", &id, 1, err);
+    mc_state_set(&id, "curve", "%s", c.id);
+    rc = mc_eval_cli_measure(&o->eval, be, &span, NULL, "a curve", id.settings, id.n_settings, err);
     if (!rc && o->summary)
         rc = print_summary(o, err);
     if (!rc && o->json)
@@ -238,101 +213,6 @@ static int eval_networks(struct options *o, struct mc_backend *be, struct mc_rea
     return 0;
 }
 
-/* The plane through three points of a span, and where a curve lies in it, if there is one. */
-static int eval_plane(struct options *o, struct mc_backend *be, struct mc_span *span,
-                      const double *three, const char *const names[3], const struct mc_curve *c,
-                      struct mc_state_setting *ids, size_t n_ids, FILE *f, struct mc_error *err)
-{
-    struct mc_report *report = &o->eval.report;
-    struct mc_plane plane;
-    const size_t k = span->k, T = o->grid.n * o->grid.n, n = 3 + (c ? o->points : 0);
-    double *gram = calloc(k * k, sizeof *gram), *coef = calloc(T * k, sizeof *coef);
-    double(*xy)[2] = calloc(T, sizeof *xy);
-    struct mc_mark *marks = calloc(n, sizeof *marks);
-    int rc = gram && coef && xy && marks ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
-
-    if (rc)
-        goto out;
-    mc_path_gram(k, span->vectors, span->graph->P, gram);
-    if ((rc = mc_plane_through(&plane, k, gram, three, names, err)))
-        goto out;
-    mc_plane_points(&plane, &o->grid, coef, xy);
-    mc_plane_marks(&plane, three, names, c, n - 3, marks);
-    identify(&ids[n_ids++], "x-range", "%.17g:%.17g", o->grid.x[0], o->grid.x[1]);
-    identify(&ids[n_ids++], "y-range", "%.17g:%.17g", o->grid.y[0], o->grid.y[1]);
-    span->T = T;
-    span->coef = coef;
-    report->xy = xy;
-    o->eval.say_memory = 1;
-    rc = mc_eval_cli_measure(&o->eval, be, span, NULL, "a plane", ids, n_ids, err);
-    if (!rc && o->marks)
-        rc = print_marks(o, marks, n, err);
-    if (!rc && o->json)
-        mc_report_plane_json(report, marks, n, f);
-    else if (!rc)
-        mc_report_plane(report, f);
-out:
-    free(marks);
-    free(xy);
-    free(coef);
-    free(gram);
-    return rc;
-}
-
-static int plane_of_networks(struct options *o, struct mc_backend *be, struct mc_reader *first,
-                             FILE *f, struct mc_error *err)
-{
-    static const double three[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    struct mc_weights w[3] = {0};
-    struct mc_state_setting ids[5];
-    const char *names[3];
-    const float *vectors[3];
-    int rc = 0;
-
-    for (size_t i = 0; !rc && i < 3; i++) {
-        const char *file = o->cli.operands[i];
-        rc = i ? mc_weights_read(&w[i], file, NULL, err)
-               : mc_weights_read_stream(&w[i], first, NULL, err);
-        names[i] = strcmp(file, "-") ? file : "stdin";
-        if (!rc && !mc_graph_same(w[0].graph, w[i].graph))
-            rc =
-                mc_fail(err, MC_EINPUT,
-                        "%s and %s: are different networks (%s, %s; mc-info -v shows their graphs)",
-                        names[0], names[i], w[0].graph->net, w[i].graph->net);
-        vectors[i] = w[i].params;
-        identify(&ids[i], (const char *const[]){"a", "b", "c"}[i], "%s", w[i].id);
-    }
-    if (!rc) {
-        struct mc_span span = {.graph = w[0].graph, .k = 3, .vectors = vectors};
-        rc = eval_plane(o, be, &span, three, names, NULL, ids, 3, f, err);
-    }
-    for (size_t i = 0; i < 3; i++)
-        mc_weights_release(&w[i]);
-    return rc;
-}
-
-static int plane_of_curve(struct options *o, struct mc_backend *be, struct mc_reader *r, FILE *f,
-                          struct mc_error *err)
-{
-    static const char *const names[3] = {"t = 0", "t = 1", "t = 0.5"};
-    static const double at[3] = {0, 1, .5};
-    struct mc_curve c = {0};
-    struct mc_state_setting ids[3];
-    double three[3 * MC_MAX_POINTS];
-    int rc = mc_curve_read_stream(&c, r, NULL, err);
-
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < 3; i++)
-        mc_path_coefs(c.kind, c.n_points, at[i], three + i * c.n_points);
-    struct mc_span span = {
-        .graph = c.graph, .k = c.n_points, .vectors = (const float *const *)c.points};
-    identify(&ids[0], "curve", "%s", c.id);
-    rc = eval_plane(o, be, &span, three, names, &c, ids, 1, f, err);
-    mc_curve_release(&c);
-    return rc;
-}
-
 /* What the options ask of the operands, of which the first's kind is known. */
 static int check_kind(const struct options *o, int is_curve, struct mc_error *err)
 {
@@ -356,19 +236,17 @@ static int check_kind(const struct options *o, int is_curve, struct mc_error *er
 static int eval(struct options *o, int is_curve, struct mc_backend *be, struct mc_reader **r,
                 FILE *f, struct mc_error *err)
 {
-    if (o->plane && is_curve && !o->y_given) {
-        o->grid.y[0] = -.1;
-        o->grid.y[1] = 1.5;
-    }
+    if (o->plane && is_curve)
+        return mc_plane_cli_curve(&o->planes, &o->eval, be, *r, o->points, o->json, f, err);
     if (o->plane)
-        return is_curve ? plane_of_curve(o, be, *r, f, err) : plane_of_networks(o, be, *r, f, err);
+        return mc_plane_cli_networks(&o->planes, &o->eval, be, *r, o->json, f, err);
     return is_curve ? eval_curve(o, be, *r, f, err) : eval_networks(o, be, r, f, err);
 }
 
 /* Weights or a curve: the first operand's kind says. */
 static int run(struct options *o, struct mc_error *err)
 {
-    const char *const outputs[] = {o->cli.output, o->summary, o->marks};
+    const char *const outputs[] = {o->cli.output, o->summary, o->planes.marks};
     struct mc_reader *r = NULL;
     struct mc_backend *be = NULL;
     struct mc_text t = {0};
@@ -398,7 +276,7 @@ static int run(struct options *o, struct mc_error *err)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.points = 65, .grid = {17, {-.05, 1.05}, {-.05, 1.05}}};
+    struct options o = {.points = 65, .planes.grid = {17, {-.05, 1.05}, {-.05, 1.05}}};
     struct mc_error err = {0};
 
     mc_eval_cli_defaults(&o.eval, &o.cli);

@@ -158,6 +158,10 @@ for f in path.svg sig.svg; do grep -q 'rgb(213, *94, *0)' $f || { echo "$f lacks
 mc-plot path line.tsv curve.tsv --format png >one.out
 mc-plot path line.tsv curve.tsv --format png -o - >two.out
 cmp one.out two.out
+mc-plot path line.tsv curve.tsv --format pdf >one.pdf
+sleep 1.1 # the time of day is not in it
+mc-plot path line.tsv curve.tsv --format pdf >two.pdf
+cmp one.pdf two.pdf
 mc-plot path <line.tsv >three.out
 mc-plot path stdin=line.tsv -o - >four.out
 grep -q '<svg' three.out
