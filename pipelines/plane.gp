@@ -27,7 +27,7 @@ do for [q = 1:2] {
 shape = (AY_max - AY_min) / (AX_max - AX_min)
 to_scale = shape > 0.4 && shape < 2
 room = TITLE eq '' ? 0.74 : 0.66
-width = 0.33
+width = 0.325
 height = to_scale ? width * ASPECT * shape : room
 if (height > room) { width = width * room / height; height = room }
 bottom = 0.16 + (room - height) / 2
@@ -67,7 +67,7 @@ if (TITLE ne '') { set label 1 TITLE at screen 0.5, top + 0.135 center font TITL
 set style line 40 lc rgb '#000000' lw 2 dt 1
 if (!PATH) { set style line 40 dt 2 lw 1.5 }
 do for [q = 1:2] {
-    left = 0.5 * (q - 1) + 0.07 + (0.33 - width) / 2
+    left = (q == 1 ? 0.085 : 0.565) + (0.325 - width) / 2
     set lmargin at screen left
     set rmargin at screen left + width
     set label 2 DATA_NAME . (q == 1 ? 'loss' : 'accuracy (%)') at graph 0, screen top + 0.04 left
