@@ -11,6 +11,7 @@ import xxhash
 import zstandard
 
 root = os.environ["MC_ROOT"]
+os.environ["MC_FAILS"] = "1"  # tests/run checks each of these runs under valgrind
 LIMIT = 64 << 10  # KiB
 good = {k: os.path.join(root, "formats/samples/good-%s.mcz" % k)
         for k in ("dataset", "weights")}

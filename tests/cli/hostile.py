@@ -10,6 +10,7 @@ import xxhash
 import zstandard
 
 root = os.environ["MC_ROOT"]
+os.environ["MC_FAILS"] = "1"  # tests/run checks each of these runs under valgrind
 under = os.environ.get("MC_UNDER", "")
 sys.path.insert(0, os.path.join(root, "formats"))
 import mcz  # noqa: E402

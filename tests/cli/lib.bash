@@ -12,7 +12,7 @@ die() {
 fails() {
     local status=$1 part=$2 rc=0
     shift 2
-    "$@" >out.fails 2>err.fails || rc=$?
+    MC_FAILS=1 "$@" >out.fails 2>err.fails || rc=$?
     [ "$rc" = "$status" ] || die "$*: status $rc, not $status: $(cat err.fails)"
     [ "$(wc -l <err.fails)" = 1 ] || die "$*: not one line: $(cat err.fails)"
     grep -qF -- "$part" err.fails || die "$*: no '$part' in: $(cat err.fails)"
