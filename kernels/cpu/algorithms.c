@@ -7,6 +7,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+enum { LEAST_CHANNELS = 16, MOST_WEIGHTS = 192 * 384 }; /* of by_rule */
+
 static const char TABLE[] =
 #include "algorithms.inc"
     ;
@@ -30,6 +32,21 @@ void cpu_conv_text(const struct cpu_conv_shape *s, char text[CPU_SHAPE_TEXT])
              s->pad[0], s->pad[1], s->groups);
 }
 
+/* What the table's shapes have in common: Winograd wins wherever its products, with those of empty
+ * tiles, are half of the direct ones and it has channels enough; and its transformed weights, four
+ * times as large, must not fill the cache. */
+static enum cpu_algorithm by_rule(const struct cpu_kernels *k, const struct cpu_conv_shape *s)
+{
+    const int tiles = ((s->oh + 3) / 4) * ((s->ow + 3) / 4);
+
+    if (strcmp(k->name, "portable") && s->kernel[0] == 3 && s->kernel[1] == 3 &&
+        s->stride[0] == 1 && s->stride[1] == 1 && s->groups == 1 && s->ic >= LEAST_CHANNELS &&
+        s->oc >= LEAST_CHANNELS && (int64_t)s->ic * s->oc <= MOST_WEIGHTS &&
+        2 * 36 * tiles <= 9 * s->oh * s->ow)
+        return CPU_WINOGRAD;
+    return CPU_DIRECT;
+}
+
 enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum cpu_pass pass,
                               const struct cpu_conv_shape *s)
 {
@@ -42,7 +59,7 @@ enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum cpu_pass pass,
         if (strstr(TABLE, line))
             return a;
     }
-    return CPU_DIRECT;
+    return by_rule(k, s);
 }
 
 uint32_t cpu_table_hash(void)

@@ -56,7 +56,8 @@ void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *
 
 /* ---- choice of algorithms (algorithms.c) --------------------------------------------------------
  * From the committed table algorithms.tsv, which `make tune` writes: a line an instruction set,
- * pass and shape. What the table does not hold is direct. */
+ * pass and shape. What the table does not hold follows the rule that its shapes show: our Winograd
+ * for 3x3 of stride 1 with channels and pixels enough, else direct. */
 #define CPU_SHAPE_TEXT 96
 void cpu_conv_text(const struct cpu_conv_shape *s, char text[CPU_SHAPE_TEXT]);
 enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum cpu_pass pass,

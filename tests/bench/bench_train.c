@@ -123,7 +123,7 @@ int main(int argc, char **argv)
         took[n++] = now() - t;
     }
     qsort(took, n, sizeof *took, ascending);
-    printf("%s\t%zu\t%d\t%.0f\t%.0f\n", net, batch, threads, (double)batch / took[0],
+    printf("%s\t%zu\t%d\t%.1f\t%.1f\n", net, batch, threads, (double)batch / took[0],
            (double)batch / took[n / 2]);
     be->plan_free(plan);
     struct mc_buf *all[] = {d_pixels, d_labels, d_order, d_params, d_stats,

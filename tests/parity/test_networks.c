@@ -6,6 +6,8 @@
  * PyTorch's own float32 makes. And the numbers of parameters. Dropout is off. */
 #include "gradients.h"
 
+#include "cpu/cpu.h"
+
 enum { PROJECTIONS = 64 };
 
 static const float MEAN[] = {.4914f, .4822f, .4465f}, STD[] = {.247f, .243f, .261f};
@@ -114,16 +116,17 @@ struct test_case {
     int images, side, classes;
     size_t seeds;
     double bound;
+    int direct; /* Huber's: convolutions without Winograd, see make_direct */
 };
 
 static const struct test_case CASES[] = {
-    {"basic_block", basic_block, 8, 13, 10, 5, 1e-4},
-    {"projection_block", projection_block, 8, 13, 10, 5, 1e-4},
-    {"inception_block", inception_block, 8, 11, 10, 5, 1e-4},
-    {"auxiliary_head", auxiliary_head, 8, 9, 10, 5, 1e-4},
-    {"max_pool_ceil", max_pool_ceil, 8, 18, 10, 5, 1e-4},
-    {"resnet20", NULL, 16, 32, 10, 5, 1e-4},
-    {"googlenet", NULL, 2, 32, 100, 3, 1e-3},
+    {"basic_block", basic_block, 8, 13, 10, 5, 1e-4, 0},
+    {"projection_block", projection_block, 8, 13, 10, 5, 1e-4, 0},
+    {"inception_block", inception_block, 8, 11, 10, 5, 1e-4, 0},
+    {"auxiliary_head", auxiliary_head, 8, 9, 10, 5, 1e-4, 0},
+    {"max_pool_ceil", max_pool_ceil, 8, 18, 10, 5, 1e-4, 0},
+    {"resnet20", NULL, 16, 32, 10, 5, 1e-4, 0},
+    {"googlenet", NULL, 2, 32, 100, 3, 1e-3, 1},
 };
 
 static struct mc_graph *net(const char *name, int classes)
@@ -155,6 +158,43 @@ static void open_case(struct world *w, const struct test_case *c, float delta)
     for (int i = 0; i < g->n_nodes; i++)
         g->nodes[i].drop = 0;
     open_world(w, g, (size_t)c->images);
+}
+
+/* Makes the plan's convolutions anew, all direct. Huber's activation has no kinks, but max pooling
+ * has: among googlenet's hundreds of thousands of windows some have two values that differ by a
+ * millionth, Winograd's rounding takes the other one, and one such choice moves gradients by
+ * some 5e-3. PyTorch's float32 makes such choices for most seeds as well; the golden seed is one
+ * for which it makes none, nor do direct convolutions. Winograd's own error is bounded in
+ * test_winograd, in resnet20 here, and in googlenet with the plain ReLU beside PyTorch's. */
+static void make_direct(struct mc_plan *p)
+{
+    for (int i = 0; i < p->g->n_nodes; i++) {
+        struct cpu_node *c = &p->nodes[i];
+        const struct mc_node *n = c->n;
+        struct mc_error err = {0};
+        if (!c->conv)
+            continue;
+        const struct cpu_node *in = &p->nodes[n->in[0]];
+        const struct cpu_conv_shape s = {.n = (int)p->batch,
+                                         .ic = in->n->c,
+                                         .ih = in->n->h,
+                                         .iw = in->n->w,
+                                         .oc = n->c,
+                                         .oh = n->h,
+                                         .ow = n->w,
+                                         .kernel = {n->kernel[0], n->kernel[1]},
+                                         .stride = {n->stride[0], n->stride[1]},
+                                         .pad = {n->pad[0], n->pad[1]},
+                                         .groups = n->groups,
+                                         .plain_input = in->plain,
+                                         .bias = n->has_bias && !c->skip_bias,
+                                         .backward_data = in->need_grad,
+                                         .backward_weights = 1};
+        cpu_conv_free(c->conv);
+        c->conv = NULL;
+        ok(cpu_conv_new(p->be, &s, &c->conv, &err), &err);
+        assert_true(cpu_conv_work(c->conv) <= p->arena.blocks[p->work_block].bytes);
+    }
 }
 
 /* ---- weights, digests ---- */
@@ -235,6 +275,8 @@ static void every_tensor_with_huber(void **state)
     size_t stored = 0;
 
     open_case(&w, c, 1);
+    if (c->direct)
+        make_direct(w.plan);
     step(&w, seed);
     for (size_t t = 0; t < w.g->n_params; t++) {
         const struct mc_param *p = &w.g->params[t];
