@@ -2,7 +2,11 @@
  *
  * Convolutions by oneDNN, or by our own Winograd kernels where the table says so: activations in
  * the plan's fixed layout, weights in the layout that the pass wants, copied from and to the flat
- * vector at each use (they are small). */
+ * vector at each use (they are small).
+ *
+ * oneDNN has only reference code, a hundred times slower, for fewer blocked input channels than a
+ * block holds. It is told of a whole block there: the lanes beyond are 0 in the activations, and
+ * the weights get zeros for them. */
 #include "cpu.h"
 
 #include <stdlib.h>
@@ -12,8 +16,8 @@ struct pass {
     dnnl_primitive_t run, reorder; /* reorder: flat to blocked weights, or back */
     dnnl_memory_t data[2];         /* the activation read and the one written (or dy) */
     dnnl_memory_t weights, flat, scratch;
-    size_t weights_bytes, scratch_bytes;
-    struct cpu_wino wino; /* group 0: by oneDNN */
+    size_t weights_bytes, scratch_bytes, padded_bytes; /* padded: flat weights with the zeros */
+    struct cpu_wino wino;                              /* group 0: by oneDNN */
 };
 
 struct cpu_conv {
@@ -43,6 +47,12 @@ static void release_pass(struct pass *p)
     dnnl_memory_destroy(p->scratch);
 }
 
+/* Input channels that oneDNN is told of. */
+static int channels_in(const struct cpu *be, const struct cpu_conv_shape *s)
+{
+    return s->ic < be->k->block && !s->plain_input && s->groups == 1 ? be->k->block : s->ic;
+}
+
 struct descs {
     dnnl_memory_desc_t src, dst, any, flat, bias;
 };
@@ -50,10 +60,11 @@ struct descs {
 static int describe(const struct cpu *be, const struct cpu_conv_shape *s, struct descs *d,
                     struct mc_error *err)
 {
-    const dnnl_dims_t src = {s->n, s->ic, s->ih, s->iw}, dst = {s->n, s->oc, s->oh, s->ow};
+    const int ic = channels_in(be, s);
+    const dnnl_dims_t src = {s->n, ic, s->ih, s->iw}, dst = {s->n, s->oc, s->oh, s->ow};
     const dnnl_dims_t bias = {s->oc};
     const int grouped = s->groups > 1;
-    const dnnl_dims_t w4 = {s->oc, s->ic, s->kernel[0], s->kernel[1]};
+    const dnnl_dims_t w4 = {s->oc, ic, s->kernel[0], s->kernel[1]};
     const dnnl_dims_t w5 = {s->groups, s->oc / s->groups, s->ic / s->groups, s->kernel[0],
                             s->kernel[1]};
     const dnnl_format_tag_t tag = be->k->block == 16 ? dnnl_nChw16c : dnnl_nChw8c;
@@ -232,14 +243,16 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
                            pass == CPU_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md,
                            pass == CPU_WEIGHTS, pass == CPU_DATA ? &d.dst : &d.src,
                            pass == CPU_DATA ? &d.src : &d.dst, err);
+        if (!rc && channels_in(be, s) != s->ic)
+            c->pass[pass].padded_bytes = (dnnl_memory_desc_get_size(&d.flat) + 63) / 64 * 64;
         dnnl_primitive_desc_destroy(pd);
     }
     if (!rc && s->bias)
         rc = failed(err, dnnl_memory_create(&c->bias, &d.bias, be->engine, DNNL_MEMORY_NONE),
                     "a bias");
-    for (enum cpu_pass pass = 0; pass < CPU_N_PASSES; pass++)
-        if (c->pass[pass].weights_bytes + c->pass[pass].scratch_bytes > c->work)
-            c->work = c->pass[pass].weights_bytes + c->pass[pass].scratch_bytes;
+    for (const struct pass *p = c->pass; p < c->pass + CPU_N_PASSES; p++)
+        if (p->weights_bytes + p->padded_bytes + p->scratch_bytes > c->work)
+            c->work = p->weights_bytes + p->padded_bytes + p->scratch_bytes;
     dnnl_primitive_attr_destroy(attr);
     if (rc)
         cpu_conv_free(c);
@@ -274,11 +287,43 @@ static void execute(struct cpu *be, dnnl_primitive_t p, int n, const dnnl_exec_a
     cpu_check(be, dnnl_primitive_execute(p, be->stream, n, args));
 }
 
-static void place(struct cpu *be, struct pass *p, const float *flat, void *work)
+/* The pass's part of work: weights, flat weights with zeros, scratch. */
+static float *place(struct cpu_conv *c, struct pass *p, const float *flat, void *work)
 {
-    point(be, p->flat, flat);
-    point(be, p->weights, work);
-    point(be, p->scratch, (char *)work + p->weights_bytes);
+    float *padded = (float *)work + p->weights_bytes / sizeof(float);
+
+    point(c->be, p->flat, p->padded_bytes ? padded : flat);
+    point(c->be, p->weights, work);
+    point(c->be, p->scratch, (char *)padded + p->padded_bytes);
+    return padded;
+}
+
+/* One output channel's weights, (ic, kernel), lie at the head of its padded row. */
+static void weights_in(struct cpu_conv *c, struct pass *p, const float *flat, void *work)
+{
+    const size_t window = (size_t)(c->s.kernel[0] * c->s.kernel[1]);
+    const size_t row = (size_t)c->s.ic * window;
+    const size_t wide = (size_t)channels_in(c->be, &c->s) * window;
+    float *padded = place(c, p, flat, work);
+
+    for (size_t o = 0; p->padded_bytes && o < (size_t)c->s.oc; o++) {
+        memcpy(padded + o * wide, flat + o * row, row * sizeof *flat);
+        memset(padded + o * wide + row, 0, (wide - row) * sizeof *flat);
+    }
+    execute(c->be, p->reorder, 2,
+            (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->flat}, {DNNL_ARG_TO, p->weights}});
+}
+
+static void weights_out(struct cpu_conv *c, struct pass *p, float *flat, const float *padded)
+{
+    const size_t window = (size_t)(c->s.kernel[0] * c->s.kernel[1]);
+    const size_t row = (size_t)c->s.ic * window;
+    const size_t wide = (size_t)channels_in(c->be, &c->s) * window;
+
+    execute(c->be, p->reorder, 2,
+            (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->weights}, {DNNL_ARG_TO, p->flat}});
+    for (size_t o = 0; p->padded_bytes && o < (size_t)c->s.oc; o++)
+        memcpy(flat + o * row, padded + o * wide, row * sizeof *flat);
 }
 
 void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
@@ -292,11 +337,9 @@ void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, c
         k->wino_conv(&p->wino, x, work, y, (float *)work + p->weights_bytes / sizeof(float));
         return;
     }
-    place(c->be, p, weight, work);
+    weights_in(c, p, weight, work);
     point(c->be, p->data[0], x);
     point(c->be, p->data[1], y);
-    execute(c->be, p->reorder, 2,
-            (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->flat}, {DNNL_ARG_TO, p->weights}});
     dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, p->data[0]},
                               {DNNL_ARG_WEIGHTS, p->weights},
                               {DNNL_ARG_DST, p->data[1]},
@@ -318,11 +361,9 @@ void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *we
         k->wino_conv(&p->wino, dy, work, dx, (float *)work + p->weights_bytes / sizeof(float));
         return;
     }
-    place(c->be, p, weight, work);
+    weights_in(c, p, weight, work);
     point(c->be, p->data[0], dy);
     point(c->be, p->data[1], dx);
-    execute(c->be, p->reorder, 2,
-            (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->flat}, {DNNL_ARG_TO, p->weights}});
     execute(c->be, p->run, 4,
             (dnnl_exec_arg_t[]){{DNNL_ARG_DIFF_DST, p->data[0]},
                                 {DNNL_ARG_WEIGHTS, p->weights},
@@ -342,7 +383,7 @@ void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *
                             (size_t)c->be->base.threads, dweight);
         return;
     }
-    place(c->be, p, dweight, work);
+    const float *padded = place(c, p, dweight, work);
     point(c->be, p->data[0], x);
     point(c->be, p->data[1], dy);
     execute(c->be, p->run, 4,
@@ -350,6 +391,5 @@ void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *
                                 {DNNL_ARG_DIFF_DST, p->data[1]},
                                 {DNNL_ARG_DIFF_WEIGHTS, p->weights},
                                 {DNNL_ARG_SCRATCHPAD, p->scratch}});
-    execute(c->be, p->reorder, 2,
-            (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->weights}, {DNNL_ARG_TO, p->flat}});
+    weights_out(c, p, dweight, padded);
 }
