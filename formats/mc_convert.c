@@ -81,14 +81,17 @@ static int is_count(const struct mc_graph *g, const char *name)
 struct list {
     const char *what;
     char text[260];
-    size_t n, used;
+    size_t n;
 };
 
+/* Names and shapes are a stranger's, and may be too long for three of them. */
 static void complain(struct list *l, const char *name, const char *detail)
 {
+    size_t used = strlen(l->text);
+
     if (++l->n <= NAMED)
-        l->used += (size_t)snprintf(l->text + l->used, sizeof l->text - l->used, "%s%.50s%s",
-                                    l->n == 1 ? "" : ", ", name, detail);
+        snprintf(l->text + used, sizeof l->text - used, "%s%.50s%s", l->n == 1 ? "" : ", ", name,
+                 detail);
 }
 
 static void shape_text(char out[64], int ndim, const uint64_t *shape)

@@ -172,6 +172,24 @@ fails 3 'left over dense.num_batches_tracked' mc-convert count.npz --like a.mcz 
 printf 'head dense\n' >head.map
 fails 3 'more than once' mc-convert twice.npz --map head.map --like a.mcz -o no.mcz
 
+# a complaint of long names and shapes has its end, and its count is right
+/usr/bin/python3 - <<'END'
+import json, struct, zipfile
+names = ["n%d_" % i + "x" * 80 for i in range(8)]
+nodes = [{"op": "normalise", "name": "p", "in": [], "mean": [.5] * 3, "std": [.5] * 3}]
+for n in names:
+    nodes.append({"op": "conv", "name": n, "in": [nodes[-1]["name"]], "out": 1024, "kernel": [1, 1], "stride": [1, 1],
+                  "pad": [0, 0], "groups": 1, "bias": False})
+nodes += [{"op": "globalpool", "name": "g", "in": [names[-1]]}, {"op": "linear", "name": "fc", "in": ["g"], "out": 10,
+          "bias": False}, {"op": "loss", "name": "loss", "in": ["fc"], "weight": 1, "train_only": False}]
+json.dump({"input": [3, 32, 32], "classes": 10, "nodes": nodes}, open("wide.json", "w"))
+shape = b"{'descr': '<f4', 'fortran_order': False, 'shape': (0, %d, %d, %d), }\n" % ((2**64 - 1,) * 3)
+with zipfile.ZipFile("wide.npz", "w") as z:
+    for n in names + ["fc"]:
+        z.writestr(n + ".weight.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(shape)) + shape)
+END
+fails 3 'and 6 more' mc-convert wide.npz --net wide.json --data data.mcz -o no.mcz
+
 # usage; inputs that are damaged or not there; outputs that fail
 fails 2 'needs an -o or IN' mc-convert a.mcz -o no.mcz
 fails 2 'needs one of --like' mc-convert a.npz -o no.mcz
