@@ -39,6 +39,8 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* What a link that leads nowhere names is taken for a file, for the reader to complain of: left out
+ * in silence, it would be a smaller data set. */
 static int wanted(const char *folder, const struct dirent *e, int folders)
 {
     struct stat st;
@@ -50,9 +52,9 @@ static int wanted(const char *folder, const struct dirent *e, int folders)
         return folders == (e->d_type == DT_DIR);
     if (!(path = mc_path_in(folder, e->d_name)))
         return -1;
-    int is = !stat(path, &st) && folders == !!S_ISDIR(st.st_mode);
+    int is_folder = !stat(path, &st) && S_ISDIR(st.st_mode);
     free(path);
-    return is;
+    return folders == is_folder;
 }
 
 int mc_names_list(const char *folder, int folders, char ***out, size_t *n, struct mc_error *err)

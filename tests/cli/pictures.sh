@@ -99,6 +99,9 @@ mkdir bare
 refused 3 "bare: holds no folders of classes" folder bare
 refused 1 "cannot open 'nowhere'" folder nowhere
 refused 3 "is not a folder" folder old.mcz
+ln -s nowhere split/train/a/y.jpg
+refused 3 "cannot open 'split/train/a/y.jpg'" folder split
+rm split/train/a/y.jpg
 cp "$pictures/grey.jpg" split/train/a/y.webp
 refused 3 "split/train/a/y.webp: only JPEG and PNG files are read" folder split
 mv split/train/a/y.webp split/train/a/y.jpg
