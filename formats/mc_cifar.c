@@ -4,6 +4,7 @@
  * CIFAR-100 a coarse one before it) in a byte and 3x32x32 pixel bytes, and the classes' names, one
  * a line. */
 #include "mc_import.h"
+#include "mc_scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -149,7 +150,7 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
             line[--len] = 0;
         if (!len)
             continue;
-        if (n == classes || len > 64 || strlen(line) != (size_t)len)
+        if (n == classes || len > 64 || !mc_is_text((const unsigned char *)line, (size_t)len))
             rc = mc_fail(err, MC_EINPUT, "%s: is no list of %d names", path, classes);
         else if (!(info->class_names[n++] = strdup(line)))
             rc = mc_fail(err, MC_ENOMEM, "out of memory");

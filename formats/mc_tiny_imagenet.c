@@ -82,7 +82,8 @@ static int take_wnid(void *ctx, char *line, struct mc_error *err)
 {
     struct tiny *t = ctx;
 
-    if (!is_plain(line) || strpbrk(line, " \t"))
+    if (!is_plain(line) || strpbrk(line, " \t") ||
+        !mc_is_text((const unsigned char *)line, strlen(line)))
         return mc_fail(err, MC_EINPUT, "is no name of a class");
     if (t->n == t->room) {
         char **more = realloc(t->wnids, (2 * t->room + 256) * sizeof *more);

@@ -119,6 +119,8 @@ for bytes in 100 1000000; do
     head -c $bytes /dev/zero >set/cifar-10-batches-bin/batches.meta.txt
     damaged 3 "is no list of 10 names"
 done
+printf '%s\n' airplane automobile bird $'ch\xe4t' deer dog frog horse ship truck >set/cifar-10-batches-bin/batches.meta.txt
+damaged 3 "batches.meta.txt: is no list of 10 names"
 rm set/cifar-10-batches-bin/batches.meta.txt
 mc-data cifar10 set --split test --samples 5 -o nameless.mcz
 

@@ -174,6 +174,7 @@ rm $t/words.txt && mc-data tiny-imagenet tiny -o nameless.mcz
 rm $t/train/n02/images/* && tiny "train/n02/images: holds no JPEG or PNG file"
 rmdir $t/train/n02/images && tiny "train/n02/images"
 printf 'n01\n' >>$t/wnids.txt && tiny "wnids.txt: names n01 twice"
+printf 'n\377\n' >$t/wnids.txt && tiny "wnids.txt line 1: is no name of a class"
 printf '../n01\n' >$t/wnids.txt && tiny "wnids.txt line 1: is no name of a class"
 : >$t/wnids.txt && tiny "wnids.txt: names no classes"
 rm $t/wnids.txt && tiny "wnids.txt"
