@@ -46,7 +46,7 @@ unset label 1
 set lmargin at screen 0.56
 set rmargin at screen 0.97
 set label 2 DATA_NAME.'accuracy (%)'.SPREAD
-set yrange [*:*]
+set yrange [0<*:*<100]
 set offsets 0, 0, graph 0.05, graph 0.05
 plot for [i = 1:N] $DATA index i - 1 using 1:(low(i, $3, $6)):(high(i, $3, $6)) with filledcurves @BAND, \
      for [i = 1:N] $DATA index i - 1 using 1:3 with linespoints ls i pi STEP[i]
