@@ -5,6 +5,7 @@
 #include "mc_corr.h"
 #include "mc_count.h"
 #include "mc_permutation.h"
+#include "mc_text.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -168,46 +169,38 @@ static int of_input(int rc, const struct options *o, struct mc_error *err)
     return mc_fail_in(err, strcmp(file, "-") ? file : "stdin");
 }
 
-static int print_signature(const struct mc_moments *m, const struct options *o,
-                           struct mc_error *err)
+static void print_rows(const struct mc_signature *rows, size_t n, int permuted, FILE *f)
 {
-    struct mc_signature *rows = NULL;
-    struct mc_perm perm = {0};
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = NULL;
-    int rc = o->perm ? mc_perm_read(&perm, o->perm, NULL, err) : 0;
-
-    if (rc)
-        goto out;
-    if (!(rows = calloc(m->taps.n_taps + 1, sizeof *rows)) || !(f = open_memstream(&text, &size))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
-        goto out;
-    }
-    if ((rc = of_input(mc_corr_signature(rows, m, o->perm ? &perm : NULL, err), o, err)))
-        goto out;
     fprintf(f, "layer\tunits\tdead_a\tdead_b\tidentity%s\tidentity_live%s\n",
-            o->perm ? "\tpermuted" : "", o->perm ? "\tpermuted_live" : "");
-    for (const struct mc_signature *s = rows; s < rows + m->taps.n_taps; s++) {
+            permuted ? "\tpermuted" : "", permuted ? "\tpermuted_live" : "");
+    for (const struct mc_signature *s = rows; s < rows + n; s++) {
         fprintf(f, "%s\t%zu\t%zu\t%zu\t%.9g", s->layer, s->units, s->dead_a, s->dead_b,
                 s->identity);
-        if (o->perm)
+        if (permuted)
             fprintf(f, "\t%.9g\t%.9g\t%.9g\n", s->permuted, s->identity_live, s->permuted_live);
         else
             fprintf(f, "\t%.9g\n", s->identity_live);
     }
-    int bad = fclose(f);
-    f = NULL;
-    if (bad) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
-        goto out;
-    }
-    rc = mc_cli_write(o->cli.output, text, size, err);
-out:
-    if (f)
-        fclose(f);
+}
+
+static int print_signature(const struct mc_moments *m, const struct options *o,
+                           struct mc_error *err)
+{
+    struct mc_signature *rows = calloc(m->taps.n_taps + 1, sizeof *rows);
+    struct mc_perm perm = {0};
+    struct mc_text text = {0};
+    int rc = rows ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    if (!rc && o->perm)
+        rc = mc_perm_read(&perm, o->perm, NULL, err);
+    if (!rc)
+        rc = of_input(mc_corr_signature(rows, m, o->perm ? &perm : NULL, err), o, err);
+    if (!rc)
+        rc = mc_text_open(&text, err);
+    if (!rc)
+        print_rows(rows, m->taps.n_taps, o->perm != NULL, text.f);
+    rc = mc_text_close(&text, o->cli.output, rc, err);
     mc_perm_release(&perm);
-    free(text);
     free(rows);
     return rc;
 }
@@ -283,7 +276,9 @@ static int run(const struct options *o, struct mc_error *err)
     mc_history_str(h, "measure", mc_measure_names[o->measure]);
     if (o->cli.threads)
         omp_set_num_threads(o->cli.threads);
-    rc = read_input(&m, o, h, err);
+    rc = o->signature ? mc_cli_path_ready(o->cli.output, err) : mc_cli_output_ready(&o->cli, err);
+    if (!rc)
+        rc = read_input(&m, o, h, err);
     if (!rc)
         rc = o->signature ? print_signature(&m, o, err) : write_matrices(&m, o, h, err);
     mc_moments_release(&m);

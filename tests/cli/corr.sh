@@ -41,6 +41,7 @@ fails 3 "$((n - 2)) of the $n shards" mc-corr s1-$n.mcz s3-$n.mcz
 fails 3 "s2-$n.mcz: shard 2 of $n comes twice" mc-corr s2-$n.mcz s3-$n.mcz s2-$n.mcz
 fails 3 "s2-2.mcz: " mc-corr s1-$n.mcz s2-2.mcz
 fails 3 "m.mcz: " mc-corr m.mcz m.mcz
+fails 1 "cannot write 'none/c.mcz'" mc-corr nosuch.mcz -o none/c.mcz # before anything is read
 acts --shard 2/2 a.mcz a.mcz -o other.mcz
 fails 3 "other.mcz: moments of different" mc-corr s1-2.mcz other.mcz
 mc-acts -t 1 --data data.mcz --samples $images --batch $batch --at pre --shard 2/2 a.mcz b.mcz -o other.mcz
