@@ -11,6 +11,8 @@
 /* A few breakpoints are enough in practice; where rounding makes up new ones, the bound is good
  * after any number. */
 #define MAX_BREAKPOINTS 200
+/* times n: many times what any matrices needed, but each takes n^2 steps */
+#define MOST_EXCHANGES 4
 
 struct problem {
     size_t n;
@@ -150,7 +152,7 @@ static int repair(struct problem *p, double multiplier)
 /* Exchanges the two units that gain most while that keeps the constraint. */
 static void better(const struct problem *p, int32_t *col, struct point *best)
 {
-    for (;;) {
+    for (size_t round = 0; round < MOST_EXCHANGES * p->n; round++) {
         size_t at[2] = {0, 0};
         double most = 0;
 

@@ -30,8 +30,8 @@ struct mc_constrained {
  * side of the constraint are worth the same (Handler and Zang 1980), and ends where no other one is
  * worth more: the least bound. Then units are exchanged two by two, from the best permutation met
  * that satisfies the constraint while it gets better, and from the one on the other side until it
- * satisfies it. What remains is the gap: a linear programme's optimum may be worth more than any
- * permutation that is allowed.
+ * satisfies it, at most 4 n times. What remains is the gap: a linear programme's optimum may be
+ * worth more than any permutation that is allowed.
  *
  * Deterministic. Memory: 12 n^2 bytes. One thread. col: n entries; info: may be NULL. Returns 0,
  * MC_EINPUT (not finite), MC_ENOMEM. */
