@@ -136,6 +136,10 @@ static int restore(struct run *r, struct mc_error *err)
         for (size_t t = 0; t < r->done; t++) {
             double figures[N_FIGURES];
             memcpy(figures, r->state.vectors[i].data + t * N_FLOATS, sizeof figures);
+            if (figures[0] != (double)r->s->data[i].wanted)
+                return mc_fail(err, MC_EINPUT, "%s: point %zu was measured on %g of %llu images",
+                               r->s->checkpoint, t, figures[0],
+                               (unsigned long long)r->s->data[i].wanted);
             r->s->data[i].out[t] = (struct mc_measured){.images = (uint64_t)figures[0],
                                                         .loss = figures[1],
                                                         .loss_se = figures[2],
