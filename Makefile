@@ -116,7 +116,8 @@ endif
 # The table of algorithms as one C string.
 $(BUILD)/kernels/cpu/algorithms.inc: kernels/cpu/algorithms.tsv
 	@mkdir -p $(@D)
-	sed 's/\t/\\t/g; s/.*/"&\\n"/' $< > $@
+	$(if $(V),,@echo "  GEN   $@")
+	$(Q)sed 's/\t/\\t/g; s/.*/"&\\n"/' $< > $@
 $(BUILD)/kernels/cpu/algorithms.o: $(BUILD)/kernels/cpu/algorithms.inc
 $(BUILD)/kernels/cpu/algorithms.o: ALL_CFLAGS += -I$(BUILD)/kernels/cpu
 
