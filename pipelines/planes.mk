@@ -14,10 +14,14 @@
 # minutes for a tinyten on one core, each plane; the standard error of an accuracy on 2,500 images is at most 1%.
 # PLANE_IMAGES and PLANE_BN_IMAGES empty: the whole test set and 10,000 images, as the paths are measured.
 GRID            ?= 17
-PLANE_IMAGES    ?= 2500#        first images of the test set to measure on; empty: all
-PLANE_BN_IMAGES ?= 2000#        first images of the training set to re-estimate batch norm on; empty: 10,000
+PLANE_IMAGES    ?= $(call least,2500,TEST_IMAGES)# first images of the test set to measure on (2500, or what there are); empty: all
+PLANE_BN_IMAGES ?= $(call least,2000,TRAIN_IMAGES)# first of the training set to re-estimate batch norm on (2000, likewise); empty: 10,000
 PLANE_FLAGS     ?=#             more for mc-eval --plane: --x-range=-.2:1.2, --bn-plain
 PLANE_COLOURS   ?=#             more for mc-plot plane, so that planes share a scale: --loss-range 0:3
+
+# $(call least,N,SETTING): N, or as many images as there are if that is less; of a folder nobody knows here, so all
+there = $(or $($(1)),$(if $(filter synthTEST_IMAGES,$(DATA)$(1)),2000))
+least = $(if $(or $($(2)),$(filter-out folder,$(DATA))),$(firstword $(shell printf '%s\n' $(1) $(call there,$(2)) | sort -n)))
 
 settings := GRID PLANE_IMAGES PLANE_BN_IMAGES PLANE_FLAGS PLANE_COLOURS
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
@@ -38,7 +42,7 @@ $(tables): $$(through) $(OUT)/train.mcz $(OUT)/test.mcz
 	$(RUN) mc-eval --plane --grid $(GRID) --data $(OUT)/test.mcz \
 	    $(PLANE_IMAGES:%=--test-samples %) --bn-data $(OUT)/train.mcz $(PLANE_BN_IMAGES:%=--bn-samples %) \
 	    $(PLANE_FLAGS) $(device) $(MESSAGES) \
-	    --checkpoint $(call checkpoint,$(@:.tsv=),$(plane_set) $(THREADS) $(shell cksum $(through) | cksum)) --resume \
+	    --checkpoint $(call checkpoint,$(@:.tsv=),$(plane_set) $(THREADS) $(shell cksum $(through) 2>/dev/null | cksum)) --resume \
 	    --marks $(@:.tsv=.marks.tsv) $(through) -o $@
 	$(call keep,plane)
 	@rm -f $(@:.tsv=).*.checkpoint

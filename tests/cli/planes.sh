@@ -37,5 +37,12 @@ is "$(wc -l <out/1-2/plane-networks.tsv)" 5
 graph planes $few
 same out/1-2/plane-networks.tsv before.tsv
 [ -z "$(ls out/1-2/*.checkpoint 2>/dev/null)" ]
+# the defaults ask for no more images than there are; what is not made yet is no error of make -n
+asked() { graph planes -n OUT=none "$@" && grep -oE -- '--(test|bn)-samples [0-9]+' log | sort -u | paste -sd ' '; }
+is "$(asked)" '--bn-samples 512 --test-samples 200'
+is "$(asked TEST_IMAGES=9000 TRAIN_IMAGES=)" '--bn-samples 2000 --test-samples 2500'
+is "$(asked TEST_IMAGES=)" '--bn-samples 512 --test-samples 2000'
+is "$(asked DATA=folder DATA_DIR=x TEST_IMAGES=)" '--bn-samples 512'
+is "$(cat err)" ''
 if make -f "$MC_ROOT/pipelines/planes.mk" GIRD=3 OUT=out >log 2>&1; then die 'a misspelt setting went unheard'; fi
 grep -q "no setting 'GIRD'" log
