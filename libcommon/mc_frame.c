@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An unpacked object takes 24 bytes however small it was: counts bound memory, not bytes. */
+/* An unpacked object takes 24 bytes however small it was: counts bound memory, not bytes. A header
+ * has room for a graph of MC_MAX_NODES and its tensors. */
 const struct mc_scan_limits mc_limits_header = {
-    .bytes = (size_t)2 << 20, .objects = 65536, .depth = 24, .ext = 0};
+    .bytes = (size_t)2 << 20, .objects = 262144, .depth = 24, .ext = 0};
 const struct mc_scan_limits mc_limits_history = {
     .bytes = (size_t)1 << 20, .objects = 32768, .depth = 8, .ext = 0};
 const struct mc_scan_limits mc_limits_record = {

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 4,096 nodes of a dozen settings, some of them lists, fit; into a stream's header not all of them
- */
+/* 4,096 nodes of a dozen settings, some of them lists, fit. */
 static const struct mc_json_limits LIMITS = {.values = 131072, .depth = 8};
 
 int mc_graph_json_is(const char *net)

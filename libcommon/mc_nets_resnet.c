@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #define BN_EPS 1e-5f
-#define MAX_DEPTH 602 /* a deeper one's graph does not fit a stream's header */
+#define MAX_DEPTH 1166 /* of at most MC_MAX_NODES */
 
 static int conv(struct mc_graph *g, const char *name, int in, int out, int kernel, int stride)
 {

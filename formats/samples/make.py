@@ -115,7 +115,7 @@ put_raw("after-end", whole() + b"\0", "bytes after the end record")
 put_raw("record-after-end", whole() + record(), "bytes after the end record")
 
 # objects that announce more than there is, or than may be
-for name, head in [("array", b"\xdd\xff\0\0\0"), ("array16", b"\xdc\xff\xff")]:
+for name, head in [("array", b"\xdd\xff\0\0\0"), ("array16", b"\xdc\xff\xff" * 5)]:
     put_meta("bomb-" + name, head, "objects in one" if name == "array" else "more than")
 put_meta("bomb-map", b"\xdf\xff\0\0\0", "more than 1024 keys")
 put_meta("bomb-str", b"\xdb\xff\xff\xff\xff", "over its limit")
@@ -127,7 +127,7 @@ put_raw("bomb-record", header() + HISTORY + b"\xdd\xff\0\0\0", "objects in one")
 put_raw("bomb-record-bin", header() + HISTORY + b"\x84\xa4data\xc6\x04\0\0\0", "over its limit")
 put_records("bomb-ext-inside", "objects in one", record(inner=b"\xdd\xff\0\0\0"))
 put_meta("many-keys", pack({str(i): i for i in range(1025)}), "more than 1024 keys")
-put_meta("many-objects", pack({"a": [[0] * 30000] * 3}), "objects in one")
+put_meta("many-objects", pack({"a": [[0] * 30000] * 10}), "objects in one")
 put_meta("large-header", pack({"a": "x" * (3 << 20)}), "over its limit")
 put_raw("large-record", header() + HISTORY + pack({"data": bytes(65 << 20)}), "over its limit")
 put_meta("deep", b"\x81\xa1a" + b"\x91" * 200 + b"\xc0", "nested deeper")
