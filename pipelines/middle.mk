@@ -11,14 +11,19 @@
 # made with the same settings in the same OUT are taken as they are. What a pair gives lies in OUT/A-B:
 # middle.tsv, and a picture a curve, middle-unaligned.svg and middle-aligned.svg; the same of all pairs in OUT,
 # in the pictures as mean and deviation.
+MIDDLE_FLAGS ?=#                more for mc-bezier --point, of batch norm: --bn-samples, --bn-plain
+settings := MIDDLE_FLAGS
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 middles := $(variants:%=middle-%)
 all: $(foreach where,$(everywhere),$(addprefix $(where)/,middle.tsv $(middles:=.svg) $(middles:=.png)))
 
-# ---- the middle, batch norm re-estimated there as in evaluation ------------------------------------
+# ---- the middle, batch norm re-estimated there -----------------------------------------------------
+middle_set = $(strip $(MIDDLE_FLAGS))
+$(call made-with,middle,$(call each,$(middles:=.mcz)))
 $(call each,$(middles:=.mcz)): $(OUT)/train.mcz $$(@D)/curve-$$(patsubst middle-%,%,$$(@F))
-	$(RUN) mc-bezier --point 0.5 --bn-data $< $(lastword $^) $(device) -o $@
+	$(RUN) mc-bezier --point 0.5 --bn-data $< $(MIDDLE_FLAGS) $(lastword $(filter-out force,$^)) $(device) -o $@
+	$(call keep,middle)
 
 # ---- against each end: x-middle-V-first.mcz, x-middle-V-second.mcz ---------------------------------
 sides := $(foreach m,$(middles),$(m)-first $(m)-second)

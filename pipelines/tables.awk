@@ -24,7 +24,7 @@ function bad(file, text) {
 }
 function get(name) {
     if (!(name in column))
-        bad(FILENAME, "line 1: there is no column '" name "'")
+        bad(FILENAME, "line 1: there is no column '" name "' (the table of all pairs in OUT is wanted)")
     return $column[name]
 }
 function cell_of(p,   m, sd, text) {

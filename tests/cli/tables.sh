@@ -77,7 +77,7 @@ fails 3 'tiny_ten on cifar10 is in ./c10/table.tsv too' tables.sh accuracy c10 c
 fails 3 "is in ./c10/table.tsv too" tables.sh -f tsv accuracy c10 c10
 mkdir none word empty
 sed 's/\tarc_mean\t/\tmean\t/' c10/table.tsv >none/table.tsv
-fails 3 "./none/table.tsv: line 1: there is no column 'arc_mean'" tables.sh accuracy none
+fails 3 "./none/table.tsv: line 1: there is no column 'arc_mean' (the table of all pairs in OUT is wanted)" tables.sh accuracy none
 sed 's/87.41/nan/' c10/table.tsv >word/table.tsv
 fails 3 "./word/table.tsv: line 3: 'nan' and '.1' are no numbers" tables.sh accuracy word
 : >empty/table.tsv
