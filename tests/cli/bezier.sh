@@ -6,7 +6,7 @@
 mc-data synth --samples 768 --seed 3 -o d.mcz
 mc-data synth --split test --samples 500 --seed 3 -o test.mcz
 for s in 1 2; do
-    mc-train --net tinyten --data d.mcz --epochs 3 --schedule onecycle --seed $s -t 2 -o n$s.mcz
+    mc-train --net $net --data d.mcz --epochs 3 --schedule onecycle --seed $s -t 2 -o n$s.mcz
 done
 mc-bezier --epochs 0 n1.mcz n2.mcz -o line.mcz
 mc-bezier --epochs 0 --bends 0 n1.mcz n2.mcz -o bare.mcz

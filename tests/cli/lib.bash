@@ -2,6 +2,10 @@
 # What the scripts share: `. "$MC_ROOT/tests/cli/lib.bash"`.
 set -eu
 
+# a network to train where any will do: under valgrind a small one, as a convolution's step takes minutes there
+net=tinyten
+[ "${MC_UNDER:-}" != valgrind ] || net=mlp:bn,16
+
 die() {
     echo "$*"
     exit 1

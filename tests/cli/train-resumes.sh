@@ -5,7 +5,7 @@
 
 mc-data synth --samples 2048 --seed 3 -o d.mcz
 now=
-train() { $now mc-train --net tinyten --data d.mcz --epochs 4 --seed 5 -t 2 "$@"; }
+train() { $now mc-train --net $net --data d.mcz --epochs 4 --seed 5 -t 2 "$@"; }
 train --log-json whole.json -o whole.mcz
 
 # kill_after COMMAND...: with SIGKILL, when its first checkpoint is there
@@ -43,7 +43,7 @@ fails 3 'cut: ' train --checkpoint cut --resume -o no.mcz
 [ ! -e no.mcz ]
 
 # curves too
-mc-train --net tinyten --data d.mcz --epochs 1 --seed 1 -t 2 -o a.mcz
+mc-train --net $net --data d.mcz --epochs 1 --seed 1 -t 2 -o a.mcz
 curve() { $now mc-bezier --data d.mcz --epochs 3 -t 2 a.mcz whole.mcz "$@"; }
 curve -o whole-curve.mcz
 rm -f ck out.mcz

@@ -3,7 +3,7 @@
 . "$MC_ROOT/tests/cli/lib.bash"
 
 mc-data synth --samples 768 --seed 3 -o d.mcz
-train() { mc-train --net tinyten --data d.mcz --epochs 3 --schedule onecycle -t 2 "$@"; }
+train() { mc-train --net $net --data d.mcz --epochs 3 --schedule onecycle -t 2 "$@"; }
 train --seed 1 --log-json log.json -o a.mcz
 train --seed 1 >again.mcz
 same a.mcz again.mcz
@@ -25,7 +25,7 @@ train --seed 1 --no-history -o bare.mcz
 [ "$(id a.mcz)" = "$(id bare.mcz)" ]
 mc-info --json bare.mcz | grep -q '"history": *\[\]'
 # a stranger's batch size, a short last batch, no augmentation, weights to begin with
-train --init a.mcz --net tinyten -o c.mcz 2>err && die '--net and --init together pass'
+train --init a.mcz --net $net -o c.mcz 2>err && die '--net and --init together pass'
 grep -q 'one of --net' err
 mc-train --init a.mcz --data d.mcz --epochs 1 --batch 100 --no-augment --lr 0 -o c.mcz
 mc-train --net mlp:32,16 --data d.mcz --epochs 1 --lr 0.01 -o m.mcz
