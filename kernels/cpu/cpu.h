@@ -138,6 +138,8 @@ static inline struct cpu_shape cpu_node_shape(const struct mc_plan *p, const str
     return s;
 }
 
+/* Of a plan's convolution; its algorithms are not chosen yet: direct. */
+struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cpu_node *c);
 int cpu_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
                  struct mc_plan **out, struct mc_error *err);
 void cpu_plan_free(struct mc_plan *p);

@@ -217,11 +217,12 @@ static void place_gradients(struct mc_plan *p)
         p->tmp_block = cpu_arena_add(a, tmp * sizeof(float), 0, 2 * n + 1);
 }
 
-static int make_conv(struct mc_plan *p, struct cpu_node *c, struct mc_error *err)
+struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cpu_node *c)
 {
     const struct cpu_node *in = &p->nodes[c->n->in[0]];
     const struct mc_node *n = c->n;
-    struct cpu_conv_shape s = {
+
+    return (struct cpu_conv_shape){
         .n = (int)p->batch,
         .ic = in->n->c,
         .ih = in->n->h,
@@ -238,10 +239,16 @@ static int make_conv(struct mc_plan *p, struct cpu_node *c, struct mc_error *err
         .backward_data = p->backward && c->reach && in->need_grad,
         .backward_weights = p->backward && c->reach,
     };
+}
+
+static int make_conv(struct mc_plan *p, struct cpu_node *c, struct mc_error *err)
+{
+    struct cpu_conv_shape s = cpu_conv_shape_of(p, c);
+
     for (enum cpu_pass pass = 0; pass < CPU_N_PASSES; pass++)
         s.algorithm[pass] = cpu_choose(p->be->k, pass, &s);
     int rc = cpu_conv_new(p->be, &s, &c->conv, err);
-    return rc ? mc_fail_in(err, n->name) : 0;
+    return rc ? mc_fail_in(err, c->n->name) : 0;
 }
 
 /* Scratch: oneDNN's, and the partial sums of batch norm and of biases. */

@@ -189,26 +189,10 @@ static void make_direct(struct mc_plan *p)
 {
     for (int i = 0; i < p->g->n_nodes; i++) {
         struct cpu_node *c = &p->nodes[i];
-        const struct mc_node *n = c->n;
         struct mc_error err = {0};
         if (!c->conv)
             continue;
-        const struct cpu_node *in = &p->nodes[n->in[0]];
-        const struct cpu_conv_shape s = {.n = (int)p->batch,
-                                         .ic = in->n->c,
-                                         .ih = in->n->h,
-                                         .iw = in->n->w,
-                                         .oc = n->c,
-                                         .oh = n->h,
-                                         .ow = n->w,
-                                         .kernel = {n->kernel[0], n->kernel[1]},
-                                         .stride = {n->stride[0], n->stride[1]},
-                                         .pad = {n->pad[0], n->pad[1]},
-                                         .groups = n->groups,
-                                         .plain_input = in->plain,
-                                         .bias = n->has_bias && !c->skip_bias,
-                                         .backward_data = in->need_grad,
-                                         .backward_weights = 1};
+        const struct cpu_conv_shape s = cpu_conv_shape_of(p, c); /* direct, until it is chosen */
         cpu_conv_free(c->conv);
         c->conv = NULL;
         ok(cpu_conv_new(p->be, &s, &c->conv, &err), &err);
