@@ -3,7 +3,6 @@
  * What a data set is, and its meta. */
 #include "mc_dataset_meta.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,20 +78,6 @@ int mc_dataset_meta_check(const struct mc_dataset_info *info, struct mc_error *e
     return 0;
 }
 
-/* The shortest decimal that is this float, as a double: .4914, not 0.49140000343322754. */
-static void pack_float(struct mc_pack *p, float v)
-{
-    char text[32];
-    double d = (double)v;
-
-    for (int digits = 1; digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)v);
-        if ((float)(d = strtod(text, NULL)) == v)
-            break;
-    }
-    mc_pack_f64(p, d);
-}
-
 /* What is not needed is left out, so that a set without it keeps the bytes it had before there was
  * more to say. */
 static void pack_augment(const struct mc_augment *a, struct mc_pack *p)
@@ -101,7 +86,7 @@ static void pack_augment(const struct mc_augment *a, struct mc_pack *p)
 
     mc_pack_map(p, more ? 7 : 3);
     mc_pack_str(p, "rotate");
-    pack_float(p, a->rotate);
+    mc_pack_f32(p, a->rotate);
     mc_pack_str(p, "flip");
     mc_pack_bool(p, a->flip);
     mc_pack_str(p, "pad");
@@ -109,13 +94,13 @@ static void pack_augment(const struct mc_augment *a, struct mc_pack *p)
     if (!more)
         return;
     mc_pack_str(p, "turn");
-    pack_float(p, a->turn);
+    mc_pack_f32(p, a->turn);
     mc_pack_str(p, "scale");
-    pack_float(p, a->scale);
+    mc_pack_f32(p, a->scale);
     mc_pack_str(p, "contrast");
-    pack_float(p, a->contrast);
+    mc_pack_f32(p, a->contrast);
     mc_pack_str(p, "saturation");
-    pack_float(p, a->saturation);
+    mc_pack_f32(p, a->saturation);
 }
 
 void mc_dataset_meta_pack(const struct mc_dataset_info *info, struct mc_pack *p)
@@ -138,11 +123,11 @@ void mc_dataset_meta_pack(const struct mc_dataset_info *info, struct mc_pack *p)
     mc_pack_str(p, "mean");
     mc_pack_array(p, (size_t)info->spec.channels);
     for (int c = 0; c < info->spec.channels; c++)
-        pack_float(p, info->spec.mean[c]);
+        mc_pack_f32(p, info->spec.mean[c]);
     mc_pack_str(p, "std");
     mc_pack_array(p, (size_t)info->spec.channels);
     for (int c = 0; c < info->spec.channels; c++)
-        pack_float(p, info->spec.std[c]);
+        mc_pack_f32(p, info->spec.std[c]);
     mc_pack_str(p, "augment");
     pack_augment(&info->augment, p);
 }

@@ -34,7 +34,7 @@ void mc_names_free(char **names, size_t n)
     free(names);
 }
 
-static int by_bytes(const void *a, const void *b)
+int mc_by_bytes(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -90,7 +90,7 @@ int mc_names_list(const char *folder, int folders, char ***out, size_t *n, struc
         return rc;
     }
     if (have)
-        qsort(names, have, sizeof *names, by_bytes);
+        qsort(names, have, sizeof *names, mc_by_bytes);
     *out = names;
     *n = have;
     return 0;

@@ -60,14 +60,9 @@ struct tiny {
     size_t *images; /* of a class */
 };
 
-static int by_bytes(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static long class_of(const struct tiny *t, const char *wnid)
 {
-    char **at = bsearch(&wnid, t->wnids, t->n, sizeof *t->wnids, by_bytes);
+    char **at = bsearch(&wnid, t->wnids, t->n, sizeof *t->wnids, mc_by_bytes);
 
     return at ? at - t->wnids : -1;
 }
@@ -140,7 +135,7 @@ static int read_classes(struct tiny *t, const char *dir, struct mc_error *err)
     if (!rc && !t->n)
         rc = mc_fail(err, MC_EINPUT, "%s: names no classes", path);
     if (!rc)
-        qsort(t->wnids, t->n, sizeof *t->wnids, by_bytes);
+        qsort(t->wnids, t->n, sizeof *t->wnids, mc_by_bytes);
     for (size_t i = 1; i < t->n && !rc; i++)
         if (!strcmp(t->wnids[i], t->wnids[i - 1]))
             rc = mc_fail(err, MC_EINPUT, "%s: names %s twice", path, t->wnids[i]);

@@ -11,26 +11,12 @@
 
 /* ---- packing -------------------------------------------------------------------------------- */
 
-/* The shortest decimal number that is this float: 1e-05 and not 9.99999974738e-06, so that another
- * program computes with the number that was meant. */
-static void pack_float(struct mc_pack *out, float v)
-{
-    char text[32];
-
-    for (int digits = 1; digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)v);
-        if (strtof(text, NULL) == v)
-            break;
-    }
-    mc_pack_f64(out, strtod(text, NULL));
-}
-
 static void pack_floats(struct mc_pack *out, const char *key, const float *v, int n)
 {
     mc_pack_str(out, key);
     mc_pack_array(out, (size_t)n);
     for (int i = 0; i < n; i++)
-        pack_float(out, v[i]);
+        mc_pack_f32(out, v[i]);
 }
 
 static void pack_pair(struct mc_pack *out, const char *key, int a, int b)
@@ -56,7 +42,7 @@ static void pack_flag(struct mc_pack *out, const char *key, int v)
 static void pack_number(struct mc_pack *out, const char *key, float v)
 {
     mc_pack_str(out, key);
-    pack_float(out, v);
+    mc_pack_f32(out, v);
 }
 
 static void pack_text(struct mc_pack *out, const char *key, const char *v)

@@ -5,6 +5,8 @@
 #include "mc_scan.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void mc_pack_init(struct mc_pack *p)
@@ -51,6 +53,18 @@ void mc_pack_i64(struct mc_pack *p, int64_t v)
 void mc_pack_f64(struct mc_pack *p, double v)
 {
     p->failed |= msgpack_pack_double(&p->pk, v) != 0;
+}
+
+void mc_pack_f32(struct mc_pack *p, float v)
+{
+    char text[32];
+
+    for (int digits = 1; digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, (double)v);
+        if (strtof(text, NULL) == v)
+            break;
+    }
+    mc_pack_f64(p, strtod(text, NULL));
 }
 
 void mc_pack_bool(struct mc_pack *p, int v)

@@ -45,6 +45,9 @@ void mc_pack_str(struct mc_pack *p, const char *s);
 void mc_pack_u64(struct mc_pack *p, uint64_t v);
 void mc_pack_i64(struct mc_pack *p, int64_t v);
 void mc_pack_f64(struct mc_pack *p, double v);
+/* As the shortest decimal that is this float, made a double: .4914, not 0.49140000343322754, so
+ * that another program computes with the number that was meant. */
+void mc_pack_f32(struct mc_pack *p, float v);
 void mc_pack_bool(struct mc_pack *p, int v);
 /* An object that is already packed in `from`. */
 void mc_pack_raw(struct mc_pack *p, const struct mc_pack *from);
