@@ -4,10 +4,10 @@
  * CIFAR-100 a coarse one before it) in a byte and 3x32x32 pixel bytes, and the classes' names, one
  * a line. */
 #include "mc_import.h"
+#include "mc_file.h"
 #include "mc_scan.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,21 +100,18 @@ static int cifar_get(struct mc_import *s, uint64_t index, void *image, int32_t *
 
 static int open_file(struct cifar *c, const char *dir, const char *name, struct mc_error *err)
 {
-    struct stat st;
-    int i = c->n_files;
+    uint64_t bytes = 0;
+    int i = c->n_files, rc = 0;
 
     if (asprintf(&c->paths[i], "%s/%s", dir, name) < 0) {
         c->paths[i] = NULL;
         return mc_fail(err, MC_ENOMEM, "out of memory");
     }
-    if ((c->files[i] = open(c->paths[i], O_RDONLY | O_CLOEXEC)) < 0)
-        return mc_fail(err, errno == ENOENT ? MC_EINPUT : MC_EFAIL, "cannot open '%s': %s",
-                       c->paths[i], strerror(errno));
-    if (fstat(c->files[i], &st))
-        return mc_fail(err, MC_EFAIL, "%s: %s", c->paths[i], strerror(errno));
-    if (!S_ISREG(st.st_mode) || st.st_size != (off_t)(c->records * c->record))
-        return mc_fail(err, MC_EINPUT, "%s: has %lld bytes, not %zu records of %zu", c->paths[i],
-                       (long long)st.st_size, c->records, c->record);
+    if ((rc = mc_file_open(&c->files[i], &bytes, c->paths[i], MC_EINPUT, err)))
+        return rc;
+    if (bytes != c->records * c->record)
+        return mc_fail(err, MC_EINPUT, "%s: has %llu bytes, not %zu records of %zu", c->paths[i],
+                       (unsigned long long)bytes, c->records, c->record);
     c->n_files++;
     return 0;
 }
@@ -126,18 +123,18 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
     char *path = NULL, *line = NULL;
     const int classes = c->layout->classes;
     struct stat st;
+    uint64_t bytes = 0;
     size_t size = 0;
     int n = 0, rc = 0;
     FILE *f = NULL;
 
     if (asprintf(&path, "%s/%s", dir, c->layout->names) < 0)
         return mc_fail(err, MC_ENOMEM, "out of memory");
-    if (!(f = fopen(path, "r"))) {
-        if (errno != ENOENT)
-            rc = mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
+    if (stat(path, &st) && errno == ENOENT)
         goto out;
-    }
-    if (fstat(fileno(f), &st) || !S_ISREG(st.st_mode) || st.st_size > MAX_NAMES) {
+    if ((rc = mc_file_fopen(&f, &bytes, path, MC_EINPUT, err)))
+        goto out;
+    if (bytes > MAX_NAMES) {
         rc = mc_fail(err, MC_EINPUT, "%s: is no list of %d names", path, classes);
         goto out;
     }

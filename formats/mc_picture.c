@@ -2,13 +2,12 @@
  *
  * JPEG by libjpeg-turbo, PNG by libpng. */
 #include "mc_picture.h"
+#include "mc_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <png.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <turbojpeg.h>
 #include <unistd.h>
 
@@ -170,23 +169,18 @@ int mc_picture_decode(struct mc_picture *p, const char *name, uint8_t *file, siz
 
 int mc_picture_read(struct mc_picture *p, const char *path, struct mc_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
     size_t have = 0, size = 0;
-    struct stat st;
+    uint64_t bytes = 0;
+    int fd = -1, rc = mc_file_open(&fd, &bytes, path, MC_EINPUT, err);
 
-    if (fd < 0)
-        return mc_fail(err, errno == ENOENT || errno == ENOTDIR ? MC_EINPUT : MC_EFAIL,
-                       "cannot open '%s': %s", path, strerror(errno));
-    if (fstat(fd, &st)) {
-        rc = mc_fail(err, MC_EFAIL, "%s: %s", path, strerror(errno));
-        goto out;
-    }
-    if (!S_ISREG(st.st_mode) || st.st_size > MC_PICTURE_MAX_FILE) {
+    if (rc)
+        return rc;
+    if (bytes > MC_PICTURE_MAX_FILE) {
         rc = mc_fail(err, MC_EINPUT, "%s: is no file of at most %u MiB", path,
                      MC_PICTURE_MAX_FILE >> 20);
         goto out;
     }
-    size = (size_t)st.st_size;
+    size = (size_t)bytes;
     if ((rc = room(&p->file, &p->file_size, size, err)))
         goto out;
     while (have < size) {

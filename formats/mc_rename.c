@@ -2,6 +2,7 @@
  *
  * Reading maps and applying them. */
 #include "mc_rename.h"
+#include "mc_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -176,15 +177,13 @@ static int add_rule(struct mc_rename *r, char *line, struct mc_error *err)
 int mc_rename_read(struct mc_rename **out, const char *path, struct mc_error *err)
 {
     struct mc_rename *r = calloc(1, sizeof *r);
-    FILE *f = fopen(path, "re");
+    FILE *f = NULL;
     char line[MAX_LINE];
-    int rc = 0;
+    int rc = mc_file_fopen(&f, NULL, path, MC_EFAIL, err);
 
     *out = NULL;
-    if (!f) {
-        rc = mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
+    if (rc)
         goto out;
-    }
     if (!r || !(r->rules = calloc(MAX_RULES, sizeof *r->rules))) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;

@@ -4,9 +4,9 @@
  * val_annotations.txt as the test split (test/ has no labels). */
 #include "mc_dataset_meta.h"
 #include "mc_image_set.h"
+#include "mc_file.h"
 #include "mc_scan.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +19,16 @@
 static int each_line(const char *path, int (*take)(void *ctx, char *line, struct mc_error *err),
                      void *ctx, struct mc_error *err)
 {
-    struct stat st;
     char *line = NULL;
     size_t size = 0, number = 0;
-    int rc = 0;
-    FILE *f = fopen(path, "r");
+    uint64_t bytes = 0;
+    FILE *f = NULL;
+    int rc = mc_file_fopen(&f, &bytes, path, MC_EINPUT, err);
 
-    if (!f)
-        return mc_fail(err, errno == ENOENT ? MC_EINPUT : MC_EFAIL, "cannot open '%s': %s", path,
-                       strerror(errno));
-    if (fstat(fileno(f), &st) || !S_ISREG(st.st_mode) || st.st_size > MAX_TEXT)
-        rc = mc_fail(err, MC_EINPUT, "%s: is no list", path);
+    if (rc)
+        return rc;
+    if (bytes > MAX_TEXT)
+        rc = mc_fail(err, MC_EINPUT, "%s: has over %d MiB, no list", path, MAX_TEXT >> 20);
     for (ssize_t len; !rc && (len = getline(&line, &size, f)) >= 0;) {
         number++;
         if (strlen(line) != (size_t)len) {

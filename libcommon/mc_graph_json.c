@@ -2,6 +2,7 @@
  *
  * Graphs from JSON and as JSON. */
 #include "mc_graph_json.h"
+#include "mc_file.h"
 #include "mc_json.h"
 #include "mc_json_object.h"
 
@@ -21,13 +22,13 @@ int mc_graph_json_is(const char *net)
 
 static int read_text(char **out, size_t *n, const char *path, struct mc_error *err)
 {
-    FILE *f = fopen(path, "re");
-    int rc = 0;
+    FILE *f = NULL;
+    int rc = mc_file_fopen(&f, NULL, path, MC_EFAIL, err);
 
     *n = 0;
     *out = NULL;
-    if (!f)
-        return mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
+    if (rc)
+        return rc;
     if (!(*out = malloc(MC_GRAPH_JSON_BYTES + 1))) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;

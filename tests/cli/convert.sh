@@ -143,7 +143,10 @@ map 'bad.map: line 1: not as many stars' 'a*.b c\n'
 map 'bad.map: line 1: over 8 stars' '********* *********\n'
 map 'not two names' 'a b c\n'
 map 'the map makes "other.0.conv.weight" of "layers.0.conv.weight", but "dense.0.conv.weight" of that' 'other dense\nother layers\n'
-fails 3 'line 1: too long' mc-convert a.mcz --map <(head -c 3000 /dev/zero | tr '\0' x) -o no.npz
+head -c 3000 /dev/zero | tr '\0' x >long.map
+fails 3 'long.map: line 1: too long' mc-convert a.mcz --map long.map -o no.npz
+mkfifo pipe.map
+fails 3 'pipe.map: is no regular file' timeout 60 mc-convert a.mcz --map pipe.map -o no.npz # nobody writes to it
 fails 1 "cannot open 'no.map'" mc-convert a.mcz --map no.map -o no.npz
 
 # a network that the file is not of: all of it in one line

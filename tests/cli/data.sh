@@ -111,8 +111,19 @@ cp keep.bin $bin
 printf '\012' | dd of=$bin bs=1 seek=$((3073 * 9999)) conv=notrunc status=none
 damaged 3 "record 9999 has label 10 of 10 classes"
 rm $bin && damaged 3 "test_batch.bin"
-mkdir $bin && damaged 3 "test_batch.bin"
-rmdir $bin && mv keep.bin $bin
+mkdir $bin && damaged 3 "test_batch.bin: is no regular file"
+rmdir $bin
+# a FIFO that nobody writes to
+waits() { # file
+    mkfifo "set/cifar-10-batches-bin/$1"
+    fails 3 "$1: is no regular file" timeout 60 mc-data cifar10 set --split test -o old.mcz
+    rm "set/cifar-10-batches-bin/$1"
+    same a.mcz old.mcz
+}
+waits test_batch.bin
+mv keep.bin $bin
+rm set/cifar-10-batches-bin/batches.meta.txt
+waits batches.meta.txt
 printf 'cat\ndog\n' >set/cifar-10-batches-bin/batches.meta.txt
 damaged 3 "has 2 names for 10 classes"
 for bytes in 100 1000000; do

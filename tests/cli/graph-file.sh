@@ -85,6 +85,9 @@ fails 3 'empty.json: line 1' $t empty.json
 echo '{"net": "x", "input": [3, 32, 32], "classes": 10, "nodes": []}' >none.json
 fails 3 'none.json: graph: no nodes' $t none.json
 fails 1 "cannot open './none'" $t ./none
+mkfifo pipe.json
+fails 3 './pipe.json: is no regular file' timeout 60 $t ./pipe.json # which nobody writes to
+fails 3 '/dev/null: is no regular file' $t /dev/null
 fails 3 'data.mcz: is a dataset stream, without a network' mc-info --graph data.mcz
 fails 2 'only one of' mc-info --graph --json a.mcz
 [ ! -e no.mcz ] || die "an output of a failed run"

@@ -129,7 +129,7 @@ head -c 80 "$pictures/rgb.png" >$out && bad "damaged: the PNG is cut short"
 : >$out && bad "is neither a JPEG nor a PNG file"
 head -c 3000 /dev/zero >$out && bad "is neither a JPEG nor a PNG file"
 truncate -s 3G $out && bad "is no file of at most 64 MiB"
-rm $out && mkfifo $out && bad "is no file of at most 64 MiB"
+rm $out && mkfifo $out && bad "is no regular file"
 # bombs: a few bytes that announce much, and 40 KB of them that keep the promise
 /usr/bin/python3 - <<'PY'
 import struct, zlib
@@ -177,6 +177,7 @@ printf 'n01\n' >>$t/wnids.txt && tiny "wnids.txt: names n01 twice"
 printf 'n\377\n' >$t/wnids.txt && tiny "wnids.txt line 1: is no name of a class"
 printf '../n01\n' >$t/wnids.txt && tiny "wnids.txt line 1: is no name of a class"
 : >$t/wnids.txt && tiny "wnids.txt: names no classes"
+rm $t/wnids.txt && mkfifo $t/wnids.txt && tiny "wnids.txt: is no regular file" # nobody writes to it
 rm $t/wnids.txt && tiny "wnids.txt"
 fails 2 "exclude each other" mc-data folder split --shuffle 1 --no-shuffle
 fails 2 "--size" mc-data folder split --size 2049
