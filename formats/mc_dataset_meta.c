@@ -37,6 +37,24 @@ size_t mc_dataset_image_bytes(const struct mc_dataset_info *info)
            mc_dtype_size(info->pixels);
 }
 
+/* Names that pass fit in a stream's header, whatever else a data set's says. */
+static int check_class_names(const struct mc_dataset_info *info, struct mc_error *err)
+{
+    size_t total = 0;
+
+    for (int i = 0; info->class_names && i < info->spec.classes; i++) {
+        size_t n = strlen(info->class_names[i]);
+        if (n > MC_DATASET_MAX_CLASS_NAME)
+            return mc_fail(err, MC_EINPUT, "class name %d has %zu bytes (there may be %d)", i, n,
+                           MC_DATASET_MAX_CLASS_NAME);
+        total += n;
+    }
+    if (total > MC_DATASET_MAX_CLASS_NAMES)
+        return mc_fail(err, MC_EINPUT, "the class names have %zu bytes (there may be %d)", total,
+                       MC_DATASET_MAX_CLASS_NAMES);
+    return 0;
+}
+
 int mc_dataset_meta_check(const struct mc_dataset_info *info, struct mc_error *err)
 {
     const struct mc_net_spec *s = &info->spec;
@@ -75,7 +93,7 @@ int mc_dataset_meta_check(const struct mc_dataset_info *info, struct mc_error *e
                        (double)a->contrast, (double)a->saturation);
     if ((a->contrast > 0 || a->saturation > 0) && s->channels != 1 && s->channels != 3)
         return mc_fail(err, MC_EINPUT, "%d channels are no colours to be changed", s->channels);
-    return 0;
+    return check_class_names(info, err);
 }
 
 /* What is not needed is left out, so that a set without it keeps the bytes it had before there was
@@ -171,9 +189,8 @@ static int get_class_names(const msgpack_object *meta, struct mc_dataset_info *i
         return mc_fail(err, MC_ENOMEM, "out of memory");
     for (int i = 0; i < n; i++) {
         const msgpack_object *s = &a->via.array.ptr[i];
-        if (s->type != MSGPACK_OBJECT_STR || s->via.str.size > MC_DATASET_MAX_CLASS_NAME)
-            return mc_fail(err, MC_EINPUT, "class name %d is no text of at most %d bytes", i,
-                           MC_DATASET_MAX_CLASS_NAME);
+        if (s->type != MSGPACK_OBJECT_STR)
+            return mc_fail(err, MC_EINPUT, "class name %d is no text", i);
         if (!(info->class_names[i] = calloc(s->via.str.size + 1, 1)))
             return mc_fail(err, MC_ENOMEM, "out of memory");
         memcpy(info->class_names[i], s->via.str.ptr, s->via.str.size);
@@ -246,7 +263,7 @@ int mc_dataset_meta_unpack(struct mc_dataset_info *info, const struct mc_reader 
                        MC_MAX_CHANNELS_IN, info->spec.channels);
     if ((rc = get_channels(meta, "mean", info->spec.channels, info->spec.mean, err)) ||
         (rc = get_channels(meta, "std", info->spec.channels, info->spec.std, err)) ||
-        (rc = mc_dataset_meta_check(info, err)) || (rc = get_class_names(meta, info, err)))
+        (rc = get_class_names(meta, info, err)))
         return rc;
-    return 0;
+    return mc_dataset_meta_check(info, err);
 }

@@ -6,7 +6,8 @@
 
 #include "mc_dataset.h"
 
-#define MC_DATASET_MAX_CLASS_NAME 256 /* bytes */
+#define MC_DATASET_MAX_CLASS_NAME 256        /* bytes of one */
+#define MC_DATASET_MAX_CLASS_NAMES (3 << 19) /* of all: a header of 2 MiB holds them */
 
 /* Writer and reader alike: MC_EINPUT for what is not within formats/dataset.md's limits. */
 MC_USE_RESULT int mc_dataset_meta_check(const struct mc_dataset_info *info, struct mc_error *err);
