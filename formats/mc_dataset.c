@@ -119,8 +119,11 @@ static int keep_labels(struct mc_dataset_reader *d, const struct mc_record *rec,
 {
     size_t n = d->n_labels + (size_t)rec->rows;
 
+    if (n > MC_DATASET_MAX_LABELS_KEPT)
+        return mc_fail(err, MC_EINPUT, "%s: over %d labels come before their images",
+                       mc_reader_name(d->r), MC_DATASET_MAX_LABELS_KEPT);
     if (n > d->labels_room) {
-        size_t room = 2 * n;
+        size_t room = 2 * n < MC_DATASET_MAX_LABELS_KEPT ? 2 * n : MC_DATASET_MAX_LABELS_KEPT;
         int32_t *p = realloc(d->labels, room * sizeof *p);
         if (!p)
             return mc_fail(err, MC_ENOMEM, "out of memory: %zu labels", room);

@@ -16,8 +16,9 @@
 
 #define MC_DATASET_MAX_CLASSES 65536
 #define MC_DATASET_MAX_SIDE 8192
-#define MC_DATASET_MAX_IMAGE (16u << 20) /* bytes of one image */
-#define MC_DATASET_MAX_IMAGES INT32_MAX  /* sample indices are int32 */
+#define MC_DATASET_MAX_IMAGE (16u << 20)     /* bytes of one image */
+#define MC_DATASET_MAX_IMAGES INT32_MAX      /* sample indices are int32 */
+#define MC_DATASET_MAX_LABELS_KEPT (1 << 24) /* by a reader, for images that are to come */
 
 struct mc_dataset_info {
     char name[64];  /* "cifar10", "synth" */

@@ -76,6 +76,62 @@ static void class_names_fit_in_a_header_or_are_refused(void **state)
     mc_dataset_abandon(w);
 }
 
+/* A data set of n one-pixel images, all its labels first. */
+static void write_labels_first(size_t n)
+{
+    struct mc_tensor t[2] = {
+        mc_tensor_make("images", MC_U8, 4, (const uint64_t[]){n, 1, 1, 1}),
+        mc_tensor_make("labels", MC_I32, 1, (const uint64_t[]){n}),
+    };
+    void *zeros = calloc(n, sizeof(int32_t));
+    struct mc_dataset_reader *r = NULL;
+    struct mc_dataset_writer *d = NULL;
+    struct mc_writer *w = NULL;
+    struct mc_dataset_info info;
+    struct mc_error err = {0};
+    struct mc_pack meta;
+    uint8_t pixel = 0;
+    int32_t label = 0;
+
+    assert_non_null(zeros);
+    /* the meta of a small one */
+    dataset_of(&info, 1, 2);
+    must(mc_dataset_create(&d, file, &info, NULL, &err), &err);
+    must(mc_dataset_write(d, 1, &pixel, &label, &err), &err);
+    must(mc_dataset_commit(d, NULL, &err), &err);
+    must(mc_dataset_open(&r, file, &err), &err);
+    mc_pack_init(&meta);
+    mc_pack_object(&meta, mc_reader_meta(mc_dataset_stream(r)));
+    mc_dataset_close(r);
+
+    must(mc_writer_open(&w, file, "dataset", &meta, t, 2, NULL, &err), &err);
+    must(mc_writer_rows(w, 1, n, zeros, &err), &err);
+    must(mc_writer_rows(w, 0, n, zeros, &err), &err);
+    must(mc_writer_close(w, NULL, &err), &err);
+    mc_pack_release(&meta);
+    free(zeros);
+}
+
+static void labels_far_before_their_images_are_refused(void **state)
+{
+    struct mc_dataset_reader *r = NULL;
+    struct mc_error err = {0};
+    uint8_t pixels[3];
+    int32_t labels[3];
+    size_t n = 0;
+
+    (void)state;
+    for (int over = 0; over < 2; over++) {
+        write_labels_first(MC_DATASET_MAX_LABELS_KEPT + (size_t)over);
+        must(mc_dataset_open(&r, file, &err), &err);
+        assert_int_equal(mc_dataset_read(r, 3, pixels, labels, &n, &err), over ? MC_EINPUT : 0);
+        assert_int_equal(n, over ? 0 : 3);
+        if (over)
+            assert_non_null(strstr(err.text, "over 16777216 labels come before their images"));
+        mc_dataset_close(r);
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -96,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(class_names_fit_in_a_header_or_are_refused),
+        cmocka_unit_test(labels_far_before_their_images_are_refused),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
