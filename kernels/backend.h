@@ -11,9 +11,9 @@
  * A backend and its plans are used by one thread at a time.
  *
  * Letters: B images of a batch, C channels, H W, P parameters, S statistics (graph's flat vectors),
- * K channels of a tap. Every function that can fail returns 0 or a negative enum mc_err and fills
- * err; what fails while a plan runs, every later get() tells; a shape or mode that a plan was not
- * made for is a bug and asserted. */
+ * K channels of a tap or units of a group, M floats of all groups' matrices. Every function that
+ * can fail returns 0 or a negative enum mc_err and fills err; what fails while a plan runs, every
+ * later get() tells; a shape or mode that a plan was not made for is a bug and asserted. */
 #ifndef MC_BACKEND_H
 #define MC_BACKEND_H
 
@@ -21,8 +21,10 @@
 #include "mc_graph.h"
 
 struct mc_backend;
-struct mc_buf;  /* device memory, 64-byte aligned, zeroed when new */
-struct mc_plan; /* a graph ready to run at one batch size */
+struct mc_buf;    /* device memory, 64-byte aligned, zeroed when new */
+struct mc_plan;   /* a graph ready to run at one batch size */
+struct mc_action; /* a network's permutation groups ready to act on its parameter vector */
+struct mc_symmetry;
 
 /* The control block: one lies in device memory, and every function that takes `ctl` reads it there.
  */
@@ -184,6 +186,26 @@ struct mc_backend {
     /* dst[i] = src[index[i]]; index uint32. */
     void (*gather)(struct mc_backend *be, size_t n, struct mc_buf *dst, const struct mc_buf *src,
                    const struct mc_buf *index);
+    /* The proximal pull of p towards `anchor`: the least of lr/2nu |p - anchor|^2 + |p - q|^2 / 2
+     * for the given q, p = (q + lr/nu anchor) / (1 + lr/nu). lr is lrs[ctl.row]. */
+    void (*pull)(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
+                 const struct mc_buf *lrs, double nu, const struct mc_buf *ctl);
+
+    /* -- permutation groups acting by matrices: `matrices` (M) as mc_action.h lays them out -- */
+    /* g and s must outlive it. */
+    int (*action_new)(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
+                      struct mc_action **out, struct mc_error *err);
+    void (*action_free)(struct mc_action *a); /* NULL is fine */
+    /* out (P) = theta with every axis of every group multiplied by that group's matrix; with a
+     * permutation's matrices what mc_perm_apply does. What no group permutes stays. out is not
+     * theta. */
+    void (*act)(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
+                struct mc_buf *out);
+    /* Once or more after act with the same matrices and theta: grad_matrices (M, overwritten, gaps
+     * 0) of a function whose gradient at act's `out` is grad (P). A group's is the sum over all the
+     * axes that it permutes. */
+    void (*act_grad)(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
+                     const struct mc_buf *grad, struct mc_buf *grad_matrices);
 };
 
 /* device: "auto", "cpu", "cuda", "cuda:1". threads 0: all cores. MC_EUSAGE for an unknown name;

@@ -135,6 +135,20 @@ static void cpu_gather(struct mc_backend *be, size_t n, struct mc_buf *dst,
         to[i] = from[at[i]];
 }
 
+/* In the form that leaves p = anchor as it is. */
+static void cpu_pull(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
+                     const struct mc_buf *lrs, double nu, const struct mc_buf *ctl)
+{
+    const double r = (double)const_floats(lrs)[ctl_row(ctl)] / nu, w = r / (1 + r);
+    const float *to = const_floats(anchor);
+    float *x = floats(p);
+
+    (void)be;
+#pragma omp parallel for schedule(static) if (n > 8192)
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)((double)x[i] + w * ((double)to[i] - (double)x[i]));
+}
+
 static void cpu_close(struct mc_backend *be)
 {
     struct cpu *cpu = cpu_of(be);
@@ -228,6 +242,11 @@ int cpu_backend_new(struct mc_backend **out, int threads, struct mc_error *err)
         .sgd = cpu_sgd,
         .sumsq = cpu_sumsq,
         .gather = cpu_gather,
+        .pull = cpu_pull,
+        .action_new = cpu_action_new,
+        .action_free = cpu_action_free,
+        .act = cpu_act,
+        .act_grad = cpu_act_grad,
     };
     snprintf(cpu->base.describe, sizeof cpu->base.describe,
              "cpu, %s kernels, %d thread%s, oneDNN %d.%d.%d", cpu->k->name, threads,

@@ -171,10 +171,32 @@ void cpu_grad_end(struct mc_plan *p, int i);
 void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *n);
 void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *n);
 
+/* Groups acting by matrices (action.c). */
+int cpu_action_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
+                   struct mc_action **out, struct mc_error *err);
+void cpu_action_free(struct mc_action *a);
+void cpu_act(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
+             struct mc_buf *out);
+void cpu_act_grad(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
+                  const struct mc_buf *grad, struct mc_buf *grad_matrices);
+
+/* Also from within a parallel loop. */
 static inline void cpu_check(struct cpu *cpu, dnnl_status_t status)
 {
-    if (status && !cpu->failed)
+    if (!status)
+        return;
+#pragma omp critical(cpu_check)
+    if (!cpu->failed)
         cpu->failed = status;
+}
+
+/* c (m,n) = a (m,k) b (k,n) + beta c, row-major; 'T': lies transposed. */
+static inline void cpu_gemm(struct cpu *cpu, char ta, char tb, size_t m, size_t n, size_t k,
+                            const float *a, size_t lda, const float *b, size_t ldb, float beta,
+                            float *c, size_t ldc)
+{
+    cpu_check(cpu, dnnl_sgemm(ta, tb, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, 1, a,
+                              (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, beta, c, (dnnl_dim_t)ldc));
 }
 
 /* OpenMP keeps the number of threads by calling thread: set it to the backend's. */

@@ -34,21 +34,14 @@ static size_t row(const struct cpu_node *c) /* floats from image to image */
     return c->image;
 }
 
-static void gemm(struct cpu *be, char ta, char tb, size_t m, size_t n, size_t k, const float *a,
-                 size_t lda, const float *b, size_t ldb, float *c, size_t ldc)
-{
-    cpu_check(be, dnnl_sgemm(ta, tb, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, 1, a,
-                             (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, 0, c, (dnnl_dim_t)ldc));
-}
-
 static void linear_forward(struct mc_plan *p, struct cpu_node *c, const float *params)
 {
     const struct cpu_node *in = &p->nodes[c->n->in[0]];
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
     const float *bias = c->n->has_bias && !c->skip_bias ? params + c->n->bias.offset : NULL;
 
-    gemm(p->be, 'N', 'T', p->batch, o, k, in->out, row(in), params + c->n->weight.offset, k, c->out,
-         row(c));
+    cpu_gemm(p->be, 'N', 'T', p->batch, o, k, in->out, row(in), params + c->n->weight.offset, k, 0,
+             c->out, row(c));
     for (size_t i = 0; i < p->batch; i++) {
         float *y = c->out + i * row(c);
         for (size_t j = 0; bias && j < o; j++)
@@ -64,8 +57,8 @@ static void linear_backward(struct mc_plan *p, struct cpu_node *c, const float *
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
 
     if (dparams) {
-        gemm(p->be, 'T', 'N', o, k, p->batch, c->grad, row(c), in->out, row(in),
-             dparams + c->n->weight.offset, k);
+        cpu_gemm(p->be, 'T', 'N', o, k, p->batch, c->grad, row(c), in->out, row(in), 0,
+                 dparams + c->n->weight.offset, k);
         for (size_t j = 0; c->n->has_bias && !c->skip_bias && j < o; j++) {
             double sum = 0;
             for (size_t i = 0; i < p->valid; i++)
@@ -75,8 +68,8 @@ static void linear_backward(struct mc_plan *p, struct cpu_node *c, const float *
     }
     if (in->need_grad) {
         float *dx = cpu_grad_begin(p, c->n->in[0]);
-        gemm(p->be, 'N', 'N', p->batch, k, o, c->grad, row(c), params + c->n->weight.offset, k, dx,
-             row(in));
+        cpu_gemm(p->be, 'N', 'N', p->batch, k, o, c->grad, row(c), params + c->n->weight.offset, k,
+                 0, dx, row(in));
         for (size_t i = 0; row(in) > k && i < p->batch; i++)
             memset(dx + i * row(in) + k, 0, (row(in) - k) * sizeof *dx);
         cpu_grad_end(p, c->n->in[0]);

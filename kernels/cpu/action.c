@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Permutation groups acting by matrices on the parameter vector, and the gradient to the matrices.
+ *
+ * Every use of a group is the same picture: `blocks` blocks of (K, m), `stride` floats apart. A use
+ * on a tensor's rows is one block, its matrix products on all that lies behind a unit; a use on its
+ * columns is a block a row. Columns are acted on first, from theta to `mid`, then rows, from mid to
+ * the result; so a row's gradient is seen at mid, a column's through the rows' transposes.
+ *
+ * The work is cut into pieces that depend on the network alone, and each product runs in one
+ * thread, so the results are the same bits at any number of threads. */
+#include "cpu.h"
+
+#include "mc_action.h"
+
+#include <assert.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    COLUMNS = 512, /* of a product that a piece has, about */
+    ROWS = 64      /* of a matrix whose gradient is one thread's */
+};
+
+struct use {
+    size_t group, k;
+    int dim;
+    int through; /* the tensor's other axis is acted on too */
+    size_t base, blocks, stride, m;
+    size_t first, n; /* its pieces */
+};
+
+/* Columns [at, at + n) of the blocks [block, block + blocks); at is 0 and n is m if blocks > 1. */
+struct piece {
+    const struct use *use;
+    size_t block, blocks, at, n;
+};
+
+struct band { /* rows [row, row + rows) of a group's matrix */
+    size_t group, row, rows;
+};
+
+struct mc_action {
+    struct cpu *be;
+    const struct mc_graph *g;
+    const struct mc_symmetry *s;
+    size_t *offset; /* (n_groups) of the matrices */
+    size_t m;       /* floats of them all */
+    struct use *uses;
+    size_t n_uses;
+    struct piece *pieces; /* of columns, then of rows */
+    size_t n_pieces, n_columns;
+    struct band *bands;
+    size_t n_bands;
+    float *mid, *back; /* (P): columns acted on; the gradient there */
+    float *pack;       /* two a thread, pack_floats each */
+    size_t pack_floats;
+};
+
+static const float *floats(const struct mc_buf *b)
+{
+    return (const float *)(const void *)b->data;
+}
+
+/* ---- making one -------------------------------------------------------------------------------
+ */
+
+static int has_use(const struct mc_symmetry *s, size_t index, int dim)
+{
+    for (size_t g = 0; g < s->n_groups; g++)
+        for (size_t i = 0; i < s->groups[g].n_uses; i++) {
+            const struct mc_use *u = &s->groups[g].uses[i];
+            if (!u->is_stat && u->index == index && u->dim == dim)
+                return 1;
+        }
+    return 0;
+}
+
+static struct use make_use(const struct mc_action *a, size_t group, const struct mc_use *u)
+{
+    const struct mc_param *t = &a->g->params[u->index];
+    const size_t rows = (size_t)t->tensor.shape[0];
+    const size_t cols = t->tensor.ndim > 1 ? (size_t)t->tensor.shape[1] : 1;
+    const size_t inner = t->count / (rows * cols), line = cols * inner;
+
+    assert(u->start == 0 && u->count == a->s->groups[group].size);
+    return (struct use){.group = group,
+                        .k = u->count,
+                        .dim = u->dim,
+                        .through = has_use(a->s, u->index, !u->dim),
+                        .base = t->offset + u->offset * (u->dim ? inner : line),
+                        .blocks = u->dim ? rows : 1,
+                        .stride = line,
+                        .m = u->repeat * (u->dim ? inner : line)};
+}
+
+/* Cuts a use into pieces; out may be NULL. Returns their number. */
+static size_t cut(const struct use *u, struct piece *out)
+{
+    const size_t blocks = u->m < COLUMNS ? COLUMNS / u->m : 1;
+    size_t n = 0;
+
+    if (u->blocks > 1 && blocks > 1) {
+        for (size_t b = 0; b < u->blocks; b += blocks, n++)
+            if (out)
+                out[n] =
+                    (struct piece){u, b, b + blocks < u->blocks ? blocks : u->blocks - b, 0, u->m};
+        return n;
+    }
+    for (size_t b = 0; b < u->blocks; b++)
+        for (size_t at = 0; at < u->m; at += COLUMNS, n++)
+            if (out)
+                out[n] = (struct piece){u, b, 1, at, at + COLUMNS < u->m ? COLUMNS : u->m - at};
+    return n;
+}
+
+/* Neither one block, which lies as a matrix, nor blocks of one column, which lie as its transpose.
+ */
+static int packed(const struct piece *p)
+{
+    return p->blocks > 1 && p->n > 1;
+}
+
+static int plan_pieces(struct mc_action *a, struct mc_error *err)
+{
+    for (size_t i = 0; i < a->n_uses; i++)
+        a->n_pieces += a->uses[i].n = cut(&a->uses[i], NULL);
+    a->pieces = malloc((a->n_pieces + 1) * sizeof *a->pieces);
+    if (!a->pieces)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    a->n_pieces = 0;
+    for (int dim = 1; dim >= 0; dim--) {
+        for (size_t i = 0; i < a->n_uses; i++) {
+            if (a->uses[i].dim != dim)
+                continue;
+            a->uses[i].first = a->n_pieces;
+            a->n_pieces += cut(&a->uses[i], a->pieces + a->n_pieces);
+        }
+        if (dim)
+            a->n_columns = a->n_pieces;
+    }
+    for (size_t i = 0; i < a->n_pieces; i++) {
+        const struct piece *p = &a->pieces[i];
+        const size_t need = packed(p) ? p->use->k * p->blocks * p->n : 0;
+        a->pack_floats = need > a->pack_floats ? need : a->pack_floats;
+    }
+    a->pack_floats = (a->pack_floats + 15) / 16 * 16 + 16; /* threads share no line */
+    return 0;
+}
+
+int cpu_action_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
+                   struct mc_action **out, struct mc_error *err)
+{
+    struct mc_action *a = calloc(1, sizeof *a);
+    size_t uses = 0, bands = 0;
+    int rc = 0;
+
+    if (!a)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    *a = (struct mc_action){.be = (struct cpu *)be, .g = g, .s = s};
+    for (size_t k = 0; k < s->n_groups; k++) {
+        uses += s->groups[k].n_uses;
+        bands += (s->groups[k].size + ROWS - 1) / ROWS;
+    }
+    a->offset = malloc((s->n_groups + 1) * sizeof *a->offset);
+    a->uses = malloc((uses + 1) * sizeof *a->uses);
+    a->bands = malloc((bands + 1) * sizeof *a->bands);
+    a->mid = calloc(g->P + 1, sizeof *a->mid);
+    a->back = calloc(g->P + 1, sizeof *a->back);
+    if (!a->offset || !a->uses || !a->bands || !a->mid || !a->back) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    a->m = mc_action_layout(s, a->offset);
+    for (size_t k = 0; k < s->n_groups; k++) {
+        const size_t size = s->groups[k].size;
+        for (size_t i = 0; i < s->groups[k].n_uses; i++)
+            if (!s->groups[k].uses[i].is_stat)
+                a->uses[a->n_uses++] = make_use(a, k, &s->groups[k].uses[i]);
+        for (size_t i = 0; i < size; i += ROWS)
+            a->bands[a->n_bands++] = (struct band){k, i, i + ROWS < size ? ROWS : size - i};
+    }
+    if ((rc = plan_pieces(a, err)))
+        goto out;
+    a->pack = malloc(2 * (size_t)be->threads * a->pack_floats * sizeof *a->pack);
+    if (!a->pack)
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+out:
+    if (rc)
+        cpu_action_free(a);
+    else
+        *out = a;
+    return rc;
+}
+
+void cpu_action_free(struct mc_action *a)
+{
+    if (!a)
+        return;
+    free(a->offset);
+    free(a->uses);
+    free(a->pieces);
+    free(a->bands);
+    free(a->mid);
+    free(a->back);
+    free(a->pack);
+    free(a);
+}
+
+/* ---- one piece --------------------------------------------------------------------------------
+ */
+
+static size_t place(const struct piece *p)
+{
+    return p->use->base + p->block * p->use->stride + p->at;
+}
+
+static float *pack_of(const struct mc_action *a, int which)
+{
+    return a->pack + (2 * (size_t)omp_get_thread_num() + (size_t)which) * a->pack_floats;
+}
+
+/* A piece's blocks of units [row, row + rows) side by side: (rows, blocks * m). */
+static void pack(const struct piece *p, size_t row, size_t rows, const float *x, float *out)
+{
+    const size_t m = p->n;
+
+    for (size_t i = 0; i < rows; i++)
+        for (size_t b = 0; b < p->blocks; b++)
+            memcpy(out + (i * p->blocks + b) * m, x + place(p) + b * p->use->stride + (row + i) * m,
+                   m * sizeof *x);
+}
+
+static void unpack(const struct piece *p, const float *x, float *out)
+{
+    const size_t m = p->n;
+
+    for (size_t b = 0; b < p->blocks; b++)
+        for (size_t i = 0; i < p->use->k; i++)
+            memcpy(out + place(p) + b * p->use->stride + i * m, x + (i * p->blocks + b) * m,
+                   m * sizeof *x);
+}
+
+/* y = P x, or P^T x. */
+static void multiply(const struct mc_action *a, const struct piece *p, const float *matrices,
+                     int transposed, const float *x, float *y)
+{
+    const struct use *u = p->use;
+    const size_t k = u->k, n = p->blocks * p->n, at = place(p);
+    const float *matrix = matrices + a->offset[u->group];
+
+    if (packed(p)) {
+        float *in = pack_of(a, 0), *out = pack_of(a, 1);
+        pack(p, 0, k, x, in);
+        cpu_gemm(a->be, transposed ? 'T' : 'N', 'N', k, n, k, matrix, k, in, n, 0, out, n);
+        unpack(p, out, y);
+    } else if (p->blocks > 1) {
+        cpu_gemm(a->be, 'N', transposed ? 'N' : 'T', n, k, k, x + at, u->stride, matrix, k, 0,
+                 y + at, u->stride);
+    } else {
+        cpu_gemm(a->be, transposed ? 'T' : 'N', 'N', k, n, k, matrix, k, x + at, u->m, 0, y + at,
+                 u->m);
+    }
+}
+
+/* Rows of d += the products dy x^T of the piece. */
+static void outer(const struct mc_action *a, const struct piece *p, const struct band *r,
+                  const float *dy, const float *x, float *d)
+{
+    const struct use *u = p->use;
+    const size_t k = u->k, n = p->blocks * p->n, at = place(p);
+
+    if (packed(p)) {
+        float *left = pack_of(a, 0), *right = pack_of(a, 1);
+        pack(p, r->row, r->rows, dy, left);
+        pack(p, 0, k, x, right);
+        cpu_gemm(a->be, 'N', 'T', r->rows, k, n, left, n, right, n, 1, d, k);
+    } else if (p->blocks > 1) {
+        cpu_gemm(a->be, 'T', 'N', r->rows, k, n, dy + at + r->row, u->stride, x + at, u->stride, 1,
+                 d, k);
+    } else {
+        cpu_gemm(a->be, 'N', 'T', r->rows, k, n, dy + at + r->row * u->m, u->m, x + at, u->m, 1, d,
+                 k);
+    }
+}
+
+/* ---- the doors --------------------------------------------------------------------------------
+ */
+
+void cpu_act(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
+             struct mc_buf *out)
+{
+    const float *p = floats(matrices), *from = floats(theta);
+    float *to = (float *)(void *)out->data;
+
+    cpu_enter(a->be);
+    memcpy(a->mid, from, a->g->P * sizeof *from);
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < a->n_columns; i++)
+        multiply(a, &a->pieces[i], p, 0, from, a->mid);
+    memcpy(to, a->mid, a->g->P * sizeof *to);
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = a->n_columns; i < a->n_pieces; i++)
+        multiply(a, &a->pieces[i], p, 0, a->mid, to);
+}
+
+static void band_grad(const struct mc_action *a, const struct band *r, const float *theta,
+                      const float *grad, float *out)
+{
+    const size_t k = a->s->groups[r->group].size;
+    float *d = out + a->offset[r->group] + r->row * k;
+
+    for (size_t i = 0; i < a->n_uses; i++) {
+        const struct use *u = &a->uses[i];
+        for (size_t j = u->first; u->group == r->group && j < u->first + u->n; j++)
+            if (u->dim)
+                outer(a, &a->pieces[j], r, u->through ? a->back : grad, theta, d);
+            else
+                outer(a, &a->pieces[j], r, grad, a->mid, d);
+    }
+}
+
+void cpu_act_grad(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
+                  const struct mc_buf *grad, struct mc_buf *grad_matrices)
+{
+    const float *p = floats(matrices), *dy = floats(grad);
+    float *out = (float *)(void *)grad_matrices->data;
+
+    cpu_enter(a->be);
+    memset(out, 0, a->m * sizeof *out);
+    memcpy(a->back, dy, a->g->P * sizeof *dy);
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = a->n_columns; i < a->n_pieces; i++)
+        if (a->pieces[i].use->through)
+            multiply(a, &a->pieces[i], p, 1, dy, a->back);
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < a->n_bands; i++)
+        band_grad(a, &a->bands[i], floats(theta), dy, out);
+}
