@@ -69,7 +69,7 @@ static __attribute__((unused)) int stop(void **state)
 
 static __attribute__((unused)) const void *find(const char *group, const char *name, size_t n)
 {
-    char full[MC_NAME_MAX];
+    char full[2 * MC_NAME_MAX];
     snprintf(full, sizeof full, "%s%s%s", group, *group ? "/" : "", name);
     for (size_t i = 0; i < golden.n; i++)
         if (!strcmp(golden.tensors[i].name, full)) {
@@ -93,6 +93,19 @@ static uint64_t splitmix(uint64_t stream, uint64_t i)
 static float unit(uint64_t stream, uint64_t i)
 {
     return (float)(splitmix(stream, i) >> 40) * 0x1p-24f;
+}
+
+/* 32 bits: FNV-1a of the name, moved by the seed. */
+static __attribute__((unused)) uint64_t stream_of(uint64_t seed, const char *prefix,
+                                                  const char *name)
+{
+    uint32_t h = 2166136261u;
+
+    for (; *prefix; prefix++)
+        h = (h ^ (unsigned char)*prefix) * 16777619u;
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 16777619u;
+    return (uint32_t)(h + (uint32_t)seed * 0x9E3779B1u);
 }
 
 /* Tensor p of the graph from stream `from`, into a whole parameter vector. */

@@ -273,4 +273,5 @@ def main():
     mcz.write(sys.argv[1], "golden", {"torch": torch.__version__}, tensors)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -202,18 +202,6 @@ static void make_direct(struct mc_plan *p)
 
 /* ---- weights, digests ---- */
 
-/* 32 bits: FNV-1a of the name, moved by the seed. */
-static uint64_t stream_of(uint64_t seed, const char *prefix, const char *name)
-{
-    uint32_t h = 2166136261u;
-
-    for (; *prefix; prefix++)
-        h = (h ^ (unsigned char)*prefix) * 16777619u;
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * 16777619u;
-    return (uint32_t)(h + (uint32_t)seed * 0x9E3779B1u);
-}
-
 static void step(struct world *w, uint64_t seed)
 {
     struct mc_error err = {0};

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients of a loss to doubly stochastic matrices by PyTorch, for tests/parity/test_action.c.
+
+    /usr/bin/python3 tests/parity/make_action_golden.py tests/parity/action_golden.mcz
+
+The network at r = (1-t) a + t P b + 2t(1-t) c, where P acts on the units of b by a doubly stochastic matrix
+a group: tinyten, and a network with a skip, a concat and a flatten. Huber's delta = 1, batch statistics.
+Weights a, b, c and images come from splitmix64 by make_network_golden.py's formula. Written are each
+group's matrix, which the test reads, and the gradient to it in float64 (stored as float32). What the groups
+act on is said here by hand: the axes of each tensor as (group, places a unit), or None for what stays.
+"""
+import os
+import re
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from make_network_golden import MEAN, STD, Net, mcz, tinyten, unit, worst  # noqa: E402
+
+BATCH, T, SEEDS = 16, .4, (1, 2, 3)  # seeds of a, b, c; the images have a's
+
+
+def mixed(n, x, classes):
+    s = n.cbr("stem", x, 12, 3)
+    y = n.relu(n.bn("block.bn1", n.conv("block.conv1", s, 10, 3, bias=True)))
+    x = n.relu(n.bn("block.bn2", n.conv("block.conv2", y, 12, 3)) + s)
+    x = torch.cat((n.cbr("branch1", x, 9), x, n.cbr("branch2", x, 14, 3)), 1)
+    x = n.relu(n.linear("fc1", F.adaptive_avg_pool2d(x, (2, 3)).flatten(1), 20))
+    return [n.linear("fc2", x, classes)]
+
+
+def tinyten_axes(name):
+    if name.startswith("dense"):
+        return [None], [("layers.7.conv", 1)]
+    i = int(name.split(".")[1])
+    return [("layers.%d.conv" % i, 1)], [("layers.%d.conv" % (i - 1), 1)] if i else [None]
+
+
+def mixed_axes(name):
+    stem, mid, one, two, fc1 = ((g, 1) for g in ("stem.conv", "block.conv1", "branch1.conv", "branch2.conv",
+                                                 "fc1"))
+    rows = {"stem.conv": stem, "stem.bn": stem, "block.conv1": mid, "block.bn1": mid, "block.conv2": stem,
+            "block.bn2": stem, "branch1.conv": one, "branch1.bn": one, "branch2.conv": two, "branch2.bn": two,
+            "fc1": fc1, "fc2": None}
+    cols = {"stem.conv": [None], "block.conv1": [stem], "block.conv2": [mid], "branch1.conv": [stem],
+            "branch2.conv": [stem], "fc1": [(g, 6) for g, _ in (one, stem, two)], "fc2": [fc1]}
+    layer = re.sub(r"\.(weight|bias)$", "", name)
+    return [rows[layer]], cols.get(layer)
+
+
+# name, builder, its tensors' axes, side of the images, units of each group
+NETS = [("tinyten", tinyten, tinyten_axes, 32,
+         {"layers.%d.conv" % i: k for i, k in enumerate((16, 16, 32, 32, 32, 64, 64, 64))}),
+        ("mixed", mixed, mixed_axes, 11,
+         {"stem.conv": 12, "block.conv1": 10, "branch1.conv": 9, "branch2.conv": 14, "fc1": 20})]
+
+
+def doubly_stochastic(name, k):
+    """Sinkhorn's, of entries from e^-2 to e^2; float32 as the test reads it."""
+    p = np.exp(4 * unit(4, name, k * k).astype(np.float64).reshape(k, k) - 2)
+    for _ in range(1000):
+        p /= p.sum(0)
+        p /= p.sum(1, keepdims=True)
+    return p.astype(np.float32)
+
+
+def along(x, axis, segments, matrices):
+    """x with that axis's segments, each of one group, multiplied by their groups' matrices."""
+    if segments == [None]:
+        return x
+    x, parts, at = x.movedim(axis, 0), [], 0
+    for group, repeat in segments:
+        m = matrices[group]
+        part = x[at:at + len(m) * repeat]
+        at += len(m) * repeat
+        parts.append((m @ part.reshape(len(m), -1)).reshape(part.shape))
+    assert at == len(x)
+    return torch.cat(parts).movedim(0, axis)
+
+
+class Point(Net):
+    def __init__(self, axes, matrices, dtype):
+        super().__init__(0, 1.0, dtype)
+        self.axes, self.matrices = axes, matrices
+        self.ends = [Net(seed, 1.0, dtype) for seed in SEEDS]
+
+    def parameter(self, name, shape):
+        a, b, c = (n.parameter(name, shape).detach() for n in self.ends)
+        rows, cols = self.axes(name)
+        b = along(b, 0, rows, self.matrices)
+        if len(shape) > 1:
+            b = along(b, 1, cols, self.matrices)
+        w = [float(np.float32(w)) for w in (1 - T, T, 2 * T * (1 - T))]
+        return w[0] * a + w[1] * b + w[2] * c
+
+
+def run(build, axes, side, matrices, dtype):
+    p = {k: torch.tensor(v, dtype=dtype, requires_grad=True) for k, v in matrices.items()}
+    pixels = torch.tensor(unit(SEEDS[0], "images", BATCH * 3 * side * side).reshape(BATCH, 3, side, side),
+                          dtype=dtype)
+    labels = torch.tensor((unit(SEEDS[0], "labels", BATCH) * np.float32(10)).astype(np.int64))
+    mean = torch.tensor(np.float32(MEAN), dtype=dtype).view(1, 3, 1, 1)
+    std = torch.tensor(np.float32(STD), dtype=dtype).view(1, 3, 1, 1)
+    logits, = build(Point(axes, p, dtype), (pixels - mean) / std, 10)
+    F.cross_entropy(logits, labels).backward()
+    return {k: v.grad.double().numpy().ravel() for k, v in p.items()}
+
+
+def main():
+    torch.set_num_threads(1)
+    tensors = {}
+    for net, build, axes, side, groups in NETS:
+        matrices = {k: doubly_stochastic(net + "." + k, n) for k, n in groups.items()}
+        for p in matrices.values():
+            assert max(abs(p.sum(0) - 1).max(), abs(p.sum(1) - 1).max()) < 1e-6
+        exact = run(build, axes, side, matrices, torch.float64)
+        print(net, "float32's worst group: %.1e" % worst(run(build, axes, side, matrices, torch.float32), exact))
+        for k in groups:
+            tensors[f"{net}/matrix/{k}"] = matrices[k].ravel()
+            tensors[f"{net}/gradient/{k}"] = exact[k].astype(np.float32)
+    mcz.write(sys.argv[1], "golden", {"torch": torch.__version__, "batch": BATCH, "t": T}, tensors)
+
+
+main()

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The gradient of the loss to doubly stochastic matrices against PyTorch's float64 (golden file by
+ * make_action_golden.py): tinyten, and a network with a skip, a concat and a flatten, at r = (1-t)
+ * a + t P b + 2t(1-t) c, batch 16, Huber's delta = 1; each group's to 1e-4. */
+#include "gradients.h"
+
+#include "mc_action.h"
+
+enum { B = 16, SIDE = 11 };
+
+static const float MEAN[] = {.4914f, .4822f, .4465f}, STD[] = {.247f, .243f, .261f};
+static const double T = .4;
+
+static struct mc_graph *tinyten(void)
+{
+    struct mc_net_spec spec = {3, 32, 32, 10, {0}, {0}};
+    struct mc_graph *g = NULL;
+    struct mc_error err = {0};
+
+    memcpy(spec.mean, MEAN, sizeof MEAN);
+    memcpy(spec.std, STD, sizeof STD);
+    ok(mc_net_build(&g, "tinyten", &spec, &err), &err);
+    return g;
+}
+
+static int conv(struct mc_graph *g, const char *path, int in, int out, int kernel, int bias)
+{
+    return mc_graph_conv(g, path, in, out,
+                         (struct mc_conv_opts){.kernel = kernel, .pad = kernel / 2, .bias = bias});
+}
+
+/* Convolution PATH.conv, batch norm PATH.bn and ReLU. */
+static int unit_of(struct mc_graph *g, const char *path, int in, int out, int kernel)
+{
+    char name[MC_MAX_NODE_NAME];
+
+    snprintf(name, sizeof name, "%s.conv", path);
+    in = conv(g, name, in, out, kernel, 0);
+    snprintf(name, sizeof name, "%s.bn", path);
+    return mc_graph_relu(g, NULL, mc_graph_batchnorm(g, name, in, 1e-3f));
+}
+
+static int linear(struct mc_graph *g, const char *name, int in, int out)
+{
+    return mc_graph_linear(g, name, in, out, 1, MC_INIT_ZERO, MC_INIT_ZERO);
+}
+
+static struct mc_graph *mixed(void)
+{
+    struct mc_graph *g = mc_graph_new("mixed", 3, SIDE, SIDE, 10, MEAN, STD);
+    struct mc_error err = {0};
+
+    assert_non_null(g);
+    const int s = unit_of(g, "stem", 0, 12, 3);
+    int x = mc_graph_batchnorm(g, "block.bn1", conv(g, "block.conv1", s, 10, 3, 1), 1e-5f);
+    x = conv(g, "block.conv2", mc_graph_relu(g, NULL, x), 12, 3, 0);
+    x = mc_graph_batchnorm(g, "block.bn2", x, 1e-5f);
+    x = mc_graph_relu(g, NULL, mc_graph_add(g, NULL, (int[]){x, s}, 2));
+    const int one = unit_of(g, "branch1", x, 9, 1), two = unit_of(g, "branch2", x, 14, 3);
+    x = mc_graph_concat(g, NULL, (int[]){one, x, two}, 3);
+    x = mc_graph_flatten(g, NULL, mc_graph_adaptpool(g, NULL, x, 2, 3));
+    x = mc_graph_relu(g, NULL, linear(g, "fc1", x, 20));
+    mc_graph_loss(g, NULL, linear(g, "fc2", x, 10), 1, 0);
+    ok(mc_graph_finish(g, &err), &err);
+    return g;
+}
+
+/* Weights of `seed` on the device. */
+static struct mc_buf *weights(struct world *w, uint64_t seed)
+{
+    memset(w->host, 0, w->g->P * sizeof *w->host);
+    for (size_t t = 0; t < w->g->n_params; t++)
+        fill_tensor(w->g, &w->g->params[t], stream_of(seed, "", w->g->params[t].tensor.name),
+                    w->host);
+    return buf(w->be, w->g->P * sizeof *w->host, w->host);
+}
+
+struct network {
+    const char *name;
+    struct mc_graph *(*build)(void);
+    size_t groups;
+};
+
+static const struct network NETWORKS[] = {{"tinyten", tinyten, 8}, {"mixed", mixed, 5}};
+
+/* The golden file's matrices, or the gradients to them, as the groups' lie. */
+static void golden_matrices(const struct network *n, const struct mc_symmetry *s, const char *what,
+                            float *out)
+{
+    char of[32];
+
+    snprintf(of, sizeof of, "%s/%s", n->name, what);
+    for (size_t g = 0, at = 0; g < s->n_groups; g++) {
+        const size_t k = s->groups[g].size;
+        memcpy(out + at, find(of, s->groups[g].name, k * k), k * k * sizeof *out);
+        at = (at + k * k + 15) / 16 * 16;
+    }
+}
+
+static void gradient_to_matrices(void **state)
+{
+    const struct network *n = *state;
+    const float coef[] = {(float)(1 - T), (float)T, (float)(2 * T * (1 - T))}, one = 1;
+    struct mc_graph *graph = n->build();
+    struct mc_symmetry s;
+    struct mc_action *a = NULL;
+    struct mc_error err = {0};
+    struct world w;
+    double worst = 0;
+
+    mc_graph_huber(graph, 1);
+    open_world(&w, graph, B);
+    ok(mc_symmetry_derive(&s, w.g, &err), &err);
+    assert_int_equal(s.n_groups, n->groups);
+    const size_t m = mc_action_layout(&s, NULL);
+    float *host = calloc(m, sizeof *host), *want = calloc(m, sizeof *want);
+    assert_true(host && want);
+    golden_matrices(n, &s, "matrix", host);
+    golden_matrices(n, &s, "gradient", want);
+    struct mc_buf *ends[] = {weights(&w, 1), buf(w.be, w.g->P * sizeof(float), NULL),
+                             weights(&w, 3)};
+    struct mc_buf *b = weights(&w, 2), *matrices = buf(w.be, m * sizeof *host, host);
+    struct mc_buf *grad = buf(w.be, m * sizeof *host, NULL);
+    struct mc_buf *step = buf(w.be, m * sizeof *host, NULL);
+    struct mc_buf *momentum = buf(w.be, m * sizeof *host, NULL);
+    struct mc_buf *coefs = buf(w.be, sizeof coef, coef), *lr = buf(w.be, sizeof one, &one);
+    ok(w.be->action_new(w.be, w.g, &s, &a, &err), &err);
+
+    w.be->act(a, matrices, b, ends[1]);
+    w.be->lincomb(w.be, w.g->P, w.point, 3, (const struct mc_buf *const *)ends, coefs, w.ctl);
+    run(&w, stream_of(1, "", "images"), stream_of(1, "", "labels"));
+    w.be->act_grad(a, matrices, b, w.grad, grad);
+    const struct mc_sgd sgd = {.p = step,
+                               .m = momentum,
+                               .grad = grad,
+                               .point = matrices,
+                               .lrs = lr,
+                               .coefs = coefs,
+                               .stride = 3,
+                               .k = 1};
+    w.be->sgd(w.be, m, &sgd, w.ctl); /* one step at rate 1 from 0: minus the gradient */
+    fetch(&w, step, host, m);
+    for (size_t g = 0, at = 0; g < s.n_groups; g++) {
+        struct measured r = {0, 0};
+        const size_t k = s.groups[g].size;
+        for (size_t i = at; i < at + k * k; i++) {
+            r.diff += pow((double)host[i] + (double)want[i], 2);
+            r.norm += pow((double)want[i], 2);
+        }
+        assert_true(sqrt(r.norm) > 1e-6);
+        const double e = bounded(r);
+        if (!(e <= 1e-4))
+            fail_msg("%s: %s: %g of norm %g", n->name, s.groups[g].name, e, sqrt(r.norm));
+        worst = e > worst ? e : worst;
+        at = (at + k * k + 15) / 16 * 16;
+    }
+    print_message("%s: worst group %.2e\n", n->name, worst);
+
+    struct mc_buf *all[] = {ends[0], ends[1], ends[2],  b,     matrices,
+                            grad,    step,    momentum, coefs, lr};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        w.be->buf_free(w.be, all[i]);
+    w.be->action_free(a);
+    mc_symmetry_release(&s);
+    close_world(&w);
+    free(host);
+    free(want);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    read_golden("action_golden.mcz");
+    return 0;
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[] = {
+        {"tinyten", gradient_to_matrices, NULL, NULL, (void *)(uintptr_t)&NETWORKS[0]},
+        {"skip_concat_and_flatten", gradient_to_matrices, NULL, NULL,
+         (void *)(uintptr_t)&NETWORKS[1]},
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
