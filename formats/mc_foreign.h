@@ -34,7 +34,8 @@ struct mc_foreign {
     void (*close)(struct mc_foreign *f);
 };
 
-/* Untrusted input, bounded before it is allocated. Errors name the file. MC_EFAIL when it cannot be
+/* Untrusted input, bounded before it is allocated: a file that can be sought in has room for the
+ * data that its tensors announce, once it is open. Errors name the file. MC_EFAIL when it cannot be
  * read, MC_EINPUT; MC_EUSAGE: a terminal, or npz from "-", which has to be sought in. */
 MC_USE_RESULT int mc_safetensors_open(struct mc_foreign **out, const char *path,
                                       struct mc_error *err);

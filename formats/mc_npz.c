@@ -16,7 +16,11 @@ struct reader {
     zip_file_t *entry;
     const char *name; /* of the tensor that is read */
     uint64_t left;    /* bytes of it */
+    uint64_t room;    /* bytes of the file that no entry so far has taken for its data */
 };
+
+/* DEFLATE makes no more of a byte: a bit for a length and one for a distance, of 258 bytes. */
+#define MAX_EXPANSION 1032
 
 static int fail(const char *file, zip_error_t *e, struct mc_error *err)
 {
@@ -57,7 +61,9 @@ static int take(struct reader *r, void *dst, size_t n, struct mc_error *err)
     return 0;
 }
 
-static int take_header(struct reader *r, struct mc_foreign_tensor *t, struct mc_error *err)
+/* *before: the bytes before its data. */
+static int take_header(struct reader *r, struct mc_foreign_tensor *t, uint64_t *before,
+                       struct mc_error *err)
 {
     unsigned char lead[MC_NPY_LEAD] = {0};
     size_t begin = 0, length = 0;
@@ -68,6 +74,7 @@ static int take_header(struct reader *r, struct mc_foreign_tensor *t, struct mc_
         rc = take(r, lead + 10, 2, err);
     if (rc || (rc = mc_npy_lead(lead, &begin, &length, err)))
         return rc;
+    *before = begin + length;
     if (!(text = malloc(length + 1)))
         return mc_fail(err, MC_ENOMEM, "out of memory");
     if (!(rc = take(r, text, length, err)))
@@ -77,14 +84,14 @@ static int take_header(struct reader *r, struct mc_foreign_tensor *t, struct mc_
 }
 
 /* Open entry i and stop before its data. */
-static int open_entry(struct reader *r, uint64_t i, struct mc_foreign_tensor *t,
+static int open_entry(struct reader *r, uint64_t i, struct mc_foreign_tensor *t, uint64_t *before,
                       struct mc_error *err)
 {
     if (r->entry)
         zip_fclose(r->entry);
     if (!(r->entry = zip_fopen_index(r->zip, i, 0)))
         return fail("cannot be opened", zip_get_error(r->zip), err);
-    return take_header(r, t, err);
+    return take_header(r, t, before, err);
 }
 
 static int seek(struct mc_foreign *f, size_t i, struct mc_error *err)
@@ -92,7 +99,8 @@ static int seek(struct mc_foreign *f, size_t i, struct mc_error *err)
     struct reader *r = (struct reader *)f;
     struct mc_foreign_tensor again = {0};
     const struct mc_foreign_tensor *t = &f->tensors[i];
-    int rc = open_entry(r, t->at, &again, err);
+    uint64_t before = 0;
+    int rc = open_entry(r, t->at, &again, &before, err);
 
     if (!rc && again.bytes != t->bytes)
         rc = mc_fail(err, MC_EFAIL, "changed while it was read");
@@ -141,7 +149,7 @@ static void close_reader(struct mc_foreign *f)
 /* ---- the directory -------------------------------------------------------------------------- */
 
 /* A pipe cannot be sought in, and opening one would wait for its writer. */
-static int is_file(const char *path, struct mc_error *err)
+static int is_file(const char *path, uint64_t *bytes, struct mc_error *err)
 {
     struct stat st;
 
@@ -151,7 +159,34 @@ static int is_file(const char *path, struct mc_error *err)
         return mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))
         return mc_fail(err, MC_EFAIL, "cannot read '%s': npz has to be a file", path);
+    *bytes = (uint64_t)st.st_size;
     return 0;
+}
+
+/* Whether the file can hold what entry i, an array of t.bytes bytes behind `before` others, says
+ * that it has: before anybody makes room for it. */
+static int check_size(struct reader *r, uint64_t i, const struct mc_foreign_tensor *t,
+                      uint64_t before, struct mc_error *err)
+{
+    const uint64_t needs = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
+    zip_stat_t st;
+
+    if (zip_stat_index(r->zip, i, 0, &st))
+        return fail("its size", zip_get_error(r->zip), err);
+    if ((st.valid & needs) != needs ||
+        (st.comp_method != ZIP_CM_STORE && st.comp_method != ZIP_CM_DEFLATE))
+        return mc_fail(err, MC_EINPUT, "is neither stored nor deflated");
+    if (st.comp_size > r->room ||
+        (st.comp_method == ZIP_CM_STORE ? st.size != st.comp_size
+                                        : st.size / MAX_EXPANSION > st.comp_size))
+        return mc_fail(err, MC_EINPUT, "is said to have %llu bytes, which the file cannot hold",
+                       (unsigned long long)st.size);
+    r->room -= st.comp_size;
+    if (t->type < 0) /* of unknown size; nobody makes room for it */
+        return 0;
+    if (st.size < before || st.size - before < t->bytes)
+        return mc_fail(err, MC_EINPUT, "truncated");
+    return st.size - before == t->bytes ? 0 : mc_fail(err, MC_EINPUT, "bytes after its data");
 }
 
 /* "conv.weight.npy" is conv.weight */
@@ -160,6 +195,7 @@ static int add_entry(struct reader *r, uint64_t i, struct mc_error *err)
     const char *name = zip_get_name(r->zip, i, ZIP_FL_ENC_RAW);
     struct mc_foreign_tensor t = {.type = -1};
     size_t n = name ? strlen(name) : 0;
+    uint64_t before = 0;
     int rc = 0;
 
     if (!name)
@@ -169,7 +205,7 @@ static int add_entry(struct reader *r, uint64_t i, struct mc_error *err)
                        "%s: \"%.80s\" is no array; what torch.save wrote becomes one by "
                        "safetensors.torch.save_file or numpy.savez of its state_dict",
                        r->f.file, name);
-    if ((rc = open_entry(r, i, &t, err)))
+    if ((rc = open_entry(r, i, &t, &before, err)) || (rc = check_size(r, i, &t, before, err)))
         return in_entry(r, name, rc, err);
     t.at = i;
     if (!(t.name = strndup(name, n - 4)))
@@ -192,7 +228,7 @@ int mc_npz_open(struct mc_foreign **out, const char *path, struct mc_error *err)
     r->f.read = read_data;
     r->f.end = end;
     r->f.close = close_reader;
-    if ((rc = is_file(path, err)))
+    if ((rc = is_file(path, &r->room, err)))
         goto out;
     if (!(r->zip = zip_open(path, ZIP_RDONLY, &code))) {
         zip_error_init_with_code(&e, code);

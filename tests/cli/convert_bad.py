@@ -144,7 +144,9 @@ npz("shape-9", "not the dtype, order and shape", npy(shape="(1,1,1,1,1,1,1,1,1)"
 npz("shape-2p64", "not the dtype, order and shape", npy(shape="(18446744073709551616,)"))
 npz("shape-overflow", "its shape is too large", npy(shape="(4294967296, 4294967296)"))
 npz("shape-bytes", "its shape is too large", npy(shape="(4611686018427387904,)"))
-npz("shape-other", "of another shape", npy(shape="(1000000000, 1000000000)"))
+npz("shape-other", "of another shape", npy(shape=str(good[first].shape[::-1])))
+npz("shape-large", "truncated", npy(shape="(1000000000, 1000000000)"))
+npz("method", "neither stored nor deflated", npy(), zipfile.ZIP_BZIP2)
 npz("version", "version 4.0", npy(version=(4, 0)))
 npz("header-4g", "is said to have", b"\x93NUMPY\2\0" + b"\xff" * 4)
 npz("header-cut", "truncated", b"\x93NUMPY\1\0\xff\xff{")
@@ -161,10 +163,20 @@ npz("bomb-more", "left over bomb", how=zipfile.ZIP_DEFLATED,
     more=[("bomb.npy", npy(shape="(67108864,)", array=np.zeros(1 << 26, np.float32)))])
 at = whole.index(good[first].tobytes())
 put("flipped.npz", "CRC", whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
-deflated = bytearray(archive([(n + ".npy", npy(array=v)) for n, v in good.items()], zipfile.ZIP_DEFLATED))
+packed_whole = archive([(n + ".npy", npy(array=v)) for n, v in good.items()], zipfile.ZIP_DEFLATED)
+deflated = bytearray(packed_whole)
 at = len(first) + 34 + 60
 deflated[at:at + 8] = b"\xff" * 8
 put("flipped-deflated.npz", "npz: ", bytes(deflated))
+# an entry whose sizes in the directory are a lie: both, the packed one, more than DEFLATE can make of its bytes
+for name, raw, packed, size in (("lie-both", whole, 1 << 31, 1 << 31), ("lie-packed", whole, 1 << 31, None),
+                                ("lie-stored", whole, None, 1 << 31), ("lie-deflated", packed_whole, None, 1 << 31)):
+    raw = bytearray(raw)
+    at = raw.index(b"PK\1\2")
+    for offset, v in (20, packed), (24, size):
+        if v is not None:
+            raw[at + offset:at + offset + 4] = struct.pack("<I", v)
+    put(name + ".npz", "which the file cannot hold", raw)
 # a directory of 2^33 entries: a zip64 end record before the end record
 end, directory = whole[-22:], whole.index(b"PK\1\2")
 record = struct.pack("<4sQHHIIQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, 1 << 33, 1 << 33, len(whole) - 22 - directory,
