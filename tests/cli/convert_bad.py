@@ -163,6 +163,15 @@ npz("bomb-more", "left over bomb", how=zipfile.ZIP_DEFLATED,
     more=[("bomb.npy", npy(shape="(67108864,)", array=np.zeros(1 << 26, np.float32)))])
 at = whole.index(good[first].tobytes())
 put("flipped.npz", "CRC", whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+# left out, but not left unchecked: first, between others, last
+counts = "%s.num_batches_tracked.npy" % next(n for n in names if n.endswith(".running_var"))[:-12]
+counted = npy("'<i8'", shape="()", array=np.int64(123456789))
+all_of_it = [(n + ".npy", npy(array=v)) for n, v in good.items()]
+for place, i in ("first", 0), ("between", len(good) // 2), ("last", len(good)):
+    raw = archive(all_of_it[:i] + [(counts, counted)] + all_of_it[i:])
+    at = raw.index(np.int64(123456789).tobytes())
+    put("flipped-count-%s.npz" % place, "num_batches_tracked\": its data: CRC error",
+        raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1:])
 packed_whole = archive([(n + ".npy", npy(array=v)) for n, v in good.items()], zipfile.ZIP_DEFLATED)
 deflated = bytearray(packed_whole)
 at = len(first) + 34 + 60
