@@ -89,6 +89,16 @@ struct mc_source {
     uint32_t base; /* added to a sample's index for its random numbers: where this part begins */
 };
 
+/* The ball about an image that an adversarial example stays in, and the length of a step in it. */
+enum mc_ball_norm {
+    MC_BALL_LINF, /* of a pixel's channel */
+    MC_BALL_L2    /* of an image: pixels in [0,1], Euclidean */
+};
+struct mc_ball {
+    enum mc_ball_norm norm;
+    float eps, step; /* in pixels of [0,1] */
+};
+
 /* One SGD step with Nesterov momentum on a free vector p whose point theta = ... + coef * p + ...:
  *     d = coef * (grad + decay * point);  m = momentum * m + d;  p -= lr * (d + momentum * m)
  * Plain training has point = p and coef = 1. lr is lrs[ctl.row], coef is coefs[ctl.row * stride +
@@ -150,6 +160,13 @@ struct mc_backend {
     size_t (*plan_bytes)(const struct mc_plan *p); /* device memory that the plan holds */
     /* Gather, augment and normalise a batch into the plan. */
     void (*load)(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl);
+    /* The pixels that load of the same source takes, augmented, not normalised: (B,C,H,W) float32
+     * in [0,1], 0 where masked. */
+    void (*pixels)(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl,
+                   struct mc_buf *out);
+    /* Other pixels (B,C,H,W) float32 for the batch that is loaded: labels, samples and mask stay.
+     */
+    void (*set_pixels)(struct mc_plan *p, const struct mc_buf *pixels);
     /* stats: (S) read in MC_MODE_EVAL, updated in MC_MODE_TRAIN, else unused and may be NULL.
      * acc: MC_REESTIMATE_SIZE(S) doubles, in MC_MODE_REESTIMATE only. */
     void (*forward)(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
@@ -159,6 +176,21 @@ struct mc_backend {
     void (*backward)(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad);
     /* The pixels' gradient of the batch's mean objective, per unit of pixel: (B,C,H,W) float32. */
     void (*input_grad)(struct mc_plan *p, struct mc_buf *out);
+    /* Adversarial examples x (B,C,H,W) of the loaded batch, whose pixels are `clean`, masked images
+     * left as they are. attack_start: x uniform in the ball, clamped to [0,1], by Philox (seed,
+     * MC_RNG_ATTACK, epoch, sample, counter = restart << 24 | block): l-inf the four numbers of
+     * block i are those of pixels 4i to 4i + 3; l2 a Gaussian direction by Box and Muller, two
+     * pixels from two numbers, and the radius eps u^(1/CHW), u from block 2^24 - 1.
+     * attack_step: x goes up its gradient g, or down for `descend`: by step * sign(g) (0 where g is
+     * 0) or step * g / |g|, then back into the ball, then clamped to [0,1]. */
+    void (*attack_start)(struct mc_plan *p, const struct mc_ball *b, uint32_t restart,
+                         const struct mc_buf *clean, struct mc_buf *x);
+    void (*attack_step)(struct mc_plan *p, const struct mc_ball *b, int descend,
+                        const struct mc_buf *clean, const struct mc_buf *grad, struct mc_buf *x);
+    /* Of restarts: where the main head's loss of the last forward is greater than best_loss (B), or
+     * less for `descend`, or best_loss is not a number, it and the image of x go to the best. */
+    void (*attack_keep)(struct mc_plan *p, int descend, const struct mc_buf *x,
+                        struct mc_buf *best_loss, struct mc_buf *best);
     /* acc[MC_N_METRICS] doubles += images, sum of the objective, of the main head's loss, correct.
      */
     void (*metrics)(struct mc_plan *p, struct mc_buf *acc);

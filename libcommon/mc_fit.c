@@ -66,6 +66,8 @@ struct run {
     const struct mc_fit_watch *watch;
     struct mc_graph *graph; /* a copy with the Huber delta */
     struct mc_buf *order, *sums;
+    struct mc_attack attack;
+    struct mc_buf *targets; /* (N) labels that a targeted attack goes towards, or NULL */
     int32_t *host_order;
     float *host_lrs;
     float *kept; /* (epochs, N_KEPT) */
@@ -97,8 +99,36 @@ static void describe(struct run *r, const char *tool, const struct mc_state_sett
     mc_state_set(s, "seed", "%llu", (unsigned long long)o->seed);
     mc_state_set(s, "augment", "%d", o->augment);
     mc_state_set(s, "huber", "%.17g", o->huber);
+    if (o->attack) {
+        char text[MC_ATTACK_TEXT];
+        mc_attack_text(o->attack, text);
+        mc_state_set(s, "attack", "%s", text);
+    }
     mc_state_set(s, "backend", "%s", r->fit.be->key);
     mc_state_set(s, "threads", "%d", r->fit.be->threads);
+}
+
+static int prepare_attack(struct run *r, struct mc_error *err)
+{
+    const struct mc_attack_options *o = r->o->attack;
+    struct mc_backend *be = r->fit.be;
+    const size_t n = r->data->info.n, bytes = n * sizeof(int32_t);
+    int rc = o ? mc_attack_open(&r->attack, o, be, r->fit.graph, r->o->batch, err) : 0;
+
+    if (rc || !o || !o->targeted)
+        return rc;
+    int32_t *labels = malloc(bytes);
+    if (!labels)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    rc = be->get(be, r->data->labels, 0, labels, bytes, err);
+    if (!rc)
+        rc = be->buf_new(be, bytes, &r->targets, err);
+    if (!rc) {
+        mc_attack_targets(o, r->fit.graph->classes, n, labels, labels);
+        rc = be->put(be, r->targets, 0, labels, bytes, err);
+    }
+    free(labels);
+    return rc;
 }
 
 static int prepare(struct run *r, struct mc_error *err)
@@ -107,7 +137,7 @@ static int prepare(struct run *r, struct mc_error *err)
     struct mc_backend *be = f->be;
     size_t slots = f->steps * r->o->batch;
     struct mc_plan_opts plan = {
-        .batch = r->o->batch, .train_only = 1, .backward = 1, .input_grad = 0};
+        .batch = r->o->batch, .train_only = 1, .backward = 1, .input_grad = r->o->attack != NULL};
     int rc = be->plan_new(be, f->graph, &plan, &f->plan, err);
 
     if (!rc)
@@ -122,6 +152,8 @@ static int prepare(struct run *r, struct mc_error *err)
         rc = be->buf_new(be, slots * sizeof(int32_t), &r->order, err);
     if (!rc)
         rc = be->buf_new(be, N_SUMS * sizeof(double), &r->sums, err);
+    if (!rc)
+        rc = prepare_attack(r, err);
     if (rc)
         return rc;
     r->host_order = malloc(slots * sizeof *r->host_order);
@@ -278,6 +310,9 @@ static int run_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
     for (uint64_t s = 0; !rc && s < f->steps; s++) {
         be->load(f->plan, &source, f->ctl);
         const struct mc_buf *point = r->objective->point(r->objective, f);
+        if (r->o->attack)
+            mc_attack_run(&r->attack, f->plan, &source, r->targets, f->ctl, MC_MODE_BATCH, point,
+                          NULL);
         be->forward(f->plan, r->objective->mode, point, f->stats, NULL, f->ctl);
         be->metrics(f->plan, r->sums);
         be->sumsq(be, f->graph->P, point, .5, r->sums, DECAY_SUM);
@@ -351,6 +386,8 @@ int mc_fit_run(struct mc_backend *be, const struct mc_graph *g, const struct mc_
     free(r->kept);
     free(r->host_order);
     free(r->host_lrs);
+    mc_attack_release(&r->attack);
+    be->buf_free(be, r->targets);
     be->buf_free(be, r->order);
     be->buf_free(be, r->sums);
     be->buf_free(be, r->fit.ctl);

@@ -6,6 +6,7 @@
 #ifndef MC_FIT_H
 #define MC_FIT_H
 
+#include "mc_attack.h"
 #include "mc_path.h"
 #include "mc_resident.h"
 #include "mc_state.h"
@@ -27,10 +28,11 @@ struct mc_fit_options {
     enum mc_schedule schedule;
     uint64_t step_epochs;
     uint64_t seed;
-    int augment;            /* as the data set says */
-    double huber;           /* delta of every ReLU while training; 0: the graph's own */
-    const char *checkpoint; /* file, or NULL */
-    int resume;             /* from it, if it is there */
+    int augment;  /* as the data set says */
+    double huber; /* delta of every ReLU while training; 0: the graph's own */
+    const struct mc_attack_options *attack; /* resolved: every batch is attacked; or NULL */
+    const char *checkpoint;                 /* file, or NULL */
+    int resume;                             /* from it, if it is there */
     uint64_t checkpoint_every;
 };
 
@@ -40,7 +42,7 @@ double mc_fit_lr(const struct mc_fit_options *o, uint64_t epoch, uint64_t step, 
 /* What is told of an epoch: means over its images (batches for the decay). */
 struct mc_fit_epoch {
     uint64_t epoch, epochs; /* epochs done, of how many */
-    double loss;            /* main head's cross-entropy, augmented batches */
+    double loss;            /* main head's cross-entropy, augmented (and attacked) batches */
     double objective;       /* all heads, and the weight decay 1/2 decay |theta|^2 */
     double decay;           /* that term */
     double accuracy;        /* 0..1 */

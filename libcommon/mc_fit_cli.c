@@ -71,6 +71,10 @@ static error_t take(struct mc_fit_cli *f, int key, const char *arg)
     case MC_KEY_HUBER:
         o->huber = mc_parse_f64("--huber", arg, 0, 1e6);
         return 0;
+    case MC_KEY_ATTACK:
+        mc_attack_parse(&f->attack, arg);
+        o->attack = &f->attack;
+        return 0;
     case MC_KEY_STOP_AFTER:
         o->stop_after = mc_parse_u64("--stop-after", arg, 1, 1000000);
         return 0;
@@ -112,7 +116,8 @@ int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli, stru
                       const struct mc_graph *g, const struct mc_dataset_info *info, size_t vectors,
                       struct mc_error *err)
 {
-    const struct mc_plan_opts o = {.batch = f->fit.batch, .train_only = 1, .backward = 1};
+    const struct mc_plan_opts o = {
+        .batch = f->fit.batch, .train_only = 1, .backward = 1, .input_grad = f->fit.attack != NULL};
     const double images = (double)info->n * (double)mc_dataset_image_bytes(info);
     struct mc_plan *plan = NULL;
 
@@ -121,7 +126,8 @@ int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli, stru
     int rc = be->plan_new(be, g, &o, &plan, err);
     if (rc)
         return rc;
-    const double bytes = (double)be->plan_bytes(plan);
+    const size_t attack = f->fit.attack ? mc_attack_bytes(f->fit.attack, g, f->fit.batch) : 0;
+    const double bytes = (double)(be->plan_bytes(plan) + attack);
     be->plan_free(plan);
     mc_detail(cli,
               "memory: %llu images of %s %.1f MB, a batch's activations and scratch %.1f MB, "
@@ -139,7 +145,7 @@ void mc_fit_cli_check(const struct mc_fit_cli *f)
         mc_cli_usage("--momentum 0 needs --no-nesterov");
 }
 
-void mc_fit_cli_history(const struct mc_fit_cli *f, struct mc_history *h)
+static void note(const struct mc_fit_cli *f, struct mc_history *h)
 {
     const struct mc_fit_options *o = &f->fit;
 
@@ -161,7 +167,21 @@ void mc_fit_cli_history(const struct mc_fit_cli *f, struct mc_history *h)
         mc_history_int(h, "samples", (int64_t)f->samples);
     if (o->huber != 0)
         mc_history_num(h, "huber", o->huber);
+    if (o->attack) {
+        char text[MC_ATTACK_TEXT];
+        mc_attack_text(o->attack, text);
+        mc_history_str(h, "attack", text);
+    }
     mc_history_int(h, "seed", (int64_t)o->seed);
+}
+
+int mc_fit_cli_settle(struct mc_fit_cli *f, const struct mc_dataset_info *info,
+                      struct mc_history *h, struct mc_error *err)
+{
+    int rc = f->fit.attack ? mc_attack_resolve(&f->attack, info, err) : 0;
+
+    note(f, h);
+    return rc;
 }
 
 static int begin(void *arg, uint64_t done, struct mc_error *err)

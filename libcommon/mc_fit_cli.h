@@ -5,7 +5,7 @@
 #ifndef MC_FIT_CLI_H
 #define MC_FIT_CLI_H
 
-#include "mc_cli.h"
+#include "mc_attack_cli.h"
 #include "mc_fit.h"
 
 enum {
@@ -40,6 +40,7 @@ enum {
     {"no-augment", MC_KEY_NO_AUGMENT, 0, 0, "train on the images as they are", 20}, \
     {"samples", MC_KEY_SAMPLES, "N", 0, "train on the first N images", 20}, \
     {"huber", MC_KEY_HUBER, "DELTA", 0, "while training, smooth every ReLU within DELTA of 0", 20}, \
+    MC_OPTION_ATTACK("train on the adversarial examples of every batch", 20), \
     {"stop-after", MC_KEY_STOP_AFTER, "N", 0, "stop after N epochs, the schedule unchanged", 20}, \
     {"checkpoint", MC_KEY_CHECKPOINT, "FILE", 0, "save the run's state there after each epoch", 30}, \
     {"checkpoint-every", MC_KEY_CHECKPOINT_EVERY, "N", 0, "save it after each N epochs only (default 1)", 30}, \
@@ -50,6 +51,7 @@ enum {
 
 struct mc_fit_cli {
     struct mc_fit_options fit;
+    struct mc_attack_options attack; /* of --attack; fit.attack points here */
     const char *data;
     uint64_t samples;
     const char *given; /* a training option that was given, but for --batch; or NULL */
@@ -74,13 +76,16 @@ void mc_fit_cli_check(const struct mc_fit_cli *f);
 /* Before the work: output and checkpoint can be written, or the error that says why not. */
 MC_USE_RESULT int mc_fit_cli_ready(const struct mc_fit_cli *f, const struct mc_cli *cli,
                                    struct mc_error *err);
+/* When the data are known: settles what their kind decides (the attack's radius), and notes all
+ * options in the history. */
+MC_USE_RESULT int mc_fit_cli_settle(struct mc_fit_cli *f, const struct mc_dataset_info *info,
+                                    struct mc_history *h, struct mc_error *err);
 /* Before the images are read: with -v, how much memory they, the plan and the vectors will take.
  * vectors: of P floats, as mc_linear_vectors counts. */
 MC_USE_RESULT int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli,
                                     struct mc_backend *be, const struct mc_graph *g,
                                     const struct mc_dataset_info *info, size_t vectors,
                                     struct mc_error *err);
-void mc_fit_cli_history(const struct mc_fit_cli *f, struct mc_history *h);
 /* mc_fit_run, watched: log lines, progress, a line an epoch with -v. The log is begun only when the
  * checkpoint to resume from was accepted. */
 MC_USE_RESULT int mc_fit_cli_run(struct mc_fit_cli *f, const struct mc_cli *cli,

@@ -16,15 +16,17 @@
 
 /* What the numbers are for; values are part of the results, never renumber. */
 enum mc_rng_purpose {
-    MC_RNG_INIT = 1,    /* initial weights: a = parameter tensor, b = element / 4 */
-    MC_RNG_SHUFFLE = 2, /* order of the samples: a = epoch */
-    MC_RNG_AUGMENT = 3, /* augmentation: a = epoch, b = sample */
-    MC_RNG_CURVE_T = 4, /* t of a batch: a = epoch, b = step */
-    MC_RNG_DROPOUT = 5, /* a = epoch, b = sample, c = node and element */
-    MC_RNG_PERMUTE = 6, /* random permutations: a = group */
-    MC_RNG_SYNTH = 7,   /* synthetic images */
-    MC_RNG_DATA = 8,    /* shuffling of stored data */
-    MC_RNG_BN = 9,      /* augmentation while batch norm is re-estimated */
+    MC_RNG_INIT = 1,      /* initial weights: a = parameter tensor, b = element / 4 */
+    MC_RNG_SHUFFLE = 2,   /* order of the samples: a = epoch */
+    MC_RNG_AUGMENT = 3,   /* augmentation: a = epoch, b = sample */
+    MC_RNG_CURVE_T = 4,   /* t of a batch: a = epoch, b = step */
+    MC_RNG_DROPOUT = 5,   /* a = epoch, b = sample, c = node and element */
+    MC_RNG_PERMUTE = 6,   /* random permutations: a = group */
+    MC_RNG_SYNTH = 7,     /* synthetic images */
+    MC_RNG_DATA = 8,      /* shuffling of stored data */
+    MC_RNG_BN = 9,        /* augmentation while batch norm is re-estimated */
+    MC_RNG_ATTACK = 10,   /* starts of attacks: a = epoch, b = sample, c = restart and block */
+    MC_RNG_BIRKHOFF = 11, /* draws of permutations: a = outer iteration, b = draw, c = group */
 };
 
 struct mc_rng4 {

@@ -120,6 +120,8 @@ static int train(struct options *o, struct mc_backend *be, struct mc_history *h,
 
     if (!rc)
         rc = mc_data_fits(c->graph, &data.info, o->fit.data, err);
+    if (!rc)
+        rc = mc_fit_cli_settle(&o->fit, &data.info, h, err);
     mc_linear_curve(&objective, c);
     if (!rc)
         rc = mc_fit_cli_memory(&o->fit, &o->cli, be, c->graph, &data.info,
@@ -148,8 +150,6 @@ static int learn_curve(struct options *o, struct mc_backend *be, struct mc_histo
     o->fit.fit.seed = o->cli.seed;
     mc_history_str(h, "curve", o->kind == MC_CURVE_CHAIN ? "chain" : "bezier");
     mc_history_int(h, "bends", (int64_t)o->bends);
-    if (o->fit.fit.epochs && o->bends)
-        mc_fit_cli_history(&o->fit, h);
     if (!rc && o->fit.fit.epochs && o->bends)
         rc = train(o, be, h, &c, id, err);
     if (!rc)

@@ -10,15 +10,18 @@ struct options {
     struct mc_cli cli;
     struct mc_fit_cli fit;
     const char *net, *init;
+    int no_normalise;
 };
 
-enum { KEY_INIT = MC_KEY_TOOL };
+enum { KEY_INIT = MC_KEY_TOOL, KEY_NO_NORMALISE };
 
 /* clang-format off */
 static const struct argp_option options[] = {
     {"net", 'n', "NAME", 0, "network to build: tinyten, resnet20, resnet[:DEPTH[,WIDTH]], googlenet, "
      "vgg[:[bn,]DEPTH[,WIDTH]], mlp[:[bn,]WIDTH,...], or a graph file, NAME.json", 10},
     {"init", KEY_INIT, "FILE", 0, "begin with these weights instead of new ones", 10},
+    {"no-normalise", KEY_NO_NORMALISE, 0, 0, "build it for pixels in [0,1] as they are, as the paper's "
+     "robust networks are", 10},
     MC_FIT_OPTIONS("0.1"),
     MC_OPTIONS_END};
 /* clang-format on */
@@ -33,6 +36,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_INIT:
         o->init = arg;
+        return 0;
+    case KEY_NO_NORMALISE:
+        o->no_normalise = 1;
         return 0;
     default:
         return mc_fit_cli_option(&o->fit, &o->cli, key, arg, state);
@@ -61,7 +67,12 @@ static int begin(const struct options *o, const struct mc_resident *data, struct
         int rc = mc_weights_read(w, o->init, h, err);
         return rc ? rc : mc_data_fits(w->graph, &data->info, o->fit.data, err);
     }
-    int rc = mc_net_build(&g, o->net, &data->info.spec, err);
+    struct mc_net_spec spec = data->info.spec;
+    for (int c = 0; o->no_normalise && c < MC_MAX_CHANNELS_IN; c++) {
+        spec.mean[c] = 0;
+        spec.std[c] = 1;
+    }
+    int rc = mc_net_build(&g, o->net, &spec, err);
     if (!rc)
         rc = mc_weights_init(w, g, data->info.name, err);
     if (!rc)
@@ -108,12 +119,16 @@ static int run(struct options *o, struct mc_error *err)
         mc_history_hide(h);
     o->fit.fit.seed = o->cli.seed;
     mc_history_str(h, "net", w.graph->net);
+    if (o->no_normalise)
+        mc_history_int(h, "no-normalise", 1);
     if ((rc = note_graph(o, &w, h, &identity[2], err)))
         goto out;
     if (o->fit.fit.epochs)
-        mc_fit_cli_history(&o->fit, h);
+        rc = mc_fit_cli_settle(&o->fit, &data.info, h, err);
     else
         mc_history_int(h, "seed", (int64_t)o->cli.seed);
+    if (rc)
+        goto out;
     mc_detail(&o->cli, "%s: %zu parameters, %.1f MFLOP an image; %s", w.graph->net,
               mc_graph_count(w.graph), mc_graph_flops(w.graph) / 1e6, be->describe);
     mc_linear_network(&objective, &w);
@@ -123,7 +138,8 @@ static int run(struct options *o, struct mc_error *err)
         (rc = mc_resident_read(&data, be, err)))
         goto out;
     if (o->fit.fit.epochs) {
-        snprintf(identity[0].value, sizeof identity[0].value, "%s", w.graph->net);
+        snprintf(identity[0].value, sizeof identity[0].value, "%s%s", w.graph->net,
+                 o->no_normalise ? " --no-normalise" : "");
         snprintf(identity[1].value, sizeof identity[1].value, "%s", w.id);
         rc = mc_fit_cli_run(&o->fit, &o->cli, be, w.graph, &data, &objective.objective, identity,
                             *identity[2].value ? 3 : 2, err);
@@ -156,6 +172,8 @@ int main(int argc, char **argv)
         mc_cli_usage("needs --data FILE (see --help)");
     if (!o.net == !o.init)
         mc_cli_usage("needs one of --net NAME (%s) and --init FILE", mc_net_list());
+    if (o.no_normalise && (o.init || mc_graph_json_is(o.net)))
+        mc_cli_usage("--no-normalise is for new networks of --net NAME");
     mc_cli_one_stdin((const char *const[]){o.fit.data, o.init}, 2);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

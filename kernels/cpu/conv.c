@@ -47,20 +47,26 @@ static void release_pass(struct pass *p)
     dnnl_memory_destroy(p->scratch);
 }
 
-/* Input channels that oneDNN is told of. */
-static int channels_in(const struct cpu *be, const struct cpu_conv_shape *s)
+/* Does this pass see the input, or its gradient, as (N,C,H,W)? */
+static int plain(const struct cpu_conv_shape *s, enum cpu_pass pass)
 {
-    return s->ic < be->k->block && !s->plain_input && s->groups == 1 ? be->k->block : s->ic;
+    return pass == CPU_DATA ? s->plain_grad : s->plain_input;
+}
+
+/* Input channels that oneDNN is told of. */
+static int channels_in(const struct cpu *be, const struct cpu_conv_shape *s, enum cpu_pass pass)
+{
+    return s->ic < be->k->block && !plain(s, pass) && s->groups == 1 ? be->k->block : s->ic;
 }
 
 struct descs {
     dnnl_memory_desc_t src, dst, any, flat, bias;
 };
 
-static int describe(const struct cpu *be, const struct cpu_conv_shape *s, struct descs *d,
-                    struct mc_error *err)
+static int describe(const struct cpu *be, const struct cpu_conv_shape *s, enum cpu_pass pass,
+                    struct descs *d, struct mc_error *err)
 {
-    const int ic = channels_in(be, s);
+    const int ic = channels_in(be, s, pass);
     const dnnl_dims_t src = {s->n, ic, s->ih, s->iw}, dst = {s->n, s->oc, s->oh, s->ow};
     const dnnl_dims_t bias = {s->oc};
     const int grouped = s->groups > 1;
@@ -72,7 +78,7 @@ static int describe(const struct cpu *be, const struct cpu_conv_shape *s, struct
     const int dims = grouped ? 5 : 4;
 
     dnnl_status_t st =
-        dnnl_memory_desc_init_by_tag(&d->src, 4, src, dnnl_f32, s->plain_input ? dnnl_nchw : tag);
+        dnnl_memory_desc_init_by_tag(&d->src, 4, src, dnnl_f32, plain(s, pass) ? dnnl_nchw : tag);
     if (!st)
         st = dnnl_memory_desc_init_by_tag(&d->dst, 4, dst, dnnl_f32, tag);
     if (!st)
@@ -151,7 +157,7 @@ static int make_winograd(const struct cpu *be, const struct cpu_conv_shape *s, e
     struct cpu_wino *w = &p->wino;
 
     if (s->kernel[0] != 3 || s->kernel[1] != 3 || s->stride[0] != 1 || s->stride[1] != 1 ||
-        s->groups != 1 || s->plain_input || s->pad[0] != s->pad[1] || s->pad[0] > 2 ||
+        s->groups != 1 || plain(s, pass) || s->pad[0] != s->pad[1] || s->pad[0] > 2 ||
         (pass == CPU_FORWARD && s->bias))
         return 0;
     *w = pass == CPU_DATA ? (struct cpu_wino){.icb = ocb,
@@ -225,9 +231,7 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
         return mc_fail(err, MC_ENOMEM, "out of memory");
     c->be = be;
     c->s = *s;
-    rc = describe(be, s, &d, err);
-    if (!rc)
-        rc = failed(err, dnnl_primitive_attr_create(&attr), "attributes");
+    rc = failed(err, dnnl_primitive_attr_create(&attr), "attributes");
     if (!rc)
         rc = failed(err, dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user),
                     "attributes");
@@ -237,16 +241,20 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
         if (!wanted[pass] ||
             (s->algorithm[pass] == CPU_WINOGRAD && make_winograd(be, s, pass, &c->pass[pass])))
             continue;
-        rc = failed(err, create_pass(be, &pd, pass, s, &d, attr), "this shape");
+        rc = describe(be, s, pass, &d, err);
+        if (!rc)
+            rc = failed(err, create_pass(be, &pd, pass, s, &d, attr), "this shape");
         if (!rc)
             rc = make_pass(be, &c->pass[pass], pd, &d,
                            pass == CPU_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md,
                            pass == CPU_WEIGHTS, pass == CPU_DATA ? &d.dst : &d.src,
                            pass == CPU_DATA ? &d.src : &d.dst, err);
-        if (!rc && channels_in(be, s) != s->ic)
+        if (!rc && channels_in(be, s, pass) != s->ic)
             c->pass[pass].padded_bytes = (dnnl_memory_desc_get_size(&d.flat) + 63) / 64 * 64;
         dnnl_primitive_desc_destroy(pd);
     }
+    if (!rc && s->bias)
+        rc = describe(be, s, CPU_FORWARD, &d, err);
     if (!rc && s->bias)
         rc = failed(err, dnnl_memory_create(&c->bias, &d.bias, be->engine, DNNL_MEMORY_NONE),
                     "a bias");
@@ -303,7 +311,7 @@ static void weights_in(struct cpu_conv *c, struct pass *p, const float *flat, vo
 {
     const size_t window = (size_t)(c->s.kernel[0] * c->s.kernel[1]);
     const size_t row = (size_t)c->s.ic * window;
-    const size_t wide = (size_t)channels_in(c->be, &c->s) * window;
+    const size_t wide = (size_t)channels_in(c->be, &c->s, (enum cpu_pass)(p - c->pass)) * window;
     float *padded = place(c, p, flat, work);
 
     for (size_t o = 0; p->padded_bytes && o < (size_t)c->s.oc; o++) {
@@ -318,7 +326,7 @@ static void weights_out(struct cpu_conv *c, struct pass *p, float *flat, const f
 {
     const size_t window = (size_t)(c->s.kernel[0] * c->s.kernel[1]);
     const size_t row = (size_t)c->s.ic * window;
-    const size_t wide = (size_t)channels_in(c->be, &c->s) * window;
+    const size_t wide = (size_t)channels_in(c->be, &c->s, (enum cpu_pass)(p - c->pass)) * window;
 
     execute(c->be, p->reorder, 2,
             (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->weights}, {DNNL_ARG_TO, p->flat}});

@@ -38,8 +38,8 @@ enum cpu_algorithm { CPU_DIRECT, CPU_DNNL_WINOGRAD, CPU_WINOGRAD, CPU_N_ALGORITH
 struct cpu_conv_shape {
     int n, ic, ih, iw, oc, oh, ow;
     int kernel[2], stride[2], pad[2], groups;
-    int plain_input; /* (N,C,H,W) rather than blocked */
-    int bias;        /* added by forward */
+    int plain_input, plain_grad; /* (N,C,H,W) rather than blocked; its gradient */
+    int bias;                    /* added by forward */
     int backward_data, backward_weights;
     enum cpu_algorithm algorithm[CPU_N_PASSES]; /* direct where this one cannot be had */
 };
@@ -89,18 +89,20 @@ void *cpu_arena_at(const struct cpu_arena *a, size_t block);
  */
 struct cpu_node {
     const struct mc_node *n;
-    int live;      /* computed in this plan */
-    int reach;     /* a loss depends on it */
-    int tapped;    /* somebody reads its output */
-    int users;     /* inputs of live nodes that it feeds */
-    int losers;    /* of those, inputs of nodes that reach a loss */
-    int need_grad; /* the gradient of its output is wanted */
-    int relu;      /* batch norm: number of the ReLU done with it, or -1 */
-    int done;      /* ReLU: its batch norm does it */
-    int plain;     /* (N,C,H,W), not blocked: pixels only */
-    int skip_bias; /* its bias is seen to by the batch norm behind it */
+    int live;       /* computed in this plan */
+    int reach;      /* a loss depends on it */
+    int tapped;     /* somebody reads its output */
+    int users;      /* inputs of live nodes that it feeds */
+    int losers;     /* of those, inputs of nodes that reach a loss */
+    int need_grad;  /* the gradient of its output is wanted */
+    int relu;       /* batch norm: number of the ReLU done with it, or -1 */
+    int done;       /* ReLU: its batch norm does it */
+    int plain;      /* (N,C,H,W), not blocked: pixels only */
+    int plain_grad; /* and its gradient; blocked where convolutions write it */
+    int skip_bias;  /* its bias is seen to by the batch norm behind it */
 
-    size_t cb, hw, image, floats; /* channel blocks, pixels, floats an image, floats */
+    size_t cb, hw, image, floats;   /* channel blocks, pixels, floats an image, floats */
+    size_t grad_image, grad_floats; /* of its gradient */
     size_t out_block, grad_block, extra_block;
     float *out, *grad;
     float *channels; /* batch norm: mean, scale, beta, k1, k2 and 1/sigma of channels */
@@ -148,7 +150,16 @@ int cpu_buf_new(struct mc_backend *be, size_t bytes, struct mc_buf **out, struct
 void cpu_buf_free(struct mc_backend *be, struct mc_buf *b);
 int cpu_buf_grow(struct mc_backend *be, struct mc_buf *b, size_t bytes, struct mc_error *err);
 void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl);
+void cpu_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl,
+                struct mc_buf *out);
+void cpu_set_pixels(struct mc_plan *p, const struct mc_buf *pixels);
 void cpu_input_grad(struct mc_plan *p, struct mc_buf *out);
+void cpu_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t restart,
+                      const struct mc_buf *clean, struct mc_buf *x);
+void cpu_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
+                     const struct mc_buf *clean, const struct mc_buf *grad, struct mc_buf *x);
+void cpu_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
+                     struct mc_buf *best_loss, struct mc_buf *best);
 void cpu_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
                  struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl);
 void cpu_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad);

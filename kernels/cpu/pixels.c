@@ -122,14 +122,34 @@ static void scaling_of(const struct mc_node *n, struct scaling *s)
     }
 }
 
-static void load_image(const struct mc_plan *p, const struct cpu_node *c, const struct scaling *s,
+/* Where a batch's pixels go: the plan's first activation, or a buffer of (B,C,H,W). Channel c of
+ * pixel q of an image is at c * channel + q * step of it. */
+struct target {
+    float *x;
+    size_t image, channel, step; /* floats */
+    int normalise;
+};
+
+static struct target target_of(const struct mc_plan *p)
+{
+    const struct cpu_node *c = &p->nodes[0];
+
+    return (struct target){.x = c->out,
+                           .image = c->image,
+                           .channel = c->plain ? c->hw : 1,
+                           .step = c->plain ? 1 : (size_t)p->be->k->block,
+                           .normalise = 1};
+}
+
+static void load_image(const struct mc_plan *p, const struct target *t, const struct scaling *s,
                        const struct mc_source *src, size_t i, const int32_t *from)
 {
-    const size_t b = (size_t)p->be->k->block, step = c->plain ? 1 : b;
+    const struct cpu_node *c = &p->nodes[0];
+    const size_t step = t->step;
     const size_t at = (size_t)p->samples[i] * (size_t)c->n->c * c->hw;
 
     for (size_t ch = 0; ch < (size_t)c->n->c; ch++) {
-        float *to = c->out + i * c->image + (c->plain ? ch * c->hw : ch);
+        float *to = t->x + i * t->image + ch * t->channel;
         const float black = s->byte[ch][0], scale = s->scale[ch], shift = s->shift[ch];
         if (src->pixels == MC_U8) {
             const uint8_t *px = src->images->data + at + ch * c->hw;
@@ -204,14 +224,17 @@ static void change_saturation(const struct picture *p, float f)
     }
 }
 
-static void jitter_and_normalise(const struct mc_augment *a, const struct draw *d,
-                                 const struct picture *p, const struct scaling *s)
+static void jitter(const struct mc_augment *a, const struct draw *d, const struct picture *p)
 {
     for (int second = 0; second < 2; second++)
         if (second == d->saturation_first && a->contrast > 0)
             change_contrast(p, d->contrast);
         else if (second != d->saturation_first && a->saturation > 0)
             change_saturation(p, d->saturation);
+}
+
+static void normalise(const struct picture *p, const struct scaling *s)
+{
     for (size_t c = 0; c < p->channels; c++)
         for (size_t q = 0; q < p->pixels; q++) {
             float *x = &p->x[c * p->channel + q * p->step];
@@ -219,16 +242,49 @@ static void jitter_and_normalise(const struct mc_augment *a, const struct draw *
         }
 }
 
-/* ---- the door ---- */
+/* ---- the doors ---- */
 
-void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl)
+/* The loaded samples' pixels, as the source has them and the augmentation changes them. */
+static void take_pixels(struct mc_plan *p, const struct mc_source *src, const struct target *t)
 {
     const struct cpu_node *c = &p->nodes[0];
-    const int32_t *labels = (const int32_t *)(const void *)src->labels->data;
     const struct mc_augment *a = src->augment;
     const int colours = a && jitters(a);
     const int augments = a && (a->rotate > 0 || a->flip || a->pad || moves_more(a) || colours);
-    struct scaling scaling, raw;
+    const int raw = colours || !t->normalise;
+    struct scaling scaling, unit;
+
+    scaling_of(c->n, &scaling);
+    if (raw)
+        scaling_to_unit(&unit);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < p->batch; i++) {
+        int32_t *map = (int32_t *)p->work + i * c->hw;
+        if (i >= p->valid || t->step != 1)
+            memset(t->x + i * t->image, 0, t->image * sizeof *t->x);
+        if (i >= p->valid)
+            continue;
+        struct draw d = {0};
+        if (augments) {
+            d = draw_of(a, &p->ctl, src->purpose, p->ids[i]);
+            map_pixels(&d, c->n->h, c->n->w, map);
+        }
+        load_image(p, t, raw ? &unit : &scaling, src, i, augments ? map : NULL);
+        const struct picture image = {t->x + i * t->image, (size_t)c->n->c, c->hw, t->channel,
+                                      t->step};
+        if (colours) {
+            assert(c->n->c == 1 || c->n->c == 3);
+            jitter(a, &d, &image);
+        }
+        if (colours && t->normalise)
+            normalise(&image, &scaling);
+    }
+}
+
+void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl)
+{
+    const struct target t = target_of(p);
+    const int32_t *labels = (const int32_t *)(const void *)src->labels->data;
 
     memcpy(&p->ctl, ctl->data, sizeof p->ctl);
     const int32_t *order = (const int32_t *)(const void *)src->order->data + p->ctl.row * p->batch;
@@ -242,36 +298,47 @@ void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_bu
             p->valid = i + 1;
         }
     }
-    scaling_of(c->n, &scaling);
-    if (colours)
-        scaling_to_unit(&raw);
+    take_pixels(p, src, &t);
+}
+
+void cpu_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl,
+                struct mc_buf *out)
+{
+    const struct cpu_node *c = &p->nodes[0];
+    const struct target t = {.x = (float *)(void *)out->data,
+                             .image = (size_t)c->n->c * c->hw,
+                             .channel = c->hw,
+                             .step = 1};
+
+    assert(!memcmp(&p->ctl, ctl->data, sizeof p->ctl));
+    assert(out->bytes >= p->batch * t.image * sizeof *t.x);
+    (void)ctl;
+    take_pixels(p, src, &t);
+}
+
+void cpu_set_pixels(struct mc_plan *p, const struct mc_buf *pixels)
+{
+    const struct cpu_node *c = &p->nodes[0];
+    const struct target t = target_of(p);
+    const float *x = (const float *)(const void *)pixels->data;
+    const size_t channels = (size_t)c->n->c;
+    struct scaling s;
+
+    scaling_of(c->n, &s);
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < p->batch; i++) {
-        int32_t *map = (int32_t *)p->work + i * c->hw;
-        if (i >= p->valid || !c->plain)
-            memset(c->out + i * c->image, 0, c->image * sizeof *c->out);
-        if (i >= p->valid)
-            continue;
-        struct draw d = {0};
-        if (augments) {
-            d = draw_of(a, &p->ctl, src->purpose, p->ids[i]);
-            map_pixels(&d, c->n->h, c->n->w, map);
+    for (size_t i = 0; i < p->valid; i++)
+        for (size_t ch = 0; ch < channels; ch++) {
+            const float *from = x + (i * channels + ch) * c->hw;
+            float *to = t.x + i * t.image + ch * t.channel;
+            for (size_t q = 0; q < c->hw; q++)
+                to[q * t.step] = from[q] * s.scale[ch] + s.shift[ch];
         }
-        load_image(p, c, colours ? &raw : &scaling, src, i, augments ? map : NULL);
-        if (colours) {
-            const size_t b = (size_t)p->be->k->block;
-            const struct picture image = {c->out + i * c->image, (size_t)c->n->c, c->hw,
-                                          c->plain ? c->hw : 1, c->plain ? 1 : b};
-            assert(c->n->c == 1 || c->n->c == 3);
-            jitter_and_normalise(a, &d, &image, &scaling);
-        }
-    }
 }
 
 void cpu_input_grad(struct mc_plan *p, struct mc_buf *out)
 {
     const struct cpu_node *c = &p->nodes[0];
-    const size_t b = (size_t)p->be->k->block, step = c->plain ? 1 : b;
+    const size_t b = (size_t)p->be->k->block, step = c->plain_grad ? 1 : b;
     const size_t channels = (size_t)c->n->c;
     float *to = (float *)(void *)out->data;
 
@@ -279,7 +346,7 @@ void cpu_input_grad(struct mc_plan *p, struct mc_buf *out)
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->batch; i++)
         for (size_t ch = 0; ch < channels; ch++) {
-            const float *g = c->grad + i * c->image + (c->plain ? ch * c->hw : ch);
+            const float *g = c->grad + i * c->grad_image + (c->plain_grad ? ch * c->hw : ch);
             const float scale = 1 / c->n->std[ch];
             for (size_t q = 0; q < c->hw; q++)
                 to[(i * channels + ch) * c->hw + q] = g[q * step] * scale;

@@ -59,12 +59,20 @@ static void shape_nodes(struct mc_plan *p)
             if (p->nodes[i].n->in[k] == 0 && p->nodes[i].n->op != MC_OP_CONV &&
                 p->nodes[i].n->op != MC_OP_FLATTEN)
                 p->nodes[0].plain = 0;
+    /* oneDNN has only reference code for the gradient of a few plain channels; a flatten wants it
+     * as the pixels are */
+    for (int i = 0; i < p->g->n_nodes; i++)
+        for (int k = 0; p->nodes[i].live && k < p->nodes[i].n->n_in; k++)
+            if (p->nodes[i].n->in[k] == 0 && p->nodes[i].n->op == MC_OP_FLATTEN)
+                p->nodes[0].plain_grad = p->nodes[0].plain;
     for (int i = 0; i < p->g->n_nodes; i++) {
         struct cpu_node *c = &p->nodes[i];
         c->cb = ((size_t)c->n->c + b - 1) / b;
         c->hw = (size_t)c->n->h * (size_t)c->n->w;
         c->image = (c->plain ? (size_t)c->n->c : c->cb * b) * c->hw;
         c->floats = p->batch * c->image;
+        c->grad_image = (c->plain_grad ? (size_t)c->n->c : c->cb * b) * c->hw;
+        c->grad_floats = p->batch * c->grad_image;
         if (!c->live ||
             (c->n->op != MC_OP_BATCHNORM && c->n->op != MC_OP_LINEAR && c->n->op != MC_OP_CONV) ||
             c->users != 1)
@@ -206,9 +214,10 @@ static void place_gradients(struct mc_plan *p)
                     if (p->nodes[j].n->in[k] == (int)i)
                         last = j;
             /* a batch norm with its ReLU runs backward at its own, later time */
-            c->grad_block = cpu_arena_add(a, c->floats * sizeof(float), 2 * n - last, 2 * n - i);
-            if (c->losers > 1 && c->floats > tmp)
-                tmp = c->floats;
+            c->grad_block =
+                cpu_arena_add(a, c->grad_floats * sizeof(float), 2 * n - last, 2 * n - i);
+            if (c->losers > 1 && c->grad_floats > tmp)
+                tmp = c->grad_floats;
         }
         cpu_arena_extend(a, c->grad_block, 2 * n - i,
                          i == 0 ? 2 * n + 1 : 2 * n - (c->done ? (size_t)c->n->in[0] : i));
@@ -235,6 +244,7 @@ struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cp
         .pad = {n->pad[0], n->pad[1]},
         .groups = n->groups,
         .plain_input = in->plain,
+        .plain_grad = in->plain_grad,
         .bias = n->has_bias && !c->skip_bias,
         .backward_data = p->backward && c->reach && in->need_grad,
         .backward_weights = p->backward && c->reach,

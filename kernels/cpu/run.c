@@ -22,7 +22,7 @@ void cpu_grad_end(struct mc_plan *p, int i)
 {
     struct cpu_node *c = &p->nodes[i];
     if (c->written)
-        p->be->k->add(c->floats, c->grad, p->tmp, c->grad);
+        p->be->k->add(c->grad_floats, c->grad, p->tmp, c->grad);
     c->written = 1;
 }
 
