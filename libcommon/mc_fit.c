@@ -36,6 +36,10 @@ double mc_fit_lr(const struct mc_fit_options *o, uint64_t epoch, uint64_t step, 
                    ? o->lr
                    : least + (o->lr - least) * .5 * (1 + cos(M_PI * (at - top) / (end - top)));
     }
+    case MC_SCHEDULE_LINEAR: {
+        double way = (at / total - .5) / .4;
+        return o->lr * (1 - .99 * fmin(fmax(way, 0), 1));
+    }
     default:
         return o->lr * pow(.5, floor((double)epoch / (double)o->step_epochs)) *
                pow(.9996, (double)epoch);

@@ -13,10 +13,12 @@
 #include "mc_weights.h"
 
 enum mc_schedule {
-    MC_SCHEDULE_STEP,    /* lr * (1/2)^floor(epoch / step_epochs) * .9996^epoch (the paper's) */
-    MC_SCHEDULE_COSINE,  /* from lr to 0 by half a cosine, step by step */
-    MC_SCHEDULE_ONECYCLE /* from lr / 25 to lr over the first 30%, to lr / 250,000 at the end, both
-                            by half a cosine (PyTorch's OneCycleLR) */
+    MC_SCHEDULE_STEP,     /* lr * (1/2)^floor(epoch / step_epochs) * .9996^epoch (the paper's) */
+    MC_SCHEDULE_COSINE,   /* from lr to 0 by half a cosine, step by step */
+    MC_SCHEDULE_ONECYCLE, /* from lr / 25 to lr over the first 30%, to lr / 250,000 at the end, both
+                             by half a cosine (PyTorch's OneCycleLR) */
+    MC_SCHEDULE_LINEAR /* lr to half of the epochs, then evenly down to lr / 100 at 90% of them, and
+                          that to the end, step by step (the paper's for robust networks) */
 };
 
 struct mc_fit_options {

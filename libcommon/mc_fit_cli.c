@@ -21,7 +21,7 @@ void mc_fit_cli_defaults(struct mc_fit_cli *f, double lr)
     f->fit.checkpoint_every = 1;
 }
 
-static const char *const schedules[] = {"step", "cosine", "onecycle", NULL};
+static const char *const schedules[] = {"step", "cosine", "onecycle", "linear", NULL};
 
 static void parse_schedule(struct mc_fit_options *o, const char *arg)
 {

@@ -36,7 +36,8 @@ enum {
     {"weight-decay", MC_KEY_DECAY, "X", 0, "default 5e-4, on all parameters", 20}, \
     {"schedule", MC_KEY_SCHEDULE, "NAME", 0, \
      "of the learning rate: step[:EPOCHS] (the paper's: halved every 20 epochs, times .9996 each; the " \
-     "default), cosine, onecycle", 20}, \
+     "default), linear (its for robust networks: held to half of the epochs, then evenly down to 1% of it at " \
+     "90%), cosine, onecycle", 20}, \
     {"no-augment", MC_KEY_NO_AUGMENT, 0, 0, "train on the images as they are", 20}, \
     {"samples", MC_KEY_SAMPLES, "N", 0, "train on the first N images", 20}, \
     {"huber", MC_KEY_HUBER, "DELTA", 0, "while training, smooth every ReLU within DELTA of 0", 20}, \

@@ -59,10 +59,19 @@ static void step_is_the_papers(void **state)
     follows(MC_SCHEDULE_STEP, 250, 7, at, sizeof at / sizeof *at);
 }
 
+/* 40 steps: held to the 20th, 1% from the 36th. */
+static void linear_is_the_papers_for_robust_networks(void **state)
+{
+    static const struct at at[] = {{0, .2},    {19, .2},      {20, .2},   {21, .187625},
+                                   {28, .101}, {35, .014375}, {36, .002}, {39, .002}};
+    (void)state;
+    follows(MC_SCHEDULE_LINEAR, 4, 10, at, sizeof at / sizeof *at);
+}
+
 static void one_step_runs_stay_finite(void **state)
 {
     (void)state;
-    for (int s = MC_SCHEDULE_STEP; s <= MC_SCHEDULE_ONECYCLE; s++)
+    for (int s = MC_SCHEDULE_STEP; s <= MC_SCHEDULE_LINEAR; s++)
         for (uint64_t steps = 1; steps <= 4; steps++)
             for (uint64_t i = 0; i < steps; i++) {
                 const struct mc_fit_options o = {
@@ -74,9 +83,11 @@ static void one_step_runs_stay_finite(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(onecycle_is_pytorchs), cmocka_unit_test(cosine_is_pytorchs),
-        cmocka_unit_test(step_is_the_papers), cmocka_unit_test(one_step_runs_stay_finite)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(onecycle_is_pytorchs),
+                                       cmocka_unit_test(cosine_is_pytorchs),
+                                       cmocka_unit_test(step_is_the_papers),
+                                       cmocka_unit_test(linear_is_the_papers_for_robust_networks),
+                                       cmocka_unit_test(one_step_runs_stay_finite)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
