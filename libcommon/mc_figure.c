@@ -87,7 +87,7 @@ static void surface(struct mc_gnuplot *g, const struct mc_grid *grid)
         for (size_t j = 0; j <= fine * (grid->nx - 1); j++) {
             double loss = mc_grid_between(grid, 0, fine, i, j, &x, &y);
             double accuracy = mc_grid_between(grid, 1, fine, i, j, &x, &y);
-            fprintf(f, "%.7g %.7g %.6g %.6g\n", x, y, loss, accuracy);
+            fprintf(f, "%.7g %.7g %.9g %.9g\n", x, y, loss, accuracy);
         }
         putc('\n', f);
     }

@@ -20,7 +20,15 @@ do for [q = 1:2] {
     stats $DATA using q + 2 name 'AV' nooutput
     given = FROM[q] != TO[q]
     LOW[q] = 1.0 * (given ? FROM[q] : AV_min)
-    HIGH[q] = 1.0 * (given ? TO[q] : AV_max > AV_min ? AV_max : AV_min + 1e-6)
+    HIGH[q] = 1.0 * (given ? TO[q] : AV_max)
+    # what varies by less than a thousandth is flat, a step or two: nobody could read finer ones' numbers
+    least = abs(HIGH[q]) > 1e-3 ? 1e-3 * abs(HIGH[q]) : 1e-6
+    if (!given && HIGH[q] - LOW[q] < least) {
+        LOW[q] = (LOW[q] + HIGH[q] - least) / 2
+        if (LOW[q] < 0) { LOW[q] = 0 }
+        if (q == 2 && LOW[q] + least > 100) { LOW[q] = 100 - least }
+        HIGH[q] = LOW[q] + least
+    }
 }
 
 # distances are to scale unless that leaves a sliver; what height is not needed is left above and below
@@ -42,9 +50,16 @@ x_name = MARKS && strlen(NAME[1]) + strlen(NAME[2]) < 30 ? \
 # a step of 1, 2 or 5 in some place that cuts the range into 6 to 15
 nice(range) = (e = 10 ** floor(log10(range / 6)), m = range / 6 / e, m < 2 ? e : m < 5 ? 2 * e : 5 * e)
 
-# a value as the middle of its step: the palette's own edges are a per cent off
+# numbers up to `most` with as many digits as tell steps apart, and no more
+place(x) = int(floor(log10(x) + 1e-9))
+numbers(most, step) = most < 1e-3 || most >= 1e6 ? sprintf('%%.%dg', place(most) - place(step) + 1) : \
+    sprintf('%%.%df', place(step) < 0 ? -place(step) : 0)
+
+# A value as the middle of its step: the palette's own edges are a per cent off. A plateau at an edge is
+# in the step above, whatever its last bit, and the line that parts them runs around it, not all over it.
+EDGE = 1e-6
 stepped(n) = (n < first ? first : n > last - 1 ? last - 1 : n) * step + step / 2.0
-centre(v) = stepped(floor(v / step))
+centre(v) = stepped(floor(v / step + EDGE))
 
 set multiplot
 unset key
@@ -78,9 +93,10 @@ do for [q = 1:2] {
     else { set palette defined (@viridis) maxcolors last - first }
     set cbrange [first * step:last * step]
     set cbtics step
+    set format cb numbers(last * step, step)
     # where colours change, drawn as lines
     set contour base
-    set cntrparam linear levels incremental (first + 1) * step, step, (last - 1) * step
+    set cntrparam linear levels incremental (first + 1 - EDGE) * step, step, (last - 1) * step
     unset surface
     set table $LEVELS
     splot $DATA using 1:2:(column(q + 2))

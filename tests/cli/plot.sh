@@ -118,6 +118,12 @@ mc-plot log 'twice=log.json,log.json' -o logs.svg
 mc-plot plane plane.tsv -o bare.svg
 mc-plot plane plane.tsv marks.tsv --title three -o three.svg
 mc-plot plane plane.tsv path.tsv --names "θ₁,it's,r(½)" --loss-range 0:5 -o plane.svg
+# flat planes: numbers that differ and have room, no lines
+for flat in 2.302585 0.3 0.1 1 0 1e-9 12345.67 100:2.302585 99.99:2.302587; do
+    awk -v a="${flat%:*}" -v l="${flat#*:}" 'BEGIN { OFS = "\t"; print "x", "y", "test.loss", "test.accuracy"
+        for (i = 0; i < 20; i++) print i % 4, int(i / 4), l, a <= 100 ? a : 50 }' >flat.tsv
+    mc-plot plane flat.tsv -o "flat-$flat.svg"
+done
 mc-plot plane --data test path.tsv plane.tsv --size 500x300 -o x.png 2>/dev/null && exit 1
 mc-plot plane plane.tsv path.tsv --size 500x300 --title small -o plane.png
 mc-plot plane plane.tsv path.tsv -o plane.pdf
@@ -146,6 +152,24 @@ assert "a.mcz" not in text("three.svg")
 for part in "θ₁", "it's", "r(½)", "4.5", "distance from θ₁ towards it's":
     assert part in text("plane.svg"), part
 assert "4.5" not in text("three.svg") and "towards" in text("bare.svg")
+import glob
+flat = glob.glob("flat-*.svg")
+assert len(flat) == 9
+def lines(name):
+    return open(name).read().count("opacity='0.44'")
+def numbers(name):
+    # those of the two colour boxes begin at their ticks, the axes' end there or stand below
+    found = []
+    for g in x.parse(name).getroot().iter("{http://www.w3.org/2000/svg}g"):
+        text = "".join(g.itertext()).strip()
+        if g.get("text-anchor") == "start" and text[-1:].isdigit():
+            found.append((float(g.get("transform")[10:].split(",")[0]), text))
+    return found
+for name in flat:
+    assert lines(name) == 0, (name, lines(name))
+    n = numbers(name)
+    assert len(n) > 10 and len(set(n)) == len(n) and max(len(t) for _, t in n) <= 7, (name, n)
+assert lines("bare.svg") >= 2
 for name in "plane.pdf", "path.pdf":
     d = open(name, "rb").read()
     assert d[:5] == b"%PDF-" and d.rstrip().endswith(b"%%EOF") and len(d) > 4000, name
