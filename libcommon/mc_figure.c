@@ -31,6 +31,17 @@ static void begin(struct mc_gnuplot *g, const struct mc_figure *p)
     text(g, "DATA_NAME", name);
 }
 
+/* How many lines before line i it would hide. */
+static size_t same_before(const struct mc_series *s, size_t i)
+{
+    size_t same = 0;
+
+    for (size_t j = 0; j < i; j++)
+        same += s[j].rows == s[i].rows && s[j].cols == s[i].cols &&
+                !memcmp(s[j].mean, s[i].mean, s[i].rows * s[i].cols * sizeof *s[i].mean);
+    return same;
+}
+
 void mc_figure_lines(struct mc_gnuplot *g, const struct mc_figure *p, const char *xlabel,
                      const struct mc_series *s, size_t n)
 {
@@ -38,9 +49,10 @@ void mc_figure_lines(struct mc_gnuplot *g, const struct mc_figure *p, const char
 
     begin(g, p);
     text(g, "XLABEL", xlabel);
-    fprintf(f, "N = %zu\narray LABEL[N]\narray TABLES[N]\n", n);
+    fprintf(f, "N = %zu\narray LABEL[N]\narray TABLES[N]\narray SAME[N]\n", n);
     for (size_t i = 0; i < n; i++) {
-        fprintf(f, "TABLES[%zu] = %zu\n", i + 1, s[i].tables);
+        fprintf(f, "TABLES[%zu] = %zu\nSAME[%zu] = %zu\n", i + 1, s[i].tables, i + 1,
+                same_before(s, i));
         text_at(g, "LABEL", i, s[i].label);
     }
     if (!xlabel) {

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Loss and accuracy side by side, along a curve's t or a training's epochs. mc-plot defines before:
-# SHARE, SCALE, TITLE, XLABEL, DATA_NAME (may be empty), N, LABEL[1..N], TABLES[1..N], and $DATA: N blocks of
-# the columns x, loss, accuracy (%), and the three standard deviations over a line's TABLES (0 of one).
+# SHARE, SCALE, TITLE, XLABEL, DATA_NAME (may be empty), N, LABEL[1..N], TABLES[1..N], SAME[1..N], how many lines
+# before this one lie where it does, and $DATA: N blocks of the columns x, loss, accuracy (%), and the three
+# standard deviations over a line's TABLES (0 of one).
 
 load SHARE.'/style.gp'
 load SHARE.'/bands.gp'
+
+# what would hide another line is dashed, with smaller points, so that both are seen; a third one shorter
+do for [i = 1:N] {
+    if (SAME[i]) {
+        on = 16. / 2 ** (SAME[i] - 1)
+        set style line i dt (on, 32 - on) ps 0.8 * SCALE * 0.6 ** SAME[i]
+    }
+}
 
 # rows of the legend: a place in it takes about as much as this, in pixels of a picture 960 wide
 place = 90

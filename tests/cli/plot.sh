@@ -109,6 +109,8 @@ mc-plot path cut.tsv -o old.svg 2>err || rc=$?
 is "$rc $(cat old.svg)" "3 old"
 
 mc-plot path line.tsv "a \$(touch oops) \`touch oops\` 'label' _^{x}%=curve.tsv" --title "it's \"a\" title" -o path.svg
+cp curve.tsv equal.tsv
+mc-plot path curve.tsv line.tsv equal.tsv -o equal.svg
 mc-plot path --data train line.tsv curve.tsv -o path.png
 mc-plot signature sig.tsv 'again=sig.tsv' -o sig.svg
 mc-plot path 'a, b=curve.tsv,curve2.tsv,curve3.tsv' line.tsv -o band.svg
@@ -139,6 +141,9 @@ for part in "line", "a $(touch oops) `touch oops` 'label' _^{x}%", "it's \"a\" t
 text = "".join(x.parse("sig.svg").getroot().itertext())
 for part in "layers.0.conv", "layers.3.conv", "sig, before", "again, after", "mean correlation":
     assert part in text, part
+# a line that would hide another is dashed, in both panels and the legend
+assert "stroke-dasharray" not in open("path.svg").read()
+assert open("equal.svg").read().count("stroke-dasharray") == 3
 def text(name):
     return "".join(x.parse(name).getroot().itertext())
 for part in "a, b (n = 3)", "line (n = 1)", "mean ± sd":
