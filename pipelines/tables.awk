@@ -106,7 +106,8 @@ END {
     if (tsv)
         exit
     width = 1 + n_sets * (parts - first + 1)
-    row[1] = latex ? "Model" : "model"
+    # the corner says what all the cells are
+    row[1] = (latex ? "Model" : "model") text(what == "accuracy" ? " (test accuracy, %)" : " (objective)")
     k = 1
     for (s = 1; s <= n_sets; s++)
         for (p = first; p <= parts; p++)

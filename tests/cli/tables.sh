@@ -32,7 +32,7 @@ END
 
 tables.sh accuracy c10 "$PWD/deep" c100 | diff - <(
     cat <<'END'
-| model | cifar10, mean | cifar10, min. | cifar100, mean | cifar100, min. |
+| model (test accuracy, %) | cifar10, mean | cifar10, min. | cifar100, mean | cifar100, min. |
 | --- | ---: | ---: | ---: | ---: |
 | **tiny_ten** | 89.0 ± 0.1 |  | 58.1 ± 0.5 |  |
 | unaligned | 87.4 ± 0.1 | 82.8 ± 0.5 | 56.0 ± 0.2 | 53.2 ± 1.1 |
@@ -46,7 +46,7 @@ tables.sh -f latex loss c10 | diff - <(
     cat <<'END'
 \begin{tabular}{lr}
 \toprule
-Model & cifar10 \\
+Model (objective) & cifar10 \\
 \midrule
 tiny\_ten & $0.300 \pm 0.010$ \\
 unaligned & $0.428 \pm 0.003$ \\
@@ -66,6 +66,8 @@ END
 )
 tables.sh accuracy 'a wide one=deep' | grep -qxF '| **a wide one** | 92.9 |  |'
 tables.sh -h | grep -q '^Usage: '
+
+tables.sh -f latex accuracy c10 | grep -qxF 'Model (test accuracy, \%) & cifar10, mean & cifar10, min. \\'
 
 fails 2 'needs one of accuracy, loss' tables.sh
 fails 2 'needs one of accuracy, loss' tables.sh speed c10
