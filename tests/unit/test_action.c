@@ -44,7 +44,7 @@ static struct mc_graph *mixed(void)
     x = mc_graph_concat(g, NULL, IN(b, x));
     c = unit(g, "c", x, 70);
     x = mc_graph_adaptpool(g, NULL, mc_graph_concat(g, NULL, IN(c, b)), 2, 3);
-    x = relu(g, "d", linear(g, "d", mc_graph_flatten(g, NULL, x), 20));
+    x = relu(g, "d", linear(g, "d", mc_graph_flatten(g, NULL, x), 66));
     mc_graph_loss(g, "loss", linear(g, "h", x, 4), 1, 0);
     x = mc_graph_flatten(g, NULL, mc_graph_adaptpool(g, NULL, s, 24, 25));
     x = relu(g, "e", linear(g, "e", x, 3));
