@@ -238,6 +238,12 @@ struct mc_backend {
      * axes that it permutes. */
     void (*act_grad)(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
                      const struct mc_buf *grad, struct mc_buf *grad_matrices);
+    /* Each group's matrix towards the doubly stochastic ones by `sweeps` of alternating projections
+     * in float64 (mc_stochastic.h), rounded to float32 at the end. residual[0] (float64): the
+     * greatest |row or column sum - 1| of all groups before that rounding. A matrix that is not
+     * finite becomes NaN everywhere, and so does the residual. */
+    void (*project)(struct mc_action *a, struct mc_buf *matrices, size_t sweeps,
+                    struct mc_buf *residual);
 };
 
 /* device: "auto", "cpu", "cuda", "cuda:1". threads 0: all cores. MC_EUSAGE for an unknown name;

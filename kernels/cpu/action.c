@@ -12,8 +12,10 @@
 #include "cpu.h"
 
 #include "mc_action.h"
+#include "mc_stochastic.h"
 
 #include <assert.h>
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +58,8 @@ struct mc_action {
     float *mid, *back; /* (P): columns acted on; the gradient there */
     float *pack;       /* two a thread, pack_floats each */
     size_t pack_floats;
+    size_t projectors, projected; /* threads that project; doubles of the largest matrix */
+    double *project;              /* a matrix for each of them, then (n_groups) residuals */
 };
 
 static const float *floats(const struct mc_buf *b)
@@ -175,6 +179,7 @@ int cpu_action_new(struct mc_backend *be, const struct mc_graph *g, const struct
     a->m = mc_action_layout(s, a->offset);
     for (size_t k = 0; k < s->n_groups; k++) {
         const size_t size = s->groups[k].size;
+        a->projected = size * size > a->projected ? size * size : a->projected;
         for (size_t i = 0; i < s->groups[k].n_uses; i++)
             if (!s->groups[k].uses[i].is_stat)
                 a->uses[a->n_uses++] = make_use(a, k, &s->groups[k].uses[i]);
@@ -184,7 +189,9 @@ int cpu_action_new(struct mc_backend *be, const struct mc_graph *g, const struct
     if ((rc = plan_pieces(a, err)))
         goto out;
     a->pack = malloc(2 * (size_t)be->threads * a->pack_floats * sizeof *a->pack);
-    if (!a->pack)
+    a->projectors = (size_t)be->threads < s->n_groups ? (size_t)be->threads : s->n_groups;
+    a->project = malloc((a->projectors * a->projected + s->n_groups + 1) * sizeof *a->project);
+    if (!a->pack || !a->project)
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
 out:
     if (rc)
@@ -205,6 +212,7 @@ void cpu_action_free(struct mc_action *a)
     free(a->mid);
     free(a->back);
     free(a->pack);
+    free(a->project);
     free(a);
 }
 
@@ -337,4 +345,39 @@ void cpu_act_grad(struct mc_action *a, const struct mc_buf *matrices, const stru
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < a->n_bands; i++)
         band_grad(a, &a->bands[i], floats(theta), dy, out);
+}
+
+/* One matrix; returns its residual, NaN (and NaN everywhere) where it is not finite. */
+static double project(struct mc_action *a, size_t group, size_t sweeps, float *matrix)
+{
+    const size_t k = a->s->groups[group].size;
+    double *p = a->project + (size_t)omp_get_thread_num() * a->projected;
+    struct mc_stochastic info = {.residual = NAN};
+    struct mc_error err = {0};
+
+    for (size_t i = 0; i < k * k; i++)
+        p[i] = (double)matrix[i];
+    const int rc = mc_stochastic_project(k, p, sweeps, 0, &info, &err);
+    if (rc == MC_ENOMEM)
+        cpu_check(a->be, dnnl_out_of_memory);
+    for (size_t i = 0; i < k * k; i++)
+        matrix[i] = rc ? NAN : (float)p[i];
+    return info.residual;
+}
+
+void cpu_project(struct mc_action *a, struct mc_buf *matrices, size_t sweeps,
+                 struct mc_buf *residual)
+{
+    float *p = (float *)(void *)matrices->data;
+    double *residuals = a->project + a->projectors * a->projected;
+    double worst = 0;
+
+    cpu_enter(a->be);
+#pragma omp parallel for schedule(dynamic) num_threads((int)a->projectors + !a->projectors)
+    for (size_t g = 0; g < a->s->n_groups; g++)
+        residuals[g] = project(a, g, sweeps, p + a->offset[g]);
+    for (size_t g = 0; g < a->s->n_groups; g++)
+        if (!(residuals[g] <= worst) && !isnan(worst))
+            worst = residuals[g];
+    memcpy(residual->data, &worst, sizeof worst);
 }

@@ -46,6 +46,8 @@ static int cpu_put(struct mc_backend *be, struct mc_buf *dst, size_t at, const v
 static int cpu_get(struct mc_backend *be, const struct mc_buf *src, size_t at, void *dst,
                    size_t bytes, struct mc_error *err)
 {
+    if (cpu_of(be)->failed == dnnl_out_of_memory)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
     if (cpu_of(be)->failed)
         return mc_fail(err, MC_EFAIL, "cpu: oneDNN failed (status %d)", (int)cpu_of(be)->failed);
     if (at > src->bytes || bytes > src->bytes - at)
@@ -252,6 +254,7 @@ int cpu_backend_new(struct mc_backend **out, int threads, struct mc_error *err)
         .action_free = cpu_action_free,
         .act = cpu_act,
         .act_grad = cpu_act_grad,
+        .project = cpu_project,
     };
     snprintf(cpu->base.describe, sizeof cpu->base.describe,
              "cpu, %s kernels, %d thread%s, oneDNN %d.%d.%d", cpu->k->name, threads,

@@ -24,7 +24,7 @@ struct cpu {
     struct mc_backend base;
     dnnl_engine_t engine;
     dnnl_stream_t stream;
-    dnnl_status_t failed; /* the first that oneDNN gave while a plan ran; get() tells */
+    dnnl_status_t failed; /* the first that oneDNN gave (or we) while a plan ran; get() tells */
     const struct cpu_kernels *k;
     double part[CPU_PARTS];
 };
@@ -190,6 +190,8 @@ void cpu_act(struct mc_action *a, const struct mc_buf *matrices, const struct mc
              struct mc_buf *out);
 void cpu_act_grad(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
                   const struct mc_buf *grad, struct mc_buf *grad_matrices);
+void cpu_project(struct mc_action *a, struct mc_buf *matrices, size_t sweeps,
+                 struct mc_buf *residual);
 
 /* Also from within a parallel loop. */
 static inline void cpu_check(struct cpu *cpu, dnnl_status_t status)
