@@ -27,6 +27,7 @@ enum mc_rng_purpose {
     MC_RNG_BN = 9,        /* augmentation while batch norm is re-estimated */
     MC_RNG_ATTACK = 10,   /* starts of attacks: a = epoch, b = sample, c = restart and block */
     MC_RNG_BIRKHOFF = 11, /* draws of permutations: a = outer iteration, b = draw, c = group */
+    MC_RNG_SPECTRAL = 12, /* starts of spectral norms: a = search, b = element / 4 */
 };
 
 struct mc_rng4 {
