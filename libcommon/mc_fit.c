@@ -70,8 +70,6 @@ struct run {
     const struct mc_fit_watch *watch;
     struct mc_graph *graph; /* a copy with the Huber delta */
     struct mc_buf *order, *sums;
-    struct mc_attack attack;
-    struct mc_buf *targets; /* (N) labels that a targeted attack goes towards, or NULL */
     int32_t *host_order;
     float *host_lrs;
     float *kept; /* (epochs, N_KEPT) */
@@ -79,6 +77,27 @@ struct run {
     struct mc_fit_vector vectors[MC_STATE_MAX];
     size_t n_vectors;
 };
+
+struct mc_source mc_fit_source(const struct mc_fit *f, const struct mc_buf *order)
+{
+    const struct mc_resident *d = f->data;
+
+    return (struct mc_source){.images = d->images,
+                              .pixels = d->info.pixels,
+                              .labels = d->labels,
+                              .order = order,
+                              .augment = f->o->augment ? &d->info.augment : NULL,
+                              .purpose = MC_RNG_AUGMENT};
+}
+
+void mc_fit_forward(struct mc_fit *f, enum mc_mode mode, const struct mc_source *src,
+                    const struct mc_buf *ctl, const struct mc_buf *point)
+{
+    f->be->load(f->plan, src, ctl);
+    if (f->o->attack)
+        mc_attack_run(&f->attack, f->plan, src, f->targets, ctl, MC_MODE_BATCH, point, NULL);
+    f->be->forward(f->plan, mode, point, f->stats, NULL, ctl);
+}
 
 static void describe(struct run *r, const char *tool, const struct mc_state_setting *identity,
                      size_t n_identity)
@@ -117,7 +136,7 @@ static int prepare_attack(struct run *r, struct mc_error *err)
     const struct mc_attack_options *o = r->o->attack;
     struct mc_backend *be = r->fit.be;
     const size_t n = r->data->info.n, bytes = n * sizeof(int32_t);
-    int rc = o ? mc_attack_open(&r->attack, o, be, r->fit.graph, r->o->batch, err) : 0;
+    int rc = o ? mc_attack_open(&r->fit.attack, o, be, r->fit.graph, r->o->batch, err) : 0;
 
     if (rc || !o || !o->targeted)
         return rc;
@@ -126,10 +145,10 @@ static int prepare_attack(struct run *r, struct mc_error *err)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     rc = be->get(be, r->data->labels, 0, labels, bytes, err);
     if (!rc)
-        rc = be->buf_new(be, bytes, &r->targets, err);
+        rc = be->buf_new(be, bytes, &r->fit.targets, err);
     if (!rc) {
         mc_attack_targets(o, r->fit.graph->classes, n, labels, labels);
-        rc = be->put(be, r->targets, 0, labels, bytes, err);
+        rc = be->put(be, r->fit.targets, 0, labels, bytes, err);
     }
     free(labels);
     return rc;
@@ -261,7 +280,8 @@ static int start_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
 
     epoch_order(r->o, epoch, r->data->info.n, f->steps, r->host_order);
     for (uint64_t s = 0; s < f->steps; s++)
-        r->host_lrs[s] = (float)mc_fit_lr(r->o, epoch, s, f->steps);
+        r->host_lrs[s] = (float)(r->objective->lr ? r->objective->lr(r->objective, f, epoch, s)
+                                                  : mc_fit_lr(r->o, epoch, s, f->steps));
     int rc = be->put(be, r->order, 0, r->host_order, f->steps * r->o->batch * sizeof *r->host_order,
                      err);
     if (!rc)
@@ -297,27 +317,17 @@ static int end_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
     return 0;
 }
 
-static int run_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
+static int run_epoch(struct run *r, uint64_t epoch, int *stop, struct mc_error *err)
 {
     struct mc_fit *f = &r->fit;
     struct mc_backend *be = f->be;
-    const struct mc_resident *d = r->data;
-    struct mc_source source = {.images = d->images,
-                               .pixels = d->info.pixels,
-                               .labels = d->labels,
-                               .order = r->order,
-                               .augment = r->o->augment ? &d->info.augment : NULL,
-                               .purpose = MC_RNG_AUGMENT};
+    const struct mc_source source = mc_fit_source(f, r->order);
     double begun = mc_now();
     int rc = start_epoch(r, epoch, err);
 
     for (uint64_t s = 0; !rc && s < f->steps; s++) {
-        be->load(f->plan, &source, f->ctl);
         const struct mc_buf *point = r->objective->point(r->objective, f);
-        if (r->o->attack)
-            mc_attack_run(&r->attack, f->plan, &source, r->targets, f->ctl, MC_MODE_BATCH, point,
-                          NULL);
-        be->forward(f->plan, r->objective->mode, point, f->stats, NULL, f->ctl);
+        mc_fit_forward(f, r->objective->mode, &source, f->ctl, point);
         be->metrics(f->plan, r->sums);
         be->sumsq(be, f->graph->P, point, .5, r->sums, DECAY_SUM);
         be->backward(f->plan, point, f->grad);
@@ -327,6 +337,8 @@ static int run_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
     }
     if (!rc)
         rc = end_epoch(r, epoch, err);
+    if (!rc && r->objective->after)
+        rc = r->objective->after(r->objective, f, epoch, stop, err);
     if (!rc)
         tell_epoch(r, epoch, mc_now() - begun);
     return rc;
@@ -335,18 +347,20 @@ static int run_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
 static int run_all(struct run *r, struct mc_error *err)
 {
     uint64_t last = r->last;
-    int rc = 0;
+    int rc = 0, stop = 0;
 
     if (r->o->checkpoint && r->o->resume && mc_state_exists(r->o->checkpoint))
         rc = restore(r, err);
+    if (!rc && r->state.epoch && r->objective->resumed)
+        rc = r->objective->resumed(r->objective, &r->fit, r->state.epoch - 1, &stop, err);
     if (!rc && r->watch && r->watch->begin)
         rc = r->watch->begin(r->watch->arg, r->state.epoch, err);
     for (uint64_t e = 0; !rc && e < r->state.epoch; e++)
         tell_epoch(r, e, 0);
-    for (uint64_t e = r->state.epoch; !rc && e < last; e++) {
-        rc = run_epoch(r, e, err);
+    for (uint64_t e = r->state.epoch; !rc && !stop && e < last; e++) {
+        rc = run_epoch(r, e, &stop, err);
         uint64_t done = e + 1, every = r->o->checkpoint_every ? r->o->checkpoint_every : 1;
-        if (!rc && r->o->checkpoint && (done % every == 0 || done == last))
+        if (!rc && r->o->checkpoint && (done % every == 0 || done == last || stop))
             rc = save(r, done, err);
     }
     return rc;
@@ -369,6 +383,7 @@ int mc_fit_run(struct mc_backend *be, const struct mc_graph *g, const struct mc_
     r->fit.be = be;
     r->fit.graph = r->graph;
     r->fit.o = o;
+    r->fit.data = data;
     r->fit.steps = (data->info.n + o->batch - 1) / o->batch;
     r->data = data;
     r->objective = objective;
@@ -390,8 +405,8 @@ int mc_fit_run(struct mc_backend *be, const struct mc_graph *g, const struct mc_
     free(r->kept);
     free(r->host_order);
     free(r->host_lrs);
-    mc_attack_release(&r->attack);
-    be->buf_free(be, r->targets);
+    mc_attack_release(&r->fit.attack);
+    be->buf_free(be, r->fit.targets);
     be->buf_free(be, r->order);
     be->buf_free(be, r->sums);
     be->buf_free(be, r->fit.ctl);

@@ -81,10 +81,18 @@ struct mc_objective {
     int (*prepare)(struct mc_objective *o, struct mc_fit *f, struct mc_error *err);
     /* Before each epoch: upload what changes from step to step. */
     int (*epoch)(struct mc_objective *o, struct mc_fit *f, uint64_t epoch, struct mc_error *err);
+    /* The learning rate of a step, where it is not the schedule's; or NULL. */
+    double (*lr)(struct mc_objective *o, struct mc_fit *f, uint64_t epoch, uint64_t step);
     /* The point of this step. */
     const struct mc_buf *(*point)(struct mc_objective *o, struct mc_fit *f);
     /* The gradient at that point is in f->grad: pull it back and take the step. */
     void (*step)(struct mc_objective *o, struct mc_fit *f, const struct mc_buf *point);
+    /* After each epoch, before it is checkpointed and told; and once after a checkpoint was taken
+     * up, its last epoch. *stop: the run ends here. Or NULL. */
+    int (*after)(struct mc_objective *o, struct mc_fit *f, uint64_t epoch, int *stop,
+                 struct mc_error *err);
+    int (*resumed)(struct mc_objective *o, struct mc_fit *f, uint64_t epoch, int *stop,
+                   struct mc_error *err);
     /* Vectors to checkpoint: fill v (room for MC_STATE_MAX), return how many. */
     size_t (*vectors)(struct mc_objective *o, struct mc_fit *f, struct mc_fit_vector *v);
     /* Bring the result to the host. */
@@ -101,7 +109,16 @@ struct mc_fit {
     struct mc_buf *ctl, *lrs, *grad;
     struct mc_buf *stats; /* (S); the objective's to fill and to keep */
     uint64_t steps;       /* an epoch */
+    const struct mc_resident *data;
+    struct mc_attack attack;
+    struct mc_buf *targets; /* (N) labels that a targeted attack goes towards, or NULL */
 };
+
+/* The training images in this order: (rows, batch) of their indices. */
+struct mc_source mc_fit_source(const struct mc_fit *f, const struct mc_buf *order);
+/* A batch of that source, attacked where the options say so, forward at a point. */
+void mc_fit_forward(struct mc_fit *f, enum mc_mode mode, const struct mc_source *src,
+                    const struct mc_buf *ctl, const struct mc_buf *point);
 
 /* Run. identity: settings that a checkpoint must share beside the options' own (inputs' ids,
  * network). */

@@ -235,6 +235,8 @@ static void epoch_done(void *arg, const struct mc_fit_epoch *e)
         mc_detail(f->cli, "epoch %llu/%llu: loss %.4f, accuracy %.2f%%, lr %.4g, %.0f images/s",
                   (unsigned long long)e->epoch, (unsigned long long)e->epochs, e->loss,
                   100 * e->accuracy, e->lr, (double)e->images / e->seconds);
+    if (f->told)
+        f->told(f->told_arg, f->log, e);
 }
 
 int mc_fit_cli_run(struct mc_fit_cli *f, const struct mc_cli *cli, struct mc_backend *be,

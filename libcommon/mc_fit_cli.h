@@ -57,6 +57,9 @@ struct mc_fit_cli {
     uint64_t samples;
     const char *given; /* a training option that was given, but for --batch; or NULL */
     struct mc_log *log;
+    /* More lines of the log after an epoch's own, or NULL. */
+    void (*told)(void *arg, struct mc_log *log, const struct mc_fit_epoch *e);
+    void *told_arg;
     const struct mc_cli *cli;
     struct mc_progress progress;
     uint64_t done_before; /* epochs of an earlier run */
