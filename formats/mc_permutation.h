@@ -15,7 +15,8 @@
 /* info: (n_groups), or NULL. */
 MC_USE_RESULT int mc_perm_write(const struct mc_perm *p, const struct mc_assignment *info,
                                 const char *path, const struct mc_history *h, struct mc_error *err);
-/* Checked to be permutations. After an error there is nothing to release. */
+/* Of a permutation stream, or the one that a curve stream holds (MC_EINPUT: it holds none). Checked
+ * to be permutations. After an error there is nothing to release. */
 MC_USE_RESULT int mc_perm_read(struct mc_perm *out, const char *path, struct mc_history *h,
                                struct mc_error *err);
 
