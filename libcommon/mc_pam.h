@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Proximal alternating minimisation: the permutation of the second network and the curve between
+ * the two learned in turn (Tatro et al. 2020, section 4 and appendix D). An objective of the one
+ * training loop (mc_fit.h): each outer iteration is a permutation step of so many epochs and then a
+ * curve step, and the loop's epochs are all of them one after another.
+ *
+ *     r(t) = (1-t) a + t P b + 2t(1-t) offset
+ *
+ * is the quadratic Bezier curve whose control point is the offset from the midpoint of a and P b.
+ * Q(offset, P) is the mean over t of its loss, all heads, and of the weight decay 1/2 decay
+ * |r(t)|^2; P moves from P_k by |P - P_k|^2 / 2 nu_P (twice the units that moved, over 2 nu_P), the
+ * offset likewise. */
+#ifndef MC_PAM_H
+#define MC_PAM_H
+
+#include "mc_action.h"
+#include "mc_fit.h"
+
+struct mc_pam_options {
+    uint64_t outer;              /* iterations */
+    uint64_t permutation_epochs; /* of a permutation step; 0: none */
+    uint64_t curve_epochs;       /* of a curve step; 0: none */
+    double permutation_lr;
+    double nu_permutation, nu_curve;
+    uint64_t sweeps; /* of the projection after each step */
+    uint64_t draws;  /* of permutations from the Birkhoff-von Neumann decomposition */
+    double drop;     /* entries under it are left out of it */
+    uint64_t terms;  /* at most, 0: all */
+    uint64_t images; /* the first so many judge a candidate, */
+    uint64_t points; /* at so many t: the middles of equal parts of [0,1] */
+    int bare_loss;   /* candidates are judged without the proximal term */
+    double spectral; /* K_W: weights are projected to that spectral norm, and the second theorem's
+                        rule ends the run; 0: neither */
+};
+
+/* What an outer iteration did; NAN for what it has not. */
+struct mc_pam_report {
+    /* the permutation step */
+    double loss_before, decay_before; /* of the previous permutation; they make Q */
+    double loss_relaxed;              /* of the doubly stochastic matrices, not yet permutations */
+    double residual;                  /* of their rows and columns */
+    double loss_projection;           /* of the assignment nearest to them */
+    double loss_permutation, decay_permutation; /* of the one that was kept */
+    double proximal_permutation;
+    double moved;      /* units that it puts elsewhere than the previous one */
+    double candidates; /* different ones */
+    double kept;       /* 0 the previous permutation, 1 the projection, 2 and more: a draw */
+    /* the curve step */
+    double loss_curve, decay_curve;
+    double proximal_curve;
+    /* the whole: (Q before) - (Q after) - proximal terms, which the theorem has at least 0 */
+    double decrease;
+    double least_move; /* the second theorem's bound on the proximal terms' sum */
+    double rejected;   /* 1: the sum was less, and the iterate was given up */
+};
+#define MC_PAM_REPORT (sizeof(struct mc_pam_report) / sizeof(double))
+
+struct mc_pam {
+    struct mc_objective objective; /* first */
+    const struct mc_pam_options *o;
+    const struct mc_graph *graph;
+    const struct mc_symmetry *symmetry;
+    const float *a, *b;           /* (P) the two networks, b as it was trained */
+    float *offset;                /* (P) of the control point: where it starts, and the result */
+    struct mc_perm *perm;         /* likewise; kept up with every permutation step */
+    struct mc_pam_report *report; /* (outer) */
+
+    size_t matrices;                                  /* floats of all groups' */
+    size_t *at;                                       /* (n_groups) where each begins */
+    struct mc_fit_options permutation_fit, curve_fit; /* whose schedules the steps' rates follow */
+    struct mc_action *action;
+    struct mc_buf *d_a, *d_b, *d_pb, *d_offset, *d_momentum, *d_anchor, *d_point; /* (P) */
+    struct mc_buf *d_matrices, *d_matrices_anchor, *d_matrices_grad, *d_matrices_momentum;
+    struct mc_buf *coefs, *residual;
+    struct mc_buf *d_perm, *d_previous, *d_report; /* for checkpoints: units as floats, doubles */
+    struct mc_buf *order, *ctl, *points, *points_ctl, *sums, *index; /* to judge */
+    uint64_t batches;                                                /* of images that judge */
+    struct mc_perm previous;           /* before the permutation step */
+    int permuting;                     /* the epoch is of a permutation step */
+    struct mc_spectral_layers *layers; /* of the theorem, or NULL */
+};
+
+/* The paper's: one outer iteration of 20 and 250 epochs. permutation_lr is left at NAN: half the
+ * curve's rate. */
+void mc_pam_defaults(struct mc_pam_options *o);
+/* Epochs of the whole run. */
+uint64_t mc_pam_epochs(const struct mc_pam_options *o);
+/* fit: whose schedule spans all curve steps; its epochs are set to the run's. All pointers must
+ * outlive it. report: (o->outer), filled with NAN. MC_EUSAGE: a spectral norm for what is no plain
+ * feed-forward network. */
+MC_USE_RESULT int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o,
+                              struct mc_fit_options *fit, const struct mc_symmetry *s,
+                              const struct mc_graph *g, const float *a, const float *b,
+                              float *offset, struct mc_perm *perm, struct mc_pam_report *report,
+                              struct mc_error *err);
+void mc_pam_release(struct mc_pam *p); /* the host's memory */
+/* Flat vectors of P floats that training it holds, as mc_linear_vectors. */
+size_t mc_pam_vectors(int checkpoint);
+
+/* Within the training loop (mc_pam_select.c). After a permutation step: judge the candidates, keep
+ * the best in p->perm and p->report[outer]. */
+MC_USE_RESULT int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer,
+                                struct mc_error *err);
+/* Loss (mean objective of all heads) and weight decay of the curve through p->d_pb, judged as the
+ * candidates are. */
+MC_USE_RESULT int mc_pam_judge(struct mc_pam *p, struct mc_fit *f, double *loss, double *decay,
+                               struct mc_error *err);
+/* p->d_pb: P b of a permutation. */
+MC_USE_RESULT int mc_pam_place(struct mc_pam *p, struct mc_fit *f, const struct mc_perm *perm,
+                               struct mc_error *err);
+
+#endif
