@@ -209,7 +209,8 @@ $(call each,signature.tsv): $$(@D)/moments.mcz $$(@D)/permutation.mcz
 	$(RUN) mc-corr --signature --perm $(@D)/permutation.mcz $(@D)/moments.mcz -o $@
 
 # ---- the second ends: as trained, or in another order ----------------------------------------------
-ordered := $(filter-out unaligned,$(variants))
+# pam-%: permutation and curve come together, from mc-pam (pam.mk)
+ordered := $(filter-out unaligned pam-%,$(variants))
 $(call each,$(filter b-aligned.mcz,$(ordered:%=b-%.mcz))): $$(@D)/permutation.mcz $$(b)
 	$(RUN) mc-permute $< $(b) -o $@
 $(call each,$(filter-out b-aligned.mcz,$(ordered:%=b-%.mcz))): $$(@D)/permutation-$$(patsubst b-%,%,$$(@F)) $$(b)
@@ -218,11 +219,12 @@ $(call each,$(filter-out b-aligned.mcz,$(ordered:%=b-%.mcz))): $$(@D)/permutatio
 # ---- the paths: straight, and learned --------------------------------------------------------------
 lines  := $(call each,$(variants:%=line-%.mcz))
 curves := $(call each,$(variants:%=curve-%.mcz))
-$(call made-with,curve,$(curves))
+beziers := $(filter-out %/curve-pam-unaligned.mcz %/curve-pam-aligned.mcz,$(curves))
+$(call made-with,curve,$(beziers))
 
 $(lines): $$(a) $$(to)
 	$(RUN) mc-bezier --epochs 0 $(a) $(to) -o $@
-$(curves): $(OUT)/train.mcz $$(a) $$(to)
+$(beziers): $(OUT)/train.mcz $$(a) $$(to)
 	$(RUN) mc-bezier --data $< --seed $(curve-seed-$(call pair-of,$@)) --epochs $(CURVE_EPOCHS) \
 	    --lr $(CURVE_LR) --batch $(BATCH) --schedule $(CURVE_SCHEDULE) $(CURVE_FLAGS) $(device) $(MESSAGES) \
 	    --checkpoint $(call checkpoint,$(@:.mcz=),$(call data_set,$<) $(train_set) $(align_set) $(corr_set) \

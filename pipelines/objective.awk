@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# From mc-pam's logs, what each outer iteration made of the objective: a row a permutation step or curve step
+# that was taken. `objective` is the loss and the weight decay along the path, `proximal` the price of the step;
+# `decrease` is what the iteration won beyond its prices, which the theorem has at least 0.
+#
+#   awk -f objective.awk pair=1-2 path=curve-pam-aligned 1-2/curve-pam-aligned.log.json
+BEGIN {
+    OFS = "\t"
+    print "pair", "path", "outer", "before", "relaxed", "residual", "projection", "candidates", "kept", "moved", \
+        "proximal_permutation", "after_permutation", "proximal_curve", "after_curve", "decrease"
+}
+function field(key,   at) {
+    if (!match($0, "\"" key "\":[^,}]*"))
+        return ""
+    at = RSTART + length(key) + 3
+    return substr($0, at, RSTART + RLENGTH - at)
+}
+function sum(a, b) { return field(a) == "" ? "" : field(a) + field(b) }
+/"event":"permutation"/ {
+    relaxed = sum("loss_relaxed", "decay_before")
+    residual = field("residual")
+    projection = sum("loss_projection", "decay_before")
+    candidates = field("candidates")
+    kept = field("kept") + 0 < 1 ? "previous" : field("kept") + 0 < 2 ? "projection" : "draw"
+    moved = field("moved")
+    after = sum("loss", "decay")
+}
+/"event":"iteration"/ {
+    print pair, path, field("outer"), field("q_before"), relaxed, residual, projection, candidates, kept, moved, \
+        field("proximal_permutation"), after, field("proximal_curve"), sum("loss_curve", "decay_curve"), \
+        field("decrease")
+    relaxed = residual = projection = candidates = kept = moved = after = ""
+}
