@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define SAMPLES 10000
+#define NAME_MAX_LENGTH 64
 
 void mc_eval_cli_defaults(struct mc_eval_cli *e, const struct mc_cli *cli)
 {
@@ -20,16 +21,16 @@ static void add_data(struct mc_eval_cli *e, const char *arg)
 {
     size_t n = 0;
 
-    if (e->report.n_data == MC_MAX_REPORTED)
-        mc_cli_usage("--data: at most %d", MC_MAX_REPORTED);
-    struct mc_reported *d = &e->report.data[e->report.n_data];
+    if (e->n_data == MC_SWEEP_MAX_DATA)
+        mc_cli_usage("--data: at most %d", MC_SWEEP_MAX_DATA);
+    struct mc_reported *d = &e->report.data[e->n_data];
     while (isalnum((unsigned char)arg[n]) || arg[n] == '_' || arg[n] == '-')
         n++;
-    if (n && n < sizeof d->name && arg[n] == '=') {
+    if (n && n < NAME_MAX_LENGTH && arg[n] == '=') {
         memcpy(d->name, arg, n);
         arg += n + 1;
     }
-    e->file[e->report.n_data++] = arg;
+    e->file[e->n_data++] = arg;
 }
 
 error_t mc_eval_cli_option(struct mc_eval_cli *e, int key, const char *arg)
@@ -47,6 +48,13 @@ error_t mc_eval_cli_option(struct mc_eval_cli *e, int key, const char *arg)
         return 0;
     case MC_KEY_BN_PLAIN:
         e->bn_plain = 1;
+        return 0;
+    case MC_KEY_ATTACK:
+        e->attacked = 1;
+        mc_attack_parse(&e->attack, arg);
+        return 0;
+    case MC_KEY_BN_ATTACK:
+        e->report.bn_attack = 1;
         return 0;
     case MC_KEY_EVAL_SAMPLES:
         e->samples_given = 1;
@@ -78,10 +86,12 @@ error_t mc_eval_cli_option(struct mc_eval_cli *e, int key, const char *arg)
 
 void mc_eval_cli_check(const struct mc_eval_cli *e)
 {
-    const char *inputs[MC_MAX_REPORTED + 2] = {e->bn_data, e->cli->operands[0]};
+    const char *inputs[MC_SWEEP_MAX_DATA + 2] = {e->bn_data, e->cli->operands[0]};
 
-    if (!e->report.n_data)
+    if (!e->n_data)
         mc_cli_usage("needs --data [NAME=]FILE (see --help)");
+    if (e->report.bn_attack && !(e->attacked && e->bn_data))
+        mc_cli_usage("--bn-attack needs --attack and --bn-data");
     if (e->full && (e->samples_given || e->bn_samples_given || e->test_samples))
         mc_cli_usage("--full means all images, --%s some", e->samples_given      ? "samples"
                                                            : e->bn_samples_given ? "bn-samples"
@@ -93,7 +103,7 @@ void mc_eval_cli_check(const struct mc_eval_cli *e)
         if (!strcmp(e->cli->operands[i], "-"))
             inputs[1] = e->cli->operands[i];
     memcpy(inputs + 2, e->file, sizeof e->file);
-    mc_cli_one_stdin(inputs, MC_MAX_REPORTED + 2);
+    mc_cli_one_stdin(inputs, MC_SWEEP_MAX_DATA + 2);
 }
 
 /* The columns' name where the user gave none, and no two the same. */
@@ -101,7 +111,7 @@ static int settle_name(struct mc_eval_cli *e, struct mc_reported *d, const char 
                        struct mc_error *err)
 {
     if (!*d->name)
-        snprintf(d->name, sizeof d->name, "%s", *split ? split : "data");
+        snprintf(d->name, NAME_MAX_LENGTH, "%s", *split ? split : "data");
     for (struct mc_reported *other = e->report.data; other < d; other++)
         if (!strcmp(other->name, d->name))
             return mc_fail(err, MC_EUSAGE, "two data sets are called '%s' (use --data NAME=FILE)",
@@ -109,16 +119,34 @@ static int settle_name(struct mc_eval_cli *e, struct mc_reported *d, const char 
     return 0;
 }
 
+static int settle_attack(struct mc_eval_cli *e, struct mc_error *err)
+{
+    int rc = mc_attack_resolve(&e->attack, mc_dataset_get_info(e->open[0]), err);
+
+    mc_attack_text(&e->attack, e->attack_text);
+    e->report.attack = e->attack_text;
+    for (size_t i = 0; !rc && i < e->n_data; i++) {
+        struct mc_reported *d = &e->report.data[e->n_data + i];
+        snprintf(d->name, sizeof d->name, "%.63s.robust", e->report.data[i].name);
+        rc = settle_name(e, d, "", err);
+    }
+    e->report.n_data *= 2;
+    if (!rc)
+        mc_detail(e->cli, "attack: %s", e->attack_text);
+    return rc;
+}
+
 int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error *err)
 {
     int rc = mc_cli_path_ready(e->checkpoint, err);
 
-    for (size_t i = 0; !rc && i < e->report.n_data; i++) {
+    for (size_t i = 0; !rc && i < e->n_data; i++) {
         rc = mc_dataset_open(&e->open[i], e->file[i], err);
         if (!rc)
             rc = settle_name(e, &e->report.data[i], mc_dataset_get_info(e->open[i])->split, err);
     }
-    return rc;
+    e->report.n_data = e->n_data;
+    return rc || !e->attacked ? rc : settle_attack(e, err);
 }
 
 static void begin(void *arg, size_t done, size_t block, size_t bytes)
@@ -160,23 +188,27 @@ static void tell_subsets(const struct mc_eval_cli *e)
 /* The data sets, which the sweep takes over, and room for what is measured on them. */
 static int fill(struct mc_eval_cli *e, struct mc_sweep *s, struct mc_error *err)
 {
-    s->n_data = e->report.n_data;
-    for (size_t i = 0; i < s->n_data; i++) {
+    s->n_data = e->n_data;
+    for (size_t i = 0; i < e->report.n_data; i++) {
         struct mc_reported *d = &e->report.data[i];
+        free(d->out);
+        if (!(d->out = calloc(e->report.T, sizeof *d->out)))
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    for (size_t i = 0; i < s->n_data; i++) {
+        const struct mc_reported *d = &e->report.data[i];
         int rc = e->open[i] ? 0 : mc_dataset_open(&e->open[i], e->file[i], err);
         if (rc)
             return rc; /* those before it stay this one's to close */
         int training = !strcmp(mc_dataset_get_info(e->open[i])->split, "train");
-        free(d->out);
-        if (!(d->out = calloc(e->report.T, sizeof *d->out)))
-            return mc_fail(err, MC_ENOMEM, "out of memory");
         s->data[i] = (struct mc_sweep_data){.path = e->file[i],
                                             .name = d->name,
                                             .samples = e->full    ? 0
                                                        : training ? e->samples
                                                                   : e->test_samples,
                                             .samples_exact = !training || e->samples_given,
-                                            .out = d->out};
+                                            .out = d->out,
+                                            .robust = e->attacked ? d[e->n_data].out : NULL};
     }
     for (size_t i = 0; i < s->n_data; i++) {
         s->data[i].reader = e->open[i];
@@ -198,6 +230,8 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be, const stru
                                 .samples = e->full ? 0 : e->bn_samples,
                                 .samples_exact = e->bn_samples_given},
                          .bn_augment = !e->bn_plain,
+                         .attack = e->attacked ? &e->attack : NULL,
+                         .bn_attack = e->report.bn_attack,
                          .stats = own,
                          .checkpoint = e->checkpoint,
                          .resume = e->resume,
@@ -219,8 +253,8 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be, const stru
         rc = mc_sweep_run(&s, err);
         mc_progress_end(&e->progress);
     }
-    for (size_t i = 0; i < s.n_data; i++)
-        e->report.data[i].in_all = s.data[i].in_all;
+    for (size_t i = 0; i < e->report.n_data; i++)
+        e->report.data[i].in_all = s.data[i % e->n_data].in_all;
     rc = rc ? rc : mc_report_check(&e->report, err);
     if (!rc)
         tell_subsets(e);
@@ -229,8 +263,8 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be, const stru
 
 void mc_eval_cli_release(struct mc_eval_cli *e)
 {
-    for (size_t i = 0; i < e->report.n_data; i++) {
+    for (size_t i = 0; i < MC_MAX_REPORTED; i++)
         free(e->report.data[i].out);
+    for (size_t i = 0; i < MC_SWEEP_MAX_DATA; i++)
         mc_dataset_close(e->open[i]);
-    }
 }

@@ -5,6 +5,7 @@
 #ifndef MC_EVAL_CLI_H
 #define MC_EVAL_CLI_H
 
+#include "mc_attack_cli.h"
 #include "mc_cli.h"
 #include "mc_report.h"
 #include "mc_sweep.h"
@@ -13,6 +14,7 @@ enum {
     MC_KEY_BN_DATA = 0x4900,
     MC_KEY_BN_SAMPLES,
     MC_KEY_BN_PLAIN,
+    MC_KEY_BN_ATTACK,
     MC_KEY_EVAL_SAMPLES,
     MC_KEY_TEST_SAMPLES,
     MC_KEY_FULL,
@@ -29,6 +31,9 @@ enum {
     {"bn-data", MC_KEY_BN_DATA, "FILE", 0, "re-estimate batch norm on this at each point", 20}, \
     {"bn-samples", MC_KEY_BN_SAMPLES, "N", 0, "first N images of --bn-data (default 10000)", 20}, \
     {"bn-plain", MC_KEY_BN_PLAIN, 0, 0, "re-estimate on images as they are, not augmented", 20}, \
+    MC_OPTION_ATTACK("measure adversarial examples too, made at each point under its statistics: columns " \
+                     "NAME.robust.loss, NAME.robust.accuracy; eps and step are those of the first --data", 25), \
+    {"bn-attack", MC_KEY_BN_ATTACK, 0, 0, "re-estimate batch norm on adversarial examples too, not clean images", 25}, \
     {"samples", MC_KEY_EVAL_SAMPLES, "N", 0, \
      "first N images of a data set whose split is train (default 10000)", 30}, \
     {"test-samples", MC_KEY_TEST_SAMPLES, "N", 0, "first N images of every other data set (default all)", 30}, \
@@ -44,8 +49,12 @@ enum {
 struct mc_eval_cli {
     const struct mc_cli *cli;
     struct mc_report report;
-    const char *file[MC_MAX_REPORTED];               /* of report.data */
-    struct mc_dataset_reader *open[MC_MAX_REPORTED]; /* before the work begins; NULL once read */
+    size_t n_data; /* the first of report.data; with an attack, as many robust ones follow */
+    const char *file[MC_SWEEP_MAX_DATA];               /* of these */
+    struct mc_dataset_reader *open[MC_SWEEP_MAX_DATA]; /* before the work begins; NULL once read */
+    struct mc_attack_options attack;
+    char attack_text[MC_ATTACK_TEXT]; /* report.attack points here */
+    int attacked;
     const char *bn_data, *checkpoint;
     uint64_t batch, samples, test_samples, bn_samples, every; /* test_samples 0: all */
     int bn_plain, full, resume, samples_given, bn_samples_given, every_given;
@@ -60,7 +69,7 @@ error_t mc_eval_cli_option(struct mc_eval_cli *e, int key, const char *arg);
  * parsing. */
 void mc_eval_cli_check(const struct mc_eval_cli *e);
 /* What is missing or cannot be written is told before anything is measured: the files besides
- * --output, and the data sets. */
+ * --output, and the data sets. Settles the attack by the first of them. */
 MC_USE_RESULT int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error *err);
 /* Measure the span's points into report.data. own: (S) statistics where --bn-data is none, or NULL:
  * then networks with batch norm are MC_EUSAGE "`what` needs --bn-data". identity: as in mc_sweep.

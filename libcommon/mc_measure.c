@@ -3,7 +3,7 @@
  * Evaluation of many points in one pass over the data. */
 #include "mc_measure.h"
 
-#include "mc_feed.h"
+#include "mc_feed_attack.h"
 #include "mc_rng.h"
 
 #include <math.h>
@@ -16,11 +16,12 @@ struct pass {
     const struct mc_span *span;
     const struct mc_measure_options *o;
     struct mc_dataset_reader *data;
-    enum mc_mode mode;
     struct mc_feed feed;
+    struct mc_feed_attack attack;
     struct mc_plan *plan;
     struct mc_buf **vectors; /* (k) */
     struct mc_buf **acc;     /* (T): what is summed at each point */
+    struct mc_buf **robust;  /* (T): and of its adversarial examples, or NULL */
     struct mc_buf **stats;   /* (T), or NULL: batch statistics */
     struct mc_buf *coefs, *point, *point_ctl;
 };
@@ -33,6 +34,8 @@ static void release(struct pass *p)
         be->buf_free(be, p->vectors[i]);
     for (size_t i = 0; p->acc && i < p->span->T; i++)
         be->buf_free(be, p->acc[i]);
+    for (size_t i = 0; p->robust && i < p->span->T; i++)
+        be->buf_free(be, p->robust[i]);
     for (size_t i = 0; p->stats && i < p->span->T; i++)
         be->buf_free(be, p->stats[i]);
     be->buf_free(be, p->coefs);
@@ -42,7 +45,9 @@ static void release(struct pass *p)
         be->plan_free(p->plan);
     free(p->vectors);
     free(p->acc);
+    free(p->robust);
     free(p->stats);
+    mc_feed_attack_release(&p->attack);
     mc_feed_release(&p->feed);
 }
 
@@ -99,6 +104,8 @@ static int prepare(struct pass *p, const float *stats, size_t acc_doubles, struc
     rc = mc_feed_open(&p->feed, be, s->graph, p->data, &feed, err);
     if (!rc)
         rc = be->plan_new(be, s->graph, &plan, &p->plan, err);
+    if (!rc && p->o->attack)
+        rc = mc_feed_attack_open(&p->attack, p->o->attack, &p->feed, s->graph, err);
     if (!rc)
         rc = put_span(p, err);
     if (!rc)
@@ -108,16 +115,42 @@ static int prepare(struct pass *p, const float *stats, size_t acc_doubles, struc
     p->acc = calloc(s->T, sizeof *p->acc);
     if (stats)
         p->stats = calloc(s->T, sizeof *p->stats);
-    if (!p->acc || (stats && !p->stats))
+    if (stats && p->o->attack)
+        p->robust = calloc(s->T, sizeof *p->robust);
+    if (!p->acc || (stats && !p->stats) || (stats && p->o->attack && !p->robust))
         return mc_fail(err, MC_ENOMEM, "out of memory");
     for (size_t i = 0; !rc && i < s->T; i++) {
         rc = be->buf_new(be, acc_doubles * sizeof(double), &p->acc[i], err);
+        if (!rc && p->robust)
+            rc = be->buf_new(be, acc_doubles * sizeof(double), &p->robust[i], err);
         if (!rc && stats)
             rc = be->buf_new(be, (S ? S : 1) * sizeof(float), &p->stats[i], err);
         if (!rc && stats && S)
             rc = be->put(be, p->stats[i], 0, stats + i * S, S * sizeof(float), err);
     }
     return rc;
+}
+
+/* The batch that is loaded at one point, i. */
+static void run_point(struct pass *p, const struct mc_buf *point, size_t i)
+{
+    struct mc_backend *be = p->be;
+
+    if (!p->stats) {
+        if (p->o->attack)
+            mc_feed_attack_run(&p->attack, p->plan, MC_MODE_BATCH, point, NULL);
+        be->forward(p->plan, MC_MODE_REESTIMATE, point, NULL, p->acc[i], p->feed.ctl);
+        return;
+    }
+    if (p->robust && i) /* the point before left its adversarial examples there */
+        mc_feed_attack_undo(&p->attack, p->plan);
+    be->forward(p->plan, MC_MODE_EVAL, point, p->stats[i], NULL, p->feed.ctl);
+    be->metrics(p->plan, p->acc[i]);
+    if (!p->robust)
+        return;
+    mc_feed_attack_run(&p->attack, p->plan, MC_MODE_EVAL, point, p->stats[i]);
+    be->forward(p->plan, MC_MODE_EVAL, point, p->stats[i], NULL, p->feed.ctl);
+    be->metrics(p->plan, p->robust[i]);
 }
 
 /* The batch that is loaded, at every point. */
@@ -138,21 +171,21 @@ static int run_batch(struct pass *p, struct mc_error *err)
             be->ctl_next(be, p->point_ctl);
             point = p->point;
         }
-        be->forward(p->plan, p->mode, point, p->stats ? p->stats[i] : NULL,
-                    p->stats ? NULL : p->acc[i], p->feed.ctl);
-        if (p->stats)
-            be->metrics(p->plan, p->acc[i]);
+        run_point(p, point, i);
     }
     return 0;
 }
 
 static int run_pass(struct pass *p, const struct mc_measure_watch *watch, struct mc_error *err)
 {
+    struct mc_plan *plans[] = {p->plan, p->attack.plan};
     uint64_t done = 0;
     size_t n = 0;
     int rc;
 
-    while (!(rc = mc_feed_next(&p->feed, &p->plan, 1, &n, err)) && n) {
+    while (!(rc = mc_feed_next(&p->feed, plans, p->o->attack ? 2 : 1, &n, err)) && n) {
+        if (p->o->attack && (rc = mc_feed_attack_next(&p->attack, n, err)))
+            return rc;
         if ((rc = run_batch(p, err)))
             return rc;
         done += n;
@@ -168,7 +201,7 @@ int mc_measure_statistics(struct mc_backend *be, const struct mc_span *span,
 {
     size_t S = span->graph->S;
     struct mc_buf *out = NULL;
-    struct pass p = {.be = be, .span = span, .o = o, .data = data, .mode = MC_MODE_REESTIMATE};
+    struct pass p = {.be = be, .span = span, .o = o, .data = data};
     int rc = prepare(&p, NULL, MC_REESTIMATE_SIZE(S), err);
 
     if (!rc)
@@ -184,13 +217,33 @@ int mc_measure_statistics(struct mc_backend *be, const struct mc_span *span,
     return rc;
 }
 
+/* What the device summed at a point. */
+static int take(struct mc_backend *be, const struct mc_buf *acc, struct mc_measured *out,
+                struct mc_error *err)
+{
+    double sum[MC_N_METRICS];
+    int rc = be->get(be, acc, 0, sum, sizeof sum, err);
+
+    if (rc)
+        return rc;
+    double n = sum[MC_METRIC_IMAGES], loss = sum[MC_METRIC_LOSS] / n;
+    double variance = sum[MC_METRIC_LOSS_SQ] / n - loss * loss;
+    double a = sum[MC_METRIC_CORRECT] / n;
+    *out = (struct mc_measured){.images = (uint64_t)n,
+                                .loss = loss,
+                                .loss_se = variance > 0 ? sqrt(variance / n) : 0,
+                                .accuracy = a,
+                                .accuracy_se = sqrt(a * (1 - a) / n)};
+    return 0;
+}
+
 int mc_measure_loss(struct mc_backend *be, const struct mc_span *span, const float *stats,
                     struct mc_dataset_reader *data, const struct mc_measure_options *o,
                     const struct mc_measure_watch *watch, struct mc_measured *out,
-                    struct mc_error *err)
+                    struct mc_measured *robust, struct mc_error *err)
 {
     struct mc_measure_options plain = *o;
-    struct pass p = {.be = be, .span = span, .o = &plain, .data = data, .mode = MC_MODE_EVAL};
+    struct pass p = {.be = be, .span = span, .o = &plain, .data = data};
     int rc;
 
     plain.augment = 0;
@@ -198,34 +251,26 @@ int mc_measure_loss(struct mc_backend *be, const struct mc_span *span, const flo
     if (!rc)
         rc = run_pass(&p, watch, err);
     for (size_t i = 0; !rc && i < span->T; i++) {
-        double sum[MC_N_METRICS];
-        rc = be->get(be, p.acc[i], 0, sum, sizeof sum, err);
-        if (rc)
-            break;
-        double n = sum[MC_METRIC_IMAGES], loss = sum[MC_METRIC_LOSS] / n;
-        double variance = sum[MC_METRIC_LOSS_SQ] / n - loss * loss;
-        double a = sum[MC_METRIC_CORRECT] / n;
-        out[i].images = (uint64_t)n;
-        out[i].loss = loss;
-        out[i].loss_se = variance > 0 ? sqrt(variance / n) : 0;
-        out[i].accuracy = a;
-        out[i].accuracy_se = sqrt(a * (1 - a) / n);
+        rc = take(be, p.acc[i], &out[i], err);
+        if (!rc && p.robust)
+            rc = take(be, p.robust[i], &robust[i], err);
     }
     release(&p);
     return rc;
 }
 
-int mc_measure_bytes(struct mc_backend *be, const struct mc_span *span, size_t batch, size_t *bytes,
-                     struct mc_error *err)
+int mc_measure_bytes(struct mc_backend *be, const struct mc_span *span, size_t batch,
+                     const struct mc_attack_options *attack, size_t *bytes, struct mc_error *err)
 {
     const struct mc_graph *g = span->graph;
     const struct mc_plan_opts o = {.batch = batch};
     struct mc_plan *plan = NULL;
-    int rc = be->plan_new(be, g, &o, &plan, err);
+    size_t more = 0;
+    int rc = attack ? mc_feed_attack_bytes(be, attack, g, batch, &more, err) : 0;
 
-    if (rc)
+    if (rc || (rc = be->plan_new(be, g, &o, &plan, err)))
         return rc;
-    *bytes = be->plan_bytes(plan) + (span->k + (span->k > 1)) * g->P * sizeof(float) +
+    *bytes = more + be->plan_bytes(plan) + (span->k + (span->k > 1)) * g->P * sizeof(float) +
              batch * (size_t)(g->input[0] * g->input[1] * g->input[2]);
     be->plan_free(plan);
     return 0;

@@ -7,6 +7,7 @@
 #define MC_MEASURE_H
 
 #include "backend.h"
+#include "mc_attack.h"
 #include "mc_dataset.h"
 
 struct mc_span {
@@ -21,7 +22,8 @@ struct mc_measure_options {
     uint64_t samples;  /* first images of the data; 0: all */
     int samples_exact; /* of fewer images: MC_EINPUT, as the user typed it; else all are taken */
     int augment;       /* re-estimation: as in training */
-    uint64_t seed;     /* of the augmentation */
+    uint64_t seed;     /* of the augmentation, and of an attack's random starts */
+    const struct mc_attack_options *attack; /* resolved; or NULL: none */
 };
 
 /* Told after every batch; may be NULL. */
@@ -37,8 +39,9 @@ struct mc_measured {
 };
 
 /* The statistics that batch norm has at each point: mean and unbiased variance, first and second
- * moments pooled over the images, each batch normalised by its own statistics on the way. stats:
- * (T,S). */
+ * moments pooled over the images, each batch normalised by its own statistics on the way. With an
+ * attack, of the adversarial examples of every batch at each point, under that batch's statistics.
+ * stats: (T,S). */
 MC_USE_RESULT int mc_measure_statistics(struct mc_backend *be, const struct mc_span *span,
                                         struct mc_dataset_reader *data,
                                         const struct mc_measure_options *o,
@@ -46,16 +49,19 @@ MC_USE_RESULT int mc_measure_statistics(struct mc_backend *be, const struct mc_s
                                         struct mc_error *err);
 
 /* Loss and accuracy at each point with the given statistics (T,S; not NULL even if S is 0). out:
- * (T). */
+ * (T). With an attack also those of the adversarial examples that each point has under its
+ * statistics, into robust (T), which is NULL where there is none; `out` is the same to the bit
+ * with and without it. */
 MC_USE_RESULT int mc_measure_loss(struct mc_backend *be, const struct mc_span *span,
                                   const float *stats, struct mc_dataset_reader *data,
                                   const struct mc_measure_options *o,
                                   const struct mc_measure_watch *watch, struct mc_measured *out,
-                                  struct mc_error *err);
+                                  struct mc_measured *robust, struct mc_error *err);
 
-/* Device memory that a pass takes beside what it holds for each point: the plan, a batch, and the
- * vectors. */
+/* Device memory that a pass takes beside what it holds for each point: the plan, a batch, the
+ * vectors, and what an attack takes (NULL: none). */
 MC_USE_RESULT int mc_measure_bytes(struct mc_backend *be, const struct mc_span *span, size_t batch,
-                                   size_t *bytes, struct mc_error *err);
+                                   const struct mc_attack_options *attack, size_t *bytes,
+                                   struct mc_error *err);
 
 #endif

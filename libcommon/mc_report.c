@@ -48,6 +48,15 @@ void mc_report_row(const struct mc_report *r, FILE *f, const char *first, size_t
     putc('\n', f);
 }
 
+void mc_report_json_attack(const struct mc_report *r, FILE *f)
+{
+    if (!r->attack)
+        return;
+    fputs("\"attack\":", f);
+    mc_json_str(f, r->attack);
+    fprintf(f, ",\"bn_attack\":%s,", r->bn_attack ? "true" : "false");
+}
+
 void mc_report_json(const struct mc_report *r, FILE *f, size_t point)
 {
     for (size_t i = 0; i < r->n_data; i++) {
@@ -115,7 +124,9 @@ int mc_report_path_json(const struct mc_report *r, FILE *f, struct mc_error *err
 
     if (!value)
         return mc_fail(err, MC_ENOMEM, "out of memory");
-    fputs("{\"kind\":\"curve\",\"points\":[", f);
+    fputs("{\"kind\":\"curve\",", f);
+    mc_report_json_attack(r, f);
+    fputs("\"points\":[", f);
     for (size_t i = 0; i < r->T; i++) {
         fprintf(f, "%s{\"t\":%.9g", i ? "," : "", r->t[i]);
         mc_report_json(r, f, i);
@@ -166,7 +177,9 @@ void mc_report_marks(const struct mc_mark *m, size_t n, FILE *f)
 
 void mc_report_plane_json(const struct mc_report *r, const struct mc_mark *m, size_t n, FILE *f)
 {
-    fputs("{\"kind\":\"plane\",\"points\":[", f);
+    fputs("{\"kind\":\"plane\",", f);
+    mc_report_json_attack(r, f);
+    fputs("\"points\":[", f);
     for (size_t i = 0; i < r->T; i++) {
         fprintf(f, "%s{\"x\":%.9g,\"y\":%.9g", i ? "," : "", r->xy[i][0], r->xy[i][1]);
         mc_report_json(r, f, i);

@@ -10,11 +10,12 @@
 
 #include <stdio.h>
 
-#define MC_MAX_REPORTED 8
+/* Data sets, and each with an attack again. */
+#define MC_MAX_REPORTED 16
 
 /* One data set: two columns, NAME.loss and NAME.accuracy. */
 struct mc_reported {
-    char name[64];
+    char name[80];
     uint64_t in_all;         /* images the data set has; out[].images of them were measured */
     struct mc_measured *out; /* (T) */
 };
@@ -27,6 +28,8 @@ struct mc_report {
     const double *chord; /* (T-1), */
     double (*xy)[2];     /* or (T) of a plane; both NULL: networks */
     const char *network; /* of a network: its name in messages */
+    const char *attack;  /* its text, where some of the data sets are attacked; or NULL */
+    int bn_attack;       /* statistics were re-estimated under it */
 };
 
 /* Every number of it is finite, or MC_EFAIL "the loss is not finite at t = ..."; a network's logits
@@ -36,6 +39,9 @@ MC_USE_RESULT int mc_report_check(const struct mc_report *r, struct mc_error *er
 /* "first" and the data sets' columns; one row that begins with `first`. */
 void mc_report_head(const struct mc_report *r, FILE *f, const char *first);
 void mc_report_row(const struct mc_report *r, FILE *f, const char *first, size_t point);
+/* "attack":"pgd:...","bn_attack":true, where there is one, for JSON: fields of an object that goes
+ * on. */
+void mc_report_json_attack(const struct mc_report *r, FILE *f);
 /* ,"NAME":{"loss":..,"loss_se":..,"accuracy":..,"accuracy_se":..,"images":..} for each: fields of
  * an open JSON object. */
 void mc_report_json(const struct mc_report *r, FILE *f, size_t point);

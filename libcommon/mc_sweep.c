@@ -11,7 +11,8 @@
 
 /* What all blocks' points together may take. */
 #define BLOCK_BYTES ((size_t)128 << 20)
-/* A point's results in a checkpoint: images, and the four figures, as bits of float32 pairs. */
+/* A point's results in a checkpoint: images, and the four figures, as bits of float32 pairs; with
+ * an attack, the robust ones behind them. */
 #define N_FIGURES 5
 #define N_FLOATS (N_FIGURES * sizeof(double) / sizeof(float))
 
@@ -75,6 +76,11 @@ static int describe_data(struct run *r, struct mc_sweep_data *d, size_t i, struc
     return rc;
 }
 
+static size_t row_floats(const struct mc_sweep *s)
+{
+    return s->attack ? 2 * N_FLOATS : N_FLOATS;
+}
+
 /* What a checkpoint holds: everything that decides the result, and the results. */
 static int describe(struct run *r, struct mc_error *err)
 {
@@ -92,6 +98,13 @@ static int describe(struct run *r, struct mc_error *err)
         state->settings[state->n_settings - 2].name = "bn-data";
         state->settings[state->n_settings - 1].name = "bn-samples";
         mc_state_set(state, "bn-plain", "%d", !s->bn_augment);
+        if (s->bn_attack)
+            mc_state_set(state, "bn-attack", "1");
+    }
+    if (s->attack) {
+        char text[MC_ATTACK_TEXT];
+        mc_attack_text(s->attack, text);
+        mc_state_set(state, "attack", "%s", text);
     }
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = describe_data(r, &r->s->data[i], i, err);
@@ -102,21 +115,48 @@ static int describe(struct run *r, struct mc_error *err)
     for (size_t i = 0; !rc && i < s->n_data; i++) {
         struct mc_state_vector *v = &state->vectors[state->n_vectors++];
         snprintf(v->name, sizeof v->name, "%s", s->data[i].name);
-        v->n = r->T * N_FLOATS;
+        v->n = r->T * row_floats(s);
         if (!(v->data = calloc(v->n, sizeof *v->data)))
             rc = mc_fail(err, MC_ENOMEM, "out of memory");
     }
     return rc;
 }
 
+static void pack(const struct mc_measured *m, float *row)
+{
+    const double figures[N_FIGURES] = {(double)m->images, m->loss, m->loss_se, m->accuracy,
+                                       m->accuracy_se};
+
+    memcpy(row, figures, sizeof figures);
+}
+
+static int unpack(const struct run *r, size_t point, const float *row, uint64_t wanted,
+                  struct mc_measured *m, struct mc_error *err)
+{
+    double figures[N_FIGURES];
+
+    memcpy(figures, row, sizeof figures);
+    if (figures[0] != (double)wanted)
+        return mc_fail(err, MC_EINPUT, "%s: point %zu was measured on %g of %llu images",
+                       r->s->checkpoint, point, figures[0], (unsigned long long)wanted);
+    *m = (struct mc_measured){.images = wanted,
+                              .loss = figures[1],
+                              .loss_se = figures[2],
+                              .accuracy = figures[3],
+                              .accuracy_se = figures[4]};
+    return 0;
+}
+
 static int save(struct run *r, struct mc_error *err)
 {
+    const size_t floats = row_floats(r->s);
+
     for (size_t i = 0; i < r->s->n_data; i++)
         for (size_t t = 0; t < r->done; t++) {
-            const struct mc_measured *m = &r->s->data[i].out[t];
-            const double figures[N_FIGURES] = {(double)m->images, m->loss, m->loss_se, m->accuracy,
-                                               m->accuracy_se};
-            memcpy(r->state.vectors[i].data + t * N_FLOATS, figures, sizeof figures);
+            float *row = r->state.vectors[i].data + t * floats;
+            pack(&r->s->data[i].out[t], row);
+            if (r->s->attack)
+                pack(&r->s->data[i].robust[t], row + N_FLOATS);
         }
     r->state.epoch = r->done;
     return mc_state_write(&r->state, r->s->checkpoint, err);
@@ -133,20 +173,14 @@ static int restore(struct run *r, struct mc_error *err)
         return rc;
     r->done = (size_t)r->state.epoch;
     for (size_t i = 0; i < r->s->n_data; i++)
-        for (size_t t = 0; t < r->done; t++) {
-            double figures[N_FIGURES];
-            memcpy(figures, r->state.vectors[i].data + t * N_FLOATS, sizeof figures);
-            if (figures[0] != (double)r->s->data[i].wanted)
-                return mc_fail(err, MC_EINPUT, "%s: point %zu was measured on %g of %llu images",
-                               r->s->checkpoint, t, figures[0],
-                               (unsigned long long)r->s->data[i].wanted);
-            r->s->data[i].out[t] = (struct mc_measured){.images = (uint64_t)figures[0],
-                                                        .loss = figures[1],
-                                                        .loss_se = figures[2],
-                                                        .accuracy = figures[3],
-                                                        .accuracy_se = figures[4]};
+        for (size_t t = 0; !rc && t < r->done; t++) {
+            const struct mc_sweep_data *d = &r->s->data[i];
+            const float *row = r->state.vectors[i].data + t * row_floats(r->s);
+            rc = unpack(r, t, row, d->wanted, &d->out[t], err);
+            if (!rc && r->s->attack)
+                rc = unpack(r, t, row + N_FLOATS, d->wanted, &d->robust[t], err);
         }
-    return 0;
+    return rc;
 }
 
 static void tell(void *arg, uint64_t images, uint64_t in_all)
@@ -159,24 +193,27 @@ static void tell(void *arg, uint64_t images, uint64_t in_all)
         r->s->watch.progress(r->s->watch.arg, r->images, r->in_all);
 }
 
-/* One data set at the points of a block; out NULL: their statistics. */
-static int pass(struct run *r, struct mc_sweep_data *d, const struct mc_span *span,
-                struct mc_measured *out, struct mc_error *err)
+/* One data set at the points of a block; bn: their statistics. */
+static int pass(struct run *r, struct mc_sweep_data *d, const struct mc_span *span, int bn,
+                struct mc_error *err)
 {
+    struct mc_measured *out = bn ? NULL : d->out + r->done;
+    struct mc_measured *robust = bn || !r->s->attack ? NULL : d->robust + r->done;
     const struct mc_measure_options o = {.batch = r->s->batch,
                                          .samples = d->samples,
                                          .samples_exact = d->samples_exact,
-                                         .augment = !out && r->s->bn_augment,
+                                         .augment = bn && r->s->bn_augment,
+                                         .attack = bn && !r->s->bn_attack ? NULL : r->s->attack,
                                          .seed = r->s->seed};
     const struct mc_measure_watch watch = {.progress = tell, .arg = r};
     int rc = d->reader ? 0 : mc_dataset_open(&d->reader, d->path, err);
 
     r->before = r->images;
     r->points = span->T;
-    if (!rc && !out)
+    if (!rc && bn)
         rc = mc_measure_statistics(r->s->be, span, d->reader, &o, &watch, r->stats, err);
     else if (!rc)
-        rc = mc_measure_loss(r->s->be, span, r->stats, d->reader, &o, &watch, out, err);
+        rc = mc_measure_loss(r->s->be, span, r->stats, d->reader, &o, &watch, out, robust, err);
     mc_dataset_close(d->reader);
     d->reader = NULL;
     return rc;
@@ -192,11 +229,11 @@ static int run_block(struct run *r, struct mc_error *err)
     span.T = left < r->block ? left : r->block;
     span.coef += r->done * span.k;
     if (s->bn.path)
-        rc = pass(r, &r->s->bn, &span, NULL, err);
+        rc = pass(r, &r->s->bn, &span, 1, err);
     for (size_t i = 0; S && !s->bn.path && i < span.T; i++)
         memcpy(r->stats + i * S, s->stats, S * sizeof *s->stats);
     for (size_t i = 0; !rc && i < s->n_data; i++)
-        rc = pass(r, &r->s->data[i], &span, s->data[i].out + r->done, err);
+        rc = pass(r, &r->s->data[i], &span, 0, err);
     if (!rc)
         r->done += span.T;
     if (!rc && s->checkpoint)
@@ -209,7 +246,8 @@ static size_t point_bytes(const struct mc_sweep *s)
     const size_t S = s->span->graph->S;
 
     /* the statistics here and on the device, and what is summed there */
-    return 2 * S * sizeof(float) + (MC_REESTIMATE_SIZE(S) + MC_N_METRICS) * sizeof(double);
+    return 2 * S * sizeof(float) +
+           (MC_REESTIMATE_SIZE(S) + (s->attack ? 2u : 1u) * MC_N_METRICS) * sizeof(double);
 }
 
 static int tell_begin(const struct run *r, struct mc_error *err)
@@ -220,7 +258,7 @@ static int tell_begin(const struct run *r, struct mc_error *err)
 
     if (!s->watch.begin)
         return 0;
-    if ((rc = mc_measure_bytes(s->be, s->span, s->batch, &bytes, err)))
+    if ((rc = mc_measure_bytes(s->be, s->span, s->batch, s->attack, &bytes, err)))
         return rc;
     s->watch.begin(s->watch.arg, r->done, r->block, bytes + r->block * point_bytes(s));
     return 0;

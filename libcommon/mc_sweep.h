@@ -17,8 +17,9 @@ struct mc_sweep_data {
     struct mc_dataset_reader *reader; /* just opened, or NULL; the sweep closes it */
     uint64_t samples;                 /* as in mc_measure_options */
     int samples_exact;
-    struct mc_measured *out; /* (T), the caller's; not of batch norm's data */
-    uint64_t wanted, in_all; /* images to be measured, and that the data set has: set */
+    struct mc_measured *out;    /* (T), the caller's; not of batch norm's data */
+    struct mc_measured *robust; /* (T), likewise; where there is an attack */
+    uint64_t wanted, in_all;    /* images to be measured, and that the data set has: set */
 };
 
 /* Somebody who watches; any may be NULL. */
@@ -37,6 +38,8 @@ struct mc_sweep {
     uint64_t seed;
     struct mc_sweep_data bn; /* to re-estimate statistics on at each point */
     int bn_augment;
+    const struct mc_attack_options *attack; /* resolved: robust figures too; or NULL */
+    int bn_attack;                          /* re-estimate on the attack's examples */
     const float *stats; /* (S) of every point where bn is none; may be NULL if S is 0 */
     struct mc_sweep_data data[MC_SWEEP_MAX_DATA];
     size_t n_data;
@@ -50,8 +53,8 @@ struct mc_sweep {
     struct mc_sweep_watch watch;
 };
 
-/* Fills the data's out, wanted and in_all. MC_EINPUT: data that do not fit, or a checkpoint of
- * another run; MC_EUSAGE: standard input where a data set is read more than once. */
+/* Fills the data's out, robust, wanted and in_all. MC_EINPUT: data that do not fit, or a checkpoint
+ * of another run; MC_EUSAGE: standard input where a data set is read more than once. */
 MC_USE_RESULT int mc_sweep_run(struct mc_sweep *s, struct mc_error *err);
 
 #endif

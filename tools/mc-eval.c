@@ -198,7 +198,11 @@ static int eval_networks(struct options *o, struct mc_backend *be, struct mc_rea
         if (rc)
             return rc;
         if (o->json) {
-            fputs(i ? "},{" : "{\"kind\":\"weights\",\"networks\":[{", f);
+            if (!i) {
+                fputs("{\"kind\":\"weights\",", f);
+                mc_report_json_attack(&o->eval.report, f);
+            }
+            fputs(i ? "},{" : "\"networks\":[{", f);
             fputs("\"network\":", f);
             mc_json_str(f, mc_reader_name(*r));
             mc_report_json(&o->eval.report, f, 0);

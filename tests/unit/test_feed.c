@@ -187,7 +187,7 @@ static void every_pass_refuses_a_typed_number_alike(void **state)
         must(mc_dataset_open(&d, file, &err), &err);
         m.samples_exact = k > 0;
         if (k < 2)
-            rc = mc_measure_loss(be, &span, stats, d, &m, NULL, &measured, &err);
+            rc = mc_measure_loss(be, &span, stats, d, &m, NULL, &measured, NULL, &err);
         else if (k == 2)
             rc = mc_verify(be, net, both, own, d, N + 1, NULL, NULL, &v, &err);
         else {

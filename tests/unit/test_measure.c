@@ -331,7 +331,7 @@ static void measure(const float *stats, uint64_t samples, int augment, struct he
     struct mc_error err = {0};
 
     memset(h, 0, sizeof *h);
-    ok(mc_measure_loss(be, &span, stats, d, &o, &watch, out, &err), &err);
+    ok(mc_measure_loss(be, &span, stats, d, &o, &watch, out, NULL, &err), &err);
     mc_dataset_close(d);
 }
 
