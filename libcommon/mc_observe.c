@@ -3,7 +3,7 @@
  * One pass over the data: read a batch, load it into the networks' plans, run them, look. */
 #include "mc_observe.h"
 
-#include "mc_feed.h"
+#include "mc_feed_attack.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +23,7 @@ struct observer {
     struct mc_plan *plans[2];
     struct mc_buf *params[2], *stats[2];
     struct mc_feed feed;
+    struct mc_feed_attack attack;
 };
 
 /* A plan keeps what is tapped, the ReLUs' outputs or inputs, and works in a few layers' room. */
@@ -95,7 +96,8 @@ static int open_observer(struct observer *v, struct mc_backend *be,
                          struct mc_dataset_reader *data, const struct mc_observe_opts *o,
                          struct mc_error *err)
 {
-    const struct mc_feed_options feed = {.batch = o->batch, .samples = o->samples, .exact = 1};
+    const struct mc_feed_options feed = {
+        .batch = o->batch, .samples = o->samples, .exact = 1, .seed = o->seed};
 
     memset(v, 0, sizeof *v);
     v->be = be;
@@ -103,7 +105,11 @@ static int open_observer(struct observer *v, struct mc_backend *be,
     v->n_nets = n_nets;
     int rc = open_nets(v, nets, err);
 
-    return rc ? rc : mc_feed_open(&v->feed, be, nets[0]->graph, data, &feed, err);
+    if (!rc)
+        rc = mc_feed_open(&v->feed, be, nets[0]->graph, data, &feed, err);
+    if (!rc && o->attack)
+        rc = mc_feed_attack_open(&v->attack, o->attack, &v->feed, nets[0]->graph, err);
+    return rc;
 }
 
 static void close_observer(struct observer *v)
@@ -114,6 +120,7 @@ static void close_observer(struct observer *v)
         v->be->buf_free(v->be, v->params[i]);
         v->be->buf_free(v->be, v->stats[i]);
     }
+    mc_feed_attack_release(&v->attack);
     mc_feed_release(&v->feed);
     free(v->requests);
     mc_taps_release(&v->taps);
@@ -125,13 +132,23 @@ static int pass(struct observer *v,
                 int (*look)(struct observer *v, void *arg, size_t n, struct mc_error *err),
                 void *arg, struct mc_error *err)
 {
+    const int attacked = v->o->attack != NULL;
+    struct mc_plan *plans[3];
     uint64_t done = 0;
     size_t n = 0;
     int rc;
 
-    while (!(rc = mc_feed_next(&v->feed, v->plans, v->n_nets, &n, err)) && n) {
-        for (size_t i = 0; i < v->n_nets; i++)
+    memcpy(plans, v->plans, sizeof v->plans);
+    plans[v->n_nets] = v->attack.plan;
+    while (!(rc = mc_feed_next(&v->feed, plans, v->n_nets + (size_t)attacked, &n, err)) && n) {
+        if (attacked && (rc = mc_feed_attack_next(&v->attack, n, err)))
+            return rc;
+        for (size_t i = 0; i < v->n_nets; i++) {
+            if (attacked)
+                mc_feed_attack_run(&v->attack, v->plans[i], MC_MODE_EVAL, v->params[i],
+                                   v->stats[i]);
             v->be->forward(v->plans[i], MC_MODE_EVAL, v->params[i], v->stats[i], NULL, v->feed.ctl);
+        }
         if ((rc = look(v, arg, n, err)))
             return rc;
         done += n;

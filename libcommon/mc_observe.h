@@ -7,6 +7,7 @@
 
 #include "backend.h"
 #include "mc_activations.h"
+#include "mc_attack.h"
 #include "mc_dataset.h"
 #include "mc_moments.h"
 #include "mc_weights.h"
@@ -18,6 +19,10 @@ struct mc_observe_opts {
     /* Batches are dealt to shards in contiguous runs: shard s has batches [s*n/shards,
      * (s+1)*n/shards), so that all shards added in order add the batches as one run does. */
     uint32_t shard, shards;
+    /* Resolved; or NULL: none. Each network sees its own adversarial examples, made under its own
+     * statistics; their random starts come from the seed. */
+    const struct mc_attack_options *attack;
+    uint64_t seed;
     /* Told how many images are done, now and then; may be NULL. */
     void (*progress)(void *arg, uint64_t done);
     void *arg;

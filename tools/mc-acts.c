@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-acts: two networks' joint moments on data, or one network's activations. */
+#include "mc_attack_cli.h"
 #include "mc_cli.h"
 #include "mc_feed.h"
 #include "mc_observe.h"
@@ -10,7 +11,8 @@
 
 static const char doc[] =
     "Sum up how the units of two networks fire together on data, for mc-corr."
-    "\vThe networks run in evaluation mode on unaugmented images, in one pass and constant memory. "
+    "\vThe networks run in evaluation mode on unaugmented images, in one pass and constant memory; "
+    "with --attack each on adversarial examples of its own. "
     "Shards of the same run, counted anywhere, add up in mc-corr. With --raw, one network's "
     "activations themselves.\n\n"
     "Examples:\n"
@@ -25,8 +27,12 @@ static const struct argp_option options[] = {
     {"shard", KEY_SHARD, "I/N", 0, "only part I of N, counted from 1", 0},
     {"at", KEY_AT, "WHERE", 0, "after the ReLU (post, the default) or before it (pre)", 0},
     {"raw", KEY_RAW, 0, 0, "one network's activations, batch by batch", 0},
+    MC_OPTION_ATTACK("look at the adversarial examples that each network has itself, not at clean "
+                     "images",
+                     0),
     {"batch", KEY_BATCH, "N", 0, "images at a time (default: up to 128, by the network's size)", 0},
     MC_OPTION_OUTPUT,
+    MC_OPTION_SEED,
     MC_OPTION_THREADS,
     MC_OPTION_DEVICE,
     MC_OPTION_NO_PROGRESS,
@@ -39,7 +45,8 @@ struct options {
     uint64_t samples; /* 0: the first 20% */
     uint64_t batch;   /* 0: by the network */
     uint32_t shard, shards;
-    int at_pre, raw;
+    int at_pre, raw, attacked;
+    struct mc_attack_options attack;
 };
 
 static const char *const places[] = {"post", "pre", NULL};
@@ -75,6 +82,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_RAW:
         o->raw = 1;
+        return 0;
+    case MC_KEY_ATTACK:
+        o->attacked = 1;
+        mc_attack_parse(&o->attack, arg);
         return 0;
     case KEY_BATCH:
         o->batch = mc_parse_u64("--batch", arg, 1, 65536);
@@ -119,8 +130,25 @@ static struct mc_history *new_history(const struct options *o)
     return h;
 }
 
+static int settle_attack(struct mc_observe_opts *out, struct options *o,
+                         const struct mc_dataset_info *info, struct mc_history *h,
+                         struct mc_error *err)
+{
+    char text[MC_ATTACK_TEXT];
+    int rc = mc_attack_resolve(&o->attack, info, err);
+
+    mc_attack_text(&o->attack, text);
+    mc_history_str(h, "attack", text);
+    mc_history_int(h, "seed", (int64_t)o->cli.seed);
+    out->attack = &o->attack;
+    out->seed = o->cli.seed;
+    if (!rc)
+        mc_detail(&o->cli, "attack: %s", text);
+    return rc;
+}
+
 /* The numbers that the data and the network decide, and what the history says of them. */
-static int settle(struct mc_observe_opts *out, const struct options *o, const struct mc_graph *g,
+static int settle(struct mc_observe_opts *out, struct options *o, const struct mc_graph *g,
                   const struct mc_dataset_info *info, struct mc_history *h, struct mc_error *err)
 {
     int rc = mc_data_samples(info, o->data, o->samples, 1, &out->samples, err);
@@ -142,7 +170,8 @@ static int settle(struct mc_observe_opts *out, const struct options *o, const st
         mc_history_int(h, "shard", o->shard + 1);
         mc_history_int(h, "shards", o->shards);
     }
-    return mc_data_fits(g, info, o->data, err);
+    rc = mc_data_fits(g, info, o->data, err);
+    return rc || !o->attacked ? rc : settle_attack(out, o, info, h, err);
 }
 
 static int observe(const struct options *o, struct mc_backend *be, const struct mc_weights *w,
@@ -173,7 +202,7 @@ static int observe(const struct options *o, struct mc_backend *be, const struct 
     return rc;
 }
 
-static int run(const struct options *o, struct mc_error *err)
+static int run(struct options *o, struct mc_error *err)
 {
     struct mc_backend *be = NULL;
     struct mc_dataset_reader *data = NULL;
