@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening regular files, and no others. */
+ * Opening files without waiting for anybody. */
 #include "mc_file.h"
 
 #include <errno.h>
@@ -15,12 +15,15 @@ int mc_file_open(int *fd, uint64_t *bytes, const char *path, enum mc_err absent,
     struct stat st;
     int rc = 0;
 
-    /* O_NONBLOCK: a FIFO opens at once; reads of a regular file do not change by it */
+    /* O_NONBLOCK: a FIFO opens at once; taken back, reading one waits for those that write to it
+     * and ends where there are none */
     if ((*fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) < 0)
         return mc_fail(err, errno == ENOENT || errno == ENOTDIR ? absent : MC_EFAIL,
                        "cannot open '%s': %s", path, strerror(errno));
     if (fstat(*fd, &st))
         rc = mc_fail(err, MC_EFAIL, "%s: %s", path, strerror(errno));
+    else if (S_ISFIFO(st.st_mode) && !bytes && !fcntl(*fd, F_SETFL, O_RDONLY))
+        return 0;
     else if (!S_ISREG(st.st_mode))
         rc = mc_fail(err, MC_EINPUT, "%s: is no regular file", path);
     else if (bytes)
