@@ -135,7 +135,7 @@ all:
 help:
 	@sed -n '3,/^[^#]/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 	@sed -nE 's/^([A-Z_]+) *\?= *([^#]*[^# ])? *#? *(.*)/  \1\t\2\t\3/p' $(MAKEFILE_LIST) | \
-	    awk -F '\t' '{ printf "%-18s%-12s %s\n", $$1, $$2 ~ /[$$]/ ? "" : $$2, $$3 }'
+	    awk -F '\t' '!seen[$$1]++ { printf "%-18s%-12s %s\n", $$1, $$2 ~ /[$$]/ ? "" : $$2, $$3 }'
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
@@ -237,9 +237,10 @@ $(beziers): $(OUT)/train.mcz $$(a) $$(to)
 measured := $(call each,$(paths:%=%.tsv))
 $(call made-with,eval,$(measured))
 
+evaluate = $(RUN) mc-eval --data $(OUT)/train.mcz --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz \
+               --points $(POINTS) $(EVAL_FLAGS) $(device) --summary $(@:.tsv=.summary.tsv)
 $(measured): %.tsv: %.mcz $(OUT)/train.mcz $(OUT)/test.mcz
-	$(RUN) mc-eval --data $(OUT)/train.mcz --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz \
-	    --points $(POINTS) $(EVAL_FLAGS) $(device) --summary $*.summary.tsv $< -o $@
+	$(evaluate) $< -o $@
 	$(call keep,eval)
 
 # ---- for tables and pictures: of a pair in its folder, of all in OUT --------------------------------

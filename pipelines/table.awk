@@ -5,6 +5,7 @@
 #
 #   awk -f spread.awk -f table.awk 1-2/*.summary.tsv
 #
+# With -v robust=1 the robust figures that mc-eval --attack adds, in the same columns.
 # With -v spread=1 -v network=NET -v data=NAME: the same paths of several pairs, each number's mean and its
 # standard deviation over the pairs; `ends` is the mean of a pair's two ends.
 BEGIN {
@@ -28,6 +29,9 @@ FNR == 1 {
         order[++paths] = name
     next
 }
+# clean figures, or robust ones
+($1 ~ /\.robust$/) != (robust + 0) { next }
+{ sub(/\.robust$/, "", $1) }
 function take(c, value) { cell[name, n[name], c] = value }
 $1 == "test" && $2 == "accuracy" {
     take(1, $column["first"]); take(2, $column["last"]); take(3, $column["mean"])

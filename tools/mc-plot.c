@@ -27,7 +27,8 @@ enum { KEY_SIZE = MC_KEY_TOOL, KEY_TITLE, KEY_FORMAT, KEY_NAMES, KEY_LOSS, KEY_A
 
 /* clang-format off */
 static const struct argp_option options[] = {
-    {"data", 'd', "NAME", 0, "path, plane: draw this data set's columns (default: test, or the first)", 10},
+    {"data", 'd', "NAME", 0, "path, plane: draw this data set's columns (default: test, or the first); "
+     "NAME.robust: those of mc-eval --attack", 10},
     {"names", KEY_NAMES, "A,B,C", 0, "plane: call the three networks so", 15},
     {"loss-range", KEY_LOSS, "FROM:TO", 0, "plane: what the colours of losses span (default: all)", 15},
     {"accuracy-range", KEY_ACCURACY, "FROM:TO", 0, "plane: and those of accuracies, in percent", 15},

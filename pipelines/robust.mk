@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Robust networks joined, unaligned and aligned, as the paper's figure 4: networks and curves that are trained on
+# adversarial examples, their clean and robust accuracy along the paths from one pass.
+#
+#   make -f pipelines/robust.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten SEEDS="1 2" EPOCHS=20 \
+#        ATTACK=pgd:eps=8/255,step=2/255,steps=5 OUT=out-robust
+#
+# Settings, and how results are kept, resumed and shared, are those of connect.mk; but an OUT of its own, as these
+# are other networks (their images are not normalised). An attack of K steps makes a training K + 1 times as
+# long, and a point's evaluation about 3 K + 2 times: POINTS and EVAL_FLAGS="--samples 2500 --test-samples 2500"
+# shorten that. The alignment looks at clean images; ACTS_FLAGS="--attack pgd" shows each network its own examples.
+# The paper ends googlenet's robust curves early: CURVE_FLAGS="--stop-after 20".
+#
+# What a pair gives lies in OUT/A-B: clean.tsv and robust.tsv, a row a path, and clean.svg and robust.svg, the
+# learned curves; the same of all pairs, mean and deviation, in OUT. Batch norm is re-estimated on clean images;
+# of the curves also, in rows that end in -bn-attack, on attacked ones.
+ATTACK      ?= pgd#           on every batch of networks and curves, as mc-train takes it
+EVAL_ATTACK ?= $(ATTACK)#     to measure with; the training's unless given
+EPOCHS      ?= 200#           of the networks
+SCHEDULE    ?= linear#        of the learning rate, as mc-train takes it
+CURVE_LR    ?= 0.1#           learning rate of the curves
+OUT         ?= out-robust#    the folder of the results
+
+override TRAIN_FLAGS += --no-normalise --attack $(ATTACK)
+override CURVE_FLAGS += --attack $(ATTACK)
+override EVAL_FLAGS  += --attack $(EVAL_ATTACK)
+$(foreach name,ATTACK EVAL_ATTACK,$(if $(filter-out 1,$(words $($(name)))), \
+    $(error $(name)="$($(name))": one word is wanted, such as pgd:eps=8/255,steps=5)))
+
+settings := ATTACK EVAL_ATTACK
+include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+
+all: $(foreach where,$(everywhere),$(foreach kind,clean robust,$(addprefix $(where)/$(kind).,tsv svg png)))
+
+# ---- the curves once more, with the statistics of attacked images ----------------------------------
+learned  := $(variants:%=curve-%)
+attacked := $(learned:=-bn-attack)
+$(call made-with,eval,$(call each,$(attacked:=.tsv)))
+
+$(call each,$(attacked:=.tsv)): %-bn-attack.tsv: %.mcz $(OUT)/train.mcz $(OUT)/test.mcz
+	$(evaluate) --bn-attack $< -o $@
+	$(call keep,eval)
+
+# ---- tables and pictures: clean.* and robust.* -----------------------------------------------------
+rows    := $(paths) $(attacked)
+kind     = $(basename $(@F))
+of-data  = $(if $(filter robust,$(kind)),test.robust,test)
+series   = $(patsubst curve-%,%,$(subst -bn-attack,$(comma) attacked statistics,$(1)))
+
+$(foreach kind,clean robust,$(everywhere:%=%/$(kind).tsv)): $$(call files,$(rows:=.tsv)) $(filter-out -f,$(table))
+	$(RUN) awk $(if $(filter robust,$(kind)),-v robust=1) $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) \
+	    $(table) $(call files,$(rows:=.summary.tsv)) > $@
+$(foreach kind,clean robust,$(everywhere:%=%/$(kind).svg) $(everywhere:%=%/$(kind).png)): \
+    $$(call files,$(learned:=.tsv) $(attacked:=.tsv))
+	$(RUN) mc-plot path --data $(of-data) $(title) \
+	    $(foreach k,$(learned) $(attacked),'$(call series,$(k))=$(call joined,$(call files,$(k).tsv))') -o $@
+$(foreach kind,clean robust,$(addprefix $(OUT)/$(kind).,tsv svg png)): $(OUT)/pairs
