@@ -38,9 +38,11 @@ READERS = {
 MORE = {
     "dataset": [TRAIN[:5] + ["{}", "--epochs", "1"],
                 ["mc-bezier", "-q", "--data", "{}", "--epochs", "1", "half.mcz", "half.mcz"],
-                ["mc-acts", "--data", "{}", samples["weights"], samples["weights"]]],
+                ["mc-acts", "--data", "{}", samples["weights"], samples["weights"]],
+                ["mc-pgd", "-q", "--data", "{}", samples["weights"]]],
     "weights": [["mc-eval", "--data", samples["dataset"], "{}"],
                 ["mc-acts", "--data", samples["dataset"], samples["weights"], "{}"],
+                ["mc-pgd", "-q", "--data", samples["dataset"], "{}"],
                 ["mc-bezier", "-q", "--data", samples["dataset"], "--epochs", "0",
                  samples["weights"], "{}"]],
     "curve": [["mc-bezier", "--point", "0.5", "{}"]],

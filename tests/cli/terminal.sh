@@ -34,6 +34,8 @@ for seed in 1 2; do
 done
 on_terminal "mc-bezier --epochs 0 1.mcz 2.mcz"
 on_terminal "mc-acts --data data.mcz 1.mcz 2.mcz"
+on_terminal "mc-pgd --data data.mcz 1.mcz"
+on_terminal "mc-pgd --data data.mcz -o x.mcz"
 mc-acts -q --data data.mcz 1.mcz 2.mcz -o m.mcz
 on_terminal "mc-corr m.mcz"
 mc-corr -q m.mcz -o c.mcz
