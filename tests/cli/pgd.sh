@@ -3,14 +3,15 @@
 . "$MC_ROOT/tests/cli/lib.bash"
 
 train=2000 test=400 epochs=5 size=16
-[ "${MC_UNDER:-}" != valgrind ] || train=600 test=60 epochs=8 size=8
+small=
+[ "${MC_UNDER:-}" != valgrind ] || train=600 test=60 epochs=8 size=8 small="--batch 60"
 mc-data synth --samples $train --size $size -o train.mcz
 mc-data synth --split test --samples $test --size $size -o test.mcz
 for seed in 1 2; do
     mc-train -q -t 1 --net $net --data train.mcz --batch 32 --lr .03 --epochs $epochs --no-augment --seed $seed -o $seed.mcz
     epochs=1
 done
-p="mc-pgd -t 1 --data test.mcz"
+p="mc-pgd -t 1 $small --data test.mcz"
 robust() { $p -q "$@" 1.mcz | mc-eval -t 1 --data - 1.mcz | tail -n 1 | cut -f 3; }
 
 # robust accuracy falls from the clean one as the radius grows, but for two standard errors
@@ -60,7 +61,7 @@ $p -q 1.mcz 2>note >x.mcz
 # the same bytes twice, from a pipe and to one; other threads and batches only round otherwise
 $p -q --eps 8/255 --steps 10 - <1.mcz | cat >x.mcz
 same adv.mcz x.mcz
-mc-pgd -q -t 1 --data - --eps 8/255 --steps 10 1.mcz <test.mcz >x.mcz
+mc-pgd -q -t 1 $small --data - --eps 8/255 --steps 10 1.mcz <test.mcz >x.mcz
 same adv.mcz x.mcz
 $p -q --eps 8/255 --steps 10 --seed 2 1.mcz >other.mcz
 [ "$(id other.mcz)" != "$(id adv.mcz)" ]
