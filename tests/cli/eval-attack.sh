@@ -35,6 +35,10 @@ mc-train -q --net $net --data test.mcz --epochs 0 -t 1 -o c.mcz
 mc-eval -q --data test.mcz --test-samples 40 --batch 32 -t 1 --attack pgd:eps=0,steps=1 c.mcz -o c.tsv
 same <(cut -f 2,3 c.tsv | sed 1d) <(cut -f 4,5 c.tsv | sed 1d)
 mc-eval -q --data test.mcz --test-samples 40 --batch 32 -t 1 c.mcz | same - <(cut -f 1-3 c.tsv)
+# what mc-pgd writes and mc-eval then reads is the same
+mc-eval -q --data test.mcz --batch 64 -t 1 --attack $attack n1.mcz | cut -f 1,4,5 | sed 1d >one-pass
+mc-pgd -q --data test.mcz --batch 64 --eps 4/255 --step 2/255 --steps 2 -t 1 n1.mcz |
+    mc-eval -q --data - --batch 64 -t 1 n1.mcz | sed 1d | same - one-pass
 # a point's figures are its own: neither the other points nor the blocks touch them
 $e --points 5 --attack $attack line.mcz | sed -n '2p;4p;6p' | same - <(sed 1d robust.tsv)
 r="$e --attack $attack --checkpoint ck --checkpoint-every 2 --resume line.mcz"
