@@ -189,7 +189,7 @@ static void close_world(struct world *w)
 
 /* Images and labels of these streams through the network at w->point; then w->grad, w->stats and
  * w->dx hold what came. */
-static void run(struct world *w, uint64_t images, uint64_t labels)
+static __attribute__((unused)) void run(struct world *w, uint64_t images, uint64_t labels)
 {
     const size_t n = w->images_n * w->image;
     struct mc_error err = {0};
@@ -231,7 +231,7 @@ struct measured {
 };
 
 /* Returns the error as it is bounded: relative, or absolute under a norm of 1e-6. */
-static double bounded(struct measured r)
+static __attribute__((unused)) double bounded(struct measured r)
 {
     return sqrt(r.diff) / (sqrt(r.norm) < 1e-6 ? 1 : sqrt(r.norm));
 }
