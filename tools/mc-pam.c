@@ -5,9 +5,11 @@
 #include "mc_fit_cli.h"
 #include "mc_pam.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum stage { STAGE_BOTH, STAGE_PERMUTATION, STAGE_CURVE };
 
@@ -158,7 +160,7 @@ struct start {
     struct mc_symmetry symmetry;
     struct mc_perm perm;
     float *offset; /* (P) */
-    char first[MC_ID_LEN];
+    uint64_t sum;  /* of both, in which two runs that start elsewhere differ */
 };
 
 static void release(struct start *s)
@@ -197,7 +199,6 @@ static int start_from_curve(const struct options *o, struct start *s, struct mc_
                      o->cli.operands[0], o->cli.operands[1]);
     for (size_t i = 0; !rc && i < P; i++)
         s->offset[i] = c.points[1][i] - .5f * (c.points[0][i] + c.points[2][i]);
-    memcpy(s->first, c.id, MC_ID_LEN);
     mc_curve_release(&c);
     free(end);
     return rc;
@@ -225,7 +226,14 @@ static int begin(const struct options *o, struct start *s, struct mc_history *h,
     } else if (!rc) {
         rc = mc_perm_init(&s->perm, &s->symmetry, err);
     }
-    return !rc && o->init ? start_from_curve(o, s, h, err) : rc;
+    if (!rc && o->init)
+        rc = start_from_curve(o, s, h, err);
+    if (!rc)
+        s->sum = XXH3_64bits(s->offset, s->a.graph->P * sizeof *s->offset);
+    for (size_t g = 0; !rc && g < s->perm.n_groups; g++)
+        s->sum = XXH3_64bits_withSeed(s->perm.perm[g], s->perm.sizes[g] * sizeof *s->perm.perm[g],
+                                      s->sum);
+    return rc;
 }
 
 /* The curve a, its control point, P b. */
@@ -389,7 +397,7 @@ static int train(struct options *o, struct mc_backend *be, struct start *s, stru
     if (!rc) {
         snprintf(identity[0].value, sizeof identity[0].value, "%s", s->a.id);
         snprintf(identity[1].value, sizeof identity[1].value, "%s", s->b.id);
-        snprintf(identity[2].value, sizeof identity[2].value, "%s", s->first);
+        snprintf(identity[2].value, sizeof identity[2].value, "%016" PRIx64, s->sum);
         snprintf(
             identity[3].value, sizeof identity[3].value,
             "%llu*(%llu+%llu) lr %.9g nu %.9g %.9g sweeps %llu draws %llu drop %.9g terms %llu "
