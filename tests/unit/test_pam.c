@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Proximal alternating minimisation: what it reports, found once more in float64 by the plainest
+ * loops; a planted swap that it has to find; and what its prices do. */
+#include "naive.h"
+
+#include "pam.h"
+
+/* ---- the same in float64 ---- */
+
+/* Flipped, and a crop of the padded image, keyed by the epoch that is none. */
+static void picture(const struct mc_fit_options *o, int32_t sample, double *out)
+{
+    const struct mc_rng4 r = mc_rng(o->seed, MC_RNG_AUGMENT, UINT32_MAX, (uint32_t)sample, 0);
+    const int flip = o->augment && mc_rng_below(r.v[1], 2);
+    const int down = o->augment ? (int)mc_rng_below(r.v[2], 3) - 1 : 0;
+    const int right = o->augment ? (int)mc_rng_below(r.v[3], 3) - 1 : 0;
+
+    for (int c = 0; c < CHANNELS; c++)
+        for (int y = 0; y < SIDE; y++)
+            for (int x = 0; x < SIDE; x++) {
+                const int sy = y + down, at = x + right, sx = flip ? SIDE - 1 - at : at;
+                const int in = sy >= 0 && sy < SIDE && sx >= 0 && sx < SIDE;
+                out[(c * SIDE + y) * SIDE + x] =
+                    in ? pixels[((sample * CHANNELS + c) * SIDE + sy) * SIDE + sx] / 255.0 : 0;
+            }
+}
+
+struct value {
+    double loss, decay;
+};
+
+/* (1-t) a + t P b + 2t(1-t) offset in the middles of equal parts, on whole batches of the first
+ * images. */
+static struct value judged(const struct ends *e, const struct mc_pam_options *o,
+                           const struct mc_fit_options *fit, const struct mc_perm *perm,
+                           const float *offset)
+{
+    struct mc_graph *g = mc_graph_copy(e->g);
+    const size_t wanted = o->images < N ? o->images : N, P = g->P;
+    const size_t images = wanted < B ? wanted : wanted / B * B;
+    float *pb = zeros(P), *theta = zeros(P);
+    double batch[B * IMAGE] = {0};
+    int32_t samples[B], answers[B];
+    struct mc_error err = {0};
+    struct value sum = {0, 0};
+    struct naive v;
+
+    mc_graph_huber(g, (float)fit->huber);
+    ok(mc_perm_apply(perm, &e->s, g, e->b, NULL, pb, NULL, &err), &err);
+    naive_init(&v, g, B);
+    v.mode = MC_MODE_BATCH;
+    v.params = theta;
+    v.samples = samples;
+    v.labels = answers;
+    for (uint64_t j = 0; j < o->points; j++) {
+        const double t = ((double)j + .5) / (double)o->points;
+        for (size_t i = 0; i < P; i++) {
+            const double x =
+                (1 - t) * (double)e->a[i] + t * (double)pb[i] + 2 * t * (1 - t) * (double)offset[i];
+            theta[i] = (float)x;
+            sum.decay += .5 * fit->decay * x * x / (double)o->points;
+        }
+        for (size_t first = 0; first < images; first += B) {
+            v.valid = images - first < B ? (int)(images - first) : B;
+            for (int b = 0; b < v.valid; b++) {
+                samples[b] = (int32_t)first + b;
+                answers[b] = labels[samples[b]];
+                picture(fit, samples[b], batch + b * IMAGE);
+            }
+            naive_run(&v, batch);
+            for (int b = 0; b < v.valid; b++)
+                sum.loss += v.loss[b] / (double)(images * o->points);
+        }
+    }
+    naive_release(&v);
+    free(pb);
+    free(theta);
+    mc_graph_free(g);
+    return sum;
+}
+
+/* All that iteration k reports, from where it began and where it ended. */
+static void reported_rightly(const struct ends *e, const struct mc_pam_options *o,
+                             const struct mc_fit_options *fit, const struct mc_pam_report *r,
+                             const struct mc_perm *perm0, const float *offset0,
+                             const struct mc_perm *perm1, const float *offset1)
+{
+    const struct value before = judged(e, o, fit, perm0, offset0);
+    const struct value between = judged(e, o, fit, perm1, offset0);
+    const struct value after = judged(e, o, fit, perm1, offset1);
+    const double units = (double)moved(perm0, perm1);
+    const double price_p = 2 * units / (2 * o->nu_permutation);
+    const double price_c = distance(e, offset0, offset1) / (2 * o->nu_curve);
+
+    near("loss before", r->loss_before, before.loss, 1e-5);
+    near("decay before", r->decay_before, before.decay, 1e-5);
+    if (o->permutation_epochs) {
+        near("loss of the permutation", r->loss_permutation, between.loss, 1e-5);
+        near("decay of the permutation", r->decay_permutation, between.decay, 1e-5);
+        assert_true(r->moved == units);
+        near("price of the permutation", r->proximal_permutation, price_p, 1e-12);
+        assert_true(r->loss_permutation + (o->bare_loss ? 0 : price_p) <= r->loss_before);
+        assert_true(isfinite(r->loss_relaxed) && isfinite(r->loss_projection));
+        assert_true(r->residual >= 0 && r->residual < .1);
+    } else {
+        assert_true(isnan(r->loss_permutation) && isnan(r->proximal_permutation));
+    }
+    if (o->curve_epochs) {
+        near("loss of the curve", r->loss_curve, after.loss, 1e-5);
+        near("decay of the curve", r->decay_curve, after.decay, 1e-5);
+        near("price of the curve", r->proximal_curve / price_c, 1, 1e-9);
+    } else {
+        assert_true(isnan(r->loss_curve) && isnan(r->proximal_curve));
+    }
+    near("decrease", r->decrease,
+         before.loss + before.decay - after.loss - after.decay - price_p - price_c, 1e-5);
+}
+
+/* ---- tests ---- */
+
+static void check_iterations(const char *net, const struct mc_pam_options *o, double huber,
+                             int augment)
+{
+    struct ends e = ends_of(net);
+    struct mc_fit_options fit = schedule();
+    struct mc_error err = {0};
+
+    fit.huber = huber;
+    fit.augment = augment;
+    mc_perm_random(&e.perm, 5);
+    struct result first, whole = run(&e, o, fit);
+    fit.stop_after = o->permutation_epochs + o->curve_epochs;
+    first = run(&e, o, fit);
+    assert_memory_equal(&first.report[0], &whole.report[0], sizeof whole.report[0]);
+    assert_true(isnan(first.report[1].loss_before));
+    reported_rightly(&e, o, &fit, &whole.report[0], &e.perm, e.offset, &first.perm, first.offset);
+    reported_rightly(&e, o, &fit, &whole.report[1], &first.perm, first.offset, &whole.perm,
+                     whole.offset);
+    ok(mc_perm_check(&whole.perm, &err), &err);
+    if (o->permutation_epochs && !augment)
+        assert_true(moved(&e.perm, &first.perm) > 0); /* or nothing was seen */
+    if (o->curve_epochs)
+        assert_true(distance(&e, e.offset, first.offset) > 1e-3);
+    release(&first);
+    release(&whole);
+    release_ends(&e);
+}
+
+static void reports_what_can_be_found_again(void **state)
+{
+    struct mc_pam_options o = options(6, 2);
+
+    (void)state;
+    o.outer = 2;
+    check_iterations("mlp:7,5", &o, 0, 0);
+    check_iterations("mlp:7,5", &o, 0, 1);
+    check_iterations("mlp:bn,7,5", &o, .7, 0);
+    o.nu_permutation = 300;
+    o.nu_curve = .5;
+    o.bare_loss = 1;
+    o.images = 5; /* less than a batch */
+    check_iterations("mlp:bn,7", &o, 0, 1);
+    o.images = 5000; /* more than there are */
+    o.permutation_epochs = 0;
+    check_iterations("mlp:7", &o, 0, 0);
+    o.permutation_epochs = 6;
+    o.curve_epochs = 0;
+    check_iterations("mlp:7", &o, 0, 0);
+}
+
+/* b is a with two units swapped. Undone, the path is the point a. */
+static void a_planted_swap_is_undone(void **state)
+{
+    struct ends e = ends_of("mlp:7,5");
+    struct mc_pam_options o = options(10, 0);
+    const struct mc_fit_options fit = schedule();
+    struct mc_error err = {0};
+    struct mc_perm back;
+
+    (void)state;
+    ok(mc_perm_init(&back, &e.s, &err), &err);
+    back.perm[0][1] = 4; /* its own inverse */
+    back.perm[0][4] = 1;
+    ok(mc_perm_apply(&back, &e.s, e.g, e.a, NULL, e.b, NULL, &err), &err);
+    const struct value least = judged(&e, &o, &fit, &back, e.offset);
+    assert_true(judged(&e, &o, &fit, &e.perm, e.offset).loss > least.loss + .1);
+
+    struct result r = run(&e, &o, fit);
+    assert_int_equal(moved(&r.perm, &back), 0);
+    assert_true(r.report[0].moved == 2);
+    near("loss", r.report[0].loss_permutation, least.loss, 1e-5);
+    release(&r);
+    mc_perm_release(&back);
+    release_ends(&e);
+}
+
+/* What costs more than it wins is taken only where nobody asks for the price. */
+static void candidates_are_judged_with_their_price(void **state)
+{
+    struct ends e = ends_of("mlp:7,5");
+    struct mc_pam_options o = options(6, 0);
+    const struct mc_fit_options fit = schedule();
+
+    (void)state;
+    o.nu_permutation = 6;
+    o.draws = 32;
+    mc_perm_random(&e.perm, 5);
+    struct result priced = run(&e, &o, fit);
+    o.bare_loss = 1;
+    struct result bare = run(&e, &o, fit);
+    const struct mc_pam_report *p = priced.report, *b = bare.report;
+    assert_true(b->candidates > 1 && b->candidates == p->candidates);
+    assert_true(b->kept > 0 && moved(&bare.perm, &e.perm) > 0);
+    assert_true(b->loss_permutation < b->loss_before);
+    assert_true(b->loss_permutation + b->proximal_permutation > b->loss_before);
+    assert_true(p->kept == 0 && p->moved == 0 && p->loss_permutation == p->loss_before);
+    assert_int_equal(moved(&priced.perm, &e.perm), 0);
+    release(&bare);
+    release(&priced);
+    release_ends(&e);
+}
+
+static void a_high_price_keeps_all_where_it_was(void **state)
+{
+    struct ends e = ends_of("mlp:7,5");
+    struct mc_pam_options o = options(6, 2);
+    const struct mc_fit_options fit = schedule();
+
+    (void)state;
+    mc_perm_random(&e.perm, 5);
+    struct result freely = run(&e, &o, fit);
+    assert_true(moved(&freely.perm, &e.perm) > 0);
+    o.nu_permutation = 1e-9;
+    struct result r = run(&e, &o, fit);
+    assert_int_equal(moved(&r.perm, &e.perm), 0);
+    assert_true(r.report[0].candidates == 1); /* the matrices did not leave it */
+    release(&r);
+    o = options(0, 2);
+    o.nu_curve = 1e-9;
+    for (size_t i = 0; i < e.g->P; i++)
+        e.offset[i] = .01f * (float)(i % 7);
+    r = run(&e, &o, fit);
+    assert_true(distance(&e, r.offset, e.offset) < 1e-10 * distance(&e, freely.offset, e.offset));
+    release(&r);
+    release(&freely);
+    release_ends(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reports_what_can_be_found_again),
+        cmocka_unit_test(a_planted_swap_is_undone),
+        cmocka_unit_test(candidates_are_judged_with_their_price),
+        cmocka_unit_test(a_high_price_keeps_all_where_it_was),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs of proximal alternating minimisation: their rates, taking them up after any epoch, and the
+ * second theorem's rule that ends them. */
+#include "mc_spectral.h"
+#include "pam.h"
+
+static void rates_go_on_annealing(void **state)
+{
+    struct ends e = ends_of("mlp:7");
+    struct mc_pam_options o = options(2, 3);
+    struct mc_fit_options fit = schedule(), of[2];
+
+    (void)state;
+    o.outer = 2;
+    for (int own = 0; own < 2; own++)
+        for (int s = MC_SCHEDULE_STEP; s <= MC_SCHEDULE_LINEAR; s++) {
+            fit.schedule = (enum mc_schedule)s;
+            fit.step_epochs = 2;
+            o.permutation_lr = own ? .3 : NAN;
+            struct result r = run(&e, &o, fit);
+            of[0] = of[1] = fit;
+            of[0].epochs = 4; /* of permutation steps, then of curve steps */
+            of[0].lr = own ? .3 : .5 * fit.lr;
+            of[1].epochs = 6;
+            assert_int_equal(r.told, 10);
+            for (uint64_t i = 0; i < 10; i++) {
+                const int curve = i % 5 >= 2;
+                const uint64_t epoch = curve ? i / 5 * 3 + i % 5 - 2 : i / 5 * 2 + i % 5;
+                near("rate", r.lr[i], (double)(float)mc_fit_lr(&of[curve], epoch, STEPS - 1, STEPS),
+                     1e-12);
+            }
+            release(&r);
+        }
+    release_ends(&e);
+}
+
+static void taken_up_after_any_epoch(void **state)
+{
+    struct ends e = ends_of("mlp:bn,7,5");
+    struct mc_pam_options o = options(4, 2);
+    struct mc_fit_options fit = schedule();
+
+    (void)state;
+    o.outer = 2;
+    mc_perm_random(&e.perm, 5);
+    struct result whole = run(&e, &o, fit);
+    assert_true(whole.report[0].moved > 0);
+    fit.checkpoint = checkpoint;
+    for (uint64_t stop = 1; stop < 12; stop++) {
+        fit.stop_after = stop;
+        fit.resume = 0;
+        struct result r = run(&e, &o, fit);
+        release(&r);
+        fit.stop_after = 0;
+        fit.resume = 1;
+        r = run(&e, &o, fit);
+        assert_int_equal(unlink(checkpoint), 0);
+        assert_memory_equal(r.offset, whole.offset, e.g->P * sizeof(float));
+        assert_int_equal(moved(&r.perm, &whole.perm), 0);
+        assert_memory_equal(r.report, whole.report, 2 * sizeof *r.report);
+        assert_memory_equal(r.lr, whole.lr, sizeof r.lr);
+        assert_int_equal(r.told, whole.told);
+        release(&r);
+    }
+    release(&whole);
+    release_ends(&e);
+}
+
+/* ---- the second theorem ---- */
+
+static double norm_of(const struct ends *e, const struct mc_spectral_layers *l, size_t i,
+                      const float *params)
+{
+    const struct mc_param *t = &e->g->params[l->weight[i]];
+    struct mc_error err = {0};
+    double norm = 0;
+
+    ok(mc_spectral_norm((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1], params + t->offset,
+                        &norm, &err),
+       &err);
+    return norm;
+}
+
+/* The greatest norm of the control point's layers. */
+static double control_norm(const struct ends *e, const struct mc_spectral_layers *l,
+                           const struct result *r)
+{
+    float *c = zeros(e->g->P);
+    struct mc_error err = {0};
+    double most = 0;
+
+    ok(mc_perm_apply(&r->perm, &e->s, e->g, e->b, NULL, c, NULL, &err), &err);
+    for (size_t i = 0; i < e->g->P; i++)
+        c[i] = .5f * (e->a[i] + c[i]) + r->offset[i];
+    for (size_t i = 0; i < l->L; i++)
+        most = fmax(most, norm_of(e, l, i, c));
+    free(c);
+    return most;
+}
+
+static void little_moves_are_given_up(void **state)
+{
+    struct ends e = ends_of("mlp:7,5");
+    struct mc_pam_options o = options(2, 2);
+    struct mc_fit_options fit = schedule();
+    struct mc_spectral_layers l;
+    struct mc_error err = {0};
+    const double K = .8;
+
+    (void)state;
+    ok(mc_spectral_layers(e.g, &l, &err), &err);
+    for (size_t i = 0; i < l.L; i++) {
+        const struct mc_param *t = &e.g->params[l.weight[i]];
+        for (int end = 0; end < 2; end++)
+            assert_true(mc_spectral_clip((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1],
+                                         (end ? e.b : e.a) + t->offset, K, &err) >= 0);
+    }
+    o.outer = 2;
+    fit.lr = .3;
+    fit.huber = 1e-9;
+    struct result r = run(&e, &o, fit); /* without the bound it goes beyond */
+    assert_true(control_norm(&e, &l, &r) > 1.05 * K);
+    assert_true(isnan(r.report[0].rejected) && isnan(r.report[0].least_move));
+    release(&r);
+
+    o.spectral = K;
+    r = run(&e, &o, fit);
+    assert_true(r.report[0].rejected == 0 && r.report[1].rejected == 0);
+    assert_true(control_norm(&e, &l, &r) < K * (1 + 1e-5));
+    assert_true(distance(&e, r.offset, e.offset) > 1e-3);
+    const double unit = sqrt(2) * sqrt(7) / 2 * (K + K * K); /* a delta's least move: L is 3 */
+    near("least move", r.report[0].least_move / 1e-9, unit, 1e-9);
+    const double way = r.report[0].proximal_permutation + r.report[0].proximal_curve;
+    release(&r);
+
+    mc_perm_random(&e.perm, 5);
+    for (size_t i = 0; i < e.g->P; i++)
+        e.offset[i] = 1e-3f * (float)(i % 7);
+    fit.huber = 3;
+    fit.checkpoint = checkpoint;
+    for (int again = 0; again < 2; again++, fit.resume = 1) { /* taken up, it stays ended */
+        r = run(&e, &o, fit);
+        assert_true(r.report[0].least_move > way && r.report[0].rejected == 1);
+        assert_true(r.report[0].moved + r.report[0].proximal_curve > 0); /* it had moved */
+        assert_true(isnan(r.report[1].loss_before));
+        assert_int_equal(r.told, 4);
+        assert_int_equal(moved(&r.perm, &e.perm), 0);
+        assert_memory_equal(r.offset, e.offset, e.g->P * sizeof(float));
+        release(&r);
+    }
+    assert_int_equal(unlink(checkpoint), 0);
+    fit.checkpoint = NULL;
+    fit.resume = 0;
+
+    o.spectral = K / 2;
+    assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EUSAGE);
+    assert_non_null(strstr(err.text, "first network's"));
+    release(&r);
+    mc_spectral_layers_release(&l);
+    release_ends(&e);
+}
+
+static void the_theorem_is_of_plain_networks(void **state)
+{
+    const char *const others[] = {"resnet:8,4", "mlp:bn,7"};
+    const struct mc_fit_options fit = schedule();
+    struct mc_pam_options o = options(1, 1);
+    struct mc_error err = {0};
+    struct result r;
+
+    (void)state;
+    o.spectral = 1e6;
+    for (size_t i = 0; i < 2; i++) {
+        struct ends e = ends_of(others[i]);
+        assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EUSAGE);
+        release(&r);
+        release_ends(&e);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rates_go_on_annealing),
+        cmocka_unit_test(taken_up_after_any_epoch),
+        cmocka_unit_test(little_moves_are_given_up),
+        cmocka_unit_test(the_theorem_is_of_plain_networks),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
