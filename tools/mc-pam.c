@@ -147,9 +147,8 @@ static const struct argp argp = {
     "was "
     "at a price. The output is a curve that holds the permutation. -v and --log-json tell the "
     "objective after each step, and whether it fell as the theorem has it.\n\nExamples:\n"
-    "  mc-pam --data train.mcz --perm p.mcz --permutation-epochs 5 --epochs 15 a.mcz b.mcz -o "
-    "curve.mcz\n"
-    "  mc-pam --data train.mcz --stage permutation a.mcz b.mcz | mc-permute - b.mcz -o pb.mcz",
+    "  mc-pam -d train.mcz --perm p.mcz --epochs 20 a.mcz b.mcz -o curve.mcz\n"
+    "  mc-pam -d train.mcz --stage permutation a.mcz b.mcz -o perm.mcz",
     NULL,
     NULL,
     NULL};
