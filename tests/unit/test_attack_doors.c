@@ -223,7 +223,7 @@ static void a_step_by_hand(void **state)
     (void)state;
     for (int way = 0; way < 4; way++) {
         const int l2 = way & 1, descend = way >> 1;
-        const struct mc_ball ball = {l2 ? MC_BALL_L2 : MC_BALL_LINF, l2 ? .5f : .05f,
+        const struct mc_ball ball = {l2 ? MC_BALL_L2 : MC_BALL_LINF, l2 ? .2f : .05f,
                                      l2 ? .2f : .02f};
         struct fixture f;
         setup(&f, small_net(0), 0);
