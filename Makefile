@@ -15,6 +15,11 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DMC_VERSION='"$(VERSION)"' $(WARN) -fopenm
               -Ilibcommon -Iformats -Ikernels $(CFLAGS) $(EXTRA_CFLAGS)
 LIBS    := -Wl,--as-needed -ldnnl -lmsgpackc -lzstd -lxxhash -ljansson -lzip -lturbojpeg -lpng -lm
 
+# What crosses the door to a backend's library: programs and libraries built from other headers refuse
+# each other.
+INTERFACE := $(shell cat kernels/backend.h libcommon/mc_error.h libcommon/mc_graph.h \
+               libcommon/mc_symmetry.h libcommon/mc_tensor.h | cksum | cut -d' ' -f1)u
+
 LIB_SRC  := $(wildcard libcommon/*.c formats/*.c kernels/*.c kernels/cpu/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
 LIB      := $(BUILD)/libmc.a
@@ -26,6 +31,17 @@ SHARED   := $(SCRIPTS:pipelines/%=$(BUILD)/share/mc/%)
 UNITS    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/parity/test_*.c))
 BENCHES  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/bench_*.c))
 FUZZERS  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+# The CUDA backend is a library of its own, loaded at run time, and built where nvcc and cuDNN are
+# (NVCC= leaves it out).
+NVCC     ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+CUDA     := $(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))/..))
+CUDNN_H  := $(firstword $(wildcard $(addsuffix /cudnn.h,$(CUDA)/include /usr/local/include /usr/include)))
+CUDA_LIB := $(if $(and $(CUDA),$(CUDNN_H)),$(BUILD)/lib/libmc-cuda.so)
+CUDA_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(wildcard kernels/cuda/*.c))) \
+            $(patsubst %,$(BUILD)/%.cu.o,$(basename $(wildcard kernels/cuda/*.cu)))
+CUDA_COMMON := $(addprefix $(BUILD)/libcommon/,mc_error.o)
+
 PACKAGES := pipelines/install-packages.sh
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
 Q        := $(if $(V),,@)
@@ -34,7 +50,7 @@ HERE      = MC_ROOT=$(CURDIR) MC_BUILD=$(abspath $(BUILD)) PATH=$(abspath $(BUIL
 # What all is compiled and linked with: a file that changes with it, so that everything is made anew.
 FLAGS   := $(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LIBS)
 
-all: $(TOOLS) $(SHARED) ## build the programs into $(BUILD)/bin
+all: $(TOOLS) $(SHARED) $(CUDA_LIB) ## build the programs into $(BUILD)/bin
 
 demo: ## install what is missing, build, run the main job on synthetic data, draw the picture
 	$(PACKAGES)
@@ -75,6 +91,8 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/mc share/man/man1 \
 		share/bash-completion/completions)
 	install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
+	$(if $(CUDA_LIB),install -d $(DESTDIR)$(PREFIX)/lib/mc)
+	$(if $(CUDA_LIB),install $(CUDA_LIB) $(DESTDIR)$(PREFIX)/lib/mc)
 	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
 		formats/*.py formats/*.json) \
@@ -120,6 +138,25 @@ $(BUILD)/kernels/cpu/algorithms.inc: kernels/cpu/algorithms.tsv
 	$(Q)sed 's/\t/\\t/g; s/.*/"&\\n"/' $< > $@
 $(BUILD)/kernels/cpu/algorithms.o: $(BUILD)/kernels/cpu/algorithms.inc
 $(BUILD)/kernels/cpu/algorithms.o: ALL_CFLAGS += -I$(BUILD)/kernels/cpu
+
+# No contraction on the device: a kernel's own arithmetic is then IEEE's, operation by operation.
+NVCCFLAGS ?= -O3
+CUDA_FLAGS := -std=c++17 -arch=sm_90 -fmad=false -Ilibcommon -Iformats -Ikernels $(NVCCFLAGS) \
+              -Werror all-warnings -Xcompiler -fPIC,-Wall,-Wextra,-Wshadow
+$(BUILD)/kernels/cuda/%.o $(BUILD)/kernels/backend.o: ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE)
+$(BUILD)/kernels/cuda/%.o: ALL_CFLAGS += -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
+
+$(BUILD)/kernels/cuda/%.cu.o: kernels/cuda/%.cu $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  NVCC  $<")
+	$(Q)$(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+
+$(BUILD)/lib/libmc-cuda.so: $(CUDA_OBJ) $(CUDA_COMMON) kernels/cuda/exports.map
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  LINK  $@")
+	$(Q)$(NVCC) -arch=sm_90 -shared $(CUDA_OBJ) $(CUDA_COMMON) -o $@ -lcublas -lcudnn \
+		-Xlinker --version-script=kernels/cuda/exports.map -Xlinker -rpath=$(CUDA)/lib64 \
+		-Xlinker --no-undefined
 
 $(LIB): $(LIB_OBJ)
 	@rm -f $@

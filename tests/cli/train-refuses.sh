@@ -19,7 +19,7 @@ fails 2 'needs --checkpoint' $t --net tinyten --resume
 fails 2 'operand' $t --net tinyten extra
 fails 2 'needs --data' mc-train --net tinyten -o no.mcz
 fails 2 'nothing' $t --net tinyten --device nothing
-fails 1 'backend' $t --net tinyten --device cuda
+MC_CUDA_LIBRARY=none.so fails 1 'none.so' $t --net tinyten --device cuda
 fails 1 'No such file' mc-train --net tinyten --data none.mcz -o no.mcz
 fails 1 'No such file' $t --net tinyten -o nowhere/no.mcz
 fails 3 'cut.mcz' mc-train --net tinyten --data cut.mcz -o no.mcz

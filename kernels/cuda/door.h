@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The one symbol of the CUDA library, by which kernels/backend.c opens it at run time. */
+#ifndef MC_CUDA_DOOR_H
+#define MC_CUDA_DOOR_H
+
+#include "backend.h"
+#include "mc_symmetry.h" /* a struct that crosses the door */
+
+#include <stdint.h>
+
+/* MC_BACKEND_INTERFACE, a checksum of the headers whose structs cross the door, is given by the
+ * Makefile to both sides: a library refuses a program that was built with others. */
+#define MC_BACKEND_CUDA_NEW "mc_backend_cuda_new"
+
+/* device: 0 is the first. MC_EFAIL, saying why: another interface, no device, no such device, one
+ * that this build has no code for, a CUDA library that does not start. err may be NULL. */
+typedef int mc_backend_cuda_new_fn(struct mc_backend **out, uint32_t interface, int device,
+                                   struct mc_error *err);
+mc_backend_cuda_new_fn mc_backend_cuda_new;
+
+#endif
