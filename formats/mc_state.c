@@ -66,6 +66,25 @@ out:
     return rc;
 }
 
+static int is_mine(const struct mc_state *s, const msgpack_object *key)
+{
+    for (size_t i = 0; i < s->n_settings; i++)
+        if (key->type == MSGPACK_OBJECT_STR && strlen(s->settings[i].name) == key->via.str.size &&
+            !memcmp(s->settings[i].name, key->via.str.ptr, key->via.str.size))
+            return 1;
+    return 0;
+}
+
+static int other_setting(const msgpack_object_kv *kv, struct mc_error *err)
+{
+    const msgpack_object *k = &kv->key, *v = &kv->val;
+
+    if (k->type != MSGPACK_OBJECT_STR || v->type != MSGPACK_OBJECT_STR)
+        return mc_fail(err, MC_EINPUT, "its settings are not text");
+    return mc_fail(err, MC_EINPUT, "was made with %.*s %.*s, this run without",
+                   (int)k->via.str.size, k->via.str.ptr, (int)v->via.str.size, v->via.str.ptr);
+}
+
 /* Every setting of the run is in the checkpoint with the same value, and no other is there. */
 static int same_settings(const struct mc_state *s, const struct mc_reader *r, struct mc_error *err)
 {
@@ -89,9 +108,9 @@ static int same_settings(const struct mc_state *s, const struct mc_reader *r, st
             return mc_fail(err, MC_EINPUT, "was made with %s %s, this run has %s", mine->name,
                            value, mine->value);
     }
-    if (settings->via.map.size != s->n_settings)
-        return mc_fail(err, MC_EINPUT, "was made with %u settings, this run has %zu",
-                       settings->via.map.size, s->n_settings);
+    for (uint32_t k = 0; k < settings->via.map.size; k++)
+        if (!is_mine(s, &settings->via.map.ptr[k].key))
+            return other_setting(&settings->via.map.ptr[k], err);
     return 0;
 }
 

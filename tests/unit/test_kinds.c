@@ -96,7 +96,9 @@ static void each_kind_refuses_the_others(void **state)
         load(&kinds[i]);
         snprintf(words, sizeof words, " %s stream, not", kinds[i].name);
         for (size_t k = 0; k < N_KINDS; k++) {
-            if (k == i)
+            /* a curve holds a permutation, and is taken for it */
+            if (k == i ||
+                (!strcmp(kinds[k].name, "permutation") && !strcmp(kinds[i].name, "curve")))
                 continue;
             assert_int_equal(decode(&kinds[k], sample, size, &err), MC_EINPUT);
             assert_non_null(strstr(err.text, words));
