@@ -4,7 +4,6 @@
 #include "mc_pam.h"
 
 #include "mc_rng.h"
-#include "mc_spectral.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,132 +43,15 @@ size_t mc_pam_vectors(int checkpoint)
     return 9 + 4 + (checkpoint ? 3 : 0);
 }
 
-static size_t units(const struct mc_pam *p)
-{
-    size_t n = 0;
-
-    for (size_t g = 0; g < p->symmetry->n_groups; g++)
-        n += p->symmetry->groups[g].size;
-    return n;
-}
-
-/* ---- between host and device ------------------------------------------------------------------
- */
-
-static int put_matrices(struct mc_pam *p, struct mc_fit *f, struct mc_buf *to, struct mc_error *err)
-{
-    float *m = malloc(p->matrices * sizeof *m);
-
-    if (!m)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    mc_action_matrices(p->symmetry, &p->previous, m);
-    int rc = f->be->put(f->be, to, 0, m, p->matrices * sizeof *m, err);
-    free(m);
-    return rc;
-}
-
-/* A checkpoint holds float32: a unit's number is exact in one. */
-static int put_perm(struct mc_fit *f, const struct mc_perm *perm, struct mc_buf *to,
-                    struct mc_error *err)
-{
-    size_t at = 0;
-    int rc = 0;
-
-    for (size_t g = 0; !rc && g < perm->n_groups; g++) {
-        float *unit = malloc(perm->sizes[g] * sizeof *unit);
-        if (!unit)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
-        for (size_t i = 0; i < perm->sizes[g]; i++)
-            unit[i] = (float)perm->perm[g][i];
-        rc = f->be->put(f->be, to, at * sizeof *unit, unit, perm->sizes[g] * sizeof *unit, err);
-        at += perm->sizes[g];
-        free(unit);
-    }
-    return rc;
-}
-
-static int get_perm(struct mc_fit *f, const struct mc_buf *from, struct mc_perm *perm,
-                    struct mc_error *err)
-{
-    size_t at = 0;
-    int rc = 0;
-
-    for (size_t g = 0; !rc && g < perm->n_groups; g++) {
-        float *unit = malloc(perm->sizes[g] * sizeof *unit);
-        if (!unit)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
-        rc = f->be->get(f->be, from, at * sizeof *unit, unit, perm->sizes[g] * sizeof *unit, err);
-        for (size_t i = 0; !rc && i < perm->sizes[g]; i++)
-            perm->perm[g][i] =
-                unit[i] >= 0 && unit[i] < (float)perm->sizes[g] ? (int32_t)unit[i] : -1;
-        at += perm->sizes[g];
-        free(unit);
-    }
-    return rc ? rc : mc_perm_check(perm, err);
-}
-
-static int put_all(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
-{
-    int rc = put_perm(f, p->perm, p->d_perm, err);
-
-    if (!rc)
-        rc = put_perm(f, &p->previous, p->d_previous, err);
-    if (!rc)
-        rc = f->be->put(f->be, p->d_report, 0, p->report, p->o->outer * sizeof *p->report, err);
-    return rc;
-}
-
 /* ---- the objective ----------------------------------------------------------------------------
  */
-
-/* The images that judge: the first ones, in whole batches where there is one. */
-static int prepare_judge(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
-{
-    struct mc_backend *be = f->be;
-    const uint64_t batch = f->o->batch, n = f->data->info.n, T = p->o->points;
-    uint64_t images = p->o->images < n ? p->o->images : n;
-    float *points = malloc(T * 3 * sizeof *points);
-    int32_t *order;
-    int rc = 0;
-
-    images = images < batch ? images : images / batch * batch;
-    p->batches = (images + batch - 1) / batch;
-    order = malloc(p->batches * batch * sizeof *order);
-    if (!order || !points)
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
-    for (uint64_t i = 0; !rc && i < p->batches * batch; i++)
-        order[i] = i < images ? (int32_t)i : -1;
-    for (uint64_t i = 0; !rc && i < T; i++) {
-        const double t = ((double)i + .5) / (double)T;
-        points[3 * i] = (float)(1 - t);
-        points[3 * i + 1] = (float)t;
-        points[3 * i + 2] = (float)(2 * t * (1 - t));
-    }
-    if (!rc)
-        rc = be->buf_new(be, p->batches * batch * sizeof *order, &p->order, err);
-    if (!rc)
-        rc = be->put(be, p->order, 0, order, p->batches * batch * sizeof *order, err);
-    if (!rc)
-        rc = be->buf_new(be, T * 3 * sizeof *points, &p->points, err);
-    if (!rc)
-        rc = be->put(be, p->points, 0, points, T * 3 * sizeof *points, err);
-    if (!rc)
-        rc = be->buf_new(be, sizeof(struct mc_ctl), &p->ctl, err);
-    if (!rc)
-        rc = be->buf_new(be, sizeof(struct mc_ctl), &p->points_ctl, err);
-    if (!rc)
-        rc = be->buf_new(be, (MC_N_METRICS + 1) * sizeof(double), &p->sums, err);
-    free(order);
-    free(points);
-    return rc;
-}
 
 static int prepare(struct mc_objective *o, struct mc_fit *f, struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
     struct mc_backend *be = f->be;
     const size_t P = p->graph->P * sizeof(float), M = (p->matrices + 1) * sizeof(float);
-    const size_t n = (units(p) + 1) * sizeof(float);
+    const size_t n = (mc_pam_units(p) + 1) * sizeof(float);
     const struct {
         struct mc_buf **buf;
         size_t bytes;
@@ -203,7 +85,7 @@ static int prepare(struct mc_objective *o, struct mc_fit *f, struct mc_error *er
     if (!rc)
         rc = be->put(be, p->d_offset, 0, p->offset, P, err);
     if (!rc)
-        rc = prepare_judge(p, f, err);
+        rc = mc_pam_prepare_judge(p, f, err);
     return rc;
 }
 
@@ -225,7 +107,7 @@ static int put_coefs(struct mc_pam *p, struct mc_fit *f, uint64_t e, struct mc_e
     return rc;
 }
 
-/* The objective where an iteration begins: the last one's end, or to be found. */
+/* Keeps the permutation that the iteration moves from, places it and judges the objective there. */
 static int begin_iteration(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_error *err)
 {
     struct mc_pam_report *r = &p->report[outer];
@@ -249,7 +131,7 @@ static int epoch(struct mc_objective *o, struct mc_fit *f, uint64_t e, struct mc
         rc = put_coefs(p, f, e, err);
     p->permuting = at < p->o->permutation_epochs;
     if (!rc && p->permuting) {
-        rc = put_matrices(p, f, p->d_matrices_anchor, err);
+        rc = mc_pam_put_matrices(p, f, p->d_matrices_anchor, err);
         if (!rc && !at)
             be->copy(be, p->d_matrices, p->d_matrices_anchor, p->matrices * sizeof(float));
     } else if (!rc) {
@@ -322,34 +204,7 @@ static void step(struct mc_objective *o, struct mc_fit *f, const struct mc_buf *
 /* ---- at the ends of steps ---------------------------------------------------------------------
  */
 
-/* The weights of the control point, (a + Pb) / 2 + offset, to the spectral norm that is allowed. */
-static int clip(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
-{
-    const size_t n = p->graph->P;
-    float *offset = malloc(2 * n * sizeof *offset), *pb = offset + n;
-    int rc = offset ? f->be->get(f->be, p->d_offset, 0, offset, n * sizeof *offset, err)
-                    : mc_fail(err, MC_ENOMEM, "out of memory");
-
-    if (!rc)
-        rc = f->be->get(f->be, p->d_pb, 0, pb, n * sizeof *pb, err);
-    for (size_t l = 0; !rc && l < p->layers->L; l++) {
-        const struct mc_param *t = &p->graph->params[p->layers->weight[l]];
-        float *w = offset + t->offset;
-        for (size_t i = 0; i < t->count; i++)
-            w[i] += .5f * (p->a[t->offset + i] + pb[t->offset + i]);
-        rc = mc_spectral_clip((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1], w,
-                              p->o->spectral, err);
-        if (rc > 0)
-            rc = 0; /* so many values were clipped */
-        for (size_t i = 0; i < t->count; i++)
-            w[i] -= .5f * (p->a[t->offset + i] + pb[t->offset + i]);
-    }
-    if (!rc)
-        rc = f->be->put(f->be, p->d_offset, 0, offset, n * sizeof *offset, err);
-    free(offset);
-    return rc;
-}
-
+/* The price of the offset, and the objective where it has come to. */
 static int measure_curve(struct mc_pam *p, struct mc_fit *f, struct mc_pam_report *r,
                          struct mc_error *err)
 {
@@ -368,18 +223,6 @@ static int measure_curve(struct mc_pam *p, struct mc_fit *f, struct mc_pam_repor
     return rc ? rc : mc_pam_judge(p, f, &r->loss_curve, &r->decay_curve, err);
 }
 
-/* The second theorem's least move: K_L sqrt(M) (delta / 2) sum of K_W^i, i = 1 ... L - 1. */
-static double least_move(const struct mc_pam *p, const struct mc_fit *f)
-{
-    double sum = 0, power = 1;
-
-    for (size_t i = 1; i < p->layers->L; i++) {
-        power *= p->o->spectral;
-        sum += power;
-    }
-    return sqrt(2) * sqrt((double)p->layers->M) * .5 * f->o->huber * sum;
-}
-
 /* What the whole iteration did; *stop: too little, by the theorem, and it is given up. */
 static void end_iteration(struct mc_pam *p, struct mc_fit *f, struct mc_pam_report *r, int *stop)
 {
@@ -392,7 +235,7 @@ static void end_iteration(struct mc_pam *p, struct mc_fit *f, struct mc_pam_repo
     r->decrease = r->loss_before + r->decay_before - after - proximal;
     if (!p->layers)
         return;
-    r->least_move = least_move(p, f);
+    r->least_move = mc_pam_least_move(p, f);
     r->rejected = proximal < r->least_move;
     if (!r->rejected)
         return;
@@ -415,44 +258,22 @@ static int after(struct mc_objective *o, struct mc_fit *f, uint64_t e, int *stop
     if (at + 1 == p->o->permutation_epochs)
         rc = mc_pam_select(p, f, outer, err);
     if (!rc && p->layers && at >= p->o->permutation_epochs)
-        rc = clip(p, f, err);
+        rc = mc_pam_clip(p, f, err);
     if (!rc && last && p->o->curve_epochs)
         rc = measure_curve(p, f, r, err);
     if (!rc && last)
         end_iteration(p, f, r, stop);
-    return rc ? rc : put_all(p, f, err);
+    return rc ? rc : mc_pam_put_all(p, f, err);
 }
 
 static int resumed(struct mc_objective *o, struct mc_fit *f, uint64_t e, int *stop,
                    struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
-    int rc = get_perm(f, p->d_perm, p->perm, err);
+    int rc = mc_pam_get_all(p, f, err);
 
-    if (!rc)
-        rc = get_perm(f, p->d_previous, &p->previous, err);
-    if (!rc)
-        rc = f->be->get(f->be, p->d_report, 0, p->report, p->o->outer * sizeof *p->report, err);
     *stop = !rc && p->report[e / iteration(p)].rejected == 1;
     return rc;
-}
-
-static size_t vectors(struct mc_objective *o, struct mc_fit *f, struct mc_fit_vector *v)
-{
-    const struct mc_pam *p = (const struct mc_pam *)o;
-    const size_t P = p->graph->P, n = units(p);
-    const struct mc_fit_vector all[] = {
-        {"offset", p->d_offset, P},
-        {"momentum", p->d_momentum, P},
-        {"anchor", p->d_anchor, P},
-        {"matrices", p->d_matrices, p->matrices},
-        {"permutation", p->d_perm, n},
-        {"previous", p->d_previous, n},
-        {"report", p->d_report, p->o->outer * sizeof *p->report / sizeof(float)}};
-
-    (void)f;
-    memcpy(v, all, sizeof all);
-    return sizeof all / sizeof *all;
 }
 
 static int finish(struct mc_objective *o, struct mc_fit *f, struct mc_error *err)
@@ -496,31 +317,6 @@ static void release(struct mc_objective *o, struct mc_fit *f)
 /* ---- a run ------------------------------------------------------------------------------------
  */
 
-/* What the theorem asks: a cross-entropy of Lipschitz constant sqrt(2), ends within the norm. */
-static int check_theorem(const struct mc_pam *p, struct mc_error *err)
-{
-    for (int i = 0; i < p->graph->n_nodes; i++)
-        if (p->graph->nodes[i].op == MC_OP_LOSS && p->graph->nodes[i].loss_weight != 1)
-            return mc_fail(err, MC_EUSAGE, "%s: the theorem is for a loss of weight 1, not %g",
-                           p->graph->nodes[i].name, (double)p->graph->nodes[i].loss_weight);
-    for (size_t l = 0; l < p->layers->L; l++) {
-        const struct mc_param *t = &p->graph->params[p->layers->weight[l]];
-        for (int end = 0; end < 2; end++) {
-            double norm = 0;
-            int rc = mc_spectral_norm((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1],
-                                      (end ? p->b : p->a) + t->offset, &norm, err);
-            if (rc)
-                return rc;
-            if (norm > p->o->spectral * (1 + 1e-6))
-                return mc_fail(err, MC_EUSAGE,
-                               "the %s network's %s has spectral norm %g, more than the %g that "
-                               "the theorem is to hold for",
-                               end ? "second" : "first", t->tensor.name, norm, p->o->spectral);
-        }
-    }
-    return 0;
-}
-
 int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o, struct mc_fit_options *fit,
                 const struct mc_symmetry *s, const struct mc_graph *g, const float *a,
                 const float *b, float *offset, struct mc_perm *perm, struct mc_pam_report *report,
@@ -534,7 +330,7 @@ int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o, struct mc_fit_
                                             .step = step,
                                             .after = after,
                                             .resumed = resumed,
-                                            .vectors = vectors,
+                                            .vectors = mc_pam_saved,
                                             .finish = finish,
                                             .release = release};
     double *numbers = (double *)report;
@@ -561,19 +357,13 @@ int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o, struct mc_fit_
     p->matrices = mc_action_layout(s, p->at);
     if ((rc = mc_perm_init(&p->previous, s, err)) || o->spectral <= 0)
         return rc;
-    if (!(p->layers = calloc(1, sizeof *p->layers)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    if ((rc = mc_spectral_layers(g, p->layers, err)))
-        return rc;
-    return check_theorem(p, err);
+    return mc_pam_theorem_init(p, err);
 }
 
 void mc_pam_release(struct mc_pam *p)
 {
     mc_perm_release(&p->previous);
-    if (p->layers)
-        mc_spectral_layers_release(p->layers);
-    free(p->layers);
+    mc_pam_theorem_release(p);
     free(p->at);
     *p = (struct mc_pam){0};
 }

@@ -37,10 +37,10 @@ struct mc_pam_options {
 /* What an outer iteration did; NAN for what it has not. */
 struct mc_pam_report {
     /* the permutation step */
-    double loss_before, decay_before; /* of the previous permutation; they make Q */
-    double loss_relaxed;              /* of the doubly stochastic matrices, not yet permutations */
-    double residual;                  /* of their rows and columns */
-    double loss_projection;           /* of the assignment nearest to them */
+    double loss_before, decay_before;           /* of the previous permutation; they make Q */
+    double loss_relaxed;                        /* of the doubly stochastic matrices */
+    double residual;                            /* of their rows and columns */
+    double loss_projection;                     /* of the assignment nearest to them */
     double loss_permutation, decay_permutation; /* of the one that was kept */
     double proximal_permutation;
     double moved;      /* units that it puts elsewhere than the previous one */
@@ -98,8 +98,12 @@ void mc_pam_release(struct mc_pam *p); /* the host's memory */
 /* Flat vectors of P floats that training it holds, as mc_linear_vectors. */
 size_t mc_pam_vectors(int checkpoint);
 
-/* Within the training loop (mc_pam_select.c). After a permutation step: judge the candidates, keep
- * the best in p->perm and p->report[outer]. */
+/* ---- within the training loop ---- */
+
+/* What candidates are judged on: the first images, in whole batches where there is one, and t
+ * (mc_pam_select.c). */
+MC_USE_RESULT int mc_pam_prepare_judge(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
+/* After a permutation step: judge the candidates, keep the best in p->perm and p->report[outer]. */
 MC_USE_RESULT int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer,
                                 struct mc_error *err);
 /* Loss (mean objective of all heads) and weight decay of the curve through p->d_pb, judged as the
@@ -109,5 +113,28 @@ MC_USE_RESULT int mc_pam_judge(struct mc_pam *p, struct mc_fit *f, double *loss,
 /* p->d_pb: P b of a permutation. */
 MC_USE_RESULT int mc_pam_place(struct mc_pam *p, struct mc_fit *f, const struct mc_perm *perm,
                                struct mc_error *err);
+
+/* Units of all groups (mc_pam_state.c). */
+size_t mc_pam_units(const struct mc_pam *p);
+/* to: p->previous as matrices. */
+MC_USE_RESULT int mc_pam_put_matrices(struct mc_pam *p, struct mc_fit *f, struct mc_buf *to,
+                                      struct mc_error *err);
+/* The permutations and the report to where a checkpoint takes them from, and back. MC_EINPUT: what
+ * was saved is no permutation. */
+MC_USE_RESULT int mc_pam_put_all(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
+MC_USE_RESULT int mc_pam_get_all(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
+/* The objective's vectors (mc_fit.h). */
+size_t mc_pam_saved(struct mc_objective *o, struct mc_fit *f, struct mc_fit_vector *v);
+
+/* p->layers, and whether the second theorem is for these networks (mc_pam_theorem.c): plain ones, a
+ * cross-entropy of weight 1, whose Lipschitz constant is sqrt(2), both ends within the norm; or
+ * MC_EUSAGE. */
+MC_USE_RESULT int mc_pam_theorem_init(struct mc_pam *p, struct mc_error *err);
+void mc_pam_theorem_release(struct mc_pam *p);
+/* The control point's weights, those of (a + p->d_pb) / 2 + p->d_offset, to the spectral norm that
+ * is allowed. */
+MC_USE_RESULT int mc_pam_clip(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
+/* What the proximal terms of an iteration must sum to, by the second theorem. */
+double mc_pam_least_move(const struct mc_pam *p, const struct mc_fit *f);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Proximal alternating minimisation: from doubly stochastic matrices back to a permutation. */
+ * Proximal alternating minimisation: what candidates are judged on, and from doubly stochastic
+ * matrices back to a permutation. */
 #include "mc_pam.h"
 
 #include "mc_assign.h"
@@ -14,6 +15,47 @@
 /* The epoch that keys the augmentation of the images that judge: the same at all times. */
 #define JUDGE_EPOCH UINT32_MAX
 enum { DECAY_SUM = MC_N_METRICS };
+
+int mc_pam_prepare_judge(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
+{
+    struct mc_backend *be = f->be;
+    const uint64_t batch = f->o->batch, n = f->data->info.n, T = p->o->points;
+    uint64_t images = p->o->images < n ? p->o->images : n;
+    float *points = malloc(T * 3 * sizeof *points);
+    int32_t *order;
+    int rc = 0;
+
+    images = images < batch ? images : images / batch * batch;
+    p->batches = (images + batch - 1) / batch;
+    order = malloc(p->batches * batch * sizeof *order);
+    if (!order || !points)
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    for (uint64_t i = 0; !rc && i < p->batches * batch; i++)
+        order[i] = i < images ? (int32_t)i : -1;
+    for (uint64_t i = 0; !rc && i < T; i++) {
+        const double t = ((double)i + .5) / (double)T;
+        points[3 * i] = (float)(1 - t);
+        points[3 * i + 1] = (float)t;
+        points[3 * i + 2] = (float)(2 * t * (1 - t));
+    }
+    if (!rc)
+        rc = be->buf_new(be, p->batches * batch * sizeof *order, &p->order, err);
+    if (!rc)
+        rc = be->put(be, p->order, 0, order, p->batches * batch * sizeof *order, err);
+    if (!rc)
+        rc = be->buf_new(be, T * 3 * sizeof *points, &p->points, err);
+    if (!rc)
+        rc = be->put(be, p->points, 0, points, T * 3 * sizeof *points, err);
+    if (!rc)
+        rc = be->buf_new(be, sizeof(struct mc_ctl), &p->ctl, err);
+    if (!rc)
+        rc = be->buf_new(be, sizeof(struct mc_ctl), &p->points_ctl, err);
+    if (!rc)
+        rc = be->buf_new(be, (MC_N_METRICS + 1) * sizeof(double), &p->sums, err);
+    free(order);
+    free(points);
+    return rc;
+}
 
 int mc_pam_judge(struct mc_pam *p, struct mc_fit *f, double *loss, double *decay,
                  struct mc_error *err)

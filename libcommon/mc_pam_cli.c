@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Proximal alternating minimisation at the command line. */
+#include "mc_pam_cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const stages[] = {"both", "permutation", "curve", NULL};
+
+void mc_pam_cli_defaults(struct mc_pam_cli *p)
+{
+    *p = (struct mc_pam_cli){.stage = MC_PAM_BOTH};
+    mc_pam_defaults(&p->pam);
+}
+
+/* ---- options ---- */
+
+static error_t take(struct mc_pam_cli *p, int key, const char *arg)
+{
+    struct mc_pam_options *o = &p->pam;
+
+    switch (key) {
+    case MC_KEY_STAGE:
+        p->stage = (enum mc_pam_stage)mc_parse_choice("--stage", arg, stages);
+        return 0;
+    case MC_KEY_OUTER:
+        o->outer = mc_parse_u64("--outer", arg, 1, 10000);
+        return 0;
+    case MC_KEY_PERMUTATION_EPOCHS:
+        p->idle[MC_PAM_CURVE] = "permutation-epochs";
+        o->permutation_epochs = mc_parse_u64("--permutation-epochs", arg, 0, 1000000);
+        return 0;
+    case MC_KEY_PERMUTATION_LR:
+        p->idle[MC_PAM_CURVE] = "permutation-lr";
+        o->permutation_lr = mc_parse_f64("--permutation-lr", arg, 0, 1e6);
+        return 0;
+    case MC_KEY_NU_PERMUTATION:
+        p->idle[MC_PAM_CURVE] = "nu-permutation";
+        o->nu_permutation = mc_parse_f64("--nu-permutation", arg, 1e-12, 1e300);
+        return 0;
+    case MC_KEY_NU_CURVE:
+        p->idle[MC_PAM_PERMUTATION] = "nu-curve";
+        o->nu_curve = mc_parse_f64("--nu-curve", arg, 1e-12, 1e300);
+        return 0;
+    case MC_KEY_SWEEPS:
+        p->idle[MC_PAM_CURVE] = "sweeps";
+        o->sweeps = mc_parse_u64("--sweeps", arg, 1, 1000000);
+        return 0;
+    case MC_KEY_DRAWS:
+        p->idle[MC_PAM_CURVE] = "draws";
+        o->draws = mc_parse_u64("--draws", arg, 0, 1000000);
+        return 0;
+    case MC_KEY_DROP:
+        p->idle[MC_PAM_CURVE] = "drop";
+        o->drop = mc_parse_f64("--drop", arg, 0, 1);
+        return 0;
+    case MC_KEY_TERMS:
+        p->idle[MC_PAM_CURVE] = "terms";
+        o->terms = mc_parse_u64("--terms", arg, 0, 1000000);
+        return 0;
+    case MC_KEY_JUDGE_IMAGES:
+        o->images = mc_parse_u64("--judge-images", arg, 1, INT32_MAX);
+        return 0;
+    case MC_KEY_JUDGE_POINTS:
+        o->points = mc_parse_u64("--judge-points", arg, 1, 1000);
+        return 0;
+    case MC_KEY_BARE_LOSS:
+        p->idle[MC_PAM_CURVE] = "bare-loss";
+        o->bare_loss = 1;
+        return 0;
+    case MC_KEY_SPECTRAL:
+        o->spectral = mc_parse_f64("--spectral", arg, 1e-12, 1e6);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+error_t mc_pam_cli_option(struct mc_pam_cli *p, struct mc_fit_cli *f, struct mc_cli *cli, int key,
+                          char *arg, struct argp_state *state)
+{
+    return take(p, key, arg) ? mc_fit_cli_option(f, cli, key, arg, state) : 0;
+}
+
+void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_fit_cli *f)
+{
+    mc_fit_cli_check(f);
+    if (p->idle[p->stage])
+        mc_cli_usage("--%s is not for --stage %s", p->idle[p->stage], stages[p->stage]);
+    if (p->pam.spectral > 0 && f->fit.huber <= 0)
+        mc_cli_usage("--spectral needs --huber DELTA");
+    if (p->stage == MC_PAM_PERMUTATION)
+        f->fit.epochs = 0;
+    p->pam.curve_epochs = f->fit.epochs;
+    if (p->stage == MC_PAM_CURVE)
+        p->pam.permutation_epochs = 0;
+    if (!mc_pam_epochs(&p->pam))
+        mc_cli_usage("has no epoch to train: see --permutation-epochs and --epochs");
+}
+
+void mc_pam_cli_note(const struct mc_pam_cli *p, struct mc_history *h)
+{
+    const struct mc_pam_options *o = &p->pam;
+
+    mc_history_int(h, "outer", (int64_t)o->outer);
+    mc_history_int(h, "permutation-epochs", (int64_t)o->permutation_epochs);
+    if (!isnan(o->permutation_lr))
+        mc_history_num(h, "permutation-lr", o->permutation_lr);
+    mc_history_num(h, "nu-permutation", o->nu_permutation);
+    mc_history_num(h, "nu-curve", o->nu_curve);
+    mc_history_int(h, "sweeps", (int64_t)o->sweeps);
+    mc_history_int(h, "draws", (int64_t)o->draws);
+    mc_history_num(h, "drop", o->drop);
+    mc_history_int(h, "terms", (int64_t)o->terms);
+    mc_history_int(h, "judge-images", (int64_t)o->images);
+    mc_history_int(h, "judge-points", (int64_t)o->points);
+    mc_history_int(h, "bare-loss", o->bare_loss);
+    if (o->spectral > 0)
+        mc_history_num(h, "spectral", o->spectral);
+}
+
+void mc_pam_cli_identity(const struct mc_pam_cli *p,
+                         struct mc_state_setting identity[MC_PAM_IDENTITY])
+{
+    const struct mc_pam_options *o = &p->pam;
+
+    identity[0].name = "pam";
+    snprintf(identity[0].value, sizeof identity[0].value,
+             "%llu*(%llu+%llu) lr %.9g nu %.9g %.9g sweeps %llu draws %llu drop %.9g terms %llu "
+             "judge %llu %llu %d spectral %.9g",
+             (unsigned long long)o->outer, (unsigned long long)o->permutation_epochs,
+             (unsigned long long)o->curve_epochs, o->permutation_lr, o->nu_permutation, o->nu_curve,
+             (unsigned long long)o->sweeps, (unsigned long long)o->draws, o->drop,
+             (unsigned long long)o->terms, (unsigned long long)o->images,
+             (unsigned long long)o->points, o->bare_loss, o->spectral);
+}
+
+/* ---- what is told ---- */
+
+static void number(struct mc_log *log, const char *key, double value)
+{
+    if (isfinite(value))
+        mc_log_num(log, key, value);
+}
+
+static void tell_permutation(const struct mc_cli *cli, uint64_t outer,
+                             const struct mc_pam_report *r)
+{
+    const char *const kinds[] = {"the previous permutation", "the projection", "a draw"};
+
+    mc_detail(
+        cli,
+        "permutation step %llu: loss %.4f, relaxed %.4f (residual %.1e), projected %.4f; of %.0f "
+        "permutations %s is kept: loss %.4f, %.0f units moved, proximal term %.4f",
+        (unsigned long long)outer + 1, r->loss_before, r->loss_relaxed, r->residual,
+        r->loss_projection, r->candidates, kinds[r->kept < 2 ? (int)r->kept : 2],
+        r->loss_permutation, r->moved, r->proximal_permutation);
+}
+
+static void tell_iteration(const struct mc_cli *cli, uint64_t outer, const struct mc_pam_report *r)
+{
+    const int curved = isfinite(r->loss_curve);
+    const double after =
+        curved ? r->loss_curve + r->decay_curve : r->loss_permutation + r->decay_permutation;
+
+    mc_detail(cli, "iteration %llu: Q %.4f to %.4f, proximal terms %.4f and %.4f: %s",
+              (unsigned long long)outer + 1, r->loss_before + r->decay_before, after,
+              isfinite(r->proximal_permutation) ? r->proximal_permutation : 0,
+              curved ? r->proximal_curve : 0,
+              r->decrease >= 0 ? "it decreases as the theorem has it"
+                               : "it does not decrease by as much as they take");
+    if (r->rejected == 1)
+        mc_note(cli,
+                "iteration %llu moved by less than %g, the theorem's least: given up, the run ends",
+                (unsigned long long)outer + 1, r->least_move);
+}
+
+static void log_permutation(struct mc_log *log, uint64_t outer, const struct mc_pam_report *r)
+{
+    mc_log_begin(log, "permutation");
+    mc_log_int(log, "outer", (int64_t)outer + 1);
+    number(log, "loss_before", r->loss_before);
+    number(log, "decay_before", r->decay_before);
+    number(log, "loss_relaxed", r->loss_relaxed);
+    number(log, "residual", r->residual);
+    number(log, "loss_projection", r->loss_projection);
+    number(log, "loss", r->loss_permutation);
+    number(log, "decay", r->decay_permutation);
+    number(log, "proximal", r->proximal_permutation);
+    number(log, "moved", r->moved);
+    number(log, "candidates", r->candidates);
+    number(log, "kept", r->kept);
+    mc_log_end(log);
+}
+
+static void log_iteration(struct mc_log *log, uint64_t outer, const struct mc_pam_report *r)
+{
+    mc_log_begin(log, "iteration");
+    mc_log_int(log, "outer", (int64_t)outer + 1);
+    number(log, "q_before", r->loss_before + r->decay_before);
+    number(log, "loss_curve", r->loss_curve);
+    number(log, "decay_curve", r->decay_curve);
+    number(log, "proximal_permutation", r->proximal_permutation);
+    number(log, "proximal_curve", r->proximal_curve);
+    number(log, "decrease", r->decrease);
+    number(log, "least_move", r->least_move);
+    number(log, "rejected", r->rejected);
+    mc_log_end(log);
+}
+
+static void told(void *arg, struct mc_log *log, const struct mc_fit_epoch *e)
+{
+    const struct mc_pam_cli *p = arg;
+    const uint64_t length = p->pam.permutation_epochs + p->pam.curve_epochs;
+    const uint64_t outer = (e->epoch - 1) / length, at = (e->epoch - 1) % length + 1;
+    const struct mc_pam_report *r = &p->report[outer];
+
+    if (at == p->pam.permutation_epochs) {
+        log_permutation(log, outer, r);
+        if (e->seconds > 0)
+            tell_permutation(p->cli, outer, r);
+    }
+    if (at == length) {
+        log_iteration(log, outer, r);
+        if (e->seconds > 0)
+            tell_iteration(p->cli, outer, r);
+    }
+}
+
+void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_fit_cli *f, const struct mc_cli *cli,
+                      const struct mc_pam_report *report)
+{
+    p->cli = cli;
+    p->report = report;
+    f->told = told;
+    f->told_arg = p;
+}
