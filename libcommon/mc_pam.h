@@ -38,9 +38,9 @@ struct mc_pam_options {
 struct mc_pam_report {
     /* the permutation step */
     double loss_before, decay_before;           /* of the previous permutation; they make Q */
-    double loss_relaxed;                        /* of the doubly stochastic matrices */
+    double loss_relaxed, decay_relaxed;         /* of the doubly stochastic matrices */
     double residual;                            /* of their rows and columns */
-    double loss_projection;                     /* of the assignment nearest to them */
+    double loss_projection, decay_projection;   /* of the assignment nearest to them */
     double loss_permutation, decay_permutation; /* of the one that was kept */
     double proximal_permutation;
     double moved;      /* units that it puts elsewhere than the previous one */

@@ -183,8 +183,10 @@ static void log_permutation(struct mc_log *log, uint64_t outer, const struct mc_
     number(log, "loss_before", r->loss_before);
     number(log, "decay_before", r->decay_before);
     number(log, "loss_relaxed", r->loss_relaxed);
+    number(log, "decay_relaxed", r->decay_relaxed);
     number(log, "residual", r->residual);
     number(log, "loss_projection", r->loss_projection);
+    number(log, "decay_projection", r->decay_projection);
     number(log, "loss", r->loss_permutation);
     number(log, "decay", r->decay_permutation);
     number(log, "proximal", r->proximal_permutation);

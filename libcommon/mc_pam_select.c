@@ -185,33 +185,32 @@ int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_
     const size_t n = 2 + p->o->draws;
     struct mc_pam_report *r = &p->report[outer];
     struct mc_perm *c = calloc(n, sizeof *c);
-    double best = INFINITY, decay = 0;
+    double best = INFINITY;
     int rc = c ? fill(p, f, outer, c, n, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
     if (!rc)
         rc = f->be->get(f->be, p->residual, 0, &r->residual, sizeof r->residual, err);
     if (!rc) {
         f->be->act(p->action, p->d_matrices, p->d_b, p->d_pb);
-        rc = mc_pam_judge(p, f, &r->loss_relaxed, &decay, err);
+        rc = mc_pam_judge(p, f, &r->loss_relaxed, &r->decay_relaxed, err);
     }
     r->candidates = 0;
     for (size_t i = 0; !rc && i < n; i++) {
         const double moved = (double)differ(&c[0], &c[i]);
         const double proximal = moved / p->o->nu_permutation;
-        double loss = r->loss_before;
-        if (known(c, i)) {
-            if (i == 1)
-                r->loss_projection = loss;
-            continue;
-        }
-        decay = r->decay_before;
-        if (i && !(rc = mc_pam_place(p, f, &c[i], err)))
+        const int seen = known(c, i);
+        double loss = r->loss_before, decay = r->decay_before;
+        if (i && !seen && !(rc = mc_pam_place(p, f, &c[i], err)))
             rc = mc_pam_judge(p, f, &loss, &decay, err);
         if (rc)
             break;
-        r->candidates++;
-        if (i == 1)
+        if (i == 1) { /* if seen, it is the previous one */
             r->loss_projection = loss;
+            r->decay_projection = decay;
+        }
+        if (seen)
+            continue;
+        r->candidates++;
         const double value = loss + (p->o->bare_loss ? 0 : proximal);
         if (!i || value < best) {
             best = value;

@@ -16,11 +16,11 @@ function field(key,   at) {
     at = RSTART + length(key) + 3
     return substr($0, at, RSTART + RLENGTH - at)
 }
-function sum(a, b) { return field(a) == "" ? "" : field(a) + field(b) }
+function sum(a, b) { return field(a) == "" || field(b) == "" ? "" : field(a) + field(b) }
 /"event":"permutation"/ {
-    relaxed = sum("loss_relaxed", "decay_before")
+    relaxed = sum("loss_relaxed", "decay_relaxed")
     residual = field("residual")
-    projection = sum("loss_projection", "decay_before")
+    projection = sum("loss_projection", "decay_projection")
     candidates = field("candidates")
     kept = field("kept") + 0 < 1 ? "previous" : field("kept") + 0 < 2 ? "projection" : "draw"
     moved = field("moved")

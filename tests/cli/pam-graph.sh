@@ -68,6 +68,21 @@ paste <(column out/objective.tsv moved) <(column out/objective.tsv kept) |
 is "$(column out/objective.tsv proximal_permutation | sed -n 1p)" \
     "$(column out/objective.tsv moved | awk 'NR == 1 { print $1 / 1000 }')"
 
+# the matrices and their projection have weight decays of their own
+/usr/bin/python3 - <<'END_OF_PYTHON'
+import csv
+import json
+rows = list(csv.DictReader(open("out/1-2/objective.tsv"), delimiter="\t"))
+steps = [json.loads(l) for n in ("unaligned", "aligned") for l in open("out/1-2/curve-pam-%s.log.json" % n)]
+steps = [s for s in steps if s["event"] == "permutation"]
+assert len(rows) == len(steps) == 4
+for row, s in zip(rows, steps):
+    for name in "relaxed", "projection":
+        assert abs(float(row[name]) - s["loss_" + name] - s["decay_" + name]) < 1e-4, (row, s)
+    assert s["decay_projection"] != s["decay_before"] or s["loss_projection"] == s["loss_before"], s
+assert steps[0]["decay_relaxed"] != steps[0]["decay_before"], steps[0]
+END_OF_PYTHON
+
 # a permutation step's settings are mc-pam's alone
 pam PERMUTATION_EPOCHS=1
 is "$(jobs)" 'mc-bezier2 mc-eval4 mc-pam2 mc-permute2 mc-plot4 '

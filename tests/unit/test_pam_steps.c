@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Proximal alternating minimisation's steps in float64 by the plainest loops: the doubly stochastic
- * matrices' descent, pull and projection, seen by the loss they end with, and the offset's with
- * momentum and weight decay, over two iterations. */
+ * matrices' descent, pull and projection, seen by the objective they end with, the assignment
+ * nearest to them, and the offset's with momentum and weight decay, over two iterations. */
+#include "mc_assign.h"
 #include "mc_stochastic.h"
 #include "naive.h"
 
@@ -124,19 +125,42 @@ static double loss_at(struct reference *r, double t, const int32_t *order)
     return sum;
 }
 
-static double judged(struct reference *r)
+struct value {
+    double loss, decay;
+};
+
+static struct value judged(struct reference *r)
 {
     int32_t order[B];
-    double sum = 0;
+    struct value sum = {0, 0};
 
     act(r, NULL, r->pb);
     for (size_t first = 0; first + B <= r->o->images; first += B)
         for (uint64_t j = 0; j < r->o->points; j++) {
             for (int i = 0; i < B; i++)
                 order[i] = (int32_t)first + i;
-            sum += loss_at(r, ((double)j + .5) / (double)r->o->points, order);
+            sum.loss += loss_at(r, ((double)j + .5) / (double)r->o->points, order);
+            for (size_t i = 0; !first && i < r->e->g->P; i++)
+                sum.decay += .5 * r->fit->decay * r->point[i] * r->point[i];
         }
-    return sum / (double)(r->o->images / B * B * r->o->points);
+    sum.loss /= (double)(r->o->images / B * B * r->o->points);
+    sum.decay /= (double)r->o->points;
+    return sum;
+}
+
+/* The assignment nearest to the matrices takes their place. */
+static void project(struct reference *r)
+{
+    int32_t perm[MOST_UNITS];
+    struct mc_error err = {0};
+
+    for (size_t g = 0; g < r->e->s.n_groups; g++) {
+        const size_t k = r->e->s.groups[g].size;
+        ok(mc_assign_max(k, r->m[g], perm, NULL, &err), &err);
+        memset(r->m[g], 0, sizeof r->m[g]);
+        for (size_t i = 0; i < k; i++)
+            r->m[g][i * k + (size_t)perm[i]] = 1;
+    }
 }
 
 static void permutation_step(struct reference *r, double t, double lr)
@@ -223,10 +247,19 @@ static void check_iteration(struct reference *r, uint64_t k)
     for (size_t i = 0; i < e->g->P; i++)
         r->offset[i] = r->anchor[i] = (double)before.offset[i];
     set_matrices(r, k ? &before.perm : &e->perm);
-    near("loss before", report->loss_before, judged(r), 1e-5);
+    const struct value start = judged(r);
+    near("loss before", report->loss_before, start.loss, 1e-5);
+    near("decay before", report->decay_before, start.decay, 1e-6);
     epoch(r, 3 * k, 1, r->o->permutation_lr * pow(.9996, (double)k));
-    near("loss of the matrices", report->loss_relaxed, judged(r), 1e-5);
+    const struct value relaxed = judged(r);
+    near("loss of the matrices", report->loss_relaxed, relaxed.loss, 1e-5);
+    near("decay of the matrices", report->decay_relaxed, relaxed.decay, 1e-5);
     assert_true(fabs(report->loss_relaxed - report->loss_before) > 1e-3);
+    assert_true(fabs(report->decay_relaxed - report->decay_before) > 1e-3);
+    project(r);
+    const struct value projection = judged(r);
+    near("loss of the projection", report->loss_projection, projection.loss, 1e-5);
+    near("decay of the projection", report->decay_projection, projection.decay, 1e-6);
 
     set_matrices(r, &permuted.perm);
     memset(r->momentum, 0, e->g->P * sizeof *r->momentum);
