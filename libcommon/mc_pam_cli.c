@@ -80,6 +80,8 @@ static error_t take(struct mc_pam_cli *p, int key, const char *arg)
 error_t mc_pam_cli_option(struct mc_pam_cli *p, struct mc_fit_cli *f, struct mc_cli *cli, int key,
                           char *arg, struct argp_state *state)
 {
+    if (key == MC_KEY_EPOCHS)
+        p->idle[MC_PAM_PERMUTATION] = "epochs";
     return take(p, key, arg) ? mc_fit_cli_option(f, cli, key, arg, state) : 0;
 }
 

@@ -138,6 +138,7 @@ fails 2 '--perm and --init' $pam --perm p.mcz --init curve.mcz n1.mcz n2.mcz
 fails 2 '--spectral needs --huber' $pam --spectral 3 n1.mcz n2.mcz
 fails 2 '--draws is not for --stage curve' pam --stage curve --draws 3 n1.mcz n2.mcz -o no.mcz
 fails 2 '--nu-curve is not for --stage permutation' pam --stage permutation --nu-curve 3 n1.mcz n2.mcz -o no.mcz
+fails 2 '--epochs is not for --stage permutation' pam --stage permutation --epochs 3 n1.mcz n2.mcz -o no.mcz
 fails 2 'no epoch' pam --permutation-epochs 0 --epochs 0 n1.mcz n2.mcz -o no.mcz
 fails 2 'no epoch' pam --stage permutation --permutation-epochs 0 n1.mcz n2.mcz -o no.mcz
 fails 2 'no epoch' pam --stage curve --epochs 0 n1.mcz n2.mcz -o no.mcz
