@@ -129,13 +129,15 @@ void mc_pam_cli_identity(const struct mc_pam_cli *p,
 
     identity[0].name = "pam";
     snprintf(identity[0].value, sizeof identity[0].value,
-             "%llu*(%llu+%llu) lr %.9g nu %.9g %.9g sweeps %llu draws %llu drop %.9g terms %llu "
-             "judge %llu %llu %d spectral %.9g",
+             "%llu*(%llu+%llu) sweeps %llu draws %llu terms %llu judge %llu %llu %d",
              (unsigned long long)o->outer, (unsigned long long)o->permutation_epochs,
-             (unsigned long long)o->curve_epochs, o->permutation_lr, o->nu_permutation, o->nu_curve,
-             (unsigned long long)o->sweeps, (unsigned long long)o->draws, o->drop,
-             (unsigned long long)o->terms, (unsigned long long)o->images,
-             (unsigned long long)o->points, o->bare_loss, o->spectral);
+             (unsigned long long)o->curve_epochs, (unsigned long long)o->sweeps,
+             (unsigned long long)o->draws, (unsigned long long)o->terms,
+             (unsigned long long)o->images, (unsigned long long)o->points, o->bare_loss);
+    identity[1].name = "pam-reals";
+    snprintf(identity[1].value, sizeof identity[1].value,
+             "lr %.17g nu %.17g %.17g drop %.17g spectral %.17g", o->permutation_lr,
+             o->nu_permutation, o->nu_curve, o->drop, o->spectral);
 }
 
 /* ---- what is told ---- */

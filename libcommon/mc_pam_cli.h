@@ -50,7 +50,7 @@ enum {
 /* clang-format on */
 
 enum mc_pam_stage { MC_PAM_BOTH, MC_PAM_PERMUTATION, MC_PAM_CURVE };
-enum { MC_PAM_IDENTITY = 1 };
+enum { MC_PAM_IDENTITY = 2 };
 
 struct mc_pam_cli {
     struct mc_pam_options pam;
@@ -69,7 +69,7 @@ error_t mc_pam_cli_option(struct mc_pam_cli *p, struct mc_fit_cli *f, struct mc_
  * --epochs. Call after parsing. */
 void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_fit_cli *f);
 void mc_pam_cli_note(const struct mc_pam_cli *p, struct mc_history *h);
-/* What a checkpoint must share of the options: every one of them. */
+/* What a checkpoint must share of the options: every one of them, reals exactly. */
 void mc_pam_cli_identity(const struct mc_pam_cli *p,
                          struct mc_state_setting identity[MC_PAM_IDENTITY]);
 /* Has f's run log each step and iteration, and tell it with -v; report is mc_pam_init's, and must

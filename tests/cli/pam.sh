@@ -118,6 +118,7 @@ done
 rm -f ck
 long --checkpoint ck --stop-after 3 -o part.mcz
 fails 3 'ck: ' long --checkpoint ck --resume --nu-curve 5 -o no.mcz
+fails 3 'ck: ' long --checkpoint ck --resume --nu-curve 1000.0000000001 -o no.mcz
 fails 3 'ck: ' long --checkpoint ck --resume --draws 5 -o no.mcz
 fails 3 'ck: ' long --checkpoint ck --resume --perm p.mcz -o no.mcz
 fails 3 'ck: ' long --checkpoint ck --resume --init perm-only.mcz -o no.mcz
