@@ -107,7 +107,8 @@ static int put_coefs(struct mc_pam *p, struct mc_fit *f, uint64_t e, struct mc_e
     return rc;
 }
 
-/* Keeps the permutation that the iteration moves from, places it and judges the objective there. */
+/* Keeps the permutation and the offset that the iteration moves from, places that permutation and
+ * judges the objective there. */
 static int begin_iteration(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_error *err)
 {
     struct mc_pam_report *r = &p->report[outer];
@@ -115,6 +116,7 @@ static int begin_iteration(struct mc_pam *p, struct mc_fit *f, uint64_t outer, s
 
     for (size_t g = 0; g < p->perm->n_groups; g++)
         memcpy(p->previous.perm[g], p->perm->perm[g], p->perm->sizes[g] * sizeof *p->perm->perm[g]);
+    f->be->copy(f->be, p->d_anchor, p->d_offset, p->graph->P * sizeof(float));
     if ((rc = mc_pam_place(p, f, p->perm, err)))
         return rc;
     return mc_pam_judge(p, f, &r->loss_before, &r->decay_before, err);
@@ -136,10 +138,8 @@ static int epoch(struct mc_objective *o, struct mc_fit *f, uint64_t e, struct mc
             be->copy(be, p->d_matrices, p->d_matrices_anchor, p->matrices * sizeof(float));
     } else if (!rc) {
         rc = mc_pam_place(p, f, p->perm, err);
-        if (at == p->o->permutation_epochs) {
-            be->copy(be, p->d_anchor, p->d_offset, p->graph->P * sizeof(float));
+        if (at == p->o->permutation_epochs)
             be->zero(be, p->d_momentum);
-        }
     }
     return rc;
 }
@@ -204,6 +204,12 @@ static void step(struct mc_objective *o, struct mc_fit *f, const struct mc_buf *
 /* ---- at the ends of steps ---------------------------------------------------------------------
  */
 
+/* A curve step moves the offset, and so may the clip at a permutation step's end. */
+static int offset_moves(const struct mc_pam *p)
+{
+    return p->o->curve_epochs > 0 || p->layers;
+}
+
 /* The price of the offset, and the objective where it has come to. */
 static int measure_curve(struct mc_pam *p, struct mc_fit *f, struct mc_pam_report *r,
                          struct mc_error *err)
@@ -226,7 +232,7 @@ static int measure_curve(struct mc_pam *p, struct mc_fit *f, struct mc_pam_repor
 /* What the whole iteration did; *stop: too little, by the theorem, and it is given up. */
 static void end_iteration(struct mc_pam *p, struct mc_fit *f, struct mc_pam_report *r, int *stop)
 {
-    const int permuted = p->o->permutation_epochs > 0, curved = p->o->curve_epochs > 0;
+    const int permuted = p->o->permutation_epochs > 0, curved = offset_moves(p);
     const double proximal =
         (permuted ? r->proximal_permutation : 0) + (curved ? r->proximal_curve : 0);
     const double after =
@@ -241,8 +247,7 @@ static void end_iteration(struct mc_pam *p, struct mc_fit *f, struct mc_pam_repo
         return;
     for (size_t g = 0; g < p->perm->n_groups; g++)
         memcpy(p->perm->perm[g], p->previous.perm[g], p->perm->sizes[g] * sizeof *p->perm->perm[g]);
-    if (curved)
-        f->be->copy(f->be, p->d_offset, p->d_anchor, p->graph->P * sizeof(float));
+    f->be->copy(f->be, p->d_offset, p->d_anchor, p->graph->P * sizeof(float));
     *stop = 1;
 }
 
@@ -255,11 +260,14 @@ static int after(struct mc_objective *o, struct mc_fit *f, uint64_t e, int *stop
     const int last = at + 1 == iteration(p);
     int rc = 0;
 
-    if (at + 1 == p->o->permutation_epochs)
+    if (at + 1 == p->o->permutation_epochs) {
         rc = mc_pam_select(p, f, outer, err);
-    if (!rc && p->layers && at >= p->o->permutation_epochs)
+        if (!rc && p->layers) /* the clip is of what was kept, not of what was judged last */
+            rc = mc_pam_place(p, f, p->perm, err);
+    }
+    if (!rc && p->layers && at + 1 >= p->o->permutation_epochs)
         rc = mc_pam_clip(p, f, err);
-    if (!rc && last && p->o->curve_epochs)
+    if (!rc && last && offset_moves(p))
         rc = measure_curve(p, f, r, err);
     if (!rc && last)
         end_iteration(p, f, r, stop);

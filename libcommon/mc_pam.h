@@ -30,8 +30,9 @@ struct mc_pam_options {
     uint64_t images; /* the first so many judge a candidate, */
     uint64_t points; /* at so many t: the middles of equal parts of [0,1] */
     int bare_loss;   /* candidates are judged without the proximal term */
-    double spectral; /* K_W: weights are projected to that spectral norm, and the second theorem's
-                        rule ends the run; 0: neither */
+    double spectral; /* K_W: weights are projected to that spectral norm at the ends of permutation
+                        steps and of a curve step's epochs, and the second theorem's rule ends the
+                        run; 0: neither */
 };
 
 /* What an outer iteration did; NAN for what it has not. */
@@ -46,7 +47,7 @@ struct mc_pam_report {
     double moved;      /* units that it puts elsewhere than the previous one */
     double candidates; /* different ones */
     double kept;       /* 0 the previous permutation, 1 the projection, 2 and more: a draw */
-    /* the curve step */
+    /* the curve step; without one but with a spectral norm, what its clip did to the offset */
     double loss_curve, decay_curve;
     double proximal_curve;
     /* the whole: (Q before) - (Q after) - proximal terms, which the theorem has at least 0 */
@@ -132,7 +133,7 @@ size_t mc_pam_saved(struct mc_objective *o, struct mc_fit *f, struct mc_fit_vect
 MC_USE_RESULT int mc_pam_theorem_init(struct mc_pam *p, struct mc_error *err);
 void mc_pam_theorem_release(struct mc_pam *p);
 /* The control point's weights, those of (a + p->d_pb) / 2 + p->d_offset, to the spectral norm that
- * is allowed. */
+ * is allowed; the offset of a layer that is within it keeps its bits. */
 MC_USE_RESULT int mc_pam_clip(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
 /* What the proximal terms of an iteration must sum to, by the second theorem. */
 double mc_pam_least_move(const struct mc_pam *p, const struct mc_fit *f);

@@ -54,30 +54,44 @@ void mc_pam_theorem_release(struct mc_pam *p)
     p->layers = NULL;
 }
 
-int mc_pam_clip(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
+/* One layer's weight of the control point. w: (3,count) of scratch. */
+static int clip_layer(struct mc_pam *p, struct mc_fit *f, const struct mc_param *t, float *w,
+                      struct mc_error *err)
 {
-    const size_t n = p->graph->P;
-    float *offset = malloc(2 * n * sizeof *offset), *pb = offset + n;
-    int rc = offset ? f->be->get(f->be, p->d_offset, 0, offset, n * sizeof *offset, err)
-                    : mc_fail(err, MC_ENOMEM, "out of memory");
+    const size_t n = t->count, from = t->offset * sizeof *w;
+    float *middle = w + n, *offset = w + 2 * n;
+    int rc = f->be->get(f->be, p->d_offset, from, offset, n * sizeof *w, err);
 
     if (!rc)
-        rc = f->be->get(f->be, p->d_pb, 0, pb, n * sizeof *pb, err);
-    for (size_t l = 0; !rc && l < p->layers->L; l++) {
-        const struct mc_param *t = &p->graph->params[p->layers->weight[l]];
-        float *w = offset + t->offset;
-        for (size_t i = 0; i < t->count; i++)
-            w[i] += .5f * (p->a[t->offset + i] + pb[t->offset + i]);
-        rc = mc_spectral_clip((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1], w,
-                              p->o->spectral, err);
-        if (rc > 0)
-            rc = 0; /* so many values were clipped */
-        for (size_t i = 0; i < t->count; i++)
-            w[i] -= .5f * (p->a[t->offset + i] + pb[t->offset + i]);
+        rc = f->be->get(f->be, p->d_pb, from, middle, n * sizeof *w, err);
+    for (size_t i = 0; !rc && i < n; i++) {
+        middle[i] = .5f * (p->a[t->offset + i] + middle[i]);
+        w[i] = middle[i] + offset[i];
     }
     if (!rc)
-        rc = f->be->put(f->be, p->d_offset, 0, offset, n * sizeof *offset, err);
-    free(offset);
+        rc = mc_spectral_clip((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1], w,
+                              p->o->spectral, err);
+    if (rc <= 0) /* where nothing is clipped, the offset keeps the bits that a sum would round */
+        return rc;
+    for (size_t i = 0; i < n; i++)
+        offset[i] = w[i] - middle[i];
+    return f->be->put(f->be, p->d_offset, from, offset, n * sizeof *w, err);
+}
+
+int mc_pam_clip(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
+{
+    size_t most = 1;
+    float *w;
+    int rc;
+
+    for (size_t l = 0; l < p->layers->L; l++) {
+        const size_t n = p->graph->params[p->layers->weight[l]].count;
+        most = n > most ? n : most;
+    }
+    rc = (w = malloc(3 * most * sizeof *w)) ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t l = 0; !rc && l < p->layers->L; l++)
+        rc = clip_layer(p, f, &p->graph->params[p->layers->weight[l]], w, err);
+    free(w);
     return rc;
 }
 

@@ -99,6 +99,84 @@ static double control_norm(const struct ends *e, const struct mc_spectral_layers
     return most;
 }
 
+/* Both ends to within the norm. */
+static void bound_ends(struct ends *e, const struct mc_spectral_layers *l, double K)
+{
+    struct mc_error err = {0};
+
+    for (size_t i = 0; i < l->L; i++) {
+        const struct mc_param *t = &e->g->params[l->weight[i]];
+        for (int end = 0; end < 2; end++)
+            assert_true(mc_spectral_clip((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1],
+                                         (end ? e->b : e->a) + t->offset, K, &err) >= 0);
+    }
+}
+
+/* The control point is the first end, within the norm. The permutation moves the midpoint under the
+ * offset, and the control point out of it, unless it is clipped. */
+static void a_permutation_step_ends_within_the_norm(void **state)
+{
+    struct ends e = ends_of("mlp:7,5");
+    struct mc_pam_options o = options(10, 0);
+    struct mc_fit_options fit = schedule();
+    struct mc_spectral_layers l;
+    struct mc_error err = {0};
+    const double K = .8;
+
+    (void)state;
+    ok(mc_spectral_layers(e.g, &l, &err), &err);
+    bound_ends(&e, &l, K);
+    mc_perm_random(&e.perm, 5);
+    ok(mc_perm_apply(&e.perm, &e.s, e.g, e.b, NULL, e.offset, NULL, &err), &err);
+    for (size_t i = 0; i < e.g->P; i++)
+        e.offset[i] = .5f * (e.a[i] - e.offset[i]);
+    o.draws = 32;
+    o.nu_permutation = 1e6;
+    fit.huber = 1e-9;
+    struct result r = run(&e, &o, fit);
+    assert_true(r.report[0].moved > 0);
+    assert_memory_equal(r.offset, e.offset, e.g->P * sizeof(float));
+    assert_true(control_norm(&e, &l, &r) > 1.05 * K);
+    assert_true(isnan(r.report[0].proximal_curve));
+    struct result freely = r;
+
+    o.spectral = K;
+    r = run(&e, &o, fit);
+    assert_int_equal(moved(&r.perm, &freely.perm), 0);
+    assert_true(control_norm(&e, &l, &r) < K * (1 + 1e-5));
+    const double way = distance(&e, r.offset, e.offset);
+    assert_true(way > 1e-4 && r.report[0].rejected == 0);
+    near("price", r.report[0].proximal_curve / (way / (2 * o.nu_curve)), 1, 1e-9);
+    near("decrease", r.report[0].decrease,
+         r.report[0].loss_before + r.report[0].decay_before - r.report[0].loss_curve -
+             r.report[0].decay_curve - r.report[0].proximal_permutation -
+             r.report[0].proximal_curve,
+         1e-12);
+    assert_true(r.report[0].loss_curve != r.report[0].loss_permutation);
+    struct result clipped = r;
+
+    /* a curve step that goes nowhere begins there, and is priced from where the iteration began */
+    o.curve_epochs = 1;
+    fit.lr = 0;
+    r = run(&e, &o, fit);
+    assert_memory_equal(r.offset, clipped.offset, e.g->P * sizeof(float));
+    assert_memory_equal(&r.report[0], &clipped.report[0], sizeof r.report[0]);
+    release(&r);
+
+    fit.huber = 3; /* given up, it is where it was */
+    o.curve_epochs = 0;
+    r = run(&e, &o, fit);
+    assert_true(r.report[0].rejected == 1 && r.report[0].moved > 0);
+    assert_true(r.report[0].proximal_curve > 0);
+    assert_int_equal(moved(&r.perm, &e.perm), 0);
+    assert_memory_equal(r.offset, e.offset, e.g->P * sizeof(float));
+    release(&r);
+    release(&clipped);
+    release(&freely);
+    mc_spectral_layers_release(&l);
+    release_ends(&e);
+}
+
 static void little_moves_are_given_up(void **state)
 {
     struct ends e = ends_of("mlp:7,5");
@@ -110,12 +188,7 @@ static void little_moves_are_given_up(void **state)
 
     (void)state;
     ok(mc_spectral_layers(e.g, &l, &err), &err);
-    for (size_t i = 0; i < l.L; i++) {
-        const struct mc_param *t = &e.g->params[l.weight[i]];
-        for (int end = 0; end < 2; end++)
-            assert_true(mc_spectral_clip((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1],
-                                         (end ? e.b : e.a) + t->offset, K, &err) >= 0);
-    }
+    bound_ends(&e, &l, K);
     o.outer = 2;
     fit.lr = .3;
     fit.huber = 1e-9;
@@ -184,6 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_go_on_annealing),
         cmocka_unit_test(taken_up_after_any_epoch),
+        cmocka_unit_test(a_permutation_step_ends_within_the_norm),
         cmocka_unit_test(little_moves_are_given_up),
         cmocka_unit_test(the_theorem_is_of_plain_networks),
     };
