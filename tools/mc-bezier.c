@@ -75,7 +75,9 @@ static const struct argp argp = {
     "A.mcz B.mcz\n--point T --bn-data FILE CURVE.mcz",
     "Learn a curve of low loss between two networks, or take a point out of one."
     "\vThe ends stay fixed; the control points start on the straight line and are trained with one "
-    "random t a batch. --epochs 0 leaves the straight line.\n\nExamples:\n"
+    "random t a batch. --epochs 0 leaves the straight line. With -v it says first how much memory "
+    "the run "
+    "takes.\n\nExamples:\n"
     "  mc-bezier --data train.mcz --epochs 20 a.mcz pb.mcz -o curve.mcz\n"
     "  mc-bezier --point 0.5 --bn-data train.mcz curve.mcz -o middle.mcz",
     NULL,

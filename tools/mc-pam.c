@@ -52,7 +52,8 @@ static const struct argp argp = {
     "the permutation; of permutations drawn from them, their projection and the previous one, the "
     "best along the path is kept; then the curve's control point is trained. Each moves from where "
     "it was at a price. The output is a curve that holds the permutation. -v and --log-json tell "
-    "the objective after each step, and whether it fell as the theorem has it.\n\nExamples:\n"
+    "the objective after each step, and whether it fell as the theorem has it; -v says first how "
+    "much memory the run takes.\n\nExamples:\n"
     "  mc-pam -d train.mcz --perm p.mcz --epochs 20 a.mcz b.mcz -o curve.mcz\n"
     "  mc-pam -d train.mcz --stage permutation a.mcz b.mcz -o perm.mcz",
     NULL,

@@ -50,7 +50,7 @@ static const struct argp argp = {
     parse,
     "",
     "Train a network by SGD and write its weights."
-    "\vExamples:\n"
+    "\vWith -v it says first how much memory the run takes.\n\nExamples:\n"
     "  mc-train --net tinyten --data train.mcz --epochs 20 --seed 1 -o a.mcz\n"
     "  mc-train --net mlp:512 --data train.mcz --checkpoint c.mcz --resume -o m.mcz",
     NULL,
