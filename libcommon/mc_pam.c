@@ -39,8 +39,8 @@ uint64_t mc_pam_epochs(const struct mc_pam_options *o)
 size_t mc_pam_vectors(int checkpoint)
 {
     /* on the device a, b, Pb, the offset, its momentum and anchor, the point, an index and the
-     * gradient; on the host a, b, the offset and an index */
-    return 9 + 4 + (checkpoint ? 3 : 0);
+     * gradient; on the host a, b, the offset, and two to measure how far it moved */
+    return 9 + 5 + (checkpoint ? 3 : 0);
 }
 
 /* ---- the objective ----------------------------------------------------------------------------
