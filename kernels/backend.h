@@ -96,7 +96,8 @@ enum mc_ball_norm {
 };
 struct mc_ball {
     enum mc_ball_norm norm;
-    float eps, step; /* in pixels of [0,1] */
+    float eps, step;  /* in pixels of [0,1] */
+    uint32_t purpose; /* enum mc_rng_purpose of random starts */
 };
 
 /* One SGD step with Nesterov momentum on a free vector p whose point theta = ... + coef * p + ...:
@@ -178,7 +179,7 @@ struct mc_backend {
     void (*input_grad)(struct mc_plan *p, struct mc_buf *out);
     /* Adversarial examples x (B,C,H,W) of the loaded batch, whose pixels are `clean`, masked images
      * left as they are. attack_start: x uniform in the ball, clamped to [0,1], by Philox (seed,
-     * MC_RNG_ATTACK, epoch, sample, counter = restart << 24 | block): l-inf the four numbers of
+     * purpose, epoch, sample, counter = restart << 24 | block): l-inf the four numbers of
      * block i are those of pixels 4i to 4i + 3; l2 a Gaussian direction by Box and Muller, two
      * pixels from two numbers, and the radius eps u^(1/CHW), u from block 2^24 - 1.
      * attack_step: x goes up its gradient g, or down for `descend`: by step * sign(g) (0 where g is

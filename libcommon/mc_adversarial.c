@@ -4,6 +4,7 @@
 #include "mc_adversarial.h"
 
 #include "mc_feed.h"
+#include "mc_rng.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,7 +49,8 @@ static int open_pass(struct pass *p, const struct mc_weights *w, struct mc_datas
 
     if ((rc = mc_feed_open(&p->feed, be, w->graph, data, &feed, err)) ||
         (rc = be->plan_new(be, w->graph, &plan, &p->plan, err)) ||
-        (rc = mc_attack_open(&p->attack, &p->o->attack, be, w->graph, B, err)) ||
+        (rc = mc_attack_open(&p->attack, &p->o->attack, MC_RNG_ATTACK_MEASURE, be, w->graph, B,
+                             err)) ||
         (rc = upload(be, &p->params, w->params, w->graph->P, err)) ||
         (rc = upload(be, &p->stats, w->stats, w->graph->S, err)) ||
         (rc = be->buf_new(be, B * sizeof(int32_t), &p->targets, err)) ||

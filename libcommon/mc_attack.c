@@ -22,6 +22,14 @@ int mc_attack_resolve(struct mc_attack_options *o, const struct mc_dataset_info 
     if (o->targeted && !o->shift && o->target >= info->spec.classes)
         return mc_fail(err, MC_EUSAGE, "the attack's target %d is no class: %s has %d", o->target,
                        info->name, info->spec.classes);
+    if (o->targeted && o->shift && o->target % info->spec.classes == 0)
+        return mc_fail(err, MC_EUSAGE,
+                       "the attack's target +%d is the image's own class: %s has %d", o->target,
+                       info->name, info->spec.classes);
+    if (o->clean_start && o->restarts > 1)
+        return mc_fail(err, MC_EUSAGE,
+                       "the attack's %llu restarts from the image itself are all the same",
+                       (unsigned long long)o->restarts);
     if (isnan(o->step))
         o->step = (isnan(o->eps) ? eps : o->eps) / 4;
     if (isnan(o->eps))
@@ -53,15 +61,19 @@ size_t mc_attack_bytes(const struct mc_attack_options *o, const struct mc_graph 
     return batch * (buffers * image_bytes(g) + sizeof(float));
 }
 
-int mc_attack_open(struct mc_attack *a, const struct mc_attack_options *o, struct mc_backend *be,
-                   const struct mc_graph *g, size_t batch, struct mc_error *err)
+int mc_attack_open(struct mc_attack *a, const struct mc_attack_options *o, uint32_t purpose,
+                   struct mc_backend *be, const struct mc_graph *g, size_t batch,
+                   struct mc_error *err)
 {
     struct mc_buf **all[] = {&a->clean, &a->grad, &a->examples, &a->x};
     float *nothing = malloc(batch * sizeof *nothing);
     int rc = 0;
 
-    *a = (struct mc_attack){
-        .options = *o, .be = be, .bytes = batch * image_bytes(g), .batch = batch};
+    *a = (struct mc_attack){.options = *o,
+                            .purpose = purpose,
+                            .be = be,
+                            .bytes = batch * image_bytes(g),
+                            .batch = batch};
     if (!nothing)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     for (size_t i = 0; !rc && i < (o->restarts > 1 ? 4u : 3u); i++)
@@ -101,7 +113,8 @@ void mc_attack_run(struct mc_attack *a, struct mc_plan *p, const struct mc_sourc
                    const struct mc_buf *params, struct mc_buf *stats)
 {
     const struct mc_attack_options *o = &a->options;
-    const struct mc_ball ball = {.norm = o->norm, .eps = (float)o->eps, .step = (float)o->step};
+    const struct mc_ball ball = {
+        .norm = o->norm, .eps = (float)o->eps, .step = (float)o->step, .purpose = a->purpose};
     const int several = o->restarts > 1;
     struct mc_backend *be = a->be;
     struct mc_buf *x = several ? a->x : a->examples;

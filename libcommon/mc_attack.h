@@ -27,7 +27,7 @@ struct mc_attack_options {
 void mc_attack_defaults(struct mc_attack_options *o);
 /* eps and step, where they are left to the data: l-inf 8/255 and 2/255, Tiny ImageNet 4/255 and
  * 1/255; l2 0.5 and 0.125; a step alone is a quarter of the radius. MC_EUSAGE: a target that is no
- * class. */
+ * class or the image's own, restarts from one and the same start. */
 MC_USE_RESULT int mc_attack_resolve(struct mc_attack_options *o, const struct mc_dataset_info *info,
                                     struct mc_error *err);
 /* As --attack takes it (mc_attack_cli.h), all that decides the examples: for histories and
@@ -37,6 +37,7 @@ void mc_attack_text(const struct mc_attack_options *o, char text[MC_ATTACK_TEXT]
 /* On a device, for plans of one graph and batch size that have backward and input_grad. */
 struct mc_attack {
     struct mc_attack_options options; /* resolved */
+    uint32_t purpose;
     struct mc_backend *be;
     size_t bytes; /* of a batch's pixels */
     size_t batch;
@@ -46,10 +47,10 @@ struct mc_attack {
     struct mc_buf *worst, *nothing; /* (B): losses of the best restart; not a number */
 };
 
-/* Release, also after an error. */
+/* purpose: enum mc_rng_purpose of the random starts. Release, also after an error. */
 MC_USE_RESULT int mc_attack_open(struct mc_attack *a, const struct mc_attack_options *o,
-                                 struct mc_backend *be, const struct mc_graph *g, size_t batch,
-                                 struct mc_error *err);
+                                 uint32_t purpose, struct mc_backend *be, const struct mc_graph *g,
+                                 size_t batch, struct mc_error *err);
 void mc_attack_release(struct mc_attack *a);
 /* Device memory that it holds. */
 size_t mc_attack_bytes(const struct mc_attack_options *o, const struct mc_graph *g, size_t batch);

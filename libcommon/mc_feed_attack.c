@@ -14,14 +14,15 @@ static int new_plan(struct mc_backend *be, const struct mc_graph *g, size_t batc
 }
 
 int mc_feed_attack_open(struct mc_feed_attack *a, const struct mc_attack_options *o,
-                        struct mc_feed *f, const struct mc_graph *g, struct mc_error *err)
+                        uint32_t purpose, struct mc_feed *f, const struct mc_graph *g,
+                        struct mc_error *err)
 {
     const size_t bytes = f->batch * sizeof *a->host_targets;
 
     *a = (struct mc_feed_attack){.feed = f, .classes = g->classes};
     int rc = new_plan(f->be, g, f->batch, &a->plan, err);
     if (!rc)
-        rc = mc_attack_open(&a->attack, o, f->be, g, f->batch, err);
+        rc = mc_attack_open(&a->attack, o, purpose, f->be, g, f->batch, err);
     if (rc || !o->targeted)
         return rc;
     if (!(a->host_targets = calloc(f->batch, sizeof *a->host_targets)))

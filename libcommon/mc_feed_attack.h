@@ -18,9 +18,10 @@ struct mc_feed_attack {
     int32_t *host_targets;
 };
 
-/* o: resolved. f: open, for networks of graph g. Release, also after an error. */
+/* o: resolved. purpose: enum mc_rng_purpose of the random starts. f: open, for networks of graph g.
+ * Release, also after an error. */
 MC_USE_RESULT int mc_feed_attack_open(struct mc_feed_attack *a, const struct mc_attack_options *o,
-                                      struct mc_feed *f, const struct mc_graph *g,
+                                      uint32_t purpose, struct mc_feed *f, const struct mc_graph *g,
                                       struct mc_error *err);
 /* After mc_feed_next gave n images. */
 MC_USE_RESULT int mc_feed_attack_next(struct mc_feed_attack *a, size_t n, struct mc_error *err);

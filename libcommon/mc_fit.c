@@ -136,7 +136,9 @@ static int prepare_attack(struct run *r, struct mc_error *err)
     const struct mc_attack_options *o = r->o->attack;
     struct mc_backend *be = r->fit.be;
     const size_t n = r->data->info.n, bytes = n * sizeof(int32_t);
-    int rc = o ? mc_attack_open(&r->fit.attack, o, be, r->fit.graph, r->o->batch, err) : 0;
+    int rc =
+        o ? mc_attack_open(&r->fit.attack, o, MC_RNG_ATTACK, be, r->fit.graph, r->o->batch, err)
+          : 0;
 
     if (rc || !o || !o->targeted)
         return rc;

@@ -143,6 +143,8 @@ void mc_fit_cli_check(const struct mc_fit_cli *f)
         mc_cli_usage("--resume needs --checkpoint FILE");
     if (f->fit.nesterov && f->fit.momentum == 0)
         mc_cli_usage("--momentum 0 needs --no-nesterov");
+    if (f->fit.attack && !f->fit.epochs)
+        mc_cli_usage("--attack is for training, and there is none with --epochs 0");
 }
 
 static void note(const struct mc_fit_cli *f, struct mc_history *h)

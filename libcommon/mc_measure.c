@@ -105,7 +105,9 @@ static int prepare(struct pass *p, const float *stats, size_t acc_doubles, struc
     if (!rc)
         rc = be->plan_new(be, s->graph, &plan, &p->plan, err);
     if (!rc && p->o->attack)
-        rc = mc_feed_attack_open(&p->attack, p->o->attack, &p->feed, s->graph, err);
+        rc = mc_feed_attack_open(&p->attack, p->o->attack,
+                                 stats ? MC_RNG_ATTACK_MEASURE : MC_RNG_ATTACK_BN, &p->feed,
+                                 s->graph, err);
     if (!rc)
         rc = put_span(p, err);
     if (!rc)

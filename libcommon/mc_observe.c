@@ -2,6 +2,7 @@
  *
  * One pass over the data: read a batch, load it into the networks' plans, run them, look. */
 #include "mc_observe.h"
+#include "mc_rng.h"
 
 #include "mc_feed_attack.h"
 
@@ -26,8 +27,9 @@ struct observer {
     struct mc_feed_attack attack;
 };
 
-/* A plan keeps what is tapped, the ReLUs' outputs or inputs, and works in a few layers' room. */
-size_t mc_observe_batch(const struct mc_graph *g)
+/* A plan keeps what is tapped, the ReLUs' outputs or inputs, and works in a few layers' room; one
+ * that attacks keeps all outputs, and four batches of pixels lie beside it. */
+size_t mc_observe_batch(const struct mc_graph *g, int attacked)
 {
     size_t floats = 0, largest = 0, batch = BATCH;
 
@@ -35,6 +37,7 @@ size_t mc_observe_batch(const struct mc_graph *g)
         const struct mc_node *node = &g->nodes[i];
         size_t n = (size_t)node->c * (size_t)node->h * (size_t)node->w;
         floats += node->op == MC_OP_RELU ? n : 0;
+        floats += attacked ? n : 0;
         largest = n > largest ? n : largest;
     }
     while (batch > 1 && 2 * batch * (floats + 4 * largest) * sizeof(float) > ROOM)
@@ -108,7 +111,8 @@ static int open_observer(struct observer *v, struct mc_backend *be,
     if (!rc)
         rc = mc_feed_open(&v->feed, be, nets[0]->graph, data, &feed, err);
     if (!rc && o->attack)
-        rc = mc_feed_attack_open(&v->attack, o->attack, &v->feed, nets[0]->graph, err);
+        rc = mc_feed_attack_open(&v->attack, o->attack, MC_RNG_ATTACK_MEASURE, &v->feed,
+                                 nets[0]->graph, err);
     return rc;
 }
 

@@ -30,7 +30,7 @@ struct mc_observe_opts {
 
 /* A batch size for one or two networks of this graph: a power of two, at most 128, that keeps what
  * their plans and taps can need under 192 MiB. It depends on the graph alone. */
-size_t mc_observe_batch(const struct mc_graph *g);
+size_t mc_observe_batch(const struct mc_graph *g, int attacked);
 /* Images that a shard sees. */
 uint64_t mc_observe_images(const struct mc_observe_opts *o);
 

@@ -25,9 +25,12 @@ enum mc_rng_purpose {
     MC_RNG_SYNTH = 7,     /* synthetic images */
     MC_RNG_DATA = 8,      /* shuffling of stored data */
     MC_RNG_BN = 9,        /* augmentation while batch norm is re-estimated */
-    MC_RNG_ATTACK = 10,   /* starts of attacks: a = epoch, b = sample, c = restart and block */
+    MC_RNG_ATTACK = 10,   /* starts of attacks in training: a = epoch, b = sample, c = restart and
+                             block */
     MC_RNG_BIRKHOFF = 11, /* draws of permutations: a = outer iteration, b = draw, c = group */
     MC_RNG_SPECTRAL = 12, /* starts of spectral norms: a = search, b = element / 4 */
+    MC_RNG_ATTACK_MEASURE = 13, /* and of those that measure, */
+    MC_RNG_ATTACK_BN = 14,      /* and on the way to batch norm's statistics */
 };
 
 struct mc_rng4 {

@@ -45,7 +45,7 @@ struct options {
     uint64_t samples; /* 0: the first 20% */
     uint64_t batch;   /* 0: by the network */
     uint32_t shard, shards;
-    int at_pre, raw, attacked;
+    int at_pre, raw, attacked, seeded;
     struct mc_attack_options attack;
 };
 
@@ -71,6 +71,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'd':
         o->data = arg;
         return 0;
+    case MC_KEY_SEED:
+        o->seeded = 1;
+        return mc_cli_option(&o->cli, key, arg, state);
     case KEY_SAMPLES:
         o->samples = mc_parse_u64("--samples", arg, 1, INT64_MAX);
         return 0;
@@ -110,6 +113,8 @@ static void check_options(const struct options *o)
                      o->cli.n_operands);
     if (o->raw && o->shards > 1)
         mc_cli_usage("--raw has no shards");
+    if (o->seeded && !o->attacked)
+        mc_cli_usage("--seed is of the starts of an --attack, and there is none");
     for (size_t i = 0; i < want; i++)
         pipes += !strcmp(file[i], "-");
     if (pipes + !strcmp(o->data, "-") > 1)
@@ -157,7 +162,7 @@ static int settle(struct mc_observe_opts *out, struct options *o, const struct m
         return rc;
     if (!o->samples)
         out->samples = (info->n + 4) / 5;
-    out->batch = o->batch ? (size_t)o->batch : mc_observe_batch(g);
+    out->batch = o->batch ? (size_t)o->batch : mc_observe_batch(g, o->attacked);
     out->at_pre = o->at_pre;
     out->shard = o->shard;
     out->shards = o->shards;

@@ -32,16 +32,17 @@ static float clamp(float x, float low, float high)
     return x < low ? low : x > high ? high : x;
 }
 
-static struct mc_rng4 draw(const struct mc_plan *p, size_t i, uint32_t restart, uint32_t block)
+static struct mc_rng4 draw(const struct mc_plan *p, const struct mc_ball *b, size_t i,
+                           uint32_t restart, uint32_t block)
 {
-    return mc_rng(p->ctl.seed, MC_RNG_ATTACK, p->ctl.epoch, p->ids[i], restart << 24 | block);
+    return mc_rng(p->ctl.seed, b->purpose, p->ctl.epoch, p->ids[i], restart << 24 | block);
 }
 
 static void start_linf(const struct mc_plan *p, size_t i, const struct mc_ball *b, uint32_t restart,
                        size_t n, float *x)
 {
     for (size_t q = 0; q < n; q += 4) {
-        const struct mc_rng4 r = draw(p, i, restart, (uint32_t)(q / 4));
+        const struct mc_rng4 r = draw(p, b, i, restart, (uint32_t)(q / 4));
         for (size_t j = 0; j < 4 && q + j < n; j++)
             x[q + j] = b->eps * (2 * mc_rng_unit(r.v[j]) - 1);
     }
@@ -54,7 +55,7 @@ static void start_l2(const struct mc_plan *p, size_t i, const struct mc_ball *b,
     double norm = 0;
 
     for (size_t q = 0; q < n; q += 4) {
-        const struct mc_rng4 r = draw(p, i, restart, (uint32_t)(q / 4));
+        const struct mc_rng4 r = draw(p, b, i, restart, (uint32_t)(q / 4));
         for (size_t j = 0; j < 4; j += 2) {
             const double radius = sqrt(-2 * log(1 - (double)mc_rng_unit(r.v[j])));
             const double angle = two_pi * (double)mc_rng_unit(r.v[j + 1]);
@@ -66,7 +67,7 @@ static void start_l2(const struct mc_plan *p, size_t i, const struct mc_ball *b,
     }
     for (size_t q = 0; q < n; q++)
         norm += (double)x[q] * (double)x[q];
-    const double u = (double)mc_rng_unit(draw(p, i, restart, LAST_BLOCK).v[0]);
+    const double u = (double)mc_rng_unit(draw(p, b, i, restart, LAST_BLOCK).v[0]);
     const double length = (double)b->eps * pow(u, 1 / (double)n);
     const float scale = norm > 0 ? (float)(length / sqrt(norm)) : 0;
     for (size_t q = 0; q < n; q++)
@@ -110,9 +111,10 @@ static void step_l2(const struct mc_ball *b, float step, size_t n, const float *
 
     for (size_t q = 0; q < n; q++)
         slope += (double)grad[q] * (double)grad[q];
-    const float along = slope > 0 ? (float)((double)step / sqrt(slope)) : 0;
+    /* in float64: a gradient can be so small that a float holds no step / |g| */
+    const double along = slope > 0 ? (double)step / sqrt(slope) : 0;
     for (size_t q = 0; q < n; q++) {
-        x[q] = x[q] + along * grad[q] - clean[q];
+        x[q] = (float)((double)x[q] + along * (double)grad[q] - (double)clean[q]);
         away += (double)x[q] * (double)x[q];
     }
     away = sqrt(away);

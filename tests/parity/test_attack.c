@@ -5,13 +5,14 @@
  * the batch's. With Huber's delta = 1, against float64: the images after one step, the losses along
  * the way; with the plain ReLU, against float32, the losses. */
 #include "gradients.h"
+#include "mc_rng.h"
 #include "mc_attack.h"
 
 enum { B = 16, IMAGE = 3072, FLOATS = B * IMAGE, STRIDE = 13, STEPS = 10, SEED = 1 };
 enum { STARTS = 997, LABELS = 998, IMAGES = 999 };
 
-static const struct mc_ball balls[] = {{MC_BALL_LINF, 8.f / 255, 2.f / 255},
-                                       {MC_BALL_L2, .5f, .125f}};
+static const struct mc_ball balls[] = {{MC_BALL_LINF, 8.f / 255, 2.f / 255, MC_RNG_ATTACK},
+                                       {MC_BALL_L2, .5f, .125f, MC_RNG_ATTACK}};
 
 struct scene {
     struct world w;
@@ -146,7 +147,7 @@ static void run_attack(struct scene *s, const struct mc_ball *ball, enum mc_mode
                                             .clean_start = 1};
         struct mc_attack a;
         struct mc_error err = {0};
-        ok(mc_attack_open(&a, &o, w->be, w->g, B, &err), &err);
+        ok(mc_attack_open(&a, &o, MC_RNG_ATTACK, w->be, w->g, B, &err), &err);
         w->be->load(w->plan, &s->source, w->ctl);
         mc_attack_run(&a, w->plan, &s->source, NULL, w->ctl, mode, w->point, s->given);
         w->be->copy(w->be, s->x, a.examples, sizeof s->got);

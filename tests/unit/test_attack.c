@@ -4,6 +4,7 @@
  * statistics or in images that are masked; the same bits on one thread as on two. */
 #include "device.h"
 #include "mc_attack.h"
+#include "mc_rng.h"
 
 enum { SHORT = 5 }; /* images of a short batch */
 
@@ -76,7 +77,7 @@ static void attack(struct bench *b, const struct mc_attack_options *o, enum mc_m
     struct mc_error err = {0};
     struct mc_attack a;
 
-    ok(mc_attack_open(&a, o, be, b->f.g, B, &err), &err);
+    ok(mc_attack_open(&a, o, MC_RNG_ATTACK, be, b->f.g, B, &err), &err);
     run_with(b, &a, mode);
     mc_attack_release(&a);
 }
@@ -155,7 +156,7 @@ static void keeps_the_worst_restart(void **state)
     (void)state;
     for (int targeted = 0; targeted < 2; targeted++) {
         struct mc_attack_options o = options_of(MC_BALL_LINF);
-        const struct mc_ball ball = {MC_BALL_LINF, (float)o.eps, (float)o.step};
+        const struct mc_ball ball = {MC_BALL_LINF, (float)o.eps, (float)o.step, MC_RNG_ATTACK};
         float *each[4], loss[4][B];
         int chosen[4] = {0};
         struct bench b;
@@ -248,6 +249,10 @@ static void numbers_of_targets(void **state)
     mc_attack_targets(&o, 5, 3, labels, t);
     assert_true(t[0] == 4 && t[1] == 0 && t[2] == 3);
     ok(mc_attack_resolve(&o, &info, &err), &err);
+    o.target = 1000005; /* its own class */
+    assert_int_equal(mc_attack_resolve(&o, &info, &err), MC_EUSAGE);
+    o = (struct mc_attack_options){.clean_start = 1, .restarts = 2};
+    assert_int_equal(mc_attack_resolve(&o, &info, &err), MC_EUSAGE);
     o = (struct mc_attack_options){.targeted = 1, .target = 5};
     assert_int_equal(mc_attack_resolve(&o, &info, &err), MC_EUSAGE);
     o.targeted = 0;
@@ -275,7 +280,7 @@ static void masked_images_are_left_alone(void **state)
         memcpy(alone, b.x, b.floats * sizeof *alone);
         for (size_t q = SHORT * b.f.image; q < b.floats; q++)
             assert_true(b.clean[q] == 0 && b.x[q] == 0);
-        ok(mc_attack_open(&a, &o, be, b.f.g, B, &err), &err);
+        ok(mc_attack_open(&a, &o, MC_RNG_ATTACK, be, b.f.g, B, &err), &err);
         set_order(&b.f, B, b.samples);
         run_with(&b, &a, mode);
         set_order(&b.f, SHORT, b.samples);
