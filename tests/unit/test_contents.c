@@ -369,7 +369,7 @@ static const struct {
      "was made with lr 0.05, this run has 0.1"},
     {"state", STATE("mc-train", "{\"l\": \"0.1\"}", "2"), POINT, NULL, "was made without lr"},
     {"state", STATE("mc-train", "{\"lr\": \"0.1\", \"x\": \"1\"}", "2"), POINT, NULL,
-     "with 2 settings"},
+     "with x 1, this run without"},
     {"state", STATE("mc-train", "{\"lr\": 0.1}", "2"), POINT, NULL, "\"lr\" is not"},
     {"state", STATE("mc-train", "{\"lr\": \"0.1\"}", "-2"), POINT, NULL, "\"epoch\""},
     {"state", STATE("mc-train", "{\"lr\": \"0.1\"}", "2"), "point float32 6", NULL, "(6), not"},
