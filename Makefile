@@ -40,7 +40,7 @@ CUDNN_H  := $(firstword $(wildcard $(addsuffix /cudnn.h,$(CUDA)/include /usr/loc
 CUDA_LIB := $(if $(and $(CUDA),$(CUDNN_H)),$(BUILD)/lib/libmc-cuda.so)
 CUDA_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(wildcard kernels/cuda/*.c))) \
             $(patsubst %,$(BUILD)/%.cu.o,$(basename $(wildcard kernels/cuda/*.cu)))
-CUDA_COMMON := $(addprefix $(BUILD)/libcommon/,mc_error.o)
+CUDA_COMMON := $(addprefix $(BUILD)/libcommon/,mc_error.o mc_action.o)
 
 PACKAGES := pipelines/install-packages.sh
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1

@@ -79,7 +79,7 @@ static int cuda_device(const char *device)
 int mc_backend_open(struct mc_backend **out, const char *device, int threads, struct mc_error *err)
 {
     if (!device || !strcmp(device, "auto"))
-        return open_cuda(out, 0, NULL) ? cpu_backend_new(out, threads, err) : 0;
+        return MC_CUDA_PROVEN && !open_cuda(out, 0, NULL) ? 0 : cpu_backend_new(out, threads, err);
     if (!strcmp(device, "cpu"))
         return cpu_backend_new(out, threads, err);
     if (cuda_device(device) >= 0)

@@ -1,9 +1,104 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUDA backend's door: which device, and whether it can be had. */
+ * The CUDA backend's door: which device, whether it can be had, its table of functions; cuBLAS's
+ * products. */
+#include "cuda.h"
+
 #include "door.h"
 
-#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A fixed workspace: cuBLAS then takes the same algorithm and gives the same bits every time. */
+#define BLAS_WORK ((size_t)32 << 20)
+
+static void failed(struct cuda *be, enum mc_err code, const char *what, const char *why)
+{
+    if (be->failed)
+        return;
+    be->failed = code;
+    snprintf(be->why, sizeof be->why, "%s%s", what, why);
+}
+
+void cuda_check(struct cuda *be, cudaError_t status)
+{
+    if (status != cudaSuccess)
+        failed(be, status == cudaErrorMemoryAllocation ? MC_ENOMEM : MC_EFAIL, "",
+               cudaGetErrorString(status));
+}
+
+void cuda_check_dnn(struct cuda *be, cudnnStatus_t status)
+{
+    if (status != CUDNN_STATUS_SUCCESS)
+        failed(be, MC_EFAIL, "cuDNN: ", cudnnGetErrorString(status));
+}
+
+static void check_blas(struct cuda *be, cublasStatus_t status)
+{
+    if (status != CUBLAS_STATUS_SUCCESS)
+        failed(be, MC_EFAIL, "cuBLAS: ", cublasGetStatusString(status));
+}
+
+cudaStream_t cuda_stream(const struct cuda *be)
+{
+    return be->stream;
+}
+
+/* ---- products ---------------------------------------------------------------------------------
+ * cuBLAS counts by columns: our row-major c = a b is its c^T = b^T a^T. */
+
+static cublasOperation_t operation(char t)
+{
+    return t == 'T' ? CUBLAS_OP_T : CUBLAS_OP_N;
+}
+
+void cuda_gemm(struct cuda *be, char ta, char tb, size_t m, size_t n, size_t k, const float *a,
+               size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc)
+{
+    const float one = 1;
+    check_blas(be, cublasSgemm(be->blas, operation(tb), operation(ta), (int)n, (int)m, (int)k, &one,
+                               b, (int)ldb, a, (int)lda, &beta, c, (int)ldc));
+}
+
+void cuda_gemm64(struct cuda *be, char ta, char tb, size_t m, size_t n, size_t k, const double *a,
+                 size_t lda, const double *b, size_t ldb, double beta, double *c, size_t ldc)
+{
+    const double one = 1;
+    check_blas(be, cublasDgemm(be->blas, operation(tb), operation(ta), (int)n, (int)m, (int)k, &one,
+                               b, (int)ldb, a, (int)lda, &beta, c, (int)ldc));
+}
+
+void cuda_gemm_blocks(struct cuda *be, char ta, size_t m, size_t n, size_t k, const float *a,
+                      size_t lda, const float *b, float *c, size_t ld, size_t stride, size_t count)
+{
+    const float one = 1, none = 0;
+    check_blas(be,
+               cublasSgemmStridedBatched(be->blas, CUBLAS_OP_N, operation(ta), (int)n, (int)m,
+                                         (int)k, &one, b, (int)ld, (long long)stride, a, (int)lda,
+                                         0, &none, c, (int)ld, (long long)stride, (int)count));
+}
+
+/* ---- opening ----------------------------------------------------------------------------------
+ */
+
+static void cuda_close(struct mc_backend *base)
+{
+    struct cuda *be = cuda_of(base);
+
+    if (!be)
+        return;
+    cuda_enter(be);
+    if (be->dnn)
+        (void)cudnnDestroy(be->dnn);
+    if (be->blas)
+        (void)cublasDestroy(be->blas);
+    (void)cudaFree(be->blas_work);
+    (void)cudaFree(be->part);
+    if (be->stream)
+        (void)cudaStreamDestroy(be->stream);
+    free(be);
+}
 
 static int find_device(int device, struct mc_error *err)
 {
@@ -18,14 +113,103 @@ static int find_device(int device, struct mc_error *err)
     return 0;
 }
 
+static int start(struct cuda *be, struct mc_error *err)
+{
+    void *part = NULL;
+
+    cuda_check(be, cudaSetDevice(be->device));
+    cuda_check(be, cudaStreamCreateWithFlags(&be->stream, cudaStreamNonBlocking));
+    if (!be->failed)
+        cuda_check_dnn(be, cudnnCreate(&be->dnn));
+    if (!be->failed)
+        cuda_check_dnn(be, cudnnSetStream(be->dnn, be->stream));
+    if (!be->failed)
+        check_blas(be, cublasCreate(&be->blas));
+    if (be->failed)
+        return mc_fail(err, be->failed, "cuda:%d: %s", be->device, be->why);
+    int rc = cuda_take(be, BLAS_WORK, "cuBLAS", &be->blas_work, err);
+    if (!rc)
+        rc = cuda_take(be, CUDA_PARTS * sizeof *be->part, "partial sums", &part, err);
+    if (rc)
+        return rc;
+    be->part = part;
+    check_blas(be, cublasSetStream(be->blas, be->stream));
+    check_blas(be, cublasSetWorkspace(be->blas, be->blas_work, BLAS_WORK));
+    check_blas(be, cublasSetMathMode(be->blas, CUBLAS_PEDANTIC_MATH));
+    /* the first kernel of ours: is there code for this device? */
+    cuda_add_doubles(be, 1, be->part, be->part + 1);
+    cuda_check(be, cudaStreamSynchronize(be->stream));
+    return be->failed ? mc_fail(err, be->failed, "cuda:%d: %s", be->device, be->why) : 0;
+}
+
+static const struct mc_backend table = {
+    .name = "cuda",
+    .threads = 1,
+    .close = cuda_close,
+    .buf_new = cuda_buf_new,
+    .buf_free = cuda_buf_free,
+    .buf_grow = cuda_buf_grow,
+    .put = cuda_put,
+    .get = cuda_get,
+    .zero = cuda_zero,
+    .copy = cuda_copy,
+    .ctl_next = cuda_ctl_next,
+    .plan_new = cuda_plan_new,
+    .plan_free = cuda_plan_free,
+    .plan_bytes = cuda_plan_bytes,
+    .load = cuda_load,
+    .pixels = cuda_pixels,
+    .set_pixels = cuda_set_pixels,
+    .forward = cuda_forward,
+    .backward = cuda_backward,
+    .input_grad = cuda_input_grad,
+    .attack_start = cuda_attack_start,
+    .attack_step = cuda_attack_step,
+    .attack_keep = cuda_attack_keep,
+    .metrics = cuda_metrics,
+    .output = cuda_output,
+    .moments = cuda_moments,
+    .reestimate = cuda_reestimate,
+    .lincomb = cuda_lincomb,
+    .sgd = cuda_sgd,
+    .sumsq = cuda_sumsq,
+    .gather = cuda_gather,
+    .pull = cuda_pull,
+    .action_new = cuda_action_new,
+    .action_free = cuda_action_free,
+    .act = cuda_act,
+    .act_grad = cuda_act_grad,
+    .project = cuda_project,
+};
+
 int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
                         struct mc_error *err)
 {
-    (void)out;
+    struct cudaDeviceProp prop;
+    struct cuda *be = NULL;
+    int rc = 0, runtime = 0;
+
     if (interface != MC_BACKEND_INTERFACE)
         return mc_fail(err, MC_EFAIL, "cuda: the CUDA library was built for another version");
-    int rc = find_device(device, err);
-    if (rc)
+    if ((rc = find_device(device, err)))
         return rc;
-    return mc_fail(err, MC_EFAIL, "cuda: the CUDA backend of this build is not complete yet");
+    be = calloc(1, sizeof *be);
+    if (!be)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    be->base = table;
+    be->device = device;
+    memset(&prop, 0, sizeof prop);
+    cuda_check(be, cudaGetDeviceProperties(&prop, device));
+    cuda_check(be, cudaRuntimeGetVersion(&runtime));
+    if ((rc = start(be, err))) {
+        cuda_close(&be->base);
+        return rc;
+    }
+    snprintf(be->base.describe, sizeof be->base.describe,
+             "cuda:%d, %.64s (%d.%d), CUDA %d.%d, cuDNN %zu", device, prop.name, prop.major,
+             prop.minor, runtime / 1000, runtime % 1000 / 10, cudnnGetVersion());
+    snprintf(be->base.key, sizeof be->base.key, "cuda-sm%d%d-%d-rt%d-dnn%zu", prop.major,
+             prop.minor, prop.multiProcessorCount, runtime, cudnnGetVersion());
+    *out = &be->base;
+    return 0;
 }

@@ -13,6 +13,10 @@
  * Makefile to both sides: a library refuses a program that was built with others. */
 #define MC_BACKEND_CUDA_NEW "mc_backend_cuda_new"
 
+/* 0: no device has run it, so that `auto` leaves it alone. To be set to 1 when `make gpu-check` has
+ * passed on one. */
+#define MC_CUDA_PROVEN 0
+
 /* device: 0 is the first. MC_EFAIL, saying why: another interface, no device, no such device, one
  * that this build has no code for, a CUDA library that does not start. err may be NULL. */
 typedef int mc_backend_cuda_new_fn(struct mc_backend **out, uint32_t interface, int device,

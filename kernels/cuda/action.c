@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Permutation groups acting by matrices on the parameter vector, and the gradient to the matrices:
+ * the CPU's (cpu/action.c), a use at a time. */
+#include "cuda.h"
+
+#include "mc_action.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* `blocks` blocks of (K, m), `stride` floats apart. */
+struct use {
+    size_t group, k;
+    int dim;
+    int through; /* the tensor's other axis is acted on too */
+    size_t base, blocks, stride, m;
+};
+
+struct mc_action {
+    struct cuda *be;
+    const struct mc_graph *g;
+    const struct mc_symmetry *s;
+    size_t *offset; /* (n_groups) of the matrices */
+    size_t m;       /* floats of them all */
+    struct use *uses;
+    size_t n_uses;
+    void *data;          /* on the device: */
+    float *mid, *back;   /* (P): columns acted on; the gradient there */
+    float *left, *right; /* a use's blocks side by side */
+    struct cuda_projection project;
+};
+
+static int has_use(const struct mc_symmetry *s, size_t index, int dim)
+{
+    for (size_t g = 0; g < s->n_groups; g++)
+        for (size_t i = 0; i < s->groups[g].n_uses; i++) {
+            const struct mc_use *u = &s->groups[g].uses[i];
+            if (!u->is_stat && u->index == index && u->dim == dim)
+                return 1;
+        }
+    return 0;
+}
+
+static struct use make_use(const struct mc_action *a, size_t group, const struct mc_use *u)
+{
+    const struct mc_param *t = &a->g->params[u->index];
+    const size_t rows = (size_t)t->tensor.shape[0];
+    const size_t cols = t->tensor.ndim > 1 ? (size_t)t->tensor.shape[1] : 1;
+    const size_t inner = t->count / (rows * cols), line = cols * inner;
+
+    assert(u->start == 0 && u->count == a->s->groups[group].size);
+    return (struct use){.group = group,
+                        .k = u->count,
+                        .dim = u->dim,
+                        .through = has_use(a->s, u->index, !u->dim),
+                        .base = t->offset + u->offset * (u->dim ? inner : line),
+                        .blocks = u->dim ? rows : 1,
+                        .stride = line,
+                        .m = u->repeat * (u->dim ? inner : line)};
+}
+
+/* Device memory of an action: the vectors, the packed blocks, the largest matrix in float64. */
+static int take(struct mc_action *a, size_t largest, struct mc_error *err)
+{
+    size_t packed = 1, floats, doubles = largest * largest + 2 * largest + 3;
+
+    for (size_t i = 0; i < a->n_uses; i++) {
+        const struct use *u = &a->uses[i];
+        packed = u->k * u->blocks * u->m > packed ? u->k * u->blocks * u->m : packed;
+    }
+    packed = (packed + 15) / 16 * 16;
+    floats = 2 * a->g->P + 2 * packed;
+    int rc = cuda_take(a->be, doubles * sizeof(double) + floats * sizeof(float), "a group's action",
+                       &a->data, err);
+    if (rc)
+        return rc;
+    a->project.p = a->data;
+    a->project.row = a->project.p + largest * largest;
+    a->project.col = a->project.row + largest;
+    a->project.total = a->project.col + largest;
+    a->mid = (float *)(void *)(a->project.p + doubles);
+    a->back = a->mid + a->g->P;
+    a->left = a->back + a->g->P;
+    a->right = a->left + packed;
+    return 0;
+}
+
+int cuda_action_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
+                    struct mc_action **out, struct mc_error *err)
+{
+    struct mc_action *a = calloc(1, sizeof *a);
+    size_t uses = 0, largest = 1;
+    int rc = 0;
+
+    if (!a)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    *a = (struct mc_action){.be = cuda_of(be), .g = g, .s = s};
+    for (size_t k = 0; k < s->n_groups; k++) {
+        uses += s->groups[k].n_uses;
+        largest = s->groups[k].size > largest ? s->groups[k].size : largest;
+    }
+    a->offset = malloc((s->n_groups + 1) * sizeof *a->offset);
+    a->uses = malloc((uses + 1) * sizeof *a->uses);
+    if (!a->offset || !a->uses) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    a->m = mc_action_layout(s, a->offset);
+    for (size_t k = 0; k < s->n_groups; k++)
+        for (size_t i = 0; i < s->groups[k].n_uses; i++)
+            if (!s->groups[k].uses[i].is_stat)
+                a->uses[a->n_uses++] = make_use(a, k, &s->groups[k].uses[i]);
+    rc = take(a, largest, err);
+out:
+    if (rc)
+        cuda_action_free(a);
+    else
+        *out = a;
+    return rc;
+}
+
+void cuda_action_free(struct mc_action *a)
+{
+    if (!a)
+        return;
+    cuda_enter(a->be);
+    cuda_check(a->be, cudaFree(a->data));
+    free(a->offset);
+    free(a->uses);
+    free(a);
+}
+
+static void copy(struct mc_action *a, float *to, const float *from)
+{
+    cuda_check(a->be, cudaMemcpyAsync(to, from, a->g->P * sizeof *to, cudaMemcpyDeviceToDevice,
+                                      a->be->stream));
+}
+
+/* y = P x, or P^T x. */
+static void multiply(const struct mc_action *a, const struct use *u, const float *matrices,
+                     int transposed, const float *x, float *y)
+{
+    const float *matrix = matrices + a->offset[u->group];
+
+    if (u->blocks > 1 && u->m == 1) /* columns: the rows of the transpose */
+        cuda_gemm(a->be, 'N', transposed ? 'N' : 'T', u->blocks, u->k, u->k, x + u->base, u->stride,
+                  matrix, u->k, 0, y + u->base, u->stride);
+    else
+        cuda_gemm_blocks(a->be, transposed ? 'T' : 'N', u->k, u->m, u->k, matrix, u->k, x + u->base,
+                         y + u->base, u->m, u->stride, u->blocks);
+}
+
+/* d += dy x^T of the use. */
+static void outer(const struct mc_action *a, const struct use *u, const float *dy, const float *x,
+                  float *d)
+{
+    const size_t n = u->blocks * u->m;
+
+    cuda_pack_blocks(a->be, u->k, u->m, u->blocks, u->stride, dy + u->base, a->left);
+    cuda_pack_blocks(a->be, u->k, u->m, u->blocks, u->stride, x + u->base, a->right);
+    cuda_gemm(a->be, 'N', 'T', u->k, u->k, n, a->left, n, a->right, n, 1, d, u->k);
+}
+
+void cuda_act(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
+              struct mc_buf *out)
+{
+    const float *p = cuda_const_floats(matrices), *from = cuda_const_floats(theta);
+    float *to = cuda_floats(out);
+
+    cuda_enter(a->be);
+    copy(a, a->mid, from);
+    for (size_t i = 0; i < a->n_uses; i++)
+        if (a->uses[i].dim)
+            multiply(a, &a->uses[i], p, 0, from, a->mid);
+    copy(a, to, a->mid);
+    for (size_t i = 0; i < a->n_uses; i++)
+        if (!a->uses[i].dim)
+            multiply(a, &a->uses[i], p, 0, a->mid, to);
+}
+
+void cuda_act_grad(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
+                   const struct mc_buf *grad, struct mc_buf *grad_matrices)
+{
+    const float *p = cuda_const_floats(matrices), *dy = cuda_const_floats(grad);
+    float *out = cuda_floats(grad_matrices);
+
+    cuda_enter(a->be);
+    cuda_check(a->be, cudaMemsetAsync(out, 0, a->m * sizeof *out, a->be->stream));
+    copy(a, a->back, dy);
+    for (size_t i = 0; i < a->n_uses; i++)
+        if (!a->uses[i].dim && a->uses[i].through)
+            multiply(a, &a->uses[i], p, 1, dy, a->back);
+    for (size_t i = 0; i < a->n_uses; i++) {
+        const struct use *u = &a->uses[i];
+        if (u->dim)
+            outer(a, u, u->through ? a->back : dy, cuda_const_floats(theta),
+                  out + a->offset[u->group]);
+        else
+            outer(a, u, dy, a->mid, out + a->offset[u->group]);
+    }
+}
+
+void cuda_project(struct mc_action *a, struct mc_buf *matrices, size_t sweeps,
+                  struct mc_buf *residual)
+{
+    float *p = cuda_floats(matrices);
+
+    cuda_enter(a->be);
+    if (!a->s->n_groups)
+        cuda_check(a->be, cudaMemsetAsync(residual->data, 0, sizeof(double), a->be->stream));
+    for (size_t g = 0; g < a->s->n_groups; g++) {
+        struct cuda_projection one = a->project;
+        one.k = a->s->groups[g].size;
+        cuda_project_begin(a->be, &one, p + a->offset[g]);
+        for (size_t i = 0; i <= sweeps; i++)
+            cuda_project_sweep(a->be, &one, i == sweeps);
+        cuda_project_end(a->be, &one, g == 0, p + a->offset[g], (double *)residual->data);
+    }
+}

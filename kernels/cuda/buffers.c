@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Device memory and what crosses the bus. */
+#include "cuda.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+int cuda_take(struct cuda *be, size_t bytes, const char *what, void **out, struct mc_error *err)
+{
+    void *p = NULL;
+    size_t unused = 0, all = 0;
+    cudaError_t rc = cudaSetDevice(be->device);
+
+    if (rc == cudaSuccess)
+        rc = cudaMalloc(&p, bytes ? bytes : 1);
+    if (rc == cudaSuccess)
+        rc = cudaMemsetAsync(p, 0, bytes ? bytes : 1, be->stream);
+    if (rc == cudaSuccess) {
+        *out = p;
+        return 0;
+    }
+    (void)cudaFree(p);
+    (void)cudaGetLastError(); /* it is told here, and does not stick */
+    if (rc != cudaErrorMemoryAllocation)
+        return mc_fail(err, MC_EFAIL, "cuda:%d: %s", be->device, cudaGetErrorString(rc));
+    if (cudaMemGetInfo(&unused, &all) != cudaSuccess)
+        unused = all = 0;
+    return mc_fail(err, MC_ENOMEM,
+                   "cuda:%d: out of memory: %s of %zu MiB where %zu of %zu are free", be->device,
+                   what, bytes >> 20, unused >> 20, all >> 20);
+}
+
+int cuda_buf_new(struct mc_backend *base, size_t bytes, struct mc_buf **out, struct mc_error *err)
+{
+    struct mc_buf *b = calloc(1, sizeof *b);
+
+    if (!b)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = cuda_take(cuda_of(base), bytes, "a buffer", &b->data, err);
+    if (rc) {
+        free(b);
+        return rc;
+    }
+    b->bytes = bytes;
+    *out = b;
+    return 0;
+}
+
+/* cudaFree waits for what still uses it. */
+void cuda_buf_free(struct mc_backend *base, struct mc_buf *b)
+{
+    if (!b)
+        return;
+    cuda_enter(cuda_of(base));
+    cuda_check(cuda_of(base), cudaFree(b->data));
+    free(b);
+}
+
+int cuda_buf_grow(struct mc_backend *base, struct mc_buf *b, size_t bytes, struct mc_error *err)
+{
+    struct cuda *be = cuda_of(base);
+    void *data = NULL;
+
+    assert(bytes >= b->bytes);
+    int rc = cuda_take(be, bytes, "a buffer", &data, err);
+    if (rc)
+        return rc;
+    cuda_check(be, cudaMemcpyAsync(data, b->data, b->bytes, cudaMemcpyDeviceToDevice, be->stream));
+    cuda_check(be, cudaFree(b->data));
+    b->data = data;
+    b->bytes = bytes;
+    return 0;
+}
+
+static int told(struct cuda *be, struct mc_error *err)
+{
+    return be->failed ? mc_fail(err, be->failed, "cuda:%d: %s", be->device, be->why) : 0;
+}
+
+/* The host's memory is pageable, so the runtime has copied it when the call returns. */
+int cuda_put(struct mc_backend *base, struct mc_buf *dst, size_t at, const void *src, size_t bytes,
+             struct mc_error *err)
+{
+    struct cuda *be = cuda_of(base);
+
+    if (at > dst->bytes || bytes > dst->bytes - at)
+        return mc_fail(err, MC_EFAIL, "write beyond the end of a buffer");
+    cuda_enter(be);
+    if (bytes)
+        cuda_check(be, cudaMemcpyAsync((unsigned char *)dst->data + at, src, bytes,
+                                       cudaMemcpyHostToDevice, be->stream));
+    return told(be, err);
+}
+
+int cuda_get(struct mc_backend *base, const struct mc_buf *src, size_t at, void *dst, size_t bytes,
+             struct mc_error *err)
+{
+    struct cuda *be = cuda_of(base);
+
+    if (at > src->bytes || bytes > src->bytes - at)
+        return mc_fail(err, MC_EFAIL, "read beyond the end of a buffer");
+    cuda_enter(be);
+    if (bytes)
+        cuda_check(be, cudaMemcpyAsync(dst, (const unsigned char *)src->data + at, bytes,
+                                       cudaMemcpyDeviceToHost, be->stream));
+    cuda_check(be, cudaStreamSynchronize(be->stream));
+    return told(be, err);
+}
+
+void cuda_zero(struct mc_backend *base, struct mc_buf *b)
+{
+    struct cuda *be = cuda_of(base);
+
+    cuda_enter(be);
+    cuda_check(be, cudaMemsetAsync(b->data, 0, b->bytes, be->stream));
+}
+
+void cuda_copy(struct mc_backend *base, struct mc_buf *dst, const struct mc_buf *src, size_t bytes)
+{
+    struct cuda *be = cuda_of(base);
+
+    cuda_enter(be);
+    cuda_check(be,
+               cudaMemcpyAsync(dst->data, src->data, bytes, cudaMemcpyDeviceToDevice, be->stream));
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files of the CUDA backend share: the backend, a plan and its nodes, convolutions.
+ *
+ * C files decide what runs in which order; the .cu files hold the kernels and the functions that
+ * launch them (kernels.h). All work goes to one stream, so what is launched later sees what was
+ * launched before, and only get() waits. An activation lies as (N,C,H,W) float32. Every live node
+ * has memory of its own for its output and, with backward, for its output's gradient; a ReLU that
+ * alone follows a batch norm is done by it. How many images of a batch count is known on the device
+ * alone (struct cuda_batch). */
+#ifndef MC_CUDA_H
+#define MC_CUDA_H
+
+#include "kernels.h"
+
+#include <cublas_v2.h>
+#include <cudnn.h>
+
+struct cuda {
+    struct mc_backend base;
+    int device;
+    cudaStream_t stream;
+    cudnnHandle_t dnn;
+    cublasHandle_t blas;
+    void *blas_work;
+    double *part;             /* CUDA_PARTS, of a flat vector's sums */
+    enum mc_err failed;       /* the first failure while work was given to the device; */
+    char why[MC_CUDA_REASON]; /* get() tells */
+};
+
+/* ---- convolution (conv.c): cuDNN's, deterministic algorithms in plain float32 ------------------
+ */
+struct cuda_conv;
+struct cuda_conv_shape {
+    int n, ic, ih, iw, oc, oh, ow;
+    int kernel[2], stride[2], pad[2], groups;
+    int backward_data, backward_weights;
+};
+int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_conv **out,
+                  struct mc_error *err);
+void cuda_conv_free(struct cuda_conv *c);
+size_t cuda_conv_work(const struct cuda_conv *c); /* bytes */
+void cuda_conv_forward(struct cuda_conv *c, const float *x, const float *weight, float *y,
+                       void *work);
+/* add: dx += */
+void cuda_conv_backward_data(struct cuda_conv *c, const float *dy, const float *weight, int add,
+                             float *dx, void *work);
+void cuda_conv_backward_weights(struct cuda_conv *c, const float *x, const float *dy,
+                                float *dweight, void *work);
+
+/* ---- products (backend_cuda.c): cuBLAS's -------------------------------------------------------
+ * c (m,n) = a (m,k) b (k,n) + beta c, row-major; 'T': lies transposed. */
+void cuda_gemm(struct cuda *be, char ta, char tb, size_t m, size_t n, size_t k, const float *a,
+               size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
+void cuda_gemm64(struct cuda *be, char ta, char tb, size_t m, size_t n, size_t k, const double *a,
+                 size_t lda, const double *b, size_t ldb, double beta, double *c, size_t ldc);
+/* `count` products of the same a with b, b + stride, ... into c, c + stride, ... */
+void cuda_gemm_blocks(struct cuda *be, char ta, size_t m, size_t n, size_t k, const float *a,
+                      size_t lda, const float *b, float *c, size_t ld, size_t stride, size_t count);
+
+/* ---- plan -------------------------------------------------------------------------------------
+ */
+struct cuda_node {
+    const struct mc_node *n;
+    int live;      /* computed in this plan */
+    int reach;     /* a loss depends on it */
+    int tapped;    /* somebody reads its output */
+    int users;     /* inputs of live nodes that it feeds */
+    int need_grad; /* the gradient of its output is wanted */
+    int relu;      /* batch norm: number of the ReLU done with it, or -1 */
+    int done;      /* ReLU: its batch norm does it */
+    int skip_bias; /* its bias is seen to by the batch norm behind it */
+
+    size_t hw, image, floats; /* pixels, floats an image, floats */
+    float *out, *grad;
+    struct cuda_norm norm; /* batch norm */
+    int32_t *where;        /* max pool */
+    int written;           /* backward: grad holds something */
+    int batch_stats;       /* batch norm: the last forward used the batch's own */
+    struct cuda_conv *conv;
+};
+
+struct mc_plan {
+    struct cuda *be;
+    const struct mc_graph *g;
+    size_t batch;
+    int backward, input_grad, train_only;
+    struct cuda_node *nodes; /* g->n_nodes */
+    struct mc_tap_request *taps;
+    size_t n_taps;
+    unsigned char *data; /* all its device memory */
+    size_t bytes;
+    struct cuda_rows rows;
+    struct cuda_scaling scaling;
+    void *work;        /* cuDNN's scratch */
+    double *part;      /* partial sums of channels */
+    double *moments;   /* a batch's, then activations as doubles */
+    size_t chunk;      /* doubles of those of each network */
+    enum mc_mode mode; /* of the last forward */
+};
+
+int cuda_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
+                  struct mc_plan **out, struct mc_error *err);
+void cuda_plan_free(struct mc_plan *p);
+size_t cuda_plan_bytes(const struct mc_plan *p);
+static inline struct cuda_shape cuda_node_shape(const struct mc_plan *p, const struct cuda_node *c)
+{
+    struct cuda_shape s = {p->batch, (size_t)c->n->c, c->hw, c->image, p->rows.batch};
+    return s;
+}
+
+/* run.c */
+void cuda_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
+                  struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl);
+void cuda_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad);
+/* Where node i's gradient goes: *add says whether something is there already. */
+float *cuda_grad(struct mc_plan *p, int i, int *add);
+void cuda_norm_forward(struct mc_plan *p, struct cuda_node *c, const float *params, float *stats,
+                       double *acc);
+void cuda_norm_backward(struct mc_plan *p, struct cuda_node *c, float *dparams);
+
+/* outside.c: what goes in and comes out */
+void cuda_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl);
+void cuda_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl,
+                 struct mc_buf *out);
+void cuda_set_pixels(struct mc_plan *p, const struct mc_buf *pixels);
+void cuda_input_grad(struct mc_plan *p, struct mc_buf *out);
+void cuda_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t restart,
+                       const struct mc_buf *clean, struct mc_buf *x);
+void cuda_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
+                      const struct mc_buf *clean, const struct mc_buf *grad, struct mc_buf *x);
+void cuda_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
+                      struct mc_buf *best_loss, struct mc_buf *best);
+void cuda_metrics(struct mc_plan *p, struct mc_buf *acc);
+void cuda_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_buf *out);
+void cuda_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc);
+void cuda_reestimate(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,
+                     struct mc_buf *stats);
+
+/* action.c */
+int cuda_action_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
+                    struct mc_action **out, struct mc_error *err);
+void cuda_action_free(struct mc_action *a);
+void cuda_act(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
+              struct mc_buf *out);
+void cuda_act_grad(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
+                   const struct mc_buf *grad, struct mc_buf *grad_matrices);
+void cuda_project(struct mc_action *a, struct mc_buf *matrices, size_t sweeps,
+                  struct mc_buf *residual);
+
+/* buffers.c */
+int cuda_buf_new(struct mc_backend *be, size_t bytes, struct mc_buf **out, struct mc_error *err);
+void cuda_buf_free(struct mc_backend *be, struct mc_buf *b);
+int cuda_buf_grow(struct mc_backend *be, struct mc_buf *b, size_t bytes, struct mc_error *err);
+int cuda_put(struct mc_backend *be, struct mc_buf *dst, size_t at, const void *src, size_t bytes,
+             struct mc_error *err);
+int cuda_get(struct mc_backend *be, const struct mc_buf *src, size_t at, void *dst, size_t bytes,
+             struct mc_error *err);
+void cuda_zero(struct mc_backend *be, struct mc_buf *b);
+void cuda_copy(struct mc_backend *be, struct mc_buf *dst, const struct mc_buf *src, size_t bytes);
+/* Zeroed device memory; `what` names it. MC_ENOMEM with the bytes needed and free. */
+int cuda_take(struct cuda *be, size_t bytes, const char *what, void **out, struct mc_error *err);
+
+/* vectors.c */
+void cuda_ctl_next(struct mc_backend *be, struct mc_buf *ctl);
+void cuda_lincomb(struct mc_backend *be, size_t n, struct mc_buf *dst, size_t k,
+                  const struct mc_buf *const *src, const struct mc_buf *coefs,
+                  const struct mc_buf *ctl);
+void cuda_sgd(struct mc_backend *be, size_t n, const struct mc_sgd *s, const struct mc_buf *ctl);
+void cuda_sumsq(struct mc_backend *be, size_t n, const struct mc_buf *x, double scale,
+                struct mc_buf *acc, size_t slot);
+void cuda_gather(struct mc_backend *be, size_t n, struct mc_buf *dst, const struct mc_buf *src,
+                 const struct mc_buf *index);
+void cuda_pull(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
+               const struct mc_buf *lrs, double nu, const struct mc_buf *ctl);
+
+/* The current device is a thread's: every door sets it. */
+static inline void cuda_enter(struct cuda *be)
+{
+    cuda_check(be, cudaSetDevice(be->device));
+}
+void cuda_check_dnn(struct cuda *be, cudnnStatus_t status);
+
+static inline struct cuda *cuda_of(struct mc_backend *be)
+{
+    return (struct cuda *)be;
+}
+static inline float *cuda_floats(struct mc_buf *b)
+{
+    return (float *)b->data;
+}
+static inline const float *cuda_const_floats(const struct mc_buf *b)
+{
+    return (const float *)b->data;
+}
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The CUDA backend's own kernels: the functions that launch them, each beside its CPU counterpart's
+ * name in kernels/cpu. All pointers are the device's; nothing waits; what fails, cuda_check keeps.
+ *
+ * Sums over many elements are taken in float64 in an order that the shapes alone decide, and no
+ * float is added atomically: the same bytes on every run.
+ *
+ * Letters: N images of which the first batch->valid count, C channels, HW pixels. `add`: what is
+ * computed is added to what the gradient dx holds. */
+#ifndef MC_CUDA_KERNELS_H
+#define MC_CUDA_KERNELS_H
+
+#include "backend.h"
+
+#include <cuda_runtime_api.h>
+
+#define MC_CUDA_REASON 200
+
+struct cuda;
+
+struct mc_buf {
+    void *data; /* on the device */
+    size_t bytes;
+};
+
+/* The batch that a plan has loaded. */
+struct cuda_batch {
+    struct mc_ctl ctl; /* of the last load or forward */
+    uint32_t valid;
+    double objective; /* sum over images and heads of the last forward */
+};
+
+/* A plan's values an image (B), and the batch. */
+struct cuda_rows {
+    struct cuda_batch *batch;
+    int32_t *labels, *samples;
+    uint32_t *ids;         /* what its random numbers are keyed by */
+    float *loss, *correct; /* main head */
+    double *head;          /* a head's losses */
+};
+
+/* Of pixels: byte[c][v] = (v/255 - mean) / std; byte[MC_MAX_CHANNELS_IN][v] = v/255. */
+struct cuda_scaling {
+    const float *byte; /* (MC_MAX_CHANNELS_IN + 1, 256) */
+    float scale[MC_MAX_CHANNELS_IN], shift[MC_MAX_CHANNELS_IN], std[MC_MAX_CHANNELS_IN];
+};
+
+/* Channels that lie `hw` floats apart in images that lie `image` floats apart. */
+struct cuda_shape {
+    size_t n, c, hw, image;
+    const struct cuda_batch *batch;
+};
+
+/* A batch norm's vectors (C): z = (x - mean) * scale + beta, behind it nothing (delta < 0), a ReLU
+ * (0) or Huber's ReLU; k1, k2 of the backward pass, inv is 1/sigma. */
+struct cuda_norm {
+    float *mean, *scale, *beta, *k1, *k2, *inv;
+    float delta;
+};
+
+struct cuda_window { /* pooling */
+    int ih, iw, oh, ow, kernel[2], stride[2], pad[2];
+    int adaptive;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Keeps the first failure for get(). */
+void cuda_check(struct cuda *be, cudaError_t status);
+cudaStream_t cuda_stream(const struct cuda *be);
+
+/* ---- partial sums of channels (sums.cu) -------------------------------------------------------
+ * part (C, parts, 2) float64, of images that count. */
+enum cuda_sum {
+    CUDA_SUM_SHIFTED, /* d = x - the channel's first pixel, d^2        stats */
+    CUDA_SUM_BACK,    /* dz, dz * (x - mean), dz = dy * act'(z)        norm_back_sums */
+    CUDA_SUM_SQUARES  /* x, x^2                                        channel_sums, moments */
+};
+#define CUDA_MAX_PARTS 64
+size_t cuda_sum_parts(const struct cuda_shape *s);
+void cuda_sums(struct cuda *be, const struct cuda_shape *s, enum cuda_sum what, const float *x,
+               const float *dy, const struct cuda_norm *m, double *part);
+/* out[c] (float32) = first sums; sum, sq (may be NULL) += first and second sums. */
+void cuda_sums_to_floats(struct cuda *be, const struct cuda_shape *s, const double *part,
+                         float *out);
+void cuda_sums_to_doubles(struct cuda *be, const struct cuda_shape *s, const double *part,
+                          double *sum, double *sq);
+
+/* ---- batch norm (norm.cu); cpu/norm.c ---------------------------------------------------------
+ */
+struct cuda_norm_args {
+    enum mc_mode mode;
+    const float *gamma, *weight_beta,
+        *bias;                         /* (C); bias: left to us by the layer in front, or NULL */
+    float *running_mean, *running_var; /* NULL: unused */
+    double *acc_sum, *acc_sq;          /* re-estimation */
+    float eps, momentum;
+};
+/* After CUDA_SUM_SHIFTED of x (unless the mode is MC_MODE_EVAL): fills m, updates what the mode
+ * says. */
+void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const float *x,
+                       const double *part, const struct cuda_norm_args *a,
+                       const struct cuda_norm *m);
+/* y = act(z); pre (may be NULL) = z. */
+void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const float *x,
+                     const struct cuda_norm *m, float *pre, float *y);
+/* After CUDA_SUM_BACK: k1, k2, and the gradients (C; NULL: not wanted) of gamma, beta and the bias
+ * in front. */
+void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const double *part,
+                            int batch_stats, const struct cuda_norm *m, float *dgamma, float *dbeta,
+                            float *dbias);
+void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const float *x, const float *dy,
+                    const struct cuda_norm *m, int add, float *dx);
+/* acc[images] += valid */
+void cuda_count_images(struct cuda *be, const struct cuda_batch *batch, double *images);
+/* One batch norm's pooled moments: `pixels` an image, acc as MC_REESTIMATE_SIZE has it. */
+void cuda_pool_moments(struct cuda *be, size_t c, double pixels, const double *sum,
+                       const double *sq, const double *images, float *mean, float *var);
+
+/* ---- elementwise (pointwise.cu); cpu/kernels_pointwise.h, cpu/run.c ----------------------------
+ */
+void cuda_relu(struct cuda *be, size_t n, const float *x, float delta, float *y);
+void cuda_relu_back(struct cuda *be, size_t n, const float *x, const float *dy, float delta,
+                    int add, float *dx);
+void cuda_add(struct cuda *be, size_t n, const float *a, const float *b, float *y); /* y may be a */
+void cuda_add_bias(struct cuda *be, const struct cuda_shape *s, const float *bias, float *y);
+/* `count` floats of each image, from `from` (from_image floats apart) to `to`. */
+void cuda_copy_rows(struct cuda *be, size_t n, size_t count, const float *from, size_t from_image,
+                    int add, float *to, size_t to_image);
+/* dropout of a node: y = x * mask / (1 - drop); also its backward */
+void cuda_dropout(struct cuda *be, const struct cuda_shape *s, const struct cuda_rows *r,
+                  uint32_t node, float drop, const float *x, int add, float *y);
+
+/* ---- pooling (pool.cu); cpu/kernels_pointwise.h -----------------------------------------------
+ */
+void cuda_max_pool(struct cuda *be, size_t planes, const struct cuda_window *w, const float *x,
+                   float *y, int32_t *where); /* where: NULL, not wanted */
+void cuda_max_pool_back(struct cuda *be, size_t planes, const struct cuda_window *w,
+                        const float *dy, const int32_t *where, int add, float *dx);
+void cuda_avg_pool(struct cuda *be, size_t planes, const struct cuda_window *w, const float *x,
+                   float *y);
+void cuda_avg_pool_back(struct cuda *be, size_t planes, const struct cuda_window *w,
+                        const float *dy, int add, float *dx);
+void cuda_global_pool(struct cuda *be, size_t planes, size_t hw, const float *x, float *y);
+void cuda_global_pool_back(struct cuda *be, size_t planes, size_t hw, const float *dy, int add,
+                           float *dx);
+
+/* ---- losses (loss.cu); cpu/loss.c -------------------------------------------------------------
+ */
+void cuda_begin_forward(struct cuda *be, const struct cuda_rows *r, const struct mc_ctl *ctl);
+void cuda_loss(struct cuda *be, size_t n, size_t classes, const float *logits,
+               const struct cuda_rows *r, int main_head, double weight);
+void cuda_loss_back(struct cuda *be, size_t n, size_t classes, const float *logits,
+                    const struct cuda_rows *r, double weight, int add, float *dx);
+void cuda_add_metrics(struct cuda *be, const struct cuda_rows *r, double *acc);
+/* (B, count, hw) of the images that count, 0 behind them */
+void cuda_copy_out(struct cuda *be, const struct cuda_shape *s, const float *from, float *to);
+
+/* ---- pixels (pixels.cu); cpu/pixels.c ---------------------------------------------------------
+ */
+void cuda_begin_batch(struct cuda *be, size_t n, const struct mc_source *src,
+                      const struct mc_ctl *ctl, const struct cuda_rows *r);
+void cuda_take_pixels(struct cuda *be, const struct mc_source *src, size_t n, int c, int h, int w,
+                      const struct cuda_rows *r, const struct cuda_scaling *s, int normalise,
+                      float *out);
+/* to = from * scale + shift, of the images that count */
+void cuda_scale_pixels(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
+                       const float *from, float *to);
+/* to = from / std */
+void cuda_unscale_grad(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
+                       const float *from, float *to);
+
+/* ---- attacks (attack.cu); cpu/attack.c: n images of `image` floats ----------------------------
+ */
+void cuda_ball_start(struct cuda *be, size_t n, size_t image, const struct cuda_rows *r,
+                     const struct mc_ball *b, uint32_t restart, const float *clean, float *x);
+void cuda_ball_step(struct cuda *be, size_t n, size_t image, const struct cuda_rows *r,
+                    const struct mc_ball *b, float step, const float *clean, const float *grad,
+                    float *x);
+void cuda_ball_keep(struct cuda *be, size_t n, size_t image, const struct cuda_rows *r, int descend,
+                    const float *x, float *best_loss, float *best);
+
+/* ---- flat vectors (vector.cu); cpu/kernels_vector.h, cpu/backend_cpu.c ------------------------
+ */
+#define CUDA_PARTS 1024
+#define CUDA_TERMS 17
+struct cuda_terms {
+    const float *x[CUDA_TERMS];
+    size_t n;     /* of them, the first `whole` (0 or 1) with weight 1, */
+    size_t whole; /* the others with coefs[row * k + first], ... */
+    size_t k, first;
+    const float *coefs;
+};
+void cuda_next_row(struct cuda *be, struct mc_ctl *ctl);
+void cuda_sum_terms(struct cuda *be, size_t n, float *dst, const struct cuda_terms *t,
+                    const struct mc_ctl *ctl);
+void cuda_sgd_step(struct cuda *be, size_t n, const struct mc_sgd *s, const struct mc_ctl *ctl);
+void cuda_sum_squares(struct cuda *be, size_t n, const float *x, double scale, double *part,
+                      double *acc);
+void cuda_gather_floats(struct cuda *be, size_t n, float *dst, const float *src,
+                        const uint32_t *index);
+void cuda_pull_to(struct cuda *be, size_t n, float *p, const float *anchor, const float *lrs,
+                  double nu, const struct mc_ctl *ctl);
+
+/* ---- joint moments (moments.cu): (n, c, hw) -> doubles (c, n * hw), 0 where masked ------------
+ * images [first, first + n) of the batch */
+void cuda_to_doubles(struct cuda *be, const struct cuda_shape *s, size_t first, size_t n,
+                     const float *x, double *to);
+void cuda_add_doubles(struct cuda *be, size_t n, const double *from, double *to);
+
+/* ---- matrices of groups (matrix.cu); cpu/action.c, mc_stochastic.c ----------------------------
+ */
+/* Blocks of (k, m), `stride` apart -> (k, blocks * m). */
+void cuda_pack_blocks(struct cuda *be, size_t k, size_t m, size_t blocks, size_t stride,
+                      const float *x, float *out);
+struct cuda_projection {
+    size_t k;
+    double *p;         /* (K,K) */
+    double *row, *col; /* (K): row sum - 1, column sum - 1 */
+    double *total;     /* [0] the rows' sum of them; [1] the residual; [2] not 0: not finite */
+};
+void cuda_project_begin(struct cuda *be, const struct cuda_projection *p, const float *matrix);
+/* max(0, .) and the sums; then, unless it is the last, the projection towards sums of 1. */
+void cuda_project_sweep(struct cuda *be, const struct cuda_projection *p, int last);
+/* The matrix, rounded; worst = the greater of it and the residual; NaN where not finite. */
+void cuda_project_end(struct cuda *be, const struct cuda_projection *p, int first, float *matrix,
+                      double *worst);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Matrices of permutation groups: blocks laid side by side, and the projection to the doubly
+ * stochastic ones, sweep by sweep as in mc_stochastic.c. */
+#include "device.cuh"
+
+static __global__ void pack_blocks(size_t n, size_t m, size_t blocks, size_t stride, const float *x,
+                                   float *out)
+{
+    for
+        EACH(i, n)
+        {
+            const size_t unit = i / (blocks * m), block = i / m % blocks;
+            out[i] = x[block * stride + unit * m + i % m];
+        }
+}
+
+void cuda_pack_blocks(struct cuda *be, size_t k, size_t m, size_t blocks, size_t stride,
+                      const float *x, float *out)
+{
+    LAUNCH_EACH(be, pack_blocks, k * m * blocks, m, blocks, stride, x, out);
+}
+
+static __global__ void project_begin(size_t n, struct cuda_projection p, const float *matrix)
+{
+    for
+        EACH(i, n)
+        {
+            p.p[i] = (double)matrix[i];
+            if (i == 0)
+                p.total[2] = 0;
+        }
+}
+
+void cuda_project_begin(struct cuda *be, const struct cuda_projection *p, const float *matrix)
+{
+    LAUNCH_EACH(be, project_begin, p->k * p->k, *p, matrix);
+}
+
+/* Block i: row i becomes max(0, .); a NaN stays. */
+static __global__ void clear_negative(struct cuda_projection p)
+{
+    double *row = p.p + (size_t)blockIdx.x * p.k, sum = 0;
+
+    for (size_t j = threadIdx.x; j < p.k; j += CUDA_THREADS) {
+        const double x = row[j] < 0 ? 0 : row[j];
+        row[j] = x;
+        sum += x;
+    }
+    sum = block_sum(sum);
+    if (threadIdx.x == 0)
+        p.row[blockIdx.x] = sum - 1;
+}
+
+static __global__ void sum_columns(size_t n, struct cuda_projection p)
+{
+    for
+        EACH(j, n)
+        {
+            double sum = 0;
+            for (size_t i = 0; i < p.k; i++)
+                sum += p.p[i * p.k + j];
+            p.col[j] = sum - 1;
+        }
+}
+
+/* One thread: the rows' excess, the greatest residual, whether all is finite. */
+static __global__ void sum_up(size_t n, struct cuda_projection p)
+{
+    for
+        EACH(once, n)
+        {
+            double excess = 0, worst = 0;
+            for (size_t i = 0; i < p.k; i++) {
+                excess += p.row[i];
+                worst = fmax(worst, fmax(fabs(p.row[i]), fabs(p.col[i])));
+            }
+            p.total[0] = excess;
+            p.total[1] = worst;
+            if (excess - excess != 0 || worst - worst != 0) /* infinite or a NaN */
+                p.total[2] = 1;
+        }
+}
+
+static __global__ void towards_one(size_t n, struct cuda_projection p)
+{
+    const double size = (double)p.k;
+
+    for
+        EACH(i, n)
+    p.p[i] += (p.total[0] / (size * size) - p.row[i / p.k] / size) + -p.col[i % p.k] / size;
+}
+
+void cuda_project_sweep(struct cuda *be, const struct cuda_projection *p, int last)
+{
+    LAUNCH_BLOCKS(be, clear_negative, p->k, *p);
+    LAUNCH_EACH(be, sum_columns, p->k, *p);
+    LAUNCH_EACH(be, sum_up, (size_t)1, *p);
+    if (!last)
+        LAUNCH_EACH(be, towards_one, p->k * p->k, *p);
+}
+
+static __global__ void project_end(size_t n, struct cuda_projection p, int first, float *matrix,
+                                   double *worst)
+{
+    const int bad = p.total[2] != 0;
+
+    for
+        EACH(i, n)
+        {
+            matrix[i] = bad ? (float)NAN : (float)p.p[i];
+            if (i > 0)
+                continue;
+            const double residual = bad ? (double)NAN : p.total[1], before = first ? 0 : *worst;
+            *worst = before != before || residual <= before ? before : residual;
+        }
+}
+
+void cuda_project_end(struct cuda *be, const struct cuda_projection *p, int first, float *matrix,
+                      double *worst)
+{
+    LAUNCH_EACH(be, project_end, p->k * p->k, *p, first, matrix, worst);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What goes into a plan and comes out of it: batches, pixels, attacks, metrics, taps, moments. */
+#include "cuda.h"
+
+#include <assert.h>
+
+#define LAST_BLOCK 0xffffffu
+
+static void take(struct mc_plan *p, const struct mc_source *src, int normalise, float *out)
+{
+    const struct mc_node *n = p->nodes[0].n;
+
+    assert(!src->augment || (!(src->augment->contrast > 0) && !(src->augment->saturation > 0)) ||
+           n->c == 1 || n->c == 3);
+    cuda_take_pixels(p->be, src, p->batch, n->c, n->h, n->w, &p->rows, &p->scaling, normalise, out);
+}
+
+void cuda_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl)
+{
+    cuda_enter(p->be);
+    cuda_begin_batch(p->be, p->batch, src, (const struct mc_ctl *)ctl->data, &p->rows);
+    take(p, src, 1, p->nodes[0].out);
+}
+
+/* ctl is the load's, whose copy the plan has. */
+void cuda_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl,
+                 struct mc_buf *out)
+{
+    (void)ctl;
+    assert(out->bytes >= p->nodes[0].floats * sizeof(float));
+    cuda_enter(p->be);
+    take(p, src, 0, cuda_floats(out));
+}
+
+void cuda_set_pixels(struct mc_plan *p, const struct mc_buf *pixels)
+{
+    const struct cuda_shape s = cuda_node_shape(p, &p->nodes[0]);
+
+    cuda_enter(p->be);
+    cuda_scale_pixels(p->be, &s, &p->scaling, cuda_const_floats(pixels), p->nodes[0].out);
+}
+
+void cuda_input_grad(struct mc_plan *p, struct mc_buf *out)
+{
+    const struct cuda_shape s = cuda_node_shape(p, &p->nodes[0]);
+
+    assert(p->input_grad);
+    cuda_enter(p->be);
+    cuda_unscale_grad(p->be, &s, &p->scaling, p->nodes[0].grad, cuda_floats(out));
+}
+
+/* ---- attacks ----------------------------------------------------------------------------------
+ */
+
+void cuda_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t restart,
+                       const struct mc_buf *clean, struct mc_buf *x)
+{
+    const size_t n = p->nodes[0].image;
+
+    assert(n / 4 < LAST_BLOCK && restart < 256);
+    cuda_enter(p->be);
+    cuda_ball_start(p->be, p->batch, n, &p->rows, b, restart, cuda_const_floats(clean),
+                    cuda_floats(x));
+}
+
+void cuda_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
+                      const struct mc_buf *clean, const struct mc_buf *grad, struct mc_buf *x)
+{
+    cuda_enter(p->be);
+    cuda_ball_step(p->be, p->batch, p->nodes[0].image, &p->rows, b, descend ? -b->step : b->step,
+                   cuda_const_floats(clean), cuda_const_floats(grad), cuda_floats(x));
+}
+
+void cuda_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
+                      struct mc_buf *best_loss, struct mc_buf *best)
+{
+    cuda_enter(p->be);
+    cuda_ball_keep(p->be, p->batch, p->nodes[0].image, &p->rows, descend, cuda_const_floats(x),
+                   cuda_floats(best_loss), cuda_floats(best));
+}
+
+/* ---- what a plan tells ------------------------------------------------------------------------
+ */
+
+void cuda_metrics(struct mc_plan *p, struct mc_buf *acc)
+{
+    cuda_enter(p->be);
+    cuda_add_metrics(p->be, &p->rows, (double *)acc->data);
+}
+
+/* Channels [first, first + count) of a node's output. */
+static struct cuda_shape part_of(const struct mc_plan *p, const struct cuda_node *c, size_t count)
+{
+    struct cuda_shape s = cuda_node_shape(p, c);
+    s.c = count;
+    return s;
+}
+
+static void copy_tap(struct mc_plan *p, const struct cuda_node *c, size_t first, size_t count,
+                     struct mc_buf *out)
+{
+    const struct cuda_shape s = part_of(p, c, count);
+    cuda_copy_out(p->be, &s, c->out + first * c->hw, cuda_floats(out));
+}
+
+void cuda_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_buf *out)
+{
+    const struct cuda_node *logits = &p->nodes[p->g->logits];
+    const float *row = what == MC_OUT_LOSS ? p->rows.loss : p->rows.correct;
+    const struct mc_tap_request *t = &p->taps[index];
+
+    cuda_enter(p->be);
+    switch (what) {
+    case MC_OUT_LOGITS:
+        copy_tap(p, logits, 0, (size_t)logits->n->c, out);
+        break;
+    case MC_OUT_LOSS:
+    case MC_OUT_CORRECT:
+        cuda_copy_rows(p->be, 1, p->batch, row, 0, 0, cuda_floats(out), 0);
+        break;
+    case MC_OUT_TAP:
+        copy_tap(p, &p->nodes[t->node], t->offset, t->count, out);
+        break;
+    }
+}
+
+/* A batch's own moments first, so that they are the same bits whatever came before. */
+void cuda_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc)
+{
+    const struct mc_tap_request *t = &a->taps[index];
+    const struct cuda_node *x = &a->nodes[t->node], *y = &b->nodes[b->taps[index].node];
+    const struct cuda_shape s = part_of(a, x, t->count), u = part_of(b, y, t->count);
+    const float *from_x = x->out + t->offset * x->hw, *from_y = y->out + t->offset * y->hw;
+    const size_t k = t->count, size = MC_MOMENTS_SIZE(k), step = a->chunk / (k * x->hw);
+    double *own = a->moments, *dx = own + size, *dy = dx + a->chunk;
+
+    assert(index < a->n_taps && index < b->n_taps);
+    assert(t->offset == b->taps[index].offset && k == b->taps[index].count && x->n->c == y->n->c);
+    assert(x->hw == y->hw && a->batch == b->batch);
+    assert(acc->bytes >= size * sizeof *own);
+    cuda_enter(a->be);
+    cuda_check(a->be, cudaMemsetAsync(own, 0, size * sizeof *own, a->be->stream));
+    cuda_sums(a->be, &s, CUDA_SUM_SQUARES, from_x, NULL, NULL, a->part);
+    cuda_sums_to_doubles(a->be, &s, a->part, own, own + 2 * k);
+    cuda_sums(a->be, &u, CUDA_SUM_SQUARES, from_y, NULL, NULL, a->part);
+    cuda_sums_to_doubles(a->be, &u, a->part, own + k, own + 3 * k);
+    for (size_t first = 0; first < a->batch; first += step) {
+        const size_t n = a->batch - first < step ? a->batch - first : step, columns = n * x->hw;
+        cuda_to_doubles(a->be, &s, first, n, from_x, dx);
+        cuda_to_doubles(a->be, &u, first, n, from_y, dy);
+        cuda_gemm64(a->be, 'N', 'T', k, k, columns, dx, columns, dy, columns, first ? 1.0 : 0.0,
+                    own + 4 * k, k);
+    }
+    cuda_add_doubles(a->be, size, own, (double *)acc->data);
+}
+
+void cuda_reestimate(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,
+                     struct mc_buf *stats)
+{
+    const double *a = (const double *)acc->data;
+    float *s = cuda_floats(stats);
+
+    cuda_enter(cuda_of(be));
+    for (int i = 0; i < g->n_nodes; i++) {
+        const struct mc_node *n = &g->nodes[i];
+        const size_t at = n->running_mean.offset;
+        if (n->op == MC_OP_BATCHNORM)
+            cuda_pool_moments(cuda_of(be), n->running_mean.count, (double)(n->h * n->w), a + at,
+                              a + g->S + at, a + 2 * g->S, s + at, s + n->running_var.offset);
+    }
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Making a plan: what is computed, where it lies. The rules of what runs and what is fused are the
+ * CPU's (cpu/plan.c); memory is not shared between nodes. */
+#include "cuda.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Which nodes run, which lie between the parameters (or pixels) and a loss. */
+static void mark_live(struct mc_plan *p)
+{
+    const int n = p->g->n_nodes;
+
+    for (size_t t = 0; t < p->n_taps; t++)
+        p->nodes[p->taps[t].node].tapped = p->nodes[p->taps[t].node].live = 1;
+    p->nodes[p->g->logits].tapped = 1;
+    p->nodes[0].tapped = 1;
+    for (int i = n - 1; i >= 0; i--) {
+        struct cuda_node *c = &p->nodes[i];
+        c->n = &p->g->nodes[i];
+        c->relu = -1;
+        if (c->n->op == MC_OP_LOSS && (!c->n->train_only || p->train_only))
+            c->live = c->reach = 1;
+        for (int k = 0; c->live && k < c->n->n_in; k++) {
+            struct cuda_node *in = &p->nodes[c->n->in[k]];
+            in->live = 1;
+            in->users++;
+            in->reach |= c->reach;
+        }
+    }
+    for (int i = 0; i < n && p->backward; i++) {
+        struct cuda_node *c = &p->nodes[i];
+        int depends = i == 0 ? p->input_grad : c->n->weight.count + c->n->bias.count > 0;
+        for (int k = 0; k < c->n->n_in; k++)
+            depends |= p->nodes[c->n->in[k]].need_grad;
+        c->need_grad = depends && c->reach && c->n->op != MC_OP_LOSS;
+    }
+}
+
+/* A ReLU that alone follows a batch norm, a bias that a batch norm alone follows. */
+static void fuse(struct mc_plan *p)
+{
+    for (int i = 0; i < p->g->n_nodes; i++) {
+        struct cuda_node *c = &p->nodes[i];
+        const int norm = c->n->op == MC_OP_BATCHNORM;
+        if (!c->live || c->users != 1 ||
+            (!norm && c->n->op != MC_OP_LINEAR && c->n->op != MC_OP_CONV))
+            continue;
+        for (int j = i + 1; j < p->g->n_nodes; j++) { /* its only user */
+            struct cuda_node *u = &p->nodes[j];
+            if (!u->live || u->n->n_in != 1 || u->n->in[0] != i)
+                continue;
+            if (norm && u->n->op == MC_OP_RELU) {
+                c->relu = j;
+                u->done = 1;
+            } else if (!norm && u->n->op == MC_OP_BATCHNORM && !c->tapped) {
+                c->skip_bias = c->n->has_bias;
+            }
+        }
+    }
+}
+
+static int make_conv(struct mc_plan *p, struct cuda_node *c, struct mc_error *err)
+{
+    const struct mc_node *n = c->n;
+    const struct cuda_node *in = &p->nodes[n->in[0]];
+    const struct cuda_conv_shape s = {
+        .n = (int)p->batch,
+        .ic = in->n->c,
+        .ih = in->n->h,
+        .iw = in->n->w,
+        .oc = n->c,
+        .oh = n->h,
+        .ow = n->w,
+        .kernel = {n->kernel[0], n->kernel[1]},
+        .stride = {n->stride[0], n->stride[1]},
+        .pad = {n->pad[0], n->pad[1]},
+        .groups = n->groups,
+        .backward_data = p->backward && c->reach && in->need_grad,
+        .backward_weights = p->backward && c->reach,
+    };
+    int rc = cuda_conv_new(p->be, &s, &c->conv, err);
+    return rc ? mc_fail_in(err, n->name) : 0;
+}
+
+/* ---- memory: counted with data NULL, then given out -------------------------------------------
+ */
+
+struct places {
+    unsigned char *data;
+    size_t at;
+};
+
+static void *place(struct places *m, size_t bytes)
+{
+    enum { ALIGN = 256 };
+    void *p = m->data ? m->data + m->at : NULL;
+
+    m->at += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    return p;
+}
+
+static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
+{
+    const size_t channels = (size_t)c->n->c * sizeof(float);
+
+    if (!c->live || c->n->op == MC_OP_LOSS)
+        return;
+    if (c->n->op == MC_OP_FLATTEN)
+        c->out = p->nodes[c->n->in[0]].out;
+    else if (c->relu < 0 || c->tapped) /* else the ReLU's output is the only one */
+        c->out = place(m, c->floats * sizeof(float));
+    if (c->need_grad)
+        c->grad = place(m, c->floats * sizeof(float));
+    if (c->n->op == MC_OP_MAXPOOL && p->backward && c->reach)
+        c->where = place(m, c->floats * sizeof(int32_t));
+    if (c->n->op == MC_OP_BATCHNORM) {
+        float **vectors[] = {&c->norm.mean, &c->norm.scale, &c->norm.beta,
+                             &c->norm.k1,   &c->norm.k2,    &c->norm.inv};
+        for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+            *vectors[i] = place(m, channels);
+        c->norm.delta = c->relu >= 0 ? p->nodes[c->relu].n->delta : -1.0f;
+    }
+}
+
+/* Images whose activations become doubles at a time: of both networks about 64 MiB. */
+static size_t moments_images(const struct mc_plan *p, const struct mc_tap_request *t)
+{
+    const size_t doubles = t->count * p->nodes[t->node].hw, most = ((size_t)4 << 20) / doubles;
+    return most < 1 ? 1 : most < p->batch ? most : p->batch;
+}
+
+static void place_all(struct mc_plan *p, struct places *m)
+{
+    size_t work = 0, channels = 1, moments = 0;
+
+    p->chunk = 0;
+    for (int i = 0; i < p->g->n_nodes; i++) {
+        const struct cuda_node *c = &p->nodes[i];
+        place_node(p, &p->nodes[i], m);
+        if (c->conv && cuda_conv_work(c->conv) > work)
+            work = cuda_conv_work(c->conv);
+        if (c->live && (size_t)c->n->c > channels)
+            channels = (size_t)c->n->c;
+    }
+    for (size_t t = 0; t < p->n_taps; t++) {
+        const struct mc_tap_request *tap = &p->taps[t];
+        const size_t chunk = moments_images(p, tap) * tap->count * p->nodes[tap->node].hw;
+        const size_t size = MC_MOMENTS_SIZE(tap->count);
+        p->chunk = chunk > p->chunk ? chunk : p->chunk;
+        moments = size > moments ? size : moments;
+    }
+    p->work = place(m, work);
+    p->part = place(m, channels * CUDA_MAX_PARTS * 2 * sizeof *p->part);
+    p->moments = place(m, (moments + 2 * p->chunk) * sizeof *p->moments);
+    p->rows.batch = place(m, sizeof *p->rows.batch);
+    p->rows.labels = place(m, p->batch * sizeof *p->rows.labels);
+    p->rows.samples = place(m, p->batch * sizeof *p->rows.samples);
+    p->rows.ids = place(m, p->batch * sizeof *p->rows.ids);
+    p->rows.loss = place(m, p->batch * sizeof *p->rows.loss);
+    p->rows.correct = place(m, p->batch * sizeof *p->rows.correct);
+    p->rows.head = place(m, p->batch * sizeof *p->rows.head);
+    p->scaling.byte = place(m, (MC_MAX_CHANNELS_IN + 1) * 256 * sizeof(float));
+}
+
+/* The numbers that pixels become, as the CPU computes them. */
+static void fill_scaling(struct mc_plan *p)
+{
+    const struct mc_node *n = p->nodes[0].n;
+    float byte[MC_MAX_CHANNELS_IN + 1][256] = {{0}};
+
+    for (int c = 0; c < n->c && c < MC_MAX_CHANNELS_IN; c++) {
+        const double mean = (double)n->mean[c], std = (double)n->std[c];
+        for (int v = 0; v < 256; v++)
+            byte[c][v] = (float)((v / 255.0 - mean) / std);
+        p->scaling.scale[c] = (float)(1 / std);
+        p->scaling.shift[c] = (float)(-mean / std);
+        p->scaling.std[c] = n->std[c];
+    }
+    for (int v = 0; v < 256; v++)
+        byte[MC_MAX_CHANNELS_IN][v] = (float)(v / 255.0);
+    cuda_check(p->be, cudaMemcpyAsync((void *)(uintptr_t)p->scaling.byte, byte, sizeof byte,
+                                      cudaMemcpyHostToDevice, p->be->stream));
+}
+
+int cuda_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
+                  struct mc_plan **out, struct mc_error *err)
+{
+    struct mc_plan *p = calloc(1, sizeof *p);
+    struct places m = {0};
+    void *data = NULL;
+    int rc = 0;
+
+    if (!p)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    p->be = cuda_of(be);
+    cuda_enter(p->be);
+    p->g = g;
+    p->batch = o->batch;
+    p->backward = o->backward;
+    p->input_grad = o->backward && o->input_grad;
+    p->train_only = o->train_only;
+    p->n_taps = o->n_taps;
+    p->nodes = calloc((size_t)g->n_nodes, sizeof *p->nodes);
+    p->taps = calloc(o->n_taps + 1, sizeof *p->taps);
+    if (!p->nodes || !p->taps) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    if (o->n_taps)
+        memcpy(p->taps, o->taps, o->n_taps * sizeof *p->taps);
+    mark_live(p);
+    fuse(p);
+    for (int i = 0; i < g->n_nodes; i++) {
+        struct cuda_node *c = &p->nodes[i];
+        c->hw = (size_t)c->n->h * (size_t)c->n->w;
+        c->image = (size_t)c->n->c * c->hw;
+        c->floats = p->batch * c->image;
+        if (c->live && c->n->op == MC_OP_CONV && (rc = make_conv(p, c, err)))
+            goto out;
+    }
+    place_all(p, &m);
+    p->bytes = m.at;
+    rc = cuda_take(p->be, p->bytes, "a plan", &data, err);
+    if (rc)
+        goto out;
+    p->data = data;
+    m = (struct places){p->data, 0};
+    place_all(p, &m);
+    fill_scaling(p);
+out:
+    if (rc)
+        cuda_plan_free(p);
+    else
+        *out = p;
+    return rc;
+}
+
+void cuda_plan_free(struct mc_plan *p)
+{
+    if (!p)
+        return;
+    cuda_enter(p->be);
+    for (int i = 0; p->nodes && i < p->g->n_nodes; i++)
+        cuda_conv_free(p->nodes[i].conv);
+    cuda_check(p->be, cudaFree(p->data));
+    free(p->nodes);
+    free(p->taps);
+    free(p);
+}
+
+size_t cuda_plan_bytes(const struct mc_plan *p)
+{
+    return p->bytes;
+}
