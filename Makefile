@@ -41,6 +41,10 @@ CUDA_LIB := $(if $(and $(CUDA),$(CUDNN_H)),$(BUILD)/lib/libmc-cuda.so)
 CUDA_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(wildcard kernels/cuda/*.c))) \
             $(patsubst %,$(BUILD)/%.cu.o,$(basename $(wildcard kernels/cuda/*.cu)))
 CUDA_COMMON := $(addprefix $(BUILD)/libcommon/,mc_error.o mc_action.o)
+# The same backend for tests on a device that the host emulates (tests/emulation).
+EMULATED := $(if $(CUDA_LIB),$(BUILD)/tests/emulation/libmc-cuda.so)
+EMULATED_OBJ := $(filter %.o,$(patsubst kernels/cuda/%.cu,$(BUILD)/tests/emulation/%.cu.o,$(wildcard kernels/cuda/*.cu)) \
+                $(patsubst %.cc,$(BUILD)/%.o,$(wildcard tests/emulation/*.cc)))
 
 PACKAGES := pipelines/install-packages.sh
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
@@ -79,6 +83,12 @@ bench: all $(BENCHES) ## this suite and its peers in turn, with ratios
 tune: $(BUILD)/tests/bench/tune ## choose the convolutions' algorithms by timing them here
 	tests/bench/write-table $(BUILD)
 
+gpu-check: all programs-of-tests $(BUILD)/tests/gpu/test_gpu ## the CUDA backend on a device (DEVICE=cuda:1: another)
+	@$(HERE) tests/gpu/check $(BUILD)
+
+gpu-bench: all $(BUILD)/tests/bench/bench_train ## training steps on a device, images/s
+	@$(HERE) tests/gpu/bench $(BUILD)
+
 FUZZ_SECONDS ?= 60
 fuzz: ## random damage to every kind of input for FUZZ_SECONDS each, under the sanitizers
 	+$(MAKE) --no-print-directory BUILD=build-sanitize EXTRA_CFLAGS='$(SANITIZE)' fuzzers
@@ -110,7 +120,7 @@ clean: ## remove what was built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-programs-of-tests: $(UNITS) $(BENCHES) $(FUZZERS)
+programs-of-tests: $(EMULATED) $(if $(EMULATED),$(BUILD)/tests/gpu/test_gpu) $(UNITS) $(BENCHES) $(FUZZERS)
 fuzzers: $(FUZZERS)
 
 $(BUILD)/flags: export FLAGS_NOW = $(FLAGS)
@@ -158,6 +168,23 @@ $(BUILD)/lib/libmc-cuda.so: $(CUDA_OBJ) $(CUDA_COMMON) kernels/cuda/exports.map
 		-Xlinker --version-script=kernels/cuda/exports.map -Xlinker -rpath=$(CUDA)/lib64 \
 		-Xlinker --no-undefined
 
+CXX_FLAGS := -std=c++17 -O3 -g -fPIC -fvisibility=hidden -ffp-contract=off -Wall -Wextra -Wshadow -Werror \
+             -DMC_EMULATED -Itests/emulation -Ikernels/cuda -Ilibcommon -Iformats -Ikernels \
+             -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
+$(BUILD)/tests/emulation/%.cu.o: kernels/cuda/%.cu $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CXX   $<")
+	$(Q)$(CXX) -x c++ $(CXX_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/tests/emulation/%.o: tests/emulation/%.cc $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CXX   $<")
+	$(Q)$(CXX) $(CXX_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/tests/emulation/libmc-cuda.so: $(EMULATED_OBJ) $(filter-out %.cu.o,$(CUDA_OBJ)) $(CUDA_COMMON) \
+                                        kernels/cuda/exports.map
+	$(if $(V),,@echo "  LINK  $@")
+	$(Q)$(CXX) -shared $(filter %.o,$^) -o $@ -Wl,--version-script=kernels/cuda/exports.map \
+		-Wl,--no-undefined -lm
+
 $(LIB): $(LIB_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
@@ -185,5 +212,5 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check sanitize valgrind bench tune fuzz man install format clean help \
+.PHONY: all demo check sanitize valgrind bench tune gpu-check gpu-bench fuzz man install format clean help \
         programs-of-tests fuzzers always

@@ -69,10 +69,12 @@ int main(int argc, char **argv)
     struct mc_graph *g = NULL;
     struct mc_plan *plan = NULL;
     static double took[MAX_STEPS];
+    double images = 0;
     size_t n = 0;
 
     need(mc_net_build(&g, net, &spec, &err));
-    need(mc_backend_open(&be, "cpu", threads, &err));
+    const char *where = getenv("MC_TEST_DEVICE");
+    need(mc_backend_open(&be, where ? where : "cpu", threads, &err));
     const size_t image = 3 * 32 * 32;
     uint8_t *pixels = malloc(IMAGES * image);
     int32_t *labels = malloc(IMAGES * sizeof *labels), *order = malloc(batch * sizeof *order);
@@ -120,6 +122,7 @@ int main(int argc, char **argv)
         be->sumsq(be, g->P, d_params, .5, d_sums, MC_N_METRICS);
         be->backward(plan, d_params, d_grad);
         be->sgd(be, g->P, &sgd, d_ctl);
+        need(be->get(be, d_sums, 0, &images, sizeof images, &err)); /* a device's step has ended */
         took[n++] = now() - t;
     }
     qsort(took, n, sizeof *took, ascending);

@@ -129,10 +129,11 @@ static inline void tear_down(struct subject *u)
 static inline int start(void **state)
 {
     struct mc_error err = {0};
+    const char *named = getenv("MC_TEST_DEVICE"), *device = named ? named : "cpu";
 
     (void)state;
-    return mc_backend_open(&be[0], "cpu", 1, &err) ||
-           mc_backend_open(&be[1], "cpu", under_valgrind() ? 1 : 2, &err);
+    return mc_backend_open(&be[0], device, 1, &err) ||
+           mc_backend_open(&be[1], device, does_less() ? 1 : 2, &err);
 }
 
 static inline int stop(void **state)

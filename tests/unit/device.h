@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A backend under test: a data set, a graph with its vectors, plans, small networks. Header only:
- * the test programs of the backend include it. */
+ * A backend under test, the CPU's or $MC_TEST_DEVICE: a data set, a graph with its vectors, plans,
+ * small networks. Header only: the test programs of the backend include it. */
 #ifndef MC_TEST_DEVICE_H
 #define MC_TEST_DEVICE_H
 
@@ -201,8 +201,11 @@ static __attribute__((unused)) struct mc_graph *mlp(const char *name)
 static __attribute__((unused)) int start(void **state)
 {
     struct mc_error err = {0};
+    const char *device = getenv("MC_TEST_DEVICE");
     (void)state;
-    return mc_backend_open(&be, "cpu", 2, &err);
+    if (mc_backend_open(&be, device ? device : "cpu", 2, &err))
+        fail_msg("%s", err.text);
+    return 0;
 }
 
 static __attribute__((unused)) int stop(void **state)

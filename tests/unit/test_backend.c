@@ -511,7 +511,8 @@ static void devices_by_name(void **state)
     assert_non_null(strstr(err.text, "abacus"));
     /* two threads, as asked for, but where OMP_THREAD_LIMIT allows one */
     const int threads = omp_get_thread_limit() < 2 ? omp_get_thread_limit() : 2;
-    assert_true(be->threads == threads && !strcmp(be->name, "cpu") && be->key[0]);
+    assert_true(be->key[0] && be->describe[0]);
+    assert_true(strcmp(be->name, "cpu") || be->threads == threads);
 }
 
 int main(void)

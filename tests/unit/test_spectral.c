@@ -171,7 +171,7 @@ static const size_t shapes[][2] = {{1, 1},  {1, 9},   {9, 1},   {3, 5},   {16, 1
 
 static size_t n_shapes(void)
 {
-    return under_valgrind() ? 7 : sizeof shapes / sizeof *shapes;
+    return does_less() ? 7 : sizeof shapes / sizeof *shapes;
 }
 
 /* ---- tests -------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ static void clipping_is_the_projection_and_idempotent(void **unused)
 /* The size of a layer, with singular values as close as they come; these are known. */
 static void a_large_matrix_of_known_values(void **unused)
 {
-    const size_t rows = under_valgrind() ? 120 : 600, cols = rows / 2;
+    const size_t rows = does_less() ? 120 : 600, cols = rows / 2;
     double *d = calloc(rows * cols, sizeof *d), norm;
     float *w = calloc(rows * cols, sizeof *w);
     struct mc_error err;

@@ -68,7 +68,7 @@ static void classes_come_equally_often(void **state)
     static uint8_t image[3 * 8 * 8];
 
     (void)state;
-    if (under_valgrind())
+    if (does_less())
         skip(); /* a matter of numbers, of which it takes thousands */
     for (int split = 0; split < 2; split++) {
         int counts[MC_SYNTH_CLASSES] = {0};
@@ -86,7 +86,7 @@ static void the_normalisation_is_that_of_the_pixels(void **state)
     double sum[3] = {0}, squares[3] = {0}, n = 0;
 
     (void)state;
-    if (under_valgrind())
+    if (does_less())
         skip();
     for (uint32_t i = 0; i < 4000; i++, n += SIDE * SIDE) {
         mc_synth_image(1, 0, i, SIDE, image);

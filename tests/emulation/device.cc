@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The emulated device: launches, memory, and as much of the CUDA runtime as the backend calls. */
+#include "device.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* ---- memory ---- */
+
+struct region {
+    unsigned char *pages;
+    size_t bytes; /* without the page behind that is always closed */
+};
+static std::map<void *, region> regions;
+static int depth;
+
+static void protect(int how)
+{
+    static const bool guarded = getenv("MC_EMULATION_GUARD") != NULL;
+    if (!guarded)
+        return;
+    for (const auto &r : regions)
+        if (mprotect(r.second.pages, r.second.bytes, how))
+            abort();
+}
+
+void emulated_begin()
+{
+    if (depth++ == 0)
+        protect(PROT_READ | PROT_WRITE);
+}
+
+void emulated_end()
+{
+    if (--depth == 0)
+        protect(PROT_NONE);
+}
+
+/* Filled with what is no number, and lying at the end of its pages. */
+cudaError_t cudaMalloc(void **out, size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (bytes + 63) / 64 * 64;
+    if (bytes > (size_t)1 << 40)
+        return cudaErrorMemoryAllocation;
+    const size_t all = (used + page - 1) / page * page;
+    void *p = mmap(NULL, all + page, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED || mprotect((unsigned char *)p + all, page, PROT_NONE))
+        return cudaErrorMemoryAllocation;
+    unsigned char *data = (unsigned char *)p + all - used;
+    regions[data] = {(unsigned char *)p, all};
+    emulated_begin();
+    if (all < (size_t)64 << 20) /* larger ones would take long */
+        memset(data, 0x7f, used);
+    emulated_end();
+    *out = data;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *p)
+{
+    if (!p)
+        return cudaSuccess;
+    const auto r = regions.find(p);
+    if (r == regions.end())
+        return cudaErrorInvalidValue;
+    munmap(r->second.pages, r->second.bytes + (size_t)sysconf(_SC_PAGESIZE));
+    regions.erase(r);
+    return cudaSuccess;
+}
+
+/* Is [p, p + bytes) inside one allocation? */
+static int on_device(const void *p, size_t bytes)
+{
+    for (const auto &r : regions) {
+        const unsigned char *from = (const unsigned char *)r.first, *at = (const unsigned char *)p;
+        const unsigned char *end = r.second.pages + r.second.bytes;
+        if (at >= from && at <= end)
+            return bytes <= (size_t)(end - at);
+    }
+    return 0;
+}
+
+cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t)
+{
+    const int from = kind != cudaMemcpyHostToDevice, to = kind != cudaMemcpyDeviceToHost;
+    if (bytes && (on_device(src, bytes) != from || on_device(dst, bytes) != to))
+        return cudaErrorInvalidValue;
+    emulated_begin();
+    memcpy(dst, src, bytes);
+    emulated_end();
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t)
+{
+    if (bytes && !on_device(p, bytes))
+        return cudaErrorInvalidValue;
+    emulated_begin();
+    memset(p, value, bytes);
+    emulated_end();
+    return cudaSuccess;
+}
+
+/* ---- launches ---- */
+
+struct emulated_place {
+    unsigned x;
+};
+struct emulated_place emulated_thread, emulated_block, emulated_blocks, emulated_threads;
+
+enum { MOST = 1024, STACK = 64 << 10 };
+static struct fiber {
+    ucontext_t context;
+    int ended;
+} fibers[MOST];
+static ucontext_t home;
+static unsigned current;
+static const std::function<void()> *running;
+
+static int backwards()
+{
+    const char *order = getenv("MC_EMULATION_ORDER");
+    return order && !strcmp(order, "backwards");
+}
+
+static void run_fiber()
+{
+    (*running)();
+    fibers[current].ended = 1;
+}
+
+void emulate_barrier()
+{
+    const unsigned me = current;
+    swapcontext(&fibers[me].context, &home);
+    current = me;
+    emulated_thread.x = me;
+}
+
+static void run_block(unsigned threads, int reverse)
+{
+    static unsigned char *stacks;
+    if (!stacks)
+        stacks = (unsigned char *)mmap(NULL, (size_t)MOST * STACK, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stacks == MAP_FAILED || threads > MOST)
+        abort();
+    for (unsigned t = 0; t < threads; t++) {
+        fibers[t].ended = 0;
+        getcontext(&fibers[t].context);
+        fibers[t].context.uc_stack.ss_sp = stacks + (size_t)t * STACK;
+        fibers[t].context.uc_stack.ss_size = STACK;
+        fibers[t].context.uc_link = &home;
+        makecontext(&fibers[t].context, run_fiber, 0);
+    }
+    for (unsigned ended = 0; ended < threads;) {
+        ended = 0;
+        for (unsigned i = 0; i < threads; i++) {
+            const unsigned t = reverse ? threads - 1 - i : i;
+            current = t;
+            emulated_thread.x = t;
+            swapcontext(&home, &fibers[t].context);
+            ended += (unsigned)fibers[t].ended;
+        }
+        if (ended && ended < threads) {
+            fprintf(stderr, "emulation: a barrier that %u of %u threads miss\n", ended, threads);
+            abort();
+        }
+    }
+}
+
+void emulate_launch(size_t blocks, unsigned threads, int waits, const std::function<void()> &body)
+{
+    const int reverse = backwards();
+
+    emulated_begin();
+    emulated_blocks.x = (unsigned)blocks;
+    emulated_threads.x = threads;
+    running = &body;
+    for (size_t i = 0; i < blocks; i++) {
+        emulated_block.x = (unsigned)(reverse ? blocks - 1 - i : i);
+        if (waits)
+            run_block(threads, reverse);
+        for (unsigned t = 0; !waits && t < threads; t++) {
+            emulated_thread.x = reverse ? threads - 1 - t : t;
+            body();
+        }
+    }
+    emulated_end();
+}
+
+/* ---- the rest of the runtime ---- */
+
+cudaError_t cudaGetDeviceCount(int *n)
+{
+    *n = 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int)
+{
+    memset(p, 0, sizeof *p);
+    strcpy(p->name, "the host's emulation");
+    return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    return device ? cudaErrorInvalidDevice : cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t *unused, size_t *all)
+{
+    *unused = *all = (size_t)1 << 40;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned)
+{
+    *s = NULL;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetLastError()
+{
+    return cudaSuccess;
+}
+
+const char *cudaGetErrorString(cudaError_t e)
+{
+    return e == cudaErrorMemoryAllocation ? "out of memory" : "an invalid argument";
+}

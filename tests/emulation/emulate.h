@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A device in the place of CUDA's, on the host: included by kernels/cuda/device.cuh where the .cu
+ * files are compiled by a C++ compiler. A launch is a loop over blocks and threads; the threads of
+ * a block that wait for each other are fibers that run in turn from barrier to barrier. */
+#ifndef MC_EMULATE_H
+#define MC_EMULATE_H
+
+#include <functional>
+
+struct emulated_place {
+    unsigned x;
+};
+extern struct emulated_place emulated_thread, emulated_block, emulated_blocks, emulated_threads;
+
+/* waits: the body has barriers. Order: as MC_EMULATION_ORDER says, "backwards" or not. A barrier
+ * that not all threads of a block come to ends the program. */
+void emulate_launch(size_t blocks, unsigned threads, int waits, const std::function<void()> &body);
+void emulate_barrier();
+
+#undef __shared__
+#undef CUDA_THREADS
+#define CUDA_THREADS 16   /* fibers cost more than threads */
+#define __shared__ static /* blocks run one after another; empty in CUDA's header */
+#define threadIdx emulated_thread
+#define blockIdx emulated_block
+#define gridDim emulated_blocks
+#define blockDim emulated_threads
+#define __syncthreads emulate_barrier
+#define LAUNCH(be, kernel, blocks, ...)                                                            \
+    ((void)(be), emulate_launch(blocks, CUDA_THREADS, 0, [&] { kernel(__VA_ARGS__); }))
+#define LAUNCH_BLOCKS(be, kernel, blocks, ...)                                                     \
+    ((void)(be), emulate_launch(blocks, CUDA_THREADS, 1, [&] { kernel(__VA_ARGS__); }))
+
+#endif

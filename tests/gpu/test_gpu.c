@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The CUDA backend beside the CPU's on the same inputs: whole networks' gradients, ten steps'
+ * losses, attacks, projections; and beside itself, the same bytes twice. The device is
+ * $MC_TEST_DEVICE (cuda); $MC_GPU_NETS, words, are the networks. Needs a device, or tests/emulation
+ * in its place. */
+#include "../unit/device.h"
+
+#include "mc_action.h"
+
+#define NETS                                                                                       \
+    "mlp mlp:bn,64 tinyten resnet20 resnet32 resnet44 resnet56 resnet110 vgg vgg:bn googlenet"
+#define MOST_NETS 16
+
+enum { STEPS = 10, CPU, CUDA, AGAIN, N_RUNS };
+
+static struct mc_backend *cpu, *cuda;
+
+struct run {
+    float *grad, *params; /* (P): the first batch's gradient; after STEPS */
+    double loss[STEPS];   /* mean objective */
+};
+
+static size_t nets(char *words, size_t size, const char **list)
+{
+    const char *wish = getenv("MC_GPU_NETS");
+    size_t n = 0;
+
+    snprintf(words, size, "%s", wish ? wish : NETS);
+    for (char *w = strtok(words, " "); w && n < MOST_NETS; w = strtok(NULL, " "))
+        list[n++] = w;
+    return n;
+}
+
+/* Huber's delta 1, so that no kink decides. */
+static struct mc_graph *net(const char *name)
+{
+    const struct mc_net_spec spec = {3, 32, 32, 10, {.5f, .4f, .45f}, {.25f, .3f, .2f}};
+    struct mc_graph *g = NULL;
+    struct mc_error err = {0};
+
+    ok(mc_net_build(&g, name, &spec, &err), &err);
+    mc_graph_huber(g, 1);
+    return g;
+}
+
+static void initialise(struct fixture *f)
+{
+    struct mc_error err = {0};
+    const struct mc_graph *g = f->g;
+
+    mc_graph_init(g, 3, f->params, f->stats);
+    ok(be->put(be, f->d_params, 0, f->params, g->P * sizeof(float), &err), &err);
+    ok(be->put(be, f->d_stats, 0, f->stats, g->S * sizeof(float), &err), &err);
+}
+
+/* Full, short and augmented batches of uint8 pixels; SGD with momentum and decay. */
+static void train(struct run *r, const char *name)
+{
+    static const struct mc_augment augment = {.rotate = 15, .flip = 1, .pad = 4};
+    const float lrs[2] = {0, .01f};
+    int32_t samples[B];
+    struct fixture f;
+    double metrics[MC_N_METRICS] = {0}, before[2] = {0, 0};
+
+    setup(&f, net(name), 1);
+    initialise(&f);
+    f.source.augment = &augment;
+    f.source.purpose = MC_RNG_AUGMENT;
+    const size_t bytes = f.g->P * sizeof(float);
+    struct mc_buf *m = buf(bytes, NULL), *d_lrs = buf(sizeof lrs, lrs);
+    struct mc_buf *acc = buf(sizeof metrics, NULL);
+    struct mc_plan *p = plan(f.g, (struct mc_plan_opts){.backward = 1, .train_only = 1});
+    *r = (struct run){.grad = malloc(bytes), .params = malloc(bytes)};
+    assert_true(r->grad && r->params);
+    for (int i = 0; i < STEPS; i++) {
+        set_order(&f, i % 3 == 2 ? 4 : B, samples);
+        be->load(p, &f.source, f.d_ctl);
+        be->forward(p, MC_MODE_TRAIN, f.d_params, f.d_stats, NULL, f.d_ctl);
+        be->metrics(p, acc);
+        be->backward(p, f.d_params, f.d_grad);
+        if (i == 0)
+            fetch(f.d_grad, r->grad, bytes);
+        be->sgd(be, f.g->P,
+                &(struct mc_sgd){.p = f.d_params,
+                                 .m = m,
+                                 .grad = f.d_grad,
+                                 .point = f.d_params,
+                                 .lrs = d_lrs,
+                                 .momentum = .9f,
+                                 .decay = 5e-4f,
+                                 .nesterov = 1},
+                f.d_ctl);
+        fetch(acc, metrics, sizeof metrics);
+        r->loss[i] =
+            (metrics[MC_METRIC_OBJECTIVE] - before[0]) / (metrics[MC_METRIC_IMAGES] - before[1]);
+        before[0] = metrics[MC_METRIC_OBJECTIVE];
+        before[1] = metrics[MC_METRIC_IMAGES];
+    }
+    fetch(f.d_params, r->params, bytes);
+    be->plan_free(p);
+    be->buf_free(be, m);
+    be->buf_free(be, d_lrs);
+    be->buf_free(be, acc);
+    teardown(&f);
+}
+
+static double distance(const float *a, const float *b, size_t n)
+{
+    double diff = 0, norm = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        diff += pow((double)a[i] - (double)b[i], 2);
+        norm += pow((double)b[i], 2);
+    }
+    return sqrt(diff) / sqrt(norm > 0 ? norm : 1);
+}
+
+/* The whole gradient to 1e-3 in norm, each of ten losses to 1e-3, the parameters twice alike. */
+static void networks_train_as_on_the_cpu(void **state)
+{
+    char words[512];
+    const char *list[MOST_NETS];
+    const size_t n = nets(words, sizeof words, list);
+
+    (void)state;
+    assert_true(n > 0);
+    for (size_t i = 0; i < n; i++) {
+        struct run r[N_RUNS] = {{0}};
+        struct mc_graph *g = net(list[i]);
+        for (int k = CPU; k < N_RUNS; k++) {
+            be = k == CPU ? cpu : cuda;
+            if (k == AGAIN) /* an emulated device's blocks and threads, in the other order */
+                assert_int_equal(setenv("MC_EMULATION_ORDER", "backwards", 1), 0);
+            train(&r[k], list[i]);
+            assert_int_equal(unsetenv("MC_EMULATION_ORDER"), 0);
+        }
+        const double off = distance(r[CUDA].grad, r[CPU].grad, g->P);
+        double worst = 0;
+        for (int s = 0; s < STEPS; s++)
+            worst = fmax(worst, fabs(r[CUDA].loss[s] - r[CPU].loss[s]));
+        print_message("%s: gradient %.1e, losses %.1e\n", list[i], off, worst);
+        assert_true(off <= 1e-3);
+        assert_true(worst <= 1e-3);
+        assert_memory_equal(r[CUDA].grad, r[AGAIN].grad, g->P * sizeof(float));
+        assert_memory_equal(r[CUDA].params, r[AGAIN].params, g->P * sizeof(float));
+        assert_memory_equal(r[CUDA].loss, r[AGAIN].loss, sizeof r[CUDA].loss);
+        for (int k = CPU; k < N_RUNS; k++) {
+            free(r[k].grad);
+            free(r[k].params);
+        }
+        mc_graph_free(g);
+    }
+}
+
+/* A start, three steps and the best of two restarts, in both balls. */
+static void attack(const struct mc_ball *ball, float *x, float *best_loss)
+{
+    struct fixture f;
+    int32_t samples[B];
+    float worst[B];
+    struct mc_error err = {0};
+
+    setup(&f, small_net(1), 1);
+    set_order(&f, B - 2, samples);
+    const size_t bytes = B * f.image * sizeof(float);
+    struct mc_buf *clean = buf(bytes, NULL), *dx = buf(bytes, NULL), *at = buf(bytes, NULL);
+    struct mc_buf *best = buf(bytes, NULL), *loss = buf(sizeof worst, NULL);
+    struct mc_plan *p = plan(f.g, (struct mc_plan_opts){.backward = 1, .input_grad = 1});
+    for (int b = 0; b < B; b++)
+        worst[b] = NAN;
+    ok(be->put(be, loss, 0, worst, sizeof worst, &err), &err);
+    be->load(p, &f.source, f.d_ctl);
+    be->pixels(p, &f.source, f.d_ctl, clean);
+    be->copy(be, best, clean, bytes);
+    for (uint32_t restart = 0; restart < 2; restart++) {
+        be->attack_start(p, ball, restart, clean, at);
+        for (int i = 0; i < 4; i++) {
+            be->set_pixels(p, at);
+            be->forward(p, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
+            if (i == 3)
+                break;
+            be->backward(p, f.d_params, NULL);
+            be->input_grad(p, dx);
+            be->attack_step(p, ball, 0, clean, dx, at);
+        }
+        be->attack_keep(p, 0, at, loss, best);
+    }
+    fetch(best, x, bytes);
+    fetch(loss, best_loss, sizeof worst);
+    be->plan_free(p);
+    struct mc_buf *all[] = {clean, dx, at, best, loss};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        be->buf_free(be, all[i]);
+    teardown(&f);
+}
+
+/* To 1e-5 of a pixel; a sign's kink may move one in a thousand of them by a step. */
+static void attacks_are_the_cpus(void **state)
+{
+    static const struct mc_ball balls[] = {{MC_BALL_LINF, .03f, .01f}, {MC_BALL_L2, .5f, .2f}};
+    enum { PIXELS = B * 3 * 9 * 7 };
+    float x[2][PIXELS], loss[2][B];
+
+    (void)state;
+    for (size_t k = 0; k < sizeof balls / sizeof *balls; k++) {
+        int off = 0;
+        for (int d = 0; d < 2; d++) {
+            be = d ? cuda : cpu;
+            attack(&balls[k], x[d], loss[d]);
+        }
+        for (int i = 0; i < PIXELS; i++)
+            off += !(fabsf(x[0][i] - x[1][i]) <= 1e-5f);
+        assert_true(off <= PIXELS / 1000);
+        for (int b = 0; b < B - 2; b++)
+            assert_true(fabsf(loss[0][b] - loss[1][b]) <= 1e-3f * (1 + loss[0][b]));
+        for (int b = B - 2; b < B; b++)
+            assert_true(isnan(loss[1][b]));
+    }
+}
+
+/* Each group's matrix, and NaN everywhere where one entry is. */
+static void projections_are_the_cpus(void **state)
+{
+    struct mc_graph *g = net("tinyten");
+    struct mc_symmetry s = {0};
+    struct mc_error err = {0};
+    double residual[2];
+
+    (void)state;
+    ok(mc_symmetry_derive(&s, g, &err), &err);
+    const size_t M = mc_action_layout(&s, NULL);
+    float *start = calloc(M, sizeof *start),
+          *got[2] = {malloc(M * sizeof(float)), malloc(M * sizeof(float))};
+    assert_true(start && got[0] && got[1]);
+    for (int bad = 0; bad < 2; bad++) {
+        for (size_t i = 0; i < M; i++)
+            start[i] = unit(900, (uint32_t)i) - .3f;
+        if (bad)
+            start[5] = NAN;
+        for (int d = 0; d < 2; d++) {
+            struct mc_action *a = NULL;
+            be = d ? cuda : cpu;
+            ok(be->action_new(be, g, &s, &a, &err), &err);
+            struct mc_buf *p = buf(M * sizeof *start, start), *r = buf(sizeof *residual, NULL);
+            be->project(a, p, 20, r);
+            fetch(p, got[d], M * sizeof *start);
+            fetch(r, &residual[d], sizeof *residual);
+            be->buf_free(be, p);
+            be->buf_free(be, r);
+            be->action_free(a);
+        }
+        if (bad)
+            assert_true(isnan(residual[0]) && isnan(residual[1]));
+        else
+            assert_true(fabs(residual[0] - residual[1]) <= 1e-9);
+        for (size_t i = 0; i < M; i++)
+            assert_true(isnan(got[0][i]) ? isnan(got[1][i])
+                                         : fabsf(got[0][i] - got[1][i]) <= 1e-6f);
+    }
+    free(start);
+    free(got[0]);
+    free(got[1]);
+    mc_symmetry_release(&s);
+    mc_graph_free(g);
+}
+
+static int begin(void **state)
+{
+    const char *device = getenv("MC_TEST_DEVICE");
+    struct mc_error err = {0};
+
+    (void)state;
+    if (mc_backend_open(&cpu, "cpu", 2, &err) ||
+        mc_backend_open(&cuda, device ? device : "cuda", 2, &err))
+        fail_msg("%s", err.text);
+    print_message("%s\n", cuda->describe);
+    assert_string_equal(cuda->name, "cuda");
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    cuda->close(cuda);
+    cpu->close(cpu);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attacks_are_the_cpus),
+        cmocka_unit_test(projections_are_the_cpus),
+        cmocka_unit_test(networks_train_as_on_the_cpu),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
