@@ -11,15 +11,15 @@ static __device__ float clamp(float x, float low, float high)
     return x < low ? low : x > high ? high : x;
 }
 
-static __device__ struct mc_rng4 draw(const struct cuda_rows *r, size_t i, uint32_t restart,
-                                      uint32_t block)
+static __device__ struct mc_rng4 draw(const struct cuda_rows *r, uint32_t purpose, size_t i,
+                                      uint32_t restart, uint32_t block)
 {
-    return mc_rng(r->batch->ctl.seed, MC_RNG_ATTACK, r->batch->ctl.epoch, r->ids[i],
+    return mc_rng(r->batch->ctl.seed, purpose, r->batch->ctl.epoch, r->ids[i],
                   restart << 24 | block);
 }
 
 static __global__ void start_linf(size_t n, size_t image, struct cuda_rows r, float eps,
-                                  uint32_t restart, const float *clean, float *x)
+                                  uint32_t purpose, uint32_t restart, const float *clean, float *x)
 {
     for
         EACH(at, n)
@@ -30,14 +30,15 @@ static __global__ void start_linf(size_t n, size_t image, struct cuda_rows r, fl
                 x[at] = clean[at];
                 continue;
             }
-            away = eps * (2 * mc_rng_unit(draw(&r, i, restart, (uint32_t)(q / 4)).v[q % 4]) - 1);
+            away = eps *
+                   (2 * mc_rng_unit(draw(&r, purpose, i, restart, (uint32_t)(q / 4)).v[q % 4]) - 1);
             x[at] = clamp(clean[at] + away, 0, 1);
         }
 }
 
 /* A block an image. */
-static __global__ void start_l2(size_t image, struct cuda_rows r, float eps, uint32_t restart,
-                                const float *clean, float *x)
+static __global__ void start_l2(size_t image, struct cuda_rows r, float eps, uint32_t purpose,
+                                uint32_t restart, const float *clean, float *x)
 {
     const double two_pi = 6.283185307179586;
     const size_t i = blockIdx.x;
@@ -51,7 +52,7 @@ static __global__ void start_l2(size_t image, struct cuda_rows r, float eps, uin
         return;
     }
     for (size_t q = 4 * threadIdx.x; q < image; q += 4 * CUDA_THREADS) {
-        const struct mc_rng4 u = draw(&r, i, restart, (uint32_t)(q / 4));
+        const struct mc_rng4 u = draw(&r, purpose, i, restart, (uint32_t)(q / 4));
         for (size_t j = 0; j < 4; j += 2) {
             const double radius = sqrt(-2 * log(1 - (double)mc_rng_unit(u.v[j])));
             const double angle = two_pi * (double)mc_rng_unit(u.v[j + 1]);
@@ -67,7 +68,7 @@ static __global__ void start_l2(size_t image, struct cuda_rows r, float eps, uin
         }
     }
     norm = block_sum(norm);
-    const double u = (double)mc_rng_unit(draw(&r, i, restart, LAST_BLOCK).v[0]);
+    const double u = (double)mc_rng_unit(draw(&r, purpose, i, restart, LAST_BLOCK).v[0]);
     const double length = (double)eps * pow(u, 1 / (double)image);
     const float scale = norm > 0 ? (float)(length / sqrt(norm)) : 0;
     for (size_t q = 4 * threadIdx.x; q < image; q += 4 * CUDA_THREADS)
@@ -79,9 +80,9 @@ void cuda_ball_start(struct cuda *be, size_t n, size_t image, const struct cuda_
                      const struct mc_ball *b, uint32_t restart, const float *clean, float *x)
 {
     if (b->norm == MC_BALL_LINF)
-        LAUNCH_EACH(be, start_linf, n * image, image, *r, b->eps, restart, clean, x);
+        LAUNCH_EACH(be, start_linf, n * image, image, *r, b->eps, b->purpose, restart, clean, x);
     else
-        LAUNCH_BLOCKS(be, start_l2, n, image, *r, b->eps, restart, clean, x);
+        LAUNCH_BLOCKS(be, start_l2, n, image, *r, b->eps, b->purpose, restart, clean, x);
 }
 
 static __global__ void step_linf(size_t n, size_t image, struct cuda_rows r, float eps, float step,
@@ -113,9 +114,10 @@ static __global__ void step_l2(size_t image, struct cuda_rows r, float eps, floa
     for (size_t q = threadIdx.x; q < image; q += CUDA_THREADS)
         slope += (double)grad[q] * (double)grad[q];
     slope = block_sum(slope);
-    const float along = slope > 0 ? (float)((double)step / sqrt(slope)) : 0;
+    /* in float64: a gradient can be so small that a float holds no step / |g| */
+    const double along = slope > 0 ? (double)step / sqrt(slope) : 0;
     for (size_t q = threadIdx.x; q < image; q += CUDA_THREADS) {
-        x[q] = x[q] + along * grad[q] - clean[q];
+        x[q] = (float)((double)x[q] + along * (double)grad[q] - (double)clean[q]);
         away += (double)x[q] * (double)x[q];
     }
     away = sqrt(block_sum(away));

@@ -198,7 +198,8 @@ static void attack(const struct mc_ball *ball, float *x, float *best_loss)
 /* To 1e-5 of a pixel; a sign's kink may move one in a thousand of them by a step. */
 static void attacks_are_the_cpus(void **state)
 {
-    static const struct mc_ball balls[] = {{MC_BALL_LINF, .03f, .01f}, {MC_BALL_L2, .5f, .2f}};
+    static const struct mc_ball balls[] = {{MC_BALL_LINF, .03f, .01f, MC_RNG_ATTACK},
+                                           {MC_BALL_L2, .5f, .2f, MC_RNG_ATTACK_MEASURE}};
     enum { PIXELS = B * 3 * 9 * 7 };
     float x[2][PIXELS], loss[2][B];
 
