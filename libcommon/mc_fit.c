@@ -90,10 +90,14 @@ struct mc_source mc_fit_source(const struct mc_fit *f, const struct mc_buf *orde
                               .purpose = MC_RNG_AUGMENT};
 }
 
+void mc_fit_load(struct mc_fit *f, const struct mc_source *src, const struct mc_buf *ctl)
+{
+    f->be->load(f->plan, src, ctl);
+}
+
 void mc_fit_forward(struct mc_fit *f, enum mc_mode mode, const struct mc_source *src,
                     const struct mc_buf *ctl, const struct mc_buf *point)
 {
-    f->be->load(f->plan, src, ctl);
     if (f->o->attack)
         mc_attack_run(&f->attack, f->plan, src, f->targets, ctl, MC_MODE_BATCH, point, NULL);
     f->be->forward(f->plan, mode, point, f->stats, NULL, ctl);
@@ -329,6 +333,7 @@ static int run_epoch(struct run *r, uint64_t epoch, int *stop, struct mc_error *
 
     for (uint64_t s = 0; !rc && s < f->steps; s++) {
         const struct mc_buf *point = r->objective->point(r->objective, f);
+        mc_fit_load(f, &source, f->ctl);
         mc_fit_forward(f, r->objective->mode, &source, f->ctl, point);
         be->metrics(f->plan, r->sums);
         be->sumsq(be, f->graph->P, point, .5, r->sums, DECAY_SUM);

@@ -116,7 +116,10 @@ struct mc_fit {
 
 /* The training images in this order: (rows, batch) of their indices. */
 struct mc_source mc_fit_source(const struct mc_fit *f, const struct mc_buf *order);
-/* A batch of that source, attacked where the options say so, forward at a point. */
+/* A batch of that source to the plan. */
+void mc_fit_load(struct mc_fit *f, const struct mc_source *src, const struct mc_buf *ctl);
+/* That batch, loaded, forward at a point; where the options say so, attacked there afresh. Any
+ * number of times. */
 void mc_fit_forward(struct mc_fit *f, enum mc_mode mode, const struct mc_source *src,
                     const struct mc_buf *ctl, const struct mc_buf *point);
 

@@ -70,6 +70,7 @@ int mc_pam_judge(struct mc_pam *p, struct mc_fit *f, double *loss, double *decay
     be->zero(be, p->sums);
     for (uint64_t b = 0; !rc && b < p->batches; b++) {
         rc = be->put(be, p->points_ctl, 0, &ctl, sizeof ctl, err); /* row 0 */
+        mc_fit_load(f, &source, p->ctl);
         for (uint64_t i = 0; !rc && i < p->o->points; i++) {
             be->lincomb(be, p->graph->P, p->d_point, 3, vectors, p->points, p->points_ctl);
             be->ctl_next(be, p->points_ctl);
