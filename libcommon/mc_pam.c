@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void mc_pam_defaults(struct mc_pam_options *o)
 {
@@ -114,8 +113,7 @@ static int begin_iteration(struct mc_pam *p, struct mc_fit *f, uint64_t outer, s
     struct mc_pam_report *r = &p->report[outer];
     int rc;
 
-    for (size_t g = 0; g < p->perm->n_groups; g++)
-        memcpy(p->previous.perm[g], p->perm->perm[g], p->perm->sizes[g] * sizeof *p->perm->perm[g]);
+    mc_perm_copy(&p->previous, p->perm);
     f->be->copy(f->be, p->d_anchor, p->d_offset, p->graph->P * sizeof(float));
     if ((rc = mc_pam_place(p, f, p->perm, err)))
         return rc;
@@ -245,8 +243,7 @@ static void end_iteration(struct mc_pam *p, struct mc_fit *f, struct mc_pam_repo
     r->rejected = proximal < r->least_move;
     if (!r->rejected)
         return;
-    for (size_t g = 0; g < p->perm->n_groups; g++)
-        memcpy(p->perm->perm[g], p->previous.perm[g], p->perm->sizes[g] * sizeof *p->perm->perm[g]);
+    mc_perm_copy(p->perm, &p->previous);
     f->be->copy(f->be, p->d_offset, p->d_anchor, p->graph->P * sizeof(float));
     *stop = 1;
 }

@@ -109,12 +109,6 @@ int mc_pam_place(struct mc_pam *p, struct mc_fit *f, const struct mc_perm *perm,
 /* ---- candidates -------------------------------------------------------------------------------
  */
 
-static void copy(struct mc_perm *to, const struct mc_perm *from)
-{
-    for (size_t g = 0; g < from->n_groups; g++)
-        memcpy(to->perm[g], from->perm[g], from->sizes[g] * sizeof *to->perm[g]);
-}
-
 /* Units that b puts elsewhere than a does. */
 static size_t differ(const struct mc_perm *a, const struct mc_perm *b)
 {
@@ -165,7 +159,7 @@ static int fill(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_pe
     if (!rc)
         rc = f->be->get(f->be, p->d_matrices, 0, matrices, p->matrices * sizeof *matrices, err);
     if (!rc)
-        copy(&c[0], &p->previous);
+        mc_perm_copy(&c[0], &p->previous);
     for (size_t g = 0; !rc && g < p->symmetry->n_groups; g++)
         rc = fill_group(p, f, outer, g, matrices + p->at[g], c, err);
     free(matrices);
@@ -223,7 +217,7 @@ int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_
         }
     }
     if (!rc)
-        copy(p->perm, &c[(size_t)r->kept]);
+        mc_perm_copy(p->perm, &c[(size_t)r->kept]);
     for (size_t i = 0; c && i < n; i++)
         mc_perm_release(&c[i]);
     free(c);

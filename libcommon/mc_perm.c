@@ -134,6 +134,12 @@ size_t mc_perm_moved(const struct mc_perm *p, size_t group)
     return n;
 }
 
+void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from)
+{
+    for (size_t g = 0; g < from->n_groups; g++)
+        memcpy(to->perm[g], from->perm[g], from->sizes[g] * sizeof *to->perm[g]);
+}
+
 int mc_perm_check(const struct mc_perm *p, struct mc_error *err)
 {
     for (size_t g = 0; g < p->n_groups; g++) {

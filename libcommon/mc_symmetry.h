@@ -100,6 +100,7 @@ void mc_perm_inverse(struct mc_perm *p); /* in place */
  * MC_EINPUT. */
 MC_USE_RESULT int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error *err);
 size_t mc_perm_moved(const struct mc_perm *p, size_t group); /* units not at their own place */
+void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from); /* of the same groups */
 /* Every entry in range and once; MC_EINPUT names the group. */
 MC_USE_RESULT int mc_perm_check(const struct mc_perm *p, struct mc_error *err);
 /* Group g is this one, or MC_EINPUT. */
