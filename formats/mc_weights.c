@@ -77,6 +77,26 @@ int mc_weights_read(struct mc_weights *out, const char *path, struct mc_history 
     return rc;
 }
 
+int mc_weights_read_two(struct mc_weights *a, struct mc_weights *b, const char *path_a,
+                        const char *path_b, struct mc_history *h, struct mc_error *err)
+{
+    int rc = mc_weights_read(a, path_a, h, err);
+
+    memset(b, 0, sizeof *b);
+    if (rc)
+        return rc;
+    rc = mc_weights_read(b, path_b, h, err);
+    if (!rc && !mc_graph_same(a->graph, b->graph)) {
+        rc = mc_fail(err, MC_EINPUT,
+                     "%s and %s: are different networks (%s, %s; mc-info -v shows their graphs)",
+                     path_a, path_b, a->graph->net, b->graph->net);
+        mc_weights_release(b);
+    }
+    if (rc)
+        mc_weights_release(a);
+    return rc;
+}
+
 int mc_weights_write(const struct mc_weights *w, const char *path, const struct mc_history *h,
                      struct mc_error *err)
 {

@@ -21,7 +21,12 @@ struct mc_weights {
  * are MC_EINPUT. Release with mc_weights_release; after an error there is nothing to release. */
 MC_USE_RESULT int mc_weights_read(struct mc_weights *out, const char *path, struct mc_history *h,
                                   struct mc_error *err);
-/* The same from an open reader, which stays the caller's: for programs that take several kinds. */
+/* Two networks of one graph. MC_EINPUT names both files where their graphs differ. */
+MC_USE_RESULT int mc_weights_read_two(struct mc_weights *a, struct mc_weights *b,
+                                      const char *path_a, const char *path_b, struct mc_history *h,
+                                      struct mc_error *err);
+/* mc_weights_read from an open reader, which stays the caller's: for programs that take several
+ * kinds. */
 MC_USE_RESULT int mc_weights_read_stream(struct mc_weights *out, struct mc_reader *r,
                                          struct mc_history *h, struct mc_error *err);
 /* Values that are not finite are MC_EFAIL, and nothing is written. */

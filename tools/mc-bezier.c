@@ -89,14 +89,8 @@ static int begin(const struct options *o, struct mc_history *h, struct mc_curve 
                  char id[2][MC_ID_LEN], struct mc_error *err)
 {
     struct mc_weights a = {0}, b = {0};
-    int rc = mc_weights_read(&a, o->cli.operands[0], h, err);
+    int rc = mc_weights_read_two(&a, &b, o->cli.operands[0], o->cli.operands[1], h, err);
 
-    if (!rc)
-        rc = mc_weights_read(&b, o->cli.operands[1], h, err);
-    if (!rc && !mc_graph_same(a.graph, b.graph))
-        rc = mc_fail(err, MC_EINPUT,
-                     "%s and %s: are different networks (%s, %s; mc-info -v shows their graphs)",
-                     o->cli.operands[0], o->cli.operands[1], a.graph->net, b.graph->net);
     if (!rc)
         rc = mc_curve_init(c, a.graph, o->kind, o->bends + 2, a.dataset, err);
     if (!rc) {

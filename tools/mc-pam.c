@@ -113,14 +113,8 @@ static int start_from_curve(const struct options *o, struct start *s, struct mc_
 static int begin(const struct options *o, struct start *s, struct mc_history *h,
                  struct mc_error *err)
 {
-    int rc = mc_weights_read(&s->a, o->cli.operands[0], h, err);
+    int rc = mc_weights_read_two(&s->a, &s->b, o->cli.operands[0], o->cli.operands[1], h, err);
 
-    if (!rc)
-        rc = mc_weights_read(&s->b, o->cli.operands[1], h, err);
-    if (!rc && !mc_graph_same(s->a.graph, s->b.graph))
-        rc = mc_fail(err, MC_EINPUT,
-                     "%s and %s: are different networks (%s, %s; mc-info -v shows their graphs)",
-                     o->cli.operands[0], o->cli.operands[1], s->a.graph->net, s->b.graph->net);
     if (!rc)
         rc = mc_symmetry_derive(&s->symmetry, s->a.graph, err);
     if (!rc && !(s->offset = calloc(s->a.graph->P, sizeof *s->offset)))
