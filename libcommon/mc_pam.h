@@ -104,11 +104,14 @@ size_t mc_pam_vectors(int checkpoint);
 /* What candidates are judged on: the first images, in whole batches where there is one, and t
  * (mc_pam_select.c). */
 MC_USE_RESULT int mc_pam_prepare_judge(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
-/* After a permutation step: judge the candidates, keep the best in p->perm and p->report[outer]. */
+/* After a permutation step: judge the candidates, keep the best in p->perm and p->report[outer];
+ * one whose loss is not finite loses. MC_EFAIL: the matrices are not finite. */
 MC_USE_RESULT int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer,
                                 struct mc_error *err);
+/* How many images judge, of n and in batches of so many: whole batches where there is one. */
+uint64_t mc_pam_judge_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch);
 /* Loss (mean objective of all heads) and weight decay of the curve through p->d_pb, judged as the
- * candidates are. */
+ * candidates are. MC_EFAIL where they are not finite. */
 MC_USE_RESULT int mc_pam_judge(struct mc_pam *p, struct mc_fit *f, double *loss, double *decay,
                                struct mc_error *err);
 /* p->d_pb: P b of a permutation. */

@@ -16,16 +16,22 @@
 #define JUDGE_EPOCH UINT32_MAX
 enum { DECAY_SUM = MC_N_METRICS };
 
+uint64_t mc_pam_judge_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch)
+{
+    const uint64_t images = o->images < n ? o->images : n;
+
+    return images < batch ? images : images / batch * batch;
+}
+
 int mc_pam_prepare_judge(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
 {
     struct mc_backend *be = f->be;
-    const uint64_t batch = f->o->batch, n = f->data->info.n, T = p->o->points;
-    uint64_t images = p->o->images < n ? p->o->images : n;
+    const uint64_t batch = f->o->batch, T = p->o->points;
+    const uint64_t images = mc_pam_judge_images(p->o, f->data->info.n, batch);
     float *points = malloc(T * 3 * sizeof *points);
     int32_t *order;
     int rc = 0;
 
-    images = images < batch ? images : images / batch * batch;
     p->batches = (images + batch - 1) / batch;
     order = malloc(p->batches * batch * sizeof *order);
     if (!order || !points)
@@ -57,8 +63,9 @@ int mc_pam_prepare_judge(struct mc_pam *p, struct mc_fit *f, struct mc_error *er
     return rc;
 }
 
-int mc_pam_judge(struct mc_pam *p, struct mc_fit *f, double *loss, double *decay,
-                 struct mc_error *err)
+/* The same, finite or not. */
+static int measure(struct mc_pam *p, struct mc_fit *f, double *loss, double *decay,
+                   struct mc_error *err)
 {
     const struct mc_buf *const vectors[] = {p->d_a, p->d_pb, p->d_offset};
     const struct mc_source source = mc_fit_source(f, p->order);
@@ -88,6 +95,16 @@ int mc_pam_judge(struct mc_pam *p, struct mc_fit *f, double *loss, double *decay
     *loss = sums[MC_METRIC_OBJECTIVE] / sums[MC_METRIC_IMAGES];
     *decay = f->o->decay * sums[DECAY_SUM] / (double)p->o->points;
     return 0;
+}
+
+int mc_pam_judge(struct mc_pam *p, struct mc_fit *f, double *loss, double *decay,
+                 struct mc_error *err)
+{
+    int rc = measure(p, f, loss, decay, err);
+
+    if (!rc && !isfinite(*loss + *decay))
+        rc = mc_fail(err, MC_EFAIL, "the loss is not finite (a smaller learning rate may help)");
+    return rc;
 }
 
 int mc_pam_place(struct mc_pam *p, struct mc_fit *f, const struct mc_perm *perm,
@@ -158,6 +175,11 @@ static int fill(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_pe
         rc = mc_perm_init(&c[i], p->symmetry, err);
     if (!rc)
         rc = f->be->get(f->be, p->d_matrices, 0, matrices, p->matrices * sizeof *matrices, err);
+    for (size_t i = 0; !rc && i < p->matrices; i++)
+        if (!isfinite(matrices[i]))
+            rc = mc_fail(err, MC_EFAIL,
+                         "the permutation step diverged: its matrices are not finite (a smaller "
+                         "--permutation-lr may help)");
     if (!rc)
         mc_perm_copy(&c[0], &p->previous);
     for (size_t g = 0; !rc && g < p->symmetry->n_groups; g++)
@@ -187,7 +209,7 @@ int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_
         rc = f->be->get(f->be, p->residual, 0, &r->residual, sizeof r->residual, err);
     if (!rc) {
         f->be->act(p->action, p->d_matrices, p->d_b, p->d_pb);
-        rc = mc_pam_judge(p, f, &r->loss_relaxed, &r->decay_relaxed, err);
+        rc = measure(p, f, &r->loss_relaxed, &r->decay_relaxed, err);
     }
     r->candidates = 0;
     for (size_t i = 0; !rc && i < n; i++) {
@@ -196,7 +218,7 @@ int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_
         const int seen = known(c, i);
         double loss = r->loss_before, decay = r->decay_before;
         if (i && !seen && !(rc = mc_pam_place(p, f, &c[i], err)))
-            rc = mc_pam_judge(p, f, &loss, &decay, err);
+            rc = measure(p, f, &loss, &decay, err);
         if (rc)
             break;
         if (i == 1) { /* if seen, it is the previous one */
