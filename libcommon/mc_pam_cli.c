@@ -8,6 +8,8 @@
 
 static const char *const stages[] = {"both", "permutation", "curve", NULL};
 
+enum { MOST_EPOCHS = 1000000, MOST_DRAWS = 4096 }; /* each draw is compared with all before it */
+
 void mc_pam_cli_defaults(struct mc_pam_cli *p)
 {
     *p = (struct mc_pam_cli){.stage = MC_PAM_BOTH};
@@ -28,35 +30,35 @@ static error_t take(struct mc_pam_cli *p, int key, const char *arg)
         o->outer = mc_parse_u64("--outer", arg, 1, 10000);
         return 0;
     case MC_KEY_PERMUTATION_EPOCHS:
-        p->idle[MC_PAM_CURVE] = "permutation-epochs";
+        p->epochs_given[MC_PAM_PERMUTATION] = "permutation-epochs";
         o->permutation_epochs = mc_parse_u64("--permutation-epochs", arg, 0, 1000000);
         return 0;
     case MC_KEY_PERMUTATION_LR:
-        p->idle[MC_PAM_CURVE] = "permutation-lr";
+        p->given[MC_PAM_PERMUTATION] = "permutation-lr";
         o->permutation_lr = mc_parse_f64("--permutation-lr", arg, 0, 1e6);
         return 0;
     case MC_KEY_NU_PERMUTATION:
-        p->idle[MC_PAM_CURVE] = "nu-permutation";
+        p->given[MC_PAM_PERMUTATION] = "nu-permutation";
         o->nu_permutation = mc_parse_f64("--nu-permutation", arg, 1e-12, 1e300);
         return 0;
     case MC_KEY_NU_CURVE:
-        p->idle[MC_PAM_PERMUTATION] = "nu-curve";
+        p->given[MC_PAM_CURVE] = "nu-curve";
         o->nu_curve = mc_parse_f64("--nu-curve", arg, 1e-12, 1e300);
         return 0;
     case MC_KEY_SWEEPS:
-        p->idle[MC_PAM_CURVE] = "sweeps";
+        p->given[MC_PAM_PERMUTATION] = "sweeps";
         o->sweeps = mc_parse_u64("--sweeps", arg, 1, 1000000);
         return 0;
     case MC_KEY_DRAWS:
-        p->idle[MC_PAM_CURVE] = "draws";
-        o->draws = mc_parse_u64("--draws", arg, 0, 1000000);
+        p->given[MC_PAM_PERMUTATION] = "draws";
+        o->draws = mc_parse_u64("--draws", arg, 0, MOST_DRAWS);
         return 0;
     case MC_KEY_DROP:
-        p->idle[MC_PAM_CURVE] = "drop";
+        p->given[MC_PAM_PERMUTATION] = p->draws_given = "drop";
         o->drop = mc_parse_f64("--drop", arg, 0, 1);
         return 0;
     case MC_KEY_TERMS:
-        p->idle[MC_PAM_CURVE] = "terms";
+        p->given[MC_PAM_PERMUTATION] = p->draws_given = "terms";
         o->terms = mc_parse_u64("--terms", arg, 0, 1000000);
         return 0;
     case MC_KEY_JUDGE_IMAGES:
@@ -66,7 +68,7 @@ static error_t take(struct mc_pam_cli *p, int key, const char *arg)
         o->points = mc_parse_u64("--judge-points", arg, 1, 1000);
         return 0;
     case MC_KEY_BARE_LOSS:
-        p->idle[MC_PAM_CURVE] = "bare-loss";
+        p->given[MC_PAM_PERMUTATION] = "bare-loss";
         o->bare_loss = 1;
         return 0;
     case MC_KEY_SPECTRAL:
@@ -81,17 +83,32 @@ error_t mc_pam_cli_option(struct mc_pam_cli *p, struct mc_fit_cli *f, struct mc_
                           char *arg, struct argp_state *state)
 {
     if (key == MC_KEY_EPOCHS)
-        p->idle[MC_PAM_PERMUTATION] = "epochs";
+        p->epochs_given[MC_PAM_CURVE] = "epochs";
+    if (key == MC_KEY_MOMENTUM)
+        p->given[MC_PAM_CURVE] = "momentum";
+    if (key == MC_KEY_NO_NESTEROV)
+        p->given[MC_PAM_CURVE] = "no-nesterov";
     return take(p, key, arg) ? mc_fit_cli_option(f, cli, key, arg, state) : 0;
+}
+
+/* One of the two steps is not done: what was given for it alone is refused. */
+static void check_idle(const struct mc_pam_cli *p, enum mc_pam_stage step)
+{
+    const char *option = p->given[step];
+
+    if (p->stage != MC_PAM_BOTH && p->stage != step && !option)
+        option = p->epochs_given[step];
+    if (!option)
+        return;
+    if (p->stage != MC_PAM_BOTH && p->stage != step)
+        mc_cli_usage("--%s is not for --stage %s", option, stages[p->stage]);
+    mc_cli_usage("--%s is for a %s step, and there is none without epochs", option, stages[step]);
 }
 
 void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_fit_cli *f)
 {
-    mc_fit_cli_check(f);
-    if (p->idle[p->stage])
-        mc_cli_usage("--%s is not for --stage %s", p->idle[p->stage], stages[p->stage]);
-    if (p->pam.spectral > 0 && f->fit.huber <= 0)
-        mc_cli_usage("--spectral needs --huber DELTA");
+    struct mc_fit_cli whole;
+
     if (p->stage == MC_PAM_PERMUTATION)
         f->fit.epochs = 0;
     p->pam.curve_epochs = f->fit.epochs;
@@ -99,6 +116,20 @@ void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_fit_cli *f)
         p->pam.permutation_epochs = 0;
     if (!mc_pam_epochs(&p->pam))
         mc_cli_usage("has no epoch to train: see --permutation-epochs and --epochs");
+    if (mc_pam_epochs(&p->pam) > MOST_EPOCHS)
+        mc_cli_usage("has %llu epochs to train in all, more than %d",
+                     (unsigned long long)mc_pam_epochs(&p->pam), MOST_EPOCHS);
+    if (!p->pam.permutation_epochs)
+        check_idle(p, MC_PAM_PERMUTATION);
+    if (!p->pam.curve_epochs)
+        check_idle(p, MC_PAM_CURVE);
+    if (!p->pam.draws && p->draws_given)
+        mc_cli_usage("--%s is for draws, and there are none with --draws 0", p->draws_given);
+    if (p->pam.spectral > 0 && f->fit.huber <= 0)
+        mc_cli_usage("--spectral needs --huber DELTA");
+    whole = *f; /* an attack is for permutation steps too */
+    whole.fit.epochs = mc_pam_epochs(&p->pam);
+    mc_fit_cli_check(&whole);
 }
 
 void mc_pam_cli_note(const struct mc_pam_cli *p, struct mc_history *h)
@@ -148,39 +179,46 @@ static void number(struct mc_log *log, const char *key, double value)
         mc_log_num(log, key, value);
 }
 
-static void tell_permutation(const struct mc_cli *cli, uint64_t outer,
+static uint64_t judge_images(const struct mc_pam_cli *p)
+{
+    return mc_pam_judge_images(&p->pam, p->fit->images, p->fit->fit.batch);
+}
+
+static void tell_permutation(const struct mc_pam_cli *p, uint64_t outer,
                              const struct mc_pam_report *r)
 {
     const char *const kinds[] = {"the previous permutation", "the projection", "a draw"};
 
     mc_detail(
-        cli,
+        p->cli,
         "permutation step %llu: loss %.4f, relaxed %.4f (residual %.1e), projected %.4f; of %.0f "
-        "permutations %s is kept: loss %.4f, %.0f units moved, proximal term %.4f",
+        "permutations, judged on %llu images, %s is kept: loss %.4f, %.0f units moved, proximal "
+        "term %.4f",
         (unsigned long long)outer + 1, r->loss_before, r->loss_relaxed, r->residual,
-        r->loss_projection, r->candidates, kinds[r->kept < 2 ? (int)r->kept : 2],
-        r->loss_permutation, r->moved, r->proximal_permutation);
+        r->loss_projection, r->candidates, (unsigned long long)judge_images(p),
+        kinds[r->kept < 2 ? (int)r->kept : 2], r->loss_permutation, r->moved,
+        r->proximal_permutation);
 }
 
-static void tell_iteration(const struct mc_cli *cli, uint64_t outer, const struct mc_pam_report *r)
+static void tell_iteration(const struct mc_pam_cli *p, uint64_t outer,
+                           const struct mc_pam_report *r)
 {
-    const int curved = isfinite(r->loss_curve);
+    const int curved = p->pam.curve_epochs || p->pam.spectral > 0;
     const double after =
         curved ? r->loss_curve + r->decay_curve : r->loss_permutation + r->decay_permutation;
 
-    mc_detail(cli, "iteration %llu: Q %.4f to %.4f, proximal terms %.4f and %.4f: %s",
-              (unsigned long long)outer + 1, r->loss_before + r->decay_before, after,
+    mc_detail(p->cli,
+              "iteration %llu: Q on %llu images %.4f to %.4f, proximal terms %.4f and %.4f: %s",
+              (unsigned long long)outer + 1, (unsigned long long)judge_images(p),
+              r->loss_before + r->decay_before, after,
               isfinite(r->proximal_permutation) ? r->proximal_permutation : 0,
               curved ? r->proximal_curve : 0,
               r->decrease >= 0 ? "it decreases as the theorem has it"
                                : "it does not decrease by as much as they take");
-    if (r->rejected == 1)
-        mc_note(cli,
-                "iteration %llu moved by less than %g, the theorem's least: given up, the run ends",
-                (unsigned long long)outer + 1, r->least_move);
 }
 
-static void log_permutation(struct mc_log *log, uint64_t outer, const struct mc_pam_report *r)
+static void log_permutation(const struct mc_pam_cli *p, struct mc_log *log, uint64_t outer,
+                            const struct mc_pam_report *r)
 {
     mc_log_begin(log, "permutation");
     mc_log_int(log, "outer", (int64_t)outer + 1);
@@ -197,10 +235,12 @@ static void log_permutation(struct mc_log *log, uint64_t outer, const struct mc_
     number(log, "moved", r->moved);
     number(log, "candidates", r->candidates);
     number(log, "kept", r->kept);
+    mc_log_int(log, "judge_images", (int64_t)judge_images(p));
     mc_log_end(log);
 }
 
-static void log_iteration(struct mc_log *log, uint64_t outer, const struct mc_pam_report *r)
+static void log_iteration(const struct mc_pam_cli *p, struct mc_log *log, uint64_t outer,
+                          const struct mc_pam_report *r)
 {
     mc_log_begin(log, "iteration");
     mc_log_int(log, "outer", (int64_t)outer + 1);
@@ -212,6 +252,7 @@ static void log_iteration(struct mc_log *log, uint64_t outer, const struct mc_pa
     number(log, "decrease", r->decrease);
     number(log, "least_move", r->least_move);
     number(log, "rejected", r->rejected);
+    mc_log_int(log, "judge_images", (int64_t)judge_images(p));
     mc_log_end(log);
 }
 
@@ -223,21 +264,32 @@ static void told(void *arg, struct mc_log *log, const struct mc_fit_epoch *e)
     const struct mc_pam_report *r = &p->report[outer];
 
     if (at == p->pam.permutation_epochs) {
-        log_permutation(log, outer, r);
+        log_permutation(p, log, outer, r);
         if (e->seconds > 0)
-            tell_permutation(p->cli, outer, r);
+            tell_permutation(p, outer, r);
     }
     if (at == length) {
-        log_iteration(log, outer, r);
+        log_iteration(p, log, outer, r);
         if (e->seconds > 0)
-            tell_iteration(p->cli, outer, r);
+            tell_iteration(p, outer, r);
+        if (r->rejected == 1) /* a checkpoint's too, which is why nothing is trained */
+            mc_note(p->cli,
+                    "iteration %llu moved by less than %g, the theorem's least: given up, the run "
+                    "ends",
+                    (unsigned long long)outer + 1, r->least_move);
     }
+    if (e->epoch == p->fit->fit.stop_after && at < p->pam.permutation_epochs)
+        mc_note(p->cli,
+                "stopped inside a permutation step: its matrices are %s, and the curve has the "
+                "permutation of before",
+                p->fit->fit.checkpoint ? "in the checkpoint only" : "lost without --checkpoint");
 }
 
 void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_fit_cli *f, const struct mc_cli *cli,
                       const struct mc_pam_report *report)
 {
     p->cli = cli;
+    p->fit = f;
     p->report = report;
     f->told = told;
     f->told_arg = p;

@@ -38,11 +38,12 @@ enum {
     {"nu-curve", MC_KEY_NU_CURVE, "X", 0, "nu of the curve's (default 1000)", 11}, \
     {"sweeps", MC_KEY_SWEEPS, "N", 0, "of the projection to doubly stochastic matrices, after each step of SGD " \
      "(default 20)", 11}, \
-    {"draws", MC_KEY_DRAWS, "N", 0, "permutations drawn from the Birkhoff-von Neumann decomposition (default 32)", \
-     12}, \
+    {"draws", MC_KEY_DRAWS, "N", 0, "permutations drawn from the Birkhoff-von Neumann decomposition, at most 4096 (default " \
+     "32)", 12}, \
     {"drop", MC_KEY_DROP, "X", 0, "entries under X are left out of it (default 5e-4)", 12}, \
     {"terms", MC_KEY_TERMS, "N", 0, "its first N terms are drawn from; 0: all (default 10)", 12}, \
-    {"judge-images", MC_KEY_JUDGE_IMAGES, "N", 0, "images that judge the permutations (default 5000)", 12}, \
+    {"judge-images", MC_KEY_JUDGE_IMAGES, "N", 0, "images that judge the permutations, in whole batches " \
+     "where there is one (default 5000)", 12}, \
     {"judge-points", MC_KEY_JUDGE_POINTS, "N", 0, "at so many t (default 5)", 12}, \
     {"bare-loss", MC_KEY_BARE_LOSS, 0, 0, "judge them by their loss alone, without the proximal term", 12}, \
     {"spectral", MC_KEY_SPECTRAL, "K", 0, "project the control point's weights to spectral norm K, and stop by the " \
@@ -55,8 +56,11 @@ enum { MC_PAM_IDENTITY = 2 };
 struct mc_pam_cli {
     struct mc_pam_options pam;
     enum mc_pam_stage stage;
-    const char *idle[3]; /* by stage: an option that was given and that the stage does not use */
+    /* options that were given, or NULL: by stage one that only its step uses, and its epochs */
+    const char *given[3], *epochs_given[3];
+    const char *draws_given; /* one that says how to draw */
     const struct mc_cli *cli;
+    const struct mc_fit_cli *fit;
     const struct mc_pam_report *report;
 };
 
