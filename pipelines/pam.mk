@@ -17,6 +17,11 @@ settings := PERMUTATION_EPOCHS PAM_FLAGS
 variants := unaligned aligned pam-unaligned pam-aligned
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
+# its epochs would be those of permutation and curve steps together
+ifneq ($(filter --stop%,$(CURVE_FLAGS)),)
+$(error CURVE_FLAGS: --stop-after counts the epochs of all of mc-pam's steps, so it is not for these curves)
+endif
+
 all: $(foreach where,$(everywhere),$(addprefix $(where)/,pam.tsv pam.svg pam.png objective.tsv))
 
 # ---- permutation and curve together ----------------------------------------------------------------
