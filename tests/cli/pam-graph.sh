@@ -88,6 +88,8 @@ pam PERMUTATION_EPOCHS=1
 is "$(jobs)" 'mc-bezier2 mc-eval4 mc-pam2 mc-permute2 mc-plot4 '
 (pam NO_SUCH=1) >refused 2>&1 && die 'an unknown setting passes'
 grep -q "no setting 'NO_SUCH'" refused
+(pam CURVE_FLAGS='--stop-after 20') >refused 2>&1 && die 'the epochs of another step are counted'
+grep -q -- 'CURVE_FLAGS: --stop-after counts' refused
 
 # killed, the same command goes on to the same bytes
 pam TRAIN_IMAGES=4096 OUT=whole

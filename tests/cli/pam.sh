@@ -80,7 +80,7 @@ assert line > 1e-3
 END_OF_PYTHON
 
 # killed in a permutation step and in a curve step, and taken up: the same bytes, the same log
-mc-data synth --samples 4096 --size 8 --seed 3 -o many.mcz
+mc-data synth --samples 16384 --size 8 --seed 3 -o many.mcz
 long() { pam --data many.mcz --outer 2 --permutation-epochs 2 --epochs 2 --permutation-lr 1 n1.mcz n2.mcz "$@"; }
 long --log-json whole.json -o whole.mcz
 long -o again.mcz
@@ -123,9 +123,45 @@ fails 3 'ck: ' long --checkpoint ck --resume --draws 5 -o no.mcz
 fails 3 'ck: ' long --checkpoint ck --resume --perm p.mcz -o no.mcz
 fails 3 'ck: ' long --checkpoint ck --resume --init perm-only.mcz -o no.mcz
 
+# attacked, and taken up in either step
+attacked() { pam --attack pgd:steps=2 --permutation-epochs 2 --epochs 2 --permutation-lr 1 n1.mcz n2.mcz "$@"; }
+attacked --log-json robust.json -o robust.mcz
+pam --permutation-epochs 2 --epochs 2 --permutation-lr 1 --log-json clean.json n1.mcz n2.mcz -o clean.mcz
+[ "$(id robust.mcz)" != "$(id clean.mcz)" ]
+awk -v r="$(field robust.json permutation loss_before)" -v c="$(field clean.json permutation loss_before)" \
+    'BEGIN { exit !(r > c) }' || die "$(cat robust.json clean.json)"
+for epochs in 1 3; do
+    rm -f ck
+    attacked --checkpoint ck --stop-after $epochs -o part.mcz
+    attacked --checkpoint ck --resume -o again.mcz
+    same robust.mcz again.mcz
+done
+pam --attack pgd:steps=1 --permutation-epochs 1 --epochs 0 n1.mcz n2.mcz -o x.mcz
+
+# what it says where its matrices are not written, on how many images it judges, and that it gave up, each time
+loud() { mc-pam -t 1 --data d.mcz --batch 32 --seed 5 --permutation-epochs 2 --epochs 1 "$@" n1.mcz n2.mcz -o x.mcz 2>told; }
+loud --stop-after 1
+grep -q 'inside a permutation step.* lost ' told || die "$(cat told)"
+rm -f ck
+loud --stop-after 1 --checkpoint ck
+grep -q 'inside a permutation step.* in the checkpoint only' told || die "$(cat told)"
+for epochs in 2 3; do
+    loud --stop-after $epochs
+    [ ! -s told ] || die "$(cat told)"
+done
+loud -v --judge-images 100 --log-json images.json
+[ "$(grep -c 'on 96 images' told)" = 2 ] || die "$(cat told)"
+[ "$(field images.json permutation judge_images)$(field images.json iteration judge_images)" = 9696 ]
+mc-train -q -t 1 --net mlp:12,8 --data d.mcz --epochs 1 -o plain.mcz
+rm -f ck
+for again in '' --resume; do
+    mc-pam -t 1 --data d.mcz --batch 32 --permutation-epochs 1 --epochs 1 --spectral 100 --huber 3 --checkpoint ck $again \
+        plain.mcz plain.mcz -o x.mcz 2>told
+    grep -q 'given up, the run ends' told || die "$again: $(cat told)"
+done
+
 # what it refuses
 mc-train -q -t 1 --net mlp:bn,9 --data d.mcz --epochs 1 -o other.mcz
-mc-train -q -t 1 --net mlp:12,8 --data d.mcz --epochs 1 -o plain.mcz
 mc-permute --identity other.mcz -o other-p.mcz
 pam="pam --permutation-epochs 1 --epochs 1 -o no.mcz"
 fails 3 'other-p.mcz: the permutation is of another network' $pam --perm other-p.mcz n1.mcz n2.mcz
@@ -143,6 +179,14 @@ fails 2 '--epochs is not for --stage permutation' pam --stage permutation --epoc
 fails 2 'no epoch' pam --permutation-epochs 0 --epochs 0 n1.mcz n2.mcz -o no.mcz
 fails 2 'no epoch' pam --stage permutation --permutation-epochs 0 n1.mcz n2.mcz -o no.mcz
 fails 2 'no epoch' pam --stage curve --epochs 0 n1.mcz n2.mcz -o no.mcz
+fails 2 '--draws is for a permutation step' pam --permutation-epochs 0 --epochs 1 --draws 3 n1.mcz n2.mcz -o no.mcz
+fails 2 '--nu-curve is for a curve step' pam --permutation-epochs 1 --epochs 0 --nu-curve 3 n1.mcz n2.mcz -o no.mcz
+fails 2 '--momentum is for a curve step' pam --permutation-epochs 1 --epochs 0 --momentum .5 n1.mcz n2.mcz -o no.mcz
+fails 2 '--no-nesterov is not for --stage permutation' pam --stage permutation --no-nesterov n1.mcz n2.mcz -o no.mcz
+fails 2 '--drop is for draws' $pam --draws 0 --drop .1 n1.mcz n2.mcz
+fails 2 '--terms is for draws' $pam --draws 0 --terms 3 n1.mcz n2.mcz
+fails 2 "'4097'" $pam --draws 4097 n1.mcz n2.mcz
+fails 2 '1010000 epochs to train in all' pam --outer 10000 --permutation-epochs 1 --epochs 100 n1.mcz n2.mcz -o no.mcz
 fails 2 'permutation' $pam --stage neither n1.mcz n2.mcz
 fails 2 "'0'" $pam --outer 0 n1.mcz n2.mcz
 fails 2 "'-1'" $pam --nu-curve -1 n1.mcz n2.mcz

@@ -88,21 +88,30 @@ static inline float *trained(const struct mc_graph *g, uint64_t seed)
     return params;
 }
 
-static inline struct ends ends_of(const char *net)
+/* g becomes the ends'. */
+static inline struct ends ends_of_graph(struct mc_graph *g)
 {
-    struct mc_net_spec spec = {CHANNELS, SIDE, SIDE, MC_SYNTH_CLASSES, {0}, {0}};
     struct mc_error err = {0};
-    struct ends e = {0};
+    struct ends e = {.g = g};
 
-    memcpy(spec.mean, mc_synth_mean, sizeof mc_synth_mean);
-    memcpy(spec.std, mc_synth_std, sizeof mc_synth_std);
-    ok(mc_net_build(&e.g, net, &spec, &err), &err);
     ok(mc_symmetry_derive(&e.s, e.g, &err), &err);
     ok(mc_perm_init(&e.perm, &e.s, &err), &err);
     e.a = trained(e.g, 1);
     e.b = trained(e.g, 2);
     e.offset = zeros(e.g->P);
     return e;
+}
+
+static inline struct ends ends_of(const char *net)
+{
+    struct mc_net_spec spec = {CHANNELS, SIDE, SIDE, MC_SYNTH_CLASSES, {0}, {0}};
+    struct mc_error err = {0};
+    struct mc_graph *g = NULL;
+
+    memcpy(spec.mean, mc_synth_mean, sizeof mc_synth_mean);
+    memcpy(spec.std, mc_synth_std, sizeof mc_synth_std);
+    ok(mc_net_build(&g, net, &spec, &err), &err);
+    return ends_of_graph(g);
 }
 
 static inline void release_ends(struct ends *e)

@@ -237,9 +237,13 @@ static void a_high_price_keeps_all_where_it_was(void **state)
     assert_true(r.report[0].candidates == 1); /* the matrices did not leave it */
     release(&r);
     o = options(0, 2);
-    o.nu_curve = 1e-9;
     for (size_t i = 0; i < e.g->P; i++)
         e.offset[i] = .01f * (float)(i % 7);
+    release(&freely);
+    o.nu_curve = 1e3;
+    freely = run(&e, &o, fit);
+    assert_true(distance(&e, freely.offset, e.offset) > 1e-3);
+    o.nu_curve = 1e-9;
     r = run(&e, &o, fit);
     assert_true(distance(&e, r.offset, e.offset) < 1e-10 * distance(&e, freely.offset, e.offset));
     release(&r);

@@ -35,35 +35,96 @@ static void rates_go_on_annealing(void **state)
     release_ends(&e);
 }
 
-static void taken_up_after_any_epoch(void **state)
+/* Two iterations, stopped after each epoch and taken up. Returns the whole run. */
+static struct result taken_up(const struct ends *e, struct mc_pam_options o,
+                              struct mc_fit_options fit)
 {
-    struct ends e = ends_of("mlp:bn,7,5");
-    struct mc_pam_options o = options(4, 2);
-    struct mc_fit_options fit = schedule();
-
-    (void)state;
     o.outer = 2;
-    mc_perm_random(&e.perm, 5);
-    struct result whole = run(&e, &o, fit);
-    assert_true(whole.report[0].moved > 0);
+    struct result whole = run(e, &o, fit);
     fit.checkpoint = checkpoint;
-    for (uint64_t stop = 1; stop < 12; stop++) {
+    for (uint64_t stop = 1; stop < mc_pam_epochs(&o); stop++) {
         fit.stop_after = stop;
         fit.resume = 0;
-        struct result r = run(&e, &o, fit);
+        struct result r = run(e, &o, fit);
         release(&r);
         fit.stop_after = 0;
         fit.resume = 1;
-        r = run(&e, &o, fit);
+        r = run(e, &o, fit);
         assert_int_equal(unlink(checkpoint), 0);
-        assert_memory_equal(r.offset, whole.offset, e.g->P * sizeof(float));
+        assert_memory_equal(r.offset, whole.offset, e->g->P * sizeof(float));
         assert_int_equal(moved(&r.perm, &whole.perm), 0);
         assert_memory_equal(r.report, whole.report, 2 * sizeof *r.report);
         assert_memory_equal(r.lr, whole.lr, sizeof r.lr);
         assert_int_equal(r.told, whole.told);
         release(&r);
     }
-    release(&whole);
+    assert_int_equal(whole.told, mc_pam_epochs(&o));
+    return whole;
+}
+
+static void taken_up_after_any_epoch(void **state)
+{
+    struct ends e = ends_of("mlp:bn,7,5");
+
+    (void)state;
+    mc_perm_random(&e.perm, 5);
+    struct result r = taken_up(&e, options(4, 2), schedule());
+    assert_true(r.report[0].moved > 0);
+    release(&r);
+    release_ends(&e);
+}
+
+/* No hidden layer, one of one unit, and fewer images than a batch. */
+static void small_things_run_and_are_taken_up(void **state)
+{
+    struct mc_fit_options fit = schedule();
+    struct mc_graph *g =
+        mc_graph_new("linear", CHANNELS, SIDE, SIDE, MC_SYNTH_CLASSES, mc_synth_mean, mc_synth_std);
+    struct mc_error err = {0};
+
+    (void)state;
+    assert_non_null(g);
+    mc_graph_loss(g, "loss",
+                  mc_graph_linear(g, "dense", mc_graph_flatten(g, "flatten", 0), g->classes, 1,
+                                  MC_INIT_XAVIER_NORMAL, MC_INIT_ZERO),
+                  1, 0);
+    ok(mc_graph_finish(g, &err), &err);
+    for (int i = 0; i < 3; i++) {
+        struct ends e = i ? ends_of(i == 1 ? "mlp:1" : "mlp:7,5") : ends_of_graph(g);
+        assert_int_equal(e.s.n_groups, i < 2 ? 0 : 2); /* one unit alone is no group */
+        if (i == 2) {
+            mc_perm_random(&e.perm, 5);
+            fit.batch = N + 10;
+        }
+        struct result r = taken_up(&e, options(2, 1), fit);
+        assert_true(isfinite(r.report[1].decrease));
+        if (i < 2)
+            assert_true(r.report[1].moved == 0 && r.report[1].candidates == 1);
+        assert_true(distance(&e, r.offset, e.offset) > 1e-6);
+        release(&r);
+        release_ends(&e);
+    }
+}
+
+static void what_is_not_finite_is_said(void **state)
+{
+    struct ends e = ends_of("mlp:7");
+    struct mc_pam_options o = options(1, 1);
+    struct mc_fit_options fit = schedule();
+    struct mc_error err = {0};
+    struct result r;
+
+    (void)state;
+    fit.batch = N; /* one step, whose loss is still finite */
+    o.permutation_lr = 1e60;
+    assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EFAIL);
+    assert_non_null(strstr(err.text, "permutation step diverged"));
+    release(&r);
+    o.permutation_lr = .1;
+    fit.lr = 1e60;
+    assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EFAIL);
+    assert_non_null(strstr(err.text, "the loss is not finite (a smaller learning rate may help)"));
+    release(&r);
     release_ends(&e);
 }
 
@@ -205,6 +266,8 @@ static void little_moves_are_given_up(void **state)
     const double unit = sqrt(2) * sqrt(7) / 2 * (K + K * K); /* a delta's least move: L is 3 */
     near("least move", r.report[0].least_move / 1e-9, unit, 1e-9);
     const double way = r.report[0].proximal_permutation + r.report[0].proximal_curve;
+    assert_true(way >= r.report[0].least_move);
+    struct mc_pam_report given_up = r.report[0];
     release(&r);
 
     mc_perm_random(&e.perm, 5);
@@ -215,7 +278,11 @@ static void little_moves_are_given_up(void **state)
     for (int again = 0; again < 2; again++, fit.resume = 1) { /* taken up, it stays ended */
         r = run(&e, &o, fit);
         assert_true(r.report[0].least_move > way && r.report[0].rejected == 1);
-        assert_true(r.report[0].moved + r.report[0].proximal_curve > 0); /* it had moved */
+        assert_true(r.report[0].proximal_permutation + r.report[0].proximal_curve <
+                    r.report[0].least_move);
+        if (again)
+            assert_memory_equal(r.report, &given_up, sizeof given_up);
+        given_up = r.report[0];
         assert_true(isnan(r.report[1].loss_before));
         assert_int_equal(r.told, 4);
         assert_int_equal(moved(&r.perm, &e.perm), 0);
@@ -257,6 +324,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_go_on_annealing),
         cmocka_unit_test(taken_up_after_any_epoch),
+        cmocka_unit_test(small_things_run_and_are_taken_up),
+        cmocka_unit_test(what_is_not_finite_is_said),
         cmocka_unit_test(a_permutation_step_ends_within_the_norm),
         cmocka_unit_test(little_moves_are_given_up),
         cmocka_unit_test(the_theorem_is_of_plain_networks),
