@@ -135,7 +135,7 @@ all:
 help:
 	@sed -n '3,/^[^#]/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 	@sed -nE 's/^([A-Z_]+) *\?= *([^#]*[^# ])? *#? *(.*)/  \1\t\2\t\3/p' $(MAKEFILE_LIST) | \
-	    awk -F '\t' '!seen[$$1]++ { printf "%-18s%-12s %s\n", $$1, $$2 ~ /[$$]/ ? "" : $$2, $$3 }'
+	    awk -F '\t' '!seen[$$1]++ { printf "%-19s %-11s %s\n", $$1, $$2 ~ /[$$]/ ? "" : $$2, $$3 }'
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
