@@ -18,4 +18,18 @@ size_t mc_action_layout(const struct mc_symmetry *s, size_t *offset);
 /* matrices (M, overwritten): those of a permutation of these groups (mc_perm_fits). */
 void mc_action_matrices(const struct mc_symmetry *s, const struct mc_perm *p, float *matrices);
 
+/* A parameter axis that a group's matrix multiplies: `blocks` blocks of (K, m) floats, `stride`
+ * apart, the first at `base` of the flat vector. Of a tensor (rows, cols, inner), rows are one
+ * block and columns a block a row; what a flatten repeats is part of m. */
+struct mc_action_use {
+    size_t group, k;
+    int dim;     /* 0: rows, 1: columns */
+    int through; /* the tensor's other axis is acted on too */
+    size_t base, blocks, stride, m;
+};
+
+/* All of them, in the groups' order: *out (n), which the caller frees. MC_ENOMEM. */
+MC_USE_RESULT int mc_action_uses(const struct mc_symmetry *s, const struct mc_graph *g,
+                                 struct mc_action_use **out, size_t *n, struct mc_error *err);
+
 #endif

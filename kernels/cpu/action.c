@@ -25,17 +25,13 @@ enum {
     ROWS = 64      /* of a matrix whose gradient is one thread's */
 };
 
-struct use {
-    size_t group, k;
-    int dim;
-    int through; /* the tensor's other axis is acted on too */
-    size_t base, blocks, stride, m;
-    size_t first, n; /* its pieces */
+struct span { /* of pieces: those of a use */
+    size_t first, n;
 };
 
 /* Columns [at, at + n) of the blocks [block, block + blocks); at is 0 and n is m if blocks > 1. */
 struct piece {
-    const struct use *use;
+    const struct mc_action_use *use;
     size_t block, blocks, at, n;
 };
 
@@ -49,8 +45,9 @@ struct mc_action {
     const struct mc_symmetry *s;
     size_t *offset; /* (n_groups) of the matrices */
     size_t m;       /* floats of them all */
-    struct use *uses;
+    struct mc_action_use *uses;
     size_t n_uses;
+    struct span *spans;   /* (n_uses) */
     struct piece *pieces; /* of columns, then of rows */
     size_t n_pieces, n_columns;
     struct band *bands;
@@ -70,37 +67,8 @@ static const float *floats(const struct mc_buf *b)
 /* ---- making one -------------------------------------------------------------------------------
  */
 
-static int has_use(const struct mc_symmetry *s, size_t index, int dim)
-{
-    for (size_t g = 0; g < s->n_groups; g++)
-        for (size_t i = 0; i < s->groups[g].n_uses; i++) {
-            const struct mc_use *u = &s->groups[g].uses[i];
-            if (!u->is_stat && u->index == index && u->dim == dim)
-                return 1;
-        }
-    return 0;
-}
-
-static struct use make_use(const struct mc_action *a, size_t group, const struct mc_use *u)
-{
-    const struct mc_param *t = &a->g->params[u->index];
-    const size_t rows = (size_t)t->tensor.shape[0];
-    const size_t cols = t->tensor.ndim > 1 ? (size_t)t->tensor.shape[1] : 1;
-    const size_t inner = t->count / (rows * cols), line = cols * inner;
-
-    assert(u->start == 0 && u->count == a->s->groups[group].size);
-    return (struct use){.group = group,
-                        .k = u->count,
-                        .dim = u->dim,
-                        .through = has_use(a->s, u->index, !u->dim),
-                        .base = t->offset + u->offset * (u->dim ? inner : line),
-                        .blocks = u->dim ? rows : 1,
-                        .stride = line,
-                        .m = u->repeat * (u->dim ? inner : line)};
-}
-
 /* Cuts a use into pieces; out may be NULL. Returns their number. */
-static size_t cut(const struct use *u, struct piece *out)
+static size_t cut(const struct mc_action_use *u, struct piece *out)
 {
     const size_t blocks = u->m < COLUMNS ? COLUMNS / u->m : 1;
     size_t n = 0;
@@ -128,8 +96,10 @@ static int packed(const struct piece *p)
 
 static int plan_pieces(struct mc_action *a, struct mc_error *err)
 {
+    if (!(a->spans = malloc((a->n_uses + 1) * sizeof *a->spans)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
     for (size_t i = 0; i < a->n_uses; i++)
-        a->n_pieces += a->uses[i].n = cut(&a->uses[i], NULL);
+        a->n_pieces += a->spans[i].n = cut(&a->uses[i], NULL);
     a->pieces = malloc((a->n_pieces + 1) * sizeof *a->pieces);
     if (!a->pieces)
         return mc_fail(err, MC_ENOMEM, "out of memory");
@@ -138,7 +108,7 @@ static int plan_pieces(struct mc_action *a, struct mc_error *err)
         for (size_t i = 0; i < a->n_uses; i++) {
             if (a->uses[i].dim != dim)
                 continue;
-            a->uses[i].first = a->n_pieces;
+            a->spans[i].first = a->n_pieces;
             a->n_pieces += cut(&a->uses[i], a->pieces + a->n_pieces);
         }
         if (dim)
@@ -157,22 +127,19 @@ int cpu_action_new(struct mc_backend *be, const struct mc_graph *g, const struct
                    struct mc_action **out, struct mc_error *err)
 {
     struct mc_action *a = calloc(1, sizeof *a);
-    size_t uses = 0, bands = 0;
+    size_t bands = 0;
     int rc = 0;
 
     if (!a)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     *a = (struct mc_action){.be = (struct cpu *)be, .g = g, .s = s};
-    for (size_t k = 0; k < s->n_groups; k++) {
-        uses += s->groups[k].n_uses;
+    for (size_t k = 0; k < s->n_groups; k++)
         bands += (s->groups[k].size + ROWS - 1) / ROWS;
-    }
     a->offset = malloc((s->n_groups + 1) * sizeof *a->offset);
-    a->uses = malloc((uses + 1) * sizeof *a->uses);
     a->bands = malloc((bands + 1) * sizeof *a->bands);
     a->mid = calloc(g->P + 1, sizeof *a->mid);
     a->back = calloc(g->P + 1, sizeof *a->back);
-    if (!a->offset || !a->uses || !a->bands || !a->mid || !a->back) {
+    if (!a->offset || !a->bands || !a->mid || !a->back) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
@@ -180,13 +147,10 @@ int cpu_action_new(struct mc_backend *be, const struct mc_graph *g, const struct
     for (size_t k = 0; k < s->n_groups; k++) {
         const size_t size = s->groups[k].size;
         a->projected = size * size > a->projected ? size * size : a->projected;
-        for (size_t i = 0; i < s->groups[k].n_uses; i++)
-            if (!s->groups[k].uses[i].is_stat)
-                a->uses[a->n_uses++] = make_use(a, k, &s->groups[k].uses[i]);
         for (size_t i = 0; i < size; i += ROWS)
             a->bands[a->n_bands++] = (struct band){k, i, i + ROWS < size ? ROWS : size - i};
     }
-    if ((rc = plan_pieces(a, err)))
+    if ((rc = mc_action_uses(s, g, &a->uses, &a->n_uses, err)) || (rc = plan_pieces(a, err)))
         goto out;
     a->pack = malloc(2 * (size_t)be->threads * a->pack_floats * sizeof *a->pack);
     a->projectors = (size_t)be->threads < s->n_groups ? (size_t)be->threads : s->n_groups;
@@ -207,6 +171,7 @@ void cpu_action_free(struct mc_action *a)
         return;
     free(a->offset);
     free(a->uses);
+    free(a->spans);
     free(a->pieces);
     free(a->bands);
     free(a->mid);
@@ -254,7 +219,7 @@ static void unpack(const struct piece *p, const float *x, float *out)
 static void multiply(const struct mc_action *a, const struct piece *p, const float *matrices,
                      int transposed, const float *x, float *y)
 {
-    const struct use *u = p->use;
+    const struct mc_action_use *u = p->use;
     const size_t k = u->k, n = p->blocks * p->n, at = place(p);
     const float *matrix = matrices + a->offset[u->group];
 
@@ -276,7 +241,7 @@ static void multiply(const struct mc_action *a, const struct piece *p, const flo
 static void outer(const struct mc_action *a, const struct piece *p, const struct band *r,
                   const float *dy, const float *x, float *d)
 {
-    const struct use *u = p->use;
+    const struct mc_action_use *u = p->use;
     const size_t k = u->k, n = p->blocks * p->n, at = place(p);
 
     if (packed(p)) {
@@ -320,8 +285,9 @@ static void band_grad(const struct mc_action *a, const struct band *r, const flo
     float *d = out + a->offset[r->group] + r->row * k;
 
     for (size_t i = 0; i < a->n_uses; i++) {
-        const struct use *u = &a->uses[i];
-        for (size_t j = u->first; u->group == r->group && j < u->first + u->n; j++)
+        const struct mc_action_use *u = &a->uses[i];
+        const struct span *at = &a->spans[i];
+        for (size_t j = at->first; u->group == r->group && j < at->first + at->n; j++)
             if (u->dim)
                 outer(a, &a->pieces[j], r, u->through ? a->back : grad, theta, d);
             else

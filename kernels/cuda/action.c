@@ -10,20 +10,13 @@
 #include <stdlib.h>
 
 /* `blocks` blocks of (K, m), `stride` floats apart. */
-struct use {
-    size_t group, k;
-    int dim;
-    int through; /* the tensor's other axis is acted on too */
-    size_t base, blocks, stride, m;
-};
-
 struct mc_action {
     struct cuda *be;
     const struct mc_graph *g;
     const struct mc_symmetry *s;
     size_t *offset; /* (n_groups) of the matrices */
     size_t m;       /* floats of them all */
-    struct use *uses;
+    struct mc_action_use *uses;
     size_t n_uses;
     void *data;          /* on the device: */
     float *mid, *back;   /* (P): columns acted on; the gradient there */
@@ -31,42 +24,13 @@ struct mc_action {
     struct cuda_projection project;
 };
 
-static int has_use(const struct mc_symmetry *s, size_t index, int dim)
-{
-    for (size_t g = 0; g < s->n_groups; g++)
-        for (size_t i = 0; i < s->groups[g].n_uses; i++) {
-            const struct mc_use *u = &s->groups[g].uses[i];
-            if (!u->is_stat && u->index == index && u->dim == dim)
-                return 1;
-        }
-    return 0;
-}
-
-static struct use make_use(const struct mc_action *a, size_t group, const struct mc_use *u)
-{
-    const struct mc_param *t = &a->g->params[u->index];
-    const size_t rows = (size_t)t->tensor.shape[0];
-    const size_t cols = t->tensor.ndim > 1 ? (size_t)t->tensor.shape[1] : 1;
-    const size_t inner = t->count / (rows * cols), line = cols * inner;
-
-    assert(u->start == 0 && u->count == a->s->groups[group].size);
-    return (struct use){.group = group,
-                        .k = u->count,
-                        .dim = u->dim,
-                        .through = has_use(a->s, u->index, !u->dim),
-                        .base = t->offset + u->offset * (u->dim ? inner : line),
-                        .blocks = u->dim ? rows : 1,
-                        .stride = line,
-                        .m = u->repeat * (u->dim ? inner : line)};
-}
-
 /* Device memory of an action: the vectors, the packed blocks, the largest matrix in float64. */
 static int take(struct mc_action *a, size_t largest, struct mc_error *err)
 {
     size_t packed = 1, floats, doubles = largest * largest + 2 * largest + 3;
 
     for (size_t i = 0; i < a->n_uses; i++) {
-        const struct use *u = &a->uses[i];
+        const struct mc_action_use *u = &a->uses[i];
         packed = u->k * u->blocks * u->m > packed ? u->k * u->blocks * u->m : packed;
     }
     packed = (packed + 15) / 16 * 16;
@@ -90,28 +54,23 @@ int cuda_action_new(struct mc_backend *be, const struct mc_graph *g, const struc
                     struct mc_action **out, struct mc_error *err)
 {
     struct mc_action *a = calloc(1, sizeof *a);
-    size_t uses = 0, largest = 1;
+    size_t largest = 1;
     int rc = 0;
 
     if (!a)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     *a = (struct mc_action){.be = cuda_of(be), .g = g, .s = s};
-    for (size_t k = 0; k < s->n_groups; k++) {
-        uses += s->groups[k].n_uses;
+    for (size_t k = 0; k < s->n_groups; k++)
         largest = s->groups[k].size > largest ? s->groups[k].size : largest;
-    }
     a->offset = malloc((s->n_groups + 1) * sizeof *a->offset);
-    a->uses = malloc((uses + 1) * sizeof *a->uses);
-    if (!a->offset || !a->uses) {
+    if (!a->offset) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
     a->m = mc_action_layout(s, a->offset);
-    for (size_t k = 0; k < s->n_groups; k++)
-        for (size_t i = 0; i < s->groups[k].n_uses; i++)
-            if (!s->groups[k].uses[i].is_stat)
-                a->uses[a->n_uses++] = make_use(a, k, &s->groups[k].uses[i]);
-    rc = take(a, largest, err);
+    rc = mc_action_uses(s, g, &a->uses, &a->n_uses, err);
+    if (!rc)
+        rc = take(a, largest, err);
 out:
     if (rc)
         cuda_action_free(a);
@@ -138,8 +97,8 @@ static void copy(struct mc_action *a, float *to, const float *from)
 }
 
 /* y = P x, or P^T x. */
-static void multiply(const struct mc_action *a, const struct use *u, const float *matrices,
-                     int transposed, const float *x, float *y)
+static void multiply(const struct mc_action *a, const struct mc_action_use *u,
+                     const float *matrices, int transposed, const float *x, float *y)
 {
     const float *matrix = matrices + a->offset[u->group];
 
@@ -152,8 +111,8 @@ static void multiply(const struct mc_action *a, const struct use *u, const float
 }
 
 /* d += dy x^T of the use. */
-static void outer(const struct mc_action *a, const struct use *u, const float *dy, const float *x,
-                  float *d)
+static void outer(const struct mc_action *a, const struct mc_action_use *u, const float *dy,
+                  const float *x, float *d)
 {
     const size_t n = u->blocks * u->m;
 
@@ -192,7 +151,7 @@ void cuda_act_grad(struct mc_action *a, const struct mc_buf *matrices, const str
         if (!a->uses[i].dim && a->uses[i].through)
             multiply(a, &a->uses[i], p, 1, dy, a->back);
     for (size_t i = 0; i < a->n_uses; i++) {
-        const struct use *u = &a->uses[i];
+        const struct mc_action_use *u = &a->uses[i];
         if (u->dim)
             outer(a, u, u->through ? a->back : dy, cuda_const_floats(theta),
                   out + a->offset[u->group]);
