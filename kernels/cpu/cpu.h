@@ -11,7 +11,7 @@
 #define MC_CPU_H
 
 #include "kernels.h"
-#include "backend.h"
+#include "roles.h"
 
 #include <oneapi/dnnl/dnnl.h>
 
@@ -89,17 +89,9 @@ void *cpu_arena_at(const struct cpu_arena *a, size_t block);
  */
 struct cpu_node {
     const struct mc_node *n;
-    int live;       /* computed in this plan */
-    int reach;      /* a loss depends on it */
-    int tapped;     /* somebody reads its output */
-    int users;      /* inputs of live nodes that it feeds */
-    int losers;     /* of those, inputs of nodes that reach a loss */
-    int need_grad;  /* the gradient of its output is wanted */
-    int relu;       /* batch norm: number of the ReLU done with it, or -1 */
-    int done;       /* ReLU: its batch norm does it */
+    const struct mc_role *role;
     int plain;      /* (N,C,H,W), not blocked: pixels only */
     int plain_grad; /* and its gradient; blocked where convolutions write it */
-    int skip_bias;  /* its bias is seen to by the batch norm behind it */
 
     size_t cb, hw, image, floats;   /* channel blocks, pixels, floats an image, floats */
     size_t grad_image, grad_floats; /* of its gradient */
@@ -118,6 +110,7 @@ struct mc_plan {
     size_t batch, valid;
     int backward, input_grad, train_only;
     struct cpu_node *nodes; /* g->n_nodes */
+    struct mc_role *roles;  /* the nodes' */
     struct mc_tap_request *taps;
     size_t n_taps;
     struct cpu_arena arena;

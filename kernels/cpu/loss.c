@@ -48,7 +48,7 @@ void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *c)
     const size_t classes = (size_t)in->n->c;
     float *dx;
 
-    if (!in->need_grad)
+    if (!in->role->need_grad)
         return;
     dx = cpu_grad_begin(p, from);
     memset(dx, 0, in->floats * sizeof *dx);

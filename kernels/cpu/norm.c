@@ -22,13 +22,13 @@ static const float *bias_before(const struct mc_plan *p, const struct cpu_node *
                                 const float *params)
 {
     const struct cpu_node *in = &p->nodes[n->n->in[0]];
-    return in->skip_bias ? params + in->n->bias.offset : NULL;
+    return in->role->skip_bias ? params + in->n->bias.offset : NULL;
 }
 
 static struct cpu_norm norm_args(const struct mc_plan *p, const struct cpu_node *n)
 {
     struct cpu_norm m = {vector(p, n, MEAN), vector(p, n, SCALE), vector(p, n, BETA),
-                         n->relu >= 0 ? p->nodes[n->relu].n->delta : -1.0f};
+                         n->role->relu >= 0 ? p->nodes[n->role->relu].n->delta : -1.0f};
     return m;
 }
 
@@ -93,10 +93,10 @@ void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params
         vector(p, n, BETA)[c] = beta[c];
     }
     const struct cpu_norm m = norm_args(p, n);
-    if (n->relu < 0)
+    if (n->role->relu < 0)
         k->norm(&s, x, &m, NULL, n->out);
     else
-        k->norm(&s, x, &m, n->tapped ? n->out : NULL, p->nodes[n->relu].out);
+        k->norm(&s, x, &m, n->role->tapped ? n->out : NULL, p->nodes[n->role->relu].out);
 }
 
 void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, const float *params, float *dparams)
@@ -104,7 +104,7 @@ void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, const float *param
     const struct cpu_kernels *k = p->be->k;
     const struct cpu_shape s = cpu_node_shape(p, n);
     const struct cpu_node *in = &p->nodes[n->n->in[0]];
-    const float *dy = n->relu >= 0 ? p->nodes[n->relu].grad : n->grad;
+    const float *dy = n->role->relu >= 0 ? p->nodes[n->role->relu].grad : n->grad;
     const struct cpu_norm m = norm_args(p, n);
     const double count = (double)(p->valid * n->hw);
     float *part = p->work;
@@ -117,14 +117,14 @@ void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, const float *param
         if (dparams) {
             dparams[n->n->weight.offset + c] = (float)(dot * inv);
             dparams[n->n->bias.offset + c] = (float)sum;
-            if (in->skip_bias)
+            if (in->role->skip_bias)
                 dparams[in->n->bias.offset + c] =
                     n->batch_stats ? 0.0f : (float)(sum * (double)vector(p, n, SCALE)[c]);
         }
         vector(p, n, K1)[c] = n->batch_stats && p->valid ? (float)(sum / count) : 0.0f;
         vector(p, n, K2)[c] = n->batch_stats && p->valid ? (float)(dot * inv * inv / count) : 0.0f;
     }
-    if (in->need_grad) {
+    if (in->role->need_grad) {
         k->norm_back(&s, in->out, dy, &m, vector(p, n, K1), vector(p, n, K2),
                      cpu_grad_begin(p, n->n->in[0]));
         cpu_grad_end(p, n->n->in[0]);

@@ -11,41 +11,6 @@ static const struct mc_node *graph_node(const struct mc_plan *p, int i)
     return &p->g->nodes[i];
 }
 
-/* Which nodes run, which lie between the parameters (or pixels) and a loss. */
-static void mark_live(struct mc_plan *p)
-{
-    const int n = p->g->n_nodes;
-
-    for (size_t t = 0; t < p->n_taps; t++) {
-        p->nodes[p->taps[t].node].tapped = 1;
-        p->nodes[p->taps[t].node].live = 1;
-    }
-    p->nodes[p->g->logits].tapped = 1;
-    p->nodes[0].tapped = 1; /* one load serves several runs */
-    for (int i = n - 1; i >= 0; i--) {
-        struct cpu_node *c = &p->nodes[i];
-        const struct mc_node *g = graph_node(p, i);
-        c->n = g;
-        c->relu = -1;
-        if (g->op == MC_OP_LOSS && (!g->train_only || p->train_only))
-            c->live = c->reach = 1;
-        for (int k = 0; c->live && k < g->n_in; k++) {
-            struct cpu_node *in = &p->nodes[g->in[k]];
-            in->live = 1;
-            in->users++;
-            in->reach |= c->reach;
-            in->losers += c->reach;
-        }
-    }
-    for (int i = 0; i < n && p->backward; i++) {
-        struct cpu_node *c = &p->nodes[i];
-        int depends = i == 0 ? p->input_grad : c->n->weight.count + c->n->bias.count > 0;
-        for (int k = 0; k < c->n->n_in; k++)
-            depends |= p->nodes[c->n->in[k]].need_grad;
-        c->need_grad = depends && c->reach && c->n->op != MC_OP_LOSS;
-    }
-}
-
 static void shape_nodes(struct mc_plan *p)
 {
     const size_t b = (size_t)p->be->k->block;
@@ -55,14 +20,14 @@ static void shape_nodes(struct mc_plan *p)
         if (p->taps[t].node == 0) /* moments want blocks */
             p->nodes[0].plain = 0;
     for (int i = 0; i < p->g->n_nodes; i++)
-        for (int k = 0; p->nodes[i].live && k < p->nodes[i].n->n_in; k++)
+        for (int k = 0; p->nodes[i].role->live && k < p->nodes[i].n->n_in; k++)
             if (p->nodes[i].n->in[k] == 0 && p->nodes[i].n->op != MC_OP_CONV &&
                 p->nodes[i].n->op != MC_OP_FLATTEN)
                 p->nodes[0].plain = 0;
     /* oneDNN has only reference code for the gradient of a few plain channels; a flatten wants it
      * as the pixels are */
     for (int i = 0; i < p->g->n_nodes; i++)
-        for (int k = 0; p->nodes[i].live && k < p->nodes[i].n->n_in; k++)
+        for (int k = 0; p->nodes[i].role->live && k < p->nodes[i].n->n_in; k++)
             if (p->nodes[i].n->in[k] == 0 && p->nodes[i].n->op == MC_OP_FLATTEN)
                 p->nodes[0].plain_grad = p->nodes[0].plain;
     for (int i = 0; i < p->g->n_nodes; i++) {
@@ -73,21 +38,6 @@ static void shape_nodes(struct mc_plan *p)
         c->floats = p->batch * c->image;
         c->grad_image = (c->plain_grad ? (size_t)c->n->c : c->cb * b) * c->hw;
         c->grad_floats = p->batch * c->grad_image;
-        if (!c->live ||
-            (c->n->op != MC_OP_BATCHNORM && c->n->op != MC_OP_LINEAR && c->n->op != MC_OP_CONV) ||
-            c->users != 1)
-            continue;
-        for (int j = i + 1; j < p->g->n_nodes; j++) { /* its only user */
-            struct cpu_node *u = &p->nodes[j];
-            if (!u->live || u->n->n_in != 1 || u->n->in[0] != i)
-                continue;
-            if (c->n->op == MC_OP_BATCHNORM && u->n->op == MC_OP_RELU) {
-                c->relu = j;
-                u->done = 1;
-            } else if (c->n->op != MC_OP_BATCHNORM && u->n->op == MC_OP_BATCHNORM && !c->tapped) {
-                c->skip_bias = c->n->has_bias;
-            }
-        }
     }
 }
 
@@ -101,7 +51,7 @@ static int flatten_is_view(const struct mc_plan *p, int i)
 /* Node i's output may be overwritten by its one user. */
 static int exclusive(const struct mc_plan *p, int i)
 {
-    while (p->nodes[i].users == 1 && !p->nodes[i].tapped) {
+    while (p->nodes[i].role->users == 1 && !p->nodes[i].role->tapped) {
         if (!flatten_is_view(p, i))
             return 1;
         i = p->nodes[i].n->in[0];
@@ -112,9 +62,9 @@ static int exclusive(const struct mc_plan *p, int i)
 /* Does node i's backward read its input `k`'s output? */
 static int backward_reads_input(const struct cpu_node *c)
 {
-    return c->reach &&
+    return c->role->reach &&
            (c->n->op == MC_OP_CONV || c->n->op == MC_OP_LINEAR || c->n->op == MC_OP_BATCHNORM ||
-            (c->n->op == MC_OP_RELU && !c->done) || c->n->op == MC_OP_LOSS);
+            (c->n->op == MC_OP_RELU && !c->role->done) || c->n->op == MC_OP_LOSS);
 }
 
 /* The input whose memory node i's output takes, or -1. */
@@ -138,11 +88,11 @@ static int output_in_place(const struct mc_plan *p, int i)
  * and elementwise; an add lends its memory to one input only. */
 static int grad_in_place(const struct mc_plan *p, int i)
 {
-    if (p->nodes[i].losers != 1)
+    if (p->nodes[i].role->losers != 1)
         return -1;
     for (int j = i + 1; j < p->g->n_nodes; j++) {
         const struct mc_node *u = graph_node(p, j);
-        for (int k = 0; p->nodes[j].reach && k < u->n_in; k++) {
+        for (int k = 0; p->nodes[j].role->reach && k < u->n_in; k++) {
             if (u->in[k] != i)
                 continue;
             if (u->op == MC_OP_BATCHNORM || u->op == MC_OP_RELU || u->op == MC_OP_DROPOUT ||
@@ -151,7 +101,7 @@ static int grad_in_place(const struct mc_plan *p, int i)
             if (u->op != MC_OP_ADD)
                 return -1;
             for (int q = 0; q < k; q++)
-                if (p->nodes[u->in[q]].losers == 1 && p->nodes[u->in[q]].need_grad)
+                if (p->nodes[u->in[q]].role->losers == 1 && p->nodes[u->in[q]].role->need_grad)
                     return -1;
             return j;
         }
@@ -166,27 +116,27 @@ static void place_outputs(struct mc_plan *p)
 
     for (size_t i = 0; i < n; i++) {
         struct cpu_node *c = &p->nodes[i];
-        if (!c->live || c->n->op == MC_OP_LOSS)
+        if (!c->role->live || c->n->op == MC_OP_LOSS)
             continue;
         size_t born = i;
-        if (c->done)
+        if (c->role->done)
             born = (size_t)c->n->in[0];
-        if (c->relu >= 0 && !c->tapped)
+        if (c->role->relu >= 0 && !c->role->tapped)
             continue; /* the ReLU's output is the only one */
         int from = output_in_place(p, (int)i);
-        if (c->done) { /* its batch norm writes here: in place of that one's input */
+        if (c->role->done) { /* its batch norm writes here: in place of that one's input */
             from = c->n->in[0];
-            from = p->nodes[from].tapped ? -1 : output_in_place(p, from);
+            from = p->nodes[from].role->tapped ? -1 : output_in_place(p, from);
         }
         if (from >= 0)
             c->out_block = p->nodes[from].out_block;
         else
             c->out_block = cpu_arena_add(a, c->floats * sizeof(float), born, i);
-        cpu_arena_extend(a, c->out_block, born, c->tapped ? end : i);
+        cpu_arena_extend(a, c->out_block, born, c->role->tapped ? end : i);
     }
     for (size_t j = 0; j < n; j++) {
         const struct cpu_node *u = &p->nodes[j];
-        for (int k = 0; u->live && k < u->n->n_in; k++) {
+        for (int k = 0; u->role->live && k < u->n->n_in; k++) {
             const struct cpu_node *in = &p->nodes[u->n->in[k]];
             const size_t last = p->backward && backward_reads_input(u) ? 2 * n - j : j;
             cpu_arena_extend(a, in->out_block, last, last);
@@ -202,7 +152,7 @@ static void place_gradients(struct mc_plan *p)
 
     for (size_t i = n; p->backward && i-- > 0;) {
         struct cpu_node *c = &p->nodes[i];
-        if (!c->need_grad)
+        if (!c->role->need_grad)
             continue;
         const int user = grad_in_place(p, (int)i);
         if (user >= 0) {
@@ -210,17 +160,17 @@ static void place_gradients(struct mc_plan *p)
         } else {
             size_t last = i;
             for (size_t j = i + 1; j < n; j++)
-                for (int k = 0; p->nodes[j].reach && k < p->nodes[j].n->n_in; k++)
+                for (int k = 0; p->nodes[j].role->reach && k < p->nodes[j].n->n_in; k++)
                     if (p->nodes[j].n->in[k] == (int)i)
                         last = j;
             /* a batch norm with its ReLU runs backward at its own, later time */
             c->grad_block =
                 cpu_arena_add(a, c->grad_floats * sizeof(float), 2 * n - last, 2 * n - i);
-            if (c->losers > 1 && c->grad_floats > tmp)
+            if (c->role->losers > 1 && c->grad_floats > tmp)
                 tmp = c->grad_floats;
         }
         cpu_arena_extend(a, c->grad_block, 2 * n - i,
-                         i == 0 ? 2 * n + 1 : 2 * n - (c->done ? (size_t)c->n->in[0] : i));
+                         i == 0 ? 2 * n + 1 : 2 * n - (c->role->done ? (size_t)c->n->in[0] : i));
     }
     if (tmp)
         p->tmp_block = cpu_arena_add(a, tmp * sizeof(float), 0, 2 * n + 1);
@@ -245,9 +195,9 @@ struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cp
         .groups = n->groups,
         .plain_input = in->plain,
         .plain_grad = in->plain_grad,
-        .bias = n->has_bias && !c->skip_bias,
-        .backward_data = p->backward && c->reach && in->need_grad,
-        .backward_weights = p->backward && c->reach,
+        .bias = n->has_bias && !c->role->skip_bias,
+        .backward_data = p->backward && c->role->reach && in->role->need_grad,
+        .backward_weights = p->backward && c->role->reach,
     };
 }
 
@@ -270,7 +220,7 @@ static int place_work(struct mc_plan *p, struct mc_error *err)
 
     for (int i = 0; i < p->g->n_nodes; i++) {
         struct cpu_node *c = &p->nodes[i];
-        if (!c->live)
+        if (!c->role->live)
             continue;
         size_t want = 2 * p->batch * c->cb * b * sizeof(float);
         if (c->n->op == MC_OP_CONV) {
@@ -283,7 +233,7 @@ static int place_work(struct mc_plan *p, struct mc_error *err)
         bytes = want > bytes ? want : bytes;
         if (c->n->op == MC_OP_BATCHNORM)
             c->extra_block = cpu_arena_add(&p->arena, 6 * c->cb * b * sizeof(float), 0, end);
-        if (c->n->op == MC_OP_MAXPOOL && p->backward && c->reach)
+        if (c->n->op == MC_OP_MAXPOOL && p->backward && c->role->reach)
             c->extra_block = cpu_arena_add(&p->arena, c->floats * sizeof(int32_t), (size_t)i,
                                            end - 1 - (size_t)i);
     }
@@ -337,14 +287,18 @@ int cpu_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct m
     p->train_only = o->train_only;
     p->n_taps = o->n_taps;
     p->nodes = calloc((size_t)g->n_nodes, sizeof *p->nodes);
+    p->roles = mc_roles_new(g, o);
     p->taps = calloc(o->n_taps + 1, sizeof *p->taps);
-    if (!p->nodes || !p->taps) {
+    if (!p->nodes || !p->roles || !p->taps) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
     if (o->n_taps)
         memcpy(p->taps, o->taps, o->n_taps * sizeof *p->taps);
-    mark_live(p);
+    for (int i = 0; i < g->n_nodes; i++) {
+        p->nodes[i].n = &g->nodes[i];
+        p->nodes[i].role = &p->roles[i];
+    }
     shape_nodes(p);
     place_outputs(p);
     place_gradients(p);
@@ -369,6 +323,7 @@ void cpu_plan_free(struct mc_plan *p)
         cpu_conv_free(p->nodes[i].conv);
     cpu_arena_release(&p->arena);
     free(p->nodes);
+    free(p->roles);
     free(p->taps);
     free(p);
 }

@@ -38,7 +38,7 @@ static void linear_forward(struct mc_plan *p, struct cpu_node *c, const float *p
 {
     const struct cpu_node *in = &p->nodes[c->n->in[0]];
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
-    const float *bias = c->n->has_bias && !c->skip_bias ? params + c->n->bias.offset : NULL;
+    const float *bias = c->n->has_bias && !c->role->skip_bias ? params + c->n->bias.offset : NULL;
 
     cpu_gemm(p->be, 'N', 'T', p->batch, o, k, in->out, row(in), params + c->n->weight.offset, k, 0,
              c->out, row(c));
@@ -59,14 +59,14 @@ static void linear_backward(struct mc_plan *p, struct cpu_node *c, const float *
     if (dparams) {
         cpu_gemm(p->be, 'T', 'N', o, k, p->batch, c->grad, row(c), in->out, row(in), 0,
                  dparams + c->n->weight.offset, k);
-        for (size_t j = 0; c->n->has_bias && !c->skip_bias && j < o; j++) {
+        for (size_t j = 0; c->n->has_bias && !c->role->skip_bias && j < o; j++) {
             double sum = 0;
             for (size_t i = 0; i < p->valid; i++)
                 sum += (double)c->grad[i * row(c) + j];
             dparams[c->n->bias.offset + j] = (float)sum;
         }
     }
-    if (in->need_grad) {
+    if (in->role->need_grad) {
         float *dx = cpu_grad_begin(p, c->n->in[0]);
         cpu_gemm(p->be, 'N', 'N', p->batch, k, o, c->grad, row(c), params + c->n->weight.offset, k,
                  0, dx, row(in));
@@ -85,7 +85,7 @@ static void conv_backward(struct mc_plan *p, struct cpu_node *c, const float *pa
     if (dparams)
         cpu_conv_backward_weights(c->conv, in->out, c->grad, dparams + c->n->weight.offset,
                                   p->work);
-    if (dparams && c->n->has_bias && !c->skip_bias) {
+    if (dparams && c->n->has_bias && !c->role->skip_bias) {
         const struct cpu_shape s = cpu_node_shape(p, c);
         float *part = p->work;
         p->be->k->channel_sums(&s, c->grad, part);
@@ -96,7 +96,7 @@ static void conv_backward(struct mc_plan *p, struct cpu_node *c, const float *pa
             dparams[c->n->bias.offset + j] = (float)sum;
         }
     }
-    if (in->need_grad) {
+    if (in->role->need_grad) {
         cpu_conv_backward_data(c->conv, c->grad, params + c->n->weight.offset,
                                cpu_grad_begin(p, c->n->in[0]), p->work);
         cpu_grad_end(p, c->n->in[0]);
@@ -166,7 +166,7 @@ static void concat_backward(struct mc_plan *p, struct cpu_node *c)
     size_t at = 0;
     for (int k = 0; k < c->n->n_in; k++) {
         const struct cpu_node *in = &p->nodes[c->n->in[k]];
-        if (in->need_grad) {
+        if (in->role->need_grad) {
             float *dx = cpu_grad_begin(p, c->n->in[k]);
             clear_padding(p, in, dx);
             copy_channels(p, in, dx, 0, c, c->grad, at, (size_t)in->n->c);
@@ -218,7 +218,7 @@ static void add_backward(struct mc_plan *p, struct cpu_node *c)
 {
     for (int k = 0; k < c->n->n_in; k++) {
         struct cpu_node *in = &p->nodes[c->n->in[k]];
-        if (!in->need_grad)
+        if (!in->role->need_grad)
             continue;
         if (in->written)
             p->be->k->add(c->floats, in->grad, c->grad, in->grad);
@@ -293,7 +293,7 @@ static void forward_node(struct mc_plan *p, struct cpu_node *c, const float *par
         cpu_norm_forward(p, c, params, stats, acc);
         break;
     case MC_OP_RELU:
-        if (!c->done)
+        if (!c->role->done)
             k->relu(c->floats, in->out, c->n->delta, c->out);
         break;
     case MC_OP_ADD:
@@ -340,7 +340,7 @@ void cpu_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *para
     p->mode = mode;
     p->objective = 0;
     for (int i = 0; i < p->g->n_nodes; i++)
-        if (p->nodes[i].live)
+        if (p->nodes[i].role->live)
             forward_node(p, &p->nodes[i], floats(params),
                          stats ? (float *)(void *)stats->data : NULL, a);
     if (mode == MC_MODE_REESTIMATE)
@@ -379,7 +379,7 @@ static void backward_node(struct mc_plan *p, struct cpu_node *c, const float *pa
     default:
         break;
     }
-    if (c->done || !in->need_grad)
+    if (c->role->done || !in->role->need_grad)
         return;
     dx = cpu_grad_begin(p, i0);
     switch (c->n->op) {
@@ -420,6 +420,6 @@ void cpu_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf 
     for (int i = 0; i < p->g->n_nodes; i++)
         p->nodes[i].written = 0;
     for (int i = p->g->n_nodes - 1; i > 0; i--)
-        if (p->nodes[i].live && p->nodes[i].reach)
+        if (p->nodes[i].role->live && p->nodes[i].role->reach)
             backward_node(p, &p->nodes[i], floats(params), dparams);
 }

@@ -12,6 +12,7 @@
 #define MC_CUDA_H
 
 #include "kernels.h"
+#include "roles.h"
 
 #include <cublas_v2.h>
 #include <cudnn.h>
@@ -62,14 +63,7 @@ void cuda_gemm_blocks(struct cuda *be, char ta, size_t m, size_t n, size_t k, co
  */
 struct cuda_node {
     const struct mc_node *n;
-    int live;      /* computed in this plan */
-    int reach;     /* a loss depends on it */
-    int tapped;    /* somebody reads its output */
-    int users;     /* inputs of live nodes that it feeds */
-    int need_grad; /* the gradient of its output is wanted */
-    int relu;      /* batch norm: number of the ReLU done with it, or -1 */
-    int done;      /* ReLU: its batch norm does it */
-    int skip_bias; /* its bias is seen to by the batch norm behind it */
+    const struct mc_role *role;
 
     size_t hw, image, floats; /* pixels, floats an image, floats */
     float *out, *grad;
@@ -86,6 +80,7 @@ struct mc_plan {
     size_t batch;
     int backward, input_grad, train_only;
     struct cuda_node *nodes; /* g->n_nodes */
+    struct mc_role *roles;   /* the nodes' */
     struct mc_tap_request *taps;
     size_t n_taps;
     unsigned char *data; /* all its device memory */

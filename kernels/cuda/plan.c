@@ -1,65 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Making a plan: what is computed, where it lies. The rules of what runs and what is fused are the
- * CPU's (cpu/plan.c); memory is not shared between nodes. */
+ * Making a plan: where things lie. Memory is not shared between nodes. */
 #include "cuda.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Which nodes run, which lie between the parameters (or pixels) and a loss. */
-static void mark_live(struct mc_plan *p)
-{
-    const int n = p->g->n_nodes;
-
-    for (size_t t = 0; t < p->n_taps; t++)
-        p->nodes[p->taps[t].node].tapped = p->nodes[p->taps[t].node].live = 1;
-    p->nodes[p->g->logits].tapped = 1;
-    p->nodes[0].tapped = 1;
-    for (int i = n - 1; i >= 0; i--) {
-        struct cuda_node *c = &p->nodes[i];
-        c->n = &p->g->nodes[i];
-        c->relu = -1;
-        if (c->n->op == MC_OP_LOSS && (!c->n->train_only || p->train_only))
-            c->live = c->reach = 1;
-        for (int k = 0; c->live && k < c->n->n_in; k++) {
-            struct cuda_node *in = &p->nodes[c->n->in[k]];
-            in->live = 1;
-            in->users++;
-            in->reach |= c->reach;
-        }
-    }
-    for (int i = 0; i < n && p->backward; i++) {
-        struct cuda_node *c = &p->nodes[i];
-        int depends = i == 0 ? p->input_grad : c->n->weight.count + c->n->bias.count > 0;
-        for (int k = 0; k < c->n->n_in; k++)
-            depends |= p->nodes[c->n->in[k]].need_grad;
-        c->need_grad = depends && c->reach && c->n->op != MC_OP_LOSS;
-    }
-}
-
-/* A ReLU that alone follows a batch norm, a bias that a batch norm alone follows. */
-static void fuse(struct mc_plan *p)
-{
-    for (int i = 0; i < p->g->n_nodes; i++) {
-        struct cuda_node *c = &p->nodes[i];
-        const int norm = c->n->op == MC_OP_BATCHNORM;
-        if (!c->live || c->users != 1 ||
-            (!norm && c->n->op != MC_OP_LINEAR && c->n->op != MC_OP_CONV))
-            continue;
-        for (int j = i + 1; j < p->g->n_nodes; j++) { /* its only user */
-            struct cuda_node *u = &p->nodes[j];
-            if (!u->live || u->n->n_in != 1 || u->n->in[0] != i)
-                continue;
-            if (norm && u->n->op == MC_OP_RELU) {
-                c->relu = j;
-                u->done = 1;
-            } else if (!norm && u->n->op == MC_OP_BATCHNORM && !c->tapped) {
-                c->skip_bias = c->n->has_bias;
-            }
-        }
-    }
-}
 
 static int make_conv(struct mc_plan *p, struct cuda_node *c, struct mc_error *err)
 {
@@ -77,8 +22,8 @@ static int make_conv(struct mc_plan *p, struct cuda_node *c, struct mc_error *er
         .stride = {n->stride[0], n->stride[1]},
         .pad = {n->pad[0], n->pad[1]},
         .groups = n->groups,
-        .backward_data = p->backward && c->reach && in->need_grad,
-        .backward_weights = p->backward && c->reach,
+        .backward_data = p->backward && c->role->reach && in->role->need_grad,
+        .backward_weights = p->backward && c->role->reach,
     };
     int rc = cuda_conv_new(p->be, &s, &c->conv, err);
     return rc ? mc_fail_in(err, n->name) : 0;
@@ -105,22 +50,22 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
 {
     const size_t channels = (size_t)c->n->c * sizeof(float);
 
-    if (!c->live || c->n->op == MC_OP_LOSS)
+    if (!c->role->live || c->n->op == MC_OP_LOSS)
         return;
     if (c->n->op == MC_OP_FLATTEN)
         c->out = p->nodes[c->n->in[0]].out;
-    else if (c->relu < 0 || c->tapped) /* else the ReLU's output is the only one */
+    else if (c->role->relu < 0 || c->role->tapped) /* else the ReLU's output is the only one */
         c->out = place(m, c->floats * sizeof(float));
-    if (c->need_grad)
+    if (c->role->need_grad)
         c->grad = place(m, c->floats * sizeof(float));
-    if (c->n->op == MC_OP_MAXPOOL && p->backward && c->reach)
+    if (c->n->op == MC_OP_MAXPOOL && p->backward && c->role->reach)
         c->where = place(m, c->floats * sizeof(int32_t));
     if (c->n->op == MC_OP_BATCHNORM) {
         float **vectors[] = {&c->norm.mean, &c->norm.scale, &c->norm.beta,
                              &c->norm.k1,   &c->norm.k2,    &c->norm.inv};
         for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
             *vectors[i] = place(m, channels);
-        c->norm.delta = c->relu >= 0 ? p->nodes[c->relu].n->delta : -1.0f;
+        c->norm.delta = c->role->relu >= 0 ? p->nodes[c->role->relu].n->delta : -1.0f;
     }
 }
 
@@ -141,7 +86,7 @@ static void place_all(struct mc_plan *p, struct places *m)
         place_node(p, &p->nodes[i], m);
         if (c->conv && cuda_conv_work(c->conv) > work)
             work = cuda_conv_work(c->conv);
-        if (c->live && (size_t)c->n->c > channels)
+        if (c->role->live && (size_t)c->n->c > channels)
             channels = (size_t)c->n->c;
     }
     for (size_t t = 0; t < p->n_taps; t++) {
@@ -203,21 +148,22 @@ int cuda_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct 
     p->train_only = o->train_only;
     p->n_taps = o->n_taps;
     p->nodes = calloc((size_t)g->n_nodes, sizeof *p->nodes);
+    p->roles = mc_roles_new(g, o);
     p->taps = calloc(o->n_taps + 1, sizeof *p->taps);
-    if (!p->nodes || !p->taps) {
+    if (!p->nodes || !p->roles || !p->taps) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
     if (o->n_taps)
         memcpy(p->taps, o->taps, o->n_taps * sizeof *p->taps);
-    mark_live(p);
-    fuse(p);
     for (int i = 0; i < g->n_nodes; i++) {
         struct cuda_node *c = &p->nodes[i];
+        c->n = &g->nodes[i];
+        c->role = &p->roles[i];
         c->hw = (size_t)c->n->h * (size_t)c->n->w;
         c->image = (size_t)c->n->c * c->hw;
         c->floats = p->batch * c->image;
-        if (c->live && c->n->op == MC_OP_CONV && (rc = make_conv(p, c, err)))
+        if (c->role->live && c->n->op == MC_OP_CONV && (rc = make_conv(p, c, err)))
             goto out;
     }
     place_all(p, &m);
@@ -246,6 +192,7 @@ void cuda_plan_free(struct mc_plan *p)
         cuda_conv_free(p->nodes[i].conv);
     cuda_check(p->be, cudaFree(p->data));
     free(p->nodes);
+    free(p->roles);
     free(p->taps);
     free(p);
 }

@@ -18,14 +18,14 @@ float *cuda_grad(struct mc_plan *p, int i, int *add)
 static void add_bias(struct mc_plan *p, const struct cuda_node *c, const float *params)
 {
     const struct cuda_shape s = cuda_node_shape(p, c);
-    if (c->n->has_bias && !c->skip_bias)
+    if (c->n->has_bias && !c->role->skip_bias)
         cuda_add_bias(p->be, &s, params + c->n->bias.offset, c->out);
 }
 
 static void bias_gradient(struct mc_plan *p, const struct cuda_node *c, float *dparams)
 {
     const struct cuda_shape s = cuda_node_shape(p, c);
-    if (!c->n->has_bias || c->skip_bias)
+    if (!c->n->has_bias || c->role->skip_bias)
         return;
     cuda_sums(p->be, &s, CUDA_SUM_SQUARES, c->grad, NULL, NULL, p->part);
     cuda_sums_to_floats(p->be, &s, p->part, dparams + c->n->bias.offset);
@@ -49,7 +49,7 @@ static void conv_backward(struct mc_plan *p, struct cuda_node *c, const float *p
                                    p->work);
         bias_gradient(p, c, dparams);
     }
-    if (in->need_grad) {
+    if (in->role->need_grad) {
         float *dx = cuda_grad(p, c->n->in[0], &add);
         cuda_conv_backward_data(c->conv, c->grad, params + c->n->weight.offset, add, dx, p->work);
     }
@@ -76,7 +76,7 @@ static void linear_backward(struct mc_plan *p, struct cuda_node *c, const float 
                   dparams + c->n->weight.offset, k);
         bias_gradient(p, c, dparams);
     }
-    if (in->need_grad) {
+    if (in->role->need_grad) {
         float *dx = cuda_grad(p, c->n->in[0], &add);
         cuda_gemm(p->be, 'N', 'N', p->batch, k, o, c->grad, o, params + c->n->weight.offset, k,
                   add ? 1.0f : 0.0f, dx, k);
@@ -93,7 +93,7 @@ void cuda_norm_forward(struct mc_plan *p, struct cuda_node *c, const float *para
         .mode = p->mode,
         .gamma = params + c->n->weight.offset,
         .weight_beta = params + c->n->bias.offset,
-        .bias = in->skip_bias ? params + in->n->bias.offset : NULL,
+        .bias = in->role->skip_bias ? params + in->n->bias.offset : NULL,
         .running_mean = stats ? stats + mean : NULL,
         .running_var = stats ? stats + c->n->running_var.offset : NULL,
         .acc_sum = acc ? acc + mean : NULL,
@@ -106,26 +106,26 @@ void cuda_norm_forward(struct mc_plan *p, struct cuda_node *c, const float *para
     if (c->batch_stats)
         cuda_sums(p->be, &s, CUDA_SUM_SHIFTED, in->out, NULL, NULL, p->part);
     cuda_norm_prepare(p->be, &s, in->out, p->part, &a, &c->norm);
-    if (c->relu < 0)
+    if (c->role->relu < 0)
         cuda_norm_apply(p->be, &s, in->out, &c->norm, NULL, c->out);
     else
-        cuda_norm_apply(p->be, &s, in->out, &c->norm, c->tapped ? c->out : NULL,
-                        p->nodes[c->relu].out);
+        cuda_norm_apply(p->be, &s, in->out, &c->norm, c->role->tapped ? c->out : NULL,
+                        p->nodes[c->role->relu].out);
 }
 
 void cuda_norm_backward(struct mc_plan *p, struct cuda_node *c, float *dparams)
 {
     const struct cuda_shape s = cuda_node_shape(p, c);
     const struct cuda_node *in = &p->nodes[c->n->in[0]];
-    const float *dy = c->relu >= 0 ? p->nodes[c->relu].grad : c->grad;
+    const float *dy = c->role->relu >= 0 ? p->nodes[c->role->relu].grad : c->grad;
     int add = 0;
 
     cuda_sums(p->be, &s, CUDA_SUM_BACK, in->out, dy, &c->norm, p->part);
     cuda_norm_back_prepare(p->be, &s, p->part, c->batch_stats, &c->norm,
                            dparams ? dparams + c->n->weight.offset : NULL,
                            dparams ? dparams + c->n->bias.offset : NULL,
-                           dparams && in->skip_bias ? dparams + in->n->bias.offset : NULL);
-    if (in->need_grad) {
+                           dparams && in->role->skip_bias ? dparams + in->n->bias.offset : NULL);
+    if (in->role->need_grad) {
         float *dx = cuda_grad(p, c->n->in[0], &add);
         cuda_norm_back(p->be, &s, in->out, dy, &c->norm, add, dx);
     }
@@ -146,7 +146,7 @@ static void add_backward(struct mc_plan *p, struct cuda_node *c)
     int add = 0;
 
     for (int k = 0; k < c->n->n_in; k++)
-        if (p->nodes[c->n->in[k]].need_grad) {
+        if (p->nodes[c->n->in[k]].role->need_grad) {
             float *dx = cuda_grad(p, c->n->in[k], &add);
             cuda_copy_rows(p->be, 1, c->floats, c->grad, 0, add, dx, 0);
         }
@@ -162,7 +162,7 @@ static void concat(struct mc_plan *p, struct cuda_node *c, int backward)
         if (!backward) {
             cuda_copy_rows(p->be, p->batch, in->image, in->out, in->image, 0, c->out + at,
                            c->image);
-        } else if (in->need_grad) {
+        } else if (in->role->need_grad) {
             float *dx = cuda_grad(p, c->n->in[k], &add);
             cuda_copy_rows(p->be, p->batch, in->image, c->grad + at, c->image, add, dx, in->image);
         }
@@ -225,7 +225,7 @@ static void forward_node(struct mc_plan *p, struct cuda_node *c, const float *pa
         cuda_norm_forward(p, c, params, stats, acc);
         break;
     case MC_OP_RELU:
-        if (!c->done)
+        if (!c->role->done)
             cuda_relu(p->be, c->floats, in->out, c->n->delta, c->out);
         break;
     case MC_OP_ADD:
@@ -269,7 +269,7 @@ void cuda_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *par
     p->mode = mode;
     cuda_begin_forward(p->be, &p->rows, (const struct mc_ctl *)ctl->data);
     for (int i = 0; i < p->g->n_nodes; i++)
-        if (p->nodes[i].live)
+        if (p->nodes[i].role->live)
             forward_node(p, &p->nodes[i], cuda_const_floats(params),
                          stats ? cuda_floats(stats) : NULL, a);
     if (mode == MC_MODE_REESTIMATE)
@@ -335,7 +335,7 @@ static void backward_node(struct mc_plan *p, struct cuda_node *c, const float *p
     default:
         break;
     }
-    if (c->done || !p->nodes[c->n->in[0]].need_grad)
+    if (c->role->done || !p->nodes[c->n->in[0]].role->need_grad)
         return;
     float *dx = cuda_grad(p, c->n->in[0], &add);
     backward_simple(p, c, add, dx);
@@ -352,6 +352,6 @@ void cuda_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf
     for (int i = 0; i < p->g->n_nodes; i++)
         p->nodes[i].written = 0;
     for (int i = p->g->n_nodes - 1; i > 0; i--)
-        if (p->nodes[i].live && p->nodes[i].reach)
+        if (p->nodes[i].role->live && p->nodes[i].role->reach)
             backward_node(p, &p->nodes[i], cuda_const_floats(params), dparams);
 }
