@@ -17,7 +17,7 @@ LIBS    := -Wl,--as-needed -ldnnl -lmsgpackc -lzstd -lxxhash -ljansson -lzip -lt
 
 # What crosses the door to a backend's library: programs and libraries built from other headers refuse
 # each other.
-INTERFACE := $(shell cat kernels/backend.h libcommon/mc_error.h libcommon/mc_graph.h \
+INTERFACE := $(shell cat kernels/backend.h kernels/backend_opts.h libcommon/mc_error.h libcommon/mc_graph.h \
                libcommon/mc_symmetry.h libcommon/mc_tensor.h | cksum | cut -d' ' -f1)u
 
 LIB_SRC  := $(wildcard libcommon/*.c formats/*.c kernels/*.c kernels/cpu/*.c)

@@ -38,7 +38,8 @@ static int find_library(char *path, size_t size)
 }
 
 /* The library stays open: CUDA does not like to be unloaded. */
-static int open_cuda(struct mc_backend **out, int device, struct mc_error *err)
+static int open_cuda(struct mc_backend **out, int device, const struct mc_backend_opts *o,
+                     struct mc_error *err)
 {
     const char *named = getenv("MC_CUDA_LIBRARY");
     char found[8192];
@@ -60,7 +61,7 @@ static int open_cuda(struct mc_backend **out, int device, struct mc_error *err)
         return mc_fail(err, MC_EFAIL, "cuda: %s is no backend of this suite",
                        named ? named : found);
     memcpy(&make, &symbol, sizeof make); /* ISO C converts no object's address to a function's */
-    return make(out, MC_BACKEND_INTERFACE, device, err);
+    return make(out, MC_BACKEND_INTERFACE, device, o, err);
 }
 
 /* "cuda" or "cuda:N" -> N; -1: neither. */
@@ -76,14 +77,16 @@ static int cuda_device(const char *device)
     return *end || n > 1023 ? -1 : (int)n;
 }
 
-int mc_backend_open(struct mc_backend **out, const char *device, int threads, struct mc_error *err)
+int mc_backend_open(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
 {
-    if (!device || !strcmp(device, "auto"))
-        return MC_CUDA_PROVEN && !open_cuda(out, 0, NULL) ? 0 : cpu_backend_new(out, threads, err);
+    const char *device = o->device ? o->device : "auto";
+
+    if (!strcmp(device, "auto"))
+        return MC_CUDA_PROVEN && !open_cuda(out, 0, o, NULL) ? 0 : cpu_backend_new(out, o, err);
     if (!strcmp(device, "cpu"))
-        return cpu_backend_new(out, threads, err);
+        return cpu_backend_new(out, o, err);
     if (cuda_device(device) >= 0)
-        return open_cuda(out, cuda_device(device), err);
+        return open_cuda(out, cuda_device(device), o, err);
     return mc_fail(err, MC_EUSAGE, "unknown device '%s': there are auto, cpu, cuda, cuda:N",
                    device);
 }

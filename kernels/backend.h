@@ -17,6 +17,7 @@
 #ifndef MC_BACKEND_H
 #define MC_BACKEND_H
 
+#include "backend_opts.h"
 #include "mc_error.h"
 #include "mc_graph.h"
 
@@ -247,9 +248,8 @@ struct mc_backend {
                     struct mc_buf *residual);
 };
 
-/* device: "auto", "cpu", "cuda", "cuda:1". threads 0: all cores. MC_EUSAGE for an unknown name;
- * MC_EFAIL "cuda: no CUDA backend in this build" and the like. */
-MC_USE_RESULT int mc_backend_open(struct mc_backend **out, const char *device, int threads,
+/* MC_EUSAGE for an unknown device; MC_EFAIL "cuda: no CUDA backend in this build" and the like. */
+MC_USE_RESULT int mc_backend_open(struct mc_backend **out, const struct mc_backend_opts *o,
                                   struct mc_error *err);
 
 #endif

@@ -130,7 +130,6 @@ void mc_cli_parse(struct mc_cli *cli, const struct argp *argp, int argc, char **
 
     program = slash ? slash + 1 : argc > 0 ? argv[0] : "mc";
     cli->tool = program;
-    cli->device = "auto";
     cli->seed = 1;
     mc_stream_catch_signals();
     if (!(doc = split_doc(argp->doc)) ||
@@ -164,7 +163,7 @@ error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state 
         cli->output = arg;
         return 0;
     case 't':
-        cli->threads = (int)mc_parse_u64("--threads", arg, 1, 1024);
+        cli->backend.threads = (int)mc_parse_u64("--threads", arg, 1, 1024);
         return 0;
     case 'q':
         cli->quiet = 1;
@@ -182,7 +181,7 @@ error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state 
                MC_FORMAT_VERSION);
         exit(close_stdout(1) ? 1 : 0);
     case MC_KEY_DEVICE:
-        cli->device = arg;
+        cli->backend.device = arg;
         return 0;
     case MC_KEY_SEED:
         cli->seed = mc_parse_u64("--seed", arg, 0, INT64_MAX);

@@ -31,6 +31,7 @@
 #ifndef MC_CLI_H
 #define MC_CLI_H
 
+#include "backend_opts.h"
 #include "mc_clock.h"
 #include "mc_error.h"
 
@@ -43,11 +44,10 @@ struct mc_log;
 #define MC_MAX_OPERANDS 4096
 
 struct mc_cli {
-    const char *tool;   /* program name without path */
-    const char *output; /* -o, NULL: stdout */
-    const char *device; /* "auto" */
-    int threads;        /* 0: all cores */
-    uint64_t seed;      /* 1 */
+    const char *tool;               /* program name without path */
+    const char *output;             /* -o, NULL: stdout */
+    struct mc_backend_opts backend; /* --device, --threads */
+    uint64_t seed;                  /* 1 */
     int quiet, verbose, no_progress, no_history;
     const char *log_path; /* --log-json */
     const char **operands;

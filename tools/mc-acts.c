@@ -225,7 +225,7 @@ static int run(struct options *o, struct mc_error *err)
         goto out;
     mc_history_input(h, mc_dataset_stream(data));
     if ((rc = settle(&opts, o, w[0].graph, mc_dataset_get_info(data), h, err)) ||
-        (rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err)))
+        (rc = mc_backend_open(&be, &o->cli.backend, err)))
         goto out;
     rc = observe(o, be, w, data, &opts, h, err);
 out:

@@ -226,7 +226,7 @@ static int run(struct options *o, struct mc_error *err)
     if (!rc && o->cli.no_history)
         mc_history_hide(h);
     if (!rc)
-        rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err);
+        rc = mc_backend_open(&be, &o->cli.backend, err);
     if (!rc)
         rc = isnan(o->point) ? learn_curve(o, be, h, err) : take_point(o, be, h, err);
     if (be)

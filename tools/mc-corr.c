@@ -274,8 +274,8 @@ static int run(const struct options *o, struct mc_error *err)
     if (o->cli.no_history)
         mc_history_hide(h);
     mc_history_str(h, "measure", mc_measure_names[o->measure]);
-    if (o->cli.threads)
-        omp_set_num_threads(o->cli.threads);
+    if (o->cli.backend.threads)
+        omp_set_num_threads(o->cli.backend.threads);
     rc = o->signature ? mc_cli_path_ready(o->cli.output, err) : mc_cli_output_ready(&o->cli, err);
     if (!rc)
         rc = read_input(&m, o, h, err);

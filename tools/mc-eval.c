@@ -267,7 +267,7 @@ static int run(struct options *o, struct mc_error *err)
     if (!rc)
         rc = mc_eval_cli_look_ahead(&o->eval, err);
     if (!rc)
-        rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err);
+        rc = mc_backend_open(&be, &o->cli.backend, err);
     if (!rc)
         rc = eval(o, is_curve, be, &r, t.f, err);
     rc = mc_text_close(&t, o->cli.output, rc, err);

@@ -201,7 +201,7 @@ static int run(const struct options *o, struct mc_error *err)
     struct mc_matrices m = {0}, constraint = {0};
     struct mc_perm p = {0};
     struct mc_constrained *info = NULL;
-    int threads = o->cli.threads ? o->cli.threads : omp_get_max_threads(), rc;
+    int threads = o->cli.backend.threads ? o->cli.backend.threads : omp_get_max_threads(), rc;
 
     if (!h)
         return mc_fail(err, MC_ENOMEM, "out of memory");

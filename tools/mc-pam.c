@@ -209,7 +209,7 @@ static int run(struct options *o, struct mc_error *err)
         mc_history_hide(h);
     o->fit.fit.seed = o->cli.seed;
     if (!rc)
-        rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err);
+        rc = mc_backend_open(&be, &o->cli.backend, err);
     if (!rc)
         rc = begin(o, &s, h, err);
     if (!rc) {

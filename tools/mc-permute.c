@@ -158,7 +158,7 @@ static int verify(const struct options *o, const struct mc_weights *w, const str
     struct mc_progress progress;
     int rc = mc_dataset_open(&data, o->verify, err);
 
-    if (rc || (rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err)))
+    if (rc || (rc = mc_backend_open(&be, &o->cli.backend, err)))
         goto out;
     mc_progress_begin(&progress, &o->cli, "verifying", "images", 0);
     rc = mc_verify(be, w->graph, params, stats, data, o->samples, tell, &progress, &v, err);

@@ -236,7 +236,7 @@ static int run(struct options *o, struct mc_error *err)
     mc_history_input(h, mc_dataset_stream(data));
     if ((rc = settle(o, mc_dataset_get_info(data), h, err)) ||
         (rc = mc_data_fits(w.graph, mc_dataset_get_info(data), o->data, err)) ||
-        (rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err)))
+        (rc = mc_backend_open(&be, &o->cli.backend, err)))
         goto out;
     rc = attack(o, be, &w, data, h, err);
 out:

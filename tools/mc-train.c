@@ -107,7 +107,7 @@ static int run(struct options *o, struct mc_error *err)
     int rc = h ? mc_fit_cli_ready(&o->fit, &o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
     if (!rc)
-        rc = mc_backend_open(&be, o->cli.device, o->cli.threads, err);
+        rc = mc_backend_open(&be, &o->cli.backend, err);
     if (!rc)
         rc = mc_resident_open(&data, o->fit.data, o->fit.samples, h, err);
     if (!rc)

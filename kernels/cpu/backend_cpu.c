@@ -200,17 +200,15 @@ static int threads_to_be_had(int wanted)
     return had;
 }
 
-int cpu_backend_new(struct mc_backend **out, int threads, struct mc_error *err)
+int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
 {
     struct cpu *cpu = calloc(1, sizeof *cpu);
     const dnnl_version_t *v = dnnl_version();
 
     if (!cpu)
         return mc_fail(err, MC_ENOMEM, "out of memory");
-    if (threads <= 0)
-        threads = omp_get_num_procs();
     /* oneDNN makes its primitives for as many threads as OpenMP has, and waits for each of them */
-    threads = threads_to_be_had(threads);
+    const int threads = threads_to_be_had(o->threads > 0 ? o->threads : omp_get_num_procs());
     cpu->k = choose_kernels();
     if (dnnl_engine_create(&cpu->engine, dnnl_cpu, 0) != dnnl_success ||
         dnnl_stream_create(&cpu->stream, cpu->engine, dnnl_stream_default_flags) != dnnl_success) {

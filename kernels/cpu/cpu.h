@@ -207,6 +207,6 @@ static inline void cpu_gemm(struct cpu *cpu, char ta, char tb, size_t m, size_t 
 
 /* OpenMP keeps the number of threads by calling thread: set it to the backend's. */
 void cpu_enter(const struct cpu *cpu);
-int cpu_backend_new(struct mc_backend **out, int threads, struct mc_error *err);
+int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err);
 
 #endif

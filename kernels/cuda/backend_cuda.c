@@ -183,7 +183,7 @@ static const struct mc_backend table = {
 };
 
 int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
-                        struct mc_error *err)
+                        const struct mc_backend_opts *o, struct mc_error *err)
 {
     struct cudaDeviceProp prop;
     struct cuda *be = NULL;
@@ -191,6 +191,7 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
 
     if (interface != MC_BACKEND_INTERFACE)
         return mc_fail(err, MC_EFAIL, "cuda: the CUDA library was built for another version");
+    (void)o; /* threads are the host's */
     if ((rc = find_device(device, err)))
         return rc;
     be = calloc(1, sizeof *be);

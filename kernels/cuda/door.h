@@ -20,7 +20,7 @@
 /* device: 0 is the first. MC_EFAIL, saying why: another interface, no device, no such device, one
  * that this build has no code for, a CUDA library that does not start. err may be NULL. */
 typedef int mc_backend_cuda_new_fn(struct mc_backend **out, uint32_t interface, int device,
-                                   struct mc_error *err);
+                                   const struct mc_backend_opts *o, struct mc_error *err);
 mc_backend_cuda_new_fn mc_backend_cuda_new;
 
 #endif

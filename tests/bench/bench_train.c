@@ -74,7 +74,8 @@ int main(int argc, char **argv)
 
     need(mc_net_build(&g, net, &spec, &err));
     const char *where = getenv("MC_TEST_DEVICE");
-    need(mc_backend_open(&be, where ? where : "cpu", threads, &err));
+    need(mc_backend_open(
+        &be, &(struct mc_backend_opts){.device = where ? where : "cpu", .threads = threads}, &err));
     const size_t image = 3 * 32 * 32;
     uint8_t *pixels = malloc(IMAGES * image);
     int32_t *labels = malloc(IMAGES * sizeof *labels), *order = malloc(batch * sizeof *order);

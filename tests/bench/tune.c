@@ -147,7 +147,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: tune threads repeats batch net:HEIGHTxWIDTH...\n");
         return 2;
     }
-    need(mc_backend_open(&be, "cpu", atoi(argv[1]), &err));
+    need(mc_backend_open(&be, &(struct mc_backend_opts){.device = "cpu", .threads = atoi(argv[1])},
+                         &err));
     if (be->threads == 1)
         watch = CLOCK_THREAD_CPUTIME_ID;
     for (int i = 4; i < argc; i++)

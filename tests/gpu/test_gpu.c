@@ -272,8 +272,10 @@ static int begin(void **state)
     struct mc_error err = {0};
 
     (void)state;
-    if (mc_backend_open(&cpu, "cpu", 2, &err) ||
-        mc_backend_open(&cuda, device ? device : "cuda", 2, &err))
+    if (mc_backend_open(&cpu, &(struct mc_backend_opts){.device = "cpu", .threads = 2}, &err) ||
+        mc_backend_open(&cuda,
+                        &(struct mc_backend_opts){.device = device ? device : "cuda", .threads = 2},
+                        &err))
         fail_msg("%s", err.text);
     print_message("%s\n", cuda->describe);
     assert_string_equal(cuda->name, "cuda");

@@ -156,7 +156,8 @@ static void open_world(struct world *w, struct mc_graph *g, size_t images)
     w->g = g;
     w->images_n = images;
     w->image = (size_t)(g->input[0] * g->input[1] * g->input[2]);
-    ok(mc_backend_open(&w->be, "cpu", 2, &err), &err);
+    ok(mc_backend_open(&w->be, &(struct mc_backend_opts){.device = "cpu", .threads = 2}, &err),
+       &err);
     ok(w->be->plan_new(w->be, w->g, &o, &w->plan, &err), &err);
     w->host = malloc(w->g->P * sizeof *w->host);
     w->pixels = malloc(images * w->image * sizeof *w->pixels);

@@ -43,7 +43,10 @@ static int logits_of(const struct mc_weights *w, const uint8_t *images, size_t n
                     {&ctl, sizeof ctl}};
     struct mc_backend *be = NULL;
     struct mc_plan *plan = NULL;
-    int rc = order && labels ? mc_backend_open(&be, "cpu", 1, err) : MC_ENOMEM;
+    int rc =
+        order && labels
+            ? mc_backend_open(&be, &(struct mc_backend_opts){.device = "cpu", .threads = 1}, err)
+            : MC_ENOMEM;
 
     for (size_t i = 0; !rc && i < n; i++)
         order[i] = (int32_t)i;

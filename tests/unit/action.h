@@ -132,8 +132,11 @@ static inline int start(void **state)
     const char *named = getenv("MC_TEST_DEVICE"), *device = named ? named : "cpu";
 
     (void)state;
-    return mc_backend_open(&be[0], device, 1, &err) ||
-           mc_backend_open(&be[1], device, does_less() ? 1 : 2, &err);
+    return mc_backend_open(&be[0], &(struct mc_backend_opts){.device = device, .threads = 1},
+                           &err) ||
+           mc_backend_open(
+               &be[1], &(struct mc_backend_opts){.device = device, .threads = does_less() ? 1 : 2},
+               &err);
 }
 
 static inline int stop(void **state)

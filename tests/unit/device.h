@@ -203,7 +203,8 @@ static __attribute__((unused)) int start(void **state)
     struct mc_error err = {0};
     const char *device = getenv("MC_TEST_DEVICE");
     (void)state;
-    if (mc_backend_open(&be, device ? device : "cpu", 2, &err))
+    if (mc_backend_open(
+            &be, &(struct mc_backend_opts){.device = device ? device : "cpu", .threads = 2}, &err))
         fail_msg("%s", err.text);
     return 0;
 }

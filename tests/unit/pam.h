@@ -228,7 +228,8 @@ static inline int start(void **state)
     struct mc_error err = {0};
 
     (void)state;
-    if (!mkdtemp(folder) || mc_backend_open(&be, "cpu", 1, &err))
+    if (!mkdtemp(folder) ||
+        mc_backend_open(&be, &(struct mc_backend_opts){.device = "cpu", .threads = 1}, &err))
         return -1;
     snprintf(checkpoint, sizeof checkpoint, "%s/state.mcz", folder);
     for (uint32_t i = 0; i < N; i++)

@@ -336,7 +336,7 @@ static void same_bits_on_one_thread(void **state)
     struct mc_backend *two = be, *one = NULL;
     struct mc_error err = {0};
 
-    ok(mc_backend_open(&one, "cpu", 1, &err), &err);
+    ok(mc_backend_open(&one, &(struct mc_backend_opts){.device = "cpu", .threads = 1}, &err), &err);
     for (int way = 0; way < 4; way++) {
         const enum mc_mode mode = way & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
         struct mc_attack_options o = options_of(way & 2 ? MC_BALL_L2 : MC_BALL_LINF);

@@ -507,7 +507,9 @@ static void devices_by_name(void **state)
     (void)state;
     struct mc_backend *none = NULL;
     struct mc_error err = {0};
-    assert_int_equal(mc_backend_open(&none, "abacus", 1, &err), MC_EUSAGE);
+    assert_int_equal(
+        mc_backend_open(&none, &(struct mc_backend_opts){.device = "abacus", .threads = 1}, &err),
+        MC_EUSAGE);
     assert_non_null(strstr(err.text, "abacus"));
     /* two threads, as asked for, but where OMP_THREAD_LIMIT allows one */
     const int threads = omp_get_thread_limit() < 2 ? omp_get_thread_limit() : 2;

@@ -252,8 +252,8 @@ static int start(void **state)
     if (!mkdtemp(folder))
         return -1;
     snprintf(file, sizeof file, "%s/d.mcz", folder);
-    return mc_backend_open(&be, "cpu", 1, &err) || mc_net_build(&net, "mlp:4", &spec, &err) ||
-           write_data(&err);
+    return mc_backend_open(&be, &(struct mc_backend_opts){.device = "cpu", .threads = 1}, &err) ||
+           mc_net_build(&net, "mlp:4", &spec, &err) || write_data(&err);
 }
 
 static int stop(void **state)

@@ -405,7 +405,7 @@ static int start(void **state)
     snprintf(file, sizeof file, "%s/eleven.mcz", folder);
     write_images();
     make_span();
-    return mc_backend_open(&be, "cpu", 2, &err);
+    return mc_backend_open(&be, &(struct mc_backend_opts){.device = "cpu", .threads = 2}, &err);
 }
 
 static int stop(void **state)

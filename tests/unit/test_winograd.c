@@ -179,7 +179,8 @@ static void masked_images_add_nothing(void **state)
     struct mc_error err = {0};
 
     for (int threads = 1; threads <= 3; threads += 2) {
-        if (mc_backend_open(&open, "cpu", threads, &err))
+        if (mc_backend_open(&open, &(struct mc_backend_opts){.device = "cpu", .threads = threads},
+                            &err))
             fail_msg("%s", err.text);
         be = (struct cpu *)open;
         masked(5, 3, 20, 7, 19, 1);
@@ -203,7 +204,8 @@ static void random_shapes(void **state)
     struct mc_error err = {0};
 
     for (int threads = 1; threads <= 3; threads++) {
-        if (mc_backend_open(&open, "cpu", threads, &err))
+        if (mc_backend_open(&open, &(struct mc_backend_opts){.device = "cpu", .threads = threads},
+                            &err))
             fail_msg("%s", err.text);
         be = (struct cpu *)open;
         for (int i = 0; i < (does_less() ? 3 : 25); i++) {
@@ -224,7 +226,8 @@ static void a_failure_is_told(void **state)
     struct mc_error err = {0};
     float x = 0;
 
-    assert_int_equal(mc_backend_open(&open, "cpu", 1, &err), 0);
+    assert_int_equal(
+        mc_backend_open(&open, &(struct mc_backend_opts){.device = "cpu", .threads = 1}, &err), 0);
     assert_int_equal(open->buf_new(open, sizeof x, &b, &err), 0);
     assert_int_equal(open->get(open, b, 0, &x, sizeof x, &err), 0);
     cpu_check((struct cpu *)open, dnnl_runtime_error);
@@ -242,7 +245,8 @@ static void shapes_of_all_kinds(void **state)
     struct mc_error err = {0};
 
     for (int threads = 1; threads <= 3; threads++) {
-        if (mc_backend_open(&open, "cpu", threads, &err))
+        if (mc_backend_open(&open, &(struct mc_backend_opts){.device = "cpu", .threads = threads},
+                            &err))
             fail_msg("%s", err.text);
         be = (struct cpu *)open;
         compare(3, 16, 12, 12, 16, 1);
