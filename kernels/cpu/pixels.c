@@ -1,105 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * From pixels to the plan's first activation and back: gather, augmentation, normalisation. */
+#include "augment.h"
 #include "cpu.h"
 
-#include "mc_rng.h"
-
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
-/* A turn about the centre, and a division by a scale. */
-struct turn {
-    int on;
-    double cosine, sine;
-};
-
-/* What an augmentation does to one image: where output pixel (y, x) comes from, and its colours. */
-struct draw {
-    int flip, dy, dx, saturation_first;
-    struct turn rotate, affine;
-    float contrast, saturation;
-};
-
-static float factor(float range, uint32_t bits)
-{
-    return 1 + range * (2 * mc_rng_unit(bits) - 1);
-}
-
-static int moves_more(const struct mc_augment *a)
-{
-    return a->turn > 0 || a->scale > 0;
-}
-
-static int jitters(const struct mc_augment *a)
-{
-    return a->contrast > 0 || a->saturation > 0;
-}
-
-static struct draw draw_of(const struct mc_augment *a, const struct mc_ctl *ctl, uint32_t purpose,
-                           uint32_t sample)
-{
-    struct draw d = {0};
-    const struct mc_rng4 r = mc_rng(ctl->seed, purpose, ctl->epoch, sample, 0);
-    const double radians = 3.14159265358979323846 / 180;
-    const double degrees = (double)a->rotate * (2 * (double)mc_rng_unit(r.v[0]) - 1);
-
-    d.rotate = (struct turn){a->rotate > 0, cos(degrees * radians), sin(degrees * radians)};
-    d.flip = a->flip && mc_rng_below(r.v[1], 2);
-    if (a->pad) {
-        d.dy = (int)mc_rng_below(r.v[2], (uint32_t)(2 * a->pad + 1)) - a->pad;
-        d.dx = (int)mc_rng_below(r.v[3], (uint32_t)(2 * a->pad + 1)) - a->pad;
-    }
-    if (moves_more(a) || jitters(a)) {
-        const struct mc_rng4 more = mc_rng(ctl->seed, purpose, ctl->epoch, sample, 1);
-        const struct mc_rng4 last = mc_rng(ctl->seed, purpose, ctl->epoch, sample, 2);
-        const double angle = (double)a->turn * (2 * (double)mc_rng_unit(more.v[0]) - 1) * radians;
-        const double scale = (double)factor(a->scale, more.v[1]);
-        d.affine = (struct turn){moves_more(a), cos(angle) / scale, sin(angle) / scale};
-        d.contrast = factor(a->contrast, more.v[2]);
-        d.saturation = factor(a->saturation, more.v[3]);
-        d.saturation_first = (int)mc_rng_below(last.v[0], 2);
-    }
-    return d;
-}
-
-/* Pixel (y, x) becomes the nearest one to where it comes from; 0: that is outside. */
-static inline int turned(const struct turn *t, double cy, double cx, int h, int w, int *y, int *x)
-{
-    const double ry = *y - cy, rx = *x - cx;
-    const double fy = t->cosine * ry - t->sine * rx + cy + .5;
-    const double fx = t->cosine * rx + t->sine * ry + cx + .5;
-
-    *y = (int)fy;
-    *x = (int)fx;
-    return fy >= 0 && fy < h && fx >= 0 && fx < w;
-}
-
 /* Inline for an `affine` that is known: the question would cost a tenth of the time without one. */
-static inline __attribute__((always_inline)) void map_all(const struct draw *d, int h, int w,
+static inline __attribute__((always_inline)) void map_all(const struct mc_draw *d, int h, int w,
                                                           int affine, int32_t *from)
 {
-    const double cy = (h - 1) * .5, cx = (w - 1) * .5;
-
     for (int y = 0; y < h; y++)
-        for (int x = 0; x < w; x++) {
-            int sy = y, sx = x, inside = 1;
-            if (affine)
-                inside = turned(&d->affine, cy, cx, h, w, &sy, &sx);
-            sy += d->dy;
-            sx += d->dx;
-            inside = inside && sy >= 0 && sy < h && sx >= 0 && sx < w;
-            if (d->flip)
-                sx = w - 1 - sx;
-            if (d->rotate.on && inside)
-                inside = turned(&d->rotate, cy, cx, h, w, &sy, &sx);
-            from[y * w + x] = inside ? sy * w + sx : -1;
-        }
+        for (int x = 0; x < w; x++)
+            from[y * w + x] = mc_draw_source(d, affine, h, w, y, x);
 }
 
 /* Source pixel of every output pixel, or -1 (black). */
-static void map_pixels(const struct draw *d, int h, int w, int32_t *from)
+static void map_pixels(const struct mc_draw *d, int h, int w, int32_t *from)
 {
     if (d->affine.on)
         map_all(d, h, w, 1, from);
@@ -180,11 +98,6 @@ static void scaling_to_unit(struct scaling *s)
     }
 }
 
-static float unit_of(float x)
-{
-    return x < 0 ? 0 : x > 1 ? 1 : x;
-}
-
 /* An image of pixels in [0,1] on its way: channel c of pixel q is at x[c * channel + q * step]. */
 struct picture {
     float *x;
@@ -209,7 +122,7 @@ static void change_contrast(const struct picture *p, float f)
     for (size_t c = 0; c < p->channels; c++)
         for (size_t q = 0; q < p->pixels; q++) {
             float *x = &p->x[c * p->channel + q * p->step];
-            *x = unit_of(f * *x + rest);
+            *x = mc_unit_of(f * *x + rest);
         }
 }
 
@@ -219,12 +132,12 @@ static void change_saturation(const struct picture *p, float f)
         const float rest = (1 - f) * grey(p, q);
         for (size_t c = 0; c < 3; c++) {
             float *x = &p->x[c * p->channel + q * p->step];
-            *x = unit_of(f * *x + rest);
+            *x = mc_unit_of(f * *x + rest);
         }
     }
 }
 
-static void jitter(const struct mc_augment *a, const struct draw *d, const struct picture *p)
+static void jitter(const struct mc_augment *a, const struct mc_draw *d, const struct picture *p)
 {
     for (int second = 0; second < 2; second++)
         if (second == d->saturation_first && a->contrast > 0)
@@ -249,8 +162,8 @@ static void take_pixels(struct mc_plan *p, const struct mc_source *src, const st
 {
     const struct cpu_node *c = &p->nodes[0];
     const struct mc_augment *a = src->augment;
-    const int colours = a && jitters(a);
-    const int augments = a && (a->rotate > 0 || a->flip || a->pad || moves_more(a) || colours);
+    const int colours = a && mc_augment_jitters(a);
+    const int augments = a && mc_augment_any(a);
     const int raw = colours || !t->normalise;
     struct scaling scaling, unit;
 
@@ -264,9 +177,9 @@ static void take_pixels(struct mc_plan *p, const struct mc_source *src, const st
             memset(t->x + i * t->image, 0, t->image * sizeof *t->x);
         if (i >= p->valid)
             continue;
-        struct draw d = {0};
+        struct mc_draw d = {0};
         if (augments) {
-            d = draw_of(a, &p->ctl, src->purpose, p->ids[i]);
+            d = mc_draw_of(a, &p->ctl, src->purpose, p->ids[i]);
             map_pixels(&d, c->n->h, c->n->w, map);
         }
         load_image(p, t, raw ? &unit : &scaling, src, i, augments ? map : NULL);
