@@ -6,10 +6,25 @@
 #include <assert.h>
 #include <stdlib.h>
 
+/* The need is rounded up and what is free down, so that the sentence never contradicts itself. */
+static int no_memory(const struct cuda *be, size_t bytes, const char *what, struct mc_error *err)
+{
+    const int shift = bytes < (size_t)1 << 20 ? 0 : 20;
+    const char *unit = shift ? "MiB" : "bytes";
+    size_t unused = 0, all = 0;
+
+    if (cudaMemGetInfo(&unused, &all) != cudaSuccess)
+        return mc_fail(err, MC_ENOMEM, "cuda:%d: out of memory: %s needs %zu %s", be->device, what,
+                       ((bytes - 1) >> shift) + 1, unit);
+    return mc_fail(err, MC_ENOMEM,
+                   "cuda:%d: out of memory: %s needs %zu %s, %zu %s are free of %zu MiB in all",
+                   be->device, what, ((bytes - 1) >> shift) + 1, unit, unused >> shift, unit,
+                   all >> 20);
+}
+
 int cuda_take(struct cuda *be, size_t bytes, const char *what, void **out, struct mc_error *err)
 {
     void *p = NULL;
-    size_t unused = 0, all = 0;
     cudaError_t rc = cudaSetDevice(be->device);
 
     if (rc == cudaSuccess)
@@ -24,11 +39,7 @@ int cuda_take(struct cuda *be, size_t bytes, const char *what, void **out, struc
     (void)cudaGetLastError(); /* it is told here, and does not stick */
     if (rc != cudaErrorMemoryAllocation)
         return mc_fail(err, MC_EFAIL, "cuda:%d: %s", be->device, cudaGetErrorString(rc));
-    if (cudaMemGetInfo(&unused, &all) != cudaSuccess)
-        unused = all = 0;
-    return mc_fail(err, MC_ENOMEM,
-                   "cuda:%d: out of memory: %s of %zu MiB where %zu of %zu are free", be->device,
-                   what, bytes >> 20, unused >> 20, all >> 20);
+    return no_memory(be, bytes ? bytes : 1, what, err);
 }
 
 int cuda_buf_new(struct mc_backend *base, size_t bytes, struct mc_buf **out, struct mc_error *err)

@@ -45,13 +45,28 @@ void emulated_end()
         protect(PROT_NONE);
 }
 
+/* $MC_EMULATION_MEMORY bytes, or as much as the largest devices never have. */
+static size_t device_memory()
+{
+    const char *limit = getenv("MC_EMULATION_MEMORY");
+    return limit ? strtoull(limit, NULL, 10) : (size_t)1 << 40;
+}
+
+static size_t taken()
+{
+    size_t sum = 0;
+    for (const auto &r : regions)
+        sum += r.second.bytes;
+    return sum;
+}
+
 /* Filled with what is no number, and lying at the end of its pages. */
 cudaError_t cudaMalloc(void **out, size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (bytes + 63) / 64 * 64;
-    if (bytes > (size_t)1 << 40)
-        return cudaErrorMemoryAllocation;
     const size_t all = (used + page - 1) / page * page;
+    if (bytes > (size_t)1 << 40 || all > device_memory() - taken())
+        return cudaErrorMemoryAllocation;
     void *p = mmap(NULL, all + page, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED || mprotect((unsigned char *)p + all, page, PROT_NONE))
@@ -228,7 +243,8 @@ cudaError_t cudaSetDevice(int device)
 
 cudaError_t cudaMemGetInfo(size_t *unused, size_t *all)
 {
-    *unused = *all = (size_t)1 << 40;
+    *all = device_memory();
+    *unused = *all - taken();
     return cudaSuccess;
 }
 
