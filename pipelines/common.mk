@@ -45,7 +45,7 @@ MESSAGES     ?=#                -v: a line an epoch; -q: errors only
 THREADS      ?= 2#              fixed, so that a rerun gives the same bytes
 DEVICE       ?= auto#           cpu, cuda[:N]
 OUT          ?= out#            the folder of the results
-RUN          ?=#                what sends a job elsewhere: srun -c 2
+RUN          ?=#                what sends a job elsewhere: srun -c 2, pipelines/gpus.sh 0 1
 
 here := $(dir $(lastword $(MAKEFILE_LIST)))
 # in the source tree, or installed in share/mc

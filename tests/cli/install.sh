@@ -26,6 +26,7 @@ make -f moved/share/mc/connect.mk TRAIN_IMAGES=64 NET=mlp:8 EPOCHS=0 THREADS=1 O
 moved/share/mc/align.sh -d out/train.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
 cmp out/1-2/b-aligned.mcz aligned.mcz
 moved/share/mc/tables.sh -h >usage
+moved/share/mc/gpus.sh -h >usage
 
 for f in "$MC_ROOT"/pipelines/*.{gp,mk,awk,map} "$MC_ROOT"/formats/{mcz.py,example_net.json}; do
     [ ! -e "$f" ] || cmp "$f" "moved/share/mc/${f##*/}"
