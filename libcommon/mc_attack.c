@@ -13,12 +13,27 @@ void mc_attack_defaults(struct mc_attack_options *o)
     *o = (struct mc_attack_options){.eps = NAN, .step = NAN, .steps = 5, .restarts = 1};
 }
 
+/* One pixel can change by 1 at the most; 8 is what somebody types who means 8/255. */
+static int check_length(const struct mc_attack_options *o, const char *name, double length,
+                        struct mc_error *err)
+{
+    if (o->norm == MC_BALL_L2 || !(length > 1))
+        return 0;
+    return mc_fail(err, MC_EUSAGE,
+                   "the attack's %s %g is in pixels of [0,1] and can be at most 1 (8 of 255 levels "
+                   "are 8/255)",
+                   name, length);
+}
+
 int mc_attack_resolve(struct mc_attack_options *o, const struct mc_dataset_info *info,
                       struct mc_error *err)
 {
     const int tiny = !strncmp(info->name, "tiny-imagenet", 13);
     const double eps = o->norm == MC_BALL_L2 ? .5 : tiny ? 4. / 255 : 8. / 255;
+    int rc = check_length(o, "eps", o->eps, err);
 
+    if (rc || (rc = check_length(o, "step", o->step, err)))
+        return rc;
     if (o->targeted && !o->shift && o->target >= info->spec.classes)
         return mc_fail(err, MC_EUSAGE, "the attack's target %d is no class: %s has %d", o->target,
                        info->name, info->spec.classes);

@@ -13,7 +13,8 @@ enum { MC_KEY_ATTACK = 0x4c00 };
 /* clang-format off */
 #define MC_OPTION_ATTACK(help, group) \
     {"attack", MC_KEY_ATTACK, "pgd[:KEY=VALUE,...]", 0, help " (keys: eps, step, steps, restarts, norm " \
-     "linf or l2, start random or clean, target CLASS or +N; the options of mc-pgd say what they mean)", \
+     "linf or l2, start random or clean, target CLASS or +N; eps and step as 8/255 or .03, in pixels of [0,1]; " \
+     "the options of mc-pgd say what they mean)", \
      group}
 /* clang-format on */
 

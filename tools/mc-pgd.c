@@ -41,8 +41,8 @@ static const struct argp_option options[] = {
     {"samples", KEY_SAMPLES, "N", 0, "its first N images (default: all)", 1},
     {"norm", KEY_NORM, "linf|l2", 0, "what the radius measures: the largest change of a pixel's channel, "
      "or the Euclidean length of the whole image's change (default linf)", 2},
-    {"eps", KEY_EPS, "R", 0, "radius of the ball around an image that its example stays in, pixels being "
-     "from 0 to 1 (default 8/255, for Tiny ImageNet 4/255; with l2 0.5)", 2},
+    {"eps", KEY_EPS, "R", 0, "radius of the ball around an image that its example stays in, as 8/255 or .03: "
+     "pixels are from 0 to 1 (default 8/255, for Tiny ImageNet 4/255; with l2 0.5)", 2},
     {"step", KEY_STEP, "R", 0, "length of a step in the same norm, along the sign of the loss's gradient, "
      "with l2 along the gradient (default eps/4)", 2},
     {"steps", KEY_STEPS, "N", 0, "steps from each start (default 5)", 2},

@@ -125,6 +125,9 @@ fails 2 'takes one network, 2 are given' $p 1.mcz 2.mcz
 fails 2 "--eps: '-1'" $p --eps -1 1.mcz
 fails 2 "--eps: 'nan'" $p --eps nan 1.mcz
 fails 2 "--step: '-1/255'" $p --step=-1/255 1.mcz
+fails 2 "eps 8 is in pixels of [0,1] and can be at most 1 (8 of 255 levels are 8/255)" $p --eps 8 1.mcz
+fails 2 'step 2 is in pixels of [0,1]' $p --step 2 1.mcz
+fails 2 "--eps: '8/0' is not a number" $p --eps 8/0 1.mcz
 fails 2 "--steps: '0'" $p --steps 0 1.mcz
 fails 2 '--restarts' $p --restarts 0 1.mcz
 fails 2 '--restarts' $p --restarts 257 1.mcz

@@ -48,6 +48,8 @@ same curve.mcz out.mcz
 bad() { fails 2 "$1" train --attack "$2" -o no.mcz; }
 bad "there is no 'fgsm' (there are: pgd)" fgsm
 bad "'-1' is not a number" pgd:eps=-1
+bad "eps 8 is in pixels of [0,1] and can be at most 1 (8 of 255 levels are 8/255)" pgd:eps=8
+bad "step 2 is in pixels of [0,1]" pgd:eps=8/255,step=2
 bad "'0' is not" pgd:steps=0
 bad "'x' is not KEY=VALUE" pgd:x
 bad "there is no 'radius' (there are: eps, step, steps, restarts, norm, start, target)" pgd:radius=1
