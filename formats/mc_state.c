@@ -26,6 +26,15 @@ int mc_state_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+int mc_state_ready(const char *path, int resume, struct mc_error *err)
+{
+    if (!path || resume || !mc_state_exists(path))
+        return 0;
+    return mc_fail(err, MC_EUSAGE,
+                   "checkpoint '%s' exists: --resume goes on from it; remove it to begin afresh",
+                   path);
+}
+
 static void state_tensors(const struct mc_state *s, struct mc_tensor *out)
 {
     for (size_t i = 0; i < s->n_vectors; i++)

@@ -38,6 +38,9 @@ void mc_state_set(struct mc_state *s, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Is there such a file? (A run with --resume begins afresh where there is none.) */
 int mc_state_exists(const char *path);
+/* Before a run that saves its state there (NULL: nowhere): MC_EUSAGE where it does not resume and
+ * would write over a file. */
+MC_USE_RESULT int mc_state_ready(const char *path, int resume, struct mc_error *err);
 /* Write atomically. */
 MC_USE_RESULT int mc_state_write(const struct mc_state *s, const char *path, struct mc_error *err);
 /* Read into *s, whose tool, settings and vectors (names, sizes, memory) say what is expected:

@@ -140,6 +140,8 @@ int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error *err)
 {
     int rc = mc_cli_path_ready(e->checkpoint, err);
 
+    if (!rc)
+        rc = mc_state_ready(e->checkpoint, e->resume, err);
     for (size_t i = 0; !rc && i < e->n_data; i++) {
         rc = mc_dataset_open(&e->open[i], e->file[i], err);
         if (!rc)

@@ -41,7 +41,7 @@ enum {
     {"batch", MC_KEY_EVAL_BATCH, "N", 0, "images at a time (default 128)", 30}, \
     {"checkpoint", MC_KEY_EVAL_CHECKPOINT, "FILE", 0, \
      "of a curve or plane: save the points that are done there; the data sets are read once more " \
-     "first, for their ids", 35}, \
+     "first, for their ids; a file that is there is refused without --resume", 35}, \
     {"checkpoint-every", MC_KEY_EVAL_EVERY, "N", 0, "save it after each N points (default 16)", 35}, \
     {"resume", MC_KEY_EVAL_RESUME, 0, 0, "go on from the checkpoint, if it is there", 35}
 /* clang-format on */

@@ -109,7 +109,9 @@ int mc_fit_cli_ready(const struct mc_fit_cli *f, const struct mc_cli *cli, struc
 {
     int rc = mc_cli_output_ready(cli, err);
 
-    return rc ? rc : mc_cli_path_ready(f->fit.checkpoint, err);
+    if (!rc)
+        rc = mc_cli_path_ready(f->fit.checkpoint, err);
+    return rc ? rc : mc_state_ready(f->fit.checkpoint, f->fit.resume, err);
 }
 
 int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli, struct mc_backend *be,

@@ -43,7 +43,8 @@ enum {
     {"huber", MC_KEY_HUBER, "DELTA", 0, "while training, smooth every ReLU within DELTA of 0", 20}, \
     MC_OPTION_ATTACK("train on the adversarial examples of every batch", 20), \
     {"stop-after", MC_KEY_STOP_AFTER, "N", 0, "stop after N epochs, the schedule unchanged", 20}, \
-    {"checkpoint", MC_KEY_CHECKPOINT, "FILE", 0, "save the run's state there after each epoch", 30}, \
+    {"checkpoint", MC_KEY_CHECKPOINT, "FILE", 0, "save the run's state there after each epoch; a file that is there is " \
+     "refused without --resume", 30}, \
     {"checkpoint-every", MC_KEY_CHECKPOINT_EVERY, "N", 0, "save it after each N epochs only (default 1)", 30}, \
     {"resume", MC_KEY_RESUME, 0, 0, "go on from the checkpoint, if it is there", 30}, \
     MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_LOG_JSON, \

@@ -125,6 +125,8 @@ if [ -z "${MC_UNDER:-}" ]; then
 fi
 # of another run: refused
 cp half.ck ck
+fails 2 "checkpoint 'ck' exists: --resume goes on from it" $e --checkpoint ck curve.mcz
+same half.ck ck
 fails 3 'ck: was made with points 25, this run has 16' $r --grid 4
 fails 3 'ck: was made with x-range' $r --x-range 0:1
 fails 3 'ck: was made with seed 1, this run has 2' $r --seed 2

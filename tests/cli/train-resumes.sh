@@ -28,6 +28,9 @@ sed 's/,"images_per_second":[^}]*//' log.json >l
 same w l
 # once more, in steps
 train --stop-after 2 --checkpoint ck2 -o half.mcz
+cp ck2 kept
+fails 2 "checkpoint 'ck2' exists: --resume goes on from it" train --checkpoint ck2 -o no.mcz
+same ck2 kept
 train --checkpoint ck2 --resume -o out2.mcz
 same whole.mcz out2.mcz
 fails 3 'seed' train --checkpoint ck --resume --seed 6 -o no.mcz
