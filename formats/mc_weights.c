@@ -86,12 +86,8 @@ int mc_weights_read_two(struct mc_weights *a, struct mc_weights *b, const char *
     if (rc)
         return rc;
     rc = mc_weights_read(b, path_b, h, err);
-    if (!rc && !mc_graph_same(a->graph, b->graph)) {
-        rc = mc_fail(err, MC_EINPUT,
-                     "%s and %s: are different networks (%s, %s; mc-info -v shows their graphs)",
-                     path_a, path_b, a->graph->net, b->graph->net);
+    if (!rc && (rc = mc_graph_expect_same(a->graph, b->graph, path_a, path_b, err)))
         mc_weights_release(b);
-    }
     if (rc)
         mc_weights_release(a);
     return rc;

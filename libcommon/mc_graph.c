@@ -231,29 +231,6 @@ out:
     return g->error.code;
 }
 
-int mc_graph_same(const struct mc_graph *a, const struct mc_graph *b)
-{
-    if (memcmp(a->input, b->input, sizeof a->input) || a->classes != b->classes ||
-        a->n_nodes != b->n_nodes)
-        return 0;
-    for (int i = 0; i < a->n_nodes; i++) {
-        const struct mc_node *x = &a->nodes[i], *y = &b->nodes[i];
-        if (x->op != y->op || strcmp(x->name, y->name) || x->n_in != y->n_in ||
-            memcmp(x->in, y->in, (size_t)x->n_in * sizeof *x->in) || x->c != y->c || x->h != y->h ||
-            x->w != y->w || memcmp(x->kernel, y->kernel, sizeof x->kernel) ||
-            memcmp(x->stride, y->stride, sizeof x->stride) ||
-            memcmp(x->pad, y->pad, sizeof x->pad) || x->groups != y->groups ||
-            x->ceil_mode != y->ceil_mode || !x->has_bias != !y->has_bias || x->eps != y->eps ||
-            x->momentum != y->momentum || x->delta != y->delta || x->drop != y->drop || x->loss_weight != y->loss_weight ||
-            !x->train_only != !y->train_only)
-            return 0;
-        for (int k = 0; k < MC_MAX_CHANNELS_IN; k++)
-            if (x->mean[k] != y->mean[k] || x->std[k] != y->std[k])
-                return 0;
-    }
-    return 1;
-}
-
 static void *dup(const void *from, size_t n, size_t size)
 {
     void *to = calloc(n ? n : 1, size);

@@ -49,8 +49,8 @@ enum mc_op {
 #define MC_MAX_SIDE 8192    /* of an image, a kernel, a stride */
 #define MC_MAX_CLASSES 1048576
 #define MC_MAX_CHANNELS (1 << 24)
-#define MC_MAX_ELEMENTS (1 << 28)       /* C*H*W of any node */
-#define MC_MAX_DROPOUT (1 << 22) /* C*H*W of a dropout: what its random numbers' counter holds */
+#define MC_MAX_ELEMENTS (1 << 28) /* C*H*W of any node */
+#define MC_MAX_DROPOUT (1 << 22)  /* C*H*W of a dropout: what its random numbers' counter holds */
 #define MC_MAX_VECTOR ((size_t)1 << 31) /* floats of a flat vector; so an index fits in 32 bits */
 
 /* How a parameter tensor is initialised; a builder's choice, in the graph so that a stranger's
@@ -177,6 +177,10 @@ MC_USE_RESULT int mc_graph_unpack(struct mc_graph **out, const msgpack_object *m
 /* 1 if equal in everything that decides what is computed (names of nodes included; `net` is not,
  * nor are inits). */
 int mc_graph_same(const struct mc_graph *a, const struct mc_graph *b);
+/* The same of two files' graphs, or MC_EINPUT that says where they differ first. */
+MC_USE_RESULT int mc_graph_expect_same(const struct mc_graph *a, const struct mc_graph *b,
+                                       const char *name_a, const char *name_b,
+                                       struct mc_error *err);
 struct mc_graph *mc_graph_copy(const struct mc_graph *g); /* NULL: out of memory */
 /* Index of the node called so, or -1. */
 int mc_graph_find(const struct mc_graph *g, const char *name);

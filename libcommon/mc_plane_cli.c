@@ -89,11 +89,8 @@ int mc_plane_cli_networks(const struct mc_plane_cli *p, struct mc_eval_cli *e,
         rc = i ? mc_weights_read(&w[i], file, NULL, err)
                : mc_weights_read_stream(&w[i], first, NULL, err);
         names[i] = strcmp(file, "-") ? file : "stdin";
-        if (!rc && !mc_graph_same(w[0].graph, w[i].graph))
-            rc =
-                mc_fail(err, MC_EINPUT,
-                        "%s and %s: are different networks (%s, %s; mc-info -v shows their graphs)",
-                        names[0], names[i], w[0].graph->net, w[i].graph->net);
+        if (!rc)
+            rc = mc_graph_expect_same(w[0].graph, w[i].graph, names[0], names[i], err);
         vectors[i] = w[i].params;
         mc_state_set(&id, (const char *const[]){"a", "b", "c"}[i], "%s", w[i].id);
     }

@@ -218,9 +218,9 @@ static int run(struct options *o, struct mc_error *err)
 
     for (size_t i = 0; !rc && i < o->cli.n_operands; i++)
         rc = mc_weights_read(&w[i], o->cli.operands[i], h, err);
-    if (!rc && !o->raw && !mc_graph_same(w[0].graph, w[1].graph))
-        rc = mc_fail(err, MC_EINPUT, "%s and %s are not of the same architecture (%s, %s)",
-                     o->cli.operands[0], o->cli.operands[1], w[0].graph->net, w[1].graph->net);
+    if (!rc && !o->raw)
+        rc = mc_graph_expect_same(w[0].graph, w[1].graph, o->cli.operands[0], o->cli.operands[1],
+                                  err);
     if (rc || (rc = mc_dataset_open(&data, o->data, err)))
         goto out;
     mc_history_input(h, mc_dataset_stream(data));

@@ -48,7 +48,7 @@ END
 # what does not fit: another architecture, other images, too few of them
 mc-train -q -t 1 --net mlp:8 --data data.mcz --samples 16 --epochs 1 -o mlp.mcz
 mc-data synth --samples 20 --size 8 -o small.mcz
-fails 3 "not of the same architecture" acts a.mcz mlp.mcz
+fails 3 "a.mcz and mlp.mcz: are different networks" acts a.mcz mlp.mcz
 fails 3 "small.mcz: images are 3x8x8" mc-acts --data small.mcz a.mcz b.mcz
 fails 3 "data.mcz: holds $total images, $((total + 1)) are asked for" acts --samples $((total + 1)) a.mcz b.mcz
 fails 3 "is a dataset stream, not weights" acts a.mcz data.mcz

@@ -161,7 +161,7 @@ fails 2 'standard input can be read only once' mc-eval --plane --data - --bn-dat
 fails 1 'nowhere' mc-eval --plane $data curve.mcz --marks nowhere/x
 fails 1 'nowhere' mc-eval --plane $data curve.mcz --checkpoint nowhere/x
 mc-train -q --net mlp:8 --data d.mcz --epochs 1 -o other.mcz
-fails 3 'different networks' mc-eval --plane $data n1.mcz n2.mcz other.mcz
+fails 3 'n1.mcz and other.mcz: are different networks' mc-eval --plane $data n1.mcz n2.mcz other.mcz
 mc-eval -q --plane --grid 2 $data - n2.mcz n3.mcz --marks marks.tsv <n1.mcz >/dev/null
 [ "$(column marks.tsv name | head -n 1)" = stdin ]
 no_temporaries

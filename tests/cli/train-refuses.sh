@@ -30,6 +30,8 @@ fails 1 'not finite' $t --net mlp:8 --lr 1e6 --epochs 3
 fails 1 '' $t --net mlp:8 -o /dev/full
 fails 2 'two weights' $z a.mcz
 fails 3 'different networks' $z a.mcz other.mcz
+mc-train -q --net mlp:8 --no-normalise --data d.mcz --epochs 1 -o raw.mcz
+fails 3 'a.mcz and raw.mcz: are different networks (mlp:8, mlp:8): node "normalise" has another "mean"' $z a.mcz raw.mcz
 fails 2 'needs --data' mc-bezier a.mcz b.mcz -o no.mcz
 fails 1 '' mc-bezier --epochs 0 a.mcz b.mcz -o /dev/full
 head -c 900 b.mcz >cutb.mcz

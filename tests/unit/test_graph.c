@@ -268,6 +268,37 @@ static void packed_and_unpacked_is_the_same(void **state)
     }
 }
 
+static void expect_difference(const struct mc_graph *a, struct mc_graph *b, const char *said)
+{
+    struct mc_error err = {0};
+
+    assert_int_equal(mc_graph_expect_same(a, b, "a", "b", &err), MC_EINPUT);
+    if (!strstr(err.text, said))
+        fail_msg("no '%s' in: %s", said, err.text);
+    mc_graph_free(b);
+}
+
+static void says_where_graphs_differ(void **state)
+{
+    struct mc_net_spec wide = CIFAR, many = CIFAR;
+    struct mc_graph *a = build("mlp:bn,20", &CIFAR), *b = build("mlp:bn,20", &CIFAR);
+    struct mc_error err = {0};
+
+    (void)state;
+    assert_int_equal(mc_graph_expect_same(a, b, "a", "b", &err), 0);
+    b->nodes[0].std[1] += 1;
+    expect_difference(a, b,
+                      "a and b: are different networks (mlp:bn,20, mlp:bn,20): node "
+                      "\"normalise\" has another \"std\"");
+    wide.width = 40;
+    expect_difference(a, build("mlp:bn,20", &wide), ": images of 3x32x32 and 3x32x40");
+    many.classes = 11;
+    expect_difference(a, build("mlp:bn,20", &many), "\" has another \"out\"");
+    expect_difference(a, build("mlp:bn,20,20", &CIFAR), ": node ");
+    expect_difference(a, build("mlp:20", &CIFAR), " is batchnorm \"");
+    mc_graph_free(a);
+}
+
 /* What a reader in another language sees is the number that was meant. */
 static void floats_travel_as_short_decimals(void **state)
 {
@@ -570,6 +601,7 @@ int main(void)
         cmocka_unit_test(pooling_shapes_are_pytorchs),
         cmocka_unit_test(heads_for_training_only_are_left_out),
         cmocka_unit_test(packed_and_unpacked_is_the_same),
+        cmocka_unit_test(says_where_graphs_differ),
         cmocka_unit_test(floats_travel_as_short_decimals),
         cmocka_unit_test(hostile_graphs_are_refused),
         cmocka_unit_test(every_changed_bit_is_survived),
