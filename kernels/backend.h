@@ -6,7 +6,8 @@
  * No host pointer appears inside a training loop and nothing in it waits for the device: what
  * changes from step to step (learning rate, curve coefficients, sample indices, random-number
  * counters) is data in device buffers, picked by the row counter in a control buffer. So a device
- * may capture several steps once and replay them. Only get() waits.
+ * may capture several steps once and replay them. Only put() and
+ * get() wait.
  *
  * A backend and its plans are used by one thread at a time.
  *

@@ -89,7 +89,13 @@ static int told(struct cuda *be, struct mc_error *err)
     return be->failed ? mc_fail(err, be->failed, "cuda:%d: %s", be->device, be->why) : 0;
 }
 
-/* The host's memory is pageable, so the runtime has copied it when the call returns. */
+/* The runtime may read pageable memory later than cudaMemcpyAsync returns: so it waits. */
+void cuda_send(struct cuda *be, void *to, const void *from, size_t bytes)
+{
+    cuda_check(be, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, be->stream));
+    cuda_check(be, cudaStreamSynchronize(be->stream));
+}
+
 int cuda_put(struct mc_backend *base, struct mc_buf *dst, size_t at, const void *src, size_t bytes,
              struct mc_error *err)
 {
@@ -99,8 +105,7 @@ int cuda_put(struct mc_backend *base, struct mc_buf *dst, size_t at, const void 
         return mc_fail(err, MC_EFAIL, "write beyond the end of a buffer");
     cuda_enter(be);
     if (bytes)
-        cuda_check(be, cudaMemcpyAsync((unsigned char *)dst->data + at, src, bytes,
-                                       cudaMemcpyHostToDevice, be->stream));
+        cuda_send(be, (unsigned char *)dst->data + at, src, bytes);
     return told(be, err);
 }
 

@@ -4,10 +4,10 @@
  *
  * C files decide what runs in which order; the .cu files hold the kernels and the functions that
  * launch them (kernels.h). All work goes to one stream, so what is launched later sees what was
- * launched before, and only get() waits. An activation lies as (N,C,H,W) float32. Every live node
- * has memory of its own for its output and, with backward, for its output's gradient; a ReLU that
- * alone follows a batch norm is done by it. How many images of a batch count is known on the device
- * alone (struct cuda_batch). */
+ * launched before, and only put() and get() wait. An activation lies as (N,C,H,W) float32. Every
+ * live node has memory of its own for its output and, with backward, for its output's gradient; a
+ * ReLU that alone follows a batch norm is done by it. How many images of a batch count is known on
+ * the device alone (struct cuda_batch). */
 #ifndef MC_CUDA_H
 #define MC_CUDA_H
 
@@ -149,6 +149,8 @@ void cuda_buf_free(struct mc_backend *be, struct mc_buf *b);
 int cuda_buf_grow(struct mc_backend *be, struct mc_buf *b, size_t bytes, struct mc_error *err);
 int cuda_put(struct mc_backend *be, struct mc_buf *dst, size_t at, const void *src, size_t bytes,
              struct mc_error *err);
+/* A copy from the host's memory, which may change when it returns. */
+void cuda_send(struct cuda *be, void *to, const void *from, size_t bytes);
 int cuda_get(struct mc_backend *be, const struct mc_buf *src, size_t at, void *dst, size_t bytes,
              struct mc_error *err);
 void cuda_zero(struct mc_backend *be, struct mc_buf *b);

@@ -125,8 +125,7 @@ static void fill_scaling(struct mc_plan *p)
     }
     for (int v = 0; v < 256; v++)
         byte[MC_MAX_CHANNELS_IN][v] = (float)(v / 255.0);
-    cuda_check(p->be, cudaMemcpyAsync((void *)(uintptr_t)p->scaling.byte, byte, sizeof byte,
-                                      cudaMemcpyHostToDevice, p->be->stream));
+    cuda_send(p->be, (void *)(uintptr_t)p->scaling.byte, byte, sizeof byte);
 }
 
 int cuda_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,

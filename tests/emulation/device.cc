@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <vector>
 
 /* ---- memory ---- */
 
@@ -22,6 +23,15 @@ struct region {
 };
 static std::map<void *, region> regions;
 static int depth;
+
+/* Copies from the host's memory that the device has not come to: the runtime may read pageable
+ * memory as late as that. */
+struct late_copy {
+    void *to;
+    const void *from;
+    size_t bytes;
+};
+static std::vector<late_copy> late;
 
 static void protect(int how)
 {
@@ -35,8 +45,12 @@ static void protect(int how)
 
 void emulated_begin()
 {
-    if (depth++ == 0)
-        protect(PROT_READ | PROT_WRITE);
+    if (depth++ > 0)
+        return;
+    protect(PROT_READ | PROT_WRITE);
+    for (const late_copy &c : late)
+        memcpy(c.to, c.from, c.bytes);
+    late.clear();
 }
 
 void emulated_end()
@@ -88,6 +102,7 @@ cudaError_t cudaFree(void *p)
     const auto r = regions.find(p);
     if (r == regions.end())
         return cudaErrorInvalidValue;
+    cudaStreamSynchronize(NULL);
     munmap(r->second.pages, r->second.bytes + (size_t)sysconf(_SC_PAGESIZE));
     regions.erase(r);
     return cudaSuccess;
@@ -111,6 +126,10 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, enum cudaM
     const int from = kind != cudaMemcpyHostToDevice, to = kind != cudaMemcpyDeviceToHost;
     if (bytes && (on_device(src, bytes) != from || on_device(dst, bytes) != to))
         return cudaErrorInvalidValue;
+    if (kind == cudaMemcpyHostToDevice) {
+        late.push_back({dst, src, bytes});
+        return cudaSuccess;
+    }
     emulated_begin();
     memcpy(dst, src, bytes);
     emulated_end();
@@ -199,6 +218,10 @@ void emulate_launch(size_t blocks, unsigned threads, int waits, const std::funct
 {
     const int reverse = backwards();
 
+    if (!blocks || blocks > 0x7fffffff) {
+        fprintf(stderr, "emulation: a launch of %zu blocks\n", blocks);
+        abort();
+    }
     emulated_begin();
     emulated_blocks.x = (unsigned)blocks;
     emulated_threads.x = threads;
@@ -261,6 +284,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t)
 {
+    emulated_begin();
+    emulated_end();
     return cudaSuccess;
 }
 
