@@ -34,6 +34,7 @@ static int take(struct mc_action *a, size_t largest, struct mc_error *err)
         packed = u->k * u->blocks * u->m > packed ? u->k * u->blocks * u->m : packed;
     }
     packed = (packed + 15) / 16 * 16;
+    doubles = (doubles + 31) / 32 * 32; /* what lies behind them is aligned as they are */
     floats = 2 * a->g->P + 2 * packed;
     int rc = cuda_take(a->be, doubles * sizeof(double) + floats * sizeof(float), "a group's action",
                        &a->data, err);

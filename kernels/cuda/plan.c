@@ -78,7 +78,7 @@ static size_t moments_images(const struct mc_plan *p, const struct mc_tap_reques
 
 static void place_all(struct mc_plan *p, struct places *m)
 {
-    size_t work = 0, channels = 1, moments = 0;
+    size_t work = 0, parts = 0, moments = 0;
 
     p->chunk = 0;
     for (int i = 0; i < p->g->n_nodes; i++) {
@@ -86,8 +86,11 @@ static void place_all(struct mc_plan *p, struct places *m)
         place_node(p, &p->nodes[i], m);
         if (c->conv && cuda_conv_work(c->conv) > work)
             work = cuda_conv_work(c->conv);
-        if (c->role->live && (size_t)c->n->c > channels)
-            channels = (size_t)c->n->c;
+        if (c->role->live) {
+            const struct cuda_shape s = cuda_node_shape(p, c);
+            const size_t sums = s.c * cuda_sum_parts(&s);
+            parts = sums > parts ? sums : parts;
+        }
     }
     for (size_t t = 0; t < p->n_taps; t++) {
         const struct mc_tap_request *tap = &p->taps[t];
@@ -97,7 +100,7 @@ static void place_all(struct mc_plan *p, struct places *m)
         moments = size > moments ? size : moments;
     }
     p->work = place(m, work);
-    p->part = place(m, channels * CUDA_MAX_PARTS * 2 * sizeof *p->part);
+    p->part = place(m, parts * 2 * sizeof *p->part);
     p->moments = place(m, (moments + 2 * p->chunk) * sizeof *p->moments);
     p->rows.batch = place(m, sizeof *p->rows.batch);
     p->rows.labels = place(m, p->batch * sizeof *p->rows.labels);
