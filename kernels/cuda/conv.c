@@ -95,8 +95,11 @@ int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_
     if (!c)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     c->be = be;
-    if (describe(c, s) || choose_forward(c) || (s->backward_data && choose_data(c)) ||
-        (s->backward_weights && choose_weights(c))) {
+    const int refused = describe(c, s) || choose_forward(c) ||
+                        (s->backward_data && choose_data(c)) ||
+                        (s->backward_weights && choose_weights(c));
+    (void)cudaGetLastError(); /* an algorithm's refusal is no later launch's failure */
+    if (refused) {
         cuda_conv_free(c);
         return mc_fail(err, MC_EFAIL,
                        "cuDNN has no deterministic convolution of %dx%dx%d by %dx%d to %d channels",
