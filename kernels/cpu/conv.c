@@ -23,7 +23,7 @@ struct pass {
 struct cpu_conv {
     struct cpu *be;
     struct cpu_conv_shape s;
-    struct pass pass[CPU_N_PASSES];
+    struct pass pass[MC_N_PASSES];
     dnnl_memory_t bias;
     size_t work;
 };
@@ -48,13 +48,13 @@ static void release_pass(struct pass *p)
 }
 
 /* Does this pass see the input, or its gradient, as (N,C,H,W)? */
-static int plain(const struct cpu_conv_shape *s, enum cpu_pass pass)
+static int plain(const struct cpu_conv_shape *s, enum mc_pass pass)
 {
-    return pass == CPU_DATA ? s->plain_grad : s->plain_input;
+    return pass == MC_PASS_DATA ? s->plain_grad : s->plain_input;
 }
 
 /* Input channels that oneDNN is told of. */
-static int channels_in(const struct cpu *be, const struct cpu_conv_shape *s, enum cpu_pass pass)
+static int channels_in(const struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass)
 {
     return s->ic < be->k->block && !plain(s, pass) && s->groups == 1 ? be->k->block : s->ic;
 }
@@ -63,7 +63,7 @@ struct descs {
     dnnl_memory_desc_t src, dst, any, flat, bias;
 };
 
-static int describe(const struct cpu *be, const struct cpu_conv_shape *s, enum cpu_pass pass,
+static int describe(const struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
                     struct descs *d, struct mc_error *err)
 {
     const int ic = channels_in(be, s, pass);
@@ -126,7 +126,7 @@ static int make_pass(struct cpu *be, struct pass *p, dnnl_primitive_desc_t pd,
     return failed(err, st, "a primitive");
 }
 
-static dnnl_status_t describe_pass(dnnl_convolution_desc_t *cd, enum cpu_pass pass,
+static dnnl_status_t describe_pass(dnnl_convolution_desc_t *cd, enum mc_pass pass,
                                    dnnl_alg_kind_t alg, const struct cpu_conv_shape *s,
                                    const struct descs *d)
 {
@@ -136,10 +136,10 @@ static dnnl_status_t describe_pass(dnnl_convolution_desc_t *cd, enum cpu_pass pa
                              (s->ow - 1) * s->stride[1] + s->kernel[1] - s->iw - s->pad[1]};
     const int training = s->backward_data || s->backward_weights;
 
-    if (pass == CPU_DATA)
+    if (pass == MC_PASS_DATA)
         return dnnl_convolution_backward_data_desc_init(cd, alg, &d->src, &d->any, &d->dst, stride,
                                                         pad, far);
-    if (pass == CPU_WEIGHTS)
+    if (pass == MC_PASS_WEIGHTS)
         return dnnl_convolution_backward_weights_desc_init(cd, alg, &d->src, &d->any, NULL, &d->dst,
                                                            stride, pad, far);
     return dnnl_convolution_forward_desc_init(
@@ -148,7 +148,7 @@ static dnnl_status_t describe_pass(dnnl_convolution_desc_t *cd, enum cpu_pass pa
 }
 
 /* Can our Winograd kernels do this pass? Then fill it in. */
-static int make_winograd(const struct cpu *be, const struct cpu_conv_shape *s, enum cpu_pass pass,
+static int make_winograd(const struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
                          struct pass *p)
 {
     enum { CACHE = 384 << 10, MOST = 64 };
@@ -158,22 +158,22 @@ static int make_winograd(const struct cpu *be, const struct cpu_conv_shape *s, e
 
     if (s->kernel[0] != 3 || s->kernel[1] != 3 || s->stride[0] != 1 || s->stride[1] != 1 ||
         s->groups != 1 || plain(s, pass) || s->pad[0] != s->pad[1] || s->pad[0] > 2 ||
-        (pass == CPU_FORWARD && s->bias))
+        (pass == MC_PASS_FORWARD && s->bias))
         return 0;
-    *w = pass == CPU_DATA ? (struct cpu_wino){.icb = ocb,
-                                              .ocb = icb,
-                                              .ih = s->oh,
-                                              .iw = s->ow,
-                                              .oh = s->ih,
-                                              .ow = s->iw,
-                                              .pad = 2 - s->pad[0]}
-                          : (struct cpu_wino){.icb = icb,
-                                              .ocb = ocb,
-                                              .ih = s->ih,
-                                              .iw = s->iw,
-                                              .oh = s->oh,
-                                              .ow = s->ow,
-                                              .pad = s->pad[0]};
+    *w = pass == MC_PASS_DATA ? (struct cpu_wino){.icb = ocb,
+                                                  .ocb = icb,
+                                                  .ih = s->oh,
+                                                  .iw = s->ow,
+                                                  .oh = s->ih,
+                                                  .ow = s->iw,
+                                                  .pad = 2 - s->pad[0]}
+                              : (struct cpu_wino){.icb = icb,
+                                                  .ocb = ocb,
+                                                  .ih = s->ih,
+                                                  .iw = s->iw,
+                                                  .oh = s->oh,
+                                                  .ow = s->ow,
+                                                  .pad = s->pad[0]};
     w->n = (size_t)s->n;
     w->threads = be->base.threads;
     w->tiles_h = ((size_t)w->oh + 3) / 4;
@@ -189,13 +189,13 @@ static int make_winograd(const struct cpu *be, const struct cpu_conv_shape *s, e
         *w = more;
     }
     const size_t weights = 36 * icb * ocb * b * b * sizeof(float);
-    p->weights_bytes = pass == CPU_WEIGHTS ? weights * (size_t)be->base.threads : weights;
+    p->weights_bytes = pass == MC_PASS_WEIGHTS ? weights * (size_t)be->base.threads : weights;
     p->scratch_bytes = CPU_WINO_WORK(w, b) * sizeof(float) * (size_t)be->base.threads;
     return 1;
 }
 
 /* The pass's primitive descriptor by the wanted algorithm, or directly where that cannot be had. */
-static dnnl_status_t create_pass(struct cpu *be, dnnl_primitive_desc_t *pd, enum cpu_pass pass,
+static dnnl_status_t create_pass(struct cpu *be, dnnl_primitive_desc_t *pd, enum mc_pass pass,
                                  const struct cpu_conv_shape *s, const struct descs *d,
                                  dnnl_primitive_attr_t attr)
 {
@@ -207,8 +207,8 @@ static dnnl_status_t create_pass(struct cpu *be, dnnl_primitive_desc_t *pd, enum
         dnnl_convolution_desc_t cd, hint_cd;
         dnnl_primitive_desc_t hint = NULL;
         st = describe_pass(&cd, pass, algs[i], s, d);
-        if (!st && pass != CPU_FORWARD) { /* backward wants a forward of the same algorithm */
-            st = describe_pass(&hint_cd, CPU_FORWARD, algs[i], s, d);
+        if (!st && pass != MC_PASS_FORWARD) { /* backward wants a forward of the same algorithm */
+            st = describe_pass(&hint_cd, MC_PASS_FORWARD, algs[i], s, d);
             if (!st)
                 st = dnnl_primitive_desc_create(&hint, &hint_cd, attr, be->engine, NULL);
         }
@@ -235,7 +235,7 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
     if (!rc)
         rc = failed(err, dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user),
                     "attributes");
-    for (enum cpu_pass pass = 0; !rc && pass < CPU_N_PASSES; pass++) {
+    for (enum mc_pass pass = 0; !rc && pass < MC_N_PASSES; pass++) {
         const int wanted[] = {1, s->backward_data, s->backward_weights};
         dnnl_primitive_desc_t pd = NULL;
         if (!wanted[pass] ||
@@ -246,19 +246,20 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
             rc = failed(err, create_pass(be, &pd, pass, s, &d, attr), "this shape");
         if (!rc)
             rc = make_pass(be, &c->pass[pass], pd, &d,
-                           pass == CPU_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md,
-                           pass == CPU_WEIGHTS, pass == CPU_DATA ? &d.dst : &d.src,
-                           pass == CPU_DATA ? &d.src : &d.dst, err);
+                           pass == MC_PASS_WEIGHTS ? dnnl_query_diff_weights_md
+                                                   : dnnl_query_weights_md,
+                           pass == MC_PASS_WEIGHTS, pass == MC_PASS_DATA ? &d.dst : &d.src,
+                           pass == MC_PASS_DATA ? &d.src : &d.dst, err);
         if (!rc && channels_in(be, s, pass) != s->ic)
             c->pass[pass].padded_bytes = (dnnl_memory_desc_get_size(&d.flat) + 63) / 64 * 64;
         dnnl_primitive_desc_destroy(pd);
     }
     if (!rc && s->bias)
-        rc = describe(be, s, CPU_FORWARD, &d, err);
+        rc = describe(be, s, MC_PASS_FORWARD, &d, err);
     if (!rc && s->bias)
         rc = failed(err, dnnl_memory_create(&c->bias, &d.bias, be->engine, DNNL_MEMORY_NONE),
                     "a bias");
-    for (const struct pass *p = c->pass; p < c->pass + CPU_N_PASSES; p++)
+    for (const struct pass *p = c->pass; p < c->pass + MC_N_PASSES; p++)
         if (p->weights_bytes + p->padded_bytes + p->scratch_bytes > c->work)
             c->work = p->weights_bytes + p->padded_bytes + p->scratch_bytes;
     dnnl_primitive_attr_destroy(attr);
@@ -273,7 +274,7 @@ void cpu_conv_free(struct cpu_conv *c)
 {
     if (!c)
         return;
-    for (enum cpu_pass pass = 0; pass < CPU_N_PASSES; pass++)
+    for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
         release_pass(&c->pass[pass]);
     dnnl_memory_destroy(c->bias);
     free(c);
@@ -311,7 +312,7 @@ static void weights_in(struct cpu_conv *c, struct pass *p, const float *flat, vo
 {
     const size_t window = (size_t)(c->s.kernel[0] * c->s.kernel[1]);
     const size_t row = (size_t)c->s.ic * window;
-    const size_t wide = (size_t)channels_in(c->be, &c->s, (enum cpu_pass)(p - c->pass)) * window;
+    const size_t wide = (size_t)channels_in(c->be, &c->s, (enum mc_pass)(p - c->pass)) * window;
     float *padded = place(c, p, flat, work);
 
     for (size_t o = 0; p->padded_bytes && o < (size_t)c->s.oc; o++) {
@@ -326,7 +327,7 @@ static void weights_out(struct cpu_conv *c, struct pass *p, float *flat, const f
 {
     const size_t window = (size_t)(c->s.kernel[0] * c->s.kernel[1]);
     const size_t row = (size_t)c->s.ic * window;
-    const size_t wide = (size_t)channels_in(c->be, &c->s, (enum cpu_pass)(p - c->pass)) * window;
+    const size_t wide = (size_t)channels_in(c->be, &c->s, (enum mc_pass)(p - c->pass)) * window;
 
     execute(c->be, p->reorder, 2,
             (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->weights}, {DNNL_ARG_TO, p->flat}});
@@ -337,7 +338,7 @@ static void weights_out(struct cpu_conv *c, struct pass *p, float *flat, const f
 void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
                       float *y, void *work)
 {
-    struct pass *p = &c->pass[CPU_FORWARD];
+    struct pass *p = &c->pass[MC_PASS_FORWARD];
 
     if (p->wino.group) {
         const struct cpu_kernels *k = c->be->k;
@@ -361,7 +362,7 @@ void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, c
 void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *weight, float *dx,
                             void *work)
 {
-    struct pass *p = &c->pass[CPU_DATA];
+    struct pass *p = &c->pass[MC_PASS_DATA];
 
     if (p->wino.group) {
         const struct cpu_kernels *k = c->be->k;
@@ -382,7 +383,7 @@ void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *we
 void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
                                void *work)
 {
-    struct pass *p = &c->pass[CPU_WEIGHTS];
+    struct pass *p = &c->pass[MC_PASS_WEIGHTS];
 
     if (p->wino.group) {
         const struct cpu_kernels *k = c->be->k;

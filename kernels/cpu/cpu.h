@@ -10,6 +10,7 @@
 #ifndef MC_CPU_H
 #define MC_CPU_H
 
+#include "conv_table.h"
 #include "kernels.h"
 #include "roles.h"
 
@@ -32,7 +33,6 @@ struct cpu {
 /* ---- convolution (conv.c) ----------------------------------------------------------------------
  * Weights come from and go to the flat vector; the copies in oneDNN's layout live in `work`. */
 struct cpu_conv;
-enum cpu_pass { CPU_FORWARD, CPU_DATA, CPU_WEIGHTS, CPU_N_PASSES };
 /* oneDNN's direct convolution, its Winograd, ours. */
 enum cpu_algorithm { CPU_DIRECT, CPU_DNNL_WINOGRAD, CPU_WINOGRAD, CPU_N_ALGORITHMS };
 struct cpu_conv_shape {
@@ -41,7 +41,7 @@ struct cpu_conv_shape {
     int plain_input, plain_grad; /* (N,C,H,W) rather than blocked; its gradient */
     int bias;                    /* added by forward */
     int backward_data, backward_weights;
-    enum cpu_algorithm algorithm[CPU_N_PASSES]; /* direct where this one cannot be had */
+    enum cpu_algorithm algorithm[MC_N_PASSES]; /* direct where this one cannot be had */
 };
 int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv **out,
                  struct mc_error *err);
@@ -58,11 +58,9 @@ void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *
  * From the committed table algorithms.tsv, which `make tune` writes: a line an instruction set,
  * pass and shape. What the table does not hold follows the rule that its shapes show: our Winograd
  * for 3x3 of stride 1 with channels and pixels enough, else direct. */
-#define CPU_SHAPE_TEXT 96
-void cpu_conv_text(const struct cpu_conv_shape *s, char text[CPU_SHAPE_TEXT]);
-enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum cpu_pass pass,
+void cpu_conv_text(const struct cpu_conv_shape *s, char text[MC_SHAPE_TEXT]);
+enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum mc_pass pass,
                               const struct cpu_conv_shape *s);
-const char *cpu_pass_name(enum cpu_pass pass);
 const char *cpu_algorithm_name(enum cpu_algorithm a);
 uint32_t cpu_table_hash(void);
 

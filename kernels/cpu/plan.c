@@ -205,7 +205,7 @@ static int make_conv(struct mc_plan *p, struct cpu_node *c, struct mc_error *err
 {
     struct cpu_conv_shape s = cpu_conv_shape_of(p, c);
 
-    for (enum cpu_pass pass = 0; pass < CPU_N_PASSES; pass++)
+    for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
         s.algorithm[pass] = cpu_choose(p->be->k, pass, &s);
     int rc = cpu_conv_new(p->be, &s, &c->conv, err);
     return rc ? mc_fail_in(err, c->n->name) : 0;

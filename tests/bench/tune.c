@@ -45,7 +45,7 @@ static float *floats(size_t n)
     return p;
 }
 
-static void measure(struct cpu *be, struct cpu_conv_shape s, enum cpu_pass pass, int repeats)
+static void measure(struct cpu *be, struct cpu_conv_shape s, enum mc_pass pass, int repeats)
 {
     const size_t b = (size_t)be->k->block;
     const size_t ic = s.plain_input ? (size_t)s.ic : ((size_t)s.ic + b - 1) / b * b;
@@ -57,7 +57,7 @@ static void measure(struct cpu *be, struct cpu_conv_shape s, enum cpu_pass pass,
     void *work[CPU_N_ALGORITHMS] = {NULL};
     double least[CPU_N_ALGORITHMS];
     enum cpu_algorithm best = CPU_DIRECT;
-    char text[CPU_SHAPE_TEXT];
+    char text[MC_SHAPE_TEXT];
 
     s.backward_data = s.backward_weights = 1;
     for (enum cpu_algorithm a = 0; a < CPU_N_ALGORITHMS; a++) {
@@ -69,9 +69,9 @@ static void measure(struct cpu *be, struct cpu_conv_shape s, enum cpu_pass pass,
     for (int r = 0; r < repeats; r++)
         for (enum cpu_algorithm a = 0; a < CPU_N_ALGORITHMS; a++) {
             const double t = now();
-            if (pass == CPU_FORWARD)
+            if (pass == MC_PASS_FORWARD)
                 cpu_conv_forward(conv[a], x, w, NULL, y, work[a]);
-            else if (pass == CPU_DATA)
+            else if (pass == MC_PASS_DATA)
                 cpu_conv_backward_data(conv[a], y, w, x, work[a]);
             else
                 cpu_conv_backward_weights(conv[a], x, y, w, work[a]);
@@ -85,7 +85,7 @@ static void measure(struct cpu *be, struct cpu_conv_shape s, enum cpu_pass pass,
         least[best] > .9 * least[CPU_WINOGRAD])
         best = CPU_WINOGRAD;
     cpu_conv_text(&s, text);
-    printf("%s\t%s\t%s\t%s", be->k->name, cpu_pass_name(pass), text, cpu_algorithm_name(best));
+    printf("%s\t%s\t%s\t%s", be->k->name, mc_pass_name(pass), text, cpu_algorithm_name(best));
     for (enum cpu_algorithm a = 0; a < CPU_N_ALGORITHMS; a++) {
         printf("\t%.3f", least[a] * 1e3);
         cpu_conv_free(conv[a]);
@@ -103,7 +103,7 @@ static void tune(struct cpu *be, const char *net, int repeats, int batch)
 {
     struct mc_net_spec spec = {3, 32, 32, 10, {.5f, .5f, .5f}, {.25f, .25f, .25f}};
     struct mc_graph *g = NULL;
-    char name[64], seen[256][CPU_SHAPE_TEXT];
+    char name[64], seen[256][MC_SHAPE_TEXT];
     size_t n_seen = 0;
 
     if (sscanf(net, "%63[^:]:%dx%d", name, &spec.height, &spec.width) != 3)
@@ -112,7 +112,7 @@ static void tune(struct cpu *be, const char *net, int repeats, int batch)
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *n = &g->nodes[i], *in = n->n_in ? &g->nodes[n->in[0]] : NULL;
         struct cpu_conv_shape s;
-        char text[CPU_SHAPE_TEXT];
+        char text[MC_SHAPE_TEXT];
         size_t k = 0;
         if (n->op != MC_OP_CONV || n->in[0] == 0 || n->kernel[0] != 3 || n->stride[0] != 1)
             continue;
@@ -133,7 +133,7 @@ static void tune(struct cpu *be, const char *net, int repeats, int batch)
         if (k < n_seen || n_seen == sizeof seen / sizeof *seen)
             continue;
         memcpy(seen[n_seen++], text, sizeof text);
-        for (enum cpu_pass pass = 0; pass < CPU_N_PASSES; pass++)
+        for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
             measure(be, s, pass, repeats);
     }
     mc_graph_free(g);

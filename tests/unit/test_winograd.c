@@ -82,7 +82,7 @@ static void compare(int n, int ic, int h, int w, int oc, int pad)
     for (size_t i = 0; i < nw; i++)
         weight[i] = noise(i + 5) / (float)ic;
     for (int i = 0; i < 2; i++) {
-        for (enum cpu_pass pass = 0; pass < CPU_N_PASSES; pass++)
+        for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
             s.algorithm[pass] = i ? CPU_WINOGRAD : CPU_DIRECT;
         if (cpu_conv_new(be, &s, &c[i], &err))
             fail_msg("%s", err.text);
