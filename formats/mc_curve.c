@@ -117,6 +117,38 @@ int mc_curve_read(struct mc_curve *out, const char *path, struct mc_history *h,
     return rc;
 }
 
+static int take_from_curve(struct mc_perm *out, struct mc_reader *r, struct mc_history *h,
+                           struct mc_error *err)
+{
+    struct mc_curve c = {0};
+    int rc = mc_curve_read_stream(&c, r, h, err);
+
+    if (rc)
+        return rc;
+    if (c.perm) {
+        *out = *c.perm;
+        *c.perm = (struct mc_perm){0};
+    } else {
+        rc = mc_fail(err, MC_EINPUT, "%s: is a curve without a permutation", mc_reader_name(r));
+    }
+    mc_curve_release(&c);
+    return rc;
+}
+
+int mc_perm_read(struct mc_perm *out, const char *path, struct mc_history *h, struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path, err);
+
+    memset(out, 0, sizeof *out);
+    if (!rc && !strcmp(mc_reader_kind(r), "curve"))
+        rc = take_from_curve(out, r, h, err);
+    else if (!rc)
+        rc = mc_perm_read_stream(out, r, h, err);
+    mc_reader_close(r);
+    return rc;
+}
+
 int mc_curve_write(const struct mc_curve *c, const char *path, const struct mc_history *h,
                    struct mc_error *err)
 {

@@ -39,6 +39,10 @@ MC_USE_RESULT int mc_curve_read(struct mc_curve *out, const char *path, struct m
 /* The same from an open reader, which stays the caller's. */
 MC_USE_RESULT int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r,
                                        struct mc_history *h, struct mc_error *err);
+/* A permutation, where programs take one: of a permutation stream, or the one that a curve stream
+ * holds (MC_EINPUT: it holds none). After an error there is nothing to release. */
+MC_USE_RESULT int mc_perm_read(struct mc_perm *out, const char *path, struct mc_history *h,
+                               struct mc_error *err);
 /* Values that are not finite are MC_EFAIL, and nothing is written. */
 MC_USE_RESULT int mc_curve_write(const struct mc_curve *c, const char *path,
                                  const struct mc_history *h, struct mc_error *err);

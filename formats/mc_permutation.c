@@ -2,7 +2,6 @@
  *
  * The codec of permutation streams, and of permutations in other kinds. */
 #include "mc_permutation.h"
-#include "mc_curve.h"
 
 #include "mc_gather.h"
 
@@ -101,13 +100,19 @@ out:
     return rc;
 }
 
-static int read_groups(struct mc_perm *out, struct mc_reader *r, struct mc_error *err)
+int mc_perm_read_stream(struct mc_perm *out, struct mc_reader *r, struct mc_history *h,
+                        struct mc_error *err)
 {
     struct mc_tensor *want = NULL;
     void **data = NULL;
-    int rc = mc_perm_unpack_groups(out, mc_reader_meta(r), err);
+    int rc;
 
-    if (rc) {
+    memset(out, 0, sizeof *out);
+    if ((rc = mc_reader_expect(r, "permutation", err)))
+        return rc;
+    if (h)
+        mc_history_input(h, r);
+    if ((rc = mc_perm_unpack_groups(out, mc_reader_meta(r), err))) {
         mc_in_stream(r, rc, err);
         goto out;
     }
@@ -127,39 +132,5 @@ out:
     free(want);
     if (rc)
         mc_perm_release(out);
-    return rc;
-}
-
-static int take_from_curve(struct mc_perm *out, struct mc_reader *r, struct mc_error *err)
-{
-    struct mc_curve c = {0};
-    int rc = mc_curve_read_stream(&c, r, NULL, err);
-
-    if (rc)
-        return rc;
-    if (c.perm) {
-        *out = *c.perm;
-        *c.perm = (struct mc_perm){0};
-    } else {
-        rc = mc_fail(err, MC_EINPUT, "%s: is a curve without a permutation", mc_reader_name(r));
-    }
-    mc_curve_release(&c);
-    return rc;
-}
-
-int mc_perm_read(struct mc_perm *out, const char *path, struct mc_history *h, struct mc_error *err)
-{
-    struct mc_reader *r = NULL;
-    int rc = mc_reader_open(&r, path, err);
-    const int curve = !rc && !strcmp(mc_reader_kind(r), "curve");
-
-    memset(out, 0, sizeof *out);
-    if (!rc && !curve)
-        rc = mc_reader_expect(r, "permutation", err);
-    if (!rc && h)
-        mc_history_input(h, r);
-    if (!rc)
-        rc = curve ? take_from_curve(out, r, err) : read_groups(out, r, err);
-    mc_reader_close(r);
     return rc;
 }

@@ -15,10 +15,10 @@
 /* info: (n_groups), or NULL. */
 MC_USE_RESULT int mc_perm_write(const struct mc_perm *p, const struct mc_assignment *info,
                                 const char *path, const struct mc_history *h, struct mc_error *err);
-/* Of a permutation stream, or the one that a curve stream holds (MC_EINPUT: it holds none). Checked
- * to be permutations. After an error there is nothing to release. */
-MC_USE_RESULT int mc_perm_read(struct mc_perm *out, const char *path, struct mc_history *h,
-                               struct mc_error *err);
+/* From an open reader, which stays the caller's; mc_perm_read (mc_curve.h) also takes what a curve
+ * holds. Checked to be permutations. After an error there is nothing to release. */
+MC_USE_RESULT int mc_perm_read_stream(struct mc_perm *out, struct mc_reader *r,
+                                      struct mc_history *h, struct mc_error *err);
 
 /* For kinds that hold a permutation: the value of the meta's key "groups" and back (perm[k] are
  * left NULL), and the tensors, named behind `prefix`. p may be NULL in mc_perm_tensors: none. */

@@ -4,7 +4,7 @@
 #include "mc_cli.h"
 #include "mc_corr.h"
 #include "mc_count.h"
-#include "mc_permutation.h"
+#include "mc_curve.h"
 #include "mc_text.h"
 
 #include <omp.h>

@@ -3,7 +3,7 @@
  * mc-permute: a permutation and a network in, the permuted network out; and what one does with
  * permutations: invert, compose, draw, prove. */
 #include "mc_cli.h"
-#include "mc_permutation.h"
+#include "mc_curve.h"
 #include "mc_verify.h"
 #include "mc_weights.h"
 
