@@ -3,8 +3,9 @@
  * One pass over a data set: a batch in, its adversarial examples out. */
 #include "mc_adversarial.h"
 
-#include "mc_feed.h"
+#include "mc_feed_attack.h"
 #include "mc_rng.h"
+#include "mc_upload.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,27 +16,16 @@
 struct pass {
     struct mc_backend *be;
     const struct mc_adversarial_options *o;
-    const struct mc_graph *graph;
     size_t image; /* floats of one */
     struct mc_feed feed;
-    struct mc_plan *plan;
-    struct mc_attack attack;
+    struct mc_feed_attack attack; /* its plan is all that runs */
     struct mc_buf *params, *stats;
-    struct mc_buf *targets, *loss, *correct; /* (B) */
+    struct mc_buf *loss, *correct; /* (B) */
     struct mc_dataset_writer *writer;
-    int32_t *host_targets;           /* (B) */
     float *clean, *examples;         /* (B,C,H,W) */
     float *host_loss, *host_correct; /* (B) */
     struct mc_adversarial_sums sums;
 };
-
-static int upload(struct mc_backend *be, struct mc_buf **buf, const float *x, size_t n,
-                  struct mc_error *err)
-{
-    int rc = be->buf_new(be, (n ? n : 1) * sizeof *x, buf, err);
-
-    return rc || !n ? rc : be->put(be, *buf, 0, x, n * sizeof *x, err);
-}
 
 static int open_pass(struct pass *p, const struct mc_weights *w, struct mc_dataset_reader *data,
                      struct mc_error *err)
@@ -43,42 +33,35 @@ static int open_pass(struct pass *p, const struct mc_weights *w, struct mc_datas
     const size_t B = p->o->batch;
     const struct mc_feed_options feed = {
         .batch = B, .samples = p->o->samples, .exact = 1, .seed = p->o->seed};
-    const struct mc_plan_opts plan = {.batch = B, .backward = 1, .input_grad = 1};
     struct mc_backend *be = p->be;
     int rc;
 
     if ((rc = mc_feed_open(&p->feed, be, w->graph, data, &feed, err)) ||
-        (rc = be->plan_new(be, w->graph, &plan, &p->plan, err)) ||
-        (rc = mc_attack_open(&p->attack, &p->o->attack, MC_RNG_ATTACK_MEASURE, be, w->graph, B,
-                             err)) ||
-        (rc = upload(be, &p->params, w->params, w->graph->P, err)) ||
-        (rc = upload(be, &p->stats, w->stats, w->graph->S, err)) ||
-        (rc = be->buf_new(be, B * sizeof(int32_t), &p->targets, err)) ||
+        (rc = mc_feed_attack_open(&p->attack, &p->o->attack, MC_RNG_ATTACK_MEASURE, &p->feed,
+                                  w->graph, err)) ||
+        (rc = mc_upload(be, &p->params, w->params, w->graph->P * sizeof(float), err)) ||
+        (rc = mc_upload(be, &p->stats, w->stats, w->graph->S * sizeof(float), err)) ||
         (rc = be->buf_new(be, B * sizeof(float), &p->loss, err)) ||
         (rc = be->buf_new(be, B * sizeof(float), &p->correct, err)))
         return rc;
-    p->host_targets = malloc(B * sizeof *p->host_targets);
     p->host_loss = malloc(B * sizeof *p->host_loss);
     p->host_correct = malloc(B * sizeof *p->host_correct);
-    p->clean = malloc(p->attack.bytes);
-    p->examples = malloc(p->attack.bytes);
-    if (!p->host_targets || !p->host_loss || !p->host_correct || !p->clean || !p->examples)
+    p->clean = malloc(p->attack.attack.bytes);
+    p->examples = malloc(p->attack.attack.bytes);
+    if (!p->host_loss || !p->host_correct || !p->clean || !p->examples)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     return 0;
 }
 
 static void close_pass(struct pass *p)
 {
-    struct mc_buf *all[] = {p->params, p->stats, p->targets, p->loss, p->correct};
+    struct mc_buf *all[] = {p->params, p->stats, p->loss, p->correct};
 
     mc_dataset_abandon(p->writer);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         p->be->buf_free(p->be, all[i]);
-    mc_attack_release(&p->attack);
-    if (p->plan)
-        p->be->plan_free(p->plan);
+    mc_feed_attack_release(&p->attack);
     mc_feed_release(&p->feed);
-    free(p->host_targets);
     free(p->host_loss);
     free(p->host_correct);
     free(p->clean);
@@ -105,9 +88,9 @@ static int look(struct pass *p, size_t n, double *loss, uint64_t *correct, struc
     struct mc_backend *be = p->be;
     int rc;
 
-    be->forward(p->plan, MC_MODE_EVAL, p->params, p->stats, NULL, p->feed.ctl);
-    be->output(p->plan, MC_OUT_LOSS, 0, p->loss);
-    be->output(p->plan, MC_OUT_CORRECT, 0, p->correct);
+    be->forward(p->attack.plan, MC_MODE_EVAL, p->params, p->stats, NULL, p->feed.ctl);
+    be->output(p->attack.plan, MC_OUT_LOSS, 0, p->loss);
+    be->output(p->attack.plan, MC_OUT_CORRECT, 0, p->correct);
     if ((rc = be->get(be, p->loss, 0, p->host_loss, n * sizeof(float), err)) ||
         (rc = be->get(be, p->correct, 0, p->host_correct, n * sizeof(float), err)))
         return rc;
@@ -145,23 +128,21 @@ static int attack_batch(struct pass *p, size_t n, struct mc_error *err)
 
     if (rc)
         return rc;
-    mc_attack_targets(a, p->graph->classes, n, p->feed.host_labels, p->host_targets);
-    if ((rc = be->put(be, p->targets, 0, p->host_targets, n * sizeof(int32_t), err)))
+    if ((rc = mc_feed_attack_next(&p->attack, n, err)))
         return rc;
-    mc_attack_run(&p->attack, p->plan, &p->feed.source, p->targets, p->feed.ctl, MC_MODE_EVAL,
-                  p->params, p->stats);
+    mc_feed_attack_run(&p->attack, p->attack.plan, MC_MODE_EVAL, p->params, p->stats);
     if ((rc = look(p, n, &p->sums.loss, &p->sums.correct, err)))
         return rc;
     if (a->targeted) {
         struct mc_source towards = p->feed.source;
-        towards.labels = p->targets;
-        be->load(p->plan, &towards, p->feed.ctl);
-        be->set_pixels(p->plan, p->attack.examples);
+        towards.labels = p->attack.targets;
+        be->load(p->attack.plan, &towards, p->feed.ctl);
+        be->set_pixels(p->attack.plan, p->attack.attack.examples);
         if ((rc = look(p, n, &unused, &p->sums.reached, err)))
             return rc;
     }
-    if ((rc = be->get(be, p->attack.clean, 0, p->clean, bytes, err)) ||
-        (rc = be->get(be, p->attack.examples, 0, p->examples, bytes, err)))
+    if ((rc = be->get(be, p->attack.attack.clean, 0, p->clean, bytes, err)) ||
+        (rc = be->get(be, p->attack.attack.examples, 0, p->examples, bytes, err)))
         return rc;
     for (size_t i = 0; i < n; i++)
         p->sums.distance += distance(p, i);
@@ -176,16 +157,14 @@ int mc_adversarial_write(const char *path, struct mc_backend *be, const struct m
 {
     const struct mc_dataset_info *info = mc_dataset_get_info(data);
     const struct mc_net_spec *s = &info->spec;
-    struct pass p = {.be = be,
-                     .o = o,
-                     .graph = w->graph,
-                     .image = (size_t)s->channels * (size_t)s->height * (size_t)s->width};
+    struct pass p = {
+        .be = be, .o = o, .image = (size_t)s->channels * (size_t)s->height * (size_t)s->width};
     size_t n = 0;
     int rc = open_pass(&p, w, data, err);
 
     if (!rc)
         rc = create(&p, path, info, h, err);
-    while (!rc && !(rc = mc_feed_next(&p.feed, &p.plan, 1, &n, err)) && n) {
+    while (!rc && !(rc = mc_feed_next(&p.feed, &p.attack.plan, 1, &n, err)) && n) {
         rc = attack_batch(&p, n, err);
         if (!rc && o->progress)
             o->progress(o->arg, &p.sums);

@@ -5,6 +5,7 @@
 
 #include "mc_feed_attack.h"
 #include "mc_rng.h"
+#include "mc_upload.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,14 +52,6 @@ static void release(struct pass *p)
     mc_feed_release(&p->feed);
 }
 
-static int put_new(struct mc_backend *be, struct mc_buf **out, const void *src, size_t bytes,
-                   struct mc_error *err)
-{
-    int rc = be->buf_new(be, bytes, out, err);
-
-    return rc ? rc : be->put(be, *out, 0, src, bytes, err);
-}
-
 /* Vectors and coefficients. One vector with weight 1 is used as it is. */
 static int put_span(struct pass *p, struct mc_error *err)
 {
@@ -70,7 +63,7 @@ static int put_span(struct pass *p, struct mc_error *err)
     if (!p->vectors)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     for (size_t i = 0; !rc && i < s->k; i++)
-        rc = put_new(p->be, &p->vectors[i], s->vectors[i], bytes, err);
+        rc = mc_upload(p->be, &p->vectors[i], s->vectors[i], bytes, err);
     if (rc || s->k == 1)
         return rc;
     float *rows = malloc(s->T * s->k * sizeof *rows);
@@ -78,7 +71,7 @@ static int put_span(struct pass *p, struct mc_error *err)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     for (size_t i = 0; i < s->T * s->k; i++)
         rows[i] = (float)s->coef[i];
-    rc = put_new(p->be, &p->coefs, rows, s->T * s->k * sizeof *rows, err);
+    rc = mc_upload(p->be, &p->coefs, rows, s->T * s->k * sizeof *rows, err);
     free(rows);
     if (!rc)
         rc = p->be->buf_new(p->be, bytes, &p->point, err);
@@ -111,7 +104,7 @@ static int prepare(struct pass *p, const float *stats, size_t acc_doubles, struc
     if (!rc)
         rc = put_span(p, err);
     if (!rc)
-        rc = put_new(be, &p->point_ctl, &ctl, sizeof ctl, err);
+        rc = mc_upload(be, &p->point_ctl, &ctl, sizeof ctl, err);
     if (rc)
         return rc;
     p->acc = calloc(s->T, sizeof *p->acc);
@@ -126,9 +119,7 @@ static int prepare(struct pass *p, const float *stats, size_t acc_doubles, struc
         if (!rc && p->robust)
             rc = be->buf_new(be, acc_doubles * sizeof(double), &p->robust[i], err);
         if (!rc && stats)
-            rc = be->buf_new(be, (S ? S : 1) * sizeof(float), &p->stats[i], err);
-        if (!rc && stats && S)
-            rc = be->put(be, p->stats[i], 0, stats + i * S, S * sizeof(float), err);
+            rc = mc_upload(be, &p->stats[i], stats + i * S, S * sizeof(float), err);
     }
     return rc;
 }

@@ -5,6 +5,7 @@
 #include "mc_rng.h"
 
 #include "mc_feed_attack.h"
+#include "mc_upload.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,14 +61,6 @@ uint64_t mc_observe_images(const struct mc_observe_opts *o)
     return (to < o->samples ? to : o->samples) - (from < o->samples ? from : o->samples);
 }
 
-static int upload(struct mc_backend *be, struct mc_buf **buf, const float *x, size_t n,
-                  struct mc_error *err)
-{
-    int rc = be->buf_new(be, (n ? n : 1) * sizeof *x, buf, err);
-
-    return rc || !n ? rc : be->put(be, *buf, 0, x, n * sizeof *x, err);
-}
-
 static int open_nets(struct observer *v, const struct mc_weights *const *nets, struct mc_error *err)
 {
     const struct mc_graph *g = nets[0]->graph;
@@ -87,8 +80,8 @@ static int open_nets(struct observer *v, const struct mc_weights *const *nets, s
         .batch = v->o->batch, .taps = v->requests, .n_taps = v->n_taps};
     for (size_t i = 0; i < v->n_nets; i++) {
         if ((rc = v->be->plan_new(v->be, nets[i]->graph, &opts, &v->plans[i], err)) ||
-            (rc = upload(v->be, &v->params[i], nets[i]->params, g->P, err)) ||
-            (rc = upload(v->be, &v->stats[i], nets[i]->stats, g->S, err)))
+            (rc = mc_upload(v->be, &v->params[i], nets[i]->params, g->P * sizeof(float), err)) ||
+            (rc = mc_upload(v->be, &v->stats[i], nets[i]->stats, g->S * sizeof(float), err)))
             return rc;
     }
     return 0;

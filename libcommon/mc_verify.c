@@ -4,6 +4,7 @@
 #include "mc_verify.h"
 
 #include "mc_feed.h"
+#include "mc_upload.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,10 +49,8 @@ static int prepare(struct check *c, const float *const params[2], const float *c
         c->host_logits[k] = malloc(logits);
         if (!c->host_logits[k])
             return mc_fail(err, MC_ENOMEM, "out of memory");
-        if (!(rc = be->buf_new(be, P, &c->params[k], err)) &&
-            !(rc = be->put(be, c->params[k], 0, params[k], P, err)) &&
-            !(rc = be->buf_new(be, S ? S : sizeof(float), &c->stats[k], err)) && S)
-            rc = be->put(be, c->stats[k], 0, stats[k], S, err);
+        if (!(rc = mc_upload(be, &c->params[k], params[k], P, err)))
+            rc = mc_upload(be, &c->stats[k], stats[k], S, err);
     }
     if (!rc)
         rc = be->buf_new(be, sizeof c->metrics[0], &c->sums, err);
