@@ -332,6 +332,14 @@ static int unpack_shards(struct mc_moments *m, const msgpack_object *meta, struc
     return 0;
 }
 
+static int unpack_attack(struct mc_moments *m, const msgpack_object *meta, struct mc_error *err)
+{
+    if (!mc_get_opt(meta, "attack"))
+        return 0;
+    int rc = mc_get_str(meta, "attack", m->attack, sizeof m->attack, err);
+    return rc ? rc : mc_get_u64(meta, "seed", UINT64_MAX, &m->seed, err);
+}
+
 static int check_sums(const struct mc_moments *m, size_t i, const char *file, struct mc_error *err)
 {
     const struct mc_tap_info *tap = &m->taps.taps[i];
@@ -361,7 +369,7 @@ int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_histo
     const msgpack_object *meta = mc_reader_meta(r);
     if ((rc = mc_taps_unpack(&out->taps, meta, err)) ||
         (rc = mc_get_u64(meta, "images", MAX_IMAGES, &out->images, err)) ||
-        (rc = unpack_shards(out, meta, err))) {
+        (rc = unpack_shards(out, meta, err)) || (rc = unpack_attack(out, meta, err))) {
         mc_in_stream(r, rc, err);
         goto out;
     }
@@ -424,7 +432,7 @@ int mc_moments_write(const struct mc_moments *m, const char *path, const struct 
     }
     for (size_t i = 0; i < m->taps.n_taps; i++)
         tap_tensors(&m->taps, i, tensors + i * N_PARTS);
-    mc_pack_map(&meta, 6);
+    mc_pack_map(&meta, *m->attack ? 8 : 6);
     mc_taps_pack(&m->taps, &meta);
     mc_pack_str(&meta, "images");
     mc_pack_u64(&meta, m->images);
@@ -435,6 +443,12 @@ int mc_moments_write(const struct mc_moments *m, const char *path, const struct 
     for (uint32_t s = 0; s < m->shards; s++)
         if (counted(m, s))
             mc_pack_u64(&meta, s);
+    if (*m->attack) {
+        mc_pack_str(&meta, "attack");
+        mc_pack_str(&meta, m->attack);
+        mc_pack_str(&meta, "seed");
+        mc_pack_u64(&meta, m->seed);
+    }
     if ((rc =
              mc_writer_open(&w, path, "moments", &meta, tensors, m->taps.n_taps * N_PARTS, h, err)))
         goto out;
@@ -462,13 +476,24 @@ static int same_inputs(const struct mc_moments *a, const struct mc_moments *b, s
     return 0;
 }
 
+static int same_attack(const struct mc_moments *a, const struct mc_moments *b, struct mc_error *err)
+{
+    if (strcmp(a->attack, b->attack) != 0)
+        return mc_fail(err, MC_EINPUT, "moments of different attacks (%s and %s)",
+                       *a->attack ? a->attack : "none", *b->attack ? b->attack : "none");
+    if (a->seed != b->seed)
+        return mc_fail(err, MC_EINPUT, "moments of attacks from different seeds (%llu and %llu)",
+                       (unsigned long long)a->seed, (unsigned long long)b->seed);
+    return 0;
+}
+
 int mc_moments_add(struct mc_moments *into, const struct mc_moments *m, struct mc_error *err)
 {
     int rc = 0;
 
     if (!mc_taps_same(&into->taps, &m->taps))
         return mc_fail(err, MC_EINPUT, "moments of different architectures or taps");
-    if ((rc = same_inputs(into, m, err)))
+    if ((rc = same_inputs(into, m, err)) || (rc = same_attack(into, m, err)))
         return rc;
     if (into->shards != m->shards)
         return mc_fail(err, MC_EINPUT, "a shard of %u and a shard of %u", into->shards, m->shards);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(MC_ATTACK_TEXT <= MC_NAME_MAX, "moments hold an attack's text");
+
 #define BATCH 128
 #define ROOM ((size_t)192 << 20)
 
@@ -175,6 +177,10 @@ static int fetch_moments(struct mc_moments *out, const struct observer *v, struc
     out->images = mc_observe_images(v->o);
     out->shard = v->o->shard;
     out->shards = v->o->shards;
+    if (v->o->attack) {
+        mc_attack_text(v->o->attack, out->attack);
+        out->seed = v->o->seed;
+    }
     for (size_t i = 0; i < v->n_taps; i++) {
         const struct mc_node *node = &g->nodes[v->requests[i].node];
         struct mc_tap_info *t = &out->taps.taps[i];

@@ -274,6 +274,14 @@ static void moments_add(void **state)
         for (size_t i = 0; i < 21 && s; i++)
             part[s].sums[0][i] = s * (double)i;
     }
+    strcpy(part[2].attack, "pgd:eps=0.1");
+    assert_int_equal(mc_moments_add(&part[2], &part[0], &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "different attacks (pgd:eps=0.1 and none)"));
+    strcpy(part[0].attack, part[2].attack);
+    strcpy(part[1].attack, part[2].attack);
+    part[0].seed = 7;
+    assert_int_equal(mc_moments_add(&part[2], &part[0], &err), MC_EINPUT);
+    part[1].seed = part[2].seed = 7;
     must(mc_moments_add(&part[2], &part[0], &err), &err);
     assert_int_equal(mc_moments_missing(&part[2]), 1);
     must(mc_moments_write(&part[2], file, NULL, &err), &err);
@@ -281,6 +289,8 @@ static void moments_add(void **state)
     must(mc_moments_read(&sum, r, NULL, &err), &err);
     mc_reader_close(r);
     assert_int_equal(mc_moments_missing(&sum), 1);
+    assert_string_equal(sum.attack, "pgd:eps=0.1");
+    assert_true(sum.seed == 7);
     assert_int_equal(mc_moments_add(&sum, &part[0], &err), MC_EINPUT);
     assert_non_null(strstr(err.text, "shard 1 of 3 comes twice"));
     assert_int_equal(mc_moments_add(&sum, &part[2], &err), MC_EINPUT);
