@@ -116,12 +116,13 @@ int mc_fit_cli_ready(const struct mc_fit_cli *f, const struct mc_cli *cli, struc
 
 int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli, struct mc_backend *be,
                       const struct mc_graph *g, const struct mc_dataset_info *info, size_t vectors,
-                      struct mc_error *err)
+                      size_t matrices, struct mc_error *err)
 {
     const struct mc_plan_opts o = {
         .batch = f->fit.batch, .train_only = 1, .backward = 1, .input_grad = f->fit.attack != NULL};
     const double images = (double)info->n * (double)mc_dataset_image_bytes(info);
     struct mc_plan *plan = NULL;
+    char more[64] = "";
 
     if (!cli->verbose)
         return 0;
@@ -131,11 +132,14 @@ int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli, stru
     const size_t attack = f->fit.attack ? mc_attack_bytes(f->fit.attack, g, f->fit.batch) : 0;
     const double bytes = (double)(be->plan_bytes(plan) + attack);
     be->plan_free(plan);
+    if (matrices)
+        snprintf(more, sizeof more, ", permutation matrices %.1f MB",
+                 (double)matrices * sizeof(float) / 1e6);
     mc_detail(cli,
               "memory: %llu images of %s %.1f MB, a batch's activations and scratch %.1f MB, "
-              "%zu vectors of the network's size %.1f MB",
+              "%zu vectors of the network's size %.1f MB%s",
               (unsigned long long)info->n, info->name, images / 1e6, bytes / 1e6, vectors,
-              (double)vectors * (double)g->P * sizeof(float) / 1e6);
+              (double)vectors * (double)g->P * sizeof(float) / 1e6, more);
     return 0;
 }
 

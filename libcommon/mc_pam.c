@@ -35,11 +35,18 @@ uint64_t mc_pam_epochs(const struct mc_pam_options *o)
     return o->outer * (o->permutation_epochs + o->curve_epochs);
 }
 
-size_t mc_pam_vectors(int checkpoint)
+size_t mc_pam_vectors(const struct mc_pam *p, int checkpoint)
 {
     /* on the device a, b, Pb, the offset, its momentum and anchor, the point, an index and the
-     * gradient; on the host a, b, the offset, and two to measure how far it moved */
-    return 9 + 5 + (checkpoint ? 3 : 0);
+     * gradient; on the host a, b, the offset, and two to measure how far it moved; two for the
+     * matrices' action */
+    return 9u + 5u + (p->o->permutation_epochs ? 2u : 0u) + (checkpoint ? 3u : 0u);
+}
+
+size_t mc_pam_matrices(const struct mc_pam *p, int checkpoint)
+{
+    /* themselves, their anchor, gradient and momentum, and once on the host */
+    return p->o->permutation_epochs ? (5 + (checkpoint ? 1u : 0u)) * p->matrices : 0;
 }
 
 /* ---- the objective ----------------------------------------------------------------------------
@@ -49,7 +56,9 @@ static int prepare(struct mc_objective *o, struct mc_fit *f, struct mc_error *er
 {
     struct mc_pam *p = (struct mc_pam *)o;
     struct mc_backend *be = f->be;
-    const size_t P = p->graph->P * sizeof(float), M = (p->matrices + 1) * sizeof(float);
+    const int permutes = p->o->permutation_epochs > 0; /* else there are no matrices */
+    const size_t P = p->graph->P * sizeof(float);
+    const size_t M = permutes ? (p->matrices + 1) * sizeof(float) : 0;
     const size_t n = (mc_pam_units(p) + 1) * sizeof(float);
     const struct {
         struct mc_buf **buf;
@@ -74,8 +83,8 @@ static int prepare(struct mc_objective *o, struct mc_fit *f, struct mc_error *er
     int rc = 0;
 
     for (size_t i = 0; !rc && i < sizeof all / sizeof *all; i++)
-        rc = be->buf_new(be, all[i].bytes, all[i].buf, err);
-    if (!rc)
+        rc = all[i].bytes ? be->buf_new(be, all[i].bytes, all[i].buf, err) : 0;
+    if (!rc && permutes)
         rc = be->action_new(be, p->graph, p->symmetry, &p->action, err);
     if (!rc)
         rc = be->put(be, p->d_a, 0, p->a, P, err);

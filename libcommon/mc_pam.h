@@ -96,8 +96,10 @@ MC_USE_RESULT int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o,
                               float *offset, struct mc_perm *perm, struct mc_pam_report *report,
                               struct mc_error *err);
 void mc_pam_release(struct mc_pam *p); /* the host's memory */
-/* Flat vectors of P floats that training it holds, as mc_linear_vectors. */
-size_t mc_pam_vectors(int checkpoint);
+/* Flat vectors of P floats that training it holds, as mc_linear_vectors, and the floats of the
+ * permutation step's matrices beside them. */
+size_t mc_pam_vectors(const struct mc_pam *p, int checkpoint);
+size_t mc_pam_matrices(const struct mc_pam *p, int checkpoint);
 
 /* ---- within the training loop ---- */
 

@@ -98,12 +98,13 @@ size_t mc_pam_saved(struct mc_objective *o, struct mc_fit *f, struct mc_fit_vect
         {"offset", p->d_offset, P},
         {"momentum", p->d_momentum, P},
         {"anchor", p->d_anchor, P},
-        {"matrices", p->d_matrices, p->matrices},
         {"permutation", p->d_perm, n},
         {"previous", p->d_previous, n},
-        {"report", p->d_report, p->o->outer * sizeof *p->report / sizeof(float)}};
+        {"report", p->d_report, p->o->outer * sizeof *p->report / sizeof(float)},
+        {"matrices", p->d_matrices, p->matrices}}; /* last: a curve step alone has none */
+    const size_t saved = sizeof all / sizeof *all - !p->o->permutation_epochs;
 
     (void)f;
-    memcpy(v, all, sizeof all);
-    return sizeof all / sizeof *all;
+    memcpy(v, all, saved * sizeof *all);
+    return saved;
 }

@@ -120,8 +120,9 @@ static int train(struct options *o, struct mc_backend *be, struct mc_history *h,
         rc = mc_fit_cli_settle(&o->fit, &data.info, h, err);
     mc_linear_curve(&objective, c);
     if (!rc)
-        rc = mc_fit_cli_memory(&o->fit, &o->cli, be, c->graph, &data.info,
-                               mc_linear_vectors(&objective, o->fit.fit.checkpoint != NULL), err);
+        rc =
+            mc_fit_cli_memory(&o->fit, &o->cli, be, c->graph, &data.info,
+                              mc_linear_vectors(&objective, o->fit.fit.checkpoint != NULL), 0, err);
     if (!rc)
         rc = mc_resident_read(&data, be, err);
     if (!rc) {

@@ -163,6 +163,7 @@ static int write_curve(const struct options *o, const struct start *s, const str
 static int train(struct options *o, struct mc_backend *be, struct start *s, struct mc_history *h,
                  struct mc_error *err)
 {
+    const int checkpoint = o->fit.fit.checkpoint != NULL;
     struct mc_resident data = {0};
     struct mc_pam pam = {0};
     struct mc_pam_report *report = calloc(o->pam.pam.outer, sizeof *report);
@@ -180,7 +181,8 @@ static int train(struct options *o, struct mc_backend *be, struct start *s, stru
                          s->b.params, s->offset, &s->perm, report, err);
     if (!rc)
         rc = mc_fit_cli_memory(&o->fit, &o->cli, be, s->a.graph, &data.info,
-                               mc_pam_vectors(o->fit.fit.checkpoint != NULL), err);
+                               mc_pam_vectors(&pam, checkpoint), mc_pam_matrices(&pam, checkpoint),
+                               err);
     if (!rc)
         rc = mc_resident_read(&data, be, err);
     if (!rc) {

@@ -151,6 +151,9 @@ for epochs in 2 3; do
 done
 loud -v --judge-images 100 --log-json images.json
 [ "$(grep -c 'on 96 images' told)" = 2 ] || die "$(cat told)"
+grep -q "memory: .* 16 vectors of the network's size .*, permutation matrices .* MB$" told || die "$(cat told)"
+mc-pam -v -t 1 --data d.mcz --batch 32 --stage curve --epochs 1 n1.mcz n2.mcz -o x.mcz 2>curve-told
+grep -q "memory: .* 14 vectors of the network's size [0-9.]* MB$" curve-told || die "$(cat curve-told)"
 [ "$(field images.json permutation judge_images)$(field images.json iteration judge_images)" = 9696 ]
 mc-train -q -t 1 --net mlp:12,8 --data d.mcz --epochs 1 -o plain.mcz
 rm -f ck
