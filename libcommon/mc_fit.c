@@ -76,6 +76,7 @@ struct run {
     struct mc_state state;
     struct mc_fit_vector vectors[MC_STATE_MAX];
     size_t n_vectors;
+    double aside; /* seconds of the epoch in which nothing was trained */
 };
 
 struct mc_source mc_fit_source(const struct mc_fit *f, const struct mc_buf *order)
@@ -294,8 +295,10 @@ static int start_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
         rc = be->put(be, f->lrs, 0, r->host_lrs, f->steps * sizeof *r->host_lrs, err);
     if (!rc)
         rc = be->put(be, f->ctl, 0, &ctl, sizeof ctl, err);
+    const double begun = mc_now();
     if (!rc && r->objective->epoch)
         rc = r->objective->epoch(r->objective, f, epoch, err);
+    r->aside = mc_now() - begun;
     be->zero(be, r->sums);
     return rc;
 }
@@ -344,10 +347,11 @@ static int run_epoch(struct run *r, uint64_t epoch, int *stop, struct mc_error *
     }
     if (!rc)
         rc = end_epoch(r, epoch, err);
+    const double took = mc_now() - begun - r->aside;
     if (!rc && r->objective->after)
         rc = r->objective->after(r->objective, f, epoch, stop, err);
     if (!rc)
-        tell_epoch(r, epoch, mc_now() - begun);
+        tell_epoch(r, epoch, took);
     return rc;
 }
 

@@ -49,7 +49,7 @@ struct mc_fit_epoch {
     double decay;           /* that term */
     double accuracy;        /* 0..1 */
     double lr;              /* of the last step */
-    double seconds;         /* 0 for an epoch that an earlier run did */
+    double seconds;         /* of training alone; 0 for an epoch that an earlier run did */
     uint64_t images;
 };
 
