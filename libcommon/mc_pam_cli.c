@@ -200,6 +200,25 @@ static void tell_permutation(const struct mc_pam_cli *p, uint64_t outer,
         r->proximal_permutation);
 }
 
+/* A step that kept the previous permutation: what to do about it depends on whether there was
+ * another to choose. */
+static void tell_unmoved(const struct mc_pam_cli *p, uint64_t outer, const struct mc_pam_report *r)
+{
+    if (r->moved != 0)
+        return;
+    if (r->candidates < 2)
+        mc_note(p->cli,
+                "permutation step %llu moved no unit: its matrices hardly left the previous "
+                "permutation (a greater --permutation-lr or --permutation-epochs may help)",
+                (unsigned long long)outer + 1);
+    else
+        mc_note(p->cli,
+                "permutation step %llu moved no unit: none of %.0f others was better than the "
+                "previous permutation by more than its proximal term (a greater --nu-permutation "
+                "or --permutation-epochs may help)",
+                (unsigned long long)outer + 1, r->candidates - 1);
+}
+
 static void tell_iteration(const struct mc_pam_cli *p, uint64_t outer,
                            const struct mc_pam_report *r)
 {
@@ -213,8 +232,9 @@ static void tell_iteration(const struct mc_pam_cli *p, uint64_t outer,
               r->loss_before + r->decay_before, after,
               isfinite(r->proximal_permutation) ? r->proximal_permutation : 0,
               curved ? r->proximal_curve : 0,
-              r->decrease >= 0 ? "it decreases as the theorem has it"
-                               : "it does not decrease by as much as they take");
+              r->decrease > 0    ? "it decreases by more than these, as the theorem has it"
+              : r->decrease == 0 ? "nothing has changed"
+                                 : "it does not decrease by as much as these");
 }
 
 static void log_permutation(const struct mc_pam_cli *p, struct mc_log *log, uint64_t outer,
@@ -265,8 +285,10 @@ static void told(void *arg, struct mc_log *log, const struct mc_fit_epoch *e)
 
     if (at == p->pam.permutation_epochs) {
         log_permutation(p, log, outer, r);
-        if (e->seconds > 0)
+        if (e->seconds > 0) {
             tell_permutation(p, outer, r);
+            tell_unmoved(p, outer, r);
+        }
     }
     if (at == length) {
         log_iteration(p, log, outer, r);

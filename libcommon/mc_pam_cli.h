@@ -28,24 +28,26 @@ enum {
 
 /* clang-format off */
 #define MC_PAM_OPTIONS \
-    {"stage", MC_KEY_STAGE, "NAME", 0, "do one step only: permutation or curve (default: both)", 10}, \
-    {"outer", MC_KEY_OUTER, "N", 0, "outer iterations: a permutation step and a curve step each (default 1)", 11}, \
+    {"stage", MC_KEY_STAGE, "NAME", 0, "only the permutation step, or only the curve step: permutation, curve " \
+     "(default: both)", 10}, \
+    {"outer", MC_KEY_OUTER, "N", 0, "go round N times: a permutation step, then a curve step (default 1)", 11}, \
     {"permutation-epochs", MC_KEY_PERMUTATION_EPOCHS, "N", 0, "epochs of a permutation step (default 20); " \
      "--epochs are those of a curve step", 11}, \
-    {"permutation-lr", MC_KEY_PERMUTATION_LR, "X", 0, "its learning rate (default: half of --lr)", 11}, \
+    {"permutation-lr", MC_KEY_PERMUTATION_LR, "X", 0, "learning rate of a permutation step (default: half of --lr); " \
+     "small data sets need more, such as 1, before any unit moves", 11}, \
     {"nu-permutation", MC_KEY_NU_PERMUTATION, "X", 0, \
-     "nu of its proximal term |P - P_k|^2 / 2nu (default 1000)", 11}, \
-    {"nu-curve", MC_KEY_NU_CURVE, "X", 0, "nu of the curve's (default 1000)", 11}, \
-    {"sweeps", MC_KEY_SWEEPS, "N", 0, "of the projection to doubly stochastic matrices, after each step of SGD " \
-     "(default 20)", 11}, \
-    {"draws", MC_KEY_DRAWS, "N", 0, "permutations drawn from the Birkhoff-von Neumann decomposition, at most 4096 (default " \
-     "32)", 12}, \
-    {"drop", MC_KEY_DROP, "X", 0, "entries under X are left out of it (default 5e-4)", 12}, \
-    {"terms", MC_KEY_TERMS, "N", 0, "its first N terms are drawn from; 0: all (default 10)", 12}, \
-    {"judge-images", MC_KEY_JUDGE_IMAGES, "N", 0, "images that judge the permutations, in whole batches " \
-     "where there is one (default 5000)", 12}, \
-    {"judge-points", MC_KEY_JUDGE_POINTS, "N", 0, "at so many t (default 5)", 12}, \
-    {"bare-loss", MC_KEY_BARE_LOSS, 0, 0, "judge them by their loss alone, without the proximal term", 12}, \
+     "moving from permutation P_k to P costs |P - P_k|^2 / 2X: units moved, divided by X (default 1000)", 11}, \
+    {"nu-curve", MC_KEY_NU_CURVE, "X", 0, "moving the control point by d costs |d|^2 / 2X (default 1000)", 11}, \
+    {"sweeps", MC_KEY_SWEEPS, "N", 0, "after each batch of a permutation step, project to doubly stochastic " \
+     "matrices by N sweeps over rows and columns (default 20)", 11}, \
+    {"draws", MC_KEY_DRAWS, "N", 0, "at the end of a permutation step, try N permutations drawn from the matrices' " \
+     "Birkhoff-von Neumann decomposition, at most 4096 (default 32)", 12}, \
+    {"drop", MC_KEY_DROP, "X", 0, "take matrix entries under X for 0 in that decomposition (default 5e-4)", 12}, \
+    {"terms", MC_KEY_TERMS, "N", 0, "draw from the decomposition's first N terms; 0: from all (default 10)", 12}, \
+    {"judge-images", MC_KEY_JUDGE_IMAGES, "N", 0, "the permutations tried are judged on the first N images, in whole " \
+     "batches where there is one (default 5000)", 12}, \
+    {"judge-points", MC_KEY_JUDGE_POINTS, "N", 0, "they are judged at N points along the curve (default 5)", 12}, \
+    {"bare-loss", MC_KEY_BARE_LOSS, 0, 0, "judge permutations by their loss alone, without what moving costs", 12}, \
     {"spectral", MC_KEY_SPECTRAL, "K", 0, "project the control point's weights to spectral norm K, and stop by the " \
      "paper's second theorem; for mlp without batch norm, with --huber", 12}
 /* clang-format on */

@@ -48,13 +48,17 @@ static const struct argp argp = {
     parse,
     "A.mcz B.mcz",
     "Learn a permutation of the second network and a curve to it in turn."
-    "\vProximal alternating minimisation: doubly stochastic matrices are trained in the place of "
-    "the permutation; of permutations drawn from them, their projection and the previous one, the "
-    "best along the path is kept; then the curve's control point is trained. Each moves from where "
-    "it was at a price. --stop-after counts the epochs of the whole run, those of all steps. The "
-    "output is a curve that holds the permutation. -v and --log-json tell "
-    "the objective after each step, and whether it fell as the theorem has it; -v says first how "
-    "much memory the run takes.\n\nExamples:\n"
+    "\vProximal alternating minimisation. A permutation step trains a doubly stochastic matrix for "
+    "each group of units, in the place of their permutation, and then chooses the permutation that "
+    "does best along the path: of some drawn from these matrices, the one nearest to them, and the "
+    "one from before. A curve step trains the curve's control point, as mc-bezier does, at --lr "
+    "for "
+    "--epochs. In either, moving away from where the step began has a price (--nu-permutation, "
+    "--nu-curve); a step that moves nothing says what to change. The output is a curve that holds "
+    "the permutation of B: mc-eval measures it, and mc-permute takes the permutation from it.\n\n"
+    "-v and --log-json tell the objective Q (loss and weight decay along the curve) after each "
+    "step, and whether it fell by more than the price, as the theorem has it; -v also says first "
+    "how much memory the run takes. --stop-after counts the epochs of all steps.\n\nExamples:\n"
     "  mc-pam -d train.mcz --perm p.mcz --epochs 20 a.mcz b.mcz -o curve.mcz\n"
     "  mc-pam -d train.mcz --stage permutation a.mcz b.mcz -o perm.mcz",
     NULL,

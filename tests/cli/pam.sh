@@ -140,13 +140,17 @@ pam --attack pgd:steps=1 --permutation-epochs 1 --epochs 0 n1.mcz n2.mcz -o x.mc
 
 # what it says where its matrices are not written, on how many images it judges, and that it gave up, each time
 loud() { mc-pam -t 1 --data d.mcz --batch 32 --seed 5 --permutation-epochs 2 --epochs 1 "$@" n1.mcz n2.mcz -o x.mcz 2>told; }
+loud --stop-after 3
+grep -qx 'mc-pam: permutation step 1 moved no unit: its matrices hardly left .* --permutation-lr .* may help)' told || die "$(cat told)"
+loud -v --epochs 0
+grep -q 'proximal terms 0.0000 and 0.0000: nothing has changed' told || die "$(cat told)"
 loud --stop-after 1
 grep -q 'inside a permutation step.* lost ' told || die "$(cat told)"
 rm -f ck
 loud --stop-after 1 --checkpoint ck
 grep -q 'inside a permutation step.* in the checkpoint only' told || die "$(cat told)"
 for epochs in 2 3; do
-    loud --stop-after $epochs
+    loud --permutation-lr 1 --stop-after $epochs
     [ ! -s told ] || die "$(cat told)"
 done
 loud -v --judge-images 100 --log-json images.json
