@@ -15,6 +15,8 @@
 
 #define LIBRARY "libmc-cuda.so"
 
+const char *const mc_precision_names[] = {"f32", "tf32", "bf16", "f16", NULL};
+
 /* Where the library lies: beside an installed program's, then a built one's. 0: nowhere. */
 static int find_library(char *path, size_t size)
 {
@@ -35,6 +37,14 @@ static int find_library(char *path, size_t size)
             return 1;
     }
     return 0;
+}
+
+static void add_precision(struct mc_backend *be, const char *name)
+{
+    const size_t told = strlen(be->describe), keyed = strlen(be->key);
+
+    snprintf(be->describe + told, sizeof be->describe - told, ", %s", name);
+    snprintf(be->key + keyed, sizeof be->key - keyed, "-%s", name);
 }
 
 /* The library stays open: CUDA does not like to be unloaded. */
@@ -61,7 +71,10 @@ static int open_cuda(struct mc_backend **out, int device, const struct mc_backen
         return mc_fail(err, MC_EFAIL, "cuda: %s is no backend of this suite",
                        named ? named : found);
     memcpy(&make, &symbol, sizeof make); /* ISO C converts no object's address to a function's */
-    return make(out, MC_BACKEND_INTERFACE, device, o, err);
+    const int rc = make(out, MC_BACKEND_INTERFACE, device, o, err);
+    if (!rc)
+        add_precision(*out, mc_precision_names[o->precision]);
+    return rc;
 }
 
 /* "cuda" or "cuda:N" -> N; -1: neither. */
@@ -77,14 +90,23 @@ static int cuda_device(const char *device)
     return *end || n > 1023 ? -1 : (int)n;
 }
 
+static int open_cpu(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
+{
+    if (o->precision != MC_PRECISION_F32)
+        return mc_fail(err, MC_EUSAGE,
+                       "--precision %s: the CPU computes in f32; the others need --device cuda",
+                       mc_precision_names[o->precision]);
+    return cpu_backend_new(out, o, err);
+}
+
 int mc_backend_open(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
 {
     const char *device = o->device ? o->device : "auto";
 
     if (!strcmp(device, "auto"))
-        return MC_CUDA_PROVEN && !open_cuda(out, 0, o, NULL) ? 0 : cpu_backend_new(out, o, err);
+        return MC_CUDA_PROVEN && !open_cuda(out, 0, o, NULL) ? 0 : open_cpu(out, o, err);
     if (!strcmp(device, "cpu"))
-        return cpu_backend_new(out, o, err);
+        return open_cpu(out, o, err);
     if (cuda_device(device) >= 0)
         return open_cuda(out, cuda_device(device), o, err);
     return mc_fail(err, MC_EUSAGE, "unknown device '%s': there are auto, cpu, cuda, cuda:N",

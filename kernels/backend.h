@@ -249,7 +249,8 @@ struct mc_backend {
                     struct mc_buf *residual);
 };
 
-/* MC_EUSAGE for an unknown device; MC_EFAIL "cuda: no CUDA backend in this build" and the like. */
+/* MC_EUSAGE for an unknown device or a precision that it has not; MC_EFAIL "cuda: no CUDA backend
+ * in this build" and the like. */
 MC_USE_RESULT int mc_backend_open(struct mc_backend **out, const struct mc_backend_opts *o,
                                   struct mc_error *err);
 

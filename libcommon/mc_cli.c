@@ -183,6 +183,10 @@ error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state 
     case MC_KEY_DEVICE:
         cli->backend.device = arg;
         return 0;
+    case MC_KEY_PRECISION:
+        cli->backend.precision =
+            (enum mc_precision)mc_parse_choice("--precision", arg, mc_precision_names);
+        return 0;
     case MC_KEY_SEED:
         cli->seed = mc_parse_u64("--seed", arg, 0, INT64_MAX);
         return 0;

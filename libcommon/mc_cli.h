@@ -46,7 +46,7 @@ struct mc_log;
 struct mc_cli {
     const char *tool;               /* program name without path */
     const char *output;             /* -o, NULL: stdout */
-    struct mc_backend_opts backend; /* --device, --threads */
+    struct mc_backend_opts backend; /* --device, --threads, --precision */
     uint64_t seed;                  /* 1 */
     int quiet, verbose, no_progress, no_history;
     const char *log_path; /* --log-json */
@@ -57,6 +57,7 @@ struct mc_cli {
 /* Keys of the options without a letter. */
 enum {
     MC_KEY_DEVICE = 0x4000,
+    MC_KEY_PRECISION,
     MC_KEY_SEED,
     MC_KEY_LOG_JSON,
     MC_KEY_NO_PROGRESS,
@@ -69,6 +70,9 @@ enum {
 #define MC_OPTION_OUTPUT      {"output", 'o', "FILE", 0, "write there instead of to standard output", 90}
 #define MC_OPTION_THREADS     {"threads", 't', "N", 0, "threads (default: all cores)", 91}
 #define MC_OPTION_DEVICE      {"device", MC_KEY_DEVICE, "DEV", 0, "auto, cpu or cuda[:N] (default auto)", 91}
+#define MC_OPTION_PRECISION \
+    {"precision", MC_KEY_PRECISION, "f32|tf32|bf16|f16", 0, \
+     "what a CUDA device computes a network in (default f32, the only one of a CPU)", 91}
 #define MC_OPTION_SEED        {"seed", MC_KEY_SEED, "N", 0, "seed of every random choice (default 1)", 91}
 #define MC_OPTION_LOG_JSON    {"log-json", MC_KEY_LOG_JSON, "FILE", 0, "log one JSON object a line", 92}
 #define MC_OPTION_NO_PROGRESS {"no-progress", MC_KEY_NO_PROGRESS, 0, 0, "no progress line on a terminal", 93}

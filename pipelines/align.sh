@@ -22,8 +22,8 @@ The ablation points are variables of the environment:
   MEASURE=NAME  what is matched: mc-corr --measure: correlation, l2 (correlation)
   ACTS, CORR, ASSIGN, PERMUTE
                 commands that take a stage's place (mc-acts, mc-corr, mc-hungarian, mc-permute)
-  THREADS=N, DEVICE=DEV
-                where the networks run (all cores, auto)
+  THREADS=N, DEVICE=DEV, PRECISION=f32|tf32|bf16|f16
+                where and how the networks run (all cores, auto, f32)
 
 Examples:
   pipelines/align.sh -d train.mcz a.mcz b.mcz -o b-aligned.mcz
@@ -70,7 +70,8 @@ command -v mc-acts >/dev/null || PATH=$here/../build/bin:$here/../../bin:$PATH
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # stages share the cores
 
 acts=(--data "$data" --at "${AT:-post}" ${SAMPLES:+--samples "$SAMPLES"}
-    ${THREADS:+--threads "$THREADS"} ${DEVICE:+--device "$DEVICE"})
+    ${THREADS:+--threads "$THREADS"} ${DEVICE:+--device "$DEVICE"}
+    ${PRECISION:+--precision "$PRECISION"})
 
 permutation() {
     # a stage may be a command with arguments, so it is split into words

@@ -44,6 +44,7 @@ EVAL_FLAGS   ?=#                more for mc-eval, --full for all images
 MESSAGES     ?=#                -v: a line an epoch; -q: errors only
 THREADS      ?= 2#              fixed, so that a rerun gives the same bytes
 DEVICE       ?= auto#           cpu, cuda[:N]
+PRECISION    ?= f32#            of a CUDA device: tf32, bf16, f16
 OUT          ?= out#            the folder of the results
 RUN          ?=#                what sends a job elsewhere: srun -c 2, pipelines/gpus.sh 0 1
 
@@ -63,7 +64,7 @@ comma := ,
 # a misspelt setting on the command line would go unheard
 known := DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES TEST_IMAGES NET SEEDS PAIRS CURVE_SEED EPOCHS \
          CURVE_EPOCHS LR CURVE_LR BATCH SCHEDULE CURVE_SCHEDULE TRAIN_FLAGS ALIGN_IMAGES ACTS_FLAGS CORR_FLAGS \
-         HUNGARIAN_FLAGS CURVE_FLAGS POINTS EVAL_FLAGS MESSAGES THREADS DEVICE OUT RUN BIN OMP_WAIT_POLICY \
+         HUNGARIAN_FLAGS CURVE_FLAGS POINTS EVAL_FLAGS MESSAGES THREADS DEVICE PRECISION OUT RUN BIN OMP_WAIT_POLICY \
          $(settings)
 given := $(foreach word,$(subst \$(blank),,$(MAKEOVERRIDES)),$(if $(findstring =,$(word)),$(firstword $(subst =, ,$(word)))))
 $(foreach name,$(filter-out $(known) -% Q V BUILD MAKE%,$(given)), \
@@ -112,7 +113,7 @@ paths    := $(foreach v,$(variants),line-$(v) curve-$(v))
 seeds    := $(sort $(subst -, ,$(pairs)))
 each      = $(foreach pair,$(pairs),$(1:%=$(OUT)/$(pair)/%))
 quote     = '$(subst ','\'',$(1))'
-device   := --threads $(THREADS) --device $(DEVICE)
+device   := --threads $(THREADS) --device $(DEVICE) --precision $(PRECISION)
 images    = $(if $($(1)),--samples $($(1)))
 
 # the pair that a result belongs to, by its folder
@@ -151,12 +152,12 @@ data_set    = $(strip $(DATA) $(DATA_DIR) $(DATA_SEED) \
                   train $(if $(filter %train.mcz,$(1)),$(TRAIN_IMAGES)) \
                   test $(if $(filter %test.mcz,$(1)),$(TEST_IMAGES)) $(DATA_FLAGS))
 train_set   = $(strip $(NET) $(file_sum) $(EPOCHS) epochs lr $(LR) batch $(BATCH) $(SCHEDULE) $(TRAIN_FLAGS) \
-                  $(THREADS) threads $(DEVICE))
+                  $(THREADS) threads $(DEVICE) $(filter-out f32,$(PRECISION)))
 align_set   = $(strip images $(ALIGN_IMAGES) $(ACTS_FLAGS))
 corr_set    = $(strip $(CORR_FLAGS))
 assign_set  = $(strip $(HUNGARIAN_FLAGS))
 curve_set   = $(strip $(CURVE_EPOCHS) epochs lr $(CURVE_LR) batch $(BATCH) $(CURVE_SCHEDULE) seed \
-                  $(curve-seed-$(call pair-of,$(1))) $(CURVE_FLAGS) $(THREADS) threads $(DEVICE))
+                  $(curve-seed-$(call pair-of,$(1))) $(CURVE_FLAGS) $(THREADS) threads $(DEVICE) $(filter-out f32,$(PRECISION)))
 eval_set    = $(strip $(POINTS) points $(EVAL_FLAGS))
 
 # $(call made-with,STAGE,RESULTS): the results depend on `force` where another setting made them; their

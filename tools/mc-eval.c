@@ -46,8 +46,8 @@ static const struct argp_option options[] = {
     {"json", KEY_JSON, 0, 0, "one JSON object instead of a table", 40},
     {"summary", KEY_SUMMARY, "FILE", 0, "a curve's summary as a table: ends, uniform and arc-length "
      "mean, minimum, maximum, barrier", 40},
-    MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_NO_PROGRESS,
-    MC_OPTIONS_END};
+    MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_PRECISION,
+    MC_OPTION_NO_PROGRESS, MC_OPTIONS_END};
 /* clang-format on */
 
 static error_t parse(int key, char *arg, struct argp_state *state)

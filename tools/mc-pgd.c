@@ -52,8 +52,8 @@ static const struct argp_option options[] = {
     {"target", KEY_TARGET, "CLASS|+N", 0, "go down the loss of that class, counted from 0, or of the image's "
      "own plus N, instead of up the loss of the image's own", 2},
     {"batch", KEY_BATCH, "N", 0, "images at a time (default 128)", 3},
-    MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_LOG_JSON,
-    MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, MC_OPTIONS_END};
+    MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_PRECISION,
+    MC_OPTION_LOG_JSON, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, MC_OPTIONS_END};
 /* clang-format on */
 
 /* The attack's own name of an option. */

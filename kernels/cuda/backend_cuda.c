@@ -61,6 +61,33 @@ void cuda_gemm(struct cuda *be, char ta, char tb, size_t m, size_t n, size_t k, 
                                b, (int)ldb, a, (int)lda, &beta, c, (int)ldc));
 }
 
+static cudaDataType data_type(enum cuda_type t)
+{
+    return t == CUDA_F16 ? CUDA_R_16F : t == CUDA_BF16 ? CUDA_R_16BF : CUDA_R_32F;
+}
+
+/* The handle's mode is pedantic for the other products; what a sum is split into stays float32. */
+void cuda_product(struct cuda *be, enum cuda_type type, char ta, char tb, size_t m, size_t n,
+                  size_t k, float alpha, const void *a, size_t lda, const void *b, size_t ldb,
+                  float beta, enum cuda_type to, void *c, size_t ldc)
+{
+    const int exact = be->precision == MC_PRECISION_F32;
+    const cublasComputeType_t compute = exact              ? CUBLAS_COMPUTE_32F_PEDANTIC
+                                        : type == CUDA_F32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                           : CUBLAS_COMPUTE_32F;
+    const cudaDataType from = data_type(type);
+    const cublasMath_t mode =
+        (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+
+    if (!exact)
+        check_blas(be, cublasSetMathMode(be->blas, mode));
+    check_blas(be, cublasGemmEx(be->blas, operation(tb), operation(ta), (int)n, (int)m, (int)k,
+                                &alpha, b, from, (int)ldb, a, from, (int)lda, &beta, c,
+                                data_type(to), (int)ldc, compute, CUBLAS_GEMM_DEFAULT));
+    if (!exact)
+        check_blas(be, cublasSetMathMode(be->blas, CUBLAS_PEDANTIC_MATH));
+}
+
 void cuda_gemm64(struct cuda *be, char ta, char tb, size_t m, size_t n, size_t k, const double *a,
                  size_t lda, const double *b, size_t ldb, double beta, double *c, size_t ldc)
 {
@@ -191,7 +218,8 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
 
     if (interface != MC_BACKEND_INTERFACE)
         return mc_fail(err, MC_EFAIL, "cuda: the CUDA library was built for another version");
-    (void)o; /* threads are the host's */
+    if (o->precision > MC_PRECISION_TF32)
+        return mc_fail(err, MC_EUSAGE, "cuda: this build computes in f32 and tf32");
     if ((rc = find_device(device, err)))
         return rc;
     be = calloc(1, sizeof *be);
@@ -199,6 +227,7 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
         return mc_fail(err, MC_ENOMEM, "out of memory");
     be->base = table;
     be->device = device;
+    be->precision = o->precision; /* threads are the host's */
     memset(&prop, 0, sizeof prop);
     cuda_check(be, cudaGetDeviceProperties(&prop, device));
     cuda_check(be, cudaRuntimeGetVersion(&runtime));

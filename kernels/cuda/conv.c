@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Convolution by cuDNN: of the algorithms that give the same bits every time, the first in the list
- * that takes the shape; plain float32, no TF32. */
+ * that takes the shape. */
 #include "cuda.h"
 
 #include <stdlib.h>
@@ -19,6 +19,9 @@ struct cuda_conv {
 
 static int describe(struct cuda_conv *c, const struct cuda_conv_shape *s)
 {
+    /* cuDNN's default takes TF32 for float32 */
+    const cudnnMathType_t math =
+        c->be->precision == MC_PRECISION_F32 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
     return cudnnCreateTensorDescriptor(&c->x) || cudnnCreateTensorDescriptor(&c->y) ||
            cudnnCreateFilterDescriptor(&c->w) || cudnnCreateConvolutionDescriptor(&c->conv) ||
            cudnnSetTensor4dDescriptor(c->x, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, s->n, s->ic, s->ih,
@@ -31,7 +34,7 @@ static int describe(struct cuda_conv *c, const struct cuda_conv_shape *s)
                                            s->stride[1], 1, 1, CUDNN_CROSS_CORRELATION,
                                            CUDNN_DATA_FLOAT) ||
            cudnnSetConvolutionGroupCount(c->conv, s->groups) ||
-           cudnnSetConvolutionMathType(c->conv, CUDNN_FMA_MATH);
+           cudnnSetConvolutionMathType(c->conv, math);
 }
 
 static int choose_forward(struct cuda_conv *c)

@@ -20,6 +20,7 @@
 struct cuda {
     struct mc_backend base;
     int device;
+    enum mc_precision precision;
     cudaStream_t stream;
     cudnnHandle_t dnn;
     cublasHandle_t blas;
@@ -29,7 +30,7 @@ struct cuda {
     char why[MC_CUDA_REASON]; /* get() tells */
 };
 
-/* ---- convolution (conv.c): cuDNN's, deterministic algorithms in plain float32 ------------------
+/* ---- convolution (conv.c): cuDNN's, by deterministic algorithms --------------------------------
  */
 struct cuda_conv;
 struct cuda_conv_shape {
@@ -53,6 +54,10 @@ void cuda_conv_backward_weights(struct cuda_conv *c, const float *x, const float
  * c (m,n) = a (m,k) b (k,n) + beta c, row-major; 'T': lies transposed. */
 void cuda_gemm(struct cuda *be, char ta, char tb, size_t m, size_t n, size_t k, const float *a,
                size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
+/* Of a plan's layers, in its precision: c (m,n) = alpha a b + beta c, of the type `to`. */
+void cuda_product(struct cuda *be, enum cuda_type type, char ta, char tb, size_t m, size_t n,
+                  size_t k, float alpha, const void *a, size_t lda, const void *b, size_t ldb,
+                  float beta, enum cuda_type to, void *c, size_t ldc);
 void cuda_gemm64(struct cuda *be, char ta, char tb, size_t m, size_t n, size_t k, const double *a,
                  size_t lda, const double *b, size_t ldb, double beta, double *c, size_t ldc);
 /* `count` products of the same a with b, b + stride, ... into c, c + stride, ... */

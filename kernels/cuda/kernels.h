@@ -31,6 +31,8 @@ struct cuda_batch {
     double objective; /* sum over images and heads of the last forward */
 };
 
+enum cuda_type { CUDA_F32, CUDA_BF16, CUDA_F16 };
+
 /* A plan's values an image (B), and the batch. */
 struct cuda_rows {
     struct cuda_batch *batch;

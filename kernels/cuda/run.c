@@ -59,8 +59,8 @@ static void linear_forward(struct mc_plan *p, struct cuda_node *c, const float *
 {
     const size_t o = (size_t)c->n->c, k = (size_t)p->nodes[c->n->in[0]].n->c;
 
-    cuda_gemm(p->be, 'N', 'T', p->batch, o, k, p->nodes[c->n->in[0]].out, k,
-              params + c->n->weight.offset, k, 0, c->out, o);
+    cuda_product(p->be, CUDA_F32, 'N', 'T', p->batch, o, k, 1, p->nodes[c->n->in[0]].out, k,
+                 params + c->n->weight.offset, k, 0, CUDA_F32, c->out, o);
     add_bias(p, c, params);
 }
 
@@ -72,14 +72,14 @@ static void linear_backward(struct mc_plan *p, struct cuda_node *c, const float 
     int add = 0;
 
     if (dparams) {
-        cuda_gemm(p->be, 'T', 'N', o, k, p->batch, c->grad, o, in->out, k, 0,
-                  dparams + c->n->weight.offset, k);
+        cuda_product(p->be, CUDA_F32, 'T', 'N', o, k, p->batch, 1, c->grad, o, in->out, k, 0,
+                     CUDA_F32, dparams + c->n->weight.offset, k);
         bias_gradient(p, c, dparams);
     }
     if (in->role->need_grad) {
         float *dx = cuda_grad(p, c->n->in[0], &add);
-        cuda_gemm(p->be, 'N', 'N', p->batch, k, o, c->grad, o, params + c->n->weight.offset, k,
-                  add ? 1.0f : 0.0f, dx, k);
+        cuda_product(p->be, CUDA_F32, 'N', 'N', p->batch, k, o, 1, c->grad, o,
+                     params + c->n->weight.offset, k, add ? 1.0f : 0.0f, CUDA_F32, dx, k);
     }
 }
 

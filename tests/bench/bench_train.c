@@ -7,6 +7,7 @@
  *
  * prints net, batch, threads, best and median images/s, tab-separated; with `cpu` of the first
  * thread's processor time, which a busy machine disturbs less. */
+#include "../open.h"
 #include "backend.h"
 #include "mc_nets.h"
 #include "mc_rng.h"
@@ -73,9 +74,7 @@ int main(int argc, char **argv)
     size_t n = 0;
 
     need(mc_net_build(&g, net, &spec, &err));
-    const char *where = getenv("MC_TEST_DEVICE");
-    need(mc_backend_open(
-        &be, &(struct mc_backend_opts){.device = where ? where : "cpu", .threads = threads}, &err));
+    need(open_tested(&be, "cpu", threads, &err));
     const size_t image = 3 * 32 * 32;
     uint8_t *pixels = malloc(IMAGES * image);
     int32_t *labels = malloc(IMAGES * sizeof *labels), *order = malloc(batch * sizeof *order);

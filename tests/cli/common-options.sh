@@ -28,7 +28,7 @@ for program in "$MC_BUILD"/bin/mc-*; do
     [ "$(grep -c "^  .*\b$name\b" examples)" -ge 2 ] || complain "--help lacks two examples"
     ! grep -v '^  ' examples || complain "an example is too long for a line"
     [ "$(wc -L <help)" -le 80 ] || complain "--help is wider than 80 columns"
-    if grep -E '^ +(-[a-zA-Z], )?--?[a-z]' help | grep -qvE '(  [^ ]|[A-Z=|]$)'; then complain "an option has no text"; fi
+    if grep -E '^ +(-[a-zA-Z], )?--?[a-z]' help | grep -qvE '(  [^ ]|[A-Z0-9=|]$)'; then complain "an option has no text"; fi
     for option in --help --version --quiet --verbose; do
         grep -q -- " $option" help || complain "lacks $option"
     done

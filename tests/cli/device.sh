@@ -10,6 +10,13 @@ fails 2 "unknown device 'cuda:-1'" $t --device cuda:-1
 fails 2 "unknown device 'cuda:0x'" $t --device cuda:0x
 fails 2 "unknown device 'cudas'" $t --device cudas
 
+# what is computed in: the CPU has one, and `auto` is the CPU where no device is
+for p in tf32 bf16 f16; do
+    fails 2 "--precision $p: the CPU computes in f32" $t --precision $p --device cpu
+done
+fails 2 "there is no 'f64' (there are: f32, tf32, bf16, f16)" $t --precision f64
+mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu --precision f32 -o f32.mcz
+
 # a library by name: none, and one that is something else
 export MC_CUDA_LIBRARY=$PWD/none.so
 fails 1 'none.so' $t --device cuda
@@ -26,6 +33,7 @@ alone/mc-train --net mlp:8 --data d.mcz --epochs 1 -o alone.mcz
 mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu -o cpu.mcz
 same alone.mcz cpu.mcz
 same auto.mcz cpu.mcz
+same f32.mcz cpu.mcz
 
 # with it, where an installed program finds it, and by name: no device, or none of this number
 [ -e "$MC_BUILD/lib/libmc-cuda.so" ] || exit 0

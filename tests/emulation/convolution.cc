@@ -1,22 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuDNN's convolutions on the emulated device, as its manual defines the calls: of float32 NCHW
- * tensors, sums in float64. Its scratch memory is filled with what is no number. */
+ * cuDNN's convolutions on the emulated device, as its manual defines the calls: of packed NCHW
+ * tensors in float32 and NHWC tensors in half precisions, sums in float64. Its scratch memory is
+ * filled with what is no number. */
 #include "device.h"
+#include "numbers.h"
 
 #include <cudnn.h>
 
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
-struct cudnnTensorStruct {
-    int n, c, h, w;
+/* A tensor or a filter, of n images or output channels. */
+struct packed {
+    cudnnTensorFormat_t format;
+    cudnnDataType_t type;
+    long n, c, h, w;
+
+    long at(long i, long channel, long row, long column) const
+    {
+        return format == CUDNN_TENSOR_NCHW ? ((i * c + channel) * h + row) * w + column
+                                           : ((i * h + row) * w + column) * c + channel;
+    }
+    long along() const /* from a column to the next */
+    {
+        return format == CUDNN_TENSOR_NCHW ? 1 : c;
+    }
+    size_t all() const
+    {
+        return (size_t)(n * c * h * w);
+    }
 };
-struct cudnnFilterStruct {
-    int k, c, h, w;
+struct cudnnTensorStruct : packed {
+};
+struct cudnnFilterStruct : packed {
 };
 struct cudnnConvolutionStruct {
     int pad[2], stride[2], groups;
+    cudnnMathType_t math;
 };
 static int none;
 enum { WORK = 1000 };
@@ -59,13 +81,26 @@ cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t d)
     return CUDNN_STATUS_SUCCESS;
 }
 
+static cudnnStatus_t describe(packed *d, cudnnTensorFormat_t format, cudnnDataType_t type, int n,
+                              int c, int h, int w)
+{
+    const int small = type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16;
+    if (format == CUDNN_TENSOR_NCHW ? type != CUDNN_DATA_FLOAT
+                                    : format != CUDNN_TENSOR_NHWC || !small)
+        return CUDNN_STATUS_NOT_SUPPORTED;
+    d->format = format;
+    d->type = type;
+    d->n = n;
+    d->c = c;
+    d->h = h;
+    d->w = w;
+    return CUDNN_STATUS_SUCCESS;
+}
+
 cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t d, cudnnTensorFormat_t format,
                                          cudnnDataType_t type, int n, int c, int h, int w)
 {
-    if (format != CUDNN_TENSOR_NCHW || type != CUDNN_DATA_FLOAT)
-        return CUDNN_STATUS_NOT_SUPPORTED;
-    *d = {n, c, h, w};
-    return CUDNN_STATUS_SUCCESS;
+    return describe(d, format, type, n, c, h, w);
 }
 
 cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t *d)
@@ -83,10 +118,7 @@ cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t d)
 cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t d, cudnnDataType_t type,
                                          cudnnTensorFormat_t format, int k, int c, int h, int w)
 {
-    if (format != CUDNN_TENSOR_NCHW || type != CUDNN_DATA_FLOAT)
-        return CUDNN_STATUS_NOT_SUPPORTED;
-    *d = {k, c, h, w};
-    return CUDNN_STATUS_SUCCESS;
+    return describe(d, format, type, k, c, h, w);
 }
 
 cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t *d)
@@ -108,7 +140,7 @@ cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t d, in
     if (dilation_h != 1 || dilation_w != 1 || mode != CUDNN_CROSS_CORRELATION ||
         type != CUDNN_DATA_FLOAT)
         return CUDNN_STATUS_NOT_SUPPORTED;
-    *d = {{pad_h, pad_w}, {u, v}, 1};
+    *d = {{pad_h, pad_w}, {u, v}, 1, CUDNN_DEFAULT_MATH};
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -118,16 +150,21 @@ cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t d, int 
     return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t, cudnnMathType_t type)
+cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t d, cudnnMathType_t type)
 {
-    return type == CUDNN_FMA_MATH ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
+    d->math = type;
+    return CUDNN_STATUS_SUCCESS;
 }
 
 static cudnnStatus_t check(const cudnnTensorStruct *x, const cudnnFilterStruct *w,
                            const cudnnConvolutionStruct *c, const cudnnTensorStruct *y)
 {
-    const int fits = x->n == y->n && w->k == y->c && w->c * c->groups == x->c &&
-                     y->c % c->groups == 0 &&
+    const int small = x->type != CUDNN_DATA_FLOAT;
+    const int fits = x->n == y->n && x->format == w->format && x->format == y->format &&
+                     x->type == w->type && x->type == y->type &&
+                     (small ? c->math == CUDNN_TENSOR_OP_MATH
+                            : c->math == CUDNN_FMA_MATH || c->math == CUDNN_DEFAULT_MATH) &&
+                     w->n == y->c && w->c * c->groups == x->c && y->c % c->groups == 0 &&
                      y->h == (x->h + 2 * c->pad[0] - w->h) / c->stride[0] + 1 &&
                      y->w == (x->w + 2 * c->pad[1] - w->w) / c->stride[1] + 1;
     return fits ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
@@ -166,14 +203,14 @@ cudnnStatus_t cudnnGetConvolutionBackwardFilterWorkspaceSize(
                : check(x, dw, c, dy);
 }
 
-/* All three passes visit the same (output row, weight) pairs; `visit` gets a pair's input row, its
- * output row, the weight, and the columns [from, to) of the output whose input lies on the image.
- */
+/* All three passes visit the same (output row, weight) pairs; `visit` gets a pair's place in the
+ * input of column 0 of the output, its output row, the weight, and the columns [from, to) of the
+ * output whose input lies on the image. */
 template <class F>
-static void each_row(const cudnnTensorStruct *x, const cudnnFilterStruct *w,
-                     const cudnnConvolutionStruct *c, const cudnnTensorStruct *y, F visit)
+static void each_row(const packed *x, const packed *w, const cudnnConvolutionStruct *c,
+                     const packed *y, F visit)
 {
-    const int per_group = y->c / c->groups;
+    const long per_group = y->c / c->groups;
     for (long n = 0; n < x->n; n++)
         for (long o = 0; o < y->c; o++)
             for (long i = 0; i < w->c; i++)
@@ -190,26 +227,59 @@ static void each_row(const cudnnTensorStruct *x, const cudnnFilterStruct *w,
                                 from++;
                             while (to > from && (to - 1) * c->stride[1] + shift >= x->w)
                                 to--;
-                            visit(((n * x->c + ch) * x->h + r) * x->w + shift,
-                                  ((n * y->c + o) * y->h + h) * y->w,
-                                  ((o * w->c + i) * w->h + kh) * w->w + kw, from, to);
+                            visit(x->at(n, ch, r, shift), y->at(n, o, h, 0), w->at(o, i, kh, kw),
+                                  from, to);
                         }
 }
 
-static cudnnStatus_t begin(void *work, size_t bytes)
+/* The values that a convolution multiplies. */
+template <class T> static std::vector<double> values(const packed *d, const void *from)
 {
-    if (bytes < WORK)
+    std::vector<double> all(d->all());
+    for (size_t i = 0; i < all.size(); i++)
+        all[i] = (double)number(((const T *)from)[i]);
+    return all;
+}
+
+static std::vector<double> take(const packed *d, const cudnnConvolutionStruct *c, const void *from)
+{
+    if (d->type == CUDNN_DATA_HALF)
+        return values<__half>(d, from);
+    if (d->type == CUDNN_DATA_BFLOAT16)
+        return values<__nv_bfloat16>(d, from);
+    return c->math == CUDNN_FMA_MATH ? values<float>(d, from) : values<tf32>(d, from);
+}
+
+template <class T>
+static void store(const std::vector<double> &sum, float alpha, float beta, void *to)
+{
+    T *out = (T *)to;
+    for (size_t i = 0; i < sum.size(); i++)
+        put(beta != 0 ? alpha * (float)sum[i] + beta * number(out[i]) : alpha * (float)sum[i],
+            &out[i]);
+}
+
+static void finish(const packed *d, const std::vector<double> &sum, const void *alpha,
+                   const void *beta, void *to)
+{
+    const float a = *(const float *)alpha, b = *(const float *)beta;
+    if (d->type == CUDNN_DATA_HALF)
+        store<__half>(sum, a, b, to);
+    else if (d->type == CUDNN_DATA_BFLOAT16)
+        store<__nv_bfloat16>(sum, a, b, to);
+    else
+        store<float>(sum, a, b, to);
+    emulated_end();
+}
+
+/* Tensor cores want their operands at multiples of 16 bytes. */
+static cudnnStatus_t begin(void *work, size_t bytes, const void *x, const void *y, const void *w)
+{
+    if (bytes < WORK || (uintptr_t)x % 16 || (uintptr_t)y % 16 || (uintptr_t)w % 16)
         return CUDNN_STATUS_BAD_PARAM;
     emulated_begin();
     memset(work, 0x7f, bytes);
     return CUDNN_STATUS_SUCCESS;
-}
-
-static void finish(const std::vector<double> &sum, float alpha, float beta, float *to)
-{
-    for (size_t i = 0; i < sum.size(); i++)
-        to[i] = beta != 0 ? alpha * (float)sum[i] + beta * to[i] : alpha * (float)sum[i];
-    emulated_end();
 }
 
 cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t, const void *alpha,
@@ -219,17 +289,17 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t, const void *alpha,
                                       cudnnConvolutionFwdAlgo_t, void *work, size_t bytes,
                                       const void *beta, const cudnnTensorDescriptor_t yd, void *y)
 {
-    const float *from_x = (const float *)x, *from_w = (const float *)w;
-    std::vector<double> sum((size_t)yd->n * yd->c * yd->h * yd->w);
-    if (begin(work, bytes))
+    if (begin(work, bytes, x, y, w))
         return CUDNN_STATUS_BAD_PARAM;
-    const long stride = c->stride[1];
+    const std::vector<double> from_x = take(xd, c, x), from_w = take(wd, c, w);
+    std::vector<double> sum(yd->all());
+    const long step = c->stride[1] * xd->along(), next = yd->along();
     each_row(xd, wd, c, yd, [&](long px, long py, long pw, long from, long to) {
-        const double v = (double)from_w[pw];
+        const double v = from_w[(size_t)pw];
         for (long q = from; q < to; q++)
-            sum[(size_t)(py + q)] += v * (double)from_x[px + q * stride];
+            sum[(size_t)(py + q * next)] += v * from_x[(size_t)(px + q * step)];
     });
-    finish(sum, *(const float *)alpha, *(const float *)beta, (float *)y);
+    finish(yd, sum, alpha, beta, y);
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -241,17 +311,17 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t, const void *alpha,
                                            const void *beta, const cudnnTensorDescriptor_t xd,
                                            void *dx)
 {
-    const float *from_y = (const float *)dy, *from_w = (const float *)w;
-    std::vector<double> sum((size_t)xd->n * xd->c * xd->h * xd->w);
-    if (begin(work, bytes))
+    if (begin(work, bytes, dx, dy, w))
         return CUDNN_STATUS_BAD_PARAM;
-    const long stride = c->stride[1];
+    const std::vector<double> from_y = take(yd, c, dy), from_w = take(wd, c, w);
+    std::vector<double> sum(xd->all());
+    const long step = c->stride[1] * xd->along(), next = yd->along();
     each_row(xd, wd, c, yd, [&](long px, long py, long pw, long from, long to) {
-        const double v = (double)from_w[pw];
+        const double v = from_w[(size_t)pw];
         for (long q = from; q < to; q++)
-            sum[(size_t)(px + q * stride)] += v * (double)from_y[py + q];
+            sum[(size_t)(px + q * step)] += v * from_y[(size_t)(py + q * next)];
     });
-    finish(sum, *(const float *)alpha, *(const float *)beta, (float *)dx);
+    finish(xd, sum, alpha, beta, dx);
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -263,17 +333,17 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t, const void *alpha,
                                              size_t bytes, const void *beta,
                                              const cudnnFilterDescriptor_t wd, void *dw)
 {
-    const float *from_x = (const float *)x, *from_y = (const float *)dy;
-    std::vector<double> sum((size_t)wd->k * wd->c * wd->h * wd->w);
-    if (begin(work, bytes))
+    if (begin(work, bytes, x, dy, dw))
         return CUDNN_STATUS_BAD_PARAM;
-    const long stride = c->stride[1];
+    const std::vector<double> from_x = take(xd, c, x), from_y = take(yd, c, dy);
+    std::vector<double> sum(wd->all());
+    const long step = c->stride[1] * xd->along(), next = yd->along();
     each_row(xd, wd, c, yd, [&](long px, long py, long pw, long from, long to) {
         double s = 0;
         for (long q = from; q < to; q++)
-            s += (double)from_x[px + q * stride] * (double)from_y[py + q];
+            s += from_x[(size_t)(px + q * step)] * from_y[(size_t)(py + q * next)];
         sum[(size_t)pw] += s;
     });
-    finish(sum, *(const float *)alpha, *(const float *)beta, (float *)dw);
+    finish(wd, sum, alpha, beta, dw);
     return CUDNN_STATUS_SUCCESS;
 }

@@ -2,6 +2,7 @@
  *
  * cuBLAS on the emulated device, as its manual defines the calls: matrices lie by columns. */
 #include "device.h"
+#include "numbers.h"
 
 #include <cublas_v2.h>
 
@@ -41,9 +42,9 @@ const char *cublasGetStatusString(cublasStatus_t)
 }
 
 /* C (m,n) = alpha op(A) (m,k) op(B) (k,n) + beta C; C is not read where beta is 0. */
-template <class T>
-static cublasStatus_t gemm(cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, T alpha,
-                           const T *a, int lda, const T *b, int ldb, T beta, T *c, int ldc)
+template <class F, class T, class C>
+static cublasStatus_t gemm(cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, F alpha,
+                           const T *a, int lda, const T *b, int ldb, F beta, C *c, int ldc)
 {
     if (lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m || m < 0 || n < 0 || k < 0)
         return CUBLAS_STATUS_INVALID_VALUE;
@@ -53,18 +54,18 @@ static cublasStatus_t gemm(cublasOperation_t ta, cublasOperation_t tb, int m, in
         for (double &v : sum)
             v = 0;
         for (long q = 0; q < k && !ta; q++) {
-            const double v = (double)(tb ? b[q * ldb + j] : b[j * ldb + q]);
+            const double v = (double)number(tb ? b[q * ldb + j] : b[j * ldb + q]);
             for (long i = 0; i < m; i++)
-                sum[(size_t)i] += (double)a[q * lda + i] * v;
+                sum[(size_t)i] += (double)number(a[q * lda + i]) * v;
         }
         for (long i = 0; i < m && ta; i++)
             for (long q = 0; q < k; q++)
-                sum[(size_t)i] +=
-                    (double)a[i * lda + q] * (double)(tb ? b[q * ldb + j] : b[j * ldb + q]);
+                sum[(size_t)i] += (double)number(a[i * lda + q]) *
+                                  (double)number(tb ? b[q * ldb + j] : b[j * ldb + q]);
         for (long i = 0; i < m; i++) {
-            T *to = &c[j * ldc + i];
-            *to =
-                beta != 0 ? (T)(alpha * (T)sum[(size_t)i] + beta * *to) : alpha * (T)sum[(size_t)i];
+            C *to = &c[j * ldc + i];
+            const F product = alpha * (F)sum[(size_t)i];
+            put(beta != 0 ? product + beta * number(*to) : product, to);
         }
     }
     emulated_end();
@@ -96,4 +97,38 @@ cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t, cublasOperation_t ta, c
         rc = gemm(ta, tb, m, n, k, *alpha, a + i * stride_a, lda, b + i * stride_b, ldb, *beta,
                   c + i * stride_c, ldc);
     return rc;
+}
+
+/* Of the manual's table the rows of products in float32. */
+template <class T>
+static cublasStatus_t gemm_to(cudaDataType to, cublasOperation_t ta, cublasOperation_t tb, int m,
+                              int n, int k, const void *alpha, const void *a, int lda,
+                              const void *b, int ldb, const void *beta, void *c, int ldc)
+{
+    const float x = *(const float *)alpha, y = *(const float *)beta;
+    if (to == CUDA_R_32F)
+        return gemm(ta, tb, m, n, k, x, (const T *)a, lda, (const T *)b, ldb, y, (float *)c, ldc);
+    return gemm(ta, tb, m, n, k, x, (const T *)a, lda, (const T *)b, ldb, y, (T *)c, ldc);
+}
+
+cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m,
+                            int n, int k, const void *alpha, const void *a, cudaDataType a_type,
+                            int lda, const void *b, cudaDataType b_type, int ldb, const void *beta,
+                            void *c, cudaDataType c_type, int ldc, cublasComputeType_t compute,
+                            cublasGemmAlgo_t)
+{
+    const float x = *(const float *)alpha, y = *(const float *)beta;
+    if (a_type != b_type || (c_type != a_type && c_type != CUDA_R_32F))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (a_type == CUDA_R_32F && compute == CUBLAS_COMPUTE_32F_FAST_TF32)
+        return gemm(ta, tb, m, n, k, x, (const tf32 *)a, lda, (const tf32 *)b, ldb, y, (float *)c,
+                    ldc);
+    if (a_type == CUDA_R_32F && compute == CUBLAS_COMPUTE_32F_PEDANTIC)
+        return gemm(ta, tb, m, n, k, x, (const float *)a, lda, (const float *)b, ldb, y, (float *)c,
+                    ldc);
+    if (a_type == CUDA_R_16F && compute == CUBLAS_COMPUTE_32F)
+        return gemm_to<__half>(c_type, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    if (a_type == CUDA_R_16BF && compute == CUBLAS_COMPUTE_32F)
+        return gemm_to<__nv_bfloat16>(c_type, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    return CUBLAS_STATUS_NOT_SUPPORTED;
 }

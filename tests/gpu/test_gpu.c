@@ -116,7 +116,8 @@ static double distance(const float *a, const float *b, size_t n)
     return sqrt(diff) / sqrt(norm > 0 ? norm : 1);
 }
 
-/* The whole gradient to 1e-3 in norm, each of ten losses to 1e-3, the parameters twice alike. */
+/* The whole gradient to 1e-3 in norm in float32, each of ten losses to as much, the parameters
+ * twice alike. */
 static void networks_train_as_on_the_cpu(void **state)
 {
     char words[512];
@@ -140,8 +141,8 @@ static void networks_train_as_on_the_cpu(void **state)
         for (int s = 0; s < STEPS; s++)
             worst = fmax(worst, fabs(r[CUDA].loss[s] - r[CPU].loss[s]));
         print_message("%s: gradient %.1e, losses %.1e\n", list[i], off, worst);
-        assert_true(off <= 1e-3);
-        assert_true(worst <= 1e-3);
+        assert_true(off <= within(1e-3));
+        assert_true(worst <= within(1e-3));
         assert_memory_equal(r[CUDA].grad, r[AGAIN].grad, g->P * sizeof(float));
         assert_memory_equal(r[CUDA].params, r[AGAIN].params, g->P * sizeof(float));
         assert_memory_equal(r[CUDA].loss, r[AGAIN].loss, sizeof r[CUDA].loss);
@@ -195,7 +196,8 @@ static void attack(const struct mc_ball *ball, float *x, float *best_loss)
     teardown(&f);
 }
 
-/* To 1e-5 of a pixel; a sign's kink may move one in a thousand of them by a step. */
+/* To 1e-5 of a pixel in float32, else to a fifth of a step; a sign's kink may move one in a
+ * thousand of them, or in less precision some, by a step. */
 static void attacks_are_the_cpus(void **state)
 {
     static const struct mc_ball balls[] = {{MC_BALL_LINF, .03f, .01f, MC_RNG_ATTACK},
@@ -204,6 +206,8 @@ static void attacks_are_the_cpus(void **state)
     float x[2][PIXELS], loss[2][B];
 
     (void)state;
+    const float bound = within(0) > 0 ? 2e-3f : 1e-5f;
+    const double most = fmax(1e-3, 4 * within(0)) * PIXELS;
     for (size_t k = 0; k < sizeof balls / sizeof *balls; k++) {
         int off = 0;
         for (int d = 0; d < 2; d++) {
@@ -211,10 +215,12 @@ static void attacks_are_the_cpus(void **state)
             attack(&balls[k], x[d], loss[d]);
         }
         for (int i = 0; i < PIXELS; i++)
-            off += !(fabsf(x[0][i] - x[1][i]) <= 1e-5f);
-        assert_true(off <= PIXELS / 1000);
+            off += !(fabsf(x[0][i] - x[1][i]) <= bound);
+        print_message("%d of %d pixels otherwise\n", off, PIXELS);
+        assert_true(off <= most);
         for (int b = 0; b < B - 2; b++)
-            assert_true(fabsf(loss[0][b] - loss[1][b]) <= 1e-3f * (1 + loss[0][b]));
+            assert_true((double)fabsf(loss[0][b] - loss[1][b]) <=
+                        within(1e-3) * (double)(1 + loss[0][b]));
         for (int b = B - 2; b < B; b++)
             assert_true(isnan(loss[1][b]));
     }
@@ -268,14 +274,11 @@ static void projections_are_the_cpus(void **state)
 
 static int begin(void **state)
 {
-    const char *device = getenv("MC_TEST_DEVICE");
     struct mc_error err = {0};
 
     (void)state;
     if (mc_backend_open(&cpu, &(struct mc_backend_opts){.device = "cpu", .threads = 2}, &err) ||
-        mc_backend_open(&cuda,
-                        &(struct mc_backend_opts){.device = device ? device : "cuda", .threads = 2},
-                        &err))
+        open_tested(&cuda, "cuda", 2, &err))
         fail_msg("%s", err.text);
     print_message("%s\n", cuda->describe);
     assert_string_equal(cuda->name, "cuda");

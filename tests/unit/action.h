@@ -8,6 +8,7 @@
 #include "groups.h"
 
 #include "mc_action.h"
+#include "../open.h"
 #include "../under.h"
 
 static struct mc_backend *be[2]; /* of 1 and of 2 threads */
@@ -129,14 +130,10 @@ static inline void tear_down(struct subject *u)
 static inline int start(void **state)
 {
     struct mc_error err = {0};
-    const char *named = getenv("MC_TEST_DEVICE"), *device = named ? named : "cpu";
 
     (void)state;
-    return mc_backend_open(&be[0], &(struct mc_backend_opts){.device = device, .threads = 1},
-                           &err) ||
-           mc_backend_open(
-               &be[1], &(struct mc_backend_opts){.device = device, .threads = does_less() ? 1 : 2},
-               &err);
+    return open_tested(&be[0], "cpu", 1, &err) ||
+           open_tested(&be[1], "cpu", does_less() ? 1 : 2, &err);
 }
 
 static inline int stop(void **state)

@@ -22,7 +22,6 @@ static void taps_and_moments(void **state)
             bn = g->nodes[i].in[0];
         }
     struct mc_tap_request taps[] = {{relu, 0, 20}, {bn, 3, 9}, {0, 1, 2}};
-    const double tolerance[] = {1e-5, 1e-5, 1e-5};
     setup(&f, g, 0);
     float *other = malloc(g->P * sizeof *other);
     assert_non_null(other);
@@ -71,7 +70,7 @@ static void taps_and_moments(void **state)
                 const size_t at = b * naive_image(n) + taps[t].offset * hw + i;
                 const double ref = b < 5 ? v.out[taps[t].node][at] : 0;
                 assert_true(fabs((double)x[b * k * hw + i] - ref) <=
-                            tolerance[t] * (1 + fabs(ref)));
+                            within(1e-5) * (1 + fabs(ref)));
             }
         for (size_t b = 0; b < 5; b++)
             for (size_t s = 0; s < hw; s++)
@@ -154,8 +153,10 @@ static void reestimation_pools_moments(void **state)
     for (size_t c = 0; c < 9; c++) {
         const double count = B + 3, mean = sum[c] / count;
         const double var = (sq[c] - count * mean * mean) / (count - 1);
-        assert_true(fabs((double)stats[n->running_mean.offset + c] - mean) < 1e-5);
-        assert_true(fabs((double)stats[n->running_var.offset + c] - var) < 1e-5 * (1 + var));
+        assert_true(fabs((double)stats[n->running_mean.offset + c] - mean) <
+                    within(1e-5) * (1 + fabs(mean)));
+        assert_true(fabs((double)stats[n->running_var.offset + c] - var) <
+                    within(1e-5) * (1 + var));
     }
     free(stats);
     be->plan_free(p);
@@ -507,9 +508,11 @@ static void devices_by_name(void **state)
     (void)state;
     struct mc_backend *none = NULL;
     struct mc_error err = {0};
-    assert_int_equal(
-        mc_backend_open(&none, &(struct mc_backend_opts){.device = "abacus", .threads = 1}, &err),
-        MC_EUSAGE);
+    const struct mc_backend_opts abacus = {.device = "abacus", .threads = 1};
+    const struct mc_backend_opts half = {.device = "cpu", .precision = MC_PRECISION_BF16};
+    assert_int_equal(mc_backend_open(&none, &half, &err), MC_EUSAGE);
+    assert_non_null(strstr(err.text, "bf16"));
+    assert_int_equal(mc_backend_open(&none, &abacus, &err), MC_EUSAGE);
     assert_non_null(strstr(err.text, "abacus"));
     /* two threads, as asked for, but where OMP_THREAD_LIMIT allows one */
     const int threads = omp_get_thread_limit() < 2 ? omp_get_thread_limit() : 2;
