@@ -3,6 +3,8 @@
  * Evaluation at the command line. */
 #include "mc_eval_cli.h"
 
+#include "mc_feed.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +151,15 @@ int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error *err)
     }
     e->report.n_data = e->n_data;
     return rc || !e->attacked ? rc : settle_attack(e, err);
+}
+
+int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g, struct mc_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < e->n_data; i++)
+        rc = mc_data_fits(g, mc_dataset_get_info(e->open[i]), e->file[i], err);
+    return rc;
 }
 
 static void begin(void *arg, size_t done, size_t block, size_t bytes)

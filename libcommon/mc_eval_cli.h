@@ -71,6 +71,9 @@ void mc_eval_cli_check(const struct mc_eval_cli *e);
 /* What is missing or cannot be written is told before anything is measured: the files besides
  * --output, and the data sets. Settles the attack by the first of them. */
 MC_USE_RESULT int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error *err);
+/* After it: does a network of this graph take these data sets? MC_EINPUT if not. */
+MC_USE_RESULT int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g,
+                                   struct mc_error *err);
 /* Measure the span's points into report.data. own: (S) statistics where --bn-data is none, or NULL:
  * then networks with batch norm are MC_EUSAGE "`what` needs --bn-data". identity: as in mc_sweep.
  */

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct options {
     struct mc_cli cli;
@@ -217,6 +218,26 @@ static int eval_networks(struct options *o, struct mc_backend *be, struct mc_rea
     return 0;
 }
 
+/* The networks after the first, before minutes of work on that one: whole, and of these data. A
+ * pipe can be read only once. */
+static int look_ahead(const struct options *o, struct mc_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 1; !rc && i < o->cli.n_operands; i++) {
+        const char *path = o->cli.operands[i];
+        struct mc_weights w = {0};
+        struct stat st;
+        if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode)))
+            continue;
+        if (!(rc = mc_weights_read(&w, path, NULL, err)) &&
+            (rc = mc_eval_cli_fits(&o->eval, w.graph, err)))
+            mc_fail_in(err, path);
+        mc_weights_release(&w);
+    }
+    return rc;
+}
+
 /* What the options ask of the operands, of which the first's kind is known. */
 static int check_kind(const struct options *o, int is_curve, struct mc_error *err)
 {
@@ -266,6 +287,8 @@ static int run(struct options *o, struct mc_error *err)
         rc = mc_cli_path_ready(outputs[i], err);
     if (!rc)
         rc = mc_eval_cli_look_ahead(&o->eval, err);
+    if (!rc && !o->plane) /* which reads all three first */
+        rc = look_ahead(o, err);
     if (!rc)
         rc = mc_backend_open(&be, &o->cli.backend, err);
     if (!rc)

@@ -77,6 +77,19 @@ fails 3 'cut.mcz' mc-eval --data cut.mcz n1.mcz
 fails 3 'cut.mcz' mc-eval --data test.mcz --bn-data cut.mcz line.mcz
 mc-data synth --size 16 --samples 10 -o small.mcz
 fails 3 '3x16x16' mc-eval --data small.mcz n1.mcz
+# what is wrong with a later network is told before the first is measured
+head -c 3000 n2.mcz >cut-n2.mcz
+mc-train -q --net mlp:8 --data small.mcz --epochs 1 -o small-net.mcz
+for later in "1:cannot open 'none.mcz'" '3:cut-n2.mcz' '3:is a dataset stream' '3:small-net.mcz: test.mcz: images are 3x32x32'; do
+    case $later in
+    1:*) file=none.mcz ;;
+    *cut-n2*) file=cut-n2.mcz ;;
+    *small-net*) file=small-net.mcz ;;
+    *) file=test.mcz ;;
+    esac
+    MC_CUDA_LIBRARY=none.so fails "${later%%:*}" "${later#*:}" mc-eval --device cuda --data test.mcz n1.mcz $file
+done
+mc-eval --data test.mcz n1.mcz <(cat n2.mcz) | tail -n 1 | cut -f 2- | same - <(tail -n 1 nets.tsv | cut -f 2-)
 echo old >kept.tsv
 fails 3 'cut.mcz' mc-eval --data cut.mcz n1.mcz -o kept.tsv
 [ "$(cat kept.tsv)" = old ]
