@@ -92,7 +92,8 @@ int mc_input_open(struct mc_input **out, const char *path, struct mc_error *err)
         goto out;
     }
     if (isatty(in->fd)) {
-        rc = mc_fail(err, MC_EUSAGE, "refused to read a binary stream from a terminal");
+        rc = mc_fail(err, MC_EUSAGE,
+                     "needs an input: a file or a pipe, not a terminal (see --help)");
         goto out;
     }
     in->decoder = ZSTD_createDCtx();

@@ -7,6 +7,7 @@
 #include "mc_feed.h"
 
 #include <string.h>
+#include <unistd.h>
 
 struct options {
     struct mc_cli cli;
@@ -148,10 +149,11 @@ static void summary(const struct options *o, const struct mc_adversarial_sums *s
         snprintf(reached, sizeof reached, ", %.2f%% are taken for the target",
                  100 * (double)s->reached / n);
     mc_note(&o->cli,
-            "%llu images, %s: accuracy %.2f%% -> %.2f%%, loss %.4g -> %.4g%s, mean |delta| %.4g",
-            (unsigned long long)s->images, o->attack.norm == MC_BALL_L2 ? "l2" : "l-infinity",
-            100 * (double)s->clean_correct / n, 100 * (double)s->correct / n, s->clean_loss / n,
-            s->loss / n, reached, s->distance / n);
+            "%llu images: accuracy %.2f%% -> %.2f%%, loss %.4g -> %.4g%s, mean %s distance from "
+            "the clean image %.4g",
+            (unsigned long long)s->images, 100 * (double)s->clean_correct / n,
+            100 * (double)s->correct / n, s->clean_loss / n, s->loss / n, reached,
+            o->attack.norm == MC_BALL_L2 ? "l2" : "l-infinity", s->distance / n);
 }
 
 static int read_weights(struct mc_weights *w, const char *path, struct mc_history *h,
@@ -257,6 +259,8 @@ int main(int argc, char **argv)
     mc_cli_parse(&o.cli, &argp, argc, argv, &o);
     if (!o.data)
         mc_cli_usage("--data is needed (see --help)");
+    if (!o.cli.n_operands && (!strcmp(o.data, "-") || isatty(STDIN_FILENO)))
+        mc_cli_usage("needs the network to attack: WEIGHTS.mcz (see --help)");
     if (!o.cli.n_operands)
         o.cli.operands[o.cli.n_operands++] = "-";
     if (o.cli.n_operands > 1)

@@ -49,8 +49,8 @@ assert last["event"] == "done" and last["images"] == n and all(l["event"] == "ba
 loss, accuracy = map(float, open("eval").read().split())
 assert abs(last["loss"] - loss) < 1e-3 * loss and abs(last["accuracy"] - accuracy) <= 100 / n + 1e-3
 assert abs(last["distance"] - far.mean()) < 1e-5
-said = re.match(r"mc-pgd: (\d+) images, l-infinity: accuracy (\S+)% -> (\S+)%, loss (\S+) -> (\S+), "
-                r"mean \|delta\| (\S+)$", open("note").read().strip())
+said = re.match(r"mc-pgd: (\d+) images: accuracy (\S+)% -> (\S+)%, loss (\S+) -> (\S+), "
+                r"mean l-infinity distance from the clean image (\S+)$", open("note").read().strip())
 assert int(said[1]) == n and abs(float(said[3]) - last["accuracy"]) < .01, said
 assert abs(float(said[2]) - float(open("clean").read())) < .01
 assert abs(float(said[6]) - last["distance"]) < 1e-4
@@ -121,6 +121,7 @@ mc-pgd -q -t 1 --data adv.mcz 2.mcz | mc-info | grep -q 'name  *synth-pgd$'
 
 # what cannot be asked for
 fails 2 '--data is needed' mc-pgd 1.mcz
+fails 2 'needs the network to attack: WEIGHTS.mcz (see --help)' mc-pgd --data - <test.mcz
 fails 2 'takes one network, 2 are given' $p 1.mcz 2.mcz
 fails 2 "--eps: '-1'" $p --eps -1 1.mcz
 fails 2 "--eps: 'nan'" $p --eps nan 1.mcz
