@@ -40,7 +40,7 @@ CUDNN_H  := $(firstword $(wildcard $(addsuffix /cudnn.h,$(CUDA)/include /usr/loc
 CUDA_LIB := $(if $(and $(CUDA),$(CUDNN_H)),$(BUILD)/lib/libmc-cuda.so)
 CUDA_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(wildcard kernels/cuda/*.c))) \
             $(patsubst %,$(BUILD)/%.cu.o,$(basename $(wildcard kernels/cuda/*.cu)))
-CUDA_COMMON := $(addprefix $(BUILD)/,libcommon/mc_error.o libcommon/mc_action.o kernels/roles.o kernels/conv_table.o)
+CUDA_COMMON := $(addprefix $(BUILD)/,libcommon/mc_error.o libcommon/mc_action.o kernels/roles.o kernels/conv_table.o kernels/backend_opts.o)
 # The same backend for tests on a device that the host emulates (tests/emulation).
 EMULATED := $(if $(CUDA_LIB),$(BUILD)/tests/emulation/libmc-cuda.so)
 EMULATED_OBJ := $(filter %.o,$(patsubst kernels/cuda/%.cu,$(BUILD)/tests/emulation/%.cu.o,$(wildcard kernels/cuda/*.cu)) \
@@ -141,13 +141,13 @@ $(BUILD)/kernels/cpu/isa_avx512.o: ALL_CFLAGS += -march=x86-64-v4 -mprefer-vecto
 $(BUILD)/kernels/cpu/isa_avx2.o: ALL_CFLAGS += -march=x86-64-v3
 endif
 
-# The table of algorithms as one C string.
-$(BUILD)/kernels/cpu/algorithms.inc: kernels/cpu/algorithms.tsv
+# The tables of algorithms, each as one C string.
+$(BUILD)/kernels/%/algorithms.inc: kernels/%/algorithms.tsv
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  GEN   $@")
 	$(Q)sed 's/\t/\\t/g; s/.*/"&\\n"/' $< > $@
-$(BUILD)/kernels/cpu/algorithms.o: $(BUILD)/kernels/cpu/algorithms.inc
-$(BUILD)/kernels/cpu/algorithms.o: ALL_CFLAGS += -I$(BUILD)/kernels/cpu
+$(BUILD)/kernels/%/algorithms.o: ALL_CFLAGS += -I$(@D)
+$(foreach b,cpu cuda,$(eval $(BUILD)/kernels/$(b)/algorithms.o: $(BUILD)/kernels/$(b)/algorithms.inc))
 
 # No contraction on the device: a kernel's own arithmetic is then IEEE's, operation by operation.
 NVCCFLAGS ?= -O3

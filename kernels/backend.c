@@ -15,8 +15,6 @@
 
 #define LIBRARY "libmc-cuda.so"
 
-const char *const mc_precision_names[] = {"f32", "tf32", "bf16", "f16", NULL};
-
 /* Where the library lies: beside an installed program's, then a built one's. 0: nowhere. */
 static int find_library(char *path, size_t size)
 {
@@ -39,7 +37,7 @@ static int find_library(char *path, size_t size)
     return 0;
 }
 
-static void add_precision(struct mc_backend *be, const char *name)
+static void add(struct mc_backend *be, const char *name)
 {
     const size_t told = strlen(be->describe), keyed = strlen(be->key);
 
@@ -73,7 +71,9 @@ static int open_cuda(struct mc_backend **out, int device, const struct mc_backen
     memcpy(&make, &symbol, sizeof make); /* ISO C converts no object's address to a function's */
     const int rc = make(out, MC_BACKEND_INTERFACE, device, o, err);
     if (!rc)
-        add_precision(*out, mc_precision_names[o->precision]);
+        add(*out, mc_precision_names[o->precision]);
+    if (!rc && o->any_order)
+        add(*out, "any-order");
     return rc;
 }
 

@@ -156,6 +156,8 @@ static int close_stdout(int tell)
     return -1;
 }
 
+static const char *const yes_no[] = {"yes", "no", NULL};
+
 error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state *state)
 {
     switch (key) {
@@ -186,6 +188,9 @@ error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state 
     case MC_KEY_PRECISION:
         cli->backend.precision =
             (enum mc_precision)mc_parse_choice("--precision", arg, mc_precision_names);
+        return 0;
+    case MC_KEY_DETERMINISTIC:
+        cli->backend.any_order = mc_parse_choice("--deterministic", arg, yes_no);
         return 0;
     case MC_KEY_SEED:
         cli->seed = mc_parse_u64("--seed", arg, 0, INT64_MAX);

@@ -46,7 +46,7 @@ struct mc_log;
 struct mc_cli {
     const char *tool;               /* program name without path */
     const char *output;             /* -o, NULL: stdout */
-    struct mc_backend_opts backend; /* --device, --threads, --precision */
+    struct mc_backend_opts backend; /* --device, --threads, --precision, --deterministic */
     uint64_t seed;                  /* 1 */
     int quiet, verbose, no_progress, no_history;
     const char *log_path; /* --log-json */
@@ -58,6 +58,7 @@ struct mc_cli {
 enum {
     MC_KEY_DEVICE = 0x4000,
     MC_KEY_PRECISION,
+    MC_KEY_DETERMINISTIC,
     MC_KEY_SEED,
     MC_KEY_LOG_JSON,
     MC_KEY_NO_PROGRESS,
@@ -73,6 +74,9 @@ enum {
 #define MC_OPTION_PRECISION \
     {"precision", MC_KEY_PRECISION, "f32|tf32|bf16|f16", 0, \
      "what a CUDA device computes a network in (default f32, the only one of a CPU)", 91}
+#define MC_OPTION_DETERMINISTIC \
+    {"deterministic", MC_KEY_DETERMINISTIC, "yes|no", 0, \
+     "no: a CUDA device may add in any order, so that reruns differ (default yes)", 91}
 #define MC_OPTION_SEED        {"seed", MC_KEY_SEED, "N", 0, "seed of every random choice (default 1)", 91}
 #define MC_OPTION_LOG_JSON    {"log-json", MC_KEY_LOG_JSON, "FILE", 0, "log one JSON object a line", 92}
 #define MC_OPTION_NO_PROGRESS {"no-progress", MC_KEY_NO_PROGRESS, 0, 0, "no progress line on a terminal", 93}

@@ -48,6 +48,7 @@ enum {
     {"checkpoint-every", MC_KEY_CHECKPOINT_EVERY, "N", 0, "save it after each N epochs only (default 1)", 30}, \
     {"resume", MC_KEY_RESUME, 0, 0, "go on from the checkpoint, if it is there", 30}, \
     MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_PRECISION, \
+    MC_OPTION_DETERMINISTIC, \
     MC_OPTION_LOG_JSON, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY
 /* clang-format on */
 

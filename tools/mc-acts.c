@@ -36,6 +36,7 @@ static const struct argp_option options[] = {
     MC_OPTION_THREADS,
     MC_OPTION_DEVICE,
     MC_OPTION_PRECISION,
+    MC_OPTION_DETERMINISTIC,
     MC_OPTION_NO_PROGRESS,
     MC_OPTION_NO_HISTORY,
     MC_OPTIONS_END};

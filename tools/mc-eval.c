@@ -48,6 +48,7 @@ static const struct argp_option options[] = {
     {"summary", KEY_SUMMARY, "FILE", 0, "a curve's summary as a table: ends, uniform and arc-length "
      "mean, minimum, maximum, barrier", 40},
     MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_PRECISION,
+    MC_OPTION_DETERMINISTIC,
     MC_OPTION_NO_PROGRESS, MC_OPTIONS_END};
 /* clang-format on */
 

@@ -40,6 +40,7 @@ static const struct argp_option options[] = {
      "table; fails unless they differ by rounding only. Writes the weights only where -o says", 3},
     {"samples", KEY_SAMPLES, "N", 0, "verify on the first N images (default 0: all)", 3},
     MC_OPTION_OUTPUT, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_PRECISION,
+    MC_OPTION_DETERMINISTIC,
     MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, MC_OPTIONS_END};
 /* clang-format on */
 

@@ -54,6 +54,7 @@ static const struct argp_option options[] = {
      "own plus N, instead of up the loss of the image's own", 2},
     {"batch", KEY_BATCH, "N", 0, "images at a time (default 128)", 3},
     MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_PRECISION,
+    MC_OPTION_DETERMINISTIC,
     MC_OPTION_LOG_JSON, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, MC_OPTIONS_END};
 /* clang-format on */
 

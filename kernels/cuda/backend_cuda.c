@@ -228,9 +228,12 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
     be->base = table;
     be->device = device;
     be->precision = o->precision; /* threads are the host's */
+    be->any_order = o->any_order;
     memset(&prop, 0, sizeof prop);
     cuda_check(be, cudaGetDeviceProperties(&prop, device));
     cuda_check(be, cudaRuntimeGetVersion(&runtime));
+    snprintf(be->kind, sizeof be->kind, "sm_%d%d", prop.major, prop.minor);
+    be->dnn_major = (int)(cudnnGetVersion() / (cudnnGetVersion() < 90000 ? 1000 : 10000));
     if ((rc = start(be, err))) {
         cuda_close(&be->base);
         return rc;
@@ -238,8 +241,9 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
     snprintf(be->base.describe, sizeof be->base.describe,
              "cuda:%d, %.64s (%d.%d), CUDA %d.%d, cuDNN %zu", device, prop.name, prop.major,
              prop.minor, runtime / 1000, runtime % 1000 / 10, cudnnGetVersion());
-    snprintf(be->base.key, sizeof be->base.key, "cuda-sm%d%d-%d-rt%d-dnn%zu", prop.major,
-             prop.minor, prop.multiProcessorCount, runtime, cudnnGetVersion());
+    snprintf(be->base.key, sizeof be->base.key, "cuda-sm%d%d-%d-rt%d-dnn%zu-%08x", prop.major,
+             prop.minor, prop.multiProcessorCount, runtime, cudnnGetVersion(),
+             (unsigned)cuda_table_hash());
     *out = &be->base;
     return 0;
 }

@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Convolution by cuDNN: of the algorithms that give the same bits every time, the first in the list
- * that takes the shape. */
+ * Convolution by cuDNN, each pass by the algorithm that algorithms.c chooses. */
 #include "cuda.h"
 
 #include <stdlib.h>
-
-struct cuda_conv {
-    struct cuda *be;
-    cudnnTensorDescriptor_t x, y;
-    cudnnFilterDescriptor_t w;
-    cudnnConvolutionDescriptor_t conv;
-    cudnnConvolutionFwdAlgo_t forward;
-    cudnnConvolutionBwdDataAlgo_t data;
-    cudnnConvolutionBwdFilterAlgo_t weights;
-    size_t work;
-};
 
 static int describe(struct cuda_conv *c, const struct cuda_conv_shape *s)
 {
@@ -37,57 +25,20 @@ static int describe(struct cuda_conv *c, const struct cuda_conv_shape *s)
            cudnnSetConvolutionMathType(c->conv, math);
 }
 
-static int choose_forward(struct cuda_conv *c)
+static int choose(struct cuda_conv *c, const struct cuda_conv_shape *s)
 {
-    static const cudnnConvolutionFwdAlgo_t list[] = {
-        CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM,
-        CUDNN_CONVOLUTION_FWD_ALGO_GEMM};
-    size_t work = 0;
+    const int wanted[MC_N_PASSES] = {1, s->backward_data, s->backward_weights};
 
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        if (!cudnnGetConvolutionForwardWorkspaceSize(c->be->dnn, c->x, c->w, c->conv, c->y, list[i],
-                                                     &work)) {
-            c->forward = list[i];
-            c->work = work > c->work ? work : c->work;
-            return 0;
-        }
-    return -1;
-}
-
-/* ALGO_0 adds atomically. */
-static int choose_data(struct cuda_conv *c)
-{
-    static const cudnnConvolutionBwdDataAlgo_t list[] = {
-        CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED,
-        CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD, CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING};
-    size_t work = 0;
-
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        if (!cudnnGetConvolutionBackwardDataWorkspaceSize(c->be->dnn, c->w, c->y, c->conv, c->x,
-                                                          list[i], &work)) {
-            c->data = list[i];
-            c->work = work > c->work ? work : c->work;
-            return 0;
-        }
-    return -1;
-}
-
-/* ALGO_0 and ALGO_3 add atomically. */
-static int choose_weights(struct cuda_conv *c)
-{
-    static const cudnnConvolutionBwdFilterAlgo_t list[] = {
-        CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED,
-        CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING};
-    size_t work = 0;
-
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        if (!cudnnGetConvolutionBackwardFilterWorkspaceSize(c->be->dnn, c->x, c->y, c->conv, c->w,
-                                                            list[i], &work)) {
-            c->weights = list[i];
-            c->work = work > c->work ? work : c->work;
-            return 0;
-        }
-    return -1;
+    for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++) {
+        size_t work = 0;
+        if (!wanted[pass])
+            continue;
+        c->algorithm[pass] = cuda_choose(c, s, pass, &work);
+        if (c->algorithm[pass] < 0)
+            return -1;
+        c->work = work > c->work ? work : c->work;
+    }
+    return 0;
 }
 
 int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_conv **out,
@@ -98,15 +49,14 @@ int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_
     if (!c)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     c->be = be;
-    const int refused = describe(c, s) || choose_forward(c) ||
-                        (s->backward_data && choose_data(c)) ||
-                        (s->backward_weights && choose_weights(c));
+    const int refused = describe(c, s) || choose(c, s);
     (void)cudaGetLastError(); /* an algorithm's refusal is no later launch's failure */
     if (refused) {
         cuda_conv_free(c);
         return mc_fail(err, MC_EFAIL,
-                       "cuDNN has no deterministic convolution of %dx%dx%d by %dx%d to %d channels",
-                       s->ic, s->ih, s->iw, s->kernel[0], s->kernel[1], s->oc);
+                       "cuDNN has no %sconvolution of %dx%dx%d by %dx%d to %d channels",
+                       be->any_order ? "" : "deterministic ", s->ic, s->ih, s->iw, s->kernel[0],
+                       s->kernel[1], s->oc);
     }
     *out = c;
     return 0;
@@ -136,24 +86,28 @@ void cuda_conv_forward(struct cuda_conv *c, const float *x, const float *weight,
                        void *work)
 {
     const float one = 1, none = 0;
-    cuda_check_dnn(c->be, cudnnConvolutionForward(c->be->dnn, &one, c->x, x, c->w, weight, c->conv,
-                                                  c->forward, work, c->work, &none, c->y, y));
+    cuda_check_dnn(c->be,
+                   cudnnConvolutionForward(c->be->dnn, &one, c->x, x, c->w, weight, c->conv,
+                                           (cudnnConvolutionFwdAlgo_t)c->algorithm[MC_PASS_FORWARD],
+                                           work, c->work, &none, c->y, y));
 }
 
 void cuda_conv_backward_data(struct cuda_conv *c, const float *dy, const float *weight, int add,
                              float *dx, void *work)
 {
     const float one = 1, beta = add ? 1 : 0;
-    cuda_check_dnn(c->be,
-                   cudnnConvolutionBackwardData(c->be->dnn, &one, c->w, weight, c->y, dy, c->conv,
-                                                c->data, work, c->work, &beta, c->x, dx));
+    cuda_check_dnn(c->be, cudnnConvolutionBackwardData(
+                              c->be->dnn, &one, c->w, weight, c->y, dy, c->conv,
+                              (cudnnConvolutionBwdDataAlgo_t)c->algorithm[MC_PASS_DATA], work,
+                              c->work, &beta, c->x, dx));
 }
 
 void cuda_conv_backward_weights(struct cuda_conv *c, const float *x, const float *dy,
                                 float *dweight, void *work)
 {
     const float one = 1, none = 0;
-    cuda_check_dnn(c->be,
-                   cudnnConvolutionBackwardFilter(c->be->dnn, &one, c->x, x, c->y, dy, c->conv,
-                                                  c->weights, work, c->work, &none, c->w, dweight));
+    cuda_check_dnn(c->be, cudnnConvolutionBackwardFilter(
+                              c->be->dnn, &one, c->x, x, c->y, dy, c->conv,
+                              (cudnnConvolutionBwdFilterAlgo_t)c->algorithm[MC_PASS_WEIGHTS], work,
+                              c->work, &none, c->w, dweight));
 }

@@ -11,6 +11,7 @@
 #ifndef MC_CUDA_H
 #define MC_CUDA_H
 
+#include "conv_table.h"
 #include "kernels.h"
 #include "roles.h"
 
@@ -21,6 +22,9 @@ struct cuda {
     struct mc_backend base;
     int device;
     enum mc_precision precision;
+    char kind[16]; /* "sm_90": of the table of algorithms */
+    int dnn_major; /* cuDNN's version */
+    int any_order; /* convolutions may add in any order */
     cudaStream_t stream;
     cudnnHandle_t dnn;
     cublasHandle_t blas;
@@ -30,13 +34,21 @@ struct cuda {
     char why[MC_CUDA_REASON]; /* get() tells */
 };
 
-/* ---- convolution (conv.c): cuDNN's, by deterministic algorithms --------------------------------
+/* ---- convolution (conv.c): cuDNN's ------------------------------------------------------------
  */
-struct cuda_conv;
+struct cuda_conv {
+    struct cuda *be;
+    cudnnTensorDescriptor_t x, y;
+    cudnnFilterDescriptor_t w;
+    cudnnConvolutionDescriptor_t conv;
+    int algorithm[MC_N_PASSES]; /* cuDNN's number */
+    size_t work;                /* bytes */
+};
 struct cuda_conv_shape {
     int n, ic, ih, iw, oc, oh, ow;
     int kernel[2], stride[2], pad[2], groups;
     int backward_data, backward_weights;
+    int algorithm[MC_N_PASSES]; /* cuDNN's number and 1; 0: chosen */
 };
 int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_conv **out,
                   struct mc_error *err);
@@ -49,6 +61,24 @@ void cuda_conv_backward_data(struct cuda_conv *c, const float *dy, const float *
                              float *dx, void *work);
 void cuda_conv_backward_weights(struct cuda_conv *c, const float *x, const float *dy,
                                 float *dweight, void *work);
+
+/* ---- the choice of its algorithms (algorithms.c) -----------------------------------------------
+ * An algorithm is cuDNN's number in the pass's own enum. Sums are in a fixed order, unless
+ * `any_order`. */
+enum { CUDA_N_ALGORITHMS = 8, CUDA_TABLE_KEY = 64 };
+#define CUDA_MOST_WORK ((size_t)512 << 20) /* scratch memory of one that need not be taken */
+/* The algorithm and the bytes of its scratch memory, or -1: cuDNN has none for the shape. */
+int cuda_choose(const struct cuda_conv *c, const struct cuda_conv_shape *s, enum mc_pass pass,
+                size_t *work);
+/* What it is where the table has no entry. */
+int cuda_choose_untuned(const struct cuda_conv *c, enum mc_pass pass, size_t *work);
+/* May it be taken at all, and for this shape? */
+int cuda_algorithm_fits(const struct cuda *be, enum mc_pass pass, int algorithm);
+int cuda_algorithm_takes(const struct cuda_conv *c, enum mc_pass pass, int algorithm, size_t *work);
+const char *cuda_algorithm_name(enum mc_pass pass, int algorithm); /* NULL: there is none */
+void cuda_conv_text(const struct cuda_conv_shape *s, char text[MC_SHAPE_TEXT]);
+void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KEY]);
+uint32_t cuda_table_hash(void);
 
 /* ---- products (backend_cuda.c): cuBLAS's -------------------------------------------------------
  * c (m,n) = a (m,k) b (k,n) + beta c, row-major; 'T': lies transposed. */

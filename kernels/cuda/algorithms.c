@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which of cuDNN's algorithms computes a pass of a convolution: the committed table's; else of
+ * those that cuDNN's heuristics name the first that may be taken; else the first of a list. Nothing
+ * is timed here: a timed choice would change the bytes of a rerun. */
+#include "cuda.h"
+
+#include <stdio.h>
+
+static const char TABLE[] =
+#include "algorithms.inc"
+    ;
+
+/* By cuDNN's number. Atomic: float32 is added in any order. */
+static const struct algorithm {
+    const char *name;
+    int atomic, fft, winograd;
+} algorithms[MC_N_PASSES][CUDA_N_ALGORITHMS] = {
+    [MC_PASS_FORWARD] =
+        {
+            [CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM] = {.name = "implicit-gemm"},
+            [CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM] = {.name = "implicit-precomp-gemm"},
+            [CUDNN_CONVOLUTION_FWD_ALGO_GEMM] = {.name = "gemm"},
+            [CUDNN_CONVOLUTION_FWD_ALGO_DIRECT] = {.name = "direct"},
+            [CUDNN_CONVOLUTION_FWD_ALGO_FFT] = {.name = "fft", .fft = 1},
+            [CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING] = {.name = "fft-tiling", .fft = 1},
+            [CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD] = {.name = "winograd", .winograd = 1},
+            [CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED] = {.name = "winograd-nonfused",
+                                                              .winograd = 1},
+        },
+    [MC_PASS_DATA] =
+        {
+            [CUDNN_CONVOLUTION_BWD_DATA_ALGO_0] = {.name = "algo-0", .atomic = 1},
+            [CUDNN_CONVOLUTION_BWD_DATA_ALGO_1] = {.name = "algo-1"},
+            [CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT] = {.name = "fft", .fft = 1},
+            [CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING] = {.name = "fft-tiling", .fft = 1},
+            [CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD] = {.name = "winograd", .winograd = 1},
+            [CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED] = {.name = "winograd-nonfused",
+                                                                   .winograd = 1},
+        },
+    [MC_PASS_WEIGHTS] =
+        {
+            [CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0] = {.name = "algo-0", .atomic = 1},
+            [CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1] = {.name = "algo-1"},
+            [CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT] = {.name = "fft", .fft = 1},
+            [CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3] = {.name = "algo-3", .atomic = 1},
+            [CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD] = {.name = "winograd", .winograd = 1},
+            [CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED] = {.name = "winograd-nonfused",
+                                                                     .winograd = 1},
+            [CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING] = {.name = "fft-tiling", .fft = 1},
+        },
+};
+
+const char *cuda_algorithm_name(enum mc_pass pass, int algorithm)
+{
+    return algorithm >= 0 && algorithm < CUDA_N_ALGORITHMS ? algorithms[pass][algorithm].name
+                                                           : NULL;
+}
+
+/* Fourier transforms take much memory and streams of their own; half precision has too few bits for
+ * Winograd's intermediate numbers. */
+int cuda_algorithm_fits(const struct cuda *be, enum mc_pass pass, int algorithm)
+{
+    const struct algorithm *a = &algorithms[pass][algorithm];
+    const int half = be->precision == MC_PRECISION_BF16 || be->precision == MC_PRECISION_F16;
+
+    return a->name && !a->fft && !(a->winograd && half) && !(a->atomic && !be->any_order);
+}
+
+int cuda_algorithm_takes(const struct cuda_conv *c, enum mc_pass pass, int algorithm, size_t *work)
+{
+    cudnnStatus_t rc = CUDNN_STATUS_NOT_SUPPORTED;
+
+    *work = 0;
+    if (pass == MC_PASS_FORWARD)
+        rc = cudnnGetConvolutionForwardWorkspaceSize(c->be->dnn, c->x, c->w, c->conv, c->y,
+                                                     (cudnnConvolutionFwdAlgo_t)algorithm, work);
+    else if (pass == MC_PASS_DATA)
+        rc = cudnnGetConvolutionBackwardDataWorkspaceSize(
+            c->be->dnn, c->w, c->y, c->conv, c->x, (cudnnConvolutionBwdDataAlgo_t)algorithm, work);
+    else
+        rc = cudnnGetConvolutionBackwardFilterWorkspaceSize(
+            c->be->dnn, c->x, c->y, c->conv, c->w, (cudnnConvolutionBwdFilterAlgo_t)algorithm,
+            work);
+    (void)cudaGetLastError(); /* a refusal is no later launch's failure */
+    return rc == CUDNN_STATUS_SUCCESS;
+}
+
+/* ---- the table --------------------------------------------------------------------------------
+ */
+
+void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KEY])
+{
+    snprintf(key, CUDA_TABLE_KEY, "%s\t%d\t%s\t%s", be->kind, be->dnn_major,
+             mc_precision_names[be->precision], any_order ? "any" : "fixed");
+}
+
+uint32_t cuda_table_hash(void)
+{
+    return mc_table_hash(TABLE);
+}
+
+static int by_table(const struct cuda *be, int any_order, enum mc_pass pass, const char *shape)
+{
+    const char *names[CUDA_N_ALGORITHMS];
+    char key[CUDA_TABLE_KEY];
+
+    for (int a = 0; a < CUDA_N_ALGORITHMS; a++)
+        names[a] = algorithms[pass][a].name ? algorithms[pass][a].name : "";
+    cuda_table_key(be, any_order, key);
+    return mc_table_choice(TABLE, key, pass, shape, names, CUDA_N_ALGORITHMS);
+}
+
+/* ---- cuDNN's heuristics -----------------------------------------------------------------------
+ */
+
+enum { MOST = 3 * CUDA_N_ALGORITHMS }; /* an algorithm comes once a kind of arithmetic */
+
+struct named {
+    int algorithm;
+    cudnnDeterminism_t determinism;
+};
+
+static int keep(struct named *out, int kept, int algorithm, cudnnDeterminism_t determinism)
+{
+    out[kept] = (struct named){algorithm, determinism};
+    return kept + 1;
+}
+
+/* The passes' structs differ in name only. */
+#define TAKE_NAMES(list)                                                                           \
+    for (int i = 0; i < n; i++)                                                                    \
+        if ((list)[i].status == CUDNN_STATUS_SUCCESS)                                              \
+    kept = keep(out, kept, (int)(list)[i].algo, (list)[i].determinism)
+
+static int name_all(const struct cuda_conv *c, enum mc_pass pass, struct named out[MOST])
+{
+    int n = 0, kept = 0;
+
+    if (pass == MC_PASS_FORWARD) {
+        cudnnConvolutionFwdAlgoPerf_t list[MOST];
+        if (!cudnnGetConvolutionForwardAlgorithm_v7(c->be->dnn, c->x, c->w, c->conv, c->y, MOST, &n,
+                                                    list))
+            TAKE_NAMES(list);
+    } else if (pass == MC_PASS_DATA) {
+        cudnnConvolutionBwdDataAlgoPerf_t list[MOST];
+        if (!cudnnGetConvolutionBackwardDataAlgorithm_v7(c->be->dnn, c->w, c->y, c->conv, c->x,
+                                                         MOST, &n, list))
+            TAKE_NAMES(list);
+    } else {
+        cudnnConvolutionBwdFilterAlgoPerf_t list[MOST];
+        if (!cudnnGetConvolutionBackwardFilterAlgorithm_v7(c->be->dnn, c->x, c->y, c->conv, c->w,
+                                                           MOST, &n, list))
+            TAKE_NAMES(list);
+    }
+    (void)cudaGetLastError();
+    return kept;
+}
+
+static int by_heuristics(const struct cuda_conv *c, enum mc_pass pass, size_t *work)
+{
+    struct named list[MOST];
+    const int n = name_all(c, pass, list);
+
+    for (int i = 0; i < n; i++)
+        if (list[i].algorithm >= 0 && list[i].algorithm < CUDA_N_ALGORITHMS &&
+            (c->be->any_order || list[i].determinism == CUDNN_DETERMINISTIC) &&
+            cuda_algorithm_fits(c->be, pass, list[i].algorithm) &&
+            cuda_algorithm_takes(c, pass, list[i].algorithm, work) && *work <= CUDA_MOST_WORK)
+            return list[i].algorithm;
+    return -1;
+}
+
+/* ---- the choice -------------------------------------------------------------------------------
+ */
+
+/* All deterministic; the last ones for shapes that nothing else takes. */
+static int by_list(const struct cuda_conv *c, enum mc_pass pass, size_t *work)
+{
+    static const int lists[MC_N_PASSES][4] = {
+        [MC_PASS_FORWARD] = {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM,
+                             CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM,
+                             CUDNN_CONVOLUTION_FWD_ALGO_GEMM, -1},
+        [MC_PASS_DATA] = {CUDNN_CONVOLUTION_BWD_DATA_ALGO_1,
+                          CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED,
+                          CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD,
+                          CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING},
+        [MC_PASS_WEIGHTS] = {CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1,
+                             CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED,
+                             CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING, -1},
+    };
+
+    for (int i = 0; i < 4 && lists[pass][i] >= 0; i++)
+        if (cuda_algorithm_takes(c, pass, lists[pass][i], work))
+            return lists[pass][i];
+    return -1;
+}
+
+int cuda_choose_untuned(const struct cuda_conv *c, enum mc_pass pass, size_t *work)
+{
+    const int a = by_heuristics(c, pass, work);
+    return a >= 0 ? a : by_list(c, pass, work);
+}
+
+int cuda_choose(const struct cuda_conv *c, const struct cuda_conv_shape *s, enum mc_pass pass,
+                size_t *work)
+{
+    char shape[MC_SHAPE_TEXT];
+    int a = s->algorithm[pass] - 1;
+
+    if (a >= 0)
+        return cuda_algorithm_takes(c, pass, a, work) ? a : -1;
+    cuda_conv_text(s, shape);
+    for (int any_order = c->be->any_order; any_order >= 0; any_order--) {
+        a = by_table(c->be, any_order, pass, shape);
+        if (a >= 0 && cuda_algorithm_fits(c->be, pass, a) && cuda_algorithm_takes(c, pass, a, work))
+            return a;
+    }
+    return cuda_choose_untuned(c, pass, work);
+}
+
+void cuda_conv_text(const struct cuda_conv_shape *s, char text[MC_SHAPE_TEXT])
+{
+    mc_shape_text(text, (const int[]){s->ic, s->ih, s->iw}, (const int[]){s->oc, s->oh, s->ow},
+                  s->kernel, s->stride, s->pad, s->groups);
+}

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# --deterministic: by default a rerun gives the same bytes; `no` lets a CUDA device take algorithms whose sums
+# come in any order, which a checkpoint remembers. The CPU's order is always the same.
+. "$MC_ROOT/tests/cli/lib.bash"
+
+mc-data synth --samples 64 -o d.mcz
+t="mc-train --net resnet:8,4 --data d.mcz --batch 32 --epochs 1"
+fails 2 "there is no 'maybe' (there are: yes, no)" $t --deterministic maybe
+[ "$MC_UNDER" != valgrind ] || exit 0
+for answer in yes no; do $t --device cpu --threads 1 --deterministic $answer -o cpu-$answer.mcz; done
+same cpu-yes.mcz cpu-no.mcz
+
+export MC_CUDA_LIBRARY=$MC_BUILD/tests/emulation/libmc-cuda.so
+[ -e "$MC_CUDA_LIBRARY" ] && [ -z "$MC_UNDER" ] || exit 0
+t+=" --device cuda"
+for i in 1 2; do
+    $t -o default-$i.mcz
+    $t --deterministic no -o any-$i.mcz
+done
+$t --deterministic yes -o yes.mcz
+same default-1.mcz default-2.mcz
+same default-1.mcz yes.mcz
+# (the emulated device's disorder is the same in every run)
+! cmp -s default-1.mcz any-1.mcz || die '--deterministic no changes nothing'
+$t -v --deterministic no -o any-3.mcz 2>log
+grep -q 'any-order' log || die "$(cat log)"
+$t --checkpoint c.state -o x.mcz
+fails 3 'any-order' $t --deterministic no --checkpoint c.state --resume -o y.mcz
