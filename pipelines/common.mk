@@ -4,6 +4,7 @@
 # joined and measured. connect.mk, and every other graph here, includes it and adds what it draws.
 #
 #   settings := SIZES         names of settings that the graph adds; every other name is refused
+#   counts := SIZE            of these, the whole numbers
 #   variants := unaligned aligned mine      (before the include) the ways in which the second end is taken
 #   include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 #
@@ -81,6 +82,14 @@ override OUT := $(patsubst %/,%,$(OUT))
 # A:B, or A:B:C where C is its curves' seed
 digits  = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst \
               8,,$(subst 9,,$(1)))))))))))
+# what the programs would refuse too, but hours later; empty is all of the images
+counts  += EPOCHS CURVE_EPOCHS BATCH POINTS THREADS DATA_SEED $(foreach n,TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES,$(if $($(n)),$(n)))
+$(foreach name,$(counts),$(if $(or $(filter-out 1,$(words $($(name)))),$(call digits,$($(name)))), \
+    $(error $(name)="$($(name))": a whole number is wanted)))
+real     = $(call digits,$(subst e,,$(subst E,,$(subst .,,$(subst -,,$(subst +,,$(subst /,,$(1))))))))
+$(foreach name,LR CURVE_LR,$(if $(or $(filter-out 1,$(words $($(name)))),$(call real,$($(name)))), \
+    $(error $(name)="$($(name))": a number is wanted)))
+
 part    = $(word $(1),$(subst :, ,$(2)))
 ill     = $(or $(filter-out 2: 3::,$(words $(subst :, ,$(1)))$(call digits,$(1))), \
               $(filter $(call part,1,$(1)),$(call part,2,$(1))))
@@ -183,6 +192,14 @@ $(OUT)/test.mcz:
 # ---- the ends --------------------------------------------------------------------------------------
 nets := $(seeds:%=$(OUT)/net-%.mcz)
 $(call made-with,train,$(nets))
+# made again, they would take all that came of the others with them
+attacked-by = $(findstring --attack,$(1))
+other := $(strip $(foreach n,$(nets), \
+    $(if $(call equal,$(call attacked-by,$(or $(file <$(n).settings),$(TRAIN_FLAGS))),$(call attacked-by,$(TRAIN_FLAGS))),,$(n))))
+ifneq ($(if $(filter help,$(MAKECMDGOALS)),,$(other)),)
+$(error OUT="$(OUT)": $(firstword $(other)) was trained with$(if $(findstring --attack,$(TRAIN_FLAGS)),out) an attack: \
+    another OUT is wanted)
+endif
 
 $(nets): $(OUT)/net-%.mcz: $(OUT)/train.mcz
 	$(RUN) mc-train --net $(call quote,$(NET)) --data $< --seed $* --epochs $(EPOCHS) --lr $(LR) \

@@ -14,6 +14,7 @@
 PERMUTATION_EPOCHS ?= 20#      epochs of a permutation step; CURVE_EPOCHS are those of a curve step
 PAM_FLAGS          ?=#         more for mc-pam: --outer 2, --nu-permutation 1e4
 settings := PERMUTATION_EPOCHS PAM_FLAGS
+counts   := PERMUTATION_EPOCHS
 variants := unaligned aligned pam-unaligned pam-aligned
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 

@@ -23,6 +23,7 @@ PLANE_COLOURS   ?=#             more for mc-plot plane, so that planes share a s
 there = $(or $($(1)),$(if $(filter synthTEST_IMAGES,$(DATA)$(1)),2000))
 least = $(if $(or $($(2)),$(filter-out folder,$(DATA))),$(firstword $(shell printf '%s\n' $(1) $(call there,$(2)) | sort -n)))
 
+counts   := GRID
 settings := GRID PLANE_IMAGES PLANE_BN_IMAGES PLANE_FLAGS PLANE_COLOURS
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 

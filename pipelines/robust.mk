@@ -7,7 +7,7 @@
 #        ATTACK=pgd:eps=8/255,step=2/255,steps=5 OUT=out-robust
 #
 # Settings, and how results are kept, resumed and shared, are those of connect.mk; but an OUT of its own, as these
-# are other networks (their images are not normalised). An attack of K steps makes a training K + 1 times as
+# are other networks (their images are not normalised), which is refused elsewhere. An attack of K steps makes a training K + 1 times as
 # long, and a point's evaluation about 3 K + 2 times: POINTS and EVAL_FLAGS="--samples 2500 --test-samples 2500"
 # shorten that. The alignment looks at clean images; ACTS_FLAGS="--attack pgd" shows each network its own examples.
 # The paper ends googlenet's robust curves early: CURVE_FLAGS="--stop-after 20".

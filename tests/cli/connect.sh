@@ -58,6 +58,15 @@ for pairs in 1 1:2:3:4 :1:2 1:2: 1:x 1-2; do refused "PAIRS=\"1:2 $pairs\": two 
 refused 'a pair is there twice' PAIRS='1:2 1:2:7'
 refused 'PAIRS="": a pair of seeds' PAIRS=
 refused 'CURVE_SEED="x": a number' CURVE_SEED=x
+for name in EPOCHS CURVE_EPOCHS BATCH POINTS THREADS DATA_SEED; do
+    for value in abc 1.5 -1 '1 2' ''; do refused "$name=\"$value\": a whole number is wanted" "$name=$value"; done
+done
+for name in TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES; do refused "$name=\"1k\": a whole number is wanted" "$name=1k"; done
+for name in LR CURVE_LR; do
+    for value in abc .1x '.1 .2' ''; do refused "$name=\"$value\": a number is wanted" "$name=$value"; done
+done
+refused 'OUT="out": out/net-1.mcz was trained without an attack: another OUT is wanted' TRAIN_FLAGS='--attack pgd'
+connect -n LR=1e-2 CURVE_LR=1/50 >log || die "$(cat log)"
 for name in 'a b' a:b a,b "a'b" 'a%b' ''; do refused "OUT=\"$name\": a folder's name" OUT="$name"; done
 # a source tree that is not built, beside some folder called bin
 mkdir -p bare/bin bare/tree

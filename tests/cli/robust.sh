@@ -49,6 +49,9 @@ graph EVAL_ATTACK=$attack,restarts=2
 is "$(jobs)" 'mc-eval6 mc-plot8 '
 graph -n ATTACK=pgd:steps=1
 is "$(jobs)" 'mc-acts1 mc-bezier4 mc-corr1 mc-eval6 mc-hungarian1 mc-permute1 mc-plot8 mc-train2 '
+# other networks are no part of this OUT
+if make -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" NET=mlp:bn,16 OUT=out-robust >refused 2>&1; then die 'one OUT for both'; fi
+grep -q 'OUT="out-robust": out-robust/net-1.mcz was trained with an attack: another OUT is wanted' refused || die "$(cat refused)"
 # the settings of its own are listed, once each
 make -f "$MC_ROOT/pipelines/robust.mk" help >help
 is "$(grep -cE '^  (ATTACK|EVAL_ATTACK|EPOCHS|SCHEDULE|CURVE_LR|OUT) ' help)" 6
