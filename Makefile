@@ -29,6 +29,7 @@ MAN      := $(NAMES:%=$(BUILD)/man/%.1)
 SCRIPTS  := $(wildcard pipelines/*.gp)
 SHARED   := $(SCRIPTS:pipelines/%=$(BUILD)/share/mc/%)
 UNITS    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/parity/test_*.c))
+GPU_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/gpu/test_*.c))
 BENCHES  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/bench_*.c))
 FUZZERS  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -83,7 +84,7 @@ bench: all $(BENCHES) ## this suite and its peers in turn, with ratios
 tune: $(BUILD)/tests/bench/tune ## choose the convolutions' algorithms by timing them here
 	tests/bench/write-table $(BUILD)
 
-gpu-check: all programs-of-tests $(BUILD)/tests/gpu/test_gpu ## the CUDA backend on a device (DEVICE=cuda:1: another)
+gpu-check: all programs-of-tests $(GPU_TESTS) ## the CUDA backend on a device (DEVICE=cuda:1: another)
 	@$(HERE) tests/gpu/check $(BUILD)
 
 gpu-bench: all $(BUILD)/tests/bench/bench_train ## training steps on a device, images/s
@@ -120,7 +121,7 @@ clean: ## remove what was built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-programs-of-tests: $(EMULATED) $(if $(EMULATED),$(BUILD)/tests/gpu/test_gpu) $(UNITS) $(BENCHES) $(FUZZERS)
+programs-of-tests: $(EMULATED) $(if $(EMULATED),$(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZERS)
 fuzzers: $(FUZZERS)
 
 $(BUILD)/flags: export FLAGS_NOW = $(FLAGS)

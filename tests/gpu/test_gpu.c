@@ -4,7 +4,7 @@
  * losses, attacks, projections; and beside itself, the same bytes twice. The device is
  * $MC_TEST_DEVICE (cuda); $MC_GPU_NETS, words, are the networks. Needs a device, or tests/emulation
  * in its place. */
-#include "../unit/device.h"
+#include "pair.h"
 
 #include "mc_action.h"
 
@@ -12,9 +12,7 @@
     "mlp mlp:bn,64 tinyten resnet20 resnet32 resnet44 resnet56 resnet110 vgg vgg:bn googlenet"
 #define MOST_NETS 16
 
-enum { STEPS = 10, CPU, CUDA, AGAIN, N_RUNS };
-
-static struct mc_backend *cpu, *cuda;
+enum { STEPS = 10 };
 
 struct run {
     float *grad, *params; /* (P): the first batch's gradient; after STEPS */
@@ -272,27 +270,6 @@ static void projections_are_the_cpus(void **state)
     mc_graph_free(g);
 }
 
-static int begin(void **state)
-{
-    struct mc_error err = {0};
-
-    (void)state;
-    if (mc_backend_open(&cpu, &(struct mc_backend_opts){.device = "cpu", .threads = 2}, &err) ||
-        open_tested(&cuda, "cuda", 2, &err))
-        fail_msg("%s", err.text);
-    print_message("%s\n", cuda->describe);
-    assert_string_equal(cuda->name, "cuda");
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    cuda->close(cuda);
-    cpu->close(cpu);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,5 +277,5 @@ int main(void)
         cmocka_unit_test(projections_are_the_cpus),
         cmocka_unit_test(networks_train_as_on_the_cpu),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, open_both, close_both);
 }

@@ -56,7 +56,7 @@ static __attribute__((unused)) float unit(uint32_t purpose, uint32_t i)
 /* A data set of float32 or uint8 pixels, a graph with its vectors, all on the device. */
 struct fixture {
     struct mc_graph *g;
-    size_t image;
+    size_t image, batch;
     float *pixels; /* (N, image) in [0,1] */
     int32_t labels[N];
     float *params, *stats;
@@ -64,20 +64,22 @@ struct fixture {
     struct mc_source source;
 };
 
-static __attribute__((unused)) void setup(struct fixture *f, struct mc_graph *g, int bytes)
+static __attribute__((unused)) void setup_batch(struct fixture *f, struct mc_graph *g, int bytes,
+                                                size_t batch)
 {
     struct mc_ctl ctl = {.seed = 5, .epoch = 3, .row = 1};
-    int32_t order[2 * B];
+    int32_t *order = calloc(2 * batch, sizeof *order);
     uint8_t *u8 = NULL;
 
     memset(f, 0, sizeof *f);
     f->g = g;
+    f->batch = batch;
     f->image = (size_t)g->input[0] * (size_t)g->input[1] * (size_t)g->input[2];
     f->pixels = malloc(N * f->image * sizeof(float));
     u8 = malloc(N * f->image);
     f->params = calloc(g->P, sizeof(float));
     f->stats = calloc(g->S + 1, sizeof(float));
-    assert_true(f->pixels && u8 && f->params && f->stats);
+    assert_true(f->pixels && u8 && f->params && f->stats && order);
     for (size_t i = 0; i < N * f->image; i++) {
         u8[i] = (uint8_t)(256 * unit(1, (uint32_t)i));
         f->pixels[i] = bytes ? (float)u8[i] / 255 : unit(1, (uint32_t)i);
@@ -97,11 +99,11 @@ static __attribute__((unused)) void setup(struct fixture *f, struct mc_graph *g,
         for (size_t i = 0; i < g->stats[t].count; i++)
             f->stats[g->stats[t].offset + i] =
                 (t & 1 ? .5f : -.5f) + unit(500 + (uint32_t)t, (uint32_t)i);
-    for (int i = 0; i < 2 * B; i++)
-        order[i] = i * 5 % N; /* row 1 is used */
+    for (size_t i = 0; i < 2 * batch; i++)
+        order[i] = (int32_t)(i * 5 % N); /* row 1 is used */
     f->d_pixels = bytes ? buf(N * f->image, u8) : buf(N * f->image * sizeof(float), f->pixels);
     f->d_labels = buf(sizeof f->labels, f->labels);
-    f->d_order = buf(sizeof order, order);
+    f->d_order = buf(2 * batch * sizeof *order, order);
     f->d_params = buf(g->P * sizeof(float), f->params);
     f->d_stats = buf((g->S + 1) * sizeof(float), f->stats);
     f->d_grad = buf(g->P * sizeof(float), NULL);
@@ -111,6 +113,12 @@ static __attribute__((unused)) void setup(struct fixture *f, struct mc_graph *g,
                                    .labels = f->d_labels,
                                    .order = f->d_order};
     free(u8);
+    free(order);
+}
+
+static __attribute__((unused)) void setup(struct fixture *f, struct mc_graph *g, int bytes)
+{
+    setup_batch(f, g, bytes, B);
 }
 
 static __attribute__((unused)) void teardown(struct fixture *f)
@@ -125,13 +133,14 @@ static __attribute__((unused)) void teardown(struct fixture *f)
     mc_graph_free(f->g);
 }
 
-/* Row 1 of the order holds `valid` images. */
+/* Row 1 of the order holds `valid` images; samples (batch). */
 static __attribute__((unused)) void set_order(struct fixture *f, int valid, int32_t *samples)
 {
+    const size_t bytes = f->batch * sizeof *samples;
     struct mc_error err = {0};
-    for (int i = 0; i < B; i++)
+    for (int i = 0; i < (int)f->batch; i++)
         samples[i] = i < valid ? (i * 5 + 2) % N : -1;
-    ok(be->put(be, f->d_order, B * sizeof(int32_t), samples, B * sizeof(int32_t), &err), &err);
+    ok(be->put(be, f->d_order, bytes, samples, bytes, &err), &err);
 }
 
 /* Relative in norm, or absolute where the reference is nearly nothing. */

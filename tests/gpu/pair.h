@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A device beside the CPU: what each computes of the same inputs is noted piece by piece and
+ * compared; then the device's once more, of which the bytes are to be the same. The device is
+ * $MC_TEST_DEVICE (cuda), or tests/emulation in its place. Header only. */
+#ifndef MC_TEST_PAIR_H
+#define MC_TEST_PAIR_H
+
+#include "../under.h"
+#include "../unit/device.h"
+
+enum { CPU, CUDA, AGAIN, N_RUNS };
+
+static struct mc_backend *cpu, *cuda;
+
+/* n numbers a of the device and b of the CPU agree where |a - b| <= tolerance * (|b| + the root
+ * mean square of b) + least, but for `stray` of them. */
+struct piece {
+    char what[96];
+    double *x;
+    size_t n, stray;
+    double tolerance, least;
+};
+
+struct record {
+    struct piece *pieces;
+    size_t n;
+};
+
+static __attribute__((unused)) struct piece *note(struct record *r, const char *what,
+                                                  double tolerance, size_t n)
+{
+    r->pieces = realloc(r->pieces, (r->n + 1) * sizeof *r->pieces);
+    assert_non_null(r->pieces);
+    struct piece *p = &r->pieces[r->n++];
+    *p = (struct piece){.x = malloc((n + 1) * sizeof *p->x), .n = n, .tolerance = tolerance};
+    assert_non_null(p->x);
+    snprintf(p->what, sizeof p->what, "%s", what);
+    return p;
+}
+
+static __attribute__((unused)) struct piece *
+note_floats(struct record *r, const char *what, double tolerance, const struct mc_buf *b, size_t n)
+{
+    struct piece *p = note(r, what, tolerance, n);
+    float *x = malloc((n + 1) * sizeof *x);
+
+    assert_non_null(x);
+    fetch(b, x, n * sizeof *x);
+    for (size_t i = 0; i < n; i++)
+        p->x[i] = (double)x[i];
+    free(x);
+    return p;
+}
+
+static __attribute__((unused)) struct piece *
+note_doubles(struct record *r, const char *what, double tolerance, const struct mc_buf *b, size_t n)
+{
+    struct piece *p = note(r, what, tolerance, n);
+
+    fetch(b, p->x, n * sizeof *p->x);
+    return p;
+}
+
+/* The greatest error as a part of what is allowed, of the pieces compared so far. */
+static __attribute__((unused)) double of_allowed;
+
+static void compare(const char *name, const struct record *want, const struct record *got)
+{
+    assert_int_equal(want->n, got->n);
+    for (size_t k = 0; k < want->n; k++) {
+        const struct piece *b = &want->pieces[k], *a = &got->pieces[k];
+        size_t off = 0, first = 0;
+        double rms = 0;
+        assert_string_equal(a->what, b->what);
+        assert_int_equal(a->n, b->n);
+        for (size_t i = 0; i < b->n; i++)
+            rms += isfinite(b->x[i]) ? b->x[i] * b->x[i] / (double)b->n : 0;
+        rms = sqrt(rms);
+        for (size_t i = 0; i < b->n; i++) {
+            const double error = fabs(a->x[i] - b->x[i]);
+            const double allowed = b->tolerance * (fabs(b->x[i]) + rms) + b->least;
+            const int equal = isnan(b->x[i]) ? isnan(a->x[i]) : a->x[i] == b->x[i];
+            if (equal || error <= allowed)
+                of_allowed = fmax(of_allowed, equal ? 0 : error / allowed);
+            else if (!off++)
+                first = i;
+        }
+        if (off > b->stray)
+            fail_msg("%s: %s: %zu of %zu are off, the first at %zu: %.9g for %.9g, rms %.3g", name,
+                     b->what, off, b->n, first, a->x[first], b->x[first], rms);
+    }
+}
+
+static void same_bytes(const char *name, const struct record *a, const struct record *b)
+{
+    assert_int_equal(a->n, b->n);
+    for (size_t k = 0; k < a->n; k++)
+        if (memcmp(a->pieces[k].x, b->pieces[k].x, a->pieces[k].n * sizeof(double)))
+            fail_msg("%s: %s: other bytes the second time", name, a->pieces[k].what);
+}
+
+/* `run` notes what the backend `be` makes of `arg`. */
+static __attribute__((unused)) void
+both(const char *name, void (*run)(struct record *r, const void *arg), const void *arg)
+{
+    struct record r[N_RUNS] = {{0}};
+
+    for (int k = CPU; k < N_RUNS; k++) {
+        be = k == CPU ? cpu : cuda;
+        if (k == AGAIN) /* an emulated device's blocks and threads, in the other order */
+            assert_int_equal(setenv("MC_EMULATION_ORDER", "backwards", 1), 0);
+        run(&r[k], arg);
+        assert_int_equal(unsetenv("MC_EMULATION_ORDER"), 0);
+    }
+    compare(name, &r[CPU], &r[CUDA]);
+    same_bytes(name, &r[CUDA], &r[AGAIN]);
+    for (int k = CPU; k < N_RUNS; k++) {
+        for (size_t i = 0; i < r[k].n; i++)
+            free(r[k].pieces[i].x);
+        free(r[k].pieces);
+    }
+}
+
+static int open_both(void **state)
+{
+    struct mc_error err = {0};
+
+    (void)state;
+    if (mc_backend_open(&cpu, &(struct mc_backend_opts){.device = "cpu", .threads = 2}, &err) ||
+        open_tested(&cuda, "cuda", 2, &err))
+        fail_msg("%s", err.text);
+    print_message("%s\n", cuda->describe);
+    assert_string_equal(cuda->name, "cuda");
+    return 0;
+}
+
+static int close_both(void **state)
+{
+    (void)state;
+    cuda->close(cuda);
+    cpu->close(cpu);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Every kind of node on the device beside the CPU's, forward and backward in the modes that it
+ * knows, over channels, sizes, batches and settings, with full batches and with masked images:
+ * taps, logits, losses, metrics, gradients, running and re-estimated statistics.
+ *
+ * A stem of exact numbers (one input a channel, times a power of two) makes the node's input the
+ * same bits on both, so that what only moves or compares numbers is held to the same bits, and no
+ * tie or kink is decided by rounding. Elsewhere numbers agree to FLOATS of their size or of the
+ * root mean square of their kind: float32 sums of up to some thousand terms in another order, a few
+ * layers deep. An emulated device takes the shapes of a list, a device all. */
+#include "nodes.h"
+
+/* Sums in float64 of float32 numbers, of which the CPU rounds parts to float32: SUMS. */
+#define FLOATS 1e-4
+#define SUMS 5e-6
+/* Where the true gradient is 0, what is left of float32 sums of numbers up to 1; behind a batch
+ * norm of one or two numbers, whose sigma may be sqrt(1e-5), a hundred times as much. */
+#define LEAST 5e-6
+
+/* ---- a case ---------------------------------------------------------------------------------- */
+
+static int is_stem(const struct mc_node *n)
+{
+    return n->op == MC_OP_CONV && !strncmp(n->name, "stem", 4);
+}
+
+static void exact_stems(struct fixture *f)
+{
+    struct mc_error err = {0};
+
+    for (int i = 0; i < f->g->n_nodes; i++) {
+        const struct mc_node *n = &f->g->nodes[i];
+        for (int c = 0; is_stem(n) && c < n->c; c++) {
+            float *w = f->params + n->weight.offset + 3 * c;
+            w[0] = w[1] = w[2] = 0;
+            w[(c + i) % 3] = ldexpf(c % 2 ? -1 : 1, (c + i) % 5 - 3);
+            if (n->has_bias)
+                f->params[n->bias.offset + (size_t)c] = (float)((c + i) % 7 - 3) / 8;
+        }
+    }
+    ok(be->put(be, f->d_params, 0, f->params, f->g->P * sizeof(float), &err), &err);
+}
+
+/* Is node i's output the same bits wherever its input is computed? */
+static int is_exact(const struct mc_graph *g, int i)
+{
+    const struct mc_node *n = &g->nodes[i];
+
+    if (i == 0 || is_stem(n))
+        return 1;
+    if (n->op != MC_OP_RELU && n->op != MC_OP_ADD && n->op != MC_OP_CONCAT &&
+        n->op != MC_OP_MAXPOOL && n->op != MC_OP_FLATTEN && n->op != MC_OP_DROPOUT)
+        return 0;
+    if (n->delta > 0)
+        return 0;
+    for (int k = 0; k < n->n_in; k++)
+        if (!is_exact(g, n->in[k]))
+            return 0;
+    return 1;
+}
+
+struct outputs {
+    struct mc_buf *any, *dx, *acc, *metrics;
+    size_t n_acc;
+    double least;
+};
+
+static void note_forward(struct record *r, struct fixture *f, struct mc_plan *p,
+                         const struct mc_tap_request *taps, size_t n_taps, struct outputs *o)
+{
+    const size_t rows = f->batch;
+
+    for (size_t t = 0; t < n_taps; t++) {
+        const struct mc_node *n = &f->g->nodes[taps[t].node];
+        be->output(p, MC_OUT_TAP, t, o->any);
+        note_floats(r, n->name, is_exact(f->g, taps[t].node) ? 0 : FLOATS, o->any,
+                    rows * (size_t)n->c * (size_t)(n->h * n->w))
+            ->least = is_exact(f->g, taps[t].node) ? 0 : o->least;
+    }
+    be->output(p, MC_OUT_LOGITS, 0, o->any);
+    note_floats(r, "logits", FLOATS, o->any, rows * 5);
+    be->output(p, MC_OUT_LOSS, 0, o->any);
+    note_floats(r, "loss", FLOATS, o->any, rows);
+    be->output(p, MC_OUT_CORRECT, 0, o->any);
+    note_floats(r, "correct", 0, o->any, rows);
+    be->zero(be, o->metrics);
+    be->metrics(p, o->metrics);
+    be->metrics(p, o->metrics);
+    note_doubles(r, "metrics", FLOATS, o->metrics, MC_N_METRICS);
+}
+
+static void note_backward(struct record *r, struct fixture *f, struct mc_plan *p, struct outputs *o)
+{
+    static const float other = 7;
+    struct mc_error err = {0};
+
+    ok(be->put(be, f->d_grad, 0, &other, sizeof other, &err), &err);
+    be->backward(p, f->d_params, f->d_grad);
+    for (size_t t = 0; t < f->g->n_params; t++) {
+        const struct mc_param *q = &f->g->params[t];
+        struct piece *a = note(r, q->tensor.name, FLOATS, q->count);
+        float *x = malloc(q->count * sizeof *x);
+        assert_non_null(x);
+        ok(be->get(be, f->d_grad, q->offset * sizeof *x, x, q->count * sizeof *x, &err), &err);
+        for (size_t i = 0; i < q->count; i++)
+            a->x[i] = (double)x[i];
+        a->least = o->least;
+        free(x);
+    }
+    be->input_grad(p, o->dx);
+    note_floats(r, "pixels' gradient", FLOATS, o->dx, f->batch * f->image)->least = o->least;
+}
+
+static void one_mode(struct record *r, struct fixture *f, struct mc_plan *p, enum mc_mode mode,
+                     const struct mc_tap_request *taps, size_t n_taps, struct outputs *o)
+{
+    struct mc_error err = {0};
+
+    be->zero(be, o->acc);
+    be->load(p, &f->source, f->d_ctl);
+    be->forward(p, mode, f->d_params, f->d_stats, o->acc, f->d_ctl);
+    note_forward(r, f, p, taps, n_taps, o);
+    note_backward(r, f, p, o);
+    if (!f->g->S)
+        return;
+    note_floats(r, "statistics", SUMS, f->d_stats, f->g->S);
+    if (mode == MC_MODE_REESTIMATE) {
+        note_doubles(r, "re-estimation", SUMS, o->acc, o->n_acc);
+        be->reestimate(be, f->g, o->acc, f->d_stats);
+        note_floats(r, "re-estimated statistics", 10 * SUMS, f->d_stats, f->g->S);
+    }
+    ok(be->put(be, f->d_stats, 0, f->stats, f->g->S * sizeof(float), &err), &err);
+}
+
+static void run_node(struct record *r, const void *arg)
+{
+    const struct node_case *n = arg;
+    const int batch = n->shape.batch, masked = batch - (batch + 2) / 3;
+    int32_t *samples = calloc((size_t)batch, sizeof *samples);
+    struct fixture f;
+    size_t n_taps = 0, most = 0;
+
+    setup_batch(&f, build(n), n->variant % 2, (size_t)batch);
+    exact_stems(&f);
+    struct mc_tap_request *taps = calloc((size_t)f.g->n_nodes, sizeof *taps);
+    assert_true(samples && taps);
+    for (int i = 0; i < f.g->n_nodes; i++) {
+        const struct mc_node *m = &f.g->nodes[i];
+        const size_t floats = (size_t)batch * (size_t)m->c * (size_t)(m->h * m->w);
+        if (m->op != MC_OP_LOSS)
+            taps[n_taps++] = (struct mc_tap_request){i, 0, (size_t)m->c};
+        most = m->op != MC_OP_LOSS && floats > most ? floats : most;
+    }
+    struct outputs o = {.n_acc = MC_REESTIMATE_SIZE(f.g->S)};
+    o.any = buf(most * sizeof(float), NULL);
+    o.dx = buf((size_t)batch * f.image * sizeof(float), NULL);
+    o.acc = buf(o.n_acc * sizeof(double), NULL);
+    o.metrics = buf(MC_N_METRICS * sizeof(double), NULL);
+    for (int tapped = 0; tapped < 2; tapped++) { /* what is tapped is fused with less */
+        const struct mc_plan_opts opts = {.batch = (size_t)batch,
+                                          .backward = 1,
+                                          .input_grad = 1,
+                                          .train_only =
+                                              n->family->train_only && !(tapped && batch > 2),
+                                          .taps = taps,
+                                          .n_taps = tapped ? n_taps : 0};
+        struct mc_plan *p = plan(f.g, opts);
+        for (int full = does_less() && masked > 0 ? 0 : 1; full >= 0; full--) {
+            if (!full && masked <= 0)
+                break;
+            set_order(&f, full ? batch : masked, samples);
+            o.least = (full ? batch : masked) * n->shape.h * n->shape.w > 2 ? LEAST : 100 * LEAST;
+            for (enum mc_mode mode = MC_MODE_TRAIN; mode <= MC_MODE_EVAL; mode++)
+                if (n->family->modes >> mode & 1)
+                    one_mode(r, &f, p, mode, taps, opts.n_taps, &o);
+        }
+        be->plan_free(p);
+    }
+    struct mc_buf *all[] = {o.any, o.dx, o.acc, o.metrics};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        be->buf_free(be, all[i]);
+    free(taps);
+    free(samples);
+    teardown(&f);
+}
+
+/* ---- the sweep -------------------------------------------------------------------------------
+ */
+
+static void check(const struct family *f, const struct shape *s, int variant)
+{
+    const struct node_case n = {f, *s, variant};
+    char name[96];
+    struct mc_graph *g = build(&n);
+
+    if (!g)
+        return;
+    mc_graph_free(g);
+    snprintf(name, sizeof name, "%s %d of %dx%dx%d, batch %d", f->name, variant, s->c, s->h, s->w,
+             s->batch);
+    both(name, run_node, &n);
+}
+
+/* Of an emulated device: each channel count, size and batch, and enough of one channel for sums in
+ * several parts. */
+static const struct shape some[] = {{1, 1, 1, 1},  {2, 3, 5, 2},  {3, 8, 8, 5},  {5, 9, 7, 2},
+                                    {16, 3, 5, 5}, {17, 9, 7, 2}, {33, 8, 8, 1}, {64, 3, 5, 2},
+                                    {5, 3, 5, 33}, {33, 1, 1, 5}, {2, 32, 32, 5}};
+
+static void sweep(const struct family *f)
+{
+    static const int channels[] = {1, 2, 3, 5, 16, 17, 33, 64}, batches[] = {1, 2, 5, 33};
+    static const int sizes[][2] = {{1, 1}, {3, 5}, {8, 8}, {9, 7}, {32, 32}};
+    int cases = 0;
+
+    of_allowed = 0;
+    for (int v = 0; v < f->variants; v++) {
+        const int few = does_less() && f->variants > 8;
+        for (size_t i = 0; does_less() && i < sizeof some / sizeof *some; i++)
+            if (!few || (i + (size_t)v) % 4 == 0)
+                check(f, &some[i], v);
+        for (int i = 0; !does_less() && i < 8 * 5 * 4; i++) {
+            const struct shape s = {channels[i / 20], sizes[i / 4 % 5][0], sizes[i / 4 % 5][1],
+                                    batches[i % 4]};
+            check(f, &s, v);
+        }
+        cases++;
+    }
+    print_message("%s: %d variants, at worst %.2f of what is allowed\n", f->name, cases,
+                  of_allowed);
+}
+
+static void every_kind_of_node(void **state)
+{
+    sweep(*state);
+}
+
+int main(void)
+{
+    enum { KINDS = sizeof families / sizeof *families };
+    struct CMUnitTest tests[KINDS];
+
+    for (size_t i = 0; i < KINDS; i++)
+        tests[i] = (struct CMUnitTest){.name = families[i].name,
+                                       .test_func = every_kind_of_node,
+                                       .initial_state = (void *)(uintptr_t)&families[i]};
+    return cmocka_run_group_tests(tests, open_both, close_both);
+}
