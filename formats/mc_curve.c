@@ -145,6 +145,8 @@ int mc_perm_read(struct mc_perm *out, const char *path, struct mc_history *h, st
         rc = take_from_curve(out, r, h, err);
     else if (!rc)
         rc = mc_perm_read_stream(out, r, h, err);
+    if (!rc)
+        mc_history_pair(mc_reader_history(r), out->of);
     mc_reader_close(r);
     return rc;
 }

@@ -218,6 +218,56 @@ static int check_entry(const msgpack_object *e, size_t index, struct mc_error *e
     return 0;
 }
 
+void mc_history_note_pair(struct mc_history *h, const char *a, const char *b)
+{
+    mc_history_str(h, "a", a);
+    mc_history_str(h, "b", b);
+}
+
+/* A checked entry's argument of this name, if it is as long as a content id. */
+static int get_id(const msgpack_object *entry, const char *name, char id[MC_ID_LEN])
+{
+    const msgpack_object *args = mc_get_opt(entry, "args");
+
+    for (uint32_t i = 0; i < args->via.array.size; i++) {
+        const msgpack_object *pair = args->via.array.ptr[i].via.array.ptr;
+        if (pair[0].via.str.size != strlen(name) || pair[1].type != MSGPACK_OBJECT_STR ||
+            memcmp(pair[0].via.str.ptr, name, pair[0].via.str.size) != 0 ||
+            pair[1].via.str.size != MC_ID_LEN - 1)
+            continue;
+        memcpy(id, pair[1].via.str.ptr, MC_ID_LEN - 1);
+        id[MC_ID_LEN - 1] = 0;
+        return 1;
+    }
+    return 0;
+}
+
+static int is_tool(const msgpack_object *entry, const char *name)
+{
+    const msgpack_object *tool = mc_get_opt(entry, "tool");
+
+    return tool->via.str.size == strlen(name) &&
+           !memcmp(tool->via.str.ptr, name, tool->via.str.size);
+}
+
+int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN])
+{
+    const msgpack_object *e = history->via.array.ptr, *parents;
+    size_t at = history->via.array.size;
+
+    while (at) {
+        e = &history->via.array.ptr[at - 1];
+        if (get_id(e, "a", pair[0]) && get_id(e, "b", pair[1]))
+            return 1;
+        parents = mc_get_opt(e, "parents");
+        if (!parents->via.array.size || !(is_tool(e, "mc-hungarian") || is_tool(e, "mc-corr")))
+            break;
+        at = (size_t)parents->via.array.ptr[0].via.u64 + 1; /* an earlier entry */
+    }
+    pair[0][0] = pair[1][0] = 0;
+    return 0;
+}
+
 int mc_history_check(const msgpack_object *list, struct mc_error *err)
 {
     int rc = 0;

@@ -73,6 +73,7 @@ void mc_perm_random(struct mc_perm *p, uint64_t seed)
 /* In place by following the cycles: what is done is marked by its complement. */
 void mc_perm_inverse(struct mc_perm *p)
 {
+    memset(p->of, 0, sizeof p->of);
     for (size_t g = 0; g < p->n_groups; g++) {
         int32_t *perm = p->perm[g];
         for (size_t i = 0; i < p->sizes[g]; i++) {
@@ -116,6 +117,7 @@ int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error 
     old = malloc((most + 1) * sizeof *old);
     if (!old)
         return mc_fail(err, MC_ENOMEM, "out of memory");
+    memset(p->of, 0, sizeof p->of);
     for (size_t g = 0; g < p->n_groups; g++) {
         memcpy(old, p->perm[g], p->sizes[g] * sizeof *old);
         for (size_t i = 0; i < p->sizes[g]; i++)

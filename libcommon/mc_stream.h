@@ -90,6 +90,11 @@ void mc_history_num(struct mc_history *h, const char *name, double value);
  * output is closed or the reader is closed, whichever comes first (it is known at its end). An
  * output whose input was not read to its end is refused at mc_writer_close. */
 void mc_history_input(struct mc_history *h, struct mc_reader *r);
+/* The content ids of the two networks that a permutation was found between: arguments "a" and "b"
+ * of a stream's run, or of those before it from which mc-hungarian and mc-corr made it. 1, or 0 and
+ * "" where the history does not say. */
+int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN]);
+void mc_history_note_pair(struct mc_history *h, const char *a, const char *b);
 /* --no-history: nothing of the above is written but the input ids. */
 void mc_history_hide(struct mc_history *h);
 

@@ -83,6 +83,8 @@ struct mc_perm {
     char (*names)[MC_NAME_MAX];
     size_t *sizes;
     int32_t **perm;
+    /* content ids of the two networks that it was found between, where that is known, or "" */
+    char of[2][MC_ID_LEN];
 };
 
 MC_USE_RESULT int mc_perm_init(struct mc_perm *p, const struct mc_symmetry *s,

@@ -225,6 +225,8 @@ static int run(struct options *o, struct mc_error *err)
                                   err);
     if (rc || (rc = mc_dataset_open(&data, o->data, err)))
         goto out;
+    if (!o->raw)
+        mc_history_note_pair(h, w[0].id, w[1].id);
     mc_history_input(h, mc_dataset_stream(data));
     if ((rc = settle(&opts, o, w[0].graph, mc_dataset_get_info(data), h, err)) ||
         (rc = mc_backend_open(&be, &o->cli.backend, err)))

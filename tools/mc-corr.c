@@ -189,10 +189,14 @@ static int print_signature(const struct mc_moments *m, const struct options *o,
     struct mc_signature *rows = calloc(m->taps.n_taps + 1, sizeof *rows);
     struct mc_perm perm = {0};
     struct mc_text text = {0};
-    int rc = rows ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int other = 0, rc = rows ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
 
     if (!rc && o->perm)
         rc = mc_perm_read(&perm, o->perm, NULL, err);
+    for (size_t i = 0; !rc && i < 2; i++)
+        other |= *perm.of[i] && *m->inputs[i] && strcmp(perm.of[i], m->inputs[i]) != 0;
+    if (other)
+        mc_warn(&o->cli, "%s was found between other networks than those of the moments", o->perm);
     if (!rc)
         rc = of_input(mc_corr_signature(rows, m, o->perm ? &perm : NULL, err), o, err);
     if (!rc)

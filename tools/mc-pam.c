@@ -128,6 +128,10 @@ static int begin(const struct options *o, struct start *s, struct mc_history *h,
         rc = mc_perm_read(&s->perm, o->perm, h, err);
         if (!rc && (rc = mc_perm_fits(&s->perm, &s->symmetry, err)))
             mc_fail_in(err, o->perm);
+        if (!rc && *s->perm.of[0] &&
+            (strcmp(s->perm.of[0], s->a.id) != 0 || strcmp(s->perm.of[1], s->b.id) != 0))
+            mc_warn(&o->cli, "%s was found between other networks than %s and %s", o->perm,
+                    o->cli.operands[0], o->cli.operands[1]);
     } else if (!rc) {
         rc = mc_perm_init(&s->perm, &s->symmetry, err);
     }
@@ -219,6 +223,7 @@ static int run(struct options *o, struct mc_error *err)
     if (!rc)
         rc = begin(o, &s, h, err);
     if (!rc) {
+        mc_history_note_pair(h, s.a.id, s.b.id);
         mc_pam_cli_note(&o->pam, h);
         rc = train(o, be, &s, h, err);
     }

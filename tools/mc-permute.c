@@ -219,6 +219,8 @@ static int permute(const struct options *o, struct mc_history *h, struct mc_erro
     if ((rc = choose(o, &s, h, &p, err)) || (rc = mc_weights_init(&pw, w.graph, w.dataset, err)) ||
         (rc = mc_perm_apply(&p, &s, w.graph, w.params, w.stats, pw.params, pw.stats, err)))
         goto out;
+    if (*p.of[1] && strcmp(p.of[1], w.id) != 0)
+        mc_warn(&o->cli, "%s was found for another network than %s", o->cli.operands[0], path);
     for (size_t g = 0; g < p.n_groups; g++)
         mc_detail(&o->cli, "%s: %zu of %zu units move", p.names[g], mc_perm_moved(&p, g),
                   p.sizes[g]);

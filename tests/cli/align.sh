@@ -36,6 +36,23 @@ mc-acts --data data.mcz --at pre a.mcz q.mcz | mc-corr --measure l2 -o pre.mcz
 MEASURE=l2 ASSIGN="mc-hungarian --constraint pre.mcz" bash "$align" -d data.mcz -p p.mcz a.mcz q.mcz -o back.mcz
 recovered planted.mcz p.mcz a.mcz q.mcz
 
+# on a network that it was not found for, a permutation is applied, and that is told
+told() { # what it says, or nothing; command
+    "${@:2}" >x.mcz 2>err
+    [ "$(cat err)" = "$1" ] || die "${*:2}: $(cat err)"
+}
+told '' mc-permute p.mcz q.mcz
+told 'mc-permute: p.mcz was found for another network than a.mcz' mc-permute p.mcz a.mcz
+told '' mc-permute --inverse p.mcz back.mcz
+mc-permute --compose p.mcz p.mcz -o pp.mcz
+told '' mc-permute pp.mcz a.mcz
+mc-acts --data data.mcz $small --samples $some a.mcz q.mcz -o aq.mcz
+mc-acts --data data.mcz $small --samples $some q.mcz a.mcz -o qa.mcz
+told '' mc-corr --signature --perm p.mcz aq.mcz
+told 'mc-corr: p.mcz was found between other networks than those of the moments' mc-corr --signature --perm p.mcz qa.mcz
+mc-corr -q aq.mcz | mc-hungarian -q --no-history -o bare.mcz
+told '' mc-permute bare.mcz a.mcz
+
 # whichever stage fails, the last one does, and nothing appears
 cp back.mcz old.mcz
 rm back.mcz p.mcz

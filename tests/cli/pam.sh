@@ -64,6 +64,13 @@ pam --stage curve --epochs 2 --perm p.mcz n1.mcz n2.mcz -o from-perm.mcz
 pam --stage curve --epochs 2 --perm twice.mcz n1.mcz n2.mcz -o x.mcz
 [ "$(id x.mcz)" != "$(id from-perm.mcz)" ]
 [ -z "$(field stage.json permutation outer)" ] && [ "$(field stage.json iteration outer)" = 1 ]
+# of other networks: told, and done
+mc-permute curve.mcz n1.mcz 2>told >x.mcz
+grep -qx 'mc-permute: curve.mcz was found for another network than n1.mcz' told || die "$(cat told)"
+pam --stage curve --epochs 1 --perm curve.mcz n1.mcz n2.mcz -o x.mcz 2>told
+[ ! -s told ] || die "$(cat told)"
+pam --stage curve --epochs 1 --perm curve.mcz n2.mcz n1.mcz -o x.mcz 2>told
+grep -qx 'mc-pam: curve.mcz was found between other networks than n2.mcz and n1.mcz' told || die "$(cat told)"
 # a curve of mc-bezier's is one to start from too, and its control point is kept
 mc-bezier -q -t 1 --data d.mcz --batch 32 --epochs 2 --lr .05 n1.mcz pb.mcz -o bezier.mcz
 fails 3 'bezier.mcz: is not a curve from n1.mcz' pam --stage curve --epochs 1 --init bezier.mcz n1.mcz n2.mcz -o no.mcz
