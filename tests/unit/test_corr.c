@@ -423,7 +423,7 @@ static void signature_means_over_all_and_over_live_pairs(void **unused)
     struct mc_signature s[TAPS];
     struct mc_error err = {0};
     int32_t p[11], q[20], *perms[2] = {p, q};
-    struct mc_perm perm = {2, NULL, NULL, perms};
+    struct mc_perm perm = {.n_groups = 2, .perm = perms};
 
     (void)unused;
     make(&f, 0);
