@@ -87,7 +87,10 @@ tune: $(BUILD)/tests/bench/tune ## choose the convolutions' algorithms by timing
 gpu-check: all programs-of-tests $(GPU_TESTS) ## the CUDA backend on a device (DEVICE=cuda:1: another)
 	@$(HERE) tests/gpu/check $(BUILD)
 
-gpu-bench: all $(BUILD)/tests/bench/bench_train ## training steps on a device, images/s
+gpu-memcheck: all programs-of-tests $(GPU_TESTS) ## the same under compute-sanitizer
+	@$(HERE) tests/gpu/check $(BUILD) memcheck
+
+gpu-bench: all $(BUILD)/tests/bench/bench_train ## training steps on a device beside PyTorch's (PYTHON=), with ratios
 	@$(HERE) tests/gpu/bench $(BUILD)
 
 FUZZ_SECONDS ?= 60
@@ -119,7 +122,7 @@ clean: ## remove what was built
 	rm -rf $(BUILD) build-sanitize
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 programs-of-tests: $(EMULATED) $(if $(EMULATED),$(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZERS)
 fuzzers: $(FUZZERS)
@@ -213,5 +216,5 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check sanitize valgrind bench tune gpu-check gpu-bench fuzz man install format clean help \
+.PHONY: all demo check sanitize valgrind bench tune gpu-check gpu-memcheck gpu-bench fuzz man install format clean help \
         programs-of-tests fuzzers always

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The backend under test: $MC_TEST_DEVICE in $MC_TEST_PRECISION (mc_precision_names). Header only.
- */
+ * The backend under test: $MC_TEST_DEVICE in $MC_TEST_PRECISION (mc_precision_names), with sums in any
+ * order where $MC_TEST_DETERMINISTIC is "no". Header only. */
 #ifndef MC_TEST_OPEN_H
 #define MC_TEST_OPEN_H
 
@@ -32,8 +32,10 @@ static inline int open_tested(struct mc_backend **out, const char *otherwise, in
 {
     const char *device = getenv("MC_TEST_DEVICE");
     struct mc_backend_opts o = {.device = device ? device : otherwise, .threads = threads};
+    const char *deterministic = getenv("MC_TEST_DETERMINISTIC");
     const int rc = precision_tested(&o.precision, err);
 
+    o.any_order = deterministic && !strcmp(deterministic, "no");
     return rc ? rc : mc_backend_open(out, &o, err);
 }
 

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's training step (zero_grad, forward, cross-entropy of all heads, backward, SGD with Nesterov
-momentum) on one synthetic batch: prints the best images/s; with `cpu`, of the first thread's processor
-time.  usage: torch_train.py nchw|cl NET BATCH THREADS SECS [cpu]"""
+momentum) on one synthetic batch: prints for each mode its name and the best images/s.
+
+usage: torch_train.py MODES NET BATCH THREADS SECS [cpu|cuda[:N]]
+MODES  words LAYOUT[,NUMBERS][,graph], measured in turn: nchw or cl (channels_last); f32 (no TF32 at all), tf32
+       (wherever it can be), bf16, f16 (autocast), or as PyTorch has it; as a CUDA graph
+SECS   for each of them
+cpu    count the first thread's processor time
+cuda   on that device: the clock counts 20 steps and the wait for them"""
 import sys
 import time
 
@@ -90,26 +96,97 @@ def loss(out, y):
     return sum((.3 if k else 1) * nn.functional.cross_entropy(x, y) for k, x in enumerate(heads))
 
 
-def main():
-    layout, name, batch, threads, seconds = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:5]), float(sys.argv[5])
-    clock = time.thread_time if sys.argv[6:] == ["cpu"] else time.perf_counter
-    torch.set_num_threads(threads)
+def cross_entropy_step(net, x, y, sgd, half):
+    """One step; `half` None, or autocast's type. float16's losses are not scaled, to the peer's advantage."""
+    def step():
+        sgd.zero_grad(set_to_none=True)
+        if half is None:
+            total = loss(net(x), y)
+        else:  # a capture forbids the cache of cast weights
+            with torch.autocast(x.device.type, dtype=half, cache_enabled=False):
+                total = loss(net(x), y)
+        total.backward()
+        sgd.step()
+    return step
+
+
+def captured(step):
+    """The step as a CUDA graph, as PyTorch's documentation has it: warmed up on a side stream, then captured."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(5):
+            step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
+
+
+def optimizer(net, device):
+    options = dict(lr=.01, momentum=.9, nesterov=True, weight_decay=5e-4)
+    if device != "cpu":
+        try:
+            return torch.optim.SGD(net.parameters(), fused=True, **options)
+        except (TypeError, RuntimeError):
+            pass  # before PyTorch 2.3
+    return torch.optim.SGD(net.parameters(), **options)
+
+
+def measure(mode, name, batch, seconds, device, clock):
+    """Best images/s."""
+    words = mode.split(",")
+    layout, numbers = words[0], set(words[1:])
+    half = {"bf16": torch.bfloat16, "f16": torch.float16}.get(next(iter(numbers & {"bf16", "f16"}), None))
+    # PyTorch's default: TF32 in convolutions, not in matrix products
+    torch.backends.cudnn.allow_tf32 = "f32" not in numbers
+    torch.backends.cuda.matmul.allow_tf32 = "tf32" in numbers
     torch.manual_seed(0)
     memory = torch.channels_last if layout == "cl" else torch.contiguous_format
     net = {"tinyten": tinyten, "resnet32": resnet32, "googlenet": GoogLeNet}[name]()
-    net = net.to(memory_format=memory).train()
-    x = torch.randn(batch, 3, 32, 32).contiguous(memory_format=memory)
-    y = torch.randint(0, 10, (batch,))
-    sgd = torch.optim.SGD(net.parameters(), lr=.01, momentum=.9, nesterov=True, weight_decay=5e-4)
+    net = net.to(device).to(memory_format=memory).train()
+    x = torch.randn(batch, 3, 32, 32).to(device).contiguous(memory_format=memory)
+    y = torch.randint(0, 10, (batch,)).to(device)
+    step, steps, wait = cross_entropy_step(net, x, y, optimizer(net, device), half), 1, lambda: None
+    if device != "cpu":
+        steps, wait = 20, torch.cuda.synchronize
+        for _ in range(5):  # cuDNN's own choice of algorithms
+            step()
+        if "graph" in numbers:
+            step = captured(step)
+        step()
+        wait()
     best, begun, n = 1e9, clock(), 0
     while n < 3 or clock() - begun < seconds:
         t = clock()
-        sgd.zero_grad(set_to_none=True)
-        loss(net(x), y).backward()
-        sgd.step()
-        best = min(best, clock() - t)
+        for _ in range(steps):
+            step()
+        wait()
+        best = min(best, (clock() - t) / steps)
         n += 1
-    print("%.1f" % (batch / best))
+    return batch / best
+
+
+def main():
+    modes, name, batch, threads, seconds = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:5]), float(sys.argv[5])
+    last = sys.argv[6] if len(sys.argv) > 6 else ""
+    device = last if last.startswith("cuda") else "cpu"
+    torch.set_num_threads(threads)
+    if device != "cpu":
+        torch.cuda.set_device(device if ":" in device else 0)
+        torch.backends.cudnn.benchmark = True
+        print("# PyTorch %s, CUDA %s, cuDNN %s, %s" % (torch.__version__, torch.version.cuda,
+              torch.backends.cudnn.version(), torch.cuda.get_device_name()))
+    for mode in modes.split():
+        try:
+            speed = measure(mode, name, batch, seconds, device, time.thread_time if last == "cpu" else time.perf_counter)
+        except (RuntimeError, NotImplementedError) as why:  # this mode alone has none
+            print("torch_train.py: %s %s: %s" % (name, mode, str(why).split("\n")[0]), file=sys.stderr)
+            if device == "cpu":
+                sys.exit(1)
+            continue
+        print("%s\t%.1f" % (mode, speed), flush=True)
 
 
 main()

@@ -23,7 +23,7 @@ for which; do
 	for ((i = 0; i < rounds; i++)); do
 		"$MC_BUILD/tests/bench/bench_train" "$net" "$batch" "$threads" "$secs" $clock | cut -f4 | sed 's/^/mc\t/'
 		for p in $peers; do
-			printf 'torch-%s\t%s\n' "$p" "$("$python" "$here/torch_train.py" "$p" "$net" "$batch" "$threads" "$secs" $clock)"
+			"$python" "$here/torch_train.py" "$p" "$net" "$batch" "$threads" "$secs" $clock | sed 's/^/torch-/'
 		done
 	done | awk -F '\t' -v OFS='\t' -v net="$net" -v batch="$batch" -v t="$threads" '
 		$2 > best[$1] { best[$1] = $2 }

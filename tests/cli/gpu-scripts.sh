@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# What make gpu-check, gpu-memcheck and gpu-bench run: without a device one line and status 1; with one (the emulated)
+# the tests are counted, the sides compared.
+. "$MC_ROOT/tests/cli/lib.bash"
+
+# refuses WHAT COMMAND...: one plain line, on standard output, and 1
+refuses() {
+    local rc=0
+    "${@:2}" >out 2>err || rc=$?
+    [ $rc = 1 ] && [ "$(wc -l <out)" = 1 ] && [ ! -s err ] && grep -q "^$1: nothing was .*: cuda" out ||
+        die "${*:2}: status $rc: $(cat out err)"
+}
+none=cuda:1000 # there is none of this number anywhere
+DEVICE=$none refuses gpu-check "$MC_ROOT/tests/gpu/check" "$MC_BUILD"
+DEVICE=$none refuses gpu-memcheck "$MC_ROOT/tests/gpu/check" "$MC_BUILD" memcheck
+DEVICE=$none refuses gpu-bench "$MC_ROOT/tests/gpu/bench" "$MC_BUILD"
+for goal in check memcheck bench; do make -n -C "$MC_ROOT" BUILD="$MC_BUILD" gpu-$goal | grep -q "tests/gpu/.* $MC_BUILD" || die "make gpu-$goal"; done
+
+export MC_CUDA_LIBRARY=$MC_BUILD/tests/emulation/libmc-cuda.so
+[ -e "$MC_CUDA_LIBRARY" ] && [ -z "$MC_UNDER" ] || exit 0
+ONLY=unit/test_dropout "$MC_ROOT/tests/gpu/check" "$MC_BUILD" >out
+grep -qx 'ok      unit/test_dropout (cuda, f32) (2)' out && tail -n 1 out | grep -qx '[0-9]* passed, 0 failed' || die "$(cat out)"
+
+# a PyTorch of ours: modes and their speeds
+cat >python <<'END'
+#!/bin/bash
+[ "$1" != -c ] || exit 0
+for mode in $2; do printf '%s\t%s\n' "$mode" "$([ $mode = cl,bf16,graph ] && echo 1000000 || echo 500000)"; done
+END
+chmod +x python
+PYTHON=$PWD/python PRECISION=f32 ROUNDS=2 SECS=.01 "$MC_ROOT/tests/gpu/bench" "$MC_BUILD" mlp:8:4 >out
+[ "$(grep -c '^mlp:8	4	torch,' out)" = 16 ] && [ "$(grep -c '^mlp:8	4	mc,f32' out)" = 2 ] || die "$(cat out)"
+grep -q '^mlp:8, batch 4, mc,f32: a fixed order costs' out || die "$(cat out)"
+tail -n 1 out | grep -q 'mc,f32.* torch,cl,bf16,graph 1000000: 0\.[0-9]* times the best of PyTorch$' || die "$(cat out)"

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# For the scripts beside it: `. tests/gpu/device.bash NAME BUILD "nothing was done"`. The build's folder, $build; the
+# device, $MC_TEST_DEVICE, from DEVICE; a folder that goes, $tmp. Where there is no device the script ends here with
+# one line and 1.
+name=$1 build=$(cd "$2" && pwd) || exit 2
+export MC_TEST_DEVICE=${DEVICE:-cuda}
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+
+"$build/bin/mc-data" synth --samples 64 -o "$tmp/d.mcz" || exit 2
+if ! "$build/bin/mc-train" --net mlp:4 --data "$tmp/d.mcz" --epochs 0 --device "$MC_TEST_DEVICE" \
+    -o "$tmp/w.mcz" 2>"$tmp/why"; then
+    echo "$name: $3: $(sed 's/^mc-train: //' "$tmp/why")"
+    exit 1
+fi
