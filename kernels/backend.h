@@ -6,8 +6,7 @@
  * No host pointer appears inside a training loop and nothing in it waits for the device: what
  * changes from step to step (learning rate, curve coefficients, sample indices, random-number
  * counters) is data in device buffers, picked by the row counter in a control buffer. So a device
- * may capture several steps once and replay them. Only put() and
- * get() wait.
+ * may take several steps down once and repeat them (repeat). Only put() and get() wait.
  *
  * A backend and its plans are used by one thread at a time.
  *
@@ -26,6 +25,7 @@ struct mc_backend;
 struct mc_buf;    /* device memory, 64-byte aligned, zeroed when new */
 struct mc_plan;   /* a graph ready to run at one batch size */
 struct mc_action; /* a network's permutation groups ready to act on its parameter vector */
+struct mc_repeat; /* work that a device has taken down */
 struct mc_symmetry;
 
 /* The control block: one lies in device memory, and every function that takes `ctl` reads it there.
@@ -136,9 +136,11 @@ enum mc_output { MC_OUT_LOGITS, MC_OUT_LOSS, MC_OUT_CORRECT, MC_OUT_TAP };
 
 struct mc_backend {
     const char *name;   /* "cpu", "cuda" */
-    char describe[160]; /* instruction set, threads, library version: for logs */
+    char describe[256]; /* instruction set, threads, library version: for logs; a device that
+                           cannot repeat what it should adds why */
     char key[64]; /* what decides the bytes of a result beside the build: checkpoints compare */
     int threads;  /* that work: fewer than asked for where no more are to be had */
+    size_t burst; /* steps that repeat is best given at once; in between, one may look */
 
     void (*close)(struct mc_backend *be);
 
@@ -155,6 +157,16 @@ struct mc_backend {
     void (*zero)(struct mc_backend *be, struct mc_buf *b);
     void (*copy)(struct mc_backend *be, struct mc_buf *dst, const struct mc_buf *src, size_t bytes);
     void (*ctl_next)(struct mc_backend *be, struct mc_buf *ctl); /* row += 1 */
+
+    /* -- work that comes again and again -- */
+    /* What work(arg) asks of the device, `times` times over. It asks the same every time, of the
+     * same buffers and plans and with the same numbers, and neither get() nor put() nor anything
+     * that makes, grows or frees; a backward pass belongs in one work with its forward pass. So a
+     * device may take it down once in *kept, NULL at first and for this work alone, and call work
+     * more or fewer times than `times`. Where it cannot, the work is done all the same. */
+    void (*repeat)(struct mc_backend *be, struct mc_repeat **kept, size_t times,
+                   void (*work)(void *arg), void *arg);
+    void (*repeat_free)(struct mc_backend *be, struct mc_repeat *kept); /* NULL is fine */
 
     /* -- plans -- */
     int (*plan_new)(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,

@@ -200,6 +200,21 @@ static int threads_to_be_had(int wanted)
     return had;
 }
 
+static void cpu_repeat(struct mc_backend *be, struct mc_repeat **kept, size_t times,
+                       void (*work)(void *), void *arg)
+{
+    (void)be;
+    (void)kept;
+    for (size_t i = 0; i < times; i++)
+        work(arg);
+}
+
+static void cpu_repeat_free(struct mc_backend *be, struct mc_repeat *kept)
+{
+    (void)be;
+    (void)kept;
+}
+
 int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
 {
     struct cpu *cpu = calloc(1, sizeof *cpu);
@@ -227,6 +242,9 @@ int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, st
         .zero = cpu_zero,
         .copy = cpu_copy,
         .ctl_next = cpu_ctl_next,
+        .burst = 1,
+        .repeat = cpu_repeat,
+        .repeat_free = cpu_repeat_free,
         .plan_new = cpu_plan_new,
         .plan_free = cpu_plan_free,
         .plan_bytes = cpu_plan_bytes,

@@ -85,7 +85,7 @@ void cuda_action_free(struct mc_action *a)
     if (!a)
         return;
     cuda_enter(a->be);
-    cuda_check(a->be, cudaFree(a->data));
+    cuda_give_back(a->be, a->data);
     free(a->offset);
     free(a->uses);
     free(a);

@@ -42,6 +42,13 @@ int cuda_take(struct cuda *be, size_t bytes, const char *what, void **out, struc
     return no_memory(be, bytes ? bytes : 1, what, err);
 }
 
+/* cudaFree waits for what still uses it. */
+void cuda_give_back(struct cuda *be, void *p)
+{
+    cuda_check(be, cudaFree(p));
+    be->given_back++;
+}
+
 int cuda_buf_new(struct mc_backend *base, size_t bytes, struct mc_buf **out, struct mc_error *err)
 {
     struct mc_buf *b = calloc(1, sizeof *b);
@@ -58,13 +65,12 @@ int cuda_buf_new(struct mc_backend *base, size_t bytes, struct mc_buf **out, str
     return 0;
 }
 
-/* cudaFree waits for what still uses it. */
 void cuda_buf_free(struct mc_backend *base, struct mc_buf *b)
 {
     if (!b)
         return;
     cuda_enter(cuda_of(base));
-    cuda_check(cuda_of(base), cudaFree(b->data));
+    cuda_give_back(cuda_of(base), b->data);
     free(b);
 }
 
@@ -78,7 +84,7 @@ int cuda_buf_grow(struct mc_backend *base, struct mc_buf *b, size_t bytes, struc
     if (rc)
         return rc;
     cuda_check(be, cudaMemcpyAsync(data, b->data, b->bytes, cudaMemcpyDeviceToDevice, be->stream));
-    cuda_check(be, cudaFree(b->data));
+    cuda_give_back(be, b->data);
     b->data = data;
     b->bytes = bytes;
     return 0;

@@ -30,6 +30,8 @@ struct cuda {
     cublasHandle_t blas;
     void *blas_work;
     double *part;             /* CUDA_PARTS, of a flat vector's sums */
+    unsigned given_back;      /* how often memory was: what was captured may mean it */
+    int direct;               /* something could not be captured, `describe` says why */
     enum mc_err failed;       /* the first failure while work was given to the device; */
     char why[MC_CUDA_REASON]; /* get() tells */
 };
@@ -192,6 +194,13 @@ void cuda_zero(struct mc_backend *be, struct mc_buf *b);
 void cuda_copy(struct mc_backend *be, struct mc_buf *dst, const struct mc_buf *src, size_t bytes);
 /* Zeroed device memory; `what` names it. MC_ENOMEM with the bytes needed and free. */
 int cuda_take(struct cuda *be, size_t bytes, const char *what, void **out, struct mc_error *err);
+/* Back, when all that uses it has ended. NULL is fine. */
+void cuda_give_back(struct cuda *be, void *p);
+
+/* repeat.c */
+void cuda_repeat(struct mc_backend *be, struct mc_repeat **kept, size_t times, void (*work)(void *),
+                 void *arg);
+void cuda_repeat_free(struct mc_backend *be, struct mc_repeat *r);
 
 /* vectors.c */
 void cuda_ctl_next(struct mc_backend *be, struct mc_buf *ctl);

@@ -192,7 +192,7 @@ void cuda_plan_free(struct mc_plan *p)
     cuda_enter(p->be);
     for (int i = 0; p->nodes && i < p->g->n_nodes; i++)
         cuda_conv_free(p->nodes[i].conv);
-    cuda_check(p->be, cudaFree(p->data));
+    cuda_give_back(p->be, p->data);
     free(p->nodes);
     free(p->roles);
     free(p->taps);

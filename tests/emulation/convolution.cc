@@ -9,6 +9,7 @@
 #include <cudnn.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -230,6 +231,17 @@ static void each_row(const packed *x, const packed *w, const cudnnConvolutionStr
                         }
 }
 
+/* Kept in a capture: the numbers are read at the call, the call is made at a launch. */
+template <class F> static cudnnStatus_t keep(const void *alpha, const void *beta, F call)
+{
+    const float a = *(const float *)alpha, b = *(const float *)beta;
+    emulated_do([=] {
+        if (call(&a, &b))
+            abort();
+    });
+    return CUDNN_STATUS_SUCCESS;
+}
+
 /* The values that a convolution multiplies. */
 template <class T> static std::vector<double> values(const packed *d, const void *from)
 {
@@ -283,13 +295,17 @@ static cudnnStatus_t begin(void *work, size_t bytes, const void *x, const void *
     return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t, const void *alpha,
+cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t h, const void *alpha,
                                       const cudnnTensorDescriptor_t xd, const void *x,
                                       const cudnnFilterDescriptor_t wd, const void *w,
                                       const cudnnConvolutionDescriptor_t c,
-                                      cudnnConvolutionFwdAlgo_t, void *work, size_t bytes,
+                                      cudnnConvolutionFwdAlgo_t algorithm, void *work, size_t bytes,
                                       const void *beta, const cudnnTensorDescriptor_t yd, void *y)
 {
+    if (emulated_captures())
+        return keep(alpha, beta, [=](const void *a, const void *b) {
+            return cudnnConvolutionForward(h, a, xd, x, wd, w, c, algorithm, work, bytes, b, yd, y);
+        });
     if (begin(work, bytes, x, y, w))
         return CUDNN_STATUS_BAD_PARAM;
     const std::vector<double> from_x = take(xd, c, x), from_w = take(wd, c, w);
@@ -304,7 +320,7 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t, const void *alpha,
     return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t, const void *alpha,
+cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t h, const void *alpha,
                                            const cudnnFilterDescriptor_t wd, const void *w,
                                            const cudnnTensorDescriptor_t yd, const void *dy,
                                            const cudnnConvolutionDescriptor_t c,
@@ -312,6 +328,11 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t, const void *alpha,
                                            size_t bytes, const void *beta,
                                            const cudnnTensorDescriptor_t xd, void *dx)
 {
+    if (emulated_captures())
+        return keep(alpha, beta, [=](const void *a, const void *b) {
+            return cudnnConvolutionBackwardData(h, a, wd, w, yd, dy, c, algorithm, work, bytes, b,
+                                                xd, dx);
+        });
     if (begin(work, bytes, dx, dy, w))
         return CUDNN_STATUS_BAD_PARAM;
     const std::vector<double> from_y = take(yd, c, dy), from_w = take(wd, c, w);
@@ -326,7 +347,7 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t, const void *alpha,
     return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t, const void *alpha,
+cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t h, const void *alpha,
                                              const cudnnTensorDescriptor_t xd, const void *x,
                                              const cudnnTensorDescriptor_t yd, const void *dy,
                                              const cudnnConvolutionDescriptor_t c,
@@ -334,6 +355,11 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t, const void *alpha,
                                              size_t bytes, const void *beta,
                                              const cudnnFilterDescriptor_t wd, void *dw)
 {
+    if (emulated_captures())
+        return keep(alpha, beta, [=](const void *a, const void *b) {
+            return cudnnConvolutionBackwardFilter(h, a, xd, x, yd, dy, c, algorithm, work, bytes, b,
+                                                  wd, dw);
+        });
     if (begin(work, bytes, x, dy, dw))
         return CUDNN_STATUS_BAD_PARAM;
     const std::vector<double> from_x = take(xd, c, x), from_y = take(yd, c, dy);

@@ -78,6 +78,8 @@ static size_t taken()
 cudaError_t cudaMalloc(void **out, size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (bytes + 63) / 64 * 64;
+    if (emulated_captures())
+        return emulated_refuse();
     const size_t all = (used + page - 1) / page * page;
     if (bytes > (size_t)1 << 40 || all > device_memory() - taken())
         return cudaErrorMemoryAllocation;
@@ -97,6 +99,8 @@ cudaError_t cudaMalloc(void **out, size_t bytes)
 
 cudaError_t cudaFree(void *p)
 {
+    if (emulated_captures())
+        return emulated_refuse();
     if (!p)
         return cudaSuccess;
     const auto r = regions.find(p);
@@ -124,25 +128,25 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, enum cudaM
                             cudaStream_t)
 {
     const int from = kind != cudaMemcpyHostToDevice, to = kind != cudaMemcpyDeviceToHost;
+    if (emulated_captures() && kind != cudaMemcpyDeviceToDevice)
+        return emulated_refuse();
     if (bytes && (on_device(src, bytes) != from || on_device(dst, bytes) != to))
         return cudaErrorInvalidValue;
     if (kind == cudaMemcpyHostToDevice) {
         late.push_back({dst, src, bytes});
         return cudaSuccess;
     }
-    emulated_begin();
-    memcpy(dst, src, bytes);
-    emulated_end();
+    emulated_do([=] { memcpy(dst, src, bytes); });
     return cudaSuccess;
 }
 
 cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t)
 {
+    if (emulated_captures() && emulated_fails("work"))
+        return emulated_refuse();
     if (bytes && !on_device(p, bytes))
         return cudaErrorInvalidValue;
-    emulated_begin();
-    memset(p, value, bytes);
-    emulated_end();
+    emulated_do([=] { memset(p, value, bytes); });
     return cudaSuccess;
 }
 
@@ -214,15 +218,10 @@ static void run_block(unsigned threads, int reverse)
     }
 }
 
-void emulate_launch(size_t blocks, unsigned threads, int waits, const std::function<void()> &body)
+static void run(size_t blocks, unsigned threads, int waits, const std::function<void()> &body)
 {
     const int reverse = backwards();
 
-    if (!blocks || blocks > 0x7fffffff) {
-        fprintf(stderr, "emulation: a launch of %zu blocks\n", blocks);
-        abort();
-    }
-    emulated_begin();
     emulated_blocks.x = (unsigned)blocks;
     emulated_threads.x = threads;
     running = &body;
@@ -235,7 +234,15 @@ void emulate_launch(size_t blocks, unsigned threads, int waits, const std::funct
             body();
         }
     }
-    emulated_end();
+}
+
+void emulate_launch(size_t blocks, unsigned threads, int waits, const std::function<void()> &body)
+{
+    if (!blocks || blocks > 0x7fffffff) {
+        fprintf(stderr, "emulation: a launch of %zu blocks\n", blocks);
+        abort();
+    }
+    emulated_do([=] { run(blocks, threads, waits, body); });
 }
 
 /* ---- the rest of the runtime ---- */
@@ -284,6 +291,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t)
 {
+    if (emulated_captures())
+        return emulated_refuse();
     emulated_begin();
     emulated_end();
     return cudaSuccess;
@@ -296,5 +305,16 @@ cudaError_t cudaGetLastError()
 
 const char *cudaGetErrorString(cudaError_t e)
 {
-    return e == cudaErrorMemoryAllocation ? "out of memory" : "an invalid argument";
+    switch (e) {
+    case cudaErrorMemoryAllocation:
+        return "out of memory";
+    case cudaErrorStreamCaptureUnsupported:
+        return "operation not permitted when stream is capturing";
+    case cudaErrorStreamCaptureInvalidated:
+        return "operation failed due to a previous error during capture";
+    case cudaErrorIllegalState:
+        return "the operation cannot be performed in the present state";
+    default:
+        return "an invalid argument";
+    }
 }

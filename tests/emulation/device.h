@@ -1,13 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The emulated device's memory, MC_EMULATION_MEMORY bytes of it: beyond an allocation's end lies
+ * The emulated device. Its memory, MC_EMULATION_MEMORY bytes of it: beyond an allocation's end lies
  * nothing, and with MC_EMULATION_GUARD set the host's programs cannot touch it but by copies, as a
- * GPU's. */
+ * GPU's. Its stream, which may be captured (capture.cc). */
 #ifndef MC_EMULATED_DEVICE_H
 #define MC_EMULATED_DEVICE_H
+
+#include <cuda_runtime_api.h>
+
+#include <functional>
 
 /* The device computes from begin to end; in between its memory is closed. */
 void emulated_begin();
 void emulated_end();
+
+/* Now; or, while a stream is captured, kept for cudaGraphLaunch: it holds all that it needs by
+ * value. */
+void emulated_do(const std::function<void()> &work);
+bool emulated_captures();
+/* What has no place in a capture spoils it, and fails. */
+cudaError_t emulated_refuse();
+/* Is this to fail, by MC_EMULATION_CAPTURE: begin, work (cudaMemsetAsync in a capture), end,
+ * instantiate, upload. */
+bool emulated_fails(const char *what);
 
 #endif

@@ -18,6 +18,13 @@ extern struct emulated_place emulated_thread, emulated_block, emulated_blocks, e
 void emulate_launch(size_t blocks, unsigned threads, int waits, const std::function<void()> &body);
 void emulate_barrier();
 
+/* Arguments are taken at the launch. */
+template <class K, class... A>
+void emulate_call(size_t blocks, unsigned threads, int waits, K kernel, A... arguments)
+{
+    emulate_launch(blocks, threads, waits, [=] { kernel(arguments...); });
+}
+
 #undef __shared__
 #undef CUDA_THREADS
 #define CUDA_THREADS 16   /* fibers cost more than threads */
@@ -27,9 +34,11 @@ void emulate_barrier();
 #define gridDim emulated_blocks
 #define blockDim emulated_threads
 #define __syncthreads emulate_barrier
-#define LAUNCH(be, kernel, blocks, ...)                                                            \
-    ((void)(be), emulate_launch(blocks, CUDA_THREADS, 0, [&] { kernel(__VA_ARGS__); }))
-#define LAUNCH_BLOCKS(be, kernel, blocks, ...)                                                     \
-    ((void)(be), emulate_launch(blocks, CUDA_THREADS, 1, [&] { kernel(__VA_ARGS__); }))
+#define LAUNCH(be, kernel, blocks, ...) EMULATE(be, kernel, blocks, 0, __VA_ARGS__)
+#define LAUNCH_BLOCKS(be, kernel, blocks, ...) EMULATE(be, kernel, blocks, 1, __VA_ARGS__)
+#define EMULATE(be, kernel, blocks, waits, ...)                                                    \
+    ((void)(be), emulate_call(                                                                     \
+                     blocks, CUDA_THREADS, waits, [=](const auto &...taken) { kernel(taken...); }, \
+                     __VA_ARGS__))
 
 #endif

@@ -48,27 +48,27 @@ static cublasStatus_t gemm(cublasOperation_t ta, cublasOperation_t tb, int m, in
 {
     if (lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m || m < 0 || n < 0 || k < 0)
         return CUBLAS_STATUS_INVALID_VALUE;
-    emulated_begin();
-    std::vector<double> sum((size_t)m);
-    for (long j = 0; j < n; j++) {
-        for (double &v : sum)
-            v = 0;
-        for (long q = 0; q < k && !ta; q++) {
-            const double v = (double)number(tb ? b[q * ldb + j] : b[j * ldb + q]);
-            for (long i = 0; i < m; i++)
-                sum[(size_t)i] += (double)number(a[q * lda + i]) * v;
+    emulated_do([=] {
+        std::vector<double> sum((size_t)m);
+        for (long j = 0; j < n; j++) {
+            for (double &v : sum)
+                v = 0;
+            for (long q = 0; q < k && !ta; q++) {
+                const double v = (double)number(tb ? b[q * ldb + j] : b[j * ldb + q]);
+                for (long i = 0; i < m; i++)
+                    sum[(size_t)i] += (double)number(a[q * lda + i]) * v;
+            }
+            for (long i = 0; i < m && ta; i++)
+                for (long q = 0; q < k; q++)
+                    sum[(size_t)i] += (double)number(a[i * lda + q]) *
+                                      (double)number(tb ? b[q * ldb + j] : b[j * ldb + q]);
+            for (long i = 0; i < m; i++) {
+                C *to = &c[j * ldc + i];
+                const F product = alpha * (F)sum[(size_t)i];
+                put(beta != 0 ? product + beta * number(*to) : product, to);
+            }
         }
-        for (long i = 0; i < m && ta; i++)
-            for (long q = 0; q < k; q++)
-                sum[(size_t)i] += (double)number(a[i * lda + q]) *
-                                  (double)number(tb ? b[q * ldb + j] : b[j * ldb + q]);
-        for (long i = 0; i < m; i++) {
-            C *to = &c[j * ldc + i];
-            const F product = alpha * (F)sum[(size_t)i];
-            put(beta != 0 ? product + beta * number(*to) : product, to);
-        }
-    }
-    emulated_end();
+    });
     return CUBLAS_STATUS_SUCCESS;
 }
 

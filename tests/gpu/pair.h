@@ -138,6 +138,7 @@ static int open_both(void **state)
 static int close_both(void **state)
 {
     (void)state;
+    assert_null(strstr(cuda->describe, "not captured"));
     cuda->close(cuda);
     cpu->close(cpu);
     return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The CUDA backend beside the CPU's on the same inputs: whole networks' gradients, ten steps'
- * losses, attacks, projections; and beside itself, the same bytes twice. The device is
- * $MC_TEST_DEVICE (cuda); $MC_GPU_NETS, words, are the networks. Needs a device, or tests/emulation
- * in its place. */
+ * losses, attacks, projections; and beside itself, the same bytes twice, and from captured steps.
+ * The device is $MC_TEST_DEVICE (cuda); $MC_GPU_NETS, words, are the networks. Needs a device, or
+ * tests/emulation in its place. */
 #include "pair.h"
 
 #include "mc_action.h"
@@ -13,10 +13,19 @@
 #define MOST_NETS 16
 
 enum { STEPS = 10 };
+enum { REPEATED = N_RUNS, ALL_RUNS };
 
 struct run {
     float *grad, *params; /* (P): the first batch's gradient; after STEPS */
     double loss[STEPS];   /* mean objective */
+    double sums[MC_N_METRICS];
+};
+
+/* What a step takes. */
+struct steps {
+    struct fixture f;
+    struct mc_plan *p;
+    struct mc_buf *order, *m, *lrs, *acc;
 };
 
 static size_t nets(char *words, size_t size, const char **list)
@@ -52,55 +61,88 @@ static void initialise(struct fixture *f)
     ok(be->put(be, f->d_stats, 0, f->stats, g->S * sizeof(float), &err), &err);
 }
 
-/* Full, short and augmented batches of uint8 pixels; SGD with momentum and decay. */
-static void train(struct run *r, const char *name)
+static void take_step(void *arg)
+{
+    struct steps *s = arg;
+    struct fixture *f = &s->f;
+
+    be->load(s->p, &f->source, f->d_ctl);
+    be->forward(s->p, MC_MODE_TRAIN, f->d_params, f->d_stats, NULL, f->d_ctl);
+    be->metrics(s->p, s->acc);
+    be->backward(s->p, f->d_params, f->d_grad);
+    be->sgd(be, f->g->P,
+            &(struct mc_sgd){.p = f->d_params,
+                             .m = s->m,
+                             .grad = f->d_grad,
+                             .point = f->d_params,
+                             .lrs = s->lrs,
+                             .momentum = .9f,
+                             .decay = 5e-4f,
+                             .nesterov = 1},
+            f->d_ctl);
+    be->ctl_next(be, f->d_ctl);
+}
+
+static void look(struct run *r, const struct steps *s, int step)
+{
+    double *now = r->sums, before[MC_N_METRICS];
+
+    memcpy(before, now, sizeof before);
+    fetch(s->acc, now, sizeof before);
+    r->loss[step] = (now[MC_METRIC_OBJECTIVE] - before[MC_METRIC_OBJECTIVE]) /
+                    (now[MC_METRIC_IMAGES] - before[MC_METRIC_IMAGES]);
+}
+
+/* Full, short and augmented batches of uint8 pixels; SGD with momentum and decay. repeated: the
+ * device may capture the steps behind the first, and their losses are not looked at. */
+static void train(struct run *r, const char *name, int repeated)
 {
     static const struct mc_augment augment = {.rotate = 15, .flip = 1, .pad = 4};
-    const float lrs[2] = {0, .01f};
-    int32_t samples[B];
-    struct fixture f;
-    double metrics[MC_N_METRICS] = {0}, before[2] = {0, 0};
+    const struct mc_ctl ctl = {.seed = 5, .epoch = 3};
+    int32_t order[STEPS * B];
+    float lrs[STEPS];
+    struct mc_repeat *kept = NULL;
+    struct mc_error err = {0};
+    struct steps s;
 
-    setup(&f, net(name), 1);
-    initialise(&f);
-    f.source.augment = &augment;
-    f.source.purpose = MC_RNG_AUGMENT;
-    const size_t bytes = f.g->P * sizeof(float);
-    struct mc_buf *m = buf(bytes, NULL), *d_lrs = buf(sizeof lrs, lrs);
-    struct mc_buf *acc = buf(sizeof metrics, NULL);
-    struct mc_plan *p = plan(f.g, (struct mc_plan_opts){.backward = 1, .train_only = 1});
+    for (int i = 0; i < STEPS; i++) {
+        lrs[i] = .01f / (float)(1 + i / 4);
+        for (int b = 0; b < B; b++)
+            order[i * B + b] = b < (i % 3 == 2 ? 4 : B) ? (i + b * 5 + 2) % N : -1;
+    }
+    setup(&s.f, net(name), 1);
+    initialise(&s.f);
+    ok(be->put(be, s.f.d_ctl, 0, &ctl, sizeof ctl, &err), &err);
+    const size_t bytes = s.f.g->P * sizeof(float);
+    s.order = buf(sizeof order, order);
+    s.m = buf(bytes, NULL);
+    s.lrs = buf(sizeof lrs, lrs);
+    s.acc = buf(sizeof r->sums, NULL);
+    s.f.source.order = s.order;
+    s.f.source.augment = &augment;
+    s.f.source.purpose = MC_RNG_AUGMENT;
+    s.p = plan(s.f.g, (struct mc_plan_opts){.backward = 1, .train_only = 1});
     *r = (struct run){.grad = malloc(bytes), .params = malloc(bytes)};
     assert_true(r->grad && r->params);
-    for (int i = 0; i < STEPS; i++) {
-        set_order(&f, i % 3 == 2 ? 4 : B, samples);
-        be->load(p, &f.source, f.d_ctl);
-        be->forward(p, MC_MODE_TRAIN, f.d_params, f.d_stats, NULL, f.d_ctl);
-        be->metrics(p, acc);
-        be->backward(p, f.d_params, f.d_grad);
+    for (int i = 0; i < STEPS && !(repeated && i); i++) {
+        if (repeated)
+            be->repeat(be, &kept, 1, take_step, &s); /* the first time as it is */
+        else
+            take_step(&s);
         if (i == 0)
-            fetch(f.d_grad, r->grad, bytes);
-        be->sgd(be, f.g->P,
-                &(struct mc_sgd){.p = f.d_params,
-                                 .m = m,
-                                 .grad = f.d_grad,
-                                 .point = f.d_params,
-                                 .lrs = d_lrs,
-                                 .momentum = .9f,
-                                 .decay = 5e-4f,
-                                 .nesterov = 1},
-                f.d_ctl);
-        fetch(acc, metrics, sizeof metrics);
-        r->loss[i] =
-            (metrics[MC_METRIC_OBJECTIVE] - before[0]) / (metrics[MC_METRIC_IMAGES] - before[1]);
-        before[0] = metrics[MC_METRIC_OBJECTIVE];
-        before[1] = metrics[MC_METRIC_IMAGES];
+            fetch(s.f.d_grad, r->grad, bytes);
+        look(r, &s, i);
     }
-    fetch(f.d_params, r->params, bytes);
-    be->plan_free(p);
-    be->buf_free(be, m);
-    be->buf_free(be, d_lrs);
-    be->buf_free(be, acc);
-    teardown(&f);
+    if (repeated)
+        be->repeat(be, &kept, STEPS - 1, take_step, &s);
+    fetch(s.acc, r->sums, sizeof r->sums);
+    fetch(s.f.d_params, r->params, bytes);
+    be->repeat_free(be, kept);
+    be->plan_free(s.p);
+    struct mc_buf *all[] = {s.order, s.m, s.lrs, s.acc};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        be->buf_free(be, all[i]);
+    teardown(&s.f);
 }
 
 static double distance(const float *a, const float *b, size_t n)
@@ -125,13 +167,13 @@ static void networks_train_as_on_the_cpu(void **state)
     (void)state;
     assert_true(n > 0);
     for (size_t i = 0; i < n; i++) {
-        struct run r[N_RUNS] = {{0}};
+        struct run r[ALL_RUNS] = {{0}};
         struct mc_graph *g = net(list[i]);
-        for (int k = CPU; k < N_RUNS; k++) {
+        for (int k = CPU; k < ALL_RUNS; k++) {
             be = k == CPU ? cpu : cuda;
             if (k == AGAIN) /* an emulated device's blocks and threads, in the other order */
                 assert_int_equal(setenv("MC_EMULATION_ORDER", "backwards", 1), 0);
-            train(&r[k], list[i]);
+            train(&r[k], list[i], k == REPEATED);
             assert_int_equal(unsetenv("MC_EMULATION_ORDER"), 0);
         }
         const double off = distance(r[CUDA].grad, r[CPU].grad, g->P);
@@ -144,7 +186,9 @@ static void networks_train_as_on_the_cpu(void **state)
         assert_memory_equal(r[CUDA].grad, r[AGAIN].grad, g->P * sizeof(float));
         assert_memory_equal(r[CUDA].params, r[AGAIN].params, g->P * sizeof(float));
         assert_memory_equal(r[CUDA].loss, r[AGAIN].loss, sizeof r[CUDA].loss);
-        for (int k = CPU; k < N_RUNS; k++) {
+        assert_memory_equal(r[CUDA].params, r[REPEATED].params, g->P * sizeof(float));
+        assert_memory_equal(r[CUDA].sums, r[REPEATED].sums, sizeof r[CUDA].sums);
+        for (int k = CPU; k < ALL_RUNS; k++) {
             free(r[k].grad);
             free(r[k].params);
         }
