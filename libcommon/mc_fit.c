@@ -104,6 +104,12 @@ void mc_fit_forward(struct mc_fit *f, enum mc_mode mode, const struct mc_source 
     f->be->forward(f->plan, mode, point, f->stats, NULL, ctl);
 }
 
+void mc_fit_steps_change(struct mc_fit *f)
+{
+    f->be->repeat_free(f->be, f->step);
+    f->step = NULL;
+}
+
 static void describe(struct run *r, const char *tool, const struct mc_state_setting *identity,
                      size_t n_identity)
 {
@@ -326,24 +332,34 @@ static int end_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
     return 0;
 }
 
+static void take_step(void *arg)
+{
+    struct run *r = arg;
+    struct mc_fit *f = &r->fit;
+    struct mc_backend *be = f->be;
+    const struct mc_source source = mc_fit_source(f, r->order);
+    const struct mc_buf *point = r->objective->point(r->objective, f);
+
+    mc_fit_load(f, &source, f->ctl);
+    mc_fit_forward(f, r->objective->mode, &source, f->ctl, point);
+    be->metrics(f->plan, r->sums);
+    be->sumsq(be, f->graph->P, point, .5, r->sums, DECAY_SUM);
+    be->backward(f->plan, point, f->grad);
+    r->objective->step(r->objective, f, point);
+    be->ctl_next(be, f->ctl);
+}
+
 static int run_epoch(struct run *r, uint64_t epoch, int *stop, struct mc_error *err)
 {
     struct mc_fit *f = &r->fit;
     struct mc_backend *be = f->be;
-    const struct mc_source source = mc_fit_source(f, r->order);
     double begun = mc_now();
     int rc = start_epoch(r, epoch, err);
 
-    for (uint64_t s = 0; !rc && s < f->steps; s++) {
-        const struct mc_buf *point = r->objective->point(r->objective, f);
-        mc_fit_load(f, &source, f->ctl);
-        mc_fit_forward(f, r->objective->mode, &source, f->ctl, point);
-        be->metrics(f->plan, r->sums);
-        be->sumsq(be, f->graph->P, point, .5, r->sums, DECAY_SUM);
-        be->backward(f->plan, point, f->grad);
-        r->objective->step(r->objective, f, point);
-        be->ctl_next(be, f->ctl);
-        rc = tell_progress(r, epoch, s, err);
+    for (uint64_t s = 0, n; !rc && s < f->steps; s += n) {
+        n = f->steps - s < be->burst ? f->steps - s : be->burst;
+        be->repeat(be, &f->step, n, take_step, r);
+        rc = tell_progress(r, epoch, s + n - 1, err);
     }
     if (!rc)
         rc = end_epoch(r, epoch, err);
@@ -410,6 +426,7 @@ int mc_fit_run(struct mc_backend *be, const struct mc_graph *g, const struct mc_
     if (!rc)
         rc = objective->finish(objective, &r->fit, err);
 
+    be->repeat_free(be, r->fit.step);
     objective->release(objective, &r->fit);
     for (size_t i = 0; i < r->n_vectors; i++)
         free(r->state.vectors[i].data);

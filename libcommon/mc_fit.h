@@ -58,7 +58,7 @@ struct mc_fit_watch {
     /* Once, when all is checked and `done` epochs of an earlier run are taken up; an error ends the
      * run. */
     int (*begin)(void *arg, uint64_t done, struct mc_error *err);
-    int (*due)(void *arg); /* asked at every step; when true, progress is told */
+    int (*due)(void *arg); /* asked after every burst of steps; when true, progress is told */
     void (*progress)(void *arg, uint64_t images_done, uint64_t images_in_all, uint64_t epoch,
                      double loss, double accuracy);
     void (*epoch)(void *arg, const struct mc_fit_epoch *e);
@@ -74,7 +74,8 @@ struct mc_fit_vector {
     size_t n; /* floats */
 };
 
-/* What is trained. The functions that run inside the loop touch device memory only. */
+/* What is trained. The functions that run inside the loop, point and step, touch device memory only
+ * and ask the same of the device every time, whose row says what differs (backend.h, repeat). */
 struct mc_objective {
     enum mc_mode mode; /* MC_MODE_TRAIN with running statistics, MC_MODE_BATCH without */
     /* Device memory, and the host's vectors put there. */
@@ -112,7 +113,11 @@ struct mc_fit {
     const struct mc_resident *data;
     struct mc_attack attack;
     struct mc_buf *targets; /* (N) labels that a targeted attack goes towards, or NULL */
+    struct mc_repeat *step; /* as the device has taken it down */
 };
+
+/* From here on point() and step() ask other things of the device than before: for epoch(). */
+void mc_fit_steps_change(struct mc_fit *f);
 
 /* The training images in this order: (rows, batch) of their indices. */
 struct mc_source mc_fit_source(const struct mc_fit *f, const struct mc_buf *order);

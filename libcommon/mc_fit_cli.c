@@ -252,15 +252,19 @@ int mc_fit_cli_run(struct mc_fit_cli *f, const struct mc_cli *cli, struct mc_bac
                    struct mc_objective *objective, const struct mc_state_setting *identity,
                    size_t n_identity, struct mc_error *err)
 {
+    char described[sizeof be->describe];
     struct mc_fit_watch watch = {
         .begin = begin, .due = due, .progress = progress, .epoch = epoch_done, .arg = f};
     f->cli = cli;
     f->fit.seed = cli->seed;
     f->images = data->info.n;
+    memcpy(described, be->describe, sizeof described);
     mc_progress_begin(&f->progress, cli, "training", "images", 0);
     int rc =
         mc_fit_run(be, g, data, objective, &f->fit, cli->tool, identity, n_identity, &watch, err);
     mc_progress_end(&f->progress);
+    if (strcmp(described, be->describe)) /* the device could not do what it should */
+        mc_detail(cli, "%s", be->describe);
     return rc;
 }
 

@@ -133,12 +133,15 @@ static int epoch(struct mc_objective *o, struct mc_fit *f, uint64_t e, struct mc
 {
     struct mc_pam *p = (struct mc_pam *)o;
     const uint64_t outer = e / iteration(p), at = e % iteration(p);
+    const int permuting = at < p->o->permutation_epochs;
     struct mc_backend *be = f->be;
     int rc = at ? 0 : begin_iteration(p, f, outer, err);
 
     if (!rc)
         rc = put_coefs(p, f, e, err);
-    p->permuting = at < p->o->permutation_epochs;
+    if (permuting != p->permuting)
+        mc_fit_steps_change(f);
+    p->permuting = permuting;
     if (!rc && p->permuting) {
         rc = mc_pam_put_matrices(p, f, p->d_matrices_anchor, err);
         if (!rc && !at)
@@ -320,9 +323,11 @@ static void release(struct mc_objective *o, struct mc_fit *f)
                             p->order,
                             p->ctl,
                             p->points,
+                            p->begin,
                             p->points_ctl,
                             p->sums};
 
+    f->be->repeat_free(f->be, p->judged);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         f->be->buf_free(f->be, all[i]);
     f->be->action_free(p->action);

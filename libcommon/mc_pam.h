@@ -75,8 +75,9 @@ struct mc_pam {
     struct mc_buf *d_matrices, *d_matrices_anchor, *d_matrices_grad, *d_matrices_momentum;
     struct mc_buf *coefs, *residual;
     struct mc_buf *d_perm, *d_previous, *d_report; /* for checkpoints: units as floats, doubles */
-    struct mc_buf *order, *ctl, *points, *points_ctl, *sums, *index; /* to judge */
-    uint64_t batches;                                                /* of images that judge */
+    struct mc_buf *order, *ctl, *points, *begin, *points_ctl, *sums, *index; /* to judge */
+    uint64_t batches;                  /* of images that judge */
+    struct mc_repeat *judged;          /* one of them */
     struct mc_perm previous;           /* before the permutation step */
     int permuting;                     /* the epoch is of a permutation step */
     struct mc_spectral_layers *layers; /* of the theorem, or NULL */

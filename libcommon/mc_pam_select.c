@@ -28,6 +28,7 @@ int mc_pam_prepare_judge(struct mc_pam *p, struct mc_fit *f, struct mc_error *er
     struct mc_backend *be = f->be;
     const uint64_t batch = f->o->batch, T = p->o->points;
     const uint64_t images = mc_pam_judge_images(p->o, f->data->info.n, batch);
+    const struct mc_ctl begin = {.seed = f->o->seed, .epoch = JUDGE_EPOCH};
     float *points = malloc(T * 3 * sizeof *points);
     int32_t *order;
     int rc = 0;
@@ -57,39 +58,65 @@ int mc_pam_prepare_judge(struct mc_pam *p, struct mc_fit *f, struct mc_error *er
     if (!rc)
         rc = be->buf_new(be, sizeof(struct mc_ctl), &p->points_ctl, err);
     if (!rc)
+        rc = be->buf_new(be, sizeof begin, &p->begin, err);
+    if (!rc)
+        rc = be->put(be, p->begin, 0, &begin, sizeof begin, err);
+    if (!rc)
         rc = be->buf_new(be, (MC_N_METRICS + 1) * sizeof(double), &p->sums, err);
     free(order);
     free(points);
     return rc;
 }
 
+/* The point at the next t; from the first one on. */
+static void next_point(const struct mc_pam *p, const struct mc_fit *f, int first)
+{
+    const struct mc_buf *const vectors[] = {p->d_a, p->d_pb, p->d_offset};
+    struct mc_backend *be = f->be;
+
+    if (first)
+        be->copy(be, p->points_ctl, p->begin, sizeof(struct mc_ctl));
+    be->lincomb(be, p->graph->P, p->d_point, 3, vectors, p->points, p->points_ctl);
+    be->ctl_next(be, p->points_ctl);
+}
+
+struct judgement {
+    struct mc_pam *p;
+    struct mc_fit *f;
+};
+
+/* A batch at every t. */
+static void judge_batch(void *arg)
+{
+    struct mc_pam *p = ((struct judgement *)arg)->p;
+    struct mc_fit *f = ((struct judgement *)arg)->f;
+    const struct mc_source source = mc_fit_source(f, p->order);
+
+    mc_fit_load(f, &source, p->ctl);
+    for (uint64_t i = 0; i < p->o->points; i++) {
+        next_point(p, f, i == 0);
+        mc_fit_forward(f, MC_MODE_BATCH, &source, p->ctl, p->d_point);
+        f->be->metrics(f->plan, p->sums);
+    }
+    f->be->ctl_next(f->be, p->ctl);
+}
+
 /* The same, finite or not. */
 static int measure(struct mc_pam *p, struct mc_fit *f, double *loss, double *decay,
                    struct mc_error *err)
 {
-    const struct mc_buf *const vectors[] = {p->d_a, p->d_pb, p->d_offset};
-    const struct mc_source source = mc_fit_source(f, p->order);
+    struct judgement judgement = {p, f};
     struct mc_backend *be = f->be;
-    struct mc_ctl ctl = {.seed = f->o->seed, .epoch = JUDGE_EPOCH};
     double sums[MC_N_METRICS + 1];
-    int rc = be->put(be, p->ctl, 0, &ctl, sizeof ctl, err);
 
+    be->copy(be, p->ctl, p->begin, sizeof(struct mc_ctl));
     be->zero(be, p->sums);
-    for (uint64_t b = 0; !rc && b < p->batches; b++) {
-        rc = be->put(be, p->points_ctl, 0, &ctl, sizeof ctl, err); /* row 0 */
-        mc_fit_load(f, &source, p->ctl);
-        for (uint64_t i = 0; !rc && i < p->o->points; i++) {
-            be->lincomb(be, p->graph->P, p->d_point, 3, vectors, p->points, p->points_ctl);
-            be->ctl_next(be, p->points_ctl);
-            mc_fit_forward(f, MC_MODE_BATCH, &source, p->ctl, p->d_point);
-            be->metrics(f->plan, p->sums);
-            if (!b)
-                be->sumsq(be, p->graph->P, p->d_point, .5, p->sums, DECAY_SUM);
-        }
-        be->ctl_next(be, p->ctl);
+    for (uint64_t i = 0; i < p->o->points; i++) {
+        next_point(p, f, i == 0);
+        be->sumsq(be, p->graph->P, p->d_point, .5, p->sums, DECAY_SUM);
     }
-    if (!rc)
-        rc = be->get(be, p->sums, 0, sums, sizeof sums, err);
+    be->repeat(be, &p->judged, p->batches, judge_batch, &judgement);
+    int rc = be->get(be, p->sums, 0, sums, sizeof sums, err);
     if (rc)
         return rc;
     *loss = sums[MC_METRIC_OBJECTIVE] / sums[MC_METRIC_IMAGES];

@@ -5,8 +5,9 @@
  *
  *     bench_train [net [batch [threads [seconds [cpu]]]]]
  *
- * prints net, batch, threads, best and median images/s, tab-separated; with `cpu` of the first
- * thread's processor time, which a busy machine disturbs less. */
+ * prints net, batch, threads, best and median images/s of a step (on a device of as many as it is
+ * given at once), tab-separated; with `cpu` of the first thread's processor time, which a busy
+ * machine disturbs less. */
 #include "../open.h"
 #include "backend.h"
 #include "mc_nets.h"
@@ -53,6 +54,28 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+struct step {
+    struct mc_backend *be;
+    struct mc_plan *plan;
+    const struct mc_graph *g;
+    const struct mc_source *source;
+    const struct mc_sgd *sgd;
+    struct mc_buf *stats, *grad, *ctl, *sums;
+};
+
+static void take_step(void *arg)
+{
+    const struct step *s = arg;
+    struct mc_backend *be = s->be;
+
+    be->load(s->plan, s->source, s->ctl);
+    be->forward(s->plan, MC_MODE_TRAIN, s->sgd->p, s->stats, NULL, s->ctl);
+    be->metrics(s->plan, s->sums);
+    be->sumsq(be, s->g->P, s->sgd->p, .5, s->sums, MC_N_METRICS);
+    be->backward(s->plan, s->sgd->p, s->grad);
+    be->sgd(be, s->g->P, s->sgd, s->ctl);
+}
+
 int main(int argc, char **argv)
 {
     const char *net = argc > 1 ? argv[1] : "tinyten";
@@ -69,6 +92,7 @@ int main(int argc, char **argv)
     struct mc_backend *be = NULL;
     struct mc_graph *g = NULL;
     struct mc_plan *plan = NULL;
+    struct mc_repeat *kept = NULL;
     static double took[MAX_STEPS];
     double images = 0;
     size_t n = 0;
@@ -113,21 +137,21 @@ int main(int argc, char **argv)
                                .nesterov = 1};
     need(be->plan_new(be, g, &(struct mc_plan_opts){.batch = batch, .train_only = 1, .backward = 1},
                       &plan, &err));
+    struct step step = {be, plan, g, &source, &sgd, d_stats, d_grad, d_ctl, d_sums};
     const double begun = now();
     while (n < MAX_STEPS && (n < 8 || now() - begun < seconds)) {
         const double t = now();
-        be->load(plan, &source, d_ctl);
-        be->forward(plan, MC_MODE_TRAIN, d_params, d_stats, NULL, d_ctl);
-        be->metrics(plan, d_sums);
-        be->sumsq(be, g->P, d_params, .5, d_sums, MC_N_METRICS);
-        be->backward(plan, d_params, d_grad);
-        be->sgd(be, g->P, &sgd, d_ctl);
-        need(be->get(be, d_sums, 0, &images, sizeof images, &err)); /* a device's step has ended */
-        took[n++] = now() - t;
+        be->repeat(be, &kept, be->burst, take_step, &step);
+        need(
+            be->get(be, d_sums, 0, &images, sizeof images, &err)); /* a device's steps have ended */
+        took[n++] = (now() - t) / (double)be->burst;
     }
+    if (strstr(be->describe, "not captured"))
+        fprintf(stderr, "bench_train: %s\n", be->describe);
     qsort(took, n, sizeof *took, ascending);
     printf("%s\t%zu\t%d\t%.1f\t%.1f\n", net, batch, threads, (double)batch / took[0],
            (double)batch / took[n / 2]);
+    be->repeat_free(be, kept);
     be->plan_free(plan);
     struct mc_buf *all[] = {d_pixels, d_labels, d_order, d_params, d_stats,
                             d_m,      d_grad,   d_ctl,   d_lr,     d_sums};

@@ -5,6 +5,7 @@
 #ifndef MC_TEST_PAM_H
 #define MC_TEST_PAM_H
 
+#include "../open.h"
 #include "mc_nets.h"
 #include "mc_pam.h"
 #include "mc_rng.h"
@@ -102,7 +103,7 @@ static inline struct ends ends_of_graph(struct mc_graph *g)
     return e;
 }
 
-static inline struct ends ends_of(const char *net)
+static inline struct mc_graph *graph_of(const char *net)
 {
     struct mc_net_spec spec = {CHANNELS, SIDE, SIDE, MC_SYNTH_CLASSES, {0}, {0}};
     struct mc_error err = {0};
@@ -111,7 +112,12 @@ static inline struct ends ends_of(const char *net)
     memcpy(spec.mean, mc_synth_mean, sizeof mc_synth_mean);
     memcpy(spec.std, mc_synth_std, sizeof mc_synth_std);
     ok(mc_net_build(&g, net, &spec, &err), &err);
-    return ends_of_graph(g);
+    return g;
+}
+
+static inline struct ends ends_of(const char *net)
+{
+    return ends_of_graph(graph_of(net));
 }
 
 static inline void release_ends(struct ends *e)
@@ -228,8 +234,7 @@ static inline int start(void **state)
     struct mc_error err = {0};
 
     (void)state;
-    if (!mkdtemp(folder) ||
-        mc_backend_open(&be, &(struct mc_backend_opts){.device = "cpu", .threads = 1}, &err))
+    if (!mkdtemp(folder) || open_tested(&be, "cpu", 1, &err))
         return -1;
     snprintf(checkpoint, sizeof checkpoint, "%s/state.mcz", folder);
     for (uint32_t i = 0; i < N; i++)

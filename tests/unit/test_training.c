@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "../open.h"
 #include "naive.h"
 
 enum {
@@ -541,7 +542,7 @@ static int start_backend(void **state)
     if (!mkdtemp(folder))
         return -1;
     snprintf(checkpoint, sizeof checkpoint, "%s/state.mcz", folder);
-    return mc_backend_open(&be, &(struct mc_backend_opts){.device = "cpu", .threads = 2}, &err);
+    return open_tested(&be, "cpu", 2, &err);
 }
 
 static int stop_backend(void **state)
