@@ -82,13 +82,16 @@ bench: all $(BENCHES) ## this suite and its peers in turn, with ratios
 	@for b in $(sort $(wildcard tests/bench/*.sh)); do echo "== $$b"; $(HERE) $$b || exit 1; done
 
 tune: $(BUILD)/tests/bench/tune ## choose the convolutions' algorithms by timing them here
-	tests/bench/write-table $(BUILD)
+	tests/bench/write-table cpu $(BUILD)
 
 gpu-check: all programs-of-tests $(GPU_TESTS) ## the CUDA backend on a device (DEVICE=cuda:1: another)
 	@$(HERE) tests/gpu/check $(BUILD)
 
 gpu-memcheck: all programs-of-tests $(GPU_TESTS) ## the same under compute-sanitizer
 	@$(HERE) tests/gpu/check $(BUILD) memcheck
+
+gpu-tune: all $(if $(CUDA_LIB),$(BUILD)/tests/gpu/tune) ## choose cuDNN's algorithms by timing them on a device
+	@$(HERE) tests/gpu/tune-table $(BUILD)
 
 gpu-bench: all $(BUILD)/tests/bench/bench_train ## training steps on a device beside PyTorch's (PYTHON=), with ratios
 	@$(HERE) tests/gpu/bench $(BUILD)
@@ -124,7 +127,7 @@ clean: ## remove what was built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-programs-of-tests: $(EMULATED) $(if $(EMULATED),$(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZERS)
+programs-of-tests: $(EMULATED) $(if $(EMULATED),$(BUILD)/tests/emulation/tune) $(if $(EMULATED),$(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZERS)
 fuzzers: $(FUZZERS)
 
 $(BUILD)/flags: export FLAGS_NOW = $(FLAGS)
@@ -172,6 +175,17 @@ $(BUILD)/lib/libmc-cuda.so: $(CUDA_OBJ) $(CUDA_COMMON) kernels/cuda/exports.map
 		-Xlinker --version-script=kernels/cuda/exports.map -Xlinker -rpath=$(CUDA)/lib64 \
 		-Xlinker --no-undefined
 
+# What times algorithms calls the backend's own functions, so it has them in itself.
+TUNE_LIBS := $(filter-out -Wl%,$(LIBS))
+$(BUILD)/tests/gpu/tune.o: ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE) \
+    -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
+$(BUILD)/tests/gpu/tune: $(BUILD)/tests/gpu/tune.o $(CUDA_OBJ) $(LIB)
+	$(if $(V),,@echo "  LINK  $@")
+	$(Q)$(NVCC) -arch=sm_90 -Xcompiler -fopenmp $^ -o $@ $(TUNE_LIBS) -lcublas -lcudnn -Xlinker -rpath=$(CUDA)/lib64
+$(BUILD)/tests/emulation/tune: $(BUILD)/tests/gpu/tune.o $(EMULATED_OBJ) $(filter-out %.cu.o,$(CUDA_OBJ)) $(LIB)
+	$(if $(V),,@echo "  LINK  $@")
+	$(Q)$(CXX) -fopenmp $^ -o $@ $(TUNE_LIBS)
+
 CXX_FLAGS := -std=c++17 -O3 -g -fPIC -fvisibility=hidden -ffp-contract=off -Wall -Wextra -Wshadow -Werror \
              -DMC_EMULATED -Itests/emulation -Ikernels/cuda -Ilibcommon -Iformats -Ikernels \
              -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
@@ -216,5 +230,5 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check sanitize valgrind bench tune gpu-check gpu-memcheck gpu-bench fuzz man install format clean help \
+.PHONY: all demo check sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench fuzz man install format clean help \
         programs-of-tests fuzzers always

@@ -9,31 +9,9 @@
  * Repeats are interleaved, and the least time counts; with one thread it is the processor's time:
  * so a busy machine does little harm. */
 #include "cpu/cpu.h"
-#include "mc_nets.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-static struct mc_error err;
-
-static void need(int rc)
-{
-    if (!rc)
-        return;
-    fprintf(stderr, "tune: %s\n", err.text);
-    exit(1);
-}
+#include "tune.h"
 
 static clockid_t watch = CLOCK_MONOTONIC;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(watch, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static float *floats(size_t n)
 {
@@ -68,14 +46,14 @@ static void measure(struct cpu *be, struct cpu_conv_shape s, enum mc_pass pass, 
     }
     for (int r = 0; r < repeats; r++)
         for (enum cpu_algorithm a = 0; a < CPU_N_ALGORITHMS; a++) {
-            const double t = now();
+            const double t = seconds(watch);
             if (pass == MC_PASS_FORWARD)
                 cpu_conv_forward(conv[a], x, w, NULL, y, work[a]);
             else if (pass == MC_PASS_DATA)
                 cpu_conv_backward_data(conv[a], y, w, x, work[a]);
             else
                 cpu_conv_backward_weights(conv[a], x, y, w, work[a]);
-            const double took = now() - t;
+            const double took = seconds(watch) - t;
             least[a] = took < least[a] ? took : least[a];
         }
     for (enum cpu_algorithm a = 1; a < CPU_N_ALGORITHMS; a++)
@@ -98,45 +76,32 @@ static void measure(struct cpu *be, struct cpu_conv_shape s, enum mc_pass pass, 
     free(w);
 }
 
-/* Every 3x3 convolution of stride 1 of the network; nothing else has a choice. */
-static void tune(struct cpu *be, const char *net, int repeats, int batch)
-{
-    struct mc_net_spec spec = {3, 32, 32, 10, {.5f, .5f, .5f}, {.25f, .25f, .25f}};
-    struct mc_graph *g = NULL;
-    char name[64], seen[256][MC_SHAPE_TEXT];
-    size_t n_seen = 0;
+struct task {
+    struct cpu *be;
+    int repeats, batch;
+};
 
-    if (sscanf(net, "%63[^:]:%dx%d", name, &spec.height, &spec.width) != 3)
-        need(mc_fail(&err, MC_EUSAGE, "'%s' is not net:HEIGHTxWIDTH", net));
-    need(mc_net_build(&g, name, &spec, &err));
-    for (int i = 0; i < g->n_nodes; i++) {
-        const struct mc_node *n = &g->nodes[i], *in = n->n_in ? &g->nodes[n->in[0]] : NULL;
-        struct cpu_conv_shape s;
-        char text[MC_SHAPE_TEXT];
-        size_t k = 0;
-        if (n->op != MC_OP_CONV || n->in[0] == 0 || n->kernel[0] != 3 || n->stride[0] != 1)
-            continue;
-        s = (struct cpu_conv_shape){.n = batch,
-                                    .ic = in->c,
-                                    .ih = in->h,
-                                    .iw = in->w,
-                                    .oc = n->c,
-                                    .oh = n->h,
-                                    .ow = n->w,
-                                    .kernel = {n->kernel[0], n->kernel[1]},
-                                    .stride = {n->stride[0], n->stride[1]},
-                                    .pad = {n->pad[0], n->pad[1]},
-                                    .groups = n->groups};
-        cpu_conv_text(&s, text);
-        while (k < n_seen && strcmp(seen[k], text))
-            k++;
-        if (k < n_seen || n_seen == sizeof seen / sizeof *seen)
-            continue;
-        memcpy(seen[n_seen++], text, sizeof text);
-        for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
-            measure(be, s, pass, repeats);
-    }
-    mc_graph_free(g);
+/* A 3x3 convolution of stride 1, but for the pixels': nothing else has a choice. */
+static void tune(void *arg, const struct mc_node *n, const struct mc_node *in)
+{
+    const struct task *t = arg;
+
+    if (in->op == MC_OP_NORMALISE || n->kernel[0] != 3 || n->stride[0] != 1)
+        return;
+    for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
+        measure(t->be,
+                (struct cpu_conv_shape){.n = t->batch,
+                                        .ic = in->c,
+                                        .ih = in->h,
+                                        .iw = in->w,
+                                        .oc = n->c,
+                                        .oh = n->h,
+                                        .ow = n->w,
+                                        .kernel = {n->kernel[0], n->kernel[1]},
+                                        .stride = {n->stride[0], n->stride[1]},
+                                        .pad = {n->pad[0], n->pad[1]},
+                                        .groups = n->groups},
+                pass, t->repeats);
 }
 
 int main(int argc, char **argv)
@@ -151,8 +116,9 @@ int main(int argc, char **argv)
                          &err));
     if (be->threads == 1)
         watch = CLOCK_THREAD_CPUTIME_ID;
+    struct task task = {(struct cpu *)be, atoi(argv[2]), atoi(argv[3])};
     for (int i = 4; i < argc; i++)
-        tune((struct cpu *)be, argv[i], atoi(argv[2]), atoi(argv[3]));
+        each_conv(argv[i], tune, &task);
     be->close(be);
     return 0;
 }

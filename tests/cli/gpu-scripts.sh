@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What make gpu-check, gpu-memcheck and gpu-bench run: without a device one line and status 1; with one (the emulated)
+# What make gpu-check, gpu-memcheck, gpu-tune and gpu-bench run: without a device one line and status 1; with one (the emulated)
 # the tests are counted, the sides compared.
 . "$MC_ROOT/tests/cli/lib.bash"
 
@@ -14,7 +14,8 @@ none=cuda:1000 # there is none of this number anywhere
 DEVICE=$none refuses gpu-check "$MC_ROOT/tests/gpu/check" "$MC_BUILD"
 DEVICE=$none refuses gpu-memcheck "$MC_ROOT/tests/gpu/check" "$MC_BUILD" memcheck
 DEVICE=$none refuses gpu-bench "$MC_ROOT/tests/gpu/bench" "$MC_BUILD"
-for goal in check memcheck bench; do make -n -C "$MC_ROOT" BUILD="$MC_BUILD" gpu-$goal | grep -q "tests/gpu/.* $MC_BUILD" || die "make gpu-$goal"; done
+DEVICE=$none refuses gpu-tune "$MC_ROOT/tests/gpu/tune-table" "$MC_BUILD"
+for goal in check memcheck bench tune; do make -n -C "$MC_ROOT" BUILD="$MC_BUILD" gpu-$goal | grep -q "tests/gpu/.* $MC_BUILD" || die "make gpu-$goal"; done
 
 export MC_CUDA_LIBRARY=$MC_BUILD/tests/emulation/libmc-cuda.so
 [ -e "$MC_CUDA_LIBRARY" ] && [ -z "$MC_UNDER" ] || exit 0
@@ -32,3 +33,20 @@ PYTHON=$PWD/python PRECISION=f32 ROUNDS=2 SECS=.01 "$MC_ROOT/tests/gpu/bench" "$
 [ "$(grep -c '^mlp:8	4	torch,' out)" = 16 ] && [ "$(grep -c '^mlp:8	4	mc,f32' out)" = 2 ] || die "$(cat out)"
 grep -q '^mlp:8, batch 4, mc,f32: a fixed order costs' out || die "$(cat out)"
 tail -n 1 out | grep -q 'mc,f32.* torch,cl,bf16,graph 1000000: 0\.[0-9]* times the best of PyTorch$' || die "$(cat out)"
+
+# the table: a device's lines are written anew, others' stay
+printf '# a remark\nheading\nsm_99\t9\tf32\tfixed\tdata\tx\talgo-1\t1\talgo-1\t1\nsm_00\t0\tf32\tfixed\tdata\told\talgo-1\t1\talgo-1\t1\n' >table.tsv
+cd "$MC_ROOT"
+TABLE=$TMP/table.tsv TUNE=$MC_BUILD/tests/emulation/tune NETS=resnet:8,2:8x8 BATCH=2 REPEATS=1 PRECISION="f32 tf32" \
+    tests/bench/write-table cuda "$MC_BUILD"
+cd "$TMP"
+head -n 1 table.tsv | grep -q '^device	cudnn	precision	sums	pass	shape	algorithm	ms' || die "$(cat table.tsv)"
+grep -q '^sm_99' table.tsv || die 'the lines of another device are gone'
+! grep -q 'old\|remark' table.tsv || die "$(cat table.tsv)"
+for p in f32 tf32; do
+    for pass in forward data weights; do
+        [ "$(grep -c "^sm_00	0	$p	fixed	$pass	" table.tsv)" -ge 4 ] || die "$p, $pass: $(cat table.tsv)"
+    done
+done
+# what is in a fixed order stands there alone
+! grep '	fixed	' table.tsv | grep -E '	(data	.*	algo-0|weights	.*	algo-[03])	' || die 'an algorithm that adds atomically'
