@@ -221,8 +221,6 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
 
     if (interface != MC_BACKEND_INTERFACE)
         return mc_fail(err, MC_EFAIL, "cuda: the CUDA library was built for another version");
-    if (o->precision > MC_PRECISION_TF32)
-        return mc_fail(err, MC_EUSAGE, "cuda: this build computes in f32 and tf32");
     if ((rc = find_device(device, err)))
         return rc;
     be = calloc(1, sizeof *be);

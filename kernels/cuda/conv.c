@@ -8,16 +8,19 @@
 static int describe(struct cuda_conv *c, const struct cuda_conv_shape *s)
 {
     /* cuDNN's default takes TF32 for float32 */
-    const cudnnMathType_t math =
-        c->be->precision == MC_PRECISION_F32 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
+    const cudnnMathType_t math = s->type != CUDA_F32                    ? CUDNN_TENSOR_OP_MATH
+                                 : c->be->precision == MC_PRECISION_F32 ? CUDNN_FMA_MATH
+                                                                        : CUDNN_DEFAULT_MATH;
+    const cudnnTensorFormat_t order = s->type == CUDA_F32 ? CUDNN_TENSOR_NCHW : CUDNN_TENSOR_NHWC;
+    const cudnnDataType_t type = s->type == CUDA_F32    ? CUDNN_DATA_FLOAT
+                                 : s->type == CUDA_BF16 ? CUDNN_DATA_BFLOAT16
+                                                        : CUDNN_DATA_HALF;
     return cudnnCreateTensorDescriptor(&c->x) || cudnnCreateTensorDescriptor(&c->y) ||
            cudnnCreateFilterDescriptor(&c->w) || cudnnCreateConvolutionDescriptor(&c->conv) ||
-           cudnnSetTensor4dDescriptor(c->x, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, s->n, s->ic, s->ih,
-                                      s->iw) ||
-           cudnnSetTensor4dDescriptor(c->y, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, s->n, s->oc, s->oh,
-                                      s->ow) ||
-           cudnnSetFilter4dDescriptor(c->w, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, s->oc,
-                                      s->ic / s->groups, s->kernel[0], s->kernel[1]) ||
+           cudnnSetTensor4dDescriptor(c->x, order, type, s->n, s->ic, s->ih, s->iw) ||
+           cudnnSetTensor4dDescriptor(c->y, order, type, s->n, s->oc, s->oh, s->ow) ||
+           cudnnSetFilter4dDescriptor(c->w, type, order, s->oc, s->ic / s->groups, s->kernel[0],
+                                      s->kernel[1]) ||
            cudnnSetConvolution2dDescriptor(c->conv, s->pad[0], s->pad[1], s->stride[0],
                                            s->stride[1], 1, 1, CUDNN_CROSS_CORRELATION,
                                            CUDNN_DATA_FLOAT) ||
@@ -82,8 +85,7 @@ size_t cuda_conv_work(const struct cuda_conv *c)
     return c->work;
 }
 
-void cuda_conv_forward(struct cuda_conv *c, const float *x, const float *weight, float *y,
-                       void *work)
+void cuda_conv_forward(struct cuda_conv *c, const void *x, const void *weight, void *y, void *work)
 {
     const float one = 1, none = 0;
     cuda_check_dnn(c->be,
@@ -92,8 +94,8 @@ void cuda_conv_forward(struct cuda_conv *c, const float *x, const float *weight,
                                            work, c->work, &none, c->y, y));
 }
 
-void cuda_conv_backward_data(struct cuda_conv *c, const float *dy, const float *weight, int add,
-                             float *dx, void *work)
+void cuda_conv_backward_data(struct cuda_conv *c, const void *dy, const void *weight, int add,
+                             void *dx, void *work)
 {
     const float one = 1, beta = add ? 1 : 0;
     cuda_check_dnn(c->be, cudnnConvolutionBackwardData(
@@ -102,8 +104,8 @@ void cuda_conv_backward_data(struct cuda_conv *c, const float *dy, const float *
                               c->work, &beta, c->x, dx));
 }
 
-void cuda_conv_backward_weights(struct cuda_conv *c, const float *x, const float *dy,
-                                float *dweight, void *work)
+void cuda_conv_backward_weights(struct cuda_conv *c, const void *x, const void *dy, void *dweight,
+                                void *work)
 {
     const float one = 1, none = 0;
     cuda_check_dnn(c->be, cudnnConvolutionBackwardFilter(

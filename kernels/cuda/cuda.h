@@ -4,10 +4,10 @@
  *
  * C files decide what runs in which order; the .cu files hold the kernels and the functions that
  * launch them (kernels.h). All work goes to one stream, so what is launched later sees what was
- * launched before, and only put() and get() wait. An activation lies as (N,C,H,W) float32. Every
- * live node has memory of its own for its output and, with backward, for its output's gradient; a
- * ReLU that alone follows a batch norm is done by it. How many images of a batch count is known on
- * the device alone (struct cuda_batch). */
+ * launched before, and only put() and get() wait. An activation lies as (N,C,H,W) float32, or
+ * (N,H,W,C) in half precision. Every live node has memory of its own for its output and, with
+ * backward, for its output's gradient; a ReLU that alone follows a batch norm is done by it. How
+ * many images of a batch count is known on the device alone (struct cuda_batch). */
 #ifndef MC_CUDA_H
 #define MC_CUDA_H
 
@@ -47,6 +47,7 @@ struct cuda_conv {
     size_t work;                /* bytes */
 };
 struct cuda_conv_shape {
+    enum cuda_type type; /* float32: NCHW, OIHW; else NHWC, OHWI */
     int n, ic, ih, iw, oc, oh, ow;
     int kernel[2], stride[2], pad[2], groups;
     int backward_data, backward_weights;
@@ -56,13 +57,12 @@ int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_
                   struct mc_error *err);
 void cuda_conv_free(struct cuda_conv *c);
 size_t cuda_conv_work(const struct cuda_conv *c); /* bytes */
-void cuda_conv_forward(struct cuda_conv *c, const float *x, const float *weight, float *y,
-                       void *work);
+void cuda_conv_forward(struct cuda_conv *c, const void *x, const void *weight, void *y, void *work);
 /* add: dx += */
-void cuda_conv_backward_data(struct cuda_conv *c, const float *dy, const float *weight, int add,
-                             float *dx, void *work);
-void cuda_conv_backward_weights(struct cuda_conv *c, const float *x, const float *dy,
-                                float *dweight, void *work);
+void cuda_conv_backward_data(struct cuda_conv *c, const void *dy, const void *weight, int add,
+                             void *dx, void *work);
+void cuda_conv_backward_weights(struct cuda_conv *c, const void *x, const void *dy, void *dweight,
+                                void *work);
 
 /* ---- the choice of its algorithms (algorithms.c) -----------------------------------------------
  * An algorithm is cuDNN's number in the pass's own enum. Sums are in a fixed order, unless
@@ -102,19 +102,31 @@ struct cuda_node {
     const struct mc_node *n;
     const struct mc_role *role;
 
-    size_t hw, image, floats; /* pixels, floats an image, floats */
-    float *out, *grad;
-    struct cuda_norm norm; /* batch norm */
-    int32_t *where;        /* max pool */
-    int written;           /* backward: grad holds something */
-    int batch_stats;       /* batch norm: the last forward used the batch's own */
+    uint32_t hw, stored; /* pixels, and channels that lie there: of the graph's pixels maybe more */
+    size_t all;          /* numbers: B * stored * hw */
+    void *out, *grad;
+    void *weight, *dweight; /* half precision: its copy, and a convolution's gradient */
+    struct cuda_norm norm;  /* batch norm */
+    int32_t *where;         /* max pool */
+    int written;            /* backward: grad holds something */
+    int batch_stats;        /* batch norm: the last forward used the batch's own */
     struct cuda_conv *conv;
+};
+
+/* Half precision: the weights of a plan's convolutions as (O,H,W,I), then of its linear layers. */
+struct cuda_copies {
+    size_t n, convs;       /* numbers, and of them convolutions' */
+    unsigned char *weight; /* (n), made by every forward */
+    unsigned char *grad;   /* (convs) */
+    uint32_t *param;       /* (n): the parameter each is a copy of, or CUDA_NO_PARAM */
 };
 
 struct mc_plan {
     struct cuda *be;
     const struct mc_graph *g;
     size_t batch;
+    enum cuda_type type;
+    float loss_scale; /* activations' gradients are this times too large; a power of two */
     int backward, input_grad, train_only;
     struct cuda_node *nodes; /* g->n_nodes */
     struct mc_role *roles;   /* the nodes' */
@@ -124,6 +136,7 @@ struct mc_plan {
     size_t bytes;
     struct cuda_rows rows;
     struct cuda_scaling scaling;
+    struct cuda_copies copies;
     void *work;        /* cuDNN's scratch */
     double *part;      /* partial sums of channels */
     double *moments;   /* a batch's, then activations as doubles */
@@ -137,16 +150,51 @@ void cuda_plan_free(struct mc_plan *p);
 size_t cuda_plan_bytes(const struct mc_plan *p);
 static inline struct cuda_shape cuda_node_shape(const struct mc_plan *p, const struct cuda_node *c)
 {
-    struct cuda_shape s = {p->batch, (size_t)c->n->c, c->hw, c->image, p->rows.batch};
+    const int last = p->type != CUDA_F32 || c->hw == 1;
+    struct cuda_shape s = {.n = (uint32_t)p->batch,
+                           .c = (uint32_t)c->n->c,
+                           .hw = c->hw,
+                           .image = c->stored * c->hw,
+                           .channel = last ? 1 : c->hw,
+                           .pixel = last ? c->stored : 1,
+                           .type = p->type,
+                           .batch = p->rows.batch};
     return s;
 }
+/* The same as (N,C,HW). */
+static inline struct cuda_shape cuda_channels_first(const struct cuda_shape *s)
+{
+    struct cuda_shape first = *s;
+    first.image = s->c * s->hw;
+    first.channel = s->hw;
+    first.pixel = 1;
+    return first;
+}
+/* A node's memory from channel k on. */
+static inline void *cuda_from_channel(const struct mc_plan *p, const struct cuda_node *c, void *x,
+                                      size_t k)
+{
+    const struct cuda_shape s = cuda_node_shape(p, c);
+    return (unsigned char *)x + k * s.channel * cuda_type_size(p->type);
+}
+
+/* Whether a node's numbers lie as (N,C*H*W). */
+static inline int cuda_flat(const struct mc_plan *p, const struct cuda_node *c)
+{
+    return p->type == CUDA_F32 || c->hw == 1 || c->n->c == 1;
+}
+
+/* copies.c */
+/* Counts them, then says where each node's lie, once `weight` and `grad` are given. */
+void cuda_copies_place(struct mc_plan *p);
+int cuda_copies_fill(struct mc_plan *p, struct mc_error *err); /* param, on the device */
 
 /* run.c */
 void cuda_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
                   struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl);
 void cuda_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad);
 /* Where node i's gradient goes: *add says whether something is there already. */
-float *cuda_grad(struct mc_plan *p, int i, int *add);
+void *cuda_grad(struct mc_plan *p, int i, int *add);
 void cuda_norm_forward(struct mc_plan *p, struct cuda_node *c, const float *params, float *stats,
                        double *acc);
 void cuda_norm_backward(struct mc_plan *p, struct cuda_node *c, float *dparams);

@@ -4,7 +4,10 @@
  * source is compiled for the host by tests/emulation, which gives its own launches; so a kernel
  * says nothing that only nvcc understands but CUDA's names.
  *
- * LAUNCH: threads that do not wait for each other. LAUNCH_BLOCKS: threads of a block that do. */
+ * LAUNCH: threads that do not wait for each other. LAUNCH_BLOCKS: threads of a block that do.
+ *
+ * A kernel on activations is a template over their type T, which it reads and writes as float
+ * (value, set), and mostly over packs of W of them that lie together. */
 #ifndef MC_CUDA_DEVICE_CUH
 #define MC_CUDA_DEVICE_CUH
 
@@ -14,6 +17,8 @@ extern "C" {
 }
 
 #include <cmath>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #define CUDA_THREADS 128 /* of a block; a power of two */
@@ -37,9 +42,10 @@ extern "C" {
             LAUNCH(be, kernel, cuda_blocks(n), n, __VA_ARGS__);                                    \
     } while (0)
 
+/* In n's type: 32 bits do for activations, and divide faster. */
 #define EACH(i, n)                                                                                 \
-    (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n);                            \
-     i += (size_t)gridDim.x * blockDim.x)
+    (decltype(n) i = (decltype(n))blockIdx.x * blockDim.x + threadIdx.x; i < (n);                  \
+     i += (decltype(n))gridDim.x * blockDim.x)
 
 static inline size_t cuda_blocks(size_t n)
 {
@@ -47,20 +53,105 @@ static inline size_t cuda_blocks(size_t n)
     return blocks < CUDA_MAX_BLOCKS ? blocks : CUDA_MAX_BLOCKS;
 }
 
-/* The sum of x over the threads of the block, by halves: for all of them. */
-static __device__ inline double block_sum(double x)
+/* The sum of x over the threads of the block whose number is the same modulo `lanes`, a power of
+ * two, by halves: for all of them. */
+static __device__ inline double lane_sum(double x, unsigned lanes)
 {
     __shared__ double part[CUDA_THREADS];
 
     __syncthreads(); /* the last sum has been read */
     part[threadIdx.x] = x;
     __syncthreads();
-    for (unsigned half = CUDA_THREADS / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half)
-            part[threadIdx.x] += part[threadIdx.x + half];
+    for (unsigned rest = CUDA_THREADS / 2; rest >= lanes; rest /= 2) {
+        if (threadIdx.x < rest)
+            part[threadIdx.x] += part[threadIdx.x + rest];
         __syncthreads();
     }
-    return part[0];
+    return part[threadIdx.x % lanes];
+}
+
+static __device__ inline double block_sum(double x)
+{
+    return lane_sum(x, 1);
+}
+
+/* ---- numbers of activations ---- */
+
+static __device__ inline float value(float x)
+{
+    return x;
+}
+
+static __device__ inline float value(__half x)
+{
+    return __half2float(x);
+}
+
+static __device__ inline float value(__nv_bfloat16 x)
+{
+    return __bfloat162float(x);
+}
+
+/* To the nearest; what is too large becomes infinite. */
+static __device__ inline void set(float *to, float x)
+{
+    *to = x;
+}
+
+static __device__ inline void set(__half *to, float x)
+{
+    *to = __float2half_rn(x);
+}
+
+static __device__ inline void set(__nv_bfloat16 *to, float x)
+{
+    *to = __float2bfloat16_rn(x);
+}
+
+template <class T> static __device__ inline void set_or_add(T *to, int add, float x)
+{
+    set(to, add ? value(*to) + x : x);
+}
+
+/* What a thread loads and stores at once. */
+template <class T, int W> struct alignas(sizeof(T) * W) pack {
+    T v[W];
+};
+enum { CUDA_WIDE = 4 };
+
+/* `...` with T for the type t; and with P for its packs, wide or of one. */
+#define WITH_TYPE(t, ...)                                                                          \
+    do {                                                                                           \
+        if ((t) == CUDA_F32) {                                                                     \
+            typedef float T;                                                                       \
+            __VA_ARGS__;                                                                           \
+        } else if ((t) == CUDA_BF16) {                                                             \
+            typedef __nv_bfloat16 T;                                                               \
+            __VA_ARGS__;                                                                           \
+        } else {                                                                                   \
+            typedef __half T;                                                                      \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+    } while (0)
+#define PACK(T, W) pack<T, W>
+#define WITH_PACKS(t, wide, ...)                                                                   \
+    do {                                                                                           \
+        if (wide)                                                                                  \
+            WITH_TYPE(t, typedef PACK(T, CUDA_WIDE) P; __VA_ARGS__);                               \
+        else                                                                                       \
+            WITH_TYPE(t, typedef PACK(T, 1) P; __VA_ARGS__);                                       \
+    } while (0)
+
+/* Whether a pointer to the type may be one to packs. NULL may. */
+static inline int cuda_aligned(enum cuda_type t, const void *p)
+{
+    return (uintptr_t)p % (CUDA_WIDE * cuda_type_size(t)) == 0;
+}
+
+/* Whether a packed shape's packs hold one channel's pixels, or one pixel's channels. */
+static inline int cuda_wide(const struct cuda_shape *s)
+{
+    return (s->channel == 1 ? s->c : s->hw) % CUDA_WIDE == 0;
 }
 
 /* The ReLU or Huber's; a NaN stays one. */

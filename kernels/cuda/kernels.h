@@ -6,7 +6,8 @@
  * Sums over many elements are taken in float64 in an order that the shapes alone decide, and no
  * float is added atomically: the same bytes on every run.
  *
- * Letters: N images of which the first batch->valid count, C channels, HW pixels. `add`: what is
+ * Letters: N images of which the first batch->valid count, C channels, HW pixels. Activations and
+ * their gradients are void, of the shape's type; all arithmetic is float32's. `add`: what is
  * computed is added to what the gradient dx holds. */
 #ifndef MC_CUDA_KERNELS_H
 #define MC_CUDA_KERNELS_H
@@ -31,7 +32,12 @@ struct cuda_batch {
     double objective; /* sum over images and heads of the last forward */
 };
 
+/* Of activations and their gradients. */
 enum cuda_type { CUDA_F32, CUDA_BF16, CUDA_F16 };
+static inline size_t cuda_type_size(enum cuda_type t)
+{
+    return t == CUDA_F32 ? 4 : 2;
+}
 
 /* A plan's values an image (B), and the batch. */
 struct cuda_rows {
@@ -48,9 +54,12 @@ struct cuda_scaling {
     float scale[MC_MAX_CHANNELS_IN], shift[MC_MAX_CHANNELS_IN], std[MC_MAX_CHANNELS_IN];
 };
 
-/* Channels that lie `hw` floats apart in images that lie `image` floats apart. */
+/* Where activations lie: number (image i, channel k, pixel q) at i * image + k * channel + q *
+ * pixel. Channels first: channel is HW, pixel 1; channels last, and where HW is 1: channel is 1,
+ * pixel the channels that lie there. Packed: image is C * HW. Fewer than 2^31 numbers. */
 struct cuda_shape {
-    size_t n, c, hw, image;
+    uint32_t n, c, hw, image, channel, pixel;
+    enum cuda_type type;
     const struct cuda_batch *batch;
 };
 
@@ -81,13 +90,13 @@ enum cuda_sum {
     CUDA_SUM_BACK,    /* dz, dz * (x - mean), dz = dy * act'(z)        norm_back_sums */
     CUDA_SUM_SQUARES  /* x, x^2                                        channel_sums, moments */
 };
-#define CUDA_MAX_PARTS 64
+#define CUDA_MAX_PARTS 1024
 size_t cuda_sum_parts(const struct cuda_shape *s);
-void cuda_sums(struct cuda *be, const struct cuda_shape *s, enum cuda_sum what, const float *x,
-               const float *dy, const struct cuda_norm *m, double *part);
-/* out[c] (float32) = first sums; sum, sq (may be NULL) += first and second sums. */
+void cuda_sums(struct cuda *be, const struct cuda_shape *s, enum cuda_sum what, const void *x,
+               const void *dy, const struct cuda_norm *m, double *part);
+/* out[c] (float32) = scale * first sums; sum, sq (may be NULL) += first and second sums. */
 void cuda_sums_to_floats(struct cuda *be, const struct cuda_shape *s, const double *part,
-                         float *out);
+                         double scale, float *out);
 void cuda_sums_to_doubles(struct cuda *be, const struct cuda_shape *s, const double *part,
                           double *sum, double *sq);
 
@@ -103,19 +112,19 @@ struct cuda_norm_args {
 };
 /* After CUDA_SUM_SHIFTED of x (unless the mode is MC_MODE_EVAL): fills m, updates what the mode
  * says. */
-void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const float *x,
+void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const void *x,
                        const double *part, const struct cuda_norm_args *a,
                        const struct cuda_norm *m);
 /* y = act(z); pre (may be NULL) = z. */
-void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const float *x,
-                     const struct cuda_norm *m, float *pre, float *y);
-/* After CUDA_SUM_BACK: k1, k2, and the gradients (C; NULL: not wanted) of gamma, beta and the bias
- * in front. */
+void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x,
+                     const struct cuda_norm *m, void *pre, void *y);
+/* After CUDA_SUM_BACK: k1, k2, and the gradients (C; NULL: not wanted), times `scale`, of gamma,
+ * beta and the bias in front. */
 void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const double *part,
-                            int batch_stats, const struct cuda_norm *m, float *dgamma, float *dbeta,
-                            float *dbias);
-void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const float *x, const float *dy,
-                    const struct cuda_norm *m, int add, float *dx);
+                            int batch_stats, const struct cuda_norm *m, double scale, float *dgamma,
+                            float *dbeta, float *dbias);
+void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x, const void *dy,
+                    const struct cuda_norm *m, int add, void *dx);
 /* acc[images] += valid */
 void cuda_count_images(struct cuda *be, const struct cuda_batch *batch, double *images);
 /* One batch norm's pooled moments: `pixels` an image, acc as MC_REESTIMATE_SIZE has it. */
@@ -124,56 +133,74 @@ void cuda_pool_moments(struct cuda *be, size_t c, double pixels, const double *s
 
 /* ---- elementwise (pointwise.cu); cpu/kernels_pointwise.h, cpu/run.c ----------------------------
  */
-void cuda_relu(struct cuda *be, size_t n, const float *x, float delta, float *y);
-void cuda_relu_back(struct cuda *be, size_t n, const float *x, const float *dy, float delta,
-                    int add, float *dx);
-void cuda_add(struct cuda *be, size_t n, const float *a, const float *b, float *y); /* y may be a */
-void cuda_add_bias(struct cuda *be, const struct cuda_shape *s, const float *bias, float *y);
-/* `count` floats of each image, from `from` (from_image floats apart) to `to`. */
-void cuda_copy_rows(struct cuda *be, size_t n, size_t count, const float *from, size_t from_image,
-                    int add, float *to, size_t to_image);
+void cuda_relu(struct cuda *be, enum cuda_type t, size_t n, const void *x, float delta, void *y);
+void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, const void *dy,
+                    float delta, int add, void *dx);
+/* y may be a */
+void cuda_add(struct cuda *be, enum cuda_type t, size_t n, const void *a, const void *b, void *y);
+void cuda_add_bias(struct cuda *be, const struct cuda_shape *s, const float *bias, void *y);
+/* n rows of `count` numbers, which lie from_row numbers apart, to rows that lie to_row apart. */
+void cuda_copy_rows(struct cuda *be, enum cuda_type t, size_t n, size_t count, const void *from,
+                    size_t from_row, int add, void *to, size_t to_row);
+/* The same numbers, from where `s` has them to where `d` has them; both of one type. */
+void cuda_reorder(struct cuda *be, const struct cuda_shape *s, const void *from,
+                  const struct cuda_shape *d, int add, void *to);
 /* dropout of a node: y = x * mask / (1 - drop); also its backward */
 void cuda_dropout(struct cuda *be, const struct cuda_shape *s, const struct cuda_rows *r,
-                  uint32_t node, float drop, const float *x, int add, float *y);
+                  uint32_t node, float drop, const void *x, int add, void *y);
 
 /* ---- pooling (pool.cu); cpu/kernels_pointwise.h -----------------------------------------------
  */
-void cuda_max_pool(struct cuda *be, size_t planes, const struct cuda_window *w, const float *x,
-                   float *y, int32_t *where); /* where: NULL, not wanted */
-void cuda_max_pool_back(struct cuda *be, size_t planes, const struct cuda_window *w,
-                        const float *dy, const int32_t *where, int add, float *dx);
-void cuda_avg_pool(struct cuda *be, size_t planes, const struct cuda_window *w, const float *x,
-                   float *y);
-void cuda_avg_pool_back(struct cuda *be, size_t planes, const struct cuda_window *w,
-                        const float *dy, int add, float *dx);
-void cuda_global_pool(struct cuda *be, size_t planes, size_t hw, const float *x, float *y);
-void cuda_global_pool_back(struct cuda *be, size_t planes, size_t hw, const float *dy, int add,
-                           float *dx);
+/* x, dx: (N,C,ih*iw) where s has it; y, dy: (N,C,oh*ow) where d has it; where: as y, NULL: not
+ * wanted */
+void cuda_max_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
+                   const struct cuda_window *w, const void *x, void *y, int32_t *where);
+void cuda_max_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
+                        const struct cuda_window *w, const void *dy, const int32_t *where, int add,
+                        void *dx);
+void cuda_avg_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
+                   const struct cuda_window *w, const void *x, void *y);
+void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
+                        const struct cuda_window *w, const void *dy, int add, void *dx);
+/* y, dy: (N,C), packed */
+void cuda_global_pool(struct cuda *be, const struct cuda_shape *s, const void *x, void *y);
+void cuda_global_pool_back(struct cuda *be, const struct cuda_shape *s, const void *dy, int add,
+                           void *dx);
+
+/* ---- copies of weights in the activations' type (weights.cu) ----------------------------------
+ * Element j of n is parameter index[j], or 0 where that is CUDA_NO_PARAM. */
+#define CUDA_NO_PARAM UINT32_MAX
+void cuda_copy_weights(struct cuda *be, enum cuda_type t, size_t n, const float *params,
+                       const uint32_t *index, void *to);
+/* grad[index[j]] = scale * from[j] */
+void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void *from,
+                         const uint32_t *index, float scale, float *grad);
 
 /* ---- losses (loss.cu); cpu/loss.c -------------------------------------------------------------
  */
 void cuda_begin_forward(struct cuda *be, const struct cuda_rows *r, const struct mc_ctl *ctl);
-void cuda_loss(struct cuda *be, size_t n, size_t classes, const float *logits,
+/* logits, dx: (N, classes), packed, of type t */
+void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
                const struct cuda_rows *r, int main_head, double weight);
-void cuda_loss_back(struct cuda *be, size_t n, size_t classes, const float *logits,
-                    const struct cuda_rows *r, double weight, int add, float *dx);
+void cuda_loss_back(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
+                    const struct cuda_rows *r, double weight, int add, void *dx);
 void cuda_add_metrics(struct cuda *be, const struct cuda_rows *r, double *acc);
-/* (B, count, hw) of the images that count, 0 behind them */
-void cuda_copy_out(struct cuda *be, const struct cuda_shape *s, const float *from, float *to);
+/* (N,C,HW) float32 of the images that count, 0 behind them */
+void cuda_copy_out(struct cuda *be, const struct cuda_shape *s, const void *from, float *to);
 
 /* ---- pixels (pixels.cu); cpu/pixels.c ---------------------------------------------------------
  */
 void cuda_begin_batch(struct cuda *be, size_t n, const struct mc_source *src,
                       const struct mc_ctl *ctl, const struct cuda_rows *r);
-void cuda_take_pixels(struct cuda *be, const struct mc_source *src, size_t n, int c, int h, int w,
-                      const struct cuda_rows *r, const struct cuda_scaling *s, int normalise,
-                      float *out);
-/* to = from * scale + shift, of the images that count */
+void cuda_take_pixels(struct cuda *be, const struct mc_source *src, const struct cuda_shape *sh,
+                      int h, int w, const struct cuda_rows *r, const struct cuda_scaling *s,
+                      int normalise, void *out);
+/* to = from (N,C,HW) * scale + shift, of the images that count */
 void cuda_scale_pixels(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
-                       const float *from, float *to);
-/* to = from / std */
+                       const float *from, void *to);
+/* to (N,C,HW) = from * scale / std */
 void cuda_unscale_grad(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
-                       const float *from, float *to);
+                       const void *from, float scale, float *to);
 
 /* ---- attacks (attack.cu); cpu/attack.c: n images of `image` floats ----------------------------
  */
@@ -207,10 +234,10 @@ void cuda_gather_floats(struct cuda *be, size_t n, float *dst, const float *src,
 void cuda_pull_to(struct cuda *be, size_t n, float *p, const float *anchor, const float *lrs,
                   double nu, const struct mc_ctl *ctl);
 
-/* ---- joint moments (moments.cu): (n, c, hw) -> doubles (c, n * hw), 0 where masked ------------
+/* ---- joint moments (moments.cu): images' (c, hw) -> doubles (c, n * hw), 0 where masked -------
  * images [first, first + n) of the batch */
 void cuda_to_doubles(struct cuda *be, const struct cuda_shape *s, size_t first, size_t n,
-                     const float *x, double *to);
+                     const void *x, double *to);
 void cuda_add_doubles(struct cuda *be, size_t n, const double *from, double *to);
 
 /* ---- matrices of groups (matrix.cu); cpu/action.c, mc_stochastic.c ----------------------------

@@ -18,25 +18,31 @@ void cuda_begin_forward(struct cuda *be, const struct cuda_rows *r, const struct
     LAUNCH_EACH(be, begin_forward, (size_t)1, *r, ctl);
 }
 
-static __global__ void losses(size_t n, size_t classes, const float *logits, struct cuda_rows r,
+template <class T>
+static __global__ void losses(uint32_t n, uint32_t classes, const T *logits, struct cuda_rows r,
                               int main_head)
 {
     for
         EACH(i, n)
         {
-            const float *x = logits + i * classes;
-            const size_t label = (size_t)r.labels[i];
-            size_t best = 0;
+            const T *x = logits + i * classes;
+            const uint32_t label = (uint32_t)r.labels[i];
+            uint32_t best = 0;
             double sum = 0, loss = 0;
             float correct = 0;
             if (i < r.batch->valid) {
-                for (size_t j = 1; j < classes; j++)
-                    if (x[j] > x[best] || x[j] != x[j]) /* a NaN wins and stays, as in PyTorch */
+                float top = value(x[0]);
+                for (uint32_t j = 1; j < classes; j++) {
+                    const float v = value(x[j]);
+                    if (v > top || v != v) { /* a NaN wins and stays, as in PyTorch */
+                        top = v;
                         best = j;
-                for (size_t j = 0; j < classes; j++)
-                    sum += exp((double)x[j] - (double)x[best]);
-                loss = log(sum) + (double)x[best] - (double)x[label];
-                correct = best == label && x[best] == x[best] ? 1.0f : 0.0f;
+                    }
+                }
+                for (uint32_t j = 0; j < classes; j++)
+                    sum += exp((double)value(x[j]) - (double)top);
+                loss = log(sum) + (double)top - (double)value(x[label]);
+                correct = best == label && top == top ? 1.0f : 0.0f;
             }
             r.head[i] = loss;
             if (main_head) {
@@ -58,41 +64,43 @@ static __global__ void add_objective(size_t n, struct cuda_rows r, double weight
         r.batch->objective += weight * sum;
 }
 
-void cuda_loss(struct cuda *be, size_t n, size_t classes, const float *logits,
+void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
                const struct cuda_rows *r, int main_head, double weight)
 {
-    LAUNCH_EACH(be, losses, n, classes, logits, *r, main_head);
+    WITH_TYPE(t, LAUNCH_EACH(be, losses, (uint32_t)n, (uint32_t)classes, (const T *)logits, *r,
+                             main_head));
     LAUNCH_BLOCKS(be, add_objective, 1, n, *r, weight);
 }
 
-static __global__ void loss_back(size_t n, size_t classes, const float *logits, struct cuda_rows r,
-                                 double weight, int add, float *dx)
+template <class T>
+static __global__ void loss_back(uint32_t n, uint32_t classes, const T *logits, struct cuda_rows r,
+                                 double weight, int add, T *dx)
 {
     for
         EACH(i, n)
         {
-            const float *x = logits + i * classes;
+            const T *x = logits + i * classes;
             const int counts = i < r.batch->valid;
-            double sum = 0, top = (double)x[0];
-            for (size_t j = 1; j < classes; j++)
-                top = (double)x[j] > top ? (double)x[j] : top;
-            for (size_t j = 0; j < classes; j++)
-                sum += exp((double)x[j] - top);
-            for (size_t j = 0; j < classes; j++) {
-                const double share = exp((double)x[j] - top) / sum;
-                const double hit = j == (size_t)r.labels[i] ? 1.0 : 0.0;
+            double sum = 0, top = (double)value(x[0]);
+            for (uint32_t j = 1; j < classes; j++)
+                top = (double)value(x[j]) > top ? (double)value(x[j]) : top;
+            for (uint32_t j = 0; j < classes; j++)
+                sum += exp((double)value(x[j]) - top);
+            for (uint32_t j = 0; j < classes; j++) {
+                const double share = exp((double)value(x[j]) - top) / sum;
+                const double hit = j == (uint32_t)r.labels[i] ? 1.0 : 0.0;
                 const float g =
                     counts ? (float)(weight / (double)r.batch->valid * (share - hit)) : 0.0f;
-                float *to = &dx[i * classes + j];
-                *to = add ? *to + g : g;
+                set_or_add(&dx[i * classes + j], add, g);
             }
         }
 }
 
-void cuda_loss_back(struct cuda *be, size_t n, size_t classes, const float *logits,
-                    const struct cuda_rows *r, double weight, int add, float *dx)
+void cuda_loss_back(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
+                    const struct cuda_rows *r, double weight, int add, void *dx)
 {
-    LAUNCH_EACH(be, loss_back, n, classes, logits, *r, weight, add, dx);
+    WITH_TYPE(t, LAUNCH_EACH(be, loss_back, (uint32_t)n, (uint32_t)classes, (const T *)logits, *r,
+                             weight, add, (T *)dx));
 }
 
 /* One block. */
@@ -122,16 +130,19 @@ void cuda_add_metrics(struct cuda *be, const struct cuda_rows *r, double *acc)
     LAUNCH_BLOCKS(be, add_metrics, 1, *r, acc);
 }
 
-static __global__ void copy_out(size_t n, struct cuda_shape s, const float *from, float *to)
+template <class T>
+static __global__ void copy_out(uint32_t n, struct cuda_shape s, const T *from, float *to)
 {
-    const size_t count = s.c * s.hw;
-
     for
-        EACH(i, n)
-    to[i] = i / count < s.batch->valid ? from[i / count * s.image + i % count] : 0.0f;
+        EACH(at, n)
+        {
+            const uint32_t i = at / (s.c * s.hw), k = at / s.hw % s.c, q = at % s.hw;
+            to[at] =
+                i < s.batch->valid ? value(from[i * s.image + k * s.channel + q * s.pixel]) : 0.0f;
+        }
 }
 
-void cuda_copy_out(struct cuda *be, const struct cuda_shape *s, const float *from, float *to)
+void cuda_copy_out(struct cuda *be, const struct cuda_shape *s, const void *from, float *to)
 {
-    LAUNCH_EACH(be, copy_out, s->n * s->c * s->hw, *s, from, to);
+    WITH_TYPE(s->type, LAUNCH_EACH(be, copy_out, s->n * s->c * s->hw, *s, (const T *)from, to));
 }

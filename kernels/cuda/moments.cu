@@ -3,21 +3,25 @@
  * What the joint moments need beside a product in float64. */
 #include "device.cuh"
 
-static __global__ void to_doubles(size_t all, struct cuda_shape s, size_t first, size_t n,
-                                  const float *x, double *to)
+template <class T>
+static __global__ void to_doubles(uint32_t all, struct cuda_shape s, uint32_t first, uint32_t n,
+                                  const T *x, double *to)
 {
     for
-        EACH(i, all)
+        EACH(at, all)
         {
-            const size_t c = i / (n * s.hw), image = first + i / s.hw % n;
-            to[i] = image < s.batch->valid ? (double)x[image * s.image + c * s.hw + i % s.hw] : 0.0;
+            const uint32_t k = at / (n * s.hw), i = first + at / s.hw % n, q = at % s.hw;
+            to[at] = i < s.batch->valid
+                         ? (double)value(x[i * s.image + k * s.channel + q * s.pixel])
+                         : 0.0;
         }
 }
 
 void cuda_to_doubles(struct cuda *be, const struct cuda_shape *s, size_t first, size_t n,
-                     const float *x, double *to)
+                     const void *x, double *to)
 {
-    LAUNCH_EACH(be, to_doubles, s->c * n * s->hw, *s, first, n, x, to);
+    WITH_TYPE(s->type, LAUNCH_EACH(be, to_doubles, (uint32_t)(s->c * n * s->hw), *s,
+                                   (uint32_t)first, (uint32_t)n, (const T *)x, to));
 }
 
 static __global__ void add_doubles(size_t n, const double *from, double *to)

@@ -1,138 +1,163 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Batch norm with the activation behind it: a channel's vectors from its sums, then elementwise. A
- * bias in front moves the mean and nothing else (cpu/norm.c). */
+ * Batch norm with the activation behind it: a channel's vectors from its sums, by a block, then
+ * elementwise. A bias in front moves the mean and nothing else (cpu/norm.c). */
 #include "device.cuh"
 
-static __device__ void total(const double *part, size_t parts, size_t c, double *a, double *b)
+/* The whole block: both sums of channel c. */
+static __device__ void total(const double *part, uint32_t parts, uint32_t c, double *a, double *b)
 {
     *a = *b = 0;
-    for (size_t i = 0; i < parts; i++) {
+    for (uint32_t i = threadIdx.x; i < parts; i += CUDA_THREADS) {
         *a += part[2 * (c * parts + i)];
         *b += part[2 * (c * parts + i) + 1];
     }
+    *a = block_sum(*a);
+    *b = block_sum(*b);
 }
 
-static __global__ void prepare(size_t n, struct cuda_shape s, const float *x, const double *part,
-                               size_t parts, struct cuda_norm_args a, struct cuda_norm m)
+/* A block a channel. */
+template <class T>
+static __global__ void prepare(struct cuda_shape s, const T *x, const double *part, uint32_t parts,
+                               struct cuda_norm_args a, struct cuda_norm m)
 {
     const double count = (double)s.batch->valid * (double)s.hw;
+    const uint32_t c = blockIdx.x;
+    const double lift = a.bias ? (double)a.bias[c] : 0;
+    double mean = 0, var = 1;
 
-    for
-        EACH(c, n)
-        {
-            const double lift = a.bias ? (double)a.bias[c] : 0;
-            double mean = 0, var = 1;
-            if (a.mode == MC_MODE_EVAL) {
-                mean = (double)a.running_mean[c] - lift;
-                var = (double)a.running_var[c];
-            } else if (s.batch->valid) {
-                double d, sq;
-                total(part, parts, c, &d, &sq);
-                d /= count;
-                var = sq / count - d * d;
-                var = var < 0 ? 0 : var;
-                mean = (double)x[c * s.hw] + d;
-                if (a.mode == MC_MODE_TRAIN) {
-                    const double w = (double)a.momentum;
-                    const double unbiased = count > 1 ? var * count / (count - 1) : var;
-                    a.running_mean[c] =
-                        (float)((1 - w) * (double)a.running_mean[c] + w * (mean + lift));
-                    a.running_var[c] = (float)((1 - w) * (double)a.running_var[c] + w * unbiased);
-                } else if (a.mode == MC_MODE_REESTIMATE) {
-                    a.acc_sum[c] += count * (mean + lift);
-                    a.acc_sq[c] += count * (var + (mean + lift) * (mean + lift));
-                }
-            }
-            const double inv = 1 / sqrt(var + (double)a.eps);
-            m.mean[c] = (float)mean;
-            m.inv[c] = (float)inv;
-            m.scale[c] = (float)((double)a.gamma[c] * inv);
-            m.beta[c] = a.weight_beta[c];
-        }
+    if (a.mode == MC_MODE_EVAL) {
+        mean = (double)a.running_mean[c] - lift;
+        var = (double)a.running_var[c];
+    } else if (s.batch->valid) {
+        double d, sq;
+        total(part, parts, c, &d, &sq);
+        d /= count;
+        var = sq / count - d * d;
+        var = var < 0 ? 0 : var;
+        mean = (double)value(x[c * s.channel]) + d;
+    }
+    if (threadIdx.x)
+        return;
+    if (a.mode == MC_MODE_TRAIN && s.batch->valid) {
+        const double w = (double)a.momentum;
+        const double unbiased = count > 1 ? var * count / (count - 1) : var;
+        a.running_mean[c] = (float)((1 - w) * (double)a.running_mean[c] + w * (mean + lift));
+        a.running_var[c] = (float)((1 - w) * (double)a.running_var[c] + w * unbiased);
+    } else if (a.mode == MC_MODE_REESTIMATE && s.batch->valid) {
+        a.acc_sum[c] += count * (mean + lift);
+        a.acc_sq[c] += count * (var + (mean + lift) * (mean + lift));
+    }
+    const double inv = 1 / sqrt(var + (double)a.eps);
+    m.mean[c] = (float)mean;
+    m.inv[c] = (float)inv;
+    m.scale[c] = (float)((double)a.gamma[c] * inv);
+    m.beta[c] = a.weight_beta[c];
 }
 
-void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const float *x,
+void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const void *x,
                        const double *part, const struct cuda_norm_args *a,
                        const struct cuda_norm *m)
 {
-    LAUNCH_EACH(be, prepare, s->c, *s, x, part, cuda_sum_parts(s), *a, *m);
+    WITH_TYPE(s->type, LAUNCH_BLOCKS(be, prepare, s->c, *s, (const T *)x, part,
+                                     (uint32_t)cuda_sum_parts(s), *a, *m));
 }
 
-static __global__ void apply(size_t n, struct cuda_shape s, const float *x, struct cuda_norm m,
-                             float *pre, float *y)
+/* Of a packed shape's packs P. */
+#define PACKS(s) (uint32_t)((s)->n * (s)->image / (sizeof(P) / sizeof(T)))
+
+template <class T, int W>
+static __global__ void apply(uint32_t n, struct cuda_shape s, const pack<T, W> *x,
+                             struct cuda_norm m, pack<T, W> *pre, pack<T, W> *y)
 {
+    const uint32_t next = s.channel == 1;
+
     for
         EACH(i, n)
         {
-            const size_t c = i / s.hw % s.c;
-            const float z = (x[i] - m.mean[c]) * m.scale[c] + m.beta[c];
+            const uint32_t c = i * W / s.channel % s.c;
+            pack<T, W> a = x[i], before = a;
+            for (uint32_t j = 0; j < W; j++) {
+                const uint32_t k = c + j * next;
+                const float z = (value(a.v[j]) - m.mean[k]) * m.scale[k] + m.beta[k];
+                set(&before.v[j], z);
+                set(&a.v[j], m.delta < 0 ? z : activate(z, m.delta));
+            }
             if (pre)
-                pre[i] = z;
-            y[i] = m.delta < 0 ? z : activate(z, m.delta);
+                pre[i] = before;
+            y[i] = a;
         }
 }
 
-void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const float *x,
-                     const struct cuda_norm *m, float *pre, float *y)
+void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x,
+                     const struct cuda_norm *m, void *pre, void *y)
 {
-    LAUNCH_EACH(be, apply, s->n * s->c * s->hw, *s, x, *m, pre, y);
+    WITH_PACKS(s->type, cuda_wide(s),
+               LAUNCH_EACH(be, apply, PACKS(s), *s, (const P *)x, *m, (P *)pre, (P *)y));
 }
 
-static __global__ void back_prepare(size_t n, struct cuda_shape s, const double *part, size_t parts,
-                                    int batch_stats, struct cuda_norm m, float *dgamma,
-                                    float *dbeta, float *dbias)
+/* A block a channel. */
+static __global__ void back_prepare(struct cuda_shape s, const double *part, uint32_t parts,
+                                    int batch_stats, struct cuda_norm m, double scale,
+                                    float *dgamma, float *dbeta, float *dbias)
 {
     const double count = (double)s.batch->valid * (double)s.hw;
     const int own = batch_stats && s.batch->valid;
+    const uint32_t c = blockIdx.x;
+    const double inv = (double)m.inv[c];
+    double sum, dot;
 
-    for
-        EACH(c, n)
-        {
-            const double inv = (double)m.inv[c];
-            double sum, dot;
-            total(part, parts, c, &sum, &dot);
-            if (dgamma)
-                dgamma[c] = (float)(dot * inv);
-            if (dbeta)
-                dbeta[c] = (float)sum;
-            if (dbias)
-                dbias[c] = batch_stats ? 0.0f : (float)(sum * (double)m.scale[c]);
-            m.k1[c] = own ? (float)(sum / count) : 0.0f;
-            m.k2[c] = own ? (float)(dot * inv * inv / count) : 0.0f;
-        }
+    total(part, parts, c, &sum, &dot);
+    if (threadIdx.x)
+        return;
+    if (dgamma)
+        dgamma[c] = (float)(scale * dot * inv);
+    if (dbeta)
+        dbeta[c] = (float)(scale * sum);
+    if (dbias)
+        dbias[c] = batch_stats ? 0.0f : (float)(scale * sum * (double)m.scale[c]);
+    m.k1[c] = own ? (float)(sum / count) : 0.0f;
+    m.k2[c] = own ? (float)(dot * inv * inv / count) : 0.0f;
 }
 
 void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const double *part,
-                            int batch_stats, const struct cuda_norm *m, float *dgamma, float *dbeta,
-                            float *dbias)
+                            int batch_stats, const struct cuda_norm *m, double scale, float *dgamma,
+                            float *dbeta, float *dbias)
 {
-    LAUNCH_EACH(be, back_prepare, s->c, *s, part, cuda_sum_parts(s), batch_stats, *m, dgamma, dbeta,
-                dbias);
+    LAUNCH_BLOCKS(be, back_prepare, s->c, *s, part, (uint32_t)cuda_sum_parts(s), batch_stats, *m,
+                  scale, dgamma, dbeta, dbias);
 }
 
-static __global__ void back(size_t n, struct cuda_shape s, const float *x, const float *dy,
-                            struct cuda_norm m, int add, float *dx)
+template <class T, int W>
+static __global__ void back(uint32_t n, struct cuda_shape s, const pack<T, W> *x,
+                            const pack<T, W> *dy, struct cuda_norm m, int add, pack<T, W> *dx)
 {
-    const size_t counted = (size_t)s.batch->valid * s.c * s.hw;
+    const uint32_t counted = s.batch->valid * s.image, next = s.channel == 1;
 
     for
         EACH(i, n)
         {
-            const size_t c = i / s.hw % s.c;
-            const float d = x[i] - m.mean[c];
-            float g = dy[i];
-            if (m.delta >= 0)
-                g = activate_back(d * m.scale[c] + m.beta[c], g, m.delta);
-            g = i < counted ? m.scale[c] * (g - m.k1[c] - d * m.k2[c]) : 0.0f;
-            dx[i] = add ? dx[i] + g : g;
+            const uint32_t c = i * W / s.channel % s.c;
+            const pack<T, W> a = x[i], g = dy[i];
+            pack<T, W> to = add ? dx[i] : a;
+            for (uint32_t j = 0; j < W; j++) {
+                const uint32_t k = c + j * next;
+                const float d = value(a.v[j]) - m.mean[k];
+                float v = value(g.v[j]);
+                if (m.delta >= 0)
+                    v = activate_back(d * m.scale[k] + m.beta[k], v, m.delta);
+                v = i * W < counted ? m.scale[k] * (v - m.k1[k] - d * m.k2[k]) : 0.0f;
+                set_or_add(&to.v[j], add, v);
+            }
+            dx[i] = to;
         }
 }
 
-void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const float *x, const float *dy,
-                    const struct cuda_norm *m, int add, float *dx)
+void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x, const void *dy,
+                    const struct cuda_norm *m, int add, void *dx)
 {
-    LAUNCH_EACH(be, back, s->n * s->c * s->hw, *s, x, dy, *m, add, dx);
+    WITH_PACKS(s->type, cuda_wide(s),
+               LAUNCH_EACH(be, back, PACKS(s), *s, (const P *)x, (const P *)dy, *m, add, (P *)dx));
 }
 
 static __global__ void count_images(size_t n, const struct cuda_batch *batch, double *images)

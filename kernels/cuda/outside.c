@@ -7,30 +7,37 @@
 
 #define LAST_BLOCK 0xffffffu
 
-static void take(struct mc_plan *p, const struct mc_source *src, int normalise, float *out)
+static void take(struct mc_plan *p, const struct mc_source *src, const struct cuda_shape *s,
+                 int normalise, void *out)
 {
     const struct mc_node *n = p->nodes[0].n;
 
     assert(!src->augment || (!(src->augment->contrast > 0) && !(src->augment->saturation > 0)) ||
            n->c == 1 || n->c == 3);
-    cuda_take_pixels(p->be, src, p->batch, n->c, n->h, n->w, &p->rows, &p->scaling, normalise, out);
+    cuda_take_pixels(p->be, src, s, n->h, n->w, &p->rows, &p->scaling, normalise, out);
 }
 
 void cuda_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl)
 {
+    const struct cuda_shape s = cuda_node_shape(p, &p->nodes[0]);
+
     cuda_enter(p->be);
     cuda_begin_batch(p->be, p->batch, src, (const struct mc_ctl *)ctl->data, &p->rows);
-    take(p, src, 1, p->nodes[0].out);
+    take(p, src, &s, 1, p->nodes[0].out);
 }
 
 /* ctl is the load's, whose copy the plan has. */
 void cuda_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl,
                  struct mc_buf *out)
 {
+    const struct cuda_shape s = cuda_node_shape(p, &p->nodes[0]);
+    struct cuda_shape first = cuda_channels_first(&s);
+
     (void)ctl;
-    assert(out->bytes >= p->nodes[0].floats * sizeof(float));
+    first.type = CUDA_F32;
+    assert(out->bytes >= p->batch * first.image * sizeof(float));
     cuda_enter(p->be);
-    take(p, src, 0, cuda_floats(out));
+    take(p, src, &first, 0, cuda_floats(out));
 }
 
 void cuda_set_pixels(struct mc_plan *p, const struct mc_buf *pixels)
@@ -47,16 +54,22 @@ void cuda_input_grad(struct mc_plan *p, struct mc_buf *out)
 
     assert(p->input_grad);
     cuda_enter(p->be);
-    cuda_unscale_grad(p->be, &s, &p->scaling, p->nodes[0].grad, cuda_floats(out));
+    cuda_unscale_grad(p->be, &s, &p->scaling, p->nodes[0].grad, 1 / p->loss_scale,
+                      cuda_floats(out));
 }
 
 /* ---- attacks ----------------------------------------------------------------------------------
  */
 
+static size_t image_floats(const struct mc_plan *p)
+{
+    return (size_t)p->nodes[0].n->c * p->nodes[0].hw;
+}
+
 void cuda_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t restart,
                        const struct mc_buf *clean, struct mc_buf *x)
 {
-    const size_t n = p->nodes[0].image;
+    const size_t n = image_floats(p);
 
     assert(n / 4 < LAST_BLOCK && restart < 256);
     cuda_enter(p->be);
@@ -68,7 +81,7 @@ void cuda_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
                       const struct mc_buf *clean, const struct mc_buf *grad, struct mc_buf *x)
 {
     cuda_enter(p->be);
-    cuda_ball_step(p->be, p->batch, p->nodes[0].image, &p->rows, b, descend ? -b->step : b->step,
+    cuda_ball_step(p->be, p->batch, image_floats(p), &p->rows, b, descend ? -b->step : b->step,
                    cuda_const_floats(clean), cuda_const_floats(grad), cuda_floats(x));
 }
 
@@ -76,7 +89,7 @@ void cuda_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
                       struct mc_buf *best_loss, struct mc_buf *best)
 {
     cuda_enter(p->be);
-    cuda_ball_keep(p->be, p->batch, p->nodes[0].image, &p->rows, descend, cuda_const_floats(x),
+    cuda_ball_keep(p->be, p->batch, image_floats(p), &p->rows, descend, cuda_const_floats(x),
                    cuda_floats(best_loss), cuda_floats(best));
 }
 
@@ -93,7 +106,7 @@ void cuda_metrics(struct mc_plan *p, struct mc_buf *acc)
 static struct cuda_shape part_of(const struct mc_plan *p, const struct cuda_node *c, size_t count)
 {
     struct cuda_shape s = cuda_node_shape(p, c);
-    s.c = count;
+    s.c = (uint32_t)count;
     return s;
 }
 
@@ -101,7 +114,7 @@ static void copy_tap(struct mc_plan *p, const struct cuda_node *c, size_t first,
                      struct mc_buf *out)
 {
     const struct cuda_shape s = part_of(p, c, count);
-    cuda_copy_out(p->be, &s, c->out + first * c->hw, cuda_floats(out));
+    cuda_copy_out(p->be, &s, cuda_from_channel(p, c, c->out, first), cuda_floats(out));
 }
 
 void cuda_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_buf *out)
@@ -117,7 +130,7 @@ void cuda_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc
         break;
     case MC_OUT_LOSS:
     case MC_OUT_CORRECT:
-        cuda_copy_rows(p->be, 1, p->batch, row, 0, 0, cuda_floats(out), 0);
+        cuda_copy_rows(p->be, CUDA_F32, 1, p->batch, row, 0, 0, cuda_floats(out), 0);
         break;
     case MC_OUT_TAP:
         copy_tap(p, &p->nodes[t->node], t->offset, t->count, out);
@@ -131,7 +144,8 @@ void cuda_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_
     const struct mc_tap_request *t = &a->taps[index];
     const struct cuda_node *x = &a->nodes[t->node], *y = &b->nodes[b->taps[index].node];
     const struct cuda_shape s = part_of(a, x, t->count), u = part_of(b, y, t->count);
-    const float *from_x = x->out + t->offset * x->hw, *from_y = y->out + t->offset * y->hw;
+    const void *from_x = cuda_from_channel(a, x, x->out, t->offset);
+    const void *from_y = cuda_from_channel(b, y, y->out, t->offset);
     const size_t k = t->count, size = MC_MOMENTS_SIZE(k), step = a->chunk / (k * x->hw);
     double *own = a->moments, *dx = own + size, *dy = dx + a->chunk;
 

@@ -35,31 +35,17 @@ void cuda_begin_batch(struct cuda *be, size_t n, const struct mc_source *src,
                   (const int32_t *)src->labels->data, src->base, ctl, *r);
 }
 
-static __device__ float grey(const float *x, int c, int hw)
+static __device__ float grey(const float *x, int c)
 {
-    return c < 3 ? x[0] : .2989f * x[0] + .587f * x[hw] + .114f * x[2 * hw];
+    return c < 3 ? x[0] : .2989f * x[0] + .587f * x[1] + .114f * x[2];
 }
 
-/* The whole block; each thread has changed, and changes, pixels of its own. */
-static __device__ void change_contrast(float *x, int c, int hw, float f)
+static __device__ void change_saturation(float *x, int c, float f)
 {
-    double sum = 0;
+    const float rest = (1 - f) * grey(x, c);
 
-    for (int q = (int)threadIdx.x; q < hw; q += CUDA_THREADS)
-        sum += (double)grey(x + q, c, hw);
-    const float rest = (1 - f) * (float)(block_sum(sum) / (double)hw);
-    for (int q = (int)threadIdx.x; q < hw; q += CUDA_THREADS)
-        for (int ch = 0; ch < c; ch++)
-            x[ch * hw + q] = mc_unit_of(f * x[ch * hw + q] + rest);
-}
-
-static __device__ void change_saturation(float *x, int c, int hw, float f)
-{
-    for (int q = (int)threadIdx.x; c == 3 && q < hw; q += CUDA_THREADS) {
-        const float rest = (1 - f) * grey(x + q, c, hw);
-        for (int ch = 0; ch < 3; ch++)
-            x[ch * hw + q] = mc_unit_of(f * x[ch * hw + q] + rest);
-    }
+    for (int k = 0; c == 3 && k < 3; k++)
+        x[k] = mc_unit_of(f * x[k] + rest);
 }
 
 struct take {
@@ -72,17 +58,58 @@ struct take {
     int normalise;
 };
 
-static __global__ void take_pixels(struct take t, struct cuda_rows r, struct cuda_scaling s,
-                                   float *out)
+/* Output pixel q of the image whose numbers begin at `at`: C of them, normalised unless colours
+ * are to change first. */
+static __device__ void fetch(const struct take *t, const struct cuda_scaling *s,
+                             const struct mc_draw *d, size_t at, int q, float *x)
+{
+    const int from =
+        t->augments ? mc_draw_source(d, d->affine.on, t->h, t->w, q / t->w, q % t->w) : q;
+    const int hw = t->h * t->w, raw = t->colours || !t->normalise;
+
+    for (int k = 0; k < t->c; k++) {
+        const float *byte = s->byte + (raw ? MC_MAX_CHANNELS_IN : k) * 256;
+        const size_t px = at + (size_t)(k * hw + from);
+        x[k] = byte[0];
+        if (from >= 0 && t->bytes)
+            x[k] = byte[((const uint8_t *)t->images)[px]];
+        else if (from >= 0)
+            x[k] = raw ? ((const float *)t->images)[px]
+                       : ((const float *)t->images)[px] * s->scale[k] + s->shift[k];
+    }
+    if (t->colours && d->saturation_first && t->augment.saturation > 0)
+        change_saturation(x, t->c, d->saturation);
+}
+
+/* The whole block: what change of contrast adds, by the image's mean grey. */
+static __device__ float contrast_rest(const struct take *t, const struct cuda_scaling *s,
+                                      const struct mc_draw *d, size_t at)
+{
+    const int hw = t->h * t->w;
+    float x[MC_MAX_CHANNELS_IN];
+    double sum = 0;
+
+    for (int q = (int)threadIdx.x; q < hw; q += CUDA_THREADS) {
+        fetch(t, s, d, at, q, x);
+        sum += (double)grey(x, t->c);
+    }
+    return (1 - d->contrast) * (float)(block_sum(sum) / (double)hw);
+}
+
+template <class T>
+static __global__ void take_pixels(struct take t, struct cuda_shape sh, struct cuda_rows r,
+                                   struct cuda_scaling s, T *out)
 {
     __shared__ struct mc_draw draw;
-    const int hw = t.h * t.w, raw = t.colours || !t.normalise;
-    const size_t i = blockIdx.x;
-    float *x = out + i * (size_t)(t.c * hw);
+    const int hw = t.h * t.w;
+    const uint32_t i = blockIdx.x;
+    T *to = out + i * sh.image;
+    float x[MC_MAX_CHANNELS_IN], rest = 0;
 
     if (i >= r.batch->valid) { /* the whole block */
-        for (int q = (int)threadIdx.x; q < t.c * hw; q += CUDA_THREADS)
-            x[q] = 0;
+        for (int q = (int)threadIdx.x; q < hw; q += CUDA_THREADS)
+            for (int k = 0; k < t.c; k++)
+                set(&to[(uint32_t)k * sh.channel + (uint32_t)q * sh.pixel], 0);
         return;
     }
     const size_t at = (size_t)r.samples[i] * (size_t)(t.c * hw);
@@ -90,36 +117,24 @@ static __global__ void take_pixels(struct take t, struct cuda_rows r, struct cud
         draw = mc_draw_of(&t.augment, &r.batch->ctl, t.purpose, r.ids[i]);
     __syncthreads();
     const struct mc_draw d = draw;
+    if (t.colours && t.augment.contrast > 0)
+        rest = contrast_rest(&t, &s, &d, at);
     for (int q = (int)threadIdx.x; q < hw; q += CUDA_THREADS) {
-        const int from =
-            t.augments ? mc_draw_source(&d, d.affine.on, t.h, t.w, q / t.w, q % t.w) : q;
-        for (int ch = 0; ch < t.c; ch++) {
-            const float *byte = s.byte + (raw ? MC_MAX_CHANNELS_IN : ch) * 256;
-            const size_t px = at + (size_t)(ch * hw + from);
-            float v = byte[0];
-            if (from >= 0 && t.bytes)
-                v = byte[((const uint8_t *)t.images)[px]];
-            else if (from >= 0)
-                v = raw ? ((const float *)t.images)[px]
-                        : ((const float *)t.images)[px] * s.scale[ch] + s.shift[ch];
-            x[ch * hw + q] = v;
+        fetch(&t, &s, &d, at, q, x);
+        for (int k = 0; t.colours && t.augment.contrast > 0 && k < t.c; k++)
+            x[k] = mc_unit_of(d.contrast * x[k] + rest);
+        if (t.colours && !d.saturation_first && t.augment.saturation > 0)
+            change_saturation(x, t.c, d.saturation);
+        for (int k = 0; k < t.c; k++) {
+            const float v = t.colours && t.normalise ? x[k] * s.scale[k] + s.shift[k] : x[k];
+            set(&to[(uint32_t)k * sh.channel + (uint32_t)q * sh.pixel], v);
         }
     }
-    if (!t.colours)
-        return;
-    for (int second = 0; second < 2; second++)
-        if (second == d.saturation_first && t.augment.contrast > 0)
-            change_contrast(x, t.c, hw, d.contrast);
-        else if (second != d.saturation_first && t.augment.saturation > 0)
-            change_saturation(x, t.c, hw, d.saturation);
-    for (int q = (int)threadIdx.x; t.normalise && q < hw; q += CUDA_THREADS)
-        for (int ch = 0; ch < t.c; ch++)
-            x[ch * hw + q] = x[ch * hw + q] * s.scale[ch] + s.shift[ch];
 }
 
-void cuda_take_pixels(struct cuda *be, const struct mc_source *src, size_t n, int c, int h, int w,
-                      const struct cuda_rows *r, const struct cuda_scaling *s, int normalise,
-                      float *out)
+void cuda_take_pixels(struct cuda *be, const struct mc_source *src, const struct cuda_shape *sh,
+                      int h, int w, const struct cuda_rows *r, const struct cuda_scaling *s,
+                      int normalise, void *out)
 {
     struct take t = {};
 
@@ -131,38 +146,59 @@ void cuda_take_pixels(struct cuda *be, const struct mc_source *src, size_t n, in
         t.augments = mc_augment_any(&t.augment);
     }
     t.purpose = src->purpose;
-    t.c = c;
+    t.c = (int)sh->c;
     t.h = h;
     t.w = w;
     t.normalise = normalise;
-    LAUNCH_BLOCKS(be, take_pixels, n, t, *r, *s, out);
+    WITH_TYPE(sh->type, LAUNCH_BLOCKS(be, take_pixels, sh->n, t, *sh, *r, *s, (T *)out));
 }
 
-static __global__ void scale_pixels(size_t n, struct cuda_shape sh, struct cuda_scaling s,
-                                    const float *from, float *to)
+/* Where number `at` of (N,C,HW) lies, its image and its channel. */
+static __device__ inline uint32_t place_of(const struct cuda_shape *s, uint32_t at, uint32_t *image,
+                                           uint32_t *channel)
+{
+    *image = at / (s->c * s->hw);
+    *channel = at / s->hw % s->c;
+    return *image * s->image + *channel * s->channel + at % s->hw * s->pixel;
+}
+
+template <class T>
+static __global__ void scale_pixels(uint32_t n, struct cuda_shape sh, struct cuda_scaling s,
+                                    const float *from, T *to)
 {
     for
-        EACH(i, n)
-    if (i / sh.image < sh.batch->valid)
-        to[i] = from[i] * s.scale[i / sh.hw % sh.c] + s.shift[i / sh.hw % sh.c];
+        EACH(at, n)
+        {
+            uint32_t i, k;
+            const uint32_t place = place_of(&sh, at, &i, &k);
+            if (i < sh.batch->valid)
+                set(&to[place], from[at] * s.scale[k] + s.shift[k]);
+        }
 }
 
 void cuda_scale_pixels(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
-                       const float *from, float *to)
+                       const float *from, void *to)
 {
-    LAUNCH_EACH(be, scale_pixels, sh->n * sh->image, *sh, *s, from, to);
+    WITH_TYPE(sh->type,
+              LAUNCH_EACH(be, scale_pixels, sh->n * sh->c * sh->hw, *sh, *s, from, (T *)to));
 }
 
-static __global__ void unscale_grad(size_t n, struct cuda_shape sh, struct cuda_scaling s,
-                                    const float *from, float *to)
+template <class T>
+static __global__ void unscale_grad(uint32_t n, struct cuda_shape sh, struct cuda_scaling s,
+                                    const T *from, float scale, float *to)
 {
     for
-        EACH(i, n)
-    to[i] = from[i] * (1 / s.std[i / sh.hw % sh.c]);
+        EACH(at, n)
+        {
+            uint32_t i, k;
+            const uint32_t place = place_of(&sh, at, &i, &k);
+            to[at] = value(from[place]) * scale * (1 / s.std[k]);
+        }
 }
 
 void cuda_unscale_grad(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
-                       const float *from, float *to)
+                       const void *from, float scale, float *to)
 {
-    LAUNCH_EACH(be, unscale_grad, sh->n * sh->image, *sh, *s, from, to);
+    WITH_TYPE(sh->type, LAUNCH_EACH(be, unscale_grad, sh->n * sh->c * sh->hw, *sh, *s,
+                                    (const T *)from, scale, to));
 }

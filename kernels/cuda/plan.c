@@ -6,13 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* float16 ends at 6e-8, and a batch's mean shares a gradient of 1 among its images. */
+#define F16_LOSS_SCALE 1024
+
 static int make_conv(struct mc_plan *p, struct cuda_node *c, struct mc_error *err)
 {
     const struct mc_node *n = c->n;
     const struct cuda_node *in = &p->nodes[n->in[0]];
     const struct cuda_conv_shape s = {
+        .type = p->type,
         .n = (int)p->batch,
-        .ic = in->n->c,
+        .ic = (int)in->stored,
         .ih = in->n->h,
         .iw = in->n->w,
         .oc = n->c,
@@ -52,14 +56,14 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
 
     if (!c->role->live || c->n->op == MC_OP_LOSS)
         return;
-    if (c->n->op == MC_OP_FLATTEN)
+    if (c->n->op == MC_OP_FLATTEN && cuda_flat(p, &p->nodes[c->n->in[0]]))
         c->out = p->nodes[c->n->in[0]].out;
     else if (c->role->relu < 0 || c->role->tapped) /* else the ReLU's output is the only one */
-        c->out = place(m, c->floats * sizeof(float));
+        c->out = place(m, c->all * cuda_type_size(p->type));
     if (c->role->need_grad)
-        c->grad = place(m, c->floats * sizeof(float));
+        c->grad = place(m, c->all * cuda_type_size(p->type));
     if (c->n->op == MC_OP_MAXPOOL && p->backward && c->role->reach)
-        c->where = place(m, c->floats * sizeof(int32_t));
+        c->where = place(m, c->all * sizeof(int32_t));
     if (c->n->op == MC_OP_BATCHNORM) {
         float **vectors[] = {&c->norm.mean, &c->norm.scale, &c->norm.beta,
                              &c->norm.k1,   &c->norm.k2,    &c->norm.inv};
@@ -99,6 +103,10 @@ static void place_all(struct mc_plan *p, struct places *m)
         p->chunk = chunk > p->chunk ? chunk : p->chunk;
         moments = size > moments ? size : moments;
     }
+    p->copies.weight = place(m, p->copies.n * cuda_type_size(p->type));
+    p->copies.grad = place(m, p->backward ? p->copies.convs * cuda_type_size(p->type) : 0);
+    p->copies.param = place(m, p->copies.n * sizeof *p->copies.param);
+    cuda_copies_place(p);
     p->work = place(m, work);
     p->part = place(m, parts * 2 * sizeof *p->part);
     p->moments = place(m, (moments + 2 * p->chunk) * sizeof *p->moments);
@@ -131,6 +139,39 @@ static void fill_scaling(struct mc_plan *p)
     cuda_send(p->be, (void *)(uintptr_t)p->scaling.byte, byte, sizeof byte);
 }
 
+/* Tensor cores want channels by eights, of which an image has fewer. Only a convolution can be
+ * given more: its weights for them are 0. */
+static uint32_t stored_channels(const struct mc_plan *p, int node)
+{
+    enum { BY = 8 };
+    const uint32_t c = (uint32_t)p->nodes[node].n->c;
+
+    if (node || p->type == CUDA_F32)
+        return c;
+    for (int i = 0; i < p->g->n_nodes; i++)
+        for (int k = 0; p->roles[i].live && k < p->g->nodes[i].n_in; k++)
+            if (p->g->nodes[i].in[k] == 0 &&
+                (p->g->nodes[i].op != MC_OP_CONV || p->g->nodes[i].groups != 1))
+                return c;
+    return (c + BY - 1) / BY * BY;
+}
+
+/* What a node holds; its kernels count in 32 bits, and cuDNN in 31. */
+static int measure(struct mc_plan *p, int node, struct mc_error *err)
+{
+    struct cuda_node *c = &p->nodes[node];
+
+    c->n = &p->g->nodes[node];
+    c->role = &p->roles[node];
+    c->hw = (uint32_t)(c->n->h * c->n->w);
+    c->stored = stored_channels(p, node);
+    c->all = p->batch * c->stored * c->hw;
+    if (c->role->live && c->all > INT32_MAX)
+        return mc_fail(err, MC_EUSAGE, "%s: %zu images are %zu numbers, and a CUDA plan holds %d",
+                       c->n->name, p->batch, c->all, INT32_MAX);
+    return 0;
+}
+
 int cuda_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
                   struct mc_plan **out, struct mc_error *err)
 {
@@ -145,6 +186,10 @@ int cuda_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct 
     cuda_enter(p->be);
     p->g = g;
     p->batch = o->batch;
+    p->type = p->be->precision == MC_PRECISION_BF16  ? CUDA_BF16
+              : p->be->precision == MC_PRECISION_F16 ? CUDA_F16
+                                                     : CUDA_F32;
+    p->loss_scale = p->type == CUDA_F16 ? F16_LOSS_SCALE : 1;
     p->backward = o->backward;
     p->input_grad = o->backward && o->input_grad;
     p->train_only = o->train_only;
@@ -160,14 +205,12 @@ int cuda_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct 
         memcpy(p->taps, o->taps, o->n_taps * sizeof *p->taps);
     for (int i = 0; i < g->n_nodes; i++) {
         struct cuda_node *c = &p->nodes[i];
-        c->n = &g->nodes[i];
-        c->role = &p->roles[i];
-        c->hw = (size_t)c->n->h * (size_t)c->n->w;
-        c->image = (size_t)c->n->c * c->hw;
-        c->floats = p->batch * c->image;
+        if ((rc = measure(p, i, err)))
+            goto out;
         if (c->role->live && c->n->op == MC_OP_CONV && (rc = make_conv(p, c, err)))
             goto out;
     }
+    cuda_copies_place(p);
     place_all(p, &m);
     p->bytes = m.at;
     rc = cuda_take(p->be, p->bytes, "a plan", &data, err);
@@ -177,6 +220,7 @@ int cuda_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct 
     m = (struct places){p->data, 0};
     place_all(p, &m);
     fill_scaling(p);
+    rc = cuda_copies_fill(p, err);
 out:
     if (rc)
         cuda_plan_free(p);

@@ -3,98 +3,172 @@
  * Elementwise operations on activations. */
 #include "device.cuh"
 
-static __global__ void relu(size_t n, const float *x, float delta, float *y)
-{
-    for
-        EACH(i, n)
-    y[i] = activate(x[i], delta);
-}
-
-void cuda_relu(struct cuda *be, size_t n, const float *x, float delta, float *y)
-{
-    LAUNCH_EACH(be, relu, n, x, delta, y);
-}
-
-static __global__ void relu_back(size_t n, const float *x, const float *dy, float delta, int add,
-                                 float *dx)
+template <class T, int W>
+static __global__ void relu(uint32_t n, const pack<T, W> *x, float delta, pack<T, W> *y)
 {
     for
         EACH(i, n)
         {
-            const float g = activate_back(x[i], dy[i], delta);
-            dx[i] = add ? dx[i] + g : g;
+            pack<T, W> a = x[i];
+            for (int j = 0; j < W; j++)
+                set(&a.v[j], activate(value(a.v[j]), delta));
+            y[i] = a;
         }
 }
 
-void cuda_relu_back(struct cuda *be, size_t n, const float *x, const float *dy, float delta,
-                    int add, float *dx)
+static int whole_packs(size_t n)
 {
-    LAUNCH_EACH(be, relu_back, n, x, dy, delta, add, dx);
+    return n % CUDA_WIDE == 0;
 }
 
-static __global__ void add_two(size_t n, const float *a, const float *b, float *y)
+/* Of a vector of n in packs P. */
+#define PACKS(n) (uint32_t)((n) / (sizeof(P) / sizeof(T)))
+
+void cuda_relu(struct cuda *be, enum cuda_type t, size_t n, const void *x, float delta, void *y)
 {
-    for
-        EACH(i, n)
-    y[i] = a[i] + b[i];
+    WITH_PACKS(t, whole_packs(n), LAUNCH_EACH(be, relu, PACKS(n), (const P *)x, delta, (P *)y));
 }
 
-void cuda_add(struct cuda *be, size_t n, const float *a, const float *b, float *y)
-{
-    LAUNCH_EACH(be, add_two, n, a, b, y);
-}
-
-static __global__ void add_bias(size_t n, size_t c, size_t hw, const float *bias, float *y)
-{
-    for
-        EACH(i, n)
-    y[i] += bias[i / hw % c];
-}
-
-void cuda_add_bias(struct cuda *be, const struct cuda_shape *s, const float *bias, float *y)
-{
-    LAUNCH_EACH(be, add_bias, s->n * s->c * s->hw, s->c, s->hw, bias, y);
-}
-
-static __global__ void copy_rows(size_t n, size_t count, const float *from, size_t from_image,
-                                 int add, float *to, size_t to_image)
+template <class T, int W>
+static __global__ void relu_back(uint32_t n, const pack<T, W> *x, const pack<T, W> *dy, float delta,
+                                 int add, pack<T, W> *dx)
 {
     for
         EACH(i, n)
         {
-            const float v = from[i / count * from_image + i % count];
-            float *y = &to[i / count * to_image + i % count];
-            *y = add ? *y + v : v;
+            const pack<T, W> a = x[i], g = dy[i];
+            pack<T, W> d = add ? dx[i] : a;
+            for (int j = 0; j < W; j++)
+                set_or_add(&d.v[j], add, activate_back(value(a.v[j]), value(g.v[j]), delta));
+            dx[i] = d;
         }
 }
 
-void cuda_copy_rows(struct cuda *be, size_t n, size_t count, const float *from, size_t from_image,
-                    int add, float *to, size_t to_image)
+void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, const void *dy,
+                    float delta, int add, void *dx)
 {
-    LAUNCH_EACH(be, copy_rows, n * count, count, from, from_image, add, to, to_image);
+    WITH_PACKS(
+        t, whole_packs(n),
+        LAUNCH_EACH(be, relu_back, PACKS(n), (const P *)x, (const P *)dy, delta, add, (P *)dx));
 }
 
-/* The mask is drawn again in the backward pass: a number is a function of its counter. */
-static __global__ void dropout(size_t n, size_t image, struct cuda_rows r, uint32_t counter,
-                               float keep, float scale, const float *x, int add, float *y)
+template <class T, int W>
+static __global__ void add_two(uint32_t n, const pack<T, W> *a, const pack<T, W> *b, pack<T, W> *y)
 {
     for
         EACH(i, n)
         {
-            const uint32_t e = (uint32_t)(i % image);
+            pack<T, W> u = a[i];
+            const pack<T, W> v = b[i];
+            for (int j = 0; j < W; j++)
+                set(&u.v[j], value(u.v[j]) + value(v.v[j]));
+            y[i] = u;
+        }
+}
+
+void cuda_add(struct cuda *be, enum cuda_type t, size_t n, const void *a, const void *b, void *y)
+{
+    WITH_PACKS(t, whole_packs(n),
+               LAUNCH_EACH(be, add_two, PACKS(n), (const P *)a, (const P *)b, (P *)y));
+}
+
+template <class T, int W>
+static __global__ void add_bias(uint32_t n, struct cuda_shape s, const float *bias, pack<T, W> *y)
+{
+    const uint32_t next = s.channel == 1;
+
+    for
+        EACH(i, n)
+        {
+            const float *b = bias + i * W / s.channel % s.c;
+            pack<T, W> a = y[i];
+            for (int j = 0; j < W; j++)
+                set(&a.v[j], value(a.v[j]) + b[(uint32_t)j * next]);
+            y[i] = a;
+        }
+}
+
+void cuda_add_bias(struct cuda *be, const struct cuda_shape *s, const float *bias, void *y)
+{
+    WITH_PACKS(s->type, cuda_wide(s),
+               LAUNCH_EACH(be, add_bias, PACKS(s->n * s->image), *s, bias, (P *)y));
+}
+
+template <class T, int W>
+static __global__ void copy_rows(uint32_t n, uint32_t count, const pack<T, W> *from,
+                                 uint32_t from_row, int add, pack<T, W> *to, uint32_t to_row)
+{
+    for
+        EACH(i, n)
+        {
+            const uint32_t row = i / count, at = i - row * count;
+            pack<T, W> a = from[row * from_row + at];
+            pack<T, W> *y = &to[row * to_row + at];
+            if (add) {
+                const pack<T, W> old = *y;
+                for (int j = 0; j < W; j++)
+                    set(&a.v[j], value(old.v[j]) + value(a.v[j]));
+            }
+            *y = a;
+        }
+}
+
+void cuda_copy_rows(struct cuda *be, enum cuda_type t, size_t n, size_t count, const void *from,
+                    size_t from_row, int add, void *to, size_t to_row)
+{
+    const int wide = whole_packs(count) && whole_packs(from_row) && whole_packs(to_row) &&
+                     cuda_aligned(t, from) && cuda_aligned(t, to);
+    WITH_PACKS(t, wide,
+               LAUNCH_EACH(be, copy_rows, PACKS(n * count), PACKS(count), (const P *)from,
+                           PACKS(from_row), add, (P *)to, PACKS(to_row)));
+}
+
+/* Where element i of those that lie packed as s says is in another shape of as many. */
+static __device__ uint32_t place_in(const struct cuda_shape *s, uint32_t i,
+                                    const struct cuda_shape *d)
+{
+    return i / s->image * d->image + i / s->channel % s->c * d->channel +
+           i / s->pixel % s->hw * d->pixel;
+}
+
+template <class T>
+static __global__ void reorder(uint32_t n, struct cuda_shape s, const T *from, struct cuda_shape d,
+                               int add, T *to)
+{
+    for
+        EACH(i, n)
+    set_or_add(&to[i], add, value(from[place_in(&d, i, &s)]));
+}
+
+void cuda_reorder(struct cuda *be, const struct cuda_shape *s, const void *from,
+                  const struct cuda_shape *d, int add, void *to)
+{
+    WITH_TYPE(d->type,
+              LAUNCH_EACH(be, reorder, d->n * d->image, *s, (const T *)from, *d, add, (T *)to));
+}
+
+/* The mask is drawn again in the backward pass: a number is a function of its counter, which is
+ * that of an element's place in (C,H,W). */
+template <class T>
+static __global__ void dropout(uint32_t n, struct cuda_shape s, struct cuda_rows r,
+                               uint32_t counter, float keep, float scale, const T *x, int add, T *y)
+{
+    for
+        EACH(i, n)
+        {
+            const uint32_t e = i / s.channel % s.c * s.hw + i / s.pixel % s.hw;
             const struct mc_rng4 u = mc_rng(r.batch->ctl.seed, MC_RNG_DROPOUT, r.batch->ctl.epoch,
-                                            r.ids[i / image], counter + e / 4);
-            const float v = mc_rng_unit(u.v[e % 4]) < keep ? x[i] * scale : 0.0f;
-            y[i] = add ? y[i] + v : v;
+                                            r.ids[i / s.image], counter + e / 4);
+            set_or_add(&y[i], add, mc_rng_unit(u.v[e % 4]) < keep ? value(x[i]) * scale : 0.0f);
         }
 }
 
 void cuda_dropout(struct cuda *be, const struct cuda_shape *s, const struct cuda_rows *r,
-                  uint32_t node, float drop, const float *x, int add, float *y)
+                  uint32_t node, float drop, const void *x, int add, void *y)
 {
     const float keep = 1 - drop;
 
     /* MC_MAX_NODES and MC_MAX_DROPOUT / 4 are 32 bits together: no counter comes twice */
-    LAUNCH_EACH(be, dropout, s->n * s->image, s->image, *r, node << 20, keep,
-                keep > 0 ? 1 / keep : 0, x, add, y);
+    WITH_TYPE(s->type, LAUNCH_EACH(be, dropout, s->n * s->image, *s, *r, node << 20, keep,
+                                   keep > 0 ? 1 / keep : 0, (const T *)x, add, (T *)y));
 }

@@ -44,151 +44,173 @@ static __device__ struct span windows_with(const struct cuda_window *w, int axis
     return s;
 }
 
-static __global__ void max_pool(size_t n, struct cuda_window w, const float *x, float *y,
-                                int32_t *where)
+/* Element i of those that lie as s says: its image and channel's first pixel in d, and its pixel.
+ */
+static __device__ inline uint32_t plane_in(const struct cuda_shape *s, uint32_t i,
+                                           const struct cuda_shape *d, uint32_t *pixel)
 {
-    const size_t ohw = (size_t)w.oh * w.ow, ihw = (size_t)w.ih * w.iw;
+    *pixel = i / s->pixel % s->hw;
+    return i / s->image * d->image + i / s->channel % s->c * d->channel;
+}
 
+template <class T>
+static __global__ void max_pool(uint32_t n, struct cuda_shape s, struct cuda_shape d,
+                                struct cuda_window w, const T *x, T *y, int32_t *where)
+{
     for
         EACH(i, n)
         {
-            const float *p = x + i / ohw * ihw;
-            const struct span h = window_of(&w, 0, (int)(i % ohw) / w.ow);
-            const struct span v = window_of(&w, 1, (int)(i % ohw) % w.ow);
+            uint32_t q;
+            const T *p = x + plane_in(&d, i, &s, &q);
+            const struct span h = window_of(&w, 0, (int)q / w.ow);
+            const struct span v = window_of(&w, 1, (int)q % w.ow);
             int at = h.from * w.iw + v.from;
-            float best = p[at];
+            float best = value(p[(uint32_t)at * s.pixel]);
             for (int a = h.from; a < h.to; a++)
                 for (int b = v.from; b < v.to; b++) {
-                    const float z = p[a * w.iw + b];
+                    const float z = value(p[(uint32_t)(a * w.iw + b) * s.pixel]);
                     if (z > best || z != z) { /* a NaN wins and stays, as in PyTorch */
                         best = z;
                         at = a * w.iw + b;
                     }
                 }
-            y[i] = best;
+            set(&y[i], best);
             if (where)
                 where[i] = at;
         }
 }
 
-void cuda_max_pool(struct cuda *be, size_t planes, const struct cuda_window *w, const float *x,
-                   float *y, int32_t *where)
+void cuda_max_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
+                   const struct cuda_window *w, const void *x, void *y, int32_t *where)
 {
-    LAUNCH_EACH(be, max_pool, planes * (size_t)(w->oh * w->ow), *w, x, y, where);
+    WITH_TYPE(s->type,
+              LAUNCH_EACH(be, max_pool, d->n * d->image, *s, *d, *w, (const T *)x, (T *)y, where));
 }
 
-static __global__ void max_pool_back(size_t n, struct cuda_window w, const float *dy,
-                                     const int32_t *where, int add, float *dx)
+template <class T>
+static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cuda_shape d,
+                                     struct cuda_window w, const T *dy, const int32_t *where,
+                                     int add, T *dx)
 {
-    const size_t ohw = (size_t)w.oh * w.ow, ihw = (size_t)w.ih * w.iw;
-
     for
         EACH(i, n)
         {
-            const size_t plane = i / ihw * ohw;
-            const int at = (int)(i % ihw);
-            const struct span h = windows_with(&w, 0, at / w.iw),
-                              v = windows_with(&w, 1, at % w.iw);
+            uint32_t at;
+            const uint32_t plane = plane_in(&s, i, &d, &at);
+            const struct span h = windows_with(&w, 0, (int)at / w.iw);
+            const struct span v = windows_with(&w, 1, (int)at % w.iw);
             float sum = 0;
             for (int a = h.from; a < h.to; a++)
-                for (int b = v.from; b < v.to; b++)
-                    if (where[plane + (size_t)(a * w.ow + b)] == at)
-                        sum += dy[plane + (size_t)(a * w.ow + b)];
-            dx[i] = add ? dx[i] + sum : sum;
+                for (int b = v.from; b < v.to; b++) {
+                    const uint32_t from = plane + (uint32_t)(a * w.ow + b) * d.pixel;
+                    if (where[from] == (int32_t)at)
+                        sum += value(dy[from]);
+                }
+            set_or_add(&dx[i], add, sum);
         }
 }
 
-void cuda_max_pool_back(struct cuda *be, size_t planes, const struct cuda_window *w,
-                        const float *dy, const int32_t *where, int add, float *dx)
+void cuda_max_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
+                        const struct cuda_window *w, const void *dy, const int32_t *where, int add,
+                        void *dx)
 {
-    LAUNCH_EACH(be, max_pool_back, planes * (size_t)(w->ih * w->iw), *w, dy, where, add, dx);
+    WITH_TYPE(s->type, LAUNCH_EACH(be, max_pool_back, s->n * s->image, *s, *d, *w, (const T *)dy,
+                                   where, add, (T *)dx));
 }
 
-static __global__ void avg_pool(size_t n, struct cuda_window w, const float *x, float *y)
+template <class T>
+static __global__ void avg_pool(uint32_t n, struct cuda_shape s, struct cuda_shape d,
+                                struct cuda_window w, const T *x, T *y)
 {
-    const size_t ohw = (size_t)w.oh * w.ow, ihw = (size_t)w.ih * w.iw;
-
     for
         EACH(i, n)
         {
-            const float *p = x + i / ohw * ihw;
-            const struct span h = window_of(&w, 0, (int)(i % ohw) / w.ow);
-            const struct span v = window_of(&w, 1, (int)(i % ohw) % w.ow);
+            uint32_t q;
+            const T *p = x + plane_in(&d, i, &s, &q);
+            const struct span h = window_of(&w, 0, (int)q / w.ow);
+            const struct span v = window_of(&w, 1, (int)q % w.ow);
             float sum = 0;
             for (int a = h.from; a < h.to; a++)
                 for (int b = v.from; b < v.to; b++)
-                    sum += p[a * w.iw + b];
-            y[i] = sum * (1.0f / (float)((h.to - h.from) * (v.to - v.from)));
+                    sum += value(p[(uint32_t)(a * w.iw + b) * s.pixel]);
+            set(&y[i], sum * (1.0f / (float)((h.to - h.from) * (v.to - v.from))));
         }
 }
 
-void cuda_avg_pool(struct cuda *be, size_t planes, const struct cuda_window *w, const float *x,
-                   float *y)
+void cuda_avg_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
+                   const struct cuda_window *w, const void *x, void *y)
 {
-    LAUNCH_EACH(be, avg_pool, planes * (size_t)(w->oh * w->ow), *w, x, y);
+    WITH_TYPE(s->type,
+              LAUNCH_EACH(be, avg_pool, d->n * d->image, *s, *d, *w, (const T *)x, (T *)y));
 }
 
-static __global__ void avg_pool_back(size_t n, struct cuda_window w, const float *dy, int add,
-                                     float *dx)
+template <class T>
+static __global__ void avg_pool_back(uint32_t n, struct cuda_shape s, struct cuda_shape d,
+                                     struct cuda_window w, const T *dy, int add, T *dx)
 {
-    const size_t ohw = (size_t)w.oh * w.ow, ihw = (size_t)w.ih * w.iw;
-
     for
         EACH(i, n)
         {
-            const float *g = dy + i / ihw * ohw;
-            const int at = (int)(i % ihw);
-            const struct span h = windows_with(&w, 0, at / w.iw),
-                              v = windows_with(&w, 1, at % w.iw);
+            uint32_t at;
+            const T *g = dy + plane_in(&s, i, &d, &at);
+            const struct span h = windows_with(&w, 0, (int)at / w.iw);
+            const struct span v = windows_with(&w, 1, (int)at % w.iw);
             float sum = 0;
             for (int a = h.from; a < h.to; a++)
                 for (int b = v.from; b < v.to; b++) {
                     const struct span p = window_of(&w, 0, a), q = window_of(&w, 1, b);
-                    sum += g[a * w.ow + b] * (1.0f / (float)((p.to - p.from) * (q.to - q.from)));
+                    sum += value(g[(uint32_t)(a * w.ow + b) * d.pixel]) *
+                           (1.0f / (float)((p.to - p.from) * (q.to - q.from)));
                 }
-            dx[i] = add ? dx[i] + sum : sum;
+            set_or_add(&dx[i], add, sum);
         }
 }
 
-void cuda_avg_pool_back(struct cuda *be, size_t planes, const struct cuda_window *w,
-                        const float *dy, int add, float *dx)
+void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
+                        const struct cuda_window *w, const void *dy, int add, void *dx)
 {
-    LAUNCH_EACH(be, avg_pool_back, planes * (size_t)(w->ih * w->iw), *w, dy, add, dx);
+    WITH_TYPE(s->type, LAUNCH_EACH(be, avg_pool_back, s->n * s->image, *s, *d, *w, (const T *)dy,
+                                   add, (T *)dx));
 }
 
-static __global__ void global_pool(size_t n, size_t hw, const float *x, float *y)
+template <class T>
+static __global__ void global_pool(uint32_t n, struct cuda_shape s, const T *x, T *y)
 {
-    const float share = 1.0f / (float)hw;
+    const float share = 1.0f / (float)s.hw;
 
     for
         EACH(i, n)
         {
+            const T *p = x + i / s.c * s.image + i % s.c * s.channel;
             float sum = 0;
-            for (size_t q = 0; q < hw; q++)
-                sum += x[i * hw + q];
-            y[i] = sum * share;
+            for (uint32_t q = 0; q < s.hw; q++)
+                sum += value(p[q * s.pixel]);
+            set(&y[i], sum * share);
         }
 }
 
-void cuda_global_pool(struct cuda *be, size_t planes, size_t hw, const float *x, float *y)
+void cuda_global_pool(struct cuda *be, const struct cuda_shape *s, const void *x, void *y)
 {
-    LAUNCH_EACH(be, global_pool, planes, hw, x, y);
+    WITH_TYPE(s->type, LAUNCH_EACH(be, global_pool, s->n * s->c, *s, (const T *)x, (T *)y));
 }
 
-static __global__ void global_pool_back(size_t n, size_t hw, const float *dy, int add, float *dx)
+template <class T>
+static __global__ void global_pool_back(uint32_t n, struct cuda_shape s, const T *dy, int add,
+                                        T *dx)
 {
-    const float share = 1.0f / (float)hw;
+    const float share = 1.0f / (float)s.hw;
 
     for
         EACH(i, n)
         {
-            const float g = dy[i / hw] * share;
-            dx[i] = add ? dx[i] + g : g;
+            const uint32_t from = i / s.image * s.c + i / s.channel % s.c;
+            set_or_add(&dx[i], add, value(dy[from]) * share);
         }
 }
 
-void cuda_global_pool_back(struct cuda *be, size_t planes, size_t hw, const float *dy, int add,
-                           float *dx)
+void cuda_global_pool_back(struct cuda *be, const struct cuda_shape *s, const void *dy, int add,
+                           void *dx)
 {
-    LAUNCH_EACH(be, global_pool_back, planes * hw, hw, dy, add, dx);
+    WITH_TYPE(s->type,
+              LAUNCH_EACH(be, global_pool_back, s->n * s->image, *s, (const T *)dy, add, (T *)dx));
 }

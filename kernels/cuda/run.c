@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-float *cuda_grad(struct mc_plan *p, int i, int *add)
+void *cuda_grad(struct mc_plan *p, int i, int *add)
 {
     *add = p->nodes[i].written;
     p->nodes[i].written = 1;
@@ -28,13 +28,18 @@ static void bias_gradient(struct mc_plan *p, const struct cuda_node *c, float *d
     if (!c->n->has_bias || c->role->skip_bias)
         return;
     cuda_sums(p->be, &s, CUDA_SUM_SQUARES, c->grad, NULL, NULL, p->part);
-    cuda_sums_to_floats(p->be, &s, p->part, dparams + c->n->bias.offset);
+    cuda_sums_to_floats(p->be, &s, p->part, 1 / (double)p->loss_scale, dparams + c->n->bias.offset);
+}
+
+/* A layer's weights in the plan's type. */
+static const void *weight(const struct cuda_node *c, const float *params)
+{
+    return c->weight ? c->weight : (const void *)(params + c->n->weight.offset);
 }
 
 static void conv_forward(struct mc_plan *p, struct cuda_node *c, const float *params)
 {
-    cuda_conv_forward(c->conv, p->nodes[c->n->in[0]].out, params + c->n->weight.offset, c->out,
-                      p->work);
+    cuda_conv_forward(c->conv, p->nodes[c->n->in[0]].out, weight(c, params), c->out, p->work);
     add_bias(p, c, params);
 }
 
@@ -45,13 +50,13 @@ static void conv_backward(struct mc_plan *p, struct cuda_node *c, const float *p
     int add = 0;
 
     if (dparams) {
-        cuda_conv_backward_weights(c->conv, in->out, c->grad, dparams + c->n->weight.offset,
-                                   p->work);
+        void *dweight = c->dweight ? c->dweight : (void *)(dparams + c->n->weight.offset);
+        cuda_conv_backward_weights(c->conv, in->out, c->grad, dweight, p->work);
         bias_gradient(p, c, dparams);
     }
     if (in->role->need_grad) {
-        float *dx = cuda_grad(p, c->n->in[0], &add);
-        cuda_conv_backward_data(c->conv, c->grad, params + c->n->weight.offset, add, dx, p->work);
+        void *dx = cuda_grad(p, c->n->in[0], &add);
+        cuda_conv_backward_data(c->conv, c->grad, weight(c, params), add, dx, p->work);
     }
 }
 
@@ -59,8 +64,8 @@ static void linear_forward(struct mc_plan *p, struct cuda_node *c, const float *
 {
     const size_t o = (size_t)c->n->c, k = (size_t)p->nodes[c->n->in[0]].n->c;
 
-    cuda_product(p->be, CUDA_F32, 'N', 'T', p->batch, o, k, 1, p->nodes[c->n->in[0]].out, k,
-                 params + c->n->weight.offset, k, 0, CUDA_F32, c->out, o);
+    cuda_product(p->be, p->type, 'N', 'T', p->batch, o, k, 1, p->nodes[c->n->in[0]].out, k,
+                 weight(c, params), k, 0, p->type, c->out, o);
     add_bias(p, c, params);
 }
 
@@ -72,14 +77,14 @@ static void linear_backward(struct mc_plan *p, struct cuda_node *c, const float 
     int add = 0;
 
     if (dparams) {
-        cuda_product(p->be, CUDA_F32, 'T', 'N', o, k, p->batch, 1, c->grad, o, in->out, k, 0,
-                     CUDA_F32, dparams + c->n->weight.offset, k);
+        cuda_product(p->be, p->type, 'T', 'N', o, k, p->batch, 1 / p->loss_scale, c->grad, o,
+                     in->out, k, 0, CUDA_F32, dparams + c->n->weight.offset, k);
         bias_gradient(p, c, dparams);
     }
     if (in->role->need_grad) {
-        float *dx = cuda_grad(p, c->n->in[0], &add);
-        cuda_product(p->be, CUDA_F32, 'N', 'N', p->batch, k, o, 1, c->grad, o,
-                     params + c->n->weight.offset, k, add ? 1.0f : 0.0f, CUDA_F32, dx, k);
+        void *dx = cuda_grad(p, c->n->in[0], &add);
+        cuda_product(p->be, p->type, 'N', 'N', p->batch, k, o, 1, c->grad, o, weight(c, params), k,
+                     add ? 1.0f : 0.0f, p->type, dx, k);
     }
 }
 
@@ -117,16 +122,16 @@ void cuda_norm_backward(struct mc_plan *p, struct cuda_node *c, float *dparams)
 {
     const struct cuda_shape s = cuda_node_shape(p, c);
     const struct cuda_node *in = &p->nodes[c->n->in[0]];
-    const float *dy = c->role->relu >= 0 ? p->nodes[c->role->relu].grad : c->grad;
+    const void *dy = c->role->relu >= 0 ? p->nodes[c->role->relu].grad : c->grad;
     int add = 0;
 
     cuda_sums(p->be, &s, CUDA_SUM_BACK, in->out, dy, &c->norm, p->part);
-    cuda_norm_back_prepare(p->be, &s, p->part, c->batch_stats, &c->norm,
+    cuda_norm_back_prepare(p->be, &s, p->part, c->batch_stats, &c->norm, 1 / (double)p->loss_scale,
                            dparams ? dparams + c->n->weight.offset : NULL,
                            dparams ? dparams + c->n->bias.offset : NULL,
                            dparams && in->role->skip_bias ? dparams + in->n->bias.offset : NULL);
     if (in->role->need_grad) {
-        float *dx = cuda_grad(p, c->n->in[0], &add);
+        void *dx = cuda_grad(p, c->n->in[0], &add);
         cuda_norm_back(p->be, &s, in->out, dy, &c->norm, add, dx);
     }
 }
@@ -136,9 +141,9 @@ void cuda_norm_backward(struct mc_plan *p, struct cuda_node *c, float *dparams)
 
 static void add_forward(struct mc_plan *p, struct cuda_node *c)
 {
-    cuda_add(p->be, c->floats, p->nodes[c->n->in[0]].out, p->nodes[c->n->in[1]].out, c->out);
+    cuda_add(p->be, p->type, c->all, p->nodes[c->n->in[0]].out, p->nodes[c->n->in[1]].out, c->out);
     for (int k = 2; k < c->n->n_in; k++)
-        cuda_add(p->be, c->floats, c->out, p->nodes[c->n->in[k]].out, c->out);
+        cuda_add(p->be, p->type, c->all, c->out, p->nodes[c->n->in[k]].out, c->out);
 }
 
 static void add_backward(struct mc_plan *p, struct cuda_node *c)
@@ -147,36 +152,40 @@ static void add_backward(struct mc_plan *p, struct cuda_node *c)
 
     for (int k = 0; k < c->n->n_in; k++)
         if (p->nodes[c->n->in[k]].role->need_grad) {
-            float *dx = cuda_grad(p, c->n->in[k], &add);
-            cuda_copy_rows(p->be, 1, c->floats, c->grad, 0, add, dx, 0);
+            void *dx = cuda_grad(p, c->n->in[k], &add);
+            cuda_copy_rows(p->be, p->type, 1, c->all, c->grad, 0, add, dx, 0);
         }
 }
 
+/* Rows of an image's channels, or of a pixel's. */
 static void concat(struct mc_plan *p, struct cuda_node *c, int backward)
 {
+    const size_t each = p->type == CUDA_F32 ? c->hw : 1, rows = p->batch * (c->hw / each);
     size_t at = 0;
 
     for (int k = 0; k < c->n->n_in; k++) {
         const struct cuda_node *in = &p->nodes[c->n->in[k]];
+        const size_t count = in->stored * each, whole = c->stored * each;
         int add = 0;
         if (!backward) {
-            cuda_copy_rows(p->be, p->batch, in->image, in->out, in->image, 0, c->out + at,
-                           c->image);
+            cuda_copy_rows(p->be, p->type, rows, count, in->out, count, 0,
+                           cuda_from_channel(p, c, c->out, at), whole);
         } else if (in->role->need_grad) {
-            float *dx = cuda_grad(p, c->n->in[k], &add);
-            cuda_copy_rows(p->be, p->batch, in->image, c->grad + at, c->image, add, dx, in->image);
+            void *dx = cuda_grad(p, c->n->in[k], &add);
+            cuda_copy_rows(p->be, p->type, rows, count, cuda_from_channel(p, c, c->grad, at), whole,
+                           add, dx, count);
         }
-        at += in->image;
+        at += in->stored;
     }
 }
 
 /* Of a node's output or of its gradient. */
-static void dropout(struct mc_plan *p, const struct cuda_node *c, const float *x, int add, float *y)
+static void dropout(struct mc_plan *p, const struct cuda_node *c, const void *x, int add, void *y)
 {
     const struct cuda_shape s = cuda_node_shape(p, c);
 
     if (!p->train_only || p->mode == MC_MODE_EVAL)
-        cuda_copy_rows(p->be, 1, c->floats, x, 0, add, y, 0);
+        cuda_copy_rows(p->be, p->type, 1, c->all, x, 0, add, y, 0);
     else
         cuda_dropout(p->be, &s, &p->rows, (uint32_t)(c->n - p->g->nodes), c->n->drop, x, add, y);
 }
@@ -195,11 +204,6 @@ static struct cuda_window window(const struct mc_plan *p, const struct cuda_node
     return w;
 }
 
-static size_t planes(const struct mc_plan *p, const struct cuda_node *c)
-{
-    return p->batch * (size_t)c->n->c;
-}
-
 static int is_main(const struct mc_plan *p, const struct cuda_node *c)
 {
     return !c->n->train_only && c->n->in[0] == p->g->logits;
@@ -213,6 +217,8 @@ static void forward_node(struct mc_plan *p, struct cuda_node *c, const float *pa
 {
     const struct cuda_node *in = c->n->n_in ? &p->nodes[c->n->in[0]] : NULL;
     const struct cuda_window w = in ? window(p, c) : (struct cuda_window){0};
+    const struct cuda_shape d = cuda_node_shape(p, c), s = cuda_node_shape(p, in ? in : c);
+    const struct cuda_shape first = cuda_channels_first(&s);
 
     switch (c->n->op) {
     case MC_OP_CONV:
@@ -226,7 +232,7 @@ static void forward_node(struct mc_plan *p, struct cuda_node *c, const float *pa
         break;
     case MC_OP_RELU:
         if (!c->role->done)
-            cuda_relu(p->be, c->floats, in->out, c->n->delta, c->out);
+            cuda_relu(p->be, p->type, c->all, in->out, c->n->delta, c->out);
         break;
     case MC_OP_ADD:
         add_forward(p, c);
@@ -235,23 +241,26 @@ static void forward_node(struct mc_plan *p, struct cuda_node *c, const float *pa
         concat(p, c, 0);
         break;
     case MC_OP_MAXPOOL:
-        cuda_max_pool(p->be, planes(p, c), &w, in->out, c->out, c->where);
+        cuda_max_pool(p->be, &s, &d, &w, in->out, c->out, c->where);
         break;
     case MC_OP_AVGPOOL:
     case MC_OP_ADAPTPOOL:
-        cuda_avg_pool(p->be, planes(p, c), &w, in->out, c->out);
+        cuda_avg_pool(p->be, &s, &d, &w, in->out, c->out);
         break;
     case MC_OP_GLOBALPOOL:
-        cuda_global_pool(p->be, planes(p, c), in->hw, in->out, c->out);
+        cuda_global_pool(p->be, &s, in->out, c->out);
         break;
     case MC_OP_DROPOUT:
         dropout(p, c, in->out, 0, c->out);
         break;
     case MC_OP_LOSS:
-        cuda_loss(p->be, p->batch, (size_t)in->n->c, in->out, &p->rows, is_main(p, c),
+        cuda_loss(p->be, p->type, p->batch, (size_t)in->n->c, in->out, &p->rows, is_main(p, c),
                   (double)c->n->loss_weight);
         break;
-    case MC_OP_FLATTEN: /* (N,C,H,W) is (N,C*H*W) */
+    case MC_OP_FLATTEN: /* to (N,C*H*W) */
+        if (c->out != in->out)
+            cuda_reorder(p->be, &s, in->out, &first, 0, c->out);
+        break;
     case MC_OP_NORMALISE:
     case MC_N_OPS:
         break;
@@ -268,6 +277,9 @@ void cuda_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *par
     cuda_enter(p->be);
     p->mode = mode;
     cuda_begin_forward(p->be, &p->rows, (const struct mc_ctl *)ctl->data);
+    if (p->copies.n)
+        cuda_copy_weights(p->be, p->type, p->copies.n, cuda_const_floats(params), p->copies.param,
+                          p->copies.weight);
     for (int i = 0; i < p->g->n_nodes; i++)
         if (p->nodes[i].role->live)
             forward_node(p, &p->nodes[i], cuda_const_floats(params),
@@ -281,30 +293,32 @@ static void backward_simple(struct mc_plan *p, struct cuda_node *c, int add, flo
 {
     const struct cuda_node *in = &p->nodes[c->n->in[0]];
     const struct cuda_window w = window(p, c);
+    const struct cuda_shape d = cuda_node_shape(p, c), s = cuda_node_shape(p, in);
+    const struct cuda_shape first = cuda_channels_first(&s);
 
     switch (c->n->op) {
     case MC_OP_RELU:
-        cuda_relu_back(p->be, c->floats, in->out, c->grad, c->n->delta, add, dx);
+        cuda_relu_back(p->be, p->type, c->all, in->out, c->grad, c->n->delta, add, dx);
         break;
     case MC_OP_MAXPOOL:
-        cuda_max_pool_back(p->be, planes(p, c), &w, c->grad, c->where, add, dx);
+        cuda_max_pool_back(p->be, &s, &d, &w, c->grad, c->where, add, dx);
         break;
     case MC_OP_AVGPOOL:
     case MC_OP_ADAPTPOOL:
-        cuda_avg_pool_back(p->be, planes(p, c), &w, c->grad, add, dx);
+        cuda_avg_pool_back(p->be, &s, &d, &w, c->grad, add, dx);
         break;
     case MC_OP_GLOBALPOOL:
-        cuda_global_pool_back(p->be, planes(p, c), in->hw, c->grad, add, dx);
+        cuda_global_pool_back(p->be, &s, c->grad, add, dx);
         break;
     case MC_OP_FLATTEN:
-        cuda_copy_rows(p->be, 1, c->floats, c->grad, 0, add, dx, 0);
+        cuda_reorder(p->be, &first, c->grad, &s, add, dx);
         break;
     case MC_OP_DROPOUT:
         dropout(p, c, c->grad, add, dx);
         break;
     case MC_OP_LOSS:
-        cuda_loss_back(p->be, p->batch, (size_t)in->n->c, in->out, &p->rows,
-                       (double)c->n->loss_weight, add, dx);
+        cuda_loss_back(p->be, p->type, p->batch, (size_t)in->n->c, in->out, &p->rows,
+                       (double)c->n->loss_weight * (double)p->loss_scale, add, dx);
         break;
     default:
         break;
@@ -337,7 +351,7 @@ static void backward_node(struct mc_plan *p, struct cuda_node *c, const float *p
     }
     if (c->role->done || !p->nodes[c->n->in[0]].role->need_grad)
         return;
-    float *dx = cuda_grad(p, c->n->in[0], &add);
+    void *dx = cuda_grad(p, c->n->in[0], &add);
     backward_simple(p, c, add, dx);
 }
 
@@ -354,4 +368,7 @@ void cuda_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf
     for (int i = p->g->n_nodes - 1; i > 0; i--)
         if (p->nodes[i].role->live && p->nodes[i].role->reach)
             backward_node(p, &p->nodes[i], cuda_const_floats(params), dparams);
+    if (dparams && p->copies.convs)
+        cuda_copy_gradients(p->be, p->type, p->copies.convs, p->copies.grad, p->copies.param,
+                            1 / p->loss_scale, dparams);
 }

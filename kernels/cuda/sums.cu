@@ -1,41 +1,83 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums over a channel's elements, in two steps: each block one part of a channel, then the parts in
- * their order. */
+ * Sums over a channel's elements, in two steps: each block a part of the pixels, then the parts in
+ * an order of their own. Channels first, a block sums one channel; channels last, a pixel's
+ * channels side by side. */
 #include "device.cuh"
 
-size_t cuda_sum_parts(const struct cuda_shape *s)
+/* Channels last: the channels that a block sums side by side, CUDA_WIDE or 1 by each of `lanes`
+ * threads; a power of two. */
+static uint32_t lanes_of(const struct cuda_shape *s, int wide)
 {
-    const size_t parts = (s->n * s->hw + 4095) / 4096;
-    return parts < 1 ? 1 : parts < CUDA_MAX_PARTS ? parts : CUDA_MAX_PARTS;
+    const uint32_t want = wide ? s->c / CUDA_WIDE : s->c;
+    uint32_t lanes = 1;
+
+    while (lanes < want && lanes < 32 && lanes < CUDA_THREADS)
+        lanes *= 2;
+    return lanes;
 }
 
-/* Block (c, part): elements [from, to) of channel c, of N * HW. */
-static __global__ void sum_parts(struct cuda_shape s, enum cuda_sum what, const float *x,
-                                 const float *dy, struct cuda_norm m, size_t parts, double *out)
+/* Enough blocks for a large device's processors, of enough numbers to be worth one each. */
+size_t cuda_sum_parts(const struct cuda_shape *s)
 {
-    const size_t c = blockIdx.x / parts, part = blockIdx.x % parts;
-    const size_t all = s.n * s.hw, from = all * part / parts, end = all * (part + 1) / parts;
-    const size_t counted = (size_t)s.batch->valid * s.hw, to = end < counted ? end : counted;
+    const size_t side = s->channel == 1 ? (s->c < 128 ? s->c : 128) : 1;
+    const size_t parts = ((size_t)s->n * s->hw * side + 2047) / 2048;
+    const size_t most = CUDA_MAX_PARTS;
+    return parts < 1 ? 1 : parts < most ? parts : most;
+}
+
+struct sum_args {
+    enum cuda_sum what;
+    struct cuda_norm m;
+    uint32_t parts;
+};
+
+/* What element x of channel c adds; first: the channel's first pixel. */
+static __device__ inline void sum_terms(const struct sum_args *t, uint32_t c, float x, float dy,
+                                        float first, double *a, double *b)
+{
+    if (t->what == CUDA_SUM_SHIFTED) {
+        const double d = (double)x - (double)first;
+        *a += d;
+        *b += d * d;
+    } else if (t->what == CUDA_SUM_BACK) {
+        const float d = x - t->m.mean[c];
+        if (t->m.delta >= 0)
+            dy = activate_back(d * t->m.scale[c] + t->m.beta[c], dy, t->m.delta);
+        *a += (double)dy;
+        *b += (double)dy * (double)d;
+    } else {
+        *a += (double)x;
+        *b += (double)x * (double)x;
+    }
+}
+
+/* Of `all` things, those of the part that lie in front of `counted`: [from, to). */
+static __device__ inline void stretch(uint32_t all, uint32_t part, uint32_t parts, uint32_t counted,
+                                      uint32_t *from, uint32_t *to)
+{
+    *from = (uint32_t)((uint64_t)all * part / parts);
+    *to = (uint32_t)((uint64_t)all * (part + 1) / parts);
+    *to = *to < counted ? *to : counted;
+}
+
+/* Block (c, part): of a channel's N * HW pixels in packs. */
+template <class T, int W>
+static __global__ void sum_planes(struct cuda_shape s, struct sum_args t, const pack<T, W> *x,
+                                  const pack<T, W> *dy, double *out)
+{
+    const uint32_t c = blockIdx.x / t.parts, hw = s.hw / W, image = s.image / W;
+    const pack<T, W> *at = x + c * hw;
+    const float first = value(at->v[0]);
+    uint32_t from, to;
     double a = 0, b = 0;
 
-    for (size_t e = from + threadIdx.x; e < to; e += CUDA_THREADS) {
-        const size_t at = e / s.hw * s.image + c * s.hw + e % s.hw;
-        if (what == CUDA_SUM_SHIFTED) {
-            const double d = (double)x[at] - (double)x[c * s.hw];
-            a += d;
-            b += d * d;
-        } else if (what == CUDA_SUM_BACK) {
-            const float d = x[at] - m.mean[c];
-            float g = dy[at];
-            if (m.delta >= 0)
-                g = activate_back(d * m.scale[c] + m.beta[c], g, m.delta);
-            a += (double)g;
-            b += (double)g * (double)d;
-        } else {
-            a += (double)x[at];
-            b += (double)x[at] * (double)x[at];
-        }
+    stretch(s.n * hw, blockIdx.x % t.parts, t.parts, s.batch->valid * hw, &from, &to);
+    for (uint32_t e = from + threadIdx.x; e < to; e += CUDA_THREADS) {
+        const uint32_t i = e / hw, place = i * image + (e - i * hw);
+        const pack<T, W> u = at[place], g = dy ? dy[c * hw + place] : u;
+        for (int j = 0; j < W; j++)
+            sum_terms(&t, c, value(u.v[j]), value(g.v[j]), first, &a, &b);
     }
     a = block_sum(a);
     b = block_sum(b);
@@ -45,51 +87,97 @@ static __global__ void sum_parts(struct cuda_shape s, enum cuda_sum what, const 
     }
 }
 
-void cuda_sums(struct cuda *be, const struct cuda_shape *s, enum cuda_sum what, const float *x,
-               const float *dy, const struct cuda_norm *m, double *part)
+/* Block (tile of lanes * W channels, part): of N * HW pixels, the threads of a lane in turns. */
+template <class T, int W>
+static __global__ void sum_rows(struct cuda_shape s, struct sum_args t, uint32_t lanes,
+                                const pack<T, W> *x, const pack<T, W> *dy, double *out)
 {
-    const size_t parts = cuda_sum_parts(s);
-    const struct cuda_norm none = {};
+    const uint32_t part = blockIdx.x % t.parts, side = threadIdx.x % lanes;
+    const uint32_t c = (blockIdx.x / t.parts * lanes + side) * W, pixel = s.pixel / W;
+    const int mine = c < s.c; /* of the last tile, not all channels are */
+    uint32_t from, to;
+    float first[W];
+    double a[W], b[W];
 
-    LAUNCH_BLOCKS(be, sum_parts, s->c * parts, *s, what, x, dy, m ? *m : none, parts, part);
+    for (int j = 0; j < W; j++) {
+        a[j] = b[j] = 0;
+        first[j] = mine ? value(x[c / W].v[j]) : 0;
+    }
+    stretch(s.n * s.hw, part, t.parts, s.batch->valid * s.hw, &from, &to);
+    for (uint32_t e = from + threadIdx.x / lanes; mine && e < to; e += CUDA_THREADS / lanes) {
+        const pack<T, W> u = x[e * pixel + c / W], g = dy ? dy[e * pixel + c / W] : u;
+        for (int j = 0; j < W; j++)
+            sum_terms(&t, c + j, value(u.v[j]), value(g.v[j]), first[j], &a[j], &b[j]);
+    }
+    for (int j = 0; j < W; j++) {
+        a[j] = lane_sum(a[j], lanes);
+        b[j] = lane_sum(b[j], lanes);
+        if (mine && threadIdx.x < lanes) {
+            out[2 * ((size_t)(c + j) * t.parts + part)] = a[j];
+            out[2 * ((size_t)(c + j) * t.parts + part) + 1] = b[j];
+        }
+    }
 }
 
-static __global__ void parts_to_floats(size_t n, size_t parts, const double *part, float *out)
+void cuda_sums(struct cuda *be, const struct cuda_shape *s, enum cuda_sum what, const void *x,
+               const void *dy, const struct cuda_norm *m, double *part)
 {
-    for
-        EACH(c, n)
-        {
-            double sum = 0;
-            for (size_t i = 0; i < parts; i++)
-                sum += part[2 * (c * parts + i)];
-            out[c] = (float)sum;
-        }
+    const int aligned = cuda_aligned(s->type, x) && cuda_aligned(s->type, dy);
+    const struct cuda_norm none = {};
+    const struct sum_args t = {what, m ? *m : none, (uint32_t)cuda_sum_parts(s)};
+
+    if (s->channel == 1) {
+        const int wide = aligned && s->c % CUDA_WIDE == 0 && s->pixel % CUDA_WIDE == 0;
+        const uint32_t lanes = lanes_of(s, wide), side = wide ? lanes * CUDA_WIDE : lanes;
+        WITH_PACKS(s->type, wide,
+                   LAUNCH_BLOCKS(be, sum_rows, (s->c + side - 1) / side * t.parts, *s, t, lanes,
+                                 (const P *)x, (const P *)dy, part));
+    } else {
+        WITH_PACKS(s->type, aligned && s->hw % CUDA_WIDE == 0,
+                   LAUNCH_BLOCKS(be, sum_planes, s->c * t.parts, *s, t, (const P *)x, (const P *)dy,
+                                 part));
+    }
+}
+
+/* A block a channel. */
+static __global__ void parts_to_floats(uint32_t parts, const double *part, double scale, float *out)
+{
+    const uint32_t c = blockIdx.x;
+    double sum = 0;
+
+    for (uint32_t i = threadIdx.x; i < parts; i += CUDA_THREADS)
+        sum += part[2 * (c * parts + i)];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0)
+        out[c] = (float)(scale * sum);
 }
 
 void cuda_sums_to_floats(struct cuda *be, const struct cuda_shape *s, const double *part,
-                         float *out)
+                         double scale, float *out)
 {
-    LAUNCH_EACH(be, parts_to_floats, s->c, cuda_sum_parts(s), part, out);
+    LAUNCH_BLOCKS(be, parts_to_floats, s->c, (uint32_t)cuda_sum_parts(s), part, scale, out);
 }
 
-static __global__ void parts_to_doubles(size_t n, size_t parts, const double *part, double *sum,
-                                        double *sq)
+/* A block a channel. */
+static __global__ void parts_to_doubles(uint32_t parts, const double *part, double *sum, double *sq)
 {
-    for
-        EACH(c, n)
-        {
-            double a = 0, b = 0;
-            for (size_t i = 0; i < parts; i++) {
-                a += part[2 * (c * parts + i)];
-                b += part[2 * (c * parts + i) + 1];
-            }
-            sum[c] += a;
-            sq[c] += b;
-        }
+    const uint32_t c = blockIdx.x;
+    double a = 0, b = 0;
+
+    for (uint32_t i = threadIdx.x; i < parts; i += CUDA_THREADS) {
+        a += part[2 * (c * parts + i)];
+        b += part[2 * (c * parts + i) + 1];
+    }
+    a = block_sum(a);
+    b = block_sum(b);
+    if (threadIdx.x == 0) {
+        sum[c] += a;
+        sq[c] += b;
+    }
 }
 
 void cuda_sums_to_doubles(struct cuda *be, const struct cuda_shape *s, const double *part,
                           double *sum, double *sq)
 {
-    LAUNCH_EACH(be, parts_to_doubles, s->c, cuda_sum_parts(s), part, sum, sq);
+    LAUNCH_BLOCKS(be, parts_to_doubles, s->c, (uint32_t)cuda_sum_parts(s), part, sum, sq);
 }

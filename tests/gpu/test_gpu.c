@@ -268,6 +268,35 @@ static void attacks_are_the_cpus(void **state)
     }
 }
 
+/* What leaves the range of float16 is told by the loss: it is not a number or infinite. */
+static void an_overflow_shows(void **state)
+{
+    enum mc_precision p;
+    struct mc_error err = {0};
+    struct fixture f;
+    int32_t samples[B];
+    double metrics[MC_N_METRICS] = {0};
+
+    (void)state;
+    ok(precision_tested(&p, &err), &err);
+    be = cuda;
+    setup(&f, small_net(1), 1);
+    set_order(&f, B, samples);
+    for (size_t i = 0; i < f.g->P; i++)
+        f.params[i] *= 1e4f;
+    ok(be->put(be, f.d_params, 0, f.params, f.g->P * sizeof(float), &err), &err);
+    struct mc_plan *plan_of = plan(f.g, (struct mc_plan_opts){.backward = 1});
+    struct mc_buf *acc = buf(sizeof metrics, NULL);
+    be->load(plan_of, &f.source, f.d_ctl);
+    be->forward(plan_of, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
+    be->metrics(plan_of, acc);
+    fetch(acc, metrics, sizeof metrics);
+    assert_int_equal(isfinite(metrics[MC_METRIC_LOSS]), p != MC_PRECISION_F16);
+    be->plan_free(plan_of);
+    be->buf_free(be, acc);
+    teardown(&f);
+}
+
 /* Each group's matrix, and NaN everywhere where one entry is. */
 static void projections_are_the_cpus(void **state)
 {
@@ -318,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attacks_are_the_cpus),
+        cmocka_unit_test(an_overflow_shows),
         cmocka_unit_test(projections_are_the_cpus),
         cmocka_unit_test(networks_train_as_on_the_cpu),
     };
