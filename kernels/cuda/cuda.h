@@ -178,6 +178,18 @@ static inline void *cuda_from_channel(const struct mc_plan *p, const struct cuda
     return (unsigned char *)x + k * s.channel * cuda_type_size(p->type);
 }
 
+static inline enum cuda_type cuda_type_of(const struct cuda *be)
+{
+    return be->precision == MC_PRECISION_BF16  ? CUDA_BF16
+           : be->precision == MC_PRECISION_F16 ? CUDA_F16
+                                               : CUDA_F32;
+}
+/* Tensor cores want channels by eights, of which an image has fewer: a convolution's pixels. */
+static inline int cuda_pixel_channels(enum cuda_type t, int c)
+{
+    return t == CUDA_F32 ? c : (c + 7) / 8 * 8;
+}
+
 /* Whether a node's numbers lie as (N,C*H*W). */
 static inline int cuda_flat(const struct mc_plan *p, const struct cuda_node *c)
 {

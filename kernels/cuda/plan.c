@@ -139,21 +139,17 @@ static void fill_scaling(struct mc_plan *p)
     cuda_send(p->be, (void *)(uintptr_t)p->scaling.byte, byte, sizeof byte);
 }
 
-/* Tensor cores want channels by eights, of which an image has fewer. Only a convolution can be
- * given more: its weights for them are 0. */
+/* Only a convolution can be given more channels than there are: its weights for them are 0. */
 static uint32_t stored_channels(const struct mc_plan *p, int node)
 {
-    enum { BY = 8 };
-    const uint32_t c = (uint32_t)p->nodes[node].n->c;
+    const int c = p->nodes[node].n->c;
 
-    if (node || p->type == CUDA_F32)
-        return c;
-    for (int i = 0; i < p->g->n_nodes; i++)
+    for (int i = 0; node == 0 && i < p->g->n_nodes; i++)
         for (int k = 0; p->roles[i].live && k < p->g->nodes[i].n_in; k++)
             if (p->g->nodes[i].in[k] == 0 &&
                 (p->g->nodes[i].op != MC_OP_CONV || p->g->nodes[i].groups != 1))
-                return c;
-    return (c + BY - 1) / BY * BY;
+                return (uint32_t)c;
+    return (uint32_t)(node ? c : cuda_pixel_channels(p->type, c));
 }
 
 /* What a node holds; its kernels count in 32 bits, and cuDNN in 31. */
@@ -186,9 +182,7 @@ int cuda_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct 
     cuda_enter(p->be);
     p->g = g;
     p->batch = o->batch;
-    p->type = p->be->precision == MC_PRECISION_BF16  ? CUDA_BF16
-              : p->be->precision == MC_PRECISION_F16 ? CUDA_F16
-                                                     : CUDA_F32;
+    p->type = cuda_type_of(p->be);
     p->loss_scale = p->type == CUDA_F16 ? F16_LOSS_SCALE : 1;
     p->backward = o->backward;
     p->input_grad = o->backward && o->input_grad;

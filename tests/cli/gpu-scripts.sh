@@ -37,13 +37,13 @@ tail -n 1 out | grep -q 'mc,f32.* torch,cl,bf16,graph 1000000: 0\.[0-9]* times t
 # the table: a device's lines are written anew, others' stay
 printf '# a remark\nheading\nsm_99\t9\tf32\tfixed\tdata\tx\talgo-1\t1\talgo-1\t1\nsm_00\t0\tf32\tfixed\tdata\told\talgo-1\t1\talgo-1\t1\n' >table.tsv
 cd "$MC_ROOT"
-TABLE=$TMP/table.tsv TUNE=$MC_BUILD/tests/emulation/tune NETS=resnet:8,2:8x8 BATCH=2 REPEATS=1 PRECISION="f32 tf32" \
+TABLE=$TMP/table.tsv TUNE=$MC_BUILD/tests/emulation/tune NETS=resnet:8,2:8x8 BATCH=2 REPEATS=1 PRECISION="f32 tf32 bf16" \
     tests/bench/write-table cuda "$MC_BUILD"
 cd "$TMP"
 head -n 1 table.tsv | grep -q '^device	cudnn	precision	sums	pass	shape	algorithm	ms' || die "$(cat table.tsv)"
 grep -q '^sm_99' table.tsv || die 'the lines of another device are gone'
 ! grep -q 'old\|remark' table.tsv || die "$(cat table.tsv)"
-for p in f32 tf32; do
+for p in f32 tf32 bf16; do
     for pass in forward data weights; do
         [ "$(grep -c "^sm_00	0	$p	fixed	$pass	" table.tsv)" -ge 4 ] || die "$p, $pass: $(cat table.tsv)"
     done

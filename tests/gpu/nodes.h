@@ -196,7 +196,10 @@ static const struct family families[] = {
 static struct mc_graph *build(const struct node_case *n)
 {
     const struct family *f = n->family;
-    struct mc_graph *g = mc_graph_new(f->name, 3, n->shape.h, n->shape.w, 5, MEAN, STD);
+    static const float half[] = {.5f, .5f, .5f}, quarter[] = {.25f, .25f, .25f};
+    const int few = within(0) > 0; /* bits: pixels that they hold stay such numbers */
+    struct mc_graph *g =
+        mc_graph_new(f->name, 3, n->shape.h, n->shape.w, 5, few ? half : MEAN, few ? quarter : STD);
     const int x = f->build(g, &n->shape, n->variant);
 
     if (x < 0 && !g->error.text[0]) {
@@ -206,7 +209,10 @@ static struct mc_graph *build(const struct node_case *n)
     const int flat = mc_graph_flatten(g, NULL, x);
     mc_graph_loss(g, NULL, mc_graph_linear(g, NULL, flat, 5, 1, MC_INIT_ZERO, MC_INIT_ZERO), .8f,
                   0);
-    return finish(g, f->delta ? f->delta(n->variant) : 0);
+    g = finish(g, f->delta ? f->delta(n->variant) : 0);
+    if (f->build == relu) /* of exact numbers: no kink is near */
+        mc_graph_huber(g, f->delta(n->variant));
+    return g;
 }
 
 #endif

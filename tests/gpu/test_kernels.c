@@ -8,7 +8,9 @@
  * same bits on both, so that what only moves or compares numbers is held to the same bits, and no
  * tie or kink is decided by rounding. Elsewhere numbers agree to FLOATS of their size or of the
  * root mean square of their kind: float32 sums of up to some thousand terms in another order, a few
- * layers deep. An emulated device takes the shapes of a list, a device all. */
+ * layers deep. In less precision than float32's, pieces agree in norm (pair.h), and pixels are
+ * eighths, so that the node's input is the same bits there too. An emulated device takes the shapes
+ * of a list, a device all. */
 #include "nodes.h"
 
 /* Sums in float64 of float32 numbers, of which the CPU rounds parts to float32: SUMS. */
@@ -40,6 +42,15 @@ static void exact_stems(struct fixture *f)
         }
     }
     ok(be->put(be, f->d_params, 0, f->params, f->g->P * sizeof(float), &err), &err);
+}
+
+static void exact_pixels(struct fixture *f)
+{
+    struct mc_error err = {0};
+
+    for (size_t i = 0; i < N * f->image; i++)
+        f->pixels[i] = rintf(8 * f->pixels[i]) / 8;
+    ok(be->put(be, f->d_pixels, 0, f->pixels, N * f->image * sizeof(float), &err), &err);
 }
 
 /* Is node i's output the same bits wherever its input is computed? */
@@ -141,7 +152,9 @@ static void run_node(struct record *r, const void *arg)
     struct fixture f;
     size_t n_taps = 0, most = 0;
 
-    setup_batch(&f, build(n), n->variant % 2, (size_t)batch);
+    setup_batch(&f, build(n), n->variant % 2 && !(within(0) > 0), (size_t)batch);
+    if (within(0) > 0)
+        exact_pixels(&f);
     exact_stems(&f);
     struct mc_tap_request *taps = calloc((size_t)f.g->n_nodes, sizeof *taps);
     assert_true(samples && taps);
@@ -194,6 +207,11 @@ static void check(const struct family *f, const struct shape *s, int variant)
     char name[96];
     struct mc_graph *g = build(&n);
 
+    /* a batch norm of few numbers magnifies what was rounded in front of it */
+    if (g && within(0) > 0 && g->S && s->batch * s->h * s->w < 64) {
+        mc_graph_free(g);
+        return;
+    }
     if (!g)
         return;
     mc_graph_free(g);
@@ -216,7 +234,7 @@ static void sweep(const struct family *f)
 
     of_allowed = 0;
     for (int v = 0; v < f->variants; v++) {
-        const int few = does_less() && f->variants > 8;
+        const int few = does_less() && (f->variants > 8 || within(0) > 0);
         for (size_t i = 0; does_less() && i < sizeof some / sizeof *some; i++)
             if (!few || (i + (size_t)v) % 4 == 0)
                 check(f, &some[i], v);

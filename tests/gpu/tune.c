@@ -120,13 +120,16 @@ static void measure(const struct task *t, struct cuda_conv_shape s, enum mc_pass
 static void tune(void *arg, const struct mc_node *n, const struct mc_node *in)
 {
     const struct task *t = arg;
+    const enum cuda_type type = cuda_type_of(t->be);
+    const int pixels = in->op == MC_OP_NORMALISE;
 
     for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++) {
-        if (pass == MC_PASS_DATA && in->op == MC_OP_NORMALISE)
+        if (pass == MC_PASS_DATA && pixels)
             continue; /* pixels' gradients are an attack's alone */
         measure(t,
-                (struct cuda_conv_shape){.n = t->batch,
-                                         .ic = in->c,
+                (struct cuda_conv_shape){.type = type,
+                                         .n = t->batch,
+                                         .ic = pixels ? cuda_pixel_channels(type, in->c) : in->c,
                                          .ih = in->h,
                                          .iw = in->w,
                                          .oc = n->c,
