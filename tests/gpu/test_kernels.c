@@ -236,7 +236,7 @@ static void sweep(const struct family *f)
     for (int v = 0; v < f->variants; v++) {
         const int few = does_less() && (f->variants > 8 || within(0) > 0);
         for (size_t i = 0; does_less() && i < sizeof some / sizeof *some; i++)
-            if (!few || (i + (size_t)v) % 4 == 0)
+            if (!few || (i + (size_t)v / 4) % 4 == 0)
                 check(f, &some[i], v);
         for (int i = 0; !does_less() && i < 8 * 5 * 4; i++) {
             const struct shape s = {channels[i / 20], sizes[i / 4 % 5][0], sizes[i / 4 % 5][1],
