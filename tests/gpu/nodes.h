@@ -206,7 +206,11 @@ static struct mc_graph *build(const struct node_case *n)
         mc_graph_free(g);
         return NULL;
     }
-    const int flat = mc_graph_flatten(g, NULL, x);
+    int flat = mc_graph_flatten(g, NULL, x);
+    if ((n->variant + n->shape.batch) % 2) { /* the node adds to a gradient that is there */
+        const int more = mc_graph_flatten(g, NULL, 1);
+        flat = mc_graph_concat(g, NULL, (int[]){flat, more}, 2);
+    }
     mc_graph_loss(g, NULL, mc_graph_linear(g, NULL, flat, 5, 1, MC_INIT_ZERO, MC_INIT_ZERO), .8f,
                   0);
     g = finish(g, f->delta ? f->delta(n->variant) : 0);
