@@ -140,12 +140,14 @@ static int dropout(struct mc_graph *g, const struct shape *s, int v)
         g, NULL, (int[]){mc_graph_dropout(g, NULL, x, .5f), mc_graph_dropout(g, NULL, x, .75f)}, 2);
 }
 
-/* Another head on the same, and one on the main head's logits. */
+/* One more head, or two on the same logits. */
 static int heads(struct mc_graph *g, const struct shape *s, int v)
 {
     const int x = stem(g, s->c, 0), pooled = mc_graph_globalpool(g, NULL, x);
     const int logits = mc_graph_linear(g, NULL, pooled, 5, 1, MC_INIT_ZERO, MC_INIT_ZERO);
     mc_graph_loss(g, NULL, logits, v ? .3f : 1.5f, 1);
+    if (v)
+        mc_graph_loss(g, NULL, logits, .6f, 1);
     return x;
 }
 
@@ -189,7 +191,7 @@ static const struct family families[] = {
     {"adaptive pool", adaptive_pool, 3, EVAL, 0, NULL},
     {"global pool", global_pool, 1, EVAL, 0, NULL},
     {"dropout", dropout, 1, EVAL | 1 << MC_MODE_BATCH, 1, NULL},
-    {"heads", heads, 2, EVAL, 1, NULL},
+    {"heads", heads, 2, EVAL | 1 << MC_MODE_BATCH, 1, NULL},
     {"residual", residual, 2, ALL_MODES, 0, residual_delta},
 };
 

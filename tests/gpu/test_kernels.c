@@ -180,8 +180,6 @@ static void run_node(struct record *r, const void *arg)
                                           .n_taps = tapped ? n_taps : 0};
         struct mc_plan *p = plan(f.g, opts);
         for (int full = does_less() && masked > 0 ? 0 : 1; full >= 0; full--) {
-            if (!full && masked <= 0)
-                break;
             set_order(&f, full ? batch : masked, samples);
             o.least = (full ? batch : masked) * n->shape.h * n->shape.w > 2 ? LEAST : 100 * LEAST;
             for (enum mc_mode mode = MC_MODE_TRAIN; mode <= MC_MODE_EVAL; mode++)
