@@ -220,6 +220,7 @@ static void run_attack(struct record *r, const void *arg)
     const struct image_case *n = arg;
     const double tolerance = n->ball.norm == MC_BALL_LINF ? 0 : 1e-5;
     int32_t samples[64];
+    const float none = NAN;
     float kept[64], *g = NULL;
     struct mc_error err = {0};
     struct fixture f;
@@ -227,7 +228,7 @@ static void run_attack(struct record *r, const void *arg)
     setup_batch(&f, tiny(n->c, n->h, n->w), n->bytes, (size_t)n->batch);
     set_order(&f, n->valid, samples);
     const size_t floats = f.batch * f.image, bytes = floats * sizeof(float);
-    struct mc_plan *p = plan(f.g, (struct mc_plan_opts){.batch = f.batch});
+    struct mc_plan *p = plan(f.g, (struct mc_plan_opts){.batch = f.batch, .backward = 1});
     struct mc_buf *clean = buf(bytes, NULL), *x = buf(bytes, NULL), *dx = buf(bytes, NULL);
     struct mc_buf *best = buf(bytes, NULL), *loss = buf(f.batch * sizeof(float), NULL);
     for (size_t i = 0; i < f.batch; i++)
@@ -248,11 +249,15 @@ static void run_attack(struct record *r, const void *arg)
             be->attack_step(p, &n->ball, (int)restart, clean, dx, x);
             note_floats(r, "step", tolerance, x, floats);
         }
+        if (n->valid < n->batch) /* of a masked image: it goes nowhere */
+            ok(be->put(be, x, bytes - sizeof none, &none, sizeof none, &err), &err);
         be->set_pixels(p, x);
         be->forward(p, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
         be->attack_keep(p, (int)restart, x, loss, best);
         note_floats(r, "best", tolerance, best, floats);
         note_floats(r, "best loss", 1e-5, loss, f.batch);
+        be->backward(p, f.d_params, f.d_grad);
+        note_floats(r, "gradient", 1e-4, f.d_grad, f.g->P);
     }
     be->plan_free(p);
     struct mc_buf *all[] = {clean, x, dx, best, loss};
@@ -365,7 +370,10 @@ static void run_action(struct record *r, const void *arg)
         be->act_grad(a, m, theta, grad, dm);
         note_floats(r, "act_grad", 1e-5, dm, M);
     }
-    for (size_t sweeps = 0; sweeps < 30; sweeps += 7) {
+    for (size_t sweeps = 0; sweeps < 42; sweeps += 7) {
+        const float bad = sweeps % 2 ? -INFINITY : NAN;
+        if (sweeps > 27) /* spoils one group, or none */
+            ok(be->put(be, m, 0, &bad, sizeof bad, &err), &err);
         be->project(a, m, sweeps, res);
         note_floats(r, "project", 1e-6, m, M);
         note_doubles(r, "residual", 1e-9, res, 1)->least = 1e-12;
