@@ -3,11 +3,12 @@
 momentum) on one synthetic batch: prints for each mode its name and the best images/s.
 
 usage: torch_train.py MODES NET BATCH THREADS SECS [cpu|cuda[:N]]
-MODES  words LAYOUT[,NUMBERS][,graph], measured in turn: nchw or cl (channels_last); f32 (no TF32 at all), tf32
-       (wherever it can be), bf16, f16 (autocast), or as PyTorch has it; as a CUDA graph
+MODES  words LAYOUT[,NUMBERS][,graph|,compile], measured in turn: nchw or cl (channels_last); f32 (no TF32 at all),
+       tf32 (wherever it can be), bf16, f16 (autocast, the batch cast beforehand), or `default`, as PyTorch has it: TF32
+       in convolutions, not in linear layers; as a CUDA graph; by torch.compile, as a graph too
 SECS   for each of them
 cpu    count the first thread's processor time
-cuda   on that device: the clock counts 20 steps and the wait for them"""
+cuda   on that device: the clock counts 32 steps and the wait for them, as bench_train's does"""
 import sys
 import time
 
@@ -146,11 +147,13 @@ def measure(mode, name, batch, seconds, device, clock):
     memory = torch.channels_last if layout == "cl" else torch.contiguous_format
     net = {"tinyten": tinyten, "resnet32": resnet32, "googlenet": GoogLeNet}[name]()
     net = net.to(device).to(memory_format=memory).train()
-    x = torch.randn(batch, 3, 32, 32).to(device).contiguous(memory_format=memory)
+    x = torch.randn(batch, 3, 32, 32).to(device, half).contiguous(memory_format=memory)
     y = torch.randint(0, 10, (batch,)).to(device)
+    if "compile" in numbers:
+        net = torch.compile(net, mode="reduce-overhead")
     step, steps, wait = cross_entropy_step(net, x, y, optimizer(net, device), half), 1, lambda: None
     if device != "cpu":
-        steps, wait = 20, torch.cuda.synchronize
+        steps, wait = 32, torch.cuda.synchronize
         for _ in range(5):  # cuDNN's own choice of algorithms
             step()
         if "graph" in numbers:
