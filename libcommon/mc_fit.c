@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Doubles of the metrics on the device: the backend's, then the sum over batches of |theta|^2 / 2.
- */
+/* Doubles on the device, of an epoch: the backend's metrics, the sum over batches of |theta|^2 / 2;
+ * and at its end the sum of squares of each vector that a checkpoint holds. */
 #define N_SUMS (MC_N_METRICS + 1)
 #define DECAY_SUM MC_N_METRICS
+#define N_SUMS_AT_END (N_SUMS + MC_STATE_MAX)
 
 /* What is kept of each epoch in a checkpoint, as float32: loss, objective, decay, accuracy, lr. */
 #define N_KEPT 5
@@ -187,7 +188,7 @@ static int prepare(struct run *r, struct mc_error *err)
     if (!rc)
         rc = be->buf_new(be, slots * sizeof(int32_t), &r->order, err);
     if (!rc)
-        rc = be->buf_new(be, N_SUMS * sizeof(double), &r->sums, err);
+        rc = be->buf_new(be, N_SUMS_AT_END * sizeof(double), &r->sums, err);
     if (!rc)
         rc = prepare_attack(r, err);
     if (rc)
@@ -309,13 +310,17 @@ static int start_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
     return rc;
 }
 
-/* Means of the epoch from the device's sums. */
+/* Means of the epoch from the device's sums; and no loss tells of what its last step spoilt. */
 static int end_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
 {
-    double sums[N_SUMS];
+    struct mc_backend *be = r->fit.be;
+    double sums[N_SUMS_AT_END];
     float *k = r->kept + epoch * N_KEPT;
-    int rc = r->fit.be->get(r->fit.be, r->sums, 0, sums, sizeof sums, err);
 
+    for (size_t i = 0; i < r->n_vectors; i++)
+        if (r->vectors[i].rate)
+            be->sumsq(be, r->vectors[i].n, r->vectors[i].buf, 1, r->sums, N_SUMS + i);
+    int rc = be->get(be, r->sums, 0, sums, sizeof sums, err);
     if (rc)
         return rc;
     double n = sums[MC_METRIC_IMAGES];
@@ -329,6 +334,12 @@ static int end_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
         return mc_fail(err, MC_EFAIL,
                        "the loss is not finite in epoch %llu (a smaller --lr may help)",
                        (unsigned long long)epoch + 1);
+    for (size_t i = 0; i < r->n_vectors; i++)
+        if (r->vectors[i].rate && !isfinite(sums[N_SUMS + i]))
+            return mc_fail(err, MC_EFAIL,
+                           "the steps' result is not finite after epoch %llu (a smaller %s may "
+                           "help)",
+                           (unsigned long long)epoch + 1, r->vectors[i].rate);
     return 0;
 }
 

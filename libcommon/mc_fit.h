@@ -71,7 +71,8 @@ struct mc_fit; /* below */
 struct mc_fit_vector {
     char name[MC_NAME_MAX];
     struct mc_buf *buf;
-    size_t n; /* floats */
+    size_t n;         /* floats */
+    const char *rate; /* option that is too great where they are not finite; NULL: not steps' */
 };
 
 /* What is trained. The functions that run inside the loop, point and step, touch device memory only

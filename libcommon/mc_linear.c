@@ -96,14 +96,17 @@ static size_t vectors(struct mc_objective *o, struct mc_fit *f, struct mc_fit_ve
             continue;
         snprintf(v[n].name, sizeof v[n].name, "point.%zu", i);
         v[n].buf = l->p[i];
+        v[n].rate = "--lr";
         v[n++].n = f->graph->P;
         snprintf(v[n].name, sizeof v[n].name, "momentum.%zu", i);
         v[n].buf = l->m[i];
+        v[n].rate = "--lr";
         v[n++].n = f->graph->P;
     }
     if (l->host_stats && f->graph->S) {
         snprintf(v[n].name, sizeof v[n].name, "statistics");
         v[n].buf = f->stats;
+        v[n].rate = "--lr";
         v[n++].n = f->graph->S;
     }
     return n;

@@ -202,11 +202,6 @@ static int fill(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_pe
         rc = mc_perm_init(&c[i], p->symmetry, err);
     if (!rc)
         rc = f->be->get(f->be, p->d_matrices, 0, matrices, p->matrices * sizeof *matrices, err);
-    for (size_t i = 0; !rc && i < p->matrices; i++)
-        if (!isfinite(matrices[i]))
-            rc = mc_fail(err, MC_EFAIL,
-                         "the permutation step diverged: its matrices are not finite (a smaller "
-                         "--permutation-lr may help)");
     if (!rc)
         mc_perm_copy(&c[0], &p->previous);
     for (size_t g = 0; !rc && g < p->symmetry->n_groups; g++)

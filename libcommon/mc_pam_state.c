@@ -95,13 +95,14 @@ size_t mc_pam_saved(struct mc_objective *o, struct mc_fit *f, struct mc_fit_vect
     const struct mc_pam *p = (const struct mc_pam *)o;
     const size_t P = p->graph->P, n = mc_pam_units(p);
     const struct mc_fit_vector all[] = {
-        {"offset", p->d_offset, P},
-        {"momentum", p->d_momentum, P},
-        {"anchor", p->d_anchor, P},
-        {"permutation", p->d_perm, n},
-        {"previous", p->d_previous, n},
-        {"report", p->d_report, p->o->outer * sizeof *p->report / sizeof(float)},
-        {"matrices", p->d_matrices, p->matrices}}; /* last: a curve step alone has none */
+        {"offset", p->d_offset, P, "--lr"},
+        {"momentum", p->d_momentum, P, "--lr"},
+        {"anchor", p->d_anchor, P, NULL},
+        {"permutation", p->d_perm, n, NULL},
+        {"previous", p->d_previous, n, NULL},
+        {"report", p->d_report, p->o->outer * sizeof *p->report / sizeof(float), NULL},
+        {"matrices", p->d_matrices, p->matrices,
+         "--permutation-lr"}}; /* last: a curve step alone has none */
     const size_t saved = sizeof all / sizeof *all - !p->o->permutation_epochs;
 
     (void)f;

@@ -27,6 +27,23 @@ fails 3 'is a weights stream' mc-train --net tinyten --data a.mcz -o no.mcz
 fails 3 'holds 256 images' $t --net tinyten --samples 257
 fails 3 'small.mcz' mc-train --data small.mcz --init a.mcz --epochs 1 -o no.mcz
 fails 1 'not finite' $t --net mlp:8 --lr 1e6 --epochs 3
+# only the last step overflows, after every loss: no output, no checkpoint
+/usr/bin/python3 - "$MC_ROOT" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1] + "/formats")
+import mcz
+import numpy as np
+w = mcz.read("a.mcz")
+into, bias, out, _ = [k for k in w.tensors if k.endswith(("weight", "bias"))]
+w.tensors[into] = np.zeros_like(w.tensors[into])
+w.tensors[bias] = np.full_like(w.tensors[bias], 1e-30)
+w.tensors[out] = 1e36 * np.sign(np.random.default_rng(1).standard_normal(w.tensors[out].shape)).astype("f4")
+mcz.write("steep.mcz", w.kind, w.meta, w.tensors)
+END
+steep="mc-train --data d.mcz --batch 256 --epochs 1 --init steep.mcz --weight-decay 0"
+$steep --lr 1e-40 -o flat.mcz
+fails 1 "not finite after epoch 1 (a smaller --lr may help)" $steep --lr 1e6 --checkpoint no.state -o no.mcz
+[ ! -e no.state ] || die 'a checkpoint of a run that is not finite'
 fails 1 '' $t --net mlp:8 -o /dev/full
 fails 2 'two weights' $z a.mcz
 fails 3 'different networks' $z a.mcz other.mcz

@@ -118,10 +118,17 @@ static void what_is_not_finite_is_said(void **state)
     fit.batch = N; /* one step, whose loss is still finite */
     o.permutation_lr = 1e60;
     assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EFAIL);
-    assert_non_null(strstr(err.text, "permutation step diverged"));
+    assert_non_null(strstr(err.text, "not finite after epoch 1 (a smaller --permutation-lr may"));
     release(&r);
     o.permutation_lr = .1;
     fit.lr = 1e60;
+    assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EFAIL);
+    assert_non_null(strstr(err.text, "not finite after epoch 2 (a smaller --lr may help)"));
+    release(&r);
+    release_ends(&e);
+    e = ends_of("mlp:bn,7"); /* whose units do not all die */
+    fit.lr = 1e30;
+    o.nu_curve = 1e60; /* nothing pulls */
     assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EFAIL);
     assert_non_null(strstr(err.text, "the loss is not finite (a smaller learning rate may help)"));
     release(&r);
