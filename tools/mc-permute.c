@@ -251,6 +251,9 @@ static void check(const struct options *o)
                      o->compose ? "--compose" : "--identity");
     if (o->verify && o->cli.output && !strcmp(o->cli.output, "-"))
         mc_cli_usage("--verify prints a table: -o needs a file");
+    if (o->verify && o->cli.backend.precision != MC_PRECISION_F32)
+        mc_cli_usage("--verify proves in f32: the same network differs by more in %s",
+                     mc_precision_names[o->cli.backend.precision]);
     if (o->samples && !o->verify)
         mc_cli_usage("--samples goes with --verify");
     if (o->compose && n != 2)

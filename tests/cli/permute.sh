@@ -116,6 +116,10 @@ fails 2 "two permutations" mc-permute --compose q.mcz -o no.mcz
 fails 2 "only one of" mc-permute --identity --random 1 a.mcz -o no.mcz
 fails 2 "standard input" mc-permute - - -o no.mcz
 fails 2 "--samples" mc-permute --samples 5 q.mcz a.mcz -o no.mcz
+for p in tf32 bf16 f16; do
+    fails 2 "--verify proves in f32: the same network differs by more in $p" \
+        mc-permute --precision $p --verify data.mcz q.mcz a.mcz
+done
 rc=0
 mc-permute --nonsense 2>err || rc=$?
 [ $rc = 2 ] && grep -qF "'--nonsense'" err
