@@ -9,8 +9,10 @@
  * tie or kink is decided by rounding. Elsewhere numbers agree to FLOATS of their size or of the
  * root mean square of their kind: float32 sums of up to some thousand terms in another order, a few
  * layers deep. In less precision than float32's, pieces agree in norm (pair.h), and pixels are
- * eighths, so that the node's input is the same bits there too. An emulated device takes the shapes
- * of a list, a device all. */
+ * eighths, so that the node's input is the same bits there too.
+ *
+ * Shapes are those of a list, or with MC_GPU_SHAPES=all every channel count with every size and
+ * batch; an emulated device takes a part of the list. MC_GPU_KIND is the name of one kind. */
 #include "nodes.h"
 
 /* Sums in float64 of float32 numbers, of which the CPU rounds parts to float32: SUMS. */
@@ -199,7 +201,8 @@ static void run_node(struct record *r, const void *arg)
 /* ---- the sweep -------------------------------------------------------------------------------
  */
 
-static void check(const struct family *f, const struct shape *s, int variant)
+/* 0: there is no such case */
+static int check(const struct family *f, const struct shape *s, int variant)
 {
     const struct node_case n = {f, *s, variant};
     char name[96];
@@ -208,18 +211,18 @@ static void check(const struct family *f, const struct shape *s, int variant)
     /* a batch norm of few numbers magnifies what was rounded in front of it */
     if (g && within(0) > 0 && g->S && s->batch * s->h * s->w < 64) {
         mc_graph_free(g);
-        return;
+        return 0;
     }
     if (!g)
-        return;
+        return 0;
     mc_graph_free(g);
     snprintf(name, sizeof name, "%s %d of %dx%dx%d, batch %d", f->name, variant, s->c, s->h, s->w,
              s->batch);
     both(name, run_node, &n);
+    return 1;
 }
 
-/* Of an emulated device: each channel count, size and batch, and enough of one channel for sums in
- * several parts. */
+/* Each channel count, size and batch, and enough of one channel for sums in several parts. */
 static const struct shape some[] = {{1, 1, 1, 1},  {2, 3, 5, 2},  {3, 8, 8, 5},  {5, 9, 7, 2},
                                     {16, 3, 5, 5}, {17, 9, 7, 2}, {33, 8, 8, 1}, {64, 3, 5, 2},
                                     {5, 3, 5, 33}, {33, 1, 1, 5}, {2, 32, 32, 5}};
@@ -228,23 +231,25 @@ static void sweep(const struct family *f)
 {
     static const int channels[] = {1, 2, 3, 5, 16, 17, 33, 64}, batches[] = {1, 2, 5, 33};
     static const int sizes[][2] = {{1, 1}, {3, 5}, {8, 8}, {9, 7}, {32, 32}};
+    const char *shapes = getenv("MC_GPU_SHAPES");
+    const int all = shapes && !strcmp(shapes, "all"),
+              few = does_less() && (f->variants > 8 || within(0) > 0);
     int cases = 0;
 
     of_allowed = 0;
     for (int v = 0; v < f->variants; v++) {
-        const int few = does_less() && (f->variants > 8 || within(0) > 0);
-        for (size_t i = 0; does_less() && i < sizeof some / sizeof *some; i++)
-            if (!few || (i + (size_t)v / 4) % 4 == 0)
-                check(f, &some[i], v);
-        for (int i = 0; !does_less() && i < 8 * 5 * 4; i++) {
+        for (size_t i = 0; !all && i < sizeof some / sizeof *some; i++)
+            if (!few || (i + (size_t)v) % 4 == 0)
+                cases += check(f, &some[i], v);
+        for (int i = 0; all && i < 8 * 5 * 4; i++) {
             const struct shape s = {channels[i / 20], sizes[i / 4 % 5][0], sizes[i / 4 % 5][1],
                                     batches[i % 4]};
-            check(f, &s, v);
+            cases += check(f, &s, v);
         }
-        cases++;
     }
-    print_message("%s: %d variants, at worst %.2f of what is allowed\n", f->name, cases,
-                  of_allowed);
+    assert_true(cases > 0);
+    print_message("%s: %d variants, %d cases, at worst %.2f of what is allowed\n", f->name,
+                  f->variants, cases, of_allowed);
 }
 
 static void every_kind_of_node(void **state)
@@ -256,10 +261,17 @@ int main(void)
 {
     enum { KINDS = sizeof families / sizeof *families };
     struct CMUnitTest tests[KINDS];
+    const char *only = getenv("MC_GPU_KIND");
+    size_t n = 0;
 
     for (size_t i = 0; i < KINDS; i++)
-        tests[i] = (struct CMUnitTest){.name = families[i].name,
-                                       .test_func = every_kind_of_node,
-                                       .initial_state = (void *)(uintptr_t)&families[i]};
-    return cmocka_run_group_tests(tests, open_both, close_both);
+        if (!only || !strcmp(only, families[i].name))
+            tests[n++] = (struct CMUnitTest){.name = families[i].name,
+                                             .test_func = every_kind_of_node,
+                                             .initial_state = (void *)(uintptr_t)&families[i]};
+    if (!n) {
+        fprintf(stderr, "test_kernels: MC_GPU_KIND: there is no '%s'\n", only);
+        return 2;
+    }
+    return _cmocka_run_group_tests("kernels", tests, n, open_both, close_both);
 }
