@@ -8,8 +8,9 @@
  * same bits on both, so that what only moves or compares numbers is held to the same bits, and no
  * tie or kink is decided by rounding. Elsewhere numbers agree to FLOATS of their size or of the
  * root mean square of their kind: float32 sums of up to some thousand terms in another order, a few
- * layers deep. In less precision than float32's, pieces agree in norm (pair.h), and pixels are
- * eighths, so that the node's input is the same bits there too.
+ * layers deep. In less precision than float32's, pixels
+ * are eighths, so that the node's input is the same bits there too, and what only moves or compares
+ * is held to the same bits, rounded once; other pieces agree in norm (pair.h).
  *
  * Shapes are those of a list, or with MC_GPU_SHAPES=all every channel count with every size and
  * batch; an emulated device takes a part of the list. MC_GPU_KIND is the name of one kind. */
@@ -96,11 +97,14 @@ static void note_forward(struct record *r, struct fixture *f, struct mc_plan *p,
     be->output(p, MC_OUT_LOSS, 0, o->any);
     note_floats(r, "loss", FLOATS, o->any, rows);
     be->output(p, MC_OUT_CORRECT, 0, o->any);
-    note_floats(r, "correct", 0, o->any, rows);
+    struct piece *correct = note_floats(r, "correct", 0, o->any, rows);
+    correct->stray = within(0) > 0 ? 1 + rows / 8 : 0; /* rounding decides between equal logits */
     be->zero(be, o->metrics);
     be->metrics(p, o->metrics);
     be->metrics(p, o->metrics);
-    note_doubles(r, "metrics", FLOATS, o->metrics, MC_N_METRICS);
+    note_doubles(r, "metrics", FLOATS, o->metrics, MC_N_METRICS)->each = 1;
+    struct piece *images = note(r, "images", 0, 1);
+    fetch(o->metrics, images->x, sizeof *images->x);
 }
 
 static void note_backward(struct record *r, struct fixture *f, struct mc_plan *p, struct outputs *o)
