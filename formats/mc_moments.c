@@ -340,6 +340,21 @@ static int unpack_attack(struct mc_moments *m, const msgpack_object *meta, struc
     return rc ? rc : mc_get_u64(meta, "seed", UINT64_MAX, &m->seed, err);
 }
 
+static int unpack_precision(struct mc_moments *m, const msgpack_object *meta, struct mc_error *err)
+{
+    char name[MC_NAME_MAX];
+
+    if (!mc_get_opt(meta, "precision"))
+        return 0;
+    int rc = mc_get_str(meta, "precision", name, sizeof name, err);
+    for (int i = 0; !rc && mc_precision_names[i]; i++)
+        if (!strcmp(name, mc_precision_names[i]))
+            m->precision = (enum mc_precision)i;
+    if (!rc && m->precision == MC_PRECISION_F32)
+        rc = mc_fail(err, MC_EINPUT, "\"precision\" is \"%s\", not tf32, bf16 or f16", name);
+    return rc;
+}
+
 static int check_sums(const struct mc_moments *m, size_t i, const char *file, struct mc_error *err)
 {
     const struct mc_tap_info *tap = &m->taps.taps[i];
@@ -369,7 +384,8 @@ int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_histo
     const msgpack_object *meta = mc_reader_meta(r);
     if ((rc = mc_taps_unpack(&out->taps, meta, err)) ||
         (rc = mc_get_u64(meta, "images", MAX_IMAGES, &out->images, err)) ||
-        (rc = unpack_shards(out, meta, err)) || (rc = unpack_attack(out, meta, err))) {
+        (rc = unpack_shards(out, meta, err)) || (rc = unpack_attack(out, meta, err)) ||
+        (rc = unpack_precision(out, meta, err))) {
         mc_in_stream(r, rc, err);
         goto out;
     }
@@ -432,7 +448,7 @@ int mc_moments_write(const struct mc_moments *m, const char *path, const struct 
     }
     for (size_t i = 0; i < m->taps.n_taps; i++)
         tap_tensors(&m->taps, i, tensors + i * N_PARTS);
-    mc_pack_map(&meta, *m->attack ? 8 : 6);
+    mc_pack_map(&meta, 6u + (*m->attack ? 2 : 0) + (m->precision != MC_PRECISION_F32 ? 1 : 0));
     mc_taps_pack(&m->taps, &meta);
     mc_pack_str(&meta, "images");
     mc_pack_u64(&meta, m->images);
@@ -448,6 +464,10 @@ int mc_moments_write(const struct mc_moments *m, const char *path, const struct 
         mc_pack_str(&meta, m->attack);
         mc_pack_str(&meta, "seed");
         mc_pack_u64(&meta, m->seed);
+    }
+    if (m->precision != MC_PRECISION_F32) {
+        mc_pack_str(&meta, "precision");
+        mc_pack_str(&meta, mc_precision_names[m->precision]);
     }
     if ((rc =
              mc_writer_open(&w, path, "moments", &meta, tensors, m->taps.n_taps * N_PARTS, h, err)))
@@ -476,8 +496,11 @@ static int same_inputs(const struct mc_moments *a, const struct mc_moments *b, s
     return 0;
 }
 
-static int same_attack(const struct mc_moments *a, const struct mc_moments *b, struct mc_error *err)
+static int same_way(const struct mc_moments *a, const struct mc_moments *b, struct mc_error *err)
 {
+    if (a->precision != b->precision)
+        return mc_fail(err, MC_EINPUT, "moments of different precisions (%s and %s)",
+                       mc_precision_names[a->precision], mc_precision_names[b->precision]);
     if (strcmp(a->attack, b->attack) != 0)
         return mc_fail(err, MC_EINPUT, "moments of different attacks (%s and %s)",
                        *a->attack ? a->attack : "none", *b->attack ? b->attack : "none");
@@ -493,7 +516,7 @@ int mc_moments_add(struct mc_moments *into, const struct mc_moments *m, struct m
 
     if (!mc_taps_same(&into->taps, &m->taps))
         return mc_fail(err, MC_EINPUT, "moments of different architectures or taps");
-    if ((rc = same_inputs(into, m, err)) || (rc = same_attack(into, m, err)))
+    if ((rc = same_inputs(into, m, err)) || (rc = same_way(into, m, err)))
         return rc;
     if (into->shards != m->shards)
         return mc_fail(err, MC_EINPUT, "a shard of %u and a shard of %u", into->shards, m->shards);

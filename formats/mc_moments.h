@@ -5,13 +5,14 @@
  * formats/moments.md is the specification.
  *
  * meta: at ("post" or "pre"), images, shards, counted: [shard, ...], groups: [{name, size}],
- * taps: [{name, group, start, count, samples}], attack and seed (of attacked images only). Tensors,
- * float64, for tap i (named as the tap): "i/NAME/sum_a" (K), "sum_b", "sumsq_a", "sumsq_b", "cross"
- * (K,K); rows of cross are a's units. A tap sees channels [start, start + count) of its group;
- * samples = images * H * W. */
+ * taps: [{name, group, start, count, samples}], attack and seed (of attacked images only),
+ * precision (where it is not f32). Tensors, float64, for tap i (named as the tap): "i/NAME/sum_a"
+ * (K), "sum_b", "sumsq_a", "sumsq_b", "cross" (K,K); rows of cross are a's units. A tap sees
+ * channels [start, start + count) of its group; samples = images * H * W. */
 #ifndef MC_MOMENTS_H
 #define MC_MOMENTS_H
 
+#include "backend_opts.h"
 #include "mc_stream.h"
 #include "mc_symmetry.h"
 
@@ -38,8 +39,9 @@ struct mc_moments {
     uint32_t shard, shards; /* 0 of 1: everything */
     uint32_t *merged;       /* (n_merged) shards added beside that one, or NULL */
     size_t n_merged;
-    char attack[MC_NAME_MAX]; /* as --attack takes it; "": clean images */
-    uint64_t seed;            /* of its random starts */
+    char attack[MC_NAME_MAX];    /* as --attack takes it; "": clean images */
+    uint64_t seed;               /* of its random starts */
+    enum mc_precision precision; /* what the networks were computed in */
     double **sums; /* a tap: MC_MOMENTS_SIZE(count) doubles, as kernels/backend.h lays them out */
     char id[MC_ID_LEN];
     char inputs[3][MC_ID_LEN]; /* content ids of a, b, data; "" where the stream does not say */
@@ -74,8 +76,8 @@ MC_USE_RESULT int mc_moments_read(struct mc_moments *out, struct mc_reader *r, s
                                   struct mc_error *err);
 MC_USE_RESULT int mc_moments_write(const struct mc_moments *m, const char *path,
                                    const struct mc_history *h, struct mc_error *err);
-/* into += m. MC_EINPUT when they are about different networks, taps or attacks, or the same shard
- * twice (which the message counts from 1, as users do). */
+/* into += m. MC_EINPUT when they are about different networks, taps, attacks or precisions, or the
+ * same shard twice (which the message counts from 1, as users do). */
 MC_USE_RESULT int mc_moments_add(struct mc_moments *into, const struct mc_moments *m,
                                  struct mc_error *err);
 /* Shards that have not been added yet: 0 when all the data has been counted. */

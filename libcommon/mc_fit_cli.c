@@ -183,12 +183,14 @@ static void note(const struct mc_fit_cli *f, struct mc_history *h)
     mc_history_int(h, "seed", (int64_t)o->seed);
 }
 
-int mc_fit_cli_settle(struct mc_fit_cli *f, const struct mc_dataset_info *info,
-                      struct mc_history *h, struct mc_error *err)
+int mc_fit_cli_settle(struct mc_fit_cli *f, const struct mc_cli *cli,
+                      const struct mc_dataset_info *info, struct mc_history *h,
+                      struct mc_error *err)
 {
     int rc = f->fit.attack ? mc_attack_resolve(&f->attack, info, err) : 0;
 
     note(f, h);
+    mc_cli_note_computing(cli, h);
     return rc;
 }
 

@@ -84,8 +84,9 @@ MC_USE_RESULT int mc_fit_cli_ready(const struct mc_fit_cli *f, const struct mc_c
                                    struct mc_error *err);
 /* When the data are known: settles what their kind decides (the attack's radius), and notes all
  * options in the history. */
-MC_USE_RESULT int mc_fit_cli_settle(struct mc_fit_cli *f, const struct mc_dataset_info *info,
-                                    struct mc_history *h, struct mc_error *err);
+MC_USE_RESULT int mc_fit_cli_settle(struct mc_fit_cli *f, const struct mc_cli *cli,
+                                    const struct mc_dataset_info *info, struct mc_history *h,
+                                    struct mc_error *err);
 /* Before the images are read: with -v, how much memory they, the plan and the vectors will take.
  * vectors: of P floats, as mc_linear_vectors counts; matrices: floats of permutations' matrices. */
 MC_USE_RESULT int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli,

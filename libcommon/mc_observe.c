@@ -177,6 +177,7 @@ static int fetch_moments(struct mc_moments *out, const struct observer *v, struc
     out->images = mc_observe_images(v->o);
     out->shard = v->o->shard;
     out->shards = v->o->shards;
+    out->precision = v->o->precision;
     if (v->o->attack) {
         mc_attack_text(v->o->attack, out->attack);
         out->seed = v->o->seed;

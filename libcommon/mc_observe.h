@@ -23,6 +23,7 @@ struct mc_observe_opts {
      * statistics; their random starts come from the seed. */
     const struct mc_attack_options *attack;
     uint64_t seed;
+    enum mc_precision precision; /* the backend's, for the moments to tell */
     /* Told how many images are done, now and then; may be NULL. */
     void (*progress)(void *arg, uint64_t done);
     void *arg;

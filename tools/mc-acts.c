@@ -168,6 +168,7 @@ static int settle(struct mc_observe_opts *out, struct options *o, const struct m
     out->at_pre = o->at_pre;
     out->shard = o->shard;
     out->shards = o->shards;
+    out->precision = o->cli.backend.precision;
     mc_history_int(h, "samples", (int64_t)out->samples);
     mc_history_int(h, "batch", (int64_t)out->batch);
     mc_history_str(h, "at", places[o->at_pre]);
@@ -177,6 +178,7 @@ static int settle(struct mc_observe_opts *out, struct options *o, const struct m
         mc_history_int(h, "shard", o->shard + 1);
         mc_history_int(h, "shards", o->shards);
     }
+    mc_cli_note_computing(&o->cli, h);
     rc = mc_data_fits(g, info, o->data, err);
     return rc || !o->attacked ? rc : settle_attack(out, o, info, h, err);
 }

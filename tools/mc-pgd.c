@@ -186,6 +186,7 @@ static int settle(struct options *o, const struct mc_dataset_info *info, struct 
         mc_history_int(h, "samples", (int64_t)o->samples);
     mc_history_int(h, "batch", (int64_t)o->batch);
     mc_history_int(h, "seed", (int64_t)o->cli.seed);
+    mc_cli_note_computing(&o->cli, h);
     return rc;
 }
 

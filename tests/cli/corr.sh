@@ -47,6 +47,22 @@ fails 3 "other.mcz: moments of different" mc-corr s1-2.mcz other.mcz
 mc-acts -t 1 --data data.mcz --samples $images --batch $batch --at pre --shard 2/2 a.mcz b.mcz -o other.mcz
 fails 3 "other.mcz: " mc-corr s1-2.mcz other.mcz
 
+# nor what was computed otherwise; float32, which every stream was, is not named
+/usr/bin/python3 - "$MC_ROOT" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1] + "/formats")
+import mcz
+m = mcz.read("s2-2.mcz")
+assert "precision" not in m.meta
+for name in "bf16", "f32", "f64":
+    mcz.write(name + ".mcz", m.kind, {**m.meta, "precision": name}, m.tensors)
+END
+fails 3 "bf16.mcz: moments of different precisions (f32 and bf16)" mc-corr s1-2.mcz bf16.mcz
+fails 3 "s1-2.mcz: moments of different precisions (bf16 and f32)" mc-corr bf16.mcz s1-2.mcz
+for p in f32 f64; do
+    fails 3 "$p.mcz: \"precision\" is \"$p\", not tf32, bf16 or f16" mc-corr s1-2.mcz $p.mcz
+done
+
 # raw streams, through FIFOs, told apart by what they are; and as files
 acts --raw a.mcz -o a.acts
 acts --raw b.mcz -o b.acts

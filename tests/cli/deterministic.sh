@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # --deterministic: by default a rerun gives the same bytes; `no` lets a CUDA device take algorithms whose sums
-# come in any order, which a checkpoint remembers. The CPU's order is always the same.
+# come in any order, which a checkpoint and the history remember. The CPU's order is always the same.
 . "$MC_ROOT/tests/cli/lib.bash"
 
 mc-data synth --samples 64 -o d.mcz
@@ -8,7 +8,9 @@ t="mc-train --net resnet:8,4 --data d.mcz --batch 32 --epochs 1"
 fails 2 "there is no 'maybe' (there are: yes, no)" $t --deterministic maybe
 [ "$MC_UNDER" != valgrind ] || exit 0
 for answer in yes no; do $t --device cpu --threads 1 --deterministic $answer -o cpu-$answer.mcz; done
-same cpu-yes.mcz cpu-no.mcz
+[ "$(id cpu-yes.mcz)" = "$(id cpu-no.mcz)" ]
+mc-info cpu-no.mcz | grep -q ' deterministic=no' || die "$(mc-info cpu-no.mcz)"
+! mc-info cpu-yes.mcz | grep 'deterministic\|precision' || die 'a default in the history'
 
 export MC_CUDA_LIBRARY=$MC_BUILD/tests/emulation/libmc-cuda.so
 [ -e "$MC_CUDA_LIBRARY" ] && [ -z "$MC_UNDER" ] || exit 0

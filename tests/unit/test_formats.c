@@ -282,6 +282,10 @@ static void moments_add(void **state)
     part[0].seed = 7;
     assert_int_equal(mc_moments_add(&part[2], &part[0], &err), MC_EINPUT);
     part[1].seed = part[2].seed = 7;
+    part[1].precision = part[2].precision = MC_PRECISION_BF16;
+    assert_int_equal(mc_moments_add(&part[2], &part[0], &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "different precisions (bf16 and f32)"));
+    part[0].precision = MC_PRECISION_BF16;
     must(mc_moments_add(&part[2], &part[0], &err), &err);
     assert_int_equal(mc_moments_missing(&part[2]), 1);
     must(mc_moments_write(&part[2], file, NULL, &err), &err);
@@ -291,6 +295,7 @@ static void moments_add(void **state)
     assert_int_equal(mc_moments_missing(&sum), 1);
     assert_string_equal(sum.attack, "pgd:eps=0.1");
     assert_true(sum.seed == 7);
+    assert_int_equal(sum.precision, MC_PRECISION_BF16);
     assert_int_equal(mc_moments_add(&sum, &part[0], &err), MC_EINPUT);
     assert_non_null(strstr(err.text, "shard 1 of 3 comes twice"));
     assert_int_equal(mc_moments_add(&sum, &part[2], &err), MC_EINPUT);
