@@ -266,7 +266,7 @@ int mc_fit_cli_run(struct mc_fit_cli *f, const struct mc_cli *cli, struct mc_bac
         mc_fit_run(be, g, data, objective, &f->fit, cli->tool, identity, n_identity, &watch, err);
     mc_progress_end(&f->progress);
     if (strcmp(described, be->describe)) /* the device could not do what it should */
-        mc_detail(cli, "%s", be->describe);
+        mc_warn(cli, "slower than it could be: %s", be->describe);
     return rc;
 }
 

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# A device that cannot repeat a step by itself gets the steps one by one: the same bytes, and one warning. On
+# the emulated device.
+. "$MC_ROOT/tests/cli/lib.bash"
+export MC_CUDA_LIBRARY=$MC_BUILD/tests/emulation/libmc-cuda.so
+[ -e "$MC_CUDA_LIBRARY" ] && [ -z "$MC_UNDER" ] || exit 77
+
+mc-data synth --samples 64 -o d.mcz
+t="mc-train --net mlp:8 --data d.mcz --batch 16 --epochs 3 --device cuda"
+$t -o repeated.mcz 2>err
+[ ! -s err ] || die "$(cat err)"
+for where in begin work end instantiate upload; do
+    MC_EMULATION_CAPTURE=$where $t -o direct.mcz 2>err
+    [ "$(wc -l <err)" = 1 ] && grep -q '^mc-train: slower than it could be: .*steps not captured: ' err || die "$where: $(cat err)"
+    same direct.mcz repeated.mcz
+done
