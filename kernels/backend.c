@@ -99,12 +99,26 @@ static int open_cpu(struct mc_backend **out, const struct mc_backend_opts *o, st
     return cpu_backend_new(out, o, err);
 }
 
+/* Where only a device will do, why there is none is what to say. */
+static int open_any(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
+{
+    struct mc_error why = {0};
+
+    if (!MC_CUDA_PROVEN)
+        return open_cpu(out, o, err);
+    const int rc = open_cuda(out, 0, o, &why);
+    if (rc && o->precision != MC_PRECISION_F32)
+        return mc_fail(err, (enum mc_err)rc, "--precision %s: %s", mc_precision_names[o->precision],
+                       why.text);
+    return rc ? open_cpu(out, o, err) : 0;
+}
+
 int mc_backend_open(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
 {
     const char *device = o->device ? o->device : "auto";
 
     if (!strcmp(device, "auto"))
-        return MC_CUDA_PROVEN && !open_cuda(out, 0, o, NULL) ? 0 : open_cpu(out, o, err);
+        return open_any(out, o, err);
     if (!strcmp(device, "cpu"))
         return open_cpu(out, o, err);
     if (cuda_device(device) >= 0)

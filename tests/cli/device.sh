@@ -21,6 +21,12 @@ mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu --precision f32 -o f32
 export MC_CUDA_LIBRARY=$PWD/none.so
 fails 1 'none.so' $t --device cuda
 mc-train --net mlp:8 --data d.mcz --epochs 1 -o auto.mcz
+if grep -q '^#define MC_CUDA_PROVEN 1' "$MC_ROOT/kernels/cuda/door.h"; then
+    fails 1 '--precision bf16: cuda: ' $t --precision bf16
+    grep -q 'none.so' err.fails
+else # which no device is asked for
+    fails 2 '--precision bf16: the CPU computes in f32' $t --precision bf16
+fi
 MC_CUDA_LIBRARY=libm.so.6
 fails 1 'libm.so.6 is no backend' $t --device cuda:0
 unset MC_CUDA_LIBRARY
