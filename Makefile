@@ -34,7 +34,9 @@ BENCHES  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/bench_*.c))
 FUZZERS  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 # The CUDA backend is a library of its own, loaded at run time, and built where nvcc and cuDNN are
-# (NVCC= leaves it out).
+# (NVCC= leaves it out): code for Hopper, and what the driver makes code for other devices from, Ampere
+# and later, when a program first starts there.
+CUDA_ARCH ?= -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90,code=sm_90
 NVCC     ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA     := $(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))/..))
 CUDNN_H  := $(firstword $(wildcard $(addsuffix /cudnn.h,$(CUDA)/include /usr/local/include /usr/include)))
@@ -131,7 +133,8 @@ programs-of-tests: $(EMULATED) $(if $(EMULATED),$(BUILD)/tests/emulation/tune) $
 fuzzers: $(FUZZERS)
 
 $(BUILD)/flags: export FLAGS_NOW = $(FLAGS)
-$(BUILD)/flags: always
+$(BUILD)/cuda-flags: export FLAGS_NOW = $(CUDA_FLAGS)
+$(BUILD)/flags $(BUILD)/cuda-flags: always
 	@mkdir -p $(@D)
 	@printf '%s\n' "$$FLAGS_NOW" | cmp -s - $@ || printf '%s\n' "$$FLAGS_NOW" >$@
 
@@ -158,12 +161,12 @@ $(foreach b,cpu cuda,$(eval $(BUILD)/kernels/$(b)/algorithms.o: $(BUILD)/kernels
 
 # No contraction on the device: a kernel's own arithmetic is then IEEE's, operation by operation.
 NVCCFLAGS ?= -O3
-CUDA_FLAGS := -std=c++17 -arch=sm_90 -fmad=false -Ilibcommon -Iformats -Ikernels $(NVCCFLAGS) \
+CUDA_FLAGS := -std=c++17 $(CUDA_ARCH) -fmad=false -Ilibcommon -Iformats -Ikernels $(NVCCFLAGS) \
               -Werror all-warnings -Xcompiler -fPIC,-Wall,-Wextra,-Wshadow
 $(BUILD)/kernels/cuda/%.o $(BUILD)/kernels/backend.o: ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE)
 $(BUILD)/kernels/cuda/%.o: ALL_CFLAGS += -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
 
-$(BUILD)/kernels/cuda/%.cu.o: kernels/cuda/%.cu $(BUILD)/flags
+$(BUILD)/kernels/cuda/%.cu.o: kernels/cuda/%.cu $(BUILD)/cuda-flags
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  NVCC  $<")
 	$(Q)$(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
@@ -171,7 +174,7 @@ $(BUILD)/kernels/cuda/%.cu.o: kernels/cuda/%.cu $(BUILD)/flags
 $(BUILD)/lib/libmc-cuda.so: $(CUDA_OBJ) $(CUDA_COMMON) kernels/cuda/exports.map
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  LINK  $@")
-	$(Q)$(NVCC) -arch=sm_90 -shared $(CUDA_OBJ) $(CUDA_COMMON) -o $@ -lcublas -lcudnn \
+	$(Q)$(NVCC) $(CUDA_ARCH) -shared $(CUDA_OBJ) $(CUDA_COMMON) -o $@ -lcublas -lcudnn \
 		-Xlinker --version-script=kernels/cuda/exports.map -Xlinker -rpath=$(CUDA)/lib64 \
 		-Xlinker --no-undefined
 
