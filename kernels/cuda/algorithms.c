@@ -67,7 +67,7 @@ int cuda_algorithm_fits(const struct cuda *be, enum mc_pass pass, int algorithm)
     return a->name && !a->fft && !(a->winograd && half) && !(a->atomic && !be->any_order);
 }
 
-int cuda_algorithm_takes(const struct cuda_conv *c, enum mc_pass pass, int algorithm, size_t *work)
+int cuda_algorithm_takes(struct cuda_conv *c, enum mc_pass pass, int algorithm, size_t *work)
 {
     cudnnStatus_t rc = CUDNN_STATUS_NOT_SUPPORTED;
 
@@ -83,6 +83,7 @@ int cuda_algorithm_takes(const struct cuda_conv *c, enum mc_pass pass, int algor
             c->be->dnn, c->x, c->y, c->conv, c->w, (cudnnConvolutionBwdFilterAlgo_t)algorithm,
             work);
     (void)cudaGetLastError(); /* a refusal is no later launch's failure */
+    c->refused = rc;
     return rc == CUDNN_STATUS_SUCCESS;
 }
 
@@ -157,7 +158,7 @@ static int name_all(const struct cuda_conv *c, enum mc_pass pass, struct named o
     return kept;
 }
 
-static int by_heuristics(const struct cuda_conv *c, enum mc_pass pass, size_t *work)
+static int by_heuristics(struct cuda_conv *c, enum mc_pass pass, size_t *work)
 {
     struct named list[MOST];
     const int n = name_all(c, pass, list);
@@ -174,8 +175,18 @@ static int by_heuristics(const struct cuda_conv *c, enum mc_pass pass, size_t *w
 /* ---- the choice -------------------------------------------------------------------------------
  */
 
+/* The first refusal is kept: of the algorithm that takes most. */
+static int takes(struct cuda_conv *c, enum mc_pass pass, int algorithm, size_t *work)
+{
+    const int yes = cuda_algorithm_takes(c, pass, algorithm, work);
+
+    if (!yes && !c->why[0])
+        cuda_dnn_reason(c->refused, c->why);
+    return yes;
+}
+
 /* All deterministic; the last ones for shapes that nothing else takes. */
-static int by_list(const struct cuda_conv *c, enum mc_pass pass, size_t *work)
+static int by_list(struct cuda_conv *c, enum mc_pass pass, size_t *work)
 {
     static const int lists[MC_N_PASSES][4] = {
         [MC_PASS_FORWARD] = {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM,
@@ -191,25 +202,26 @@ static int by_list(const struct cuda_conv *c, enum mc_pass pass, size_t *work)
     };
 
     for (int i = 0; i < 4 && lists[pass][i] >= 0; i++)
-        if (cuda_algorithm_takes(c, pass, lists[pass][i], work))
+        if (takes(c, pass, lists[pass][i], work))
             return lists[pass][i];
     return -1;
 }
 
-int cuda_choose_untuned(const struct cuda_conv *c, enum mc_pass pass, size_t *work)
+int cuda_choose_untuned(struct cuda_conv *c, enum mc_pass pass, size_t *work)
 {
     const int a = by_heuristics(c, pass, work);
     return a >= 0 ? a : by_list(c, pass, work);
 }
 
-int cuda_choose(const struct cuda_conv *c, const struct cuda_conv_shape *s, enum mc_pass pass,
-                size_t *work)
+int cuda_choose(struct cuda_conv *c, enum mc_pass pass, size_t *work)
 {
+    const struct cuda_conv_shape *s = &c->shape;
     char shape[MC_SHAPE_TEXT];
     int a = s->algorithm[pass] - 1;
 
+    c->why[0] = 0;
     if (a >= 0)
-        return cuda_algorithm_takes(c, pass, a, work) ? a : -1;
+        return takes(c, pass, a, work) ? a : -1;
     cuda_conv_text(s, shape);
     for (int any_order = c->be->any_order; any_order >= 0; any_order--) {
         a = by_table(c->be, any_order, pass, shape);

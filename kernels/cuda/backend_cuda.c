@@ -28,10 +28,28 @@ void cuda_check(struct cuda *be, cudaError_t status)
                cudaGetErrorString(status));
 }
 
-void cuda_check_dnn(struct cuda *be, cudnnStatus_t status)
+void cuda_dnn_reason(cudnnStatus_t status, char text[CUDA_DNN_REASON])
 {
-    if (status != CUDNN_STATUS_SUCCESS)
-        failed(be, MC_EFAIL, "cuDNN: ", cudnnGetErrorString(status));
+    char more[160] = "";
+
+#if CUDNN_MAJOR >= 9
+    cudnnGetLastErrorString(more, sizeof more);
+#endif
+    snprintf(text, CUDA_DNN_REASON, "%s%s%s", cudnnGetErrorString(status), more[0] ? ": " : "",
+             more);
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ')
+            *text = ' ';
+}
+
+void cuda_check_dnn(struct cuda *be, cudnnStatus_t status, const char *what)
+{
+    char why[CUDA_DNN_REASON];
+
+    if (status == CUDNN_STATUS_SUCCESS || be->failed)
+        return;
+    cuda_dnn_reason(status, why);
+    failed(be, MC_EFAIL, what, why);
 }
 
 static void check_blas(struct cuda *be, cublasStatus_t status)
@@ -147,9 +165,9 @@ static int start(struct cuda *be, struct mc_error *err)
     cuda_check(be, cudaSetDevice(be->device));
     cuda_check(be, cudaStreamCreateWithFlags(&be->stream, cudaStreamNonBlocking));
     if (!be->failed)
-        cuda_check_dnn(be, cudnnCreate(&be->dnn));
+        cuda_check_dnn(be, cudnnCreate(&be->dnn), "cuDNN: ");
     if (!be->failed)
-        cuda_check_dnn(be, cudnnSetStream(be->dnn, be->stream));
+        cuda_check_dnn(be, cudnnSetStream(be->dnn, be->stream), "cuDNN: ");
     if (!be->failed)
         check_blas(be, cublasCreate(&be->blas));
     if (be->failed)

@@ -36,22 +36,30 @@ struct cuda {
     char why[MC_CUDA_REASON]; /* get() tells */
 };
 
+/* What cuDNN says of a failure: the status, and of version 9 its last message. */
+#define CUDA_DNN_REASON 240
+void cuda_dnn_reason(cudnnStatus_t status, char text[CUDA_DNN_REASON]);
+
 /* ---- convolution (conv.c): cuDNN's ------------------------------------------------------------
  */
-struct cuda_conv {
-    struct cuda *be;
-    cudnnTensorDescriptor_t x, y;
-    cudnnFilterDescriptor_t w;
-    cudnnConvolutionDescriptor_t conv;
-    int algorithm[MC_N_PASSES]; /* cuDNN's number */
-    size_t work;                /* bytes */
-};
 struct cuda_conv_shape {
+    const char *node;    /* of the graph, for messages; NULL: none */
     enum cuda_type type; /* float32: NCHW, OIHW; else NHWC, OHWI */
     int n, ic, ih, iw, oc, oh, ow;
     int kernel[2], stride[2], pad[2], groups;
     int backward_data, backward_weights;
     int algorithm[MC_N_PASSES]; /* cuDNN's number and 1; 0: chosen */
+};
+struct cuda_conv {
+    struct cuda *be;
+    struct cuda_conv_shape shape;
+    cudnnTensorDescriptor_t x, y;
+    cudnnFilterDescriptor_t w;
+    cudnnConvolutionDescriptor_t conv;
+    int algorithm[MC_N_PASSES]; /* cuDNN's number */
+    size_t work;                /* bytes */
+    cudnnStatus_t refused;      /* what cuDNN last said of an algorithm, */
+    char why[CUDA_DNN_REASON];  /* and why it took none */
 };
 int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_conv **out,
                   struct mc_error *err);
@@ -69,14 +77,14 @@ void cuda_conv_backward_weights(struct cuda_conv *c, const void *x, const void *
  * `any_order`. */
 enum { CUDA_N_ALGORITHMS = 8, CUDA_TABLE_KEY = 64 };
 #define CUDA_MOST_WORK ((size_t)512 << 20) /* scratch memory of one that need not be taken */
-/* The algorithm and the bytes of its scratch memory, or -1: cuDNN has none for the shape. */
-int cuda_choose(const struct cuda_conv *c, const struct cuda_conv_shape *s, enum mc_pass pass,
-                size_t *work);
+/* The algorithm and the bytes of its scratch memory, or -1: cuDNN has none for the shape, and
+ * c->why tells why. */
+int cuda_choose(struct cuda_conv *c, enum mc_pass pass, size_t *work);
 /* What it is where the table has no entry. */
-int cuda_choose_untuned(const struct cuda_conv *c, enum mc_pass pass, size_t *work);
+int cuda_choose_untuned(struct cuda_conv *c, enum mc_pass pass, size_t *work);
 /* May it be taken at all, and for this shape? */
 int cuda_algorithm_fits(const struct cuda *be, enum mc_pass pass, int algorithm);
-int cuda_algorithm_takes(const struct cuda_conv *c, enum mc_pass pass, int algorithm, size_t *work);
+int cuda_algorithm_takes(struct cuda_conv *c, enum mc_pass pass, int algorithm, size_t *work);
 const char *cuda_algorithm_name(enum mc_pass pass, int algorithm); /* NULL: there is none */
 void cuda_conv_text(const struct cuda_conv_shape *s, char text[MC_SHAPE_TEXT]);
 void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KEY]);
@@ -280,7 +288,8 @@ static inline void cuda_enter(struct cuda *be)
 {
     cuda_check(be, cudaSetDevice(be->device));
 }
-void cuda_check_dnn(struct cuda *be, cudnnStatus_t status);
+/* what: was to be done */
+void cuda_check_dnn(struct cuda *be, cudnnStatus_t status, const char *what);
 
 static inline struct cuda *cuda_of(struct mc_backend *be)
 {

@@ -16,7 +16,7 @@
 
 #include <cuda_runtime_api.h>
 
-#define MC_CUDA_REASON 200
+#define MC_CUDA_REASON 400
 
 struct cuda;
 

@@ -14,6 +14,7 @@ static int make_conv(struct mc_plan *p, struct cuda_node *c, struct mc_error *er
     const struct mc_node *n = c->n;
     const struct cuda_node *in = &p->nodes[n->in[0]];
     const struct cuda_conv_shape s = {
+        .node = n->name,
         .type = p->type,
         .n = (int)p->batch,
         .ic = (int)in->stored,
@@ -29,8 +30,7 @@ static int make_conv(struct mc_plan *p, struct cuda_node *c, struct mc_error *er
         .backward_data = p->backward && c->role->reach && in->role->need_grad,
         .backward_weights = p->backward && c->role->reach,
     };
-    int rc = cuda_conv_new(p->be, &s, &c->conv, err);
-    return rc ? mc_fail_in(err, n->name) : 0;
+    return cuda_conv_new(p->be, &s, &c->conv, err);
 }
 
 /* ---- memory: counted with data NULL, then given out -------------------------------------------

@@ -9,6 +9,7 @@
 #include <cudnn.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -65,10 +66,26 @@ size_t cudnnGetVersion()
     return 0;
 }
 
-const char *cudnnGetErrorString(cudnnStatus_t)
+/* Is this to fail, by MC_EMULATION_CUDNN: describe, algorithm, run. */
+static bool fails(const char *call)
 {
-    return "an invalid argument";
+    const char *which = getenv("MC_EMULATION_CUDNN");
+    return which && !strcmp(which, call);
 }
+
+const char *cudnnGetErrorString(cudnnStatus_t rc)
+{
+    return rc == CUDNN_STATUS_NOT_SUPPORTED      ? "CUDNN_STATUS_NOT_SUPPORTED"
+           : rc == CUDNN_STATUS_EXECUTION_FAILED ? "CUDNN_STATUS_EXECUTION_FAILED"
+                                                 : "CUDNN_STATUS_BAD_PARAM";
+}
+
+#if CUDNN_MAJOR >= 9
+void cudnnGetLastErrorString(char *text, size_t size)
+{
+    snprintf(text, size, "Reason:\nthe emulated one");
+}
+#endif
 
 cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t *d)
 {
@@ -154,12 +171,14 @@ cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t d, int 
 cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t d, cudnnMathType_t type)
 {
     d->math = type;
-    return CUDNN_STATUS_SUCCESS;
+    return fails("describe") ? CUDNN_STATUS_BAD_PARAM : CUDNN_STATUS_SUCCESS;
 }
 
 static cudnnStatus_t check(const cudnnTensorStruct *x, const cudnnFilterStruct *w,
                            const cudnnConvolutionStruct *c, const cudnnTensorStruct *y)
 {
+    if (fails("algorithm"))
+        return CUDNN_STATUS_NOT_SUPPORTED;
     const int small = x->type != CUDNN_DATA_FLOAT;
     const int fits = x->n == y->n && x->format == w->format && x->format == y->format &&
                      x->type == w->type && x->type == y->type &&
@@ -290,6 +309,8 @@ static cudnnStatus_t begin(void *work, size_t bytes, const void *x, const void *
 {
     if (bytes < WORK || (uintptr_t)x % 16 || (uintptr_t)y % 16 || (uintptr_t)w % 16)
         return CUDNN_STATUS_BAD_PARAM;
+    if (fails("run"))
+        return CUDNN_STATUS_EXECUTION_FAILED;
     emulated_begin();
     memset(work, 0x7f, bytes);
     return CUDNN_STATUS_SUCCESS;
@@ -306,8 +327,8 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t h, const void *alpha,
         return keep(alpha, beta, [=](const void *a, const void *b) {
             return cudnnConvolutionForward(h, a, xd, x, wd, w, c, algorithm, work, bytes, b, yd, y);
         });
-    if (begin(work, bytes, x, y, w))
-        return CUDNN_STATUS_BAD_PARAM;
+    if (const cudnnStatus_t rc = begin(work, bytes, x, y, w))
+        return rc;
     const std::vector<double> from_x = take(xd, c, x), from_w = take(wd, c, w);
     std::vector<double> sum(yd->all());
     const long step = c->stride[1] * xd->along(), next = yd->along();
@@ -333,8 +354,8 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t h, const void *alpha,
             return cudnnConvolutionBackwardData(h, a, wd, w, yd, dy, c, algorithm, work, bytes, b,
                                                 xd, dx);
         });
-    if (begin(work, bytes, dx, dy, w))
-        return CUDNN_STATUS_BAD_PARAM;
+    if (const cudnnStatus_t rc = begin(work, bytes, dx, dy, w))
+        return rc;
     const std::vector<double> from_y = take(yd, c, dy), from_w = take(wd, c, w);
     std::vector<double> sum(xd->all());
     const long step = c->stride[1] * xd->along(), next = yd->along();
@@ -360,8 +381,8 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t h, const void *alpha,
             return cudnnConvolutionBackwardFilter(h, a, xd, x, yd, dy, c, algorithm, work, bytes, b,
                                                   wd, dw);
         });
-    if (begin(work, bytes, x, dy, dw))
-        return CUDNN_STATUS_BAD_PARAM;
+    if (const cudnnStatus_t rc = begin(work, bytes, x, dy, dw))
+        return rc;
     const std::vector<double> from_x = take(xd, c, x), from_y = take(yd, c, dy);
     std::vector<double> sum(wd->all());
     const long step = c->stride[1] * xd->along(), next = yd->along();
