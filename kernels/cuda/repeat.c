@@ -38,18 +38,22 @@ static void forget(struct cuda *be, struct mc_repeat *r)
     *r = (struct mc_repeat){.given_back = be->given_back};
 }
 
-/* A failure in a capture is no failure of the work: it is said in `describe`, and forgotten. */
+/* A failure in a capture is no failure of the work: it is forgotten, and if not one step could be
+ * captured said in `describe`. */
 static void give_up(struct cuda *be, struct mc_repeat *r, cudaError_t why)
 {
     char *text = be->base.describe;
     const size_t length = strlen(text);
 
     (void)cudaGetLastError();
-    r->direct = 1;
-    if (!be->direct)
-        snprintf(text + length, sizeof be->base.describe - length, ", steps not captured: %s",
-                 be->failed ? be->why : cudaGetErrorString(why));
-    be->direct = 1;
+    if (!r->one) {
+        r->direct = 1;
+        if (!be->direct)
+            snprintf(text + length, sizeof be->base.describe - length, ", steps not captured: %s",
+                     be->failed ? be->why : cudaGetErrorString(why));
+        be->direct = 1;
+    }
+    r->steps = 1;
     be->failed = 0;
     be->why[0] = 0;
 }
@@ -110,7 +114,7 @@ static cudaGraphExec_t graph_for(struct cuda *be, struct mc_repeat *r, size_t le
     if (r->steps == 1 || left < r->steps)
         return r->one;
     if (!r->several && take_down(be, r, r->steps, work, arg, &r->several))
-        return NULL;
+        return r->one;
     *steps = r->steps;
     return r->several;
 }

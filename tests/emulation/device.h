@@ -21,7 +21,7 @@ bool emulated_captures();
 /* What has no place in a capture spoils it, and fails. */
 cudaError_t emulated_refuse();
 /* Is this to fail, by MC_EMULATION_CAPTURE: begin, work (cudaMemsetAsync in a capture), end,
- * instantiate, upload. */
+ * instantiate, longer (a graph than another that was instantiated), upload. */
 bool emulated_fails(const char *what);
 
 #endif

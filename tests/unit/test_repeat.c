@@ -227,12 +227,44 @@ static void what_cannot_be_captured_is_done_and_said(void **state)
     }
 }
 
+/* Then one step is launched after the other. */
+static void a_longer_graph_may_fail(void **state)
+{
+    const struct mc_ctl begin = {.row = 5};
+    const float one[] = {1, 2};
+    const char *under = getenv("MC_UNDER");
+    struct mc_repeat *kept = NULL;
+    struct mc_ctl ctl;
+
+    (void)state;
+    if (!under || strcmp(under, "emulation"))
+        skip();
+    struct mc_backend *usual = be;
+    start(NULL);
+    struct count c = {buf(sizeof begin, &begin), buf(sizeof one, one), buf(sizeof one, NULL), 0};
+    assert_int_equal(setenv("MC_EMULATION_CAPTURE", "longer", 1), 0);
+    be->repeat(be, &kept, 40, count, &c);
+    be->repeat(be, &kept, 40, count, &c);
+    assert_int_equal(unsetenv("MC_EMULATION_CAPTURE"), 0);
+    fetch(c.ctl, &ctl, sizeof ctl);
+    assert_int_equal(ctl.row, begin.row + 80);
+    assert_true(c.calls > 2 && c.calls < 20); /* the longer one was tried, once */
+    assert_null(strstr(be->describe, "not captured"));
+    be->repeat_free(be, kept);
+    be->buf_free(be, c.ctl);
+    be->buf_free(be, c.from);
+    be->buf_free(be, c.to);
+    be->close(be);
+    be = usual;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_is_done_so_often),
         cmocka_unit_test(steps_have_the_bytes_of_direct_ones),
         cmocka_unit_test(what_cannot_be_captured_is_done_and_said),
+        cmocka_unit_test(a_longer_graph_may_fail),
     };
     const int rc = cmocka_run_group_tests(tests, start, stop);
 
