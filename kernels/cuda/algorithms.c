@@ -120,11 +120,13 @@ enum { MOST = 3 * CUDA_N_ALGORITHMS }; /* an algorithm comes once a kind of arit
 struct named {
     int algorithm;
     cudnnDeterminism_t determinism;
+    cudnnMathType_t math;
 };
 
-static int keep(struct named *out, int kept, int algorithm, cudnnDeterminism_t determinism)
+static int keep(struct named *out, int kept, int algorithm, cudnnDeterminism_t determinism,
+                cudnnMathType_t math)
 {
-    out[kept] = (struct named){algorithm, determinism};
+    out[kept] = (struct named){algorithm, determinism, math};
     return kept + 1;
 }
 
@@ -132,7 +134,7 @@ static int keep(struct named *out, int kept, int algorithm, cudnnDeterminism_t d
 #define TAKE_NAMES(list)                                                                           \
     for (int i = 0; i < n; i++)                                                                    \
         if ((list)[i].status == CUDNN_STATUS_SUCCESS)                                              \
-    kept = keep(out, kept, (int)(list)[i].algo, (list)[i].determinism)
+    kept = keep(out, kept, (int)(list)[i].algo, (list)[i].determinism, (list)[i].mathType)
 
 static int name_all(const struct cuda_conv *c, enum mc_pass pass, struct named out[MOST])
 {
@@ -163,12 +165,16 @@ static int by_heuristics(struct cuda_conv *c, enum mc_pass pass, size_t *work)
     struct named list[MOST];
     const int n = name_all(c, pass, list);
 
-    for (int i = 0; i < n; i++)
-        if (list[i].algorithm >= 0 && list[i].algorithm < CUDA_N_ALGORITHMS &&
-            (c->be->any_order || list[i].determinism == CUDNN_DETERMINISTIC) &&
-            cuda_algorithm_fits(c->be, pass, list[i].algorithm) &&
-            cuda_algorithm_takes(c, pass, list[i].algorithm, work) && *work <= CUDA_MOST_WORK)
-            return list[i].algorithm;
+    /* ranked for another arithmetic than the descriptor's is no rank of ours; if that is all there
+     * is, it is still better than none */
+    for (int other = 0; other < 2; other++)
+        for (int i = 0; i < n; i++)
+            if ((list[i].math == c->math) != other && list[i].algorithm >= 0 &&
+                list[i].algorithm < CUDA_N_ALGORITHMS &&
+                (c->be->any_order || list[i].determinism == CUDNN_DETERMINISTIC) &&
+                cuda_algorithm_fits(c->be, pass, list[i].algorithm) &&
+                cuda_algorithm_takes(c, pass, list[i].algorithm, work) && *work <= CUDA_MOST_WORK)
+                return list[i].algorithm;
     return -1;
 }
 
@@ -188,21 +194,20 @@ static int takes(struct cuda_conv *c, enum mc_pass pass, int algorithm, size_t *
 /* All deterministic; the last ones for shapes that nothing else takes. */
 static int by_list(struct cuda_conv *c, enum mc_pass pass, size_t *work)
 {
-    static const int lists[MC_N_PASSES][4] = {
+    static const int lists[MC_N_PASSES][3] = {
         [MC_PASS_FORWARD] = {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM,
                              CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM,
-                             CUDNN_CONVOLUTION_FWD_ALGO_GEMM, -1},
+                             CUDNN_CONVOLUTION_FWD_ALGO_GEMM},
         [MC_PASS_DATA] = {CUDNN_CONVOLUTION_BWD_DATA_ALGO_1,
                           CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED,
-                          CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD,
-                          CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING},
+                          CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD},
         [MC_PASS_WEIGHTS] = {CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1,
-                             CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED,
-                             CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING, -1},
+                             CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED, -1},
     };
 
-    for (int i = 0; i < 4 && lists[pass][i] >= 0; i++)
-        if (takes(c, pass, lists[pass][i], work))
+    for (int i = 0; i < 3 && lists[pass][i] >= 0; i++)
+        if (cuda_algorithm_fits(c->be, pass, lists[pass][i]) &&
+            takes(c, pass, lists[pass][i], work))
             return lists[pass][i];
     return -1;
 }

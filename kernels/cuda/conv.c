@@ -31,6 +31,7 @@ static cudnnStatus_t describe(struct cuda_conv *c)
                                                         : CUDNN_DATA_HALF;
     cudnnStatus_t rc = CUDNN_STATUS_SUCCESS;
 
+    c->math = math;
     (void)((rc = cudnnCreateTensorDescriptor(&c->x)) || (rc = cudnnCreateTensorDescriptor(&c->y)) ||
            (rc = cudnnCreateFilterDescriptor(&c->w)) ||
            (rc = cudnnCreateConvolutionDescriptor(&c->conv)) ||

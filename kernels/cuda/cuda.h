@@ -56,6 +56,7 @@ struct cuda_conv {
     cudnnTensorDescriptor_t x, y;
     cudnnFilterDescriptor_t w;
     cudnnConvolutionDescriptor_t conv;
+    cudnnMathType_t math;
     int algorithm[MC_N_PASSES]; /* cuDNN's number */
     size_t work;                /* bytes */
     cudnnStatus_t refused;      /* what cuDNN last said of an algorithm, */

@@ -83,5 +83,7 @@ for p in f32 tf32 bf16; do
         [ "$(grep -c "^sm_00	0	$p	fixed	$pass	" table.tsv)" -ge 4 ] || die "$p, $pass: $(cat table.tsv)"
     done
 done
+# what the heuristics rank for another arithmetic is not their first choice
+! awk -F'\t' '$5 == "forward" && $9 != "implicit-gemm"' table.tsv | grep . || die 'a choice for another arithmetic'
 # what is in a fixed order stands there alone
 ! grep '	fixed	' table.tsv | grep -E '	(data	.*	algo-0|weights	.*	algo-[03])	' || die 'an algorithm that adds atomically'

@@ -174,6 +174,12 @@ cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t d, cudnnM
     return fails("describe") ? CUDNN_STATUS_BAD_PARAM : CUDNN_STATUS_SUCCESS;
 }
 
+cudnnStatus_t cudnnGetConvolutionMathType(cudnnConvolutionDescriptor_t d, cudnnMathType_t *type)
+{
+    *type = d->math;
+    return CUDNN_STATUS_SUCCESS;
+}
+
 static cudnnStatus_t check(const cudnnTensorStruct *x, const cudnnFilterStruct *w,
                            const cudnnConvolutionStruct *c, const cudnnTensorStruct *y)
 {
