@@ -138,7 +138,7 @@ struct mc_backend {
     const char *name;   /* "cpu", "cuda" */
     char describe[256]; /* instruction set, threads, library version: for logs; a device that
                            cannot repeat what it should adds why */
-    char key[64]; /* what decides the bytes of a result beside the build: checkpoints compare */
+    char key[96]; /* what decides the bytes of a result beside the build: checkpoints compare */
     int threads;  /* that work: fewer than asked for where no more are to be had */
     size_t burst; /* steps that repeat is best given at once; in between, one may look */
 

@@ -6,6 +6,7 @@
 
 #include "door.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,7 +236,7 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
 {
     struct cudaDeviceProp prop;
     struct cuda *be = NULL;
-    int rc = 0, runtime = 0;
+    int rc = 0, runtime = 0, blas = 0;
 
     if (interface != MC_BACKEND_INTERFACE)
         return mc_fail(err, MC_EFAIL, "cuda: the CUDA library was built for another version");
@@ -260,9 +261,13 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
     snprintf(be->base.describe, sizeof be->base.describe,
              "cuda:%d, %.64s (%d.%d), CUDA %d.%d, cuDNN %zu", device, prop.name, prop.major,
              prop.minor, runtime / 1000, runtime % 1000 / 10, cudnnGetVersion());
-    snprintf(be->base.key, sizeof be->base.key, "cuda-sm%d%d-%d-rt%d-dnn%zu-%08x", prop.major,
-             prop.minor, prop.multiProcessorCount, runtime, cudnnGetVersion(),
-             (unsigned)cuda_table_hash());
+    (void)cublasGetVersion(be->blas, &blas); /* fails without a handle only */
+    const int key =
+        snprintf(be->base.key, sizeof be->base.key, "cuda-sm%d%d-%d-rt%d-blas%d-dnn%zu-%08x",
+                 prop.major, prop.minor, prop.multiProcessorCount, runtime, blas, cudnnGetVersion(),
+                 (unsigned)cuda_table_hash());
+    assert(key < (int)sizeof be->base.key);
+    (void)key;
     *out = &be->base;
     return 0;
 }

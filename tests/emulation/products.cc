@@ -36,6 +36,12 @@ cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t)
     return CUBLAS_STATUS_SUCCESS;
 }
 
+cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int *version)
+{
+    *version = CUBLAS_VERSION;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
 const char *cublasGetStatusString(cublasStatus_t)
 {
     return "an invalid argument";
