@@ -52,34 +52,52 @@ static __global__ void clear_negative(struct cuda_projection p)
         p.row[blockIdx.x] = sum - 1;
 }
 
-static __global__ void sum_columns(size_t n, struct cuda_projection p)
+/* Block b: columns from b * COLUMNS on, several rows of them at a time. */
+enum { COLUMNS = 8 };
+static __global__ void sum_columns(struct cuda_projection p)
 {
-    for
-        EACH(j, n)
-        {
-            double sum = 0;
-            for (size_t i = 0; i < p.k; i++)
-                sum += p.p[i * p.k + j];
-            p.col[j] = sum - 1;
-        }
+    const size_t j = (size_t)blockIdx.x * COLUMNS + threadIdx.x % COLUMNS;
+    double sum = 0;
+
+    for (size_t i = threadIdx.x / COLUMNS; i < p.k && j < p.k; i += CUDA_THREADS / COLUMNS)
+        sum += p.p[i * p.k + j];
+    sum = lane_sum(sum, COLUMNS);
+    if (threadIdx.x < COLUMNS && j < p.k)
+        p.col[j] = sum - 1;
 }
 
-/* One thread: the rows' excess, the greatest residual, whether all is finite. */
-static __global__ void sum_up(size_t n, struct cuda_projection p)
+/* For all threads of the block; fmax takes no notice of a NaN. */
+static __device__ double block_max(double x)
 {
-    for
-        EACH(once, n)
-        {
-            double excess = 0, worst = 0;
-            for (size_t i = 0; i < p.k; i++) {
-                excess += p.row[i];
-                worst = fmax(worst, fmax(fabs(p.row[i]), fabs(p.col[i])));
-            }
-            p.total[0] = excess;
-            p.total[1] = worst;
-            if (excess - excess != 0 || worst - worst != 0) /* infinite or a NaN */
-                p.total[2] = 1;
-        }
+    __shared__ double part[CUDA_THREADS];
+
+    part[threadIdx.x] = x;
+    __syncthreads();
+    for (unsigned rest = CUDA_THREADS / 2; rest >= 1; rest /= 2) {
+        if (threadIdx.x < rest)
+            part[threadIdx.x] = fmax(part[threadIdx.x], part[threadIdx.x + rest]);
+        __syncthreads();
+    }
+    return part[0];
+}
+
+/* One block: the rows' excess, the greatest residual, whether all is finite. */
+static __global__ void sum_up(struct cuda_projection p)
+{
+    double excess = 0, worst = 0;
+
+    for (size_t i = threadIdx.x; i < p.k; i += CUDA_THREADS) {
+        excess += p.row[i];
+        worst = fmax(worst, fmax(fabs(p.row[i]), fabs(p.col[i])));
+    }
+    excess = block_sum(excess);
+    worst = block_max(worst);
+    if (threadIdx.x > 0)
+        return;
+    p.total[0] = excess;
+    p.total[1] = worst;
+    if (excess - excess != 0 || worst - worst != 0) /* infinite or a NaN */
+        p.total[2] = 1;
 }
 
 static __global__ void towards_one(size_t n, struct cuda_projection p)
@@ -94,8 +112,8 @@ static __global__ void towards_one(size_t n, struct cuda_projection p)
 void cuda_project_sweep(struct cuda *be, const struct cuda_projection *p, int last)
 {
     LAUNCH_BLOCKS(be, clear_negative, p->k, *p);
-    LAUNCH_EACH(be, sum_columns, p->k, *p);
-    LAUNCH_EACH(be, sum_up, (size_t)1, *p);
+    LAUNCH_BLOCKS(be, sum_columns, (p->k + COLUMNS - 1) / COLUMNS, *p);
+    LAUNCH_BLOCKS(be, sum_up, 1, *p);
     if (!last)
         LAUNCH_EACH(be, towards_one, p->k * p->k, *p);
 }
