@@ -8,16 +8,19 @@
 
 #include <vector>
 
-static int none;
+struct cublasContext {
+    cublasMath_t mode;
+};
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t *h)
 {
-    *h = (cublasHandle_t)(void *)&none;
+    *h = new cublasContext{CUBLAS_DEFAULT_MATH};
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasDestroy_v2(cublasHandle_t)
+cublasStatus_t cublasDestroy_v2(cublasHandle_t h)
 {
+    delete h;
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -31,8 +34,9 @@ cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t, void *work, size_t)
     return work ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
-cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t)
+cublasStatus_t cublasSetMathMode(cublasHandle_t h, cublasMath_t mode)
 {
+    h->mode = mode;
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -78,11 +82,22 @@ static cublasStatus_t gemm(cublasOperation_t ta, cublasOperation_t tb, int m, in
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasSgemm_v2(cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m,
+/* In every mode but the pedantic one with factors as short as any mode may make them, so that one
+ * that was left set is seen. */
+static cublasStatus_t gemm_by_mode(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb,
+                                   int m, int n, int k, float alpha, const float *a, int lda,
+                                   const float *b, int ldb, float beta, float *c, int ldc)
+{
+    if (h->mode == CUBLAS_PEDANTIC_MATH)
+        return gemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    return gemm(ta, tb, m, n, k, alpha, (const tf32 *)a, lda, (const tf32 *)b, ldb, beta, c, ldc);
+}
+
+cublasStatus_t cublasSgemm_v2(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, int m,
                               int n, int k, const float *alpha, const float *a, int lda,
                               const float *b, int ldb, const float *beta, float *c, int ldc)
 {
-    return gemm(ta, tb, m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc);
+    return gemm_by_mode(h, ta, tb, m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc);
 }
 
 cublasStatus_t cublasDgemm_v2(cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m,
@@ -92,16 +107,17 @@ cublasStatus_t cublasDgemm_v2(cublasHandle_t, cublasOperation_t ta, cublasOperat
     return gemm(ta, tb, m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc);
 }
 
-cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb,
-                                         int m, int n, int k, const float *alpha, const float *a,
-                                         int lda, long long stride_a, const float *b, int ldb,
+cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t h, cublasOperation_t ta,
+                                         cublasOperation_t tb, int m, int n, int k,
+                                         const float *alpha, const float *a, int lda,
+                                         long long stride_a, const float *b, int ldb,
                                          long long stride_b, const float *beta, float *c, int ldc,
                                          long long stride_c, int count)
 {
     cublasStatus_t rc = CUBLAS_STATUS_SUCCESS;
     for (int i = 0; !rc && i < count; i++)
-        rc = gemm(ta, tb, m, n, k, *alpha, a + i * stride_a, lda, b + i * stride_b, ldb, *beta,
-                  c + i * stride_c, ldc);
+        rc = gemm_by_mode(h, ta, tb, m, n, k, *alpha, a + i * stride_a, lda, b + i * stride_b, ldb,
+                          *beta, c + i * stride_c, ldc);
     return rc;
 }
 
