@@ -35,11 +35,20 @@ FUZZERS  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 # The CUDA backend is a library of its own, loaded at run time, and built where nvcc and cuDNN are
 # (NVCC= leaves it out): code for Hopper, and what the driver makes code for other devices from, Ampere
-# and later, when a program first starts there.
+# and later, when a program first starts there. CUDNN: a folder with cuDNN's include and lib or lib64,
+# where it is not with the toolkit or the system; Python's package of it has no libcudnn.so, but a
+# libcudnn.so.9.
 CUDA_ARCH ?= -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90,code=sm_90
 NVCC     ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA     := $(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))/..))
-CUDNN_H  := $(firstword $(wildcard $(addsuffix /cudnn.h,$(CUDA)/include /usr/local/include /usr/include)))
+CUDNN    ?=
+CUDNN_H  := $(firstword $(wildcard $(addsuffix /cudnn.h,$(if $(CUDNN),$(abspath $(CUDNN))/include,\
+              $(CUDA)/include /usr/local/include /usr/include /usr/include/$(shell uname -m)-linux-gnu))))
+CUDNN_SO := $(if $(CUDNN),$(firstword $(sort $(wildcard $(addsuffix /libcudnn.so*,$(addprefix $(abspath $(CUDNN)),/lib64 /lib))))))
+ifneq ($(and $(CUDA),$(CUDNN)),)
+$(if $(and $(CUDNN_H),$(CUDNN_SO)),,$(error CUDNN=$(CUDNN): no include/cudnn.h, or no libcudnn.so in lib64 or lib))
+endif
+LINK_CUDNN := $(if $(CUDNN_SO),-L$(dir $(CUDNN_SO)) -l:$(notdir $(CUDNN_SO)) -Xlinker -rpath=$(dir $(CUDNN_SO)),-lcudnn)
 CUDA_LIB := $(if $(and $(CUDA),$(CUDNN_H)),$(BUILD)/lib/libmc-cuda.so)
 CUDA_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(wildcard kernels/cuda/*.c))) \
             $(patsubst %,$(BUILD)/%.cu.o,$(basename $(wildcard kernels/cuda/*.cu)))
@@ -57,7 +66,10 @@ HERE      = MC_ROOT=$(CURDIR) MC_BUILD=$(abspath $(BUILD)) PATH=$(abspath $(BUIL
 # What all is compiled and linked with: a file that changes with it, so that everything is made anew.
 FLAGS   := $(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LIBS)
 
-all: $(TOOLS) $(SHARED) $(CUDA_LIB) ## build the programs into $(BUILD)/bin
+all: $(TOOLS) $(SHARED) $(CUDA_LIB) $(if $(CUDA),$(if $(CUDNN_H),,no-cudnn)) ## build the programs into $(BUILD)/bin
+
+no-cudnn:
+	@echo "  no CUDA backend: nvcc is here, cudnn.h is not (CUDNN=FOLDER: its include and lib lie there)"
 
 demo: ## install what is missing, build, run the main job on synthetic data, draw the picture
 	$(PACKAGES)
@@ -174,7 +186,7 @@ $(BUILD)/kernels/cuda/%.cu.o: kernels/cuda/%.cu $(BUILD)/cuda-flags
 $(BUILD)/lib/libmc-cuda.so: $(CUDA_OBJ) $(CUDA_COMMON) kernels/cuda/exports.map
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  LINK  $@")
-	$(Q)$(NVCC) $(CUDA_ARCH) -shared $(CUDA_OBJ) $(CUDA_COMMON) -o $@ -lcublas -lcudnn \
+	$(Q)$(NVCC) $(CUDA_ARCH) -shared $(CUDA_OBJ) $(CUDA_COMMON) -o $@ -lcublas $(LINK_CUDNN) \
 		-Xlinker --version-script=kernels/cuda/exports.map -Xlinker -rpath=$(CUDA)/lib64 \
 		-Xlinker --no-undefined
 
@@ -184,7 +196,7 @@ $(BUILD)/tests/gpu/tune.o: ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE) \
     -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
 $(BUILD)/tests/gpu/tune: $(BUILD)/tests/gpu/tune.o $(CUDA_OBJ) $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
-	$(Q)$(NVCC) -arch=sm_90 -Xcompiler -fopenmp $^ -o $@ $(TUNE_LIBS) -lcublas -lcudnn -Xlinker -rpath=$(CUDA)/lib64
+	$(Q)$(NVCC) $(CUDA_ARCH) -Xcompiler -fopenmp $^ -o $@ $(TUNE_LIBS) -lcublas $(LINK_CUDNN) -Xlinker -rpath=$(CUDA)/lib64
 $(BUILD)/tests/emulation/tune: $(BUILD)/tests/gpu/tune.o $(EMULATED_OBJ) $(filter-out %.cu.o,$(CUDA_OBJ)) $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(CXX) -fopenmp $^ -o $@ $(TUNE_LIBS)
@@ -234,4 +246,4 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 .PHONY: all demo check sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench fuzz man install format clean help \
-        programs-of-tests fuzzers always
+        programs-of-tests fuzzers always no-cudnn
