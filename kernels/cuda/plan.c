@@ -144,12 +144,14 @@ static uint32_t stored_channels(const struct mc_plan *p, int node)
 {
     const int c = p->nodes[node].n->c;
 
-    for (int i = 0; node == 0 && i < p->g->n_nodes; i++)
+    if (node)
+        return (uint32_t)c;
+    for (int i = 0; i < p->g->n_nodes; i++)
         for (int k = 0; p->roles[i].live && k < p->g->nodes[i].n_in; k++)
             if (p->g->nodes[i].in[k] == 0 &&
                 (p->g->nodes[i].op != MC_OP_CONV || p->g->nodes[i].groups != 1))
                 return (uint32_t)c;
-    return (uint32_t)(node ? c : cuda_pixel_channels(p->type, c));
+    return (uint32_t)cuda_pixel_channels(p->type, c);
 }
 
 /* What a node holds; its kernels count in 32 bits, and cuDNN in 31. */

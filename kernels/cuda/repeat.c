@@ -5,6 +5,7 @@
  * once (loading code, choosing it) is done outside a capture. */
 #include "cuda.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,10 +136,14 @@ void cuda_repeat(struct mc_backend *base, struct mc_repeat **kept, size_t times,
         forget(be, r);
     for (size_t done = 0, steps = 1; done < times; done += steps) {
         const cudaGraphExec_t graph = graph_for(be, r, times - done, work, arg, &steps);
+        const unsigned given_back = be->given_back;
         if (graph)
             cuda_check(be, cudaGraphLaunch(graph, be->stream));
         else
             work(arg);
+        /* what work frees, a graph of it would use */
+        assert(be->given_back == given_back);
+        (void)given_back;
     }
 }
 
