@@ -98,10 +98,14 @@ bench: all $(BENCHES) ## this suite and its peers in turn, with ratios
 tune: $(BUILD)/tests/bench/tune ## choose the convolutions' algorithms by timing them here
 	tests/bench/write-table cpu $(BUILD)
 
-gpu-check: all programs-of-tests $(GPU_TESTS) ## the CUDA backend on a device (DEVICE=cuda:1: another)
+gpu-check: all ## the CUDA backend on a device (DEVICE=cuda:1: another)
+	@$(HERE) bash -c '. tests/gpu/device.bash $@ $(BUILD) "nothing was checked"'
+	+@$(MAKE) --no-print-directory programs-of-tests $(GPU_TESTS)
 	@$(HERE) tests/gpu/check $(BUILD)
 
-gpu-memcheck: all programs-of-tests $(GPU_TESTS) ## the same under compute-sanitizer
+gpu-memcheck: all ## the same under compute-sanitizer
+	@$(HERE) bash -c '. tests/gpu/device.bash $@ $(BUILD) "nothing was checked"'
+	+@$(MAKE) --no-print-directory programs-of-tests $(GPU_TESTS)
 	@$(HERE) tests/gpu/check $(BUILD) memcheck
 
 gpu-tune: all $(if $(CUDA_LIB),$(BUILD)/tests/gpu/tune) ## choose cuDNN's algorithms by timing them on a device

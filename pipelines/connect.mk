@@ -19,7 +19,7 @@
 # the other programs read in order and need little.
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
-logged   := $(if $(filter-out 0,$(EPOCHS)),network) $(if $(filter-out 0,$(CURVE_EPOCHS)),$(variants:%=curve-%))
+logged   := $(strip $(if $(filter-out 0,$(EPOCHS)),network) $(if $(filter-out 0,$(CURVE_EPOCHS)),$(variants:%=curve-%)))
 pictures := path signature $(if $(logged),training)
 
 all: $(foreach where,$(everywhere),$(addprefix $(where)/,table.tsv $(pictures:%=%.svg) $(pictures:%=%.png))) \

@@ -15,8 +15,8 @@ Run a command on one of these GPUs, when it is free of other jobs of this script
   -h       print this and exit
 
 A GPU is a number as nvidia-smi counts; the command begins with the first word that is none. It sees that GPU
-alone, as cuda:0. GPUs are shared out among all of a user's jobs on a machine, by locks in MC_GPU_LOCKS
-(default: mc-gpus-UID in TMPDIR or /tmp).
+alone, as cuda:0. A job that uses none takes one all the same. GPUs are shared out among all of a user's jobs
+on a machine, by locks in MC_GPU_LOCKS (default: mc-gpus-UID in TMPDIR or /tmp).
 
 Examples:
   pipelines/gpus.sh 0 1 mc-train --net resnet32 --data train.mcz --device cuda --epochs 100 -o a.mcz
@@ -33,6 +33,7 @@ wrong() {
 }
 
 jobs=1 gpus=()
+[ "${1:-}" != --help ] || set -- -h
 while getopts :n:h option; do
     case $option in
     n) jobs=$OPTARG ;;
@@ -52,6 +53,7 @@ while [[ ${1:-} =~ ^[0-9]+$ ]]; do
 done
 [ ${#gpus[@]} -gt 0 ] || wrong 'which GPUs? their numbers come before the command'
 [ $# -gt 0 ] || wrong 'a command is needed'
+command -v "$1" >/dev/null || wrong "there is no command '$1'"
 
 locks=${MC_GPU_LOCKS:-${TMPDIR:-/tmp}/mc-gpus-$UID}
 mkdir -p -m 700 "$locks" 2>/dev/null && [ -O "$locks" ] || {
@@ -66,6 +68,7 @@ try() {
     export CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=$1
 }
 
+told=
 # the least crowded: every GPU's first place before any GPU's second
 while :; do
     for ((slot = 0; slot < jobs; slot++)); do
@@ -73,6 +76,8 @@ while :; do
             ! try "$gpu" $slot -n || exec "$@"
         done
     done
+    [ "$told" ] || echo "gpus.sh: waiting for one of the GPUs ${gpus[*]}" >&2
+    told=1
     # all are taken: a second at one of them, then look again
     ! try "${gpus[RANDOM % ${#gpus[@]}]}" $((RANDOM % jobs)) -w 1 || exec "$@"
 done

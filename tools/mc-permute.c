@@ -254,6 +254,8 @@ static void check(const struct options *o)
     if (o->verify && o->cli.backend.precision != MC_PRECISION_F32)
         mc_cli_usage("--verify proves in f32: the same network differs by more in %s",
                      mc_precision_names[o->cli.backend.precision]);
+    if (!o->verify && (o->cli.backend.device || o->cli.backend.precision != MC_PRECISION_F32))
+        mc_cli_usage("--device goes with --verify: nothing else is computed there");
     if (o->samples && !o->verify)
         mc_cli_usage("--samples goes with --verify");
     if (o->compose && n != 2)

@@ -107,3 +107,6 @@ for f in net-1.mcz net-2.mcz 1-2/permutation.mcz 1-2/curve-aligned.mcz 1-2/table
     same whole/$f cut/$f
 done
 [ -z "$(find cut whole -name '*.checkpoint')" ] || die 'checkpoints are left'
+# nothing trained: no picture of training
+make -n -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" DATA=synth NET=mlp:8 EPOCHS=0 OUT=untrained >log
+grep -q 'mc-train' log && ! grep -q 'mc-plot log' log || die "$(cat log)"

@@ -15,7 +15,11 @@ DEVICE=$none refuses gpu-check "$MC_ROOT/tests/gpu/check" "$MC_BUILD"
 DEVICE=$none refuses gpu-memcheck "$MC_ROOT/tests/gpu/check" "$MC_BUILD" memcheck
 DEVICE=$none refuses gpu-bench "$MC_ROOT/tests/gpu/bench" "$MC_BUILD"
 DEVICE=$none refuses gpu-tune "$MC_ROOT/tests/gpu/tune-table" "$MC_BUILD"
-for goal in check memcheck bench tune; do make -n -C "$MC_ROOT" BUILD="$MC_BUILD" gpu-$goal | grep -q "tests/gpu/.* $MC_BUILD" || die "make gpu-$goal"; done
+DEVICE=cpu "$MC_ROOT/tests/gpu/check" "$MC_BUILD" >out && die 'the CPU was checked'
+[ "$(<out)" = 'gpu-check: nothing was checked: DEVICE=cpu is no GPU' ] || die "$(<out)"
+for goal in check memcheck bench tune; do
+    make -n -C "$MC_ROOT" BUILD="$MC_BUILD" gpu-$goal >out && grep -q "tests/gpu/.* $MC_BUILD" out || die "make gpu-$goal"
+done
 
 export MC_CUDA_LIBRARY=$MC_BUILD/tests/emulation/libmc-cuda.so
 [ -e "$MC_CUDA_LIBRARY" ] && [ -z "$MC_UNDER" ] || exit 0

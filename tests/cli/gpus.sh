@@ -9,8 +9,9 @@ fails 2 'which GPUs?' "$gpus" true
 fails 2 'a command is needed' "$gpus" 0 1
 fails 2 '-n 0: a number' "$gpus" -n 0 0 true
 fails 2 "no option '-x'" "$gpus" -x 0 true
+fails 2 "no command 'nothing-here'" "$gpus" 0 nothing-here
 [ ! -e locks ] || die 'a lock of no job'
-"$gpus" -h | grep -q '^Usage: gpus.sh'
+for h in -h --help; do "$gpus" $h >help && grep -q '^Usage: gpus.sh' help; done
 touch file
 MC_GPU_LOCKS=file fails 1 "'file' is no folder of yours" "$gpus" 0 true
 
@@ -59,8 +60,10 @@ mkfifo started
 "$gpus" 0 bash -c 'echo >started; exec sleep 1000' &
 job=$!
 read -r <started
-"$gpus" 0 touch wrong &
+"$gpus" 0 touch wrong 2>waits &
 waits=$!
+until [ -s waits ]; do sleep .02; done
+[ "$(<waits)" = 'gpus.sh: waiting for one of the GPUs 0' ] || die "$(<waits)"
 kill "$waits"
 rc=0
 wait "$waits" || rc=$?

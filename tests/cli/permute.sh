@@ -68,6 +68,7 @@ awk 'NR == 2 && $1 == 300 && $2 == 0 && $3 < 1e-5 * $4 && $4 > .1 && $5 < 1e-5 *
 mc-permute --verify data.mcz --samples 130 --random 3 a.mcz -o verified.mcz | grep -q '^130	0	'
 mc-permute --random 3 a.mcz -o x.mcz && same x.mcz verified.mcz
 
+fails 2 '--device goes with --verify' mc-permute --device cpu --random 3 a.mcz -o x.mcz
 # a permutation of another network; an entry twice; streams of the wrong kind
 /usr/bin/python3 - "$MC_ROOT" <<'EOF'
 import sys

@@ -4,6 +4,13 @@
 # one line and 1.
 name=$1 build=$(cd "$2" && pwd) || exit 2
 export MC_TEST_DEVICE=${DEVICE:-cuda}
+case $MC_TEST_DEVICE in
+cuda | cuda:*) ;;
+*)
+    echo "$name: $3: DEVICE=$MC_TEST_DEVICE is no GPU"
+    exit 1
+    ;;
+esac
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 
