@@ -4,73 +4,11 @@
  * same steps in float64 - order of the samples, t of a batch, learning rates, momentum, weight
  * decay, Huber's delta, augmentation, the short last batch, what is told of an epoch - and a run
  * that is resumed against one that never stopped. */
-#include "mc_fit.h"
-#include "mc_nets.h"
-#include "mc_rng.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "../open.h"
 #include "naive.h"
 
-enum {
-    N = 10, /* images, in batches of B: the last one is short */
-    B = 4,
-    STEPS = 3,
-    EPOCHS = 2,
-    C = 2, /* shape of an image */
-    H = 3,
-    W = 4,
-    CLASSES = 3,
-    IMAGE = C * H * W,
-    MAX_K = 4
-};
-
-static const float MEAN[] = {.5f, .4f}, STD[] = {.25f, .3f};
-
-static struct mc_backend *be;
-static char folder[] = "/tmp/mc-test-training-XXXXXX", checkpoint[64];
-
-static void ok(int rc, const struct mc_error *err)
-{
-    if (rc)
-        fail_msg("%s", err->text);
-}
-
-static float unit(uint32_t purpose, uint32_t i)
-{
-    return mc_rng_unit(mc_rng(41, purpose, i, 0, 0).v[0]);
-}
+#include "training.h"
 
 /* ---- what is trained ---- */
-
-static uint8_t pixels[N * IMAGE];
-static int32_t labels[N];
-
-static struct mc_resident data_set(void)
-{
-    struct mc_error err = {0};
-    struct mc_resident d = {.info = {.n = N, .pixels = MC_U8, .augment = {.flip = 1, .pad = 1}}};
-
-    for (uint32_t i = 0; i < N * IMAGE; i++)
-        pixels[i] = (uint8_t)(256 * unit(1, i));
-    for (uint32_t i = 0; i < N; i++)
-        labels[i] = (int32_t)(i * 7 % CLASSES);
-    snprintf(d.id, sizeof d.id, "ten images");
-    ok(be->buf_new(be, sizeof pixels, &d.images, &err), &err);
-    ok(be->buf_new(be, sizeof labels, &d.labels, &err), &err);
-    ok(be->put(be, d.images, 0, pixels, sizeof pixels, &err), &err);
-    ok(be->put(be, d.labels, 0, labels, sizeof labels, &err), &err);
-    return d;
-}
 
 /* A network, or the k points of a curve, with their options. */
 struct job {
@@ -80,57 +18,6 @@ struct job {
     float own; /* the network's own Huber's delta */
     struct mc_fit_options o;
 };
-
-static struct mc_fit_options options(int nesterov, double huber)
-{
-    return (struct mc_fit_options){.epochs = EPOCHS,
-                                   .batch = B,
-                                   .lr = .3,
-                                   .momentum = .9,
-                                   .decay = .05,
-                                   .nesterov = nesterov,
-                                   .schedule = MC_SCHEDULE_COSINE,
-                                   .step_epochs = 1,
-                                   .seed = 17,
-                                   .huber = huber};
-}
-
-static struct mc_graph *network(const char *name)
-{
-    struct mc_net_spec spec = {.channels = C, .height = H, .width = W, .classes = CLASSES};
-    struct mc_graph *g = NULL;
-    struct mc_error err = {0};
-
-    memcpy(spec.mean, MEAN, sizeof MEAN);
-    memcpy(spec.std, STD, sizeof STD);
-    ok(mc_net_build(&g, name, &spec, &err), &err);
-    return g;
-}
-
-static void begin_at(const struct mc_graph *g, uint32_t point, float *params)
-{
-    for (size_t t = 0; t < g->n_params; t++)
-        for (size_t i = 0; i < g->params[t].count; i++) {
-            const float u = 2 * unit(100 * (point + 1) + (uint32_t)t, (uint32_t)i) - 1;
-            params[g->params[t].offset + i] =
-                g->nodes[g->params[t].node].op == MC_OP_BATCHNORM ? .9f + .3f * u : .8f * u;
-        }
-}
-
-/* What a run leaves. */
-struct outcome {
-    float *points[MAX_K], *stats;
-    struct mc_fit_epoch told[EPOCHS];
-    size_t n_told;
-};
-
-static void hear(void *arg, const struct mc_fit_epoch *e)
-{
-    struct outcome *u = arg;
-
-    assert_true(u->n_told < EPOCHS);
-    u->told[u->n_told++] = *e;
-}
 
 static float *copy_of(const float *x, size_t n)
 {
@@ -534,101 +421,6 @@ static void resumed_runs_end_in_the_same_bytes(void **state)
     resumes_exactly(j);
 }
 
-/* ---- what is not finite ---- */
-
-static double lr_after_one_epoch(struct mc_objective *o, struct mc_fit *f, uint64_t epoch,
-                                 uint64_t step)
-{
-    (void)o;
-    return epoch && step + 1 == f->steps ? 1e60 : .1;
-}
-
-static size_t bytes_of(const char *path, char **out)
-{
-    FILE *f = fopen(path, "rb");
-
-    assert_non_null(f);
-    assert_non_null(*out = malloc(1 << 20));
-    const size_t n = fread(*out, 1, 1 << 20, f);
-    assert_true(n > 0 && n < 1 << 20);
-    fclose(f);
-    return n;
-}
-
-/* The second epoch's last step spoils the network (k 1) or the curve's point, after every loss. */
-static int spoilt(size_t k, int resume, struct mc_error *err)
-{
-    struct mc_resident data = data_set();
-    struct mc_graph *g = network("mlp:bn,7");
-    struct mc_fit_options o = options(1, 0);
-    struct outcome u = {.n_told = 0};
-    const struct mc_fit_watch watch = {.epoch = hear, .arg = &u};
-    struct mc_weights w = {0};
-    struct mc_curve c = {0};
-    struct mc_linear l;
-
-    o.checkpoint = checkpoint;
-    o.resume = resume;
-    ok(mc_weights_init(&w, g, "test", err), err);
-    ok(mc_curve_init(&c, g, MC_CURVE_BEZIER, 3, "test", err), err);
-    begin_at(g, 0, w.params);
-    for (size_t i = 0; i < 3; i++)
-        begin_at(g, (uint32_t)i, c.points[i]);
-    if (k == 1)
-        mc_linear_network(&l, &w);
-    else
-        mc_linear_curve(&l, &c);
-    l.objective.lr = lr_after_one_epoch;
-    const int rc = mc_fit_run(be, g, &data, &l.objective, &o, "test", NULL, 0, &watch, err);
-    assert_int_equal(u.n_told, 1);
-    mc_weights_release(&w);
-    mc_curve_release(&c);
-    mc_graph_free(g);
-    mc_resident_release(&data, be);
-    return rc;
-}
-
-static void the_last_good_checkpoint_stays(void **state)
-{
-    static const char said[] =
-        "the steps' result is not finite after epoch 2 (a smaller --lr may help)";
-
-    (void)state;
-    for (size_t k = 1; k <= 3; k += 2) {
-        struct mc_error err = {0};
-        char *first = NULL, *second = NULL;
-        assert_int_equal(spoilt(k, 0, &err), MC_EFAIL);
-        assert_string_equal(err.text, said);
-        const size_t n = bytes_of(checkpoint, &first);
-        assert_int_equal(spoilt(k, 1, &err), MC_EFAIL); /* taken up where it was good */
-        assert_string_equal(err.text, said);
-        assert_int_equal(bytes_of(checkpoint, &second), n);
-        assert_memory_equal(first, second, n);
-        free(first);
-        free(second);
-        assert_int_equal(unlink(checkpoint), 0);
-    }
-}
-
-static int start_backend(void **state)
-{
-    struct mc_error err = {0};
-
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(checkpoint, sizeof checkpoint, "%s/state.mcz", folder);
-    return open_tested(&be, "cpu", 2, &err);
-}
-
-static int stop_backend(void **state)
-{
-    (void)state;
-    be->close(be);
-    unlink(checkpoint);
-    return rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -640,7 +432,6 @@ int main(void)
         cmocka_unit_test(augmented_images_are_trained_on),
         cmocka_unit_test(steps_follow_the_schedule),
         cmocka_unit_test(resumed_runs_end_in_the_same_bytes),
-        cmocka_unit_test(the_last_good_checkpoint_stays),
     };
     return cmocka_run_group_tests(tests, start_backend, stop_backend);
 }
