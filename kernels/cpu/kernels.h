@@ -14,6 +14,8 @@
 #ifndef MC_CPU_KERNELS_H
 #define MC_CPU_KERNELS_H
 
+#include "window.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,11 +28,6 @@ struct cpu_shape {
 struct cpu_norm {
     const float *mean, *scale, *beta; /* of channels: z = (x - mean) * scale + beta */
     float delta;
-};
-
-struct cpu_window { /* pooling */
-    int ih, iw, oh, ow, kernel[2], stride[2], pad[2];
-    int adaptive; /* windows as PyTorch's AdaptiveAvgPool2d */
 };
 
 /* A 3x3 convolution of stride 1 in tiles of 4x4 output pixels; so many rows of tiles are taken at a
@@ -74,13 +71,13 @@ struct cpu_kernels {
     void (*global_pool)(const struct cpu_shape *s, const float *x, float *y);
     void (*global_pool_back)(const struct cpu_shape *s, const float *dy, float *dx);
     /* where[n][cb][pixel][b]: the input pixel that was the greatest; NULL: not wanted. */
-    void (*max_pool)(const struct cpu_shape *s, const struct cpu_window *w, const float *x,
-                     float *y, int32_t *where);
-    void (*max_pool_back)(const struct cpu_shape *s, const struct cpu_window *w, const float *dy,
+    void (*max_pool)(const struct cpu_shape *s, const struct mc_window *w, const float *x, float *y,
+                     int32_t *where);
+    void (*max_pool_back)(const struct cpu_shape *s, const struct mc_window *w, const float *dy,
                           const int32_t *where, float *dx);
-    void (*avg_pool)(const struct cpu_shape *s, const struct cpu_window *w, const float *x,
+    void (*avg_pool)(const struct cpu_shape *s, const struct mc_window *w, const float *x,
                      float *y);
-    void (*avg_pool_back)(const struct cpu_shape *s, const struct cpu_window *w, const float *dy,
+    void (*avg_pool_back)(const struct cpu_shape *s, const struct mc_window *w, const float *dy,
                           float *dx);
 
     /* Winograd (kernels_winograd.h). u: 36 * IC * OC transformed weights, channels rounded up to

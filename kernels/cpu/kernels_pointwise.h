@@ -54,7 +54,7 @@ struct window_part {
     int h0, h1, w0, w1;
 };
 
-static inline struct window_part window_at(const struct cpu_window *w, int oh, int ow)
+static inline struct window_part window_at(const struct mc_window *w, int oh, int ow)
 {
     if (w->adaptive) {
         struct window_part a = {oh * w->ih / w->oh, ((oh + 1) * w->ih + w->oh - 1) / w->oh,
@@ -69,7 +69,7 @@ static inline struct window_part window_at(const struct cpu_window *w, int oh, i
     return p;
 }
 
-static void KERNEL(max_pool)(const struct cpu_shape *s, const struct cpu_window *w, const float *x,
+static void KERNEL(max_pool)(const struct cpu_shape *s, const struct mc_window *w, const float *x,
                              float *y, int32_t *where)
 {
 #pragma omp parallel for schedule(static)
@@ -95,7 +95,7 @@ static void KERNEL(max_pool)(const struct cpu_shape *s, const struct cpu_window 
     }
 }
 
-static void KERNEL(max_pool_back)(const struct cpu_shape *s, const struct cpu_window *w,
+static void KERNEL(max_pool_back)(const struct cpu_shape *s, const struct mc_window *w,
                                   const float *dy, const int32_t *where, float *dx)
 {
 #pragma omp parallel for schedule(static)
@@ -111,7 +111,7 @@ static void KERNEL(max_pool_back)(const struct cpu_shape *s, const struct cpu_wi
     }
 }
 
-static void KERNEL(avg_pool)(const struct cpu_shape *s, const struct cpu_window *w, const float *x,
+static void KERNEL(avg_pool)(const struct cpu_shape *s, const struct mc_window *w, const float *x,
                              float *y)
 {
 #pragma omp parallel for schedule(static)
@@ -130,7 +130,7 @@ static void KERNEL(avg_pool)(const struct cpu_shape *s, const struct cpu_window 
     }
 }
 
-static void KERNEL(avg_pool_back)(const struct cpu_shape *s, const struct cpu_window *w,
+static void KERNEL(avg_pool_back)(const struct cpu_shape *s, const struct mc_window *w,
                                   const float *dy, float *dx)
 {
 #pragma omp parallel for schedule(static)

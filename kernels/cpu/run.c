@@ -256,20 +256,6 @@ static void dropout(const struct mc_plan *p, const struct cpu_node *c, const flo
     }
 }
 
-static struct cpu_window window(const struct mc_plan *p, const struct cpu_node *c)
-{
-    const struct mc_node *in = p->nodes[c->n->in[0]].n, *n = c->n;
-    struct cpu_window w = {in->h,
-                           in->w,
-                           n->h,
-                           n->w,
-                           {n->kernel[0], n->kernel[1]},
-                           {n->stride[0], n->stride[1]},
-                           {n->pad[0], n->pad[1]},
-                           n->op == MC_OP_ADAPTPOOL};
-    return w;
-}
-
 /* ---- forward and backward ----------------------------------------------------------------------
  */
 
@@ -279,7 +265,7 @@ static void forward_node(struct mc_plan *p, struct cpu_node *c, const float *par
     const struct cpu_kernels *k = p->be->k;
     const struct cpu_node *in = c->n->n_in ? &p->nodes[c->n->in[0]] : NULL;
     const struct cpu_shape s = in ? cpu_node_shape(p, in) : cpu_node_shape(p, c);
-    const struct cpu_window w = in ? window(p, c) : (struct cpu_window){0};
+    const struct mc_window w = in ? mc_window_of(in->n, c->n) : (struct mc_window){0};
 
     switch (c->n->op) {
     case MC_OP_CONV:
@@ -354,7 +340,7 @@ static void backward_node(struct mc_plan *p, struct cpu_node *c, const float *pa
     const int i0 = c->n->n_in ? c->n->in[0] : 0;
     const struct cpu_node *in = &p->nodes[i0];
     const struct cpu_shape s = cpu_node_shape(p, in);
-    const struct cpu_window w = window(p, c);
+    const struct mc_window w = mc_window_of(in->n, c->n);
     float *dx = NULL;
 
     switch (c->n->op) {

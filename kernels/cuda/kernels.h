@@ -13,6 +13,7 @@
 #define MC_CUDA_KERNELS_H
 
 #include "backend.h"
+#include "window.h"
 
 #include <cuda_runtime_api.h>
 
@@ -68,11 +69,6 @@ struct cuda_shape {
 struct cuda_norm {
     float *mean, *scale, *beta, *k1, *k2, *inv;
     float delta;
-};
-
-struct cuda_window { /* pooling */
-    int ih, iw, oh, ow, kernel[2], stride[2], pad[2];
-    int adaptive;
 };
 
 #ifdef __cplusplus
@@ -154,14 +150,14 @@ void cuda_dropout(struct cuda *be, const struct cuda_shape *s, const struct cuda
 /* x, dx: (N,C,ih*iw) where s has it; y, dy: (N,C,oh*ow) where d has it; where: as y, NULL: not
  * wanted */
 void cuda_max_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
-                   const struct cuda_window *w, const void *x, void *y, int32_t *where);
+                   const struct mc_window *w, const void *x, void *y, int32_t *where);
 void cuda_max_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
-                        const struct cuda_window *w, const void *dy, const int32_t *where, int add,
+                        const struct mc_window *w, const void *dy, const int32_t *where, int add,
                         void *dx);
 void cuda_avg_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
-                   const struct cuda_window *w, const void *x, void *y);
+                   const struct mc_window *w, const void *x, void *y);
 void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
-                        const struct cuda_window *w, const void *dy, int add, void *dx);
+                        const struct mc_window *w, const void *dy, int add, void *dx);
 /* y, dy: (N,C), packed */
 void cuda_global_pool(struct cuda *be, const struct cuda_shape *s, const void *x, void *y);
 void cuda_global_pool_back(struct cuda *be, const struct cuda_shape *s, const void *dy, int add,

@@ -10,7 +10,7 @@ struct span {
 };
 
 /* Of output place o: pixels. */
-static __device__ struct span window_of(const struct cuda_window *w, int axis, int o)
+static __device__ struct span window_of(const struct mc_window *w, int axis, int o)
 {
     const int in = axis ? w->iw : w->ih, out = axis ? w->ow : w->oh;
     struct span s;
@@ -27,7 +27,7 @@ static __device__ struct span window_of(const struct cuda_window *w, int axis, i
 }
 
 /* Of pixel i: the output places whose windows may hold it. */
-static __device__ struct span windows_with(const struct cuda_window *w, int axis, int i)
+static __device__ struct span windows_with(const struct mc_window *w, int axis, int i)
 {
     const int in = axis ? w->iw : w->ih, out = axis ? w->ow : w->oh;
     struct span s;
@@ -55,7 +55,7 @@ static __device__ inline uint32_t plane_in(const struct cuda_shape *s, uint32_t 
 
 template <class T>
 static __global__ void max_pool(uint32_t n, struct cuda_shape s, struct cuda_shape d,
-                                struct cuda_window w, const T *x, T *y, int32_t *where)
+                                struct mc_window w, const T *x, T *y, int32_t *where)
 {
     for
         EACH(i, n)
@@ -81,7 +81,7 @@ static __global__ void max_pool(uint32_t n, struct cuda_shape s, struct cuda_sha
 }
 
 void cuda_max_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
-                   const struct cuda_window *w, const void *x, void *y, int32_t *where)
+                   const struct mc_window *w, const void *x, void *y, int32_t *where)
 {
     WITH_TYPE(s->type,
               LAUNCH_EACH(be, max_pool, d->n * d->image, *s, *d, *w, (const T *)x, (T *)y, where));
@@ -89,8 +89,8 @@ void cuda_max_pool(struct cuda *be, const struct cuda_shape *s, const struct cud
 
 template <class T>
 static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cuda_shape d,
-                                     struct cuda_window w, const T *dy, const int32_t *where,
-                                     int add, T *dx)
+                                     struct mc_window w, const T *dy, const int32_t *where, int add,
+                                     T *dx)
 {
     for
         EACH(i, n)
@@ -111,7 +111,7 @@ static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cud
 }
 
 void cuda_max_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
-                        const struct cuda_window *w, const void *dy, const int32_t *where, int add,
+                        const struct mc_window *w, const void *dy, const int32_t *where, int add,
                         void *dx)
 {
     WITH_TYPE(s->type, LAUNCH_EACH(be, max_pool_back, s->n * s->image, *s, *d, *w, (const T *)dy,
@@ -120,7 +120,7 @@ void cuda_max_pool_back(struct cuda *be, const struct cuda_shape *s, const struc
 
 template <class T>
 static __global__ void avg_pool(uint32_t n, struct cuda_shape s, struct cuda_shape d,
-                                struct cuda_window w, const T *x, T *y)
+                                struct mc_window w, const T *x, T *y)
 {
     for
         EACH(i, n)
@@ -138,7 +138,7 @@ static __global__ void avg_pool(uint32_t n, struct cuda_shape s, struct cuda_sha
 }
 
 void cuda_avg_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
-                   const struct cuda_window *w, const void *x, void *y)
+                   const struct mc_window *w, const void *x, void *y)
 {
     WITH_TYPE(s->type,
               LAUNCH_EACH(be, avg_pool, d->n * d->image, *s, *d, *w, (const T *)x, (T *)y));
@@ -146,7 +146,7 @@ void cuda_avg_pool(struct cuda *be, const struct cuda_shape *s, const struct cud
 
 template <class T>
 static __global__ void avg_pool_back(uint32_t n, struct cuda_shape s, struct cuda_shape d,
-                                     struct cuda_window w, const T *dy, int add, T *dx)
+                                     struct mc_window w, const T *dy, int add, T *dx)
 {
     for
         EACH(i, n)
@@ -167,7 +167,7 @@ static __global__ void avg_pool_back(uint32_t n, struct cuda_shape s, struct cud
 }
 
 void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
-                        const struct cuda_window *w, const void *dy, int add, void *dx)
+                        const struct mc_window *w, const void *dy, int add, void *dx)
 {
     WITH_TYPE(s->type, LAUNCH_EACH(be, avg_pool_back, s->n * s->image, *s, *d, *w, (const T *)dy,
                                    add, (T *)dx));

@@ -190,20 +190,6 @@ static void dropout(struct mc_plan *p, const struct cuda_node *c, const void *x,
         cuda_dropout(p->be, &s, &p->rows, (uint32_t)(c->n - p->g->nodes), c->n->drop, x, add, y);
 }
 
-static struct cuda_window window(const struct mc_plan *p, const struct cuda_node *c)
-{
-    const struct mc_node *in = p->nodes[c->n->in[0]].n, *n = c->n;
-    struct cuda_window w = {in->h,
-                            in->w,
-                            n->h,
-                            n->w,
-                            {n->kernel[0], n->kernel[1]},
-                            {n->stride[0], n->stride[1]},
-                            {n->pad[0], n->pad[1]},
-                            n->op == MC_OP_ADAPTPOOL};
-    return w;
-}
-
 static int is_main(const struct mc_plan *p, const struct cuda_node *c)
 {
     return !c->n->train_only && c->n->in[0] == p->g->logits;
@@ -216,7 +202,7 @@ static void forward_node(struct mc_plan *p, struct cuda_node *c, const float *pa
                          double *acc)
 {
     const struct cuda_node *in = c->n->n_in ? &p->nodes[c->n->in[0]] : NULL;
-    const struct cuda_window w = in ? window(p, c) : (struct cuda_window){0};
+    const struct mc_window w = in ? mc_window_of(in->n, c->n) : (struct mc_window){0};
     const struct cuda_shape d = cuda_node_shape(p, c), s = cuda_node_shape(p, in ? in : c);
     const struct cuda_shape first = cuda_channels_first(&s);
 
@@ -292,7 +278,7 @@ void cuda_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *par
 static void backward_simple(struct mc_plan *p, struct cuda_node *c, int add, float *dx)
 {
     const struct cuda_node *in = &p->nodes[c->n->in[0]];
-    const struct cuda_window w = window(p, c);
+    const struct mc_window w = mc_window_of(in->n, c->n);
     const struct cuda_shape d = cuda_node_shape(p, c), s = cuda_node_shape(p, in);
     const struct cuda_shape first = cuda_channels_first(&s);
 
