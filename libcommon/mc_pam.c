@@ -175,6 +175,13 @@ static const struct mc_buf *point(struct mc_objective *o, struct mc_fit *f)
     return p->d_point;
 }
 
+void mc_pam_descend(struct mc_backend *be, size_t n, const struct mc_sgd *s,
+                    const struct mc_buf *anchor, double nu, const struct mc_buf *ctl)
+{
+    be->sgd(be, n, s, ctl);
+    be->pull(be, n, s->p, anchor, s->lrs, nu * (1 - (double)s->momentum), ctl);
+}
+
 static void step(struct mc_objective *o, struct mc_fit *f, const struct mc_buf *at)
 {
     struct mc_pam *p = (struct mc_pam *)o;
@@ -190,9 +197,7 @@ static void step(struct mc_objective *o, struct mc_fit *f, const struct mc_buf *
                                  .stride = 3,
                                  .k = 1};
         be->act_grad(p->action, p->d_matrices, p->d_b, f->grad, p->d_matrices_grad);
-        be->sgd(be, p->matrices, &s, f->ctl);
-        be->pull(be, p->matrices, p->d_matrices, p->d_matrices_anchor, f->lrs, p->o->nu_permutation,
-                 f->ctl);
+        mc_pam_descend(be, p->matrices, &s, p->d_matrices_anchor, p->o->nu_permutation, f->ctl);
         be->project(p->action, p->d_matrices, p->o->sweeps, p->residual);
     } else {
         const struct mc_sgd s = {.p = p->d_offset,
@@ -206,8 +211,7 @@ static void step(struct mc_objective *o, struct mc_fit *f, const struct mc_buf *
                                  .momentum = (float)f->o->momentum,
                                  .decay = (float)f->o->decay,
                                  .nesterov = f->o->nesterov};
-        be->sgd(be, p->graph->P, &s, f->ctl);
-        be->pull(be, p->graph->P, p->d_offset, p->d_anchor, f->lrs, p->o->nu_curve, f->ctl);
+        mc_pam_descend(be, p->graph->P, &s, p->d_anchor, p->o->nu_curve, f->ctl);
     }
 }
 

@@ -104,6 +104,13 @@ size_t mc_pam_matrices(const struct mc_pam *p, int checkpoint);
 
 /* ---- within the training loop ---- */
 
+/* One step of SGD on s->p (n) and one proximal step towards `anchor` (n), whose fixed point is the
+ * least of loss(p) + |p - anchor|^2 / 2 nu. Momentum multiplies the loss's steps by
+ * 1 / (1 - momentum) in the long run, so it multiplies the proximal one's rate as well. Device
+ * memory only. */
+void mc_pam_descend(struct mc_backend *be, size_t n, const struct mc_sgd *s,
+                    const struct mc_buf *anchor, double nu, const struct mc_buf *ctl);
+
 /* What candidates are judged on: the first images, in whole batches where there is one, and t
  * (mc_pam_select.c). */
 MC_USE_RESULT int mc_pam_prepare_judge(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);

@@ -123,6 +123,8 @@ void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_fit_cli *f)
         check_idle(p, MC_PAM_PERMUTATION);
     if (!p->pam.curve_epochs)
         check_idle(p, MC_PAM_CURVE);
+    if (p->pam.curve_epochs && f->fit.momentum >= 1)
+        mc_cli_usage("--momentum %g: the curve step wants less than 1", f->fit.momentum);
     if (!p->pam.draws && p->draws_given)
         mc_cli_usage("--%s is for draws, and there are none with --draws 0", p->draws_given);
     if (p->pam.spectral > 0 && f->fit.huber <= 0)

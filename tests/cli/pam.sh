@@ -197,6 +197,7 @@ fails 2 '--draws is for a permutation step' pam --permutation-epochs 0 --epochs 
 fails 2 '--nu-curve is for a curve step' pam --permutation-epochs 1 --epochs 0 --nu-curve 3 n1.mcz n2.mcz -o no.mcz
 fails 2 '--momentum is for a curve step' pam --permutation-epochs 1 --epochs 0 --momentum .5 n1.mcz n2.mcz -o no.mcz
 fails 2 '--no-nesterov is not for --stage permutation' pam --stage permutation --no-nesterov n1.mcz n2.mcz -o no.mcz
+fails 2 '--momentum 1: ' $pam --momentum 1 n1.mcz n2.mcz
 fails 2 '--drop is for draws' $pam --draws 0 --drop .1 n1.mcz n2.mcz
 fails 2 '--terms is for draws' $pam --draws 0 --terms 3 n1.mcz n2.mcz
 fails 2 "'4097'" $pam --draws 4097 n1.mcz n2.mcz

@@ -135,6 +135,27 @@ static void what_is_not_finite_is_said(void **state)
     release_ends(&e);
 }
 
+/* Where moving is dear, momentum must not carry the curve to where it is worth less. */
+static void a_dear_curve_step_wins_its_price(void **state)
+{
+    struct ends e = ends_of("mlp:7,5");
+    struct mc_pam_options o = options(0, 10);
+    struct mc_fit_options fit = schedule();
+
+    (void)state;
+    o.nu_curve = 1;
+    o.images = N;
+    for (fit.nesterov = 0; fit.nesterov < 2; fit.nesterov++) {
+        struct result r = run(&e, &o, fit);
+        assert_true(r.report[0].proximal_curve > 1e-4);
+        if (!(r.report[0].decrease > 0))
+            fail_msg("nesterov %d: the objective fell by %g less than its price", fit.nesterov,
+                     -r.report[0].decrease);
+        release(&r);
+    }
+    release_ends(&e);
+}
+
 /* ---- the second theorem ---- */
 
 static double norm_of(const struct ends *e, const struct mc_spectral_layers *l, size_t i,
@@ -333,6 +354,7 @@ int main(void)
         cmocka_unit_test(taken_up_after_any_epoch),
         cmocka_unit_test(small_things_run_and_are_taken_up),
         cmocka_unit_test(what_is_not_finite_is_said),
+        cmocka_unit_test(a_dear_curve_step_wins_its_price),
         cmocka_unit_test(a_permutation_step_ends_within_the_norm),
         cmocka_unit_test(little_moves_are_given_up),
         cmocka_unit_test(the_theorem_is_of_plain_networks),

@@ -191,7 +191,7 @@ static void permutation_step(struct reference *r, double t, double lr)
 
 static void curve_step(struct reference *r, double t, double lr)
 {
-    const double c = 2 * t * (1 - t), w = lr / r->o->nu_curve;
+    const double c = 2 * t * (1 - t), w = lr / r->o->nu_curve / (1 - r->fit->momentum);
 
     for (size_t i = 0; i < r->e->g->P; i++) {
         const double d = c * (r->v.dparams[i] + r->fit->decay * r->point[i]);
@@ -301,7 +301,7 @@ static void steps_are_those_of_float64(void **state)
 {
     (void)state;
     check_steps(1000, 1000);
-    check_steps(2, .5); /* pulled back by a fifth and a tenth a step */
+    check_steps(2, .5); /* pulled back by a sixth and by half a step */
 }
 
 int main(void)

@@ -4,6 +4,7 @@
  * pull and the projection. */
 #include "action.h"
 
+#include "mc_pam.h"
 #include "mc_stochastic.h"
 
 static void pulled_towards_the_anchor(void **state)
@@ -39,6 +40,54 @@ static void pulled_towards_the_anchor(void **state)
     free(p);
     free(q);
     free(got);
+}
+
+/* The least of sum h/2 (x - c)^2 + |x - anchor|^2 / 2 nu, which is known, by its gradient. */
+static void descent_ends_at_the_proximal_objectives_least(void **state)
+{
+    enum { N = 5, STEPS = 4000 };
+    const float h[N] = {0, .1f, 1, 2.5f, 7}, c[N] = {3, -2, .5f, -1, 4};
+    const float from[N] = {1, 1, -1, 2, 0}, lrs[] = {.02f};
+    const struct mc_ctl row = {0};
+    struct mc_backend *b = be[0];
+    struct mc_error err = {0};
+
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) { /* none, classical, Nesterov */
+        for (int soft = 0; soft < 2; soft++) {
+            const double nu = soft ? 20 : 1;
+            float x[N], grad[N] = {0};
+            struct mc_buf *anchor = buf(b, from, N), *p = buf(b, from, N), *m = buf(b, grad, N);
+            struct mc_buf *g = buf(b, grad, N), *rates = buf(b, lrs, 1), *ctl = NULL;
+            const struct mc_sgd s = {.p = p,
+                                     .m = m,
+                                     .grad = g,
+                                     .point = p,
+                                     .lrs = rates,
+                                     .momentum = kind ? .9f : 0,
+                                     .nesterov = kind == 2};
+            ok(b->buf_new(b, sizeof row, &ctl, &err), &err);
+            ok(b->put(b, ctl, 0, &row, sizeof row, &err), &err);
+            for (int step = 0; step <= STEPS; step++) {
+                ok(b->get(b, p, 0, x, sizeof x, &err), &err);
+                for (int i = 0; i < N; i++)
+                    grad[i] = h[i] * (x[i] - c[i]);
+                ok(b->put(b, g, 0, grad, sizeof grad, &err), &err);
+                if (step < STEPS)
+                    mc_pam_descend(b, N, &s, anchor, nu, ctl);
+            }
+            for (int i = 0; i < N; i++) {
+                const double hi = (double)h[i], ci = (double)c[i];
+                const double want = (hi * ci + (double)from[i] / nu) / (hi + 1 / nu);
+                if (!(fabs((double)x[i] - want) <= 1e-4))
+                    fail_msg("momentum %g, nesterov %d, nu %g: %.6f for %.6f", (double)s.momentum,
+                             s.nesterov, nu, (double)x[i], want);
+            }
+            struct mc_buf *all[] = {anchor, p, m, g, rates, ctl};
+            for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+                b->buf_free(b, all[i]);
+        }
+    }
 }
 
 /* u->matrices by 20 sweeps on backend k; returns the residual. */
@@ -134,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pulled_towards_the_anchor),
+        cmocka_unit_test(descent_ends_at_the_proximal_objectives_least),
         cmocka_unit_test(projected_group_by_group),
         cmocka_unit_test(permutations_stay_and_nan_shows),
     };
