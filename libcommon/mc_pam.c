@@ -14,7 +14,7 @@ void mc_pam_defaults(struct mc_pam_options *o)
     *o = (struct mc_pam_options){.outer = 1,
                                  .permutation_epochs = 20,
                                  .curve_epochs = 250,
-                                 .permutation_lr = NAN,
+                                 .permutation_lr = .5,
                                  .nu_permutation = 1e3,
                                  .nu_curve = 1e3,
                                  .sweeps = 20,
@@ -93,7 +93,7 @@ static int prepare(struct mc_objective *o, struct mc_fit *f, struct mc_error *er
     if (!rc)
         rc = be->put(be, p->d_offset, 0, p->offset, P, err);
     if (!rc)
-        rc = mc_pam_prepare_judge(p, f, err);
+        rc = mc_pam_prepare_judges(p, f, err);
     return rc;
 }
 
@@ -126,7 +126,7 @@ static int begin_iteration(struct mc_pam *p, struct mc_fit *f, uint64_t outer, s
     f->be->copy(f->be, p->d_anchor, p->d_offset, p->graph->P * sizeof(float));
     if ((rc = mc_pam_place(p, f, p->perm, err)))
         return rc;
-    return mc_pam_judge(p, f, &r->loss_before, &r->decay_before, err);
+    return mc_pam_judge(p, f, &r->loss_before, &r->decay_before, &r->relu_before, err);
 }
 
 static int epoch(struct mc_objective *o, struct mc_fit *f, uint64_t e, struct mc_error *err)
@@ -240,7 +240,7 @@ static int measure_curve(struct mc_pam *p, struct mc_fit *f, struct mc_pam_repor
         sum += pow((double)x[i] - (double)x[n + i], 2);
     free(x);
     r->proximal_curve = sum / (2 * p->o->nu_curve);
-    return rc ? rc : mc_pam_judge(p, f, &r->loss_curve, &r->decay_curve, err);
+    return rc ? rc : mc_pam_judge(p, f, &r->loss_curve, &r->decay_curve, &r->relu, err);
 }
 
 /* What the whole iteration did; *stop: too little, by the theorem, and it is given up. */
@@ -323,15 +323,9 @@ static void release(struct mc_objective *o, struct mc_fit *f)
                             p->residual,
                             p->d_perm,
                             p->d_previous,
-                            p->d_report,
-                            p->order,
-                            p->ctl,
-                            p->points,
-                            p->begin,
-                            p->points_ctl,
-                            p->sums};
+                            p->d_report};
 
-    f->be->repeat_free(f->be, p->judged);
+    mc_pam_release_judges(p, f);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         f->be->buf_free(f->be, all[i]);
     f->be->action_free(p->action);
@@ -372,7 +366,7 @@ int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o, struct mc_fit_
         numbers[i] = NAN;
     p->permutation_fit = p->curve_fit = *fit;
     p->permutation_fit.epochs = o->outer * o->permutation_epochs;
-    p->permutation_fit.lr = isnan(o->permutation_lr) ? .5 * fit->lr : o->permutation_lr;
+    p->permutation_fit.lr = o->permutation_lr;
     p->curve_fit.epochs = o->outer * o->curve_epochs;
     fit->epochs = mc_pam_epochs(o);
     if (!(p->at = malloc((s->n_groups + 1) * sizeof *p->at)))

@@ -23,16 +23,17 @@ struct mc_pam_options {
     uint64_t curve_epochs;       /* of a curve step; 0: none */
     double permutation_lr;
     double nu_permutation, nu_curve;
-    uint64_t sweeps; /* of the projection after each step */
-    uint64_t draws;  /* of permutations from the Birkhoff-von Neumann decomposition */
-    double drop;     /* entries under it are left out of it */
-    uint64_t terms;  /* at most, 0: all */
-    uint64_t images; /* the first so many judge a candidate, */
-    uint64_t points; /* at so many t: the middles of equal parts of [0,1] */
-    int bare_loss;   /* candidates are judged without the proximal term */
-    double spectral; /* K_W: weights are projected to that spectral norm at the ends of permutation
-                        steps and of a curve step's epochs, and the second theorem's rule ends the
-                        run; 0: neither */
+    uint64_t sweeps;  /* of the projection after each step */
+    uint64_t draws;   /* of permutations from the Birkhoff-von Neumann decomposition */
+    double drop;      /* entries under it are left out of it */
+    uint64_t terms;   /* it is cut to its so many heaviest terms, 0: all */
+    uint64_t images;  /* the first so many judge a candidate, */
+    uint64_t points;  /* at so many t: the middles of equal parts of [0,1] */
+    int jointly;      /* candidates are of all groups at once; or each group's are judged alone */
+    int by_objective; /* candidates are judged with the proximal term, or by their loss alone */
+    double spectral;  /* K_W: weights are projected to that spectral norm at the ends of permutation
+                         steps and of a curve step's epochs, and the second theorem's rule ends the
+                         run; 0: neither */
 };
 
 /* What an outer iteration did; NAN for what it has not. */
@@ -45,17 +46,37 @@ struct mc_pam_report {
     double loss_permutation, decay_permutation; /* of the one that was kept */
     double proximal_permutation;
     double moved;      /* units that it puts elsewhere than the previous one */
-    double candidates; /* different ones */
-    double kept;       /* 0 the previous permutation, 1 the projection, 2 and more: a draw */
+    double candidates; /* different ones, of all groups or of each */
+    double kept; /* 0 the previous permutation, 1 the projection, 2 and more: a draw, or parts of
+                    candidates */
+    double loss_others_before, loss_others; /* of the previous and the kept one, on images that did
+                                               not judge; NAN where all did */
     /* the curve step; without one but with a spectral norm, what its clip did to the offset */
     double loss_curve, decay_curve;
     double proximal_curve;
+    /* loss of the network with its own ReLU where it is trained with the Huber delta; the decay is
+     * the same */
+    double relu_before, relu;
     /* the whole: (Q before) - (Q after) - proximal terms, which the theorem has at least 0 */
     double decrease;
     double least_move; /* the second theorem's bound on the proximal terms' sum */
     double rejected;   /* 1: the sum was less, and the iterate was given up */
 };
 #define MC_PAM_REPORT (sizeof(struct mc_pam_report) / sizeof(double))
+
+/* What the objective is measured on. */
+enum mc_pam_judge_of {
+    MC_PAM_SELECTION, /* the images that judge candidates */
+    MC_PAM_OTHERS,    /* as many others, or what there is; with permutation steps */
+    MC_PAM_RELU,      /* the first ones, on the network without the Huber delta; with a delta */
+    MC_PAM_JUDGES
+};
+struct mc_pam_judge {
+    struct mc_buf *order;     /* (batches, batch) */
+    uint64_t batches;         /* 0: there is nothing to measure */
+    struct mc_plan *plan;     /* NULL: the training's */
+    struct mc_repeat *repeat; /* of a batch */
+};
 
 struct mc_pam {
     struct mc_objective objective; /* first */
@@ -75,16 +96,14 @@ struct mc_pam {
     struct mc_buf *d_matrices, *d_matrices_anchor, *d_matrices_grad, *d_matrices_momentum;
     struct mc_buf *coefs, *residual;
     struct mc_buf *d_perm, *d_previous, *d_report; /* for checkpoints: units as floats, doubles */
-    struct mc_buf *order, *ctl, *points, *begin, *points_ctl, *sums, *index; /* to judge */
-    uint64_t batches;                  /* of images that judge */
-    struct mc_repeat *judged;          /* one of them */
+    struct mc_buf *ctl, *points, *begin, *points_ctl, *sums, *index; /* to judge */
+    struct mc_pam_judge judges[MC_PAM_JUDGES];
     struct mc_perm previous;           /* before the permutation step */
     int permuting;                     /* the epoch is of a permutation step */
     struct mc_spectral_layers *layers; /* of the theorem, or NULL */
 };
 
-/* The paper's: one outer iteration of 20 and 250 epochs. permutation_lr is left at NAN: half the
- * curve's rate. */
+/* One outer iteration of 20 and 250 epochs. */
 void mc_pam_defaults(struct mc_pam_options *o);
 /* Epochs of the whole run. */
 uint64_t mc_pam_epochs(const struct mc_pam_options *o);
@@ -111,22 +130,29 @@ size_t mc_pam_matrices(const struct mc_pam *p, int checkpoint);
 void mc_pam_descend(struct mc_backend *be, size_t n, const struct mc_sgd *s,
                     const struct mc_buf *anchor, double nu, const struct mc_buf *ctl);
 
-/* What candidates are judged on: the first images, in whole batches where there is one, and t
- * (mc_pam_select.c). */
-MC_USE_RESULT int mc_pam_prepare_judge(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
-/* After a permutation step: judge the candidates, keep the best in p->perm and p->report[outer];
- * one whose loss is not finite loses. MC_EFAIL: the matrices are not finite. */
-MC_USE_RESULT int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer,
-                                struct mc_error *err);
-/* How many images judge, of n and in batches of so many: whole batches where there is one. */
+/* What the objective is measured on: images, in whole batches where there is one, and t
+ * (mc_pam_judge.c). */
+MC_USE_RESULT int mc_pam_prepare_judges(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
+void mc_pam_release_judges(struct mc_pam *p, struct mc_fit *f);
+/* How many images judge candidates, of n and in batches of so many: whole batches where there is
+ * one. */
 uint64_t mc_pam_judge_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch);
-/* Loss (mean objective of all heads) and weight decay of the curve through p->d_pb, judged as the
- * candidates are. MC_EFAIL where they are not finite. */
+/* Loss (mean objective of all heads) and weight decay of the curve through p->d_pb, finite or not;
+ * NAN where there is nothing to measure them on. */
+MC_USE_RESULT int mc_pam_measure(struct mc_pam *p, struct mc_fit *f, enum mc_pam_judge_of of,
+                                 double *loss, double *decay, struct mc_error *err);
+/* The same as the candidates are judged, and the loss as MC_PAM_RELU has it. MC_EFAIL where loss or
+ * decay are not finite. */
 MC_USE_RESULT int mc_pam_judge(struct mc_pam *p, struct mc_fit *f, double *loss, double *decay,
-                               struct mc_error *err);
+                               double *relu, struct mc_error *err);
 /* p->d_pb: P b of a permutation. */
 MC_USE_RESULT int mc_pam_place(struct mc_pam *p, struct mc_fit *f, const struct mc_perm *perm,
                                struct mc_error *err);
+
+/* After a permutation step: judge the candidates, keep the best in p->perm and p->report[outer];
+ * one whose loss is not finite loses (mc_pam_select.c). MC_EFAIL: the matrices are not finite. */
+MC_USE_RESULT int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer,
+                                struct mc_error *err);
 
 /* Units of all groups (mc_pam_state.c). */
 size_t mc_pam_units(const struct mc_pam *p);
@@ -148,7 +174,9 @@ void mc_pam_theorem_release(struct mc_pam *p);
 /* The control point's weights, those of (a + p->d_pb) / 2 + p->d_offset, to the spectral norm that
  * is allowed; the offset of a layer that is within it keeps its bits. */
 MC_USE_RESULT int mc_pam_clip(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
-/* What the proximal terms of an iteration must sum to, by the second theorem. */
+/* What the proximal terms of an iteration must sum to, so that the ReLU's objective falls with the
+ * Huber delta's: twice the bound on the two's difference, which each of both iterates has (the
+ * paper's second theorem has it once). */
 double mc_pam_least_move(const struct mc_pam *p, const struct mc_fit *f);
 
 #endif

@@ -7,13 +7,16 @@
 #include <stdlib.h>
 
 static const char *const stages[] = {"both", "permutation", "curve", NULL};
+static const char *const acceptances[] = {"groups", "joint", NULL};
+static const char *const selections[] = {"loss", "objective", NULL};
 
 enum { MOST_EPOCHS = 1000000, MOST_DRAWS = 4096 }; /* each draw is compared with all before it */
 
 void mc_pam_cli_defaults(struct mc_pam_cli *p)
 {
-    *p = (struct mc_pam_cli){.stage = MC_PAM_BOTH};
+    *p = (struct mc_pam_cli){.stage = MC_PAM_BOTH, .accept = -1, .select_by = -1};
     mc_pam_defaults(&p->pam);
+    p->pam.permutation_lr = NAN; /* until it is given, or --as-paper */
 }
 
 /* ---- options ---- */
@@ -67,9 +70,17 @@ static error_t take(struct mc_pam_cli *p, int key, const char *arg)
     case MC_KEY_JUDGE_POINTS:
         o->points = mc_parse_u64("--judge-points", arg, 1, 1000);
         return 0;
-    case MC_KEY_BARE_LOSS:
-        p->given[MC_PAM_PERMUTATION] = "bare-loss";
-        o->bare_loss = 1;
+    case MC_KEY_ACCEPT:
+        p->given[MC_PAM_PERMUTATION] = "accept";
+        p->accept = mc_parse_choice("--accept", arg, acceptances);
+        return 0;
+    case MC_KEY_SELECT_BY:
+        p->given[MC_PAM_PERMUTATION] = "select-by";
+        p->select_by = mc_parse_choice("--select-by", arg, selections);
+        return 0;
+    case MC_KEY_AS_PAPER:
+        p->given[MC_PAM_PERMUTATION] = "as-paper";
+        p->as_paper = 1;
         return 0;
     case MC_KEY_SPECTRAL:
         o->spectral = mc_parse_f64("--spectral", arg, 1e-12, 1e6);
@@ -105,6 +116,18 @@ static void check_idle(const struct mc_pam_cli *p, enum mc_pam_stage step)
     mc_cli_usage("--%s is for a %s step, and there is none without epochs", option, stages[step]);
 }
 
+/* What was not given is the default, or the paper's. */
+static void settle(struct mc_pam_cli *p, const struct mc_fit_cli *f)
+{
+    struct mc_pam_options *o = &p->pam, defaults;
+
+    mc_pam_defaults(&defaults);
+    if (isnan(o->permutation_lr))
+        o->permutation_lr = p->as_paper ? .5 * f->fit.lr : defaults.permutation_lr;
+    o->jointly = p->accept < 0 ? p->as_paper : p->accept;
+    o->by_objective = p->select_by < 0 ? p->as_paper : p->select_by;
+}
+
 void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_fit_cli *f)
 {
     struct mc_fit_cli whole;
@@ -129,6 +152,7 @@ void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_fit_cli *f)
         mc_cli_usage("--%s is for draws, and there are none with --draws 0", p->draws_given);
     if (p->pam.spectral > 0 && f->fit.huber <= 0)
         mc_cli_usage("--spectral needs --huber DELTA");
+    settle(p, f);
     whole = *f; /* an attack is for permutation steps too */
     whole.fit.epochs = mc_pam_epochs(&p->pam);
     mc_fit_cli_check(&whole);
@@ -140,8 +164,7 @@ void mc_pam_cli_note(const struct mc_pam_cli *p, struct mc_history *h)
 
     mc_history_int(h, "outer", (int64_t)o->outer);
     mc_history_int(h, "permutation-epochs", (int64_t)o->permutation_epochs);
-    if (!isnan(o->permutation_lr))
-        mc_history_num(h, "permutation-lr", o->permutation_lr);
+    mc_history_num(h, "permutation-lr", o->permutation_lr);
     mc_history_num(h, "nu-permutation", o->nu_permutation);
     mc_history_num(h, "nu-curve", o->nu_curve);
     mc_history_int(h, "sweeps", (int64_t)o->sweeps);
@@ -150,7 +173,8 @@ void mc_pam_cli_note(const struct mc_pam_cli *p, struct mc_history *h)
     mc_history_int(h, "terms", (int64_t)o->terms);
     mc_history_int(h, "judge-images", (int64_t)o->images);
     mc_history_int(h, "judge-points", (int64_t)o->points);
-    mc_history_int(h, "bare-loss", o->bare_loss);
+    mc_history_str(h, "accept", acceptances[o->jointly]);
+    mc_history_str(h, "select-by", selections[o->by_objective]);
     if (o->spectral > 0)
         mc_history_num(h, "spectral", o->spectral);
 }
@@ -162,11 +186,12 @@ void mc_pam_cli_identity(const struct mc_pam_cli *p,
 
     identity[0].name = "pam";
     snprintf(identity[0].value, sizeof identity[0].value,
-             "%llu*(%llu+%llu) sweeps %llu draws %llu terms %llu judge %llu %llu %d",
+             "%llu*(%llu+%llu) sweeps %llu draws %llu terms %llu judge %llu %llu %s %s",
              (unsigned long long)o->outer, (unsigned long long)o->permutation_epochs,
              (unsigned long long)o->curve_epochs, (unsigned long long)o->sweeps,
              (unsigned long long)o->draws, (unsigned long long)o->terms,
-             (unsigned long long)o->images, (unsigned long long)o->points, o->bare_loss);
+             (unsigned long long)o->images, (unsigned long long)o->points, acceptances[o->jointly],
+             selections[o->by_objective]);
     identity[1].name = "pam-reals";
     snprintf(identity[1].value, sizeof identity[1].value,
              "lr %.17g nu %.17g %.17g drop %.17g spectral %.17g", o->permutation_lr,
@@ -189,17 +214,21 @@ static uint64_t judge_images(const struct mc_pam_cli *p)
 static void tell_permutation(const struct mc_pam_cli *p, uint64_t outer,
                              const struct mc_pam_report *r)
 {
-    const char *const kinds[] = {"the previous permutation", "the projection", "a draw"};
+    const char *const kinds[] = {"the previous permutation", "the projection",
+                                 p->pam.jointly ? "a draw" : "a combination of them"};
 
     mc_detail(
         p->cli,
         "permutation step %llu: loss %.4f, relaxed %.4f (residual %.1e), projected %.4f; of %.0f "
-        "permutations, judged on %llu images, %s is kept: loss %.4f, %.0f units moved, proximal "
+        "permutations%s, judged on %llu images, %s is kept: loss %.4f, %.0f units moved, proximal "
         "term %.4f",
         (unsigned long long)outer + 1, r->loss_before, r->loss_relaxed, r->residual,
-        r->loss_projection, r->candidates, (unsigned long long)judge_images(p),
-        kinds[r->kept < 2 ? (int)r->kept : 2], r->loss_permutation, r->moved,
-        r->proximal_permutation);
+        r->loss_projection, r->candidates, p->pam.jointly ? "" : " of single groups",
+        (unsigned long long)judge_images(p), kinds[r->kept < 2 ? (int)r->kept : 2],
+        r->loss_permutation, r->moved, r->proximal_permutation);
+    if (isfinite(r->loss_others))
+        mc_detail(p->cli, "permutation step %llu: on other images loss %.4f before, %.4f kept",
+                  (unsigned long long)outer + 1, r->loss_others_before, r->loss_others);
 }
 
 /* A step that kept the previous permutation: what to do about it depends on whether there was
@@ -216,27 +245,44 @@ static void tell_unmoved(const struct mc_pam_cli *p, uint64_t outer, const struc
     else
         mc_note(p->cli,
                 "permutation step %llu moved no unit: none of %.0f others was better than the "
-                "previous permutation by more than its proximal term (a greater --nu-permutation "
-                "or --permutation-epochs may help)",
-                (unsigned long long)outer + 1, r->candidates - 1);
+                "previous permutation%s may help)",
+                (unsigned long long)outer + 1, r->candidates - 1,
+                p->pam.by_objective ? " by more than its proximal term (a greater --nu-permutation "
+                                      "or --permutation-epochs"
+                                    : " (more --permutation-epochs");
+}
+
+/* An iteration ends with its curve step, where it has one. */
+static double loss_after(const struct mc_pam_report *r)
+{
+    return isfinite(r->loss_curve) ? r->loss_curve : r->loss_permutation;
+}
+
+static double decay_after(const struct mc_pam_report *r)
+{
+    return isfinite(r->loss_curve) ? r->decay_curve : r->decay_permutation;
 }
 
 static void tell_iteration(const struct mc_pam_cli *p, uint64_t outer,
                            const struct mc_pam_report *r)
 {
-    const int curved = p->pam.curve_epochs || p->pam.spectral > 0;
-    const double after =
-        curved ? r->loss_curve + r->decay_curve : r->loss_permutation + r->decay_permutation;
+    const char *const decrease = r->decrease > 0    ? "it decreases by more than these"
+                                 : r->decrease == 0 ? "nothing has changed"
+                                                    : "it does not decrease by as much as these";
+    /* only then are its conditions met: no batch norm, bounded weights, a smooth activation */
+    const int theorem = r->decrease > 0 && p->pam.spectral > 0;
+    char relu[80] = "";
 
+    if (isfinite(r->relu))
+        snprintf(relu, sizeof relu, " (with the ReLU itself %.4f to %.4f)",
+                 r->relu_before + r->decay_before, r->relu + decay_after(r));
     mc_detail(p->cli,
-              "iteration %llu: Q on %llu images %.4f to %.4f, proximal terms %.4f and %.4f: %s",
+              "iteration %llu: Q on %llu images %.4f to %.4f%s, proximal terms %.4f and %.4f: %s%s",
               (unsigned long long)outer + 1, (unsigned long long)judge_images(p),
-              r->loss_before + r->decay_before, after,
+              r->loss_before + r->decay_before, loss_after(r) + decay_after(r), relu,
               isfinite(r->proximal_permutation) ? r->proximal_permutation : 0,
-              curved ? r->proximal_curve : 0,
-              r->decrease > 0    ? "it decreases by more than these, as the theorem has it"
-              : r->decrease == 0 ? "nothing has changed"
-                                 : "it does not decrease by as much as these");
+              isfinite(r->proximal_curve) ? r->proximal_curve : 0, decrease,
+              theorem ? ", as the theorem has it" : "");
 }
 
 static void log_permutation(const struct mc_pam_cli *p, struct mc_log *log, uint64_t outer,
@@ -255,8 +301,11 @@ static void log_permutation(const struct mc_pam_cli *p, struct mc_log *log, uint
     number(log, "decay", r->decay_permutation);
     number(log, "proximal", r->proximal_permutation);
     number(log, "moved", r->moved);
+    mc_log_int(log, "joint", p->pam.jointly);
     number(log, "candidates", r->candidates);
     number(log, "kept", r->kept);
+    number(log, "loss_others_before", r->loss_others_before);
+    number(log, "loss_others", r->loss_others);
     mc_log_int(log, "judge_images", (int64_t)judge_images(p));
     mc_log_end(log);
 }
@@ -267,6 +316,9 @@ static void log_iteration(const struct mc_pam_cli *p, struct mc_log *log, uint64
     mc_log_begin(log, "iteration");
     mc_log_int(log, "outer", (int64_t)outer + 1);
     number(log, "q_before", r->loss_before + r->decay_before);
+    number(log, "q", loss_after(r) + decay_after(r));
+    number(log, "q_relu_before", r->relu_before + r->decay_before);
+    number(log, "q_relu", r->relu + decay_after(r));
     number(log, "loss_curve", r->loss_curve);
     number(log, "decay_curve", r->decay_curve);
     number(log, "proximal_permutation", r->proximal_permutation);

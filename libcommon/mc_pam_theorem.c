@@ -95,7 +95,8 @@ int mc_pam_clip(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
     return rc;
 }
 
-/* K_L sqrt(M) (delta / 2) sum of K_W^i, i = 1 ... L - 1, with K_L = sqrt(2). */
+/* |Q - Q_delta| <= E = K_L sqrt(M) (delta / 2) sum of K_W^i, i = 1 ... L - 1, with K_L = sqrt(2);
+ * at both iterates. */
 double mc_pam_least_move(const struct mc_pam *p, const struct mc_fit *f)
 {
     double sum = 0, power = 1;
@@ -104,5 +105,5 @@ double mc_pam_least_move(const struct mc_pam *p, const struct mc_fit *f)
         power *= p->o->spectral;
         sum += power;
     }
-    return sqrt(2) * sqrt((double)p->layers->M) * .5 * f->o->huber * sum;
+    return 2 * sqrt(2) * sqrt((double)p->layers->M) * .5 * f->o->huber * sum;
 }

@@ -185,7 +185,7 @@ static int grow(struct mc_birkhoff *b, size_t *room, struct mc_error *err)
 }
 
 int mc_birkhoff_decompose(struct mc_birkhoff *b, size_t n, const double *d, double drop,
-                          size_t most, struct mc_error *err)
+                          struct mc_error *err)
 {
     size_t bytes, room = 0;
     double *left = NULL;
@@ -205,7 +205,7 @@ int mc_birkhoff_decompose(struct mc_birkhoff *b, size_t n, const double *d, doub
         }
         left[k] = d[k];
     }
-    while ((!most || b->n_terms < most) && bar(n, left, drop)) {
+    while (bar(n, left, drop)) {
         double alpha = INFINITY;
 
         if ((rc = grow(b, &room, err)))
@@ -225,6 +225,49 @@ int mc_birkhoff_decompose(struct mc_birkhoff *b, size_t n, const double *d, doub
 out:
     free(left);
     return rc;
+}
+
+struct term {
+    double alpha;
+    size_t at;
+};
+
+static int by_weight(const void *x, const void *y)
+{
+    const struct term *a = x, *b = y;
+
+    if (a->alpha != b->alpha)
+        return a->alpha > b->alpha ? -1 : 1;
+    return a->at < b->at ? -1 : 1;
+}
+
+int mc_birkhoff_heaviest(struct mc_birkhoff *b, size_t most, struct mc_error *err)
+{
+    const size_t n = b->n_terms, keep = most && most < n ? most : n;
+    struct term *terms = malloc((n + 1) * sizeof *terms);
+    double *alpha = malloc((keep + 1) * sizeof *alpha);
+    int32_t *perm = malloc((keep + 1) * b->n * sizeof *perm);
+
+    if (!terms || !alpha || !perm) {
+        free(terms);
+        free(alpha);
+        free(perm);
+        return mc_fail(err, MC_ENOMEM, "out of memory for %zu permutations of %zu", keep, b->n);
+    }
+    for (size_t k = 0; k < n; k++)
+        terms[k] = (struct term){b->alpha[k], k};
+    qsort(terms, n, sizeof *terms, by_weight);
+    for (size_t k = 0; k < keep; k++) {
+        alpha[k] = terms[k].alpha;
+        memcpy(perm + k * b->n, b->perm + terms[k].at * b->n, b->n * sizeof *perm);
+    }
+    free(terms);
+    free(b->alpha);
+    free(b->perm);
+    b->alpha = alpha;
+    b->perm = perm;
+    b->n_terms = keep;
+    return 0;
 }
 
 void mc_birkhoff_release(struct mc_birkhoff *b)

@@ -47,9 +47,9 @@ struct mc_birkhoff {
 /* Greedy Birkhoff-von Neumann decomposition of d. Again and again, of all perfect matchings on the
  * entries that are left the one of greatest sum (mc_assign_max), times its smallest entry, is taken
  * away; the terms come in this order. An entry counts as long as what is left of it is positive and
- * not under `drop`. Ends after `most` terms (0: any number), or when there is no perfect matching.
+ * not under `drop`. Ends when there is no perfect matching.
  *
- * With drop 0 and most 0, all of a doubly stochastic matrix is decomposed but for rounding, or for
+ * With drop 0, all of a doubly stochastic matrix is decomposed but for rounding, or for
  * some multiple of its residual. Each term clears an entry for good, so there are never more terms
  * than positive entries.
  *
@@ -60,7 +60,10 @@ struct mc_birkhoff {
  * b: overwritten, release it with mc_birkhoff_release, also after an error. Memory: 12 n^2 bytes
  * beside the terms. Returns 0, MC_EINPUT (not finite), MC_ENOMEM. */
 MC_USE_RESULT int mc_birkhoff_decompose(struct mc_birkhoff *b, size_t n, const double *d,
-                                        double drop, size_t most, struct mc_error *err);
+                                        double drop, struct mc_error *err);
+/* Keeps the `most` terms of greatest alpha (0: all), heaviest first; of equal ones the earlier
+ * first. Returns 0, or MC_ENOMEM (b untouched). */
+MC_USE_RESULT int mc_birkhoff_heaviest(struct mc_birkhoff *b, size_t most, struct mc_error *err);
 void mc_birkhoff_release(struct mc_birkhoff *b);
 
 /* Of b's terms (at least one) the one that u in [0,1) falls to: k for a share alpha[k] / sum of

@@ -27,7 +27,7 @@ static void check(FILE *f, size_t n, double drop, size_t n_terms)
     assert_in_range(n, 1, MOST);
     for (size_t k = 0; k < n * n; k++)
         assert_int_equal(fscanf(f, "%lf", &d[k]), 1);
-    assert_int_equal(mc_birkhoff_decompose(&b, n, d, drop, 0, &err), 0);
+    assert_int_equal(mc_birkhoff_decompose(&b, n, d, drop, &err), 0);
     assert_true(b.n_terms >= n_terms);
     for (size_t k = 0; k < n_terms; k++) {
         assert_int_equal(fscanf(f, "%lf", &alpha), 1);

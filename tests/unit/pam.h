@@ -159,6 +159,8 @@ static inline struct mc_pam_options options(uint64_t permutation_epochs, uint64_
     o.draws = 8;
     o.points = 3;
     o.images = 40;
+    o.jointly = 1;
+    o.by_objective = 1;
     return o;
 }
 

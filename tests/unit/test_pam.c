@@ -30,15 +30,18 @@ struct value {
     double loss, decay;
 };
 
-/* (1-t) a + t P b + 2t(1-t) offset in the middles of equal parts, on whole batches of the first
- * images. */
-static struct value judged(const struct ends *e, const struct mc_pam_options *o,
-                           const struct mc_fit_options *fit, const struct mc_perm *perm,
-                           const float *offset)
+static size_t whole_batches(size_t images)
+{
+    return images < B ? images : images / B * B;
+}
+
+/* (1-t) a + t P b + 2t(1-t) offset in the middles of equal parts, on images from `begin` on. */
+static struct value on_images(const struct ends *e, const struct mc_pam_options *o,
+                              const struct mc_fit_options *fit, double huber, size_t begin,
+                              size_t images, const struct mc_perm *perm, const float *offset)
 {
     struct mc_graph *g = mc_graph_copy(e->g);
-    const size_t wanted = o->images < N ? o->images : N, P = g->P;
-    const size_t images = wanted < B ? wanted : wanted / B * B;
+    const size_t P = g->P;
     float *pb = zeros(P), *theta = zeros(P);
     double batch[B * IMAGE] = {0};
     int32_t samples[B], answers[B];
@@ -46,7 +49,7 @@ static struct value judged(const struct ends *e, const struct mc_pam_options *o,
     struct value sum = {0, 0};
     struct naive v;
 
-    mc_graph_huber(g, (float)fit->huber);
+    mc_graph_huber(g, (float)huber);
     ok(mc_perm_apply(perm, &e->s, g, e->b, NULL, pb, NULL, &err), &err);
     naive_init(&v, g, B);
     v.mode = MC_MODE_BATCH;
@@ -64,7 +67,7 @@ static struct value judged(const struct ends *e, const struct mc_pam_options *o,
         for (size_t first = 0; first < images; first += B) {
             v.valid = images - first < B ? (int)(images - first) : B;
             for (int b = 0; b < v.valid; b++) {
-                samples[b] = (int32_t)first + b;
+                samples[b] = (int32_t)(begin + first) + b;
                 answers[b] = labels[samples[b]];
                 picture(fit, samples[b], batch + b * IMAGE);
             }
@@ -78,6 +81,45 @@ static struct value judged(const struct ends *e, const struct mc_pam_options *o,
     free(theta);
     mc_graph_free(g);
     return sum;
+}
+
+static size_t judging(const struct mc_pam_options *o)
+{
+    return whole_batches(o->images < N ? o->images : N);
+}
+
+/* On whole batches of the first images. */
+static struct value judged(const struct ends *e, const struct mc_pam_options *o,
+                           const struct mc_fit_options *fit, const struct mc_perm *perm,
+                           const float *offset)
+{
+    return on_images(e, o, fit, fit->huber, 0, judging(o), perm, offset);
+}
+
+/* On others, and with the ReLU itself. */
+static void others_rightly(const struct ends *e, const struct mc_pam_options *o,
+                           const struct mc_fit_options *fit, const struct mc_pam_report *r,
+                           const struct mc_perm *perm0, const float *offset0,
+                           const struct mc_perm *perm1, const float *offset1)
+{
+    const size_t n = judging(o), others = whole_batches(N - n < n ? N - n : n);
+
+    if (o->permutation_epochs && others) {
+        near("others before", r->loss_others_before,
+             on_images(e, o, fit, fit->huber, n, others, perm0, offset0).loss, 1e-5);
+        near("others", r->loss_others,
+             on_images(e, o, fit, fit->huber, n, others, perm1, offset0).loss, 1e-5);
+    } else {
+        assert_true(isnan(r->loss_others_before) && isnan(r->loss_others));
+    }
+    if (fit->huber > 0) {
+        near("ReLU before", r->relu_before, on_images(e, o, fit, 0, 0, n, perm0, offset0).loss,
+             1e-5);
+        near("ReLU", r->relu, on_images(e, o, fit, 0, 0, n, perm1, offset1).loss, 1e-5);
+        assert_true(fabs(r->relu_before - r->loss_before) > 1e-3);
+    } else {
+        assert_true(isnan(r->relu_before) && isnan(r->relu));
+    }
 }
 
 /* All that iteration k reports, from where it began and where it ended. */
@@ -100,7 +142,7 @@ static void reported_rightly(const struct ends *e, const struct mc_pam_options *
         near("decay of the permutation", r->decay_permutation, between.decay, 1e-5);
         assert_true(r->moved == units);
         near("price of the permutation", r->proximal_permutation, price_p, 1e-12);
-        assert_true(r->loss_permutation + (o->bare_loss ? 0 : price_p) <= r->loss_before);
+        assert_true(r->loss_permutation + (o->by_objective ? price_p : 0) <= r->loss_before);
         assert_true(isfinite(r->loss_relaxed) && isfinite(r->loss_projection));
         assert_true(r->residual >= 0 && r->residual < .1);
     } else {
@@ -113,6 +155,7 @@ static void reported_rightly(const struct ends *e, const struct mc_pam_options *
     } else {
         assert_true(isnan(r->loss_curve) && isnan(r->proximal_curve));
     }
+    others_rightly(e, o, fit, r, perm0, offset0, perm1, offset1);
     near("decrease", r->decrease,
          before.loss + before.decay - after.loss - after.decay - price_p - price_c, 1e-5);
 }
@@ -158,7 +201,7 @@ static void reports_what_can_be_found_again(void **state)
     check_iterations("mlp:bn,7,5", &o, .7, 0);
     o.nu_permutation = 300;
     o.nu_curve = .5;
-    o.bare_loss = 1;
+    o.by_objective = 0;
     o.images = 5; /* less than a batch */
     check_iterations("mlp:bn,7", &o, 0, 1);
     o.images = 5000; /* more than there are */
@@ -166,7 +209,50 @@ static void reports_what_can_be_found_again(void **state)
     check_iterations("mlp:7", &o, 0, 0);
     o.permutation_epochs = 6;
     o.curve_epochs = 0;
-    check_iterations("mlp:7", &o, 0, 0);
+    check_iterations("mlp:7", &o, .5, 0);
+    o.jointly = 0;
+    o.images = 32;
+    o.curve_epochs = 1;
+    check_iterations("mlp:7,5", &o, 0, 0);
+}
+
+/* What is kept of several groups together is worth more than any of it alone. */
+static void groups_are_judged_alone(void **state)
+{
+    struct mc_pam_options o = options(6, 0);
+    const struct mc_fit_options fit = schedule();
+    struct ends e = ends_of("mlp:7,6,5");
+    size_t together = 0;
+
+    (void)state;
+    o.jointly = 0;
+    o.by_objective = 0;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        mc_perm_random(&e.perm, seed);
+        struct result r = run(&e, &o, fit);
+        const double kept = r.report[0].loss_permutation;
+        size_t groups = 0;
+        for (size_t g = 0; g < 3; g++) {
+            struct mc_perm part = {0};
+            struct mc_error err = {0};
+            ok(mc_perm_init(&part, &e.s, &err), &err);
+            mc_perm_copy(&part, &e.perm);
+            memcpy(part.perm[g], r.perm.perm[g], part.sizes[g] * sizeof *part.perm[g]);
+            if (moved(&part, &e.perm)) {
+                const double alone = judged(&e, &o, &fit, &part, e.offset).loss;
+                groups++;
+                assert_true(alone < r.report[0].loss_before);
+                assert_true(kept <= alone + 1e-6);
+            }
+            mc_perm_release(&part);
+        }
+        together += groups > 1;
+        near("kept", kept, judged(&e, &o, &fit, &r.perm, e.offset).loss, 1e-5);
+        assert_true(r.report[0].kept == (groups ? 2 : 0));
+        release(&r);
+    }
+    assert_true(together > 0); /* or nothing was seen */
+    release_ends(&e);
 }
 
 /* b is a with two units swapped. Undone, the path is the point a. */
@@ -207,7 +293,7 @@ static void candidates_are_judged_with_their_price(void **state)
     o.draws = 32;
     mc_perm_random(&e.perm, 5);
     struct result priced = run(&e, &o, fit);
-    o.bare_loss = 1;
+    o.by_objective = 0;
     struct result bare = run(&e, &o, fit);
     const struct mc_pam_report *p = priced.report, *b = bare.report;
     assert_true(b->candidates > 1 && b->candidates == p->candidates);
@@ -255,6 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_what_can_be_found_again),
+        cmocka_unit_test(groups_are_judged_alone),
         cmocka_unit_test(a_planted_swap_is_undone),
         cmocka_unit_test(candidates_are_judged_with_their_price),
         cmocka_unit_test(a_high_price_keeps_all_where_it_was),

@@ -13,25 +13,24 @@ static void rates_go_on_annealing(void **state)
 
     (void)state;
     o.outer = 2;
-    for (int own = 0; own < 2; own++)
-        for (int s = MC_SCHEDULE_STEP; s <= MC_SCHEDULE_LINEAR; s++) {
-            fit.schedule = (enum mc_schedule)s;
-            fit.step_epochs = 2;
-            o.permutation_lr = own ? .3 : NAN;
-            struct result r = run(&e, &o, fit);
-            of[0] = of[1] = fit;
-            of[0].epochs = 4; /* of permutation steps, then of curve steps */
-            of[0].lr = own ? .3 : .5 * fit.lr;
-            of[1].epochs = 6;
-            assert_int_equal(r.told, 10);
-            for (uint64_t i = 0; i < 10; i++) {
-                const int curve = i % 5 >= 2;
-                const uint64_t epoch = curve ? i / 5 * 3 + i % 5 - 2 : i / 5 * 2 + i % 5;
-                near("rate", r.lr[i], (double)(float)mc_fit_lr(&of[curve], epoch, STEPS - 1, STEPS),
-                     1e-12);
-            }
-            release(&r);
+    o.permutation_lr = .3;
+    for (int s = MC_SCHEDULE_STEP; s <= MC_SCHEDULE_LINEAR; s++) {
+        fit.schedule = (enum mc_schedule)s;
+        fit.step_epochs = 2;
+        struct result r = run(&e, &o, fit);
+        of[0] = of[1] = fit;
+        of[0].epochs = 4; /* of permutation steps, then of curve steps */
+        of[0].lr = .3;
+        of[1].epochs = 6;
+        assert_int_equal(r.told, 10);
+        for (uint64_t i = 0; i < 10; i++) {
+            const int curve = i % 5 >= 2;
+            const uint64_t epoch = curve ? i / 5 * 3 + i % 5 - 2 : i / 5 * 2 + i % 5;
+            near("rate", r.lr[i], (double)(float)mc_fit_lr(&of[curve], epoch, STEPS - 1, STEPS),
+                 1e-12);
         }
+        release(&r);
+    }
     release_ends(&e);
 }
 
@@ -291,7 +290,8 @@ static void little_moves_are_given_up(void **state)
     assert_true(r.report[0].rejected == 0 && r.report[1].rejected == 0);
     assert_true(control_norm(&e, &l, &r) < K * (1 + 1e-5));
     assert_true(distance(&e, r.offset, e.offset) > 1e-3);
-    const double unit = sqrt(2) * sqrt(7) / 2 * (K + K * K); /* a delta's least move: L is 3 */
+    /* a delta's least move, twice the bound on what the delta changes: L is 3 */
+    const double unit = 2 * sqrt(2) * sqrt(7) / 2 * (K + K * K);
     near("least move", r.report[0].least_move / 1e-9, unit, 1e-9);
     const double way = r.report[0].proximal_permutation + r.report[0].proximal_curve;
     assert_true(way >= r.report[0].least_move);
