@@ -84,6 +84,20 @@ static int is_mine(const struct mc_state *s, const msgpack_object *key)
     return 0;
 }
 
+/* Counts read "2 threads", the other settings "lr 0.1". */
+static int differs(const char *name, const char *made, const char *now, struct mc_error *err)
+{
+    static const char *const counts[] = {"images", "epochs", "points", "threads",
+                                         "multiprocessors"};
+    const int letters = (int)strlen(name) - !strcmp(made, "1");
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (!strcmp(name, counts[i]))
+            return mc_fail(err, MC_EINPUT, "was made with %s %.*s, this run has %s", made, letters,
+                           name, now);
+    return mc_fail(err, MC_EINPUT, "was made with %s %s, this run has %s", name, made, now);
+}
+
 static int other_setting(const msgpack_object_kv *kv, struct mc_error *err)
 {
     const msgpack_object *k = &kv->key, *v = &kv->val;
@@ -109,13 +123,12 @@ static int same_settings(const struct mc_state *s, const struct mc_reader *r, st
     for (size_t i = 0; i < s->n_settings; i++) {
         const struct mc_state_setting *mine = &s->settings[i];
         if (!mc_get_opt(settings, mine->name))
-            return mc_fail(err, MC_EINPUT, "was made without %s, this run has %s", mine->name,
+            return mc_fail(err, MC_EINPUT, "was made without %s %s, this run has it", mine->name,
                            mine->value);
         if ((rc = mc_get_str(settings, mine->name, value, sizeof value, err)))
             return rc;
         if (strcmp(value, mine->value))
-            return mc_fail(err, MC_EINPUT, "was made with %s %s, this run has %s", mine->name,
-                           value, mine->value);
+            return differs(mine->name, value, mine->value, err);
     }
     for (uint32_t k = 0; k < settings->via.map.size; k++)
         if (!is_mine(s, &settings->via.map.ptr[k].key))

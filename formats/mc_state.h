@@ -4,7 +4,7 @@
  * specification.
  *
  * meta: tool, settings (a map of text to text: everything that decides the result, inputs' content
- * ids, backend key and thread count among them), epoch (epochs done). Tensors: named float32
+ * ids and what the backend computes with among them), epoch (epochs done). Tensors: named float32
  * vectors of any length, one dimension; any bits, for a resumed run continues exactly. */
 #ifndef MC_STATE_H
 #define MC_STATE_H

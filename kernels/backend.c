@@ -37,12 +37,25 @@ static int find_library(char *path, size_t size)
     return 0;
 }
 
-static void add(struct mc_backend *be, const char *name)
+static void describe(struct mc_backend *be, const char *name)
 {
-    const size_t told = strlen(be->describe), keyed = strlen(be->key);
+    const size_t told = strlen(be->describe);
 
     snprintf(be->describe + told, sizeof be->describe - told, ", %s", name);
-    snprintf(be->key + keyed, sizeof be->key - keyed, "-%s", name);
+}
+
+/* How it computes, a fact where it is not the default. */
+static void describe_opts(struct mc_backend *be, const struct mc_backend_opts *o)
+{
+    const char *precision = mc_precision_names[o->precision];
+
+    describe(be, precision);
+    if (o->precision != MC_PRECISION_F32)
+        mc_backend_fact(be, "precision", "%s", precision);
+    if (o->any_order) {
+        describe(be, "any-order");
+        mc_backend_fact(be, "deterministic", "no");
+    }
 }
 
 /* The library stays open: CUDA does not like to be unloaded. */
@@ -71,9 +84,7 @@ static int open_cuda(struct mc_backend **out, int device, const struct mc_backen
     memcpy(&make, &symbol, sizeof make); /* ISO C converts no object's address to a function's */
     const int rc = make(out, MC_BACKEND_INTERFACE, device, o, err);
     if (!rc)
-        add(*out, mc_precision_names[o->precision]);
-    if (!rc && o->any_order)
-        add(*out, "any-order");
+        describe_opts(*out, o);
     return rc;
 }
 

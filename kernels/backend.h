@@ -134,11 +134,19 @@ enum mc_output { MC_OUT_LOGITS, MC_OUT_LOSS, MC_OUT_CORRECT, MC_OUT_TAP };
  * sums of squares (S), and the images counted. */
 #define MC_REESTIMATE_SIZE(S) (2 * (size_t)(S) + 1)
 
+/* One of the things that decide the bytes of a result beside the build: "threads", "2". */
+struct mc_fact {
+    const char *name;
+    char value[32];
+};
+#define MC_MAX_FACTS 10
+
 struct mc_backend {
     const char *name;   /* "cpu", "cuda" */
     char describe[256]; /* instruction set, threads, library version: for logs; a device that
                            cannot repeat what it should adds why */
-    char key[96]; /* what decides the bytes of a result beside the build: checkpoints compare */
+    struct mc_fact facts[MC_MAX_FACTS]; /* for histories and checkpoints; formats/README.md */
+    size_t n_facts;
     int threads;  /* that work: fewer than asked for where no more are to be had */
     size_t burst; /* steps that repeat is best given at once; in between, one may look */
 
@@ -260,6 +268,10 @@ struct mc_backend {
     void (*project)(struct mc_action *a, struct mc_buf *matrices, size_t sweeps,
                     struct mc_buf *residual);
 };
+
+/* For a backend that is being opened: one more fact; name is kept by pointer. */
+void mc_backend_fact(struct mc_backend *be, const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* MC_EUSAGE for an unknown device or a precision that it has not; MC_EFAIL "cuda: no CUDA backend
  * in this build" and the like. */

@@ -218,16 +218,6 @@ error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state 
     }
 }
 
-void mc_cli_note_computing(const struct mc_cli *cli, struct mc_history *h)
-{
-    const struct mc_backend_opts *o = &cli->backend;
-
-    if (o->precision != MC_PRECISION_F32)
-        mc_history_str(h, "precision", mc_precision_names[o->precision]);
-    if (o->any_order)
-        mc_history_str(h, "deterministic", yes_no[o->any_order]);
-}
-
 int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
 {
     free(cli->operands);

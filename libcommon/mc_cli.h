@@ -39,7 +39,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct mc_history;
 struct mc_log;
 
 #define MC_MAX_OPERANDS 4096
@@ -112,10 +111,6 @@ void mc_cli_one_stdin(const char *const *paths, size_t n);
 /* Write a text in one piece: to stdout for NULL or "-", else to a file as mc_output does. */
 MC_USE_RESULT int mc_cli_write(const char *path, const char *text, size_t bytes,
                                struct mc_error *err);
-
-/* To the history of what a backend computes: --precision and --deterministic, where they are not
- * the defaults. */
-void mc_cli_note_computing(const struct mc_cli *cli, struct mc_history *h);
 
 /* "mc-x: sentence" on stderr: note unless -q, detail with -v only, warn always. */
 void mc_note(const struct mc_cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

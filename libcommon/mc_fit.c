@@ -4,6 +4,7 @@
 #include "mc_fit.h"
 
 #include "mc_clock.h"
+#include "mc_computing.h"
 #include "mc_rng.h"
 
 #include <math.h>
@@ -139,8 +140,7 @@ static void describe(struct run *r, const char *tool, const struct mc_state_sett
         mc_attack_text(o->attack, text);
         mc_state_set(s, "attack", "%s", text);
     }
-    mc_state_set(s, "backend", "%s", r->fit.be->key);
-    mc_state_set(s, "threads", "%d", r->fit.be->threads);
+    mc_computing_state(r->fit.be, s);
 }
 
 static int prepare_attack(struct run *r, struct mc_error *err)

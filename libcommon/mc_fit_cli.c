@@ -3,6 +3,8 @@
  * The training loop at the command line. */
 #include "mc_fit_cli.h"
 
+#include "mc_computing.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,14 +185,14 @@ static void note(const struct mc_fit_cli *f, struct mc_history *h)
     mc_history_int(h, "seed", (int64_t)o->seed);
 }
 
-int mc_fit_cli_settle(struct mc_fit_cli *f, const struct mc_cli *cli,
+int mc_fit_cli_settle(struct mc_fit_cli *f, const struct mc_backend *be,
                       const struct mc_dataset_info *info, struct mc_history *h,
                       struct mc_error *err)
 {
     int rc = f->fit.attack ? mc_attack_resolve(&f->attack, info, err) : 0;
 
     note(f, h);
-    mc_cli_note_computing(cli, h);
+    mc_computing_history(be, h);
     return rc;
 }
 

@@ -83,8 +83,8 @@ void mc_fit_cli_check(const struct mc_fit_cli *f);
 MC_USE_RESULT int mc_fit_cli_ready(const struct mc_fit_cli *f, const struct mc_cli *cli,
                                    struct mc_error *err);
 /* When the data are known: settles what their kind decides (the attack's radius), and notes all
- * options in the history. */
-MC_USE_RESULT int mc_fit_cli_settle(struct mc_fit_cli *f, const struct mc_cli *cli,
+ * options and what the backend computes with in the history. */
+MC_USE_RESULT int mc_fit_cli_settle(struct mc_fit_cli *f, const struct mc_backend *be,
                                     const struct mc_dataset_info *info, struct mc_history *h,
                                     struct mc_error *err);
 /* Before the images are read: with -v, how much memory they, the plan and the vectors will take.

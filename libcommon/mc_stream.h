@@ -76,7 +76,8 @@ struct mc_reader;
 
 /* Where a stream comes from: a list of {tool, version, args, parents: [earlier indices]}, the last
  * entry being the run that writes. Equal entries are kept once, so a merge keeps every parent. Only
- * arguments that decide the result belong in it: no paths, threads, dates or hosts. */
+ * what decides the result belongs in it: arguments, and what a backend computes with
+ * (mc_computing.h); no paths, dates or hosts. */
 struct mc_history;
 
 /* New history for a run of `tool` (version MC_VERSION). Returns NULL when out of memory. */

@@ -3,6 +3,7 @@
  * Blocks of points, and the checkpoint between them. */
 #include "mc_sweep.h"
 
+#include "mc_computing.h"
 #include "mc_feed.h"
 
 #include <stdio.h>
@@ -110,8 +111,7 @@ static int describe(struct run *r, struct mc_error *err)
         rc = describe_data(r, &r->s->data[i], i, err);
     mc_state_set(state, "batch", "%zu", s->batch);
     mc_state_set(state, "seed", "%llu", (unsigned long long)s->seed);
-    mc_state_set(state, "backend", "%s", s->be->key);
-    mc_state_set(state, "threads", "%d", s->be->threads);
+    mc_computing_state(s->be, state);
     for (size_t i = 0; !rc && i < s->n_data; i++) {
         struct mc_state_vector *v = &state->vectors[state->n_vectors++];
         snprintf(v->name, sizeof v->name, "%s", s->data[i].name);

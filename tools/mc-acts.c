@@ -3,6 +3,7 @@
  * mc-acts: two networks' joint moments on data, or one network's activations. */
 #include "mc_attack_cli.h"
 #include "mc_cli.h"
+#include "mc_computing.h"
 #include "mc_feed.h"
 #include "mc_observe.h"
 
@@ -178,7 +179,6 @@ static int settle(struct mc_observe_opts *out, struct options *o, const struct m
         mc_history_int(h, "shard", o->shard + 1);
         mc_history_int(h, "shards", o->shards);
     }
-    mc_cli_note_computing(&o->cli, h);
     rc = mc_data_fits(g, info, o->data, err);
     return rc || !o->attacked ? rc : settle_attack(out, o, info, h, err);
 }
@@ -233,6 +233,7 @@ static int run(struct options *o, struct mc_error *err)
     if ((rc = settle(&opts, o, w[0].graph, mc_dataset_get_info(data), h, err)) ||
         (rc = mc_backend_open(&be, &o->cli.backend, err)))
         goto out;
+    mc_computing_history(be, h);
     rc = observe(o, be, w, data, &opts, h, err);
 out:
     mc_dataset_close(data);

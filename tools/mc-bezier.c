@@ -2,6 +2,7 @@
  *
  * mc-bezier: two networks in, a curve of low loss between them out; or a point of a curve as
  * weights. */
+#include "mc_computing.h"
 #include "mc_fit_cli.h"
 #include "mc_measure.h"
 
@@ -117,7 +118,7 @@ static int train(struct options *o, struct mc_backend *be, struct mc_history *h,
     if (!rc)
         rc = mc_data_fits(c->graph, &data.info, o->fit.data, err);
     if (!rc)
-        rc = mc_fit_cli_settle(&o->fit, &o->cli, &data.info, h, err);
+        rc = mc_fit_cli_settle(&o->fit, be, &data.info, h, err);
     mc_linear_curve(&objective, c);
     if (!rc)
         rc =
@@ -208,7 +209,7 @@ static int take_point(struct options *o, struct mc_backend *be, struct mc_histor
         mc_history_int(h, "bn-plain", o->bn_plain);
         mc_history_int(h, "batch", (int64_t)o->fit.fit.batch);
         mc_history_int(h, "seed", (int64_t)o->cli.seed);
-        mc_cli_note_computing(&o->cli, h);
+        mc_computing_history(be, h);
         rc = point_statistics(o, be, h, &w, err);
     }
     if (!rc)

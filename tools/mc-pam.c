@@ -183,7 +183,7 @@ static int train(struct options *o, struct mc_backend *be, struct start *s, stru
     if (!rc)
         rc = mc_data_fits(s->a.graph, &data.info, o->fit.data, err);
     if (!rc)
-        rc = mc_fit_cli_settle(&o->fit, &o->cli, &data.info, h, err);
+        rc = mc_fit_cli_settle(&o->fit, be, &data.info, h, err);
     if (!rc)
         rc = mc_pam_init(&pam, &o->pam.pam, &o->fit.fit, &s->symmetry, s->a.graph, s->a.params,
                          s->b.params, s->offset, &s->perm, report, err);

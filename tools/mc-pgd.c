@@ -4,6 +4,7 @@
 #include "mc_adversarial.h"
 #include "mc_attack_cli.h"
 #include "mc_cli.h"
+#include "mc_computing.h"
 #include "mc_feed.h"
 
 #include <string.h>
@@ -186,7 +187,6 @@ static int settle(struct options *o, const struct mc_dataset_info *info, struct 
         mc_history_int(h, "samples", (int64_t)o->samples);
     mc_history_int(h, "batch", (int64_t)o->batch);
     mc_history_int(h, "seed", (int64_t)o->cli.seed);
-    mc_cli_note_computing(&o->cli, h);
     return rc;
 }
 
@@ -242,6 +242,7 @@ static int run(struct options *o, struct mc_error *err)
         (rc = mc_data_fits(w.graph, mc_dataset_get_info(data), o->data, err)) ||
         (rc = mc_backend_open(&be, &o->cli.backend, err)))
         goto out;
+    mc_computing_history(be, h);
     rc = attack(o, be, &w, data, h, err);
 out:
     mc_dataset_close(data);

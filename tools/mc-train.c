@@ -124,7 +124,7 @@ static int run(struct options *o, struct mc_error *err)
     if ((rc = note_graph(o, &w, h, &identity[2], err)))
         goto out;
     if (o->fit.fit.epochs)
-        rc = mc_fit_cli_settle(&o->fit, &o->cli, &data.info, h, err);
+        rc = mc_fit_cli_settle(&o->fit, be, &data.info, h, err);
     else
         mc_history_int(h, "seed", (int64_t)o->cli.seed);
     if (rc)

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <omp.h>
+#include <oneapi/dnnl/dnnl_debug.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,6 +216,19 @@ static void cpu_repeat_free(struct mc_backend *be, struct mc_repeat *kept)
     (void)kept;
 }
 
+static void tell_facts(struct cpu *cpu, const dnnl_version_t *v)
+{
+    const char *isa = dnnl_cpu_isa2str(dnnl_get_effective_cpu_isa());
+    const size_t prefix = strncmp(isa, "cpu_isa_", 8) ? 0 : 8;
+
+    mc_backend_fact(&cpu->base, "device", "cpu");
+    mc_backend_fact(&cpu->base, "threads", "%d", cpu->base.threads);
+    mc_backend_fact(&cpu->base, "isa", "%s", cpu->k->name);
+    mc_backend_fact(&cpu->base, "onednn", "%d.%d.%d", v->major, v->minor, v->patch);
+    mc_backend_fact(&cpu->base, "onednn-isa", "%s", isa + prefix);
+    mc_backend_fact(&cpu->base, "algorithms", "%08x", (unsigned)cpu_table_hash());
+}
+
 int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
 {
     struct cpu *cpu = calloc(1, sizeof *cpu);
@@ -275,9 +289,7 @@ int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, st
     snprintf(cpu->base.describe, sizeof cpu->base.describe,
              "cpu, %s kernels, %d thread%s, oneDNN %d.%d.%d", cpu->k->name, threads,
              threads == 1 ? "" : "s", v->major, v->minor, v->patch);
-    snprintf(cpu->base.key, sizeof cpu->base.key, "cpu-%s-%x-t%d-dnnl%d.%d.%d-%08x", cpu->k->name,
-             (unsigned)dnnl_get_effective_cpu_isa(), threads, v->major, v->minor, v->patch,
-             (unsigned)cpu_table_hash());
+    tell_facts(cpu, v);
     *out = &cpu->base;
     return 0;
 }

@@ -10,7 +10,7 @@
  *
  * Sums are cut at images or at fixed chunks, never at threads, so that a kernel gives the same
  * bits at any number of threads; but for wino_grad (and oneDNN), where each thread has a sum of its
- * own: the number of threads is part of the backend's key. */
+ * own: the number of threads is one of the backend's facts. */
 #ifndef MC_CPU_KERNELS_H
 #define MC_CPU_KERNELS_H
 

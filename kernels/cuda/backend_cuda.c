@@ -6,7 +6,6 @@
 
 #include "door.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,12 +261,13 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
              "cuda:%d, %.64s (%d.%d), CUDA %d.%d, cuDNN %zu", device, prop.name, prop.major,
              prop.minor, runtime / 1000, runtime % 1000 / 10, cudnnGetVersion());
     (void)cublasGetVersion(be->blas, &blas); /* fails without a handle only */
-    const int key =
-        snprintf(be->base.key, sizeof be->base.key, "cuda-sm%d%d-%d-rt%d-blas%d-dnn%zu-%08x",
-                 prop.major, prop.minor, prop.multiProcessorCount, runtime, blas, cudnnGetVersion(),
-                 (unsigned)cuda_table_hash());
-    assert(key < (int)sizeof be->base.key);
-    (void)key;
+    mc_backend_fact(&be->base, "device", "cuda");
+    mc_backend_fact(&be->base, "isa", "%s", be->kind);
+    mc_backend_fact(&be->base, "multiprocessors", "%d", prop.multiProcessorCount);
+    mc_backend_fact(&be->base, "cuda", "%d", runtime);
+    mc_backend_fact(&be->base, "cublas", "%d", blas);
+    mc_backend_fact(&be->base, "cudnn", "%zu", cudnnGetVersion());
+    mc_backend_fact(&be->base, "algorithms", "%08x", (unsigned)cuda_table_hash());
     *out = &be->base;
     return 0;
 }

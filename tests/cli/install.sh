@@ -23,7 +23,7 @@ done
 unset MC_BUILD
 PATH=/usr/bin:/bin
 make -f moved/share/mc/connect.mk TRAIN_IMAGES=64 NET=mlp:8 EPOCHS=0 THREADS=1 OUT=out out/1-2/b-aligned.mcz >log
-moved/share/mc/align.sh -d out/train.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
+THREADS=1 moved/share/mc/align.sh -d out/train.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
 cmp out/1-2/b-aligned.mcz aligned.mcz
 moved/share/mc/tables.sh -h >usage
 moved/share/mc/gpus.sh -h >usage

@@ -127,7 +127,7 @@ fi
 cp half.ck ck
 fails 2 "checkpoint 'ck' exists: --resume goes on from it" $e --checkpoint ck curve.mcz
 same half.ck ck
-fails 3 'ck: was made with points 25, this run has 16' $r --grid 4
+fails 3 'ck: was made with 25 points, this run has 16' $r --grid 4
 fails 3 'ck: was made with x-range' $r --x-range 0:1
 fails 3 'ck: was made with seed 1, this run has 2' $r --seed 2
 fails 3 'ck: was made with curve' mc-eval -q --plane --grid 5 $data --checkpoint ck --resume \

@@ -2,6 +2,7 @@
  *
  * What a backend does beside running a network: taps and joint moments, re-estimation,
  * augmentation, flat vectors; the same bytes twice; devices by name. */
+#include "conv_table.h"
 #include "device.h"
 #include "naive.h"
 
@@ -517,8 +518,46 @@ static void devices_by_name(void **state)
     assert_non_null(strstr(err.text, "abacus"));
     /* two threads, as asked for, but where OMP_THREAD_LIMIT allows one */
     const int threads = omp_get_thread_limit() < 2 ? omp_get_thread_limit() : 2;
-    assert_true(be->key[0] && be->describe[0]);
+    assert_true(be->describe[0]);
     assert_true(strcmp(be->name, "cpu") || be->threads == threads);
+}
+
+static const char *fact(const struct mc_backend *of, const char *name)
+{
+    for (size_t i = 0; i < of->n_facts; i++)
+        if (!strcmp(of->facts[i].name, name))
+            return of->facts[i].value;
+    return "";
+}
+
+/* The number of threads that work; the table's hash is that of the committed file. */
+static void facts_say_what_computes(void **state)
+{
+    const char *root = getenv("MC_ROOT");
+    static char text[1 << 20];
+    char path[4096], hash[16];
+    struct mc_backend *one = NULL;
+    struct mc_error err = {0};
+    const struct mc_backend_opts opts = {.device = "cpu", .threads = 1};
+
+    (void)state;
+    assert_string_equal(fact(be, "device"), be->name);
+    assert_true(*fact(be, "isa"));
+    ok(mc_backend_open(&one, &opts, &err), &err);
+    assert_string_equal(fact(one, "threads"), "1");
+    one->close(one);
+    if (!strcmp(be->name, "cpu"))
+        assert_int_equal(atoi(fact(be, "threads")), be->threads);
+
+    snprintf(path, sizeof path, "%s/kernels/%s/algorithms.tsv", root ? root : ".", be->name);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    const size_t n = fread(text, 1, sizeof text - 1, f);
+    assert_true(n && n < sizeof text - 1);
+    fclose(f);
+    text[n] = 0;
+    snprintf(hash, sizeof hash, "%08x", (unsigned)mc_table_hash(text));
+    assert_string_equal(fact(be, "algorithms"), hash);
 }
 
 int main(void)
@@ -533,6 +572,7 @@ int main(void)
         cmocka_unit_test(training_twice_gives_the_same_bytes),
         cmocka_unit_test(a_nan_stays),
         cmocka_unit_test(devices_by_name),
+        cmocka_unit_test(facts_say_what_computes),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

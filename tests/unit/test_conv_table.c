@@ -46,11 +46,27 @@ static void finds_nothing_else(void **state)
     assert_int_equal(look(long_key, MC_PASS_FORWARD, 1), -1);
 }
 
+/* Another algorithm, or one letter of a remark: another hash. */
+static void hashes_every_letter(void **state)
+{
+    char other[sizeof table];
+    const uint32_t hash = mc_table_hash(table);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof table - 1; i++) {
+        memcpy(other, table, sizeof table);
+        assert_int_equal(mc_table_hash(other), hash);
+        other[i]++;
+        assert_int_not_equal(mc_table_hash(other), hash);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_it_has),
         cmocka_unit_test(finds_nothing_else),
+        cmocka_unit_test(hashes_every_letter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -399,6 +399,36 @@ static void a_damaged_checkpoint_changes_nothing(void **state)
     assert_memory_equal(back, before, sizeof back);
 }
 
+/* Made with the first value, read by a run with the second: how the refusal ends. */
+static void a_refusal_says_what_differs(void **state)
+{
+    static const char *const cases[][4] = {
+        {"threads", "2", "1", ": was made with 2 threads, this run has 1"},
+        {"threads", "1", "2", ": was made with 1 thread, this run has 2"},
+        {"isa", "avx2", "portable", ": was made with isa avx2, this run has portable"},
+        {"device", "cuda", "cpu", ": was made with device cuda, this run has cpu"},
+        {"precision", NULL, "bf16", ": was made without precision bf16, this run has it"},
+        {"precision", "bf16", NULL, ": was made with precision bf16, this run without"},
+    };
+    float data[5] = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *const *c = cases[i];
+        struct mc_error err = {0};
+        struct mc_state s;
+        tiny_state(&s, data);
+        if (c[1])
+            mc_state_set(&s, c[0], "%s", c[1]);
+        must(mc_state_write(&s, file, &err), &err);
+        tiny_state(&s, data);
+        if (c[2])
+            mc_state_set(&s, c[0], "%s", c[2]);
+        assert_int_equal(mc_state_read(&s, file, &err), MC_EINPUT);
+        assert_string_equal(strchr(err.text, ':'), c[3]);
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -428,6 +458,7 @@ int main(void)
         cmocka_unit_test(activations_go_round_the_taps),
         cmocka_unit_test(a_checkpoint_keeps_any_bits),
         cmocka_unit_test(a_damaged_checkpoint_changes_nothing),
+        cmocka_unit_test(a_refusal_says_what_differs),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
