@@ -113,19 +113,17 @@ static int known_in_group(const struct mc_perm *c, size_t i, size_t g)
     return 0;
 }
 
-/* The best of all candidates as they are, c[1] having been tried; its number. */
+/* The best of all candidates as they are; *kept: its number. */
 static int keep_jointly(struct mc_pam *p, struct mc_fit *f, struct mc_perm *c, size_t n,
                         const struct candidate *projection, struct candidate *best, double *tried,
                         double *kept, struct mc_error *err)
 {
     for (size_t i = 1; i < n; i++) {
-        struct candidate next = {.perm = &c[i]};
+        struct candidate next = i == 1 ? *projection : (struct candidate){.perm = &c[i]};
         int rc = 0;
         if (known(c, i))
             continue;
-        if (i == 1)
-            next = *projection;
-        else if ((rc = try(p, f, &next, err)))
+        if (i > 1 && (rc = try(p, f, &next, err)))
             return rc;
         ++*tried;
         if (next.value < best->value) {
@@ -151,36 +149,41 @@ static int by_gain(const void *x, const void *y)
     return a->group < b->group ? -1 : a->group > b->group;
 }
 
-/* c's part of group g takes the place of another; mixed[1] becomes mixed[0] with it. */
+/* mixed[1] becomes mixed[0] with c's part of group g. */
 static void mix(struct mc_perm *mixed, const struct mc_perm *c, size_t g)
 {
     mc_perm_copy(&mixed[1], &mixed[0]);
     memcpy(mixed[1].perm[g], c->perm[g], c->sizes[g] * sizeof *c->perm[g]);
 }
 
-/* Each group's candidates once, beside the previous permutation of all others; then each group's
- * best in the order of their gains, while it still lowers the value beside those that were kept. */
-static int keep_by_groups(struct mc_pam *p, struct mc_fit *f, const struct mc_perm *c, size_t n,
-                          struct mc_perm mixed[2], struct candidate *best, double *tried,
+/* From the better of the previous permutation and the projection on: each group's candidates once,
+ * beside what the other groups have; then each group's best in the order of their gains, while it
+ * still lowers the value beside those that were kept. */
+static int keep_by_groups(struct mc_pam *p, struct mc_fit *f, struct mc_perm *c, size_t n,
+                          const struct candidate *projection, struct candidate *best, double *tried,
                           double *kept, struct mc_error *err)
 {
     const size_t G = p->symmetry->n_groups;
-    const double previous = best->value;
+    struct mc_perm *mixed = c + n;
     struct part *parts = calloc(G + 1, sizeof *parts);
     int rc = parts ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
 
-    mc_perm_copy(&mixed[0], &c[0]);
+    if (projection->value < best->value) {
+        *best = *projection;
+        *kept = 1;
+    }
+    mc_perm_copy(&mixed[0], best->perm);
     for (size_t g = 0; !rc && g < G; g++) {
         parts[g].group = g;
-        for (size_t i = 1; !rc && i < n; i++) {
+        for (size_t i = 0; !rc && i < n; i++) {
             struct candidate next = {.perm = &mixed[1]};
-            if (known_in_group(c, i, g))
-                continue;
             mix(mixed, &c[i], g);
+            if (known_in_group(c, i, g) || !differ(&mixed[0], &mixed[1]))
+                continue;
             rc = try(p, f, &next, err);
             ++*tried;
-            if (previous - next.value > parts[g].gain) {
-                parts[g].gain = previous - next.value;
+            if (best->value - next.value > parts[g].gain) {
+                parts[g].gain = best->value - next.value;
                 parts[g].from = i;
             }
         }
@@ -215,7 +218,7 @@ int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_
 {
     const size_t n = 2 + p->o->draws;
     struct mc_pam_report *r = &p->report[outer];
-    struct mc_perm *c = calloc(n + 2, sizeof *c), *mixed = c + n;
+    struct mc_perm *c = calloc(n + 2, sizeof *c); /* and two to mix */
     struct candidate best = {.loss = r->loss_before, .decay = r->decay_before}, projection = {0};
     double decay;
     int rc = c ? fill(p, f, outer, c, n + 2, err) : mc_fail(err, MC_ENOMEM, "out of memory");
@@ -239,9 +242,8 @@ int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_
         r->decay_projection = projection.decay;
     }
     if (!rc)
-        rc = p->o->jointly
-                 ? keep_jointly(p, f, c, n, &projection, &best, &r->candidates, &r->kept, err)
-                 : keep_by_groups(p, f, c, n, mixed, &best, &r->candidates, &r->kept, err);
+        rc = (p->o->jointly ? keep_jointly : keep_by_groups)(p, f, c, n, &projection, &best,
+                                                             &r->candidates, &r->kept, err);
     if (!rc) {
         r->loss_permutation = best.loss;
         r->decay_permutation = best.decay;

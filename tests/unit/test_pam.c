@@ -216,23 +216,28 @@ static void reports_what_can_be_found_again(void **state)
     check_iterations("mlp:7,5", &o, 0, 0);
 }
 
-/* What is kept of several groups together is worth more than any of it alone. */
+/* What is kept is worth at least as much as the previous permutation and the projection; and where
+ * it is made from the former's, of several groups together, more than any of it alone. */
 static void groups_are_judged_alone(void **state)
 {
     struct mc_pam_options o = options(6, 0);
     const struct mc_fit_options fit = schedule();
     struct ends e = ends_of("mlp:7,6,5");
-    size_t together = 0;
+    size_t together = 0, projected = 0;
 
     (void)state;
     o.jointly = 0;
     o.by_objective = 0;
-    for (uint64_t seed = 1; seed <= 8; seed++) {
+    for (uint64_t seed = 27; seed <= 36; seed++) {
         mc_perm_random(&e.perm, seed);
         struct result r = run(&e, &o, fit);
-        const double kept = r.report[0].loss_permutation;
+        const struct mc_pam_report *report = &r.report[0];
+        const double kept = report->loss_permutation;
         size_t groups = 0;
-        for (size_t g = 0; g < 3; g++) {
+        near("kept", kept, judged(&e, &o, &fit, &r.perm, e.offset).loss, 1e-5);
+        assert_true(kept <= report->loss_before && kept <= report->loss_projection);
+        projected += report->loss_projection < report->loss_before;
+        for (size_t g = 0; g < 3 && report->loss_projection >= report->loss_before; g++) {
             struct mc_perm part = {0};
             struct mc_error err = {0};
             ok(mc_perm_init(&part, &e.s, &err), &err);
@@ -241,17 +246,14 @@ static void groups_are_judged_alone(void **state)
             if (moved(&part, &e.perm)) {
                 const double alone = judged(&e, &o, &fit, &part, e.offset).loss;
                 groups++;
-                assert_true(alone < r.report[0].loss_before);
-                assert_true(kept <= alone + 1e-6);
+                assert_true(alone < report->loss_before && kept <= alone + 1e-6);
             }
             mc_perm_release(&part);
         }
         together += groups > 1;
-        near("kept", kept, judged(&e, &o, &fit, &r.perm, e.offset).loss, 1e-5);
-        assert_true(r.report[0].kept == (groups ? 2 : 0));
         release(&r);
     }
-    assert_true(together > 0); /* or nothing was seen */
+    assert_true(together > 0 && projected > 0); /* or nothing was seen */
     release_ends(&e);
 }
 
