@@ -83,7 +83,7 @@ static const struct argp argp = {
     "--compose P Q\n--identity WEIGHTS",
     "Reorder a network's units; the network stays the same function."
     "\vA permutation's entry i is the unit that goes to place i. PERM, WEIGHTS or DATASET may be - "
-    "(standard input).\n\nExamples:\n"
+    "(standard input). -o may name the input that is permuted.\n\nExamples:\n"
     "  mc-permute p.mcz b.mcz -o pb.mcz\n"
     "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz",
     NULL,
