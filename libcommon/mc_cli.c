@@ -3,17 +3,14 @@
  * What every program of the suite does alike. */
 #include "mc_cli.h"
 
-#include "mc_json.h"
 #include "mc_output.h"
 #include "mc_stream.h"
 
 #include <errno.h>
-#include <libgen.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *program = "mc";
@@ -222,6 +219,7 @@ int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
 {
     free(cli->operands);
     cli->operands = NULL;
+    mc_files_release(&cli->files);
     if (code)
         fprintf(stderr, "%s: %s\n", program, err->text);
     if (close_stdout(!code))
@@ -229,47 +227,22 @@ int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
     return mc_exit_status(code);
 }
 
-static int to_stdout(const char *path)
+void mc_cli_file(struct mc_cli *cli, enum mc_file_role role, const char *option, const char *path)
 {
-    return !path || !strcmp(path, "-");
+    mc_files_add(&cli->files, role, option, path);
 }
 
-int mc_cli_path_ready(const char *path, struct mc_error *err)
+int mc_cli_ready(struct mc_cli *cli, int binary, struct mc_error *err)
 {
-    struct stat st;
+    const char *output = cli->output ? cli->output : "-";
 
-    if (to_stdout(path))
-        return 0;
-    if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-        if (S_ISDIR(st.st_mode))
-            return mc_fail(err, MC_EFAIL, "cannot write '%s': %s", path, strerror(EISDIR));
-        return 0;
-    }
-    char *copy = strdup(path);
-    if (!copy)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    int rc = 0;
-    if (access(dirname(copy), W_OK | X_OK))
-        rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", path, strerror(errno));
-    free(copy);
-    return rc;
-}
-
-int mc_cli_output_ready(const struct mc_cli *cli, struct mc_error *err)
-{
-    if (to_stdout(cli->output) && isatty(STDOUT_FILENO))
+    for (size_t i = 0; !cli->own_operands && i < cli->n_operands; i++)
+        mc_cli_file(cli, MC_FILE_INPUT, NULL, cli->operands[i]);
+    mc_cli_file(cli, MC_FILE_MAIN, "--output", output);
+    mc_cli_file(cli, MC_FILE_LOG, "--log-json", cli->log_path);
+    if (binary && !strcmp(output, "-") && isatty(STDOUT_FILENO))
         return mc_fail(err, MC_EUSAGE, "will not write a binary stream to a terminal (use -o)");
-    return mc_cli_path_ready(cli->output, err);
-}
-
-void mc_cli_one_stdin(const char *const *paths, size_t n)
-{
-    size_t found = 0;
-
-    for (size_t i = 0; i < n; i++)
-        found += paths[i] && !strcmp(paths[i], "-");
-    if (found > 1)
-        mc_cli_usage("standard input can be one of the inputs only");
+    return mc_files_check(&cli->files, err);
 }
 
 int mc_cli_write(const char *path, const char *text, size_t bytes, struct mc_error *err)
@@ -408,90 +381,4 @@ void mc_progress_end(struct mc_progress *p)
     if (p->shown && p->last > 0)
         fputs("\r\033[K", stderr);
     p->shown = 0;
-}
-
-/* ---- JSON lines -------------------------------------------------------------------------------
- */
-
-struct mc_log {
-    FILE *f;
-    char *path;
-    int failed;
-};
-
-int mc_log_open(struct mc_log **out, const char *path, struct mc_error *err)
-{
-    struct mc_log *l = calloc(1, sizeof *l);
-
-    *out = NULL;
-    if (!l || !(l->path = strdup(path))) {
-        free(l);
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    }
-    if (!(l->f = fopen(path, "w"))) {
-        int rc = mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
-        free(l->path);
-        free(l);
-        return rc;
-    }
-    *out = l;
-    return 0;
-}
-
-void mc_log_begin(struct mc_log *l, const char *event)
-{
-    if (!l)
-        return;
-    fputs("{\"event\":", l->f);
-    mc_json_str(l->f, event);
-}
-
-static void key_of(struct mc_log *l, const char *key)
-{
-    putc(',', l->f);
-    mc_json_str(l->f, key);
-    putc(':', l->f);
-}
-
-void mc_log_int(struct mc_log *l, const char *key, int64_t value)
-{
-    if (!l)
-        return;
-    key_of(l, key);
-    fprintf(l->f, "%lld", (long long)value);
-}
-
-void mc_log_num(struct mc_log *l, const char *key, double value)
-{
-    if (!l)
-        return;
-    key_of(l, key);
-    if (isfinite(value))
-        fprintf(l->f, "%.7g", value);
-    else
-        fputs("null", l->f); /* JSON has no NaN */
-}
-
-void mc_log_end(struct mc_log *l)
-{
-    if (!l)
-        return;
-    fputs("}\n", l->f);
-    if (fflush(l->f))
-        l->failed = errno ? errno : EIO;
-}
-
-int mc_log_close(struct mc_log *l, struct mc_error *err)
-{
-    int rc = 0;
-
-    if (!l)
-        return 0;
-    if (fclose(l->f) && !l->failed)
-        l->failed = errno ? errno : EIO;
-    if (l->failed)
-        rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", l->path, strerror(l->failed));
-    free(l->path);
-    free(l);
-    return rc;
 }

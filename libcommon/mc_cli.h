@@ -34,12 +34,11 @@
 #include "backend_opts.h"
 #include "mc_clock.h"
 #include "mc_error.h"
+#include "mc_files.h"
 
 #include <argp.h>
 #include <stdint.h>
 #include <stdio.h>
-
-struct mc_log;
 
 #define MC_MAX_OPERANDS 4096
 
@@ -52,6 +51,8 @@ struct mc_cli {
     const char *log_path; /* --log-json */
     const char **operands;
     size_t n_operands;
+    int own_operands; /* the program registers the files among them itself */
+    struct mc_files files;
 };
 
 /* Keys of the options without a letter. */
@@ -101,13 +102,13 @@ void mc_cli_usage(const char *fmt, ...) __attribute__((noreturn, format(printf, 
  */
 int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err);
 
-/* Fail now rather than after hours of work: the output (cli->output; NULL or "-": stdout) is a
- * terminal (MC_EUSAGE), or its directory does not take files. */
-MC_USE_RESULT int mc_cli_output_ready(const struct mc_cli *cli, struct mc_error *err);
-/* The same of any file to be written, which may be a terminal. */
-MC_USE_RESULT int mc_cli_path_ready(const char *path, struct mc_error *err);
-/* Usage error when "-" stands among these inputs more than once. */
-void mc_cli_one_stdin(const char *const *paths, size_t n);
+/* What an option or an operand names is read or written, as mc_files_add has it. Call before
+ * mc_cli_ready. */
+void mc_cli_file(struct mc_cli *cli, enum mc_file_role role, const char *option, const char *path);
+/* Fail now rather than after hours of work, and before anything is lost: registers the operands
+ * (unless own_operands), -o and --log-json, and checks all files as mc_files_check does; MC_EUSAGE
+ * too where the output is binary and stdout a terminal. Call once, before anything is opened. */
+MC_USE_RESULT int mc_cli_ready(struct mc_cli *cli, int binary, struct mc_error *err);
 /* Write a text in one piece: to stdout for NULL or "-", else to a file as mc_output does. */
 MC_USE_RESULT int mc_cli_write(const char *path, const char *text, size_t bytes,
                                struct mc_error *err);
@@ -142,14 +143,5 @@ void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const ch
 int mc_progress_due(const struct mc_progress *p);
 void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra);
 void mc_progress_end(struct mc_progress *p);
-
-/* JSON lines: begin, fields, end. All do nothing on a NULL log. Write errors are sticky and told by
- * mc_log_close. */
-MC_USE_RESULT int mc_log_open(struct mc_log **out, const char *path, struct mc_error *err);
-void mc_log_begin(struct mc_log *l, const char *event);
-void mc_log_int(struct mc_log *l, const char *key, int64_t value);
-void mc_log_num(struct mc_log *l, const char *key, double value);
-void mc_log_end(struct mc_log *l);
-MC_USE_RESULT int mc_log_close(struct mc_log *l, struct mc_error *err); /* NULL is fine */
 
 #endif

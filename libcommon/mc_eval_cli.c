@@ -86,10 +86,8 @@ error_t mc_eval_cli_option(struct mc_eval_cli *e, int key, const char *arg)
     }
 }
 
-void mc_eval_cli_check(const struct mc_eval_cli *e)
+void mc_eval_cli_check(const struct mc_eval_cli *e, struct mc_cli *cli)
 {
-    const char *inputs[MC_SWEEP_MAX_DATA + 2] = {e->bn_data, e->cli->operands[0]};
-
     if (!e->n_data)
         mc_cli_usage("needs --data [NAME=]FILE (see --help)");
     if (e->report.bn_attack && !(e->attacked && e->bn_data))
@@ -100,12 +98,10 @@ void mc_eval_cli_check(const struct mc_eval_cli *e)
                                                                                  : "test-samples");
     if ((e->resume || e->every_given) && !e->checkpoint)
         mc_cli_usage("--%s needs --checkpoint FILE", e->resume ? "resume" : "checkpoint-every");
-    mc_cli_one_stdin(e->cli->operands, e->cli->n_operands);
-    for (size_t i = 0; i < e->cli->n_operands; i++)
-        if (!strcmp(e->cli->operands[i], "-"))
-            inputs[1] = e->cli->operands[i];
-    memcpy(inputs + 2, e->file, sizeof e->file);
-    mc_cli_one_stdin(inputs, MC_SWEEP_MAX_DATA + 2);
+    for (size_t i = 0; i < e->n_data; i++)
+        mc_cli_file(cli, MC_FILE_INPUT, "--data", e->file[i]);
+    mc_cli_file(cli, MC_FILE_INPUT, "--bn-data", e->bn_data);
+    mc_cli_file(cli, MC_FILE_OUTPUT, "--checkpoint", e->checkpoint);
 }
 
 /* The columns' name where the user gave none, and no two the same. */
@@ -140,10 +136,8 @@ static int settle_attack(struct mc_eval_cli *e, struct mc_error *err)
 
 int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error *err)
 {
-    int rc = mc_cli_path_ready(e->checkpoint, err);
+    int rc = mc_state_ready(e->checkpoint, e->resume, err);
 
-    if (!rc)
-        rc = mc_state_ready(e->checkpoint, e->resume, err);
     for (size_t i = 0; !rc && i < e->n_data; i++) {
         rc = mc_dataset_open(&e->open[i], e->file[i], err);
         if (!rc)

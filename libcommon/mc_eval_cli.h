@@ -65,11 +65,10 @@ struct mc_eval_cli {
 void mc_eval_cli_defaults(struct mc_eval_cli *e, const struct mc_cli *cli);
 /* ARGP_ERR_UNKNOWN for what is not an option of evaluation. */
 error_t mc_eval_cli_option(struct mc_eval_cli *e, int key, const char *arg);
-/* Options that contradict each other, and standard input twice, are usage errors. Call after
- * parsing. */
-void mc_eval_cli_check(const struct mc_eval_cli *e);
-/* What is missing or cannot be written is told before anything is measured: the files besides
- * --output, and the data sets. Settles the attack by the first of them. */
+/* Options that contradict each other are usage errors; registers the files. Call after parsing. */
+void mc_eval_cli_check(const struct mc_eval_cli *e, struct mc_cli *cli);
+/* What is missing is told before anything is measured: the checkpoint, and the data sets. Settles
+ * the attack by the first of them. */
 MC_USE_RESULT int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error *err);
 /* After it: does a network of this graph take these data sets? MC_EINPUT if not. */
 MC_USE_RESULT int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g,

@@ -59,8 +59,11 @@ void mc_figure_lines(struct mc_gnuplot *g, const struct mc_figure *p, const char
         const struct mc_table *t = &s[0].table;
         size_t col = (size_t)mc_table_find(t, "layer");
         fprintf(f, "ROWS = %zu\narray LAYER[ROWS]\n", t->rows);
-        for (size_t r = 0; r < t->rows; r++)
-            text_at(g, "LAYER", r, t->cells[r * t->cols + col]);
+        for (size_t r = 0; r < t->rows; r++) {
+            fprintf(f, "LAYER[%zu] = ", r + 1);
+            mc_gnuplot_quote_tic(g, t->cells[r * t->cols + col]);
+            putc('\n', f);
+        }
     }
     fputs("$DATA << END_OF_DATA\n", f);
     for (size_t i = 0; i < n; i++) {

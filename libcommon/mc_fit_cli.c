@@ -107,12 +107,12 @@ error_t mc_fit_cli_option(struct mc_fit_cli *f, struct mc_cli *cli, int key, cha
     return 0;
 }
 
-int mc_fit_cli_ready(const struct mc_fit_cli *f, const struct mc_cli *cli, struct mc_error *err)
+int mc_fit_cli_ready(const struct mc_fit_cli *f, struct mc_cli *cli, struct mc_error *err)
 {
-    int rc = mc_cli_output_ready(cli, err);
+    mc_cli_file(cli, MC_FILE_INPUT, "--data", f->data);
+    mc_cli_file(cli, MC_FILE_OUTPUT, "--checkpoint", f->fit.checkpoint);
+    int rc = mc_cli_ready(cli, 1, err);
 
-    if (!rc)
-        rc = mc_cli_path_ready(f->fit.checkpoint, err);
     return rc ? rc : mc_state_ready(f->fit.checkpoint, f->fit.resume, err);
 }
 
@@ -204,7 +204,7 @@ static int begin(void *arg, uint64_t done, struct mc_error *err)
     if (done)
         mc_detail(f->cli, "resumed after epoch %llu of %llu", (unsigned long long)done,
                   (unsigned long long)f->fit.epochs);
-    return f->cli->log_path ? mc_log_open(&f->log, f->cli->log_path, err) : 0;
+    return f->cli->log_path ? mc_log_open(&f->log, f->cli->log_path, done > 0, err) : 0;
 }
 
 static int due(void *arg)
@@ -232,6 +232,8 @@ static void epoch_done(void *arg, const struct mc_fit_epoch *e)
 {
     struct mc_fit_cli *f = arg;
 
+    if (e->epoch > f->done_before)
+        mc_log_live(f->log);
     mc_log_begin(f->log, "epoch");
     mc_log_int(f->log, "epoch", (int64_t)e->epoch);
     mc_log_int(f->log, "epochs", (int64_t)e->epochs);

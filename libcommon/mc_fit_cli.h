@@ -7,6 +7,7 @@
 
 #include "mc_attack_cli.h"
 #include "mc_fit.h"
+#include "mc_log.h"
 
 enum {
     MC_KEY_EPOCHS = 0x4800,
@@ -79,8 +80,8 @@ error_t mc_fit_cli_option(struct mc_fit_cli *f, struct mc_cli *cli, int key, cha
                           struct argp_state *state);
 /* Options that contradict each other are usage errors. Call after parsing. */
 void mc_fit_cli_check(const struct mc_fit_cli *f);
-/* Before the work: output and checkpoint can be written, or the error that says why not. */
-MC_USE_RESULT int mc_fit_cli_ready(const struct mc_fit_cli *f, const struct mc_cli *cli,
+/* mc_cli_ready with --data and --checkpoint, and whether that one may be begun or taken up. */
+MC_USE_RESULT int mc_fit_cli_ready(const struct mc_fit_cli *f, struct mc_cli *cli,
                                    struct mc_error *err);
 /* When the data are known: settles what their kind decides (the attack's radius), and notes all
  * options and what the backend computes with in the history. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Running gnuplot on a script held in memory. Its picture goes to an unlinked temporary first: it
- * may fail half-way, and what it says then belongs in one line. */
+ * Running gnuplot on a script held in memory. Its picture is held there too, and checked: gnuplot
+ * may fail half-way without a word, and where it says one that belongs in one line. */
 #include "mc_gnuplot.h"
 
+#include "mc_json.h"
 #include "mc_output.h"
+#include "mc_scan.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,10 +16,14 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
+
+#define WORD_JOINER "\xe2\x81\xa0" /* U+2060, which nobody sees */
 
 struct mc_gnuplot {
     enum mc_image format;
@@ -69,15 +76,64 @@ FILE *mc_gnuplot_script(struct mc_gnuplot *g)
     return g->script;
 }
 
+/* In double quotes, where gnuplot knows escapes, and what it might take for more than itself is
+ * one: in single quotes a quote at the beginning ends the string, however often it is written.
+ * Digits too: an escape takes all octal ones that follow it. */
+static void put_bytes(FILE *f, const char *s, size_t n)
+{
+    for (; n; n--, s++)
+        if (isalpha((unsigned char)*s) || *s == ' ' || (unsigned char)*s >= 0x80)
+            putc(*s, f);
+        else
+            fprintf(f, "\\%03o", (unsigned char)*s);
+}
+
+/* Bytes of the character at s; 0: what is there is none that XML allows. */
+static size_t character(const char *s, size_t left)
+{
+    for (size_t n = 1; n <= 4 && n <= left; n++)
+        if (mc_is_text((const unsigned char *)s, n))
+            return n == 3 && !memcmp(s, "\xef\xbf", 2) && (unsigned char)s[2] >= 0xbe ? 0 : n;
+    return 0;
+}
+
+static void quote(struct mc_gnuplot *g, const char *text, int tic)
+{
+    putc('"', g->script);
+    for (size_t left = strlen(text), n = 0; left; text += n, left -= n) {
+        if ((n = mc_control(text, left))) {
+            putc(' ', g->script);
+        } else if ((n = character(text, left))) {
+            if (tic && *text == '%')
+                put_bytes(g->script, text, n);
+            if (!strncmp(text, "]>", 2)) { /* "]]>" is not for XML's texts, and gnuplot leaves it */
+                put_bytes(g->script, "]" WORD_JOINER, 1 + strlen(WORD_JOINER));
+                continue;
+            }
+            put_bytes(g->script, text, n);
+        } else {
+            fputs("\xef\xbf\xbd", g->script);
+            n = 1;
+        }
+    }
+    putc('"', g->script);
+}
+
 void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text)
 {
-    putc('\'', g->script);
-    for (; *text; text++) {
-        if (*text == '\'')
-            putc('\'', g->script);
-        putc((unsigned char)*text < 0x20 ? ' ' : *text, g->script);
-    }
-    putc('\'', g->script);
+    quote(g, text, 0);
+}
+
+void mc_gnuplot_quote_tic(struct mc_gnuplot *g, const char *text)
+{
+    quote(g, text, 1);
+}
+
+static void quote_path(struct mc_gnuplot *g, const char *path)
+{
+    putc('"', g->script);
+    put_bytes(g->script, path, strlen(path));
+    putc('"', g->script);
 }
 
 /* Path of a script beside the program that runs. */
@@ -104,6 +160,21 @@ static int missing(struct mc_error *err)
     return mc_fail(err, MC_EFAIL, "there is no gnuplot on PATH (Debian: gnuplot-nox)");
 }
 
+/* Ours but for what chooses another terminal before the script does; to be freed. NULL: no memory.
+ */
+static char **environment(void)
+{
+    size_t n = 0, kept = 0;
+
+    while (environ[n])
+        n++;
+    char **e = calloc(n + 1, sizeof *e);
+    for (size_t i = 0; e && i < n; i++)
+        if (strncmp(environ[i], "GNUTERM=", 8))
+            e[kept++] = environ[i];
+    return e;
+}
+
 static int spawn(pid_t *pid, int in, int out, int errors, struct mc_error *err)
 {
     /* -d: whatever the user's own gnuplot settings are, the picture is the same */
@@ -111,7 +182,10 @@ static int spawn(pid_t *pid, int in, int out, int errors, struct mc_error *err)
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
     sigset_t pipe_signal;
+    char **env = environment();
 
+    if (!env)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);
     posix_spawn_file_actions_init(&actions);
@@ -126,7 +200,8 @@ static int spawn(pid_t *pid, int in, int out, int errors, struct mc_error *err)
     if (!e)
         e = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
     if (!e)
-        e = posix_spawnp(pid, argv[0], &actions, &attr, argv, environ);
+        e = posix_spawnp(pid, argv[0], &actions, &attr, argv, env);
+    free(env);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attr);
     if (e == ENOENT)
@@ -167,9 +242,20 @@ static void complaint(FILE *errors, char *text, size_t size)
     }
 }
 
+/* A file of no folder, so that none has to have room for it. */
+static FILE *in_memory(void)
+{
+    int fd = memfd_create("gnuplot", MFD_CLOEXEC);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
+
+    if (fd >= 0 && !f)
+        close(fd);
+    return f;
+}
+
 static int run(const struct mc_gnuplot *g, FILE *image, struct mc_error *err)
 {
-    FILE *errors = tmpfile();
+    FILE *errors = in_memory();
     int ends[2] = {-1, -1}, status = 0, rc = 0;
     char said[256];
     pid_t pid = 0;
@@ -204,18 +290,35 @@ out:
 }
 
 /* cairo writes the time of day into a PDF; the same picture should be the same bytes. */
-static int forget_date(FILE *image, struct mc_error *err)
+static void forget_date(char *data, size_t n)
 {
     static const char key[] = "/CreationDate (D:", none[] = "20000101000000";
-    size_t matched = 0;
-    int c, rc = 0;
+    char *found = memmem(data, n, key, strlen(key));
 
-    rewind(image);
-    while (matched < sizeof key - 1 && (c = getc(image)) != EOF)
-        matched = c == key[matched] ? matched + 1 : c == key[0];
-    if (matched == sizeof key - 1 &&
-        (fseek(image, 0, SEEK_CUR) || fputs(none, image) == EOF || fflush(image)))
-        rc = mc_fail(err, MC_EFAIL, "cannot write a temporary file: %s", strerror(errno));
+    if (found && (size_t)(data + n - found) >= strlen(key) + strlen(none))
+        memcpy(found + strlen(key), none, strlen(none));
+}
+
+/* What gnuplot drew, to be freed. */
+static int draw(const struct mc_gnuplot *g, char **data, size_t *n, struct mc_error *err)
+{
+    FILE *image = in_memory();
+    struct stat st;
+    int rc = image ? run(g, image, err)
+                   : mc_fail(err, MC_EFAIL, "cannot start gnuplot: %s", strerror(errno));
+
+    if (!rc && (fstat(fileno(image), &st) || !(*data = malloc((size_t)st.st_size + 1))))
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    if (!rc) {
+        rewind(image);
+        *n = fread(*data, 1, (size_t)st.st_size, image);
+        if (g->format == MC_PDF)
+            forget_date(*data, *n);
+        if ((rc = mc_image_check(g->format, *data, *n, err)))
+            mc_fail_in(err, "gnuplot drew");
+    }
+    if (image)
+        fclose(image);
     return rc;
 }
 
@@ -224,8 +327,8 @@ int mc_gnuplot_draw(struct mc_gnuplot *g, const char *script, const char *path,
 {
     enum mc_output_kind kind = g->format == MC_SVG ? MC_OUTPUT_TEXT : MC_OUTPUT_BINARY;
     struct mc_output *o = NULL;
-    FILE *image = NULL;
-    char file[PATH_MAX], buffer[16384];
+    char file[PATH_MAX], *data = NULL;
+    size_t n = 0;
     int rc = find(script, file, sizeof file, err);
 
     if (rc)
@@ -233,10 +336,10 @@ int mc_gnuplot_draw(struct mc_gnuplot *g, const char *script, const char *path,
     fputs("SHARE = ", g->script);
     char *slash = strrchr(file, '/');
     *slash = 0;
-    mc_gnuplot_quote(g, file);
+    quote_path(g, file);
     *slash = '/';
     fputs("\nload ", g->script);
-    mc_gnuplot_quote(g, file);
+    quote_path(g, file);
     fputs("\n", g->script);
     int bad = ferror(g->script);
     bad |= fclose(g->script);
@@ -246,22 +349,9 @@ int mc_gnuplot_draw(struct mc_gnuplot *g, const char *script, const char *path,
     /* first, so that what cannot be written is told before the work */
     if ((rc = mc_output_open(&o, path, kind, err)))
         return rc;
-    if (!(image = tmpfile())) {
-        rc = mc_fail(err, MC_EFAIL, "cannot make a temporary file: %s", strerror(errno));
-        goto out;
-    }
-    if ((rc = run(g, image, err)))
-        goto out;
-    if (g->format == MC_PDF && (rc = forget_date(image, err)))
-        goto out;
-    rewind(image);
-    for (size_t n; !rc && (n = fread(buffer, 1, sizeof buffer, image)) > 0;)
-        rc = mc_output_write(o, buffer, n, err);
-    if (!rc && (ferror(image) || !ftell(image)))
-        rc = mc_fail(err, MC_EFAIL, "gnuplot drew nothing");
-out:
-    if (image)
-        fclose(image);
+    if (!(rc = draw(g, &data, &n, err)))
+        rc = mc_output_write(o, data, n, err);
+    free(data);
     if (rc) {
         mc_output_abandon(o);
         return rc;

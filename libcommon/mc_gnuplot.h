@@ -12,11 +12,9 @@
 #ifndef MC_GNUPLOT_H
 #define MC_GNUPLOT_H
 
-#include "mc_error.h"
+#include "mc_image.h"
 
 #include <stdio.h>
-
-enum mc_image { MC_SVG, MC_PNG, MC_PDF };
 
 struct mc_gnuplot;
 
@@ -26,11 +24,15 @@ MC_USE_RESULT int mc_gnuplot_new(struct mc_gnuplot **out, enum mc_image format, 
 void mc_gnuplot_free(struct mc_gnuplot *g); /* NULL is fine */
 /* What gnuplot will read; write errors show at mc_gnuplot_draw. */
 FILE *mc_gnuplot_script(struct mc_gnuplot *g);
-/* Write text as a gnuplot string: nothing in it is expanded; control characters become blanks. */
+/* Write text as a gnuplot string: nothing in it is expanded; control characters become blanks, what
+ * is not UTF-8 or no character becomes U+FFFD, and "]>" is held together by a word joiner. */
 void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text);
+/* The same for the label of a tic, in which gnuplot takes % for the beginning of a format. */
+void mc_gnuplot_quote_tic(struct mc_gnuplot *g, const char *text);
 /* Run what was written, then the named script of pipelines/ (found at ../share/mc beside the
- * running program), and put the picture at `path`, stdout for NULL or "-". MC_EFAIL with gnuplot's
- * first words when it is missing or fails; MC_EUSAGE for a PNG or PDF to a terminal. */
+ * running program), and put the picture at `path`, stdout for NULL or "-", once mc_image_check
+ * finds it whole. MC_EFAIL with gnuplot's first words when it is missing or fails; MC_EUSAGE for a
+ * PNG or PDF to a terminal. */
 MC_USE_RESULT int mc_gnuplot_draw(struct mc_gnuplot *g, const char *script, const char *path,
                                   struct mc_error *err);
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int mc_table_slurp(struct mc_table *t, const char *path, struct mc_error *err)
+int mc_table_slurp(struct mc_table *t, const char *path, int torn, struct mc_error *err)
 {
     int std = !strcmp(path, "-"), rc = 0;
     size_t n = 0, cap = 0;
@@ -47,6 +47,11 @@ int mc_table_slurp(struct mc_table *t, const char *path, struct mc_error *err)
         goto out;
     }
     t->text[n] = 0;
+    char *last = torn ? memrchr(t->text, '\n', n) : NULL;
+    if (last) {
+        n = (size_t)(last - t->text) + 1;
+        t->text[n] = 0;
+    }
     if (!n)
         rc = mc_fail(err, MC_EINPUT, "%s: is empty", t->name);
     else if (memchr(t->text, 0, n))
@@ -147,7 +152,7 @@ static int row(struct mc_table *t, char *line, size_t number, size_t *cap, struc
 int mc_table_read(struct mc_table *t, const char *path, struct mc_error *err)
 {
     size_t cap = 0;
-    int rc = mc_table_slurp(t, path, err);
+    int rc = mc_table_slurp(t, path, 0, err);
 
     if (rc)
         return rc;

@@ -207,7 +207,7 @@ int mc_table_read_log(struct mc_table *t, const char *path, const char *event, s
 {
     struct field fields[MAX_FIELDS];
     size_t cap = 0;
-    int rc = mc_table_slurp(t, path, err);
+    int rc = mc_table_slurp(t, path, 1, err);
 
     if (rc)
         return rc;

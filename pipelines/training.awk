@@ -20,8 +20,8 @@ FNR == 1 {
 function field(key) {
     return match($0, "\"" key "\":[-+.eE0-9]+") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : ""
 }
-# a log's last epoch stays
-/"event":"epoch"/ {
+# a log's last epoch stays; a line that a killed run left torn is none
+/"event":"epoch".*}$/ {
     epochs[name] = field("epoch")
     for (c = 1; c <= columns; c++)
         cell[name, n[name], c] = field(title[c])

@@ -103,10 +103,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {options, parse, "A.mcz [B.mcz]", doc, NULL, NULL, NULL};
 
-static void check_options(const struct options *o)
+static void check_options(struct options *o)
 {
-    const char *const *file = o->cli.operands;
-    size_t want = o->raw ? 1 : 2, pipes = 0;
+    size_t want = o->raw ? 1 : 2;
 
     if (!o->data)
         mc_cli_usage("--data is needed");
@@ -118,10 +117,7 @@ static void check_options(const struct options *o)
         mc_cli_usage("--raw has no shards");
     if (o->seeded && !o->attacked)
         mc_cli_usage("--seed is of the starts of an --attack, and there is none");
-    for (size_t i = 0; i < want; i++)
-        pipes += !strcmp(file[i], "-");
-    if (pipes + !strcmp(o->data, "-") > 1)
-        mc_cli_usage("only one input can be standard input");
+    mc_cli_file(&o->cli, MC_FILE_INPUT, "--data", o->data);
 }
 
 static void progress(void *arg, uint64_t done)
@@ -218,7 +214,7 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_weights w[2] = {{0}, {0}};
     struct mc_observe_opts opts = {0};
     struct mc_history *h = new_history(o);
-    int rc = h ? mc_cli_output_ready(&o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = h ? mc_cli_ready(&o->cli, 1, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
     for (size_t i = 0; !rc && i < o->cli.n_operands; i++)
         rc = mc_weights_read(&w[i], o->cli.operands[i], h, err);

@@ -256,8 +256,6 @@ int main(int argc, char **argv)
                      wanted == 2 ? "two weights streams" : "one curve stream");
     if (wanted == 2 && o.fit.fit.epochs && o.bends && !o.fit.data)
         mc_cli_usage("needs --data FILE (or --epochs 0 for the straight line)");
-    mc_cli_one_stdin((const char *const[]){o.fit.data, o.bn_data, o.cli.operands[0],
-                                           wanted == 2 ? o.cli.operands[1] : NULL},
-                     4);
+    mc_cli_file(&o.cli, MC_FILE_INPUT, "--bn-data", o.bn_data);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

@@ -4,6 +4,7 @@
 #include "mc_cli.h"
 #include "mc_convert.h"
 #include "mc_dataset.h"
+#include "mc_graph_json.h"
 
 #include <string.h>
 
@@ -74,7 +75,7 @@ static const struct argp argp = {
 
 static const char *input(const struct options *o)
 {
-    return o->cli.n_operands ? o->cli.operands[0] : "-";
+    return o->cli.operands[0];
 }
 
 /* ---- the network that foreign weights are of ------------------------------------------------- */
@@ -149,12 +150,12 @@ out:
     return rc;
 }
 
-static int run(const struct options *o, struct mc_error *err)
+static int run(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = mc_history_new(o->cli.tool);
     struct mc_rename *map = NULL;
     struct mc_weights w = {0};
-    int rc = h ? mc_cli_output_ready(&o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = h ? mc_cli_ready(&o->cli, 1, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
     if (rc || (o->map && (rc = mc_rename_read(&map, o->map, err))))
         goto out;
@@ -189,6 +190,13 @@ static void check(struct options *o)
 {
     if (o->cli.n_operands > 1)
         mc_cli_usage("one input is enough, '%s' is another (see --help)", o->cli.operands[1]);
+    if (!o->cli.n_operands)
+        o->cli.operands[o->cli.n_operands++] = "-";
+    mc_cli_file(&o->cli, MC_FILE_INPUT, "--data", o->data);
+    mc_cli_file(&o->cli, MC_FILE_INPUT, "--like", o->like);
+    mc_cli_file(&o->cli, MC_FILE_INPUT, "--map", o->map);
+    if (o->net && mc_graph_json_is(o->net))
+        mc_cli_file(&o->cli, MC_FILE_INPUT, "--net", o->net);
     if (o->from < 0)
         o->from = by_name(input(o));
     if (o->to < 0)
@@ -206,7 +214,6 @@ static void check(struct options *o)
                      mc_net_list(), formats[o->from]);
     if (!o->net != !o->data)
         mc_cli_usage("--net and --data go together");
-    mc_cli_one_stdin((const char *const[]){input(o), o->data, o->like}, 3);
 }
 
 int main(int argc, char **argv)

@@ -72,8 +72,6 @@ static const struct argp argp = {options, parse, "[MOMENTS.mcz...]\nA.acts B.act
 
 static void check_options(struct options *o)
 {
-    size_t pipes = o->perm && !strcmp(o->perm, "-");
-
     if (o->raw && o->cli.n_operands != 2)
         mc_cli_usage("--raw takes two networks' activations, %zu operands are given",
                      o->cli.n_operands);
@@ -83,10 +81,7 @@ static void check_options(struct options *o)
         mc_cli_usage("the signature is of correlations, not of '%s'", mc_measure_names[o->measure]);
     if (!o->cli.n_operands)
         o->cli.operands[o->cli.n_operands++] = "-";
-    for (size_t i = 0; i < o->cli.n_operands; i++)
-        pipes += !strcmp(o->cli.operands[i], "-");
-    if (pipes > 1)
-        mc_cli_usage("only one input can be standard input");
+    mc_cli_file(&o->cli, MC_FILE_INPUT, "--perm", o->perm);
 }
 
 /* ---- input ------------------------------------------------------------------------------------
@@ -267,7 +262,7 @@ static int write_matrices(const struct mc_moments *m, const struct options *o, s
     return rc;
 }
 
-static int run(const struct options *o, struct mc_error *err)
+static int run(struct options *o, struct mc_error *err)
 {
     struct mc_moments m = {0};
     struct mc_history *h = mc_history_new("mc-corr");
@@ -280,7 +275,7 @@ static int run(const struct options *o, struct mc_error *err)
     mc_history_str(h, "measure", mc_measure_names[o->measure]);
     if (o->cli.backend.threads)
         omp_set_num_threads(o->cli.backend.threads);
-    rc = o->signature ? mc_cli_path_ready(o->cli.output, err) : mc_cli_output_ready(&o->cli, err);
+    rc = mc_cli_ready(&o->cli, !o->signature, err);
     if (!rc)
         rc = read_input(&m, o, h, err);
     if (!rc)

@@ -119,6 +119,10 @@ static int run(struct options *o, struct mc_error *err)
     if (o->shuffled && o->unshuffled)
         return mc_fail(err, MC_EUSAGE, "--shuffle and --no-shuffle exclude each other");
     o->import.samples = o->import.dir ? 0 : o->samples;
+    o->cli.own_operands = 1;
+    mc_cli_file(&o->cli, MC_FILE_FOLDER, NULL, o->import.dir);
+    if ((rc = mc_cli_ready(&o->cli, 1, err)))
+        return rc;
     if ((rc = mc_import_open(&set, o->cli.operands[0], &o->import, err)))
         goto out;
     if (set->sorted && !o->shuffled && !o->unshuffled) {

@@ -272,20 +272,19 @@ static int eval(struct options *o, int is_curve, struct mc_backend *be, struct m
 /* Weights or a curve: the first operand's kind says. */
 static int run(struct options *o, struct mc_error *err)
 {
-    const char *const outputs[] = {o->cli.output, o->summary, o->planes.marks};
     struct mc_reader *r = NULL;
     struct mc_backend *be = NULL;
     struct mc_text t = {0};
-    int is_curve = 0, rc = mc_text_open(&t, err);
+    int is_curve = 0, rc = mc_cli_ready(&o->cli, 0, err);
 
+    if (!rc)
+        rc = mc_text_open(&t, err);
     if (!rc)
         rc = mc_reader_open(&r, o->cli.operands[0], err);
     if (!rc && !(is_curve = !strcmp(mc_reader_kind(r), "curve")))
         rc = mc_reader_expect(r, "weights", err);
     if (!rc)
         rc = check_kind(o, is_curve, err);
-    for (size_t i = 0; !rc && i < sizeof outputs / sizeof *outputs; i++)
-        rc = mc_cli_path_ready(outputs[i], err);
     if (!rc)
         rc = mc_eval_cli_look_ahead(&o->eval, err);
     if (!rc && !o->plane) /* which reads all three first */
@@ -311,7 +310,9 @@ int main(int argc, char **argv)
     mc_cli_parse(&o.cli, &argp, argc, argv, &o);
     if (!o.cli.n_operands)
         o.cli.operands[o.cli.n_operands++] = "-";
-    mc_eval_cli_check(&o.eval);
+    mc_eval_cli_check(&o.eval, &o.cli);
+    mc_cli_file(&o.cli, MC_FILE_OUTPUT, "--summary", o.summary);
+    mc_cli_file(&o.cli, MC_FILE_OUTPUT, "--marks", o.planes.marks);
     if (o.plane_given && !o.plane)
         mc_cli_usage("--%s is for planes (--plane)", o.plane_given);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);

@@ -195,7 +195,7 @@ static int write_permutation(const struct mc_perm *p, const struct mc_constraine
     return rc;
 }
 
-static int run(const struct options *o, struct mc_error *err)
+static int run(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = mc_history_new("mc-hungarian");
     struct mc_matrices m = {0}, constraint = {0};
@@ -207,8 +207,8 @@ static int run(const struct options *o, struct mc_error *err)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     if (o->cli.no_history)
         mc_history_hide(h);
-    if ((rc = mc_cli_output_ready(&o->cli, err)) ||
-        (rc = read_inputs(&m, &constraint, o, h, err)) || (rc = perm_like(&p, &m, err)))
+    if ((rc = mc_cli_ready(&o->cli, 1, err)) || (rc = read_inputs(&m, &constraint, o, h, err)) ||
+        (rc = perm_like(&p, &m, err)))
         goto out;
     if (!(info = calloc(m.n_groups + 1, sizeof *info))) {
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
@@ -235,8 +235,9 @@ int main(int argc, char **argv)
     mc_cli_parse(&o.cli, &argp, argc, argv, &o);
     if (o.cli.n_operands > 1)
         mc_cli_usage("takes one matrices stream, %zu are given", o.cli.n_operands);
-    o.matrices = o.cli.n_operands ? o.cli.operands[0] : "-";
-    if (o.constraint && !strcmp(o.constraint, "-") && !strcmp(o.matrices, "-"))
-        mc_cli_usage("only one input can be standard input");
+    if (!o.cli.n_operands)
+        o.cli.operands[o.cli.n_operands++] = "-";
+    o.matrices = o.cli.operands[0];
+    mc_cli_file(&o.cli, MC_FILE_INPUT, "--constraint", o.constraint);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

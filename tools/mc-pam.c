@@ -253,7 +253,7 @@ int main(int argc, char **argv)
         mc_cli_usage("needs --data FILE (see --help)");
     if (o.perm && o.init)
         mc_cli_usage("--perm and --init: one of them is wanted");
-    mc_cli_one_stdin(
-        (const char *const[]){o.fit.data, o.perm, o.init, o.cli.operands[0], o.cli.operands[1]}, 5);
+    mc_cli_file(&o.cli, MC_FILE_INPUT, "--perm", o.perm);
+    mc_cli_file(&o.cli, MC_FILE_INPUT, "--init", o.init);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

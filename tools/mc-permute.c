@@ -83,7 +83,7 @@ static const struct argp argp = {
     "--compose P Q\n--identity WEIGHTS",
     "Reorder a network's units; the network stays the same function."
     "\vA permutation's entry i is the unit that goes to place i. PERM, WEIGHTS or DATASET may be - "
-    "(standard input).\n\nExamples:\n"
+    "(standard input). -o may name the input that is permuted.\n\nExamples:\n"
     "  mc-permute p.mcz b.mcz -o pb.mcz\n"
     "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz",
     NULL,
@@ -241,7 +241,7 @@ out:
 /* Operands and options that do not go together end the program. */
 static void check(const struct options *o)
 {
-    size_t n = o->cli.n_operands, stdins = o->verify && !strcmp(o->verify, "-");
+    size_t n = o->cli.n_operands;
     int alone = o->compose || o->identity;
 
     if (o->compose + o->identity + o->random > 1)
@@ -264,13 +264,26 @@ static void check(const struct options *o)
         mc_cli_usage("%s needs WEIGHTS (see --help)", o->identity ? "--identity" : "--random");
     if (!alone && !o->random && n != 2 && !(o->inverse && n == 1 && !o->verify && !o->perm_out))
         mc_cli_usage("needs PERM and WEIGHTS (see --help)");
-    for (size_t i = 0; i < n; i++)
-        stdins += !strcmp(o->cli.operands[i], "-");
-    if (stdins > 1)
-        mc_cli_usage("only one of the inputs can be standard input");
 }
 
-static int run(const struct options *o, struct mc_error *err)
+/* -o may replace what it is the permuted form of. */
+static int ready(struct options *o, struct mc_error *err)
+{
+    const size_t n = o->cli.n_operands;
+
+    o->cli.own_operands = 1;
+    for (size_t i = 0; i < n; i++) {
+        const int replaced = !o->identity && (o->compose || i == n - 1);
+        mc_cli_file(&o->cli, replaced ? MC_FILE_REPLACED : MC_FILE_INPUT, NULL, o->cli.operands[i]);
+    }
+    mc_cli_file(&o->cli, MC_FILE_INPUT, "--verify", o->verify);
+    mc_cli_file(&o->cli, MC_FILE_OUTPUT, "--perm-out", o->perm_out);
+    if (o->verify && o->cli.output) /* its table */
+        mc_cli_file(&o->cli, MC_FILE_OUTPUT, NULL, "-");
+    return mc_cli_ready(&o->cli, !o->verify, err);
+}
+
+static int run(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = mc_history_new(o->cli.tool);
     int rc = 0;
@@ -279,7 +292,7 @@ static int run(const struct options *o, struct mc_error *err)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     if (o->cli.no_history)
         mc_history_hide(h);
-    if ((!o->verify || o->cli.output) && (rc = mc_cli_output_ready(&o->cli, err)))
+    if ((rc = ready(o, err)))
         goto out;
     if (o->identity)
         rc = identity(o, h, err);

@@ -6,6 +6,7 @@
 #include "mc_cli.h"
 #include "mc_computing.h"
 #include "mc_feed.h"
+#include "mc_log.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -206,7 +207,7 @@ static int attack(struct options *o, struct mc_backend *be, const struct mc_weig
     int rc = mc_data_samples(mc_dataset_get_info(data), o->data, o->samples, 1, &images, err);
 
     if (!rc && o->cli.log_path)
-        rc = mc_log_open(&watch.log, o->cli.log_path, err);
+        rc = mc_log_open(&watch.log, o->cli.log_path, 0, err);
     if (rc)
         return rc;
     mc_progress_begin(&watch.progress, &o->cli, "attacking", "images", images);
@@ -230,7 +231,7 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_dataset_reader *data = NULL;
     struct mc_weights w = {0};
     struct mc_history *h = mc_history_new(o->cli.tool);
-    int rc = h ? mc_cli_output_ready(&o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = h ? mc_cli_ready(&o->cli, 1, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
     if (h && o->cli.no_history)
         mc_history_hide(h);
@@ -268,6 +269,6 @@ int main(int argc, char **argv)
         o.cli.operands[o.cli.n_operands++] = "-";
     if (o.cli.n_operands > 1)
         mc_cli_usage("takes one network, %zu are given", o.cli.n_operands);
-    mc_cli_one_stdin((const char *const[]){o.cli.operands[0], o.data}, 2);
+    mc_cli_file(&o.cli, MC_FILE_INPUT, "--data", o.data);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

@@ -115,7 +115,8 @@ static const struct argp argp = {
     "between them, are drawn as "
     "one "
     "line, their mean, in a band of their standard deviation (n - 1). An empty or incomplete table "
-    "is refused.\n\nExamples:\n"
+    "is refused; a log's torn last line, as of a run that was killed, is passed over.\n\n"
+    "Examples:\n"
     "  mc-plot path before=straight.tsv after=curve.tsv -o paths.svg\n"
     "  mc-corr --signature --perm p.mcz m.mcz | mc-plot signature -o sig.svg\n"
     "  mc-plot plane --names 'a,b,aligned b' plane.tsv marks.tsv -o plane.png",
@@ -148,17 +149,22 @@ static enum mc_image pick_format(const struct options *o)
     mc_cli_usage("--output: '%s' ends in none of .svg, .png and .pdf (or use --format)", path);
 }
 
-/* [LABEL=]-, or a list that holds it */
-static int is_stdin(const char *operand)
+/* The files of [LABEL=]FILE[,FILE...]; a plane's operand is one file. */
+static int add_inputs(struct options *o, enum mode mode, const char *operand, struct mc_error *err)
 {
-    char label[8];
+    char label[sizeof((struct mc_series *)0)->label];
+    const char *files = mode == PLANE ? operand : mc_series_label(operand, label, sizeof label);
+    char *list = strdup(files), *rest = list;
 
-    for (const char *at = mc_series_label(operand, label, sizeof label); *at;) {
-        size_t n = strcspn(at, ",");
-        if (n == 1 && *at == '-')
-            return 1;
-        at += n + (at[n] == ',');
+    if (!list)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    while (rest) {
+        const char *file = strsep(&rest, mode == PLANE ? "" : ",");
+        if (!strcmp(file, "-") && isatty(STDIN_FILENO))
+            mc_cli_usage("will not read a table from a terminal (see --help)");
+        mc_cli_file(&o->cli, MC_FILE_INPUT, NULL, file);
     }
+    free(list);
     return 0;
 }
 
@@ -205,11 +211,14 @@ static int run(struct options *o, enum mode mode, struct mc_error *err)
     struct mc_gnuplot *g = NULL;
     int rc = 0;
 
+    const enum mc_image format = pick_format(o);
+    o->cli.own_operands = 1;
     for (size_t i = 1; !rc && i < o->cli.n_operands; i++)
-        if (is_stdin(o->cli.operands[i]) && isatty(STDIN_FILENO))
-            rc = mc_fail(err, MC_EUSAGE, "will not read a table from a terminal (see --help)");
+        rc = add_inputs(o, mode, o->cli.operands[i], err);
     if (!rc)
-        rc = mc_gnuplot_new(&g, pick_format(o), o->width, o->height, err);
+        rc = mc_cli_ready(&o->cli, format != MC_SVG, err);
+    if (!rc)
+        rc = mc_gnuplot_new(&g, format, o->width, o->height, err);
     if (!rc)
         rc = mode == PLANE ? draw_plane(o, g, err) : draw_lines(o, mode, g, err);
     mc_gnuplot_free(g);

@@ -174,6 +174,8 @@ int main(int argc, char **argv)
         mc_cli_usage("needs one of --net NAME (%s) and --init FILE", mc_net_list());
     if (o.no_normalise && (o.init || mc_graph_json_is(o.net)))
         mc_cli_usage("--no-normalise is for new networks of --net NAME");
-    mc_cli_one_stdin((const char *const[]){o.fit.data, o.init}, 2);
+    mc_cli_file(&o.cli, MC_FILE_INPUT, "--init", o.init);
+    if (o.net && mc_graph_json_is(o.net))
+        mc_cli_file(&o.cli, MC_FILE_INPUT, "--net", o.net);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }
