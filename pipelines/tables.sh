@@ -3,6 +3,7 @@
 #
 # The paper's tables 1 and 2 from the folders that connect.mk made; see the usage below.
 set -eu
+. "$(dirname "$0")/locale.sh"
 
 usage() {
     cat <<'END'
