@@ -151,9 +151,15 @@ help:
 .SECONDARY:
 .SECONDEXPANSION:
 .PHONY: all help force
-# make -n makes nothing
+# make -n makes nothing; else, before any result is looked at, OUT is this make's alone
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))$(filter help,$(MAKECMDGOALS)),)
 $(shell mkdir -p $(pairs:%=$(OUT)/%))
+taken := $(shell exec $(here)lock.sh $(OUT) $(notdir $(firstword $(MAKEFILE_LIST))))
+ifneq ($(.SHELLSTATUS),0)
+$(error OUT="$(OUT)": $(taken))
+endif
+.SHELLFLAGS := -c $(OUT) $(shell echo $$PPID)
+SHELL := $(here)lock.sh
 endif
 
 # What decides each stage's result, which is $(1). A graph's file counts by what is in it.
@@ -174,7 +180,7 @@ eval_set    = $(strip $(POINTS) points $(EVAL_FLAGS))
 # recipe ends with $(call keep,STAGE).
 equal     = $(and $(findstring x$(1)x,x$(2)x),$(findstring x$(2)x,x$(1)x))
 made-with = $(foreach r,$(2),$(eval $(r): $(if $(call equal,$(call $(1)_set,$(r)),$(file <$(r).settings)),,force)))
-keep      = @echo $(call quote,$(call $(1)_set,$@)) > $@.settings
+keep      = @echo $(call quote,$(call $(1)_set,$@)) > $@.settings && rm -f $(basename $@).*.checkpoint
 # $(call checkpoint,NAME,SETTINGS): its name holds all that decides it, so that it is taken up by the same run
 # and no other.
 checkpoint = $(1).$(firstword $(shell echo $(call quote,$(strip $(2))) | cksum)).checkpoint
@@ -208,7 +214,6 @@ $(nets): $(OUT)/net-%.mcz: $(OUT)/train.mcz
 	    --checkpoint $(call checkpoint,$(@:.mcz=),$(call data_set,$<) $(train_set)) --resume \
 	    --log-json $(@:.mcz=.log.json) -o $@
 	$(call keep,train)
-	@rm -f $(@:.mcz=).*.checkpoint
 
 # ---- the alignment ---------------------------------------------------------------------------------
 $(call made-with,align,$(call each,moments.mcz))
@@ -250,7 +255,6 @@ $(beziers): $(OUT)/train.mcz $$(a) $$(to)
 	        $(assign_set) $(call curve_set,$@)) --resume \
 	    --log-json $(@:.mcz=.log.json) $(a) $(to) -o $@
 	$(call keep,curve)
-	@rm -f $(@:.mcz=).*.checkpoint
 
 # ---- what they measure -----------------------------------------------------------------------------
 measured := $(call each,$(paths:%=%.tsv))
@@ -272,6 +276,8 @@ joined = $(subst $(blank),$(comma),$(strip $(1)))
 title  = --title $(call quote,$(net-name) on $(data-name)$(comma) $(1)$(if $(word 5,$(of)),$(words $(of)) pairs,seeds \
              $(subst $(blank),$(comma) ,$(subst -,–,$(of)))))
 names := -v network=$(call quote,$(net-name)) -v data=$(call quote,$(data-name))
+# at the end of a line that prints a table: a kill leaves none that is cut off
+whole  = > $@.part && mv $@.part $@
 table := -f $(here)spread.awk -f $(here)table.awk
 
 # which pairs OUT's tables and pictures are of

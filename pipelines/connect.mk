@@ -30,12 +30,12 @@ summaries = $(foreach path,$(paths),$(1)/$(path).summary.tsv)
 training  := -f $(here)spread.awk -f $(here)training.awk
 
 $(call each,table.tsv): $$(call files,$(paths:=.tsv)) $(filter-out -f,$(table))
-	$(RUN) awk $(table) $(call summaries,$(@D)) > $@
+	$(RUN) awk $(table) $(call summaries,$(@D)) $(whole)
 $(OUT)/table.tsv: $(measured) $(OUT)/pairs $(filter-out -f,$(table))
-	$(RUN) awk -v spread=1 $(names) $(table) $(foreach p,$(pairs),$(call summaries,$(OUT)/$(p))) > $@
+	$(RUN) awk -v spread=1 $(names) $(table) $(foreach p,$(pairs),$(call summaries,$(OUT)/$(p))) $(whole)
 $(OUT)/training.tsv: $(nets) $(curves) $(OUT)/pairs $(filter-out -f,$(training))
 	$(RUN) awk $(names) $(training) $(if $(filter network,$(logged)),name=network $(nets:.mcz=.log.json)) \
-	    $(foreach k,$(filter curve-%,$(logged)),name=$(k) $(call each,$(k).log.json)) > $@
+	    $(foreach k,$(filter curve-%,$(logged)),name=$(k) $(call each,$(k).log.json)) $(whole)
 
 # ---- pictures --------------------------------------------------------------------------------------
 series = $(subst line-,straight$(comma) ,$(subst curve-,curve$(comma) ,$(1)))

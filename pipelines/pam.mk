@@ -39,7 +39,6 @@ $(pams): $(OUT)/train.mcz $$(a) $$(b) $$(first)
 	        $(assign_set) $(call pam_set,$@)) --resume \
 	    --log-json $(@:.mcz=.log.json) $(a) $(b) -o $@
 	$(call keep,pam)
-	@rm -f $(@:.mcz=).*.checkpoint
 $(call each,b-pam-unaligned.mcz b-pam-aligned.mcz): $$(@D)/curve-$$(patsubst b-%,%,$$(@F)) $$(b)
 	$(RUN) mc-permute $< $(b) -o $@
 
@@ -51,11 +50,11 @@ label-pam-aligned   := PAM, from the alignment
 learned             := $(variants:%=curve-%)
 
 $(everywhere:%=%/pam.tsv): $$(call files,$(paths:=.tsv)) $(filter-out -f,$(table))
-	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(paths:=.summary.tsv)) > $@
+	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(paths:=.summary.tsv)) $(whole)
 $(everywhere:%=%/pam.svg) $(everywhere:%=%/pam.png): $$(call files,$(learned:=.tsv))
 	$(RUN) mc-plot path --data test $(title) \
 	    $(foreach v,$(variants),'$(label-$(v))=$(call joined,$(call files,curve-$(v).tsv))') -o $@
 $(everywhere:%=%/objective.tsv): $$(call files,curve-pam-unaligned.mcz curve-pam-aligned.mcz) $(here)objective.awk
 	$(RUN) awk -f $(here)objective.awk $(foreach pair,$(of),$(foreach v,pam-unaligned pam-aligned,pair=$(pair) \
-	    path=curve-$(v) $(OUT)/$(pair)/curve-$(v).log.json)) > $@
+	    path=curve-$(v) $(OUT)/$(pair)/curve-$(v).log.json)) $(whole)
 $(addprefix $(OUT)/,pam.tsv pam.svg pam.png objective.tsv): $(OUT)/pairs

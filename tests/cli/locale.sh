@@ -22,7 +22,7 @@ mkdir point comma
 (cd point && graphs out)
 (cd comma && graphs out comma)
 # logs say how long it took
-diff -rq -x log -x '*.log.json' point comma >differ || die "$(cat differ)"
+diff -rq -x log -x .lock -x '*.log.json' point comma >differ || die "$(cat differ)"
 grep -q '[0-9]\.[0-9]*[1-9]' comma/out/table.tsv || die "$(cat comma/out/table.tsv)"
 
 for form in markdown latex tsv; do
