@@ -25,13 +25,13 @@ TRAIN_IMAGES ?=#                how many, the first ones; empty: all
 TEST_IMAGES  ?=#                likewise
 NET          ?= tinyten#        a network of mc-train, by name or FILE.json
 SEEDS        ?= 1 2#            of the two ends: short for PAIRS="1:2"
-PAIRS        ?= $(subst $(blank),:,$(strip $(SEEDS)))# "1:2 3:4"; "1:2:7" also gives the curves' seed
-CURVE_SEED   ?= 1#              of the first pair's curves; the next pairs' count on
+PAIRS        ?= $(subst $(blank),:,$(strip $(SEEDS)))# "1:2 3:4"; curves have the first end's seed, of "1:2:7" 7
 EPOCHS       ?= 250#            of the networks
 CURVE_EPOCHS ?= $(EPOCHS)#      of the curves; the networks' unless given
 LR           ?= 0.1#            learning rate
 CURVE_LR     ?= $(if $(filter cifar100,$(DATA)),0.1,0.01)# 0.1 for cifar100, else 0.01
 BATCH        ?= 128#            images a step
+CURVE_BATCH  ?= $(BATCH)#       the networks' unless given
 SCHEDULE     ?= step#           of the learning rate, as mc-train takes it
 CURVE_SCHEDULE ?= $(SCHEDULE)#  the networks' unless given
 TRAIN_FLAGS  ?=#                more for mc-train that decides its result
@@ -40,7 +40,7 @@ ACTS_FLAGS   ?=#                more for mc-acts: --at pre
 CORR_FLAGS   ?=#                more for mc-corr: --measure l2
 HUNGARIAN_FLAGS ?=#             more for mc-hungarian
 CURVE_FLAGS  ?=#                more for mc-bezier
-POINTS       ?= 21#             measured along a path
+POINTS       ?= 65#             measured along a path
 EVAL_FLAGS   ?=#                more for mc-eval, --full for all images
 MESSAGES     ?=#                -v: a line an epoch; -q: errors only
 THREADS      ?= 2#              fixed, so that a rerun gives the same bytes
@@ -64,8 +64,8 @@ comma := ,
 
 # ---- what was asked for ----------------------------------------------------------------------------
 # a misspelt setting on the command line would go unheard
-known := DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES TEST_IMAGES NET SEEDS PAIRS CURVE_SEED EPOCHS \
-         CURVE_EPOCHS LR CURVE_LR BATCH SCHEDULE CURVE_SCHEDULE TRAIN_FLAGS ALIGN_IMAGES ACTS_FLAGS CORR_FLAGS \
+known := DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES TEST_IMAGES NET SEEDS PAIRS EPOCHS \
+         CURVE_EPOCHS LR CURVE_LR BATCH CURVE_BATCH SCHEDULE CURVE_SCHEDULE TRAIN_FLAGS ALIGN_IMAGES ACTS_FLAGS CORR_FLAGS \
          HUNGARIAN_FLAGS CURVE_FLAGS POINTS EVAL_FLAGS MESSAGES THREADS DEVICE PRECISION OUT RUN BIN OMP_WAIT_POLICY \
          $(settings)
 given := $(foreach word,$(subst \$(blank),,$(MAKEOVERRIDES)),$(if $(findstring =,$(word)),$(firstword $(subst =, ,$(word)))))
@@ -84,7 +84,7 @@ override OUT := $(patsubst %/,%,$(OUT))
 digits  = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst \
               8,,$(subst 9,,$(1)))))))))))
 # what the programs would refuse too, but hours later; empty is all of the images
-counts  += EPOCHS CURVE_EPOCHS BATCH POINTS THREADS DATA_SEED $(foreach n,TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES,$(if $($(n)),$(n)))
+counts  += EPOCHS CURVE_EPOCHS BATCH CURVE_BATCH POINTS THREADS DATA_SEED $(foreach n,TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES,$(if $($(n)),$(n)))
 $(foreach name,$(counts),$(if $(or $(filter-out 1,$(words $($(name)))),$(call digits,$($(name)))), \
     $(error $(name)="$($(name))": a whole number is wanted)))
 real     = $(call digits,$(subst e,,$(subst E,,$(subst .,,$(subst -,,$(subst +,,$(subst /,,$(1))))))))
@@ -109,14 +109,8 @@ endif
 ifeq ($(pairs),)
 $(error PAIRS="": a pair of seeds is wanted, "1:2")
 endif
-ifneq ($(call digits,$(CURVE_SEED))$(words $(CURVE_SEED)),1)
-$(error CURVE_SEED="$(CURVE_SEED)": a number is wanted)
-endif
-numbers := $(shell seq $(CURVE_SEED) $$(($(CURVE_SEED) + $(words $(PAIRS)) - 1)))
-$(foreach pair,$(PAIRS), \
-    $(eval curve-seed-$(call part,1,$(pair))-$(call part,2,$(pair)) := \
-        $(or $(call part,3,$(pair)),$(firstword $(numbers)))) \
-    $(eval numbers := $(wordlist 2,$(words $(numbers)),$(numbers))))
+$(foreach pair,$(PAIRS),$(eval curve-seed-$(call part,1,$(pair))-$(call part,2,$(pair)) := \
+    $(or $(call part,3,$(pair)),$(call part,1,$(pair)))))
 
 variants ?= unaligned aligned
 paths    := $(foreach v,$(variants),line-$(v) curve-$(v))
@@ -172,7 +166,7 @@ train_set   = $(strip $(NET) $(file_sum) $(EPOCHS) epochs lr $(LR) batch $(BATCH
 align_set   = $(strip images $(ALIGN_IMAGES) $(ACTS_FLAGS))
 corr_set    = $(strip $(CORR_FLAGS))
 assign_set  = $(strip $(HUNGARIAN_FLAGS))
-curve_set   = $(strip $(CURVE_EPOCHS) epochs lr $(CURVE_LR) batch $(BATCH) $(CURVE_SCHEDULE) seed \
+curve_set   = $(strip $(CURVE_EPOCHS) epochs lr $(CURVE_LR) batch $(CURVE_BATCH) $(CURVE_SCHEDULE) seed \
                   $(curve-seed-$(call pair-of,$(1))) $(CURVE_FLAGS) $(THREADS) threads $(DEVICE) $(filter-out f32,$(PRECISION)))
 eval_set    = $(strip $(POINTS) points $(EVAL_FLAGS))
 
@@ -250,7 +244,7 @@ $(lines): $$(a) $$(to)
 	$(RUN) mc-bezier --epochs 0 $(a) $(to) -o $@
 $(beziers): $(OUT)/train.mcz $$(a) $$(to)
 	$(RUN) mc-bezier --data $< --seed $(curve-seed-$(call pair-of,$@)) --epochs $(CURVE_EPOCHS) \
-	    --lr $(CURVE_LR) --batch $(BATCH) --schedule $(CURVE_SCHEDULE) $(CURVE_FLAGS) $(device) $(MESSAGES) \
+	    --lr $(CURVE_LR) --batch $(CURVE_BATCH) --schedule $(CURVE_SCHEDULE) $(CURVE_FLAGS) $(device) $(MESSAGES) \
 	    --checkpoint $(call checkpoint,$(@:.mcz=),$(call data_set,$<) $(train_set) $(align_set) $(corr_set) \
 	        $(assign_set) $(call curve_set,$@)) --resume \
 	    --log-json $(@:.mcz=.log.json) $(a) $(to) -o $@

@@ -43,7 +43,7 @@ for ((tries = 0; ; tries++)); do
     flock -n -E $busy "$lock"
     case $? in
     0) break ;;
-    $busy) ;;
+    "$busy") ;;
     *)
         echo "OUT=\"$out\": there are no locks on this file system: two makes there would go unnoticed" >&2
         exit 0

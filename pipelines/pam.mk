@@ -33,7 +33,7 @@ $(call made-with,pam,$(pams))
 
 $(pams): $(OUT)/train.mcz $$(a) $$(b) $$(first)
 	$(RUN) mc-pam --data $< $(if $(first),--perm $(first)) --seed $(curve-seed-$(call pair-of,$@)) \
-	    --permutation-epochs $(PERMUTATION_EPOCHS) --epochs $(CURVE_EPOCHS) --lr $(CURVE_LR) --batch $(BATCH) \
+	    --permutation-epochs $(PERMUTATION_EPOCHS) --epochs $(CURVE_EPOCHS) --lr $(CURVE_LR) --batch $(CURVE_BATCH) \
 	    --schedule $(CURVE_SCHEDULE) $(CURVE_FLAGS) $(PAM_FLAGS) $(device) $(MESSAGES) \
 	    --checkpoint $(call checkpoint,$(@:.mcz=),$(call data_set,$<) $(train_set) $(align_set) $(corr_set) \
 	        $(assign_set) $(call pam_set,$@)) --resume \
