@@ -274,6 +274,19 @@ names := -v network=$(call quote,$(net-name)) -v data=$(call quote,$(data-name))
 whole  = > $@.part && mv $@.part $@
 table := -f $(here)spread.awk -f $(here)table.awk
 
+# the trainings that have a log, and the table of their last epochs. It keeps PAM's rows where another graph than
+# pam.mk finds nothing to make.
+logged   := $(strip $(if $(filter-out 0,$(EPOCHS)),network) $(if $(filter-out 0,$(CURVE_EPOCHS)),$(variants:%=curve-%)))
+training := -f $(here)spread.awk -f $(here)training.awk
+training_set = $(logged)
+theirs   := $(filter-out $(logged),curve-pam-unaligned curve-pam-aligned)
+
+$(OUT)/training.tsv: $(nets) $(curves) $(OUT)/pairs $(filter-out -f,$(training)) \
+    $(if $(call equal,$(logged),$(filter-out $(theirs),$(file <$(OUT)/training.tsv.settings))),,force)
+	$(RUN) awk $(names) $(training) $(if $(filter network,$(logged)),name=network $(nets:.mcz=.log.json)) \
+	    $(foreach k,$(filter curve-%,$(logged)),name=$(k) $(call each,$(k).log.json)) $(whole)
+	$(call keep,training)
+
 # which pairs OUT's tables and pictures are of
 $(OUT)/pairs: $(if $(call equal,$(PAIRS),$(file <$(OUT)/pairs)),,force)
 	@echo '$(PAIRS)' > $@

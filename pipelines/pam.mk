@@ -10,7 +10,7 @@
 # Settings, and how results are kept, resumed and shared, are those of connect.mk: networks and curves that it
 # made with the same settings in the same OUT are taken as they are. What a pair gives lies in OUT/A-B: pam.tsv
 # (a row a path), pam.svg and pam.png (the learned curves), and objective.tsv (what each step of each run made of
-# the objective); the same of all pairs in OUT.
+# the objective); the same of all pairs in OUT, and training.tsv with their rows. tables.sh takes both.
 PERMUTATION_EPOCHS ?= 20#      epochs of a permutation step; CURVE_EPOCHS are those of a curve step
 PAM_FLAGS          ?=#         more for mc-pam: --outer 2, --nu-permutation 1e4
 settings := PERMUTATION_EPOCHS PAM_FLAGS
@@ -23,7 +23,8 @@ ifneq ($(filter --stop%,$(CURVE_FLAGS)),)
 $(error CURVE_FLAGS: --stop-after counts the epochs of all of mc-pam's steps, so it is not for these curves)
 endif
 
-all: $(foreach where,$(everywhere),$(addprefix $(where)/,pam.tsv pam.svg pam.png objective.tsv))
+all: $(foreach where,$(everywhere),$(addprefix $(where)/,pam.tsv pam.svg pam.png objective.tsv)) \
+     $(if $(logged),$(OUT)/training.tsv)
 
 # ---- permutation and curve together ----------------------------------------------------------------
 pam_set = $(strip $(PERMUTATION_EPOCHS) permutation epochs $(PAM_FLAGS) $(curve_set))
