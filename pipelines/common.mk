@@ -25,13 +25,13 @@ TRAIN_IMAGES ?=#                how many, the first ones; empty: all
 TEST_IMAGES  ?=#                likewise
 NET          ?= tinyten#        a network of mc-train, by name or FILE.json
 SEEDS        ?= 1 2#            of the two ends: short for PAIRS="1:2"
-PAIRS        ?= $(subst $(blank),:,$(strip $(SEEDS)))# "1:2 3:4"; "1:2:7" also gives the curves' seed
-CURVE_SEED   ?= 1#              of the first pair's curves; the next pairs' count on
+PAIRS        ?= $(subst $(blank),:,$(strip $(SEEDS)))# "1:2 3:4"; curves have the first end's seed, of "1:2:7" 7
 EPOCHS       ?= 250#            of the networks
 CURVE_EPOCHS ?= $(EPOCHS)#      of the curves; the networks' unless given
 LR           ?= 0.1#            learning rate
 CURVE_LR     ?= $(if $(filter cifar100,$(DATA)),0.1,0.01)# 0.1 for cifar100, else 0.01
 BATCH        ?= 128#            images a step
+CURVE_BATCH  ?= $(BATCH)#       the networks' unless given
 SCHEDULE     ?= step#           of the learning rate, as mc-train takes it
 CURVE_SCHEDULE ?= $(SCHEDULE)#  the networks' unless given
 TRAIN_FLAGS  ?=#                more for mc-train that decides its result
@@ -40,7 +40,7 @@ ACTS_FLAGS   ?=#                more for mc-acts: --at pre
 CORR_FLAGS   ?=#                more for mc-corr: --measure l2
 HUNGARIAN_FLAGS ?=#             more for mc-hungarian
 CURVE_FLAGS  ?=#                more for mc-bezier
-POINTS       ?= 21#             measured along a path
+POINTS       ?= 65#             measured along a path
 EVAL_FLAGS   ?=#                more for mc-eval, --full for all images
 MESSAGES     ?=#                -v: a line an epoch; -q: errors only
 THREADS      ?= 2#              fixed, so that a rerun gives the same bytes
@@ -50,6 +50,7 @@ OUT          ?= out#            the folder of the results
 RUN          ?=#                what sends a job elsewhere: srun -c 2, pipelines/gpus.sh 0 1
 
 here := $(dir $(lastword $(MAKEFILE_LIST)))
+include $(here)locale.sh
 # in the source tree, or installed in share/mc
 built := $(abspath $(firstword $(wildcard $(here)../build/bin/mc-data $(here)../../bin/mc-data)))
 BIN          ?= $(built:%/mc-data=%)# where the programs are
@@ -63,8 +64,8 @@ comma := ,
 
 # ---- what was asked for ----------------------------------------------------------------------------
 # a misspelt setting on the command line would go unheard
-known := DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES TEST_IMAGES NET SEEDS PAIRS CURVE_SEED EPOCHS \
-         CURVE_EPOCHS LR CURVE_LR BATCH SCHEDULE CURVE_SCHEDULE TRAIN_FLAGS ALIGN_IMAGES ACTS_FLAGS CORR_FLAGS \
+known := DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES TEST_IMAGES NET SEEDS PAIRS EPOCHS \
+         CURVE_EPOCHS LR CURVE_LR BATCH CURVE_BATCH SCHEDULE CURVE_SCHEDULE TRAIN_FLAGS ALIGN_IMAGES ACTS_FLAGS CORR_FLAGS \
          HUNGARIAN_FLAGS CURVE_FLAGS POINTS EVAL_FLAGS MESSAGES THREADS DEVICE PRECISION OUT RUN BIN OMP_WAIT_POLICY \
          $(settings)
 given := $(foreach word,$(subst \$(blank),,$(MAKEOVERRIDES)),$(if $(findstring =,$(word)),$(firstword $(subst =, ,$(word)))))
@@ -83,7 +84,7 @@ override OUT := $(patsubst %/,%,$(OUT))
 digits  = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst \
               8,,$(subst 9,,$(1)))))))))))
 # what the programs would refuse too, but hours later; empty is all of the images
-counts  += EPOCHS CURVE_EPOCHS BATCH POINTS THREADS DATA_SEED $(foreach n,TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES,$(if $($(n)),$(n)))
+counts  += EPOCHS CURVE_EPOCHS BATCH CURVE_BATCH POINTS THREADS DATA_SEED $(foreach n,TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES,$(if $($(n)),$(n)))
 $(foreach name,$(counts),$(if $(or $(filter-out 1,$(words $($(name)))),$(call digits,$($(name)))), \
     $(error $(name)="$($(name))": a whole number is wanted)))
 real     = $(call digits,$(subst e,,$(subst E,,$(subst .,,$(subst -,,$(subst +,,$(subst /,,$(1))))))))
@@ -108,14 +109,8 @@ endif
 ifeq ($(pairs),)
 $(error PAIRS="": a pair of seeds is wanted, "1:2")
 endif
-ifneq ($(call digits,$(CURVE_SEED))$(words $(CURVE_SEED)),1)
-$(error CURVE_SEED="$(CURVE_SEED)": a number is wanted)
-endif
-numbers := $(shell seq $(CURVE_SEED) $$(($(CURVE_SEED) + $(words $(PAIRS)) - 1)))
-$(foreach pair,$(PAIRS), \
-    $(eval curve-seed-$(call part,1,$(pair))-$(call part,2,$(pair)) := \
-        $(or $(call part,3,$(pair)),$(firstword $(numbers)))) \
-    $(eval numbers := $(wordlist 2,$(words $(numbers)),$(numbers))))
+$(foreach pair,$(PAIRS),$(eval curve-seed-$(call part,1,$(pair))-$(call part,2,$(pair)) := \
+    $(or $(call part,3,$(pair)),$(call part,1,$(pair)))))
 
 variants ?= unaligned aligned
 paths    := $(foreach v,$(variants),line-$(v) curve-$(v))
@@ -150,9 +145,15 @@ help:
 .SECONDARY:
 .SECONDEXPANSION:
 .PHONY: all help force
-# make -n makes nothing
+# make -n makes nothing; else, before any result is looked at, OUT is this make's alone
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))$(filter help,$(MAKECMDGOALS)),)
 $(shell mkdir -p $(pairs:%=$(OUT)/%))
+taken := $(shell exec $(here)lock.sh $(OUT) $(notdir $(firstword $(MAKEFILE_LIST))))
+ifneq ($(.SHELLSTATUS),0)
+$(error OUT="$(OUT)": $(taken))
+endif
+.SHELLFLAGS := -c $(OUT) $(shell echo $$PPID)
+SHELL := $(here)lock.sh
 endif
 
 # What decides each stage's result, which is $(1). A graph's file counts by what is in it.
@@ -165,7 +166,7 @@ train_set   = $(strip $(NET) $(file_sum) $(EPOCHS) epochs lr $(LR) batch $(BATCH
 align_set   = $(strip images $(ALIGN_IMAGES) $(ACTS_FLAGS))
 corr_set    = $(strip $(CORR_FLAGS))
 assign_set  = $(strip $(HUNGARIAN_FLAGS))
-curve_set   = $(strip $(CURVE_EPOCHS) epochs lr $(CURVE_LR) batch $(BATCH) $(CURVE_SCHEDULE) seed \
+curve_set   = $(strip $(CURVE_EPOCHS) epochs lr $(CURVE_LR) batch $(CURVE_BATCH) $(CURVE_SCHEDULE) seed \
                   $(curve-seed-$(call pair-of,$(1))) $(CURVE_FLAGS) $(THREADS) threads $(DEVICE) $(filter-out f32,$(PRECISION)))
 eval_set    = $(strip $(POINTS) points $(EVAL_FLAGS))
 
@@ -173,7 +174,7 @@ eval_set    = $(strip $(POINTS) points $(EVAL_FLAGS))
 # recipe ends with $(call keep,STAGE).
 equal     = $(and $(findstring x$(1)x,x$(2)x),$(findstring x$(2)x,x$(1)x))
 made-with = $(foreach r,$(2),$(eval $(r): $(if $(call equal,$(call $(1)_set,$(r)),$(file <$(r).settings)),,force)))
-keep      = @echo $(call quote,$(call $(1)_set,$@)) > $@.settings
+keep      = @echo $(call quote,$(call $(1)_set,$@)) > $@.settings && rm -f $(basename $@).*.checkpoint
 # $(call checkpoint,NAME,SETTINGS): its name holds all that decides it, so that it is taken up by the same run
 # and no other.
 checkpoint = $(1).$(firstword $(shell echo $(call quote,$(strip $(2))) | cksum)).checkpoint
@@ -207,7 +208,6 @@ $(nets): $(OUT)/net-%.mcz: $(OUT)/train.mcz
 	    --checkpoint $(call checkpoint,$(@:.mcz=),$(call data_set,$<) $(train_set)) --resume \
 	    --log-json $(@:.mcz=.log.json) -o $@
 	$(call keep,train)
-	@rm -f $(@:.mcz=).*.checkpoint
 
 # ---- the alignment ---------------------------------------------------------------------------------
 $(call made-with,align,$(call each,moments.mcz))
@@ -244,12 +244,11 @@ $(lines): $$(a) $$(to)
 	$(RUN) mc-bezier --epochs 0 $(a) $(to) -o $@
 $(beziers): $(OUT)/train.mcz $$(a) $$(to)
 	$(RUN) mc-bezier --data $< --seed $(curve-seed-$(call pair-of,$@)) --epochs $(CURVE_EPOCHS) \
-	    --lr $(CURVE_LR) --batch $(BATCH) --schedule $(CURVE_SCHEDULE) $(CURVE_FLAGS) $(device) $(MESSAGES) \
+	    --lr $(CURVE_LR) --batch $(CURVE_BATCH) --schedule $(CURVE_SCHEDULE) $(CURVE_FLAGS) $(device) $(MESSAGES) \
 	    --checkpoint $(call checkpoint,$(@:.mcz=),$(call data_set,$<) $(train_set) $(align_set) $(corr_set) \
 	        $(assign_set) $(call curve_set,$@)) --resume \
 	    --log-json $(@:.mcz=.log.json) $(a) $(to) -o $@
 	$(call keep,curve)
-	@rm -f $(@:.mcz=).*.checkpoint
 
 # ---- what they measure -----------------------------------------------------------------------------
 measured := $(call each,$(paths:%=%.tsv))
@@ -271,7 +270,22 @@ joined = $(subst $(blank),$(comma),$(strip $(1)))
 title  = --title $(call quote,$(net-name) on $(data-name)$(comma) $(1)$(if $(word 5,$(of)),$(words $(of)) pairs,seeds \
              $(subst $(blank),$(comma) ,$(subst -,–,$(of)))))
 names := -v network=$(call quote,$(net-name)) -v data=$(call quote,$(data-name))
+# at the end of a line that prints a table: a kill leaves none that is cut off
+whole  = > $@.part && mv $@.part $@
 table := -f $(here)spread.awk -f $(here)table.awk
+
+# the trainings that have a log, and the table of their last epochs. It keeps PAM's rows where another graph than
+# pam.mk finds nothing to make.
+logged   := $(strip $(if $(filter-out 0,$(EPOCHS)),network) $(if $(filter-out 0,$(CURVE_EPOCHS)),$(variants:%=curve-%)))
+training := -f $(here)spread.awk -f $(here)training.awk
+training_set = $(logged)
+theirs   := $(filter-out $(logged),curve-pam-unaligned curve-pam-aligned)
+
+$(OUT)/training.tsv: $(nets) $(curves) $(OUT)/pairs $(filter-out -f,$(training)) \
+    $(if $(call equal,$(logged),$(filter-out $(theirs),$(file <$(OUT)/training.tsv.settings))),,force)
+	$(RUN) awk $(names) $(training) $(if $(filter network,$(logged)),name=network $(nets:.mcz=.log.json)) \
+	    $(foreach k,$(filter curve-%,$(logged)),name=$(k) $(call each,$(k).log.json)) $(whole)
+	$(call keep,training)
 
 # which pairs OUT's tables and pictures are of
 $(OUT)/pairs: $(if $(call equal,$(PAIRS),$(file <$(OUT)/pairs)),,force)

@@ -19,7 +19,6 @@
 # the other programs read in order and need little.
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
-logged   := $(strip $(if $(filter-out 0,$(EPOCHS)),network) $(if $(filter-out 0,$(CURVE_EPOCHS)),$(variants:%=curve-%)))
 pictures := path signature $(if $(logged),training)
 
 all: $(foreach where,$(everywhere),$(addprefix $(where)/,table.tsv $(pictures:%=%.svg) $(pictures:%=%.png))) \
@@ -27,15 +26,11 @@ all: $(foreach where,$(everywhere),$(addprefix $(where)/,table.tsv $(pictures:%=
 
 # ---- tables ----------------------------------------------------------------------------------------
 summaries = $(foreach path,$(paths),$(1)/$(path).summary.tsv)
-training  := -f $(here)spread.awk -f $(here)training.awk
 
 $(call each,table.tsv): $$(call files,$(paths:=.tsv)) $(filter-out -f,$(table))
-	$(RUN) awk $(table) $(call summaries,$(@D)) > $@
+	$(RUN) awk $(table) $(call summaries,$(@D)) $(whole)
 $(OUT)/table.tsv: $(measured) $(OUT)/pairs $(filter-out -f,$(table))
-	$(RUN) awk -v spread=1 $(names) $(table) $(foreach p,$(pairs),$(call summaries,$(OUT)/$(p))) > $@
-$(OUT)/training.tsv: $(nets) $(curves) $(OUT)/pairs $(filter-out -f,$(training))
-	$(RUN) awk $(names) $(training) $(if $(filter network,$(logged)),name=network $(nets:.mcz=.log.json)) \
-	    $(foreach k,$(filter curve-%,$(logged)),name=$(k) $(call each,$(k).log.json)) > $@
+	$(RUN) awk -v spread=1 $(names) $(table) $(foreach p,$(pairs),$(call summaries,$(OUT)/$(p))) $(whole)
 
 # ---- pictures --------------------------------------------------------------------------------------
 series = $(subst line-,straight$(comma) ,$(subst curve-,curve$(comma) ,$(1)))

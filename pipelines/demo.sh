@@ -5,6 +5,7 @@
 # build folder's programs; writes to the folder given (default demo-out).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/locale.sh"
 out=${1:-demo-out}
 
 ${MAKE:-make} --no-print-directory -f "$here/connect.mk" ${BIN:+BIN="$BIN"} OUT="$out" DATA=synth \

@@ -3,6 +3,7 @@
 #
 # A program's --help as help2man likes it, each example a paragraph: man.sh PROGRAM > PROGRAM.1
 set -eu
+. "$(dirname "$0")/locale.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 shown=$work/$(basename "$1")

@@ -51,8 +51,8 @@ learned           := $(variants:%=curve-%)
 
 # rows are called by the measure
 $(everywhere:%=%/measures.tsv): $$(call files,$(learned:=.tsv)) $(filter-out -f,$(table))
-	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(learned:=.summary.tsv)) > $@
-	@sed -i 's/\bcurve-aligned\b/correlation/; s/\bcurve-//' $@
+	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(learned:=.summary.tsv)) > $@.part
+	@sed -i 's/\bcurve-aligned\b/correlation/; s/\bcurve-//' $@.part && mv $@.part $@
 $(everywhere:%=%/measures.svg) $(everywhere:%=%/measures.png): $$(call files,$(learned:=.tsv))
 	$(RUN) mc-plot path --data test $(title) \
 	    $(foreach v,$(variants),'$(label-$(v))=$(call joined,$(call files,curve-$(v).tsv))') -o $@

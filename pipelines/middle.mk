@@ -52,7 +52,7 @@ rows = $(foreach pair,$(of),$(foreach s,$(sides),pair=$(pair) curve=$(patsubst m
            end=$(lastword $(subst -, ,$(s))) $(OUT)/$(pair)/$(s).tsv))
 $(everywhere:%=%/middle.tsv): $$(call files,$(sides:=.tsv))
 	$(RUN) awk 'FNR == 1 { if (NR == 1) print "pair\tcurve\tend\t" $$0; next } { print pair "\t" curve "\t" end "\t" $$0 }' \
-	    $(rows) > $@
+	    $(rows) $(whole)
 $(foreach x,svg png,$(foreach m,$(middles),$(everywhere:%=%/$(m).$(x)))): $$(call files,$$(basename $$(@F))-first.tsv $$(basename $$(@F))-second.tsv)
 	$(RUN) mc-plot signature $(call title,middle of the $(patsubst middle-%,%,$(basename $(@F))) curve$(comma) ) \
 	    $(foreach e,first second,'to the $(e) end=$(call joined,$(call files,$(basename $(@F))-$(e).tsv))') -o $@

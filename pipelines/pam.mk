@@ -10,7 +10,7 @@
 # Settings, and how results are kept, resumed and shared, are those of connect.mk: networks and curves that it
 # made with the same settings in the same OUT are taken as they are. What a pair gives lies in OUT/A-B: pam.tsv
 # (a row a path), pam.svg and pam.png (the learned curves), and objective.tsv (what each step of each run made of
-# the objective); the same of all pairs in OUT.
+# the objective); the same of all pairs in OUT, and training.tsv with their rows. tables.sh takes both.
 PERMUTATION_EPOCHS ?= 20#      epochs of a permutation step; CURVE_EPOCHS are those of a curve step
 PAM_FLAGS          ?=#         more for mc-pam: --outer 2, --nu-permutation 1e4
 settings := PERMUTATION_EPOCHS PAM_FLAGS
@@ -23,7 +23,8 @@ ifneq ($(filter --stop%,$(CURVE_FLAGS)),)
 $(error CURVE_FLAGS: --stop-after counts the epochs of all of mc-pam's steps, so it is not for these curves)
 endif
 
-all: $(foreach where,$(everywhere),$(addprefix $(where)/,pam.tsv pam.svg pam.png objective.tsv))
+all: $(foreach where,$(everywhere),$(addprefix $(where)/,pam.tsv pam.svg pam.png objective.tsv)) \
+     $(if $(logged),$(OUT)/training.tsv)
 
 # ---- permutation and curve together ----------------------------------------------------------------
 pam_set = $(strip $(PERMUTATION_EPOCHS) permutation epochs $(PAM_FLAGS) $(curve_set))
@@ -33,13 +34,12 @@ $(call made-with,pam,$(pams))
 
 $(pams): $(OUT)/train.mcz $$(a) $$(b) $$(first)
 	$(RUN) mc-pam --data $< $(if $(first),--perm $(first)) --seed $(curve-seed-$(call pair-of,$@)) \
-	    --permutation-epochs $(PERMUTATION_EPOCHS) --epochs $(CURVE_EPOCHS) --lr $(CURVE_LR) --batch $(BATCH) \
+	    --permutation-epochs $(PERMUTATION_EPOCHS) --epochs $(CURVE_EPOCHS) --lr $(CURVE_LR) --batch $(CURVE_BATCH) \
 	    --schedule $(CURVE_SCHEDULE) $(CURVE_FLAGS) $(PAM_FLAGS) $(device) $(MESSAGES) \
 	    --checkpoint $(call checkpoint,$(@:.mcz=),$(call data_set,$<) $(train_set) $(align_set) $(corr_set) \
 	        $(assign_set) $(call pam_set,$@)) --resume \
 	    --log-json $(@:.mcz=.log.json) $(a) $(b) -o $@
 	$(call keep,pam)
-	@rm -f $(@:.mcz=).*.checkpoint
 $(call each,b-pam-unaligned.mcz b-pam-aligned.mcz): $$(@D)/curve-$$(patsubst b-%,%,$$(@F)) $$(b)
 	$(RUN) mc-permute $< $(b) -o $@
 
@@ -51,11 +51,11 @@ label-pam-aligned   := PAM, from the alignment
 learned             := $(variants:%=curve-%)
 
 $(everywhere:%=%/pam.tsv): $$(call files,$(paths:=.tsv)) $(filter-out -f,$(table))
-	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(paths:=.summary.tsv)) > $@
+	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(paths:=.summary.tsv)) $(whole)
 $(everywhere:%=%/pam.svg) $(everywhere:%=%/pam.png): $$(call files,$(learned:=.tsv))
 	$(RUN) mc-plot path --data test $(title) \
 	    $(foreach v,$(variants),'$(label-$(v))=$(call joined,$(call files,curve-$(v).tsv))') -o $@
 $(everywhere:%=%/objective.tsv): $$(call files,curve-pam-unaligned.mcz curve-pam-aligned.mcz) $(here)objective.awk
 	$(RUN) awk -f $(here)objective.awk $(foreach pair,$(of),$(foreach v,pam-unaligned pam-aligned,pair=$(pair) \
-	    path=curve-$(v) $(OUT)/$(pair)/curve-$(v).log.json)) > $@
+	    path=curve-$(v) $(OUT)/$(pair)/curve-$(v).log.json)) $(whole)
 $(addprefix $(OUT)/,pam.tsv pam.svg pam.png objective.tsv): $(OUT)/pairs

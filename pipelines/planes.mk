@@ -46,7 +46,6 @@ $(tables): $$(through) $(OUT)/train.mcz $(OUT)/test.mcz
 	    --checkpoint $(call checkpoint,$(@:.tsv=),$(plane_set) $(THREADS) $(shell cksum $(through) 2>/dev/null | cksum)) --resume \
 	    --marks $(@:.tsv=.marks.tsv) $(through) -o $@
 	$(call keep,plane)
-	@rm -f $(@:.tsv=).*.checkpoint
 
 # ---- the pictures ----------------------------------------------------------------------------------
 pictures := $(call each,$(planes:%=plane-%.svg) $(planes:%=plane-%.png))

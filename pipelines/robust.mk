@@ -50,7 +50,7 @@ series   = $(patsubst curve-%,%,$(subst -bn-attack,$(comma) attacked statistics,
 
 $(foreach kind,clean robust,$(everywhere:%=%/$(kind).tsv)): $$(call files,$(rows:=.tsv)) $(filter-out -f,$(table))
 	$(RUN) awk $(if $(filter robust,$(kind)),-v robust=1) $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) \
-	    $(table) $(call files,$(rows:=.summary.tsv)) > $@
+	    $(table) $(call files,$(rows:=.summary.tsv)) $(whole)
 $(foreach kind,clean robust,$(everywhere:%=%/$(kind).svg) $(everywhere:%=%/$(kind).png)): \
     $$(call files,$(learned:=.tsv) $(attacked:=.tsv))
 	$(RUN) mc-plot path --data $(of-data) $(title) \

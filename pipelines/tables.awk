@@ -14,7 +14,6 @@ BEGIN {
         head = "network" OFS "data" OFS "curve" OFS (what == "accuracy" ? "pairs" : "runs" OFS "epochs")
         for (p = 1; p <= parts; p++)
             head = head OFS part[p] OFS part[p] "_sd"
-        lines[n_lines = 1] = head
     }
 }
 function bad(file, text) {
@@ -52,17 +51,18 @@ FNR == 1 {
     if (curve !~ /^curve-/)
         next
     curve = substr(curve, 7)
-    if ((net, data, curve) in from)
-        bad(FILENAME, net " on " data " is in " from[net, data, curve] " too (NAME=OUT gives it another name)")
-    from[net, data, curve] = FILENAME
     curves_of[FILENAME]++
-    if (tsv) {
-        line = net OFS data OFS curve OFS (what == "accuracy" ? get("pairs") : get("runs") OFS get("epochs"))
-        for (p = 1; p <= parts; p++)
-            line = line OFS get(part[p]) OFS get(part[p] "_sd")
-        lines[++n_lines] = line
+    if ((net, data, curve) in from) {
+        # pam.tsv has the rows of the table.tsv beside it too
+        table = FILENAME
+        if (!sub(/\/pam\.tsv$/, "/table.tsv", table) || from[net, data, curve] != table)
+            bad(FILENAME, net " on " data " is in " from[net, data, curve] " too (NAME=OUT gives it another name)")
+        if (row_of[net, data, curve] != $0)
+            bad(FILENAME, "its 'curve-" curve "' is not that of table.tsv (pam.mk is wanted with the settings of connect.mk)")
         next
     }
+    from[net, data, curve] = FILENAME
+    row_of[net, data, curve] = $0
     if (!(net in seen_net)) {
         seen_net[net] = 1
         nets[++n_nets] = net
@@ -75,6 +75,13 @@ FNR == 1 {
         seen_curve[net, curve] = 1
         curves[net, ++n_curves[net]] = curve
     }
+    if (tsv) {
+        line = net OFS data OFS curve OFS (what == "accuracy" ? get("pairs") : get("runs") OFS get("epochs"))
+        for (p = 1; p <= parts; p++)
+            line = line OFS get(part[p]) OFS get(part[p] "_sd")
+        lines[net, data, curve] = line
+        next
+    }
     for (p = 1; p <= parts; p++)
         cell[net, curve, data, p] = cell_of(p)
     if (first > 1)
@@ -86,6 +93,16 @@ function text(t) {
     else
         gsub(/\|/, "\\|", t)
     return t
+}
+# the curves of a network as the paper has them, others after them
+function arrange(net,   n, i, k, old) {
+    n = split("unaligned pam-unaligned pam-aligned aligned", old, " ")
+    for (i = 1; i <= n_curves[net]; i++)
+        if (curves[net, i] !~ /^(pam-)?(un)?aligned$/)
+            old[++n] = curves[net, i]
+    for (i = 1; i <= n; i++)
+        if ((net, old[i]) in seen_curve)
+            curves[net, ++k] = old[i]
 }
 # a row: its cells stand in row[1..n]
 function put(n,   i, line) {
@@ -101,10 +118,17 @@ END {
             bad(ARGV[i], "has no curves (CURVE_EPOCHS=0?)")
     if (status)
         exit status
-    for (i = 1; i <= n_lines; i++)
-        print lines[i]
-    if (tsv)
+    for (i = 1; i <= n_nets; i++)
+        arrange(nets[i])
+    if (tsv) {
+        print head
+        for (i = 1; i <= n_nets; i++)
+            for (s = 1; s <= n_sets; s++)
+                for (c = 1; c <= n_curves[nets[i]]; c++)
+                    if ((nets[i], sets[s], curves[nets[i], c]) in lines)
+                        print lines[nets[i], sets[s], curves[nets[i], c]]
         exit
+    }
     width = 1 + n_sets * (parts - first + 1)
     # the corner says what all the cells are
     row[1] = (latex ? "Model" : "model") text(what == "accuracy" ? " (test accuracy, %)" : " (objective)")

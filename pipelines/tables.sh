@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# The paper's tables 1 and 2 from the folders that connect.mk made; see the usage below.
+# The paper's tables 1 and 2 from the folders that connect.mk, and pam.mk, made; see the usage below.
 set -eu
+. "$(dirname "$0")/locale.sh"
 
 usage() {
     cat <<'END'
 Usage: tables.sh [-f FORM] accuracy|loss [NAME=]OUT...
-Collect what connect.mk measured into one table, networks by data sets.
+Collect what connect.mk measured into one table, networks by data sets; with pam.mk's curves where it was run too.
 
   -f FORM  markdown (default), latex (a tabular, with booktabs), or tsv (a row a curve)
   -h       print this and exit
@@ -68,5 +69,7 @@ for operand; do
         exit 1
     fi
     set -- "$@" "label=$name" "$folder/$table"
+    # training.tsv has PAM's rows itself
+    [ $what = loss ] || ! [ -r "$folder/pam.tsv" ] || set -- "$@" "$folder/pam.tsv"
 done
 exec awk -v what="$what" -v form="$form" -f "$(dirname "$0")/tables.awk" "$@"

@@ -13,20 +13,34 @@ BEGIN {
         head = head OFS title[c] OFS title[c] "_sd"
     print head
 }
-FNR == 1 {
-    if (!n[name]++)
-        order[++names] = name
+function field(line, key) {
+    return match(line, "\"" key "\":[-+.eE0-9]+") ? substr(line, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : ""
 }
-function field(key) {
-    return match($0, "\"" key "\":[-+.eE0-9]+") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : ""
-}
-# a log's last epoch stays; a line that a killed run left torn is none
-/"event":"epoch".*}$/ {
-    epochs[name] = field("epoch")
+# a log's last epoch; of mc-pam's the last of a curve step, counted from where that step began
+function take(   c) {
+    if (last == "")
+        return
+    if (!n[of]++)
+        order[++names] = of
+    epochs[of] = field(last, "epoch") - before
     for (c = 1; c <= columns; c++)
-        cell[name, n[name], c] = field(title[c])
+        cell[of, n[of], c] = field(last, title[c])
 }
+FNR == 1 {
+    take()
+    of = name
+    last = curve = ""
+    before = 0
+}
+# a line that a killed run left torn is none
+/"event":"epoch".*}$/ { last = $0 }
+/"event":"permutation"/ {
+    before = field(last, "epoch")
+    last = curve
+}
+/"event":"iteration"/ { curve = last }
 END {
+    take()
     for (i = 1; i <= names; i++) {
         name = order[i]
         line = network OFS data OFS name OFS n[name] OFS epochs[name]

@@ -25,6 +25,13 @@ for f in path signature training; do same out/$f.svg out/1-2/$f.svg; done
 [ -z "$(connect -n | grep '^mc-')" ] || die 'make -n would work again'
 [ "$(jobs POINTS=5)" = 'mc-eval4 mc-plot4 ' ] || die "$(cat log)"
 [ "$(jobs POINTS=5 CURVE_EPOCHS=1)" = 'mc-bezier2 mc-eval2 mc-plot8 ' ] || die "$(cat log)"
+# what is of the curves alone trains no end
+for setting in CURVE_LR=.05 CURVE_BATCH=64; do
+    connect -n POINTS=5 CURVE_EPOCHS=1 $setting >log
+    grep -q "^mc-bezier .*--seed" log && ! grep '^mc-\(data\|train\|acts\)' log || die "$setting: $(cat log)"
+done
+[ "$(grep -c -- '--batch 64 ' log)" = 2 ] || die "$(cat log)"
+connect help | grep -q '^  POINTS  *65 ' || die 'the paper measures 65 points'
 set -- POINTS=5 CURVE_EPOCHS=1
 [ "$(jobs "$@" MESSAGES=-v)" = '' ] || die "$(cat log)"
 [ "$(jobs "$@" TEST_IMAGES=100)" = 'mc-data1 mc-eval4 mc-plot4 ' ] || die "$(cat log)"
@@ -57,8 +64,8 @@ refused 'SEEDS and PAIRS: one of them' SEEDS='1 2' PAIRS=1:2
 for pairs in 1 1:2:3:4 :1:2 1:2: 1:x 1-2; do refused "PAIRS=\"1:2 $pairs\": two different seeds a pair" PAIRS="1:2 $pairs"; done
 refused 'a pair is there twice' PAIRS='1:2 1:2:7'
 refused 'PAIRS="": a pair of seeds' PAIRS=
-refused 'CURVE_SEED="x": a number' CURVE_SEED=x
-for name in EPOCHS CURVE_EPOCHS BATCH POINTS THREADS DATA_SEED; do
+refused "no setting 'CURVE_SEED'" CURVE_SEED=1
+for name in EPOCHS CURVE_EPOCHS BATCH CURVE_BATCH POINTS THREADS DATA_SEED; do
     for value in abc 1.5 -1 '1 2' ''; do refused "$name=\"$value\": a whole number is wanted" "$name=$value"; done
 done
 for name in TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES; do refused "$name=\"1k\": a whole number is wanted" "$name=1k"; done

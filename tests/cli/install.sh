@@ -28,6 +28,6 @@ cmp out/1-2/b-aligned.mcz aligned.mcz
 moved/share/mc/tables.sh -h >usage
 moved/share/mc/gpus.sh -h >usage
 
-for f in "$MC_ROOT"/pipelines/*.{gp,mk,awk,map} "$MC_ROOT"/formats/{mcz.py,example_net.json}; do
+for f in "$MC_ROOT"/pipelines/{*.{gp,mk,awk,map},lo{cale,ck}.sh} "$MC_ROOT"/formats/{mcz.py,example_net.json}; do
     [ ! -e "$f" ] || cmp "$f" "moved/share/mc/${f##*/}"
 done

@@ -11,8 +11,14 @@ is() { [ "$1" = "$2" ] || die "'$1' is not '$2'"; }
 
 connect -j2 PAIRS='1:2 1:3 2:3:9'
 is "$(grep -c '^mc-train' log) $(grep -c '^mc-acts' log)" '3 3'
-is "$(grep '^mc-bezier --data' log | sed 's/.*--seed \([0-9]*\) .*/\1/' | sort | paste -sd ' ')" '1 1 2 2 9 9'
+is "$(grep '^mc-bezier --data' log | sed 's/.*--seed \([0-9]*\) .*/\1/' | sort | paste -sd ' ')" '1 1 1 1 9 9'
 cmp -s out/1-2/curve-aligned.mcz out/1-3/curve-aligned.mcz && die 'two pairs have one curve'
+# a pair's curve seed is its own, whatever pairs are before it
+seeds() {
+    connect -n OUT=none PAIRS="$1"
+    sed -n 's/^mc-bezier --data.*--seed \([0-9]*\) .*/\1/p' log | sort -u | paste -sd ' '
+}
+is "$(seeds '1:2 3:4 5:6')/$(seeds 3:4)/$(seeds '5:6 1:2:8')" '1 3 5/3/5 8'
 /usr/bin/python3 - <<'P'
 import csv, glob, json, statistics
 def rows(name):

@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# One make at a time in OUT, also where several machines see it. common.mk calls this, as a child of make:
+#
+#   lock.sh OUT GRAPH          take OUT for this make until it ends, however it ends; status 1, and why on stdout, where
+#                              another make has it. Jobs that a killed make left behind are waited for.
+#   lock.sh -c OUT MAKE LINE   a line of a recipe, for make as its shell
+#
+# OUT/.lock is locked by a process that ends with make, and says which make it is; OUT/.jobs is locked by every job.
+# The kernel (or NFS) holds these locks, so nothing is to be cleaned up after a kill.
+set -u
+
+# running PID: it has not ended; its parent is $parent then
+running() {
+    local stat fields
+    { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
+    read -ra fields <<<"${stat##*) }"
+    parent=${fields[1]}
+    [[ ${fields[0]} != [ZX] ]]
+}
+
+# within PID: of a make that PID's make started
+within() {
+    local p=$PPID
+    while [ "$p" != "$1" ]; do
+        running "$p" && p=$parent && [ "$p" -gt 1 ] || return 1
+    done
+}
+
+if [ "$1" = -c ]; then
+    exec {jobs}<"$2/.jobs" || exit 1
+    flock -s "$jobs" 2>/dev/null
+    # a job that its make did not live to see begin would be in the way of the next make's
+    running "$3" || exit 1
+    exec /bin/sh -c "$4"
+fi
+
+out=$1 make=$PPID busy=75
+exec {lock}<>"$out/.lock" || exit 1
+
+for ((tries = 0; ; tries++)); do
+    flock -n -E $busy "$lock"
+    case $? in
+    0) break ;;
+    "$busy") ;;
+    *)
+        echo "OUT=\"$out\": there are no locks on this file system: two makes there would go unnoticed" >&2
+        exit 0
+        ;;
+    esac
+    read -r pid graph host since <"$out/.lock"
+    [ "${host:-}" != "$(uname -n)" ] || ! within "$pid" || exit 0
+    # one that has just ended lets go in a moment, one that has just begun says so
+    if [ $tries = 30 ] || { [ -n "${host:-}" ] && { [ "$host" != "$(uname -n)" ] || running "$pid"; }; }; then
+        echo "make ${pid:-} (${graph:-}) on ${host:-} has been at work there since ${since:-}: wait for it, or give another OUT"
+        exit 1
+    fi
+    sleep .1
+done
+printf '%s %s %s %s\n' "$make" "$2" "$(uname -n)" "$(date '+%F %T')" >"$out/.lock"
+(
+    trap '' HUP INT QUIT TERM
+    exec {never}<> <(:)
+    while running "$make"; do read -rt .1 -u "$never"; done
+) </dev/null >/dev/null 2>&1 &
+exec {lock}>&- {jobs}<>"$out/.jobs" || exit 1
+if ! flock -n "$jobs"; then
+    left=$(exec {jobs}>&-
+        for f in /proc/[0-9]*/fd/*; do
+            pid=${f#/proc/} pid=${pid%%/*}
+            [ "$pid" = $$ ] || ! [ "$f" -ef "$out/.jobs" ] || echo "$pid ($(<"/proc/$pid/comm"))"
+        done 2>/dev/null | sort -u | paste -sd ' ')
+    echo "OUT=\"$out\": waiting for jobs that a killed make left behind: ${left:-on another machine}" >&2
+    until flock -w .5 "$jobs"; do running "$make" || exit 1; done
+fi
+exit 0
