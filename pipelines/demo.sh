@@ -7,6 +7,8 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/locale.sh"
 out=${1:-demo-out}
+# settings of the build (make demo NVCC=) are none of the graph's
+MAKEFLAGS=${MAKEFLAGS-} && export MAKEFLAGS="${MAKEFLAGS%%-- *}"
 
 ${MAKE:-make} --no-print-directory -f "$here/connect.mk" ${BIN:+BIN="$BIN"} OUT="$out" DATA=synth \
     TRAIN_IMAGES=6000 TEST_IMAGES=2000 NET=tinyten SEEDS="1 2" EPOCHS=4 CURVE_EPOCHS=3 \
