@@ -33,7 +33,8 @@ if [ "$1" = -c ]; then
     flock -s "$jobs" 2>/dev/null
     # a job that its make did not live to see begin would be in the way of the next make's
     running "$3" || exit 1
-    exec /bin/sh -c "$4"
+    # bash becomes a line's only command, which so gets the signals that make sends
+    exec /bin/bash -c "$4"
 fi
 
 out=$1 make=$PPID busy=75

@@ -36,6 +36,16 @@ done
 [ "$(cut -d ' ' -f 1 out/.lock)" = $make ] || die "make -n took OUT"
 (graph connect OUT=other -n) >log.n && [ ! -e other ] || die 'make -n makes something'
 
+# terminated, it takes its jobs with it
+rm begun
+graph connect OUT=term >log 2>&1 &
+term=$!
+until [ -e begun ]; do sleep .02; done
+kill $term
+wait $term || true
+(now='timeout 60' && graph connect OUT=term RUN=) >log 2>&1 || die "$(cat log)"
+! grep waiting log || die 'a job outlives a make that was terminated'
+
 # killed alone, and started again at once
 kill -9 $make
 wait $make 2>/dev/null || true
