@@ -38,7 +38,7 @@ if [ "$1" = -c ]; then
 fi
 
 out=$1 make=$PPID busy=75
-exec {lock}<>"$out/.lock" || exit 1
+exec {lock}<>"$out/.lock" {jobs}<>"$out/.jobs" {jobs}>&- || exit 1
 
 for ((tries = 0; ; tries++)); do
     flock -n -E $busy "$lock"

@@ -52,12 +52,19 @@ wait $make 2>/dev/null || true
 graph connect OUT=out >log 2>told &
 make=$!
 until [ -s told ]; do sleep .02; done
-grep -q '^OUT="out": waiting for jobs that a killed make left behind: .*[0-9] (job)$' told || die "$(cat told)"
+grep -q '^OUT="out": waiting for jobs that a killed make left behind: .*[0-9] (job)' told || die "$(cat told)"
 [ ! -s log ] || die "it did not wait: $(cat log)"
 touch open
 wait $make || die "$(cat log told)"
 (graph connect OUT=out) >log
 ! grep '^mc-' log || die 'a third run works'
+
+# no locks on this file system: told, not refused
+mkdir bin
+printf '#!/bin/sh\nexit 71\n' >bin/flock
+chmod +x bin/flock
+(PATH=$PWD/bin:$PATH && graph connect OUT=unlocked unlocked/net-1.mcz) >log 2>err || die "$(cat err)"
+[ "$(<err)" = 'OUT="unlocked": there are no locks on this file system: two makes there would go unnoticed' ] || die "$(cat err)"
 
 # a make within a make of the same OUT is its part
 printf 'inner:\n\t+$(MAKE) -f %s/pipelines/connect.mk BIN=%s/bin NET=mlp:4 DATA_FLAGS= EPOCHS=0 TRAIN_IMAGES=64 OUT=sub sub/net-1.mcz\ninclude %s/pipelines/common.mk\n' \
