@@ -212,8 +212,10 @@ static int spawn(pid_t *pid, int in, int out, int errors, struct mc_error *err)
 /* All of it, or as much as a gnuplot that died would take: its exit status tells. */
 static void feed(int fd, const char *text, size_t n)
 {
-    void (*old)(int) = signal(SIGPIPE, SIG_IGN);
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction old;
 
+    sigaction(SIGPIPE, &ignore, &old);
     while (n) {
         ssize_t k = write(fd, text, n);
         if (k < 0 && errno != EINTR)
@@ -223,7 +225,7 @@ static void feed(int fd, const char *text, size_t n)
             n -= (size_t)k;
         }
     }
-    signal(SIGPIPE, old);
+    sigaction(SIGPIPE, &old, NULL);
 }
 
 /* The first words that gnuplot complained with. */

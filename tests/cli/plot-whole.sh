@@ -99,3 +99,7 @@ texts $'a]]\u2060>b]\u2060>' -- label.svg sig.svg
 for format in svg png pdf; do
     mc-plot path a.tsv --size 400x300 --title "$(cat labels && printf "%05000d'" 0)" -o label.$format
 done
+# a closed pipe ends it
+set +o pipefail
+timeout 60 mc-plot path a.tsv --format svg | true
+[ "${PIPESTATUS[0]}" = 141 ] || die 'a closed pipe does not end it'
