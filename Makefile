@@ -62,7 +62,7 @@ EMULATED_OBJ := $(filter %.o,$(patsubst kernels/cuda/%.cu,$(BUILD)/tests/emulati
 PACKAGES := pipelines/install-packages.sh
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
 Q        := $(if $(V),,@)
-HERE      = MC_ROOT=$(CURDIR) MC_BUILD=$(abspath $(BUILD)) PATH=$(abspath $(BUILD))/bin:$$PATH
+HERE      = build=$$(cd $(BUILD) && pwd) && MC_ROOT="$$PWD" MC_BUILD="$$build" PATH="$$build/bin:$$PATH"
 
 # What all is compiled and linked with: a file that changes with it, so that everything is made anew.
 FLAGS   := $(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LIBS)
@@ -119,7 +119,7 @@ FUZZ_SECONDS ?= 60
 fuzz: ## random damage to every kind of input for FUZZ_SECONDS each, under the sanitizers
 	+$(MAKE) --no-print-directory BUILD=build-sanitize EXTRA_CFLAGS='$(SANITIZE)' fuzzers
 	@for f in $(FUZZERS:$(BUILD)/%=build-sanitize/%); do echo "== $$f"; \
-		MC_ROOT=$(CURDIR) $$f $(FUZZ_SECONDS) || exit 1; done
+		MC_ROOT="$$PWD" $$f $(FUZZ_SECONDS) || exit 1; done
 
 man: $(MAN) ## man pages from the programs' --help
 

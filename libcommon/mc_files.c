@@ -19,6 +19,7 @@ struct mc_file_use {
     const char *option;
     char *path;
     int known; /* the rest says which file it is; else it is none to protect */
+    int pipe;
     dev_t dev;
     ino_t ino;
     char *name; /* of what does not exist yet: dev and ino are its folder's; else NULL */
@@ -111,7 +112,8 @@ static int identify(struct mc_file_use *u, struct mc_error *err)
         return is_output(u) && !standard && errno == ENOENT ? identify_new(u, err) : 0;
     if (S_ISDIR(st.st_mode) && is_output(u))
         return mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(EISDIR));
-    u->known = S_ISREG(st.st_mode);
+    u->pipe = S_ISFIFO(st.st_mode); /* two outputs in one pipe are mixed */
+    u->known = S_ISREG(st.st_mode) || u->pipe;
     u->dev = st.st_dev;
     u->ino = st.st_ino;
     return 0;
@@ -159,17 +161,34 @@ static int check_pair(const struct mc_file_use *out, const struct mc_file_use *o
                    is_standard(out) ? other->path : out->path);
 }
 
-/* Can it be created, or written in place? */
-static int check_writable(const struct mc_file_use *u, struct mc_error *err)
+/* Of a file that is there: does it begin as a log, or with nothing? */
+static int is_log(const char *path)
 {
+    FILE *f = fopen(path, "re");
+    int c = f ? getc(f) : EOF;
+
+    if (f)
+        fclose(f);
+    return c == '{' || c == EOF;
+}
+
+/* Can it be created, or written in place, and is it not what messages go to? */
+static int check_output(const struct mc_file_use *u, struct mc_error *err)
+{
+    const int in_place = u->role == MC_FILE_LOG && !u->name;
+    struct stat st;
     int rc = 0;
 
-    if (!is_output(u) || is_standard(u) || !u->known)
+    if (!is_output(u) || is_standard(u) || !u->known || u->pipe)
         return 0;
+    if (!u->name && !fstat(STDERR_FILENO, &st) && st.st_dev == u->dev && st.st_ino == u->ino)
+        return mc_fail(err, MC_EUSAGE, "%s and standard error are the same file '%s'", label(u),
+                       u->path);
+    if (in_place && !is_log(u->path))
+        return mc_fail(err, MC_EUSAGE, "%s: '%s' is there and is no log", label(u), u->path);
     char *copy = strdup(u->path);
     if (!copy)
         return mc_fail(err, MC_ENOMEM, "out of memory");
-    int in_place = u->role == MC_FILE_LOG && !u->name;
     if (access(in_place ? u->path : dirname(copy), in_place ? W_OK : W_OK | X_OK))
         rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(errno));
     free(copy);
@@ -192,6 +211,6 @@ int mc_files_check(struct mc_files *f, struct mc_error *err)
             if (j < i || !is_output(&f->use[j]))
                 rc = check_pair(&f->use[i], &f->use[j], err);
     for (size_t i = 0; !rc && i < f->n; i++)
-        rc = check_writable(&f->use[i], err);
+        rc = check_output(&f->use[i], err);
     return rc;
 }

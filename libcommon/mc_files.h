@@ -3,7 +3,8 @@
  * Every file that a command line names, so that none is written over another: a program registers
  * what it will read and write, and checks all of it before it opens anything. Files are compared by
  * device and inode, through links and redirections; one that does not exist yet by its folder and
- * name. Only regular files are: any number of outputs may go to /dev/null, a pipe or a terminal. */
+ * name. Only regular files and pipes are: any number of outputs may go to /dev/null or a terminal.
+ */
 #ifndef MC_FILES_H
 #define MC_FILES_H
 
@@ -31,7 +32,8 @@ struct mc_files {
 /* option: what to call it, as "--data"; NULL: an operand. path is copied; NULL: not given, ignored.
  */
 void mc_files_add(struct mc_files *f, enum mc_file_role role, const char *option, const char *path);
-/* MC_EUSAGE: two of them are one file, or two are standard input or output; MC_EFAIL: an output
+/* MC_EUSAGE: two of them are one file, or two are standard input or output, or an output is the
+ * file that standard error goes to, or a log would replace what is no log; MC_EFAIL: an output
  * cannot be created or is a folder; MC_ENOMEM. */
 MC_USE_RESULT int mc_files_check(struct mc_files *f, struct mc_error *err);
 void mc_files_release(struct mc_files *f);

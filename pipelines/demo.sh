@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The main job on built-in synthetic data: two tinytens, aligned and joined, measured and drawn. Takes the
-# build folder's programs; writes to the folder given (default demo-out).
+# build folder's programs; writes to the folder given (default demo-out), as seen from the tree.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/locale.sh"
+# make's names may hold no blank, so the graph is called from the tree, by a path within it
+cd "$(dirname "$0")/.."
+. pipelines/locale.sh
 out=${1:-demo-out}
 # settings of the build (make demo NVCC=) are none of the graph's
 MAKEFLAGS=${MAKEFLAGS-} && export MAKEFLAGS="${MAKEFLAGS%%-- *}"
 
-${MAKE:-make} --no-print-directory -f "$here/connect.mk" ${BIN:+BIN="$BIN"} OUT="$out" DATA=synth \
+${MAKE:-make} --no-print-directory -f pipelines/connect.mk ${BIN:+BIN="$BIN"} OUT="$out" DATA=synth \
     TRAIN_IMAGES=6000 TEST_IMAGES=2000 NET=tinyten SEEDS="1 2" EPOCHS=4 CURVE_EPOCHS=3 \
     SCHEDULE=onecycle CURVE_LR=0.02 POINTS=11 \
     EVAL_FLAGS="--samples 2000 --bn-samples 2000"

@@ -83,7 +83,7 @@ static const struct argp argp = {
     "--compose P Q\n--identity WEIGHTS",
     "Reorder a network's units; the network stays the same function."
     "\vA permutation's entry i is the unit that goes to place i. PERM, WEIGHTS or DATASET may be - "
-    "(standard input). -o may name the input that is permuted.\n\nExamples:\n"
+    "(standard input). -o may name WEIGHTS, which the result then replaces.\n\nExamples:\n"
     "  mc-permute p.mcz b.mcz -o pb.mcz\n"
     "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz",
     NULL,
@@ -266,14 +266,14 @@ static void check(const struct options *o)
         mc_cli_usage("needs PERM and WEIGHTS (see --help)");
 }
 
-/* -o may replace what it is the permuted form of. */
+/* -o may replace the network that it is the permuted form of. */
 static int ready(struct options *o, struct mc_error *err)
 {
     const size_t n = o->cli.n_operands;
 
     o->cli.own_operands = 1;
     for (size_t i = 0; i < n; i++) {
-        const int replaced = !o->identity && (o->compose || i == n - 1);
+        const int replaced = !o->identity && !o->compose && i == n - 1 && (i || o->random);
         mc_cli_file(&o->cli, replaced ? MC_FILE_REPLACED : MC_FILE_INPUT, NULL, o->cli.operands[i]);
     }
     mc_cli_file(&o->cli, MC_FILE_INPUT, "--verify", o->verify);

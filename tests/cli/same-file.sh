@@ -107,13 +107,24 @@ fails 3 "set" mc-data folder set -o set/d.mcz
 # what is no loss: a permuted network in place of itself, and many outputs that go nowhere
 mc-permute p.mcz w.mcz -o "$TMP/pw.mcz"
 cp p.mcz inverse.mcz
-mc-permute --inverse inverse.mcz -o inverse.mcz
+refused "--output and an input are the same file 'inverse.mcz'" mc-permute --inverse inverse.mcz -o inverse.mcz
+refused "--output and an input are the same file 'inverse.mcz'" mc-permute --compose p.mcz inverse.mcz -o inverse.mcz
+mc-permute --inverse p.mcz -o inverse.mcz
 mc-permute p.mcz w.mcz -o w.mcz
 same "$TMP/pw.mcz" w.mcz
 mc-permute inverse.mcz w.mcz -o w.mcz
 [ "$(id w.mcz)" = "$(id "$samples/good-weights.mcz")" ] || die "the inverse does not lead back"
 $train --log-json /dev/null -o /dev/null
-$train --log-json /dev/stderr -o x.mcz 2>log
+$train --log-json /dev/stderr -o x.mcz 2>&1 | cat >log
 grep -q '"event":"epoch"' log || die "no log: $(cat log)"
+# what messages go to, a pipe that carries the result, somebody's text
+echo old >log
+$train --log-json /dev/stderr -o x.mcz 2>>log && die 'the log wrote over the messages'
+[ "$(head -n 1 log)" = old ] && grep -q 'standard error are the same file' log || die "$(cat log)"
+$train --log-json /dev/stdout 2>told | cat >y.mcz && die 'the log went into the result'
+grep -q -- "--log-json and standard output are the same file" told || die "$(cat told)"
+echo 'chapter one' >thesis.txt
+refused "--log-json: 'thesis.txt' is there and is no log" $train --log-json thesis.txt -o x.mcz
+rm log
 $train --log-json log | cat >y.mcz
 same x.mcz y.mcz
