@@ -121,7 +121,8 @@ grep -q '"event":"epoch"' log || die "no log: $(cat log)"
 echo old >log
 $train --log-json /dev/stderr -o x.mcz 2>>log && die 'the log wrote over the messages'
 [ "$(head -n 1 log)" = old ] && grep -q 'standard error are the same file' log || die "$(cat log)"
-$train --log-json /dev/stdout 2>told | cat >y.mcz && die 'the log went into the result'
+$train --log-json /dev/stdout 2>told | cat >y.mcz
+[ "${PIPESTATUS[0]}" = 2 ] || die 'the log went into the result'
 grep -q -- "--log-json and standard output are the same file" told || die "$(cat told)"
 echo 'chapter one' >thesis.txt
 refused "--log-json: 'thesis.txt' is there and is no log" $train --log-json thesis.txt -o x.mcz
