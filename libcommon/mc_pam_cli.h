@@ -49,10 +49,9 @@ enum {
     {"judge-images", MC_KEY_JUDGE_IMAGES, "N", 0, "the permutations tried are judged on the first N images, in whole " \
      "batches where there is one (default 5000)", 12}, \
     {"judge-points", MC_KEY_JUDGE_POINTS, "N", 0, "they are judged at N points along the curve (default 5)", 12}, \
-    {"accept", MC_KEY_ACCEPT, "HOW", 0, "groups: from the better of the previous permutation and the projection on, judge each group's " \
-     "permutations alone, then keep each group's best, " \
-     "in the order of what they gain, while it lowers what they are judged by; joint: judge permutations of all groups " \
-     "at once (default: groups)", 12}, \
+    {"accept", MC_KEY_ACCEPT, "HOW", 0, "groups: try each permutation group's candidates alone, then take the groups' " \
+     "best one after the other, greatest gain first, and keep those that still help; joint: a candidate permutes all " \
+     "groups at once (default: groups)", 12}, \
     {"select-by", MC_KEY_SELECT_BY, "WHAT", 0, "judge permutations by their loss, or by the objective, which is the " \
      "loss and what moving costs: loss, objective (default: loss)", 12}, \
     {"as-paper", MC_KEY_AS_PAPER, 0, 0, "the paper's permutation step: --permutation-lr half of --lr, --accept joint, " \
