@@ -28,6 +28,8 @@ int mc_state_exists(const char *path)
 
 int mc_state_ready(const char *path, int resume, struct mc_error *err)
 {
+    if (path && !strcmp(path, "-"))
+        return mc_fail(err, MC_EUSAGE, "--checkpoint needs a file, and '-' is standard output");
     if (!path || resume || !mc_state_exists(path))
         return 0;
     return mc_fail(err, MC_EUSAGE,

@@ -161,35 +161,47 @@ static int check_pair(const struct mc_file_use *out, const struct mc_file_use *o
                    is_standard(out) ? other->path : out->path);
 }
 
-/* Of a file that is there: does it begin as a log, or with nothing? */
+/* Of a file that is there: does it begin as a log, whole or torn? */
 static int is_log(const char *path)
 {
+    static const char start[] = "{\"event\":";
+    char text[sizeof start] = "";
     FILE *f = fopen(path, "re");
-    int c = f ? getc(f) : EOF;
+    size_t n = f ? fread(text, 1, sizeof start - 1, f) : 0;
 
     if (f)
         fclose(f);
-    return c == '{' || c == EOF;
+    return !memcmp(text, start, n);
+}
+
+/* Is it the regular file that this standard output or error goes to? */
+static int is_stream(const struct mc_file_use *u, int fd)
+{
+    struct stat st;
+
+    return !u->name && !fstat(fd, &st) && st.st_dev == u->dev && st.st_ino == u->ino;
 }
 
 /* Can it be created, or written in place, and is it not what messages go to? */
 static int check_output(const struct mc_file_use *u, struct mc_error *err)
 {
     const int in_place = u->role == MC_FILE_LOG && !u->name;
-    struct stat st;
     int rc = 0;
 
     if (!is_output(u) || is_standard(u) || !u->known || u->pipe)
         return 0;
-    if (!u->name && !fstat(STDERR_FILENO, &st) && st.st_dev == u->dev && st.st_ino == u->ino)
+    if (is_stream(u, STDERR_FILENO))
         return mc_fail(err, MC_EUSAGE, "%s and standard error are the same file '%s'", label(u),
+                       u->path);
+    if (u->role != MC_FILE_MAIN && is_stream(u, STDOUT_FILENO))
+        return mc_fail(err, MC_EUSAGE, "%s and standard output are the same file '%s'", label(u),
                        u->path);
     if (in_place && !is_log(u->path))
         return mc_fail(err, MC_EUSAGE, "%s: '%s' is there and is no log", label(u), u->path);
     char *copy = strdup(u->path);
     if (!copy)
         return mc_fail(err, MC_ENOMEM, "out of memory");
-    if (access(in_place ? u->path : dirname(copy), in_place ? W_OK : W_OK | X_OK))
+    if ((!u->name && access(u->path, W_OK)) || (!in_place && access(dirname(copy), W_OK | X_OK)))
         rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(errno));
     free(copy);
     return rc;

@@ -5,6 +5,7 @@
 
 #include "mc_scan.h"
 
+#include <ctype.h>
 #include <png.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -47,18 +48,27 @@ static size_t name_length(const struct xml *x)
     return n;
 }
 
-/* &name; or &#number; */
+/* One of the five that XML names, or &#number; of a character. */
 static int skip_entity(struct xml *x)
 {
+    static const char *const named[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&apos;"};
     const char *semicolon = memchr(x->at, ';', (size_t)(x->end - x->at));
+    char digits[8] = "", *end;
 
-    if (!semicolon || semicolon - x->at < 2 || semicolon - x->at > 8)
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (starts(x, named[i])) {
+            x->at += strlen(named[i]);
+            return 1;
+        }
+    if (!semicolon || !starts(x, "&#") || (size_t)(semicolon - x->at - 2) >= sizeof digits)
         return 0;
-    for (const char *c = x->at + 1; c < semicolon; c++)
-        if (!strchr("#abcdefghijklmnopqrstuvwxyzABCDEF0123456789", *c))
-            return 0;
+    memcpy(digits, x->at + 2, (size_t)(semicolon - x->at - 2));
+    const int hex = *digits == 'x';
+    const unsigned long c = strtoul(digits + hex, &end, hex ? 16 : 10);
     x->at = semicolon + 1;
-    return 1;
+    return isxdigit((unsigned char)digits[hex]) && !*end &&
+           (c >= 0x20 || c == '\t' || c == '\n' || c == '\r') && (c < 0xd800 || c > 0xdfff) &&
+           c < 0xfffe;
 }
 
 /* Characters up to the quote or tag that ends them. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A log of JSON lines that outlives what kills its writer: each line is appended by one write,
+ * A log of JSON lines that stays readable when its writer is killed: each line is appended by one write,
  * under a lock that keeps a second program out. All functions but mc_log_open do nothing on a NULL
  * log; write errors are sticky and told by mc_log_close. */
 #ifndef MC_LOG_H

@@ -50,7 +50,7 @@ struct mc_pam_report {
     double kept; /* 0 the previous permutation, 1 the projection, 2 and more: a draw, or parts of
                     candidates */
     double loss_others_before, loss_others; /* of the previous and the kept one, on images that did
-                                               not judge; NAN where all did */
+                                               not judge; NAN without a batch of them */
     /* the curve step; without one but with a spectral norm, what its clip did to the offset */
     double loss_curve, decay_curve;
     double proximal_curve;
@@ -67,7 +67,7 @@ struct mc_pam_report {
 /* What the objective is measured on. */
 enum mc_pam_judge_of {
     MC_PAM_SELECTION, /* the images that judge candidates */
-    MC_PAM_OTHERS,    /* as many others, or what there is; with permutation steps */
+    MC_PAM_OTHERS,    /* as many others, or fewer; with permutation steps */
     MC_PAM_RELU,      /* the first ones, on the network without the Huber delta; with a delta */
     MC_PAM_JUDGES
 };
@@ -137,6 +137,9 @@ void mc_pam_release_judges(struct mc_pam *p, struct mc_fit *f);
 /* How many images judge candidates, of n and in batches of so many: whole batches where there is
  * one. */
 uint64_t mc_pam_judge_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch);
+/* And how many others MC_PAM_OTHERS takes, the next ones, in whole batches only: 0 where there is
+ * none. */
+uint64_t mc_pam_other_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch);
 /* Loss (mean objective of all heads) and weight decay of the curve through p->d_pb, finite or not;
  * NAN where there is nothing to measure them on. */
 MC_USE_RESULT int mc_pam_measure(struct mc_pam *p, struct mc_fit *f, enum mc_pam_judge_of of,

@@ -211,6 +211,11 @@ static uint64_t judge_images(const struct mc_pam_cli *p)
     return mc_pam_judge_images(&p->pam, p->fit->images, p->fit->fit.batch);
 }
 
+static uint64_t other_images(const struct mc_pam_cli *p)
+{
+    return mc_pam_other_images(&p->pam, p->fit->images, p->fit->fit.batch);
+}
+
 static void tell_permutation(const struct mc_pam_cli *p, uint64_t outer,
                              const struct mc_pam_report *r)
 {
@@ -227,8 +232,9 @@ static void tell_permutation(const struct mc_pam_cli *p, uint64_t outer,
         (unsigned long long)judge_images(p), kinds[r->kept < 2 ? (int)r->kept : 2],
         r->loss_permutation, r->moved, r->proximal_permutation);
     if (isfinite(r->loss_others))
-        mc_detail(p->cli, "permutation step %llu: on other images loss %.4f before, %.4f kept",
-                  (unsigned long long)outer + 1, r->loss_others_before, r->loss_others);
+        mc_detail(p->cli, "permutation step %llu: on %llu other images loss %.4f before, %.4f kept",
+                  (unsigned long long)outer + 1, (unsigned long long)other_images(p),
+                  r->loss_others_before, r->loss_others);
 }
 
 /* A step that kept the previous permutation: what to do about it depends on whether there was
@@ -270,7 +276,7 @@ static void tell_iteration(const struct mc_pam_cli *p, uint64_t outer,
                                  : r->decrease == 0 ? "nothing has changed"
                                                     : "it does not decrease by as much as these";
     /* only then are its conditions met: no batch norm, bounded weights, a smooth activation */
-    const int theorem = r->decrease > 0 && p->pam.spectral > 0;
+    const int theorem = r->decrease > 0 && p->pam.spectral > 0 && r->rejected == 0;
     char relu[80] = "";
 
     if (isfinite(r->relu))
@@ -306,6 +312,7 @@ static void log_permutation(const struct mc_pam_cli *p, struct mc_log *log, uint
     number(log, "kept", r->kept);
     number(log, "loss_others_before", r->loss_others_before);
     number(log, "loss_others", r->loss_others);
+    mc_log_int(log, "other_images", (int64_t)other_images(p));
     mc_log_int(log, "judge_images", (int64_t)judge_images(p));
     mc_log_end(log);
 }

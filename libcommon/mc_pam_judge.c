@@ -20,6 +20,14 @@ uint64_t mc_pam_judge_images(const struct mc_pam_options *o, uint64_t n, uint64_
     return whole_batches(o->images < n ? o->images : n, batch);
 }
 
+uint64_t mc_pam_other_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch)
+{
+    const uint64_t judging = mc_pam_judge_images(o, n, batch);
+    const uint64_t others = n - judging < judging ? n - judging : judging;
+
+    return others / batch * batch;
+}
+
 /* `images` of them from `first` on, in batches. */
 static int new_judge(struct mc_pam_judge *j, const struct mc_fit *f, uint64_t first,
                      uint64_t images, struct mc_error *err)
@@ -60,7 +68,6 @@ int mc_pam_prepare_judges(struct mc_pam *p, struct mc_fit *f, struct mc_error *e
     struct mc_backend *be = f->be;
     const uint64_t T = p->o->points, n = f->data->info.n;
     const uint64_t images = mc_pam_judge_images(p->o, n, f->o->batch);
-    const uint64_t others = n - images < images ? n - images : images;
     const struct mc_ctl begin = {.seed = f->o->seed, .epoch = JUDGE_EPOCH};
     float *points = malloc(T * 3 * sizeof *points);
     int rc = points ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
@@ -74,8 +81,8 @@ int mc_pam_prepare_judges(struct mc_pam *p, struct mc_fit *f, struct mc_error *e
     if (!rc)
         rc = new_judge(&p->judges[MC_PAM_SELECTION], f, 0, images, err);
     if (!rc && p->o->permutation_epochs)
-        rc = new_judge(&p->judges[MC_PAM_OTHERS], f, images, whole_batches(others, f->o->batch),
-                       err);
+        rc = new_judge(&p->judges[MC_PAM_OTHERS], f, images,
+                       mc_pam_other_images(p->o, n, f->o->batch), err);
     if (!rc && f->o->huber > 0)
         rc = new_relu_judge(p, f, images, err);
     if (!rc)

@@ -47,7 +47,8 @@ int mc_table_slurp(struct mc_table *t, const char *path, int torn, struct mc_err
         goto out;
     }
     t->text[n] = 0;
-    char *last = torn ? memrchr(t->text, '\n', n) : NULL;
+    /* what a log's last line is when it was cut off */
+    char *last = torn && n && t->text[n - 1] != '}' ? memrchr(t->text, '\n', n) : NULL;
     if (last) {
         n = (size_t)(last - t->text) + 1;
         t->text[n] = 0;

@@ -4,7 +4,7 @@
 # Alignment as one pipe: the second network with its units reordered to match the first one's. Each stage
 # can be swapped or set for an ablation; see the usage below.
 set -u
-. "$(dirname "$0")/locale.sh"
+. "$(dirname "$(readlink -f "$0")")/locale.sh" || exit 1
 
 usage() {
     cat <<'END'

@@ -50,7 +50,9 @@ OUT          ?= out#            the folder of the results
 RUN          ?=#                what sends a job elsewhere: srun -c 2, pipelines/gpus.sh 0 1
 
 here := $(dir $(lastword $(MAKEFILE_LIST)))
-include $(here)locale.sh
+# with make -e too
+override LC_ALL := $(lastword $(subst =, ,$(file <$(here)locale.sh)))
+export LC_ALL
 # in the source tree, or installed in share/mc
 built := $(abspath $(firstword $(wildcard $(here)../build/bin/mc-data $(here)../../bin/mc-data)))
 BIN          ?= $(built:%/mc-data=%)# where the programs are

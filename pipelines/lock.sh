@@ -29,16 +29,23 @@ within() {
 }
 
 if [ "$1" = -c ]; then
-    exec {jobs}<"$2/.jobs" || exit 1
-    flock -s "$jobs" 2>/dev/null
-    # a job that its make did not live to see begin would be in the way of the next make's
+    [ ! -e "$2/.jobs" ] || exec {jobs}<"$2/.jobs" || exit 1
+    [ -z "${jobs-}" ] || flock -s "$jobs" 2>/dev/null
+    # a job that begins after its make has ended would be in the way of the next make's
     running "$3" || exit 1
     # bash becomes a line's only command, which so gets the signals that make sends
     exec /bin/bash -c "$4"
 fi
 
 out=$1 make=$PPID busy=75
-exec {lock}<>"$out/.lock" {jobs}<>"$out/.jobs" {jobs}>&- || exit 1
+# who may not write there makes nothing there
+[ -w "$out" ] || exit 0
+# of others who may, too
+(umask 0; : >>"$out/.lock"; : >>"$out/.jobs") 2>/dev/null
+if ! { exec {lock}<"$out/.lock" {jobs}<"$out/.jobs" {jobs}>&-; } 2>/dev/null; then
+    echo "cannot open .lock and .jobs there"
+    exit 1
+fi
 
 for ((tries = 0; ; tries++)); do
     flock -n -E $busy "$lock"
@@ -59,20 +66,20 @@ for ((tries = 0; ; tries++)); do
     fi
     sleep .1
 done
-printf '%s %s %s %s\n' "$make" "$2" "$(uname -n)" "$(date '+%F %T')" >"$out/.lock"
+printf '%s %s %s %s\n' "$make" "$2" "$(uname -n)" "$(date '+%F %T')" 2>/dev/null >"$out/.lock"
 (
     trap '' HUP INT QUIT TERM
     exec {never}<> <(:)
     while running "$make"; do read -rt .1 -u "$never"; done
 ) </dev/null >/dev/null 2>&1 &
-exec {lock}>&- {jobs}<>"$out/.jobs" || exit 1
+exec {lock}<&- {jobs}<"$out/.jobs" || exit 1
 if ! flock -n "$jobs"; then
-    left=$(exec {jobs}>&-
+    left=$(exec {jobs}<&-
         for f in /proc/[0-9]*/fd/*; do
             pid=${f#/proc/} pid=${pid%%/*}
             [ "$pid" = $$ ] || ! [ "$f" -ef "$out/.jobs" ] || echo "$pid ($(<"/proc/$pid/comm"))"
         done 2>/dev/null | sort -u | paste -sd ' ')
-    echo "OUT=\"$out\": waiting for jobs that a killed make left behind: ${left:-on another machine}" >&2
+    echo "OUT=\"$out\": waiting for what an earlier make started and left running (end it, or wait): ${left:-on another machine}" >&2
     until flock -w .5 "$jobs"; do running "$make" || exit 1; done
 fi
 exit 0

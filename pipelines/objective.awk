@@ -18,7 +18,8 @@ function field(key,   at) {
     return substr($0, at, RSTART + RLENGTH - at)
 }
 function sum(a, b) { return field(a) == "" || field(b) == "" ? "" : field(a) + field(b) }
-/"event":"permutation"/ {
+# a line that a killed run left torn is none
+/"event":"permutation".*}$/ {
     relaxed = sum("loss_relaxed", "decay_relaxed")
     residual = field("residual")
     projection = sum("loss_projection", "decay_projection")
@@ -30,7 +31,7 @@ function sum(a, b) { return field(a) == "" || field(b) == "" ? "" : field(a) + f
     moved = field("moved")
     after = sum("loss", "decay")
 }
-/"event":"iteration"/ {
+/"event":"iteration".*}$/ {
     print pair, path, field("outer"), field("q_before"), relaxed, residual, projection, candidates, kept, moved, \
         field("proximal_permutation"), after, others_before, others_after, field("proximal_curve"), sum("loss_curve", "decay_curve"), \
         field("decrease")

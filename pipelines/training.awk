@@ -34,11 +34,11 @@ FNR == 1 {
 }
 # a line that a killed run left torn is none
 /"event":"epoch".*}$/ { last = $0 }
-/"event":"permutation"/ {
+/"event":"permutation".*}$/ {
     before = field(last, "epoch")
     last = curve
 }
-/"event":"iteration"/ { curve = last }
+/"event":"iteration".*}$/ { curve = last }
 END {
     take()
     for (i = 1; i <= names; i++) {

@@ -57,8 +57,8 @@ static const struct argp argp = {
     "--nu-curve); a step that moves nothing says what to change. The output is a curve that holds "
     "the permutation of B: mc-eval measures it, and mc-permute takes the permutation from it.\n\n"
     "-v and --log-json tell the objective Q (loss and weight decay along the curve) after each "
-    "step, and whether it fell by more than the price, as the theorem has it; -v also says first "
-    "how much memory the run takes. --stop-after counts the epochs of all steps.\n\nExamples:\n"
+    "step, and whether it fell by more than the price; -v also says first how much memory the run "
+    "takes. --stop-after counts the epochs of all steps.\n\nExamples:\n"
     "  mc-pam -d train.mcz --perm p.mcz --epochs 20 a.mcz b.mcz -o curve.mcz\n"
     "  mc-pam -d train.mcz --stage permutation a.mcz b.mcz -o perm.mcz",
     NULL,

@@ -27,8 +27,9 @@ fi
 graph() {
     local name=$1 out=$scratch/$2
     shift 2
-    nice -n 19 make -k -j2 -f "$scratch/programs/pipelines/$name.mk" THREADS=1 PAIRS='1:2 3:4 5:6' OUT="$out" "$@"
+    nice -n 19 make -k -j2 -f "$scratch/programs/pipelines/$name.mk" THREADS=1 PAIRS='1:2 3:4 5:6' OUT="$out" "$@" || failed=1
 }
+failed=0
 on10=(DATA=cifar10 DATA_DIR="$cifar10")
 on100=(DATA=cifar100 DATA_DIR="$cifar100")
 at_length=("${on10[@]}" NET=tinyten EPOCHS=250)
@@ -56,3 +57,4 @@ graph pam tinyten-cifar10-as-paper "${at_length[@]}" PAM_FLAGS=--as-paper
 graph robust robust-tinyten-cifar100 "${on100[@]}" NET=tinyten EPOCHS=20
 graph connect resnet32-cifar10-tenth "${on10[@]}" NET=resnet32 EPOCHS=25 SCHEDULE=step:2
 graph connect tinyten-cifar100-fifth "${on100[@]}" NET=tinyten EPOCHS=50 SCHEDULE=step:4
+exit $failed

@@ -26,7 +26,7 @@ for log in "$(cat marked.json)" "$(cat marked.json; sed -n 5p whole.json | head 
     same marked.json <(head -n 4 log.json)
 done
 for log in "" "$(head -n 2 marked.json)" "$(head -n 3 marked.json | sed 's/"loss":/"loss":9/')" '{"event":"ep' \
-    "something else"; do
+    '{"event":"something else"}'; do
     printf '%s' "$log" >log.json
     cp ck now
     train --checkpoint now --resume --log-json log.json -o out.mcz

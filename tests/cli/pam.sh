@@ -32,6 +32,7 @@ less() {
 }
 less log.json loss loss_before
 less log.json loss_others loss_others_before
+[ "$(field log.json permutation other_images)" = 128 ]
 both --select-by objective --log-json priced.json -o x.mcz
 less priced.json 'loss proximal' loss_before
 both --accept joint --log-json joint.json -o x.mcz
@@ -187,7 +188,7 @@ for epochs in 2 3; do
     [ ! -s told ] || die "$(cat told)"
 done
 loud -v --judge-images 100 --log-json images.json
-grep -q 'permutation step 1: on other images loss .* kept$' told || die "$(cat told)"
+grep -q 'permutation step 1: on 96 other images loss .* kept$' told || die "$(cat told)"
 grep -q 'the theorem' told && die "batch norm is none of its conditions: $(cat told)"
 [ "$(grep -c 'on 96 images' told)" = 2 ] || die "$(cat told)"
 grep -q "memory: .* 16 vectors of the network's size .*, permutation matrices .* MB$" told || die "$(cat told)"

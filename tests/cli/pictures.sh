@@ -98,7 +98,7 @@ rmdir split/train/empty
 mkdir bare
 refused 3 "bare: holds no folders of classes" folder bare
 refused 1 "cannot open 'nowhere'" folder nowhere
-refused 3 "is not a folder" folder old.mcz
+refused 3 "is not a folder" folder keep.mcz
 ln -s nowhere split/train/a/y.jpg
 refused 3 "cannot open 'split/train/a/y.jpg'" folder split
 rm split/train/a/y.jpg

@@ -102,7 +102,7 @@ static void others_rightly(const struct ends *e, const struct mc_pam_options *o,
                            const struct mc_perm *perm0, const float *offset0,
                            const struct mc_perm *perm1, const float *offset1)
 {
-    const size_t n = judging(o), others = whole_batches(N - n < n ? N - n : n);
+    const size_t n = judging(o), others = (N - n < n ? N - n : n) / B * B;
 
     if (o->permutation_epochs && others) {
         near("others before", r->loss_others_before,
