@@ -126,6 +126,13 @@ $train --log-json /dev/stdout 2>told | cat >y.mcz
 grep -q -- "--log-json and standard output are the same file" told || die "$(cat told)"
 echo 'chapter one' >thesis.txt
 refused "--log-json: 'thesis.txt' is there and is no log" $train --log-json thesis.txt -o x.mcz
+echo '{"layers": []}' >net.json
+refused "--log-json: 'net.json' is there and is no log" $train --log-json net.json -o x.mcz
+echo '{"event":"epoch"}' >all.jsonl
+(refused "--log-json and standard output are the same file" $train --log-json /dev/stdout -o x.mcz) >>all.jsonl
+[ "$(cat all.jsonl)" = '{"event":"epoch"}' ] || die "$(cat all.jsonl)"
+fails 2 "--checkpoint needs a file" $train --checkpoint - -o x.mcz
+fails 2 "--checkpoint needs a file" mc-eval -q --data d.mcz --plane --grid 2 --checkpoint - w.mcz w.mcz w.mcz -o x.tsv
 rm log
 $train --log-json log | cat >y.mcz
 same x.mcz y.mcz
