@@ -72,10 +72,12 @@ printf 'inner:\n\t+$(MAKE) -f %s/pipelines/connect.mk BIN=%s/bin NET=mlp:4 DATA_
 timeout 60 make -f outer.mk BIN="$MC_BUILD/bin" OUT=sub inner >log 2>&1 && [ -s sub/net-1.mcz ] || die "$(cat log)"
 
 # where nothing may be written nothing is locked: all is there, or the job says what it cannot
+other='setpriv --reuid 65534 --clear-groups'
+chmod a+rx . "$TMP"
 chmod a-w out
-(setpriv --reuid 65534 --clear-groups true) 2>/dev/null && chmod a+rx . "$TMP" && {
-    (now='setpriv --reuid 65534 --clear-groups' && graph connect OUT=out) >log 2>&1 || die "$(cat log)"
-}
+if $other test -x "$MC_BUILD/bin/mc-info" -a -r "$MC_ROOT/pipelines/connect.mk" -a -r out/net-1.mcz 2>/dev/null; then
+    (now=$other && graph connect OUT=out) >log 2>&1 || die "$(cat log)"
+fi
 chmod u+w out
 
 # killed alone many times
