@@ -23,7 +23,7 @@
 
 extern char **environ;
 
-#define WORD_JOINER "\xe2\x81\xa0" /* U+2060, which nobody sees */
+#define WORD_JOINER "\xe2\x81\xa0" /* U+2060, which has no width */
 
 struct mc_gnuplot {
     enum mc_image format;

@@ -156,7 +156,7 @@ int mc_pam_measure(struct mc_pam *p, struct mc_fit *f, enum mc_pam_judge_of of, 
                    double *decay, struct mc_error *err)
 {
     struct mc_pam_judge *j = &p->judges[of];
-    struct mc_fit fit = *f; /* lent, with the judge's plan */
+    struct mc_fit fit = *f; /* with the judge's plan */
     struct judgement judgement = {p, &fit, j->order};
     struct mc_backend *be = f->be;
     double sums[MC_N_METRICS + 1];

@@ -134,8 +134,8 @@ static void what_is_not_finite_is_said(void **state)
     release_ends(&e);
 }
 
-/* Where moving is dear, momentum must not carry the curve to where it is worth less. */
-static void a_dear_curve_step_wins_its_price(void **state)
+/* With a small nu, momentum must not end a curve step above its start. */
+static void a_small_nu_lowers_the_objective(void **state)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(0, 10);
@@ -354,7 +354,7 @@ int main(void)
         cmocka_unit_test(taken_up_after_any_epoch),
         cmocka_unit_test(small_things_run_and_are_taken_up),
         cmocka_unit_test(what_is_not_finite_is_said),
-        cmocka_unit_test(a_dear_curve_step_wins_its_price),
+        cmocka_unit_test(a_small_nu_lowers_the_objective),
         cmocka_unit_test(a_permutation_step_ends_within_the_norm),
         cmocka_unit_test(little_moves_are_given_up),
         cmocka_unit_test(the_theorem_is_of_plain_networks),
