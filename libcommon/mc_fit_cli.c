@@ -117,8 +117,8 @@ int mc_fit_cli_ready(const struct mc_fit_cli *f, struct mc_cli *cli, struct mc_e
 }
 
 int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli, struct mc_backend *be,
-                      const struct mc_graph *g, const struct mc_dataset_info *info, size_t vectors,
-                      size_t matrices, struct mc_error *err)
+                      const struct mc_graph *g, const struct mc_dataset_info *info, int plans,
+                      size_t vectors, size_t matrices, struct mc_error *err)
 {
     const struct mc_plan_opts o = {
         .batch = f->fit.batch, .train_only = 1, .backward = 1, .input_grad = f->fit.attack != NULL};
@@ -132,7 +132,7 @@ int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli, stru
     if (rc)
         return rc;
     const size_t attack = f->fit.attack ? mc_attack_bytes(f->fit.attack, g, f->fit.batch) : 0;
-    const double bytes = (double)(be->plan_bytes(plan) + attack);
+    const double bytes = plans * (double)be->plan_bytes(plan) + (double)attack;
     be->plan_free(plan);
     if (matrices)
         snprintf(more, sizeof more, ", permutation matrices %.1f MB",

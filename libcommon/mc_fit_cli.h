@@ -89,10 +89,11 @@ MC_USE_RESULT int mc_fit_cli_settle(struct mc_fit_cli *f, const struct mc_backen
                                     const struct mc_dataset_info *info, struct mc_history *h,
                                     struct mc_error *err);
 /* Before the images are read: with -v, how much memory they, the plan and the vectors will take.
- * vectors: of P floats, as mc_linear_vectors counts; matrices: floats of permutations' matrices. */
+ * plans: of that network, as large as the one that trains; vectors: of P floats, as
+ * mc_linear_vectors counts; matrices: floats of permutations' matrices. */
 MC_USE_RESULT int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli,
                                     struct mc_backend *be, const struct mc_graph *g,
-                                    const struct mc_dataset_info *info, size_t vectors,
+                                    const struct mc_dataset_info *info, int plans, size_t vectors,
                                     size_t matrices, struct mc_error *err);
 /* mc_fit_run, watched: log lines, progress, a line an epoch with -v. The log is begun only when the
  * checkpoint to resume from was accepted. */

@@ -122,7 +122,7 @@ static int train(struct options *o, struct mc_backend *be, struct mc_history *h,
     mc_linear_curve(&objective, c);
     if (!rc)
         rc =
-            mc_fit_cli_memory(&o->fit, &o->cli, be, c->graph, &data.info,
+            mc_fit_cli_memory(&o->fit, &o->cli, be, c->graph, &data.info, 1,
                               mc_linear_vectors(&objective, o->fit.fit.checkpoint != NULL), 0, err);
     if (!rc)
         rc = mc_resident_read(&data, be, err);

@@ -189,6 +189,7 @@ static int train(struct options *o, struct mc_backend *be, struct start *s, stru
                          s->b.params, s->offset, &s->perm, report, err);
     if (!rc)
         rc = mc_fit_cli_memory(&o->fit, &o->cli, be, s->a.graph, &data.info,
+                               o->fit.fit.huber > 0 ? 2 : 1, /* the network with its own ReLU */
                                mc_pam_vectors(&pam, checkpoint), mc_pam_matrices(&pam, checkpoint),
                                err);
     if (!rc)

@@ -132,7 +132,7 @@ static int run(struct options *o, struct mc_error *err)
     mc_detail(&o->cli, "%s: %zu parameters, %.1f MFLOP an image; %s", w.graph->net,
               mc_graph_count(w.graph), mc_graph_flops(w.graph) / 1e6, be->describe);
     mc_linear_network(&objective, &w);
-    if ((rc = mc_fit_cli_memory(&o->fit, &o->cli, be, w.graph, &data.info,
+    if ((rc = mc_fit_cli_memory(&o->fit, &o->cli, be, w.graph, &data.info, 1,
                                 mc_linear_vectors(&objective, o->fit.fit.checkpoint != NULL), 0,
                                 err)) ||
         (rc = mc_resident_read(&data, be, err)))

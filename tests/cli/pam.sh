@@ -214,7 +214,11 @@ bounded --huber .1 --log-json huber.json
 grep -q 'Q on .* (with the ReLU itself [0-9.]* to [0-9.]*)' told || die "$(cat told)"
 grep -q 'the theorem' told && die "without a bound on the norms: $(cat told)"
 [ "$(field huber.json iteration q_relu)" != "$(field huber.json iteration q)" ]
-bounded --log-json relu.json
+batch() { sed -n "s/.*activations and scratch \([0-9.]*\) MB.*/\1/p" "$1"; }
+bounded --batch 256 --log-json relu.json
+cp told relu-told
+bounded --batch 256 --huber .1
+awk -v one="$(batch relu-told)" -v two="$(batch told)" 'BEGIN { exit !(two > 1.5 * one) }' || die "$(cat relu-told told)"
 [ -z "$(field relu.json iteration q_relu)" ]
 bounded --huber 1e-12 --spectral 100 --epochs 6 --nu-permutation 1e6
 grep -q 'by more than these, as the theorem has it' told || die "$(cat told)"
