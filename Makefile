@@ -12,15 +12,15 @@ VERSION := 0.1.0
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
 CFLAGS  ?= -O2 -g
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DMC_VERSION='"$(VERSION)"' $(WARN) -fopenmp -fPIC \
-              -Ilibcommon -Iformats -Ikernels $(CFLAGS) $(EXTRA_CFLAGS)
+              -I. $(CFLAGS) $(EXTRA_CFLAGS)
 LIBS    := -Wl,--as-needed -ldnnl -lmsgpackc -lzstd -lxxhash -ljansson -lzip -lturbojpeg -lpng -lm
 
 # What crosses the door to a backend's library: programs and libraries built from other headers refuse
 # each other.
-INTERFACE := $(shell cat kernels/backend.h kernels/backend_opts.h libcommon/mc_error.h libcommon/mc_graph.h \
-               libcommon/mc_symmetry.h libcommon/mc_tensor.h | cksum | cut -d' ' -f1)u
+INTERFACE := $(shell cat kernels/backend.h kernels/backend_opts.h libcommon/base/error.h libcommon/base/tensor.h \
+               libcommon/graph/graph.h libcommon/graph/symmetry.h | cksum | cut -d' ' -f1)u
 
-LIB_SRC  := $(wildcard libcommon/*.c formats/*.c kernels/*.c kernels/cpu/*.c)
+LIB_SRC  := $(sort $(filter-out kernels/cuda/%,$(shell find libcommon kernels formats tools/*/ -name '*.c')))
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
 LIB      := $(BUILD)/libmc.a
 NAMES    := $(patsubst tools/%.c,%,$(wildcard tools/mc-*.c))
@@ -28,7 +28,7 @@ TOOLS    := $(NAMES:%=$(BUILD)/bin/%)
 MAN      := $(NAMES:%=$(BUILD)/man/%.1)
 SCRIPTS  := $(wildcard pipelines/*.gp)
 SHARED   := $(SCRIPTS:pipelines/%=$(BUILD)/share/mc/%)
-UNITS    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c tests/parity/test_*.c))
+UNITS    := $(patsubst %.c,$(BUILD)/%,$(shell find tests/unit tests/parity -name 'test_*.c'))
 GPU_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/gpu/test_*.c))
 BENCHES  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/bench_*.c))
 FUZZERS  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -52,7 +52,7 @@ LINK_CUDNN := $(if $(CUDNN_SO),-L$(dir $(CUDNN_SO)) -l:$(notdir $(CUDNN_SO)) -Xl
 CUDA_LIB := $(if $(and $(CUDA),$(CUDNN_H)),$(BUILD)/lib/libmc-cuda.so)
 CUDA_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(wildcard kernels/cuda/*.c))) \
             $(patsubst %,$(BUILD)/%.cu.o,$(basename $(wildcard kernels/cuda/*.cu)))
-CUDA_COMMON := $(addprefix $(BUILD)/,libcommon/mc_error.o libcommon/mc_action.o kernels/roles.o kernels/conv_table.o kernels/backend_opts.o \
+CUDA_COMMON := $(addprefix $(BUILD)/,libcommon/base/error.o libcommon/graph/soft_permutation.o kernels/roles.o kernels/conv_table.o libcommon/base/precision.o \
                kernels/backend_facts.o)
 # The same backend for tests on a device that the host emulates (tests/emulation).
 EMULATED := $(if $(CUDA_LIB),$(BUILD)/tests/emulation/libmc-cuda.so)
@@ -131,7 +131,7 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	$(if $(CUDA_LIB),install $(CUDA_LIB) $(DESTDIR)$(PREFIX)/lib/mc)
 	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
-		formats/*.py formats/*.json) \
+		formats/python/*.py formats/samples/*.json) \
 		pipelines/completion.bash pipelines/locale.sh $(DESTDIR)$(PREFIX)/share/mc
 	install pipelines/align.sh pipelines/gpus.sh pipelines/lock.sh pipelines/tables.sh $(DESTDIR)$(PREFIX)/share/mc
 	for n in $(NAMES); do ln -sfn ../../mc/completion.bash \
@@ -178,9 +178,9 @@ $(foreach b,cpu cuda,$(eval $(BUILD)/kernels/$(b)/algorithms.o: $(BUILD)/kernels
 
 # No contraction on the device: a kernel's own arithmetic is then IEEE's, operation by operation.
 NVCCFLAGS ?= -O3
-CUDA_FLAGS := -std=c++17 $(CUDA_ARCH) -fmad=false -Ilibcommon -Iformats -Ikernels $(NVCCFLAGS) \
+CUDA_FLAGS := -std=c++17 $(CUDA_ARCH) -fmad=false -I. $(NVCCFLAGS) \
               -Werror all-warnings -Xcompiler -fPIC,-Wall,-Wextra,-Wshadow
-$(BUILD)/kernels/cuda/%.o $(BUILD)/kernels/backend.o: ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE)
+$(BUILD)/kernels/cuda/%.o $(BUILD)/kernels/open/open.o: ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE)
 $(BUILD)/kernels/cuda/%.o: ALL_CFLAGS += -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
 
 $(BUILD)/kernels/cuda/%.cu.o: kernels/cuda/%.cu $(BUILD)/cuda-flags
@@ -207,7 +207,7 @@ $(BUILD)/tests/emulation/tune: $(BUILD)/tests/gpu/tune.o $(EMULATED_OBJ) $(filte
 	$(Q)$(CXX) -fopenmp $^ -o $@ $(TUNE_LIBS)
 
 CXX_FLAGS := -std=c++17 -O3 -g -fPIC -fvisibility=hidden -ffp-contract=off -Wall -Wextra -Wshadow -Werror \
-             -DMC_EMULATED -Itests/emulation -Ikernels/cuda -Ilibcommon -Iformats -Ikernels \
+             -DMC_EMULATED -I. \
              -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
 $(BUILD)/tests/emulation/%.cu.o: kernels/cuda/%.cu $(BUILD)/flags
 	@mkdir -p $(@D)

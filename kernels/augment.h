@@ -5,8 +5,8 @@
 #ifndef MC_AUGMENT_H
 #define MC_AUGMENT_H
 
-#include "backend.h"
-#include "mc_rng.h"
+#include "kernels/backend.h"
+#include "libcommon/base/rng.h"
 
 #include <math.h>
 

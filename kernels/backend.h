@@ -17,9 +17,11 @@
 #ifndef MC_BACKEND_H
 #define MC_BACKEND_H
 
-#include "backend_opts.h"
-#include "mc_error.h"
-#include "mc_graph.h"
+#include "kernels/backend_opts.h"
+#include "libcommon/base/augmentation.h"
+#include "libcommon/base/error.h"
+#include "libcommon/base/joint_moments.h"
+#include "libcommon/graph/graph.h"
 
 struct mc_backend;
 struct mc_buf;    /* device memory, 64-byte aligned, zeroed when new */
@@ -41,26 +43,6 @@ enum mc_mode {
     MC_MODE_BATCH,      /* batch statistics, no update */
     MC_MODE_REESTIMATE, /* as MC_MODE_BATCH, and the batch's moments are added to `acc` */
     MC_MODE_EVAL        /* the given statistics */
-};
-
-/* What training does to a batch of pixels; part of a data set. All zero: nothing. Rotation by
- * nearest pixel about the centre, then flip, then a crop of the size of the image after padding by
- * `pad`, then a turn and a scaling about the centre, by nearest pixel of what the crop left; what
- * comes from outside is 0 (black). Then contrast and saturation as torchvision's ColorJitter has
- * them, in either order with probability 1/2, of images of 1 or 3 channels in [0,1], grey g = .2989
- * R + .587 G + .114 B: contrast by a factor f is f x + (1 - f) m, m the image's mean grey (black
- * included), saturation f x + (1 - f) g of the pixel, both clamped to [0,1]; one channel is its own
- * grey and has no saturation.
- * Philox (seed, purpose, epoch, sample, counter), counter 0: v[0] angle, v[1] flip, v[2] and v[3]
- * crop offsets; 1: turn, scale, contrast, saturation; 2: v[0] saturation first. */
-struct mc_augment {
-    float rotate; /* degrees, uniform in [-rotate, rotate] */
-    int flip;     /* horizontally, with probability 1/2 */
-    int pad;
-    float turn;       /* degrees, uniform in [-turn, turn] */
-    float scale;      /* factor uniform in [1 - scale, 1 + scale] */
-    float contrast;   /* factor uniform in [1 - contrast, 1 + contrast] */
-    float saturation; /* and of saturation */
 };
 
 /* Channels [offset, offset + count) of a node's output that a plan keeps readable. */
@@ -127,9 +109,6 @@ enum mc_metric {
 };
 enum mc_output { MC_OUT_LOGITS, MC_OUT_LOSS, MC_OUT_CORRECT, MC_OUT_TAP };
 
-/* Doubles of the joint moments of a tap of K channels: sum x, sum y, sum x^2, sum y^2 (K each),
- * then sum x y^T (K,K), row-major, rows are the first network's channels. */
-#define MC_MOMENTS_SIZE(K) (4 * (size_t)(K) + (size_t)(K) * (size_t)(K))
 /* Doubles of the re-estimation's accumulator: sum of the channels' batch sums (S), of their batch
  * sums of squares (S), and the images counted. */
 #define MC_REESTIMATE_SIZE(S) (2 * (size_t)(S) + 1)
@@ -246,7 +225,8 @@ struct mc_backend {
     void (*pull)(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
                  const struct mc_buf *lrs, double nu, const struct mc_buf *ctl);
 
-    /* -- permutation groups acting by matrices: `matrices` (M) as mc_action.h lays them out -- */
+    /* -- permutation groups acting by matrices: `matrices` (M) as
+     * libcommon/graph/soft_permutation.h lays them out -- */
     /* g and s must outlive it. */
     int (*action_new)(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
                       struct mc_action **out, struct mc_error *err);
@@ -262,9 +242,9 @@ struct mc_backend {
     void (*act_grad)(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
                      const struct mc_buf *grad, struct mc_buf *grad_matrices);
     /* Each group's matrix towards the doubly stochastic ones by `sweeps` of alternating projections
-     * in float64 (mc_stochastic.h), rounded to float32 at the end. residual[0] (float64): the
-     * greatest |row or column sum - 1| of all groups before that rounding. A matrix that is not
-     * finite becomes NaN everywhere, and so does the residual. */
+     * in float64 (libcommon/assign/doubly_stochastic.h), rounded to float32 at the end. residual[0]
+     * (float64): the greatest |row or column sum - 1| of all groups before that rounding. A matrix
+     * that is not finite becomes NaN everywhere, and so does the residual. */
     void (*project)(struct mc_action *a, struct mc_buf *matrices, size_t sweeps,
                     struct mc_buf *residual);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A backend's list of what it computes with. */
-#include "backend.h"
+#include "kernels/backend.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Looking things up in a table of algorithms. */
-#include "conv_table.h"
+#include "kernels/conv_table.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Roles of a plan's nodes. */
-#include "roles.h"
+#include "kernels/roles.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #ifndef MC_ROLES_H
 #define MC_ROLES_H
 
-#include "backend.h"
+#include "kernels/backend.h"
 
 struct mc_role {
     int live;      /* computed in this plan */

@@ -4,7 +4,7 @@
 #ifndef MC_WINDOW_H
 #define MC_WINDOW_H
 
-#include "mc_graph.h"
+#include "libcommon/graph/graph.h"
 
 struct mc_window {
     int ih, iw, oh, ow, kernel[2], stride[2], pad[2];

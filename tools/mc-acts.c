@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-acts: two networks' joint moments on data, or one network's activations. */
-#include "mc_attack_cli.h"
-#include "mc_cli.h"
-#include "mc_computing.h"
-#include "mc_feed.h"
-#include "mc_observe.h"
+#include "tools/align/collect.h"
+#include "tools/attack/options.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/computed_with.h"
+#include "tools/load/loader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,10 @@
  *
  * mc-bezier: two networks in, a curve of low loss between them out; or a point of a curve as
  * weights. */
-#include "mc_computing.h"
-#include "mc_fit_cli.h"
-#include "mc_measure.h"
+#include "tools/cli/computed_with.h"
+#include "tools/curve/objective.h"
+#include "tools/eval/measure.h"
+#include "tools/train/options.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-convert: weights to and from other people's files. */
-#include "mc_cli.h"
-#include "mc_convert.h"
-#include "mc_dataset.h"
-#include "mc_graph_json.h"
+#include "formats/codecs/dataset.h"
+#include "formats/exchange/convert.h"
+#include "formats/exchange/graph_json.h"
+#include "tools/cli/cli.h"
 
 #include <string.h>
 
@@ -65,7 +65,7 @@ static const struct argp argp = {
     parse,
     "[IN]",
     "Take weights from safetensors or npz files under PyTorch's names, or write them."
-    "\vNames, dtypes and maps: formats/convert.md.\n\nExamples:\n"
+    "\vNames, dtypes and maps: formats/exchange/convert.md.\n\nExamples:\n"
     "  mc-convert a.mcz -o a.safetensors\n"
     "  mc-convert net.safetensors --net resnet20 --data train.mcz -o net.mcz\n"
     "  mc-convert net.npz --like a.mcz --map kuangliu.map -o net.mcz",
@@ -92,7 +92,7 @@ static int build(const struct options *o, struct mc_history *h, struct mc_graph 
     const struct mc_dataset_info *info = mc_dataset_get_info(d);
     mc_history_input(h, mc_dataset_stream(d));
     snprintf(dataset, size, "%s", info->name);
-    if (!(rc = mc_net_build(g, o->net, &info->spec, err)))
+    if (!(rc = mc_network_build(g, o->net, &info->spec, err)))
         rc = mc_reader_rest(mc_dataset_stream(d), NULL, err);
     mc_dataset_close(d);
     return rc;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-corr: how alike the units of two networks are, or how well matched ones correlate. */
-#include "mc_cli.h"
-#include "mc_corr.h"
-#include "mc_count.h"
-#include "mc_curve.h"
-#include "mc_text.h"
+#include "formats/codecs/curve.h"
+#include "tools/align/correlation.h"
+#include "tools/align/raw_moments.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/text.h"
 
 #include <omp.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-data: a data set in its publisher's own layout, or synthetic images, as a dataset stream. */
-#include "mc_cli.h"
-#include "mc_import.h"
-#include "mc_picture.h"
+#include "formats/datasets/picture.h"
+#include "formats/datasets/source.h"
+#include "tools/cli/cli.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-eval: loss and accuracy of networks, along a curve, or on a plane, as a table. */
-#include "mc_cli.h"
-#include "mc_curve.h"
-#include "mc_eval_cli.h"
-#include "mc_json.h"
-#include "mc_plane_cli.h"
-#include "mc_text.h"
-#include "mc_weights.h"
+#include "formats/codecs/curve.h"
+#include "formats/codecs/weights.h"
+#include "libcommon/base/json.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/text.h"
+#include "tools/eval/options.h"
+#include "tools/eval/plane_table.h"
 
 #include <stdlib.h>
 #include <string.h>

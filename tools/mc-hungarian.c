@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-hungarian: matrices to the permutation of greatest value, group by group, exactly. */
-#include "mc_assign.h"
-#include "mc_cli.h"
-#include "mc_constrained.h"
-#include "mc_matrices.h"
-#include "mc_permutation.h"
+#include "formats/codecs/matrices.h"
+#include "formats/codecs/permutation.h"
+#include "libcommon/assign/assign.h"
+#include "libcommon/assign/constrained.h"
+#include "tools/cli/cli.h"
 
 #include <omp.h>
 #include <stdlib.h>

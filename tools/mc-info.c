@@ -2,11 +2,13 @@
  *
  * mc-info: what a stream holds and where it comes from. It always reads to the end: of a damaged or
  * truncated stream nothing is printed. */
-#include "mc_cli.h"
-#include "mc_graph_json.h"
-#include "mc_json.h"
-#include "mc_json_object.h"
-#include "mc_stream.h"
+#include "formats/codecs/graph.h"
+#include "formats/exchange/graph_json.h"
+#include "formats/exchange/json_object.h"
+#include "formats/stream/pack.h"
+#include "formats/stream/reader.h"
+#include "libcommon/base/json.h"
+#include "tools/cli/cli.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * mc-pam: two networks in, a curve between the first and a permutation of the second out, curve and
  * permutation learned in turn. */
-#include "mc_pam_cli.h"
+#include "tools/pam/options.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

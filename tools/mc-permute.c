@@ -2,10 +2,10 @@
  *
  * mc-permute: a permutation and a network in, the permuted network out; and what one does with
  * permutations: invert, compose, draw, prove. */
-#include "mc_cli.h"
-#include "mc_curve.h"
-#include "mc_verify.h"
-#include "mc_weights.h"
+#include "formats/codecs/curve.h"
+#include "formats/codecs/weights.h"
+#include "tools/align/verify.h"
+#include "tools/cli/cli.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-pgd: a network and a data set in, the data set's adversarial examples out. */
-#include "mc_adversarial.h"
-#include "mc_attack_cli.h"
-#include "mc_cli.h"
-#include "mc_computing.h"
-#include "mc_feed.h"
-#include "mc_log.h"
+#include "tools/attack/examples.h"
+#include "tools/attack/options.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/computed_with.h"
+#include "tools/cli/log.h"
+#include "tools/load/loader.h"
 
 #include <string.h>
 #include <unistd.h>

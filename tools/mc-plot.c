@@ -2,8 +2,8 @@
  *
  * mc-plot: pictures of what the other programs measured. Tables are checked whole before gnuplot
  * starts; how the pictures look is in pipelines/panels.gp and pipelines/signature.gp. */
-#include "mc_cli.h"
-#include "mc_figure.h"
+#include "tools/cli/cli.h"
+#include "tools/plot/figure.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-train: a data set in, a trained network out. */
-#include "mc_fit_cli.h"
-#include "mc_graph_json.h"
+#include "formats/exchange/graph_json.h"
+#include "tools/curve/objective.h"
+#include "tools/train/options.h"
 
 #include <string.h>
 
@@ -72,7 +73,7 @@ static int begin(const struct options *o, const struct mc_resident *data, struct
         spec.mean[c] = 0;
         spec.std[c] = 1;
     }
-    int rc = mc_net_build(&g, o->net, &spec, err);
+    int rc = mc_network_build(&g, o->net, &spec, err);
     if (!rc)
         rc = mc_weights_init(w, g, data->info.name, err);
     if (!rc)

@@ -9,10 +9,10 @@
  *
  * The work is cut into pieces that depend on the network alone, and each product runs in one
  * thread, so the results are the same bits at any number of threads. */
-#include "cpu.h"
+#include "kernels/cpu/cpu.h"
 
-#include "mc_action.h"
-#include "mc_stochastic.h"
+#include "libcommon/assign/doubly_stochastic.h"
+#include "libcommon/graph/soft_permutation.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The committed table of algorithms, compiled in as text. */
-#include "cpu.h"
+#include "kernels/cpu/cpu.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *
  * The memory of a plan: blocks with the times they are alive, placed greatest first at the lowest
  * offset where they meet no block that is alive at the same time. */
-#include "cpu.h"
+#include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  *
  * Adversarial examples in a ball about a batch's pixels: random starts, steps, the best of
  * restarts. */
-#include "cpu.h"
+#include "kernels/cpu/cpu.h"
 
-#include "mc_rng.h"
+#include "libcommon/base/rng.h"
 
 #include <assert.h>
 #include <math.h>

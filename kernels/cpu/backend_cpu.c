@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The CPU backend: its table of functions, copies, flat vectors, the choice of kernels. */
-#include "cpu.h"
+#include "kernels/cpu/cpu.h"
 
 #include <assert.h>
 #include <omp.h>

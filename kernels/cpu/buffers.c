@@ -3,7 +3,7 @@
  * Buffers. Small ones lie on the heap, where tools that watch memory see past their ends; large
  * ones, data sets above all, in mappings, whose pages cost nothing until they are written and
  * which grow without a second copy. */
-#include "cpu.h"
+#include "kernels/cpu/cpu.h"
 
 #include <assert.h>
 #include <stdint.h>

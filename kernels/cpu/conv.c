@@ -7,7 +7,7 @@
  * oneDNN has only reference code, a hundred times slower, for fewer blocked input channels than a
  * block holds. It is told of a whole block there: the lanes beyond are 0 in the activations, and
  * the weights get zeros for them. */
-#include "cpu.h"
+#include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,9 +10,9 @@
 #ifndef MC_CPU_H
 #define MC_CPU_H
 
-#include "conv_table.h"
-#include "kernels.h"
-#include "roles.h"
+#include "kernels/conv_table.h"
+#include "kernels/cpu/kernels.h"
+#include "kernels/roles.h"
 
 #include <oneapi/dnnl/dnnl.h>
 

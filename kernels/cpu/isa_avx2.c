@@ -3,4 +3,4 @@
  * The kernels for AVX2: channels in blocks of 8; the Makefile gives the target. */
 #define ISA avx2
 #define BLOCK 8
-#include "kernels_all.h"
+#include "kernels/cpu/kernels_all.h"

@@ -3,4 +3,4 @@
  * The kernels for AVX-512: channels in blocks of 16; the Makefile gives the target. */
 #define ISA avx512
 #define BLOCK 16
-#include "kernels_all.h"
+#include "kernels/cpu/kernels_all.h"

@@ -3,4 +3,4 @@
  * The kernels for whatever the compiler aims at: channels in blocks of 8. */
 #define ISA portable
 #define BLOCK 8
-#include "kernels_all.h"
+#include "kernels/cpu/kernels_all.h"

@@ -14,7 +14,7 @@
 #ifndef MC_CPU_KERNELS_H
 #define MC_CPU_KERNELS_H
 
-#include "window.h"
+#include "kernels/window.h"
 
 #include <stddef.h>
 #include <stdint.h>

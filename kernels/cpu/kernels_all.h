@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One instruction set's kernels and their table: ISA and BLOCK are defined by isa_*.c. */
-#include "kernels.h"
+#include "kernels/cpu/kernels.h"
 
 #include <omp.h>
 #include <string.h>
@@ -17,11 +17,11 @@ typedef int32_t vi __attribute__((vector_size(BLOCK * 4), may_alias));
 typedef double vd __attribute__((vector_size(BLOCK * 4), may_alias));
 #define ZERO ((vf){0})
 
-#include "kernels_norm.h"
-#include "kernels_pointwise.h"
-#include "kernels_vector.h"
-#include "kernels_moments.h"
-#include "kernels_winograd.h"
+#include "kernels/cpu/kernels_moments.h"
+#include "kernels/cpu/kernels_norm.h"
+#include "kernels/cpu/kernels_pointwise.h"
+#include "kernels/cpu/kernels_vector.h"
+#include "kernels/cpu/kernels_winograd.h"
 
 const struct cpu_kernels PASTE(cpu_kernels, ISA) = {
     .name = STRING(ISA),

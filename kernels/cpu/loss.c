@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Loss heads, and what a plan tells afterwards: metrics, outputs, joint moments. */
-#include "cpu.h"
+#include "kernels/cpu/cpu.h"
 
 #include <assert.h>
 #include <math.h>

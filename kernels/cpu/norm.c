@@ -5,7 +5,7 @@
  * A bias just before a batch norm is never added to the activation: it moves the mean and nothing
  * else, so the running mean gets it here. Its gradient is 0 when the batch's own statistics are
  * used (a constant is subtracted again), else scale * sum dz. */
-#include "cpu.h"
+#include "kernels/cpu/cpu.h"
 
 #include <math.h>
 #include <string.h>

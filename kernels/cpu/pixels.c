@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * From pixels to the plan's first activation and back: gather, augmentation, normalisation. */
-#include "augment.h"
-#include "cpu.h"
+#include "kernels/augment.h"
+#include "kernels/cpu/cpu.h"
 
 #include <assert.h>
 #include <string.h>

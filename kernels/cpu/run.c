@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Running a plan: every kind of node forward and backward. */
-#include "cpu.h"
+#include "kernels/cpu/cpu.h"
 
-#include "mc_rng.h"
+#include "libcommon/base/rng.h"
 
 #include <assert.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  *
  * Permutation groups acting by matrices on the parameter vector, and the gradient to the matrices:
  * the CPU's (cpu/action.c), a use at a time. */
-#include "cuda.h"
+#include "kernels/cuda/cuda.h"
 
-#include "mc_action.h"
+#include "libcommon/graph/soft_permutation.h"
 
 #include <assert.h>
 #include <stdlib.h>

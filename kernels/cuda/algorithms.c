@@ -3,7 +3,7 @@
  * Which of cuDNN's algorithms computes a pass of a convolution: the committed table's; else of
  * those that cuDNN's heuristics name the first that may be taken; else the first of a list. Nothing
  * is timed here: a timed choice would change the bytes of a rerun. */
-#include "cuda.h"
+#include "kernels/cuda/cuda.h"
 
 #include <stdio.h>
 

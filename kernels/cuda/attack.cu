@@ -2,7 +2,7 @@
  *
  * Adversarial examples in a ball about a batch's pixels: random starts, steps, the best of
  * restarts. Masked images stay as they are. */
-#include "device.cuh"
+#include "kernels/cuda/device.cuh"
 
 #define LAST_BLOCK 0xffffffu
 

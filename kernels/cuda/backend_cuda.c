@@ -2,9 +2,9 @@
  *
  * The CUDA backend's door: which device, whether it can be had, its table of functions; cuBLAS's
  * products. */
-#include "cuda.h"
+#include "kernels/cuda/cuda.h"
 
-#include "door.h"
+#include "kernels/abi.h"
 
 #include <stdio.h>
 #include <stdlib.h>

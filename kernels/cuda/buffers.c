@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Device memory and what crosses the bus. */
-#include "cuda.h"
+#include "kernels/cuda/cuda.h"
 
 #include <assert.h>
 #include <stdlib.h>

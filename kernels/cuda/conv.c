@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Convolution by cuDNN, each pass by the algorithm that algorithms.c chooses. */
-#include "cuda.h"
+#include "kernels/cuda/cuda.h"
 
 #include <stdio.h>
 #include <stdlib.h>

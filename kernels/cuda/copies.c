@@ -2,7 +2,7 @@
  *
  * Half precision's copies of a plan's weights: which parameter each is of. The optimiser's own stay
  * float32, in PyTorch's order. */
-#include "cuda.h"
+#include "kernels/cuda/cuda.h"
 
 #include <stdlib.h>
 

@@ -11,9 +11,9 @@
 #ifndef MC_CUDA_H
 #define MC_CUDA_H
 
-#include "conv_table.h"
-#include "kernels.h"
-#include "roles.h"
+#include "kernels/conv_table.h"
+#include "kernels/cuda/kernels.h"
+#include "kernels/roles.h"
 
 #include <cublas_v2.h>
 #include <cudnn.h>

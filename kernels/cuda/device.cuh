@@ -12,8 +12,8 @@
 #define MC_CUDA_DEVICE_CUH
 
 extern "C" {
-#include "kernels.h"
-#include "mc_rng.h"
+#include "kernels/cuda/kernels.h"
+#include "libcommon/base/rng.h"
 }
 
 #include <cmath>
@@ -25,7 +25,7 @@ extern "C" {
 #define CUDA_MAX_BLOCKS 65536
 
 #ifdef MC_EMULATED
-#include "emulate.h"
+#include "tests/emulation/emulate.h"
 #else
 #define LAUNCH(be, kernel, blocks, ...)                                                            \
     do {                                                                                           \

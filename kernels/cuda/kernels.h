@@ -12,8 +12,8 @@
 #ifndef MC_CUDA_KERNELS_H
 #define MC_CUDA_KERNELS_H
 
-#include "backend.h"
-#include "window.h"
+#include "kernels/backend.h"
+#include "kernels/window.h"
 
 #include <cuda_runtime_api.h>
 
@@ -236,7 +236,8 @@ void cuda_to_doubles(struct cuda *be, const struct cuda_shape *s, size_t first, 
                      const void *x, double *to);
 void cuda_add_doubles(struct cuda *be, size_t n, const double *from, double *to);
 
-/* ---- matrices of groups (matrix.cu); cpu/action.c, mc_stochastic.c ----------------------------
+/* ---- matrices of groups (matrix.cu); cpu/action.c, libcommon/assign/doubly_stochastic.c
+ * ----------------------------
  */
 /* Blocks of (k, m), `stride` apart -> (k, blocks * m). */
 void cuda_pack_blocks(struct cuda *be, size_t k, size_t m, size_t blocks, size_t stride,

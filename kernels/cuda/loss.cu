@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Softmax cross-entropy heads and what is counted of them, in float64. */
-#include "device.cuh"
+#include "kernels/cuda/device.cuh"
 
 static __global__ void begin_forward(size_t n, struct cuda_rows r, const struct mc_ctl *ctl)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Matrices of permutation groups: blocks laid side by side, and the projection to the doubly
- * stochastic ones, sweep by sweep as in mc_stochastic.c. */
-#include "device.cuh"
+ * stochastic ones, sweep by sweep as in libcommon/assign/doubly_stochastic.c. */
+#include "kernels/cuda/device.cuh"
 
 static __global__ void pack_blocks(size_t n, size_t m, size_t blocks, size_t stride, const float *x,
                                    float *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the joint moments need beside a product in float64. */
-#include "device.cuh"
+#include "kernels/cuda/device.cuh"
 
 template <class T>
 static __global__ void to_doubles(uint32_t all, struct cuda_shape s, uint32_t first, uint32_t n,

@@ -2,7 +2,7 @@
  *
  * Batch norm with the activation behind it: a channel's vectors from its sums, by a block, then
  * elementwise. A bias in front moves the mean and nothing else (cpu/norm.c). */
-#include "device.cuh"
+#include "kernels/cuda/device.cuh"
 
 /* The whole block: both sums of channel c. */
 static __device__ void total(const double *part, uint32_t parts, uint32_t c, double *a, double *b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What goes into a plan and comes out of it: batches, pixels, attacks, metrics, taps, moments. */
-#include "cuda.h"
+#include "kernels/cuda/cuda.h"
 
 #include <assert.h>
 

@@ -2,10 +2,10 @@
  *
  * A batch from the data set: gather, augmentation (backend.h defines it), normalisation; one block
  * an image. */
-#include "device.cuh"
+#include "kernels/cuda/device.cuh"
 
 extern "C" {
-#include "augment.h"
+#include "kernels/augment.h"
 }
 
 /* One block: the row's samples; `valid` is the number of them in front of the first -1. */

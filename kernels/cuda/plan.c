@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Making a plan: where things lie. Memory is not shared between nodes. */
-#include "cuda.h"
+#include "kernels/cuda/cuda.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Elementwise operations on activations. */
-#include "device.cuh"
+#include "kernels/cuda/device.cuh"
 
 template <class T, int W>
 static __global__ void relu(uint32_t n, const pack<T, W> *x, float delta, pack<T, W> *y)

@@ -2,7 +2,7 @@
  *
  * Pooling. The way back asks for each input pixel which windows it lies in, in their order, so that
  * nothing is added atomically. */
-#include "device.cuh"
+#include "kernels/cuda/device.cuh"
 
 /* The part of a window that lies on the image: [from, to) along one axis. */
 struct span {

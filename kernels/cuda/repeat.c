@@ -3,7 +3,7 @@
  * Work that comes again and again, captured in CUDA graphs: a launch of a graph costs the host
  * about what one kernel's does. The first time work runs as it is, so that what the libraries do
  * once (loading code, choosing it) is done outside a capture. */
-#include "cuda.h"
+#include "kernels/cuda/cuda.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Running a plan: every kind of node forward and backward. */
-#include "cuda.h"
+#include "kernels/cuda/cuda.h"
 
 #include <assert.h>
 

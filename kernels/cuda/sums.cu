@@ -3,7 +3,7 @@
  * Sums over a channel's elements, in two steps: each block a part of the pixels, then the parts in
  * an order of their own. Channels first, a block sums one channel; channels last, a pixel's
  * channels side by side. */
-#include "device.cuh"
+#include "kernels/cuda/device.cuh"
 
 /* Channels last: the channels that a block sums side by side, CUDA_WIDE or 1 by each of `lanes`
  * threads; a power of two. */

@@ -2,7 +2,7 @@
  *
  * Arithmetic on flat vectors; learning rates and coefficients are those of the control block's row.
  */
-#include "device.cuh"
+#include "kernels/cuda/device.cuh"
 
 static __global__ void next_row(size_t n, struct mc_ctl *ctl)
 {

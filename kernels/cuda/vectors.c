@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The doors to arithmetic on flat vectors. */
-#include "cuda.h"
+#include "kernels/cuda/cuda.h"
 
 #include <assert.h>
 

@@ -2,7 +2,7 @@
  *
  * A plan's weights between the parameter vector, float32 in PyTorch's order, and the type and order
  * that its products take. */
-#include "device.cuh"
+#include "kernels/cuda/device.cuh"
 
 template <class T>
 static __global__ void copy_weights(uint32_t n, const float *params, const uint32_t *index, T *to)

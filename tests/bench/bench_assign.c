@@ -2,8 +2,8 @@
  *
  * One side of the benchmark of linear assignment: for each line "kind n seed" of standard input one
  * assignment of that matrix (the last one is kept), answered by its seconds and value. */
-#include "../parity/assign_matrices.h"
-#include "mc_assign.h"
+#include "libcommon/assign/assign.h"
+#include "tests/parity/assign_matrices.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,10 +8,10 @@
  * prints net, batch, threads, best and median images/s of a step (on a device of as many as it is
  * given at once), tab-separated; with `cpu` of the first thread's processor time, which a busy
  * machine disturbs less. */
-#include "../open.h"
-#include "backend.h"
-#include "mc_nets.h"
-#include "mc_rng.h"
+#include "kernels/backend.h"
+#include "libcommon/base/rng.h"
+#include "libcommon/nets/nets.h"
+#include "tests/unit/kernels/open.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
  *
  * Repeats are interleaved, and the least time counts; with one thread it is the processor's time:
  * so a busy machine does little harm. */
-#include "cpu/cpu.h"
-#include "tune.h"
+#include "kernels/cpu/cpu.h"
+#include "tests/bench/tune.h"
 
 static clockid_t watch = CLOCK_MONOTONIC;
 

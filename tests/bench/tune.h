@@ -4,8 +4,8 @@
 #ifndef MC_TUNE_H
 #define MC_TUNE_H
 
-#include "conv_table.h"
-#include "mc_nets.h"
+#include "kernels/conv_table.h"
+#include "libcommon/nets/nets.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -29,7 +29,7 @@ recovered mlp-planted.mcz p.mcz mlp.mcz mlp-q.mcz
 SAMPLES=$some AT=pre THREADS=1 bash "$align" -d data.mcz -p p.mcz a.mcz q.mcz -o back.mcz
 recovered planted.mcz p.mcz a.mcz q.mcz --samples $some --at pre
 [ "$(id back.mcz)" = "$(id a.mcz)" ]
-AT=pre ASSIGN="/usr/bin/python3 $MC_ROOT/formats/example_assign.py" \
+AT=pre ASSIGN="/usr/bin/python3 $MC_ROOT/formats/python/example_assign.py" \
     bash "$align" -d data.mcz -p p2.mcz a.mcz q.mcz -o back.mcz
 [ "$(id back.mcz)" = "$(id a.mcz)" ]
 mc-acts --data data.mcz --at pre a.mcz q.mcz | mc-corr --measure l2 -o pre.mcz

@@ -86,7 +86,7 @@ grep -q "^env A=B mc-train .*--net 'mlp:bn,16' " log && grep -qF "'\''a b'\'' c=
 
 # a network's file counts by what is in it
 set -- OUT=file NET=./net.json EPOCHS=0 TRAIN_IMAGES=64 TEST_IMAGES=50 file/net-1.mcz
-cp "$MC_ROOT/formats/example_net.json" net.json
+cp "$MC_ROOT/formats/samples/example_net.json" net.json
 [ "$(jobs "$@")" = 'mc-data1 mc-train1 ' ] || die "$(cat log)"
 touch -d 'next year' net.json
 [ "$(jobs "$@")" = '' ] || die "$(cat log)"

@@ -21,7 +21,7 @@ mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu --precision f32 -o f32
 export MC_CUDA_LIBRARY=$PWD/none.so
 fails 1 'none.so' $t --device cuda
 mc-train --net mlp:8 --data d.mcz --epochs 1 -o auto.mcz
-if grep -q '^#define MC_CUDA_PROVEN 1' "$MC_ROOT/kernels/cuda/door.h"; then
+if grep -q '^#define MC_CUDA_PROVEN 1' "$MC_ROOT/kernels/abi.h"; then
     fails 1 '--precision bf16: cuda: ' $t --precision bf16
     grep -q 'none.so' err.fails
 else # which no device is asked for

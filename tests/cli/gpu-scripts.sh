@@ -23,8 +23,8 @@ done
 
 export MC_CUDA_LIBRARY=$MC_BUILD/tests/emulation/libmc-cuda.so
 [ -e "$MC_CUDA_LIBRARY" ] && [ -z "$MC_UNDER" ] || exit 0
-ONLY=unit/test_dropout "$MC_ROOT/tests/gpu/check" "$MC_BUILD" >out
-grep -qx 'ok      unit/test_dropout (cuda, f32) (2)' out && tail -n 1 out | grep -qx '[0-9]* passed, 0 failed' || die "$(cat out)"
+ONLY=unit/kernels/test_dropout "$MC_ROOT/tests/gpu/check" "$MC_BUILD" >out
+grep -qx 'ok      unit/kernels/test_dropout (cuda, f32) (2)' out && tail -n 1 out | grep -qx '[0-9]* passed, 0 failed' || die "$(cat out)"
 
 # a compute-sanitizer of ours: what the tools are given
 mkdir bin
@@ -44,7 +44,7 @@ echo "${1##*/}" >>"$SEEN"
 printf '1..1\nok 1 - it\n'
 END
 chmod +x bin/compute-sanitizer
-SEEN=$PWD/seen PATH=$PWD/bin:$PATH PRECISION='f32 f16' ONLY=unit/test_ "$MC_ROOT/tests/gpu/check" "$MC_BUILD" memcheck >out
+SEEN=$PWD/seen PATH=$PWD/bin:$PATH PRECISION='f32 f16' ONLY=unit/kernels/test_ "$MC_ROOT/tests/gpu/check" "$MC_BUILD" memcheck >out
 tail -n 1 out | grep -qx '[0-9]* passed, 0 failed' || die "$(cat out)"
 [ "$(grep -c 'memcheck test_backend' seen)" = 2 ] && grep -q 'memcheck test_dropout' seen || die "$(cat seen)"
 for tool in race init sync; do [ "$(grep -c "^${tool}check test_backend$" seen)" = 1 ] || die "$(cat seen)"; done

@@ -2,7 +2,7 @@
 # A stranger's network, with a skip and a concat, from a graph file: it trains, resumes, aligns and joins
 # without a line of C; what the file should not hold is refused in one line.
 . "$MC_ROOT/tests/cli/lib.bash"
-net=$MC_ROOT/formats/example_net.json
+net=$MC_ROOT/formats/samples/example_net.json
 images=400 batch=32
 [ "${MC_UNDER:-}" != valgrind ] || images=24 batch=8
 mc-data synth --samples 400 -o data.mcz

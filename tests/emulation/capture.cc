@@ -2,7 +2,7 @@
  *
  * Stream capture and graphs of the emulated device: nothing runs between the two ends of a capture;
  * a graph's launch runs what was kept, with the arguments that it was given. */
-#include "device.h"
+#include "tests/emulation/device.h"
 
 #include <cstdint>
 #include <cstdlib>

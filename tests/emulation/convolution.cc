@@ -3,8 +3,8 @@
  * cuDNN's convolutions on the emulated device, as its manual defines the calls: of packed NCHW
  * tensors in float32 and NHWC tensors in half precisions, sums in float64. Its scratch memory is
  * filled with what is no number. */
-#include "device.h"
-#include "numbers.h"
+#include "tests/emulation/device.h"
+#include "tests/emulation/numbers.h"
 
 #include <cudnn.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The emulated device: launches, memory, and as much of the CUDA runtime as the backend calls. */
-#include "device.h"
+#include "tests/emulation/device.h"
 
 #include <cuda_runtime_api.h>
 

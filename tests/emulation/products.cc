@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * cuBLAS on the emulated device, as its manual defines the calls: matrices lie by columns. */
-#include "device.h"
-#include "numbers.h"
+#include "tests/emulation/device.h"
+#include "tests/emulation/numbers.h"
 
 #include <cublas_v2.h>
 

@@ -3,9 +3,9 @@
  * Random damage to safetensors, npz, graph and map files: fuzz_convert [SECONDS [SEED]]. Whatever
  * comes is taken whole or refused with MC_EINPUT, and what was taken is finite; the sanitizers see
  * to the rest. */
-#include "mc_convert.h"
-#include "mc_graph_json.h"
-#include "mc_rng.h"
+#include "formats/exchange/convert.h"
+#include "formats/exchange/graph_json.h"
+#include "libcommon/base/rng.h"
 
 #include <stdio.h>
 #include <stdlib.h>

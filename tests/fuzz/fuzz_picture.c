@@ -4,8 +4,8 @@
  * get bytes changed, cut out or doubled; mostly a PNG's checksums are made right again, so that the
  * damage gets past them. Whatever comes, the decoder takes it within its limits, and a square is
  * made of it, or it says MC_EINPUT; the sanitizers see to the rest. */
-#include "mc_picture.h"
-#include "mc_rng.h"
+#include "formats/datasets/picture.h"
+#include "libcommon/base/rng.h"
 
 #include <stdio.h>
 #include <stdlib.h>

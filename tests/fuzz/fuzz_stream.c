@@ -4,10 +4,10 @@
  * its objects are damaged, and mostly its checksums, count and content id are made right again, so
  * that the damage gets past the framing into the codec of its kind. Whatever comes, a reader says
  * yes or MC_EINPUT; the sanitizers see to the rest. Without them, memory must stay under 64 MiB. */
-#include "../kinds.h"
+#include "tests/unit/formats/kinds.h"
 
-#include "mc_rng.h"
-#include "mc_scan.h"
+#include "formats/stream/bounds.h"
+#include "libcommon/base/rng.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

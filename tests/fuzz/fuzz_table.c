@@ -3,8 +3,8 @@
  * Random damage to tables and logs: fuzz_table [SECONDS [SEED]]. Whatever comes, a reader takes it
  * whole or says MC_EINPUT, and every cell that it took as a number is finite; the sanitizers see to
  * the rest. */
-#include "mc_rng.h"
-#include "mc_table.h"
+#include "libcommon/base/rng.h"
+#include "tools/plot/table.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef MC_TEST_NODES_H
 #define MC_TEST_NODES_H
 
-#include "pair.h"
+#include "tests/gpu/pair.h"
 
 struct shape {
     int c, h, w, batch;

@@ -6,8 +6,8 @@
 #ifndef MC_TEST_PAIR_H
 #define MC_TEST_PAIR_H
 
-#include "../under.h"
-#include "../unit/device.h"
+#include "tests/unit/kernels/device.h"
+#include "tests/unit/under.h"
 
 enum { CPU, CUDA, AGAIN, N_RUNS };
 

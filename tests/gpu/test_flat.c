@@ -7,9 +7,9 @@
  * float32 products may be contracted on the CPU: SUMS. Float64 sums differ in order: DOUBLES. Sines
  * and logarithms of a device may differ in the last bit, which may move a pixel to its neighbour:
  * one in two thousand is let go. */
-#include "pair.h"
+#include "tests/gpu/pair.h"
 
-#include "mc_action.h"
+#include "libcommon/graph/soft_permutation.h"
 
 #define SUMS 3e-6
 #define DOUBLES 1e-12

@@ -4,9 +4,9 @@
  * losses, attacks, projections; and beside itself, the same bytes twice, and from captured steps.
  * The device is $MC_TEST_DEVICE (cuda); $MC_GPU_NETS, words, are the networks. Needs a device, or
  * tests/emulation in its place. */
-#include "pair.h"
+#include "tests/gpu/pair.h"
 
-#include "mc_action.h"
+#include "libcommon/graph/soft_permutation.h"
 
 #define NETS                                                                                       \
     "mlp mlp:bn,64 tinyten resnet20 resnet32 resnet44 resnet56 resnet110 vgg vgg:bn googlenet"

@@ -14,7 +14,7 @@
  *
  * Shapes are those of a list, or with MC_GPU_SHAPES=all every channel count with every size and
  * batch; an emulated device takes a part of the list. MC_GPU_KIND is the name of one kind. */
-#include "nodes.h"
+#include "tests/gpu/nodes.h"
 
 /* Sums in float64 of float32 numbers, of which the CPU rounds parts to float32: SUMS. */
 #define FLOATS 1e-4

@@ -10,9 +10,9 @@
  * Plain buffers of numbers, no network: nothing learns from it. The calls are captured once and
  * replayed, as steps are, so that what is timed is the device's work and not the host's; repeats
  * are interleaved, and the least time counts. */
-#include "../bench/tune.h"
-#include "cuda/cuda.h"
-#include "cuda/door.h"
+#include "kernels/abi.h"
+#include "kernels/cuda/cuda.h"
+#include "tests/bench/tune.h"
 
 enum { CALLS = 16 };  /* of a reading */
 #define NOT_TIMED 1e9 /* seconds */

@@ -18,8 +18,8 @@ for k in (1, 2, 16, 65, 200):
 mcz.write("m.mcz", "matrices", {"measure": "correlation", "at": "post", "groups": groups}, tensors)
 EOF
 mc-hungarian -q m.mcz -o ours.mcz
-"$MC_ROOT/formats/example_assign.py" <m.mcz | mc-info --check
-"$MC_ROOT/formats/example_assign.py" m.mcz >theirs.mcz
+"$MC_ROOT/formats/python/example_assign.py" <m.mcz | mc-info --check
+"$MC_ROOT/formats/python/example_assign.py" m.mcz >theirs.mcz
 $python - <<'EOF'
 import mcz, numpy as np
 a, b = mcz.read("ours.mcz"), mcz.read("theirs.mcz")
@@ -32,9 +32,9 @@ moved = sum(int((p != np.arange(len(p))).sum()) for p in a.tensors.values())
 assert moved > 200, moved
 EOF
 # a cut stream gives no stream, so that the next program fails as well
-head -c 1000 m.mcz | "$MC_ROOT/formats/example_assign.py" 2>err | mc-info --check 2>err2 && exit 1
+head -c 1000 m.mcz | "$MC_ROOT/formats/python/example_assign.py" 2>err | mc-info --check 2>err2 && exit 1
 grep -q '^example_assign.py: stdin: truncated$' err || { cat err; exit 1; }
 grep -q 'is empty' err2
 # and mc-permute takes what it wrote
-"$MC_ROOT/formats/example_assign.py" "$MC_ROOT/formats/samples/good-matrices.mcz" |
+"$MC_ROOT/formats/python/example_assign.py" "$MC_ROOT/formats/samples/good-matrices.mcz" |
     mc-permute - "$MC_ROOT/formats/samples/good-weights.mcz" | mc-info --check | grep -q 'kind weights'

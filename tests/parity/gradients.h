@@ -5,10 +5,10 @@
 #ifndef MC_TEST_GRADIENTS_H
 #define MC_TEST_GRADIENTS_H
 
-#include "backend.h"
-#include "mc_graph.h"
-#include "mc_nets.h"
-#include "mc_stream.h"
+#include "formats/stream/reader.h"
+#include "kernels/backend.h"
+#include "libcommon/graph/graph.h"
+#include "libcommon/nets/nets.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -5,7 +5,7 @@
     python3 tests/parity/make_augment_golden.py >tests/parity/augment_golden.tsv
 
 Run with torchvision (0.15.2 with PyTorch 1.13 and Pillow made what is kept). The images and the random numbers are
-the tests' own (tests/unit/device.h, libcommon/mc_rng.h); flip, crop after padding, affine map and colours are
+the tests' own (tests/unit/kernels/device.h, libcommon/base/rng.h); flip, crop after padding, affine map and colours are
 torchvision's functional ones, the colours on tensors. A line an image: its number and its 3x9x7 pixels.
 """
 import numpy as np

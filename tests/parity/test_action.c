@@ -3,9 +3,9 @@
  * The gradient of the loss to doubly stochastic matrices against PyTorch's float64 (golden file by
  * make_action_golden.py): tinyten, and a network with a skip, a concat and a flatten, at r = (1-t)
  * a + t P b + 2t(1-t) c, batch 16, Huber's delta = 1; each group's to 1e-4. */
-#include "gradients.h"
+#include "tests/parity/gradients.h"
 
-#include "mc_action.h"
+#include "libcommon/graph/soft_permutation.h"
 
 enum { B = 16, SIDE = 11 };
 

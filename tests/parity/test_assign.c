@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "assign_matrices.h"
-#include "mc_assign.h"
+#include "libcommon/assign/assign.h"
+#include "tests/parity/assign_matrices.h"
 
 #include <errno.h>
 #include <stdio.h>

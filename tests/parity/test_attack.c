@@ -4,9 +4,9 @@
  * both norms, from the image and from another start given to both, with given statistics and with
  * the batch's. With Huber's delta = 1, against float64: the images after one step, the losses along
  * the way; with the plain ReLU, against float32, the losses. */
-#include "gradients.h"
-#include "mc_rng.h"
-#include "mc_attack.h"
+#include "libcommon/base/rng.h"
+#include "tests/parity/gradients.h"
+#include "tools/attack/attack.h"
 
 enum { B = 16, IMAGE = 3072, FLOATS = B * IMAGE, STRIDE = 13, STEPS = 10, SEED = 1 };
 enum { STARTS = 997, LABELS = 998, IMAGES = 999 };

@@ -3,7 +3,7 @@
  * Flip, crop, affine map and colours of a batch against torchvision's, which made the golden file
  * (make_augment_golden.py) with the same random numbers: of bytes and of floats, for a first layer
  * that takes channels in blocks and one that takes planes. */
-#include "../unit/device.h"
+#include "tests/unit/kernels/device.h"
 
 enum { C = 3, H = 9, W = 7, IMAGE = C * H * W };
 

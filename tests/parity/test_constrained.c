@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "assign_matrices.h"
-#include "mc_constrained.h"
+#include "libcommon/assign/constrained.h"
+#include "tests/parity/assign_matrices.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,10 +5,10 @@
  *
  * test_convert WEIGHTS DATASET prints the logits of all images instead, a line an image, for
  * convert-torch.sh. */
-#include "backend.h"
-#include "mc_convert.h"
-#include "mc_dataset.h"
-#include "mc_graph_json.h"
+#include "formats/codecs/dataset.h"
+#include "formats/exchange/convert.h"
+#include "formats/exchange/graph_json.h"
+#include "kernels/backend.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "backend.h"
-#include "mc_corr.h"
-#include "mc_count.h"
+#include "kernels/backend.h"
+#include "tools/align/correlation.h"
+#include "tools/align/raw_moments.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * make_gradient_golden.py): with Huber's delta = 1 every tensor and the pixels against float64;
  * the control point of a quadratic Bezier curve; with the plain ReLU, where kinks flip, the whole
  * gradient's error against the one that PyTorch's own float32 makes; running statistics. */
-#include "gradients.h"
+#include "tests/parity/gradients.h"
 
 enum { B = 16, IMAGE = 3072, SAMPLES = 400, IMAGES = 999, LABELS = 998 };
 

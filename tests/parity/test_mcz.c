@@ -2,8 +2,11 @@
  *
  * The Python reader and writer against the C ones: a stream goes from C to Python and back, and is
  * the same to the bit, with the same content id on all three sides. */
-#include "mc_rng.h"
-#include "mc_stream.h"
+#include "formats/stream/history.h"
+#include "formats/stream/pack.h"
+#include "formats/stream/reader.h"
+#include "formats/stream/writer.h"
+#include "libcommon/base/rng.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,10 +5,10 @@
  * 1e-4 (googlenet 1e-3, with means instead of maxima 2e-4); with the plain ReLU the whole
  * gradient's error against the one that PyTorch's own float32 makes. And the numbers of parameters.
  * Dropout is off. */
-#include "gradients.h"
+#include "tests/parity/gradients.h"
 
-#include "cpu/cpu.h"
-#include "mc_nets_build.h"
+#include "kernels/cpu/cpu.h"
+#include "libcommon/nets/build.h"
 
 enum { PROJECTIONS = 64 };
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "mc_stochastic.h"
+#include "libcommon/assign/doubly_stochastic.h"
 
 #include <math.h>
 #include <stdio.h>

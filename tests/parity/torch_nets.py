@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The networks as PyTorch modules, named as torchvision names them, written from their papers' tables and not
-from libcommon/mc_nets*.c; and their state_dicts as files."""
+from libcommon/nets/*.c; and their state_dicts as files."""
 import json
 import struct
 

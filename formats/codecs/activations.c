@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The codec of activations streams. */
+#include "formats/codecs/activations.h"
+
+#include "formats/codecs/tensors.h"
+#include "formats/stream/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_IMAGES ((uint64_t)1 << 40)
+#define MAX_BATCH ((uint64_t)1 << 24)
+#define MAX_SIDE 65536
+
+/* Where a stream is: the batch's first image, the tap, and how much of the tap's batch is done. */
+struct turn {
+    uint64_t images, batch, first, done;
+    size_t tap, n_taps;
+};
+
+static uint64_t left(const struct turn *t)
+{
+    uint64_t batch = t->images - t->first < t->batch ? t->images - t->first : t->batch;
+
+    return batch - t->done;
+}
+
+static void advance(struct turn *t, uint64_t n)
+{
+    t->done += n;
+    if (left(t))
+        return;
+    t->done = 0;
+    if (++t->tap == t->n_taps) {
+        t->tap = 0;
+        t->first += t->batch < t->images - t->first ? t->batch : t->images - t->first;
+    }
+}
+
+/* ---- writing ---- */
+
+struct mc_activations_writer {
+    struct mc_writer *w;
+    struct turn turn;
+};
+
+void mc_activations_abandon(struct mc_activations_writer *a)
+{
+    if (!a)
+        return;
+    mc_writer_abandon(a->w);
+    free(a);
+}
+
+static struct mc_tensor tap_tensor(const struct mc_taps *t, size_t i, uint64_t images, uint64_t h,
+                                   uint64_t w)
+{
+    struct mc_tensor out =
+        mc_tensor_make("", MC_F32, 4, (const uint64_t[]){images, t->taps[i].count, h, w});
+
+    snprintf(out.name, sizeof out.name, "%zu/%.*s", i, MC_MAX_NODE_NAME - 1, t->taps[i].name);
+    return out;
+}
+
+int mc_activations_create(struct mc_activations_writer **out, const char *path,
+                          const struct mc_taps *taps, const int (*hw)[2], uint64_t images,
+                          size_t batch, const struct mc_history *h, struct mc_error *err)
+{
+    struct mc_activations_writer *a = calloc(1, sizeof *a);
+    struct mc_tensor *tensors = calloc(taps->n_taps + 1, sizeof *tensors);
+    struct mc_taps sampled = *taps;
+    struct mc_pack meta;
+    int rc = 0;
+
+    *out = NULL;
+    mc_pack_init(&meta);
+    sampled.taps = calloc(taps->n_taps + 1, sizeof *sampled.taps);
+    if (!a || !tensors || !sampled.taps) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    for (size_t i = 0; i < taps->n_taps; i++) {
+        sampled.taps[i] = taps->taps[i];
+        sampled.taps[i].samples = images * (uint64_t)hw[i][0] * (uint64_t)hw[i][1];
+        tensors[i] = tap_tensor(taps, i, images, (uint64_t)hw[i][0], (uint64_t)hw[i][1]);
+    }
+    a->turn = (struct turn){.images = images, .batch = batch, .n_taps = taps->n_taps};
+    mc_pack_map(&meta, 5);
+    mc_taps_pack(&sampled, &meta);
+    mc_pack_str(&meta, "images");
+    mc_pack_u64(&meta, images);
+    mc_pack_str(&meta, "batch");
+    mc_pack_u64(&meta, batch);
+    if ((rc = mc_writer_open(&a->w, path, "activations", &meta, tensors, taps->n_taps, h, err)))
+        goto out;
+    *out = a;
+    a = NULL;
+out:
+    mc_activations_abandon(a);
+    mc_pack_release(&meta);
+    free(sampled.taps);
+    free(tensors);
+    return rc;
+}
+
+int mc_activations_write(struct mc_activations_writer *a, size_t tap, size_t n, const float *data,
+                         struct mc_error *err)
+{
+    if (tap != a->turn.tap || n > left(&a->turn))
+        return mc_fail(err, MC_EUSAGE, "activations are written tap by tap, batch by batch");
+    int rc = mc_writer_rows(a->w, tap, n, data, err);
+    if (!rc)
+        advance(&a->turn, n);
+    return rc;
+}
+
+int mc_activations_commit(struct mc_activations_writer *a, struct mc_error *err)
+{
+    int rc = mc_writer_close(a->w, NULL, err);
+
+    a->w = NULL;
+    mc_activations_abandon(a);
+    return rc;
+}
+
+/* ---- reading ---- */
+
+struct mc_activations_reader {
+    struct mc_reader *r;
+    struct mc_taps taps;
+    struct turn turn;
+};
+
+void mc_activations_close(struct mc_activations_reader *a)
+{
+    if (!a)
+        return;
+    mc_reader_close(a->r);
+    mc_taps_release(&a->taps);
+    free(a);
+}
+
+/* The announced tensor of tap i is what the meta says; its height and width are the tensor's own.
+ */
+static int check_tap(const struct mc_activations_reader *a, size_t i, struct mc_error *err)
+{
+    const struct mc_tensor *t = mc_reader_tensor(a->r, i);
+    const struct mc_tap_info *tap = &a->taps.taps[i];
+
+    if (t->ndim != 4 || !t->shape[2] || !t->shape[3] || t->shape[2] > MAX_SIDE ||
+        t->shape[3] > MAX_SIDE)
+        return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" is not (images, K, H, W)",
+                       mc_reader_name(a->r), t->name);
+    struct mc_tensor want = tap_tensor(&a->taps, i, a->turn.images, t->shape[2], t->shape[3]);
+    int rc = mc_expect_tensor(a->r, i, &want, err);
+    uint64_t pixels = t->shape[2] * t->shape[3];
+    if (!rc && (tap->samples % pixels || tap->samples / pixels != a->turn.images))
+        rc = mc_fail(err, MC_EINPUT, "%s: \"%s\" has %llu samples of %llu images of %llu pixels",
+                     mc_reader_name(a->r), tap->name, (unsigned long long)tap->samples,
+                     (unsigned long long)a->turn.images, (unsigned long long)pixels);
+    return rc;
+}
+
+int mc_activations_open_stream(struct mc_activations_reader **out, struct mc_reader *r,
+                               struct mc_error *err)
+{
+    struct mc_activations_reader *a = calloc(1, sizeof *a);
+    int rc = 0;
+
+    *out = NULL;
+    if (!a) {
+        mc_reader_close(r);
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    a->r = r;
+    if ((rc = mc_reader_expect(r, "activations", err)))
+        goto out;
+    const msgpack_object *meta = mc_reader_meta(a->r);
+    if ((rc = mc_taps_unpack(&a->taps, meta, err)) ||
+        (rc = mc_get_u64(meta, "images", MAX_IMAGES, &a->turn.images, err)) ||
+        (rc = mc_get_u64(meta, "batch", MAX_BATCH, &a->turn.batch, err))) {
+        mc_in_stream(a->r, rc, err);
+        goto out;
+    }
+    if (!a->turn.images || !a->turn.batch || !a->taps.n_taps) {
+        rc = mc_fail(err, MC_EINPUT, "%s: has no images, no batches or no taps",
+                     mc_reader_name(a->r));
+        goto out;
+    }
+    a->turn.n_taps = a->taps.n_taps;
+    rc = mc_expect_count(a->r, a->taps.n_taps, err);
+    for (size_t i = 0; i < a->taps.n_taps && !rc; i++)
+        rc = check_tap(a, i, err);
+    if (rc)
+        goto out;
+    *out = a;
+    a = NULL;
+out:
+    mc_activations_close(a);
+    return rc;
+}
+
+int mc_activations_open(struct mc_activations_reader **out, const char *path, struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path, err);
+
+    *out = NULL;
+    return rc ? rc : mc_activations_open_stream(out, r, err);
+}
+
+const struct mc_taps *mc_activations_taps(const struct mc_activations_reader *a)
+{
+    return &a->taps;
+}
+
+uint64_t mc_activations_images(const struct mc_activations_reader *a)
+{
+    return a->turn.images;
+}
+
+struct mc_reader *mc_activations_stream(struct mc_activations_reader *a)
+{
+    return a->r;
+}
+
+int mc_activations_next(struct mc_activations_reader *a, size_t *tap, size_t *n, const float **data,
+                        size_t *hw, struct mc_error *err)
+{
+    struct mc_record rec;
+    int rc = mc_reader_next(a->r, &rec, err);
+
+    if (rc != 1)
+        return rc;
+    if (rec.index != a->turn.tap || rec.rows > left(&a->turn))
+        return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" comes where \"%s\" should",
+                       mc_reader_name(a->r), rec.tensor->name,
+                       mc_reader_tensor(a->r, a->turn.tap)->name);
+    if ((rc = mc_finite_f32(rec.data, rec.bytes / sizeof(float), mc_reader_name(a->r),
+                            rec.tensor->name, err)))
+        return rc;
+    advance(&a->turn, rec.rows);
+    *tap = rec.index;
+    *n = (size_t)rec.rows;
+    *data = rec.data;
+    *hw = (size_t)(rec.tensor->shape[2] * rec.tensor->shape[3]);
+    return 1;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The codec of state streams. */
+#include "formats/codecs/checkpoint.h"
+
+#include "formats/codecs/tensors.h"
+#include "formats/stream/writer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void mc_state_set(struct mc_state *s, const char *name, const char *fmt, ...)
+{
+    va_list ap;
+
+    s->settings[s->n_settings].name = name;
+    va_start(ap, fmt);
+    vsnprintf(s->settings[s->n_settings].value, sizeof s->settings[0].value, fmt, ap);
+    va_end(ap);
+    s->n_settings++;
+}
+
+int mc_state_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+int mc_state_ready(const char *path, int resume, struct mc_error *err)
+{
+    if (path && !strcmp(path, "-"))
+        return mc_fail(err, MC_EUSAGE, "--checkpoint needs a file, and '-' is standard output");
+    if (!path || resume || !mc_state_exists(path))
+        return 0;
+    return mc_fail(err, MC_EUSAGE,
+                   "checkpoint '%s' exists: --resume goes on from it; remove it to begin afresh",
+                   path);
+}
+
+static void state_tensors(const struct mc_state *s, struct mc_tensor *out)
+{
+    for (size_t i = 0; i < s->n_vectors; i++)
+        out[i] = mc_tensor_make(s->vectors[i].name, MC_F32, 1, (const uint64_t[]){s->vectors[i].n});
+}
+
+int mc_state_write(const struct mc_state *s, const char *path, struct mc_error *err)
+{
+    struct mc_tensor tensors[MC_STATE_MAX];
+    struct mc_writer *w = NULL;
+    struct mc_pack meta;
+    int rc = 0;
+
+    state_tensors(s, tensors);
+    mc_pack_init(&meta);
+    mc_pack_map(&meta, 3);
+    mc_pack_str(&meta, "tool");
+    mc_pack_str(&meta, s->tool);
+    mc_pack_str(&meta, "settings");
+    mc_pack_map(&meta, s->n_settings);
+    for (size_t i = 0; i < s->n_settings; i++) {
+        mc_pack_str(&meta, s->settings[i].name);
+        mc_pack_str(&meta, s->settings[i].value);
+    }
+    mc_pack_str(&meta, "epoch");
+    mc_pack_u64(&meta, s->epoch);
+    if ((rc = mc_writer_open(&w, path, "state", &meta, tensors, s->n_vectors, NULL, err)))
+        goto out;
+    for (size_t i = 0; i < s->n_vectors && !rc; i++)
+        rc = mc_writer_tensor(w, i, s->vectors[i].data, err);
+    if (rc)
+        goto out;
+    rc = mc_writer_close(w, NULL, err);
+    w = NULL;
+out:
+    mc_writer_abandon(w);
+    mc_pack_release(&meta);
+    return rc;
+}
+
+static int is_mine(const struct mc_state *s, const msgpack_object *key)
+{
+    for (size_t i = 0; i < s->n_settings; i++)
+        if (key->type == MSGPACK_OBJECT_STR && strlen(s->settings[i].name) == key->via.str.size &&
+            !memcmp(s->settings[i].name, key->via.str.ptr, key->via.str.size))
+            return 1;
+    return 0;
+}
+
+/* Counts read "2 threads", the other settings "lr 0.1". */
+static int differs(const char *name, const char *made, const char *now, struct mc_error *err)
+{
+    static const char *const counts[] = {"images", "epochs", "points", "threads",
+                                         "multiprocessors"};
+    const int letters = (int)strlen(name) - !strcmp(made, "1");
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (!strcmp(name, counts[i]))
+            return mc_fail(err, MC_EINPUT, "was made with %s %.*s, this run has %s", made, letters,
+                           name, now);
+    return mc_fail(err, MC_EINPUT, "was made with %s %s, this run has %s", name, made, now);
+}
+
+static int other_setting(const msgpack_object_kv *kv, struct mc_error *err)
+{
+    const msgpack_object *k = &kv->key, *v = &kv->val;
+
+    if (k->type != MSGPACK_OBJECT_STR || v->type != MSGPACK_OBJECT_STR)
+        return mc_fail(err, MC_EINPUT, "its settings are not text");
+    return mc_fail(err, MC_EINPUT, "was made with %.*s %.*s, this run without",
+                   (int)k->via.str.size, k->via.str.ptr, (int)v->via.str.size, v->via.str.ptr);
+}
+
+/* Every setting of the run is in the checkpoint with the same value, and no other is there. */
+static int same_settings(const struct mc_state *s, const struct mc_reader *r, struct mc_error *err)
+{
+    const msgpack_object *meta = mc_reader_meta(r), *settings = NULL;
+    char tool[64], value[sizeof s->settings[0].value];
+    int rc = 0;
+
+    if ((rc = mc_get_str(meta, "tool", tool, sizeof tool, err)) ||
+        (rc = mc_get_map(meta, "settings", &settings, err)))
+        return rc;
+    if (strcmp(tool, s->tool))
+        return mc_fail(err, MC_EINPUT, "is a checkpoint of %s, not of %s", tool, s->tool);
+    for (size_t i = 0; i < s->n_settings; i++) {
+        const struct mc_state_setting *mine = &s->settings[i];
+        if (!mc_get_opt(settings, mine->name))
+            return mc_fail(err, MC_EINPUT, "was made without %s %s, this run has it", mine->name,
+                           mine->value);
+        if ((rc = mc_get_str(settings, mine->name, value, sizeof value, err)))
+            return rc;
+        if (strcmp(value, mine->value))
+            return differs(mine->name, value, mine->value, err);
+    }
+    for (uint32_t k = 0; k < settings->via.map.size; k++)
+        if (!is_mine(s, &settings->via.map.ptr[k].key))
+            return other_setting(&settings->via.map.ptr[k], err);
+    return 0;
+}
+
+/* The announced vectors are those expected. */
+static int same_vectors(const struct mc_state *s, const struct mc_reader *r, struct mc_error *err)
+{
+    struct mc_tensor want[MC_STATE_MAX];
+    int rc = mc_expect_count(r, s->n_vectors, err);
+
+    state_tensors(s, want);
+    for (size_t i = 0; i < s->n_vectors && !rc; i++)
+        rc = mc_expect_tensor(r, i, &want[i], err);
+    return rc;
+}
+
+int mc_state_read(struct mc_state *s, const char *path, struct mc_error *err)
+{
+    struct mc_place places[MC_STATE_MAX] = {{0}};
+    struct mc_sink sinks[MC_STATE_MAX] = {{0}};
+    struct mc_reader *r = NULL;
+    uint64_t epoch = 0;
+    int rc = 0;
+
+    if ((rc = mc_reader_open(&r, path, err)) || (rc = mc_reader_expect(r, "state", err)))
+        goto out;
+    if ((rc = same_settings(s, r, err)) ||
+        (rc = mc_get_u64(mc_reader_meta(r), "epoch", UINT32_MAX, &epoch, err))) {
+        mc_in_stream(r, rc, err);
+        goto out;
+    }
+    if ((rc = same_vectors(s, r, err)))
+        goto out;
+    for (size_t i = 0; i < s->n_vectors; i++) {
+        places[i].sink = i;
+        sinks[i].bytes = s->vectors[i].n * sizeof(float);
+    }
+    if ((rc = mc_gather(r, places, sinks, s->n_vectors, err)))
+        goto out;
+    for (size_t i = 0; i < s->n_vectors; i++)
+        if (sinks[i].bytes)
+            memcpy(s->vectors[i].data, sinks[i].data, sinks[i].bytes);
+    s->epoch = epoch;
+out:
+    mc_sinks_free(sinks, s->n_vectors);
+    mc_reader_close(r);
+    return rc;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The codec of curve streams. */
+#include "formats/codecs/curve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kinds[] = {"bezier", "chain"};
+
+/* The points as a stream has them. */
+static void curve_flat(const struct mc_curve *c, struct mc_flat out[MC_MAX_POINTS])
+{
+    const struct mc_graph *g = c->graph;
+
+    for (size_t i = 0; i < c->n_points; i++) {
+        out[i] = (struct mc_flat){.params = g->params, .n = g->n_params, .floats = g->P};
+        snprintf(out[i].prefix, sizeof out[i].prefix, "%zu/", i);
+        out[i].data = c->points[i];
+    }
+}
+
+int mc_curve_init(struct mc_curve *out, const struct mc_graph *g, enum mc_curve_kind kind,
+                  size_t n_points, const char *dataset, struct mc_error *err)
+{
+    memset(out, 0, sizeof *out);
+    if (n_points < 2 || n_points > MC_MAX_POINTS)
+        return mc_fail(err, MC_EUSAGE, "a curve has from 2 to %d points, not %zu", MC_MAX_POINTS,
+                       n_points);
+    int ok = (out->graph = mc_graph_copy(g)) != NULL;
+    out->kind = kind;
+    out->n_points = n_points;
+    snprintf(out->dataset, sizeof out->dataset, "%s", dataset);
+    for (size_t i = 0; i < n_points && ok; i++)
+        ok = (out->points[i] = mc_aligned_zeros(g->P * sizeof(float))) != NULL;
+    if (ok)
+        return 0;
+    mc_curve_release(out);
+    return mc_fail(err, MC_ENOMEM, "out of memory");
+}
+
+void mc_curve_release(struct mc_curve *c)
+{
+    mc_graph_free(c->graph);
+    for (size_t i = 0; i < MC_MAX_POINTS; i++)
+        free(c->points[i]);
+    if (c->perm)
+        mc_perm_release(c->perm);
+    free(c->perm);
+    memset(c, 0, sizeof *c);
+}
+
+static int curve_meta(struct mc_curve *c, const struct mc_reader *r, struct mc_error *err)
+{
+    const msgpack_object *meta = mc_reader_meta(r);
+    char kind[16];
+    uint64_t points = 0;
+    int rc = mc_flat_unpack_meta(&c->graph, c->dataset, sizeof c->dataset, r, err);
+
+    if (rc)
+        return rc;
+    if ((rc = mc_get_str(meta, "curve", kind, sizeof kind, err)) ||
+        (rc = mc_get_u64(meta, "points", MC_MAX_POINTS, &points, err)))
+        return mc_in_stream(r, rc, err);
+    if (!strcmp(kind, kinds[MC_CURVE_BEZIER]))
+        c->kind = MC_CURVE_BEZIER;
+    else if (!strcmp(kind, kinds[MC_CURVE_CHAIN]))
+        c->kind = MC_CURVE_CHAIN;
+    else
+        return mc_fail(err, MC_EINPUT, "%s: there is no curve \"%s\" (there are: bezier, chain)",
+                       mc_reader_name(r), kind);
+    if (points < 2)
+        return mc_fail(err, MC_EINPUT, "%s: a curve of %d points", mc_reader_name(r), (int)points);
+    c->n_points = (size_t)points;
+    if (!mc_get_opt(meta, "groups"))
+        return 0;
+    if (!(c->perm = calloc(1, sizeof *c->perm)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    return mc_in_stream(r, mc_perm_unpack_groups(c->perm, meta, err), err);
+}
+
+int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r, struct mc_history *h,
+                         struct mc_error *err)
+{
+    struct mc_flat flat[MC_MAX_POINTS];
+    int rc = 0;
+
+    memset(out, 0, sizeof *out);
+    if ((rc = mc_reader_expect(r, "curve", err)))
+        return rc;
+    if (h)
+        mc_history_input(h, r);
+    if ((rc = curve_meta(out, r, err)))
+        goto out;
+    curve_flat(out, flat);
+    rc = mc_flat_read(r, flat, out->n_points, out->perm, err);
+    for (size_t i = 0; i < out->n_points; i++)
+        out->points[i] = flat[i].data;
+    snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
+out:
+    if (rc)
+        mc_curve_release(out);
+    return rc;
+}
+
+int mc_curve_read(struct mc_curve *out, const char *path, struct mc_history *h,
+                  struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path, err);
+
+    memset(out, 0, sizeof *out);
+    if (!rc)
+        rc = mc_curve_read_stream(out, r, h, err);
+    mc_reader_close(r);
+    return rc;
+}
+
+static int take_from_curve(struct mc_perm *out, struct mc_reader *r, struct mc_history *h,
+                           struct mc_error *err)
+{
+    struct mc_curve c = {0};
+    int rc = mc_curve_read_stream(&c, r, h, err);
+
+    if (rc)
+        return rc;
+    if (c.perm) {
+        *out = *c.perm;
+        *c.perm = (struct mc_perm){0};
+    } else {
+        rc = mc_fail(err, MC_EINPUT, "%s: is a curve without a permutation", mc_reader_name(r));
+    }
+    mc_curve_release(&c);
+    return rc;
+}
+
+int mc_perm_read(struct mc_perm *out, const char *path, struct mc_history *h, struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path, err);
+
+    memset(out, 0, sizeof *out);
+    if (!rc && !strcmp(mc_reader_kind(r), "curve"))
+        rc = take_from_curve(out, r, h, err);
+    else if (!rc)
+        rc = mc_perm_read_stream(out, r, h, err);
+    if (!rc)
+        mc_history_pair(mc_reader_history(r), out->of);
+    mc_reader_close(r);
+    return rc;
+}
+
+int mc_curve_write(const struct mc_curve *c, const char *path, const struct mc_history *h,
+                   struct mc_error *err)
+{
+    struct mc_flat flat[MC_MAX_POINTS];
+    struct mc_pack meta;
+
+    curve_flat(c, flat);
+    mc_pack_init(&meta);
+    mc_pack_map(&meta, c->perm ? 6 : 5);
+    mc_flat_pack_meta(&meta, c->graph, c->dataset);
+    mc_pack_str(&meta, "curve");
+    mc_pack_str(&meta, kinds[c->kind]);
+    mc_pack_str(&meta, "points");
+    mc_pack_u64(&meta, c->n_points);
+    if (c->perm) {
+        mc_pack_str(&meta, "groups");
+        mc_perm_pack_groups(c->perm, NULL, &meta);
+    }
+    int rc = mc_flat_write(path, "curve", &meta, flat, c->n_points, c->perm, h, err);
+    mc_pack_release(&meta);
+    return rc;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Dataset streams, block by block. */
+#include "formats/codecs/dataset.h"
+#include "formats/codecs/tensors.h"
+#include "formats/stream/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES (4u << 20) /* of images, in one record */
+#define MAX_BLOCK 4096
+
+/* Pixels and labels of n images; first is the number of the first one. */
+static int check_images(const struct mc_dataset_info *info, uint64_t first, size_t n,
+                        const void *images, const int32_t *labels, struct mc_error *err)
+{
+    size_t elems = mc_dataset_image_bytes(info) / mc_dtype_size(info->pixels);
+
+    for (size_t i = 0; i < n; i++)
+        if (labels[i] < 0 || labels[i] >= info->spec.classes)
+            return mc_fail(err, MC_EINPUT, "image %llu has label %d of %d classes",
+                           (unsigned long long)(first + i), labels[i], info->spec.classes);
+    if (info->pixels != MC_F32)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        const float *x = (const float *)images + i * elems;
+        int ok = 1;
+        for (size_t j = 0; j < elems; j++)
+            ok &= x[j] >= 0 && x[j] <= 1;
+        if (!ok)
+            return mc_fail(err, MC_EINPUT, "image %llu has a pixel that is not from 0 to 1",
+                           (unsigned long long)(first + i));
+    }
+    return 0;
+}
+
+/* ---- reading ---- */
+
+struct mc_dataset_reader {
+    struct mc_reader *r;
+    struct mc_dataset_info info;
+    size_t image_bytes;
+    size_t images_index; /* of the two tensors */
+    void *images;        /* (have) images of the block being handed out */
+    size_t images_size, have, used;
+    uint64_t done;   /* images in blocks before this one */
+    int32_t *labels; /* (n_labels): those of image `done` and on, as many as have come */
+    size_t n_labels, labels_room;
+};
+
+static void reader_free(struct mc_dataset_reader *d)
+{
+    mc_dataset_info_release(&d->info);
+    free(d->images);
+    free(d->labels);
+    free(d);
+}
+
+void mc_dataset_close(struct mc_dataset_reader *d)
+{
+    if (!d)
+        return;
+    mc_reader_close(d->r);
+    reader_free(d);
+}
+
+int mc_dataset_open(struct mc_dataset_reader **out, const char *path, struct mc_error *err)
+{
+    struct mc_dataset_reader *d = calloc(1, sizeof *d);
+    int rc = 0;
+
+    *out = NULL;
+    if (!d)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    if ((rc = mc_reader_open(&d->r, path, err)) || (rc = mc_reader_expect(d->r, "dataset", err)))
+        goto out;
+    if ((rc = mc_dataset_meta_unpack(&d->info, d->r, err))) {
+        mc_in_stream(d->r, rc, err);
+        goto out;
+    }
+    struct mc_tensor labels = mc_tensor_make("labels", MC_I32, 1, &d->info.n);
+    d->images_index = (size_t)mc_reader_find(d->r, "images");
+    if ((rc = mc_expect_tensor(d->r, 1 - d->images_index, &labels, err)))
+        goto out;
+    d->image_bytes = mc_dataset_image_bytes(&d->info);
+    *out = d;
+    d = NULL;
+out:
+    mc_dataset_close(d);
+    return rc;
+}
+
+const struct mc_dataset_info *mc_dataset_get_info(const struct mc_dataset_reader *d)
+{
+    return &d->info;
+}
+
+struct mc_reader *mc_dataset_stream(struct mc_dataset_reader *d)
+{
+    return d->r;
+}
+
+static int keep_images(struct mc_dataset_reader *d, const struct mc_record *rec,
+                       struct mc_error *err)
+{
+    if (rec->bytes > d->images_size) {
+        void *p = realloc(d->images, rec->bytes);
+        if (!p)
+            return mc_fail(err, MC_ENOMEM, "out of memory: %zu bytes", rec->bytes);
+        d->images = p;
+        d->images_size = rec->bytes;
+    }
+    memcpy(d->images, rec->data, rec->bytes);
+    return 0;
+}
+
+static int keep_labels(struct mc_dataset_reader *d, const struct mc_record *rec,
+                       struct mc_error *err)
+{
+    size_t n = d->n_labels + (size_t)rec->rows;
+
+    if (n > MC_DATASET_MAX_LABELS_KEPT)
+        return mc_fail(err, MC_EINPUT, "%s: over %d labels come before their images",
+                       mc_reader_name(d->r), MC_DATASET_MAX_LABELS_KEPT);
+    if (n > d->labels_room) {
+        size_t room = 2 * n < MC_DATASET_MAX_LABELS_KEPT ? 2 * n : MC_DATASET_MAX_LABELS_KEPT;
+        int32_t *p = realloc(d->labels, room * sizeof *p);
+        if (!p)
+            return mc_fail(err, MC_ENOMEM, "out of memory: %zu labels", room);
+        d->labels = p;
+        d->labels_room = room;
+    }
+    memcpy(d->labels + d->n_labels, rec->data, rec->bytes);
+    d->n_labels = n;
+    return 0;
+}
+
+/* The next block: a record of images, whose labels have come before it or come right behind. Before
+ * the last one is handed out, the stream's end is verified. */
+static int next_block(struct mc_dataset_reader *d, struct mc_error *err)
+{
+    struct mc_record rec;
+    size_t rows = 0;
+    int rc = 0;
+
+    if (d->have) {
+        memmove(d->labels, d->labels + d->have, (d->n_labels - d->have) * sizeof *d->labels);
+        d->n_labels -= d->have;
+    }
+    d->done += d->have;
+    d->have = d->used = 0;
+    if (d->done == d->info.n)
+        return 0;
+    while (!rows || d->n_labels < rows) {
+        if ((rc = mc_reader_next(d->r, &rec, err)) < 0)
+            return rc;
+        if (rc == 0 || (rows && rec.index == d->images_index))
+            return mc_fail(err, MC_EINPUT, "%s: images come before their labels",
+                           mc_reader_name(d->r));
+        if (rec.index != d->images_index) {
+            rc = keep_labels(d, &rec, err);
+        } else {
+            rows = (size_t)rec.rows;
+            rc = keep_images(d, &rec, err);
+        }
+        if (rc)
+            return rc;
+    }
+    if ((rc = check_images(&d->info, d->done, rows, d->images, d->labels, err)))
+        return mc_in_stream(d->r, rc, err);
+    if (d->done + rows == d->info.n && (rc = mc_reader_next(d->r, &rec, err)) != 0)
+        return rc < 0 ? rc
+                      : mc_fail(err, MC_EINPUT, "%s: something follows the last image",
+                                mc_reader_name(d->r));
+    d->have = rows;
+    return 0;
+}
+
+int mc_dataset_read(struct mc_dataset_reader *d, size_t max, void *images, int32_t *labels,
+                    size_t *n, struct mc_error *err)
+{
+    size_t got = 0;
+
+    *n = 0;
+    while (got < max) {
+        if (d->used == d->have) {
+            int rc = next_block(d, err);
+            if (rc)
+                return rc;
+            if (!d->have)
+                break;
+        }
+        size_t take = d->have - d->used;
+        if (take > max - got)
+            take = max - got;
+        memcpy((char *)images + got * d->image_bytes, (char *)d->images + d->used * d->image_bytes,
+               take * d->image_bytes);
+        memcpy(labels + got, d->labels + d->used, take * sizeof *labels);
+        d->used += take;
+        got += take;
+    }
+    *n = got;
+    return 0;
+}
+
+/* ---- writing ---- */
+
+struct mc_dataset_writer {
+    struct mc_writer *w;
+    struct mc_dataset_info info; /* without class names */
+    size_t image_bytes;
+    char *images;    /* (block) */
+    int32_t *labels; /* (block) */
+    size_t block, have;
+    uint64_t done;
+};
+
+void mc_dataset_abandon(struct mc_dataset_writer *d)
+{
+    if (!d)
+        return;
+    mc_writer_abandon(d->w);
+    free(d->images);
+    free(d->labels);
+    free(d);
+}
+
+int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
+                      const struct mc_dataset_info *info, const struct mc_history *h,
+                      struct mc_error *err)
+{
+    struct mc_dataset_writer *d = NULL;
+    const struct mc_net_spec *s = &info->spec;
+    struct mc_tensor tensors[2];
+    struct mc_pack meta;
+    int rc = 0;
+
+    *out = NULL;
+    mc_pack_init(&meta);
+    if ((rc = mc_dataset_meta_check(info, err)))
+        goto out;
+    if (!(d = calloc(1, sizeof *d))) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    d->info = *info;
+    d->info.class_names = NULL;
+    d->image_bytes = mc_dataset_image_bytes(info);
+    d->block = BLOCK_BYTES / d->image_bytes;
+    d->block = d->block < 1 ? 1 : d->block > MAX_BLOCK ? MAX_BLOCK : d->block;
+    d->images = malloc(d->block * d->image_bytes);
+    d->labels = malloc(d->block * sizeof *d->labels);
+    if (!d->images || !d->labels) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    tensors[0] = mc_tensor_make("images", info->pixels, 4,
+                                (const uint64_t[]){info->n, (uint64_t)s->channels,
+                                                   (uint64_t)s->height, (uint64_t)s->width});
+    tensors[1] = mc_tensor_make("labels", MC_I32, 1, &info->n);
+    mc_dataset_meta_pack(info, &meta);
+    if ((rc = mc_writer_open(&d->w, path, "dataset", &meta, tensors, 2, h, err)))
+        goto out;
+    *out = d;
+    d = NULL;
+out:
+    mc_pack_release(&meta);
+    mc_dataset_abandon(d);
+    return rc;
+}
+
+static int flush_block(struct mc_dataset_writer *d, struct mc_error *err)
+{
+    int rc = 0;
+
+    if (!d->have)
+        return 0;
+    if ((rc = check_images(&d->info, d->done, d->have, d->images, d->labels, err)) ||
+        (rc = mc_writer_rows(d->w, 0, d->have, d->images, err)) ||
+        (rc = mc_writer_rows(d->w, 1, d->have, d->labels, err)))
+        return rc;
+    d->done += d->have;
+    d->have = 0;
+    return 0;
+}
+
+int mc_dataset_write(struct mc_dataset_writer *d, size_t n, const void *images,
+                     const int32_t *labels, struct mc_error *err)
+{
+    const char *from = images;
+
+    while (n) {
+        size_t take = d->block - d->have < n ? d->block - d->have : n;
+        memcpy(d->images + d->have * d->image_bytes, from, take * d->image_bytes);
+        memcpy(d->labels + d->have, labels, take * sizeof *labels);
+        from += take * d->image_bytes;
+        labels += take;
+        n -= take;
+        d->have += take;
+        if (d->have == d->block) {
+            int rc = flush_block(d, err);
+            if (rc)
+                return rc;
+        }
+    }
+    return 0;
+}
+
+int mc_dataset_commit(struct mc_dataset_writer *d, char *id, struct mc_error *err)
+{
+    int rc = flush_block(d, err);
+
+    if (!rc) {
+        rc = mc_writer_close(d->w, id, err);
+        d->w = NULL;
+    }
+    mc_dataset_abandon(d);
+    return rc;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a data set is, and its meta. */
+#include "formats/codecs/dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void mc_dataset_info_release(struct mc_dataset_info *info)
+{
+    for (int i = 0; info->class_names && i < info->spec.classes; i++)
+        free(info->class_names[i]);
+    free(info->class_names);
+    info->class_names = NULL;
+}
+
+int mc_dataset_info_copy(struct mc_dataset_info *out, const struct mc_dataset_info *info,
+                         struct mc_error *err)
+{
+    int ok = 1;
+
+    *out = *info;
+    if (!info->class_names)
+        return 0;
+    ok = (out->class_names = calloc((size_t)info->spec.classes, sizeof *out->class_names)) != NULL;
+    for (int i = 0; i < info->spec.classes && ok; i++)
+        ok = (out->class_names[i] = strdup(info->class_names[i])) != NULL;
+    if (ok)
+        return 0;
+    mc_dataset_info_release(out);
+    return mc_fail(err, MC_ENOMEM, "out of memory");
+}
+
+size_t mc_dataset_image_bytes(const struct mc_dataset_info *info)
+{
+    return (size_t)info->spec.channels * (size_t)info->spec.height * (size_t)info->spec.width *
+           mc_dtype_size(info->pixels);
+}
+
+/* Names that pass fit in a stream's header, whatever else a data set's says. */
+static int check_class_names(const struct mc_dataset_info *info, struct mc_error *err)
+{
+    size_t total = 0;
+
+    for (int i = 0; info->class_names && i < info->spec.classes; i++) {
+        size_t n = strlen(info->class_names[i]);
+        if (n > MC_DATASET_MAX_CLASS_NAME)
+            return mc_fail(err, MC_EINPUT, "class name %d has %zu bytes (there may be %d)", i, n,
+                           MC_DATASET_MAX_CLASS_NAME);
+        total += n;
+    }
+    if (total > MC_DATASET_MAX_CLASS_NAMES)
+        return mc_fail(err, MC_EINPUT, "the class names have %zu bytes (there may be %d)", total,
+                       MC_DATASET_MAX_CLASS_NAMES);
+    return 0;
+}
+
+int mc_dataset_meta_check(const struct mc_dataset_info *info, struct mc_error *err)
+{
+    const struct mc_net_spec *s = &info->spec;
+    const struct mc_augment *a = &info->augment;
+
+    if (!info->name[0] || !info->split[0])
+        return mc_fail(err, MC_EINPUT, "the data set has no name or no split");
+    if (info->pixels != MC_U8 && info->pixels != MC_F32)
+        return mc_fail(err, MC_EINPUT, "pixels are uint8 or float32, not %s",
+                       mc_dtype_name(info->pixels));
+    if (info->n < 1 || info->n > MC_DATASET_MAX_IMAGES)
+        return mc_fail(err, MC_EINPUT, "a data set has from 1 to %d images, not %llu",
+                       MC_DATASET_MAX_IMAGES, (unsigned long long)info->n);
+    if (s->channels < 1 || s->channels > MC_MAX_CHANNELS_IN)
+        return mc_fail(err, MC_EINPUT, "an image has from 1 to %d channels, not %d",
+                       MC_MAX_CHANNELS_IN, s->channels);
+    if (s->height < 1 || s->height > MC_DATASET_MAX_SIDE || s->width < 1 ||
+        s->width > MC_DATASET_MAX_SIDE || mc_dataset_image_bytes(info) > MC_DATASET_MAX_IMAGE)
+        return mc_fail(err, MC_EINPUT, "images of %d x %d are too large", s->height, s->width);
+    if (s->classes < 1 || s->classes > MC_DATASET_MAX_CLASSES)
+        return mc_fail(err, MC_EINPUT, "a data set has from 1 to %d classes, not %d",
+                       MC_DATASET_MAX_CLASSES, s->classes);
+    for (int c = 0; c < s->channels; c++)
+        if (!(s->mean[c] >= -1e3f && s->mean[c] <= 1e3f && s->std[c] >= 1e-6f && s->std[c] <= 1e6f))
+            return mc_fail(err, MC_EINPUT, "mean %g and std %g are no normalisation",
+                           (double)s->mean[c], (double)s->std[c]);
+    if (!(a->rotate >= 0 && a->rotate <= 180) || a->pad < 0 || a->pad > MC_DATASET_MAX_SIDE)
+        return mc_fail(err, MC_EINPUT, "rotation by %g degrees or padding by %d is out of range",
+                       (double)a->rotate, a->pad);
+    if (!(a->turn >= 0 && a->turn <= 180 && a->scale >= 0 && a->scale <= .9f))
+        return mc_fail(err, MC_EINPUT,
+                       "a turn by %g degrees or a scaling by 1 +- %g is out of range",
+                       (double)a->turn, (double)a->scale);
+    if (!(a->contrast >= 0 && a->contrast <= 1 && a->saturation >= 0 && a->saturation <= 1))
+        return mc_fail(err, MC_EINPUT, "contrast 1 +- %g or saturation 1 +- %g is out of range",
+                       (double)a->contrast, (double)a->saturation);
+    if ((a->contrast > 0 || a->saturation > 0) && s->channels != 1 && s->channels != 3)
+        return mc_fail(err, MC_EINPUT, "%d channels are no colours to be changed", s->channels);
+    return check_class_names(info, err);
+}
+
+/* What is not needed is left out, so that a set without it keeps the bytes it had before there was
+ * more to say. */
+static void pack_augment(const struct mc_augment *a, struct mc_pack *p)
+{
+    const int more = a->turn > 0 || a->scale > 0 || a->contrast > 0 || a->saturation > 0;
+
+    mc_pack_map(p, more ? 7 : 3);
+    mc_pack_str(p, "rotate");
+    mc_pack_f32(p, a->rotate);
+    mc_pack_str(p, "flip");
+    mc_pack_bool(p, a->flip);
+    mc_pack_str(p, "pad");
+    mc_pack_u64(p, (uint64_t)a->pad);
+    if (!more)
+        return;
+    mc_pack_str(p, "turn");
+    mc_pack_f32(p, a->turn);
+    mc_pack_str(p, "scale");
+    mc_pack_f32(p, a->scale);
+    mc_pack_str(p, "contrast");
+    mc_pack_f32(p, a->contrast);
+    mc_pack_str(p, "saturation");
+    mc_pack_f32(p, a->saturation);
+}
+
+void mc_dataset_meta_pack(const struct mc_dataset_info *info, struct mc_pack *p)
+{
+    mc_pack_map(p, info->class_names ? 8 : 7);
+    mc_pack_str(p, "name");
+    mc_pack_str(p, info->name);
+    mc_pack_str(p, "split");
+    mc_pack_str(p, info->split);
+    mc_pack_str(p, "order");
+    mc_pack_str(p, info->order);
+    mc_pack_str(p, "classes");
+    mc_pack_u64(p, (uint64_t)info->spec.classes);
+    if (info->class_names) {
+        mc_pack_str(p, "class_names");
+        mc_pack_array(p, (size_t)info->spec.classes);
+        for (int i = 0; i < info->spec.classes; i++)
+            mc_pack_str(p, info->class_names[i]);
+    }
+    mc_pack_str(p, "mean");
+    mc_pack_array(p, (size_t)info->spec.channels);
+    for (int c = 0; c < info->spec.channels; c++)
+        mc_pack_f32(p, info->spec.mean[c]);
+    mc_pack_str(p, "std");
+    mc_pack_array(p, (size_t)info->spec.channels);
+    for (int c = 0; c < info->spec.channels; c++)
+        mc_pack_f32(p, info->spec.std[c]);
+    mc_pack_str(p, "augment");
+    pack_augment(&info->augment, p);
+}
+
+static int get_channels(const msgpack_object *meta, const char *key, int channels, float *out,
+                        struct mc_error *err)
+{
+    const msgpack_object *a = NULL;
+    int rc = mc_get_array(meta, key, &a, err);
+
+    if (rc)
+        return rc;
+    if (a->via.array.size != (uint32_t)channels)
+        return mc_fail(err, MC_EINPUT, "\"%s\" has %u entries for %d channels", key,
+                       a->via.array.size, channels);
+    for (int c = 0; c < channels; c++) {
+        const msgpack_object *v = &a->via.array.ptr[c];
+        if (v->type == MSGPACK_OBJECT_FLOAT32 || v->type == MSGPACK_OBJECT_FLOAT64)
+            out[c] = (float)v->via.f64;
+        else if (v->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
+            out[c] = (float)v->via.u64;
+        else
+            return mc_fail(err, MC_EINPUT, "\"%s\" holds something that is no number", key);
+    }
+    return 0;
+}
+
+static int get_class_names(const msgpack_object *meta, struct mc_dataset_info *info,
+                           struct mc_error *err)
+{
+    const msgpack_object *a = NULL;
+    int rc = 0, n = info->spec.classes;
+
+    if (!mc_get_opt(meta, "class_names"))
+        return 0;
+    if ((rc = mc_get_array(meta, "class_names", &a, err)))
+        return rc;
+    if (a->via.array.size != (uint32_t)n)
+        return mc_fail(err, MC_EINPUT, "%u class names for %d classes", a->via.array.size, n);
+    if (!(info->class_names = calloc((size_t)n, sizeof *info->class_names)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (int i = 0; i < n; i++) {
+        const msgpack_object *s = &a->via.array.ptr[i];
+        if (s->type != MSGPACK_OBJECT_STR)
+            return mc_fail(err, MC_EINPUT, "class name %d is no text", i);
+        if (!(info->class_names[i] = calloc(s->via.str.size + 1, 1)))
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+        memcpy(info->class_names[i], s->via.str.ptr, s->via.str.size);
+    }
+    return 0;
+}
+
+static int unpack_augment(const msgpack_object *meta, struct mc_augment *a, struct mc_error *err)
+{
+    const struct {
+        const char *key;
+        float *to;
+    } later[] = {{"turn", &a->turn},
+                 {"scale", &a->scale},
+                 {"contrast", &a->contrast},
+                 {"saturation", &a->saturation}};
+    const msgpack_object *augment = NULL;
+    uint64_t pad = 0;
+    double v = 0;
+    int rc = 0;
+
+    if ((rc = mc_get_map(meta, "augment", &augment, err)) ||
+        (rc = mc_get_f64(augment, "rotate", &v, err)) ||
+        (rc = mc_get_bool(augment, "flip", &a->flip, err)) ||
+        (rc = mc_get_u64(augment, "pad", MC_DATASET_MAX_SIDE, &pad, err)))
+        return rc;
+    a->rotate = (float)v;
+    a->pad = (int)pad;
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+        if (!mc_get_opt(augment, later[i].key))
+            continue;
+        if ((rc = mc_get_f64(augment, later[i].key, &v, err)))
+            return rc;
+        *later[i].to = (float)v;
+    }
+    return 0;
+}
+
+int mc_dataset_meta_unpack(struct mc_dataset_info *info, const struct mc_reader *r,
+                           struct mc_error *err)
+{
+    const msgpack_object *meta = mc_reader_meta(r);
+    uint64_t classes = 0;
+    int rc = 0;
+
+    if ((rc = mc_get_str(meta, "name", info->name, sizeof info->name, err)) ||
+        (rc = mc_get_str(meta, "split", info->split, sizeof info->split, err)) ||
+        (rc = mc_get_str(meta, "order", info->order, sizeof info->order, err)) ||
+        (rc = mc_get_u64(meta, "classes", MC_DATASET_MAX_CLASSES, &classes, err)) ||
+        (rc = unpack_augment(meta, &info->augment, err)))
+        return rc;
+    info->spec.classes = (int)classes;
+
+    long images = mc_reader_find(r, "images");
+    const struct mc_tensor *t = images < 0 ? NULL : mc_reader_tensor(r, (size_t)images);
+    if (mc_reader_n_tensors(r) != 2 || !t || t->ndim != 4)
+        return mc_fail(err, MC_EINPUT, "a data set holds \"images\" (N,C,H,W) and \"labels\" (N)");
+    info->n = t->shape[0];
+    info->pixels = t->dtype;
+    for (int d = 1; d < 4; d++)
+        if (t->shape[d] > MC_DATASET_MAX_SIDE)
+            return mc_fail(err, MC_EINPUT, "images have a side of %llu",
+                           (unsigned long long)t->shape[d]);
+    info->spec.channels = (int)t->shape[1];
+    info->spec.height = (int)t->shape[2];
+    info->spec.width = (int)t->shape[3];
+    /* the number of channels bounds the arrays that are filled next */
+    if (info->spec.channels < 1 || info->spec.channels > MC_MAX_CHANNELS_IN)
+        return mc_fail(err, MC_EINPUT, "an image has from 1 to %d channels, not %d",
+                       MC_MAX_CHANNELS_IN, info->spec.channels);
+    if ((rc = get_channels(meta, "mean", info->spec.channels, info->spec.mean, err)) ||
+        (rc = get_channels(meta, "std", info->spec.channels, info->spec.std, err)) ||
+        (rc = get_class_names(meta, info, err)))
+        return rc;
+    return mc_dataset_meta_check(info, err);
+}

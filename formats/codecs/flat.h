@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the kinds that hold a graph and flat vectors (weights, curve) share: the keys of their meta,
+ * and reading and writing all their tensors. */
+#ifndef MC_FLAT_H
+#define MC_FLAT_H
+
+#include "formats/codecs/graph.h"
+#include "formats/codecs/permutation.h"
+#include "formats/codecs/tensors.h"
+#include "formats/stream/history.h"
+#include "formats/stream/pack.h"
+#include "formats/stream/reader.h"
+#include "libcommon/graph/graph.h"
+
+#define MC_FLAT_PREFIX 24
+
+/* One flat vector of a stream: a tensor a parameter, its name behind the prefix. */
+struct mc_flat {
+    const struct mc_param *params; /* (n) */
+    size_t n, floats;              /* tensors; length of the vector with its gaps */
+    char prefix[MC_FLAT_PREFIX];
+    float *data; /* (floats) */
+};
+
+/* MC_EINPUT for a value that is not finite, or a running variance below 0. file may be NULL. */
+MC_USE_RESULT int mc_flat_finite(const struct mc_param *params, size_t n, const float *flat,
+                                 const char *file, struct mc_error *err);
+/* The keys net, dataset and graph of an open map, and back; *g is unpacked anew. */
+void mc_flat_pack_meta(struct mc_pack *p, const struct mc_graph *g, const char *dataset);
+MC_USE_RESULT int mc_flat_unpack_meta(struct mc_graph **g, char *dataset, size_t size,
+                                      const struct mc_reader *r, struct mc_error *err);
+
+/* Read a stream to its verified end: these vectors, then the permutation of perm, whose groups are
+ * known (NULL: none), behind "permutation/". Sets each data, 64-byte aligned and zero in the gaps,
+ * to be freed by the caller, after an error too. MC_EINPUT: other tensors than these, or values
+ * that mc_flat_finite or mc_perm_check refuses. */
+MC_USE_RESULT int mc_flat_read(struct mc_reader *r, struct mc_flat *f, size_t n_flat,
+                               struct mc_perm *perm, struct mc_error *err);
+/* Write such a stream. Values that are not finite are MC_EFAIL, and nothing is written. */
+MC_USE_RESULT int mc_flat_write(const char *path, const char *kind, const struct mc_pack *meta,
+                                const struct mc_flat *f, size_t n_flat, const struct mc_perm *perm,
+                                const struct mc_history *h, struct mc_error *err);
+
+#endif

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The codec of moments streams, and of groups and taps in them and in activations. */
+#include "formats/codecs/moments.h"
+
+#include "formats/codecs/tensors.h"
+#include "formats/stream/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_TAPS 65536
+#define MAX_UNITS (1u << 24)
+#define MAX_IMAGES ((uint64_t)1 << 40)
+#define MAX_SAMPLES ((uint64_t)1 << 56)
+
+/* ---- taps ---- */
+
+static int taps_alloc(struct mc_taps *t, size_t n_groups, size_t n_taps, struct mc_error *err)
+{
+    memset(t, 0, sizeof *t);
+    t->group_names = calloc(n_groups + 1, sizeof *t->group_names);
+    t->group_sizes = calloc(n_groups + 1, sizeof *t->group_sizes);
+    t->taps = calloc(n_taps + 1, sizeof *t->taps);
+    if (!t->group_names || !t->group_sizes || !t->taps) {
+        mc_taps_release(t);
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    t->n_groups = n_groups;
+    t->n_taps = n_taps;
+    return 0;
+}
+
+void mc_taps_release(struct mc_taps *t)
+{
+    free(t->group_names);
+    free(t->group_sizes);
+    free(t->taps);
+    memset(t, 0, sizeof *t);
+}
+
+int mc_taps_init(struct mc_taps *out, const struct mc_symmetry *s, const struct mc_graph *g,
+                 int at_pre, struct mc_error *err)
+{
+    int rc = taps_alloc(out, s->n_groups, s->n_taps, err);
+
+    if (rc)
+        return rc;
+    snprintf(out->at, sizeof out->at, "%s", at_pre ? "pre" : "post");
+    for (size_t k = 0; k < s->n_groups; k++) {
+        memcpy(out->group_names[k], s->groups[k].name, sizeof out->group_names[k]);
+        out->group_sizes[k] = s->groups[k].size;
+    }
+    for (size_t i = 0; i < s->n_taps; i++) {
+        const struct mc_tap *tap = &s->taps[i];
+        const struct mc_node *node = &g->nodes[at_pre ? tap->pre : tap->post];
+        snprintf(out->taps[i].name, sizeof out->taps[i].name, "%s", node->name);
+        out->taps[i].group = (size_t)tap->group;
+        out->taps[i].start = tap->start;
+        out->taps[i].count = tap->count;
+    }
+    return 0;
+}
+
+static int taps_copy(struct mc_taps *out, const struct mc_taps *t, struct mc_error *err)
+{
+    int rc = taps_alloc(out, t->n_groups, t->n_taps, err);
+
+    if (rc)
+        return rc;
+    memcpy(out->at, t->at, sizeof out->at);
+    memcpy(out->group_names, t->group_names, t->n_groups * sizeof *t->group_names);
+    memcpy(out->group_sizes, t->group_sizes, t->n_groups * sizeof *t->group_sizes);
+    memcpy(out->taps, t->taps, t->n_taps * sizeof *t->taps);
+    return 0;
+}
+
+int mc_taps_same(const struct mc_taps *a, const struct mc_taps *b)
+{
+    if (strcmp(a->at, b->at) || a->n_groups != b->n_groups || a->n_taps != b->n_taps)
+        return 0;
+    for (size_t k = 0; k < a->n_groups; k++)
+        if (strcmp(a->group_names[k], b->group_names[k]) || a->group_sizes[k] != b->group_sizes[k])
+            return 0;
+    for (size_t i = 0; i < a->n_taps; i++) {
+        const struct mc_tap_info *x = &a->taps[i], *y = &b->taps[i];
+        if (strcmp(x->name, y->name) || x->group != y->group || x->start != y->start ||
+            x->count != y->count)
+            return 0;
+    }
+    return 1;
+}
+
+void mc_taps_pack(const struct mc_taps *t, struct mc_pack *p)
+{
+    mc_pack_str(p, "at");
+    mc_pack_str(p, t->at);
+    mc_pack_str(p, "groups");
+    mc_pack_array(p, t->n_groups);
+    for (size_t k = 0; k < t->n_groups; k++) {
+        mc_pack_map(p, 2);
+        mc_pack_str(p, "name");
+        mc_pack_str(p, t->group_names[k]);
+        mc_pack_str(p, "size");
+        mc_pack_u64(p, t->group_sizes[k]);
+    }
+    mc_pack_str(p, "taps");
+    mc_pack_array(p, t->n_taps);
+    for (size_t i = 0; i < t->n_taps; i++) {
+        mc_pack_map(p, 5);
+        mc_pack_str(p, "name");
+        mc_pack_str(p, t->taps[i].name);
+        mc_pack_str(p, "group");
+        mc_pack_u64(p, t->taps[i].group);
+        mc_pack_str(p, "start");
+        mc_pack_u64(p, t->taps[i].start);
+        mc_pack_str(p, "count");
+        mc_pack_u64(p, t->taps[i].count);
+        mc_pack_str(p, "samples");
+        mc_pack_u64(p, t->taps[i].samples);
+    }
+}
+
+static int unpack_group(struct mc_taps *t, size_t k, const msgpack_object *o, struct mc_error *err)
+{
+    uint64_t size = 0;
+    int rc = 0;
+
+    if ((rc = mc_get_str(o, "name", t->group_names[k], sizeof t->group_names[k], err)) ||
+        (rc = mc_get_u64(o, "size", MAX_UNITS, &size, err)))
+        return rc;
+    t->group_sizes[k] = (size_t)size;
+    if (!t->group_names[k][0] || !size)
+        return mc_fail(err, MC_EINPUT, "group %zu has no name or no units", k);
+    return 0;
+}
+
+static int unpack_tap(struct mc_taps *t, size_t i, const msgpack_object *o, struct mc_error *err)
+{
+    struct mc_tap_info *tap = &t->taps[i];
+    uint64_t group = 0, start = 0, count = 0;
+    int rc = 0;
+
+    if ((rc = mc_get_str(o, "name", tap->name, MC_MAX_NODE_NAME, err)) ||
+        (rc = mc_get_u64(o, "group", MAX_TAPS, &group, err)) ||
+        (rc = mc_get_u64(o, "start", MAX_UNITS, &start, err)) ||
+        (rc = mc_get_u64(o, "count", MAX_UNITS, &count, err)) ||
+        (rc = mc_get_u64(o, "samples", MAX_SAMPLES, &tap->samples, err)))
+        return rc;
+    if (!tap->name[0] || !count)
+        return mc_fail(err, MC_EINPUT, "tap %zu has no name or no units", i);
+    tap->group = (size_t)group;
+    tap->start = (size_t)start;
+    tap->count = (size_t)count;
+    return 0;
+}
+
+/* By group, then by where they begin. */
+static int by_place(const void *x, const void *y)
+{
+    const struct mc_tap_info *a = *(const struct mc_tap_info *const *)x;
+    const struct mc_tap_info *b = *(const struct mc_tap_info *const *)y;
+
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Sorted, so that neither memory nor time depends on the sizes, which may be anything. */
+int mc_taps_check(const struct mc_taps *t, struct mc_error *err)
+{
+    const struct mc_tap_info **sorted = calloc(t->n_taps + 1, sizeof *sorted);
+    size_t at = 0;
+    int rc = 0;
+
+    if (!sorted)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t i = 0; i < t->n_taps && !rc; i++) {
+        const struct mc_tap_info *tap = sorted[i] = &t->taps[i];
+        size_t size = tap->group < t->n_groups ? t->group_sizes[tap->group] : 0;
+        if (tap->start > size || tap->count > size - tap->start)
+            rc = mc_fail(err, MC_EINPUT, "tap %s: is not within a group", tap->name);
+    }
+    if (!rc)
+        qsort(sorted, t->n_taps, sizeof *sorted, by_place);
+    for (size_t k = 0; k < t->n_groups && !rc; k++) {
+        size_t seen = 0;
+        for (; at < t->n_taps && sorted[at]->group == k && sorted[at]->start <= seen; at++) {
+            size_t end = sorted[at]->start + sorted[at]->count;
+            seen = end > seen ? end : seen;
+        }
+        if (seen < t->group_sizes[k])
+            rc = mc_fail(err, MC_EINPUT, "group %s: unit %zu is seen at no tap", t->group_names[k],
+                         seen);
+    }
+    free(sorted);
+    return rc;
+}
+
+int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta, struct mc_error *err)
+{
+    const msgpack_object *groups = NULL, *taps = NULL;
+    char at[sizeof out->at];
+    int rc = 0;
+
+    memset(out, 0, sizeof *out);
+    if ((rc = mc_get_str(meta, "at", at, sizeof at, err)) ||
+        (rc = mc_get_array(meta, "groups", &groups, err)) ||
+        (rc = mc_get_array(meta, "taps", &taps, err)))
+        return rc;
+    if (strcmp(at, "post") && strcmp(at, "pre"))
+        return mc_fail(err, MC_EINPUT, "\"at\" is \"%s\", not post or pre", at);
+    if (groups->via.array.size > MAX_TAPS || taps->via.array.size > MAX_TAPS)
+        return mc_fail(err, MC_EINPUT, "more than %d groups or taps", MAX_TAPS);
+    if ((rc = taps_alloc(out, groups->via.array.size, taps->via.array.size, err)))
+        return rc;
+    memcpy(out->at, at, sizeof at);
+    for (size_t k = 0; k < out->n_groups && !rc; k++)
+        rc = unpack_group(out, k, &groups->via.array.ptr[k], err);
+    for (size_t i = 0; i < out->n_taps && !rc; i++)
+        rc = unpack_tap(out, i, &taps->via.array.ptr[i], err);
+    if (!rc)
+        rc = mc_taps_check(out, err);
+    if (rc)
+        mc_taps_release(out);
+    return rc;
+}
+
+/* ---- moments ---- */
+
+#define N_PARTS 5
+static const char *const parts[N_PARTS] = {"sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"};
+
+/* Tensors of tap i, and where they lie among its sums. */
+static void tap_tensors(const struct mc_taps *t, size_t i, struct mc_tensor *out)
+{
+    uint64_t shape[2] = {t->taps[i].count, t->taps[i].count};
+
+    for (size_t j = 0; j < N_PARTS; j++) {
+        out[j] = mc_tensor_make("", MC_F64, j == N_PARTS - 1 ? 2 : 1, shape);
+        snprintf(out[j].name, sizeof out[j].name, "%u/%.*s/%s", (unsigned)i, MC_MAX_NODE_NAME - 1,
+                 t->taps[i].name, parts[j]);
+    }
+}
+
+int mc_moments_begin(struct mc_moments *out, const struct mc_taps *taps, struct mc_error *err)
+{
+    int rc = 0;
+
+    memset(out, 0, sizeof *out);
+    out->shards = 1;
+    for (size_t i = 0; i < taps->n_taps; i++)
+        if (taps->taps[i].count > MC_MAX_MATCHED)
+            return mc_fail(err, MC_EINPUT, "tap %s: %zu units, and at most %d can be matched",
+                           taps->taps[i].name, taps->taps[i].count, MC_MAX_MATCHED);
+    if ((rc = taps_copy(&out->taps, taps, err)))
+        return rc;
+    if ((out->sums = calloc(taps->n_taps + 1, sizeof *out->sums)))
+        return 0;
+    mc_moments_release(out);
+    return mc_fail(err, MC_ENOMEM, "out of memory");
+}
+
+int mc_moments_room(struct mc_moments *m, size_t tap, struct mc_error *err)
+{
+    const size_t count = m->taps.taps[tap].count;
+
+    if (!m->sums[tap])
+        m->sums[tap] = mc_aligned_zeros(MC_MOMENTS_SIZE(count) * sizeof(double));
+    return m->sums[tap] ? 0 : mc_fail(err, MC_ENOMEM, "out of memory: moments of %zu units", count);
+}
+
+int mc_moments_init(struct mc_moments *out, const struct mc_taps *taps, struct mc_error *err)
+{
+    int rc = mc_moments_begin(out, taps, err);
+
+    for (size_t i = 0; i < taps->n_taps && !rc; i++)
+        rc = mc_moments_room(out, i, err);
+    if (rc)
+        mc_moments_release(out);
+    return rc;
+}
+
+void mc_moments_release(struct mc_moments *m)
+{
+    for (size_t i = 0; m->sums && i < m->taps.n_taps; i++)
+        free(m->sums[i]);
+    free(m->sums);
+    free(m->merged);
+    mc_taps_release(&m->taps);
+    memset(m, 0, sizeof *m);
+}
+
+static int counted(const struct mc_moments *m, uint32_t shard)
+{
+    if (m->shard == shard)
+        return 1;
+    for (size_t i = 0; i < m->n_merged; i++)
+        if (m->merged[i] == shard)
+            return 1;
+    return 0;
+}
+
+static int unpack_shards(struct mc_moments *m, const msgpack_object *meta, struct mc_error *err)
+{
+    const msgpack_object *a = NULL;
+    uint64_t shards = 0;
+    int rc = 0;
+
+    if ((rc = mc_get_u64(meta, "shards", MC_MAX_SHARDS, &shards, err)) ||
+        (rc = mc_get_array(meta, "counted", &a, err)))
+        return rc;
+    size_t n = a->via.array.size;
+    if (n < 1 || n > shards)
+        return mc_fail(err, MC_EINPUT, "%zu of %llu shards are counted", n,
+                       (unsigned long long)shards);
+    m->shards = (uint32_t)shards;
+    if (!(m->merged = calloc(n, sizeof *m->merged)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        const msgpack_object *o = &a->via.array.ptr[i];
+        if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER || o->via.u64 >= shards ||
+            (i && o->via.u64 <= a->via.array.ptr[i - 1].via.u64))
+            return mc_fail(err, MC_EINPUT, "\"counted\" is no ascending list of shards");
+        if (i)
+            m->merged[i - 1] = (uint32_t)o->via.u64;
+        else
+            m->shard = (uint32_t)o->via.u64;
+    }
+    m->n_merged = n - 1;
+    return 0;
+}
+
+static int unpack_attack(struct mc_moments *m, const msgpack_object *meta, struct mc_error *err)
+{
+    if (!mc_get_opt(meta, "attack"))
+        return 0;
+    int rc = mc_get_str(meta, "attack", m->attack, sizeof m->attack, err);
+    return rc ? rc : mc_get_u64(meta, "seed", UINT64_MAX, &m->seed, err);
+}
+
+static int unpack_precision(struct mc_moments *m, const msgpack_object *meta, struct mc_error *err)
+{
+    char name[MC_NAME_MAX];
+
+    if (!mc_get_opt(meta, "precision"))
+        return 0;
+    int rc = mc_get_str(meta, "precision", name, sizeof name, err);
+    for (int i = 0; !rc && mc_precision_names[i]; i++)
+        if (!strcmp(name, mc_precision_names[i]))
+            m->precision = (enum mc_precision)i;
+    if (!rc && m->precision == MC_PRECISION_F32)
+        rc = mc_fail(err, MC_EINPUT, "\"precision\" is \"%s\", not tf32, bf16 or f16", name);
+    return rc;
+}
+
+static int check_sums(const struct mc_moments *m, size_t i, const char *file, struct mc_error *err)
+{
+    const struct mc_tap_info *tap = &m->taps.taps[i];
+    const double *sumsq = m->sums[i] + 2 * tap->count;
+    int rc = mc_finite_f64(m->sums[i], MC_MOMENTS_SIZE(tap->count), file, tap->name, err);
+
+    for (size_t k = 0; k < 2 * tap->count && !rc; k++)
+        if (sumsq[k] < 0)
+            rc = mc_fail(err, MC_EINPUT, "%s: \"%s\" holds a sum of squares below 0", file,
+                         tap->name);
+    return rc;
+}
+
+int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_history *h,
+                    struct mc_error *err)
+{
+    struct mc_sink *sinks = NULL;
+    struct mc_place *places = NULL;
+    size_t n = 0;
+    int rc = 0;
+
+    memset(out, 0, sizeof *out);
+    if ((rc = mc_reader_expect(r, "moments", err)))
+        goto out;
+    if (h)
+        mc_history_input(h, r);
+    const msgpack_object *meta = mc_reader_meta(r);
+    if ((rc = mc_taps_unpack(&out->taps, meta, err)) ||
+        (rc = mc_get_u64(meta, "images", MAX_IMAGES, &out->images, err)) ||
+        (rc = unpack_shards(out, meta, err)) || (rc = unpack_attack(out, meta, err)) ||
+        (rc = unpack_precision(out, meta, err))) {
+        mc_in_stream(r, rc, err);
+        goto out;
+    }
+    n = out->taps.n_taps;
+    if ((rc = mc_expect_count(r, n * N_PARTS, err)))
+        goto out;
+    sinks = calloc(n + 1, sizeof *sinks);
+    places = calloc(n * N_PARTS + 1, sizeof *places);
+    out->sums = calloc(n + 1, sizeof *out->sums);
+    if (!sinks || !places || !out->sums) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct mc_tap_info *tap = &out->taps.taps[i];
+        struct mc_tensor want[N_PARTS];
+        tap_tensors(&out->taps, i, want);
+        for (size_t j = 0; j < N_PARTS && !rc; j++) {
+            rc = mc_expect_tensor(r, i * N_PARTS + j, &want[j], err);
+            places[i * N_PARTS + j] = (struct mc_place){i, j * tap->count * sizeof(double)};
+        }
+        sinks[i].bytes = MC_MOMENTS_SIZE(tap->count) * sizeof(double);
+        if (!rc && (out->images ? !tap->samples || tap->samples % out->images : tap->samples != 0))
+            rc = mc_fail(err, MC_EINPUT, "%s: \"%s\" has %llu samples of %llu images",
+                         mc_reader_name(r), tap->name, (unsigned long long)tap->samples,
+                         (unsigned long long)out->images);
+        if (rc)
+            goto out;
+    }
+    if ((rc = mc_gather(r, places, sinks, n, err)))
+        goto out;
+    for (size_t i = 0; i < n; i++)
+        out->sums[i] = mc_sink_take(&sinks[i]);
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = check_sums(out, i, mc_reader_name(r), err);
+    snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
+    for (size_t i = 0; i < 3 && mc_reader_n_inputs(r) == 3; i++)
+        snprintf(out->inputs[i], sizeof out->inputs[i], "%s", mc_reader_input(r, i));
+out:
+    mc_sinks_free(sinks, n);
+    free(sinks);
+    free(places);
+    if (rc)
+        mc_moments_release(out);
+    return rc;
+}
+
+int mc_moments_write(const struct mc_moments *m, const char *path, const struct mc_history *h,
+                     struct mc_error *err)
+{
+    struct mc_tensor *tensors = calloc(m->taps.n_taps * N_PARTS + 1, sizeof *tensors);
+    struct mc_writer *w = NULL;
+    struct mc_pack meta;
+    int rc = 0;
+
+    mc_pack_init(&meta);
+    if (!tensors) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    for (size_t i = 0; i < m->taps.n_taps; i++)
+        tap_tensors(&m->taps, i, tensors + i * N_PARTS);
+    mc_pack_map(&meta, 6u + (*m->attack ? 2 : 0) + (m->precision != MC_PRECISION_F32 ? 1 : 0));
+    mc_taps_pack(&m->taps, &meta);
+    mc_pack_str(&meta, "images");
+    mc_pack_u64(&meta, m->images);
+    mc_pack_str(&meta, "shards");
+    mc_pack_u64(&meta, m->shards);
+    mc_pack_str(&meta, "counted");
+    mc_pack_array(&meta, 1 + m->n_merged);
+    for (uint32_t s = 0; s < m->shards; s++)
+        if (counted(m, s))
+            mc_pack_u64(&meta, s);
+    if (*m->attack) {
+        mc_pack_str(&meta, "attack");
+        mc_pack_str(&meta, m->attack);
+        mc_pack_str(&meta, "seed");
+        mc_pack_u64(&meta, m->seed);
+    }
+    if (m->precision != MC_PRECISION_F32) {
+        mc_pack_str(&meta, "precision");
+        mc_pack_str(&meta, mc_precision_names[m->precision]);
+    }
+    if ((rc =
+             mc_writer_open(&w, path, "moments", &meta, tensors, m->taps.n_taps * N_PARTS, h, err)))
+        goto out;
+    for (size_t i = 0; i < m->taps.n_taps; i++)
+        for (size_t j = 0; j < N_PARTS; j++)
+            if ((rc = mc_writer_tensor(w, i * N_PARTS + j, m->sums[i] + j * m->taps.taps[i].count,
+                                       err)))
+                goto out;
+    rc = mc_writer_close(w, NULL, err);
+    w = NULL;
+out:
+    mc_writer_abandon(w);
+    mc_pack_release(&meta);
+    free(tensors);
+    return rc;
+}
+
+static int same_inputs(const struct mc_moments *a, const struct mc_moments *b, struct mc_error *err)
+{
+    static const char *const names[3] = {"first networks", "second networks", "data sets"};
+
+    for (size_t i = 0; i < 3; i++)
+        if (a->inputs[i][0] && b->inputs[i][0] && strcmp(a->inputs[i], b->inputs[i]))
+            return mc_fail(err, MC_EINPUT, "moments of different %s", names[i]);
+    return 0;
+}
+
+static int same_way(const struct mc_moments *a, const struct mc_moments *b, struct mc_error *err)
+{
+    if (a->precision != b->precision)
+        return mc_fail(err, MC_EINPUT, "moments of different precisions (%s and %s)",
+                       mc_precision_names[a->precision], mc_precision_names[b->precision]);
+    if (strcmp(a->attack, b->attack) != 0)
+        return mc_fail(err, MC_EINPUT, "moments of different attacks (%s and %s)",
+                       *a->attack ? a->attack : "none", *b->attack ? b->attack : "none");
+    if (a->seed != b->seed)
+        return mc_fail(err, MC_EINPUT, "moments of attacks from different seeds (%llu and %llu)",
+                       (unsigned long long)a->seed, (unsigned long long)b->seed);
+    return 0;
+}
+
+int mc_moments_add(struct mc_moments *into, const struct mc_moments *m, struct mc_error *err)
+{
+    int rc = 0;
+
+    if (!mc_taps_same(&into->taps, &m->taps))
+        return mc_fail(err, MC_EINPUT, "moments of different architectures or taps");
+    if ((rc = same_inputs(into, m, err)) || (rc = same_way(into, m, err)))
+        return rc;
+    if (into->shards != m->shards)
+        return mc_fail(err, MC_EINPUT, "a shard of %u and a shard of %u", into->shards, m->shards);
+    for (uint32_t s = 0; s < m->shards; s++)
+        if (counted(into, s) && counted(m, s))
+            return mc_fail(err, MC_EINPUT, "shard %u of %u comes twice", s + 1, m->shards);
+    uint32_t *merged =
+        realloc(into->merged, (into->n_merged + 1 + m->n_merged) * sizeof *into->merged);
+    if (!merged)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    into->merged = merged;
+    into->merged[into->n_merged++] = m->shard;
+    for (size_t i = 0; i < m->n_merged; i++)
+        into->merged[into->n_merged++] = m->merged[i];
+    into->images += m->images;
+    for (size_t i = 0; i < m->taps.n_taps; i++) {
+        size_t n = MC_MOMENTS_SIZE(m->taps.taps[i].count);
+        into->taps.taps[i].samples += m->taps.taps[i].samples;
+        for (size_t k = 0; k < n; k++)
+            into->sums[i][k] += m->sums[i][k];
+    }
+    return 0;
+}
+
+size_t mc_moments_missing(const struct mc_moments *m)
+{
+    return m->shards - 1 - m->n_merged;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Moments streams: the sums that correlation needs, of two networks' joint activations at every
+ * tap. They add: shards of the data counted apart merge to what one run would have counted.
+ * formats/codecs/moments.md is the specification.
+ *
+ * meta: at ("post" or "pre"), images, shards, counted: [shard, ...], groups: [{name, size}],
+ * taps: [{name, group, start, count, samples}], attack and seed (of attacked images only),
+ * precision (where it is not f32). Tensors, float64, for tap i (named as the tap): "i/NAME/sum_a"
+ * (K), "sum_b", "sumsq_a", "sumsq_b", "cross" (K,K); rows of cross are a's units. A tap sees
+ * channels [start, start + count) of its group; samples = images * H * W. */
+#ifndef MC_MOMENTS_H
+#define MC_MOMENTS_H
+
+#include "formats/stream/history.h"
+#include "formats/stream/pack.h"
+#include "formats/stream/reader.h"
+#include "libcommon/base/joint_moments.h"
+#include "libcommon/base/precision.h"
+#include "libcommon/graph/symmetry.h"
+
+#define MC_MAX_SHARDS 65536
+
+struct mc_tap_info {
+    char name[MC_NAME_MAX]; /* of the node observed */
+    size_t group, start, count;
+    uint64_t samples;
+};
+
+/* The groups and taps that moments and activation streams are about. */
+struct mc_taps {
+    char at[8]; /* "post" or "pre" */
+    size_t n_groups, n_taps;
+    char (*group_names)[MC_NAME_MAX];
+    size_t *group_sizes;
+    struct mc_tap_info *taps;
+};
+
+struct mc_moments {
+    struct mc_taps taps;
+    uint64_t images;
+    uint32_t shard, shards; /* 0 of 1: everything */
+    uint32_t *merged;       /* (n_merged) shards added beside that one, or NULL */
+    size_t n_merged;
+    char attack[MC_NAME_MAX];    /* as --attack takes it; "": clean images */
+    uint64_t seed;               /* of its random starts */
+    enum mc_precision precision; /* what the networks were computed in */
+    double **sums; /* a tap: MC_MOMENTS_SIZE(count) doubles, as libcommon/base/joint_moments.h lays
+                      them out */
+    char id[MC_ID_LEN];
+    char inputs[3][MC_ID_LEN]; /* content ids of a, b, data; "" where the stream does not say */
+};
+
+/* taps of a network's symmetry; samples 0. at_pre: observe the ReLUs' inputs. */
+MC_USE_RESULT int mc_taps_init(struct mc_taps *out, const struct mc_symmetry *s,
+                               const struct mc_graph *g, int at_pre, struct mc_error *err);
+int mc_taps_same(const struct mc_taps *a, const struct mc_taps *b); /* samples aside */
+void mc_taps_release(struct mc_taps *t);
+void mc_taps_pack(const struct mc_taps *t, struct mc_pack *p); /* three keys of an open map */
+/* Every tap lies within its group, every unit is seen at one; MC_EINPUT names what is not so. */
+MC_USE_RESULT int mc_taps_check(const struct mc_taps *t, struct mc_error *err);
+/* Checked: names there, and mc_taps_check. After an error there is nothing to release. */
+MC_USE_RESULT int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta,
+                                 struct mc_error *err);
+
+/* Units of a tap at most: their products take 32 GiB. */
+#define MC_MAX_MATCHED 65536
+/* Copies taps, zero sums. A tap of more units than MC_MAX_MATCHED is MC_EINPUT. */
+MC_USE_RESULT int mc_moments_init(struct mc_moments *out, const struct mc_taps *taps,
+                                  struct mc_error *err);
+/* The same without room for sums, which mc_moments_room makes for a tap that has none: for what
+ * only a header announces. */
+MC_USE_RESULT int mc_moments_begin(struct mc_moments *out, const struct mc_taps *taps,
+                                   struct mc_error *err);
+MC_USE_RESULT int mc_moments_room(struct mc_moments *m, size_t tap, struct mc_error *err);
+/* Finite, counted as the meta says, or MC_EINPUT. r, which may be of any kind, stays the caller's.
+ * The stream's own inputs are a, b and the data, in this order. After an error there is nothing to
+ * release. */
+MC_USE_RESULT int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_history *h,
+                                  struct mc_error *err);
+MC_USE_RESULT int mc_moments_write(const struct mc_moments *m, const char *path,
+                                   const struct mc_history *h, struct mc_error *err);
+/* into += m. MC_EINPUT when they are about different networks, taps, attacks or precisions, or the
+ * same shard twice (which the message counts from 1, as users do). */
+MC_USE_RESULT int mc_moments_add(struct mc_moments *into, const struct mc_moments *m,
+                                 struct mc_error *err);
+/* Shards that have not been added yet: 0 when all the data has been counted. */
+size_t mc_moments_missing(const struct mc_moments *m);
+void mc_moments_release(struct mc_moments *m);
+
+#endif

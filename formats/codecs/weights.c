@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The codec of weights streams. */
+#include "formats/codecs/weights.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The two vectors as a stream has them. */
+static void weights_flat(const struct mc_weights *w, struct mc_flat out[2])
+{
+    const struct mc_graph *g = w->graph;
+
+    out[0] = (struct mc_flat){.params = g->params, .n = g->n_params, .floats = g->P};
+    out[1] = (struct mc_flat){.params = g->stats, .n = g->n_stats, .floats = g->S};
+    out[0].data = w->params;
+    out[1].data = w->stats;
+}
+
+int mc_weights_init(struct mc_weights *out, const struct mc_graph *g, const char *dataset,
+                    struct mc_error *err)
+{
+    memset(out, 0, sizeof *out);
+    out->graph = mc_graph_copy(g);
+    out->params = mc_aligned_zeros(g->P * sizeof(float));
+    out->stats = mc_aligned_zeros(g->S * sizeof(float));
+    snprintf(out->dataset, sizeof out->dataset, "%s", dataset);
+    if (out->graph && out->params && out->stats)
+        return 0;
+    mc_weights_release(out);
+    return mc_fail(err, MC_ENOMEM, "out of memory");
+}
+
+void mc_weights_release(struct mc_weights *w)
+{
+    mc_graph_free(w->graph);
+    free(w->params);
+    free(w->stats);
+    memset(w, 0, sizeof *w);
+}
+
+int mc_weights_read_stream(struct mc_weights *out, struct mc_reader *r, struct mc_history *h,
+                           struct mc_error *err)
+{
+    struct mc_flat flat[2];
+    int rc = 0;
+
+    memset(out, 0, sizeof *out);
+    if ((rc = mc_reader_expect(r, "weights", err)))
+        return rc;
+    if (h)
+        mc_history_input(h, r);
+    if ((rc = mc_flat_unpack_meta(&out->graph, out->dataset, sizeof out->dataset, r, err)))
+        goto out;
+    weights_flat(out, flat);
+    rc = mc_flat_read(r, flat, 2, NULL, err);
+    out->params = flat[0].data;
+    out->stats = flat[1].data;
+    snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
+out:
+    if (rc)
+        mc_weights_release(out);
+    return rc;
+}
+
+int mc_weights_read(struct mc_weights *out, const char *path, struct mc_history *h,
+                    struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path, err);
+
+    memset(out, 0, sizeof *out);
+    if (!rc)
+        rc = mc_weights_read_stream(out, r, h, err);
+    mc_reader_close(r);
+    return rc;
+}
+
+int mc_weights_read_two(struct mc_weights *a, struct mc_weights *b, const char *path_a,
+                        const char *path_b, struct mc_history *h, struct mc_error *err)
+{
+    int rc = mc_weights_read(a, path_a, h, err);
+
+    memset(b, 0, sizeof *b);
+    if (rc)
+        return rc;
+    rc = mc_weights_read(b, path_b, h, err);
+    if (!rc && (rc = mc_graph_expect_same(a->graph, b->graph, path_a, path_b, err)))
+        mc_weights_release(b);
+    if (rc)
+        mc_weights_release(a);
+    return rc;
+}
+
+int mc_weights_write(const struct mc_weights *w, const char *path, const struct mc_history *h,
+                     struct mc_error *err)
+{
+    struct mc_flat flat[2];
+    struct mc_pack meta;
+
+    weights_flat(w, flat);
+    mc_pack_init(&meta);
+    mc_pack_map(&meta, 3);
+    mc_flat_pack_meta(&meta, w->graph, w->dataset);
+    int rc = mc_flat_write(path, "weights", &meta, flat, 2, NULL, h, err);
+    mc_pack_release(&meta);
+    return rc;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * CIFAR-10 and CIFAR-100 in their publisher's binary form: files of records, each its label (of
+ * CIFAR-100 a coarse one before it) in a byte and 3x32x32 pixel bytes, and the classes' names, one
+ * a line. */
+#include "formats/datasets/source.h"
+#include "formats/stream/bounds.h"
+#include "libcommon/base/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SIDE 32
+#define PIXELS (3 * SIDE * SIDE)
+#define MAX_LABELS 2 /* bytes before the pixels; the last one is the label */
+#define MAX_FILES 5
+#define MAX_NAMES 4096 /* bytes of their file */
+
+struct layout {
+    const char *name, *dir, *names, *test, *train[MAX_FILES];
+    int classes, labels;
+    size_t test_records, train_records; /* in a file */
+};
+
+static const struct layout cifar10 = {
+    .name = "cifar10",
+    .dir = "cifar-10-batches-bin",
+    .names = "batches.meta.txt",
+    .test = "test_batch.bin",
+    .train = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
+              "data_batch_5.bin"},
+    .classes = 10,
+    .labels = 1,
+    .test_records = 10000,
+    .train_records = 10000,
+};
+static const struct layout cifar100 = {
+    .name = "cifar100",
+    .dir = "cifar-100-binary",
+    .names = "fine_label_names.txt",
+    .test = "test.bin",
+    .train = {"train.bin"},
+    .classes = 100,
+    .labels = 2,
+    .test_records = 10000,
+    .train_records = 50000,
+};
+
+struct cifar {
+    struct mc_import import;
+    const struct layout *layout;
+    size_t records, record; /* in a file; bytes of one */
+    char *paths[MAX_FILES];
+    int files[MAX_FILES]; /* -1: not open */
+    int n_files;
+};
+
+static void cifar_close(struct mc_import *s)
+{
+    struct cifar *c = (struct cifar *)s;
+
+    for (int i = 0; i < MAX_FILES; i++) {
+        free(c->paths[i]);
+        if (c->files[i] >= 0)
+            close(c->files[i]);
+    }
+    mc_dataset_info_release(&c->import.info);
+    free(c);
+}
+
+static int cifar_get(struct mc_import *s, uint64_t index, void *image, int32_t *label,
+                     struct mc_error *err)
+{
+    struct cifar *c = (struct cifar *)s;
+    const int labels = c->layout->labels;
+    size_t file = (size_t)index / c->records, number = (size_t)index % c->records, done = 0;
+    off_t at = (off_t)(number * c->record);
+    unsigned char record[MAX_LABELS + PIXELS];
+
+    while (done < c->record) {
+        ssize_t n = pread(c->files[file], record + done, c->record - done, at + (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return mc_fail(err, MC_EFAIL, "%s: cannot read: %s", c->paths[file], strerror(errno));
+        if (!n)
+            return mc_fail(err, MC_EINPUT, "%s: has become shorter", c->paths[file]);
+        done += (size_t)n;
+    }
+    if ((*label = record[labels - 1]) >= c->layout->classes)
+        return mc_fail(err, MC_EINPUT, "%s: record %zu has label %d of %d classes", c->paths[file],
+                       number, (int)*label, c->layout->classes);
+    memcpy(image, record + labels, PIXELS);
+    return 0;
+}
+
+static int open_file(struct cifar *c, const char *dir, const char *name, struct mc_error *err)
+{
+    uint64_t bytes = 0;
+    int i = c->n_files, rc = 0;
+
+    if (asprintf(&c->paths[i], "%s/%s", dir, name) < 0) {
+        c->paths[i] = NULL;
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    if ((rc = mc_file_open(&c->files[i], &bytes, c->paths[i], MC_EINPUT, err)))
+        return rc;
+    if (bytes != c->records * c->record)
+        return mc_fail(err, MC_EINPUT, "%s: has %llu bytes, not %zu records of %zu", c->paths[i],
+                       (unsigned long long)bytes, c->records, c->record);
+    c->n_files++;
+    return 0;
+}
+
+/* One name a line, blank lines apart; a set without the file has no names. */
+static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
+{
+    struct mc_dataset_info *info = &c->import.info;
+    char *path = NULL, *line = NULL;
+    const int classes = c->layout->classes;
+    struct stat st;
+    uint64_t bytes = 0;
+    size_t size = 0;
+    int n = 0, rc = 0;
+    FILE *f = NULL;
+
+    if (asprintf(&path, "%s/%s", dir, c->layout->names) < 0)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    if (stat(path, &st) && errno == ENOENT)
+        goto out;
+    if ((rc = mc_file_fopen(&f, &bytes, path, MC_EINPUT, err)))
+        goto out;
+    if (bytes > MAX_NAMES) {
+        rc = mc_fail(err, MC_EINPUT, "%s: is no list of %d names", path, classes);
+        goto out;
+    }
+    if (!(info->class_names = calloc((size_t)classes, sizeof *info->class_names))) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    for (ssize_t len; !rc && (len = getline(&line, &size, f)) >= 0;) {
+        while (len > 0 && line[len - 1] && strchr(" \t\r\n", line[len - 1]))
+            line[--len] = 0;
+        if (!len)
+            continue;
+        if (n == classes || len > 64 || !mc_is_text((const unsigned char *)line, (size_t)len))
+            rc = mc_fail(err, MC_EINPUT, "%s: is no list of %d names", path, classes);
+        else if (!(info->class_names[n++] = strdup(line)))
+            rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    if (!rc && n != classes)
+        rc = mc_fail(err, MC_EINPUT, "%s: has %d names for %d classes", path, n, classes);
+out:
+    if (f)
+        fclose(f);
+    free(line);
+    free(path);
+    return rc;
+}
+
+/* The folder itself, or the one that the publisher's archive unpacks into it. */
+static int find_dir(const struct layout *l, const char *dir, char **out, struct mc_error *err)
+{
+    struct stat st;
+    int rc = mc_import_folder(dir, err);
+
+    if (rc)
+        return rc;
+    if (asprintf(out, "%s/%s", dir, l->dir) < 0) {
+        *out = NULL;
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    if (!stat(*out, &st) && S_ISDIR(st.st_mode))
+        return 0;
+    free(*out);
+    return (*out = strdup(dir)) ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+}
+
+static int cifar_open(struct mc_import **out, const struct layout *l,
+                      const struct mc_import_opts *o, struct mc_error *err)
+{
+    struct cifar *c = calloc(1, sizeof *c);
+    char *dir = NULL;
+    int rc = 0, test = !strcmp(o->split, "test");
+
+    if (!c)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (int i = 0; i < MAX_FILES; i++)
+        c->files[i] = -1;
+    c->layout = l;
+    c->records = test ? l->test_records : l->train_records;
+    c->record = (size_t)l->labels + PIXELS;
+    struct mc_dataset_info *info = &c->import.info;
+    snprintf(info->name, sizeof info->name, "%s", l->name);
+    snprintf(info->split, sizeof info->split, "%s", o->split);
+    snprintf(info->order, sizeof info->order, "publisher");
+    info->pixels = MC_U8;
+    info->spec = (struct mc_net_spec){
+        3, SIDE, SIDE, l->classes, {.4914f, .4822f, .4465f}, {.247f, .243f, .261f}};
+    info->augment = (struct mc_augment){.rotate = 15, .flip = 1, .pad = 4};
+    c->import.get = cifar_get;
+    c->import.close = cifar_close;
+    rc = find_dir(l, o->dir, &dir, err);
+    for (int i = 0; i < (test ? 1 : MAX_FILES) && !rc && (test || l->train[i]); i++)
+        rc = open_file(c, dir, test ? l->test : l->train[i], err);
+    if (!rc)
+        rc = read_names(c, dir, err);
+    info->n = (uint64_t)c->n_files * c->records;
+    free(dir);
+    if (rc)
+        cifar_close(&c->import);
+    else
+        *out = &c->import;
+    return rc;
+}
+
+int mc_cifar10_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err)
+{
+    return cifar_open(out, &cifar10, o, err);
+}
+
+int mc_cifar100_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err)
+{
+    return cifar_open(out, &cifar100, o, err);
+}

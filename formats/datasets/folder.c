@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A user's own images: JPEG and PNG files, one folder a class. */
+#include "formats/datasets/image_set.h"
+#include "formats/stream/bounds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the split's classes lie: DIR/train, DIR/test (else DIR/val), or DIR itself when there is
+ * none of these. *train is the folder whose classes count, NULL when it is the split's own. */
+static int split_folder(const struct mc_import_opts *o, char **out, char **train,
+                        struct mc_error *err)
+{
+    static const char *const names[] = {"train", "test", "val"};
+    const int test = !strcmp(o->split, "test");
+    char *paths[3] = {NULL}, *dir = strdup(o->dir);
+    int rc = dir ? 0 : mc_fail(err, MC_ENOMEM, "out of memory"), there[3] = {0}, pick = -1;
+
+    for (int i = 0; i < 3 && !rc; i++) {
+        if (!(paths[i] = mc_path_in(o->dir, names[i])))
+            rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        else
+            there[i] = mc_is_folder(paths[i]);
+    }
+    if (rc)
+        goto out;
+    if (test && (there[1] || there[2]))
+        pick = there[1] ? 1 : 2;
+    else if (!test && there[0])
+        pick = 0;
+    else if (there[0] || there[1] || there[2])
+        rc = mc_fail(err, MC_EINPUT, "%s: has no folder '%s'", o->dir, o->split);
+    if (rc)
+        goto out;
+    *out = pick < 0 ? dir : paths[pick];
+    *(pick < 0 ? &dir : &paths[pick]) = NULL;
+    if (pick > 0 && there[0]) {
+        *train = paths[0];
+        paths[0] = NULL;
+    }
+out:
+    for (int i = 0; i < 3; i++)
+        free(paths[i]);
+    free(dir);
+    return rc;
+}
+
+/* Classes are numbered by the training images' folders: a test set with others must not be taken
+ * for one of the same classes. */
+static int same_classes(const char *folder, const char *train, struct mc_error *err)
+{
+    char **here = NULL, **there = NULL;
+    size_t n_here = 0, n_there = 0;
+    int rc = mc_names_list(folder, 1, &here, &n_here, err);
+
+    if (!rc)
+        rc = mc_names_list(train, 1, &there, &n_there, err);
+    for (size_t i = 0, j = 0; !rc && (i < n_here || j < n_there); i++, j++) {
+        int order = i == n_here ? 1 : j == n_there ? -1 : strcmp(here[i], there[j]);
+        if (order)
+            rc = mc_fail(err, MC_EINPUT, "%s: has no class '%s', which %s has",
+                         order < 0 ? train : folder, order < 0 ? here[i] : there[j],
+                         order < 0 ? folder : train);
+    }
+    mc_names_free(here, n_here);
+    mc_names_free(there, n_there);
+    return rc;
+}
+
+static int add_class(struct mc_image_set *s, const char *folder, const char *name, size_t label,
+                     struct mc_error *err)
+{
+    char *path = NULL;
+    int rc = 0;
+
+    if (!mc_is_text((const unsigned char *)name, strlen(name)))
+        return mc_fail(err, MC_EINPUT, "%s: the name of class %zu is not UTF-8", folder, label);
+    s->import.info.class_names[label] = strdup(name);
+    path = mc_path_in(folder, name);
+    if (!s->import.info.class_names[label] || !path)
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    else
+        rc = mc_image_set_scan(s, path, (int32_t)label, err);
+    free(path);
+    return rc;
+}
+
+/* Images stay as they are: all must be as large as the first one. */
+static int size_of_first(struct mc_image_set *s, struct mc_error *err)
+{
+    char *path = mc_image_set_path(s, 0);
+    int rc =
+        path ? mc_picture_read(&s->picture, path, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    s->import.info.spec.height = s->picture.height;
+    s->import.info.spec.width = s->picture.width;
+    free(path);
+    return rc;
+}
+
+int mc_folder_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err)
+{
+    struct mc_image_set *s = NULL;
+    char *folder = NULL, *train = NULL, **classes = NULL;
+    size_t n = 0;
+    int rc = mc_import_folder(o->dir, err);
+
+    if (rc || (rc = split_folder(o, &folder, &train, err)) ||
+        (train && (rc = same_classes(folder, train, err))) ||
+        (rc = mc_names_list(folder, 1, &classes, &n, err)))
+        goto out;
+    if (!n) {
+        rc = mc_fail(err, MC_EINPUT, "%s: holds no folders of classes", folder);
+        goto out;
+    }
+    if ((rc = mc_image_set_new(&s, "folder", o, n, o->size, err)))
+        goto out;
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = add_class(s, folder, classes[i], i, err);
+    if (rc || (!o->size && (rc = size_of_first(s, err))))
+        goto out;
+    const struct mc_net_spec *spec = &s->import.info.spec;
+    const int shorter = spec->height < spec->width ? spec->height : spec->width;
+    s->import.info.augment = (struct mc_augment){.flip = 1, .pad = shorter / 8};
+    *out = &s->import;
+    s = NULL;
+out:
+    if (s)
+        mc_import_close(&s->import);
+    mc_names_free(classes, n);
+    free(folder);
+    free(train);
+    return rc;
+}

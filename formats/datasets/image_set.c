@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sets of image files: their lists, and one image at a time. */
+#include "formats/datasets/image_set.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+/* ---- names in folders ---- */
+
+int mc_is_folder(const char *path)
+{
+    struct stat st;
+
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+char *mc_path_in(const char *folder, const char *name)
+{
+    char *path = NULL;
+
+    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+}
+
+void mc_names_free(char **names, size_t n)
+{
+    for (size_t i = 0; names && i < n; i++)
+        free(names[i]);
+    free(names);
+}
+
+int mc_by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* What a link that leads nowhere names is taken for a file, for the reader to complain of: left out
+ * in silence, it would be a smaller data set. */
+static int wanted(const char *folder, const struct dirent *e, int folders)
+{
+    struct stat st;
+    char *path = NULL;
+
+    if (e->d_name[0] == '.')
+        return 0;
+    if (e->d_type == DT_DIR || e->d_type == DT_REG)
+        return folders == (e->d_type == DT_DIR);
+    if (!(path = mc_path_in(folder, e->d_name)))
+        return -1;
+    int is_folder = !stat(path, &st) && S_ISDIR(st.st_mode);
+    free(path);
+    return folders == is_folder;
+}
+
+int mc_names_list(const char *folder, int folders, char ***out, size_t *n, struct mc_error *err)
+{
+    char **names = NULL;
+    size_t have = 0, room = 0;
+    struct dirent *e = NULL;
+    int rc = 0;
+    DIR *d = opendir(folder);
+
+    if (!d)
+        return mc_fail(err, errno == ENOENT || errno == ENOTDIR ? MC_EINPUT : MC_EFAIL,
+                       "cannot open the folder '%s': %s", folder, strerror(errno));
+    while (!rc && (errno = 0, e = readdir(d))) {
+        int want = wanted(folder, e, folders);
+        if (!want)
+            continue;
+        if (want > 0 && have == room) {
+            char **more = realloc(names, (2 * room + 64) * sizeof *names);
+            names = more ? more : names;
+            room = more ? 2 * room + 64 : room;
+        }
+        if (want < 0 || have == room || !(names[have] = strdup(e->d_name)))
+            rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        else
+            have++;
+    }
+    if (!rc && errno)
+        rc = mc_fail(err, MC_EFAIL, "cannot read the folder '%s': %s", folder, strerror(errno));
+    closedir(d);
+    if (rc) {
+        mc_names_free(names, have);
+        return rc;
+    }
+    if (have)
+        qsort(names, have, sizeof *names, mc_by_bytes);
+    *out = names;
+    *n = have;
+    return 0;
+}
+
+/* ---- the set ---- */
+
+static void image_set_close(struct mc_import *import)
+{
+    struct mc_image_set *s = (struct mc_image_set *)import;
+
+    mc_dataset_info_release(&s->import.info);
+    mc_picture_release(&s->picture);
+    mc_names_free(s->folders, s->n_folders);
+    free(s->files);
+    free(s->names);
+    free(s);
+}
+
+char *mc_image_set_path(const struct mc_image_set *s, size_t file)
+{
+    const struct mc_image_file *f = &s->files[file];
+
+    return mc_path_in(s->folders[f->folder], s->names + f->name);
+}
+
+static int image_set_get(struct mc_import *import, uint64_t index, void *image, int32_t *label,
+                         struct mc_error *err)
+{
+    struct mc_image_set *s = (struct mc_image_set *)import;
+    const struct mc_net_spec *spec = &s->import.info.spec;
+    struct mc_picture *p = &s->picture;
+    char *path = mc_image_set_path(s, (size_t)index);
+    int rc = path ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    if (!rc)
+        rc = mc_picture_read(p, path, err);
+    if (!rc && s->size)
+        rc = mc_picture_square(p, s->size, image, err);
+    else if (!rc && (p->height != spec->height || p->width != spec->width))
+        rc = mc_fail(err, MC_EINPUT,
+                     "%s: is %d x %d (width x height), the first image %d x %d; --size N makes all "
+                     "N x N",
+                     path, p->width, p->height, spec->width, spec->height);
+    else if (!rc)
+        mc_picture_planes(p, image);
+    *label = s->files[index].label;
+    free(path);
+    return rc;
+}
+
+int mc_image_set_new(struct mc_image_set **out, const char *name, const struct mc_import_opts *o,
+                     size_t classes, int size, struct mc_error *err)
+{
+    struct mc_image_set *s = NULL;
+
+    if (classes > MC_DATASET_MAX_CLASSES)
+        return mc_fail(err, MC_EINPUT, "%s: %zu classes are too many (there may be %d)", o->dir,
+                       classes, MC_DATASET_MAX_CLASSES);
+    if (!(s = calloc(1, sizeof *s)) ||
+        !(s->import.info.class_names = calloc(classes, sizeof(char *)))) {
+        free(s);
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    struct mc_dataset_info *info = &s->import.info;
+    s->size = size;
+    info->spec = (struct mc_net_spec){
+        3, size, size, (int)classes, {.485f, .456f, .406f}, {.229f, .224f, .225f}};
+    snprintf(info->name, sizeof info->name, "%s", name);
+    snprintf(info->split, sizeof info->split, "%s", o->split);
+    snprintf(info->order, sizeof info->order, "by class");
+    info->pixels = MC_U8;
+    s->import.sorted = 1;
+    s->import.get = image_set_get;
+    s->import.close = image_set_close;
+    *out = s;
+    return 0;
+}
+
+int mc_image_set_enter(struct mc_image_set *s, const char *folder, struct mc_error *err)
+{
+    char **more = realloc(s->folders, (s->n_folders + 1) * sizeof *more);
+
+    s->folders = more ? more : s->folders;
+    if (!more || !(s->folders[s->n_folders] = strdup(folder)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    s->n_folders++;
+    return 0;
+}
+
+int mc_image_set_add(struct mc_image_set *s, const char *file, int32_t label, struct mc_error *err)
+{
+    const size_t len = strlen(file) + 1;
+
+    if (s->n_files == MC_DATASET_MAX_IMAGES)
+        return mc_fail(err, MC_EINPUT, "more than %d images", MC_DATASET_MAX_IMAGES);
+    if (s->n_files == s->files_room) {
+        size_t room = 2 * s->files_room + 1024;
+        struct mc_image_file *p = realloc(s->files, room * sizeof *p);
+        if (!p)
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+        s->files = p;
+        s->files_room = room;
+    }
+    if (s->names_room - s->names_bytes < len) {
+        size_t room = 2 * s->names_room + 16384 + len;
+        char *p = realloc(s->names, room);
+        if (!p)
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+        s->names = p;
+        s->names_room = room;
+    }
+    s->files[s->n_files++] =
+        (struct mc_image_file){(uint32_t)s->n_folders - 1, label, s->names_bytes};
+    memcpy(s->names + s->names_bytes, file, len);
+    s->names_bytes += len;
+    s->import.info.n = s->n_files;
+    return 0;
+}
+
+static int ends_in(const char *name, const char *const *endings)
+{
+    const char *dot = strrchr(name, '.');
+
+    for (; dot && *endings; endings++)
+        if (!strcasecmp(dot, *endings))
+            return 1;
+    return 0;
+}
+
+int mc_image_set_scan(struct mc_image_set *s, const char *folder, int32_t label,
+                      struct mc_error *err)
+{
+    static const char *const ours[] = {".jpg", ".jpeg", ".png", NULL};
+    static const char *const others[] = {".bmp",  ".gif", ".pgm",  ".pnm", ".ppm",
+                                         ".tiff", ".tif", ".webp", NULL};
+    const size_t before = s->n_files;
+    char **names = NULL;
+    size_t n = 0;
+    int rc = mc_image_set_enter(s, folder, err);
+
+    if (rc || (rc = mc_names_list(folder, 0, &names, &n, err)))
+        return rc;
+    for (size_t i = 0; i < n && !rc; i++) {
+        if (ends_in(names[i], ours))
+            rc = mc_image_set_add(s, names[i], label, err);
+        else if (ends_in(names[i], others))
+            rc = mc_fail(err, MC_EINPUT, "%s/%s: only JPEG and PNG files are read", folder,
+                         names[i]);
+    }
+    mc_names_free(names, n);
+    if (!rc && s->n_files == before)
+        rc = mc_fail(err, MC_EINPUT, "%s: holds no JPEG or PNG file", folder);
+    return rc;
+}

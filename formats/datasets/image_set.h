@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the sets of image files share: which files, of which class, read and fitted one at a time.
+ * Memory grows with the files' names alone. Used by formats/ only. */
+#ifndef MC_IMAGE_SET_H
+#define MC_IMAGE_SET_H
+
+#include "formats/datasets/picture.h"
+#include "formats/datasets/source.h"
+
+struct mc_image_set {
+    struct mc_import import; /* first: a set is freed by its close() */
+    int size;                /* fitted to; 0: all are of the size in info */
+    struct mc_picture picture;
+    char **folders;
+    size_t n_folders;
+    struct mc_image_file {
+        uint32_t folder;
+        int32_t label;
+        size_t name; /* offset in names */
+    } * files;
+    char *names; /* each ends in 0 */
+    size_t n_files, files_room, names_bytes, names_room;
+};
+
+/* A new set of size x size images in so many classes, whose names are to be filled in (strdup'd);
+ * close it by mc_import_close. */
+MC_USE_RESULT int mc_image_set_new(struct mc_image_set **out, const char *name,
+                                   const struct mc_import_opts *o, size_t classes, int size,
+                                   struct mc_error *err);
+/* Files added from now on lie in this folder. */
+MC_USE_RESULT int mc_image_set_enter(struct mc_image_set *s, const char *folder,
+                                     struct mc_error *err);
+MC_USE_RESULT int mc_image_set_add(struct mc_image_set *s, const char *file, int32_t label,
+                                   struct mc_error *err);
+/* Enter a folder and add every .jpg, .jpeg and .png file there (in either case), ordered by the
+ * bytes of their names. MC_EINPUT: it is no folder, there is none, or a picture of another format
+ * (by name) is there. */
+MC_USE_RESULT int mc_image_set_scan(struct mc_image_set *s, const char *folder, int32_t label,
+                                    struct mc_error *err);
+/* The path of a file, to be freed; NULL for lack of memory. */
+char *mc_image_set_path(const struct mc_image_set *s, size_t file);
+
+/* Names in a folder, ordered by their bytes, without those that begin with a dot; only folders or
+ * only others. Free by mc_names_free. MC_EINPUT: it is not there, or no folder. */
+MC_USE_RESULT int mc_names_list(const char *folder, int folders, char ***out, size_t *n,
+                                struct mc_error *err);
+/* The order of names (of char *, for qsort and bsearch). */
+int mc_by_bytes(const void *a, const void *b);
+void mc_names_free(char **names, size_t n);
+/* Is there a folder of that path? */
+int mc_is_folder(const char *path);
+/* "folder/name", to be freed; NULL for lack of memory. */
+char *mc_path_in(const char *folder, const char *name);
+
+#endif

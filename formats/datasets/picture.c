@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * JPEG by libjpeg-turbo, PNG by libpng. */
+#include "formats/datasets/picture.h"
+#include "libcommon/base/file.h"
+
+#include <errno.h>
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+#include <turbojpeg.h>
+#include <unistd.h>
+
+void mc_picture_release(struct mc_picture *p)
+{
+    if (p->jpeg)
+        tjDestroy(p->jpeg);
+    free(p->file);
+    free(p->rgb);
+    free(p->quads);
+    free(p->rows);
+    memset(p, 0, sizeof *p);
+}
+
+static int room(uint8_t **b, size_t *size, size_t bytes, struct mc_error *err)
+{
+    if (bytes <= *size)
+        return 0;
+    free(*b);
+    *size = 0;
+    if (!(*b = malloc(bytes)))
+        return mc_fail(err, MC_ENOMEM, "out of memory: %zu bytes", bytes);
+    *size = bytes;
+    return 0;
+}
+
+/* Before anything is decoded: a few bytes of file can announce any size. */
+static int take_size(struct mc_picture *p, const char *name, uint64_t width, uint64_t height,
+                     struct mc_error *err)
+{
+    if (!width || !height || width > MC_PICTURE_MAX_SIDE || height > MC_PICTURE_MAX_SIDE ||
+        width * height > MC_PICTURE_MAX_PIXELS)
+        return mc_fail(err, MC_EINPUT,
+                       "%s: a picture of %llu x %llu is too large (a side has at most %d pixels, "
+                       "the whole %u)",
+                       name, (unsigned long long)width, (unsigned long long)height,
+                       MC_PICTURE_MAX_SIDE, MC_PICTURE_MAX_PIXELS);
+    p->width = (int)width;
+    p->height = (int)height;
+    return room(&p->rgb, &p->rgb_size, (size_t)(width * height) * 3, err);
+}
+
+/* ---- JPEG ---- */
+
+#define JPEG_FLAGS (TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS | TJFLAG_ACCURATEDCT)
+
+/* Adobe's programs store the complement, which readers take for the rule: here 255 is no ink. */
+static void from_cmyk(const uint8_t *cmyk, size_t pixels, uint8_t *rgb)
+{
+    for (size_t i = 0; i < pixels; i++)
+        for (int c = 0; c < 3; c++) {
+            const unsigned black = cmyk[4 * i + 3], ink = 255u - cmyk[4 * i + (size_t)c];
+            const unsigned t = ink * black + 128;
+            rgb[3 * i + (size_t)c] = (uint8_t)(black - (((t >> 8) + t) >> 8));
+        }
+}
+
+static int jpeg_failed(struct mc_picture *p, const char *name, struct mc_error *err)
+{
+    const int rc = mc_fail(err, MC_EINPUT, "%s: damaged: %s", name, tjGetErrorStr2(p->jpeg));
+
+    /* what stopped halfway leaves marks that the next file would stumble over */
+    tjDestroy(p->jpeg);
+    p->jpeg = NULL;
+    return rc;
+}
+
+static int decode_jpeg(struct mc_picture *p, const char *name, const uint8_t *file, size_t bytes,
+                       struct mc_error *err)
+{
+    int width = 0, height = 0, subsampling = 0, space = 0, rc = 0;
+
+    if (!p->jpeg && !(p->jpeg = tjInitDecompress()))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    if (tjDecompressHeader3(p->jpeg, file, (unsigned long)bytes, &width, &height, &subsampling,
+                            &space))
+        return jpeg_failed(p, name, err);
+    if ((rc = take_size(p, name, (uint64_t)width, (uint64_t)height, err)))
+        return rc;
+    const size_t pixels = (size_t)width * (size_t)height;
+    const int inks = space == TJCS_CMYK || space == TJCS_YCCK;
+    if (inks && (rc = room(&p->quads, &p->quads_size, pixels * 4, err)))
+        return rc;
+    if (tjDecompress2(p->jpeg, file, (unsigned long)bytes, inks ? p->quads : p->rgb, width, 0,
+                      height, inks ? TJPF_CMYK : TJPF_RGB, JPEG_FLAGS))
+        return jpeg_failed(p, name, err);
+    if (inks)
+        from_cmyk(p->quads, pixels, p->rgb);
+    return 0;
+}
+
+/* ---- PNG ---- */
+
+static const uint8_t png_signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+
+/* Keep the chunks that pixels come from. The others would change colours (gamma, profiles), which
+ * the field's readers do not, or unpack to any size. */
+static int critical_chunks(const char *name, uint8_t *file, size_t *bytes, struct mc_error *err)
+{
+    size_t from = sizeof png_signature, to = from;
+
+    for (int end = 0; !end;) {
+        if (*bytes - from < 12)
+            return mc_fail(err, MC_EINPUT, "%s: damaged: the PNG is cut short", name);
+        const uint8_t *c = file + from;
+        size_t len = (size_t)c[0] << 24 | (size_t)c[1] << 16 | (size_t)c[2] << 8 | c[3];
+        if (len > *bytes - from - 12)
+            return mc_fail(err, MC_EINPUT, "%s: damaged: the PNG is cut short", name);
+        end = !memcmp(c + 4, "IEND", 4);
+        if (!(c[4] & 0x20)) {
+            memmove(file + to, c, len + 12);
+            to += len + 12;
+        }
+        from += len + 12;
+    }
+    *bytes = to;
+    return 0;
+}
+
+static int decode_png(struct mc_picture *p, const char *name, uint8_t *file, size_t bytes,
+                      struct mc_error *err)
+{
+    png_image png = {.version = PNG_IMAGE_VERSION};
+    int rc = critical_chunks(name, file, &bytes, err);
+
+    if (rc)
+        return rc;
+    if (!png_image_begin_read_from_memory(&png, file, bytes))
+        return mc_fail(err, MC_EINPUT, "%s: damaged: %s", name, png.message);
+    const int alpha = (png.format & PNG_FORMAT_FLAG_ALPHA) != 0;
+    png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB; /* 16 bits are not linear light */
+    if ((rc = take_size(p, name, png.width, png.height, err)))
+        goto out;
+    const size_t pixels = (size_t)p->width * (size_t)p->height;
+    if (alpha && (rc = room(&p->quads, &p->quads_size, pixels * 4, err)))
+        goto out;
+    png.format = alpha ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
+    if (!png_image_finish_read(&png, NULL, alpha ? p->quads : p->rgb, 0, NULL) ||
+        PNG_IMAGE_FAILED(png) || png.warning_or_error)
+        rc = mc_fail(err, MC_EINPUT, "%s: damaged: %s", name, png.message);
+    for (size_t i = 0; alpha && !rc && i < pixels; i++)
+        memcpy(p->rgb + 3 * i, p->quads + 4 * i, 3);
+out:
+    png_image_free(&png);
+    return rc;
+}
+
+/* ---- both ---- */
+
+int mc_picture_decode(struct mc_picture *p, const char *name, uint8_t *file, size_t bytes,
+                      struct mc_error *err)
+{
+    if (bytes > 2 && file[0] == 0xff && file[1] == 0xd8)
+        return decode_jpeg(p, name, file, bytes, err);
+    if (bytes > sizeof png_signature && !memcmp(file, png_signature, sizeof png_signature))
+        return decode_png(p, name, file, bytes, err);
+    return mc_fail(err, MC_EINPUT, "%s: is neither a JPEG nor a PNG file", name);
+}
+
+int mc_picture_read(struct mc_picture *p, const char *path, struct mc_error *err)
+{
+    size_t have = 0, size = 0;
+    uint64_t bytes = 0;
+    int fd = -1, rc = mc_file_open(&fd, &bytes, path, MC_EINPUT, err);
+
+    if (rc)
+        return rc;
+    if (bytes > MC_PICTURE_MAX_FILE) {
+        rc = mc_fail(err, MC_EINPUT, "%s: is no file of at most %u MiB", path,
+                     MC_PICTURE_MAX_FILE >> 20);
+        goto out;
+    }
+    size = (size_t)bytes;
+    if ((rc = room(&p->file, &p->file_size, size, err)))
+        goto out;
+    while (have < size) {
+        ssize_t n = read(fd, p->file + have, size - have);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            rc = mc_fail(err, MC_EFAIL, "%s: cannot read: %s", path, strerror(errno));
+        if (n <= 0)
+            break;
+        have += (size_t)n;
+    }
+    if (!rc)
+        rc = mc_picture_decode(p, path, p->file, have, err);
+out:
+    close(fd);
+    return rc;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Fitting a picture to a square: PIL's two passes of a triangle filter that widens as pictures
+ * shrink, in its fixed point, rounded to bytes between them (Pillow, src/libImaging/Resample.c). */
+#include "formats/datasets/picture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BITS 22 /* of a weight's fraction */
+
+/* Which pixels an output pixel is made of: those from first[i], with taps weights each. */
+struct axis {
+    int *first, *count;
+    int32_t *weight; /* (outputs, taps) */
+    size_t taps;
+};
+
+static void axis_release(struct axis *a)
+{
+    free(a->first);
+    free(a->count);
+    free(a->weight);
+}
+
+/* Outputs offset to offset + n of `in` pixels resized to `out`. */
+static int axis_init(struct axis *a, int in, int out, int offset, int n, struct mc_error *err)
+{
+    const double scale = (double)in / out, wide = scale < 1 ? 1 : scale;
+    double *w = NULL;
+
+    a->taps = (size_t)ceil(wide) * 2 + 1;
+    a->first = calloc((size_t)n, sizeof *a->first);
+    a->count = calloc((size_t)n, sizeof *a->count);
+    a->weight = calloc((size_t)n * a->taps, sizeof *a->weight);
+    w = calloc(a->taps, sizeof *w);
+    if (!a->first || !a->count || !a->weight || !w) {
+        free(w);
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    for (int i = 0; i < n; i++) {
+        const double centre = (offset + i + .5) * scale;
+        const int from = centre - wide + .5 < 0 ? 0 : (int)(centre - wide + .5);
+        const int to = centre + wide + .5 > in ? in : (int)(centre + wide + .5);
+        double sum = 0;
+        for (int k = 0; k < to - from; k++) {
+            const double x = fabs((k + from - centre + .5) * (1 / wide));
+            sum += w[k] = x < 1 ? 1 - x : 0;
+        }
+        a->first[i] = from;
+        a->count[i] = to - from;
+        for (int k = 0; k < to - from; k++)
+            a->weight[(size_t)i * a->taps + (size_t)k] = (int32_t)(.5 + w[k] / sum * (1 << BITS));
+    }
+    free(w);
+    return 0;
+}
+
+static uint8_t byte_of(int32_t v)
+{
+    v >>= BITS;
+    return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
+}
+
+/* A side's length after the shorter one has become `size`, and where the square begins, the half
+ * rounded to even. */
+static int resized(int side, int shorter, int size, int *offset)
+{
+    const int length = (int)((int64_t)size * side / shorter), over = length - size;
+
+    *offset = over / 2 + (over % 2 && over / 2 % 2);
+    return length;
+}
+
+void mc_picture_planes(const struct mc_picture *p, uint8_t *out)
+{
+    const size_t pixels = (size_t)p->height * (size_t)p->width;
+
+    for (size_t i = 0; i < pixels; i++)
+        for (size_t c = 0; c < 3; c++)
+            out[c * pixels + i] = p->rgb[3 * i + c];
+}
+
+int mc_picture_square(struct mc_picture *p, int size, uint8_t *out, struct mc_error *err)
+{
+    const int shorter = p->height < p->width ? p->height : p->width;
+    const size_t n = (size_t)size, width = (size_t)p->width;
+    struct axis across = {0}, down = {0};
+    int left = 0, top = 0, rc = 0;
+
+    if (p->height == size && p->width == size) {
+        mc_picture_planes(p, out);
+        return 0;
+    }
+    const int w = resized(p->width, shorter, size, &left);
+    const int h = resized(p->height, shorter, size, &top);
+    if ((rc = axis_init(&across, p->width, w, left, size, err)) ||
+        (rc = axis_init(&down, p->height, h, top, size, err)))
+        goto out;
+    const size_t y0 = (size_t)down.first[0], end = (size_t)(down.first[n - 1] + down.count[n - 1]);
+    const size_t bytes = (end - y0) * n * 3;
+    if (bytes > p->rows_size) {
+        free(p->rows);
+        p->rows_size = 0;
+        if (!(p->rows = malloc(bytes))) {
+            rc = mc_fail(err, MC_ENOMEM, "out of memory: %zu bytes", bytes);
+            goto out;
+        }
+        p->rows_size = bytes;
+    }
+    for (size_t y = y0; y < end; y++)
+        for (size_t x = 0; x < n; x++)
+            for (size_t c = 0; c < 3; c++) {
+                const uint8_t *from = p->rgb + (y * width + (size_t)across.first[x]) * 3 + c;
+                int32_t sum = 1 << (BITS - 1);
+                for (size_t k = 0; k < (size_t)across.count[x]; k++)
+                    sum += from[3 * k] * across.weight[x * across.taps + k];
+                p->rows[((y - y0) * n + x) * 3 + c] = byte_of(sum);
+            }
+    for (size_t y = 0; y < n; y++)
+        for (size_t x = 0; x < n; x++)
+            for (size_t c = 0; c < 3; c++) {
+                const uint8_t *from = p->rows + (((size_t)down.first[y] - y0) * n + x) * 3 + c;
+                int32_t sum = 1 << (BITS - 1);
+                for (size_t k = 0; k < (size_t)down.count[y]; k++)
+                    sum += from[3 * n * k] * down.weight[y * down.taps + k];
+                out[(c * n + y) * n + x] = byte_of(sum);
+            }
+out:
+    axis_release(&across);
+    axis_release(&down);
+    return rc;
+}

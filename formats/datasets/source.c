@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of sets, their order, and the one that is made here. */
+#include "formats/datasets/source.h"
+
+#include "formats/datasets/synth.h"
+#include "libcommon/base/rng.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const struct mc_importer mc_importers[] = {
+    {"cifar10", "60,000 photographs of 32x32 in 10 classes, the publisher's binary form", 1, 0,
+     mc_cifar10_open},
+    {"cifar100", "60,000 photographs of 32x32 in 100 classes, the publisher's binary form", 1, 0,
+     mc_cifar100_open},
+    {"tiny-imagenet", "photographs of 64x64 in 200 classes, the publisher's folders", 1, 1,
+     mc_tiny_imagenet_open},
+    {"folder", "JPEG and PNG files, one folder a class", 1, 1, mc_folder_open},
+    {"synth", "shapes and textures in 10 classes, made here from --seed", 0, 1, mc_synth_open},
+    {NULL, NULL, 0, 0, NULL}};
+
+int mc_import_open(struct mc_import **out, const char *name, const struct mc_import_opts *o,
+                   struct mc_error *err)
+{
+    char list[256] = "";
+
+    *out = NULL;
+    for (const struct mc_importer *i = mc_importers; i->name; i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", i->name);
+        if (strcmp(i->name, name))
+            continue;
+        if (strcmp(o->split, "train") && strcmp(o->split, "test"))
+            return mc_fail(err, MC_EUSAGE, "%s has no split '%s' (there are: train, test)", name,
+                           o->split);
+        if (i->takes_dir && !o->dir)
+            return mc_fail(err, MC_EUSAGE, "%s lies in a folder: name it", name);
+        if (!i->takes_dir && o->dir)
+            return mc_fail(err, MC_EUSAGE, "%s takes no folder", name);
+        if (!i->takes_size && o->size)
+            return mc_fail(err, MC_EUSAGE, "%s has a size of its own: --size is not for it", name);
+        return i->open(out, o, err);
+    }
+    return mc_fail(err, MC_EUSAGE, "there is no data set '%s' (there are: %s)", name, list);
+}
+
+int mc_import_folder(const char *dir, struct mc_error *err)
+{
+    struct stat st;
+
+    if (stat(dir, &st))
+        return mc_fail(err, MC_EFAIL, "cannot open '%s': %s", dir, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        return mc_fail(err, MC_EINPUT, "%s: is not a folder", dir);
+    return 0;
+}
+
+void mc_import_close(struct mc_import *s)
+{
+    if (s)
+        s->close(s);
+}
+
+/* ---- writing in order ---- */
+
+static uint32_t *shuffled(uint64_t n, uint64_t seed)
+{
+    uint32_t *order = malloc(n * sizeof *order);
+
+    for (uint64_t i = 0; order && i < n; i++) {
+        uint32_t bits = mc_rng(seed, MC_RNG_DATA, 0, (uint32_t)i, 0).v[0];
+        uint32_t j = mc_rng_below(bits, (uint32_t)i + 1);
+        order[i] = order[j];
+        order[j] = (uint32_t)i;
+    }
+    return order;
+}
+
+int mc_import_write(struct mc_import *s, const uint64_t *shuffle, uint64_t samples,
+                    const char *path, const struct mc_history *h,
+                    void (*tell)(void *ctx, uint64_t done), void *ctx, struct mc_error *err)
+{
+    struct mc_dataset_info info = s->info;
+    struct mc_dataset_writer *w = NULL;
+    uint32_t *order = NULL;
+    void *image = NULL;
+    int rc = 0;
+
+    if (samples > info.n)
+        return mc_fail(err, MC_EUSAGE, "%llu samples: the %s split of %s has %llu",
+                       (unsigned long long)samples, info.split, info.name,
+                       (unsigned long long)info.n);
+    if (shuffle)
+        snprintf(info.order, sizeof info.order, "shuffled with seed %llu",
+                 (unsigned long long)*shuffle);
+    info.n = samples ? samples : info.n;
+    if (!(image = malloc(mc_dataset_image_bytes(&info))) ||
+        (shuffle && !(order = shuffled(s->info.n, *shuffle)))) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    if ((rc = mc_dataset_create(&w, path, &info, h, err)))
+        goto out;
+    for (uint64_t i = 0; i < info.n; i++) {
+        int32_t label = 0;
+        if ((rc = s->get(s, order ? order[i] : i, image, &label, err)) ||
+            (rc = mc_dataset_write(w, 1, image, &label, err)))
+            goto out;
+        if (tell)
+            tell(ctx, i + 1);
+    }
+    rc = mc_dataset_commit(w, NULL, err);
+    w = NULL;
+out:
+    mc_dataset_abandon(w);
+    free(order);
+    free(image);
+    return rc;
+}
+
+/* ---- synth ---- */
+
+#define SYNTH_TRAIN 10000
+#define SYNTH_TEST 2000
+
+struct synth {
+    struct mc_import import;
+    uint64_t seed;
+    int split, size;
+};
+
+static int synth_get(struct mc_import *s, uint64_t index, void *image, int32_t *label,
+                     struct mc_error *err)
+{
+    const struct synth *y = (const struct synth *)s;
+
+    (void)err;
+    *label = mc_synth_image(y->seed, y->split, (uint32_t)index, y->size, image);
+    return 0;
+}
+
+static void synth_close(struct mc_import *s)
+{
+    free(s);
+}
+
+int mc_synth_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err)
+{
+    struct synth *y = NULL;
+
+    if (o->size && (o->size < MC_SYNTH_MIN_SIZE || o->size > MC_SYNTH_MAX_SIZE))
+        return mc_fail(err, MC_EUSAGE, "--size %d: synth makes images from %d to %d", o->size,
+                       MC_SYNTH_MIN_SIZE, MC_SYNTH_MAX_SIZE);
+    if (!(y = calloc(1, sizeof *y)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    struct mc_dataset_info *info = &y->import.info;
+    y->seed = o->seed;
+    y->split = !strcmp(o->split, "test");
+    y->size = o->size ? o->size : 32;
+    snprintf(info->name, sizeof info->name, "synth");
+    snprintf(info->split, sizeof info->split, "%s", o->split);
+    snprintf(info->order, sizeof info->order, "as drawn");
+    info->n = o->samples ? o->samples : y->split ? SYNTH_TEST : SYNTH_TRAIN;
+    info->pixels = MC_U8;
+    info->spec = (struct mc_net_spec){3, y->size, y->size, MC_SYNTH_CLASSES, {0}, {0}};
+    memcpy(info->spec.mean, mc_synth_mean, sizeof mc_synth_mean);
+    memcpy(info->spec.std, mc_synth_std, sizeof mc_synth_std);
+    info->augment = (struct mc_augment){.rotate = 0, .flip = 1, .pad = 4};
+    info->class_names = (char **)mc_synth_class_names; /* read only, as all of an import's info */
+    y->import.get = synth_get;
+    y->import.close = synth_close;
+    *out = &y->import;
+    return 0;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tiny ImageNet as its publisher's archive unpacks: train/WNID/images, and val/ with
+ * val_annotations.txt as the test split (test/ has no labels). */
+#include "formats/codecs/dataset.h"
+#include "formats/datasets/image_set.h"
+#include "formats/stream/bounds.h"
+#include "libcommon/base/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SIZE 64
+#define MAX_TEXT (64 << 20) /* bytes of a list */
+
+/* take() gets every line that is not blank, without its end; *rc stays what it returns. */
+static int each_line(const char *path, int (*take)(void *ctx, char *line, struct mc_error *err),
+                     void *ctx, struct mc_error *err)
+{
+    char *line = NULL;
+    size_t size = 0, number = 0;
+    uint64_t bytes = 0;
+    FILE *f = NULL;
+    int rc = mc_file_fopen(&f, &bytes, path, MC_EINPUT, err);
+
+    if (rc)
+        return rc;
+    if (bytes > MAX_TEXT)
+        rc = mc_fail(err, MC_EINPUT, "%s: has over %d MiB, no list", path, MAX_TEXT >> 20);
+    for (ssize_t len; !rc && (len = getline(&line, &size, f)) >= 0;) {
+        number++;
+        if (strlen(line) != (size_t)len) {
+            rc = mc_fail(err, MC_EINPUT, "holds a NUL");
+        } else {
+            while (len > 0 && strchr(" \t\r\n", line[len - 1]))
+                line[--len] = 0;
+            rc = len ? take(ctx, line, err) : 0;
+        }
+        if (rc == MC_EINPUT) {
+            char where[400];
+            snprintf(where, sizeof where, "%s line %zu", path, number);
+            rc = mc_fail_in(err, where);
+        }
+    }
+    if (!rc && ferror(f))
+        rc = mc_fail(err, MC_EFAIL, "%s: cannot read", path);
+    fclose(f);
+    free(line);
+    return rc;
+}
+
+/* Classes are numbered as torchvision's ImageFolder does, by the order of their names. */
+struct tiny {
+    struct mc_image_set *set;
+    char **wnids;
+    size_t n, room;
+    size_t *images; /* of a class */
+};
+
+static long class_of(const struct tiny *t, const char *wnid)
+{
+    char **at = bsearch(&wnid, t->wnids, t->n, sizeof *t->wnids, mc_by_bytes);
+
+    return at ? at - t->wnids : -1;
+}
+
+/* A name of a file or folder, and no path. */
+static int is_plain(const char *name)
+{
+    return name[0] && name[0] != '.' && !strchr(name, '/') && strlen(name) <= 255;
+}
+
+static int take_wnid(void *ctx, char *line, struct mc_error *err)
+{
+    struct tiny *t = ctx;
+
+    if (!is_plain(line) || strpbrk(line, " \t") ||
+        !mc_is_text((const unsigned char *)line, strlen(line)))
+        return mc_fail(err, MC_EINPUT, "is no name of a class");
+    if (t->n == t->room) {
+        char **more = realloc(t->wnids, (2 * t->room + 256) * sizeof *more);
+        if (!more)
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+        t->wnids = more;
+        t->room = 2 * t->room + 256;
+    }
+    if (!(t->wnids[t->n] = strdup(line)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    t->n++;
+    return 0;
+}
+
+/* words.txt has a line for every noun of WordNet. */
+static int take_words(void *ctx, char *line, struct mc_error *err)
+{
+    struct tiny *t = ctx;
+    char *words = strchr(line, '\t'), **name = NULL;
+
+    if (words)
+        *words++ = 0;
+    long c = class_of(t, line);
+    if (c < 0)
+        return 0;
+    name = &t->set->import.info.class_names[c];
+    if (*name || !words || !*words || strlen(words) > MC_DATASET_MAX_CLASS_NAME ||
+        !mc_is_text((const unsigned char *)words, strlen(words)))
+        return mc_fail(err, MC_EINPUT, "is no name for class %s, or its second", t->wnids[c]);
+    return (*name = strdup(words)) ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+}
+
+static int take_annotation(void *ctx, char *line, struct mc_error *err)
+{
+    struct tiny *t = ctx;
+    char *wnid = strchr(line, '\t');
+
+    if (!wnid)
+        return mc_fail(err, MC_EINPUT, "has no class");
+    *wnid++ = 0;
+    wnid[strcspn(wnid, "\t")] = 0;
+    long c = class_of(t, wnid);
+    if (!is_plain(line) || c < 0)
+        return mc_fail(err, MC_EINPUT, "is no image and one of the %zu classes", t->n);
+    t->images[c]++;
+    return mc_image_set_add(t->set, line, (int32_t)c, err);
+}
+
+static int read_classes(struct tiny *t, const char *dir, struct mc_error *err)
+{
+    char *path = mc_path_in(dir, "wnids.txt");
+    int rc = path ? each_line(path, take_wnid, t, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    if (!rc && !t->n)
+        rc = mc_fail(err, MC_EINPUT, "%s: names no classes", path);
+    if (!rc)
+        qsort(t->wnids, t->n, sizeof *t->wnids, mc_by_bytes);
+    for (size_t i = 1; i < t->n && !rc; i++)
+        if (!strcmp(t->wnids[i], t->wnids[i - 1]))
+            rc = mc_fail(err, MC_EINPUT, "%s: names %s twice", path, t->wnids[i]);
+    free(path);
+    return rc;
+}
+
+/* Where words.txt is silent, the WordNet number is the name. */
+static int read_names(struct tiny *t, const char *dir, struct mc_error *err)
+{
+    char **names = t->set->import.info.class_names, *path = mc_path_in(dir, "words.txt");
+    struct stat st;
+    int rc = path ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    if (!rc && !stat(path, &st))
+        rc = each_line(path, take_words, t, err);
+    for (size_t i = 0; i < t->n && !rc; i++)
+        if (!names[i] && !(names[i] = strdup(t->wnids[i])))
+            rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    free(path);
+    return rc;
+}
+
+static int add_train(struct tiny *t, const char *dir, struct mc_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < t->n && !rc; i++) {
+        char *path = NULL;
+        if (asprintf(&path, "%s/train/%s/images", dir, t->wnids[i]) < 0)
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_image_set_scan(t->set, path, (int32_t)i, err);
+        free(path);
+    }
+    return rc;
+}
+
+static int add_val(struct tiny *t, const char *dir, struct mc_error *err)
+{
+    char *images = mc_path_in(dir, "val/images"),
+         *list = mc_path_in(dir, "val/val_annotations.txt");
+    int rc = 0;
+
+    t->images = calloc(t->n, sizeof *t->images);
+    if (!images || !list || !t->images)
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    if (!rc && !(rc = mc_image_set_enter(t->set, images, err)))
+        rc = each_line(list, take_annotation, t, err);
+    for (size_t i = 0; i < t->n && !rc; i++)
+        if (!t->images[i])
+            rc = mc_fail(err, MC_EINPUT, "%s: has no image of class %s", list, t->wnids[i]);
+    free(images);
+    free(list);
+    return rc;
+}
+
+int mc_tiny_imagenet_open(struct mc_import **out, const struct mc_import_opts *o,
+                          struct mc_error *err)
+{
+    struct tiny t = {0};
+    const int size = o->size ? o->size : SIZE, test = !strcmp(o->split, "test");
+    char *dir = NULL;
+    int rc = mc_import_folder(o->dir, err);
+
+    if (rc)
+        return rc;
+    if ((dir = mc_path_in(o->dir, "tiny-imagenet-200")) && !mc_is_folder(dir)) {
+        free(dir);
+        dir = strdup(o->dir);
+    }
+    if (!dir)
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    if (rc || (rc = read_classes(&t, dir, err)) ||
+        (rc = mc_image_set_new(&t.set, "tiny-imagenet", o, t.n, size, err)) ||
+        (rc = read_names(&t, dir, err)) ||
+        (rc = test ? add_val(&t, dir, err) : add_train(&t, dir, err)))
+        goto out;
+    t.set->import.info.augment = (struct mc_augment){
+        .flip = 1, .pad = size / 8, .turn = 30, .scale = .2f, .contrast = .25f, .saturation = .25f};
+    *out = &t.set->import;
+    t.set = NULL;
+out:
+    if (t.set)
+        mc_import_close(&t.set->import);
+    mc_names_free(t.wnids, t.n);
+    free(t.images);
+    free(dir);
+    return rc;
+}

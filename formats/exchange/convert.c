@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Matching a file's tensors to a graph's, and copying them. */
+#include "formats/exchange/convert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK ((size_t)1 << 20) /* bytes read at a time; a multiple of every element's */
+#define NAMED 3                 /* tensors that a complaint calls by name */
+
+/* One of the graph's tensors, and the file's that goes there: its index, or -1. */
+struct place {
+    const struct mc_param *param;
+    int is_stat;
+    long from;
+};
+
+struct places {
+    struct place *all; /* sorted by name */
+    size_t n;
+};
+
+/* ---- matching ------------------------------------------------------------------------------- */
+
+static int by_name(const void *x, const void *y)
+{
+    const struct place *a = x, *b = y;
+
+    return strcmp(a->param->tensor.name, b->param->tensor.name);
+}
+
+static int list_places(struct places *p, const struct mc_graph *g, struct mc_error *err)
+{
+    p->n = g->n_params + g->n_stats;
+    if (!(p->all = calloc(p->n + 1, sizeof *p->all)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t i = 0; i < p->n; i++) {
+        int is_stat = i >= g->n_params;
+        p->all[i].param = is_stat ? &g->stats[i - g->n_params] : &g->params[i];
+        p->all[i].is_stat = is_stat;
+        p->all[i].from = -1;
+    }
+    qsort(p->all, p->n, sizeof *p->all, by_name);
+    return 0;
+}
+
+static struct place *find(const struct places *p, const char *name)
+{
+    size_t low = 0, high = p->n;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        int c = strcmp(name, p->all[mid].param->tensor.name);
+        if (!c)
+            return &p->all[mid];
+        if (c < 0)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return NULL;
+}
+
+/* PyTorch's batch norm counts its batches; nothing depends on it. */
+static int is_count(const struct mc_graph *g, const char *name)
+{
+    static const char suffix[] = ".num_batches_tracked";
+    size_t n = strlen(name), k = sizeof suffix - 1;
+    char node[MC_MAX_NODE_NAME];
+
+    if (n <= k || n - k >= sizeof node || strcmp(name + n - k, suffix))
+        return 0;
+    snprintf(node, sizeof node, "%.*s", (int)(n - k), name);
+    int i = mc_graph_find(g, node);
+    return i >= 0 && g->nodes[i].op == MC_OP_BATCHNORM;
+}
+
+/* A list of names in a sentence: "missing a, b, c and 12 more". */
+struct list {
+    const char *what;
+    char text[260];
+    size_t n;
+};
+
+/* Names and shapes are a stranger's, and may be too long for three of them. */
+static void complain(struct list *l, const char *name, const char *detail)
+{
+    size_t used = strlen(l->text);
+
+    if (++l->n <= NAMED)
+        snprintf(l->text + used, sizeof l->text - used, "%s%.50s%s", l->n == 1 ? "" : ", ", name,
+                 detail);
+}
+
+static void shape_text(char out[64], int ndim, const uint64_t *shape)
+{
+    size_t n = (size_t)snprintf(out, 64, "(");
+
+    for (int i = 0; i < ndim && n < 50; i++)
+        n +=
+            (size_t)snprintf(out + n, 64 - n, "%s%llu", i ? "," : "", (unsigned long long)shape[i]);
+    snprintf(out + (n < 60 ? n : 60), 4, ")");
+}
+
+static int shape_fits(const struct mc_tensor *want, const struct mc_foreign_tensor *got)
+{
+    int same = want->ndim == got->ndim;
+
+    for (int i = 0; same && i < want->ndim; i++)
+        same = want->shape[i] == got->shape[i];
+    return same;
+}
+
+static int is_float(int type)
+{
+    return type == MC_F32 || type == MC_F64 || type == MC_F16 || type == MC_BF16;
+}
+
+struct verdict {
+    struct list missing, over, shape, dtype, twice;
+};
+
+static void judge(struct verdict *v, struct place *p, size_t i, const struct mc_foreign_tensor *t)
+{
+    const struct mc_tensor *want = &p->param->tensor;
+    char got[64], wanted[64], detail[160];
+
+    if (p->from >= 0) {
+        complain(&v->twice, t->name, "");
+        return;
+    }
+    p->from = (long)i;
+    if (!is_float(t->type)) {
+        snprintf(detail, sizeof detail, " of %s", t->dtype);
+        complain(&v->dtype, t->name, detail);
+    } else if (!shape_fits(want, t)) {
+        shape_text(got, t->ndim, t->shape);
+        shape_text(wanted, want->ndim, want->shape);
+        snprintf(detail, sizeof detail, " %s for %s", got, wanted);
+        complain(&v->shape, t->name, detail);
+    }
+}
+
+static int sentence(const struct verdict *v, const struct mc_foreign *f, struct mc_error *err)
+{
+    const struct list *all[] = {&v->missing, &v->over, &v->shape, &v->dtype, &v->twice};
+    char text[480];
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all && n < sizeof text; i++) {
+        if (!all[i]->n)
+            continue;
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s", n ? "; " : "", all[i]->what,
+                              all[i]->text);
+        if (all[i]->n > NAMED && n < sizeof text)
+            n += (size_t)snprintf(text + n, sizeof text - n, " and %zu more", all[i]->n - NAMED);
+    }
+    return n ? mc_fail(err, MC_EINPUT, "%s: not this network's: %s", f->file, text) : 0;
+}
+
+static int match(struct places *p, const struct mc_graph *g, const struct mc_foreign *f,
+                 const struct mc_rename *map, size_t *left_out, struct mc_error *err)
+{
+    struct verdict v = {.missing.what = "missing",
+                        .over.what = "left over",
+                        .shape.what = "of another shape",
+                        .dtype.what = "no floating point",
+                        .twice.what = "more than once"};
+    char name[MC_RENAME_NAME];
+
+    for (size_t i = 0; i < f->n; i++) {
+        const struct mc_foreign_tensor *t = &f->tensors[i];
+        int rc = mc_rename_ours(map, t->name, name, err);
+        if (rc < 0)
+            return err ? mc_fail_in(err, f->file) : rc;
+        struct place *to = rc ? find(p, name) : NULL;
+        if (to)
+            judge(&v, to, i, t);
+        else if (!rc || is_count(g, name))
+            ++*left_out;
+        else
+            complain(&v.over, t->name, "");
+    }
+    for (size_t i = 0; i < p->n; i++)
+        if (p->all[i].from < 0)
+            complain(&v.missing, p->all[i].param->tensor.name, "");
+    return sentence(&v, f, err);
+}
+
+/* ---- copying -------------------------------------------------------------------------------- */
+
+/* Exact: every half is a float. */
+static float from_f16(uint16_t h)
+{
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 1023;
+    uint32_t bits = sign | (exponent + 112) << 23 | fraction << 13;
+    float f;
+
+    if (exponent == 31)
+        bits = sign | 0x7f800000 | fraction << 13;
+    if (!exponent) { /* zero, or fraction * 2^-24 */
+        f = (float)fraction * 0x1p-24f;
+        return sign ? -f : f;
+    }
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static float element(int type, const unsigned char *at)
+{
+    uint16_t h = 0;
+    uint32_t bits = 0;
+    double d = 0;
+    float f = 0;
+
+    switch (type) {
+    case MC_F64:
+        memcpy(&d, at, sizeof d);
+        return (float)d;
+    case MC_F16:
+        memcpy(&h, at, sizeof h);
+        return from_f16(h);
+    case MC_BF16:
+        memcpy(&h, at, sizeof h);
+        bits = (uint32_t)h << 16;
+        memcpy(&f, &bits, sizeof f);
+        return f;
+    default:
+        memcpy(&f, at, sizeof f);
+        return f;
+    }
+}
+
+/* Where element i of a tensor whose first dimension runs fastest lies when its last does. */
+static size_t transposed(const struct mc_foreign_tensor *t, uint64_t i)
+{
+    uint64_t at = 0, stride = 1, index[MC_MAX_DIMS];
+
+    for (int k = 0; k < t->ndim; k++) {
+        index[k] = i % t->shape[k];
+        i /= t->shape[k];
+    }
+    for (int k = t->ndim - 1; k >= 0; k--) {
+        at += index[k] * stride;
+        stride *= t->shape[k];
+    }
+    return (size_t)at;
+}
+
+static int copy(struct mc_foreign *f, size_t i, unsigned char *buffer, float *dst,
+                struct mc_error *err)
+{
+    const struct mc_foreign_tensor *t = &f->tensors[i];
+    size_t size = mc_dtype_size((enum mc_dtype)t->type);
+    uint64_t done = 0, n = t->bytes / size;
+    int rc = f->seek(f, i, err);
+
+    while (!rc && done < n) {
+        size_t some = n - done < CHUNK / size ? (size_t)(n - done) : CHUNK / size;
+        rc = f->read(f, buffer, some * size, err);
+        for (size_t k = 0; !rc && k < some; k++, done++)
+            dst[t->fortran ? transposed(t, done) : (size_t)done] =
+                element(t->type, buffer + k * size);
+    }
+    return rc;
+}
+
+static int copy_all(struct mc_weights *w, const struct places *p, struct mc_foreign *f,
+                    struct mc_convert_notes *notes, struct mc_error *err)
+{
+    const struct place **to = calloc(f->n + 1, sizeof *to); /* of each of the file's tensors */
+    unsigned char *buffer = malloc(CHUNK);
+    int rc = to && buffer ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    for (size_t i = 0; !rc && i < p->n; i++)
+        to[p->all[i].from] = &p->all[i];
+    for (size_t i = 0; !rc && i < f->n; i++) {
+        if (!to[i])
+            continue;
+        rc =
+            copy(f, i, buffer, (to[i]->is_stat ? w->stats : w->params) + to[i]->param->offset, err);
+        notes->converted[f->tensors[i].type] += f->tensors[i].type != MC_F32;
+    }
+    free(to);
+    free(buffer);
+    return rc ? rc : f->end(f, err);
+}
+
+int mc_convert_import(struct mc_weights *out, const struct mc_graph *g, const char *dataset,
+                      struct mc_foreign *f, const struct mc_rename *map,
+                      struct mc_convert_notes *notes, struct mc_error *err)
+{
+    struct places p = {0};
+    int rc = list_places(&p, g, err);
+
+    memset(out, 0, sizeof *out);
+    memset(notes, 0, sizeof *notes);
+    if (rc || (rc = match(&p, g, f, map, &notes->left_out, err)) ||
+        (rc = mc_weights_init(out, g, dataset, err)) || (rc = copy_all(out, &p, f, notes, err)) ||
+        (rc = mc_flat_finite(g->params, g->n_params, out->params, f->file, err)))
+        goto out;
+    rc = mc_flat_finite(g->stats, g->n_stats, out->stats, f->file, err);
+out:
+    free(p.all);
+    if (rc)
+        mc_weights_release(out);
+    return rc;
+}
+
+/* ---- exporting ------------------------------------------------------------------------------ */
+
+int mc_convert_export(const struct mc_weights *w, enum mc_convert_format format, const char *path,
+                      const struct mc_rename *map, struct mc_error *err)
+{
+    const struct mc_graph *g = w->graph;
+    struct mc_foreign_out *out = calloc(g->n_params + g->n_stats + 1, sizeof *out);
+    size_t n = 0, p = 0, s = 0;
+    int rc = out ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    for (int node = 0; !rc && node < g->n_nodes; node++) {
+        for (; p < g->n_params && g->params[p].node == node; p++, n++)
+            out[n] = (struct mc_foreign_out){.tensor = &g->params[p].tensor,
+                                             .data = w->params + g->params[p].offset};
+        for (; s < g->n_stats && g->stats[s].node == node; s++, n++)
+            out[n] = (struct mc_foreign_out){.tensor = &g->stats[s].tensor,
+                                             .data = w->stats + g->stats[s].offset};
+    }
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = mc_rename_theirs(map, out[i].tensor->name, out[i].name, err);
+    if (!rc)
+        rc = format == MC_CONVERT_NPZ ? mc_npz_write(path, out, n, err)
+                                      : mc_safetensors_write(path, out, n, err);
+    free(out);
+    return rc;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The list of a foreign file's tensors. */
+#include "formats/exchange/foreign.h"
+
+#include <stdlib.h>
+
+int mc_foreign_add(struct mc_foreign *f, const struct mc_foreign_tensor *t, struct mc_error *err)
+{
+    struct mc_foreign_tensor *more = f->tensors;
+    int rc = 0;
+
+    if (f->n == MC_FOREIGN_TENSORS)
+        rc = mc_fail(err, MC_EINPUT, "%s: holds over %d tensors", f->file, MC_FOREIGN_TENSORS);
+    /* doubled where the number is a power of 2 */
+    else if (!(f->n & (f->n - 1)) &&
+             !(more = realloc(f->tensors, (f->n ? 2 * f->n : 1) * sizeof *more)))
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    if (rc) {
+        free(t->name);
+        return rc;
+    }
+    f->tensors = more;
+    f->tensors[f->n++] = *t;
+    return 0;
+}
+
+void mc_foreign_release(struct mc_foreign *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        free(f->tensors[i].name);
+    free(f->tensors);
+    free(f->file);
+}
+
+void mc_foreign_close(struct mc_foreign *f)
+{
+    if (f)
+        f->close(f);
+}

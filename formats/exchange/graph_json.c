@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Graphs from JSON and as JSON. */
+#include "formats/exchange/graph_json.h"
+
+#include "formats/codecs/graph.h"
+#include "formats/exchange/json_object.h"
+#include "libcommon/base/file.h"
+#include "libcommon/base/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 4,096 nodes of a dozen settings, some of them lists, fit. */
+static const struct mc_json_limits LIMITS = {.values = 131072, .depth = 8};
+
+int mc_graph_json_is(const char *net)
+{
+    size_t n = strlen(net);
+
+    return strchr(net, '/') || (n >= 5 && !strcmp(net + n - 5, ".json"));
+}
+
+static int read_text(char **out, size_t *n, const char *path, struct mc_error *err)
+{
+    FILE *f = NULL;
+    int rc = mc_file_fopen(&f, NULL, path, MC_EFAIL, err);
+
+    *n = 0;
+    *out = NULL;
+    if (rc)
+        return rc;
+    if (!(*out = malloc(MC_GRAPH_JSON_BYTES + 1))) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    *n = fread(*out, 1, MC_GRAPH_JSON_BYTES + 1, f);
+    if (ferror(f))
+        rc = mc_fail(err, MC_EFAIL, "cannot read '%s': %s", path, strerror(errno));
+    else if (*n > MC_GRAPH_JSON_BYTES)
+        rc = mc_fail(err, MC_EINPUT, "%s: is over %zu bytes, no graph", path, MC_GRAPH_JSON_BYTES);
+out:
+    fclose(f);
+    return rc;
+}
+
+static int unpack(msgpack_unpacked *u, const struct mc_pack *p, struct mc_error *err)
+{
+    size_t at = 0;
+
+    /* what was packed a moment ago can only fail to unpack for lack of memory */
+    if (p->failed ||
+        msgpack_unpack_next(u, p->buf.data, p->buf.size, &at) != MSGPACK_UNPACK_SUCCESS)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    return 0;
+}
+
+/* "nets/wide.json" is "wide" */
+static void name_after(struct mc_graph *g, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t n = strlen(base);
+
+    if (n > 5 && !strcmp(base + n - 5, ".json"))
+        n -= 5;
+    snprintf(g->net, sizeof g->net, "%.*s", (int)(n < sizeof g->net ? n : sizeof g->net - 1), base);
+}
+
+int mc_graph_json_read(struct mc_graph **out, const char *path, struct mc_error *err)
+{
+    msgpack_unpacked u;
+    struct mc_pack p;
+    json_t *json = NULL;
+    char *text = NULL;
+    size_t n = 0;
+    int rc = 0;
+
+    *out = NULL;
+    msgpack_unpacked_init(&u);
+    mc_pack_init(&p);
+    if ((rc = read_text(&text, &n, path, err)))
+        goto out;
+    if (!(rc = mc_json_parse(&json, text, n, &LIMITS, err))) {
+        mc_json_pack(&p, json);
+        if (!(rc = unpack(&u, &p, err)))
+            rc = mc_graph_unpack(out, &u.data, err);
+    }
+    if (rc && err)
+        rc = mc_fail_in(err, path);
+    if (!rc && !*(*out)->net)
+        name_after(*out, path);
+out:
+    json_decref(json);
+    msgpack_unpacked_destroy(&u);
+    mc_pack_release(&p);
+    free(text);
+    return rc;
+}
+
+int mc_graph_json_print(FILE *f, const struct mc_graph *g, struct mc_error *err)
+{
+    const msgpack_object *nodes = NULL;
+    msgpack_unpacked u;
+    struct mc_pack p;
+    int rc = 0;
+
+    msgpack_unpacked_init(&u);
+    mc_pack_init(&p);
+    mc_graph_pack(g, &p);
+    if ((rc = unpack(&u, &p, err)) || (rc = mc_get_array(&u.data, "nodes", &nodes, err)))
+        goto out;
+    fputs("{\"net\": ", f);
+    mc_json_str(f, g->net);
+    fprintf(f, ", \"input\": [%d,%d,%d], \"classes\": %d, \"nodes\": [\n", g->input[0], g->input[1],
+            g->input[2], g->classes);
+    for (uint32_t i = 0; i < nodes->via.array.size; i++) {
+        fputs("  ", f);
+        mc_json_object(f, &nodes->via.array.ptr[i]);
+        fputs(i + 1 < nodes->via.array.size ? ",\n" : "]}\n", f);
+    }
+out:
+    msgpack_unpacked_destroy(&u);
+    mc_pack_release(&p);
+    return rc;
+}
+
+static int from_file(struct mc_graph **out, const char *path, const struct mc_net_spec *s,
+                     struct mc_error *err)
+{
+    struct mc_graph *g = NULL;
+    int rc = mc_graph_json_read(&g, path, err);
+
+    if (!rc && (g->input[0] != s->channels || g->input[1] != s->height || g->input[2] != s->width ||
+                g->classes != s->classes))
+        rc = mc_fail(err, MC_EINPUT,
+                     "%s: takes images of %dx%dx%d in %d classes, the data's are %dx%dx%d in %d",
+                     path, g->input[0], g->input[1], g->input[2], g->classes, s->channels,
+                     s->height, s->width, s->classes);
+    if (rc)
+        mc_graph_free(g);
+    else
+        *out = g;
+    return rc;
+}
+
+int mc_network_build(struct mc_graph **out, const char *name_or_file,
+                     const struct mc_net_spec *spec, struct mc_error *err)
+{
+    return mc_graph_json_is(name_or_file) ? from_file(out, name_or_file, spec, err)
+                                          : mc_net_build(out, name_or_file, spec, err);
+}

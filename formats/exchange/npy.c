@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reading and making .npy headers. */
+#include "formats/exchange/npy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAGIC "\x93NUMPY"
+
+int mc_npy_lead(const unsigned char *lead, size_t *begin, size_t *length, struct mc_error *err)
+{
+    if (memcmp(lead, MAGIC, 6))
+        return mc_fail(err, MC_EINPUT, "is no array of NumPy's");
+    if (lead[6] < 1 || lead[6] > 3)
+        return mc_fail(err, MC_EINPUT, "is of .npy version %d.%d, not 1 to 3", lead[6], lead[7]);
+    *begin = lead[6] == 1 ? 10 : 12;
+    *length = lead[8] | (size_t)lead[9] << 8;
+    if (lead[6] > 1)
+        *length |= (size_t)lead[10] << 16 | (size_t)lead[11] << 24;
+    if (*length > MC_NPY_HEADER)
+        return mc_fail(err, MC_EINPUT, "its header is said to have %zu bytes", *length);
+    return 0;
+}
+
+/* ---- the little Python that there is -------------------------------------------------------- */
+
+struct text {
+    const char *at, *end;
+};
+
+static void blanks(struct text *t)
+{
+    while (t->at < t->end && (*t->at == ' ' || *t->at == '\n' || *t->at == '\t'))
+        t->at++;
+}
+
+static int next_is(struct text *t, char c)
+{
+    blanks(t);
+    if (t->at == t->end || *t->at != c)
+        return 0;
+    t->at++;
+    return 1;
+}
+
+static int word(struct text *t, const char *w)
+{
+    size_t n = strlen(w);
+
+    blanks(t);
+    if ((size_t)(t->end - t->at) < n || memcmp(t->at, w, n))
+        return 0;
+    t->at += n;
+    return 1;
+}
+
+/* 'text' or "text", without escapes. */
+static int quoted(struct text *t, char *out, size_t size)
+{
+    char mark = 0;
+    size_t n = 0;
+
+    blanks(t);
+    if (t->at == t->end || (*t->at != '\'' && *t->at != '"'))
+        return -1;
+    mark = *t->at++;
+    for (; t->at < t->end && *t->at != mark; t->at++) {
+        if (*t->at == '\\' || n + 1 == size)
+            return -1;
+        out[n++] = *t->at;
+    }
+    out[n] = 0;
+    return next_is(t, mark) ? 0 : -1;
+}
+
+static int number(struct text *t, uint64_t *out)
+{
+    int digits = 0;
+
+    blanks(t);
+    for (*out = 0; t->at < t->end && *t->at >= '0' && *t->at <= '9'; t->at++, digits++)
+        if (__builtin_mul_overflow(*out, 10u, out) ||
+            __builtin_add_overflow(*out, (uint64_t)(*t->at - '0'), out))
+            return -1;
+    return digits ? 0 : -1;
+}
+
+/* (), (3,), (3, 4) */
+static int tuple(struct text *t, struct mc_foreign_tensor *out)
+{
+    int comma = 0;
+
+    out->ndim = 0;
+    if (!next_is(t, '('))
+        return -1;
+    for (; !next_is(t, ')'); out->ndim++) {
+        if (out->ndim == MC_MAX_DIMS || (out->ndim && !comma) || number(t, &out->shape[out->ndim]))
+            return -1;
+        comma = next_is(t, ',');
+    }
+    return out->ndim == 1 && !comma ? -1 : 0; /* (3) is a number */
+}
+
+static int type_of(const char *descr)
+{
+    static const struct {
+        const char *descr;
+        enum mc_dtype type;
+    } known[] = {{"<f4", MC_F32}, {"<f8", MC_F64}, {"<f2", MC_F16},
+                 {"<i8", MC_I64}, {"<i4", MC_I32}, {"|u1", MC_U8}};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(known[i].descr, descr))
+            return (int)known[i].type;
+    return -1;
+}
+
+static int value(struct text *t, const char *key, struct mc_foreign_tensor *out, unsigned *seen)
+{
+    unsigned bit = 0;
+    int rc = -1;
+
+    if (!strcmp(key, "descr")) {
+        bit = 1;
+        rc = quoted(t, out->dtype, sizeof out->dtype); /* that of a record is a list */
+    } else if (!strcmp(key, "fortran_order")) {
+        bit = 2;
+        out->fortran = word(t, "True");
+        rc = out->fortran || word(t, "False") ? 0 : -1;
+    } else if (!strcmp(key, "shape")) {
+        bit = 4;
+        rc = tuple(t, out);
+    }
+    if (rc || *seen & bit)
+        return -1;
+    *seen |= bit;
+    return 0;
+}
+
+static int dict(struct text *t, struct mc_foreign_tensor *out)
+{
+    unsigned seen = 0;
+    int comma = 1;
+
+    if (!next_is(t, '{'))
+        return -1;
+    while (!next_is(t, '}')) {
+        char key[32];
+        if (!comma || quoted(t, key, sizeof key) || !next_is(t, ':') || value(t, key, out, &seen))
+            return -1;
+        comma = next_is(t, ',');
+    }
+    blanks(t);
+    return t->at == t->end && seen == 7 ? 0 : -1;
+}
+
+int mc_npy_parse(struct mc_foreign_tensor *t, const char *text, size_t n, struct mc_error *err)
+{
+    struct text at = {text, text + n};
+    uint64_t count = 1;
+
+    if (dict(&at, t))
+        return mc_fail(err, MC_EINPUT,
+                       "its header is not the dtype, order and shape of a plain array");
+    t->type = type_of(t->dtype);
+    for (int i = 0; i < t->ndim; i++)
+        if (__builtin_mul_overflow(count, t->shape[i], &count))
+            return mc_fail(err, MC_EINPUT, "its shape is too large");
+    if (t->type >= 0 &&
+        __builtin_mul_overflow(count, mc_dtype_size((enum mc_dtype)t->type), &t->bytes))
+        return mc_fail(err, MC_EINPUT, "its shape is too large");
+    return 0;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+size_t mc_npy_header(char out[MC_NPY_WRITTEN], const struct mc_tensor *t)
+{
+    size_t n = 10;
+
+    memcpy(out, MAGIC "\x01\x00", 8);
+    n += (size_t)snprintf(out + n, MC_NPY_WRITTEN - n,
+                          "{'descr': '<f4', 'fortran_order': False, 'shape': (");
+    for (int i = 0; i < t->ndim; i++)
+        n += (size_t)snprintf(out + n, MC_NPY_WRITTEN - n, "%s%llu%s", i ? ", " : "",
+                              (unsigned long long)t->shape[i], t->ndim == 1 ? "," : "");
+    n += (size_t)snprintf(out + n, MC_NPY_WRITTEN - n, "), }");
+    while ((n + 1) % 64)
+        out[n++] = ' ';
+    out[n++] = '\n';
+    out[8] = (char)((n - 10) & 0xff);
+    out[9] = (char)((n - 10) >> 8);
+    return n;
+}

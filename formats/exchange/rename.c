@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reading maps and applying them. */
+#include "formats/exchange/rename.h"
+#include "libcommon/base/file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_RULES 4096
+#define MAX_STARS 8
+#define MAX_WORD 128
+#define MAX_LINE 1024
+
+struct rule {
+    char theirs[MAX_WORD], ours[MAX_WORD]; /* "-" for ours: left out */
+};
+
+struct mc_rename {
+    struct rule *rules;
+    size_t n;
+};
+
+struct star {
+    const char *at;
+    int n;
+};
+
+/* Whether the name begins with the pattern and goes on with a '.' or ends there; *rest: from there.
+ * A star is a number. "." is the root: the rest is the whole name. */
+static int matches(const char *pattern, const char *name, struct star *stars, const char **rest)
+{
+    int n = 0;
+
+    *rest = name;
+    if (!strcmp(pattern, "."))
+        return 1;
+    for (; *pattern; pattern++) {
+        if (*pattern != '*') {
+            if (*name++ != *pattern)
+                return 0;
+            continue;
+        }
+        stars[n].at = name;
+        while (isdigit((unsigned char)*name))
+            name++;
+        stars[n].n = (int)(name - stars[n].at);
+        if (!stars[n++].n)
+            return 0;
+    }
+    *rest = name;
+    return !*name || *name == '.';
+}
+
+/* One rule, from one side to the other; 0 if it does not match, -1: too long. */
+static int change(const char *from, const char *to, char name[MC_RENAME_NAME])
+{
+    struct star stars[MAX_STARS];
+    const char *rest = NULL;
+    char out[MC_RENAME_NAME];
+    size_t n = 0;
+    int k = 0;
+
+    if (!matches(from, name, stars, &rest))
+        return 0;
+    if (!strcmp(to, ".")) {
+        if (*rest == '.' && rest[1])
+            rest++;
+        else if (strcmp(from, "."))
+            return 0; /* nothing would be left */
+        to = "";
+    }
+    for (; *to; to++) {
+        if (*to == '*')
+            n += (size_t)snprintf(out + n, sizeof out - n, "%.*s", stars[k].n, stars[k].at), k++;
+        else
+            out[n++] = *to;
+        if (n >= sizeof out)
+            return -1;
+    }
+    if (n && !strcmp(from, "."))
+        n += (size_t)snprintf(out + n, sizeof out - n, ".");
+    if (n >= sizeof out || n + strlen(rest) >= sizeof out)
+        return -1;
+    snprintf(out + n, sizeof out - n, "%s", rest);
+    memcpy(name, out, sizeof out);
+    return 1;
+}
+
+static int too_long(const char *name, struct mc_error *err)
+{
+    return mc_fail(err, MC_EINPUT, "\"%.100s\": its name is or becomes over %d bytes long", name,
+                   MC_RENAME_NAME - 1);
+}
+
+int mc_rename_ours(const struct mc_rename *r, const char *theirs, char out[MC_RENAME_NAME],
+                   struct mc_error *err)
+{
+    if (strlen(theirs) >= MC_RENAME_NAME)
+        return too_long(theirs, err);
+    memset(out, 0, MC_RENAME_NAME);
+    memcpy(out, theirs, strlen(theirs));
+    for (size_t i = 0; r && i < r->n; i++) {
+        const struct rule *rule = &r->rules[i];
+        struct star stars[MAX_STARS];
+        const char *rest = NULL;
+        if (!strcmp(rule->ours, "-")) {
+            if (matches(rule->theirs, out, stars, &rest))
+                return 0;
+        } else if (change(rule->theirs, rule->ours, out) < 0) {
+            return too_long(theirs, err);
+        }
+    }
+    return 1;
+}
+
+int mc_rename_theirs(const struct mc_rename *r, const char *ours, char out[MC_RENAME_NAME],
+                     struct mc_error *err)
+{
+    char back[MC_RENAME_NAME];
+
+    if (strlen(ours) >= MC_RENAME_NAME)
+        return too_long(ours, err);
+    memset(out, 0, MC_RENAME_NAME);
+    memcpy(out, ours, strlen(ours));
+    for (size_t i = r ? r->n : 0; i-- > 0;)
+        if (strcmp(r->rules[i].ours, "-") && change(r->rules[i].ours, r->rules[i].theirs, out) < 0)
+            return too_long(ours, err);
+    int got = mc_rename_ours(r, out, back, err);
+    if (got < 0)
+        return got;
+    if (!got || strcmp(back, ours))
+        return mc_fail(err, MC_EINPUT,
+                       "the map makes \"%.80s\" of \"%.80s\", but \"%.80s\" of that", out, ours,
+                       got ? back : "");
+    return 0;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static int count_stars(const char *s)
+{
+    int n = 0;
+
+    for (; *s; s++)
+        n += *s == '*';
+    return n;
+}
+
+static int add_rule(struct mc_rename *r, char *line, struct mc_error *err)
+{
+    char *save = NULL, *theirs = NULL, *ours = NULL;
+
+    line[strcspn(line, "#\n")] = 0;
+    theirs = strtok_r(line, " \t\r", &save);
+    ours = strtok_r(NULL, " \t\r", &save);
+    if (!theirs)
+        return 0;
+    if (!ours || strtok_r(NULL, " \t\r", &save))
+        return mc_fail(err, MC_EINPUT, "not two names, theirs and ours");
+    if (strlen(theirs) >= MAX_WORD || strlen(ours) >= MAX_WORD)
+        return mc_fail(err, MC_EINPUT, "a name of over %d bytes", MAX_WORD - 1);
+    if (count_stars(theirs) > MAX_STARS)
+        return mc_fail(err, MC_EINPUT, "over %d stars", MAX_STARS);
+    if (strcmp(ours, "-") && count_stars(theirs) != count_stars(ours))
+        return mc_fail(err, MC_EINPUT, "not as many stars in one name as in the other");
+    if (r->n == MAX_RULES)
+        return mc_fail(err, MC_EINPUT, "over %d rules", MAX_RULES);
+    snprintf(r->rules[r->n].theirs, MAX_WORD, "%s", theirs);
+    snprintf(r->rules[r->n++].ours, MAX_WORD, "%s", ours);
+    return 0;
+}
+
+int mc_rename_read(struct mc_rename **out, const char *path, struct mc_error *err)
+{
+    struct mc_rename *r = calloc(1, sizeof *r);
+    FILE *f = NULL;
+    char line[MAX_LINE];
+    int rc = mc_file_fopen(&f, NULL, path, MC_EFAIL, err);
+
+    *out = NULL;
+    if (rc)
+        goto out;
+    if (!r || !(r->rules = calloc(MAX_RULES, sizeof *r->rules))) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    for (unsigned n = 1; !rc && fgets(line, sizeof line, f); n++) {
+        rc = strchr(line, '\n') || feof(f) ? add_rule(r, line, err)
+                                           : mc_fail(err, MC_EINPUT, "too long");
+        if (rc && err) {
+            char what[160];
+            snprintf(what, sizeof what, "%.120s: line %u", path, n);
+            rc = mc_fail_in(err, what);
+        }
+    }
+    if (!rc && ferror(f))
+        rc = mc_fail(err, MC_EFAIL, "cannot read '%s': %s", path, strerror(errno));
+out:
+    if (f)
+        fclose(f);
+    if (rc)
+        mc_rename_free(r);
+    else
+        *out = r;
+    return rc;
+}
+
+void mc_rename_free(struct mc_rename *r)
+{
+    if (r)
+        free(r->rules);
+    free(r);
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * safetensors files, read with all the checks of the reference implementation (huggingface's, in
+ * Rust) and written as it does:
+ *
+ *     8 bytes    N, little-endian, at most 100 MB
+ *     N bytes    a JSON object {name: {"dtype", "shape", "data_offsets": [begin, end]}, ...,
+ *                "__metadata__": {text: text, ...}}, padded with spaces
+ *     the rest   the tensors' bytes, without holes or overlaps */
+#include "formats/exchange/foreign.h"
+#include "formats/exchange/json_object.h"
+#include "formats/stream/output.h"
+#include "libcommon/base/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEADER_MAX 100000000u
+#define CHUNK ((size_t)1 << 20)
+
+/* a dozen values a tensor */
+static const struct mc_json_limits LIMITS = {.values = (size_t)1 << 20, .depth = 3};
+
+static const struct {
+    const char *name;
+    int bits, type;
+} dtypes[] = {{"F32", 32, MC_F32}, {"F64", 64, MC_F64}, {"F16", 16, MC_F16}, {"BF16", 16, MC_BF16},
+              {"I64", 64, MC_I64}, {"I32", 32, MC_I32}, {"U8", 8, MC_U8},    {"BOOL", 8, -1},
+              {"I8", 8, -1},       {"I16", 16, -1},     {"U16", 16, -1},     {"U32", 32, -1},
+              {"U64", 64, -1},     {"C64", 64, -1},     {"F8_E4M3", 8, -1},  {"F8_E5M2", 8, -1},
+              {"F8_E8M0", 8, -1},  {"F6_E2M3", 6, -1},  {"F6_E3M2", 6, -1},  {"F4", 4, -1}};
+#define N_DTYPES (sizeof dtypes / sizeof *dtypes)
+
+struct reader {
+    struct mc_foreign f; /* first: a struct mc_foreign * is one of these */
+    int fd, seekable;
+    uint64_t at; /* data bytes behind us */
+};
+
+/* ---- the bytes ------------------------------------------------------------------------------ */
+
+/* Up to n bytes; *got less than n only at the end. */
+static int take(struct reader *r, void *dst, size_t n, size_t *got, struct mc_error *err)
+{
+    *got = 0;
+    while (*got < n) {
+        ssize_t k = read(r->fd, (char *)dst + *got, n - *got);
+        if (!k)
+            break;
+        if (k > 0) {
+            *got += (size_t)k;
+        } else if (errno == EAGAIN) {
+            struct pollfd p = {.fd = r->fd, .events = POLLIN};
+            poll(&p, 1, -1);
+        } else if (errno != EINTR) {
+            return mc_fail(err, MC_EFAIL, "cannot read '%s': %s", r->f.file, strerror(errno));
+        }
+    }
+    return 0;
+}
+
+static int take_all(struct reader *r, void *dst, size_t n, struct mc_error *err)
+{
+    size_t got = 0;
+    int rc = take(r, dst, n, &got, err);
+
+    if (!rc && got < n)
+        rc = mc_fail(err, MC_EINPUT, "%s: truncated", r->f.file);
+    return rc;
+}
+
+/* As it arrives: what is only announced takes no memory. */
+static int take_header(struct reader *r, char **out, size_t n, struct mc_error *err)
+{
+    size_t have = 0, room = 0;
+    int rc = 0;
+
+    while (have < n && !rc) {
+        size_t more = n - have < CHUNK ? n - have : CHUNK;
+        if (have + more > room) {
+            room = room ? 2 * room : more;
+            room = room < n ? room : n;
+            char *p = realloc(*out, room);
+            if (!p)
+                return mc_fail(err, MC_ENOMEM, "out of memory");
+            *out = p;
+            more = room - have < more ? room - have : more;
+        }
+        rc = take_all(r, *out + have, more, err);
+        have += more;
+    }
+    return rc;
+}
+
+static int seek(struct mc_foreign *f, size_t i, struct mc_error *err)
+{
+    struct reader *r = (struct reader *)f;
+    uint64_t skip = f->tensors[i].at - r->at;
+    char unwanted[4096];
+
+    r->at = f->tensors[i].at;
+    if (r->seekable && skip)
+        return lseek(r->fd, (off_t)skip, SEEK_CUR) < 0
+                   ? mc_fail(err, MC_EFAIL, "cannot read '%s': %s", f->file, strerror(errno))
+                   : 0;
+    while (skip) {
+        size_t n = skip < sizeof unwanted ? (size_t)skip : sizeof unwanted;
+        int rc = take_all(r, unwanted, n, err);
+        if (rc)
+            return rc;
+        skip -= n;
+    }
+    return 0;
+}
+
+static int read_data(struct mc_foreign *f, void *dst, size_t n, struct mc_error *err)
+{
+    struct reader *r = (struct reader *)f;
+
+    r->at += n;
+    return take_all(r, dst, n, err);
+}
+
+static int end(struct mc_foreign *f, struct mc_error *err)
+{
+    struct reader *r = (struct reader *)f;
+    size_t got = 0;
+    char byte;
+    struct mc_foreign_tensor *t = f->n ? &f->tensors[f->n - 1] : NULL;
+    int rc = 0;
+
+    /* the last tensor may not have been wanted */
+    while (t && r->at < t->at + t->bytes && !rc) {
+        char unwanted[4096];
+        uint64_t left = t->at + t->bytes - r->at;
+        rc = read_data(f, unwanted, left < sizeof unwanted ? (size_t)left : sizeof unwanted, err);
+    }
+    if (rc || (rc = take(r, &byte, 1, &got, err)))
+        return rc;
+    return got ? mc_fail(err, MC_EINPUT, "%s: bytes after the last tensor", f->file) : 0;
+}
+
+static void close_reader(struct mc_foreign *f)
+{
+    struct reader *r = (struct reader *)f;
+
+    if (r->fd > STDIN_FILENO)
+        close(r->fd);
+    mc_foreign_release(f);
+    free(r);
+}
+
+/* ---- the header ----------------------------------------------------------------------------- */
+
+static int bad(const struct reader *r, const char *name, const char *what, struct mc_error *err)
+{
+    return mc_fail(err, MC_EINPUT, "%s: tensor \"%.*s\": %s", r->f.file, MC_NAME_MAX, name, what);
+}
+
+static int whole(const json_t *v, uint64_t *out)
+{
+    if (!json_is_integer(v) || json_integer_value(v) < 0)
+        return -1;
+    *out = (uint64_t)json_integer_value(v);
+    return 0;
+}
+
+/* Bytes of a tensor whose shape and dtype are these; -1: too many to count, or half a byte. */
+static int count_bytes(const struct mc_foreign_tensor *t, int bits, uint64_t *out)
+{
+    uint64_t n = 1;
+
+    for (int i = 0; i < t->ndim; i++)
+        if (__builtin_mul_overflow(n, t->shape[i], &n))
+            return -1;
+    if (__builtin_mul_overflow(n, (uint64_t)bits, &n) || n % 8)
+        return -1;
+    *out = n / 8;
+    return 0;
+}
+
+static int add_tensor(struct reader *r, const char *name, const json_t *v, struct mc_error *err)
+{
+    const json_t *dtype = json_object_get(v, "dtype"), *shape = json_object_get(v, "shape");
+    const json_t *offsets = json_object_get(v, "data_offsets");
+    struct mc_foreign_tensor t = {.type = -1};
+    uint64_t to = 0, bytes = 0;
+    size_t d = 0;
+
+    if (!json_is_object(v) || json_object_size(v) != 3 || !json_is_string(dtype) ||
+        !json_is_array(shape) || !json_is_array(offsets))
+        return bad(r, name, "not exactly a dtype, a shape and data_offsets", err);
+    while (d < N_DTYPES && strcmp(dtypes[d].name, json_string_value(dtype)))
+        d++;
+    if (d == N_DTYPES)
+        return bad(r, name, "its dtype is not known", err);
+    snprintf(t.dtype, sizeof t.dtype, "%s", dtypes[d].name);
+    t.type = dtypes[d].type;
+    if (json_array_size(shape) > MC_MAX_DIMS)
+        return bad(r, name, "has over 8 dimensions", err);
+    t.ndim = (int)json_array_size(shape);
+    for (int i = 0; i < t.ndim; i++)
+        if (whole(json_array_get(shape, (size_t)i), &t.shape[i]))
+            return bad(r, name, "its shape is not of whole numbers", err);
+    if (json_array_size(offsets) != 2 || whole(json_array_get(offsets, 0), &t.at) ||
+        whole(json_array_get(offsets, 1), &to) || to < t.at)
+        return bad(r, name, "its data_offsets are not a beginning and an end", err);
+    t.bytes = to - t.at;
+    if (count_bytes(&t, dtypes[d].bits, &bytes))
+        return bad(r, name, "its shape is too large", err);
+    if (bytes != t.bytes)
+        return bad(r, name, "its shape and data_offsets tell different sizes", err);
+    if (!(t.name = strdup(name)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    return mc_foreign_add(&r->f, &t, err);
+}
+
+static int check_metadata(const struct reader *r, const json_t *v, struct mc_error *err)
+{
+    int ok = json_is_object(v);
+
+    for (void *i = ok ? json_object_iter((json_t *)(uintptr_t)v) : NULL; i;
+         i = json_object_iter_next((json_t *)(uintptr_t)v, i))
+        ok &= json_is_string(json_object_iter_value(i));
+    return ok ? 0
+              : mc_fail(err, MC_EINPUT, "%s: its __metadata__ is not of texts alone", r->f.file);
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const struct mc_foreign_tensor *a = x, *b = y;
+
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
+}
+
+/* One after the other from 0 on; *size: where the last ends. */
+static int check_places(struct reader *r, uint64_t *size, struct mc_error *err)
+{
+    struct mc_foreign *f = &r->f;
+
+    *size = 0;
+    if (f->n)
+        qsort(f->tensors, f->n, sizeof *f->tensors, by_place);
+    for (size_t i = 0; i < f->n; i++) {
+        if (f->tensors[i].at != *size)
+            return bad(r, f->tensors[i].name,
+                       f->tensors[i].at < *size ? "its data overlap another's"
+                                                : "there is a hole before its data",
+                       err);
+        *size += f->tensors[i].bytes; /* two int64_t at the most apart: no overflow */
+    }
+    return 0;
+}
+
+static int parse_header(struct reader *r, const char *text, size_t n, uint64_t *size,
+                        struct mc_error *err)
+{
+    json_t *json = NULL;
+    int rc = 0;
+
+    if (!n || *text != '{')
+        return mc_fail(err, MC_EINPUT, "%s: its header does not begin with '{': no safetensors",
+                       r->f.file);
+    if ((rc = mc_json_parse(&json, text, n, &LIMITS, err)))
+        return err ? mc_fail_in(err, r->f.file) : rc;
+    for (void *i = json_object_iter(json); i && !rc; i = json_object_iter_next(json, i)) {
+        const char *key = json_object_iter_key(i);
+        rc = strcmp(key, "__metadata__") ? add_tensor(r, key, json_object_iter_value(i), err)
+                                         : check_metadata(r, json_object_iter_value(i), err);
+    }
+    json_decref(json);
+    return rc ? rc : check_places(r, size, err);
+}
+
+/* How many bytes the file still has, where that can be known. */
+static int remaining(struct reader *r, uint64_t *n)
+{
+    struct stat st;
+    off_t here = lseek(r->fd, 0, SEEK_CUR);
+
+    if (fstat(r->fd, &st) || !S_ISREG(st.st_mode) || here < 0)
+        return 0;
+    *n = st.st_size > here ? (uint64_t)(st.st_size - here) : 0;
+    return 1;
+}
+
+static int open_file(struct reader *r, const char *path, struct mc_error *err)
+{
+    int is_stdin = !strcmp(path, "-");
+
+    if (!(r->f.file = strdup(is_stdin ? "stdin" : path)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    r->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (r->fd < 0)
+        return mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
+    if (isatty(r->fd))
+        return mc_fail(err, MC_EUSAGE, "refused to read a binary file from a terminal");
+    return 0;
+}
+
+int mc_safetensors_open(struct mc_foreign **out, const char *path, struct mc_error *err)
+{
+    struct reader *r = calloc(1, sizeof *r);
+    unsigned char head[8];
+    uint64_t n = 0, have = 0, size = 0;
+    char *text = NULL;
+    int rc = 0;
+
+    *out = NULL;
+    if (!r)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    r->fd = -1;
+    r->f.seek = seek;
+    r->f.read = read_data;
+    r->f.end = end;
+    r->f.close = close_reader;
+    if ((rc = open_file(r, path, err)))
+        goto out;
+    r->seekable = remaining(r, &have);
+    if ((rc = take_all(r, head, sizeof head, err)))
+        goto out;
+    for (int i = 7; i >= 0; i--)
+        n = n << 8 | head[i];
+    if (n > HEADER_MAX)
+        rc = mc_fail(err, MC_EINPUT, "%s: its header is said to have %llu bytes: no safetensors",
+                     r->f.file, (unsigned long long)n);
+    else if (r->seekable && n > have - sizeof head)
+        rc = mc_fail(err, MC_EINPUT, "%s: its header of %llu bytes reaches beyond the file",
+                     r->f.file, (unsigned long long)n);
+    if (rc || (rc = take_header(r, &text, (size_t)n, err)) ||
+        (rc = parse_header(r, text, (size_t)n, &size, err)))
+        goto out;
+    if (r->seekable && size != have - sizeof head - n)
+        rc = mc_fail(err, MC_EINPUT, "%s: its tensors take %llu bytes, the file has %llu for them",
+                     r->f.file, (unsigned long long)size,
+                     (unsigned long long)(have - sizeof head - n));
+out:
+    free(text);
+    if (rc)
+        close_reader(&r->f);
+    else
+        *out = &r->f;
+    return rc;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static uint64_t bytes_of(const struct mc_foreign_out *t)
+{
+    return mc_tensor_bytes(t->tensor);
+}
+
+/* With its length before it, padded so that the data begin at a multiple of 8, as the reference
+ * implementation's do. "format": what transformers asks for. */
+static int make_header(char **out, size_t *n, const struct mc_foreign_out *tensors, size_t count)
+{
+    FILE *f = open_memstream(out, n);
+    uint64_t at = 0;
+
+    if (!f)
+        return -1;
+    fwrite("\0\0\0\0\0\0\0", 1, 8, f);
+    fputs("{\"__metadata__\":{\"format\":\"pt\"}", f);
+    for (size_t i = 0; i < count; i++) {
+        const struct mc_tensor *t = tensors[i].tensor;
+        putc(',', f);
+        mc_json_str(f, tensors[i].name);
+        fputs(":{\"dtype\":\"F32\",\"shape\":[", f);
+        for (int k = 0; k < t->ndim; k++)
+            fprintf(f, "%s%llu", k ? "," : "", (unsigned long long)t->shape[k]);
+        fprintf(f, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)at,
+                (unsigned long long)(at + bytes_of(&tensors[i])));
+        at += bytes_of(&tensors[i]);
+    }
+    putc('}', f);
+    for (long here = ftell(f); here % 8; here++)
+        putc(' ', f);
+    if (ferror(f) | fclose(f))
+        return -1;
+    for (int i = 0; i < 8; i++)
+        (*out)[i] = (char)((*n - 8) >> 8 * i & 0xff);
+    return 0;
+}
+
+int mc_safetensors_write(const char *path, const struct mc_foreign_out *tensors, size_t n,
+                         struct mc_error *err)
+{
+    struct mc_output *o = NULL;
+    char *head = NULL;
+    size_t size = 0;
+    int rc = 0;
+
+    if (make_header(&head, &size, tensors, n)) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    if ((rc = mc_output_open(&o, path, MC_OUTPUT_BINARY, err)) ||
+        (rc = mc_output_write(o, head, size, err)))
+        goto out;
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = mc_output_write(o, tensors[i].data, (size_t)bytes_of(&tensors[i]), err);
+    if (!rc) {
+        rc = mc_output_close(o, err);
+        o = NULL;
+    }
+out:
+    mc_output_abandon(o);
+    free(head);
+    return rc;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Provenance: the list of runs that led to a stream. */
+#include "formats/stream/history.h"
+
+#include "formats/stream/frame.h"
+#include "formats/stream/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    struct mc_pack head; /* the packed pairs of "tool", "version" and "args" */
+    size_t *parents;
+    size_t n_parents;
+};
+
+struct mc_history {
+    char *tool;
+    struct mc_pack args; /* packed pairs [name, value] */
+    size_t n_args;
+    struct entry **entries; /* of the inputs; each owned */
+    size_t n_entries;
+    size_t *parents; /* of this run */
+    size_t n_parents;
+    struct mc_origin **inputs;
+    size_t n_inputs;
+    int hidden;
+    int failed;
+};
+
+struct mc_history *mc_history_new(const char *tool)
+{
+    struct mc_history *h = calloc(1, sizeof *h);
+
+    if (!h)
+        return NULL;
+    mc_pack_init(&h->args);
+    h->tool = strdup(tool);
+    if (!h->tool) {
+        mc_history_free(h);
+        return NULL;
+    }
+    return h;
+}
+
+static void entry_free(struct entry *e)
+{
+    if (!e)
+        return;
+    mc_pack_release(&e->head);
+    free(e->parents);
+    free(e);
+}
+
+void mc_history_free(struct mc_history *h)
+{
+    if (!h)
+        return;
+    for (size_t i = 0; i < h->n_entries; i++)
+        entry_free(h->entries[i]);
+    for (size_t i = 0; i < h->n_inputs; i++)
+        mc_origin_drop(h->inputs[i]);
+    free(h->entries);
+    free(h->inputs);
+    free(h->parents);
+    mc_pack_release(&h->args);
+    free(h->tool);
+    free(h);
+}
+
+void mc_history_str(struct mc_history *h, const char *name, const char *value)
+{
+    mc_pack_array(&h->args, 2);
+    mc_pack_str(&h->args, name);
+    mc_pack_str(&h->args, value);
+    h->n_args++;
+}
+
+void mc_history_int(struct mc_history *h, const char *name, int64_t value)
+{
+    mc_pack_array(&h->args, 2);
+    mc_pack_str(&h->args, name);
+    mc_pack_i64(&h->args, value);
+    h->n_args++;
+}
+
+void mc_history_num(struct mc_history *h, const char *name, double value)
+{
+    mc_pack_array(&h->args, 2);
+    mc_pack_str(&h->args, name);
+    mc_pack_f64(&h->args, value);
+    h->n_args++;
+}
+
+void mc_history_hide(struct mc_history *h)
+{
+    h->hidden = 1;
+}
+
+/* Room for one more item; the list is left alone when there is none. */
+static int grow(struct mc_history *h, void *list, size_t n, size_t size)
+{
+    void *old = NULL, *p = NULL;
+
+    if (n & (n - 1)) /* grown at powers of two */
+        return 0;
+    memcpy(&old, list, sizeof old);
+    p = realloc(old, (n ? 2 * n : 1) * size);
+    if (!p) {
+        h->failed = 1;
+        return -1;
+    }
+    memcpy(list, &p, sizeof p);
+    return 0;
+}
+
+static int same(const struct entry *a, const struct entry *b)
+{
+    return a->head.buf.size == b->head.buf.size && a->n_parents == b->n_parents &&
+           !memcmp(a->head.buf.data, b->head.buf.data, a->head.buf.size) &&
+           (!a->n_parents || !memcmp(a->parents, b->parents, a->n_parents * sizeof *a->parents));
+}
+
+/* Add an entry of an input's history unless it is there; where it is, or -1 without memory. Places
+ * of its parents in this history are in `places`. */
+static long add(struct mc_history *h, const msgpack_object *o, const size_t *places)
+{
+    static const char *const keys[] = {"tool", "version", "args"};
+    const msgpack_object *parents = mc_get_opt(o, "parents");
+    struct entry *e = calloc(1, sizeof *e);
+    long at = -1;
+
+    if (!e)
+        goto out;
+    mc_pack_init(&e->head);
+    for (size_t i = 0; i < 3; i++) {
+        mc_pack_str(&e->head, keys[i]);
+        mc_pack_object(&e->head, mc_get_opt(o, keys[i]));
+    }
+    e->n_parents = parents->via.array.size;
+    if (e->n_parents && !(e->parents = malloc(e->n_parents * sizeof *e->parents)))
+        goto out;
+    for (size_t i = 0; i < e->n_parents; i++)
+        e->parents[i] = places[parents->via.array.ptr[i].via.u64];
+    if (e->head.failed)
+        goto out;
+    for (size_t i = 0; i < h->n_entries && at < 0; i++)
+        if (same(h->entries[i], e))
+            at = (long)i;
+    if (at < 0 && !grow(h, &h->entries, h->n_entries, sizeof *h->entries)) {
+        at = (long)h->n_entries;
+        h->entries[h->n_entries++] = e;
+        e = NULL;
+    }
+out:
+    entry_free(e);
+    if (at < 0)
+        h->failed = 1;
+    return at;
+}
+
+void mc_history_input(struct mc_history *h, struct mc_reader *r)
+{
+    const msgpack_object *list = mc_reader_history(r);
+    struct mc_origin *origin = mc_reader_origin(r);
+    size_t n = list->via.array.size, last = 0;
+    size_t *places = NULL;
+
+    if (grow(h, &h->inputs, h->n_inputs, sizeof *h->inputs))
+        return;
+    origin->refs++;
+    h->inputs[h->n_inputs++] = origin;
+    if (!n)
+        return;
+    if (!(places = calloc(n, sizeof *places))) {
+        h->failed = 1;
+        return;
+    }
+    for (size_t i = 0; i < n && !h->failed; i++) {
+        long at = add(h, &list->via.array.ptr[i], places);
+        if (at >= 0)
+            last = places[i] = (size_t)at;
+    }
+    if (!h->failed && !grow(h, &h->parents, h->n_parents, sizeof *h->parents))
+        h->parents[h->n_parents++] = last;
+    free(places);
+}
+
+static int is_scalar(const msgpack_object *o)
+{
+    return o->type == MSGPACK_OBJECT_STR || o->type == MSGPACK_OBJECT_POSITIVE_INTEGER ||
+           o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER || o->type == MSGPACK_OBJECT_BOOLEAN ||
+           o->type == MSGPACK_OBJECT_FLOAT32 || o->type == MSGPACK_OBJECT_FLOAT64;
+}
+
+static int check_entry(const msgpack_object *e, size_t index, struct mc_error *err)
+{
+    const msgpack_object *args = NULL, *parents = NULL;
+    char text[128];
+    int rc = 0;
+
+    if (e->type != MSGPACK_OBJECT_MAP || e->via.map.size != 4)
+        return mc_fail(err, MC_EINPUT, "an entry is not a map of 4");
+    if ((rc = mc_get_str(e, "tool", text, sizeof text, err)) ||
+        (rc = mc_get_str(e, "version", text, sizeof text, err)) ||
+        (rc = mc_get_array(e, "args", &args, err)) ||
+        (rc = mc_get_array(e, "parents", &parents, err)))
+        return rc;
+    for (uint32_t i = 0; i < args->via.array.size; i++) {
+        const msgpack_object *a = &args->via.array.ptr[i];
+        if (a->type != MSGPACK_OBJECT_ARRAY || a->via.array.size != 2 ||
+            a->via.array.ptr[0].type != MSGPACK_OBJECT_STR || !is_scalar(&a->via.array.ptr[1]))
+            return mc_fail(err, MC_EINPUT, "\"args\" is not a list of [name, value]");
+    }
+    for (uint32_t i = 0; i < parents->via.array.size; i++) {
+        const msgpack_object *p = &parents->via.array.ptr[i];
+        if (p->type != MSGPACK_OBJECT_POSITIVE_INTEGER || p->via.u64 >= index)
+            return mc_fail(err, MC_EINPUT, "\"parents\" is not a list of earlier entries");
+    }
+    return 0;
+}
+
+void mc_history_note_pair(struct mc_history *h, const char *a, const char *b)
+{
+    mc_history_str(h, "a", a);
+    mc_history_str(h, "b", b);
+}
+
+/* A checked entry's argument of this name, if it is as long as a content id. */
+static int get_id(const msgpack_object *entry, const char *name, char id[MC_ID_LEN])
+{
+    const msgpack_object *args = mc_get_opt(entry, "args");
+
+    for (uint32_t i = 0; i < args->via.array.size; i++) {
+        const msgpack_object *pair = args->via.array.ptr[i].via.array.ptr;
+        if (pair[0].via.str.size != strlen(name) || pair[1].type != MSGPACK_OBJECT_STR ||
+            memcmp(pair[0].via.str.ptr, name, pair[0].via.str.size) != 0 ||
+            pair[1].via.str.size != MC_ID_LEN - 1)
+            continue;
+        memcpy(id, pair[1].via.str.ptr, MC_ID_LEN - 1);
+        id[MC_ID_LEN - 1] = 0;
+        return 1;
+    }
+    return 0;
+}
+
+static int is_tool(const msgpack_object *entry, const char *name)
+{
+    const msgpack_object *tool = mc_get_opt(entry, "tool");
+
+    return tool->via.str.size == strlen(name) &&
+           !memcmp(tool->via.str.ptr, name, tool->via.str.size);
+}
+
+int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN])
+{
+    const msgpack_object *e = history->via.array.ptr, *parents;
+    size_t at = history->via.array.size;
+
+    while (at) {
+        e = &history->via.array.ptr[at - 1];
+        if (get_id(e, "a", pair[0]) && get_id(e, "b", pair[1]))
+            return 1;
+        parents = mc_get_opt(e, "parents");
+        if (!parents->via.array.size || !(is_tool(e, "mc-hungarian") || is_tool(e, "mc-corr")))
+            break;
+        at = (size_t)parents->via.array.ptr[0].via.u64 + 1; /* an earlier entry */
+    }
+    pair[0][0] = pair[1][0] = 0;
+    return 0;
+}
+
+int mc_history_check(const msgpack_object *list, struct mc_error *err)
+{
+    int rc = 0;
+
+    if (list->type != MSGPACK_OBJECT_ARRAY)
+        return mc_fail(err, MC_EINPUT, "is not an array");
+    for (uint32_t i = 0; i < list->via.array.size && !rc; i++)
+        rc = check_entry(&list->via.array.ptr[i], i, err);
+    return rc;
+}
+
+static void pack_parents(struct mc_pack *p, const size_t *parents, size_t n)
+{
+    mc_pack_str(p, "parents");
+    mc_pack_array(p, n);
+    for (size_t i = 0; i < n; i++)
+        mc_pack_u64(p, parents[i]);
+}
+
+int mc_history_pack(const struct mc_history *h, struct mc_pack *p, struct mc_error *err)
+{
+    if (!h || h->hidden) {
+        mc_pack_array(p, 0);
+    } else {
+        mc_pack_array(p, h->n_entries + 1);
+        for (size_t i = 0; i < h->n_entries; i++) {
+            mc_pack_map(p, 4);
+            mc_pack_raw(p, &h->entries[i]->head);
+            pack_parents(p, h->entries[i]->parents, h->entries[i]->n_parents);
+        }
+        mc_pack_map(p, 4);
+        mc_pack_str(p, "tool");
+        mc_pack_str(p, h->tool);
+        mc_pack_str(p, "version");
+        mc_pack_str(p, MC_VERSION);
+        mc_pack_str(p, "args");
+        mc_pack_array(p, h->n_args);
+        mc_pack_raw(p, &h->args);
+        pack_parents(p, h->parents, h->n_parents);
+    }
+    if (p->failed || (h && h->failed))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    return 0;
+}
+
+int mc_history_pack_inputs(const struct mc_history *h, struct mc_pack *p, struct mc_error *err)
+{
+    size_t n = h ? h->n_inputs : 0;
+
+    mc_pack_array(p, n);
+    for (size_t i = 0; i < n; i++) {
+        if (!h->inputs[i]->id[0])
+            return mc_fail(err, MC_EUSAGE, "input '%s' was not read to its end",
+                           h->inputs[i]->name);
+        mc_pack_str(p, h->inputs[i]->id);
+    }
+    return p->failed ? mc_fail(err, MC_ENOMEM, "out of memory") : 0;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Decoding the one zstd frame of an input. */
+#include "formats/stream/frame.h"
+#include "formats/stream/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#define CHUNK ((size_t)128 << 10)
+#define HEAD 6 /* magic, descriptor, one more byte: less is no frame */
+
+struct mc_input {
+    int fd, owned; /* owned: opened here, to be closed here, whatever its number */
+    ZSTD_DCtx *decoder;
+    ZSTD_inBuffer in; /* of raw */
+    size_t staged_at, staged;
+    uint64_t taken; /* bytes read */
+    int frame_ended;
+    unsigned char raw[CHUNK], stage[CHUNK];
+};
+
+/* More bytes behind those in raw; *got 0 at the end of the input. */
+static int fill(struct mc_input *in, size_t *got, struct mc_error *err)
+{
+    size_t kept = in->in.size - in->in.pos;
+
+    memmove(in->raw, in->raw + in->in.pos, kept);
+    in->in.pos = 0;
+    in->in.size = kept;
+    for (;;) {
+        ssize_t n = read(in->fd, in->raw + kept, CHUNK - kept);
+        if (n >= 0) {
+            in->in.size += (size_t)n;
+            in->taken += (uint64_t)n;
+            *got = (size_t)n;
+            return 0;
+        }
+        if (errno == EAGAIN) {
+            struct pollfd pfd = {.fd = in->fd, .events = POLLIN};
+            poll(&pfd, 1, -1);
+        } else if (errno != EINTR) {
+            return mc_fail(err, MC_EFAIL, "cannot read: %s", strerror(errno));
+        }
+    }
+}
+
+/* A frame of the kind that this format allows; what zstd itself does not insist on is decided by
+ * the descriptor, its fifth byte (RFC 8878, 3.1.1.1.1). */
+static int check_head(struct mc_input *in, struct mc_error *err)
+{
+    static const unsigned char magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
+    size_t got = 1, n = 0;
+    int rc = 0;
+
+    while (in->in.size < HEAD && got)
+        if ((rc = fill(in, &got, err)))
+            return rc;
+    n = in->in.size;
+    if (!n)
+        return mc_fail(err, MC_EINPUT, "is empty, not an mcz stream");
+    if (memcmp(in->raw, magic, n < 4 ? n : 4))
+        return mc_fail(err, MC_EINPUT, "is not an mcz stream");
+    if (n < HEAD)
+        return mc_fail(err, MC_EINPUT, "is truncated");
+    if (!(in->raw[4] & 0x04))
+        return mc_fail(err, MC_EINPUT, "its zstd frame has no checksum");
+    if (in->raw[4] & 0x1b)
+        return mc_fail(err, MC_EINPUT, "its zstd frame has a dictionary or reserved bits");
+    return 0;
+}
+
+int mc_input_open(struct mc_input **out, const char *path, struct mc_error *err)
+{
+    struct mc_input *in = calloc(1, sizeof *in);
+    int is_stdin = !strcmp(path, "-"), rc = 0;
+
+    *out = NULL;
+    if (!in)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    in->in.src = in->raw;
+    in->owned = !is_stdin;
+    in->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (in->fd < 0) {
+        rc = mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
+        goto out;
+    }
+    if (isatty(in->fd)) {
+        rc = mc_fail(err, MC_EUSAGE,
+                     "needs an input: a file or a pipe, not a terminal (see --help)");
+        goto out;
+    }
+    in->decoder = ZSTD_createDCtx();
+    if (!in->decoder ||
+        ZSTD_isError(ZSTD_DCtx_setParameter(in->decoder, ZSTD_d_windowLogMax, MC_WINDOW_LOG_MAX))) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    rc = check_head(in, err);
+    if (rc && err)
+        rc = mc_fail_in(err, is_stdin ? "stdin" : path);
+out:
+    if (rc)
+        mc_input_close(in);
+    else
+        *out = in;
+    return rc;
+}
+
+void mc_input_close(struct mc_input *in)
+{
+    if (!in)
+        return;
+    if (in->owned && in->fd >= 0)
+        close(in->fd);
+    ZSTD_freeDCtx(in->decoder);
+    free(in);
+}
+
+/* Decode until something came, at most n bytes; *got 0 at the frame's end. */
+static int decode(struct mc_input *in, void *dst, size_t n, size_t *got, struct mc_error *err)
+{
+    *got = 0;
+    while (!in->frame_ended) {
+        ZSTD_outBuffer out = {.dst = dst, .size = n};
+        size_t rc = ZSTD_decompressStream(in->decoder, &out, &in->in), more = 0;
+        if (ZSTD_isError(rc)) {
+            switch (ZSTD_getErrorCode(rc)) {
+            case ZSTD_error_frameParameter_windowTooLarge:
+                return mc_fail(err, MC_EINPUT, "its zstd window is over 8 MiB");
+            case ZSTD_error_checksum_wrong:
+                return mc_fail(err, MC_EINPUT, "the frame's checksum is wrong");
+            case ZSTD_error_memory_allocation:
+                return mc_fail(err, MC_ENOMEM, "out of memory");
+            default:
+                return mc_fail(err, MC_EINPUT, "damaged: %s", ZSTD_getErrorName(rc));
+            }
+        }
+        in->frame_ended = rc == 0;
+        if (out.pos) {
+            *got = out.pos;
+            return 0;
+        }
+        if (in->frame_ended || in->in.pos < in->in.size)
+            continue;
+        int failed = fill(in, &more, err);
+        if (failed)
+            return failed;
+        if (!more)
+            return mc_fail(err, MC_EINPUT, "truncated");
+    }
+    return 0;
+}
+
+int mc_input_read(struct mc_input *in, void *dst, size_t n, struct mc_error *err)
+{
+    unsigned char *to = dst;
+    int rc = 0;
+
+    while (n) {
+        size_t got = 0;
+        if (in->staged) {
+            got = n < in->staged ? n : in->staged;
+            memcpy(to, in->stage + in->staged_at, got);
+            in->staged_at += got;
+            in->staged -= got;
+        } else if (n >= CHUNK) {
+            if ((rc = decode(in, to, n, &got, err)))
+                return rc;
+            if (!got)
+                return mc_fail(err, MC_EINPUT, "ends before its end record");
+        } else {
+            in->staged_at = 0;
+            if ((rc = decode(in, in->stage, CHUNK, &in->staged, err)))
+                return rc;
+            if (!in->staged)
+                return mc_fail(err, MC_EINPUT, "ends before its end record");
+        }
+        to += got;
+        n -= got;
+    }
+    return 0;
+}
+
+int mc_input_finish(struct mc_input *in, struct mc_error *err)
+{
+    size_t got = 1;
+    int rc = 0;
+
+    if (in->staged)
+        return mc_fail(err, MC_EINPUT, "bytes after the end record");
+    while (!in->frame_ended) {
+        if ((rc = decode(in, in->stage, CHUNK, &got, err)))
+            return rc;
+        if (got)
+            return mc_fail(err, MC_EINPUT, "bytes after the end record");
+    }
+    if (in->in.pos == in->in.size && (rc = fill(in, &got, err)))
+        return rc;
+    if (in->in.pos != in->in.size)
+        return mc_fail(err, MC_EINPUT, "bytes after the end of the stream");
+    return 0;
+}
+
+uint64_t mc_input_bytes(const struct mc_input *in)
+{
+    return in->taken - (in->in.size - in->in.pos);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * An output that appears whole or not at all. A regular file is written under a temporary name
+ * beside it, `.NAME.PID.mcz-tmp`, flushed to disk and renamed at mc_output_close, and the folder is
+ * flushed after it, so that a file that was said to be written outlives a loss of power; the old
+ * file stays as it was until then. Pipes and devices are written directly. Every write is checked.
+ */
+#ifndef MC_OUTPUT_H
+#define MC_OUTPUT_H
+
+#include "libcommon/base/error.h"
+
+#include <stddef.h>
+
+enum mc_output_kind {
+    MC_OUTPUT_BINARY, /* refused with MC_EUSAGE on a terminal */
+    MC_OUTPUT_TEXT,
+};
+
+struct mc_output;
+
+/* Open `path`, or stdout for "-" or NULL. Temporaries of dead runs for the same path are removed; a
+ * live one's is left alone. A symbolic link is followed: what it points to is replaced. An existing
+ * file's permissions are kept. */
+MC_USE_RESULT int mc_output_open(struct mc_output **out, const char *path, enum mc_output_kind kind,
+                                 struct mc_error *err);
+MC_USE_RESULT int mc_output_write(struct mc_output *o, const void *data, size_t n,
+                                  struct mc_error *err);
+/* Commit; frees o whatever comes. */
+MC_USE_RESULT int mc_output_close(struct mc_output *o, struct mc_error *err);
+/* After a failure: removes the temporary and frees o. NULL is fine. */
+void mc_output_abandon(struct mc_output *o);
+
+/* The path, or "stdout". */
+const char *mc_output_name(const struct mc_output *o);
+
+/* Install handlers that remove the temporaries on SIGINT, SIGTERM, SIGHUP and then die of the
+ * signal. Programs call it once, first thing. */
+void mc_stream_catch_signals(void);
+
+#endif

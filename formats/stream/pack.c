@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Packing MessagePack, and looking things up in what was unpacked. */
+#include "formats/stream/bounds.h"
+#include "formats/stream/pack.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mc_pack_init(struct mc_pack *p)
+{
+    msgpack_sbuffer_init(&p->buf);
+    msgpack_packer_init(&p->pk, &p->buf, msgpack_sbuffer_write);
+    p->failed = 0;
+}
+
+void mc_pack_release(struct mc_pack *p)
+{
+    msgpack_sbuffer_destroy(&p->buf);
+    msgpack_sbuffer_init(&p->buf);
+}
+
+void mc_pack_map(struct mc_pack *p, size_t n)
+{
+    p->failed |= msgpack_pack_map(&p->pk, n) != 0;
+}
+
+void mc_pack_array(struct mc_pack *p, size_t n)
+{
+    p->failed |= msgpack_pack_array(&p->pk, n) != 0;
+}
+
+void mc_pack_str(struct mc_pack *p, const char *s)
+{
+    size_t n = strlen(s);
+
+    p->failed |= msgpack_pack_str(&p->pk, n) != 0;
+    p->failed |= msgpack_pack_str_body(&p->pk, s, n) != 0;
+}
+
+void mc_pack_u64(struct mc_pack *p, uint64_t v)
+{
+    p->failed |= msgpack_pack_uint64(&p->pk, v) != 0;
+}
+
+void mc_pack_i64(struct mc_pack *p, int64_t v)
+{
+    p->failed |= msgpack_pack_int64(&p->pk, v) != 0;
+}
+
+void mc_pack_f64(struct mc_pack *p, double v)
+{
+    p->failed |= msgpack_pack_double(&p->pk, v) != 0;
+}
+
+void mc_pack_f32(struct mc_pack *p, float v)
+{
+    char text[32];
+
+    for (int digits = 1; digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, (double)v);
+        if (strtof(text, NULL) == v)
+            break;
+    }
+    mc_pack_f64(p, strtod(text, NULL));
+}
+
+void mc_pack_bool(struct mc_pack *p, int v)
+{
+    p->failed |= (v ? msgpack_pack_true(&p->pk) : msgpack_pack_false(&p->pk)) != 0;
+}
+
+void mc_pack_raw(struct mc_pack *p, const struct mc_pack *from)
+{
+    p->failed |= from->failed;
+    if (from->buf.size)
+        p->failed |= msgpack_sbuffer_write(&p->buf, from->buf.data, from->buf.size) != 0;
+}
+
+void mc_pack_object(struct mc_pack *p, const msgpack_object *o)
+{
+    p->failed |= msgpack_pack_object(&p->pk, *o) != 0;
+}
+
+const msgpack_object *mc_get_opt(const msgpack_object *map, const char *key)
+{
+    size_t len = strlen(key);
+
+    if (map->type != MSGPACK_OBJECT_MAP)
+        return NULL;
+    for (uint32_t i = 0; i < map->via.map.size; i++) {
+        const msgpack_object_kv *kv = &map->via.map.ptr[i];
+        if (kv->key.type == MSGPACK_OBJECT_STR && kv->key.via.str.size == len &&
+            !memcmp(kv->key.via.str.ptr, key, len))
+            return &kv->val;
+    }
+    return NULL;
+}
+
+static int get(const msgpack_object *map, const char *key, const msgpack_object **out,
+               struct mc_error *err)
+{
+    *out = mc_get_opt(map, key);
+    return *out ? 0 : mc_fail(err, MC_EINPUT, "\"%s\" is missing", key);
+}
+
+static int get_as(const msgpack_object *map, const char *key, msgpack_object_type type,
+                  const char *what, const msgpack_object **out, struct mc_error *err)
+{
+    int rc = get(map, key, out, err);
+
+    if (!rc && (*out)->type != type)
+        rc = mc_fail(err, MC_EINPUT, "\"%s\" is not %s", key, what);
+    return rc;
+}
+
+int mc_get_map(const msgpack_object *map, const char *key, const msgpack_object **out,
+               struct mc_error *err)
+{
+    return get_as(map, key, MSGPACK_OBJECT_MAP, "a map", out, err);
+}
+
+int mc_get_array(const msgpack_object *map, const char *key, const msgpack_object **out,
+                 struct mc_error *err)
+{
+    return get_as(map, key, MSGPACK_OBJECT_ARRAY, "an array", out, err);
+}
+
+int mc_get_str(const msgpack_object *map, const char *key, char *out, size_t size,
+               struct mc_error *err)
+{
+    const msgpack_object *o = NULL;
+    int rc = get_as(map, key, MSGPACK_OBJECT_STR, "a string", &o, err);
+
+    if (rc)
+        return rc;
+    if (o->via.str.size >= size)
+        return mc_fail(err, MC_EINPUT, "\"%s\" is longer than %zu bytes", key, size - 1);
+    if (!mc_is_text((const unsigned char *)o->via.str.ptr, o->via.str.size))
+        return mc_fail(err, MC_EINPUT, "\"%s\" is not UTF-8 text without NUL", key);
+    memcpy(out, o->via.str.ptr, o->via.str.size);
+    out[o->via.str.size] = 0;
+    return 0;
+}
+
+int mc_get_u64(const msgpack_object *map, const char *key, uint64_t max, uint64_t *out,
+               struct mc_error *err)
+{
+    const msgpack_object *o = NULL;
+    int rc = get_as(map, key, MSGPACK_OBJECT_POSITIVE_INTEGER, "an integer of 0 or more", &o, err);
+
+    if (!rc && o->via.u64 > max)
+        rc = mc_fail(err, MC_EINPUT, "\"%s\" is over %llu", key, (unsigned long long)max);
+    if (!rc)
+        *out = o->via.u64;
+    return rc;
+}
+
+int mc_get_f64(const msgpack_object *map, const char *key, double *out, struct mc_error *err)
+{
+    const msgpack_object *o = NULL;
+    double v = NAN;
+    int rc = get(map, key, &o, err);
+
+    if (rc)
+        return rc;
+    if (o->type == MSGPACK_OBJECT_FLOAT32 || o->type == MSGPACK_OBJECT_FLOAT64)
+        v = o->via.f64;
+    else if (o->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
+        v = (double)o->via.u64;
+    else if (o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
+        v = (double)o->via.i64;
+    if (!isfinite(v))
+        return mc_fail(err, MC_EINPUT, "\"%s\" is not a finite number", key);
+    *out = v;
+    return 0;
+}
+
+int mc_get_bool(const msgpack_object *map, const char *key, int *out, struct mc_error *err)
+{
+    const msgpack_object *o = NULL;
+    int rc = get_as(map, key, MSGPACK_OBJECT_BOOLEAN, "a truth value", &o, err);
+
+    if (!rc)
+        *out = o->via.boolean;
+    return rc;
+}

@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reading a stream: objects are decoded one at a time into one buffer, scanned while their bytes
+ * arrive, and only then unpacked. */
+#include "formats/stream/reader.h"
+
+#include "formats/stream/frame.h"
+#include "formats/stream/input.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGN 64
+
+/* An object of the stream that stays: its bytes and what they unpack to. */
+struct kept {
+    char *bytes;
+    msgpack_unpacked object;
+};
+
+struct mc_reader {
+    struct mc_input *in;
+    struct mc_origin *origin;
+    char *name;
+
+    unsigned char *slab; /* aligned; the current object lies at slab + pad */
+    size_t capacity, pad;
+
+    struct kept header, history;
+    msgpack_unpacked object; /* of the current object, and of its tensor */
+    msgpack_unpacked inner;
+    char kind[MC_KIND_MAX + 1];
+    const msgpack_object *meta;
+    struct mc_tensor *tensors;
+    uint64_t *rows_seen;
+    size_t n_tensors;
+
+    XXH3_state_t *hash;
+    uint64_t n_records;
+    char (*inputs)[MC_ID_LEN];
+    size_t n_inputs;
+    int state; /* 1 between records, 0 after the end, negative after an error */
+    struct mc_error failure;
+};
+
+static const struct mc_scan_limits limits_ext = {
+    .bytes = MC_RECORD_MAX, .objects = 64, .depth = 2, .ext = 0};
+
+/* ---- the current object -----------------------------------------------------------------------
+ */
+
+/* Room for size bytes at slab + pad. Doubling: it is at most twice what has really arrived. */
+static int reserve(struct mc_reader *r, size_t size, struct mc_error *err)
+{
+    size_t capacity = r->capacity ? r->capacity : 65536;
+    unsigned char *p = NULL;
+
+    if (size + ALIGN <= r->capacity)
+        return 0;
+    while (capacity < size + ALIGN)
+        capacity *= 2;
+    if (!(p = aligned_alloc(ALIGN, capacity)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    if (r->slab)
+        memcpy(p, r->slab, r->capacity);
+    free(r->slab);
+    r->slab = p;
+    r->capacity = capacity;
+    return 0;
+}
+
+static int more(struct mc_scan *s, size_t need, struct mc_error *err)
+{
+    struct mc_reader *r = s->ctx;
+    int rc = 0;
+
+    while (s->have < need && !rc) {
+        size_t step = need - s->have;
+        if (step > s->have + 65536)
+            step = s->have + 65536;
+        if ((rc = reserve(r, s->have + step, err)))
+            break;
+        s->data = r->slab + r->pad;
+        rc = mc_input_read(r->in, r->slab + r->pad + s->have, step, err);
+        if (!rc)
+            s->have += step;
+    }
+    return rc;
+}
+
+/* Unpack an object that was scanned before. */
+static int unpack(const void *data, size_t len, msgpack_unpacked *out, struct mc_error *err)
+{
+    size_t at = 0;
+    msgpack_unpack_return rc = msgpack_unpack_next(out, data, len, &at);
+
+    if (rc == MSGPACK_UNPACK_NOMEM_ERROR)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    if (rc != MSGPACK_UNPACK_SUCCESS || at != len)
+        return mc_fail(err, MC_EINPUT, "cannot be unpacked");
+    return 0;
+}
+
+/* The next object, decoded to slab + pad. */
+static int next_object(struct mc_reader *r, const struct mc_scan_limits *limits, size_t *len,
+                       struct mc_error *err)
+{
+    struct mc_scan s = {.data = r->slab + r->pad, .have = 0, .more = more, .ctx = r};
+    int rc = reserve(r, 1, err);
+
+    s.data = r->slab + r->pad;
+    return rc ? rc : mc_scan(&s, limits, len, err);
+}
+
+/* The next object, to be kept in its own bytes. */
+static int keep_object(struct mc_reader *r, const struct mc_scan_limits *limits, struct kept *k,
+                       size_t *len, struct mc_error *err)
+{
+    int rc = next_object(r, limits, len, err);
+
+    if (rc)
+        return rc;
+    if (!(k->bytes = malloc(*len)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    memcpy(k->bytes, r->slab + r->pad, *len);
+    return unpack(k->bytes, *len, &k->object, err);
+}
+
+/* ---- header -----------------------------------------------------------------------------------
+ */
+
+static int parse_tensor(struct mc_tensor *t, const msgpack_object *o, struct mc_error *err)
+{
+    const msgpack_object *a = o->via.array.ptr, *shape = NULL;
+    int dtype = -1;
+
+    if (o->type != MSGPACK_OBJECT_ARRAY || o->via.array.size != 3 ||
+        a[0].type != MSGPACK_OBJECT_STR || a[1].type != MSGPACK_OBJECT_STR ||
+        a[2].type != MSGPACK_OBJECT_ARRAY)
+        return mc_fail(err, MC_EINPUT, "a tensor is not announced as [name, dtype, shape]");
+    if (a[0].via.str.size >= sizeof t->name)
+        return mc_fail(err, MC_EINPUT, "a tensor's name is longer than %zu bytes",
+                       sizeof t->name - 1);
+    memcpy(t->name, a[0].via.str.ptr, a[0].via.str.size);
+    dtype = mc_dtype_from_name(a[1].via.str.ptr, a[1].via.str.size);
+    if (dtype < 0)
+        return mc_fail(err, MC_EINPUT, "tensor \"%s\": unknown dtype", t->name);
+    t->dtype = (enum mc_dtype)dtype;
+    shape = &a[2];
+    if (shape->via.array.size > MC_MAX_DIMS)
+        return mc_fail(err, MC_EINPUT, "tensor \"%s\": more than %d dimensions", t->name,
+                       MC_MAX_DIMS);
+    t->ndim = (int)shape->via.array.size;
+    for (int i = 0; i < t->ndim; i++) {
+        if (shape->via.array.ptr[i].type != MSGPACK_OBJECT_POSITIVE_INTEGER)
+            return mc_fail(err, MC_EINPUT, "tensor \"%s\": a dimension is not a number", t->name);
+        t->shape[i] = shape->via.array.ptr[i].via.u64;
+    }
+    if (mc_stream_tensor_check(t))
+        return mc_fail(err, MC_EINPUT, "tensor \"%s\": impossible name or size", t->name);
+    return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct mc_tensor *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+static int names_differ(const struct mc_reader *r, struct mc_error *err)
+{
+    const struct mc_tensor **sorted = NULL;
+    int rc = 0;
+
+    if (r->n_tensors < 2)
+        return 0;
+    if (!(sorted = malloc(r->n_tensors * sizeof *sorted)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t i = 0; i < r->n_tensors; i++)
+        sorted[i] = &r->tensors[i];
+    qsort(sorted, r->n_tensors, sizeof *sorted, by_name);
+    for (size_t i = 1; i < r->n_tensors && !rc; i++)
+        if (!strcmp(sorted[i - 1]->name, sorted[i]->name))
+            rc = mc_fail(err, MC_EINPUT, "tensor \"%s\" is announced twice", sorted[i]->name);
+    free(sorted);
+    return rc;
+}
+
+static int parse_header(struct mc_reader *r, const msgpack_object *o, struct mc_error *err)
+{
+    const msgpack_object *list = NULL;
+    uint64_t version = 0;
+    int rc = 0;
+
+    if (o->type != MSGPACK_OBJECT_MAP)
+        return mc_fail(err, MC_EINPUT, "is not a map");
+    if ((rc = mc_get_u64(o, "mcz", UINT64_MAX, &version, err)))
+        return rc;
+    if (version != MC_FORMAT_VERSION)
+        return mc_fail(err, MC_EINPUT, "format version %llu, this program reads %d",
+                       (unsigned long long)version, MC_FORMAT_VERSION);
+    if (o->via.map.size != 4)
+        return mc_fail(err, MC_EINPUT, "unknown keys");
+    if ((rc = mc_get_str(o, "kind", r->kind, sizeof r->kind, err)) ||
+        (rc = mc_get_map(o, "meta", &r->meta, err)) ||
+        (rc = mc_get_array(o, "tensors", &list, err)))
+        return rc;
+    if (!mc_kind_ok(r->kind))
+        return mc_fail(err, MC_EINPUT, "\"kind\" is not a name");
+    r->tensors = calloc(list->via.array.size + 1, sizeof *r->tensors);
+    r->rows_seen = calloc(list->via.array.size + 1, sizeof *r->rows_seen);
+    if (!r->tensors || !r->rows_seen)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    r->n_tensors = list->via.array.size;
+    for (size_t i = 0; i < r->n_tensors; i++)
+        if ((rc = parse_tensor(&r->tensors[i], &list->via.array.ptr[i], err)))
+            return rc;
+    return names_differ(r, err);
+}
+
+/* ---- records ----------------------------------------------------------------------------------
+ */
+
+/* What a record's tensor says of itself against what was announced; fills rec->data, bytes, rows.
+ */
+static int parse_piece(struct mc_reader *r, const msgpack_object *ext, struct mc_record *rec,
+                       struct mc_error *err)
+{
+    const struct mc_tensor *t = rec->tensor;
+    const unsigned char *body = (const unsigned char *)ext->via.ext.ptr;
+    struct mc_scan s = {.data = body, .have = ext->via.ext.size};
+    const msgpack_object *a = NULL, *shape = NULL;
+    size_t len = 0;
+    int rc = mc_scan(&s, &limits_ext, &len, err);
+
+    if (!rc && len != s.have)
+        rc = mc_fail(err, MC_EINPUT, "bytes after its tensor");
+    if (!rc)
+        rc = unpack(body, len, &r->inner, err);
+    if (rc)
+        return rc;
+    a = r->inner.data.via.array.ptr;
+    if (r->inner.data.type != MSGPACK_OBJECT_ARRAY || r->inner.data.via.array.size != 3 ||
+        a[0].type != MSGPACK_OBJECT_ARRAY || a[1].type != MSGPACK_OBJECT_STR ||
+        a[2].type != MSGPACK_OBJECT_BIN)
+        return mc_fail(err, MC_EINPUT, "its tensor is not [shape, dtype, bytes]");
+    if (mc_dtype_from_name(a[1].via.str.ptr, a[1].via.str.size) != (int)t->dtype)
+        return mc_fail(err, MC_EINPUT, "its dtype is not the announced %s",
+                       mc_dtype_name(t->dtype));
+    shape = &a[0];
+    if (shape->via.array.size != (uint32_t)t->ndim)
+        return mc_fail(err, MC_EINPUT, "it has not the announced %d dimensions", t->ndim);
+    for (int i = 0; i < t->ndim; i++) {
+        const msgpack_object *d = &shape->via.array.ptr[i];
+        if (d->type != MSGPACK_OBJECT_POSITIVE_INTEGER || (i && d->via.u64 != t->shape[i]))
+            return mc_fail(err, MC_EINPUT, "its shape is not the announced one");
+    }
+    rec->rows = t->ndim ? shape->via.array.ptr[0].via.u64 : 1;
+    if (!rec->rows || rec->rows > mc_tensor_rows(t) - rec->row)
+        return mc_fail(err, MC_EINPUT, "it has %llu rows where %llu are to come",
+                       (unsigned long long)rec->rows,
+                       (unsigned long long)(mc_tensor_rows(t) - rec->row));
+    rec->bytes = a[2].via.bin.size;
+    rec->data = a[2].via.bin.ptr;
+    if (rec->bytes != rec->rows * mc_tensor_row_elems(t) * mc_dtype_size(t->dtype))
+        return mc_fail(err, MC_EINPUT, "it has %zu bytes, not what its shape says", rec->bytes);
+    return 0;
+}
+
+/* The data of a record must be aligned. The next record will likely lie as this one did, so it is
+ * decoded to where this one's data would have been right. */
+static void align(struct mc_reader *r, struct mc_record *rec)
+{
+    size_t at = (size_t)((const unsigned char *)rec->data - r->slab), shift = at % ALIGN;
+
+    if (!shift)
+        return;
+    memmove(r->slab + at - shift, r->slab + at, rec->bytes);
+    rec->data = r->slab + at - shift;
+    r->pad = (r->pad + ALIGN - shift) % ALIGN;
+}
+
+static int parse_record(struct mc_reader *r, const msgpack_object *o, struct mc_record *rec,
+                        struct mc_error *err)
+{
+    const msgpack_object *data = mc_get_opt(o, "data");
+    uint64_t index = 0, sum = 0;
+    int rc = 0;
+
+    if ((rc = mc_get_u64(o, "t", UINT64_MAX, &index, err)) ||
+        (rc = mc_get_u64(o, "row", UINT64_MAX, &rec->row, err)) ||
+        (rc = mc_get_u64(o, "xxh", UINT64_MAX, &sum, err)))
+        return rc;
+    if (o->via.map.size != 4 || !data || data->type != MSGPACK_OBJECT_EXT)
+        return mc_fail(err, MC_EINPUT, "is not {t, row, data, xxh}");
+    if (index >= r->n_tensors)
+        return mc_fail(err, MC_EINPUT, "belongs to tensor %llu of %zu", (unsigned long long)index,
+                       r->n_tensors);
+    rec->index = (size_t)index;
+    rec->tensor = &r->tensors[index];
+    if (!mc_tensor_bytes(rec->tensor))
+        rc = mc_fail(err, MC_EINPUT, "it is empty and has no records");
+    else if (rec->row != r->rows_seen[index])
+        rc = mc_fail(err, MC_EINPUT, "row %llu where row %llu is to come",
+                     (unsigned long long)rec->row, (unsigned long long)r->rows_seen[index]);
+    else
+        rc = parse_piece(r, data, rec, err);
+    if (!rc && XXH3_64bits(rec->data, rec->bytes) != sum)
+        rc = mc_fail(err, MC_EINPUT, "checksum mismatch");
+    if (rc && err) {
+        char what[MC_NAME_MAX + 16];
+        snprintf(what, sizeof what, "tensor \"%s\"", rec->tensor->name);
+        return mc_fail_in(err, what);
+    }
+    if (!rc)
+        r->rows_seen[index] += rec->rows;
+    return rc;
+}
+
+static int is_id(const msgpack_object *o)
+{
+    if (o->type != MSGPACK_OBJECT_STR || o->via.str.size != MC_ID_LEN - 1)
+        return 0;
+    for (size_t i = 0; i < MC_ID_LEN - 1; i++)
+        if (!memchr("0123456789abcdef", o->via.str.ptr[i], 16))
+            return 0;
+    return 1;
+}
+
+static int parse_end(struct mc_reader *r, const msgpack_object *o, struct mc_error *err)
+{
+    const msgpack_object *id = mc_get_opt(o, "id"), *inputs = NULL;
+    char have[MC_ID_LEN];
+    uint64_t n = 0;
+    int rc = 0;
+
+    if ((rc = mc_get_u64(o, "end", UINT64_MAX, &n, err)) ||
+        (rc = mc_get_array(o, "inputs", &inputs, err)))
+        return rc;
+    if (o->via.map.size != 3 || !id || !is_id(id))
+        return mc_fail(err, MC_EINPUT, "is not {end, id, inputs}");
+    if (n != r->n_records)
+        return mc_fail(err, MC_EINPUT, "counts %llu records, not %llu", (unsigned long long)n,
+                       (unsigned long long)r->n_records);
+    for (size_t i = 0; i < r->n_tensors; i++)
+        if (mc_tensor_bytes(&r->tensors[i]) && r->rows_seen[i] != mc_tensor_rows(&r->tensors[i]))
+            return mc_fail(err, MC_EINPUT, "tensor \"%s\" has %llu of %llu rows",
+                           r->tensors[i].name, (unsigned long long)r->rows_seen[i],
+                           (unsigned long long)mc_tensor_rows(&r->tensors[i]));
+    mc_hash_id(r->hash, have);
+    if (memcmp(have, id->via.str.ptr, MC_ID_LEN - 1))
+        return mc_fail(err, MC_EINPUT, "the content id is %s, not the %.32s announced", have,
+                       id->via.str.ptr);
+    r->n_inputs = inputs->via.array.size;
+    if (r->n_inputs && !(r->inputs = calloc(r->n_inputs, sizeof *r->inputs)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t i = 0; i < r->n_inputs; i++) {
+        if (!is_id(&inputs->via.array.ptr[i]))
+            return mc_fail(err, MC_EINPUT, "\"inputs\" is not a list of content ids");
+        memcpy(r->inputs[i], inputs->via.array.ptr[i].via.str.ptr, MC_ID_LEN - 1);
+    }
+    if ((rc = mc_input_finish(r->in, err)))
+        return rc;
+    memcpy(r->origin->id, have, sizeof have);
+    return 0;
+}
+
+/* ---- the interface ----------------------------------------------------------------------------
+ */
+
+/* Put the stream's name and the place in front of what went wrong, and remember it. */
+static int failed(struct mc_reader *r, const char *where, struct mc_error *now,
+                  struct mc_error *err)
+{
+    char what[64];
+
+    if (where) {
+        snprintf(what, sizeof what, "%s", where);
+    } else {
+        snprintf(what, sizeof what, "record %llu, byte %llu",
+                 (unsigned long long)(r->n_records + 1), (unsigned long long)mc_reader_bytes(r));
+    }
+    if (now->code == MC_EINPUT)
+        mc_fail_in(now, what);
+    mc_fail_in(now, r->name);
+    r->state = now->code;
+    r->failure = *now;
+    if (err)
+        *err = *now;
+    return now->code;
+}
+
+int mc_reader_open(struct mc_reader **out, const char *path, struct mc_error *err)
+{
+    struct mc_error now = {0};
+    struct mc_reader *r = calloc(1, sizeof *r);
+    const char *where = "header";
+    size_t len = 0;
+    int rc = 0;
+
+    *out = NULL;
+    if (!r)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    msgpack_unpacked_init(&r->header.object);
+    msgpack_unpacked_init(&r->history.object);
+    msgpack_unpacked_init(&r->object);
+    msgpack_unpacked_init(&r->inner);
+    r->name = strdup(strcmp(path, "-") ? path : "stdin");
+    r->origin = calloc(1, sizeof *r->origin);
+    r->hash = XXH3_createState();
+    if (!r->name || !r->origin || !r->hash) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    r->origin->refs = 1;
+    snprintf(r->origin->name, sizeof r->origin->name, "%s", r->name);
+    XXH3_128bits_reset(r->hash);
+    if ((rc = mc_input_open(&r->in, path, err)))
+        goto out;
+    rc = keep_object(r, &mc_limits_header, &r->header, &len, &now);
+    if (!rc) {
+        XXH3_128bits_update(r->hash, r->header.bytes, len);
+        rc = parse_header(r, &r->header.object.data, &now);
+    }
+    if (!rc) {
+        where = "history";
+        rc = keep_object(r, &mc_limits_history, &r->history, &len, &now);
+    }
+    if (!rc)
+        rc = mc_history_check(&r->history.object.data, &now);
+    if (rc)
+        failed(r, where, &now, err);
+    r->state = 1;
+out:
+    if (rc)
+        mc_reader_close(r);
+    else
+        *out = r;
+    return rc;
+}
+
+void mc_reader_close(struct mc_reader *r)
+{
+    if (!r)
+        return;
+    mc_input_close(r->in);
+    mc_origin_drop(r->origin);
+    msgpack_unpacked_destroy(&r->header.object);
+    msgpack_unpacked_destroy(&r->history.object);
+    msgpack_unpacked_destroy(&r->object);
+    msgpack_unpacked_destroy(&r->inner);
+    free(r->header.bytes);
+    free(r->history.bytes);
+    free(r->slab);
+    free(r->tensors);
+    free(r->rows_seen);
+    free(r->inputs);
+    XXH3_freeState(r->hash);
+    free(r->name);
+    free(r);
+}
+
+int mc_reader_next(struct mc_reader *r, struct mc_record *rec, struct mc_error *err)
+{
+    struct mc_error now = {0};
+    const char *where = NULL;
+    size_t len = 0;
+    int rc = 0;
+
+    if (r->state <= 0) {
+        if (r->state < 0 && err)
+            *err = r->failure;
+        return r->state;
+    }
+    rc = next_object(r, &mc_limits_record, &len, &now);
+    if (!rc)
+        rc = unpack(r->slab + r->pad, len, &r->object, &now);
+    if (!rc && r->object.data.type != MSGPACK_OBJECT_MAP)
+        rc = mc_fail(&now, MC_EINPUT, "is not a map");
+    if (!rc && mc_get_opt(&r->object.data, "end")) {
+        where = "end record";
+        rc = parse_end(r, &r->object.data, &now);
+        if (!rc)
+            return r->state = 0;
+    } else if (!rc) {
+        struct mc_record found = {0};
+        rc = parse_record(r, &r->object.data, &found, &now);
+        if (!rc) {
+            XXH3_128bits_update(r->hash, r->slab + r->pad, len);
+            r->n_records++;
+            align(r, &found);
+            *rec = found;
+            return 1;
+        }
+    }
+    return failed(r, where, &now, err);
+}
+
+int mc_reader_rest(struct mc_reader *r, void *const *dst, struct mc_error *err)
+{
+    struct mc_record rec;
+    int rc = 0;
+
+    while ((rc = mc_reader_next(r, &rec, err)) > 0) {
+        const struct mc_tensor *t = rec.tensor;
+        if (dst && dst[rec.index])
+            memcpy((char *)dst[rec.index] +
+                       rec.row * mc_tensor_row_elems(t) * mc_dtype_size(t->dtype),
+                   rec.data, rec.bytes);
+    }
+    return rc;
+}
+
+const char *mc_reader_name(const struct mc_reader *r)
+{
+    return r->name;
+}
+
+const char *mc_reader_kind(const struct mc_reader *r)
+{
+    return r->kind;
+}
+
+const msgpack_object *mc_reader_meta(const struct mc_reader *r)
+{
+    return r->meta;
+}
+
+const msgpack_object *mc_reader_history(const struct mc_reader *r)
+{
+    return &r->history.object.data;
+}
+
+size_t mc_reader_n_tensors(const struct mc_reader *r)
+{
+    return r->n_tensors;
+}
+
+const struct mc_tensor *mc_reader_tensor(const struct mc_reader *r, size_t i)
+{
+    return &r->tensors[i];
+}
+
+long mc_reader_find(const struct mc_reader *r, const char *tensor)
+{
+    for (size_t i = 0; i < r->n_tensors; i++)
+        if (!strcmp(r->tensors[i].name, tensor))
+            return (long)i;
+    return -1;
+}
+
+int mc_reader_expect(const struct mc_reader *r, const char *kind, struct mc_error *err)
+{
+    if (!strcmp(r->kind, kind))
+        return 0;
+    return mc_fail(err, MC_EINPUT, "%s: is %s %s stream, not %s", r->name,
+                   strchr("aeiou", r->kind[0]) ? "an" : "a", r->kind, kind);
+}
+
+const char *mc_reader_id(const struct mc_reader *r)
+{
+    return r->origin->id;
+}
+
+size_t mc_reader_n_inputs(const struct mc_reader *r)
+{
+    return r->state == 0 ? r->n_inputs : 0;
+}
+
+const char *mc_reader_input(const struct mc_reader *r, size_t i)
+{
+    return r->inputs[i];
+}
+
+uint64_t mc_reader_records(const struct mc_reader *r)
+{
+    return r->n_records;
+}
+
+uint64_t mc_reader_bytes(const struct mc_reader *r)
+{
+    return mc_input_bytes(r->in);
+}
+
+struct mc_origin *mc_reader_origin(struct mc_reader *r)
+{
+    return r->origin;
+}

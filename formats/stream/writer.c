@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Writing a stream: the same calls to libzstd whatever the output is, so the same bytes. */
+#include "formats/stream/writer.h"
+
+#include "formats/stream/frame.h"
+#include "formats/stream/output.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+              "tensors are written as they lie in memory");
+
+struct mc_writer {
+    struct mc_output *out;
+    ZSTD_CCtx *coder;
+    XXH3_state_t *hash;
+    const struct mc_history *history;
+    struct mc_tensor *tensors;
+    uint64_t *rows_written;
+    size_t n_tensors;
+    uint64_t n_records;
+    int failed; /* the code of the first failure; nothing is written after it */
+    struct mc_error failure;
+    size_t pending; /* bytes of buffer not yet written */
+    unsigned char buffer[256 << 10];
+};
+
+static int fail(struct mc_writer *w, struct mc_error *now, struct mc_error *err)
+{
+    w->failed = now->code;
+    w->failure = *now;
+    if (err)
+        *err = *now;
+    return now->code;
+}
+
+/* Compress n bytes; with `op` ZSTD_e_end, to the frame's end. */
+static int emit(struct mc_writer *w, const void *data, size_t n, ZSTD_EndDirective op,
+                struct mc_error *err)
+{
+    ZSTD_inBuffer in = {.src = data, .size = n};
+    size_t left = 1;
+
+    while (in.pos < in.size || (op == ZSTD_e_end && left)) {
+        ZSTD_outBuffer out = {.dst = w->buffer, .size = sizeof w->buffer, .pos = w->pending};
+        left = ZSTD_compressStream2(w->coder, &out, &in, op);
+        if (ZSTD_isError(left))
+            return mc_fail(err, MC_EFAIL, "cannot compress: %s", ZSTD_getErrorName(left));
+        w->pending = out.pos;
+        if (w->pending == sizeof w->buffer || (op == ZSTD_e_end && !left)) {
+            int rc = mc_output_write(w->out, w->buffer, w->pending, err);
+            w->pending = 0;
+            if (rc)
+                return rc;
+        }
+    }
+    return 0;
+}
+
+static int emit_hashed(struct mc_writer *w, const void *data, size_t n, struct mc_error *err)
+{
+    XXH3_128bits_update(w->hash, data, n);
+    return emit(w, data, n, ZSTD_e_continue, err);
+}
+
+/* What this program writes, it must be able to read. */
+static int within(const struct mc_pack *p, const struct mc_scan_limits *limits, const char *what,
+                  struct mc_error *err)
+{
+    struct mc_scan s = {.data = (const unsigned char *)p->buf.data, .have = p->buf.size};
+    size_t len = 0;
+    int rc = 0;
+
+    if (p->failed)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    rc = mc_scan(&s, limits, &len, err);
+    if (rc == MC_EINPUT && err) {
+        mc_fail_in(err, what);
+        rc = err->code = MC_EUSAGE;
+    }
+    return rc;
+}
+
+static int write_header(struct mc_writer *w, const char *kind, const struct mc_pack *meta,
+                        struct mc_error *err)
+{
+    struct mc_pack header, history;
+    int rc = 0;
+
+    mc_pack_init(&header);
+    mc_pack_init(&history);
+    mc_pack_map(&header, 4);
+    mc_pack_str(&header, "mcz");
+    mc_pack_u64(&header, MC_FORMAT_VERSION);
+    mc_pack_str(&header, "kind");
+    mc_pack_str(&header, kind);
+    mc_pack_str(&header, "meta");
+    if (meta)
+        mc_pack_raw(&header, meta);
+    else
+        mc_pack_map(&header, 0);
+    mc_pack_str(&header, "tensors");
+    mc_pack_array(&header, w->n_tensors);
+    for (size_t i = 0; i < w->n_tensors; i++) {
+        const struct mc_tensor *t = &w->tensors[i];
+        mc_pack_array(&header, 3);
+        mc_pack_str(&header, t->name);
+        mc_pack_str(&header, mc_dtype_name(t->dtype));
+        mc_pack_array(&header, (size_t)t->ndim);
+        for (int k = 0; k < t->ndim; k++)
+            mc_pack_u64(&header, t->shape[k]);
+    }
+    rc = mc_history_pack(w->history, &history, err);
+    if (!rc)
+        rc = within(&header, &mc_limits_header, "header", err);
+    if (!rc)
+        rc = within(&history, &mc_limits_history, "history", err);
+    if (!rc)
+        rc = emit_hashed(w, header.buf.data, header.buf.size, err);
+    if (!rc)
+        rc = emit(w, history.buf.data, history.buf.size, ZSTD_e_continue, err);
+    mc_pack_release(&header);
+    mc_pack_release(&history);
+    return rc;
+}
+
+int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
+                   const struct mc_pack *meta, const struct mc_tensor *tensors, size_t n_tensors,
+                   const struct mc_history *history, struct mc_error *err)
+{
+    struct mc_writer *w = calloc(1, sizeof *w);
+    int rc = 0;
+
+    *out = NULL;
+    if (!w)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    w->history = history;
+    w->n_tensors = n_tensors;
+    w->tensors = calloc(n_tensors + 1, sizeof *w->tensors);
+    w->rows_written = calloc(n_tensors + 1, sizeof *w->rows_written);
+    w->coder = ZSTD_createCCtx();
+    w->hash = XXH3_createState();
+    if (!w->tensors || !w->rows_written || !w->coder || !w->hash ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(w->coder, ZSTD_c_compressionLevel, MC_ZSTD_LEVEL)) ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(w->coder, ZSTD_c_checksumFlag, 1))) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    XXH3_128bits_reset(w->hash);
+    if (!mc_kind_ok(kind)) {
+        rc = mc_fail(err, MC_EUSAGE, "'%s' cannot be a stream's kind", kind);
+        goto out;
+    }
+    for (size_t i = 0; i < n_tensors; i++) {
+        w->tensors[i] = tensors[i];
+        if (mc_stream_tensor_check(&tensors[i])) {
+            rc = mc_fail(err, MC_EUSAGE, "tensor \"%.*s\" cannot be in a stream", MC_NAME_MAX - 1,
+                         tensors[i].name);
+            goto out;
+        }
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(tensors[k].name, tensors[i].name)) {
+                rc = mc_fail(err, MC_EUSAGE, "two tensors are called \"%s\"", tensors[i].name);
+                goto out;
+            }
+    }
+    if ((rc = mc_output_open(&w->out, path, MC_OUTPUT_BINARY, err)))
+        goto out;
+    rc = write_header(w, kind, meta, err);
+out:
+    if (rc)
+        mc_writer_abandon(w);
+    else
+        *out = w;
+    return rc;
+}
+
+/* One record: its bytes around the data are packed, the data is never copied. */
+static int write_record(struct mc_writer *w, size_t i, uint64_t rows, const void *data,
+                        size_t bytes, struct mc_error *err)
+{
+    const struct mc_tensor *t = &w->tensors[i];
+    struct mc_pack inner, head, tail;
+    int rc = 0;
+
+    mc_pack_init(&inner);
+    mc_pack_init(&head);
+    mc_pack_init(&tail);
+    mc_pack_array(&inner, 3);
+    mc_pack_array(&inner, (size_t)t->ndim);
+    for (int k = 0; k < t->ndim; k++)
+        mc_pack_u64(&inner, k ? t->shape[k] : rows);
+    mc_pack_str(&inner, mc_dtype_name(t->dtype));
+    inner.failed |= msgpack_pack_bin(&inner.pk, bytes) != 0;
+
+    mc_pack_map(&head, 4);
+    mc_pack_str(&head, "t");
+    mc_pack_u64(&head, i);
+    mc_pack_str(&head, "row");
+    mc_pack_u64(&head, w->rows_written[i]);
+    mc_pack_str(&head, "data");
+    head.failed |= msgpack_pack_ext(&head.pk, inner.buf.size + bytes, 1) != 0;
+    mc_pack_raw(&head, &inner);
+
+    mc_pack_str(&tail, "xxh");
+    mc_pack_u64(&tail, XXH3_64bits(data, bytes));
+
+    if (head.failed || tail.failed)
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    if (!rc)
+        rc = emit_hashed(w, head.buf.data, head.buf.size, err);
+    if (!rc)
+        rc = emit_hashed(w, data, bytes, err);
+    if (!rc)
+        rc = emit_hashed(w, tail.buf.data, tail.buf.size, err);
+    if (!rc) {
+        w->rows_written[i] += rows;
+        w->n_records++;
+    }
+    mc_pack_release(&inner);
+    mc_pack_release(&head);
+    mc_pack_release(&tail);
+    return rc;
+}
+
+int mc_writer_rows(struct mc_writer *w, size_t i, uint64_t rows, const void *data,
+                   struct mc_error *err)
+{
+    struct mc_error now = {0};
+    const char *p = data;
+
+    if (w->failed) {
+        if (err)
+            *err = w->failure;
+        return w->failed;
+    }
+    if (i >= w->n_tensors || rows > mc_tensor_rows(&w->tensors[i]) - w->rows_written[i]) {
+        mc_fail(&now, MC_EUSAGE, "%s: more rows than announced", mc_output_name(w->out));
+        return fail(w, &now, err);
+    }
+    uint64_t row_bytes = mc_tensor_row_elems(&w->tensors[i]) * mc_dtype_size(w->tensors[i].dtype);
+    if (!row_bytes) {
+        w->rows_written[i] += rows;
+        return 0;
+    }
+    while (rows) {
+        uint64_t n = MC_CUT / row_bytes;
+        if (n > rows)
+            n = rows;
+        if (write_record(w, i, n, p, (size_t)(n * row_bytes), &now))
+            return fail(w, &now, err);
+        p += n * row_bytes;
+        rows -= n;
+    }
+    return 0;
+}
+
+int mc_writer_tensor(struct mc_writer *w, size_t i, const void *data, struct mc_error *err)
+{
+    return mc_writer_rows(w, i, i < w->n_tensors ? mc_tensor_rows(&w->tensors[i]) : 1, data, err);
+}
+
+static int write_end(struct mc_writer *w, char *id, struct mc_error *err)
+{
+    struct mc_pack end;
+    int rc = 0;
+
+    for (size_t i = 0; i < w->n_tensors; i++)
+        if (mc_tensor_bytes(&w->tensors[i]) && w->rows_written[i] != mc_tensor_rows(&w->tensors[i]))
+            return mc_fail(err, MC_EUSAGE, "%s: tensor \"%s\" is not complete",
+                           mc_output_name(w->out), w->tensors[i].name);
+    mc_hash_id(w->hash, id);
+    mc_pack_init(&end);
+    mc_pack_map(&end, 3);
+    mc_pack_str(&end, "end");
+    mc_pack_u64(&end, w->n_records);
+    mc_pack_str(&end, "id");
+    mc_pack_str(&end, id);
+    mc_pack_str(&end, "inputs");
+    rc = mc_history_pack_inputs(w->history, &end, err);
+    if (!rc)
+        rc = within(&end, &mc_limits_record, "end record", err);
+    if (!rc)
+        rc = emit(w, end.buf.data, end.buf.size, ZSTD_e_continue, err);
+    /* ended by a call of its own without input: a short cut of libzstd for input that comes with
+     * ZSTD_e_end would make the bytes depend on what came before */
+    if (!rc)
+        rc = emit(w, NULL, 0, ZSTD_e_end, err);
+    mc_pack_release(&end);
+    return rc;
+}
+
+int mc_writer_close(struct mc_writer *w, char *id, struct mc_error *err)
+{
+    char own[MC_ID_LEN];
+    int rc = w->failed;
+
+    if (rc && err)
+        *err = w->failure;
+    if (!rc)
+        rc = write_end(w, own, err);
+    if (!rc) {
+        struct mc_output *out = w->out;
+        w->out = NULL;
+        rc = mc_output_close(out, err);
+    }
+    if (!rc && id)
+        memcpy(id, own, sizeof own);
+    mc_writer_abandon(w);
+    return rc;
+}
+
+void mc_writer_abandon(struct mc_writer *w)
+{
+    if (!w)
+        return;
+    mc_output_abandon(w->out);
+    ZSTD_freeCCtx(w->coder);
+    XXH3_freeState(w->hash);
+    free(w->tensors);
+    free(w->rows_written);
+    free(w);
+}

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Names of what a backend can be asked for. */
-#include "backend_opts.h"
-
-#include <stddef.h>
-
-const char *const mc_precision_names[] = {"f32", "tf32", "bf16", "f16", NULL};

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Opening a backend by its name: the CPU's, which every program has, or the CUDA library, which is
+ * looked for when it is wanted. */
+#include "kernels/backend.h"
+
+#include "kernels/abi.h"
+#include "kernels/cpu/cpu.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBRARY "libmc-cuda.so"
+
+/* Where the library lies: beside an installed program's, then a built one's. 0: nowhere. */
+static int find_library(char *path, size_t size)
+{
+    static const char *const places[] = {"../lib/mc/" LIBRARY, "../lib/" LIBRARY};
+    char program[4096];
+    const ssize_t n = readlink("/proc/self/exe", program, sizeof program);
+
+    if (n <= 0 || n == (ssize_t)sizeof program)
+        return 0;
+    program[n] = 0;
+    char *last = strrchr(program, '/');
+    if (!last)
+        return 0;
+    last[1] = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const int length = snprintf(path, size, "%s%s", program, places[i]);
+        if (length > 0 && (size_t)length < size && !access(path, R_OK))
+            return 1;
+    }
+    return 0;
+}
+
+static void describe(struct mc_backend *be, const char *name)
+{
+    const size_t told = strlen(be->describe);
+
+    snprintf(be->describe + told, sizeof be->describe - told, ", %s", name);
+}
+
+/* How it computes, a fact where it is not the default. */
+static void describe_opts(struct mc_backend *be, const struct mc_backend_opts *o)
+{
+    const char *precision = mc_precision_names[o->precision];
+
+    describe(be, precision);
+    if (o->precision != MC_PRECISION_F32)
+        mc_backend_fact(be, "precision", "%s", precision);
+    if (o->any_order) {
+        describe(be, "any-order");
+        mc_backend_fact(be, "deterministic", "no");
+    }
+}
+
+/* The library stays open: CUDA does not like to be unloaded. */
+static int open_cuda(struct mc_backend **out, int device, const struct mc_backend_opts *o,
+                     struct mc_error *err)
+{
+    const char *named = getenv("MC_CUDA_LIBRARY");
+    char found[8192];
+    mc_backend_cuda_new_fn *make = NULL;
+
+    if (!named || !*named) {
+        named = NULL;
+        if (!find_library(found, sizeof found))
+            return mc_fail(err, MC_EFAIL, "cuda: no CUDA backend in this build");
+        /* the driver's own library; CUDA's, which are large, are loaded only where it is */
+        if (!dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL))
+            return mc_fail(err, MC_EFAIL, "cuda: no device: there is no NVIDIA driver here");
+    }
+    void *library = dlopen(named ? named : found, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return mc_fail(err, MC_EFAIL, "cuda: %s", dlerror());
+    void *symbol = dlsym(library, MC_BACKEND_CUDA_NEW);
+    if (!symbol)
+        return mc_fail(err, MC_EFAIL, "cuda: %s is no backend of this suite",
+                       named ? named : found);
+    memcpy(&make, &symbol, sizeof make); /* ISO C converts no object's address to a function's */
+    const int rc = make(out, MC_BACKEND_INTERFACE, device, o, err);
+    if (!rc)
+        describe_opts(*out, o);
+    return rc;
+}
+
+/* "cuda" or "cuda:N" -> N; -1: neither. */
+static int cuda_device(const char *device)
+{
+    char *end = NULL;
+
+    if (!strcmp(device, "cuda"))
+        return 0;
+    if (strncmp(device, "cuda:", 5) || device[5] < '0' || device[5] > '9')
+        return -1;
+    const long n = strtol(device + 5, &end, 10);
+    return *end || n > 1023 ? -1 : (int)n;
+}
+
+static int open_cpu(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
+{
+    if (o->precision != MC_PRECISION_F32)
+        return mc_fail(err, MC_EUSAGE,
+                       "--precision %s: the CPU computes in f32; the others need --device cuda",
+                       mc_precision_names[o->precision]);
+    return cpu_backend_new(out, o, err);
+}
+
+/* Where only a device will do, why there is none is what to say. */
+static int open_any(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
+{
+    struct mc_error why = {0};
+
+    if (!MC_CUDA_PROVEN)
+        return open_cpu(out, o, err);
+    const int rc = open_cuda(out, 0, o, &why);
+    if (rc && o->precision != MC_PRECISION_F32)
+        return mc_fail(err, (enum mc_err)rc, "--precision %s: %s", mc_precision_names[o->precision],
+                       why.text);
+    return rc ? open_cpu(out, o, err) : 0;
+}
+
+int mc_backend_open(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
+{
+    const char *device = o->device ? o->device : "auto";
+
+    if (!strcmp(device, "auto"))
+        return open_any(out, o, err);
+    if (!strcmp(device, "cpu"))
+        return open_cpu(out, o, err);
+    if (cuda_device(device) >= 0)
+        return open_cuda(out, cuda_device(device), o, err);
+    return mc_fail(err, MC_EUSAGE, "unknown device '%s': there are auto, cpu, cuda, cuda:N",
+                   device);
+}

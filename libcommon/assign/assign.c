@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Linear assignment after Jonker and Volgenant 1987, on fixed-point costs. cost = (row's greatest -
+ * value) * unit, rounded to an integer: on a coarse grid of 26 bits in int32, on which the whole
+ * algorithm runs in vector scans, and on a fine grid of 50 bits in float64, on which the coarse
+ * duals are made feasible and the assignment optimal. Integers make every sum exact and the order
+ * of a scan without effect, so that every instruction set gives the same permutation.
+ *
+ * Why nothing overflows: let C bound the costs. As long as a column k is free its dual is what
+ * column reduction gave it, in [0,C]; a row i matched to j is tight and feasible at k, so v[j] >=
+ * v[k] - C >= -C, and duals only fall, so v[j] <= C. Hence |u|, |v| <= C and every c-v-h lies
+ * within 5C. Coarse costs are doubled (the lowest bit marks a matched column, so that a free one
+ * wins a tie): C = 2^27. Searched columns get the dual BARRED and the distance SEARCHED, which no
+ * scan can touch again: c-BARRED-h lies within [7C,12C], under 2^31. Fine duals begin within [-C,C]
+ * and fall little, free ones too: |v| <= 2C, c-v-h within 7C = 7*2^50, exact in float64 (the mark
+ * is a half). */
+#include "libcommon/assign/assign.h"
+#include "libcommon/assign/loops_table.h"
+#include "libcommon/base/sum.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    COARSE_BITS = 26,
+    FINE_BITS = 50,
+    BARRED = -(1 << 30),
+    SEARCHED = 6 << 27,
+    HUGE_PAGE = 1 << 21,
+    SMALL = 64,     /* up to here the fine grid alone is faster */
+    BID_SCANS = 4,  /* scans a row may cost a round of bidding, on average */
+    MEND_SCANS = 8, /* and the mending of the duals */
+    TIE_UNITS = 16, /* reduced costs that count as 0, in fine units: 2^-46 of the range */
+};
+
+struct work {
+    const struct mc_assign_scan *scan;
+    size_t n, ld;
+    const double *value;
+    int exponent;   /* the greatest range of a row lies in [2^(exponent-1), 2^exponent) */
+    int exact;      /* the coarse grid held every cost */
+    double unit;    /* fine units in 1 */
+    double *high;   /* (n) greatest value of each row */
+    double *v;      /* (n) fine duals of the columns */
+    double *d;      /* (n) fine distances */
+    double *done_v; /* (n) duals of the searched columns */
+    double *done_d;
+    size_t *first; /* (n+1) where the tight columns of each row begin */
+    int32_t *
+        c; /* (n,ld) coarse costs, doubled; then (n^2 and a vector) the tight columns of all rows */
+    int32_t *cv;       /* (ld) coarse duals, doubled, less 1 where the column is matched */
+    int32_t *cd;       /* (ld) coarse distances */
+    int32_t *col_min;  /* (ld) */
+    int32_t *col_row;  /* (ld) */
+    int32_t *from;     /* (ld) row through which a column was reached */
+    int32_t *done;     /* (n) searched columns */
+    int32_t *col;      /* (n) column of each row, or -1 */
+    int32_t *row;      /* (n) row of each column, or -1 */
+    int32_t *free_row; /* (n) */
+    int32_t *list;     /* (n) */
+    int32_t *mark;     /* (n) */
+    void *slab;
+};
+
+static void work_free(struct work *w)
+{
+    free(w->slab);
+}
+
+/* Room for `count` entries of `size` bytes at the next multiple of 64 bytes; -1 on overflow. */
+static int reserve(size_t *total, size_t *at, size_t count, size_t size)
+{
+    size_t bytes;
+
+    *at = *total;
+    if (__builtin_mul_overflow(count, size, &bytes) || __builtin_add_overflow(bytes, 63, &bytes))
+        return -1;
+    return __builtin_add_overflow(*total, bytes & ~(size_t)63, total) ? -1 : 0;
+}
+
+static int work_alloc(struct work *w, size_t n)
+{
+    enum { DOUBLES = 5, PADDED = 5, INTS = 6 };
+    double **doubles[DOUBLES] = {&w->high, &w->v, &w->d, &w->done_v, &w->done_d};
+    int32_t **padded[PADDED] = {&w->cv, &w->cd, &w->col_min, &w->col_row, &w->from};
+    int32_t **ints[INTS] = {&w->done, &w->col, &w->row, &w->free_row, &w->list, &w->mark};
+    size_t total = 0, at[2 + DOUBLES + PADDED + INTS], k = 0, cells;
+    size_t ld = (n + MC_ASSIGN_LANES - 1) / MC_ASSIGN_LANES * MC_ASSIGN_LANES;
+
+    if (n >= INT32_MAX || __builtin_mul_overflow(n, ld, &cells) ||
+        __builtin_add_overflow(cells, MC_ASSIGN_LANES, &cells) ||
+        reserve(&total, &at[k++], cells, sizeof(int32_t)) ||
+        reserve(&total, &at[k++], n + 1, sizeof(size_t)))
+        return -1;
+    for (int i = 0; i < DOUBLES; i++)
+        if (reserve(&total, &at[k++], n, sizeof(double)))
+            return -1;
+    for (int i = 0; i < PADDED; i++)
+        if (reserve(&total, &at[k++], ld, sizeof(int32_t)))
+            return -1;
+    for (int i = 0; i < INTS; i++)
+        if (reserve(&total, &at[k++], n, sizeof(int32_t)))
+            return -1;
+    size_t page = total >= HUGE_PAGE ? HUGE_PAGE : 64;
+    if (__builtin_add_overflow(total, page - 1, &total))
+        return -1;
+    total -= total % page;
+    w->slab = aligned_alloc(page, total);
+    if (!w->slab)
+        return -1;
+    if (page == HUGE_PAGE)
+        (void)madvise(w->slab, total, MADV_HUGEPAGE); /* page faults are half the time else */
+    char *base = w->slab;
+    k = 0;
+    w->c = (int32_t *)(base + at[k++]);
+    w->first = (size_t *)(base + at[k++]);
+    for (int i = 0; i < DOUBLES; i++)
+        *doubles[i] = (double *)(base + at[k++]);
+    for (int i = 0; i < PADDED; i++)
+        *padded[i] = (int32_t *)(base + at[k++]);
+    for (int i = 0; i < INTS; i++)
+        *ints[i] = (int32_t *)(base + at[k++]);
+    w->n = n;
+    w->ld = ld;
+    return 0;
+}
+
+/* ---- the coarse grid --------------------------------------------------------------------------
+ */
+
+static int32_t even(int32_t x)
+{
+    return x & ~1;
+}
+
+static void coarse_match(struct work *w, size_t i, size_t j)
+{
+    w->col[i] = (int32_t)j;
+    w->row[j] = (int32_t)i;
+}
+
+/* Each column to the first row that has its least cost, if that row is not taken; a row that got
+ * the only column it was wanted for lends the slack to its next best column. */
+static size_t coarse_reduce(struct work *w)
+{
+    const size_t n = w->n, ld = w->ld;
+    int32_t *wanted = w->mark, best[3];
+    size_t n_free = 0;
+
+    w->exact = 1;
+    for (size_t j = 0; j < ld; j++) {
+        w->col_min[j] = INT32_MAX;
+        w->cv[j] = BARRED;
+    }
+    memset(w->col_row, 0, ld * sizeof *w->col_row);
+    for (size_t i = 0; i < n; i++) {
+        double unit = ldexp(w->unit, COARSE_BITS - FINE_BITS);
+        w->exact &= w->scan->coarse(n, w->value + i * n, unit, w->high[i] * unit, (int32_t)i,
+                                    w->c + i * ld, w->col_min, w->col_row);
+        memset(w->c + i * ld + n, 0, (ld - n) * sizeof *w->c);
+        wanted[i] = 0;
+        w->col[i] = -1;
+    }
+    for (size_t j = 0; j < n; j++) {
+        size_t i = (size_t)w->col_row[j];
+        w->row[j] = -1;
+        w->cv[j] = w->col_min[j];
+        if (!wanted[i]++) {
+            coarse_match(w, i, j);
+            w->cv[j]--;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!wanted[i])
+            w->free_row[n_free++] = (int32_t)i;
+        if (wanted[i] != 1)
+            continue;
+        w->scan->least2(ld, w->c + i * ld, w->cv, best);
+        w->cv[w->col[i]] -= even(best[1] == w->col[i] ? best[2] : best[0]);
+    }
+    return n_free;
+}
+
+/* Each free row takes its best column, bidding the price down to that of its second best, and a row
+ * put out by a strict bid bids at once. */
+static size_t coarse_bid(struct work *w, size_t n_free)
+{
+    size_t left = 0, budget = BID_SCANS * w->n;
+    int32_t best[3];
+
+    for (size_t k = 0; k < n_free; k++) {
+        int32_t i = w->free_row[k];
+        while (i >= 0) {
+            w->scan->least2(w->ld, w->c + (size_t)i * w->ld, w->cv, best);
+            size_t j = (size_t)best[1];
+            int32_t out = w->row[j], slack = even(best[2]) - even(best[0]);
+            if (out >= 0 && (!slack || !budget)) {
+                w->free_row[left++] = i;
+                break;
+            }
+            budget -= budget > 0;
+            if (out < 0)
+                w->cv[j]--;
+            else
+                w->col[out] = -1;
+            w->cv[j] -= slack;
+            coarse_match(w, (size_t)i, j);
+            i = out;
+        }
+    }
+    return left;
+}
+
+/* Turn the path that ends at free column j and began at row `start` over. */
+static void turn_over(struct work *w, size_t j, size_t start)
+{
+    size_t i;
+
+    do {
+        i = (size_t)w->from[j];
+        int32_t next = w->col[i];
+        coarse_match(w, i, j);
+        j = (size_t)next;
+    } while (i != start);
+}
+
+/* Shortest augmenting path from row `start`. */
+static void coarse_augment(struct work *w, size_t start)
+{
+    const size_t ld = w->ld;
+    size_t n_done = 0, i = start, j;
+    int32_t h = 0, least;
+
+    for (j = 0; j < ld; j++)
+        w->cd[j] = SEARCHED;
+    for (;;) {
+        j = w->scan->relax(ld, w->c + i * ld, w->cv, h, (int32_t)i, w->cd, w->from);
+        least = even(w->cd[j]);
+        if (w->row[j] < 0)
+            break;
+        i = (size_t)w->row[j];
+        h = w->c[i * ld + j] - (w->cv[j] + 1) - least;
+        w->done[n_done++] = (int32_t)j;
+        w->col_min[j] = w->cv[j] + least; /* the dual once the path's length is known: less it */
+        w->cv[j] = BARRED;
+        w->cd[j] = SEARCHED;
+    }
+    for (size_t k = 0; k < n_done; k++) {
+        size_t t = (size_t)w->done[k];
+        w->cv[t] = w->col_min[t] - least;
+    }
+    w->cv[j]--;
+    turn_over(w, j, start);
+}
+
+static void coarse_solve(struct work *w)
+{
+    size_t n_free = coarse_reduce(w);
+
+    for (int round = 0; round < 2; round++)
+        n_free = coarse_bid(w, n_free);
+    for (size_t k = 0; k < n_free; k++)
+        coarse_augment(w, (size_t)w->free_row[k]);
+    for (size_t j = 0; j < w->n; j++)
+        w->v[j] = ldexp((double)(w->cv[j] + 1) / 2, FINE_BITS - COARSE_BITS);
+}
+
+/* ---- the fine grid ----------------------------------------------------------------------------
+ */
+
+static double row_top(const struct work *w, size_t i)
+{
+    return w->high[i] * w->unit;
+}
+
+static double fine_cost(const struct work *w, size_t i, size_t j)
+{
+    return MC_ASSIGN_FINE(w->value[i * w->n + j], w->unit, row_top(w, i));
+}
+
+/* The dual of matched row i that makes its entry tight. */
+static double fine_u(const struct work *w, size_t i)
+{
+    size_t j = (size_t)w->col[i];
+
+    return fine_cost(w, i, j) - w->v[j];
+}
+
+/* Rounding to the coarse grid leaves duals that are infeasible by up to one coarse unit. Lower them
+ * until all rows are tight (Bellman and Ford, rows in a queue). Where a cycle shows that the coarse
+ * optimum is not the fine one this would not end: the rows that are still waiting when the budget
+ * is spent become free. Returns their number. */
+static size_t fine_mend(struct work *w)
+{
+    const size_t n = w->n;
+    int32_t *queue = w->free_row, *waiting = w->mark;
+    size_t head = 0, length = n, n_free = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        queue[i] = (int32_t)i;
+        waiting[i] = 1;
+    }
+    for (size_t budget = MEND_SCANS * n; length && budget; budget--) {
+        size_t i = (size_t)queue[head];
+        head = head + 1 == n ? 0 : head + 1;
+        length--;
+        waiting[i] = 0;
+        size_t lowered = w->scan->fine_lower(n, w->value + i * n, w->unit, row_top(w, i),
+                                             fine_u(w, i), w->v, w->list);
+        for (size_t k = 0; k < lowered; k++) {
+            int32_t r = w->row[w->list[k]];
+            if (!waiting[r]) {
+                queue[(head + length++) % n] = r;
+                waiting[r] = 1;
+            }
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        if (waiting[i]) {
+            w->row[w->col[i]] = -1;
+            w->col[i] = -1;
+            w->free_row[n_free++] = (int32_t)i;
+        }
+    return n_free;
+}
+
+/* All rows free, every column's dual its least cost. */
+static size_t fine_begin(struct work *w)
+{
+    for (size_t j = 0; j < w->n; j++) {
+        w->v[j] = INFINITY;
+        w->row[j] = -1;
+        w->free_row[j] = (int32_t)j;
+        w->col[j] = -1;
+    }
+    for (size_t i = 0; i < w->n; i++)
+        w->scan->fine_lower(w->n, w->value + i * w->n, w->unit, row_top(w, i), 0, w->v, w->list);
+    return w->n;
+}
+
+/* As coarse_augment; v carries the marks here. */
+static void fine_augment(struct work *w, size_t start)
+{
+    const size_t n = w->n;
+    size_t n_done = 0, i = start, j;
+    double h = 0, least;
+
+    for (j = 0; j < n; j++)
+        w->d[j] = INFINITY;
+    for (;;) {
+        j = w->scan->fine_relax(n, w->value + i * n, w->unit, row_top(w, i), w->v, h, (int32_t)i,
+                                w->d, w->from);
+        least = w->d[j];
+        if (w->row[j] < 0)
+            break;
+        least -= .5;
+        i = (size_t)w->row[j];
+        h = fine_cost(w, i, j) - (w->v[j] + .5) - least;
+        w->done[n_done++] = (int32_t)j;
+        w->done_v[j] = w->v[j] + least;
+        w->v[j] = -INFINITY;
+        w->d[j] = INFINITY;
+    }
+    for (size_t k = 0; k < n_done; k++) {
+        size_t t = (size_t)w->done[k];
+        w->v[t] = w->done_v[t] - least;
+    }
+    w->v[j] -= .5;
+    turn_over(w, j, start);
+}
+
+static void fine_solve(struct work *w, size_t n_free)
+{
+    if (!n_free)
+        return;
+    for (size_t j = 0; j < w->n; j++)
+        w->v[j] -= w->row[j] >= 0 ? .5 : 0;
+    for (size_t k = 0; k < n_free; k++)
+        fine_augment(w, (size_t)w->free_row[k]);
+    for (size_t j = 0; j < w->n; j++)
+        w->v[j] += .5;
+}
+
+/* ---- the certificate --------------------------------------------------------------------------
+ */
+
+/* Rows on a cycle of tight entries, which another optimal assignment could turn over: those in a
+ * strongly connected component (Tarjan) of more than one row. The edges of row i are
+ * c[first[i]..first[i+1]), columns. */
+static size_t count_ties(struct work *w)
+{
+    const size_t n = w->n;
+    int32_t *order = w->mark, *low = w->list, *stack = w->done, *path = w->free_row;
+    int32_t *next = w->from; /* how many edges of a row were followed */
+    size_t n_stack = 0, n_path, ties = 0;
+    int32_t clock = 0;
+
+    for (size_t i = 0; i < n; i++)
+        order[i] = next[i] = 0;
+    for (size_t root = 0; root < n; root++) {
+        if (order[root])
+            continue;
+        order[root] = low[root] = ++clock;
+        stack[n_stack++] = path[0] = (int32_t)root;
+        n_path = 1;
+        while (n_path) {
+            size_t i = (size_t)path[n_path - 1];
+            if ((size_t)next[i] < w->first[i + 1] - w->first[i]) {
+                int32_t to = w->row[w->c[w->first[i] + (size_t)next[i]++]];
+                if (!order[to]) {
+                    order[to] = low[to] = ++clock;
+                    stack[n_stack++] = path[n_path++] = to;
+                } else if (order[to] < low[i]) {
+                    low[i] = order[to];
+                }
+                continue;
+            }
+            if (low[i] == order[i]) {
+                size_t size = 0;
+                int32_t r;
+                do {
+                    r = stack[--n_stack];
+                    order[r] = INT32_MAX; /* closed: never lowers another */
+                    size++;
+                } while ((size_t)r != i);
+                ties += size > 1 ? size : 0;
+            }
+            if (--n_path) {
+                size_t up = (size_t)path[n_path - 1];
+                low[up] = low[i] < low[up] ? low[i] : low[up];
+            }
+        }
+    }
+    return ties;
+}
+
+/* The bound is the sum of the rows' greatest value[i][j] + v[j], less the sum of v; what a row's
+ * own entry falls short of its greatest is its part of the gap. */
+static void certify(struct work *w, struct mc_assignment *info)
+{
+    const size_t n = w->n;
+    struct mc_sum value = {0, 0}, gap = {0, 0};
+    size_t edges = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t j = (size_t)w->col[i];
+        double own = w->value[i * n + j] * w->unit, best;
+        w->first[i] = edges;
+        edges += w->scan->fine_tight(n, w->value + i * n, w->unit, row_top(w, i),
+                                     fine_u(w, i) + TIE_UNITS, w->v, &best, w->c + edges);
+        mc_sum_add(&value, own);
+        mc_sum_add(&gap, best - (own + w->v[j]));
+    }
+    w->first[n] = edges;
+    info->value = ldexp(mc_sum_value(value), w->exponent - FINE_BITS);
+    info->gap = ldexp(mc_sum_value(gap), w->exponent - FINE_BITS);
+    info->bound = info->value + info->gap;
+    info->n_ties = count_ties(w);
+}
+
+static int measure(struct work *w, struct mc_error *err)
+{
+    double range = 0, most = 0;
+    int e_most;
+
+    for (size_t i = 0; i < w->n; i++) {
+        double lo, hi;
+        if (w->scan->range(w->n, w->value + i * w->n, &lo, &hi))
+            return mc_fail(err, MC_EINPUT, "row %zu of the matrix holds a value that is not finite",
+                           i);
+        w->high[i] = hi;
+        range = fmax(range, hi / 2 - lo / 2);
+        most = fmax(most, fmax(fabs(hi), fabs(lo)));
+    }
+    frexp(range, &w->exponent);
+    w->exponent++;
+    frexp(most, &e_most);
+    /* keep unit and top finite: ranges of 2^-973 and less, or of 2^-970 of the values, are not told
+     * from 0 */
+    if (w->exponent < FINE_BITS - 1023)
+        w->exponent = FINE_BITS - 1023;
+    if (w->exponent < e_most + FINE_BITS - 1020)
+        w->exponent = e_most + FINE_BITS - 1020;
+    w->unit = ldexp(1, FINE_BITS - w->exponent);
+    return 0;
+}
+
+int mc_assign_max_on(const struct mc_assign_scan *scan, size_t n, const double *value, int32_t *col,
+                     struct mc_assignment *info, struct mc_error *err)
+{
+    struct work w = {.scan = scan, .value = value};
+    struct mc_assignment found = {0};
+    int rc;
+
+    if (work_alloc(&w, n))
+        return mc_fail(err, MC_ENOMEM, "out of memory for an assignment of %zu rows", n);
+    rc = measure(&w, err);
+    if (rc)
+        goto out;
+    if (n > SMALL) {
+        coarse_solve(&w);
+        fine_solve(&w, w.exact ? 0 : fine_mend(&w));
+    } else {
+        fine_solve(&w, fine_begin(&w));
+    }
+    certify(&w, &found);
+    for (size_t i = 0; i < n; i++)
+        col[i] = w.col[i];
+    if (info)
+        *info = found;
+out:
+    work_free(&w);
+    return rc;
+}
+
+int mc_assign_max(size_t n, const double *value, int32_t *col, struct mc_assignment *info,
+                  struct mc_error *err)
+{
+    return mc_assign_max_on(mc_assign_scan_best(), n, value, col, info, err);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Linear assignment: the permutation of greatest total value, exactly, with its certificate. */
+#ifndef MC_ASSIGN_H
+#define MC_ASSIGN_H
+
+#include "libcommon/base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct mc_assignment {
+    double value; /* sum of value[i][col[i]], in float64 */
+    double
+        bound;  /* no assignment is worth more: the dual's bound, summed from the float64 matrix */
+    double gap; /* bound - value >= 0; 0 to rounding proves optimality */
+    size_t n_ties; /* rows that another assignment of the same value (to rounding: within 2^-46 of
+                    * the greatest range of a row an entry) matches otherwise */
+};
+
+/* Maximise the sum of value[i*n + col[i]] over permutations col. value: (n,n) row-major float64,
+ * finite. Jonker and Volgenant 1987 (column reduction, augmenting row reduction twice, shortest
+ * augmenting paths) on costs in fixed point: 26 bits of the greatest range of a row in int32 vector
+ * scans for n > 64, then duals and assignment mended on 50 bits in float64, so that the result is
+ * optimal for the float64 matrix to rounding: the gap stays under n * 2^-48 of that range, or of
+ * the values themselves where these are more than 16 times as large.
+ *
+ * Deterministic: ties go to the lowest index, and all arithmetic of the search is exact, so that
+ * every instruction set gives the same permutation. A constant matrix gives the identity.
+ * Differences under 2^-1023 count as none. Memory: 4 n^2 bytes. One thread; no shared state.
+ * col: n entries; info: may be NULL. Returns 0, MC_EINPUT (not finite), MC_ENOMEM. */
+MC_USE_RESULT int mc_assign_max(size_t n, const double *value, int32_t *col,
+                                struct mc_assignment *info, struct mc_error *err);
+
+struct mc_assign_scan; /* loops_table.h, for assign.c and the tests alone */
+/* mc_assign_max on a given table. */
+MC_USE_RESULT int mc_assign_max_on(const struct mc_assign_scan *scan, size_t n, const double *value,
+                                   int32_t *col, struct mc_assignment *info, struct mc_error *err);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Constrained assignment by a search over the Lagrange multiplier. */
+#include "libcommon/assign/constrained.h"
+
+#include "libcommon/base/sum.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A few breakpoints are enough in practice; where rounding makes up new ones, the bound is good
+ * after any number. */
+#define MAX_BREAKPOINTS 200
+/* times n: many times what any matrices needed, but each takes n^2 steps */
+#define MOST_EXCHANGES 4
+
+struct problem {
+    size_t n;
+    const double *value, *constraint;
+    double *mixed;  /* (n,n) value + multiplier * constraint */
+    int32_t *trial; /* (n) */
+    int32_t *over;  /* (n) the best permutation known that breaks the constraint */
+};
+
+/* What a permutation is worth, and by how much it satisfies the constraint. */
+struct point {
+    double value, slack;
+};
+
+static struct point look(const struct problem *p, const int32_t *col)
+{
+    struct mc_sum value = {0, 0}, slack = {0, 0};
+
+    for (size_t i = 0; i < p->n; i++) {
+        size_t at = i * p->n + (size_t)col[i];
+        mc_sum_add(&value, p->value[at]);
+        mc_sum_add(&slack, p->constraint[at]);
+        mc_sum_add(&slack, -p->constraint[i * p->n + i]);
+    }
+    return (struct point){mc_sum_value(value), mc_sum_value(slack)};
+}
+
+/* 0 where the products are beyond float64. */
+static int mix(struct problem *p, double multiplier)
+{
+    for (size_t i = 0; i < p->n * p->n; i++) {
+        p->mixed[i] = p->value[i] + multiplier * p->constraint[i];
+        if (!isfinite(p->mixed[i]))
+            return 0;
+    }
+    return 1;
+}
+
+static void keep(const struct problem *p, int32_t *col, struct point *best, struct point now)
+{
+    if (now.slack < 0 || now.value <= best->value)
+        return;
+    *best = now;
+    memcpy(col, p->trial, p->n * sizeof *col);
+}
+
+/* Walks along the breakpoints from p->over, which is worth most but breaks the constraint. col and
+ * best: the best permutation that keeps it; bound: the least one, found at the multiplier. */
+static int search(struct problem *p, int32_t *col, struct point *best, double *bound,
+                  double *multiplier, struct mc_error *err)
+{
+    struct point over = look(p, p->over), under = *best, now;
+    int rc = mc_assign_max(p->n, p->constraint, p->trial, NULL, err);
+
+    if (rc)
+        return rc;
+    now = look(p, p->trial);
+    keep(p, col, best, now);
+    if (now.slack > under.slack)
+        under = now;
+    for (int i = 0; i < MAX_BREAKPOINTS; i++) {
+        double m = (over.value - under.value) / (under.slack - over.slack);
+        struct mc_assignment info;
+
+        if (!(m > 0) || !mix(p, m))
+            return 0;
+        if ((rc = mc_assign_max(p->n, p->mixed, p->trial, &info, err)))
+            return rc;
+        now = look(p, p->trial);
+        keep(p, col, best, now);
+        double worth = now.value + m * now.slack;
+        if (worth + info.gap < *bound) {
+            *bound = worth + info.gap;
+            *multiplier = m;
+        }
+        if (worth <= under.value + m * under.slack)
+            return 0;
+        if (now.slack < 0) {
+            over = now;
+            memcpy(p->over, p->trial, p->n * sizeof *p->over);
+        } else {
+            under = now;
+        }
+    }
+    return 0;
+}
+
+/* What exchanging the units of two rows changes. */
+static struct point exchanged(const struct problem *p, const int32_t *col, size_t i, size_t j)
+{
+    size_t ii = i * p->n + (size_t)col[i], ij = i * p->n + (size_t)col[j];
+    size_t jj = j * p->n + (size_t)col[j], ji = j * p->n + (size_t)col[i];
+    const double *v = p->value, *c = p->constraint;
+
+    return (struct point){v[ij] + v[ji] - v[ii] - v[jj], c[ij] + c[ji] - c[ii] - c[jj]};
+}
+
+static void exchange(int32_t *col, size_t i, size_t j)
+{
+    int32_t x = col[i];
+
+    col[i] = col[j];
+    col[j] = x;
+}
+
+/* Brings p->trial, which breaks the constraint, back within it: by the exchange that costs least,
+ * or, where one is not enough, first by those that lose least by the multiplier. 1 when done. */
+static int repair(struct problem *p, double multiplier)
+{
+    for (size_t round = 0; round < p->n; round++) {
+        struct point now = look(p, p->trial);
+        size_t at[2] = {0, 0};
+        double best = -INFINITY;
+        int done = 0;
+
+        for (size_t i = 0; i < p->n; i++)
+            for (size_t j = i + 1; j < p->n; j++) {
+                struct point d = exchanged(p, p->trial, i, j);
+                int enough = now.slack + d.slack >= 0;
+                double merit = enough ? d.value : d.value + multiplier * d.slack;
+                if (!(d.slack > 0) || enough < done || (enough == done && merit <= best))
+                    continue;
+                done = enough;
+                best = merit;
+                at[0] = i;
+                at[1] = j;
+            }
+        if (at[0] == at[1])
+            return 0;
+        exchange(p->trial, at[0], at[1]);
+        if (done && look(p, p->trial).slack >= 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* Exchanges the two units that gain most while that keeps the constraint. */
+static void better(const struct problem *p, int32_t *col, struct point *best)
+{
+    for (size_t round = 0; round < MOST_EXCHANGES * p->n; round++) {
+        size_t at[2] = {0, 0};
+        double most = 0;
+
+        for (size_t i = 0; i < p->n; i++)
+            for (size_t j = i + 1; j < p->n; j++) {
+                struct point d = exchanged(p, col, i, j);
+                if (d.value > most && best->slack + d.slack >= 0) {
+                    most = d.value;
+                    at[0] = i;
+                    at[1] = j;
+                }
+            }
+        exchange(col, at[0], at[1]);
+        struct point now = look(p, col);
+        if (now.slack < 0 || now.value <= best->value) { /* none, or none but by rounding */
+            exchange(col, at[0], at[1]);
+            return;
+        }
+        *best = now;
+    }
+}
+
+/* From both sides: the best permutation that keeps the constraint, and the one that breaks it. */
+static void close_gap(struct problem *p, int32_t *col, struct point *best, double multiplier)
+{
+    better(p, col, best);
+    memcpy(p->trial, p->over, p->n * sizeof *p->trial);
+    if (!repair(p, multiplier))
+        return;
+    struct point now = look(p, p->trial);
+    better(p, p->trial, &now);
+    keep(p, col, best, now);
+}
+
+int mc_assign_constrained(size_t n, const double *value, const double *constraint, int32_t *col,
+                          struct mc_constrained *info, struct mc_error *err)
+{
+    struct problem p = {.n = n, .value = value, .constraint = constraint};
+    struct mc_constrained out = {0};
+    struct point over, best;
+    size_t cells = 0;
+    int rc = 0;
+
+    if (__builtin_mul_overflow(n, n, &cells) || cells > SIZE_MAX / sizeof *p.mixed ||
+        !(p.mixed = malloc((cells + 1) * sizeof *p.mixed)) ||
+        !(p.trial = malloc((2 * n + 1) * sizeof *p.trial))) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory: %zu units", n);
+        goto out;
+    }
+    p.over = p.trial + n;
+    for (size_t i = 0; i < cells; i++)
+        if (!isfinite(constraint[i])) {
+            rc = mc_fail(err, MC_EINPUT, "the constraint holds a value that is not finite");
+            goto out;
+        }
+    if ((rc = mc_assign_max(n, value, p.over, &out.found, err)))
+        goto out;
+    over = look(&p, p.over);
+    out.free_value = over.value;
+    out.free_slack = over.slack;
+    if (over.slack >= 0) {
+        memcpy(col, p.over, n * sizeof *col);
+        out.slack = over.slack;
+        goto out;
+    }
+    for (size_t i = 0; i < n; i++)
+        col[i] = (int32_t)i;
+    best = look(&p, col);
+    if ((rc = search(&p, col, &best, &out.found.bound, &out.multiplier, err)))
+        goto out;
+    close_gap(&p, col, &best, out.multiplier);
+    out.slack = best.slack;
+    out.found.value = best.value;
+    out.found.gap = fmax(0, out.found.bound - best.value);
+    out.found.bound = best.value + out.found.gap;
+    out.found.n_ties = 0;
+out:
+    free(p.trial);
+    free(p.mixed);
+    if (!rc && info)
+        *info = out;
+    return rc;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Projection by fused sweeps, and the greedy decomposition on top of linear assignment. */
+#include "libcommon/assign/assign.h"
+#include "libcommon/assign/doubly_stochastic.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LANES 8 /* partial sums of a row on any instruction set, so that the bits are the same */
+
+typedef double vec __attribute__((vector_size(8 * LANES)));
+typedef int64_t mask __attribute__((vector_size(8 * LANES)));
+/* the same anywhere in an array */
+typedef double loose __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+
+/* One row: row[j] = max(0, row[j] + (a + b[j])), added to the column sums; returns the row's sum.
+ * A NaN stays one. */
+static inline __attribute__((always_inline)) double row_body(size_t n, double *row, double a,
+                                                             const double *b, double *col_sum)
+{
+    double lane[LANES];
+    vec sum = {0};
+    size_t j = 0;
+
+    for (; j + LANES <= n; j += LANES) {
+        vec x = *(const loose *)(row + j) + (a + *(const loose *)(b + j));
+        x = (vec)((mask)x & ~(mask)(x < 0));
+        *(loose *)(row + j) = x;
+        *(loose *)(col_sum + j) += x;
+        sum += x;
+    }
+    memcpy(lane, &sum, sizeof lane);
+    for (size_t l = 0; j < n; j++, l++) {
+        double x = row[j] + (a + b[j]);
+        x = x < 0 ? 0 : x;
+        row[j] = x;
+        col_sum[j] += x;
+        lane[l] += x;
+    }
+    return ((lane[0] + lane[4]) + (lane[1] + lane[5])) +
+           ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+}
+
+static double row_portable(size_t n, double *row, double a, const double *b, double *col_sum)
+{
+    return row_body(n, row, a, b, col_sum);
+}
+
+typedef double row_fn(size_t n, double *row, double a, const double *b, double *col_sum);
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static double row_avx2(size_t n, double *row, double a,
+                                                       const double *b, double *col_sum)
+{
+    return row_body(n, row, a, b, col_sum);
+}
+
+__attribute__((target("avx512f"))) static double row_avx512(size_t n, double *row, double a,
+                                                            const double *b, double *col_sum)
+{
+    return row_body(n, row, a, b, col_sum);
+}
+
+static row_fn *choose_row(void)
+{
+    const char *wish = getenv("MC_ISA");
+    int level = !wish ? 2 : !strcmp(wish, "portable") ? 0 : !strcmp(wish, "avx2") ? 1 : 2;
+
+    if (level > 1 && __builtin_cpu_supports("avx512f"))
+        return row_avx512;
+    return level > 0 && __builtin_cpu_supports("avx2") ? row_avx2 : row_portable;
+}
+#else
+static row_fn *choose_row(void)
+{
+    return row_portable;
+}
+#endif
+
+/* A sweep's second half adds a[i] + b[j] to each entry, which waits for the max(0, .) of the next
+ * pass: so a pass is a max(0, .) with the sums that the sweep after it needs, and any of them may
+ * be the last. */
+int mc_stochastic_project(size_t n, double *p, size_t sweeps, double tolerance,
+                          struct mc_stochastic *info, struct mc_error *err)
+{
+    double *a = calloc(n, 3 * sizeof *a), *b, *col_sum, residual;
+    row_fn *row = choose_row();
+    size_t taken = 0;
+
+    if (!a)
+        return mc_fail(err, MC_ENOMEM, "out of memory for a projection of %zu rows", n);
+    b = a + n;
+    col_sum = b + n;
+    for (;; taken++) {
+        double excess = 0, size = (double)n;
+
+        residual = 0;
+        memset(col_sum, 0, n * sizeof *col_sum);
+        for (size_t i = 0; i < n; i++) {
+            double off = row(n, p + i * n, a[i], b, col_sum) - 1;
+            residual = fmax(residual, fabs(off));
+            excess += off;
+            a[i] = off;
+        }
+        for (size_t j = 0; j < n; j++) {
+            b[j] = -(col_sum[j] - 1) / size;
+            residual = fmax(residual, fabs(col_sum[j] - 1));
+        }
+        if (!isfinite(excess) || !isfinite(residual)) {
+            free(a);
+            return mc_fail(err, MC_EINPUT, "a matrix of %zu rows has sums that are not finite", n);
+        }
+        if (taken == sweeps || residual <= tolerance)
+            break;
+        for (size_t i = 0; i < n; i++)
+            a[i] = excess / (size * size) - a[i] / size;
+    }
+    free(a);
+    if (info)
+        *info = (struct mc_stochastic){.sweeps = taken, .residual = residual};
+    return 0;
+}
+
+double mc_stochastic_residual(size_t n, const double *p)
+{
+    double worst = 0;
+    int is_nan = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double row = -1, col = -1;
+        for (size_t j = 0; j < n; j++) {
+            row += p[i * n + j];
+            col += p[j * n + i];
+        }
+        worst = fmax(worst, fmax(fabs(row), fabs(col)));
+        is_nan |= isnan(row);
+    }
+    return is_nan ? NAN : worst;
+}
+
+/* ---- Birkhoff and von Neumann ------------------------------------------------------------------
+ */
+
+/* Gives every entry that does not count a value so low that a matching through one of them is worth
+ * less than any other, by more than mc_assign_max rounds. Returns whether each row has an entry
+ * that counts. */
+static int bar(size_t n, double *left, double drop)
+{
+    double tops = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double top = 0;
+        for (size_t j = 0; j < n; j++)
+            if (left[i * n + j] >= drop)
+                top = fmax(top, left[i * n + j]);
+        if (!(top > 0))
+            return 0;
+        tops += top;
+    }
+    for (size_t k = 0; k < n * n; k++)
+        if (!(left[k] > 0 && left[k] >= drop))
+            left[k] = -2 * tops;
+    return 1;
+}
+
+static int grow(struct mc_birkhoff *b, size_t *room, struct mc_error *err)
+{
+    size_t more = *room ? 2 * *room : 16, bytes;
+
+    if (b->n_terms < *room)
+        return 0;
+    if (!__builtin_mul_overflow(more, b->n * sizeof *b->perm, &bytes)) {
+        double *alpha = realloc(b->alpha, more * sizeof *alpha);
+        b->alpha = alpha ? alpha : b->alpha;
+        int32_t *perm = alpha ? realloc(b->perm, bytes) : NULL;
+        b->perm = perm ? perm : b->perm;
+        if (perm) {
+            *room = more;
+            return 0;
+        }
+    }
+    return mc_fail(err, MC_ENOMEM, "out of memory for %zu permutations of %zu", more, b->n);
+}
+
+int mc_birkhoff_decompose(struct mc_birkhoff *b, size_t n, const double *d, double drop,
+                          struct mc_error *err)
+{
+    size_t bytes, room = 0;
+    double *left = NULL;
+    int rc = 0;
+
+    *b = (struct mc_birkhoff){.n = n};
+    if (!__builtin_mul_overflow(n, n, &bytes) &&
+        !__builtin_mul_overflow(bytes, sizeof *left, &bytes))
+        left = malloc(bytes);
+    if (!left)
+        return mc_fail(err, MC_ENOMEM, "out of memory for a decomposition of %zu rows", n);
+    for (size_t k = 0; k < n * n; k++) {
+        if (!isfinite(d[k])) {
+            rc = mc_fail(err, MC_EINPUT, "row %zu of the matrix holds a value that is not finite",
+                         k / n);
+            goto out;
+        }
+        left[k] = d[k];
+    }
+    while (bar(n, left, drop)) {
+        double alpha = INFINITY;
+
+        if ((rc = grow(b, &room, err)))
+            break;
+        int32_t *perm = b->perm + b->n_terms * n;
+        if ((rc = mc_assign_max(n, left, perm, NULL, err)))
+            break;
+        for (size_t i = 0; i < n; i++)
+            alpha = fmin(alpha, left[i * n + (size_t)perm[i]]);
+        if (!(alpha > 0))
+            break;
+        /* the smallest becomes 0 exactly, so that the matchings come to an end */
+        for (size_t i = 0; i < n; i++)
+            left[i * n + (size_t)perm[i]] -= alpha;
+        b->alpha[b->n_terms++] = alpha;
+    }
+out:
+    free(left);
+    return rc;
+}
+
+struct term {
+    double alpha;
+    size_t at;
+};
+
+static int by_weight(const void *x, const void *y)
+{
+    const struct term *a = x, *b = y;
+
+    if (a->alpha != b->alpha)
+        return a->alpha > b->alpha ? -1 : 1;
+    return a->at < b->at ? -1 : 1;
+}
+
+int mc_birkhoff_heaviest(struct mc_birkhoff *b, size_t most, struct mc_error *err)
+{
+    const size_t n = b->n_terms, keep = most && most < n ? most : n;
+    struct term *terms = malloc((n + 1) * sizeof *terms);
+    double *alpha = malloc((keep + 1) * sizeof *alpha);
+    int32_t *perm = malloc((keep + 1) * b->n * sizeof *perm);
+
+    if (!terms || !alpha || !perm) {
+        free(terms);
+        free(alpha);
+        free(perm);
+        return mc_fail(err, MC_ENOMEM, "out of memory for %zu permutations of %zu", keep, b->n);
+    }
+    for (size_t k = 0; k < n; k++)
+        terms[k] = (struct term){b->alpha[k], k};
+    qsort(terms, n, sizeof *terms, by_weight);
+    for (size_t k = 0; k < keep; k++) {
+        alpha[k] = terms[k].alpha;
+        memcpy(perm + k * b->n, b->perm + terms[k].at * b->n, b->n * sizeof *perm);
+    }
+    free(terms);
+    free(b->alpha);
+    free(b->perm);
+    b->alpha = alpha;
+    b->perm = perm;
+    b->n_terms = keep;
+    return 0;
+}
+
+void mc_birkhoff_release(struct mc_birkhoff *b)
+{
+    free(b->alpha);
+    free(b->perm);
+    *b = (struct mc_birkhoff){0};
+}
+
+size_t mc_birkhoff_draw(const struct mc_birkhoff *b, double u)
+{
+    double sum = 0, upto = 0;
+    size_t k = 0;
+
+    for (size_t i = 0; i < b->n_terms; i++)
+        sum += b->alpha[i];
+    while (k + 1 < b->n_terms && (upto += b->alpha[k]) <= u * sum)
+        k++;
+    return k;
+}

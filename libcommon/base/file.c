@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Opening files without waiting for anybody. */
+#include "libcommon/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int mc_file_open(int *fd, uint64_t *bytes, const char *path, enum mc_err absent,
+                 struct mc_error *err)
+{
+    struct stat st;
+    int rc = 0;
+
+    /* O_NONBLOCK: a FIFO opens at once; taken back, reading one waits for those that write to it
+     * and ends where there are none */
+    if ((*fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) < 0)
+        return mc_fail(err, errno == ENOENT || errno == ENOTDIR ? absent : MC_EFAIL,
+                       "cannot open '%s': %s", path, strerror(errno));
+    if (fstat(*fd, &st))
+        rc = mc_fail(err, MC_EFAIL, "%s: %s", path, strerror(errno));
+    else if (S_ISFIFO(st.st_mode) && !bytes && !fcntl(*fd, F_SETFL, O_RDONLY))
+        return 0;
+    else if (!S_ISREG(st.st_mode))
+        rc = mc_fail(err, MC_EINPUT, "%s: is no regular file", path);
+    else if (bytes)
+        *bytes = (uint64_t)st.st_size;
+    if (!rc)
+        return 0;
+    close(*fd);
+    *fd = -1;
+    return rc;
+}
+
+int mc_file_fopen(FILE **out, uint64_t *bytes, const char *path, enum mc_err absent,
+                  struct mc_error *err)
+{
+    int fd = -1, rc = 0;
+
+    *out = NULL;
+    if ((rc = mc_file_open(&fd, bytes, path, absent, err)))
+        return rc;
+    if ((*out = fdopen(fd, "r")))
+        return 0;
+    close(fd);
+    return mc_fail(err, MC_ENOMEM, "out of memory");
+}

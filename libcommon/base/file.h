@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Opening what is no stream: a graph, a map, the parts of a folder. A FIFO that nobody writes to
+ * would be waited for, maybe for ever, so that none is waited for. */
+#ifndef MC_FILE_H
+#define MC_FILE_H
+
+#include "libcommon/base/error.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* *bytes: its size; NULL: a pipe will do too, as from <(command), and reads as empty where nobody
+ * writes to it. Errors name the path: `absent` when there is nothing of that name
+ * (MC_EFAIL for one that the user gave, MC_EINPUT for a part of what he gave), MC_EFAIL when it
+ * cannot be opened, MC_EINPUT when it is neither that nor a regular file. */
+MC_USE_RESULT int mc_file_open(int *fd, uint64_t *bytes, const char *path, enum mc_err absent,
+                               struct mc_error *err);
+/* As mc_file_open, for fgets and the like; *out is NULL after an error. */
+MC_USE_RESULT int mc_file_fopen(FILE **out, uint64_t *bytes, const char *path, enum mc_err absent,
+                                struct mc_error *err);
+
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Adding nodes to a graph: shape inference, and the builder's functions on top of it. */
+#include "libcommon/graph/graph.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first error stays: what follows it is only its consequence. */
+#define fail(g, ...)                                                                               \
+    ((g)->error.code ? (void)0 : (void)mc_fail(&(g)->error, MC_EINPUT, __VA_ARGS__))
+
+/* ---- shapes --------------------------------------------------------------------------------- */
+
+static int shape_conv(struct mc_graph *g, struct mc_node *n, const struct mc_node *in)
+{
+    int side[2] = {in->h, in->w};
+
+    if (n->c < 1 || n->c > MC_MAX_CHANNELS || n->groups < 1 || in->c % n->groups ||
+        n->c % n->groups) {
+        fail(g, "node \"%s\": %d to %d channels in %d groups cannot be", n->name, in->c, n->c,
+             n->groups);
+        return -1;
+    }
+    for (int i = 0; i < 2; i++) {
+        int k = n->kernel[i], s = n->stride[i], p = n->pad[i];
+        if (k < 1 || k > MC_MAX_SIDE || s < 1 || s > MC_MAX_SIDE || p < 0 || p > MC_MAX_SIDE ||
+            k > side[i] + 2 * p) {
+            fail(g, "node \"%s\": kernel %d, stride %d, pad %d do not fit an input of %dx%d",
+                 n->name, k, s, p, in->h, in->w);
+            return -1;
+        }
+        side[i] = (side[i] + 2 * p - k) / s + 1;
+    }
+    n->h = side[0];
+    n->w = side[1];
+    return 0;
+}
+
+static int shape_pool(struct mc_graph *g, struct mc_node *n, const struct mc_node *in)
+{
+    int side[2] = {in->h, in->w};
+
+    n->c = in->c;
+    for (int i = 0; i < 2; i++) {
+        int k = n->kernel[i], s = n->stride[i], p = n->pad[i], room = side[i] + 2 * p - k, out = 0;
+        /* a window wholly in the padding has no value: PyTorch's bound on the padding */
+        if (k < 1 || k > MC_MAX_SIDE || s < 1 || s > MC_MAX_SIDE || p < 0 || p > k / 2 ||
+            room < 0) {
+            fail(g, "node \"%s\": window %d, stride %d, pad %d do not fit an input of %dx%d",
+                 n->name, k, s, p, in->h, in->w);
+            return -1;
+        }
+        out = (room + (n->ceil_mode ? s - 1 : 0)) / s + 1;
+        if (n->ceil_mode && (out - 1) * s >= side[i] + p) /* the last window starts past the end */
+            out--;
+        side[i] = out;
+    }
+    n->h = side[0];
+    n->w = side[1];
+    return 0;
+}
+
+static int shape_join(struct mc_graph *g, struct mc_node *n)
+{
+    const struct mc_node *first = &g->nodes[n->in[0]];
+    int64_t c = 0;
+
+    if (n->n_in < 2) {
+        fail(g, "node \"%s\": %s needs two inputs or more", n->name, mc_op_name(n->op));
+        return -1;
+    }
+    for (int i = 0; i < n->n_in; i++) {
+        const struct mc_node *in = &g->nodes[n->in[i]];
+        if (in->h != first->h || in->w != first->w || (n->op == MC_OP_ADD && in->c != first->c)) {
+            fail(g, "node \"%s\": inputs of %dx%dx%d and %dx%dx%d do not match", n->name, first->c,
+                 first->h, first->w, in->c, in->h, in->w);
+            return -1;
+        }
+        c += in->c;
+    }
+    if (n->op == MC_OP_ADD)
+        c = first->c;
+    n->c = c > MC_MAX_CHANNELS ? 0 : (int)c;
+    n->h = first->h;
+    n->w = first->w;
+    return 0;
+}
+
+static int shape(struct mc_graph *g, struct mc_node *n)
+{
+    const struct mc_node *in = n->n_in ? &g->nodes[n->in[0]] : NULL;
+
+    switch (n->op) {
+    case MC_OP_NORMALISE:
+        for (int i = 0; i < n->c && i < MC_MAX_CHANNELS_IN; i++)
+            if (!isfinite(n->mean[i]) || !isfinite(n->std[i]) || n->std[i] <= 0) {
+                fail(g, "node \"%s\": mean %g and deviation %g cannot normalise", n->name,
+                     (double)n->mean[i], (double)n->std[i]);
+                return -1;
+            }
+        for (int i = n->c; i < MC_MAX_CHANNELS_IN; i++) {
+            n->mean[i] = 0;
+            n->std[i] = 1;
+        }
+        return 0;
+    case MC_OP_CONV:
+        return shape_conv(g, n, in);
+    case MC_OP_MAXPOOL:
+    case MC_OP_AVGPOOL:
+        return shape_pool(g, n, in);
+    case MC_OP_ADD:
+    case MC_OP_CONCAT:
+        return shape_join(g, n);
+    case MC_OP_LINEAR:
+        if (in->h != 1 || in->w != 1) {
+            fail(g, "node \"%s\": a linear layer's input is flat, not %dx%dx%d", n->name, in->c,
+                 in->h, in->w);
+            return -1;
+        }
+        n->h = n->w = 1;
+        return 0;
+    case MC_OP_GLOBALPOOL:
+        n->c = in->c;
+        n->h = n->w = 1;
+        return 0;
+    case MC_OP_ADAPTPOOL:
+        n->c = in->c;
+        return 0;
+    case MC_OP_FLATTEN: {
+        int64_t c = (int64_t)in->c * in->h * in->w;
+        n->c = c > MC_MAX_CHANNELS ? 0 : (int)c;
+        n->h = n->w = 1;
+        return 0;
+    }
+    case MC_OP_BATCHNORM:
+        if (!(n->eps > 0) || !isfinite(n->eps) || !(n->momentum >= 0 && n->momentum <= 1)) {
+            fail(g, "node \"%s\": batch norm's eps %g, momentum %g cannot be", n->name,
+                 (double)n->eps, (double)n->momentum);
+            return -1;
+        }
+        if (n->weight_init > MC_INIT_ONE || n->bias_init > MC_INIT_ONE) {
+            fail(g, "node \"%s\": batch norm starts at zero or one", n->name);
+            return -1;
+        }
+        break;
+    case MC_OP_RELU:
+        if (!(n->delta >= 0) || !isfinite(n->delta)) {
+            fail(g, "node \"%s\": Huber's delta %g cannot be", n->name, (double)n->delta);
+            return -1;
+        }
+        break;
+    case MC_OP_DROPOUT:
+        if (!(n->drop >= 0 && n->drop < 1)) {
+            fail(g, "node \"%s\": dropout of %g cannot be", n->name, (double)n->drop);
+            return -1;
+        }
+        if ((int64_t)in->c * in->h * in->w > MC_MAX_DROPOUT) {
+            fail(g, "node \"%s\": dropout of more than %d values an image", n->name,
+                 MC_MAX_DROPOUT);
+            return -1;
+        }
+        break;
+    case MC_OP_LOSS:
+        if (!(n->loss_weight >= 0) || !isfinite(n->loss_weight)) {
+            fail(g, "node \"%s\": loss weight %g cannot be", n->name, (double)n->loss_weight);
+            return -1;
+        }
+        break;
+    case MC_N_OPS:
+        break;
+    }
+    n->c = in->c;
+    n->h = in->h;
+    n->w = in->w;
+    return 0;
+}
+
+int mc_graph_node(struct mc_graph *g, const char *name, struct mc_node *n)
+{
+    int i = g->n_nodes;
+
+    if (g->error.code)
+        return -1;
+    if (name && strlen(name) >= sizeof n->name) {
+        fail(g, "node %d: its name is too long", i);
+        return -1;
+    }
+    if (name)
+        snprintf(n->name, sizeof n->name, "%s", name);
+    else
+        snprintf(n->name, sizeof n->name, "%s%d", mc_op_name(n->op), i);
+    if (i >= MC_MAX_NODES) {
+        fail(g, "a graph has at most %d nodes", MC_MAX_NODES);
+        return -1;
+    }
+    if ((n->op == MC_OP_NORMALISE) != (i == 0) || (n->n_in == 0) != (i == 0) ||
+        (n->n_in > 1 && n->op != MC_OP_ADD && n->op != MC_OP_CONCAT)) {
+        fail(g, "node \"%s\": %d inputs are not what %s as node %d takes", n->name, n->n_in,
+             mc_op_name(n->op), i);
+        return -1;
+    }
+    for (int k = 0; k < n->n_in; k++)
+        if (n->in[k] < 0 || n->in[k] >= i || g->nodes[n->in[k]].op == MC_OP_LOSS) {
+            fail(g, "node \"%s\": its input is no earlier node with an output", n->name);
+            return -1;
+        }
+    if (shape(g, n))
+        return -1;
+    if (n->c < 1 || n->c > MC_MAX_CHANNELS || n->h < 1 || n->h > MC_MAX_SIDE || n->w < 1 ||
+        n->w > MC_MAX_SIDE || (int64_t)n->c * n->h * n->w > MC_MAX_ELEMENTS) {
+        fail(g, "node \"%s\": its output would be too large or empty", n->name);
+        return -1;
+    }
+    if (i == g->cap_nodes) {
+        int cap = i ? 2 * i : 32;
+        struct mc_node *more = realloc(g->nodes, (size_t)cap * sizeof *more);
+        if (!more) {
+            mc_fail(&g->error, MC_ENOMEM, "out of memory");
+            return -1;
+        }
+        g->nodes = more;
+        g->cap_nodes = cap;
+    }
+    g->nodes[i] = *n;
+    return g->n_nodes++;
+}
+
+/* ---- the builder's functions ---------------------------------------------------------------- */
+
+struct mc_graph *mc_graph_new(const char *net, int channels, int height, int width, int classes,
+                              const float *mean, const float *std)
+{
+    struct mc_graph *g = calloc(1, sizeof *g);
+    struct mc_node n = {.op = MC_OP_NORMALISE, .c = channels, .h = height, .w = width};
+
+    if (!g)
+        return NULL;
+    snprintf(g->net, sizeof g->net, "%s", net);
+    g->input[0] = channels;
+    g->input[1] = height;
+    g->input[2] = width;
+    g->classes = classes;
+    g->logits = -1;
+    if (channels < 1 || channels > MC_MAX_CHANNELS_IN)
+        fail(g, "an image has 1 to %d colour channels, not %d", MC_MAX_CHANNELS_IN, channels);
+    else if (classes < 2 || classes > MC_MAX_CLASSES)
+        fail(g, "%d classes cannot be told apart", classes);
+    for (int i = 0; i < MC_MAX_CHANNELS_IN; i++) {
+        n.mean[i] = mean && i < channels ? mean[i] : 0;
+        n.std[i] = std && i < channels ? std[i] : 1;
+    }
+    mc_graph_node(g, mc_op_name(MC_OP_NORMALISE), &n);
+    return g;
+}
+
+void mc_graph_free(struct mc_graph *g)
+{
+    if (!g)
+        return;
+    free(g->nodes);
+    free(g->params);
+    free(g->stats);
+    free(g);
+}
+
+int mc_graph_conv(struct mc_graph *g, const char *name, int in, int out, struct mc_conv_opts o)
+{
+    int kernel = o.kernel ? o.kernel : 1, stride = o.stride ? o.stride : 1;
+    struct mc_node n = {.op = MC_OP_CONV,
+                        .in = {in},
+                        .n_in = 1,
+                        .c = out,
+                        .kernel = {kernel, kernel},
+                        .stride = {stride, stride},
+                        .pad = {o.pad, o.pad},
+                        .groups = o.groups ? o.groups : 1,
+                        .has_bias = o.bias,
+                        .weight_init = o.init,
+                        .bias_init = o.bias_init};
+    return mc_graph_node(g, name, &n);
+}
+
+int mc_graph_linear(struct mc_graph *g, const char *name, int in, int out, int bias,
+                    enum mc_init init, enum mc_init bias_init)
+{
+    struct mc_node n = {.op = MC_OP_LINEAR,
+                        .in = {in},
+                        .n_in = 1,
+                        .c = out,
+                        .has_bias = bias,
+                        .weight_init = init,
+                        .bias_init = bias_init};
+    return mc_graph_node(g, name, &n);
+}
+
+int mc_graph_batchnorm(struct mc_graph *g, const char *name, int in, float eps)
+{
+    struct mc_node n = {.op = MC_OP_BATCHNORM,
+                        .in = {in},
+                        .n_in = 1,
+                        .eps = eps,
+                        .momentum = .1f,
+                        .weight_init = MC_INIT_ONE,
+                        .bias_init = MC_INIT_ZERO};
+    return mc_graph_node(g, name, &n);
+}
+
+int mc_graph_relu(struct mc_graph *g, const char *name, int in)
+{
+    struct mc_node n = {.op = MC_OP_RELU, .in = {in}, .n_in = 1};
+    return mc_graph_node(g, name, &n);
+}
+
+static int join(struct mc_graph *g, const char *name, enum mc_op op, const int *in, int count)
+{
+    struct mc_node n = {.op = op};
+
+    if (count < 0 || count > MC_MAX_INPUTS) {
+        fail(g, "node \"%s\": at most %d inputs, not %d", name ? name : mc_op_name(op),
+             MC_MAX_INPUTS, count);
+        return -1;
+    }
+    memcpy(n.in, in, (size_t)count * sizeof *in);
+    n.n_in = count;
+    return mc_graph_node(g, name, &n);
+}
+
+int mc_graph_add(struct mc_graph *g, const char *name, const int *in, int n)
+{
+    return join(g, name, MC_OP_ADD, in, n);
+}
+
+int mc_graph_concat(struct mc_graph *g, const char *name, const int *in, int n)
+{
+    return join(g, name, MC_OP_CONCAT, in, n);
+}
+
+int mc_graph_pool(struct mc_graph *g, const char *name, enum mc_op op, int in, int kernel,
+                  int stride, int pad, int ceil_mode)
+{
+    struct mc_node n = {.op = op,
+                        .in = {in},
+                        .n_in = 1,
+                        .kernel = {kernel, kernel},
+                        .stride = {stride, stride},
+                        .pad = {pad, pad},
+                        .ceil_mode = ceil_mode};
+    return mc_graph_node(g, name, &n);
+}
+
+int mc_graph_globalpool(struct mc_graph *g, const char *name, int in)
+{
+    struct mc_node n = {.op = MC_OP_GLOBALPOOL, .in = {in}, .n_in = 1};
+    return mc_graph_node(g, name, &n);
+}
+
+int mc_graph_adaptpool(struct mc_graph *g, const char *name, int in, int out_h, int out_w)
+{
+    struct mc_node n = {.op = MC_OP_ADAPTPOOL, .in = {in}, .n_in = 1, .h = out_h, .w = out_w};
+    return mc_graph_node(g, name, &n);
+}
+
+int mc_graph_flatten(struct mc_graph *g, const char *name, int in)
+{
+    struct mc_node n = {.op = MC_OP_FLATTEN, .in = {in}, .n_in = 1};
+    return mc_graph_node(g, name, &n);
+}
+
+int mc_graph_dropout(struct mc_graph *g, const char *name, int in, float p)
+{
+    struct mc_node n = {.op = MC_OP_DROPOUT, .in = {in}, .n_in = 1, .drop = p};
+    return mc_graph_node(g, name, &n);
+}
+
+int mc_graph_loss(struct mc_graph *g, const char *name, int logits, float weight, int train_only)
+{
+    struct mc_node n = {.op = MC_OP_LOSS,
+                        .in = {logits},
+                        .n_in = 1,
+                        .loss_weight = weight,
+                        .train_only = train_only};
+    return mc_graph_node(g, name, &n);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The whole of a graph: its checks, the layout of the flat vectors, what is asked about it. */
+#include "libcommon/graph/graph.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const OP_NAMES[MC_N_OPS] = {
+    [MC_OP_NORMALISE] = "normalise",   [MC_OP_CONV] = "conv",           [MC_OP_LINEAR] = "linear",
+    [MC_OP_BATCHNORM] = "batchnorm",   [MC_OP_RELU] = "relu",           [MC_OP_ADD] = "add",
+    [MC_OP_CONCAT] = "concat",         [MC_OP_MAXPOOL] = "maxpool",     [MC_OP_AVGPOOL] = "avgpool",
+    [MC_OP_GLOBALPOOL] = "globalpool", [MC_OP_ADAPTPOOL] = "adaptpool", [MC_OP_FLATTEN] = "flatten",
+    [MC_OP_DROPOUT] = "dropout",       [MC_OP_LOSS] = "loss",
+};
+
+static const char *const INIT_NAMES[MC_N_INITS] = {
+    [MC_INIT_ZERO] = "zero",
+    [MC_INIT_ONE] = "one",
+    [MC_INIT_XAVIER_NORMAL] = "xavier_normal",
+    [MC_INIT_KAIMING_NORMAL_OUT] = "kaiming_normal_out",
+    [MC_INIT_UNIFORM_FAN_IN] = "uniform_fan_in",
+    [MC_INIT_TRUNCATED_NORMAL_01] = "truncated_normal_01",
+};
+
+static int index_of(const char *const *names, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(names[i], name))
+            return i;
+    return -1;
+}
+
+const char *mc_op_name(enum mc_op op)
+{
+    return OP_NAMES[op];
+}
+
+int mc_op_from_name(const char *name)
+{
+    return index_of(OP_NAMES, MC_N_OPS, name);
+}
+
+const char *mc_init_name(enum mc_init init)
+{
+    return INIT_NAMES[init];
+}
+
+int mc_init_from_name(const char *name)
+{
+    return index_of(INIT_NAMES, MC_N_INITS, name);
+}
+
+/* The first error stays: what follows it is only its consequence. */
+#define fail(g, ...)                                                                               \
+    ((g)->error.code ? (void)0 : (void)mc_fail(&(g)->error, MC_EINPUT, __VA_ARGS__))
+
+int mc_graph_find(const struct mc_graph *g, const char *name)
+{
+    for (int i = g->n_nodes - 1; i >= 0; i--) /* inputs are named soon after they are made */
+        if (!strcmp(g->nodes[i].name, name))
+            return i;
+    return -1;
+}
+
+void mc_graph_needed(const struct mc_graph *g, int training, unsigned char *needed)
+{
+    memset(needed, 0, (size_t)g->n_nodes);
+    for (int i = g->n_nodes - 1; i >= 0; i--) {
+        const struct mc_node *n = &g->nodes[i];
+        if (n->op == MC_OP_LOSS)
+            needed[i] = training || !n->train_only;
+        for (int k = 0; needed[i] && k < n->n_in; k++)
+            needed[n->in[k]] = 1;
+    }
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(const struct mc_node *const *)a)->name,
+                  (*(const struct mc_node *const *)b)->name);
+}
+
+static int check_names(struct mc_graph *g)
+{
+    const struct mc_node **sorted = malloc((size_t)g->n_nodes * sizeof *sorted);
+
+    if (!sorted)
+        return mc_fail(&g->error, MC_ENOMEM, "out of memory");
+    for (int i = 0; i < g->n_nodes; i++) {
+        const char *name = g->nodes[i].name;
+        size_t len = strlen(name);
+        sorted[i] = &g->nodes[i];
+        if (!len || len >= MC_MAX_NODE_NAME)
+            fail(g, "node %d: a name has 1 to %d bytes", i, MC_MAX_NODE_NAME - 1);
+        for (size_t k = 0; k < len; k++)
+            if ((unsigned char)name[k] <= ' ' || name[k] == 0x7f)
+                fail(g, "node \"%s\": no spaces or control characters in a name", name);
+    }
+    qsort(sorted, (size_t)g->n_nodes, sizeof *sorted, by_name);
+    for (int i = 1; i < g->n_nodes; i++)
+        if (!strcmp(sorted[i - 1]->name, sorted[i]->name))
+            fail(g, "two nodes are called \"%s\"", sorted[i]->name);
+    free(sorted);
+    return g->error.code;
+}
+
+static int check_heads(struct mc_graph *g)
+{
+    unsigned char *needed = malloc((size_t)g->n_nodes);
+    int mains = 0;
+
+    if (!needed)
+        return mc_fail(&g->error, MC_ENOMEM, "out of memory");
+    for (int i = 0; i < g->n_nodes; i++) {
+        const struct mc_node *n = &g->nodes[i];
+        if (n->op != MC_OP_LOSS)
+            continue;
+        if (n->c != g->classes || n->h != 1 || n->w != 1)
+            fail(g, "node \"%s\": %dx%dx%d logits for %d classes", n->name, n->c, n->h, n->w,
+                 g->classes);
+        if (!n->train_only) {
+            g->logits = n->in[0];
+            mains++;
+        }
+    }
+    if (mains != 1)
+        fail(g, "%d loss heads are not for training only; one must be", mains);
+    mc_graph_needed(g, 1, needed);
+    for (int i = 0; i < g->n_nodes; i++)
+        if (!needed[i])
+            fail(g, "node \"%s\": leads to no loss", g->nodes[i].name);
+    free(needed);
+    return g->error.code;
+}
+
+struct layout {
+    struct mc_param *p; /* NULL while only counting */
+    size_t n, end;
+};
+
+/* Append a tensor; its elements were bounded by the caller. */
+static void place(struct layout *l, struct mc_slot *slot, const struct mc_node *node, int index,
+                  const char *suffix, int ndim, const uint64_t *dims, enum mc_init init)
+{
+    size_t count = 1;
+
+    for (int i = 0; i < ndim; i++)
+        count *= (size_t)dims[i];
+    if (l->p) {
+        struct mc_param *p = &l->p[l->n];
+        char name[MC_NAME_MAX];
+        snprintf(name, sizeof name, "%s.%s", node->name, suffix);
+        p->tensor = mc_tensor_make(name, MC_F32, ndim, dims);
+        p->offset = l->end;
+        p->count = count;
+        p->node = index;
+        p->init = init;
+        *slot = (struct mc_slot){l->end, count};
+    }
+    l->n++;
+    l->end = (l->end + count + 15) / 16 * 16;
+}
+
+static int lay_out(struct mc_graph *g, struct layout *params, struct layout *stats)
+{
+    for (int i = 0; i < g->n_nodes; i++) {
+        struct mc_node *n = &g->nodes[i];
+        uint64_t c = (uint64_t)n->c, one = 0, fan_in = 1, fan_out = 1;
+        size_t first = params->n;
+
+        if (n->op == MC_OP_BATCHNORM) {
+            place(params, &n->weight, n, i, "weight", 1, &c, n->weight_init);
+            place(params, &n->bias, n, i, "bias", 1, &c, n->bias_init);
+            place(stats, &n->running_mean, n, i, "running_mean", 1, &c, MC_INIT_ZERO);
+            place(stats, &n->running_var, n, i, "running_var", 1, &c, MC_INIT_ONE);
+        } else if (n->op == MC_OP_CONV || n->op == MC_OP_LINEAR) {
+            int conv = n->op == MC_OP_CONV;
+            uint64_t in = (uint64_t)g->nodes[n->in[0]].c / (conv ? (uint64_t)n->groups : 1);
+            uint64_t kh = conv ? (uint64_t)n->kernel[0] : 1, kw = conv ? (uint64_t)n->kernel[1] : 1;
+            uint64_t dims[4] = {c, in, kh, kw};
+            one = c * in;             /* at most 2^48 */
+            if (one <= MC_MAX_VECTOR) /* else already too large */
+                one *= kh * kw;       /* at most 2^31 2^26 */
+            if (one > MC_MAX_VECTOR) {
+                fail(g, "node \"%s\": its weight is too large", n->name);
+                return g->error.code;
+            }
+            fan_in = in * kh * kw;
+            fan_out = c * kh * kw;
+            place(params, &n->weight, n, i, "weight", conv ? 4 : 2, dims, n->weight_init);
+            if (n->has_bias)
+                place(params, &n->bias, n, i, "bias", 1, &c, n->bias_init);
+        }
+        for (size_t k = first; params->p && k < params->n; k++) {
+            params->p[k].fan_in = (size_t)fan_in;
+            params->p[k].fan_out = (size_t)fan_out;
+        }
+        if (params->end > MC_MAX_VECTOR || stats->end > MC_MAX_VECTOR) {
+            fail(g, "node \"%s\": more parameters than %zu", n->name, MC_MAX_VECTOR);
+            return g->error.code;
+        }
+    }
+    return 0;
+}
+
+int mc_graph_finish(struct mc_graph *g, struct mc_error *err)
+{
+    struct layout params = {0}, stats = {0};
+
+    if (g->error.code || check_names(g) || check_heads(g) || lay_out(g, &params, &stats))
+        goto out;
+    g->n_params = params.n;
+    g->n_stats = stats.n;
+    g->P = params.end;
+    g->S = stats.end;
+    g->params = calloc(params.n + 1, sizeof *g->params);
+    g->stats = calloc(stats.n + 1, sizeof *g->stats);
+    if (!g->params || !g->stats) {
+        mc_fail(&g->error, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    params = (struct layout){.p = g->params};
+    stats = (struct layout){.p = g->stats};
+    (void)lay_out(g, &params, &stats); /* went well above */
+out:
+    if (g->error.code && err)
+        *err = g->error;
+    return g->error.code;
+}
+
+static void *dup(const void *from, size_t n, size_t size)
+{
+    void *to = calloc(n ? n : 1, size);
+
+    if (to && n)
+        memcpy(to, from, n * size);
+    return to;
+}
+
+struct mc_graph *mc_graph_copy(const struct mc_graph *g)
+{
+    struct mc_graph *c = dup(g, 1, sizeof *g);
+
+    if (!c)
+        return NULL;
+    c->nodes = dup(g->nodes, (size_t)g->n_nodes, sizeof *g->nodes);
+    c->cap_nodes = g->n_nodes;
+    c->params = dup(g->params, g->n_params, sizeof *g->params);
+    c->stats = dup(g->stats, g->n_stats, sizeof *g->stats);
+    if (!c->nodes || !c->params || !c->stats) {
+        mc_graph_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+void mc_graph_huber(struct mc_graph *g, float delta)
+{
+    for (int i = 0; i < g->n_nodes; i++)
+        if (g->nodes[i].op == MC_OP_RELU)
+            g->nodes[i].delta = delta;
+}
+
+size_t mc_graph_count(const struct mc_graph *g)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->n_params; i++)
+        n += g->params[i].count;
+    return n;
+}
+
+double mc_graph_flops(const struct mc_graph *g)
+{
+    unsigned char needed[MC_MAX_NODES];
+    double flops = 0;
+
+    mc_graph_needed(g, 0, needed);
+    for (int i = 0; i < g->n_nodes; i++) {
+        const struct mc_node *n = &g->nodes[i];
+        if (needed[i] && (n->op == MC_OP_CONV || n->op == MC_OP_LINEAR))
+            flops += 2.0 * (double)n->weight.count * n->h * n->w;
+    }
+    return flops;
+}

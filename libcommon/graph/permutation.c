@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Permutations of a network's groups: their algebra, and applying them to the flat vectors. */
+#include "libcommon/base/rng.h"
+#include "libcommon/graph/symmetry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int mc_perm_alloc(struct mc_perm *p, size_t n_groups, struct mc_error *err)
+{
+    *p = (struct mc_perm){0};
+    p->names = calloc(n_groups + 1, sizeof *p->names);
+    p->sizes = calloc(n_groups + 1, sizeof *p->sizes);
+    p->perm = calloc(n_groups + 1, sizeof *p->perm);
+    p->n_groups = n_groups;
+    if (p->names && p->sizes && p->perm)
+        return 0;
+    mc_perm_release(p);
+    return mc_fail(err, MC_ENOMEM, "out of memory");
+}
+
+int mc_perm_set_group(struct mc_perm *p, size_t g, const char *name, size_t size,
+                      struct mc_error *err)
+{
+    snprintf(p->names[g], sizeof p->names[g], "%s", name);
+    p->sizes[g] = size;
+    if (!(p->perm[g] = malloc((size + 1) * sizeof *p->perm[g])))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t i = 0; i < size; i++)
+        p->perm[g][i] = (int32_t)i;
+    return 0;
+}
+
+int mc_perm_init(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err)
+{
+    int rc = mc_perm_alloc(p, s->n_groups, err);
+
+    for (size_t g = 0; g < s->n_groups && !rc; g++)
+        rc = mc_perm_set_group(p, g, s->groups[g].name, s->groups[g].size, err);
+    if (rc)
+        mc_perm_release(p);
+    return rc;
+}
+
+void mc_perm_release(struct mc_perm *p)
+{
+    for (size_t g = 0; p->perm && g < p->n_groups; g++)
+        free(p->perm[g]);
+    free(p->names);
+    free(p->sizes);
+    free(p->perm);
+    *p = (struct mc_perm){0};
+}
+
+void mc_perm_random(struct mc_perm *p, uint64_t seed)
+{
+    for (size_t g = 0; g < p->n_groups; g++) {
+        int32_t *perm = p->perm[g];
+        for (size_t i = 0; i < p->sizes[g]; i++)
+            perm[i] = (int32_t)i;
+        for (size_t i = p->sizes[g]; i > 1; i--) { /* Fisher and Yates */
+            struct mc_rng4 r = mc_rng(seed, MC_RNG_PERMUTE, (uint32_t)g, (uint32_t)i, 0);
+            size_t k = mc_rng_below(r.v[0], (uint32_t)i);
+            int32_t t = perm[i - 1];
+            perm[i - 1] = perm[k];
+            perm[k] = t;
+        }
+    }
+}
+
+/* In place by following the cycles: what is done is marked by its complement. */
+void mc_perm_inverse(struct mc_perm *p)
+{
+    memset(p->of, 0, sizeof p->of);
+    for (size_t g = 0; g < p->n_groups; g++) {
+        int32_t *perm = p->perm[g];
+        for (size_t i = 0; i < p->sizes[g]; i++) {
+            int32_t from = (int32_t)i, at = perm[i];
+            while (at >= 0) {
+                int32_t next = perm[at];
+                perm[at] = ~from;
+                from = at;
+                at = next;
+            }
+        }
+        for (size_t i = 0; i < p->sizes[g]; i++)
+            perm[i] = ~perm[i];
+    }
+}
+
+int mc_perm_has_group(const struct mc_perm *p, size_t g, const char *name, size_t size,
+                      struct mc_error *err)
+{
+    if (strcmp(p->names[g], name) || p->sizes[g] != size)
+        return mc_fail(err, MC_EINPUT,
+                       "the permutation's group %zu is \"%s\" of %zu units, not \"%s\" of %zu", g,
+                       p->names[g], p->sizes[g], name, size);
+    return 0;
+}
+
+int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error *err)
+{
+    int32_t *old = NULL;
+    size_t most = 0;
+    int rc = 0;
+
+    if (p->n_groups != q->n_groups)
+        return mc_fail(err, MC_EINPUT, "permutations of %zu and %zu groups cannot be composed",
+                       p->n_groups, q->n_groups);
+    for (size_t g = 0; g < p->n_groups; g++) {
+        if ((rc = mc_perm_has_group(p, g, q->names[g], q->sizes[g], err)))
+            return rc;
+        most = p->sizes[g] > most ? p->sizes[g] : most;
+    }
+    old = malloc((most + 1) * sizeof *old);
+    if (!old)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    memset(p->of, 0, sizeof p->of);
+    for (size_t g = 0; g < p->n_groups; g++) {
+        memcpy(old, p->perm[g], p->sizes[g] * sizeof *old);
+        for (size_t i = 0; i < p->sizes[g]; i++)
+            p->perm[g][i] = old[q->perm[g][i]];
+    }
+    free(old);
+    return 0;
+}
+
+size_t mc_perm_moved(const struct mc_perm *p, size_t group)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->sizes[group]; i++)
+        n += p->perm[group][i] != (int32_t)i;
+    return n;
+}
+
+void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from)
+{
+    for (size_t g = 0; g < from->n_groups; g++)
+        memcpy(to->perm[g], from->perm[g], from->sizes[g] * sizeof *to->perm[g]);
+}
+
+int mc_perm_check(const struct mc_perm *p, struct mc_error *err)
+{
+    for (size_t g = 0; g < p->n_groups; g++) {
+        unsigned char *seen = calloc(p->sizes[g] + 1, 1);
+        size_t bad = p->sizes[g];
+        if (!seen)
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+        for (size_t i = p->sizes[g]; i-- > 0;) {
+            int32_t u = p->perm[g][i];
+            if (u < 0 || (size_t)u >= p->sizes[g] || seen[u]++)
+                bad = i;
+        }
+        free(seen);
+        if (bad < p->sizes[g])
+            return mc_fail(err, MC_EINPUT,
+                           "group \"%s\": entry %zu is %d: not each of %zu units once", p->names[g],
+                           bad, (int)p->perm[g][bad], p->sizes[g]);
+    }
+    return 0;
+}
+
+int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err)
+{
+    if (p->n_groups != s->n_groups)
+        return mc_fail(err, MC_EINPUT,
+                       "the permutation is of another network: it has %zu group%s, not %zu",
+                       p->n_groups, p->n_groups == 1 ? "" : "s", s->n_groups);
+    for (size_t g = 0; g < s->n_groups; g++)
+        if (mc_perm_has_group(p, g, s->groups[g].name, s->groups[g].size, err))
+            return mc_fail_in(err, "the permutation is of another network");
+    return 0;
+}
+
+/* ---- on the flat vectors -------------------------------------------------------------------- */
+
+/* Where each place of the axes of a network's tensors comes from: for every tensor its first axis,
+ * then its second, one after another. */
+struct origins {
+    uint32_t *place;
+    size_t *first; /* (n_params + n_stats) */
+};
+
+static size_t axis_size(const struct mc_param *t, int dim)
+{
+    return t->tensor.ndim > dim ? (size_t)t->tensor.shape[dim] : 1;
+}
+
+static int find_origins(struct origins *o, const struct mc_perm *p, const struct mc_symmetry *s,
+                        const struct mc_graph *g, struct mc_error *err)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < g->n_params; i++)
+        total += axis_size(&g->params[i], 0) + axis_size(&g->params[i], 1);
+    for (size_t i = 0; i < g->n_stats; i++)
+        total += axis_size(&g->stats[i], 0) + 1;
+    o->place = malloc((total + 1) * sizeof *o->place);
+    o->first = malloc((g->n_params + g->n_stats + 1) * sizeof *o->first);
+    if (!o->place || !o->first)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    total = 0;
+    for (size_t i = 0; i < g->n_params + g->n_stats; i++) {
+        const struct mc_param *t = i < g->n_params ? &g->params[i] : &g->stats[i - g->n_params];
+        o->first[i] = total;
+        for (int dim = 0; dim < 2; dim++)
+            for (size_t k = 0; k < axis_size(t, dim); k++)
+                o->place[total++] = (uint32_t)k;
+    }
+    for (size_t k = 0; k < s->n_groups; k++)
+        for (size_t j = 0; j < s->groups[k].n_uses; j++) {
+            const struct mc_use *u = &s->groups[k].uses[j];
+            size_t i = u->index + (u->is_stat ? g->n_params : 0);
+            uint32_t *place = o->place + o->first[i];
+            if (u->dim)
+                place += axis_size(&g->params[u->index], 0);
+            for (size_t c = 0; c < u->count; c++) {
+                size_t from = (size_t)p->perm[k][u->start + c] - u->start;
+                for (size_t r = 0; r < u->repeat; r++)
+                    place[u->offset + c * u->repeat + r] =
+                        (uint32_t)(u->offset + from * u->repeat + r);
+            }
+        }
+    return 0;
+}
+
+static void gather_one(const struct mc_param *t, const uint32_t *place, uint32_t *index)
+{
+    size_t rows = axis_size(t, 0), cols = axis_size(t, 1), inner = t->count / (rows * cols);
+    const uint32_t *col = place + rows;
+    uint32_t *out = index + t->offset;
+
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) {
+            size_t from = t->offset + (place[i] * cols + col[j]) * inner;
+            for (size_t k = 0; k < inner; k++)
+                *out++ = (uint32_t)(from + k);
+        }
+}
+
+int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s, const struct mc_graph *g,
+                   uint32_t *params, uint32_t *stats, struct mc_error *err)
+{
+    struct origins o = {0};
+    int rc = mc_perm_fits(p, s, err);
+
+    if (rc || (rc = find_origins(&o, p, s, g, err)))
+        goto out;
+    for (size_t i = 0; i < g->P; i++)
+        params[i] = (uint32_t)i;
+    for (size_t i = 0; i < g->n_params; i++)
+        gather_one(&g->params[i], o.place + o.first[i], params);
+    if (stats) {
+        for (size_t i = 0; i < g->S; i++)
+            stats[i] = (uint32_t)i;
+        for (size_t i = 0; i < g->n_stats; i++)
+            gather_one(&g->stats[i], o.place + o.first[g->n_params + i], stats);
+    }
+out:
+    free(o.place);
+    free(o.first);
+    return rc;
+}
+
+int mc_perm_apply(const struct mc_perm *p, const struct mc_symmetry *s, const struct mc_graph *g,
+                  const float *params_in, const float *stats_in, float *params_out,
+                  float *stats_out, struct mc_error *err)
+{
+    uint32_t *params = malloc((g->P + 1) * sizeof *params);
+    uint32_t *stats = malloc((g->S + 1) * sizeof *stats);
+    int rc = 0;
+
+    if (!params || !stats) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    if ((rc = mc_perm_gather(p, s, g, params, stats, err)))
+        goto out;
+    for (size_t i = 0; i < g->P; i++)
+        params_out[i] = params_in[params[i]];
+    for (size_t i = 0; stats_in && i < g->S; i++)
+        stats_out[i] = stats_in[stats[i]];
+out:
+    free(params);
+    free(stats);
+    return rc;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whether two graphs compute the same, and where they differ first. */
+#include "libcommon/graph/graph.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The first setting in which nodes of one op differ, as streams call it, or NULL. */
+static const char *setting(const struct mc_node *x, const struct mc_node *y)
+{
+    if (x->n_in != y->n_in || memcmp(x->in, y->in, (size_t)x->n_in * sizeof *x->in) != 0)
+        return "in";
+    for (int i = 0; i < MC_MAX_CHANNELS_IN; i++)
+        if (x->mean[i] != y->mean[i] || x->std[i] != y->std[i])
+            return x->mean[i] != y->mean[i] ? "mean" : "std";
+    if (memcmp(x->kernel, y->kernel, sizeof x->kernel) != 0)
+        return "kernel";
+    if (memcmp(x->stride, y->stride, sizeof x->stride) != 0)
+        return "stride";
+    if (memcmp(x->pad, y->pad, sizeof x->pad) != 0)
+        return "pad";
+    if (x->groups != y->groups)
+        return "groups";
+    if (x->ceil_mode != y->ceil_mode)
+        return "ceil";
+    if (!x->has_bias != !y->has_bias)
+        return "bias";
+    if (x->eps != y->eps)
+        return "eps";
+    if (x->momentum != y->momentum)
+        return "momentum";
+    if (x->delta != y->delta)
+        return "delta";
+    if (x->drop != y->drop)
+        return "p";
+    if (x->loss_weight != y->loss_weight)
+        return "weight";
+    if (!x->train_only != !y->train_only)
+        return "train_only";
+    if (x->c != y->c)
+        return "out";
+    return x->h != y->h || x->w != y->w ? "size" : NULL;
+}
+
+/* text: the first difference, or "". */
+static void find(const struct mc_graph *a, const struct mc_graph *b, char *text, size_t size)
+{
+    const int n = a->n_nodes < b->n_nodes ? a->n_nodes : b->n_nodes;
+
+    *text = 0;
+    if (memcmp(a->input, b->input, sizeof a->input) != 0) {
+        snprintf(text, size, "images of %dx%dx%d and %dx%dx%d", a->input[0], a->input[1],
+                 a->input[2], b->input[0], b->input[1], b->input[2]);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        const struct mc_node *x = &a->nodes[i], *y = &b->nodes[i];
+        const char *key;
+        if (x->op != y->op || strcmp(x->name, y->name) != 0) {
+            snprintf(text, size, "node %d is %s \"%s\" and %s \"%s\"", i, mc_op_name(x->op),
+                     x->name, mc_op_name(y->op), y->name);
+            return;
+        }
+        if ((key = setting(x, y))) {
+            snprintf(text, size, "node \"%s\" has another \"%s\"", x->name, key);
+            return;
+        }
+    }
+    if (a->n_nodes != b->n_nodes)
+        snprintf(text, size, "%d and %d nodes", a->n_nodes, b->n_nodes);
+    else if (a->classes != b->classes)
+        snprintf(text, size, "%d and %d classes", a->classes, b->classes);
+}
+
+int mc_graph_same(const struct mc_graph *a, const struct mc_graph *b)
+{
+    char text[512];
+
+    find(a, b, text, sizeof text);
+    return !*text;
+}
+
+int mc_graph_expect_same(const struct mc_graph *a, const struct mc_graph *b, const char *name_a,
+                         const char *name_b, struct mc_error *err)
+{
+    char text[512];
+
+    find(a, b, text, sizeof text);
+    if (!*text)
+        return 0;
+    return mc_fail(err, MC_EINPUT, "%s and %s: are different networks (%s, %s): %s", name_a, name_b,
+                   a->net, b->net, text);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the matrices of permutation groups lie, those of a permutation, and what they act on. */
+#include "libcommon/graph/soft_permutation.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t mc_action_layout(const struct mc_symmetry *s, size_t *offset)
+{
+    size_t m = 0;
+
+    for (size_t i = 0; i < s->n_groups; i++) {
+        if (offset)
+            offset[i] = m;
+        m += (s->groups[i].size * s->groups[i].size + 15) / 16 * 16;
+    }
+    return m;
+}
+
+void mc_action_matrices(const struct mc_symmetry *s, const struct mc_perm *p, float *matrices)
+{
+    memset(matrices, 0, mc_action_layout(s, NULL) * sizeof *matrices);
+    for (size_t g = 0; g < s->n_groups; g++) {
+        const size_t k = s->groups[g].size;
+        for (size_t i = 0; i < k; i++)
+            matrices[i * k + (size_t)p->perm[g][i]] = 1;
+        matrices += (k * k + 15) / 16 * 16;
+    }
+}
+
+static int has_use(const struct mc_symmetry *s, size_t index, int dim)
+{
+    for (size_t g = 0; g < s->n_groups; g++)
+        for (size_t i = 0; i < s->groups[g].n_uses; i++) {
+            const struct mc_use *u = &s->groups[g].uses[i];
+            if (!u->is_stat && u->index == index && u->dim == dim)
+                return 1;
+        }
+    return 0;
+}
+
+static struct mc_action_use use_of(const struct mc_symmetry *s, const struct mc_graph *g,
+                                   size_t group, const struct mc_use *u)
+{
+    const struct mc_param *t = &g->params[u->index];
+    const size_t rows = (size_t)t->tensor.shape[0];
+    const size_t cols = t->tensor.ndim > 1 ? (size_t)t->tensor.shape[1] : 1;
+    const size_t inner = t->count / (rows * cols), line = cols * inner;
+
+    assert(u->start == 0 && u->count == s->groups[group].size);
+    return (struct mc_action_use){.group = group,
+                                  .k = u->count,
+                                  .dim = u->dim,
+                                  .through = has_use(s, u->index, !u->dim),
+                                  .base = t->offset + u->offset * (u->dim ? inner : line),
+                                  .blocks = u->dim ? rows : 1,
+                                  .stride = line,
+                                  .m = u->repeat * (u->dim ? inner : line)};
+}
+
+int mc_action_uses(const struct mc_symmetry *s, const struct mc_graph *g,
+                   struct mc_action_use **out, size_t *n, struct mc_error *err)
+{
+    size_t most = 0;
+
+    *n = 0;
+    for (size_t k = 0; k < s->n_groups; k++)
+        most += s->groups[k].n_uses;
+    if (!(*out = malloc((most + 1) * sizeof **out)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t k = 0; k < s->n_groups; k++)
+        for (size_t i = 0; i < s->groups[k].n_uses; i++)
+            if (!s->groups[k].uses[i].is_stat)
+                (*out)[(*n)++] = use_of(s, g, k, &s->groups[k].uses[i]);
+    return 0;
+}

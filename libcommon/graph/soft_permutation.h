@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Permutation groups acting by matrices: where each group's matrix lies in one vector of all.
+ *
+ * One (K,K) row-major float32 matrix a group, in the groups' order, each at a multiple of 16
+ * floats; M floats in all, the gaps are 0. A matrix acts on its group's units from the left,
+ * (P x)_i = sum over j of P_ij x_j, so a permutation's matrix has P[i][perm[i]] = 1. Doubly
+ * stochastic matrices, non-negative with rows and columns that sum to 1, are the convex hull of the
+ * permutations; on them proximal alternating minimisation works (Tatro et al. 2020, appendix D).
+ * The action itself is a backend's (backend.h). */
+#ifndef MC_ACTION_H
+#define MC_ACTION_H
+
+#include "libcommon/graph/symmetry.h"
+
+/* Returns M; offset (n_groups; may be NULL): where each group's matrix begins, in floats. */
+size_t mc_action_layout(const struct mc_symmetry *s, size_t *offset);
+/* matrices (M, overwritten): those of a permutation of these groups (mc_perm_fits). */
+void mc_action_matrices(const struct mc_symmetry *s, const struct mc_perm *p, float *matrices);
+
+/* A parameter axis that a group's matrix multiplies: `blocks` blocks of (K, m) floats, `stride`
+ * apart, the first at `base` of the flat vector. Of a tensor (rows, cols, inner), rows are one
+ * block and columns a block a row; what a flatten repeats is part of m. */
+struct mc_action_use {
+    size_t group, k;
+    int dim;     /* 0: rows, 1: columns */
+    int through; /* the tensor's other axis is acted on too */
+    size_t base, blocks, stride, m;
+};
+
+/* All of them, in the groups' order: *out (n), which the caller frees. MC_ENOMEM. */
+MC_USE_RESULT int mc_action_uses(const struct mc_symmetry *s, const struct mc_graph *g,
+                                 struct mc_action_use **out, size_t *n, struct mc_error *err);
+
+#endif

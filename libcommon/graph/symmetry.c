@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From a graph to its permutation groups: lay an axis on every node, tie, number what is left
+ * free, then list what each group permutes and where it is seen. */
+#include "libcommon/graph/segments.h"
+#include "libcommon/graph/symmetry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_STRETCHES ((size_t)1 << 20) /* of all nodes' axes together */
+
+struct derivation {
+    const struct mc_graph *g;
+    struct mc_ties ties;
+    struct mc_stretch *stretches; /* of all axes */
+    size_t n, cap;
+    struct {
+        size_t first, n;
+    } * axis;        /* (n_nodes) into stretches; nodes that pass their input through share it */
+    int *group_of;   /* (pieces) of a root, -1: none */
+    int *first_node; /* (pieces) by group: the layer that gives its name */
+    size_t *first_place, *n_places;
+    size_t n_groups;
+    unsigned char *seen; /* (n_nodes) observed there */
+};
+
+static void release(struct derivation *d)
+{
+    mc_ties_release(&d->ties);
+    free(d->stretches);
+    free(d->axis);
+    free(d->group_of);
+    free(d->first_node);
+    free(d->first_place);
+    free(d->n_places);
+    free(d->seen);
+}
+
+/* ---- axes and ties -------------------------------------------------------------------------- */
+
+static int append(struct derivation *d, struct mc_stretch s, struct mc_error *err)
+{
+    if (d->n == d->cap) {
+        size_t cap = d->cap ? 2 * d->cap : 256;
+        struct mc_stretch *more = NULL;
+        if (d->n >= MAX_STRETCHES)
+            return mc_fail(err, MC_EINPUT, "the graph's axes have more than %zu stretches",
+                           MAX_STRETCHES);
+        more = realloc(d->stretches, cap * sizeof *more);
+        if (!more)
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+        d->stretches = more;
+        d->cap = cap;
+    }
+    d->stretches[d->n++] = s;
+    return 0;
+}
+
+/* Append a copy of node `from`'s axis, each place taken `times` times. */
+static int append_axis(struct derivation *d, int from, size_t times, struct mc_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < d->axis[from].n && !rc; i++) {
+        struct mc_stretch s = d->stretches[d->axis[from].first + i];
+        s.repeat *= times;
+        rc = append(d, s, err);
+    }
+    return rc;
+}
+
+static int lay_axis(struct derivation *d, int i, struct mc_error *err)
+{
+    const struct mc_node *n = &d->g->nodes[i];
+    const struct mc_node *in = n->n_in ? &d->g->nodes[n->in[0]] : NULL;
+    int rc = 0, piece = 0, a = n->in[0];
+
+    d->axis[i].first = d->n;
+    switch (n->op) {
+    case MC_OP_CONV:
+        if (n->groups != 1)
+            return mc_fail(err, MC_EINPUT, "a convolution in %d groups cannot be permuted",
+                           n->groups);
+        /* fall through */
+    case MC_OP_NORMALISE:
+    case MC_OP_LINEAR:
+        rc = mc_ties_new(&d->ties, (size_t)n->c, n->op == MC_OP_NORMALISE, &piece, err);
+        if (!rc)
+            rc = append(d, (struct mc_stretch){piece, 1}, err);
+        break;
+    case MC_OP_CONCAT:
+        for (int k = 0; k < n->n_in && !rc; k++)
+            rc = append_axis(d, n->in[k], 1, err);
+        break;
+    case MC_OP_FLATTEN:
+        rc = append_axis(d, a, (size_t)in->h * (size_t)in->w, err);
+        break;
+    case MC_OP_ADD:
+        for (int k = 1; k < n->n_in && !rc; k++)
+            rc = mc_ties_tie(&d->ties, d->stretches + d->axis[a].first, d->axis[a].n,
+                             d->stretches + d->axis[n->in[k]].first, d->axis[n->in[k]].n, err);
+        d->axis[i] = d->axis[a];
+        return rc;
+    case MC_OP_LOSS:
+        rc = mc_ties_fix(&d->ties, d->stretches + d->axis[a].first, d->axis[a].n, err);
+        d->axis[i] = d->axis[a];
+        return rc;
+    default:
+        d->axis[i] = d->axis[a];
+        return 0;
+    }
+    d->axis[i].n = d->n - d->axis[i].first;
+    return rc;
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+static int is_layer(const struct mc_node *n)
+{
+    return n->op == MC_OP_CONV || n->op == MC_OP_LINEAR;
+}
+
+/* Number the roots that can move, in the order of the layers that they come out of. */
+static int number_groups(struct derivation *d, struct mc_error *err)
+{
+    struct mc_walk w = {0};
+    struct mc_stretch s;
+    int rc = 0;
+
+    d->n_groups = 0;
+    for (size_t i = 0; i < d->ties.n; i++)
+        d->group_of[i] = -1;
+    for (int i = 0; i < d->g->n_nodes && !rc; i++) {
+        size_t place = 0;
+        if (!is_layer(&d->g->nodes[i]))
+            continue;
+        rc = mc_walk_begin(&w, d->stretches + d->axis[i].first, d->axis[i].n, err);
+        while (!rc && (rc = mc_walk_top(&d->ties, &w, &s, err)) > 0) {
+            const struct mc_piece *p = &d->ties.pieces[s.piece];
+            if (!p->fixed && p->count > 1 && d->group_of[s.piece] < 0) {
+                d->group_of[s.piece] = (int)d->n_groups;
+                d->first_node[d->n_groups] = i;
+                d->first_place[d->n_groups] = place;
+                d->n_places[d->n_groups++] = p->count * s.repeat;
+            }
+            place += p->count * s.repeat;
+            w.n--;
+            rc = 0;
+        }
+    }
+    mc_walk_release(&w);
+    return rc;
+}
+
+/* The node's axis as segments: counts them into *n, and writes them where seg is not NULL. */
+static int segments(struct derivation *d, int node, struct mc_walk *w, struct mc_segment *seg,
+                    size_t *n, struct mc_error *err)
+{
+    struct mc_stretch s;
+    struct mc_segment last = {.group = -2};
+    int rc = mc_walk_begin(w, d->stretches + d->axis[node].first, d->axis[node].n, err);
+
+    *n = 0;
+    while (!rc && (rc = mc_walk_top(&d->ties, w, &s, err)) > 0) {
+        size_t count = d->ties.pieces[s.piece].count;
+        int group = d->group_of[s.piece];
+        struct mc_segment now = {.group = group, .count = count, .repeat = s.repeat};
+        if (group < 0) { /* what does not move needs no boundaries */
+            now = (struct mc_segment){.group = -1, .count = count * s.repeat, .repeat = 1};
+            if (last.group == -1) {
+                now.count += last.count;
+                --*n;
+            }
+        }
+        if (seg)
+            seg[*n] = now;
+        ++*n;
+        last = now;
+        w->n--;
+        rc = 0;
+    }
+    return rc;
+}
+
+static int write_axes(struct derivation *d, struct mc_symmetry *out, struct mc_error *err)
+{
+    struct mc_walk w = {0};
+    struct mc_segment *slab = NULL;
+    size_t total = 0, n = 0;
+    int rc = 0;
+
+    for (int i = 0; i < d->g->n_nodes; i++) {
+        if ((rc = segments(d, i, &w, NULL, &n, err)))
+            goto out;
+        total += n;
+        if (total > MAX_STRETCHES) {
+            rc = mc_fail(err, MC_EINPUT, "the graph's axes have more than %zu segments",
+                         MAX_STRETCHES);
+            goto out;
+        }
+    }
+    free(out->axes ? out->axes[0].seg : NULL);
+    free(out->axes);
+    out->axes = calloc((size_t)d->g->n_nodes, sizeof *out->axes);
+    slab = calloc(total, sizeof *slab);
+    if (!out->axes || !slab) {
+        free(slab);
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    out->n_nodes = d->g->n_nodes;
+    for (int i = 0; i < d->g->n_nodes; i++) {
+        out->axes[i].seg = slab;
+        (void)segments(d, i, &w, slab, &out->axes[i].n, err); /* went well above */
+        slab += out->axes[i].n;
+    }
+out:
+    mc_walk_release(&w);
+    return rc;
+}
+
+/* ---- where groups are seen ------------------------------------------------------------------ */
+
+/* Mark what a layer sees whose input is node i: see the header. */
+static void look_back(const struct mc_graph *g, int from, unsigned char *seen,
+                      unsigned char *walked)
+{
+    int stack[MC_MAX_NODES], n = 0; /* a node is pushed once */
+
+    if (!walked[from]) {
+        walked[from] = 1;
+        stack[n++] = from;
+    }
+    while (n > 0) {
+        int i = stack[--n], last = -1; /* last: the last pointwise node that is not a ReLU */
+        for (;; i = g->nodes[i].in[0]) {
+            enum mc_op op = g->nodes[i].op;
+            if (op == MC_OP_RELU) {
+                seen[i] = 1;
+                break;
+            }
+            if (op == MC_OP_ADD || is_layer(&g->nodes[i])) {
+                seen[last < 0 ? i : last] = 1;
+                break;
+            }
+            if (op == MC_OP_BATCHNORM && last < 0)
+                last = i;
+            if (op == MC_OP_NORMALISE)
+                break;
+            if (op == MC_OP_CONCAT) {
+                for (int k = 0; k < g->nodes[i].n_in; k++)
+                    if (!walked[g->nodes[i].in[k]]) {
+                        walked[g->nodes[i].in[k]] = 1;
+                        stack[n++] = g->nodes[i].in[k];
+                    }
+                break;
+            }
+        }
+    }
+}
+
+static int see(const struct mc_axis *a, int group)
+{
+    for (size_t k = 0; k < a->n; k++)
+        if (a->seg[k].group == group && a->seg[k].repeat == 1)
+            return 1;
+    return 0;
+}
+
+/* Seen only behind a flatten, where a channel is many places: the last ReLU before it, or the last
+ * node at all that computes it. Returns 0 where there is none. */
+static int look_anywhere(const struct mc_graph *g, const struct mc_symmetry *s, int group,
+                         unsigned char *seen)
+{
+    for (int relu = 1; relu >= 0; relu--)
+        for (int i = g->n_nodes - 1; i >= 0; i--) {
+            enum mc_op op = g->nodes[i].op;
+            if ((op == MC_OP_RELU ||
+                 (!relu && (is_layer(&g->nodes[i]) || op == MC_OP_ADD || op == MC_OP_BATCHNORM))) &&
+                see(&s->axes[i], group)) {
+                seen[i] = 1;
+                return 1;
+            }
+        }
+    return 0;
+}
+
+/* Mark the nodes where groups are seen. A group that nothing shows becomes fixed; *lost counts
+ * these. */
+static int find_taps(struct derivation *d, const struct mc_symmetry *s, size_t *lost,
+                     struct mc_error *err)
+{
+    const struct mc_graph *g = d->g;
+    unsigned char *walked = calloc((size_t)g->n_nodes, 1), *shown = calloc(d->n_groups + 1, 1);
+    int rc = 0;
+
+    if (!walked || !shown) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    memset(d->seen, 0, (size_t)g->n_nodes);
+    for (int i = 0; i < g->n_nodes; i++)
+        if (is_layer(&g->nodes[i]))
+            look_back(g, g->nodes[i].in[0], d->seen, walked);
+    for (int i = 0; i < g->n_nodes; i++)
+        for (size_t k = 0; d->seen[i] && k < s->axes[i].n; k++)
+            if (s->axes[i].seg[k].group >= 0 && s->axes[i].seg[k].repeat == 1)
+                shown[s->axes[i].seg[k].group] = 1;
+    for (size_t k = 0; k < d->n_groups; k++)
+        if (!shown[k])
+            shown[k] = (unsigned char)look_anywhere(g, s, (int)k, d->seen);
+    *lost = 0;
+    for (size_t i = 0; i < d->ties.n; i++)
+        if (d->group_of[i] >= 0 && !shown[d->group_of[i]]) {
+            d->ties.pieces[i].fixed = 1;
+            ++*lost;
+        }
+out:
+    free(walked);
+    free(shown);
+    return rc;
+}
+
+static int write_taps(const struct derivation *d, struct mc_symmetry *out, struct mc_error *err)
+{
+    for (int write = 0; write < 2; write++) {
+        size_t n = 0;
+        for (int i = 0; i < d->g->n_nodes; i++) {
+            size_t offset = 0;
+            for (size_t k = 0; d->seen[i] && k < out->axes[i].n; k++) {
+                const struct mc_segment *s = &out->axes[i].seg[k];
+                if (s->group >= 0 && s->repeat == 1) {
+                    int pre = d->g->nodes[i].op == MC_OP_RELU ? d->g->nodes[i].in[0] : i;
+                    if (write)
+                        out->taps[n] = (struct mc_tap){.group = s->group,
+                                                       .post = i,
+                                                       .pre = pre,
+                                                       .offset = offset,
+                                                       .start = s->start,
+                                                       .count = s->count};
+                    n++;
+                }
+                offset += s->count * s->repeat;
+            }
+        }
+        if (!write && !(out->taps = calloc(n + 1, sizeof *out->taps)))
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+        out->n_taps = n;
+    }
+    return 0;
+}
+
+/* ---- what groups permute -------------------------------------------------------------------- */
+
+/* The uses of one axis of a tensor; counted, and written where there is memory for them. */
+static void use_axis(struct mc_symmetry *out, int is_stat, size_t index, int dim,
+                     const struct mc_axis *axis)
+{
+    size_t offset = 0;
+
+    for (size_t k = 0; k < axis->n; k++) {
+        const struct mc_segment *s = &axis->seg[k];
+        if (s->group >= 0) {
+            struct mc_group *g = &out->groups[s->group];
+            if (g->uses)
+                g->uses[g->n_uses] = (struct mc_use){.is_stat = is_stat,
+                                                     .index = index,
+                                                     .dim = dim,
+                                                     .offset = offset,
+                                                     .start = s->start,
+                                                     .count = s->count,
+                                                     .repeat = s->repeat};
+            g->n_uses++;
+        }
+        offset += s->count * s->repeat;
+    }
+}
+
+static void use_all(const struct mc_graph *g, struct mc_symmetry *out)
+{
+    for (size_t i = 0; i < out->n_groups; i++)
+        out->groups[i].n_uses = 0;
+    for (size_t i = 0; i < g->n_params; i++) {
+        const struct mc_param *p = &g->params[i];
+        use_axis(out, 0, i, 0, &out->axes[p->node]);
+        if (p->tensor.ndim > 1)
+            use_axis(out, 0, i, 1, &out->axes[g->nodes[p->node].in[0]]);
+    }
+    for (size_t i = 0; i < g->n_stats; i++)
+        use_axis(out, 1, i, 0, &out->axes[g->stats[i].node]);
+}
+
+static int write_groups(const struct derivation *d, struct mc_symmetry *out, struct mc_error *err)
+{
+    out->groups = calloc(d->n_groups + 1, sizeof *out->groups);
+    if (!out->groups)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    out->n_groups = d->n_groups;
+    for (size_t i = 0; i < d->n_groups; i++) {
+        const struct mc_node *n = &d->g->nodes[d->first_node[i]];
+        struct mc_group *g = &out->groups[i];
+        size_t from = d->first_place[i], to = from + d->n_places[i];
+        if (to - from == (size_t)n->c) /* its whole output */
+            snprintf(g->name, sizeof g->name, "%s", n->name);
+        else
+            snprintf(g->name, sizeof g->name, "%s[%u:%u]", n->name, (unsigned)from, (unsigned)to);
+    }
+    for (size_t i = 0; i < d->ties.n; i++)
+        if (d->group_of[i] >= 0)
+            out->groups[d->group_of[i]].size = d->ties.pieces[i].count;
+    use_all(d->g, out);
+    for (size_t i = 0; i < d->n_groups; i++) {
+        out->groups[i].uses = calloc(out->groups[i].n_uses + 1, sizeof *out->groups[i].uses);
+        if (!out->groups[i].uses)
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    use_all(d->g, out);
+    return 0;
+}
+
+int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
+{
+    struct derivation d = {.g = g};
+    size_t lost = 0;
+    int rc = 0;
+
+    *out = (struct mc_symmetry){0};
+    d.axis = calloc((size_t)g->n_nodes, sizeof *d.axis);
+    d.seen = calloc((size_t)g->n_nodes, 1);
+    if (!d.axis || !d.seen) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    for (int i = 0; i < g->n_nodes; i++)
+        if ((rc = lay_axis(&d, i, err))) {
+            char where[MC_MAX_NODE_NAME + 16];
+            snprintf(where, sizeof where, "node \"%s\"", g->nodes[i].name);
+            mc_fail_in(err, where);
+            goto out;
+        }
+    d.group_of = malloc(d.ties.n * sizeof *d.group_of);
+    d.first_node = malloc(d.ties.n * sizeof *d.first_node);
+    d.first_place = malloc(d.ties.n * sizeof *d.first_place);
+    d.n_places = malloc(d.ties.n * sizeof *d.n_places);
+    if (!d.group_of || !d.first_node || !d.first_place || !d.n_places) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    do { /* a second time at most, when a group was lost */
+        if ((rc = number_groups(&d, err)) || (rc = write_axes(&d, out, err)) ||
+            (rc = find_taps(&d, out, &lost, err)))
+            goto out;
+    } while (lost);
+    if ((rc = write_taps(&d, out, err)) || (rc = write_groups(&d, out, err)))
+        goto out;
+out:
+    release(&d);
+    if (rc)
+        mc_symmetry_release(out);
+    return rc;
+}
+
+void mc_symmetry_release(struct mc_symmetry *s)
+{
+    for (size_t i = 0; i < s->n_groups; i++)
+        free(s->groups[i].uses);
+    free(s->groups);
+    free(s->taps);
+    free(s->axes ? s->axes[0].seg : NULL);
+    free(s->axes);
+    *s = (struct mc_symmetry){0};
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which networks the bound on spectral norms is for. */
+#include "libcommon/spectral/spectral.h"
+
+#include <stdlib.h>
+
+static int refuse(const struct mc_graph *g, int node, const char *why, struct mc_error *err)
+{
+    return mc_fail(err, MC_EUSAGE,
+                   "%s '%s': %s; a bound on spectral norms is for linear layers with ReLUs between "
+                   "them, as in mlp",
+                   mc_op_name(g->nodes[node].op), g->nodes[node].name, why);
+}
+
+static size_t param_at(const struct mc_graph *g, int node)
+{
+    size_t i = 0;
+
+    while (g->params[i].node != node || g->params[i].offset != g->nodes[node].weight.offset)
+        i++;
+    return i;
+}
+
+/* One loss head and no node of two inputs make a chain, as every node leads to a head; and that in
+ * the nodes' order. */
+int mc_spectral_layers(const struct mc_graph *g, struct mc_spectral_layers *l, struct mc_error *err)
+{
+    int loss = -1, active = -1; /* a ReLU since the last linear layer */
+
+    *l = (struct mc_spectral_layers){.weight = calloc(g->n_params + 1, sizeof *l->weight)};
+    if (!l->weight)
+        return mc_fail(err, MC_ENOMEM, "out of memory for %zu layers", g->n_params);
+    for (int i = 0; i < g->n_nodes; i++) {
+        switch (g->nodes[i].op) {
+        case MC_OP_NORMALISE:
+        case MC_OP_FLATTEN:
+            break;
+        case MC_OP_LINEAR:
+            if (l->L && (size_t)g->nodes[g->params[l->weight[l->L - 1]].node].c > l->M)
+                l->M = (size_t)g->nodes[g->params[l->weight[l->L - 1]].node].c;
+            l->weight[l->L++] = param_at(g, i);
+            active = -1;
+            break;
+        case MC_OP_RELU:
+            if (!l->L)
+                return refuse(g, i, "no linear layer before it", err);
+            if (active >= 0)
+                return refuse(g, i, "a second one behind the same linear layer", err);
+            active = i;
+            break;
+        case MC_OP_LOSS:
+            if (loss >= 0)
+                return refuse(g, i, "a second head", err);
+            loss = i;
+            break;
+        default:
+            return refuse(g, i, "not one of its nodes", err);
+        }
+    }
+    if (active >= 0)
+        return refuse(g, active, "no linear layer behind it", err);
+    return l->L ? 0 : refuse(g, loss, "no linear layer before it", err);
+}
+
+void mc_spectral_layers_release(struct mc_spectral_layers *l)
+{
+    free(l->weight);
+    *l = (struct mc_spectral_layers){0};
+}

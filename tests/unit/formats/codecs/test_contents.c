@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams whose frame is sound: what is as its kind's page says is read, what is not is refused
+ * with a sentence that names file and thing. */
+#include "formats/stream/writer.h"
+#include "tests/unit/formats/kinds.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/mc-test-contents-XXXXXX";
+static char file[64];
+
+static void must(int rc, const struct mc_error *err)
+{
+    if (rc)
+        fail_msg("%d: %s", rc, err->text);
+}
+
+/* ---- streams from text ---- */
+
+/* Pack JSON (without escapes) as MessagePack; whole numbers become integers. */
+static const char *pack_json(const char *s, struct mc_pack *p)
+{
+    char text[256];
+    size_t n = 0;
+
+    s += strspn(s, " ");
+    if (*s == '{' || *s == '[') {
+        struct mc_pack inside;
+        const char end = *s == '{' ? '}' : ']';
+        int map = *s == '{';
+        mc_pack_init(&inside);
+        for (s += 1 + strspn(s + 1, " "); *s != end; n++) {
+            s = pack_json(s, &inside);
+            s += strspn(s, " :,");
+        }
+        if (map)
+            mc_pack_map(p, n / 2);
+        else
+            mc_pack_array(p, n);
+        mc_pack_raw(p, &inside);
+        mc_pack_release(&inside);
+        return s + 1;
+    }
+    if (*s == '"') {
+        n = strcspn(s + 1, "\"");
+        snprintf(text, sizeof text, "%.*s", (int)n, s + 1);
+        mc_pack_str(p, text);
+        return s + n + 2;
+    }
+    n = strcspn(s, " ,:]}");
+    snprintf(text, sizeof text, "%.*s", (int)n, s);
+    if (!strcmp(text, "true") || !strcmp(text, "false"))
+        mc_pack_bool(p, *text == 't');
+    else if (strpbrk(text, ".en"))
+        mc_pack_f64(p, strtod(text, NULL));
+    else if (*text == '-')
+        mc_pack_i64(p, strtoll(text, NULL, 10));
+    else
+        mc_pack_u64(p, strtoull(text, NULL, 10));
+    return s + n;
+}
+
+#define MAX_TENSORS 16
+#define MAX_ELEMS 64
+
+/* "images uint8 2,1,2,2 = 1 2 3; ...": the values given come first, the rest are 0. */
+static size_t parse_tensors(const char *s, struct mc_tensor *t, double (*values)[MAX_ELEMS])
+{
+    size_t n = 0;
+
+    for (; *s; n++) {
+        char name[100], dtype[20];
+        uint64_t shape[MC_MAX_DIMS];
+        int used = 0, ndim = 0, k = 0;
+        assert_true(n < MAX_TENSORS && sscanf(s, " %99s %19s %n", name, dtype, &used) == 2);
+        for (s += used; *s >= '0' && *s <= '9'; ndim++) {
+            char *end = NULL;
+            shape[ndim] = strtoull(s, &end, 10);
+            s = *end == ',' ? end + 1 : end;
+        }
+        memset(values[n], 0, sizeof values[n]);
+        s += strspn(s, " =");
+        while (*s && *s != ';') {
+            char *end = NULL;
+            assert_true(k < MAX_ELEMS);
+            values[n][k++] = strtod(s, &end);
+            assert_true(end != s);
+            s = end + strspn(end, " ");
+        }
+        s += *s == ';';
+        t[n] = mc_tensor_make(name, (enum mc_dtype)mc_dtype_from_name(dtype, strlen(dtype)), ndim,
+                              shape);
+    }
+    return n;
+}
+
+static void put(void *data, enum mc_dtype dtype, size_t i, double v)
+{
+    switch (dtype) {
+    case MC_F32:
+        ((float *)data)[i] = (float)v;
+        break;
+    case MC_F64:
+        ((double *)data)[i] = v;
+        break;
+    case MC_I32:
+        ((int32_t *)data)[i] = (int32_t)v;
+        break;
+    default:
+        ((uint8_t *)data)[i] = (uint8_t)v;
+    }
+}
+
+/* order: the digits of the tensors, each written whole; NULL: one after the other. */
+static void write_stream(const char *kind, const char *meta, const char *tensors, const char *order)
+{
+    static double values[MAX_TENSORS][MAX_ELEMS];
+    struct mc_tensor t[MAX_TENSORS];
+    struct mc_error err = {0};
+    struct mc_writer *w = NULL;
+    struct mc_pack p;
+    size_t n = parse_tensors(tensors, t, values);
+
+    mc_pack_init(&p);
+    pack_json(meta, &p);
+    must(mc_writer_open(&w, file, kind, &p, t, n, NULL, &err), &err);
+    for (size_t k = 0; k < n; k++) {
+        size_t i = order ? (size_t)(order[k] - '0') : k;
+        double data[MAX_ELEMS];
+        for (size_t e = 0; e < MAX_ELEMS; e++)
+            put(data, t[i].dtype, e, values[i][e]);
+        must(mc_writer_tensor(w, i, data, &err), &err);
+    }
+    must(mc_writer_close(w, NULL, &err), &err);
+    mc_pack_release(&p);
+}
+
+static const struct kind *kind_of(const char *name)
+{
+    for (size_t i = 0; i < N_KINDS; i++)
+        if (!strcmp(kinds[i].name, name))
+            return &kinds[i];
+    fail_msg("no kind %s", name);
+    return NULL;
+}
+
+/* ---- what is refused ---- */
+
+#define DATA(classes, names, mean, std, augment)                                                   \
+    "{\"name\": \"d\", \"split\": \"train\", \"order\": \"o\", \"classes\": " classes names        \
+    ", \"mean\": " mean ", \"std\": " std ", \"augment\": " augment "}"
+#define AUGMENT "{\"rotate\": 15, \"flip\": true, \"pad\": 4}"
+#define MORE(more)                                                                                 \
+    DATA("2", "", "[0.5]", "[0.25]", "{\"rotate\": 0, \"flip\": true, \"pad\": 4, " more "}")
+#define DATA_OK DATA("2", "", "[0.5]", "[0.25]", AUGMENT)
+#define TWO "images uint8 2,1,2,2 = 1 2 3 4 5 6 7 8; labels int32 2 = 1 0"
+
+#define GROUP1 "{\"name\": \"g\", \"size\": 3}"
+#define PERM_OK "{\"groups\": [" GROUP1 "]}"
+
+#define MATS(measure, at, size, dead_a, dead_b)                                                    \
+    "{\"measure\": \"" measure "\", \"at\": \"" at                                                 \
+    "\", \"groups\": [{\"name\": \"g\", \"size\": " size ", \"taps\": 1, \"dead_a\": " dead_a      \
+    ", \"dead_b\": " dead_b "}]}"
+
+#define TAPS(at, group, start, count, samples)                                                     \
+    "\"at\": \"" at "\", \"groups\": [{\"name\": \"g\", \"size\": 2}], \"taps\": [{\"name\": "     \
+    "\"r\", \"group\": " group ", \"start\": " start ", \"count\": " count                         \
+    ", \"samples\": " samples "}]"
+#define MOMENTS(taps, images, shards, counted)                                                     \
+    "{" taps ", \"images\": " images ", \"shards\": " shards ", \"counted\": " counted "}"
+#define TAPS_OK TAPS("post", "0", "0", "2", "8")
+#define SUMS                                                                                       \
+    "0/r/sum_a float64 2; 0/r/sum_b float64 2; 0/r/sumsq_a float64 2; 0/r/sumsq_b float64 2; "     \
+    "0/r/cross float64 2,2"
+
+#define ACTS(taps, images, batch) "{" taps ", \"images\": " images ", \"batch\": " batch "}"
+#define TWO_TAPS                                                                                   \
+    "\"at\": \"post\", \"groups\": [{\"name\": \"g\", \"size\": 2}], \"taps\": [{\"name\": "       \
+    "\"r\", \"group\": 0, \"start\": 0, \"count\": 2, \"samples\": 8}, {\"name\": \"s\", "         \
+    "\"group\": 0, \"start\": 0, \"count\": 2, \"samples\": 2}]"
+
+/* mlp:2 for 1x1x1 images and 2 classes */
+#define NET                                                                                        \
+    "\"net\": \"mine\", \"dataset\": \"d\", \"graph\": {\"input\": [1, 1, 1], \"classes\": 2, "    \
+    "\"nodes\": [{\"op\": \"normalise\", \"name\": \"n\", \"in\": [], \"mean\": [0.5], \"std\": "  \
+    "[0.5]}, {\"op\": \"flatten\", \"name\": \"f\", \"in\": [\"n\"]}, {\"op\": \"linear\", "       \
+    "\"name\": \"l\", \"in\": [\"f\"], \"out\": 2, \"bias\": true, \"weight_init\": \"zero\", "    \
+    "\"bias_init\": \"zero\"}, {\"op\": \"batchnorm\", \"name\": \"b\", \"in\": [\"l\"], "         \
+    "\"eps\": 1e-5, \"momentum\": 0.1, \"weight_init\": \"one\", \"bias_init\": \"zero\"}, "       \
+    "{\"op\": \"loss\", \"name\": \"o\", \"in\": [\"b\"], \"weight\": 1, \"train_only\": false}]}"
+#define PARAMS(p)                                                                                  \
+    p "l.weight float32 2,1; " p "l.bias float32 2; " p "b.weight float32 2; " p "b.bias float32 " \
+      "2"
+#define STATS "b.running_mean float32 2; b.running_var float32 2"
+#define CURVE(kind, points) "{" NET ", \"curve\": \"" kind "\", \"points\": " points "}"
+
+#define STATE(tool, settings, epoch)                                                               \
+    "{\"tool\": \"" tool "\", \"settings\": " settings ", \"epoch\": " epoch "}"
+#define POINT "point float32 5"
+
+/* says NULL: it is read */
+static const struct {
+    const char *kind, *meta, *tensors, *order, *says;
+} cases[] = {
+    {"dataset", DATA_OK, TWO, NULL, NULL},
+    {"dataset", DATA("2", ", \"class_names\": [\"a\", \"b\"]", "[0]", "[1]", AUGMENT), TWO, NULL,
+     NULL},
+    {"dataset", DATA_OK, "images float32 1,1,1,2 = 0 1; labels int32 1", NULL, NULL},
+    {"dataset", MORE("\"turn\": 30, \"scale\": 0.2, \"contrast\": 0.25, \"saturation\": 1"), TWO,
+     NULL, NULL},
+    {"dataset", MORE("\"contrast\": 0.5"), TWO, NULL, NULL},
+    {"dataset", MORE("\"contrast\": 0.5"), "images uint8 1,2,1,1 = 1 2; labels int32 1", NULL,
+     "has 1 entries for 2 channels"},
+    {"dataset",
+     "{\"name\": \"d\", \"split\": \"train\", \"order\": \"o\", \"classes\": 2, \"mean\": [0, 0], "
+     "\"std\": [1, 1], \"augment\": {\"rotate\": 0, \"flip\": true, \"pad\": 4, \"saturation\": "
+     "0.1}}",
+     "images uint8 1,2,1,1 = 1 2; labels int32 1", NULL, "2 channels are no colours"},
+    {"dataset", MORE("\"turn\": 181"), TWO, NULL, "a turn by 181 degrees"},
+    {"dataset", MORE("\"turn\": -1"), TWO, NULL, "a turn by -1 degrees"},
+    {"dataset", MORE("\"scale\": 0.95"), TWO, NULL, "a scaling by 1 +- 0.95"},
+    {"dataset", MORE("\"contrast\": 1.5"), TWO, NULL, "contrast 1 +- 1.5"},
+    {"dataset", MORE("\"saturation\": -0.5"), TWO, NULL, "saturation 1 +- -0.5"},
+    {"dataset", MORE("\"saturation\": \"x\""), TWO, NULL, "\"saturation\""},
+    {"dataset", "{}", TWO, NULL, "\"name\" is missing"},
+    {"dataset", DATA("0", "", "[0]", "[1]", AUGMENT), TWO, NULL, "classes, not 0"},
+    {"dataset", DATA("65537", "", "[0]", "[1]", AUGMENT), TWO, NULL, "\"classes\" is over"},
+    {"dataset", DATA("\"2\"", "", "[0]", "[1]", AUGMENT), TWO, NULL, "\"classes\" is not"},
+    {"dataset", DATA("2", ", \"class_names\": [\"a\"]", "[0]", "[1]", AUGMENT), TWO, NULL,
+     "1 class names for 2 classes"},
+    {"dataset", DATA("2", ", \"class_names\": [\"a\", 7]", "[0]", "[1]", AUGMENT), TWO, NULL,
+     "class name 1"},
+    {"dataset", DATA("2", "", "[0, 0]", "[1]", AUGMENT), TWO, NULL, "\"mean\" has 2 entries"},
+    {"dataset", DATA("2", "", "[\"0\"]", "[1]", AUGMENT), TWO, NULL, "no number"},
+    {"dataset", DATA("2", "", "[nan]", "[1]", AUGMENT), TWO, NULL, "no normalisation"},
+    {"dataset", DATA("2", "", "[0]", "[0]", AUGMENT), TWO, NULL, "no normalisation"},
+    {"dataset", DATA("2", "", "[0]", "[1]", "{\"rotate\": 181, \"flip\": true, \"pad\": 0}"), TWO,
+     NULL, "rotation by 181"},
+    {"dataset", DATA("2", "", "[0]", "[1]", "{\"rotate\": 0, \"flip\": 1, \"pad\": 0}"), TWO, NULL,
+     "\"flip\""},
+    {"dataset", DATA_OK, "pictures uint8 2,1,2,2; labels int32 2", NULL, "holds \"images\""},
+    {"dataset", DATA_OK, "images uint8 2,1,2,2", NULL, "holds \"images\""},
+    {"dataset", DATA_OK, "images uint8 2,1,4; labels int32 2", NULL, "holds \"images\""},
+    {"dataset", DATA_OK, "images float64 2,1,1,1; labels int32 2", NULL, "not float64"},
+    {"dataset", DATA_OK, "images uint8 2,5,1,1; labels int32 2", NULL, "not 5"},
+    {"dataset", DATA_OK, "images uint8 2,1,0,1; labels int32 2", NULL, "images of 0 x 1"},
+    {"dataset", DATA_OK, "images uint8 0,1,1,1; labels int32 0", NULL, "images, not 0"},
+    {"dataset", DATA_OK, "images uint8 2,1,1,1; labels int32 3", NULL,
+     "is int32 (3), not int32 (2)"},
+    {"dataset", DATA_OK, "images uint8 2,1,1,1; labels uint8 2", NULL, "not int32 (2)"},
+    {"dataset", DATA_OK, TWO, "10", NULL},
+    {"dataset", DATA_OK, "labels int32 2; images uint8 2,1,1,1", NULL, NULL},
+    {"dataset", DATA_OK, "labels int32 2; labeled uint8 2,1,1,1", NULL, "holds \"images\""},
+    {"dataset", DATA_OK, "images uint8 2,1,1,1; labels int32 2 = 0 2", NULL, "image 1 has label 2"},
+    {"dataset", DATA_OK, "images uint8 2,1,1,1; labels int32 2 = -1", NULL, "image 0 has label -1"},
+    {"dataset", DATA_OK, "images float32 1,1,1,2 = 0 1.01; labels int32 1", NULL, "pixel"},
+    {"dataset", DATA_OK, "images float32 1,1,1,2 = nan; labels int32 1", NULL, "pixel"},
+
+    {"weights", "{" NET "}", PARAMS("") ";" STATS, NULL, NULL},
+    {"weights", "{\"net\": \"x\", \"dataset\": \"d\"}", PARAMS("") ";" STATS, NULL, "\"graph\""},
+    {"weights", "{" NET "}", PARAMS(""), NULL, "announces 4 tensors where its header makes 6"},
+    {"weights", "{" NET "}", PARAMS("x.") ";" STATS, NULL, "is \"x.l.weight\", not \"l.weight\""},
+    {"weights", "{" NET "}",
+     "l.weight float32 1,2; l.bias float32 2; b.weight float32 2; b.bias float32 2; " STATS, NULL,
+     "\"l.weight\" is float32 (1,2), not float32 (2,1)"},
+    {"weights", "{" NET "}",
+     "l.weight float64 2,1; l.bias float32 2; b.weight float32 2; b.bias float32 2; " STATS, NULL,
+     "not float32 (2,1)"},
+    {"weights", "{" NET "}", PARAMS("") "= 1 inf;" STATS, NULL, "\"b.bias\" holds a value"},
+    {"weights", "{" NET "}", PARAMS("") ";" STATS "= 1 nan", NULL, "\"b.running_var\" holds a"},
+    {"weights", "{" NET "}", PARAMS("") ";" STATS "= 0 -1e-9", NULL, "a variance below 0"},
+    {"weights", "{" NET "}", PARAMS("") ";" STATS, "102345", "comes after a later one"},
+
+    {"curve", CURVE("bezier", "2"), PARAMS("0/") ";" PARAMS("1/"), NULL, NULL},
+    {"curve", CURVE("chain", "2"), PARAMS("0/") ";" PARAMS("1/"), NULL, NULL},
+    {"curve", CURVE("spline", "2"), PARAMS("0/") ";" PARAMS("1/"), NULL, "no curve \"spline\""},
+    {"curve", CURVE("bezier", "1"), PARAMS("0/"), NULL, "a curve of 1 points"},
+    {"curve", CURVE("bezier", "65"), PARAMS("0/"), NULL, "\"points\" is over 64"},
+    {"curve", CURVE("bezier", "3"), PARAMS("0/") ";" PARAMS("1/"), NULL, "announces 8 tensors"},
+    {"curve", CURVE("bezier", "2"), PARAMS("0/") ";" PARAMS("2/"), NULL, "not \"1/l.weight\""},
+    {"curve", CURVE("bezier", "2"), PARAMS("0/") ";" PARAMS("1/") "= nan", NULL, "\"b.bias\""},
+    {"curve", "{" NET ", \"curve\": \"bezier\", \"points\": 2, \"groups\": [" GROUP1 "]}",
+     PARAMS("0/") ";" PARAMS("1/") "; permutation/g int32 3 = 2 0 1", NULL, NULL},
+    {"curve", "{" NET ", \"curve\": \"bezier\", \"points\": 2, \"groups\": [" GROUP1 "]}",
+     PARAMS("0/") ";" PARAMS("1/") "; permutation/g int32 3 = 2 0 2", NULL, "\"g\""},
+
+    {"permutation", PERM_OK, "g int32 3 = 1 2 0", NULL, NULL},
+    {"permutation", "{\"groups\": []}", "", NULL, NULL},
+    {"permutation", "{}", "g int32 3 = 1 2 0", NULL, "\"groups\" is missing"},
+    {"permutation", "{\"groups\": [3]}", "g int32 3", NULL, "\"name\" is missing"},
+    {"permutation", "{\"groups\": [{\"name\": \"\", \"size\": 3}]}", "g int32 3", NULL, "no name"},
+    {"permutation", "{\"groups\": [{\"name\": \"g\", \"size\": 0}]}", "g int32 0", NULL,
+     "no units"},
+    {"permutation", "{\"groups\": [{\"name\": \"g\", \"size\": 16777217}]}", "g int32 3", NULL,
+     "\"size\" is over"},
+    {"permutation", PERM_OK, "h int32 3 = 1 2 0", NULL, "is \"h\", not \"g\""},
+    {"permutation", PERM_OK, "g int64 3", NULL, "is int64 (3), not int32 (3)"},
+    {"permutation", PERM_OK, "g int32 4", NULL, "is int32 (4), not int32 (3)"},
+    {"permutation", PERM_OK, "g int32 3 = 1 2 1", NULL, "\"g\""},
+    {"permutation", PERM_OK, "g int32 3 = 1 2 3", NULL, "\"g\""},
+    {"permutation", PERM_OK, "g int32 3 = 1 2 -1", NULL, "\"g\""},
+
+    {"matrices", MATS("correlation", "post", "2", "[]", "[0, 1]"), "g float64 2,2 = 1 0 0 -1", NULL,
+     NULL},
+    {"matrices", MATS("a measure of more than thirty-one bytes", "post", "2", "[]", "[]"),
+     "g float64 2,2", NULL, "\"measure\" is longer"},
+    {"matrices", MATS("c", "post", "2", "[2]", "[]"), "g float64 2,2", NULL, "\"dead_a\" is no"},
+    {"matrices", MATS("c", "post", "2", "[]", "[1, 0]"), "g float64 2,2", NULL, "\"dead_b\" is no"},
+    {"matrices", MATS("c", "post", "2", "[]", "[0, 0, 1]"), "g float64 2,2", NULL, "lists 3 of 2"},
+    {"matrices", MATS("c", "post", "0", "[]", "[]"), "g float64 0,0", NULL, "no units"},
+    {"matrices", MATS("c", "post", "2", "[]", "[]"), "g float64 2,3", NULL, "not float64 (2,2)"},
+    {"matrices", MATS("c", "post", "2", "[]", "[]"), "g float32 2,2", NULL, "not float64 (2,2)"},
+    {"matrices", MATS("c", "post", "2", "[]", "[]"), "g float64 2,2 = 0 0 0 inf", NULL, "finite"},
+
+    {"moments", MOMENTS(TAPS_OK, "2", "1", "[0]"), SUMS "= 1 2 3 4", NULL, NULL},
+    {"moments", MOMENTS(TAPS("pre", "0", "0", "2", "0"), "0", "3", "[0, 2]"), SUMS, NULL, NULL},
+    {"moments", MOMENTS(TAPS("between", "0", "0", "2", "8"), "2", "1", "[0]"), SUMS, NULL,
+     "\"at\""},
+    {"moments", MOMENTS(TAPS("mid", "0", "0", "2", "8"), "2", "1", "[0]"), SUMS, NULL,
+     "not post or pre"},
+    {"moments", MOMENTS(TAPS("post", "1", "0", "2", "8"), "2", "1", "[0]"), SUMS, NULL,
+     "not within a group"},
+    {"moments", MOMENTS(TAPS("post", "0", "1", "2", "8"), "2", "1", "[0]"), SUMS, NULL,
+     "not within a group"},
+    {"moments", MOMENTS(TAPS("post", "0", "0", "0", "8"), "2", "1", "[0]"), SUMS, NULL, "no units"},
+    {"moments", MOMENTS(TAPS("post", "0", "0", "1", "8"), "2", "1", "[0]"), SUMS, NULL,
+     "group g: unit 1 is seen at no tap"},
+    {"moments", MOMENTS(TAPS("post", "0", "1", "1", "8"), "2", "1", "[0]"), SUMS, NULL,
+     "group g: unit 0 is seen at no tap"},
+    {"moments", MOMENTS(TAPS("post", "0", "0", "2", "7"), "2", "1", "[0]"), SUMS, NULL,
+     "has 7 samples of 2 images"},
+    {"moments", MOMENTS(TAPS("post", "0", "0", "2", "0"), "2", "1", "[0]"), SUMS, NULL,
+     "has 0 samples"},
+    {"moments", MOMENTS(TAPS_OK, "2", "0", "[]"), SUMS, NULL, "0 of 0 shards"},
+    {"moments", MOMENTS(TAPS_OK, "2", "2", "[2]"), SUMS, NULL, "\"counted\" is no"},
+    {"moments", MOMENTS(TAPS_OK, "2", "2", "[1, 1]"), SUMS, NULL, "\"counted\" is no"},
+    {"moments", MOMENTS(TAPS_OK, "2", "65537", "[0]"), SUMS, NULL, "\"shards\" is over"},
+    {"moments", MOMENTS(TAPS_OK, "2", "1", "[0]"), SUMS "; more float64 1", NULL, "makes 5"},
+    {"moments", MOMENTS(TAPS_OK, "2", "1", "[0]"), SUMS "= nan", NULL, "\"r\" holds a value"},
+    {"moments", MOMENTS(TAPS_OK, "2", "1", "[0]"),
+     "0/r/sum_a float64 2; 0/r/sum_b float64 2; 0/r/sumsq_a float64 2; "
+     "0/r/sumsq_b float64 2 = 0 -1; 0/r/cross float64 2,2",
+     NULL, "sum of squares below 0"},
+
+    {"activations", ACTS(TAPS_OK, "2", "2"), "0/r float32 2,2,2,2 = 1 2", NULL, NULL},
+    {"activations", ACTS(TAPS("post", "0", "0", "1", "8"), "2", "2"), "0/r float32 2,1,2,2 = 1 2",
+     NULL, "group g: unit 1 is seen at no tap"},
+    {"activations", ACTS(TAPS_OK, "0", "2"), "0/r float32 0,2,2,2", NULL, "has no images"},
+    {"activations", ACTS(TAPS_OK, "2", "0"), "0/r float32 2,2,2,2", NULL, "no batches"},
+    {"activations", ACTS(TAPS_OK, "2", "2"), "0/r float32 2,8", NULL, "is not (images, K, H, W)"},
+    {"activations", ACTS(TAPS_OK, "2", "2"), "0/r float32 2,3,2,2", NULL, "not float32 (2,2,2,2)"},
+    {"activations", ACTS(TAPS_OK, "2", "2"), "0/r float32 2,2,2,3", NULL, "has 8 samples"},
+    {"activations", ACTS(TAPS_OK, "2", "2"), "0/r float32 2,2,2,2 = -inf", NULL, "finite"},
+    {"activations", ACTS(TAPS_OK, "2", "1"), "0/r float32 2,2,2,2", NULL, "comes where"},
+    {"activations", ACTS(TWO_TAPS, "2", "2"), "0/r float32 2,2,2,2; 1/s float32 2,2,1,1", NULL,
+     NULL},
+    {"activations", ACTS(TWO_TAPS, "2", "2"), "0/r float32 2,2,2,2; 1/s float32 2,2,1,1", "10",
+     "\"1/s\" comes where \"0/r\" should"},
+
+    {"state", STATE("mc-train", "{\"lr\": \"0.1\"}", "2"), POINT, NULL, NULL},
+    {"state", STATE("mc-bezier", "{\"lr\": \"0.1\"}", "2"), POINT, NULL, "checkpoint of mc-bezier"},
+    {"state", STATE("mc-train", "{\"lr\": \"0.05\"}", "2"), POINT, NULL,
+     "was made with lr 0.05, this run has 0.1"},
+    {"state", STATE("mc-train", "{\"l\": \"0.1\"}", "2"), POINT, NULL,
+     "was made without lr 0.1, this run has it"},
+    {"state", STATE("mc-train", "{\"lr\": \"0.1\", \"x\": \"1\"}", "2"), POINT, NULL,
+     "with x 1, this run without"},
+    {"state", STATE("mc-train", "{\"lr\": 0.1}", "2"), POINT, NULL, "\"lr\" is not"},
+    {"state", STATE("mc-train", "{\"lr\": \"0.1\"}", "-2"), POINT, NULL, "\"epoch\""},
+    {"state", STATE("mc-train", "{\"lr\": \"0.1\"}", "2"), "point float32 6", NULL, "(6), not"},
+    {"state", STATE("mc-train", "{\"lr\": \"0.1\"}", "2"), "point float32 5; more float32 1", NULL,
+     "announces 2 tensors"},
+};
+
+static void content_is_as_its_page_says(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct mc_error err = {0};
+        write_stream(cases[i].kind, cases[i].meta, cases[i].tensors, cases[i].order);
+        int rc = kind_of(cases[i].kind)->read(file, &err);
+        if (!cases[i].says && rc)
+            fail_msg("case %zu: %s", i, err.text);
+        if (cases[i].says &&
+            (rc != MC_EINPUT || err.code != MC_EINPUT || strncmp(err.text, file, strlen(file)) ||
+             !strstr(err.text, cases[i].says)))
+            fail_msg("case %zu: %d: '%s', not '%s'", i, rc, err.text, cases[i].says);
+    }
+}
+
+/* Two records of images with no label between: a reader would have to hold the first. */
+static void images_far_before_their_labels_are_refused(void **state)
+{
+    struct mc_tensor t[2] = {mc_tensor_make("images", MC_U8, 4, (const uint64_t[]){2, 1, 2, 2}),
+                             mc_tensor_make("labels", MC_I32, 1, (const uint64_t[]){2})};
+    const uint8_t images[8] = {0};
+    const int32_t labels[2] = {1, 0};
+    struct mc_error err = {0};
+
+    (void)state;
+    for (int apart = 0; apart < 2; apart++) {
+        struct mc_writer *w = NULL;
+        struct mc_pack p;
+        mc_pack_init(&p);
+        pack_json(DATA_OK, &p);
+        must(mc_writer_open(&w, file, "dataset", &p, t, 2, NULL, &err), &err);
+        must(mc_writer_rows(w, 0, 1, images, &err), &err);
+        if (!apart)
+            must(mc_writer_rows(w, 1, 1, labels, &err), &err);
+        must(mc_writer_rows(w, 0, 1, images + 4, &err), &err);
+        must(mc_writer_rows(w, 1, apart ? 2 : 1, labels + !apart, &err), &err);
+        must(mc_writer_close(w, NULL, &err), &err);
+        mc_pack_release(&p);
+        assert_int_equal(read_dataset(file, &err), apart ? MC_EINPUT : 0);
+        if (apart)
+            assert_non_null(strstr(err.text, "images come before their labels"));
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(file, sizeof file, "%s/x.mcz", folder);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    unlink(file);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(content_is_as_its_page_says),
+        cmocka_unit_test(images_far_before_their_labels_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The codecs of every kind on damaged streams: each truncation, each flipped bit, each appended
+ * byte of a tiny stream, and each kind in the place of another. With a folder as its argument it
+ * writes the streams there instead: so formats/samples/good-KIND.mcz were made. */
+#include "tests/unit/formats/outcome.h"
+
+#include "tests/unit/formats/kinds.h"
+
+static char folder[] = "/tmp/mc-test-kinds-XXXXXX";
+static unsigned char sample[MAX], bytes[MAX];
+static size_t size;
+
+static int make(const struct kind *k, const char *where, char *path, size_t path_size,
+                struct mc_error *err)
+{
+    struct mc_history *h = mc_history_new("mc-sample");
+    int rc = 0;
+
+    if (!h)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    mc_history_str(h, "kind", k->name);
+    snprintf(path, path_size, "%s/good-%s.mcz", where, k->name);
+    rc = k->make(path, h, err);
+    mc_history_free(h);
+    return rc;
+}
+
+static void load(const struct kind *k)
+{
+    struct mc_error err = {0};
+    char path[256];
+    FILE *f = NULL;
+
+    if (make(k, folder, path, sizeof path, &err))
+        fail_msg("%s: %s", k->name, err.text);
+    assert_non_null(f = fopen(path, "rb"));
+    size = fread(sample, 1, MAX, f);
+    fclose(f);
+    assert_true(size > 100 && size < MAX - 1);
+}
+
+/* By the kind's own codec. */
+static int decode(const struct kind *k, const unsigned char *b, size_t n, struct mc_error *err)
+{
+    memory_put(b, n);
+    memset(err, 0, sizeof *err);
+    return k->read(memory_path, err);
+}
+
+static void refuse(const struct kind *k, const unsigned char *b, size_t n, const char *what,
+                   size_t where)
+{
+    struct mc_error err;
+
+    if (decode(k, b, n, &err) != MC_EINPUT || err.code != MC_EINPUT ||
+        !strstr(err.text, memory_path))
+        fail_msg("%s, %s %zu: %d \"%s\"", k->name, what, where, (int)err.code, err.text);
+}
+
+static void each_kind_is_read_back(void **state)
+{
+    struct mc_error err;
+
+    (void)state;
+    for (size_t i = 0; i < N_KINDS; i++) {
+        load(&kinds[i]);
+        if (decode(&kinds[i], sample, size, &err))
+            fail_msg("%s: %s", kinds[i].name, err.text);
+    }
+}
+
+/* Streams of this format's version that were written before stay readable. */
+static void each_kept_sample_is_read(void **state)
+{
+    const char *root = getenv("MC_ROOT");
+    struct mc_error err = {0};
+    char path[4096];
+
+    (void)state;
+    for (size_t i = 0; i < N_KINDS; i++) {
+        snprintf(path, sizeof path, "%s/formats/samples/good-%s.mcz", root ? root : ".",
+                 kinds[i].name);
+        if (kinds[i].read(path, &err))
+            fail_msg("%s", err.text);
+    }
+}
+
+static void each_kind_refuses_the_others(void **state)
+{
+    struct mc_error err;
+    char words[64];
+
+    (void)state;
+    for (size_t i = 0; i < N_KINDS; i++) {
+        load(&kinds[i]);
+        snprintf(words, sizeof words, " %s stream, not", kinds[i].name);
+        for (size_t k = 0; k < N_KINDS; k++) {
+            /* a curve holds a permutation, and is taken for it */
+            if (k == i ||
+                (!strcmp(kinds[k].name, "permutation") && !strcmp(kinds[i].name, "curve")))
+                continue;
+            assert_int_equal(decode(&kinds[k], sample, size, &err), MC_EINPUT);
+            assert_non_null(strstr(err.text, words));
+        }
+    }
+}
+
+static void each_kind_refuses_every_truncation(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_KINDS; i++) {
+        load(&kinds[i]);
+        for (size_t n = 0; n < size; n++)
+            refuse(&kinds[i], sample, n, "length", n);
+    }
+}
+
+/* Some bits of zstd change nothing (test_hostile.c says which): then all is read as it was. */
+static void each_kind_refuses_flipped_bits(void **state)
+{
+    static struct outcome good, now;
+    struct mc_error err;
+
+    (void)state;
+    for (size_t i = 0; i < N_KINDS; i++) {
+        size_t harmless = 0;
+        load(&kinds[i]);
+        read_bytes(sample, size, &good);
+        assert_int_equal(good.rc, 0);
+        for (size_t bit = 0; bit < 8 * size; bit++) {
+            memcpy(bytes, sample, size);
+            bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+            if (decode(&kinds[i], bytes, size, &err) == 0) {
+                harmless++;
+                read_memory(&now);
+                if (now.rc || !same(&now, &good))
+                    fail_msg("%s, bit %zu: is read as something else", kinds[i].name, bit);
+            } else if (err.code != MC_EINPUT)
+                fail_msg("%s, bit %zu: %s", kinds[i].name, bit, err.text);
+        }
+        assert_true(harmless <= 8 + size * 8 / 200);
+    }
+}
+
+static void each_kind_refuses_what_is_appended(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_KINDS; i++) {
+        load(&kinds[i]);
+        memcpy(bytes, sample, size);
+        memcpy(bytes + size, sample, size);
+        refuse(&kinds[i], bytes, 2 * size, "twice", 0);
+        refuse(&kinds[i], bytes, size + 1, "appended", 0);
+        bytes[size] = 0;
+        refuse(&kinds[i], bytes, size + 1, "appended", 1);
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return memory_open() || !mkdtemp(folder);
+}
+
+static int tear_down(void **state)
+{
+    char path[256];
+
+    (void)state;
+    for (size_t i = 0; i < N_KINDS; i++) {
+        snprintf(path, sizeof path, "%s/good-%s.mcz", folder, kinds[i].name);
+        unlink(path);
+    }
+    return close(memory_file) | rmdir(folder);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kind_is_read_back),
+        cmocka_unit_test(each_kept_sample_is_read),
+        cmocka_unit_test(each_kind_refuses_the_others),
+        cmocka_unit_test(each_kind_refuses_every_truncation),
+        cmocka_unit_test(each_kind_refuses_flipped_bits),
+        cmocka_unit_test(each_kind_refuses_what_is_appended),
+    };
+    struct mc_error err = {0};
+    char path[4096];
+
+    for (size_t i = 0; argc == 2 && i < N_KINDS; i++)
+        if (make(&kinds[i], argv[1], path, sizeof path, &err)) {
+            fprintf(stderr, "%s\n", err.text);
+            return 1;
+        }
+    return argc == 2 ? 0 : cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Graphs on the way through a stream and back, also from a stranger's hand. */
+#include "formats/codecs/graph.h"
+#include "tests/unit/libcommon/graph/graphs.h"
+
+static struct mc_graph *unpack_bytes(const char *data, size_t size, struct mc_error *err, int *rc)
+{
+    msgpack_unpacked u;
+    struct mc_graph *g = NULL;
+
+    msgpack_unpacked_init(&u);
+    assert_int_equal(msgpack_unpack_next(&u, data, size, NULL), MSGPACK_UNPACK_SUCCESS);
+    *rc = mc_graph_unpack(&g, &u.data, err);
+    msgpack_unpacked_destroy(&u);
+    return g;
+}
+
+static void packed_and_unpacked_is_the_same(void **state)
+{
+    struct mc_graph *g[3] = {build("tinyten", &CIFAR), build("mlp:bn,20", &CIFAR), zoo()};
+
+    (void)state;
+    finish(g[2]);
+    for (int i = 0; i < 3; i++) {
+        struct mc_pack a, b;
+        struct mc_error err = {0};
+        struct mc_graph *back = NULL, *copy = NULL;
+        int rc = 0;
+        mc_graph_huber(g[i], .125f);
+        mc_pack_init(&a);
+        mc_pack_init(&b);
+        mc_graph_pack(g[i], &a);
+        back = unpack_bytes(a.buf.data, a.buf.size, &err, &rc);
+        if (rc)
+            fail_msg("%s", err.text);
+        mc_graph_pack(back, &b);
+        assert_int_equal(a.buf.size, b.buf.size);
+        assert_memory_equal(a.buf.data, b.buf.data, a.buf.size);
+        assert_true(mc_graph_same(g[i], back));
+        assert_string_equal(g[i]->net, back->net);
+        assert_int_equal(g[i]->P, back->P);
+        for (size_t k = 0; k < g[i]->n_params; k++)
+            assert_int_equal(g[i]->params[k].init, back->params[k].init);
+        copy = mc_graph_copy(back);
+        assert_non_null(copy);
+        mc_graph_huber(copy, 0);
+        assert_false(mc_graph_same(copy, back));
+        mc_graph_huber(copy, .125f);
+        assert_true(mc_graph_same(copy, back));
+        copy->nodes[0].std[1] += 1;
+        assert_false(mc_graph_same(copy, back));
+        mc_graph_free(copy);
+        mc_graph_free(back);
+        mc_graph_free(g[i]);
+        mc_pack_release(&a);
+        mc_pack_release(&b);
+    }
+}
+
+static void expect_difference(const struct mc_graph *a, struct mc_graph *b, const char *said)
+{
+    struct mc_error err = {0};
+
+    assert_int_equal(mc_graph_expect_same(a, b, "a", "b", &err), MC_EINPUT);
+    if (!strstr(err.text, said))
+        fail_msg("no '%s' in: %s", said, err.text);
+    mc_graph_free(b);
+}
+
+static void says_where_graphs_differ(void **state)
+{
+    struct mc_net_spec wide = CIFAR, many = CIFAR;
+    struct mc_graph *a = build("mlp:bn,20", &CIFAR), *b = build("mlp:bn,20", &CIFAR);
+    struct mc_error err = {0};
+
+    (void)state;
+    assert_int_equal(mc_graph_expect_same(a, b, "a", "b", &err), 0);
+    b->nodes[0].std[1] += 1;
+    expect_difference(a, b,
+                      "a and b: are different networks (mlp:bn,20, mlp:bn,20): node "
+                      "\"normalise\" has another \"std\"");
+    wide.width = 40;
+    expect_difference(a, build("mlp:bn,20", &wide), ": images of 3x32x32 and 3x32x40");
+    many.classes = 11;
+    expect_difference(a, build("mlp:bn,20", &many), "\" has another \"out\"");
+    expect_difference(a, build("mlp:bn,20,20", &CIFAR), ": node ");
+    expect_difference(a, build("mlp:20", &CIFAR), " is batchnorm \"");
+    mc_graph_free(a);
+}
+
+/* What a reader in another language sees is the number that was meant. */
+static void floats_travel_as_short_decimals(void **state)
+{
+    struct mc_graph *g = build("tinyten", &CIFAR);
+    struct mc_pack p;
+    msgpack_unpacked u;
+    double eps = 0, momentum = 0;
+    struct mc_error err = {0};
+    const msgpack_object *nodes = NULL;
+
+    (void)state;
+    mc_pack_init(&p);
+    mc_graph_pack(g, &p);
+    msgpack_unpacked_init(&u);
+    assert_int_equal(msgpack_unpack_next(&u, p.buf.data, p.buf.size, NULL), MSGPACK_UNPACK_SUCCESS);
+    assert_int_equal(mc_get_array(&u.data, "nodes", &nodes, &err), 0);
+    assert_int_equal(mc_get_f64(&nodes->via.array.ptr[2], "eps", &eps, &err), 0);
+    assert_int_equal(mc_get_f64(&nodes->via.array.ptr[2], "momentum", &momentum, &err), 0);
+    assert_true(eps == 1e-5 && momentum == .1);
+    msgpack_unpacked_destroy(&u);
+    mc_pack_release(&p);
+    mc_graph_free(g);
+}
+
+/* ---- a stranger's hand ---------------------------------------------------------------------- */
+
+/* Bytes of the packed zoo, what replaces their first occurrence, and a word of the refusal. */
+#define S(text) text, sizeof text - 1
+#define NODE_B                                                                                     \
+    "\xa4name\xa1"                                                                                 \
+    "b\xa2in"
+#define ADD_IN                                                                                     \
+    "\xa2in\x92\xa6"                                                                               \
+    "a.relu\xa1"                                                                                   \
+    "b"
+/* clang-format off */
+static const struct {
+    const char *from;
+    size_t from_len;
+    const char *to;
+    size_t to_len;
+    const char *says;
+} HOSTILE[] = {
+    /* a forward reference, a node that is its own input, a name used twice, bad names */
+    {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\xa3" "sum"), "no earlier node"},
+    {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\xa1" "b"), "no earlier node"},
+    {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\xa8" "a.relu\0x"), "no node's name"},
+    {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\x01"), "no node's name"},
+    {S("\xa4name\xa4loss"), S("\xa4name\xa4" "auxl"), "two nodes are called"},
+    {S("\xa4name\xa1v\xa2in"), S("\xa4name\xa1 \xa2in"), ""},
+    {S("\xa4name\xa4loss"), S("\xa4name\xa4lo s"), "no spaces"},
+    {S("\xa4name\xa4loss"), S("\xa4name\xa0"), "a name has"},
+    /* sizes of nothing and of everything */
+    {S("\xa3out\x08"), S("\xa3out\x00"), "0 channels"},
+    {S("\xa3out\x08"), S("\xa3out\xff"), "out"},
+    {S("\xa3out\x08"), S("\xa3out\xcf\x80\0\0\0\0\0\0\0"), "out"},
+    {S("\xa3out\x08"), S("\xa3out\xce\x01\0\0\0"), "too large"},
+    {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x92\x00\x03"), "kernel"},
+    {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x92\x03\x7f"), "kernel"},
+    {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x92\x03\xce\x7f\xff\xff\xff"), "kernel"},
+    {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x91\x03"), "2 numbers"},
+    {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x03"), "kernel"},
+    {S("\xa6stride\x92\x01\x01"), S("\xa6stride\x92\x00\x01"), "stride"},
+    {S("\xa6stride\x92\x01\x01"), S("\xa6stride\x92\xff\x01"), "stride"},
+    {S("\xa3pad\x92\x01\x01"), S("\xa3pad\x92\x01\xcd\xff\xff"), "pad"},
+    {S("\xa6groups\x02"), S("\xa6groups\x03"), "groups"},
+    {S("\xa6groups\x02"), S("\xa6groups\x00"), "groups"},
+    {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x93\x03\x00\x0c"), "empty"},
+    {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x93\x05\x10\x0c"), "colour"},
+    {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x93\x03\xcd\x1f\xff\xcd\x1f\xff"), "too large"},
+    {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x92\x03\x10"), "3 numbers"},
+    {S("\xa7" "classes\x05"), S("\xa7" "classes\x06"), "logits"},
+    {S("\xa7" "classes\x05"), S("\xa7" "classes\x01"), "classes"},
+    /* ops, inputs and settings that do not fit together */
+    {S("\xa6groups"), S("\xa8" "dilation"), "not known"},
+    {S("\xa2op\xa3" "add"), S("\xa2op\xa3" "mul"), "not known"},
+    {S("\xa2op\xa3" "add"), S("\xa2op\xa4" "conv"), ""},
+    {S("\xa2op\xa9normalise"), S("\xa2op\xa4relu"), ""},
+    {S("\xa2in\x90"), S("\xa2in\x91\xa9normalise"), "no earlier node"},
+    {S(ADD_IN), S("\xa2in\x91\xa6" "a.relu"), "two inputs"},
+    {S(ADD_IN), S("\xa2in\x92\xa6" "a.relu\xa9normalise"), "do not match"},
+    {S("\xaatrain_only\xc2"), S("\xaatrain_only\xc3"), "one must be"},
+    {S("\xaatrain_only\xc3"), S("\xaatrain_only\xc2"), "one must be"},
+    {S("\xaatrain_only\xc3"), S("\xaatrain_only\x01"), "train_only"},
+    {S("\xaatrain_only\xc3"), S("\xa6weight\x01"), "twice"},
+    {S("\xabweight_init\xa4zero"), S("\xabweight_init\xa4nine"), "no initialisation"},
+    {S("\xabweight_init\xa3one"), S("\xabweight_init\xadxavier_normal"), "zero or one"},
+    {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x7f"), "p"},
+    {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x40"), "dropout"},
+};
+/* clang-format on */
+
+static void hostile_graphs_are_refused(void **state)
+{
+    struct mc_graph *g = zoo();
+    struct mc_pack p;
+    char *bytes = NULL;
+
+    (void)state;
+    finish(g);
+    mc_pack_init(&p);
+    mc_graph_pack(g, &p);
+    bytes = malloc(p.buf.size + 64);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < sizeof HOSTILE / sizeof *HOSTILE; i++) {
+        size_t cut = HOSTILE[i].from_len, put = HOSTILE[i].to_len, head = 0;
+        char *at = memmem(p.buf.data, p.buf.size, HOSTILE[i].from, cut);
+        struct mc_error err = {0};
+        struct mc_graph *bad = NULL;
+        int rc = 0;
+        if (!at)
+            fail_msg("case %zu is not in the graph", i);
+        head = (size_t)(at - p.buf.data);
+        memcpy(bytes, p.buf.data, head);
+        memcpy(bytes + head, HOSTILE[i].to, put);
+        memcpy(bytes + head + put, at + cut, p.buf.size - head - cut);
+        bad = unpack_bytes(bytes, p.buf.size - cut + put, &err, &rc);
+        if (rc != MC_EINPUT || bad)
+            fail_msg("case %zu was accepted", i);
+        assert_true(!strncmp(err.text, "graph: ", 7));
+        if (!strstr(err.text, HOSTILE[i].says))
+            fail_msg("case %zu: '%s' does not say '%s'", i, err.text, HOSTILE[i].says);
+    }
+    free(bytes);
+    mc_pack_release(&p);
+    mc_graph_free(g);
+}
+
+/* Any single bit of a packed graph changed: refused, or a graph that holds together. */
+static void every_changed_bit_is_survived(void **state)
+{
+    struct mc_graph *g = zoo();
+    struct mc_pack p;
+    size_t refused = 0, accepted = 0;
+
+    (void)state;
+    finish(g);
+    mc_pack_init(&p);
+    mc_graph_pack(g, &p);
+    for (size_t i = 0; i < 8 * p.buf.size; i++) {
+        char *byte = &p.buf.data[i / 8], flip = (char)(1 << i % 8);
+        msgpack_unpacked u;
+        struct mc_graph *bad = NULL;
+        struct mc_error err = {0};
+        int rc = 1;
+        *byte ^= flip;
+        msgpack_unpacked_init(&u);
+        /* 32-bit counts ask msgpack-c for gigabytes: the stream's own scan refuses them before */
+        if ((unsigned char)*byte != 0xdd && (unsigned char)*byte != 0xdf &&
+            msgpack_unpack_next(&u, p.buf.data, p.buf.size, NULL) == MSGPACK_UNPACK_SUCCESS) {
+            rc = mc_graph_unpack(&bad, &u.data, &err);
+            *(rc ? &refused : &accepted) += 1;
+        }
+        if (!rc) {
+            assert_int_equal(bad->nodes[bad->logits].c, bad->classes);
+            assert_true(bad->P <= MC_MAX_VECTOR);
+        }
+        mc_graph_free(bad);
+        msgpack_unpacked_destroy(&u);
+        *byte ^= flip;
+    }
+    assert_true(refused > 1000 && accepted > 100); /* a changed mean or letter is a good graph */
+    mc_pack_release(&p);
+    mc_graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packed_and_unpacked_is_the_same),
+        cmocka_unit_test(says_where_graphs_differ),
+        cmocka_unit_test(floats_travel_as_short_decimals),
+        cmocka_unit_test(hostile_graphs_are_refused),
+        cmocka_unit_test(every_changed_bit_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

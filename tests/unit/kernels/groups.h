@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Small graphs in a few words, and what is checked of each: its groups, where they are seen, and
+ * that a permuted network is the same network, whose observed units have moved. Header only. */
+#ifndef MC_TEST_GROUPS_H
+#define MC_TEST_GROUPS_H
+
+#include "libcommon/base/rng.h"
+#include "libcommon/graph/symmetry.h"
+#include "libcommon/nets/nets.h"
+#include "tests/unit/kernels/naive.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- writing graphs ------------------------------------------------------------------------- */
+
+#define IN(...) ((int[]){__VA_ARGS__}), (int)(sizeof((int[]){__VA_ARGS__}) / sizeof(int))
+
+static inline struct mc_graph *begin(int height, int width)
+{
+    return mc_graph_new("test", 3, height, width, 4, (float[]){.5f, .4f, .3f},
+                        (float[]){.2f, .3f, .25f});
+}
+
+static inline int conv(struct mc_graph *g, const char *name, int in, int out)
+{
+    return mc_graph_conv(g, name, in, out, (struct mc_conv_opts){.kernel = 3, .pad = 1, .bias = 1});
+}
+
+static inline int linear(struct mc_graph *g, const char *name, int in, int out)
+{
+    return mc_graph_linear(g, name, in, out, 1, MC_INIT_ZERO, MC_INIT_ZERO);
+}
+
+static inline int relu(struct mc_graph *g, const char *of, int in)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "%s.r", of);
+    return mc_graph_relu(g, name, in);
+}
+
+static inline int bn(struct mc_graph *g, const char *of, int in)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "%s.n", of);
+    return mc_graph_batchnorm(g, name, in, 1e-5f);
+}
+
+/* Convolution, batch norm; and ReLU: NAME, NAME.n, NAME.r. */
+static inline int unit(struct mc_graph *g, const char *name, int in, int out)
+{
+    return relu(g, name, bn(g, name, conv(g, name, in, out)));
+}
+
+static inline int head(struct mc_graph *g, const char *name, int in, int train_only)
+{
+    char loss[32];
+    int x = linear(g, name, mc_graph_globalpool(g, NULL, in), 4);
+
+    snprintf(loss, sizeof loss, "%s.loss", name);
+    return mc_graph_loss(g, loss, x, 1, train_only);
+}
+
+/* ---- the checks ----------------------------------------------------------------------------- */
+
+static inline double random_unit(uint32_t what, uint32_t i)
+{
+    return (double)mc_rng_unit(mc_rng(99, 1000, what, i, 0).v[0]);
+}
+
+/* Groups as "name:size ...", taps as "group@post+offset ..." ("!" where pre is post). */
+static inline void describe(const struct mc_graph *g, const struct mc_symmetry *s, char *groups,
+                            char *taps, size_t size)
+{
+    *groups = *taps = 0;
+    for (size_t i = 0; i < s->n_groups; i++) {
+        size_t n = strlen(groups);
+        snprintf(groups + n, size - n, "%s%s:%zu", n ? " " : "", s->groups[i].name,
+                 s->groups[i].size);
+    }
+    for (size_t i = 0; i < s->n_taps; i++) {
+        const struct mc_tap *t = &s->taps[i];
+        size_t n = strlen(taps);
+        assert_int_equal(t->count, s->groups[t->group].size);
+        assert_int_equal(t->start, 0);
+        if (t->pre != t->post)
+            assert_int_equal(t->pre, g->nodes[t->post].in[0]);
+        n += (size_t)snprintf(taps + n, size - n, "%s%d@%s", n ? " " : "", t->group,
+                              g->nodes[t->post].name);
+        if (t->offset)
+            n += (size_t)snprintf(taps + n, size - n, "+%zu", t->offset);
+        if (t->pre == t->post)
+            snprintf(taps + n, size - n, "!");
+    }
+}
+
+static inline void axes_cover_their_nodes(const struct mc_graph *g, const struct mc_symmetry *s)
+{
+    assert_int_equal(s->n_nodes, g->n_nodes);
+    for (int i = 0; i < g->n_nodes; i++) {
+        size_t places = 0;
+        for (size_t k = 0; k < s->axes[i].n; k++)
+            places += s->axes[i].seg[k].count * s->axes[i].seg[k].repeat;
+        assert_int_equal(places, g->nodes[i].c);
+    }
+}
+
+static inline double relative(double a, double b)
+{
+    return fabs(a - b) / fmax(1, fabs(a));
+}
+
+static inline void random_weights(const struct mc_graph *g, float *params, float *stats)
+{
+    for (size_t i = 0; i < g->n_params; i++) {
+        double shift = g->params[i].tensor.ndim > 1 ? .5 : .3;
+        for (size_t k = 0; k < g->params[i].count; k++)
+            params[g->params[i].offset + k] =
+                (float)(random_unit((uint32_t)i, (uint32_t)k) - shift);
+    }
+    for (size_t i = 0; i < g->n_stats; i++)
+        for (size_t k = 0; k < g->stats[i].count; k++)
+            stats[g->stats[i].offset + k] =
+                (float)(.1 + random_unit((uint32_t)i + 5000, (uint32_t)k));
+}
+
+static inline void equal_logits(const struct mc_graph *g, const struct naive v[2])
+{
+    for (int i = 0; i < g->n_nodes; i++) {
+        const struct mc_node *n = &g->nodes[i];
+        for (int c = 0; n->op == MC_OP_LOSS && c < n->c; c++) {
+            double x = v[0].out[n->in[0]][c], y = v[1].out[n->in[0]][c];
+            if (!(relative(x, y) < 1e-12))
+                fail_msg("%s: logit %d is %.17g, permuted %.17g", n->name, c, x, y);
+        }
+    }
+}
+
+/* What is seen at a tap has moved as the permutation says, and not all of it is 0. */
+static inline void moved_units(const struct mc_graph *g, const struct mc_tap *tap,
+                               const struct mc_perm *p, const struct naive v[2])
+{
+    int nodes[2] = {tap->post, tap->pre};
+
+    for (int which = 0; which < 2; which++) {
+        const struct mc_node *n = &g->nodes[nodes[which]];
+        const double *x = v[0].out[nodes[which]], *y = v[1].out[nodes[which]];
+        size_t hw = (size_t)(n->h * n->w);
+        double most = 0;
+        for (size_t c = 0; c < tap->count; c++)
+            for (size_t k = 0; k < hw; k++) {
+                size_t from = tap->offset + (size_t)p->perm[tap->group][c];
+                if (!(relative(x[from * hw + k], y[(tap->offset + c) * hw + k]) < 1e-12))
+                    fail_msg("%s: unit %zu did not move to %zu", n->name, from, c);
+                most = fmax(most, fabs(x[from * hw + k]));
+            }
+        assert_true(most > 0);
+    }
+}
+
+/* A random network and its permuted twin on a random image: equal outputs, moved units, moved
+ * gradients. */
+static inline void permuted_is_the_same(const struct mc_graph *g, const struct mc_symmetry *s)
+{
+    size_t pixels = (size_t)(g->input[0] * g->input[1] * g->input[2]);
+    float *w[2] = {calloc(g->P + 1, sizeof(float)), calloc(g->P + 1, sizeof(float))};
+    float *m[2] = {calloc(g->S + 1, sizeof(float)), calloc(g->S + 1, sizeof(float))};
+    uint32_t *params = calloc(g->P + 1, sizeof *params), *stats = calloc(g->S + 1, sizeof *stats);
+    double *image = calloc(pixels, sizeof *image);
+    const int32_t label = 1;
+    struct naive v[2];
+    struct mc_perm p;
+    struct mc_error err = {0};
+
+    random_weights(g, w[0], m[0]);
+    for (size_t i = 0; i < pixels; i++)
+        image[i] = random_unit(9999, (uint32_t)i);
+
+    assert_int_equal(mc_perm_init(&p, s, &err), 0);
+    for (size_t k = 0; k < p.n_groups; k++)
+        assert_int_equal(mc_perm_moved(&p, k), 0);
+    mc_perm_random(&p, 7);
+    assert_int_equal(mc_perm_check(&p, &err), 0);
+    for (size_t k = 0; k < p.n_groups; k++)
+        assert_true(p.sizes[k] < 6 || mc_perm_moved(&p, k) > 0);
+    assert_int_equal(mc_perm_gather(&p, s, g, params, stats, &err), 0);
+    assert_int_equal(mc_perm_apply(&p, s, g, w[0], m[0], w[1], m[1], &err), 0);
+    assert_true(!s->n_groups || memcmp(w[0], w[1], g->P * sizeof(float)));
+    for (int k = 0; k < 2; k++) {
+        naive_init(&v[k], g, 1);
+        v[k].valid = 1;
+        v[k].mode = MC_MODE_EVAL;
+        v[k].samples = v[k].labels = &label;
+        v[k].params = w[k];
+        v[k].stats = m[k];
+        v[k].train_only = 1;
+        naive_run(&v[k], image);
+    }
+    equal_logits(g, v);
+    for (size_t t = 0; t < s->n_taps; t++)
+        moved_units(g, &s->taps[t], &p, v);
+    for (size_t i = 0; i < g->P; i++)
+        if (!(relative(v[0].dparams[params[i]], v[1].dparams[i]) < 1e-12))
+            fail_msg("gradient %zu did not move to %zu", (size_t)params[i], i);
+    for (int k = 0; k < 2; k++) {
+        naive_release(&v[k]);
+        free(w[k]);
+        free(m[k]);
+    }
+    free(params);
+    free(stats);
+    free(image);
+    mc_perm_release(&p);
+}
+
+/* Ends the graph, derives, compares with what is expected, and permutes it. Frees g. */
+static inline void check(struct mc_graph *g, const char *groups, const char *taps)
+{
+    struct mc_symmetry s;
+    struct mc_error err = {0};
+    char found_groups[4096], found_taps[4096];
+
+    if (mc_graph_finish(g, &err) || mc_symmetry_derive(&s, g, &err))
+        fail_msg("%s", err.text);
+    describe(g, &s, found_groups, found_taps, sizeof found_groups);
+    assert_string_equal(found_groups, groups);
+    assert_string_equal(found_taps, taps);
+    axes_cover_their_nodes(g, &s);
+    permuted_is_the_same(g, &s);
+    mc_symmetry_release(&s);
+    mc_graph_free(g);
+}
+
+#endif

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A network computed and differentiated in float64 by the plainest loops, to hold a backend
+ * against, and a permuted network. (N,C,H,W) throughout. Header only, for test programs. */
+#ifndef MC_TEST_NAIVE_H
+#define MC_TEST_NAIVE_H
+
+#include "kernels/backend.h"
+#include "libcommon/base/rng.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct naive {
+    const struct mc_graph *g;
+    int B, valid;
+    enum mc_mode mode;
+    struct mc_ctl ctl;
+    const int32_t *samples, *labels; /* (B); labels of the batch's rows */
+    const float *params, *stats;
+    int train_only;
+    double **out, **grad;           /* (n_nodes) */
+    double **mean, **var;           /* batch norm's, as used */
+    double *dparams, *loss;         /* (P), (B) of the main head */
+    double *batch_mean, *batch_var; /* (S): at running_mean's and running_var's places, biased */
+    double objective;               /* sum over images */
+};
+
+static size_t naive_image(const struct mc_node *n)
+{
+    return (size_t)n->c * (size_t)n->h * (size_t)n->w;
+}
+
+static void *naive_alloc(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size);
+    assert(p);
+    return p;
+}
+
+static void naive_init(struct naive *v, const struct mc_graph *g, int batch)
+{
+    const size_t n = (size_t)g->n_nodes;
+    memset(v, 0, sizeof *v);
+    v->g = g;
+    v->B = batch;
+    v->out = naive_alloc(n, sizeof(double *));
+    v->grad = naive_alloc(n, sizeof(double *));
+    v->mean = naive_alloc(n, sizeof(double *));
+    v->var = naive_alloc(n, sizeof(double *));
+    for (size_t i = 0; i < n; i++) {
+        v->out[i] = naive_alloc((size_t)batch * naive_image(&g->nodes[i]), sizeof(double));
+        v->grad[i] = naive_alloc((size_t)batch * naive_image(&g->nodes[i]), sizeof(double));
+        v->mean[i] = naive_alloc((size_t)g->nodes[i].c, sizeof(double));
+        v->var[i] = naive_alloc((size_t)g->nodes[i].c, sizeof(double));
+    }
+    v->dparams = naive_alloc(g->P, sizeof(double));
+    v->loss = naive_alloc((size_t)batch, sizeof(double));
+    v->batch_mean = naive_alloc(g->S, sizeof(double));
+    v->batch_var = naive_alloc(g->S, sizeof(double));
+}
+
+static void naive_release(struct naive *v)
+{
+    for (int i = 0; i < v->g->n_nodes; i++) {
+        free(v->out[i]);
+        free(v->grad[i]);
+        free(v->mean[i]);
+        free(v->var[i]);
+    }
+    free(v->out);
+    free(v->grad);
+    free(v->mean);
+    free(v->var);
+    free(v->dparams);
+    free(v->loss);
+    free(v->batch_mean);
+    free(v->batch_var);
+}
+
+/* Both passes of a convolution: with `back`, from dy to dx and dweight. */
+static void naive_conv(struct naive *v, int i, int back)
+{
+    const struct mc_node *n = &v->g->nodes[i], *in = &v->g->nodes[n->in[0]];
+    const float *w = v->params + n->weight.offset;
+    const int icg = in->c / n->groups, ocg = n->c / n->groups;
+    const double *x = v->out[n->in[0]];
+    double *dx = v->grad[n->in[0]], *dw = v->dparams + n->weight.offset;
+
+    for (int b = 0; b < v->B; b++)
+        for (int o = 0; o < n->c; o++)
+            for (int h = 0; h < n->h; h++)
+                for (int c = 0; c < n->w; c++) {
+                    const size_t at =
+                        (((size_t)b * (size_t)n->c + (size_t)o) * (size_t)n->h + (size_t)h) *
+                            (size_t)n->w +
+                        (size_t)c;
+                    double sum = n->has_bias ? (double)v->params[n->bias.offset + (size_t)o] : 0;
+                    const double g = v->grad[i][at];
+                    if (back && n->has_bias)
+                        v->dparams[n->bias.offset + (size_t)o] += g;
+                    for (int q = 0; q < icg; q++)
+                        for (int kh = 0; kh < n->kernel[0]; kh++)
+                            for (int kw = 0; kw < n->kernel[1]; kw++) {
+                                const int y = h * n->stride[0] - n->pad[0] + kh;
+                                const int z = c * n->stride[1] - n->pad[1] + kw;
+                                if (y < 0 || y >= in->h || z < 0 || z >= in->w)
+                                    continue;
+                                const int ch = o / ocg * icg + q;
+                                const size_t wi =
+                                    (size_t)(((o * icg + q) * n->kernel[0] + kh) * n->kernel[1] +
+                                             kw);
+                                const size_t xi =
+                                    (size_t)(((b * in->c + ch) * in->h + y) * in->w + z);
+                                sum += (double)w[wi] * x[xi];
+                                if (back) {
+                                    dw[wi] += g * x[xi];
+                                    dx[xi] += g * (double)w[wi];
+                                }
+                            }
+                    if (!back)
+                        v->out[i][at] = sum;
+                }
+}
+
+static void naive_linear(struct naive *v, int i, int back)
+{
+    const struct mc_node *n = &v->g->nodes[i], *in = &v->g->nodes[n->in[0]];
+    for (int b = 0; b < v->B; b++)
+        for (int o = 0; o < n->c; o++) {
+            double sum = n->has_bias ? (double)v->params[n->bias.offset + (size_t)o] : 0;
+            const double g = v->grad[i][b * n->c + o];
+            for (int k = 0; k < in->c; k++) {
+                const size_t w = n->weight.offset + (size_t)(o * in->c + k);
+                sum += (double)v->params[w] * v->out[n->in[0]][b * in->c + k];
+                if (back) {
+                    v->dparams[w] += g * v->out[n->in[0]][b * in->c + k];
+                    v->grad[n->in[0]][b * in->c + k] += g * (double)v->params[w];
+                }
+            }
+            if (back && n->has_bias)
+                v->dparams[n->bias.offset + (size_t)o] += g;
+            if (!back)
+                v->out[i][b * n->c + o] = sum;
+        }
+}
+
+static void naive_norm(struct naive *v, int i, int back)
+{
+    const struct mc_node *n = &v->g->nodes[i];
+    const int hw = n->h * n->w;
+    const double count = (double)v->valid * hw;
+    const double *x = v->out[n->in[0]];
+
+    for (int c = 0; c < n->c; c++) {
+        double sum = 0, sq = 0;
+        const double gamma = (double)v->params[n->weight.offset + (size_t)c];
+        if (!back) {
+            for (int b = 0; b < v->valid; b++)
+                for (int q = 0; q < hw; q++)
+                    sum += x[(b * n->c + c) * hw + q];
+            for (int b = 0; b < v->valid; b++)
+                for (int q = 0; q < hw; q++)
+                    sq += pow(x[(b * n->c + c) * hw + q] - sum / count, 2);
+            v->batch_mean[n->running_mean.offset + (size_t)c] = v->mean[i][c] = sum / count;
+            v->batch_var[n->running_mean.offset + (size_t)c] = v->var[i][c] = sq / count;
+            if (v->mode == MC_MODE_EVAL) {
+                v->mean[i][c] = (double)v->stats[n->running_mean.offset + (size_t)c];
+                v->var[i][c] = (double)v->stats[n->running_var.offset + (size_t)c];
+            }
+        }
+        const double inv = 1 / sqrt(v->var[i][c] + (double)n->eps), mean = v->mean[i][c];
+        double s1 = 0, s2 = 0;
+        for (int b = 0; b < v->B; b++)
+            for (int q = 0; q < hw; q++) {
+                const int at = (b * n->c + c) * hw + q;
+                const double hat = (x[at] - mean) * inv;
+                if (!back)
+                    v->out[i][at] = hat * gamma + (double)v->params[n->bias.offset + (size_t)c];
+                else if (b < v->valid) {
+                    s1 += v->grad[i][at];
+                    s2 += v->grad[i][at] * hat;
+                }
+            }
+        if (!back)
+            continue;
+        v->dparams[n->weight.offset + (size_t)c] += s2;
+        v->dparams[n->bias.offset + (size_t)c] += s1;
+        if (v->mode == MC_MODE_EVAL)
+            s1 = s2 = 0;
+        for (int b = 0; b < v->valid; b++)
+            for (int q = 0; q < hw; q++) {
+                const int at = (b * n->c + c) * hw + q;
+                v->grad[n->in[0]][at] +=
+                    gamma * inv * (v->grad[i][at] - s1 / count - (x[at] - mean) * inv * s2 / count);
+            }
+    }
+}
+
+static void naive_relu(struct naive *v, int i, int back)
+{
+    const struct mc_node *n = &v->g->nodes[i];
+    const double d = (double)n->delta;
+    for (size_t k = 0; k < (size_t)v->B * naive_image(n); k++) {
+        const double x = v->out[n->in[0]][k];
+        if (back)
+            v->grad[n->in[0]][k] += v->grad[i][k] * (x <= 0 ? 0 : x < d ? x / d : 1);
+        else
+            v->out[i][k] = x <= 0 ? 0 : x < d ? x * x / (2 * d) : x - d / 2;
+    }
+}
+
+static void naive_pool(struct naive *v, int i, int back)
+{
+    const struct mc_node *n = &v->g->nodes[i], *in = &v->g->nodes[n->in[0]];
+    for (int p = 0; p < v->B * n->c; p++)
+        for (int h = 0; h < n->h; h++)
+            for (int w = 0; w < n->w; w++) {
+                int h0 = h * n->stride[0] - n->pad[0], h1 = h0 + n->kernel[0];
+                int w0 = w * n->stride[1] - n->pad[1], w1 = w0 + n->kernel[1];
+                if (n->op == MC_OP_ADAPTPOOL || n->op == MC_OP_GLOBALPOOL) {
+                    h0 = (int)floor((double)h * in->h / n->h);
+                    h1 = (int)ceil((double)(h + 1) * in->h / n->h);
+                    w0 = (int)floor((double)w * in->w / n->w);
+                    w1 = (int)ceil((double)(w + 1) * in->w / n->w);
+                }
+                const int at = (p * n->h + h) * n->w + w;
+                int best = -1, count = 0;
+                double sum = 0;
+                for (int y = h0; y < h1; y++)
+                    for (int z = w0; z < w1; z++) {
+                        if (y < 0 || y >= in->h || z < 0 || z >= in->w)
+                            continue;
+                        const int from = (p * in->h + y) * in->w + z;
+                        const double x = v->out[n->in[0]][from];
+                        if (best < 0 || x > v->out[n->in[0]][best])
+                            best = from;
+                        sum += x;
+                        count++;
+                    }
+                if (!back) {
+                    v->out[i][at] = n->op == MC_OP_MAXPOOL ? v->out[n->in[0]][best] : sum / count;
+                    continue;
+                }
+                if (n->op == MC_OP_MAXPOOL) {
+                    v->grad[n->in[0]][best] += v->grad[i][at];
+                    continue;
+                }
+                for (int y = h0; y < h1; y++)
+                    for (int z = w0; z < w1; z++)
+                        if (y >= 0 && y < in->h && z >= 0 && z < in->w)
+                            v->grad[n->in[0]][(p * in->h + y) * in->w + z] +=
+                                v->grad[i][at] / count;
+            }
+}
+
+static void naive_join(struct naive *v, int i, int back) /* add, concat, flatten */
+{
+    const struct mc_node *n = &v->g->nodes[i];
+    const size_t image = naive_image(n);
+    if (n->op == MC_OP_ADD && !back)
+        memset(v->out[i], 0, (size_t)v->B * image * sizeof(double));
+    size_t at = 0;
+    for (int k = 0; k < n->n_in; k++) {
+        const size_t part = naive_image(&v->g->nodes[n->in[k]]);
+        for (size_t b = 0; b < (size_t)v->B; b++)
+            for (size_t q = 0; q < part; q++) {
+                double *y = v->out[i] + b * image + at + q;
+                const double x = v->out[n->in[k]][b * part + q];
+                if (back)
+                    v->grad[n->in[k]][b * part + q] += v->grad[i][b * image + at + q];
+                else
+                    *y = n->op == MC_OP_ADD ? *y + x : x;
+            }
+        if (n->op != MC_OP_ADD)
+            at += part;
+    }
+}
+
+static void naive_dropout(struct naive *v, int i, int back)
+{
+    const struct mc_node *n = &v->g->nodes[i];
+    const size_t image = naive_image(n);
+    for (size_t b = 0; b < (size_t)v->B; b++)
+        for (size_t q = 0; q < image; q++) {
+            double scale = 1;
+            if (v->train_only && v->mode != MC_MODE_EVAL) {
+                const struct mc_rng4 r =
+                    mc_rng(v->ctl.seed, MC_RNG_DROPOUT, v->ctl.epoch, (uint32_t)v->samples[b],
+                           ((uint32_t)i << 20) + (uint32_t)(q / 4));
+                scale = mc_rng_unit(r.v[q % 4]) < 1 - n->drop ? 1 / (1 - (double)n->drop) : 0;
+            }
+            if (back)
+                v->grad[n->in[0]][b * image + q] += scale * v->grad[i][b * image + q];
+            else
+                v->out[i][b * image + q] = scale * v->out[n->in[0]][b * image + q];
+        }
+}
+
+static void naive_loss(struct naive *v, int i, int back)
+{
+    const struct mc_node *n = &v->g->nodes[i];
+    const int C = v->g->nodes[n->in[0]].c;
+    if (n->train_only && !v->train_only)
+        return;
+    for (int b = 0; b < v->valid; b++) {
+        const double *x = v->out[n->in[0]] + b * C;
+        double sum = 0;
+        for (int c = 0; c < C; c++)
+            sum += exp(x[c]);
+        for (int c = 0; back && c < C; c++)
+            v->grad[n->in[0]][b * C + c] +=
+                (double)n->loss_weight / v->valid * (exp(x[c]) / sum - (c == v->labels[b] ? 1 : 0));
+        if (back)
+            continue;
+        const double loss = log(sum) - x[v->labels[b]];
+        v->objective += (double)n->loss_weight * loss;
+        if (!n->train_only)
+            v->loss[b] = loss;
+    }
+}
+
+static void naive_node(struct naive *v, int i, int back)
+{
+    switch (v->g->nodes[i].op) {
+    case MC_OP_CONV:
+        naive_conv(v, i, back);
+        break;
+    case MC_OP_LINEAR:
+        naive_linear(v, i, back);
+        break;
+    case MC_OP_BATCHNORM:
+        naive_norm(v, i, back);
+        break;
+    case MC_OP_RELU:
+        naive_relu(v, i, back);
+        break;
+    case MC_OP_ADD:
+    case MC_OP_CONCAT:
+    case MC_OP_FLATTEN:
+        naive_join(v, i, back);
+        break;
+    case MC_OP_MAXPOOL:
+    case MC_OP_AVGPOOL:
+    case MC_OP_ADAPTPOOL:
+    case MC_OP_GLOBALPOOL:
+        naive_pool(v, i, back);
+        break;
+    case MC_OP_DROPOUT:
+        naive_dropout(v, i, back);
+        break;
+    case MC_OP_LOSS:
+        naive_loss(v, i, back);
+        break;
+    default:
+        break;
+    }
+}
+
+/* pixels: (B,C,H,W) in [0,1]. Then v->grad[0] * 1/std is the pixels' gradient. */
+static void naive_run(struct naive *v, const double *pixels)
+{
+    const struct mc_node *n = &v->g->nodes[0];
+    const size_t image = naive_image(n), hw = (size_t)(n->h * n->w);
+
+    v->objective = 0;
+    memset(v->dparams, 0, v->g->P * sizeof(double));
+    for (int i = 0; i < v->g->n_nodes; i++)
+        memset(v->grad[i], 0, (size_t)v->B * naive_image(&v->g->nodes[i]) * sizeof(double));
+    for (size_t i = 0; i < (size_t)v->B * image; i++) {
+        const size_t c = i % image / hw;
+        v->out[0][i] = i / image >= (size_t)v->valid
+                           ? 0
+                           : (pixels[i] - (double)n->mean[c]) / (double)n->std[c];
+    }
+    for (int i = 1; i < v->g->n_nodes; i++)
+        naive_node(v, i, 0);
+    for (int i = v->g->n_nodes - 1; i > 0; i--)
+        naive_node(v, i, 1);
+}
+
+#endif

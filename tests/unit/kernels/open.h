@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The backend under test: $MC_TEST_DEVICE in $MC_TEST_PRECISION (mc_precision_names), with sums in
+ * any order where $MC_TEST_DETERMINISTIC is "no". Header only. */
+#ifndef MC_TEST_OPEN_H
+#define MC_TEST_OPEN_H
+
+#include "kernels/backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* float32 where none is named */
+static inline int precision_tested(enum mc_precision *out, struct mc_error *err)
+{
+    const char *name = getenv("MC_TEST_PRECISION");
+
+    *out = MC_PRECISION_F32;
+    if (!name)
+        return 0;
+    for (int i = 0; mc_precision_names[i]; i++)
+        if (!strcmp(name, mc_precision_names[i])) {
+            *out = (enum mc_precision)i;
+            return 0;
+        }
+    return mc_fail(err, MC_EUSAGE, "MC_TEST_PRECISION: there is no '%s'", name);
+}
+
+/* otherwise: the device where none is named */
+static inline int open_tested(struct mc_backend **out, const char *otherwise, int threads,
+                              struct mc_error *err)
+{
+    const char *device = getenv("MC_TEST_DEVICE");
+    struct mc_backend_opts o = {.device = device ? device : otherwise, .threads = threads};
+    const char *deterministic = getenv("MC_TEST_DETERMINISTIC");
+    const int rc = precision_tested(&o.precision, err);
+
+    o.any_order = deterministic && !strcmp(deterministic, "no");
+    return rc ? rc : mc_backend_open(out, &o, err);
+}
+
+/* A bound on a relative error where `exact` is float32's: some 16 roundings to the bits that the
+ * precision under test has, for what a few layers make of them. */
+static inline double within(double exact)
+{
+    enum mc_precision p = MC_PRECISION_F32;
+    struct mc_error err = {0};
+    const int bad = precision_tested(&p, &err);
+    const double loose = bad || p == MC_PRECISION_F32 ? 0
+                         : p == MC_PRECISION_BF16     ? 16. / 256
+                                                      : 16. / 2048;
+
+    return loose > exact ? loose : exact;
+}
+
+#endif

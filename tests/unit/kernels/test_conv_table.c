@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Looking up an algorithm: by its whole key, pass and shape, and no part of a name. */
+#include "kernels/conv_table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char table[] = "# a remark\n"
+                            "device\tpass\tshape\talgorithm\tms\n"
+                            "sm_90\t9\tdata\t3x8x8-4x4x4 k3x3 s2x2 p1x1 g1\tfft-tiling\t1.0\n"
+                            "sm_90\t9\tforward\t3x8x8-4x4x4 k3x3 s2x2 p1x1 g1\tfft\t2.0\n"
+                            "sm_90\t9\tweights\t3x8x8-4x4x4 k3x3 s2x2 p1x1 g1\tunheard-of\t2.0\n";
+static const char *const names[] = {"fft", "fft-tiling"};
+
+static int look(const char *key, enum mc_pass pass, int groups)
+{
+    char shape[MC_SHAPE_TEXT];
+    mc_shape_text(shape, (const int[]){3, 8, 8}, (const int[]){4, 4, 4}, (const int[]){3, 3},
+                  (const int[]){2, 2}, (const int[]){1, 1}, groups);
+    return mc_table_choice(table, key, pass, shape, names, 2);
+}
+
+static void finds_what_it_has(void **state)
+{
+    (void)state;
+    assert_int_equal(look("sm_90\t9", MC_PASS_FORWARD, 1), 0);
+    assert_int_equal(look("sm_90\t9", MC_PASS_DATA, 1), 1);
+}
+
+static void finds_nothing_else(void **state)
+{
+    char long_key[3 * MC_SHAPE_TEXT];
+
+    (void)state;
+    memset(long_key, 'x', sizeof long_key - 1);
+    long_key[sizeof long_key - 1] = 0;
+    assert_int_equal(look("sm_90\t9", MC_PASS_WEIGHTS, 1), -1); /* a name that is not there */
+    assert_int_equal(look("sm_90\t9", MC_PASS_FORWARD, 2), -1);
+    assert_int_equal(look("sm_90", MC_PASS_FORWARD, 1), -1);
+    assert_int_equal(look("90\t9", MC_PASS_FORWARD, 1), -1);
+    assert_int_equal(look(long_key, MC_PASS_FORWARD, 1), -1);
+}
+
+/* Another algorithm, or one letter of a remark: another hash. */
+static void hashes_every_letter(void **state)
+{
+    char other[sizeof table];
+    const uint32_t hash = mc_table_hash(table);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof table - 1; i++) {
+        memcpy(other, table, sizeof table);
+        assert_int_equal(mc_table_hash(other), hash);
+        other[i]++;
+        assert_int_not_equal(mc_table_hash(other), hash);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_what_it_has),
+        cmocka_unit_test(finds_nothing_else),
+        cmocka_unit_test(hashes_every_letter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Networks on the backend against plain float64 loops: every kind of node, forward and backward, in
+ * all modes, with full and short batches. */
+#include "tests/unit/kernels/device.h"
+#include "tests/unit/kernels/naive.h"
+#include "tests/unit/under.h"
+
+/* Whether less precision than float32's may choose another class. */
+static int narrow(const double *x, size_t classes, int best)
+{
+    double norm = 0;
+    int others = 0;
+
+    for (size_t c = 0; c < classes; c++)
+        norm += x[c] * x[c];
+    for (size_t c = 0; c < classes; c++)
+        others += (int)c != best && x[c] >= x[best] - within(0) * sqrt(norm);
+    return others > 0;
+}
+
+static void check_outputs(struct fixture *f, struct mc_plan *p, const struct naive *v)
+{
+    const size_t classes = (size_t)f->g->classes;
+    float *logits = malloc(B * classes * sizeof(float)), loss[B], correct[B];
+    struct mc_buf *out = buf(B * classes * sizeof(float), NULL);
+    double metrics[MC_N_METRICS] = {0}, right = 0, sum = 0, sq = 0;
+    struct mc_buf *acc = buf(sizeof metrics, NULL);
+
+    assert_non_null(logits);
+    be->output(p, MC_OUT_LOGITS, 0, out);
+    fetch(out, logits, B * classes * sizeof(float));
+    close_to("logits", f->g->net, logits, v->out[f->g->logits], (size_t)v->valid * classes,
+             within(2e-5));
+    be->output(p, MC_OUT_LOSS, 0, out);
+    fetch(out, loss, sizeof loss);
+    close_to("loss", f->g->net, loss, v->loss, B, within(2e-5));
+    be->output(p, MC_OUT_CORRECT, 0, out);
+    fetch(out, correct, sizeof correct);
+    for (int b = 0; b < B; b++) {
+        const double *x = v->out[f->g->logits] + (size_t)b * classes;
+        int best = 0;
+        for (int c = 1; c < (int)classes; c++)
+            best = x[c] > x[best] ? c : best;
+        const int is = b < v->valid && best == v->labels[b];
+        assert_true(correct[b] == (float)is || (b < v->valid && narrow(x, classes, best)));
+        right += (double)correct[b];
+        sum += v->loss[b];
+        sq += v->loss[b] * v->loss[b];
+    }
+    be->metrics(p, acc);
+    be->metrics(p, acc); /* they accumulate */
+    fetch(acc, metrics, sizeof metrics);
+    assert_true(metrics[MC_METRIC_IMAGES] == 2.0 * v->valid);
+    assert_true(metrics[MC_METRIC_CORRECT] == 2 * right);
+    assert_true(fabs(metrics[MC_METRIC_LOSS] - 2 * sum) < within(1e-4) * (1 + sum));
+    assert_true(fabs(metrics[MC_METRIC_LOSS_SQ] - 2 * sq) < 2 * within(1e-4) * (1 + sq));
+    assert_true(fabs(metrics[MC_METRIC_OBJECTIVE] - 2 * v->objective) <
+                within(1e-4) * (1 + v->objective));
+    free(logits);
+    be->buf_free(be, out);
+    be->buf_free(be, acc);
+}
+
+static void check_gradients(struct fixture *f, struct mc_plan *p, const struct naive *v,
+                            struct mc_buf *d_acc, double tolerance)
+{
+    const struct mc_graph *g = f->g;
+    float *grad = malloc(g->P * sizeof(float)), *dx = malloc(B * f->image * sizeof(float));
+    double *want = malloc(B * f->image * sizeof(double));
+    struct mc_buf *d_dx = buf(B * f->image * sizeof(float), NULL);
+    const size_t hw = (size_t)(g->input[1] * g->input[2]);
+    double held = 0, all = 0;
+
+    assert_true(grad && dx && want);
+    memset(grad, 0x7f, g->P * sizeof(float)); /* overwritten, gaps too */
+    struct mc_error err = {0};
+    ok(be->put(be, f->d_grad, 0, grad, g->P * sizeof(float), &err), &err);
+    be->backward(p, f->d_params, f->d_grad);
+    fetch(f->d_grad, grad, g->P * sizeof(float));
+    for (size_t t = 0; t < g->n_params; t++) {
+        const struct mc_param *q = &g->params[t];
+        close_to("gradient", q->tensor.name, grad + q->offset, v->dparams + q->offset, q->count,
+                 within(tolerance));
+        for (size_t i = 0; i < q->count; i++)
+            held += fabs((double)grad[q->offset + i]);
+    }
+    for (size_t i = 0; i < g->P; i++)
+        all += fabs((double)grad[i]);
+    assert_true(fabs(all - held) <= 1e-12 * held); /* nothing in the gaps */
+    be->input_grad(p, d_dx);
+    fetch(d_dx, dx, B * f->image * sizeof(float));
+    for (size_t i = 0; i < B * f->image; i++)
+        want[i] = v->grad[0][i] / (double)g->nodes[0].std[i % f->image / hw];
+    close_to("gradient", "pixels", dx, want, B * f->image, within(tolerance));
+    for (size_t i = (size_t)v->valid * f->image; i < B * f->image; i++)
+        assert_true(dx[i] == 0);
+    /* the pixels' gradient alone; backward uses up what forward kept */
+    be->forward(p, v->mode, f->d_params, f->d_stats, d_acc, f->d_ctl);
+    be->backward(p, f->d_params, NULL);
+    be->input_grad(p, d_dx);
+    ok(be->put(be, f->d_stats, 0, f->stats, (g->S + 1) * sizeof(float), &err), &err);
+    float *again = malloc(B * f->image * sizeof(float));
+    assert_non_null(again);
+    fetch(d_dx, again, B * f->image * sizeof(float));
+    assert_memory_equal(dx, again, B * f->image * sizeof(float));
+    free(again);
+    free(grad);
+    free(dx);
+    free(want);
+    be->buf_free(be, d_dx);
+}
+
+static void check_statistics(struct fixture *f, const struct naive *v, const double *acc)
+{
+    const struct mc_graph *g = f->g;
+    float *stats = malloc((g->S + 1) * sizeof(float));
+    struct mc_error err = {0};
+
+    assert_non_null(stats);
+    fetch(f->d_stats, stats, (g->S + 1) * sizeof(float));
+    for (int i = 0; i < g->n_nodes; i++) {
+        const struct mc_node *n = &g->nodes[i];
+        if (n->op != MC_OP_BATCHNORM)
+            continue;
+        for (size_t c = 0; c < (size_t)n->c; c++) {
+            const size_t m = n->running_mean.offset + c, r = n->running_var.offset + c;
+            const double count = (double)v->valid * n->h * n->w, w = (double)n->momentum;
+            const double bm = v->batch_mean[m], bv = v->batch_var[m];
+            if (v->mode ==
+                MC_MODE_TRAIN) { /* the bound is on the batch's own, of which w went in */
+                const double mean = ((double)stats[m] - (1 - w) * (double)f->stats[m]) / w;
+                const double var = ((double)stats[r] - (1 - w) * (double)f->stats[r]) / w;
+                const double want = bv * count / (count - 1);
+                if (!(fabs(mean - bm) <= within(1e-5) * (1 + fabs(bm))) ||
+                    !(fabs(var - want) <= within(1e-5) * (1 + want)))
+                    fail_msg("%s: channel %zu: %g %g for %g %g", n->name, c, mean, var, bm, want);
+            } else {
+                assert_true(stats[m] == f->stats[m] && stats[r] == f->stats[r]);
+            }
+            if (acc) {
+                assert_true(fabs(acc[m] / count - bm) < within(1e-5) * (1 + fabs(bm)));
+                assert_true(fabs(acc[g->S + m] / count - bv - bm * bm) <
+                            within(1e-5) * (1 + bv + bm * bm));
+            }
+        }
+    }
+    ok(be->put(be, f->d_stats, 0, f->stats, (g->S + 1) * sizeof(float), &err), &err);
+    free(stats);
+}
+
+/* All modes, full and short batches, against the reference. */
+static void check_network(struct mc_graph *g, int bytes, int train_only, double tolerance)
+{
+    struct fixture f;
+    struct naive v;
+    const int valid[] = {B, 4};
+    double *pixels = NULL, *acc = NULL;
+    int32_t samples[B], labels[B];
+
+    setup(&f, g, bytes);
+    naive_init(&v, g, B);
+    pixels = calloc(B * f.image, sizeof *pixels);
+    acc = malloc(MC_REESTIMATE_SIZE(g->S) * sizeof *acc);
+    assert_true(pixels && acc);
+    struct mc_plan *p =
+        plan(g, (struct mc_plan_opts){.backward = 1, .input_grad = 1, .train_only = train_only});
+    struct mc_plan *q = plan(g, (struct mc_plan_opts){.train_only = train_only});
+    for (int s = does_less(); s < 2; s++) /* a short batch does all that a full one does */
+        for (enum mc_mode mode = MC_MODE_TRAIN; mode <= MC_MODE_EVAL; mode++) {
+            struct mc_buf *d_acc = buf(MC_REESTIMATE_SIZE(g->S) * sizeof *acc, NULL);
+            set_order(&f, valid[s], samples);
+            for (int b = 0; b < valid[s]; b++) {
+                labels[b] = f.labels[samples[b]];
+                for (size_t i = 0; i < f.image; i++)
+                    pixels[(size_t)b * f.image + i] =
+                        (double)f.pixels[(size_t)samples[b] * f.image + i];
+            }
+            v.valid = valid[s];
+            v.mode = mode;
+            v.ctl = (struct mc_ctl){.seed = 5, .epoch = 3, .row = 1};
+            v.samples = samples;
+            v.labels = labels;
+            v.params = f.params;
+            v.stats = f.stats;
+            v.train_only = train_only;
+            memset(v.loss, 0, B * sizeof(double));
+            naive_run(&v, pixels);
+            be->load(p, &f.source, f.d_ctl);
+            be->forward(p, mode, f.d_params, f.d_stats, d_acc, f.d_ctl);
+            fetch(d_acc, acc, MC_REESTIMATE_SIZE(g->S) * sizeof *acc);
+            check_outputs(&f, p, &v);
+            check_statistics(&f, &v, mode == MC_MODE_REESTIMATE ? acc : NULL);
+            if (mode == MC_MODE_REESTIMATE)
+                assert_true(acc[2 * g->S] == valid[s]);
+            check_gradients(&f, p, &v, d_acc, tolerance);
+            /* a plan that keeps nothing for the way back, twice from one load */
+            be->load(q, &f.source, f.d_ctl);
+            for (int twice = 0; twice < 2; twice++) {
+                be->forward(q, mode == MC_MODE_TRAIN ? MC_MODE_BATCH : mode, f.d_params, f.d_stats,
+                            d_acc, f.d_ctl);
+                if (mode != MC_MODE_TRAIN)
+                    check_outputs(&f, q, &v);
+            }
+            be->buf_free(be, d_acc);
+        }
+    be->plan_free(p);
+    be->plan_free(q);
+    free(pixels);
+    free(acc);
+    naive_release(&v);
+    teardown(&f);
+}
+
+static void convolutions_and_batch_norm(void **state)
+{
+    (void)state;
+    check_network(small_net(0), 1, 0, 2e-5);
+    check_network(small_net(1), 0, 0, 2e-5);
+}
+
+static void layers_of_an_mlp(void **state)
+{
+    (void)state;
+    check_network(mlp("mlp:24,17"), 1, 0, 2e-5);
+    check_network(mlp("mlp:bn,24,17"), 0, 0, 2e-5);
+}
+
+/* Residual blocks, nodes used several times, what is not behind a batch norm. */
+static struct mc_graph *residual_net(void)
+{
+    struct mc_graph *g = mc_graph_new("residual", 3, 8, 8, 4, MEAN, STD);
+    const int stem = unit_of(g, 0, 12, (struct mc_conv_opts){.kernel = 3, .pad = 1});
+    int x = unit_of(g, stem, 16, (struct mc_conv_opts){.kernel = 3, .pad = 1, .stride = 2});
+    x = mc_graph_conv(g, NULL, x, 16, (struct mc_conv_opts){.kernel = 3, .pad = 1});
+    x = mc_graph_batchnorm(g, NULL, x, 1e-5f);
+    int skip = mc_graph_conv(g, NULL, stem, 16, (struct mc_conv_opts){.kernel = 1, .stride = 2});
+    skip = mc_graph_batchnorm(g, NULL, skip, 1e-5f);
+    x = mc_graph_add(g, NULL, (int[]){x, skip}, 2);
+    const int block = mc_graph_relu(g, NULL, x);
+    x = mc_graph_conv(g, NULL, block, 16, (struct mc_conv_opts){.kernel = 3, .pad = 1, .bias = 1});
+    x = mc_graph_add(g, NULL, (int[]){x, block, block}, 3);
+    x = mc_graph_relu(g, NULL, x);
+    x = mc_graph_conv(g, NULL, x, 8,
+                      (struct mc_conv_opts){.kernel = 3, .pad = 1, .groups = 2, .bias = 1});
+    x = mc_graph_relu(g, NULL, x);
+    x = mc_graph_flatten(g, NULL, x);
+    x = mc_graph_linear(g, NULL, x, 4, 0, MC_INIT_ZERO, MC_INIT_ZERO);
+    mc_graph_loss(g, NULL, x, 1, 0);
+    return finish(g, 0);
+}
+
+static void residual_streams(void **state)
+{
+    (void)state;
+    check_network(residual_net(), 0, 0, 2e-5);
+}
+
+/* Branches, every pooling, dropout, an auxiliary head, pixels that feed more than convolutions.
+ * Where rounding would choose the greatest pixel (test_gpu looks at that alone), means in its
+ * place. */
+static struct mc_graph *branching_net(void)
+{
+    const enum mc_op pool = within(0) > 0 ? MC_OP_AVGPOOL : MC_OP_MAXPOOL;
+    struct mc_graph *g = mc_graph_new("branching", 3, 10, 11, 5, MEAN, STD);
+    const int pooled = mc_graph_pool(g, NULL, MC_OP_AVGPOOL, 0, 3, 1, 1, 0);
+    const int a = unit_of(g, pooled, 16, (struct mc_conv_opts){.kernel = 3, .pad = 1});
+    const int b = unit_of(g, 0, 11, (struct mc_conv_opts){.kernel = 1});
+    const int c = mc_graph_pool(g, NULL, pool, a, 3, 1, 1, 0);
+    int x = mc_graph_concat(g, NULL, (int[]){a, c, b, a}, 4);
+    const int d = mc_graph_pool(g, NULL, pool, x, 3, 2, 0, 1);
+    int aux = mc_graph_adaptpool(g, NULL, d, 3, 4);
+    aux = mc_graph_flatten(g, NULL, aux);
+    aux = mc_graph_linear(g, NULL, aux, 20, 1, MC_INIT_ZERO, MC_INIT_ZERO);
+    aux = mc_graph_relu(g, NULL, aux);
+    aux = mc_graph_dropout(g, NULL, aux, .6f);
+    aux = mc_graph_linear(g, NULL, aux, 5, 1, MC_INIT_ZERO, MC_INIT_ZERO);
+    mc_graph_loss(g, NULL, aux, .3f, 1);
+    x = unit_of(g, d, 19, (struct mc_conv_opts){.kernel = 3, .pad = 1});
+    x = mc_graph_pool(g, NULL, MC_OP_AVGPOOL, x, 2, 2, 0, 1);
+    x = mc_graph_dropout(g, NULL, x, .25f);
+    x = mc_graph_globalpool(g, NULL, x);
+    x = mc_graph_linear(g, NULL, x, 5, 1, MC_INIT_ZERO, MC_INIT_ZERO);
+    mc_graph_loss(g, NULL, x, 1, 0);
+    return finish(g, 0);
+}
+
+static void branches_pools_and_heads(void **state)
+{
+    (void)state;
+    check_network(branching_net(), 0, 1, 2e-5);
+    check_network(branching_net(), 1, 0, 2e-5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolutions_and_batch_norm),
+        cmocka_unit_test(layers_of_an_mlp),
+        cmocka_unit_test(residual_streams),
+        cmocka_unit_test(branches_pools_and_heads),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is said where a device's library refuses a convolution: which node's, which pass, and the
+ * library's own reason. */
+#include "tests/unit/kernels/device.h"
+
+#include "tests/unit/under.h"
+
+static int skipped(void)
+{
+    const char *under = getenv("MC_UNDER");
+    return !under || strcmp(under, "emulation");
+}
+
+static struct mc_graph *one_conv(void)
+{
+    struct mc_graph *g = mc_graph_new("one", 3, 9, 7, 5, MEAN, STD);
+    int x = mc_graph_conv(g, "odd.conv", 0, 17, (struct mc_conv_opts){.kernel = 3, .pad = 1});
+    x = mc_graph_globalpool(g, NULL, x);
+    x = mc_graph_linear(g, NULL, x, 5, 1, MC_INIT_ZERO, MC_INIT_ZERO);
+    mc_graph_loss(g, NULL, x, 1, 0);
+    return finish(g, 0);
+}
+
+static void holds(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("no '%s' in: %s", part, text);
+}
+
+static void refused(const char *where, const char *first, const char *second)
+{
+    struct mc_graph *g = one_conv();
+    struct mc_error err = {0};
+    struct mc_plan *p = NULL;
+
+    assert_int_equal(setenv("MC_EMULATION_CUDNN", where, 1), 0);
+    const int rc = be->plan_new(be, g, &(struct mc_plan_opts){.batch = B, .backward = 1}, &p, &err);
+    assert_int_equal(unsetenv("MC_EMULATION_CUDNN"), 0);
+    assert_int_equal(rc, MC_EFAIL);
+    holds(err.text, "odd.conv: ");
+    holds(err.text, "by 3x3 to 17 channels");
+    holds(err.text, first);
+    holds(err.text, second);
+    mc_graph_free(g);
+}
+
+static void a_plan_names_the_node(void **state)
+{
+    (void)state;
+    if (skipped())
+        skip();
+    refused("describe", "description of", "CUDNN_STATUS_BAD_PARAM: ");
+    refused("algorithm", "forward of", "CUDNN_STATUS_NOT_SUPPORTED: ");
+    refused("algorithm", "cuDNN has no ", within(0) > 0 ? "--precision f32" : " in f32: ");
+}
+
+static void a_failure_while_it_runs_names_the_node(void **state)
+{
+    struct mc_error err = {0};
+    struct fixture f;
+    float loss;
+
+    (void)state;
+    if (skipped())
+        skip();
+    struct mc_backend *usual = be;
+    start(NULL);
+    setup(&f, one_conv(), 0);
+    struct mc_plan *p = plan(f.g, (struct mc_plan_opts){.backward = 1});
+    struct mc_buf *out = buf(B * sizeof loss, NULL);
+    be->load(p, &f.source, f.d_ctl);
+    assert_int_equal(setenv("MC_EMULATION_CUDNN", "run", 1), 0);
+    be->forward(p, MC_MODE_TRAIN, f.d_params, f.d_stats, NULL, f.d_ctl);
+    assert_int_equal(unsetenv("MC_EMULATION_CUDNN"), 0);
+    assert_int_equal(be->get(be, out, 0, &loss, sizeof loss, &err), MC_EFAIL);
+    holds(err.text, "odd.conv: forward of ");
+    holds(err.text, "CUDNN_STATUS_EXECUTION_FAILED: Reason: the emulated one");
+    be->buf_free(be, out);
+    be->plan_free(p);
+    teardown(&f);
+    be->close(be);
+    be = usual;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plan_names_the_node),
+        cmocka_unit_test(a_failure_while_it_runs_names_the_node),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

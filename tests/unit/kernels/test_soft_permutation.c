@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Permutation groups acting by matrices: against permutations, against plain loops in float64, the
+ * gradient against differences, at 1 and 2 threads. */
+#include "tests/unit/kernels/action.h"
+/* Into out and grad_matrices, which hold something else before. */
+static void act(struct subject *u, int k)
+{
+    struct mc_backend *b = be[k];
+    struct mc_error err = {0};
+    struct mc_buf *theta = buf(b, u->theta, u->g->P), *matrices = buf(b, u->matrices, u->M);
+    struct mc_buf *grad = buf(b, u->grad, u->g->P);
+    struct mc_buf *out = NULL, *d = NULL;
+
+    for (size_t i = 0; i < u->g->P; i++)
+        u->out[i] = 7;
+    for (size_t i = 0; i < u->M; i++)
+        u->grad_matrices[i] = 7;
+    out = buf(b, u->out, u->g->P);
+    d = buf(b, u->grad_matrices, u->M);
+    b->act(u->a[k], matrices, theta, out);
+    b->act_grad(u->a[k], matrices, theta, grad, d);
+    ok(b->get(b, out, 0, u->out, u->g->P * sizeof(float), &err), &err);
+    ok(b->get(b, d, 0, u->grad_matrices, u->M * sizeof(float), &err), &err);
+    struct mc_buf *all[] = {theta, matrices, grad, out, d};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        b->buf_free(b, all[i]);
+}
+
+/* ---- plain loops ---------------------------------------------------------------------------- */
+
+/* A place on a tensor's axis: unit `unit` of a group, whose unit j lies at first + j * step. */
+struct place {
+    int group;
+    size_t unit, first, step;
+};
+
+static struct place *places(const struct subject *u, size_t tensor, int dim, size_t n)
+{
+    struct place *p = calloc(n, sizeof *p);
+
+    assert_non_null(p);
+    for (size_t i = 0; i < n; i++)
+        p[i].group = -1;
+    for (size_t g = 0; g < u->s.n_groups; g++)
+        for (size_t j = 0; j < u->s.groups[g].n_uses; j++) {
+            const struct mc_use *use = &u->s.groups[g].uses[j];
+            if (use->is_stat || use->index != tensor || use->dim != dim)
+                continue;
+            for (size_t i = 0; i < use->count * use->repeat; i++)
+                p[use->offset + i] = (struct place){(int)g, i / use->repeat,
+                                                    use->offset + i % use->repeat, use->repeat};
+        }
+    return p;
+}
+
+static double at(const struct subject *u, const double *matrices, const struct place *p, size_t j)
+{
+    return matrices[u->offset[p->group] + p->unit * u->s.groups[p->group].size + j];
+}
+
+static void naive_act(const struct subject *u, const double *matrices, double *out)
+{
+    double *mid = calloc(u->g->P + 1, sizeof *mid);
+
+    assert_non_null(mid);
+    memset(out, 0, u->g->P * sizeof *out);
+    for (size_t t = 0; t < u->g->n_params; t++) {
+        const struct mc_param *p = &u->g->params[t];
+        const size_t rows = (size_t)p->tensor.shape[0];
+        const size_t cols = p->tensor.ndim > 1 ? (size_t)p->tensor.shape[1] : 1;
+        const size_t inner = p->count / (rows * cols), line = cols * inner;
+        struct place *row = places(u, t, 0, rows), *col = places(u, t, 1, cols);
+        const float *x = u->theta + p->offset;
+        for (size_t i = 0; i < rows; i++)
+            for (size_t c = 0; c < cols; c++)
+                for (size_t k = 0; k < inner; k++) {
+                    double sum = (double)x[i * line + c * inner + k];
+                    if (col[c].group >= 0) {
+                        sum = 0;
+                        for (size_t j = 0; j < u->s.groups[col[c].group].size; j++)
+                            sum +=
+                                at(u, matrices, &col[c], j) *
+                                (double)x[i * line + (col[c].first + j * col[c].step) * inner + k];
+                    }
+                    mid[p->offset + i * line + c * inner + k] = sum;
+                }
+        for (size_t i = 0; i < rows; i++) {
+            double *y = out + p->offset + i * line;
+            if (row[i].group < 0)
+                memcpy(y, mid + p->offset + i * line, line * sizeof *y);
+            for (size_t j = 0; row[i].group >= 0 && j < u->s.groups[row[i].group].size; j++) {
+                const double w = at(u, matrices, &row[i], j);
+                const double *from = mid + p->offset + (row[i].first + j * row[i].step) * line;
+                for (size_t k = 0; k < line; k++)
+                    y[k] += w * from[k];
+            }
+        }
+        free(row);
+        free(col);
+    }
+    free(mid);
+}
+
+static double inner_product(const float *a, const double *b, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)a[i] * b[i];
+    return sum;
+}
+
+/* ---- tests ---------------------------------------------------------------------------------- */
+
+static const char *const SMALL[] = {"mixed", "mlp:bn,12,7", "tinyten", "resnet:8,8"};
+enum { N_SMALL = sizeof SMALL / sizeof *SMALL };
+
+static size_t n_small(void)
+{
+    return does_less() ? 2 : N_SMALL;
+}
+
+static void matrices_lie_one_after_another(void **state)
+{
+    struct subject u;
+    size_t end = 0;
+
+    (void)state;
+    set_up(&u, "mixed");
+    assert_int_equal(u.s.n_groups, 5);
+    for (size_t g = 0; g < u.s.n_groups; g++) {
+        assert_true(u.offset[g] % 16 == 0 && u.offset[g] >= end && u.offset[g] < end + 16);
+        end = u.offset[g] + u.s.groups[g].size * u.s.groups[g].size;
+    }
+    assert_true(u.M % 16 == 0 && u.M >= end && u.M < end + 16);
+    assert_int_equal(mc_action_layout(&u.s, NULL), u.M);
+    tear_down(&u);
+}
+
+static void permutations_act_as_permutations(void **state)
+{
+    static const char *const larger[] = {"resnet20", "vgg:bn,11,8", "googlenet"};
+    const size_t n = does_less() ? n_small() : N_SMALL + sizeof larger / sizeof *larger;
+
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = i < N_SMALL ? SMALL[i] : larger[i - N_SMALL];
+        struct subject u;
+        struct mc_perm p;
+        struct mc_error err = {0};
+        size_t moved = 0;
+        set_up(&u, name);
+        float *want = room(u.g->P);
+        ok(mc_perm_init(&p, &u.s, &err), &err);
+        mc_perm_random(&p, 11);
+        ok(mc_perm_apply(&p, &u.s, u.g, u.theta, NULL, want, NULL, &err), &err);
+        mc_action_matrices(&u.s, &p, u.matrices);
+        act(&u, 1);
+        for (size_t j = 0; j < u.g->P; j++) { /* products with 0 and 1: nothing is rounded */
+            if (!(u.out[j] == want[j]))
+                fail_msg("%s: %zu: %g, not %g", name, j, (double)u.out[j], (double)want[j]);
+            moved += want[j] != u.theta[j];
+        }
+        assert_true(moved > u.g->P / 2);
+        free(want);
+        mc_perm_release(&p);
+        tear_down(&u);
+    }
+}
+
+static void matrices_act_as_plain_loops(void **state)
+{
+    double worst = 0;
+
+    (void)state;
+    for (size_t i = 0; i < n_small(); i++) {
+        struct subject u;
+        set_up(&u, SMALL[i]);
+        double *matrices = calloc(u.M, sizeof *matrices), *want = calloc(u.g->P, sizeof *want);
+        assert_true(matrices && want);
+        for (size_t j = 0; j < u.M; j++)
+            matrices[j] = (double)u.matrices[j];
+        naive_act(&u, matrices, want);
+        act(&u, 1);
+        for (size_t t = 0; t < u.g->n_params; t++) {
+            const struct mc_param *p = &u.g->params[t];
+            double diff = 0, norm = 0;
+            for (size_t j = p->offset; j < p->offset + p->count; j++) {
+                diff += pow((double)u.out[j] - want[j], 2);
+                norm += want[j] * want[j];
+            }
+            if (!(diff <= 1e-12 * norm))
+                fail_msg("%s: %s: error %g of norm %g", SMALL[i], p->tensor.name, sqrt(diff),
+                         sqrt(norm));
+            worst = fmax(worst, norm > 0 ? sqrt(diff / norm) : 0);
+        }
+        for (size_t j = 0; j < u.g->P; j++)
+            assert_true(want[j] != 0 || u.out[j] == 0); /* gaps */
+        free(matrices);
+        free(want);
+        tear_down(&u);
+    }
+    print_message("worst tensor %.2e\n", worst);
+}
+
+/* The gradient of <grad, act(P)> along random directions of one group's matrix after the other. A
+ * group acts on both axes of a tensor at most, so along a line the function is of degree 2 and
+ * differences are exact at any distance. */
+static void gradients_are_differences(void **state)
+{
+    double worst = 0;
+
+    (void)state;
+    for (size_t i = 0; i < n_small(); i++) {
+        struct subject u;
+        set_up(&u, SMALL[i]);
+        double *matrices = calloc(u.M, sizeof *matrices), *out = calloc(u.g->P, sizeof *out);
+        double *direction = calloc(u.M, sizeof *direction);
+        assert_true(matrices && out && direction);
+        act(&u, 1);
+        for (size_t g = 0; g < u.s.n_groups; g++) {
+            const size_t n = u.s.groups[g].size * u.s.groups[g].size;
+            const float *d = u.grad_matrices + u.offset[g];
+            double along = 0, norm = 0, f[2];
+            for (size_t j = 0; j < n; j++) {
+                direction[j] = 2 * random_unit(30000 + (uint32_t)g, (uint32_t)j) - 1;
+                along += (double)d[j] * direction[j];
+                norm += pow((double)d[j], 2);
+            }
+            for (int side = 0; side < 2; side++) {
+                for (size_t j = 0; j < u.M; j++)
+                    matrices[j] = (double)u.matrices[j];
+                for (size_t j = 0; j < n; j++)
+                    matrices[u.offset[g] + j] += (side ? 1 : -1) * direction[j];
+                naive_act(&u, matrices, out);
+                f[side] = inner_product(u.grad, out, u.g->P);
+            }
+            const double want = (f[1] - f[0]) / 2, e = fabs(along - want) / sqrt(norm);
+            if (!(norm > 0 && e <= 1e-5))
+                fail_msg("%s: %s: %.9g, by differences %.9g", SMALL[i], u.s.groups[g].name, along,
+                         want);
+            worst = fmax(worst, e);
+            for (size_t j = u.offset[g] + n; j % 16; j++)
+                assert_true(u.grad_matrices[j] == 0);
+        }
+        free(matrices);
+        free(out);
+        free(direction);
+        tear_down(&u);
+    }
+    print_message("worst group %.2e\n", worst);
+}
+
+static void threads_change_nothing(void **state)
+{
+    static const char *const names[] = {"mixed", "tinyten", "resnet20"};
+
+    (void)state;
+    for (size_t i = 0; i < (does_less() ? 1 : 3); i++) {
+        struct subject u;
+        set_up(&u, names[i]);
+        float *out = room(u.g->P), *d = room(u.M);
+        act(&u, 0);
+        memcpy(out, u.out, u.g->P * sizeof *out);
+        memcpy(d, u.grad_matrices, u.M * sizeof *d);
+        for (int again = 0; again < 3; again++) {
+            act(&u, 1);
+            assert_memory_equal(out, u.out, u.g->P * sizeof *out);
+            assert_memory_equal(d, u.grad_matrices, u.M * sizeof *d);
+        }
+        free(out);
+        free(d);
+        tear_down(&u);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matrices_lie_one_after_another),
+        cmocka_unit_test(permutations_act_as_permutations),
+        cmocka_unit_test(matrices_act_as_plain_loops),
+        cmocka_unit_test(gradients_are_differences),
+        cmocka_unit_test(threads_change_nothing),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

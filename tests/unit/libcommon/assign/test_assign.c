@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Linear assignment on every instruction set that this machine has: against all permutations for
+ * n <= 7, against a plain Hungarian algorithm in long double above; the certificate, ties, dead
+ * units, scales, matrices on which the coarse grid is blind, and the same permutation everywhere.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "libcommon/assign/assign.h"
+#include "libcommon/assign/loops_table.h"
+#include "tests/parity/assign_matrices.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MANY = 300 };
+
+static const struct mc_assign_scan *scans[3];
+static size_t n_scans;
+
+static double uniform(uint64_t seed, size_t k)
+{
+    return (double)assign_draw(seed, k) * 0x1p-53;
+}
+
+static double best_of_all(size_t n, const double *value, size_t row, unsigned used)
+{
+    if (row == n)
+        return 0;
+    double best = -INFINITY;
+    for (size_t j = 0; j < n; j++)
+        if (!(used >> j & 1u))
+            best = fmax(best, value[row * n + j] + best_of_all(n, value, row + 1, used | 1u << j));
+    return best;
+}
+
+/* The textbook's O(n^3) algorithm of potentials, rows one by one. */
+static double hungarian(size_t n, const double *value)
+{
+    long double *u = calloc(n + 1, sizeof *u), *v = calloc(n + 1, sizeof *v);
+    long double *least = malloc((n + 1) * sizeof *least), total = 0;
+    size_t *row = calloc(n + 1, sizeof *row), *way = calloc(n + 1, sizeof *way);
+    char *used = malloc(n + 1);
+
+    assert_true(u && v && least && row && way && used);
+    for (size_t i = 1; i <= n; i++) {
+        size_t j0 = 0;
+        row[0] = i;
+        for (size_t j = 0; j <= n; j++) {
+            least[j] = INFINITY;
+            used[j] = 0;
+        }
+        do {
+            size_t i0 = row[j0], j1 = 0;
+            long double delta = INFINITY;
+            used[j0] = 1;
+            for (size_t j = 1; j <= n; j++) {
+                if (used[j])
+                    continue;
+                long double c = -(long double)value[(i0 - 1) * n + j - 1] - u[i0] - v[j];
+                if (c < least[j]) {
+                    least[j] = c;
+                    way[j] = j0;
+                }
+                if (least[j] < delta) {
+                    delta = least[j];
+                    j1 = j;
+                }
+            }
+            for (size_t j = 0; j <= n; j++) {
+                if (used[j]) {
+                    u[row[j]] += delta;
+                    v[j] -= delta;
+                } else {
+                    least[j] -= delta;
+                }
+            }
+            j0 = j1;
+        } while (row[j0]);
+        do {
+            size_t j1 = way[j0];
+            row[j0] = row[j1];
+            j0 = j1;
+        } while (j0);
+    }
+    for (size_t j = 1; j <= n; j++)
+        total += (long double)value[(row[j] - 1) * n + j - 1];
+    free(u);
+    free(v);
+    free(least);
+    free(row);
+    free(way);
+    free(used);
+    return (double)total;
+}
+
+/* What the header promises of the gap; what two plain sums of such values may differ by. */
+static double rounding(size_t n, const double *value, double *of_sums)
+{
+    double range = 0, most = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double lo = value[i * n], hi = lo;
+        for (size_t j = 0; j < n; j++) {
+            lo = fmin(lo, value[i * n + j]);
+            hi = fmax(hi, value[i * n + j]);
+        }
+        range = fmax(range, hi - lo);
+        most = fmax(most, fmax(fabs(lo), fabs(hi)));
+    }
+    *of_sums = (double)n * (0x1p-48 * range + 0x1p-50 * most);
+    return (double)n * 0x1p-48 * fmax(range, most / 16);
+}
+
+/* Solves on every instruction set; the permutation is written to col (may be NULL). */
+static struct mc_assignment solve(size_t n, const double *value, double expected, int32_t *col)
+{
+    int32_t first[MANY], found[MANY];
+    struct mc_assignment info = {0}, info0 = {0};
+    struct mc_error err = {0};
+
+    assert_true(n <= MANY);
+    for (size_t s = 0; s < n_scans; s++) {
+        char seen[MANY] = {0};
+        double sum = 0;
+        assert_int_equal(mc_assign_max_on(scans[s], n, value, found, &info, &err), 0);
+        for (size_t i = 0; i < n; i++) {
+            assert_in_range(found[i], 0, n - 1);
+            assert_false(seen[found[i]]++);
+            sum += value[i * n + (size_t)found[i]];
+        }
+        double of_sums, tolerance = rounding(n, value, &of_sums);
+        if (!(fabs(sum - expected) <= of_sums && fabs(info.value - sum) <= of_sums &&
+              info.gap >= 0 && info.gap <= tolerance && info.bound >= expected - of_sums &&
+              info.n_ties <= n))
+            fail_msg(
+                "%s, n=%zu: value %.17g, sum %.17g, bound %.17g, gap %g over %g, optimum %.17g",
+                scans[s]->name, n, info.value, sum, info.bound, info.gap, tolerance, expected);
+        if (!s) {
+            memcpy(first, found, n * sizeof *found);
+            info0 = info;
+        }
+        assert_memory_equal(first, found, n * sizeof *found);
+        assert_memory_equal(&info0, &info, sizeof info);
+    }
+    if (col)
+        memcpy(col, first, n * sizeof *col);
+    return info0;
+}
+
+static void test_small_matrices_against_all_permutations(void **state)
+{
+    (void)state;
+    double value[49];
+
+    for (uint64_t seed = 0; seed < 400; seed++)
+        for (size_t n = 1; n <= (seed < 40 ? 7 : 6); n++) {
+            for (size_t k = 0; k < n * n; k++) {
+                double x = uniform(seed, k);
+                switch (seed % 5) {
+                case 0: /* reals of both signs */
+                    value[k] = x - .5;
+                    break;
+                case 1: /* ties */
+                    value[k] = floor(x * 3);
+                    break;
+                case 2: /* dead rows and columns */
+                    value[k] = k / n % 3 == 1 || k % n % 4 == 2 ? 0 : x - .3;
+                    break;
+                case 3: /* constant rows, and one that is not */
+                    value[k] = k / n ? (double)(k / n) : x;
+                    break;
+                default: /* far from zero, negative */
+                    value[k] = x - 1e6;
+                }
+            }
+            solve(n, value, best_of_all(n, value, 0, 0), NULL);
+        }
+}
+
+static void test_larger_matrices_against_the_hungarian_algorithm(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 120; seed++) {
+        size_t n = 8 + (size_t)seed * 29 % 125;
+        double *value = assign_matrix((enum assign_kind)(seed % ASSIGN_KINDS), n, seed);
+        assert_non_null(value);
+        solve(n, value, hungarian(n, value), NULL);
+        free(value);
+    }
+}
+
+/* Around the sizes where a path or a vector begins or ends. */
+static void test_every_size_near_a_border(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {15, 16, 17, 31, 32, 33, 63, 64, 65, 66, 79, 80, 81, 127, 128, 129, 257};
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        double *value = assign_matrix(ASSIGN_CORRELATION, sizes[s], s);
+        assert_non_null(value);
+        solve(sizes[s], value, hungarian(sizes[s], value), NULL);
+        free(value);
+    }
+}
+
+/* The coarse grid has 26 bits of the greatest range: here it sees almost nothing. */
+static void test_wide_ranges(void **state)
+{
+    (void)state;
+    double *value = malloc(MANY * MANY * sizeof *value);
+
+    assert_non_null(value);
+    for (uint64_t seed = 0; seed < 24; seed++) {
+        size_t n = seed & 1 ? 40 : 120;
+        for (size_t k = 0; k < n * n; k++) {
+            double x = uniform(seed, k);
+            switch (seed % 4) {
+            case 0: /* one outlier hides all the rest */
+                value[k] = k == 17 ? 1e9 : x;
+                break;
+            case 1:
+                value[k] = exp(40 * x);
+                break;
+            case 2: /* equal on the coarse grid, not on the fine one */
+                value[k] = floor(x * 4) + 0x1p-40 * floor(256 * uniform(seed + 99, k));
+                break;
+            default:
+                value[k] = (double)(k / n) * (double)(k % n) + x * 1e-7;
+            }
+        }
+        solve(n, value, hungarian(n, value), NULL);
+    }
+    free(value);
+}
+
+static void test_scales(void **state)
+{
+    (void)state;
+    const double scales[] = {0x1p1000, 0x1p1023, 0x1p-960, 1e300, 1e-280, 1e-5, 3e8};
+    const size_t n = 90;
+    int32_t at_one[90], col[90];
+    double *one = assign_matrix(ASSIGN_CORRELATION, n, 5), value[90 * 90];
+
+    assert_non_null(one);
+    solve(n, one, hungarian(n, one), at_one);
+    for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
+        struct mc_assignment info;
+        struct mc_error err = {0};
+        double exact = 0;
+        for (size_t k = 0; k < n * n; k++)
+            value[k] = one[k] * scales[s];
+        for (size_t i = 0; i < n; i++)
+            exact += one[i * n + (size_t)at_one[i]];
+        for (size_t a = 0; a < n_scans; a++) {
+            assert_int_equal(mc_assign_max_on(scans[a], n, value, col, &info, &err), 0);
+            assert_memory_equal(col, at_one, sizeof col);
+            if (exact * scales[s] <= DBL_MAX)
+                assert_true(fabs(info.value / scales[s] - exact) < 1e-12);
+        }
+    }
+    /* the ends of what a double holds */
+    const double ends[9] = {-DBL_MAX, DBL_MAX, 0, DBL_MAX, -DBL_MAX, 1, 0, 1, -DBL_MAX};
+    struct mc_assignment info;
+    assert_int_equal(mc_assign_max(3, ends, col, &info, NULL), 0);
+    assert_true(col[0] == 1 && col[1] == 0 && col[2] == 2);
+    free(one);
+}
+
+static void test_constant_matrix_gives_the_identity(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {1, 2, 7, 64, 65, 100};
+    const double constants[] = {0, -3.7, 1e308, 5e-324};
+    double *value = malloc(100 * 100 * sizeof *value);
+    int32_t col[100];
+
+    assert_non_null(value);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t c = 0; c < sizeof constants / sizeof *constants; c++) {
+            size_t n = sizes[s];
+            for (size_t k = 0; k < n * n; k++)
+                value[k] = constants[c];
+            struct mc_assignment info;
+            for (size_t a = 0; a < n_scans; a++) {
+                assert_int_equal(mc_assign_max_on(scans[a], n, value, col, &info, NULL), 0);
+                for (size_t i = 0; i < n; i++)
+                    assert_int_equal(col[i], i);
+                assert_int_equal(info.n_ties, n > 1 ? n : 0);
+            }
+        }
+    free(value);
+}
+
+/* Rows in a tie are those that another optimum matches otherwise, and no others, however many tight
+ * entries the dual happens to have. */
+static void test_ties_are_counted_by_trying_each_row(void **state)
+{
+    (void)state;
+    size_t some = 0, none = 0;
+
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        size_t n = 2 + (size_t)seed % 5, ties = 0;
+        double value[36], without[36];
+        int32_t col[6];
+        for (size_t k = 0; k < n * n; k++)
+            value[k] = seed % 2 ? floor(uniform(seed, k) * 5) : uniform(seed, k);
+        double best = best_of_all(n, value, 0, 0);
+        struct mc_assignment info = solve(n, value, best, col);
+        for (size_t i = 0; i < n; i++) {
+            memcpy(without, value, sizeof value);
+            without[i * n + (size_t)col[i]] = -1000;
+            ties += best_of_all(n, without, 0, 0) > best - 1e-9;
+        }
+        assert_int_equal(info.n_ties, ties);
+        some += ties > 0;
+        none += ties == 0;
+    }
+    assert_true(some > 20 && none > 20);
+}
+
+/* Two rows that could change columns for a loss: counted as a tie only where it is rounding. */
+static void test_what_is_almost_a_tie(void **state)
+{
+    (void)state;
+    const size_t n = 70;
+    double *value = calloc(n * n, sizeof *value);
+
+    assert_non_null(value);
+    for (size_t i = 0; i < n; i++)
+        value[i * n + i] = 1;
+    value[2] = value[2 * n] = .75;
+    value[0] = value[2 * n + 2] = .75 + 1e-9;
+    assert_int_equal(solve(n, value, (double)n - .5 + 2e-9, NULL).n_ties, 0);
+    value[0] = value[2 * n + 2] = .75 + 0x1p-52;
+    assert_int_equal(solve(n, value, (double)n - .5, NULL).n_ties, 2);
+    free(value);
+}
+
+static void test_dead_units_match_dead_units(void **state)
+{
+    (void)state;
+    const size_t n = 96, dead = 5;
+    double *value = malloc(n * n * sizeof *value);
+    int32_t col[96];
+
+    assert_non_null(value);
+    for (size_t k = 0; k < n * n; k++)
+        value[k] = k / n < dead || k % n < dead ? 0 : .1 + .8 * uniform(3, k);
+    struct mc_assignment info = solve(n, value, hungarian(n, value), col);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(i < dead, (size_t)col[i] < dead);
+    assert_int_equal(info.n_ties, dead);
+    free(value);
+}
+
+static void test_planted_permutation_is_found(void **state)
+{
+    (void)state;
+    for (size_t n = 2; n <= 290; n += 36) {
+        double *value = malloc(n * n * sizeof *value);
+        int32_t col[MANY];
+        assert_non_null(value);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < n; j++)
+                value[i * n + j] = (j + i + 1) % n ? .9 * uniform(n, i * n + j) : 1;
+        struct mc_assignment info = solve(n, value, (double)n, col);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal((col[i] + (int32_t)i + 1) % (int32_t)n, 0);
+        assert_int_equal(info.n_ties, 0);
+        free(value);
+    }
+}
+
+static void test_what_is_not_finite_is_refused(void **state)
+{
+    (void)state;
+    const double bad[] = {NAN, INFINITY, -INFINITY};
+    double value[19 * 19] = {0};
+    int32_t col[19];
+    struct mc_error err;
+
+    for (size_t n = 1; n <= 19; n += 6)
+        for (size_t k = 0; k < n * n; k++)
+            for (size_t b = 0; b < 3; b++)
+                for (size_t s = 0; s < n_scans; s++) {
+                    char row[32];
+                    snprintf(row, sizeof row, "row %zu ", k / n);
+                    value[k] = bad[b];
+                    assert_int_equal(mc_assign_max_on(scans[s], n, value, col, NULL, &err),
+                                     MC_EINPUT);
+                    assert_non_null(strstr(err.text, row));
+                    value[k] = 0;
+                }
+}
+
+static void test_no_memory_for_absurd_sizes(void **state)
+{
+    (void)state;
+    struct mc_error err;
+
+    assert_int_equal(mc_assign_max((size_t)1 << 40, NULL, NULL, NULL, &err), MC_ENOMEM);
+    assert_int_equal(mc_assign_max(SIZE_MAX, NULL, NULL, NULL, &err), MC_ENOMEM);
+    struct mc_assignment info = {.value = 1};
+    assert_int_equal(mc_assign_max(0, NULL, NULL, &info, &err), 0);
+    assert_true(info.value == 0 && info.gap == 0 && info.n_ties == 0);
+}
+
+static void test_a_slower_instruction_set_can_be_asked_for(void **state)
+{
+    (void)state;
+    const char *was = getenv("MC_ISA");
+    char *old = was ? strdup(was) : NULL;
+
+    setenv("MC_ISA", "portable", 1);
+    assert_string_equal(mc_assign_scan_best()->name, "portable");
+    unsetenv("MC_ISA");
+    assert_ptr_equal(mc_assign_scan_best(), scans[0]);
+    assert_string_equal(scans[n_scans - 1]->name, "portable");
+    if (old)
+        setenv("MC_ISA", old, 1);
+    free(old);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_matrices_against_all_permutations),
+        cmocka_unit_test(test_larger_matrices_against_the_hungarian_algorithm),
+        cmocka_unit_test(test_every_size_near_a_border),
+        cmocka_unit_test(test_wide_ranges),
+        cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_constant_matrix_gives_the_identity),
+        cmocka_unit_test(test_ties_are_counted_by_trying_each_row),
+        cmocka_unit_test(test_what_is_almost_a_tie),
+        cmocka_unit_test(test_dead_units_match_dead_units),
+        cmocka_unit_test(test_planted_permutation_is_found),
+        cmocka_unit_test(test_what_is_not_finite_is_refused),
+        cmocka_unit_test(test_no_memory_for_absurd_sizes),
+        cmocka_unit_test(test_a_slower_instruction_set_can_be_asked_for),
+    };
+
+    n_scans = mc_assign_scans(scans);
+    return cmocka_run_group_tests_name("assign", tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Decompositions into permutations: each term against all matchings for small n, the matrix
+ * rebuilt, entries dropped, terms limited and drawn. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "libcommon/assign/assign.h"
+#include "tests/unit/libcommon/assign/doubly_stochastic.h"
+#include "tests/unit/under.h"
+
+static struct mc_birkhoff decompose(size_t n, const double *d, double drop)
+{
+    struct mc_birkhoff b;
+    struct mc_error err;
+
+    assert_int_equal(mc_birkhoff_decompose(&b, n, d, drop, &err), 0);
+    assert_int_equal(b.n, n);
+    return b;
+}
+
+static struct mc_birkhoff heaviest(size_t n, const double *d, double drop, size_t most)
+{
+    struct mc_birkhoff b = decompose(n, d, drop);
+    struct mc_error err;
+
+    assert_int_equal(mc_birkhoff_heaviest(&b, most, &err), 0);
+    return b;
+}
+
+/* Ten of all terms: each after those that weigh more, or as much and came before it. */
+static void check_heaviest(const struct mc_birkhoff *all, const struct mc_birkhoff *ten)
+{
+    const size_t n = all->n;
+
+    assert_int_equal(ten->n_terms, all->n_terms < 10 ? all->n_terms : 10);
+    for (size_t k = 0; k < all->n_terms; k++) {
+        size_t before = 0;
+        for (size_t i = 0; i < all->n_terms; i++)
+            before += all->alpha[i] > all->alpha[k] || (all->alpha[i] == all->alpha[k] && i < k);
+        if (before >= ten->n_terms)
+            continue;
+        assert_true(ten->alpha[before] == all->alpha[k]);
+        assert_memory_equal(ten->perm + before * n, all->perm + k * n, n * sizeof *all->perm);
+    }
+}
+
+/* The greatest sum of a perfect matching on the entries of x that count; -INFINITY: there is none.
+ */
+static double best_matching(size_t n, const double *x, double drop, size_t row, unsigned used)
+{
+    double best = row == n ? 0 : -INFINITY;
+
+    for (size_t j = 0; row < n && j < n; j++)
+        if (!(used >> j & 1u) && x[row * n + j] > 0 && x[row * n + j] >= drop)
+            best = fmax(best, x[row * n + j] + best_matching(n, x, drop, row + 1, used | 1u << j));
+    return best;
+}
+
+/* Whether entries that count hold a perfect matching, by an assignment of zeros and ones. */
+static int matchable(size_t n, const double *x, double drop)
+{
+    double *ones = room(n);
+    int32_t *col = malloc(n * sizeof *col);
+    struct mc_assignment info;
+    struct mc_error err;
+
+    assert_non_null(col);
+    for (size_t k = 0; k < n * n; k++)
+        ones[k] = x[k] > 0 && x[k] >= drop;
+    assert_int_equal(mc_assign_max(n, ones, col, &info, &err), 0);
+    free(ones);
+    free(col);
+    return info.value > (double)n - .5;
+}
+
+/* Takes the terms from d one by one: each is a permutation of entries that count, and its smallest
+ * entry. For small n each is the best. Leaves what is left in d. */
+static void take_away(const struct mc_birkhoff *b, double *d, double drop)
+{
+    const size_t n = b->n;
+    char *seen = malloc(n);
+
+    assert_non_null(seen);
+    for (size_t k = 0; k < b->n_terms; k++) {
+        double least = INFINITY, sum = 0;
+        double best = n <= 6 ? best_matching(n, d, drop, 0, 0) : 0;
+        memset(seen, 0, n);
+        for (size_t i = 0; i < n; i++) {
+            size_t j = (size_t)b->perm[k * n + i];
+            assert_true(j < n && !seen[j]++);
+            assert_true(d[i * n + j] > 0 && d[i * n + j] >= drop);
+            least = fmin(least, d[i * n + j]);
+            sum += d[i * n + j];
+        }
+        if (n <= 6)
+            assert_true(fabs(sum - best) < 1e-12);
+        assert_true(b->alpha[k] == least);
+        for (size_t i = 0; i < n; i++)
+            d[i * n + (size_t)b->perm[k * n + i]] -= b->alpha[k];
+    }
+    free(seen);
+}
+
+/* 40 permutations with random weights: what a larger matrix needs to have few entries. */
+static double *combination(size_t n)
+{
+    enum { TERMS = 40 };
+    double *d = room(n), all = 0;
+    size_t *perm = malloc(n * sizeof *perm);
+
+    assert_non_null(perm);
+    for (size_t k = 0; k < TERMS; k++)
+        all += uniform(77, k);
+    for (size_t k = 0; k < n * n; k++)
+        d[k] = 0;
+    for (size_t t = 0; t < TERMS; t++) {
+        for (size_t i = 0; i < n; i++)
+            perm[i] = i;
+        for (size_t i = n; i > 1; i--) {
+            size_t j = assign_draw(100 + t, i) % i, swap = perm[i - 1];
+            perm[i - 1] = perm[j];
+            perm[j] = swap;
+        }
+        for (size_t i = 0; i < n; i++)
+            d[i * n + perm[i]] += uniform(77, t) / all;
+    }
+    free(perm);
+    project(n, d, MANY_SWEEPS, 1e-13);
+    return d;
+}
+
+static void terms_rebuild_the_matrix(void **unused)
+{
+    const size_t sizes[] = {1, 2, 5, 16, 64, 256};
+    const size_t n_sizes = does_less() ? 4 : 6;
+    size_t equal = 0;
+
+    (void)unused;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (size_t s = 0; s < n_sizes; s++) {
+            const size_t n = sizes[s];
+            if (n >= 64 && kind != NOISY_PERMUTATION)
+                continue;
+            double *d = n == 256 ? combination(n) : converged(kind, n, 1e-13), *left = copy(n, d);
+            struct mc_birkhoff all = decompose(n, d, 0), ten = heaviest(n, d, 0, 10);
+            double sum = 0;
+            size_t entries = 0;
+
+            for (size_t k = 0; k < n * n; k++)
+                entries += d[k] > 0;
+            for (size_t k = 0; k < all.n_terms; k++)
+                sum += all.alpha[k];
+            take_away(&all, left, 0);
+            for (size_t k = 0; k < n * n; k++)
+                assert_true(fabs(left[k]) < 1e-6);
+            assert_true(fabs(sum - 1) < 1e-6);
+            assert_true(all.n_terms > 0 && all.n_terms <= entries);
+            assert_false(matchable(n, left, 0));
+
+            check_heaviest(&all, &ten);
+
+            int32_t *col = malloc(n * sizeof *col);
+            struct mc_error err;
+            int positive = 1;
+            assert_non_null(col);
+            assert_int_equal(mc_assign_max(n, d, col, NULL, &err), 0);
+            for (size_t i = 0; i < n; i++)
+                positive &= d[i * n + (size_t)col[i]] > 0;
+            if (positive)
+                assert_memory_equal(all.perm, col, n * sizeof *col);
+            equal += (size_t)positive;
+            print_message("# %s, n %zu: %zu terms of %zu entries%s\n",
+                          n == 256 ? "combination" : kind_names[kind], n, all.n_terms, entries,
+                          positive ? "" : "; the best assignment is not on them");
+            free(col);
+            free(d);
+            free(left);
+            mc_birkhoff_release(&all);
+            mc_birkhoff_release(&ten);
+        }
+    assert_true(equal >= 6);
+}
+
+static void dropped_entries_are_not_matched(void **unused)
+{
+    const double drops[] = {5e-4, .02, .1};
+
+    (void)unused;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (size_t n = 2; n <= 11; n += 3)
+            for (size_t i = 0; i < 3; i++) {
+                double *d = converged(kind, n, 1e-13);
+                struct mc_birkhoff b = decompose(n, d, drops[i]);
+                for (size_t k = 0; k < b.n_terms; k++)
+                    assert_true(b.alpha[k] >= drops[i]);
+                take_away(&b, d, drops[i]);
+                assert_false(matchable(n, d, drops[i]));
+                mc_birkhoff_release(&b);
+                free(d);
+            }
+}
+
+/* The identity is worth 3 and has a zero in it; without that no matching is worth more than 2.75.
+ */
+static void a_zero_is_not_matched_though_it_be_worth_it(void **unused)
+{
+    enum { N = 5 };
+    double d[N * N];
+    int32_t col[N];
+    struct mc_assignment info;
+    struct mc_error err;
+
+    (void)unused;
+    for (size_t k = 0; k < N * N; k++)
+        d[k] = !k || (k / N && k % N) ? .75 * (k && k / N == k % N) : .25;
+    assert_int_equal(mc_assign_max(N, d, col, &info, &err), 0);
+    assert_true(info.value == 3);
+    struct mc_birkhoff b = decompose(N, d, 0);
+    assert_int_equal(b.n_terms, 4);
+    for (size_t k = 0; k < 4; k++)
+        assert_true(b.alpha[k] == .25);
+    take_away(&b, d, 0);
+    for (size_t k = 0; k < N * N; k++)
+        assert_true(d[k] == 0);
+    mc_birkhoff_release(&b);
+}
+
+static void no_matching_gives_no_terms(void **unused)
+{
+    double none[9] = {0}, negative[4] = {-1, -2, -3, -4};
+    double blocked[9] = {0, 0, 1, 0, 0, 1, 1, 1, 1}, small[4] = {.6, .4, .4, .6};
+    struct mc_birkhoff b;
+    struct mc_error err;
+
+    (void)unused;
+    const struct {
+        size_t n;
+        const double *d;
+        double drop;
+    } cases[] = {{3, none, 0}, {2, negative, 0}, {3, blocked, 0}, {2, small, .7}};
+    for (size_t i = 0; i < 4; i++) {
+        b = decompose(cases[i].n, cases[i].d, cases[i].drop);
+        assert_int_equal(b.n_terms, 0);
+        mc_birkhoff_release(&b);
+    }
+    b = decompose(2, small, .5);
+    assert_int_equal(b.n_terms, 1);
+    mc_birkhoff_release(&b);
+    assert_int_equal(mc_birkhoff_decompose(&b, (size_t)1 << 40, none, 0, &err), MC_ENOMEM);
+    mc_birkhoff_release(&b);
+}
+
+static void draws_fall_by_the_weights(void **unused)
+{
+    enum { DRAWS = 20000 };
+    double *d = converged(NOISY_PERMUTATION, 16, 1e-13), sum = 0;
+    struct mc_birkhoff b = heaviest(16, d, 5e-4, 10);
+    size_t count[10] = {0};
+
+    (void)unused;
+    assert_int_equal(b.n_terms, 10);
+    for (size_t k = 0; k < 10; k++)
+        sum += b.alpha[k];
+    for (size_t k = 0; k < DRAWS; k++) {
+        size_t term = mc_birkhoff_draw(&b, uniform(5, k));
+        assert_true(term < 10);
+        count[term]++;
+    }
+    for (size_t k = 0; k < 10; k++) {
+        double share = b.alpha[k] / sum, off = (double)count[k] / DRAWS - share;
+        assert_true(fabs(off) <= 4 * sqrt(share * (1 - share) / DRAWS));
+    }
+    assert_int_equal(mc_birkhoff_draw(&b, 0), 0);
+    assert_int_equal(mc_birkhoff_draw(&b, 1 - 0x1p-53), 9);
+    assert_int_equal(mc_birkhoff_draw(&b, b.alpha[0] / sum * .999), 0);
+    assert_int_equal(mc_birkhoff_draw(&b, b.alpha[0] / sum * 1.001), 1);
+    mc_birkhoff_release(&b);
+    free(d);
+}
+
+static void what_is_not_finite_is_refused(void **unused)
+{
+    const double bad[] = {NAN, INFINITY, -INFINITY};
+    struct mc_birkhoff b;
+    struct mc_error err;
+
+    (void)unused;
+    for (size_t n = 1; n <= 9; n += 4)
+        for (size_t k = 0; k < n * n; k++)
+            for (int i = 0; i < 3; i++) {
+                double *d = start(NEAR_UNIFORM, n);
+                d[k] = bad[i];
+                assert_int_equal(mc_birkhoff_decompose(&b, n, d, 0, &err), MC_EINPUT);
+                mc_birkhoff_release(&b);
+                free(d);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(terms_rebuild_the_matrix),
+        cmocka_unit_test(dropped_entries_are_not_matched),
+        cmocka_unit_test(a_zero_is_not_matched_though_it_be_worth_it),
+        cmocka_unit_test(no_matching_gives_no_terms),
+        cmocka_unit_test(draws_fall_by_the_weights),
+        cmocka_unit_test(what_is_not_finite_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("birkhoff", tests, NULL, NULL);
+}

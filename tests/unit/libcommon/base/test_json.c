@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * JSON's strings and numbers: what is escaped, and decimals that read back as the same bits. */
+#include "libcommon/base/json.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void prints(const char *s, size_t n, const char *want)
+{
+    char *got = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&got, &bytes);
+
+    assert_non_null(f);
+    mc_json_text(f, s, n);
+    assert_int_equal(fclose(f), 0);
+    assert_string_equal(got, want);
+    free(got);
+}
+
+static void control_characters_are_escaped(void **state)
+{
+    (void)state;
+    prints("a\"b\\c/", 6, "\"a\\\"b\\\\c/\"");
+    prints("\n\x1b[2J\x7f", 6, "\"\\u000a\\u001b[2J\\u007f\"");
+    prints("\xc2\x80\xc2\x9b\xc2\x9f", 6, "\"\\u0080\\u009b\\u009f\"");
+    prints("\xc2\xa0\xc3\xa9\xe2\x82\xac", 7, "\"\xc2\xa0\xc3\xa9\xe2\x82\xac\"");
+    prints("x\0y", 3, "\"x\\u0000y\"");
+    prints("\xc2\x9b", 1, "\"\xc2\""); /* nothing after the end is looked at */
+    prints("", 0, "\"\"");
+}
+
+static void number(double value, const char *want)
+{
+    char *got = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&got, &bytes);
+
+    assert_non_null(f);
+    mc_json_num(f, value);
+    assert_int_equal(fclose(f), 0);
+    assert_string_equal(got, want);
+    free(got);
+}
+
+static void numbers_are_short_and_read_back(void **state)
+{
+    static const double hard[] = {.1,           1. / 3, DBL_MAX,    DBL_MIN,
+                                  DBL_TRUE_MIN, 5e-5,   0x1p53 + 2, M_PI};
+    char text[MC_SHORTEST];
+
+    (void)state;
+    number(.1, "0.1");
+    number(0, "0");
+    number(-2.5, "-2.5");
+    number(5e-5, "5e-05");
+    number(128, "128");
+    number(.1 + .2, "0.30000000000000004");
+    number(NAN, "null");
+    number(-INFINITY, "null");
+    for (size_t i = 0; i < sizeof hard / sizeof *hard; i++) {
+        double back = strtod(mc_shortest(text, hard[i]), NULL);
+        assert_memory_equal(&back, &hard[i], sizeof back);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(control_characters_are_escaped),
+        cmocka_unit_test(numbers_are_short_and_read_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Correlations against the textbook formula in long double over the samples themselves; groups seen
+ * at several taps; dead units; the signature. The moments come from mc_count_batch, so that the
+ * host's counting is tested on the way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "kernels/backend.h"
+#include "tools/align/correlation.h"
+#include "tools/align/raw_moments.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAPS 3
+
+/* Two groups: "p" of 11 units seen at taps 0 and 1, "q" of 20 seen at tap 2. */
+struct fixture {
+    struct mc_moments m;
+    struct mc_tap_info taps[TAPS];
+    char names[2][MC_NAME_MAX];
+    size_t sizes[2];
+    double *sums[TAPS];
+    float *a[TAPS], *b[TAPS];
+    size_t n, hw[TAPS];
+};
+
+static uint64_t state = 1;
+
+static double uniform(void) /* splitmix64 */
+{
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+static float *samples(size_t n, size_t K, size_t hw, const float *like, double mean)
+{
+    float *x = malloc(n * K * hw * sizeof *x);
+
+    assert_non_null(x);
+    for (size_t i = 0; i < n * K * hw; i++) {
+        double v = uniform() - .3 + (like ? .5 * (double)like[i] : 0);
+        x[i] = (float)(v < 0 ? mean : v + mean);
+    }
+    return x;
+}
+
+static void make(struct fixture *f, double mean)
+{
+    const size_t counts[TAPS] = {11, 11, 20}, hw[TAPS] = {49, 1, 300};
+
+    memset(f, 0, sizeof *f);
+    state = 1;
+    f->n = 37;
+    f->sizes[0] = 11;
+    f->sizes[1] = 20;
+    strcpy(f->names[0], "p");
+    strcpy(f->names[1], "q");
+    f->m.taps = (struct mc_taps){"post", 2, TAPS, f->names, f->sizes, f->taps};
+    f->m.sums = f->sums;
+    for (size_t i = 0; i < TAPS; i++) {
+        f->taps[i] = (struct mc_tap_info){"", i == 2, 0, counts[i], 0};
+        f->taps[i].name[0] = (char)('0' + i);
+        f->hw[i] = hw[i];
+        f->sums[i] = calloc(MC_MOMENTS_SIZE(counts[i]), sizeof **f->sums);
+        assert_non_null(f->sums[i]);
+        f->a[i] = samples(f->n, counts[i], hw[i], NULL, mean);
+        f->b[i] = samples(f->n, counts[i], hw[i], f->a[i], mean);
+    }
+}
+
+static void unit_set(float *x, size_t n, size_t K, size_t hw, size_t unit, float value)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t p = 0; p < hw; p++)
+            x[(i * K + unit) * hw + p] = value;
+}
+
+static void count(struct fixture *f)
+{
+    struct mc_error err = {0};
+
+    for (size_t i = 0; i < TAPS; i++) {
+        size_t K = f->taps[i].count, part = f->n / 2, at = part * K * f->hw[i];
+        assert_int_equal(mc_count_batch(&f->m, i, part, f->hw[i], f->a[i], f->b[i], &err), 0);
+        assert_int_equal(
+            mc_count_batch(&f->m, i, f->n - part, f->hw[i], f->a[i] + at, f->b[i] + at, &err), 0);
+        assert_int_equal(f->taps[i].samples, f->n * f->hw[i]);
+    }
+}
+
+static void clear(struct fixture *f)
+{
+    for (size_t i = 0; i < TAPS; i++) {
+        free(f->sums[i]);
+        free(f->a[i]);
+        free(f->b[i]);
+    }
+}
+
+/* corrcoef of unit i of a and j of b, two passes, long double. */
+static double reference(const struct fixture *f, size_t tap, size_t i, size_t j)
+{
+    size_t K = f->taps[tap].count, hw = f->hw[tap];
+    long double n = (long double)(f->n * hw), ma = 0, mb = 0, ab = 0, aa = 0, bb = 0;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t s = 0; s < f->n; s++)
+            for (size_t p = 0; p < hw; p++) {
+                long double x = f->a[tap][(s * K + i) * hw + p];
+                long double y = f->b[tap][(s * K + j) * hw + p];
+                if (pass == 0) {
+                    ma += x / n;
+                    mb += y / n;
+                } else {
+                    ab += (x - ma) * (y - mb);
+                    aa += (x - ma) * (x - ma);
+                    bb += (y - mb) * (y - mb);
+                }
+            }
+    return (double)(ab / sqrtl(aa * bb));
+}
+
+/* Mean of (x - y)^2, long double. */
+static double distance(const struct fixture *f, size_t tap, size_t i, size_t j)
+{
+    size_t K = f->taps[tap].count, hw = f->hw[tap];
+    long double n = (long double)(f->n * hw), sum = 0;
+
+    for (size_t s = 0; s < f->n; s++)
+        for (size_t p = 0; p < hw; p++) {
+            long double x = f->a[tap][(s * K + i) * hw + p];
+            long double y = f->b[tap][(s * K + j) * hw + p];
+            sum += (x - y) * (x - y);
+        }
+    return (double)(sum / n);
+}
+
+static void check_matrices(double mean, double tolerance)
+{
+    struct fixture f;
+    struct mc_matrices out = {0};
+    struct mc_error err = {0};
+
+    make(&f, mean);
+    count(&f);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), 0);
+    assert_int_equal(out.n_groups, 2);
+    assert_string_equal(out.measure, "correlation");
+    assert_string_equal(out.at, "post");
+    for (size_t g = 0; g < 2; g++) {
+        size_t K = out.groups[g].size;
+        assert_int_equal(K, f.sizes[g]);
+        assert_int_equal(out.groups[g].taps, g == 0 ? 2 : 1);
+        assert_int_equal(out.groups[g].n_dead_a + out.groups[g].n_dead_b, 0);
+        for (size_t i = 0; i < K; i++)
+            for (size_t j = 0; j < K; j++) {
+                double want = g ? reference(&f, 2, i, j)
+                                : (reference(&f, 0, i, j) + reference(&f, 1, i, j)) / 2;
+                assert_true(fabs(out.groups[g].value[i * K + j] - want) <= tolerance);
+            }
+        assert_true(out.groups[g].value[0] > .3); /* the fixture correlates at all */
+    }
+    mc_matrices_release(&out);
+    clear(&f);
+}
+
+static void matrices_agree_with_two_passes(void **unused)
+{
+    (void)unused;
+    check_matrices(0, 1e-12);
+}
+
+static void a_mean_of_a_thousand_deviations_costs_no_accuracy(void **unused)
+{
+    (void)unused;
+    check_matrices(300, 1e-8);
+}
+
+static void dead_units_correlate_zero_and_are_listed(void **unused)
+{
+    struct fixture f;
+    struct mc_matrices out = {0};
+    struct mc_error err = {0};
+
+    (void)unused;
+    make(&f, 0);
+    unit_set(f.a[2], f.n, 20, f.hw[2], 3, 0);     /* never fires */
+    unit_set(f.a[2], f.n, 20, f.hw[2], 7, 12.3f); /* constant: only rounding is left of it */
+    unit_set(f.b[2], f.n, 20, f.hw[2], 5, 0);
+    for (size_t i = 0; i < f.n * f.hw[2]; i++) /* shrunk to nothing, yet not constant */
+        f.b[2][(i / f.hw[2] * 20 + 6) * f.hw[2] + i % f.hw[2]] *= 1e-7f;
+    unit_set(f.a[0], f.n, 11, f.hw[0], 2, 0); /* dead at one of two taps: half a correlation */
+    count(&f);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), 0);
+    const struct mc_matrix_group *p = &out.groups[0], *q = &out.groups[1];
+    assert_int_equal(p->n_dead_a, 0);
+    for (size_t j = 0; j < 11; j++)
+        assert_true(fabs(p->value[2 * 11 + j] - reference(&f, 1, 2, j) / 2) <= 1e-12);
+    assert_int_equal(q->n_dead_a, 2);
+    assert_int_equal(q->dead_a[0], 3);
+    assert_int_equal(q->dead_a[1], 7);
+    assert_int_equal(q->n_dead_b, 2);
+    assert_int_equal(q->dead_b[0], 5);
+    assert_int_equal(q->dead_b[1], 6);
+    for (size_t i = 0; i < 20; i++)
+        for (size_t j = 0; j < 20; j++)
+            assert_true((q->value[i * 20 + j] == 0) == (i == 3 || i == 7 || j == 5 || j == 6));
+    mc_matrices_release(&out);
+    clear(&f);
+}
+
+static void a_tiny_but_live_unit_counts(void **unused)
+{
+    struct fixture f;
+    struct mc_matrices out = {0};
+    struct mc_error err = {0};
+
+    (void)unused;
+    make(&f, 0);
+    unit_set(f.b[2], f.n, 20, f.hw[2], 6, 0);
+    f.b[2][(5 * 20 + 6) * f.hw[2] + 17] = .7f; /* fires at one pixel of one image */
+    count(&f);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), 0);
+    assert_int_equal(out.groups[1].n_dead_b, 0);
+    assert_true(fabs(out.groups[1].value[6] - reference(&f, 2, 0, 6)) <= 1e-12);
+    mc_matrices_release(&out);
+    clear(&f);
+}
+
+static void taps_that_see_a_part_of_the_group(void **unused)
+{
+    struct fixture f;
+    struct mc_matrices out = {0};
+    struct mc_error err = {0};
+
+    (void)unused;
+    make(&f, 0);
+    count(&f);
+    /* group q becomes 31 wide: tap 1 sees its units 0-10, tap 2 its units 11-30 */
+    f.sizes[1] = 31;
+    f.taps[1].group = 1;
+    f.taps[2].start = 11;
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), 0);
+    const double *q = out.groups[1].value;
+    for (size_t i = 0; i < 31; i++)
+        for (size_t j = 0; j < 31; j++) {
+            double want = i < 11 && j < 11     ? reference(&f, 1, i, j)
+                          : i >= 11 && j >= 11 ? reference(&f, 2, i - 11, j - 11)
+                                               : 0;
+            assert_true(fabs(q[i * 31 + j] - want) <= 1e-12);
+        }
+    mc_matrices_release(&out);
+    f.sizes[1] = 32; /* nobody sees the last unit */
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "unit 31"));
+    mc_matrices_release(&out);
+    f.sizes[1] = 1u << 24; /* told before a square of it is asked for */
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "group q: unit 31"));
+    f.sizes[1] = 31;
+    f.taps[2].start = 12; /* a gap between two taps */
+    f.sizes[1] = 32;
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "unit 11"));
+    f.taps[2].start = 11;
+    f.sizes[1] = 30; /* a tap beyond the group */
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    mc_matrices_release(&out);
+    clear(&f);
+}
+
+static void l2_is_the_mean_squared_distance_uncentred_and_unscaled(void **unused)
+{
+    struct fixture f;
+    struct mc_matrices out = {0};
+    struct mc_error err = {0};
+
+    (void)unused;
+    make(&f, 3);
+    unit_set(f.a[2], f.n, 20, f.hw[2], 3, 0); /* dead units are at a distance like others */
+    unit_set(f.b[2], f.n, 20, f.hw[2], 5, 2);
+    unit_set(f.b[2], f.n, 20, f.hw[2], 6, 0);
+    strcpy(f.m.taps.at, "pre");
+    count(&f);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), 0);
+    assert_string_equal(out.measure, "l2");
+    assert_string_equal(out.at, "pre");
+    for (size_t g = 0; g < 2; g++) {
+        size_t K = out.groups[g].size;
+        assert_int_equal(out.groups[g].taps, g == 0 ? 2 : 1);
+        assert_int_equal(out.groups[g].n_dead_a + out.groups[g].n_dead_b, 0);
+        for (size_t i = 0; i < K; i++)
+            for (size_t j = 0; j < K; j++) {
+                double want =
+                    g ? distance(&f, 2, i, j) : (distance(&f, 0, i, j) + distance(&f, 1, i, j)) / 2;
+                assert_true(fabs(out.groups[g].value[i * K + j] + want) <= 1e-13 * (1 + want));
+            }
+    }
+    assert_true(out.groups[1].value[3 * 20 + 5] == -4);
+    assert_true(out.groups[1].value[3 * 20 + 6] == 0);
+    assert_false(signbit(out.groups[1].value[3 * 20 + 6])); /* as the files that others write */
+    mc_matrices_release(&out);
+    clear(&f);
+}
+
+static void l2_is_never_below_0_where_means_hide_it(void **unused)
+{
+    struct fixture f;
+    struct mc_matrices out = {0};
+    struct mc_error err = {0};
+
+    (void)unused;
+    make(&f, 1000);
+    for (size_t t = 0; t < TAPS; t++)
+        memcpy(f.b[t], f.a[t], f.n * f.taps[t].count * f.hw[t] * sizeof(float));
+    count(&f);
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), 0);
+    for (size_t i = 0; i < 20; i++)
+        for (size_t j = 0; j < 20; j++) {
+            double d = -out.groups[1].value[i * 20 + j], want = distance(&f, 2, i, j);
+            assert_true(d >= 0 && fabs(d - want) <= 1e-8); /* of sums of 10^6 a sample */
+        }
+    mc_matrices_release(&out);
+    clear(&f);
+}
+
+static void l2_needs_every_pair_to_be_seen(void **unused)
+{
+    struct fixture f;
+    struct mc_matrices out = {0};
+    struct mc_error err = {0};
+
+    (void)unused;
+    make(&f, 0);
+    count(&f);
+    f.taps[1].group = 1;
+    f.sizes[1] = 31; /* units 0-10 at tap 1, 11-30 at tap 2: nobody sees 0 and 11 */
+    f.taps[2].start = 11;
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "group q: no tap sees units 0 and 11 both"));
+    mc_matrices_release(&out);
+    f.sizes[1] = 20; /* a part is seen twice: there the mean, elsewhere the one */
+    f.taps[2].start = 0;
+    f.taps[1].start = 9;
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), 0);
+    const double *q = out.groups[1].value;
+    assert_true(fabs(q[8 * 20 + 9] + distance(&f, 2, 8, 9)) <= 1e-13);
+    assert_true(fabs(q[9 * 20 + 19] + (distance(&f, 2, 9, 19) + distance(&f, 1, 0, 10)) / 2) <=
+                1e-13);
+    mc_matrices_release(&out);
+    clear(&f);
+}
+
+static void l2_refuses_what_cannot_be_sums(void **unused)
+{
+    struct fixture f;
+    struct mc_matrices out = {0};
+    struct mc_error err = {0};
+
+    (void)unused;
+    make(&f, 0);
+    count(&f);
+    double *cross = &f.sums[2][4 * 20 + 2 * 20 + 7], keep = *cross;
+    *cross = (f.sums[2][40 + 2] + f.sums[2][60 + 7]) / 2 * 1.001; /* a distance below 0 */
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "units 2 and 7"));
+    mc_matrices_release(&out);
+    *cross = keep;
+    f.sums[2][40] = 1e308;
+    f.sums[2][60] = 1e308; /* finite, their sum is not */
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "units 0 and 0"));
+    mc_matrices_release(&out);
+    clear(&f);
+}
+
+static void what_cannot_be_sums_is_refused(void **unused)
+{
+    struct fixture f;
+    struct mc_matrices out = {0};
+    struct mc_error err = {0};
+
+    (void)unused;
+    make(&f, 0);
+    count(&f);
+    uint64_t n = f.taps[2].samples;
+    f.taps[2].samples = 1;
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    mc_matrices_release(&out);
+    f.taps[2].samples = n;
+    double keep = f.sums[2][45];
+    f.sums[2][45] = -1;
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    mc_matrices_release(&out);
+    f.sums[2][45] = keep;
+    keep = f.sums[2][0];
+    f.sums[2][0] = 1e300; /* finite, but its square is not, and no sum of squares bears it out */
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "unit 0"));
+    mc_matrices_release(&out);
+    f.sums[2][0] = sqrt(f.sums[2][40] * (double)n) * 1.001;
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    mc_matrices_release(&out);
+    f.sums[2][0] = keep;
+    f.sums[2][90] = NAN;
+    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    mc_matrices_release(&out);
+    clear(&f);
+}
+
+static void signature_means_over_all_and_over_live_pairs(void **unused)
+{
+    struct fixture f;
+    struct mc_signature s[TAPS];
+    struct mc_error err = {0};
+    int32_t p[11], q[20], *perms[2] = {p, q};
+    struct mc_perm perm = {.n_groups = 2, .perm = perms};
+
+    (void)unused;
+    make(&f, 0);
+    unit_set(f.a[2], f.n, 20, f.hw[2], 3, 0);
+    unit_set(f.b[2], f.n, 20, f.hw[2], 5, 0);
+    count(&f);
+    perm.names = f.names;
+    perm.sizes = f.sizes;
+    for (int32_t i = 0; i < 20; i++)
+        q[i] = (i + 2) % 20; /* 3 -> 5: the dead ones meet */
+    for (int32_t i = 0; i < 11; i++)
+        p[i] = 10 - i;
+    assert_int_equal(mc_corr_signature(s, &f.m, &perm, &err), 0);
+    double identity = 0, permuted = 0, reversed = 0;
+    for (size_t i = 0; i < 20; i++) {
+        identity += i == 3 || i == 5 ? 0 : reference(&f, 2, i, i);
+        permuted += i == 3 ? 0 : reference(&f, 2, i, (i + 2) % 20);
+    }
+    for (size_t i = 0; i < 11; i++)
+        reversed += reference(&f, 1, i, 10 - i);
+    assert_string_equal(s[2].layer, "2");
+    assert_int_equal(s[2].units, 20);
+    assert_int_equal(s[2].dead_a, 1);
+    assert_int_equal(s[2].dead_b, 1);
+    assert_true(fabs(s[2].identity - identity / 20) < 1e-12);
+    assert_true(fabs(s[2].identity_live - identity / 18) < 1e-12);
+    assert_true(fabs(s[2].permuted - permuted / 20) < 1e-12);
+    assert_true(fabs(s[2].permuted_live - permuted / 19) < 1e-12);
+    assert_true(fabs(s[1].permuted - reversed / 11) < 1e-12);
+    assert_true(s[1].identity > s[1].permuted);
+
+    assert_int_equal(mc_corr_signature(s, &f.m, NULL, &err), 0);
+    assert_true(s[2].identity == s[2].permuted);
+
+    size_t other[2] = {11, 19};
+    perm.sizes = other;
+    assert_int_equal(mc_corr_signature(s, &f.m, &perm, &err), MC_EINPUT);
+    assert_non_null(strstr(err.text, "19"));
+    clear(&f);
+}
+
+static void counting_is_the_same_bits_everywhere(void **unused)
+{
+    static const char *const isa[] = {"portable", "avx2", "avx512"};
+    const char *was = getenv("MC_ISA");
+    char *old = was ? strdup(was) : NULL;
+    struct fixture first, f;
+
+    (void)unused;
+    setenv("MC_ISA", "portable", 1);
+    make(&first, .1);
+    count(&first);
+    for (size_t i = 0; i < 3; i++)
+        for (int threads = 1; threads <= 3; threads++) {
+            setenv("MC_ISA", isa[i], 1);
+            omp_set_num_threads(threads);
+            make(&f, .1);
+            count(&f);
+            for (size_t t = 0; t < TAPS; t++)
+                assert_memory_equal(f.sums[t], first.sums[t],
+                                    MC_MOMENTS_SIZE(f.taps[t].count) * sizeof(double));
+            clear(&f);
+        }
+    clear(&first);
+    unsetenv("MC_ISA");
+    if (old)
+        setenv("MC_ISA", old, 1);
+    free(old);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matrices_agree_with_two_passes),
+        cmocka_unit_test(a_mean_of_a_thousand_deviations_costs_no_accuracy),
+        cmocka_unit_test(dead_units_correlate_zero_and_are_listed),
+        cmocka_unit_test(a_tiny_but_live_unit_counts),
+        cmocka_unit_test(taps_that_see_a_part_of_the_group),
+        cmocka_unit_test(l2_is_the_mean_squared_distance_uncentred_and_unscaled),
+        cmocka_unit_test(l2_is_never_below_0_where_means_hide_it),
+        cmocka_unit_test(l2_needs_every_pair_to_be_seen),
+        cmocka_unit_test(l2_refuses_what_cannot_be_sums),
+        cmocka_unit_test(what_cannot_be_sums_is_refused),
+        cmocka_unit_test(counting_is_the_same_bits_everywhere),
+        cmocka_unit_test(signature_means_over_all_and_over_live_pairs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

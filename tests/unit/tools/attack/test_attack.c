@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Attacks on a batch: in the ball, the worst of restarts, towards targets, with no trace in the
+ * statistics or in images that are masked; the same bits on one thread as on two. */
+#include "libcommon/base/rng.h"
+#include "tests/unit/kernels/device.h"
+#include "tools/attack/attack.h"
+
+enum { SHORT = 5 }; /* images of a short batch */
+
+/* A network attacked on row 1 of its fixture's order. */
+struct bench {
+    struct fixture f;
+    struct mc_plan *p;
+    struct mc_buf *targets, *d_out;
+    int32_t samples[B], target_of[N];
+    size_t floats;                       /* of a batch */
+    float *clean, *x, loss[B], after[B]; /* after: what the plan is left with; loss: recomputed */
+};
+
+static void open_bench(struct bench *b, int bytes, int valid)
+{
+    memset(b, 0, sizeof *b);
+    setup(&b->f, small_net(0), bytes);
+    b->p = plan(b->f.g, (struct mc_plan_opts){.backward = 1, .input_grad = 1});
+    set_order(&b->f, valid, b->samples);
+    b->floats = B * b->f.image;
+    b->clean = malloc(b->floats * sizeof(float));
+    b->x = malloc(b->floats * sizeof(float));
+    assert_true(b->clean && b->x);
+    b->targets = buf(sizeof b->target_of, NULL);
+    b->d_out = buf(B * sizeof(float), NULL);
+}
+
+static void close_bench(struct bench *b)
+{
+    be->plan_free(b->p);
+    be->buf_free(be, b->targets);
+    be->buf_free(be, b->d_out);
+    free(b->clean);
+    free(b->x);
+    teardown(&b->f);
+}
+
+/* The losses of pixels x under these labels. */
+static void losses(struct bench *b, enum mc_mode mode, const struct mc_buf *labels,
+                   const struct mc_buf *x, float *loss)
+{
+    struct mc_source s = b->f.source;
+
+    s.labels = labels;
+    be->load(b->p, &s, b->f.d_ctl);
+    be->set_pixels(b->p, x);
+    be->forward(b->p, mode, b->f.d_params, b->f.d_stats, NULL, b->f.d_ctl);
+    be->output(b->p, MC_OUT_LOSS, 0, b->d_out);
+    fetch(b->d_out, loss, B * sizeof(float));
+}
+
+static void run_with(struct bench *b, struct mc_attack *a, enum mc_mode mode)
+{
+    struct mc_error err = {0};
+
+    mc_attack_targets(&a->options, b->f.g->classes, N, b->f.labels, b->target_of);
+    ok(be->put(be, b->targets, 0, b->target_of, sizeof b->target_of, &err), &err);
+    be->load(b->p, &b->f.source, b->f.d_ctl);
+    mc_attack_run(a, b->p, &b->f.source, b->targets, b->f.d_ctl, mode, b->f.d_params, b->f.d_stats);
+    be->forward(b->p, mode, b->f.d_params, b->f.d_stats, NULL, b->f.d_ctl);
+    be->output(b->p, MC_OUT_LOSS, 0, b->d_out);
+    fetch(b->d_out, b->after, sizeof b->after);
+    fetch(a->clean, b->clean, b->floats * sizeof(float));
+    fetch(a->examples, b->x, b->floats * sizeof(float));
+    losses(b, mode, b->f.d_labels, a->examples, b->loss);
+}
+
+static void attack(struct bench *b, const struct mc_attack_options *o, enum mc_mode mode)
+{
+    struct mc_error err = {0};
+    struct mc_attack a;
+
+    ok(mc_attack_open(&a, o, MC_RNG_ATTACK, be, b->f.g, B, &err), &err);
+    run_with(b, &a, mode);
+    mc_attack_release(&a);
+}
+
+static double distance(const struct bench *b, enum mc_ball_norm norm, size_t i)
+{
+    double most = 0, squares = 0;
+
+    for (size_t q = i * b->f.image; q < (i + 1) * b->f.image; q++) {
+        const double d = fabs((double)b->x[q] - (double)b->clean[q]);
+        most = d > most ? d : most;
+        squares += d * d;
+    }
+    return norm == MC_BALL_L2 ? sqrt(squares) : most;
+}
+
+static double sum(const float *v, size_t n)
+{
+    double s = 0;
+    for (size_t i = 0; i < n; i++)
+        s += (double)v[i];
+    return s;
+}
+
+static struct mc_attack_options options_of(enum mc_ball_norm norm)
+{
+    return (struct mc_attack_options){.norm = norm,
+                                      .eps = norm == MC_BALL_L2 ? .8 : .08,
+                                      .step = norm == MC_BALL_L2 ? .3 : .03,
+                                      .steps = 4,
+                                      .restarts = 1};
+}
+
+/* All ways to attack: norm, start, restarts, mode, pixels. The plan is left with the examples under
+ * the batch's own labels, and the loss has risen. */
+static void stays_in_the_ball(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 32; way++) {
+        const enum mc_mode mode = way & 8 ? MC_MODE_BATCH : MC_MODE_EVAL;
+        struct mc_attack_options o = options_of(way & 1 ? MC_BALL_L2 : MC_BALL_LINF);
+        struct mc_error err = {0};
+        float before[B];
+        double farthest = 0;
+        struct bench b;
+        o.clean_start = way & 2;
+        o.restarts = way & 4 ? 3 : 1;
+        open_bench(&b, way & 16, SHORT);
+        attack(&b, &o, mode);
+        for (size_t i = 0; i < SHORT; i++) {
+            const double d = distance(&b, o.norm, i);
+            assert_true(d <= o.eps + 1e-6);
+            farthest = d > farthest ? d : farthest;
+            for (size_t q = i * b.f.image; q < (i + 1) * b.f.image; q++) {
+                const size_t from = (size_t)b.samples[i] * b.f.image + q - i * b.f.image;
+                assert_true(b.x[q] >= 0 && b.x[q] <= 1);
+                assert_true(fabsf(b.clean[q] - b.f.pixels[from]) <= 1e-7f);
+            }
+        }
+        assert_true(farthest > .9 * o.eps);
+        struct mc_buf *clean = buf(b.floats * sizeof(float), b.clean);
+        losses(&b, mode, b.f.d_labels, clean, before);
+        assert_true(sum(b.loss, SHORT) > 1.1 * sum(before, SHORT));
+        ok(be->get(be, b.f.d_labels, 0, b.target_of, sizeof b.target_of, &err), &err);
+        assert_memory_equal(b.target_of, b.f.labels, sizeof b.f.labels);
+        assert_memory_equal(b.after, b.loss, sizeof b.loss);
+        be->buf_free(be, clean);
+        close_bench(&b);
+    }
+}
+
+/* Each restart by itself, step by step; kept is, of each image, the one that was worst (or, towards
+ * a target, nearest to it), bit for bit. */
+static void keeps_the_worst_restart(void **state)
+{
+    (void)state;
+    for (int targeted = 0; targeted < 2; targeted++) {
+        struct mc_attack_options o = options_of(MC_BALL_LINF);
+        const struct mc_ball ball = {MC_BALL_LINF, (float)o.eps, (float)o.step, MC_RNG_ATTACK};
+        float *each[4], loss[4][B];
+        int chosen[4] = {0};
+        struct bench b;
+        struct mc_buf *clean = NULL, *x = NULL, *grad = NULL;
+        o.restarts = 4;
+        o.steps = 2;
+        o.targeted = targeted;
+        o.target = 2;
+        open_bench(&b, 0, B);
+        attack(&b, &o, MC_MODE_EVAL);
+        clean = buf(b.floats * sizeof(float), b.clean);
+        x = buf(b.floats * sizeof(float), NULL);
+        grad = buf(b.floats * sizeof(float), NULL);
+        const struct mc_buf *labels = targeted ? b.targets : b.f.d_labels;
+        for (uint32_t r = 0; r < 4; r++) {
+            each[r] = malloc(b.floats * sizeof(float));
+            assert_non_null(each[r]);
+            losses(&b, MC_MODE_EVAL, labels, clean, loss[r]);
+            be->attack_start(b.p, &ball, r, clean, x);
+            for (int s = 0; s < 2; s++) {
+                losses(&b, MC_MODE_EVAL, labels, x, loss[r]);
+                be->backward(b.p, b.f.d_params, NULL);
+                be->input_grad(b.p, grad);
+                be->attack_step(b.p, &ball, targeted, clean, grad, x);
+            }
+            losses(&b, MC_MODE_EVAL, labels, x, loss[r]);
+            fetch(x, each[r], b.floats * sizeof(float));
+        }
+        for (size_t i = 0; i < B; i++) {
+            int best = 0;
+            for (int r = 1; r < 4; r++)
+                if (targeted ? loss[r][i] < loss[best][i] : loss[r][i] > loss[best][i])
+                    best = r;
+            chosen[best]++;
+            assert_memory_equal(b.x + i * b.f.image, each[best] + i * b.f.image,
+                                b.f.image * sizeof(float));
+            if (!targeted)
+                assert_true(b.loss[i] == loss[best][i]);
+        }
+        assert_true(chosen[0] < B); /* or nothing was tested */
+        for (int r = 0; r < 4; r++)
+            free(each[r]);
+        be->buf_free(be, clean);
+        be->buf_free(be, x);
+        be->buf_free(be, grad);
+        close_bench(&b);
+    }
+}
+
+static void goes_towards_a_target(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        struct mc_attack_options o = options_of(way & 1 ? MC_BALL_L2 : MC_BALL_LINF);
+        float before[B], after[B];
+        struct bench b;
+        o.clean_start = o.targeted = 1;
+        o.shift = way & 2;
+        o.target = 3;
+        o.step /= 4;
+        open_bench(&b, 0, SHORT);
+        attack(&b, &o, MC_MODE_EVAL);
+        for (int i = 0; i < N; i++)
+            assert_int_equal(b.target_of[i], o.shift ? (b.f.labels[i] + 3) % 5 : 3);
+        struct mc_buf *clean = buf(b.floats * sizeof(float), b.clean);
+        struct mc_buf *x = buf(b.floats * sizeof(float), b.x);
+        losses(&b, MC_MODE_EVAL, b.targets, clean, before);
+        losses(&b, MC_MODE_EVAL, b.targets, x, after);
+        for (size_t i = 0; i < SHORT; i++)
+            assert_true(after[i] < before[i]);
+        assert_memory_equal(b.after, b.loss, sizeof b.loss); /* own labels again */
+        be->buf_free(be, clean);
+        be->buf_free(be, x);
+        close_bench(&b);
+    }
+}
+
+static void numbers_of_targets(void **state)
+{
+    (void)state;
+    const int32_t labels[] = {0, 1, 4};
+    const struct mc_dataset_info info = {.name = "d", .spec.classes = 5};
+    struct mc_attack_options o = {.targeted = 1, .shift = 1, .target = 1};
+    struct mc_error err = {0};
+    int32_t t[3];
+
+    mc_attack_targets(&o, 5, 3, labels, t);
+    assert_true(t[0] == 1 && t[1] == 2 && t[2] == 0);
+    o.target = 1000004;
+    mc_attack_targets(&o, 5, 3, labels, t);
+    assert_true(t[0] == 4 && t[1] == 0 && t[2] == 3);
+    ok(mc_attack_resolve(&o, &info, &err), &err);
+    o.target = 1000005; /* its own class */
+    assert_int_equal(mc_attack_resolve(&o, &info, &err), MC_EUSAGE);
+    o = (struct mc_attack_options){.clean_start = 1, .restarts = 2};
+    assert_int_equal(mc_attack_resolve(&o, &info, &err), MC_EUSAGE);
+    o = (struct mc_attack_options){.targeted = 1, .target = 5};
+    assert_int_equal(mc_attack_resolve(&o, &info, &err), MC_EUSAGE);
+    o.targeted = 0;
+    mc_attack_targets(&o, 5, 3, labels, t);
+    assert_memory_equal(t, labels, sizeof t);
+}
+
+/* A short batch after a full one: masked images have no pixels and weigh nothing, whatever lies in
+ * their places. */
+static void masked_images_are_left_alone(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        const enum mc_mode mode = way & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
+        struct mc_attack_options o = options_of(MC_BALL_LINF);
+        struct mc_error err = {0};
+        struct mc_attack a;
+        struct bench b;
+        float *alone = NULL;
+        o.restarts = way & 2 ? 2 : 1;
+        open_bench(&b, 0, SHORT);
+        alone = malloc(b.floats * sizeof *alone);
+        assert_non_null(alone);
+        attack(&b, &o, mode);
+        memcpy(alone, b.x, b.floats * sizeof *alone);
+        for (size_t q = SHORT * b.f.image; q < b.floats; q++)
+            assert_true(b.clean[q] == 0 && b.x[q] == 0);
+        ok(mc_attack_open(&a, &o, MC_RNG_ATTACK, be, b.f.g, B, &err), &err);
+        set_order(&b.f, B, b.samples);
+        run_with(&b, &a, mode);
+        set_order(&b.f, SHORT, b.samples);
+        run_with(&b, &a, mode);
+        assert_memory_equal(b.x, alone, SHORT * b.f.image * sizeof *alone);
+        for (size_t i = SHORT; i < B; i++)
+            assert_true(b.after[i] == 0);
+        mc_attack_release(&a);
+        free(alone);
+        close_bench(&b);
+    }
+}
+
+static void statistics_are_left_alone(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        const enum mc_mode mode = way & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
+        struct mc_attack_options o = options_of(MC_BALL_LINF);
+        struct bench b;
+        o.restarts = way & 2 ? 2 : 1;
+        open_bench(&b, 0, SHORT);
+        float *stats = malloc((b.f.g->S + 1) * sizeof *stats);
+        assert_true(stats && b.f.g->S > 0);
+        attack(&b, &o, mode);
+        fetch(b.f.d_stats, stats, b.f.g->S * sizeof *stats);
+        assert_memory_equal(stats, b.f.stats, b.f.g->S * sizeof *stats);
+        free(stats);
+        close_bench(&b);
+    }
+}
+
+static void no_radius_no_change(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        struct mc_attack_options o = options_of(way & 1 ? MC_BALL_L2 : MC_BALL_LINF);
+        struct bench b;
+        o.eps = 0;
+        o.restarts = way & 2 ? 2 : 1;
+        open_bench(&b, 0, B);
+        attack(&b, &o, MC_MODE_EVAL);
+        for (size_t q = 0; q < b.floats; q++)
+            assert_true(b.x[q] == b.clean[q]);
+        close_bench(&b);
+    }
+}
+
+/* The network of the fixture has no sum that threads share. */
+static void same_bits_on_one_thread(void **state)
+{
+    (void)state;
+    struct mc_backend *two = be, *one = NULL;
+    struct mc_error err = {0};
+
+    ok(mc_backend_open(&one, &(struct mc_backend_opts){.device = "cpu", .threads = 1}, &err), &err);
+    for (int way = 0; way < 4; way++) {
+        const enum mc_mode mode = way & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
+        struct mc_attack_options o = options_of(way & 2 ? MC_BALL_L2 : MC_BALL_LINF);
+        struct bench a, b;
+        o.restarts = 2;
+        open_bench(&a, 1, B);
+        attack(&a, &o, mode);
+        be = one;
+        open_bench(&b, 1, B);
+        attack(&b, &o, mode);
+        assert_memory_equal(a.x, b.x, a.floats * sizeof(float));
+        close_bench(&b);
+        be = two;
+        close_bench(&a);
+    }
+    one->close(one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stays_in_the_ball),
+        cmocka_unit_test(keeps_the_worst_restart),
+        cmocka_unit_test(goes_towards_a_target),
+        cmocka_unit_test(numbers_of_targets),
+        cmocka_unit_test(masked_images_are_left_alone),
+        cmocka_unit_test(statistics_are_left_alone),
+        cmocka_unit_test(no_radius_no_change),
+        cmocka_unit_test(same_bits_on_one_thread),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

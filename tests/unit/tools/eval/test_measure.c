@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Evaluation of several points of a span in one pass over a stream: batch norm's re-estimated
+ * statistics, loss, accuracy and their standard errors against float64, with a short last batch,
+ * a limit of samples, and augmented images. */
+#include "libcommon/base/rng.h"
+#include "tools/eval/measure.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/kernels/naive.h"
+
+enum {
+    N = 11, /* images, in batches of B: the last one is short */
+    B = 4,
+    C = 2, /* shape of an image */
+    H = 5,
+    W = 4,
+    CLASSES = 3,
+    IMAGE = C * H * W,
+    K = 2, /* vectors of the span */
+    T = 3, /* its points */
+    SEED = 23
+};
+
+static const float MEAN[] = {.5f, .4f}, STD[] = {.25f, .3f};
+static const double COEF[T * K] = {.3, .7, 1, 0, -.2, 1.1};
+
+static struct mc_backend *be;
+static char folder[] = "/tmp/mc-test-measure-XXXXXX", file[64];
+static uint8_t pixels[N * IMAGE];
+static int32_t labels[N];
+static struct mc_graph *graph;
+static float *vectors[K];
+static struct mc_span span;
+
+static void ok(int rc, const struct mc_error *err)
+{
+    if (rc)
+        fail_msg("%s", err->text);
+}
+
+static float unit(uint32_t purpose, uint32_t i)
+{
+    return mc_rng_unit(mc_rng(43, purpose, i, 0, 0).v[0]);
+}
+
+static void write_images(void)
+{
+    struct mc_dataset_info info = {
+        .name = "eleven",
+        .split = "train",
+        .order = "as drawn",
+        .n = N,
+        .pixels = MC_U8,
+        .spec = {.channels = C, .height = H, .width = W, .classes = CLASSES},
+        .augment = {.flip = 1, .pad = 1}};
+    struct mc_dataset_writer *d = NULL;
+    struct mc_error err = {0};
+
+    memcpy(info.spec.mean, MEAN, sizeof MEAN);
+    memcpy(info.spec.std, STD, sizeof STD);
+    for (uint32_t i = 0; i < N * IMAGE; i++)
+        pixels[i] = (uint8_t)(256 * unit(1, i) * (.3f + .7f * unit(2, i / IMAGE)));
+    for (uint32_t i = 0; i < N; i++)
+        labels[i] = (int32_t)(i * 7 % CLASSES);
+    ok(mc_dataset_create(&d, file, &info, NULL, &err), &err);
+    ok(mc_dataset_write(d, N, pixels, labels, &err), &err);
+    ok(mc_dataset_commit(d, NULL, &err), &err);
+}
+
+static void make_span(void)
+{
+    struct mc_error err = {0};
+    int x = 0;
+
+    graph = mc_graph_new("small", C, H, W, CLASSES, MEAN, STD);
+    for (int layer = 0; layer < 2; layer++) {
+        x = mc_graph_conv(graph, NULL, x, 5 + layer,
+                          (struct mc_conv_opts){.kernel = 3, .pad = 1, .bias = 1});
+        x = mc_graph_batchnorm(graph, NULL, x, 1e-5f);
+        x = mc_graph_relu(graph, NULL, x);
+    }
+    x = mc_graph_globalpool(graph, NULL, x);
+    x = mc_graph_linear(graph, NULL, x, CLASSES, 1, MC_INIT_ZERO, MC_INIT_ZERO);
+    mc_graph_loss(graph, NULL, x, 1, 0);
+    ok(mc_graph_finish(graph, &err), &err);
+    for (uint32_t k = 0; k < K; k++) {
+        vectors[k] = naive_alloc(graph->P, sizeof(float));
+        for (size_t t = 0; t < graph->n_params; t++) {
+            const struct mc_param *p = &graph->params[t];
+            for (size_t i = 0; i < p->count; i++) {
+                const float u = 2 * unit(100 * (k + 1) + (uint32_t)t, (uint32_t)i) - 1;
+                vectors[k][p->offset + i] =
+                    graph->nodes[p->node].op == MC_OP_BATCHNORM ? .9f + .5f * u : u;
+            }
+        }
+    }
+    span = (struct mc_span){
+        .graph = graph, .k = K, .T = T, .vectors = (const float *const *)vectors, .coef = COEF};
+}
+
+/* Flipped, and a crop of the padded image: an image's own numbers, whatever its batch. */
+static void picture(int sample, int augment, double *out)
+{
+    const struct mc_rng4 r = mc_rng(SEED, MC_RNG_BN, 0, (uint32_t)sample, 0);
+    const int flip = augment && mc_rng_below(r.v[1], 2);
+    const int down = augment ? (int)mc_rng_below(r.v[2], 3) - 1 : 0;
+    const int right = augment ? (int)mc_rng_below(r.v[3], 3) - 1 : 0;
+
+    for (int c = 0; c < C; c++)
+        for (int y = 0; y < H; y++)
+            for (int x = 0; x < W; x++) {
+                const int sy = y + down, at = x + right, sx = flip ? W - 1 - at : at;
+                const int in = sy >= 0 && sy < H && sx >= 0 && sx < W;
+                out[(c * H + y) * W + x] =
+                    in ? pixels[((sample * C + c) * H + sy) * W + sx] / 255.0 : 0;
+            }
+}
+
+/* The batch that begins with image `first`, at point t. */
+static void refer_batch(struct naive *v, size_t t, float *theta, int first, int n, int augment)
+{
+    double batch[B * IMAGE] = {0};
+
+    for (size_t q = 0; q < graph->P; q++) {
+        double sum = 0;
+        for (size_t k = 0; k < span.k; k++)
+            sum += span.coef[t * span.k + k] * (double)vectors[k][q];
+        theta[q] = (float)sum;
+    }
+    v->valid = n - first < B ? n - first : B;
+    for (int b = 0; b < v->valid; b++)
+        picture(first + b, augment, batch + b * IMAGE);
+    v->labels = labels + first;
+    v->params = theta;
+    naive_run(v, batch);
+}
+
+/* Sums of the batches' inputs to each batch norm and of their squares, then mean and unbiased
+ * variance: (T,S). */
+static double *refer_statistics(int n, int augment)
+{
+    const size_t S = graph->S;
+    double *out = naive_alloc(span.T * S, sizeof *out), *sum = naive_alloc(S, sizeof *sum);
+    double *sq = naive_alloc(S, sizeof *sq);
+    float *theta = naive_alloc(graph->P, sizeof *theta);
+    struct naive v;
+
+    naive_init(&v, graph, B);
+    v.mode = MC_MODE_REESTIMATE;
+    for (size_t t = 0; t < span.T; t++) {
+        memset(sum, 0, S * sizeof *sum);
+        memset(sq, 0, S * sizeof *sq);
+        for (int first = 0; first < n; first += B) {
+            refer_batch(&v, t, theta, first, n, augment);
+            for (int i = 0; i < graph->n_nodes; i++)
+                for (int c = 0; graph->nodes[i].op == MC_OP_BATCHNORM && c < graph->nodes[i].c;
+                     c++) {
+                    const size_t at = graph->nodes[i].running_mean.offset + (size_t)c;
+                    const double count = (double)v.valid * H * W;
+                    sum[at] += count * v.mean[i][c];
+                    sq[at] += count * (v.var[i][c] + v.mean[i][c] * v.mean[i][c]);
+                }
+        }
+        for (int i = 0; i < graph->n_nodes; i++)
+            for (int c = 0; graph->nodes[i].op == MC_OP_BATCHNORM && c < graph->nodes[i].c; c++) {
+                const size_t m = graph->nodes[i].running_mean.offset + (size_t)c;
+                const size_t r = graph->nodes[i].running_var.offset + (size_t)c;
+                const double count = (double)n * H * W, mean = sum[m] / count;
+                out[t * S + m] = mean;
+                out[t * S + r] = (sq[m] - count * mean * mean) / (count - 1);
+            }
+    }
+    naive_release(&v);
+    free(sum);
+    free(sq);
+    free(theta);
+    return out;
+}
+
+static struct mc_dataset_reader *images(void)
+{
+    struct mc_dataset_reader *d = NULL;
+    struct mc_error err = {0};
+
+    ok(mc_dataset_open(&d, file, &err), &err);
+    return d;
+}
+
+static float *statistics(struct mc_measure_options o)
+{
+    float *stats = naive_alloc(span.T * graph->S, sizeof *stats);
+    struct mc_dataset_reader *d = images();
+    struct mc_error err = {0};
+
+    o.batch = B;
+    o.seed = SEED;
+    ok(mc_measure_statistics(be, &span, d, &o, NULL, stats, &err), &err);
+    mc_dataset_close(d);
+    return stats;
+}
+
+static void check_statistics(uint64_t samples, int n, int augment)
+{
+    float *got = statistics((struct mc_measure_options){.samples = samples, .augment = augment});
+    double *want = refer_statistics(n, augment);
+
+    for (size_t i = 0; i < span.T * graph->S; i++)
+        if (!(fabs((double)got[i] - want[i]) <= 1e-5 * (1 + fabs(want[i]))))
+            fail_msg("statistic %zu of point %zu: %.8g for %.8g", i % graph->S, i / graph->S,
+                     (double)got[i], want[i]);
+    free(got);
+    free(want);
+}
+
+static void statistics_are_pooled_moments(void **state)
+{
+    (void)state;
+    check_statistics(0, N, 0);
+    check_statistics(N + 5, N, 0);
+}
+
+static void statistics_of_the_first_samples(void **state)
+{
+    (void)state;
+    check_statistics(6, 6, 0); /* ends within a batch */
+    check_statistics(8, 8, 0); /* and between two */
+    check_statistics(3, 3, 0);
+}
+
+static void statistics_of_augmented_images(void **state)
+{
+    const size_t bytes = T * graph->S * sizeof(float);
+    float *a = statistics((struct mc_measure_options){.augment = 1});
+    float *again = statistics((struct mc_measure_options){.augment = 1});
+    float *plain = statistics((struct mc_measure_options){.augment = 0});
+
+    (void)state;
+    assert_memory_equal(a, again, bytes);
+    assert_memory_not_equal(a, plain, bytes);
+    free(a);
+    free(again);
+    free(plain);
+    check_statistics(0, N, 1);
+    check_statistics(6, 6, 1);
+}
+
+static int is_right(const struct naive *v, int b)
+{
+    const double *x = v->out[graph->logits] + b * CLASSES;
+    int best = 0;
+
+    for (int c = 1; c < CLASSES; c++)
+        best = x[c] > x[best] ? c : best;
+    return best == v->labels[b];
+}
+
+/* stats: (S). */
+static struct mc_measured refer_loss(size_t t, const float *stats, int n)
+{
+    struct mc_measured m = {.images = (uint64_t)n};
+    float *theta = naive_alloc(graph->P, sizeof *theta);
+    double loss[N];
+    struct naive v;
+
+    naive_init(&v, graph, B);
+    v.mode = MC_MODE_EVAL;
+    v.stats = stats;
+    for (int first = 0; first < n; first += B) {
+        refer_batch(&v, t, theta, first, n, 0);
+        for (int b = 0; b < v.valid; b++) {
+            loss[first + b] = v.loss[b];
+            m.loss += v.loss[b] / n;
+            m.accuracy += is_right(&v, b) / (double)n;
+        }
+    }
+    for (int i = 0; i < n; i++)
+        m.loss_se += pow(loss[i] - m.loss, 2) / n / n;
+    m.loss_se = sqrt(m.loss_se);
+    m.accuracy_se = sqrt(m.accuracy * (1 - m.accuracy) / n);
+    naive_release(&v);
+    free(theta);
+    return m;
+}
+
+/* Statistics that differ from point to point. */
+static float *given_statistics(void)
+{
+    const size_t S = graph->S;
+    float *stats = naive_alloc(span.T * S, sizeof *stats);
+
+    for (size_t t = 0; t < span.T; t++)
+        for (size_t i = 0; i < graph->n_stats; i++)
+            for (size_t q = 0; q < graph->stats[i].count; q++)
+                stats[t * S + graph->stats[i].offset + q] =
+                    (i & 1 ? .6f : -.5f) + unit(900 + (uint32_t)(10 * t + i), (uint32_t)q);
+    return stats;
+}
+
+struct heard {
+    uint64_t images[N];
+    size_t n;
+    uint64_t in_all;
+};
+
+static void hear(void *arg, uint64_t done, uint64_t in_all)
+{
+    struct heard *h = arg;
+
+    assert_true(h->n < N);
+    h->images[h->n++] = done;
+    h->in_all = in_all;
+}
+
+static void measure(const float *stats, uint64_t samples, int augment, struct heard *h,
+                    struct mc_measured *out)
+{
+    const struct mc_measure_options o = {
+        .batch = B, .samples = samples, .augment = augment, .seed = SEED};
+    const struct mc_measure_watch watch = {.progress = hear, .arg = h};
+    struct mc_dataset_reader *d = images();
+    struct mc_error err = {0};
+
+    memset(h, 0, sizeof *h);
+    ok(mc_measure_loss(be, &span, stats, d, &o, &watch, out, NULL, &err), &err);
+    mc_dataset_close(d);
+}
+
+static void near(const char *what, size_t t, double got, double want)
+{
+    if (!(fabs(got - want) <= 1e-5 * (fabs(want) + 1e-3)))
+        fail_msg("%s at point %zu: %.9g for %.9g", what, t, got, want);
+}
+
+static void check_loss(uint64_t samples, int n)
+{
+    float *stats = given_statistics();
+    struct mc_measured got[T], augmented[T];
+    struct heard h;
+
+    measure(stats, samples, 0, &h, got);
+    assert_int_equal(h.n, (n + B - 1) / B);
+    for (size_t i = 0; i < h.n; i++)
+        assert_int_equal(h.images[i], i + 1 < h.n ? (i + 1) * B : (size_t)n);
+    assert_int_equal(h.in_all, n);
+    for (size_t t = 0; t < span.T; t++) {
+        const struct mc_measured want = refer_loss(t, stats + t * graph->S, n);
+        assert_int_equal(got[t].images, want.images);
+        near("loss", t, got[t].loss, want.loss);
+        near("loss's error", t, got[t].loss_se, want.loss_se);
+        near("accuracy", t, got[t].accuracy, want.accuracy);
+        near("accuracy's error", t, got[t].accuracy_se, want.accuracy_se);
+    }
+    measure(stats, samples, 1, &h, augmented); /* no evaluation augments */
+    for (size_t t = 0; t < span.T; t++)
+        assert_true(augmented[t].loss == got[t].loss && augmented[t].accuracy == got[t].accuracy);
+    free(stats);
+}
+
+static void losses_and_their_errors(void **state)
+{
+    (void)state;
+    check_loss(0, N);
+    check_loss(N + 5, N);
+}
+
+static void losses_of_the_first_samples(void **state)
+{
+    (void)state;
+    check_loss(6, 6);
+    check_loss(8, 8);
+}
+
+/* k = 1: the vector itself. */
+static void a_network_is_a_span_of_one(void **state)
+{
+    const struct mc_span all = span;
+    static const double one = 1;
+
+    (void)state;
+    span.k = span.T = 1;
+    span.coef = &one;
+    check_statistics(0, N, 0);
+    check_statistics(0, N, 1);
+    check_loss(0, N);
+    span = all;
+}
+
+static int start(void **state)
+{
+    struct mc_error err = {0};
+
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(file, sizeof file, "%s/eleven.mcz", folder);
+    write_images();
+    make_span();
+    return mc_backend_open(&be, &(struct mc_backend_opts){.device = "cpu", .threads = 2}, &err);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    be->close(be);
+    for (size_t k = 0; k < K; k++)
+        free(vectors[k]);
+    mc_graph_free(graph);
+    unlink(file);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(statistics_are_pooled_moments),
+        cmocka_unit_test(statistics_of_the_first_samples),
+        cmocka_unit_test(statistics_of_augmented_images),
+        cmocka_unit_test(losses_and_their_errors),
+        cmocka_unit_test(losses_of_the_first_samples),
+        cmocka_unit_test(a_network_is_a_span_of_one),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

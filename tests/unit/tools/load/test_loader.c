@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A pass over data: which images come, in which batches, and that the stream's end is looked at. */
+#include "libcommon/nets/nets.h"
+#include "tools/align/verify.h"
+#include "tools/eval/measure.h"
+#include "tools/load/in_memory.h"
+#include "tools/load/loader.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define N 10
+#define SIDE 128 /* that the stream is more than its reader takes at first */
+
+static const struct mc_net_spec spec = {
+    .channels = 1, .height = SIDE, .width = SIDE, .classes = N, .mean = {0.5f}, .std = {0.25f}};
+static char folder[] = "/tmp/mc-test-feed-XXXXXX", file[64];
+static struct mc_backend *be;
+static struct mc_graph *net;
+
+static void must(int rc, const struct mc_error *err)
+{
+    if (rc)
+        fail_msg("%s", err->text);
+}
+
+/* Image i is noise and has the label i. */
+static int write_data(struct mc_error *err)
+{
+    struct mc_dataset_info info = {.name = "ten",
+                                   .split = "train",
+                                   .order = "publisher",
+                                   .n = N,
+                                   .pixels = MC_U8,
+                                   .spec = spec};
+    struct mc_dataset_writer *d = NULL;
+    static uint8_t images[N][SIDE * SIDE];
+    uint32_t noise = 1;
+    int32_t labels[N];
+
+    for (int i = 0; i < N; i++) {
+        for (size_t k = 0; k < sizeof images[i]; k++) {
+            noise = noise * 1664525 + 1013904223;
+            images[i][k] = (uint8_t)(noise >> 24);
+        }
+        labels[i] = i;
+    }
+    int rc = mc_dataset_create(&d, file, &info, NULL, err);
+    if (!rc && (rc = mc_dataset_write(d, N, images, labels, err)))
+        mc_dataset_abandon(d);
+    return rc ? rc : mc_dataset_commit(d, NULL, err);
+}
+
+/* Batches of four of the first `samples` images, of them [from, to): what comes, and at most once.
+ */
+static void expect(uint64_t samples, uint64_t from, uint64_t to, const int *first,
+                   const size_t *size)
+{
+    struct mc_error err = {0};
+    struct mc_dataset_reader *data = NULL;
+    struct mc_plan *plan = NULL;
+    struct mc_feed f;
+    const struct mc_plan_opts opts = {.batch = 4};
+    const struct mc_feed_options o = {.batch = 4, .samples = samples, .exact = 1};
+    size_t n, k = 0;
+
+    must(mc_dataset_open(&data, file, &err), &err);
+    must(be->plan_new(be, net, &opts, &plan, &err), &err);
+    must(mc_feed_open(&f, be, net, data, &o, &err), &err);
+    assert_int_equal(f.wanted, samples ? samples : N);
+    f.from = from;
+    f.to = to;
+    for (;; k++) {
+        int32_t labels[4], order[4];
+        must(mc_feed_next(&f, &plan, 1, &n, &err), &err);
+        assert_int_equal(n, size[k]);
+        if (!n)
+            break;
+        must(be->get(be, f.labels, 0, labels, sizeof labels, &err), &err);
+        must(be->get(be, f.order, 0, order, sizeof order, &err), &err);
+        for (size_t i = 0; i < 4; i++) {
+            assert_int_equal(order[i], i < n ? (int)i : -1);
+            if (i < n)
+                assert_int_equal(labels[i], first[k] + (int)i);
+        }
+    }
+    assert_int_equal(f.read, N);
+    must(mc_feed_next(&f, &plan, 1, &n, &err), &err);
+    assert_int_equal(n, 0);
+    mc_feed_release(&f);
+    be->plan_free(plan);
+    mc_dataset_close(data);
+}
+
+static void the_images_that_are_wanted_come_once(void **state)
+{
+    static const int first[] = {0, 4, 8}, second[] = {4};
+
+    (void)state;
+    expect(0, 0, UINT64_MAX, first, (const size_t[]){4, 4, 2, 0});
+    expect(N, 0, N, first, (const size_t[]){4, 4, 2, 0});
+    expect(8, 0, 8, first, (const size_t[]){4, 4, 0});
+    expect(6, 0, UINT64_MAX, first, (const size_t[]){4, 2, 0});
+    expect(3, 0, UINT64_MAX, first, (const size_t[]){3, 0});
+    expect(N, 4, 8, second, (const size_t[]){4, 0});
+    expect(6, 4, UINT64_MAX, second, (const size_t[]){2, 0});
+    expect(N, 4, 4, NULL, (const size_t[]){0});
+}
+
+static void the_end_is_read_though_few_images_are_wanted(void **state)
+{
+    struct mc_error err = {0};
+    struct mc_dataset_reader *data = NULL;
+    struct mc_plan *plan = NULL;
+    struct mc_feed f;
+    const struct mc_plan_opts opts = {.batch = 4};
+    const struct mc_feed_options o = {.batch = 4, .samples = 3};
+    size_t n = 0;
+    FILE *s = fopen(file, "r+b");
+    int rc;
+
+    (void)state;
+    assert_non_null(s);
+    assert_int_equal(fseek(s, -1, SEEK_END), 0);
+    int last = fgetc(s);
+    assert_int_equal(fseek(s, -1, SEEK_END), 0);
+    assert_int_not_equal(fputc(last ^ 1, s), EOF);
+    fclose(s);
+    must(mc_dataset_open(&data, file, &err), &err);
+    must(be->plan_new(be, net, &opts, &plan, &err), &err);
+    must(mc_feed_open(&f, be, net, data, &o, &err), &err);
+    while (!(rc = mc_feed_next(&f, &plan, 1, &n, &err)) && n)
+        ;
+    assert_int_equal(rc, MC_EINPUT);
+    mc_feed_release(&f);
+    be->plan_free(plan);
+    mc_dataset_close(data);
+    must(write_data(&err), &err);
+}
+
+static void a_typed_number_of_images_is_refused_and_a_default_clamped(void **state)
+{
+    struct mc_dataset_info info = {.n = N};
+    struct mc_error err = {0};
+    uint64_t n = 0;
+
+    (void)state;
+    must(mc_data_samples(&info, "d", 0, 1, &n, &err), &err);
+    assert_int_equal(n, N);
+    must(mc_data_samples(&info, "d", N - 1, 1, &n, &err), &err);
+    assert_int_equal(n, N - 1);
+    must(mc_data_samples(&info, "d", N + 1, 0, &n, &err), &err);
+    assert_int_equal(n, N);
+    assert_int_equal(mc_data_samples(&info, "d", N + 1, 1, &n, &err), MC_EINPUT);
+    assert_string_equal(err.text, "d: holds 10 images, 11 are asked for");
+    info.n = 0;
+    assert_int_equal(mc_data_samples(&info, "d", 0, 0, &n, &err), MC_EINPUT);
+    assert_string_equal(err.text, "d: holds no images");
+}
+
+/* Who measures, proves or trains asks the same question. */
+static void every_pass_refuses_a_typed_number_alike(void **state)
+{
+    const float *params = calloc(net->P, sizeof *params), stats[1] = {0};
+    const float *const both[2] = {params, params}, *const own[2] = {stats, stats};
+    const double one = 1;
+    struct mc_span span = {.graph = net, .k = 1, .T = 1, .vectors = &params, .coef = &one};
+    struct mc_measure_options m = {.batch = 4, .samples = N + 1};
+    struct mc_measured measured;
+    struct mc_verified v;
+    struct mc_resident r;
+
+    (void)state;
+    assert_non_null(params);
+    for (int k = 0; k < 4; k++) {
+        struct mc_error err = {0};
+        struct mc_dataset_reader *d = NULL;
+        int rc;
+        must(mc_dataset_open(&d, file, &err), &err);
+        m.samples_exact = k > 0;
+        if (k < 2)
+            rc = mc_measure_loss(be, &span, stats, d, &m, NULL, &measured, NULL, &err);
+        else if (k == 2)
+            rc = mc_verify(be, net, both, own, d, N + 1, NULL, NULL, &v, &err);
+        else {
+            rc = mc_resident_open(&r, file, N + 1, NULL, &err);
+            mc_resident_release(&r, be);
+        }
+        mc_dataset_close(d);
+        if (!k) {
+            must(rc, &err);
+            assert_int_equal(measured.images, N);
+            continue;
+        }
+        assert_int_equal(rc, MC_EINPUT);
+        assert_non_null(strstr(err.text, ": holds 10 images, 11 are asked for"));
+    }
+    free((void *)params);
+}
+
+static void data_of_another_shape_are_refused(void **state)
+{
+    struct mc_net_spec other = spec;
+    const struct mc_feed_options o = {.batch = 4};
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct mc_error err = {0};
+        struct mc_dataset_reader *d = NULL;
+        struct mc_graph *g = NULL;
+        struct mc_feed f;
+        other.height = k ? SIDE : 3;
+        other.classes = k ? N + 1 : N;
+        must(mc_net_build(&g, "mlp:4", &other, &err), &err);
+        must(mc_dataset_open(&d, file, &err), &err);
+        assert_int_equal(mc_feed_open(&f, be, g, d, &o, &err), MC_EINPUT);
+        assert_non_null(strstr(err.text, k ? "has 10 classes, the network has 11"
+                                           : "images are 1x128x128, the network takes 1x3x128"));
+        mc_feed_release(&f);
+        mc_dataset_close(d);
+        mc_graph_free(g);
+    }
+}
+
+static void only_rounding_is_the_same_function(void **state)
+{
+    struct mc_verified v = {.images = 1, .difference = 1e-5, .logit = 2};
+
+    (void)state;
+    assert_true(mc_verified_same(&v));
+    v.difference = 3e-4;
+    assert_false(mc_verified_same(&v));
+    v.logit = 4;
+    assert_true(mc_verified_same(&v));
+    v = (struct mc_verified){.images = 1};
+    assert_true(mc_verified_same(&v));
+}
+
+static int start(void **state)
+{
+    struct mc_error err = {0};
+
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(file, sizeof file, "%s/d.mcz", folder);
+    return mc_backend_open(&be, &(struct mc_backend_opts){.device = "cpu", .threads = 1}, &err) ||
+           mc_net_build(&net, "mlp:4", &spec, &err) || write_data(&err);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    mc_graph_free(net);
+    if (be)
+        be->close(be);
+    unlink(file);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_images_that_are_wanted_come_once),
+        cmocka_unit_test(the_end_is_read_though_few_images_are_wanted),
+        cmocka_unit_test(a_typed_number_of_images_is_refused_and_a_default_clamped),
+        cmocka_unit_test(every_pass_refuses_a_typed_number_alike),
+        cmocka_unit_test(data_of_another_shape_are_refused),
+        cmocka_unit_test(only_rounding_is_the_same_function),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Two small trained networks and runs of proximal alternating minimisation between them. Header
+ * only, for test programs. */
+#ifndef MC_TEST_PAM_H
+#define MC_TEST_PAM_H
+
+#include "formats/datasets/synth.h"
+#include "libcommon/base/rng.h"
+#include "libcommon/nets/nets.h"
+#include "tests/unit/kernels/open.h"
+#include "tools/pam/pam.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum {
+    N = 70, /* images, in batches of B: the last one is short */
+    B = 16,
+    STEPS = 5,
+    CHANNELS = 3,
+    SIDE = 8,
+    IMAGE = CHANNELS * SIDE * SIDE,
+    MOST = 32 /* epochs, iterations */
+};
+
+static struct mc_backend *be;
+static struct mc_resident data;
+static uint8_t pixels[N * IMAGE];
+static int32_t labels[N];
+static char folder[] = "/tmp/mc-test-pam-XXXXXX", checkpoint[64];
+
+static inline void ok(int rc, const struct mc_error *err)
+{
+    if (rc)
+        fail_msg("%s", err->text);
+}
+
+static inline void near(const char *what, double got, double want, double tolerance)
+{
+    if (!(fabs(got - want) <= tolerance * (1 + fabs(want))))
+        fail_msg("%s: %.9g for %.9g", what, got, want);
+}
+
+static inline float *zeros(size_t n)
+{
+    float *x = calloc(n, sizeof *x);
+
+    assert_non_null(x);
+    return x;
+}
+
+/* ---- two networks and where a path between them starts ---- */
+
+struct ends {
+    struct mc_graph *g;
+    struct mc_symmetry s;
+    float *a, *b, *offset; /* offset and perm: where a run starts */
+    struct mc_perm perm;
+};
+
+static inline float *trained(const struct mc_graph *g, uint64_t seed)
+{
+    const struct mc_fit_options o = {.epochs = 40,
+                                     .batch = B,
+                                     .lr = .05,
+                                     .momentum = .9,
+                                     .nesterov = 1,
+                                     .step_epochs = 20,
+                                     .seed = seed};
+    struct mc_error err = {0};
+    struct mc_weights w = {0};
+    struct mc_linear l;
+    float *params = zeros(g->P);
+
+    ok(mc_weights_init(&w, g, "test", &err), &err);
+    mc_graph_init(g, seed, w.params, w.stats);
+    mc_linear_network(&l, &w);
+    ok(mc_fit_run(be, g, &data, &l.objective, &o, "test", NULL, 0, NULL, &err), &err);
+    memcpy(params, w.params, g->P * sizeof *params);
+    mc_weights_release(&w);
+    return params;
+}
+
+/* g becomes the ends'. */
+static inline struct ends ends_of_graph(struct mc_graph *g)
+{
+    struct mc_error err = {0};
+    struct ends e = {.g = g};
+
+    ok(mc_symmetry_derive(&e.s, e.g, &err), &err);
+    ok(mc_perm_init(&e.perm, &e.s, &err), &err);
+    e.a = trained(e.g, 1);
+    e.b = trained(e.g, 2);
+    e.offset = zeros(e.g->P);
+    return e;
+}
+
+static inline struct mc_graph *graph_of(const char *net)
+{
+    struct mc_net_spec spec = {CHANNELS, SIDE, SIDE, MC_SYNTH_CLASSES, {0}, {0}};
+    struct mc_error err = {0};
+    struct mc_graph *g = NULL;
+
+    memcpy(spec.mean, mc_synth_mean, sizeof mc_synth_mean);
+    memcpy(spec.std, mc_synth_std, sizeof mc_synth_std);
+    ok(mc_net_build(&g, net, &spec, &err), &err);
+    return g;
+}
+
+static inline struct ends ends_of(const char *net)
+{
+    return ends_of_graph(graph_of(net));
+}
+
+static inline void release_ends(struct ends *e)
+{
+    free(e->a);
+    free(e->b);
+    free(e->offset);
+    mc_perm_release(&e->perm);
+    mc_symmetry_release(&e->s);
+    mc_graph_free(e->g);
+}
+
+/* ---- a run ---- */
+
+struct result {
+    float *offset;
+    struct mc_perm perm;
+    struct mc_pam_report report[MOST];
+    double lr[MOST]; /* told of each epoch */
+    size_t told;
+};
+
+static inline void hear(void *arg, const struct mc_fit_epoch *e)
+{
+    struct result *r = arg;
+
+    assert_true(r->told < MOST);
+    r->lr[r->told++] = e->lr;
+}
+
+static inline struct mc_pam_options options(uint64_t permutation_epochs, uint64_t curve_epochs)
+{
+    struct mc_pam_options o;
+
+    mc_pam_defaults(&o);
+    o.permutation_epochs = permutation_epochs;
+    o.curve_epochs = curve_epochs;
+    o.permutation_lr = .4;
+    o.draws = 8;
+    o.points = 3;
+    o.images = 40;
+    o.jointly = 1;
+    o.by_objective = 1;
+    return o;
+}
+
+static inline struct mc_fit_options schedule(void)
+{
+    return (struct mc_fit_options){.batch = B,
+                                   .lr = .05,
+                                   .momentum = .9,
+                                   .decay = .01,
+                                   .nesterov = 1,
+                                   .step_epochs = 20,
+                                   .seed = 17};
+}
+
+static inline int try_run(const struct ends *e, const struct mc_pam_options *o,
+                          struct mc_fit_options fit, struct result *r, struct mc_error *err)
+{
+    const struct mc_fit_watch watch = {.epoch = hear, .arg = r};
+    struct mc_pam p = {0};
+
+    *r = (struct result){.told = 0};
+    r->offset = zeros(e->g->P);
+    memcpy(r->offset, e->offset, e->g->P * sizeof *r->offset);
+    ok(mc_perm_init(&r->perm, &e->s, err), err);
+    ok(mc_perm_compose(&r->perm, &e->perm, err), err);
+    int rc = mc_pam_init(&p, o, &fit, &e->s, e->g, e->a, e->b, r->offset, &r->perm, r->report, err);
+    if (!rc)
+        rc = mc_fit_run(be, e->g, &data, &p.objective, &fit, "test", NULL, 0, &watch, err);
+    mc_pam_release(&p);
+    return rc;
+}
+
+static inline struct result run(const struct ends *e, const struct mc_pam_options *o,
+                                struct mc_fit_options fit)
+{
+    struct mc_error err = {0};
+    struct result r;
+
+    ok(try_run(e, o, fit, &r, &err), &err);
+    return r;
+}
+
+static inline void release(struct result *r)
+{
+    free(r->offset);
+    mc_perm_release(&r->perm);
+}
+
+static inline size_t moved(const struct mc_perm *p, const struct mc_perm *q)
+{
+    size_t n = 0;
+
+    for (size_t g = 0; g < p->n_groups; g++)
+        for (size_t i = 0; i < p->sizes[g]; i++)
+            n += p->perm[g][i] != q->perm[g][i];
+    return n;
+}
+
+static inline double distance(const struct ends *e, const float *x, const float *y)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < e->g->P; i++)
+        sum += pow((double)x[i] - (double)y[i], 2);
+    return sum;
+}
+
+/* ---- a group of tests ---- */
+
+static inline int start(void **state)
+{
+    const size_t n = sizeof pixels;
+    struct mc_error err = {0};
+
+    (void)state;
+    if (!mkdtemp(folder) || open_tested(&be, "cpu", 1, &err))
+        return -1;
+    snprintf(checkpoint, sizeof checkpoint, "%s/state.mcz", folder);
+    for (uint32_t i = 0; i < N; i++)
+        labels[i] = mc_synth_image(1, 0, i, SIDE, pixels + (size_t)i * IMAGE);
+    data.info = (struct mc_dataset_info){.n = N, .pixels = MC_U8, .augment = {.flip = 1, .pad = 1}};
+    snprintf(data.id, sizeof data.id, "seventy images");
+    return be->buf_new(be, n, &data.images, &err) ||
+           be->buf_new(be, sizeof labels, &data.labels, &err) ||
+           be->put(be, data.images, 0, pixels, n, &err) ||
+           be->put(be, data.labels, 0, labels, sizeof labels, &err);
+}
+
+static inline int stop(void **state)
+{
+    (void)state;
+    mc_resident_release(&data, be);
+    be->close(be);
+    unlink(checkpoint);
+    return rmdir(folder);
+}
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Proximal alternating minimisation: what it reports, found once more in float64 by the plainest
+ * loops; a planted swap that it has to find; and what its prices do. */
+#include "tests/unit/kernels/naive.h"
+
+#include "tests/unit/tools/pam/pam.h"
+
+/* ---- the same in float64 ---- */
+
+/* Flipped, and a crop of the padded image, keyed by the epoch that is none. */
+static void picture(const struct mc_fit_options *o, int32_t sample, double *out)
+{
+    const struct mc_rng4 r = mc_rng(o->seed, MC_RNG_AUGMENT, UINT32_MAX, (uint32_t)sample, 0);
+    const int flip = o->augment && mc_rng_below(r.v[1], 2);
+    const int down = o->augment ? (int)mc_rng_below(r.v[2], 3) - 1 : 0;
+    const int right = o->augment ? (int)mc_rng_below(r.v[3], 3) - 1 : 0;
+
+    for (int c = 0; c < CHANNELS; c++)
+        for (int y = 0; y < SIDE; y++)
+            for (int x = 0; x < SIDE; x++) {
+                const int sy = y + down, at = x + right, sx = flip ? SIDE - 1 - at : at;
+                const int in = sy >= 0 && sy < SIDE && sx >= 0 && sx < SIDE;
+                out[(c * SIDE + y) * SIDE + x] =
+                    in ? pixels[((sample * CHANNELS + c) * SIDE + sy) * SIDE + sx] / 255.0 : 0;
+            }
+}
+
+struct value {
+    double loss, decay;
+};
+
+static size_t whole_batches(size_t images)
+{
+    return images < B ? images : images / B * B;
+}
+
+/* (1-t) a + t P b + 2t(1-t) offset in the middles of equal parts, on images from `begin` on. */
+static struct value on_images(const struct ends *e, const struct mc_pam_options *o,
+                              const struct mc_fit_options *fit, double huber, size_t begin,
+                              size_t images, const struct mc_perm *perm, const float *offset)
+{
+    struct mc_graph *g = mc_graph_copy(e->g);
+    const size_t P = g->P;
+    float *pb = zeros(P), *theta = zeros(P);
+    double batch[B * IMAGE] = {0};
+    int32_t samples[B], answers[B];
+    struct mc_error err = {0};
+    struct value sum = {0, 0};
+    struct naive v;
+
+    mc_graph_huber(g, (float)huber);
+    ok(mc_perm_apply(perm, &e->s, g, e->b, NULL, pb, NULL, &err), &err);
+    naive_init(&v, g, B);
+    v.mode = MC_MODE_BATCH;
+    v.params = theta;
+    v.samples = samples;
+    v.labels = answers;
+    for (uint64_t j = 0; j < o->points; j++) {
+        const double t = ((double)j + .5) / (double)o->points;
+        for (size_t i = 0; i < P; i++) {
+            const double x =
+                (1 - t) * (double)e->a[i] + t * (double)pb[i] + 2 * t * (1 - t) * (double)offset[i];
+            theta[i] = (float)x;
+            sum.decay += .5 * fit->decay * x * x / (double)o->points;
+        }
+        for (size_t first = 0; first < images; first += B) {
+            v.valid = images - first < B ? (int)(images - first) : B;
+            for (int b = 0; b < v.valid; b++) {
+                samples[b] = (int32_t)(begin + first) + b;
+                answers[b] = labels[samples[b]];
+                picture(fit, samples[b], batch + b * IMAGE);
+            }
+            naive_run(&v, batch);
+            for (int b = 0; b < v.valid; b++)
+                sum.loss += v.loss[b] / (double)(images * o->points);
+        }
+    }
+    naive_release(&v);
+    free(pb);
+    free(theta);
+    mc_graph_free(g);
+    return sum;
+}
+
+static size_t judging(const struct mc_pam_options *o)
+{
+    return whole_batches(o->images < N ? o->images : N);
+}
+
+/* On whole batches of the first images. */
+static struct value judged(const struct ends *e, const struct mc_pam_options *o,
+                           const struct mc_fit_options *fit, const struct mc_perm *perm,
+                           const float *offset)
+{
+    return on_images(e, o, fit, fit->huber, 0, judging(o), perm, offset);
+}
+
+/* On others, and with the ReLU itself. */
+static void others_rightly(const struct ends *e, const struct mc_pam_options *o,
+                           const struct mc_fit_options *fit, const struct mc_pam_report *r,
+                           const struct mc_perm *perm0, const float *offset0,
+                           const struct mc_perm *perm1, const float *offset1)
+{
+    const size_t n = judging(o), others = (N - n < n ? N - n : n) / B * B;
+
+    if (o->permutation_epochs && others) {
+        near("others before", r->loss_others_before,
+             on_images(e, o, fit, fit->huber, n, others, perm0, offset0).loss, 1e-5);
+        near("others", r->loss_others,
+             on_images(e, o, fit, fit->huber, n, others, perm1, offset0).loss, 1e-5);
+    } else {
+        assert_true(isnan(r->loss_others_before) && isnan(r->loss_others));
+    }
+    if (fit->huber > 0) {
+        near("ReLU before", r->relu_before, on_images(e, o, fit, 0, 0, n, perm0, offset0).loss,
+             1e-5);
+        near("ReLU", r->relu, on_images(e, o, fit, 0, 0, n, perm1, offset1).loss, 1e-5);
+        assert_true(fabs(r->relu_before - r->loss_before) > 1e-3);
+    } else {
+        assert_true(isnan(r->relu_before) && isnan(r->relu));
+    }
+}
+
+/* All that iteration k reports, from where it began and where it ended. */
+static void reported_rightly(const struct ends *e, const struct mc_pam_options *o,
+                             const struct mc_fit_options *fit, const struct mc_pam_report *r,
+                             const struct mc_perm *perm0, const float *offset0,
+                             const struct mc_perm *perm1, const float *offset1)
+{
+    const struct value before = judged(e, o, fit, perm0, offset0);
+    const struct value between = judged(e, o, fit, perm1, offset0);
+    const struct value after = judged(e, o, fit, perm1, offset1);
+    const double units = (double)moved(perm0, perm1);
+    const double price_p = 2 * units / (2 * o->nu_permutation);
+    const double price_c = distance(e, offset0, offset1) / (2 * o->nu_curve);
+
+    near("loss before", r->loss_before, before.loss, 1e-5);
+    near("decay before", r->decay_before, before.decay, 1e-5);
+    if (o->permutation_epochs) {
+        near("loss of the permutation", r->loss_permutation, between.loss, 1e-5);
+        near("decay of the permutation", r->decay_permutation, between.decay, 1e-5);
+        assert_true(r->moved == units);
+        near("price of the permutation", r->proximal_permutation, price_p, 1e-12);
+        assert_true(r->loss_permutation + (o->by_objective ? price_p : 0) <= r->loss_before);
+        assert_true(isfinite(r->loss_relaxed) && isfinite(r->loss_projection));
+        assert_true(r->residual >= 0 && r->residual < .1);
+    } else {
+        assert_true(isnan(r->loss_permutation) && isnan(r->proximal_permutation));
+    }
+    if (o->curve_epochs) {
+        near("loss of the curve", r->loss_curve, after.loss, 1e-5);
+        near("decay of the curve", r->decay_curve, after.decay, 1e-5);
+        near("price of the curve", r->proximal_curve / price_c, 1, 1e-9);
+    } else {
+        assert_true(isnan(r->loss_curve) && isnan(r->proximal_curve));
+    }
+    others_rightly(e, o, fit, r, perm0, offset0, perm1, offset1);
+    near("decrease", r->decrease,
+         before.loss + before.decay - after.loss - after.decay - price_p - price_c, 1e-5);
+}
+
+/* ---- tests ---- */
+
+static void check_iterations(const char *net, const struct mc_pam_options *o, double huber,
+                             int augment)
+{
+    struct ends e = ends_of(net);
+    struct mc_fit_options fit = schedule();
+    struct mc_error err = {0};
+
+    fit.huber = huber;
+    fit.augment = augment;
+    mc_perm_random(&e.perm, 5);
+    struct result first, whole = run(&e, o, fit);
+    fit.stop_after = o->permutation_epochs + o->curve_epochs;
+    first = run(&e, o, fit);
+    assert_memory_equal(&first.report[0], &whole.report[0], sizeof whole.report[0]);
+    assert_true(isnan(first.report[1].loss_before));
+    reported_rightly(&e, o, &fit, &whole.report[0], &e.perm, e.offset, &first.perm, first.offset);
+    reported_rightly(&e, o, &fit, &whole.report[1], &first.perm, first.offset, &whole.perm,
+                     whole.offset);
+    ok(mc_perm_check(&whole.perm, &err), &err);
+    if (o->permutation_epochs && !augment)
+        assert_true(moved(&e.perm, &first.perm) > 0); /* or nothing was seen */
+    if (o->curve_epochs)
+        assert_true(distance(&e, e.offset, first.offset) > 1e-3);
+    release(&first);
+    release(&whole);
+    release_ends(&e);
+}
+
+static void reports_what_can_be_found_again(void **state)
+{
+    struct mc_pam_options o = options(6, 2);
+
+    (void)state;
+    o.outer = 2;
+    check_iterations("mlp:7,5", &o, 0, 0);
+    check_iterations("mlp:7,5", &o, 0, 1);
+    check_iterations("mlp:bn,7,5", &o, .7, 0);
+    o.nu_permutation = 300;
+    o.nu_curve = .5;
+    o.by_objective = 0;
+    o.images = 5; /* less than a batch */
+    check_iterations("mlp:bn,7", &o, 0, 1);
+    o.images = 5000; /* more than there are */
+    o.permutation_epochs = 0;
+    check_iterations("mlp:7", &o, 0, 0);
+    o.permutation_epochs = 6;
+    o.curve_epochs = 0;
+    check_iterations("mlp:7", &o, .5, 0);
+    o.jointly = 0;
+    o.images = 32;
+    o.curve_epochs = 1;
+    check_iterations("mlp:7,5", &o, 0, 0);
+}
+
+/* What is kept is worth at least as much as the previous permutation and the projection; and where
+ * it is made from the former's, of several groups together, more than any of it alone. */
+static void groups_are_judged_alone(void **state)
+{
+    struct mc_pam_options o = options(6, 0);
+    const struct mc_fit_options fit = schedule();
+    struct ends e = ends_of("mlp:7,6,5");
+    size_t together = 0, projected = 0;
+
+    (void)state;
+    o.jointly = 0;
+    o.by_objective = 0;
+    for (uint64_t seed = 27; seed <= 36; seed++) {
+        mc_perm_random(&e.perm, seed);
+        struct result r = run(&e, &o, fit);
+        const struct mc_pam_report *report = &r.report[0];
+        const double kept = report->loss_permutation;
+        size_t groups = 0;
+        near("kept", kept, judged(&e, &o, &fit, &r.perm, e.offset).loss, 1e-5);
+        assert_true(kept <= report->loss_before && kept <= report->loss_projection);
+        projected += report->loss_projection < report->loss_before;
+        for (size_t g = 0; g < 3 && report->loss_projection >= report->loss_before; g++) {
+            struct mc_perm part = {0};
+            struct mc_error err = {0};
+            ok(mc_perm_init(&part, &e.s, &err), &err);
+            mc_perm_copy(&part, &e.perm);
+            memcpy(part.perm[g], r.perm.perm[g], part.sizes[g] * sizeof *part.perm[g]);
+            if (moved(&part, &e.perm)) {
+                const double alone = judged(&e, &o, &fit, &part, e.offset).loss;
+                groups++;
+                assert_true(alone < report->loss_before && kept <= alone + 1e-6);
+            }
+            mc_perm_release(&part);
+        }
+        together += groups > 1;
+        release(&r);
+    }
+    assert_true(together > 0 && projected > 0); /* or nothing was seen */
+    release_ends(&e);
+}
+
+/* b is a with two units swapped. Undone, the path is the point a. */
+static void a_planted_swap_is_undone(void **state)
+{
+    struct ends e = ends_of("mlp:7,5");
+    struct mc_pam_options o = options(10, 0);
+    const struct mc_fit_options fit = schedule();
+    struct mc_error err = {0};
+    struct mc_perm back;
+
+    (void)state;
+    ok(mc_perm_init(&back, &e.s, &err), &err);
+    back.perm[0][1] = 4; /* its own inverse */
+    back.perm[0][4] = 1;
+    ok(mc_perm_apply(&back, &e.s, e.g, e.a, NULL, e.b, NULL, &err), &err);
+    const struct value least = judged(&e, &o, &fit, &back, e.offset);
+    assert_true(judged(&e, &o, &fit, &e.perm, e.offset).loss > least.loss + .1);
+
+    struct result r = run(&e, &o, fit);
+    assert_int_equal(moved(&r.perm, &back), 0);
+    assert_true(r.report[0].moved == 2);
+    near("loss", r.report[0].loss_permutation, least.loss, 1e-5);
+    release(&r);
+    mc_perm_release(&back);
+    release_ends(&e);
+}
+
+/* What costs more than it wins is taken only where nobody asks for the price. */
+static void candidates_are_judged_with_their_price(void **state)
+{
+    struct ends e = ends_of("mlp:7,5");
+    struct mc_pam_options o = options(6, 0);
+    const struct mc_fit_options fit = schedule();
+
+    (void)state;
+    o.nu_permutation = 6;
+    o.draws = 32;
+    mc_perm_random(&e.perm, 5);
+    struct result priced = run(&e, &o, fit);
+    o.by_objective = 0;
+    struct result bare = run(&e, &o, fit);
+    const struct mc_pam_report *p = priced.report, *b = bare.report;
+    assert_true(b->candidates > 1 && b->candidates == p->candidates);
+    assert_true(b->kept > 0 && moved(&bare.perm, &e.perm) > 0);
+    assert_true(b->loss_permutation < b->loss_before);
+    assert_true(b->loss_permutation + b->proximal_permutation > b->loss_before);
+    assert_true(p->kept == 0 && p->moved == 0 && p->loss_permutation == p->loss_before);
+    assert_int_equal(moved(&priced.perm, &e.perm), 0);
+    release(&bare);
+    release(&priced);
+    release_ends(&e);
+}
+
+static void a_high_price_keeps_all_where_it_was(void **state)
+{
+    struct ends e = ends_of("mlp:7,5");
+    struct mc_pam_options o = options(6, 2);
+    const struct mc_fit_options fit = schedule();
+
+    (void)state;
+    mc_perm_random(&e.perm, 5);
+    struct result freely = run(&e, &o, fit);
+    assert_true(moved(&freely.perm, &e.perm) > 0);
+    o.nu_permutation = 1e-9;
+    struct result r = run(&e, &o, fit);
+    assert_int_equal(moved(&r.perm, &e.perm), 0);
+    assert_true(r.report[0].candidates == 1); /* the matrices did not leave it */
+    release(&r);
+    o = options(0, 2);
+    for (size_t i = 0; i < e.g->P; i++)
+        e.offset[i] = .01f * (float)(i % 7);
+    release(&freely);
+    o.nu_curve = 1e3;
+    freely = run(&e, &o, fit);
+    assert_true(distance(&e, freely.offset, e.offset) > 1e-3);
+    o.nu_curve = 1e-9;
+    r = run(&e, &o, fit);
+    assert_true(distance(&e, r.offset, e.offset) < 1e-10 * distance(&e, freely.offset, e.offset));
+    release(&r);
+    release(&freely);
+    release_ends(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reports_what_can_be_found_again),
+        cmocka_unit_test(groups_are_judged_alone),
+        cmocka_unit_test(a_planted_swap_is_undone),
+        cmocka_unit_test(candidates_are_judged_with_their_price),
+        cmocka_unit_test(a_high_price_keeps_all_where_it_was),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

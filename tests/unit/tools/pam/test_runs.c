@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs of proximal alternating minimisation: their rates, taking them up after any epoch, and the
+ * second theorem's rule that ends them. */
+#include "libcommon/spectral/spectral.h"
+#include "tests/unit/tools/pam/pam.h"
+
+static void rates_go_on_annealing(void **state)
+{
+    struct ends e = ends_of("mlp:7");
+    struct mc_pam_options o = options(2, 3);
+    struct mc_fit_options fit = schedule(), of[2];
+
+    (void)state;
+    o.outer = 2;
+    o.permutation_lr = .3;
+    for (int s = MC_SCHEDULE_STEP; s <= MC_SCHEDULE_LINEAR; s++) {
+        fit.schedule = (enum mc_schedule)s;
+        fit.step_epochs = 2;
+        struct result r = run(&e, &o, fit);
+        of[0] = of[1] = fit;
+        of[0].epochs = 4; /* of permutation steps, then of curve steps */
+        of[0].lr = .3;
+        of[1].epochs = 6;
+        assert_int_equal(r.told, 10);
+        for (uint64_t i = 0; i < 10; i++) {
+            const int curve = i % 5 >= 2;
+            const uint64_t epoch = curve ? i / 5 * 3 + i % 5 - 2 : i / 5 * 2 + i % 5;
+            near("rate", r.lr[i], (double)(float)mc_fit_lr(&of[curve], epoch, STEPS - 1, STEPS),
+                 1e-12);
+        }
+        release(&r);
+    }
+    release_ends(&e);
+}
+
+/* Two iterations, stopped after each epoch and taken up. Returns the whole run. */
+static struct result taken_up(const struct ends *e, struct mc_pam_options o,
+                              struct mc_fit_options fit)
+{
+    o.outer = 2;
+    struct result whole = run(e, &o, fit);
+    fit.checkpoint = checkpoint;
+    for (uint64_t stop = 1; stop < mc_pam_epochs(&o); stop++) {
+        fit.stop_after = stop;
+        fit.resume = 0;
+        struct result r = run(e, &o, fit);
+        release(&r);
+        fit.stop_after = 0;
+        fit.resume = 1;
+        r = run(e, &o, fit);
+        assert_int_equal(unlink(checkpoint), 0);
+        assert_memory_equal(r.offset, whole.offset, e->g->P * sizeof(float));
+        assert_int_equal(moved(&r.perm, &whole.perm), 0);
+        assert_memory_equal(r.report, whole.report, 2 * sizeof *r.report);
+        assert_memory_equal(r.lr, whole.lr, sizeof r.lr);
+        assert_int_equal(r.told, whole.told);
+        release(&r);
+    }
+    assert_int_equal(whole.told, mc_pam_epochs(&o));
+    return whole;
+}
+
+static void taken_up_after_any_epoch(void **state)
+{
+    struct ends e = ends_of("mlp:bn,7,5");
+
+    (void)state;
+    mc_perm_random(&e.perm, 5);
+    struct result r = taken_up(&e, options(4, 2), schedule());
+    assert_true(r.report[0].moved > 0);
+    release(&r);
+    release_ends(&e);
+}
+
+/* No hidden layer, one of one unit, and fewer images than a batch. */
+static void small_things_run_and_are_taken_up(void **state)
+{
+    struct mc_fit_options fit = schedule();
+    struct mc_graph *g =
+        mc_graph_new("linear", CHANNELS, SIDE, SIDE, MC_SYNTH_CLASSES, mc_synth_mean, mc_synth_std);
+    struct mc_error err = {0};
+
+    (void)state;
+    assert_non_null(g);
+    mc_graph_loss(g, "loss",
+                  mc_graph_linear(g, "dense", mc_graph_flatten(g, "flatten", 0), g->classes, 1,
+                                  MC_INIT_XAVIER_NORMAL, MC_INIT_ZERO),
+                  1, 0);
+    ok(mc_graph_finish(g, &err), &err);
+    for (int i = 0; i < 3; i++) {
+        struct ends e = i ? ends_of(i == 1 ? "mlp:1" : "mlp:7,5") : ends_of_graph(g);
+        assert_int_equal(e.s.n_groups, i < 2 ? 0 : 2); /* one unit alone is no group */
+        if (i == 2) {
+            mc_perm_random(&e.perm, 5);
+            fit.batch = N + 10;
+        }
+        struct result r = taken_up(&e, options(2, 1), fit);
+        assert_true(isfinite(r.report[1].decrease));
+        if (i < 2)
+            assert_true(r.report[1].moved == 0 && r.report[1].candidates == 1);
+        assert_true(distance(&e, r.offset, e.offset) > 1e-6);
+        release(&r);
+        release_ends(&e);
+    }
+}
+
+static void what_is_not_finite_is_said(void **state)
+{
+    struct ends e = ends_of("mlp:7");
+    struct mc_pam_options o = options(1, 1);
+    struct mc_fit_options fit = schedule();
+    struct mc_error err = {0};
+    struct result r;
+
+    (void)state;
+    fit.batch = N; /* one step, whose loss is still finite */
+    o.permutation_lr = 1e60;
+    assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EFAIL);
+    assert_non_null(strstr(err.text, "not finite after epoch 1 (a smaller --permutation-lr may"));
+    release(&r);
+    o.permutation_lr = .1;
+    fit.lr = 1e60;
+    assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EFAIL);
+    assert_non_null(strstr(err.text, "not finite after epoch 2 (a smaller --lr may help)"));
+    release(&r);
+    release_ends(&e);
+    e = ends_of("mlp:bn,7"); /* whose units do not all die */
+    fit.lr = 1e30;
+    o.nu_curve = 1e60; /* nothing pulls */
+    assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EFAIL);
+    assert_non_null(strstr(err.text, "the loss is not finite (a smaller learning rate may help)"));
+    release(&r);
+    release_ends(&e);
+}
+
+/* With a small nu, momentum must not end a curve step above its start. */
+static void a_small_nu_lowers_the_objective(void **state)
+{
+    struct ends e = ends_of("mlp:7,5");
+    struct mc_pam_options o = options(0, 10);
+    struct mc_fit_options fit = schedule();
+
+    (void)state;
+    o.nu_curve = 1;
+    o.images = N;
+    for (fit.nesterov = 0; fit.nesterov < 2; fit.nesterov++) {
+        struct result r = run(&e, &o, fit);
+        assert_true(r.report[0].proximal_curve > 1e-4);
+        if (!(r.report[0].decrease > 0))
+            fail_msg("nesterov %d: the objective fell by %g less than its price", fit.nesterov,
+                     -r.report[0].decrease);
+        release(&r);
+    }
+    release_ends(&e);
+}
+
+/* ---- the second theorem ---- */
+
+static double norm_of(const struct ends *e, const struct mc_spectral_layers *l, size_t i,
+                      const float *params)
+{
+    const struct mc_param *t = &e->g->params[l->weight[i]];
+    struct mc_error err = {0};
+    double norm = 0;
+
+    ok(mc_spectral_norm((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1], params + t->offset,
+                        &norm, &err),
+       &err);
+    return norm;
+}
+
+/* The greatest norm of the control point's layers. */
+static double control_norm(const struct ends *e, const struct mc_spectral_layers *l,
+                           const struct result *r)
+{
+    float *c = zeros(e->g->P);
+    struct mc_error err = {0};
+    double most = 0;
+
+    ok(mc_perm_apply(&r->perm, &e->s, e->g, e->b, NULL, c, NULL, &err), &err);
+    for (size_t i = 0; i < e->g->P; i++)
+        c[i] = .5f * (e->a[i] + c[i]) + r->offset[i];
+    for (size_t i = 0; i < l->L; i++)
+        most = fmax(most, norm_of(e, l, i, c));
+    free(c);
+    return most;
+}
+
+/* Both ends to within the norm. */
+static void bound_ends(struct ends *e, const struct mc_spectral_layers *l, double K)
+{
+    struct mc_error err = {0};
+
+    for (size_t i = 0; i < l->L; i++) {
+        const struct mc_param *t = &e->g->params[l->weight[i]];
+        for (int end = 0; end < 2; end++)
+            assert_true(mc_spectral_clip((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1],
+                                         (end ? e->b : e->a) + t->offset, K, &err) >= 0);
+    }
+}
+
+/* The control point is the first end, within the norm. The permutation moves the midpoint under the
+ * offset, and the control point out of it, unless it is clipped. */
+static void a_permutation_step_ends_within_the_norm(void **state)
+{
+    struct ends e = ends_of("mlp:7,5");
+    struct mc_pam_options o = options(10, 0);
+    struct mc_fit_options fit = schedule();
+    struct mc_spectral_layers l;
+    struct mc_error err = {0};
+    const double K = .8;
+
+    (void)state;
+    ok(mc_spectral_layers(e.g, &l, &err), &err);
+    bound_ends(&e, &l, K);
+    mc_perm_random(&e.perm, 5);
+    ok(mc_perm_apply(&e.perm, &e.s, e.g, e.b, NULL, e.offset, NULL, &err), &err);
+    for (size_t i = 0; i < e.g->P; i++)
+        e.offset[i] = .5f * (e.a[i] - e.offset[i]);
+    o.draws = 32;
+    o.nu_permutation = 1e6;
+    fit.huber = 1e-9;
+    struct result r = run(&e, &o, fit);
+    assert_true(r.report[0].moved > 0);
+    assert_memory_equal(r.offset, e.offset, e.g->P * sizeof(float));
+    assert_true(control_norm(&e, &l, &r) > 1.05 * K);
+    assert_true(isnan(r.report[0].proximal_curve));
+    struct result freely = r;
+
+    o.spectral = K;
+    r = run(&e, &o, fit);
+    assert_int_equal(moved(&r.perm, &freely.perm), 0);
+    assert_true(control_norm(&e, &l, &r) < K * (1 + 1e-5));
+    const double way = distance(&e, r.offset, e.offset);
+    assert_true(way > 1e-4 && r.report[0].rejected == 0);
+    near("price", r.report[0].proximal_curve / (way / (2 * o.nu_curve)), 1, 1e-9);
+    near("decrease", r.report[0].decrease,
+         r.report[0].loss_before + r.report[0].decay_before - r.report[0].loss_curve -
+             r.report[0].decay_curve - r.report[0].proximal_permutation -
+             r.report[0].proximal_curve,
+         1e-12);
+    assert_true(r.report[0].loss_curve != r.report[0].loss_permutation);
+    struct result clipped = r;
+
+    /* a curve step that goes nowhere begins there, and is priced from where the iteration began */
+    o.curve_epochs = 1;
+    fit.lr = 0;
+    r = run(&e, &o, fit);
+    assert_memory_equal(r.offset, clipped.offset, e.g->P * sizeof(float));
+    assert_memory_equal(&r.report[0], &clipped.report[0], sizeof r.report[0]);
+    release(&r);
+
+    fit.huber = 3; /* given up, it is where it was */
+    o.curve_epochs = 0;
+    r = run(&e, &o, fit);
+    assert_true(r.report[0].rejected == 1 && r.report[0].moved > 0);
+    assert_true(r.report[0].proximal_curve > 0);
+    assert_int_equal(moved(&r.perm, &e.perm), 0);
+    assert_memory_equal(r.offset, e.offset, e.g->P * sizeof(float));
+    release(&r);
+    release(&clipped);
+    release(&freely);
+    mc_spectral_layers_release(&l);
+    release_ends(&e);
+}
+
+static void little_moves_are_given_up(void **state)
+{
+    struct ends e = ends_of("mlp:7,5");
+    struct mc_pam_options o = options(2, 2);
+    struct mc_fit_options fit = schedule();
+    struct mc_spectral_layers l;
+    struct mc_error err = {0};
+    const double K = .8;
+
+    (void)state;
+    ok(mc_spectral_layers(e.g, &l, &err), &err);
+    bound_ends(&e, &l, K);
+    o.outer = 2;
+    fit.lr = .3;
+    fit.huber = 1e-9;
+    struct result r = run(&e, &o, fit); /* without the bound it goes beyond */
+    assert_true(control_norm(&e, &l, &r) > 1.05 * K);
+    assert_true(isnan(r.report[0].rejected) && isnan(r.report[0].least_move));
+    release(&r);
+
+    o.spectral = K;
+    r = run(&e, &o, fit);
+    assert_true(r.report[0].rejected == 0 && r.report[1].rejected == 0);
+    assert_true(control_norm(&e, &l, &r) < K * (1 + 1e-5));
+    assert_true(distance(&e, r.offset, e.offset) > 1e-3);
+    /* a delta's least move, twice the bound on what the delta changes: L is 3 */
+    const double unit = 2 * sqrt(2) * sqrt(7) / 2 * (K + K * K);
+    near("least move", r.report[0].least_move / 1e-9, unit, 1e-9);
+    const double way = r.report[0].proximal_permutation + r.report[0].proximal_curve;
+    assert_true(way >= r.report[0].least_move);
+    struct mc_pam_report given_up = r.report[0];
+    release(&r);
+
+    mc_perm_random(&e.perm, 5);
+    for (size_t i = 0; i < e.g->P; i++)
+        e.offset[i] = 1e-3f * (float)(i % 7);
+    fit.huber = 3;
+    fit.checkpoint = checkpoint;
+    for (int again = 0; again < 2; again++, fit.resume = 1) { /* taken up, it stays ended */
+        r = run(&e, &o, fit);
+        assert_true(r.report[0].least_move > way && r.report[0].rejected == 1);
+        assert_true(r.report[0].proximal_permutation + r.report[0].proximal_curve <
+                    r.report[0].least_move);
+        if (again)
+            assert_memory_equal(r.report, &given_up, sizeof given_up);
+        given_up = r.report[0];
+        assert_true(isnan(r.report[1].loss_before));
+        assert_int_equal(r.told, 4);
+        assert_int_equal(moved(&r.perm, &e.perm), 0);
+        assert_memory_equal(r.offset, e.offset, e.g->P * sizeof(float));
+        release(&r);
+    }
+    assert_int_equal(unlink(checkpoint), 0);
+    fit.checkpoint = NULL;
+    fit.resume = 0;
+
+    o.spectral = K / 2;
+    assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EUSAGE);
+    assert_non_null(strstr(err.text, "first network's"));
+    release(&r);
+    mc_spectral_layers_release(&l);
+    release_ends(&e);
+}
+
+static void the_theorem_is_of_plain_networks(void **state)
+{
+    const char *const others[] = {"resnet:8,4", "mlp:bn,7"};
+    const struct mc_fit_options fit = schedule();
+    struct mc_pam_options o = options(1, 1);
+    struct mc_error err = {0};
+    struct result r;
+
+    (void)state;
+    o.spectral = 1e6;
+    for (size_t i = 0; i < 2; i++) {
+        struct ends e = ends_of(others[i]);
+        assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EUSAGE);
+        release(&r);
+        release_ends(&e);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rates_go_on_annealing),
+        cmocka_unit_test(taken_up_after_any_epoch),
+        cmocka_unit_test(small_things_run_and_are_taken_up),
+        cmocka_unit_test(what_is_not_finite_is_said),
+        cmocka_unit_test(a_small_nu_lowers_the_objective),
+        cmocka_unit_test(a_permutation_step_ends_within_the_norm),
+        cmocka_unit_test(little_moves_are_given_up),
+        cmocka_unit_test(the_theorem_is_of_plain_networks),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

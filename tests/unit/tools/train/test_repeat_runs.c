@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whole runs of the training loop, their steps repeated as the device likes against the same steps
+ * given one by one: a network, a curve, under attack, by proximal alternating minimisation; and
+ * taken up from a checkpoint. To the byte. */
+#include "tests/unit/tools/pam/pam.h"
+
+enum { EPOCHS = 3, BATCH = 4 }; /* 18 steps an epoch, the last one short */
+
+static void (*repeat)(struct mc_backend *be, struct mc_repeat **kept, size_t times,
+                      void (*work)(void *arg), void *arg);
+static size_t burst;
+
+static void one_by_one(struct mc_backend *b, struct mc_repeat **kept, size_t times,
+                       void (*work)(void *arg), void *arg)
+{
+    (void)b;
+    (void)kept;
+    for (size_t i = 0; i < times; i++)
+        work(arg);
+}
+
+static void take_steps(int directly)
+{
+    be->repeat = directly ? one_by_one : repeat;
+    be->burst = directly ? 1 : burst;
+}
+
+/* k 1: a network; 3: a curve. */
+struct job {
+    const char *net;
+    size_t k;
+    const struct mc_attack_options *attack;
+    const char *checkpoint;
+    uint64_t stop_after;
+    int resume;
+};
+
+struct trained {
+    float *x; /* parameters, statistics; or the inner point */
+    size_t n;
+    struct mc_fit_epoch told[EPOCHS];
+    size_t n_told;
+};
+
+static void keep_told(void *arg, const struct mc_fit_epoch *e)
+{
+    struct trained *t = arg;
+
+    assert_true(t->n_told < EPOCHS);
+    t->told[t->n_told] = *e;
+    t->told[t->n_told++].seconds = 0;
+}
+
+static struct trained train(const struct job *j, int directly)
+{
+    const struct mc_fit_options o = {.epochs = EPOCHS,
+                                     .batch = BATCH,
+                                     .lr = .05,
+                                     .momentum = .9,
+                                     .decay = .01,
+                                     .nesterov = 1,
+                                     .schedule = MC_SCHEDULE_COSINE,
+                                     .seed = 3,
+                                     .augment = 1,
+                                     .attack = j->attack,
+                                     .checkpoint = j->checkpoint,
+                                     .checkpoint_every = 1,
+                                     .stop_after = j->stop_after,
+                                     .resume = j->resume};
+    struct trained t = {.n_told = 0};
+    const struct mc_fit_watch watch = {.epoch = keep_told, .arg = &t};
+    struct mc_error err = {0};
+    struct mc_weights w = {0};
+    struct mc_curve c = {0};
+    struct mc_linear l;
+    struct mc_graph *g = graph_of(j->net);
+
+    if (j->k == 1) {
+        ok(mc_weights_init(&w, g, "test", &err), &err);
+        mc_graph_init(g, 1, w.params, w.stats);
+        mc_linear_network(&l, &w);
+    } else {
+        ok(mc_curve_init(&c, g, MC_CURVE_BEZIER, j->k, "test", &err), &err);
+        for (size_t i = 0; i < j->k; i++) {
+            float *stats = zeros(g->S + 1);
+            mc_graph_init(g, i, c.points[i], stats);
+            free(stats);
+        }
+        mc_linear_curve(&l, &c);
+    }
+    take_steps(directly);
+    ok(mc_fit_run(be, g, &data, &l.objective, &o, "test", NULL, 0, &watch, &err), &err);
+    t.n = j->k == 1 ? g->P + g->S : g->P;
+    t.x = zeros(t.n);
+    memcpy(t.x, j->k == 1 ? w.params : c.points[1], g->P * sizeof *t.x);
+    if (j->k == 1)
+        memcpy(t.x + g->P, w.stats, g->S * sizeof *t.x);
+    mc_weights_release(&w);
+    mc_curve_release(&c);
+    mc_graph_free(g);
+    return t;
+}
+
+static void same(struct trained *a, struct trained *b)
+{
+    assert_int_equal(a->n_told, b->n_told);
+    assert_memory_equal(a->told, b->told, a->n_told * sizeof *a->told);
+    assert_memory_equal(a->x, b->x, a->n * sizeof *a->x);
+    free(a->x);
+    free(b->x);
+}
+
+static void the_same_either_way(struct job j)
+{
+    struct trained direct = train(&j, 1), repeated = train(&j, 0);
+
+    same(&repeated, &direct);
+}
+
+static void networks(void **state)
+{
+    (void)state;
+    the_same_either_way((struct job){.net = "mlp:bn,7", .k = 1});
+}
+
+static void curves(void **state)
+{
+    (void)state;
+    the_same_either_way((struct job){.net = "mlp:7,5", .k = 3});
+}
+
+static void attacked(void **state)
+{
+    static const struct mc_attack_options linf = {.eps = .03, .step = .01, .steps = 2},
+                                          restarts = {.norm = MC_BALL_L2,
+                                                      .eps = .5,
+                                                      .step = .2,
+                                                      .steps = 2,
+                                                      .restarts = 2,
+                                                      .targeted = 1,
+                                                      .shift = 1,
+                                                      .target = 1};
+    struct mc_attack_options one = linf;
+
+    (void)state;
+    one.restarts = 1;
+    the_same_either_way((struct job){.net = "mlp:bn,7", .k = 1, .attack = &one});
+    the_same_either_way((struct job){.net = "mlp:7", .k = 3, .attack = &restarts});
+}
+
+/* Steps directly, then taken up by repeated ones, and the other way round. */
+static void taken_up(void **state)
+{
+    struct job j = {.net = "mlp:bn,7", .k = 1};
+
+    (void)state;
+    for (int directly = 0; directly < 2; directly++) {
+        struct job first = j, rest = j;
+        struct trained whole = train(&j, 1), part, t;
+        first.checkpoint = rest.checkpoint = checkpoint;
+        first.stop_after = 2;
+        part = train(&first, directly);
+        rest.resume = 1;
+        t = train(&rest, !directly);
+        free(part.x);
+        same(&t, &whole);
+        assert_int_equal(unlink(checkpoint), 0);
+    }
+}
+
+/* Two iterations: permutation and curve steps in turn, candidates judged in between. */
+static void alternating(void **state)
+{
+    struct mc_pam_options o = options(2, 2);
+    struct mc_fit_options fit = schedule();
+    struct ends e;
+    struct result r[2];
+
+    (void)state;
+    take_steps(1);
+    e = ends_of("mlp:7,5");
+    fit.batch = BATCH;
+    o.outer = 2;
+    o.draws = 2;
+    for (int directly = 0; directly < 2; directly++) {
+        take_steps(directly);
+        r[directly] = run(&e, &o, fit);
+    }
+    assert_memory_equal(r[0].offset, r[1].offset, e.g->P * sizeof(float));
+    assert_int_equal(moved(&r[0].perm, &r[1].perm), 0);
+    assert_memory_equal(r[0].report, r[1].report, o.outer * sizeof *r[0].report);
+    for (int i = 0; i < 2; i++)
+        release(&r[i]);
+    release_ends(&e);
+}
+
+static int begin(void **state)
+{
+    if (start(state))
+        return -1;
+    repeat = be->repeat;
+    burst = be->burst;
+    return 0;
+}
+
+static int end(void **state)
+{
+    assert_null(strstr(be->describe, "not captured"));
+    return stop(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(networks), cmocka_unit_test(curves),
+                                       cmocka_unit_test(attacked), cmocka_unit_test(taken_up),
+                                       cmocka_unit_test(alternating)};
+    return cmocka_run_group_tests(tests, begin, end);
+}

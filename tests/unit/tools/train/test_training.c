@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The training loop's numbers: a few steps of a network, a Bezier curve and a chain against the
+ * same steps in float64 - order of the samples, t of a batch, learning rates, momentum, weight
+ * decay, Huber's delta, augmentation, the short last batch, what is told of an epoch - and a run
+ * that is resumed against one that never stopped. */
+#include "tests/unit/kernels/naive.h"
+
+#include "formats/codecs/curve.h"
+#include "tests/unit/tools/train/training.h"
+
+/* ---- what is trained ---- */
+
+/* A network, or the k points of a curve, with their options. */
+struct job {
+    const char *net;
+    size_t k;
+    enum mc_curve_kind kind;
+    float own; /* the network's own Huber's delta */
+    struct mc_fit_options o;
+};
+
+static float *copy_of(const float *x, size_t n)
+{
+    float *y = naive_alloc(n, sizeof *y);
+
+    memcpy(y, x, n * sizeof *y);
+    return y;
+}
+
+static struct outcome run(const struct job *j, const struct mc_graph *g,
+                          const struct mc_resident *data)
+{
+    struct outcome u = {.n_told = 0};
+    const struct mc_fit_watch watch = {.epoch = hear, .arg = &u};
+    struct mc_weights w = {0};
+    struct mc_curve c = {0};
+    struct mc_linear l;
+    struct mc_error err = {0};
+
+    if (j->k == 1) {
+        ok(mc_weights_init(&w, g, "test", &err), &err);
+        begin_at(g, 0, w.params);
+        for (size_t i = 0; i < g->S; i++)
+            w.stats[i] = .5f;
+        mc_linear_network(&l, &w);
+    } else {
+        ok(mc_curve_init(&c, g, j->kind, j->k, "test", &err), &err);
+        for (size_t i = 0; i < j->k; i++)
+            begin_at(g, (uint32_t)i, c.points[i]);
+        mc_linear_curve(&l, &c);
+    }
+    ok(mc_fit_run(be, g, data, &l.objective, &j->o, "test", NULL, 0, &watch, &err), &err);
+    for (size_t i = 0; i < j->k; i++)
+        u.points[i] = copy_of(j->k == 1 ? w.params : c.points[i], g->P);
+    if (j->k == 1) {
+        u.stats = copy_of(w.stats, g->S);
+        mc_weights_release(&w);
+    } else {
+        mc_curve_release(&c);
+    }
+    return u;
+}
+
+static void release(struct outcome *u)
+{
+    for (size_t i = 0; i < MAX_K; i++)
+        free(u->points[i]);
+    free(u->stats);
+}
+
+/* ---- the same in float64 ---- */
+
+struct reference {
+    const struct job *j;
+    const struct mc_graph *g;
+    double *p[MAX_K], *m[MAX_K]; /* points and their momenta */
+    double *stats;
+    float *theta;
+    struct naive v;
+};
+
+/* A batch's image: flipped, and a crop of the padded image, where the job augments. */
+static void picture(const struct job *j, uint64_t epoch, int32_t sample, double *out)
+{
+    const struct mc_rng4 r =
+        mc_rng(j->o.seed, MC_RNG_AUGMENT, (uint32_t)epoch, (uint32_t)sample, 0);
+    const int flip = j->o.augment && mc_rng_below(r.v[1], 2);
+    const int down = j->o.augment ? (int)mc_rng_below(r.v[2], 3) - 1 : 0;
+    const int right = j->o.augment ? (int)mc_rng_below(r.v[3], 3) - 1 : 0;
+
+    for (int c = 0; c < C; c++)
+        for (int y = 0; y < H; y++)
+            for (int x = 0; x < W; x++) {
+                const int sy = y + down, at = x + right, sx = flip ? W - 1 - at : at;
+                const int in = sy >= 0 && sy < H && sx >= 0 && sx < W;
+                out[(c * H + y) * W + x] =
+                    in ? pixels[((sample * C + c) * H + sy) * W + sx] / 255.0 : 0;
+            }
+}
+
+/* Fisher-Yates from the last sample down. */
+static void shuffle(const struct job *j, uint64_t epoch, int32_t *order)
+{
+    for (int32_t i = 0; i < STEPS * B; i++)
+        order[i] = i < N ? i : -1;
+    for (uint32_t i = N - 1; i > 0; i--) {
+        const struct mc_rng4 r = mc_rng(j->o.seed, MC_RNG_SHUFFLE, (uint32_t)epoch, i, 0);
+        const uint32_t k = mc_rng_below(r.v[0], i + 1);
+        const int32_t keep = order[i];
+        order[i] = order[k];
+        order[k] = keep;
+    }
+}
+
+/* Bernstein's polynomials of degree 2, or hats. */
+static void weights_at(const struct job *j, uint64_t epoch, uint64_t step, double *coef)
+{
+    const struct mc_rng4 r = mc_rng(j->o.seed, MC_RNG_CURVE_T, (uint32_t)epoch, (uint32_t)step, 0);
+    const double t = (double)mc_rng_unit(r.v[0]);
+
+    if (j->k == 1) {
+        coef[0] = 1;
+    } else if (j->kind == MC_CURVE_BEZIER) {
+        assert_int_equal(j->k, 3);
+        coef[0] = (1 - t) * (1 - t);
+        coef[1] = 2 * t * (1 - t);
+        coef[2] = t * t;
+    } else {
+        for (size_t i = 0; i < j->k; i++)
+            coef[i] = fmax(0, 1 - fabs(t * (double)(j->k - 1) - (double)i));
+    }
+}
+
+static int right_answers(const struct naive *v)
+{
+    int n = 0;
+
+    for (int b = 0; b < v->valid; b++) {
+        const double *x = v->out[v->g->logits] + b * CLASSES;
+        int best = 0;
+        for (int c = 1; c < CLASSES; c++)
+            best = x[c] > x[best] ? c : best;
+        n += best == v->labels[b];
+    }
+    return n;
+}
+
+static void track(struct reference *r)
+{
+    for (int i = 0; i < r->g->n_nodes; i++) {
+        const struct mc_node *n = &r->g->nodes[i];
+        const double count = (double)r->v.valid * n->h * n->w, w = (double)n->momentum;
+        if (n->op != MC_OP_BATCHNORM)
+            continue;
+        for (size_t c = 0; c < (size_t)n->c; c++) {
+            double *mean = &r->stats[n->running_mean.offset + c];
+            double *var = &r->stats[n->running_var.offset + c];
+            *mean += w * (r->v.mean[i][c] - *mean);
+            *var += w * (r->v.var[i][c] * count / (count - 1) - *var);
+        }
+    }
+}
+
+static void descend(struct reference *r, double lr, const double *coef, const double *theta)
+{
+    const struct mc_fit_options *o = &r->j->o;
+    const size_t first = r->j->k > 1, last = r->j->k > 1 ? r->j->k - 2 : 0; /* the free ones */
+
+    for (size_t i = first; i <= last; i++)
+        for (size_t q = 0; q < r->g->P; q++) {
+            const double d = coef[i] * (r->v.dparams[q] + o->decay * theta[q]);
+            r->m[i][q] = o->momentum * r->m[i][q] + d;
+            r->p[i][q] -= lr * (o->nesterov ? d + o->momentum * r->m[i][q] : r->m[i][q]);
+        }
+}
+
+static struct mc_fit_epoch refer_epoch(struct reference *r, uint64_t epoch)
+{
+    const struct job *j = r->j;
+    struct mc_fit_epoch e = {.epoch = epoch + 1, .epochs = EPOCHS, .images = N};
+    double *theta = naive_alloc(r->g->P, sizeof *theta);
+    double batch[B * IMAGE], coef[MAX_K];
+    int32_t order[STEPS * B], answers[B];
+
+    shuffle(j, epoch, order);
+    for (uint64_t s = 0; s < STEPS; s++) {
+        const int32_t *samples = order + s * B;
+        memset(batch, 0, sizeof batch);
+        r->v.valid = 0;
+        for (int b = 0; b < B && samples[b] >= 0; b++) {
+            picture(j, epoch, samples[b], batch + b * IMAGE);
+            answers[b] = labels[samples[b]];
+            r->v.valid++;
+        }
+        weights_at(j, epoch, s, coef);
+        for (size_t q = 0; q < r->g->P; q++) {
+            theta[q] = 0;
+            for (size_t i = 0; i < j->k; i++)
+                theta[q] += coef[i] * r->p[i][q];
+            r->theta[q] = (float)theta[q];
+            e.decay += .5 * j->o.decay * theta[q] * theta[q] / STEPS;
+        }
+        r->v.samples = samples;
+        r->v.labels = answers;
+        r->v.params = r->theta;
+        naive_run(&r->v, batch);
+        for (int b = 0; b < r->v.valid; b++)
+            e.loss += r->v.loss[b] / N;
+        e.accuracy += right_answers(&r->v) / (double)N;
+        track(r);
+        e.lr = mc_fit_lr(&j->o, epoch, s, STEPS);
+        descend(r, e.lr, coef, theta);
+    }
+    e.objective = e.loss + e.decay;
+    free(theta);
+    return e;
+}
+
+/* |got - want| against how far the run went. */
+static void arrived(const char *what, const float *got, const double *want, const float *start,
+                    size_t n)
+{
+    double diff = 0, way = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        diff += pow((double)got[i] - want[i], 2);
+        way += pow(want[i] - (double)start[i], 2);
+    }
+    assert_true(way > 1e-4);
+    if (!(sqrt(diff) <= 1e-4 * sqrt(way)))
+        fail_msg("%s: %g off after a way of %g", what, sqrt(diff), sqrt(way));
+}
+
+static void same_number(const char *what, uint64_t epoch, double got, double want)
+{
+    if (!(fabs(got - want) <= 1e-5 * fabs(want)))
+        fail_msg("%s of epoch %llu: %.9g for %.9g", what, (unsigned long long)epoch, got, want);
+}
+
+static void told_rightly(const struct mc_fit_epoch *got, const struct mc_fit_epoch *want)
+{
+    assert_int_equal(got->epoch, want->epoch);
+    assert_int_equal(got->epochs, want->epochs);
+    assert_int_equal(got->images, want->images);
+    same_number("loss", want->epoch, got->loss, want->loss);
+    same_number("objective", want->epoch, got->objective, want->objective);
+    same_number("decay", want->epoch, got->decay, want->decay);
+    same_number("accuracy", want->epoch, got->accuracy, want->accuracy);
+    same_number("lr", want->epoch, got->lr, want->lr);
+    assert_true(got->seconds > 0);
+}
+
+static void check(const struct job *j)
+{
+    struct mc_resident data = data_set();
+    struct mc_graph *g = network(j->net), *rounded = mc_graph_copy(g);
+    mc_graph_huber(g, j->own);
+    struct outcome u = run(j, g, &data);
+    struct reference r = {.j = j, .g = rounded};
+    float *start = naive_alloc(g->P, sizeof *start);
+    float *begun = naive_alloc(g->S, sizeof *begun);
+
+    assert_non_null(rounded);
+    mc_graph_huber(rounded, j->o.huber > 0 ? (float)j->o.huber : j->own);
+    naive_init(&r.v, rounded, B);
+    r.v.mode = MC_MODE_TRAIN;
+    r.theta = naive_alloc(g->P, sizeof *r.theta);
+    r.stats = naive_alloc(g->S, sizeof *r.stats);
+    for (size_t i = 0; i < g->S; i++)
+        r.stats[i] = .5;
+    for (size_t i = 0; i < j->k; i++) {
+        r.p[i] = naive_alloc(g->P, sizeof(double));
+        r.m[i] = naive_alloc(g->P, sizeof(double));
+        begin_at(g, (uint32_t)i, start);
+        for (size_t q = 0; q < g->P; q++)
+            r.p[i][q] = (double)start[q];
+    }
+    assert_int_equal(u.n_told, EPOCHS);
+    for (uint64_t e = 0; e < EPOCHS; e++) {
+        const struct mc_fit_epoch want = refer_epoch(&r, e);
+        told_rightly(&u.told[e], &want);
+    }
+    for (size_t i = 0; i < j->k; i++) {
+        begin_at(g, (uint32_t)i, start);
+        if (j->k > 1 && (i == 0 || i == j->k - 1))
+            assert_memory_equal(u.points[i], start, g->P * sizeof *start);
+        else
+            arrived("parameters", u.points[i], r.p[i], start, g->P);
+        free(r.p[i]);
+        free(r.m[i]);
+    }
+    for (size_t i = 0; i < g->S; i++)
+        begun[i] = .5f;
+    if (j->k == 1 && g->S)
+        arrived("statistics", u.stats, r.stats, begun, g->S);
+    naive_release(&r.v);
+    free(r.theta);
+    free(r.stats);
+    free(start);
+    free(begun);
+    release(&u);
+    mc_graph_free(g);
+    mc_graph_free(rounded);
+    mc_resident_release(&data, be);
+}
+
+/* With and without Nesterov's momentum, with and without Huber's delta. */
+static void check_variants(struct job j)
+{
+    for (int nesterov = 0; nesterov < 2; nesterov++)
+        for (int huber = 0; huber < 2; huber++) {
+            j.o = options(nesterov, huber * .7);
+            check(&j);
+        }
+}
+
+static void networks_take_the_steps(void **state)
+{
+    (void)state;
+    check_variants((struct job){.net = "mlp:7,5", .k = 1});
+}
+
+static void batch_norm_is_tracked(void **state)
+{
+    (void)state;
+    check_variants((struct job){.net = "mlp:bn,7", .k = 1});
+}
+
+static void curves_take_the_steps(void **state)
+{
+    (void)state;
+    check_variants((struct job){.net = "mlp:7,5", .k = 3, .kind = MC_CURVE_BEZIER});
+}
+
+static void chains_take_the_steps(void **state)
+{
+    (void)state;
+    check_variants((struct job){.net = "mlp:7,5", .k = 4, .kind = MC_CURVE_CHAIN});
+}
+
+static void a_networks_own_delta_is_kept(void **state)
+{
+    struct job j = {.net = "mlp:7,5", .k = 1, .own = .4f, .o = options(1, 0)};
+
+    (void)state;
+    check(&j);
+    j.o.huber = .7;
+    check(&j);
+}
+
+static void augmented_images_are_trained_on(void **state)
+{
+    struct job j = {.net = "mlp:7,5", .k = 1, .o = options(1, 0)};
+
+    (void)state;
+    j.o.augment = 1;
+    check(&j);
+    j.k = 3;
+    check(&j);
+}
+
+static void steps_follow_the_schedule(void **state)
+{
+    struct job j = {.net = "mlp:7,5", .k = 1, .o = options(1, 0)};
+
+    (void)state;
+    j.o.schedule = MC_SCHEDULE_STEP;
+    check(&j);
+    j.o.schedule = MC_SCHEDULE_ONECYCLE;
+    check(&j);
+}
+
+/* ---- resuming ---- */
+
+static void resumes_exactly(struct job j)
+{
+    struct mc_resident data = data_set();
+    struct mc_graph *g = network(j.net);
+    struct outcome whole = run(&j, g, &data), part, rest;
+
+    j.o.checkpoint = checkpoint;
+    j.o.stop_after = 1;
+    part = run(&j, g, &data);
+    j.o.stop_after = 0;
+    j.o.resume = 1;
+    rest = run(&j, g, &data);
+    assert_int_equal(unlink(checkpoint), 0);
+
+    assert_int_equal(part.n_told, 1);
+    assert_int_equal(rest.n_told, EPOCHS);
+    assert_true(rest.told[0].seconds == 0 && rest.told[1].seconds > 0); /* told, not done again */
+    for (size_t e = 0; e < EPOCHS; e++) {
+        whole.told[e].seconds = rest.told[e].seconds = part.told[e].seconds = 0;
+        assert_memory_equal(&rest.told[e], &whole.told[e], sizeof whole.told[e]);
+    }
+    assert_memory_equal(&part.told[0], &whole.told[0], sizeof whole.told[0]);
+    for (size_t i = 0; i < j.k; i++)
+        assert_memory_equal(rest.points[i], whole.points[i], g->P * sizeof(float));
+    const size_t moves = j.k > 1; /* a free point */
+    assert_memory_not_equal(part.points[moves], whole.points[moves], g->P * sizeof(float));
+    if (j.k == 1 && g->S)
+        assert_memory_equal(rest.stats, whole.stats, g->S * sizeof(float));
+    release(&whole);
+    release(&part);
+    release(&rest);
+    mc_graph_free(g);
+    mc_resident_release(&data, be);
+}
+
+static void resumed_runs_end_in_the_same_bytes(void **state)
+{
+    struct job j = {.net = "mlp:bn,7", .k = 1, .o = options(1, .7)};
+
+    (void)state;
+    j.o.augment = 1;
+    resumes_exactly(j);
+    j.k = 3;
+    resumes_exactly(j);
+    j.k = 4;
+    j.kind = MC_CURVE_CHAIN;
+    resumes_exactly(j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(networks_take_the_steps),
+        cmocka_unit_test(batch_norm_is_tracked),
+        cmocka_unit_test(curves_take_the_steps),
+        cmocka_unit_test(chains_take_the_steps),
+        cmocka_unit_test(a_networks_own_delta_is_kept),
+        cmocka_unit_test(augmented_images_are_trained_on),
+        cmocka_unit_test(steps_follow_the_schedule),
+        cmocka_unit_test(resumed_runs_end_in_the_same_bytes),
+    };
+    return cmocka_run_group_tests(tests, start_backend, stop_backend);
+}

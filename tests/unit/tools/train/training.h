@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Ten images, and how a network or a curve begins and is trained on them. Header only, for test
+ * programs. */
+#ifndef MC_TEST_TRAINING_H
+#define MC_TEST_TRAINING_H
+
+#include "libcommon/base/rng.h"
+#include "libcommon/nets/nets.h"
+#include "tests/unit/kernels/open.h"
+#include "tools/curve/objective.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum {
+    N = 10, /* images, in batches of B: the last one is short */
+    B = 4,
+    STEPS = 3,
+    EPOCHS = 2,
+    C = 2, /* shape of an image */
+    H = 3,
+    W = 4,
+    CLASSES = 3,
+    IMAGE = C * H * W,
+    MAX_K = 4
+};
+
+static const float MEAN[] = {.5f, .4f}, STD[] = {.25f, .3f};
+
+static struct mc_backend *be;
+static char folder[] = "/tmp/mc-test-training-XXXXXX", checkpoint[64];
+
+static inline void ok(int rc, const struct mc_error *err)
+{
+    if (rc)
+        fail_msg("%s", err->text);
+}
+
+static inline float unit(uint32_t purpose, uint32_t i)
+{
+    return mc_rng_unit(mc_rng(41, purpose, i, 0, 0).v[0]);
+}
+
+/* ---- what is trained ---- */
+
+static uint8_t pixels[N * IMAGE];
+static int32_t labels[N];
+
+static inline struct mc_resident data_set(void)
+{
+    struct mc_error err = {0};
+    struct mc_resident d = {.info = {.n = N, .pixels = MC_U8, .augment = {.flip = 1, .pad = 1}}};
+
+    for (uint32_t i = 0; i < N * IMAGE; i++)
+        pixels[i] = (uint8_t)(256 * unit(1, i));
+    for (uint32_t i = 0; i < N; i++)
+        labels[i] = (int32_t)(i * 7 % CLASSES);
+    snprintf(d.id, sizeof d.id, "ten images");
+    ok(be->buf_new(be, sizeof pixels, &d.images, &err), &err);
+    ok(be->buf_new(be, sizeof labels, &d.labels, &err), &err);
+    ok(be->put(be, d.images, 0, pixels, sizeof pixels, &err), &err);
+    ok(be->put(be, d.labels, 0, labels, sizeof labels, &err), &err);
+    return d;
+}
+
+static inline struct mc_fit_options options(int nesterov, double huber)
+{
+    return (struct mc_fit_options){.epochs = EPOCHS,
+                                   .batch = B,
+                                   .lr = .3,
+                                   .momentum = .9,
+                                   .decay = .05,
+                                   .nesterov = nesterov,
+                                   .schedule = MC_SCHEDULE_COSINE,
+                                   .step_epochs = 1,
+                                   .seed = 17,
+                                   .huber = huber};
+}
+
+static inline struct mc_graph *network(const char *name)
+{
+    struct mc_net_spec spec = {.channels = C, .height = H, .width = W, .classes = CLASSES};
+    struct mc_graph *g = NULL;
+    struct mc_error err = {0};
+
+    memcpy(spec.mean, MEAN, sizeof MEAN);
+    memcpy(spec.std, STD, sizeof STD);
+    ok(mc_net_build(&g, name, &spec, &err), &err);
+    return g;
+}
+
+static inline void begin_at(const struct mc_graph *g, uint32_t point, float *params)
+{
+    for (size_t t = 0; t < g->n_params; t++)
+        for (size_t i = 0; i < g->params[t].count; i++) {
+            const float u = 2 * unit(100 * (point + 1) + (uint32_t)t, (uint32_t)i) - 1;
+            params[g->params[t].offset + i] =
+                g->nodes[g->params[t].node].op == MC_OP_BATCHNORM ? .9f + .3f * u : .8f * u;
+        }
+}
+
+/* What a run leaves. */
+struct outcome {
+    float *points[MAX_K], *stats;
+    struct mc_fit_epoch told[EPOCHS];
+    size_t n_told;
+};
+
+static inline void hear(void *arg, const struct mc_fit_epoch *e)
+{
+    struct outcome *u = arg;
+
+    assert_true(u->n_told < EPOCHS);
+    u->told[u->n_told++] = *e;
+}
+
+static inline int start_backend(void **state)
+{
+    struct mc_error err = {0};
+
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(checkpoint, sizeof checkpoint, "%s/state.mcz", folder);
+    return open_tested(&be, "cpu", 2, &err);
+}
+
+static inline int stop_backend(void **state)
+{
+    (void)state;
+    be->close(be);
+    unlink(checkpoint);
+    return rmdir(folder);
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Networks observed on data, in evaluation mode, in one pass and constant memory: joint moments of
+ * two, or the activations of one. */
+#ifndef MC_OBSERVE_H
+#define MC_OBSERVE_H
+
+#include "formats/codecs/activations.h"
+#include "formats/codecs/dataset.h"
+#include "formats/codecs/moments.h"
+#include "formats/codecs/weights.h"
+#include "kernels/backend.h"
+#include "tools/attack/attack.h"
+
+struct mc_observe_opts {
+    uint64_t samples; /* the first so many images of the data, at most its n */
+    size_t batch;     /* images at a time; mc_observe_batch() unless there is a reason */
+    int at_pre;       /* observe the ReLUs' inputs */
+    /* Batches are dealt to shards in contiguous runs: shard s has batches [s*n/shards,
+     * (s+1)*n/shards), so that all shards added in order add the batches as one run does. */
+    uint32_t shard, shards;
+    /* Resolved; or NULL: none. Each network sees its own adversarial examples, made under its own
+     * statistics; their random starts come from the seed. */
+    const struct mc_attack_options *attack;
+    uint64_t seed;
+    enum mc_precision precision; /* the backend's, for the moments to tell */
+    /* Told how many images are done, now and then; may be NULL. */
+    void (*progress)(void *arg, uint64_t done);
+    void *arg;
+};
+
+/* A batch size for one or two networks of this graph: a power of two, at most 128, that keeps what
+ * their plans and taps can need under 192 MiB. It depends on the graph alone. */
+size_t mc_observe_batch(const struct mc_graph *g, int attacked);
+/* Images that a shard sees. */
+uint64_t mc_observe_images(const struct mc_observe_opts *o);
+
+/* Joint moments of a and b (of the same graph: MC_EINPUT if not) at every tap. The data is read to
+ * its end whatever the shard needs, so that a truncated stream never passes. Release out with
+ * mc_moments_release, also after an error. MC_EINPUT also where activations are not finite. */
+MC_USE_RESULT int mc_observe_moments(struct mc_moments *out, struct mc_backend *be,
+                                     const struct mc_weights *a, const struct mc_weights *b,
+                                     struct mc_dataset_reader *data,
+                                     const struct mc_observe_opts *o, struct mc_error *err);
+
+/* The activations of one network, as a stream at `path`; shard and shards are not looked at. */
+MC_USE_RESULT int mc_observe_activations(const char *path, struct mc_backend *be,
+                                         const struct mc_weights *w, struct mc_dataset_reader *data,
+                                         const struct mc_observe_opts *o,
+                                         const struct mc_history *h, struct mc_error *err);
+
+#endif

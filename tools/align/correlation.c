@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Correlations and distances from moments. */
+#include "tools/align/correlation.h"
+
+#include "kernels/backend.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const mc_measure_names[MC_N_MEASURES + 1] = {"correlation", "l2", NULL};
+
+/* Reciprocal standard deviations (times sqrt n), 0 for dead units. */
+static void scales(size_t K, double n, const double *sum, const double *sumsq, double *scale,
+                   char *dead)
+{
+    double greatest = 0;
+
+    for (size_t i = 0; i < K; i++) {
+        scale[i] = sumsq[i] - sum[i] * (sum[i] / n);
+        greatest = fmax(greatest, scale[i]);
+    }
+    for (size_t i = 0; i < K; i++) {
+        dead[i] =
+            !(scale[i] > MC_CORR_DEAD * greatest && scale[i] > MC_CORR_ROUNDING * fabs(sumsq[i]));
+        scale[i] = dead[i] ? 0 : 1 / sqrt(scale[i]);
+    }
+}
+
+/* The sums of one network that numbers can have: by Cauchy and Schwarz sum^2 / n is not above the
+ * sum of squares, but for what adding n numbers rounds away. That also bounds what is made of them,
+ * where the squares of finite sums may overflow. */
+static int check_squares(const struct mc_tap_info *t, const double *sum, const double *sumsq,
+                         struct mc_error *err)
+{
+    const double n = (double)t->samples, room = 1 + 1e-9 + n * 0x1p-52;
+
+    for (size_t i = 0; i < t->count; i++) {
+        if (sumsq[i] < 0)
+            return mc_fail(err, MC_EINPUT, "tap %s: a sum of squares is negative", t->name);
+        if (!(sum[i] * (sum[i] / n) <= sumsq[i] * room))
+            return mc_fail(err, MC_EINPUT, "tap %s: unit %zu: no numbers have these sums", t->name,
+                           i);
+    }
+    return 0;
+}
+
+static int check_sums(const struct mc_tap_info *t, const double *sums, struct mc_error *err)
+{
+    if (t->samples < 2)
+        return mc_fail(err, MC_EINPUT, "tap %s: %llu samples have no correlation", t->name,
+                       (unsigned long long)t->samples);
+    for (size_t i = 0; i < MC_MOMENTS_SIZE(t->count); i++)
+        if (!isfinite(sums[i]))
+            return mc_fail(err, MC_EINPUT, "tap %s: a sum is not finite", t->name);
+    int rc = check_squares(t, sums, sums + 2 * t->count, err);
+    return rc ? rc : check_squares(t, sums + t->count, sums + 3 * t->count, err);
+}
+
+int mc_corr_tap(const struct mc_moments *m, size_t tap, double *value, char *dead_a, char *dead_b,
+                struct mc_error *err)
+{
+    const struct mc_tap_info *t = &m->taps.taps[tap];
+    const size_t K = t->count;
+    const double n = (double)t->samples;
+    const double *sum_a = m->sums[tap], *sum_b = sum_a + K, *cross = sum_a + 4 * K;
+    double *scale = NULL;
+    int rc = check_sums(t, sum_a, err);
+
+    if (rc)
+        return rc;
+    if (!(scale = malloc((2 * K + 1) * sizeof *scale)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    scales(K, n, sum_a, sum_a + 2 * K, scale, dead_a);
+    scales(K, n, sum_b, sum_a + 3 * K, scale + K, dead_b);
+    for (size_t i = 0; i < K && !rc; i++)
+        for (size_t j = 0; j < K; j++) {
+            double cov = cross[i * K + j] - sum_a[i] * (sum_b[j] / n);
+            double r = cov * scale[i] * scale[K + j];
+            if (!isfinite(r))
+                rc =
+                    mc_fail(err, MC_EINPUT, "tap %s: units %zu and %zu: no numbers have these sums",
+                            t->name, i, j);
+            value[i * K + j] = r > 1 ? 1 : r < -1 ? -1 : r; /* beyond only by rounding */
+        }
+    free(scale);
+    return rc;
+}
+
+int mc_corr_tap_l2(const struct mc_moments *m, size_t tap, double *value, struct mc_error *err)
+{
+    const struct mc_tap_info *t = &m->taps.taps[tap];
+    const size_t K = t->count;
+    const double n = (double)t->samples, room = 1e-9 + n * 0x1p-52;
+    const double *sumsq_a = m->sums[tap] + 2 * K, *sumsq_b = sumsq_a + K, *cross = sumsq_b + K;
+    int rc = check_sums(t, m->sums[tap], err);
+
+    for (size_t i = 0; i < K && !rc; i++)
+        for (size_t j = 0; j < K; j++) {
+            double squares = sumsq_a[i] + sumsq_b[j], apart = squares - 2 * cross[i * K + j];
+            if (!isfinite(apart) || apart < -room * squares)
+                rc =
+                    mc_fail(err, MC_EINPUT, "tap %s: units %zu and %zu: no numbers have these sums",
+                            t->name, i, j);
+            value[i * K + j] = apart > 0 ? -(apart / n) : 0; /* below 0 only by rounding */
+        }
+    return rc;
+}
+
+static size_t widest(const struct mc_taps *t)
+{
+    size_t K = 1;
+
+    for (size_t i = 0; i < t->n_taps; i++)
+        K = t->taps[i].count > K ? t->taps[i].count : K;
+    return K;
+}
+
+/* What one tap after another leaves in a group: alive are (K) counts, pairs (K,K). */
+struct tally {
+    uint32_t *pairs, *alive_a, *alive_b;
+};
+
+static int tap_values(const struct mc_moments *m, size_t tap, enum mc_measure measure,
+                      double *value, char *dead_a, char *dead_b, struct mc_error *err)
+{
+    if (measure == MC_MEASURE_CORRELATION)
+        return mc_corr_tap(m, tap, value, dead_a, dead_b, err);
+    memset(dead_a, 0, m->taps.taps[tap].count);
+    memset(dead_b, 0, m->taps.taps[tap].count);
+    return mc_corr_tap_l2(m, tap, value, err);
+}
+
+static int group_matrix(struct mc_matrix_group *g, const struct mc_moments *m, size_t group,
+                        enum mc_measure measure, double *value, char *dead_a, char *dead_b,
+                        const struct tally *c, struct mc_error *err)
+{
+    const size_t K = g->size;
+
+    for (size_t i = 0; i < m->taps.n_taps; i++) {
+        const struct mc_tap_info *t = &m->taps.taps[i];
+        if (t->group != group)
+            continue;
+        int rc = tap_values(m, i, measure, value, dead_a, dead_b, err);
+        if (rc)
+            return rc;
+        g->taps++;
+        for (size_t r = 0; r < t->count; r++) {
+            size_t at = t->start + r;
+            c->alive_a[at] += !dead_a[r];
+            c->alive_b[at] += !dead_b[r];
+            for (size_t s = 0; s < t->count; s++) {
+                g->value[at * K + t->start + s] += value[r * t->count + s];
+                c->pairs[at * K + t->start + s]++;
+            }
+        }
+    }
+    for (size_t i = 0; i < K; i++) {
+        if (!c->alive_a[i])
+            g->dead_a[g->n_dead_a++] = (int32_t)i;
+        if (!c->alive_b[i])
+            g->dead_b[g->n_dead_b++] = (int32_t)i;
+    }
+    for (size_t i = 0; i < K * K; i++) {
+        if (c->pairs[i] > 1)
+            g->value[i] /= c->pairs[i];
+        /* 0 would be the best of all distances */
+        if (!c->pairs[i] && measure == MC_MEASURE_L2)
+            return mc_fail(err, MC_EINPUT,
+                           "group %s: no tap sees units %zu and %zu both: they have no distance",
+                           g->name, i / K, i % K);
+    }
+    return 0;
+}
+
+int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, enum mc_measure measure,
+                     struct mc_error *err)
+{
+    const size_t W = widest(&m->taps);
+    double *value = NULL;
+    char *dead = NULL;
+    uint32_t *counts = NULL;
+    int rc = 0;
+
+    memset(out, 0, sizeof *out);
+    /* a group's size is but a claim until taps that were counted bear it out */
+    if ((rc = mc_taps_check(&m->taps, err)))
+        return rc;
+    strcpy(out->measure, mc_measure_names[measure]);
+    memcpy(out->at, m->taps.at, sizeof out->at);
+    value = malloc(W * W * sizeof *value);
+    dead = malloc(2 * W);
+    out->groups = calloc(m->taps.n_groups + 1, sizeof *out->groups);
+    if (!value || !dead || !out->groups)
+        goto nomem;
+    out->n_groups = m->taps.n_groups;
+    for (size_t i = 0; i < out->n_groups; i++) {
+        struct mc_matrix_group *g = &out->groups[i];
+        const size_t K = g->size = m->taps.group_sizes[i];
+
+        memcpy(g->name, m->taps.group_names[i], sizeof g->name);
+        g->value = calloc(K * K, sizeof *g->value);
+        g->dead_a = calloc(K + 1, sizeof *g->dead_a);
+        g->dead_b = calloc(K + 1, sizeof *g->dead_b);
+        counts = calloc(K * (K + 2), sizeof *counts);
+        if (!g->value || !g->dead_a || !g->dead_b || !counts)
+            goto nomem;
+        struct tally c = {counts, counts + K * K, counts + K * K + K};
+        if ((rc = group_matrix(g, m, i, measure, value, dead, dead + W, &c, err)))
+            goto out;
+        free(counts);
+        counts = NULL;
+    }
+    goto out;
+nomem:
+    rc = mc_fail(err, MC_ENOMEM, "out of memory");
+out:
+    free(counts);
+    free(dead);
+    free(value);
+    return rc;
+}
+
+static int perm_is_of(const struct mc_perm *p, const struct mc_taps *t, struct mc_error *err)
+{
+    if (p->n_groups != t->n_groups)
+        return mc_fail(err, MC_EINPUT, "the permutation has %zu group%s, the moments have %zu",
+                       p->n_groups, p->n_groups == 1 ? "" : "s", t->n_groups);
+    int rc = 0;
+    for (size_t i = 0; i < t->n_groups && !rc; i++)
+        rc = mc_perm_has_group(p, i, t->group_names[i], t->group_sizes[i], err);
+    return rc;
+}
+
+static void layer_means(struct mc_signature *s, const struct mc_tap_info *t, const int32_t *perm,
+                        const double *value, const char *dead_a, const char *dead_b)
+{
+    const size_t K = t->count;
+    size_t live_identity = 0, live_permuted = 0;
+
+    memset(s, 0, sizeof *s);
+    memcpy(s->layer, t->name, sizeof s->layer);
+    s->units = K;
+    for (size_t i = 0; i < K; i++) {
+        size_t to = perm ? (size_t)perm[t->start + i] : t->start + i;
+
+        s->dead_a += dead_a[i] != 0;
+        s->dead_b += dead_b[i] != 0;
+        s->identity += value[i * K + i];
+        live_identity += !dead_a[i] && !dead_b[i];
+        if (to < t->start || to - t->start >= K)
+            continue;
+        s->permuted += value[i * K + to - t->start];
+        live_permuted += !dead_a[i] && !dead_b[to - t->start];
+    }
+    s->identity_live = live_identity ? s->identity / (double)live_identity : 0;
+    s->permuted_live = live_permuted ? s->permuted / (double)live_permuted : 0;
+    s->identity /= (double)K;
+    s->permuted /= (double)K;
+}
+
+int mc_corr_signature(struct mc_signature *out, const struct mc_moments *m,
+                      const struct mc_perm *perm, struct mc_error *err)
+{
+    const size_t W = widest(&m->taps);
+    double *value = NULL;
+    char *dead = NULL;
+    int rc = perm ? perm_is_of(perm, &m->taps, err) : 0;
+
+    if (rc)
+        return rc;
+    value = malloc(W * W * sizeof *value);
+    dead = malloc(2 * W);
+    if (!value || !dead) {
+        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        goto out;
+    }
+    for (size_t i = 0; i < m->taps.n_taps; i++) {
+        const struct mc_tap_info *t = &m->taps.taps[i];
+        if ((rc = mc_corr_tap(m, i, value, dead, dead + W, err)))
+            goto out;
+        layer_means(&out[i], t, perm ? perm->perm[t->group] : NULL, value, dead, dead + W);
+    }
+out:
+    free(dead);
+    free(value);
+    return rc;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Joint moments counted on the host from two networks' activations, as backends count them on the
+ * device: for people who measured, changed or made the activations elsewhere (raw streams). */
+#ifndef MC_COUNT_H
+#define MC_COUNT_H
+
+#include "formats/codecs/activations.h"
+#include "formats/codecs/moments.h"
+
+/* m->sums[tap] and the tap's samples += those of n images of K = the tap's count channels of hw
+ * pixels each; a, b: (n, K, hw). Products of float32 are exact in float64; sums run over the pixels
+ * in blocks of fixed size, split among threads by units only, so the bytes do not depend on threads
+ * or instruction set (the fastest, or the one that MC_ISA names: "portable", "avx2"). m->images is
+ * the caller's. Returns 0 or MC_ENOMEM (m untouched). */
+MC_USE_RESULT int mc_count_batch(struct mc_moments *m, size_t tap, size_t n, size_t hw,
+                                 const float *a, const float *b, struct mc_error *err);
+
+/* Moments of two raw streams, read in lockstep to their verified ends in the memory of one piece of
+ * each. They must be of the same taps, images and batches, and of the same data where both say
+ * what they were made from; MC_EINPUT if not. Release out with mc_moments_release, also after an
+ * error. progress (may be NULL) is told the images that are done. */
+MC_USE_RESULT int mc_count_streams(struct mc_moments *out, struct mc_activations_reader *a,
+                                   struct mc_activations_reader *b,
+                                   void (*progress)(void *arg, uint64_t done), void *arg,
+                                   struct mc_error *err);
+
+#endif

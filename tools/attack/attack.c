@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Projected gradient descent on the pixels. */
+#include "tools/attack/attack.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mc_attack_defaults(struct mc_attack_options *o)
+{
+    *o = (struct mc_attack_options){.eps = NAN, .step = NAN, .steps = 5, .restarts = 1};
+}
+
+/* One pixel can change by 1 at the most; 8 is what somebody types who means 8/255. */
+static int check_length(const struct mc_attack_options *o, const char *name, double length,
+                        struct mc_error *err)
+{
+    if (o->norm == MC_BALL_L2 || !(length > 1))
+        return 0;
+    return mc_fail(err, MC_EUSAGE,
+                   "the attack's %s %g is in pixels of [0,1] and can be at most 1 (8 of 255 levels "
+                   "are 8/255)",
+                   name, length);
+}
+
+int mc_attack_resolve(struct mc_attack_options *o, const struct mc_dataset_info *info,
+                      struct mc_error *err)
+{
+    const int tiny = !strncmp(info->name, "tiny-imagenet", 13);
+    const double eps = o->norm == MC_BALL_L2 ? .5 : tiny ? 4. / 255 : 8. / 255;
+    int rc = check_length(o, "eps", o->eps, err);
+
+    if (rc || (rc = check_length(o, "step", o->step, err)))
+        return rc;
+    if (o->targeted && !o->shift && o->target >= info->spec.classes)
+        return mc_fail(err, MC_EUSAGE, "the attack's target %d is no class: %s has %d", o->target,
+                       info->name, info->spec.classes);
+    if (o->targeted && o->shift && o->target % info->spec.classes == 0)
+        return mc_fail(err, MC_EUSAGE,
+                       "the attack's target +%d is the image's own class: %s has %d", o->target,
+                       info->name, info->spec.classes);
+    if (o->clean_start && o->restarts > 1)
+        return mc_fail(err, MC_EUSAGE,
+                       "the attack's %llu restarts from the image itself are all the same",
+                       (unsigned long long)o->restarts);
+    if (isnan(o->step))
+        o->step = (isnan(o->eps) ? eps : o->eps) / 4;
+    if (isnan(o->eps))
+        o->eps = eps;
+    return 0;
+}
+
+void mc_attack_text(const struct mc_attack_options *o, char text[MC_ATTACK_TEXT])
+{
+    char target[24] = "";
+
+    if (o->targeted)
+        snprintf(target, sizeof target, ",target=%s%d", o->shift ? "+" : "", o->target);
+    snprintf(text, MC_ATTACK_TEXT,
+             "pgd:eps=%.9g,step=%.9g,steps=%llu,restarts=%llu,norm=%s,start=%s%s", o->eps, o->step,
+             (unsigned long long)o->steps, (unsigned long long)o->restarts,
+             o->norm == MC_BALL_L2 ? "l2" : "linf", o->clean_start ? "clean" : "random", target);
+}
+
+static size_t image_bytes(const struct mc_graph *g)
+{
+    return (size_t)g->input[0] * (size_t)g->input[1] * (size_t)g->input[2] * sizeof(float);
+}
+
+size_t mc_attack_bytes(const struct mc_attack_options *o, const struct mc_graph *g, size_t batch)
+{
+    const size_t buffers = o->restarts > 1 ? 4 : 3;
+
+    return batch * (buffers * image_bytes(g) + sizeof(float));
+}
+
+int mc_attack_open(struct mc_attack *a, const struct mc_attack_options *o, uint32_t purpose,
+                   struct mc_backend *be, const struct mc_graph *g, size_t batch,
+                   struct mc_error *err)
+{
+    struct mc_buf **all[] = {&a->clean, &a->grad, &a->examples, &a->x};
+    float *nothing = malloc(batch * sizeof *nothing);
+    int rc = 0;
+
+    *a = (struct mc_attack){.options = *o,
+                            .purpose = purpose,
+                            .be = be,
+                            .bytes = batch * image_bytes(g),
+                            .batch = batch};
+    if (!nothing)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t i = 0; !rc && i < (o->restarts > 1 ? 4u : 3u); i++)
+        rc = be->buf_new(be, a->bytes, all[i], err);
+    for (size_t i = 0; i < batch; i++)
+        nothing[i] = NAN;
+    if (!rc)
+        rc = be->buf_new(be, batch * sizeof *nothing, &a->worst, err);
+    if (!rc)
+        rc = be->buf_new(be, batch * sizeof *nothing, &a->nothing, err);
+    if (!rc)
+        rc = be->put(be, a->nothing, 0, nothing, batch * sizeof *nothing, err);
+    free(nothing);
+    return rc;
+}
+
+void mc_attack_release(struct mc_attack *a)
+{
+    struct mc_buf *all[] = {a->clean, a->grad, a->examples, a->x, a->worst, a->nothing};
+
+    for (size_t i = 0; a->be && i < sizeof all / sizeof *all; i++)
+        a->be->buf_free(a->be, all[i]);
+    *a = (struct mc_attack){0};
+}
+
+void mc_attack_targets(const struct mc_attack_options *o, int classes, size_t n,
+                       const int32_t *labels, int32_t *targets)
+{
+    for (size_t i = 0; i < n; i++)
+        targets[i] = !o->targeted ? labels[i]
+                     : o->shift   ? (labels[i] + o->target % classes) % classes
+                                  : o->target;
+}
+
+void mc_attack_run(struct mc_attack *a, struct mc_plan *p, const struct mc_source *src,
+                   const struct mc_buf *targets, const struct mc_buf *ctl, enum mc_mode mode,
+                   const struct mc_buf *params, struct mc_buf *stats)
+{
+    const struct mc_attack_options *o = &a->options;
+    const struct mc_ball ball = {
+        .norm = o->norm, .eps = (float)o->eps, .step = (float)o->step, .purpose = a->purpose};
+    const int several = o->restarts > 1;
+    struct mc_backend *be = a->be;
+    struct mc_buf *x = several ? a->x : a->examples;
+    struct mc_source towards = *src;
+
+    be->pixels(p, src, ctl, a->clean);
+    if (o->targeted) {
+        towards.labels = targets;
+        be->load(p, &towards, ctl);
+    }
+    if (several)
+        be->copy(be, a->worst, a->nothing, a->batch * sizeof(float));
+    for (uint64_t r = 0; r < o->restarts; r++) {
+        if (o->clean_start)
+            be->copy(be, x, a->clean, a->bytes);
+        else
+            be->attack_start(p, &ball, (uint32_t)r, a->clean, x);
+        for (uint64_t s = 0; s < o->steps; s++) {
+            be->set_pixels(p, x);
+            be->forward(p, mode, params, stats, NULL, ctl);
+            be->backward(p, params, NULL);
+            be->input_grad(p, a->grad);
+            be->attack_step(p, &ball, o->targeted, a->clean, a->grad, x);
+        }
+        if (!several)
+            break;
+        be->set_pixels(p, x);
+        be->forward(p, mode, params, stats, NULL, ctl);
+        be->attack_keep(p, o->targeted, x, a->worst, a->examples);
+    }
+    if (o->targeted)
+        be->load(p, src, ctl);
+    be->set_pixels(p, a->examples);
+}

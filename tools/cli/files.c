@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which file is which. */
+#include "tools/cli/files.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_LINKS 40 /* as Linux follows */
+
+struct mc_file_use {
+    enum mc_file_role role;
+    const char *option;
+    char *path;
+    int known; /* the rest says which file it is; else it is none to protect */
+    int pipe;
+    dev_t dev;
+    ino_t ino;
+    char *name; /* of what does not exist yet: dev and ino are its folder's; else NULL */
+};
+
+static int is_output(const struct mc_file_use *u)
+{
+    return u->role >= MC_FILE_MAIN;
+}
+
+static int is_standard(const struct mc_file_use *u)
+{
+    return !strcmp(u->path, "-") && u->role != MC_FILE_LOG && u->role != MC_FILE_FOLDER;
+}
+
+static const char *label(const struct mc_file_use *u)
+{
+    if (is_standard(u))
+        return is_output(u) ? "standard output" : "standard input";
+    return u->option ? u->option : "an input";
+}
+
+void mc_files_add(struct mc_files *f, enum mc_file_role role, const char *option, const char *path)
+{
+    if (!path)
+        return;
+    if (f->n == f->room) {
+        size_t room = 2 * f->room + 16;
+        struct mc_file_use *more = realloc(f->use, room * sizeof *more);
+        if (!more) {
+            f->failed = 1;
+            return;
+        }
+        f->use = more;
+        f->room = room;
+    }
+    f->use[f->n] = (struct mc_file_use){.role = role, .option = option, .path = strdup(path)};
+    if (f->use[f->n].path)
+        f->n++;
+    else
+        f->failed = 1;
+}
+
+void mc_files_release(struct mc_files *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        free(f->use[i].path);
+        free(f->use[i].name);
+    }
+    free(f->use);
+    *f = (struct mc_files){0};
+}
+
+/* The folder and name that would be created at `path`, links that lead to nothing followed. */
+static int identify_new(struct mc_file_use *u, struct mc_error *err)
+{
+    char path[PATH_MAX], to[PATH_MAX], copy[PATH_MAX], next[2 * PATH_MAX + 1];
+    struct stat st;
+
+    if ((size_t)snprintf(path, sizeof path, "%s", u->path) >= sizeof path)
+        return mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(ENAMETOOLONG));
+    for (int links = 0; links < MAX_LINKS; links++) {
+        ssize_t n = readlink(path, to, sizeof to - 1);
+        if (n < 0)
+            break;
+        to[n] = 0;
+        strcpy(copy, path);
+        snprintf(next, sizeof next, "%s%s%s", *to == '/' ? "" : dirname(copy),
+                 *to == '/' ? "" : "/", to);
+        if (strlen(next) >= sizeof path)
+            break;
+        strcpy(path, next);
+    }
+    strcpy(copy, path);
+    if (stat(dirname(copy), &st))
+        return mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(errno));
+    u->known = 1;
+    u->dev = st.st_dev;
+    u->ino = st.st_ino;
+    u->name = strdup(basename(path));
+    return u->name ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+}
+
+static int identify(struct mc_file_use *u, struct mc_error *err)
+{
+    const int standard = is_standard(u);
+    struct stat st;
+
+    if (standard ? fstat(is_output(u), &st) : stat(u->path, &st))
+        return is_output(u) && !standard && errno == ENOENT ? identify_new(u, err) : 0;
+    if (S_ISDIR(st.st_mode) && is_output(u))
+        return mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(EISDIR));
+    u->pipe = S_ISFIFO(st.st_mode); /* two outputs in one pipe are mixed */
+    u->known = S_ISREG(st.st_mode) || u->pipe;
+    u->dev = st.st_dev;
+    u->ino = st.st_ino;
+    return 0;
+}
+
+static int same(const struct mc_file_use *a, const struct mc_file_use *b)
+{
+    return a->known && b->known && a->dev == b->dev && a->ino == b->ino && !a->name == !b->name &&
+           (!a->name || !strcmp(a->name, b->name));
+}
+
+/* Does the file `u` lie in the folder, or in one of its, without being a stream of this suite? */
+static int belongs_to(const struct mc_file_use *u, const struct mc_file_use *folder)
+{
+    static const unsigned char zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
+    char in[PATH_MAX], file[PATH_MAX];
+    unsigned char head[4] = "";
+    FILE *f = NULL;
+
+    if (!u->known || u->name || is_standard(u) || !realpath(folder->path, in) ||
+        !realpath(u->path, file))
+        return 0;
+    size_t n = strlen(in);
+    if (strncmp(file, in, n) || (file[n] != '/' && strcmp(in, "/")))
+        return 0;
+    size_t got = (f = fopen(file, "re")) ? fread(head, 1, sizeof head, f) : 0;
+    if (f)
+        fclose(f);
+    return got < sizeof head || memcmp(head, zstd, sizeof head) != 0;
+}
+
+/* One output against one other file. */
+static int check_pair(const struct mc_file_use *out, const struct mc_file_use *other,
+                      struct mc_error *err)
+{
+    if (other->role == MC_FILE_FOLDER && belongs_to(out, other))
+        return mc_fail(err, MC_EUSAGE, "%s: '%s' is one of the files in the input '%s'", label(out),
+                       out->path, other->path);
+    if (is_standard(out) && is_standard(other) && is_output(other))
+        return mc_fail(err, MC_EUSAGE, "only one output can be standard output");
+    if (!same(out, other) ||
+        (out->role == MC_FILE_MAIN && !is_standard(out) && other->role == MC_FILE_REPLACED))
+        return 0;
+    return mc_fail(err, MC_EUSAGE, "%s and %s are the same file '%s'", label(out), label(other),
+                   is_standard(out) ? other->path : out->path);
+}
+
+/* Of a file that is there: does it begin as a log, whole or torn? */
+static int is_log(const char *path)
+{
+    static const char start[] = "{\"event\":";
+    char text[sizeof start] = "";
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(text, 1, sizeof start - 1, f) : 0;
+
+    if (f)
+        fclose(f);
+    return !memcmp(text, start, n);
+}
+
+/* Is it the regular file that this standard output or error goes to? */
+static int is_stream(const struct mc_file_use *u, int fd)
+{
+    struct stat st;
+
+    return !u->name && !fstat(fd, &st) && st.st_dev == u->dev && st.st_ino == u->ino;
+}
+
+/* Can it be created, or written in place, and is it not what messages go to? */
+static int check_output(const struct mc_file_use *u, struct mc_error *err)
+{
+    const int in_place = u->role == MC_FILE_LOG && !u->name;
+    int rc = 0;
+
+    if (!is_output(u) || is_standard(u) || !u->known || u->pipe)
+        return 0;
+    if (is_stream(u, STDERR_FILENO))
+        return mc_fail(err, MC_EUSAGE, "%s and standard error are the same file '%s'", label(u),
+                       u->path);
+    if (u->role != MC_FILE_MAIN && is_stream(u, STDOUT_FILENO))
+        return mc_fail(err, MC_EUSAGE, "%s and standard output are the same file '%s'", label(u),
+                       u->path);
+    if (in_place && !is_log(u->path))
+        return mc_fail(err, MC_EUSAGE, "%s: '%s' is there and is no log", label(u), u->path);
+    char *copy = strdup(u->path);
+    if (!copy)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    if ((!u->name && access(u->path, W_OK)) || (!in_place && access(dirname(copy), W_OK | X_OK)))
+        rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(errno));
+    free(copy);
+    return rc;
+}
+
+int mc_files_check(struct mc_files *f, struct mc_error *err)
+{
+    size_t stdins = 0;
+    int rc = f->failed ? mc_fail(err, MC_ENOMEM, "out of memory") : 0;
+
+    for (size_t i = 0; i < f->n; i++)
+        stdins += is_standard(&f->use[i]) && !is_output(&f->use[i]);
+    if (!rc && stdins > 1)
+        rc = mc_fail(err, MC_EUSAGE, "only one input can be standard input");
+    for (size_t i = 0; !rc && i < f->n; i++)
+        rc = identify(&f->use[i], err);
+    for (size_t i = 0; !rc && i < f->n; i++)
+        for (size_t j = 0; !rc && is_output(&f->use[i]) && j < f->n; j++)
+            if (j < i || !is_output(&f->use[j]))
+                rc = check_pair(&f->use[i], &f->use[j], err);
+    for (size_t i = 0; !rc && i < f->n; i++)
+        rc = check_output(&f->use[i], err);
+    return rc;
+}

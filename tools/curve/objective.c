@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The objective whose point is a linear combination of vectors: a network, a curve. */
+#include "tools/curve/objective.h"
+
+#include "libcommon/base/rng.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int prepare(struct mc_objective *o, struct mc_fit *f, struct mc_error *err)
+{
+    struct mc_linear *l = (struct mc_linear *)o;
+    struct mc_backend *be = f->be;
+    size_t bytes = f->graph->P * sizeof(float);
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < l->k; i++) {
+        rc = be->buf_new(be, bytes, &l->p[i], err);
+        if (!rc)
+            rc = be->put(be, l->p[i], 0, l->host[i], bytes, err);
+        if (!rc && l->is_free[i])
+            rc = be->buf_new(be, bytes, &l->m[i], err);
+    }
+    if (!rc && l->k > 1)
+        rc = be->buf_new(be, bytes, &l->point, err);
+    if (!rc && l->k > 1)
+        rc = be->buf_new(be, f->steps * l->k * sizeof(float), &l->coefs, err);
+    if (!rc && l->host_stats && f->graph->S)
+        rc = be->put(be, f->stats, 0, l->host_stats, f->graph->S * sizeof(float), err);
+    return rc;
+}
+
+static int epoch(struct mc_objective *o, struct mc_fit *f, uint64_t e, struct mc_error *err)
+{
+    struct mc_linear *l = (struct mc_linear *)o;
+
+    if (l->k == 1)
+        return 0;
+    float *rows = malloc(f->steps * l->k * sizeof *rows);
+    if (!rows)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (uint64_t s = 0; s < f->steps; s++) {
+        double c[MC_MAX_POINTS];
+        struct mc_rng4 r = mc_rng(f->o->seed, MC_RNG_CURVE_T, (uint32_t)e, (uint32_t)s, 0);
+        mc_path_coefs(l->kind, l->k, mc_rng_unit(r.v[0]), c);
+        for (size_t i = 0; i < l->k; i++)
+            rows[s * l->k + i] = (float)c[i];
+    }
+    int rc = f->be->put(f->be, l->coefs, 0, rows, f->steps * l->k * sizeof *rows, err);
+    free(rows);
+    return rc;
+}
+
+static const struct mc_buf *point(struct mc_objective *o, struct mc_fit *f)
+{
+    struct mc_linear *l = (struct mc_linear *)o;
+
+    if (l->k == 1)
+        return l->p[0];
+    f->be->lincomb(f->be, f->graph->P, l->point, l->k, (const struct mc_buf *const *)l->p, l->coefs,
+                   f->ctl);
+    return l->point;
+}
+
+static void step(struct mc_objective *o, struct mc_fit *f, const struct mc_buf *at)
+{
+    struct mc_linear *l = (struct mc_linear *)o;
+
+    for (size_t i = 0; i < l->k; i++) {
+        if (!l->is_free[i])
+            continue;
+        struct mc_sgd s = {.p = l->p[i],
+                           .m = l->m[i],
+                           .grad = f->grad,
+                           .point = at,
+                           .lrs = f->lrs,
+                           .coefs = l->coefs,
+                           .stride = l->k,
+                           .k = i,
+                           .momentum = (float)f->o->momentum,
+                           .decay = (float)f->o->decay,
+                           .nesterov = f->o->nesterov};
+        f->be->sgd(f->be, f->graph->P, &s, f->ctl);
+    }
+}
+
+static size_t vectors(struct mc_objective *o, struct mc_fit *f, struct mc_fit_vector *v)
+{
+    struct mc_linear *l = (struct mc_linear *)o;
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->k; i++) {
+        if (!l->is_free[i])
+            continue;
+        snprintf(v[n].name, sizeof v[n].name, "point.%zu", i);
+        v[n].buf = l->p[i];
+        v[n].rate = "--lr";
+        v[n++].n = f->graph->P;
+        snprintf(v[n].name, sizeof v[n].name, "momentum.%zu", i);
+        v[n].buf = l->m[i];
+        v[n].rate = "--lr";
+        v[n++].n = f->graph->P;
+    }
+    if (l->host_stats && f->graph->S) {
+        snprintf(v[n].name, sizeof v[n].name, "statistics");
+        v[n].buf = f->stats;
+        v[n].rate = "--lr";
+        v[n++].n = f->graph->S;
+    }
+    return n;
+}
+
+static int finish(struct mc_objective *o, struct mc_fit *f, struct mc_error *err)
+{
+    struct mc_linear *l = (struct mc_linear *)o;
+    struct mc_backend *be = f->be;
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < l->k; i++)
+        if (l->is_free[i])
+            rc = be->get(be, l->p[i], 0, l->host[i], f->graph->P * sizeof(float), err);
+    if (!rc && l->host_stats && f->graph->S)
+        rc = be->get(be, f->stats, 0, l->host_stats, f->graph->S * sizeof(float), err);
+    return rc;
+}
+
+static void release(struct mc_objective *o, struct mc_fit *f)
+{
+    struct mc_linear *l = (struct mc_linear *)o;
+
+    for (size_t i = 0; i < l->k; i++) {
+        f->be->buf_free(f->be, l->p[i]);
+        f->be->buf_free(f->be, l->m[i]);
+    }
+    f->be->buf_free(f->be, l->coefs);
+    f->be->buf_free(f->be, l->point);
+}
+
+static const struct mc_objective linear = {.prepare = prepare,
+                                           .epoch = epoch,
+                                           .point = point,
+                                           .step = step,
+                                           .vectors = vectors,
+                                           .finish = finish,
+                                           .release = release};
+
+void mc_linear_network(struct mc_linear *l, struct mc_weights *w)
+{
+    memset(l, 0, sizeof *l);
+    l->objective = linear;
+    l->objective.mode = MC_MODE_TRAIN;
+    l->k = 1;
+    l->host[0] = w->params;
+    l->is_free[0] = 1;
+    l->host_stats = w->stats;
+}
+
+void mc_linear_curve(struct mc_linear *l, struct mc_curve *c)
+{
+    memset(l, 0, sizeof *l);
+    l->objective = linear;
+    l->objective.mode = MC_MODE_BATCH;
+    l->k = c->n_points;
+    l->kind = c->kind;
+    for (size_t i = 0; i < c->n_points; i++) {
+        l->host[i] = c->points[i];
+        l->is_free[i] = i > 0 && i + 1 < c->n_points;
+    }
+}
+
+size_t mc_linear_vectors(const struct mc_linear *l, int checkpoint)
+{
+    size_t n_free = 0;
+
+    for (size_t i = 0; i < l->k; i++)
+        n_free += l->is_free[i] != 0;
+    return 2 * l->k + n_free + (l->k > 1) + 1 + (checkpoint ? 2 * n_free : 0);
+}

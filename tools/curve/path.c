@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A path's arithmetic. */
+#include "tools/curve/path.h"
+
+#include <math.h>
+#include <string.h>
+
+void mc_path_coefs(enum mc_curve_kind kind, size_t k, double t, double *coef)
+{
+    size_t n = k - 1; /* degree, or pieces */
+
+    if (kind == MC_CURVE_CHAIN) {
+        double at = t * (double)n;
+        size_t i = at >= (double)n ? n - 1 : (size_t)at;
+        memset(coef, 0, k * sizeof *coef);
+        coef[i + 1] = at - (double)i;
+        coef[i] = 1 - coef[i + 1];
+        return;
+    }
+    double binomial = 1;
+    for (size_t i = 0; i < k; i++) {
+        coef[i] = binomial * pow(t, (double)i) * pow(1 - t, (double)(n - i));
+        binomial = binomial * (double)(n - i) / (double)(i + 1);
+    }
+}
+
+void mc_path_straighten(struct mc_curve *c)
+{
+    size_t last = c->n_points - 1;
+
+    for (size_t i = 1; i < last; i++) {
+        double u = (double)i / (double)last;
+        for (size_t j = 0; j < c->graph->P; j++)
+            c->points[i][j] =
+                (float)((1 - u) * (double)c->points[0][j] + u * (double)c->points[last][j]);
+    }
+}
+
+void mc_path_gram(size_t k, const float *const *points, size_t n, double *gram)
+{
+    for (size_t a = 0; a < k; a++)
+        for (size_t b = a; b < k; b++) {
+            double sum = 0;
+            for (size_t i = 0; i < n; i++)
+                sum += (double)points[a][i] * (double)points[b][i];
+            gram[a * k + b] = gram[b * k + a] = sum;
+        }
+}
+
+double mc_path_chord(size_t k, const double *gram, const double *c0, const double *c1)
+{
+    double sum = 0;
+
+    /* The differences sum to 0, so distances between the defining points suffice, which lose less
+     * to cancellation than the inner products themselves: |x|^2 = -1/2 sum d_a d_b |p_a - p_b|^2.
+     */
+    for (size_t a = 0; a < k; a++)
+        for (size_t b = a + 1; b < k; b++) {
+            double apart = gram[a * k + a] + gram[b * k + b] - 2 * gram[a * k + b];
+            sum -= (c1[a] - c0[a]) * (c1[b] - c0[b]) * apart;
+        }
+    return sum > 0 ? sqrt(sum) : 0;
+}
+
+void mc_path_sample(const struct mc_curve *c, const double *gram, size_t T, double *t, double *coef,
+                    double *chord)
+{
+    const size_t k = c->n_points;
+
+    for (size_t i = 0; i < T; i++) {
+        t[i] = (double)i / (double)(T - 1);
+        mc_path_coefs(c->kind, k, t[i], coef + i * k);
+        if (i)
+            chord[i - 1] = mc_path_chord(k, gram, coef + (i - 1) * k, coef + i * k);
+    }
+}
+
+void mc_path_summarise(size_t T, const double *t, const double *value, const double *chord,
+                       struct mc_path_summary *out)
+{
+    double sum = 0, area = 0, length = 0;
+
+    memset(out, 0, sizeof *out);
+    out->first = value[0];
+    out->last = value[T - 1];
+    out->min = out->max = value[0];
+    out->min_t = out->max_t = t[0];
+    for (size_t i = 0; i < T; i++) {
+        double line = (1 - t[i]) * value[0] + t[i] * value[T - 1];
+        sum += value[i];
+        if (value[i] < out->min) {
+            out->min = value[i];
+            out->min_t = t[i];
+        }
+        if (value[i] > out->max) {
+            out->max = value[i];
+            out->max_t = t[i];
+        }
+        if (value[i] - line > out->barrier) {
+            out->barrier = value[i] - line;
+            out->barrier_t = t[i];
+        }
+        if (line - value[i] > out->dip) {
+            out->dip = line - value[i];
+            out->dip_t = t[i];
+        }
+        if (i + 1 < T) {
+            area += chord[i] * .5 * (value[i] + value[i + 1]);
+            length += chord[i];
+        }
+    }
+    out->mean = sum / (double)T;
+    out->arc_mean = length > 0 ? area / length : out->mean;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Blocks of points, and the checkpoint between them. */
+#include "tools/eval/batched.h"
+
+#include "tools/cli/computed_with.h"
+#include "tools/load/loader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What all blocks' points together may take. */
+#define BLOCK_BYTES ((size_t)128 << 20)
+/* A point's results in a checkpoint: images, and the four figures, as bits of float32 pairs; with
+ * an attack, the robust ones behind them. */
+#define N_FIGURES 5
+#define N_FLOATS (N_FIGURES * sizeof(double) / sizeof(float))
+
+struct run {
+    struct mc_sweep *s;
+    size_t T, block, done;
+    uint64_t images, in_all; /* times points, of this run */
+    uint64_t before;         /* of the passes before this one */
+    size_t points;           /* of this pass */
+    float *stats;            /* (block,S) */
+    struct mc_state state;
+    char name[MC_SWEEP_MAX_DATA + 1][2][80]; /* of settings */
+};
+
+/* A data set's content id, which only its end tells. */
+static int content_id(const char *path, char *id, struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    struct mc_record rec;
+    int rc = mc_reader_open(&r, path, err);
+
+    while (!rc && (rc = mc_reader_next(r, &rec, err)) > 0)
+        rc = 0;
+    if (!rc)
+        snprintf(id, MC_ID_LEN, "%s", mc_reader_id(r));
+    mc_reader_close(r);
+    return rc;
+}
+
+/* Opened, fitting, and how much of it is meant. */
+static int look_at(struct run *r, struct mc_sweep_data *d, struct mc_error *err)
+{
+    int rc = d->reader ? 0 : mc_dataset_open(&d->reader, d->path, err);
+
+    if (rc)
+        return rc;
+    const struct mc_dataset_info *info = mc_dataset_get_info(d->reader);
+    const char *name = mc_reader_name(mc_dataset_stream(d->reader));
+    d->in_all = info->n;
+    if ((rc = mc_data_samples(info, name, d->samples, d->samples_exact, &d->wanted, err)) ||
+        (rc = mc_data_fits(r->s->span->graph, info, name, err)))
+        return rc;
+    if (!strcmp(d->path, "-") && (r->s->checkpoint || r->block < r->T))
+        return mc_fail(err, MC_EUSAGE,
+                       "standard input can be read only once, and the data are read again for "
+                       "every %zu points: give a file",
+                       r->block);
+    r->in_all += d->wanted * r->T;
+    return 0;
+}
+
+static int describe_data(struct run *r, struct mc_sweep_data *d, size_t i, struct mc_error *err)
+{
+    char id[MC_ID_LEN] = "";
+    int rc = content_id(d->path, id, err);
+
+    snprintf(r->name[i][0], sizeof r->name[i][0], "data %s", d->name);
+    snprintf(r->name[i][1], sizeof r->name[i][1], "images of %s", d->name);
+    mc_state_set(&r->state, r->name[i][0], "%s", id);
+    mc_state_set(&r->state, r->name[i][1], "%llu", (unsigned long long)d->wanted);
+    return rc;
+}
+
+static size_t row_floats(const struct mc_sweep *s)
+{
+    return s->attack ? 2 * N_FLOATS : N_FLOATS;
+}
+
+/* What a checkpoint holds: everything that decides the result, and the results. */
+static int describe(struct run *r, struct mc_error *err)
+{
+    const struct mc_sweep *s = r->s;
+    struct mc_state *state = &r->state;
+    int rc = 0;
+
+    state->tool = s->tool;
+    mc_state_set(state, "version", "%s", MC_VERSION);
+    for (size_t i = 0; i < s->n_identity; i++)
+        state->settings[state->n_settings++] = s->identity[i];
+    mc_state_set(state, "points", "%zu", r->T);
+    if (s->bn.path) {
+        rc = describe_data(r, &r->s->bn, MC_SWEEP_MAX_DATA, err);
+        state->settings[state->n_settings - 2].name = "bn-data";
+        state->settings[state->n_settings - 1].name = "bn-samples";
+        mc_state_set(state, "bn-plain", "%d", !s->bn_augment);
+        if (s->bn_attack)
+            mc_state_set(state, "bn-attack", "1");
+    }
+    if (s->attack) {
+        char text[MC_ATTACK_TEXT];
+        mc_attack_text(s->attack, text);
+        mc_state_set(state, "attack", "%s", text);
+    }
+    for (size_t i = 0; !rc && i < s->n_data; i++)
+        rc = describe_data(r, &r->s->data[i], i, err);
+    mc_state_set(state, "batch", "%zu", s->batch);
+    mc_state_set(state, "seed", "%llu", (unsigned long long)s->seed);
+    mc_computing_state(s->be, state);
+    for (size_t i = 0; !rc && i < s->n_data; i++) {
+        struct mc_state_vector *v = &state->vectors[state->n_vectors++];
+        snprintf(v->name, sizeof v->name, "%s", s->data[i].name);
+        v->n = r->T * row_floats(s);
+        if (!(v->data = calloc(v->n, sizeof *v->data)))
+            rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    return rc;
+}
+
+static void pack(const struct mc_measured *m, float *row)
+{
+    const double figures[N_FIGURES] = {(double)m->images, m->loss, m->loss_se, m->accuracy,
+                                       m->accuracy_se};
+
+    memcpy(row, figures, sizeof figures);
+}
+
+static int unpack(const struct run *r, size_t point, const float *row, uint64_t wanted,
+                  struct mc_measured *m, struct mc_error *err)
+{
+    double figures[N_FIGURES];
+
+    memcpy(figures, row, sizeof figures);
+    if (figures[0] != (double)wanted)
+        return mc_fail(err, MC_EINPUT, "%s: point %zu was measured on %g of %llu images",
+                       r->s->checkpoint, point, figures[0], (unsigned long long)wanted);
+    *m = (struct mc_measured){.images = wanted,
+                              .loss = figures[1],
+                              .loss_se = figures[2],
+                              .accuracy = figures[3],
+                              .accuracy_se = figures[4]};
+    return 0;
+}
+
+static int save(struct run *r, struct mc_error *err)
+{
+    const size_t floats = row_floats(r->s);
+
+    for (size_t i = 0; i < r->s->n_data; i++)
+        for (size_t t = 0; t < r->done; t++) {
+            float *row = r->state.vectors[i].data + t * floats;
+            pack(&r->s->data[i].out[t], row);
+            if (r->s->attack)
+                pack(&r->s->data[i].robust[t], row + N_FLOATS);
+        }
+    r->state.epoch = r->done;
+    return mc_state_write(&r->state, r->s->checkpoint, err);
+}
+
+static int restore(struct run *r, struct mc_error *err)
+{
+    int rc = mc_state_read(&r->state, r->s->checkpoint, err);
+
+    if (!rc && r->state.epoch > r->T)
+        rc = mc_fail(err, MC_EINPUT, "%s: is %llu points far, of %zu", r->s->checkpoint,
+                     (unsigned long long)r->state.epoch, r->T);
+    if (rc)
+        return rc;
+    r->done = (size_t)r->state.epoch;
+    for (size_t i = 0; i < r->s->n_data; i++)
+        for (size_t t = 0; !rc && t < r->done; t++) {
+            const struct mc_sweep_data *d = &r->s->data[i];
+            const float *row = r->state.vectors[i].data + t * row_floats(r->s);
+            rc = unpack(r, t, row, d->wanted, &d->out[t], err);
+            if (!rc && r->s->attack)
+                rc = unpack(r, t, row + N_FLOATS, d->wanted, &d->robust[t], err);
+        }
+    return rc;
+}
+
+static void tell(void *arg, uint64_t images, uint64_t in_all)
+{
+    struct run *r = arg;
+
+    (void)in_all;
+    r->images = r->before + images * r->points;
+    if (r->s->watch.progress)
+        r->s->watch.progress(r->s->watch.arg, r->images, r->in_all);
+}
+
+/* One data set at the points of a block; bn: their statistics. */
+static int pass(struct run *r, struct mc_sweep_data *d, const struct mc_span *span, int bn,
+                struct mc_error *err)
+{
+    struct mc_measured *out = bn ? NULL : d->out + r->done;
+    struct mc_measured *robust = bn || !r->s->attack ? NULL : d->robust + r->done;
+    const struct mc_measure_options o = {.batch = r->s->batch,
+                                         .samples = d->samples,
+                                         .samples_exact = d->samples_exact,
+                                         .augment = bn && r->s->bn_augment,
+                                         .attack = bn && !r->s->bn_attack ? NULL : r->s->attack,
+                                         .seed = r->s->seed};
+    const struct mc_measure_watch watch = {.progress = tell, .arg = r};
+    int rc = d->reader ? 0 : mc_dataset_open(&d->reader, d->path, err);
+
+    r->before = r->images;
+    r->points = span->T;
+    if (!rc && bn)
+        rc = mc_measure_statistics(r->s->be, span, d->reader, &o, &watch, r->stats, err);
+    else if (!rc)
+        rc = mc_measure_loss(r->s->be, span, r->stats, d->reader, &o, &watch, out, robust, err);
+    mc_dataset_close(d->reader);
+    d->reader = NULL;
+    return rc;
+}
+
+static int run_block(struct run *r, struct mc_error *err)
+{
+    const struct mc_sweep *s = r->s;
+    const size_t S = s->span->graph->S, left = r->T - r->done;
+    struct mc_span span = *s->span;
+    int rc = 0;
+
+    span.T = left < r->block ? left : r->block;
+    span.coef += r->done * span.k;
+    if (s->bn.path)
+        rc = pass(r, &r->s->bn, &span, 1, err);
+    for (size_t i = 0; S && !s->bn.path && i < span.T; i++)
+        memcpy(r->stats + i * S, s->stats, S * sizeof *s->stats);
+    for (size_t i = 0; !rc && i < s->n_data; i++)
+        rc = pass(r, &r->s->data[i], &span, 0, err);
+    if (!rc)
+        r->done += span.T;
+    if (!rc && s->checkpoint)
+        rc = save(r, err);
+    return rc;
+}
+
+static size_t point_bytes(const struct mc_sweep *s)
+{
+    const size_t S = s->span->graph->S;
+
+    /* the statistics here and on the device, and what is summed there */
+    return 2 * S * sizeof(float) +
+           (MC_REESTIMATE_SIZE(S) + (s->attack ? 2u : 1u) * MC_N_METRICS) * sizeof(double);
+}
+
+static int tell_begin(const struct run *r, struct mc_error *err)
+{
+    const struct mc_sweep *s = r->s;
+    size_t bytes = 0;
+    int rc;
+
+    if (!s->watch.begin)
+        return 0;
+    if ((rc = mc_measure_bytes(s->be, s->span, s->batch, s->attack, &bytes, err)))
+        return rc;
+    s->watch.begin(s->watch.arg, r->done, r->block, bytes + r->block * point_bytes(s));
+    return 0;
+}
+
+static int prepare(struct run *r, struct mc_error *err)
+{
+    struct mc_sweep *s = r->s;
+    int rc = 0;
+
+    r->T = s->span->T;
+    r->block = BLOCK_BYTES / point_bytes(s);
+    if (s->checkpoint && r->block > s->checkpoint_every)
+        r->block = s->checkpoint_every;
+    r->block = r->block < 1 ? 1 : r->block > r->T ? r->T : r->block;
+    if (s->bn.path)
+        rc = look_at(r, &s->bn, err);
+    for (size_t i = 0; !rc && i < s->n_data; i++)
+        rc = look_at(r, &s->data[i], err);
+    if (!rc && s->checkpoint)
+        rc = describe(r, err);
+    if (!rc && s->checkpoint && s->resume && mc_state_exists(s->checkpoint))
+        rc = restore(r, err);
+    if (rc)
+        return rc;
+    r->in_all = r->in_all / r->T * (r->T - r->done);
+    if (!(r->stats = calloc(r->block * s->span->graph->S + 1, sizeof *r->stats)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    return tell_begin(r, err);
+}
+
+int mc_sweep_run(struct mc_sweep *s, struct mc_error *err)
+{
+    struct run *r = calloc(1, sizeof *r);
+    int rc;
+
+    if (!r)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    r->s = s;
+    rc = prepare(r, err);
+    while (!rc && r->done < r->T)
+        rc = run_block(r, err);
+    for (size_t i = 0; i < r->state.n_vectors; i++)
+        free(r->state.vectors[i].data);
+    for (size_t i = 0; i < s->n_data; i++) {
+        mc_dataset_close(s->data[i].reader);
+        s->data[i].reader = NULL;
+    }
+    mc_dataset_close(s->bn.reader);
+    s->bn.reader = NULL;
+    free(r->stats);
+    free(r);
+    return rc;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A whole data set in a device's memory. */
+#include "tools/load/in_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK 1024 /* images read at a time */
+
+/* Memory is taken as images come: what a header announces proves nothing. */
+static int load(struct mc_resident *out, struct mc_backend *be, struct mc_dataset_reader *d,
+                void *images, int32_t *labels, struct mc_error *err)
+{
+    const size_t bytes = mc_dataset_image_bytes(&out->info), size = sizeof *labels;
+    uint64_t have = 0, room = 0, n = out->info.n;
+    int rc = be->buf_new(be, 0, &out->images, err);
+
+    if (!rc)
+        rc = be->buf_new(be, 0, &out->labels, err);
+    for (size_t got = BLOCK; !rc && got == BLOCK;) {
+        rc = mc_dataset_read(d, BLOCK, images, labels, &got, err);
+        size_t keep = got < n - have ? got : (size_t)(n - have);
+        if (rc || !keep)
+            continue; /* the stream is read to its end, which may be damaged */
+        if (have + keep > room) {
+            room = 2 * (have + keep) < n ? 2 * (have + keep) : n;
+            if ((rc = be->buf_grow(be, out->images, room * bytes, err)) ||
+                (rc = be->buf_grow(be, out->labels, room * size, err)))
+                continue;
+        }
+        rc = be->put(be, out->images, have * bytes, images, keep * bytes, err);
+        if (!rc)
+            rc = be->put(be, out->labels, have * size, labels, keep * size, err);
+        have += keep;
+    }
+    return rc;
+}
+
+int mc_resident_open(struct mc_resident *out, const char *path, uint64_t samples,
+                     struct mc_history *h, struct mc_error *err)
+{
+    memset(out, 0, sizeof *out);
+    int rc = mc_dataset_open(&out->reader, path, err);
+    if (rc)
+        return rc;
+    if (h)
+        mc_history_input(h, mc_dataset_stream(out->reader));
+    rc = mc_dataset_info_copy(&out->info, mc_dataset_get_info(out->reader), err);
+    return rc ? rc
+              : mc_data_samples(&out->info, mc_reader_name(mc_dataset_stream(out->reader)), samples,
+                                1, &out->info.n, err);
+}
+
+int mc_resident_read(struct mc_resident *r, struct mc_backend *be, struct mc_error *err)
+{
+    void *images = malloc(BLOCK * mc_dataset_image_bytes(&r->info));
+    int32_t *labels = malloc(BLOCK * sizeof *labels);
+    int rc = images && labels ? load(r, be, r->reader, images, labels, err)
+                              : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    if (!rc)
+        memcpy(r->id, mc_reader_id(mc_dataset_stream(r->reader)), MC_ID_LEN);
+    free(images);
+    free(labels);
+    mc_dataset_close(r->reader);
+    r->reader = NULL;
+    return rc;
+}
+
+void mc_resident_release(struct mc_resident *r, struct mc_backend *be)
+{
+    if (be) {
+        be->buf_free(be, r->images);
+        be->buf_free(be, r->labels);
+    }
+    mc_dataset_close(r->reader);
+    mc_dataset_info_release(&r->info);
+    memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Proximal alternating minimisation: from doubly stochastic matrices back to a permutation. */
+#include "tools/pam/pam.h"
+
+#include "libcommon/assign/assign.h"
+#include "libcommon/assign/doubly_stochastic.h"
+#include "libcommon/base/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Units that b puts elsewhere than a does. */
+static size_t differ(const struct mc_perm *a, const struct mc_perm *b)
+{
+    size_t n = 0;
+
+    for (size_t g = 0; g < a->n_groups; g++)
+        for (size_t i = 0; i < a->sizes[g]; i++)
+            n += a->perm[g][i] != b->perm[g][i];
+    return n;
+}
+
+/* One group's part of all candidates: c[1] gets the assignment, the others draws. */
+static int fill_group(struct mc_pam *p, const struct mc_fit *f, uint64_t outer, size_t g,
+                      const float *matrix, struct mc_perm *c, struct mc_error *err)
+{
+    const size_t k = p->symmetry->groups[g].size;
+    struct mc_birkhoff b = {0};
+    double *d = malloc(k * k * sizeof *d);
+    int rc = d ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    for (size_t i = 0; !rc && i < k * k; i++)
+        d[i] = (double)matrix[i];
+    if (!rc)
+        rc = mc_assign_max(k, d, c[1].perm[g], NULL, err);
+    if (!rc && p->o->draws)
+        rc = mc_birkhoff_decompose(&b, k, d, p->o->drop, err);
+    if (!rc && p->o->draws)
+        rc = mc_birkhoff_heaviest(&b, p->o->terms, err);
+    for (uint64_t i = 0; !rc && i < p->o->draws; i++) {
+        const struct mc_rng4 r =
+            mc_rng(f->o->seed, MC_RNG_BIRKHOFF, (uint32_t)outer, (uint32_t)i, (uint32_t)g);
+        const int32_t *drawn = b.n_terms
+                                   ? b.perm + mc_birkhoff_draw(&b, (double)mc_rng_unit(r.v[0])) * k
+                                   : c[1].perm[g]; /* too far from doubly stochastic */
+        memcpy(c[2 + i].perm[g], drawn, k * sizeof *drawn);
+    }
+    mc_birkhoff_release(&b);
+    free(d);
+    return rc;
+}
+
+/* The candidates c[0 ... n-1]; of all c, room is made for `most`. */
+static int fill(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_perm *c, size_t most,
+                struct mc_error *err)
+{
+    float *matrices = malloc(p->matrices * sizeof *matrices);
+    int rc = matrices ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    for (size_t i = 0; !rc && i < most; i++)
+        rc = mc_perm_init(&c[i], p->symmetry, err);
+    if (!rc)
+        rc = f->be->get(f->be, p->d_matrices, 0, matrices, p->matrices * sizeof *matrices, err);
+    if (!rc)
+        mc_perm_copy(&c[0], &p->previous);
+    for (size_t g = 0; !rc && g < p->symmetry->n_groups; g++)
+        rc = fill_group(p, f, outer, g, matrices + p->at[g], c, err);
+    free(matrices);
+    return rc;
+}
+
+/* ---- one of them is kept ----------------------------------------------------------------------
+ */
+
+/* A permutation and what it is worth. */
+struct candidate {
+    struct mc_perm *perm;
+    double loss, decay, proximal, value; /* value: what the least of is wanted */
+};
+
+static void price(const struct mc_pam *p, struct candidate *c)
+{
+    c->proximal = (double)differ(&p->previous, c->perm) / p->o->nu_permutation;
+    c->value = c->loss + (p->o->by_objective ? c->proximal : 0);
+}
+
+static int try(struct mc_pam *p, struct mc_fit *f, struct candidate *c, struct mc_error *err)
+{
+    int rc = mc_pam_place(p, f, c->perm, err);
+
+    if (!rc)
+        rc = mc_pam_measure(p, f, MC_PAM_SELECTION, &c->loss, &c->decay, err);
+    price(p, c);
+    return rc;
+}
+
+/* Is candidate i, or its part of group g, one that came before? */
+static int known(const struct mc_perm *c, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (!differ(&c[j], &c[i]))
+            return 1;
+    return 0;
+}
+
+static int known_in_group(const struct mc_perm *c, size_t i, size_t g)
+{
+    for (size_t j = 0; j < i; j++)
+        if (!memcmp(c[j].perm[g], c[i].perm[g], c[i].sizes[g] * sizeof *c[i].perm[g]))
+            return 1;
+    return 0;
+}
+
+/* The best of all candidates as they are; *kept: its number. */
+static int keep_jointly(struct mc_pam *p, struct mc_fit *f, struct mc_perm *c, size_t n,
+                        const struct candidate *projection, struct candidate *best, double *tried,
+                        double *kept, struct mc_error *err)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct candidate next = i == 1 ? *projection : (struct candidate){.perm = &c[i]};
+        int rc = 0;
+        if (known(c, i))
+            continue;
+        if (i > 1 && (rc = try(p, f, &next, err)))
+            return rc;
+        ++*tried;
+        if (next.value < best->value) {
+            *best = next;
+            *kept = (double)i;
+        }
+    }
+    return 0;
+}
+
+/* A group's best part: of which candidate, and what it wins alone. */
+struct part {
+    size_t group, from;
+    double gain;
+};
+
+static int by_gain(const void *x, const void *y)
+{
+    const struct part *a = x, *b = y;
+
+    if (a->gain != b->gain)
+        return a->gain > b->gain ? -1 : 1;
+    return a->group < b->group ? -1 : a->group > b->group;
+}
+
+/* mixed[1] becomes mixed[0] with c's part of group g. */
+static void mix(struct mc_perm *mixed, const struct mc_perm *c, size_t g)
+{
+    mc_perm_copy(&mixed[1], &mixed[0]);
+    memcpy(mixed[1].perm[g], c->perm[g], c->sizes[g] * sizeof *c->perm[g]);
+}
+
+/* From the better of the previous permutation and the projection on: each group's candidates once,
+ * beside what the other groups have; then each group's best in the order of their gains, while it
+ * still lowers the value beside those that were kept. */
+static int keep_by_groups(struct mc_pam *p, struct mc_fit *f, struct mc_perm *c, size_t n,
+                          const struct candidate *projection, struct candidate *best, double *tried,
+                          double *kept, struct mc_error *err)
+{
+    const size_t G = p->symmetry->n_groups;
+    struct mc_perm *mixed = c + n;
+    struct part *parts = calloc(G + 1, sizeof *parts);
+    int rc = parts ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    if (projection->value < best->value) {
+        *best = *projection;
+        *kept = 1;
+    }
+    mc_perm_copy(&mixed[0], best->perm);
+    for (size_t g = 0; !rc && g < G; g++) {
+        parts[g].group = g;
+        for (size_t i = 0; !rc && i < n; i++) {
+            struct candidate next = {.perm = &mixed[1]};
+            mix(mixed, &c[i], g);
+            if (known_in_group(c, i, g) || !differ(&mixed[0], &mixed[1]))
+                continue;
+            rc = try(p, f, &next, err);
+            ++*tried;
+            if (best->value - next.value > parts[g].gain) {
+                parts[g].gain = best->value - next.value;
+                parts[g].from = i;
+            }
+        }
+    }
+    if (!rc)
+        qsort(parts, G, sizeof *parts, by_gain);
+    for (size_t k = 0; !rc && k < G && parts[k].gain > 0; k++) {
+        struct candidate next = {.perm = &mixed[1]};
+        mix(mixed, &c[parts[k].from], parts[k].group);
+        rc = try(p, f, &next, err);
+        if (!rc && next.value < best->value) {
+            mc_perm_copy(&mixed[0], &mixed[1]);
+            *best = next;
+            best->perm = &mixed[0];
+            *kept = 2;
+        }
+    }
+    free(parts);
+    return rc;
+}
+
+static int judge_on_others(struct mc_pam *p, struct mc_fit *f, const struct mc_perm *perm,
+                           double *loss, struct mc_error *err)
+{
+    double decay;
+    int rc = mc_pam_place(p, f, perm, err);
+
+    return rc ? rc : mc_pam_measure(p, f, MC_PAM_OTHERS, loss, &decay, err);
+}
+
+int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_error *err)
+{
+    const size_t n = 2 + p->o->draws;
+    struct mc_pam_report *r = &p->report[outer];
+    struct mc_perm *c = calloc(n + 2, sizeof *c); /* and two to mix */
+    struct candidate best = {.loss = r->loss_before, .decay = r->decay_before}, projection = {0};
+    double decay;
+    int rc = c ? fill(p, f, outer, c, n + 2, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    if (!rc)
+        rc = f->be->get(f->be, p->residual, 0, &r->residual, sizeof r->residual, err);
+    if (!rc) {
+        f->be->act(p->action, p->d_matrices, p->d_b, p->d_pb);
+        rc = mc_pam_measure(p, f, MC_PAM_SELECTION, &r->loss_relaxed, &r->decay_relaxed, err);
+    }
+    r->candidates = 1;
+    r->kept = 0;
+    if (!rc) {
+        best.perm = &c[0];
+        price(p, &best);
+        projection = best;
+        projection.perm = &c[1];
+        if (differ(&c[0], &c[1]))
+            rc = try(p, f, &projection, err);
+        r->loss_projection = projection.loss;
+        r->decay_projection = projection.decay;
+    }
+    if (!rc)
+        rc = (p->o->jointly ? keep_jointly : keep_by_groups)(p, f, c, n, &projection, &best,
+                                                             &r->candidates, &r->kept, err);
+    if (!rc) {
+        r->loss_permutation = best.loss;
+        r->decay_permutation = best.decay;
+        r->proximal_permutation = best.proximal;
+        r->moved = (double)differ(&c[0], best.perm);
+        rc = judge_on_others(p, f, &p->previous, &r->loss_others_before, err);
+    }
+    if (!rc)
+        rc = judge_on_others(p, f, best.perm, &r->loss_others, err);
+    if (!rc)
+        rc = mc_pam_measure(p, f, MC_PAM_RELU, &r->relu, &decay, err);
+    if (!rc)
+        mc_perm_copy(p->perm, best.perm);
+    for (size_t i = 0; c && i < n + 2; i++)
+        mc_perm_release(&c[i]);
+    free(c);
+    return rc;
+}

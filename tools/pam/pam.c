@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Proximal alternating minimisation as an objective of the training loop. */
+#include "tools/pam/pam.h"
+
+#include "libcommon/base/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void mc_pam_defaults(struct mc_pam_options *o)
+{
+    *o = (struct mc_pam_options){.outer = 1,
+                                 .permutation_epochs = 20,
+                                 .curve_epochs = 250,
+                                 .permutation_lr = .5,
+                                 .nu_permutation = 1e3,
+                                 .nu_curve = 1e3,
+                                 .sweeps = 20,
+                                 .draws = 32,
+                                 .drop = 5e-4,
+                                 .terms = 10,
+                                 .images = 5000,
+                                 .points = 5};
+}
+
+static uint64_t iteration(const struct mc_pam *p)
+{
+    return p->o->permutation_epochs + p->o->curve_epochs;
+}
+
+uint64_t mc_pam_epochs(const struct mc_pam_options *o)
+{
+    return o->outer * (o->permutation_epochs + o->curve_epochs);
+}
+
+size_t mc_pam_vectors(const struct mc_pam *p, int checkpoint)
+{
+    /* on the device a, b, Pb, the offset, its momentum and anchor, the point, an index and the
+     * gradient; on the host a, b, the offset, and two to measure how far it moved; two for the
+     * matrices' action */
+    return 9u + 5u + (p->o->permutation_epochs ? 2u : 0u) + (checkpoint ? 3u : 0u);
+}
+
+size_t mc_pam_matrices(const struct mc_pam *p, int checkpoint)
+{
+    /* themselves, their anchor, gradient and momentum, and once on the host */
+    return p->o->permutation_epochs ? (5 + (checkpoint ? 1u : 0u)) * p->matrices : 0;
+}
+
+/* ---- the objective ----------------------------------------------------------------------------
+ */
+
+static int prepare(struct mc_objective *o, struct mc_fit *f, struct mc_error *err)
+{
+    struct mc_pam *p = (struct mc_pam *)o;
+    struct mc_backend *be = f->be;
+    const int permutes = p->o->permutation_epochs > 0; /* else there are no matrices */
+    const size_t P = p->graph->P * sizeof(float);
+    const size_t M = permutes ? (p->matrices + 1) * sizeof(float) : 0;
+    const size_t n = (mc_pam_units(p) + 1) * sizeof(float);
+    const struct {
+        struct mc_buf **buf;
+        size_t bytes;
+    } all[] = {{&p->d_a, P},
+               {&p->d_b, P},
+               {&p->d_pb, P},
+               {&p->d_offset, P},
+               {&p->d_momentum, P},
+               {&p->d_anchor, P},
+               {&p->d_point, P},
+               {&p->index, P},
+               {&p->d_matrices, M},
+               {&p->d_matrices_anchor, M},
+               {&p->d_matrices_grad, M},
+               {&p->d_matrices_momentum, M},
+               {&p->coefs, f->steps * 3 * sizeof(float)},
+               {&p->residual, sizeof(double)},
+               {&p->d_perm, n},
+               {&p->d_previous, n},
+               {&p->d_report, p->o->outer * sizeof *p->report}};
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < sizeof all / sizeof *all; i++)
+        rc = all[i].bytes ? be->buf_new(be, all[i].bytes, all[i].buf, err) : 0;
+    if (!rc && permutes)
+        rc = be->action_new(be, p->graph, p->symmetry, &p->action, err);
+    if (!rc)
+        rc = be->put(be, p->d_a, 0, p->a, P, err);
+    if (!rc)
+        rc = be->put(be, p->d_b, 0, p->b, P, err);
+    if (!rc)
+        rc = be->put(be, p->d_offset, 0, p->offset, P, err);
+    if (!rc)
+        rc = mc_pam_prepare_judges(p, f, err);
+    return rc;
+}
+
+static int put_coefs(struct mc_pam *p, struct mc_fit *f, uint64_t e, struct mc_error *err)
+{
+    float *rows = malloc(f->steps * 3 * sizeof *rows);
+
+    if (!rows)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (uint64_t s = 0; s < f->steps; s++) {
+        const struct mc_rng4 r = mc_rng(f->o->seed, MC_RNG_CURVE_T, (uint32_t)e, (uint32_t)s, 0);
+        const double t = (double)mc_rng_unit(r.v[0]);
+        rows[3 * s] = (float)(1 - t);
+        rows[3 * s + 1] = (float)t;
+        rows[3 * s + 2] = (float)(2 * t * (1 - t));
+    }
+    int rc = f->be->put(f->be, p->coefs, 0, rows, f->steps * 3 * sizeof *rows, err);
+    free(rows);
+    return rc;
+}
+
+/* Keeps the permutation and the offset that the iteration moves from, places that permutation and
+ * judges the objective there. */
+static int begin_iteration(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_error *err)
+{
+    struct mc_pam_report *r = &p->report[outer];
+    int rc;
+
+    mc_perm_copy(&p->previous, p->perm);
+    f->be->copy(f->be, p->d_anchor, p->d_offset, p->graph->P * sizeof(float));
+    if ((rc = mc_pam_place(p, f, p->perm, err)))
+        return rc;
+    return mc_pam_judge(p, f, &r->loss_before, &r->decay_before, &r->relu_before, err);
+}
+
+static int epoch(struct mc_objective *o, struct mc_fit *f, uint64_t e, struct mc_error *err)
+{
+    struct mc_pam *p = (struct mc_pam *)o;
+    const uint64_t outer = e / iteration(p), at = e % iteration(p);
+    const int permuting = at < p->o->permutation_epochs;
+    struct mc_backend *be = f->be;
+    int rc = at ? 0 : begin_iteration(p, f, outer, err);
+
+    if (!rc)
+        rc = put_coefs(p, f, e, err);
+    if (permuting != p->permuting)
+        mc_fit_steps_change(f);
+    p->permuting = permuting;
+    if (!rc && p->permuting) {
+        rc = mc_pam_put_matrices(p, f, p->d_matrices_anchor, err);
+        if (!rc && !at)
+            be->copy(be, p->d_matrices, p->d_matrices_anchor, p->matrices * sizeof(float));
+    } else if (!rc) {
+        rc = mc_pam_place(p, f, p->perm, err);
+        if (at == p->o->permutation_epochs)
+            be->zero(be, p->d_momentum);
+    }
+    return rc;
+}
+
+static double lr(struct mc_objective *o, struct mc_fit *f, uint64_t e, uint64_t step)
+{
+    const struct mc_pam *p = (const struct mc_pam *)o;
+    const uint64_t outer = e / iteration(p), at = e % iteration(p);
+    const uint64_t n_p = p->o->permutation_epochs, n_c = p->o->curve_epochs;
+
+    return at < n_p ? mc_fit_lr(&p->permutation_fit, outer * n_p + at, step, f->steps)
+                    : mc_fit_lr(&p->curve_fit, outer * n_c + at - n_p, step, f->steps);
+}
+
+static const struct mc_buf *point(struct mc_objective *o, struct mc_fit *f)
+{
+    struct mc_pam *p = (struct mc_pam *)o;
+    const struct mc_buf *const vectors[] = {p->d_a, p->d_pb, p->d_offset};
+
+    if (p->permuting)
+        f->be->act(p->action, p->d_matrices, p->d_b, p->d_pb);
+    f->be->lincomb(f->be, p->graph->P, p->d_point, 3, vectors, p->coefs, f->ctl);
+    return p->d_point;
+}
+
+void mc_pam_descend(struct mc_backend *be, size_t n, const struct mc_sgd *s,
+                    const struct mc_buf *anchor, double nu, const struct mc_buf *ctl)
+{
+    be->sgd(be, n, s, ctl);
+    be->pull(be, n, s->p, anchor, s->lrs, nu * (1 - (double)s->momentum), ctl);
+}
+
+static void step(struct mc_objective *o, struct mc_fit *f, const struct mc_buf *at)
+{
+    struct mc_pam *p = (struct mc_pam *)o;
+    struct mc_backend *be = f->be;
+
+    if (p->permuting) {
+        const struct mc_sgd s = {.p = p->d_matrices,
+                                 .m = p->d_matrices_momentum,
+                                 .grad = p->d_matrices_grad,
+                                 .point = p->d_matrices, /* decay 0: not looked at */
+                                 .lrs = f->lrs,
+                                 .coefs = p->coefs,
+                                 .stride = 3,
+                                 .k = 1};
+        be->act_grad(p->action, p->d_matrices, p->d_b, f->grad, p->d_matrices_grad);
+        mc_pam_descend(be, p->matrices, &s, p->d_matrices_anchor, p->o->nu_permutation, f->ctl);
+        be->project(p->action, p->d_matrices, p->o->sweeps, p->residual);
+    } else {
+        const struct mc_sgd s = {.p = p->d_offset,
+                                 .m = p->d_momentum,
+                                 .grad = f->grad,
+                                 .point = at,
+                                 .lrs = f->lrs,
+                                 .coefs = p->coefs,
+                                 .stride = 3,
+                                 .k = 2,
+                                 .momentum = (float)f->o->momentum,
+                                 .decay = (float)f->o->decay,
+                                 .nesterov = f->o->nesterov};
+        mc_pam_descend(be, p->graph->P, &s, p->d_anchor, p->o->nu_curve, f->ctl);
+    }
+}
+
+/* ---- at the ends of steps ---------------------------------------------------------------------
+ */
+
+/* A curve step moves the offset, and so may the clip at a permutation step's end. */
+static int offset_moves(const struct mc_pam *p)
+{
+    return p->o->curve_epochs > 0 || p->layers;
+}
+
+/* The price of the offset, and the objective where it has come to. */
+static int measure_curve(struct mc_pam *p, struct mc_fit *f, struct mc_pam_report *r,
+                         struct mc_error *err)
+{
+    const size_t n = p->graph->P;
+    float *x = malloc(2 * n * sizeof *x);
+    int rc = x ? f->be->get(f->be, p->d_offset, 0, x, n * sizeof *x, err)
+               : mc_fail(err, MC_ENOMEM, "out of memory");
+    double sum = 0;
+
+    if (!rc)
+        rc = f->be->get(f->be, p->d_anchor, 0, x + n, n * sizeof *x, err);
+    for (size_t i = 0; !rc && i < n; i++)
+        sum += pow((double)x[i] - (double)x[n + i], 2);
+    free(x);
+    r->proximal_curve = sum / (2 * p->o->nu_curve);
+    return rc ? rc : mc_pam_judge(p, f, &r->loss_curve, &r->decay_curve, &r->relu, err);
+}
+
+/* What the whole iteration did; *stop: too little, by the theorem, and it is given up. */
+static void end_iteration(struct mc_pam *p, struct mc_fit *f, struct mc_pam_report *r, int *stop)
+{
+    const int permuted = p->o->permutation_epochs > 0, curved = offset_moves(p);
+    const double proximal =
+        (permuted ? r->proximal_permutation : 0) + (curved ? r->proximal_curve : 0);
+    const double after =
+        curved ? r->loss_curve + r->decay_curve : r->loss_permutation + r->decay_permutation;
+
+    r->decrease = r->loss_before + r->decay_before - after - proximal;
+    if (!p->layers)
+        return;
+    r->least_move = mc_pam_least_move(p, f);
+    r->rejected = proximal < r->least_move;
+    if (!r->rejected)
+        return;
+    mc_perm_copy(p->perm, &p->previous);
+    f->be->copy(f->be, p->d_offset, p->d_anchor, p->graph->P * sizeof(float));
+    *stop = 1;
+}
+
+static int after(struct mc_objective *o, struct mc_fit *f, uint64_t e, int *stop,
+                 struct mc_error *err)
+{
+    struct mc_pam *p = (struct mc_pam *)o;
+    const uint64_t outer = e / iteration(p), at = e % iteration(p);
+    struct mc_pam_report *r = &p->report[outer];
+    const int last = at + 1 == iteration(p);
+    int rc = 0;
+
+    if (at + 1 == p->o->permutation_epochs) {
+        rc = mc_pam_select(p, f, outer, err);
+        if (!rc && p->layers) /* the clip is of what was kept, not of what was judged last */
+            rc = mc_pam_place(p, f, p->perm, err);
+    }
+    if (!rc && p->layers && at + 1 >= p->o->permutation_epochs)
+        rc = mc_pam_clip(p, f, err);
+    if (!rc && last && offset_moves(p))
+        rc = measure_curve(p, f, r, err);
+    if (!rc && last)
+        end_iteration(p, f, r, stop);
+    return rc ? rc : mc_pam_put_all(p, f, err);
+}
+
+static int resumed(struct mc_objective *o, struct mc_fit *f, uint64_t e, int *stop,
+                   struct mc_error *err)
+{
+    struct mc_pam *p = (struct mc_pam *)o;
+    int rc = mc_pam_get_all(p, f, err);
+
+    *stop = !rc && p->report[e / iteration(p)].rejected == 1;
+    return rc;
+}
+
+static int finish(struct mc_objective *o, struct mc_fit *f, struct mc_error *err)
+{
+    struct mc_pam *p = (struct mc_pam *)o;
+
+    return f->be->get(f->be, p->d_offset, 0, p->offset, p->graph->P * sizeof(float), err);
+}
+
+static void release(struct mc_objective *o, struct mc_fit *f)
+{
+    struct mc_pam *p = (struct mc_pam *)o;
+    struct mc_buf *all[] = {p->d_a,
+                            p->d_b,
+                            p->d_pb,
+                            p->d_offset,
+                            p->d_momentum,
+                            p->d_anchor,
+                            p->d_point,
+                            p->index,
+                            p->d_matrices,
+                            p->d_matrices_anchor,
+                            p->d_matrices_grad,
+                            p->d_matrices_momentum,
+                            p->coefs,
+                            p->residual,
+                            p->d_perm,
+                            p->d_previous,
+                            p->d_report};
+
+    mc_pam_release_judges(p, f);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        f->be->buf_free(f->be, all[i]);
+    f->be->action_free(p->action);
+}
+
+/* ---- a run ------------------------------------------------------------------------------------
+ */
+
+int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o, struct mc_fit_options *fit,
+                const struct mc_symmetry *s, const struct mc_graph *g, const float *a,
+                const float *b, float *offset, struct mc_perm *perm, struct mc_pam_report *report,
+                struct mc_error *err)
+{
+    static const struct mc_objective pam = {.mode = MC_MODE_BATCH,
+                                            .prepare = prepare,
+                                            .epoch = epoch,
+                                            .lr = lr,
+                                            .point = point,
+                                            .step = step,
+                                            .after = after,
+                                            .resumed = resumed,
+                                            .vectors = mc_pam_saved,
+                                            .finish = finish,
+                                            .release = release};
+    double *numbers = (double *)report;
+    int rc;
+
+    *p = (struct mc_pam){.objective = pam,
+                         .o = o,
+                         .graph = g,
+                         .symmetry = s,
+                         .a = a,
+                         .b = b,
+                         .offset = offset,
+                         .perm = perm,
+                         .report = report};
+    for (size_t i = 0; i < o->outer * MC_PAM_REPORT; i++)
+        numbers[i] = NAN;
+    p->permutation_fit = p->curve_fit = *fit;
+    p->permutation_fit.epochs = o->outer * o->permutation_epochs;
+    p->permutation_fit.lr = o->permutation_lr;
+    p->curve_fit.epochs = o->outer * o->curve_epochs;
+    fit->epochs = mc_pam_epochs(o);
+    if (!(p->at = malloc((s->n_groups + 1) * sizeof *p->at)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    p->matrices = mc_action_layout(s, p->at);
+    if ((rc = mc_perm_init(&p->previous, s, err)) || o->spectral <= 0)
+        return rc;
+    return mc_pam_theorem_init(p, err);
+}
+
+void mc_pam_release(struct mc_pam *p)
+{
+    mc_perm_release(&p->previous);
+    mc_pam_theorem_release(p);
+    free(p->at);
+    *p = (struct mc_pam){0};
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Proximal alternating minimisation: the permutation of the second network and the curve between
+ * the two learned in turn (Tatro et al. 2020, section 4 and appendix D). An objective of the one
+ * training loop (tools/train/train.h): each outer iteration is a permutation step of so many epochs
+ * and then a curve step, and the loop's epochs are all of them one after another.
+ *
+ *     r(t) = (1-t) a + t P b + 2t(1-t) offset
+ *
+ * is the quadratic Bezier curve whose control point is the offset from the midpoint of a and P b.
+ * Q(offset, P) is the mean over t of its loss, all heads, and of the weight decay 1/2 decay
+ * |r(t)|^2; P moves from P_k by |P - P_k|^2 / 2 nu_P (twice the units that moved, over 2 nu_P), the
+ * offset likewise. */
+#ifndef MC_PAM_H
+#define MC_PAM_H
+
+#include "libcommon/graph/soft_permutation.h"
+#include "tools/curve/objective.h"
+#include "tools/train/train.h"
+
+struct mc_pam_options {
+    uint64_t outer;              /* iterations */
+    uint64_t permutation_epochs; /* of a permutation step; 0: none */
+    uint64_t curve_epochs;       /* of a curve step; 0: none */
+    double permutation_lr;
+    double nu_permutation, nu_curve;
+    uint64_t sweeps;  /* of the projection after each step */
+    uint64_t draws;   /* of permutations from the Birkhoff-von Neumann decomposition */
+    double drop;      /* entries under it are left out of it */
+    uint64_t terms;   /* it is cut to its so many heaviest terms, 0: all */
+    uint64_t images;  /* the first so many judge a candidate, */
+    uint64_t points;  /* at so many t: the middles of equal parts of [0,1] */
+    int jointly;      /* candidates are of all groups at once; or each group's are judged alone */
+    int by_objective; /* candidates are judged with the proximal term, or by their loss alone */
+    double spectral;  /* K_W: weights are projected to that spectral norm at the ends of permutation
+                         steps and of a curve step's epochs, and the second theorem's rule ends the
+                         run; 0: neither */
+};
+
+/* What an outer iteration did; NAN for what it has not. */
+struct mc_pam_report {
+    /* the permutation step */
+    double loss_before, decay_before;           /* of the previous permutation; they make Q */
+    double loss_relaxed, decay_relaxed;         /* of the doubly stochastic matrices */
+    double residual;                            /* of their rows and columns */
+    double loss_projection, decay_projection;   /* of the assignment nearest to them */
+    double loss_permutation, decay_permutation; /* of the one that was kept */
+    double proximal_permutation;
+    double moved;      /* units that it puts elsewhere than the previous one */
+    double candidates; /* different ones, of all groups or of each */
+    double kept; /* 0 the previous permutation, 1 the projection, 2 and more: a draw, or parts of
+                    candidates */
+    double loss_others_before, loss_others; /* of the previous and the kept one, on images that did
+                                               not judge; NAN without a batch of them */
+    /* the curve step; without one but with a spectral norm, what its clip did to the offset */
+    double loss_curve, decay_curve;
+    double proximal_curve;
+    /* loss of the network with its own ReLU where it is trained with the Huber delta; the decay is
+     * the same */
+    double relu_before, relu;
+    /* the whole: (Q before) - (Q after) - proximal terms, which the theorem has at least 0 */
+    double decrease;
+    double least_move; /* the second theorem's bound on the proximal terms' sum */
+    double rejected;   /* 1: the sum was less, and the iterate was given up */
+};
+#define MC_PAM_REPORT (sizeof(struct mc_pam_report) / sizeof(double))
+
+/* What the objective is measured on. */
+enum mc_pam_judge_of {
+    MC_PAM_SELECTION, /* the images that judge candidates */
+    MC_PAM_OTHERS,    /* as many others, or fewer; with permutation steps */
+    MC_PAM_RELU,      /* the first ones, on the network without the Huber delta; with a delta */
+    MC_PAM_JUDGES
+};
+struct mc_pam_judge {
+    struct mc_buf *order;     /* (batches, batch) */
+    uint64_t batches;         /* 0: there is nothing to measure */
+    struct mc_plan *plan;     /* NULL: the training's */
+    struct mc_repeat *repeat; /* of a batch */
+};
+
+struct mc_pam {
+    struct mc_objective objective; /* first */
+    const struct mc_pam_options *o;
+    const struct mc_graph *graph;
+    const struct mc_symmetry *symmetry;
+    const float *a, *b;           /* (P) the two networks, b as it was trained */
+    float *offset;                /* (P) of the control point: where it starts, and the result */
+    struct mc_perm *perm;         /* likewise; kept up with every permutation step */
+    struct mc_pam_report *report; /* (outer) */
+
+    size_t matrices;                                  /* floats of all groups' */
+    size_t *at;                                       /* (n_groups) where each begins */
+    struct mc_fit_options permutation_fit, curve_fit; /* whose schedules the steps' rates follow */
+    struct mc_action *action;
+    struct mc_buf *d_a, *d_b, *d_pb, *d_offset, *d_momentum, *d_anchor, *d_point; /* (P) */
+    struct mc_buf *d_matrices, *d_matrices_anchor, *d_matrices_grad, *d_matrices_momentum;
+    struct mc_buf *coefs, *residual;
+    struct mc_buf *d_perm, *d_previous, *d_report; /* for checkpoints: units as floats, doubles */
+    struct mc_buf *ctl, *points, *begin, *points_ctl, *sums, *index; /* to judge */
+    struct mc_pam_judge judges[MC_PAM_JUDGES];
+    struct mc_perm previous;           /* before the permutation step */
+    int permuting;                     /* the epoch is of a permutation step */
+    struct mc_spectral_layers *layers; /* of the theorem, or NULL */
+};
+
+/* One outer iteration of 20 and 250 epochs. */
+void mc_pam_defaults(struct mc_pam_options *o);
+/* Epochs of the whole run. */
+uint64_t mc_pam_epochs(const struct mc_pam_options *o);
+/* fit: whose schedule spans all curve steps; its epochs are set to the run's. All pointers must
+ * outlive it. report: (o->outer), filled with NAN. MC_EUSAGE: a spectral norm for what is no plain
+ * feed-forward network. */
+MC_USE_RESULT int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o,
+                              struct mc_fit_options *fit, const struct mc_symmetry *s,
+                              const struct mc_graph *g, const float *a, const float *b,
+                              float *offset, struct mc_perm *perm, struct mc_pam_report *report,
+                              struct mc_error *err);
+void mc_pam_release(struct mc_pam *p); /* the host's memory */
+/* Flat vectors of P floats that training it holds, as mc_linear_vectors, and the floats of the
+ * permutation step's matrices beside them. */
+size_t mc_pam_vectors(const struct mc_pam *p, int checkpoint);
+size_t mc_pam_matrices(const struct mc_pam *p, int checkpoint);
+
+/* ---- within the training loop ---- */
+
+/* One step of SGD on s->p (n) and one proximal step towards `anchor` (n), whose fixed point is the
+ * least of loss(p) + |p - anchor|^2 / 2 nu. Momentum multiplies the loss's steps by
+ * 1 / (1 - momentum) in the long run, so it multiplies the proximal one's rate as well. Device
+ * memory only. */
+void mc_pam_descend(struct mc_backend *be, size_t n, const struct mc_sgd *s,
+                    const struct mc_buf *anchor, double nu, const struct mc_buf *ctl);
+
+/* What the objective is measured on: images, in whole batches where there is one, and t
+ * (tools/pam/accept.c). */
+MC_USE_RESULT int mc_pam_prepare_judges(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
+void mc_pam_release_judges(struct mc_pam *p, struct mc_fit *f);
+/* How many images judge candidates, of n and in batches of so many: whole batches where there is
+ * one. */
+uint64_t mc_pam_judge_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch);
+/* And how many others MC_PAM_OTHERS takes, the next ones, in whole batches only: 0 where there is
+ * none. */
+uint64_t mc_pam_other_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch);
+/* Loss (mean objective of all heads) and weight decay of the curve through p->d_pb, finite or not;
+ * NAN where there is nothing to measure them on. */
+MC_USE_RESULT int mc_pam_measure(struct mc_pam *p, struct mc_fit *f, enum mc_pam_judge_of of,
+                                 double *loss, double *decay, struct mc_error *err);
+/* The same as the candidates are judged, and the loss as MC_PAM_RELU has it. MC_EFAIL where loss or
+ * decay are not finite. */
+MC_USE_RESULT int mc_pam_judge(struct mc_pam *p, struct mc_fit *f, double *loss, double *decay,
+                               double *relu, struct mc_error *err);
+/* p->d_pb: P b of a permutation. */
+MC_USE_RESULT int mc_pam_place(struct mc_pam *p, struct mc_fit *f, const struct mc_perm *perm,
+                               struct mc_error *err);
+
+/* After a permutation step: judge the candidates, keep the best in p->perm and p->report[outer];
+ * one whose loss is not finite loses (tools/pam/candidates.c). MC_EFAIL: the matrices are not
+ * finite. */
+MC_USE_RESULT int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer,
+                                struct mc_error *err);
+
+/* Units of all groups (tools/pam/checkpoint.c). */
+size_t mc_pam_units(const struct mc_pam *p);
+/* to: p->previous as matrices. */
+MC_USE_RESULT int mc_pam_put_matrices(struct mc_pam *p, struct mc_fit *f, struct mc_buf *to,
+                                      struct mc_error *err);
+/* The permutations and the report to where a checkpoint takes them from, and back. MC_EINPUT: what
+ * was saved is no permutation. */
+MC_USE_RESULT int mc_pam_put_all(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
+MC_USE_RESULT int mc_pam_get_all(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
+/* The objective's vectors (tools/train/train.h). */
+size_t mc_pam_saved(struct mc_objective *o, struct mc_fit *f, struct mc_fit_vector *v);
+
+/* p->layers, and whether the second theorem is for these networks (tools/pam/theorem.c): plain
+ * ones, a cross-entropy of weight 1, whose Lipschitz constant is sqrt(2), both ends within the
+ * norm; or MC_EUSAGE. */
+MC_USE_RESULT int mc_pam_theorem_init(struct mc_pam *p, struct mc_error *err);
+void mc_pam_theorem_release(struct mc_pam *p);
+/* The control point's weights, those of (a + p->d_pb) / 2 + p->d_offset, to the spectral norm that
+ * is allowed; the offset of a layer that is within it keeps its bits. */
+MC_USE_RESULT int mc_pam_clip(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
+/* What the proximal terms of an iteration must sum to, so that the ReLU's objective falls with the
+ * Huber delta's: twice the bound on the two's difference, which each of both iterates has (the
+ * paper's second theorem has it once). */
+double mc_pam_least_move(const struct mc_pam *p, const struct mc_fit *f);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Proximal alternating minimisation: the second theorem's conditions, its hard constraint on the
+ * control point, and the least move that it has an iteration make. */
+#include "tools/pam/pam.h"
+
+#include "libcommon/spectral/spectral.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the theorem asks: a cross-entropy of Lipschitz constant sqrt(2), ends within the norm. */
+static int check_theorem(const struct mc_pam *p, struct mc_error *err)
+{
+    for (int i = 0; i < p->graph->n_nodes; i++)
+        if (p->graph->nodes[i].op == MC_OP_LOSS && p->graph->nodes[i].loss_weight != 1)
+            return mc_fail(err, MC_EUSAGE, "%s: the theorem is for a loss of weight 1, not %g",
+                           p->graph->nodes[i].name, (double)p->graph->nodes[i].loss_weight);
+    for (size_t l = 0; l < p->layers->L; l++) {
+        const struct mc_param *t = &p->graph->params[p->layers->weight[l]];
+        for (int end = 0; end < 2; end++) {
+            double norm = 0;
+            int rc = mc_spectral_norm((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1],
+                                      (end ? p->b : p->a) + t->offset, &norm, err);
+            if (rc)
+                return rc;
+            if (norm > p->o->spectral * (1 + 1e-6))
+                return mc_fail(err, MC_EUSAGE,
+                               "the %s network's %s has spectral norm %g, more than the %g that "
+                               "the theorem is to hold for",
+                               end ? "second" : "first", t->tensor.name, norm, p->o->spectral);
+        }
+    }
+    return 0;
+}
+
+int mc_pam_theorem_init(struct mc_pam *p, struct mc_error *err)
+{
+    int rc;
+
+    if (!(p->layers = calloc(1, sizeof *p->layers)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    if ((rc = mc_spectral_layers(p->graph, p->layers, err)))
+        return rc;
+    return check_theorem(p, err);
+}
+
+void mc_pam_theorem_release(struct mc_pam *p)
+{
+    if (p->layers)
+        mc_spectral_layers_release(p->layers);
+    free(p->layers);
+    p->layers = NULL;
+}
+
+/* One layer's weight of the control point. w: (3,count) of scratch. */
+static int clip_layer(struct mc_pam *p, struct mc_fit *f, const struct mc_param *t, float *w,
+                      struct mc_error *err)
+{
+    const size_t n = t->count, from = t->offset * sizeof *w;
+    float *middle = w + n, *offset = w + 2 * n;
+    int rc = f->be->get(f->be, p->d_offset, from, offset, n * sizeof *w, err);
+
+    if (!rc)
+        rc = f->be->get(f->be, p->d_pb, from, middle, n * sizeof *w, err);
+    for (size_t i = 0; !rc && i < n; i++) {
+        middle[i] = .5f * (p->a[t->offset + i] + middle[i]);
+        w[i] = middle[i] + offset[i];
+    }
+    if (!rc)
+        rc = mc_spectral_clip((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1], w,
+                              p->o->spectral, err);
+    if (rc <= 0) /* where nothing is clipped, the offset keeps the bits that a sum would round */
+        return rc;
+    for (size_t i = 0; i < n; i++)
+        offset[i] = w[i] - middle[i];
+    return f->be->put(f->be, p->d_offset, from, offset, n * sizeof *w, err);
+}
+
+int mc_pam_clip(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
+{
+    size_t most = 1;
+    float *w;
+    int rc;
+
+    for (size_t l = 0; l < p->layers->L; l++) {
+        const size_t n = p->graph->params[p->layers->weight[l]].count;
+        most = n > most ? n : most;
+    }
+    rc = (w = malloc(3 * most * sizeof *w)) ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t l = 0; !rc && l < p->layers->L; l++)
+        rc = clip_layer(p, f, &p->graph->params[p->layers->weight[l]], w, err);
+    free(w);
+    return rc;
+}
+
+/* |Q - Q_delta| <= E = K_L sqrt(M) (delta / 2) sum of K_W^i, i = 1 ... L - 1, with K_L = sqrt(2);
+ * at both iterates. */
+double mc_pam_least_move(const struct mc_pam *p, const struct mc_fit *f)
+{
+    double sum = 0, power = 1;
+
+    for (size_t i = 1; i < p->layers->L; i++) {
+        power *= p->o->spectral;
+        sum += power;
+    }
+    return 2 * sqrt(2) * sqrt((double)p->layers->M) * .5 * f->o->huber * sum;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Values and data for gnuplot. */
+#include "tools/plot/figure.h"
+
+#include <string.h>
+
+/* Steps that colours are drawn in, at least, across a plane. */
+#define FINE 200
+
+static void text(struct mc_gnuplot *g, const char *name, const char *value)
+{
+    fprintf(mc_gnuplot_script(g), "%s = ", name);
+    mc_gnuplot_quote(g, value ? value : "");
+    putc('\n', mc_gnuplot_script(g));
+}
+
+static void text_at(struct mc_gnuplot *g, const char *name, size_t i, const char *value)
+{
+    fprintf(mc_gnuplot_script(g), "%s[%zu] = ", name, i + 1);
+    mc_gnuplot_quote(g, value);
+    putc('\n', mc_gnuplot_script(g));
+}
+
+static void begin(struct mc_gnuplot *g, const struct mc_figure *p)
+{
+    char name[260];
+
+    text(g, "TITLE", p->title);
+    snprintf(name, sizeof name, "%s%s", p->data, *p->data ? " " : "");
+    text(g, "DATA_NAME", name);
+}
+
+/* How many lines before line i it would hide. */
+static size_t same_before(const struct mc_series *s, size_t i)
+{
+    size_t same = 0;
+
+    for (size_t j = 0; j < i; j++)
+        same += s[j].rows == s[i].rows && s[j].cols == s[i].cols &&
+                !memcmp(s[j].mean, s[i].mean, s[i].rows * s[i].cols * sizeof *s[i].mean);
+    return same;
+}
+
+void mc_figure_lines(struct mc_gnuplot *g, const struct mc_figure *p, const char *xlabel,
+                     const struct mc_series *s, size_t n)
+{
+    FILE *f = mc_gnuplot_script(g);
+
+    begin(g, p);
+    text(g, "XLABEL", xlabel);
+    fprintf(f, "N = %zu\narray LABEL[N]\narray TABLES[N]\narray SAME[N]\n", n);
+    for (size_t i = 0; i < n; i++) {
+        fprintf(f, "TABLES[%zu] = %zu\nSAME[%zu] = %zu\n", i + 1, s[i].tables, i + 1,
+                same_before(s, i));
+        text_at(g, "LABEL", i, s[i].label);
+    }
+    if (!xlabel) {
+        const struct mc_table *t = &s[0].table;
+        size_t col = (size_t)mc_table_find(t, "layer");
+        fprintf(f, "ROWS = %zu\narray LAYER[ROWS]\n", t->rows);
+        for (size_t r = 0; r < t->rows; r++) {
+            fprintf(f, "LAYER[%zu] = ", r + 1);
+            mc_gnuplot_quote_tic(g, t->cells[r * t->cols + col]);
+            putc('\n', f);
+        }
+    }
+    fputs("$DATA << END_OF_DATA\n", f);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t r = 0; r < s[i].rows; r++) {
+            for (size_t c = 0; c < s[i].cols; c++)
+                fprintf(f, "%.9g ", s[i].mean[c * s[i].rows + r]);
+            for (size_t c = 0; c < s[i].cols; c++)
+                fprintf(f, "%.9g ", s[i].sd[c * s[i].rows + r]);
+            putc('\n', f);
+        }
+        fputs("\n\n", f);
+    }
+    fputs("END_OF_DATA\n", f);
+}
+
+/* A network's name without folder and ending. */
+static void short_name(const char *name, char *out, size_t size)
+{
+    const char *slash = strrchr(name, '/');
+    size_t n = strlen(slash ? slash + 1 : name);
+
+    snprintf(out, size, "%s", slash ? slash + 1 : name);
+    if (n > 4 && n < size && !strcmp(out + n - 4, ".mcz"))
+        out[n - 4] = 0;
+}
+
+static void surface(struct mc_gnuplot *g, const struct mc_grid *grid)
+{
+    FILE *f = mc_gnuplot_script(g);
+    const size_t most = grid->nx > grid->ny ? grid->nx : grid->ny;
+    const size_t fine = (FINE + most - 2) / (most - 1);
+    double x, y;
+
+    fputs("$DATA << END_OF_DATA\n", f);
+    for (size_t i = 0; i <= fine * (grid->ny - 1); i++) {
+        for (size_t j = 0; j <= fine * (grid->nx - 1); j++) {
+            double loss = mc_grid_between(grid, 0, fine, i, j, &x, &y);
+            double accuracy = mc_grid_between(grid, 1, fine, i, j, &x, &y);
+            fprintf(f, "%.7g %.7g %.9g %.9g\n", x, y, loss, accuracy);
+        }
+        putc('\n', f);
+    }
+    fputs("END_OF_DATA\n", f);
+}
+
+void mc_figure_plane(struct mc_gnuplot *g, const struct mc_figure *p, const struct mc_grid *grid,
+                     const struct mc_mark *marks, size_t n)
+{
+    FILE *f = mc_gnuplot_script(g);
+    char name[256];
+
+    begin(g, p);
+    fputs("array FROM[2]\narray TO[2]\narray NAME[3]\narray X[3]\narray Y[3]\n", f);
+    for (size_t q = 0; q < 2; q++)
+        fprintf(f, "FROM[%zu] = %.9g\nTO[%zu] = %.9g\n", q + 1, p->colours[q][0], q + 1,
+                p->colours[q][1]);
+    fprintf(f, "MARKS = %d\nPATH = %zu\n", n > 0, n > 3 ? n - 3 : 0);
+    for (size_t i = 0; !n && i < 3; i++)
+        fprintf(f, "X[%zu] = NaN\nY[%zu] = NaN\n", i + 1, i + 1);
+    for (size_t i = 0; i < 3 && i < n; i++) {
+        short_name(p->names[i] ? p->names[i] : marks[i].name, name, sizeof name);
+        text_at(g, "NAME", i, name);
+        fprintf(f, "X[%zu] = %.9g\nY[%zu] = %.9g\n", i + 1, marks[i].x, i + 1, marks[i].y);
+    }
+    fprintf(f, "$PATH << END_OF_DATA\n");
+    for (size_t i = 3; i < n; i++)
+        fprintf(f, "%.9g %.9g\n", marks[i].x, marks[i].y);
+    for (size_t i = 1; i < n && n == 3; i++)
+        fprintf(f, "%.9g %.9g\n%.9g %.9g\n\n", marks[0].x, marks[0].y, marks[i].x, marks[i].y);
+    fputs(n ? "END_OF_DATA\n" : "NaN NaN\nEND_OF_DATA\n", f);
+    surface(g, grid);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tables of the same thing, as mean and standard deviation. */
+#include "tools/plot/series.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *mc_series_label(const char *operand, char *label, size_t size)
+{
+    size_t n = strcspn(operand, "=/");
+
+    if (n && operand[n] == '=' && n < size) {
+        memcpy(label, operand, n);
+        label[n] = 0;
+        return operand + n + 1;
+    }
+    int first = (int)strcspn(operand, ",");
+    const char *name = operand;
+    for (const char *c = operand; c < operand + first; c++)
+        if (*c == '/')
+            name = c + 1;
+    snprintf(label, size, "%.*s", first - (int)(name - operand), name);
+    char *dot = strrchr(label, '.');
+    if (dot && dot != label)
+        *dot = 0;
+    return operand;
+}
+
+/* How a kind of picture reads one table, and what must be the same in each of a series. */
+struct kind {
+    int (*read)(struct mc_table *t, const char *file, struct mc_error *err);
+    int (*check)(const struct mc_table *t, const double *v, struct mc_error *err); /* or NULL */
+    const char *const *names;                                                      /* (cols) */
+    size_t cols;
+    const char *key;   /* the column that names a row */
+    const char *wrong; /* the message where it differs */
+};
+
+/* Rows of the same name in both. */
+static int same_rows(const struct kind *k, const struct mc_table *t, const struct mc_table *first,
+                     struct mc_error *err)
+{
+    size_t col = 0, col_first = 0;
+    int rc = mc_table_column(t, k->key, &col, err);
+
+    if (!rc)
+        rc = mc_table_column(first, k->key, &col_first, err);
+    if (rc)
+        return rc;
+    for (size_t r = 0; r < t->rows || r < first->rows; r++)
+        if (r >= t->rows || r >= first->rows ||
+            strcmp(t->cells[r * t->cols + col], first->cells[r * first->cols + col_first]))
+            return mc_fail(err, MC_EINPUT, "%s: has other %s than %s", t->name, k->wrong,
+                           first->name);
+    return 0;
+}
+
+/* One more table, by Welford's recurrence; sd holds the sum of squares meanwhile. */
+static int add(struct mc_series *s, const struct kind *k, const struct mc_table *t,
+               struct mc_error *err)
+{
+    double *v = calloc(k->cols * t->rows, sizeof *v);
+    int rc = v ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    for (size_t i = 0; !rc && i < k->cols; i++) {
+        size_t col = 0;
+        rc = mc_table_column(t, k->names[i], &col, err);
+        if (!rc)
+            rc = mc_table_numbers(t, col, v + i * t->rows, err);
+    }
+    if (!rc && k->check)
+        rc = k->check(t, v, err);
+    if (!rc && s->tables)
+        rc = same_rows(k, t, &s->table, err);
+    if (!rc && !s->tables) {
+        s->rows = t->rows;
+        s->cols = k->cols;
+        s->mean = calloc(s->cols * s->rows, sizeof *s->mean);
+        s->sd = calloc(s->cols * s->rows, sizeof *s->sd);
+        if (!s->mean || !s->sd)
+            rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    if (!rc) {
+        s->tables++;
+        for (size_t i = 0; i < s->cols * s->rows; i++) {
+            double off = v[i] - s->mean[i];
+            s->mean[i] += off / (double)s->tables;
+            s->sd[i] += off * (v[i] - s->mean[i]);
+        }
+    }
+    free(v);
+    return rc;
+}
+
+static int add_file(struct mc_series *s, const struct kind *k, const char *file,
+                    struct mc_error *err)
+{
+    struct mc_table more = {0}, *t = s->tables ? &more : &s->table;
+    int rc = s->tables ? k->read(t, file, err) : 0; /* the first is read already */
+
+    if (!rc)
+        rc = add(s, k, t, err);
+    mc_table_release(&more);
+    return rc;
+}
+
+/* The files of an operand, of which the first is read. */
+static int read_all(struct mc_series *s, const struct kind *k, const char *files,
+                    struct mc_error *err)
+{
+    char *list = strdup(files), *rest = list;
+    int rc = list ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    for (char *file; !rc && (file = strsep(&rest, ","));)
+        rc = *file ? add_file(s, k, file, err)
+                   : mc_fail(err, MC_EUSAGE, "'%s': an empty name in a list of tables", files);
+    for (size_t i = 0; !rc && s->tables > 1 && i < s->cols * s->rows; i++)
+        s->sd[i] = sqrt(s->sd[i] / (double)(s->tables - 1));
+    free(list);
+    return rc;
+}
+
+/* Label, and the first table, which says what there is. */
+static int begin(struct mc_series *s, const char *operand, const char **files,
+                 int (*read)(struct mc_table *, const char *, struct mc_error *),
+                 struct mc_error *err)
+{
+    *files = mc_series_label(operand, s->label, sizeof s->label);
+    char *file = strndup(*files, strcspn(*files, ","));
+    int rc = file ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+
+    if (!rc && !*file)
+        rc = mc_fail(err, MC_EUSAGE, "'%s': names no table", operand);
+    if (!rc)
+        rc = read(&s->table, file, err);
+    free(file);
+    return rc;
+}
+
+static int check_path(const struct mc_table *t, const double *v, struct mc_error *err)
+{
+    for (size_t r = 1; r < t->rows; r++)
+        if (!(v[r] > v[r - 1]))
+            return mc_fail(err, MC_EINPUT, "%s: line %zu: t does not grow", t->name, t->lines[r]);
+    if (v[0] > 0 || v[t->rows - 1] < 1)
+        return mc_fail(err, MC_EINPUT, "%s: is not whole: t runs from %g to %g, not from 0 to 1",
+                       t->name, v[0], v[t->rows - 1]);
+    return 0;
+}
+
+void mc_series_pick(const struct mc_table *t, char *data, size_t size)
+{
+    snprintf(data, size, "test");
+    for (size_t i = 0; i < t->cols && mc_table_find(t, "test.loss") < 0; i++) {
+        const char *dot = strrchr(t->names[i], '.');
+        if (dot && !strcmp(dot, ".loss")) {
+            snprintf(data, size, "%.*s", (int)(dot - t->names[i]), t->names[i]);
+            return;
+        }
+    }
+}
+
+int mc_series_path(struct mc_series *s, const char *operand, char *data, size_t size,
+                   struct mc_error *err)
+{
+    char loss[256], accuracy[256];
+    const char *files, *names[] = {"t", loss, accuracy};
+    const struct kind k = {mc_table_read, check_path, names, 3, "t", "t"};
+    int rc = begin(s, operand, &files, mc_table_read, err);
+
+    if (rc)
+        return rc;
+    if (!*data)
+        mc_series_pick(&s->table, data, size);
+    snprintf(loss, sizeof loss, "%s.loss", data);
+    snprintf(accuracy, sizeof accuracy, "%s.accuracy", data);
+    return read_all(s, &k, files, err);
+}
+
+static int check_signature(const struct mc_table *t, const double *v, struct mc_error *err)
+{
+    size_t col = 0;
+
+    (void)v;
+    return mc_table_column(t, "layer", &col, err);
+}
+
+static int read_signature(struct mc_table *t, const char *file, struct mc_error *err)
+{
+    int rc = mc_table_read(t, file, err);
+
+    if (!rc && mc_table_find(t, "identity") >= 0 && mc_table_find(t, "permuted") < 0)
+        return mc_fail(err, MC_EINPUT,
+                       "%s: has no column 'permuted' (use mc-corr --signature --perm)", t->name);
+    return rc;
+}
+
+int mc_series_signature(struct mc_series *s, const char *operand, const struct mc_series *first,
+                        struct mc_error *err)
+{
+    static const char *const names[] = {"identity", "permuted"};
+    const struct kind k = {read_signature, check_signature, names, 2, "layer", "layers"};
+    const char *files;
+    int rc = begin(s, operand, &files, read_signature, err);
+
+    if (!rc)
+        rc = read_all(s, &k, files, err);
+    return rc ? rc : same_rows(&k, &s->table, &first->table, err);
+}
+
+static int read_log(struct mc_table *t, const char *file, struct mc_error *err)
+{
+    return mc_table_read_log(t, file, "epoch", err);
+}
+
+int mc_series_log(struct mc_series *s, const char *operand, struct mc_error *err)
+{
+    static const char *const names[] = {"epoch", "loss", "accuracy"};
+    const struct kind k = {read_log, NULL, names, 3, "epoch", "epochs"};
+    const char *files;
+    int rc = begin(s, operand, &files, read_log, err);
+
+    return rc ? rc : read_all(s, &k, files, err);
+}
+
+void mc_series_release(struct mc_series *s)
+{
+    mc_table_release(&s->table);
+    free(s->mean);
+    free(s->sd);
+    *s = (struct mc_series){0};
+}

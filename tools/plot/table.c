@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reading tab-separated tables whole, or not at all. The JSON lines are in tools/plot/table_log.c.
+ */
+#include "tools/plot/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int mc_table_slurp(struct mc_table *t, const char *path, int torn, struct mc_error *err)
+{
+    int std = !strcmp(path, "-"), rc = 0;
+    size_t n = 0, cap = 0;
+    FILE *f = NULL;
+
+    memset(t, 0, sizeof *t);
+    if (!(t->name = strdup(std ? "stdin" : path)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    f = std ? stdin : fopen(path, "r");
+    if (!f) {
+        rc = mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
+        goto out;
+    }
+    do {
+        if (n + 1 >= cap) {
+            cap = cap ? 2 * cap : 16384;
+            char *more = realloc(t->text, cap);
+            if (!more) {
+                rc = mc_fail(err, MC_ENOMEM, "out of memory");
+                goto out;
+            }
+            t->text = more;
+        }
+        n += fread(t->text + n, 1, cap - n - 1, f);
+        if (n > MC_TABLE_MAX_BYTES) {
+            rc = mc_fail(err, MC_EINPUT, "%s: larger than %d MiB", t->name,
+                         (int)(MC_TABLE_MAX_BYTES >> 20));
+            goto out;
+        }
+    } while (!feof(f) && !ferror(f));
+    if (ferror(f)) {
+        rc = mc_fail(err, MC_EFAIL, "%s: cannot read: %s", t->name, strerror(errno));
+        goto out;
+    }
+    t->text[n] = 0;
+    /* what a log's last line is when it was cut off */
+    char *last = torn && n && t->text[n - 1] != '}' ? memrchr(t->text, '\n', n) : NULL;
+    if (last) {
+        n = (size_t)(last - t->text) + 1;
+        t->text[n] = 0;
+    }
+    if (!n)
+        rc = mc_fail(err, MC_EINPUT, "%s: is empty", t->name);
+    else if (memchr(t->text, 0, n))
+        rc = mc_fail(err, MC_EINPUT, "%s: is binary, not text", t->name);
+    else if (t->text[n - 1] != '\n')
+        rc = mc_fail(err, MC_EINPUT, "%s: is cut short: its last line does not end", t->name);
+
+out:
+    if (f && !std)
+        fclose(f);
+    if (rc)
+        mc_table_release(t);
+    return rc;
+}
+
+void mc_table_release(struct mc_table *t)
+{
+    free(t->text);
+    free(t->name);
+    free(t->names);
+    free(t->cells);
+    free(t->lines);
+    memset(t, 0, sizeof *t);
+}
+
+/* Cut at every `separator`: the first part is returned, *rest is what follows it or NULL. */
+static char *cut(char **rest, char separator)
+{
+    char *part = *rest, *end = strchr(part, separator);
+
+    if (end)
+        *end++ = 0;
+    *rest = end;
+    return part;
+}
+
+static size_t count_char(const char *s, char c)
+{
+    size_t n = 0;
+
+    for (; (s = strchr(s, c)); s++)
+        n++;
+    return n;
+}
+
+static int header(struct mc_table *t, char *line, struct mc_error *err)
+{
+    t->cols = count_char(line, '\t') + 1;
+    if (t->cols > MC_TABLE_MAX_COLUMNS)
+        return mc_fail(err, MC_EINPUT, "%s: more than %d columns", t->name, MC_TABLE_MAX_COLUMNS);
+    if (!(t->names = calloc(t->cols, sizeof *t->names)))
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    for (size_t i = 0; i < t->cols; i++) {
+        const char *name = cut(&line, '\t');
+        if (!*name)
+            return mc_fail(err, MC_EINPUT, "%s: column %zu has no name", t->name, i + 1);
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(t->names[j], name))
+                return mc_fail(err, MC_EINPUT, "%s: column '%s' is there twice", t->name, name);
+        t->names[i] = name;
+    }
+    return 0;
+}
+
+int mc_table_grow(struct mc_table *t, size_t width, size_t *cap, struct mc_error *err)
+{
+    if (t->rows == *cap) {
+        size_t n = *cap ? 2 * *cap : 64;
+        const char **cells = realloc(t->cells, n * width * sizeof *cells);
+        if (cells)
+            t->cells = cells;
+        size_t *lines = cells ? realloc(t->lines, n * sizeof *lines) : NULL;
+        if (!lines)
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+        t->lines = lines;
+        *cap = n;
+    }
+    memset(t->cells + t->rows * width, 0, width * sizeof *t->cells);
+    return 0;
+}
+
+static int row(struct mc_table *t, char *line, size_t number, size_t *cap, struct mc_error *err)
+{
+    size_t cells = count_char(line, '\t') + 1;
+    int rc = mc_table_grow(t, t->cols, cap, err);
+
+    if (rc)
+        return rc;
+    if (cells != t->cols)
+        return mc_fail(err, MC_EINPUT, "%s: line %zu: %zu cells for %zu columns", t->name, number,
+                       cells, t->cols);
+    for (size_t i = 0; i < t->cols; i++)
+        t->cells[t->rows * t->cols + i] = cut(&line, '\t');
+    t->lines[t->rows++] = number;
+    return 0;
+}
+
+int mc_table_read(struct mc_table *t, const char *path, struct mc_error *err)
+{
+    size_t cap = 0;
+    int rc = mc_table_slurp(t, path, 0, err);
+
+    if (rc)
+        return rc;
+    char *rest = t->text;
+    for (size_t number = 1; !rc && *rest; number++) {
+        char *line = cut(&rest, '\n');
+        rc = number == 1 ? header(t, line, err) : row(t, line, number, &cap, err);
+    }
+    if (!rc && !t->rows)
+        rc = mc_fail(err, MC_EINPUT, "%s: holds no rows", t->name);
+    if (rc)
+        mc_table_release(t);
+    return rc;
+}
+
+long mc_table_find(const struct mc_table *t, const char *name)
+{
+    for (size_t i = 0; i < t->cols; i++)
+        if (!strcmp(t->names[i], name))
+            return (long)i;
+    return -1;
+}
+
+int mc_table_column(const struct mc_table *t, const char *name, size_t *col, struct mc_error *err)
+{
+    long found = mc_table_find(t, name);
+    char list[256] = "";
+
+    if (found >= 0) {
+        *col = (size_t)found;
+        return 0;
+    }
+    for (size_t i = 0; i < t->cols; i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", t->names[i]);
+    }
+    return mc_fail(err, MC_EINPUT, "%s: there is no column '%s' (there are: %s)", t->name, name,
+                   list);
+}
+
+int mc_table_numbers(const struct mc_table *t, size_t col, double *out, struct mc_error *err)
+{
+    for (size_t r = 0; r < t->rows; r++) {
+        const char *cell = t->cells[r * t->cols + col];
+        size_t n = cell ? strspn(cell, "0123456789+-.eE") : 0;
+        char *end = NULL;
+        errno = 0;
+        double v = n ? strtod(cell, &end) : 0;
+        if (!n || cell[n] || *end || !isfinite(v))
+            return mc_fail(err, MC_EINPUT, "%s: line %zu, column '%s': '%.40s' is not a number",
+                           t->name, t->lines[r], t->names[col], cell ? cell : "");
+        out[r] = v;
+    }
+    return 0;
+}

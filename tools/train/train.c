@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The one training loop. */
+#include "tools/train/train.h"
+
+#include "libcommon/base/clock.h"
+#include "libcommon/base/rng.h"
+#include "tools/cli/computed_with.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Doubles on the device, of an epoch: the backend's metrics, the sum over batches of |theta|^2 / 2;
+ * and at its end the sum of squares of each vector that a checkpoint holds. */
+#define N_SUMS (MC_N_METRICS + 1)
+#define DECAY_SUM MC_N_METRICS
+#define N_SUMS_AT_END (N_SUMS + MC_STATE_MAX)
+
+/* What is kept of each epoch in a checkpoint, as float32: loss, objective, decay, accuracy, lr. */
+#define N_KEPT 5
+
+double mc_fit_lr(const struct mc_fit_options *o, uint64_t epoch, uint64_t step, uint64_t steps)
+{
+    double total = (double)o->epochs * (double)steps;
+    double at = (double)(epoch * steps + step);
+
+    switch (o->schedule) {
+    case MC_SCHEDULE_COSINE:
+        return o->lr * .5 * (1 + cos(M_PI * at / total));
+    case MC_SCHEDULE_ONECYCLE: {
+        double top = .3 * total - 1, end = total - 1;
+        double low = o->lr / 25, least = low / 1e4;
+        if (at <= top)
+            return top <= 0 ? o->lr : o->lr + (low - o->lr) * .5 * (1 + cos(M_PI * at / top));
+        return end <= top
+                   ? o->lr
+                   : least + (o->lr - least) * .5 * (1 + cos(M_PI * (at - top) / (end - top)));
+    }
+    case MC_SCHEDULE_LINEAR: {
+        double way = (at / total - .5) / .4;
+        return o->lr * (1 - .99 * fmin(fmax(way, 0), 1));
+    }
+    default:
+        return o->lr * pow(.5, floor((double)epoch / (double)o->step_epochs)) *
+               pow(.9996, (double)epoch);
+    }
+}
+
+/* The samples of an epoch in the order they are taken: (steps, batch), -1 behind the last. */
+static void epoch_order(const struct mc_fit_options *o, uint64_t epoch, uint64_t n, uint64_t steps,
+                        int32_t *order)
+{
+    for (uint64_t i = 0; i < steps * o->batch; i++)
+        order[i] = i < n ? (int32_t)i : -1;
+    for (uint64_t i = n - 1; i > 0; i--) {
+        struct mc_rng4 r = mc_rng(o->seed, MC_RNG_SHUFFLE, (uint32_t)epoch, (uint32_t)i, 0);
+        uint32_t j = mc_rng_below(r.v[0], (uint32_t)i + 1);
+        int32_t keep = order[i];
+        order[i] = order[j];
+        order[j] = keep;
+    }
+}
+
+struct run {
+    struct mc_fit fit;
+    uint64_t last; /* epoch to end after */
+    const struct mc_resident *data;
+    struct mc_objective *objective;
+    const struct mc_fit_options *o;
+    const struct mc_fit_watch *watch;
+    struct mc_graph *graph; /* a copy with the Huber delta */
+    struct mc_buf *order, *sums;
+    int32_t *host_order;
+    float *host_lrs;
+    float *kept; /* (epochs, N_KEPT) */
+    struct mc_state state;
+    struct mc_fit_vector vectors[MC_STATE_MAX];
+    size_t n_vectors;
+    double aside; /* seconds of the epoch in which nothing was trained */
+};
+
+struct mc_source mc_fit_source(const struct mc_fit *f, const struct mc_buf *order)
+{
+    const struct mc_resident *d = f->data;
+
+    return (struct mc_source){.images = d->images,
+                              .pixels = d->info.pixels,
+                              .labels = d->labels,
+                              .order = order,
+                              .augment = f->o->augment ? &d->info.augment : NULL,
+                              .purpose = MC_RNG_AUGMENT};
+}
+
+void mc_fit_load(struct mc_fit *f, const struct mc_source *src, const struct mc_buf *ctl)
+{
+    f->be->load(f->plan, src, ctl);
+}
+
+void mc_fit_forward(struct mc_fit *f, enum mc_mode mode, const struct mc_source *src,
+                    const struct mc_buf *ctl, const struct mc_buf *point)
+{
+    if (f->o->attack)
+        mc_attack_run(&f->attack, f->plan, src, f->targets, ctl, MC_MODE_BATCH, point, NULL);
+    f->be->forward(f->plan, mode, point, f->stats, NULL, ctl);
+}
+
+void mc_fit_steps_change(struct mc_fit *f)
+{
+    f->be->repeat_free(f->be, f->step);
+    f->step = NULL;
+}
+
+static void describe(struct run *r, const char *tool, const struct mc_state_setting *identity,
+                     size_t n_identity)
+{
+    const struct mc_fit_options *o = r->o;
+    struct mc_state *s = &r->state;
+
+    s->tool = tool;
+    mc_state_set(s, "version", "%s", MC_VERSION);
+    for (size_t i = 0; i < n_identity; i++)
+        s->settings[s->n_settings++] = identity[i];
+    mc_state_set(s, "data", "%s", r->data->id);
+    mc_state_set(s, "images", "%llu", (unsigned long long)r->data->info.n);
+    mc_state_set(s, "epochs", "%llu", (unsigned long long)o->epochs);
+    mc_state_set(s, "batch", "%llu", (unsigned long long)o->batch);
+    mc_state_set(s, "lr", "%.17g", o->lr);
+    mc_state_set(s, "momentum", "%.17g", o->momentum);
+    mc_state_set(s, "weight-decay", "%.17g", o->decay);
+    mc_state_set(s, "nesterov", "%d", o->nesterov);
+    mc_state_set(s, "schedule", "%d", (int)o->schedule);
+    mc_state_set(s, "step-epochs", "%llu", (unsigned long long)o->step_epochs);
+    mc_state_set(s, "seed", "%llu", (unsigned long long)o->seed);
+    mc_state_set(s, "augment", "%d", o->augment);
+    mc_state_set(s, "huber", "%.17g", o->huber);
+    if (o->attack) {
+        char text[MC_ATTACK_TEXT];
+        mc_attack_text(o->attack, text);
+        mc_state_set(s, "attack", "%s", text);
+    }
+    mc_computing_state(r->fit.be, s);
+}
+
+static int prepare_attack(struct run *r, struct mc_error *err)
+{
+    const struct mc_attack_options *o = r->o->attack;
+    struct mc_backend *be = r->fit.be;
+    const size_t n = r->data->info.n, bytes = n * sizeof(int32_t);
+    int rc =
+        o ? mc_attack_open(&r->fit.attack, o, MC_RNG_ATTACK, be, r->fit.graph, r->o->batch, err)
+          : 0;
+
+    if (rc || !o || !o->targeted)
+        return rc;
+    int32_t *labels = malloc(bytes);
+    if (!labels)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    rc = be->get(be, r->data->labels, 0, labels, bytes, err);
+    if (!rc)
+        rc = be->buf_new(be, bytes, &r->fit.targets, err);
+    if (!rc) {
+        mc_attack_targets(o, r->fit.graph->classes, n, labels, labels);
+        rc = be->put(be, r->fit.targets, 0, labels, bytes, err);
+    }
+    free(labels);
+    return rc;
+}
+
+static int prepare(struct run *r, struct mc_error *err)
+{
+    struct mc_fit *f = &r->fit;
+    struct mc_backend *be = f->be;
+    size_t slots = f->steps * r->o->batch;
+    struct mc_plan_opts plan = {
+        .batch = r->o->batch, .train_only = 1, .backward = 1, .input_grad = r->o->attack != NULL};
+    int rc = be->plan_new(be, f->graph, &plan, &f->plan, err);
+
+    if (!rc)
+        rc = be->buf_new(be, sizeof(struct mc_ctl), &f->ctl, err);
+    if (!rc)
+        rc = be->buf_new(be, f->steps * sizeof(float), &f->lrs, err);
+    if (!rc)
+        rc = be->buf_new(be, f->graph->P * sizeof(float), &f->grad, err);
+    if (!rc)
+        rc = be->buf_new(be, (f->graph->S ? f->graph->S : 1) * sizeof(float), &f->stats, err);
+    if (!rc)
+        rc = be->buf_new(be, slots * sizeof(int32_t), &r->order, err);
+    if (!rc)
+        rc = be->buf_new(be, N_SUMS_AT_END * sizeof(double), &r->sums, err);
+    if (!rc)
+        rc = prepare_attack(r, err);
+    if (rc)
+        return rc;
+    r->host_order = malloc(slots * sizeof *r->host_order);
+    r->host_lrs = malloc(f->steps * sizeof *r->host_lrs);
+    r->kept = calloc(r->o->epochs * N_KEPT, sizeof *r->kept);
+    if (!r->host_order || !r->host_lrs || !r->kept)
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    return r->objective->prepare(r->objective, f, err);
+}
+
+/* The checkpoint's vectors: the objective's, and what is kept of the epochs. */
+static int state_vectors(struct run *r, struct mc_error *err)
+{
+    struct mc_state *s = &r->state;
+
+    r->n_vectors = r->objective->vectors(r->objective, &r->fit, r->vectors);
+    for (size_t i = 0; i < r->n_vectors; i++) {
+        struct mc_state_vector *v = &s->vectors[i];
+        memcpy(v->name, r->vectors[i].name, sizeof v->name);
+        v->n = r->vectors[i].n;
+        v->data = malloc(v->n * sizeof *v->data);
+        s->n_vectors++;
+        if (!v->data)
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    struct mc_state_vector *v = &s->vectors[s->n_vectors++];
+    snprintf(v->name, sizeof v->name, "epochs");
+    v->n = r->o->epochs * N_KEPT;
+    v->data = r->kept;
+    return 0;
+}
+
+static int save(struct run *r, uint64_t epoch, struct mc_error *err)
+{
+    struct mc_backend *be = r->fit.be;
+
+    for (size_t i = 0; i < r->n_vectors; i++) {
+        struct mc_state_vector *v = &r->state.vectors[i];
+        int rc = be->get(be, r->vectors[i].buf, 0, v->data, v->n * sizeof *v->data, err);
+        if (rc)
+            return rc;
+    }
+    r->state.epoch = epoch;
+    return mc_state_write(&r->state, r->o->checkpoint, err);
+}
+
+static int restore(struct run *r, struct mc_error *err)
+{
+    struct mc_backend *be = r->fit.be;
+    int rc = mc_state_read(&r->state, r->o->checkpoint, err);
+
+    if (!rc && r->state.epoch > r->last)
+        rc = mc_fail(err, MC_EINPUT, "%s: is %llu epochs far, this run ends after %llu",
+                     r->o->checkpoint, (unsigned long long)r->state.epoch,
+                     (unsigned long long)r->last);
+    for (size_t i = 0; !rc && i < r->n_vectors; i++) {
+        struct mc_state_vector *v = &r->state.vectors[i];
+        rc = be->put(be, r->vectors[i].buf, 0, v->data, v->n * sizeof *v->data, err);
+    }
+    return rc;
+}
+
+static void tell_epoch(const struct run *r, uint64_t epoch, double seconds)
+{
+    const float *k = r->kept + epoch * N_KEPT;
+    struct mc_fit_epoch e = {.epoch = epoch + 1,
+                             .epochs = r->o->epochs,
+                             .loss = k[0],
+                             .objective = k[1],
+                             .decay = k[2],
+                             .accuracy = k[3],
+                             .lr = k[4],
+                             .seconds = seconds,
+                             .images = r->data->info.n};
+
+    if (r->watch && r->watch->epoch)
+        r->watch->epoch(r->watch->arg, &e);
+}
+
+static int tell_progress(struct run *r, uint64_t epoch, uint64_t step, struct mc_error *err)
+{
+    const struct mc_fit_watch *w = r->watch;
+    double sums[N_SUMS];
+    uint64_t n = r->data->info.n, done = (step + 1) * r->o->batch;
+
+    if (!w || !w->progress || !w->due || !w->due(w->arg))
+        return 0;
+    int rc = r->fit.be->get(r->fit.be, r->sums, 0, sums, sizeof sums, err);
+    if (!rc)
+        w->progress(w->arg, epoch * n + (done < n ? done : n), r->last * n, epoch,
+                    sums[MC_METRIC_LOSS] / sums[MC_METRIC_IMAGES],
+                    sums[MC_METRIC_CORRECT] / sums[MC_METRIC_IMAGES]);
+    return rc;
+}
+
+static int start_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
+{
+    struct mc_fit *f = &r->fit;
+    struct mc_backend *be = f->be;
+    struct mc_ctl ctl = {.seed = r->o->seed, .epoch = (uint32_t)epoch, .row = 0};
+
+    epoch_order(r->o, epoch, r->data->info.n, f->steps, r->host_order);
+    for (uint64_t s = 0; s < f->steps; s++)
+        r->host_lrs[s] = (float)(r->objective->lr ? r->objective->lr(r->objective, f, epoch, s)
+                                                  : mc_fit_lr(r->o, epoch, s, f->steps));
+    int rc = be->put(be, r->order, 0, r->host_order, f->steps * r->o->batch * sizeof *r->host_order,
+                     err);
+    if (!rc)
+        rc = be->put(be, f->lrs, 0, r->host_lrs, f->steps * sizeof *r->host_lrs, err);
+    if (!rc)
+        rc = be->put(be, f->ctl, 0, &ctl, sizeof ctl, err);
+    const double begun = mc_now();
+    if (!rc && r->objective->epoch)
+        rc = r->objective->epoch(r->objective, f, epoch, err);
+    r->aside = mc_now() - begun;
+    be->zero(be, r->sums);
+    return rc;
+}
+
+/* Means of the epoch from the device's sums; and no loss tells of what its last step spoilt. */
+static int end_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
+{
+    struct mc_backend *be = r->fit.be;
+    double sums[N_SUMS_AT_END];
+    float *k = r->kept + epoch * N_KEPT;
+
+    for (size_t i = 0; i < r->n_vectors; i++)
+        if (r->vectors[i].rate)
+            be->sumsq(be, r->vectors[i].n, r->vectors[i].buf, 1, r->sums, N_SUMS + i);
+    int rc = be->get(be, r->sums, 0, sums, sizeof sums, err);
+    if (rc)
+        return rc;
+    double n = sums[MC_METRIC_IMAGES];
+    double decay = r->o->decay * sums[DECAY_SUM] / (double)r->fit.steps;
+    k[0] = (float)(sums[MC_METRIC_LOSS] / n);
+    k[1] = (float)(sums[MC_METRIC_OBJECTIVE] / n + decay);
+    k[2] = (float)decay;
+    k[3] = (float)(sums[MC_METRIC_CORRECT] / n);
+    k[4] = r->host_lrs[r->fit.steps - 1];
+    if (!isfinite(k[1]))
+        return mc_fail(err, MC_EFAIL,
+                       "the loss is not finite in epoch %llu (a smaller --lr may help)",
+                       (unsigned long long)epoch + 1);
+    for (size_t i = 0; i < r->n_vectors; i++)
+        if (r->vectors[i].rate && !isfinite(sums[N_SUMS + i]))
+            return mc_fail(err, MC_EFAIL,
+                           "the steps' result is not finite after epoch %llu (a smaller %s may "
+                           "help)",
+                           (unsigned long long)epoch + 1, r->vectors[i].rate);
+    return 0;
+}
+
+static void take_step(void *arg)
+{
+    struct run *r = arg;
+    struct mc_fit *f = &r->fit;
+    struct mc_backend *be = f->be;
+    const struct mc_source source = mc_fit_source(f, r->order);
+    const struct mc_buf *point = r->objective->point(r->objective, f);
+
+    mc_fit_load(f, &source, f->ctl);
+    mc_fit_forward(f, r->objective->mode, &source, f->ctl, point);
+    be->metrics(f->plan, r->sums);
+    be->sumsq(be, f->graph->P, point, .5, r->sums, DECAY_SUM);
+    be->backward(f->plan, point, f->grad);
+    r->objective->step(r->objective, f, point);
+    be->ctl_next(be, f->ctl);
+}
+
+static int run_epoch(struct run *r, uint64_t epoch, int *stop, struct mc_error *err)
+{
+    struct mc_fit *f = &r->fit;
+    struct mc_backend *be = f->be;
+    double begun = mc_now();
+    int rc = start_epoch(r, epoch, err);
+
+    for (uint64_t s = 0, n; !rc && s < f->steps; s += n) {
+        n = f->steps - s < be->burst ? f->steps - s : be->burst;
+        be->repeat(be, &f->step, n, take_step, r);
+        rc = tell_progress(r, epoch, s + n - 1, err);
+    }
+    if (!rc)
+        rc = end_epoch(r, epoch, err);
+    const double took = mc_now() - begun - r->aside;
+    if (!rc && r->objective->after)
+        rc = r->objective->after(r->objective, f, epoch, stop, err);
+    if (!rc)
+        tell_epoch(r, epoch, took);
+    return rc;
+}
+
+static int run_all(struct run *r, struct mc_error *err)
+{
+    uint64_t last = r->last;
+    int rc = 0, stop = 0;
+
+    if (r->o->checkpoint && r->o->resume && mc_state_exists(r->o->checkpoint))
+        rc = restore(r, err);
+    if (!rc && r->state.epoch && r->objective->resumed)
+        rc = r->objective->resumed(r->objective, &r->fit, r->state.epoch - 1, &stop, err);
+    if (!rc && r->watch && r->watch->begin)
+        rc = r->watch->begin(r->watch->arg, r->state.epoch, err);
+    for (uint64_t e = 0; !rc && e < r->state.epoch; e++)
+        tell_epoch(r, e, 0);
+    for (uint64_t e = r->state.epoch; !rc && !stop && e < last; e++) {
+        rc = run_epoch(r, e, &stop, err);
+        uint64_t done = e + 1, every = r->o->checkpoint_every ? r->o->checkpoint_every : 1;
+        if (!rc && r->o->checkpoint && (done % every == 0 || done == last || stop))
+            rc = save(r, done, err);
+    }
+    return rc;
+}
+
+int mc_fit_run(struct mc_backend *be, const struct mc_graph *g, const struct mc_resident *data,
+               struct mc_objective *objective, const struct mc_fit_options *o, const char *tool,
+               const struct mc_state_setting *identity, size_t n_identity,
+               const struct mc_fit_watch *watch, struct mc_error *err)
+{
+    struct run *r = calloc(1, sizeof *r);
+    int rc = 0;
+
+    if (!r || !(r->graph = mc_graph_copy(g))) {
+        free(r);
+        return mc_fail(err, MC_ENOMEM, "out of memory");
+    }
+    if (o->huber > 0)
+        mc_graph_huber(r->graph, (float)o->huber);
+    r->fit.be = be;
+    r->fit.graph = r->graph;
+    r->fit.o = o;
+    r->fit.data = data;
+    r->fit.steps = (data->info.n + o->batch - 1) / o->batch;
+    r->data = data;
+    r->objective = objective;
+    r->o = o;
+    r->watch = watch;
+    r->last = o->stop_after && o->stop_after < o->epochs ? o->stop_after : o->epochs;
+    describe(r, tool, identity, n_identity);
+    rc = prepare(r, err);
+    if (!rc)
+        rc = state_vectors(r, err);
+    if (!rc)
+        rc = run_all(r, err);
+    if (!rc)
+        rc = objective->finish(objective, &r->fit, err);
+
+    be->repeat_free(be, r->fit.step);
+    objective->release(objective, &r->fit);
+    for (size_t i = 0; i < r->n_vectors; i++)
+        free(r->state.vectors[i].data);
+    free(r->kept);
+    free(r->host_order);
+    free(r->host_lrs);
+    mc_attack_release(&r->fit.attack);
+    be->buf_free(be, r->fit.targets);
+    be->buf_free(be, r->order);
+    be->buf_free(be, r->sums);
+    be->buf_free(be, r->fit.ctl);
+    be->buf_free(be, r->fit.lrs);
+    be->buf_free(be, r->fit.grad);
+    be->buf_free(be, r->fit.stats);
+    if (r->fit.plan)
+        be->plan_free(r->fit.plan);
+    mc_graph_free(r->graph);
+    free(r);
+    return rc;
+}
