@@ -48,10 +48,9 @@ struct work {
     double *done_v; /* (n) duals of the searched columns */
     double *done_d;
     size_t *first; /* (n+1) where the tight columns of each row begin */
-    int32_t *
-        c; /* (n,ld) coarse costs, doubled; then (n^2 and a vector) the tight columns of all rows */
-    int32_t *cv;       /* (ld) coarse duals, doubled, less 1 where the column is matched */
-    int32_t *cd;       /* (ld) coarse distances */
+    int32_t *c;    /* (n,ld) coarse costs, doubled; then (n^2 + 1) the tight columns of all rows */
+    int32_t *cv;   /* (ld) coarse duals, doubled, less 1 where the column is matched */
+    int32_t *cd;   /* (ld) coarse distances */
     int32_t *col_min;  /* (ld) */
     int32_t *col_row;  /* (ld) */
     int32_t *from;     /* (ld) row through which a column was reached */
@@ -90,7 +89,7 @@ static int work_alloc(struct work *w, size_t n)
     size_t ld = (n + MC_ASSIGN_LANES - 1) / MC_ASSIGN_LANES * MC_ASSIGN_LANES;
 
     if (n >= INT32_MAX || __builtin_mul_overflow(n, ld, &cells) ||
-        __builtin_add_overflow(cells, MC_ASSIGN_LANES, &cells) ||
+        __builtin_add_overflow(cells, 1, &cells) ||
         reserve(&total, &at[k++], cells, sizeof(int32_t)) ||
         reserve(&total, &at[k++], n + 1, sizeof(size_t)))
         return -1;

@@ -230,9 +230,10 @@ static SCAN_TARGET size_t SCAN_NAME(fine_tight)(size_t n, const double *x, doubl
         vl tight = ((top - scaled) + 0x1p52) - 0x1p52 - dual <= SPLAT_F(u);
         if (!ANY(tight))
             continue;
-        for (size_t k = 0; k < NF; k++)
-            if (tight[k])
-                list[count++] = (int32_t)(j + k);
+        for (size_t k = 0; k < NF; k++) {
+            list[count] = (int32_t)(j + k);
+            count -= (size_t)tight[k];
+        }
     }
     double most = m[0];
     for (size_t k = 1; k < NF; k++)

@@ -3,7 +3,6 @@
  * The portable and the AVX2 loops of linear assignment, from one source, and the choice among the
  * tables at run time. */
 #include "mc_assign_scan.h"
-#include "mc_assign_avx512.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,14 +26,12 @@ static const int64_t long_counts[4] __attribute__((aligned(32))) = {0, 1, 2, 3};
 #include "mc_assign_loops.h"
 #endif
 
-size_t mc_assign_scans(const struct mc_assign_scan *out[3])
+size_t mc_assign_scans(const struct mc_assign_scan *out[2])
 {
     size_t n = 0;
 
 #ifdef __x86_64__
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f"))
-        out[n++] = &mc_assign_avx512;
     if (__builtin_cpu_supports("avx2"))
         out[n++] = &avx2_table;
 #endif
@@ -44,7 +41,7 @@ size_t mc_assign_scans(const struct mc_assign_scan *out[3])
 
 const struct mc_assign_scan *mc_assign_scan_best(void)
 {
-    const struct mc_assign_scan *all[3];
+    const struct mc_assign_scan *all[2];
     const char *wish = getenv("MC_ISA");
     size_t n = mc_assign_scans(all);
 

@@ -19,7 +19,7 @@
 
 enum { MANY = 300 };
 
-static const struct mc_assign_scan *scans[3];
+static const struct mc_assign_scan *scans[2];
 static size_t n_scans;
 
 static double uniform(uint64_t seed, size_t k)
