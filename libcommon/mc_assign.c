@@ -486,13 +486,15 @@ static int measure(struct work *w, struct mc_error *err)
     return 0;
 }
 
-int mc_assign_max_on(const struct mc_assign_scan *scan, size_t n, const double *value, int32_t *col,
-                     struct mc_assignment *info, struct mc_error *err)
+int mc_assign_max(size_t n, const double *value, int32_t *col, struct mc_assignment *info,
+                  struct mc_error *err)
 {
-    struct work w = {.scan = scan, .value = value};
+    struct work w = {.value = value};
     struct mc_assignment found = {0};
-    int rc;
+    int rc = mc_assign_scan(&w.scan, err);
 
+    if (rc)
+        return rc;
     if (work_alloc(&w, n))
         return mc_fail(err, MC_ENOMEM, "out of memory for an assignment of %zu rows", n);
     rc = measure(&w, err);
@@ -512,10 +514,4 @@ int mc_assign_max_on(const struct mc_assign_scan *scan, size_t n, const double *
 out:
     work_free(&w);
     return rc;
-}
-
-int mc_assign_max(size_t n, const double *value, int32_t *col, struct mc_assignment *info,
-                  struct mc_error *err)
-{
-    return mc_assign_max_on(mc_assign_scan_best(), n, value, col, info, err);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The loops of mc_assign_scan.h in the compiler's generic vectors, to be included once for each
- * instruction set with SCAN_NAME(f), SCAN_TITLE, SCAN_TARGET (a function attribute or nothing) and
- * SCAN_BYTES (the width of its registers) defined. */
+ * instruction set with SCAN_NAME(f), SCAN_TARGET (a function attribute or nothing) and SCAN_BYTES
+ * (the width of its registers) defined. */
 
 #define NI (SCAN_BYTES / sizeof(int32_t))
 #define NF (SCAN_BYTES / sizeof(double))
@@ -249,7 +249,6 @@ static SCAN_TARGET size_t SCAN_NAME(fine_tight)(size_t n, const double *x, doubl
 }
 
 static const struct mc_assign_scan SCAN_NAME(table) = {
-    .name = SCAN_TITLE,
     .range = SCAN_NAME(range),
     .coarse = SCAN_NAME(coarse),
     .least2 = SCAN_NAME(least2),
@@ -276,6 +275,5 @@ static const struct mc_assign_scan SCAN_NAME(table) = {
 #undef PICK_F
 #undef ANY
 #undef SCAN_NAME
-#undef SCAN_TITLE
 #undef SCAN_TARGET
 #undef SCAN_BYTES

@@ -2,7 +2,7 @@
  *
  * The inner loops of linear assignment, one table of them an instruction set. All arithmetic in
  * them is exact (see mc_assign.c), so every table gives the same bits; ties go to the lowest index.
- * Internal to mc_assign.c and its tests. */
+ * Internal to mc_assign.c. */
 #ifndef MC_ASSIGN_SCAN_H
 #define MC_ASSIGN_SCAN_H
 
@@ -16,7 +16,6 @@
 #define MC_ASSIGN_FINE(x, unit, top) ((((top) - (x) * (unit)) + 0x1p52) - 0x1p52)
 
 struct mc_assign_scan {
-    const char *name; /* "avx2", "portable" */
     /* Least and greatest of x; returns 0, or -1 if an entry is not finite. */
     int (*range)(size_t n, const double *x, double *lo, double *hi);
     /* c[j] = twice the coarse cost of x[j], the nearest integer to top - x[j]*unit, and the
@@ -44,13 +43,7 @@ struct mc_assign_scan {
                          const double *v, double *best, int32_t *list);
 };
 
-/* Every table that this processor can run, fastest first; the last one is portable C. */
-size_t mc_assign_scans(const struct mc_assign_scan *out[2]);
-/* The fastest, or the one that the environment's MC_ISA names ("portable", "avx2"). */
-const struct mc_assign_scan *mc_assign_scan_best(void);
-
-/* mc_assign_max on a given table. */
-MC_USE_RESULT int mc_assign_max_on(const struct mc_assign_scan *scan, size_t n, const double *value,
-                                   int32_t *col, struct mc_assignment *info, struct mc_error *err);
+/* The table for mc_isa's instruction set. */
+MC_USE_RESULT int mc_assign_scan(const struct mc_assign_scan **out, struct mc_error *err);
 
 #endif
