@@ -5,7 +5,7 @@
 #define MC_ABI_H
 
 #include "kernels/backend.h"
-#include "libcommon/graph/symmetry.h" /* a struct that crosses the door */
+#include "libcommon/graph/symmetry.h"
 
 #include <stdint.h>
 

@@ -2,6 +2,7 @@
  *
  * The CPU backend: its table of functions, copies, flat vectors, the choice of kernels. */
 #include "kernels/cpu/cpu.h"
+#include "libcommon/base/isa.h"
 
 #include <assert.h>
 #include <omp.h>
@@ -164,20 +165,21 @@ static void cpu_close(struct mc_backend *be)
 }
 
 /* What oneDNN will use decides the layout, so our kernels follow it: ONEDNN_MAX_CPU_ISA and
- * valgrind lower both. MC_ISA ("avx2", "portable") lowers ours alone where blocks are of 8. */
-static const struct cpu_kernels *choose_kernels(void)
+ * valgrind lower both. MC_ISA=portable lowers ours alone where blocks are of 8. */
+static int choose_kernels(const struct cpu_kernels **out, struct mc_error *err)
 {
+    const unsigned onednn = (unsigned)dnnl_get_effective_cpu_isa();
+    enum mc_isa isa;
+    int rc = mc_isa(&isa, err);
+
+    *out = &cpu_kernels_portable;
 #ifdef __x86_64__
-    const char *wish = getenv("MC_ISA");
-    const unsigned isa = (unsigned)dnnl_get_effective_cpu_isa();
-    if ((isa & 0x20u) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        return &cpu_kernels_avx512;
-    if ((isa & 0x4u) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        !(wish && !strcmp(wish, "portable")))
-        return &cpu_kernels_avx2;
+    if (onednn & 0x20u)
+        *out = &cpu_kernels_avx512;
+    else if ((onednn & 0x4u) && isa >= MC_ISA_AVX2)
+        *out = &cpu_kernels_avx2;
 #endif
-    return &cpu_kernels_portable;
+    return rc;
 }
 
 void cpu_enter(const struct cpu *cpu)
@@ -231,14 +233,18 @@ static void tell_facts(struct cpu *cpu, const dnnl_version_t *v)
 
 int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
 {
-    struct cpu *cpu = calloc(1, sizeof *cpu);
     const dnnl_version_t *v = dnnl_version();
+    const struct cpu_kernels *kernels;
+    int rc = choose_kernels(&kernels, err);
 
+    if (rc)
+        return rc;
+    struct cpu *cpu = calloc(1, sizeof *cpu);
     if (!cpu)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     /* oneDNN makes its primitives for as many threads as OpenMP has, and waits for each of them */
     const int threads = threads_to_be_had(o->threads > 0 ? o->threads : omp_get_num_procs());
-    cpu->k = choose_kernels();
+    cpu->k = kernels;
     if (dnnl_engine_create(&cpu->engine, dnnl_cpu, 0) != dnnl_success ||
         dnnl_stream_create(&cpu->stream, cpu->engine, dnnl_stream_default_flags) != dnnl_success) {
         cpu_close(&cpu->base);

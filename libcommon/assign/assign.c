@@ -48,10 +48,9 @@ struct work {
     double *done_v; /* (n) duals of the searched columns */
     double *done_d;
     size_t *first; /* (n+1) where the tight columns of each row begin */
-    int32_t *
-        c; /* (n,ld) coarse costs, doubled; then (n^2 and a vector) the tight columns of all rows */
-    int32_t *cv;       /* (ld) coarse duals, doubled, less 1 where the column is matched */
-    int32_t *cd;       /* (ld) coarse distances */
+    int32_t *c;    /* (n,ld) coarse costs, doubled; then (n^2 + 1) the tight columns of all rows */
+    int32_t *cv;   /* (ld) coarse duals, doubled, less 1 where the column is matched */
+    int32_t *cd;   /* (ld) coarse distances */
     int32_t *col_min;  /* (ld) */
     int32_t *col_row;  /* (ld) */
     int32_t *from;     /* (ld) row through which a column was reached */
@@ -90,7 +89,7 @@ static int work_alloc(struct work *w, size_t n)
     size_t ld = (n + MC_ASSIGN_LANES - 1) / MC_ASSIGN_LANES * MC_ASSIGN_LANES;
 
     if (n >= INT32_MAX || __builtin_mul_overflow(n, ld, &cells) ||
-        __builtin_add_overflow(cells, MC_ASSIGN_LANES, &cells) ||
+        __builtin_add_overflow(cells, 1, &cells) ||
         reserve(&total, &at[k++], cells, sizeof(int32_t)) ||
         reserve(&total, &at[k++], n + 1, sizeof(size_t)))
         return -1;
@@ -487,13 +486,15 @@ static int measure(struct work *w, struct mc_error *err)
     return 0;
 }
 
-int mc_assign_max_on(const struct mc_assign_scan *scan, size_t n, const double *value, int32_t *col,
-                     struct mc_assignment *info, struct mc_error *err)
+int mc_assign_max(size_t n, const double *value, int32_t *col, struct mc_assignment *info,
+                  struct mc_error *err)
 {
-    struct work w = {.scan = scan, .value = value};
+    struct work w = {.value = value};
     struct mc_assignment found = {0};
-    int rc;
+    int rc = mc_assign_scan(&w.scan, err);
 
+    if (rc)
+        return rc;
     if (work_alloc(&w, n))
         return mc_fail(err, MC_ENOMEM, "out of memory for an assignment of %zu rows", n);
     rc = measure(&w, err);
@@ -513,10 +514,4 @@ int mc_assign_max_on(const struct mc_assign_scan *scan, size_t n, const double *
 out:
     work_free(&w);
     return rc;
-}
-
-int mc_assign_max(size_t n, const double *value, int32_t *col, struct mc_assignment *info,
-                  struct mc_error *err)
-{
-    return mc_assign_max_on(mc_assign_scan_best(), n, value, col, info, err);
 }

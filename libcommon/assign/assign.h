@@ -28,13 +28,9 @@ struct mc_assignment {
  * Deterministic: ties go to the lowest index, and all arithmetic of the search is exact, so that
  * every instruction set gives the same permutation. A constant matrix gives the identity.
  * Differences under 2^-1023 count as none. Memory: 4 n^2 bytes. One thread; no shared state.
- * col: n entries; info: may be NULL. Returns 0, MC_EINPUT (not finite), MC_ENOMEM. */
+ * col: n entries; info: may be NULL. Returns 0, MC_EINPUT (not finite), MC_ENOMEM, what
+ * mc_isa fails with. */
 MC_USE_RESULT int mc_assign_max(size_t n, const double *value, int32_t *col,
                                 struct mc_assignment *info, struct mc_error *err);
-
-struct mc_assign_scan; /* loops_table.h, for assign.c and the tests alone */
-/* mc_assign_max on a given table. */
-MC_USE_RESULT int mc_assign_max_on(const struct mc_assign_scan *scan, size_t n, const double *value,
-                                   int32_t *col, struct mc_assignment *info, struct mc_error *err);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Projection by fused sweeps, and the greedy decomposition on top of linear assignment. */
-#include "libcommon/assign/assign.h"
 #include "libcommon/assign/doubly_stochastic.h"
+
+#include "libcommon/assign/assign.h"
+#include "libcommon/base/isa.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,22 +64,16 @@ __attribute__((target("avx512f"))) static double row_avx512(size_t n, double *ro
 {
     return row_body(n, row, a, b, col_sum);
 }
-
-static row_fn *choose_row(void)
-{
-    const char *wish = getenv("MC_ISA");
-    int level = !wish ? 2 : !strcmp(wish, "portable") ? 0 : !strcmp(wish, "avx2") ? 1 : 2;
-
-    if (level > 1 && __builtin_cpu_supports("avx512f"))
-        return row_avx512;
-    return level > 0 && __builtin_cpu_supports("avx2") ? row_avx2 : row_portable;
-}
-#else
-static row_fn *choose_row(void)
-{
-    return row_portable;
-}
 #endif
+
+/* By enum mc_isa. */
+static row_fn *const rows[] = {
+    row_portable,
+#if defined(__x86_64__)
+    row_avx2,
+    row_avx512,
+#endif
+};
 
 /* A sweep's second half adds a[i] + b[j] to each entry, which waits for the max(0, .) of the next
  * pass: so a pass is a max(0, .) with the sums that the sweep after it needs, and any of them may
@@ -85,11 +81,15 @@ static row_fn *choose_row(void)
 int mc_stochastic_project(size_t n, double *p, size_t sweeps, double tolerance,
                           struct mc_stochastic *info, struct mc_error *err)
 {
-    double *a = calloc(n, 3 * sizeof *a), *b, *col_sum, residual;
-    row_fn *row = choose_row();
+    double *a, *b, *col_sum, residual;
     size_t taken = 0;
+    enum mc_isa isa;
+    int rc = mc_isa(&isa, err);
 
-    if (!a)
+    if (rc)
+        return rc;
+    row_fn *row = rows[isa];
+    if (!(a = calloc(n, 3 * sizeof *a)))
         return mc_fail(err, MC_ENOMEM, "out of memory for a projection of %zu rows", n);
     b = a + n;
     col_sum = b + n;

@@ -28,8 +28,8 @@ struct mc_stochastic {
  * info says.
  *
  * Deterministic: the same bits on every instruction set. Memory: 24 n bytes. A sweep is one pass
- * over the matrix. info: may be NULL. Returns 0, MC_ENOMEM (p untouched), or MC_EINPUT where a sum
- * is not finite (p spoilt). */
+ * over the matrix. info: may be NULL. Returns 0; MC_ENOMEM or what mc_isa fails with (p
+ * untouched); MC_EINPUT where a sum is not finite (p spoilt). */
 MC_USE_RESULT int mc_stochastic_project(size_t n, double *p, size_t sweeps, double tolerance,
                                         struct mc_stochastic *info, struct mc_error *err);
 

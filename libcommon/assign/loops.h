@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The loops of libcommon/assign/loops_table.h in the compiler's generic vectors, to be included
- * once for each instruction set with SCAN_NAME(f), SCAN_TITLE, SCAN_TARGET (a function attribute or
- * nothing) and SCAN_BYTES (the width of its registers) defined. */
+ * once for each instruction set with SCAN_NAME(f), SCAN_TARGET (a function attribute or nothing)
+ * and SCAN_BYTES (the width of its registers) defined. */
 
 #define NI (SCAN_BYTES / sizeof(int32_t))
 #define NF (SCAN_BYTES / sizeof(double))
@@ -230,9 +230,10 @@ static SCAN_TARGET size_t SCAN_NAME(fine_tight)(size_t n, const double *x, doubl
         vl tight = ((top - scaled) + 0x1p52) - 0x1p52 - dual <= SPLAT_F(u);
         if (!ANY(tight))
             continue;
-        for (size_t k = 0; k < NF; k++)
-            if (tight[k])
-                list[count++] = (int32_t)(j + k);
+        for (size_t k = 0; k < NF; k++) {
+            list[count] = (int32_t)(j + k);
+            count -= (size_t)tight[k];
+        }
     }
     double most = m[0];
     for (size_t k = 1; k < NF; k++)
@@ -248,7 +249,6 @@ static SCAN_TARGET size_t SCAN_NAME(fine_tight)(size_t n, const double *x, doubl
 }
 
 static const struct mc_assign_scan SCAN_NAME(table) = {
-    .name = SCAN_TITLE,
     .range = SCAN_NAME(range),
     .coarse = SCAN_NAME(coarse),
     .least2 = SCAN_NAME(least2),
@@ -275,6 +275,5 @@ static const struct mc_assign_scan SCAN_NAME(table) = {
 #undef PICK_F
 #undef ANY
 #undef SCAN_NAME
-#undef SCAN_TITLE
 #undef SCAN_TARGET
 #undef SCAN_BYTES

@@ -5,6 +5,7 @@
 #include "tools/align/raw_moments.h"
 
 #include "kernels/backend.h"
+#include "libcommon/base/isa.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,22 +55,16 @@ __attribute__((target("avx512f"))) static void tile_avx512(size_t pixels, const 
 {
     tile_body(pixels, a, b, cross);
 }
-
-static tile_fn *choose_tile(void)
-{
-    const char *wish = getenv("MC_ISA");
-    int level = !wish ? 2 : !strcmp(wish, "portable") ? 0 : !strcmp(wish, "avx2") ? 1 : 2;
-
-    if (level > 1 && __builtin_cpu_supports("avx512f"))
-        return tile_avx512;
-    return level > 0 && __builtin_cpu_supports("avx2") ? tile_avx2 : tile_portable;
-}
-#else
-static tile_fn *choose_tile(void)
-{
-    return tile_portable;
-}
 #endif
+
+/* By enum mc_isa. */
+static tile_fn *const tile_fns[] = {
+    tile_portable,
+#if defined(__x86_64__)
+    tile_avx2,
+    tile_avx512,
+#endif
+};
 
 /* Units [first, first + width) of `pixels` pixels that begin at pixel `from` of the batch, to
  * (pixels, width) with zeros beyond K; and their sums. */
@@ -107,8 +102,13 @@ int mc_count_batch(struct mc_moments *m, size_t tap, size_t n, size_t hw, const 
     const size_t K = t->count, total = n * hw;
     const size_t strips_a = (K + ROWS - 1) / ROWS, strips_b = (K + COLS - 1) / COLS;
     double *sum_a = m->sums[tap], *cross = sum_a + 4 * K;
-    tile_fn *tile = choose_tile();
     double *slab = NULL, *pack_a, *pack_b, *tiles;
+    enum mc_isa isa;
+    int rc = mc_isa(&isa, err);
+
+    if (rc)
+        return rc;
+    tile_fn *tile = tile_fns[isa];
 
     /* panels of both, and the tiles of cross: padded, so that the inner loop has no edges */
     if (posix_memalign(

@@ -11,8 +11,8 @@
 /* m->sums[tap] and the tap's samples += those of n images of K = the tap's count channels of hw
  * pixels each; a, b: (n, K, hw). Products of float32 are exact in float64; sums run over the pixels
  * in blocks of fixed size, split among threads by units only, so the bytes do not depend on threads
- * or instruction set (the fastest, or the one that MC_ISA names: "portable", "avx2"). m->images is
- * the caller's. Returns 0 or MC_ENOMEM (m untouched). */
+ * or instruction set (mc_isa.h). m->images is the caller's. Returns 0, MC_ENOMEM or what mc_isa
+ * fails with (m untouched). */
 MC_USE_RESULT int mc_count_batch(struct mc_moments *m, size_t tap, size_t n, size_t hw,
                                  const float *a, const float *b, struct mc_error *err);
 

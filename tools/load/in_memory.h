@@ -5,7 +5,7 @@
 #ifndef MC_RESIDENT_H
 #define MC_RESIDENT_H
 
-#include "tools/load/loader.h" /* mc_data_fits */
+#include "tools/load/loader.h"
 
 struct mc_resident {
     struct mc_dataset_info info; /* n: the images held */
