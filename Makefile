@@ -78,6 +78,7 @@ demo: ## install what is missing, build, run the main job on synthetic data, dra
 	$(HERE) pipelines/demo.sh
 
 check: ## every test; ends with "N passed, N failed" (ONLY=word runs those whose name holds it)
+	@MC_ROOT="$$PWD" tests/layers.sh
 	$(PACKAGES)
 	+$(MAKE) --no-print-directory all programs-of-tests man
 	@tests/run $(BUILD)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/layers.sh fails on an include that points upwards, on one between folders that do not know each other, on a
+# cycle between files, on a folder that LAYERS does not list and on a folder of over 30 C files.
+set -eu
+
+mkdir -p libcommon/base libcommon/graph kernels formats/stream tools
+printf 'libcommon/base libcommon/graph\nkernels | formats/stream\ntools\n' >LAYERS
+includes() { printf '#include "%s"\n' "${@:2}" >"$1"; }
+reset() {
+    rm -f ./*/*.[ch] ./*/*/*.[ch]
+    includes tools/mc-a.c kernels/k.h formats/stream/s.h libcommon/graph/g.h
+    includes kernels/k.c kernels/k.h libcommon/base/b.h
+    includes kernels/k.h libcommon/graph/g.h
+    includes formats/stream/s.h libcommon/base/b.h
+    includes libcommon/graph/g.h libcommon/base/b.h
+    echo >libcommon/base/b.h
+}
+# what it has to say
+refused() {
+    if "$MC_ROOT/tests/layers.sh" "$PWD" >out; then echo "not refused: $1"; exit 1; fi
+    grep -qF -- "$1" out || { cat out; exit 1; }
+}
+
+reset
+"$MC_ROOT/tests/layers.sh" "$PWD"
+includes libcommon/base/up.c libcommon/graph/g.h
+refused 'libcommon/base/up.c: "libcommon/graph/g.h" points upwards'
+reset
+includes kernels/k.c formats/stream/s.h
+refused 'kernels/k.c: "formats/stream/s.h": the two folders do not know each other'
+reset
+includes libcommon/base/b.h libcommon/base/c.h
+includes libcommon/base/c.c libcommon/base/c.h libcommon/base/b.h
+echo >libcommon/base/c.h
+refused 'cycle:'
+reset
+includes kernels/k.c k.h
+refused 'kernels/k.c: "k.h" is not in a folder of LAYERS'
+reset
+mkdir kernels/new
+echo >kernels/new/n.c
+refused 'LAYERS does not list kernels/new'
+rm -r kernels/new
+for i in {1..30}; do echo >tools/mc-$i.c; done
+refused 'tools: over 30 C files and headers'

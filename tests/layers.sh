@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The layers hold: tests/layers.sh [ROOT] reads ROOT/LAYERS and every include of the sources that it lists, and tells
+# each include that points upwards or across, or that is not written from the root, each folder that is not listed or
+# holds over 30 C files, and each cycle between files (NAME.c and NAME.h are one file here). `make check` begins with it.
+set -u
+cd "${1:-$MC_ROOT}" || exit 2
+find libcommon kernels formats tools -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort |
+    awk '
+    function folder(path) { sub("/[^/]*$", "", path); return path }
+    function bad(text) { print text; failed = 1 }
+    # depth first; open[m] is 1 while m is on the way down, 2 when all below it was seen
+    function visit(m, way,    i, n, to) {
+        if (open[m] == 1) { bad("cycle:" substr(way, index(way, " " m " ")) m); return }
+        if (open[m]) return
+        open[m] = 1
+        n = split(uses[m], to, " ")
+        for (i = 1; i <= n; i++) visit(to[i], way m " ")
+        open[m] = 2
+    }
+    FILENAME == "LAYERS" {
+        sub("#.*", "")
+        group = 1
+        for (i = 1; i <= NF; i++)
+            if ($i == "|") group++
+            else { layer[$i] = FNR; groups[$i] = group; place[$i] = ++n_folders }
+        next
+    }
+    {
+        file = $0; here = folder(file); self = file; sub("[.][a-z]+$", "", self); files++
+        if (!(here in layer)) { if (!told[here]++) bad("LAYERS does not list " here); next }
+        if (++held[here] == 31) bad(here ": over 30 C files and headers")
+        while ((got = (getline line <file)) > 0) {
+            if (line !~ /^[ \t]*#[ \t]*include[ \t]*"/) continue
+            sub("^[^\"]*\"", "", line); sub("\".*", "", line)
+            to = folder(line); other = line; sub("[.][a-z]+$", "", other)
+            if (line ~ /[.]inc$/) continue # made by make
+            if (!(to in layer) && line ~ /^tests\/emulation\//) continue
+            if (!(to in layer)) bad(file ": \"" line "\" is not in a folder of LAYERS")
+            else if (layer[to] == layer[here] && groups[to] != groups[here])
+                bad(file ": \"" line "\": the two folders do not know each other")
+            else if (place[to] > place[here]) bad(file ": \"" line "\" points upwards")
+            else if (self != other) uses[self] = uses[self] " " other
+        }
+        if (got < 0) bad(file ": cannot be read")
+        close(file)
+    }
+    END {
+        if (!n_folders || !files) bad("no folders, or no files")
+        for (m in uses) visit(m, " ")
+        exit failed
+    }' LAYERS -
