@@ -13,7 +13,7 @@ import time
 
 SAMPLES = 10000
 ROUNDS = 3
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats/python"))
 
 
 def tinyten(torch, weights):

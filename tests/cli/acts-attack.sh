@@ -25,7 +25,7 @@ mc-corr -q raw1.mcz raw2.mcz -o from-raw.mcz
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
 import numpy as np
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 whole = mcz.read("whole.mcz")
 nothing, clean = mcz.read("nothing.mcz"), mcz.read("clean.mcz")

@@ -32,7 +32,7 @@ acts --raw a.mcz -o post.acts
 acts --raw --at pre a.mcz -o pre.acts
 /usr/bin/python3 - "$MC_ROOT" $fifth <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 import numpy as np
 post, pre, m = (mcz.read(f) for f in ("post.acts", "pre.acts", "m.mcz"))

@@ -2,7 +2,7 @@
 # mc-convert: there and back bit for bit through safetensors and npz, by files and pipes, under other code
 # bases' names; NumPy and a plain reader see the same numbers; what NumPy writes is taken.
 . "$MC_ROOT/tests/cli/lib.bash"
-export PYTHONPATH=$MC_ROOT/formats:$MC_ROOT/tests/cli
+export PYTHONPATH=$MC_ROOT/formats/python:$MC_ROOT/tests/cli
 samples=64
 [ "${MC_UNDER:-}" != valgrind ] || samples=8
 mc-data synth --samples 64 -o data.mcz

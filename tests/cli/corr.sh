@@ -10,7 +10,7 @@ acts() { mc-acts -t 1 --data data.mcz --samples $images --batch $batch "$@"; }
 agree() {
     /usr/bin/python3 - "$MC_ROOT" "$@" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 import numpy as np
 bound, x, y = float(sys.argv[2]), mcz.read(sys.argv[3]), mcz.read(sys.argv[4])
@@ -50,7 +50,7 @@ fails 3 "other.mcz: " mc-corr s1-2.mcz other.mcz
 # nor what was computed otherwise; float32, which every stream was, is not named
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 m = mcz.read("s2-2.mcz")
 assert "precision" not in m.meta
@@ -92,7 +92,7 @@ fails 3 "x.acts: " mc-corr x.acts a.acts
 # a planted permutation, with a dead unit, which is told; the signature sees both
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 a = mcz.read("a.mcz")
 t = {k: v.copy() for k, v in a.tensors.items()}
@@ -130,7 +130,7 @@ fails 3 "the permutation has" mc-corr --signature --perm mlp-p.mcz dq.mcz
 # sums that no numbers have
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 for name in "m.mcz", "a.acts":
     s = mcz.read(name)
@@ -151,7 +151,7 @@ fails 3 "no numbers have these sums" mc-corr --signature absurd.mcz
 mc-train -q -t 1 --net mlp:4,4,4,4,4,4,4,4,4 --data data.mcz --epochs 0 -o deep.mcz
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 s = mcz.read("deep.mcz")
 t = {k: v.copy() for k, v in s.tensors.items()}

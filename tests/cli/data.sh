@@ -17,7 +17,7 @@ mc-data synth --split test -o whole.mcz
 /usr/bin/python3 - "$MC_ROOT" <<'PY' || die "wrong images"
 import sys
 import numpy as np
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 read = {n: mcz.read(n + ".mcz") for n in "a seed2 test size48 shuffled first whole".split()}
 x = {n: s.tensors["images"] for n, s in read.items()}
@@ -73,7 +73,7 @@ mc-data cifar10 set --shuffle 3 --samples 1000 -o part.mcz
 /usr/bin/python3 - "$MC_ROOT" <<'PY' || die "wrong photographs"
 import sys
 import numpy as np
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 raw = np.fromfile("set/cifar-10-batches-bin/test_batch.bin", np.uint8).reshape(-1, 3073)
 t, train, part = (mcz.read(n + ".mcz") for n in ("t", "train", "part"))
@@ -150,7 +150,7 @@ mc-data cifar100 hundred --split test -o t100.mcz
 /usr/bin/python3 - "$MC_ROOT" <<'PY' || die "wrong photographs of CIFAR-100"
 import sys
 import numpy as np
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 raw = np.fromfile("hundred/cifar-100-binary/test.bin", np.uint8).reshape(-1, 3074)
 t = mcz.read("t100.mcz")

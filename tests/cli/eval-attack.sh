@@ -49,7 +49,7 @@ same again.tsv robust.tsv
 same ck whole.ck
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 s = mcz.read("ck")
 tensors = {k: v.copy() for k, v in s.tensors.items()}
@@ -98,7 +98,7 @@ mc-eval --data test.mcz --attack pgd:eps=2/255,step=1/255,steps=1,start=clean m.
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
 import numpy as np
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 w = {k: v.astype(float) for k, v in mcz.read("m.mcz").tensors.items()}
 d = mcz.read("test.mcz").tensors

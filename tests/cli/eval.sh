@@ -96,7 +96,7 @@ fails 3 'cut.mcz' mc-eval --data cut.mcz n1.mcz -o kept.tsv
 # logits that overflow: an error, not a table with nan or JSON that is none
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 n = mcz.read("n2.mcz")
 t = {k: v.copy() for k, v in n.tensors.items()}

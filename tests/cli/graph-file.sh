@@ -20,7 +20,7 @@ mc-info --graph again.mcz | cmp - again.json
 [ "$(id a.mcz)" = "$(id piped.mcz)" ] || die "a graph from a pipe is another network"
 /usr/bin/python3 - "$MC_ROOT" "$net" <<'END'
 import json, sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 inside, mine, printed = mcz.read("a.mcz").meta["graph"], json.load(open(sys.argv[2])), json.load(open("again.json"))
 assert inside == printed

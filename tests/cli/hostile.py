@@ -12,7 +12,7 @@ import zstandard
 root = os.environ["MC_ROOT"]
 os.environ["MC_FAILS"] = "1"  # tests/run checks each of these runs under valgrind
 under = os.environ.get("MC_UNDER", "")
-sys.path.insert(0, os.path.join(root, "formats"))
+sys.path.insert(0, os.path.join(root, "formats", "python"))
 import mcz  # noqa: E402
 
 LIMIT = 64 << 10  # KiB

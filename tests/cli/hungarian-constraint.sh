@@ -7,7 +7,7 @@
 matrices() {
     /usr/bin/python3 - "$MC_ROOT" "$@" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 import numpy as np
 name, measure, at, corner = sys.argv[2:6]
@@ -33,7 +33,7 @@ grep -cE '^mc-hungarian: (first|second): [0-9]+ units, value -[0-9.]+ \(mean -[0
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import math
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 post, pre, free, p = (mcz.read(f + ".mcz") for f in ("post", "pre", "free", "p"))
 for g, f in zip(p.meta["groups"], free.meta["groups"]):
@@ -53,7 +53,7 @@ grep -q 'constraint=l2' <(mc-info p.mcz)
 mc-hungarian --constraint loose.mcz post.mcz --no-history -o x.mcz
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 x, free = mcz.read("x.mcz"), mcz.read("free.mcz")
 assert x.meta == free.meta and all((x.tensors[k] == free.tensors[k]).all() for k in free.tensors)
@@ -64,7 +64,7 @@ fails 3 "post.mcz: is of activations after the ReLU, not before it" mc-hungarian
 fails 3 "pre.mcz: is of activations before the ReLU, not after it" mc-hungarian --constraint loose.mcz pre.mcz
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 s = mcz.read("pre.mcz")
 groups, (first, second) = s.meta["groups"], s.tensors.values()

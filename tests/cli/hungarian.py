@@ -8,7 +8,7 @@ import numpy as np
 
 root = os.environ["MC_ROOT"]
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(root, "formats"), os.path.join(root, "tests", "parity")]
+sys.path[:0] = [os.path.join(root, "formats", "python"), os.path.join(root, "tests", "parity")]
 import make_assign_golden as golden
 import mcz
 

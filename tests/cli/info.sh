@@ -27,7 +27,7 @@ mc-info --check "$samples/good-blocks.mcz" | grep -q "id $id,"
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
 import numpy as np
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 mcz.write("odd.mcz", "test", {"rate": 0.1, "text": "a\u009b2Jb\x7fc\u00e9", "one": [{"k": 1}]}, {"t": np.zeros(1)})
 END

@@ -23,7 +23,7 @@ is "$(sed -n 2p out/1-2/measures.tsv | cut -f 2-)" "$(sed -n 's/^curve-unaligned
 for f in out out/1-2; do [ -s $f/measures.svg ] && [ -s $f/measures.png ]; done
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 value = {}
 for m in "", "-l2-post", "-l2-pre":

@@ -49,7 +49,7 @@ with open("pipe", "wb", 0) as f:
     time.sleep(60)
 E2
 for signal in TERM INT HUP KILL; do
-    PYTHONPATH=$MC_ROOT/formats /usr/bin/python3 feed.py "$data" &
+    PYTHONPATH=$MC_ROOT/formats/python /usr/bin/python3 feed.py "$data" &
     feeder=$!
     # a shell starts its background jobs with SIGINT ignored, and what is ignored stays so
     /usr/bin/python3 -c 'import os, signal, sys

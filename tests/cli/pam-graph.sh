@@ -34,7 +34,7 @@ mc-permute --identity out/net-2.mcz -o identity.mcz
 /usr/bin/python3 - "$MC_ROOT" <<'END_OF_PYTHON'
 import json
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 import numpy as np
 for name, start in ("unaligned", "identity.mcz"), ("aligned", "out/1-2/permutation.mcz"):

@@ -59,7 +59,7 @@ mc-bezier -q -t 1 --point 0 --bn-data d.mcz curve.mcz -o first.mcz
 mc-bezier -q -t 1 --point 1 --bn-data d.mcz curve.mcz -o last.mcz
 /usr/bin/python3 - "$MC_ROOT" "$(field log.json permutation moved)" <<'END_OF_PYTHON'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 import numpy as np
 curve = mcz.read("curve.mcz")
@@ -104,7 +104,7 @@ fails 3 'bezier.mcz: is not a curve from n1.mcz' pam --stage curve --epochs 1 --
 pam --stage curve --epochs 1 --init bezier.mcz --lr 0 n1.mcz pb.mcz -o kept.mcz
 /usr/bin/python3 - "$MC_ROOT" <<'END_OF_PYTHON'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 import numpy as np
 x, y = mcz.read("bezier.mcz").tensors, mcz.read("kept.mcz").tensors

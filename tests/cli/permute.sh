@@ -43,7 +43,7 @@ mc-permute --compose q.mcz qi.mcz -o x.mcz && same x.mcz one.mcz
 # every group moved somewhere, and each tensor holds the units that its group's permutation says
 /usr/bin/python3 - "$MC_ROOT" <<'EOF'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 import numpy as np
 a, qa, q = (mcz.read(f + ".mcz") for f in ("a", "qa", "q"))
@@ -72,7 +72,7 @@ fails 2 '--device goes with --verify' mc-permute --device cpu --random 3 a.mcz -
 # a permutation of another network; an entry twice; streams of the wrong kind
 /usr/bin/python3 - "$MC_ROOT" <<'EOF'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 q = mcz.read("q.mcz")
 t = dict(q.tensors)

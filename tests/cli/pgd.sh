@@ -32,7 +32,7 @@ $p --eps 8/255 --steps 10 --log-json log 1.mcz -o adv.mcz 2>note
 mc-eval -t 1 --data adv.mcz 1.mcz | tail -n 1 | cut -f 2,3 >eval
 /usr/bin/python3 - "$MC_ROOT" $test <<'END'
 import json, re, sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 import numpy as np
 n = int(sys.argv[2])
@@ -74,7 +74,7 @@ $p -q --eps 8/255 --steps 1 --batch 50 1.mcz >fifty.mcz
 $p -q --eps 8/255 --steps 1 --samples $((test - 7)) 1.mcz >some.mcz
 /usr/bin/python3 - "$MC_ROOT" $((test - 7)) <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 import numpy as np
 one = mcz.read("one.mcz").tensors["images"]
@@ -96,7 +96,7 @@ $p -q --target=+1 --log-json next.json 1.mcz >next.mcz
 $p -q --start clean --eps 0 1.mcz >same.mcz
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import json, sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 import numpy as np
 clean = mcz.read("test.mcz").tensors["images"].astype(np.float32) / np.float32(255)
@@ -159,7 +159,7 @@ done
 mc-pgd --data cut.mcz 1.mcz 2>/dev/null | mc-info --check >/dev/null 2>&1 && die 'a complete stream of a failed run'
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 import numpy as np
 s = mcz.read("adv.mcz")

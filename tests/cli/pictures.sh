@@ -20,7 +20,7 @@ done
 /usr/bin/python3 - "$MC_ROOT" <<'PY' || die "not Pillow's pixels"
 import sys
 import numpy as np
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 golden = np.load(sys.argv[1] + "/tests/pictures/golden.npz")
 s = mcz.read("s16.mcz")
@@ -55,7 +55,7 @@ mc-data tiny-imagenet tiny --shuffle 1 -o again.mcz
 /usr/bin/python3 - "$MC_ROOT" <<'PY' || die "Tiny ImageNet is not as its files say"
 import sys
 import numpy as np
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 train, test, again = (mcz.read(n + ".mcz") for n in ("train", "test", "again"))
 assert train.tensors["images"].shape == (12, 3, 64, 64) and test.tensors["images"].shape == (3, 3, 32, 32)

@@ -25,7 +25,7 @@ mc-eval --points 3 $data short.mcz | sed 1d | cut -f 2- | same - <(sed -n '2,4p'
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
 import numpy
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 
 def flat(name):
@@ -87,7 +87,7 @@ same again.tsv plane.tsv
 same ck whole.ck
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 s = mcz.read("ck")
 done = 8

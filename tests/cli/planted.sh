@@ -23,7 +23,7 @@ for n in $nets; do
     /usr/bin/python3 "$MC_ROOT/tests/cli/recovered.py" planted.mcz p.mcz c.mcz || die "$net: not recovered"
     # dead units may change places; without any, the network comes back to the bit
     mc-permute p.mcz q.mcz -o back.mcz
-    dead=$(/usr/bin/python3 -c 'import sys; sys.path.insert(0, sys.argv[1] + "/formats"); import mcz
+    dead=$(/usr/bin/python3 -c 'import sys; sys.path.insert(0, sys.argv[1] + "/formats/python"); import mcz
 print(sum(len(g["dead_a"]) for g in mcz.read("c.mcz").meta["groups"]))' "$MC_ROOT")
     [ "$dead" -gt 0 ] || [ "$(id back.mcz)" = "$(id a.mcz)" ] || die "$net: another network came back"
     echo "$net: $(tail -n 1 table | cut -f 3-), $dead dead units"

@@ -4,7 +4,7 @@ MATRICES lists as dead may change places among themselves; the units of LAYER gi
 import os
 import sys
 
-sys.path.insert(0, os.environ["MC_ROOT"] + "/formats")
+sys.path.insert(0, os.environ["MC_ROOT"] + "/formats/python")
 import mcz
 
 planted, found, matrices = (mcz.read(f) for f in sys.argv[1:4])

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(root, "formats"))
+sys.path.insert(0, os.path.join(root, "formats", "python"))
 import mcz  # noqa: E402
 
 rng = np.random.default_rng(int(sys.argv[1]))

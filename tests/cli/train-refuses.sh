@@ -30,7 +30,7 @@ fails 1 'not finite' $t --net mlp:8 --lr 1e6 --epochs 3
 # only the last step overflows, after every loss: no output, no checkpoint
 /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 import numpy as np
 w = mcz.read("a.mcz")

@@ -13,7 +13,7 @@ for at in post pre; do
     acts --at $at --raw b.mcz -o b.acts
     /usr/bin/python3 - "$MC_ROOT" <<'END'
 import sys
-sys.path.insert(0, sys.argv[1] + "/formats")
+sys.path.insert(0, sys.argv[1] + "/formats/python")
 import mcz
 import numpy as np
 a, b, c, l2 = (mcz.read(f) for f in ("a.acts", "b.acts", "c.mcz", "l2.mcz"))

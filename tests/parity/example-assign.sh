@@ -4,7 +4,7 @@
 set -eu
 python=/usr/bin/python3
 $python -c 'import scipy.optimize, msgpack, zstandard, xxhash' 2>/dev/null || exit 77
-export PYTHONPATH=$MC_ROOT/formats
+export PYTHONPATH=$MC_ROOT/formats/python
 $python - <<'EOF'
 import mcz, numpy as np
 rng = np.random.default_rng(1)

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 import torch_nets
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats/python"))
 import mcz  # noqa: E402
 
 

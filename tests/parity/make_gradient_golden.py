@@ -15,7 +15,7 @@ import sys
 import numpy as np
 import torch
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats/python"))
 import mcz  # noqa: E402
 from golden_tinyten import BATCH, images, labels, loss_of, parameters  # noqa: E402
 

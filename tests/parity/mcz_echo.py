@@ -4,7 +4,7 @@ import os
 import sys
 
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(root, "formats"))
+sys.path.insert(0, os.path.join(root, "formats", "python"))
 import mcz  # noqa: E402
 
 s = mcz.read(sys.argv[1])
