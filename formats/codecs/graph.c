@@ -4,46 +4,27 @@
  * are refused, because a key that is not understood (a dilation, say) changes what is computed. */
 #include "formats/codecs/graph.h"
 
+#include "libcommon/graph/fields.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
+static const struct mc_field INPUT = {.key = "input",
+                                      .type = MC_FIELD_INT,
+                                      .list = MC_FIELD_IMAGE,
+                                      .offset = offsetof(struct mc_graph, input),
+                                      .min = 1,
+                                      .max = MC_MAX_SIDE};
+static const struct mc_field CLASSES = {.key = "classes",
+                                        .type = MC_FIELD_INT,
+                                        .offset = offsetof(struct mc_graph, classes),
+                                        .min = 2,
+                                        .max = MC_MAX_CLASSES};
+
 /* ---- packing -------------------------------------------------------------------------------- */
-
-static void pack_floats(struct mc_pack *out, const char *key, const float *v, int n)
-{
-    mc_pack_str(out, key);
-    mc_pack_array(out, (size_t)n);
-    for (int i = 0; i < n; i++)
-        mc_pack_f32(out, v[i]);
-}
-
-static void pack_pair(struct mc_pack *out, const char *key, int a, int b)
-{
-    mc_pack_str(out, key);
-    mc_pack_array(out, 2);
-    mc_pack_i64(out, a);
-    mc_pack_i64(out, b);
-}
-
-static void pack_int(struct mc_pack *out, const char *key, int v)
-{
-    mc_pack_str(out, key);
-    mc_pack_i64(out, v);
-}
-
-static void pack_flag(struct mc_pack *out, const char *key, int v)
-{
-    mc_pack_str(out, key);
-    mc_pack_bool(out, v != 0);
-}
-
-static void pack_number(struct mc_pack *out, const char *key, float v)
-{
-    mc_pack_str(out, key);
-    mc_pack_f32(out, v);
-}
 
 static void pack_text(struct mc_pack *out, const char *key, const char *v)
 {
@@ -51,104 +32,60 @@ static void pack_text(struct mc_pack *out, const char *key, const char *v)
     mc_pack_str(out, v);
 }
 
-static size_t n_settings(const struct mc_node *n)
+static void pack_field(struct mc_pack *out, const struct mc_field *f, const void *base,
+                       int channels)
 {
-    switch (n->op) {
-    case MC_OP_NORMALISE:
-        return 2;
-    case MC_OP_CONV:
-        return n->has_bias ? 8 : 7;
-    case MC_OP_LINEAR:
-        return n->has_bias ? 4 : 3;
-    case MC_OP_BATCHNORM:
-    case MC_OP_MAXPOOL:
-    case MC_OP_AVGPOOL:
-        return 4;
-    case MC_OP_LOSS:
-        return 2;
-    case MC_OP_RELU:
-    case MC_OP_ADAPTPOOL:
-    case MC_OP_DROPOUT:
-        return 1;
-    default:
-        return 0;
+    const int n = mc_field_count(f, channels);
+
+    mc_pack_str(out, f->key);
+    if (f->list != MC_FIELD_ONE)
+        mc_pack_array(out, (size_t)n);
+    for (int i = 0; i < n; i++) {
+        const double v = mc_field_get(f, base, i);
+        if (f->type == MC_FIELD_INT)
+            mc_pack_i64(out, (int64_t)v);
+        else if (f->type == MC_FIELD_FLAG)
+            mc_pack_bool(out, v != 0);
+        else if (f->type == MC_FIELD_FLOAT)
+            mc_pack_f32(out, (float)v);
+        else
+            mc_pack_str(out, mc_init_name((enum mc_init)v));
     }
 }
 
-static void pack_settings(struct mc_pack *out, const struct mc_graph *g, const struct mc_node *n)
+/* The settings that are written of a node, to `out` unless NULL. Returns how many. */
+static size_t pack_settings(struct mc_pack *out, const struct mc_node *n)
 {
-    switch (n->op) {
-    case MC_OP_NORMALISE:
-        pack_floats(out, "mean", n->mean, g->input[0]);
-        pack_floats(out, "std", n->std, g->input[0]);
-        break;
-    case MC_OP_CONV:
-        pack_int(out, "out", n->c);
-        pack_pair(out, "kernel", n->kernel[0], n->kernel[1]);
-        pack_pair(out, "stride", n->stride[0], n->stride[1]);
-        pack_pair(out, "pad", n->pad[0], n->pad[1]);
-        pack_int(out, "groups", n->groups);
-        pack_flag(out, "bias", n->has_bias);
-        break;
-    case MC_OP_LINEAR:
-        pack_int(out, "out", n->c);
-        pack_flag(out, "bias", n->has_bias);
-        break;
-    case MC_OP_BATCHNORM:
-        pack_number(out, "eps", n->eps);
-        pack_number(out, "momentum", n->momentum);
-        break;
-    case MC_OP_RELU:
-        pack_number(out, "delta", n->delta);
-        break;
-    case MC_OP_MAXPOOL:
-    case MC_OP_AVGPOOL:
-        pack_pair(out, "kernel", n->kernel[0], n->kernel[1]);
-        pack_pair(out, "stride", n->stride[0], n->stride[1]);
-        pack_pair(out, "pad", n->pad[0], n->pad[1]);
-        pack_flag(out, "ceil", n->ceil_mode);
-        break;
-    case MC_OP_ADAPTPOOL:
-        pack_pair(out, "size", n->h, n->w);
-        break;
-    case MC_OP_DROPOUT:
-        pack_number(out, "p", n->drop);
-        break;
-    case MC_OP_LOSS:
-        pack_number(out, "weight", n->loss_weight);
-        pack_flag(out, "train_only", n->train_only);
-        break;
-    default:
-        break;
+    size_t count = 0;
+
+    for (const struct mc_field *f = NULL; (f = mc_node_field(n->op, f));) {
+        if (f->with_bias && !n->has_bias)
+            continue;
+        count++;
+        if (out)
+            pack_field(out, f, n, n->c);
     }
-    if (n->op == MC_OP_CONV || n->op == MC_OP_LINEAR || n->op == MC_OP_BATCHNORM) {
-        pack_text(out, "weight_init", mc_init_name(n->weight_init));
-        if (n->has_bias || n->op == MC_OP_BATCHNORM)
-            pack_text(out, "bias_init", mc_init_name(n->bias_init));
-    }
+    return count;
 }
 
 void mc_graph_pack(const struct mc_graph *g, struct mc_pack *out)
 {
     mc_pack_map(out, 4);
     pack_text(out, "net", g->net);
-    mc_pack_str(out, "input");
-    mc_pack_array(out, 3);
-    for (int i = 0; i < 3; i++)
-        mc_pack_i64(out, g->input[i]);
-    pack_int(out, "classes", g->classes);
+    pack_field(out, &INPUT, g, 0);
+    pack_field(out, &CLASSES, g, 0);
     mc_pack_str(out, "nodes");
     mc_pack_array(out, (size_t)g->n_nodes);
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *n = &g->nodes[i];
-        mc_pack_map(out, 3 + n_settings(n));
+        mc_pack_map(out, 3 + pack_settings(NULL, n));
         pack_text(out, "op", mc_op_name(n->op));
         pack_text(out, "name", n->name);
         mc_pack_str(out, "in");
         mc_pack_array(out, (size_t)n->n_in);
         for (int k = 0; k < n->n_in; k++)
             mc_pack_str(out, g->nodes[n->in[k]].name);
-        pack_settings(out, g, n);
+        pack_settings(out, n);
     }
 }
 
@@ -172,204 +109,86 @@ int mc_graph_id(const struct mc_graph *g, char *id, struct mc_error *err)
 
 /* ---- unpacking ------------------------------------------------------------------------------ */
 
-/* Every key of the map is one of those in `known` (separated by spaces), and comes once. */
-static int check_keys(const msgpack_object *map, const char *known, struct mc_error *err)
+static int is_text(const msgpack_object *o, const char *text)
+{
+    const size_t n = strlen(text);
+
+    return o->type == MSGPACK_OBJECT_STR && o->via.str.size == n &&
+           !memcmp(o->via.str.ptr, text, n);
+}
+
+/* Every key of the map is one of the n that are known, and comes once. */
+static int check_keys(const msgpack_object *map, const char *const *known, int n,
+                      struct mc_error *err)
 {
     unsigned seen = 0;
 
     for (uint32_t i = 0; i < map->via.map.size; i++) {
         const msgpack_object *key = &map->via.map.ptr[i].key;
-        const char *at = known;
-        size_t len = 0;
-        int bit = 0;
+        int k = 0;
         if (key->type != MSGPACK_OBJECT_STR)
             return mc_fail(err, MC_EINPUT, "a key is not text");
-        for (;; at += len + 1, bit++) {
-            len = strcspn(at, " ");
-            if (len == key->via.str.size && !memcmp(at, key->via.str.ptr, len))
-                break;
-            if (!at[len])
-                return mc_fail(err, MC_EINPUT, "key \"%.*s\" is not known here",
-                               key->via.str.size > 40 ? 40 : (int)key->via.str.size,
-                               key->via.str.ptr);
-        }
-        if (seen & 1u << bit)
-            return mc_fail(err, MC_EINPUT, "key \"%.*s\" comes twice", (int)len, at);
-        seen |= 1u << bit;
+        while (k < n && !is_text(key, known[k]))
+            k++;
+        if (k == n)
+            return mc_fail(err, MC_EINPUT, "key \"%.*s\" is not known here",
+                           key->via.str.size > 40 ? 40 : (int)key->via.str.size, key->via.str.ptr);
+        if (seen & 1u << k)
+            return mc_fail(err, MC_EINPUT, "key \"%s\" comes twice", known[k]);
+        seen |= 1u << k;
     }
     return 0;
 }
 
-static int get_int(const msgpack_object *map, const char *key, int max, int *out,
-                   struct mc_error *err)
+static int check_node_keys(const msgpack_object *map, enum mc_op op, struct mc_error *err)
 {
-    uint64_t v = 0;
-    int rc = mc_get_u64(map, key, (uint64_t)max, &v, err);
+    const char *known[32] = {"op", "name", "in"};
+    int n = 3;
 
-    *out = (int)v;
+    for (const struct mc_field *f = NULL; (f = mc_node_field(op, f));)
+        known[n++] = f->key;
+    return check_keys(map, known, n, err);
+}
+
+/* NAN: not of the type. */
+static double number(const msgpack_object *o, enum mc_field_type type)
+{
+    const int any = type == MC_FIELD_INT || type == MC_FIELD_FLOAT;
+
+    if (type == MC_FIELD_INIT)
+        for (int i = 0; i < MC_N_INITS; i++)
+            if (is_text(o, mc_init_name((enum mc_init)i)))
+                return i;
+    if (type == MC_FIELD_FLAG && o->type == MSGPACK_OBJECT_BOOLEAN)
+        return o->via.boolean;
+    if (any && o->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
+        return (double)o->via.u64;
+    if (any && o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
+        return (double)o->via.i64;
+    if (type == MC_FIELD_FLOAT &&
+        (o->type == MSGPACK_OBJECT_FLOAT64 || o->type == MSGPACK_OBJECT_FLOAT32))
+        return o->via.f64;
+    return NAN;
+}
+
+static int get_field(const msgpack_object *map, const struct mc_field *f, void *base, int channels,
+                     struct mc_error *err)
+{
+    const msgpack_object *v = mc_get_opt(map, f->key);
+    const int n = mc_field_count(f, channels);
+    int rc = 0;
+
+    if (!v)
+        return f->optional ? mc_field_set(f, base, 0, f->absent, err)
+                           : mc_fail(err, MC_EINPUT, "\"%s\" is missing", f->key);
+    if (f->list != MC_FIELD_ONE) {
+        if (v->type != MSGPACK_OBJECT_ARRAY || v->via.array.size != (uint32_t)n)
+            return mc_field_set(f, base, 0, NAN, err);
+        v = v->via.array.ptr;
+    }
+    for (int i = 0; i < n && !rc; i++)
+        rc = mc_field_set(f, base, i, number(&v[i], f->type), err);
     return rc;
-}
-
-static int get_ints(const msgpack_object *map, const char *key, int n, int max, int *out,
-                    struct mc_error *err)
-{
-    const msgpack_object *a = NULL;
-    int rc = mc_get_array(map, key, &a, err);
-
-    if (rc)
-        return rc;
-    if (a->via.array.size != (uint32_t)n)
-        return mc_fail(err, MC_EINPUT, "\"%s\": %d numbers are needed", key, n);
-    for (int i = 0; i < n; i++) {
-        const msgpack_object *v = &a->via.array.ptr[i];
-        if (v->type != MSGPACK_OBJECT_POSITIVE_INTEGER || v->via.u64 > (uint64_t)max)
-            return mc_fail(err, MC_EINPUT, "\"%s\": not whole numbers from 0 to %d", key, max);
-        out[i] = (int)v->via.u64;
-    }
-    return 0;
-}
-
-static int to_float(double v, const char *key, float *out, struct mc_error *err)
-{
-    if (!(v >= -3e38 && v <= 3e38))
-        return mc_fail(err, MC_EINPUT, "\"%s\": %g is out of range", key, v);
-    *out = (float)v;
-    return 0;
-}
-
-static int get_float(const msgpack_object *map, const char *key, float *out, struct mc_error *err)
-{
-    double v = 0;
-    int rc = mc_get_f64(map, key, &v, err);
-
-    return rc ? rc : to_float(v, key, out, err);
-}
-
-static int get_floats(const msgpack_object *map, const char *key, int n, float *out,
-                      struct mc_error *err)
-{
-    const msgpack_object *a = NULL;
-    int rc = mc_get_array(map, key, &a, err);
-
-    if (rc)
-        return rc;
-    if (a->via.array.size != (uint32_t)n)
-        return mc_fail(err, MC_EINPUT, "\"%s\": %d numbers are needed, one a colour channel", key,
-                       n);
-    for (int i = 0; i < n && !rc; i++) {
-        const msgpack_object *v = &a->via.array.ptr[i];
-        if (v->type == MSGPACK_OBJECT_FLOAT64 || v->type == MSGPACK_OBJECT_FLOAT32)
-            rc = to_float(v->via.f64, key, &out[i], err);
-        else if (v->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
-            rc = to_float((double)v->via.u64, key, &out[i], err);
-        else if (v->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
-            rc = to_float((double)v->via.i64, key, &out[i], err);
-        else
-            rc = mc_fail(err, MC_EINPUT, "\"%s\": not a number", key);
-    }
-    return rc;
-}
-
-/* Absent: uniform in 1/sqrt(fan-in), PyTorch's default; one and zero for batch norm. */
-static int get_init(const msgpack_object *map, const char *key, enum mc_init absent,
-                    enum mc_init *out, struct mc_error *err)
-{
-    char name[32] = "";
-    int rc = 0, init = 0;
-
-    *out = absent;
-    if (!mc_get_opt(map, key))
-        return 0;
-    if ((rc = mc_get_str(map, key, name, sizeof name, err)))
-        return rc;
-    if ((init = mc_init_from_name(name)) < 0)
-        return mc_fail(err, MC_EINPUT, "\"%s\": \"%s\" is no initialisation", key, name);
-    *out = (enum mc_init)init;
-    return 0;
-}
-
-static const char *keys_of(enum mc_op op)
-{
-    switch (op) {
-    case MC_OP_NORMALISE:
-        return "op name in mean std";
-    case MC_OP_CONV:
-        return "op name in out kernel stride pad groups bias weight_init bias_init";
-    case MC_OP_LINEAR:
-        return "op name in out bias weight_init bias_init";
-    case MC_OP_BATCHNORM:
-        return "op name in eps momentum weight_init bias_init";
-    case MC_OP_RELU:
-        return "op name in delta";
-    case MC_OP_MAXPOOL:
-    case MC_OP_AVGPOOL:
-        return "op name in kernel stride pad ceil";
-    case MC_OP_ADAPTPOOL:
-        return "op name in size";
-    case MC_OP_DROPOUT:
-        return "op name in p";
-    case MC_OP_LOSS:
-        return "op name in weight train_only";
-    default:
-        return "op name in";
-    }
-}
-
-static int get_settings(const msgpack_object *map, int channels, struct mc_node *n,
-                        struct mc_error *err)
-{
-    int rc = 0, is_bn = n->op == MC_OP_BATCHNORM, size[2];
-
-    switch (n->op) {
-    case MC_OP_NORMALISE:
-        rc = get_floats(map, "mean", channels, n->mean, err);
-        return rc ? rc : get_floats(map, "std", channels, n->std, err);
-    case MC_OP_CONV:
-        if ((rc = get_int(map, "out", MC_MAX_CHANNELS, &n->c, err)) ||
-            (rc = get_ints(map, "kernel", 2, MC_MAX_SIDE, n->kernel, err)) ||
-            (rc = get_ints(map, "stride", 2, MC_MAX_SIDE, n->stride, err)) ||
-            (rc = get_ints(map, "pad", 2, MC_MAX_SIDE, n->pad, err)) ||
-            (rc = get_int(map, "groups", MC_MAX_CHANNELS, &n->groups, err)) ||
-            (rc = mc_get_bool(map, "bias", &n->has_bias, err)))
-            return rc;
-        break;
-    case MC_OP_LINEAR:
-        if ((rc = get_int(map, "out", MC_MAX_CHANNELS, &n->c, err)) ||
-            (rc = mc_get_bool(map, "bias", &n->has_bias, err)))
-            return rc;
-        break;
-    case MC_OP_BATCHNORM:
-        if ((rc = get_float(map, "eps", &n->eps, err)) ||
-            (rc = get_float(map, "momentum", &n->momentum, err)))
-            return rc;
-        break;
-    case MC_OP_RELU:
-        return mc_get_opt(map, "delta") ? get_float(map, "delta", &n->delta, err) : 0;
-    case MC_OP_MAXPOOL:
-    case MC_OP_AVGPOOL:
-        if ((rc = get_ints(map, "kernel", 2, MC_MAX_SIDE, n->kernel, err)) ||
-            (rc = get_ints(map, "stride", 2, MC_MAX_SIDE, n->stride, err)) ||
-            (rc = get_ints(map, "pad", 2, MC_MAX_SIDE, n->pad, err)))
-            return rc;
-        return mc_get_bool(map, "ceil", &n->ceil_mode, err);
-    case MC_OP_ADAPTPOOL:
-        rc = get_ints(map, "size", 2, MC_MAX_SIDE, size, err);
-        n->h = rc ? 0 : size[0];
-        n->w = rc ? 0 : size[1];
-        return rc;
-    case MC_OP_DROPOUT:
-        return get_float(map, "p", &n->drop, err);
-    case MC_OP_LOSS:
-        rc = get_float(map, "weight", &n->loss_weight, err);
-        return rc ? rc : mc_get_bool(map, "train_only", &n->train_only, err);
-    default:
-        return 0;
-    }
-    rc = get_init(map, "weight_init", is_bn ? MC_INIT_ONE : MC_INIT_UNIFORM_FAN_IN, &n->weight_init,
-                  err);
-    return rc ? rc
-              : get_init(map, "bias_init", is_bn ? MC_INIT_ZERO : MC_INIT_UNIFORM_FAN_IN,
-                         &n->bias_init, err);
 }
 
 static int get_inputs(const struct mc_graph *g, const msgpack_object *map, struct mc_node *n,
@@ -422,9 +241,10 @@ static int unpack_node(struct mc_graph *g, const msgpack_object *map, struct mc_
         n.h = g->input[1];
         n.w = g->input[2];
     }
-    if ((rc = check_keys(map, keys_of(n.op), err)) || (rc = get_inputs(g, map, &n, err)))
+    if ((rc = check_node_keys(map, n.op, err)) || (rc = get_inputs(g, map, &n, err)))
         goto out;
-    rc = get_settings(map, g->input[0], &n, err);
+    for (const struct mc_field *f = NULL; !rc && (f = mc_node_field(n.op, f));)
+        rc = get_field(map, f, &n, g->input[0], err);
 out:
     if (rc)
         return mc_fail_in(err, what);
@@ -434,6 +254,7 @@ out:
 
 int mc_graph_unpack(struct mc_graph **out, const msgpack_object *map, struct mc_error *err)
 {
+    static const char *const KNOWN[] = {"net", "input", "classes", "nodes"};
     const msgpack_object *nodes = NULL;
     struct mc_graph *g = NULL;
     int rc = 0;
@@ -445,15 +266,14 @@ int mc_graph_unpack(struct mc_graph **out, const msgpack_object *map, struct mc_
     if (!g)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     g->logits = -1;
-    if ((rc = check_keys(map, "net input classes nodes", err)) ||
+    if ((rc = check_keys(map, KNOWN, 4, err)) ||
         (mc_get_opt(map, "net") && (rc = mc_get_str(map, "net", g->net, sizeof g->net, err))) ||
-        (rc = get_ints(map, "input", 3, MC_MAX_SIDE, g->input, err)) ||
-        (rc = get_int(map, "classes", MC_MAX_CLASSES, &g->classes, err)) ||
+        (rc = get_field(map, &INPUT, g, 0, err)) || (rc = get_field(map, &CLASSES, g, 0, err)) ||
         (rc = mc_get_array(map, "nodes", &nodes, err)))
         goto out;
-    if (g->input[0] < 1 || g->input[0] > MC_MAX_CHANNELS_IN || g->classes < 2) {
-        rc = mc_fail(err, MC_EINPUT, "%d colour channels and %d classes cannot be", g->input[0],
-                     g->classes);
+    if (g->input[0] > MC_MAX_CHANNELS_IN) {
+        rc = mc_fail(err, MC_EINPUT, "an image has 1 to %d colour channels, not %d",
+                     MC_MAX_CHANNELS_IN, g->input[0]);
         goto out;
     }
     for (uint32_t i = 0; i < nodes->via.array.size && !rc && !g->error.code; i++)

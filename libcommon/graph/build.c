@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Adding nodes to a graph: shape inference, and the builder's functions on top of it. */
+#include "libcommon/graph/fields.h"
 #include "libcommon/graph/graph.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The first error stays: what follows it is only its consequence. */
-#define fail(g, ...)                                                                               \
-    ((g)->error.code ? (void)0 : (void)mc_fail(&(g)->error, MC_EINPUT, __VA_ARGS__))
+#define fail(g, ...) ((g)->error.code ? -1 : (mc_fail(&(g)->error, MC_EINPUT, __VA_ARGS__), -1))
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
@@ -19,20 +18,16 @@ static int shape_conv(struct mc_graph *g, struct mc_node *n, const struct mc_nod
 {
     int side[2] = {in->h, in->w};
 
-    if (n->c < 1 || n->c > MC_MAX_CHANNELS || n->groups < 1 || in->c % n->groups ||
-        n->c % n->groups) {
-        fail(g, "node \"%s\": %d to %d channels in %d groups cannot be", n->name, in->c, n->c,
-             n->groups);
-        return -1;
-    }
+    if (in->c % n->groups || n->c % n->groups)
+        return fail(
+            g,
+            "node \"%s\": invalid grouped convolution: %d input and %d output channels, %d groups",
+            n->name, in->c, n->c, n->groups);
     for (int i = 0; i < 2; i++) {
         int k = n->kernel[i], s = n->stride[i], p = n->pad[i];
-        if (k < 1 || k > MC_MAX_SIDE || s < 1 || s > MC_MAX_SIDE || p < 0 || p > MC_MAX_SIDE ||
-            k > side[i] + 2 * p) {
-            fail(g, "node \"%s\": kernel %d, stride %d, pad %d do not fit an input of %dx%d",
-                 n->name, k, s, p, in->h, in->w);
-            return -1;
-        }
+        if (k > side[i] + 2 * p)
+            return fail(g, "node \"%s\": kernel %d, stride %d, pad %d do not fit an input of %dx%d",
+                        n->name, k, s, p, in->h, in->w);
         side[i] = (side[i] + 2 * p - k) / s + 1;
     }
     n->h = side[0];
@@ -48,12 +43,9 @@ static int shape_pool(struct mc_graph *g, struct mc_node *n, const struct mc_nod
     for (int i = 0; i < 2; i++) {
         int k = n->kernel[i], s = n->stride[i], p = n->pad[i], room = side[i] + 2 * p - k, out = 0;
         /* a window wholly in the padding has no value: PyTorch's bound on the padding */
-        if (k < 1 || k > MC_MAX_SIDE || s < 1 || s > MC_MAX_SIDE || p < 0 || p > k / 2 ||
-            room < 0) {
-            fail(g, "node \"%s\": window %d, stride %d, pad %d do not fit an input of %dx%d",
-                 n->name, k, s, p, in->h, in->w);
-            return -1;
-        }
+        if (p > k / 2 || room < 0)
+            return fail(g, "node \"%s\": window %d, stride %d, pad %d do not fit an input of %dx%d",
+                        n->name, k, s, p, in->h, in->w);
         out = (room + (n->ceil_mode ? s - 1 : 0)) / s + 1;
         if (n->ceil_mode && (out - 1) * s >= side[i] + p) /* the last window starts past the end */
             out--;
@@ -69,17 +61,13 @@ static int shape_join(struct mc_graph *g, struct mc_node *n)
     const struct mc_node *first = &g->nodes[n->in[0]];
     int64_t c = 0;
 
-    if (n->n_in < 2) {
-        fail(g, "node \"%s\": %s needs two inputs or more", n->name, mc_op_name(n->op));
-        return -1;
-    }
+    if (n->n_in < 2)
+        return fail(g, "node \"%s\": %s needs two inputs or more", n->name, mc_op_name(n->op));
     for (int i = 0; i < n->n_in; i++) {
         const struct mc_node *in = &g->nodes[n->in[i]];
-        if (in->h != first->h || in->w != first->w || (n->op == MC_OP_ADD && in->c != first->c)) {
-            fail(g, "node \"%s\": inputs of %dx%dx%d and %dx%dx%d do not match", n->name, first->c,
-                 first->h, first->w, in->c, in->h, in->w);
-            return -1;
-        }
+        if (in->h != first->h || in->w != first->w || (n->op == MC_OP_ADD && in->c != first->c))
+            return fail(g, "node \"%s\": inputs of %dx%dx%d and %dx%dx%d do not match", n->name,
+                        first->c, first->h, first->w, in->c, in->h, in->w);
         c += in->c;
     }
     if (n->op == MC_OP_ADD)
@@ -96,12 +84,6 @@ static int shape(struct mc_graph *g, struct mc_node *n)
 
     switch (n->op) {
     case MC_OP_NORMALISE:
-        for (int i = 0; i < n->c && i < MC_MAX_CHANNELS_IN; i++)
-            if (!isfinite(n->mean[i]) || !isfinite(n->std[i]) || n->std[i] <= 0) {
-                fail(g, "node \"%s\": mean %g and deviation %g cannot normalise", n->name,
-                     (double)n->mean[i], (double)n->std[i]);
-                return -1;
-            }
         for (int i = n->c; i < MC_MAX_CHANNELS_IN; i++) {
             n->mean[i] = 0;
             n->std[i] = 1;
@@ -116,11 +98,9 @@ static int shape(struct mc_graph *g, struct mc_node *n)
     case MC_OP_CONCAT:
         return shape_join(g, n);
     case MC_OP_LINEAR:
-        if (in->h != 1 || in->w != 1) {
-            fail(g, "node \"%s\": a linear layer's input is flat, not %dx%dx%d", n->name, in->c,
-                 in->h, in->w);
-            return -1;
-        }
+        if (in->h != 1 || in->w != 1)
+            return fail(g, "node \"%s\": a linear layer's input is flat, not %dx%dx%d", n->name,
+                        in->c, in->h, in->w);
         n->h = n->w = 1;
         return 0;
     case MC_OP_GLOBALPOOL:
@@ -136,40 +116,14 @@ static int shape(struct mc_graph *g, struct mc_node *n)
         n->h = n->w = 1;
         return 0;
     }
-    case MC_OP_BATCHNORM:
-        if (!(n->eps > 0) || !isfinite(n->eps) || !(n->momentum >= 0 && n->momentum <= 1)) {
-            fail(g, "node \"%s\": batch norm's eps %g, momentum %g cannot be", n->name,
-                 (double)n->eps, (double)n->momentum);
-            return -1;
-        }
-        if (n->weight_init > MC_INIT_ONE || n->bias_init > MC_INIT_ONE) {
-            fail(g, "node \"%s\": batch norm starts at zero or one", n->name);
-            return -1;
-        }
-        break;
-    case MC_OP_RELU:
-        if (!(n->delta >= 0) || !isfinite(n->delta)) {
-            fail(g, "node \"%s\": Huber's delta %g cannot be", n->name, (double)n->delta);
-            return -1;
-        }
-        break;
     case MC_OP_DROPOUT:
-        if (!(n->drop >= 0 && n->drop < 1)) {
-            fail(g, "node \"%s\": dropout of %g cannot be", n->name, (double)n->drop);
-            return -1;
-        }
-        if ((int64_t)in->c * in->h * in->w > MC_MAX_DROPOUT) {
-            fail(g, "node \"%s\": dropout of more than %d values an image", n->name,
-                 MC_MAX_DROPOUT);
-            return -1;
-        }
+        if ((int64_t)in->c * in->h * in->w > MC_MAX_DROPOUT)
+            return fail(g, "node \"%s\": dropout of more than %d values an image", n->name,
+                        MC_MAX_DROPOUT);
         break;
+    case MC_OP_BATCHNORM:
+    case MC_OP_RELU:
     case MC_OP_LOSS:
-        if (!(n->loss_weight >= 0) || !isfinite(n->loss_weight)) {
-            fail(g, "node \"%s\": loss weight %g cannot be", n->name, (double)n->loss_weight);
-            return -1;
-        }
-        break;
     case MC_N_OPS:
         break;
     }
@@ -181,40 +135,33 @@ static int shape(struct mc_graph *g, struct mc_node *n)
 
 int mc_graph_node(struct mc_graph *g, const char *name, struct mc_node *n)
 {
+    struct mc_error err = {0};
     int i = g->n_nodes;
 
     if (g->error.code)
         return -1;
-    if (name && strlen(name) >= sizeof n->name) {
-        fail(g, "node %d: its name is too long", i);
-        return -1;
-    }
+    if (name && strlen(name) >= sizeof n->name)
+        return fail(g, "node %d: its name is too long", i);
     if (name)
         snprintf(n->name, sizeof n->name, "%s", name);
     else
         snprintf(n->name, sizeof n->name, "%s%d", mc_op_name(n->op), i);
-    if (i >= MC_MAX_NODES) {
-        fail(g, "a graph has at most %d nodes", MC_MAX_NODES);
-        return -1;
-    }
+    if (i >= MC_MAX_NODES)
+        return fail(g, "a graph has at most %d nodes", MC_MAX_NODES);
     if ((n->op == MC_OP_NORMALISE) != (i == 0) || (n->n_in == 0) != (i == 0) ||
-        (n->n_in > 1 && n->op != MC_OP_ADD && n->op != MC_OP_CONCAT)) {
-        fail(g, "node \"%s\": %d inputs are not what %s as node %d takes", n->name, n->n_in,
-             mc_op_name(n->op), i);
-        return -1;
-    }
+        (n->n_in > 1 && n->op != MC_OP_ADD && n->op != MC_OP_CONCAT))
+        return fail(g, "node \"%s\": %d inputs are not what %s as node %d takes", n->name, n->n_in,
+                    mc_op_name(n->op), i);
     for (int k = 0; k < n->n_in; k++)
-        if (n->in[k] < 0 || n->in[k] >= i || g->nodes[n->in[k]].op == MC_OP_LOSS) {
-            fail(g, "node \"%s\": its input is no earlier node with an output", n->name);
-            return -1;
-        }
+        if (n->in[k] < 0 || n->in[k] >= i || g->nodes[n->in[k]].op == MC_OP_LOSS)
+            return fail(g, "node \"%s\": its input is no earlier node with an output", n->name);
+    if (mc_node_check(n, &err))
+        return fail(g, "node \"%s\": %s", n->name, err.text);
     if (shape(g, n))
         return -1;
     if (n->c < 1 || n->c > MC_MAX_CHANNELS || n->h < 1 || n->h > MC_MAX_SIDE || n->w < 1 ||
-        n->w > MC_MAX_SIDE || (int64_t)n->c * n->h * n->w > MC_MAX_ELEMENTS) {
-        fail(g, "node \"%s\": its output would be too large or empty", n->name);
-        return -1;
-    }
+        n->w > MC_MAX_SIDE || (int64_t)n->c * n->h * n->w > MC_MAX_ELEMENTS)
+        return fail(g, "node \"%s\": its output would be too large or empty", n->name);
     if (i == g->cap_nodes) {
         int cap = i ? 2 * i : 32;
         struct mc_node *more = realloc(g->nodes, (size_t)cap * sizeof *more);
@@ -246,9 +193,9 @@ struct mc_graph *mc_graph_new(const char *net, int channels, int height, int wid
     g->classes = classes;
     g->logits = -1;
     if (channels < 1 || channels > MC_MAX_CHANNELS_IN)
-        fail(g, "an image has 1 to %d colour channels, not %d", MC_MAX_CHANNELS_IN, channels);
+        (void)fail(g, "an image has 1 to %d colour channels, not %d", MC_MAX_CHANNELS_IN, channels);
     else if (classes < 2 || classes > MC_MAX_CLASSES)
-        fail(g, "%d classes cannot be told apart", classes);
+        (void)fail(g, "%d classes cannot be told apart", classes);
     for (int i = 0; i < MC_MAX_CHANNELS_IN; i++) {
         n.mean[i] = mean && i < channels ? mean[i] : 0;
         n.std[i] = std && i < channels ? std[i] : 1;
@@ -319,11 +266,9 @@ static int join(struct mc_graph *g, const char *name, enum mc_op op, const int *
 {
     struct mc_node n = {.op = op};
 
-    if (count < 0 || count > MC_MAX_INPUTS) {
-        fail(g, "node \"%s\": at most %d inputs, not %d", name ? name : mc_op_name(op),
-             MC_MAX_INPUTS, count);
-        return -1;
-    }
+    if (count < 0 || count > MC_MAX_INPUTS)
+        return fail(g, "node \"%s\": at most %d inputs, not %d", name ? name : mc_op_name(op),
+                    MC_MAX_INPUTS, count);
     memcpy(n.in, in, (size_t)count * sizeof *in);
     n.n_in = count;
     return mc_graph_node(g, name, &n);

@@ -25,14 +25,6 @@ static const char *const INIT_NAMES[MC_N_INITS] = {
     [MC_INIT_TRUNCATED_NORMAL_01] = "truncated_normal_01",
 };
 
-static int index_of(const char *const *names, int n, const char *name)
-{
-    for (int i = 0; i < n; i++)
-        if (!strcmp(names[i], name))
-            return i;
-    return -1;
-}
-
 const char *mc_op_name(enum mc_op op)
 {
     return OP_NAMES[op];
@@ -40,17 +32,15 @@ const char *mc_op_name(enum mc_op op)
 
 int mc_op_from_name(const char *name)
 {
-    return index_of(OP_NAMES, MC_N_OPS, name);
+    for (int i = 0; i < MC_N_OPS; i++)
+        if (!strcmp(OP_NAMES[i], name))
+            return i;
+    return -1;
 }
 
 const char *mc_init_name(enum mc_init init)
 {
     return INIT_NAMES[init];
-}
-
-int mc_init_from_name(const char *name)
-{
-    return index_of(INIT_NAMES, MC_N_INITS, name);
 }
 
 /* The first error stays: what follows it is only its consequence. */

@@ -57,11 +57,10 @@ enum mc_init {
     MC_N_INITS
 };
 
-/* Their names in streams: "conv", "xavier_normal"; and back, -1 where there is none. */
+/* Their names in streams: "conv", "xavier_normal"; and an op's number, -1 where there is none. */
 const char *mc_op_name(enum mc_op op);
 int mc_op_from_name(const char *name);
 const char *mc_init_name(enum mc_init init);
-int mc_init_from_name(const char *name);
 
 /* A tensor of a node: where it lies in its flat vector, in floats. count 0: not there. */
 struct mc_slot {
@@ -76,6 +75,7 @@ struct mc_node {
     int n_in;
     int c, h, w; /* shape of the output, inferred */
 
+    /* settings: libcommon/graph/fields.h has their ranges */
     int kernel[2], stride[2], pad[2]; /* conv, pooling: H then W */
     int groups;                       /* conv */
     int ceil_mode;                    /* max and average pooling */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Whether two graphs compute the same, and where they differ first. */
+#include "libcommon/graph/fields.h"
 #include "libcommon/graph/graph.h"
 
 #include <stdio.h>
@@ -11,36 +12,11 @@ static const char *setting(const struct mc_node *x, const struct mc_node *y)
 {
     if (x->n_in != y->n_in || memcmp(x->in, y->in, (size_t)x->n_in * sizeof *x->in) != 0)
         return "in";
-    for (int i = 0; i < MC_MAX_CHANNELS_IN; i++)
-        if (x->mean[i] != y->mean[i] || x->std[i] != y->std[i])
-            return x->mean[i] != y->mean[i] ? "mean" : "std";
-    if (memcmp(x->kernel, y->kernel, sizeof x->kernel) != 0)
-        return "kernel";
-    if (memcmp(x->stride, y->stride, sizeof x->stride) != 0)
-        return "stride";
-    if (memcmp(x->pad, y->pad, sizeof x->pad) != 0)
-        return "pad";
-    if (x->groups != y->groups)
-        return "groups";
-    if (x->ceil_mode != y->ceil_mode)
-        return "ceil";
-    if (!x->has_bias != !y->has_bias)
-        return "bias";
-    if (x->eps != y->eps)
-        return "eps";
-    if (x->momentum != y->momentum)
-        return "momentum";
-    if (x->delta != y->delta)
-        return "delta";
-    if (x->drop != y->drop)
-        return "p";
-    if (x->loss_weight != y->loss_weight)
-        return "weight";
-    if (!x->train_only != !y->train_only)
-        return "train_only";
-    if (x->c != y->c)
-        return "out";
-    return x->h != y->h || x->w != y->w ? "size" : NULL;
+    for (const struct mc_field *f = NULL; (f = mc_node_field(x->op, f));)
+        for (int i = 0; f->type != MC_FIELD_INIT && i < mc_field_count(f, x->c); i++)
+            if (mc_field_get(f, x, i) != mc_field_get(f, y, i))
+                return f->key;
+    return NULL;
 }
 
 /* text: the first difference, or "". */

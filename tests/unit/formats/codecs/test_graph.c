@@ -2,6 +2,7 @@
  *
  * Graphs on the way through a stream and back, also from a stranger's hand. */
 #include "formats/codecs/graph.h"
+#include "libcommon/graph/fields.h"
 #include "tests/unit/libcommon/graph/graphs.h"
 
 static struct mc_graph *unpack_bytes(const char *data, size_t size, struct mc_error *err, int *rc)
@@ -89,6 +90,88 @@ static void says_where_graphs_differ(void **state)
     mc_graph_free(a);
 }
 
+/* Each setting of each kind of node, changed: the sentence names it. Initialisations may differ. */
+static void every_setting_is_compared(void **state)
+{
+    struct mc_graph *a = zoo();
+    struct mc_error err = {0};
+    char said[MC_MAX_NODE_NAME + 64];
+
+    (void)state;
+    finish(a);
+    for (int i = 0; i < a->n_nodes; i++)
+        for (const struct mc_field *f = NULL; (f = mc_node_field(a->nodes[i].op, f));)
+            for (int k = 0; k < mc_field_count(f, a->input[0]); k++) {
+                struct mc_graph *b = mc_graph_copy(a);
+                assert_non_null(b);
+                const double v = mc_field_get(f, &b->nodes[i], k),
+                             more = v + (f->type == MC_FIELD_FLOAT ? 1 / 64. : 1);
+                assert_int_equal(
+                    mc_field_set(f, &b->nodes[i], k, more <= f->max ? more : f->min, &err), 0);
+                if (f->type == MC_FIELD_INIT) {
+                    assert_true(mc_graph_same(a, b));
+                    mc_graph_free(b);
+                    continue;
+                }
+                snprintf(said, sizeof said, "node \"%s\" has another \"%s\"", a->nodes[i].name,
+                         f->key);
+                expect_difference(a, b, said);
+            }
+    mc_graph_free(a);
+}
+
+/* ---- the specification ---------------------------------------------------------------------- */
+
+static void write_settings(FILE *f)
+{
+    char values[160];
+
+    fputs("<!-- settings: as the table in the code; a test compares them -->\n\n"
+          "| setting | of | value | meaning |\n| --- | --- | --- | --- |\n",
+          f);
+    for (const struct mc_field *s = mc_node_fields; s->key; s++) {
+        const char *comma = "";
+        fprintf(f, "| `%s` | ", s->key);
+        for (int op = 0; op < MC_N_OPS; op++)
+            if (s->ops & 1u << op) {
+                fprintf(f, "%s`%s`", comma, mc_op_name((enum mc_op)op));
+                comma = ", ";
+            }
+        mc_field_values(s, values, sizeof values);
+        fprintf(f, " | %s", values);
+        if (s->optional && s->type == MC_FIELD_INIT)
+            fprintf(f, "; left out: %s", mc_init_name((enum mc_init)s->absent));
+        else if (s->optional)
+            fprintf(f, "; left out: %g", s->absent);
+        fprintf(f, " | %s |\n", s->meaning);
+    }
+    fputs("\n<!-- end of the settings -->\n", f);
+}
+
+static void the_specification_has_the_settings(void **state)
+{
+    char *table = NULL, *page = NULL, path[4096];
+    size_t n = 0;
+    FILE *f = open_memstream(&table, &n);
+
+    (void)state;
+    assert_non_null(f);
+    write_settings(f);
+    fclose(f);
+    snprintf(path, sizeof path, "%s/formats/codecs/graph.md", getenv("MC_ROOT"));
+    f = fopen(path, "r");
+    assert_non_null(f);
+    n = 0;
+    assert_true(getdelim(&page, &n, 0, f) > 0);
+    fclose(f);
+    if (!strstr(page, table)) {
+        fputs(table, stdout);
+        fail_msg("the lines above are not in %s", path);
+    }
+    free(table);
+    free(page);
+}
+
 /* What a reader in another language sees is the number that was meant. */
 static void floats_travel_as_short_decimals(void **state)
 {
@@ -142,24 +225,24 @@ static const struct {
     {S("\xa4name\xa4loss"), S("\xa4name\xa4lo s"), "no spaces"},
     {S("\xa4name\xa4loss"), S("\xa4name\xa0"), "a name has"},
     /* sizes of nothing and of everything */
-    {S("\xa3out\x08"), S("\xa3out\x00"), "0 channels"},
+    {S("\xa3out\x08"), S("\xa3out\x00"), "\"out\" is 0, not an integer from 1 to"},
     {S("\xa3out\x08"), S("\xa3out\xff"), "out"},
     {S("\xa3out\x08"), S("\xa3out\xcf\x80\0\0\0\0\0\0\0"), "out"},
     {S("\xa3out\x08"), S("\xa3out\xce\x01\0\0\0"), "too large"},
     {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x92\x00\x03"), "kernel"},
     {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x92\x03\x7f"), "kernel"},
     {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x92\x03\xce\x7f\xff\xff\xff"), "kernel"},
-    {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x91\x03"), "2 numbers"},
+    {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x91\x03"), "not [height, width], each an integer from 1"},
     {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x03"), "kernel"},
     {S("\xa6stride\x92\x01\x01"), S("\xa6stride\x92\x00\x01"), "stride"},
     {S("\xa6stride\x92\x01\x01"), S("\xa6stride\x92\xff\x01"), "stride"},
     {S("\xa3pad\x92\x01\x01"), S("\xa3pad\x92\x01\xcd\xff\xff"), "pad"},
-    {S("\xa6groups\x02"), S("\xa6groups\x03"), "groups"},
+    {S("\xa6groups\x02"), S("\xa6groups\x03"), "8 output channels, 3 groups"},
     {S("\xa6groups\x02"), S("\xa6groups\x00"), "groups"},
-    {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x93\x03\x00\x0c"), "empty"},
+    {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x93\x03\x00\x0c"), "\"input\" has 0"},
     {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x93\x05\x10\x0c"), "colour"},
     {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x93\x03\xcd\x1f\xff\xcd\x1f\xff"), "too large"},
-    {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x92\x03\x10"), "3 numbers"},
+    {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x92\x03\x10"), "[channels, height, width]"},
     {S("\xa7" "classes\x05"), S("\xa7" "classes\x06"), "logits"},
     {S("\xa7" "classes\x05"), S("\xa7" "classes\x01"), "classes"},
     /* ops, inputs and settings that do not fit together */
@@ -174,10 +257,10 @@ static const struct {
     {S("\xaatrain_only\xc3"), S("\xaatrain_only\xc2"), "one must be"},
     {S("\xaatrain_only\xc3"), S("\xaatrain_only\x01"), "train_only"},
     {S("\xaatrain_only\xc3"), S("\xa6weight\x01"), "twice"},
-    {S("\xabweight_init\xa4zero"), S("\xabweight_init\xa4nine"), "no initialisation"},
+    {S("\xabweight_init\xa4zero"), S("\xabweight_init\xa4nine"), "not zero, one, xavier_normal, "},
     {S("\xabweight_init\xa3one"), S("\xabweight_init\xadxavier_normal"), "zero or one"},
     {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x7f"), "p"},
-    {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x40"), "dropout"},
+    {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x40"), "not a number from 0 to below 1"},
 };
 /* clang-format on */
 
@@ -260,6 +343,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packed_and_unpacked_is_the_same),
         cmocka_unit_test(says_where_graphs_differ),
+        cmocka_unit_test(every_setting_is_compared),
+        cmocka_unit_test(the_specification_has_the_settings),
         cmocka_unit_test(floats_travel_as_short_decimals),
         cmocka_unit_test(hostile_graphs_are_refused),
         cmocka_unit_test(every_changed_bit_is_survived),
