@@ -6,6 +6,7 @@
 #include "mc_table_text.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,7 @@ out:
 
 void mc_table_release(struct mc_table *t)
 {
+    json_decref(t->log);
     free(t->text);
     free(t->name);
     free(t->names);
