@@ -3,11 +3,14 @@
 #
 # Installs the Debian packages that building, testing and the demo need, and are not there yet; more
 # may be named as operands. Says what it installs; does nothing, and needs no root, when all is there.
+# libblas-dev and what liblapacke-dev needs are the reference BLAS and LAPACK, whose bits no processor
+# changes; where OpenBLAS is installed too, Debian's alternatives prefer it (docs/decisions.md).
 # shellcheck disable=SC2086 # lists of words
 set -eu
 
 needed="gcc libc6-dev make libdnnl-dev libmsgpack-dev libzstd-dev libxxhash-dev libjansson-dev libzip-dev
-libturbojpeg0-dev libpng-dev libcmocka-dev gnuplot-nox fonts-dejavu-core help2man procps bsdextrautils locales
+libturbojpeg0-dev libpng-dev liblapacke-dev libblas-dev libcmocka-dev gnuplot-nox fonts-dejavu-core help2man
+procps bsdextrautils locales
 python3-numpy python3-scipy python3-msgpack python3-zstandard python3-xxhash"
 
 if ! command -v dpkg-query >/dev/null; then

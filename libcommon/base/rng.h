@@ -28,7 +28,6 @@ enum mc_rng_purpose {
     MC_RNG_ATTACK = 10,   /* starts of attacks in training: a = epoch, b = sample, c = restart and
                              block */
     MC_RNG_BIRKHOFF = 11, /* draws of permutations: a = outer iteration, b = draw, c = group */
-    MC_RNG_SPECTRAL = 12, /* starts of spectral norms: a = search, b = element / 4 */
     MC_RNG_ATTACK_MEASURE = 13, /* and of those that measure, */
     MC_RNG_ATTACK_BN = 14,      /* and on the way to batch norm's statistics */
 };

@@ -6,31 +6,29 @@
  * on aligned curves. Host code in float64; matrices are (rows,cols) row-major float32 with at least
  * one entry, as a linear layer's weight lies.
  *
- * Singular values are those of W^T W, which is not formed, on Krylov spaces of 48 vectors that
- * restart with their 24 best (thick-restart Lanczos; Wu and Simon 2000). The start is one fixed
- * pseudo-random direction for all W of a width. As it owes nothing to W, unlike the ones or a unit
- * vector, it is orthogonal to W's first singular vector by accident only: for the value to be
- * missed its share of the start would have to be a millionth of the others'. Deterministic: the
- * same bits on every run, in one thread. Memory: 600 bytes a column, and for clipping 8 bytes a
- * column for each value that is clipped. */
+ * Squared singular values are eigenvalues of the smaller of W W^T and W^T W by LAPACK's dsyevr,
+ * products are BLAS's, both of whichever library liblapack.so.3 and libblas.so.3 are at run time.
+ * pipelines/install-packages.sh installs the reference implementations, which give the same bits on
+ * every run and at any number of threads. An optimised one (OpenBLAS) is ten times as fast and
+ * rounds in its own order: norms differ by 1e-15 of themselves, clipped entries by float32's last
+ * bit where they differ at all. Memory: 8 (rows cols + 4 n^2) bytes for n = min(rows, cols), and
+ * for clipping 8 max(rows, cols) bytes for each value that is clipped. */
 #ifndef MC_SPECTRAL_H
 #define MC_SPECTRAL_H
 
 #include "libcommon/graph/graph.h"
 
-/* *norm: the greatest singular value of w, within 1e-7 of itself; where the values lie so close
- * that the search ends before that, a lower bound. 0 for a zero matrix. Takes some 50 to 300
- * products by W^T W. Returns 0, MC_EINPUT (an entry is not finite), MC_ENOMEM. */
+/* *norm: the greatest singular value of w, to rounding in float64; 0 for a zero matrix. Returns 0,
+ * MC_EINPUT (an entry is not finite), MC_ENOMEM, MC_EFAIL (LAPACK gave up). */
 MC_USE_RESULT int mc_spectral_norm(size_t rows, size_t cols, const float *w, double *norm,
                                    struct mc_error *err);
 
 /* Every singular value of w above most (1 + 1e-6) becomes `most`, in place: but for values that lie
  * between the two, the projection onto {W: |W|_2 <= most}, nearest to w in the Frobenius norm.
  * Rounding to float32 adds its own 6e-8 or so of `most`. Untouched bit for bit if there is nothing
- * to clip, which is known without a search if the Frobenius norm is small enough. Cost: some ten
- * products by W^T W for each value that is clipped, beside those of two norms.
+ * to clip, which is known without a decomposition if the Frobenius norm is small enough.
  * Returns how many were clipped, or MC_EUSAGE (`most` is not positive and finite), MC_EINPUT (an
- * entry is not finite), MC_ENOMEM; after an error w is untouched. */
+ * entry is not finite), MC_ENOMEM, MC_EFAIL (LAPACK gave up); after an error w is untouched. */
 MC_USE_RESULT int mc_spectral_clip(size_t rows, size_t cols, float *w, double most,
                                    struct mc_error *err);
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +22,9 @@ struct mc_log {
     char *path;
     char *old;         /* of a resumed run, what the file held, until the lines are new */
     size_t held, kept; /* its bytes, and those that stay */
-    char *text;        /* the line being made */
+    json_t *line;      /* being made */
+    char *text;        /* of it, with its newline */
     size_t bytes;
-    FILE *line;
     int failed;
 };
 
@@ -108,50 +109,53 @@ void mc_log_live(struct mc_log *l)
 
 void mc_log_begin(struct mc_log *l, const char *event)
 {
-    if (!l)
-        return;
-    if (!(l->line = open_memstream(&l->text, &l->bytes))) {
+    if (l && !(l->line = json_pack("{ss}", "event", event)))
         fail(l, ENOMEM);
-        return;
-    }
-    fputs("{\"event\":", l->line);
-    mc_json_str(l->line, event);
 }
 
-static void key_of(struct mc_log *l, const char *key)
+static void set(struct mc_log *l, const char *key, json_t *value)
 {
-    putc(',', l->line);
-    mc_json_str(l->line, key);
-    putc(':', l->line);
+    if (json_object_set_new(l->line, key, value))
+        fail(l, ENOMEM);
 }
 
 void mc_log_int(struct mc_log *l, const char *key, int64_t value)
 {
-    if (!l || !l->line)
-        return;
-    key_of(l, key);
-    fprintf(l->line, "%lld", (long long)value);
+    if (l && l->line)
+        set(l, key, json_integer(value));
 }
 
 void mc_log_num(struct mc_log *l, const char *key, double value)
 {
-    if (!l || !l->line)
-        return;
-    key_of(l, key);
-    if (isfinite(value))
-        fprintf(l->line, "%.7g", value);
-    else
-        fputs("null", l->line); /* JSON has no NaN */
+    const int whole = fabs(value) < 1e7 && !(value < rint(value) || value > rint(value));
+
+    if (l && l->line) /* JSON has no NaN */
+        set(l, key,
+            whole             ? json_integer((json_int_t)value)
+            : isfinite(value) ? json_real(value)
+                              : json_null());
 }
 
-/* Is the line the next old one, whole, but for fields that the old one has more? */
+/* Is the line the next old one, but for fields that the old one has more? */
 static int is_old(const struct mc_log *l)
 {
-    const char *at = l->old + l->kept, *end = strchr(at, '\n');
-    const size_t shared = l->bytes - strlen("}\n");
+    const char *at = l->old + l->kept, *end = strchr(at, '\n'), *key;
+    json_t *was = end ? json_loadb(at, (size_t)(end - at), 0, NULL) : NULL;
+    json_t *is = json_loads(l->text, 0, NULL), *value; /* with its numbers rounded */
+    int same = was && is;
 
-    return end && (size_t)(end - at) > shared && end[-1] == '}' && !memcmp(at, l->text, shared) &&
-           (at[shared] == ',' || at + shared + 1 == end);
+    json_object_foreach(is, key, value)
+    {
+        const json_t *other = json_object_get(was, key);
+        if (json_is_number(value) && json_is_number(other))
+            same &= !(json_number_value(value) < json_number_value(other) ||
+                      json_number_value(value) > json_number_value(other));
+        else
+            same &= json_equal(value, other);
+    }
+    json_decref(was);
+    json_decref(is);
+    return same;
 }
 
 /* In one piece, unless the disk is full: what that leaves of it is taken back. */
@@ -177,19 +181,24 @@ void mc_log_end(struct mc_log *l)
 {
     if (!l || !l->line)
         return;
-    fputs("}\n", l->line);
-    if (fclose(l->line)) {
+    char *line = json_dumps(l->line, JSON_COMPACT | JSON_REAL_PRECISION(7));
+    int bytes = line ? asprintf(&l->text, "%s\n", line) : -1;
+
+    if (bytes < 0) {
         fail(l, ENOMEM);
+        l->text = NULL;
     } else if (l->old && is_old(l)) {
         l->kept = (size_t)(strchr(l->old + l->kept, '\n') + 1 - l->old);
     } else {
         mc_log_live(l);
+        l->bytes = (size_t)bytes;
         if (!l->failed) /* a log with a gap would look whole */
             append(l);
     }
-    l->line = NULL;
+    free(line);
     free(l->text);
-    l->text = NULL;
+    json_decref(l->line);
+    l->line = NULL;
 }
 
 int mc_log_close(struct mc_log *l, struct mc_error *err)

@@ -13,8 +13,8 @@
 struct mc_log;
 
 /* Open for appending. resumed: until mc_log_live, what is logged is what an earlier run may have
- * logged already: a line that is there, also with more fields at its end, stays as it is, and from
- * the first that is not on, the old lines are cut off, a torn last one among them. Else all are.
+ * logged already: a line that is there, also with more fields, stays as it is, and from the
+ * first that is not on, the old lines are cut off, a torn last one among them. Else all are.
  * MC_EFAIL when another program has the log open. */
 MC_USE_RESULT int mc_log_open(struct mc_log **out, const char *path, int resumed,
                               struct mc_error *err);
@@ -22,6 +22,7 @@ MC_USE_RESULT int mc_log_open(struct mc_log **out, const char *path, int resumed
 void mc_log_live(struct mc_log *l);
 void mc_log_begin(struct mc_log *l, const char *event);
 void mc_log_int(struct mc_log *l, const char *key, int64_t value);
+/* With seven significant digits; a whole number as an integer; null for what is not finite. */
 void mc_log_num(struct mc_log *l, const char *key, double value);
 void mc_log_end(struct mc_log *l);
 /* NULL is fine. */

@@ -5,6 +5,7 @@
 #include "tools/plot/table.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,7 @@ out:
 
 void mc_table_release(struct mc_table *t)
 {
+    json_decref(t->log);
     free(t->text);
     free(t->name);
     free(t->names);

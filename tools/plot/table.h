@@ -17,9 +17,10 @@
 #define MC_TABLE_MAX_BYTES ((size_t)64 << 20)
 #define MC_TABLE_MAX_COLUMNS 4096
 
-/* All strings lie in `text` and live as long as the table. */
+/* All strings lie in `text` or `log` and live as long as the table. */
 struct mc_table {
     char *text;
+    struct json_t *log; /* (rows) of JSON lines, objects of texts; else NULL */
     char *name;         /* path, or "stdin" */
     size_t rows, cols;  /* rows > 0, cols > 0 */
     const char **names; /* (cols) */
