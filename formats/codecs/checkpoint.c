@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The codec of state streams. */
+ * The codec of checkpoint streams. */
 #include "formats/codecs/checkpoint.h"
 
 #include "formats/codecs/tensors.h"
@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define KIND "checkpoint"
+#define VERSION 2 /* 1: the kind "state", without a version */
 
 void mc_state_set(struct mc_state *s, const char *name, const char *fmt, ...)
 {
@@ -53,7 +56,9 @@ int mc_state_write(const struct mc_state *s, const char *path, struct mc_error *
 
     state_tensors(s, tensors);
     mc_pack_init(&meta);
-    mc_pack_map(&meta, 3);
+    mc_pack_map(&meta, 4);
+    mc_pack_str(&meta, "version");
+    mc_pack_u64(&meta, VERSION);
     mc_pack_str(&meta, "tool");
     mc_pack_str(&meta, s->tool);
     mc_pack_str(&meta, "settings");
@@ -64,7 +69,7 @@ int mc_state_write(const struct mc_state *s, const char *path, struct mc_error *
     }
     mc_pack_str(&meta, "epoch");
     mc_pack_u64(&meta, s->epoch);
-    if ((rc = mc_writer_open(&w, path, "state", &meta, tensors, s->n_vectors, NULL, err)))
+    if ((rc = mc_writer_open(&w, path, KIND, &meta, tensors, s->n_vectors, NULL, err)))
         goto out;
     for (size_t i = 0; i < s->n_vectors && !rc; i++)
         rc = mc_writer_tensor(w, i, s->vectors[i].data, err);
@@ -139,6 +144,23 @@ static int same_settings(const struct mc_state *s, const struct mc_reader *r, st
     return 0;
 }
 
+static int expect_version(const struct mc_reader *r, struct mc_error *err)
+{
+    uint64_t version = 1;
+    int rc = 0;
+
+    if (!strcmp(mc_reader_kind(r), "state"))
+        return 0;
+    if ((rc = mc_reader_expect(r, KIND, err)))
+        return rc;
+    if ((rc = mc_get_u64(mc_reader_meta(r), "version", UINT32_MAX, &version, err)))
+        return mc_in_stream(r, rc, err);
+    if (version != VERSION)
+        return mc_fail(err, MC_EINPUT, "%s: a checkpoint of version %llu; this program reads %d",
+                       mc_reader_name(r), (unsigned long long)version, VERSION);
+    return 0;
+}
+
 /* The announced vectors are those expected. */
 static int same_vectors(const struct mc_state *s, const struct mc_reader *r, struct mc_error *err)
 {
@@ -159,7 +181,7 @@ int mc_state_read(struct mc_state *s, const char *path, struct mc_error *err)
     uint64_t epoch = 0;
     int rc = 0;
 
-    if ((rc = mc_reader_open(&r, path, err)) || (rc = mc_reader_expect(r, "state", err)))
+    if ((rc = mc_reader_open(&r, path, err)) || (rc = expect_version(r, err)))
         goto out;
     if ((rc = same_settings(s, r, err)) ||
         (rc = mc_get_u64(mc_reader_meta(r), "epoch", UINT32_MAX, &epoch, err))) {

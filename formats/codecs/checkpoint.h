@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * State streams: a checkpoint of a training run, at an epoch's end. formats/codecs/checkpoint.md is
- * the specification.
+ * Checkpoint streams: the state of a training run at an epoch's end. formats/codecs/checkpoint.md
+ * is the specification.
  *
- * meta: tool, settings (a map of text to text: everything that decides the result, inputs' content
- * ids and what the backend computes with among them), epoch (epochs done). Tensors: named float32
- * vectors of any length, one dimension; any bits, for a resumed run continues exactly. */
+ * meta: version (2), tool, settings (a map of text to text: everything that decides the result,
+ * inputs' content ids and what the backend computes with among them), epoch (epochs done). Tensors:
+ * named float32 vectors of any length, one dimension; any bits, for a resumed run continues
+ * exactly. */
 #ifndef MC_STATE_H
 #define MC_STATE_H
 

@@ -271,7 +271,8 @@ static inline void tiny_state(struct mc_state *s, float *data)
     s->epoch = 2;
 }
 
-static inline int make_state(const char *path, const struct mc_history *h, struct mc_error *err)
+static inline int make_checkpoint(const char *path, const struct mc_history *h,
+                                  struct mc_error *err)
 {
     float data[5] = {1, 2, 3, 4, 5};
     struct mc_state s;
@@ -281,7 +282,7 @@ static inline int make_state(const char *path, const struct mc_history *h, struc
     return mc_state_write(&s, path, err);
 }
 
-static inline int read_state(const char *path, struct mc_error *err)
+static inline int read_checkpoint(const char *path, struct mc_error *err)
 {
     float data[5];
     struct mc_state s;
@@ -298,7 +299,7 @@ static const struct kind {
     {"dataset", make_dataset, read_dataset},    {"weights", make_weights, read_weights},
     {"moments", make_moments, read_moments},    {"activations", make_activations, read_activations},
     {"matrices", make_matrices, read_matrices}, {"permutation", make_permutation, read_permutation},
-    {"curve", make_curve, read_curve},          {"state", make_state, read_state},
+    {"curve", make_curve, read_curve},          {"checkpoint", make_checkpoint, read_checkpoint},
 };
 
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
