@@ -24,10 +24,10 @@
 #include "libcommon/graph/graph.h"
 
 struct mc_backend;
-struct mc_buf;    /* device memory, 64-byte aligned, zeroed when new */
-struct mc_plan;   /* a graph ready to run at one batch size */
-struct mc_action; /* a network's permutation groups ready to act on its parameter vector */
-struct mc_repeat; /* work that a device has taken down */
+struct mc_buf;       /* device memory, 64-byte aligned, zeroed when new */
+struct mc_plan;      /* a graph ready to run at one batch size */
+struct mc_soft_perm; /* a network's permutation groups ready to act on its parameter vector */
+struct mc_capture;   /* work that a device has taken down */
 struct mc_symmetry;
 
 /* The control block: one lies in device memory, and every function that takes `ctl` reads it there.
@@ -126,8 +126,8 @@ struct mc_backend {
                            cannot repeat what it should adds why */
     struct mc_fact facts[MC_MAX_FACTS]; /* for histories and checkpoints; formats/README.md */
     size_t n_facts;
-    int threads;  /* that work: fewer than asked for where no more are to be had */
-    size_t burst; /* steps that repeat is best given at once; in between, one may look */
+    int threads;         /* that work: fewer than asked for where no more are to be had */
+    size_t launch_steps; /* steps that repeat is best given at once; in between, one may look */
 
     void (*close)(struct mc_backend *be);
 
@@ -151,9 +151,9 @@ struct mc_backend {
      * that makes, grows or frees; a backward pass belongs in one work with its forward pass. So a
      * device may take it down once in *kept, NULL at first and for this work alone, and call work
      * more or fewer times than `times`. Where it cannot, the work is done all the same. */
-    void (*repeat)(struct mc_backend *be, struct mc_repeat **kept, size_t times,
+    void (*repeat)(struct mc_backend *be, struct mc_capture **capture, size_t times,
                    void (*work)(void *arg), void *arg);
-    void (*repeat_free)(struct mc_backend *be, struct mc_repeat *kept); /* NULL is fine */
+    void (*capture_free)(struct mc_backend *be, struct mc_capture *capture); /* NULL is fine */
 
     /* -- plans -- */
     int (*plan_new)(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
@@ -222,30 +222,32 @@ struct mc_backend {
                    const struct mc_buf *index);
     /* The proximal pull of p towards `anchor`: the least of lr/2nu |p - anchor|^2 + |p - q|^2 / 2
      * for the given q, p = (q + lr/nu anchor) / (1 + lr/nu). lr is lrs[ctl.row]. */
-    void (*pull)(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
-                 const struct mc_buf *lrs, double nu, const struct mc_buf *ctl);
+    void (*proximal)(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
+                     const struct mc_buf *lrs, double nu, const struct mc_buf *ctl);
 
     /* -- permutation groups acting by matrices: `matrices` (M) as
      * libcommon/graph/soft_permutation.h lays them out -- */
     /* g and s must outlive it. */
-    int (*action_new)(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
-                      struct mc_action **out, struct mc_error *err);
-    void (*action_free)(struct mc_action *a); /* NULL is fine */
+    int (*soft_perm_new)(struct mc_backend *be, const struct mc_graph *g,
+                         const struct mc_symmetry *s, struct mc_soft_perm **out,
+                         struct mc_error *err);
+    void (*soft_perm_free)(struct mc_soft_perm *a); /* NULL is fine */
     /* out (P) = theta with every axis of every group multiplied by that group's matrix; with a
      * permutation's matrices what mc_perm_apply does. What no group permutes stays. out is not
      * theta. */
-    void (*act)(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
-                struct mc_buf *out);
+    void (*soft_permute)(struct mc_soft_perm *a, const struct mc_buf *matrices,
+                         const struct mc_buf *theta, struct mc_buf *out);
     /* Once or more after act with the same matrices and theta: grad_matrices (M, overwritten, gaps
      * 0) of a function whose gradient at act's `out` is grad (P). A group's is the sum over all the
      * axes that it permutes. */
-    void (*act_grad)(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
-                     const struct mc_buf *grad, struct mc_buf *grad_matrices);
+    void (*soft_permute_grad)(struct mc_soft_perm *a, const struct mc_buf *matrices,
+                              const struct mc_buf *theta, const struct mc_buf *grad,
+                              struct mc_buf *grad_matrices);
     /* Each group's matrix towards the doubly stochastic ones by `sweeps` of alternating projections
      * in float64 (libcommon/assign/doubly_stochastic.h), rounded to float32 at the end. residual[0]
      * (float64): the greatest |row or column sum - 1| of all groups before that rounding. A matrix
      * that is not finite becomes NaN everywhere, and so does the residual. */
-    void (*project)(struct mc_action *a, struct mc_buf *matrices, size_t sweeps,
+    void (*project)(struct mc_soft_perm *a, struct mc_buf *matrices, size_t sweeps,
                     struct mc_buf *residual);
 };
 

@@ -22,8 +22,8 @@ void mc_shape_text(char text[MC_SHAPE_TEXT], const int in[3], const int out[3], 
              groups);
 }
 
-int mc_table_choice(const char *table, const char *key, enum mc_pass pass, const char *shape,
-                    const char *const *names, int n)
+int mc_conv_table_choice(const char *table, const char *key, enum mc_pass pass, const char *shape,
+                         const char *const *names, int n)
 {
     char line[2 * MC_SHAPE_TEXT];
     const int length =
@@ -38,7 +38,7 @@ int mc_table_choice(const char *table, const char *key, enum mc_pass pass, const
     return -1;
 }
 
-uint32_t mc_table_hash(const char *table)
+uint32_t mc_conv_table_hash(const char *table)
 {
     return (uint32_t)XXH3_64bits(table, strlen(table));
 }

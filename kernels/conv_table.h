@@ -18,8 +18,8 @@ void mc_shape_text(char text[MC_SHAPE_TEXT], const int in[3], const int out[3], 
                    const int stride[2], const int pad[2], int groups);
 
 /* Which of the n names the table's entry has, or -1: no entry, or another name. */
-int mc_table_choice(const char *table, const char *key, enum mc_pass pass, const char *shape,
-                    const char *const *names, int n);
-uint32_t mc_table_hash(const char *table);
+int mc_conv_table_choice(const char *table, const char *key, enum mc_pass pass, const char *shape,
+                         const char *const *names, int n);
+uint32_t mc_conv_table_hash(const char *table);
 
 #endif

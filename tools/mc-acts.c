@@ -134,7 +134,7 @@ static struct mc_history *new_history(const struct options *o)
     return h;
 }
 
-static int settle_attack(struct mc_observe_opts *out, struct options *o,
+static int settle_attack(struct mc_collect_opts *out, struct options *o,
                          const struct mc_dataset_info *info, struct mc_history *h,
                          struct mc_error *err)
 {
@@ -152,7 +152,7 @@ static int settle_attack(struct mc_observe_opts *out, struct options *o,
 }
 
 /* The numbers that the data and the network decide, and what the history says of them. */
-static int settle(struct mc_observe_opts *out, struct options *o, const struct mc_graph *g,
+static int settle(struct mc_collect_opts *out, struct options *o, const struct mc_graph *g,
                   const struct mc_dataset_info *info, struct mc_history *h, struct mc_error *err)
 {
     int rc = mc_data_samples(info, o->data, o->samples, 1, &out->samples, err);
@@ -161,7 +161,7 @@ static int settle(struct mc_observe_opts *out, struct options *o, const struct m
         return rc;
     if (!o->samples)
         out->samples = (info->n + 4) / 5;
-    out->batch = o->batch ? (size_t)o->batch : mc_observe_batch(g, o->attacked);
+    out->batch = o->batch ? (size_t)o->batch : mc_collect_batch(g, o->attacked);
     out->at_pre = o->at_pre;
     out->shard = o->shard;
     out->shards = o->shards;
@@ -180,22 +180,22 @@ static int settle(struct mc_observe_opts *out, struct options *o, const struct m
 }
 
 static int observe(const struct options *o, struct mc_backend *be, const struct mc_weights *w,
-                   struct mc_dataset_reader *data, struct mc_observe_opts *opts,
+                   struct mc_dataset_reader *data, struct mc_collect_opts *opts,
                    struct mc_history *h, struct mc_error *err)
 {
     struct mc_moments m = {0};
     struct mc_progress p;
     int rc;
 
-    mc_progress_begin(&p, &o->cli, "counting", "images", mc_observe_images(opts));
+    mc_progress_begin(&p, &o->cli, "counting", "images", mc_collect_images(opts));
     opts->progress = progress;
     opts->arg = &p;
     if (o->raw) {
-        rc = mc_observe_activations(o->cli.output, be, &w[0], data, opts, h, err);
+        rc = mc_collect_activations(o->cli.output, be, &w[0], data, opts, h, err);
         mc_progress_end(&p);
         return rc;
     }
-    rc = mc_observe_moments(&m, be, &w[0], &w[1], data, opts, err);
+    rc = mc_collect_moments(&m, be, &w[0], &w[1], data, opts, err);
     mc_progress_end(&p);
     if (!rc)
         rc = mc_moments_write(&m, o->cli.output, h, err);
@@ -212,7 +212,7 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_backend *be = NULL;
     struct mc_dataset_reader *data = NULL;
     struct mc_weights w[2] = {{0}, {0}};
-    struct mc_observe_opts opts = {0};
+    struct mc_collect_opts opts = {0};
     struct mc_history *h = new_history(o);
     int rc = h ? mc_cli_ready(&o->cli, 1, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
@@ -224,12 +224,12 @@ static int run(struct options *o, struct mc_error *err)
     if (rc || (rc = mc_dataset_open(&data, o->data, err)))
         goto out;
     if (!o->raw)
-        mc_history_note_pair(h, w[0].id, w[1].id);
+        mc_history_set_pair(h, w[0].id, w[1].id);
     mc_history_input(h, mc_dataset_stream(data));
     if ((rc = settle(&opts, o, w[0].graph, mc_dataset_get_info(data), h, err)) ||
         (rc = mc_backend_open(&be, &o->cli.backend, err)))
         goto out;
-    mc_computing_history(be, h);
+    mc_computed_with_history(be, h);
     rc = observe(o, be, w, data, &opts, h, err);
 out:
     mc_dataset_close(data);

@@ -13,7 +13,7 @@
 
 struct options {
     struct mc_cli cli;
-    struct mc_fit_cli fit;
+    struct mc_train_cli train;
     const char *bn_data;
     size_t bends;
     enum mc_curve_kind kind;
@@ -33,7 +33,7 @@ static const struct argp_option options[] = {
     {"bn-data", KEY_BN_DATA, "FILE", 0, "data to re-estimate that point's batch-norm statistics on", 40},
     {"bn-samples", KEY_BN_SAMPLES, "N", 0, "first N images of --bn-data (default 10000)", 40},
     {"bn-plain", KEY_BN_PLAIN, 0, 0, "re-estimate on images as they are, not augmented", 40},
-    MC_FIT_OPTIONS("0.01"),
+    MC_TRAIN_OPTIONS("0.01"),
     MC_OPTIONS_END};
 /* clang-format on */
 
@@ -67,7 +67,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->bn_plain = 1;
         return 0;
     default:
-        return mc_fit_cli_option(&o->fit, &o->cli, key, arg, state);
+        return mc_train_cli_option(&o->train, &o->cli, key, arg, state);
     }
 }
 
@@ -98,7 +98,7 @@ static int begin(const struct options *o, struct mc_history *h, struct mc_curve 
     if (!rc) {
         memcpy(c->points[0], a.params, a.graph->P * sizeof(float));
         memcpy(c->points[c->n_points - 1], b.params, a.graph->P * sizeof(float));
-        mc_path_straighten(c);
+        mc_curve_straighten(c);
         memcpy(id[0], a.id, MC_ID_LEN);
         memcpy(id[1], b.id, MC_ID_LEN);
     }
@@ -110,32 +110,32 @@ static int begin(const struct options *o, struct mc_history *h, struct mc_curve 
 static int train(struct options *o, struct mc_backend *be, struct mc_history *h, struct mc_curve *c,
                  char id[2][MC_ID_LEN], struct mc_error *err)
 {
-    struct mc_resident data = {0};
-    struct mc_linear objective;
-    struct mc_state_setting identity[] = {
+    struct mc_in_memory data = {0};
+    struct mc_curve_objective objective;
+    struct mc_checkpoint_setting identity[] = {
         {.name = "a"}, {.name = "b"}, {.name = "curve"}, {.name = "points"}};
-    int rc = mc_resident_open(&data, o->fit.data, o->fit.samples, h, err);
+    int rc = mc_in_memory_open(&data, o->train.data, o->train.samples, h, err);
 
     if (!rc)
-        rc = mc_data_fits(c->graph, &data.info, o->fit.data, err);
+        rc = mc_data_fits(c->graph, &data.info, o->train.data, err);
     if (!rc)
-        rc = mc_fit_cli_settle(&o->fit, be, &data.info, h, err);
-    mc_linear_curve(&objective, c);
+        rc = mc_train_cli_settle(&o->train, be, &data.info, h, err);
+    mc_curve_objective_curve(&objective, c);
     if (!rc)
-        rc =
-            mc_fit_cli_memory(&o->fit, &o->cli, be, c->graph, &data.info, 1,
-                              mc_linear_vectors(&objective, o->fit.fit.checkpoint != NULL), 0, err);
+        rc = mc_train_cli_memory(
+            &o->train, &o->cli, be, c->graph, &data.info, 1,
+            mc_curve_objective_vectors(&objective, o->train.train.checkpoint != NULL), 0, err);
     if (!rc)
-        rc = mc_resident_read(&data, be, err);
+        rc = mc_in_memory_read(&data, be, err);
     if (!rc) {
         snprintf(identity[0].value, sizeof identity[0].value, "%s", id[0]);
         snprintf(identity[1].value, sizeof identity[1].value, "%s", id[1]);
         snprintf(identity[2].value, sizeof identity[2].value, "%d", (int)c->kind);
         snprintf(identity[3].value, sizeof identity[3].value, "%zu", c->n_points);
-        rc = mc_fit_cli_run(&o->fit, &o->cli, be, c->graph, &data, &objective.objective, identity,
-                            4, err);
+        rc = mc_train_cli_run(&o->train, &o->cli, be, c->graph, &data, &objective.objective,
+                              identity, 4, err);
     }
-    mc_resident_release(&data, be);
+    mc_in_memory_release(&data, be);
     return rc;
 }
 
@@ -146,14 +146,14 @@ static int learn_curve(struct options *o, struct mc_backend *be, struct mc_histo
     char id[2][MC_ID_LEN];
     int rc = begin(o, h, &c, id, err);
 
-    o->fit.fit.seed = o->cli.seed;
+    o->train.train.seed = o->cli.seed;
     mc_history_str(h, "curve", o->kind == MC_CURVE_CHAIN ? "chain" : "bezier");
     mc_history_int(h, "bends", (int64_t)o->bends);
-    if (!rc && o->fit.fit.epochs && o->bends)
+    if (!rc && o->train.train.epochs && o->bends)
         rc = train(o, be, h, &c, id, err);
     if (!rc)
         rc = mc_curve_write(&c, o->cli.output, h, err);
-    if (mc_fit_cli_close(&o->fit, rc ? NULL : err) && !rc)
+    if (mc_train_cli_close(&o->train, rc ? NULL : err) && !rc)
         rc = err->code;
     mc_curve_release(&c);
     return rc;
@@ -164,11 +164,11 @@ static int point_statistics(const struct options *o, struct mc_backend *be, stru
                             struct mc_weights *w, struct mc_error *err)
 {
     struct mc_dataset_reader *d = NULL;
-    struct mc_measure_options m = {.batch = o->fit.fit.batch,
-                                   .samples = o->bn_samples,
-                                   .samples_exact = o->bn_samples_given,
-                                   .augment = !o->bn_plain,
-                                   .seed = o->cli.seed};
+    struct mc_eval_options m = {.batch = o->train.train.batch,
+                                .samples = o->bn_samples,
+                                .samples_exact = o->bn_samples_given,
+                                .augment = !o->bn_plain,
+                                .seed = o->cli.seed};
     const float *vector = w->params;
     const double one = 1;
     struct mc_span span = {.graph = w->graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one};
@@ -176,7 +176,7 @@ static int point_statistics(const struct options *o, struct mc_backend *be, stru
 
     if (!rc) {
         mc_history_input(h, mc_dataset_stream(d));
-        rc = mc_measure_statistics(be, &span, d, &m, NULL, w->stats, err);
+        rc = mc_eval_statistics(be, &span, d, &m, NULL, w->stats, err);
     }
     mc_dataset_close(d);
     return rc;
@@ -198,7 +198,7 @@ static int take_point(struct options *o, struct mc_backend *be, struct mc_histor
     if (rc)
         goto out;
     mc_history_num(h, "point", o->point);
-    mc_path_coefs(c.kind, c.n_points, o->point, coef);
+    mc_curve_coefs(c.kind, c.n_points, o->point, coef);
     for (size_t j = 0; j < c.graph->P; j++) {
         double sum = 0;
         for (size_t i = 0; i < c.n_points; i++)
@@ -208,9 +208,9 @@ static int take_point(struct options *o, struct mc_backend *be, struct mc_histor
     if (c.graph->S) {
         mc_history_int(h, "bn-samples", (int64_t)o->bn_samples);
         mc_history_int(h, "bn-plain", o->bn_plain);
-        mc_history_int(h, "batch", (int64_t)o->fit.fit.batch);
+        mc_history_int(h, "batch", (int64_t)o->train.train.batch);
         mc_history_int(h, "seed", (int64_t)o->cli.seed);
-        mc_computing_history(be, h);
+        mc_computed_with_history(be, h);
         rc = point_statistics(o, be, h, &w, err);
     }
     if (!rc)
@@ -225,7 +225,8 @@ static int run(struct options *o, struct mc_error *err)
 {
     struct mc_backend *be = NULL;
     struct mc_history *h = mc_history_new(o->cli.tool);
-    int rc = h ? mc_fit_cli_ready(&o->fit, &o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc =
+        h ? mc_train_cli_ready(&o->train, &o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
     if (!rc && o->cli.no_history)
         mc_history_hide(h);
@@ -244,18 +245,18 @@ int main(int argc, char **argv)
     struct options o = {.bends = 1, .point = NAN, .bn_samples = 10000};
     struct mc_error err = {0};
 
-    mc_fit_cli_defaults(&o.fit, .01);
+    mc_train_cli_defaults(&o.train, .01);
     mc_cli_parse(&o.cli, &argp, argc, argv, &o);
-    mc_fit_cli_check(&o.fit);
+    mc_train_cli_check(&o.train);
     size_t wanted = isnan(o.point) ? 2 : 1;
-    const char *idle = wanted == 2 ? o.point_given : o.fit.given ? o.fit.given : o.curve_given;
+    const char *idle = wanted == 2 ? o.point_given : o.train.given ? o.train.given : o.curve_given;
     if (idle)
         mc_cli_usage("--%s is for %s", idle,
                      wanted == 2 ? "a point (--point)" : "curves, not for --point");
     if (o.cli.n_operands != wanted)
         mc_cli_usage("needs %s (see --help)",
                      wanted == 2 ? "two weights streams" : "one curve stream");
-    if (wanted == 2 && o.fit.fit.epochs && o.bends && !o.fit.data)
+    if (wanted == 2 && o.train.train.epochs && o.bends && !o.train.data)
         mc_cli_usage("needs --data FILE (or --epochs 0 for the straight line)");
     mc_cli_file(&o.cli, MC_FILE_INPUT, "--bn-data", o.bn_data);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);

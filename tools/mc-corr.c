@@ -108,7 +108,7 @@ static int read_raw(struct mc_moments *m, struct mc_reader *first, const struct 
     mc_history_input(h, mc_activations_stream(a));
     mc_history_input(h, mc_activations_stream(b));
     mc_progress_begin(&p, &o->cli, "counting", "images", mc_activations_images(a));
-    rc = mc_count_streams(m, a, b, progress, &p, err);
+    rc = mc_joint_moments_of_streams(m, a, b, progress, &p, err);
     mc_progress_end(&p);
 out:
     mc_activations_close(a);

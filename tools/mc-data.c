@@ -9,7 +9,7 @@
 
 struct options {
     struct mc_cli cli;
-    struct mc_import_opts import;
+    struct mc_image_source_opts source;
     int seeded, shuffled, unshuffled;
     uint64_t shuffle, samples;
 };
@@ -37,7 +37,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
     switch (key) {
     case KEY_SPLIT:
-        o->import.split = arg;
+        o->source.split = arg;
         return 0;
     case KEY_SHUFFLE:
         o->shuffle = mc_parse_u64("--shuffle", arg, 0, INT64_MAX);
@@ -50,10 +50,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->samples = mc_parse_u64("--samples", arg, 1, MC_DATASET_MAX_IMAGES);
         return 0;
     case KEY_SIZE:
-        o->import.size = (int)mc_parse_u64("--size", arg, 1, MC_PICTURE_MAX_SIZE);
+        o->source.size = (int)mc_parse_u64("--size", arg, 1, MC_PICTURE_MAX_SIZE);
         return 0;
     case MC_KEY_SEED:
-        o->import.seed = mc_parse_u64("--seed", arg, 0, INT64_MAX);
+        o->source.seed = mc_parse_u64("--seed", arg, 0, INT64_MAX);
         o->seeded = 1;
         return 0;
     default:
@@ -95,9 +95,9 @@ static void describe(const struct options *o, const struct mc_dataset_info *info
 {
     mc_history_str(h, "set", info->name);
     mc_history_str(h, "split", info->split);
-    if (!o->import.dir)
-        mc_history_int(h, "seed", (int64_t)o->import.seed);
-    if (!o->import.dir || o->import.size)
+    if (!o->source.dir)
+        mc_history_int(h, "seed", (int64_t)o->source.seed);
+    if (!o->source.dir || o->source.size)
         mc_history_int(h, "size", info->spec.height);
     if (o->shuffled)
         mc_history_int(h, "shuffle", (int64_t)o->shuffle);
@@ -106,24 +106,24 @@ static void describe(const struct options *o, const struct mc_dataset_info *info
 
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_import *set = NULL;
+    struct mc_image_source *set = NULL;
     struct mc_history *h = NULL;
     struct mc_progress progress;
     int rc = 0;
 
     if (o->cli.n_operands < 1 || o->cli.n_operands > 2)
         return mc_fail(err, MC_EUSAGE, "name a data set, and the folder where it lies");
-    o->import.dir = o->cli.n_operands > 1 ? o->cli.operands[1] : NULL;
-    if (o->import.dir && o->seeded)
+    o->source.dir = o->cli.n_operands > 1 ? o->cli.operands[1] : NULL;
+    if (o->source.dir && o->seeded)
         return mc_fail(err, MC_EUSAGE, "--seed is for synth");
     if (o->shuffled && o->unshuffled)
         return mc_fail(err, MC_EUSAGE, "--shuffle and --no-shuffle exclude each other");
-    o->import.samples = o->import.dir ? 0 : o->samples;
+    o->source.samples = o->source.dir ? 0 : o->samples;
     o->cli.own_operands = 1;
-    mc_cli_file(&o->cli, MC_FILE_FOLDER, NULL, o->import.dir);
+    mc_cli_file(&o->cli, MC_FILE_FOLDER, NULL, o->source.dir);
     if ((rc = mc_cli_ready(&o->cli, 1, err)))
         return rc;
-    if ((rc = mc_import_open(&set, o->cli.operands[0], &o->import, err)))
+    if ((rc = mc_image_source_open(&set, o->cli.operands[0], &o->source, err)))
         goto out;
     if (set->sorted && !o->shuffled && !o->unshuffled) {
         o->shuffled = 1;
@@ -138,18 +138,18 @@ static int run(struct options *o, struct mc_error *err)
     describe(o, &set->info, h);
     mc_progress_begin(&progress, &o->cli, "writing", "images",
                       o->samples ? o->samples : set->info.n);
-    rc = mc_import_write(set, o->shuffled ? &o->shuffle : NULL, o->samples, o->cli.output, h, tell,
-                         &progress, err);
+    rc = mc_image_source_write(set, o->shuffled ? &o->shuffle : NULL, o->samples, o->cli.output, h,
+                               tell, &progress, err);
     mc_progress_end(&progress);
 out:
-    mc_import_close(set);
+    mc_image_source_close(set);
     mc_history_free(h);
     return rc;
 }
 
 int main(int argc, char **argv)
 {
-    struct options o = {.import = {.split = "train", .seed = 1}};
+    struct options o = {.source = {.split = "train", .seed = 1}};
     struct mc_error err = {0};
 
     mc_cli_parse(&o.cli, &argp, argc, argv, &o);

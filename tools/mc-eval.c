@@ -133,7 +133,7 @@ static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader
 {
     struct mc_report *report = &o->eval.report;
     struct mc_curve c = {0};
-    struct mc_state id = {0};
+    struct mc_checkpoint id = {0};
     size_t T = o->points;
     double gram[MC_MAX_POINTS * MC_MAX_POINTS];
     double *t = calloc(2 * T, sizeof *t), *coef = NULL;
@@ -148,18 +148,18 @@ static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader
                            .T = T,
                            .vectors = (const float *const *)c.points,
                            .coef = coef};
-    mc_path_gram(span.k, span.vectors, c.graph->P, gram);
-    mc_path_sample(&c, gram, T, t, coef, t + T);
+    mc_curve_gram(span.k, span.vectors, c.graph->P, gram);
+    mc_curve_sample(&c, gram, T, t, coef, t + T);
     report->t = t;
     report->chord = t + T;
-    mc_state_set(&id, "curve", "%s", c.id);
+    mc_checkpoint_set(&id, "curve", "%s", c.id);
     rc = mc_eval_cli_measure(&o->eval, be, &span, NULL, "a curve", id.settings, id.n_settings, err);
     if (!rc && o->summary)
         rc = print_summary(o, err);
     if (!rc && o->json)
-        rc = mc_report_path_json(report, f, err);
+        rc = mc_report_curve_json(report, f, err);
     else if (!rc)
-        mc_report_path(report, f);
+        mc_report_curve(report, f);
 out:
     free(coef);
     free(t);

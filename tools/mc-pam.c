@@ -11,7 +11,7 @@
 
 struct options {
     struct mc_cli cli;
-    struct mc_fit_cli fit;
+    struct mc_train_cli train;
     struct mc_pam_cli pam;
     const char *perm, *init;
 };
@@ -23,7 +23,7 @@ static const struct argp_option options[] = {
     {"perm", KEY_PERM, "FILE", 0, "permutation to start from, or a curve's (default: the identity)", 10},
     {"init", KEY_INIT, "CURVE", 0, "start from this curve: its permutation and its control point", 10},
     MC_PAM_OPTIONS,
-    MC_FIT_OPTIONS("0.01"),
+    MC_TRAIN_OPTIONS("0.01"),
     MC_OPTIONS_END};
 /* clang-format on */
 
@@ -39,7 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->init = arg;
         return 0;
     default:
-        return mc_pam_cli_option(&o->pam, &o->fit, &o->cli, key, arg, state);
+        return mc_pam_cli_option(&o->pam, &o->train, &o->cli, key, arg, state);
     }
 }
 
@@ -171,40 +171,40 @@ static int write_curve(const struct options *o, const struct start *s, const str
 static int train(struct options *o, struct mc_backend *be, struct start *s, struct mc_history *h,
                  struct mc_error *err)
 {
-    const int checkpoint = o->fit.fit.checkpoint != NULL;
-    struct mc_resident data = {0};
+    const int checkpoint = o->train.train.checkpoint != NULL;
+    struct mc_in_memory data = {0};
     struct mc_pam pam = {0};
     struct mc_pam_report *report = calloc(o->pam.pam.outer, sizeof *report);
-    struct mc_state_setting identity[3 + MC_PAM_IDENTITY] = {
+    struct mc_checkpoint_setting identity[3 + MC_PAM_IDENTITY] = {
         {.name = "a"}, {.name = "b"}, {.name = "start"}};
-    int rc = report ? mc_resident_open(&data, o->fit.data, o->fit.samples, h, err)
+    int rc = report ? mc_in_memory_open(&data, o->train.data, o->train.samples, h, err)
                     : mc_fail(err, MC_ENOMEM, "out of memory");
 
     if (!rc)
-        rc = mc_data_fits(s->a.graph, &data.info, o->fit.data, err);
+        rc = mc_data_fits(s->a.graph, &data.info, o->train.data, err);
     if (!rc)
-        rc = mc_fit_cli_settle(&o->fit, be, &data.info, h, err);
+        rc = mc_train_cli_settle(&o->train, be, &data.info, h, err);
     if (!rc)
-        rc = mc_pam_init(&pam, &o->pam.pam, &o->fit.fit, &s->symmetry, s->a.graph, s->a.params,
+        rc = mc_pam_init(&pam, &o->pam.pam, &o->train.train, &s->symmetry, s->a.graph, s->a.params,
                          s->b.params, s->offset, &s->perm, report, err);
     if (!rc)
-        rc = mc_fit_cli_memory(&o->fit, &o->cli, be, s->a.graph, &data.info,
-                               o->fit.fit.huber > 0 ? 2 : 1, /* the network with its own ReLU */
-                               mc_pam_vectors(&pam, checkpoint), mc_pam_matrices(&pam, checkpoint),
-                               err);
+        rc = mc_train_cli_memory(
+            &o->train, &o->cli, be, s->a.graph, &data.info,
+            o->train.train.huber > 0 ? 2 : 1, /* the network with its own ReLU */
+            mc_pam_vectors(&pam, checkpoint), mc_pam_matrices(&pam, checkpoint), err);
     if (!rc)
-        rc = mc_resident_read(&data, be, err);
+        rc = mc_in_memory_read(&data, be, err);
     if (!rc) {
         snprintf(identity[0].value, sizeof identity[0].value, "%s", s->a.id);
         snprintf(identity[1].value, sizeof identity[1].value, "%s", s->b.id);
         snprintf(identity[2].value, sizeof identity[2].value, "%016" PRIx64, s->sum);
         mc_pam_cli_identity(&o->pam, identity + 3);
-        mc_pam_cli_watch(&o->pam, &o->fit, &o->cli, report);
-        rc = mc_fit_cli_run(&o->fit, &o->cli, be, s->a.graph, &data, &pam.objective, identity,
-                            3 + MC_PAM_IDENTITY, err);
+        mc_pam_cli_watch(&o->pam, &o->train, &o->cli, report);
+        rc = mc_train_cli_run(&o->train, &o->cli, be, s->a.graph, &data, &pam.objective, identity,
+                              3 + MC_PAM_IDENTITY, err);
     }
     mc_pam_release(&pam);
-    mc_resident_release(&data, be);
+    mc_in_memory_release(&data, be);
     free(report);
     return rc;
 }
@@ -214,23 +214,24 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_backend *be = NULL;
     struct start s = {0};
     struct mc_history *h = mc_history_new(o->cli.tool);
-    int rc = h ? mc_fit_cli_ready(&o->fit, &o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc =
+        h ? mc_train_cli_ready(&o->train, &o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
     if (!rc && o->cli.no_history)
         mc_history_hide(h);
-    o->fit.fit.seed = o->cli.seed;
+    o->train.train.seed = o->cli.seed;
     if (!rc)
         rc = mc_backend_open(&be, &o->cli.backend, err);
     if (!rc)
         rc = begin(o, &s, h, err);
     if (!rc) {
-        mc_history_note_pair(h, s.a.id, s.b.id);
+        mc_history_set_pair(h, s.a.id, s.b.id);
         mc_pam_cli_note(&o->pam, h);
         rc = train(o, be, &s, h, err);
     }
     if (!rc)
         rc = write_curve(o, &s, h, err);
-    if (mc_fit_cli_close(&o->fit, rc ? NULL : err) && !rc)
+    if (mc_train_cli_close(&o->train, rc ? NULL : err) && !rc)
         rc = err->code;
     release(&s);
     if (be)
@@ -245,12 +246,12 @@ int main(int argc, char **argv)
     struct mc_error err = {0};
 
     mc_pam_cli_defaults(&o.pam);
-    mc_fit_cli_defaults(&o.fit, .01);
+    mc_train_cli_defaults(&o.train, .01);
     mc_cli_parse(&o.cli, &argp, argc, argv, &o);
-    mc_pam_cli_check(&o.pam, &o.fit);
+    mc_pam_cli_check(&o.pam, &o.train);
     if (o.cli.n_operands != 2)
         mc_cli_usage("needs two weights streams (see --help)");
-    if (!o.fit.data)
+    if (!o.train.data)
         mc_cli_usage("needs --data FILE (see --help)");
     if (o.perm && o.init)
         mc_cli_usage("--perm and --init: one of them is wanted");

@@ -243,7 +243,7 @@ static int run(struct options *o, struct mc_error *err)
         (rc = mc_data_fits(w.graph, mc_dataset_get_info(data), o->data, err)) ||
         (rc = mc_backend_open(&be, &o->cli.backend, err)))
         goto out;
-    mc_computing_history(be, h);
+    mc_computed_with_history(be, h);
     rc = attack(o, be, &w, data, h, err);
 out:
     mc_dataset_close(data);

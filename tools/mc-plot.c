@@ -128,7 +128,7 @@ static int read_one(struct options *o, enum mode mode, struct mc_series *s,
                     const struct mc_series *first, const char *operand, struct mc_error *err)
 {
     if (mode == PATH)
-        return mc_series_path(s, operand, o->data, sizeof o->data, err);
+        return mc_series_curve(s, operand, o->data, sizeof o->data, err);
     if (mode == SIGNATURE)
         return mc_series_signature(s, operand, first, err);
     return mc_series_log(s, operand, err);

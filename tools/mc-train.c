@@ -9,7 +9,7 @@
 
 struct options {
     struct mc_cli cli;
-    struct mc_fit_cli fit;
+    struct mc_train_cli train;
     const char *net, *init;
     int no_normalise;
 };
@@ -23,7 +23,7 @@ static const struct argp_option options[] = {
     {"init", KEY_INIT, "FILE", 0, "begin with these weights instead of new ones", 10},
     {"no-normalise", KEY_NO_NORMALISE, 0, 0, "build it for pixels in [0,1] as they are, as the paper's "
      "robust networks are", 10},
-    MC_FIT_OPTIONS("0.1"),
+    MC_TRAIN_OPTIONS("0.1"),
     MC_OPTIONS_END};
 /* clang-format on */
 
@@ -42,7 +42,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         o->no_normalise = 1;
         return 0;
     default:
-        return mc_fit_cli_option(&o->fit, &o->cli, key, arg, state);
+        return mc_train_cli_option(&o->train, &o->cli, key, arg, state);
     }
 }
 
@@ -59,14 +59,14 @@ static const struct argp argp = {
     NULL};
 
 /* A new network for the data, or the one of --init. */
-static int begin(const struct options *o, const struct mc_resident *data, struct mc_history *h,
+static int begin(const struct options *o, const struct mc_in_memory *data, struct mc_history *h,
                  struct mc_weights *w, struct mc_error *err)
 {
     struct mc_graph *g = NULL;
 
     if (o->init) {
         int rc = mc_weights_read(w, o->init, h, err);
-        return rc ? rc : mc_data_fits(w->graph, &data->info, o->fit.data, err);
+        return rc ? rc : mc_data_fits(w->graph, &data->info, o->train.data, err);
     }
     struct mc_net_spec spec = data->info.spec;
     for (int c = 0; o->no_normalise && c < MC_MAX_CHANNELS_IN; c++) {
@@ -84,7 +84,7 @@ static int begin(const struct options *o, const struct mc_resident *data, struct
 
 /* A file's name does not say what network it holds: its graph does. */
 static int note_graph(const struct options *o, const struct mc_weights *w, struct mc_history *h,
-                      struct mc_state_setting *setting, struct mc_error *err)
+                      struct mc_checkpoint_setting *setting, struct mc_error *err)
 {
     char id[MC_ID_LEN] = "";
 
@@ -100,17 +100,19 @@ static int note_graph(const struct options *o, const struct mc_weights *w, struc
 static int run(struct options *o, struct mc_error *err)
 {
     struct mc_backend *be = NULL;
-    struct mc_resident data = {0};
+    struct mc_in_memory data = {0};
     struct mc_weights w = {0};
-    struct mc_linear objective;
-    struct mc_state_setting identity[] = {{.name = "net"}, {.name = "init"}, {.name = "graph"}};
+    struct mc_curve_objective objective;
+    struct mc_checkpoint_setting identity[] = {
+        {.name = "net"}, {.name = "init"}, {.name = "graph"}};
     struct mc_history *h = mc_history_new(o->cli.tool);
-    int rc = h ? mc_fit_cli_ready(&o->fit, &o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc =
+        h ? mc_train_cli_ready(&o->train, &o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
     if (!rc)
         rc = mc_backend_open(&be, &o->cli.backend, err);
     if (!rc)
-        rc = mc_resident_open(&data, o->fit.data, o->fit.samples, h, err);
+        rc = mc_in_memory_open(&data, o->train.data, o->train.samples, h, err);
     if (!rc)
         rc = begin(o, &data, h, &w, err);
     if (rc)
@@ -118,41 +120,41 @@ static int run(struct options *o, struct mc_error *err)
 
     if (o->cli.no_history)
         mc_history_hide(h);
-    o->fit.fit.seed = o->cli.seed;
+    o->train.train.seed = o->cli.seed;
     mc_history_str(h, "net", w.graph->net);
     if (o->no_normalise)
         mc_history_int(h, "no-normalise", 1);
     if ((rc = note_graph(o, &w, h, &identity[2], err)))
         goto out;
-    if (o->fit.fit.epochs)
-        rc = mc_fit_cli_settle(&o->fit, be, &data.info, h, err);
+    if (o->train.train.epochs)
+        rc = mc_train_cli_settle(&o->train, be, &data.info, h, err);
     else
         mc_history_int(h, "seed", (int64_t)o->cli.seed);
     if (rc)
         goto out;
     mc_detail(&o->cli, "%s: %zu parameters, %.1f MFLOP an image; %s", w.graph->net,
               mc_graph_count(w.graph), mc_graph_flops(w.graph) / 1e6, be->describe);
-    mc_linear_network(&objective, &w);
-    if ((rc = mc_fit_cli_memory(&o->fit, &o->cli, be, w.graph, &data.info, 1,
-                                mc_linear_vectors(&objective, o->fit.fit.checkpoint != NULL), 0,
-                                err)) ||
-        (rc = mc_resident_read(&data, be, err)))
+    mc_curve_objective_network(&objective, &w);
+    if ((rc = mc_train_cli_memory(
+             &o->train, &o->cli, be, w.graph, &data.info, 1,
+             mc_curve_objective_vectors(&objective, o->train.train.checkpoint != NULL), 0, err)) ||
+        (rc = mc_in_memory_read(&data, be, err)))
         goto out;
-    if (o->fit.fit.epochs) {
+    if (o->train.train.epochs) {
         snprintf(identity[0].value, sizeof identity[0].value, "%s%s", w.graph->net,
                  o->no_normalise ? " --no-normalise" : "");
         snprintf(identity[1].value, sizeof identity[1].value, "%s", w.id);
-        rc = mc_fit_cli_run(&o->fit, &o->cli, be, w.graph, &data, &objective.objective, identity,
-                            *identity[2].value ? 3 : 2, err);
+        rc = mc_train_cli_run(&o->train, &o->cli, be, w.graph, &data, &objective.objective,
+                              identity, *identity[2].value ? 3 : 2, err);
     }
     if (!rc)
         rc = mc_weights_write(&w, o->cli.output, h, err);
 out:
-    if (mc_fit_cli_close(&o->fit, rc ? NULL : err) && !rc)
+    if (mc_train_cli_close(&o->train, rc ? NULL : err) && !rc)
         rc = err->code;
     mc_weights_release(&w);
     if (be) {
-        mc_resident_release(&data, be);
+        mc_in_memory_release(&data, be);
         be->close(be);
     }
     mc_history_free(h);
@@ -164,12 +166,12 @@ int main(int argc, char **argv)
     struct options o = {0};
     struct mc_error err = {0};
 
-    mc_fit_cli_defaults(&o.fit, .1);
+    mc_train_cli_defaults(&o.train, .1);
     mc_cli_parse(&o.cli, &argp, argc, argv, &o);
-    mc_fit_cli_check(&o.fit);
+    mc_train_cli_check(&o.train);
     if (o.cli.n_operands)
         mc_cli_usage("takes no operand, '%s' is one (see --help)", o.cli.operands[0]);
-    if (!o.fit.data)
+    if (!o.train.data)
         mc_cli_usage("needs --data FILE (see --help)");
     if (!o.net == !o.init)
         mc_cli_usage("needs one of --net NAME (%s) and --init FILE", mc_net_list());

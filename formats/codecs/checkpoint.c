@@ -14,7 +14,7 @@
 #define KIND "checkpoint"
 #define VERSION 2 /* 1: the kind "state", without a version */
 
-void mc_state_set(struct mc_state *s, const char *name, const char *fmt, ...)
+void mc_checkpoint_set(struct mc_checkpoint *s, const char *name, const char *fmt, ...)
 {
     va_list ap;
 
@@ -25,31 +25,31 @@ void mc_state_set(struct mc_state *s, const char *name, const char *fmt, ...)
     s->n_settings++;
 }
 
-int mc_state_exists(const char *path)
+int mc_checkpoint_exists(const char *path)
 {
     return access(path, F_OK) == 0;
 }
 
-int mc_state_ready(const char *path, int resume, struct mc_error *err)
+int mc_checkpoint_check_path(const char *path, int resume, struct mc_error *err)
 {
     if (path && !strcmp(path, "-"))
         return mc_fail(err, MC_EUSAGE, "--checkpoint needs a file, and '-' is standard output");
-    if (!path || resume || !mc_state_exists(path))
+    if (!path || resume || !mc_checkpoint_exists(path))
         return 0;
     return mc_fail(err, MC_EUSAGE,
                    "checkpoint '%s' exists: --resume goes on from it; remove it to begin afresh",
                    path);
 }
 
-static void state_tensors(const struct mc_state *s, struct mc_tensor *out)
+static void state_tensors(const struct mc_checkpoint *s, struct mc_tensor *out)
 {
     for (size_t i = 0; i < s->n_vectors; i++)
         out[i] = mc_tensor_make(s->vectors[i].name, MC_F32, 1, (const uint64_t[]){s->vectors[i].n});
 }
 
-int mc_state_write(const struct mc_state *s, const char *path, struct mc_error *err)
+int mc_checkpoint_write(const struct mc_checkpoint *s, const char *path, struct mc_error *err)
 {
-    struct mc_tensor tensors[MC_STATE_MAX];
+    struct mc_tensor tensors[MC_CHECKPOINT_MAX];
     struct mc_writer *w = NULL;
     struct mc_pack meta;
     int rc = 0;
@@ -83,7 +83,7 @@ out:
     return rc;
 }
 
-static int is_mine(const struct mc_state *s, const msgpack_object *key)
+static int is_mine(const struct mc_checkpoint *s, const msgpack_object *key)
 {
     for (size_t i = 0; i < s->n_settings; i++)
         if (key->type == MSGPACK_OBJECT_STR && strlen(s->settings[i].name) == key->via.str.size &&
@@ -117,7 +117,8 @@ static int other_setting(const msgpack_object_kv *kv, struct mc_error *err)
 }
 
 /* Every setting of the run is in the checkpoint with the same value, and no other is there. */
-static int same_settings(const struct mc_state *s, const struct mc_reader *r, struct mc_error *err)
+static int same_settings(const struct mc_checkpoint *s, const struct mc_reader *r,
+                         struct mc_error *err)
 {
     const msgpack_object *meta = mc_reader_meta(r), *settings = NULL;
     char tool[64], value[sizeof s->settings[0].value];
@@ -129,7 +130,7 @@ static int same_settings(const struct mc_state *s, const struct mc_reader *r, st
     if (strcmp(tool, s->tool))
         return mc_fail(err, MC_EINPUT, "is a checkpoint of %s, not of %s", tool, s->tool);
     for (size_t i = 0; i < s->n_settings; i++) {
-        const struct mc_state_setting *mine = &s->settings[i];
+        const struct mc_checkpoint_setting *mine = &s->settings[i];
         if (!mc_get_opt(settings, mine->name))
             return mc_fail(err, MC_EINPUT, "was made without %s %s, this run has it", mine->name,
                            mine->value);
@@ -162,9 +163,10 @@ static int expect_version(const struct mc_reader *r, struct mc_error *err)
 }
 
 /* The announced vectors are those expected. */
-static int same_vectors(const struct mc_state *s, const struct mc_reader *r, struct mc_error *err)
+static int same_vectors(const struct mc_checkpoint *s, const struct mc_reader *r,
+                        struct mc_error *err)
 {
-    struct mc_tensor want[MC_STATE_MAX];
+    struct mc_tensor want[MC_CHECKPOINT_MAX];
     int rc = mc_expect_count(r, s->n_vectors, err);
 
     state_tensors(s, want);
@@ -173,10 +175,10 @@ static int same_vectors(const struct mc_state *s, const struct mc_reader *r, str
     return rc;
 }
 
-int mc_state_read(struct mc_state *s, const char *path, struct mc_error *err)
+int mc_checkpoint_read(struct mc_checkpoint *s, const char *path, struct mc_error *err)
 {
-    struct mc_place places[MC_STATE_MAX] = {{0}};
-    struct mc_sink sinks[MC_STATE_MAX] = {{0}};
+    struct mc_place places[MC_CHECKPOINT_MAX] = {{0}};
+    struct mc_sink sinks[MC_CHECKPOINT_MAX] = {{0}};
     struct mc_reader *r = NULL;
     uint64_t epoch = 0;
     int rc = 0;
@@ -194,7 +196,7 @@ int mc_state_read(struct mc_state *s, const char *path, struct mc_error *err)
         places[i].sink = i;
         sinks[i].bytes = s->vectors[i].n * sizeof(float);
     }
-    if ((rc = mc_gather(r, places, sinks, s->n_vectors, err)))
+    if ((rc = mc_tensors_read(r, places, sinks, s->n_vectors, err)))
         goto out;
     for (size_t i = 0; i < s->n_vectors; i++)
         if (sinks[i].bytes)

@@ -7,47 +7,49 @@
  * inputs' content ids and what the backend computes with among them), epoch (epochs done). Tensors:
  * named float32 vectors of any length, one dimension; any bits, for a resumed run continues
  * exactly. */
-#ifndef MC_STATE_H
-#define MC_STATE_H
+#ifndef MC_CHECKPOINT_H
+#define MC_CHECKPOINT_H
 
 #include "libcommon/base/error.h"
 #include "libcommon/base/tensor.h"
 
-struct mc_state_vector {
+struct mc_checkpoint_vector {
     char name[MC_NAME_MAX]; /* "point", "momentum", "stats" */
     float *data;
     size_t n;
 };
 
-struct mc_state_setting {
+struct mc_checkpoint_setting {
     const char *name;
     char value[200];
 };
 
-#define MC_STATE_MAX 128
+#define MC_CHECKPOINT_MAX 128
 
-struct mc_state {
+struct mc_checkpoint {
     const char *tool;
-    struct mc_state_setting settings[MC_STATE_MAX];
+    struct mc_checkpoint_setting settings[MC_CHECKPOINT_MAX];
     size_t n_settings;
     uint64_t epoch;
-    struct mc_state_vector vectors[MC_STATE_MAX];
+    struct mc_checkpoint_vector vectors[MC_CHECKPOINT_MAX];
     size_t n_vectors;
 };
 
 /* One more setting of s; name is kept by pointer. */
-void mc_state_set(struct mc_state *s, const char *name, const char *fmt, ...)
+void mc_checkpoint_set(struct mc_checkpoint *s, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Is there such a file? (A run with --resume begins afresh where there is none.) */
-int mc_state_exists(const char *path);
+int mc_checkpoint_exists(const char *path);
 /* Before a run that saves its state there (NULL: nowhere): MC_EUSAGE where it does not resume and
  * would write over a file. */
-MC_USE_RESULT int mc_state_ready(const char *path, int resume, struct mc_error *err);
+MC_USE_RESULT int mc_checkpoint_check_path(const char *path, int resume, struct mc_error *err);
 /* Write atomically. */
-MC_USE_RESULT int mc_state_write(const struct mc_state *s, const char *path, struct mc_error *err);
+MC_USE_RESULT int mc_checkpoint_write(const struct mc_checkpoint *s, const char *path,
+                                      struct mc_error *err);
 /* Read into *s, whose tool, settings and vectors (names, sizes, memory) say what is expected:
  * MC_EINPUT "ck.mcz: was made with lr 0.1, this run has 0.05" when they differ. Sets epoch and the
  * vectors, or after an error neither. */
-MC_USE_RESULT int mc_state_read(struct mc_state *s, const char *path, struct mc_error *err);
+MC_USE_RESULT int mc_checkpoint_read(struct mc_checkpoint *s, const char *path,
+                                     struct mc_error *err);
 
 #endif

@@ -133,12 +133,12 @@ int mc_flat_read(struct mc_reader *r, struct mc_flat *f, size_t n_flat, struct m
         sinks[n_flat + k].bytes = perm->sizes[k] * sizeof(int32_t);
         places[at++].sink = n_flat + k;
     }
-    if ((rc = mc_gather(r, places, sinks, n_sinks, err)))
+    if ((rc = mc_tensors_read(r, places, sinks, n_sinks, err)))
         goto out;
     for (size_t i = 0; i < n_flat; i++)
-        f[i].data = mc_sink_take(&sinks[i]);
+        f[i].data = mc_sink_detach(&sinks[i]);
     for (size_t k = 0; k < n_groups; k++)
-        perm->perm[k] = mc_sink_take(&sinks[n_flat + k]);
+        perm->perm[k] = mc_sink_detach(&sinks[n_flat + k]);
     rc = check_values(f, n_flat, mc_reader_name(r), err);
     if (!rc && perm)
         rc = mc_in_stream(r, mc_perm_check(perm, err), err);

@@ -110,7 +110,7 @@ int mc_matrices_read(struct mc_matrices *out, const char *path, struct mc_histor
     }
     for (size_t k = 0; k < out->n_groups; k++)
         want[k] = group_tensor(&out->groups[k]);
-    if ((rc = mc_gather_each(r, want, out->n_groups, &data, err)))
+    if ((rc = mc_tensors_read_each(r, want, out->n_groups, &data, err)))
         goto out;
     for (size_t k = 0; k < out->n_groups; k++)
         out->groups[k].value = data[k];
@@ -183,7 +183,7 @@ int mc_matrices_write(const struct mc_matrices *m, const char *path, const struc
         data[k] = g->value;
     }
     pack_groups(&meta, m);
-    rc = mc_write_each(path, "matrices", &meta, tensors, data, m->n_groups, h, err);
+    rc = mc_tensors_write_each(path, "matrices", &meta, tensors, data, m->n_groups, h, err);
 out:
     mc_pack_release(&meta);
     free(data);

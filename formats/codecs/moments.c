@@ -415,10 +415,10 @@ int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_histo
         if (rc)
             goto out;
     }
-    if ((rc = mc_gather(r, places, sinks, n, err)))
+    if ((rc = mc_tensors_read(r, places, sinks, n, err)))
         goto out;
     for (size_t i = 0; i < n; i++)
-        out->sums[i] = mc_sink_take(&sinks[i]);
+        out->sums[i] = mc_sink_detach(&sinks[i]);
     for (size_t i = 0; i < n && !rc; i++)
         rc = check_sums(out, i, mc_reader_name(r), err);
     snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));

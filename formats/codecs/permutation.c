@@ -92,7 +92,7 @@ int mc_perm_write(const struct mc_perm *p, const struct mc_assignment *info, con
     mc_pack_map(&meta, 1);
     mc_pack_str(&meta, "groups");
     mc_perm_pack_groups(p, info, &meta);
-    rc = mc_write_each(path, "permutation", &meta, tensors, data, p->n_groups, h, err);
+    rc = mc_tensors_write_each(path, "permutation", &meta, tensors, data, p->n_groups, h, err);
 out:
     mc_pack_release(&meta);
     free(data);
@@ -121,7 +121,7 @@ int mc_perm_read_stream(struct mc_perm *out, struct mc_reader *r, struct mc_hist
         goto out;
     }
     mc_perm_tensors(out, "", want);
-    if ((rc = mc_gather_each(r, want, out->n_groups, &data, err)))
+    if ((rc = mc_tensors_read_each(r, want, out->n_groups, &data, err)))
         goto out;
     for (size_t k = 0; k < out->n_groups; k++)
         out->perm[k] = data[k];

@@ -46,8 +46,8 @@ static int grow(struct mc_sink *s, size_t need, struct mc_error *err)
     return 0;
 }
 
-int mc_gather(struct mc_reader *r, const struct mc_place *places, struct mc_sink *sinks,
-              size_t n_sinks, struct mc_error *err)
+int mc_tensors_read(struct mc_reader *r, const struct mc_place *places, struct mc_sink *sinks,
+                    size_t n_sinks, struct mc_error *err)
 {
     struct mc_record rec;
     size_t last = 0;
@@ -80,7 +80,7 @@ void mc_sinks_free(struct mc_sink *sinks, size_t n)
     }
 }
 
-void *mc_sink_take(struct mc_sink *s)
+void *mc_sink_detach(struct mc_sink *s)
 {
     void *p = s->data;
 
@@ -174,8 +174,8 @@ int mc_open_kind(struct mc_reader **r, const char *path, const char *kind, struc
     return rc;
 }
 
-int mc_gather_each(struct mc_reader *r, const struct mc_tensor *want, size_t n, void ***data,
-                   struct mc_error *err)
+int mc_tensors_read_each(struct mc_reader *r, const struct mc_tensor *want, size_t n, void ***data,
+                         struct mc_error *err)
 {
     struct mc_sink *sinks = NULL;
     struct mc_place *places = NULL;
@@ -196,10 +196,10 @@ int mc_gather_each(struct mc_reader *r, const struct mc_tensor *want, size_t n, 
         places[i].sink = i;
         sinks[i].bytes = (size_t)mc_tensor_bytes(&want[i]);
     }
-    if (rc || (rc = mc_gather(r, places, sinks, n, err)))
+    if (rc || (rc = mc_tensors_read(r, places, sinks, n, err)))
         goto out;
     for (size_t i = 0; i < n; i++)
-        out[i] = mc_sink_take(&sinks[i]);
+        out[i] = mc_sink_detach(&sinks[i]);
     *data = out;
     out = NULL;
 out:
@@ -210,9 +210,9 @@ out:
     return rc;
 }
 
-int mc_write_each(const char *path, const char *kind, const struct mc_pack *meta,
-                  const struct mc_tensor *tensors, const void *const *data, size_t n,
-                  const struct mc_history *h, struct mc_error *err)
+int mc_tensors_write_each(const char *path, const char *kind, const struct mc_pack *meta,
+                          const struct mc_tensor *tensors, const void *const *data, size_t n,
+                          const struct mc_history *h, struct mc_error *err)
 {
     struct mc_writer *w = NULL;
     int rc = mc_writer_open(&w, path, kind, meta, tensors, n, h, err);

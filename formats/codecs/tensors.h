@@ -3,8 +3,8 @@
  * What the codecs share: checking a stream's tensors against what its meta promises, reading them
  * whole into memory that grows only as data really arrives, and writing them. Used by formats/
  * only. */
-#ifndef MC_GATHER_H
-#define MC_GATHER_H
+#ifndef MC_TENSORS_H
+#define MC_TENSORS_H
 
 #include "formats/stream/history.h"
 #include "formats/stream/pack.h"
@@ -26,11 +26,11 @@ struct mc_place {
  * its sink's. The records must come in the tensors' order (MC_EINPUT), so that a header's
  * announcement alone allocates nothing. On success every sink is complete; after an error free
  * them all the same. */
-MC_USE_RESULT int mc_gather(struct mc_reader *r, const struct mc_place *places,
-                            struct mc_sink *sinks, size_t n_sinks, struct mc_error *err);
+MC_USE_RESULT int mc_tensors_read(struct mc_reader *r, const struct mc_place *places,
+                                  struct mc_sink *sinks, size_t n_sinks, struct mc_error *err);
 void mc_sinks_free(struct mc_sink *sinks, size_t n); /* their data, not the array; NULL is fine */
 /* Hand the sink's data over. */
-void *mc_sink_take(struct mc_sink *s);
+void *mc_sink_detach(struct mc_sink *s);
 
 /* Zeroed, 64-byte aligned, never NULL but for lack of memory. */
 void *mc_aligned_zeros(size_t bytes);
@@ -44,14 +44,15 @@ MC_USE_RESULT int mc_expect_tensor(const struct mc_reader *r, size_t i,
  * it into the history (may be NULL): */
 MC_USE_RESULT int mc_open_kind(struct mc_reader **r, const char *path, const char *kind,
                                struct mc_history *h, struct mc_error *err);
-/* read it to its end: *data receives n pointers, each as of mc_gather, which the caller frees one
- * by one and all. The stream must announce the tensors `want` (n), or MC_EINPUT; */
-MC_USE_RESULT int mc_gather_each(struct mc_reader *r, const struct mc_tensor *want, size_t n,
-                                 void ***data, struct mc_error *err);
+/* read it to its end: *data receives n pointers, each as of mc_tensors_read, which the caller frees
+ * one by one and all. The stream must announce the tensors `want` (n), or MC_EINPUT; */
+MC_USE_RESULT int mc_tensors_read_each(struct mc_reader *r, const struct mc_tensor *want, size_t n,
+                                       void ***data, struct mc_error *err);
 /* write one, from its header to the commit; nothing is left behind after an error. */
-MC_USE_RESULT int mc_write_each(const char *path, const char *kind, const struct mc_pack *meta,
-                                const struct mc_tensor *tensors, const void *const *data, size_t n,
-                                const struct mc_history *h, struct mc_error *err);
+MC_USE_RESULT int mc_tensors_write_each(const char *path, const char *kind,
+                                        const struct mc_pack *meta, const struct mc_tensor *tensors,
+                                        const void *const *data, size_t n,
+                                        const struct mc_history *h, struct mc_error *err);
 
 /* Put the stream's name before the sentence of an error that lacks it; returns rc. */
 int mc_in_stream(const struct mc_reader *r, int rc, struct mc_error *err);

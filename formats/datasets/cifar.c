@@ -51,7 +51,7 @@ static const struct layout cifar100 = {
 };
 
 struct cifar {
-    struct mc_import import;
+    struct mc_image_source source;
     const struct layout *layout;
     size_t records, record; /* in a file; bytes of one */
     char *paths[MAX_FILES];
@@ -59,7 +59,7 @@ struct cifar {
     int n_files;
 };
 
-static void cifar_close(struct mc_import *s)
+static void cifar_close(struct mc_image_source *s)
 {
     struct cifar *c = (struct cifar *)s;
 
@@ -68,11 +68,11 @@ static void cifar_close(struct mc_import *s)
         if (c->files[i] >= 0)
             close(c->files[i]);
     }
-    mc_dataset_info_release(&c->import.info);
+    mc_dataset_info_release(&c->source.info);
     free(c);
 }
 
-static int cifar_get(struct mc_import *s, uint64_t index, void *image, int32_t *label,
+static int cifar_get(struct mc_image_source *s, uint64_t index, void *image, int32_t *label,
                      struct mc_error *err)
 {
     struct cifar *c = (struct cifar *)s;
@@ -119,7 +119,7 @@ static int open_file(struct cifar *c, const char *dir, const char *name, struct 
 /* One name a line, blank lines apart; a set without the file has no names. */
 static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
 {
-    struct mc_dataset_info *info = &c->import.info;
+    struct mc_dataset_info *info = &c->source.info;
     char *path = NULL, *line = NULL;
     const int classes = c->layout->classes;
     struct stat st;
@@ -166,7 +166,7 @@ out:
 static int find_dir(const struct layout *l, const char *dir, char **out, struct mc_error *err)
 {
     struct stat st;
-    int rc = mc_import_folder(dir, err);
+    int rc = mc_image_source_folder(dir, err);
 
     if (rc)
         return rc;
@@ -180,8 +180,8 @@ static int find_dir(const struct layout *l, const char *dir, char **out, struct 
     return (*out = strdup(dir)) ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
 }
 
-static int cifar_open(struct mc_import **out, const struct layout *l,
-                      const struct mc_import_opts *o, struct mc_error *err)
+static int cifar_open(struct mc_image_source **out, const struct layout *l,
+                      const struct mc_image_source_opts *o, struct mc_error *err)
 {
     struct cifar *c = calloc(1, sizeof *c);
     char *dir = NULL;
@@ -194,7 +194,7 @@ static int cifar_open(struct mc_import **out, const struct layout *l,
     c->layout = l;
     c->records = test ? l->test_records : l->train_records;
     c->record = (size_t)l->labels + PIXELS;
-    struct mc_dataset_info *info = &c->import.info;
+    struct mc_dataset_info *info = &c->source.info;
     snprintf(info->name, sizeof info->name, "%s", l->name);
     snprintf(info->split, sizeof info->split, "%s", o->split);
     snprintf(info->order, sizeof info->order, "publisher");
@@ -202,8 +202,8 @@ static int cifar_open(struct mc_import **out, const struct layout *l,
     info->spec = (struct mc_net_spec){
         3, SIDE, SIDE, l->classes, {.4914f, .4822f, .4465f}, {.247f, .243f, .261f}};
     info->augment = (struct mc_augment){.rotate = 15, .flip = 1, .pad = 4};
-    c->import.get = cifar_get;
-    c->import.close = cifar_close;
+    c->source.get = cifar_get;
+    c->source.close = cifar_close;
     rc = find_dir(l, o->dir, &dir, err);
     for (int i = 0; i < (test ? 1 : MAX_FILES) && !rc && (test || l->train[i]); i++)
         rc = open_file(c, dir, test ? l->test : l->train[i], err);
@@ -212,18 +212,20 @@ static int cifar_open(struct mc_import **out, const struct layout *l,
     info->n = (uint64_t)c->n_files * c->records;
     free(dir);
     if (rc)
-        cifar_close(&c->import);
+        cifar_close(&c->source);
     else
-        *out = &c->import;
+        *out = &c->source;
     return rc;
 }
 
-int mc_cifar10_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err)
+int mc_cifar10_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
+                    struct mc_error *err)
 {
     return cifar_open(out, &cifar10, o, err);
 }
 
-int mc_cifar100_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err)
+int mc_cifar100_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
+                     struct mc_error *err)
 {
     return cifar_open(out, &cifar100, o, err);
 }

@@ -9,7 +9,7 @@
 
 /* Where the split's classes lie: DIR/train, DIR/test (else DIR/val), or DIR itself when there is
  * none of these. *train is the folder whose classes count, NULL when it is the split's own. */
-static int split_folder(const struct mc_import_opts *o, char **out, char **train,
+static int split_folder(const struct mc_image_source_opts *o, char **out, char **train,
                         struct mc_error *err)
 {
     static const char *const names[] = {"train", "test", "val"};
@@ -76,12 +76,12 @@ static int add_class(struct mc_image_set *s, const char *folder, const char *nam
 
     if (!mc_is_text((const unsigned char *)name, strlen(name)))
         return mc_fail(err, MC_EINPUT, "%s: the name of class %zu is not UTF-8", folder, label);
-    s->import.info.class_names[label] = strdup(name);
+    s->source.info.class_names[label] = strdup(name);
     path = mc_path_in(folder, name);
-    if (!s->import.info.class_names[label] || !path)
+    if (!s->source.info.class_names[label] || !path)
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
     else
-        rc = mc_image_set_scan(s, path, (int32_t)label, err);
+        rc = mc_image_set_list(s, path, (int32_t)label, err);
     free(path);
     return rc;
 }
@@ -93,18 +93,19 @@ static int size_of_first(struct mc_image_set *s, struct mc_error *err)
     int rc =
         path ? mc_picture_read(&s->picture, path, err) : mc_fail(err, MC_ENOMEM, "out of memory");
 
-    s->import.info.spec.height = s->picture.height;
-    s->import.info.spec.width = s->picture.width;
+    s->source.info.spec.height = s->picture.height;
+    s->source.info.spec.width = s->picture.width;
     free(path);
     return rc;
 }
 
-int mc_folder_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err)
+int mc_folder_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
+                   struct mc_error *err)
 {
     struct mc_image_set *s = NULL;
     char *folder = NULL, *train = NULL, **classes = NULL;
     size_t n = 0;
-    int rc = mc_import_folder(o->dir, err);
+    int rc = mc_image_source_folder(o->dir, err);
 
     if (rc || (rc = split_folder(o, &folder, &train, err)) ||
         (train && (rc = same_classes(folder, train, err))) ||
@@ -120,14 +121,14 @@ int mc_folder_open(struct mc_import **out, const struct mc_import_opts *o, struc
         rc = add_class(s, folder, classes[i], i, err);
     if (rc || (!o->size && (rc = size_of_first(s, err))))
         goto out;
-    const struct mc_net_spec *spec = &s->import.info.spec;
+    const struct mc_net_spec *spec = &s->source.info.spec;
     const int shorter = spec->height < spec->width ? spec->height : spec->width;
-    s->import.info.augment = (struct mc_augment){.flip = 1, .pad = shorter / 8};
-    *out = &s->import;
+    s->source.info.augment = (struct mc_augment){.flip = 1, .pad = shorter / 8};
+    *out = &s->source;
     s = NULL;
 out:
     if (s)
-        mc_import_close(&s->import);
+        mc_image_source_close(&s->source);
     mc_names_free(classes, n);
     free(folder);
     free(train);

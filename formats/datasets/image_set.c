@@ -98,11 +98,11 @@ int mc_names_list(const char *folder, int folders, char ***out, size_t *n, struc
 
 /* ---- the set ---- */
 
-static void image_set_close(struct mc_import *import)
+static void image_set_close(struct mc_image_source *source)
 {
-    struct mc_image_set *s = (struct mc_image_set *)import;
+    struct mc_image_set *s = (struct mc_image_set *)source;
 
-    mc_dataset_info_release(&s->import.info);
+    mc_dataset_info_release(&s->source.info);
     mc_picture_release(&s->picture);
     mc_names_free(s->folders, s->n_folders);
     free(s->files);
@@ -117,11 +117,11 @@ char *mc_image_set_path(const struct mc_image_set *s, size_t file)
     return mc_path_in(s->folders[f->folder], s->names + f->name);
 }
 
-static int image_set_get(struct mc_import *import, uint64_t index, void *image, int32_t *label,
-                         struct mc_error *err)
+static int image_set_get(struct mc_image_source *source, uint64_t index, void *image,
+                         int32_t *label, struct mc_error *err)
 {
-    struct mc_image_set *s = (struct mc_image_set *)import;
-    const struct mc_net_spec *spec = &s->import.info.spec;
+    struct mc_image_set *s = (struct mc_image_set *)source;
+    const struct mc_net_spec *spec = &s->source.info.spec;
     struct mc_picture *p = &s->picture;
     char *path = mc_image_set_path(s, (size_t)index);
     int rc = path ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
@@ -142,8 +142,9 @@ static int image_set_get(struct mc_import *import, uint64_t index, void *image, 
     return rc;
 }
 
-int mc_image_set_new(struct mc_image_set **out, const char *name, const struct mc_import_opts *o,
-                     size_t classes, int size, struct mc_error *err)
+int mc_image_set_new(struct mc_image_set **out, const char *name,
+                     const struct mc_image_source_opts *o, size_t classes, int size,
+                     struct mc_error *err)
 {
     struct mc_image_set *s = NULL;
 
@@ -151,11 +152,11 @@ int mc_image_set_new(struct mc_image_set **out, const char *name, const struct m
         return mc_fail(err, MC_EINPUT, "%s: %zu classes are too many (there may be %d)", o->dir,
                        classes, MC_DATASET_MAX_CLASSES);
     if (!(s = calloc(1, sizeof *s)) ||
-        !(s->import.info.class_names = calloc(classes, sizeof(char *)))) {
+        !(s->source.info.class_names = calloc(classes, sizeof(char *)))) {
         free(s);
         return mc_fail(err, MC_ENOMEM, "out of memory");
     }
-    struct mc_dataset_info *info = &s->import.info;
+    struct mc_dataset_info *info = &s->source.info;
     s->size = size;
     info->spec = (struct mc_net_spec){
         3, size, size, (int)classes, {.485f, .456f, .406f}, {.229f, .224f, .225f}};
@@ -163,9 +164,9 @@ int mc_image_set_new(struct mc_image_set **out, const char *name, const struct m
     snprintf(info->split, sizeof info->split, "%s", o->split);
     snprintf(info->order, sizeof info->order, "by class");
     info->pixels = MC_U8;
-    s->import.sorted = 1;
-    s->import.get = image_set_get;
-    s->import.close = image_set_close;
+    s->source.sorted = 1;
+    s->source.get = image_set_get;
+    s->source.close = image_set_close;
     *out = s;
     return 0;
 }
@@ -207,7 +208,7 @@ int mc_image_set_add(struct mc_image_set *s, const char *file, int32_t label, st
         (struct mc_image_file){(uint32_t)s->n_folders - 1, label, s->names_bytes};
     memcpy(s->names + s->names_bytes, file, len);
     s->names_bytes += len;
-    s->import.info.n = s->n_files;
+    s->source.info.n = s->n_files;
     return 0;
 }
 
@@ -221,7 +222,7 @@ static int ends_in(const char *name, const char *const *endings)
     return 0;
 }
 
-int mc_image_set_scan(struct mc_image_set *s, const char *folder, int32_t label,
+int mc_image_set_list(struct mc_image_set *s, const char *folder, int32_t label,
                       struct mc_error *err)
 {
     static const char *const ours[] = {".jpg", ".jpeg", ".png", NULL};

@@ -9,8 +9,8 @@
 #include "formats/datasets/source.h"
 
 struct mc_image_set {
-    struct mc_import import; /* first: a set is freed by its close() */
-    int size;                /* fitted to; 0: all are of the size in info */
+    struct mc_image_source source; /* first: a set is freed by its close() */
+    int size;                      /* fitted to; 0: all are of the size in info */
     struct mc_picture picture;
     char **folders;
     size_t n_folders;
@@ -24,9 +24,9 @@ struct mc_image_set {
 };
 
 /* A new set of size x size images in so many classes, whose names are to be filled in (strdup'd);
- * close it by mc_import_close. */
+ * close it by mc_image_source_close. */
 MC_USE_RESULT int mc_image_set_new(struct mc_image_set **out, const char *name,
-                                   const struct mc_import_opts *o, size_t classes, int size,
+                                   const struct mc_image_source_opts *o, size_t classes, int size,
                                    struct mc_error *err);
 /* Files added from now on lie in this folder. */
 MC_USE_RESULT int mc_image_set_enter(struct mc_image_set *s, const char *folder,
@@ -36,7 +36,7 @@ MC_USE_RESULT int mc_image_set_add(struct mc_image_set *s, const char *file, int
 /* Enter a folder and add every .jpg, .jpeg and .png file there (in either case), ordered by the
  * bytes of their names. MC_EINPUT: it is no folder, there is none, or a picture of another format
  * (by name) is there. */
-MC_USE_RESULT int mc_image_set_scan(struct mc_image_set *s, const char *folder, int32_t label,
+MC_USE_RESULT int mc_image_set_list(struct mc_image_set *s, const char *folder, int32_t label,
                                     struct mc_error *err);
 /* The path of a file, to be freed; NULL for lack of memory. */
 char *mc_image_set_path(const struct mc_image_set *s, size_t file);

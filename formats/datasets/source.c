@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const struct mc_importer mc_importers[] = {
+const struct mc_image_source_kind mc_image_source_kinds[] = {
     {"cifar10", "60,000 photographs of 32x32 in 10 classes, the publisher's binary form", 1, 0,
      mc_cifar10_open},
     {"cifar100", "60,000 photographs of 32x32 in 100 classes, the publisher's binary form", 1, 0,
@@ -23,13 +23,13 @@ const struct mc_importer mc_importers[] = {
     {"synth", "shapes and textures in 10 classes, made here from --seed", 0, 1, mc_synth_open},
     {NULL, NULL, 0, 0, NULL}};
 
-int mc_import_open(struct mc_import **out, const char *name, const struct mc_import_opts *o,
-                   struct mc_error *err)
+int mc_image_source_open(struct mc_image_source **out, const char *name,
+                         const struct mc_image_source_opts *o, struct mc_error *err)
 {
     char list[256] = "";
 
     *out = NULL;
-    for (const struct mc_importer *i = mc_importers; i->name; i++) {
+    for (const struct mc_image_source_kind *i = mc_image_source_kinds; i->name; i++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", i->name);
         if (strcmp(i->name, name))
@@ -48,7 +48,7 @@ int mc_import_open(struct mc_import **out, const char *name, const struct mc_imp
     return mc_fail(err, MC_EUSAGE, "there is no data set '%s' (there are: %s)", name, list);
 }
 
-int mc_import_folder(const char *dir, struct mc_error *err)
+int mc_image_source_folder(const char *dir, struct mc_error *err)
 {
     struct stat st;
 
@@ -59,7 +59,7 @@ int mc_import_folder(const char *dir, struct mc_error *err)
     return 0;
 }
 
-void mc_import_close(struct mc_import *s)
+void mc_image_source_close(struct mc_image_source *s)
 {
     if (s)
         s->close(s);
@@ -80,9 +80,9 @@ static uint32_t *shuffled(uint64_t n, uint64_t seed)
     return order;
 }
 
-int mc_import_write(struct mc_import *s, const uint64_t *shuffle, uint64_t samples,
-                    const char *path, const struct mc_history *h,
-                    void (*tell)(void *ctx, uint64_t done), void *ctx, struct mc_error *err)
+int mc_image_source_write(struct mc_image_source *s, const uint64_t *shuffle, uint64_t samples,
+                          const char *path, const struct mc_history *h,
+                          void (*tell)(void *ctx, uint64_t done), void *ctx, struct mc_error *err)
 {
     struct mc_dataset_info info = s->info;
     struct mc_dataset_writer *w = NULL;
@@ -128,12 +128,12 @@ out:
 #define SYNTH_TEST 2000
 
 struct synth {
-    struct mc_import import;
+    struct mc_image_source source;
     uint64_t seed;
     int split, size;
 };
 
-static int synth_get(struct mc_import *s, uint64_t index, void *image, int32_t *label,
+static int synth_get(struct mc_image_source *s, uint64_t index, void *image, int32_t *label,
                      struct mc_error *err)
 {
     const struct synth *y = (const struct synth *)s;
@@ -143,12 +143,13 @@ static int synth_get(struct mc_import *s, uint64_t index, void *image, int32_t *
     return 0;
 }
 
-static void synth_close(struct mc_import *s)
+static void synth_close(struct mc_image_source *s)
 {
     free(s);
 }
 
-int mc_synth_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err)
+int mc_synth_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
+                  struct mc_error *err)
 {
     struct synth *y = NULL;
 
@@ -157,7 +158,7 @@ int mc_synth_open(struct mc_import **out, const struct mc_import_opts *o, struct
                        MC_SYNTH_MIN_SIZE, MC_SYNTH_MAX_SIZE);
     if (!(y = calloc(1, sizeof *y)))
         return mc_fail(err, MC_ENOMEM, "out of memory");
-    struct mc_dataset_info *info = &y->import.info;
+    struct mc_dataset_info *info = &y->source.info;
     y->seed = o->seed;
     y->split = !strcmp(o->split, "test");
     y->size = o->size ? o->size : 32;
@@ -171,8 +172,8 @@ int mc_synth_open(struct mc_import **out, const struct mc_import_opts *o, struct
     memcpy(info->spec.std, mc_synth_std, sizeof mc_synth_std);
     info->augment = (struct mc_augment){.rotate = 0, .flip = 1, .pad = 4};
     info->class_names = (char **)mc_synth_class_names; /* read only, as all of an import's info */
-    y->import.get = synth_get;
-    y->import.close = synth_close;
-    *out = &y->import;
+    y->source.get = synth_get;
+    y->source.close = synth_close;
+    *out = &y->source;
     return 0;
 }

@@ -3,12 +3,12 @@
  * Sets of images as their publishers lay them out, or made here: one interface, one table. A set
  * gives any image by its number, so that a shuffled order needs no memory but the order itself. To
  * add one, write its open function and a line of the table. */
-#ifndef MC_IMPORT_H
-#define MC_IMPORT_H
+#ifndef MC_IMAGE_SOURCE_H
+#define MC_IMAGE_SOURCE_H
 
 #include "formats/codecs/dataset.h"
 
-struct mc_import_opts {
+struct mc_image_source_opts {
     const char *dir;   /* where it lies; NULL for sets that are made */
     const char *split; /* "train", "test" */
     uint64_t seed;     /* of sets that are made, which also take the next one */
@@ -17,48 +17,54 @@ struct mc_import_opts {
 };
 
 /* An open set. */
-struct mc_import {
+struct mc_image_source {
     struct mc_dataset_info info; /* n: all images of the split; order: as they are numbered */
     int sorted;                  /* class by class: to be shuffled unless told otherwise */
-    int (*get)(struct mc_import *s, uint64_t index, void *image, int32_t *label,
+    int (*get)(struct mc_image_source *s, uint64_t index, void *image, int32_t *label,
                struct mc_error *err);
-    void (*close)(struct mc_import *s); /* frees s */
+    void (*close)(struct mc_image_source *s); /* frees s */
 };
 
-struct mc_importer {
+struct mc_image_source_kind {
     const char *name;
     const char *what; /* for help: "Krizhevsky's 60,000 photographs, binary form" */
     int takes_dir;    /* else it is made, and takes a seed */
     int takes_size;
-    int (*open)(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err);
+    int (*open)(struct mc_image_source **out, const struct mc_image_source_opts *o,
+                struct mc_error *err);
 };
 
-extern const struct mc_importer mc_importers[]; /* the last one's name is NULL */
+extern const struct mc_image_source_kind mc_image_source_kinds[]; /* the last one's name is NULL */
 
 /* MC_EUSAGE for an unknown set (lists what there is) or split, or a size where none is taken;
  * MC_EFAIL when the folder cannot be opened; MC_EINPUT when something in it is missing, damaged or
  * of the wrong size. */
-MC_USE_RESULT int mc_import_open(struct mc_import **out, const char *name,
-                                 const struct mc_import_opts *o, struct mc_error *err);
-void mc_import_close(struct mc_import *s); /* NULL is fine */
+MC_USE_RESULT int mc_image_source_open(struct mc_image_source **out, const char *name,
+                                       const struct mc_image_source_opts *o, struct mc_error *err);
+void mc_image_source_close(struct mc_image_source *s); /* NULL is fine */
 
 /* MC_EFAIL when there is nothing of that name, MC_EINPUT when it is no folder. */
-MC_USE_RESULT int mc_import_folder(const char *dir, struct mc_error *err);
+MC_USE_RESULT int mc_image_source_folder(const char *dir, struct mc_error *err);
 
 /* Write the first `samples` (0: all) images in order, after a shuffle where `shuffle` is not NULL
  * (Philox, purpose MC_RNG_DATA, keyed by the seed it points to; info.order says so). tell (may be
  * NULL) is called with the images done. MC_EUSAGE when there are not so many. */
-MC_USE_RESULT int mc_import_write(struct mc_import *s, const uint64_t *shuffle, uint64_t samples,
-                                  const char *path, const struct mc_history *h,
-                                  void (*tell)(void *ctx, uint64_t done), void *ctx,
-                                  struct mc_error *err);
+MC_USE_RESULT int mc_image_source_write(struct mc_image_source *s, const uint64_t *shuffle,
+                                        uint64_t samples, const char *path,
+                                        const struct mc_history *h,
+                                        void (*tell)(void *ctx, uint64_t done), void *ctx,
+                                        struct mc_error *err);
 
 /* The sets' open functions. */
-int mc_cifar10_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err);
-int mc_cifar100_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err);
-int mc_tiny_imagenet_open(struct mc_import **out, const struct mc_import_opts *o,
+int mc_cifar10_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
+                    struct mc_error *err);
+int mc_cifar100_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
+                     struct mc_error *err);
+int mc_tiny_imagenet_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
                           struct mc_error *err);
-int mc_folder_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err);
-int mc_synth_open(struct mc_import **out, const struct mc_import_opts *o, struct mc_error *err);
+int mc_folder_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
+                   struct mc_error *err);
+int mc_synth_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
+                  struct mc_error *err);
 
 #endif

@@ -103,7 +103,7 @@ static int take_words(void *ctx, char *line, struct mc_error *err)
     long c = class_of(t, line);
     if (c < 0)
         return 0;
-    name = &t->set->import.info.class_names[c];
+    name = &t->set->source.info.class_names[c];
     if (*name || !words || !*words || strlen(words) > MC_DATASET_MAX_CLASS_NAME ||
         !mc_is_text((const unsigned char *)words, strlen(words)))
         return mc_fail(err, MC_EINPUT, "is no name for class %s, or its second", t->wnids[c]);
@@ -145,7 +145,7 @@ static int read_classes(struct tiny *t, const char *dir, struct mc_error *err)
 /* Where words.txt is silent, the WordNet number is the name. */
 static int read_names(struct tiny *t, const char *dir, struct mc_error *err)
 {
-    char **names = t->set->import.info.class_names, *path = mc_path_in(dir, "words.txt");
+    char **names = t->set->source.info.class_names, *path = mc_path_in(dir, "words.txt");
     struct stat st;
     int rc = path ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
 
@@ -166,7 +166,7 @@ static int add_train(struct tiny *t, const char *dir, struct mc_error *err)
         char *path = NULL;
         if (asprintf(&path, "%s/train/%s/images", dir, t->wnids[i]) < 0)
             return mc_fail(err, MC_ENOMEM, "out of memory");
-        rc = mc_image_set_scan(t->set, path, (int32_t)i, err);
+        rc = mc_image_set_list(t->set, path, (int32_t)i, err);
         free(path);
     }
     return rc;
@@ -191,13 +191,13 @@ static int add_val(struct tiny *t, const char *dir, struct mc_error *err)
     return rc;
 }
 
-int mc_tiny_imagenet_open(struct mc_import **out, const struct mc_import_opts *o,
+int mc_tiny_imagenet_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
                           struct mc_error *err)
 {
     struct tiny t = {0};
     const int size = o->size ? o->size : SIZE, test = !strcmp(o->split, "test");
     char *dir = NULL;
-    int rc = mc_import_folder(o->dir, err);
+    int rc = mc_image_source_folder(o->dir, err);
 
     if (rc)
         return rc;
@@ -212,13 +212,13 @@ int mc_tiny_imagenet_open(struct mc_import **out, const struct mc_import_opts *o
         (rc = read_names(&t, dir, err)) ||
         (rc = test ? add_val(&t, dir, err) : add_train(&t, dir, err)))
         goto out;
-    t.set->import.info.augment = (struct mc_augment){
+    t.set->source.info.augment = (struct mc_augment){
         .flip = 1, .pad = size / 8, .turn = 30, .scale = .2f, .contrast = .25f, .saturation = .25f};
-    *out = &t.set->import;
+    *out = &t.set->source;
     t.set = NULL;
 out:
     if (t.set)
-        mc_import_close(&t.set->import);
+        mc_image_source_close(&t.set->source);
     mc_names_free(t.wnids, t.n);
     free(t.images);
     free(dir);

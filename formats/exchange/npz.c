@@ -282,10 +282,10 @@ out:
  * head lives until the archive is closed. */
 static int put(zip_t *zip, const struct mc_foreign_out *t, char head[MC_NPY_WRITTEN])
 {
-    zip_buffer_fragment_t pieces[2] = {
+    zip_buffer_fragment_t sets[2] = {
         {(zip_uint8_t *)head, mc_npy_header(head, t->tensor)},
         {(zip_uint8_t *)(uintptr_t)t->data, mc_tensor_bytes(t->tensor)}};
-    zip_source_t *s = zip_source_buffer_fragment(zip, pieces, 2, 0);
+    zip_source_t *s = zip_source_buffer_fragment(zip, sets, 2, 0);
     char name[sizeof t->name + 4];
     zip_int64_t i = 0;
 
@@ -303,7 +303,7 @@ static int put(zip_t *zip, const struct mc_foreign_out *t, char head[MC_NPY_WRIT
 static int copy_out(zip_source_t *s, const char *path, struct mc_error *err)
 {
     struct mc_output *o = NULL;
-    char piece[65536];
+    char set[65536];
     zip_int64_t n = 0;
     int rc = mc_output_open(&o, path, MC_OUTPUT_BINARY, err);
 
@@ -311,8 +311,8 @@ static int copy_out(zip_source_t *s, const char *path, struct mc_error *err)
         return rc;
     if (zip_source_open(s))
         rc = fail("npz", zip_source_error(s), err);
-    while (!rc && (n = zip_source_read(s, piece, sizeof piece)) > 0)
-        rc = mc_output_write(o, piece, (size_t)n, err);
+    while (!rc && (n = zip_source_read(s, set, sizeof set)) > 0)
+        rc = mc_output_write(o, set, (size_t)n, err);
     if (!rc && n < 0)
         rc = fail("npz", zip_source_error(s), err);
     if (!rc)

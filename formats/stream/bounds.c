@@ -10,8 +10,8 @@
 #define MAX_KEYS 1024
 
 struct walk {
-    struct mc_scan *s;
-    const struct mc_scan_limits *limits;
+    struct mc_bounds *s;
+    const struct mc_bounds_limits *limits;
     size_t at;      /* bytes walked */
     size_t objects; /* counted when announced, not when seen */
     struct mc_error *err;
@@ -236,8 +236,8 @@ static int object(struct walk *w, int depth)
     }
 }
 
-int mc_scan(struct mc_scan *s, const struct mc_scan_limits *limits, size_t *len,
-            struct mc_error *err)
+int mc_bounds_check(struct mc_bounds *s, const struct mc_bounds_limits *limits, size_t *len,
+                    struct mc_error *err)
 {
     struct walk w = {.s = s, .limits = limits, .objects = 0, .err = err};
     int rc = announce(&w, 1);

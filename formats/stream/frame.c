@@ -9,11 +9,11 @@
 
 /* An unpacked object takes 24 bytes however small it was: counts bound memory, not bytes. A header
  * has room for a graph of MC_MAX_NODES and its tensors. */
-const struct mc_scan_limits mc_limits_header = {
+const struct mc_bounds_limits mc_limits_header = {
     .bytes = (size_t)2 << 20, .objects = 262144, .depth = 24, .ext = 0};
-const struct mc_scan_limits mc_limits_history = {
+const struct mc_bounds_limits mc_limits_history = {
     .bytes = (size_t)1 << 20, .objects = 32768, .depth = 8, .ext = 0};
-const struct mc_scan_limits mc_limits_record = {
+const struct mc_bounds_limits mc_limits_record = {
     .bytes = MC_RECORD_MAX, .objects = 16384, .depth = 2, .ext = 1};
 
 void mc_origin_drop(struct mc_origin *o)

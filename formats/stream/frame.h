@@ -20,7 +20,7 @@ struct mc_reader;
 #define MC_KIND_MAX 32
 
 /* A record and the end record have the same, as a reader learns which it is only then. */
-extern const struct mc_scan_limits mc_limits_header, mc_limits_history, mc_limits_record;
+extern const struct mc_bounds_limits mc_limits_header, mc_limits_history, mc_limits_record;
 
 /* The content id of a stream that is being read, shared by the reader and the histories that name
  * it as an input. id is "" until the stream's end was seen and found right. */

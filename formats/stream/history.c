@@ -221,7 +221,7 @@ static int check_entry(const msgpack_object *e, size_t index, struct mc_error *e
     return 0;
 }
 
-void mc_history_note_pair(struct mc_history *h, const char *a, const char *b)
+void mc_history_set_pair(struct mc_history *h, const char *a, const char *b)
 {
     mc_history_str(h, "a", a);
     mc_history_str(h, "b", b);

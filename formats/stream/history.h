@@ -29,7 +29,7 @@ void mc_history_input(struct mc_history *h, struct mc_reader *r);
  * of a stream's run, or of those before it from which mc-hungarian and mc-corr made it. 1, or 0 and
  * "" where the history does not say. */
 int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN]);
-void mc_history_note_pair(struct mc_history *h, const char *a, const char *b);
+void mc_history_set_pair(struct mc_history *h, const char *a, const char *b);
 /* --no-history: nothing of the above is written but the input ids. */
 void mc_history_hide(struct mc_history *h);
 

@@ -44,7 +44,7 @@ struct mc_reader {
     struct mc_error failure;
 };
 
-static const struct mc_scan_limits limits_ext = {
+static const struct mc_bounds_limits limits_ext = {
     .bytes = MC_RECORD_MAX, .objects = 64, .depth = 2, .ext = 0};
 
 /* ---- the current object -----------------------------------------------------------------------
@@ -70,7 +70,7 @@ static int reserve(struct mc_reader *r, size_t size, struct mc_error *err)
     return 0;
 }
 
-static int more(struct mc_scan *s, size_t need, struct mc_error *err)
+static int more(struct mc_bounds *s, size_t need, struct mc_error *err)
 {
     struct mc_reader *r = s->ctx;
     int rc = 0;
@@ -103,18 +103,18 @@ static int unpack(const void *data, size_t len, msgpack_unpacked *out, struct mc
 }
 
 /* The next object, decoded to slab + pad. */
-static int next_object(struct mc_reader *r, const struct mc_scan_limits *limits, size_t *len,
+static int next_object(struct mc_reader *r, const struct mc_bounds_limits *limits, size_t *len,
                        struct mc_error *err)
 {
-    struct mc_scan s = {.data = r->slab + r->pad, .have = 0, .more = more, .ctx = r};
+    struct mc_bounds s = {.data = r->slab + r->pad, .have = 0, .more = more, .ctx = r};
     int rc = reserve(r, 1, err);
 
     s.data = r->slab + r->pad;
-    return rc ? rc : mc_scan(&s, limits, len, err);
+    return rc ? rc : mc_bounds_check(&s, limits, len, err);
 }
 
 /* The next object, to be kept in its own bytes. */
-static int keep_object(struct mc_reader *r, const struct mc_scan_limits *limits, struct kept *k,
+static int keep_object(struct mc_reader *r, const struct mc_bounds_limits *limits, struct kept *k,
                        size_t *len, struct mc_error *err)
 {
     int rc = next_object(r, limits, len, err);
@@ -229,10 +229,10 @@ static int parse_piece(struct mc_reader *r, const msgpack_object *ext, struct mc
 {
     const struct mc_tensor *t = rec->tensor;
     const unsigned char *body = (const unsigned char *)ext->via.ext.ptr;
-    struct mc_scan s = {.data = body, .have = ext->via.ext.size};
+    struct mc_bounds s = {.data = body, .have = ext->via.ext.size};
     const msgpack_object *a = NULL, *shape = NULL;
     size_t len = 0;
-    int rc = mc_scan(&s, &limits_ext, &len, err);
+    int rc = mc_bounds_check(&s, &limits_ext, &len, err);
 
     if (!rc && len != s.have)
         rc = mc_fail(err, MC_EINPUT, "bytes after its tensor");

@@ -68,16 +68,16 @@ static int emit_hashed(struct mc_writer *w, const void *data, size_t n, struct m
 }
 
 /* What this program writes, it must be able to read. */
-static int within(const struct mc_pack *p, const struct mc_scan_limits *limits, const char *what,
+static int within(const struct mc_pack *p, const struct mc_bounds_limits *limits, const char *what,
                   struct mc_error *err)
 {
-    struct mc_scan s = {.data = (const unsigned char *)p->buf.data, .have = p->buf.size};
+    struct mc_bounds s = {.data = (const unsigned char *)p->buf.data, .have = p->buf.size};
     size_t len = 0;
     int rc = 0;
 
     if (p->failed)
         return mc_fail(err, MC_ENOMEM, "out of memory");
-    rc = mc_scan(&s, limits, &len, err);
+    rc = mc_bounds_check(&s, limits, &len, err);
     if (rc == MC_EINPUT && err) {
         mc_fail_in(err, what);
         rc = err->code = MC_EUSAGE;

@@ -45,11 +45,11 @@ enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum mc_pass pass,
     char shape[MC_SHAPE_TEXT];
 
     cpu_conv_text(s, shape);
-    const int a = mc_table_choice(TABLE, k->name, pass, shape, names, CPU_N_ALGORITHMS);
+    const int a = mc_conv_table_choice(TABLE, k->name, pass, shape, names, CPU_N_ALGORITHMS);
     return a >= 0 ? (enum cpu_algorithm)a : by_rule(k, s);
 }
 
 uint32_t cpu_table_hash(void)
 {
-    return mc_table_hash(TABLE);
+    return mc_conv_table_hash(TABLE);
 }

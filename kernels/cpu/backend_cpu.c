@@ -140,8 +140,9 @@ static void cpu_gather(struct mc_backend *be, size_t n, struct mc_buf *dst,
 }
 
 /* In the form that leaves p = anchor as it is. */
-static void cpu_pull(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
-                     const struct mc_buf *lrs, double nu, const struct mc_buf *ctl)
+static void cpu_proximal(struct mc_backend *be, size_t n, struct mc_buf *p,
+                         const struct mc_buf *anchor, const struct mc_buf *lrs, double nu,
+                         const struct mc_buf *ctl)
 {
     const double r = (double)const_floats(lrs)[ctl_row(ctl)] / nu, w = r / (1 + r);
     const float *to = const_floats(anchor);
@@ -203,19 +204,19 @@ static int threads_to_be_had(int wanted)
     return had;
 }
 
-static void cpu_repeat(struct mc_backend *be, struct mc_repeat **kept, size_t times,
+static void cpu_repeat(struct mc_backend *be, struct mc_capture **capture, size_t times,
                        void (*work)(void *), void *arg)
 {
     (void)be;
-    (void)kept;
+    (void)capture;
     for (size_t i = 0; i < times; i++)
         work(arg);
 }
 
-static void cpu_repeat_free(struct mc_backend *be, struct mc_repeat *kept)
+static void cpu_capture_free(struct mc_backend *be, struct mc_capture *capture)
 {
     (void)be;
-    (void)kept;
+    (void)capture;
 }
 
 static void tell_facts(struct cpu *cpu, const dnnl_version_t *v)
@@ -262,9 +263,9 @@ int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, st
         .zero = cpu_zero,
         .copy = cpu_copy,
         .ctl_next = cpu_ctl_next,
-        .burst = 1,
+        .launch_steps = 1,
         .repeat = cpu_repeat,
-        .repeat_free = cpu_repeat_free,
+        .capture_free = cpu_capture_free,
         .plan_new = cpu_plan_new,
         .plan_free = cpu_plan_free,
         .plan_bytes = cpu_plan_bytes,
@@ -285,11 +286,11 @@ int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, st
         .sgd = cpu_sgd,
         .sumsq = cpu_sumsq,
         .gather = cpu_gather,
-        .pull = cpu_pull,
-        .action_new = cpu_action_new,
-        .action_free = cpu_action_free,
-        .act = cpu_act,
-        .act_grad = cpu_act_grad,
+        .proximal = cpu_proximal,
+        .soft_perm_new = cpu_soft_perm_new,
+        .soft_perm_free = cpu_soft_perm_free,
+        .soft_permute = cpu_soft_permute,
+        .soft_permute_grad = cpu_soft_permute_grad,
         .project = cpu_project,
     };
     snprintf(cpu->base.describe, sizeof cpu->base.describe,

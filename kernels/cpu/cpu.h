@@ -174,14 +174,15 @@ void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *n);
 void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *n);
 
 /* Groups acting by matrices (action.c). */
-int cpu_action_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
-                   struct mc_action **out, struct mc_error *err);
-void cpu_action_free(struct mc_action *a);
-void cpu_act(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
-             struct mc_buf *out);
-void cpu_act_grad(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
-                  const struct mc_buf *grad, struct mc_buf *grad_matrices);
-void cpu_project(struct mc_action *a, struct mc_buf *matrices, size_t sweeps,
+int cpu_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
+                      struct mc_soft_perm **out, struct mc_error *err);
+void cpu_soft_perm_free(struct mc_soft_perm *a);
+void cpu_soft_permute(struct mc_soft_perm *a, const struct mc_buf *matrices,
+                      const struct mc_buf *theta, struct mc_buf *out);
+void cpu_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices,
+                           const struct mc_buf *theta, const struct mc_buf *grad,
+                           struct mc_buf *grad_matrices);
+void cpu_project(struct mc_soft_perm *a, struct mc_buf *matrices, size_t sweeps,
                  struct mc_buf *residual);
 
 /* Also from within a parallel loop. */

@@ -98,7 +98,7 @@ void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KE
 
 uint32_t cuda_table_hash(void)
 {
-    return mc_table_hash(TABLE);
+    return mc_conv_table_hash(TABLE);
 }
 
 static int by_table(const struct cuda *be, int any_order, enum mc_pass pass, const char *shape)
@@ -109,7 +109,7 @@ static int by_table(const struct cuda *be, int any_order, enum mc_pass pass, con
     for (int a = 0; a < CUDA_N_ALGORITHMS; a++)
         names[a] = algorithms[pass][a].name ? algorithms[pass][a].name : "";
     cuda_table_key(be, any_order, key);
-    return mc_table_choice(TABLE, key, pass, shape, names, CUDA_N_ALGORITHMS);
+    return mc_conv_table_choice(TABLE, key, pass, shape, names, CUDA_N_ALGORITHMS);
 }
 
 /* ---- cuDNN's heuristics -----------------------------------------------------------------------

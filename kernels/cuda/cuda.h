@@ -239,14 +239,15 @@ void cuda_reestimate(struct mc_backend *be, const struct mc_graph *g, const stru
                      struct mc_buf *stats);
 
 /* action.c */
-int cuda_action_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
-                    struct mc_action **out, struct mc_error *err);
-void cuda_action_free(struct mc_action *a);
-void cuda_act(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
-              struct mc_buf *out);
-void cuda_act_grad(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
-                   const struct mc_buf *grad, struct mc_buf *grad_matrices);
-void cuda_project(struct mc_action *a, struct mc_buf *matrices, size_t sweeps,
+int cuda_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
+                       struct mc_soft_perm **out, struct mc_error *err);
+void cuda_soft_perm_free(struct mc_soft_perm *a);
+void cuda_soft_permute(struct mc_soft_perm *a, const struct mc_buf *matrices,
+                       const struct mc_buf *theta, struct mc_buf *out);
+void cuda_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices,
+                            const struct mc_buf *theta, const struct mc_buf *grad,
+                            struct mc_buf *grad_matrices);
+void cuda_project(struct mc_soft_perm *a, struct mc_buf *matrices, size_t sweeps,
                   struct mc_buf *residual);
 
 /* buffers.c */
@@ -267,9 +268,9 @@ int cuda_take(struct cuda *be, size_t bytes, const char *what, void **out, struc
 void cuda_give_back(struct cuda *be, void *p);
 
 /* repeat.c */
-void cuda_repeat(struct mc_backend *be, struct mc_repeat **kept, size_t times, void (*work)(void *),
-                 void *arg);
-void cuda_repeat_free(struct mc_backend *be, struct mc_repeat *r);
+void cuda_repeat(struct mc_backend *be, struct mc_capture **capture, size_t times,
+                 void (*work)(void *), void *arg);
+void cuda_capture_free(struct mc_backend *be, struct mc_capture *r);
 
 /* vectors.c */
 void cuda_ctl_next(struct mc_backend *be, struct mc_buf *ctl);
@@ -281,8 +282,8 @@ void cuda_sumsq(struct mc_backend *be, size_t n, const struct mc_buf *x, double 
                 struct mc_buf *acc, size_t slot);
 void cuda_gather(struct mc_backend *be, size_t n, struct mc_buf *dst, const struct mc_buf *src,
                  const struct mc_buf *index);
-void cuda_pull(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
-               const struct mc_buf *lrs, double nu, const struct mc_buf *ctl);
+void cuda_proximal(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
+                   const struct mc_buf *lrs, double nu, const struct mc_buf *ctl);
 
 /* The current device is a thread's: every door sets it. */
 static inline void cuda_enter(struct cuda *be)

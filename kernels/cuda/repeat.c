@@ -15,7 +15,7 @@
 #define SEVERAL 8
 #define MOST_NODES 65536
 
-struct mc_repeat {
+struct mc_capture {
     unsigned given_back; /* the backend's, when it began */
     int warm;            /* ran as it is */
     int direct;          /* always runs as it is: it could not be captured */
@@ -30,18 +30,18 @@ static void destroy(struct cuda *be, cudaGraphExec_t *graph)
     *graph = NULL;
 }
 
-static void forget(struct cuda *be, struct mc_repeat *r)
+static void forget(struct cuda *be, struct mc_capture *r)
 {
     if (r->one) /* it may be running */
         cuda_check(be, cudaStreamSynchronize(be->stream));
     destroy(be, &r->one);
     destroy(be, &r->several);
-    *r = (struct mc_repeat){.given_back = be->given_back};
+    *r = (struct mc_capture){.given_back = be->given_back};
 }
 
 /* A failure in a capture is no failure of the work: it is forgotten, and if not one step could be
  * captured said in `describe`. */
-static void give_up(struct cuda *be, struct mc_repeat *r, cudaError_t why)
+static void give_up(struct cuda *be, struct mc_capture *r, cudaError_t why)
 {
     char *text = be->base.describe;
     const size_t length = strlen(text);
@@ -74,7 +74,7 @@ static cudaError_t capture(struct cuda *be, size_t steps, void (*work)(void *), 
 }
 
 /* 0: `steps` works are *out. */
-static int take_down(struct cuda *be, struct mc_repeat *r, size_t steps, void (*work)(void *),
+static int take_down(struct cuda *be, struct mc_capture *r, size_t steps, void (*work)(void *),
                      void *arg, cudaGraphExec_t *out)
 {
     cudaGraph_t graph = NULL;
@@ -102,7 +102,7 @@ static int take_down(struct cuda *be, struct mc_repeat *r, size_t steps, void (*
 }
 
 /* The graph for `left` works, and how many it does. NULL: none; one is to be run as it is. */
-static cudaGraphExec_t graph_for(struct cuda *be, struct mc_repeat *r, size_t left,
+static cudaGraphExec_t graph_for(struct cuda *be, struct mc_capture *r, size_t left,
                                  void (*work)(void *), void *arg, size_t *steps)
 {
     *steps = 1;
@@ -120,17 +120,17 @@ static cudaGraphExec_t graph_for(struct cuda *be, struct mc_repeat *r, size_t le
     return r->several;
 }
 
-void cuda_repeat(struct mc_backend *base, struct mc_repeat **kept, size_t times,
+void cuda_repeat(struct mc_backend *base, struct mc_capture **capture, size_t times,
                  void (*work)(void *), void *arg)
 {
     struct cuda *be = cuda_of(base);
-    struct mc_repeat none = {.direct = 1}, *r = &none;
+    struct mc_capture none = {.direct = 1}, *r = &none;
 
     cuda_enter(be);
-    if (!*kept && (*kept = calloc(1, sizeof **kept)))
-        (*kept)->given_back = be->given_back;
-    if (*kept)
-        r = *kept;
+    if (!*capture && (*capture = calloc(1, sizeof **capture)))
+        (*capture)->given_back = be->given_back;
+    if (*capture)
+        r = *capture;
     /* memory that it uses may be others' by now */
     if (r != &none && r->given_back != be->given_back)
         forget(be, r);
@@ -147,7 +147,7 @@ void cuda_repeat(struct mc_backend *base, struct mc_repeat **kept, size_t times,
     }
 }
 
-void cuda_repeat_free(struct mc_backend *base, struct mc_repeat *r)
+void cuda_capture_free(struct mc_backend *base, struct mc_capture *r)
 {
     if (!r)
         return;

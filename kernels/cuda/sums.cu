@@ -53,7 +53,7 @@ static __device__ inline void sum_terms(const struct sum_args *t, uint32_t c, fl
 }
 
 /* Of `all` things, those of the part that lie in front of `counted`: [from, to). */
-static __device__ inline void stretch(uint32_t all, uint32_t part, uint32_t parts, uint32_t counted,
+static __device__ inline void segment(uint32_t all, uint32_t part, uint32_t parts, uint32_t counted,
                                       uint32_t *from, uint32_t *to)
 {
     *from = (uint32_t)((uint64_t)all * part / parts);
@@ -72,7 +72,7 @@ static __global__ void sum_planes(struct cuda_shape s, struct sum_args t, const 
     uint32_t from, to;
     double a = 0, b = 0;
 
-    stretch(s.n * hw, blockIdx.x % t.parts, t.parts, s.batch->valid * hw, &from, &to);
+    segment(s.n * hw, blockIdx.x % t.parts, t.parts, s.batch->valid * hw, &from, &to);
     for (uint32_t e = from + threadIdx.x; e < to; e += CUDA_THREADS) {
         const uint32_t i = e / hw, place = i * image + (e - i * hw);
         const pack<T, W> u = at[place], g = dy ? dy[c * hw + place] : u;
@@ -103,7 +103,7 @@ static __global__ void sum_rows(struct cuda_shape s, struct sum_args t, uint32_t
         a[j] = b[j] = 0;
         first[j] = mine ? value(x[c / W].v[j]) : 0;
     }
-    stretch(s.n * s.hw, part, t.parts, s.batch->valid * s.hw, &from, &to);
+    segment(s.n * s.hw, part, t.parts, s.batch->valid * s.hw, &from, &to);
     for (uint32_t e = from + threadIdx.x / lanes; mine && e < to; e += CUDA_THREADS / lanes) {
         const pack<T, W> u = x[e * pixel + c / W], g = dy ? dy[e * pixel + c / W] : u;
         for (int j = 0; j < W; j++)

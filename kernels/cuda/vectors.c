@@ -60,8 +60,8 @@ void cuda_gather(struct mc_backend *be, size_t n, struct mc_buf *dst, const stru
                        (const uint32_t *)index->data);
 }
 
-void cuda_pull(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
-               const struct mc_buf *lrs, double nu, const struct mc_buf *ctl)
+void cuda_proximal(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
+                   const struct mc_buf *lrs, double nu, const struct mc_buf *ctl)
 {
     cuda_enter(cuda_of(be));
     cuda_pull_to(cuda_of(be), n, cuda_floats(p), cuda_const_floats(anchor), cuda_const_floats(lrs),

@@ -36,7 +36,7 @@ enum {
 };
 
 struct work {
-    const struct mc_assign_scan *scan;
+    const struct mc_assign_loops *scan;
     size_t n, ld;
     const double *value;
     int exponent;   /* the greatest range of a row lies in [2^(exponent-1), 2^exponent) */
@@ -491,7 +491,7 @@ int mc_assign_max(size_t n, const double *value, int32_t *col, struct mc_assignm
 {
     struct work w = {.value = value};
     struct mc_assignment found = {0};
-    int rc = mc_assign_scan(&w.scan, err);
+    int rc = mc_assign_loops(&w.scan, err);
 
     if (rc)
         return rc;

@@ -78,8 +78,8 @@ static row_fn *const rows[] = {
 /* A sweep's second half adds a[i] + b[j] to each entry, which waits for the max(0, .) of the next
  * pass: so a pass is a max(0, .) with the sums that the sweep after it needs, and any of them may
  * be the last. */
-int mc_stochastic_project(size_t n, double *p, size_t sweeps, double tolerance,
-                          struct mc_stochastic *info, struct mc_error *err)
+int mc_doubly_stochastic_project(size_t n, double *p, size_t sweeps, double tolerance,
+                                 struct mc_doubly_stochastic *info, struct mc_error *err)
 {
     double *a, *b, *col_sum, residual;
     size_t taken = 0;
@@ -119,11 +119,11 @@ int mc_stochastic_project(size_t n, double *p, size_t sweeps, double tolerance,
     }
     free(a);
     if (info)
-        *info = (struct mc_stochastic){.sweeps = taken, .residual = residual};
+        *info = (struct mc_doubly_stochastic){.sweeps = taken, .residual = residual};
     return 0;
 }
 
-double mc_stochastic_residual(size_t n, const double *p)
+double mc_doubly_stochastic_residual(size_t n, const double *p)
 {
     double worst = 0;
     int is_nan = 0;

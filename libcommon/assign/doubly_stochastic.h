@@ -3,15 +3,15 @@
  * Doubly stochastic matrices, the convex hull of the permutations: the way to them from any matrix,
  * and from one of them back to permutations. Tatro et al. 2020, section 3 and appendix "Details on
  * Solving the Permutation Subproblem in PAM". All matrices are (n,n) row-major float64, n >= 1. */
-#ifndef MC_STOCHASTIC_H
-#define MC_STOCHASTIC_H
+#ifndef MC_DOUBLY_STOCHASTIC_H
+#define MC_DOUBLY_STOCHASTIC_H
 
 #include "libcommon/base/error.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct mc_stochastic {
+struct mc_doubly_stochastic {
     size_t sweeps;   /* taken */
     double residual; /* of the result: the greatest |row sum - 1| or |column sum - 1| */
 };
@@ -30,11 +30,12 @@ struct mc_stochastic {
  * Deterministic: the same bits on every instruction set. Memory: 24 n bytes. A sweep is one pass
  * over the matrix. info: may be NULL. Returns 0; MC_ENOMEM or what mc_isa fails with (p
  * untouched); MC_EINPUT where a sum is not finite (p spoilt). */
-MC_USE_RESULT int mc_stochastic_project(size_t n, double *p, size_t sweeps, double tolerance,
-                                        struct mc_stochastic *info, struct mc_error *err);
+MC_USE_RESULT int mc_doubly_stochastic_project(size_t n, double *p, size_t sweeps, double tolerance,
+                                               struct mc_doubly_stochastic *info,
+                                               struct mc_error *err);
 
 /* The greatest |row sum - 1| or |column sum - 1|; NaN where one is. */
-double mc_stochastic_residual(size_t n, const double *p);
+double mc_doubly_stochastic_residual(size_t n, const double *p);
 
 /* sum over k of alpha[k] P_k, P_k the matrix with a 1 at (i, perm[k*n + i]) in each row i. Zeroed:
  * no terms. */

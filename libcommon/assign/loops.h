@@ -248,7 +248,7 @@ static SCAN_TARGET size_t SCAN_NAME(fine_tight)(size_t n, const double *x, doubl
     return count;
 }
 
-static const struct mc_assign_scan SCAN_NAME(table) = {
+static const struct mc_assign_loops SCAN_NAME(table) = {
     .range = SCAN_NAME(range),
     .coarse = SCAN_NAME(coarse),
     .least2 = SCAN_NAME(least2),

@@ -24,7 +24,7 @@ static const int64_t long_counts[4] __attribute__((aligned(32))) = {0, 1, 2, 3};
 #include "libcommon/assign/loops.h"
 #endif
 
-int mc_assign_scan(const struct mc_assign_scan **out, struct mc_error *err)
+int mc_assign_loops(const struct mc_assign_loops **out, struct mc_error *err)
 {
     enum mc_isa isa;
     int rc = mc_isa(&isa, err);

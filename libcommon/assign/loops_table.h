@@ -3,8 +3,8 @@
  * The inner loops of linear assignment, one table of them an instruction set. All arithmetic in
  * them is exact (see libcommon/assign/assign.c), so every table gives the same bits; ties go to the
  * lowest index. Internal to assign.c. */
-#ifndef MC_ASSIGN_SCAN_H
-#define MC_ASSIGN_SCAN_H
+#ifndef MC_ASSIGN_LOOPS_TABLE_H
+#define MC_ASSIGN_LOOPS_TABLE_H
 
 #include "libcommon/base/error.h"
 
@@ -18,7 +18,7 @@
  * top the row's greatest value times unit. */
 #define MC_ASSIGN_FINE(x, unit, top) ((((top) - (x) * (unit)) + 0x1p52) - 0x1p52)
 
-struct mc_assign_scan {
+struct mc_assign_loops {
     /* Least and greatest of x; returns 0, or -1 if an entry is not finite. */
     int (*range)(size_t n, const double *x, double *lo, double *hi);
     /* c[j] = twice the coarse cost of x[j], the nearest integer to top - x[j]*unit, and the
@@ -47,6 +47,6 @@ struct mc_assign_scan {
 };
 
 /* The table for mc_isa's instruction set. */
-MC_USE_RESULT int mc_assign_scan(const struct mc_assign_scan **out, struct mc_error *err);
+MC_USE_RESULT int mc_assign_loops(const struct mc_assign_loops **out, struct mc_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t mc_action_layout(const struct mc_symmetry *s, size_t *offset)
+size_t mc_soft_perm_layout(const struct mc_symmetry *s, size_t *offset)
 {
     size_t m = 0;
 
@@ -19,9 +19,9 @@ size_t mc_action_layout(const struct mc_symmetry *s, size_t *offset)
     return m;
 }
 
-void mc_action_matrices(const struct mc_symmetry *s, const struct mc_perm *p, float *matrices)
+void mc_soft_perm_matrices(const struct mc_symmetry *s, const struct mc_perm *p, float *matrices)
 {
-    memset(matrices, 0, mc_action_layout(s, NULL) * sizeof *matrices);
+    memset(matrices, 0, mc_soft_perm_layout(s, NULL) * sizeof *matrices);
     for (size_t g = 0; g < s->n_groups; g++) {
         const size_t k = s->groups[g].size;
         for (size_t i = 0; i < k; i++)
@@ -41,8 +41,8 @@ static int has_use(const struct mc_symmetry *s, size_t index, int dim)
     return 0;
 }
 
-static struct mc_action_use use_of(const struct mc_symmetry *s, const struct mc_graph *g,
-                                   size_t group, const struct mc_use *u)
+static struct mc_soft_perm_use use_of(const struct mc_symmetry *s, const struct mc_graph *g,
+                                      size_t group, const struct mc_use *u)
 {
     const struct mc_param *t = &g->params[u->index];
     const size_t rows = (size_t)t->tensor.shape[0];
@@ -50,18 +50,18 @@ static struct mc_action_use use_of(const struct mc_symmetry *s, const struct mc_
     const size_t inner = t->count / (rows * cols), line = cols * inner;
 
     assert(u->start == 0 && u->count == s->groups[group].size);
-    return (struct mc_action_use){.group = group,
-                                  .k = u->count,
-                                  .dim = u->dim,
-                                  .through = has_use(s, u->index, !u->dim),
-                                  .base = t->offset + u->offset * (u->dim ? inner : line),
-                                  .blocks = u->dim ? rows : 1,
-                                  .stride = line,
-                                  .m = u->repeat * (u->dim ? inner : line)};
+    return (struct mc_soft_perm_use){.group = group,
+                                     .k = u->count,
+                                     .dim = u->dim,
+                                     .through = has_use(s, u->index, !u->dim),
+                                     .base = t->offset + u->offset * (u->dim ? inner : line),
+                                     .blocks = u->dim ? rows : 1,
+                                     .stride = line,
+                                     .m = u->repeat * (u->dim ? inner : line)};
 }
 
-int mc_action_uses(const struct mc_symmetry *s, const struct mc_graph *g,
-                   struct mc_action_use **out, size_t *n, struct mc_error *err)
+int mc_soft_perm_uses(const struct mc_symmetry *s, const struct mc_graph *g,
+                      struct mc_soft_perm_use **out, size_t *n, struct mc_error *err)
 {
     size_t most = 0;
 

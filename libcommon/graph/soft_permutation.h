@@ -8,20 +8,20 @@
  * stochastic matrices, non-negative with rows and columns that sum to 1, are the convex hull of the
  * permutations; on them proximal alternating minimisation works (Tatro et al. 2020, appendix D).
  * The action itself is a backend's (backend.h). */
-#ifndef MC_ACTION_H
-#define MC_ACTION_H
+#ifndef MC_SOFT_PERMUTATION_H
+#define MC_SOFT_PERMUTATION_H
 
 #include "libcommon/graph/symmetry.h"
 
 /* Returns M; offset (n_groups; may be NULL): where each group's matrix begins, in floats. */
-size_t mc_action_layout(const struct mc_symmetry *s, size_t *offset);
+size_t mc_soft_perm_layout(const struct mc_symmetry *s, size_t *offset);
 /* matrices (M, overwritten): those of a permutation of these groups (mc_perm_fits). */
-void mc_action_matrices(const struct mc_symmetry *s, const struct mc_perm *p, float *matrices);
+void mc_soft_perm_matrices(const struct mc_symmetry *s, const struct mc_perm *p, float *matrices);
 
 /* A parameter axis that a group's matrix multiplies: `blocks` blocks of (K, m) floats, `stride`
  * apart, the first at `base` of the flat vector. Of a tensor (rows, cols, inner), rows are one
  * block and columns a block a row; what a flatten repeats is part of m. */
-struct mc_action_use {
+struct mc_soft_perm_use {
     size_t group, k;
     int dim;     /* 0: rows, 1: columns */
     int through; /* the tensor's other axis is acted on too */
@@ -29,7 +29,7 @@ struct mc_action_use {
 };
 
 /* All of them, in the groups' order: *out (n), which the caller frees. MC_ENOMEM. */
-MC_USE_RESULT int mc_action_uses(const struct mc_symmetry *s, const struct mc_graph *g,
-                                 struct mc_action_use **out, size_t *n, struct mc_error *err);
+MC_USE_RESULT int mc_soft_perm_uses(const struct mc_symmetry *s, const struct mc_graph *g,
+                                    struct mc_soft_perm_use **out, size_t *n, struct mc_error *err);
 
 #endif

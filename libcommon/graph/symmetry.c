@@ -2,7 +2,7 @@
  *
  * From a graph to its permutation groups: lay an axis on every node, tie, number what is left
  * free, then list what each group permutes and where it is seen. */
-#include "libcommon/graph/segments.h"
+#include "libcommon/graph/union_find.h"
 #include "libcommon/graph/symmetry.h"
 
 #include <stdio.h>
@@ -13,8 +13,8 @@
 
 struct derivation {
     const struct mc_graph *g;
-    struct mc_ties ties;
-    struct mc_stretch *stretches; /* of all axes */
+    struct mc_union_find ties;
+    struct mc_uf_segment *segments; /* of all axes */
     size_t n, cap;
     struct {
         size_t first, n;
@@ -28,8 +28,8 @@ struct derivation {
 
 static void release(struct derivation *d)
 {
-    mc_ties_release(&d->ties);
-    free(d->stretches);
+    mc_union_find_release(&d->ties);
+    free(d->segments);
     free(d->axis);
     free(d->group_of);
     free(d->first_node);
@@ -40,21 +40,21 @@ static void release(struct derivation *d)
 
 /* ---- axes and ties -------------------------------------------------------------------------- */
 
-static int append(struct derivation *d, struct mc_stretch s, struct mc_error *err)
+static int append(struct derivation *d, struct mc_uf_segment s, struct mc_error *err)
 {
     if (d->n == d->cap) {
         size_t cap = d->cap ? 2 * d->cap : 256;
-        struct mc_stretch *more = NULL;
+        struct mc_uf_segment *more = NULL;
         if (d->n >= MAX_STRETCHES)
             return mc_fail(err, MC_EINPUT, "the graph's axes have more than %zu stretches",
                            MAX_STRETCHES);
-        more = realloc(d->stretches, cap * sizeof *more);
+        more = realloc(d->segments, cap * sizeof *more);
         if (!more)
             return mc_fail(err, MC_ENOMEM, "out of memory");
-        d->stretches = more;
+        d->segments = more;
         d->cap = cap;
     }
-    d->stretches[d->n++] = s;
+    d->segments[d->n++] = s;
     return 0;
 }
 
@@ -64,7 +64,7 @@ static int append_axis(struct derivation *d, int from, size_t times, struct mc_e
     int rc = 0;
 
     for (size_t i = 0; i < d->axis[from].n && !rc; i++) {
-        struct mc_stretch s = d->stretches[d->axis[from].first + i];
+        struct mc_uf_segment s = d->segments[d->axis[from].first + i];
         s.repeat *= times;
         rc = append(d, s, err);
     }
@@ -75,7 +75,7 @@ static int lay_axis(struct derivation *d, int i, struct mc_error *err)
 {
     const struct mc_node *n = &d->g->nodes[i];
     const struct mc_node *in = n->n_in ? &d->g->nodes[n->in[0]] : NULL;
-    int rc = 0, piece = 0, a = n->in[0];
+    int rc = 0, set = 0, a = n->in[0];
 
     d->axis[i].first = d->n;
     switch (n->op) {
@@ -86,9 +86,9 @@ static int lay_axis(struct derivation *d, int i, struct mc_error *err)
         /* fall through */
     case MC_OP_NORMALISE:
     case MC_OP_LINEAR:
-        rc = mc_ties_new(&d->ties, (size_t)n->c, n->op == MC_OP_NORMALISE, &piece, err);
+        rc = mc_union_find_new(&d->ties, (size_t)n->c, n->op == MC_OP_NORMALISE, &set, err);
         if (!rc)
-            rc = append(d, (struct mc_stretch){piece, 1}, err);
+            rc = append(d, (struct mc_uf_segment){set, 1}, err);
         break;
     case MC_OP_CONCAT:
         for (int k = 0; k < n->n_in && !rc; k++)
@@ -99,12 +99,13 @@ static int lay_axis(struct derivation *d, int i, struct mc_error *err)
         break;
     case MC_OP_ADD:
         for (int k = 1; k < n->n_in && !rc; k++)
-            rc = mc_ties_tie(&d->ties, d->stretches + d->axis[a].first, d->axis[a].n,
-                             d->stretches + d->axis[n->in[k]].first, d->axis[n->in[k]].n, err);
+            rc =
+                mc_union_find_join(&d->ties, d->segments + d->axis[a].first, d->axis[a].n,
+                                   d->segments + d->axis[n->in[k]].first, d->axis[n->in[k]].n, err);
         d->axis[i] = d->axis[a];
         return rc;
     case MC_OP_LOSS:
-        rc = mc_ties_fix(&d->ties, d->stretches + d->axis[a].first, d->axis[a].n, err);
+        rc = mc_union_find_fix(&d->ties, d->segments + d->axis[a].first, d->axis[a].n, err);
         d->axis[i] = d->axis[a];
         return rc;
     default:
@@ -125,8 +126,8 @@ static int is_layer(const struct mc_node *n)
 /* Number the roots that can move, in the order of the layers that they come out of. */
 static int number_groups(struct derivation *d, struct mc_error *err)
 {
-    struct mc_walk w = {0};
-    struct mc_stretch s;
+    struct mc_uf_walk w = {0};
+    struct mc_uf_segment s;
     int rc = 0;
 
     d->n_groups = 0;
@@ -136,11 +137,11 @@ static int number_groups(struct derivation *d, struct mc_error *err)
         size_t place = 0;
         if (!is_layer(&d->g->nodes[i]))
             continue;
-        rc = mc_walk_begin(&w, d->stretches + d->axis[i].first, d->axis[i].n, err);
-        while (!rc && (rc = mc_walk_top(&d->ties, &w, &s, err)) > 0) {
-            const struct mc_piece *p = &d->ties.pieces[s.piece];
-            if (!p->fixed && p->count > 1 && d->group_of[s.piece] < 0) {
-                d->group_of[s.piece] = (int)d->n_groups;
+        rc = mc_uf_walk_begin(&w, d->segments + d->axis[i].first, d->axis[i].n, err);
+        while (!rc && (rc = mc_uf_walk_top(&d->ties, &w, &s, err)) > 0) {
+            const struct mc_uf_set *p = &d->ties.sets[s.set];
+            if (!p->fixed && p->count > 1 && d->group_of[s.set] < 0) {
+                d->group_of[s.set] = (int)d->n_groups;
                 d->first_node[d->n_groups] = i;
                 d->first_place[d->n_groups] = place;
                 d->n_places[d->n_groups++] = p->count * s.repeat;
@@ -150,22 +151,22 @@ static int number_groups(struct derivation *d, struct mc_error *err)
             rc = 0;
         }
     }
-    mc_walk_release(&w);
+    mc_uf_walk_release(&w);
     return rc;
 }
 
 /* The node's axis as segments: counts them into *n, and writes them where seg is not NULL. */
-static int segments(struct derivation *d, int node, struct mc_walk *w, struct mc_segment *seg,
+static int segments(struct derivation *d, int node, struct mc_uf_walk *w, struct mc_segment *seg,
                     size_t *n, struct mc_error *err)
 {
-    struct mc_stretch s;
+    struct mc_uf_segment s;
     struct mc_segment last = {.group = -2};
-    int rc = mc_walk_begin(w, d->stretches + d->axis[node].first, d->axis[node].n, err);
+    int rc = mc_uf_walk_begin(w, d->segments + d->axis[node].first, d->axis[node].n, err);
 
     *n = 0;
-    while (!rc && (rc = mc_walk_top(&d->ties, w, &s, err)) > 0) {
-        size_t count = d->ties.pieces[s.piece].count;
-        int group = d->group_of[s.piece];
+    while (!rc && (rc = mc_uf_walk_top(&d->ties, w, &s, err)) > 0) {
+        size_t count = d->ties.sets[s.set].count;
+        int group = d->group_of[s.set];
         struct mc_segment now = {.group = group, .count = count, .repeat = s.repeat};
         if (group < 0) { /* what does not move needs no boundaries */
             now = (struct mc_segment){.group = -1, .count = count * s.repeat, .repeat = 1};
@@ -186,7 +187,7 @@ static int segments(struct derivation *d, int node, struct mc_walk *w, struct mc
 
 static int write_axes(struct derivation *d, struct mc_symmetry *out, struct mc_error *err)
 {
-    struct mc_walk w = {0};
+    struct mc_uf_walk w = {0};
     struct mc_segment *slab = NULL;
     size_t total = 0, n = 0;
     int rc = 0;
@@ -217,7 +218,7 @@ static int write_axes(struct derivation *d, struct mc_symmetry *out, struct mc_e
         slab += out->axes[i].n;
     }
 out:
-    mc_walk_release(&w);
+    mc_uf_walk_release(&w);
     return rc;
 }
 
@@ -314,7 +315,7 @@ static int find_taps(struct derivation *d, const struct mc_symmetry *s, size_t *
     *lost = 0;
     for (size_t i = 0; i < d->ties.n; i++)
         if (d->group_of[i] >= 0 && !shown[d->group_of[i]]) {
-            d->ties.pieces[i].fixed = 1;
+            d->ties.sets[i].fixed = 1;
             ++*lost;
         }
 out:
@@ -409,7 +410,7 @@ static int write_groups(const struct derivation *d, struct mc_symmetry *out, str
     }
     for (size_t i = 0; i < d->ties.n; i++)
         if (d->group_of[i] >= 0)
-            out->groups[d->group_of[i]].size = d->ties.pieces[i].count;
+            out->groups[d->group_of[i]].size = d->ties.sets[i].count;
     use_all(d->g, out);
     for (size_t i = 0; i < d->n_groups; i++) {
         out->groups[i].uses = calloc(out->groups[i].n_uses + 1, sizeof *out->groups[i].uses);

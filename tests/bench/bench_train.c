@@ -92,7 +92,7 @@ int main(int argc, char **argv)
     struct mc_backend *be = NULL;
     struct mc_graph *g = NULL;
     struct mc_plan *plan = NULL;
-    struct mc_repeat *kept = NULL;
+    struct mc_capture *kept = NULL;
     static double took[MAX_STEPS];
     double images = 0;
     size_t n = 0;
@@ -141,17 +141,17 @@ int main(int argc, char **argv)
     const double begun = now();
     while (n < MAX_STEPS && (n < 8 || now() - begun < seconds)) {
         const double t = now();
-        be->repeat(be, &kept, be->burst, take_step, &step);
+        be->repeat(be, &kept, be->launch_steps, take_step, &step);
         need(
             be->get(be, d_sums, 0, &images, sizeof images, &err)); /* a device's steps have ended */
-        took[n++] = (now() - t) / (double)be->burst;
+        took[n++] = (now() - t) / (double)be->launch_steps;
     }
     if (strstr(be->describe, "not captured"))
         fprintf(stderr, "bench_train: %s\n", be->describe);
     qsort(took, n, sizeof *took, ascending);
     printf("%s\t%zu\t%d\t%.1f\t%.1f\n", net, batch, threads, (double)batch / took[0],
            (double)batch / took[n / 2]);
-    be->repeat_free(be, kept);
+    be->capture_free(be, kept);
     be->plan_free(plan);
     struct mc_buf *all[] = {d_pixels, d_labels, d_order, d_params, d_stats,
                             d_m,      d_grad,   d_ctl,   d_lr,     d_sums};

@@ -55,10 +55,10 @@ static size_t harm(unsigned char *x, size_t n)
         if (n + len > MAX)
             return n;
         {
-            unsigned char piece[24];
-            memcpy(piece, x + from, len);
+            unsigned char set[24];
+            memcpy(set, x + from, len);
             memmove(x + at + len, x + at, n - at);
-            memcpy(x + at, piece, len);
+            memcpy(x + at, set, len);
         }
         return n + len;
     case 5: /* put over */

@@ -35,16 +35,16 @@ static uint32_t below(uint32_t n)
     return mc_rng_below(mc_rng(seed, 0, (uint32_t)(c >> 32), (uint32_t)c, 0).v[0], n);
 }
 
-static const struct mc_scan_limits wide = {
+static const struct mc_bounds_limits wide = {
     .bytes = MAX, .objects = 1 << 20, .depth = 200, .ext = 1};
 
 /* The end of the object that begins at `at`; 0 when there is none. */
 static size_t object_end(const unsigned char *b, size_t n, size_t at)
 {
-    struct mc_scan s = {.data = b + at, .have = n - at};
+    struct mc_bounds s = {.data = b + at, .have = n - at};
     size_t len = 0;
 
-    return at < n && !mc_scan(&s, &wide, &len, NULL) ? at + len : 0;
+    return at < n && !mc_bounds_check(&s, &wide, &len, NULL) ? at + len : 0;
 }
 
 static void put64(unsigned char *to, uint64_t v)

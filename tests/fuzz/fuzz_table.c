@@ -22,32 +22,32 @@ static const char *const samples[] = {
     "{\"event\":\"epoch\",\"epoch\":1,\"loss\":2.5e0,\"accuracy\":null}\n"
     "{\"event\":\"epoch\",\"epoch\":2,\"loss\":2,\"accuracy\":50,\"more\":true}\n",
 };
-static const char *const pieces[] = {"\t",
-                                     "\n",
-                                     "\"",
-                                     "\\",
-                                     "\\u",
-                                     "{",
-                                     "}",
-                                     "[",
-                                     "]",
-                                     ",",
-                                     ":",
-                                     "nan",
-                                     "1e999",
-                                     "-",
-                                     "null",
-                                     "",
-                                     "\\u00",
-                                     "epoch",
-                                     "{\"event\":\"epoch\"}\n",
-                                     "\xff\xfe",
-                                     "0x1",
-                                     "\r\n",
-                                     "event",
-                                     " ",
-                                     "[[[[[[[[",
-                                     "\"loss\":"};
+static const char *const sets[] = {"\t",
+                                   "\n",
+                                   "\"",
+                                   "\\",
+                                   "\\u",
+                                   "{",
+                                   "}",
+                                   "[",
+                                   "]",
+                                   ",",
+                                   ":",
+                                   "nan",
+                                   "1e999",
+                                   "-",
+                                   "null",
+                                   "",
+                                   "\\u00",
+                                   "epoch",
+                                   "{\"event\":\"epoch\"}\n",
+                                   "\xff\xfe",
+                                   "0x1",
+                                   "\r\n",
+                                   "event",
+                                   " ",
+                                   "[[[[[[[[",
+                                   "\"loss\":"};
 
 static uint64_t seed = 1, counter;
 
@@ -61,15 +61,15 @@ static uint32_t below(uint32_t n)
 static size_t damage(char *text, size_t n)
 {
     size_t at = below((uint32_t)n + 1), len = below(16);
-    const char *piece = pieces[below(sizeof pieces / sizeof *pieces)];
+    const char *set = sets[below(sizeof sets / sizeof *sets)];
 
     if (at + len > n)
         len = n - at;
     switch (below(4)) {
     case 0:
-        len = strlen(piece);
+        len = strlen(set);
         memmove(text + at + len, text + at, n - at);
-        memcpy(text + at, piece, len);
+        memcpy(text + at, set, len);
         return n + len;
     case 1:
         memmove(text + at, text + at + len, n - at - len);

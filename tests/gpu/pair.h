@@ -20,7 +20,7 @@ static struct mc_backend *cpu, *cuda;
  * `tolerance` is 0, a is b rounded to what the device keeps activations in; where `each` is set,
  * they agree by the same rule to `within`; else all in norm to `within`, of numbers that are at
  * least SMALL. */
-struct piece {
+struct set {
     char what[96];
     double *x;
     size_t n, stray;
@@ -29,26 +29,26 @@ struct piece {
 };
 
 struct record {
-    struct piece *pieces;
+    struct set *sets;
     size_t n;
 };
 
-static __attribute__((unused)) struct piece *note(struct record *r, const char *what,
-                                                  double tolerance, size_t n)
+static __attribute__((unused)) struct set *note(struct record *r, const char *what,
+                                                double tolerance, size_t n)
 {
-    r->pieces = realloc(r->pieces, (r->n + 1) * sizeof *r->pieces);
-    assert_non_null(r->pieces);
-    struct piece *p = &r->pieces[r->n++];
-    *p = (struct piece){.x = malloc((n + 1) * sizeof *p->x), .n = n, .tolerance = tolerance};
+    r->sets = realloc(r->sets, (r->n + 1) * sizeof *r->sets);
+    assert_non_null(r->sets);
+    struct set *p = &r->sets[r->n++];
+    *p = (struct set){.x = malloc((n + 1) * sizeof *p->x), .n = n, .tolerance = tolerance};
     assert_non_null(p->x);
     snprintf(p->what, sizeof p->what, "%s", what);
     return p;
 }
 
-static __attribute__((unused)) struct piece *
+static __attribute__((unused)) struct set *
 note_floats(struct record *r, const char *what, double tolerance, const struct mc_buf *b, size_t n)
 {
-    struct piece *p = note(r, what, tolerance, n);
+    struct set *p = note(r, what, tolerance, n);
     float *x = malloc((n + 1) * sizeof *x);
 
     assert_non_null(x);
@@ -59,10 +59,10 @@ note_floats(struct record *r, const char *what, double tolerance, const struct m
     return p;
 }
 
-static __attribute__((unused)) struct piece *
+static __attribute__((unused)) struct set *
 note_doubles(struct record *r, const char *what, double tolerance, const struct mc_buf *b, size_t n)
 {
-    struct piece *p = note(r, what, tolerance, n);
+    struct set *p = note(r, what, tolerance, n);
 
     fetch(b, p->x, n * sizeof *p->x);
     return p;
@@ -72,7 +72,7 @@ note_doubles(struct record *r, const char *what, double tolerance, const struct 
 static __attribute__((unused)) double of_allowed;
 
 /* The distance as a part of what rounding may make of it. */
-static double in_norm(const struct piece *b, const struct piece *a)
+static double in_norm(const struct set *b, const struct set *a)
 {
     double norm = 0, off = 0;
 
@@ -98,7 +98,7 @@ static double as_kept(double x)
     return ldexp(rint(ldexp(significant, bits)), exponent - bits);
 }
 
-static void compare_each(const char *name, const struct piece *b, const struct piece *a, double rms)
+static void compare_each(const char *name, const struct set *b, const struct set *a, double rms)
 {
     const int exact = b->tolerance == 0;
     const double tolerance = exact ? 0 : within(b->tolerance);
@@ -122,7 +122,7 @@ static void compare(const char *name, const struct record *want, const struct re
 {
     assert_int_equal(want->n, got->n);
     for (size_t k = 0; k < want->n; k++) {
-        const struct piece *b = &want->pieces[k], *a = &got->pieces[k];
+        const struct set *b = &want->sets[k], *a = &got->sets[k];
         double rms = 0;
         assert_string_equal(a->what, b->what);
         assert_int_equal(a->n, b->n);
@@ -144,8 +144,8 @@ static void same_bytes(const char *name, const struct record *a, const struct re
 {
     assert_int_equal(a->n, b->n);
     for (size_t k = 0; k < a->n; k++)
-        if (memcmp(a->pieces[k].x, b->pieces[k].x, a->pieces[k].n * sizeof(double)))
-            fail_msg("%s: %s: other bytes the second time", name, a->pieces[k].what);
+        if (memcmp(a->sets[k].x, b->sets[k].x, a->sets[k].n * sizeof(double)))
+            fail_msg("%s: %s: other bytes the second time", name, a->sets[k].what);
 }
 
 /* `run` notes what the backend `be` makes of `arg`. */
@@ -165,8 +165,8 @@ both(const char *name, void (*run)(struct record *r, const void *arg), const voi
     same_bytes(name, &r[CUDA], &r[AGAIN]);
     for (int k = CPU; k < N_RUNS; k++) {
         for (size_t i = 0; i < r[k].n; i++)
-            free(r[k].pieces[i].x);
-        free(r[k].pieces);
+            free(r[k].sets[i].x);
+        free(r[k].sets);
     }
 }
 

@@ -76,7 +76,7 @@ static void run_vectors(struct record *r, const void *arg)
     be->gather(be, n, dst, x[8], d_index);
     note_floats(r, "gather", 0, dst, all);
     be->ctl_next(be, d_ctl);
-    be->pull(be, n, x[9], x[10], coefs, .3, d_ctl);
+    be->proximal(be, n, x[9], x[10], coefs, .3, d_ctl);
     note_floats(r, "pull", 0, x[9], all);
     for (size_t j = 0; j < most; j++)
         be->buf_free(be, x[j]);
@@ -348,7 +348,7 @@ static void run_action(struct record *r, const void *arg)
     const struct mc_net_spec spec = {3, 8, 8, 5, {.5f, .4f, .45f}, {.25f, .3f, .2f}};
     struct mc_graph *g = NULL;
     struct mc_symmetry s = {0};
-    struct mc_action *a = NULL;
+    struct mc_soft_perm *a = NULL;
     struct mc_error err = {0};
 
     if (strcmp(name, "concat"))
@@ -362,15 +362,15 @@ static void run_action(struct record *r, const void *arg)
         g = finish(g, 0);
     }
     ok(mc_symmetry_derive(&s, g, &err), &err);
-    ok(be->action_new(be, g, &s, &a, &err), &err);
-    const size_t M = mc_action_layout(&s, NULL), P = g->P;
+    ok(be->soft_perm_new(be, g, &s, &a, &err), &err);
+    const size_t M = mc_soft_perm_layout(&s, NULL), P = g->P;
     struct mc_buf *m = random_buf(M, 400), *theta = random_buf(P, 401), *grad = random_buf(P, 402);
     struct mc_buf *out = random_buf(P, 403), *dm = random_buf(M, 404), *res = buf(8, NULL);
-    be->act(a, m, theta, out);
+    be->soft_permute(a, m, theta, out);
     note_floats(r, "act", 1e-5, out, P);
     for (int again = 0; again < 2; again++) {
-        be->act_grad(a, m, theta, grad, dm);
-        note_floats(r, "act_grad", 1e-5, dm, M);
+        be->soft_permute_grad(a, m, theta, grad, dm);
+        note_floats(r, "soft_permute_grad", 1e-5, dm, M);
     }
     for (size_t sweeps = 0; sweeps < 42; sweeps += 7) {
         const float bad = sweeps % 2 ? -INFINITY : NAN;
@@ -383,7 +383,7 @@ static void run_action(struct record *r, const void *arg)
     struct mc_buf *all[] = {m, theta, grad, out, dm, res};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         be->buf_free(be, all[i]);
-    be->action_free(a);
+    be->soft_perm_free(a);
     mc_symmetry_release(&s);
     mc_graph_free(g);
 }

@@ -101,7 +101,7 @@ static void train(struct run *r, const char *name, int repeated)
     const struct mc_ctl ctl = {.seed = 5, .epoch = 3};
     int32_t order[STEPS * B];
     float lrs[STEPS];
-    struct mc_repeat *kept = NULL;
+    struct mc_capture *kept = NULL;
     struct mc_error err = {0};
     struct steps s;
 
@@ -137,7 +137,7 @@ static void train(struct run *r, const char *name, int repeated)
         be->repeat(be, &kept, STEPS - 1, take_step, &s);
     fetch(s.acc, r->sums, sizeof r->sums);
     fetch(s.f.d_params, r->params, bytes);
-    be->repeat_free(be, kept);
+    be->capture_free(be, kept);
     be->plan_free(s.p);
     struct mc_buf *all[] = {s.order, s.m, s.lrs, s.acc};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -346,7 +346,7 @@ static void projections_are_the_cpus(void **state)
 
     (void)state;
     ok(mc_symmetry_derive(&s, g, &err), &err);
-    const size_t M = mc_action_layout(&s, NULL);
+    const size_t M = mc_soft_perm_layout(&s, NULL);
     float *start = calloc(M, sizeof *start),
           *got[2] = {malloc(M * sizeof(float)), malloc(M * sizeof(float))};
     assert_true(start && got[0] && got[1]);
@@ -356,16 +356,16 @@ static void projections_are_the_cpus(void **state)
         if (bad)
             start[5] = NAN;
         for (int d = 0; d < 2; d++) {
-            struct mc_action *a = NULL;
+            struct mc_soft_perm *a = NULL;
             be = d ? cuda : cpu;
-            ok(be->action_new(be, g, &s, &a, &err), &err);
+            ok(be->soft_perm_new(be, g, &s, &a, &err), &err);
             struct mc_buf *p = buf(M * sizeof *start, start), *r = buf(sizeof *residual, NULL);
             be->project(a, p, 20, r);
             fetch(p, got[d], M * sizeof *start);
             fetch(r, &residual[d], sizeof *residual);
             be->buf_free(be, p);
             be->buf_free(be, r);
-            be->action_free(a);
+            be->soft_perm_free(a);
         }
         if (bad)
             assert_true(isnan(residual[0]) && isnan(residual[1]));

@@ -97,13 +97,13 @@ static void note_forward(struct record *r, struct fixture *f, struct mc_plan *p,
     be->output(p, MC_OUT_LOSS, 0, o->any);
     note_floats(r, "loss", FLOATS, o->any, rows);
     be->output(p, MC_OUT_CORRECT, 0, o->any);
-    struct piece *correct = note_floats(r, "correct", 0, o->any, rows);
+    struct set *correct = note_floats(r, "correct", 0, o->any, rows);
     correct->stray = within(0) > 0 ? 1 + rows / 8 : 0; /* rounding decides between equal logits */
     be->zero(be, o->metrics);
     be->metrics(p, o->metrics);
     be->metrics(p, o->metrics);
     note_doubles(r, "metrics", FLOATS, o->metrics, MC_N_METRICS)->each = 1;
-    struct piece *images = note(r, "images", 0, 1);
+    struct set *images = note(r, "images", 0, 1);
     fetch(o->metrics, images->x, sizeof *images->x);
 }
 
@@ -116,7 +116,7 @@ static void note_backward(struct record *r, struct fixture *f, struct mc_plan *p
     be->backward(p, f->d_params, f->d_grad);
     for (size_t t = 0; t < f->g->n_params; t++) {
         const struct mc_param *q = &f->g->params[t];
-        struct piece *a = note(r, q->tensor.name, FLOATS, q->count);
+        struct set *a = note(r, q->tensor.name, FLOATS, q->count);
         float *x = malloc(q->count * sizeof *x);
         assert_non_null(x);
         ok(be->get(be, f->d_grad, q->offset * sizeof *x, x, q->count * sizeof *x, &err), &err);

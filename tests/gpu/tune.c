@@ -31,7 +31,7 @@ struct call {
     struct cuda_conv *conv; /* NULL: it does not take the shape */
     enum mc_pass pass;
     const struct buffers *b;
-    struct mc_repeat *kept;
+    struct mc_capture *kept;
     double least;
 };
 
@@ -76,7 +76,7 @@ static void make(void *arg)
 
 static void drop(struct cuda *be, struct call *c)
 {
-    be->base.repeat_free(&be->base, c->kept);
+    be->base.capture_free(&be->base, c->kept);
     cuda_conv_free(c->conv);
     c->kept = NULL;
     c->conv = NULL;

@@ -19,20 +19,20 @@ _Static_assert(MC_ATTACK_TEXT <= MC_NAME_MAX, "moments hold an attack's text");
 /* The networks' plans and the batch that they look at. */
 struct observer {
     struct mc_backend *be;
-    const struct mc_observe_opts *o;
+    const struct mc_collect_opts *o;
     size_t n_nets, n_taps;
     struct mc_symmetry sym;
     struct mc_taps taps;
     struct mc_tap_request *requests; /* (n_taps) */
     struct mc_plan *plans[2];
     struct mc_buf *params[2], *stats[2];
-    struct mc_feed feed;
-    struct mc_feed_attack attack;
+    struct mc_loader loader;
+    struct mc_batch_attack attack;
 };
 
 /* A plan keeps what is tapped, the ReLUs' outputs or inputs, and works in a few layers' room; one
  * that attacks keeps all outputs, and four batches of pixels lie beside it. */
-size_t mc_observe_batch(const struct mc_graph *g, int attacked)
+size_t mc_collect_batch(const struct mc_graph *g, int attacked)
 {
     size_t floats = 0, largest = 0, batch = BATCH;
 
@@ -48,14 +48,14 @@ size_t mc_observe_batch(const struct mc_graph *g, int attacked)
     return batch;
 }
 
-static uint64_t batches_before(const struct mc_observe_opts *o, uint32_t shard)
+static uint64_t batches_before(const struct mc_collect_opts *o, uint32_t shard)
 {
     uint64_t n = (o->samples + o->batch - 1) / o->batch;
 
     return n / o->shards * shard + n % o->shards * shard / o->shards;
 }
 
-uint64_t mc_observe_images(const struct mc_observe_opts *o)
+uint64_t mc_collect_images(const struct mc_collect_opts *o)
 {
     uint64_t from = batches_before(o, o->shard) * o->batch;
     uint64_t to = batches_before(o, o->shard + 1) * o->batch;
@@ -91,10 +91,10 @@ static int open_nets(struct observer *v, const struct mc_weights *const *nets, s
 
 static int open_observer(struct observer *v, struct mc_backend *be,
                          const struct mc_weights *const *nets, size_t n_nets,
-                         struct mc_dataset_reader *data, const struct mc_observe_opts *o,
+                         struct mc_dataset_reader *data, const struct mc_collect_opts *o,
                          struct mc_error *err)
 {
-    const struct mc_feed_options feed = {
+    const struct mc_loader_options loader = {
         .batch = o->batch, .samples = o->samples, .exact = 1, .seed = o->seed};
 
     memset(v, 0, sizeof *v);
@@ -104,10 +104,10 @@ static int open_observer(struct observer *v, struct mc_backend *be,
     int rc = open_nets(v, nets, err);
 
     if (!rc)
-        rc = mc_feed_open(&v->feed, be, nets[0]->graph, data, &feed, err);
+        rc = mc_loader_open(&v->loader, be, nets[0]->graph, data, &loader, err);
     if (!rc && o->attack)
-        rc = mc_feed_attack_open(&v->attack, o->attack, MC_RNG_ATTACK_MEASURE, &v->feed,
-                                 nets[0]->graph, err);
+        rc = mc_batch_attack_open(&v->attack, o->attack, MC_RNG_ATTACK_MEASURE, &v->loader,
+                                  nets[0]->graph, err);
     return rc;
 }
 
@@ -119,8 +119,8 @@ static void close_observer(struct observer *v)
         v->be->buf_free(v->be, v->params[i]);
         v->be->buf_free(v->be, v->stats[i]);
     }
-    mc_feed_attack_release(&v->attack);
-    mc_feed_release(&v->feed);
+    mc_batch_attack_release(&v->attack);
+    mc_loader_release(&v->loader);
     free(v->requests);
     mc_taps_release(&v->taps);
     mc_symmetry_release(&v->sym);
@@ -139,14 +139,15 @@ static int pass(struct observer *v,
 
     memcpy(plans, v->plans, sizeof v->plans);
     plans[v->n_nets] = v->attack.plan;
-    while (!(rc = mc_feed_next(&v->feed, plans, v->n_nets + (size_t)attacked, &n, err)) && n) {
-        if (attacked && (rc = mc_feed_attack_next(&v->attack, n, err)))
+    while (!(rc = mc_loader_next(&v->loader, plans, v->n_nets + (size_t)attacked, &n, err)) && n) {
+        if (attacked && (rc = mc_batch_attack_next(&v->attack, n, err)))
             return rc;
         for (size_t i = 0; i < v->n_nets; i++) {
             if (attacked)
-                mc_feed_attack_run(&v->attack, v->plans[i], MC_MODE_EVAL, v->params[i],
-                                   v->stats[i]);
-            v->be->forward(v->plans[i], MC_MODE_EVAL, v->params[i], v->stats[i], NULL, v->feed.ctl);
+                mc_batch_attack_run(&v->attack, v->plans[i], MC_MODE_EVAL, v->params[i],
+                                    v->stats[i]);
+            v->be->forward(v->plans[i], MC_MODE_EVAL, v->params[i], v->stats[i], NULL,
+                           v->loader.ctl);
         }
         if ((rc = look(v, arg, n, err)))
             return rc;
@@ -174,7 +175,7 @@ static int look_moments(struct observer *v, void *arg, size_t n, struct mc_error
 static int fetch_moments(struct mc_moments *out, const struct observer *v, struct mc_buf **acc,
                          const struct mc_graph *g, struct mc_error *err)
 {
-    out->images = mc_observe_images(v->o);
+    out->images = mc_collect_images(v->o);
     out->shard = v->o->shard;
     out->shards = v->o->shards;
     out->precision = v->o->precision;
@@ -198,9 +199,9 @@ static int fetch_moments(struct mc_moments *out, const struct observer *v, struc
     return 0;
 }
 
-int mc_observe_moments(struct mc_moments *out, struct mc_backend *be, const struct mc_weights *a,
+int mc_collect_moments(struct mc_moments *out, struct mc_backend *be, const struct mc_weights *a,
                        const struct mc_weights *b, struct mc_dataset_reader *data,
-                       const struct mc_observe_opts *o, struct mc_error *err)
+                       const struct mc_collect_opts *o, struct mc_error *err)
 {
     const struct mc_weights *nets[2] = {a, b};
     struct observer v;
@@ -221,8 +222,8 @@ int mc_observe_moments(struct mc_moments *out, struct mc_backend *be, const stru
         if ((rc = be->buf_new(be, MC_MOMENTS_SIZE(v.requests[i].count) * sizeof(double), &acc[i],
                               err)))
             goto out;
-    v.feed.from = batches_before(o, o->shard) * o->batch;
-    v.feed.to = batches_before(o, o->shard + 1) * o->batch;
+    v.loader.from = batches_before(o, o->shard) * o->batch;
+    v.loader.to = batches_before(o, o->shard + 1) * o->batch;
     rc = pass(&v, look_moments, acc, err);
     if (!rc)
         rc = fetch_moments(out, &v, acc, a->graph, err);
@@ -259,8 +260,8 @@ static int look_raw(struct observer *v, void *arg, size_t n, struct mc_error *er
     return rc;
 }
 
-int mc_observe_activations(const char *path, struct mc_backend *be, const struct mc_weights *w,
-                           struct mc_dataset_reader *data, const struct mc_observe_opts *o,
+int mc_collect_activations(const char *path, struct mc_backend *be, const struct mc_weights *w,
+                           struct mc_dataset_reader *data, const struct mc_collect_opts *o,
                            const struct mc_history *h, struct mc_error *err)
 {
     struct observer v;

@@ -2,8 +2,8 @@
  *
  * Networks observed on data, in evaluation mode, in one pass and constant memory: joint moments of
  * two, or the activations of one. */
-#ifndef MC_OBSERVE_H
-#define MC_OBSERVE_H
+#ifndef MC_COLLECT_H
+#define MC_COLLECT_H
 
 #include "formats/codecs/activations.h"
 #include "formats/codecs/dataset.h"
@@ -12,9 +12,9 @@
 #include "kernels/backend.h"
 #include "tools/attack/attack.h"
 
-struct mc_observe_opts {
+struct mc_collect_opts {
     uint64_t samples; /* the first so many images of the data, at most its n */
-    size_t batch;     /* images at a time; mc_observe_batch() unless there is a reason */
+    size_t batch;     /* images at a time; mc_collect_batch() unless there is a reason */
     int at_pre;       /* observe the ReLUs' inputs */
     /* Batches are dealt to shards in contiguous runs: shard s has batches [s*n/shards,
      * (s+1)*n/shards), so that all shards added in order add the batches as one run does. */
@@ -31,22 +31,22 @@ struct mc_observe_opts {
 
 /* A batch size for one or two networks of this graph: a power of two, at most 128, that keeps what
  * their plans and taps can need under 192 MiB. It depends on the graph alone. */
-size_t mc_observe_batch(const struct mc_graph *g, int attacked);
+size_t mc_collect_batch(const struct mc_graph *g, int attacked);
 /* Images that a shard sees. */
-uint64_t mc_observe_images(const struct mc_observe_opts *o);
+uint64_t mc_collect_images(const struct mc_collect_opts *o);
 
 /* Joint moments of a and b (of the same graph: MC_EINPUT if not) at every tap. The data is read to
  * its end whatever the shard needs, so that a truncated stream never passes. Release out with
  * mc_moments_release, also after an error. MC_EINPUT also where activations are not finite. */
-MC_USE_RESULT int mc_observe_moments(struct mc_moments *out, struct mc_backend *be,
+MC_USE_RESULT int mc_collect_moments(struct mc_moments *out, struct mc_backend *be,
                                      const struct mc_weights *a, const struct mc_weights *b,
                                      struct mc_dataset_reader *data,
-                                     const struct mc_observe_opts *o, struct mc_error *err);
+                                     const struct mc_collect_opts *o, struct mc_error *err);
 
 /* The activations of one network, as a stream at `path`; shard and shards are not looked at. */
-MC_USE_RESULT int mc_observe_activations(const char *path, struct mc_backend *be,
+MC_USE_RESULT int mc_collect_activations(const char *path, struct mc_backend *be,
                                          const struct mc_weights *w, struct mc_dataset_reader *data,
-                                         const struct mc_observe_opts *o,
+                                         const struct mc_collect_opts *o,
                                          const struct mc_history *h, struct mc_error *err);
 
 #endif

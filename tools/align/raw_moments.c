@@ -95,8 +95,8 @@ static void pack(size_t K, size_t hw, const float *x, size_t from, size_t pixels
     }
 }
 
-int mc_count_batch(struct mc_moments *m, size_t tap, size_t n, size_t hw, const float *a,
-                   const float *b, struct mc_error *err)
+int mc_joint_moments_batch(struct mc_moments *m, size_t tap, size_t n, size_t hw, const float *a,
+                           const float *b, struct mc_error *err)
 {
     struct mc_tap_info *t = &m->taps.taps[tap];
     const size_t K = t->count, total = n * hw;
@@ -175,9 +175,10 @@ static int same_data(struct mc_reader *a, struct mc_reader *b, struct mc_error *
     return 0;
 }
 
-int mc_count_streams(struct mc_moments *out, struct mc_activations_reader *a,
-                     struct mc_activations_reader *b, void (*progress)(void *arg, uint64_t done),
-                     void *arg, struct mc_error *err)
+int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_reader *a,
+                                struct mc_activations_reader *b,
+                                void (*progress)(void *arg, uint64_t done), void *arg,
+                                struct mc_error *err)
 {
     struct mc_reader *sa = mc_activations_stream(a), *sb = mc_activations_stream(b);
     uint64_t done = 0;
@@ -204,7 +205,7 @@ int mc_count_streams(struct mc_moments *out, struct mc_activations_reader *a,
         if (!more_a)
             break;
         if ((rc = mc_moments_room(out, tap_a, err)) ||
-            (rc = mc_count_batch(out, tap_a, n_a, hw_a, x, y, err)))
+            (rc = mc_joint_moments_batch(out, tap_a, n_a, hw_a, x, y, err)))
             return rc;
         if (tap_a + 1 == out->taps.n_taps)
             done += n_a;

@@ -2,8 +2,8 @@
  *
  * Joint moments counted on the host from two networks' activations, as backends count them on the
  * device: for people who measured, changed or made the activations elsewhere (raw streams). */
-#ifndef MC_COUNT_H
-#define MC_COUNT_H
+#ifndef MC_RAW_MOMENTS_H
+#define MC_RAW_MOMENTS_H
 
 #include "formats/codecs/activations.h"
 #include "formats/codecs/moments.h"
@@ -13,16 +13,17 @@
  * in blocks of fixed size, split among threads by units only, so the bytes do not depend on threads
  * or instruction set (mc_isa.h). m->images is the caller's. Returns 0, MC_ENOMEM or what mc_isa
  * fails with (m untouched). */
-MC_USE_RESULT int mc_count_batch(struct mc_moments *m, size_t tap, size_t n, size_t hw,
-                                 const float *a, const float *b, struct mc_error *err);
+MC_USE_RESULT int mc_joint_moments_batch(struct mc_moments *m, size_t tap, size_t n, size_t hw,
+                                         const float *a, const float *b, struct mc_error *err);
 
 /* Moments of two raw streams, read in lockstep to their verified ends in the memory of one piece of
  * each. They must be of the same taps, images and batches, and of the same data where both say
  * what they were made from; MC_EINPUT if not. Release out with mc_moments_release, also after an
  * error. progress (may be NULL) is told the images that are done. */
-MC_USE_RESULT int mc_count_streams(struct mc_moments *out, struct mc_activations_reader *a,
-                                   struct mc_activations_reader *b,
-                                   void (*progress)(void *arg, uint64_t done), void *arg,
-                                   struct mc_error *err);
+MC_USE_RESULT int mc_joint_moments_of_streams(struct mc_moments *out,
+                                              struct mc_activations_reader *a,
+                                              struct mc_activations_reader *b,
+                                              void (*progress)(void *arg, uint64_t done), void *arg,
+                                              struct mc_error *err);
 
 #endif

@@ -15,7 +15,7 @@
 struct check {
     struct mc_backend *be;
     const struct mc_graph *g;
-    struct mc_feed feed;
+    struct mc_loader loader;
     struct mc_plan *plan;
     struct mc_buf *params[2], *stats[2], *logits, *sums;
     float *host_logits[2];
@@ -31,7 +31,7 @@ static void release(struct check *c)
         c->be->buf_free(c->be, all[i]);
     if (c->plan)
         c->be->plan_free(c->plan);
-    mc_feed_release(&c->feed);
+    mc_loader_release(&c->loader);
     free(c->host_logits[0]);
     free(c->host_logits[1]);
 }
@@ -63,7 +63,7 @@ static int forward(struct check *c, struct mc_error *err)
     int rc = 0;
 
     for (int k = 0; k < 2 && !rc; k++) {
-        be->forward(c->plan, MC_MODE_EVAL, c->params[k], c->stats[k], NULL, c->feed.ctl);
+        be->forward(c->plan, MC_MODE_EVAL, c->params[k], c->stats[k], NULL, c->loader.ctl);
         be->output(c->plan, MC_OUT_LOGITS, 0, c->logits);
         be->zero(be, c->sums);
         be->metrics(c->plan, c->sums);
@@ -108,19 +108,19 @@ int mc_verify(struct mc_backend *be, const struct mc_graph *g, const float *cons
               void (*progress)(void *arg, uint64_t images, uint64_t in_all), void *arg,
               struct mc_verified *out, struct mc_error *err)
 {
-    const struct mc_feed_options feed = {.batch = B, .samples = samples, .exact = 1};
+    const struct mc_loader_options loader = {.batch = B, .samples = samples, .exact = 1};
     struct check c = {.be = be, .g = g};
     size_t n = 0;
-    int rc = mc_feed_open(&c.feed, be, g, data, &feed, err);
+    int rc = mc_loader_open(&c.loader, be, g, data, &loader, err);
 
     *out = (struct mc_verified){0};
     if (rc || (rc = prepare(&c, params, stats, err)))
         goto out;
-    while (!(rc = mc_feed_next(&c.feed, &c.plan, 1, &n, err)) && n) {
+    while (!(rc = mc_loader_next(&c.loader, &c.plan, 1, &n, err)) && n) {
         if ((rc = forward(&c, err)) || (rc = compare(&c, n, out, err)))
             goto out;
         if (progress)
-            progress(arg, out->images, c.feed.wanted);
+            progress(arg, out->images, c.loader.wanted);
     }
 out:
     release(&c);

@@ -17,8 +17,8 @@ struct pass {
     struct mc_backend *be;
     const struct mc_adversarial_options *o;
     size_t image; /* floats of one */
-    struct mc_feed feed;
-    struct mc_feed_attack attack; /* its plan is all that runs */
+    struct mc_loader loader;
+    struct mc_batch_attack attack; /* its plan is all that runs */
     struct mc_buf *params, *stats;
     struct mc_buf *loss, *correct; /* (B) */
     struct mc_dataset_writer *writer;
@@ -31,14 +31,14 @@ static int open_pass(struct pass *p, const struct mc_weights *w, struct mc_datas
                      struct mc_error *err)
 {
     const size_t B = p->o->batch;
-    const struct mc_feed_options feed = {
+    const struct mc_loader_options loader = {
         .batch = B, .samples = p->o->samples, .exact = 1, .seed = p->o->seed};
     struct mc_backend *be = p->be;
     int rc;
 
-    if ((rc = mc_feed_open(&p->feed, be, w->graph, data, &feed, err)) ||
-        (rc = mc_feed_attack_open(&p->attack, &p->o->attack, MC_RNG_ATTACK_MEASURE, &p->feed,
-                                  w->graph, err)) ||
+    if ((rc = mc_loader_open(&p->loader, be, w->graph, data, &loader, err)) ||
+        (rc = mc_batch_attack_open(&p->attack, &p->o->attack, MC_RNG_ATTACK_MEASURE, &p->loader,
+                                   w->graph, err)) ||
         (rc = mc_upload(be, &p->params, w->params, w->graph->P * sizeof(float), err)) ||
         (rc = mc_upload(be, &p->stats, w->stats, w->graph->S * sizeof(float), err)) ||
         (rc = be->buf_new(be, B * sizeof(float), &p->loss, err)) ||
@@ -60,8 +60,8 @@ static void close_pass(struct pass *p)
     mc_dataset_abandon(p->writer);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         p->be->buf_free(p->be, all[i]);
-    mc_feed_attack_release(&p->attack);
-    mc_feed_release(&p->feed);
+    mc_batch_attack_release(&p->attack);
+    mc_loader_release(&p->loader);
     free(p->host_loss);
     free(p->host_correct);
     free(p->clean);
@@ -74,7 +74,7 @@ static int create(struct pass *p, const char *path, const struct mc_dataset_info
     struct mc_dataset_info info = *from; /* class_names stay the reader's */
     const size_t n = strlen(info.name), more = strlen(SUFFIX);
 
-    info.n = p->feed.wanted;
+    info.n = p->loader.wanted;
     info.pixels = MC_F32;
     if (n + more < sizeof info.name && (n < more || strcmp(info.name + n - more, SUFFIX) != 0))
         memcpy(info.name + n, SUFFIX, more + 1);
@@ -88,7 +88,7 @@ static int look(struct pass *p, size_t n, double *loss, uint64_t *correct, struc
     struct mc_backend *be = p->be;
     int rc;
 
-    be->forward(p->attack.plan, MC_MODE_EVAL, p->params, p->stats, NULL, p->feed.ctl);
+    be->forward(p->attack.plan, MC_MODE_EVAL, p->params, p->stats, NULL, p->loader.ctl);
     be->output(p->attack.plan, MC_OUT_LOSS, 0, p->loss);
     be->output(p->attack.plan, MC_OUT_CORRECT, 0, p->correct);
     if ((rc = be->get(be, p->loss, 0, p->host_loss, n * sizeof(float), err)) ||
@@ -128,15 +128,15 @@ static int attack_batch(struct pass *p, size_t n, struct mc_error *err)
 
     if (rc)
         return rc;
-    if ((rc = mc_feed_attack_next(&p->attack, n, err)))
+    if ((rc = mc_batch_attack_next(&p->attack, n, err)))
         return rc;
-    mc_feed_attack_run(&p->attack, p->attack.plan, MC_MODE_EVAL, p->params, p->stats);
+    mc_batch_attack_run(&p->attack, p->attack.plan, MC_MODE_EVAL, p->params, p->stats);
     if ((rc = look(p, n, &p->sums.loss, &p->sums.correct, err)))
         return rc;
     if (a->targeted) {
-        struct mc_source towards = p->feed.source;
+        struct mc_source towards = p->loader.source;
         towards.labels = p->attack.targets;
-        be->load(p->attack.plan, &towards, p->feed.ctl);
+        be->load(p->attack.plan, &towards, p->loader.ctl);
         be->set_pixels(p->attack.plan, p->attack.attack.examples);
         if ((rc = look(p, n, &unused, &p->sums.reached, err)))
             return rc;
@@ -147,7 +147,7 @@ static int attack_batch(struct pass *p, size_t n, struct mc_error *err)
     for (size_t i = 0; i < n; i++)
         p->sums.distance += distance(p, i);
     p->sums.images += n;
-    return mc_dataset_write(p->writer, n, p->examples, p->feed.host_labels, err);
+    return mc_dataset_write(p->writer, n, p->examples, p->loader.host_labels, err);
 }
 
 int mc_adversarial_write(const char *path, struct mc_backend *be, const struct mc_weights *w,
@@ -164,7 +164,7 @@ int mc_adversarial_write(const char *path, struct mc_backend *be, const struct m
 
     if (!rc)
         rc = create(&p, path, info, h, err);
-    while (!rc && !(rc = mc_feed_next(&p.feed, &p.attack.plan, 1, &n, err)) && n) {
+    while (!rc && !(rc = mc_loader_next(&p.loader, &p.attack.plan, 1, &n, err)) && n) {
         rc = attack_batch(&p, n, err);
         if (!rc && o->progress)
             o->progress(o->arg, &p.sums);

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int prepare(struct mc_objective *o, struct mc_fit *f, struct mc_error *err)
+static int prepare(struct mc_objective *o, struct mc_train *f, struct mc_error *err)
 {
-    struct mc_linear *l = (struct mc_linear *)o;
+    struct mc_curve_objective *l = (struct mc_curve_objective *)o;
     struct mc_backend *be = f->be;
     size_t bytes = f->graph->P * sizeof(float);
     int rc = 0;
@@ -32,9 +32,9 @@ static int prepare(struct mc_objective *o, struct mc_fit *f, struct mc_error *er
     return rc;
 }
 
-static int epoch(struct mc_objective *o, struct mc_fit *f, uint64_t e, struct mc_error *err)
+static int epoch(struct mc_objective *o, struct mc_train *f, uint64_t e, struct mc_error *err)
 {
-    struct mc_linear *l = (struct mc_linear *)o;
+    struct mc_curve_objective *l = (struct mc_curve_objective *)o;
 
     if (l->k == 1)
         return 0;
@@ -44,7 +44,7 @@ static int epoch(struct mc_objective *o, struct mc_fit *f, uint64_t e, struct mc
     for (uint64_t s = 0; s < f->steps; s++) {
         double c[MC_MAX_POINTS];
         struct mc_rng4 r = mc_rng(f->o->seed, MC_RNG_CURVE_T, (uint32_t)e, (uint32_t)s, 0);
-        mc_path_coefs(l->kind, l->k, mc_rng_unit(r.v[0]), c);
+        mc_curve_coefs(l->kind, l->k, mc_rng_unit(r.v[0]), c);
         for (size_t i = 0; i < l->k; i++)
             rows[s * l->k + i] = (float)c[i];
     }
@@ -53,9 +53,9 @@ static int epoch(struct mc_objective *o, struct mc_fit *f, uint64_t e, struct mc
     return rc;
 }
 
-static const struct mc_buf *point(struct mc_objective *o, struct mc_fit *f)
+static const struct mc_buf *point(struct mc_objective *o, struct mc_train *f)
 {
-    struct mc_linear *l = (struct mc_linear *)o;
+    struct mc_curve_objective *l = (struct mc_curve_objective *)o;
 
     if (l->k == 1)
         return l->p[0];
@@ -64,9 +64,9 @@ static const struct mc_buf *point(struct mc_objective *o, struct mc_fit *f)
     return l->point;
 }
 
-static void step(struct mc_objective *o, struct mc_fit *f, const struct mc_buf *at)
+static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf *at)
 {
-    struct mc_linear *l = (struct mc_linear *)o;
+    struct mc_curve_objective *l = (struct mc_curve_objective *)o;
 
     for (size_t i = 0; i < l->k; i++) {
         if (!l->is_free[i])
@@ -86,9 +86,9 @@ static void step(struct mc_objective *o, struct mc_fit *f, const struct mc_buf *
     }
 }
 
-static size_t vectors(struct mc_objective *o, struct mc_fit *f, struct mc_fit_vector *v)
+static size_t vectors(struct mc_objective *o, struct mc_train *f, struct mc_train_vector *v)
 {
-    struct mc_linear *l = (struct mc_linear *)o;
+    struct mc_curve_objective *l = (struct mc_curve_objective *)o;
     size_t n = 0;
 
     for (size_t i = 0; i < l->k; i++) {
@@ -112,9 +112,9 @@ static size_t vectors(struct mc_objective *o, struct mc_fit *f, struct mc_fit_ve
     return n;
 }
 
-static int finish(struct mc_objective *o, struct mc_fit *f, struct mc_error *err)
+static int finish(struct mc_objective *o, struct mc_train *f, struct mc_error *err)
 {
-    struct mc_linear *l = (struct mc_linear *)o;
+    struct mc_curve_objective *l = (struct mc_curve_objective *)o;
     struct mc_backend *be = f->be;
     int rc = 0;
 
@@ -126,9 +126,9 @@ static int finish(struct mc_objective *o, struct mc_fit *f, struct mc_error *err
     return rc;
 }
 
-static void release(struct mc_objective *o, struct mc_fit *f)
+static void release(struct mc_objective *o, struct mc_train *f)
 {
-    struct mc_linear *l = (struct mc_linear *)o;
+    struct mc_curve_objective *l = (struct mc_curve_objective *)o;
 
     for (size_t i = 0; i < l->k; i++) {
         f->be->buf_free(f->be, l->p[i]);
@@ -146,7 +146,7 @@ static const struct mc_objective linear = {.prepare = prepare,
                                            .finish = finish,
                                            .release = release};
 
-void mc_linear_network(struct mc_linear *l, struct mc_weights *w)
+void mc_curve_objective_network(struct mc_curve_objective *l, struct mc_weights *w)
 {
     memset(l, 0, sizeof *l);
     l->objective = linear;
@@ -157,7 +157,7 @@ void mc_linear_network(struct mc_linear *l, struct mc_weights *w)
     l->host_stats = w->stats;
 }
 
-void mc_linear_curve(struct mc_linear *l, struct mc_curve *c)
+void mc_curve_objective_curve(struct mc_curve_objective *l, struct mc_curve *c)
 {
     memset(l, 0, sizeof *l);
     l->objective = linear;
@@ -170,7 +170,7 @@ void mc_linear_curve(struct mc_linear *l, struct mc_curve *c)
     }
 }
 
-size_t mc_linear_vectors(const struct mc_linear *l, int checkpoint)
+size_t mc_curve_objective_vectors(const struct mc_curve_objective *l, int checkpoint)
 {
     size_t n_free = 0;
 

@@ -4,12 +4,12 @@
 #ifndef MC_CURVE_OBJECTIVE_H
 #define MC_CURVE_OBJECTIVE_H
 
-#include "tools/curve/path.h"
+#include "tools/curve/points.h"
 #include "tools/train/train.h"
 
 /* A point that is a linear combination of k vectors, some of them free, the weights known before
  * each epoch: a network (k = 1) and a curve are both this. */
-struct mc_linear {
+struct mc_curve_objective {
     struct mc_objective objective; /* first */
     size_t k;
     float *host[MC_MAX_POINTS]; /* (P) */
@@ -21,11 +21,11 @@ struct mc_linear {
 
 /* Flat vectors of P floats that training such an objective holds beside the images and the plan, on
  * the host and the device: points, momenta, gradient, and copies for a checkpoint. */
-size_t mc_linear_vectors(const struct mc_linear *l, int checkpoint);
+size_t mc_curve_objective_vectors(const struct mc_curve_objective *l, int checkpoint);
 
 /* Train a network's parameters and statistics in place. */
-void mc_linear_network(struct mc_linear *l, struct mc_weights *w);
+void mc_curve_objective_network(struct mc_curve_objective *l, struct mc_weights *w);
 /* Train a curve's inner points in place, one t ~ U[0,1] a batch; weight decay acts on the point. */
-void mc_linear_curve(struct mc_linear *l, struct mc_curve *c);
+void mc_curve_objective_curve(struct mc_curve_objective *l, struct mc_curve *c);
 
 #endif

@@ -18,14 +18,14 @@
 #define N_FLOATS (N_FIGURES * sizeof(double) / sizeof(float))
 
 struct run {
-    struct mc_sweep *s;
+    struct mc_batched *s;
     size_t T, block, done;
     uint64_t images, in_all; /* times points, of this run */
     uint64_t before;         /* of the passes before this one */
     size_t points;           /* of this pass */
     float *stats;            /* (block,S) */
-    struct mc_state state;
-    char name[MC_SWEEP_MAX_DATA + 1][2][80]; /* of settings */
+    struct mc_checkpoint state;
+    char name[MC_BATCHED_MAX_DATA + 1][2][80]; /* of settings */
 };
 
 /* A data set's content id, which only its end tells. */
@@ -44,7 +44,7 @@ static int content_id(const char *path, char *id, struct mc_error *err)
 }
 
 /* Opened, fitting, and how much of it is meant. */
-static int look_at(struct run *r, struct mc_sweep_data *d, struct mc_error *err)
+static int look_at(struct run *r, struct mc_batched_data *d, struct mc_error *err)
 {
     int rc = d->reader ? 0 : mc_dataset_open(&d->reader, d->path, err);
 
@@ -65,19 +65,19 @@ static int look_at(struct run *r, struct mc_sweep_data *d, struct mc_error *err)
     return 0;
 }
 
-static int describe_data(struct run *r, struct mc_sweep_data *d, size_t i, struct mc_error *err)
+static int describe_data(struct run *r, struct mc_batched_data *d, size_t i, struct mc_error *err)
 {
     char id[MC_ID_LEN] = "";
     int rc = content_id(d->path, id, err);
 
     snprintf(r->name[i][0], sizeof r->name[i][0], "data %s", d->name);
     snprintf(r->name[i][1], sizeof r->name[i][1], "images of %s", d->name);
-    mc_state_set(&r->state, r->name[i][0], "%s", id);
-    mc_state_set(&r->state, r->name[i][1], "%llu", (unsigned long long)d->wanted);
+    mc_checkpoint_set(&r->state, r->name[i][0], "%s", id);
+    mc_checkpoint_set(&r->state, r->name[i][1], "%llu", (unsigned long long)d->wanted);
     return rc;
 }
 
-static size_t row_floats(const struct mc_sweep *s)
+static size_t row_floats(const struct mc_batched *s)
 {
     return s->attack ? 2 * N_FLOATS : N_FLOATS;
 }
@@ -85,35 +85,35 @@ static size_t row_floats(const struct mc_sweep *s)
 /* What a checkpoint holds: everything that decides the result, and the results. */
 static int describe(struct run *r, struct mc_error *err)
 {
-    const struct mc_sweep *s = r->s;
-    struct mc_state *state = &r->state;
+    const struct mc_batched *s = r->s;
+    struct mc_checkpoint *state = &r->state;
     int rc = 0;
 
     state->tool = s->tool;
-    mc_state_set(state, "version", "%s", MC_VERSION);
+    mc_checkpoint_set(state, "version", "%s", MC_VERSION);
     for (size_t i = 0; i < s->n_identity; i++)
         state->settings[state->n_settings++] = s->identity[i];
-    mc_state_set(state, "points", "%zu", r->T);
+    mc_checkpoint_set(state, "points", "%zu", r->T);
     if (s->bn.path) {
-        rc = describe_data(r, &r->s->bn, MC_SWEEP_MAX_DATA, err);
+        rc = describe_data(r, &r->s->bn, MC_BATCHED_MAX_DATA, err);
         state->settings[state->n_settings - 2].name = "bn-data";
         state->settings[state->n_settings - 1].name = "bn-samples";
-        mc_state_set(state, "bn-plain", "%d", !s->bn_augment);
+        mc_checkpoint_set(state, "bn-plain", "%d", !s->bn_augment);
         if (s->bn_attack)
-            mc_state_set(state, "bn-attack", "1");
+            mc_checkpoint_set(state, "bn-attack", "1");
     }
     if (s->attack) {
         char text[MC_ATTACK_TEXT];
         mc_attack_text(s->attack, text);
-        mc_state_set(state, "attack", "%s", text);
+        mc_checkpoint_set(state, "attack", "%s", text);
     }
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = describe_data(r, &r->s->data[i], i, err);
-    mc_state_set(state, "batch", "%zu", s->batch);
-    mc_state_set(state, "seed", "%llu", (unsigned long long)s->seed);
-    mc_computing_state(s->be, state);
+    mc_checkpoint_set(state, "batch", "%zu", s->batch);
+    mc_checkpoint_set(state, "seed", "%llu", (unsigned long long)s->seed);
+    mc_computed_with_checkpoint(s->be, state);
     for (size_t i = 0; !rc && i < s->n_data; i++) {
-        struct mc_state_vector *v = &state->vectors[state->n_vectors++];
+        struct mc_checkpoint_vector *v = &state->vectors[state->n_vectors++];
         snprintf(v->name, sizeof v->name, "%s", s->data[i].name);
         v->n = r->T * row_floats(s);
         if (!(v->data = calloc(v->n, sizeof *v->data)))
@@ -122,7 +122,7 @@ static int describe(struct run *r, struct mc_error *err)
     return rc;
 }
 
-static void pack(const struct mc_measured *m, float *row)
+static void pack(const struct mc_eval_result *m, float *row)
 {
     const double figures[N_FIGURES] = {(double)m->images, m->loss, m->loss_se, m->accuracy,
                                        m->accuracy_se};
@@ -131,7 +131,7 @@ static void pack(const struct mc_measured *m, float *row)
 }
 
 static int unpack(const struct run *r, size_t point, const float *row, uint64_t wanted,
-                  struct mc_measured *m, struct mc_error *err)
+                  struct mc_eval_result *m, struct mc_error *err)
 {
     double figures[N_FIGURES];
 
@@ -139,11 +139,11 @@ static int unpack(const struct run *r, size_t point, const float *row, uint64_t 
     if (figures[0] != (double)wanted)
         return mc_fail(err, MC_EINPUT, "%s: point %zu was measured on %g of %llu images",
                        r->s->checkpoint, point, figures[0], (unsigned long long)wanted);
-    *m = (struct mc_measured){.images = wanted,
-                              .loss = figures[1],
-                              .loss_se = figures[2],
-                              .accuracy = figures[3],
-                              .accuracy_se = figures[4]};
+    *m = (struct mc_eval_result){.images = wanted,
+                                 .loss = figures[1],
+                                 .loss_se = figures[2],
+                                 .accuracy = figures[3],
+                                 .accuracy_se = figures[4]};
     return 0;
 }
 
@@ -159,12 +159,12 @@ static int save(struct run *r, struct mc_error *err)
                 pack(&r->s->data[i].robust[t], row + N_FLOATS);
         }
     r->state.epoch = r->done;
-    return mc_state_write(&r->state, r->s->checkpoint, err);
+    return mc_checkpoint_write(&r->state, r->s->checkpoint, err);
 }
 
 static int restore(struct run *r, struct mc_error *err)
 {
-    int rc = mc_state_read(&r->state, r->s->checkpoint, err);
+    int rc = mc_checkpoint_read(&r->state, r->s->checkpoint, err);
 
     if (!rc && r->state.epoch > r->T)
         rc = mc_fail(err, MC_EINPUT, "%s: is %llu points far, of %zu", r->s->checkpoint,
@@ -174,7 +174,7 @@ static int restore(struct run *r, struct mc_error *err)
     r->done = (size_t)r->state.epoch;
     for (size_t i = 0; i < r->s->n_data; i++)
         for (size_t t = 0; !rc && t < r->done; t++) {
-            const struct mc_sweep_data *d = &r->s->data[i];
+            const struct mc_batched_data *d = &r->s->data[i];
             const float *row = r->state.vectors[i].data + t * row_floats(r->s);
             rc = unpack(r, t, row, d->wanted, &d->out[t], err);
             if (!rc && r->s->attack)
@@ -194,26 +194,26 @@ static void tell(void *arg, uint64_t images, uint64_t in_all)
 }
 
 /* One data set at the points of a block; bn: their statistics. */
-static int pass(struct run *r, struct mc_sweep_data *d, const struct mc_span *span, int bn,
+static int pass(struct run *r, struct mc_batched_data *d, const struct mc_span *span, int bn,
                 struct mc_error *err)
 {
-    struct mc_measured *out = bn ? NULL : d->out + r->done;
-    struct mc_measured *robust = bn || !r->s->attack ? NULL : d->robust + r->done;
-    const struct mc_measure_options o = {.batch = r->s->batch,
-                                         .samples = d->samples,
-                                         .samples_exact = d->samples_exact,
-                                         .augment = bn && r->s->bn_augment,
-                                         .attack = bn && !r->s->bn_attack ? NULL : r->s->attack,
-                                         .seed = r->s->seed};
-    const struct mc_measure_watch watch = {.progress = tell, .arg = r};
+    struct mc_eval_result *out = bn ? NULL : d->out + r->done;
+    struct mc_eval_result *robust = bn || !r->s->attack ? NULL : d->robust + r->done;
+    const struct mc_eval_options o = {.batch = r->s->batch,
+                                      .samples = d->samples,
+                                      .samples_exact = d->samples_exact,
+                                      .augment = bn && r->s->bn_augment,
+                                      .attack = bn && !r->s->bn_attack ? NULL : r->s->attack,
+                                      .seed = r->s->seed};
+    const struct mc_eval_watch watch = {.progress = tell, .arg = r};
     int rc = d->reader ? 0 : mc_dataset_open(&d->reader, d->path, err);
 
     r->before = r->images;
     r->points = span->T;
     if (!rc && bn)
-        rc = mc_measure_statistics(r->s->be, span, d->reader, &o, &watch, r->stats, err);
+        rc = mc_eval_statistics(r->s->be, span, d->reader, &o, &watch, r->stats, err);
     else if (!rc)
-        rc = mc_measure_loss(r->s->be, span, r->stats, d->reader, &o, &watch, out, robust, err);
+        rc = mc_eval_loss(r->s->be, span, r->stats, d->reader, &o, &watch, out, robust, err);
     mc_dataset_close(d->reader);
     d->reader = NULL;
     return rc;
@@ -221,7 +221,7 @@ static int pass(struct run *r, struct mc_sweep_data *d, const struct mc_span *sp
 
 static int run_block(struct run *r, struct mc_error *err)
 {
-    const struct mc_sweep *s = r->s;
+    const struct mc_batched *s = r->s;
     const size_t S = s->span->graph->S, left = r->T - r->done;
     struct mc_span span = *s->span;
     int rc = 0;
@@ -241,7 +241,7 @@ static int run_block(struct run *r, struct mc_error *err)
     return rc;
 }
 
-static size_t point_bytes(const struct mc_sweep *s)
+static size_t point_bytes(const struct mc_batched *s)
 {
     const size_t S = s->span->graph->S;
 
@@ -252,13 +252,13 @@ static size_t point_bytes(const struct mc_sweep *s)
 
 static int tell_begin(const struct run *r, struct mc_error *err)
 {
-    const struct mc_sweep *s = r->s;
+    const struct mc_batched *s = r->s;
     size_t bytes = 0;
     int rc;
 
     if (!s->watch.begin)
         return 0;
-    if ((rc = mc_measure_bytes(s->be, s->span, s->batch, s->attack, &bytes, err)))
+    if ((rc = mc_eval_bytes(s->be, s->span, s->batch, s->attack, &bytes, err)))
         return rc;
     s->watch.begin(s->watch.arg, r->done, r->block, bytes + r->block * point_bytes(s));
     return 0;
@@ -266,7 +266,7 @@ static int tell_begin(const struct run *r, struct mc_error *err)
 
 static int prepare(struct run *r, struct mc_error *err)
 {
-    struct mc_sweep *s = r->s;
+    struct mc_batched *s = r->s;
     int rc = 0;
 
     r->T = s->span->T;
@@ -280,7 +280,7 @@ static int prepare(struct run *r, struct mc_error *err)
         rc = look_at(r, &s->data[i], err);
     if (!rc && s->checkpoint)
         rc = describe(r, err);
-    if (!rc && s->checkpoint && s->resume && mc_state_exists(s->checkpoint))
+    if (!rc && s->checkpoint && s->resume && mc_checkpoint_exists(s->checkpoint))
         rc = restore(r, err);
     if (rc)
         return rc;
@@ -290,7 +290,7 @@ static int prepare(struct run *r, struct mc_error *err)
     return tell_begin(r, err);
 }
 
-int mc_sweep_run(struct mc_sweep *s, struct mc_error *err)
+int mc_batched_run(struct mc_batched *s, struct mc_error *err)
 {
     struct run *r = calloc(1, sizeof *r);
     int rc;

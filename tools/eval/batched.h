@@ -3,27 +3,27 @@
  * Measuring many points of a span on several data sets, in blocks of points: memory stays bounded,
  * each data set is read once a block, and a run that was killed goes on after its last block to the
  * same bytes. A curve and a plane are swept like this. */
-#ifndef MC_SWEEP_H
-#define MC_SWEEP_H
+#ifndef MC_BATCHED_H
+#define MC_BATCHED_H
 
 #include "formats/codecs/checkpoint.h"
 #include "tools/eval/measure.h"
 
-#define MC_SWEEP_MAX_DATA 8
+#define MC_BATCHED_MAX_DATA 8
 
-struct mc_sweep_data {
+struct mc_batched_data {
     const char *path;                 /* NULL: none */
     const char *name;                 /* of its results in a checkpoint */
     struct mc_dataset_reader *reader; /* just opened, or NULL; the sweep closes it */
-    uint64_t samples;                 /* as in mc_measure_options */
+    uint64_t samples;                 /* as in mc_eval_options */
     int samples_exact;
-    struct mc_measured *out;    /* (T), the caller's; not of batch norm's data */
-    struct mc_measured *robust; /* (T), likewise; where there is an attack */
-    uint64_t wanted, in_all;    /* images to be measured, and that the data set has: set */
+    struct mc_eval_result *out;    /* (T), the caller's; not of batch norm's data */
+    struct mc_eval_result *robust; /* (T), likewise; where there is an attack */
+    uint64_t wanted, in_all;       /* images to be measured, and that the data set has: set */
 };
 
 /* Somebody who watches; any may be NULL. */
-struct mc_sweep_watch {
+struct mc_batched_watch {
     /* Once, when all inputs were seen to fit: how many points an earlier run did, how many are
      * measured at a time, and the bytes that this takes beside what the caller holds. */
     void (*begin)(void *arg, size_t done, size_t block, size_t bytes);
@@ -31,30 +31,31 @@ struct mc_sweep_watch {
     void *arg;
 };
 
-struct mc_sweep {
+struct mc_batched {
     struct mc_backend *be;
     const struct mc_span *span;
     size_t batch;
     uint64_t seed;
-    struct mc_sweep_data bn; /* to re-estimate statistics on at each point */
+    struct mc_batched_data bn; /* to re-estimate statistics on at each point */
     int bn_augment;
     const struct mc_attack_options *attack; /* resolved: robust figures too; or NULL */
     int bn_attack;                          /* re-estimate on the attack's examples */
     const float *stats; /* (S) of every point where bn is none; may be NULL if S is 0 */
-    struct mc_sweep_data data[MC_SWEEP_MAX_DATA];
+    struct mc_batched_data data[MC_BATCHED_MAX_DATA];
     size_t n_data;
 
-    const char *checkpoint;                  /* file, or NULL */
-    int resume;                              /* from it, if it is there */
-    uint64_t checkpoint_every;               /* points */
-    const char *tool;                        /* whose checkpoint it is */
-    const struct mc_state_setting *identity; /* what a checkpoint must share: the vectors' ids, */
-    size_t n_identity;                       /* what the coefficients were made from */
-    struct mc_sweep_watch watch;
+    const char *checkpoint;    /* file, or NULL */
+    int resume;                /* from it, if it is there */
+    uint64_t checkpoint_every; /* points */
+    const char *tool;          /* whose checkpoint it is */
+    const struct mc_checkpoint_setting
+        *identity;     /* what a checkpoint must share: the vectors' ids, */
+    size_t n_identity; /* what the coefficients were made from */
+    struct mc_batched_watch watch;
 };
 
 /* Fills the data's out, robust, wanted and in_all. MC_EINPUT: data that do not fit, or a checkpoint
  * of another run; MC_EUSAGE: standard input where a data set is read more than once. */
-MC_USE_RESULT int mc_sweep_run(struct mc_sweep *s, struct mc_error *err);
+MC_USE_RESULT int mc_batched_run(struct mc_batched *s, struct mc_error *err);
 
 #endif

@@ -15,10 +15,10 @@
 struct pass {
     struct mc_backend *be;
     const struct mc_span *span;
-    const struct mc_measure_options *o;
+    const struct mc_eval_options *o;
     struct mc_dataset_reader *data;
-    struct mc_feed feed;
-    struct mc_feed_attack attack;
+    struct mc_loader loader;
+    struct mc_batch_attack attack;
     struct mc_plan *plan;
     struct mc_buf **vectors; /* (k) */
     struct mc_buf **acc;     /* (T): what is summed at each point */
@@ -48,8 +48,8 @@ static void release(struct pass *p)
     free(p->acc);
     free(p->robust);
     free(p->stats);
-    mc_feed_attack_release(&p->attack);
-    mc_feed_release(&p->feed);
+    mc_batch_attack_release(&p->attack);
+    mc_loader_release(&p->loader);
 }
 
 /* Vectors and coefficients. One vector with weight 1 is used as it is. */
@@ -85,22 +85,22 @@ static int prepare(struct pass *p, const float *stats, size_t acc_doubles, struc
     size_t S = s->graph->S;
     struct mc_plan_opts plan = {.batch = p->o->batch};
     struct mc_ctl ctl = {.seed = p->o->seed};
-    struct mc_feed_options feed = {.batch = p->o->batch,
-                                   .samples = p->o->samples,
-                                   .exact = p->o->samples_exact,
-                                   .purpose = MC_RNG_BN,
-                                   .seed = p->o->seed};
+    struct mc_loader_options loader = {.batch = p->o->batch,
+                                       .samples = p->o->samples,
+                                       .exact = p->o->samples_exact,
+                                       .purpose = MC_RNG_BN,
+                                       .seed = p->o->seed};
     int rc;
 
     if (p->o->augment)
-        feed.augment = &mc_dataset_get_info(p->data)->augment;
-    rc = mc_feed_open(&p->feed, be, s->graph, p->data, &feed, err);
+        loader.augment = &mc_dataset_get_info(p->data)->augment;
+    rc = mc_loader_open(&p->loader, be, s->graph, p->data, &loader, err);
     if (!rc)
         rc = be->plan_new(be, s->graph, &plan, &p->plan, err);
     if (!rc && p->o->attack)
-        rc = mc_feed_attack_open(&p->attack, p->o->attack,
-                                 stats ? MC_RNG_ATTACK_MEASURE : MC_RNG_ATTACK_BN, &p->feed,
-                                 s->graph, err);
+        rc = mc_batch_attack_open(&p->attack, p->o->attack,
+                                  stats ? MC_RNG_ATTACK_MEASURE : MC_RNG_ATTACK_BN, &p->loader,
+                                  s->graph, err);
     if (!rc)
         rc = put_span(p, err);
     if (!rc)
@@ -131,18 +131,18 @@ static void run_point(struct pass *p, const struct mc_buf *point, size_t i)
 
     if (!p->stats) {
         if (p->o->attack)
-            mc_feed_attack_run(&p->attack, p->plan, MC_MODE_BATCH, point, NULL);
-        be->forward(p->plan, MC_MODE_REESTIMATE, point, NULL, p->acc[i], p->feed.ctl);
+            mc_batch_attack_run(&p->attack, p->plan, MC_MODE_BATCH, point, NULL);
+        be->forward(p->plan, MC_MODE_REESTIMATE, point, NULL, p->acc[i], p->loader.ctl);
         return;
     }
     if (p->robust && i) /* the point before left its adversarial examples there */
-        mc_feed_attack_undo(&p->attack, p->plan);
-    be->forward(p->plan, MC_MODE_EVAL, point, p->stats[i], NULL, p->feed.ctl);
+        mc_batch_attack_undo(&p->attack, p->plan);
+    be->forward(p->plan, MC_MODE_EVAL, point, p->stats[i], NULL, p->loader.ctl);
     be->metrics(p->plan, p->acc[i]);
     if (!p->robust)
         return;
-    mc_feed_attack_run(&p->attack, p->plan, MC_MODE_EVAL, point, p->stats[i]);
-    be->forward(p->plan, MC_MODE_EVAL, point, p->stats[i], NULL, p->feed.ctl);
+    mc_batch_attack_run(&p->attack, p->plan, MC_MODE_EVAL, point, p->stats[i]);
+    be->forward(p->plan, MC_MODE_EVAL, point, p->stats[i], NULL, p->loader.ctl);
     be->metrics(p->plan, p->robust[i]);
 }
 
@@ -169,28 +169,28 @@ static int run_batch(struct pass *p, struct mc_error *err)
     return 0;
 }
 
-static int run_pass(struct pass *p, const struct mc_measure_watch *watch, struct mc_error *err)
+static int run_pass(struct pass *p, const struct mc_eval_watch *watch, struct mc_error *err)
 {
     struct mc_plan *plans[] = {p->plan, p->attack.plan};
     uint64_t done = 0;
     size_t n = 0;
     int rc;
 
-    while (!(rc = mc_feed_next(&p->feed, plans, p->o->attack ? 2 : 1, &n, err)) && n) {
-        if (p->o->attack && (rc = mc_feed_attack_next(&p->attack, n, err)))
+    while (!(rc = mc_loader_next(&p->loader, plans, p->o->attack ? 2 : 1, &n, err)) && n) {
+        if (p->o->attack && (rc = mc_batch_attack_next(&p->attack, n, err)))
             return rc;
         if ((rc = run_batch(p, err)))
             return rc;
         done += n;
         if (watch && watch->progress)
-            watch->progress(watch->arg, done, p->feed.wanted);
+            watch->progress(watch->arg, done, p->loader.wanted);
     }
     return rc;
 }
 
-int mc_measure_statistics(struct mc_backend *be, const struct mc_span *span,
-                          struct mc_dataset_reader *data, const struct mc_measure_options *o,
-                          const struct mc_measure_watch *watch, float *stats, struct mc_error *err)
+int mc_eval_statistics(struct mc_backend *be, const struct mc_span *span,
+                       struct mc_dataset_reader *data, const struct mc_eval_options *o,
+                       const struct mc_eval_watch *watch, float *stats, struct mc_error *err)
 {
     size_t S = span->graph->S;
     struct mc_buf *out = NULL;
@@ -211,7 +211,7 @@ int mc_measure_statistics(struct mc_backend *be, const struct mc_span *span,
 }
 
 /* What the device summed at a point. */
-static int take(struct mc_backend *be, const struct mc_buf *acc, struct mc_measured *out,
+static int take(struct mc_backend *be, const struct mc_buf *acc, struct mc_eval_result *out,
                 struct mc_error *err)
 {
     double sum[MC_N_METRICS];
@@ -222,20 +222,20 @@ static int take(struct mc_backend *be, const struct mc_buf *acc, struct mc_measu
     double n = sum[MC_METRIC_IMAGES], loss = sum[MC_METRIC_LOSS] / n;
     double variance = sum[MC_METRIC_LOSS_SQ] / n - loss * loss;
     double a = sum[MC_METRIC_CORRECT] / n;
-    *out = (struct mc_measured){.images = (uint64_t)n,
-                                .loss = loss,
-                                .loss_se = variance > 0 ? sqrt(variance / n) : 0,
-                                .accuracy = a,
-                                .accuracy_se = sqrt(a * (1 - a) / n)};
+    *out = (struct mc_eval_result){.images = (uint64_t)n,
+                                   .loss = loss,
+                                   .loss_se = variance > 0 ? sqrt(variance / n) : 0,
+                                   .accuracy = a,
+                                   .accuracy_se = sqrt(a * (1 - a) / n)};
     return 0;
 }
 
-int mc_measure_loss(struct mc_backend *be, const struct mc_span *span, const float *stats,
-                    struct mc_dataset_reader *data, const struct mc_measure_options *o,
-                    const struct mc_measure_watch *watch, struct mc_measured *out,
-                    struct mc_measured *robust, struct mc_error *err)
+int mc_eval_loss(struct mc_backend *be, const struct mc_span *span, const float *stats,
+                 struct mc_dataset_reader *data, const struct mc_eval_options *o,
+                 const struct mc_eval_watch *watch, struct mc_eval_result *out,
+                 struct mc_eval_result *robust, struct mc_error *err)
 {
-    struct mc_measure_options plain = *o;
+    struct mc_eval_options plain = *o;
     struct pass p = {.be = be, .span = span, .o = &plain, .data = data};
     int rc;
 
@@ -252,14 +252,14 @@ int mc_measure_loss(struct mc_backend *be, const struct mc_span *span, const flo
     return rc;
 }
 
-int mc_measure_bytes(struct mc_backend *be, const struct mc_span *span, size_t batch,
-                     const struct mc_attack_options *attack, size_t *bytes, struct mc_error *err)
+int mc_eval_bytes(struct mc_backend *be, const struct mc_span *span, size_t batch,
+                  const struct mc_attack_options *attack, size_t *bytes, struct mc_error *err)
 {
     const struct mc_graph *g = span->graph;
     const struct mc_plan_opts o = {.batch = batch};
     struct mc_plan *plan = NULL;
     size_t more = 0;
-    int rc = attack ? mc_feed_attack_bytes(be, attack, g, batch, &more, err) : 0;
+    int rc = attack ? mc_batch_attack_bytes(be, attack, g, batch, &more, err) : 0;
 
     if (rc || (rc = be->plan_new(be, g, &o, &plan, err)))
         return rc;

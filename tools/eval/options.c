@@ -23,8 +23,8 @@ static void add_data(struct mc_eval_cli *e, const char *arg)
 {
     size_t n = 0;
 
-    if (e->n_data == MC_SWEEP_MAX_DATA)
-        mc_cli_usage("--data: at most %d", MC_SWEEP_MAX_DATA);
+    if (e->n_data == MC_BATCHED_MAX_DATA)
+        mc_cli_usage("--data: at most %d", MC_BATCHED_MAX_DATA);
     struct mc_reported *d = &e->report.data[e->n_data];
     while (isalnum((unsigned char)arg[n]) || arg[n] == '_' || arg[n] == '-')
         n++;
@@ -136,7 +136,7 @@ static int settle_attack(struct mc_eval_cli *e, struct mc_error *err)
 
 int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error *err)
 {
-    int rc = mc_state_ready(e->checkpoint, e->resume, err);
+    int rc = mc_checkpoint_check_path(e->checkpoint, e->resume, err);
 
     for (size_t i = 0; !rc && i < e->n_data; i++) {
         rc = mc_dataset_open(&e->open[i], e->file[i], err);
@@ -193,7 +193,7 @@ static void tell_subsets(const struct mc_eval_cli *e)
 }
 
 /* The data sets, which the sweep takes over, and room for what is measured on them. */
-static int fill(struct mc_eval_cli *e, struct mc_sweep *s, struct mc_error *err)
+static int fill(struct mc_eval_cli *e, struct mc_batched *s, struct mc_error *err)
 {
     s->n_data = e->n_data;
     for (size_t i = 0; i < e->report.n_data; i++) {
@@ -208,14 +208,14 @@ static int fill(struct mc_eval_cli *e, struct mc_sweep *s, struct mc_error *err)
         if (rc)
             return rc; /* those before it stay this one's to close */
         int training = !strcmp(mc_dataset_get_info(e->open[i])->split, "train");
-        s->data[i] = (struct mc_sweep_data){.path = e->file[i],
-                                            .name = d->name,
-                                            .samples = e->full    ? 0
-                                                       : training ? e->samples
-                                                                  : e->test_samples,
-                                            .samples_exact = !training || e->samples_given,
-                                            .out = d->out,
-                                            .robust = e->attacked ? d[e->n_data].out : NULL};
+        s->data[i] = (struct mc_batched_data){.path = e->file[i],
+                                              .name = d->name,
+                                              .samples = e->full    ? 0
+                                                         : training ? e->samples
+                                                                    : e->test_samples,
+                                              .samples_exact = !training || e->samples_given,
+                                              .out = d->out,
+                                              .robust = e->attacked ? d[e->n_data].out : NULL};
     }
     for (size_t i = 0; i < s->n_data; i++) {
         s->data[i].reader = e->open[i];
@@ -225,28 +225,29 @@ static int fill(struct mc_eval_cli *e, struct mc_sweep *s, struct mc_error *err)
 }
 
 int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be, const struct mc_span *span,
-                        const float *own, const char *what, const struct mc_state_setting *identity,
-                        size_t n_identity, struct mc_error *err)
+                        const float *own, const char *what,
+                        const struct mc_checkpoint_setting *identity, size_t n_identity,
+                        struct mc_error *err)
 {
-    struct mc_sweep s = {.be = be,
-                         .span = span,
-                         .batch = e->batch,
-                         .seed = e->cli->seed,
-                         .bn = {.path = span->graph->S ? e->bn_data : NULL,
-                                .name = "bn-data",
-                                .samples = e->full ? 0 : e->bn_samples,
-                                .samples_exact = e->bn_samples_given},
-                         .bn_augment = !e->bn_plain,
-                         .attack = e->attacked ? &e->attack : NULL,
-                         .bn_attack = e->report.bn_attack,
-                         .stats = own,
-                         .checkpoint = e->checkpoint,
-                         .resume = e->resume,
-                         .checkpoint_every = e->every,
-                         .tool = e->cli->tool,
-                         .identity = identity,
-                         .n_identity = n_identity,
-                         .watch = {.begin = begin, .progress = progress, .arg = e}};
+    struct mc_batched s = {.be = be,
+                           .span = span,
+                           .batch = e->batch,
+                           .seed = e->cli->seed,
+                           .bn = {.path = span->graph->S ? e->bn_data : NULL,
+                                  .name = "bn-data",
+                                  .samples = e->full ? 0 : e->bn_samples,
+                                  .samples_exact = e->bn_samples_given},
+                           .bn_augment = !e->bn_plain,
+                           .attack = e->attacked ? &e->attack : NULL,
+                           .bn_attack = e->report.bn_attack,
+                           .stats = own,
+                           .checkpoint = e->checkpoint,
+                           .resume = e->resume,
+                           .checkpoint_every = e->every,
+                           .tool = e->cli->tool,
+                           .identity = identity,
+                           .n_identity = n_identity,
+                           .watch = {.begin = begin, .progress = progress, .arg = e}};
 
     if (span->graph->S && !e->bn_data && !own)
         return mc_fail(err, MC_EUSAGE,
@@ -257,7 +258,7 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be, const stru
     int rc = fill(e, &s, err);
     if (!rc) {
         mc_progress_begin(&e->progress, e->cli, "evaluating", "images", 0);
-        rc = mc_sweep_run(&s, err);
+        rc = mc_batched_run(&s, err);
         mc_progress_end(&e->progress);
     }
     for (size_t i = 0; i < e->report.n_data; i++)
@@ -272,6 +273,6 @@ void mc_eval_cli_release(struct mc_eval_cli *e)
 {
     for (size_t i = 0; i < MC_MAX_REPORTED; i++)
         free(e->report.data[i].out);
-    for (size_t i = 0; i < MC_SWEEP_MAX_DATA; i++)
+    for (size_t i = 0; i < MC_BATCHED_MAX_DATA; i++)
         mc_dataset_close(e->open[i]);
 }

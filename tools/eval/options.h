@@ -50,8 +50,9 @@ struct mc_eval_cli {
     const struct mc_cli *cli;
     struct mc_report report;
     size_t n_data; /* the first of report.data; with an attack, as many robust ones follow */
-    const char *file[MC_SWEEP_MAX_DATA];               /* of these */
-    struct mc_dataset_reader *open[MC_SWEEP_MAX_DATA]; /* before the work begins; NULL once read */
+    const char *file[MC_BATCHED_MAX_DATA]; /* of these */
+    struct mc_dataset_reader
+        *open[MC_BATCHED_MAX_DATA]; /* before the work begins; NULL once read */
     struct mc_attack_options attack;
     char attack_text[MC_ATTACK_TEXT]; /* report.attack points here */
     int attacked;
@@ -74,11 +75,12 @@ MC_USE_RESULT int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error 
 MC_USE_RESULT int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g,
                                    struct mc_error *err);
 /* Measure the span's points into report.data. own: (S) statistics where --bn-data is none, or NULL:
- * then networks with batch norm are MC_EUSAGE "`what` needs --bn-data". identity: as in mc_sweep.
+ * then networks with batch norm are MC_EUSAGE "`what` needs --bn-data". identity: as in mc_batched.
  */
 MC_USE_RESULT int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be,
                                       const struct mc_span *span, const float *own,
-                                      const char *what, const struct mc_state_setting *identity,
+                                      const char *what,
+                                      const struct mc_checkpoint_setting *identity,
                                       size_t n_identity, struct mc_error *err);
 void mc_eval_cli_release(struct mc_eval_cli *e);
 

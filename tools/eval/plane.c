@@ -8,8 +8,8 @@
 
 #define FLAT 1e-5
 
-/* Inner product of differences, from distances between the vectors as mc_path_chord has it, so that
- * what the vectors have in common cancels once and not with every product. */
+/* Inner product of differences, from distances between the vectors as mc_curve_chord has it, so
+ * that what the vectors have in common cancels once and not with every product. */
 static double dot(const struct mc_plane *p, const double *c, const double *d)
 {
     double sum = 0;
@@ -116,7 +116,7 @@ void mc_plane_marks(const struct mc_plane *p, const double *three, const char *c
         const double t = (double)i / (double)(T - 1);
         m->kind = "path";
         snprintf(m->name, sizeof m->name, "%.9g", t);
-        mc_path_coefs(c->kind, c->n_points, t, coef);
+        mc_curve_coefs(c->kind, c->n_points, t, coef);
         mc_plane_place(p, coef, &m->x, &m->y, &m->off);
     }
 }

@@ -6,11 +6,11 @@
 #ifndef MC_PLANE_H
 #define MC_PLANE_H
 
-#include "tools/curve/path.h"
+#include "tools/curve/points.h"
 
 struct mc_plane {
     size_t k;
-    const double *gram;      /* (k,k) of the vectors (mc_path_gram), the caller's */
+    const double *gram;      /* (k,k) of the vectors (mc_curve_gram), the caller's */
     double a[MC_MAX_POINTS]; /* weights of A */
     double u[MC_MAX_POINTS]; /* B - A, */
     double v[MC_MAX_POINTS]; /* and C - A without its part along u: they sum to 0 */

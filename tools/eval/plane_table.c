@@ -32,7 +32,7 @@ static int print_marks(const char *path, const struct mc_mark *m, size_t n, stru
 
 /* The plane through three points of a span, and where a curve lies in it, if there is one. */
 static int measure(const struct job *j, struct mc_span *span, const double *three,
-                   const char *const names[3], const struct mc_curve *c, struct mc_state *id,
+                   const char *const names[3], const struct mc_curve *c, struct mc_checkpoint *id,
                    struct mc_error *err)
 {
     struct mc_eval_cli *e = j->e;
@@ -46,13 +46,13 @@ static int measure(const struct job *j, struct mc_span *span, const double *thre
 
     if (rc)
         goto out;
-    mc_path_gram(k, span->vectors, span->graph->P, gram);
+    mc_curve_gram(k, span->vectors, span->graph->P, gram);
     if ((rc = mc_plane_through(&plane, k, gram, three, names, err)))
         goto out;
     mc_plane_points(&plane, grid, coef, xy);
     mc_plane_marks(&plane, three, names, c, n - 3, marks);
-    mc_state_set(id, "x-range", "%.17g:%.17g", grid->x[0], grid->x[1]);
-    mc_state_set(id, "y-range", "%.17g:%.17g", grid->y[0], grid->y[1]);
+    mc_checkpoint_set(id, "x-range", "%.17g:%.17g", grid->x[0], grid->x[1]);
+    mc_checkpoint_set(id, "y-range", "%.17g:%.17g", grid->y[0], grid->y[1]);
     span->T = T;
     span->coef = coef;
     e->report.xy = xy;
@@ -78,7 +78,7 @@ int mc_plane_cli_networks(const struct mc_plane_cli *p, struct mc_eval_cli *e,
 {
     static const double three[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     struct mc_weights w[3] = {0};
-    struct mc_state id = {0};
+    struct mc_checkpoint id = {0};
     const char *names[3];
     const float *vectors[3];
     const struct job j = {.p = p, .e = e, .be = be, .grid = p->grid, .json = json, .f = f};
@@ -92,7 +92,7 @@ int mc_plane_cli_networks(const struct mc_plane_cli *p, struct mc_eval_cli *e,
         if (!rc)
             rc = mc_graph_expect_same(w[0].graph, w[i].graph, names[0], names[i], err);
         vectors[i] = w[i].params;
-        mc_state_set(&id, (const char *const[]){"a", "b", "c"}[i], "%s", w[i].id);
+        mc_checkpoint_set(&id, (const char *const[]){"a", "b", "c"}[i], "%s", w[i].id);
     }
     if (!rc) {
         struct mc_span span = {.graph = w[0].graph, .k = 3, .vectors = vectors};
@@ -110,7 +110,7 @@ int mc_plane_cli_curve(const struct mc_plane_cli *p, struct mc_eval_cli *e, stru
     static const char *const names[3] = {"t = 0", "t = 1", "t = 0.5"};
     static const double at[3] = {0, 1, .5};
     struct mc_curve c = {0};
-    struct mc_state id = {0};
+    struct mc_checkpoint id = {0};
     struct job j = {
         .p = p, .e = e, .be = be, .grid = p->grid, .points = points, .json = json, .f = f};
     double three[3 * MC_MAX_POINTS];
@@ -123,10 +123,10 @@ int mc_plane_cli_curve(const struct mc_plane_cli *p, struct mc_eval_cli *e, stru
         j.grid.y[1] = 1.5;
     }
     for (size_t i = 0; i < 3; i++)
-        mc_path_coefs(c.kind, c.n_points, at[i], three + i * c.n_points);
+        mc_curve_coefs(c.kind, c.n_points, at[i], three + i * c.n_points);
     struct mc_span span = {
         .graph = c.graph, .k = c.n_points, .vectors = (const float *const *)c.points};
-    mc_state_set(&id, "curve", "%s", c.id);
+    mc_checkpoint_set(&id, "curve", "%s", c.id);
     rc = measure(&j, &span, three, names, &c, &id, err);
     mc_curve_release(&c);
     return rc;

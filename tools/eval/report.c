@@ -14,7 +14,7 @@ int mc_report_check(const struct mc_report *r, struct mc_error *err)
 {
     for (size_t i = 0; i < r->n_data; i++)
         for (size_t p = 0; p < r->T; p++) {
-            const struct mc_measured *m = &r->data[i].out[p];
+            const struct mc_eval_result *m = &r->data[i].out[p];
             if (isfinite(m->loss) && isfinite(m->loss_se) && isfinite(m->accuracy) &&
                 isfinite(m->accuracy_se))
                 continue;
@@ -42,7 +42,7 @@ void mc_report_row(const struct mc_report *r, FILE *f, const char *first, size_t
 {
     fputs(first, f);
     for (size_t i = 0; i < r->n_data; i++) {
-        const struct mc_measured *m = &r->data[i].out[point];
+        const struct mc_eval_result *m = &r->data[i].out[point];
         fprintf(f, "\t%.7g\t%.4f", m->loss, 100 * m->accuracy);
     }
     putc('\n', f);
@@ -60,7 +60,7 @@ void mc_report_json_attack(const struct mc_report *r, FILE *f)
 void mc_report_json(const struct mc_report *r, FILE *f, size_t point)
 {
     for (size_t i = 0; i < r->n_data; i++) {
-        const struct mc_measured *m = &r->data[i].out[point];
+        const struct mc_eval_result *m = &r->data[i].out[point];
         putc(',', f);
         mc_json_str(f, r->data[i].name);
         fprintf(f,
@@ -71,7 +71,7 @@ void mc_report_json(const struct mc_report *r, FILE *f, size_t point)
     }
 }
 
-void mc_report_path(const struct mc_report *r, FILE *f)
+void mc_report_curve(const struct mc_report *r, FILE *f)
 {
     char t[32];
 
@@ -84,13 +84,13 @@ void mc_report_path(const struct mc_report *r, FILE *f)
 
 /* What is told of quantity q of a data set along the path. value: (T), room to work in. */
 static void summarise(const struct mc_report *r, size_t data, int q, double *value,
-                      struct mc_path_summary *s)
+                      struct mc_curve_summary *s)
 {
     for (size_t i = 0; i < r->T; i++) {
-        const struct mc_measured *m = &r->data[data].out[i];
+        const struct mc_eval_result *m = &r->data[data].out[i];
         value[i] = q ? 100 * m->accuracy : m->loss;
     }
-    mc_path_summarise(r->T, r->t, value, r->chord, s);
+    mc_curve_summarise(r->T, r->t, value, r->chord, s);
     if (q) {
         s->barrier = s->dip;
         s->barrier_t = s->dip_t;
@@ -108,7 +108,7 @@ int mc_report_summary(const struct mc_report *r, FILE *f, struct mc_error *err)
         f);
     for (size_t i = 0; i < r->n_data; i++)
         for (int q = 0; q < 2; q++) {
-            struct mc_path_summary s;
+            struct mc_curve_summary s;
             summarise(r, i, q, value, &s);
             fprintf(f, "%s\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%.4g\t%.6g\t%.4g\t%.6g\t%.4g\n",
                     r->data[i].name, quantity[q], s.first, s.last, s.mean, s.arc_mean, s.min,
@@ -118,7 +118,7 @@ int mc_report_summary(const struct mc_report *r, FILE *f, struct mc_error *err)
     return 0;
 }
 
-int mc_report_path_json(const struct mc_report *r, FILE *f, struct mc_error *err)
+int mc_report_curve_json(const struct mc_report *r, FILE *f, struct mc_error *err)
 {
     double *value = malloc(r->T * sizeof *value);
 
@@ -137,7 +137,7 @@ int mc_report_path_json(const struct mc_report *r, FILE *f, struct mc_error *err
         fputs(i ? "," : "", f);
         mc_json_str(f, r->data[i].name);
         for (int q = 0; q < 2; q++) {
-            struct mc_path_summary s;
+            struct mc_curve_summary s;
             summarise(r, i, q, value, &s);
             fprintf(f,
                     "%s\"%s\":{\"first\":%.9g,\"last\":%.9g,\"mean\":%.9g,\"arc_mean\":%.9g,"
@@ -198,7 +198,7 @@ void mc_report_errors(const struct mc_report *r, size_t data, double *loss_se, d
 {
     *loss_se = *accuracy_se = 0;
     for (size_t i = 0; i < r->T; i++) {
-        const struct mc_measured *m = &r->data[data].out[i];
+        const struct mc_eval_result *m = &r->data[data].out[i];
         *loss_se = m->loss_se > *loss_se ? m->loss_se : *loss_se;
         *accuracy_se = m->accuracy_se > *accuracy_se ? m->accuracy_se : *accuracy_se;
     }

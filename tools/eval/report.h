@@ -16,8 +16,8 @@
 /* One data set: two columns, NAME.loss and NAME.accuracy. */
 struct mc_reported {
     char name[80];
-    uint64_t in_all;         /* images the data set has; out[].images of them were measured */
-    struct mc_measured *out; /* (T) */
+    uint64_t in_all;            /* images the data set has; out[].images of them were measured */
+    struct mc_eval_result *out; /* (T) */
 };
 
 struct mc_report {
@@ -49,9 +49,9 @@ void mc_report_json(const struct mc_report *r, FILE *f, size_t point);
 /* A path: its table, its summary's table (a row a data set and
  * quantity: first, last, mean, arc_mean, min, min_t, max, max_t, barrier, barrier_t; an accuracy's
  * barrier is how far it falls under the line between the ends), and both as one JSON object. */
-void mc_report_path(const struct mc_report *r, FILE *f);
+void mc_report_curve(const struct mc_report *r, FILE *f);
 MC_USE_RESULT int mc_report_summary(const struct mc_report *r, FILE *f, struct mc_error *err);
-MC_USE_RESULT int mc_report_path_json(const struct mc_report *r, FILE *f, struct mc_error *err);
+MC_USE_RESULT int mc_report_curve_json(const struct mc_report *r, FILE *f, struct mc_error *err);
 
 /* A plane: columns x, y and the data sets'; its marks: mark, name, x, y, off; and both as one JSON
  * object. Distances are Euclidean, in parameter space. */

@@ -9,7 +9,7 @@
 #define BLOCK 1024 /* images read at a time */
 
 /* Memory is taken as images come: what a header announces proves nothing. */
-static int load(struct mc_resident *out, struct mc_backend *be, struct mc_dataset_reader *d,
+static int load(struct mc_in_memory *out, struct mc_backend *be, struct mc_dataset_reader *d,
                 void *images, int32_t *labels, struct mc_error *err)
 {
     const size_t bytes = mc_dataset_image_bytes(&out->info), size = sizeof *labels;
@@ -37,8 +37,8 @@ static int load(struct mc_resident *out, struct mc_backend *be, struct mc_datase
     return rc;
 }
 
-int mc_resident_open(struct mc_resident *out, const char *path, uint64_t samples,
-                     struct mc_history *h, struct mc_error *err)
+int mc_in_memory_open(struct mc_in_memory *out, const char *path, uint64_t samples,
+                      struct mc_history *h, struct mc_error *err)
 {
     memset(out, 0, sizeof *out);
     int rc = mc_dataset_open(&out->reader, path, err);
@@ -52,7 +52,7 @@ int mc_resident_open(struct mc_resident *out, const char *path, uint64_t samples
                                 1, &out->info.n, err);
 }
 
-int mc_resident_read(struct mc_resident *r, struct mc_backend *be, struct mc_error *err)
+int mc_in_memory_read(struct mc_in_memory *r, struct mc_backend *be, struct mc_error *err)
 {
     void *images = malloc(BLOCK * mc_dataset_image_bytes(&r->info));
     int32_t *labels = malloc(BLOCK * sizeof *labels);
@@ -68,7 +68,7 @@ int mc_resident_read(struct mc_resident *r, struct mc_backend *be, struct mc_err
     return rc;
 }
 
-void mc_resident_release(struct mc_resident *r, struct mc_backend *be)
+void mc_in_memory_release(struct mc_in_memory *r, struct mc_backend *be)
 {
     if (be) {
         be->buf_free(be, r->images);

@@ -32,9 +32,9 @@ int mc_data_samples(const struct mc_dataset_info *info, const char *path, uint64
     return 0;
 }
 
-int mc_feed_open(struct mc_feed *f, struct mc_backend *be, const struct mc_graph *g,
-                 struct mc_dataset_reader *data, const struct mc_feed_options *o,
-                 struct mc_error *err)
+int mc_loader_open(struct mc_loader *f, struct mc_backend *be, const struct mc_graph *g,
+                   struct mc_dataset_reader *data, const struct mc_loader_options *o,
+                   struct mc_error *err)
 {
     const struct mc_dataset_info *info = mc_dataset_get_info(data);
     const char *name = mc_reader_name(mc_dataset_stream(data));
@@ -42,7 +42,7 @@ int mc_feed_open(struct mc_feed *f, struct mc_backend *be, const struct mc_graph
     const size_t B = o->batch, bytes = mc_dataset_image_bytes(info);
     int rc;
 
-    *f = (struct mc_feed){.be = be, .data = data, .batch = B, .image_bytes = bytes};
+    *f = (struct mc_loader){.be = be, .data = data, .batch = B, .image_bytes = bytes};
     if ((rc = mc_data_samples(info, name, o->samples, o->exact, &f->wanted, err)) ||
         (rc = mc_data_fits(g, info, name, err)) ||
         (rc = be->buf_new(be, B * bytes, &f->images, err)) ||
@@ -67,7 +67,7 @@ int mc_feed_open(struct mc_feed *f, struct mc_backend *be, const struct mc_graph
 }
 
 /* The first n images of the host's buffers, of which the first is image `at` of the data. */
-static int load(struct mc_feed *f, struct mc_plan *const *plans, size_t n_plans, size_t n,
+static int load(struct mc_loader *f, struct mc_plan *const *plans, size_t n_plans, size_t n,
                 uint64_t at, struct mc_error *err)
 {
     struct mc_backend *be = f->be;
@@ -85,8 +85,8 @@ static int load(struct mc_feed *f, struct mc_plan *const *plans, size_t n_plans,
     return 0;
 }
 
-int mc_feed_next(struct mc_feed *f, struct mc_plan *const *plans, size_t n_plans, size_t *n,
-                 struct mc_error *err)
+int mc_loader_next(struct mc_loader *f, struct mc_plan *const *plans, size_t n_plans, size_t *n,
+                   struct mc_error *err)
 {
     const uint64_t to = f->to < f->wanted ? f->to : f->wanted;
 
@@ -110,7 +110,7 @@ int mc_feed_next(struct mc_feed *f, struct mc_plan *const *plans, size_t n_plans
     return 0;
 }
 
-void mc_feed_release(struct mc_feed *f)
+void mc_loader_release(struct mc_loader *f)
 {
     struct mc_buf *all[] = {f->images, f->labels, f->order, f->ctl};
 
@@ -120,5 +120,5 @@ void mc_feed_release(struct mc_feed *f)
     free(f->host_images);
     free(f->host_labels);
     free(f->host_order);
-    *f = (struct mc_feed){0};
+    *f = (struct mc_loader){0};
 }

@@ -29,7 +29,7 @@ uint64_t mc_pam_other_images(const struct mc_pam_options *o, uint64_t n, uint64_
 }
 
 /* `images` of them from `first` on, in batches. */
-static int new_judge(struct mc_pam_judge *j, const struct mc_fit *f, uint64_t first,
+static int new_judge(struct mc_pam_judge *j, const struct mc_train *f, uint64_t first,
                      uint64_t images, struct mc_error *err)
 {
     const uint64_t batch = f->o->batch;
@@ -51,7 +51,7 @@ static int new_judge(struct mc_pam_judge *j, const struct mc_fit *f, uint64_t fi
 }
 
 /* The judging images again, on the network with its own ReLU. */
-static int new_relu_judge(struct mc_pam *p, const struct mc_fit *f, uint64_t images,
+static int new_relu_judge(struct mc_pam *p, const struct mc_train *f, uint64_t images,
                           struct mc_error *err)
 {
     struct mc_pam_judge *j = &p->judges[MC_PAM_RELU];
@@ -63,7 +63,7 @@ static int new_relu_judge(struct mc_pam *p, const struct mc_fit *f, uint64_t ima
     return rc ? rc : f->be->plan_new(f->be, p->graph, &o, &j->plan, err);
 }
 
-int mc_pam_prepare_judges(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
+int mc_pam_prepare_judges(struct mc_pam *p, struct mc_train *f, struct mc_error *err)
 {
     struct mc_backend *be = f->be;
     const uint64_t T = p->o->points, n = f->data->info.n;
@@ -103,13 +103,13 @@ int mc_pam_prepare_judges(struct mc_pam *p, struct mc_fit *f, struct mc_error *e
     return rc;
 }
 
-void mc_pam_release_judges(struct mc_pam *p, struct mc_fit *f)
+void mc_pam_release_judges(struct mc_pam *p, struct mc_train *f)
 {
     struct mc_buf *all[] = {p->ctl, p->points, p->begin, p->points_ctl, p->sums};
 
     for (size_t i = 0; i < MC_PAM_JUDGES; i++) {
         struct mc_pam_judge *j = &p->judges[i];
-        f->be->repeat_free(f->be, j->repeat);
+        f->be->capture_free(f->be, j->repeat);
         f->be->buf_free(f->be, j->order);
         if (j->plan)
             f->be->plan_free(j->plan);
@@ -119,7 +119,7 @@ void mc_pam_release_judges(struct mc_pam *p, struct mc_fit *f)
 }
 
 /* The point at the next t; from the first one on. */
-static void next_point(const struct mc_pam *p, const struct mc_fit *f, int first)
+static void next_point(const struct mc_pam *p, const struct mc_train *f, int first)
 {
     const struct mc_buf *const vectors[] = {p->d_a, p->d_pb, p->d_offset};
     struct mc_backend *be = f->be;
@@ -132,7 +132,7 @@ static void next_point(const struct mc_pam *p, const struct mc_fit *f, int first
 
 struct judgement {
     struct mc_pam *p;
-    struct mc_fit *f;
+    struct mc_train *f;
     const struct mc_buf *order;
 };
 
@@ -140,24 +140,24 @@ struct judgement {
 static void judge_batch(void *arg)
 {
     struct mc_pam *p = ((struct judgement *)arg)->p;
-    struct mc_fit *f = ((struct judgement *)arg)->f;
-    const struct mc_source source = mc_fit_source(f, ((struct judgement *)arg)->order);
+    struct mc_train *f = ((struct judgement *)arg)->f;
+    const struct mc_source source = mc_train_source(f, ((struct judgement *)arg)->order);
 
-    mc_fit_load(f, &source, p->ctl);
+    mc_train_load(f, &source, p->ctl);
     for (uint64_t i = 0; i < p->o->points; i++) {
         next_point(p, f, i == 0);
-        mc_fit_forward(f, MC_MODE_BATCH, &source, p->ctl, p->d_point);
+        mc_train_forward(f, MC_MODE_BATCH, &source, p->ctl, p->d_point);
         f->be->metrics(f->plan, p->sums);
     }
     f->be->ctl_next(f->be, p->ctl);
 }
 
-int mc_pam_measure(struct mc_pam *p, struct mc_fit *f, enum mc_pam_judge_of of, double *loss,
+int mc_pam_measure(struct mc_pam *p, struct mc_train *f, enum mc_pam_judge_of of, double *loss,
                    double *decay, struct mc_error *err)
 {
     struct mc_pam_judge *j = &p->judges[of];
-    struct mc_fit fit = *f; /* with the judge's plan */
-    struct judgement judgement = {p, &fit, j->order};
+    struct mc_train train = *f; /* with the judge's plan */
+    struct judgement judgement = {p, &train, j->order};
     struct mc_backend *be = f->be;
     double sums[MC_N_METRICS + 1];
 
@@ -165,7 +165,7 @@ int mc_pam_measure(struct mc_pam *p, struct mc_fit *f, enum mc_pam_judge_of of, 
     if (!j->batches)
         return 0;
     if (j->plan)
-        fit.plan = j->plan;
+        train.plan = j->plan;
     be->copy(be, p->ctl, p->begin, sizeof(struct mc_ctl));
     be->zero(be, p->sums);
     for (uint64_t i = 0; i < p->o->points; i++) {
@@ -181,7 +181,7 @@ int mc_pam_measure(struct mc_pam *p, struct mc_fit *f, enum mc_pam_judge_of of, 
     return 0;
 }
 
-int mc_pam_judge(struct mc_pam *p, struct mc_fit *f, double *loss, double *decay, double *relu,
+int mc_pam_judge(struct mc_pam *p, struct mc_train *f, double *loss, double *decay, double *relu,
                  struct mc_error *err)
 {
     double again;
@@ -192,7 +192,7 @@ int mc_pam_judge(struct mc_pam *p, struct mc_fit *f, double *loss, double *decay
     return rc ? rc : mc_pam_measure(p, f, MC_PAM_RELU, relu, &again, err);
 }
 
-int mc_pam_place(struct mc_pam *p, struct mc_fit *f, const struct mc_perm *perm,
+int mc_pam_place(struct mc_pam *p, struct mc_train *f, const struct mc_perm *perm,
                  struct mc_error *err)
 {
     const size_t n = p->graph->P;

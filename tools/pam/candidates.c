@@ -23,7 +23,7 @@ static size_t differ(const struct mc_perm *a, const struct mc_perm *b)
 }
 
 /* One group's part of all candidates: c[1] gets the assignment, the others draws. */
-static int fill_group(struct mc_pam *p, const struct mc_fit *f, uint64_t outer, size_t g,
+static int fill_group(struct mc_pam *p, const struct mc_train *f, uint64_t outer, size_t g,
                       const float *matrix, struct mc_perm *c, struct mc_error *err)
 {
     const size_t k = p->symmetry->groups[g].size;
@@ -53,8 +53,8 @@ static int fill_group(struct mc_pam *p, const struct mc_fit *f, uint64_t outer, 
 }
 
 /* The candidates c[0 ... n-1]; of all c, room is made for `most`. */
-static int fill(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_perm *c, size_t most,
-                struct mc_error *err)
+static int fill(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct mc_perm *c,
+                size_t most, struct mc_error *err)
 {
     float *matrices = malloc(p->matrices * sizeof *matrices);
     int rc = matrices ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
@@ -86,7 +86,7 @@ static void price(const struct mc_pam *p, struct candidate *c)
     c->value = c->loss + (p->o->by_objective ? c->proximal : 0);
 }
 
-static int try(struct mc_pam *p, struct mc_fit *f, struct candidate *c, struct mc_error *err)
+static int try(struct mc_pam *p, struct mc_train *f, struct candidate *c, struct mc_error *err)
 {
     int rc = mc_pam_place(p, f, c->perm, err);
 
@@ -114,7 +114,7 @@ static int known_in_group(const struct mc_perm *c, size_t i, size_t g)
 }
 
 /* The best of all candidates as they are; *kept: its number. */
-static int keep_jointly(struct mc_pam *p, struct mc_fit *f, struct mc_perm *c, size_t n,
+static int keep_jointly(struct mc_pam *p, struct mc_train *f, struct mc_perm *c, size_t n,
                         const struct candidate *projection, struct candidate *best, double *tried,
                         double *kept, struct mc_error *err)
 {
@@ -159,7 +159,7 @@ static void mix(struct mc_perm *mixed, const struct mc_perm *c, size_t g)
 /* From the better of the previous permutation and the projection on: each group's candidates once,
  * beside what the other groups have; then each group's best in the order of their gains, while it
  * still lowers the value beside those that were kept. */
-static int keep_by_groups(struct mc_pam *p, struct mc_fit *f, struct mc_perm *c, size_t n,
+static int keep_by_groups(struct mc_pam *p, struct mc_train *f, struct mc_perm *c, size_t n,
                           const struct candidate *projection, struct candidate *best, double *tried,
                           double *kept, struct mc_error *err)
 {
@@ -205,7 +205,7 @@ static int keep_by_groups(struct mc_pam *p, struct mc_fit *f, struct mc_perm *c,
     return rc;
 }
 
-static int judge_on_others(struct mc_pam *p, struct mc_fit *f, const struct mc_perm *perm,
+static int judge_on_others(struct mc_pam *p, struct mc_train *f, const struct mc_perm *perm,
                            double *loss, struct mc_error *err)
 {
     double decay;
@@ -214,7 +214,7 @@ static int judge_on_others(struct mc_pam *p, struct mc_fit *f, const struct mc_p
     return rc ? rc : mc_pam_measure(p, f, MC_PAM_OTHERS, loss, &decay, err);
 }
 
-int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_error *err)
+int mc_pam_select(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct mc_error *err)
 {
     const size_t n = 2 + p->o->draws;
     struct mc_pam_report *r = &p->report[outer];
@@ -226,7 +226,7 @@ int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_
     if (!rc)
         rc = f->be->get(f->be, p->residual, 0, &r->residual, sizeof r->residual, err);
     if (!rc) {
-        f->be->act(p->action, p->d_matrices, p->d_b, p->d_pb);
+        f->be->soft_permute(p->action, p->d_matrices, p->d_b, p->d_pb);
         rc = mc_pam_measure(p, f, MC_PAM_SELECTION, &r->loss_relaxed, &r->decay_relaxed, err);
     }
     r->candidates = 1;

@@ -16,20 +16,21 @@ size_t mc_pam_units(const struct mc_pam *p)
     return n;
 }
 
-int mc_pam_put_matrices(struct mc_pam *p, struct mc_fit *f, struct mc_buf *to, struct mc_error *err)
+int mc_pam_put_matrices(struct mc_pam *p, struct mc_train *f, struct mc_buf *to,
+                        struct mc_error *err)
 {
     float *m = malloc(p->matrices * sizeof *m);
 
     if (!m)
         return mc_fail(err, MC_ENOMEM, "out of memory");
-    mc_action_matrices(p->symmetry, &p->previous, m);
+    mc_soft_perm_matrices(p->symmetry, &p->previous, m);
     int rc = f->be->put(f->be, to, 0, m, p->matrices * sizeof *m, err);
     free(m);
     return rc;
 }
 
 /* A checkpoint holds float32: a unit's number is exact in one. */
-static int put_perm(struct mc_fit *f, const struct mc_perm *perm, struct mc_buf *to,
+static int put_perm(struct mc_train *f, const struct mc_perm *perm, struct mc_buf *to,
                     struct mc_error *err)
 {
     size_t at = 0;
@@ -48,7 +49,7 @@ static int put_perm(struct mc_fit *f, const struct mc_perm *perm, struct mc_buf 
     return rc;
 }
 
-static int get_perm(struct mc_fit *f, const struct mc_buf *from, struct mc_perm *perm,
+static int get_perm(struct mc_train *f, const struct mc_buf *from, struct mc_perm *perm,
                     struct mc_error *err)
 {
     size_t at = 0;
@@ -68,7 +69,7 @@ static int get_perm(struct mc_fit *f, const struct mc_buf *from, struct mc_perm 
     return rc ? rc : mc_perm_check(perm, err);
 }
 
-int mc_pam_put_all(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
+int mc_pam_put_all(struct mc_pam *p, struct mc_train *f, struct mc_error *err)
 {
     int rc = put_perm(f, p->perm, p->d_perm, err);
 
@@ -79,7 +80,7 @@ int mc_pam_put_all(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
     return rc;
 }
 
-int mc_pam_get_all(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
+int mc_pam_get_all(struct mc_pam *p, struct mc_train *f, struct mc_error *err)
 {
     int rc = get_perm(f, p->d_perm, p->perm, err);
 
@@ -90,11 +91,11 @@ int mc_pam_get_all(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
     return rc;
 }
 
-size_t mc_pam_saved(struct mc_objective *o, struct mc_fit *f, struct mc_fit_vector *v)
+size_t mc_pam_saved(struct mc_objective *o, struct mc_train *f, struct mc_train_vector *v)
 {
     const struct mc_pam *p = (const struct mc_pam *)o;
     const size_t P = p->graph->P, n = mc_pam_units(p);
-    const struct mc_fit_vector all[] = {
+    const struct mc_train_vector all[] = {
         {"offset", p->d_offset, P, "--lr"},
         {"momentum", p->d_momentum, P, "--lr"},
         {"anchor", p->d_anchor, P, NULL},

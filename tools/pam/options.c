@@ -90,7 +90,7 @@ static error_t take(struct mc_pam_cli *p, int key, const char *arg)
     }
 }
 
-error_t mc_pam_cli_option(struct mc_pam_cli *p, struct mc_fit_cli *f, struct mc_cli *cli, int key,
+error_t mc_pam_cli_option(struct mc_pam_cli *p, struct mc_train_cli *f, struct mc_cli *cli, int key,
                           char *arg, struct argp_state *state)
 {
     if (key == MC_KEY_EPOCHS)
@@ -99,7 +99,7 @@ error_t mc_pam_cli_option(struct mc_pam_cli *p, struct mc_fit_cli *f, struct mc_
         p->given[MC_PAM_CURVE] = "momentum";
     if (key == MC_KEY_NO_NESTEROV)
         p->given[MC_PAM_CURVE] = "no-nesterov";
-    return take(p, key, arg) ? mc_fit_cli_option(f, cli, key, arg, state) : 0;
+    return take(p, key, arg) ? mc_train_cli_option(f, cli, key, arg, state) : 0;
 }
 
 /* One of the two steps is not done: what was given for it alone is refused. */
@@ -117,24 +117,24 @@ static void check_idle(const struct mc_pam_cli *p, enum mc_pam_stage step)
 }
 
 /* What was not given is the default, or the paper's. */
-static void settle(struct mc_pam_cli *p, const struct mc_fit_cli *f)
+static void settle(struct mc_pam_cli *p, const struct mc_train_cli *f)
 {
     struct mc_pam_options *o = &p->pam, defaults;
 
     mc_pam_defaults(&defaults);
     if (isnan(o->permutation_lr))
-        o->permutation_lr = p->as_paper ? .5 * f->fit.lr : defaults.permutation_lr;
+        o->permutation_lr = p->as_paper ? .5 * f->train.lr : defaults.permutation_lr;
     o->jointly = p->accept < 0 ? p->as_paper : p->accept;
     o->by_objective = p->select_by < 0 ? p->as_paper : p->select_by;
 }
 
-void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_fit_cli *f)
+void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_train_cli *f)
 {
-    struct mc_fit_cli whole;
+    struct mc_train_cli whole;
 
     if (p->stage == MC_PAM_PERMUTATION)
-        f->fit.epochs = 0;
-    p->pam.curve_epochs = f->fit.epochs;
+        f->train.epochs = 0;
+    p->pam.curve_epochs = f->train.epochs;
     if (p->stage == MC_PAM_CURVE)
         p->pam.permutation_epochs = 0;
     if (!mc_pam_epochs(&p->pam))
@@ -146,16 +146,16 @@ void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_fit_cli *f)
         check_idle(p, MC_PAM_PERMUTATION);
     if (!p->pam.curve_epochs)
         check_idle(p, MC_PAM_CURVE);
-    if (p->pam.curve_epochs && f->fit.momentum >= 1)
-        mc_cli_usage("--momentum %g: the curve step wants less than 1", f->fit.momentum);
+    if (p->pam.curve_epochs && f->train.momentum >= 1)
+        mc_cli_usage("--momentum %g: the curve step wants less than 1", f->train.momentum);
     if (!p->pam.draws && p->draws_given)
         mc_cli_usage("--%s is for draws, and there are none with --draws 0", p->draws_given);
-    if (p->pam.spectral > 0 && f->fit.huber <= 0)
+    if (p->pam.spectral > 0 && f->train.huber <= 0)
         mc_cli_usage("--spectral needs --huber DELTA");
     settle(p, f);
     whole = *f; /* an attack is for permutation steps too */
-    whole.fit.epochs = mc_pam_epochs(&p->pam);
-    mc_fit_cli_check(&whole);
+    whole.train.epochs = mc_pam_epochs(&p->pam);
+    mc_train_cli_check(&whole);
 }
 
 void mc_pam_cli_note(const struct mc_pam_cli *p, struct mc_history *h)
@@ -180,7 +180,7 @@ void mc_pam_cli_note(const struct mc_pam_cli *p, struct mc_history *h)
 }
 
 void mc_pam_cli_identity(const struct mc_pam_cli *p,
-                         struct mc_state_setting identity[MC_PAM_IDENTITY])
+                         struct mc_checkpoint_setting identity[MC_PAM_IDENTITY])
 {
     const struct mc_pam_options *o = &p->pam;
 
@@ -208,12 +208,12 @@ static void number(struct mc_log *log, const char *key, double value)
 
 static uint64_t judge_images(const struct mc_pam_cli *p)
 {
-    return mc_pam_judge_images(&p->pam, p->fit->images, p->fit->fit.batch);
+    return mc_pam_judge_images(&p->pam, p->train->images, p->train->train.batch);
 }
 
 static uint64_t other_images(const struct mc_pam_cli *p)
 {
-    return mc_pam_other_images(&p->pam, p->fit->images, p->fit->fit.batch);
+    return mc_pam_other_images(&p->pam, p->train->images, p->train->train.batch);
 }
 
 static void tell_permutation(const struct mc_pam_cli *p, uint64_t outer,
@@ -337,7 +337,7 @@ static void log_iteration(const struct mc_pam_cli *p, struct mc_log *log, uint64
     mc_log_end(log);
 }
 
-static void told(void *arg, struct mc_log *log, const struct mc_fit_epoch *e)
+static void told(void *arg, struct mc_log *log, const struct mc_train_epoch *e)
 {
     const struct mc_pam_cli *p = arg;
     const uint64_t length = p->pam.permutation_epochs + p->pam.curve_epochs;
@@ -361,18 +361,19 @@ static void told(void *arg, struct mc_log *log, const struct mc_fit_epoch *e)
                     "ends",
                     (unsigned long long)outer + 1, r->least_move);
     }
-    if (e->epoch == p->fit->fit.stop_after && at < p->pam.permutation_epochs)
+    if (e->epoch == p->train->train.stop_after && at < p->pam.permutation_epochs)
         mc_note(p->cli,
                 "stopped inside a permutation step: its matrices are %s, and the curve has the "
                 "permutation of before",
-                p->fit->fit.checkpoint ? "in the checkpoint only" : "lost without --checkpoint");
+                p->train->train.checkpoint ? "in the checkpoint only"
+                                           : "lost without --checkpoint");
 }
 
-void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_fit_cli *f, const struct mc_cli *cli,
+void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_train_cli *f, const struct mc_cli *cli,
                       const struct mc_pam_report *report)
 {
     p->cli = cli;
-    p->fit = f;
+    p->train = f;
     p->report = report;
     f->told = told;
     f->told_arg = p;

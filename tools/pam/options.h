@@ -71,25 +71,25 @@ struct mc_pam_cli {
     const char *given[3], *epochs_given[3];
     const char *draws_given; /* one that says how to draw */
     const struct mc_cli *cli;
-    const struct mc_fit_cli *fit;
+    const struct mc_train_cli *train;
     const struct mc_pam_report *report;
 };
 
 /* mc_pam_defaults, both steps. */
 void mc_pam_cli_defaults(struct mc_pam_cli *p);
-/* MC_PAM_OPTIONS and what mc_fit_cli_option takes; ARGP_ERR_UNKNOWN for anything else. */
-error_t mc_pam_cli_option(struct mc_pam_cli *p, struct mc_fit_cli *f, struct mc_cli *cli, int key,
+/* MC_PAM_OPTIONS and what mc_train_cli_option takes; ARGP_ERR_UNKNOWN for anything else. */
+error_t mc_pam_cli_option(struct mc_pam_cli *p, struct mc_train_cli *f, struct mc_cli *cli, int key,
                           char *arg, struct argp_state *state);
 /* Options that contradict each other are usage errors. Settles the steps' epochs by the stage and
  * --epochs, and what --as-paper decides. Call after parsing. */
-void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_fit_cli *f);
+void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_train_cli *f);
 void mc_pam_cli_note(const struct mc_pam_cli *p, struct mc_history *h);
 /* What a checkpoint must share of the options: every one of them, reals exactly. */
 void mc_pam_cli_identity(const struct mc_pam_cli *p,
-                         struct mc_state_setting identity[MC_PAM_IDENTITY]);
+                         struct mc_checkpoint_setting identity[MC_PAM_IDENTITY]);
 /* Has f's run log each step and iteration, and tell it with -v; report is mc_pam_init's, and must
  * outlive the run as p and cli must. */
-void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_fit_cli *f, const struct mc_cli *cli,
+void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_train_cli *f, const struct mc_cli *cli,
                       const struct mc_pam_report *report);
 
 #endif

@@ -52,7 +52,7 @@ size_t mc_pam_matrices(const struct mc_pam *p, int checkpoint)
 /* ---- the objective ----------------------------------------------------------------------------
  */
 
-static int prepare(struct mc_objective *o, struct mc_fit *f, struct mc_error *err)
+static int prepare(struct mc_objective *o, struct mc_train *f, struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
     struct mc_backend *be = f->be;
@@ -85,7 +85,7 @@ static int prepare(struct mc_objective *o, struct mc_fit *f, struct mc_error *er
     for (size_t i = 0; !rc && i < sizeof all / sizeof *all; i++)
         rc = all[i].bytes ? be->buf_new(be, all[i].bytes, all[i].buf, err) : 0;
     if (!rc && permutes)
-        rc = be->action_new(be, p->graph, p->symmetry, &p->action, err);
+        rc = be->soft_perm_new(be, p->graph, p->symmetry, &p->action, err);
     if (!rc)
         rc = be->put(be, p->d_a, 0, p->a, P, err);
     if (!rc)
@@ -97,7 +97,7 @@ static int prepare(struct mc_objective *o, struct mc_fit *f, struct mc_error *er
     return rc;
 }
 
-static int put_coefs(struct mc_pam *p, struct mc_fit *f, uint64_t e, struct mc_error *err)
+static int put_coefs(struct mc_pam *p, struct mc_train *f, uint64_t e, struct mc_error *err)
 {
     float *rows = malloc(f->steps * 3 * sizeof *rows);
 
@@ -117,7 +117,8 @@ static int put_coefs(struct mc_pam *p, struct mc_fit *f, uint64_t e, struct mc_e
 
 /* Keeps the permutation and the offset that the iteration moves from, places that permutation and
  * judges the objective there. */
-static int begin_iteration(struct mc_pam *p, struct mc_fit *f, uint64_t outer, struct mc_error *err)
+static int begin_iteration(struct mc_pam *p, struct mc_train *f, uint64_t outer,
+                           struct mc_error *err)
 {
     struct mc_pam_report *r = &p->report[outer];
     int rc;
@@ -129,7 +130,7 @@ static int begin_iteration(struct mc_pam *p, struct mc_fit *f, uint64_t outer, s
     return mc_pam_judge(p, f, &r->loss_before, &r->decay_before, &r->relu_before, err);
 }
 
-static int epoch(struct mc_objective *o, struct mc_fit *f, uint64_t e, struct mc_error *err)
+static int epoch(struct mc_objective *o, struct mc_train *f, uint64_t e, struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
     const uint64_t outer = e / iteration(p), at = e % iteration(p);
@@ -140,7 +141,7 @@ static int epoch(struct mc_objective *o, struct mc_fit *f, uint64_t e, struct mc
     if (!rc)
         rc = put_coefs(p, f, e, err);
     if (permuting != p->permuting)
-        mc_fit_steps_change(f);
+        mc_train_steps_change(f);
     p->permuting = permuting;
     if (!rc && p->permuting) {
         rc = mc_pam_put_matrices(p, f, p->d_matrices_anchor, err);
@@ -154,23 +155,23 @@ static int epoch(struct mc_objective *o, struct mc_fit *f, uint64_t e, struct mc
     return rc;
 }
 
-static double lr(struct mc_objective *o, struct mc_fit *f, uint64_t e, uint64_t step)
+static double lr(struct mc_objective *o, struct mc_train *f, uint64_t e, uint64_t step)
 {
     const struct mc_pam *p = (const struct mc_pam *)o;
     const uint64_t outer = e / iteration(p), at = e % iteration(p);
     const uint64_t n_p = p->o->permutation_epochs, n_c = p->o->curve_epochs;
 
-    return at < n_p ? mc_fit_lr(&p->permutation_fit, outer * n_p + at, step, f->steps)
-                    : mc_fit_lr(&p->curve_fit, outer * n_c + at - n_p, step, f->steps);
+    return at < n_p ? mc_train_lr(&p->permutation_fit, outer * n_p + at, step, f->steps)
+                    : mc_train_lr(&p->curve_fit, outer * n_c + at - n_p, step, f->steps);
 }
 
-static const struct mc_buf *point(struct mc_objective *o, struct mc_fit *f)
+static const struct mc_buf *point(struct mc_objective *o, struct mc_train *f)
 {
     struct mc_pam *p = (struct mc_pam *)o;
     const struct mc_buf *const vectors[] = {p->d_a, p->d_pb, p->d_offset};
 
     if (p->permuting)
-        f->be->act(p->action, p->d_matrices, p->d_b, p->d_pb);
+        f->be->soft_permute(p->action, p->d_matrices, p->d_b, p->d_pb);
     f->be->lincomb(f->be, p->graph->P, p->d_point, 3, vectors, p->coefs, f->ctl);
     return p->d_point;
 }
@@ -179,10 +180,10 @@ void mc_pam_descend(struct mc_backend *be, size_t n, const struct mc_sgd *s,
                     const struct mc_buf *anchor, double nu, const struct mc_buf *ctl)
 {
     be->sgd(be, n, s, ctl);
-    be->pull(be, n, s->p, anchor, s->lrs, nu * (1 - (double)s->momentum), ctl);
+    be->proximal(be, n, s->p, anchor, s->lrs, nu * (1 - (double)s->momentum), ctl);
 }
 
-static void step(struct mc_objective *o, struct mc_fit *f, const struct mc_buf *at)
+static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf *at)
 {
     struct mc_pam *p = (struct mc_pam *)o;
     struct mc_backend *be = f->be;
@@ -196,7 +197,7 @@ static void step(struct mc_objective *o, struct mc_fit *f, const struct mc_buf *
                                  .coefs = p->coefs,
                                  .stride = 3,
                                  .k = 1};
-        be->act_grad(p->action, p->d_matrices, p->d_b, f->grad, p->d_matrices_grad);
+        be->soft_permute_grad(p->action, p->d_matrices, p->d_b, f->grad, p->d_matrices_grad);
         mc_pam_descend(be, p->matrices, &s, p->d_matrices_anchor, p->o->nu_permutation, f->ctl);
         be->project(p->action, p->d_matrices, p->o->sweeps, p->residual);
     } else {
@@ -225,7 +226,7 @@ static int offset_moves(const struct mc_pam *p)
 }
 
 /* The price of the offset, and the objective where it has come to. */
-static int measure_curve(struct mc_pam *p, struct mc_fit *f, struct mc_pam_report *r,
+static int measure_curve(struct mc_pam *p, struct mc_train *f, struct mc_pam_report *r,
                          struct mc_error *err)
 {
     const size_t n = p->graph->P;
@@ -244,7 +245,7 @@ static int measure_curve(struct mc_pam *p, struct mc_fit *f, struct mc_pam_repor
 }
 
 /* What the whole iteration did; *stop: too little, by the theorem, and it is given up. */
-static void end_iteration(struct mc_pam *p, struct mc_fit *f, struct mc_pam_report *r, int *stop)
+static void end_iteration(struct mc_pam *p, struct mc_train *f, struct mc_pam_report *r, int *stop)
 {
     const int permuted = p->o->permutation_epochs > 0, curved = offset_moves(p);
     const double proximal =
@@ -264,7 +265,7 @@ static void end_iteration(struct mc_pam *p, struct mc_fit *f, struct mc_pam_repo
     *stop = 1;
 }
 
-static int after(struct mc_objective *o, struct mc_fit *f, uint64_t e, int *stop,
+static int after(struct mc_objective *o, struct mc_train *f, uint64_t e, int *stop,
                  struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
@@ -287,7 +288,7 @@ static int after(struct mc_objective *o, struct mc_fit *f, uint64_t e, int *stop
     return rc ? rc : mc_pam_put_all(p, f, err);
 }
 
-static int resumed(struct mc_objective *o, struct mc_fit *f, uint64_t e, int *stop,
+static int resumed(struct mc_objective *o, struct mc_train *f, uint64_t e, int *stop,
                    struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
@@ -297,14 +298,14 @@ static int resumed(struct mc_objective *o, struct mc_fit *f, uint64_t e, int *st
     return rc;
 }
 
-static int finish(struct mc_objective *o, struct mc_fit *f, struct mc_error *err)
+static int finish(struct mc_objective *o, struct mc_train *f, struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
 
     return f->be->get(f->be, p->d_offset, 0, p->offset, p->graph->P * sizeof(float), err);
 }
 
-static void release(struct mc_objective *o, struct mc_fit *f)
+static void release(struct mc_objective *o, struct mc_train *f)
 {
     struct mc_pam *p = (struct mc_pam *)o;
     struct mc_buf *all[] = {p->d_a,
@@ -328,13 +329,13 @@ static void release(struct mc_objective *o, struct mc_fit *f)
     mc_pam_release_judges(p, f);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         f->be->buf_free(f->be, all[i]);
-    f->be->action_free(p->action);
+    f->be->soft_perm_free(p->action);
 }
 
 /* ---- a run ------------------------------------------------------------------------------------
  */
 
-int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o, struct mc_fit_options *fit,
+int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o, struct mc_train_options *train,
                 const struct mc_symmetry *s, const struct mc_graph *g, const float *a,
                 const float *b, float *offset, struct mc_perm *perm, struct mc_pam_report *report,
                 struct mc_error *err)
@@ -364,14 +365,14 @@ int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o, struct mc_fit_
                          .report = report};
     for (size_t i = 0; i < o->outer * MC_PAM_REPORT; i++)
         numbers[i] = NAN;
-    p->permutation_fit = p->curve_fit = *fit;
+    p->permutation_fit = p->curve_fit = *train;
     p->permutation_fit.epochs = o->outer * o->permutation_epochs;
     p->permutation_fit.lr = o->permutation_lr;
     p->curve_fit.epochs = o->outer * o->curve_epochs;
-    fit->epochs = mc_pam_epochs(o);
+    train->epochs = mc_pam_epochs(o);
     if (!(p->at = malloc((s->n_groups + 1) * sizeof *p->at)))
         return mc_fail(err, MC_ENOMEM, "out of memory");
-    p->matrices = mc_action_layout(s, p->at);
+    p->matrices = mc_soft_perm_layout(s, p->at);
     if ((rc = mc_perm_init(&p->previous, s, err)) || o->spectral <= 0)
         return rc;
     return mc_pam_theorem_init(p, err);

@@ -73,10 +73,10 @@ enum mc_pam_judge_of {
     MC_PAM_JUDGES
 };
 struct mc_pam_judge {
-    struct mc_buf *order;     /* (batches, batch) */
-    uint64_t batches;         /* 0: there is nothing to measure */
-    struct mc_plan *plan;     /* NULL: the training's */
-    struct mc_repeat *repeat; /* of a batch */
+    struct mc_buf *order;      /* (batches, batch) */
+    uint64_t batches;          /* 0: there is nothing to measure */
+    struct mc_plan *plan;      /* NULL: the training's */
+    struct mc_capture *repeat; /* of a batch */
 };
 
 struct mc_pam {
@@ -89,10 +89,11 @@ struct mc_pam {
     struct mc_perm *perm;         /* likewise; kept up with every permutation step */
     struct mc_pam_report *report; /* (outer) */
 
-    size_t matrices;                                  /* floats of all groups' */
-    size_t *at;                                       /* (n_groups) where each begins */
-    struct mc_fit_options permutation_fit, curve_fit; /* whose schedules the steps' rates follow */
-    struct mc_action *action;
+    size_t matrices; /* floats of all groups' */
+    size_t *at;      /* (n_groups) where each begins */
+    struct mc_train_options permutation_fit,
+        curve_fit; /* whose schedules the steps' rates follow */
+    struct mc_soft_perm *action;
     struct mc_buf *d_a, *d_b, *d_pb, *d_offset, *d_momentum, *d_anchor, *d_point; /* (P) */
     struct mc_buf *d_matrices, *d_matrices_anchor, *d_matrices_grad, *d_matrices_momentum;
     struct mc_buf *coefs, *residual;
@@ -112,13 +113,13 @@ uint64_t mc_pam_epochs(const struct mc_pam_options *o);
  * outlive it. report: (o->outer), filled with NAN. MC_EUSAGE: a spectral norm for what is no plain
  * feed-forward network. */
 MC_USE_RESULT int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o,
-                              struct mc_fit_options *fit, const struct mc_symmetry *s,
+                              struct mc_train_options *train, const struct mc_symmetry *s,
                               const struct mc_graph *g, const float *a, const float *b,
                               float *offset, struct mc_perm *perm, struct mc_pam_report *report,
                               struct mc_error *err);
 void mc_pam_release(struct mc_pam *p); /* the host's memory */
-/* Flat vectors of P floats that training it holds, as mc_linear_vectors, and the floats of the
- * permutation step's matrices beside them. */
+/* Flat vectors of P floats that training it holds, as mc_curve_objective_vectors, and the floats of
+ * the permutation step's matrices beside them. */
 size_t mc_pam_vectors(const struct mc_pam *p, int checkpoint);
 size_t mc_pam_matrices(const struct mc_pam *p, int checkpoint);
 
@@ -133,8 +134,8 @@ void mc_pam_descend(struct mc_backend *be, size_t n, const struct mc_sgd *s,
 
 /* What the objective is measured on: images, in whole batches where there is one, and t
  * (tools/pam/accept.c). */
-MC_USE_RESULT int mc_pam_prepare_judges(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
-void mc_pam_release_judges(struct mc_pam *p, struct mc_fit *f);
+MC_USE_RESULT int mc_pam_prepare_judges(struct mc_pam *p, struct mc_train *f, struct mc_error *err);
+void mc_pam_release_judges(struct mc_pam *p, struct mc_train *f);
 /* How many images judge candidates, of n and in batches of so many: whole batches where there is
  * one. */
 uint64_t mc_pam_judge_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch);
@@ -143,33 +144,33 @@ uint64_t mc_pam_judge_images(const struct mc_pam_options *o, uint64_t n, uint64_
 uint64_t mc_pam_other_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch);
 /* Loss (mean objective of all heads) and weight decay of the curve through p->d_pb, finite or not;
  * NAN where there is nothing to measure them on. */
-MC_USE_RESULT int mc_pam_measure(struct mc_pam *p, struct mc_fit *f, enum mc_pam_judge_of of,
+MC_USE_RESULT int mc_pam_measure(struct mc_pam *p, struct mc_train *f, enum mc_pam_judge_of of,
                                  double *loss, double *decay, struct mc_error *err);
 /* The same as the candidates are judged, and the loss as MC_PAM_RELU has it. MC_EFAIL where loss or
  * decay are not finite. */
-MC_USE_RESULT int mc_pam_judge(struct mc_pam *p, struct mc_fit *f, double *loss, double *decay,
+MC_USE_RESULT int mc_pam_judge(struct mc_pam *p, struct mc_train *f, double *loss, double *decay,
                                double *relu, struct mc_error *err);
 /* p->d_pb: P b of a permutation. */
-MC_USE_RESULT int mc_pam_place(struct mc_pam *p, struct mc_fit *f, const struct mc_perm *perm,
+MC_USE_RESULT int mc_pam_place(struct mc_pam *p, struct mc_train *f, const struct mc_perm *perm,
                                struct mc_error *err);
 
 /* After a permutation step: judge the candidates, keep the best in p->perm and p->report[outer];
  * one whose loss is not finite loses (tools/pam/candidates.c). MC_EFAIL: the matrices are not
  * finite. */
-MC_USE_RESULT int mc_pam_select(struct mc_pam *p, struct mc_fit *f, uint64_t outer,
+MC_USE_RESULT int mc_pam_select(struct mc_pam *p, struct mc_train *f, uint64_t outer,
                                 struct mc_error *err);
 
 /* Units of all groups (tools/pam/checkpoint.c). */
 size_t mc_pam_units(const struct mc_pam *p);
 /* to: p->previous as matrices. */
-MC_USE_RESULT int mc_pam_put_matrices(struct mc_pam *p, struct mc_fit *f, struct mc_buf *to,
+MC_USE_RESULT int mc_pam_put_matrices(struct mc_pam *p, struct mc_train *f, struct mc_buf *to,
                                       struct mc_error *err);
 /* The permutations and the report to where a checkpoint takes them from, and back. MC_EINPUT: what
  * was saved is no permutation. */
-MC_USE_RESULT int mc_pam_put_all(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
-MC_USE_RESULT int mc_pam_get_all(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
+MC_USE_RESULT int mc_pam_put_all(struct mc_pam *p, struct mc_train *f, struct mc_error *err);
+MC_USE_RESULT int mc_pam_get_all(struct mc_pam *p, struct mc_train *f, struct mc_error *err);
 /* The objective's vectors (tools/train/train.h). */
-size_t mc_pam_saved(struct mc_objective *o, struct mc_fit *f, struct mc_fit_vector *v);
+size_t mc_pam_saved(struct mc_objective *o, struct mc_train *f, struct mc_train_vector *v);
 
 /* p->layers, and whether the second theorem is for these networks (tools/pam/theorem.c): plain
  * ones, a cross-entropy of weight 1, whose Lipschitz constant is sqrt(2), both ends within the
@@ -178,10 +179,10 @@ MC_USE_RESULT int mc_pam_theorem_init(struct mc_pam *p, struct mc_error *err);
 void mc_pam_theorem_release(struct mc_pam *p);
 /* The control point's weights, those of (a + p->d_pb) / 2 + p->d_offset, to the spectral norm that
  * is allowed; the offset of a layer that is within it keeps its bits. */
-MC_USE_RESULT int mc_pam_clip(struct mc_pam *p, struct mc_fit *f, struct mc_error *err);
+MC_USE_RESULT int mc_pam_clip(struct mc_pam *p, struct mc_train *f, struct mc_error *err);
 /* What the proximal terms of an iteration must sum to, so that the ReLU's objective falls with the
  * Huber delta's: twice the bound on the two's difference, which each of both iterates has (the
  * paper's second theorem has it once). */
-double mc_pam_least_move(const struct mc_pam *p, const struct mc_fit *f);
+double mc_pam_least_move(const struct mc_pam *p, const struct mc_train *f);
 
 #endif

@@ -55,7 +55,7 @@ void mc_pam_theorem_release(struct mc_pam *p)
 }
 
 /* One layer's weight of the control point. w: (3,count) of scratch. */
-static int clip_layer(struct mc_pam *p, struct mc_fit *f, const struct mc_param *t, float *w,
+static int clip_layer(struct mc_pam *p, struct mc_train *f, const struct mc_param *t, float *w,
                       struct mc_error *err)
 {
     const size_t n = t->count, from = t->offset * sizeof *w;
@@ -78,7 +78,7 @@ static int clip_layer(struct mc_pam *p, struct mc_fit *f, const struct mc_param 
     return f->be->put(f->be, p->d_offset, from, offset, n * sizeof *w, err);
 }
 
-int mc_pam_clip(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
+int mc_pam_clip(struct mc_pam *p, struct mc_train *f, struct mc_error *err)
 {
     size_t most = 1;
     float *w;
@@ -97,7 +97,7 @@ int mc_pam_clip(struct mc_pam *p, struct mc_fit *f, struct mc_error *err)
 
 /* |Q - Q_delta| <= E = K_L sqrt(M) (delta / 2) sum of K_W^i, i = 1 ... L - 1, with K_L = sqrt(2);
  * at both iterates. */
-double mc_pam_least_move(const struct mc_pam *p, const struct mc_fit *f)
+double mc_pam_least_move(const struct mc_pam *p, const struct mc_train *f)
 {
     double sum = 0, power = 1;
 

@@ -210,7 +210,7 @@ static int spawn(pid_t *pid, int in, int out, int errors, struct mc_error *err)
 }
 
 /* All of it, or as much as a gnuplot that died would take: its exit status tells. */
-static void feed(int fd, const char *text, size_t n)
+static void loader(int fd, const char *text, size_t n)
 {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct sigaction old;
@@ -270,7 +270,7 @@ static int run(const struct mc_gnuplot *g, FILE *image, struct mc_error *err)
         goto out;
     close(ends[0]);
     ends[0] = -1;
-    feed(ends[1], g->text, g->bytes);
+    loader(ends[1], g->text, g->bytes);
     close(ends[1]);
     ends[1] = -1;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

@@ -163,8 +163,8 @@ void mc_series_pick(const struct mc_table *t, char *data, size_t size)
     }
 }
 
-int mc_series_path(struct mc_series *s, const char *operand, char *data, size_t size,
-                   struct mc_error *err)
+int mc_series_curve(struct mc_series *s, const char *operand, char *data, size_t size,
+                    struct mc_error *err)
 {
     char loss[256], accuracy[256];
     const char *files, *names[] = {"t", loss, accuracy};

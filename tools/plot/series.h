@@ -24,8 +24,8 @@ struct mc_series {
 
 /* t, NAME.loss, NAME.accuracy of mc-eval's table. data: NAME; where it is "" it is set to test, or
  * to the table's first. */
-MC_USE_RESULT int mc_series_path(struct mc_series *s, const char *operand, char *data, size_t size,
-                                 struct mc_error *err);
+MC_USE_RESULT int mc_series_curve(struct mc_series *s, const char *operand, char *data, size_t size,
+                                  struct mc_error *err);
 /* identity, permuted of mc-corr --signature --perm, with the same layers as `first`, which may be
  * s. */
 MC_USE_RESULT int mc_series_signature(struct mc_series *s, const char *operand,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int mc_table_slurp(struct mc_table *t, const char *path, int torn, struct mc_error *err)
+int mc_table_load_text(struct mc_table *t, const char *path, int torn, struct mc_error *err)
 {
     int std = !strcmp(path, "-"), rc = 0;
     size_t n = 0, cap = 0;
@@ -154,7 +154,7 @@ static int row(struct mc_table *t, char *line, size_t number, size_t *cap, struc
 int mc_table_read(struct mc_table *t, const char *path, struct mc_error *err)
 {
     size_t cap = 0;
-    int rc = mc_table_slurp(t, path, 0, err);
+    int rc = mc_table_load_text(t, path, 0, err);
 
     if (rc)
         return rc;

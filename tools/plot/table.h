@@ -56,8 +56,8 @@ MC_USE_RESULT int mc_table_numbers(const struct mc_table *t, size_t col, double 
  * are set, the rest is zeroed. torn: a last line without a newline, behind others, is left out.
  * MC_EINPUT for what is empty, holds a NUL, does not end with a newline or is larger than
  * MC_TABLE_MAX_BYTES; then t is released. */
-MC_USE_RESULT int mc_table_slurp(struct mc_table *t, const char *path, int torn,
-                                 struct mc_error *err);
+MC_USE_RESULT int mc_table_load_text(struct mc_table *t, const char *path, int torn,
+                                     struct mc_error *err);
 
 /* Room for one more row of `width` cells in t->cells and t->lines, which hold *cap rows; the new
  * row's cells are NULL. */

@@ -68,7 +68,7 @@ static int read_line(struct mc_table *t, const char *text, size_t n, const char 
 int mc_table_read_log(struct mc_table *t, const char *path, const char *event, struct mc_error *err)
 {
     size_t cap = 0;
-    int rc = mc_table_slurp(t, path, 1, err);
+    int rc = mc_table_load_text(t, path, 1, err);
 
     if (rc)
         return rc;

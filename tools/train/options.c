@@ -8,24 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-void mc_fit_cli_defaults(struct mc_fit_cli *f, double lr)
+void mc_train_cli_defaults(struct mc_train_cli *f, double lr)
 {
     memset(f, 0, sizeof *f);
-    f->fit.epochs = 250;
-    f->fit.batch = 128;
-    f->fit.lr = lr;
-    f->fit.momentum = .9;
-    f->fit.decay = 5e-4;
-    f->fit.nesterov = 1;
-    f->fit.schedule = MC_SCHEDULE_STEP;
-    f->fit.step_epochs = 20;
-    f->fit.augment = 1;
-    f->fit.checkpoint_every = 1;
+    f->train.epochs = 250;
+    f->train.batch = 128;
+    f->train.lr = lr;
+    f->train.momentum = .9;
+    f->train.decay = 5e-4;
+    f->train.nesterov = 1;
+    f->train.schedule = MC_SCHEDULE_STEP;
+    f->train.step_epochs = 20;
+    f->train.augment = 1;
+    f->train.checkpoint_every = 1;
 }
 
 static const char *const schedules[] = {"step", "cosine", "onecycle", "linear", NULL};
 
-static void parse_schedule(struct mc_fit_options *o, const char *arg)
+static void parse_schedule(struct mc_train_options *o, const char *arg)
 {
     if (!strncmp(arg, "step:", 5)) {
         o->schedule = MC_SCHEDULE_STEP;
@@ -35,9 +35,9 @@ static void parse_schedule(struct mc_fit_options *o, const char *arg)
     o->schedule = (enum mc_schedule)mc_parse_choice("--schedule", arg, schedules);
 }
 
-static error_t take(struct mc_fit_cli *f, int key, const char *arg)
+static error_t take(struct mc_train_cli *f, int key, const char *arg)
 {
-    struct mc_fit_options *o = &f->fit;
+    struct mc_train_options *o = &f->train;
 
     switch (key) {
     case 'd':
@@ -94,10 +94,10 @@ static error_t take(struct mc_fit_cli *f, int key, const char *arg)
     }
 }
 
-error_t mc_fit_cli_option(struct mc_fit_cli *f, struct mc_cli *cli, int key, char *arg,
-                          struct argp_state *state)
+error_t mc_train_cli_option(struct mc_train_cli *f, struct mc_cli *cli, int key, char *arg,
+                            struct argp_state *state)
 {
-    static const struct argp_option names[] = {MC_FIT_OPTIONS(""), {0}};
+    static const struct argp_option names[] = {MC_TRAIN_OPTIONS(""), {0}};
 
     if (take(f, key, arg))
         return mc_cli_option(cli, key, arg, state);
@@ -107,21 +107,24 @@ error_t mc_fit_cli_option(struct mc_fit_cli *f, struct mc_cli *cli, int key, cha
     return 0;
 }
 
-int mc_fit_cli_ready(const struct mc_fit_cli *f, struct mc_cli *cli, struct mc_error *err)
+int mc_train_cli_ready(const struct mc_train_cli *f, struct mc_cli *cli, struct mc_error *err)
 {
     mc_cli_file(cli, MC_FILE_INPUT, "--data", f->data);
-    mc_cli_file(cli, MC_FILE_OUTPUT, "--checkpoint", f->fit.checkpoint);
+    mc_cli_file(cli, MC_FILE_OUTPUT, "--checkpoint", f->train.checkpoint);
     int rc = mc_cli_ready(cli, 1, err);
 
-    return rc ? rc : mc_state_ready(f->fit.checkpoint, f->fit.resume, err);
+    return rc ? rc : mc_checkpoint_check_path(f->train.checkpoint, f->train.resume, err);
 }
 
-int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli, struct mc_backend *be,
-                      const struct mc_graph *g, const struct mc_dataset_info *info, int plans,
-                      size_t vectors, size_t matrices, struct mc_error *err)
+int mc_train_cli_memory(const struct mc_train_cli *f, const struct mc_cli *cli,
+                        struct mc_backend *be, const struct mc_graph *g,
+                        const struct mc_dataset_info *info, int plans, size_t vectors,
+                        size_t matrices, struct mc_error *err)
 {
-    const struct mc_plan_opts o = {
-        .batch = f->fit.batch, .train_only = 1, .backward = 1, .input_grad = f->fit.attack != NULL};
+    const struct mc_plan_opts o = {.batch = f->train.batch,
+                                   .train_only = 1,
+                                   .backward = 1,
+                                   .input_grad = f->train.attack != NULL};
     const double images = (double)info->n * (double)mc_dataset_image_bytes(info);
     struct mc_plan *plan = NULL;
     char more[64] = "";
@@ -131,7 +134,7 @@ int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli, stru
     int rc = be->plan_new(be, g, &o, &plan, err);
     if (rc)
         return rc;
-    const size_t attack = f->fit.attack ? mc_attack_bytes(f->fit.attack, g, f->fit.batch) : 0;
+    const size_t attack = f->train.attack ? mc_attack_bytes(f->train.attack, g, f->train.batch) : 0;
     const double bytes = plans * (double)be->plan_bytes(plan) + (double)attack;
     be->plan_free(plan);
     if (matrices)
@@ -145,19 +148,19 @@ int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli, stru
     return 0;
 }
 
-void mc_fit_cli_check(const struct mc_fit_cli *f)
+void mc_train_cli_check(const struct mc_train_cli *f)
 {
-    if (f->fit.resume && !f->fit.checkpoint)
+    if (f->train.resume && !f->train.checkpoint)
         mc_cli_usage("--resume needs --checkpoint FILE");
-    if (f->fit.nesterov && f->fit.momentum == 0)
+    if (f->train.nesterov && f->train.momentum == 0)
         mc_cli_usage("--momentum 0 needs --no-nesterov");
-    if (f->fit.attack && !f->fit.epochs)
+    if (f->train.attack && !f->train.epochs)
         mc_cli_usage("--attack is for training, and there is none with --epochs 0");
 }
 
-static void note(const struct mc_fit_cli *f, struct mc_history *h)
+static void note(const struct mc_train_cli *f, struct mc_history *h)
 {
-    const struct mc_fit_options *o = &f->fit;
+    const struct mc_train_options *o = &f->train;
 
     mc_history_int(h, "epochs", (int64_t)o->epochs);
     if (o->stop_after)
@@ -185,31 +188,31 @@ static void note(const struct mc_fit_cli *f, struct mc_history *h)
     mc_history_int(h, "seed", (int64_t)o->seed);
 }
 
-int mc_fit_cli_settle(struct mc_fit_cli *f, const struct mc_backend *be,
-                      const struct mc_dataset_info *info, struct mc_history *h,
-                      struct mc_error *err)
+int mc_train_cli_settle(struct mc_train_cli *f, const struct mc_backend *be,
+                        const struct mc_dataset_info *info, struct mc_history *h,
+                        struct mc_error *err)
 {
-    int rc = f->fit.attack ? mc_attack_resolve(&f->attack, info, err) : 0;
+    int rc = f->train.attack ? mc_attack_resolve(&f->attack, info, err) : 0;
 
     note(f, h);
-    mc_computing_history(be, h);
+    mc_computed_with_history(be, h);
     return rc;
 }
 
 static int begin(void *arg, uint64_t done, struct mc_error *err)
 {
-    struct mc_fit_cli *f = arg;
+    struct mc_train_cli *f = arg;
 
     f->done_before = done;
     if (done)
         mc_detail(f->cli, "resumed after epoch %llu of %llu", (unsigned long long)done,
-                  (unsigned long long)f->fit.epochs);
+                  (unsigned long long)f->train.epochs);
     return f->cli->log_path ? mc_log_open(&f->log, f->cli->log_path, done > 0, err) : 0;
 }
 
 static int due(void *arg)
 {
-    const struct mc_fit_cli *f = arg;
+    const struct mc_train_cli *f = arg;
 
     return mc_progress_due(&f->progress);
 }
@@ -217,20 +220,20 @@ static int due(void *arg)
 static void progress(void *arg, uint64_t images, uint64_t in_all, uint64_t epoch, double loss,
                      double accuracy)
 {
-    struct mc_fit_cli *f = arg;
+    struct mc_train_cli *f = arg;
     uint64_t before = f->done_before * f->images;
     char extra[120];
 
     snprintf(extra, sizeof extra, "epoch %llu/%llu  loss %.3f  accuracy %.1f%%",
-             (unsigned long long)epoch + 1, (unsigned long long)f->fit.epochs, loss,
+             (unsigned long long)epoch + 1, (unsigned long long)f->train.epochs, loss,
              100 * accuracy);
     f->progress.total = in_all - before; /* the rate is this run's alone */
     mc_progress_update(&f->progress, images - before, extra);
 }
 
-static void epoch_done(void *arg, const struct mc_fit_epoch *e)
+static void epoch_done(void *arg, const struct mc_train_epoch *e)
 {
-    struct mc_fit_cli *f = arg;
+    struct mc_train_cli *f = arg;
 
     if (e->epoch > f->done_before)
         mc_log_live(f->log);
@@ -253,28 +256,28 @@ static void epoch_done(void *arg, const struct mc_fit_epoch *e)
         f->told(f->told_arg, f->log, e);
 }
 
-int mc_fit_cli_run(struct mc_fit_cli *f, const struct mc_cli *cli, struct mc_backend *be,
-                   const struct mc_graph *g, const struct mc_resident *data,
-                   struct mc_objective *objective, const struct mc_state_setting *identity,
-                   size_t n_identity, struct mc_error *err)
+int mc_train_cli_run(struct mc_train_cli *f, const struct mc_cli *cli, struct mc_backend *be,
+                     const struct mc_graph *g, const struct mc_in_memory *data,
+                     struct mc_objective *objective, const struct mc_checkpoint_setting *identity,
+                     size_t n_identity, struct mc_error *err)
 {
     char described[sizeof be->describe];
-    struct mc_fit_watch watch = {
+    struct mc_train_watch watch = {
         .begin = begin, .due = due, .progress = progress, .epoch = epoch_done, .arg = f};
     f->cli = cli;
-    f->fit.seed = cli->seed;
+    f->train.seed = cli->seed;
     f->images = data->info.n;
     memcpy(described, be->describe, sizeof described);
     mc_progress_begin(&f->progress, cli, "training", "images", 0);
-    int rc =
-        mc_fit_run(be, g, data, objective, &f->fit, cli->tool, identity, n_identity, &watch, err);
+    int rc = mc_train_run(be, g, data, objective, &f->train, cli->tool, identity, n_identity,
+                          &watch, err);
     mc_progress_end(&f->progress);
     if (strcmp(described, be->describe)) /* the device could not do what it should */
         mc_warn(cli, "slower than it could be: %s", be->describe);
     return rc;
 }
 
-int mc_fit_cli_close(struct mc_fit_cli *f, struct mc_error *err)
+int mc_train_cli_close(struct mc_train_cli *f, struct mc_error *err)
 {
     int rc = mc_log_close(f->log, err);
 

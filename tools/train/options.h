@@ -2,8 +2,8 @@
  *
  * The training loop at the command line: the options, log lines and progress that every trainer
  * shares. */
-#ifndef MC_FIT_CLI_H
-#define MC_FIT_CLI_H
+#ifndef MC_TRAIN_CLI_H
+#define MC_TRAIN_CLI_H
 
 #include "tools/attack/options.h"
 #include "tools/cli/log.h"
@@ -27,7 +27,7 @@ enum {
 };
 
 /* clang-format off */
-#define MC_FIT_OPTIONS(lr) \
+#define MC_TRAIN_OPTIONS(lr) \
     {"data", 'd', "FILE", 0, "dataset stream to train on (- for standard input)", 10}, \
     {"lr", MC_KEY_LR, "X", 0, "learning rate (default " lr ")", 20}, \
     {"epochs", MC_KEY_EPOCHS, "N", 0, "epochs (default 250)", 20}, \
@@ -53,15 +53,15 @@ enum {
     MC_OPTION_LOG_JSON, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY
 /* clang-format on */
 
-struct mc_fit_cli {
-    struct mc_fit_options fit;
+struct mc_train_cli {
+    struct mc_train_options train;
     struct mc_attack_options attack; /* of --attack; fit.attack points here */
     const char *data;
     uint64_t samples;
     const char *given; /* a training option that was given, but for --batch; or NULL */
     struct mc_log *log;
     /* More lines of the log after an epoch's own, or NULL. */
-    void (*told)(void *arg, struct mc_log *log, const struct mc_fit_epoch *e);
+    void (*told)(void *arg, struct mc_log *log, const struct mc_train_epoch *e);
     void *told_arg;
     const struct mc_cli *cli;
     struct mc_progress progress;
@@ -71,36 +71,36 @@ struct mc_fit_cli {
 
 /* After the result is written: whether the log could be, so that a full disk under the log costs no
  * result. */
-MC_USE_RESULT int mc_fit_cli_close(struct mc_fit_cli *f, struct mc_error *err);
+MC_USE_RESULT int mc_train_cli_close(struct mc_train_cli *f, struct mc_error *err);
 
 /* The paper's defaults, at this learning rate. */
-void mc_fit_cli_defaults(struct mc_fit_cli *f, double lr);
-/* MC_FIT_OPTIONS and what mc_cli_option takes; ARGP_ERR_UNKNOWN for anything else. */
-error_t mc_fit_cli_option(struct mc_fit_cli *f, struct mc_cli *cli, int key, char *arg,
-                          struct argp_state *state);
+void mc_train_cli_defaults(struct mc_train_cli *f, double lr);
+/* MC_TRAIN_OPTIONS and what mc_cli_option takes; ARGP_ERR_UNKNOWN for anything else. */
+error_t mc_train_cli_option(struct mc_train_cli *f, struct mc_cli *cli, int key, char *arg,
+                            struct argp_state *state);
 /* Options that contradict each other are usage errors. Call after parsing. */
-void mc_fit_cli_check(const struct mc_fit_cli *f);
+void mc_train_cli_check(const struct mc_train_cli *f);
 /* mc_cli_ready with --data and --checkpoint, and whether that one may be begun or taken up. */
-MC_USE_RESULT int mc_fit_cli_ready(const struct mc_fit_cli *f, struct mc_cli *cli,
-                                   struct mc_error *err);
+MC_USE_RESULT int mc_train_cli_ready(const struct mc_train_cli *f, struct mc_cli *cli,
+                                     struct mc_error *err);
 /* When the data are known: settles what their kind decides (the attack's radius), and notes all
  * options and what the backend computes with in the history. */
-MC_USE_RESULT int mc_fit_cli_settle(struct mc_fit_cli *f, const struct mc_backend *be,
-                                    const struct mc_dataset_info *info, struct mc_history *h,
-                                    struct mc_error *err);
+MC_USE_RESULT int mc_train_cli_settle(struct mc_train_cli *f, const struct mc_backend *be,
+                                      const struct mc_dataset_info *info, struct mc_history *h,
+                                      struct mc_error *err);
 /* Before the images are read: with -v, how much memory they, the plan and the vectors will take.
  * plans: of that network, as large as the one that trains; vectors: of P floats, as
- * mc_linear_vectors counts; matrices: floats of permutations' matrices. */
-MC_USE_RESULT int mc_fit_cli_memory(const struct mc_fit_cli *f, const struct mc_cli *cli,
-                                    struct mc_backend *be, const struct mc_graph *g,
-                                    const struct mc_dataset_info *info, int plans, size_t vectors,
-                                    size_t matrices, struct mc_error *err);
-/* mc_fit_run, watched: log lines, progress, a line an epoch with -v. The log is begun only when the
- * checkpoint to resume from was accepted. */
-MC_USE_RESULT int mc_fit_cli_run(struct mc_fit_cli *f, const struct mc_cli *cli,
-                                 struct mc_backend *be, const struct mc_graph *g,
-                                 const struct mc_resident *data, struct mc_objective *objective,
-                                 const struct mc_state_setting *identity, size_t n_identity,
-                                 struct mc_error *err);
+ * mc_curve_objective_vectors counts; matrices: floats of permutations' matrices. */
+MC_USE_RESULT int mc_train_cli_memory(const struct mc_train_cli *f, const struct mc_cli *cli,
+                                      struct mc_backend *be, const struct mc_graph *g,
+                                      const struct mc_dataset_info *info, int plans, size_t vectors,
+                                      size_t matrices, struct mc_error *err);
+/* mc_train_run, watched: log lines, progress, a line an epoch with -v. The log is begun only when
+ * the checkpoint to resume from was accepted. */
+MC_USE_RESULT int mc_train_cli_run(struct mc_train_cli *f, const struct mc_cli *cli,
+                                   struct mc_backend *be, const struct mc_graph *g,
+                                   const struct mc_in_memory *data, struct mc_objective *objective,
+                                   const struct mc_checkpoint_setting *identity, size_t n_identity,
+                                   struct mc_error *err);
 
 #endif

@@ -16,12 +16,12 @@
  * and at its end the sum of squares of each vector that a checkpoint holds. */
 #define N_SUMS (MC_N_METRICS + 1)
 #define DECAY_SUM MC_N_METRICS
-#define N_SUMS_AT_END (N_SUMS + MC_STATE_MAX)
+#define N_SUMS_AT_END (N_SUMS + MC_CHECKPOINT_MAX)
 
 /* What is kept of each epoch in a checkpoint, as float32: loss, objective, decay, accuracy, lr. */
 #define N_KEPT 5
 
-double mc_fit_lr(const struct mc_fit_options *o, uint64_t epoch, uint64_t step, uint64_t steps)
+double mc_train_lr(const struct mc_train_options *o, uint64_t epoch, uint64_t step, uint64_t steps)
 {
     double total = (double)o->epochs * (double)steps;
     double at = (double)(epoch * steps + step);
@@ -49,8 +49,8 @@ double mc_fit_lr(const struct mc_fit_options *o, uint64_t epoch, uint64_t step, 
 }
 
 /* The samples of an epoch in the order they are taken: (steps, batch), -1 behind the last. */
-static void epoch_order(const struct mc_fit_options *o, uint64_t epoch, uint64_t n, uint64_t steps,
-                        int32_t *order)
+static void epoch_order(const struct mc_train_options *o, uint64_t epoch, uint64_t n,
+                        uint64_t steps, int32_t *order)
 {
     for (uint64_t i = 0; i < steps * o->batch; i++)
         order[i] = i < n ? (int32_t)i : -1;
@@ -64,26 +64,26 @@ static void epoch_order(const struct mc_fit_options *o, uint64_t epoch, uint64_t
 }
 
 struct run {
-    struct mc_fit fit;
+    struct mc_train train;
     uint64_t last; /* epoch to end after */
-    const struct mc_resident *data;
+    const struct mc_in_memory *data;
     struct mc_objective *objective;
-    const struct mc_fit_options *o;
-    const struct mc_fit_watch *watch;
+    const struct mc_train_options *o;
+    const struct mc_train_watch *watch;
     struct mc_graph *graph; /* a copy with the Huber delta */
     struct mc_buf *order, *sums;
     int32_t *host_order;
     float *host_lrs;
     float *kept; /* (epochs, N_KEPT) */
-    struct mc_state state;
-    struct mc_fit_vector vectors[MC_STATE_MAX];
+    struct mc_checkpoint state;
+    struct mc_train_vector vectors[MC_CHECKPOINT_MAX];
     size_t n_vectors;
     double aside; /* seconds of the epoch in which nothing was trained */
 };
 
-struct mc_source mc_fit_source(const struct mc_fit *f, const struct mc_buf *order)
+struct mc_source mc_train_source(const struct mc_train *f, const struct mc_buf *order)
 {
-    const struct mc_resident *d = f->data;
+    const struct mc_in_memory *d = f->data;
 
     return (struct mc_source){.images = d->images,
                               .pixels = d->info.pixels,
@@ -93,63 +93,63 @@ struct mc_source mc_fit_source(const struct mc_fit *f, const struct mc_buf *orde
                               .purpose = MC_RNG_AUGMENT};
 }
 
-void mc_fit_load(struct mc_fit *f, const struct mc_source *src, const struct mc_buf *ctl)
+void mc_train_load(struct mc_train *f, const struct mc_source *src, const struct mc_buf *ctl)
 {
     f->be->load(f->plan, src, ctl);
 }
 
-void mc_fit_forward(struct mc_fit *f, enum mc_mode mode, const struct mc_source *src,
-                    const struct mc_buf *ctl, const struct mc_buf *point)
+void mc_train_forward(struct mc_train *f, enum mc_mode mode, const struct mc_source *src,
+                      const struct mc_buf *ctl, const struct mc_buf *point)
 {
     if (f->o->attack)
         mc_attack_run(&f->attack, f->plan, src, f->targets, ctl, MC_MODE_BATCH, point, NULL);
     f->be->forward(f->plan, mode, point, f->stats, NULL, ctl);
 }
 
-void mc_fit_steps_change(struct mc_fit *f)
+void mc_train_steps_change(struct mc_train *f)
 {
-    f->be->repeat_free(f->be, f->step);
+    f->be->capture_free(f->be, f->step);
     f->step = NULL;
 }
 
-static void describe(struct run *r, const char *tool, const struct mc_state_setting *identity,
+static void describe(struct run *r, const char *tool, const struct mc_checkpoint_setting *identity,
                      size_t n_identity)
 {
-    const struct mc_fit_options *o = r->o;
-    struct mc_state *s = &r->state;
+    const struct mc_train_options *o = r->o;
+    struct mc_checkpoint *s = &r->state;
 
     s->tool = tool;
-    mc_state_set(s, "version", "%s", MC_VERSION);
+    mc_checkpoint_set(s, "version", "%s", MC_VERSION);
     for (size_t i = 0; i < n_identity; i++)
         s->settings[s->n_settings++] = identity[i];
-    mc_state_set(s, "data", "%s", r->data->id);
-    mc_state_set(s, "images", "%llu", (unsigned long long)r->data->info.n);
-    mc_state_set(s, "epochs", "%llu", (unsigned long long)o->epochs);
-    mc_state_set(s, "batch", "%llu", (unsigned long long)o->batch);
-    mc_state_set(s, "lr", "%.17g", o->lr);
-    mc_state_set(s, "momentum", "%.17g", o->momentum);
-    mc_state_set(s, "weight-decay", "%.17g", o->decay);
-    mc_state_set(s, "nesterov", "%d", o->nesterov);
-    mc_state_set(s, "schedule", "%d", (int)o->schedule);
-    mc_state_set(s, "step-epochs", "%llu", (unsigned long long)o->step_epochs);
-    mc_state_set(s, "seed", "%llu", (unsigned long long)o->seed);
-    mc_state_set(s, "augment", "%d", o->augment);
-    mc_state_set(s, "huber", "%.17g", o->huber);
+    mc_checkpoint_set(s, "data", "%s", r->data->id);
+    mc_checkpoint_set(s, "images", "%llu", (unsigned long long)r->data->info.n);
+    mc_checkpoint_set(s, "epochs", "%llu", (unsigned long long)o->epochs);
+    mc_checkpoint_set(s, "batch", "%llu", (unsigned long long)o->batch);
+    mc_checkpoint_set(s, "lr", "%.17g", o->lr);
+    mc_checkpoint_set(s, "momentum", "%.17g", o->momentum);
+    mc_checkpoint_set(s, "weight-decay", "%.17g", o->decay);
+    mc_checkpoint_set(s, "nesterov", "%d", o->nesterov);
+    mc_checkpoint_set(s, "schedule", "%d", (int)o->schedule);
+    mc_checkpoint_set(s, "step-epochs", "%llu", (unsigned long long)o->step_epochs);
+    mc_checkpoint_set(s, "seed", "%llu", (unsigned long long)o->seed);
+    mc_checkpoint_set(s, "augment", "%d", o->augment);
+    mc_checkpoint_set(s, "huber", "%.17g", o->huber);
     if (o->attack) {
         char text[MC_ATTACK_TEXT];
         mc_attack_text(o->attack, text);
-        mc_state_set(s, "attack", "%s", text);
+        mc_checkpoint_set(s, "attack", "%s", text);
     }
-    mc_computing_state(r->fit.be, s);
+    mc_computed_with_checkpoint(r->train.be, s);
 }
 
 static int prepare_attack(struct run *r, struct mc_error *err)
 {
     const struct mc_attack_options *o = r->o->attack;
-    struct mc_backend *be = r->fit.be;
+    struct mc_backend *be = r->train.be;
     const size_t n = r->data->info.n, bytes = n * sizeof(int32_t);
     int rc =
-        o ? mc_attack_open(&r->fit.attack, o, MC_RNG_ATTACK, be, r->fit.graph, r->o->batch, err)
+        o ? mc_attack_open(&r->train.attack, o, MC_RNG_ATTACK, be, r->train.graph, r->o->batch, err)
           : 0;
 
     if (rc || !o || !o->targeted)
@@ -159,10 +159,10 @@ static int prepare_attack(struct run *r, struct mc_error *err)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     rc = be->get(be, r->data->labels, 0, labels, bytes, err);
     if (!rc)
-        rc = be->buf_new(be, bytes, &r->fit.targets, err);
+        rc = be->buf_new(be, bytes, &r->train.targets, err);
     if (!rc) {
-        mc_attack_targets(o, r->fit.graph->classes, n, labels, labels);
-        rc = be->put(be, r->fit.targets, 0, labels, bytes, err);
+        mc_attack_targets(o, r->train.graph->classes, n, labels, labels);
+        rc = be->put(be, r->train.targets, 0, labels, bytes, err);
     }
     free(labels);
     return rc;
@@ -170,7 +170,7 @@ static int prepare_attack(struct run *r, struct mc_error *err)
 
 static int prepare(struct run *r, struct mc_error *err)
 {
-    struct mc_fit *f = &r->fit;
+    struct mc_train *f = &r->train;
     struct mc_backend *be = f->be;
     size_t slots = f->steps * r->o->batch;
     struct mc_plan_opts plan = {
@@ -204,11 +204,11 @@ static int prepare(struct run *r, struct mc_error *err)
 /* The checkpoint's vectors: the objective's, and what is kept of the epochs. */
 static int state_vectors(struct run *r, struct mc_error *err)
 {
-    struct mc_state *s = &r->state;
+    struct mc_checkpoint *s = &r->state;
 
-    r->n_vectors = r->objective->vectors(r->objective, &r->fit, r->vectors);
+    r->n_vectors = r->objective->vectors(r->objective, &r->train, r->vectors);
     for (size_t i = 0; i < r->n_vectors; i++) {
-        struct mc_state_vector *v = &s->vectors[i];
+        struct mc_checkpoint_vector *v = &s->vectors[i];
         memcpy(v->name, r->vectors[i].name, sizeof v->name);
         v->n = r->vectors[i].n;
         v->data = malloc(v->n * sizeof *v->data);
@@ -216,7 +216,7 @@ static int state_vectors(struct run *r, struct mc_error *err)
         if (!v->data)
             return mc_fail(err, MC_ENOMEM, "out of memory");
     }
-    struct mc_state_vector *v = &s->vectors[s->n_vectors++];
+    struct mc_checkpoint_vector *v = &s->vectors[s->n_vectors++];
     snprintf(v->name, sizeof v->name, "epochs");
     v->n = r->o->epochs * N_KEPT;
     v->data = r->kept;
@@ -225,29 +225,29 @@ static int state_vectors(struct run *r, struct mc_error *err)
 
 static int save(struct run *r, uint64_t epoch, struct mc_error *err)
 {
-    struct mc_backend *be = r->fit.be;
+    struct mc_backend *be = r->train.be;
 
     for (size_t i = 0; i < r->n_vectors; i++) {
-        struct mc_state_vector *v = &r->state.vectors[i];
+        struct mc_checkpoint_vector *v = &r->state.vectors[i];
         int rc = be->get(be, r->vectors[i].buf, 0, v->data, v->n * sizeof *v->data, err);
         if (rc)
             return rc;
     }
     r->state.epoch = epoch;
-    return mc_state_write(&r->state, r->o->checkpoint, err);
+    return mc_checkpoint_write(&r->state, r->o->checkpoint, err);
 }
 
 static int restore(struct run *r, struct mc_error *err)
 {
-    struct mc_backend *be = r->fit.be;
-    int rc = mc_state_read(&r->state, r->o->checkpoint, err);
+    struct mc_backend *be = r->train.be;
+    int rc = mc_checkpoint_read(&r->state, r->o->checkpoint, err);
 
     if (!rc && r->state.epoch > r->last)
         rc = mc_fail(err, MC_EINPUT, "%s: is %llu epochs far, this run ends after %llu",
                      r->o->checkpoint, (unsigned long long)r->state.epoch,
                      (unsigned long long)r->last);
     for (size_t i = 0; !rc && i < r->n_vectors; i++) {
-        struct mc_state_vector *v = &r->state.vectors[i];
+        struct mc_checkpoint_vector *v = &r->state.vectors[i];
         rc = be->put(be, r->vectors[i].buf, 0, v->data, v->n * sizeof *v->data, err);
     }
     return rc;
@@ -256,15 +256,15 @@ static int restore(struct run *r, struct mc_error *err)
 static void tell_epoch(const struct run *r, uint64_t epoch, double seconds)
 {
     const float *k = r->kept + epoch * N_KEPT;
-    struct mc_fit_epoch e = {.epoch = epoch + 1,
-                             .epochs = r->o->epochs,
-                             .loss = k[0],
-                             .objective = k[1],
-                             .decay = k[2],
-                             .accuracy = k[3],
-                             .lr = k[4],
-                             .seconds = seconds,
-                             .images = r->data->info.n};
+    struct mc_train_epoch e = {.epoch = epoch + 1,
+                               .epochs = r->o->epochs,
+                               .loss = k[0],
+                               .objective = k[1],
+                               .decay = k[2],
+                               .accuracy = k[3],
+                               .lr = k[4],
+                               .seconds = seconds,
+                               .images = r->data->info.n};
 
     if (r->watch && r->watch->epoch)
         r->watch->epoch(r->watch->arg, &e);
@@ -272,13 +272,13 @@ static void tell_epoch(const struct run *r, uint64_t epoch, double seconds)
 
 static int tell_progress(struct run *r, uint64_t epoch, uint64_t step, struct mc_error *err)
 {
-    const struct mc_fit_watch *w = r->watch;
+    const struct mc_train_watch *w = r->watch;
     double sums[N_SUMS];
     uint64_t n = r->data->info.n, done = (step + 1) * r->o->batch;
 
     if (!w || !w->progress || !w->due || !w->due(w->arg))
         return 0;
-    int rc = r->fit.be->get(r->fit.be, r->sums, 0, sums, sizeof sums, err);
+    int rc = r->train.be->get(r->train.be, r->sums, 0, sums, sizeof sums, err);
     if (!rc)
         w->progress(w->arg, epoch * n + (done < n ? done : n), r->last * n, epoch,
                     sums[MC_METRIC_LOSS] / sums[MC_METRIC_IMAGES],
@@ -288,14 +288,14 @@ static int tell_progress(struct run *r, uint64_t epoch, uint64_t step, struct mc
 
 static int start_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
 {
-    struct mc_fit *f = &r->fit;
+    struct mc_train *f = &r->train;
     struct mc_backend *be = f->be;
     struct mc_ctl ctl = {.seed = r->o->seed, .epoch = (uint32_t)epoch, .row = 0};
 
     epoch_order(r->o, epoch, r->data->info.n, f->steps, r->host_order);
     for (uint64_t s = 0; s < f->steps; s++)
         r->host_lrs[s] = (float)(r->objective->lr ? r->objective->lr(r->objective, f, epoch, s)
-                                                  : mc_fit_lr(r->o, epoch, s, f->steps));
+                                                  : mc_train_lr(r->o, epoch, s, f->steps));
     int rc = be->put(be, r->order, 0, r->host_order, f->steps * r->o->batch * sizeof *r->host_order,
                      err);
     if (!rc)
@@ -313,7 +313,7 @@ static int start_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
 /* Means of the epoch from the device's sums; and no loss tells of what its last step spoilt. */
 static int end_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
 {
-    struct mc_backend *be = r->fit.be;
+    struct mc_backend *be = r->train.be;
     double sums[N_SUMS_AT_END];
     float *k = r->kept + epoch * N_KEPT;
 
@@ -324,12 +324,12 @@ static int end_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
     if (rc)
         return rc;
     double n = sums[MC_METRIC_IMAGES];
-    double decay = r->o->decay * sums[DECAY_SUM] / (double)r->fit.steps;
+    double decay = r->o->decay * sums[DECAY_SUM] / (double)r->train.steps;
     k[0] = (float)(sums[MC_METRIC_LOSS] / n);
     k[1] = (float)(sums[MC_METRIC_OBJECTIVE] / n + decay);
     k[2] = (float)decay;
     k[3] = (float)(sums[MC_METRIC_CORRECT] / n);
-    k[4] = r->host_lrs[r->fit.steps - 1];
+    k[4] = r->host_lrs[r->train.steps - 1];
     if (!isfinite(k[1]))
         return mc_fail(err, MC_EFAIL,
                        "the loss is not finite in epoch %llu (a smaller --lr may help)",
@@ -346,13 +346,13 @@ static int end_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
 static void take_step(void *arg)
 {
     struct run *r = arg;
-    struct mc_fit *f = &r->fit;
+    struct mc_train *f = &r->train;
     struct mc_backend *be = f->be;
-    const struct mc_source source = mc_fit_source(f, r->order);
+    const struct mc_source source = mc_train_source(f, r->order);
     const struct mc_buf *point = r->objective->point(r->objective, f);
 
-    mc_fit_load(f, &source, f->ctl);
-    mc_fit_forward(f, r->objective->mode, &source, f->ctl, point);
+    mc_train_load(f, &source, f->ctl);
+    mc_train_forward(f, r->objective->mode, &source, f->ctl, point);
     be->metrics(f->plan, r->sums);
     be->sumsq(be, f->graph->P, point, .5, r->sums, DECAY_SUM);
     be->backward(f->plan, point, f->grad);
@@ -362,13 +362,13 @@ static void take_step(void *arg)
 
 static int run_epoch(struct run *r, uint64_t epoch, int *stop, struct mc_error *err)
 {
-    struct mc_fit *f = &r->fit;
+    struct mc_train *f = &r->train;
     struct mc_backend *be = f->be;
     double begun = mc_now();
     int rc = start_epoch(r, epoch, err);
 
     for (uint64_t s = 0, n; !rc && s < f->steps; s += n) {
-        n = f->steps - s < be->burst ? f->steps - s : be->burst;
+        n = f->steps - s < be->launch_steps ? f->steps - s : be->launch_steps;
         be->repeat(be, &f->step, n, take_step, r);
         rc = tell_progress(r, epoch, s + n - 1, err);
     }
@@ -387,10 +387,10 @@ static int run_all(struct run *r, struct mc_error *err)
     uint64_t last = r->last;
     int rc = 0, stop = 0;
 
-    if (r->o->checkpoint && r->o->resume && mc_state_exists(r->o->checkpoint))
+    if (r->o->checkpoint && r->o->resume && mc_checkpoint_exists(r->o->checkpoint))
         rc = restore(r, err);
     if (!rc && r->state.epoch && r->objective->resumed)
-        rc = r->objective->resumed(r->objective, &r->fit, r->state.epoch - 1, &stop, err);
+        rc = r->objective->resumed(r->objective, &r->train, r->state.epoch - 1, &stop, err);
     if (!rc && r->watch && r->watch->begin)
         rc = r->watch->begin(r->watch->arg, r->state.epoch, err);
     for (uint64_t e = 0; !rc && e < r->state.epoch; e++)
@@ -404,10 +404,10 @@ static int run_all(struct run *r, struct mc_error *err)
     return rc;
 }
 
-int mc_fit_run(struct mc_backend *be, const struct mc_graph *g, const struct mc_resident *data,
-               struct mc_objective *objective, const struct mc_fit_options *o, const char *tool,
-               const struct mc_state_setting *identity, size_t n_identity,
-               const struct mc_fit_watch *watch, struct mc_error *err)
+int mc_train_run(struct mc_backend *be, const struct mc_graph *g, const struct mc_in_memory *data,
+                 struct mc_objective *objective, const struct mc_train_options *o, const char *tool,
+                 const struct mc_checkpoint_setting *identity, size_t n_identity,
+                 const struct mc_train_watch *watch, struct mc_error *err)
 {
     struct run *r = calloc(1, sizeof *r);
     int rc = 0;
@@ -418,11 +418,11 @@ int mc_fit_run(struct mc_backend *be, const struct mc_graph *g, const struct mc_
     }
     if (o->huber > 0)
         mc_graph_huber(r->graph, (float)o->huber);
-    r->fit.be = be;
-    r->fit.graph = r->graph;
-    r->fit.o = o;
-    r->fit.data = data;
-    r->fit.steps = (data->info.n + o->batch - 1) / o->batch;
+    r->train.be = be;
+    r->train.graph = r->graph;
+    r->train.o = o;
+    r->train.data = data;
+    r->train.steps = (data->info.n + o->batch - 1) / o->batch;
     r->data = data;
     r->objective = objective;
     r->o = o;
@@ -435,25 +435,25 @@ int mc_fit_run(struct mc_backend *be, const struct mc_graph *g, const struct mc_
     if (!rc)
         rc = run_all(r, err);
     if (!rc)
-        rc = objective->finish(objective, &r->fit, err);
+        rc = objective->finish(objective, &r->train, err);
 
-    be->repeat_free(be, r->fit.step);
-    objective->release(objective, &r->fit);
+    be->capture_free(be, r->train.step);
+    objective->release(objective, &r->train);
     for (size_t i = 0; i < r->n_vectors; i++)
         free(r->state.vectors[i].data);
     free(r->kept);
     free(r->host_order);
     free(r->host_lrs);
-    mc_attack_release(&r->fit.attack);
-    be->buf_free(be, r->fit.targets);
+    mc_attack_release(&r->train.attack);
+    be->buf_free(be, r->train.targets);
     be->buf_free(be, r->order);
     be->buf_free(be, r->sums);
-    be->buf_free(be, r->fit.ctl);
-    be->buf_free(be, r->fit.lrs);
-    be->buf_free(be, r->fit.grad);
-    be->buf_free(be, r->fit.stats);
-    if (r->fit.plan)
-        be->plan_free(r->fit.plan);
+    be->buf_free(be, r->train.ctl);
+    be->buf_free(be, r->train.lrs);
+    be->buf_free(be, r->train.grad);
+    be->buf_free(be, r->train.stats);
+    if (r->train.plan)
+        be->plan_free(r->train.plan);
     mc_graph_free(r->graph);
     free(r);
     return rc;

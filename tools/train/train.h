@@ -3,8 +3,8 @@
  * The one training loop: schedule, SGD with momentum, metrics, checkpoint and exact resume, over an
  * objective that says what the free parameters are and how a batch's point is made from them.
  * mc-train, mc-bezier and every later trainer run this loop and nothing else. */
-#ifndef MC_FIT_H
-#define MC_FIT_H
+#ifndef MC_TRAIN_H
+#define MC_TRAIN_H
 
 #include "formats/codecs/checkpoint.h"
 #include "formats/codecs/weights.h"
@@ -20,7 +20,7 @@ enum mc_schedule {
                           that to the end, step by step (the paper's for robust networks) */
 };
 
-struct mc_fit_options {
+struct mc_train_options {
     uint64_t epochs;     /* the schedule's length */
     uint64_t stop_after; /* stop there, the schedule unchanged; 0: at the end */
     uint64_t batch;
@@ -38,10 +38,10 @@ struct mc_fit_options {
 };
 
 /* The learning rate of a step: epoch + step / steps is how far the run is. */
-double mc_fit_lr(const struct mc_fit_options *o, uint64_t epoch, uint64_t step, uint64_t steps);
+double mc_train_lr(const struct mc_train_options *o, uint64_t epoch, uint64_t step, uint64_t steps);
 
 /* What is told of an epoch: means over its images (batches for the decay). */
-struct mc_fit_epoch {
+struct mc_train_epoch {
     uint64_t epoch, epochs; /* epochs done, of how many */
     double loss;            /* main head's cross-entropy, augmented (and attacked) batches */
     double objective;       /* all heads, and the weight decay 1/2 decay |theta|^2 */
@@ -53,21 +53,21 @@ struct mc_fit_epoch {
 };
 
 /* Somebody who watches; any may be NULL. */
-struct mc_fit_watch {
+struct mc_train_watch {
     /* Once, when all is checked and `done` epochs of an earlier run are taken up; an error ends the
      * run. */
     int (*begin)(void *arg, uint64_t done, struct mc_error *err);
     int (*due)(void *arg); /* asked after every burst of steps; when true, progress is told */
     void (*progress)(void *arg, uint64_t images_done, uint64_t images_in_all, uint64_t epoch,
                      double loss, double accuracy);
-    void (*epoch)(void *arg, const struct mc_fit_epoch *e);
+    void (*epoch)(void *arg, const struct mc_train_epoch *e);
     void *arg;
 };
 
-struct mc_fit; /* below */
+struct mc_train; /* below */
 
 /* A device vector that a checkpoint holds. */
-struct mc_fit_vector {
+struct mc_train_vector {
     char name[MC_NAME_MAX];
     struct mc_buf *buf;
     size_t n;         /* floats */
@@ -79,61 +79,61 @@ struct mc_fit_vector {
 struct mc_objective {
     enum mc_mode mode; /* MC_MODE_TRAIN with running statistics, MC_MODE_BATCH without */
     /* Device memory, and the host's vectors put there. */
-    int (*prepare)(struct mc_objective *o, struct mc_fit *f, struct mc_error *err);
+    int (*prepare)(struct mc_objective *o, struct mc_train *f, struct mc_error *err);
     /* Before each epoch: upload what changes from step to step. */
-    int (*epoch)(struct mc_objective *o, struct mc_fit *f, uint64_t epoch, struct mc_error *err);
+    int (*epoch)(struct mc_objective *o, struct mc_train *f, uint64_t epoch, struct mc_error *err);
     /* The learning rate of a step, where it is not the schedule's; or NULL. */
-    double (*lr)(struct mc_objective *o, struct mc_fit *f, uint64_t epoch, uint64_t step);
+    double (*lr)(struct mc_objective *o, struct mc_train *f, uint64_t epoch, uint64_t step);
     /* The point of this step. */
-    const struct mc_buf *(*point)(struct mc_objective *o, struct mc_fit *f);
+    const struct mc_buf *(*point)(struct mc_objective *o, struct mc_train *f);
     /* The gradient at that point is in f->grad: pull it back and take the step. */
-    void (*step)(struct mc_objective *o, struct mc_fit *f, const struct mc_buf *point);
+    void (*step)(struct mc_objective *o, struct mc_train *f, const struct mc_buf *point);
     /* After each epoch, before it is checkpointed and told; and once after a checkpoint was taken
      * up, its last epoch. *stop: the run ends here. Or NULL. */
-    int (*after)(struct mc_objective *o, struct mc_fit *f, uint64_t epoch, int *stop,
+    int (*after)(struct mc_objective *o, struct mc_train *f, uint64_t epoch, int *stop,
                  struct mc_error *err);
-    int (*resumed)(struct mc_objective *o, struct mc_fit *f, uint64_t epoch, int *stop,
+    int (*resumed)(struct mc_objective *o, struct mc_train *f, uint64_t epoch, int *stop,
                    struct mc_error *err);
-    /* Vectors to checkpoint: fill v (room for MC_STATE_MAX), return how many. */
-    size_t (*vectors)(struct mc_objective *o, struct mc_fit *f, struct mc_fit_vector *v);
+    /* Vectors to checkpoint: fill v (room for MC_CHECKPOINT_MAX), return how many. */
+    size_t (*vectors)(struct mc_objective *o, struct mc_train *f, struct mc_train_vector *v);
     /* Bring the result to the host. */
-    int (*finish)(struct mc_objective *o, struct mc_fit *f, struct mc_error *err);
-    void (*release)(struct mc_objective *o, struct mc_fit *f);
+    int (*finish)(struct mc_objective *o, struct mc_train *f, struct mc_error *err);
+    void (*release)(struct mc_objective *o, struct mc_train *f);
 };
 
 /* The loop's own state, for objectives. */
-struct mc_fit {
+struct mc_train {
     struct mc_backend *be;
     const struct mc_graph *graph; /* with the options' Huber delta, if any */
-    const struct mc_fit_options *o;
+    const struct mc_train_options *o;
     struct mc_plan *plan;
     struct mc_buf *ctl, *lrs, *grad;
     struct mc_buf *stats; /* (S); the objective's to fill and to keep */
     uint64_t steps;       /* an epoch */
-    const struct mc_resident *data;
+    const struct mc_in_memory *data;
     struct mc_attack attack;
-    struct mc_buf *targets; /* (N) labels that a targeted attack goes towards, or NULL */
-    struct mc_repeat *step; /* as the device has taken it down */
+    struct mc_buf *targets;  /* (N) labels that a targeted attack goes towards, or NULL */
+    struct mc_capture *step; /* as the device has taken it down */
 };
 
 /* From here on point() and step() ask other things of the device than before: for epoch(). */
-void mc_fit_steps_change(struct mc_fit *f);
+void mc_train_steps_change(struct mc_train *f);
 
 /* The training images in this order: (rows, batch) of their indices. */
-struct mc_source mc_fit_source(const struct mc_fit *f, const struct mc_buf *order);
+struct mc_source mc_train_source(const struct mc_train *f, const struct mc_buf *order);
 /* A batch of that source to the plan. */
-void mc_fit_load(struct mc_fit *f, const struct mc_source *src, const struct mc_buf *ctl);
+void mc_train_load(struct mc_train *f, const struct mc_source *src, const struct mc_buf *ctl);
 /* That batch, loaded, forward at a point; where the options say so, attacked there afresh. Any
  * number of times. */
-void mc_fit_forward(struct mc_fit *f, enum mc_mode mode, const struct mc_source *src,
-                    const struct mc_buf *ctl, const struct mc_buf *point);
+void mc_train_forward(struct mc_train *f, enum mc_mode mode, const struct mc_source *src,
+                      const struct mc_buf *ctl, const struct mc_buf *point);
 
 /* Run. identity: settings that a checkpoint must share beside the options' own (inputs' ids,
  * network). */
-MC_USE_RESULT int mc_fit_run(struct mc_backend *be, const struct mc_graph *g,
-                             const struct mc_resident *data, struct mc_objective *objective,
-                             const struct mc_fit_options *o, const char *tool,
-                             const struct mc_state_setting *identity, size_t n_identity,
-                             const struct mc_fit_watch *watch, struct mc_error *err);
+MC_USE_RESULT int mc_train_run(struct mc_backend *be, const struct mc_graph *g,
+                               const struct mc_in_memory *data, struct mc_objective *objective,
+                               const struct mc_train_options *o, const char *tool,
+                               const struct mc_checkpoint_setting *identity, size_t n_identity,
+                               const struct mc_train_watch *watch, struct mc_error *err);
 
 #endif

@@ -259,14 +259,14 @@ static inline int read_matrices(const char *path, struct mc_error *err)
     return rc;
 }
 
-static inline void tiny_state(struct mc_state *s, float *data)
+static inline void tiny_state(struct mc_checkpoint *s, float *data)
 {
     memset(s, 0, sizeof *s);
     s->tool = "mc-train";
     s->settings[0].name = "lr";
     strcpy(s->settings[0].value, "0.1");
     s->n_settings = 1;
-    s->vectors[0] = (struct mc_state_vector){.name = "point", .data = data, .n = 5};
+    s->vectors[0] = (struct mc_checkpoint_vector){.name = "point", .data = data, .n = 5};
     s->n_vectors = 1;
     s->epoch = 2;
 }
@@ -275,20 +275,20 @@ static inline int make_checkpoint(const char *path, const struct mc_history *h,
                                   struct mc_error *err)
 {
     float data[5] = {1, 2, 3, 4, 5};
-    struct mc_state s;
+    struct mc_checkpoint s;
 
     (void)h;
     tiny_state(&s, data);
-    return mc_state_write(&s, path, err);
+    return mc_checkpoint_write(&s, path, err);
 }
 
 static inline int read_checkpoint(const char *path, struct mc_error *err)
 {
     float data[5];
-    struct mc_state s;
+    struct mc_checkpoint s;
 
     tiny_state(&s, data);
-    return mc_state_read(&s, path, err);
+    return mc_checkpoint_read(&s, path, err);
 }
 
 static const struct kind {

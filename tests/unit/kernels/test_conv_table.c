@@ -22,7 +22,7 @@ static int look(const char *key, enum mc_pass pass, int groups)
     char shape[MC_SHAPE_TEXT];
     mc_shape_text(shape, (const int[]){3, 8, 8}, (const int[]){4, 4, 4}, (const int[]){3, 3},
                   (const int[]){2, 2}, (const int[]){1, 1}, groups);
-    return mc_table_choice(table, key, pass, shape, names, 2);
+    return mc_conv_table_choice(table, key, pass, shape, names, 2);
 }
 
 static void finds_what_it_has(void **state)
@@ -50,14 +50,14 @@ static void finds_nothing_else(void **state)
 static void hashes_every_letter(void **state)
 {
     char other[sizeof table];
-    const uint32_t hash = mc_table_hash(table);
+    const uint32_t hash = mc_conv_table_hash(table);
 
     (void)state;
     for (size_t i = 0; i < sizeof table - 1; i++) {
         memcpy(other, table, sizeof table);
-        assert_int_equal(mc_table_hash(other), hash);
+        assert_int_equal(mc_conv_table_hash(other), hash);
         other[i]++;
-        assert_int_not_equal(mc_table_hash(other), hash);
+        assert_int_not_equal(mc_conv_table_hash(other), hash);
     }
 }
 

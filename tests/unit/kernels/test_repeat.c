@@ -28,7 +28,7 @@ static void work_is_done_so_often(void **state)
     const struct mc_ctl begin = {.row = 5};
     const float one[] = {1, 2}, other[] = {3, 4};
     struct count c = {buf(sizeof begin, &begin), buf(sizeof one, one), buf(sizeof one, NULL), 0};
-    struct mc_repeat *kept = NULL;
+    struct mc_capture *kept = NULL;
     struct mc_error err = {0};
     struct mc_ctl ctl;
     float got[2];
@@ -41,7 +41,7 @@ static void work_is_done_so_often(void **state)
         fetch(c.ctl, &ctl, sizeof ctl);
         assert_int_equal(ctl.row, want);
     }
-    if (be->burst > 1) /* it is given many at once because it calls few */
+    if (be->launch_steps > 1) /* it is given many at once because it calls few */
         assert_true(c.calls < 54 / 2);
     else
         assert_int_equal(c.calls, 54);
@@ -58,8 +58,8 @@ static void work_is_done_so_often(void **state)
     }
     fetch(c.ctl, &ctl, sizeof ctl);
     assert_int_equal(ctl.row, want + 12);
-    be->repeat_free(be, kept);
-    be->repeat_free(be, NULL);
+    be->capture_free(be, kept);
+    be->capture_free(be, NULL);
     be->buf_free(be, c.ctl);
     be->buf_free(be, c.from);
     be->buf_free(be, c.to);
@@ -129,7 +129,7 @@ static float *trained(size_t at_once, double *sums)
     int32_t order[STEPS * B];
     float lrs[STEPS], coefs[STEPS];
     struct steps s = {.p = NULL};
-    struct mc_repeat *kept = NULL;
+    struct mc_capture *kept = NULL;
     struct mc_error err = {0};
 
     for (int i = 0; i < STEPS * B; i++)
@@ -161,7 +161,7 @@ static float *trained(size_t at_once, double *sums)
     fetch(s.f.d_params, params, bytes);
     fetch(s.f.d_stats, params + s.f.g->P, s.f.g->S * sizeof(float));
     fetch(s.sums, sums, sums_size);
-    be->repeat_free(be, kept);
+    be->capture_free(be, kept);
     be->plan_free(s.p);
     struct mc_buf *all[] = {s.order, s.m, s.point, s.lrs, s.coefs, s.sums};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -233,7 +233,7 @@ static void a_longer_graph_may_fail(void **state)
     const struct mc_ctl begin = {.row = 5};
     const float one[] = {1, 2};
     const char *under = getenv("MC_UNDER");
-    struct mc_repeat *kept = NULL;
+    struct mc_capture *kept = NULL;
     struct mc_ctl ctl;
 
     (void)state;
@@ -250,7 +250,7 @@ static void a_longer_graph_may_fail(void **state)
     assert_int_equal(ctl.row, begin.row + 80);
     assert_true(c.calls > 2 && c.calls < 20); /* the longer one was tried, once */
     assert_null(strstr(be->describe, "not captured"));
-    be->repeat_free(be, kept);
+    be->capture_free(be, kept);
     be->buf_free(be, c.ctl);
     be->buf_free(be, c.from);
     be->buf_free(be, c.to);

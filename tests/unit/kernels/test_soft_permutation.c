@@ -2,7 +2,7 @@
  *
  * Permutation groups acting by matrices: against permutations, against plain loops in float64, the
  * gradient against differences, at 1 and 2 threads. */
-#include "tests/unit/kernels/action.h"
+#include "tests/unit/kernels/soft_permutation.h"
 /* Into out and grad_matrices, which hold something else before. */
 static void act(struct subject *u, int k)
 {
@@ -18,8 +18,8 @@ static void act(struct subject *u, int k)
         u->grad_matrices[i] = 7;
     out = buf(b, u->out, u->g->P);
     d = buf(b, u->grad_matrices, u->M);
-    b->act(u->a[k], matrices, theta, out);
-    b->act_grad(u->a[k], matrices, theta, grad, d);
+    b->soft_permute(u->a[k], matrices, theta, out);
+    b->soft_permute_grad(u->a[k], matrices, theta, grad, d);
     ok(b->get(b, out, 0, u->out, u->g->P * sizeof(float), &err), &err);
     ok(b->get(b, d, 0, u->grad_matrices, u->M * sizeof(float), &err), &err);
     struct mc_buf *all[] = {theta, matrices, grad, out, d};
@@ -133,7 +133,7 @@ static void matrices_lie_one_after_another(void **state)
         end = u.offset[g] + u.s.groups[g].size * u.s.groups[g].size;
     }
     assert_true(u.M % 16 == 0 && u.M >= end && u.M < end + 16);
-    assert_int_equal(mc_action_layout(&u.s, NULL), u.M);
+    assert_int_equal(mc_soft_perm_layout(&u.s, NULL), u.M);
     tear_down(&u);
 }
 
@@ -154,7 +154,7 @@ static void permutations_act_as_permutations(void **state)
         ok(mc_perm_init(&p, &u.s, &err), &err);
         mc_perm_random(&p, 11);
         ok(mc_perm_apply(&p, &u.s, u.g, u.theta, NULL, want, NULL, &err), &err);
-        mc_action_matrices(&u.s, &p, u.matrices);
+        mc_soft_perm_matrices(&u.s, &p, u.matrices);
         act(&u, 1);
         for (size_t j = 0; j < u.g->P; j++) { /* products with 0 and 1: nothing is rounded */
             if (!(u.out[j] == want[j]))

@@ -364,18 +364,18 @@ static void a_checkpoint_keeps_any_bits(void **state)
 {
     float data[5] = {NAN, -0.0f, INFINITY, 1e-45f, 3}, back[5] = {0};
     struct mc_error err = {0};
-    struct mc_state s;
+    struct mc_checkpoint s;
 
     (void)state;
     tiny_state(&s, data);
-    must(mc_state_write(&s, file, &err), &err);
-    assert_true(mc_state_exists(file));
+    must(mc_checkpoint_write(&s, file, &err), &err);
+    assert_true(mc_checkpoint_exists(file));
     tiny_state(&s, back);
     s.epoch = 0;
-    must(mc_state_read(&s, file, &err), &err);
+    must(mc_checkpoint_read(&s, file, &err), &err);
     assert_int_equal(s.epoch, 2);
     assert_memory_equal(data, back, sizeof data);
-    assert_false(mc_state_exists("/nonexistent/state.mcz"));
+    assert_false(mc_checkpoint_exists("/nonexistent/state.mcz"));
 }
 
 /* Cut in its end record, when all the numbers have come: nothing of it is taken. */
@@ -383,18 +383,18 @@ static void a_damaged_checkpoint_changes_nothing(void **state)
 {
     float data[5] = {1, 2, 3, 4, 5}, back[5] = {6, 7, 8, 9, 10}, before[5];
     struct mc_error err = {0};
-    struct mc_state s;
+    struct mc_checkpoint s;
     struct stat st;
 
     (void)state;
     memcpy(before, back, sizeof back);
     tiny_state(&s, data);
-    must(mc_state_write(&s, file, &err), &err);
+    must(mc_checkpoint_write(&s, file, &err), &err);
     assert_int_equal(stat(file, &st), 0);
     assert_int_equal(truncate(file, st.st_size - 1), 0);
     tiny_state(&s, back);
     s.epoch = 77;
-    assert_int_equal(mc_state_read(&s, file, &err), MC_EINPUT);
+    assert_int_equal(mc_checkpoint_read(&s, file, &err), MC_EINPUT);
     assert_int_equal(s.epoch, 77);
     assert_memory_equal(back, before, sizeof back);
 }
@@ -416,15 +416,15 @@ static void a_refusal_says_what_differs(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *const *c = cases[i];
         struct mc_error err = {0};
-        struct mc_state s;
+        struct mc_checkpoint s;
         tiny_state(&s, data);
         if (c[1])
-            mc_state_set(&s, c[0], "%s", c[1]);
-        must(mc_state_write(&s, file, &err), &err);
+            mc_checkpoint_set(&s, c[0], "%s", c[1]);
+        must(mc_checkpoint_write(&s, file, &err), &err);
         tiny_state(&s, data);
         if (c[2])
-            mc_state_set(&s, c[0], "%s", c[2]);
-        assert_int_equal(mc_state_read(&s, file, &err), MC_EINPUT);
+            mc_checkpoint_set(&s, c[0], "%s", c[2]);
+        assert_int_equal(mc_checkpoint_read(&s, file, &err), MC_EINPUT);
         assert_string_equal(strchr(err.text, ':'), c[3]);
     }
 }

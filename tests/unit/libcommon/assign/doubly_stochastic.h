@@ -56,19 +56,20 @@ static inline double *start(int kind, size_t n)
     return x;
 }
 
-static inline struct mc_stochastic project(size_t n, double *p, size_t sweeps, double tolerance)
+static inline struct mc_doubly_stochastic project(size_t n, double *p, size_t sweeps,
+                                                  double tolerance)
 {
-    struct mc_stochastic info;
+    struct mc_doubly_stochastic info;
     struct mc_error err;
 
-    assert_int_equal(mc_stochastic_project(n, p, sweeps, tolerance, &info, &err), 0);
+    assert_int_equal(mc_doubly_stochastic_project(n, p, sweeps, tolerance, &info, &err), 0);
     return info;
 }
 
 static inline double *converged(int kind, size_t n, double tolerance)
 {
     double *p = start(kind, n);
-    struct mc_stochastic info = project(n, p, MANY_SWEEPS, tolerance);
+    struct mc_doubly_stochastic info = project(n, p, MANY_SWEEPS, tolerance);
 
     assert_true(info.residual <= tolerance);
     return p;

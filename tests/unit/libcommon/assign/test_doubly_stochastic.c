@@ -41,18 +41,18 @@ static void any_matrix_becomes_doubly_stochastic(void **unused)
             const size_t n = sizes[s];
             double *p = start(kind, n);
             double before = project(n, p, 0, 0).residual;
-            struct mc_stochastic few = project(n, p, 20, 0);
+            struct mc_doubly_stochastic few = project(n, p, 20, 0);
             assert_true(few.sweeps <= 20 && few.residual <= before);
-            assert_true(fabs(mc_stochastic_residual(n, p) - few.residual) < 1e-12);
+            assert_true(fabs(mc_doubly_stochastic_residual(n, p) - few.residual) < 1e-12);
 
             free(p);
             p = start(kind, n);
-            struct mc_stochastic all = project(n, p, MANY_SWEEPS, 1e-9);
+            struct mc_doubly_stochastic all = project(n, p, MANY_SWEEPS, 1e-9);
             print_message("# %s, n %zu: residual %.2g, after 20 sweeps %.2g, %.2g after %zu\n",
                           kind_names[kind], n, before, few.residual, all.residual, all.sweeps);
             for (size_t k = 0; k < n * n; k++)
                 assert_true(p[k] >= 0 && p[k] <= 1 + 1e-6);
-            assert_true(mc_stochastic_residual(n, p) <= 1e-6);
+            assert_true(mc_doubly_stochastic_residual(n, p) <= 1e-6);
             free(p);
         }
 }
@@ -138,7 +138,7 @@ static void it_ends_at_the_first_sweep_within_the_tolerance(void **unused)
     (void)unused;
     for (int kind = 0; kind < KINDS; kind++) {
         double *p = start(kind, n), *same = copy(n, p), *before = copy(n, p);
-        struct mc_stochastic info = project(n, p, MANY_SWEEPS, 1e-5), again, one_less;
+        struct mc_doubly_stochastic info = project(n, p, MANY_SWEEPS, 1e-5), again, one_less;
         assert_true(info.sweeps > 0 && info.sweeps < MANY_SWEEPS);
         again = project(n, same, info.sweeps, 0);
         one_less = project(n, before, info.sweeps - 1, 0);
@@ -157,10 +157,10 @@ static void what_is_doubly_stochastic_stays(void **unused)
     (void)unused;
     for (size_t n = 1; n <= 64; n *= 4) {
         double *p = planted(n), *same = copy(n, p);
-        struct mc_stochastic info = project(n, p, 20, 0);
+        struct mc_doubly_stochastic info = project(n, p, 20, 0);
         assert_memory_equal(p, same, n * n * sizeof *p);
         assert_true(info.sweeps == 0 && info.residual == 0);
-        assert_true(mc_stochastic_residual(n, p) == 0);
+        assert_true(mc_doubly_stochastic_residual(n, p) == 0);
         free(p);
         free(same);
 
@@ -187,9 +187,10 @@ static void what_is_not_finite_is_refused(void **unused)
             for (int i = 0; i < 2; i++) {
                 double *p = start(NEAR_UNIFORM, n);
                 p[k] = bad[i];
-                double residual = mc_stochastic_residual(n, p);
+                double residual = mc_doubly_stochastic_residual(n, p);
                 assert_true(i ? isinf(residual) : isnan(residual));
-                assert_int_equal(mc_stochastic_project(n, p, k % 3, 0, NULL, &err), MC_EINPUT);
+                assert_int_equal(mc_doubly_stochastic_project(n, p, k % 3, 0, NULL, &err),
+                                 MC_EINPUT);
                 free(p);
             }
 }
@@ -219,7 +220,7 @@ static void dykstra(size_t n, double *x, double tolerance)
             x[k] = fmax(0, y);
             shift[k] = y - x[k];
         }
-    } while (farthest(n, x, was) > tolerance || mc_stochastic_residual(n, x) > tolerance);
+    } while (farthest(n, x, was) > tolerance || mc_doubly_stochastic_residual(n, x) > tolerance);
     free(shift);
     free(was);
 }

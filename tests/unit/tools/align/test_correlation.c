@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Correlations against the textbook formula in long double over the samples themselves; groups seen
- * at several taps; dead units; the signature. The moments come from mc_count_batch, so that the
- * host's counting is tested on the way. */
+ * at several taps; dead units; the signature. The moments come from mc_joint_moments_batch, so that
+ * the host's counting is tested on the way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,9 +90,11 @@ static void count(struct fixture *f)
 
     for (size_t i = 0; i < TAPS; i++) {
         size_t K = f->taps[i].count, part = f->n / 2, at = part * K * f->hw[i];
-        assert_int_equal(mc_count_batch(&f->m, i, part, f->hw[i], f->a[i], f->b[i], &err), 0);
-        assert_int_equal(
-            mc_count_batch(&f->m, i, f->n - part, f->hw[i], f->a[i] + at, f->b[i] + at, &err), 0);
+        assert_int_equal(mc_joint_moments_batch(&f->m, i, part, f->hw[i], f->a[i], f->b[i], &err),
+                         0);
+        assert_int_equal(mc_joint_moments_batch(&f->m, i, f->n - part, f->hw[i], f->a[i] + at,
+                                                f->b[i] + at, &err),
+                         0);
         assert_int_equal(f->taps[i].samples, f->n * f->hw[i]);
     }
 }

@@ -196,7 +196,7 @@ static struct mc_dataset_reader *images(void)
     return d;
 }
 
-static float *statistics(struct mc_measure_options o)
+static float *statistics(struct mc_eval_options o)
 {
     float *stats = naive_alloc(span.T * graph->S, sizeof *stats);
     struct mc_dataset_reader *d = images();
@@ -204,14 +204,14 @@ static float *statistics(struct mc_measure_options o)
 
     o.batch = B;
     o.seed = SEED;
-    ok(mc_measure_statistics(be, &span, d, &o, NULL, stats, &err), &err);
+    ok(mc_eval_statistics(be, &span, d, &o, NULL, stats, &err), &err);
     mc_dataset_close(d);
     return stats;
 }
 
 static void check_statistics(uint64_t samples, int n, int augment)
 {
-    float *got = statistics((struct mc_measure_options){.samples = samples, .augment = augment});
+    float *got = statistics((struct mc_eval_options){.samples = samples, .augment = augment});
     double *want = refer_statistics(n, augment);
 
     for (size_t i = 0; i < span.T * graph->S; i++)
@@ -240,9 +240,9 @@ static void statistics_of_the_first_samples(void **state)
 static void statistics_of_augmented_images(void **state)
 {
     const size_t bytes = T * graph->S * sizeof(float);
-    float *a = statistics((struct mc_measure_options){.augment = 1});
-    float *again = statistics((struct mc_measure_options){.augment = 1});
-    float *plain = statistics((struct mc_measure_options){.augment = 0});
+    float *a = statistics((struct mc_eval_options){.augment = 1});
+    float *again = statistics((struct mc_eval_options){.augment = 1});
+    float *plain = statistics((struct mc_eval_options){.augment = 0});
 
     (void)state;
     assert_memory_equal(a, again, bytes);
@@ -265,9 +265,9 @@ static int is_right(const struct naive *v, int b)
 }
 
 /* stats: (S). */
-static struct mc_measured refer_loss(size_t t, const float *stats, int n)
+static struct mc_eval_result refer_loss(size_t t, const float *stats, int n)
 {
-    struct mc_measured m = {.images = (uint64_t)n};
+    struct mc_eval_result m = {.images = (uint64_t)n};
     float *theta = naive_alloc(graph->P, sizeof *theta);
     double loss[N];
     struct naive v;
@@ -322,16 +322,16 @@ static void hear(void *arg, uint64_t done, uint64_t in_all)
 }
 
 static void measure(const float *stats, uint64_t samples, int augment, struct heard *h,
-                    struct mc_measured *out)
+                    struct mc_eval_result *out)
 {
-    const struct mc_measure_options o = {
+    const struct mc_eval_options o = {
         .batch = B, .samples = samples, .augment = augment, .seed = SEED};
-    const struct mc_measure_watch watch = {.progress = hear, .arg = h};
+    const struct mc_eval_watch watch = {.progress = hear, .arg = h};
     struct mc_dataset_reader *d = images();
     struct mc_error err = {0};
 
     memset(h, 0, sizeof *h);
-    ok(mc_measure_loss(be, &span, stats, d, &o, &watch, out, NULL, &err), &err);
+    ok(mc_eval_loss(be, &span, stats, d, &o, &watch, out, NULL, &err), &err);
     mc_dataset_close(d);
 }
 
@@ -344,7 +344,7 @@ static void near(const char *what, size_t t, double got, double want)
 static void check_loss(uint64_t samples, int n)
 {
     float *stats = given_statistics();
-    struct mc_measured got[T], augmented[T];
+    struct mc_eval_result got[T], augmented[T];
     struct heard h;
 
     measure(stats, samples, 0, &h, got);
@@ -353,7 +353,7 @@ static void check_loss(uint64_t samples, int n)
         assert_int_equal(h.images[i], i + 1 < h.n ? (i + 1) * B : (size_t)n);
     assert_int_equal(h.in_all, n);
     for (size_t t = 0; t < span.T; t++) {
-        const struct mc_measured want = refer_loss(t, stats + t * graph->S, n);
+        const struct mc_eval_result want = refer_loss(t, stats + t * graph->S, n);
         assert_int_equal(got[t].images, want.images);
         near("loss", t, got[t].loss, want.loss);
         near("loss's error", t, got[t].loss_se, want.loss_se);

@@ -30,7 +30,7 @@ static void fill(void)
             s = s * 1664525u + 1013904223u;
             data[k][i] = 3 + (float)(s >> 8) / (1 << 24);
         }
-    mc_path_gram(K, points, N, gram);
+    mc_curve_gram(K, points, N, gram);
 }
 
 static double at(const double *coef, size_t i)
@@ -138,7 +138,7 @@ static void a_curve_lies_in_its_plane(void **state)
         for (size_t j = 0; j < 3; j++)
             small[i * 3 + j] = gram[i * K + j];
     for (size_t i = 0; i < 3; i++)
-        mc_path_coefs(c.kind, 3, (const double[]){0, 1, .5}[i], three + i * 3);
+        mc_curve_coefs(c.kind, 3, (const double[]){0, 1, .5}[i], three + i * 3);
     assert_int_equal(mc_plane_through(&p, 3, small, three, names, &err), 0);
     mc_plane_marks(&p, three, names, &c, 5, m);
     for (int i = 0; i < 8; i++) {
@@ -181,7 +181,7 @@ static void rounding_leaves_no_direction(void **state)
     (void)state;
     for (size_t i = 0; i < N; i++)
         middle[i] = .5f * (data[0][i] + data[1][i]);
-    mc_path_gram(3, v, N, g);
+    mc_curve_gram(3, v, N, g);
     assert_int_equal(mc_plane_through(&p, 3, g, three, names, &err), MC_EINPUT);
 }
 
@@ -189,10 +189,10 @@ static void a_barrier_says_where_it_is(void **state)
 {
     static const double t[5] = {0, .25, .5, .75, 1}, chord[4] = {1, 1, 1, 1};
     static const double value[5] = {1, 4, 3, 1, 3};
-    struct mc_path_summary s;
+    struct mc_curve_summary s;
 
     (void)state;
-    mc_path_summarise(5, t, value, chord, &s);
+    mc_curve_summarise(5, t, value, chord, &s);
     near(s.barrier, 2.5);
     near(s.barrier_t, .25);
     near(s.dip, 1.5);

@@ -67,20 +67,20 @@ static void expect(uint64_t samples, uint64_t from, uint64_t to, const int *firs
     struct mc_error err = {0};
     struct mc_dataset_reader *data = NULL;
     struct mc_plan *plan = NULL;
-    struct mc_feed f;
+    struct mc_loader f;
     const struct mc_plan_opts opts = {.batch = 4};
-    const struct mc_feed_options o = {.batch = 4, .samples = samples, .exact = 1};
+    const struct mc_loader_options o = {.batch = 4, .samples = samples, .exact = 1};
     size_t n, k = 0;
 
     must(mc_dataset_open(&data, file, &err), &err);
     must(be->plan_new(be, net, &opts, &plan, &err), &err);
-    must(mc_feed_open(&f, be, net, data, &o, &err), &err);
+    must(mc_loader_open(&f, be, net, data, &o, &err), &err);
     assert_int_equal(f.wanted, samples ? samples : N);
     f.from = from;
     f.to = to;
     for (;; k++) {
         int32_t labels[4], order[4];
-        must(mc_feed_next(&f, &plan, 1, &n, &err), &err);
+        must(mc_loader_next(&f, &plan, 1, &n, &err), &err);
         assert_int_equal(n, size[k]);
         if (!n)
             break;
@@ -93,9 +93,9 @@ static void expect(uint64_t samples, uint64_t from, uint64_t to, const int *firs
         }
     }
     assert_int_equal(f.read, N);
-    must(mc_feed_next(&f, &plan, 1, &n, &err), &err);
+    must(mc_loader_next(&f, &plan, 1, &n, &err), &err);
     assert_int_equal(n, 0);
-    mc_feed_release(&f);
+    mc_loader_release(&f);
     be->plan_free(plan);
     mc_dataset_close(data);
 }
@@ -120,9 +120,9 @@ static void the_end_is_read_though_few_images_are_wanted(void **state)
     struct mc_error err = {0};
     struct mc_dataset_reader *data = NULL;
     struct mc_plan *plan = NULL;
-    struct mc_feed f;
+    struct mc_loader f;
     const struct mc_plan_opts opts = {.batch = 4};
-    const struct mc_feed_options o = {.batch = 4, .samples = 3};
+    const struct mc_loader_options o = {.batch = 4, .samples = 3};
     size_t n = 0;
     FILE *s = fopen(file, "r+b");
     int rc;
@@ -136,11 +136,11 @@ static void the_end_is_read_though_few_images_are_wanted(void **state)
     fclose(s);
     must(mc_dataset_open(&data, file, &err), &err);
     must(be->plan_new(be, net, &opts, &plan, &err), &err);
-    must(mc_feed_open(&f, be, net, data, &o, &err), &err);
-    while (!(rc = mc_feed_next(&f, &plan, 1, &n, &err)) && n)
+    must(mc_loader_open(&f, be, net, data, &o, &err), &err);
+    while (!(rc = mc_loader_next(&f, &plan, 1, &n, &err)) && n)
         ;
     assert_int_equal(rc, MC_EINPUT);
-    mc_feed_release(&f);
+    mc_loader_release(&f);
     be->plan_free(plan);
     mc_dataset_close(data);
     must(write_data(&err), &err);
@@ -173,10 +173,10 @@ static void every_pass_refuses_a_typed_number_alike(void **state)
     const float *const both[2] = {params, params}, *const own[2] = {stats, stats};
     const double one = 1;
     struct mc_span span = {.graph = net, .k = 1, .T = 1, .vectors = &params, .coef = &one};
-    struct mc_measure_options m = {.batch = 4, .samples = N + 1};
-    struct mc_measured measured;
+    struct mc_eval_options m = {.batch = 4, .samples = N + 1};
+    struct mc_eval_result measured;
     struct mc_verified v;
-    struct mc_resident r;
+    struct mc_in_memory r;
 
     (void)state;
     assert_non_null(params);
@@ -187,12 +187,12 @@ static void every_pass_refuses_a_typed_number_alike(void **state)
         must(mc_dataset_open(&d, file, &err), &err);
         m.samples_exact = k > 0;
         if (k < 2)
-            rc = mc_measure_loss(be, &span, stats, d, &m, NULL, &measured, NULL, &err);
+            rc = mc_eval_loss(be, &span, stats, d, &m, NULL, &measured, NULL, &err);
         else if (k == 2)
             rc = mc_verify(be, net, both, own, d, N + 1, NULL, NULL, &v, &err);
         else {
-            rc = mc_resident_open(&r, file, N + 1, NULL, &err);
-            mc_resident_release(&r, be);
+            rc = mc_in_memory_open(&r, file, N + 1, NULL, &err);
+            mc_in_memory_release(&r, be);
         }
         mc_dataset_close(d);
         if (!k) {
@@ -209,22 +209,22 @@ static void every_pass_refuses_a_typed_number_alike(void **state)
 static void data_of_another_shape_are_refused(void **state)
 {
     struct mc_net_spec other = spec;
-    const struct mc_feed_options o = {.batch = 4};
+    const struct mc_loader_options o = {.batch = 4};
 
     (void)state;
     for (int k = 0; k < 2; k++) {
         struct mc_error err = {0};
         struct mc_dataset_reader *d = NULL;
         struct mc_graph *g = NULL;
-        struct mc_feed f;
+        struct mc_loader f;
         other.height = k ? SIDE : 3;
         other.classes = k ? N + 1 : N;
         must(mc_net_build(&g, "mlp:4", &other, &err), &err);
         must(mc_dataset_open(&d, file, &err), &err);
-        assert_int_equal(mc_feed_open(&f, be, g, d, &o, &err), MC_EINPUT);
+        assert_int_equal(mc_loader_open(&f, be, g, d, &o, &err), MC_EINPUT);
         assert_non_null(strstr(err.text, k ? "has 10 classes, the network has 11"
                                            : "images are 1x128x128, the network takes 1x3x128"));
-        mc_feed_release(&f);
+        mc_loader_release(&f);
         mc_dataset_close(d);
         mc_graph_free(g);
     }

@@ -32,7 +32,7 @@ enum {
 };
 
 static struct mc_backend *be;
-static struct mc_resident data;
+static struct mc_in_memory data;
 static uint8_t pixels[N * IMAGE];
 static int32_t labels[N];
 static char folder[] = "/tmp/mc-test-pam-XXXXXX", checkpoint[64];
@@ -68,22 +68,22 @@ struct ends {
 
 static inline float *trained(const struct mc_graph *g, uint64_t seed)
 {
-    const struct mc_fit_options o = {.epochs = 40,
-                                     .batch = B,
-                                     .lr = .05,
-                                     .momentum = .9,
-                                     .nesterov = 1,
-                                     .step_epochs = 20,
-                                     .seed = seed};
+    const struct mc_train_options o = {.epochs = 40,
+                                       .batch = B,
+                                       .lr = .05,
+                                       .momentum = .9,
+                                       .nesterov = 1,
+                                       .step_epochs = 20,
+                                       .seed = seed};
     struct mc_error err = {0};
     struct mc_weights w = {0};
-    struct mc_linear l;
+    struct mc_curve_objective l;
     float *params = zeros(g->P);
 
     ok(mc_weights_init(&w, g, "test", &err), &err);
     mc_graph_init(g, seed, w.params, w.stats);
-    mc_linear_network(&l, &w);
-    ok(mc_fit_run(be, g, &data, &l.objective, &o, "test", NULL, 0, NULL, &err), &err);
+    mc_curve_objective_network(&l, &w);
+    ok(mc_train_run(be, g, &data, &l.objective, &o, "test", NULL, 0, NULL, &err), &err);
     memcpy(params, w.params, g->P * sizeof *params);
     mc_weights_release(&w);
     return params;
@@ -140,7 +140,7 @@ struct result {
     size_t told;
 };
 
-static inline void hear(void *arg, const struct mc_fit_epoch *e)
+static inline void hear(void *arg, const struct mc_train_epoch *e)
 {
     struct result *r = arg;
 
@@ -164,21 +164,21 @@ static inline struct mc_pam_options options(uint64_t permutation_epochs, uint64_
     return o;
 }
 
-static inline struct mc_fit_options schedule(void)
+static inline struct mc_train_options schedule(void)
 {
-    return (struct mc_fit_options){.batch = B,
-                                   .lr = .05,
-                                   .momentum = .9,
-                                   .decay = .01,
-                                   .nesterov = 1,
-                                   .step_epochs = 20,
-                                   .seed = 17};
+    return (struct mc_train_options){.batch = B,
+                                     .lr = .05,
+                                     .momentum = .9,
+                                     .decay = .01,
+                                     .nesterov = 1,
+                                     .step_epochs = 20,
+                                     .seed = 17};
 }
 
 static inline int try_run(const struct ends *e, const struct mc_pam_options *o,
-                          struct mc_fit_options fit, struct result *r, struct mc_error *err)
+                          struct mc_train_options train, struct result *r, struct mc_error *err)
 {
-    const struct mc_fit_watch watch = {.epoch = hear, .arg = r};
+    const struct mc_train_watch watch = {.epoch = hear, .arg = r};
     struct mc_pam p = {0};
 
     *r = (struct result){.told = 0};
@@ -186,20 +186,21 @@ static inline int try_run(const struct ends *e, const struct mc_pam_options *o,
     memcpy(r->offset, e->offset, e->g->P * sizeof *r->offset);
     ok(mc_perm_init(&r->perm, &e->s, err), err);
     ok(mc_perm_compose(&r->perm, &e->perm, err), err);
-    int rc = mc_pam_init(&p, o, &fit, &e->s, e->g, e->a, e->b, r->offset, &r->perm, r->report, err);
+    int rc =
+        mc_pam_init(&p, o, &train, &e->s, e->g, e->a, e->b, r->offset, &r->perm, r->report, err);
     if (!rc)
-        rc = mc_fit_run(be, e->g, &data, &p.objective, &fit, "test", NULL, 0, &watch, err);
+        rc = mc_train_run(be, e->g, &data, &p.objective, &train, "test", NULL, 0, &watch, err);
     mc_pam_release(&p);
     return rc;
 }
 
 static inline struct result run(const struct ends *e, const struct mc_pam_options *o,
-                                struct mc_fit_options fit)
+                                struct mc_train_options train)
 {
     struct mc_error err = {0};
     struct result r;
 
-    ok(try_run(e, o, fit, &r, &err), &err);
+    ok(try_run(e, o, train, &r, &err), &err);
     return r;
 }
 
@@ -252,7 +253,7 @@ static inline int start(void **state)
 static inline int stop(void **state)
 {
     (void)state;
-    mc_resident_release(&data, be);
+    mc_in_memory_release(&data, be);
     be->close(be);
     unlink(checkpoint);
     return rmdir(folder);

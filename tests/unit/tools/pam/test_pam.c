@@ -9,7 +9,7 @@
 /* ---- the same in float64 ---- */
 
 /* Flipped, and a crop of the padded image, keyed by the epoch that is none. */
-static void picture(const struct mc_fit_options *o, int32_t sample, double *out)
+static void picture(const struct mc_train_options *o, int32_t sample, double *out)
 {
     const struct mc_rng4 r = mc_rng(o->seed, MC_RNG_AUGMENT, UINT32_MAX, (uint32_t)sample, 0);
     const int flip = o->augment && mc_rng_below(r.v[1], 2);
@@ -37,7 +37,7 @@ static size_t whole_batches(size_t images)
 
 /* (1-t) a + t P b + 2t(1-t) offset in the middles of equal parts, on images from `begin` on. */
 static struct value on_images(const struct ends *e, const struct mc_pam_options *o,
-                              const struct mc_fit_options *fit, double huber, size_t begin,
+                              const struct mc_train_options *train, double huber, size_t begin,
                               size_t images, const struct mc_perm *perm, const float *offset)
 {
     struct mc_graph *g = mc_graph_copy(e->g);
@@ -62,14 +62,14 @@ static struct value on_images(const struct ends *e, const struct mc_pam_options 
             const double x =
                 (1 - t) * (double)e->a[i] + t * (double)pb[i] + 2 * t * (1 - t) * (double)offset[i];
             theta[i] = (float)x;
-            sum.decay += .5 * fit->decay * x * x / (double)o->points;
+            sum.decay += .5 * train->decay * x * x / (double)o->points;
         }
         for (size_t first = 0; first < images; first += B) {
             v.valid = images - first < B ? (int)(images - first) : B;
             for (int b = 0; b < v.valid; b++) {
                 samples[b] = (int32_t)(begin + first) + b;
                 answers[b] = labels[samples[b]];
-                picture(fit, samples[b], batch + b * IMAGE);
+                picture(train, samples[b], batch + b * IMAGE);
             }
             naive_run(&v, batch);
             for (int b = 0; b < v.valid; b++)
@@ -90,15 +90,15 @@ static size_t judging(const struct mc_pam_options *o)
 
 /* On whole batches of the first images. */
 static struct value judged(const struct ends *e, const struct mc_pam_options *o,
-                           const struct mc_fit_options *fit, const struct mc_perm *perm,
+                           const struct mc_train_options *train, const struct mc_perm *perm,
                            const float *offset)
 {
-    return on_images(e, o, fit, fit->huber, 0, judging(o), perm, offset);
+    return on_images(e, o, train, train->huber, 0, judging(o), perm, offset);
 }
 
 /* On others, and with the ReLU itself. */
 static void others_rightly(const struct ends *e, const struct mc_pam_options *o,
-                           const struct mc_fit_options *fit, const struct mc_pam_report *r,
+                           const struct mc_train_options *train, const struct mc_pam_report *r,
                            const struct mc_perm *perm0, const float *offset0,
                            const struct mc_perm *perm1, const float *offset1)
 {
@@ -106,16 +106,16 @@ static void others_rightly(const struct ends *e, const struct mc_pam_options *o,
 
     if (o->permutation_epochs && others) {
         near("others before", r->loss_others_before,
-             on_images(e, o, fit, fit->huber, n, others, perm0, offset0).loss, 1e-5);
+             on_images(e, o, train, train->huber, n, others, perm0, offset0).loss, 1e-5);
         near("others", r->loss_others,
-             on_images(e, o, fit, fit->huber, n, others, perm1, offset0).loss, 1e-5);
+             on_images(e, o, train, train->huber, n, others, perm1, offset0).loss, 1e-5);
     } else {
         assert_true(isnan(r->loss_others_before) && isnan(r->loss_others));
     }
-    if (fit->huber > 0) {
-        near("ReLU before", r->relu_before, on_images(e, o, fit, 0, 0, n, perm0, offset0).loss,
+    if (train->huber > 0) {
+        near("ReLU before", r->relu_before, on_images(e, o, train, 0, 0, n, perm0, offset0).loss,
              1e-5);
-        near("ReLU", r->relu, on_images(e, o, fit, 0, 0, n, perm1, offset1).loss, 1e-5);
+        near("ReLU", r->relu, on_images(e, o, train, 0, 0, n, perm1, offset1).loss, 1e-5);
         assert_true(fabs(r->relu_before - r->loss_before) > 1e-3);
     } else {
         assert_true(isnan(r->relu_before) && isnan(r->relu));
@@ -124,13 +124,13 @@ static void others_rightly(const struct ends *e, const struct mc_pam_options *o,
 
 /* All that iteration k reports, from where it began and where it ended. */
 static void reported_rightly(const struct ends *e, const struct mc_pam_options *o,
-                             const struct mc_fit_options *fit, const struct mc_pam_report *r,
+                             const struct mc_train_options *train, const struct mc_pam_report *r,
                              const struct mc_perm *perm0, const float *offset0,
                              const struct mc_perm *perm1, const float *offset1)
 {
-    const struct value before = judged(e, o, fit, perm0, offset0);
-    const struct value between = judged(e, o, fit, perm1, offset0);
-    const struct value after = judged(e, o, fit, perm1, offset1);
+    const struct value before = judged(e, o, train, perm0, offset0);
+    const struct value between = judged(e, o, train, perm1, offset0);
+    const struct value after = judged(e, o, train, perm1, offset1);
     const double units = (double)moved(perm0, perm1);
     const double price_p = 2 * units / (2 * o->nu_permutation);
     const double price_c = distance(e, offset0, offset1) / (2 * o->nu_curve);
@@ -155,7 +155,7 @@ static void reported_rightly(const struct ends *e, const struct mc_pam_options *
     } else {
         assert_true(isnan(r->loss_curve) && isnan(r->proximal_curve));
     }
-    others_rightly(e, o, fit, r, perm0, offset0, perm1, offset1);
+    others_rightly(e, o, train, r, perm0, offset0, perm1, offset1);
     near("decrease", r->decrease,
          before.loss + before.decay - after.loss - after.decay - price_p - price_c, 1e-5);
 }
@@ -166,19 +166,19 @@ static void check_iterations(const char *net, const struct mc_pam_options *o, do
                              int augment)
 {
     struct ends e = ends_of(net);
-    struct mc_fit_options fit = schedule();
+    struct mc_train_options train = schedule();
     struct mc_error err = {0};
 
-    fit.huber = huber;
-    fit.augment = augment;
+    train.huber = huber;
+    train.augment = augment;
     mc_perm_random(&e.perm, 5);
-    struct result first, whole = run(&e, o, fit);
-    fit.stop_after = o->permutation_epochs + o->curve_epochs;
-    first = run(&e, o, fit);
+    struct result first, whole = run(&e, o, train);
+    train.stop_after = o->permutation_epochs + o->curve_epochs;
+    first = run(&e, o, train);
     assert_memory_equal(&first.report[0], &whole.report[0], sizeof whole.report[0]);
     assert_true(isnan(first.report[1].loss_before));
-    reported_rightly(&e, o, &fit, &whole.report[0], &e.perm, e.offset, &first.perm, first.offset);
-    reported_rightly(&e, o, &fit, &whole.report[1], &first.perm, first.offset, &whole.perm,
+    reported_rightly(&e, o, &train, &whole.report[0], &e.perm, e.offset, &first.perm, first.offset);
+    reported_rightly(&e, o, &train, &whole.report[1], &first.perm, first.offset, &whole.perm,
                      whole.offset);
     ok(mc_perm_check(&whole.perm, &err), &err);
     if (o->permutation_epochs && !augment)
@@ -221,7 +221,7 @@ static void reports_what_can_be_found_again(void **state)
 static void groups_are_judged_alone(void **state)
 {
     struct mc_pam_options o = options(6, 0);
-    const struct mc_fit_options fit = schedule();
+    const struct mc_train_options train = schedule();
     struct ends e = ends_of("mlp:7,6,5");
     size_t together = 0, projected = 0;
 
@@ -230,11 +230,11 @@ static void groups_are_judged_alone(void **state)
     o.by_objective = 0;
     for (uint64_t seed = 27; seed <= 36; seed++) {
         mc_perm_random(&e.perm, seed);
-        struct result r = run(&e, &o, fit);
+        struct result r = run(&e, &o, train);
         const struct mc_pam_report *report = &r.report[0];
         const double kept = report->loss_permutation;
         size_t groups = 0;
-        near("kept", kept, judged(&e, &o, &fit, &r.perm, e.offset).loss, 1e-5);
+        near("kept", kept, judged(&e, &o, &train, &r.perm, e.offset).loss, 1e-5);
         assert_true(kept <= report->loss_before && kept <= report->loss_projection);
         projected += report->loss_projection < report->loss_before;
         for (size_t g = 0; g < 3 && report->loss_projection >= report->loss_before; g++) {
@@ -244,7 +244,7 @@ static void groups_are_judged_alone(void **state)
             mc_perm_copy(&part, &e.perm);
             memcpy(part.perm[g], r.perm.perm[g], part.sizes[g] * sizeof *part.perm[g]);
             if (moved(&part, &e.perm)) {
-                const double alone = judged(&e, &o, &fit, &part, e.offset).loss;
+                const double alone = judged(&e, &o, &train, &part, e.offset).loss;
                 groups++;
                 assert_true(alone < report->loss_before && kept <= alone + 1e-6);
             }
@@ -262,7 +262,7 @@ static void a_planted_swap_is_undone(void **state)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(10, 0);
-    const struct mc_fit_options fit = schedule();
+    const struct mc_train_options train = schedule();
     struct mc_error err = {0};
     struct mc_perm back;
 
@@ -271,10 +271,10 @@ static void a_planted_swap_is_undone(void **state)
     back.perm[0][1] = 4; /* its own inverse */
     back.perm[0][4] = 1;
     ok(mc_perm_apply(&back, &e.s, e.g, e.a, NULL, e.b, NULL, &err), &err);
-    const struct value least = judged(&e, &o, &fit, &back, e.offset);
-    assert_true(judged(&e, &o, &fit, &e.perm, e.offset).loss > least.loss + .1);
+    const struct value least = judged(&e, &o, &train, &back, e.offset);
+    assert_true(judged(&e, &o, &train, &e.perm, e.offset).loss > least.loss + .1);
 
-    struct result r = run(&e, &o, fit);
+    struct result r = run(&e, &o, train);
     assert_int_equal(moved(&r.perm, &back), 0);
     assert_true(r.report[0].moved == 2);
     near("loss", r.report[0].loss_permutation, least.loss, 1e-5);
@@ -288,15 +288,15 @@ static void candidates_are_judged_with_their_price(void **state)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(6, 0);
-    const struct mc_fit_options fit = schedule();
+    const struct mc_train_options train = schedule();
 
     (void)state;
     o.nu_permutation = 6;
     o.draws = 32;
     mc_perm_random(&e.perm, 5);
-    struct result priced = run(&e, &o, fit);
+    struct result priced = run(&e, &o, train);
     o.by_objective = 0;
-    struct result bare = run(&e, &o, fit);
+    struct result bare = run(&e, &o, train);
     const struct mc_pam_report *p = priced.report, *b = bare.report;
     assert_true(b->candidates > 1 && b->candidates == p->candidates);
     assert_true(b->kept > 0 && moved(&bare.perm, &e.perm) > 0);
@@ -313,14 +313,14 @@ static void a_high_price_keeps_all_where_it_was(void **state)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(6, 2);
-    const struct mc_fit_options fit = schedule();
+    const struct mc_train_options train = schedule();
 
     (void)state;
     mc_perm_random(&e.perm, 5);
-    struct result freely = run(&e, &o, fit);
+    struct result freely = run(&e, &o, train);
     assert_true(moved(&freely.perm, &e.perm) > 0);
     o.nu_permutation = 1e-9;
-    struct result r = run(&e, &o, fit);
+    struct result r = run(&e, &o, train);
     assert_int_equal(moved(&r.perm, &e.perm), 0);
     assert_true(r.report[0].candidates == 1); /* the matrices did not leave it */
     release(&r);
@@ -329,10 +329,10 @@ static void a_high_price_keeps_all_where_it_was(void **state)
         e.offset[i] = .01f * (float)(i % 7);
     release(&freely);
     o.nu_curve = 1e3;
-    freely = run(&e, &o, fit);
+    freely = run(&e, &o, train);
     assert_true(distance(&e, freely.offset, e.offset) > 1e-3);
     o.nu_curve = 1e-9;
-    r = run(&e, &o, fit);
+    r = run(&e, &o, train);
     assert_true(distance(&e, r.offset, e.offset) < 1e-10 * distance(&e, freely.offset, e.offset));
     release(&r);
     release(&freely);

@@ -2,7 +2,7 @@
  *
  * What keeps matrices near where they began and towards the doubly stochastic ones: the proximal
  * pull and the projection. */
-#include "tests/unit/kernels/action.h"
+#include "tests/unit/kernels/soft_permutation.h"
 
 #include "libcommon/assign/doubly_stochastic.h"
 #include "tools/pam/pam.h"
@@ -25,7 +25,7 @@ static void pulled_towards_the_anchor(void **state)
     struct mc_buf *x = buf(b, p, N), *anchor = buf(b, q, N), *rates = buf(b, lrs, 3), *ctl = NULL;
     ok(b->buf_new(b, sizeof row, &ctl, &err), &err);
     ok(b->put(b, ctl, 0, &row, sizeof row, &err), &err);
-    b->pull(b, N - 1, x, anchor, rates, nu, ctl);
+    b->proximal(b, N - 1, x, anchor, rates, nu, ctl);
     ok(b->get(b, x, 0, got, N * sizeof *got, &err), &err);
     for (size_t i = 0; i < N - 1; i++) {
         const double want = ((double)p[i] + r * (double)q[i]) / (1 + r);
@@ -119,12 +119,12 @@ static void projected_group_by_group(void **state)
     memcpy(before, u.matrices, u.M * sizeof *before);
     for (size_t g = 0; g < u.s.n_groups; g++) {
         const size_t k = u.s.groups[g].size;
-        struct mc_stochastic info;
+        struct mc_doubly_stochastic info;
         double *p = calloc(k * k, sizeof *p);
         assert_non_null(p);
         for (size_t i = 0; i < k * k; i++)
             p[i] = (double)before[u.offset[g] + i];
-        ok(mc_stochastic_project(k, p, 20, 0, &info, &err), &err);
+        ok(mc_doubly_stochastic_project(k, p, 20, 0, &info, &err), &err);
         for (size_t i = 0; i < k * k; i++)
             want[u.offset[g] + i] = (float)p[i];
         worst = fmax(worst, info.residual);
@@ -163,7 +163,7 @@ static void permutations_stay_and_nan_shows(void **state)
     float *before = room(u.M);
     ok(mc_perm_init(&p, &u.s, &err), &err);
     mc_perm_random(&p, 3);
-    mc_action_matrices(&u.s, &p, u.matrices);
+    mc_soft_perm_matrices(&u.s, &p, u.matrices);
     memcpy(before, u.matrices, u.M * sizeof *before);
     assert_true(project(&u, 1) == 0);
     assert_memory_equal(before, u.matrices, u.M * sizeof *before);

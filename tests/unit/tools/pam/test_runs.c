@@ -9,16 +9,16 @@ static void rates_go_on_annealing(void **state)
 {
     struct ends e = ends_of("mlp:7");
     struct mc_pam_options o = options(2, 3);
-    struct mc_fit_options fit = schedule(), of[2];
+    struct mc_train_options train = schedule(), of[2];
 
     (void)state;
     o.outer = 2;
     o.permutation_lr = .3;
     for (int s = MC_SCHEDULE_STEP; s <= MC_SCHEDULE_LINEAR; s++) {
-        fit.schedule = (enum mc_schedule)s;
-        fit.step_epochs = 2;
-        struct result r = run(&e, &o, fit);
-        of[0] = of[1] = fit;
+        train.schedule = (enum mc_schedule)s;
+        train.step_epochs = 2;
+        struct result r = run(&e, &o, train);
+        of[0] = of[1] = train;
         of[0].epochs = 4; /* of permutation steps, then of curve steps */
         of[0].lr = .3;
         of[1].epochs = 6;
@@ -26,7 +26,7 @@ static void rates_go_on_annealing(void **state)
         for (uint64_t i = 0; i < 10; i++) {
             const int curve = i % 5 >= 2;
             const uint64_t epoch = curve ? i / 5 * 3 + i % 5 - 2 : i / 5 * 2 + i % 5;
-            near("rate", r.lr[i], (double)(float)mc_fit_lr(&of[curve], epoch, STEPS - 1, STEPS),
+            near("rate", r.lr[i], (double)(float)mc_train_lr(&of[curve], epoch, STEPS - 1, STEPS),
                  1e-12);
         }
         release(&r);
@@ -36,19 +36,19 @@ static void rates_go_on_annealing(void **state)
 
 /* Two iterations, stopped after each epoch and taken up. Returns the whole run. */
 static struct result taken_up(const struct ends *e, struct mc_pam_options o,
-                              struct mc_fit_options fit)
+                              struct mc_train_options train)
 {
     o.outer = 2;
-    struct result whole = run(e, &o, fit);
-    fit.checkpoint = checkpoint;
+    struct result whole = run(e, &o, train);
+    train.checkpoint = checkpoint;
     for (uint64_t stop = 1; stop < mc_pam_epochs(&o); stop++) {
-        fit.stop_after = stop;
-        fit.resume = 0;
-        struct result r = run(e, &o, fit);
+        train.stop_after = stop;
+        train.resume = 0;
+        struct result r = run(e, &o, train);
         release(&r);
-        fit.stop_after = 0;
-        fit.resume = 1;
-        r = run(e, &o, fit);
+        train.stop_after = 0;
+        train.resume = 1;
+        r = run(e, &o, train);
         assert_int_equal(unlink(checkpoint), 0);
         assert_memory_equal(r.offset, whole.offset, e->g->P * sizeof(float));
         assert_int_equal(moved(&r.perm, &whole.perm), 0);
@@ -76,7 +76,7 @@ static void taken_up_after_any_epoch(void **state)
 /* No hidden layer, one of one unit, and fewer images than a batch. */
 static void small_things_run_and_are_taken_up(void **state)
 {
-    struct mc_fit_options fit = schedule();
+    struct mc_train_options train = schedule();
     struct mc_graph *g =
         mc_graph_new("linear", CHANNELS, SIDE, SIDE, MC_SYNTH_CLASSES, mc_synth_mean, mc_synth_std);
     struct mc_error err = {0};
@@ -93,9 +93,9 @@ static void small_things_run_and_are_taken_up(void **state)
         assert_int_equal(e.s.n_groups, i < 2 ? 0 : 2); /* one unit alone is no group */
         if (i == 2) {
             mc_perm_random(&e.perm, 5);
-            fit.batch = N + 10;
+            train.batch = N + 10;
         }
-        struct result r = taken_up(&e, options(2, 1), fit);
+        struct result r = taken_up(&e, options(2, 1), train);
         assert_true(isfinite(r.report[1].decrease));
         if (i < 2)
             assert_true(r.report[1].moved == 0 && r.report[1].candidates == 1);
@@ -109,26 +109,26 @@ static void what_is_not_finite_is_said(void **state)
 {
     struct ends e = ends_of("mlp:7");
     struct mc_pam_options o = options(1, 1);
-    struct mc_fit_options fit = schedule();
+    struct mc_train_options train = schedule();
     struct mc_error err = {0};
     struct result r;
 
     (void)state;
-    fit.batch = N; /* one step, whose loss is still finite */
+    train.batch = N; /* one step, whose loss is still finite */
     o.permutation_lr = 1e60;
-    assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EFAIL);
+    assert_int_equal(try_run(&e, &o, train, &r, &err), MC_EFAIL);
     assert_non_null(strstr(err.text, "not finite after epoch 1 (a smaller --permutation-lr may"));
     release(&r);
     o.permutation_lr = .1;
-    fit.lr = 1e60;
-    assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EFAIL);
+    train.lr = 1e60;
+    assert_int_equal(try_run(&e, &o, train, &r, &err), MC_EFAIL);
     assert_non_null(strstr(err.text, "not finite after epoch 2 (a smaller --lr may help)"));
     release(&r);
     release_ends(&e);
     e = ends_of("mlp:bn,7"); /* whose units do not all die */
-    fit.lr = 1e30;
+    train.lr = 1e30;
     o.nu_curve = 1e60; /* nothing pulls */
-    assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EFAIL);
+    assert_int_equal(try_run(&e, &o, train, &r, &err), MC_EFAIL);
     assert_non_null(strstr(err.text, "the loss is not finite (a smaller learning rate may help)"));
     release(&r);
     release_ends(&e);
@@ -139,16 +139,16 @@ static void a_small_nu_lowers_the_objective(void **state)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(0, 10);
-    struct mc_fit_options fit = schedule();
+    struct mc_train_options train = schedule();
 
     (void)state;
     o.nu_curve = 1;
     o.images = N;
-    for (fit.nesterov = 0; fit.nesterov < 2; fit.nesterov++) {
-        struct result r = run(&e, &o, fit);
+    for (train.nesterov = 0; train.nesterov < 2; train.nesterov++) {
+        struct result r = run(&e, &o, train);
         assert_true(r.report[0].proximal_curve > 1e-4);
         if (!(r.report[0].decrease > 0))
-            fail_msg("nesterov %d: the objective fell by %g less than its price", fit.nesterov,
+            fail_msg("nesterov %d: the objective fell by %g less than its price", train.nesterov,
                      -r.report[0].decrease);
         release(&r);
     }
@@ -206,7 +206,7 @@ static void a_permutation_step_ends_within_the_norm(void **state)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(10, 0);
-    struct mc_fit_options fit = schedule();
+    struct mc_train_options train = schedule();
     struct mc_spectral_layers l;
     struct mc_error err = {0};
     const double K = .8;
@@ -220,8 +220,8 @@ static void a_permutation_step_ends_within_the_norm(void **state)
         e.offset[i] = .5f * (e.a[i] - e.offset[i]);
     o.draws = 32;
     o.nu_permutation = 1e6;
-    fit.huber = 1e-9;
-    struct result r = run(&e, &o, fit);
+    train.huber = 1e-9;
+    struct result r = run(&e, &o, train);
     assert_true(r.report[0].moved > 0);
     assert_memory_equal(r.offset, e.offset, e.g->P * sizeof(float));
     assert_true(control_norm(&e, &l, &r) > 1.05 * K);
@@ -229,7 +229,7 @@ static void a_permutation_step_ends_within_the_norm(void **state)
     struct result freely = r;
 
     o.spectral = K;
-    r = run(&e, &o, fit);
+    r = run(&e, &o, train);
     assert_int_equal(moved(&r.perm, &freely.perm), 0);
     assert_true(control_norm(&e, &l, &r) < K * (1 + 1e-5));
     const double way = distance(&e, r.offset, e.offset);
@@ -245,15 +245,15 @@ static void a_permutation_step_ends_within_the_norm(void **state)
 
     /* a curve step that goes nowhere begins there, and is priced from where the iteration began */
     o.curve_epochs = 1;
-    fit.lr = 0;
-    r = run(&e, &o, fit);
+    train.lr = 0;
+    r = run(&e, &o, train);
     assert_memory_equal(r.offset, clipped.offset, e.g->P * sizeof(float));
     assert_memory_equal(&r.report[0], &clipped.report[0], sizeof r.report[0]);
     release(&r);
 
-    fit.huber = 3; /* given up, it is where it was */
+    train.huber = 3; /* given up, it is where it was */
     o.curve_epochs = 0;
-    r = run(&e, &o, fit);
+    r = run(&e, &o, train);
     assert_true(r.report[0].rejected == 1 && r.report[0].moved > 0);
     assert_true(r.report[0].proximal_curve > 0);
     assert_int_equal(moved(&r.perm, &e.perm), 0);
@@ -269,7 +269,7 @@ static void little_moves_are_given_up(void **state)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(2, 2);
-    struct mc_fit_options fit = schedule();
+    struct mc_train_options train = schedule();
     struct mc_spectral_layers l;
     struct mc_error err = {0};
     const double K = .8;
@@ -278,15 +278,15 @@ static void little_moves_are_given_up(void **state)
     ok(mc_spectral_layers(e.g, &l, &err), &err);
     bound_ends(&e, &l, K);
     o.outer = 2;
-    fit.lr = .3;
-    fit.huber = 1e-9;
-    struct result r = run(&e, &o, fit); /* without the bound it goes beyond */
+    train.lr = .3;
+    train.huber = 1e-9;
+    struct result r = run(&e, &o, train); /* without the bound it goes beyond */
     assert_true(control_norm(&e, &l, &r) > 1.05 * K);
     assert_true(isnan(r.report[0].rejected) && isnan(r.report[0].least_move));
     release(&r);
 
     o.spectral = K;
-    r = run(&e, &o, fit);
+    r = run(&e, &o, train);
     assert_true(r.report[0].rejected == 0 && r.report[1].rejected == 0);
     assert_true(control_norm(&e, &l, &r) < K * (1 + 1e-5));
     assert_true(distance(&e, r.offset, e.offset) > 1e-3);
@@ -301,10 +301,10 @@ static void little_moves_are_given_up(void **state)
     mc_perm_random(&e.perm, 5);
     for (size_t i = 0; i < e.g->P; i++)
         e.offset[i] = 1e-3f * (float)(i % 7);
-    fit.huber = 3;
-    fit.checkpoint = checkpoint;
-    for (int again = 0; again < 2; again++, fit.resume = 1) { /* taken up, it stays ended */
-        r = run(&e, &o, fit);
+    train.huber = 3;
+    train.checkpoint = checkpoint;
+    for (int again = 0; again < 2; again++, train.resume = 1) { /* taken up, it stays ended */
+        r = run(&e, &o, train);
         assert_true(r.report[0].least_move > way && r.report[0].rejected == 1);
         assert_true(r.report[0].proximal_permutation + r.report[0].proximal_curve <
                     r.report[0].least_move);
@@ -318,11 +318,11 @@ static void little_moves_are_given_up(void **state)
         release(&r);
     }
     assert_int_equal(unlink(checkpoint), 0);
-    fit.checkpoint = NULL;
-    fit.resume = 0;
+    train.checkpoint = NULL;
+    train.resume = 0;
 
     o.spectral = K / 2;
-    assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EUSAGE);
+    assert_int_equal(try_run(&e, &o, train, &r, &err), MC_EUSAGE);
     assert_non_null(strstr(err.text, "first network's"));
     release(&r);
     mc_spectral_layers_release(&l);
@@ -332,7 +332,7 @@ static void little_moves_are_given_up(void **state)
 static void the_theorem_is_of_plain_networks(void **state)
 {
     const char *const others[] = {"resnet:8,4", "mlp:bn,7"};
-    const struct mc_fit_options fit = schedule();
+    const struct mc_train_options train = schedule();
     struct mc_pam_options o = options(1, 1);
     struct mc_error err = {0};
     struct result r;
@@ -341,7 +341,7 @@ static void the_theorem_is_of_plain_networks(void **state)
     o.spectral = 1e6;
     for (size_t i = 0; i < 2; i++) {
         struct ends e = ends_of(others[i]);
-        assert_int_equal(try_run(&e, &o, fit, &r, &err), MC_EUSAGE);
+        assert_int_equal(try_run(&e, &o, train, &r, &err), MC_EUSAGE);
         release(&r);
         release_ends(&e);
     }

@@ -14,7 +14,7 @@ enum { MOST_UNITS = 8, GROUPS = 2 };
 struct reference {
     const struct ends *e;
     const struct mc_pam_options *o;
-    const struct mc_fit_options *fit;
+    const struct mc_train_options *train;
     double m[GROUPS][MOST_UNITS * MOST_UNITS], anchor_m[GROUPS][MOST_UNITS * MOST_UNITS];
     double *offset, *momentum, *anchor; /* (P) */
     double *pb, *point, *part;          /* (P) */
@@ -25,11 +25,11 @@ struct reference {
 };
 
 static void begin(struct reference *r, const struct ends *e, const struct mc_pam_options *o,
-                  const struct mc_fit_options *fit)
+                  const struct mc_train_options *train)
 {
     double **const all[] = {&r->offset, &r->momentum, &r->anchor, &r->pb, &r->point, &r->part};
 
-    *r = (struct reference){.e = e, .o = o, .fit = fit};
+    *r = (struct reference){.e = e, .o = o, .train = train};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         *all[i] = naive_alloc(e->g->P, sizeof(double));
     r->theta = zeros(e->g->P);
@@ -141,7 +141,7 @@ static struct value judged(struct reference *r)
                 order[i] = (int32_t)first + i;
             sum.loss += loss_at(r, ((double)j + .5) / (double)r->o->points, order);
             for (size_t i = 0; !first && i < r->e->g->P; i++)
-                sum.decay += .5 * r->fit->decay * r->point[i] * r->point[i];
+                sum.decay += .5 * r->train->decay * r->point[i] * r->point[i];
         }
     sum.loss /= (double)(r->o->images / B * B * r->o->points);
     sum.decay /= (double)r->o->points;
@@ -185,18 +185,18 @@ static void permutation_step(struct reference *r, double t, double lr)
         const size_t k = r->e->s.groups[g].size;
         for (size_t i = 0; i < k * k; i++)
             r->m[g][i] = (r->m[g][i] - lr * grad[g][i] + w * r->anchor_m[g][i]) / (1 + w);
-        ok(mc_stochastic_project(k, r->m[g], r->o->sweeps, 0, NULL, &err), &err);
+        ok(mc_doubly_stochastic_project(k, r->m[g], r->o->sweeps, 0, NULL, &err), &err);
     }
 }
 
 static void curve_step(struct reference *r, double t, double lr)
 {
-    const double c = 2 * t * (1 - t), w = lr / r->o->nu_curve / (1 - r->fit->momentum);
+    const double c = 2 * t * (1 - t), w = lr / r->o->nu_curve / (1 - r->train->momentum);
 
     for (size_t i = 0; i < r->e->g->P; i++) {
-        const double d = c * (r->v.dparams[i] + r->fit->decay * r->point[i]);
-        r->momentum[i] = r->fit->momentum * r->momentum[i] + d;
-        r->offset[i] -= lr * (d + r->fit->momentum * r->momentum[i]);
+        const double d = c * (r->v.dparams[i] + r->train->decay * r->point[i]);
+        r->momentum[i] = r->train->momentum * r->momentum[i] + d;
+        r->offset[i] -= lr * (d + r->train->momentum * r->momentum[i]);
         r->offset[i] = (r->offset[i] + w * r->anchor[i]) / (1 + w);
     }
 }
@@ -208,14 +208,14 @@ static void epoch(struct reference *r, uint64_t e, int permuting, double lr)
     for (int32_t i = 0; i < STEPS * B; i++)
         order[i] = i < N ? i : -1;
     for (uint32_t i = N - 1; i > 0; i--) {
-        const struct mc_rng4 x = mc_rng(r->fit->seed, MC_RNG_SHUFFLE, (uint32_t)e, i, 0);
+        const struct mc_rng4 x = mc_rng(r->train->seed, MC_RNG_SHUFFLE, (uint32_t)e, i, 0);
         const uint32_t k = mc_rng_below(x.v[0], i + 1);
         const int32_t keep = order[i];
         order[i] = order[k];
         order[k] = keep;
     }
     for (uint32_t s = 0; s < STEPS; s++) {
-        const struct mc_rng4 x = mc_rng(r->fit->seed, MC_RNG_CURVE_T, (uint32_t)e, s, 0);
+        const struct mc_rng4 x = mc_rng(r->train->seed, MC_RNG_CURVE_T, (uint32_t)e, s, 0);
         const double t = (double)mc_rng_unit(x.v[0]);
         act(r, NULL, r->pb);
         loss_at(r, t, order + s * B);
@@ -227,10 +227,10 @@ static void epoch(struct reference *r, uint64_t e, int permuting, double lr)
 }
 
 static struct result until(const struct ends *e, const struct mc_pam_options *o,
-                           struct mc_fit_options fit, uint64_t epochs)
+                           struct mc_train_options train, uint64_t epochs)
 {
-    fit.stop_after = epochs;
-    return run(e, o, fit);
+    train.stop_after = epochs;
+    return run(e, o, train);
 }
 
 /* Iteration k: a permutation epoch, then two of the curve; rates fall by .9996 an epoch of their
@@ -238,9 +238,9 @@ static struct result until(const struct ends *e, const struct mc_pam_options *o,
 static void check_iteration(struct reference *r, uint64_t k)
 {
     const struct ends *e = r->e;
-    struct result before = k ? until(e, r->o, *r->fit, 3 * k) : until(e, r->o, *r->fit, 1);
-    struct result permuted = until(e, r->o, *r->fit, 3 * k + 1);
-    struct result done = until(e, r->o, *r->fit, 3 * k + 3);
+    struct result before = k ? until(e, r->o, *r->train, 3 * k) : until(e, r->o, *r->train, 1);
+    struct result permuted = until(e, r->o, *r->train, 3 * k + 1);
+    struct result done = until(e, r->o, *r->train, 3 * k + 3);
     const struct mc_pam_report *report = &done.report[k];
     double diff = 0, way = 0;
 
@@ -263,8 +263,8 @@ static void check_iteration(struct reference *r, uint64_t k)
 
     set_matrices(r, &permuted.perm);
     memset(r->momentum, 0, e->g->P * sizeof *r->momentum);
-    epoch(r, 3 * k + 1, 0, r->fit->lr * pow(.9996, (double)(2 * k)));
-    epoch(r, 3 * k + 2, 0, r->fit->lr * pow(.9996, (double)(2 * k + 1)));
+    epoch(r, 3 * k + 1, 0, r->train->lr * pow(.9996, (double)(2 * k)));
+    epoch(r, 3 * k + 2, 0, r->train->lr * pow(.9996, (double)(2 * k + 1)));
     for (size_t i = 0; i < e->g->P; i++) {
         diff += pow((double)done.offset[i] - r->offset[i], 2);
         way += pow(r->offset[i] - (double)before.offset[i], 2);
@@ -281,16 +281,16 @@ static void check_steps(double nu_permutation, double nu_curve)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(1, 2);
-    struct mc_fit_options fit = schedule();
+    struct mc_train_options train = schedule();
     struct reference r;
 
     o.outer = 2;
     o.nu_permutation = nu_permutation;
     o.nu_curve = nu_curve;
-    fit.huber = 1; /* without kinks */
+    train.huber = 1; /* without kinks */
     mc_graph_huber(e.g, 1);
     mc_perm_random(&e.perm, 5);
-    begin(&r, &e, &o, &fit);
+    begin(&r, &e, &o, &train);
     for (uint64_t k = 0; k < 2; k++)
         check_iteration(&r, k);
     end(&r);

@@ -60,7 +60,7 @@ static void mean_and_deviation_of_three(void **state)
     char data[32] = "";
 
     (void)state;
-    assert_int_equal(mc_series_path(&s, "x, y=a,b,c", data, sizeof data, &err), 0);
+    assert_int_equal(mc_series_curve(&s, "x, y=a,b,c", data, sizeof data, &err), 0);
     assert_string_equal(s.label, "x, y");
     assert_string_equal(data, "train");
     assert_int_equal(s.tables, 3);
@@ -82,7 +82,7 @@ static void one_table_is_itself(void **state)
     char data[32] = "train";
 
     (void)state;
-    assert_int_equal(mc_series_path(&s, "b", data, sizeof data, &err), 0);
+    assert_int_equal(mc_series_curve(&s, "b", data, sizeof data, &err), 0);
     assert_int_equal(s.tables, 1);
     is(s.mean + 2, 4, 2);
     is(s.sd + 2, 0, 0);

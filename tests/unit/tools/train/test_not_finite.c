@@ -5,7 +5,7 @@
 #include "formats/codecs/curve.h"
 #include "tests/unit/tools/train/training.h"
 
-static double lr_after_one_epoch(struct mc_objective *o, struct mc_fit *f, uint64_t epoch,
+static double lr_after_one_epoch(struct mc_objective *o, struct mc_train *f, uint64_t epoch,
                                  uint64_t step)
 {
     (void)o;
@@ -27,14 +27,14 @@ static size_t bytes_of(const char *path, char **out)
 /* The second epoch's last step spoils the network (k 1) or the curve's point, after every loss. */
 static int spoilt(size_t k, int resume, struct mc_error *err)
 {
-    struct mc_resident data = data_set();
+    struct mc_in_memory data = data_set();
     struct mc_graph *g = network("mlp:bn,7");
-    struct mc_fit_options o = options(1, 0);
+    struct mc_train_options o = options(1, 0);
     struct outcome u = {.n_told = 0};
-    const struct mc_fit_watch watch = {.epoch = hear, .arg = &u};
+    const struct mc_train_watch watch = {.epoch = hear, .arg = &u};
     struct mc_weights w = {0};
     struct mc_curve c = {0};
-    struct mc_linear l;
+    struct mc_curve_objective l;
 
     o.checkpoint = checkpoint;
     o.resume = resume;
@@ -44,16 +44,16 @@ static int spoilt(size_t k, int resume, struct mc_error *err)
     for (size_t i = 0; i < 3; i++)
         begin_at(g, (uint32_t)i, c.points[i]);
     if (k == 1)
-        mc_linear_network(&l, &w);
+        mc_curve_objective_network(&l, &w);
     else
-        mc_linear_curve(&l, &c);
+        mc_curve_objective_curve(&l, &c);
     l.objective.lr = lr_after_one_epoch;
-    const int rc = mc_fit_run(be, g, &data, &l.objective, &o, "test", NULL, 0, &watch, err);
+    const int rc = mc_train_run(be, g, &data, &l.objective, &o, "test", NULL, 0, &watch, err);
     assert_int_equal(u.n_told, 1);
     mc_weights_release(&w);
     mc_curve_release(&c);
     mc_graph_free(g);
-    mc_resident_release(&data, be);
+    mc_in_memory_release(&data, be);
     return rc;
 }
 

@@ -7,11 +7,11 @@
 
 enum { EPOCHS = 3, BATCH = 4 }; /* 18 steps an epoch, the last one short */
 
-static void (*repeat)(struct mc_backend *be, struct mc_repeat **kept, size_t times,
+static void (*repeat)(struct mc_backend *be, struct mc_capture **kept, size_t times,
                       void (*work)(void *arg), void *arg);
-static size_t burst;
+static size_t launch_steps;
 
-static void one_by_one(struct mc_backend *b, struct mc_repeat **kept, size_t times,
+static void one_by_one(struct mc_backend *b, struct mc_capture **kept, size_t times,
                        void (*work)(void *arg), void *arg)
 {
     (void)b;
@@ -23,7 +23,7 @@ static void one_by_one(struct mc_backend *b, struct mc_repeat **kept, size_t tim
 static void take_steps(int directly)
 {
     be->repeat = directly ? one_by_one : repeat;
-    be->burst = directly ? 1 : burst;
+    be->launch_steps = directly ? 1 : launch_steps;
 }
 
 /* k 1: a network; 3: a curve. */
@@ -39,11 +39,11 @@ struct job {
 struct trained {
     float *x; /* parameters, statistics; or the inner point */
     size_t n;
-    struct mc_fit_epoch told[EPOCHS];
+    struct mc_train_epoch told[EPOCHS];
     size_t n_told;
 };
 
-static void keep_told(void *arg, const struct mc_fit_epoch *e)
+static void keep_told(void *arg, const struct mc_train_epoch *e)
 {
     struct trained *t = arg;
 
@@ -54,32 +54,32 @@ static void keep_told(void *arg, const struct mc_fit_epoch *e)
 
 static struct trained train(const struct job *j, int directly)
 {
-    const struct mc_fit_options o = {.epochs = EPOCHS,
-                                     .batch = BATCH,
-                                     .lr = .05,
-                                     .momentum = .9,
-                                     .decay = .01,
-                                     .nesterov = 1,
-                                     .schedule = MC_SCHEDULE_COSINE,
-                                     .seed = 3,
-                                     .augment = 1,
-                                     .attack = j->attack,
-                                     .checkpoint = j->checkpoint,
-                                     .checkpoint_every = 1,
-                                     .stop_after = j->stop_after,
-                                     .resume = j->resume};
+    const struct mc_train_options o = {.epochs = EPOCHS,
+                                       .batch = BATCH,
+                                       .lr = .05,
+                                       .momentum = .9,
+                                       .decay = .01,
+                                       .nesterov = 1,
+                                       .schedule = MC_SCHEDULE_COSINE,
+                                       .seed = 3,
+                                       .augment = 1,
+                                       .attack = j->attack,
+                                       .checkpoint = j->checkpoint,
+                                       .checkpoint_every = 1,
+                                       .stop_after = j->stop_after,
+                                       .resume = j->resume};
     struct trained t = {.n_told = 0};
-    const struct mc_fit_watch watch = {.epoch = keep_told, .arg = &t};
+    const struct mc_train_watch watch = {.epoch = keep_told, .arg = &t};
     struct mc_error err = {0};
     struct mc_weights w = {0};
     struct mc_curve c = {0};
-    struct mc_linear l;
+    struct mc_curve_objective l;
     struct mc_graph *g = graph_of(j->net);
 
     if (j->k == 1) {
         ok(mc_weights_init(&w, g, "test", &err), &err);
         mc_graph_init(g, 1, w.params, w.stats);
-        mc_linear_network(&l, &w);
+        mc_curve_objective_network(&l, &w);
     } else {
         ok(mc_curve_init(&c, g, MC_CURVE_BEZIER, j->k, "test", &err), &err);
         for (size_t i = 0; i < j->k; i++) {
@@ -87,10 +87,10 @@ static struct trained train(const struct job *j, int directly)
             mc_graph_init(g, i, c.points[i], stats);
             free(stats);
         }
-        mc_linear_curve(&l, &c);
+        mc_curve_objective_curve(&l, &c);
     }
     take_steps(directly);
-    ok(mc_fit_run(be, g, &data, &l.objective, &o, "test", NULL, 0, &watch, &err), &err);
+    ok(mc_train_run(be, g, &data, &l.objective, &o, "test", NULL, 0, &watch, &err), &err);
     t.n = j->k == 1 ? g->P + g->S : g->P;
     t.x = zeros(t.n);
     memcpy(t.x, j->k == 1 ? w.params : c.points[1], g->P * sizeof *t.x);
@@ -173,19 +173,19 @@ static void taken_up(void **state)
 static void alternating(void **state)
 {
     struct mc_pam_options o = options(2, 2);
-    struct mc_fit_options fit = schedule();
+    struct mc_train_options train = schedule();
     struct ends e;
     struct result r[2];
 
     (void)state;
     take_steps(1);
     e = ends_of("mlp:7,5");
-    fit.batch = BATCH;
+    train.batch = BATCH;
     o.outer = 2;
     o.draws = 2;
     for (int directly = 0; directly < 2; directly++) {
         take_steps(directly);
-        r[directly] = run(&e, &o, fit);
+        r[directly] = run(&e, &o, train);
     }
     assert_memory_equal(r[0].offset, r[1].offset, e.g->P * sizeof(float));
     assert_int_equal(moved(&r[0].perm, &r[1].perm), 0);
@@ -200,7 +200,7 @@ static int begin(void **state)
     if (start(state))
         return -1;
     repeat = be->repeat;
-    burst = be->burst;
+    launch_steps = be->launch_steps;
     return 0;
 }
 

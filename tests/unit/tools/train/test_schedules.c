@@ -19,11 +19,11 @@ struct at {
 static void follows(enum mc_schedule schedule, uint64_t epochs, uint64_t steps, const struct at *at,
                     size_t n)
 {
-    const struct mc_fit_options o = {
+    const struct mc_train_options o = {
         .epochs = epochs, .lr = .2, .schedule = schedule, .step_epochs = 20};
 
     for (size_t i = 0; i < n; i++) {
-        double got = mc_fit_lr(&o, at[i].step / steps, at[i].step % steps, steps);
+        double got = mc_train_lr(&o, at[i].step / steps, at[i].step % steps, steps);
         assert_true(fabs(got - at[i].lr) <= 1e-12);
     }
 }
@@ -74,9 +74,9 @@ static void one_step_runs_stay_finite(void **state)
     for (int s = MC_SCHEDULE_STEP; s <= MC_SCHEDULE_LINEAR; s++)
         for (uint64_t steps = 1; steps <= 4; steps++)
             for (uint64_t i = 0; i < steps; i++) {
-                const struct mc_fit_options o = {
+                const struct mc_train_options o = {
                     .epochs = 1, .lr = .2, .schedule = (enum mc_schedule)s, .step_epochs = 20};
-                double lr = mc_fit_lr(&o, 0, i, steps);
+                double lr = mc_train_lr(&o, 0, i, steps);
                 assert_true(lr > 0 && lr <= .2 + 1e-12);
             }
 }

@@ -17,7 +17,7 @@ struct job {
     size_t k;
     enum mc_curve_kind kind;
     float own; /* the network's own Huber's delta */
-    struct mc_fit_options o;
+    struct mc_train_options o;
 };
 
 static float *copy_of(const float *x, size_t n)
@@ -29,13 +29,13 @@ static float *copy_of(const float *x, size_t n)
 }
 
 static struct outcome run(const struct job *j, const struct mc_graph *g,
-                          const struct mc_resident *data)
+                          const struct mc_in_memory *data)
 {
     struct outcome u = {.n_told = 0};
-    const struct mc_fit_watch watch = {.epoch = hear, .arg = &u};
+    const struct mc_train_watch watch = {.epoch = hear, .arg = &u};
     struct mc_weights w = {0};
     struct mc_curve c = {0};
-    struct mc_linear l;
+    struct mc_curve_objective l;
     struct mc_error err = {0};
 
     if (j->k == 1) {
@@ -43,14 +43,14 @@ static struct outcome run(const struct job *j, const struct mc_graph *g,
         begin_at(g, 0, w.params);
         for (size_t i = 0; i < g->S; i++)
             w.stats[i] = .5f;
-        mc_linear_network(&l, &w);
+        mc_curve_objective_network(&l, &w);
     } else {
         ok(mc_curve_init(&c, g, j->kind, j->k, "test", &err), &err);
         for (size_t i = 0; i < j->k; i++)
             begin_at(g, (uint32_t)i, c.points[i]);
-        mc_linear_curve(&l, &c);
+        mc_curve_objective_curve(&l, &c);
     }
-    ok(mc_fit_run(be, g, data, &l.objective, &j->o, "test", NULL, 0, &watch, &err), &err);
+    ok(mc_train_run(be, g, data, &l.objective, &j->o, "test", NULL, 0, &watch, &err), &err);
     for (size_t i = 0; i < j->k; i++)
         u.points[i] = copy_of(j->k == 1 ? w.params : c.points[i], g->P);
     if (j->k == 1) {
@@ -164,7 +164,7 @@ static void track(struct reference *r)
 
 static void descend(struct reference *r, double lr, const double *coef, const double *theta)
 {
-    const struct mc_fit_options *o = &r->j->o;
+    const struct mc_train_options *o = &r->j->o;
     const size_t first = r->j->k > 1, last = r->j->k > 1 ? r->j->k - 2 : 0; /* the free ones */
 
     for (size_t i = first; i <= last; i++)
@@ -175,10 +175,10 @@ static void descend(struct reference *r, double lr, const double *coef, const do
         }
 }
 
-static struct mc_fit_epoch refer_epoch(struct reference *r, uint64_t epoch)
+static struct mc_train_epoch refer_epoch(struct reference *r, uint64_t epoch)
 {
     const struct job *j = r->j;
-    struct mc_fit_epoch e = {.epoch = epoch + 1, .epochs = EPOCHS, .images = N};
+    struct mc_train_epoch e = {.epoch = epoch + 1, .epochs = EPOCHS, .images = N};
     double *theta = naive_alloc(r->g->P, sizeof *theta);
     double batch[B * IMAGE], coef[MAX_K];
     int32_t order[STEPS * B], answers[B];
@@ -209,7 +209,7 @@ static struct mc_fit_epoch refer_epoch(struct reference *r, uint64_t epoch)
             e.loss += r->v.loss[b] / N;
         e.accuracy += right_answers(&r->v) / (double)N;
         track(r);
-        e.lr = mc_fit_lr(&j->o, epoch, s, STEPS);
+        e.lr = mc_train_lr(&j->o, epoch, s, STEPS);
         descend(r, e.lr, coef, theta);
     }
     e.objective = e.loss + e.decay;
@@ -238,7 +238,7 @@ static void same_number(const char *what, uint64_t epoch, double got, double wan
         fail_msg("%s of epoch %llu: %.9g for %.9g", what, (unsigned long long)epoch, got, want);
 }
 
-static void told_rightly(const struct mc_fit_epoch *got, const struct mc_fit_epoch *want)
+static void told_rightly(const struct mc_train_epoch *got, const struct mc_train_epoch *want)
 {
     assert_int_equal(got->epoch, want->epoch);
     assert_int_equal(got->epochs, want->epochs);
@@ -253,7 +253,7 @@ static void told_rightly(const struct mc_fit_epoch *got, const struct mc_fit_epo
 
 static void check(const struct job *j)
 {
-    struct mc_resident data = data_set();
+    struct mc_in_memory data = data_set();
     struct mc_graph *g = network(j->net), *rounded = mc_graph_copy(g);
     mc_graph_huber(g, j->own);
     struct outcome u = run(j, g, &data);
@@ -278,7 +278,7 @@ static void check(const struct job *j)
     }
     assert_int_equal(u.n_told, EPOCHS);
     for (uint64_t e = 0; e < EPOCHS; e++) {
-        const struct mc_fit_epoch want = refer_epoch(&r, e);
+        const struct mc_train_epoch want = refer_epoch(&r, e);
         told_rightly(&u.told[e], &want);
     }
     for (size_t i = 0; i < j->k; i++) {
@@ -302,7 +302,7 @@ static void check(const struct job *j)
     release(&u);
     mc_graph_free(g);
     mc_graph_free(rounded);
-    mc_resident_release(&data, be);
+    mc_in_memory_release(&data, be);
 }
 
 /* With and without Nesterov's momentum, with and without Huber's delta. */
@@ -375,7 +375,7 @@ static void steps_follow_the_schedule(void **state)
 
 static void resumes_exactly(struct job j)
 {
-    struct mc_resident data = data_set();
+    struct mc_in_memory data = data_set();
     struct mc_graph *g = network(j.net);
     struct outcome whole = run(&j, g, &data), part, rest;
 
@@ -405,7 +405,7 @@ static void resumes_exactly(struct job j)
     release(&part);
     release(&rest);
     mc_graph_free(g);
-    mc_resident_release(&data, be);
+    mc_in_memory_release(&data, be);
 }
 
 static void resumed_runs_end_in_the_same_bytes(void **state)

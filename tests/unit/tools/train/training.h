@@ -54,10 +54,10 @@ static inline float unit(uint32_t purpose, uint32_t i)
 static uint8_t pixels[N * IMAGE];
 static int32_t labels[N];
 
-static inline struct mc_resident data_set(void)
+static inline struct mc_in_memory data_set(void)
 {
     struct mc_error err = {0};
-    struct mc_resident d = {.info = {.n = N, .pixels = MC_U8, .augment = {.flip = 1, .pad = 1}}};
+    struct mc_in_memory d = {.info = {.n = N, .pixels = MC_U8, .augment = {.flip = 1, .pad = 1}}};
 
     for (uint32_t i = 0; i < N * IMAGE; i++)
         pixels[i] = (uint8_t)(256 * unit(1, i));
@@ -71,18 +71,18 @@ static inline struct mc_resident data_set(void)
     return d;
 }
 
-static inline struct mc_fit_options options(int nesterov, double huber)
+static inline struct mc_train_options options(int nesterov, double huber)
 {
-    return (struct mc_fit_options){.epochs = EPOCHS,
-                                   .batch = B,
-                                   .lr = .3,
-                                   .momentum = .9,
-                                   .decay = .05,
-                                   .nesterov = nesterov,
-                                   .schedule = MC_SCHEDULE_COSINE,
-                                   .step_epochs = 1,
-                                   .seed = 17,
-                                   .huber = huber};
+    return (struct mc_train_options){.epochs = EPOCHS,
+                                     .batch = B,
+                                     .lr = .3,
+                                     .momentum = .9,
+                                     .decay = .05,
+                                     .nesterov = nesterov,
+                                     .schedule = MC_SCHEDULE_COSINE,
+                                     .step_epochs = 1,
+                                     .seed = 17,
+                                     .huber = huber};
 }
 
 static inline struct mc_graph *network(const char *name)
@@ -110,11 +110,11 @@ static inline void begin_at(const struct mc_graph *g, uint32_t point, float *par
 /* What a run leaves. */
 struct outcome {
     float *points[MAX_K], *stats;
-    struct mc_fit_epoch told[EPOCHS];
+    struct mc_train_epoch told[EPOCHS];
     size_t n_told;
 };
 
-static inline void hear(void *arg, const struct mc_fit_epoch *e)
+static inline void hear(void *arg, const struct mc_train_epoch *e)
 {
     struct outcome *u = arg;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A path's arithmetic. */
-#include "tools/curve/path.h"
+#include "tools/curve/points.h"
 
 #include <math.h>
 #include <string.h>
 
-void mc_path_coefs(enum mc_curve_kind kind, size_t k, double t, double *coef)
+void mc_curve_coefs(enum mc_curve_kind kind, size_t k, double t, double *coef)
 {
     size_t n = k - 1; /* degree, or pieces */
 
@@ -25,7 +25,7 @@ void mc_path_coefs(enum mc_curve_kind kind, size_t k, double t, double *coef)
     }
 }
 
-void mc_path_straighten(struct mc_curve *c)
+void mc_curve_straighten(struct mc_curve *c)
 {
     size_t last = c->n_points - 1;
 
@@ -37,7 +37,7 @@ void mc_path_straighten(struct mc_curve *c)
     }
 }
 
-void mc_path_gram(size_t k, const float *const *points, size_t n, double *gram)
+void mc_curve_gram(size_t k, const float *const *points, size_t n, double *gram)
 {
     for (size_t a = 0; a < k; a++)
         for (size_t b = a; b < k; b++) {
@@ -48,7 +48,7 @@ void mc_path_gram(size_t k, const float *const *points, size_t n, double *gram)
         }
 }
 
-double mc_path_chord(size_t k, const double *gram, const double *c0, const double *c1)
+double mc_curve_chord(size_t k, const double *gram, const double *c0, const double *c1)
 {
     double sum = 0;
 
@@ -63,21 +63,21 @@ double mc_path_chord(size_t k, const double *gram, const double *c0, const doubl
     return sum > 0 ? sqrt(sum) : 0;
 }
 
-void mc_path_sample(const struct mc_curve *c, const double *gram, size_t T, double *t, double *coef,
-                    double *chord)
+void mc_curve_sample(const struct mc_curve *c, const double *gram, size_t T, double *t,
+                     double *coef, double *chord)
 {
     const size_t k = c->n_points;
 
     for (size_t i = 0; i < T; i++) {
         t[i] = (double)i / (double)(T - 1);
-        mc_path_coefs(c->kind, k, t[i], coef + i * k);
+        mc_curve_coefs(c->kind, k, t[i], coef + i * k);
         if (i)
-            chord[i - 1] = mc_path_chord(k, gram, coef + (i - 1) * k, coef + i * k);
+            chord[i - 1] = mc_curve_chord(k, gram, coef + (i - 1) * k, coef + i * k);
     }
 }
 
-void mc_path_summarise(size_t T, const double *t, const double *value, const double *chord,
-                       struct mc_path_summary *out)
+void mc_curve_summarise(size_t T, const double *t, const double *value, const double *chord,
+                        struct mc_curve_summary *out)
 {
     double sum = 0, area = 0, length = 0;
 

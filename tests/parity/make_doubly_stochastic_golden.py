@@ -3,7 +3,7 @@
 """Greedy Birkhoff-von Neumann decompositions by SciPy's linear_sum_assignment, of doubly stochastic matrices that
 NumPy draws.
 
-    tests/parity/make_stochastic_golden.py > tests/parity/stochastic_golden.tsv
+    tests/parity/make_doubly_stochastic_golden.py > tests/parity/doubly_stochastic_golden.tsv
 
 A case is a line "matrix n drop terms", n lines of the matrix and a line for each term: its weight and the column of
 each row. Entries that do not count are forbidden (-inf). Every matching is the only one of its worth: none that lacks

@@ -30,8 +30,8 @@ struct span { /* of pieces: those of a use */
 };
 
 /* Columns [at, at + n) of the blocks [block, block + blocks); at is 0 and n is m if blocks > 1. */
-struct piece {
-    const struct mc_action_use *use;
+struct set {
+    const struct mc_soft_perm_use *use;
     size_t block, blocks, at, n;
 };
 
@@ -39,16 +39,16 @@ struct band { /* rows [row, row + rows) of a group's matrix */
     size_t group, row, rows;
 };
 
-struct mc_action {
+struct mc_soft_perm {
     struct cpu *be;
     const struct mc_graph *g;
     const struct mc_symmetry *s;
     size_t *offset; /* (n_groups) of the matrices */
     size_t m;       /* floats of them all */
-    struct mc_action_use *uses;
+    struct mc_soft_perm_use *uses;
     size_t n_uses;
-    struct span *spans;   /* (n_uses) */
-    struct piece *pieces; /* of columns, then of rows */
+    struct span *spans; /* (n_uses) */
+    struct set *sets;   /* of columns, then of rows */
     size_t n_pieces, n_columns;
     struct band *bands;
     size_t n_bands;
@@ -68,7 +68,7 @@ static const float *floats(const struct mc_buf *b)
  */
 
 /* Cuts a use into pieces; out may be NULL. Returns their number. */
-static size_t cut(const struct mc_action_use *u, struct piece *out)
+static size_t cut(const struct mc_soft_perm_use *u, struct set *out)
 {
     const size_t blocks = u->m < COLUMNS ? COLUMNS / u->m : 1;
     size_t n = 0;
@@ -77,31 +77,31 @@ static size_t cut(const struct mc_action_use *u, struct piece *out)
         for (size_t b = 0; b < u->blocks; b += blocks, n++)
             if (out)
                 out[n] =
-                    (struct piece){u, b, b + blocks < u->blocks ? blocks : u->blocks - b, 0, u->m};
+                    (struct set){u, b, b + blocks < u->blocks ? blocks : u->blocks - b, 0, u->m};
         return n;
     }
     for (size_t b = 0; b < u->blocks; b++)
         for (size_t at = 0; at < u->m; at += COLUMNS, n++)
             if (out)
-                out[n] = (struct piece){u, b, 1, at, at + COLUMNS < u->m ? COLUMNS : u->m - at};
+                out[n] = (struct set){u, b, 1, at, at + COLUMNS < u->m ? COLUMNS : u->m - at};
     return n;
 }
 
 /* Neither one block, which lies as a matrix, nor blocks of one column, which lie as its transpose.
  */
-static int packed(const struct piece *p)
+static int packed(const struct set *p)
 {
     return p->blocks > 1 && p->n > 1;
 }
 
-static int plan_pieces(struct mc_action *a, struct mc_error *err)
+static int plan_pieces(struct mc_soft_perm *a, struct mc_error *err)
 {
     if (!(a->spans = malloc((a->n_uses + 1) * sizeof *a->spans)))
         return mc_fail(err, MC_ENOMEM, "out of memory");
     for (size_t i = 0; i < a->n_uses; i++)
         a->n_pieces += a->spans[i].n = cut(&a->uses[i], NULL);
-    a->pieces = malloc((a->n_pieces + 1) * sizeof *a->pieces);
-    if (!a->pieces)
+    a->sets = malloc((a->n_pieces + 1) * sizeof *a->sets);
+    if (!a->sets)
         return mc_fail(err, MC_ENOMEM, "out of memory");
     a->n_pieces = 0;
     for (int dim = 1; dim >= 0; dim--) {
@@ -109,13 +109,13 @@ static int plan_pieces(struct mc_action *a, struct mc_error *err)
             if (a->uses[i].dim != dim)
                 continue;
             a->spans[i].first = a->n_pieces;
-            a->n_pieces += cut(&a->uses[i], a->pieces + a->n_pieces);
+            a->n_pieces += cut(&a->uses[i], a->sets + a->n_pieces);
         }
         if (dim)
             a->n_columns = a->n_pieces;
     }
     for (size_t i = 0; i < a->n_pieces; i++) {
-        const struct piece *p = &a->pieces[i];
+        const struct set *p = &a->sets[i];
         const size_t need = packed(p) ? p->use->k * p->blocks * p->n : 0;
         a->pack_floats = need > a->pack_floats ? need : a->pack_floats;
     }
@@ -123,16 +123,16 @@ static int plan_pieces(struct mc_action *a, struct mc_error *err)
     return 0;
 }
 
-int cpu_action_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
-                   struct mc_action **out, struct mc_error *err)
+int cpu_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
+                      struct mc_soft_perm **out, struct mc_error *err)
 {
-    struct mc_action *a = calloc(1, sizeof *a);
+    struct mc_soft_perm *a = calloc(1, sizeof *a);
     size_t bands = 0;
     int rc = 0;
 
     if (!a)
         return mc_fail(err, MC_ENOMEM, "out of memory");
-    *a = (struct mc_action){.be = (struct cpu *)be, .g = g, .s = s};
+    *a = (struct mc_soft_perm){.be = (struct cpu *)be, .g = g, .s = s};
     for (size_t k = 0; k < s->n_groups; k++)
         bands += (s->groups[k].size + ROWS - 1) / ROWS;
     a->offset = malloc((s->n_groups + 1) * sizeof *a->offset);
@@ -143,14 +143,14 @@ int cpu_action_new(struct mc_backend *be, const struct mc_graph *g, const struct
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
-    a->m = mc_action_layout(s, a->offset);
+    a->m = mc_soft_perm_layout(s, a->offset);
     for (size_t k = 0; k < s->n_groups; k++) {
         const size_t size = s->groups[k].size;
         a->projected = size * size > a->projected ? size * size : a->projected;
         for (size_t i = 0; i < size; i += ROWS)
             a->bands[a->n_bands++] = (struct band){k, i, i + ROWS < size ? ROWS : size - i};
     }
-    if ((rc = mc_action_uses(s, g, &a->uses, &a->n_uses, err)) || (rc = plan_pieces(a, err)))
+    if ((rc = mc_soft_perm_uses(s, g, &a->uses, &a->n_uses, err)) || (rc = plan_pieces(a, err)))
         goto out;
     a->pack = malloc(2 * (size_t)be->threads * a->pack_floats * sizeof *a->pack);
     a->projectors = (size_t)be->threads < s->n_groups ? (size_t)be->threads : s->n_groups;
@@ -159,20 +159,20 @@ int cpu_action_new(struct mc_backend *be, const struct mc_graph *g, const struct
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
 out:
     if (rc)
-        cpu_action_free(a);
+        cpu_soft_perm_free(a);
     else
         *out = a;
     return rc;
 }
 
-void cpu_action_free(struct mc_action *a)
+void cpu_soft_perm_free(struct mc_soft_perm *a)
 {
     if (!a)
         return;
     free(a->offset);
     free(a->uses);
     free(a->spans);
-    free(a->pieces);
+    free(a->sets);
     free(a->bands);
     free(a->mid);
     free(a->back);
@@ -184,18 +184,18 @@ void cpu_action_free(struct mc_action *a)
 /* ---- one piece --------------------------------------------------------------------------------
  */
 
-static size_t place(const struct piece *p)
+static size_t place(const struct set *p)
 {
     return p->use->base + p->block * p->use->stride + p->at;
 }
 
-static float *pack_of(const struct mc_action *a, int which)
+static float *pack_of(const struct mc_soft_perm *a, int which)
 {
     return a->pack + (2 * (size_t)omp_get_thread_num() + (size_t)which) * a->pack_floats;
 }
 
 /* A piece's blocks of units [row, row + rows) side by side: (rows, blocks * m). */
-static void pack(const struct piece *p, size_t row, size_t rows, const float *x, float *out)
+static void pack(const struct set *p, size_t row, size_t rows, const float *x, float *out)
 {
     const size_t m = p->n;
 
@@ -205,7 +205,7 @@ static void pack(const struct piece *p, size_t row, size_t rows, const float *x,
                    m * sizeof *x);
 }
 
-static void unpack(const struct piece *p, const float *x, float *out)
+static void unpack(const struct set *p, const float *x, float *out)
 {
     const size_t m = p->n;
 
@@ -216,10 +216,10 @@ static void unpack(const struct piece *p, const float *x, float *out)
 }
 
 /* y = P x, or P^T x. */
-static void multiply(const struct mc_action *a, const struct piece *p, const float *matrices,
+static void multiply(const struct mc_soft_perm *a, const struct set *p, const float *matrices,
                      int transposed, const float *x, float *y)
 {
-    const struct mc_action_use *u = p->use;
+    const struct mc_soft_perm_use *u = p->use;
     const size_t k = u->k, n = p->blocks * p->n, at = place(p);
     const float *matrix = matrices + a->offset[u->group];
 
@@ -238,10 +238,10 @@ static void multiply(const struct mc_action *a, const struct piece *p, const flo
 }
 
 /* Rows of d += the products dy x^T of the piece. */
-static void outer(const struct mc_action *a, const struct piece *p, const struct band *r,
+static void outer(const struct mc_soft_perm *a, const struct set *p, const struct band *r,
                   const float *dy, const float *x, float *d)
 {
-    const struct mc_action_use *u = p->use;
+    const struct mc_soft_perm_use *u = p->use;
     const size_t k = u->k, n = p->blocks * p->n, at = place(p);
 
     if (packed(p)) {
@@ -261,8 +261,8 @@ static void outer(const struct mc_action *a, const struct piece *p, const struct
 /* ---- the doors --------------------------------------------------------------------------------
  */
 
-void cpu_act(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
-             struct mc_buf *out)
+void cpu_soft_permute(struct mc_soft_perm *a, const struct mc_buf *matrices,
+                      const struct mc_buf *theta, struct mc_buf *out)
 {
     const float *p = floats(matrices), *from = floats(theta);
     float *to = (float *)(void *)out->data;
@@ -271,32 +271,33 @@ void cpu_act(struct mc_action *a, const struct mc_buf *matrices, const struct mc
     memcpy(a->mid, from, a->g->P * sizeof *from);
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < a->n_columns; i++)
-        multiply(a, &a->pieces[i], p, 0, from, a->mid);
+        multiply(a, &a->sets[i], p, 0, from, a->mid);
     memcpy(to, a->mid, a->g->P * sizeof *to);
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = a->n_columns; i < a->n_pieces; i++)
-        multiply(a, &a->pieces[i], p, 0, a->mid, to);
+        multiply(a, &a->sets[i], p, 0, a->mid, to);
 }
 
-static void band_grad(const struct mc_action *a, const struct band *r, const float *theta,
+static void band_grad(const struct mc_soft_perm *a, const struct band *r, const float *theta,
                       const float *grad, float *out)
 {
     const size_t k = a->s->groups[r->group].size;
     float *d = out + a->offset[r->group] + r->row * k;
 
     for (size_t i = 0; i < a->n_uses; i++) {
-        const struct mc_action_use *u = &a->uses[i];
+        const struct mc_soft_perm_use *u = &a->uses[i];
         const struct span *at = &a->spans[i];
         for (size_t j = at->first; u->group == r->group && j < at->first + at->n; j++)
             if (u->dim)
-                outer(a, &a->pieces[j], r, u->through ? a->back : grad, theta, d);
+                outer(a, &a->sets[j], r, u->through ? a->back : grad, theta, d);
             else
-                outer(a, &a->pieces[j], r, grad, a->mid, d);
+                outer(a, &a->sets[j], r, grad, a->mid, d);
     }
 }
 
-void cpu_act_grad(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
-                  const struct mc_buf *grad, struct mc_buf *grad_matrices)
+void cpu_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices,
+                           const struct mc_buf *theta, const struct mc_buf *grad,
+                           struct mc_buf *grad_matrices)
 {
     const float *p = floats(matrices), *dy = floats(grad);
     float *out = (float *)(void *)grad_matrices->data;
@@ -306,24 +307,24 @@ void cpu_act_grad(struct mc_action *a, const struct mc_buf *matrices, const stru
     memcpy(a->back, dy, a->g->P * sizeof *dy);
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = a->n_columns; i < a->n_pieces; i++)
-        if (a->pieces[i].use->through)
-            multiply(a, &a->pieces[i], p, 1, dy, a->back);
+        if (a->sets[i].use->through)
+            multiply(a, &a->sets[i], p, 1, dy, a->back);
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < a->n_bands; i++)
         band_grad(a, &a->bands[i], floats(theta), dy, out);
 }
 
 /* One matrix; returns its residual, NaN (and NaN everywhere) where it is not finite. */
-static double project(struct mc_action *a, size_t group, size_t sweeps, float *matrix)
+static double project(struct mc_soft_perm *a, size_t group, size_t sweeps, float *matrix)
 {
     const size_t k = a->s->groups[group].size;
     double *p = a->project + (size_t)omp_get_thread_num() * a->projected;
-    struct mc_stochastic info = {.residual = NAN};
+    struct mc_doubly_stochastic info = {.residual = NAN};
     struct mc_error err = {0};
 
     for (size_t i = 0; i < k * k; i++)
         p[i] = (double)matrix[i];
-    const int rc = mc_stochastic_project(k, p, sweeps, 0, &info, &err);
+    const int rc = mc_doubly_stochastic_project(k, p, sweeps, 0, &info, &err);
     if (rc == MC_ENOMEM)
         cpu_check(a->be, dnnl_out_of_memory);
     for (size_t i = 0; i < k * k; i++)
@@ -331,7 +332,7 @@ static double project(struct mc_action *a, size_t group, size_t sweeps, float *m
     return info.residual;
 }
 
-void cpu_project(struct mc_action *a, struct mc_buf *matrices, size_t sweeps,
+void cpu_project(struct mc_soft_perm *a, struct mc_buf *matrices, size_t sweeps,
                  struct mc_buf *residual)
 {
     float *p = (float *)(void *)matrices->data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Greedy decompositions of doubly stochastic matrices against those made with SciPy's assignments
- * (stochastic_golden.tsv, by make_stochastic_golden.py): the same permutations in the same order,
+ * (doubly_stochastic_golden.tsv, by make_doubly_stochastic_golden.py): the same permutations in the same order,
  * with the same weights. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static void terms_are_scipys(void **unused)
     double drop;
 
     (void)unused;
-    snprintf(path, sizeof path, "%s/tests/parity/stochastic_golden.tsv", root ? root : ".");
+    snprintf(path, sizeof path, "%s/tests/parity/doubly_stochastic_golden.tsv", root ? root : ".");
     FILE *f = fopen(path, "r");
     assert_non_null(f);
     for (; fscanf(f, " matrix %zu %lf %zu", &n, &drop, &n_terms) == 3; cases++)

@@ -77,7 +77,7 @@ struct subject {
     struct mc_symmetry s;
     size_t M, *offset;
     float *theta, *matrices, *out, *grad, *grad_matrices;
-    struct mc_action *a[2];
+    struct mc_soft_perm *a[2];
 };
 
 static inline void set_up(struct subject *u, const char *name)
@@ -89,7 +89,7 @@ static inline void set_up(struct subject *u, const char *name)
     ok(mc_symmetry_derive(&u->s, u->g, &err), &err);
     u->offset = calloc(u->s.n_groups + 1, sizeof *u->offset);
     assert_non_null(u->offset);
-    u->M = mc_action_layout(&u->s, u->offset);
+    u->M = mc_soft_perm_layout(&u->s, u->offset);
     u->theta = room(u->g->P);
     u->out = room(u->g->P);
     u->grad = room(u->g->P);
@@ -106,14 +106,14 @@ static inline void set_up(struct subject *u, const char *name)
             u->matrices[u->offset[g] + i] =
                 (float)(random_unit(10000 + (uint32_t)g, (uint32_t)i) - .4);
     for (int k = 0; k < 2; k++)
-        ok(be[k]->action_new(be[k], u->g, &u->s, &u->a[k], &err), &err);
+        ok(be[k]->soft_perm_new(be[k], u->g, &u->s, &u->a[k], &err), &err);
     free(stats);
 }
 
 static inline void tear_down(struct subject *u)
 {
     for (int k = 0; k < 2; k++)
-        be[k]->action_free(u->a[k]);
+        be[k]->soft_perm_free(u->a[k]);
     mc_symmetry_release(&u->s);
     mc_graph_free(u->g);
     free(u->offset);
@@ -140,7 +140,7 @@ static inline int stop(void **state)
 {
     (void)state;
     for (int k = 0; k < 2; k++) {
-        be[k]->action_free(NULL);
+        be[k]->soft_perm_free(NULL);
         be[k]->close(be[k]);
     }
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The gradient of the loss to doubly stochastic matrices against PyTorch's float64 (golden file by
- * make_action_golden.py): tinyten, and a network with a skip, a concat and a flatten, at r = (1-t)
+ * make_soft_permutation_golden.py): tinyten, and a network with a skip, a concat and a flatten, at r = (1-t)
  * a + t P b + 2t(1-t) c, batch 16, Huber's delta = 1; each group's to 1e-4. */
 #include "tests/parity/gradients.h"
 
@@ -104,7 +104,7 @@ static void gradient_to_matrices(void **state)
     const float coef[] = {(float)(1 - T), (float)T, (float)(2 * T * (1 - T))}, one = 1;
     struct mc_graph *graph = n->build();
     struct mc_symmetry s;
-    struct mc_action *a = NULL;
+    struct mc_soft_perm *a = NULL;
     struct mc_error err = {0};
     struct world w;
     double worst = 0;
@@ -113,7 +113,7 @@ static void gradient_to_matrices(void **state)
     open_world(&w, graph, B);
     ok(mc_symmetry_derive(&s, w.g, &err), &err);
     assert_int_equal(s.n_groups, n->groups);
-    const size_t m = mc_action_layout(&s, NULL);
+    const size_t m = mc_soft_perm_layout(&s, NULL);
     float *host = calloc(m, sizeof *host), *want = calloc(m, sizeof *want);
     assert_true(host && want);
     golden_matrices(n, &s, "matrix", host);
@@ -125,12 +125,12 @@ static void gradient_to_matrices(void **state)
     struct mc_buf *step = buf(w.be, m * sizeof *host, NULL);
     struct mc_buf *momentum = buf(w.be, m * sizeof *host, NULL);
     struct mc_buf *coefs = buf(w.be, sizeof coef, coef), *lr = buf(w.be, sizeof one, &one);
-    ok(w.be->action_new(w.be, w.g, &s, &a, &err), &err);
+    ok(w.be->soft_perm_new(w.be, w.g, &s, &a, &err), &err);
 
-    w.be->act(a, matrices, b, ends[1]);
+    w.be->soft_permute(a, matrices, b, ends[1]);
     w.be->lincomb(w.be, w.g->P, w.point, 3, (const struct mc_buf *const *)ends, coefs, w.ctl);
     run(&w, stream_of(1, "", "images"), stream_of(1, "", "labels"));
-    w.be->act_grad(a, matrices, b, w.grad, grad);
+    w.be->soft_permute_grad(a, matrices, b, w.grad, grad);
     const struct mc_sgd sgd = {.p = step,
                                .m = momentum,
                                .grad = grad,
@@ -161,7 +161,7 @@ static void gradient_to_matrices(void **state)
                             grad,    step,    momentum, coefs, lr};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         w.be->buf_free(w.be, all[i]);
-    w.be->action_free(a);
+    w.be->soft_perm_free(a);
     mc_symmetry_release(&s);
     close_world(&w);
     free(host);
@@ -171,7 +171,7 @@ static void gradient_to_matrices(void **state)
 static int start(void **state)
 {
     (void)state;
-    read_golden("action_golden.mcz");
+    read_golden("soft_permutation_golden.mcz");
     return 0;
 }
 

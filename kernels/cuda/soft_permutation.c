@@ -10,13 +10,13 @@
 #include <stdlib.h>
 
 /* `blocks` blocks of (K, m), `stride` floats apart. */
-struct mc_action {
+struct mc_soft_perm {
     struct cuda *be;
     const struct mc_graph *g;
     const struct mc_symmetry *s;
     size_t *offset; /* (n_groups) of the matrices */
     size_t m;       /* floats of them all */
-    struct mc_action_use *uses;
+    struct mc_soft_perm_use *uses;
     size_t n_uses;
     void *data;          /* on the device: */
     float *mid, *back;   /* (P): columns acted on; the gradient there */
@@ -25,12 +25,12 @@ struct mc_action {
 };
 
 /* Device memory of an action: the vectors, the packed blocks, the largest matrix in float64. */
-static int take(struct mc_action *a, size_t largest, struct mc_error *err)
+static int take(struct mc_soft_perm *a, size_t largest, struct mc_error *err)
 {
     size_t packed = 1, floats, doubles = largest * largest + 2 * largest + 3;
 
     for (size_t i = 0; i < a->n_uses; i++) {
-        const struct mc_action_use *u = &a->uses[i];
+        const struct mc_soft_perm_use *u = &a->uses[i];
         packed = u->k * u->blocks * u->m > packed ? u->k * u->blocks * u->m : packed;
     }
     packed = (packed + 15) / 16 * 16;
@@ -51,16 +51,16 @@ static int take(struct mc_action *a, size_t largest, struct mc_error *err)
     return 0;
 }
 
-int cuda_action_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
-                    struct mc_action **out, struct mc_error *err)
+int cuda_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
+                       struct mc_soft_perm **out, struct mc_error *err)
 {
-    struct mc_action *a = calloc(1, sizeof *a);
+    struct mc_soft_perm *a = calloc(1, sizeof *a);
     size_t largest = 1;
     int rc = 0;
 
     if (!a)
         return mc_fail(err, MC_ENOMEM, "out of memory");
-    *a = (struct mc_action){.be = cuda_of(be), .g = g, .s = s};
+    *a = (struct mc_soft_perm){.be = cuda_of(be), .g = g, .s = s};
     for (size_t k = 0; k < s->n_groups; k++)
         largest = s->groups[k].size > largest ? s->groups[k].size : largest;
     a->offset = malloc((s->n_groups + 1) * sizeof *a->offset);
@@ -68,19 +68,19 @@ int cuda_action_new(struct mc_backend *be, const struct mc_graph *g, const struc
         rc = mc_fail(err, MC_ENOMEM, "out of memory");
         goto out;
     }
-    a->m = mc_action_layout(s, a->offset);
-    rc = mc_action_uses(s, g, &a->uses, &a->n_uses, err);
+    a->m = mc_soft_perm_layout(s, a->offset);
+    rc = mc_soft_perm_uses(s, g, &a->uses, &a->n_uses, err);
     if (!rc)
         rc = take(a, largest, err);
 out:
     if (rc)
-        cuda_action_free(a);
+        cuda_soft_perm_free(a);
     else
         *out = a;
     return rc;
 }
 
-void cuda_action_free(struct mc_action *a)
+void cuda_soft_perm_free(struct mc_soft_perm *a)
 {
     if (!a)
         return;
@@ -91,14 +91,14 @@ void cuda_action_free(struct mc_action *a)
     free(a);
 }
 
-static void copy(struct mc_action *a, float *to, const float *from)
+static void copy(struct mc_soft_perm *a, float *to, const float *from)
 {
     cuda_check(a->be, cudaMemcpyAsync(to, from, a->g->P * sizeof *to, cudaMemcpyDeviceToDevice,
                                       a->be->stream));
 }
 
 /* y = P x, or P^T x. */
-static void multiply(const struct mc_action *a, const struct mc_action_use *u,
+static void multiply(const struct mc_soft_perm *a, const struct mc_soft_perm_use *u,
                      const float *matrices, int transposed, const float *x, float *y)
 {
     const float *matrix = matrices + a->offset[u->group];
@@ -112,7 +112,7 @@ static void multiply(const struct mc_action *a, const struct mc_action_use *u,
 }
 
 /* d += dy x^T of the use. */
-static void outer(const struct mc_action *a, const struct mc_action_use *u, const float *dy,
+static void outer(const struct mc_soft_perm *a, const struct mc_soft_perm_use *u, const float *dy,
                   const float *x, float *d)
 {
     const size_t n = u->blocks * u->m;
@@ -122,8 +122,8 @@ static void outer(const struct mc_action *a, const struct mc_action_use *u, cons
     cuda_gemm(a->be, 'N', 'T', u->k, u->k, n, a->left, n, a->right, n, 1, d, u->k);
 }
 
-void cuda_act(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
-              struct mc_buf *out)
+void cuda_soft_permute(struct mc_soft_perm *a, const struct mc_buf *matrices,
+                       const struct mc_buf *theta, struct mc_buf *out)
 {
     const float *p = cuda_const_floats(matrices), *from = cuda_const_floats(theta);
     float *to = cuda_floats(out);
@@ -139,8 +139,9 @@ void cuda_act(struct mc_action *a, const struct mc_buf *matrices, const struct m
             multiply(a, &a->uses[i], p, 0, a->mid, to);
 }
 
-void cuda_act_grad(struct mc_action *a, const struct mc_buf *matrices, const struct mc_buf *theta,
-                   const struct mc_buf *grad, struct mc_buf *grad_matrices)
+void cuda_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices,
+                            const struct mc_buf *theta, const struct mc_buf *grad,
+                            struct mc_buf *grad_matrices)
 {
     const float *p = cuda_const_floats(matrices), *dy = cuda_const_floats(grad);
     float *out = cuda_floats(grad_matrices);
@@ -152,7 +153,7 @@ void cuda_act_grad(struct mc_action *a, const struct mc_buf *matrices, const str
         if (!a->uses[i].dim && a->uses[i].through)
             multiply(a, &a->uses[i], p, 1, dy, a->back);
     for (size_t i = 0; i < a->n_uses; i++) {
-        const struct mc_action_use *u = &a->uses[i];
+        const struct mc_soft_perm_use *u = &a->uses[i];
         if (u->dim)
             outer(a, u, u->through ? a->back : dy, cuda_const_floats(theta),
                   out + a->offset[u->group]);
@@ -161,7 +162,7 @@ void cuda_act_grad(struct mc_action *a, const struct mc_buf *matrices, const str
     }
 }
 
-void cuda_project(struct mc_action *a, struct mc_buf *matrices, size_t sweeps,
+void cuda_project(struct mc_soft_perm *a, struct mc_buf *matrices, size_t sweeps,
                   struct mc_buf *residual)
 {
     float *p = cuda_floats(matrices);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Paths: coefficients against the definition, chords against vectors, summaries by hand. */
-#include "tools/curve/path.h"
+#include "tools/curve/points.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@ static void quadratic_is_the_papers(void **state)
     (void)state;
     for (int i = 0; i <= 10; i++) {
         double t = i / 10., c[3];
-        mc_path_coefs(MC_CURVE_BEZIER, 3, t, c);
+        mc_curve_coefs(MC_CURVE_BEZIER, 3, t, c);
         NEAR(c[0], (1 - t) * (1 - t));
         NEAR(c[1], 2 * t * (1 - t));
         NEAR(c[2], t * t);
@@ -46,7 +46,7 @@ static void bezier_is_casteljaus(void **state)
     for (size_t k = 2; k <= 8; k++)
         for (int i = 0; i <= 16; i++) {
             double t = i / 16., got = 0;
-            mc_path_coefs(MC_CURVE_BEZIER, k, t, c);
+            mc_curve_coefs(MC_CURVE_BEZIER, k, t, c);
             for (size_t j = 0; j < k; j++)
                 got += c[j] * p[j];
             NEAR(got, casteljau(k, p, t));
@@ -60,11 +60,11 @@ static void chain_passes_through_its_points(void **state)
     (void)state;
     for (size_t k = 2; k <= 5; k++)
         for (size_t i = 0; i < k; i++) {
-            mc_path_coefs(MC_CURVE_CHAIN, k, (double)i / (double)(k - 1), c);
+            mc_curve_coefs(MC_CURVE_CHAIN, k, (double)i / (double)(k - 1), c);
             for (size_t j = 0; j < k; j++)
                 NEAR(c[j], i == j ? 1. : 0.);
         }
-    mc_path_coefs(MC_CURVE_CHAIN, 3, .25, c);
+    mc_curve_coefs(MC_CURVE_CHAIN, 3, .25, c);
     NEAR(c[0], .5);
     NEAR(c[1], .5);
     NEAR(c[2], 0);
@@ -78,7 +78,7 @@ static void chords_are_distances(void **state)
     double gram[9], want = 0;
 
     (void)state;
-    mc_path_gram(3, p, 4, gram);
+    mc_curve_gram(3, p, 4, gram);
     NEAR(gram[1 * 3 + 0], 1 * 0 + 2 * -1 + 3 * 2 + 4 * 5.);
     for (int i = 0; i < 4; i++) {
         double d = 0;
@@ -86,17 +86,17 @@ static void chords_are_distances(void **state)
             d += (c1[j] - c0[j]) * (double)x[j][i];
         want += d * d;
     }
-    assert_true(fabs(mc_path_chord(3, gram, c0, c1) - sqrt(want)) < 1e-9 * sqrt(want));
-    NEAR(mc_path_chord(3, gram, c0, c0), 0);
+    assert_true(fabs(mc_curve_chord(3, gram, c0, c1) - sqrt(want)) < 1e-9 * sqrt(want));
+    NEAR(mc_curve_chord(3, gram, c0, c0), 0);
 }
 
 static void summary_by_hand(void **state)
 {
     const double t[5] = {0, .25, .5, .75, 1}, v[5] = {1, 2, 5, 1, 3}, chord[4] = {1, 1, 2, 4};
-    struct mc_path_summary s;
+    struct mc_curve_summary s;
 
     (void)state;
-    mc_path_summarise(5, t, v, chord, &s);
+    mc_curve_summarise(5, t, v, chord, &s);
     NEAR(s.first, 1);
     NEAR(s.last, 3);
     NEAR(s.mean, 12 / 5.);
@@ -109,7 +109,7 @@ static void summary_by_hand(void **state)
     NEAR(s.dip, 2.5 - 1);
     /* a path of no length */
     const double none[4] = {0, 0, 0, 0};
-    mc_path_summarise(5, t, v, none, &s);
+    mc_curve_summarise(5, t, v, none, &s);
     NEAR(s.arc_mean, s.mean);
 }
 

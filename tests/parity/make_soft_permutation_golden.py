@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients of a loss to doubly stochastic matrices by PyTorch, for tests/parity/test_action.c.
+"""Gradients of a loss to doubly stochastic matrices by PyTorch, for tests/parity/test_soft_permutation.c.
 
-    /usr/bin/python3 tests/parity/make_action_golden.py tests/parity/action_golden.mcz
+    /usr/bin/python3 tests/parity/make_soft_permutation_golden.py tests/parity/soft_permutation_golden.mcz
 
 The network at r = (1-t) a + t P b + 2t(1-t) c, where P acts on the units of b by a doubly stochastic matrix
 a group: tinyten, and a network with a skip, a concat and a flatten. Huber's delta = 1, batch statistics.

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Ties between stretches of channels. */
+#include "libcommon/graph/union_find.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void mc_union_find_release(struct mc_union_find *t)
+{
+    free(t->sets);
+    *t = (struct mc_union_find){0};
+}
+
+int mc_union_find_new(struct mc_union_find *t, size_t count, int fixed, int *set,
+                      struct mc_error *err)
+{
+    if (t->n == t->cap) {
+        size_t cap = t->cap ? 2 * t->cap : 64;
+        struct mc_uf_set *more = NULL;
+        if (t->n >= MC_UF_MAX_SETS)
+            return mc_fail(err, MC_EINPUT, "its channels are cut into more than %zu pieces",
+                           MC_UF_MAX_SETS);
+        more = realloc(t->sets, cap * sizeof *more);
+        if (!more)
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+        t->sets = more;
+        t->cap = cap;
+    }
+    *set = (int)t->n;
+    t->sets[t->n++] =
+        (struct mc_uf_set){.count = count, .parent = -1, .left = -1, .right = -1, .fixed = fixed};
+    return 0;
+}
+
+static int root_of(struct mc_union_find *t, int set)
+{
+    int root = set;
+
+    while (t->sets[root].parent >= 0)
+        root = t->sets[root].parent;
+    while (t->sets[set].parent >= 0) {
+        int up = t->sets[set].parent;
+        t->sets[set].parent = root;
+        set = up;
+    }
+    return root;
+}
+
+/* Cut a root after its first `count` channels. */
+static int cut(struct mc_union_find *t, int root, size_t count, struct mc_error *err)
+{
+    int left = -1, right = -1, rc = 0;
+
+    if ((rc = mc_union_find_new(t, count, 0, &left, err)) ||
+        (rc = mc_union_find_new(t, t->sets[root].count - count, 0, &right, err)))
+        return rc;
+    t->sets[root].left = left;
+    t->sets[root].right = right;
+    return 0;
+}
+
+/* Each `block` channels of a root move as one. */
+static int group(struct mc_union_find *t, int root, size_t block, struct mc_error *err)
+{
+    int left = -1, rc = 0;
+
+    if ((rc = mc_union_find_new(t, t->sets[root].count / block, 0, &left, err)))
+        return rc;
+    t->sets[root].left = left;
+    t->sets[root].block = block;
+    return 0;
+}
+
+void mc_uf_walk_release(struct mc_uf_walk *w)
+{
+    free(w->at);
+    *w = (struct mc_uf_walk){0};
+}
+
+static int push(struct mc_uf_walk *w, struct mc_uf_segment s, struct mc_error *err)
+{
+    if (w->n == w->cap) {
+        size_t cap = w->cap ? 2 * w->cap : 64;
+        struct mc_uf_segment *more = realloc(w->at, cap * sizeof *more);
+        if (!more)
+            return mc_fail(err, MC_ENOMEM, "out of memory");
+        w->at = more;
+        w->cap = cap;
+    }
+    w->at[w->n++] = s;
+    return 0;
+}
+
+int mc_uf_walk_begin(struct mc_uf_walk *w, const struct mc_uf_segment *axis, size_t n,
+                     struct mc_error *err)
+{
+    w->n = 0;
+    while (n > 0) {
+        int rc = push(w, axis[--n], err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+int mc_uf_walk_top(struct mc_union_find *t, struct mc_uf_walk *w, struct mc_uf_segment *out,
+                   struct mc_error *err)
+{
+    while (w->n > 0) {
+        struct mc_uf_segment s = w->at[w->n - 1];
+        const struct mc_uf_set *p = NULL;
+        int rc = 0;
+        s.set = root_of(t, s.set);
+        p = &t->sets[s.set];
+        if (p->left < 0) {
+            *out = s;
+            return 1;
+        }
+        w->n--;
+        if (p->right >= 0)
+            rc = push(w, (struct mc_uf_segment){p->right, s.repeat}, err);
+        if (!rc)
+            rc =
+                push(w, (struct mc_uf_segment){p->left, s.repeat * (p->block ? p->block : 1)}, err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static size_t lcm(size_t a, size_t b)
+{
+    size_t x = a, y = b;
+
+    while (y) {
+        size_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/* a does not move, so neither do the channels of b that its `places` reach. 1: b is fixed. */
+static int fix_reached(struct mc_union_find *t, struct mc_uf_segment b, size_t places,
+                       struct mc_error *err)
+{
+    size_t reach = (places + b.repeat - 1) / b.repeat;
+
+    if (reach < t->sets[b.set].count)
+        return cut(t, b.set, reach, err);
+    t->sets[b.set].fixed = 1;
+    return 0;
+}
+
+/* Two stretches that both move: cut or group them towards each other; 1 when they became one. */
+static int approach(struct mc_union_find *t, struct mc_uf_segment a, struct mc_uf_segment b,
+                    struct mc_error *err)
+{
+    struct mc_uf_set *pa = &t->sets[a.set], *pb = &t->sets[b.set];
+    size_t na = pa->count * a.repeat, nb = pb->count * b.repeat;
+    size_t repeat = lcm(a.repeat, b.repeat);
+    size_t common = (na < nb ? na : nb) / repeat * repeat;
+
+    if (!common) { /* blocks that do not fit into each other */
+        (na < nb ? pa : pb)->fixed = 1;
+        return 0;
+    }
+    if (na > common)
+        return cut(t, a.set, common / a.repeat, err);
+    if (nb > common)
+        return cut(t, b.set, common / b.repeat, err);
+    if (a.repeat != repeat)
+        return group(t, a.set, repeat / a.repeat, err);
+    if (b.repeat != repeat)
+        return group(t, b.set, repeat / b.repeat, err);
+    if (a.set != b.set)
+        pb->parent = a.set;
+    return 1;
+}
+
+int mc_union_find_join(struct mc_union_find *t, const struct mc_uf_segment *a, size_t na,
+                       const struct mc_uf_segment *b, size_t nb, struct mc_error *err)
+{
+    struct mc_uf_walk wa = {0}, wb = {0};
+    size_t done_a = 0, done_b = 0; /* places of a fixed top that are already behind us */
+    int rc = 0;
+
+    if ((rc = mc_uf_walk_begin(&wa, a, na, err)) || (rc = mc_uf_walk_begin(&wb, b, nb, err)))
+        goto out;
+    for (;;) {
+        struct mc_uf_segment sa, sb;
+        size_t left_a = 0, left_b = 0;
+        int fixed_a = 0, fixed_b = 0;
+        if ((rc = mc_uf_walk_top(t, &wa, &sa, err)) <= 0 ||
+            (rc = mc_uf_walk_top(t, &wb, &sb, err)) <= 0)
+            goto out;
+        fixed_a = t->sets[sa.set].fixed;
+        fixed_b = t->sets[sb.set].fixed;
+        left_a = t->sets[sa.set].count * sa.repeat - done_a;
+        left_b = t->sets[sb.set].count * sb.repeat - done_b;
+        if (fixed_a && fixed_b) {
+            size_t step = left_a < left_b ? left_a : left_b;
+            done_a = left_a == step ? 0 : done_a + step;
+            done_b = left_b == step ? 0 : done_b + step;
+            wa.n -= left_a == step;
+            wb.n -= left_b == step;
+            rc = 0;
+        } else if (fixed_a) {
+            rc = fix_reached(t, sb, left_a, err);
+        } else if (fixed_b) {
+            rc = fix_reached(t, sa, left_b, err);
+        } else {
+            rc = approach(t, sa, sb, err);
+            if (rc == 1) {
+                wa.n--;
+                wb.n--;
+            }
+        }
+        if (rc < 0)
+            goto out;
+    }
+out:
+    mc_uf_walk_release(&wa);
+    mc_uf_walk_release(&wb);
+    return rc;
+}
+
+int mc_union_find_fix(struct mc_union_find *t, const struct mc_uf_segment *a, size_t na,
+                      struct mc_error *err)
+{
+    struct mc_uf_walk w = {0};
+    struct mc_uf_segment s;
+    int rc = mc_uf_walk_begin(&w, a, na, err);
+
+    while (!rc && (rc = mc_uf_walk_top(t, &w, &s, err)) > 0) {
+        t->sets[s.set].fixed = 1;
+        w.n--;
+        rc = 0;
+    }
+    mc_uf_walk_release(&w);
+    return rc;
+}
