@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-/* MC_BACKEND_INTERFACE, a checksum of the headers whose structs cross the door, is given by the
- * Makefile to both sides: a library refuses a program that was built with others. */
+/* MC_BACKEND_INTERFACE, a checksum of the headers of the structs that both sides share, is given by
+ * the Makefile to both sides: a library refuses a program that was built with others. */
 #define MC_BACKEND_CUDA_NEW "mc_backend_cuda_new"
 
 /* 0: no device has run it, so that `auto` leaves it alone. To be set to 1 when `make gpu-check` has

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The only door to a device. A backend offers opaque buffers, plans made once for (graph, batch,
- * what is kept) and then run without allocating, and arithmetic on flat vectors.
+ * The only interface to a device. A backend offers opaque buffers, plans made once for (graph,
+ * batch, what is kept) and then run without allocating, and arithmetic on flat vectors.
  *
  * No host pointer appears inside a training loop and nothing in it waits for the device: what
  * changes from step to step (learning rate, curve coefficients, sample indices, random-number
  * counters) is data in device buffers, picked by the row counter in a control buffer. So a device
- * may take several steps down once and repeat them (repeat). Only put() and get() wait.
+ * may capture several steps once and replay them (repeat). Only put() and get() wait.
  *
  * A backend and its plans are used by one thread at a time.
  *
@@ -26,8 +26,8 @@
 struct mc_backend;
 struct mc_buf;       /* device memory, 64-byte aligned, zeroed when new */
 struct mc_plan;      /* a graph ready to run at one batch size */
-struct mc_soft_perm; /* a network's permutation groups ready to act on its parameter vector */
-struct mc_capture;   /* work that a device has taken down */
+struct mc_soft_perm; /* a network's permutation groups ready to multiply its parameter vector */
+struct mc_capture;   /* a graph of steps that a device has captured */
 struct mc_symmetry;
 
 /* The control block: one lies in device memory, and every function that takes `ctl` reads it there.
@@ -127,7 +127,7 @@ struct mc_backend {
     struct mc_fact facts[MC_MAX_FACTS]; /* for histories and checkpoints; formats/README.md */
     size_t n_facts;
     int threads;         /* that work: fewer than asked for where no more are to be had */
-    size_t launch_steps; /* steps that repeat is best given at once; in between, one may look */
+    size_t launch_steps; /* steps a launch: how many repeat is best given at once */
 
     void (*close)(struct mc_backend *be);
 
@@ -149,8 +149,9 @@ struct mc_backend {
     /* What work(arg) asks of the device, `times` times over. It asks the same every time, of the
      * same buffers and plans and with the same numbers, and neither get() nor put() nor anything
      * that makes, grows or frees; a backward pass belongs in one work with its forward pass. So a
-     * device may take it down once in *kept, NULL at first and for this work alone, and call work
-     * more or fewer times than `times`. Where it cannot, the work is done all the same. */
+     * device may capture it once as a graph in *capture, NULL at first and for this work alone, and
+     * call work more or fewer times than `times`. Where it cannot, the work is done all the same.
+     */
     void (*repeat)(struct mc_backend *be, struct mc_capture **capture, size_t times,
                    void (*work)(void *arg), void *arg);
     void (*capture_free)(struct mc_backend *be, struct mc_capture *capture); /* NULL is fine */
@@ -220,12 +221,12 @@ struct mc_backend {
     /* dst[i] = src[index[i]]; index uint32. */
     void (*gather)(struct mc_backend *be, size_t n, struct mc_buf *dst, const struct mc_buf *src,
                    const struct mc_buf *index);
-    /* The proximal pull of p towards `anchor`: the least of lr/2nu |p - anchor|^2 + |p - q|^2 / 2
+    /* The proximal step of p towards `anchor`: the least of lr/2nu |p - anchor|^2 + |p - q|^2 / 2
      * for the given q, p = (q + lr/nu anchor) / (1 + lr/nu). lr is lrs[ctl.row]. */
     void (*proximal)(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
                      const struct mc_buf *lrs, double nu, const struct mc_buf *ctl);
 
-    /* -- permutation groups acting by matrices: `matrices` (M) as
+    /* -- soft permutations: `matrices` (M) as
      * libcommon/graph/soft_permutation.h lays them out -- */
     /* g and s must outlive it. */
     int (*soft_perm_new)(struct mc_backend *be, const struct mc_graph *g,
@@ -237,9 +238,9 @@ struct mc_backend {
      * theta. */
     void (*soft_permute)(struct mc_soft_perm *a, const struct mc_buf *matrices,
                          const struct mc_buf *theta, struct mc_buf *out);
-    /* Once or more after act with the same matrices and theta: grad_matrices (M, overwritten, gaps
-     * 0) of a function whose gradient at act's `out` is grad (P). A group's is the sum over all the
-     * axes that it permutes. */
+    /* Once or more after soft_permute with the same matrices and theta: grad_matrices (M,
+     * overwritten, gaps 0) of a function whose gradient at its `out` is grad (P). A group's is the
+     * sum over all the axes that it permutes. */
     void (*soft_permute_grad)(struct mc_soft_perm *a, const struct mc_buf *matrices,
                               const struct mc_buf *theta, const struct mc_buf *grad,
                               struct mc_buf *grad_matrices);

@@ -152,8 +152,9 @@ static int settle_attack(struct mc_collect_opts *out, struct options *o,
 }
 
 /* The numbers that the data and the network decide, and what the history says of them. */
-static int settle(struct mc_collect_opts *out, struct options *o, const struct mc_graph *g,
-                  const struct mc_dataset_info *info, struct mc_history *h, struct mc_error *err)
+static int resolve_options(struct mc_collect_opts *out, struct options *o, const struct mc_graph *g,
+                           const struct mc_dataset_info *info, struct mc_history *h,
+                           struct mc_error *err)
 {
     int rc = mc_data_samples(info, o->data, o->samples, 1, &out->samples, err);
 
@@ -226,7 +227,7 @@ static int run(struct options *o, struct mc_error *err)
     if (!o->raw)
         mc_history_set_pair(h, w[0].id, w[1].id);
     mc_history_input(h, mc_dataset_stream(data));
-    if ((rc = settle(&opts, o, w[0].graph, mc_dataset_get_info(data), h, err)) ||
+    if ((rc = resolve_options(&opts, o, w[0].graph, mc_dataset_get_info(data), h, err)) ||
         (rc = mc_backend_open(&be, &o->cli.backend, err)))
         goto out;
     mc_computed_with_history(be, h);

@@ -176,8 +176,8 @@ static int read_weights(struct mc_weights *w, const char *path, struct mc_histor
 }
 
 /* What the data decide of the attack; the history tells it. */
-static int settle(struct options *o, const struct mc_dataset_info *info, struct mc_history *h,
-                  struct mc_error *err)
+static int resolve_options(struct options *o, const struct mc_dataset_info *info,
+                           struct mc_history *h, struct mc_error *err)
 {
     char text[MC_ATTACK_TEXT];
     int rc = mc_attack_resolve(&o->attack, info, err);
@@ -239,7 +239,7 @@ static int run(struct options *o, struct mc_error *err)
         (rc = mc_dataset_open(&data, o->data, err)))
         goto out;
     mc_history_input(h, mc_dataset_stream(data));
-    if ((rc = settle(o, mc_dataset_get_info(data), h, err)) ||
+    if ((rc = resolve_options(o, mc_dataset_get_info(data), h, err)) ||
         (rc = mc_data_fits(w.graph, mc_dataset_get_info(data), o->data, err)) ||
         (rc = mc_backend_open(&be, &o->cli.backend, err)))
         goto out;

@@ -173,7 +173,7 @@ void cpu_grad_end(struct mc_plan *p, int i);
 void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *n);
 void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *n);
 
-/* Groups acting by matrices (action.c). */
+/* Soft permutations (soft_permutation.c). */
 int cpu_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
                       struct mc_soft_perm **out, struct mc_error *err);
 void cpu_soft_perm_free(struct mc_soft_perm *a);

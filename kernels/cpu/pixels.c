@@ -155,7 +155,7 @@ static void normalise(const struct picture *p, const struct scaling *s)
         }
 }
 
-/* ---- the doors ---- */
+/* ---- entry points ---- */
 
 /* The loaded samples' pixels, as the source has them and the augmentation changes them. */
 static void take_pixels(struct mc_plan *p, const struct mc_source *src, const struct target *t)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Permutation groups acting by matrices on the parameter vector, and the gradient to the matrices.
+ * Soft permutations of the parameter vector, and the gradient to their matrices.
  *
  * Every use of a group is the same picture: `blocks` blocks of (K, m), `stride` floats apart. A use
  * on a tensor's rows is one block, its matrix products on all that lies behind a unit; a use on its
  * columns is a block a row. Columns are acted on first, from theta to `mid`, then rows, from mid to
  * the result; so a row's gradient is seen at mid, a column's through the rows' transposes.
  *
- * The work is cut into pieces that depend on the network alone, and each product runs in one
+ * The work is cut into parts that depend on the network alone, and each product runs in one
  * thread, so the results are the same bits at any number of threads. */
 #include "kernels/cpu/cpu.h"
 
@@ -21,11 +21,11 @@
 #include <string.h>
 
 enum {
-    COLUMNS = 512, /* of a product that a piece has, about */
+    COLUMNS = 512, /* of a product that a part has, about */
     ROWS = 64      /* of a matrix whose gradient is one thread's */
 };
 
-struct span { /* of pieces: those of a use */
+struct span { /* of parts: those of a use */
     size_t first, n;
 };
 
@@ -67,7 +67,7 @@ static const float *floats(const struct mc_buf *b)
 /* ---- making one -------------------------------------------------------------------------------
  */
 
-/* Cuts a use into pieces; out may be NULL. Returns their number. */
+/* Cuts a use into parts; out may be NULL. Returns their number. */
 static size_t cut(const struct mc_soft_perm_use *u, struct set *out)
 {
     const size_t blocks = u->m < COLUMNS ? COLUMNS / u->m : 1;
@@ -181,7 +181,7 @@ void cpu_soft_perm_free(struct mc_soft_perm *a)
     free(a);
 }
 
-/* ---- one piece --------------------------------------------------------------------------------
+/* ---- one part ---------------------------------------------------------------------------------
  */
 
 static size_t place(const struct set *p)
@@ -194,7 +194,7 @@ static float *pack_of(const struct mc_soft_perm *a, int which)
     return a->pack + (2 * (size_t)omp_get_thread_num() + (size_t)which) * a->pack_floats;
 }
 
-/* A piece's blocks of units [row, row + rows) side by side: (rows, blocks * m). */
+/* A part's blocks of units [row, row + rows) side by side: (rows, blocks * m). */
 static void pack(const struct set *p, size_t row, size_t rows, const float *x, float *out)
 {
     const size_t m = p->n;
@@ -237,7 +237,7 @@ static void multiply(const struct mc_soft_perm *a, const struct set *p, const fl
     }
 }
 
-/* Rows of d += the products dy x^T of the piece. */
+/* Rows of d += the products dy x^T of the part. */
 static void outer(const struct mc_soft_perm *a, const struct set *p, const struct band *r,
                   const float *dy, const float *x, float *d)
 {
@@ -258,7 +258,7 @@ static void outer(const struct mc_soft_perm *a, const struct set *p, const struc
     }
 }
 
-/* ---- the doors --------------------------------------------------------------------------------
+/* ---- entry points -----------------------------------------------------------------------------
  */
 
 void cpu_soft_permute(struct mc_soft_perm *a, const struct mc_buf *matrices,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUDA backend's door: which device, whether it can be had, its table of functions; cuBLAS's
- * products. */
+ * The CUDA backend's entry point: which device, whether it can be had, its table of functions;
+ * cuBLAS's products. */
 #include "kernels/cuda/cuda.h"
 
 #include "kernels/abi.h"

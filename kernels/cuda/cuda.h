@@ -238,7 +238,7 @@ void cuda_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_
 void cuda_reestimate(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,
                      struct mc_buf *stats);
 
-/* action.c */
+/* soft_permutation.c */
 int cuda_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
                        struct mc_soft_perm **out, struct mc_error *err);
 void cuda_soft_perm_free(struct mc_soft_perm *a);
@@ -285,7 +285,7 @@ void cuda_gather(struct mc_backend *be, size_t n, struct mc_buf *dst, const stru
 void cuda_proximal(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
                    const struct mc_buf *lrs, double nu, const struct mc_buf *ctl);
 
-/* The current device is a thread's: every door sets it. */
+/* The current device is a thread's: every entry point sets it. */
 static inline void cuda_enter(struct cuda *be)
 {
     cuda_check(be, cudaSetDevice(be->device));

@@ -236,7 +236,7 @@ void cuda_to_doubles(struct cuda *be, const struct cuda_shape *s, size_t first, 
                      const void *x, double *to);
 void cuda_add_doubles(struct cuda *be, size_t n, const double *from, double *to);
 
-/* ---- matrices of groups (matrix.cu); cpu/action.c, libcommon/assign/doubly_stochastic.c
+/* ---- matrices of groups (matrix.cu); cpu/soft_permutation.c, libcommon/assign/doubly_stochastic.c
  * ----------------------------
  */
 /* Blocks of (k, m), `stride` apart -> (k, blocks * m). */

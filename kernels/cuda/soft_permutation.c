@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Permutation groups acting by matrices on the parameter vector, and the gradient to the matrices:
- * the CPU's (cpu/action.c), a use at a time. */
+ * Soft permutations of the parameter vector, and the gradient to their matrices:
+ * the CPU's (cpu/soft_permutation.c), a use at a time. */
 #include "kernels/cuda/cuda.h"
 
 #include "libcommon/graph/soft_permutation.h"
@@ -24,7 +24,8 @@ struct mc_soft_perm {
     struct cuda_projection project;
 };
 
-/* Device memory of an action: the vectors, the packed blocks, the largest matrix in float64. */
+/* Device memory of a soft permutation: the vectors, the packed blocks, the largest matrix in
+ * float64. */
 static int take(struct mc_soft_perm *a, size_t largest, struct mc_error *err)
 {
     size_t packed = 1, floats, doubles = largest * largest + 2 * largest + 3;
@@ -36,8 +37,8 @@ static int take(struct mc_soft_perm *a, size_t largest, struct mc_error *err)
     packed = (packed + 15) / 16 * 16;
     doubles = (doubles + 31) / 32 * 32; /* what lies behind them is aligned as they are */
     floats = 2 * a->g->P + 2 * packed;
-    int rc = cuda_take(a->be, doubles * sizeof(double) + floats * sizeof(float), "a group's action",
-                       &a->data, err);
+    int rc = cuda_take(a->be, doubles * sizeof(double) + floats * sizeof(float),
+                       "a soft permutation", &a->data, err);
     if (rc)
         return rc;
     a->project.p = a->data;

@@ -73,7 +73,7 @@ void cuda_sgd_step(struct cuda *be, size_t n, const struct mc_sgd *s, const stru
     LAUNCH_EACH(be, sgd_step, n, a, ctl);
 }
 
-/* Block i: the i-th of CUDA_PARTS stretches. */
+/* Block i: the i-th of CUDA_PARTS segments. */
 static __global__ void square_parts(size_t n, const float *x, double *part)
 {
     const size_t from = n * blockIdx.x / gridDim.x, to = n * (blockIdx.x + 1) / gridDim.x;

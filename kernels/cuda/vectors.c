@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The doors to arithmetic on flat vectors. */
+ * Entry points: arithmetic on flat vectors. */
 #include "kernels/cuda/cuda.h"
 
 #include <assert.h>

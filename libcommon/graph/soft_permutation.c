@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the matrices of permutation groups lie, those of a permutation, and what they act on. */
+ * Where the matrices of permutation groups lie, those of a permutation, and what they multiply. */
 #include "libcommon/graph/soft_permutation.h"
 
 #include <assert.h>

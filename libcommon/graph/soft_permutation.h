@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Permutation groups acting by matrices: where each group's matrix lies in one vector of all.
+ * Soft permutations: a doubly stochastic matrix a group multiplies the parameters. Where each
+ * group's matrix lies in one vector of all.
  *
  * One (K,K) row-major float32 matrix a group, in the groups' order, each at a multiple of 16
- * floats; M floats in all, the gaps are 0. A matrix acts on its group's units from the left,
+ * floats; M floats in all, the gaps are 0. A matrix multiplies its group's units from the left,
  * (P x)_i = sum over j of P_ij x_j, so a permutation's matrix has P[i][perm[i]] = 1. Doubly
  * stochastic matrices, non-negative with rows and columns that sum to 1, are the convex hull of the
  * permutations; on them proximal alternating minimisation works (Tatro et al. 2020, appendix D).
- * The action itself is a backend's (backend.h). */
+ * The products themselves are a backend's (kernels/backend.h). */
 #ifndef MC_SOFT_PERMUTATION_H
 #define MC_SOFT_PERMUTATION_H
 
@@ -24,7 +25,7 @@ void mc_soft_perm_matrices(const struct mc_symmetry *s, const struct mc_perm *p,
 struct mc_soft_perm_use {
     size_t group, k;
     int dim;     /* 0: rows, 1: columns */
-    int through; /* the tensor's other axis is acted on too */
+    int through; /* the tensor's other axis is multiplied too */
     size_t base, blocks, stride, m;
 };
 

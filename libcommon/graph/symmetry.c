@@ -18,9 +18,9 @@ struct derivation {
     size_t n, cap;
     struct {
         size_t first, n;
-    } * axis;        /* (n_nodes) into stretches; nodes that pass their input through share it */
-    int *group_of;   /* (pieces) of a root, -1: none */
-    int *first_node; /* (pieces) by group: the layer that gives its name */
+    } * axis;        /* (n_nodes) into segments; nodes that pass their input through share it */
+    int *group_of;   /* (sets) of a root, -1: none */
+    int *first_node; /* (sets) by group: the layer that gives its name */
     size_t *first_place, *n_places;
     size_t n_groups;
     unsigned char *seen; /* (n_nodes) observed there */
@@ -46,7 +46,7 @@ static int append(struct derivation *d, struct mc_uf_segment s, struct mc_error 
         size_t cap = d->cap ? 2 * d->cap : 256;
         struct mc_uf_segment *more = NULL;
         if (d->n >= MAX_STRETCHES)
-            return mc_fail(err, MC_EINPUT, "the graph's axes have more than %zu stretches",
+            return mc_fail(err, MC_EINPUT, "the graph's axes have more than %zu segments",
                            MAX_STRETCHES);
         more = realloc(d->segments, cap * sizeof *more);
         if (!more)

@@ -15,7 +15,7 @@
 
 #include "libcommon/graph/graph.h"
 
-/* A stretch of an axis: `count` channels of `group` from channel `start` of the group on, each
+/* A segment of an axis: `count` channels of `group` from channel `start` of the group on, each
  * taking `repeat` places on the axis; so it covers count * repeat places. */
 struct mc_segment {
     int group; /* -1: fixed */

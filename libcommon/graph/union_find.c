@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ties between stretches of channels. */
+ * Segments of channels in a union-find. */
 #include "libcommon/graph/union_find.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ int mc_union_find_new(struct mc_union_find *t, size_t count, int fixed, int *set
         size_t cap = t->cap ? 2 * t->cap : 64;
         struct mc_uf_set *more = NULL;
         if (t->n >= MC_UF_MAX_SETS)
-            return mc_fail(err, MC_EINPUT, "its channels are cut into more than %zu pieces",
+            return mc_fail(err, MC_EINPUT, "its channels are cut into more than %zu sets",
                            MC_UF_MAX_SETS);
         more = realloc(t->sets, cap * sizeof *more);
         if (!more)
@@ -153,7 +153,7 @@ static int fix_reached(struct mc_union_find *t, struct mc_uf_segment b, size_t p
     return 0;
 }
 
-/* Two stretches that both move: cut or group them towards each other; 1 when they became one. */
+/* Two segments that both move: cut or group them towards each other; 1 when they became one. */
 static int approach(struct mc_union_find *t, struct mc_uf_segment a, struct mc_uf_segment b,
                     struct mc_error *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ties between stretches of channels: a union-find whose classes can be cut. mc_symmetry's own.
+ * Segments of channels in a union-find whose sets can be cut. For symmetry.c alone.
  *
- * A piece is a run of channels. Two pieces are tied when they must move together: they share a root
+ * A set is a run of channels. Two sets are joined when they must move together: they share a root
  * from then on. Cutting a root into two, or grouping its channels into blocks, replaces it by new
- * pieces for everybody who is tied to it, so that no tie has to be looked at a second time. */
+ * sets for all that are joined to it, so that no pair has to be looked at a second time. */
 #ifndef MC_UNION_FIND_H
 #define MC_UNION_FIND_H
 
@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-/* A stretch of an axis: every channel of `piece`, taking `repeat` places each. */
+/* A segment of an axis: every channel of `set`, taking `repeat` places each. */
 struct mc_uf_segment {
     int set;
     size_t repeat;
@@ -35,11 +35,11 @@ struct mc_union_find {
 #define MC_UF_MAX_SETS ((size_t)1 << 16)
 
 void mc_union_find_release(struct mc_union_find *t);
-/* A new piece's number. */
+/* A new set's number. */
 MC_USE_RESULT int mc_union_find_new(struct mc_union_find *t, size_t count, int fixed, int *set,
                                     struct mc_error *err);
 
-/* A list of stretches that is walked while its pieces may be cut: the top is what comes next. */
+/* A list of segments that is walked while its sets may be cut: the top is what comes next. */
 struct mc_uf_walk {
     struct mc_uf_segment *at; /* a stack */
     size_t n, cap;

@@ -126,7 +126,7 @@ static void close_observer(struct observer *v)
     mc_symmetry_release(&v->sym);
 }
 
-/* The feed's batches go through the networks and to look(). */
+/* The loader's batches go through the networks and to look(). */
 static int pass(struct observer *v,
                 int (*look)(struct observer *v, void *arg, size_t n, struct mc_error *err),
                 void *arg, struct mc_error *err)

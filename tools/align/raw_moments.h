@@ -16,8 +16,8 @@
 MC_USE_RESULT int mc_joint_moments_batch(struct mc_moments *m, size_t tap, size_t n, size_t hw,
                                          const float *a, const float *b, struct mc_error *err);
 
-/* Moments of two raw streams, read in lockstep to their verified ends in the memory of one piece of
- * each. They must be of the same taps, images and batches, and of the same data where both say
+/* Moments of two raw streams, read in lockstep to their verified ends in the memory of one record
+ * of each. They must be of the same taps, images and batches, and of the same data where both say
  * what they were made from; MC_EINPUT if not. Release out with mc_moments_release, also after an
  * error. progress (may be NULL) is told the images that are done. */
 MC_USE_RESULT int mc_joint_moments_of_streams(struct mc_moments *out,

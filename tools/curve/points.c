@@ -8,7 +8,7 @@
 
 void mc_curve_coefs(enum mc_curve_kind kind, size_t k, double t, double *coef)
 {
-    size_t n = k - 1; /* degree, or pieces */
+    size_t n = k - 1; /* degree, or segments */
 
     if (kind == MC_CURVE_CHAIN) {
         double at = t * (double)n;

@@ -48,8 +48,8 @@ struct mc_loader {
 MC_USE_RESULT int mc_loader_open(struct mc_loader *f, struct mc_backend *be,
                                  const struct mc_graph *g, struct mc_dataset_reader *data,
                                  const struct mc_loader_options *o, struct mc_error *err);
-/* The next batch of *n images into each of the plans, whose batch is the feed's. *n is 0 after the
- * last one, when the stream was read to its end and verified: what was counted before is worth
+/* The next batch of *n images into each of the plans, whose batch is the loader's. *n is 0 after
+ * the last one, when the stream was read to its end and verified: what was counted before is worth
  * nothing until then. */
 MC_USE_RESULT int mc_loader_next(struct mc_loader *f, struct mc_plan *const *plans, size_t n_plans,
                                  size_t *n, struct mc_error *err);

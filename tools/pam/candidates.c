@@ -226,7 +226,7 @@ int mc_pam_select(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct m
     if (!rc)
         rc = f->be->get(f->be, p->residual, 0, &r->residual, sizeof r->residual, err);
     if (!rc) {
-        f->be->soft_permute(p->action, p->d_matrices, p->d_b, p->d_pb);
+        f->be->soft_permute(p->soft_perm, p->d_matrices, p->d_b, p->d_pb);
         rc = mc_pam_measure(p, f, MC_PAM_SELECTION, &r->loss_relaxed, &r->decay_relaxed, err);
     }
     r->candidates = 1;

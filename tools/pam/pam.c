@@ -39,7 +39,7 @@ size_t mc_pam_vectors(const struct mc_pam *p, int checkpoint)
 {
     /* on the device a, b, Pb, the offset, its momentum and anchor, the point, an index and the
      * gradient; on the host a, b, the offset, and two to measure how far it moved; two for the
-     * matrices' action */
+     * matrices' products */
     return 9u + 5u + (p->o->permutation_epochs ? 2u : 0u) + (checkpoint ? 3u : 0u);
 }
 
@@ -85,7 +85,7 @@ static int prepare(struct mc_objective *o, struct mc_train *f, struct mc_error *
     for (size_t i = 0; !rc && i < sizeof all / sizeof *all; i++)
         rc = all[i].bytes ? be->buf_new(be, all[i].bytes, all[i].buf, err) : 0;
     if (!rc && permutes)
-        rc = be->soft_perm_new(be, p->graph, p->symmetry, &p->action, err);
+        rc = be->soft_perm_new(be, p->graph, p->symmetry, &p->soft_perm, err);
     if (!rc)
         rc = be->put(be, p->d_a, 0, p->a, P, err);
     if (!rc)
@@ -171,7 +171,7 @@ static const struct mc_buf *point(struct mc_objective *o, struct mc_train *f)
     const struct mc_buf *const vectors[] = {p->d_a, p->d_pb, p->d_offset};
 
     if (p->permuting)
-        f->be->soft_permute(p->action, p->d_matrices, p->d_b, p->d_pb);
+        f->be->soft_permute(p->soft_perm, p->d_matrices, p->d_b, p->d_pb);
     f->be->lincomb(f->be, p->graph->P, p->d_point, 3, vectors, p->coefs, f->ctl);
     return p->d_point;
 }
@@ -197,9 +197,9 @@ static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf
                                  .coefs = p->coefs,
                                  .stride = 3,
                                  .k = 1};
-        be->soft_permute_grad(p->action, p->d_matrices, p->d_b, f->grad, p->d_matrices_grad);
+        be->soft_permute_grad(p->soft_perm, p->d_matrices, p->d_b, f->grad, p->d_matrices_grad);
         mc_pam_descend(be, p->matrices, &s, p->d_matrices_anchor, p->o->nu_permutation, f->ctl);
-        be->project(p->action, p->d_matrices, p->o->sweeps, p->residual);
+        be->project(p->soft_perm, p->d_matrices, p->o->sweeps, p->residual);
     } else {
         const struct mc_sgd s = {.p = p->d_offset,
                                  .m = p->d_momentum,
@@ -329,7 +329,7 @@ static void release(struct mc_objective *o, struct mc_train *f)
     mc_pam_release_judges(p, f);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         f->be->buf_free(f->be, all[i]);
-    f->be->soft_perm_free(p->action);
+    f->be->soft_perm_free(p->soft_perm);
 }
 
 /* ---- a run ------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ struct mc_pam {
     size_t *at;      /* (n_groups) where each begins */
     struct mc_train_options permutation_fit,
         curve_fit; /* whose schedules the steps' rates follow */
-    struct mc_soft_perm *action;
+    struct mc_soft_perm *soft_perm;
     struct mc_buf *d_a, *d_b, *d_pb, *d_offset, *d_momentum, *d_anchor, *d_point; /* (P) */
     struct mc_buf *d_matrices, *d_matrices_anchor, *d_matrices_grad, *d_matrices_momentum;
     struct mc_buf *coefs, *residual;

@@ -80,7 +80,7 @@ error_t mc_train_cli_option(struct mc_train_cli *f, struct mc_cli *cli, int key,
                             struct argp_state *state);
 /* Options that contradict each other are usage errors. Call after parsing. */
 void mc_train_cli_check(const struct mc_train_cli *f);
-/* mc_cli_ready with --data and --checkpoint, and whether that one may be begun or taken up. */
+/* mc_cli_ready with --data and --checkpoint, and whether that one may be begun or resumed. */
 MC_USE_RESULT int mc_train_cli_ready(const struct mc_train_cli *f, struct mc_cli *cli,
                                      struct mc_error *err);
 /* When the data are known: settles what their kind decides (the attack's radius), and notes all

@@ -54,10 +54,10 @@ struct mc_train_epoch {
 
 /* Somebody who watches; any may be NULL. */
 struct mc_train_watch {
-    /* Once, when all is checked and `done` epochs of an earlier run are taken up; an error ends the
+    /* Once, when all is checked and `done` epochs of an earlier run are resumed; an error ends the
      * run. */
     int (*begin)(void *arg, uint64_t done, struct mc_error *err);
-    int (*due)(void *arg); /* asked after every burst of steps; when true, progress is told */
+    int (*due)(void *arg); /* asked after every launch of steps; when true, progress is told */
     void (*progress)(void *arg, uint64_t images_done, uint64_t images_in_all, uint64_t epoch,
                      double loss, double accuracy);
     void (*epoch)(void *arg, const struct mc_train_epoch *e);
@@ -88,8 +88,8 @@ struct mc_objective {
     const struct mc_buf *(*point)(struct mc_objective *o, struct mc_train *f);
     /* The gradient at that point is in f->grad: pull it back and take the step. */
     void (*step)(struct mc_objective *o, struct mc_train *f, const struct mc_buf *point);
-    /* After each epoch, before it is checkpointed and told; and once after a checkpoint was taken
-     * up, its last epoch. *stop: the run ends here. Or NULL. */
+    /* After each epoch, before it is checkpointed and told; and once after a resume, its last
+     * epoch. *stop: the run ends here. Or NULL. */
     int (*after)(struct mc_objective *o, struct mc_train *f, uint64_t epoch, int *stop,
                  struct mc_error *err);
     int (*resumed)(struct mc_objective *o, struct mc_train *f, uint64_t epoch, int *stop,
@@ -113,7 +113,7 @@ struct mc_train {
     const struct mc_in_memory *data;
     struct mc_attack attack;
     struct mc_buf *targets;  /* (N) labels that a targeted attack goes towards, or NULL */
-    struct mc_capture *step; /* as the device has taken it down */
+    struct mc_capture *step; /* as the device has captured it */
 };
 
 /* From here on point() and step() ask other things of the device than before: for epoch(). */
