@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The loops of libcommon/assign/loops_table.h in the compiler's generic vectors, to be included
- * once for each instruction set with SCAN_NAME(f), SCAN_TARGET (a function attribute or nothing)
- * and SCAN_BYTES (the width of its registers) defined. */
+ * once for each instruction set with SCAN_NAME(f), SCAN_TARGET (a function attribute or nothing),
+ * SCAN_BYTES (the width of its registers) and SCAN_EVENS (the even lanes of two vectors of int32_t)
+ * defined. */
 
 #define NI (SCAN_BYTES / sizeof(int32_t))
 #define NF (SCAN_BYTES / sizeof(double))
@@ -76,7 +77,7 @@ static SCAN_TARGET int SCAN_NAME(coarse)(size_t n, const double *x, double unit,
         vf b = SPLAT_F(top) - LOAD_F(x + j + NF) * SPLAT_F(unit), rb = b + SPLAT_F(0x1p52);
         rounded |= (ra - SPLAT_F(0x1p52)) != a;
         rounded |= (rb - SPLAT_F(0x1p52)) != b;
-        vi t = __builtin_shuffle((vi)ra, (vi)rb, LOAD_I(evens));
+        vi t = __builtin_shufflevector((vi)ra, (vi)rb, SCAN_EVENS);
         t += t;
         vi m = LOAD_I(col_min + j);
         vi less = t < m;
@@ -277,3 +278,4 @@ static const struct mc_assign_loops SCAN_NAME(table) = {
 #undef SCAN_NAME
 #undef SCAN_TARGET
 #undef SCAN_BYTES
+#undef SCAN_EVENS

@@ -258,7 +258,7 @@ static void end_iteration(struct mc_pam *p, struct mc_train *f, struct mc_pam_re
         return;
     r->least_move = mc_pam_least_move(p, f);
     r->rejected = proximal < r->least_move;
-    if (!r->rejected)
+    if (r->rejected < 1)
         return;
     mc_perm_copy(p->perm, &p->previous);
     f->be->copy(f->be, p->d_offset, p->d_anchor, p->graph->P * sizeof(float));
