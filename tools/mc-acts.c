@@ -120,8 +120,9 @@ static void check_options(struct options *o)
     mc_cli_file(&o->cli, MC_FILE_INPUT, "--data", o->data);
 }
 
-static void progress(void *arg, uint64_t done)
+static void progress(void *arg, uint64_t done, uint64_t in_all)
 {
+    (void)in_all;
     mc_progress_update(arg, done, NULL);
 }
 
@@ -144,8 +145,8 @@ static int settle_attack(struct mc_collect_opts *out, struct options *o,
     mc_attack_text(&o->attack, text);
     mc_history_str(h, "attack", text);
     mc_history_int(h, "seed", (int64_t)o->cli.seed);
-    out->attack = &o->attack;
-    out->seed = o->cli.seed;
+    out->pass.attack = &o->attack;
+    out->pass.seed = o->cli.seed;
     if (!rc)
         mc_detail(&o->cli, "attack: %s", text);
     return rc;
@@ -156,19 +157,19 @@ static int resolve_options(struct mc_collect_opts *out, struct options *o, const
                            const struct mc_dataset_info *info, struct mc_history *h,
                            struct mc_error *err)
 {
-    int rc = mc_data_samples(info, o->data, o->samples, 1, &out->samples, err);
+    int rc = mc_data_samples(info, o->data, o->samples, 1, &out->pass.samples, err);
 
     if (rc)
         return rc;
     if (!o->samples)
-        out->samples = (info->n + 4) / 5;
-    out->batch = o->batch ? (size_t)o->batch : mc_collect_batch(g, o->attacked);
+        out->pass.samples = (info->n + 4) / 5;
+    out->pass.batch = o->batch ? (size_t)o->batch : mc_collect_batch(g, o->attacked);
     out->at_pre = o->at_pre;
     out->shard = o->shard;
     out->shards = o->shards;
     out->precision = o->cli.backend.precision;
-    mc_history_int(h, "samples", (int64_t)out->samples);
-    mc_history_int(h, "batch", (int64_t)out->batch);
+    mc_history_int(h, "samples", (int64_t)out->pass.samples);
+    mc_history_int(h, "batch", (int64_t)out->pass.batch);
     mc_history_str(h, "at", places[o->at_pre]);
     if (o->raw)
         mc_history_int(h, "raw", 1);
@@ -189,8 +190,8 @@ static int observe(const struct options *o, struct mc_backend *be, const struct 
     int rc;
 
     mc_progress_begin(&p, &o->cli, "counting", "images", mc_collect_images(opts));
-    opts->progress = progress;
-    opts->arg = &p;
+    opts->pass.progress = progress;
+    opts->pass.arg = &p;
     if (o->raw) {
         rc = mc_collect_activations(o->cli.output, be, &w[0], data, opts, h, err);
         mc_progress_end(&p);
@@ -203,7 +204,7 @@ static int observe(const struct options *o, struct mc_backend *be, const struct 
     if (!rc)
         mc_detail(&o->cli, "%llu images, %zu layer%s, batches of %zu, %s",
                   (unsigned long long)m.images, m.taps.n_taps, m.taps.n_taps == 1 ? "" : "s",
-                  opts->batch, be->describe);
+                  opts->pass.batch, be->describe);
     mc_moments_release(&m);
     return rc;
 }
@@ -215,7 +216,7 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_weights w[2] = {{0}, {0}};
     struct mc_collect_opts opts = {0};
     struct mc_history *h = new_history(o);
-    int rc = h ? mc_cli_ready(&o->cli, 1, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = h ? mc_cli_ready(&o->cli, 1, err) : mc_no_memory(err);
 
     for (size_t i = 0; !rc && i < o->cli.n_operands; i++)
         rc = mc_weights_read(&w[i], o->cli.operands[i], h, err);

@@ -164,11 +164,11 @@ static int point_statistics(const struct options *o, struct mc_backend *be, stru
                             struct mc_weights *w, struct mc_error *err)
 {
     struct mc_dataset_reader *d = NULL;
-    struct mc_eval_options m = {.batch = o->train.train.batch,
-                                .samples = o->bn_samples,
-                                .samples_exact = o->bn_samples_given,
-                                .augment = !o->bn_plain,
-                                .seed = o->cli.seed};
+    const struct mc_loader_options pass = {.batch = o->train.train.batch,
+                                           .samples = o->bn_samples,
+                                           .exact = o->bn_samples_given,
+                                           .augment = !o->bn_plain,
+                                           .seed = o->cli.seed};
     const float *vector = w->params;
     const double one = 1;
     struct mc_span span = {.graph = w->graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one};
@@ -176,7 +176,7 @@ static int point_statistics(const struct options *o, struct mc_backend *be, stru
 
     if (!rc) {
         mc_history_input(h, mc_dataset_stream(d));
-        rc = mc_eval_statistics(be, &span, d, &m, NULL, w->stats, err);
+        rc = mc_eval_statistics(be, &span, d, &pass, w->stats, err);
     }
     mc_dataset_close(d);
     return rc;
@@ -225,8 +225,7 @@ static int run(struct options *o, struct mc_error *err)
 {
     struct mc_backend *be = NULL;
     struct mc_history *h = mc_history_new(o->cli.tool);
-    int rc =
-        h ? mc_train_cli_ready(&o->train, &o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = h ? mc_train_cli_ready(&o->train, &o->cli, err) : mc_no_memory(err);
 
     if (!rc && o->cli.no_history)
         mc_history_hide(h);

@@ -155,7 +155,7 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_history *h = mc_history_new(o->cli.tool);
     struct mc_rename *map = NULL;
     struct mc_weights w = {0};
-    int rc = h ? mc_cli_ready(&o->cli, 1, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = h ? mc_cli_ready(&o->cli, 1, err) : mc_no_memory(err);
 
     if (rc || (o->map && (rc = mc_rename_read(&map, o->map, err))))
         goto out;

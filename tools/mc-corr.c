@@ -124,7 +124,7 @@ static int add_moments(struct mc_moments *m, struct mc_reader *r, int is_first,
     int rc = mc_moments_read(is_first ? m : &shard, r, h, err);
 
     if (!rc && !is_first && (rc = mc_moments_add(m, &shard, err)))
-        mc_fail_in(err, mc_reader_name(r));
+        mc_fail_in(rc, err, "%s", mc_reader_name(r));
     mc_moments_release(&shard);
     mc_reader_close(r);
     return rc;
@@ -161,7 +161,7 @@ static int of_input(int rc, const struct options *o, struct mc_error *err)
 
     if (rc != MC_EINPUT || o->cli.n_operands != 1)
         return rc;
-    return mc_fail_in(err, strcmp(file, "-") ? file : "stdin");
+    return mc_fail_in(rc, err, "%s", strcmp(file, "-") ? file : "stdin");
 }
 
 static void print_rows(const struct mc_signature *rows, size_t n, int permuted, FILE *f)
@@ -184,10 +184,10 @@ static int print_signature(const struct mc_moments *m, const struct options *o,
     struct mc_signature *rows = calloc(m->taps.n_taps + 1, sizeof *rows);
     struct mc_perm perm = {0};
     struct mc_text text = {0};
-    int other = 0, rc = rows ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int other = 0, rc = rows ? 0 : mc_no_memory(err);
 
     if (!rc && o->perm)
-        rc = mc_perm_read(&perm, o->perm, NULL, err);
+        rc = mc_perm_read(&perm, o->perm, NULL, NULL, err);
     for (size_t i = 0; !rc && i < 2; i++)
         other |= *perm.of[i] && *m->inputs[i] && strcmp(perm.of[i], m->inputs[i]) != 0;
     if (other)
@@ -269,7 +269,7 @@ static int run(struct options *o, struct mc_error *err)
     int rc;
 
     if (!h)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     if (o->cli.no_history)
         mc_history_hide(h);
     mc_history_str(h, "measure", mc_measure_names[o->measure]);

@@ -130,7 +130,7 @@ static int run(struct options *o, struct mc_error *err)
         o->shuffle = 1;
     }
     if (!(h = mc_history_new("mc-data"))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     if (o->cli.no_history)

@@ -140,7 +140,7 @@ static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader
     int rc = mc_curve_read_stream(&c, r, NULL, err);
 
     if (!rc && (!t || !(coef = calloc(T * c.n_points, sizeof *coef))))
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
     if (rc)
         goto out;
     struct mc_span span = {.graph = c.graph,
@@ -233,7 +233,7 @@ static int look_ahead(const struct options *o, struct mc_error *err)
             continue;
         if (!(rc = mc_weights_read(&w, path, NULL, err)) &&
             (rc = mc_eval_cli_fits(&o->eval, w.graph, err)))
-            mc_fail_in(err, path);
+            mc_fail_in(rc, err, "%s", path);
         mc_weights_release(&w);
     }
     return rc;

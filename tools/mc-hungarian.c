@@ -121,7 +121,7 @@ static int assign(struct mc_perm *p, struct mc_constrained *info, const struct m
             }
         }
     }
-    return failed < m->n_groups ? mc_fail_in(err, m->groups[failed].name) : 0;
+    return failed < m->n_groups ? mc_fail_in(err->code, err, "%s", m->groups[failed].name) : 0;
 }
 
 enum { MOST_LINES = 8 }; /* of groups with dead units; more are summed up but with -v */
@@ -187,7 +187,7 @@ static int write_permutation(const struct mc_perm *p, const struct mc_constraine
     struct mc_assignment *found = calloc(p->n_groups + 1, sizeof *found);
 
     if (!found)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (size_t k = 0; k < p->n_groups; k++)
         found[k] = info[k].found;
     int rc = mc_perm_write(p, found, o->cli.output, h, err);
@@ -204,14 +204,14 @@ static int run(struct options *o, struct mc_error *err)
     int threads = o->cli.backend.threads ? o->cli.backend.threads : omp_get_max_threads(), rc;
 
     if (!h)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     if (o->cli.no_history)
         mc_history_hide(h);
     if ((rc = mc_cli_ready(&o->cli, 1, err)) || (rc = read_inputs(&m, &constraint, o, h, err)) ||
         (rc = perm_like(&p, &m, err)))
         goto out;
     if (!(info = calloc(m.n_groups + 1, sizeof *info))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     if ((rc = assign(&p, info, &m, &constraint, threads, err)))

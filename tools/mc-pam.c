@@ -90,7 +90,7 @@ static int start_from_curve(const struct options *o, struct start *s, struct mc_
     struct mc_curve c = {0};
     const size_t P = s->a.graph->P;
     float *end = malloc(P * sizeof *end);
-    int rc = end ? mc_curve_read(&c, o->init, h, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = end ? mc_curve_read(&c, o->init, h, err) : mc_no_memory(err);
 
     if (!rc &&
         (!mc_graph_same(c.graph, s->a.graph) || c.kind != MC_CURVE_BEZIER || c.n_points != 3))
@@ -99,11 +99,10 @@ static int start_from_curve(const struct options *o, struct start *s, struct mc_
         mc_perm_release(&s->perm);
         s->perm = *c.perm;
         *c.perm = (struct mc_perm){0};
-        if ((rc = mc_perm_fits(&s->perm, &s->symmetry, err)))
-            mc_fail_in(err, o->init);
     }
-    if (!rc)
-        rc = mc_perm_apply(&s->perm, &s->symmetry, s->a.graph, s->b.params, NULL, end, NULL, err);
+    if (!rc &&
+        (rc = mc_perm_apply(&s->perm, &s->symmetry, s->a.graph, s->b.params, NULL, end, NULL, err)))
+        mc_fail_in(rc, err, "%s", o->init);
     if (!rc && (memcmp(c.points[0], s->a.params, P * sizeof *end) ||
                 memcmp(c.points[2], end, P * sizeof *end)))
         rc = mc_fail(err, MC_EINPUT, "%s: is not a curve from %s to its permutation of %s", o->init,
@@ -123,11 +122,9 @@ static int begin(const struct options *o, struct start *s, struct mc_history *h,
     if (!rc)
         rc = mc_symmetry_derive(&s->symmetry, s->a.graph, err);
     if (!rc && !(s->offset = calloc(s->a.graph->P, sizeof *s->offset)))
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
     if (!rc && o->perm) {
-        rc = mc_perm_read(&s->perm, o->perm, h, err);
-        if (!rc && (rc = mc_perm_fits(&s->perm, &s->symmetry, err)))
-            mc_fail_in(err, o->perm);
+        rc = mc_perm_read(&s->perm, o->perm, &s->symmetry, h, err);
         if (!rc && *s->perm.of[0] &&
             (strcmp(s->perm.of[0], s->a.id) != 0 || strcmp(s->perm.of[1], s->b.id) != 0))
             mc_warn(&o->cli, "%s was found between other networks than %s and %s", o->perm,
@@ -178,7 +175,7 @@ static int train(struct options *o, struct mc_backend *be, struct start *s, stru
     struct mc_checkpoint_setting identity[3 + MC_PAM_IDENTITY] = {
         {.name = "a"}, {.name = "b"}, {.name = "start"}};
     int rc = report ? mc_in_memory_open(&data, o->train.data, o->train.samples, h, err)
-                    : mc_fail(err, MC_ENOMEM, "out of memory");
+                    : mc_no_memory(err);
 
     if (!rc)
         rc = mc_data_fits(s->a.graph, &data.info, o->train.data, err);
@@ -214,8 +211,7 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_backend *be = NULL;
     struct start s = {0};
     struct mc_history *h = mc_history_new(o->cli.tool);
-    int rc =
-        h ? mc_train_cli_ready(&o->train, &o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = h ? mc_train_cli_ready(&o->train, &o->cli, err) : mc_no_memory(err);
 
     if (!rc && o->cli.no_history)
         mc_history_hide(h);

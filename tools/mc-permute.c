@@ -102,12 +102,12 @@ static void invert(const struct options *o, struct mc_history *h, struct mc_perm
 static int combine(const struct options *o, struct mc_history *h, struct mc_error *err)
 {
     struct mc_perm p = {0}, q = {0};
-    int rc = mc_perm_read(&p, o->cli.operands[0], h, err);
+    int rc = mc_perm_read(&p, o->cli.operands[0], NULL, h, err);
 
     if (!rc && o->compose) {
-        rc = mc_perm_read(&q, o->cli.operands[1], h, err);
-        if (!rc && mc_perm_compose(&p, &q, err))
-            rc = mc_fail_in(err, o->cli.operands[1]);
+        rc = mc_perm_read(&q, o->cli.operands[1], NULL, h, err);
+        if (!rc)
+            rc = mc_fail_in(mc_perm_compose(&p, &q, err), err, "%s", o->cli.operands[1]);
     }
     if (rc)
         goto out;
@@ -131,8 +131,7 @@ static int identity(const struct options *o, struct mc_history *h, struct mc_err
     if (rc)
         return rc;
     mc_history_int(h, "identity", 1);
-    if ((rc = mc_symmetry_derive(&s, w.graph, err)))
-        mc_fail_in(err, o->cli.operands[0]);
+    rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", o->cli.operands[0]);
     if (!rc && !(rc = mc_perm_init(&p, &s, err)))
         rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
     mc_perm_release(&p);
@@ -152,17 +151,18 @@ static void tell(void *arg, uint64_t images, uint64_t in_all)
 static int verify(const struct options *o, const struct mc_weights *w, const struct mc_weights *pw,
                   struct mc_error *err)
 {
-    const float *params[2] = {w->params, pw->params}, *stats[2] = {w->stats, pw->stats};
     struct mc_dataset_reader *data = NULL;
     struct mc_backend *be = NULL;
     struct mc_verified v;
     struct mc_progress progress;
+    const struct mc_loader_options pass = {
+        .samples = o->samples, .exact = 1, .progress = tell, .arg = &progress};
     int rc = mc_dataset_open(&data, o->verify, err);
 
     if (rc || (rc = mc_backend_open(&be, &o->cli.backend, err)))
         goto out;
     mc_progress_begin(&progress, &o->cli, "verifying", "images", 0);
-    rc = mc_verify(be, w->graph, params, stats, data, o->samples, tell, &progress, &v, err);
+    rc = mc_verify(be, w, pw, data, &pass, &v, err);
     mc_progress_end(&progress);
     if (rc)
         goto out;
@@ -193,10 +193,8 @@ static int choose(const struct options *o, const struct mc_symmetry *s, struct m
         mc_perm_random(p, o->random_seed);
         mc_history_int(h, "random", (int64_t)o->random_seed);
     } else {
-        if ((rc = mc_perm_read(p, o->cli.operands[0], h, err)))
+        if ((rc = mc_perm_read(p, o->cli.operands[0], s, h, err)))
             return rc;
-        if ((rc = mc_perm_fits(p, s, err)))
-            return mc_fail_in(err, o->cli.operands[0]);
     }
     invert(o, h, p);
     return 0;
@@ -212,11 +210,8 @@ static int permute(const struct options *o, struct mc_history *h, struct mc_erro
 
     if (rc)
         return rc;
-    if (mc_symmetry_derive(&s, w.graph, err)) {
-        rc = mc_fail_in(err, path);
-        goto out;
-    }
-    if ((rc = choose(o, &s, h, &p, err)) || (rc = mc_weights_init(&pw, w.graph, w.dataset, err)) ||
+    if ((rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", path)) ||
+        (rc = choose(o, &s, h, &p, err)) || (rc = mc_weights_init(&pw, w.graph, w.dataset, err)) ||
         (rc = mc_perm_apply(&p, &s, w.graph, w.params, w.stats, pw.params, pw.stats, err)))
         goto out;
     if (*p.of[1] && strcmp(p.of[1], w.id) != 0)
@@ -289,7 +284,7 @@ static int run(struct options *o, struct mc_error *err)
     int rc = 0;
 
     if (!h)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     if (o->cli.no_history)
         mc_history_hide(h);
     if ((rc = ready(o, err)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-pgd: a network and a data set in, the data set's adversarial examples out. */
-#include "tools/attack/examples.h"
+#include "tools/eval/examples.h"
 #include "tools/attack/options.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/computed_with.h"
@@ -24,6 +24,7 @@ struct watch {
     const struct options *o;
     struct mc_progress progress;
     struct mc_log *log;
+    struct mc_adversarial out;
 };
 
 enum {
@@ -133,13 +134,15 @@ static void log_sums(struct mc_log *log, const char *event, const struct options
     mc_log_end(log);
 }
 
-static void tell(void *arg, const struct mc_adversarial_sums *s)
+static void tell(void *arg, uint64_t images, uint64_t in_all)
 {
     struct watch *w = arg;
+    const struct mc_adversarial_sums *s = &w->out.sums;
     char extra[48];
 
+    (void)in_all;
     snprintf(extra, sizeof extra, "accuracy %.2f%%", 100 * (double)s->correct / (double)s->images);
-    mc_progress_update(&w->progress, s->images, extra);
+    mc_progress_update(&w->progress, images, extra);
     log_sums(w->log, "batch", w->o, s);
 }
 
@@ -194,14 +197,14 @@ static int resolve_options(struct options *o, const struct mc_dataset_info *info
 static int attack(struct options *o, struct mc_backend *be, const struct mc_weights *w,
                   struct mc_dataset_reader *data, struct mc_history *h, struct mc_error *err)
 {
-    struct watch watch = {.o = o};
-    struct mc_adversarial_sums sums = {0};
-    const struct mc_adversarial_options opts = {.attack = o->attack,
-                                                .batch = o->batch,
-                                                .samples = o->samples,
-                                                .seed = o->cli.seed,
-                                                .progress = tell,
-                                                .arg = &watch};
+    struct watch watch = {.o = o, .out = {.path = o->cli.output, .history = h}};
+    const struct mc_loader_options opts = {.attack = &o->attack,
+                                           .batch = o->batch,
+                                           .samples = o->samples,
+                                           .exact = 1,
+                                           .seed = o->cli.seed,
+                                           .progress = tell,
+                                           .arg = &watch};
     uint64_t images = 0;
     struct mc_error log_err = {0};
     int rc = mc_data_samples(mc_dataset_get_info(data), o->data, o->samples, 1, &images, err);
@@ -211,11 +214,11 @@ static int attack(struct options *o, struct mc_backend *be, const struct mc_weig
     if (rc)
         return rc;
     mc_progress_begin(&watch.progress, &o->cli, "attacking", "images", images);
-    rc = mc_adversarial_write(o->cli.output, be, w, data, &opts, h, &sums, err);
+    rc = mc_adversarial_write(&watch.out, be, w, data, &opts, err);
     mc_progress_end(&watch.progress);
     if (!rc) {
-        log_sums(watch.log, "done", o, &sums);
-        summary(o, &sums);
+        log_sums(watch.log, "done", o, &watch.out.sums);
+        summary(o, &watch.out.sums);
     }
     const int log_rc = mc_log_close(watch.log, &log_err);
     if (!rc && log_rc) {
@@ -231,7 +234,7 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_dataset_reader *data = NULL;
     struct mc_weights w = {0};
     struct mc_history *h = mc_history_new(o->cli.tool);
-    int rc = h ? mc_cli_ready(&o->cli, 1, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = h ? mc_cli_ready(&o->cli, 1, err) : mc_no_memory(err);
 
     if (h && o->cli.no_history)
         mc_history_hide(h);

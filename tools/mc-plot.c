@@ -157,7 +157,7 @@ static int add_inputs(struct options *o, enum mode mode, const char *operand, st
     char *list = strdup(files), *rest = list;
 
     if (!list)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     while (rest) {
         const char *file = strsep(&rest, mode == PLANE ? "" : ",");
         if (!strcmp(file, "-") && isatty(STDIN_FILENO))
@@ -173,7 +173,7 @@ static int draw_lines(struct options *o, enum mode mode, struct mc_gnuplot *g, s
     static const char *const xlabel[] = {[PATH] = "t", [LOG] = "epoch"};
     size_t n = o->cli.n_operands - 1;
     struct mc_series *s = calloc(n, sizeof *s);
-    int rc = s ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = s ? 0 : mc_no_memory(err);
 
     for (size_t i = 0; !rc && i < n; i++)
         rc = read_one(o, mode, &s[i], s, o->cli.operands[i + 1], err);

@@ -106,8 +106,7 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_checkpoint_setting identity[] = {
         {.name = "net"}, {.name = "init"}, {.name = "graph"}};
     struct mc_history *h = mc_history_new(o->cli.tool);
-    int rc =
-        h ? mc_train_cli_ready(&o->train, &o->cli, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = h ? mc_train_cli_ready(&o->train, &o->cli, err) : mc_no_memory(err);
 
     if (!rc)
         rc = mc_backend_open(&be, &o->cli.backend, err);

@@ -78,7 +78,7 @@ int mc_activations_create(struct mc_activations_writer **out, const char *path,
     mc_pack_init(&meta);
     sampled.taps = calloc(taps->n_taps + 1, sizeof *sampled.taps);
     if (!a || !tensors || !sampled.taps) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     for (size_t i = 0; i < taps->n_taps; i++) {
@@ -172,7 +172,7 @@ int mc_activations_open_stream(struct mc_activations_reader **out, struct mc_rea
     *out = NULL;
     if (!a) {
         mc_reader_close(r);
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     }
     a->r = r;
     if ((rc = mc_reader_expect(r, "activations", err)))
@@ -181,7 +181,7 @@ int mc_activations_open_stream(struct mc_activations_reader **out, struct mc_rea
     if ((rc = mc_taps_unpack(&a->taps, meta, err)) ||
         (rc = mc_get_u64(meta, "images", MAX_IMAGES, &a->turn.images, err)) ||
         (rc = mc_get_u64(meta, "batch", MAX_BATCH, &a->turn.batch, err))) {
-        mc_in_stream(a->r, rc, err);
+        mc_fail_in(rc, err, "%s", mc_reader_name(a->r));
         goto out;
     }
     if (!a->turn.images || !a->turn.batch || !a->taps.n_taps) {

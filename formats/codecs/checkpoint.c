@@ -155,7 +155,7 @@ static int expect_version(const struct mc_reader *r, struct mc_error *err)
     if ((rc = mc_reader_expect(r, KIND, err)))
         return rc;
     if ((rc = mc_get_u64(mc_reader_meta(r), "version", UINT32_MAX, &version, err)))
-        return mc_in_stream(r, rc, err);
+        return mc_fail_in(rc, err, "%s", mc_reader_name(r));
     if (version != VERSION)
         return mc_fail(err, MC_EINPUT, "%s: a checkpoint of version %llu; this program reads %d",
                        mc_reader_name(r), (unsigned long long)version, VERSION);
@@ -187,7 +187,7 @@ int mc_checkpoint_read(struct mc_checkpoint *s, const char *path, struct mc_erro
         goto out;
     if ((rc = same_settings(s, r, err)) ||
         (rc = mc_get_u64(mc_reader_meta(r), "epoch", UINT32_MAX, &epoch, err))) {
-        mc_in_stream(r, rc, err);
+        mc_fail_in(rc, err, "%s", mc_reader_name(r));
         goto out;
     }
     if ((rc = same_vectors(s, r, err)))

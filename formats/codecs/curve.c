@@ -37,7 +37,7 @@ int mc_curve_init(struct mc_curve *out, const struct mc_graph *g, enum mc_curve_
     if (ok)
         return 0;
     mc_curve_release(out);
-    return mc_fail(err, MC_ENOMEM, "out of memory");
+    return mc_no_memory(err);
 }
 
 void mc_curve_release(struct mc_curve *c)
@@ -62,7 +62,7 @@ static int curve_meta(struct mc_curve *c, const struct mc_reader *r, struct mc_e
         return rc;
     if ((rc = mc_get_str(meta, "curve", kind, sizeof kind, err)) ||
         (rc = mc_get_u64(meta, "points", MC_MAX_POINTS, &points, err)))
-        return mc_in_stream(r, rc, err);
+        return mc_fail_in(rc, err, "%s", mc_reader_name(r));
     if (!strcmp(kind, kinds[MC_CURVE_BEZIER]))
         c->kind = MC_CURVE_BEZIER;
     else if (!strcmp(kind, kinds[MC_CURVE_CHAIN]))
@@ -76,8 +76,8 @@ static int curve_meta(struct mc_curve *c, const struct mc_reader *r, struct mc_e
     if (!mc_get_opt(meta, "groups"))
         return 0;
     if (!(c->perm = calloc(1, sizeof *c->perm)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    return mc_in_stream(r, mc_perm_unpack_groups(c->perm, meta, err), err);
+        return mc_no_memory(err);
+    return mc_fail_in(mc_perm_unpack_groups(c->perm, meta, err), err, "%s", mc_reader_name(r));
 }
 
 int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r, struct mc_history *h,
@@ -135,7 +135,8 @@ static int take_from_curve(struct mc_perm *out, struct mc_reader *r, struct mc_h
     return rc;
 }
 
-int mc_perm_read(struct mc_perm *out, const char *path, struct mc_history *h, struct mc_error *err)
+int mc_perm_read(struct mc_perm *out, const char *path, const struct mc_symmetry *of,
+                 struct mc_history *h, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
     int rc = mc_reader_open(&r, path, err);
@@ -145,6 +146,8 @@ int mc_perm_read(struct mc_perm *out, const char *path, struct mc_history *h, st
         rc = take_from_curve(out, r, h, err);
     else if (!rc)
         rc = mc_perm_read_stream(out, r, h, err);
+    if (!rc && of && (rc = mc_fail_in(mc_perm_fits(out, of, err), err, "%s", mc_reader_name(r))))
+        mc_perm_release(out);
     if (!rc)
         mc_history_pair(mc_reader_history(r), out->of);
     mc_reader_close(r);

@@ -42,8 +42,10 @@ struct mc_dataset_reader {
     struct mc_dataset_info info;
     size_t image_bytes;
     size_t images_index; /* of the two tensors */
-    void *images;        /* (have) images of the block being handed out */
-    size_t images_size, have, used;
+    void *slab;          /* of the record that holds */
+    size_t slab_size;
+    const void *images; /* (have) images of the block being lent */
+    size_t have, used;
     uint64_t done;   /* images in blocks before this one */
     int32_t *labels; /* (n_labels): those of image `done` and on, as many as have come */
     size_t n_labels, labels_room;
@@ -52,7 +54,7 @@ struct mc_dataset_reader {
 static void reader_free(struct mc_dataset_reader *d)
 {
     mc_dataset_info_release(&d->info);
-    free(d->images);
+    free(d->slab);
     free(d->labels);
     free(d);
 }
@@ -72,13 +74,12 @@ int mc_dataset_open(struct mc_dataset_reader **out, const char *path, struct mc_
 
     *out = NULL;
     if (!d)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     if ((rc = mc_reader_open(&d->r, path, err)) || (rc = mc_reader_expect(d->r, "dataset", err)))
         goto out;
-    if ((rc = mc_dataset_meta_unpack(&d->info, d->r, err))) {
-        mc_in_stream(d->r, rc, err);
+    if ((rc = mc_fail_in(mc_dataset_meta_unpack(&d->info, d->r, err), err, "%s",
+                         mc_reader_name(d->r))))
         goto out;
-    }
     struct mc_tensor labels = mc_tensor_make("labels", MC_I32, 1, &d->info.n);
     d->images_index = (size_t)mc_reader_find(d->r, "images");
     if ((rc = mc_expect_tensor(d->r, 1 - d->images_index, &labels, err)))
@@ -99,20 +100,6 @@ const struct mc_dataset_info *mc_dataset_get_info(const struct mc_dataset_reader
 struct mc_reader *mc_dataset_stream(struct mc_dataset_reader *d)
 {
     return d->r;
-}
-
-static int keep_images(struct mc_dataset_reader *d, const struct mc_record *rec,
-                       struct mc_error *err)
-{
-    if (rec->bytes > d->images_size) {
-        void *p = realloc(d->images, rec->bytes);
-        if (!p)
-            return mc_fail(err, MC_ENOMEM, "out of memory: %zu bytes", rec->bytes);
-        d->images = p;
-        d->images_size = rec->bytes;
-    }
-    memcpy(d->images, rec->data, rec->bytes);
-    return 0;
 }
 
 static int keep_labels(struct mc_dataset_reader *d, const struct mc_record *rec,
@@ -137,7 +124,7 @@ static int keep_labels(struct mc_dataset_reader *d, const struct mc_record *rec,
 }
 
 /* The next block: a record of images, whose labels have come before it or come right behind. Before
- * the last one is handed out, the stream's end is verified. */
+ * the last one is lent, the stream's end is verified. */
 static int next_block(struct mc_dataset_reader *d, struct mc_error *err)
 {
     struct mc_record rec;
@@ -158,17 +145,16 @@ static int next_block(struct mc_dataset_reader *d, struct mc_error *err)
         if (rc == 0 || (rows && rec.index == d->images_index))
             return mc_fail(err, MC_EINPUT, "%s: images come before their labels",
                            mc_reader_name(d->r));
-        if (rec.index != d->images_index) {
-            rc = keep_labels(d, &rec, err);
-        } else {
+        if (rec.index == d->images_index) {
             rows = (size_t)rec.rows;
-            rc = keep_images(d, &rec, err);
-        }
-        if (rc)
+            d->images = rec.data;
+            mc_reader_swap(d->r, &d->slab, &d->slab_size);
+        } else if ((rc = keep_labels(d, &rec, err))) {
             return rc;
+        }
     }
     if ((rc = check_images(&d->info, d->done, rows, d->images, d->labels, err)))
-        return mc_in_stream(d->r, rc, err);
+        return mc_fail_in(rc, err, "%s", mc_reader_name(d->r));
     if (d->done + rows == d->info.n && (rc = mc_reader_next(d->r, &rec, err)) != 0)
         return rc < 0 ? rc
                       : mc_fail(err, MC_EINPUT, "%s: something follows the last image",
@@ -177,31 +163,17 @@ static int next_block(struct mc_dataset_reader *d, struct mc_error *err)
     return 0;
 }
 
-int mc_dataset_read(struct mc_dataset_reader *d, size_t max, void *images, int32_t *labels,
-                    size_t *n, struct mc_error *err)
+int mc_dataset_lend(struct mc_dataset_reader *d, size_t max, const void **images,
+                    const int32_t **labels, size_t *n, struct mc_error *err)
 {
-    size_t got = 0;
+    int rc = d->used == d->have ? next_block(d, err) : 0;
+    const size_t left = d->have - d->used;
 
-    *n = 0;
-    while (got < max) {
-        if (d->used == d->have) {
-            int rc = next_block(d, err);
-            if (rc)
-                return rc;
-            if (!d->have)
-                break;
-        }
-        size_t take = d->have - d->used;
-        if (take > max - got)
-            take = max - got;
-        memcpy((char *)images + got * d->image_bytes, (char *)d->images + d->used * d->image_bytes,
-               take * d->image_bytes);
-        memcpy(labels + got, d->labels + d->used, take * sizeof *labels);
-        d->used += take;
-        got += take;
-    }
-    *n = got;
-    return 0;
+    *n = rc ? 0 : left < max ? left : max;
+    *images = (const char *)d->images + d->used * d->image_bytes;
+    *labels = d->labels + d->used;
+    d->used += *n;
+    return rc;
 }
 
 /* ---- writing ---- */
@@ -241,7 +213,7 @@ int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
     if ((rc = mc_dataset_meta_check(info, err)))
         goto out;
     if (!(d = calloc(1, sizeof *d))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     d->info = *info;
@@ -252,7 +224,7 @@ int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
     d->images = malloc(d->block * d->image_bytes);
     d->labels = malloc(d->block * sizeof *d->labels);
     if (!d->images || !d->labels) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     tensors[0] = mc_tensor_make("images", info->pixels, 4,

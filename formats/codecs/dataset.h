@@ -46,11 +46,11 @@ MC_USE_RESULT int mc_dataset_open(struct mc_dataset_reader **out, const char *pa
                                   struct mc_error *err);
 const struct mc_dataset_info *mc_dataset_get_info(const struct mc_dataset_reader *d);
 struct mc_reader *mc_dataset_stream(struct mc_dataset_reader *d); /* for mc_history_input, the id */
-/* Up to max next images and labels; *n < max only at the end. Labels are checked to be in
- * [0, classes), float pixels to be finite and in [0,1]. The last image is only handed out when the
- * stream's end has been verified; after an error *n is 0. */
-MC_USE_RESULT int mc_dataset_read(struct mc_dataset_reader *d, size_t max, void *images,
-                                  int32_t *labels, size_t *n, struct mc_error *err);
+/* From 1 to max next images (n,C,H,W) and their labels (n), lent until the next call; *n is 0 at
+ * the end, and after an error. Labels are checked to be in [0, classes), float pixels to be finite
+ * and in [0,1]. The last image is only lent when the stream's end has been verified. */
+MC_USE_RESULT int mc_dataset_lend(struct mc_dataset_reader *d, size_t max, const void **images,
+                                  const int32_t **labels, size_t *n, struct mc_error *err);
 void mc_dataset_close(struct mc_dataset_reader *d);
 
 /* Writing in order. The stream is cut into blocks of its own, so that its bytes do not depend on

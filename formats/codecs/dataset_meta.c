@@ -28,7 +28,7 @@ int mc_dataset_info_copy(struct mc_dataset_info *out, const struct mc_dataset_in
     if (ok)
         return 0;
     mc_dataset_info_release(out);
-    return mc_fail(err, MC_ENOMEM, "out of memory");
+    return mc_no_memory(err);
 }
 
 size_t mc_dataset_image_bytes(const struct mc_dataset_info *info)
@@ -186,13 +186,13 @@ static int get_class_names(const msgpack_object *meta, struct mc_dataset_info *i
     if (a->via.array.size != (uint32_t)n)
         return mc_fail(err, MC_EINPUT, "%u class names for %d classes", a->via.array.size, n);
     if (!(info->class_names = calloc((size_t)n, sizeof *info->class_names)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (int i = 0; i < n; i++) {
         const msgpack_object *s = &a->via.array.ptr[i];
         if (s->type != MSGPACK_OBJECT_STR)
             return mc_fail(err, MC_EINPUT, "class name %d is no text", i);
         if (!(info->class_names[i] = calloc(s->via.str.size + 1, 1)))
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
         memcpy(info->class_names[i], s->via.str.ptr, s->via.str.size);
     }
     return 0;

@@ -66,7 +66,7 @@ int mc_flat_unpack_meta(struct mc_graph **g, char *dataset, size_t size, const s
     if ((rc = mc_get_str(meta, "net", net, sizeof net, err)) ||
         (rc = mc_get_str(meta, "dataset", dataset, size, err)) ||
         (rc = mc_get_map(meta, "graph", &map, err)) || (rc = mc_graph_unpack(g, map, err)))
-        return mc_in_stream(r, rc, err);
+        return mc_fail_in(rc, err, "%s", mc_reader_name(r));
     memcpy((*g)->net, net, sizeof net);
     return 0;
 }
@@ -116,7 +116,7 @@ int mc_flat_read(struct mc_reader *r, struct mc_flat *f, size_t n_flat, struct m
     want = all_tensors(f, n_flat, perm, &n);
     places = calloc(n + 1, sizeof *places);
     if (!want || !sinks || !places) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     for (size_t i = 0; i < n && !rc; i++)
@@ -141,7 +141,7 @@ int mc_flat_read(struct mc_reader *r, struct mc_flat *f, size_t n_flat, struct m
         perm->perm[k] = mc_sink_detach(&sinks[n_flat + k]);
     rc = check_values(f, n_flat, mc_reader_name(r), err);
     if (!rc && perm)
-        rc = mc_in_stream(r, mc_perm_check(perm, err), err);
+        rc = mc_fail_in(mc_perm_check(perm, err), err, "%s", mc_reader_name(r));
 out:
     mc_sinks_free(sinks, n_sinks);
     free(sinks);
@@ -166,7 +166,7 @@ int mc_flat_write(const char *path, const char *kind, const struct mc_pack *meta
         goto out;
     }
     if (!(tensors = all_tensors(f, n_flat, perm, &n))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     if ((rc = mc_writer_open(&out, path, kind, meta, tensors, n, h, err)))

@@ -97,7 +97,7 @@ int mc_graph_id(const struct mc_graph *g, char *id, struct mc_error *err)
     mc_pack_init(&p);
     mc_graph_pack(g, &p);
     if (p.failed) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
     } else {
         XXH128_hash_t h = XXH3_128bits(p.buf.data, p.buf.size);
         snprintf(id, MC_ID_LEN, "%016llx%016llx", (unsigned long long)h.high64,
@@ -247,7 +247,7 @@ static int unpack_node(struct mc_graph *g, const msgpack_object *map, struct mc_
         rc = get_field(map, f, &n, g->input[0], err);
 out:
     if (rc)
-        return mc_fail_in(err, what);
+        return mc_fail_in(rc, err, "%s", what);
     mc_graph_node(g, name, &n); /* its errors are kept in g */
     return 0;
 }
@@ -264,7 +264,7 @@ int mc_graph_unpack(struct mc_graph **out, const msgpack_object *map, struct mc_
         return mc_fail(err, MC_EINPUT, "graph: not a map");
     g = calloc(1, sizeof *g);
     if (!g)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     g->logits = -1;
     if ((rc = check_keys(map, KNOWN, 4, err)) ||
         (mc_get_opt(map, "net") && (rc = mc_get_str(map, "net", g->net, sizeof g->net, err))) ||
@@ -285,7 +285,7 @@ int mc_graph_unpack(struct mc_graph **out, const msgpack_object *map, struct mc_
 out:
     if (rc) {
         mc_graph_free(g);
-        return mc_fail_in(err, "graph");
+        return mc_fail_in(rc, err, "graph");
     }
     *out = g;
     return 0;

@@ -35,7 +35,7 @@ static int get_dead(const msgpack_object *group, const char *key, size_t size, i
         return mc_fail(err, MC_EINPUT, "\"%s\" lists %u of %zu units", key, a->via.array.size,
                        size);
     if (!(*out = calloc(a->via.array.size + (size_t)1, sizeof **out)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (size_t i = 0; i < a->via.array.size; i++) {
         const msgpack_object *o = &a->via.array.ptr[i];
         if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER || o->via.u64 >= size ||
@@ -77,7 +77,7 @@ static int get_meta(struct mc_matrices *m, const msgpack_object *meta, struct mc
     if (groups->via.array.size > MAX_GROUPS)
         return mc_fail(err, MC_EINPUT, "more than %d groups", MAX_GROUPS);
     if (!(m->groups = calloc(groups->via.array.size + (size_t)1, sizeof *m->groups)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     m->n_groups = groups->via.array.size;
     for (size_t k = 0; k < m->n_groups && !rc; k++)
         rc = get_group(&m->groups[k], &groups->via.array.ptr[k], err);
@@ -100,12 +100,10 @@ int mc_matrices_read(struct mc_matrices *out, const char *path, struct mc_histor
     memset(out, 0, sizeof *out);
     if (rc)
         goto out;
-    if ((rc = get_meta(out, mc_reader_meta(r), err))) {
-        mc_in_stream(r, rc, err);
+    if ((rc = mc_fail_in(get_meta(out, mc_reader_meta(r), err), err, "%s", mc_reader_name(r))))
         goto out;
-    }
     if (!(want = calloc(out->n_groups + 1, sizeof *want))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     for (size_t k = 0; k < out->n_groups; k++)
@@ -168,7 +166,7 @@ int mc_matrices_write(const struct mc_matrices *m, const char *path, const struc
 
     mc_pack_init(&meta);
     if (!tensors || !data) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     for (size_t k = 0; k < m->n_groups; k++) {

@@ -25,7 +25,7 @@ static int taps_alloc(struct mc_taps *t, size_t n_groups, size_t n_taps, struct 
     t->taps = calloc(n_taps + 1, sizeof *t->taps);
     if (!t->group_names || !t->group_sizes || !t->taps) {
         mc_taps_release(t);
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     }
     t->n_groups = n_groups;
     t->n_taps = n_taps;
@@ -175,7 +175,7 @@ int mc_taps_check(const struct mc_taps *t, struct mc_error *err)
     int rc = 0;
 
     if (!sorted)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (size_t i = 0; i < t->n_taps && !rc; i++) {
         const struct mc_tap_info *tap = sorted[i] = &t->taps[i];
         size_t size = tap->group < t->n_groups ? t->group_sizes[tap->group] : 0;
@@ -259,7 +259,7 @@ int mc_moments_begin(struct mc_moments *out, const struct mc_taps *taps, struct 
     if ((out->sums = calloc(taps->n_taps + 1, sizeof *out->sums)))
         return 0;
     mc_moments_release(out);
-    return mc_fail(err, MC_ENOMEM, "out of memory");
+    return mc_no_memory(err);
 }
 
 int mc_moments_room(struct mc_moments *m, size_t tap, struct mc_error *err)
@@ -317,7 +317,7 @@ static int unpack_shards(struct mc_moments *m, const msgpack_object *meta, struc
                        (unsigned long long)shards);
     m->shards = (uint32_t)shards;
     if (!(m->merged = calloc(n, sizeof *m->merged)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         const msgpack_object *o = &a->via.array.ptr[i];
         if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER || o->via.u64 >= shards ||
@@ -386,7 +386,7 @@ int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_histo
         (rc = mc_get_u64(meta, "images", MAX_IMAGES, &out->images, err)) ||
         (rc = unpack_shards(out, meta, err)) || (rc = unpack_attack(out, meta, err)) ||
         (rc = unpack_precision(out, meta, err))) {
-        mc_in_stream(r, rc, err);
+        mc_fail_in(rc, err, "%s", mc_reader_name(r));
         goto out;
     }
     n = out->taps.n_taps;
@@ -396,7 +396,7 @@ int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_histo
     places = calloc(n * N_PARTS + 1, sizeof *places);
     out->sums = calloc(n + 1, sizeof *out->sums);
     if (!sinks || !places || !out->sums) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     for (size_t i = 0; i < n; i++) {
@@ -443,7 +443,7 @@ int mc_moments_write(const struct mc_moments *m, const char *path, const struct 
 
     mc_pack_init(&meta);
     if (!tensors) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     for (size_t i = 0; i < m->taps.n_taps; i++)
@@ -526,7 +526,7 @@ int mc_moments_add(struct mc_moments *into, const struct mc_moments *m, struct m
     uint32_t *merged =
         realloc(into->merged, (into->n_merged + 1 + m->n_merged) * sizeof *into->merged);
     if (!merged)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     into->merged = merged;
     into->merged[into->n_merged++] = m->shard;
     for (size_t i = 0; i < m->n_merged; i++)

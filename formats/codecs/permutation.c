@@ -53,7 +53,7 @@ int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, struc
         uint64_t size = 0;
         if ((rc = mc_get_str(group, "name", out->names[k], sizeof out->names[k], err)) ||
             (rc = mc_get_u64(group, "size", MAX_UNITS, &size, err)))
-            rc = err ? mc_fail_in(err, "a group") : rc;
+            mc_fail_in(rc, err, "a group");
         else if (!out->names[k][0] || !size)
             rc = mc_fail(err, MC_EINPUT, "group %zu has no name or no units", k);
         out->sizes[k] = (size_t)size;
@@ -83,7 +83,7 @@ int mc_perm_write(const struct mc_perm *p, const struct mc_assignment *info, con
 
     mc_pack_init(&meta);
     if (!tensors || !data) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     mc_perm_tensors(p, "", tensors);
@@ -112,12 +112,11 @@ int mc_perm_read_stream(struct mc_perm *out, struct mc_reader *r, struct mc_hist
         return rc;
     if (h)
         mc_history_input(h, r);
-    if ((rc = mc_perm_unpack_groups(out, mc_reader_meta(r), err))) {
-        mc_in_stream(r, rc, err);
+    if ((rc = mc_fail_in(mc_perm_unpack_groups(out, mc_reader_meta(r), err), err, "%s",
+                         mc_reader_name(r))))
         goto out;
-    }
     if (!(want = calloc(out->n_groups + 1, sizeof *want))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     mc_perm_tensors(out, "", want);
@@ -125,8 +124,7 @@ int mc_perm_read_stream(struct mc_perm *out, struct mc_reader *r, struct mc_hist
         goto out;
     for (size_t k = 0; k < out->n_groups; k++)
         out->perm[k] = data[k];
-    if ((rc = mc_perm_check(out, err)))
-        mc_in_stream(r, rc, err);
+    rc = mc_fail_in(mc_perm_check(out, err), err, "%s", mc_reader_name(r));
 out:
     free(data);
     free(want);

@@ -129,13 +129,6 @@ int mc_expect_tensor(const struct mc_reader *r, size_t i, const struct mc_tensor
                    is, should);
 }
 
-int mc_in_stream(const struct mc_reader *r, int rc, struct mc_error *err)
-{
-    if (rc && err)
-        mc_fail_in(err, mc_reader_name(r));
-    return rc;
-}
-
 static int not_finite(const char *file, const char *name, struct mc_error *err)
 {
     return mc_fail(err, MC_EINPUT, "%s%s\"%s\" holds a value that is not finite", file ? file : "",
@@ -188,7 +181,7 @@ int mc_tensors_read_each(struct mc_reader *r, const struct mc_tensor *want, size
     places = calloc(n + 1, sizeof *places);
     void **out = calloc(n + 1, sizeof *out);
     if (!sinks || !places || !out) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     for (size_t i = 0; i < n && !rc; i++) {

@@ -54,9 +54,6 @@ MC_USE_RESULT int mc_tensors_write_each(const char *path, const char *kind,
                                         const void *const *data, size_t n,
                                         const struct mc_history *h, struct mc_error *err);
 
-/* Put the stream's name before the sentence of an error that lacks it; returns rc. */
-int mc_in_stream(const struct mc_reader *r, int rc, struct mc_error *err);
-
 /* Finite, or MC_EINPUT `file: "name" holds a value that is not finite` (file NULL: left out). */
 MC_USE_RESULT int mc_finite_f32(const float *x, size_t n, const char *file, const char *name,
                                 struct mc_error *err);

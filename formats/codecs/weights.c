@@ -29,7 +29,7 @@ int mc_weights_init(struct mc_weights *out, const struct mc_graph *g, const char
     if (out->graph && out->params && out->stats)
         return 0;
     mc_weights_release(out);
-    return mc_fail(err, MC_ENOMEM, "out of memory");
+    return mc_no_memory(err);
 }
 
 void mc_weights_release(struct mc_weights *w)

@@ -105,7 +105,7 @@ static int open_file(struct cifar *c, const char *dir, const char *name, struct 
 
     if (asprintf(&c->paths[i], "%s/%s", dir, name) < 0) {
         c->paths[i] = NULL;
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     }
     if ((rc = mc_file_open(&c->files[i], &bytes, c->paths[i], MC_EINPUT, err)))
         return rc;
@@ -129,7 +129,7 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
     FILE *f = NULL;
 
     if (asprintf(&path, "%s/%s", dir, c->layout->names) < 0)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     if (stat(path, &st) && errno == ENOENT)
         goto out;
     if ((rc = mc_file_fopen(&f, &bytes, path, MC_EINPUT, err)))
@@ -139,7 +139,7 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
         goto out;
     }
     if (!(info->class_names = calloc((size_t)classes, sizeof *info->class_names))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     for (ssize_t len; !rc && (len = getline(&line, &size, f)) >= 0;) {
@@ -150,7 +150,7 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
         if (n == classes || len > 64 || !mc_is_text((const unsigned char *)line, (size_t)len))
             rc = mc_fail(err, MC_EINPUT, "%s: is no list of %d names", path, classes);
         else if (!(info->class_names[n++] = strdup(line)))
-            rc = mc_fail(err, MC_ENOMEM, "out of memory");
+            rc = mc_no_memory(err);
     }
     if (!rc && n != classes)
         rc = mc_fail(err, MC_EINPUT, "%s: has %d names for %d classes", path, n, classes);
@@ -172,12 +172,12 @@ static int find_dir(const struct layout *l, const char *dir, char **out, struct 
         return rc;
     if (asprintf(out, "%s/%s", dir, l->dir) < 0) {
         *out = NULL;
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     }
     if (!stat(*out, &st) && S_ISDIR(st.st_mode))
         return 0;
     free(*out);
-    return (*out = strdup(dir)) ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    return (*out = strdup(dir)) ? 0 : mc_no_memory(err);
 }
 
 static int cifar_open(struct mc_image_source **out, const struct layout *l,
@@ -188,7 +188,7 @@ static int cifar_open(struct mc_image_source **out, const struct layout *l,
     int rc = 0, test = !strcmp(o->split, "test");
 
     if (!c)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (int i = 0; i < MAX_FILES; i++)
         c->files[i] = -1;
     c->layout = l;

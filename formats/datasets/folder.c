@@ -15,11 +15,11 @@ static int split_folder(const struct mc_image_source_opts *o, char **out, char *
     static const char *const names[] = {"train", "test", "val"};
     const int test = !strcmp(o->split, "test");
     char *paths[3] = {NULL}, *dir = strdup(o->dir);
-    int rc = dir ? 0 : mc_fail(err, MC_ENOMEM, "out of memory"), there[3] = {0}, pick = -1;
+    int rc = dir ? 0 : mc_no_memory(err), there[3] = {0}, pick = -1;
 
     for (int i = 0; i < 3 && !rc; i++) {
         if (!(paths[i] = mc_path_in(o->dir, names[i])))
-            rc = mc_fail(err, MC_ENOMEM, "out of memory");
+            rc = mc_no_memory(err);
         else
             there[i] = mc_is_folder(paths[i]);
     }
@@ -79,7 +79,7 @@ static int add_class(struct mc_image_set *s, const char *folder, const char *nam
     s->source.info.class_names[label] = strdup(name);
     path = mc_path_in(folder, name);
     if (!s->source.info.class_names[label] || !path)
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
     else
         rc = mc_image_set_list(s, path, (int32_t)label, err);
     free(path);
@@ -90,8 +90,7 @@ static int add_class(struct mc_image_set *s, const char *folder, const char *nam
 static int size_of_first(struct mc_image_set *s, struct mc_error *err)
 {
     char *path = mc_image_set_path(s, 0);
-    int rc =
-        path ? mc_picture_read(&s->picture, path, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = path ? mc_picture_read(&s->picture, path, err) : mc_no_memory(err);
 
     s->source.info.spec.height = s->picture.height;
     s->source.info.spec.width = s->picture.width;

@@ -78,7 +78,7 @@ int mc_names_list(const char *folder, int folders, char ***out, size_t *n, struc
             room = more ? 2 * room + 64 : room;
         }
         if (want < 0 || have == room || !(names[have] = strdup(e->d_name)))
-            rc = mc_fail(err, MC_ENOMEM, "out of memory");
+            rc = mc_no_memory(err);
         else
             have++;
     }
@@ -124,7 +124,7 @@ static int image_set_get(struct mc_image_source *source, uint64_t index, void *i
     const struct mc_net_spec *spec = &s->source.info.spec;
     struct mc_picture *p = &s->picture;
     char *path = mc_image_set_path(s, (size_t)index);
-    int rc = path ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = path ? 0 : mc_no_memory(err);
 
     if (!rc)
         rc = mc_picture_read(p, path, err);
@@ -154,7 +154,7 @@ int mc_image_set_new(struct mc_image_set **out, const char *name,
     if (!(s = calloc(1, sizeof *s)) ||
         !(s->source.info.class_names = calloc(classes, sizeof(char *)))) {
         free(s);
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     }
     struct mc_dataset_info *info = &s->source.info;
     s->size = size;
@@ -177,7 +177,7 @@ int mc_image_set_enter(struct mc_image_set *s, const char *folder, struct mc_err
 
     s->folders = more ? more : s->folders;
     if (!more || !(s->folders[s->n_folders] = strdup(folder)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     s->n_folders++;
     return 0;
 }
@@ -192,7 +192,7 @@ int mc_image_set_add(struct mc_image_set *s, const char *file, int32_t label, st
         size_t room = 2 * s->files_room + 1024;
         struct mc_image_file *p = realloc(s->files, room * sizeof *p);
         if (!p)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
         s->files = p;
         s->files_room = room;
     }
@@ -200,7 +200,7 @@ int mc_image_set_add(struct mc_image_set *s, const char *file, int32_t label, st
         size_t room = 2 * s->names_room + 16384 + len;
         char *p = realloc(s->names, room);
         if (!p)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
         s->names = p;
         s->names_room = room;
     }

@@ -81,7 +81,7 @@ static int decode_jpeg(struct mc_picture *p, const char *name, const uint8_t *fi
     int width = 0, height = 0, subsampling = 0, space = 0, rc = 0;
 
     if (!p->jpeg && !(p->jpeg = tjInitDecompress()))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     if (tjDecompressHeader3(p->jpeg, file, (unsigned long)bytes, &width, &height, &subsampling,
                             &space))
         return jpeg_failed(p, name, err);

@@ -37,7 +37,7 @@ static int axis_init(struct axis *a, int in, int out, int offset, int n, struct 
     w = calloc(a->taps, sizeof *w);
     if (!a->first || !a->count || !a->weight || !w) {
         free(w);
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     }
     for (int i = 0; i < n; i++) {
         const double centre = (offset + i + .5) * scale;

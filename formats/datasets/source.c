@@ -100,7 +100,7 @@ int mc_image_source_write(struct mc_image_source *s, const uint64_t *shuffle, ui
     info.n = samples ? samples : info.n;
     if (!(image = malloc(mc_dataset_image_bytes(&info))) ||
         (shuffle && !(order = shuffled(s->info.n, *shuffle)))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     if ((rc = mc_dataset_create(&w, path, &info, h, err)))
@@ -157,7 +157,7 @@ int mc_synth_open(struct mc_image_source **out, const struct mc_image_source_opt
         return mc_fail(err, MC_EUSAGE, "--size %d: synth makes images from %d to %d", o->size,
                        MC_SYNTH_MIN_SIZE, MC_SYNTH_MAX_SIZE);
     if (!(y = calloc(1, sizeof *y)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     struct mc_dataset_info *info = &y->source.info;
     y->seed = o->seed;
     y->split = !strcmp(o->split, "test");

@@ -38,11 +38,8 @@ static int each_line(const char *path, int (*take)(void *ctx, char *line, struct
                 line[--len] = 0;
             rc = len ? take(ctx, line, err) : 0;
         }
-        if (rc == MC_EINPUT) {
-            char where[400];
-            snprintf(where, sizeof where, "%s line %zu", path, number);
-            rc = mc_fail_in(err, where);
-        }
+        if (rc == MC_EINPUT)
+            mc_fail_in(rc, err, "%s line %zu", path, number);
     }
     if (!rc && ferror(f))
         rc = mc_fail(err, MC_EFAIL, "%s: cannot read", path);
@@ -82,12 +79,12 @@ static int take_wnid(void *ctx, char *line, struct mc_error *err)
     if (t->n == t->room) {
         char **more = realloc(t->wnids, (2 * t->room + 256) * sizeof *more);
         if (!more)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
         t->wnids = more;
         t->room = 2 * t->room + 256;
     }
     if (!(t->wnids[t->n] = strdup(line)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     t->n++;
     return 0;
 }
@@ -107,7 +104,7 @@ static int take_words(void *ctx, char *line, struct mc_error *err)
     if (*name || !words || !*words || strlen(words) > MC_DATASET_MAX_CLASS_NAME ||
         !mc_is_text((const unsigned char *)words, strlen(words)))
         return mc_fail(err, MC_EINPUT, "is no name for class %s, or its second", t->wnids[c]);
-    return (*name = strdup(words)) ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    return (*name = strdup(words)) ? 0 : mc_no_memory(err);
 }
 
 static int take_annotation(void *ctx, char *line, struct mc_error *err)
@@ -129,7 +126,7 @@ static int take_annotation(void *ctx, char *line, struct mc_error *err)
 static int read_classes(struct tiny *t, const char *dir, struct mc_error *err)
 {
     char *path = mc_path_in(dir, "wnids.txt");
-    int rc = path ? each_line(path, take_wnid, t, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = path ? each_line(path, take_wnid, t, err) : mc_no_memory(err);
 
     if (!rc && !t->n)
         rc = mc_fail(err, MC_EINPUT, "%s: names no classes", path);
@@ -147,13 +144,13 @@ static int read_names(struct tiny *t, const char *dir, struct mc_error *err)
 {
     char **names = t->set->source.info.class_names, *path = mc_path_in(dir, "words.txt");
     struct stat st;
-    int rc = path ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = path ? 0 : mc_no_memory(err);
 
     if (!rc && !stat(path, &st))
         rc = each_line(path, take_words, t, err);
     for (size_t i = 0; i < t->n && !rc; i++)
         if (!names[i] && !(names[i] = strdup(t->wnids[i])))
-            rc = mc_fail(err, MC_ENOMEM, "out of memory");
+            rc = mc_no_memory(err);
     free(path);
     return rc;
 }
@@ -165,7 +162,7 @@ static int add_train(struct tiny *t, const char *dir, struct mc_error *err)
     for (size_t i = 0; i < t->n && !rc; i++) {
         char *path = NULL;
         if (asprintf(&path, "%s/train/%s/images", dir, t->wnids[i]) < 0)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
         rc = mc_image_set_list(t->set, path, (int32_t)i, err);
         free(path);
     }
@@ -180,7 +177,7 @@ static int add_val(struct tiny *t, const char *dir, struct mc_error *err)
 
     t->images = calloc(t->n, sizeof *t->images);
     if (!images || !list || !t->images)
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
     if (!rc && !(rc = mc_image_set_enter(t->set, images, err)))
         rc = each_line(list, take_annotation, t, err);
     for (size_t i = 0; i < t->n && !rc; i++)
@@ -206,7 +203,7 @@ int mc_tiny_imagenet_open(struct mc_image_source **out, const struct mc_image_so
         dir = strdup(o->dir);
     }
     if (!dir)
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
     if (rc || (rc = read_classes(&t, dir, err)) ||
         (rc = mc_image_set_new(&t.set, "tiny-imagenet", o, t.n, size, err)) ||
         (rc = read_names(&t, dir, err)) ||

@@ -35,7 +35,7 @@ static int list_places(struct places *p, const struct mc_graph *g, struct mc_err
 {
     p->n = g->n_params + g->n_stats;
     if (!(p->all = calloc(p->n + 1, sizeof *p->all)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (size_t i = 0; i < p->n; i++) {
         int is_stat = i >= g->n_params;
         p->all[i].param = is_stat ? &g->stats[i - g->n_params] : &g->params[i];
@@ -174,7 +174,7 @@ static int match(struct places *p, const struct mc_graph *g, const struct mc_for
         const struct mc_foreign_tensor *t = &f->tensors[i];
         int rc = mc_rename_ours(map, t->name, name, err);
         if (rc < 0)
-            return err ? mc_fail_in(err, f->file) : rc;
+            return mc_fail_in(rc, err, "%s", f->file);
         struct place *to = rc ? find(p, name) : NULL;
         if (to)
             judge(&v, to, i, t);
@@ -272,7 +272,7 @@ static int copy_all(struct mc_weights *w, const struct places *p, struct mc_fore
 {
     const struct place **to = calloc(f->n + 1, sizeof *to); /* of each of the file's tensors */
     unsigned char *buffer = malloc(CHUNK);
-    int rc = to && buffer ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = to && buffer ? 0 : mc_no_memory(err);
 
     for (size_t i = 0; !rc && i < p->n; i++)
         to[p->all[i].from] = &p->all[i];
@@ -317,7 +317,7 @@ int mc_convert_export(const struct mc_weights *w, enum mc_convert_format format,
     const struct mc_graph *g = w->graph;
     struct mc_foreign_out *out = calloc(g->n_params + g->n_stats + 1, sizeof *out);
     size_t n = 0, p = 0, s = 0;
-    int rc = out ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = out ? 0 : mc_no_memory(err);
 
     for (int node = 0; !rc && node < g->n_nodes; node++) {
         for (; p < g->n_params && g->params[p].node == node; p++, n++)

@@ -15,7 +15,7 @@ int mc_foreign_add(struct mc_foreign *f, const struct mc_foreign_tensor *t, stru
     /* doubled where the number is a power of 2 */
     else if (!(f->n & (f->n - 1)) &&
              !(more = realloc(f->tensors, (f->n ? 2 * f->n : 1) * sizeof *more)))
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
     if (rc) {
         free(t->name);
         return rc;

@@ -32,7 +32,7 @@ static int read_text(char **out, size_t *n, const char *path, struct mc_error *e
     if (rc)
         return rc;
     if (!(*out = malloc(MC_GRAPH_JSON_BYTES + 1))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     *n = fread(*out, 1, MC_GRAPH_JSON_BYTES + 1, f);
@@ -52,7 +52,7 @@ static int unpack(msgpack_unpacked *u, const struct mc_pack *p, struct mc_error 
     /* what was packed a moment ago can only fail to unpack for lack of memory */
     if (p->failed ||
         msgpack_unpack_next(u, p->buf.data, p->buf.size, &at) != MSGPACK_UNPACK_SUCCESS)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     return 0;
 }
 
@@ -86,8 +86,7 @@ int mc_graph_json_read(struct mc_graph **out, const char *path, struct mc_error 
         if (!(rc = unpack(&u, &p, err)))
             rc = mc_graph_unpack(out, &u.data, err);
     }
-    if (rc && err)
-        rc = mc_fail_in(err, path);
+    mc_fail_in(rc, err, "%s", path);
     if (!rc && !*(*out)->net)
         name_after(*out, path);
 out:

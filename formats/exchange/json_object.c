@@ -45,7 +45,7 @@ int mc_json_parse(json_t **out, const char *text, size_t n, const struct mc_json
     if (*out)
         return 0;
     if (json_error_code(&e) == json_error_out_of_memory)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     return mc_fail(err, MC_EINPUT, "line %d, column %d: %s", e.line, e.column, e.text);
 }
 

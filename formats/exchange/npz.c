@@ -39,12 +39,7 @@ static int fail(const char *file, zip_error_t *e, struct mc_error *err)
 /* "x.npz: "conv.weight": what it is" */
 static int in_entry(const struct reader *r, const char *name, int rc, struct mc_error *err)
 {
-    char what[160];
-
-    if (!rc || !err)
-        return rc;
-    snprintf(what, sizeof what, "%.60s: \"%.80s\"", r->f.file, name);
-    return mc_fail_in(err, what);
+    return mc_fail_in(rc, err, "%.60s: \"%.80s\"", r->f.file, name);
 }
 
 /* ---- an entry's bytes ----------------------------------------------------------------------- */
@@ -77,7 +72,7 @@ static int take_header(struct reader *r, struct mc_foreign_tensor *t, uint64_t *
         return rc;
     *before = begin + length;
     if (!(text = malloc(length + 1)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     if (!(rc = take(r, text, length, err)))
         rc = mc_npy_parse(t, text, length, err);
     free(text);
@@ -239,7 +234,7 @@ static int add_entry(struct reader *r, uint64_t i, struct mc_error *err)
         return in_entry(r, name, rc, err);
     t.at = i;
     if (!(t.name = strndup(name, n - 4)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     return mc_foreign_add(&r->f, &t, err);
 }
 
@@ -252,7 +247,7 @@ int mc_npz_open(struct mc_foreign **out, const char *path, struct mc_error *err)
     *out = NULL;
     if (!r || !(r->f.file = strdup(path))) {
         free(r);
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     }
     r->f.seek = seek;
     r->f.read = read_data;
@@ -332,7 +327,7 @@ int mc_npz_write(const char *path, const struct mc_foreign_out *tensors, size_t 
 
     zip_error_init(&e);
     if (!heads || !(s = zip_source_buffer_create(NULL, 0, 0, &e))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     zip_source_keep(s); /* the archive would take it along */

@@ -185,17 +185,13 @@ int mc_rename_read(struct mc_rename **out, const char *path, struct mc_error *er
     if (rc)
         goto out;
     if (!r || !(r->rules = calloc(MAX_RULES, sizeof *r->rules))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     for (unsigned n = 1; !rc && fgets(line, sizeof line, f); n++) {
         rc = strchr(line, '\n') || feof(f) ? add_rule(r, line, err)
                                            : mc_fail(err, MC_EINPUT, "too long");
-        if (rc && err) {
-            char what[160];
-            snprintf(what, sizeof what, "%.120s: line %u", path, n);
-            rc = mc_fail_in(err, what);
-        }
+        mc_fail_in(rc, err, "%.120s: line %u", path, n);
     }
     if (!rc && ferror(f))
         rc = mc_fail(err, MC_EFAIL, "cannot read '%s': %s", path, strerror(errno));

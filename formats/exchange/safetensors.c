@@ -87,7 +87,7 @@ static int take_header(struct reader *r, char **out, size_t n, struct mc_error *
             room = room < n ? room : n;
             char *p = realloc(*out, room);
             if (!p)
-                return mc_fail(err, MC_ENOMEM, "out of memory");
+                return mc_no_memory(err);
             *out = p;
             more = room - have < more ? room - have : more;
         }
@@ -216,7 +216,7 @@ static int add_tensor(struct reader *r, const char *name, const json_t *v, struc
     if (bytes != t.bytes)
         return bad(r, name, "its shape and data_offsets tell different sizes", err);
     if (!(t.name = strdup(name)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     return mc_foreign_add(&r->f, &t, err);
 }
 
@@ -269,7 +269,7 @@ static int parse_header(struct reader *r, const char *text, size_t n, uint64_t *
         return mc_fail(err, MC_EINPUT, "%s: its header does not begin with '{': no safetensors",
                        r->f.file);
     if ((rc = mc_json_parse(&json, text, n, &LIMITS, err)))
-        return err ? mc_fail_in(err, r->f.file) : rc;
+        return mc_fail_in(rc, err, "%s", r->f.file);
     for (void *i = json_object_iter(json); i && !rc; i = json_object_iter_next(json, i)) {
         const char *key = json_object_iter_key(i);
         rc = strcmp(key, "__metadata__") ? add_tensor(r, key, json_object_iter_value(i), err)
@@ -296,7 +296,7 @@ static int open_file(struct reader *r, const char *path, struct mc_error *err)
     int is_stdin = !strcmp(path, "-");
 
     if (!(r->f.file = strdup(is_stdin ? "stdin" : path)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     r->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (r->fd < 0)
         return mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
@@ -315,7 +315,7 @@ int mc_safetensors_open(struct mc_foreign **out, const char *path, struct mc_err
 
     *out = NULL;
     if (!r)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     r->fd = -1;
     r->f.seek = seek;
     r->f.read = read_data;
@@ -398,7 +398,7 @@ int mc_safetensors_write(const char *path, const struct mc_foreign_out *tensors,
     int rc = 0;
 
     if (make_header(&head, &size, tensors, n)) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     if ((rc = mc_output_open(&o, path, MC_OUTPUT_BINARY, err)) ||

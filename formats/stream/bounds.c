@@ -141,7 +141,7 @@ static int map(struct walk *w, uint64_t n, int depth)
     if (depth >= w->limits->depth)
         return mc_fail(w->err, MC_EINPUT, "nested deeper than %d", w->limits->depth);
     if (n && !(keys = malloc(n * sizeof *keys)))
-        return mc_fail(w->err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(w->err);
     for (uint64_t i = 0; i < n && !rc; i++) {
         size_t from = w->at;
         if ((rc = need(w, 1)))

@@ -312,7 +312,7 @@ int mc_history_pack(const struct mc_history *h, struct mc_pack *p, struct mc_err
         pack_parents(p, h->parents, h->n_parents);
     }
     if (p->failed || (h && h->failed))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     return 0;
 }
 
@@ -327,5 +327,5 @@ int mc_history_pack_inputs(const struct mc_history *h, struct mc_pack *p, struct
                            h->inputs[i]->name);
         mc_pack_str(p, h->inputs[i]->id);
     }
-    return p->failed ? mc_fail(err, MC_ENOMEM, "out of memory") : 0;
+    return p->failed ? mc_no_memory(err) : 0;
 }

@@ -83,7 +83,7 @@ int mc_input_open(struct mc_input **out, const char *path, struct mc_error *err)
 
     *out = NULL;
     if (!in)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     in->in.src = in->raw;
     in->owned = !is_stdin;
     in->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -99,12 +99,10 @@ int mc_input_open(struct mc_input **out, const char *path, struct mc_error *err)
     in->decoder = ZSTD_createDCtx();
     if (!in->decoder ||
         ZSTD_isError(ZSTD_DCtx_setParameter(in->decoder, ZSTD_d_windowLogMax, MC_WINDOW_LOG_MAX))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
-    rc = check_head(in, err);
-    if (rc && err)
-        rc = mc_fail_in(err, is_stdin ? "stdin" : path);
+    rc = mc_fail_in(check_head(in, err), err, "%s", is_stdin ? "stdin" : path);
 out:
     if (rc)
         mc_input_close(in);
@@ -137,7 +135,7 @@ static int decode(struct mc_input *in, void *dst, size_t n, size_t *got, struct 
             case ZSTD_error_checksum_wrong:
                 return mc_fail(err, MC_EINPUT, "the frame's checksum is wrong");
             case ZSTD_error_memory_allocation:
-                return mc_fail(err, MC_ENOMEM, "out of memory");
+                return mc_no_memory(err);
             default:
                 return mc_fail(err, MC_EINPUT, "damaged: %s", ZSTD_getErrorName(rc));
             }

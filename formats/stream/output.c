@@ -178,12 +178,12 @@ int mc_output_open(struct mc_output **out, const char *path, enum mc_output_kind
 
     *out = NULL;
     if (!o)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     o->fd = -1;
     o->slot = -1;
     o->name = strdup(to_stdout ? "stdout" : path);
     if (!o->name) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     if (to_stdout) {
@@ -204,7 +204,7 @@ int mc_output_open(struct mc_output **out, const char *path, enum mc_output_kind
                      strerror(errno ? errno : ENOENT));
     } else {
         o->path = strdup(path);
-        rc = o->path ? open_temporary(o, NULL, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = o->path ? open_temporary(o, NULL, err) : mc_no_memory(err);
     }
     if (!rc && kind == MC_OUTPUT_BINARY && isatty(o->fd))
         rc = mc_fail(err, MC_EUSAGE, "refused to write a binary stream to a terminal");

@@ -61,7 +61,7 @@ static int reserve(struct mc_reader *r, size_t size, struct mc_error *err)
     while (capacity < size + ALIGN)
         capacity *= 2;
     if (!(p = aligned_alloc(ALIGN, capacity)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     if (r->slab)
         memcpy(p, r->slab, r->capacity);
     free(r->slab);
@@ -96,7 +96,7 @@ static int unpack(const void *data, size_t len, msgpack_unpacked *out, struct mc
     msgpack_unpack_return rc = msgpack_unpack_next(out, data, len, &at);
 
     if (rc == MSGPACK_UNPACK_NOMEM_ERROR)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     if (rc != MSGPACK_UNPACK_SUCCESS || at != len)
         return mc_fail(err, MC_EINPUT, "cannot be unpacked");
     return 0;
@@ -106,11 +106,13 @@ static int unpack(const void *data, size_t len, msgpack_unpacked *out, struct mc
 static int next_object(struct mc_reader *r, const struct mc_bounds_limits *limits, size_t *len,
                        struct mc_error *err)
 {
-    struct mc_bounds s = {.data = r->slab + r->pad, .have = 0, .more = more, .ctx = r};
+    struct mc_bounds s = {.more = more, .ctx = r};
     int rc = reserve(r, 1, err);
 
+    if (rc)
+        return rc;
     s.data = r->slab + r->pad;
-    return rc ? rc : mc_bounds_check(&s, limits, len, err);
+    return mc_bounds_check(&s, limits, len, err);
 }
 
 /* The next object, to be kept in its own bytes. */
@@ -122,7 +124,7 @@ static int keep_object(struct mc_reader *r, const struct mc_bounds_limits *limit
     if (rc)
         return rc;
     if (!(k->bytes = malloc(*len)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     memcpy(k->bytes, r->slab + r->pad, *len);
     return unpack(k->bytes, *len, &k->object, err);
 }
@@ -176,7 +178,7 @@ static int names_differ(const struct mc_reader *r, struct mc_error *err)
     if (r->n_tensors < 2)
         return 0;
     if (!(sorted = malloc(r->n_tensors * sizeof *sorted)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (size_t i = 0; i < r->n_tensors; i++)
         sorted[i] = &r->tensors[i];
     qsort(sorted, r->n_tensors, sizeof *sorted, by_name);
@@ -211,7 +213,7 @@ static int parse_header(struct mc_reader *r, const msgpack_object *o, struct mc_
     r->tensors = calloc(list->via.array.size + 1, sizeof *r->tensors);
     r->rows_seen = calloc(list->via.array.size + 1, sizeof *r->rows_seen);
     if (!r->tensors || !r->rows_seen)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     r->n_tensors = list->via.array.size;
     for (size_t i = 0; i < r->n_tensors; i++)
         if ((rc = parse_tensor(&r->tensors[i], &list->via.array.ptr[i], err)))
@@ -308,14 +310,9 @@ static int parse_record(struct mc_reader *r, const msgpack_object *o, struct mc_
         rc = parse_piece(r, data, rec, err);
     if (!rc && XXH3_64bits(rec->data, rec->bytes) != sum)
         rc = mc_fail(err, MC_EINPUT, "checksum mismatch");
-    if (rc && err) {
-        char what[MC_NAME_MAX + 16];
-        snprintf(what, sizeof what, "tensor \"%s\"", rec->tensor->name);
-        return mc_fail_in(err, what);
-    }
     if (!rc)
         r->rows_seen[index] += rec->rows;
-    return rc;
+    return mc_fail_in(rc, err, "tensor \"%s\"", rec->tensor->name);
 }
 
 static int is_id(const msgpack_object *o)
@@ -354,7 +351,7 @@ static int parse_end(struct mc_reader *r, const msgpack_object *o, struct mc_err
                        id->via.str.ptr);
     r->n_inputs = inputs->via.array.size;
     if (r->n_inputs && !(r->inputs = calloc(r->n_inputs, sizeof *r->inputs)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (size_t i = 0; i < r->n_inputs; i++) {
         if (!is_id(&inputs->via.array.ptr[i]))
             return mc_fail(err, MC_EINPUT, "\"inputs\" is not a list of content ids");
@@ -373,17 +370,12 @@ static int parse_end(struct mc_reader *r, const msgpack_object *o, struct mc_err
 static int failed(struct mc_reader *r, const char *where, struct mc_error *now,
                   struct mc_error *err)
 {
-    char what[64];
-
-    if (where) {
-        snprintf(what, sizeof what, "%s", where);
-    } else {
-        snprintf(what, sizeof what, "record %llu, byte %llu",
-                 (unsigned long long)(r->n_records + 1), (unsigned long long)mc_reader_bytes(r));
-    }
-    if (now->code == MC_EINPUT)
-        mc_fail_in(now, what);
-    mc_fail_in(now, r->name);
+    if (now->code == MC_EINPUT && where)
+        mc_fail_in(now->code, now, "%s", where);
+    else if (now->code == MC_EINPUT)
+        mc_fail_in(now->code, now, "record %llu, byte %llu", (unsigned long long)(r->n_records + 1),
+                   (unsigned long long)mc_reader_bytes(r));
+    mc_fail_in(now->code, now, "%s", r->name);
     r->state = now->code;
     r->failure = *now;
     if (err)
@@ -401,7 +393,7 @@ int mc_reader_open(struct mc_reader **out, const char *path, struct mc_error *er
 
     *out = NULL;
     if (!r)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     msgpack_unpacked_init(&r->header.object);
     msgpack_unpacked_init(&r->history.object);
     msgpack_unpacked_init(&r->object);
@@ -410,7 +402,7 @@ int mc_reader_open(struct mc_reader **out, const char *path, struct mc_error *er
     r->origin = calloc(1, sizeof *r->origin);
     r->hash = XXH3_createState();
     if (!r->name || !r->origin || !r->hash) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     r->origin->refs = 1;
@@ -495,6 +487,17 @@ int mc_reader_next(struct mc_reader *r, struct mc_record *rec, struct mc_error *
         }
     }
     return failed(r, where, &now, err);
+}
+
+void mc_reader_swap(struct mc_reader *r, void **slab, size_t *size)
+{
+    unsigned char *mine = r->slab;
+    const size_t capacity = r->capacity;
+
+    r->slab = *slab;
+    r->capacity = *size;
+    *slab = mine;
+    *size = capacity;
 }
 
 int mc_reader_rest(struct mc_reader *r, void *const *dst, struct mc_error *err)

@@ -55,6 +55,9 @@ MC_USE_RESULT int mc_reader_expect(const struct mc_reader *r, const char *kind,
  * is right, or MC_EINPUT "x.mcz: record 12, byte 40960: tensor \"conv3\": checksum mismatch".
  * Errors are sticky. */
 MC_USE_RESULT int mc_reader_next(struct mc_reader *r, struct mc_record *rec, struct mc_error *err);
+/* The memory of the last record becomes the caller's, who frees it; the reader goes on in what
+ * *slab held before: NULL, or what an earlier call gave. *size is the slab's, 0 at first. */
+void mc_reader_swap(struct mc_reader *r, void **slab, size_t *size);
 /* Read whole tensor(s) to the end of the stream: dst[i] (may be NULL: skipped but checked) receives
  * tensor i, which must be as large as announced. */
 MC_USE_RESULT int mc_reader_rest(struct mc_reader *r, void *const *dst, struct mc_error *err);

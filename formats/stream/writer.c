@@ -76,10 +76,10 @@ static int within(const struct mc_pack *p, const struct mc_bounds_limits *limits
     int rc = 0;
 
     if (p->failed)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     rc = mc_bounds_check(&s, limits, &len, err);
     if (rc == MC_EINPUT && err) {
-        mc_fail_in(err, what);
+        mc_fail_in(rc, err, "%s", what);
         rc = err->code = MC_EUSAGE;
     }
     return rc;
@@ -137,7 +137,7 @@ int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
 
     *out = NULL;
     if (!w)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     w->history = history;
     w->n_tensors = n_tensors;
     w->tensors = calloc(n_tensors + 1, sizeof *w->tensors);
@@ -147,7 +147,7 @@ int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
     if (!w->tensors || !w->rows_written || !w->coder || !w->hash ||
         ZSTD_isError(ZSTD_CCtx_setParameter(w->coder, ZSTD_c_compressionLevel, MC_ZSTD_LEVEL)) ||
         ZSTD_isError(ZSTD_CCtx_setParameter(w->coder, ZSTD_c_checksumFlag, 1))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     XXH3_128bits_reset(w->hash);
@@ -210,7 +210,7 @@ static int write_record(struct mc_writer *w, size_t i, uint64_t rows, const void
     mc_pack_u64(&tail, XXH3_64bits(data, bytes));
 
     if (head.failed || tail.failed)
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
     if (!rc)
         rc = emit_hashed(w, head.buf.data, head.buf.size, err);
     if (!rc)

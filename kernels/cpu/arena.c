@@ -71,7 +71,7 @@ int cpu_arena_place(struct cpu_arena *a, struct mc_error *err)
     if (!a->failed)
         order = malloc((a->n + 1) * sizeof(struct cpu_block *));
     if (!order)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (size_t i = 0; i < a->n; i++)
         order[i] = &a->blocks[i];
     qsort(order, a->n, sizeof(struct cpu_block *), by_bytes);

@@ -49,7 +49,7 @@ static int cpu_get(struct mc_backend *be, const struct mc_buf *src, size_t at, v
                    size_t bytes, struct mc_error *err)
 {
     if (cpu_of(be)->failed == dnnl_out_of_memory)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     if (cpu_of(be)->failed)
         return mc_fail(err, MC_EFAIL, "cpu: oneDNN failed (status %d)", (int)cpu_of(be)->failed);
     if (at > src->bytes || bytes > src->bytes - at)
@@ -242,7 +242,7 @@ int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, st
         return rc;
     struct cpu *cpu = calloc(1, sizeof *cpu);
     if (!cpu)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     /* oneDNN makes its primitives for as many threads as OpenMP has, and waits for each of them */
     const int threads = threads_to_be_had(o->threads > 0 ? o->threads : omp_get_num_procs());
     cpu->k = kernels;

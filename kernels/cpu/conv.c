@@ -228,7 +228,7 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
     int rc;
 
     if (!c)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     c->be = be;
     c->s = *s;
     rc = failed(err, dnnl_primitive_attr_create(&attr), "attributes");

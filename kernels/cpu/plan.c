@@ -207,8 +207,7 @@ static int make_conv(struct mc_plan *p, struct cpu_node *c, struct mc_error *err
 
     for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
         s.algorithm[pass] = cpu_choose(p->be->k, pass, &s);
-    int rc = cpu_conv_new(p->be, &s, &c->conv, err);
-    return rc ? mc_fail_in(err, c->n->name) : 0;
+    return mc_fail_in(cpu_conv_new(p->be, &s, &c->conv, err), err, "%s", c->n->name);
 }
 
 /* Scratch: oneDNN's, and the partial sums of batch norm and of biases. */
@@ -277,7 +276,7 @@ int cpu_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct m
     int rc = 0;
 
     if (!p)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     p->be = (struct cpu *)be;
     cpu_enter(p->be);
     p->g = g;
@@ -290,7 +289,7 @@ int cpu_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct m
     p->roles = mc_roles_new(g, o);
     p->taps = calloc(o->n_taps + 1, sizeof *p->taps);
     if (!p->nodes || !p->roles || !p->taps) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     if (o->n_taps)

@@ -97,12 +97,12 @@ static int packed(const struct set *p)
 static int plan_pieces(struct mc_soft_perm *a, struct mc_error *err)
 {
     if (!(a->spans = malloc((a->n_uses + 1) * sizeof *a->spans)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (size_t i = 0; i < a->n_uses; i++)
         a->n_pieces += a->spans[i].n = cut(&a->uses[i], NULL);
     a->sets = malloc((a->n_pieces + 1) * sizeof *a->sets);
     if (!a->sets)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     a->n_pieces = 0;
     for (int dim = 1; dim >= 0; dim--) {
         for (size_t i = 0; i < a->n_uses; i++) {
@@ -131,7 +131,7 @@ int cpu_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const str
     int rc = 0;
 
     if (!a)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     *a = (struct mc_soft_perm){.be = (struct cpu *)be, .g = g, .s = s};
     for (size_t k = 0; k < s->n_groups; k++)
         bands += (s->groups[k].size + ROWS - 1) / ROWS;
@@ -140,7 +140,7 @@ int cpu_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const str
     a->mid = calloc(g->P + 1, sizeof *a->mid);
     a->back = calloc(g->P + 1, sizeof *a->back);
     if (!a->offset || !a->bands || !a->mid || !a->back) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     a->m = mc_soft_perm_layout(s, a->offset);
@@ -156,7 +156,7 @@ int cpu_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const str
     a->projectors = (size_t)be->threads < s->n_groups ? (size_t)be->threads : s->n_groups;
     a->project = malloc((a->projectors * a->projected + s->n_groups + 1) * sizeof *a->project);
     if (!a->pack || !a->project)
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
 out:
     if (rc)
         cpu_soft_perm_free(a);

@@ -243,7 +243,7 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
         return rc;
     be = calloc(1, sizeof *be);
     if (!be)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     be->base = table;
     be->device = device;
     be->precision = o->precision; /* threads are the host's */

@@ -54,7 +54,7 @@ int cuda_buf_new(struct mc_backend *base, size_t bytes, struct mc_buf **out, str
     struct mc_buf *b = calloc(1, sizeof *b);
 
     if (!b)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     int rc = cuda_take(cuda_of(base), bytes, "a buffer", &b->data, err);
     if (rc) {
         free(b);

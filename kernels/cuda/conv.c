@@ -81,7 +81,7 @@ int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_
     struct cuda_conv *c = calloc(1, sizeof *c);
 
     if (!c)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     c->be = be;
     c->shape = *s;
     const int rc = make(c, err);

@@ -75,7 +75,7 @@ int cuda_copies_fill(struct mc_plan *p, struct mc_error *err)
         return 0;
     uint32_t *param = malloc(k->n * sizeof *param);
     if (!param)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (size_t i = 0; i < k->n; i++)
         param[i] = CUDA_NO_PARAM;
     for (int i = 0; i < p->g->n_nodes; i++) {

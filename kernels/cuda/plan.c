@@ -179,7 +179,7 @@ int cuda_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct 
     int rc = 0;
 
     if (!p)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     p->be = cuda_of(be);
     cuda_enter(p->be);
     p->g = g;
@@ -194,7 +194,7 @@ int cuda_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct 
     p->roles = mc_roles_new(g, o);
     p->taps = calloc(o->n_taps + 1, sizeof *p->taps);
     if (!p->nodes || !p->roles || !p->taps) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     if (o->n_taps)

@@ -60,13 +60,13 @@ int cuda_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const st
     int rc = 0;
 
     if (!a)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     *a = (struct mc_soft_perm){.be = cuda_of(be), .g = g, .s = s};
     for (size_t k = 0; k < s->n_groups; k++)
         largest = s->groups[k].size > largest ? s->groups[k].size : largest;
     a->offset = malloc((s->n_groups + 1) * sizeof *a->offset);
     if (!a->offset) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     a->m = mc_soft_perm_layout(s, a->offset);

@@ -27,12 +27,23 @@ int mc_fail(struct mc_error *err, enum mc_err code, const char *fmt, ...)
     return code;
 }
 
-int mc_fail_in(struct mc_error *err, const char *what)
+int mc_no_memory(struct mc_error *err)
 {
-    char old[sizeof err->text];
+    return mc_fail(err, MC_ENOMEM, "out of memory");
+}
 
-    memcpy(old, err->text, sizeof old);
-    return mc_fail(err, err->code, "%s: %s", what, old);
+int mc_fail_in(int rc, struct mc_error *err, const char *fmt, ...)
+{
+    if (rc && err) {
+        char what[sizeof err->text], old[sizeof err->text];
+        va_list ap;
+        va_start(ap, fmt);
+        vsnprintf(what, sizeof what, fmt, ap);
+        va_end(ap);
+        memcpy(old, err->text, sizeof old);
+        mc_fail(err, err->code, "%s: %s", what, old);
+    }
+    return rc;
 }
 
 int mc_exit_status(int code)

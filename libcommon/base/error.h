@@ -26,9 +26,13 @@ struct mc_error {
 int mc_fail(struct mc_error *err, enum mc_err code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Put "what: " before the sentence already in *err (not NULL, as the code is kept there); returns
- * err->code. */
-int mc_fail_in(struct mc_error *err, const char *what);
+/* MC_ENOMEM "out of memory". */
+int mc_no_memory(struct mc_error *err);
+
+/* Where rc is an error, put what fmt says and ": " before the sentence in *err (may be NULL);
+ * returns rc. */
+int mc_fail_in(int rc, struct mc_error *err, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The exit status that a program ends with for a code: 0, 1, 2 or 3. */
 int mc_exit_status(int code);

@@ -46,5 +46,5 @@ int mc_file_fopen(FILE **out, uint64_t *bytes, const char *path, enum mc_err abs
     if ((*out = fdopen(fd, "r")))
         return 0;
     close(fd);
-    return mc_fail(err, MC_ENOMEM, "out of memory");
+    return mc_no_memory(err);
 }

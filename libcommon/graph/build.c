@@ -166,7 +166,7 @@ int mc_graph_node(struct mc_graph *g, const char *name, struct mc_node *n)
         int cap = i ? 2 * i : 32;
         struct mc_node *more = realloc(g->nodes, (size_t)cap * sizeof *more);
         if (!more) {
-            mc_fail(&g->error, MC_ENOMEM, "out of memory");
+            mc_no_memory(&g->error);
             return -1;
         }
         g->nodes = more;

@@ -78,7 +78,7 @@ static int check_names(struct mc_graph *g)
     const struct mc_node **sorted = malloc((size_t)g->n_nodes * sizeof *sorted);
 
     if (!sorted)
-        return mc_fail(&g->error, MC_ENOMEM, "out of memory");
+        return mc_no_memory(&g->error);
     for (int i = 0; i < g->n_nodes; i++) {
         const char *name = g->nodes[i].name;
         size_t len = strlen(name);
@@ -103,7 +103,7 @@ static int check_heads(struct mc_graph *g)
     int mains = 0;
 
     if (!needed)
-        return mc_fail(&g->error, MC_ENOMEM, "out of memory");
+        return mc_no_memory(&g->error);
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *n = &g->nodes[i];
         if (n->op != MC_OP_LOSS)
@@ -209,7 +209,7 @@ int mc_graph_finish(struct mc_graph *g, struct mc_error *err)
     g->params = calloc(params.n + 1, sizeof *g->params);
     g->stats = calloc(stats.n + 1, sizeof *g->stats);
     if (!g->params || !g->stats) {
-        mc_fail(&g->error, MC_ENOMEM, "out of memory");
+        mc_no_memory(&g->error);
         goto out;
     }
     params = (struct layout){.p = g->params};

@@ -18,7 +18,7 @@ int mc_perm_alloc(struct mc_perm *p, size_t n_groups, struct mc_error *err)
     if (p->names && p->sizes && p->perm)
         return 0;
     mc_perm_release(p);
-    return mc_fail(err, MC_ENOMEM, "out of memory");
+    return mc_no_memory(err);
 }
 
 int mc_perm_set_group(struct mc_perm *p, size_t g, const char *name, size_t size,
@@ -27,7 +27,7 @@ int mc_perm_set_group(struct mc_perm *p, size_t g, const char *name, size_t size
     snprintf(p->names[g], sizeof p->names[g], "%s", name);
     p->sizes[g] = size;
     if (!(p->perm[g] = malloc((size + 1) * sizeof *p->perm[g])))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (size_t i = 0; i < size; i++)
         p->perm[g][i] = (int32_t)i;
     return 0;
@@ -116,7 +116,7 @@ int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error 
     }
     old = malloc((most + 1) * sizeof *old);
     if (!old)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     memset(p->of, 0, sizeof p->of);
     for (size_t g = 0; g < p->n_groups; g++) {
         memcpy(old, p->perm[g], p->sizes[g] * sizeof *old);
@@ -148,7 +148,7 @@ int mc_perm_check(const struct mc_perm *p, struct mc_error *err)
         unsigned char *seen = calloc(p->sizes[g] + 1, 1);
         size_t bad = p->sizes[g];
         if (!seen)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
         for (size_t i = p->sizes[g]; i-- > 0;) {
             int32_t u = p->perm[g][i];
             if (u < 0 || (size_t)u >= p->sizes[g] || seen[u]++)
@@ -169,10 +169,10 @@ int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s, struct mc
         return mc_fail(err, MC_EINPUT,
                        "the permutation is of another network: it has %zu group%s, not %zu",
                        p->n_groups, p->n_groups == 1 ? "" : "s", s->n_groups);
-    for (size_t g = 0; g < s->n_groups; g++)
-        if (mc_perm_has_group(p, g, s->groups[g].name, s->groups[g].size, err))
-            return mc_fail_in(err, "the permutation is of another network");
-    return 0;
+    int rc = 0;
+    for (size_t g = 0; g < s->n_groups && !rc; g++)
+        rc = mc_perm_has_group(p, g, s->groups[g].name, s->groups[g].size, err);
+    return mc_fail_in(rc, err, "the permutation is of another network");
 }
 
 /* ---- on the flat vectors -------------------------------------------------------------------- */
@@ -201,7 +201,7 @@ static int find_origins(struct origins *o, const struct mc_perm *p, const struct
     o->place = malloc((total + 1) * sizeof *o->place);
     o->first = malloc((g->n_params + g->n_stats + 1) * sizeof *o->first);
     if (!o->place || !o->first)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     total = 0;
     for (size_t i = 0; i < g->n_params + g->n_stats; i++) {
         const struct mc_param *t = i < g->n_params ? &g->params[i] : &g->stats[i - g->n_params];
@@ -274,7 +274,7 @@ int mc_perm_apply(const struct mc_perm *p, const struct mc_symmetry *s, const st
     int rc = 0;
 
     if (!params || !stats) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     if ((rc = mc_perm_gather(p, s, g, params, stats, err)))

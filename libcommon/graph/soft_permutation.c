@@ -69,7 +69,7 @@ int mc_soft_perm_uses(const struct mc_symmetry *s, const struct mc_graph *g,
     for (size_t k = 0; k < s->n_groups; k++)
         most += s->groups[k].n_uses;
     if (!(*out = malloc((most + 1) * sizeof **out)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (size_t k = 0; k < s->n_groups; k++)
         for (size_t i = 0; i < s->groups[k].n_uses; i++)
             if (!s->groups[k].uses[i].is_stat)

@@ -50,7 +50,7 @@ static int append(struct derivation *d, struct mc_uf_segment s, struct mc_error 
                            MAX_STRETCHES);
         more = realloc(d->segments, cap * sizeof *more);
         if (!more)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
         d->segments = more;
         d->cap = cap;
     }
@@ -208,7 +208,7 @@ static int write_axes(struct derivation *d, struct mc_symmetry *out, struct mc_e
     slab = calloc(total, sizeof *slab);
     if (!out->axes || !slab) {
         free(slab);
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     out->n_nodes = d->g->n_nodes;
@@ -298,7 +298,7 @@ static int find_taps(struct derivation *d, const struct mc_symmetry *s, size_t *
     int rc = 0;
 
     if (!walked || !shown) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     memset(d->seen, 0, (size_t)g->n_nodes);
@@ -347,7 +347,7 @@ static int write_taps(const struct derivation *d, struct mc_symmetry *out, struc
             }
         }
         if (!write && !(out->taps = calloc(n + 1, sizeof *out->taps)))
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
         out->n_taps = n;
     }
     return 0;
@@ -397,7 +397,7 @@ static int write_groups(const struct derivation *d, struct mc_symmetry *out, str
 {
     out->groups = calloc(d->n_groups + 1, sizeof *out->groups);
     if (!out->groups)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     out->n_groups = d->n_groups;
     for (size_t i = 0; i < d->n_groups; i++) {
         const struct mc_node *n = &d->g->nodes[d->first_node[i]];
@@ -415,7 +415,7 @@ static int write_groups(const struct derivation *d, struct mc_symmetry *out, str
     for (size_t i = 0; i < d->n_groups; i++) {
         out->groups[i].uses = calloc(out->groups[i].n_uses + 1, sizeof *out->groups[i].uses);
         if (!out->groups[i].uses)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
     }
     use_all(d->g, out);
     return 0;
@@ -431,22 +431,18 @@ int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g, struct
     d.axis = calloc((size_t)g->n_nodes, sizeof *d.axis);
     d.seen = calloc((size_t)g->n_nodes, 1);
     if (!d.axis || !d.seen) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     for (int i = 0; i < g->n_nodes; i++)
-        if ((rc = lay_axis(&d, i, err))) {
-            char where[MC_MAX_NODE_NAME + 16];
-            snprintf(where, sizeof where, "node \"%s\"", g->nodes[i].name);
-            mc_fail_in(err, where);
+        if ((rc = mc_fail_in(lay_axis(&d, i, err), err, "node \"%s\"", g->nodes[i].name)))
             goto out;
-        }
     d.group_of = malloc(d.ties.n * sizeof *d.group_of);
     d.first_node = malloc(d.ties.n * sizeof *d.first_node);
     d.first_place = malloc(d.ties.n * sizeof *d.first_place);
     d.n_places = malloc(d.ties.n * sizeof *d.n_places);
     if (!d.group_of || !d.first_node || !d.first_place || !d.n_places) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     do { /* a second time at most, when a group was lost */

@@ -23,7 +23,7 @@ int mc_union_find_new(struct mc_union_find *t, size_t count, int fixed, int *set
                            MC_UF_MAX_SETS);
         more = realloc(t->sets, cap * sizeof *more);
         if (!more)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
         t->sets = more;
         t->cap = cap;
     }
@@ -84,7 +84,7 @@ static int push(struct mc_uf_walk *w, struct mc_uf_segment s, struct mc_error *e
         size_t cap = w->cap ? 2 * w->cap : 64;
         struct mc_uf_segment *more = realloc(w->at, cap * sizeof *more);
         if (!more)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
         w->at = more;
         w->cap = cap;
     }

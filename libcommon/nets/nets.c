@@ -133,13 +133,13 @@ int mc_net_build(struct mc_graph **out, const char *name, const struct mc_net_sp
     g = mc_graph_new(name, spec->channels, spec->height, spec->width, spec->classes, spec->mean,
                      spec->std);
     if (!g)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     if (colon && b->stands_for)
         rc = mc_fail(err, MC_EUSAGE, "%s takes no arguments, not '%s'", b->name, colon + 1);
     else
         rc = b->build(g, colon ? colon + 1 : b->stands_for, err);
-    if (!rc && mc_graph_finish(g, err))
-        rc = mc_fail_in(err, name);
+    if (!rc)
+        rc = mc_fail_in(mc_graph_finish(g, err), err, "%s", name);
     if (rc) {
         mc_graph_free(g);
         return rc;

@@ -104,7 +104,7 @@ int main(int argc, char **argv)
     int32_t *labels = malloc(IMAGES * sizeof *labels), *order = malloc(batch * sizeof *order);
     float *params = calloc(g->P, sizeof *params), *stats = calloc(g->S + 1, sizeof *stats);
     if (!pixels || !labels || !order || !params || !stats)
-        need(mc_fail(&err, MC_ENOMEM, "out of memory"));
+        need(mc_no_memory(&err));
     for (size_t i = 0; i < IMAGES * image; i++)
         pixels[i] = (uint8_t)(i * 2654435761u >> 24);
     for (size_t i = 0; i < IMAGES; i++)

@@ -17,7 +17,7 @@ static float *floats(size_t n)
 {
     float *p = aligned_alloc(64, (n * sizeof *p / 64 + 1) * 64);
     if (!p)
-        need(mc_fail(&err, MC_ENOMEM, "out of memory"));
+        need(mc_no_memory(&err));
     for (size_t i = 0; i < n; i++)
         p[i] = (float)(i % 17) * .1f - .8f;
     return p;

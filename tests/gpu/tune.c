@@ -46,7 +46,7 @@ static struct mc_buf *take(struct cuda *be, enum cuda_type type, size_t n)
     struct mc_buf *b = NULL;
 
     if (!x)
-        need(mc_fail(&err, MC_ENOMEM, "out of memory"));
+        need(mc_no_memory(&err));
     for (size_t i = 0; i < n; i++) {
         random ^= random << 13;
         random ^= random >> 17;

@@ -149,7 +149,7 @@ static void run_attack(struct scene *s, const struct mc_ball *ball, enum mc_mode
         struct mc_error err = {0};
         ok(mc_attack_open(&a, &o, MC_RNG_ATTACK, w->be, w->g, B, &err), &err);
         w->be->load(w->plan, &s->source, w->ctl);
-        mc_attack_run(&a, w->plan, &s->source, NULL, w->ctl, mode, w->point, s->given);
+        mc_attack_run(&a, w->plan, &s->source, w->ctl, mode, w->point, s->given);
         w->be->copy(w->be, s->x, a.examples, sizeof s->got);
         if (steps == 1)
             assert_true(share_off(s, group) <= 1e-3);

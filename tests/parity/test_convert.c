@@ -134,26 +134,23 @@ static int print_logits(const char *weights, const char *dataset, struct mc_erro
 {
     struct mc_dataset_reader *d = NULL;
     struct mc_weights w = {0};
-    int32_t *labels = calloc(MAX_IMAGES, sizeof *labels);
-    uint8_t *images = NULL;
+    const int32_t *labels;
+    const void *images;
     float *out = NULL;
     size_t n = 0;
     int rc = mc_weights_read(&w, weights, NULL, err);
 
     if (!rc && !(rc = mc_dataset_open(&d, dataset, err))) {
-        images = malloc(MAX_IMAGES * mc_dataset_image_bytes(mc_dataset_get_info(d)));
         out = malloc(MAX_IMAGES * (size_t)w.graph->classes * sizeof *out);
-        rc = images && labels && out ? mc_dataset_read(d, MAX_IMAGES, images, labels, &n, err)
-                                     : mc_fail(err, MC_ENOMEM, "out of memory");
-        if (!rc)
+        rc = out ? 0 : mc_no_memory(err);
+        while (!rc && !(rc = mc_dataset_lend(d, MAX_IMAGES, &images, &labels, &n, err)) && n) {
             rc = logits_of(&w, images, n, out, err);
-        for (size_t i = 0; !rc && i < n * (size_t)w.graph->classes; i++)
-            printf("%.9g%c", (double)out[i], (i + 1) % (size_t)w.graph->classes ? '\t' : '\n');
+            for (size_t i = 0; !rc && i < n * (size_t)w.graph->classes; i++)
+                printf("%.9g%c", (double)out[i], (i + 1) % (size_t)w.graph->classes ? '\t' : '\n');
+        }
     }
     mc_dataset_close(d);
     mc_weights_release(&w);
-    free(labels);
-    free(images);
     free(out);
     return rc;
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One pass over the data: read a batch, load it into the networks' plans, run them, look. */
-#include "libcommon/base/rng.h"
 #include "tools/align/collect.h"
-
-#include "kernels/upload.h"
-#include "tools/attack/batch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,18 +12,15 @@ _Static_assert(MC_ATTACK_TEXT <= MC_NAME_MAX, "moments hold an attack's text");
 #define BATCH 128
 #define ROOM ((size_t)192 << 20)
 
-/* The networks' plans and the batch that they look at. */
+/* The networks and the batch that they look at. */
 struct observer {
-    struct mc_backend *be;
     const struct mc_collect_opts *o;
     size_t n_nets, n_taps;
     struct mc_symmetry sym;
     struct mc_taps taps;
     struct mc_tap_request *requests; /* (n_taps) */
-    struct mc_plan *plans[2];
-    struct mc_buf *params[2], *stats[2];
+    struct mc_model models[2];
     struct mc_loader loader;
-    struct mc_batch_attack attack;
 };
 
 /* A plan keeps what is tapped, the ReLUs' outputs or inputs, and works in a few layers' room; one
@@ -48,45 +41,21 @@ size_t mc_collect_batch(const struct mc_graph *g, int attacked)
     return batch;
 }
 
-static uint64_t batches_before(const struct mc_collect_opts *o, uint32_t shard)
+/* Images before a shard. */
+static uint64_t images_before(const struct mc_collect_opts *o, uint32_t shard)
 {
-    uint64_t n = (o->samples + o->batch - 1) / o->batch;
+    const uint64_t n = (o->pass.samples + o->pass.batch - 1) / o->pass.batch;
+    const uint64_t batches = n / o->shards * shard + n % o->shards * shard / o->shards;
 
-    return n / o->shards * shard + n % o->shards * shard / o->shards;
+    return batches * o->pass.batch;
 }
 
 uint64_t mc_collect_images(const struct mc_collect_opts *o)
 {
-    uint64_t from = batches_before(o, o->shard) * o->batch;
-    uint64_t to = batches_before(o, o->shard + 1) * o->batch;
+    const uint64_t from = images_before(o, o->shard), to = images_before(o, o->shard + 1);
+    const uint64_t n = o->pass.samples;
 
-    return (to < o->samples ? to : o->samples) - (from < o->samples ? from : o->samples);
-}
-
-static int open_nets(struct observer *v, const struct mc_weights *const *nets, struct mc_error *err)
-{
-    const struct mc_graph *g = nets[0]->graph;
-    int rc = mc_symmetry_derive(&v->sym, g, err);
-
-    if (rc || (rc = mc_taps_init(&v->taps, &v->sym, g, v->o->at_pre, err)))
-        return rc;
-    v->n_taps = v->sym.n_taps;
-    if (!(v->requests = calloc(v->n_taps + 1, sizeof *v->requests)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    for (size_t i = 0; i < v->n_taps; i++) {
-        const struct mc_tap *t = &v->sym.taps[i];
-        v->requests[i] =
-            (struct mc_tap_request){v->o->at_pre ? t->pre : t->post, t->offset, t->count};
-    }
-    const struct mc_plan_opts opts = {
-        .batch = v->o->batch, .taps = v->requests, .n_taps = v->n_taps};
-    for (size_t i = 0; i < v->n_nets; i++) {
-        if ((rc = v->be->plan_new(v->be, nets[i]->graph, &opts, &v->plans[i], err)) ||
-            (rc = mc_upload(v->be, &v->params[i], nets[i]->params, g->P * sizeof(float), err)) ||
-            (rc = mc_upload(v->be, &v->stats[i], nets[i]->stats, g->S * sizeof(float), err)))
-            return rc;
-    }
-    return 0;
+    return (to < n ? to : n) - (from < n ? from : n);
 }
 
 static int open_observer(struct observer *v, struct mc_backend *be,
@@ -94,66 +63,50 @@ static int open_observer(struct observer *v, struct mc_backend *be,
                          struct mc_dataset_reader *data, const struct mc_collect_opts *o,
                          struct mc_error *err)
 {
-    const struct mc_loader_options loader = {
-        .batch = o->batch, .samples = o->samples, .exact = 1, .seed = o->seed};
+    const struct mc_graph *g = nets[0]->graph;
+    struct mc_loader_options pass = o->pass;
+    int rc;
 
-    memset(v, 0, sizeof *v);
-    v->be = be;
-    v->o = o;
-    v->n_nets = n_nets;
-    int rc = open_nets(v, nets, err);
-
-    if (!rc)
-        rc = mc_loader_open(&v->loader, be, nets[0]->graph, data, &loader, err);
-    if (!rc && o->attack)
-        rc = mc_batch_attack_open(&v->attack, o->attack, MC_RNG_ATTACK_MEASURE, &v->loader,
-                                  nets[0]->graph, err);
-    return rc;
+    *v = (struct observer){.o = o, .n_nets = n_nets};
+    pass.exact = 1;
+    if ((rc = mc_symmetry_derive(&v->sym, g, err)) ||
+        (rc = mc_taps_init(&v->taps, &v->sym, g, o->at_pre, err)))
+        return rc;
+    v->n_taps = v->sym.n_taps;
+    if (!(v->requests = calloc(v->n_taps + 1, sizeof *v->requests)))
+        return mc_no_memory(err);
+    for (size_t i = 0; i < v->n_taps; i++) {
+        const struct mc_tap *t = &v->sym.taps[i];
+        v->requests[i] = (struct mc_tap_request){o->at_pre ? t->pre : t->post, t->offset, t->count};
+    }
+    const struct mc_plan_opts opts = {
+        .batch = pass.batch, .taps = v->requests, .n_taps = v->n_taps};
+    for (size_t i = 0; i < n_nets; i++)
+        if ((rc = mc_model_open(&v->models[i], be, nets[i]->graph, nets[i]->params, nets[i]->stats,
+                                &opts, err)))
+            return rc;
+    return mc_loader_open(&v->loader, be, g, data, &pass, err);
 }
 
 static void close_observer(struct observer *v)
 {
-    for (size_t i = 0; i < v->n_nets; i++) {
-        if (v->plans[i])
-            v->be->plan_free(v->plans[i]);
-        v->be->buf_free(v->be, v->params[i]);
-        v->be->buf_free(v->be, v->stats[i]);
-    }
-    mc_batch_attack_release(&v->attack);
+    mc_model_release(&v->models[0]);
+    mc_model_release(&v->models[1]);
     mc_loader_release(&v->loader);
     free(v->requests);
     mc_taps_release(&v->taps);
     mc_symmetry_release(&v->sym);
 }
 
-/* The loader's batches go through the networks and to look(). */
-static int pass(struct observer *v,
-                int (*look)(struct observer *v, void *arg, size_t n, struct mc_error *err),
-                void *arg, struct mc_error *err)
+/* The next batch through the networks; *n is 0 after the last. */
+static int next_batch(struct observer *v, size_t *n, struct mc_error *err)
 {
-    const int attacked = v->o->attack != NULL;
-    struct mc_plan *plans[3];
-    uint64_t done = 0;
-    size_t n = 0;
-    int rc;
+    int rc = mc_loader_next(&v->loader, v->models, v->n_nets, n, err);
 
-    memcpy(plans, v->plans, sizeof v->plans);
-    plans[v->n_nets] = v->attack.plan;
-    while (!(rc = mc_loader_next(&v->loader, plans, v->n_nets + (size_t)attacked, &n, err)) && n) {
-        if (attacked && (rc = mc_batch_attack_next(&v->attack, n, err)))
-            return rc;
-        for (size_t i = 0; i < v->n_nets; i++) {
-            if (attacked)
-                mc_batch_attack_run(&v->attack, v->plans[i], MC_MODE_EVAL, v->params[i],
-                                    v->stats[i]);
-            v->be->forward(v->plans[i], MC_MODE_EVAL, v->params[i], v->stats[i], NULL,
-                           v->loader.ctl);
-        }
-        if ((rc = look(v, arg, n, err)))
-            return rc;
-        done += n;
-        if (v->o->progress)
-            v->o->progress(v->o->arg, done);
+    for (size_t i = 0; !rc && *n && i < v->n_nets; i++) {
+        if (v->loader.attacker)
+            mc_batch_attack(&v->loader, &v->models[i], MC_MODE_EVAL);
+        mc_model_forward(&v->models[i], v->loader.ctl);
     }
     return rc;
 }
@@ -161,27 +114,18 @@ static int pass(struct observer *v,
 /* ---- moments ----------------------------------------------------------------------------------
  */
 
-static int look_moments(struct observer *v, void *arg, size_t n, struct mc_error *err)
-{
-    struct mc_buf **acc = arg;
-
-    (void)n;
-    (void)err;
-    for (size_t i = 0; i < v->n_taps; i++)
-        v->be->moments(v->plans[0], v->plans[1], i, acc[i]);
-    return 0;
-}
-
 static int fetch_moments(struct mc_moments *out, const struct observer *v, struct mc_buf **acc,
                          const struct mc_graph *g, struct mc_error *err)
 {
+    struct mc_backend *be = v->loader.be;
+
     out->images = mc_collect_images(v->o);
     out->shard = v->o->shard;
     out->shards = v->o->shards;
     out->precision = v->o->precision;
-    if (v->o->attack) {
-        mc_attack_text(v->o->attack, out->attack);
-        out->seed = v->o->seed;
+    if (v->o->pass.attack) {
+        mc_attack_text(v->o->pass.attack, out->attack);
+        out->seed = v->o->pass.seed;
     }
     for (size_t i = 0; i < v->n_taps; i++) {
         const struct mc_node *node = &g->nodes[v->requests[i].node];
@@ -189,7 +133,7 @@ static int fetch_moments(struct mc_moments *out, const struct observer *v, struc
         size_t size = MC_MOMENTS_SIZE(t->count);
 
         t->samples = out->images * (uint64_t)node->h * (uint64_t)node->w;
-        int rc = v->be->get(v->be, acc[i], 0, out->sums[i], size * sizeof(double), err);
+        int rc = be->get(be, acc[i], 0, out->sums[i], size * sizeof(double), err);
         if (rc)
             return rc;
         for (size_t k = 0; k < size; k++)
@@ -206,6 +150,7 @@ int mc_collect_moments(struct mc_moments *out, struct mc_backend *be, const stru
     const struct mc_weights *nets[2] = {a, b};
     struct observer v;
     struct mc_buf **acc = NULL;
+    size_t n = 0;
     int rc;
 
     memset(out, 0, sizeof *out);
@@ -214,22 +159,21 @@ int mc_collect_moments(struct mc_moments *out, struct mc_backend *be, const stru
     if ((rc = open_observer(&v, be, nets, 2, data, o, err)) ||
         (rc = mc_moments_init(out, &v.taps, err)))
         goto out;
-    if (!(acc = calloc(v.n_taps + 1, sizeof(struct mc_buf *)))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
-        goto out;
+    if (!(acc = calloc(v.n_taps + 1, sizeof(struct mc_buf *))))
+        rc = mc_no_memory(err);
+    for (size_t i = 0; !rc && i < v.n_taps; i++) {
+        const size_t bytes = MC_MOMENTS_SIZE(v.requests[i].count) * sizeof(double);
+        mc_bufs_add(&v.loader.bufs, &acc[i], NULL, bytes, err);
+        rc = v.loader.bufs.rc;
     }
-    for (size_t i = 0; i < v.n_taps; i++)
-        if ((rc = be->buf_new(be, MC_MOMENTS_SIZE(v.requests[i].count) * sizeof(double), &acc[i],
-                              err)))
-            goto out;
-    v.loader.from = batches_before(o, o->shard) * o->batch;
-    v.loader.to = batches_before(o, o->shard + 1) * o->batch;
-    rc = pass(&v, look_moments, acc, err);
+    v.loader.from = images_before(o, o->shard);
+    v.loader.to = images_before(o, o->shard + 1);
+    while (!rc && !(rc = next_batch(&v, &n, err)) && n)
+        for (size_t i = 0; i < v.n_taps; i++)
+            be->moments(v.models[0].plan, v.models[1].plan, i, acc[i]);
     if (!rc)
         rc = fetch_moments(out, &v, acc, a->graph, err);
 out:
-    for (size_t i = 0; acc && i < v.n_taps; i++)
-        be->buf_free(be, acc[i]);
     free(acc);
     close_observer(&v);
     return rc;
@@ -238,24 +182,20 @@ out:
 /* ---- activations ------------------------------------------------------------------------------
  */
 
-struct raw {
-    struct mc_activations_writer *writer;
-    struct mc_buf *buf; /* one tap's (B, K, H, W) */
-    float *host;
-    const int (*hw)[2];
-};
-
-static int look_raw(struct observer *v, void *arg, size_t n, struct mc_error *err)
+/* The n images that are loaded, tap by tap. buf, host: room for one tap's (B,K,H,W). */
+static int write_batch(const struct observer *v, struct mc_activations_writer *w,
+                       const int (*hw)[2], size_t n, struct mc_buf *buf, float *host,
+                       struct mc_error *err)
 {
-    struct raw *r = arg;
+    struct mc_backend *be = v->loader.be;
     int rc = 0;
 
     for (size_t i = 0; !rc && i < v->n_taps; i++) {
-        size_t floats = n * v->requests[i].count * (size_t)r->hw[i][0] * (size_t)r->hw[i][1];
-        v->be->output(v->plans[0], MC_OUT_TAP, i, r->buf);
-        rc = v->be->get(v->be, r->buf, 0, r->host, floats * sizeof(float), err);
+        size_t floats = n * v->requests[i].count * (size_t)hw[i][0] * (size_t)hw[i][1];
+        be->output(v->models[0].plan, MC_OUT_TAP, i, buf);
+        rc = be->get(be, buf, 0, host, floats * sizeof(float), err);
         if (!rc)
-            rc = mc_activations_write(r->writer, i, n, r->host, err);
+            rc = mc_activations_write(w, i, n, host, err);
     }
     return rc;
 }
@@ -264,43 +204,47 @@ int mc_collect_activations(const char *path, struct mc_backend *be, const struct
                            struct mc_dataset_reader *data, const struct mc_collect_opts *o,
                            const struct mc_history *h, struct mc_error *err)
 {
+    const size_t batch = o->pass.batch;
+    const uint64_t samples = o->pass.samples;
+    struct mc_activations_writer *writer = NULL;
     struct observer v;
-    struct raw r = {0};
+    struct mc_buf *buf = NULL;
+    float *host = NULL;
     int(*hw)[2] = NULL;
-    size_t most = 1;
+    size_t most = 1, n = 0;
     int rc = open_observer(&v, be, &w, 1, data, o, err);
 
     if (rc)
         goto out;
     if (!(hw = calloc(v.n_taps + 1, sizeof *hw))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     for (size_t i = 0; i < v.n_taps; i++) {
         const struct mc_node *node = &w->graph->nodes[v.requests[i].node];
         hw[i][0] = node->h;
         hw[i][1] = node->w;
-        size_t floats = o->batch * v.requests[i].count * (size_t)node->h * (size_t)node->w;
-        v.taps.taps[i].samples = o->samples * (uint64_t)node->h * (uint64_t)node->w;
+        size_t floats = batch * v.requests[i].count * (size_t)node->h * (size_t)node->w;
+        v.taps.taps[i].samples = samples * (uint64_t)node->h * (uint64_t)node->w;
         most = floats > most ? floats : most;
     }
-    r.hw = (const int(*)[2])hw;
-    if (!(r.host = malloc(most * sizeof *r.host))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    if (!(host = malloc(most * sizeof *host))) {
+        rc = mc_no_memory(err);
         goto out;
     }
-    if ((rc = be->buf_new(be, most * sizeof *r.host, &r.buf, err)) ||
-        (rc = mc_activations_create(&r.writer, path, &v.taps, r.hw, o->samples, o->batch, h, err)))
-        goto out;
-    rc = pass(&v, look_raw, &r, err);
+    mc_bufs_add(&v.loader.bufs, &buf, NULL, most * sizeof *host, err);
+    if (!(rc = v.loader.bufs.rc))
+        rc = mc_activations_create(&writer, path, &v.taps, (const int(*)[2])hw, samples, batch, h,
+                                   err);
+    while (!rc && !(rc = next_batch(&v, &n, err)) && n)
+        rc = write_batch(&v, writer, (const int(*)[2])hw, n, buf, host, err);
     if (!rc) {
-        rc = mc_activations_commit(r.writer, err);
-        r.writer = NULL;
+        rc = mc_activations_commit(writer, err);
+        writer = NULL;
     }
 out:
-    mc_activations_abandon(r.writer);
-    be->buf_free(be, r.buf);
-    free(r.host);
+    mc_activations_abandon(writer);
+    free(host);
     free(hw);
     close_observer(&v);
     return rc;

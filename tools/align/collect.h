@@ -6,27 +6,19 @@
 #define MC_COLLECT_H
 
 #include "formats/codecs/activations.h"
-#include "formats/codecs/dataset.h"
 #include "formats/codecs/moments.h"
 #include "formats/codecs/weights.h"
-#include "kernels/backend.h"
-#include "tools/attack/attack.h"
+#include "tools/load/loader.h"
 
 struct mc_collect_opts {
-    uint64_t samples; /* the first so many images of the data, at most its n */
-    size_t batch;     /* images at a time; mc_collect_batch() unless there is a reason */
-    int at_pre;       /* observe the ReLUs' inputs */
+    /* samples: not 0; batch: mc_collect_batch() unless there is a reason. With an attack each
+     * network sees its own adversarial examples, made under its own statistics. */
+    struct mc_loader_options pass;
+    int at_pre; /* observe the ReLUs' inputs */
     /* Batches are dealt to shards in contiguous runs: shard s has batches [s*n/shards,
      * (s+1)*n/shards), so that all shards added in order add the batches as one run does. */
     uint32_t shard, shards;
-    /* Resolved; or NULL: none. Each network sees its own adversarial examples, made under its own
-     * statistics; their random starts come from the seed. */
-    const struct mc_attack_options *attack;
-    uint64_t seed;
     enum mc_precision precision; /* the backend's, for the moments to tell */
-    /* Told how many images are done, now and then; may be NULL. */
-    void (*progress)(void *arg, uint64_t done);
-    void *arg;
 };
 
 /* A batch size for one or two networks of this graph: a power of two, at most 128, that keeps what

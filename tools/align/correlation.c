@@ -71,7 +71,7 @@ int mc_corr_tap(const struct mc_moments *m, size_t tap, double *value, char *dea
     if (rc)
         return rc;
     if (!(scale = malloc((2 * K + 1) * sizeof *scale)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     scales(K, n, sum_a, sum_a + 2 * K, scale, dead_a);
     scales(K, n, sum_b, sum_a + 3 * K, scale + K, dead_b);
     for (size_t i = 0; i < K && !rc; i++)
@@ -214,7 +214,7 @@ int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, enum m
     }
     goto out;
 nomem:
-    rc = mc_fail(err, MC_ENOMEM, "out of memory");
+    rc = mc_no_memory(err);
 out:
     free(counts);
     free(dead);
@@ -273,7 +273,7 @@ int mc_corr_signature(struct mc_signature *out, const struct mc_moments *m,
     value = malloc(W * W * sizeof *value);
     dead = malloc(2 * W);
     if (!value || !dead) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
         goto out;
     }
     for (size_t i = 0; i < m->taps.n_taps; i++) {

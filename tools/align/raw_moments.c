@@ -115,7 +115,7 @@ int mc_joint_moments_batch(struct mc_moments *m, size_t tap, size_t n, size_t hw
             (void **)&slab, 64,
             ((strips_a * ROWS + strips_b * COLS) * BLOCK + strips_a * strips_b * ROWS * COLS + 8) *
                 sizeof *slab))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     pack_a = slab;
     pack_b = pack_a + strips_a * ROWS * BLOCK;
     tiles = pack_b + strips_b * COLS * BLOCK;
@@ -188,7 +188,7 @@ int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_re
     if (rc)
         return rc;
     if ((rc = mc_moments_begin(out, mc_activations_taps(a), err)))
-        return err ? mc_fail_in(err, mc_reader_name(sa)) : rc;
+        return mc_fail_in(rc, err, "%s", mc_reader_name(sa));
     for (size_t i = 0; i < out->taps.n_taps; i++)
         out->taps.taps[i].samples = 0;
     for (;;) {

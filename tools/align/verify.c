@@ -3,9 +3,6 @@
  * Comparing two networks' logits and losses. */
 #include "tools/align/verify.h"
 
-#include "kernels/upload.h"
-#include "tools/load/loader.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,73 +10,55 @@
 #define B MC_VERIFY_BATCH
 
 struct check {
-    struct mc_backend *be;
-    const struct mc_graph *g;
     struct mc_loader loader;
-    struct mc_plan *plan;
-    struct mc_buf *params[2], *stats[2], *logits, *sums;
+    struct mc_model models[2];
+    size_t logits; /* bytes of a batch's */
+    struct mc_buf *d_logits, *d_sums;
     float *host_logits[2];
     double metrics[2][MC_N_METRICS]; /* of the last batch */
 };
 
-static void release(struct check *c)
+static int prepare(struct check *c, const struct mc_weights *const nets[2], struct mc_error *err)
 {
-    struct mc_buf *all[] = {c->params[0], c->params[1], c->stats[0],
-                            c->stats[1],  c->logits,    c->sums};
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        c->be->buf_free(c->be, all[i]);
-    if (c->plan)
-        c->be->plan_free(c->plan);
-    mc_loader_release(&c->loader);
-    free(c->host_logits[0]);
-    free(c->host_logits[1]);
-}
-
-static int prepare(struct check *c, const float *const params[2], const float *const stats[2],
-                   struct mc_error *err)
-{
-    struct mc_backend *be = c->be;
     const struct mc_plan_opts opts = {.batch = B, .train_only = 1};
-    size_t logits = B * (size_t)c->g->classes * sizeof(float);
-    size_t P = c->g->P * sizeof(float), S = c->g->S * sizeof(float);
-    int rc = be->plan_new(be, c->g, &opts, &c->plan, err);
+    int rc = 0;
 
-    for (int k = 0; k < 2 && !rc; k++) {
-        c->host_logits[k] = malloc(logits);
-        if (!c->host_logits[k])
-            return mc_fail(err, MC_ENOMEM, "out of memory");
-        if (!(rc = mc_upload(be, &c->params[k], params[k], P, err)))
-            rc = mc_upload(be, &c->stats[k], stats[k], S, err);
+    for (int k = 0; k < 2 && !rc; k++) { /* one plan is enough for both */
+        if (!(c->host_logits[k] = malloc(c->logits)))
+            return mc_no_memory(err);
+        rc = mc_model_open(&c->models[k], c->loader.be, nets[0]->graph, nets[k]->params,
+                           nets[k]->stats, k ? NULL : &opts, err);
     }
-    if (!rc)
-        rc = be->buf_new(be, sizeof c->metrics[0], &c->sums, err);
-    return rc ? rc : be->buf_new(be, logits, &c->logits, err);
+    if (rc)
+        return rc;
+    mc_bufs_add(&c->loader.bufs, &c->d_sums, NULL, sizeof c->metrics[0], err);
+    mc_bufs_add(&c->loader.bufs, &c->d_logits, NULL, c->logits, err);
+    return c->loader.bufs.rc;
 }
 
 static int forward(struct check *c, struct mc_error *err)
 {
-    struct mc_backend *be = c->be;
+    struct mc_backend *be = c->loader.be;
     int rc = 0;
 
     for (int k = 0; k < 2 && !rc; k++) {
-        be->forward(c->plan, MC_MODE_EVAL, c->params[k], c->stats[k], NULL, c->loader.ctl);
-        be->output(c->plan, MC_OUT_LOGITS, 0, c->logits);
-        be->zero(be, c->sums);
-        be->metrics(c->plan, c->sums);
-        rc = be->get(be, c->logits, 0, c->host_logits[k], B * (size_t)c->g->classes * sizeof(float),
-                     err);
+        struct mc_model m = c->models[k];
+        m.plan = c->models[0].plan;
+        mc_model_forward(&m, c->loader.ctl);
+        be->output(m.plan, MC_OUT_LOGITS, 0, c->d_logits);
+        be->zero(be, c->d_sums);
+        be->metrics(m.plan, c->d_sums);
+        rc = be->get(be, c->d_logits, 0, c->host_logits[k], c->logits, err);
         if (!rc)
-            rc = be->get(be, c->sums, 0, c->metrics[k], sizeof c->metrics[k], err);
+            rc = be->get(be, c->d_sums, 0, c->metrics[k], sizeof c->metrics[k], err);
     }
     return rc;
 }
 
 /* MC_EINPUT where a logit or a loss is not finite: nothing can be said then. */
-static int compare(const struct check *c, size_t n, struct mc_verified *out, struct mc_error *err)
+static int compare(const struct check *c, size_t n, size_t classes, struct mc_verified *out,
+                   struct mc_error *err)
 {
-    size_t classes = (size_t)c->g->classes;
-
     for (size_t i = 0; i < n; i++) {
         const float *x = c->host_logits[0] + i * classes, *y = c->host_logits[1] + i * classes;
         size_t best_x = 0, best_y = 0;
@@ -103,27 +82,28 @@ static int compare(const struct check *c, size_t n, struct mc_verified *out, str
     return 0;
 }
 
-int mc_verify(struct mc_backend *be, const struct mc_graph *g, const float *const params[2],
-              const float *const stats[2], struct mc_dataset_reader *data, uint64_t samples,
-              void (*progress)(void *arg, uint64_t images, uint64_t in_all), void *arg,
+int mc_verify(struct mc_backend *be, const struct mc_weights *a, const struct mc_weights *b,
+              struct mc_dataset_reader *data, const struct mc_loader_options *o,
               struct mc_verified *out, struct mc_error *err)
 {
-    const struct mc_loader_options loader = {.batch = B, .samples = samples, .exact = 1};
-    struct check c = {.be = be, .g = g};
+    const struct mc_weights *const nets[2] = {a, b};
+    struct mc_loader_options loader = *o;
+    struct check c = {.logits = B * (size_t)a->graph->classes * sizeof(float)};
     size_t n = 0;
-    int rc = mc_loader_open(&c.loader, be, g, data, &loader, err);
 
+    loader.batch = B;
     *out = (struct mc_verified){0};
-    if (rc || (rc = prepare(&c, params, stats, err)))
-        goto out;
-    while (!(rc = mc_loader_next(&c.loader, &c.plan, 1, &n, err)) && n) {
-        if ((rc = forward(&c, err)) || (rc = compare(&c, n, out, err)))
-            goto out;
-        if (progress)
-            progress(arg, out->images, c.loader.wanted);
+    int rc = mc_loader_open(&c.loader, be, a->graph, data, &loader, err);
+    if (!rc)
+        rc = prepare(&c, nets, err);
+    while (!rc && !(rc = mc_loader_next(&c.loader, c.models, 1, &n, err)) && n)
+        if (!(rc = forward(&c, err)))
+            rc = compare(&c, n, (size_t)a->graph->classes, out, err);
+    for (int k = 0; k < 2; k++) {
+        mc_model_release(&c.models[k]);
+        free(c.host_logits[k]);
     }
-out:
-    release(&c);
+    mc_loader_release(&c.loader);
     return rc;
 }
 

@@ -5,8 +5,8 @@
 #ifndef MC_VERIFY_H
 #define MC_VERIFY_H
 
-#include "formats/codecs/dataset.h"
-#include "kernels/backend.h"
+#include "formats/codecs/weights.h"
+#include "tools/load/loader.h"
 
 #define MC_VERIFY_BATCH 128
 /* The most by which the same network's logits differ when its sums run in another order, relative
@@ -22,15 +22,13 @@ struct mc_verified {
                     in training */
 };
 
-/* Both networks are of graph g, in evaluation mode; params (2) of (P), stats (2) of (S). The first
- * `samples` images of the data (0: all), which is read to its end. progress (may be NULL) is told
- * after every batch. MC_EINPUT: other data than the network's, fewer images than samples or none, a
+/* Both networks are of a's graph, in evaluation mode. Of the options the batch is not looked at:
+ * MC_VERIFY_BATCH. MC_EINPUT: other data than the network's, fewer images than samples or none, a
  * logit that is not finite. */
-MC_USE_RESULT int mc_verify(struct mc_backend *be, const struct mc_graph *g,
-                            const float *const params[2], const float *const stats[2],
-                            struct mc_dataset_reader *data, uint64_t samples,
-                            void (*progress)(void *arg, uint64_t images, uint64_t in_all),
-                            void *arg, struct mc_verified *out, struct mc_error *err);
+MC_USE_RESULT int mc_verify(struct mc_backend *be, const struct mc_weights *a,
+                            const struct mc_weights *b, struct mc_dataset_reader *data,
+                            const struct mc_loader_options *o, struct mc_verified *out,
+                            struct mc_error *err);
 
 /* The differences are ones of rounding; a mean loss differs by no more than the logits of its heads
  * do, twice. Predictions need no rule of their own: one can only change

@@ -80,37 +80,30 @@ int mc_attack_open(struct mc_attack *a, const struct mc_attack_options *o, uint3
                    struct mc_backend *be, const struct mc_graph *g, size_t batch,
                    struct mc_error *err)
 {
-    struct mc_buf **all[] = {&a->clean, &a->grad, &a->examples, &a->x};
-    float *nothing = malloc(batch * sizeof *nothing);
-    int rc = 0;
+    const size_t bytes = batch * image_bytes(g), losses = batch * sizeof(float);
+    struct mc_bufs *b = &a->bufs;
+    float *nothing = malloc(losses);
 
-    *a = (struct mc_attack){.options = *o,
-                            .purpose = purpose,
-                            .be = be,
-                            .bytes = batch * image_bytes(g),
-                            .batch = batch};
+    *a = (struct mc_attack){
+        .options = *o, .purpose = purpose, .be = be, .bytes = bytes, .batch = batch, .bufs.be = be};
     if (!nothing)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    for (size_t i = 0; !rc && i < (o->restarts > 1 ? 4u : 3u); i++)
-        rc = be->buf_new(be, a->bytes, all[i], err);
+        return mc_no_memory(err);
     for (size_t i = 0; i < batch; i++)
         nothing[i] = NAN;
-    if (!rc)
-        rc = be->buf_new(be, batch * sizeof *nothing, &a->worst, err);
-    if (!rc)
-        rc = be->buf_new(be, batch * sizeof *nothing, &a->nothing, err);
-    if (!rc)
-        rc = be->put(be, a->nothing, 0, nothing, batch * sizeof *nothing, err);
+    mc_bufs_add(b, &a->clean, NULL, bytes, err);
+    mc_bufs_add(b, &a->grad, NULL, bytes, err);
+    mc_bufs_add(b, &a->examples, NULL, bytes, err);
+    if (o->restarts > 1)
+        mc_bufs_add(b, &a->x, NULL, bytes, err);
+    mc_bufs_add(b, &a->worst, NULL, losses, err);
+    mc_bufs_add(b, &a->nothing, nothing, losses, err);
     free(nothing);
-    return rc;
+    return b->rc;
 }
 
 void mc_attack_release(struct mc_attack *a)
 {
-    struct mc_buf *all[] = {a->clean, a->grad, a->examples, a->x, a->worst, a->nothing};
-
-    for (size_t i = 0; a->be && i < sizeof all / sizeof *all; i++)
-        a->be->buf_free(a->be, all[i]);
+    mc_bufs_release(&a->bufs);
     *a = (struct mc_attack){0};
 }
 
@@ -124,8 +117,8 @@ void mc_attack_targets(const struct mc_attack_options *o, int classes, size_t n,
 }
 
 void mc_attack_run(struct mc_attack *a, struct mc_plan *p, const struct mc_source *src,
-                   const struct mc_buf *targets, const struct mc_buf *ctl, enum mc_mode mode,
-                   const struct mc_buf *params, struct mc_buf *stats)
+                   const struct mc_buf *ctl, enum mc_mode mode, const struct mc_buf *params,
+                   struct mc_buf *stats)
 {
     const struct mc_attack_options *o = &a->options;
     const struct mc_ball ball = {
@@ -137,7 +130,7 @@ void mc_attack_run(struct mc_attack *a, struct mc_plan *p, const struct mc_sourc
 
     be->pixels(p, src, ctl, a->clean);
     if (o->targeted) {
-        towards.labels = targets;
+        towards.labels = a->targets;
         be->load(p, &towards, ctl);
     }
     if (several)

@@ -7,7 +7,7 @@
 #define MC_ATTACK_H
 
 #include "formats/codecs/dataset.h"
-#include "kernels/backend.h"
+#include "kernels/model.h"
 
 #define MC_ATTACK_TEXT 120
 #define MC_ATTACK_MAX_RESTARTS 256
@@ -44,8 +44,11 @@ struct mc_attack {
     size_t batch;
     struct mc_buf *clean;    /* after a run: the batch's own pixels, (B,C,H,W) */
     struct mc_buf *examples; /* and its adversarial examples */
+    struct mc_buf *targets;  /* the owner's, to be set where there is a target: the labels to go
+                                towards, as the source's labels */
     struct mc_buf *x, *grad;
     struct mc_buf *worst, *nothing; /* (B): losses of the best restart; not a number */
+    struct mc_bufs bufs;
 };
 
 /* purpose: enum mc_rng_purpose of the random starts. Release, also after an error. */
@@ -60,11 +63,10 @@ void mc_attack_targets(const struct mc_attack_options *o, int classes, size_t n,
                        const int32_t *labels, int32_t *targets);
 
 /* Attack the batch that was loaded from src at ctl: afterwards the plan holds its adversarial
- * examples, under the batch's own labels, as if they had been loaded. targets: as src->labels, the
- * labels to go towards; unused and may be NULL where the attack has none. mode: MC_MODE_BATCH or
+ * examples, under the batch's own labels, as if they had been loaded. mode: MC_MODE_BATCH or
  * MC_MODE_EVAL; params, stats as for forward. Nothing waits for the device. */
 void mc_attack_run(struct mc_attack *a, struct mc_plan *p, const struct mc_source *src,
-                   const struct mc_buf *targets, const struct mc_buf *ctl, enum mc_mode mode,
-                   const struct mc_buf *params, struct mc_buf *stats);
+                   const struct mc_buf *ctl, enum mc_mode mode, const struct mc_buf *params,
+                   struct mc_buf *stats);
 
 #endif

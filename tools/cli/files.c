@@ -100,7 +100,7 @@ static int identify_new(struct mc_file_use *u, struct mc_error *err)
     u->dev = st.st_dev;
     u->ino = st.st_ino;
     u->name = strdup(basename(path));
-    return u->name ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    return u->name ? 0 : mc_no_memory(err);
 }
 
 static int identify(struct mc_file_use *u, struct mc_error *err)
@@ -200,7 +200,7 @@ static int check_output(const struct mc_file_use *u, struct mc_error *err)
         return mc_fail(err, MC_EUSAGE, "%s: '%s' is there and is no log", label(u), u->path);
     char *copy = strdup(u->path);
     if (!copy)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     if ((!u->name && access(u->path, W_OK)) || (!in_place && access(dirname(copy), W_OK | X_OK)))
         rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(errno));
     free(copy);
@@ -210,7 +210,7 @@ static int check_output(const struct mc_file_use *u, struct mc_error *err)
 int mc_files_check(struct mc_files *f, struct mc_error *err)
 {
     size_t stdins = 0;
-    int rc = f->failed ? mc_fail(err, MC_ENOMEM, "out of memory") : 0;
+    int rc = f->failed ? mc_no_memory(err) : 0;
 
     for (size_t i = 0; i < f->n; i++)
         stdins += is_standard(&f->use[i]) && !is_output(&f->use[i]);

@@ -67,7 +67,7 @@ int mc_log_open(struct mc_log **out, const char *path, int resumed, struct mc_er
     *out = NULL;
     if (!l || !(l->path = strdup(path))) {
         free(l);
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     }
     /* a pipe's or a device's other end may not be read */
     l->regular = stat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode);

@@ -11,13 +11,13 @@ int mc_text_open(struct mc_text *t, struct mc_error *err)
 {
     *t = (struct mc_text){0};
     t->f = open_memstream(&t->text, &t->bytes);
-    return t->f ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    return t->f ? 0 : mc_no_memory(err);
 }
 
 int mc_text_close(struct mc_text *t, const char *path, int rc, struct mc_error *err)
 {
     if (t->f && fclose(t->f) && !rc)
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
     if (!rc)
         rc = mc_cli_write(path, t->text, t->bytes, err);
     free(t->text);

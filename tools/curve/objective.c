@@ -12,24 +12,20 @@
 static int prepare(struct mc_objective *o, struct mc_train *f, struct mc_error *err)
 {
     struct mc_curve_objective *l = (struct mc_curve_objective *)o;
-    struct mc_backend *be = f->be;
-    size_t bytes = f->graph->P * sizeof(float);
-    int rc = 0;
+    const size_t bytes = f->graph->P * sizeof(float);
 
-    for (size_t i = 0; !rc && i < l->k; i++) {
-        rc = be->buf_new(be, bytes, &l->p[i], err);
-        if (!rc)
-            rc = be->put(be, l->p[i], 0, l->host[i], bytes, err);
-        if (!rc && l->is_free[i])
-            rc = be->buf_new(be, bytes, &l->m[i], err);
+    for (size_t i = 0; i < l->k; i++) {
+        mc_bufs_add(&f->bufs, &l->p[i], l->host[i], bytes, err);
+        if (l->is_free[i])
+            mc_bufs_add(&f->bufs, &l->m[i], NULL, bytes, err);
     }
-    if (!rc && l->k > 1)
-        rc = be->buf_new(be, bytes, &l->point, err);
-    if (!rc && l->k > 1)
-        rc = be->buf_new(be, f->steps * l->k * sizeof(float), &l->coefs, err);
-    if (!rc && l->host_stats && f->graph->S)
-        rc = be->put(be, f->stats, 0, l->host_stats, f->graph->S * sizeof(float), err);
-    return rc;
+    if (l->k > 1) {
+        mc_bufs_add(&f->bufs, &l->point, NULL, bytes, err);
+        mc_bufs_add(&f->bufs, &l->coefs, NULL, f->steps * l->k * sizeof(float), err);
+    }
+    if (f->bufs.rc || !l->host_stats || !f->graph->S)
+        return f->bufs.rc;
+    return f->be->put(f->be, f->stats, 0, l->host_stats, f->graph->S * sizeof(float), err);
 }
 
 static int epoch(struct mc_objective *o, struct mc_train *f, uint64_t e, struct mc_error *err)
@@ -40,7 +36,7 @@ static int epoch(struct mc_objective *o, struct mc_train *f, uint64_t e, struct 
         return 0;
     float *rows = malloc(f->steps * l->k * sizeof *rows);
     if (!rows)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (uint64_t s = 0; s < f->steps; s++) {
         double c[MC_MAX_POINTS];
         struct mc_rng4 r = mc_rng(f->o->seed, MC_RNG_CURVE_T, (uint32_t)e, (uint32_t)s, 0);
@@ -126,25 +122,12 @@ static int finish(struct mc_objective *o, struct mc_train *f, struct mc_error *e
     return rc;
 }
 
-static void release(struct mc_objective *o, struct mc_train *f)
-{
-    struct mc_curve_objective *l = (struct mc_curve_objective *)o;
-
-    for (size_t i = 0; i < l->k; i++) {
-        f->be->buf_free(f->be, l->p[i]);
-        f->be->buf_free(f->be, l->m[i]);
-    }
-    f->be->buf_free(f->be, l->coefs);
-    f->be->buf_free(f->be, l->point);
-}
-
 static const struct mc_objective linear = {.prepare = prepare,
                                            .epoch = epoch,
                                            .point = point,
                                            .step = step,
                                            .vectors = vectors,
-                                           .finish = finish,
-                                           .release = release};
+                                           .finish = finish};
 
 void mc_curve_objective_network(struct mc_curve_objective *l, struct mc_weights *w)
 {

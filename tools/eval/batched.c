@@ -79,7 +79,7 @@ static int describe_data(struct run *r, struct mc_batched_data *d, size_t i, str
 
 static size_t row_floats(const struct mc_batched *s)
 {
-    return s->attack ? 2 * N_FLOATS : N_FLOATS;
+    return s->pass.attack ? 2 * N_FLOATS : N_FLOATS;
 }
 
 /* What a checkpoint holds: everything that decides the result, and the results. */
@@ -98,26 +98,26 @@ static int describe(struct run *r, struct mc_error *err)
         rc = describe_data(r, &r->s->bn, MC_BATCHED_MAX_DATA, err);
         state->settings[state->n_settings - 2].name = "bn-data";
         state->settings[state->n_settings - 1].name = "bn-samples";
-        mc_checkpoint_set(state, "bn-plain", "%d", !s->bn_augment);
+        mc_checkpoint_set(state, "bn-plain", "%d", !s->pass.augment);
         if (s->bn_attack)
             mc_checkpoint_set(state, "bn-attack", "1");
     }
-    if (s->attack) {
+    if (s->pass.attack) {
         char text[MC_ATTACK_TEXT];
-        mc_attack_text(s->attack, text);
+        mc_attack_text(s->pass.attack, text);
         mc_checkpoint_set(state, "attack", "%s", text);
     }
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = describe_data(r, &r->s->data[i], i, err);
-    mc_checkpoint_set(state, "batch", "%zu", s->batch);
-    mc_checkpoint_set(state, "seed", "%llu", (unsigned long long)s->seed);
+    mc_checkpoint_set(state, "batch", "%zu", s->pass.batch);
+    mc_checkpoint_set(state, "seed", "%llu", (unsigned long long)s->pass.seed);
     mc_computed_with_checkpoint(s->be, state);
     for (size_t i = 0; !rc && i < s->n_data; i++) {
         struct mc_checkpoint_vector *v = &state->vectors[state->n_vectors++];
         snprintf(v->name, sizeof v->name, "%s", s->data[i].name);
         v->n = r->T * row_floats(s);
         if (!(v->data = calloc(v->n, sizeof *v->data)))
-            rc = mc_fail(err, MC_ENOMEM, "out of memory");
+            rc = mc_no_memory(err);
     }
     return rc;
 }
@@ -155,7 +155,7 @@ static int save(struct run *r, struct mc_error *err)
         for (size_t t = 0; t < r->done; t++) {
             float *row = r->state.vectors[i].data + t * floats;
             pack(&r->s->data[i].out[t], row);
-            if (r->s->attack)
+            if (r->s->pass.attack)
                 pack(&r->s->data[i].robust[t], row + N_FLOATS);
         }
     r->state.epoch = r->done;
@@ -177,7 +177,7 @@ static int restore(struct run *r, struct mc_error *err)
             const struct mc_batched_data *d = &r->s->data[i];
             const float *row = r->state.vectors[i].data + t * row_floats(r->s);
             rc = unpack(r, t, row, d->wanted, &d->out[t], err);
-            if (!rc && r->s->attack)
+            if (!rc && r->s->pass.attack)
                 rc = unpack(r, t, row + N_FLOATS, d->wanted, &d->robust[t], err);
         }
     return rc;
@@ -189,31 +189,30 @@ static void tell(void *arg, uint64_t images, uint64_t in_all)
 
     (void)in_all;
     r->images = r->before + images * r->points;
-    if (r->s->watch.progress)
-        r->s->watch.progress(r->s->watch.arg, r->images, r->in_all);
+    if (r->s->pass.progress)
+        r->s->pass.progress(r->s->pass.arg, r->images, r->in_all);
 }
 
 /* One data set at the points of a block; bn: their statistics. */
 static int pass(struct run *r, struct mc_batched_data *d, const struct mc_span *span, int bn,
                 struct mc_error *err)
 {
-    struct mc_eval_result *out = bn ? NULL : d->out + r->done;
-    struct mc_eval_result *robust = bn || !r->s->attack ? NULL : d->robust + r->done;
-    const struct mc_eval_options o = {.batch = r->s->batch,
-                                      .samples = d->samples,
-                                      .samples_exact = d->samples_exact,
-                                      .augment = bn && r->s->bn_augment,
-                                      .attack = bn && !r->s->bn_attack ? NULL : r->s->attack,
-                                      .seed = r->s->seed};
-    const struct mc_eval_watch watch = {.progress = tell, .arg = r};
+    struct mc_loader_options o = r->s->pass;
     int rc = d->reader ? 0 : mc_dataset_open(&d->reader, d->path, err);
 
+    o.samples = d->samples;
+    o.exact = d->samples_exact;
+    if (bn && !r->s->bn_attack)
+        o.attack = NULL;
+    o.progress = tell;
+    o.arg = r;
     r->before = r->images;
     r->points = span->T;
     if (!rc && bn)
-        rc = mc_eval_statistics(r->s->be, span, d->reader, &o, &watch, r->stats, err);
+        rc = mc_eval_statistics(r->s->be, span, d->reader, &o, r->stats, err);
     else if (!rc)
-        rc = mc_eval_loss(r->s->be, span, r->stats, d->reader, &o, &watch, out, robust, err);
+        rc = mc_eval_loss(r->s->be, span, d->reader, &o, d->out + r->done,
+                          o.attack ? d->robust + r->done : NULL, err);
     mc_dataset_close(d->reader);
     d->reader = NULL;
     return rc;
@@ -228,6 +227,7 @@ static int run_block(struct run *r, struct mc_error *err)
 
     span.T = left < r->block ? left : r->block;
     span.coef += r->done * span.k;
+    span.stats = r->stats;
     if (s->bn.path)
         rc = pass(r, &r->s->bn, &span, 1, err);
     for (size_t i = 0; S && !s->bn.path && i < span.T; i++)
@@ -247,7 +247,7 @@ static size_t point_bytes(const struct mc_batched *s)
 
     /* the statistics here and on the device, and what is summed there */
     return 2 * S * sizeof(float) +
-           (MC_REESTIMATE_SIZE(S) + (s->attack ? 2u : 1u) * MC_N_METRICS) * sizeof(double);
+           (MC_REESTIMATE_SIZE(S) + (s->pass.attack ? 2u : 1u) * MC_N_METRICS) * sizeof(double);
 }
 
 static int tell_begin(const struct run *r, struct mc_error *err)
@@ -256,11 +256,11 @@ static int tell_begin(const struct run *r, struct mc_error *err)
     size_t bytes = 0;
     int rc;
 
-    if (!s->watch.begin)
+    if (!s->begin)
         return 0;
-    if ((rc = mc_eval_bytes(s->be, s->span, s->batch, s->attack, &bytes, err)))
+    if ((rc = mc_eval_bytes(s->be, s->span, s->pass.batch, s->pass.attack, &bytes, err)))
         return rc;
-    s->watch.begin(s->watch.arg, r->done, r->block, bytes + r->block * point_bytes(s));
+    s->begin(s->pass.arg, r->done, r->block, bytes + r->block * point_bytes(s));
     return 0;
 }
 
@@ -286,7 +286,7 @@ static int prepare(struct run *r, struct mc_error *err)
         return rc;
     r->in_all = r->in_all / r->T * (r->T - r->done);
     if (!(r->stats = calloc(r->block * s->span->graph->S + 1, sizeof *r->stats)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     return tell_begin(r, err);
 }
 
@@ -296,7 +296,7 @@ int mc_batched_run(struct mc_batched *s, struct mc_error *err)
     int rc;
 
     if (!r)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     r->s = s;
     rc = prepare(r, err);
     while (!rc && r->done < r->T)

@@ -15,32 +15,22 @@ struct mc_batched_data {
     const char *path;                 /* NULL: none */
     const char *name;                 /* of its results in a checkpoint */
     struct mc_dataset_reader *reader; /* just opened, or NULL; the sweep closes it */
-    uint64_t samples;                 /* as in mc_eval_options */
+    uint64_t samples;                 /* as in mc_loader_options */
     int samples_exact;
     struct mc_eval_result *out;    /* (T), the caller's; not of batch norm's data */
     struct mc_eval_result *robust; /* (T), likewise; where there is an attack */
     uint64_t wanted, in_all;       /* images to be measured, and that the data set has: set */
 };
 
-/* Somebody who watches; any may be NULL. */
-struct mc_batched_watch {
-    /* Once, when all inputs were seen to fit: how many points an earlier run did, how many are
-     * measured at a time, and the bytes that this takes beside what the caller holds. */
-    void (*begin)(void *arg, size_t done, size_t block, size_t bytes);
-    void (*progress)(void *arg, uint64_t images, uint64_t in_all); /* of this run, all points */
-    void *arg;
-};
-
 struct mc_batched {
     struct mc_backend *be;
     const struct mc_span *span;
-    size_t batch;
-    uint64_t seed;
+    /* Of every pass; with an attack robust figures too. samples and exact are each data set's,
+     * augment is bn's. progress is told of this run, all points. */
+    struct mc_loader_options pass;
     struct mc_batched_data bn; /* to re-estimate statistics on at each point */
-    int bn_augment;
-    const struct mc_attack_options *attack; /* resolved: robust figures too; or NULL */
-    int bn_attack;                          /* re-estimate on the attack's examples */
-    const float *stats; /* (S) of every point where bn is none; may be NULL if S is 0 */
+    int bn_attack;             /* on the attack's examples */
+    const float *stats;        /* (S) of every point where bn is none; may be NULL if S is 0 */
     struct mc_batched_data data[MC_BATCHED_MAX_DATA];
     size_t n_data;
 
@@ -51,7 +41,10 @@ struct mc_batched {
     const struct mc_checkpoint_setting
         *identity;     /* what a checkpoint must share: the vectors' ids, */
     size_t n_identity; /* what the coefficients were made from */
-    struct mc_batched_watch watch;
+    /* Told pass.arg once, when all inputs were seen to fit: how many points an earlier run did, how
+     * many are measured at a time, and the bytes that this takes beside what the caller holds. May
+     * be NULL. */
+    void (*begin)(void *arg, size_t done, size_t block, size_t bytes);
 };
 
 /* Fills the data's out, robust, wanted and in_all. MC_EINPUT: data that do not fit, or a checkpoint

@@ -3,9 +3,7 @@
  * Evaluation of many points in one pass over the data. */
 #include "tools/eval/measure.h"
 
-#include "kernels/upload.h"
 #include "libcommon/base/rng.h"
-#include "tools/attack/batch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,199 +11,151 @@
 
 /* A pass over a data set: what lies on the device for all its points. */
 struct pass {
-    struct mc_backend *be;
     const struct mc_span *span;
-    const struct mc_eval_options *o;
-    struct mc_dataset_reader *data;
     struct mc_loader loader;
-    struct mc_batch_attack attack;
-    struct mc_plan *plan;
+    struct mc_model model;   /* at the first vector */
     struct mc_buf **vectors; /* (k) */
+    struct mc_buf **stats;   /* (T), NULL each: batch statistics */
     struct mc_buf **acc;     /* (T): what is summed at each point */
-    struct mc_buf **robust;  /* (T): and of its adversarial examples, or NULL */
-    struct mc_buf **stats;   /* (T), or NULL: batch statistics */
+    struct mc_buf **robust;  /* (T): and of its adversarial examples, or NULL each */
     struct mc_buf *coefs, *point, *point_ctl;
 };
 
 static void release(struct pass *p)
 {
-    struct mc_backend *be = p->be;
-
-    for (size_t i = 0; p->vectors && i < p->span->k; i++)
-        be->buf_free(be, p->vectors[i]);
-    for (size_t i = 0; p->acc && i < p->span->T; i++)
-        be->buf_free(be, p->acc[i]);
-    for (size_t i = 0; p->robust && i < p->span->T; i++)
-        be->buf_free(be, p->robust[i]);
-    for (size_t i = 0; p->stats && i < p->span->T; i++)
-        be->buf_free(be, p->stats[i]);
-    be->buf_free(be, p->coefs);
-    be->buf_free(be, p->point);
-    be->buf_free(be, p->point_ctl);
-    if (p->plan)
-        be->plan_free(p->plan);
-    free(p->vectors);
-    free(p->acc);
-    free(p->robust);
-    free(p->stats);
-    mc_batch_attack_release(&p->attack);
+    mc_model_release(&p->model);
     mc_loader_release(&p->loader);
+    free(p->vectors);
 }
 
 /* Vectors and coefficients. One vector with weight 1 is used as it is. */
 static int put_span(struct pass *p, struct mc_error *err)
 {
     const struct mc_span *s = p->span;
-    size_t bytes = s->graph->P * sizeof(float);
-    int rc = 0;
+    const size_t bytes = s->graph->P * sizeof(float);
+    struct mc_bufs *b = &p->loader.bufs;
 
-    p->vectors = calloc(s->k, sizeof *p->vectors);
-    if (!p->vectors)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    for (size_t i = 0; !rc && i < s->k; i++)
-        rc = mc_upload(p->be, &p->vectors[i], s->vectors[i], bytes, err);
-    if (rc || s->k == 1)
-        return rc;
+    p->vectors[0] = p->model.params;
+    if (s->k == 1)
+        return 0;
+    for (size_t i = 1; i < s->k; i++)
+        mc_bufs_add(b, &p->vectors[i], s->vectors[i], bytes, err);
     float *rows = malloc(s->T * s->k * sizeof *rows);
     if (!rows)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (size_t i = 0; i < s->T * s->k; i++)
         rows[i] = (float)s->coef[i];
-    rc = mc_upload(p->be, &p->coefs, rows, s->T * s->k * sizeof *rows, err);
+    mc_bufs_add(b, &p->coefs, rows, s->T * s->k * sizeof *rows, err);
+    mc_bufs_add(b, &p->point_ctl, NULL, sizeof(struct mc_ctl), err);
+    mc_bufs_add(b, &p->point, NULL, bytes, err);
     free(rows);
-    if (!rc)
-        rc = p->be->buf_new(p->be, bytes, &p->point, err);
-    return rc;
+    return b->rc;
 }
 
-static int prepare(struct pass *p, const float *stats, size_t acc_doubles, struct mc_error *err)
+/* doubles: of what is summed at a point; with statistics the span's own, or the batches'. */
+static int prepare(struct pass *p, struct mc_backend *be, struct mc_dataset_reader *data,
+                   const struct mc_loader_options *o, int with_statistics, size_t doubles,
+                   struct mc_error *err)
 {
-    struct mc_backend *be = p->be;
     const struct mc_span *s = p->span;
-    size_t S = s->graph->S;
-    struct mc_plan_opts plan = {.batch = p->o->batch};
-    struct mc_ctl ctl = {.seed = p->o->seed};
-    struct mc_loader_options loader = {.batch = p->o->batch,
-                                       .samples = p->o->samples,
-                                       .exact = p->o->samples_exact,
-                                       .purpose = MC_RNG_BN,
-                                       .seed = p->o->seed};
-    int rc;
+    const struct mc_plan_opts plan = {.batch = o->batch};
+    const size_t S = s->graph->S, bytes = doubles * sizeof(double);
+    struct mc_bufs *b = &p->loader.bufs;
+    int rc = mc_loader_open(&p->loader, be, s->graph, data, o, err);
 
-    if (p->o->augment)
-        loader.augment = &mc_dataset_get_info(p->data)->augment;
-    rc = mc_loader_open(&p->loader, be, s->graph, p->data, &loader, err);
     if (!rc)
-        rc = be->plan_new(be, s->graph, &plan, &p->plan, err);
-    if (!rc && p->o->attack)
-        rc = mc_batch_attack_open(&p->attack, p->o->attack,
-                                  stats ? MC_RNG_ATTACK_MEASURE : MC_RNG_ATTACK_BN, &p->loader,
-                                  s->graph, err);
-    if (!rc)
-        rc = put_span(p, err);
-    if (!rc)
-        rc = mc_upload(be, &p->point_ctl, &ctl, sizeof ctl, err);
+        rc = mc_model_open(&p->model, be, s->graph, s->vectors[0], NULL, &plan, err);
     if (rc)
         return rc;
-    p->acc = calloc(s->T, sizeof *p->acc);
-    if (stats)
-        p->stats = calloc(s->T, sizeof *p->stats);
-    if (stats && p->o->attack)
-        p->robust = calloc(s->T, sizeof *p->robust);
-    if (!p->acc || (stats && !p->stats) || (stats && p->o->attack && !p->robust))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+    if (!(p->vectors = calloc(s->k + 3 * s->T, sizeof(struct mc_buf *))))
+        return mc_no_memory(err);
+    p->stats = p->vectors + s->k;
+    p->acc = p->stats + s->T;
+    p->robust = p->acc + s->T;
+    rc = put_span(p, err);
     for (size_t i = 0; !rc && i < s->T; i++) {
-        rc = be->buf_new(be, acc_doubles * sizeof(double), &p->acc[i], err);
-        if (!rc && p->robust)
-            rc = be->buf_new(be, acc_doubles * sizeof(double), &p->robust[i], err);
-        if (!rc && stats)
-            rc = mc_upload(be, &p->stats[i], stats + i * S, S * sizeof(float), err);
+        mc_bufs_add(b, &p->acc[i], NULL, bytes, err);
+        if (with_statistics)
+            mc_bufs_add(b, &p->stats[i], s->stats + i * S, S * sizeof(float), err);
+        if (with_statistics && o->attack)
+            mc_bufs_add(b, &p->robust[i], NULL, bytes, err);
+        rc = b->rc;
     }
     return rc;
 }
 
 /* The batch that is loaded at one point, i. */
-static void run_point(struct pass *p, const struct mc_buf *point, size_t i)
+static void run_point(struct pass *p, struct mc_buf *point, size_t i)
 {
-    struct mc_backend *be = p->be;
+    const struct mc_model m = {
+        .be = p->loader.be, .plan = p->model.plan, .params = point, .stats = p->stats[i]};
 
-    if (!p->stats) {
-        if (p->o->attack)
-            mc_batch_attack_run(&p->attack, p->plan, MC_MODE_BATCH, point, NULL);
-        be->forward(p->plan, MC_MODE_REESTIMATE, point, NULL, p->acc[i], p->loader.ctl);
+    if (!m.stats) {
+        if (p->loader.attacker)
+            mc_batch_attack(&p->loader, &m, MC_MODE_BATCH);
+        m.be->forward(m.plan, MC_MODE_REESTIMATE, point, NULL, p->acc[i], p->loader.ctl);
         return;
     }
-    if (p->robust && i) /* the point before left its adversarial examples there */
-        mc_batch_attack_undo(&p->attack, p->plan);
-    be->forward(p->plan, MC_MODE_EVAL, point, p->stats[i], NULL, p->loader.ctl);
-    be->metrics(p->plan, p->acc[i]);
-    if (!p->robust)
+    if (p->robust[i] && i) /* the point before left its adversarial examples there */
+        mc_loader_reload(&p->loader, &m);
+    mc_model_forward(&m, p->loader.ctl);
+    m.be->metrics(m.plan, p->acc[i]);
+    if (!p->robust[i])
         return;
-    mc_batch_attack_run(&p->attack, p->plan, MC_MODE_EVAL, point, p->stats[i]);
-    be->forward(p->plan, MC_MODE_EVAL, point, p->stats[i], NULL, p->loader.ctl);
-    be->metrics(p->plan, p->robust[i]);
+    mc_batch_attack(&p->loader, &m, MC_MODE_EVAL);
+    mc_model_forward(&m, p->loader.ctl);
+    m.be->metrics(m.plan, p->robust[i]);
 }
 
 /* The batch that is loaded, at every point. */
 static int run_batch(struct pass *p, struct mc_error *err)
 {
-    struct mc_backend *be = p->be;
+    struct mc_backend *be = p->loader.be;
     const struct mc_span *s = p->span;
-    struct mc_ctl ctl = {.seed = p->o->seed};
-    int rc = be->put(be, p->point_ctl, 0, &ctl, sizeof ctl, err);
+    const struct mc_ctl ctl = {.seed = p->loader.o.seed};
+    int rc = s->k > 1 ? be->put(be, p->point_ctl, 0, &ctl, sizeof ctl, err) : 0;
 
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < s->T; i++) {
-        const struct mc_buf *point = p->vectors[0];
+    for (size_t i = 0; !rc && i < s->T; i++) {
         if (s->k > 1) {
             be->lincomb(be, s->graph->P, p->point, s->k, (const struct mc_buf *const *)p->vectors,
                         p->coefs, p->point_ctl);
             be->ctl_next(be, p->point_ctl);
-            point = p->point;
         }
-        run_point(p, point, i);
-    }
-    return 0;
-}
-
-static int run_pass(struct pass *p, const struct mc_eval_watch *watch, struct mc_error *err)
-{
-    struct mc_plan *plans[] = {p->plan, p->attack.plan};
-    uint64_t done = 0;
-    size_t n = 0;
-    int rc;
-
-    while (!(rc = mc_loader_next(&p->loader, plans, p->o->attack ? 2 : 1, &n, err)) && n) {
-        if (p->o->attack && (rc = mc_batch_attack_next(&p->attack, n, err)))
-            return rc;
-        if ((rc = run_batch(p, err)))
-            return rc;
-        done += n;
-        if (watch && watch->progress)
-            watch->progress(watch->arg, done, p->loader.wanted);
+        run_point(p, s->k > 1 ? p->point : p->vectors[0], i);
     }
     return rc;
 }
 
-int mc_eval_statistics(struct mc_backend *be, const struct mc_span *span,
-                       struct mc_dataset_reader *data, const struct mc_eval_options *o,
-                       const struct mc_eval_watch *watch, float *stats, struct mc_error *err)
+static int run_pass(struct pass *p, struct mc_error *err)
 {
-    size_t S = span->graph->S;
-    struct mc_buf *out = NULL;
-    struct pass p = {.be = be, .span = span, .o = o, .data = data};
-    int rc = prepare(&p, NULL, MC_REESTIMATE_SIZE(S), err);
+    size_t n = 0;
+    int rc = 0;
 
+    while (!rc && !(rc = mc_loader_next(&p->loader, &p->model, 1, &n, err)) && n)
+        rc = run_batch(p, err);
+    return rc;
+}
+
+int mc_eval_statistics(struct mc_backend *be, const struct mc_span *span,
+                       struct mc_dataset_reader *data, const struct mc_loader_options *o,
+                       float *stats, struct mc_error *err)
+{
+    const size_t S = span->graph->S;
+    struct mc_loader_options mine = *o;
+    struct pass p = {.span = span};
+    struct mc_buf *out = NULL;
+
+    mine.attack_purpose = MC_RNG_ATTACK_BN;
+    int rc = prepare(&p, be, data, &mine, 0, MC_REESTIMATE_SIZE(S), err);
     if (!rc)
-        rc = run_pass(&p, watch, err);
+        rc = run_pass(&p, err);
     if (!rc)
-        rc = be->buf_new(be, (S ? S : 1) * sizeof(float), &out, err);
+        mc_bufs_add(&p.loader.bufs, &out, NULL, S * sizeof(float), err);
+    rc = rc ? rc : p.loader.bufs.rc;
     for (size_t i = 0; !rc && i < span->T; i++) {
         be->reestimate(be, span->graph, p.acc[i], out);
         rc = be->get(be, out, 0, stats + i * S, S * sizeof(float), err);
     }
-    be->buf_free(be, out);
     release(&p);
     return rc;
 }
@@ -230,22 +180,20 @@ static int take(struct mc_backend *be, const struct mc_buf *acc, struct mc_eval_
     return 0;
 }
 
-int mc_eval_loss(struct mc_backend *be, const struct mc_span *span, const float *stats,
-                 struct mc_dataset_reader *data, const struct mc_eval_options *o,
-                 const struct mc_eval_watch *watch, struct mc_eval_result *out,
+int mc_eval_loss(struct mc_backend *be, const struct mc_span *span, struct mc_dataset_reader *data,
+                 const struct mc_loader_options *o, struct mc_eval_result *out,
                  struct mc_eval_result *robust, struct mc_error *err)
 {
-    struct mc_eval_options plain = *o;
-    struct pass p = {.be = be, .span = span, .o = &plain, .data = data};
-    int rc;
+    struct mc_loader_options plain = *o;
+    struct pass p = {.span = span};
 
     plain.augment = 0;
-    rc = prepare(&p, stats, MC_N_METRICS, err);
+    int rc = prepare(&p, be, data, &plain, 1, MC_N_METRICS, err);
     if (!rc)
-        rc = run_pass(&p, watch, err);
+        rc = run_pass(&p, err);
     for (size_t i = 0; !rc && i < span->T; i++) {
         rc = take(be, p.acc[i], &out[i], err);
-        if (!rc && p.robust)
+        if (!rc && p.robust[i])
             rc = take(be, p.robust[i], &robust[i], err);
     }
     release(&p);
@@ -257,14 +205,12 @@ int mc_eval_bytes(struct mc_backend *be, const struct mc_span *span, size_t batc
 {
     const struct mc_graph *g = span->graph;
     const struct mc_plan_opts o = {.batch = batch};
-    struct mc_plan *plan = NULL;
     size_t more = 0;
     int rc = attack ? mc_batch_attack_bytes(be, attack, g, batch, &more, err) : 0;
 
-    if (rc || (rc = be->plan_new(be, g, &o, &plan, err)))
+    if (rc || (rc = mc_plan_bytes(be, g, &o, bytes, err)))
         return rc;
-    *bytes = more + be->plan_bytes(plan) + (span->k + (span->k > 1)) * g->P * sizeof(float) +
-             batch * (size_t)(g->input[0] * g->input[1] * g->input[2]);
-    be->plan_free(plan);
+    *bytes += more + (span->k + (span->k > 1)) * g->P * sizeof(float) +
+              batch * (size_t)(g->input[0] * g->input[1] * g->input[2]);
     return 0;
 }

@@ -200,7 +200,7 @@ static int fill(struct mc_eval_cli *e, struct mc_batched *s, struct mc_error *er
         struct mc_reported *d = &e->report.data[i];
         free(d->out);
         if (!(d->out = calloc(e->report.T, sizeof *d->out)))
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
     }
     for (size_t i = 0; i < s->n_data; i++) {
         const struct mc_reported *d = &e->report.data[i];
@@ -231,14 +231,16 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be, const stru
 {
     struct mc_batched s = {.be = be,
                            .span = span,
-                           .batch = e->batch,
-                           .seed = e->cli->seed,
+                           .pass = {.batch = e->batch,
+                                    .seed = e->cli->seed,
+                                    .augment = !e->bn_plain,
+                                    .attack = e->attacked ? &e->attack : NULL,
+                                    .progress = progress,
+                                    .arg = e},
                            .bn = {.path = span->graph->S ? e->bn_data : NULL,
                                   .name = "bn-data",
                                   .samples = e->full ? 0 : e->bn_samples,
                                   .samples_exact = e->bn_samples_given},
-                           .bn_augment = !e->bn_plain,
-                           .attack = e->attacked ? &e->attack : NULL,
                            .bn_attack = e->report.bn_attack,
                            .stats = own,
                            .checkpoint = e->checkpoint,
@@ -247,14 +249,12 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be, const stru
                            .tool = e->cli->tool,
                            .identity = identity,
                            .n_identity = n_identity,
-                           .watch = {.begin = begin, .progress = progress, .arg = e}};
+                           .begin = e->say_memory || e->checkpoint ? begin : NULL};
 
     if (span->graph->S && !e->bn_data && !own)
         return mc_fail(err, MC_EUSAGE,
                        "%s needs --bn-data FILE: it carries no batch-norm statistics", what);
     e->report.T = span->T;
-    if (!e->say_memory && !e->checkpoint)
-        s.watch.begin = NULL;
     int rc = fill(e, &s, err);
     if (!rc) {
         mc_progress_begin(&e->progress, e->cli, "evaluating", "images", 0);

@@ -42,7 +42,7 @@ static int measure(const struct job *j, struct mc_span *span, const double *thre
     double *gram = calloc(k * k, sizeof *gram), *coef = calloc(T * k, sizeof *coef);
     double(*xy)[2] = calloc(T, sizeof *xy);
     struct mc_mark *marks = calloc(n, sizeof *marks);
-    int rc = gram && coef && xy && marks ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = gram && coef && xy && marks ? 0 : mc_no_memory(err);
 
     if (rc)
         goto out;

@@ -102,7 +102,7 @@ int mc_report_summary(const struct mc_report *r, FILE *f, struct mc_error *err)
     double *value = malloc(r->T * sizeof *value);
 
     if (!value)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     fputs(
         "data\tquantity\tfirst\tlast\tmean\tarc_mean\tmin\tmin_t\tmax\tmax_t\tbarrier\tbarrier_t\n",
         f);
@@ -123,7 +123,7 @@ int mc_report_curve_json(const struct mc_report *r, FILE *f, struct mc_error *er
     double *value = malloc(r->T * sizeof *value);
 
     if (!value)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     fputs("{\"kind\":\"curve\",", f);
     mc_report_json_attack(r, f);
     fputs("\"points\":[", f);

@@ -3,23 +3,21 @@
  * A whole data set in a device's memory. */
 #include "tools/load/in_memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#define BLOCK 1024 /* images read at a time */
-
 /* Memory is taken as images come: what a header announces proves nothing. */
-static int load(struct mc_in_memory *out, struct mc_backend *be, struct mc_dataset_reader *d,
-                void *images, int32_t *labels, struct mc_error *err)
+static int load(struct mc_in_memory *out, struct mc_backend *be, struct mc_error *err)
 {
-    const size_t bytes = mc_dataset_image_bytes(&out->info), size = sizeof *labels;
+    const size_t bytes = mc_dataset_image_bytes(&out->info), size = sizeof(int32_t);
     uint64_t have = 0, room = 0, n = out->info.n;
     int rc = be->buf_new(be, 0, &out->images, err);
 
     if (!rc)
         rc = be->buf_new(be, 0, &out->labels, err);
-    for (size_t got = BLOCK; !rc && got == BLOCK;) {
-        rc = mc_dataset_read(d, BLOCK, images, labels, &got, err);
+    for (size_t got = 1; !rc && got;) {
+        const void *images;
+        const int32_t *labels;
+        rc = mc_dataset_lend(out->reader, SIZE_MAX, &images, &labels, &got, err);
         size_t keep = got < n - have ? got : (size_t)(n - have);
         if (rc || !keep)
             continue; /* the stream is read to its end, which may be damaged */
@@ -54,15 +52,10 @@ int mc_in_memory_open(struct mc_in_memory *out, const char *path, uint64_t sampl
 
 int mc_in_memory_read(struct mc_in_memory *r, struct mc_backend *be, struct mc_error *err)
 {
-    void *images = malloc(BLOCK * mc_dataset_image_bytes(&r->info));
-    int32_t *labels = malloc(BLOCK * sizeof *labels);
-    int rc = images && labels ? load(r, be, r->reader, images, labels, err)
-                              : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = load(r, be, err);
 
     if (!rc)
         memcpy(r->id, mc_reader_id(mc_dataset_stream(r->reader)), MC_ID_LEN);
-    free(images);
-    free(labels);
     mc_dataset_close(r->reader);
     r->reader = NULL;
     return rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One pass over a data set. */
+#include "libcommon/base/rng.h"
 #include "tools/load/loader.h"
 
 #include <stdlib.h>
@@ -32,6 +33,23 @@ int mc_data_samples(const struct mc_dataset_info *info, const char *path, uint64
     return 0;
 }
 
+static const struct mc_plan_opts attacker = {.backward = 1, .input_grad = 1};
+
+static int open_attack(struct mc_loader *f, const struct mc_graph *g, struct mc_error *err)
+{
+    const uint32_t purpose = f->o.attack_purpose ? f->o.attack_purpose : MC_RNG_ATTACK_MEASURE;
+    struct mc_plan_opts plan = attacker;
+    int rc;
+
+    plan.batch = f->o.batch;
+    if ((rc = f->be->plan_new(f->be, g, &plan, &f->attacker, err)) ||
+        (rc = mc_attack_open(&f->attack, f->o.attack, purpose, f->be, g, plan.batch, err)))
+        return rc;
+    if (f->o.attack->targeted)
+        mc_bufs_add(&f->bufs, &f->attack.targets, NULL, plan.batch * sizeof(int32_t), err);
+    return f->bufs.rc;
+}
+
 int mc_loader_open(struct mc_loader *f, struct mc_backend *be, const struct mc_graph *g,
                    struct mc_dataset_reader *data, const struct mc_loader_options *o,
                    struct mc_error *err)
@@ -42,83 +60,138 @@ int mc_loader_open(struct mc_loader *f, struct mc_backend *be, const struct mc_g
     const size_t B = o->batch, bytes = mc_dataset_image_bytes(info);
     int rc;
 
-    *f = (struct mc_loader){.be = be, .data = data, .batch = B, .image_bytes = bytes};
+    *f = (struct mc_loader){.be = be,
+                            .o = *o,
+                            .data = data,
+                            .classes = g->classes,
+                            .image_bytes = bytes,
+                            .bufs.be = be};
     if ((rc = mc_data_samples(info, name, o->samples, o->exact, &f->wanted, err)) ||
-        (rc = mc_data_fits(g, info, name, err)) ||
-        (rc = be->buf_new(be, B * bytes, &f->images, err)) ||
-        (rc = be->buf_new(be, B * sizeof *f->host_labels, &f->labels, err)) ||
-        (rc = be->buf_new(be, B * sizeof *f->host_order, &f->order, err)) ||
-        (rc = be->buf_new(be, sizeof ctl, &f->ctl, err)) ||
-        (rc = be->put(be, f->ctl, 0, &ctl, sizeof ctl, err)))
+        (rc = mc_data_fits(g, info, name, err)))
         return rc;
-    f->host_images = malloc(B * bytes);
-    f->host_labels = malloc(B * sizeof *f->host_labels);
-    f->host_order = malloc(B * sizeof *f->host_order);
-    if (!f->host_images || !f->host_labels || !f->host_order)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+    mc_bufs_add(&f->bufs, &f->images, NULL, B * bytes, err);
+    mc_bufs_add(&f->bufs, &f->labels, NULL, B * sizeof *f->host_labels, err);
+    mc_bufs_add(&f->bufs, &f->order, NULL, B * sizeof *f->host_order, err);
+    mc_bufs_add(&f->bufs, &f->ctl, &ctl, sizeof ctl, err);
+    if (f->bufs.rc)
+        return f->bufs.rc;
+    if (!(f->host_labels = malloc(3 * B * sizeof *f->host_labels)))
+        return mc_no_memory(err);
+    f->host_order = f->host_labels + B;
+    f->host_targets = f->host_order + B;
     f->to = f->wanted;
     f->source = (struct mc_source){.images = f->images,
                                    .pixels = info->pixels,
                                    .labels = f->labels,
                                    .order = f->order,
-                                   .augment = o->augment,
-                                   .purpose = o->purpose};
+                                   .augment = o->augment ? &info->augment : NULL,
+                                   .purpose = MC_RNG_BN};
+    return o->attack ? open_attack(f, g, err) : 0;
+}
+
+/* The next n images, fewer at the end: *got; taken: to the device, and their labels to the host. */
+static int read_batch(struct mc_loader *f, int taken, size_t n, size_t *got, struct mc_error *err)
+{
+    const void *images;
+    const int32_t *labels;
+    size_t some;
+
+    for (*got = 0; *got < n; *got += some) {
+        int rc = mc_dataset_lend(f->data, n - *got, &images, &labels, &some, err);
+        if (!rc && some && taken) {
+            memcpy(f->host_labels + *got, labels, some * sizeof *labels);
+            rc = f->be->put(f->be, f->images, *got * f->image_bytes, images, some * f->image_bytes,
+                            err);
+        }
+        if (rc || !some)
+            return rc;
+    }
     return 0;
 }
 
-/* The first n images of the host's buffers, of which the first is image `at` of the data. */
-static int load(struct mc_loader *f, struct mc_plan *const *plans, size_t n_plans, size_t n,
+/* The n images that were read, of which the first is image `at` of the data. */
+static int load(struct mc_loader *f, const struct mc_model *models, size_t n_models, size_t n,
                 uint64_t at, struct mc_error *err)
 {
+    const size_t B = f->o.batch, size = sizeof *f->host_labels;
     struct mc_backend *be = f->be;
     int rc;
 
-    for (size_t i = 0; i < f->batch; i++)
+    for (size_t i = 0; i < B; i++)
         f->host_order[i] = i < n ? (int32_t)i : -1;
-    if ((rc = be->put(be, f->images, 0, f->host_images, n * f->image_bytes, err)) ||
-        (rc = be->put(be, f->labels, 0, f->host_labels, n * sizeof *f->host_labels, err)) ||
-        (rc = be->put(be, f->order, 0, f->host_order, f->batch * sizeof *f->host_order, err)))
+    if ((rc = be->put(be, f->labels, 0, f->host_labels, n * size, err)) ||
+        (rc = be->put(be, f->order, 0, f->host_order, B * size, err)))
         return rc;
     f->source.base = (uint32_t)at;
-    for (size_t i = 0; i < n_plans; i++)
-        be->load(plans[i], &f->source, f->ctl);
-    return 0;
+    for (size_t i = 0; i < n_models; i++)
+        mc_loader_reload(f, &models[i]);
+    if (f->attacker)
+        be->load(f->attacker, &f->source, f->ctl);
+    if (!f->attack.targets)
+        return 0;
+    mc_attack_targets(f->o.attack, f->classes, n, f->host_labels, f->host_targets);
+    return be->put(be, f->attack.targets, 0, f->host_targets, n * size, err);
 }
 
-int mc_loader_next(struct mc_loader *f, struct mc_plan *const *plans, size_t n_plans, size_t *n,
+int mc_loader_next(struct mc_loader *f, const struct mc_model *models, size_t n_models, size_t *n,
                    struct mc_error *err)
 {
     const uint64_t to = f->to < f->wanted ? f->to : f->wanted;
 
     *n = 0;
+    f->done += f->last;
+    if (f->last && f->o.progress)
+        f->o.progress(f->o.arg, f->done, to - f->from);
+    f->last = 0;
     while (!f->ended) { /* beyond the last image that is wanted too: the end may be damaged */
         const uint64_t at = f->read;
+        const int wanted = at >= f->from && at < to;
+        const size_t most = wanted && to - at < f->o.batch ? (size_t)(to - at) : f->o.batch;
         size_t got;
-        int rc = mc_dataset_read(f->data, f->batch, f->host_images, f->host_labels, &got, err);
+        int rc = read_batch(f, wanted, most, &got, err);
         if (rc)
             return rc;
         f->read += got;
-        f->ended = got < f->batch;
-        if (!got || at < f->from || at >= to)
+        f->ended = got < most;
+        if (!got || !wanted)
             continue;
-        got = got < to - at ? got : (size_t)(to - at);
-        if ((rc = load(f, plans, n_plans, got, at, err)))
+        if ((rc = load(f, models, n_models, got, at, err)))
             return rc;
-        *n = got;
+        *n = f->last = got;
         return 0;
     }
     return 0;
 }
 
+void mc_batch_attack(struct mc_loader *f, const struct mc_model *m, enum mc_mode mode)
+{
+    mc_attack_run(&f->attack, f->attacker, &f->source, f->ctl, mode, m->params, m->stats);
+    f->be->set_pixels(m->plan, f->attack.examples);
+}
+
+void mc_loader_reload(struct mc_loader *f, const struct mc_model *m)
+{
+    f->be->load(m->plan, &f->source, f->ctl);
+}
+
 void mc_loader_release(struct mc_loader *f)
 {
-    struct mc_buf *all[] = {f->images, f->labels, f->order, f->ctl};
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i])
-            f->be->buf_free(f->be, all[i]);
-    free(f->host_images);
+    mc_bufs_release(&f->bufs);
+    if (f->attacker)
+        f->be->plan_free(f->attacker);
+    mc_attack_release(&f->attack);
     free(f->host_labels);
-    free(f->host_order);
     *f = (struct mc_loader){0};
+}
+
+int mc_batch_attack_bytes(struct mc_backend *be, const struct mc_attack_options *o,
+                          const struct mc_graph *g, size_t batch, size_t *bytes,
+                          struct mc_error *err)
+{
+    struct mc_plan_opts plan = attacker;
+    plan.batch = batch;
+    int rc = mc_plan_bytes(be, g, &plan, bytes, err);
+
+    *bytes += mc_attack_bytes(o, g, batch);
+    return rc;
 }

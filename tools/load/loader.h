@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One pass over a data set, batch by batch into plans and in constant memory, and the questions
- * that come before it: do network and data fit, how many images are meant. */
+ * One pass over a data set, batch by batch into models and in constant memory, attacked where that
+ * is asked; and the questions that come before it: do network and data fit, how many images are
+ * meant.
+ *
+ *     rc = mc_loader_open(&f, be, graph, data, &options, err);
+ *     while (!rc && !(rc = mc_loader_next(&f, models, n_models, &n, err)) && n)
+ *         rc = look_at_the_batch();
+ *     mc_loader_release(&f); */
 #ifndef MC_LOADER_H
 #define MC_LOADER_H
 
-#include "formats/codecs/dataset.h"
-#include "kernels/backend.h"
+#include "kernels/model.h"
+#include "tools/attack/attack.h"
 
 /* Network and data fit together: same image shape and classes; MC_EINPUT names both. */
 MC_USE_RESULT int mc_data_fits(const struct mc_graph *g, const struct mc_dataset_info *info,
@@ -18,29 +24,41 @@ MC_USE_RESULT int mc_data_samples(const struct mc_dataset_info *info, const char
                                   uint64_t samples, int exact, uint64_t *out, struct mc_error *err);
 
 struct mc_loader_options {
-    size_t batch;
+    size_t batch;     /* B: images at a time */
     uint64_t samples; /* the first so many images, as for mc_data_samples */
     int exact;
-    const struct mc_augment *augment; /* NULL: none */
-    uint32_t purpose;                 /* enum mc_rng_purpose of the augmentation */
-    uint64_t seed;                    /* of the control block */
+    int augment;   /* as the data set says, by random numbers of MC_RNG_BN */
+    uint64_t seed; /* of the augmentation, and of an attack's random starts */
+    const struct mc_attack_options *attack; /* resolved; or NULL: none */
+    uint32_t attack_purpose; /* enum mc_rng_purpose of its starts; 0: MC_RNG_ATTACK_MEASURE */
+    /* Told after every batch; may be NULL. */
+    void (*progress)(void *arg, uint64_t images, uint64_t in_all);
+    void *arg;
 };
 
 struct mc_loader {
-    uint64_t wanted;    /* images of the whole pass */
-    uint64_t from, to;  /* of them, those to be loaded: all, unless set after open; from: a batch's
-                           first */
-    struct mc_buf *ctl; /* the control block that batches are loaded with */
+    uint64_t wanted;          /* images of the whole pass */
+    uint64_t from, to;        /* of them, those to be loaded: all, unless set after open; from: a
+                                 batch's first */
+    struct mc_buf *ctl;       /* the control block that batches are loaded with */
+    struct mc_source source;  /* of the batch that is loaded */
+    int32_t *host_labels;     /* (B), of that batch */
+    struct mc_plan *attacker; /* loaded like the models', alone has what backward needs, so that
+                                 every other plan computes what it does without an attack, to the
+                                 bit; or NULL */
+    struct mc_attack attack;
 
     struct mc_backend *be;
+    struct mc_loader_options o;
     struct mc_dataset_reader *data;
-    size_t batch, image_bytes;
-    uint64_t read; /* images read so far */
+    int classes;
+    size_t image_bytes;
+    uint64_t read;       /* images read so far */
+    uint64_t done, last; /* handed out and told; in the batch that is loaded */
     int ended;
-    struct mc_source source;
     struct mc_buf *images, *labels, *order; /* (B) */
-    void *host_images;
-    int32_t *host_labels, *host_order;
+    int32_t *host_order, *host_targets;
+    struct mc_bufs bufs; /* these, and what else the pass needs */
 };
 
 /* Data, just opened, for networks of graph g. MC_EINPUT: they do not fit, or too few images.
@@ -48,11 +66,21 @@ struct mc_loader {
 MC_USE_RESULT int mc_loader_open(struct mc_loader *f, struct mc_backend *be,
                                  const struct mc_graph *g, struct mc_dataset_reader *data,
                                  const struct mc_loader_options *o, struct mc_error *err);
-/* The next batch of *n images into each of the plans, whose batch is the loader's. *n is 0 after
+/* The next batch of *n images into each model's plan, whose batch is the loader's. *n is 0 after
  * the last one, when the stream was read to its end and verified: what was counted before is worth
  * nothing until then. */
-MC_USE_RESULT int mc_loader_next(struct mc_loader *f, struct mc_plan *const *plans, size_t n_plans,
-                                 size_t *n, struct mc_error *err);
+MC_USE_RESULT int mc_loader_next(struct mc_loader *f, const struct mc_model *models,
+                                 size_t n_models, size_t *n, struct mc_error *err);
+/* The loaded batch's adversarial examples for the model take the place of its pixels in the model's
+ * plan, and stay there until it is loaded again (mc_loader_reload). mode as in mc_attack_run.
+ * Random starts come from the loader's seed and an image's place in the data alone. */
+void mc_batch_attack(struct mc_loader *f, const struct mc_model *m, enum mc_mode mode);
+void mc_loader_reload(struct mc_loader *f, const struct mc_model *m);
 void mc_loader_release(struct mc_loader *f);
+
+/* Device memory that an attack takes. */
+MC_USE_RESULT int mc_batch_attack_bytes(struct mc_backend *be, const struct mc_attack_options *o,
+                                        const struct mc_graph *g, size_t batch, size_t *bytes,
+                                        struct mc_error *err);
 
 #endif

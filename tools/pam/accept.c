@@ -29,29 +29,26 @@ uint64_t mc_pam_other_images(const struct mc_pam_options *o, uint64_t n, uint64_
 }
 
 /* `images` of them from `first` on, in batches. */
-static int new_judge(struct mc_pam_judge *j, const struct mc_train *f, uint64_t first,
-                     uint64_t images, struct mc_error *err)
+static int new_judge(struct mc_pam_judge *j, struct mc_train *f, uint64_t first, uint64_t images,
+                     struct mc_error *err)
 {
     const uint64_t batch = f->o->batch;
     int32_t *order;
-    int rc;
 
     j->batches = (images + batch - 1) / batch;
     if (!j->batches)
         return 0;
     if (!(order = malloc(j->batches * batch * sizeof *order)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (uint64_t i = 0; i < j->batches * batch; i++)
         order[i] = i < images ? (int32_t)(first + i) : -1;
-    rc = f->be->buf_new(f->be, j->batches * batch * sizeof *order, &j->order, err);
-    if (!rc)
-        rc = f->be->put(f->be, j->order, 0, order, j->batches * batch * sizeof *order, err);
+    mc_bufs_add(&f->bufs, &j->order, order, j->batches * batch * sizeof *order, err);
     free(order);
-    return rc;
+    return f->bufs.rc;
 }
 
 /* The judging images again, on the network with its own ReLU. */
-static int new_relu_judge(struct mc_pam *p, const struct mc_train *f, uint64_t images,
+static int new_relu_judge(struct mc_pam *p, struct mc_train *f, uint64_t images,
                           struct mc_error *err)
 {
     struct mc_pam_judge *j = &p->judges[MC_PAM_RELU];
@@ -65,12 +62,11 @@ static int new_relu_judge(struct mc_pam *p, const struct mc_train *f, uint64_t i
 
 int mc_pam_prepare_judges(struct mc_pam *p, struct mc_train *f, struct mc_error *err)
 {
-    struct mc_backend *be = f->be;
     const uint64_t T = p->o->points, n = f->data->info.n;
     const uint64_t images = mc_pam_judge_images(p->o, n, f->o->batch);
     const struct mc_ctl begin = {.seed = f->o->seed, .epoch = JUDGE_EPOCH};
     float *points = malloc(T * 3 * sizeof *points);
-    int rc = points ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = points ? 0 : mc_no_memory(err);
 
     for (uint64_t i = 0; !rc && i < T; i++) {
         const double t = ((double)i + .5) / (double)T;
@@ -85,37 +81,26 @@ int mc_pam_prepare_judges(struct mc_pam *p, struct mc_train *f, struct mc_error 
                        mc_pam_other_images(p->o, n, f->o->batch), err);
     if (!rc && f->o->huber > 0)
         rc = new_relu_judge(p, f, images, err);
-    if (!rc)
-        rc = be->buf_new(be, T * 3 * sizeof *points, &p->points, err);
-    if (!rc)
-        rc = be->put(be, p->points, 0, points, T * 3 * sizeof *points, err);
-    if (!rc)
-        rc = be->buf_new(be, sizeof(struct mc_ctl), &p->ctl, err);
-    if (!rc)
-        rc = be->buf_new(be, sizeof(struct mc_ctl), &p->points_ctl, err);
-    if (!rc)
-        rc = be->buf_new(be, sizeof begin, &p->begin, err);
-    if (!rc)
-        rc = be->put(be, p->begin, 0, &begin, sizeof begin, err);
-    if (!rc)
-        rc = be->buf_new(be, (MC_N_METRICS + 1) * sizeof(double), &p->sums, err);
+    if (!rc) {
+        mc_bufs_add(&f->bufs, &p->points, points, T * 3 * sizeof *points, err);
+        mc_bufs_add(&f->bufs, &p->ctl, NULL, sizeof begin, err);
+        mc_bufs_add(&f->bufs, &p->points_ctl, NULL, sizeof begin, err);
+        mc_bufs_add(&f->bufs, &p->begin, &begin, sizeof begin, err);
+        mc_bufs_add(&f->bufs, &p->sums, NULL, (MC_N_METRICS + 1) * sizeof(double), err);
+        rc = f->bufs.rc;
+    }
     free(points);
     return rc;
 }
 
 void mc_pam_release_judges(struct mc_pam *p, struct mc_train *f)
 {
-    struct mc_buf *all[] = {p->ctl, p->points, p->begin, p->points_ctl, p->sums};
-
     for (size_t i = 0; i < MC_PAM_JUDGES; i++) {
         struct mc_pam_judge *j = &p->judges[i];
         f->be->capture_free(f->be, j->repeat);
-        f->be->buf_free(f->be, j->order);
         if (j->plan)
             f->be->plan_free(j->plan);
     }
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        f->be->buf_free(f->be, all[i]);
 }
 
 /* The point at the next t; from the first one on. */
@@ -197,8 +182,8 @@ int mc_pam_place(struct mc_pam *p, struct mc_train *f, const struct mc_perm *per
 {
     const size_t n = p->graph->P;
     uint32_t *index = malloc(n * sizeof *index);
-    int rc = index ? mc_perm_gather(perm, p->symmetry, p->graph, index, NULL, err)
-                   : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc =
+        index ? mc_perm_gather(perm, p->symmetry, p->graph, index, NULL, err) : mc_no_memory(err);
 
     if (!rc)
         rc = f->be->put(f->be, p->index, 0, index, n * sizeof *index, err);

@@ -29,7 +29,7 @@ static int fill_group(struct mc_pam *p, const struct mc_train *f, uint64_t outer
     const size_t k = p->symmetry->groups[g].size;
     struct mc_birkhoff b = {0};
     double *d = malloc(k * k * sizeof *d);
-    int rc = d ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = d ? 0 : mc_no_memory(err);
 
     for (size_t i = 0; !rc && i < k * k; i++)
         d[i] = (double)matrix[i];
@@ -57,7 +57,7 @@ static int fill(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct mc_
                 size_t most, struct mc_error *err)
 {
     float *matrices = malloc(p->matrices * sizeof *matrices);
-    int rc = matrices ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = matrices ? 0 : mc_no_memory(err);
 
     for (size_t i = 0; !rc && i < most; i++)
         rc = mc_perm_init(&c[i], p->symmetry, err);
@@ -78,6 +78,14 @@ static int fill(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct mc_
 struct candidate {
     struct mc_perm *perm;
     double loss, decay, proximal, value; /* value: what the least of is wanted */
+};
+
+/* What is kept of the candidates c[0 ... n-1], with room for two to mix behind them. */
+struct choice {
+    struct mc_perm *c;
+    size_t n;
+    struct candidate projection, best;
+    double tried, kept; /* how many; the best's number, or 2: a mixture */
 };
 
 static void price(const struct mc_pam *p, struct candidate *c)
@@ -113,22 +121,21 @@ static int known_in_group(const struct mc_perm *c, size_t i, size_t g)
     return 0;
 }
 
-/* The best of all candidates as they are; *kept: its number. */
-static int keep_jointly(struct mc_pam *p, struct mc_train *f, struct mc_perm *c, size_t n,
-                        const struct candidate *projection, struct candidate *best, double *tried,
-                        double *kept, struct mc_error *err)
+/* The best of all candidates as they are. */
+static int keep_jointly(struct mc_pam *p, struct mc_train *f, struct choice *s,
+                        struct mc_error *err)
 {
-    for (size_t i = 1; i < n; i++) {
-        struct candidate next = i == 1 ? *projection : (struct candidate){.perm = &c[i]};
+    for (size_t i = 1; i < s->n; i++) {
+        struct candidate next = i == 1 ? s->projection : (struct candidate){.perm = &s->c[i]};
         int rc = 0;
-        if (known(c, i))
+        if (known(s->c, i))
             continue;
         if (i > 1 && (rc = try(p, f, &next, err)))
             return rc;
-        ++*tried;
-        if (next.value < best->value) {
-            *best = next;
-            *kept = (double)i;
+        s->tried++;
+        if (next.value < s->best.value) {
+            s->best = next;
+            s->kept = (double)i;
         }
     }
     return 0;
@@ -159,29 +166,29 @@ static void mix(struct mc_perm *mixed, const struct mc_perm *c, size_t g)
 /* From the better of the previous permutation and the projection on: each group's candidates once,
  * beside what the other groups have; then each group's best in the order of their gains, while it
  * still lowers the value beside those that were kept. */
-static int keep_by_groups(struct mc_pam *p, struct mc_train *f, struct mc_perm *c, size_t n,
-                          const struct candidate *projection, struct candidate *best, double *tried,
-                          double *kept, struct mc_error *err)
+static int keep_by_groups(struct mc_pam *p, struct mc_train *f, struct choice *s,
+                          struct mc_error *err)
 {
     const size_t G = p->symmetry->n_groups;
-    struct mc_perm *mixed = c + n;
+    struct candidate *best = &s->best;
+    struct mc_perm *c = s->c, *mixed = c + s->n;
     struct part *parts = calloc(G + 1, sizeof *parts);
-    int rc = parts ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = parts ? 0 : mc_no_memory(err);
 
-    if (projection->value < best->value) {
-        *best = *projection;
-        *kept = 1;
+    if (s->projection.value < best->value) {
+        *best = s->projection;
+        s->kept = 1;
     }
     mc_perm_copy(&mixed[0], best->perm);
     for (size_t g = 0; !rc && g < G; g++) {
         parts[g].group = g;
-        for (size_t i = 0; !rc && i < n; i++) {
+        for (size_t i = 0; !rc && i < s->n; i++) {
             struct candidate next = {.perm = &mixed[1]};
             mix(mixed, &c[i], g);
             if (known_in_group(c, i, g) || !differ(&mixed[0], &mixed[1]))
                 continue;
             rc = try(p, f, &next, err);
-            ++*tried;
+            s->tried++;
             if (best->value - next.value > parts[g].gain) {
                 parts[g].gain = best->value - next.value;
                 parts[g].from = i;
@@ -198,7 +205,7 @@ static int keep_by_groups(struct mc_pam *p, struct mc_train *f, struct mc_perm *
             mc_perm_copy(&mixed[0], &mixed[1]);
             *best = next;
             best->perm = &mixed[0];
-            *kept = 2;
+            s->kept = 2;
         }
     }
     free(parts);
@@ -218,10 +225,13 @@ int mc_pam_select(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct m
 {
     const size_t n = 2 + p->o->draws;
     struct mc_pam_report *r = &p->report[outer];
-    struct mc_perm *c = calloc(n + 2, sizeof *c); /* and two to mix */
-    struct candidate best = {.loss = r->loss_before, .decay = r->decay_before}, projection = {0};
+    struct mc_perm *c = calloc(n + 2, sizeof *c);
+    struct choice s = {.c = c,
+                       .n = n,
+                       .best = {.perm = c, .loss = r->loss_before, .decay = r->decay_before},
+                       .tried = 1};
     double decay;
-    int rc = c ? fill(p, f, outer, c, n + 2, err) : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = c ? fill(p, f, outer, c, n + 2, err) : mc_no_memory(err);
 
     if (!rc)
         rc = f->be->get(f->be, p->residual, 0, &r->residual, sizeof r->residual, err);
@@ -229,34 +239,32 @@ int mc_pam_select(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct m
         f->be->soft_permute(p->soft_perm, p->d_matrices, p->d_b, p->d_pb);
         rc = mc_pam_measure(p, f, MC_PAM_SELECTION, &r->loss_relaxed, &r->decay_relaxed, err);
     }
-    r->candidates = 1;
-    r->kept = 0;
     if (!rc) {
-        best.perm = &c[0];
-        price(p, &best);
-        projection = best;
-        projection.perm = &c[1];
+        price(p, &s.best);
+        s.projection = s.best;
+        s.projection.perm = &c[1];
         if (differ(&c[0], &c[1]))
-            rc = try(p, f, &projection, err);
-        r->loss_projection = projection.loss;
-        r->decay_projection = projection.decay;
+            rc = try(p, f, &s.projection, err);
+        r->loss_projection = s.projection.loss;
+        r->decay_projection = s.projection.decay;
     }
     if (!rc)
-        rc = (p->o->jointly ? keep_jointly : keep_by_groups)(p, f, c, n, &projection, &best,
-                                                             &r->candidates, &r->kept, err);
+        rc = (p->o->jointly ? keep_jointly : keep_by_groups)(p, f, &s, err);
+    r->candidates = s.tried;
+    r->kept = s.kept;
     if (!rc) {
-        r->loss_permutation = best.loss;
-        r->decay_permutation = best.decay;
-        r->proximal_permutation = best.proximal;
-        r->moved = (double)differ(&c[0], best.perm);
+        r->loss_permutation = s.best.loss;
+        r->decay_permutation = s.best.decay;
+        r->proximal_permutation = s.best.proximal;
+        r->moved = (double)differ(&c[0], s.best.perm);
         rc = judge_on_others(p, f, &p->previous, &r->loss_others_before, err);
     }
     if (!rc)
-        rc = judge_on_others(p, f, best.perm, &r->loss_others, err);
+        rc = judge_on_others(p, f, s.best.perm, &r->loss_others, err);
     if (!rc)
         rc = mc_pam_measure(p, f, MC_PAM_RELU, &r->relu, &decay, err);
     if (!rc)
-        mc_perm_copy(p->perm, best.perm);
+        mc_perm_copy(p->perm, s.best.perm);
     for (size_t i = 0; c && i < n + 2; i++)
         mc_perm_release(&c[i]);
     free(c);

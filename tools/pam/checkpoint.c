@@ -22,7 +22,7 @@ int mc_pam_put_matrices(struct mc_pam *p, struct mc_train *f, struct mc_buf *to,
     float *m = malloc(p->matrices * sizeof *m);
 
     if (!m)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     mc_soft_perm_matrices(p->symmetry, &p->previous, m);
     int rc = f->be->put(f->be, to, 0, m, p->matrices * sizeof *m, err);
     free(m);
@@ -39,7 +39,7 @@ static int put_perm(struct mc_train *f, const struct mc_perm *perm, struct mc_bu
     for (size_t g = 0; !rc && g < perm->n_groups; g++) {
         float *unit = malloc(perm->sizes[g] * sizeof *unit);
         if (!unit)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
         for (size_t i = 0; i < perm->sizes[g]; i++)
             unit[i] = (float)perm->perm[g][i];
         rc = f->be->put(f->be, to, at * sizeof *unit, unit, perm->sizes[g] * sizeof *unit, err);
@@ -58,7 +58,7 @@ static int get_perm(struct mc_train *f, const struct mc_buf *from, struct mc_per
     for (size_t g = 0; !rc && g < perm->n_groups; g++) {
         float *unit = malloc(perm->sizes[g] * sizeof *unit);
         if (!unit)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
         rc = f->be->get(f->be, from, at * sizeof *unit, unit, perm->sizes[g] * sizeof *unit, err);
         for (size_t i = 0; !rc && i < perm->sizes[g]; i++)
             perm->perm[g][i] =

@@ -55,46 +55,29 @@ size_t mc_pam_matrices(const struct mc_pam *p, int checkpoint)
 static int prepare(struct mc_objective *o, struct mc_train *f, struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
-    struct mc_backend *be = f->be;
-    const int permutes = p->o->permutation_epochs > 0; /* else there are no matrices */
-    const size_t P = p->graph->P * sizeof(float);
-    const size_t M = permutes ? (p->matrices + 1) * sizeof(float) : 0;
+    const size_t P = p->graph->P * sizeof(float), M = (p->matrices + 1) * sizeof(float);
     const size_t n = (mc_pam_units(p) + 1) * sizeof(float);
-    const struct {
-        struct mc_buf **buf;
-        size_t bytes;
-    } all[] = {{&p->d_a, P},
-               {&p->d_b, P},
-               {&p->d_pb, P},
-               {&p->d_offset, P},
-               {&p->d_momentum, P},
-               {&p->d_anchor, P},
-               {&p->d_point, P},
-               {&p->index, P},
-               {&p->d_matrices, M},
-               {&p->d_matrices_anchor, M},
-               {&p->d_matrices_grad, M},
-               {&p->d_matrices_momentum, M},
-               {&p->coefs, f->steps * 3 * sizeof(float)},
-               {&p->residual, sizeof(double)},
-               {&p->d_perm, n},
-               {&p->d_previous, n},
-               {&p->d_report, p->o->outer * sizeof *p->report}};
-    int rc = 0;
+    struct mc_buf **const vectors[] = {&p->d_pb, &p->d_momentum, &p->d_anchor, &p->d_point,
+                                       &p->index};
+    struct mc_buf **const matrices[] = {&p->d_matrices, &p->d_matrices_anchor, &p->d_matrices_grad,
+                                        &p->d_matrices_momentum};
+    int rc;
 
-    for (size_t i = 0; !rc && i < sizeof all / sizeof *all; i++)
-        rc = all[i].bytes ? be->buf_new(be, all[i].bytes, all[i].buf, err) : 0;
-    if (!rc && permutes)
-        rc = be->soft_perm_new(be, p->graph, p->symmetry, &p->soft_perm, err);
-    if (!rc)
-        rc = be->put(be, p->d_a, 0, p->a, P, err);
-    if (!rc)
-        rc = be->put(be, p->d_b, 0, p->b, P, err);
-    if (!rc)
-        rc = be->put(be, p->d_offset, 0, p->offset, P, err);
-    if (!rc)
-        rc = mc_pam_prepare_judges(p, f, err);
-    return rc;
+    mc_bufs_add(&f->bufs, &p->d_a, p->a, P, err);
+    mc_bufs_add(&f->bufs, &p->d_b, p->b, P, err);
+    mc_bufs_add(&f->bufs, &p->d_offset, p->offset, P, err);
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        mc_bufs_add(&f->bufs, vectors[i], NULL, P, err);
+    for (size_t i = 0; p->o->permutation_epochs && i < sizeof matrices / sizeof *matrices; i++)
+        mc_bufs_add(&f->bufs, matrices[i], NULL, M, err);
+    mc_bufs_add(&f->bufs, &p->coefs, NULL, f->steps * 3 * sizeof(float), err);
+    mc_bufs_add(&f->bufs, &p->residual, NULL, sizeof(double), err);
+    mc_bufs_add(&f->bufs, &p->d_perm, NULL, n, err);
+    mc_bufs_add(&f->bufs, &p->d_previous, NULL, n, err);
+    mc_bufs_add(&f->bufs, &p->d_report, NULL, p->o->outer * sizeof *p->report, err);
+    if (!(rc = f->bufs.rc) && p->o->permutation_epochs)
+        rc = f->be->soft_perm_new(f->be, p->graph, p->symmetry, &p->soft_perm, err);
+    return rc ? rc : mc_pam_prepare_judges(p, f, err);
 }
 
 static int put_coefs(struct mc_pam *p, struct mc_train *f, uint64_t e, struct mc_error *err)
@@ -102,7 +85,7 @@ static int put_coefs(struct mc_pam *p, struct mc_train *f, uint64_t e, struct mc
     float *rows = malloc(f->steps * 3 * sizeof *rows);
 
     if (!rows)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (uint64_t s = 0; s < f->steps; s++) {
         const struct mc_rng4 r = mc_rng(f->o->seed, MC_RNG_CURVE_T, (uint32_t)e, (uint32_t)s, 0);
         const double t = (double)mc_rng_unit(r.v[0]);
@@ -231,8 +214,7 @@ static int measure_curve(struct mc_pam *p, struct mc_train *f, struct mc_pam_rep
 {
     const size_t n = p->graph->P;
     float *x = malloc(2 * n * sizeof *x);
-    int rc = x ? f->be->get(f->be, p->d_offset, 0, x, n * sizeof *x, err)
-               : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = x ? f->be->get(f->be, p->d_offset, 0, x, n * sizeof *x, err) : mc_no_memory(err);
     double sum = 0;
 
     if (!rc)
@@ -308,27 +290,8 @@ static int finish(struct mc_objective *o, struct mc_train *f, struct mc_error *e
 static void release(struct mc_objective *o, struct mc_train *f)
 {
     struct mc_pam *p = (struct mc_pam *)o;
-    struct mc_buf *all[] = {p->d_a,
-                            p->d_b,
-                            p->d_pb,
-                            p->d_offset,
-                            p->d_momentum,
-                            p->d_anchor,
-                            p->d_point,
-                            p->index,
-                            p->d_matrices,
-                            p->d_matrices_anchor,
-                            p->d_matrices_grad,
-                            p->d_matrices_momentum,
-                            p->coefs,
-                            p->residual,
-                            p->d_perm,
-                            p->d_previous,
-                            p->d_report};
 
     mc_pam_release_judges(p, f);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        f->be->buf_free(f->be, all[i]);
     f->be->soft_perm_free(p->soft_perm);
 }
 
@@ -371,7 +334,7 @@ int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o, struct mc_trai
     p->curve_fit.epochs = o->outer * o->curve_epochs;
     train->epochs = mc_pam_epochs(o);
     if (!(p->at = malloc((s->n_groups + 1) * sizeof *p->at)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     p->matrices = mc_soft_perm_layout(s, p->at);
     if ((rc = mc_perm_init(&p->previous, s, err)) || o->spectral <= 0)
         return rc;

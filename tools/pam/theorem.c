@@ -40,7 +40,7 @@ int mc_pam_theorem_init(struct mc_pam *p, struct mc_error *err)
     int rc;
 
     if (!(p->layers = calloc(1, sizeof *p->layers)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     if ((rc = mc_spectral_layers(p->graph, p->layers, err)))
         return rc;
     return check_theorem(p, err);
@@ -88,7 +88,7 @@ int mc_pam_clip(struct mc_pam *p, struct mc_train *f, struct mc_error *err)
         const size_t n = p->graph->params[p->layers->weight[l]].count;
         most = n > most ? n : most;
     }
-    rc = (w = malloc(3 * most * sizeof *w)) ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    rc = (w = malloc(3 * most * sizeof *w)) ? 0 : mc_no_memory(err);
     for (size_t l = 0; !rc && l < p->layers->L; l++)
         rc = clip_layer(p, f, &p->graph->params[p->layers->weight[l]], w, err);
     free(w);

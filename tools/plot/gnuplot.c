@@ -41,7 +41,7 @@ int mc_gnuplot_new(struct mc_gnuplot **out, enum mc_image format, int width, int
     *out = NULL;
     if (!g || !(g->script = open_memstream(&g->text, &g->bytes))) {
         free(g);
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     }
     g->format = format;
     /* below 9 points nobody reads it */
@@ -185,7 +185,7 @@ static int spawn(pid_t *pid, int in, int out, int errors, struct mc_error *err)
     char **env = environment();
 
     if (!env)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);
     posix_spawn_file_actions_init(&actions);
@@ -310,14 +310,13 @@ static int draw(const struct mc_gnuplot *g, char **data, size_t *n, struct mc_er
                    : mc_fail(err, MC_EFAIL, "cannot start gnuplot: %s", strerror(errno));
 
     if (!rc && (fstat(fileno(image), &st) || !(*data = malloc((size_t)st.st_size + 1))))
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
     if (!rc) {
         rewind(image);
         *n = fread(*data, 1, (size_t)st.st_size, image);
         if (g->format == MC_PDF)
             forget_date(*data, *n);
-        if ((rc = mc_image_check(g->format, *data, *n, err)))
-            mc_fail_in(err, "gnuplot drew");
+        rc = mc_fail_in(mc_image_check(g->format, *data, *n, err), err, "gnuplot drew");
     }
     if (image)
         fclose(image);
@@ -347,7 +346,7 @@ int mc_gnuplot_draw(struct mc_gnuplot *g, const char *script, const char *path,
     bad |= fclose(g->script);
     g->script = NULL;
     if (bad)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     /* first, so that what cannot be written is told before the work */
     if ((rc = mc_output_open(&o, path, kind, err)))
         return rc;

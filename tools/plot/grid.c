@@ -47,9 +47,9 @@ static int take(struct mc_grid *g, const struct mc_table *t, const char *data, s
     g->y = y;
     for (int q = 0; q < 2; q++)
         if (!(g->value[q] = calloc(t->rows, sizeof **g->value)))
-            rc = mc_fail(err, MC_ENOMEM, "out of memory");
+            rc = mc_no_memory(err);
     if (!x || !y)
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
     if (rc || (rc = column(t, "x", x, err)) || (rc = column(t, "y", y, err)))
         return rc;
     for (int q = 0; !rc && q < 2; q++) {
@@ -139,7 +139,7 @@ int mc_marks_read(struct mc_mark **out, size_t *n, const char *path, struct mc_e
     if (rc)
         return rc;
     if (!(m = calloc(t.rows, sizeof *m)) || !(v = calloc(3 * t.rows, sizeof *v)))
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
     if (!rc)
         rc = take_marks(m, &t, v, err);
     if (!rc) {

@@ -210,7 +210,7 @@ static int check_png(const char *data, size_t n, struct mc_error *err)
     volatile int rc = 0;
 
     if (!info) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
     } else if (setjmp(s.failed)) {
         rc = mc_fail(err, MC_EFAIL, "a PNG that is damaged or not whole");
     } else {

@@ -63,7 +63,7 @@ static int add(struct mc_series *s, const struct kind *k, const struct mc_table 
                struct mc_error *err)
 {
     double *v = calloc(k->cols * t->rows, sizeof *v);
-    int rc = v ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = v ? 0 : mc_no_memory(err);
 
     for (size_t i = 0; !rc && i < k->cols; i++) {
         size_t col = 0;
@@ -81,7 +81,7 @@ static int add(struct mc_series *s, const struct kind *k, const struct mc_table 
         s->mean = calloc(s->cols * s->rows, sizeof *s->mean);
         s->sd = calloc(s->cols * s->rows, sizeof *s->sd);
         if (!s->mean || !s->sd)
-            rc = mc_fail(err, MC_ENOMEM, "out of memory");
+            rc = mc_no_memory(err);
     }
     if (!rc) {
         s->tables++;
@@ -112,7 +112,7 @@ static int read_all(struct mc_series *s, const struct kind *k, const char *files
                     struct mc_error *err)
 {
     char *list = strdup(files), *rest = list;
-    int rc = list ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = list ? 0 : mc_no_memory(err);
 
     for (char *file; !rc && (file = strsep(&rest, ","));)
         rc = *file ? add_file(s, k, file, err)
@@ -130,7 +130,7 @@ static int begin(struct mc_series *s, const char *operand, const char **files,
 {
     *files = mc_series_label(operand, s->label, sizeof s->label);
     char *file = strndup(*files, strcspn(*files, ","));
-    int rc = file ? 0 : mc_fail(err, MC_ENOMEM, "out of memory");
+    int rc = file ? 0 : mc_no_memory(err);
 
     if (!rc && !*file)
         rc = mc_fail(err, MC_EUSAGE, "'%s': names no table", operand);

@@ -19,7 +19,7 @@ int mc_table_load_text(struct mc_table *t, const char *path, int torn, struct mc
 
     memset(t, 0, sizeof *t);
     if (!(t->name = strdup(std ? "stdin" : path)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     f = std ? stdin : fopen(path, "r");
     if (!f) {
         rc = mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
@@ -30,7 +30,7 @@ int mc_table_load_text(struct mc_table *t, const char *path, int torn, struct mc
             cap = cap ? 2 * cap : 16384;
             char *more = realloc(t->text, cap);
             if (!more) {
-                rc = mc_fail(err, MC_ENOMEM, "out of memory");
+                rc = mc_no_memory(err);
                 goto out;
             }
             t->text = more;
@@ -105,7 +105,7 @@ static int header(struct mc_table *t, char *line, struct mc_error *err)
     if (t->cols > MC_TABLE_MAX_COLUMNS)
         return mc_fail(err, MC_EINPUT, "%s: more than %d columns", t->name, MC_TABLE_MAX_COLUMNS);
     if (!(t->names = calloc(t->cols, sizeof *t->names)))
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     for (size_t i = 0; i < t->cols; i++) {
         const char *name = cut(&line, '\t');
         if (!*name)
@@ -127,7 +127,7 @@ int mc_table_grow(struct mc_table *t, size_t width, size_t *cap, struct mc_error
             t->cells = cells;
         size_t *lines = cells ? realloc(t->lines, n * sizeof *lines) : NULL;
         if (!lines)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
         t->lines = lines;
         *cap = n;
     }

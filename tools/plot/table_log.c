@@ -38,7 +38,7 @@ static int add_row(struct mc_table *t, json_t *line, size_t number, size_t *cap,
         if (json_is_number(value)) {
             value = json_string(mc_shortest(text, json_number_value(value)));
             if (json_object_iter_set_new(line, json_object_key_to_iter(key), value))
-                return mc_fail(err, MC_ENOMEM, "out of memory");
+                return mc_no_memory(err);
         }
         t->cells[t->rows * MAX_FIELDS + (size_t)col] = json_string_value(value);
     }
@@ -59,7 +59,7 @@ static int read_line(struct mc_table *t, const char *text, size_t n, const char 
     if (!is)
         rc = mc_fail(err, MC_EINPUT, "%s: line %zu: is not a line of a log", t->name, number);
     else if (!strcmp(is, event))
-        rc = json_array_append(t->log, line) ? mc_fail(err, MC_ENOMEM, "out of memory")
+        rc = json_array_append(t->log, line) ? mc_no_memory(err)
                                              : add_row(t, line, number, cap, err);
     json_decref(line);
     return rc;
@@ -75,7 +75,7 @@ int mc_table_read_log(struct mc_table *t, const char *path, const char *event, s
     t->log = json_array();
     t->names = calloc(MAX_FIELDS, sizeof *t->names);
     if (!t->log || !t->names)
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
+        rc = mc_no_memory(err);
     const char *line = t->text;
     for (size_t number = 1; !rc && *line; number++) {
         const size_t n = strcspn(line, "\n");

@@ -102,7 +102,7 @@ void mc_train_forward(struct mc_train *f, enum mc_mode mode, const struct mc_sou
                       const struct mc_buf *ctl, const struct mc_buf *point)
 {
     if (f->o->attack)
-        mc_attack_run(&f->attack, f->plan, src, f->targets, ctl, MC_MODE_BATCH, point, NULL);
+        mc_attack_run(&f->attack, f->plan, src, ctl, MC_MODE_BATCH, point, NULL);
     f->be->forward(f->plan, mode, point, f->stats, NULL, ctl);
 }
 
@@ -156,13 +156,11 @@ static int prepare_attack(struct run *r, struct mc_error *err)
         return rc;
     int32_t *labels = malloc(bytes);
     if (!labels)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
-    rc = be->get(be, r->data->labels, 0, labels, bytes, err);
-    if (!rc)
-        rc = be->buf_new(be, bytes, &r->train.targets, err);
-    if (!rc) {
+        return mc_no_memory(err);
+    if (!(rc = be->get(be, r->data->labels, 0, labels, bytes, err))) {
         mc_attack_targets(o, r->train.graph->classes, n, labels, labels);
-        rc = be->put(be, r->train.targets, 0, labels, bytes, err);
+        mc_bufs_add(&r->train.bufs, &r->train.attack.targets, labels, bytes, err);
+        rc = r->train.bufs.rc;
     }
     free(labels);
     return rc;
@@ -177,27 +175,21 @@ static int prepare(struct run *r, struct mc_error *err)
         .batch = r->o->batch, .train_only = 1, .backward = 1, .input_grad = r->o->attack != NULL};
     int rc = be->plan_new(be, f->graph, &plan, &f->plan, err);
 
-    if (!rc)
-        rc = be->buf_new(be, sizeof(struct mc_ctl), &f->ctl, err);
-    if (!rc)
-        rc = be->buf_new(be, f->steps * sizeof(float), &f->lrs, err);
-    if (!rc)
-        rc = be->buf_new(be, f->graph->P * sizeof(float), &f->grad, err);
-    if (!rc)
-        rc = be->buf_new(be, (f->graph->S ? f->graph->S : 1) * sizeof(float), &f->stats, err);
-    if (!rc)
-        rc = be->buf_new(be, slots * sizeof(int32_t), &r->order, err);
-    if (!rc)
-        rc = be->buf_new(be, N_SUMS_AT_END * sizeof(double), &r->sums, err);
-    if (!rc)
-        rc = prepare_attack(r, err);
     if (rc)
+        return rc;
+    mc_bufs_add(&f->bufs, &f->ctl, NULL, sizeof(struct mc_ctl), err);
+    mc_bufs_add(&f->bufs, &f->lrs, NULL, f->steps * sizeof(float), err);
+    mc_bufs_add(&f->bufs, &f->grad, NULL, f->graph->P * sizeof(float), err);
+    mc_bufs_add(&f->bufs, &f->stats, NULL, f->graph->S * sizeof(float), err);
+    mc_bufs_add(&f->bufs, &r->order, NULL, slots * sizeof(int32_t), err);
+    mc_bufs_add(&f->bufs, &r->sums, NULL, N_SUMS_AT_END * sizeof(double), err);
+    if ((rc = f->bufs.rc) || (rc = prepare_attack(r, err)))
         return rc;
     r->host_order = malloc(slots * sizeof *r->host_order);
     r->host_lrs = malloc(f->steps * sizeof *r->host_lrs);
     r->kept = calloc(r->o->epochs * N_KEPT, sizeof *r->kept);
     if (!r->host_order || !r->host_lrs || !r->kept)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     return r->objective->prepare(r->objective, f, err);
 }
 
@@ -214,7 +206,7 @@ static int state_vectors(struct run *r, struct mc_error *err)
         v->data = malloc(v->n * sizeof *v->data);
         s->n_vectors++;
         if (!v->data)
-            return mc_fail(err, MC_ENOMEM, "out of memory");
+            return mc_no_memory(err);
     }
     struct mc_checkpoint_vector *v = &s->vectors[s->n_vectors++];
     snprintf(v->name, sizeof v->name, "epochs");
@@ -414,11 +406,11 @@ int mc_train_run(struct mc_backend *be, const struct mc_graph *g, const struct m
 
     if (!r || !(r->graph = mc_graph_copy(g))) {
         free(r);
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     }
     if (o->huber > 0)
         mc_graph_huber(r->graph, (float)o->huber);
-    r->train.be = be;
+    r->train.be = r->train.bufs.be = be;
     r->train.graph = r->graph;
     r->train.o = o;
     r->train.data = data;
@@ -438,20 +430,15 @@ int mc_train_run(struct mc_backend *be, const struct mc_graph *g, const struct m
         rc = objective->finish(objective, &r->train, err);
 
     be->capture_free(be, r->train.step);
-    objective->release(objective, &r->train);
+    if (objective->release)
+        objective->release(objective, &r->train);
     for (size_t i = 0; i < r->n_vectors; i++)
         free(r->state.vectors[i].data);
     free(r->kept);
     free(r->host_order);
     free(r->host_lrs);
     mc_attack_release(&r->train.attack);
-    be->buf_free(be, r->train.targets);
-    be->buf_free(be, r->order);
-    be->buf_free(be, r->sums);
-    be->buf_free(be, r->train.ctl);
-    be->buf_free(be, r->train.lrs);
-    be->buf_free(be, r->train.grad);
-    be->buf_free(be, r->train.stats);
+    mc_bufs_release(&r->train.bufs);
     if (r->train.plan)
         be->plan_free(r->train.plan);
     mc_graph_free(r->graph);

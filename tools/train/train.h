@@ -78,7 +78,7 @@ struct mc_train_vector {
  * and ask the same of the device every time, whose row says what differs (backend.h, repeat). */
 struct mc_objective {
     enum mc_mode mode; /* MC_MODE_TRAIN with running statistics, MC_MODE_BATCH without */
-    /* Device memory, and the host's vectors put there. */
+    /* Device memory (f->bufs), and the host's vectors put there. */
     int (*prepare)(struct mc_objective *o, struct mc_train *f, struct mc_error *err);
     /* Before each epoch: upload what changes from step to step. */
     int (*epoch)(struct mc_objective *o, struct mc_train *f, uint64_t epoch, struct mc_error *err);
@@ -98,7 +98,7 @@ struct mc_objective {
     size_t (*vectors)(struct mc_objective *o, struct mc_train *f, struct mc_train_vector *v);
     /* Bring the result to the host. */
     int (*finish)(struct mc_objective *o, struct mc_train *f, struct mc_error *err);
-    void (*release)(struct mc_objective *o, struct mc_train *f);
+    void (*release)(struct mc_objective *o, struct mc_train *f); /* or NULL */
 };
 
 /* The loop's own state, for objectives. */
@@ -107,12 +107,12 @@ struct mc_train {
     const struct mc_graph *graph; /* with the options' Huber delta, if any */
     const struct mc_train_options *o;
     struct mc_plan *plan;
+    struct mc_bufs bufs; /* of the whole run, the objective's too */
     struct mc_buf *ctl, *lrs, *grad;
     struct mc_buf *stats; /* (S); the objective's to fill and to keep */
     uint64_t steps;       /* an epoch */
     const struct mc_in_memory *data;
     struct mc_attack attack;
-    struct mc_buf *targets;  /* (N) labels that a targeted attack goes towards, or NULL */
     struct mc_capture *step; /* as the device has captured it */
 };
 

@@ -79,16 +79,13 @@ static inline int make_dataset(const char *path, const struct mc_history *h, str
 static inline int read_dataset(const char *path, struct mc_error *err)
 {
     struct mc_dataset_reader *d = NULL;
-    void *image = NULL;
-    int32_t label = 0;
+    const void *images;
+    const int32_t *labels;
     size_t got = 1;
     int rc = mc_dataset_open(&d, path, err);
 
-    if (!rc && !(image = malloc(mc_dataset_image_bytes(mc_dataset_get_info(d)))))
-        rc = mc_fail(err, MC_ENOMEM, "out of memory");
     while (!rc && got)
-        rc = mc_dataset_read(d, 1, image, &label, &got, err);
-    free(image);
+        rc = mc_dataset_lend(d, 1, &images, &labels, &got, err);
     mc_dataset_close(d);
     return rc;
 }
@@ -166,7 +163,7 @@ static inline int make_permutation(const char *path, const struct mc_history *h,
 static inline int read_permutation(const char *path, struct mc_error *err)
 {
     struct mc_perm p = {0};
-    int rc = mc_perm_read(&p, path, NULL, err);
+    int rc = mc_perm_read(&p, path, NULL, NULL, err);
 
     mc_perm_release(&p);
     return rc;

@@ -18,7 +18,7 @@ static int make(const struct kind *k, const char *where, char *path, size_t path
     int rc = 0;
 
     if (!h)
-        return mc_fail(err, MC_ENOMEM, "out of memory");
+        return mc_no_memory(err);
     mc_history_str(h, "kind", k->name);
     snprintf(path, path_size, "%s/good-%s.mcz", where, k->name);
     rc = k->make(path, h, err);

@@ -63,7 +63,8 @@ static void run_with(struct bench *b, struct mc_attack *a, enum mc_mode mode)
     mc_attack_targets(&a->options, b->f.g->classes, N, b->f.labels, b->target_of);
     ok(be->put(be, b->targets, 0, b->target_of, sizeof b->target_of, &err), &err);
     be->load(b->p, &b->f.source, b->f.d_ctl);
-    mc_attack_run(a, b->p, &b->f.source, b->targets, b->f.d_ctl, mode, b->f.d_params, b->f.d_stats);
+    a->targets = b->targets;
+    mc_attack_run(a, b->p, &b->f.source, b->f.d_ctl, mode, b->f.d_params, b->f.d_stats);
     be->forward(b->p, mode, b->f.d_params, b->f.d_stats, NULL, b->f.d_ctl);
     be->output(b->p, MC_OUT_LOSS, 0, b->d_out);
     fetch(b->d_out, b->after, sizeof b->after);

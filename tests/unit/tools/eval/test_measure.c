@@ -196,7 +196,7 @@ static struct mc_dataset_reader *images(void)
     return d;
 }
 
-static float *statistics(struct mc_eval_options o)
+static float *statistics(struct mc_loader_options o)
 {
     float *stats = naive_alloc(span.T * graph->S, sizeof *stats);
     struct mc_dataset_reader *d = images();
@@ -204,14 +204,14 @@ static float *statistics(struct mc_eval_options o)
 
     o.batch = B;
     o.seed = SEED;
-    ok(mc_eval_statistics(be, &span, d, &o, NULL, stats, &err), &err);
+    ok(mc_eval_statistics(be, &span, d, &o, stats, &err), &err);
     mc_dataset_close(d);
     return stats;
 }
 
 static void check_statistics(uint64_t samples, int n, int augment)
 {
-    float *got = statistics((struct mc_eval_options){.samples = samples, .augment = augment});
+    float *got = statistics((struct mc_loader_options){.samples = samples, .augment = augment});
     double *want = refer_statistics(n, augment);
 
     for (size_t i = 0; i < span.T * graph->S; i++)
@@ -240,9 +240,9 @@ static void statistics_of_the_first_samples(void **state)
 static void statistics_of_augmented_images(void **state)
 {
     const size_t bytes = T * graph->S * sizeof(float);
-    float *a = statistics((struct mc_eval_options){.augment = 1});
-    float *again = statistics((struct mc_eval_options){.augment = 1});
-    float *plain = statistics((struct mc_eval_options){.augment = 0});
+    float *a = statistics((struct mc_loader_options){.augment = 1});
+    float *again = statistics((struct mc_loader_options){.augment = 1});
+    float *plain = statistics((struct mc_loader_options){.augment = 0});
 
     (void)state;
     assert_memory_equal(a, again, bytes);
@@ -324,14 +324,18 @@ static void hear(void *arg, uint64_t done, uint64_t in_all)
 static void measure(const float *stats, uint64_t samples, int augment, struct heard *h,
                     struct mc_eval_result *out)
 {
-    const struct mc_eval_options o = {
-        .batch = B, .samples = samples, .augment = augment, .seed = SEED};
-    const struct mc_eval_watch watch = {.progress = hear, .arg = h};
+    const struct mc_loader_options o = {.batch = B,
+                                        .samples = samples,
+                                        .augment = augment,
+                                        .seed = SEED,
+                                        .progress = hear,
+                                        .arg = h};
     struct mc_dataset_reader *d = images();
     struct mc_error err = {0};
 
     memset(h, 0, sizeof *h);
-    ok(mc_eval_loss(be, &span, stats, d, &o, &watch, out, NULL, &err), &err);
+    span.stats = stats;
+    ok(mc_eval_loss(be, &span, d, &o, out, NULL, &err), &err);
     mc_dataset_close(d);
 }
 

@@ -66,21 +66,21 @@ static void expect(uint64_t samples, uint64_t from, uint64_t to, const int *firs
 {
     struct mc_error err = {0};
     struct mc_dataset_reader *data = NULL;
-    struct mc_plan *plan = NULL;
+    struct mc_model model = {.be = be};
     struct mc_loader f;
     const struct mc_plan_opts opts = {.batch = 4};
     const struct mc_loader_options o = {.batch = 4, .samples = samples, .exact = 1};
     size_t n, k = 0;
 
     must(mc_dataset_open(&data, file, &err), &err);
-    must(be->plan_new(be, net, &opts, &plan, &err), &err);
+    must(be->plan_new(be, net, &opts, &model.plan, &err), &err);
     must(mc_loader_open(&f, be, net, data, &o, &err), &err);
     assert_int_equal(f.wanted, samples ? samples : N);
     f.from = from;
     f.to = to;
     for (;; k++) {
         int32_t labels[4], order[4];
-        must(mc_loader_next(&f, &plan, 1, &n, &err), &err);
+        must(mc_loader_next(&f, &model, 1, &n, &err), &err);
         assert_int_equal(n, size[k]);
         if (!n)
             break;
@@ -93,10 +93,10 @@ static void expect(uint64_t samples, uint64_t from, uint64_t to, const int *firs
         }
     }
     assert_int_equal(f.read, N);
-    must(mc_loader_next(&f, &plan, 1, &n, &err), &err);
+    must(mc_loader_next(&f, &model, 1, &n, &err), &err);
     assert_int_equal(n, 0);
     mc_loader_release(&f);
-    be->plan_free(plan);
+    mc_model_release(&model);
     mc_dataset_close(data);
 }
 
@@ -119,7 +119,7 @@ static void the_end_is_read_though_few_images_are_wanted(void **state)
 {
     struct mc_error err = {0};
     struct mc_dataset_reader *data = NULL;
-    struct mc_plan *plan = NULL;
+    struct mc_model model = {.be = be};
     struct mc_loader f;
     const struct mc_plan_opts opts = {.batch = 4};
     const struct mc_loader_options o = {.batch = 4, .samples = 3};
@@ -135,13 +135,13 @@ static void the_end_is_read_though_few_images_are_wanted(void **state)
     assert_int_not_equal(fputc(last ^ 1, s), EOF);
     fclose(s);
     must(mc_dataset_open(&data, file, &err), &err);
-    must(be->plan_new(be, net, &opts, &plan, &err), &err);
+    must(be->plan_new(be, net, &opts, &model.plan, &err), &err);
     must(mc_loader_open(&f, be, net, data, &o, &err), &err);
-    while (!(rc = mc_loader_next(&f, &plan, 1, &n, &err)) && n)
+    while (!(rc = mc_loader_next(&f, &model, 1, &n, &err)) && n)
         ;
     assert_int_equal(rc, MC_EINPUT);
     mc_loader_release(&f);
-    be->plan_free(plan);
+    mc_model_release(&model);
     mc_dataset_close(data);
     must(write_data(&err), &err);
 }
@@ -169,11 +169,14 @@ static void a_typed_number_of_images_is_refused_and_a_default_clamped(void **sta
 /* Who measures, proves or trains asks the same question. */
 static void every_pass_refuses_a_typed_number_alike(void **state)
 {
-    const float *params = calloc(net->P, sizeof *params), stats[1] = {0};
-    const float *const both[2] = {params, params}, *const own[2] = {stats, stats};
+    float stats[1] = {0};
+    const struct mc_weights w = {
+        .graph = net, .params = calloc(net->P, sizeof *w.params), .stats = stats};
+    const float *params = w.params;
     const double one = 1;
-    struct mc_span span = {.graph = net, .k = 1, .T = 1, .vectors = &params, .coef = &one};
-    struct mc_eval_options m = {.batch = 4, .samples = N + 1};
+    struct mc_span span = {
+        .graph = net, .k = 1, .T = 1, .vectors = &params, .coef = &one, .stats = stats};
+    struct mc_loader_options o = {.batch = 4, .samples = N + 1};
     struct mc_eval_result measured;
     struct mc_verified v;
     struct mc_in_memory r;
@@ -185,11 +188,11 @@ static void every_pass_refuses_a_typed_number_alike(void **state)
         struct mc_dataset_reader *d = NULL;
         int rc;
         must(mc_dataset_open(&d, file, &err), &err);
-        m.samples_exact = k > 0;
+        o.exact = k > 0;
         if (k < 2)
-            rc = mc_eval_loss(be, &span, stats, d, &m, NULL, &measured, NULL, &err);
+            rc = mc_eval_loss(be, &span, d, &o, &measured, NULL, &err);
         else if (k == 2)
-            rc = mc_verify(be, net, both, own, d, N + 1, NULL, NULL, &v, &err);
+            rc = mc_verify(be, &w, &w, d, &o, &v, &err);
         else {
             rc = mc_in_memory_open(&r, file, N + 1, NULL, &err);
             mc_in_memory_release(&r, be);
@@ -203,7 +206,7 @@ static void every_pass_refuses_a_typed_number_alike(void **state)
         assert_int_equal(rc, MC_EINPUT);
         assert_non_null(strstr(err.text, ": holds 10 images, 11 are asked for"));
     }
-    free((void *)params);
+    free(w.params);
 }
 
 static void data_of_another_shape_are_refused(void **state)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One pass over a data set: a batch in, its adversarial examples out. */
+#include "tools/eval/examples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SUFFIX "-pgd"
+
+struct pass {
+    struct mc_loader loader;           /* whose attack's plan is all that runs */
+    struct mc_model model;             /* has none */
+    size_t image;                      /* floats of one */
+    struct mc_buf *d_loss, *d_correct; /* (B) */
+    struct mc_dataset_writer *writer;
+    float *clean, *examples; /* (B,C,H,W) */
+    float *loss, *correct;   /* (B) */
+    struct mc_adversarial_sums *sums;
+};
+
+static int open_pass(struct pass *p, struct mc_backend *be, const struct mc_weights *w,
+                     struct mc_dataset_reader *data, const struct mc_loader_options *o,
+                     struct mc_error *err)
+{
+    const size_t B = o->batch, pixels = B * p->image;
+    int rc;
+
+    if ((rc = mc_loader_open(&p->loader, be, w->graph, data, o, err)) ||
+        (rc = mc_model_open(&p->model, be, w->graph, w->params, w->stats, NULL, err)))
+        return rc;
+    mc_bufs_add(&p->loader.bufs, &p->d_loss, NULL, B * sizeof(float), err);
+    mc_bufs_add(&p->loader.bufs, &p->d_correct, NULL, B * sizeof(float), err);
+    if (p->loader.bufs.rc)
+        return p->loader.bufs.rc;
+    if (!(p->clean = malloc(2 * (pixels + B) * sizeof *p->clean)))
+        return mc_no_memory(err);
+    p->examples = p->clean + pixels;
+    p->loss = p->examples + pixels;
+    p->correct = p->loss + B;
+    return 0;
+}
+
+static int create(struct pass *p, const struct mc_adversarial *a,
+                  const struct mc_dataset_info *from, struct mc_error *err)
+{
+    struct mc_dataset_info info = *from; /* class_names stay the reader's */
+    const size_t n = strlen(info.name), more = strlen(SUFFIX);
+
+    info.n = p->loader.wanted;
+    info.pixels = MC_F32;
+    if (n + more < sizeof info.name && (n < more || strcmp(info.name + n - more, SUFFIX) != 0))
+        memcpy(info.name + n, SUFFIX, more + 1);
+    return mc_dataset_create(&p->writer, a->path, &info, a->history, err);
+}
+
+/* The network on whatever its plan has loaded: the batch's losses, and how many of its n images are
+ * taken for their labels. */
+static int look(struct pass *p, const struct mc_model *m, size_t n, double *loss, uint64_t *correct,
+                struct mc_error *err)
+{
+    struct mc_backend *be = m->be;
+    int rc;
+
+    mc_model_forward(m, p->loader.ctl);
+    be->output(m->plan, MC_OUT_LOSS, 0, p->d_loss);
+    be->output(m->plan, MC_OUT_CORRECT, 0, p->d_correct);
+    if ((rc = be->get(be, p->d_loss, 0, p->loss, n * sizeof(float), err)) ||
+        (rc = be->get(be, p->d_correct, 0, p->correct, n * sizeof(float), err)))
+        return rc;
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(p->loss[i]))
+            return mc_fail(err, MC_EINPUT, "the network's loss on image %llu is not finite",
+                           (unsigned long long)(p->sums->images + i));
+        *loss += (double)p->loss[i];
+        *correct += p->correct[i] > 0;
+    }
+    return 0;
+}
+
+static double distance(const struct pass *p, size_t i)
+{
+    const float *a = p->clean + i * p->image, *b = p->examples + i * p->image;
+    double most = 0, squares = 0;
+
+    for (size_t q = 0; q < p->image; q++) {
+        const double d = fabs((double)b[q] - (double)a[q]);
+        most = d > most ? d : most;
+        squares += d * d;
+    }
+    return p->loader.o.attack->norm == MC_BALL_L2 ? sqrt(squares) : most;
+}
+
+/* The n images that are loaded. */
+static int attack_batch(struct pass *p, size_t n, struct mc_error *err)
+{
+    struct mc_loader *f = &p->loader;
+    const size_t bytes = n * p->image * sizeof(float);
+    struct mc_adversarial_sums *sums = p->sums;
+    struct mc_backend *be = f->be;
+    struct mc_model m = p->model;
+    double unused = 0;
+    int rc;
+
+    m.plan = f->attacker;
+    if ((rc = look(p, &m, n, &sums->clean_loss, &sums->clean_correct, err)))
+        return rc;
+    mc_batch_attack(f, &m, MC_MODE_EVAL);
+    if ((rc = look(p, &m, n, &sums->loss, &sums->correct, err)))
+        return rc;
+    if (f->attack.targets) {
+        struct mc_source towards = f->source;
+        towards.labels = f->attack.targets;
+        be->load(m.plan, &towards, f->ctl);
+        be->set_pixels(m.plan, f->attack.examples);
+        if ((rc = look(p, &m, n, &unused, &sums->reached, err)))
+            return rc;
+    }
+    if ((rc = be->get(be, f->attack.clean, 0, p->clean, bytes, err)) ||
+        (rc = be->get(be, f->attack.examples, 0, p->examples, bytes, err)))
+        return rc;
+    for (size_t i = 0; i < n; i++)
+        sums->distance += distance(p, i);
+    sums->images += n;
+    return mc_dataset_write(p->writer, n, p->examples, f->host_labels, err);
+}
+
+int mc_adversarial_write(struct mc_adversarial *a, struct mc_backend *be,
+                         const struct mc_weights *w, struct mc_dataset_reader *data,
+                         const struct mc_loader_options *o, struct mc_error *err)
+{
+    const struct mc_dataset_info *info = mc_dataset_get_info(data);
+    const struct mc_net_spec *s = &info->spec;
+    struct pass p = {.image = (size_t)s->channels * (size_t)s->height * (size_t)s->width,
+                     .sums = &a->sums};
+    size_t n = 0;
+    int rc = open_pass(&p, be, w, data, o, err);
+
+    a->sums = (struct mc_adversarial_sums){0};
+    if (!rc)
+        rc = create(&p, a, info, err);
+    while (!rc && !(rc = mc_loader_next(&p.loader, NULL, 0, &n, err)) && n)
+        rc = attack_batch(&p, n, err);
+    if (!rc) {
+        rc = mc_dataset_commit(p.writer, NULL, err);
+        p.writer = NULL;
+    }
+    mc_dataset_abandon(p.writer);
+    mc_model_release(&p.model);
+    mc_loader_release(&p.loader);
+    free(p.clean);
+    return rc;
+}
