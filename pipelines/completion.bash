@@ -15,7 +15,7 @@ _mc_complete() {
     if [[ $previous == -* ]]; then
         choices=$(awk -v option="$previous" '
             { for (i = 1; i <= 2 && $i ~ /^-/; i++) {
-                  split($i, part, "="); sub(/,$/, "", part[1])
+                  split($i, part, "="); sub(/,$/, "", part[1]); gsub(/\[[^]]*\]/, "", part[2])
                   if (part[1] == option) argument = 1
                   if (part[1] == option || i == 2 && argument) value = part[2]
               }

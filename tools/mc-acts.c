@@ -20,90 +20,56 @@ static const char doc[] =
     "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -o p.mcz\n"
     "  mc-acts --data train.mcz --shard 1/2 a.mcz b.mcz -o first-half.mcz";
 
-enum { KEY_SAMPLES = MC_KEY_TOOL, KEY_SHARD, KEY_AT, KEY_RAW, KEY_BATCH };
-
-static const struct argp_option options[] = {
-    {"data", 'd', "FILE", 0, "the data set", 0},
-    {"samples", KEY_SAMPLES, "N", 0, "its first N images (default: the first 20%)", 0},
-    {"shard", KEY_SHARD, "I/N", 0, "only part I of N, counted from 1", 0},
-    {"at", KEY_AT, "WHERE", 0, "after the ReLU (post, the default) or before it (pre)", 0},
-    {"raw", KEY_RAW, 0, 0, "one network's activations, batch by batch", 0},
-    MC_OPTION_ATTACK("look at the adversarial examples that each network has itself, not at clean "
-                     "images",
-                     0),
-    {"batch", KEY_BATCH, "N", 0, "images at a time (default: up to 128, by the network's size)", 0},
-    MC_OPTION_OUTPUT,
-    MC_OPTION_SEED,
-    MC_OPTION_THREADS,
-    MC_OPTION_DEVICE,
-    MC_OPTION_PRECISION,
-    MC_OPTION_DETERMINISTIC,
-    MC_OPTION_NO_PROGRESS,
-    MC_OPTION_NO_HISTORY,
-    MC_OPTIONS_END};
-
 struct options {
     struct mc_cli cli;
     const char *data;
     uint64_t samples; /* 0: the first 20% */
     uint64_t batch;   /* 0: by the network */
+    uint64_t seed;
     uint32_t shard, shards;
-    int at_pre, raw, attacked, seeded;
+    int at_pre, raw;
     struct mc_attack_options attack;
 };
 
 static const char *const places[] = {"post", "pre", NULL};
 
-static void parse_shard(const char *arg, struct options *o)
+static void parse_shard(const char *option, const char *arg, void *value)
 {
+    struct options *o = value;
     char first[16] = "";
     const char *slash = strchr(arg, '/');
 
     if (!slash || (size_t)(slash - arg) >= sizeof first)
-        mc_cli_usage("--shard: '%s' is not of the form I/N, such as 1/4", arg);
+        mc_cli_usage("%s: '%s' is not of the form I/N, such as 1/4", option, arg);
     memcpy(first, arg, (size_t)(slash - arg));
-    o->shards = (uint32_t)mc_parse_u64("--shard", slash + 1, 1, 1000000);
-    o->shard = (uint32_t)mc_parse_u64("--shard", first, 1, o->shards) - 1;
+    o->shards = (uint32_t)mc_parse_u64(option, slash + 1, 1, 1000000);
+    o->shard = (uint32_t)mc_parse_u64(option, first, 1, o->shards) - 1;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+/* clang-format off */
+static const struct mc_option options[] = {
+    {"data", 'd', MC_OPT_INPUT, MC_AT(data), .arg = "FILE", .help = "the data set"},
+    {"samples", 0, MC_OPT_U64, MC_AT(samples), .arg = "N", .min = 1, .max = INT64_MAX,
+     .help = "its first N images (default: the first 20%)"},
+    {"shard", 0, MC_OPT_OTHER, 0, .arg = "I/N", .parse = parse_shard, .def = "1/1",
+     .help = "only part I of N, counted from 1"},
+    {"at", 0, MC_OPT_CHOICE, MC_AT(at_pre), .names = places, .def = "post",
+     .help = "after the ReLU (post) or before it (pre)"},
+    {"raw", 0, MC_OPT_FLAG, MC_AT(raw), .help = "one network's activations, batch by batch"},
+    MC_OPTION_ATTACK(MC_AT(attack), 0, "look at the adversarial examples that each network has itself, not at "
+                     "clean images"),
+    {"batch", 0, MC_OPT_U64, MC_AT(batch), .arg = "N", .min = 1, .max = 65536,
+     .help = "images at a time (default: up to 128, by the network's size)"},
+    MC_OPTION_OUTPUT, MC_OPTION_SEED(MC_AT(seed), .needs = {"attack"}), MC_OPTIONS_BACKEND, MC_OPTION_NO_PROGRESS,
+    MC_OPTION_NO_HISTORY, {0}};
+/* clang-format on */
+
+static int attacked(const struct options *o)
 {
-    struct options *o = state->input;
-
-    switch (key) {
-    case 'd':
-        o->data = arg;
-        return 0;
-    case MC_KEY_SEED:
-        o->seeded = 1;
-        return mc_cli_option(&o->cli, key, arg, state);
-    case KEY_SAMPLES:
-        o->samples = mc_parse_u64("--samples", arg, 1, INT64_MAX);
-        return 0;
-    case KEY_SHARD:
-        parse_shard(arg, o);
-        return 0;
-    case KEY_AT:
-        o->at_pre = mc_parse_choice("--at", arg, places);
-        return 0;
-    case KEY_RAW:
-        o->raw = 1;
-        return 0;
-    case MC_KEY_ATTACK:
-        o->attacked = 1;
-        mc_attack_parse(&o->attack, arg);
-        return 0;
-    case KEY_BATCH:
-        o->batch = mc_parse_u64("--batch", arg, 1, 65536);
-        return 0;
-    default:
-        return mc_cli_option(&o->cli, key, arg, state);
-    }
+    return mc_option_given(&o->cli, &o->attack) != NULL;
 }
 
-static const struct argp argp = {options, parse, "A.mcz [B.mcz]", doc, NULL, NULL, NULL};
-
-static void check_options(struct options *o)
+static void check_options(const struct options *o)
 {
     size_t want = o->raw ? 1 : 2;
 
@@ -115,24 +81,12 @@ static void check_options(struct options *o)
                      o->cli.n_operands);
     if (o->raw && o->shards > 1)
         mc_cli_usage("--raw has no shards");
-    if (o->seeded && !o->attacked)
-        mc_cli_usage("--seed is of the starts of an --attack, and there is none");
-    mc_cli_file(&o->cli, MC_FILE_INPUT, "--data", o->data);
 }
 
 static void progress(void *arg, uint64_t done, uint64_t in_all)
 {
     (void)in_all;
     mc_progress_update(arg, done, NULL);
-}
-
-static struct mc_history *new_history(const struct options *o)
-{
-    struct mc_history *h = mc_history_new("mc-acts");
-
-    if (h && o->cli.no_history)
-        mc_history_hide(h);
-    return h;
 }
 
 static int settle_attack(struct mc_collect_opts *out, struct options *o,
@@ -144,9 +98,9 @@ static int settle_attack(struct mc_collect_opts *out, struct options *o,
 
     mc_attack_text(&o->attack, text);
     mc_history_str(h, "attack", text);
-    mc_history_int(h, "seed", (int64_t)o->cli.seed);
+    mc_option_note(&o->cli, &o->seed, h);
     out->pass.attack = &o->attack;
-    out->pass.seed = o->cli.seed;
+    out->pass.seed = o->seed;
     if (!rc)
         mc_detail(&o->cli, "attack: %s", text);
     return rc;
@@ -163,22 +117,21 @@ static int resolve_options(struct mc_collect_opts *out, struct options *o, const
         return rc;
     if (!o->samples)
         out->pass.samples = (info->n + 4) / 5;
-    out->pass.batch = o->batch ? (size_t)o->batch : mc_collect_batch(g, o->attacked);
+    out->pass.batch = o->batch ? (size_t)o->batch : mc_collect_batch(g, attacked(o));
     out->at_pre = o->at_pre;
     out->shard = o->shard;
     out->shards = o->shards;
     out->precision = o->cli.backend.precision;
     mc_history_int(h, "samples", (int64_t)out->pass.samples);
     mc_history_int(h, "batch", (int64_t)out->pass.batch);
-    mc_history_str(h, "at", places[o->at_pre]);
-    if (o->raw)
-        mc_history_int(h, "raw", 1);
+    mc_option_note(&o->cli, &o->at_pre, h);
+    mc_option_note(&o->cli, &o->raw, h);
     if (o->shards > 1) {
         mc_history_int(h, "shard", o->shard + 1);
         mc_history_int(h, "shards", o->shards);
     }
     rc = mc_data_fits(g, info, o->data, err);
-    return rc || !o->attacked ? rc : settle_attack(out, o, info, h, err);
+    return rc || !attacked(o) ? rc : settle_attack(out, o, info, h, err);
 }
 
 static int observe(const struct options *o, struct mc_backend *be, const struct mc_weights *w,
@@ -215,8 +168,8 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_dataset_reader *data = NULL;
     struct mc_weights w[2] = {{0}, {0}};
     struct mc_collect_opts opts = {0};
-    struct mc_history *h = new_history(o);
-    int rc = h ? mc_cli_ready(&o->cli, 1, err) : mc_no_memory(err);
+    struct mc_history *h = mc_cli_history(&o->cli, err);
+    int rc = h ? mc_cli_ready(&o->cli, 1, err) : err->code;
 
     for (size_t i = 0; !rc && i < o->cli.n_operands; i++)
         rc = mc_weights_read(&w[i], o->cli.operands[i], h, err);
@@ -245,10 +198,11 @@ out:
 
 int main(int argc, char **argv)
 {
-    struct options o = {.shards = 1};
+    struct options o = {0};
     struct mc_error err = {0};
 
-    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    mc_options_add(&o.cli, options, &o);
+    mc_cli_parse(&o.cli, "A.mcz [B.mcz]", doc, argc, argv);
     check_options(&o);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

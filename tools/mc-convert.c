@@ -11,67 +11,33 @@
 struct options {
     struct mc_cli cli;
     const char *net, *data, *like, *map;
-    int from, to; /* enum mc_convert_format, -1: by the file's name */
+    int from, to; /* enum mc_convert_format */
 };
-
-enum { KEY_LIKE = MC_KEY_TOOL, KEY_MAP, KEY_FROM, KEY_TO };
 
 static const char *const formats[] = {"mcz", "safetensors", "npz", NULL};
 
 /* clang-format off */
-static const struct argp_option options[] = {
-    {"net", 'n', "NAME", 0, "the network that a foreign file's weights are of: a name as "
-     "mc-train's, or a graph file", 10},
-    {"data", 'd', "FILE", 0, "the dataset stream whose images, classes and normalisation --net is for", 10},
-    {"like", KEY_LIKE, "WEIGHTS", 0, "the network of these weights instead", 10},
-    {"map", KEY_MAP, "FILE", 0, "what the foreign file calls our modules: a rule a line, their name "
-     "and ours", 20},
-    {"from", KEY_FROM, "mcz|safetensors|npz", 0, "of IN (default: by its name, "
-     ".safetensors or .npz, else mcz)", 30},
-    {"to", KEY_TO, "mcz|safetensors|npz", 0, "of the output (default: likewise)", 30},
-    MC_OPTION_OUTPUT, MC_OPTION_NO_HISTORY, MC_OPTIONS_END};
+static const struct mc_option options[] = {
+    {"net", 'n', MC_OPT_TEXT, MC_AT(net), .arg = "NAME", .group = 10,
+     .help = "the network that a foreign file's weights are of: a name as mc-train's, or a graph file"},
+    {"data", 'd', MC_OPT_INPUT, MC_AT(data), .arg = "FILE", .group = 10,
+     .help = "the dataset stream whose images, classes and normalisation --net is for"},
+    {"like", 0, MC_OPT_INPUT, MC_AT(like), .arg = "WEIGHTS", .group = 10,
+     .help = "the network of these weights instead"},
+    {"map", 0, MC_OPT_INPUT, MC_AT(map), .arg = "FILE", .group = 20,
+     .help = "what the foreign file calls our modules: a rule a line, their name and ours"},
+    {"from", 0, MC_OPT_CHOICE, MC_AT(from), .names = formats, .group = 30,
+     .help = "of IN (default: by its name, .safetensors or .npz, else mcz)"},
+    {"to", 0, MC_OPT_CHOICE, MC_AT(to), .names = formats, .group = 30, .help = "of the output (default: likewise)"},
+    MC_OPTION_OUTPUT, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-
-    switch (key) {
-    case 'n':
-        o->net = arg;
-        return 0;
-    case 'd':
-        o->data = arg;
-        return 0;
-    case KEY_LIKE:
-        o->like = arg;
-        return 0;
-    case KEY_MAP:
-        o->map = arg;
-        return 0;
-    case KEY_FROM:
-        o->from = mc_parse_choice("--from", arg, formats);
-        return 0;
-    case KEY_TO:
-        o->to = mc_parse_choice("--to", arg, formats);
-        return 0;
-    default:
-        return mc_cli_option(&o->cli, key, arg, state);
-    }
-}
-
-static const struct argp argp = {
-    options,
-    parse,
-    "[IN]",
+static const char doc[] =
     "Take weights from safetensors or npz files under PyTorch's names, or write them."
     "\vNames, dtypes and maps: formats/exchange/convert.md.\n\nExamples:\n"
     "  mc-convert a.mcz -o a.safetensors\n"
     "  mc-convert net.safetensors --net resnet20 --data train.mcz -o net.mcz\n"
-    "  mc-convert net.npz --like a.mcz --map kuangliu.map -o net.mcz",
-    NULL,
-    NULL,
-    NULL};
+    "  mc-convert net.npz --like a.mcz --map kuangliu.map -o net.mcz";
 
 static const char *input(const struct options *o)
 {
@@ -152,15 +118,13 @@ out:
 
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_history *h = mc_history_new(o->cli.tool);
+    struct mc_history *h = mc_cli_history(&o->cli, err);
     struct mc_rename *map = NULL;
     struct mc_weights w = {0};
-    int rc = h ? mc_cli_ready(&o->cli, 1, err) : mc_no_memory(err);
+    int rc = h ? mc_cli_ready(&o->cli, 1, err) : err->code;
 
     if (rc || (o->map && (rc = mc_rename_read(&map, o->map, err))))
         goto out;
-    if (o->cli.no_history)
-        mc_history_hide(h);
     rc = o->from == MC_CONVERT_MCZ ? mc_weights_read(&w, input(o), h, err)
                                    : import(o, map, h, &w, err);
     if (rc)
@@ -192,14 +156,11 @@ static void check(struct options *o)
         mc_cli_usage("one input is enough, '%s' is another (see --help)", o->cli.operands[1]);
     if (!o->cli.n_operands)
         o->cli.operands[o->cli.n_operands++] = "-";
-    mc_cli_file(&o->cli, MC_FILE_INPUT, "--data", o->data);
-    mc_cli_file(&o->cli, MC_FILE_INPUT, "--like", o->like);
-    mc_cli_file(&o->cli, MC_FILE_INPUT, "--map", o->map);
     if (o->net && mc_graph_json_is(o->net))
-        mc_cli_file(&o->cli, MC_FILE_INPUT, "--net", o->net);
-    if (o->from < 0)
+        mc_cli_file(&o->cli, MC_FILE_INPUT, "net", o->net);
+    if (!mc_option_given(&o->cli, &o->from))
         o->from = by_name(input(o));
-    if (o->to < 0)
+    if (!mc_option_given(&o->cli, &o->to))
         o->to = by_name(o->cli.output);
     if (o->from == MC_CONVERT_MCZ && o->to == MC_CONVERT_MCZ)
         mc_cli_usage("needs an -o or IN that ends in .safetensors or .npz, or --to or --from");
@@ -218,10 +179,11 @@ static void check(struct options *o)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.from = -1, .to = -1};
+    struct options o = {0};
     struct mc_error err = {0};
 
-    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    mc_options_add(&o.cli, options, &o);
+    mc_cli_parse(&o.cli, "[IN]", doc, argc, argv);
     check(&o);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

@@ -25,19 +25,6 @@ static const char doc[] =
     "  mc-acts -d train.mcz --at pre a.mcz b.mcz | mc-corr --measure l2 -o pre.mcz\n"
     "  mc-corr --signature --perm p.mcz moments.mcz > signature.tsv";
 
-enum { KEY_MEASURE = MC_KEY_TOOL, KEY_SIGNATURE, KEY_PERM, KEY_RAW };
-
-static const struct argp_option options[] = {
-    {"measure", KEY_MEASURE, "NAME", 0, "what the matrices hold: correlation (the default), l2", 0},
-    {"signature", KEY_SIGNATURE, 0, 0, "print the mean matched correlation of each layer", 0},
-    {"perm", KEY_PERM, "FILE", 0, "with --signature: also after this permutation", 0},
-    {"raw", KEY_RAW, 0, 0, "take nothing but two networks' activations", 0},
-    MC_OPTION_OUTPUT,
-    MC_OPTION_THREADS,
-    MC_OPTION_NO_PROGRESS,
-    MC_OPTION_NO_HISTORY,
-    MC_OPTIONS_END};
-
 struct options {
     struct mc_cli cli;
     const char *perm;
@@ -45,43 +32,29 @@ struct options {
     int signature, raw;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-
-    switch (key) {
-    case KEY_MEASURE:
-        o->measure = (enum mc_measure)mc_parse_choice("--measure", arg, mc_measure_names);
-        return 0;
-    case KEY_SIGNATURE:
-        o->signature = 1;
-        return 0;
-    case KEY_PERM:
-        o->perm = arg;
-        return 0;
-    case KEY_RAW:
-        o->raw = 1;
-        return 0;
-    default:
-        return mc_cli_option(&o->cli, key, arg, state);
-    }
-}
-
-static const struct argp argp = {options, parse, "[MOMENTS.mcz...]\nA.acts B.acts", doc, NULL,
-                                 NULL,    NULL};
+static const struct mc_option options[] = {
+    {"measure", 0, MC_OPT_CHOICE, MC_AT(measure), .names = mc_measure_names, .def = "correlation",
+     .flags = MC_OPT_HISTORY, .help = "what the matrices hold"},
+    {"signature", 0, MC_OPT_FLAG, MC_AT(signature),
+     .help = "print the mean matched correlation of each layer"},
+    {"perm", 0, MC_OPT_INPUT, MC_AT(perm), .arg = "FILE", .needs = {"signature"},
+     .help = "with --signature: also after this permutation"},
+    {"raw", 0, MC_OPT_FLAG, MC_AT(raw), .help = "take nothing but two networks' activations"},
+    MC_OPTION_OUTPUT,
+    MC_OPTION_THREADS,
+    MC_OPTION_NO_PROGRESS,
+    MC_OPTION_NO_HISTORY,
+    {0}};
 
 static void check_options(struct options *o)
 {
     if (o->raw && o->cli.n_operands != 2)
         mc_cli_usage("--raw takes two networks' activations, %zu operands are given",
                      o->cli.n_operands);
-    if (o->perm && !o->signature)
-        mc_cli_usage("--perm goes with --signature");
     if (o->signature && o->measure != MC_MEASURE_CORRELATION)
         mc_cli_usage("the signature is of correlations, not of '%s'", mc_measure_names[o->measure]);
     if (!o->cli.n_operands)
         o->cli.operands[o->cli.n_operands++] = "-";
-    mc_cli_file(&o->cli, MC_FILE_INPUT, "--perm", o->perm);
 }
 
 /* ---- input ------------------------------------------------------------------------------------
@@ -265,14 +238,12 @@ static int write_matrices(const struct mc_moments *m, const struct options *o, s
 static int run(struct options *o, struct mc_error *err)
 {
     struct mc_moments m = {0};
-    struct mc_history *h = mc_history_new("mc-corr");
+    struct mc_history *h = mc_cli_history(&o->cli, err);
     int rc;
 
     if (!h)
-        return mc_no_memory(err);
-    if (o->cli.no_history)
-        mc_history_hide(h);
-    mc_history_str(h, "measure", mc_measure_names[o->measure]);
+        return err->code;
+    mc_options_note(&o->cli, o, h);
     if (o->cli.backend.threads)
         omp_set_num_threads(o->cli.backend.threads);
     rc = mc_cli_ready(&o->cli, !o->signature, err);
@@ -290,7 +261,8 @@ int main(int argc, char **argv)
     struct options o = {0};
     struct mc_error err = {0};
 
-    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    mc_options_add(&o.cli, options, &o);
+    mc_cli_parse(&o.cli, "[MOMENTS.mcz...]\nA.acts B.acts", doc, argc, argv);
     check_options(&o);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

@@ -19,104 +19,52 @@ struct options {
     struct mc_plane_cli planes;
     const char *summary;
     uint64_t points;
-    int plane, json, points_given;
-    const char *plane_given; /* an option of planes, or NULL */
-};
-
-enum {
-    KEY_JSON = MC_KEY_TOOL,
-    KEY_SUMMARY,
-    KEY_PLANE,
-    KEY_GRID,
-    KEY_X_RANGE,
-    KEY_Y_RANGE,
-    KEY_MARKS
+    int plane, json;
 };
 
 /* clang-format off */
-static const struct argp_option options[] = {
-    MC_EVAL_OPTIONS,
-    {"points", 'p', "T", 0, "points of a curve, t = 0 to 1 (default 65)", 10},
-    {"plane", KEY_PLANE, 0, 0, "the plane through three networks, or through a curve's ends and middle", 15},
-    {"grid", KEY_GRID, "N", 0, "N x N points of it (default 17)", 15},
-    {"x-range", KEY_X_RANGE, "FROM:TO", 0, "from the first (0) to the second (1) of the three "
-     "(default -.05:1.05)", 15},
-    {"y-range", KEY_Y_RANGE, "FROM:TO", 0, "from their line (0) to the third's height (1) (default -.05:1.05; "
-     "of a curve -.1:1.5)", 15},
-    {"marks", KEY_MARKS, "FILE", 0, "where the networks and the curve lie in the plane, as a table", 40},
-    {"json", KEY_JSON, 0, 0, "one JSON object instead of a table", 40},
-    {"summary", KEY_SUMMARY, "FILE", 0, "a curve's summary as a table: ends, uniform and arc-length "
-     "mean, minimum, maximum, barrier", 40},
-    MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_PRECISION,
-    MC_OPTION_DETERMINISTIC,
-    MC_OPTION_NO_PROGRESS, MC_OPTIONS_END};
+static const struct mc_option options[] = {
+    {"points", 'p', MC_OPT_U64, MC_AT(points), .arg = "T", .min = 2, .max = 100001, .def = "65", .group = 10,
+     .help = "points of a curve, t = 0 to 1"},
+    {"plane", 0, MC_OPT_FLAG, MC_AT(plane), .group = 15,
+     .help = "the plane through three networks, or through a curve's ends and middle"},
+    {"grid", 0, MC_OPT_U64, MC_AT(planes.grid.n), .arg = "N", .min = 2, .max = 1001, .def = "17", .group = 15,
+     .needs = {"plane"}, .help = "N x N points of it"},
+    {"x-range", 0, MC_OPT_RANGE, MC_AT(planes.grid.x), .arg = "FROM:TO", .min = -1000, .max = 1000,
+     .def = "-.05:1.05", .group = 15, .needs = {"plane"},
+     .help = "from the first (0) to the second (1) of the three"},
+    {"y-range", 0, MC_OPT_RANGE, MC_AT(planes.grid.y), .arg = "FROM:TO", .min = -1000, .max = 1000,
+     .def = "-.05:1.05", .group = 15, .needs = {"plane"},
+     .help = "from their line (0) to the third's height (1); of a curve -.1:1.5, else"},
+    {"marks", 0, MC_OPT_RESULT, MC_AT(planes.marks), .arg = "FILE", .group = 40, .needs = {"plane"},
+     .help = "where the networks and the curve lie in the plane, as a table"},
+    {"json", 0, MC_OPT_FLAG, MC_AT(json), .group = 40, .help = "one JSON object instead of a table"},
+    {"summary", 0, MC_OPT_RESULT, MC_AT(summary), .arg = "FILE", .group = 40,
+     .help = "a curve's summary as a table: ends, uniform and arc-length mean, minimum, maximum, barrier"},
+    MC_OPTION_OUTPUT, MC_OPTIONS_BACKEND, MC_OPTION_NO_PROGRESS, {0}};
 /* clang-format on */
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-
-    switch (key) {
-    case 'p':
-        o->points_given = 1;
-        o->points = mc_parse_u64("--points", arg, 2, 100001);
-        return 0;
-    case KEY_PLANE:
-        o->plane = 1;
-        return 0;
-    case KEY_GRID:
-        o->plane_given = "grid";
-        o->planes.grid.n = mc_parse_u64("--grid", arg, 2, 1001);
-        return 0;
-    case KEY_X_RANGE:
-        o->plane_given = "x-range";
-        mc_parse_range("--x-range", arg, -1000, 1000, o->planes.grid.x);
-        return 0;
-    case KEY_Y_RANGE:
-        o->plane_given = "y-range";
-        o->planes.y_given = 1;
-        mc_parse_range("--y-range", arg, -1000, 1000, o->planes.grid.y);
-        return 0;
-    case KEY_MARKS:
-        o->plane_given = "marks";
-        o->planes.marks = arg;
-        return 0;
-    case KEY_JSON:
-        o->json = 1;
-        return 0;
-    case KEY_SUMMARY:
-        o->summary = arg;
-        return 0;
-    default:
-        if (mc_eval_cli_option(&o->eval, key, arg) == 0)
-            return 0;
-        return mc_cli_option(&o->cli, key, arg, state);
-    }
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .args_doc = "WEIGHTS.mcz...\nCURVE.mcz\n--plane A.mcz B.mcz C.mcz\n--plane CURVE.mcz",
-    .doc =
-        "Measure loss and accuracy of networks, along a curve, or on a plane."
-        "\vA table has one row a network or point; accuracies are in percent. A curve or plane "
-        "needs "
-        "--bn-data where its network has batch norm: it carries no statistics, and its ends are "
-        "measured like every other point. In the summary, arc_mean is the mean by arc length in "
-        "parameter space, and the barrier is how far the loss rises over the straight line between "
-        "its values at the ends, or the accuracy falls under it, on each data set; of a straight "
-        "line it is the barrier between two networks.\n\n"
-        "A plane's x runs from the first network to the second, y at right angles to it towards "
-        "the "
-        "third (of a curve: its ends and its middle), both Euclidean distances of parameters. It "
-        "costs N x N times the images of all data sets and of --bn-data.\n\nExamples:\n"
-        "  mc-eval --data test.mcz --bn-data train.mcz --points 21 curve.mcz -o c.tsv\n"
-        "  mc-bezier --epochs 0 a.mcz pb.mcz |\n"
-        "      mc-eval --data test.mcz --bn-data train.mcz --summary barrier.tsv\n"
-        "  mc-eval --plane --data test.mcz --bn-data train.mcz --marks m.tsv \\\n"
-        "      --checkpoint plane.state --resume a.mcz b.mcz pb.mcz -o plane.tsv\n"
-        "  mc-eval --data test.mcz a.mcz b.mcz"};
+static const char operands[] =
+    "WEIGHTS.mcz...\nCURVE.mcz\n--plane A.mcz B.mcz C.mcz\n--plane CURVE.mcz";
+static const char doc[] =
+    "Measure loss and accuracy of networks, along a curve, or on a plane."
+    "\vA table has one row a network or point; accuracies are in percent. A curve or plane "
+    "needs "
+    "--bn-data where its network has batch norm: it carries no statistics, and its ends are "
+    "measured like every other point. In the summary, arc_mean is the mean by arc length in "
+    "parameter space, and the barrier is how far the loss rises over the straight line between "
+    "its values at the ends, or the accuracy falls under it, on each data set; of a straight "
+    "line it is the barrier between two networks.\n\n"
+    "A plane's x runs from the first network to the second, y at right angles to it towards "
+    "the "
+    "third (of a curve: its ends and its middle), both Euclidean distances of parameters. It "
+    "costs N x N times the images of all data sets and of --bn-data.\n\nExamples:\n"
+    "  mc-eval --data test.mcz --bn-data train.mcz --points 21 curve.mcz -o c.tsv\n"
+    "  mc-bezier --epochs 0 a.mcz pb.mcz |\n"
+    "      mc-eval --data test.mcz --bn-data train.mcz --summary barrier.tsv\n"
+    "  mc-eval --plane --data test.mcz --bn-data train.mcz --marks m.tsv \\\n"
+    "      --checkpoint plane.state --resume a.mcz b.mcz pb.mcz -o plane.tsv\n"
+    "  mc-eval --data test.mcz a.mcz b.mcz";
 
 static int print_summary(const struct options *o, struct mc_error *err)
 {
@@ -153,7 +101,7 @@ static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader
     report->t = t;
     report->chord = t + T;
     mc_checkpoint_set(&id, "curve", "%s", c.id);
-    rc = mc_eval_cli_measure(&o->eval, be, &span, NULL, "a curve", id.settings, id.n_settings, err);
+    rc = mc_eval_cli_measure(&o->eval, be, &span, NULL, "a curve", &id, err);
     if (!rc && o->summary)
         rc = print_summary(o, err);
     if (!rc && o->json)
@@ -171,6 +119,7 @@ static int eval_network(struct options *o, struct mc_backend *be, struct mc_read
                         struct mc_error *err)
 {
     struct mc_weights w = {0};
+    struct mc_checkpoint id = {0};
     const double one = 1;
     int rc = mc_weights_read_stream(&w, r, NULL, err);
 
@@ -178,7 +127,7 @@ static int eval_network(struct options *o, struct mc_backend *be, struct mc_read
         const float *vector = w.params;
         o->eval.report.network = mc_reader_name(r);
         struct mc_span span = {.graph = w.graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one};
-        rc = mc_eval_cli_measure(&o->eval, be, &span, w.stats, "a network", NULL, 0, err);
+        rc = mc_eval_cli_measure(&o->eval, be, &span, w.stats, "a network", &id, err);
     }
     mc_weights_release(&w);
     return rc;
@@ -252,7 +201,7 @@ static int check_kind(const struct options *o, int is_curve, struct mc_error *er
         return mc_fail(err, MC_EUSAGE, "--plane goes through three networks or one curve");
     if (!is_curve && o->summary)
         return mc_fail(err, MC_EUSAGE, "--summary is for curves");
-    if (!is_curve && o->points_given)
+    if (!is_curve && mc_option_given(&o->cli, &o->points))
         return mc_fail(err, MC_EUSAGE, "--points is for curves");
     if (!is_curve && !o->plane && o->eval.checkpoint)
         return mc_fail(err, MC_EUSAGE, "--checkpoint is for curves and planes");
@@ -303,17 +252,14 @@ static int run(struct options *o, struct mc_error *err)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.points = 65, .planes.grid = {17, {-.05, 1.05}, {-.05, 1.05}}};
+    struct options o = {0};
     struct mc_error err = {0};
 
-    mc_eval_cli_defaults(&o.eval, &o.cli);
-    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    mc_options_add(&o.cli, options, &o);
+    mc_eval_cli_options(&o.eval, &o.cli);
+    mc_cli_parse(&o.cli, operands, doc, argc, argv);
     if (!o.cli.n_operands)
         o.cli.operands[o.cli.n_operands++] = "-";
-    mc_eval_cli_check(&o.eval, &o.cli);
-    mc_cli_file(&o.cli, MC_FILE_OUTPUT, "--summary", o.summary);
-    mc_cli_file(&o.cli, MC_FILE_OUTPUT, "--marks", o.planes.marks);
-    if (o.plane_given && !o.plane)
-        mc_cli_usage("--%s is for planes (--plane)", o.plane_given);
+    mc_eval_cli_check(&o.eval);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

@@ -30,33 +30,18 @@ static const char doc[] =
     "  mc-hungarian -v --constraint pre.mcz post.mcz -o p.mcz\n"
     "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -v -o p.mcz";
 
-enum { KEY_CONSTRAINT = MC_KEY_TOOL };
-
-static const struct argp_option options[] = {
-    {"constraint", KEY_CONSTRAINT, "MATRICES", 0,
-     "of activations before the ReLU: nothing worse than the identity in these", 0},
-    MC_OPTION_OUTPUT,
-    MC_OPTION_THREADS,
-    MC_OPTION_NO_HISTORY,
-    MC_OPTIONS_END};
-
 struct options {
     struct mc_cli cli;
     const char *matrices, *constraint;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-
-    if (key == KEY_CONSTRAINT) {
-        o->constraint = arg;
-        return 0;
-    }
-    return mc_cli_option(&o->cli, key, arg, state);
-}
-
-static const struct argp argp = {options, parse, "[MATRICES.mcz]", doc, NULL, NULL, NULL};
+static const struct mc_option options[] = {
+    {"constraint", 0, MC_OPT_INPUT, MC_AT(constraint), .arg = "MATRICES",
+     .help = "of activations before the ReLU: nothing worse than the identity in these"},
+    MC_OPTION_OUTPUT,
+    MC_OPTION_THREADS,
+    MC_OPTION_NO_HISTORY,
+    {0}};
 
 /* Room for one permutation a group. */
 static int perm_like(struct mc_perm *p, const struct mc_matrices *m, struct mc_error *err)
@@ -197,16 +182,14 @@ static int write_permutation(const struct mc_perm *p, const struct mc_constraine
 
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_history *h = mc_history_new("mc-hungarian");
+    struct mc_history *h = mc_cli_history(&o->cli, err);
     struct mc_matrices m = {0}, constraint = {0};
     struct mc_perm p = {0};
     struct mc_constrained *info = NULL;
     int threads = o->cli.backend.threads ? o->cli.backend.threads : omp_get_max_threads(), rc;
 
     if (!h)
-        return mc_no_memory(err);
-    if (o->cli.no_history)
-        mc_history_hide(h);
+        return err->code;
     if ((rc = mc_cli_ready(&o->cli, 1, err)) || (rc = read_inputs(&m, &constraint, o, h, err)) ||
         (rc = perm_like(&p, &m, err)))
         goto out;
@@ -232,12 +215,12 @@ int main(int argc, char **argv)
     struct options o = {0};
     struct mc_error err = {0};
 
-    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    mc_options_add(&o.cli, options, &o);
+    mc_cli_parse(&o.cli, "[MATRICES.mcz]", doc, argc, argv);
     if (o.cli.n_operands > 1)
         mc_cli_usage("takes one matrices stream, %zu are given", o.cli.n_operands);
     if (!o.cli.n_operands)
         o.cli.operands[o.cli.n_operands++] = "-";
     o.matrices = o.cli.operands[0];
-    mc_cli_file(&o.cli, MC_FILE_INPUT, "--constraint", o.constraint);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

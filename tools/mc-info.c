@@ -18,43 +18,19 @@ struct options {
     int check, json, graph;
 };
 
-enum { KEY_CHECK = MC_KEY_TOOL, KEY_JSON, KEY_GRAPH };
-
-/* clang-format off */
-static const struct argp_option options[] = {
-    {"check", KEY_CHECK, 0, 0, "one line for each sound stream, an error for each other one", 0},
-    {"json", KEY_JSON, 0, 0, "one JSON object a line for each stream", 0},
-    {"graph", KEY_GRAPH, 0, 0, "the network in weights or a curve, as a graph file for --net", 0},
-    MC_OPTIONS_END,
-};
-/* clang-format on */
+static const struct mc_option options[] = {
+    {"check", 0, MC_OPT_FLAG, MC_AT(check),
+     .help = "one line for each sound stream, an error for each other one"},
+    {"json", 0, MC_OPT_FLAG, MC_AT(json), .help = "one JSON object a line for each stream"},
+    {"graph", 0, MC_OPT_FLAG, MC_AT(graph),
+     .help = "the network in weights or a curve, as a graph file for --net"},
+    {0}};
 
 static const char doc[] = "Print a stream's kind, content id, meta data, history and tensors.\v"
                           "Examples:\n"
                           "  mc-data synth --split test --size 100 | mc-info\n"
                           "  mc-info --check *.mcz\n"
                           "  mc-info --graph a.mcz > mine.json";
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-
-    switch (key) {
-    case KEY_CHECK:
-        o->check = 1;
-        return 0;
-    case KEY_JSON:
-        o->json = 1;
-        return 0;
-    case KEY_GRAPH:
-        o->graph = 1;
-        return 0;
-    default:
-        return mc_cli_option(&o->cli, key, arg, state);
-    }
-}
-
-static const struct argp argp = {options, parse, "[FILE...]", doc, NULL, NULL, NULL};
 
 /* ---- JSON -------------------------------------------------------------------------------------
  */
@@ -265,7 +241,7 @@ static int run(const struct options *o, struct mc_error *err)
         int failed = show(o, o->cli.operands[i], &now);
         if (!failed)
             continue;
-        if (rc)
+        if (rc && *err->text)
             mc_warn(&o->cli, "%s", err->text);
         rc = failed;
         *err = now;
@@ -278,7 +254,8 @@ int main(int argc, char **argv)
     struct options o = {0};
     struct mc_error err = {0};
 
-    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    mc_options_add(&o.cli, options, &o);
+    mc_cli_parse(&o.cli, "[FILE...]", doc, argc, argv);
     if (o.check + o.json + o.graph > 1)
         mc_cli_usage("only one of --check, --json and --graph");
     return mc_cli_exit(&o.cli, run(&o, &err), &err);

@@ -16,54 +16,29 @@ struct options {
     const char *perm, *init;
 };
 
-enum { KEY_PERM = MC_KEY_TOOL, KEY_INIT };
-
 /* clang-format off */
-static const struct argp_option options[] = {
-    {"perm", KEY_PERM, "FILE", 0, "permutation to start from, or a curve's (default: the identity)", 10},
-    {"init", KEY_INIT, "CURVE", 0, "start from this curve: its permutation and its control point", 10},
-    MC_PAM_OPTIONS,
-    MC_TRAIN_OPTIONS("0.01"),
-    MC_OPTIONS_END};
+static const struct mc_option options[] = {
+    {"perm", 0, MC_OPT_INPUT, MC_AT(perm), .arg = "FILE", .group = 10,
+     .help = "permutation to start from, or a curve's (default: the identity)"},
+    {"init", 0, MC_OPT_INPUT, MC_AT(init), .arg = "CURVE", .group = 10,
+     .help = "start from this curve: its permutation and its control point"},
+    MC_OPTIONS_RUN, {0}};
 /* clang-format on */
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-
-    switch (key) {
-    case KEY_PERM:
-        o->perm = arg;
-        return 0;
-    case KEY_INIT:
-        o->init = arg;
-        return 0;
-    default:
-        return mc_pam_cli_option(&o->pam, &o->train, &o->cli, key, arg, state);
-    }
-}
-
-static const struct argp argp = {
-    options,
-    parse,
-    "A.mcz B.mcz",
+static const char doc[] =
     "Learn a permutation of the second network and a curve to it in turn."
     "\vProximal alternating minimisation. A permutation step trains a doubly stochastic matrix for "
     "each group of units, in the place of their permutation, and then chooses the permutation that "
     "does best along the path: of some drawn from these matrices, the one nearest to them, and the "
     "one from before. A curve step trains the curve's control point, as mc-bezier does, at --lr "
-    "for "
-    "--epochs. In either, moving away from where the step began has a price (--nu-permutation, "
+    "for --epochs. In either, moving away from where the step began has a price (--nu-permutation, "
     "--nu-curve); a step that moves nothing says what to change. The output is a curve that holds "
     "the permutation of B: mc-eval measures it, and mc-permute takes the permutation from it.\n\n"
     "-v and --log-json tell the objective Q (loss and weight decay along the curve) after each "
     "step, and whether it fell by more than the price; -v also says first how much memory the run "
     "takes. --stop-after counts the epochs of all steps.\n\nExamples:\n"
     "  mc-pam -d train.mcz --perm p.mcz --epochs 20 a.mcz b.mcz -o curve.mcz\n"
-    "  mc-pam -d train.mcz --stage permutation a.mcz b.mcz -o perm.mcz",
-    NULL,
-    NULL,
-    NULL};
+    "  mc-pam -d train.mcz --stage permutation a.mcz b.mcz -o perm.mcz";
 
 /* The two networks, the path between them and where it starts from. */
 struct start {
@@ -172,8 +147,7 @@ static int train(struct options *o, struct mc_backend *be, struct start *s, stru
     struct mc_in_memory data = {0};
     struct mc_pam pam = {0};
     struct mc_pam_report *report = calloc(o->pam.pam.outer, sizeof *report);
-    struct mc_checkpoint_setting identity[3 + MC_PAM_IDENTITY] = {
-        {.name = "a"}, {.name = "b"}, {.name = "start"}};
+    struct mc_checkpoint identity = {0};
     int rc = report ? mc_in_memory_open(&data, o->train.data, o->train.samples, h, err)
                     : mc_no_memory(err);
 
@@ -186,19 +160,18 @@ static int train(struct options *o, struct mc_backend *be, struct start *s, stru
                          s->b.params, s->offset, &s->perm, report, err);
     if (!rc)
         rc = mc_train_cli_memory(
-            &o->train, &o->cli, be, s->a.graph, &data.info,
+            &o->train, be, s->a.graph, &data.info,
             o->train.train.huber > 0 ? 2 : 1, /* the network with its own ReLU */
             mc_pam_vectors(&pam, checkpoint), mc_pam_matrices(&pam, checkpoint), err);
     if (!rc)
         rc = mc_in_memory_read(&data, be, err);
     if (!rc) {
-        snprintf(identity[0].value, sizeof identity[0].value, "%s", s->a.id);
-        snprintf(identity[1].value, sizeof identity[1].value, "%s", s->b.id);
-        snprintf(identity[2].value, sizeof identity[2].value, "%016" PRIx64, s->sum);
-        mc_pam_cli_identity(&o->pam, identity + 3);
-        mc_pam_cli_watch(&o->pam, &o->train, &o->cli, report);
-        rc = mc_train_cli_run(&o->train, &o->cli, be, s->a.graph, &data, &pam.objective, identity,
-                              3 + MC_PAM_IDENTITY, err);
+        mc_checkpoint_set(&identity, "a", "%s", s->a.id);
+        mc_checkpoint_set(&identity, "b", "%s", s->b.id);
+        mc_checkpoint_set(&identity, "start", "%016" PRIx64, s->sum);
+        mc_pam_cli_identity(&o->pam, &identity);
+        mc_pam_cli_watch(&o->pam, &o->train, report);
+        rc = mc_train_cli_run(&o->train, be, s->a.graph, &data, &pam.objective, &identity, err);
     }
     mc_pam_release(&pam);
     mc_in_memory_release(&data, be);
@@ -210,19 +183,16 @@ static int run(struct options *o, struct mc_error *err)
 {
     struct mc_backend *be = NULL;
     struct start s = {0};
-    struct mc_history *h = mc_history_new(o->cli.tool);
-    int rc = h ? mc_train_cli_ready(&o->train, &o->cli, err) : mc_no_memory(err);
+    struct mc_history *h = mc_cli_history(&o->cli, err);
+    int rc = h ? mc_train_cli_ready(&o->train, err) : err->code;
 
-    if (!rc && o->cli.no_history)
-        mc_history_hide(h);
-    o->train.train.seed = o->cli.seed;
     if (!rc)
         rc = mc_backend_open(&be, &o->cli.backend, err);
     if (!rc)
         rc = begin(o, &s, h, err);
     if (!rc) {
         mc_history_set_pair(h, s.a.id, s.b.id);
-        mc_pam_cli_note(&o->pam, h);
+        mc_options_note(&o->cli, &o->pam, h);
         rc = train(o, be, &s, h, err);
     }
     if (!rc)
@@ -241,17 +211,15 @@ int main(int argc, char **argv)
     struct options o = {0};
     struct mc_error err = {0};
 
-    mc_pam_cli_defaults(&o.pam);
-    mc_train_cli_defaults(&o.train, .01);
-    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    mc_options_add(&o.cli, options, &o);
+    mc_pam_cli_options(&o.pam, &o.train, &o.cli);
+    mc_cli_parse(&o.cli, "A.mcz B.mcz", doc, argc, argv);
     mc_pam_cli_check(&o.pam, &o.train);
     if (o.cli.n_operands != 2)
         mc_cli_usage("needs two weights streams (see --help)");
     if (!o.train.data)
         mc_cli_usage("needs --data FILE (see --help)");
     if (o.perm && o.init)
-        mc_cli_usage("--perm and --init: one of them is wanted");
-    mc_cli_file(&o.cli, MC_FILE_INPUT, "--perm", o.perm);
-    mc_cli_file(&o.cli, MC_FILE_INPUT, "--init", o.init);
+        mc_cli_usage("--perm and --init exclude each other");
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

@@ -13,89 +13,52 @@
 
 struct options {
     struct mc_cli cli;
-    int inverse, compose, identity, random;
-    uint64_t random_seed;
+    int inverse, compose, identity;
+    uint64_t random; /* a seed */
     const char *verify, *perm_out;
     uint64_t samples;
 };
 
-enum {
-    KEY_INVERSE = MC_KEY_TOOL,
-    KEY_COMPOSE,
-    KEY_IDENTITY,
-    KEY_RANDOM,
-    KEY_VERIFY,
-    KEY_SAMPLES,
-    KEY_PERM_OUT
-};
-
 /* clang-format off */
-static const struct argp_option options[] = {
-    {"inverse", KEY_INVERSE, 0, 0, "use the permutation's inverse; given no WEIGHTS, write it", 1},
-    {"compose", KEY_COMPOSE, 0, 0, "write the permutation that is P and then Q", 1},
-    {"identity", KEY_IDENTITY, 0, 0, "write the permutation of WEIGHTS' groups that moves nothing", 1},
-    {"random", KEY_RANDOM, "SEED", 0, "permute WEIGHTS at random", 1},
-    {"perm-out", KEY_PERM_OUT, "FILE", 0, "write the permutation that was applied there too", 2},
-    {"verify", KEY_VERIFY, "DATASET", 0, "compare the logits of WEIGHTS and its permuted self, as a "
-     "table; fails unless they differ by rounding only. Writes the weights only where -o says", 3},
-    {"samples", KEY_SAMPLES, "N", 0, "verify on the first N images (default 0: all)", 3},
-    MC_OPTION_OUTPUT, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_PRECISION,
-    MC_OPTION_DETERMINISTIC,
-    MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, MC_OPTIONS_END};
+static const struct mc_option options[] = {
+    {"inverse", 0, MC_OPT_FLAG, MC_AT(inverse), .group = 1, .flags = MC_OPT_HISTORY,
+     .help = "use the permutation's inverse; given no WEIGHTS, write it"},
+    {"compose", 0, MC_OPT_FLAG, MC_AT(compose), .group = 1, .flags = MC_OPT_HISTORY,
+     .help = "write the permutation that is P and then Q"},
+    {"identity", 0, MC_OPT_FLAG, MC_AT(identity), .group = 1, .flags = MC_OPT_HISTORY,
+     .help = "write the permutation of WEIGHTS' groups that moves nothing"},
+    {"random", 0, MC_OPT_U64, MC_AT(random), .arg = "SEED", .max = INT64_MAX, .group = 1, .flags = MC_OPT_HISTORY,
+     .help = "permute WEIGHTS at random"},
+    {"perm-out", 0, MC_OPT_RESULT, MC_AT(perm_out), .arg = "FILE", .group = 2,
+     .help = "write the permutation that was applied there too"},
+    {"verify", 0, MC_OPT_INPUT, MC_AT(verify), .arg = "DATASET", .group = 3,
+     .help = "compare the logits of WEIGHTS and its permuted self, as a table; fails unless they differ by rounding "
+     "only. Writes the weights only where -o says"},
+    {"samples", 0, MC_OPT_U64, MC_AT(samples), .arg = "N", .max = INT32_MAX, .def = "0", .group = 3,
+     .needs = {"verify"}, .help = "verify on the first N images, 0: all"},
+    MC_OPTION_OUTPUT, MC_OPTIONS_BACKEND, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-
-    switch (key) {
-    case KEY_INVERSE:
-        o->inverse = 1;
-        return 0;
-    case KEY_COMPOSE:
-        o->compose = 1;
-        return 0;
-    case KEY_IDENTITY:
-        o->identity = 1;
-        return 0;
-    case KEY_RANDOM:
-        o->random = 1;
-        o->random_seed = mc_parse_u64("--random", arg, 0, INT64_MAX);
-        return 0;
-    case KEY_VERIFY:
-        o->verify = arg;
-        return 0;
-    case KEY_SAMPLES:
-        o->samples = mc_parse_u64("--samples", arg, 0, INT32_MAX);
-        return 0;
-    case KEY_PERM_OUT:
-        o->perm_out = arg;
-        return 0;
-    default:
-        return mc_cli_option(&o->cli, key, arg, state);
-    }
-}
-
-static const struct argp argp = {
-    options,
-    parse,
+static const char operands[] =
     "PERM WEIGHTS\n--random SEED WEIGHTS\n--verify DATASET PERM WEIGHTS\n--inverse PERM\n"
-    "--compose P Q\n--identity WEIGHTS",
+    "--compose P Q\n--identity WEIGHTS";
+static const char doc[] =
     "Reorder a network's units; the network stays the same function."
     "\vA permutation's entry i is the unit that goes to place i. PERM, WEIGHTS or DATASET may be - "
     "(standard input). -o may name WEIGHTS, which the result then replaces.\n\nExamples:\n"
     "  mc-permute p.mcz b.mcz -o pb.mcz\n"
-    "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz",
-    NULL,
-    NULL,
-    NULL};
+    "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz";
+
+static int is_random(const struct options *o)
+{
+    return mc_option_given(&o->cli, &o->random) != NULL;
+}
 
 static void invert(const struct options *o, struct mc_history *h, struct mc_perm *p)
 {
-    if (!o->inverse)
-        return;
-    mc_history_int(h, "inverse", 1);
-    mc_perm_inverse(p);
+    mc_option_note(&o->cli, &o->inverse, h);
+    if (o->inverse)
+        mc_perm_inverse(p);
 }
 
 /* --compose, or --inverse of a permutation alone. */
@@ -111,8 +74,7 @@ static int combine(const struct options *o, struct mc_history *h, struct mc_erro
     }
     if (rc)
         goto out;
-    if (o->compose)
-        mc_history_int(h, "compose", 1);
+    mc_option_note(&o->cli, &o->compose, h);
     invert(o, h, &p);
     rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
 out:
@@ -130,7 +92,7 @@ static int identity(const struct options *o, struct mc_history *h, struct mc_err
 
     if (rc)
         return rc;
-    mc_history_int(h, "identity", 1);
+    mc_option_note(&o->cli, &o->identity, h);
     rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", o->cli.operands[0]);
     if (!rc && !(rc = mc_perm_init(&p, &s, err)))
         rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
@@ -187,11 +149,11 @@ static int choose(const struct options *o, const struct mc_symmetry *s, struct m
 {
     int rc = 0;
 
-    if (o->random) {
+    if (is_random(o)) {
         if ((rc = mc_perm_init(p, s, err)))
             return rc;
-        mc_perm_random(p, o->random_seed);
-        mc_history_int(h, "random", (int64_t)o->random_seed);
+        mc_perm_random(p, o->random);
+        mc_option_note(&o->cli, &o->random, h);
     } else {
         if ((rc = mc_perm_read(p, o->cli.operands[0], s, h, err)))
             return rc;
@@ -202,7 +164,7 @@ static int choose(const struct options *o, const struct mc_symmetry *s, struct m
 
 static int permute(const struct options *o, struct mc_history *h, struct mc_error *err)
 {
-    const char *path = o->cli.operands[o->random ? 0 : 1];
+    const char *path = o->cli.operands[is_random(o) ? 0 : 1];
     struct mc_weights w = {0}, pw = {0};
     struct mc_symmetry s = {0};
     struct mc_perm p = {0};
@@ -239,7 +201,7 @@ static void check(const struct options *o)
     size_t n = o->cli.n_operands;
     int alone = o->compose || o->identity;
 
-    if (o->compose + o->identity + o->random > 1)
+    if (o->compose + o->identity + is_random(o) > 1)
         mc_cli_usage("only one of --compose, --identity and --random");
     if (alone && (o->verify || o->perm_out))
         mc_cli_usage("%s writes a permutation: no --verify, no --perm-out",
@@ -249,15 +211,14 @@ static void check(const struct options *o)
     if (o->verify && o->cli.backend.precision != MC_PRECISION_F32)
         mc_cli_usage("--verify proves in f32: the same network differs by more in %s",
                      mc_precision_names[o->cli.backend.precision]);
-    if (!o->verify && (o->cli.backend.device || o->cli.backend.precision != MC_PRECISION_F32))
-        mc_cli_usage("--device goes with --verify: nothing else is computed there");
-    if (o->samples && !o->verify)
-        mc_cli_usage("--samples goes with --verify");
+    if (!o->verify && (mc_option_given(&o->cli, &o->cli.backend.device) ||
+                       o->cli.backend.precision != MC_PRECISION_F32))
+        mc_cli_usage("--device and --precision have no effect without --verify");
     if (o->compose && n != 2)
         mc_cli_usage("--compose needs two permutations (see --help)");
-    if ((o->identity || o->random) && n != 1)
+    if ((o->identity || is_random(o)) && n != 1)
         mc_cli_usage("%s needs WEIGHTS (see --help)", o->identity ? "--identity" : "--random");
-    if (!alone && !o->random && n != 2 && !(o->inverse && n == 1 && !o->verify && !o->perm_out))
+    if (!alone && !is_random(o) && n != 2 && !(o->inverse && n == 1 && !o->verify && !o->perm_out))
         mc_cli_usage("needs PERM and WEIGHTS (see --help)");
 }
 
@@ -268,11 +229,9 @@ static int ready(struct options *o, struct mc_error *err)
 
     o->cli.own_operands = 1;
     for (size_t i = 0; i < n; i++) {
-        const int replaced = !o->identity && !o->compose && i == n - 1 && (i || o->random);
+        const int replaced = !o->identity && !o->compose && i == n - 1 && (i || is_random(o));
         mc_cli_file(&o->cli, replaced ? MC_FILE_REPLACED : MC_FILE_INPUT, NULL, o->cli.operands[i]);
     }
-    mc_cli_file(&o->cli, MC_FILE_INPUT, "--verify", o->verify);
-    mc_cli_file(&o->cli, MC_FILE_OUTPUT, "--perm-out", o->perm_out);
     if (o->verify && o->cli.output) /* its table */
         mc_cli_file(&o->cli, MC_FILE_OUTPUT, NULL, "-");
     return mc_cli_ready(&o->cli, !o->verify, err);
@@ -280,18 +239,16 @@ static int ready(struct options *o, struct mc_error *err)
 
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_history *h = mc_history_new(o->cli.tool);
+    struct mc_history *h = mc_cli_history(&o->cli, err);
     int rc = 0;
 
     if (!h)
-        return mc_no_memory(err);
-    if (o->cli.no_history)
-        mc_history_hide(h);
+        return err->code;
     if ((rc = ready(o, err)))
         goto out;
     if (o->identity)
         rc = identity(o, h, err);
-    else if (o->compose || (!o->random && o->cli.n_operands == 1))
+    else if (o->compose || (!is_random(o) && o->cli.n_operands == 1))
         rc = combine(o, h, err);
     else
         rc = permute(o, h, err);
@@ -305,7 +262,8 @@ int main(int argc, char **argv)
     struct options o = {0};
     struct mc_error err = {0};
 
-    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    mc_options_add(&o.cli, options, &o);
+    mc_cli_parse(&o.cli, operands, doc, argc, argv);
     check(&o);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

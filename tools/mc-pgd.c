@@ -16,7 +16,7 @@ struct options {
     struct mc_attack_options attack;
     const char *data;
     uint64_t samples; /* 0: all */
-    uint64_t batch;
+    uint64_t batch, seed;
 };
 
 /* A run under way, for the progress line and the log. */
@@ -27,95 +27,28 @@ struct watch {
     struct mc_adversarial out;
 };
 
-enum {
-    KEY_EPS = MC_KEY_TOOL,
-    KEY_STEP,
-    KEY_STEPS,
-    KEY_RESTARTS,
-    KEY_NORM,
-    KEY_START,
-    KEY_TARGET,
-    KEY_SAMPLES,
-    KEY_BATCH
-};
-
 /* clang-format off */
-static const struct argp_option options[] = {
-    {"data", 'd', "FILE", 0, "the data set", 1},
-    {"samples", KEY_SAMPLES, "N", 0, "its first N images (default: all)", 1},
-    {"norm", KEY_NORM, "linf|l2", 0, "what the radius measures: the largest change of a pixel's channel, "
-     "or the Euclidean length of the whole image's change (default linf)", 2},
-    {"eps", KEY_EPS, "R", 0, "radius of the ball around an image that its example stays in, as 8/255 or .03: "
-     "pixels are from 0 to 1 (default 8/255, for Tiny ImageNet 4/255; with l2 0.5)", 2},
-    {"step", KEY_STEP, "R", 0, "length of a step in the same norm, along the sign of the loss's gradient, "
-     "with l2 along the gradient (default eps/4)", 2},
-    {"steps", KEY_STEPS, "N", 0, "steps from each start (default 5)", 2},
-    {"restarts", KEY_RESTARTS, "N", 0, "attack so many times from starts of their own and keep, for each "
-     "image, the one of greatest loss, or to a target of least (default 1)", 2},
-    {"start", KEY_START, "random|clean", 0, "begin anywhere in the ball, or at the image (default random)", 2},
-    {"target", KEY_TARGET, "CLASS|+N", 0, "go down the loss of that class, counted from 0, or of the image's "
-     "own plus N, instead of up the loss of the image's own", 2},
-    {"batch", KEY_BATCH, "N", 0, "images at a time (default 128)", 3},
-    MC_OPTION_OUTPUT, MC_OPTION_SEED, MC_OPTION_THREADS, MC_OPTION_DEVICE, MC_OPTION_PRECISION,
-    MC_OPTION_DETERMINISTIC,
-    MC_OPTION_LOG_JSON, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, MC_OPTIONS_END};
+static const struct mc_option options[] = {
+    {"data", 'd', MC_OPT_INPUT, MC_AT(data), .arg = "FILE", .group = 1, .help = "the data set"},
+    {"samples", 0, MC_OPT_U64, MC_AT(samples), .arg = "N", .min = 1, .max = INT32_MAX, .group = 1,
+     .flags = MC_OPT_HISTORY, .help = "its first N images (default: all)"},
+    {"batch", 0, MC_OPT_U64, MC_AT(batch), .arg = "N", .min = 1, .max = 65536, .def = "128", .group = 3,
+     .flags = MC_OPT_HISTORY, .help = "images at a time"},
+    MC_OPTION_SEED(MC_AT(seed), .flags = MC_OPT_HISTORY), MC_OPTIONS_RUN, {0}};
 /* clang-format on */
 
-/* The attack's own name of an option. */
-static const char *attack_key(int key)
-{
-    for (const struct argp_option *a = options; a->name || a->key; a++)
-        if (a->key == key)
-            return a->name;
-    return NULL;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-    char option[32];
-
-    switch (key) {
-    case 'd':
-        o->data = arg;
-        return 0;
-    case KEY_EPS:
-    case KEY_STEP:
-    case KEY_STEPS:
-    case KEY_RESTARTS:
-    case KEY_NORM:
-    case KEY_START:
-    case KEY_TARGET:
-        snprintf(option, sizeof option, "--%s", attack_key(key));
-        mc_attack_parse_one(&o->attack, attack_key(key), option, arg);
-        return 0;
-    case KEY_SAMPLES:
-        o->samples = mc_parse_u64("--samples", arg, 1, INT32_MAX);
-        return 0;
-    case KEY_BATCH:
-        o->batch = mc_parse_u64("--batch", arg, 1, 65536);
-        return 0;
-    default:
-        return mc_cli_option(&o->cli, key, arg, state);
-    }
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .args_doc = "WEIGHTS.mcz",
-    .doc =
-        "Write the adversarial examples of a data set against a network."
-        "\vProjected gradient descent (Madry et al. 2018) on the pixels of every image, which stay "
-        "from 0 to 1; labels and all else stay the data set's. The network runs in evaluation mode "
-        "with the statistics of its own stream. The examples are float32 and can be fed to any "
-        "program and any network: another one's accuracy on them says how well they transfer. One "
-        "pass, in constant memory. The radii and steps are those of --attack elsewhere.\n\n"
-        "Examples:\n"
-        "  mc-pgd net.mcz --data test.mcz | mc-eval --data - net.mcz\n"
-        "  mc-pgd net.mcz -d test.mcz --eps 4/255 --steps 20 --restarts 5 -o adv.mcz\n"
-        "  mc-bezier --point .5 --bn-data train.mcz curve.mcz |\n"
-        "      mc-pgd - --data test.mcz --norm l2 --eps .25 -o middle-adv.mcz"};
+static const char doc[] =
+    "Write the adversarial examples of a data set against a network."
+    "\vProjected gradient descent (Madry et al. 2018) on the pixels of every image, which stay "
+    "from 0 to 1; labels and all else stay the data set's. The network runs in evaluation mode "
+    "with the statistics of its own stream. The examples are float32 and can be fed to any "
+    "program and any network: another one's accuracy on them says how well they transfer. One "
+    "pass, in constant memory. The radii and steps are those of --attack elsewhere.\n\n"
+    "Examples:\n"
+    "  mc-pgd net.mcz --data test.mcz | mc-eval --data - net.mcz\n"
+    "  mc-pgd net.mcz -d test.mcz --eps 4/255 --steps 20 --restarts 5 -o adv.mcz\n"
+    "  mc-bezier --point .5 --bn-data train.mcz curve.mcz |\n"
+    "      mc-pgd - --data test.mcz --norm l2 --eps .25 -o middle-adv.mcz";
 
 static void log_sums(struct mc_log *log, const char *event, const struct options *o,
                      const struct mc_adversarial_sums *s)
@@ -187,10 +120,7 @@ static int resolve_options(struct options *o, const struct mc_dataset_info *info
 
     mc_attack_text(&o->attack, text);
     mc_history_str(h, "attack", text);
-    if (o->samples)
-        mc_history_int(h, "samples", (int64_t)o->samples);
-    mc_history_int(h, "batch", (int64_t)o->batch);
-    mc_history_int(h, "seed", (int64_t)o->cli.seed);
+    mc_options_note(&o->cli, o, h);
     return rc;
 }
 
@@ -202,7 +132,7 @@ static int attack(struct options *o, struct mc_backend *be, const struct mc_weig
                                            .batch = o->batch,
                                            .samples = o->samples,
                                            .exact = 1,
-                                           .seed = o->cli.seed,
+                                           .seed = o->seed,
                                            .progress = tell,
                                            .arg = &watch};
     uint64_t images = 0;
@@ -233,11 +163,9 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_backend *be = NULL;
     struct mc_dataset_reader *data = NULL;
     struct mc_weights w = {0};
-    struct mc_history *h = mc_history_new(o->cli.tool);
-    int rc = h ? mc_cli_ready(&o->cli, 1, err) : mc_no_memory(err);
+    struct mc_history *h = mc_cli_history(&o->cli, err);
+    int rc = h ? mc_cli_ready(&o->cli, 1, err) : err->code;
 
-    if (h && o->cli.no_history)
-        mc_history_hide(h);
     if (rc || (rc = read_weights(&w, o->cli.operands[0], h, err)) ||
         (rc = mc_dataset_open(&data, o->data, err)))
         goto out;
@@ -259,11 +187,12 @@ out:
 
 int main(int argc, char **argv)
 {
-    struct options o = {.batch = 128};
+    struct options o = {0};
     struct mc_error err = {0};
 
-    mc_attack_defaults(&o.attack);
-    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    mc_options_add(&o.cli, options, &o);
+    mc_attack_cli_options(&o.attack, &o.cli);
+    mc_cli_parse(&o.cli, "WEIGHTS.mcz", doc, argc, argv);
     if (!o.data)
         mc_cli_usage("--data is needed (see --help)");
     if (!o.cli.n_operands && (!strcmp(o.data, "-") || isatty(STDIN_FILENO)))
@@ -272,6 +201,5 @@ int main(int argc, char **argv)
         o.cli.operands[o.cli.n_operands++] = "-";
     if (o.cli.n_operands > 1)
         mc_cli_usage("takes one network, %zu are given", o.cli.n_operands);
-    mc_cli_file(&o.cli, MC_FILE_INPUT, "--data", o.data);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

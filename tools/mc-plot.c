@@ -17,112 +17,86 @@ static const char *const modes[] = {"path", "signature", "log", "plane", NULL};
 struct options {
     struct mc_cli cli;
     struct mc_figure figure;
-    const char *format, *plane_given; /* plane_given: an option of planes, or NULL */
-    char names[600];                  /* what figure.names point into */
-    char data[200];                   /* "": not said, until the first table is read */
+    int format;      /* enum mc_image */
+    char names[600]; /* what figure.names point into */
+    char data[200];  /* "": not said, until the first table is read */
     int width, height;
 };
 
-enum { KEY_SIZE = MC_KEY_TOOL, KEY_TITLE, KEY_FORMAT, KEY_NAMES, KEY_LOSS, KEY_ACCURACY };
-
-/* clang-format off */
-static const struct argp_option options[] = {
-    {"data", 'd', "NAME", 0, "path, plane: draw this data set's columns (default: test, or the first); "
-     "NAME.robust: those of mc-eval --attack", 10},
-    {"names", KEY_NAMES, "A,B,C", 0, "plane: call the three networks so", 15},
-    {"loss-range", KEY_LOSS, "FROM:TO", 0, "plane: what the colours of losses span (default: all)", 15},
-    {"accuracy-range", KEY_ACCURACY, "FROM:TO", 0, "plane: and those of accuracies, in percent", 15},
-    {"title", KEY_TITLE, "TEXT", 0, "write this above the picture", 20},
-    {"size", KEY_SIZE, "WxH", 0, "width and height in pixels (default 960x480; of a plane 960x430)", 20},
-    {"format", KEY_FORMAT, "svg|png|pdf", 0, "instead of what the output's name says", 20},
-    MC_OPTION_OUTPUT,
-    MC_OPTIONS_END};
-/* clang-format on */
-
-static void parse_size(struct options *o, const char *arg)
+static void parse_size(const char *option, const char *arg, void *value)
 {
+    struct options *o = value;
     char width[16] = "";
     const char *x = strchr(arg, 'x');
 
     if (!x || (size_t)(x - arg) >= sizeof width)
-        mc_cli_usage("--size: '%s' is not WIDTHxHEIGHT", arg);
+        mc_cli_usage("%s: '%s' is not WIDTHxHEIGHT", option, arg);
     memcpy(width, arg, (size_t)(x - arg));
-    o->width = (int)mc_parse_u64("--size", width, 200, 8192);
-    o->height = (int)mc_parse_u64("--size", x + 1, 150, 8192);
+    o->width = (int)mc_parse_u64(option, width, 200, 8192);
+    o->height = (int)mc_parse_u64(option, x + 1, 150, 8192);
 }
 
-static void parse_names(struct options *o, const char *arg)
+static void parse_names(const char *option, const char *arg, void *value)
 {
+    struct options *o = value;
     char *rest = o->names;
     size_t n = 0;
 
     if (strlen(arg) >= sizeof o->names)
-        mc_cli_usage("--names: is too long");
+        mc_cli_usage("%s: is too long", option);
     strcpy(o->names, arg);
     while (rest && n < 3)
         o->figure.names[n++] = strsep(&rest, ",");
     if (n < 3 || rest)
-        mc_cli_usage("--names: '%s' is not three names with commas between them", arg);
+        mc_cli_usage("%s: '%s' is not three names with commas between them", option, arg);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void parse_data(const char *option, const char *arg, void *value)
 {
-    struct options *o = state->input;
-
-    switch (key) {
-    case 'd':
-        if (!*arg || strlen(arg) >= sizeof o->data)
-            mc_cli_usage("--data: '%s' is no data set's name", arg);
-        strcpy(o->data, arg);
-        return 0;
-    case KEY_TITLE:
-        o->figure.title = arg;
-        return 0;
-    case KEY_NAMES:
-        o->plane_given = "names";
-        parse_names(o, arg);
-        return 0;
-    case KEY_LOSS:
-        o->plane_given = "loss-range";
-        mc_parse_range("--loss-range", arg, 0, 1e30, o->figure.colours[0]);
-        return 0;
-    case KEY_ACCURACY:
-        o->plane_given = "accuracy-range";
-        mc_parse_range("--accuracy-range", arg, 0, 100, o->figure.colours[1]);
-        return 0;
-    case KEY_SIZE:
-        parse_size(o, arg);
-        return 0;
-    case KEY_FORMAT:
-        o->format = arg;
-        return 0;
-    default:
-        return mc_cli_option(&o->cli, key, arg, state);
-    }
+    if (!*arg || strlen(arg) >= sizeof((struct options *)0)->data)
+        mc_cli_usage("%s: '%s' is no data set's name", option, arg);
+    strcpy(value, arg);
 }
 
-static const struct argp argp = {
-    options,
-    parse,
+static const char *const formats[] = {"svg", "png", "pdf", NULL}; /* as enum mc_image */
+
+/* clang-format off */
+static const struct mc_option options[] = {
+    {"data", 'd', MC_OPT_OTHER, MC_AT(data), .arg = "NAME", .parse = parse_data, .group = 10,
+     .only = 1 << PATH | 1 << PLANE,
+     .help = "path, plane: draw this data set's columns (default: test, or the first); NAME.robust: those of "
+     "mc-eval --attack"},
+    {"names", 0, MC_OPT_OTHER, 0, .arg = "A,B,C", .parse = parse_names, .group = 15, .only = 1 << PLANE,
+     .help = "plane: call the three networks so"},
+    {"loss-range", 0, MC_OPT_RANGE, MC_AT(figure.colours[0]), .arg = "FROM:TO", .max = 1e30L, .group = 15,
+     .only = 1 << PLANE, .help = "plane: what the colours of losses span (default: all)"},
+    {"accuracy-range", 0, MC_OPT_RANGE, MC_AT(figure.colours[1]), .arg = "FROM:TO", .max = 100, .group = 15,
+     .only = 1 << PLANE, .help = "plane: and those of accuracies, in percent"},
+    {"title", 0, MC_OPT_TEXT, MC_AT(figure.title), .arg = "TEXT", .group = 20, .help = "write this above the picture"},
+    {"size", 0, MC_OPT_OTHER, 0, .arg = "WxH", .parse = parse_size, .group = 20,
+     .help = "width and height in pixels (default 960x480; of a plane 960x430)"},
+    {"format", 0, MC_OPT_CHOICE, MC_AT(format), .names = formats, .group = 20,
+     .help = "instead of what the output's name says"},
+    MC_OPTION_OUTPUT, {0}};
+/* clang-format on */
+
+static const char operands[] =
     "path [LABEL=]TABLE[,TABLE...]...\nsignature [LABEL=]TABLE[,TABLE...]...\n"
-    "log [LABEL=]LOG[,LOG...]...\nplane TABLE [MARKS]",
+    "log [LABEL=]LOG[,LOG...]...\nplane TABLE [MARKS]";
+static const char doc[] =
     "Draw curves, planes, correlation signatures and training logs."
     "\vpath draws the loss and accuracy that mc-eval measured along curves, signature the "
     "correlation by layer that mc-corr --signature printed, log the loss and accuracy by epoch "
-    "that "
-    "--log-json wrote, plane the table of mc-eval --plane with the networks and the path of its "
+    "that --log-json wrote, plane the table of mc-eval --plane with the networks and the path of "
+    "its "
     "--marks in it. Pictures are SVG, PNG or PDF. Several tables of the same thing, with commas "
-    "between them, are drawn as "
-    "one "
-    "line, their mean, in a band of their standard deviation (n - 1). An empty or incomplete table "
+    "between them, are drawn as one line, their mean, in a band of their standard deviation (n - "
+    "1). An empty or incomplete table "
     "is refused; a log's torn last line, as of a run that was killed, is passed over.\n\n"
     "Examples:\n"
     "  mc-plot path before=straight.tsv after=curve.tsv -o paths.svg\n"
     "  mc-corr --signature --perm p.mcz m.mcz | mc-plot signature -o sig.svg\n"
-    "  mc-plot plane --names 'a,b,aligned b' plane.tsv marks.tsv -o plane.png",
-    NULL,
-    NULL,
-    NULL};
+    "  mc-plot plane --names 'a,b,aligned b' plane.tsv marks.tsv -o plane.png";
 
 static int read_one(struct options *o, enum mode mode, struct mc_series *s,
                     const struct mc_series *first, const char *operand, struct mc_error *err)
@@ -136,11 +110,10 @@ static int read_one(struct options *o, enum mode mode, struct mc_series *s,
 
 static enum mc_image pick_format(const struct options *o)
 {
-    static const char *const formats[] = {"svg", "png", "pdf", NULL}; /* as enum mc_image */
     const char *path = o->cli.output, *dot = path ? strrchr(path, '.') : NULL;
 
-    if (o->format)
-        return (enum mc_image)mc_parse_choice("--format", o->format, formats);
+    if (mc_option_given(&o->cli, &o->format))
+        return (enum mc_image)o->format;
     if (!path || !strcmp(path, "-"))
         return MC_SVG;
     for (int i = 0; dot && formats[i]; i++)
@@ -230,15 +203,15 @@ int main(int argc, char **argv)
     struct options o = {0};
     struct mc_error err = {0};
 
-    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    mc_options_add(&o.cli, options, &o);
+    mc_cli_parse(&o.cli, operands, doc, argc, argv);
     o.figure.data = o.data;
     if (!o.cli.n_operands)
         mc_cli_usage("needs one of path, signature, log, plane, then tables (see --help)");
     enum mode mode = (enum mode)mc_parse_choice("picture", o.cli.operands[0], modes);
-    if (*o.data && mode != PATH && mode != PLANE)
-        mc_cli_usage("--data is for path and plane");
-    if (o.plane_given && mode != PLANE)
-        mc_cli_usage("--%s is for plane", o.plane_given);
+    const char *idle = mc_option_idle(&o.cli, 1u << mode);
+    if (idle)
+        mc_cli_usage("--%s has no effect in a picture of kind %s", idle, modes[mode]);
     if (!o.width) {
         o.width = 960;
         o.height = mode == PLANE ? 430 : 480;

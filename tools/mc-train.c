@@ -14,49 +14,23 @@ struct options {
     int no_normalise;
 };
 
-enum { KEY_INIT = MC_KEY_TOOL, KEY_NO_NORMALISE };
-
 /* clang-format off */
-static const struct argp_option options[] = {
-    {"net", 'n', "NAME", 0, "network to build: tinyten, resnet20, resnet[:DEPTH[,WIDTH]], googlenet, "
-     "vgg[:[bn,]DEPTH[,WIDTH]], mlp[:[bn,]WIDTH,...], or a graph file, NAME.json", 10},
-    {"init", KEY_INIT, "FILE", 0, "begin with these weights instead of new ones", 10},
-    {"no-normalise", KEY_NO_NORMALISE, 0, 0, "build it for pixels in [0,1] as they are, as the paper's "
-     "robust networks are", 10},
-    MC_TRAIN_OPTIONS("0.1"),
-    MC_OPTIONS_END};
+static const struct mc_option options[] = {
+    {"net", 'n', MC_OPT_TEXT, MC_AT(net), .arg = "NAME", .group = 10,
+     .help = "network to build: tinyten, resnet20, resnet[:DEPTH[,WIDTH]], googlenet, vgg[:[bn,]DEPTH[,WIDTH]], "
+     "mlp[:[bn,]WIDTH,...], or a graph file, NAME.json"},
+    {"init", 0, MC_OPT_INPUT, MC_AT(init), .arg = "FILE", .group = 10,
+     .help = "begin with these weights instead of new ones"},
+    {"no-normalise", 0, MC_OPT_FLAG, MC_AT(no_normalise), .group = 10, .flags = MC_OPT_HISTORY,
+     .help = "build it for pixels in [0,1] as they are, as the paper's robust networks are"},
+    MC_OPTIONS_RUN, {0}};
 /* clang-format on */
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-
-    switch (key) {
-    case 'n':
-        o->net = arg;
-        return 0;
-    case KEY_INIT:
-        o->init = arg;
-        return 0;
-    case KEY_NO_NORMALISE:
-        o->no_normalise = 1;
-        return 0;
-    default:
-        return mc_train_cli_option(&o->train, &o->cli, key, arg, state);
-    }
-}
-
-static const struct argp argp = {
-    options,
-    parse,
-    "",
+static const char doc[] =
     "Train a network by SGD and write its weights."
     "\vWith -v it says first how much memory the run takes.\n\nExamples:\n"
     "  mc-train --net tinyten --data train.mcz --epochs 20 --seed 1 -o a.mcz\n"
-    "  mc-train --net mlp:512 --data train.mcz --checkpoint c.mcz --resume -o m.mcz",
-    NULL,
-    NULL,
-    NULL};
+    "  mc-train --net mlp:512 --data train.mcz --checkpoint c.mcz --resume -o m.mcz";
 
 /* A new network for the data, or the one of --init. */
 static int begin(const struct options *o, const struct mc_in_memory *data, struct mc_history *h,
@@ -77,23 +51,30 @@ static int begin(const struct options *o, const struct mc_in_memory *data, struc
     if (!rc)
         rc = mc_weights_init(w, g, data->info.name, err);
     if (!rc)
-        mc_graph_init(g, o->cli.seed, w->params, w->stats);
+        mc_graph_init(g, o->train.train.seed, w->params, w->stats);
     mc_graph_free(g);
     return rc;
 }
 
-/* A file's name does not say what network it holds: its graph does. */
-static int note_graph(const struct options *o, const struct mc_weights *w, struct mc_history *h,
-                      struct mc_checkpoint_setting *setting, struct mc_error *err)
+/* What network it is, and what it started from. A file's name does not say what network it holds:
+ * its graph does. */
+static int note(const struct options *o, const struct mc_weights *w, struct mc_history *h,
+                struct mc_checkpoint *identity, struct mc_error *err)
 {
-    char id[MC_ID_LEN] = "";
+    char id[MC_ID_LEN];
 
+    mc_history_str(h, "net", w->graph->net);
+    mc_options_note(&o->cli, o, h);
+    mc_checkpoint_set(identity, "net", "%s%s", w->graph->net,
+                      o->no_normalise ? " --no-normalise" : "");
+    mc_checkpoint_set(identity, "init", "%s", w->id);
     if (!o->net || !mc_graph_json_is(o->net))
         return 0;
     int rc = mc_graph_id(w->graph, id, err);
-    if (!rc)
+    if (!rc) {
         mc_history_str(h, "graph", id);
-    snprintf(setting->value, sizeof setting->value, "%s", id);
+        mc_checkpoint_set(identity, "graph", "%s", id);
+    }
     return rc;
 }
 
@@ -103,10 +84,9 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_in_memory data = {0};
     struct mc_weights w = {0};
     struct mc_curve_objective objective;
-    struct mc_checkpoint_setting identity[] = {
-        {.name = "net"}, {.name = "init"}, {.name = "graph"}};
-    struct mc_history *h = mc_history_new(o->cli.tool);
-    int rc = h ? mc_train_cli_ready(&o->train, &o->cli, err) : mc_no_memory(err);
+    struct mc_checkpoint identity = {0};
+    struct mc_history *h = mc_cli_history(&o->cli, err);
+    int rc = h ? mc_train_cli_ready(&o->train, err) : err->code;
 
     if (!rc)
         rc = mc_backend_open(&be, &o->cli.backend, err);
@@ -114,38 +94,24 @@ static int run(struct options *o, struct mc_error *err)
         rc = mc_in_memory_open(&data, o->train.data, o->train.samples, h, err);
     if (!rc)
         rc = begin(o, &data, h, &w, err);
-    if (rc)
-        goto out;
-
-    if (o->cli.no_history)
-        mc_history_hide(h);
-    o->train.train.seed = o->cli.seed;
-    mc_history_str(h, "net", w.graph->net);
-    if (o->no_normalise)
-        mc_history_int(h, "no-normalise", 1);
-    if ((rc = note_graph(o, &w, h, &identity[2], err)))
+    if (rc || (rc = note(o, &w, h, &identity, err)))
         goto out;
     if (o->train.train.epochs)
         rc = mc_train_cli_settle(&o->train, be, &data.info, h, err);
     else
-        mc_history_int(h, "seed", (int64_t)o->cli.seed);
+        mc_option_note(&o->cli, &o->train.train.seed, h);
     if (rc)
         goto out;
     mc_detail(&o->cli, "%s: %zu parameters, %.1f MFLOP an image; %s", w.graph->net,
               mc_graph_count(w.graph), mc_graph_flops(w.graph) / 1e6, be->describe);
     mc_curve_objective_network(&objective, &w);
     if ((rc = mc_train_cli_memory(
-             &o->train, &o->cli, be, w.graph, &data.info, 1,
+             &o->train, be, w.graph, &data.info, 1,
              mc_curve_objective_vectors(&objective, o->train.train.checkpoint != NULL), 0, err)) ||
         (rc = mc_in_memory_read(&data, be, err)))
         goto out;
-    if (o->train.train.epochs) {
-        snprintf(identity[0].value, sizeof identity[0].value, "%s%s", w.graph->net,
-                 o->no_normalise ? " --no-normalise" : "");
-        snprintf(identity[1].value, sizeof identity[1].value, "%s", w.id);
-        rc = mc_train_cli_run(&o->train, &o->cli, be, w.graph, &data, &objective.objective,
-                              identity, *identity[2].value ? 3 : 2, err);
-    }
+    if (o->train.train.epochs)
+        rc = mc_train_cli_run(&o->train, be, w.graph, &data, &objective.objective, &identity, err);
     if (!rc)
         rc = mc_weights_write(&w, o->cli.output, h, err);
 out:
@@ -165,8 +131,9 @@ int main(int argc, char **argv)
     struct options o = {0};
     struct mc_error err = {0};
 
-    mc_train_cli_defaults(&o.train, .1);
-    mc_cli_parse(&o.cli, &argp, argc, argv, &o);
+    mc_options_add(&o.cli, options, &o);
+    mc_train_cli_options(&o.train, &o.cli, "0.1");
+    mc_cli_parse(&o.cli, "", doc, argc, argv);
     mc_train_cli_check(&o.train);
     if (o.cli.n_operands)
         mc_cli_usage("takes no operand, '%s' is one (see --help)", o.cli.operands[0]);
@@ -176,8 +143,7 @@ int main(int argc, char **argv)
         mc_cli_usage("needs one of --net NAME (%s) and --init FILE", mc_net_list());
     if (o.no_normalise && (o.init || mc_graph_json_is(o.net)))
         mc_cli_usage("--no-normalise is for new networks of --net NAME");
-    mc_cli_file(&o.cli, MC_FILE_INPUT, "--init", o.init);
     if (o.net && mc_graph_json_is(o.net))
-        mc_cli_file(&o.cli, MC_FILE_INPUT, "--net", o.net);
+        mc_cli_file(&o.cli, MC_FILE_INPUT, "net", o.net);
     return mc_cli_exit(&o.cli, run(&o, &err), &err);
 }

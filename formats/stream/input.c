@@ -3,6 +3,7 @@
  * Decoding the one zstd frame of an input. */
 #include "formats/stream/frame.h"
 #include "formats/stream/input.h"
+#include "libcommon/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +65,7 @@ static int check_head(struct mc_input *in, struct mc_error *err)
             return rc;
     n = in->in.size;
     if (!n)
-        return mc_fail(err, MC_EINPUT, "is empty, not an mcz stream");
+        return mc_file_empty(in->fd, "is empty, not an mcz stream", err);
     if (memcmp(in->raw, magic, n < 4 ? n : 4))
         return mc_fail(err, MC_EINPUT, "is not an mcz stream");
     if (n < HEAD)

@@ -48,3 +48,11 @@ int mc_file_fopen(FILE **out, uint64_t *bytes, const char *path, enum mc_err abs
     close(fd);
     return mc_no_memory(err);
 }
+
+int mc_file_empty(int fd, const char *text, struct mc_error *err)
+{
+    struct stat st;
+    const int piped = fd == STDIN_FILENO && !fstat(fd, &st) && S_ISFIFO(st.st_mode);
+
+    return mc_fail(err, MC_EINPUT, "%s", piped ? "" : text);
+}

@@ -9,13 +9,13 @@ for s in 1 2; do
     mc-train --net $net --data d.mcz --epochs 3 --schedule onecycle --seed $s -t 2 -o n$s.mcz
 done
 mc-bezier --epochs 0 n1.mcz n2.mcz -o line.mcz
-mc-bezier --epochs 0 --bends 0 n1.mcz n2.mcz -o bare.mcz
-mc-bezier --epochs 0 --chain --bends 3 n1.mcz n2.mcz -o chain.mcz
+mc-bezier --epochs 0 --control-points 0 n1.mcz n2.mcz -o bare.mcz
+mc-bezier --epochs 0 --chain --control-points 3 n1.mcz n2.mcz -o chain.mcz
 curve() { mc-bezier --data d.mcz --epochs 4 --lr 0.05 --schedule onecycle -t 2 n1.mcz n2.mcz "$@"; }
 curve -o curve.mcz
 curve >again.mcz
 same curve.mcz again.mcz
-curve --chain --bends 2 --seed 9 -o chain2.mcz
+curve --chain --control-points 2 --seed 9 -o chain2.mcz
 mc-info --check line.mcz bare.mcz chain.mcz curve.mcz chain2.mcz
 
 e="mc-eval --data test.mcz --data d.mcz --bn-data d.mcz -t 2"
@@ -42,7 +42,7 @@ paste <(column quarter.tsv test.loss) <(column curve.tsv test.loss | sed -n 2p) 
 mc-bezier --point 0 --bn-data d.mcz -t 2 curve.mcz -o first.mcz
 fails 2 'needs --bn-data' mc-bezier --point .5 curve.mcz -o no.mcz
 fails 2 'not a number' mc-bezier --point 1.5 --bn-data d.mcz curve.mcz -o no.mcz
-fails 2 'not for --point' mc-bezier --point .5 --bends 2 --bn-data d.mcz curve.mcz -o no.mcz
-fails 2 'is for a point' mc-bezier --epochs 0 --bn-data d.mcz n1.mcz n2.mcz -o no.mcz
+fails 2 'has no effect with --point' mc-bezier --point .5 --control-points 2 --bn-data d.mcz curve.mcz -o no.mcz
+fails 2 '--bn-data has no effect without --point' mc-bezier --epochs 0 --bn-data d.mcz n1.mcz n2.mcz -o no.mcz
 fails 3 'is a weights stream' mc-bezier --point .5 --bn-data d.mcz n1.mcz -o no.mcz
 no_temporaries

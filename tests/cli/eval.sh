@@ -57,10 +57,10 @@ grep -q 'first 100 of 700 images; standard errors' err
 mc-eval --test-samples 50 --data test.mcz n1.mcz 2>err >/dev/null
 grep -q 'test: first 50 of 333 images' err
 fails 3 'holds 333 images, 500 are asked for' mc-eval --test-samples 500 --data test.mcz n1.mcz
-fails 2 'all images, --test-samples some' mc-eval --test-samples 5 --full --data test.mcz n1.mcz
+fails 2 '--test-samples has no effect with --full' mc-eval --test-samples 5 --full --data test.mcz n1.mcz
 mc-eval --full --data d.mcz n1.mcz 2>err >/dev/null
 [ ! -s err ]
-fails 2 'all images' mc-eval --samples 100 --full --data d.mcz n1.mcz
+fails 2 '--samples has no effect with --full' mc-eval --samples 100 --full --data d.mcz n1.mcz
 fails 2 'for curves' mc-eval --points 5 --data d.mcz n1.mcz
 fails 2 'standard input' mc-eval --data - - 
 fails 1 'nowhere' mc-eval --data d.mcz n1.mcz -o nowhere/x

@@ -10,7 +10,7 @@ graph() {
         TEST_IMAGES=100 NET=mlp:bn,16 LR=0.02 EPOCHS=2 CURVE_EPOCHS=2 POINTS=3 THREADS=1 OUT=out "${@:2}" >log ||
         die "$(cat log)"
 }
-pam() { graph pam PERMUTATION_EPOCHS=2 PAM_FLAGS='--outer 2 --permutation-lr 1 --judge-images 256' "$@"; }
+pam() { graph pam PERMUTATION_EPOCHS=2 PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256' "$@"; }
 # jobs: the programs that the last run started
 jobs() { { grep -o '^mc-[a-z]*' log || true; } | sort | uniq -c | awk '{ printf "%s ", $2 $1 }'; }
 is() { [ "$1" = "$2" ] || die "'$1' is not '$2': $(cat log)"; }

@@ -8,7 +8,7 @@ for s in 1 2; do
     mc-train -q -t 1 --net mlp:bn,12,8 --data d.mcz --batch 32 --lr .05 --no-augment --epochs 15 --seed $s -o n$s.mcz
 done
 now=
-pam() { $now mc-pam -q -t 1 --data d.mcz --batch 32 --judge-images 128 --judge-points 3 --lr .02 --seed 5 "$@"; }
+pam() { $now mc-pam -q -t 1 --data d.mcz --batch 32 --select-images 128 --select-points 3 --lr .02 --seed 5 "$@"; }
 both() { pam --permutation-epochs 3 --epochs 2 --permutation-lr 1 n1.mcz n2.mcz "$@"; }
 # field LOG EVENT NAME: of each such line
 field() { sed -n "/\"event\":\"$2\"/s/.*\"$3\":\([^,}]*\).*/\1/p" "$1"; }
@@ -191,7 +191,7 @@ for epochs in 2 3; do
     loud --permutation-lr 1 --stop-after $epochs
     [ ! -s told ] || die "$(cat told)"
 done
-loud -v --judge-images 100 --log-json images.json
+loud -v --select-images 100 --log-json images.json
 grep -q 'permutation step 1: on 96 other images loss .* kept$' told || die "$(cat told)"
 grep -q 'the theorem' told && die "batch norm is none of its conditions: $(cat told)"
 [ "$(grep -c 'on 96 images' told)" = 2 ] || die "$(cat told)"
@@ -234,21 +234,21 @@ fails 3 'weights stream' $pam --perm n1.mcz n1.mcz n2.mcz
 fails 3 'weights stream' $pam --init n1.mcz n1.mcz n2.mcz
 fails 3 'is not a curve from n2.mcz' $pam --init curve.mcz n2.mcz n1.mcz
 fails 3 'different networks' $pam n1.mcz other.mcz
-fails 2 '--perm and --init' $pam --perm p.mcz --init curve.mcz n1.mcz n2.mcz
+fails 2 '--perm and --init exclude each other' $pam --perm p.mcz --init curve.mcz n1.mcz n2.mcz
 fails 2 '--spectral needs --huber' $pam --spectral 3 n1.mcz n2.mcz
-fails 2 '--draws is not for --stage curve' pam --stage curve --draws 3 n1.mcz n2.mcz -o no.mcz
-fails 2 '--nu-curve is not for --stage permutation' pam --stage permutation --nu-curve 3 n1.mcz n2.mcz -o no.mcz
-fails 2 '--epochs is not for --stage permutation' pam --stage permutation --epochs 3 n1.mcz n2.mcz -o no.mcz
+fails 2 '--draws has no effect with --stage curve' pam --stage curve --draws 3 n1.mcz n2.mcz -o no.mcz
+fails 2 '--nu-curve has no effect with --stage permutation' pam --stage permutation --nu-curve 3 n1.mcz n2.mcz -o no.mcz
+fails 2 '--epochs has no effect with --stage permutation' pam --stage permutation --epochs 3 n1.mcz n2.mcz -o no.mcz
 fails 2 'no epoch' pam --permutation-epochs 0 --epochs 0 n1.mcz n2.mcz -o no.mcz
 fails 2 'no epoch' pam --stage permutation --permutation-epochs 0 n1.mcz n2.mcz -o no.mcz
 fails 2 'no epoch' pam --stage curve --epochs 0 n1.mcz n2.mcz -o no.mcz
-fails 2 '--draws is for a permutation step' pam --permutation-epochs 0 --epochs 1 --draws 3 n1.mcz n2.mcz -o no.mcz
-fails 2 '--nu-curve is for a curve step' pam --permutation-epochs 1 --epochs 0 --nu-curve 3 n1.mcz n2.mcz -o no.mcz
-fails 2 '--momentum is for a curve step' pam --permutation-epochs 1 --epochs 0 --momentum .5 n1.mcz n2.mcz -o no.mcz
-fails 2 '--no-nesterov is not for --stage permutation' pam --stage permutation --no-nesterov n1.mcz n2.mcz -o no.mcz
+fails 2 '--draws has no effect without a permutation step' pam --permutation-epochs 0 --epochs 1 --draws 3 n1.mcz n2.mcz -o no.mcz
+fails 2 '--nu-curve has no effect without a curve step' pam --permutation-epochs 1 --epochs 0 --nu-curve 3 n1.mcz n2.mcz -o no.mcz
+fails 2 '--momentum has no effect without a curve step' pam --permutation-epochs 1 --epochs 0 --momentum .5 n1.mcz n2.mcz -o no.mcz
+fails 2 '--no-nesterov has no effect with --stage permutation' pam --stage permutation --no-nesterov n1.mcz n2.mcz -o no.mcz
 fails 2 '--momentum 1: ' $pam --momentum 1 n1.mcz n2.mcz
-fails 2 '--drop is for draws' $pam --draws 0 --drop .1 n1.mcz n2.mcz
-fails 2 '--terms is for draws' $pam --draws 0 --terms 3 n1.mcz n2.mcz
+fails 2 '--prune-below has no effect with --draws 0' $pam --draws 0 --prune-below .1 n1.mcz n2.mcz
+fails 2 '--terms has no effect with --draws 0' $pam --draws 0 --terms 3 n1.mcz n2.mcz
 fails 2 "'4097'" $pam --draws 4097 n1.mcz n2.mcz
 fails 2 '1010000 epochs to train in all' pam --outer 10000 --permutation-epochs 1 --epochs 100 n1.mcz n2.mcz -o no.mcz
 fails 2 'permutation' $pam --stage neither n1.mcz n2.mcz

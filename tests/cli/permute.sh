@@ -68,7 +68,7 @@ awk 'NR == 2 && $1 == 300 && $2 == 0 && $3 < 1e-5 * $4 && $4 > .1 && $5 < 1e-5 *
 mc-permute --verify data.mcz --samples 130 --random 3 a.mcz -o verified.mcz | grep -q '^130	0	'
 mc-permute --random 3 a.mcz -o x.mcz && same x.mcz verified.mcz
 
-fails 2 '--device goes with --verify' mc-permute --device cpu --random 3 a.mcz -o x.mcz
+fails 2 '--device and --precision have no effect without --verify' mc-permute --device cpu --random 3 a.mcz -o x.mcz
 # a permutation of another network; an entry twice; streams of the wrong kind
 /usr/bin/python3 - "$MC_ROOT" <<'EOF'
 import sys
@@ -101,7 +101,7 @@ fails 3 "data.mcz: holds 300 images, 301 are asked for" \
 fails 3 "stdin: is empty" mc-permute - a.mcz -o no.mcz </dev/null
 rc=0
 mc-permute --inverse nothing.mcz 2>/dev/null | mc-permute - a.mcz 2>err | mc-info --check >/dev/null 2>&1 || rc=$?
-[ $rc = 3 ] && grep -q 'stdin: is empty' err
+[ $rc = 3 ] && [ ! -s err ]
 rc=0
 mc-permute q.mcz a.mcz >/dev/full 2>err || rc=$?
 [ $rc = 1 ] && [ "$(wc -l <err)" = 1 ]

@@ -10,7 +10,7 @@ for s in 1 2 3; do
 done
 mc-bezier -q --epochs 4 --lr .3 -t 2 --data d.mcz n1.mcz n2.mcz -o curve.mcz
 mc-bezier -q --epochs 0 n1.mcz n2.mcz -o line.mcz
-mc-bezier -q --epochs 0 --bends 0 n1.mcz n2.mcz -o short.mcz
+mc-bezier -q --epochs 0 --control-points 0 n1.mcz n2.mcz -o short.mcz
 
 data="--data d.mcz --data held=test.mcz --bn-data d.mcz -t 2"
 # a grid with the first two of the networks on it: what mc-eval says of them with the same statistics
@@ -149,13 +149,13 @@ fails 2 'three networks or one curve' mc-eval --plane $data n1.mcz n2.mcz
 fails 2 'three networks or one curve' mc-eval --plane $data n1.mcz
 fails 2 'needs --bn-data' mc-eval --plane --data test.mcz n1.mcz n2.mcz n3.mcz
 fails 2 'not their planes' mc-eval --plane $data curve.mcz --summary s.tsv
-fails 2 '--grid is for planes' mc-eval $data --grid 5 n1.mcz
-fails 2 '--marks is for planes' mc-eval $data --marks x.tsv n1.mcz
+fails 2 '--grid has no effect without --plane' mc-eval $data --grid 5 n1.mcz
+fails 2 '--marks has no effect without --plane' mc-eval $data --marks x.tsv n1.mcz
 fails 2 'from 2' mc-eval --plane $data --grid 1 curve.mcz
 for range in 1 1:0 1: :1 0:0 a:b 0:1:2; do
     fails 2 '--x-range' mc-eval --plane $data --x-range=$range curve.mcz
 done
-fails 2 '--resume needs --checkpoint' mc-eval --plane $data --resume curve.mcz
+fails 2 '--resume has no effect without --checkpoint' mc-eval --plane $data --resume curve.mcz
 fails 2 '--checkpoint is for curves and planes' mc-eval $data --checkpoint x n1.mcz
 fails 2 'standard input can be read only once' mc-eval --plane --data - --bn-data d.mcz --checkpoint x curve.mcz <test.mcz
 fails 1 'nowhere' mc-eval --plane $data curve.mcz --marks nowhere/x

@@ -21,7 +21,7 @@ fails 2 "there is no 'gif'" mc-plot path line.tsv --format gif
 for size in 960 x 960x 0x0 9x9 960x480x1 -960x480 99999x99999; do
     fails 2 "--size: " mc-plot path line.tsv --size=$size -o x.svg
 done
-fails 2 "--data is for path and plane" mc-plot log log.json --data test -o x.svg
+fails 2 "--data has no effect in a picture of kind log" mc-plot log log.json --data test -o x.svg
 fails 1 "cannot open 'nothing.tsv': No such file" mc-plot path nothing.tsv -o x.svg
 fails 1 "no/folder" mc-plot path line.tsv -o no/folder/x.svg
 : >empty.tsv
@@ -99,7 +99,7 @@ fails 2 "three names" mc-plot plane plane.tsv --names a,b -o x.svg
 fails 2 "three names" mc-plot plane plane.tsv --names a,b,c,d -o x.svg
 fails 2 "is not FROM:TO" mc-plot plane plane.tsv --loss-range 3 -o x.svg
 fails 2 "does not grow" mc-plot plane plane.tsv --accuracy-range 90:10 -o x.svg
-fails 2 "--names is for plane" mc-plot path line.tsv --names a,b,c -o x.svg
+fails 2 "--names has no effect in a picture of kind path" mc-plot path line.tsv --names a,b,c -o x.svg
 [ ! -e x.svg ]
 
 # an old picture stays as it was when the new one fails

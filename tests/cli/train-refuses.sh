@@ -15,7 +15,7 @@ fails 2 "tinyten" $t --net resnet1000
 fails 2 '1x' $t --net tinyten --lr 1x
 fails 2 "'-1'" $t --net tinyten --epochs -1
 fails 2 'onecycle' $t --net tinyten --schedule quadratic
-fails 2 'needs --checkpoint' $t --net tinyten --resume
+fails 2 '--resume has no effect without --checkpoint' $t --net tinyten --resume
 fails 2 'operand' $t --net tinyten extra
 fails 2 'needs --data' mc-train --net tinyten -o no.mcz
 fails 2 'nothing' $t --net tinyten --device nothing

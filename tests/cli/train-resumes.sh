@@ -56,6 +56,6 @@ rm -f ck out.mcz
 kill_after curve
 curve --checkpoint ck --resume -o out.mcz
 same whole-curve.mcz out.mcz
-fails 3 'points' curve --bends 2 --checkpoint ck --resume -o no.mcz
+fails 3 'points' curve --control-points 2 --checkpoint ck --resume -o no.mcz
 no_temporaries_but=$(find . -name '.out.mcz*' | wc -l) # a killed run may leave one
 [ "$no_temporaries_but" -le 1 ]

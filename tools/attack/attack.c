@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void mc_attack_defaults(struct mc_attack_options *o)
-{
-    *o = (struct mc_attack_options){.eps = NAN, .step = NAN, .steps = 5, .restarts = 1};
-}
-
 /* One pixel can change by 1 at the most; 8 is what somebody types who means 8/255. */
 static int check_length(const struct mc_attack_options *o, const char *name, double length,
                         struct mc_error *err)

@@ -23,8 +23,6 @@ struct mc_attack_options {
     int target;        /* or `target` itself */
 };
 
-/* 5 steps of one random start; eps and step are left to the data. */
-void mc_attack_defaults(struct mc_attack_options *o);
 /* eps and step, where they are left to the data: l-inf 8/255 and 2/255, Tiny ImageNet 4/255 and
  * 1/255; l2 0.5 and 0.125; a step alone is a quarter of the radius. MC_EUSAGE: an l-inf
  * length over 1, a target that is no class or the image's own, restarts from one and the same

@@ -3,57 +3,89 @@
  * Attacks at the command line. */
 #include "tools/attack/options.h"
 
+#include "formats/codecs/checkpoint.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {"eps",  "step",  "steps",  "restarts",
-                                    "norm", "start", "target", NULL};
-
-void mc_attack_parse_one(struct mc_attack_options *o, const char *name, const char *option,
-                         const char *value)
+static void parse_target(const char *option, const char *arg, void *value)
 {
-    static const char *const norms[] = {"linf", "l2", NULL}, *const starts[] = {"random", "clean",
-                                                                                NULL};
+    struct mc_attack_options *o = value;
 
-    if (!strcmp(name, "eps"))
-        o->eps = mc_parse_f64(option, value, 0, 1e6);
-    else if (!strcmp(name, "step"))
-        o->step = mc_parse_f64(option, value, 0, 1e6);
-    else if (!strcmp(name, "steps"))
-        o->steps = mc_parse_u64(option, value, 1, 100000);
-    else if (!strcmp(name, "restarts"))
-        o->restarts = mc_parse_u64(option, value, 1, MC_ATTACK_MAX_RESTARTS);
-    else if (!strcmp(name, "norm"))
-        o->norm = (enum mc_ball_norm)mc_parse_choice(option, value, norms);
-    else if (!strcmp(name, "start"))
-        o->clean_start = mc_parse_choice(option, value, starts);
-    else {
-        o->targeted = 1;
-        o->shift = *value == '+';
-        o->target = (int)mc_parse_u64(option, value + o->shift, (uint64_t)o->shift, 1000000);
-    }
+    o->targeted = 1;
+    o->shift = *arg == '+';
+    o->target = (int)mc_parse_u64(option, arg + o->shift, (uint64_t)o->shift, 1000000);
 }
 
-void mc_attack_parse(struct mc_attack_options *o, const char *arg)
-{
-    char copy[256], option[64], *save = NULL;
+static const char *const norms[] = {"linf", "l2", NULL}, *const starts[] = {"random", "clean",
+                                                                            NULL};
 
-    mc_attack_defaults(o);
+/* clang-format off */
+#define AT(member) offsetof(struct mc_attack_options, member)
+static const struct mc_option rows[] = {
+    {"eps", 0, MC_OPT_REAL, AT(eps), .arg = "R", .max = 1e6, .group = 2,
+     .help = "radius of the ball around an image that its example stays in, as 8/255 or .03: "
+     "pixels are from 0 to 1 (default 8/255, for Tiny ImageNet 4/255; with l2 0.5)"},
+    {"step", 0, MC_OPT_REAL, AT(step), .arg = "R", .max = 1e6, .group = 2,
+     .help = "length of a step in the same norm, along the sign of the loss's gradient, "
+     "with l2 along the gradient (default eps/4)"},
+    {"steps", 0, MC_OPT_U64, AT(steps), .arg = "N", .min = 1, .max = 100000, .def = "5", .group = 2,
+     .help = "steps from each start"},
+    {"restarts", 0, MC_OPT_U64, AT(restarts), .arg = "N", .min = 1, .max = MC_ATTACK_MAX_RESTARTS, .def = "1",
+     .group = 2, .help = "attack so many times from starts of their own and keep, for each "
+     "image, the one of greatest loss, or to a target of least"},
+    {"norm", 0, MC_OPT_CHOICE, AT(norm), .names = norms, .def = "linf", .group = 2,
+     .help = "what the radius measures: the largest change of a pixel's channel, "
+     "or the Euclidean length of the whole image's change"},
+    {"start", 0, MC_OPT_CHOICE, AT(clean_start), .names = starts, .def = "random", .group = 2,
+     .help = "begin anywhere in the ball, or at the image"},
+    {"target", 0, MC_OPT_OTHER, 0, .arg = "CLASS|+N", .parse = parse_target, .group = 2,
+     .help = "go down the loss of that class, counted from 0, or of the image's "
+     "own plus N, instead of up the loss of the image's own"},
+    {0}};
+/* clang-format on */
+enum { KEYS = sizeof rows / sizeof *rows - 1 };
+
+void mc_attack_cli_options(struct mc_attack_options *o, struct mc_cli *cli)
+{
+    *o = (struct mc_attack_options){.eps = NAN, .step = NAN};
+    mc_options_add(cli, rows, o);
+}
+
+void mc_attack_parse(const char *option, const char *arg, void *value)
+{
+    const char *names[KEYS + 1] = {0};
+    char copy[256], called[64], *save = NULL;
+
+    *(struct mc_attack_options *)value = (struct mc_attack_options){.eps = NAN, .step = NAN};
+    for (size_t i = 0; i < KEYS; i++) {
+        names[i] = rows[i].name;
+        mc_option_set_default(&rows[i], rows[i].def, (char *)value + rows[i].at);
+    }
     if (strncmp(arg, "pgd", 3) || (arg[3] && arg[3] != ':'))
-        mc_cli_usage("--attack: there is no '%.*s' (there are: pgd)", (int)strcspn(arg, ":"), arg);
+        mc_cli_usage("%s: there is no '%.*s' (there are: pgd)", option, (int)strcspn(arg, ":"),
+                     arg);
     if (!arg[3])
         return;
     if (strlen(arg) >= sizeof copy)
-        mc_cli_usage("--attack: '%.40s...' is too long", arg);
+        mc_cli_usage("%s: '%.40s...' is too long", option, arg);
     memcpy(copy, arg + 4, strlen(arg + 4) + 1);
     for (char *key = strtok_r(copy, ",", &save); key; key = strtok_r(NULL, ",", &save)) {
-        char *value = strchr(key, '=');
-        if (!value)
-            mc_cli_usage("--attack: '%s' is not KEY=VALUE", key);
-        *value++ = 0;
-        mc_parse_choice("--attack", key, names);
-        snprintf(option, sizeof option, "--attack %s", key);
-        mc_attack_parse_one(o, key, option, value);
+        char *set = strchr(key, '=');
+        if (!set)
+            mc_cli_usage("%s: '%s' is not KEY=VALUE", option, key);
+        *set++ = 0;
+        const struct mc_option *row = &rows[mc_parse_choice(option, key, names)];
+        snprintf(called, sizeof called, "%s %s", option, row->name);
+        mc_option_set(row, called, set, (char *)value + row->at);
     }
+}
+
+void mc_attack_keep(const void *value, struct mc_history *h, struct mc_checkpoint *s)
+{
+    char text[MC_ATTACK_TEXT];
+
+    mc_attack_text(value, text);
+    h ? mc_history_str(h, "attack", text) : mc_checkpoint_set(s, "attack", "%s", text);
 }

@@ -5,7 +5,9 @@
 
 #include "formats/stream/output.h"
 #include "formats/stream/reader.h"
+#include "formats/stream/history.h"
 
+#include <argp.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -65,34 +67,121 @@ void mc_warn(const struct mc_cli *cli, const char *fmt, ...)
     va_end(ap);
 }
 
-static const char exit_statuses[] =
-    "Exit status: 0 done, 1 failed, 2 usage, 3 input damaged or not what it should be.";
+/* ---- options ---- */
 
-/* What --help begins with, cut out of argp's doc, since argp would begin with the usage. */
-static char *purpose, *examples;
-
-/* doc: "Purpose.\vExplanation.\n\nExamples:\n  ...". Returns argp's share of it, or NULL. */
-static char *split_doc(const char *doc)
+/* Whether all of stdout could be written, told unless something worse was. */
+static int close_stdout(int tell)
 {
-    const char *post = strchr(doc, '\v'), *shown = strstr(doc, "Examples:\n");
-    char *rest = NULL;
+    int bad = ferror(stdout);
 
-    if (!post || !shown)
-        return NULL;
-    purpose = strndup(doc, (size_t)(post - doc));
-    examples = strdup(shown);
-    if (!purpose || !examples ||
-        asprintf(&rest, "\nOptions:%.*s%s", (int)(shown - post), post, exit_statuses) < 0)
-        return NULL;
-    return rest;
+    if (!fclose(stdout) && !bad)
+        return 0;
+    if (tell)
+        fprintf(stderr, "%s: cannot write stdout: %s\n", program, strerror(errno));
+    return -1;
+}
+
+static const char *operands, *doc; /* mc_cli_parse's */
+
+/* Words folded to 79 columns, the lines behind the first indented as it is. */
+static void fold(const char *text, const char *end, int indent)
+{
+    int col = indent, first = 1;
+
+    while (text < end) {
+        const int n = (int)strcspn(text, " \n");
+        if (!first && col + 1 + n > 79) {
+            printf("\n%*s", indent, "");
+            col = indent;
+            first = 1;
+        }
+        col += printf("%s%.*s", first ? "" : " ", n, text);
+        text += n;
+        if ((first = *text++ == '\n')) {
+            putchar('\n');
+            col = 0;
+        }
+    }
+}
+
+static void print_option(const struct mc_option_use *u)
+{
+    const struct mc_option *o = u->row;
+    char text[1024];
+    int col = printf(o->letter ? "  -%c, " : "      ", o->letter) + printf("--%s", o->name);
+
+    if (o->arg || o->names)
+        col += printf("=%s", o->arg ? o->arg : "");
+    for (size_t i = 0; !o->arg && o->names && o->names[i]; i++)
+        col += printf("%s%s", i ? "|" : "", o->names[i]);
+    if (col > 27) { /* help2man wants two blanks before the text */
+        putchar('\n');
+        col = 0;
+    }
+    snprintf(text, sizeof text, u->def ? "%s (default %s)" : "%s", o->help, u->def);
+    printf("%*s", 29 - col, "");
+    fold(text, text + strlen(text), 29);
+    putchar('\n');
+}
+
+/* value: the struct mc_cli */
+static void help(const char *option, const char *arg, void *value)
+{
+    const struct mc_options *all = &((const struct mc_cli *)value)->options;
+    const char *more = strchr(doc, '\v') + 1, *examples = strstr(more, "Examples:\n");
+    const char *use = operands, *statuses = "Exit status: 0 done, 1 failed, 2 usage, 3 input "
+                                            "damaged or not what it should be.";
+
+    (void)option, (void)arg;
+    printf("%.*s\n\n%s\n\nUsage:", (int)(more - 1 - doc), doc, examples);
+    for (size_t n; use; use = use[n] ? use + n + 1 : NULL) {
+        n = strcspn(use, "\n");
+        printf("%s %s [OPTION...] %.*s\n", use == operands ? "" : "  or: ", program, (int)n, use);
+    }
+    puts("\nOptions:\n");
+    for (int group = 0; group < 100; group++)
+        for (size_t i = 0; i < all->n; i++)
+            if (all->use[i].row->group == group)
+                print_option(&all->use[i]);
+    putchar('\n');
+    fold(more, examples, 0);
+    fold(statuses, statuses + strlen(statuses), 0);
+    putchar('\n');
+    exit(close_stdout(1) ? 1 : 0);
+}
+
+static void version(const char *option, const char *arg, void *value)
+{
+    (void)option, (void)arg, (void)value;
+    printf("%s (mc) %s\nstream format %d; backends: cpu (oneDNN)\n", program, MC_VERSION,
+           MC_FORMAT_VERSION);
+    exit(close_stdout(1) ? 1 : 0);
+}
+
+#define AT(member) offsetof(struct mc_cli, member)
+static const struct mc_option common[] = {
+    {"quiet", 'q', MC_OPT_FLAG, AT(quiet), .help = "errors only", .group = 94},
+    {"verbose", 'v', MC_OPT_FLAG, AT(verbose), .help = "say more", .group = 94},
+    {"help", 'h', MC_OPT_OTHER, 0, .parse = help, .help = "print this and exit", .group = 99},
+    {"version", 0, MC_OPT_OTHER, 0, .parse = version, .help = "print the version and exit",
+     .group = 99},
+    {0}};
+
+const char *const mc_yes_no[] = {"yes", "no", NULL};
+
+enum { KEY = 0x4000 }; /* of the first row that has no letter */
+
+static int key(const struct mc_options *all, size_t i)
+{
+    return all->use[i].row->letter ? all->use[i].row->letter : KEY + (int)i;
 }
 
 /* The option with this long name (n bytes) or letter, or NULL. */
 static const struct argp_option *find(const struct argp_option *o, const char *name, size_t n,
                                       int key)
 {
-    for (; o->name || o->key; o++)
-        if (name ? o->name && strlen(o->name) == n && !strncmp(name, o->name, n) : o->key == key)
+    for (; o->name; o++)
+        if (name ? strlen(o->name) == n && !strncmp(name, o->name, n) : o->key == key)
             return o;
     return NULL;
 }
@@ -119,88 +208,26 @@ static void __attribute__((noreturn)) refuse(const struct argp_option *options, 
                  *arg);
 }
 
-void mc_cli_parse(struct mc_cli *cli, const struct argp *argp, int argc, char **argv, void *input)
+static error_t take(struct mc_options *all, int which, const char *arg)
 {
-    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
-    struct argp whole = *argp;
-    char *doc = NULL;
+    char option[64];
 
-    program = slash ? slash + 1 : argc > 0 ? argv[0] : "mc";
-    cli->tool = program;
-    cli->seed = 1;
-    mc_stream_catch_signals();
-    if (!(doc = split_doc(argp->doc)) ||
-        !(cli->operands = calloc(MC_MAX_OPERANDS, sizeof *cli->operands))) {
-        fprintf(stderr, "%s: out of memory\n", program);
-        exit(1);
+    for (size_t i = 0; i < all->n; i++) {
+        if (which != key(all, i))
+            continue;
+        snprintf(option, sizeof option, "--%s", all->use[i].row->name);
+        mc_option_set(all->use[i].row, option, arg, all->use[i].value);
+        all->use[i].given = 1;
+        return 0;
     }
-    whole.doc = doc;
-    error_t e = argp_parse(&whole, argc, argv, ARGP_NO_HELP | ARGP_NO_ERRS, NULL, input);
-    free(doc);
-    if (e)
-        mc_cli_usage("%s", strerror(e));
+    return ARGP_ERR_UNKNOWN;
 }
 
-/* Whether all of stdout could be written, told unless something worse was. */
-static int close_stdout(int tell)
+static error_t parse(int which, char *arg, struct argp_state *state)
 {
-    int bad = ferror(stdout);
+    struct mc_cli *cli = state->input;
 
-    if (!fclose(stdout) && !bad)
-        return 0;
-    if (tell)
-        fprintf(stderr, "%s: cannot write stdout: %s\n", program, strerror(errno));
-    return -1;
-}
-
-static const char *const yes_no[] = {"yes", "no", NULL};
-
-error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state *state)
-{
-    switch (key) {
-    case 'o':
-        cli->output = arg;
-        return 0;
-    case 't':
-        cli->backend.threads = (int)mc_parse_u64("--threads", arg, 1, 1024);
-        return 0;
-    case 'q':
-        cli->quiet = 1;
-        cli->no_progress = 1;
-        return 0;
-    case 'v':
-        cli->verbose = 1;
-        return 0;
-    case 'h':
-        printf("%s\n\n%s\n\n", purpose, examples);
-        argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP, state->name);
-        exit(close_stdout(1) ? 1 : 0);
-    case MC_KEY_VERSION:
-        printf("%s (mc) %s\nstream format %d; backends: cpu (oneDNN)\n", cli->tool, MC_VERSION,
-               MC_FORMAT_VERSION);
-        exit(close_stdout(1) ? 1 : 0);
-    case MC_KEY_DEVICE:
-        cli->backend.device = arg;
-        return 0;
-    case MC_KEY_PRECISION:
-        cli->backend.precision =
-            (enum mc_precision)mc_parse_choice("--precision", arg, mc_precision_names);
-        return 0;
-    case MC_KEY_DETERMINISTIC:
-        cli->backend.any_order = mc_parse_choice("--deterministic", arg, yes_no);
-        return 0;
-    case MC_KEY_SEED:
-        cli->seed = mc_parse_u64("--seed", arg, 0, INT64_MAX);
-        return 0;
-    case MC_KEY_LOG_JSON:
-        cli->log_path = arg;
-        return 0;
-    case MC_KEY_NO_PROGRESS:
-        cli->no_progress = 1;
-        return 0;
-    case MC_KEY_NO_HISTORY:
-        cli->no_history = 1;
-        return 0;
+    switch (which) {
     case ARGP_KEY_ERROR:
         /* within a cluster of short options getopt has not yet gone on to the next word */
         refuse(state->root_argp->options,
@@ -211,8 +238,68 @@ error_t mc_cli_option(struct mc_cli *cli, int key, char *arg, struct argp_state 
         cli->operands[cli->n_operands++] = arg;
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return take(&cli->options, which, arg);
     }
+}
+
+static int named(const struct mc_options *all, const char *name)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->use[i].given && !strcmp(all->use[i].row->name, name))
+            return 1;
+    return 0;
+}
+
+/* An option whose others are not there. */
+static void check_needs(const struct mc_options *all)
+{
+    for (const struct mc_option_use *u = all->use; u < all->use + all->n; u++)
+        for (size_t k = 0; k < 2 && u->given && u->row->needs[k]; k++)
+            if (!named(all, u->row->needs[k]))
+                mc_cli_usage("--%s has no effect without --%s", u->row->name, u->row->needs[k]);
+}
+
+void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int argc, char **argv)
+{
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    struct mc_options *all = &cli->options;
+    struct argp_option list[MC_MAX_OPTIONS + 1] = {0};
+    const struct argp argp = {.options = list, .parser = parse};
+
+    program = slash ? slash + 1 : argc > 0 ? argv[0] : "mc";
+    cli->tool = program;
+    operands = args;
+    doc = text;
+    mc_options_add(cli, common, cli);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct mc_option *o = all->use[i].row;
+        mc_option_set_default(o, all->use[i].def, all->use[i].value);
+        list[i] = (struct argp_option){.name = o->name,
+                                       .key = key(all, i),
+                                       .arg = o->arg     ? o->arg
+                                              : o->names ? ""
+                                                         : NULL};
+    }
+    mc_stream_catch_signals();
+    if (!(cli->operands = calloc(MC_MAX_OPERANDS, sizeof *cli->operands))) {
+        fprintf(stderr, "%s: out of memory\n", program);
+        exit(1);
+    }
+    error_t e = argp_parse(&argp, argc, argv, ARGP_NO_HELP | ARGP_NO_ERRS, NULL, cli);
+    if (e)
+        mc_cli_usage("%s", strerror(e));
+    check_needs(all);
+}
+
+struct mc_history *mc_cli_history(const struct mc_cli *cli, struct mc_error *err)
+{
+    struct mc_history *h = mc_history_new(cli->tool);
+
+    if (!h)
+        mc_no_memory(err);
+    else if (cli->no_history)
+        mc_history_hide(h);
+    return h;
 }
 
 int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
@@ -220,7 +307,7 @@ int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
     free(cli->operands);
     cli->operands = NULL;
     mc_files_release(&cli->files);
-    if (code)
+    if (code && *err->text)
         fprintf(stderr, "%s: %s\n", program, err->text);
     if (close_stdout(!code))
         code = code ? code : MC_EFAIL;
@@ -238,8 +325,12 @@ int mc_cli_ready(struct mc_cli *cli, int binary, struct mc_error *err)
 
     for (size_t i = 0; !cli->own_operands && i < cli->n_operands; i++)
         mc_cli_file(cli, MC_FILE_INPUT, NULL, cli->operands[i]);
-    mc_cli_file(cli, MC_FILE_MAIN, "--output", output);
-    mc_cli_file(cli, MC_FILE_LOG, "--log-json", cli->log_path);
+    for (struct mc_option_use *u = cli->options.use; u < cli->options.use + cli->options.n; u++)
+        if (u->row->type == MC_OPT_INPUT || u->row->type == MC_OPT_RESULT)
+            mc_cli_file(cli, u->row->type == MC_OPT_INPUT ? MC_FILE_INPUT : MC_FILE_OUTPUT,
+                        u->row->name, *(const char **)u->value);
+    mc_cli_file(cli, MC_FILE_MAIN, "output", output);
+    mc_cli_file(cli, MC_FILE_LOG, "log-json", cli->log_path);
     if (binary && !strcmp(output, "-") && isatty(STDOUT_FILENO))
         return mc_fail(err, MC_EUSAGE, "will not write a binary stream to a terminal (use -o)");
     return mc_files_check(&cli->files, err);
@@ -259,83 +350,6 @@ int mc_cli_write(const char *path, const char *text, size_t bytes, struct mc_err
     return mc_output_close(o, err);
 }
 
-uint64_t mc_parse_u64(const char *option, const char *arg, uint64_t min, uint64_t max)
-{
-    char *end = NULL;
-
-    errno = 0;
-    unsigned long long v = strtoull(arg, &end, 10);
-    if (*arg < '0' || *arg > '9' || *end || errno || v < min || v > max) {
-        if (max == UINT64_MAX)
-            mc_cli_usage("%s: '%s' is not a whole number of at least %llu", option, arg,
-                         (unsigned long long)min);
-        mc_cli_usage("%s: '%s' is not a whole number from %llu to %llu", option, arg,
-                     (unsigned long long)min, (unsigned long long)max);
-    }
-    return v;
-}
-
-/* strtod takes hexadecimal, "inf" and leading blanks; users' numbers have none of these. */
-static int plain_real(const char *s, const char **end, double *out)
-{
-    size_t n = strspn(s, "0123456789+-.eE");
-    char buf[64], *stop = NULL;
-
-    if (!n || n >= sizeof buf)
-        return 0;
-    memcpy(buf, s, n);
-    buf[n] = 0;
-    errno = 0;
-    *out = strtod(buf, &stop);
-    *end = s + n;
-    return *stop == 0 && isfinite(*out) && !(errno == ERANGE && *out != 0);
-}
-
-double mc_parse_f64(const char *option, const char *arg, double min, double max)
-{
-    const char *end = arg;
-    double v = 0, d = 1;
-    int ok = plain_real(arg, &end, &v);
-
-    if (ok && *end == '/')
-        ok = plain_real(end + 1, &end, &d) && d != 0;
-    v /= d;
-    if (!ok || *end || !(v >= min && v <= max)) {
-        if (isfinite(max))
-            mc_cli_usage("%s: '%s' is not a number from %g to %g", option, arg, min, max);
-        mc_cli_usage("%s: '%s' is not a number of at least %g", option, arg, min);
-    }
-    return v;
-}
-
-void mc_parse_range(const char *option, const char *arg, double min, double max, double range[2])
-{
-    char from[64];
-    size_t n = strcspn(arg, ":");
-
-    if (!arg[n] || n >= sizeof from)
-        mc_cli_usage("%s: '%s' is not FROM:TO", option, arg);
-    memcpy(from, arg, n);
-    from[n] = 0;
-    range[0] = mc_parse_f64(option, from, min, max);
-    range[1] = mc_parse_f64(option, arg + n + 1, min, max);
-    if (!(range[0] < range[1]))
-        mc_cli_usage("%s: '%s' does not grow", option, arg);
-}
-
-int mc_parse_choice(const char *option, const char *arg, const char *const *choices)
-{
-    char list[512] = "";
-
-    for (int i = 0; choices[i]; i++) {
-        if (!strcmp(choices[i], arg))
-            return i;
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", choices[i]);
-    }
-    mc_cli_usage("%s: there is no '%s' (there are: %s)", option, arg, list);
-}
-
 /* ---- progress ---------------------------------------------------------------------------------
  */
 
@@ -348,7 +362,7 @@ void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const ch
     p->unit = unit;
     p->total = total;
     p->start = mc_now();
-    p->shown = !cli->no_progress && isatty(STDERR_FILENO);
+    p->shown = !cli->no_progress && !cli->quiet && isatty(STDERR_FILENO);
 }
 
 int mc_progress_due(const struct mc_progress *p)

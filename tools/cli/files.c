@@ -16,7 +16,7 @@
 
 struct mc_file_use {
     enum mc_file_role role;
-    const char *option;
+    char option[32]; /* "" of an operand */
     char *path;
     int known; /* the rest says which file it is; else it is none to protect */
     int pipe;
@@ -39,7 +39,7 @@ static const char *label(const struct mc_file_use *u)
 {
     if (is_standard(u))
         return is_output(u) ? "standard output" : "standard input";
-    return u->option ? u->option : "an input";
+    return *u->option ? u->option : "an input";
 }
 
 void mc_files_add(struct mc_files *f, enum mc_file_role role, const char *option, const char *path)
@@ -56,7 +56,9 @@ void mc_files_add(struct mc_files *f, enum mc_file_role role, const char *option
         f->use = more;
         f->room = room;
     }
-    f->use[f->n] = (struct mc_file_use){.role = role, .option = option, .path = strdup(path)};
+    f->use[f->n] = (struct mc_file_use){.role = role, .path = strdup(path)};
+    if (option)
+        snprintf(f->use[f->n].option, sizeof f->use[f->n].option, "--%s", option);
     if (f->use[f->n].path)
         f->n++;
     else

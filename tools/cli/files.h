@@ -29,7 +29,7 @@ struct mc_files {
     int failed; /* memory, told by mc_files_check */
 };
 
-/* option: what to call it, as "--data"; NULL: an operand. path is copied; NULL: not given, ignored.
+/* option: whose value it is, as "data"; NULL: an operand. path is copied; NULL: not given, ignored.
  */
 void mc_files_add(struct mc_files *f, enum mc_file_role role, const char *option, const char *path);
 /* MC_EUSAGE: two of them are one file, or two are standard input or output, or an output is the

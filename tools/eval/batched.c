@@ -91,26 +91,16 @@ static int describe(struct run *r, struct mc_error *err)
 
     state->tool = s->tool;
     mc_checkpoint_set(state, "version", "%s", MC_VERSION);
-    for (size_t i = 0; i < s->n_identity; i++)
-        state->settings[state->n_settings++] = s->identity[i];
+    for (size_t i = 0; i < s->identity->n_settings; i++)
+        state->settings[state->n_settings++] = s->identity->settings[i];
     mc_checkpoint_set(state, "points", "%zu", r->T);
     if (s->bn.path) {
         rc = describe_data(r, &r->s->bn, MC_BATCHED_MAX_DATA, err);
         state->settings[state->n_settings - 2].name = "bn-data";
         state->settings[state->n_settings - 1].name = "bn-samples";
-        mc_checkpoint_set(state, "bn-plain", "%d", !s->pass.augment);
-        if (s->bn_attack)
-            mc_checkpoint_set(state, "bn-attack", "1");
-    }
-    if (s->pass.attack) {
-        char text[MC_ATTACK_TEXT];
-        mc_attack_text(s->pass.attack, text);
-        mc_checkpoint_set(state, "attack", "%s", text);
     }
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = describe_data(r, &r->s->data[i], i, err);
-    mc_checkpoint_set(state, "batch", "%zu", s->pass.batch);
-    mc_checkpoint_set(state, "seed", "%llu", (unsigned long long)s->pass.seed);
     mc_computed_with_checkpoint(s->be, state);
     for (size_t i = 0; !rc && i < s->n_data; i++) {
         struct mc_checkpoint_vector *v = &state->vectors[state->n_vectors++];

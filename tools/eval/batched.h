@@ -38,9 +38,9 @@ struct mc_batched {
     int resume;                /* from it, if it is there */
     uint64_t checkpoint_every; /* points */
     const char *tool;          /* whose checkpoint it is */
-    const struct mc_checkpoint_setting
-        *identity;     /* what a checkpoint must share: the vectors' ids, */
-    size_t n_identity; /* what the coefficients were made from */
+    /* What a checkpoint must share beside the data and what the backend computes with: settings of
+     * the vectors' ids, of what the coefficients were made from, of how is measured. */
+    const struct mc_checkpoint *identity;
     /* Told pass.arg once, when all inputs were seen to fit: how many points an earlier run did, how
      * many are measured at a time, and the bytes that this takes beside what the caller holds. May
      * be NULL. */

@@ -9,22 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES 10000
 #define NAME_MAX_LENGTH 64
 
-void mc_eval_cli_defaults(struct mc_eval_cli *e, const struct mc_cli *cli)
-{
-    *e = (struct mc_eval_cli){
-        .cli = cli, .batch = 128, .samples = SAMPLES, .bn_samples = SAMPLES, .every = 16};
-}
-
 /* [NAME=]FILE; without a name the split names it, once the stream is open. */
-static void add_data(struct mc_eval_cli *e, const char *arg)
+static void add_data(const char *option, const char *arg, void *value)
 {
+    struct mc_eval_cli *e = value;
     size_t n = 0;
 
     if (e->n_data == MC_BATCHED_MAX_DATA)
-        mc_cli_usage("--data: at most %d", MC_BATCHED_MAX_DATA);
+        mc_cli_usage("%s: at most %d", option, MC_BATCHED_MAX_DATA);
     struct mc_reported *d = &e->report.data[e->n_data];
     while (isalnum((unsigned char)arg[n]) || arg[n] == '_' || arg[n] == '-')
         n++;
@@ -35,73 +29,62 @@ static void add_data(struct mc_eval_cli *e, const char *arg)
     e->file[e->n_data++] = arg;
 }
 
-error_t mc_eval_cli_option(struct mc_eval_cli *e, int key, const char *arg)
+/* clang-format off */
+#define AT(member) offsetof(struct mc_eval_cli, member)
+static const struct mc_option rows[] = {
+    {"data", 'd', MC_OPT_OTHER, 0, .arg = "[NAME=]FILE", .parse = add_data, .group = 10,
+     .help = "measure on this dataset stream; NAME (default: its split) heads its columns; repeatable"},
+    {"bn-data", 0, MC_OPT_INPUT, AT(bn_data), .arg = "FILE", .group = 20,
+     .help = "re-estimate batch norm on this at each point"},
+    {"bn-samples", 0, MC_OPT_U64, AT(bn_samples), .arg = "N", .min = 1, .max = INT32_MAX, .def = "10000", .group = 20,
+     .help = "first N images of --bn-data"},
+    {"bn-plain", 0, MC_OPT_FLAG, AT(bn_plain), .group = 20,
+     .help = "re-estimate on images as they are, not augmented"},
+    MC_OPTION_ATTACK(AT(attack), 25, "measure adversarial examples too, made at each point under its statistics: "
+                     "columns NAME.robust.loss, NAME.robust.accuracy; eps and step are those of the first --data",
+                     .flags = MC_OPT_IDENTITY),
+    {"bn-attack", 0, MC_OPT_FLAG, AT(report.bn_attack), .group = 25, .needs = {"attack", "bn-data"},
+     .help = "re-estimate batch norm on adversarial examples too, not clean images"},
+    {"samples", 0, MC_OPT_U64, AT(samples), .arg = "N", .min = 1, .max = INT32_MAX, .def = "10000", .group = 30,
+     .help = "first N images of a data set whose split is train"},
+    {"test-samples", 0, MC_OPT_U64, AT(test_samples), .arg = "N", .min = 1, .max = INT32_MAX, .group = 30,
+     .help = "first N images of every other data set (default all)"},
+    {"full", 0, MC_OPT_FLAG, AT(full), .group = 30, .help = "all images, of training data and for batch norm too"},
+    {"batch", 0, MC_OPT_U64, AT(batch), .arg = "N", .min = 2, .max = 65536, .def = "128", .group = 30,
+     .flags = MC_OPT_IDENTITY, .help = "images at a time"},
+    {"checkpoint", 0, MC_OPT_RESULT, AT(checkpoint), .arg = "FILE", .group = 35,
+     .help = "of a curve or plane: save the points that are done there; the data sets are read once more "
+     "first, for their ids; a file that is there is refused without --resume"},
+    {"checkpoint-every", 0, MC_OPT_U64, AT(every), .arg = "N", .min = 1, .max = 1000000, .def = "16", .group = 35,
+     .needs = {"checkpoint"}, .help = "save it after each N points"},
+    {"resume", 0, MC_OPT_FLAG, AT(resume), .group = 35, .needs = {"checkpoint"},
+     .help = "go on from the checkpoint, if it is there"},
+    MC_OPTION_SEED(AT(seed), .flags = MC_OPT_IDENTITY),
+    {0}};
+/* clang-format on */
+
+void mc_eval_cli_options(struct mc_eval_cli *e, struct mc_cli *cli)
 {
-    switch (key) {
-    case 'd':
-        add_data(e, arg);
-        return 0;
-    case MC_KEY_BN_DATA:
-        e->bn_data = arg;
-        return 0;
-    case MC_KEY_BN_SAMPLES:
-        e->bn_samples_given = 1;
-        e->bn_samples = mc_parse_u64("--bn-samples", arg, 1, INT32_MAX);
-        return 0;
-    case MC_KEY_BN_PLAIN:
-        e->bn_plain = 1;
-        return 0;
-    case MC_KEY_ATTACK:
-        e->attacked = 1;
-        mc_attack_parse(&e->attack, arg);
-        return 0;
-    case MC_KEY_BN_ATTACK:
-        e->report.bn_attack = 1;
-        return 0;
-    case MC_KEY_EVAL_SAMPLES:
-        e->samples_given = 1;
-        e->samples = mc_parse_u64("--samples", arg, 1, INT32_MAX);
-        return 0;
-    case MC_KEY_TEST_SAMPLES:
-        e->test_samples = mc_parse_u64("--test-samples", arg, 1, INT32_MAX);
-        return 0;
-    case MC_KEY_FULL:
-        e->full = 1;
-        return 0;
-    case MC_KEY_EVAL_BATCH:
-        e->batch = mc_parse_u64("--batch", arg, 2, 65536);
-        return 0;
-    case MC_KEY_EVAL_CHECKPOINT:
-        e->checkpoint = arg;
-        return 0;
-    case MC_KEY_EVAL_EVERY:
-        e->every_given = 1;
-        e->every = mc_parse_u64("--checkpoint-every", arg, 1, 1000000);
-        return 0;
-    case MC_KEY_EVAL_RESUME:
-        e->resume = 1;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    e->cli = cli;
+    mc_options_add(cli, rows, e);
 }
 
-void mc_eval_cli_check(const struct mc_eval_cli *e, struct mc_cli *cli)
+static int attacked(const struct mc_eval_cli *e)
 {
+    return mc_option_given(e->cli, &e->attack) != NULL;
+}
+
+void mc_eval_cli_check(const struct mc_eval_cli *e)
+{
+    const uint64_t *const some[] = {&e->samples, &e->bn_samples, &e->test_samples};
+
     if (!e->n_data)
         mc_cli_usage("needs --data [NAME=]FILE (see --help)");
-    if (e->report.bn_attack && !(e->attacked && e->bn_data))
-        mc_cli_usage("--bn-attack needs --attack and --bn-data");
-    if (e->full && (e->samples_given || e->bn_samples_given || e->test_samples))
-        mc_cli_usage("--full means all images, --%s some", e->samples_given      ? "samples"
-                                                           : e->bn_samples_given ? "bn-samples"
-                                                                                 : "test-samples");
-    if ((e->resume || e->every_given) && !e->checkpoint)
-        mc_cli_usage("--%s needs --checkpoint FILE", e->resume ? "resume" : "checkpoint-every");
+    for (size_t i = 0; e->full && i < 3; i++)
+        if (mc_option_given(e->cli, some[i]))
+            mc_cli_usage("--%s has no effect with --full", mc_option_given(e->cli, some[i]));
     for (size_t i = 0; i < e->n_data; i++)
-        mc_cli_file(cli, MC_FILE_INPUT, "--data", e->file[i]);
-    mc_cli_file(cli, MC_FILE_INPUT, "--bn-data", e->bn_data);
-    mc_cli_file(cli, MC_FILE_OUTPUT, "--checkpoint", e->checkpoint);
+        mc_cli_file(e->cli, MC_FILE_INPUT, "data", e->file[i]);
 }
 
 /* The columns' name where the user gave none, and no two the same. */
@@ -144,7 +127,7 @@ int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error *err)
             rc = settle_name(e, &e->report.data[i], mc_dataset_get_info(e->open[i])->split, err);
     }
     e->report.n_data = e->n_data;
-    return rc || !e->attacked ? rc : settle_attack(e, err);
+    return rc || !attacked(e) ? rc : settle_attack(e, err);
 }
 
 int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g, struct mc_error *err)
@@ -213,9 +196,10 @@ static int fill(struct mc_eval_cli *e, struct mc_batched *s, struct mc_error *er
                                               .samples = e->full    ? 0
                                                          : training ? e->samples
                                                                     : e->test_samples,
-                                              .samples_exact = !training || e->samples_given,
+                                              .samples_exact =
+                                                  !training || mc_option_given(e->cli, &e->samples),
                                               .out = d->out,
-                                              .robust = e->attacked ? d[e->n_data].out : NULL};
+                                              .robust = attacked(e) ? d[e->n_data].out : NULL};
     }
     for (size_t i = 0; i < s->n_data; i++) {
         s->data[i].reader = e->open[i];
@@ -225,22 +209,21 @@ static int fill(struct mc_eval_cli *e, struct mc_batched *s, struct mc_error *er
 }
 
 int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be, const struct mc_span *span,
-                        const float *own, const char *what,
-                        const struct mc_checkpoint_setting *identity, size_t n_identity,
+                        const float *own, const char *what, struct mc_checkpoint *identity,
                         struct mc_error *err)
 {
     struct mc_batched s = {.be = be,
                            .span = span,
                            .pass = {.batch = e->batch,
-                                    .seed = e->cli->seed,
+                                    .seed = e->seed,
                                     .augment = !e->bn_plain,
-                                    .attack = e->attacked ? &e->attack : NULL,
+                                    .attack = attacked(e) ? &e->attack : NULL,
                                     .progress = progress,
                                     .arg = e},
                            .bn = {.path = span->graph->S ? e->bn_data : NULL,
                                   .name = "bn-data",
                                   .samples = e->full ? 0 : e->bn_samples,
-                                  .samples_exact = e->bn_samples_given},
+                                  .samples_exact = mc_option_given(e->cli, &e->bn_samples) != NULL},
                            .bn_attack = e->report.bn_attack,
                            .stats = own,
                            .checkpoint = e->checkpoint,
@@ -248,12 +231,17 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be, const stru
                            .checkpoint_every = e->every,
                            .tool = e->cli->tool,
                            .identity = identity,
-                           .n_identity = n_identity,
-                           .begin = e->say_memory || e->checkpoint ? begin : NULL};
+                           .begin = begin};
 
     if (span->graph->S && !e->bn_data && !own)
         return mc_fail(err, MC_EUSAGE,
                        "%s needs --bn-data FILE: it carries no batch-norm statistics", what);
+    if (s.bn.path) {
+        mc_option_save(e->cli, &e->bn_plain, identity);
+        if (e->report.bn_attack)
+            mc_option_save(e->cli, &e->report.bn_attack, identity);
+    }
+    mc_options_save(e->cli, e, identity);
     e->report.T = span->T;
     int rc = fill(e, &s, err);
     if (!rc) {

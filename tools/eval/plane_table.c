@@ -14,7 +14,6 @@ struct job {
     const struct mc_plane_cli *p;
     struct mc_eval_cli *e;
     struct mc_backend *be;
-    struct mc_plane_grid grid;
     uint64_t points; /* of a path */
     int json;
     FILE *f;
@@ -36,7 +35,7 @@ static int measure(const struct job *j, struct mc_span *span, const double *thre
                    struct mc_error *err)
 {
     struct mc_eval_cli *e = j->e;
-    const struct mc_plane_grid *grid = &j->grid;
+    const struct mc_plane_grid *grid = &j->p->grid;
     struct mc_plane plane;
     const size_t k = span->k, T = grid->n * grid->n, n = 3 + (c ? j->points : 0);
     double *gram = calloc(k * k, sizeof *gram), *coef = calloc(T * k, sizeof *coef);
@@ -51,13 +50,13 @@ static int measure(const struct job *j, struct mc_span *span, const double *thre
         goto out;
     mc_plane_points(&plane, grid, coef, xy);
     mc_plane_marks(&plane, three, names, c, n - 3, marks);
-    mc_checkpoint_set(id, "x-range", "%.17g:%.17g", grid->x[0], grid->x[1]);
-    mc_checkpoint_set(id, "y-range", "%.17g:%.17g", grid->y[0], grid->y[1]);
+    mc_option_save(e->cli, grid->x, id);
+    mc_option_save(e->cli, grid->y, id);
     span->T = T;
     span->coef = coef;
     e->report.xy = xy;
     e->say_memory = 1;
-    rc = mc_eval_cli_measure(e, j->be, span, NULL, "a plane", id->settings, id->n_settings, err);
+    rc = mc_eval_cli_measure(e, j->be, span, NULL, "a plane", id, err);
     if (!rc && j->p->marks)
         rc = print_marks(j->p->marks, marks, n, err);
     if (!rc && j->json)
@@ -72,16 +71,15 @@ out:
     return rc;
 }
 
-int mc_plane_cli_networks(const struct mc_plane_cli *p, struct mc_eval_cli *e,
-                          struct mc_backend *be, struct mc_reader *first, int json, FILE *f,
-                          struct mc_error *err)
+int mc_plane_cli_networks(struct mc_plane_cli *p, struct mc_eval_cli *e, struct mc_backend *be,
+                          struct mc_reader *first, int json, FILE *f, struct mc_error *err)
 {
     static const double three[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     struct mc_weights w[3] = {0};
     struct mc_checkpoint id = {0};
     const char *names[3];
     const float *vectors[3];
-    const struct job j = {.p = p, .e = e, .be = be, .grid = p->grid, .json = json, .f = f};
+    const struct job j = {.p = p, .e = e, .be = be, .json = json, .f = f};
     int rc = 0;
 
     for (size_t i = 0; !rc && i < 3; i++) {
@@ -103,7 +101,7 @@ int mc_plane_cli_networks(const struct mc_plane_cli *p, struct mc_eval_cli *e,
     return rc;
 }
 
-int mc_plane_cli_curve(const struct mc_plane_cli *p, struct mc_eval_cli *e, struct mc_backend *be,
+int mc_plane_cli_curve(struct mc_plane_cli *p, struct mc_eval_cli *e, struct mc_backend *be,
                        struct mc_reader *r, uint64_t points, int json, FILE *f,
                        struct mc_error *err)
 {
@@ -111,16 +109,15 @@ int mc_plane_cli_curve(const struct mc_plane_cli *p, struct mc_eval_cli *e, stru
     static const double at[3] = {0, 1, .5};
     struct mc_curve c = {0};
     struct mc_checkpoint id = {0};
-    struct job j = {
-        .p = p, .e = e, .be = be, .grid = p->grid, .points = points, .json = json, .f = f};
+    const struct job j = {.p = p, .e = e, .be = be, .points = points, .json = json, .f = f};
     double three[3 * MC_MAX_POINTS];
     int rc = mc_curve_read_stream(&c, r, NULL, err);
 
     if (rc)
         return rc;
-    if (!p->y_given) {
-        j.grid.y[0] = -.1;
-        j.grid.y[1] = 1.5;
+    if (!mc_option_given(e->cli, p->grid.y)) {
+        p->grid.y[0] = -.1;
+        p->grid.y[1] = 1.5;
     }
     for (size_t i = 0; i < 3; i++)
         mc_curve_coefs(c.kind, c.n_points, at[i], three + i * c.n_points);

@@ -7,19 +7,19 @@
 #include "tools/eval/options.h"
 #include "tools/eval/plane.h"
 
+/* y of a curve's plane: from -.1 to 1.5, as in the paper, unless it is given */
 struct mc_plane_cli {
     struct mc_plane_grid grid;
-    int y_given;       /* else a curve's y goes from -.1 to 1.5, as in the paper */
     const char *marks; /* a file, or NULL */
 };
 
 /* The plane through the three networks that are the operands, of which the first is open; its
  * table, or JSON, to f. */
-MC_USE_RESULT int mc_plane_cli_networks(const struct mc_plane_cli *p, struct mc_eval_cli *e,
+MC_USE_RESULT int mc_plane_cli_networks(struct mc_plane_cli *p, struct mc_eval_cli *e,
                                         struct mc_backend *be, struct mc_reader *first, int json,
                                         FILE *f, struct mc_error *err);
 /* The plane through an open curve's ends and middle; `points` of the curve are among its marks. */
-MC_USE_RESULT int mc_plane_cli_curve(const struct mc_plane_cli *p, struct mc_eval_cli *e,
+MC_USE_RESULT int mc_plane_cli_curve(struct mc_plane_cli *p, struct mc_eval_cli *e,
                                      struct mc_backend *be, struct mc_reader *r, uint64_t points,
                                      int json, FILE *f, struct mc_error *err);
 

@@ -12,190 +12,130 @@ static const char *const selections[] = {"loss", "objective", NULL};
 
 enum { MOST_EPOCHS = 1000000, MOST_DRAWS = 4096 }; /* each draw is compared with all before it */
 
-void mc_pam_cli_defaults(struct mc_pam_cli *p)
+/* clang-format off */
+#define AT(member) offsetof(struct mc_pam_cli, member)
+static const struct mc_option rows[] = {
+    {"stage", 0, MC_OPT_CHOICE, AT(stage), .names = stages, .def = "both", .group = 10,
+     .help = "only the permutation step, or only the curve step"},
+    {"outer", 0, MC_OPT_U64, AT(pam.outer), .arg = "N", .min = 1, .max = 10000, .def = "1", .group = 11,
+     .flags = MC_OPT_HISTORY, .help = "go round N times: a permutation step, then a curve step"},
+    {"permutation-epochs", 0, MC_OPT_U64, AT(pam.permutation_epochs), .arg = "N", .max = MOST_EPOCHS, .def = "20",
+     .group = 11, .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP | MC_USE_BOTH_STEPS,
+     .help = "epochs of a permutation step; --epochs are those of a curve step"},
+    {"permutation-lr", 0, MC_OPT_REAL, AT(pam.permutation_lr), .arg = "X", .max = 1e6, .def = "0.5", .group = 11,
+     .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .help = "learning rate of a permutation step; what it moves grows with it and with the epochs"},
+    {"nu-permutation", 0, MC_OPT_REAL, AT(pam.nu_permutation), .arg = "X", .min = 1e-12, .max = 1e300, .def = "1000",
+     .group = 11, .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .help = "moving from permutation P_k to P costs |P - P_k|^2 / 2X: units moved, divided by X"},
+    {"nu-curve", 0, MC_OPT_REAL, AT(pam.nu_curve), .arg = "X", .min = 1e-12, .max = 1e300, .def = "1000", .group = 11,
+     .flags = MC_OPT_HISTORY, .only = MC_USE_CURVE_STEP, .help = "moving the control point by d costs |d|^2 / 2X"},
+    {"sweeps", 0, MC_OPT_U64, AT(pam.sweeps), .arg = "N", .min = 1, .max = 1000000, .def = "20", .group = 11,
+     .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .help = "after each batch of a permutation step, project to doubly stochastic matrices by N sweeps over rows "
+     "and columns"},
+    {"draws", 0, MC_OPT_U64, AT(pam.draws), .arg = "N", .max = MOST_DRAWS, .def = "32", .group = 12,
+     .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .help = "at the end of a permutation step, try N permutations drawn from the matrices' Birkhoff-von Neumann "
+     "decomposition, at most 4096"},
+    {"prune-below", 0, MC_OPT_REAL, AT(pam.drop), .arg = "X", .max = 1, .def = "5e-4", .group = 12,
+     .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .help = "take matrix entries under X for 0 in that decomposition"},
+    {"terms", 0, MC_OPT_U64, AT(pam.terms), .arg = "N", .max = 1000000, .def = "10", .group = 12,
+     .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .help = "draw from the decomposition's N heaviest terms; 0: from all"},
+    {"select-images", 0, MC_OPT_U64, AT(pam.images), .arg = "N", .min = 1, .max = INT32_MAX, .def = "5000", .group = 12,
+     .flags = MC_OPT_HISTORY,
+     .help = "the permutations tried are judged on the first N images, in whole batches where there is one"},
+    {"select-points", 0, MC_OPT_U64, AT(pam.points), .arg = "N", .min = 1, .max = 1000, .def = "5", .group = 12,
+     .flags = MC_OPT_HISTORY, .help = "they are judged at N points along the curve"},
+    {"accept", 0, MC_OPT_CHOICE, AT(pam.jointly), .names = acceptances, .def = "groups", .group = 12,
+     .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .help = "groups: try each permutation group's candidates alone, then take the groups' best one after the other, "
+     "greatest gain first, and keep those that still help; joint: a candidate permutes all groups at once"},
+    {"select-by", 0, MC_OPT_CHOICE, AT(pam.by_objective), .names = selections, .def = "loss", .group = 12,
+     .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .help = "judge permutations by their loss, or by the objective, which is the loss and what moving costs"},
+    {"as-paper", 0, MC_OPT_FLAG, AT(as_paper), .group = 12, .only = MC_USE_PERMUTATION_STEP,
+     .help = "the paper's permutation step: --permutation-lr half of --lr, --accept joint, --select-by objective, "
+     "where these are not given"},
+    {"spectral", 0, MC_OPT_REAL, AT(pam.spectral), .arg = "K", .min = 1e-12, .max = 1e6, .group = 12,
+     .flags = MC_OPT_HISTORY,
+     .help = "project the control point's weights to spectral norm K, and stop by the paper's second theorem; for mlp "
+     "without batch norm, with --huber"},
+    {0}};
+/* clang-format on */
+
+void mc_pam_cli_options(struct mc_pam_cli *p, struct mc_train_cli *f, struct mc_cli *cli)
 {
-    *p = (struct mc_pam_cli){.stage = MC_PAM_BOTH, .accept = -1, .select_by = -1};
-    mc_pam_defaults(&p->pam);
-    p->pam.permutation_lr = NAN; /* until it is given, or --as-paper */
+    p->train = f;
+    mc_options_add(cli, rows, p);
+    mc_train_cli_options(f, cli, "0.01");
 }
 
-/* ---- options ---- */
-
-static error_t take(struct mc_pam_cli *p, int key, const char *arg)
+/* One of the two steps may not be done: what was given for it alone is refused. */
+static void check_idle(const struct mc_pam_cli *p)
 {
-    struct mc_pam_options *o = &p->pam;
+    const int both = p->stage == MC_PAM_BOTH;
+    const unsigned uses = MC_USE_TRAINING | (both ? MC_USE_BOTH_STEPS : 0) |
+                          (p->pam.permutation_epochs ? MC_USE_PERMUTATION_STEP : 0) |
+                          (p->pam.curve_epochs ? MC_USE_CURVE_STEP : 0);
+    const char *option = mc_option_idle(p->train->cli, uses);
 
-    switch (key) {
-    case MC_KEY_STAGE:
-        p->stage = (enum mc_pam_stage)mc_parse_choice("--stage", arg, stages);
-        return 0;
-    case MC_KEY_OUTER:
-        o->outer = mc_parse_u64("--outer", arg, 1, 10000);
-        return 0;
-    case MC_KEY_PERMUTATION_EPOCHS:
-        p->epochs_given[MC_PAM_PERMUTATION] = "permutation-epochs";
-        o->permutation_epochs = mc_parse_u64("--permutation-epochs", arg, 0, 1000000);
-        return 0;
-    case MC_KEY_PERMUTATION_LR:
-        p->given[MC_PAM_PERMUTATION] = "permutation-lr";
-        o->permutation_lr = mc_parse_f64("--permutation-lr", arg, 0, 1e6);
-        return 0;
-    case MC_KEY_NU_PERMUTATION:
-        p->given[MC_PAM_PERMUTATION] = "nu-permutation";
-        o->nu_permutation = mc_parse_f64("--nu-permutation", arg, 1e-12, 1e300);
-        return 0;
-    case MC_KEY_NU_CURVE:
-        p->given[MC_PAM_CURVE] = "nu-curve";
-        o->nu_curve = mc_parse_f64("--nu-curve", arg, 1e-12, 1e300);
-        return 0;
-    case MC_KEY_SWEEPS:
-        p->given[MC_PAM_PERMUTATION] = "sweeps";
-        o->sweeps = mc_parse_u64("--sweeps", arg, 1, 1000000);
-        return 0;
-    case MC_KEY_DRAWS:
-        p->given[MC_PAM_PERMUTATION] = "draws";
-        o->draws = mc_parse_u64("--draws", arg, 0, MOST_DRAWS);
-        return 0;
-    case MC_KEY_DROP:
-        p->given[MC_PAM_PERMUTATION] = p->draws_given = "drop";
-        o->drop = mc_parse_f64("--drop", arg, 0, 1);
-        return 0;
-    case MC_KEY_TERMS:
-        p->given[MC_PAM_PERMUTATION] = p->draws_given = "terms";
-        o->terms = mc_parse_u64("--terms", arg, 0, 1000000);
-        return 0;
-    case MC_KEY_JUDGE_IMAGES:
-        o->images = mc_parse_u64("--judge-images", arg, 1, INT32_MAX);
-        return 0;
-    case MC_KEY_JUDGE_POINTS:
-        o->points = mc_parse_u64("--judge-points", arg, 1, 1000);
-        return 0;
-    case MC_KEY_ACCEPT:
-        p->given[MC_PAM_PERMUTATION] = "accept";
-        p->accept = mc_parse_choice("--accept", arg, acceptances);
-        return 0;
-    case MC_KEY_SELECT_BY:
-        p->given[MC_PAM_PERMUTATION] = "select-by";
-        p->select_by = mc_parse_choice("--select-by", arg, selections);
-        return 0;
-    case MC_KEY_AS_PAPER:
-        p->given[MC_PAM_PERMUTATION] = "as-paper";
-        p->as_paper = 1;
-        return 0;
-    case MC_KEY_SPECTRAL:
-        o->spectral = mc_parse_f64("--spectral", arg, 1e-12, 1e6);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-error_t mc_pam_cli_option(struct mc_pam_cli *p, struct mc_train_cli *f, struct mc_cli *cli, int key,
-                          char *arg, struct argp_state *state)
-{
-    if (key == MC_KEY_EPOCHS)
-        p->epochs_given[MC_PAM_CURVE] = "epochs";
-    if (key == MC_KEY_MOMENTUM)
-        p->given[MC_PAM_CURVE] = "momentum";
-    if (key == MC_KEY_NO_NESTEROV)
-        p->given[MC_PAM_CURVE] = "no-nesterov";
-    return take(p, key, arg) ? mc_train_cli_option(f, cli, key, arg, state) : 0;
-}
-
-/* One of the two steps is not done: what was given for it alone is refused. */
-static void check_idle(const struct mc_pam_cli *p, enum mc_pam_stage step)
-{
-    const char *option = p->given[step];
-
-    if (p->stage != MC_PAM_BOTH && p->stage != step && !option)
-        option = p->epochs_given[step];
-    if (!option)
-        return;
-    if (p->stage != MC_PAM_BOTH && p->stage != step)
-        mc_cli_usage("--%s is not for --stage %s", option, stages[p->stage]);
-    mc_cli_usage("--%s is for a %s step, and there is none without epochs", option, stages[step]);
-}
-
-/* What was not given is the default, or the paper's. */
-static void settle(struct mc_pam_cli *p, const struct mc_train_cli *f)
-{
-    struct mc_pam_options *o = &p->pam, defaults;
-
-    mc_pam_defaults(&defaults);
-    if (isnan(o->permutation_lr))
-        o->permutation_lr = p->as_paper ? .5 * f->train.lr : defaults.permutation_lr;
-    o->jointly = p->accept < 0 ? p->as_paper : p->accept;
-    o->by_objective = p->select_by < 0 ? p->as_paper : p->select_by;
+    if (option && both)
+        mc_cli_usage("--%s has no effect without a %s step, which 0 epochs leave out", option,
+                     stages[p->pam.curve_epochs ? MC_PAM_PERMUTATION : MC_PAM_CURVE]);
+    if (option)
+        mc_cli_usage("--%s has no effect with --stage %s", option, stages[p->stage]);
 }
 
 void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_train_cli *f)
 {
-    struct mc_train_cli whole;
+    struct mc_pam_options *o = &p->pam;
 
-    if (p->stage == MC_PAM_PERMUTATION)
-        f->train.epochs = 0;
-    p->pam.curve_epochs = f->train.epochs;
+    o->curve_epochs = p->stage == MC_PAM_PERMUTATION ? 0 : f->train.epochs;
     if (p->stage == MC_PAM_CURVE)
-        p->pam.permutation_epochs = 0;
-    if (!mc_pam_epochs(&p->pam))
+        o->permutation_epochs = 0;
+    f->train.epochs = mc_pam_epochs(o);
+    if (!f->train.epochs)
         mc_cli_usage("has no epoch to train: see --permutation-epochs and --epochs");
-    if (mc_pam_epochs(&p->pam) > MOST_EPOCHS)
+    if (f->train.epochs > MOST_EPOCHS)
         mc_cli_usage("has %llu epochs to train in all, more than %d",
-                     (unsigned long long)mc_pam_epochs(&p->pam), MOST_EPOCHS);
-    if (!p->pam.permutation_epochs)
-        check_idle(p, MC_PAM_PERMUTATION);
-    if (!p->pam.curve_epochs)
-        check_idle(p, MC_PAM_CURVE);
-    if (p->pam.curve_epochs && f->train.momentum >= 1)
-        mc_cli_usage("--momentum %g: the curve step wants less than 1", f->train.momentum);
-    if (!p->pam.draws && p->draws_given)
-        mc_cli_usage("--%s is for draws, and there are none with --draws 0", p->draws_given);
-    if (p->pam.spectral > 0 && f->train.huber <= 0)
+                     (unsigned long long)f->train.epochs, MOST_EPOCHS);
+    check_idle(p);
+    mc_train_cli_check(f); /* an attack is for permutation steps too */
+    f->train.epochs = o->curve_epochs;
+    if (o->curve_epochs && f->train.momentum >= 1)
+        mc_cli_usage("--momentum %g: must be less than 1 for a curve step", f->train.momentum);
+    if (!o->draws && (mc_option_given(f->cli, &o->drop) || mc_option_given(f->cli, &o->terms)))
+        mc_cli_usage("--%s has no effect with --draws 0",
+                     mc_option_given(f->cli, &o->drop) ? "prune-below" : "terms");
+    if (o->spectral > 0 && f->train.huber <= 0)
         mc_cli_usage("--spectral needs --huber DELTA");
-    settle(p, f);
-    whole = *f; /* an attack is for permutation steps too */
-    whole.train.epochs = mc_pam_epochs(&p->pam);
-    mc_train_cli_check(&whole);
+    if (!p->as_paper)
+        return;
+    if (!mc_option_given(f->cli, &o->permutation_lr))
+        o->permutation_lr = .5 * f->train.lr;
+    if (!mc_option_given(f->cli, &o->jointly))
+        o->jointly = 1;
+    if (!mc_option_given(f->cli, &o->by_objective))
+        o->by_objective = 1;
 }
 
-void mc_pam_cli_note(const struct mc_pam_cli *p, struct mc_history *h)
+/* Two settings of all rows' values: as checkpoints have always had them, so that older ones
+ * resume. */
+void mc_pam_cli_identity(const struct mc_pam_cli *p, struct mc_checkpoint *identity)
 {
     const struct mc_pam_options *o = &p->pam;
 
-    mc_history_int(h, "outer", (int64_t)o->outer);
-    mc_history_int(h, "permutation-epochs", (int64_t)o->permutation_epochs);
-    mc_history_num(h, "permutation-lr", o->permutation_lr);
-    mc_history_num(h, "nu-permutation", o->nu_permutation);
-    mc_history_num(h, "nu-curve", o->nu_curve);
-    mc_history_int(h, "sweeps", (int64_t)o->sweeps);
-    mc_history_int(h, "draws", (int64_t)o->draws);
-    mc_history_num(h, "drop", o->drop);
-    mc_history_int(h, "terms", (int64_t)o->terms);
-    mc_history_int(h, "judge-images", (int64_t)o->images);
-    mc_history_int(h, "judge-points", (int64_t)o->points);
-    mc_history_str(h, "accept", acceptances[o->jointly]);
-    mc_history_str(h, "select-by", selections[o->by_objective]);
-    if (o->spectral > 0)
-        mc_history_num(h, "spectral", o->spectral);
-}
-
-void mc_pam_cli_identity(const struct mc_pam_cli *p,
-                         struct mc_checkpoint_setting identity[MC_PAM_IDENTITY])
-{
-    const struct mc_pam_options *o = &p->pam;
-
-    identity[0].name = "pam";
-    snprintf(identity[0].value, sizeof identity[0].value,
-             "%llu*(%llu+%llu) sweeps %llu draws %llu terms %llu judge %llu %llu %s %s",
-             (unsigned long long)o->outer, (unsigned long long)o->permutation_epochs,
-             (unsigned long long)o->curve_epochs, (unsigned long long)o->sweeps,
-             (unsigned long long)o->draws, (unsigned long long)o->terms,
-             (unsigned long long)o->images, (unsigned long long)o->points, acceptances[o->jointly],
-             selections[o->by_objective]);
-    identity[1].name = "pam-reals";
-    snprintf(identity[1].value, sizeof identity[1].value,
-             "lr %.17g nu %.17g %.17g drop %.17g spectral %.17g", o->permutation_lr,
-             o->nu_permutation, o->nu_curve, o->drop, o->spectral);
+    mc_checkpoint_set(
+        identity, "pam", "%llu*(%llu+%llu) sweeps %llu draws %llu terms %llu judge %llu %llu %s %s",
+        (unsigned long long)o->outer, (unsigned long long)o->permutation_epochs,
+        (unsigned long long)o->curve_epochs, (unsigned long long)o->sweeps,
+        (unsigned long long)o->draws, (unsigned long long)o->terms, (unsigned long long)o->images,
+        (unsigned long long)o->points, acceptances[o->jointly], selections[o->by_objective]);
+    mc_checkpoint_set(identity, "pam-reals", "lr %.17g nu %.17g %.17g drop %.17g spectral %.17g",
+                      o->permutation_lr, o->nu_permutation, o->nu_curve, o->drop, o->spectral);
 }
 
 /* ---- what is told ---- */
@@ -223,7 +163,7 @@ static void tell_permutation(const struct mc_pam_cli *p, uint64_t outer,
                                  p->pam.jointly ? "a draw" : "a combination of them"};
 
     mc_detail(
-        p->cli,
+        p->train->cli,
         "permutation step %llu: loss %.4f, relaxed %.4f (residual %.1e), projected %.4f; of %.0f "
         "permutations%s, judged on %llu images, %s is kept: loss %.4f, %.0f units moved, proximal "
         "term %.4f",
@@ -232,7 +172,8 @@ static void tell_permutation(const struct mc_pam_cli *p, uint64_t outer,
         (unsigned long long)judge_images(p), kinds[r->kept < 2 ? (int)r->kept : 2],
         r->loss_permutation, r->moved, r->proximal_permutation);
     if (isfinite(r->loss_others))
-        mc_detail(p->cli, "permutation step %llu: on %llu other images loss %.4f before, %.4f kept",
+        mc_detail(p->train->cli,
+                  "permutation step %llu: on %llu other images loss %.4f before, %.4f kept",
                   (unsigned long long)outer + 1, (unsigned long long)other_images(p),
                   r->loss_others_before, r->loss_others);
 }
@@ -244,12 +185,12 @@ static void tell_unmoved(const struct mc_pam_cli *p, uint64_t outer, const struc
     if (r->moved != 0)
         return;
     if (r->candidates < 2)
-        mc_note(p->cli,
+        mc_note(p->train->cli,
                 "permutation step %llu moved no unit: its matrices hardly left the previous "
                 "permutation (a greater --permutation-lr or --permutation-epochs may help)",
                 (unsigned long long)outer + 1);
     else
-        mc_note(p->cli,
+        mc_note(p->train->cli,
                 "permutation step %llu moved no unit: none of %.0f others was better than the "
                 "previous permutation%s may help)",
                 (unsigned long long)outer + 1, r->candidates - 1,
@@ -282,7 +223,7 @@ static void tell_iteration(const struct mc_pam_cli *p, uint64_t outer,
     if (isfinite(r->relu))
         snprintf(relu, sizeof relu, " (with the ReLU itself %.4f to %.4f)",
                  r->relu_before + r->decay_before, r->relu + decay_after(r));
-    mc_detail(p->cli,
+    mc_detail(p->train->cli,
               "iteration %llu: Q on %llu images %.4f to %.4f%s, proximal terms %.4f and %.4f: %s%s",
               (unsigned long long)outer + 1, (unsigned long long)judge_images(p),
               r->loss_before + r->decay_before, loss_after(r) + decay_after(r), relu,
@@ -356,24 +297,22 @@ static void told(void *arg, struct mc_log *log, const struct mc_train_epoch *e)
         if (e->seconds > 0)
             tell_iteration(p, outer, r);
         if (r->rejected == 1) /* a checkpoint's too, which is why nothing is trained */
-            mc_note(p->cli,
+            mc_note(p->train->cli,
                     "iteration %llu moved by less than %g, the theorem's least: given up, the run "
                     "ends",
                     (unsigned long long)outer + 1, r->least_move);
     }
     if (e->epoch == p->train->train.stop_after && at < p->pam.permutation_epochs)
-        mc_note(p->cli,
+        mc_note(p->train->cli,
                 "stopped inside a permutation step: its matrices are %s, and the curve has the "
                 "permutation of before",
                 p->train->train.checkpoint ? "in the checkpoint only"
                                            : "lost without --checkpoint");
 }
 
-void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_train_cli *f, const struct mc_cli *cli,
+void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_train_cli *f,
                       const struct mc_pam_report *report)
 {
-    p->cli = cli;
-    p->train = f;
     p->report = report;
     f->told = told;
     f->told_arg = p;

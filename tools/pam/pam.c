@@ -9,22 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void mc_pam_defaults(struct mc_pam_options *o)
-{
-    *o = (struct mc_pam_options){.outer = 1,
-                                 .permutation_epochs = 20,
-                                 .curve_epochs = 250,
-                                 .permutation_lr = .5,
-                                 .nu_permutation = 1e3,
-                                 .nu_curve = 1e3,
-                                 .sweeps = 20,
-                                 .draws = 32,
-                                 .drop = 5e-4,
-                                 .terms = 10,
-                                 .images = 5000,
-                                 .points = 5};
-}
-
 static uint64_t iteration(const struct mc_pam *p)
 {
     return p->o->permutation_epochs + p->o->curve_epochs;

@@ -105,8 +105,6 @@ struct mc_pam {
     struct mc_spectral_layers *layers; /* of the theorem, or NULL */
 };
 
-/* One outer iteration of 20 and 250 epochs. */
-void mc_pam_defaults(struct mc_pam_options *o);
 /* Epochs of the whole run. */
 uint64_t mc_pam_epochs(const struct mc_pam_options *o);
 /* fit: whose schedule spans all curve steps; its epochs are set to the run's. All pointers must

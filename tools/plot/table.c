@@ -4,6 +4,7 @@
  */
 #include "tools/plot/table.h"
 
+#include "libcommon/base/file.h"
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -54,7 +55,7 @@ int mc_table_load_text(struct mc_table *t, const char *path, int torn, struct mc
         t->text[n] = 0;
     }
     if (!n)
-        rc = mc_fail(err, MC_EINPUT, "%s: is empty", t->name);
+        rc = mc_fail_in(mc_file_empty(fileno(f), "is empty", err), err, "%s", t->name);
     else if (memchr(t->text, 0, n))
         rc = mc_fail(err, MC_EINPUT, "%s: is binary, not text", t->name);
     else if (t->text[n - 1] != '\n')

@@ -8,118 +8,94 @@
 #include <stdlib.h>
 #include <string.h>
 
-void mc_train_cli_defaults(struct mc_train_cli *f, double lr)
-{
-    memset(f, 0, sizeof *f);
-    f->train.epochs = 250;
-    f->train.batch = 128;
-    f->train.lr = lr;
-    f->train.momentum = .9;
-    f->train.decay = 5e-4;
-    f->train.nesterov = 1;
-    f->train.schedule = MC_SCHEDULE_STEP;
-    f->train.step_epochs = 20;
-    f->train.augment = 1;
-    f->train.checkpoint_every = 1;
-}
-
 static const char *const schedules[] = {"step", "cosine", "onecycle", "linear", NULL};
 
-static void parse_schedule(struct mc_train_options *o, const char *arg)
+static void parse_schedule(const char *option, const char *arg, void *value)
 {
-    if (!strncmp(arg, "step:", 5)) {
+    struct mc_train_options *o = value;
+
+    if (strncmp(arg, "step:", 5)) {
+        o->schedule = (enum mc_schedule)mc_parse_choice(option, arg, schedules);
+        o->step_epochs = 20;
+    } else {
         o->schedule = MC_SCHEDULE_STEP;
         o->step_epochs = mc_parse_u64("--schedule step", arg + 5, 1, 1000000);
+    }
+}
+
+static void keep_schedule(const void *value, struct mc_history *h, struct mc_checkpoint *s)
+{
+    const struct mc_train_options *o = value;
+
+    if (s) {
+        mc_checkpoint_set(s, "schedule", "%d", (int)o->schedule);
+        mc_checkpoint_set(s, "step-epochs", "%llu", (unsigned long long)o->step_epochs);
         return;
     }
-    o->schedule = (enum mc_schedule)mc_parse_choice("--schedule", arg, schedules);
+    mc_history_str(h, "schedule", schedules[o->schedule]);
+    if (o->schedule == MC_SCHEDULE_STEP)
+        mc_history_int(h, "step-epochs", (int64_t)o->step_epochs);
 }
 
-static error_t take(struct mc_train_cli *f, int key, const char *arg)
-{
-    struct mc_train_options *o = &f->train;
+/* clang-format off */
+#define AT(member) offsetof(struct mc_train_cli, member)
+enum { KEPT = MC_OPT_HISTORY | MC_OPT_IDENTITY };
+static const struct mc_option rows[] = {
+    {"data", 'd', MC_OPT_INPUT, AT(data), .arg = "FILE", .group = 10, .only = MC_USE_TRAINING,
+     .help = "dataset stream to train on (- for standard input)"},
+    {"epochs", 0, MC_OPT_U64, AT(train.epochs), .arg = "N", .max = 1000000, .def = "250", .group = 20, .flags = KEPT,
+     .only = MC_USE_CURVE_STEP | MC_USE_BOTH_STEPS, .help = "epochs"},
+    {"stop-after", 0, MC_OPT_U64, AT(train.stop_after), .arg = "N", .min = 1, .max = 1000000, .group = 20,
+     .flags = MC_OPT_HISTORY, .only = MC_USE_TRAINING, .help = "stop after N epochs, the schedule unchanged"},
+    {"batch", 0, MC_OPT_U64, AT(train.batch), .arg = "N", .min = 2, .max = 65536, .def = "128", .group = 20,
+     .flags = KEPT, .help = "images a step"},
+    {"lr", 0, MC_OPT_REAL, AT(train.lr), .arg = "X", .max = 1e6, .group = 20, .flags = KEPT, .only = MC_USE_TRAINING,
+     .help = "learning rate"},
+    {"momentum", 0, MC_OPT_REAL, AT(train.momentum), .arg = "X", .max = 1, .def = "0.9", .group = 20, .flags = KEPT,
+     .only = MC_USE_CURVE_STEP, .help = "Nesterov's momentum"},
+    {"no-nesterov", 0, MC_OPT_FLAG, AT(train.nesterov), .group = 20, .flags = KEPT | MC_OPT_CLEARS, .saved = "nesterov",
+     .only = MC_USE_CURVE_STEP, .help = "plain momentum"},
+    {"weight-decay", 0, MC_OPT_REAL, AT(train.decay), .arg = "X", .max = 1e6, .def = "5e-4", .group = 20, .flags = KEPT,
+     .only = MC_USE_TRAINING, .help = "on all parameters"},
+    {"schedule", 0, MC_OPT_OTHER, AT(train), .arg = "step[:N]|linear|cosine|onecycle", .def = "step:20",
+     .parse = parse_schedule, .keep = keep_schedule, .group = 20, .flags = KEPT, .only = MC_USE_TRAINING,
+     .help = "of the learning rate: step (the paper's: halved every N epochs, times .9996 each), linear (its "
+     "for robust networks: held to half of the epochs, then evenly down to 1% of it at 90%), cosine, onecycle"},
+    {"no-augment", 0, MC_OPT_FLAG, AT(train.augment), .group = 20, .flags = KEPT | MC_OPT_CLEARS, .saved = "augment",
+     .only = MC_USE_TRAINING, .help = "train on the images as they are"},
+    {"samples", 0, MC_OPT_U64, AT(samples), .arg = "N", .min = 1, .max = INT32_MAX, .group = 20,
+     .flags = MC_OPT_HISTORY, .only = MC_USE_TRAINING, .help = "train on the first N images"},
+    {"huber", 0, MC_OPT_REAL, AT(train.huber), .arg = "DELTA", .max = 1e6, .group = 20, .flags = KEPT,
+     .only = MC_USE_TRAINING, .help = "while training, smooth every ReLU within DELTA of 0"},
+    MC_OPTION_ATTACK(AT(attack), 20, "train on the adversarial examples of every batch", .flags = KEPT,
+                     .only = MC_USE_TRAINING),
+    MC_OPTION_SEED(AT(train.seed), .flags = KEPT),
+    {"checkpoint", 0, MC_OPT_RESULT, AT(train.checkpoint), .arg = "FILE", .group = 30, .only = MC_USE_TRAINING,
+     .help = "save the run's state there after each epoch; a file that is there is refused without --resume"},
+    {"checkpoint-every", 0, MC_OPT_U64, AT(train.checkpoint_every), .arg = "N", .min = 1, .max = 1000000, .def = "1",
+     .group = 30, .needs = {"checkpoint"}, .help = "save it after each N epochs only"},
+    {"resume", 0, MC_OPT_FLAG, AT(train.resume), .group = 30, .needs = {"checkpoint"},
+     .help = "go on from the checkpoint, if it is there"},
+    {0}};
+/* clang-format on */
 
-    switch (key) {
-    case 'd':
-        f->data = arg;
-        return 0;
-    case MC_KEY_EPOCHS:
-        o->epochs = mc_parse_u64("--epochs", arg, 0, 1000000);
-        return 0;
-    case MC_KEY_BATCH:
-        o->batch = mc_parse_u64("--batch", arg, 2, 65536);
-        return 0;
-    case MC_KEY_LR:
-        o->lr = mc_parse_f64("--lr", arg, 0, 1e6);
-        return 0;
-    case MC_KEY_MOMENTUM:
-        o->momentum = mc_parse_f64("--momentum", arg, 0, 1);
-        return 0;
-    case MC_KEY_DECAY:
-        o->decay = mc_parse_f64("--weight-decay", arg, 0, 1e6);
-        return 0;
-    case MC_KEY_SCHEDULE:
-        parse_schedule(o, arg);
-        return 0;
-    case MC_KEY_NO_NESTEROV:
-        o->nesterov = 0;
-        return 0;
-    case MC_KEY_NO_AUGMENT:
-        o->augment = 0;
-        return 0;
-    case MC_KEY_SAMPLES:
-        f->samples = mc_parse_u64("--samples", arg, 1, INT32_MAX);
-        return 0;
-    case MC_KEY_HUBER:
-        o->huber = mc_parse_f64("--huber", arg, 0, 1e6);
-        return 0;
-    case MC_KEY_ATTACK:
-        mc_attack_parse(&f->attack, arg);
-        o->attack = &f->attack;
-        return 0;
-    case MC_KEY_STOP_AFTER:
-        o->stop_after = mc_parse_u64("--stop-after", arg, 1, 1000000);
-        return 0;
-    case MC_KEY_CHECKPOINT:
-        o->checkpoint = arg;
-        return 0;
-    case MC_KEY_CHECKPOINT_EVERY:
-        o->checkpoint_every = mc_parse_u64("--checkpoint-every", arg, 1, 1000000);
-        return 0;
-    case MC_KEY_RESUME:
-        o->resume = 1;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+void mc_train_cli_options(struct mc_train_cli *f, struct mc_cli *cli, const char *lr)
+{
+    f->cli = cli;
+    mc_options_add(cli, rows, f);
+    mc_option_default(cli, &f->train.lr, lr);
 }
 
-error_t mc_train_cli_option(struct mc_train_cli *f, struct mc_cli *cli, int key, char *arg,
-                            struct argp_state *state)
+int mc_train_cli_ready(const struct mc_train_cli *f, struct mc_error *err)
 {
-    static const struct argp_option names[] = {MC_TRAIN_OPTIONS(""), {0}};
-
-    if (take(f, key, arg))
-        return mc_cli_option(cli, key, arg, state);
-    for (const struct argp_option *o = names; o->name; o++)
-        if (o->key == key && key != MC_KEY_BATCH)
-            f->given = o->name;
-    return 0;
-}
-
-int mc_train_cli_ready(const struct mc_train_cli *f, struct mc_cli *cli, struct mc_error *err)
-{
-    mc_cli_file(cli, MC_FILE_INPUT, "--data", f->data);
-    mc_cli_file(cli, MC_FILE_OUTPUT, "--checkpoint", f->train.checkpoint);
-    int rc = mc_cli_ready(cli, 1, err);
+    int rc = mc_cli_ready(f->cli, 1, err);
 
     return rc ? rc : mc_checkpoint_check_path(f->train.checkpoint, f->train.resume, err);
 }
 
-int mc_train_cli_memory(const struct mc_train_cli *f, const struct mc_cli *cli,
-                        struct mc_backend *be, const struct mc_graph *g,
-                        const struct mc_dataset_info *info, int plans, size_t vectors,
-                        size_t matrices, struct mc_error *err)
+int mc_train_cli_memory(const struct mc_train_cli *f, struct mc_backend *be,
+                        const struct mc_graph *g, const struct mc_dataset_info *info, int plans,
+                        size_t vectors, size_t matrices, struct mc_error *err)
 {
     const struct mc_plan_opts o = {.batch = f->train.batch,
                                    .train_only = 1,
@@ -129,7 +105,7 @@ int mc_train_cli_memory(const struct mc_train_cli *f, const struct mc_cli *cli,
     struct mc_plan *plan = NULL;
     char more[64] = "";
 
-    if (!cli->verbose)
+    if (!f->cli->verbose)
         return 0;
     int rc = be->plan_new(be, g, &o, &plan, err);
     if (rc)
@@ -140,7 +116,7 @@ int mc_train_cli_memory(const struct mc_train_cli *f, const struct mc_cli *cli,
     if (matrices)
         snprintf(more, sizeof more, ", permutation matrices %.1f MB",
                  (double)matrices * sizeof(float) / 1e6);
-    mc_detail(cli,
+    mc_detail(f->cli,
               "memory: %llu images of %s %.1f MB, a batch's activations and scratch %.1f MB, "
               "%zu vectors of the network's size %.1f MB%s",
               (unsigned long long)info->n, info->name, images / 1e6, bytes / 1e6, vectors,
@@ -148,44 +124,14 @@ int mc_train_cli_memory(const struct mc_train_cli *f, const struct mc_cli *cli,
     return 0;
 }
 
-void mc_train_cli_check(const struct mc_train_cli *f)
+void mc_train_cli_check(struct mc_train_cli *f)
 {
-    if (f->train.resume && !f->train.checkpoint)
-        mc_cli_usage("--resume needs --checkpoint FILE");
+    if (mc_option_given(f->cli, &f->attack))
+        f->train.attack = &f->attack;
     if (f->train.nesterov && f->train.momentum == 0)
         mc_cli_usage("--momentum 0 needs --no-nesterov");
     if (f->train.attack && !f->train.epochs)
-        mc_cli_usage("--attack is for training, and there is none with --epochs 0");
-}
-
-static void note(const struct mc_train_cli *f, struct mc_history *h)
-{
-    const struct mc_train_options *o = &f->train;
-
-    mc_history_int(h, "epochs", (int64_t)o->epochs);
-    if (o->stop_after)
-        mc_history_int(h, "stop-after", (int64_t)o->stop_after);
-    mc_history_int(h, "batch", (int64_t)o->batch);
-    mc_history_num(h, "lr", o->lr);
-    mc_history_num(h, "momentum", o->momentum);
-    if (!o->nesterov)
-        mc_history_int(h, "no-nesterov", 1);
-    mc_history_num(h, "weight-decay", o->decay);
-    mc_history_str(h, "schedule", schedules[o->schedule]);
-    if (o->schedule == MC_SCHEDULE_STEP)
-        mc_history_int(h, "step-epochs", (int64_t)o->step_epochs);
-    if (!o->augment)
-        mc_history_int(h, "no-augment", 1);
-    if (f->samples)
-        mc_history_int(h, "samples", (int64_t)f->samples);
-    if (o->huber != 0)
-        mc_history_num(h, "huber", o->huber);
-    if (o->attack) {
-        char text[MC_ATTACK_TEXT];
-        mc_attack_text(o->attack, text);
-        mc_history_str(h, "attack", text);
-    }
-    mc_history_int(h, "seed", (int64_t)o->seed);
+        mc_cli_usage("--attack has no effect with --epochs 0");
 }
 
 int mc_train_cli_settle(struct mc_train_cli *f, const struct mc_backend *be,
@@ -194,7 +140,7 @@ int mc_train_cli_settle(struct mc_train_cli *f, const struct mc_backend *be,
 {
     int rc = f->train.attack ? mc_attack_resolve(&f->attack, info, err) : 0;
 
-    note(f, h);
+    mc_options_note(f->cli, f, h);
     mc_computed_with_history(be, h);
     return rc;
 }
@@ -256,24 +202,25 @@ static void epoch_done(void *arg, const struct mc_train_epoch *e)
         f->told(f->told_arg, f->log, e);
 }
 
-int mc_train_cli_run(struct mc_train_cli *f, const struct mc_cli *cli, struct mc_backend *be,
-                     const struct mc_graph *g, const struct mc_in_memory *data,
-                     struct mc_objective *objective, const struct mc_checkpoint_setting *identity,
-                     size_t n_identity, struct mc_error *err)
+int mc_train_cli_run(struct mc_train_cli *f, struct mc_backend *be, const struct mc_graph *g,
+                     const struct mc_in_memory *data, struct mc_objective *objective,
+                     struct mc_checkpoint *identity, struct mc_error *err)
 {
     char described[sizeof be->describe];
     struct mc_train_watch watch = {
         .begin = begin, .due = due, .progress = progress, .epoch = epoch_done, .arg = f};
-    f->cli = cli;
-    f->train.seed = cli->seed;
+
+    mc_checkpoint_set(identity, "data", "%s", data->id);
+    mc_checkpoint_set(identity, "images", "%llu", (unsigned long long)data->info.n);
+    mc_options_save(f->cli, f, identity);
     f->images = data->info.n;
     memcpy(described, be->describe, sizeof described);
-    mc_progress_begin(&f->progress, cli, "training", "images", 0);
-    int rc = mc_train_run(be, g, data, objective, &f->train, cli->tool, identity, n_identity,
-                          &watch, err);
+    mc_progress_begin(&f->progress, f->cli, "training", "images", 0);
+    int rc = mc_train_run(be, g, data, objective, &f->train, f->cli->tool, identity->settings,
+                          identity->n_settings, &watch, err);
     mc_progress_end(&f->progress);
     if (strcmp(described, be->describe)) /* the device could not do what it should */
-        mc_warn(cli, "slower than it could be: %s", be->describe);
+        mc_warn(f->cli, "slower than it could be: %s", be->describe);
     return rc;
 }
 

@@ -115,31 +115,12 @@ void mc_train_steps_change(struct mc_train *f)
 static void describe(struct run *r, const char *tool, const struct mc_checkpoint_setting *identity,
                      size_t n_identity)
 {
-    const struct mc_train_options *o = r->o;
     struct mc_checkpoint *s = &r->state;
 
     s->tool = tool;
     mc_checkpoint_set(s, "version", "%s", MC_VERSION);
     for (size_t i = 0; i < n_identity; i++)
         s->settings[s->n_settings++] = identity[i];
-    mc_checkpoint_set(s, "data", "%s", r->data->id);
-    mc_checkpoint_set(s, "images", "%llu", (unsigned long long)r->data->info.n);
-    mc_checkpoint_set(s, "epochs", "%llu", (unsigned long long)o->epochs);
-    mc_checkpoint_set(s, "batch", "%llu", (unsigned long long)o->batch);
-    mc_checkpoint_set(s, "lr", "%.17g", o->lr);
-    mc_checkpoint_set(s, "momentum", "%.17g", o->momentum);
-    mc_checkpoint_set(s, "weight-decay", "%.17g", o->decay);
-    mc_checkpoint_set(s, "nesterov", "%d", o->nesterov);
-    mc_checkpoint_set(s, "schedule", "%d", (int)o->schedule);
-    mc_checkpoint_set(s, "step-epochs", "%llu", (unsigned long long)o->step_epochs);
-    mc_checkpoint_set(s, "seed", "%llu", (unsigned long long)o->seed);
-    mc_checkpoint_set(s, "augment", "%d", o->augment);
-    mc_checkpoint_set(s, "huber", "%.17g", o->huber);
-    if (o->attack) {
-        char text[MC_ATTACK_TEXT];
-        mc_attack_text(o->attack, text);
-        mc_checkpoint_set(s, "attack", "%s", text);
-    }
     mc_computed_with_checkpoint(r->train.be, s);
 }
 

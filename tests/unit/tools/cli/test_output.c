@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What programs print to a file: whole or not at all, through symbolic links, with the mode the
- * file had, and nothing left where a signal comes at the last moment. */
+ * file had, and nothing left where a signal comes at the last moment. And the table of options:
+ * defaults, what was given, what a checkpoint compares, what is refused. */
 #include "tools/cli/cli.h"
 
+#include "formats/codecs/checkpoint.h"
 #include "formats/stream/output.h"
 
 #include <dirent.h>
@@ -128,12 +130,127 @@ static void what_cannot_be_written_is_told(void **state)
     put("/dev/null", "x");
 }
 
+/* ---- the table of options ---- */
+
+struct group {
+    double rate;
+    int smooth;
+};
+struct options {
+    struct mc_cli cli;
+    struct group group;
+    uint64_t n, most;
+    int kind;
+    double range[2];
+    const char *text;
+};
+
+static const char *const kinds[] = {"one", "other", NULL};
+static const struct mc_option rows[] = {
+    {"n", 'n', MC_OPT_U64, MC_AT(n), .arg = "N", .min = 1, .max = 9, .def = "3", .only = 2},
+    {"most", 0, MC_OPT_U64, MC_AT(most), .arg = "N", .max = UINT64_MAX, .flags = MC_OPT_IDENTITY},
+    {"kind", 0, MC_OPT_CHOICE, MC_AT(kind), .names = kinds, .flags = MC_OPT_IDENTITY},
+    {"range", 0, MC_OPT_RANGE, MC_AT(range), .arg = "R", .max = 1, .def = "0:.5",
+     .needs = {"text"}},
+    {"text", 0, MC_OPT_TEXT, MC_AT(text), .arg = "TEXT"},
+    {0}};
+static const struct mc_option shared[] = {
+    {"rate", 0, MC_OPT_REAL, offsetof(struct group, rate), .arg = "X", .max = 1, .def = "1/4",
+     .flags = MC_OPT_IDENTITY},
+    {"rough", 0, MC_OPT_FLAG, offsetof(struct group, smooth), .saved = "smooth",
+     .flags = MC_OPT_IDENTITY | MC_OPT_CLEARS},
+    {0}};
+
+/* A command line of so many words behind the program's name. */
+static void parsed(struct options *o, int n, const char *const words[])
+{
+    char *argv[8] = {(char *)"mc-test"};
+
+    for (int i = 0; i < n; i++)
+        argv[i + 1] = (char *)words[i];
+    *o = (struct options){0};
+    mc_options_add(&o->cli, rows, o);
+    mc_options_add(&o->cli, shared, &o->group);
+    mc_option_default(&o->cli, &o->group.rate, "1/8");
+    mc_cli_parse(&o->cli, "", "Purpose.\vExamples:\n", n + 1, argv);
+    free(o->cli.operands);
+}
+
+static void a_row_is_all_of_an_option(void **state)
+{
+    struct mc_checkpoint s = {0};
+    struct options o;
+
+    (void)state;
+    parsed(&o, 0, NULL);
+    assert_int_equal(o.n, 3);
+    assert_int_equal(o.group.smooth, 1);
+    assert_true(o.group.rate == .125 && o.range[1] == .5);
+    assert_null(o.text);
+    assert_null(mc_option_given(&o.cli, &o.n));
+    assert_null(mc_option_idle(&o.cli, 1));
+
+    parsed(
+        &o, 5,
+        (const char *const[]){"-n4", "--kind=other", "--rough", "--most", "18446744073709551615"});
+    assert_int_equal(o.n, 4);
+    assert_true(o.most == UINT64_MAX);
+    assert_string_equal(mc_option_given(&o.cli, &o.n), "n");
+    assert_string_equal(mc_option_idle(&o.cli, 1), "n");
+    assert_null(mc_option_idle(&o.cli, 1 | 2));
+    mc_options_save(&o.cli, &o, &s);
+    mc_options_save(&o.cli, &o.group, &s);
+    const char *const want[][2] = {
+        {"most", "18446744073709551615"}, {"kind", "1"}, {"rate", "0.125"}, {"smooth", "0"}};
+    assert_int_equal(s.n_settings, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(s.settings[i].name, want[i][0]);
+        assert_string_equal(s.settings[i].value, want[i][1]);
+    }
+}
+
+static void what_a_row_refuses_is_told(void **state)
+{
+    static const char *const cases[][2] = {
+        {"--n=10", "--n: '10' is not a whole number from 1 to 9"},
+        {"--rate=2", "--rate: '2' is not a number from 0 to 1"},
+        {"--kind=none", "--kind: there is no 'none' (there are: one, other)"},
+        {"--range=.5:.5", "--range: '.5:.5' does not grow"},
+        {"--range=0:1", "--range has no effect without --text"},
+        {"--none", "there is no option '--none'"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256] = "";
+        int fd[2], status = 0;
+        assert_int_equal(pipe(fd), 0);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (!child) {
+            struct options o;
+            dup2(fd[1], STDERR_FILENO);
+            parsed(&o, 1, cases[i]);
+            _exit(0);
+        }
+        close(fd[1]);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(read(fd[0], text, sizeof text - 1) >= 0);
+        close(fd[0]);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 2);
+        if (!strstr(text, cases[i][1]))
+            fail_msg("%s: %s", cases[i][0], text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_keeps_links_and_modes),
         cmocka_unit_test(an_interrupt_at_the_end_leaves_the_old_text),
         cmocka_unit_test(what_cannot_be_written_is_told),
+        cmocka_unit_test(a_row_is_all_of_an_option),
+        cmocka_unit_test(what_a_row_refuses_is_told),
     };
 
     return cmocka_run_group_tests(tests, enter, leave);

@@ -150,18 +150,20 @@ static inline void hear(void *arg, const struct mc_train_epoch *e)
 
 static inline struct mc_pam_options options(uint64_t permutation_epochs, uint64_t curve_epochs)
 {
-    struct mc_pam_options o;
-
-    mc_pam_defaults(&o);
-    o.permutation_epochs = permutation_epochs;
-    o.curve_epochs = curve_epochs;
-    o.permutation_lr = .4;
-    o.draws = 8;
-    o.points = 3;
-    o.images = 40;
-    o.jointly = 1;
-    o.by_objective = 1;
-    return o;
+    return (struct mc_pam_options){.outer = 1,
+                                   .permutation_epochs = permutation_epochs,
+                                   .curve_epochs = curve_epochs,
+                                   .permutation_lr = .4,
+                                   .nu_permutation = 1e3,
+                                   .nu_curve = 1e3,
+                                   .sweeps = 20,
+                                   .draws = 8,
+                                   .drop = 5e-4,
+                                   .terms = 10,
+                                   .images = 40,
+                                   .points = 3,
+                                   .jointly = 1,
+                                   .by_objective = 1};
 }
 
 static inline struct mc_train_options schedule(void)
