@@ -204,6 +204,10 @@ struct mc_backend {
      * of the float32 activations; exact to float64 rounding, the same bits for a batch whatever
      * came before. */
     void (*moments)(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc);
+    /* The same of activations a and b (n, K, hw) that lie in buffers; `acc` is untouched after an
+     * error. Takes memory for the time. */
+    int (*moments_of)(struct mc_backend *be, size_t n, size_t K, size_t hw, const struct mc_buf *a,
+                      const struct mc_buf *b, struct mc_buf *acc, struct mc_error *err);
     /* The accumulator's pooled mean and unbiased variance -> stats. */
     void (*reestimate)(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,
                        struct mc_buf *stats);

@@ -5,9 +5,9 @@
 #include "tools/align/correlation.h"
 #include "tools/align/raw_moments.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/computed_with.h"
 #include "tools/cli/text.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +42,7 @@ static const struct mc_option options[] = {
     {"raw", 0, MC_OPT_FLAG, MC_AT(raw), .help = "take nothing but two networks' activations"},
     MC_OPTION_OUTPUT,
     MC_OPTION_THREADS,
+    MC_OPTION_DEVICE,
     MC_OPTION_NO_PROGRESS,
     MC_OPTION_NO_HISTORY,
     {0}};
@@ -70,6 +71,7 @@ static int read_raw(struct mc_moments *m, struct mc_reader *first, const struct 
                     struct mc_history *h, struct mc_error *err)
 {
     struct mc_activations_reader *a = NULL, *b = NULL;
+    struct mc_backend *be = NULL;
     struct mc_progress p;
     int rc = mc_activations_open_stream(&a, first, err);
 
@@ -80,10 +82,15 @@ static int read_raw(struct mc_moments *m, struct mc_reader *first, const struct 
         goto out;
     mc_history_input(h, mc_activations_stream(a));
     mc_history_input(h, mc_activations_stream(b));
+    if ((rc = mc_backend_open(&be, &o->cli.backend, err)))
+        goto out;
+    mc_computed_with_history(be, h);
     mc_progress_begin(&p, &o->cli, "counting", "images", mc_activations_images(a));
-    rc = mc_joint_moments_of_streams(m, a, b, progress, &p, err);
+    rc = mc_joint_moments_of_streams(m, a, b, be, progress, &p, err);
     mc_progress_end(&p);
 out:
+    if (be)
+        be->close(be);
     mc_activations_close(a);
     mc_activations_close(b);
     return rc;
@@ -244,8 +251,6 @@ static int run(struct options *o, struct mc_error *err)
     if (!h)
         return err->code;
     mc_options_note(&o->cli, o, h);
-    if (o->cli.backend.threads)
-        omp_set_num_threads(o->cli.backend.threads);
     rc = mc_cli_ready(&o->cli, !o->signature, err);
     if (!rc)
         rc = read_input(&m, o, h, err);

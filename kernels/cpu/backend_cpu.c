@@ -281,6 +281,7 @@ int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, st
         .metrics = cpu_metrics,
         .output = cpu_output,
         .moments = cpu_moments,
+        .moments_of = cpu_moments_of,
         .reestimate = cpu_reestimate,
         .lincomb = cpu_lincomb,
         .sgd = cpu_sgd,

@@ -157,6 +157,8 @@ void cpu_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf 
 void cpu_metrics(struct mc_plan *p, struct mc_buf *acc);
 void cpu_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_buf *out);
 void cpu_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc);
+int cpu_moments_of(struct mc_backend *be, size_t n, size_t k, size_t hw, const struct mc_buf *a,
+                   const struct mc_buf *b, struct mc_buf *acc, struct mc_error *err);
 
 /* Batch norm (norm.c). */
 void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params, float *stats,

@@ -106,6 +106,7 @@ struct cpu_kernels {
 #define CPU_PARTS 4096
 #define CPU_MOMENTS_CHUNKS(k) ((k) <= 64 ? (size_t)8 : (k) <= 128 ? (size_t)4 : (size_t)1)
 #define CPU_MOMENTS_WORK(k) (CPU_MOMENTS_CHUNKS(k) * (4 * (size_t)(k) + (size_t)(k) * (size_t)(k)))
+#define CPU_MOMENTS_ROOM(k) (CPU_MOMENTS_WORK(k) + MC_MOMENTS_SIZE(k)) /* and `out` */
 
 extern const struct cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernels_portable;
 

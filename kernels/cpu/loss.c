@@ -122,20 +122,61 @@ void cpu_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_
     }
 }
 
+/* acc += what channels [c0, c0 + k) of x and y, in blocks, have. work: CPU_MOMENTS_ROOM(k). */
+static void add_moments(const struct cpu_kernels *kernels, const struct cpu_shape *s,
+                        const float *x, const float *y, size_t c0, size_t k, double *work,
+                        struct mc_buf *acc)
+{
+    double *sum = (double *)(void *)acc->data, *own = work + CPU_MOMENTS_WORK(k);
+
+    assert(acc->bytes >= MC_MOMENTS_SIZE(k) * sizeof *sum);
+    kernels->moments(s, x, y, c0, k, work, own);
+    for (size_t i = 0; i < MC_MOMENTS_SIZE(k); i++)
+        sum[i] += own[i];
+}
+
 void cpu_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc)
 {
     const struct mc_tap_request *t = &a->taps[index];
     const struct mc_tap_request *u = &b->taps[index];
     const struct cpu_node *x = &a->nodes[t->node], *y = &b->nodes[u->node];
     const struct cpu_shape s = cpu_node_shape(a, x);
-    double *out = a->moments, *work = out + MC_MOMENTS_SIZE(t->count);
-    double *sum = (double *)(void *)acc->data;
 
     assert(index < a->n_taps && index < b->n_taps);
     assert(t->offset == u->offset && t->count == u->count && x->n->c == y->n->c);
     assert(x->hw == y->hw && a->batch == b->batch && a->valid == b->valid);
-    assert(acc->bytes >= MC_MOMENTS_SIZE(t->count) * sizeof *sum);
-    a->be->k->moments(&s, x->out, y->out, t->offset, t->count, work, out);
-    for (size_t i = 0; i < MC_MOMENTS_SIZE(t->count); i++)
-        sum[i] += out[i];
+    add_moments(a->be->k, &s, x->out, y->out, t->offset, t->count, a->moments, acc);
+}
+
+/* (n, k, hw) into blocks of b channels; `to` is zeroed. */
+static void into_blocks(const struct cpu_shape *s, size_t k, size_t b, const float *x, float *to)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t c = 0; c < k; c++)
+            for (size_t q = 0; q < s->hw; q++)
+                to[((i * s->cb + c / b) * s->hw + q) * b + c % b] = x[(i * k + c) * s->hw + q];
+}
+
+int cpu_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const struct mc_buf *a,
+                   const struct mc_buf *b, struct mc_buf *acc, struct mc_error *err)
+{
+    const struct cpu *be = (const struct cpu *)base;
+    const size_t block = (size_t)be->k->block, cb = (k + block - 1) / block;
+    const struct cpu_shape s = {.n = n, .valid = n, .cb = cb, .hw = hw};
+    const size_t floats = n * cb * block * hw, doubles = (CPU_MOMENTS_ROOM(k) + 7) / 8 * 8;
+    struct mc_buf *room;
+    int rc = cpu_buf_new(base, doubles * sizeof(double) + 2 * floats * sizeof(float), &room, err);
+
+    if (rc)
+        return rc;
+    double *work = (double *)(void *)room->data;
+    float *x = (float *)(void *)(work + doubles), *y = x + floats;
+    assert(a->bytes >= n * k * hw * sizeof *x && b->bytes >= n * k * hw * sizeof *y);
+    cpu_enter(be);
+    into_blocks(&s, k, block, (const float *)(const void *)a->data, x);
+    into_blocks(&s, k, block, (const float *)(const void *)b->data, y);
+    add_moments(be->k, &s, x, y, 0, k, work, acc);
+    cpu_buf_free(base, room);
+    return 0;
 }

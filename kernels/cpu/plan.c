@@ -239,8 +239,7 @@ static int place_work(struct mc_plan *p, struct mc_error *err)
     p->work_block = cpu_arena_add(&p->arena, bytes, 0, end);
     p->row_block = cpu_arena_add(&p->arena, 5 * p->batch * sizeof(float), 0, end);
     for (size_t t = 0; t < p->n_taps; t++) {
-        const size_t k = p->taps[t].count;
-        const size_t want = CPU_MOMENTS_WORK(k) + MC_MOMENTS_SIZE(k);
+        const size_t want = CPU_MOMENTS_ROOM(p->taps[t].count);
         moments = want > moments ? want : moments;
     }
     if (moments)

@@ -217,6 +217,7 @@ static const struct mc_backend table = {
     .metrics = cuda_metrics,
     .output = cuda_output,
     .moments = cuda_moments,
+    .moments_of = cuda_moments_of,
     .reestimate = cuda_reestimate,
     .lincomb = cuda_lincomb,
     .sgd = cuda_sgd,

@@ -235,6 +235,10 @@ void cuda_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
 void cuda_metrics(struct mc_plan *p, struct mc_buf *acc);
 void cuda_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_buf *out);
 void cuda_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc);
+/* Images of k channels of hw pixels whose activations become doubles at a time, of n. */
+size_t cuda_moments_images(size_t n, size_t k, size_t hw);
+int cuda_moments_of(struct mc_backend *be, size_t n, size_t k, size_t hw, const struct mc_buf *a,
+                    const struct mc_buf *b, struct mc_buf *acc, struct mc_error *err);
 void cuda_reestimate(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,
                      struct mc_buf *stats);
 

@@ -138,35 +138,80 @@ void cuda_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc
     }
 }
 
-/* A batch's own moments first, so that they are the same bits whatever came before. */
+/* Of both networks about 64 MiB. */
+size_t cuda_moments_images(size_t n, size_t k, size_t hw)
+{
+    const size_t most = ((size_t)4 << 20) / (k * hw);
+    return most < 1 ? 1 : most < n ? most : n;
+}
+
+/* acc += what x and y have of their own, which is summed first, so that it is the same bits
+ * whatever came before. part: of cuda_sums; own: MC_MOMENTS_SIZE, then twice `chunk` for doubles.
+ */
+static void add_moments(struct cuda *be, const struct cuda_shape *s, const void *x,
+                        const struct cuda_shape *u, const void *y, double *part, double *own,
+                        size_t chunk, struct mc_buf *acc)
+{
+    const size_t k = s->c, size = MC_MOMENTS_SIZE(k), step = chunk / (k * s->hw);
+    double *dx = own + size, *dy = dx + chunk;
+
+    assert(acc->bytes >= size * sizeof *own);
+    cuda_enter(be);
+    cuda_check(be, cudaMemsetAsync(own, 0, size * sizeof *own, be->stream));
+    cuda_sums(be, s, CUDA_SUM_SQUARES, x, NULL, NULL, part);
+    cuda_sums_to_doubles(be, s, part, own, own + 2 * k);
+    cuda_sums(be, u, CUDA_SUM_SQUARES, y, NULL, NULL, part);
+    cuda_sums_to_doubles(be, u, part, own + k, own + 3 * k);
+    for (size_t first = 0; first < s->n; first += step) {
+        const size_t n = s->n - first < step ? s->n - first : step, columns = n * s->hw;
+        cuda_to_doubles(be, s, first, n, x, dx);
+        cuda_to_doubles(be, u, first, n, y, dy);
+        cuda_gemm64(be, 'N', 'T', k, k, columns, dx, columns, dy, columns, first ? 1.0 : 0.0,
+                    own + 4 * k, k);
+    }
+    cuda_add_doubles(be, size, own, (double *)acc->data);
+}
+
 void cuda_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc)
 {
     const struct mc_tap_request *t = &a->taps[index];
     const struct cuda_node *x = &a->nodes[t->node], *y = &b->nodes[b->taps[index].node];
     const struct cuda_shape s = part_of(a, x, t->count), u = part_of(b, y, t->count);
-    const void *from_x = cuda_from_channel(a, x, x->out, t->offset);
-    const void *from_y = cuda_from_channel(b, y, y->out, t->offset);
-    const size_t k = t->count, size = MC_MOMENTS_SIZE(k), step = a->chunk / (k * x->hw);
-    double *own = a->moments, *dx = own + size, *dy = dx + a->chunk;
 
     assert(index < a->n_taps && index < b->n_taps);
-    assert(t->offset == b->taps[index].offset && k == b->taps[index].count && x->n->c == y->n->c);
-    assert(x->hw == y->hw && a->batch == b->batch);
-    assert(acc->bytes >= size * sizeof *own);
-    cuda_enter(a->be);
-    cuda_check(a->be, cudaMemsetAsync(own, 0, size * sizeof *own, a->be->stream));
-    cuda_sums(a->be, &s, CUDA_SUM_SQUARES, from_x, NULL, NULL, a->part);
-    cuda_sums_to_doubles(a->be, &s, a->part, own, own + 2 * k);
-    cuda_sums(a->be, &u, CUDA_SUM_SQUARES, from_y, NULL, NULL, a->part);
-    cuda_sums_to_doubles(a->be, &u, a->part, own + k, own + 3 * k);
-    for (size_t first = 0; first < a->batch; first += step) {
-        const size_t n = a->batch - first < step ? a->batch - first : step, columns = n * x->hw;
-        cuda_to_doubles(a->be, &s, first, n, from_x, dx);
-        cuda_to_doubles(a->be, &u, first, n, from_y, dy);
-        cuda_gemm64(a->be, 'N', 'T', k, k, columns, dx, columns, dy, columns, first ? 1.0 : 0.0,
-                    own + 4 * k, k);
-    }
-    cuda_add_doubles(a->be, size, own, (double *)acc->data);
+    assert(t->offset == b->taps[index].offset && t->count == b->taps[index].count);
+    assert(x->n->c == y->n->c && x->hw == y->hw && a->batch == b->batch);
+    add_moments(a->be, &s, cuda_from_channel(a, x, x->out, t->offset), &u,
+                cuda_from_channel(b, y, y->out, t->offset), a->part, a->moments, a->chunk, acc);
+}
+
+int cuda_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const struct mc_buf *a,
+                    const struct mc_buf *b, struct mc_buf *acc, struct mc_error *err)
+{
+    struct cuda *be = cuda_of(base);
+    const struct cuda_batch all = {.valid = (uint32_t)n};
+    struct cuda_shape s = {.n = (uint32_t)n,
+                           .c = (uint32_t)k,
+                           .hw = (uint32_t)hw,
+                           .image = (uint32_t)(k * hw),
+                           .channel = (uint32_t)hw,
+                           .pixel = 1,
+                           .type = CUDA_F32};
+    const size_t chunk = cuda_moments_images(n, k, hw) * k * hw, parts = 2 * k * cuda_sum_parts(&s);
+    const size_t own = MC_MOMENTS_SIZE(k) + 2 * chunk;
+    void *room;
+    int rc =
+        cuda_take(be, sizeof all + (parts + own) * sizeof(double), "joint moments", &room, err);
+
+    if (rc)
+        return rc;
+    double *part = (double *)((unsigned char *)room + sizeof all);
+    assert(a->bytes >= n * k * hw * sizeof(float) && b->bytes >= n * k * hw * sizeof(float));
+    s.batch = (const struct cuda_batch *)room;
+    cuda_send(be, room, &all, sizeof all);
+    add_moments(be, &s, a->data, &s, b->data, part, part + parts, chunk, acc);
+    cuda_give_back(be, room);
+    return 0;
 }
 
 void cuda_reestimate(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,

@@ -73,13 +73,6 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
     }
 }
 
-/* Images whose activations become doubles at a time: of both networks about 64 MiB. */
-static size_t moments_images(const struct mc_plan *p, const struct mc_tap_request *t)
-{
-    const size_t doubles = t->count * p->nodes[t->node].hw, most = ((size_t)4 << 20) / doubles;
-    return most < 1 ? 1 : most < p->batch ? most : p->batch;
-}
-
 static void place_all(struct mc_plan *p, struct places *m)
 {
     size_t work = 0, parts = 0, moments = 0;
@@ -98,7 +91,8 @@ static void place_all(struct mc_plan *p, struct places *m)
     }
     for (size_t t = 0; t < p->n_taps; t++) {
         const struct mc_tap_request *tap = &p->taps[t];
-        const size_t chunk = moments_images(p, tap) * tap->count * p->nodes[tap->node].hw;
+        const size_t hw = p->nodes[tap->node].hw;
+        const size_t chunk = cuda_moments_images(p->batch, tap->count, hw) * tap->count * hw;
         const size_t size = MC_MOMENTS_SIZE(tap->count);
         p->chunk = chunk > p->chunk ? chunk : p->chunk;
         moments = size > moments ? size : moments;

@@ -38,6 +38,8 @@ table='algorithms=[0-9a-f]{8}'
 isa=$(mc-train -v --net mlp:8 --data d.mcz --epochs 1 -t 1 --device cpu -o one.mcz 2>&1 | sed -n 's/.*cpu, \([a-z0-9]*\) kernels.*/\1/p')
 every --device cpu -t 1
 all_have "device=cpu threads=1 isa=$isa $version onednn-isa=[a-z0-9_]+ $table"
+mc-corr -q --device cpu -t 1 out/raw.mcz out/raw.mcz -o out/matrices.mcz
+has out/matrices.mcz mc-corr "device=cpu threads=1 isa=$isa $version onednn-isa=[a-z0-9_]+ $table"
 
 # so many threads as really work, and the instruction set that is really used
 OMP_THREAD_LIMIT=1 mc-train -q --net mlp:8 --data d.mcz --epochs 1 -t 2 --device cpu -o few.mcz
@@ -50,6 +52,8 @@ has portable.mcz mc-train "device=cpu threads=1 isa=portable $version onednn-isa
 mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o new.mcz
 mc-bezier -q --epochs 0 out/n1.mcz out/n2.mcz -o line.mcz
 ! mc-info new.mcz | grep device= || die 'nothing was trained'
+mc-corr -q out/moments.mcz -o matrices.mcz
+! mc-info matrices.mcz | grep 'mc-corr .*device=' || die 'no moments were counted'
 ! mc-info line.mcz | grep 'mc-bezier .*device=' || die 'no curve was trained'
 mc-train -q --net mlp:8 --data d.mcz --epochs 1 -t 1 --device cpu --no-history -o bare.mcz
 ! mc-info bare.mcz | grep device= || die 'a history'

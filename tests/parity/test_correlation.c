@@ -66,16 +66,20 @@ static void count(struct mc_moments *m, struct mc_error *err)
         taps[i] = (struct mc_tap_info){"", shapes[i].group, 0, shapes[i].K, 0};
         taps[i].name[0] = (char)('0' + i);
     }
+    const struct mc_backend_opts opts = {.device = "cpu", .threads = 2};
+    struct mc_backend *be;
+    assert_int_equal(mc_backend_open(&be, &opts, err), 0);
     assert_int_equal(mc_moments_init(m, &all, err), 0);
     for (size_t i = 0; i < TAPS; i++) {
         size_t n = IMAGES * shapes[i].K * shapes[i].pixels;
         float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
         assert_true(x && y);
         activations(i, x, y);
-        assert_int_equal(mc_joint_moments_batch(m, i, IMAGES, shapes[i].pixels, x, y, err), 0);
+        assert_int_equal(mc_joint_moments_batch(m, be, i, IMAGES, shapes[i].pixels, x, y, err), 0);
         free(x);
         free(y);
     }
+    be->close(be);
 }
 
 /* The largest difference between our matrices and a column of the golden table, each relative to

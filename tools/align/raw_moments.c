@@ -1,152 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A small matrix product X^T Y in float64 over blocks of pixels, packed into panels so that the
- * inner loop holds its sums in registers. */
+ * Raw streams, batch by batch through a backend. */
 #include "tools/align/raw_moments.h"
-
-#include "kernels/backend.h"
-#include "libcommon/base/isa.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK 256 /* pixels: a pair of panels stays in the first cache */
-#define ROWS 8    /* units of a in a tile */
-#define COLS 8    /* units of b in a tile: one vector of doubles */
-
-typedef double vec __attribute__((vector_size(8 * COLS)));
-
-/* cross (ROWS, COLS) += sum over pixels of a (pixels, ROWS) outer b (pixels, COLS). A fused
- * multiply-add gives the same bits as two operations here, because the product is exact. */
-static inline __attribute__((always_inline)) void tile_body(size_t pixels, const double *a,
-                                                            const double *b, double *cross)
-{
-    vec s[ROWS], y;
-
-    memset(s, 0, sizeof s);
-    for (size_t p = 0; p < pixels; p++, a += ROWS, b += COLS) {
-        memcpy(&y, b, sizeof y);
-        for (int r = 0; r < ROWS; r++)
-            s[r] += a[r] * y;
-    }
-    for (int r = 0; r < ROWS; r++) {
-        memcpy(&y, cross + r * COLS, sizeof y);
-        y += s[r];
-        memcpy(cross + r * COLS, &y, sizeof y);
-    }
-}
-
-static void tile_portable(size_t pixels, const double *a, const double *b, double *cross)
-{
-    tile_body(pixels, a, b, cross);
-}
-
-typedef void tile_fn(size_t pixels, const double *a, const double *b, double *cross);
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) static void tile_avx2(size_t pixels, const double *a,
-                                                      const double *b, double *cross)
-{
-    tile_body(pixels, a, b, cross);
-}
-
-__attribute__((target("avx512f"))) static void tile_avx512(size_t pixels, const double *a,
-                                                           const double *b, double *cross)
-{
-    tile_body(pixels, a, b, cross);
-}
-#endif
-
-/* By enum mc_isa. */
-static tile_fn *const tile_fns[] = {
-    tile_portable,
-#if defined(__x86_64__)
-    tile_avx2,
-    tile_avx512,
-#endif
-};
-
-/* Units [first, first + width) of `pixels` pixels that begin at pixel `from` of the batch, to
- * (pixels, width) with zeros beyond K; and their sums. */
-static void pack(size_t K, size_t hw, const float *x, size_t from, size_t pixels, size_t first,
-                 size_t width, double *to, double *sum, double *sumsq)
-{
-    for (size_t u = 0; u < width; u++) {
-        if (first + u >= K) {
-            for (size_t p = 0; p < pixels; p++)
-                to[p * width + u] = 0;
-            continue;
-        }
-        double s = 0, q = 0;
-        size_t image = from / hw, at = from % hw;
-        const float *row = x + (image * K + first + u) * hw;
-        for (size_t p = 0; p < pixels; p++) {
-            double v = (double)row[at];
-            to[p * width + u] = v;
-            s += v;
-            q += v * v;
-            if (++at == hw) {
-                at = 0;
-                row += K * hw;
-            }
-        }
-        sum[first + u] += s;
-        sumsq[first + u] += q;
-    }
-}
-
-int mc_joint_moments_batch(struct mc_moments *m, size_t tap, size_t n, size_t hw, const float *a,
-                           const float *b, struct mc_error *err)
+int mc_joint_moments_batch(struct mc_moments *m, struct mc_backend *be, size_t tap, size_t n,
+                           size_t hw, const float *a, const float *b, struct mc_error *err)
 {
     struct mc_tap_info *t = &m->taps.taps[tap];
-    const size_t K = t->count, total = n * hw;
-    const size_t strips_a = (K + ROWS - 1) / ROWS, strips_b = (K + COLS - 1) / COLS;
-    double *sum_a = m->sums[tap], *cross = sum_a + 4 * K;
-    double *slab = NULL, *pack_a, *pack_b, *tiles;
-    enum mc_isa isa;
-    int rc = mc_isa(&isa, err);
+    const size_t size = MC_MOMENTS_SIZE(t->count);
+    const size_t in = n * t->count * hw * sizeof *a, bytes[3] = {in, in, size * sizeof(double)};
+    double *own = malloc(bytes[2]);
+    struct mc_buf *buf[3] = {NULL};
+    int rc = own ? 0 : mc_no_memory(err);
 
-    if (rc)
-        return rc;
-    tile_fn *tile = tile_fns[isa];
-
-    /* panels of both, and the tiles of cross: padded, so that the inner loop has no edges */
-    if (posix_memalign(
-            (void **)&slab, 64,
-            ((strips_a * ROWS + strips_b * COLS) * BLOCK + strips_a * strips_b * ROWS * COLS + 8) *
-                sizeof *slab))
-        return mc_no_memory(err);
-    pack_a = slab;
-    pack_b = pack_a + strips_a * ROWS * BLOCK;
-    tiles = pack_b + strips_b * COLS * BLOCK;
-    memset(tiles, 0, strips_a * strips_b * ROWS * COLS * sizeof *tiles);
-
-#pragma omp parallel
-    for (size_t from = 0; from < total; from += BLOCK) {
-        size_t pixels = total - from < BLOCK ? total - from : BLOCK;
-#pragma omp for schedule(static)
-        for (size_t s = 0; s < strips_a + strips_b; s++) {
-            if (s < strips_a)
-                pack(K, hw, a, from, pixels, s * ROWS, ROWS, pack_a + s * ROWS * BLOCK, sum_a,
-                     sum_a + 2 * K);
-            else
-                pack(K, hw, b, from, pixels, (s - strips_a) * COLS, COLS,
-                     pack_b + (s - strips_a) * COLS * BLOCK, sum_a + K, sum_a + 3 * K);
-        }
-#pragma omp for schedule(static) collapse(2)
-        for (size_t i = 0; i < strips_a; i++)
-            for (size_t j = 0; j < strips_b; j++)
-                tile(pixels, pack_a + i * ROWS * BLOCK, pack_b + j * COLS * BLOCK,
-                     tiles + (i * strips_b + j) * ROWS * COLS);
-    }
-
-    for (size_t i = 0; i < K; i++)
-        for (size_t j = 0; j < K; j++)
-            cross[i * K + j] += tiles[((i / ROWS) * strips_b + j / COLS) * ROWS * COLS +
-                                      (i % ROWS) * COLS + j % COLS];
-    t->samples += total;
-    free(slab);
-    return 0;
+    for (int i = 0; !rc && i < 3; i++)
+        rc = be->buf_new(be, bytes[i], &buf[i], err);
+    if (!rc && !(rc = be->put(be, buf[0], 0, a, bytes[0], err)) &&
+        !(rc = be->put(be, buf[1], 0, b, bytes[1], err)) &&
+        !(rc = be->moments_of(be, n, t->count, hw, buf[0], buf[1], buf[2], err)))
+        rc = be->get(be, buf[2], 0, own, bytes[2], err);
+    for (size_t i = 0; !rc && i < size; i++)
+        m->sums[tap][i] += own[i];
+    if (!rc)
+        t->samples += n * hw;
+    for (int i = 0; i < 3; i++)
+        be->buf_free(be, buf[i]);
+    free(own);
+    return rc;
 }
 
 static int same_subject(struct mc_activations_reader *a, struct mc_activations_reader *b,
@@ -176,7 +59,7 @@ static int same_data(struct mc_reader *a, struct mc_reader *b, struct mc_error *
 }
 
 int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_reader *a,
-                                struct mc_activations_reader *b,
+                                struct mc_activations_reader *b, struct mc_backend *be,
                                 void (*progress)(void *arg, uint64_t done), void *arg,
                                 struct mc_error *err)
 {
@@ -205,7 +88,7 @@ int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_re
         if (!more_a)
             break;
         if ((rc = mc_moments_room(out, tap_a, err)) ||
-            (rc = mc_joint_moments_batch(out, tap_a, n_a, hw_a, x, y, err)))
+            (rc = mc_joint_moments_batch(out, be, tap_a, n_a, hw_a, x, y, err)))
             return rc;
         if (tap_a + 1 == out->taps.n_taps)
             done += n_a;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Joint moments counted on the host from two networks' activations, as backends count them on the
- * device: for people who measured, changed or made the activations elsewhere (raw streams). */
+ * Joint moments of two networks' activations, as mc-acts counts them: for people who measured,
+ * changed or made the activations elsewhere (raw streams). */
 #ifndef MC_RAW_MOMENTS_H
 #define MC_RAW_MOMENTS_H
 
 #include "formats/codecs/activations.h"
 #include "formats/codecs/moments.h"
+#include "kernels/backend.h"
 
 /* m->sums[tap] and the tap's samples += those of n images of K = the tap's count channels of hw
- * pixels each; a, b: (n, K, hw). Products of float32 are exact in float64; sums run over the pixels
- * in blocks of fixed size, split among threads by units only, so the bytes do not depend on threads
- * or instruction set (mc_isa.h). m->images is the caller's. Returns 0, MC_ENOMEM or what mc_isa
- * fails with (m untouched). */
-MC_USE_RESULT int mc_joint_moments_batch(struct mc_moments *m, size_t tap, size_t n, size_t hw,
-                                         const float *a, const float *b, struct mc_error *err);
+ * pixels each; a, b: (n, K, hw) on the host. m->images is the caller's. m is untouched after an
+ * error. */
+MC_USE_RESULT int mc_joint_moments_batch(struct mc_moments *m, struct mc_backend *be, size_t tap,
+                                         size_t n, size_t hw, const float *a, const float *b,
+                                         struct mc_error *err);
 
 /* Moments of two raw streams, read in lockstep to their verified ends in the memory of one record
  * of each. They must be of the same taps, images and batches, and of the same data where both say
@@ -23,6 +23,7 @@ MC_USE_RESULT int mc_joint_moments_batch(struct mc_moments *m, size_t tap, size_
 MC_USE_RESULT int mc_joint_moments_of_streams(struct mc_moments *out,
                                               struct mc_activations_reader *a,
                                               struct mc_activations_reader *b,
+                                              struct mc_backend *be,
                                               void (*progress)(void *arg, uint64_t done), void *arg,
                                               struct mc_error *err);
 

@@ -56,11 +56,12 @@ struct mc_cli {
 #define MC_OPTION_THREADS \
     {"threads", 't', MC_OPT_INT, MC_AT(cli.backend.threads), .arg = "N", .min = 1, .max = 1024, \
      .help = "threads (default: all cores)", .group = 91}
+#define MC_OPTION_DEVICE \
+    {"device", 0, MC_OPT_TEXT, MC_AT(cli.backend.device), .arg = "DEV", .def = "auto", \
+     .help = "auto, cpu or cuda[:N]", .group = 91}
 /* what a backend is asked for: --threads, --device, --precision, --deterministic */
 #define MC_OPTIONS_BACKEND \
-    MC_OPTION_THREADS, \
-    {"device", 0, MC_OPT_TEXT, MC_AT(cli.backend.device), .arg = "DEV", .def = "auto", \
-     .help = "auto, cpu or cuda[:N]", .group = 91}, \
+    MC_OPTION_THREADS, MC_OPTION_DEVICE, \
     {"precision", 0, MC_OPT_CHOICE, MC_AT(cli.backend.precision), .def = "f32", \
      .names = mc_precision_names, \
      .help = "what a CUDA device computes a network in; a CPU has f32 only", .group = 91}, \

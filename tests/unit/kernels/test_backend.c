@@ -14,6 +14,7 @@ static void taps_and_moments(void **state)
     (void)state;
     struct fixture f;
     struct naive v, u;
+    struct mc_error err;
     struct mc_graph *g = small_net(0);
     int bn = -1, relu = -1;
 
@@ -58,10 +59,10 @@ static void taps_and_moments(void **state)
         const size_t k = taps[t].count, hw = (size_t)(n->h * n->w), size = MC_MOMENTS_SIZE(k);
         float *x = malloc(B * k * hw * sizeof *x), *y = malloc(B * k * hw * sizeof *y);
         double *want = calloc(size, sizeof *want), *got = malloc(size * sizeof *got);
-        double *twice = malloc(size * sizeof *twice);
+        double *twice = malloc(size * sizeof *twice), *same = malloc(size * sizeof *same);
         struct mc_buf *out = buf(B * k * hw * sizeof *x, NULL),
                       *acc = buf(size * sizeof *got, NULL);
-        assert_true(x && y && want && got && twice);
+        assert_true(x && y && want && got && twice && same);
         be->output(q, MC_OUT_TAP, t, out);
         fetch(out, y, B * k * hw * sizeof *x);
         be->output(p, MC_OUT_TAP, t, out);
@@ -89,15 +90,23 @@ static void taps_and_moments(void **state)
         fetch(acc, got, size * sizeof *got);
         be->moments(p, q, t, acc);
         fetch(acc, twice, size * sizeof *got);
+        struct mc_buf *d_y = buf(B * k * hw * sizeof *y, y);
+        struct mc_buf *of = buf(size * sizeof *got, NULL);
+        ok(be->moments_of(be, B, k, hw, out, d_y, of, &err), &err); /* `out` is still x's */
+        fetch(of, same, size * sizeof *same);
         for (size_t i = 0; i < size; i++) {
             assert_true(fabs(got[i] - want[i]) <= 1e-12 * (1 + fabs(want[i])));
             assert_true(twice[i] == 2 * got[i]);
+            assert_true(fabs(same[i] - got[i]) <= 1e-13 * fabs(got[i]));
         }
         free(x);
         free(y);
         free(want);
         free(got);
         free(twice);
+        free(same);
+        be->buf_free(be, of);
+        be->buf_free(be, d_y);
         be->buf_free(be, out);
         be->buf_free(be, acc);
     }
