@@ -87,7 +87,7 @@ sanitize: ## the same tests built with the address and undefined-behaviour sanit
 	$(PACKAGES)
 	+$(MAKE) --no-print-directory BUILD=build-sanitize EXTRA_CFLAGS='$(SANITIZE)' \
 		all programs-of-tests
-	@MC_UNDER=sanitize EXTRA_CFLAGS='$(SANITIZE)' tests/run build-sanitize
+	@MC_UNDER=sanitize tests/run build-sanitize
 
 valgrind: ## unit and CLI tests under valgrind, on the portable kernels
 	$(PACKAGES) valgrind

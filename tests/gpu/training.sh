@@ -2,7 +2,6 @@
 # 200 steps of training on a device and on the CPU, on images that can be learned, augmented: each quarter's mean
 # loss is the CPU's within 5%, of the first quarter's tenth where it is smaller than that (two orders of float32 sums
 # part the more, the further training is), and it falls. $MC_GPU_NETS, words, are the networks.
-. "$MC_ROOT/tests/cli/lib.bash"
 [ "${MC_UNDER:-}" != memcheck ] || exit 77 # the programs do not run under it
 batch=${MC_GPU_BATCH:-128}
 

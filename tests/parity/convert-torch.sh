@@ -2,11 +2,10 @@
 # Checkpoints that PyTorch saves give the same logits here, to 1e-4, and permuted networks from here give the same
 # there: tinyten, resnet20 and googlenet, by safetensors and npz; with accuracies of a network that was trained here.
 # Needs python3-torch; skipped where it is not.
-. "$MC_ROOT/tests/cli/lib.bash"
 python=/usr/bin/python3
 $python -c 'import torch' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
-export PYTHONPATH=$MC_ROOT/formats:$MC_ROOT/tests/parity
+export PYTHONPATH=$MC_ROOT/formats/python:$MC_ROOT/tests/parity
 logits=$MC_BUILD/tests/parity/test_convert
 mc-data synth --samples 64 -o few.mcz
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The matrices of two networks against NumPy's, in float64, by correlation and by distance, of the same networks' raw activations.
-. "$MC_ROOT/tests/cli/lib.bash"
-. "$MC_ROOT/tests/cli/pair.bash"
+fixture pair
 
 acts() { mc-acts -t 1 --data data.mcz --samples $images "$@"; }
 
@@ -11,11 +10,7 @@ for at in post pre; do
     mc-corr -q --measure l2 m.mcz -o l2.mcz
     acts --at $at --raw a.mcz -o a.acts
     acts --at $at --raw b.mcz -o b.acts
-    /usr/bin/python3 - "$MC_ROOT" <<'END'
-import sys
-sys.path.insert(0, sys.argv[1] + "/formats/python")
-import mcz
-import numpy as np
+    py <<'END'
 a, b, c, l2 = (mcz.read(f) for f in ("a.acts", "b.acts", "c.mcz", "l2.mcz"))
 worst = farthest = 0
 assert l2.meta["measure"] == "l2" and l2.meta["at"] == c.meta["at"]

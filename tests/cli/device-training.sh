@@ -1,5 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-# The device's 200 steps of training beside the CPU's (tests/gpu/training.sh), on the emulated device.
-export MC_CUDA_LIBRARY=$MC_BUILD/tests/emulation/libmc-cuda.so
-[ -e "$MC_CUDA_LIBRARY" ] && [ -z "$MC_UNDER" ] || exit 77
-MC_TEST_DEVICE=cuda MC_GPU_NETS=mlp:bn,16 MC_GPU_BATCH=16 bash "$MC_ROOT/tests/gpu/training.sh"

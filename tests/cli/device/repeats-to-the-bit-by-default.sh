@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# --deterministic: by default a rerun gives the same bytes; `no` lets a device take algorithms whose sums come in any order, which a checkpoint remembers.
+emulated
+
+mc-data synth --samples 64 -o d.mcz
+t="mc-train --net resnet:8,4 --data d.mcz --batch 32 --epochs 1 --device cuda"
+for i in 1 2; do
+    $t -o default-$i.mcz
+    $t --deterministic no -o any-$i.mcz
+done
+$t --deterministic yes -o yes.mcz
+same default-1.mcz default-2.mcz
+same default-1.mcz yes.mcz
+# (the emulated device's disorder is the same in every run)
+! cmp -s default-1.mcz any-1.mcz || die '--deterministic no changes nothing'
+$t -v --deterministic no -o any-3.mcz 2>log
+grep -q 'any-order' log || die "$(cat log)"
+$t --checkpoint c.state -o x.mcz
+fails 3 'c.state: was made without deterministic no, this run has it' $t --deterministic no --checkpoint c.state --resume -o y.mcz

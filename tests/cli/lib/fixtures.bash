@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+# What several scripts need, made once a run: `fixture NAME` (lib.bash) copies what make_NAME leaves in its folder.
+
+# a data set of small images and two tinytens trained on it for a moment
+make_pair() {
+    local s
+    mc-data synth --samples $total --size 16 -o data.mcz
+    for s in 1:a 2:b; do
+        mc-train -q -t 1 --net tinyten --data data.mcz --samples $((images / 3)) --batch $batch --epochs 1 --seed ${s%:*} -o ${s#*:}.mcz
+    done
+}
+
+# mc-acts on the pair's images
+acts() { mc-acts -q -t 1 --data data.mcz --samples $images --batch $batch "$@"; }
+
+# their moments, whole, in two shards, and from raw activations; the matrices
+make_moments() {
+    local i
+    fixture pair
+    acts a.mcz b.mcz -o m.mcz
+    for i in 1 2; do acts --shard $i/2 a.mcz b.mcz -o s$i.mcz; done
+    for i in a b; do acts --raw $i.mcz -o $i.acts; done
+    mc-corr -q m.mcz -o c.mcz
+}
+
+# a network with two dead units, itself permuted, the permutation, and the moments of both
+make_planted() {
+    fixture pair
+    py <<'END'
+a = mcz.read("a.mcz")
+t = {k: v.copy() for k, v in a.tensors.items()}
+for unit in 3, 17:
+    t["layers.3.bn.weight"][unit] = 0
+    t["layers.3.bn.bias"][unit] = -1
+mcz.write("dead.mcz", a.kind, a.meta, t)
+END
+    mc-permute --random 7 --perm-out planted.mcz dead.mcz -o q.mcz
+    acts dead.mcz q.mcz -o dq.mcz
+}
+
+# two networks trained on images under an attack, their line, and images to test them on
+attack=pgd:eps=4/255,step=2/255,steps=2
+make_attacked() {
+    local s
+    mc-data synth --samples 384 --seed 3 -o d.mcz
+    mc-data synth --split test --samples 150 --seed 3 -o test.mcz
+    for s in 1 2; do
+        mc-train -q --net mlp:bn,16,12 --no-normalise --data d.mcz --epochs 1 --lr 0.05 --batch 64 --seed $s -t 1 --attack $attack -o n$s.mcz
+    done
+    mc-bezier -q --epochs 0 n1.mcz n2.mcz -o line.mcz
+}
+
+# a stranger's network in our own words, its identity, two permutations drawn for it, and data
+make_stranger() {
+    /usr/bin/python3 "$MC_ROOT/tests/cli/lib/stranger.py" 1 stranger.mcz data.mcz
+    mc-permute --identity stranger.mcz -o one.mcz
+    mc-permute one.mcz stranger.mcz -o a.mcz
+    mc-permute --random 7 a.mcz -o qa.mcz --perm-out q.mcz
+    mc-permute --random 8 a.mcz -o ra.mcz --perm-out r.mcz
+}
+
+# matrices of several groups
+make_matrices() { /usr/bin/python3 "$MC_ROOT/tests/cli/lib/hungarian.py" make m.mcz; }
+
+# distances behind and before the ReLU of two groups, so that a constraint binds, or, loose, does not; the free assignment
+make_constrained() {
+    py <<'END'
+for name, at, corner in ("post", "post", None), ("pre", "pre", -.1), ("loose", "pre", -1):
+    draw = np.random.RandomState(sum((name + ".mcz").encode()))
+    tensors = {"first": -draw.rand(40, 40), "second": -draw.rand(9, 9)}
+    for t in tensors.values():
+        if corner:
+            np.fill_diagonal(t, corner)
+    groups = [{"name": k, "size": len(t), "taps": 1, "dead_a": [], "dead_b": []} for k, t in tensors.items()]
+    mcz.write(name + ".mcz", "matrices", {"measure": "l2", "at": at, "groups": groups}, tensors)
+END
+    mc-hungarian post.mcz -o free.mcz
+}
+
+# two networks, the straight line between them and a curve trained for a while; images for more tests
+make_curves() {
+    local s
+    mc-data synth --samples 768 --size 16 --seed 3 -o d.mcz
+    mc-data synth --split test --samples 300 --size 16 --seed 3 -o test.mcz
+    for s in 1 2; do
+        mc-train -q --net $net --data d.mcz --epochs 3 --schedule onecycle --seed $s -t 2 -o n$s.mcz
+    done
+    mc-bezier -q --epochs 0 n1.mcz n2.mcz -o line.mcz
+    curve -o curve.mcz
+}
+curve() { mc-bezier -q --data d.mcz --epochs 4 --lr 0.05 --schedule onecycle -t 2 n1.mcz n2.mcz "$@"; }
+
+# a network trained in one piece, its log, and a checkpoint of half of it
+make_resumed() {
+    mc-data synth --samples 1024 --size 16 --seed 3 -o d.mcz
+    mc-train -q --net $net --data d.mcz --epochs 4 --seed 5 -t 2 --log-json whole.json -o whole.mcz
+    mc-train -q --net $net --data d.mcz --epochs 4 --seed 5 -t 2 --stop-after 2 --checkpoint half.ck -o half.mcz
+}
+
+# the example network of formats/, trained for a moment
+make_example() {
+    mc-data synth --samples 400 -o data.mcz
+    train --net "$MC_ROOT/formats/samples/example_net.json" --epochs 1 -o a.mcz
+}
+train() { mc-train -q -t 1 --data data.mcz --samples $images --batch $batch "$@"; }
+
+# a trained network, another one, and examples against the first with all that mc-pgd said of them
+test=400
+[ "$MC_UNDER" != valgrind ] || test=60
+p="mc-pgd -t 1${small:+ --batch 60} --data test.mcz"
+make_examples() {
+    local train=2000 epochs=5 size=16 s
+    [ "$MC_UNDER" != valgrind ] || train=600 epochs=8 size=8
+    mc-data synth --samples $train --size $size -o train.mcz
+    mc-data synth --split test --samples $test --size $size -o test.mcz
+    for s in 1 2; do
+        mc-train -q -t 1 --net $net --data train.mcz --batch 32 --lr .03 --epochs $epochs --no-augment --seed $s -o $s.mcz
+        epochs=1
+    done
+    $p --eps 8/255 --steps 10 --log-json log 1.mcz -o adv.mcz 2>note
+}
+
+# three networks, the line between two of them and a curve, and images to test them on
+make_three() {
+    local s
+    mc-data synth --samples 700 --seed 3 -o d.mcz
+    mc-data synth --split test --samples 333 --seed 3 -o test.mcz
+    for s in 1 2 3; do
+        mc-train -q --net mlp:bn,24 --data d.mcz --epochs 2 --lr 0.02 --seed $s -t 2 -o n$s.mcz
+    done
+    mc-bezier -q --epochs 4 --lr .3 -t 2 --data d.mcz n1.mcz n2.mcz -o curve.mcz
+    mc-bezier -q --epochs 0 n1.mcz n2.mcz -o line.mcz
+}
+
+# two small networks and two without batch norm; mc-pam's curve between the first two and its log, a permutation of a
+# permutation step alone, as a curve, as a stream and twice, and the second network in the curve's order
+make_pam() {
+    local s
+    mc-data synth --samples 400 --size 8 --seed 3 -o d.mcz
+    for s in 1 2; do
+        mc-train -q -t 1 --net mlp:bn,12,8 --data d.mcz --batch 32 --lr .05 --no-augment --epochs 15 --seed $s -o n$s.mcz
+    done
+    mc-train -q -t 1 --net mlp:12,8 --data d.mcz --epochs 1 -o plain.mcz
+    mc-train -q -t 1 --net mlp:12,8 --data d.mcz --batch 32 --lr .05 --epochs 9 --seed 2 -o plain2.mcz
+    both --log-json log.json -o curve.mcz
+    mc-permute curve.mcz n2.mcz -o pb.mcz
+    pam --stage permutation --permutation-epochs 3 --permutation-lr 1 n1.mcz n2.mcz -o perm-only.mcz
+    mc-permute --compose perm-only.mcz perm-only.mcz -o twice.mcz
+    mc-permute --identity n1.mcz | mc-permute --compose perm-only.mcz - -o p.mcz
+}
+pam() { $now mc-pam -q -t 1 --data d.mcz --batch 32 --select-images 128 --select-points 3 --lr .02 --seed 5 "$@"; }
+both() { pam --permutation-epochs 3 --epochs 2 --permutation-lr 1 n1.mcz n2.mcz "$@"; }
+
+# CIFAR-10 as its publisher lays it out, of noise: label and pixels of record i follow from i
+make_cifar10() {
+    local i bin=set/cifar-10-batches-bin
+    mkdir -p $bin
+    py <<'END'
+for name, seed in ("data_batch_1", 1), ("test_batch", 6):
+    r = np.random.default_rng(seed).integers(0, 256, (10000, 3073), dtype=np.uint8)
+    r[:, 0] %= 10
+    r.tofile("set/cifar-10-batches-bin/%s.bin" % name)
+END
+    for i in 2 3 4 5; do truncate -s 30730000 $bin/data_batch_$i.bin; done
+    printf '%s\n' airplane automobile bird cat deer dog frog horse ship truck '' >$bin/batches.meta.txt
+}
+
+# Tiny ImageNet likewise
+make_tiny() {
+    local c i pictures=$MC_ROOT/tests/pictures
+    t=tiny/tiny-imagenet-200
+    mkdir -p $t/val/images
+    printf 'n03\nn01\nn02\n' >$t/wnids.txt
+    printf 'n00\tnobody\nn01\tcat, true cat\nn03\tlemon\n' >$t/words.txt
+    for c in n01 n02 n03; do
+        mkdir -p $t/train/$c/images
+        for i in 0 1 2 3; do cp "$pictures/grey.jpg" $t/train/$c/images/${c}_$i.JPEG; done
+        cp "$pictures/rgb.jpg" $t/val/images/val_$c.JPEG
+        printf 'val_%s.JPEG\t%s\t0\t0\t9\t9\n' $c $c
+    done | sort -r >$t/val/val_annotations.txt
+}
+
+# a network trained for a moment, and as npz
+make_converted() {
+    local samples=64
+    [ "$MC_UNDER" != valgrind ] || samples=8
+    mc-data synth --samples 64 -o data.mcz
+    mc-train -q -t 1 --net tinyten --data data.mcz --samples $samples --batch 8 --epochs 1 -o a.mcz
+    mc-convert a.mcz -o a.npz
+}
+
+# what mc-plot draws: paths of several depths, a signature, a log, a plane and its marks, without and with a path
+make_tables() {
+    local d
+    for d in line:1 curve:.1 curve2:.2 curve3:.6; do
+        printf 't\ttrain.loss\ttrain.accuracy\ttest.loss\ttest.accuracy\n' >${d%:*}.tsv
+        awk -v d=${d#*:} 'BEGIN { for (i = 0; i <= 20; i++) { t = i / 20; b = 4 * t * (1 - t)
+            printf "%g\t%g\t%g\t%g\t%g\n", t, .1 + d * b, 98 - 50 * d * b, .5 + d * b, 83 - 40 * d * b } }' >>${d%:*}.tsv
+    done
+    printf 'layer\tunits\tdead_a\tdead_b\tidentity\tpermuted\n' >sig.tsv
+    printf 'layers.%d.conv\t16\t0\t0\t0.0%d\t0.6%d\n' 0 1 2 3 3 4 >>sig.tsv
+    printf '{"event":"start"}\n{"event":"epoch","epoch":%d,"loss":%g,"accuracy":%d}\n' 1 2.1 30 2 1.5 44 >log.json
+    awk 'BEGIN { OFS = "\t"; print "x", "y", "test.loss", "test.accuracy"; for (i = 0; i < 5; i++) for (j = 0; j < 4; j++)
+        print j * 2.5, i * 1.5, .5 + i * j / 5, 80 - 3 * i * j }' >plane.tsv
+    printf 'mark\tname\tx\ty\toff\n' >marks.tsv
+    printf 'network\t%s\t%s\t%s\t0\n' out/a.mcz 1 1 b.mcz 6 1 'c <&>' 3 5.5 >>marks.tsv
+    { cat marks.tsv; printf 'path\t%s\t%s\t%s\t0\n' 0 1 1 .5 3 3.5 1 6 1; } >path.tsv
+}
+
+# a network trained in one piece, its log, and a checkpoint after four epochs
+make_logs() {
+    mc-data synth --samples 300 --seed 3 -o d.mcz
+    train_logged --log-json whole.json -o whole.mcz
+    is "$(epochs whole.json)" "1 2 3 4 5 6 "
+    train_logged --stop-after 4 --checkpoint half.ck -o half.mcz
+}
+train_logged() { mc-train -q --net mlp:8 --no-augment --data d.mcz --epochs 6 --seed 5 -t 1 "$@"; }
+epochs() { sed -n 's/.*"event":"epoch","epoch":\([0-9]*\),.*}$/\1/p' "$1" | tr '\n' ' '; }
+
+# what graphs make in out: connect.mk's small experiment, robust.mk's, pam.mk's
+make_connected() { graph connect; }
+make_robust() {
+    graph robust TRAIN_IMAGES=256 BATCH=64 OUT=out-robust ATTACK=$attack
+    is "$(ran)" 'mc-acts1 mc-bezier4 mc-corr1 mc-data2 mc-eval6 mc-hungarian1 mc-permute1 mc-plot8 mc-train2 '
+}
+make_pam_graph() {
+    graph connect DATA_FLAGS='--size 8' CURVE_EPOCHS=2
+    graph pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 PERMUTATION_EPOCHS=2 PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256'
+    is "$(ran)" 'mc-bezier2 mc-eval4 mc-pam2 mc-permute2 mc-plot4 '
+}
+
+# the pair's first network and an mlp, both also permuted, with the permutations
+make_recoverable() {
+    fixture pair
+    mc-permute --random 5 --perm-out planted.mcz a.mcz -o q.mcz
+    mc-train -q -t 1 --net mlp:24,16 --data data.mcz --samples $images --epochs 2 -o mlp.mcz
+    mc-permute --random 6 --perm-out mlp-planted.mcz mlp.mcz -o mlp-q.mcz
+}

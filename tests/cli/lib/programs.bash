@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# programs FUNCTION: calls it with a command line of each program and form on the samples of formats/; words that are
+# files are its inputs.
+programs() {
+    local s=$MC_ROOT/formats/samples/good f=$1
+    local d=$s-dataset.mcz w=$s-weights.mcz
+    [ -e w.npz ] || mc-convert "$w" -o w.npz
+    [ -e table.tsv ] || printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >table.tsv
+    $f mc-train -q --net mlp:3 --no-augment --epochs 1 --data "$d"
+    $f mc-acts -q --data "$d" "$w" "$w"
+    $f mc-acts -q --raw --data "$d" "$w"
+    $f mc-corr -q "$s-moments.mcz"
+    $f mc-corr --signature "$s-moments.mcz"
+    $f mc-corr --signature --perm "$s-permutation.mcz" "$s-moments.mcz"
+    $f mc-corr -q "$s-activations.mcz" "$s-activations.mcz"
+    $f mc-hungarian -q "$s-matrices.mcz"
+    $f mc-permute "$s-permutation.mcz" "$w"
+    $f mc-permute --verify "$d" "$s-permutation.mcz" "$w"
+    $f mc-bezier -q --epochs 0 "$w" "$w"
+    $f mc-bezier -q --epochs 1 --data "$d" "$w" "$w"
+    $f mc-bezier --point .5 "$s-curve.mcz"
+    $f mc-pam -q --permutation-epochs 1 --epochs 1 --data "$d" "$w" "$w"
+    $f mc-pam -q --permutation-epochs 1 --epochs 1 --perm "$s-permutation.mcz" --data "$d" "$w" "$w"
+    $f mc-pgd -q --data "$d" "$w"
+    $f mc-eval -q --data "$d" "$w"
+    $f mc-eval -q --points 2 --data "$d" "$s-curve.mcz"
+    $f mc-convert -q --to npz "$w"
+    $f mc-convert -q --to safetensors "$w"
+    $f mc-convert -q --from npz --like "$w" w.npz
+    $f mc-plot path --format svg table.tsv
+    $f mc-data synth --samples 20
+    $f mc-info "$w"
+}

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""recovered.py PLANTED FOUND MATRICES [LAYER UNIT...]: FOUND undoes PLANTED, every group. Units that
+MATRICES lists as dead may change places among themselves; the units of LAYER given must be listed."""
+import sys
+
+import mcz
+
+planted, found, matrices = (mcz.read(f) for f in sys.argv[1:4])
+groups = {g["name"]: g for g in matrices.meta["groups"]}
+assert list(planted.tensors) == list(found.tensors) == list(groups)
+for name, p in found.tensors.items():
+    q, dead = planted.tensors[name], set(groups[name]["dead_a"])
+    assert sorted(q[i] for i in groups[name]["dead_b"]) == sorted(dead), name
+    assert len(dead) < len(p) / 4, name  # or nothing is shown
+    wrong = {i for i in range(len(p)) if q[p[i]] != i}
+    assert wrong <= dead and {q[p[i]] for i in wrong} <= dead, (name, wrong, dead)
+if len(sys.argv) > 4:
+    assert {int(u) for u in sys.argv[5:]} <= set(groups[sys.argv[4]]["dead_a"]), groups[sys.argv[4]]

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-acts: its moments are those of the activations that --raw writes, behind the ReLU or, --at pre, before it.
+fixture pair
+acts() { mc-acts --data data.mcz $small "$@"; }
+
+acts a.mcz b.mcz -o m.mcz
+acts --at pre a.mcz b.mcz -o pre.mcz
+differ m.mcz pre.mcz
+acts --raw a.mcz -o post.acts
+acts --raw --at pre a.mcz -o pre.acts
+py $((total / 5)) <<'END'
+post, pre, m = (mcz.read(f) for f in ("post.acts", "pre.acts", "m.mcz"))
+assert post.meta["images"] == int(sys.argv[1]) and len(post.tensors) == 8
+for i, (x, y) in enumerate(zip(post.tensors.values(), pre.tensors.values())):
+    assert (x == np.maximum(y, 0)).all() and (y < 0).any()
+    tap = m.meta["taps"][i]
+    x = x.astype(np.float64).transpose(1, 0, 2, 3).reshape(tap["count"], -1)
+    assert x.shape[1] == tap["samples"]
+    for what, want in ("sum_a", x.sum(1)), ("sumsq_a", (x * x).sum(1)):
+        got = m.tensors["%d/%s/%s" % (i, tap["name"], what)]
+        assert np.allclose(got, want, rtol=1e-12, atol=0), (tap["name"], what)
+END

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-bezier: what cannot be asked for, and what does not fit.
+samples=$MC_ROOT/formats/samples
+d=$samples/good-dataset.mcz w=$samples/good-weights.mcz
+
+t="mc-train -q --data $d --no-augment --epochs 0"
+$t --net mlp:bn,4 -o n.mcz
+mc-bezier -q --epochs 0 n.mcz n.mcz -o c.mcz
+fails 2 'needs --bn-data' mc-bezier --point .5 c.mcz
+fails 2 'not a number' mc-bezier --point 1.5 --bn-data $d c.mcz
+fails 2 'has no effect with --point' mc-bezier --point .5 --control-points 2 --bn-data $d c.mcz
+fails 2 '--bn-data has no effect without --point' mc-bezier --epochs 0 --bn-data $d $w $w
+fails 3 'is a weights stream' mc-bezier --point .5 --bn-data $d $w
+fails 2 'two weights' mc-bezier --data $d $w
+fails 2 'needs --data' mc-bezier $w $w
+$t --net mlp:8 -o a.mcz
+$t --net mlp:9 -o other.mcz
+$t --net mlp:8 --no-normalise -o raw.mcz
+fails 3 'different networks' mc-bezier --data $d a.mcz other.mcz
+fails 3 'a.mcz and raw.mcz: are different networks (mlp:8, mlp:8): node "normalise" has another "mean"' mc-bezier --data $d a.mcz raw.mcz

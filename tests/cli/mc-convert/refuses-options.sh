@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-convert: what cannot be asked for, inputs that are damaged, an upstream that fails.
+fixture converted
+
+fails 2 'needs an -o or IN' mc-convert a.mcz -o no.mcz
+fails 2 'needs one of --like' mc-convert a.npz -o no.mcz
+fails 2 'needs one of --like' mc-convert a.npz --like a.mcz --net tinyten -o no.mcz
+fails 2 'go together' mc-convert a.npz --net tinyten -o no.mcz
+fails 2 'holds its network' mc-convert a.mcz --like a.mcz -o no.npz
+fails 2 'safetensors' mc-convert a.mcz --to pickle -o no.npz
+fails 2 'is another' mc-convert a.mcz b.mcz -o no.npz
+fails 2 'standard input' mc-convert --from safetensors --like -
+fails 1 "cannot open 'nothing.safetensors'" mc-convert nothing.safetensors --like a.mcz
+head -c 9000 data.mcz >cut.mcz
+fails 3 'cut.mcz' mc-convert a.npz --net tinyten --data cut.mcz -o no.mcz
+fails 3 'is a dataset stream' mc-convert data.mcz -o no.npz
+fails 2 'no network is called' mc-convert a.npz --net nothing --data data.mcz -o no.mcz
+[ ! -e no.mcz ] && [ ! -e no.npz ] || die "an output of a failed run"
+rc=0
+head -c 5000 a.mcz | mc-convert - --to safetensors 2>told | mc-convert --from safetensors --like a.mcz 2>err >out || rc=$?
+[ $rc = 3 ] && grep -q 'stdin: truncated' err && [ ! -s out ] || die "a failed upstream: $rc $(cat err)"

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# A file that is not the network's: all that is wrong in one line, its count right and its end there.
+fixture converted
+mc-train -q -t 1 --net resnet20 --data data.mcz --epochs 0 -o r.mcz
+fails 3 'a.npz: not this network'"'"'s: missing bn1.bias, bn1.running_mean, bn1.running_var and 104 more; left over ' \
+    mc-convert a.npz --like r.mcz
+py <<'END'
+a = dict(np.load("a.npz"))
+np.savez("shape.npz", **{**a, "dense.weight": a["dense.weight"].T, "dense.bias": a["dense.bias"].astype(np.int32)})
+np.savez("big.npz", **{**a, "dense.bias": a["dense.bias"].astype(">f4")})
+np.savez("nan.npz", **{**a, "dense.bias": a["dense.bias"] * np.float32("nan")})
+np.savez("var.npz", **{**a, "layers.0.bn.running_var": -a["layers.0.bn.running_var"]})
+np.savez("huge.npz", **{**a, "dense.bias": np.full(10, 1e300)})
+np.savez("twice.npz", **a, **{"head.bias": a["dense.bias"]})
+np.savez("count.npz", **a, **{"dense.num_batches_tracked": np.array(3)})
+END
+fails 3 'of another shape dense.weight (64,10) for (10,64); no floating point dense.bias of <i4' \
+    mc-convert shape.npz --like a.mcz
+fails 3 'no floating point dense.bias of >f4' mc-convert big.npz --like a.mcz
+fails 3 'nan.npz: "dense.bias" holds a value that is not finite' mc-convert nan.npz --like a.mcz
+fails 3 'var.npz: "layers.0.bn.running_var" holds a variance below 0' mc-convert var.npz --like a.mcz
+rc=0
+mc-convert -q huge.npz --like a.mcz 2>err || rc=$?
+[ $rc = 3 ] && grep -q 'huge.npz: "dense.bias" holds a value that is not finite' err || die "huge: $rc $(cat err)"
+fails 3 'left over dense.num_batches_tracked' mc-convert count.npz --like a.mcz
+printf 'head dense\n' >head.map
+fails 3 'more than once' mc-convert twice.npz --map head.map --like a.mcz
+py <<'END'
+import struct, zipfile
+names = ["n%d_" % i + "x" * 80 for i in range(8)]
+nodes = [{"op": "normalise", "name": "p", "in": [], "mean": [.5] * 3, "std": [.5] * 3}]
+for n in names:
+    nodes.append({"op": "conv", "name": n, "in": [nodes[-1]["name"]], "out": 1024, "kernel": [1, 1], "stride": [1, 1],
+                  "pad": [0, 0], "groups": 1, "bias": False})
+nodes += [{"op": "globalpool", "name": "g", "in": [names[-1]]}, {"op": "linear", "name": "fc", "in": ["g"], "out": 10,
+          "bias": False}, {"op": "loss", "name": "loss", "in": ["fc"], "weight": 1, "train_only": False}]
+json.dump({"input": [3, 32, 32], "classes": 10, "nodes": nodes}, open("wide.json", "w"))
+shape = b"{'descr': '<f4', 'fortran_order': False, 'shape': (0, %d, %d, %d), }\n" % ((2**64 - 1,) * 3)
+with zipfile.ZipFile("wide.npz", "w") as z:
+    for n in names + ["fc"]:
+        z.writestr(n + ".weight.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(shape)) + shape)
+END
+fails 3 'and 6 more' mc-convert wide.npz --net wide.json --data data.mcz

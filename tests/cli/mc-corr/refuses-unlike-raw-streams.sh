@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-corr takes raw streams in pairs, of the same images in the same batches, and whole.
+fixture moments
+
+fails 3 "those of one other" mc-corr a.acts
+fails 3 "moments stream, not activations" mc-corr a.acts m.mcz
+fails 3 "moments stream, not activations" mc-corr --raw m.mcz m.mcz
+fails 3 "activations stream, not moments" mc-corr m.mcz a.acts
+raw() { mc-acts -t 1 --raw b.mcz -o x.acts "$@"; }
+raw --data data.mcz --samples $((images - 1)) --batch $batch
+fails 3 "a.acts is of $images images, x.acts of $((images - 1))" mc-corr a.acts x.acts
+raw --data data.mcz --samples $images --batch $((2 * batch))
+fails 3 "not cut into the same batches" mc-corr a.acts x.acts
+mc-data synth --seed 2 --samples $total --size 16 -o data2.mcz
+raw --data data2.mcz --samples $images --batch $batch
+fails 3 "different data" mc-corr a.acts x.acts
+head -c -1 b.acts >x.acts
+fails 3 "x.acts: " mc-corr a.acts x.acts
+fails 3 "x.acts: " mc-corr x.acts a.acts

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# Dead units of many groups are told in one line, of mc-corr and of mc-hungarian; -v lists them.
+fixture pair
+
+mc-train -q -t 1 --net mlp:4,4,4,4,4,4,4,4,4 --data data.mcz --epochs 0 -o deep.mcz
+py <<'END'
+s = mcz.read("deep.mcz")
+t = {k: v.copy() for k, v in s.tensors.items()}
+for k in list(t)[:-2]:  # all but the last layer's: unit 1 never fires
+    t[k][1] = -1 if t[k].ndim == 1 else 0
+mcz.write("deep.mcz", s.kind, s.meta, t)
+END
+acts deep.mcz deep.mcz -o deep-m.mcz
+mc-corr deep-m.mcz -o deep-c.mcz 2>err
+grep -qE '^mc-corr: ([0-9]+) units of a and \1 of b, in 9 groups, hardly vary: they correlate 0 \(-v lists them\)$' err
+[ "$(wc -l <err) $(mc-corr -v deep-m.mcz 2>&1 >x.mcz | grep -c 'hardly vary')" = '1 9' ]
+mc-hungarian deep-c.mcz -o x.mcz 2>err
+[ "$(grep -c 'in 9 groups, are dead' err) $(mc-hungarian -v deep-c.mcz 2>&1 >x.mcz | grep -c ' are dead and')" = '1 9' ]

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-data tiny-imagenet refuses what is missing or says something else, and leaves the old output as it was.
+fixture tiny
+mc-data synth --samples 20 -o keep.mcz
+cp keep.mcz old.mcz
+t=tiny/tiny-imagenet-200
+refused() { # status text arguments...
+    local status=$1 text=$2
+    shift 2
+    fails "$status" "$text" mc-data "$@" -o old.mcz
+    same old.mcz keep.mcz
+    no_temporaries
+}
+tiny() { # text [test]
+    refused 3 "$1" tiny-imagenet tiny --split "${2:-train}"
+}
+list=$t/val/val_annotations.txt
+cp $list list
+printf 'val_n01.JPEG\tn99\t0\n' >>$list; tiny "val_annotations.txt line 4: is no image and one of the 3 classes" test
+printf '../x.JPEG\tn01\t0\n' >$list; tiny "val_annotations.txt line 1: is no image" test
+printf 'val_n01.JPEG\n' >$list; tiny "val_annotations.txt line 1: has no class" test
+printf 'val_n01.JPEG\0\tn01\n' >$list; tiny "val_annotations.txt line 1: holds a NUL" test
+head -n 2 list >$list; tiny "has no image of class n01" test
+rm $list; tiny "val_annotations.txt" test
+cp list $list
+rm $t/val/images/val_n02.JPEG; tiny "val_n02.JPEG" test
+printf 'n01\tagain\n' >>$t/words.txt; tiny "words.txt line 4"
+rm $t/words.txt && mc-data tiny-imagenet tiny -o nameless.mcz
+rm $t/train/n02/images/*; tiny "train/n02/images: holds no JPEG or PNG file"
+rmdir $t/train/n02/images; tiny "train/n02/images"
+printf 'n01\n' >>$t/wnids.txt; tiny "wnids.txt: names n01 twice"
+printf 'n\377\n' >$t/wnids.txt; tiny "wnids.txt line 1: is no name of a class"
+printf '../n01\n' >$t/wnids.txt; tiny "wnids.txt line 1: is no name of a class"
+: >$t/wnids.txt; tiny "wnids.txt: names no classes"
+rm $t/wnids.txt && mkfifo $t/wnids.txt; tiny "wnids.txt: is no regular file" # nobody writes to it
+rm $t/wnids.txt; tiny "wnids.txt"

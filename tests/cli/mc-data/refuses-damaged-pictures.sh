@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-data folder refuses damaged pictures and bombs, and leaves the old output as it was.
+pictures=$MC_ROOT/tests/pictures
+mkdir -p split/train/a split/train/b
+for c in a b; do cp "$pictures/rgb.jpg" split/train/$c/x.jpg; done
+mc-data folder split -o keep.mcz
+cp keep.mcz old.mcz
+refused() { # status text arguments...
+    local status=$1 text=$2
+    shift 2
+    fails "$status" "$text" mc-data "$@" -o old.mcz
+    same old.mcz keep.mcz
+    no_temporaries
+}
+bad() { # text: split/train/a/y.jpg, just made, is refused with it
+    refused 3 "split/train/a/y.jpg: $1" folder split --size 16
+}
+jpeg=$pictures/rgb.jpg bytes=$(stat -c %s "$pictures/rgb.jpg") out=split/train/a/y.jpg
+for cut in 1 2 3 20 $((bytes / 2)) $((bytes - 40)) $((bytes - 2)); do
+    head -c $cut "$jpeg" >$out; bad ""
+done
+head -c $((bytes / 2)) "$jpeg" >$out; bad "damaged: Premature end of JPEG file"
+# a restart marker where the data go on, by two bytes that changed
+cp "$jpeg" $out && printf '\377\322' | dd of=$out bs=1 seek=$((bytes - 60)) conv=notrunc status=none
+bad "damaged: "
+# a bit of the tables' length
+cp "$jpeg" $out && printf '\220' | dd of=$out bs=1 seek=22 conv=notrunc status=none; bad "damaged: "
+cp "$pictures/rgb.png" $out && printf 'x' | dd of=$out bs=1 seek=60 conv=notrunc status=none; bad "damaged: "
+head -c 80 "$pictures/rgb.png" >$out; bad "damaged: the PNG is cut short"
+: >$out; bad "is neither a JPEG nor a PNG file"
+head -c 3000 /dev/zero >$out; bad "is neither a JPEG nor a PNG file"
+truncate -s 3G $out; bad "is no file of at most 64 MiB"
+rm $out && mkfifo $out; bad "is no regular file"
+# bombs: a few bytes that announce much, and 40 KB of them that keep the promise
+py <<'PY'
+import struct, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+def png(name, w, h, data):
+    with open(name, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, 8, 2, 0, 0, 0))
+                + chunk(b"IDAT", data) + chunk(b"IEND", b""))
+c = zlib.compressobj(9)
+zeros = c.compress(bytes(20000 * 60001 // 30)) + c.flush()
+png("wide.png", 20000, 2000, zeros)
+png("square.png", 8192, 8192, zeros)
+png("short.png", 8000, 4000, zeros[:100])
+png("promise.png", 2**31 - 1, 2**31 - 1, zeros)
+PY
+rm $out
+for kind in wide square; do
+    cp $kind.png $out; bad "a picture of "
+done
+for kind in short promise; do
+    cp $kind.png $out; bad "damaged: "
+done
+rm $out

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-data: what cannot be asked for.
+fails 2 "there are: cifar10, cifar100, tiny-imagenet, folder, synth" mc-data cifar1000 set
+fails 2 "name a data set" mc-data
+fails 2 "name it" mc-data cifar10
+fails 2 "takes no folder" mc-data synth set
+fails 2 "no split 'val'" mc-data synth --split val
+fails 2 "--samples" mc-data synth --samples 0
+fails 2 "--samples" mc-data synth --samples 1e3
+fails 2 "--size" mc-data synth --size 7
+fails 2 "--size" mc-data synth --size 257
+fails 2 "--shuffle" mc-data synth --shuffle -1
+fails 2 "is for synth" mc-data cifar10 set --seed 1
+fails 2 "--size" mc-data cifar10 set --size 32
+fails 2 "--size" mc-data folder set --size 2049
+fails 2 "exclude each other" mc-data folder set --shuffle 1 --no-shuffle

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-eval: a row a network, from files and pipes alike; the batch size changes only the rounding.
+fixture three
+
+mc-eval -q --data test.mcz n1.mcz n2.mcz >nets.tsv
+is "$(head -n 1 nets.tsv)" "$(printf 'network\ttest.loss\ttest.accuracy')"
+is "$(column nets.tsv network | paste -sd ' ')" 'n1.mcz n2.mcz'
+mc-eval -q --data test.mcz <n1.mcz >piped.tsv
+is "$(column piped.tsv network)" stdin
+same <(column piped.tsv test.loss) <(column nets.tsv test.loss | sed -n 1p)
+mc-eval -q --data - n1.mcz <test.mcz | tail -n 1 | same - <(sed -n 2p nets.tsv)
+mc-eval -q --data test.mcz n1.mcz <(cat n2.mcz) | tail -n 1 | cut -f 2- | same - <(tail -n 1 nets.tsv | cut -f 2-)
+mc-eval -q --batch 50 --data test.mcz n1.mcz n2.mcz >b50.tsv
+paste <(column nets.tsv test.loss) <(column b50.tsv test.loss) |
+    awk '{ d = ($1 - $2) / $1; if (d * d > 1e-10) exit 1 } END { exit NR != 2 }' || die 'the batch size matters'
+same <(column nets.tsv test.accuracy) <(column b50.tsv test.accuracy)

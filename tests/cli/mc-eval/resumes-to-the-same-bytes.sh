@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-eval: neither blocks nor a kill between them change a plane; a checkpoint of another run is refused.
+fixture three
+data="--data d.mcz --data held=test.mcz --bn-data d.mcz -t 2"
+e="mc-eval -q --plane --grid 5 $data"
+
+$e curve.mcz -o plane.tsv
+r="$e --checkpoint ck --checkpoint-every 4 --resume curve.mcz"
+$r -o blocks.tsv
+same blocks.tsv plane.tsv
+cp ck whole.ck
+$r >again.tsv
+same again.tsv plane.tsv
+same ck whole.ck
+py <<'END'
+s = mcz.read("ck")
+done = 8
+tensors = {k: v.copy() for k, v in s.tensors.items()}
+for v in tensors.values():
+    v[done * len(v) // 25:] = 0
+meta = dict(s.meta)
+meta["epoch"] = done
+mcz.write("half.ck", s.kind, meta, tensors)
+for v in tensors.values():   # what a checkpoint says is not measured again
+    v[:] = v[:10].tolist() * 25
+meta["epoch"] = 25
+mcz.write("told.ck", s.kind, meta, tensors)
+for v in tensors.values():   # a point begins with its number of images, a float64
+    v.view("f8")[5] = -1
+mcz.write("wrong.ck", s.kind, meta, tensors)
+END
+fails 3 'wrong.ck: point 1 was measured on -1 of' $e --checkpoint wrong.ck --resume curve.mcz
+cp half.ck ck
+$r -v 2>&1 >half.tsv | grep -q 'resumed after point 8 of 25'
+same half.tsv plane.tsv
+cp told.ck ck
+is "$($r | sed 1d | cut -f 3- | sort -u | wc -l)" 1
+if [ -z "$MC_UNDER" ]; then
+    run() { $now $e --checkpoint ck --checkpoint-every 1 curve.mcz -o out.tsv; }
+    killed '[ -e ck ]' run
+    $e --checkpoint ck --checkpoint-every 1 --resume curve.mcz | same - plane.tsv
+fi
+# of another run: refused
+cp half.ck ck
+fails 2 "checkpoint 'ck' exists: --resume goes on from it" $e --checkpoint ck curve.mcz
+same half.ck ck
+fails 3 'ck: was made with 25 points, this run has 16' $r --grid 4
+fails 3 'ck: was made with x-range' $r --x-range 0:1
+fails 3 'ck: was made with seed 1, this run has 2' $r --seed 2
+fails 3 'ck: was made with curve' mc-eval -q --plane --grid 5 $data --checkpoint ck --resume \
+    <(mc-bezier -q --epochs 1 -t 2 --data d.mcz n1.mcz n3.mcz)
+fails 3 'was made with images of train 700, this run has 600' $r --samples 600
+fails 3 'was made with bn-samples 700, this run has 600' $r --bn-samples 600
+head -c 500 ck >cut.ck
+fails 3 'cut.ck' $e --checkpoint cut.ck --resume curve.mcz
+# a curve's points too
+mc-eval -q --points 7 $data curve.mcz >seven.tsv
+mc-eval -q --points 7 $data --checkpoint ck7 --checkpoint-every 3 curve.mcz | same - seven.tsv

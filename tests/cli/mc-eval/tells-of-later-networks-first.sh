@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is wrong with a later network is told before the first is measured.
+fixture three
+
+head -c 3000 n2.mcz >cut-n2.mcz
+mc-data synth --size 16 --samples 10 -o small.mcz
+mc-train -q --net mlp:8 --data small.mcz --epochs 1 -o small-net.mcz
+later() { MC_CUDA_LIBRARY=none.so fails "$1" "$2" mc-eval --device cuda --data test.mcz n1.mcz "$3"; }
+later 1 "cannot open 'none.mcz'" none.mcz
+later 3 cut-n2.mcz cut-n2.mcz
+later 3 'is a dataset stream' test.mcz
+later 3 'small-net.mcz: test.mcz: images are 3x32x32' small-net.mcz

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-hungarian: what cannot be asked for; a failing upstream ends it and all below it.
+matrices=$MC_ROOT/formats/samples/good-matrices.mcz
+fails 3 "good-stream.mcz: is a test stream, not matrices" mc-hungarian "$MC_ROOT/formats/samples/good-stream.mcz"
+fails 2 "mc-hungarian: --threads: " mc-hungarian -t none "$matrices"
+fails 2 "mc-hungarian: takes one matrices stream, 2 are given" mc-hungarian "$matrices" "$matrices"
+{ head -c 200 "$matrices"; exit 1; } | mc-hungarian 2>err | mc-info --check - 2>err2 && die 'an empty stream passed'
+is "$(cat err err2 | wc -l)" 1 # the stage before has said why

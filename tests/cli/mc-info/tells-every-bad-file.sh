@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-info looks at all files: the sound ones are told, the others lead to the status.
+good=$MC_ROOT/formats/samples/good-stream.mcz
+head -c 300 "$good" >cut.mcz
+fails 3 "mc-info: cut.mcz: header: truncated" mc-info cut.mcz
+fails 3 "mc-info: cut.mcz: header: truncated" mc-info --json cut.mcz
+fails 1 "mc-info: .: cannot read: Is a directory" mc-info .
+rc=0
+mc-info --check cut.mcz "$good" cut.mcz >out 2>err || rc=$?
+is "$rc $(wc -l <out) $(wc -l <err)" '3 1 2'

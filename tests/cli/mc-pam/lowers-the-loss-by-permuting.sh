@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# A permutation step lowers the loss, also on images that it has not seen, by each rule of acceptance, and at the defaults.
+fixture pam
+
+[ "$(field log.json permutation moved)" != 0 ] || die "nothing moves, and nothing is tested: $(cat log.json)"
+# less LOG X Y: X is less than Y, sums of fields of the permutation step
+less() {
+    local x=0 y=0 f
+    for f in $2; do x+=+$(field "$1" permutation $f); done
+    for f in $3; do y+=+$(field "$1" permutation $f); done
+    awk "BEGIN { exit !($x < $y) }" || die "$2: not less than $3: $(cat "$1")"
+}
+less log.json loss loss_before
+less log.json loss_others loss_others_before
+is "$(field log.json permutation other_images)" 128
+both --select-by objective --log-json priced.json -o x.mcz
+less priced.json 'loss proximal' loss_before
+both --accept joint --log-json joint.json -o x.mcz
+less joint.json loss loss_before
+is "$(field joint.json permutation loss_relaxed)" "$(field log.json permutation loss_relaxed)"
+[ "$(field joint.json permutation loss)" != "$(field log.json permutation loss)" ]
+# the paper's: what is given beside it holds, before it or behind it
+args() { mc-info "$1" | sed -n 's/.* mc-pam .*\( permutation-lr=[^ ]*\).*\( accept=[^ ]*\) \(select-by=[^ ]*\).*/\1\2 \3/p'; }
+both -o plain.mcz && [ "$(args plain.mcz)" = ' permutation-lr=1 accept=groups select-by=loss' ] || die "$(args plain.mcz)"
+pam --as-paper --permutation-epochs 1 --epochs 1 n1.mcz n2.mcz -o x.mcz
+[ "$(args x.mcz)" = ' permutation-lr=0.01 accept=joint select-by=objective' ] || die "$(args x.mcz)"
+both --accept joint --select-by objective --permutation-lr .01 --log-json a.json -o x.mcz
+both --permutation-lr .01 --as-paper --log-json b.json -o y.mcz
+same x.mcz y.mcz
+both --select-by loss --as-paper -o x.mcz
+[ "$(args x.mcz)" = ' permutation-lr=1 accept=joint select-by=loss' ] || die "$(args x.mcz)"
+# at the defaults units move, and the path is better for it
+pam --stage permutation --permutation-epochs 4 --log-json default.json n1.mcz n2.mcz -o x.mcz
+less default.json loss loss_before

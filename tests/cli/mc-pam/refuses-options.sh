@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-pam: what cannot be asked for, and what does not fit.
+fixture pam
+mc-bezier -q --epochs 0 n1.mcz n2.mcz -o bezier.mcz
+mc-train -q -t 1 --net mlp:bn,9 --data d.mcz --epochs 1 -o other.mcz
+mc-permute --identity other.mcz -o other-p.mcz
+one() { pam --permutation-epochs 1 --epochs 1 "$@"; }
+fails 3 'other-p.mcz: the permutation is of another network' one --perm other-p.mcz n1.mcz n2.mcz
+fails 3 'bezier.mcz: is a curve without a permutation' one --perm bezier.mcz n1.mcz n2.mcz
+fails 3 'bezier.mcz: is a curve without a permutation' mc-permute bezier.mcz n2.mcz
+fails 3 'weights stream' one --perm n1.mcz n1.mcz n2.mcz
+fails 3 'weights stream' one --init n1.mcz n1.mcz n2.mcz
+fails 3 'is not a curve from n2.mcz' one --init curve.mcz n2.mcz n1.mcz
+fails 3 'different networks' one n1.mcz other.mcz
+fails 2 '--perm and --init exclude each other' one --perm p.mcz --init curve.mcz n1.mcz n2.mcz
+fails 2 '--spectral needs --huber' one --spectral 3 n1.mcz n2.mcz
+fails 2 '--draws has no effect with --stage curve' pam --stage curve --draws 3 n1.mcz n2.mcz
+fails 2 '--nu-curve has no effect with --stage permutation' pam --stage permutation --nu-curve 3 n1.mcz n2.mcz
+fails 2 '--epochs has no effect with --stage permutation' pam --stage permutation --epochs 3 n1.mcz n2.mcz
+fails 2 'no epoch' pam --permutation-epochs 0 --epochs 0 n1.mcz n2.mcz
+fails 2 'no epoch' pam --stage permutation --permutation-epochs 0 n1.mcz n2.mcz
+fails 2 'no epoch' pam --stage curve --epochs 0 n1.mcz n2.mcz
+fails 2 '--draws has no effect without a permutation step' pam --permutation-epochs 0 --epochs 1 --draws 3 n1.mcz n2.mcz
+fails 2 '--nu-curve has no effect without a curve step' pam --permutation-epochs 1 --epochs 0 --nu-curve 3 n1.mcz n2.mcz
+fails 2 '--momentum has no effect without a curve step' pam --permutation-epochs 1 --epochs 0 --momentum .5 n1.mcz n2.mcz
+fails 2 '--no-nesterov has no effect with --stage permutation' pam --stage permutation --no-nesterov n1.mcz n2.mcz
+fails 2 '--momentum 1: ' one --momentum 1 n1.mcz n2.mcz
+fails 2 '--prune-below has no effect with --draws 0' one --draws 0 --prune-below .1 n1.mcz n2.mcz
+fails 2 '--terms has no effect with --draws 0' one --draws 0 --terms 3 n1.mcz n2.mcz
+fails 2 "'4097'" one --draws 4097 n1.mcz n2.mcz
+fails 2 '1010000 epochs to train in all' pam --outer 10000 --permutation-epochs 1 --epochs 100 n1.mcz n2.mcz
+fails 2 'permutation' one --stage neither n1.mcz n2.mcz
+fails 2 "'0'" one --outer 0 n1.mcz n2.mcz
+fails 2 "'-1'" one --nu-curve -1 n1.mcz n2.mcz
+fails 2 'two weights' one n1.mcz
+fails 2 'needs --data' mc-pam n1.mcz n2.mcz
+fails 2 'batch' one --spectral 3 --huber .1 n1.mcz n2.mcz
+fails 2 'more than the 0.001' one --spectral .001 --huber .1 plain.mcz plain.mcz
+fails 1 "not finite" pam --stage curve --epochs 3 --lr 1e6 --weight-decay 1 plain.mcz plain.mcz
+fails 1 'nowhere' one --checkpoint nowhere/ck n1.mcz n2.mcz

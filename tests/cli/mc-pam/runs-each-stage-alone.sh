@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-pam --stage: each alone; a permutation from a stream and from a curve is the same, and a curve's control point is kept.
+fixture pam
+
+mc-permute perm-only.mcz n2.mcz -o x.mcz
+alike x.mcz pb.mcz
+pam --stage curve --epochs 2 --init perm-only.mcz --log-json stage.json n1.mcz n2.mcz -o from-init.mcz
+pam --stage curve --epochs 2 --perm perm-only.mcz n1.mcz n2.mcz -o from-curve.mcz
+pam --stage curve --epochs 2 --perm p.mcz n1.mcz n2.mcz -o from-perm.mcz
+alike from-init.mcz from-curve.mcz
+alike from-perm.mcz from-curve.mcz
+pam --stage curve --epochs 2 --perm twice.mcz n1.mcz n2.mcz -o x.mcz
+differ x.mcz from-perm.mcz
+is "$(field stage.json permutation outer)/$(field stage.json iteration outer)" /1
+# of other networks: told, and done
+mc-permute curve.mcz n1.mcz 2>told >x.mcz
+grep -qx 'mc-permute: curve.mcz was found for another network than n1.mcz' told || die "$(cat told)"
+pam --stage curve --epochs 1 --perm curve.mcz n1.mcz n2.mcz -o x.mcz 2>told
+[ ! -s told ] || die "$(cat told)"
+pam --stage curve --epochs 1 --perm curve.mcz n2.mcz n1.mcz -o x.mcz 2>told
+grep -qx 'mc-pam: curve.mcz was found between other networks than n2.mcz and n1.mcz' told || die "$(cat told)"
+# a curve of mc-bezier's is one to start from too, and its control point is kept
+mc-bezier -q -t 1 --data d.mcz --batch 32 --epochs 2 --lr .05 n1.mcz pb.mcz -o bezier.mcz
+fails 3 'bezier.mcz: is not a curve from n1.mcz' pam --stage curve --epochs 1 --init bezier.mcz n1.mcz n2.mcz -o no.mcz
+pam --stage curve --epochs 1 --init bezier.mcz --lr 0 n1.mcz pb.mcz -o kept.mcz
+py <<'END'
+x, y = mcz.read("bezier.mcz").tensors, mcz.read("kept.mcz").tensors
+assert all(np.allclose(x[n], y[n], rtol=0, atol=1e-6) for n in x)
+line = max(np.abs(x["1/" + n[2:]] - (x[n] + x["2/" + n[2:]]) / 2).max() for n in x if n.startswith("0/"))
+assert line > 1e-3
+END

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-pam says where its matrices are not written, on how many images it judges, what memory it takes, and that it gave up.
+fixture pam
+
+loud() { mc-pam -t 1 --data d.mcz --batch 32 --seed 5 --permutation-epochs 2 --epochs 1 "$@" n1.mcz n2.mcz -o x.mcz 2>told; }
+loud --permutation-lr 1e-3 --stop-after 3
+grep -qx 'mc-pam: permutation step 1 moved no unit: its matrices hardly left .* --permutation-lr .* may help)' told || die "$(cat told)"
+loud -v --permutation-lr 1e-3 --epochs 0
+grep -q 'proximal terms 0.0000 and 0.0000: nothing has changed' told || die "$(cat told)"
+loud --stop-after 1
+grep -q 'inside a permutation step.* lost ' told || die "$(cat told)"
+rm -f ck
+loud --stop-after 1 --checkpoint ck
+grep -q 'inside a permutation step.* in the checkpoint only' told || die "$(cat told)"
+for epochs in 2 3; do
+    loud --permutation-lr 1 --stop-after $epochs
+    [ ! -s told ] || die "$(cat told)"
+done
+loud -v --select-images 100 --log-json images.json
+grep -q 'permutation step 1: on 96 other images loss .* kept$' told || die "$(cat told)"
+grep -q 'the theorem' told && die "batch norm is none of its conditions: $(cat told)"
+[ "$(grep -c 'on 96 images' told)" = 2 ] || die "$(cat told)"
+grep -q "memory: .* 16 vectors of the network's size .*, permutation matrices .* MB$" told || die "$(cat told)"
+mc-pam -v -t 1 --data d.mcz --batch 32 --stage curve --epochs 1 n1.mcz n2.mcz -o x.mcz 2>curve-told
+grep -q "memory: .* 14 vectors of the network's size [0-9.]* MB$" curve-told || die "$(cat curve-told)"
+[ "$(field images.json permutation judge_images)$(field images.json iteration judge_images)" = 9696 ]
+
+rm -f ck
+for again in '' --resume; do
+    mc-pam -t 1 --data d.mcz --batch 32 --permutation-epochs 1 --epochs 1 --spectral 100 --huber 3 --checkpoint ck $again \
+        plain.mcz plain.mcz -o x.mcz 2>told
+    grep -q 'given up, the run ends' told || die "$again: $(cat told)"
+done

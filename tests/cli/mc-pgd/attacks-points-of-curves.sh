@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# A point of a curve can be attacked, the curve itself not; examples of examples keep their name.
+fixture examples
+
+mc-bezier --epochs 0 1.mcz 2.mcz -o curve.mcz
+mc-bezier --point .5 --bn-data train.mcz curve.mcz | $p -q - -o point.mcz
+fails 3 'curve.mcz: is a curve; mc-bezier --point T makes a network of a point of it' $p curve.mcz
+mc-pgd -q -t 1 --data adv.mcz 2.mcz | mc-info | grep -q 'name  *synth-pgd$'

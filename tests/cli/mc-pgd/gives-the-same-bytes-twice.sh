@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-pgd gives the same bytes twice, from a pipe and to one; another seed gives other examples.
+fixture examples
+
+p+=" -q --eps 8/255 --steps 10"
+$p - <1.mcz | cat | same adv.mcz -
+mc-pgd -q -t 1 $small --data - --eps 8/255 --steps 10 1.mcz <test.mcz | same adv.mcz -
+differ adv.mcz <($p --seed 2 1.mcz)
+$p --no-history 1.mcz >x.mcz
+alike adv.mcz x.mcz
+! cmp -s x.mcz adv.mcz || die 'the history is there'

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-pgd: what does not fit, is cut or is no number: one line, and the old output stays.
+fixture examples
+
+cp adv.mcz old.mcz
+mc-data synth --samples 20 --size 12 -o small.mcz
+fails 3 'small.mcz: images are 3x12x12' mc-pgd --data small.mcz 1.mcz -o old.mcz
+fails 3 "holds $test images, $((test + 1)) are asked for" $p --samples $((test + 1)) 1.mcz -o old.mcz
+fails 3 'is a dataset stream, not weights' $p test.mcz -o old.mcz
+fails 3 'is a weights stream, not' mc-pgd --data 1.mcz 1.mcz -o old.mcz
+# cut off behind the images that are needed
+head -c -7 test.mcz >cut.mcz
+fails 3 'cut.mcz: ' mc-pgd --data cut.mcz --samples 3 1.mcz -o old.mcz
+mc-pgd --data cut.mcz 1.mcz 2>err | mc-info --check >out 2>&1 && die 'a complete stream of a failed run'
+py <<'END'
+s = mcz.read("adv.mcz")
+s.tensors["images"][5, 0, 0, 0] = np.nan
+mcz.write("nan.mcz", s.kind, s.meta, s.tensors)
+w = mcz.read("1.mcz")
+for name in w.tensors: # finite, and too much for any sum
+    if name.endswith("weight"):
+        w.tensors[name] = np.full_like(w.tensors[name], 3e38)
+mcz.write("huge.mcz", w.kind, w.meta, w.tensors)
+END
+fails 3 'nan.mcz: image 5 has a pixel that is not from 0 to 1' mc-pgd --data nan.mcz 1.mcz -o old.mcz
+fails 3 "the network's loss on image 0 is not finite" $p huge.mcz -o old.mcz
+same adv.mcz old.mcz
+no_temporaries

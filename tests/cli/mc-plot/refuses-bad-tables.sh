@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-plot: what cannot be asked for, tables that are cut short or of something else, a gnuplot that fails; an old picture stays.
+fixture tables
+
+fails 2 "needs one of path, signature, log, plane" mc-plot
+fails 2 "there is no 'map' (there are: path, signature, log, plane)" mc-plot map line.tsv
+fails 2 "ends in none of .svg, .png and .pdf" mc-plot path line.tsv -o line.jpg
+fails 2 "there is no 'gif'" mc-plot path line.tsv --format gif
+for size in 960 x 960x 0x0 9x9 960x480x1 -960x480 99999x99999; do
+    fails 2 "--size: " mc-plot path line.tsv --size=$size
+done
+fails 2 "--data has no effect in a picture of kind log" mc-plot log log.json --data test
+: >empty.tsv
+fails 3 "empty.tsv: is empty" mc-plot path empty.tsv
+fails 3 "stdin: is empty" mc-plot path
+sed '$d' line.tsv >cut.tsv
+fails 3 "cut.tsv: is not whole: t runs from 0 to 0.95" mc-plot path cut.tsv
+head -c 300 line.tsv >cut.tsv
+fails 3 "cut.tsv: is cut short" mc-plot path line.tsv cut.tsv
+sed '2,$d' line.tsv >none.tsv
+fails 3 "none.tsv: holds no rows" mc-plot path none.tsv
+sed 's/^0\.5\t.*/0.5\tnan\t1\t1\t1/' line.tsv >nan.tsv
+mc-plot path nan.tsv --data test >ok.out # the damage is in another column
+fails 3 "nan.tsv: line 12, column 'train.loss': 'nan' is not a number" mc-plot path nan.tsv --data train
+sed 's/^0.5\t/0.3\t/' line.tsv >back.tsv
+fails 3 "back.tsv: line 12: t does not grow" mc-plot path back.tsv
+fails 3 "there is no column 'robust.loss'" mc-plot path line.tsv --data robust
+fails 3 "there is no column 't'" mc-plot path sig.tsv
+fails 3 "there is no column 'identity'" mc-plot signature line.tsv
+grep -v layers.3 sig.tsv >fewer.tsv
+fails 3 "fewer.tsv: has other layers than sig.tsv" mc-plot signature sig.tsv fewer.tsv
+fails 3 "line.tsv: line 1: is not a line of a log" mc-plot log line.tsv
+echo '{"event":"start"}' >start.json
+fails 3 "start.json: has no event 'epoch'" mc-plot log start.json
+fails 1 "there is no gnuplot on PATH" env PATH=/nowhere "$(command -v mc-plot)" path line.tsv
+mkdir broken
+printf '#!/bin/sh\nhead -c 100\necho half a picture\necho "gnuplot> x" >&2; echo "line 3: no such thing" >&2; exit 1\n' >broken/gnuplot
+chmod +x broken/gnuplot
+fails 1 "gnuplot failed: line 3: no such thing" env PATH="$PWD/broken:$PATH" mc-plot path line.tsv
+is "$(find . -name '*.svg' -o -name '*.png' -o -name '.*tmp*')" ""
+# several tables of one line: the same rows in each
+sed 's/^0.5\t/0.51\t/' curve2.tsv >moved.tsv
+fails 3 "moved.tsv: has other t than curve.tsv" mc-plot path curve.tsv,moved.tsv
+fails 3 "cut.tsv: is cut short" mc-plot path curve.tsv,cut.tsv
+fails 2 "an empty name in a list" mc-plot path curve.tsv,,line.tsv
+fails 2 "an empty name in a list" mc-plot path a=curve.tsv,
+fails 2 "names no table" mc-plot path a=
+sed 's/layers.3/layers.4/' sig.tsv >sig2.tsv
+fails 3 "sig2.tsv: has other layers than sig.tsv" mc-plot signature sig.tsv,sig2.tsv
+fails 3 "sig2.tsv: has other layers than sig.tsv" mc-plot signature sig.tsv sig2.tsv
+echo old >old.svg
+rc=0
+mc-plot path cut.tsv -o old.svg 2>err || rc=$?
+is "$rc $(cat old.svg)" "3 old"

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a graph file should not hold is refused in one line.
+net=$MC_ROOT/formats/samples/example_net.json
+mc-data synth --samples 20 -o data.mcz
+t="mc-train --data data.mcz --epochs 1 --net"
+bad() { # what it says, sed's change
+    sed "$2" "$net" >bad.json
+    ! cmp -s "$net" bad.json || die "sed changed nothing: $2"
+    fails 3 "bad.json: $1" $t bad.json
+}
+bad 'graph: node "last.conv": "out" is 1000000000, not an integer from 1 to 16777216' '/last.conv/s/"out": 32/"out": 1000000000/'
+bad 'graph: node "last.conv": its output would be too large' '/last.conv/s/"out": 32/"out": 16777216/'
+bad 'graph: node "wide": input "wide.c.bn" is no earlier node' 's/"wide.b.bn"\]/"wide.c.bn"]/'
+bad 'graph: node "stem.pool": op "softmax" is not known' 's/maxpool/softmax/'
+bad 'graph: node "stem.conv": key "dilation" is not known' '/stem.conv"/s/"out"/"dilation": 2, "out"/'
+bad 'graph: node "fc": "out" is not an integer from 1 to 16777216' '/"fc"/s/"out": 10/"out": 10.5/'
+bad 'graph: node "block.sum": ' '/block.conv2/s/"out": 32/"out": 16/'
+bad 'line 1, column ' 's/"net": "example"/"net": "a", "net": "b"/'
+bad 'line ' 's/"stem.relu"/"stem\\u0000relu"/'
+bad 'line ' 's/1e-5/1e-500000000000000000000/;s/0.25,/1e999,/'
+bad 'line ' 's/"classes": 10/"classes": 99999999999999999999/'
+bad 'line ' '$d'
+bad 'line ' '$s/$/ {}/'
+bad 'takes images of 3x32x32 in 11 classes, the data' 's/"classes": 10/"classes": 11/;s/"out": 10,/"out": 11,/'
+bad 'takes images of 3x48x32 in 10 classes, the data' 's/\[3, 32, 32\]/[3, 48, 32]/'
+/usr/bin/python3 -c 'print("[" * 200000)' >deep.json
+fails 3 'deep.json: its JSON is nested over 8 deep' $t deep.json
+/usr/bin/python3 -c 'print("[" + "0," * 500000 + "0]")' >many.json
+fails 3 'many.json: its JSON has over 131072 values' $t many.json
+head -c 3000000 /dev/zero | tr '\0' ' ' >large.json
+fails 3 'large.json: is over 2097152 bytes' $t large.json
+printf '{"net": "\377"}' >latin.json
+fails 3 'latin.json: line 1' $t latin.json
+: >empty.json
+fails 3 'empty.json: line 1' $t empty.json
+echo '{"net": "x", "input": [3, 32, 32], "classes": 10, "nodes": []}' >none.json
+fails 3 'none.json: graph: no nodes' $t none.json
+fails 1 "cannot open './none'" $t ./none
+mkfifo pipe.json
+fails 3 './pipe.json: line 1' timeout 60 $t ./pipe.json # which nobody writes to
+fails 3 '/dev/null: is no regular file' $t /dev/null

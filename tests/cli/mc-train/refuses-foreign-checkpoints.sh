@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-train --resume refuses a checkpoint of other settings, data, threads or kernels, and one that is there without --resume.
+fixture resumed
+cp half.ck ck
+train() { mc-train -q --net $net --data d.mcz --epochs 4 --seed 5 -t 2 --checkpoint ck "$@"; }
+
+fails 2 "checkpoint 'ck' exists: --resume goes on from it" train
+fails 3 'seed' train --resume --seed 6
+fails 3 'epochs' train --resume --epochs 7
+fails 3 'lr' train --resume --lr 0.01
+if [ "$MC_UNDER" != valgrind ]; then # one thread is all there is, and it has the portable kernels already
+    fails 3 'ck: was made with 2 threads, this run has 1' train --resume -t 1
+    ONEDNN_MAX_CPU_ISA=SSE41 MC_ISA=portable fails 3 ', this run has portable' train --resume
+fi
+mc-data synth --samples 1024 --size 16 --seed 4 -o other.mcz
+fails 3 'data' train --resume --data other.mcz
+fails 3 'ends after 1' train --resume --stop-after 1
+same half.ck ck
+fails 1 'nowhere' train --checkpoint nowhere/ck
+head -c 20000 ck >cut
+fails 3 'cut: ' train --checkpoint cut --resume
+fails 2 '--resume has no effect without --checkpoint' mc-train --net mlp:8 --data d.mcz --resume

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# A graph file without a net's name is called as the file; a resumed run wants the same graph.
+fixture example
+
+sed 's/"net": "example", //' "$MC_ROOT/formats/samples/example_net.json" >mine.json
+train --net ./mine.json --epochs 2 --stop-after 1 --checkpoint ck -o half.mcz
+mc-info half.mcz | grep -qx '  net  *mine' || die "not called after its file"
+cp mine.json kept.json
+sed 's/"momentum": 0.1/"momentum": 0.2/' kept.json >mine.json
+fails 3 'graph' train --net ./mine.json --epochs 2 --checkpoint ck --resume
+cp kept.json mine.json
+train --net ./mine.json --epochs 2 --checkpoint ck --resume -o whole.mcz
+train --net ./mine.json --epochs 2 | same whole.mcz -

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-train says the memory that a run takes before its images are read.
+fixture curves
+
+head -c -7 d.mcz >cut.mcz
+! mc-train -v --net tinyten --data cut.mcz --batch 100 --checkpoint ck --epochs 1 -o no.mcz 2>err || die 'it passed'
+grep -q 'memory: 768 images of synth 0.6 MB, .* scratch [1-9][0-9.]* MB, 6 vectors of .* 2.1 MB$' err || die "$(cat err)"

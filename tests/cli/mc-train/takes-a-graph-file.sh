@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# A graph file, a pipe and the graph that weights carry make the same network.
+net=$MC_ROOT/formats/samples/example_net.json
+fixture example
+
+# the graph that the weights carry is a graph file, and the same network
+mc-info --graph a.mcz >again.json
+alike a.mcz <(train --net again.json --epochs 1)
+mc-info --graph <(train --net again.json --epochs 0) | cmp - again.json
+alike a.mcz <(train --net <(cat "$net") --epochs 1)
+py "$net" <<'END'
+inside, mine, printed = mcz.read("a.mcz").meta["graph"], json.load(open(sys.argv[1])), json.load(open("again.json"))
+assert inside == printed
+for a, b in zip(mine["nodes"], printed["nodes"], strict=True):
+    assert all(b[k] == v for k, v in a.items()), (a, b)
+END
+fails 3 'data.mcz: is a dataset stream, without a network' mc-info --graph data.mcz
+fails 2 'only one of' mc-info --graph --json a.mcz

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-train --attack: the same bytes twice, told in the history, far robuster than without.
+n=1024
+[ "$MC_UNDER" != valgrind ] || n=128
+mc-data synth --samples $n --seed 3 -o d.mcz
+attack=pgd:eps=8/255,step=4/255,steps=2
+train() { mc-train -q --net mlp:bn,32 --no-normalise --data d.mcz --epochs 6 --lr 0.05 --batch 64 --schedule onecycle -t 1 --seed 5 "$@"; }
+
+train -o plain.mcz
+train --attack $attack -o a.mcz
+train --attack $attack | same a.mcz -
+differ a.mcz plain.mcz
+mc-info -v a.mcz | grep -q 'attack=pgd:eps=0.0313725[0-9]*,step=0.0156862[0-9]*,steps=2,restarts=1,norm=linf,start=random' ||
+    die 'the history does not tell the attack'
+alike a.mcz <(train --attack pgd:steps=2,step=4/255) # eps as the data set has it
+# images are pixels in [0,1] to it
+mc-info --graph a.mcz | tr -d ' \n' | grep -q '"std":\[1' || die 'it normalises'
+
+# robust accuracy on the images themselves
+robust() { mc-eval -q -t 1 --data d.mcz --samples $n --attack pgd:steps=5 "$1" | column /dev/stdin train.robust.accuracy; }
+[ "$MC_UNDER" = valgrind ] || awk -v a="$(robust a.mcz)" -v p="$(robust plain.mcz)" 'BEGIN { exit !(a > p + 5) }' ||
+    die "robust accuracy $(robust a.mcz) with the attack, $(robust plain.mcz) without"

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# connect.mk: the whole experiment, tables and pictures; a second run does nothing.
+fixture connected
+
+is "$(sed 1d out/1-2/table.tsv | cut -f 1 | paste -sd ' ')" 'line-unaligned curve-unaligned line-aligned curve-aligned'
+for f in path signature training; do [ -s out/1-2/$f.svg ] && [ -s out/1-2/$f.png ]; done
+awk -F '\t' 'NF != 9 { exit 1 }' out/1-2/table.tsv || die "$(cat out/1-2/table.tsv)"
+for f in path signature training; do same out/$f.svg out/1-2/$f.svg; done
+for again in '' -n; do
+    graph connect $again
+    is "$(ran)" ''
+done

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# connect.mk in a source tree that is not built, beside some folder called bin, says so.
+mkdir -p bare/bin bare/tree
+cp -R "$MC_ROOT/pipelines" bare/tree
+env PATH=/usr/bin:/bin make -f bare/tree/pipelines/connect.mk OUT=bare/out >log 2>told && die "works without programs"
+grep -q 'there are no programs yet: run make' told && [ ! -s log ] && [ ! -e bare/out ] || die "$(cat told)"

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# measures.mk: a curve for every way of aligning beside what connect.mk made; each measure's permutation is the best by its own measure.
+fixture connected
+
+graph measures
+is "$(ran)" 'mc-acts1 mc-bezier3 mc-corr2 mc-eval3 mc-hungarian3 mc-permute3 mc-plot4 '
+is "$(grep -c multiplier told)" 1
+graph measures
+is "$(ran)" ''
+is "$(cut -f 1 out/1-2/measures.tsv | paste -sd ' ')" 'path unaligned correlation l2-post l2-pre constrained'
+is "$(cut -f 3 out/measures.tsv | paste -sd ' ')" 'path unaligned correlation l2-post l2-pre constrained'
+is "$(sed -n 2p out/1-2/measures.tsv | cut -f 2-)" "$(sed -n 's/^curve-unaligned.//p' out/1-2/table.tsv)"
+for f in out out/1-2; do [ -s $f/measures.svg ] && [ -s $f/measures.png ]; done
+py <<'END'
+value = {}
+for m in "", "-l2-post", "-l2-pre":
+    value[m] = mcz.read("out/1-2/matrices%s.mcz" % m)
+assert [value[m].meta["at"] for m in value] == ["post", "post", "pre"]
+assert [value[m].meta["measure"] for m in value] == ["correlation", "l2", "l2"]
+perms = {m: mcz.read("out/1-2/permutation%s.mcz" % m) for m in list(value) + ["-constrained"]}
+for group, C in value[""].tensors.items():
+    total = lambda m, p: value[m].tensors[group][range(len(C)), perms[p].tensors[group]].sum()
+    for m in value:
+        assert all(total(m, m) >= total(m, p) - 1e-12 for p in perms), (m, group)
+    assert total("-l2-pre", "-constrained") >= value["-l2-pre"].tensors[group].trace()
+    assert len({tuple(perms[m].tensors[group]) for m in value}) > 1  # they are not all one
+END
+graph measures POINTS=5
+is "$(ran)" 'mc-eval5 mc-plot4 '
+(graph measures CORR_FLAGS='--measure l2') >refused && die 'a row would not be what it is called'
+grep -q -- '--measure and --at are what this graph compares' told

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# middle.mk: the middle of each curve against both ends, before and after it is aligned to them, as the programs give it by hand.
+set -- NET=mlp:bn,16,16 LR=0.1
+graph connect "$@"
+graph middle "$@"
+is "$(ran)" 'mc-acts4 mc-bezier2 mc-corr8 mc-hungarian4 mc-plot8 '
+graph middle "$@"
+is "$(ran)" ''
+for c in unaligned aligned; do
+    for f in out out/1-2; do [ -s $f/middle-$c.svg ] && [ -s $f/middle-$c.png ]; done
+    mc-bezier -q -t 1 --point 0.5 --bn-data out/train.mcz out/1-2/curve-$c.mcz -o m.mcz
+    for end in first second; do
+        case $end$c in
+        first*) x=net-1 ;;
+        *unaligned) x=net-2 ;;
+        *) x=1-2/b-aligned ;;
+        esac
+        mc-acts -t 1 --data out/train.mcz out/$x.mcz m.mcz -o moments.mcz
+        mc-corr -q moments.mcz | mc-hungarian -q | mc-corr --signature --perm - moments.mcz |
+            sed "1d; s/^/1-2	$c	$end	/" >>want
+    done
+done
+sed 1d out/1-2/middle.tsv >rows
+same want rows
+same out/middle.tsv out/1-2/middle.tsv
+is "$(head -n 1 rows | cut -f 4)" 'layers.0.relu'
+column out/middle.tsv permuted >after
+column out/middle.tsv identity | paste - after |
+    awk '!($1 <= $2 + 1e-9 && $1 > .1) { exit 1 } $1 < $2 { n++ } END { exit !n }' || die "$(cat out/middle.tsv)"
+
+graph middle "$@" PAIRS='1:2 1:3'
+is "$(grep -c '^mc-train' log) $(cut -f 1 out/middle.tsv | sort | uniq -c | tr -s ' ' | paste -sd ';')" \
+    '1  8 1-2; 8 1-3; 1 pair'

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# connect.mk over several pairs: OUT's tables hold mean and deviation over them; a pair more or less costs nothing of the others.
+pairs() { graph connect NET=mlp:bn,8 TRAIN_IMAGES=256 EPOCHS=1 "$@"; }
+
+pairs -j2 PAIRS='1:2 1:3 2:3:9'
+py <<'P'
+import csv, glob, statistics
+def rows(name):
+    return list(csv.DictReader(open(name), delimiter="\t"))
+def check(row, column, values, digits):
+    for name, want in (column, statistics.mean(values)), (column + "_sd", statistics.stdev(values)):
+        assert abs(float(row[name]) - want) <= 0.5000001 * 10**-digits, (row, name, want)
+pairs = ["1-2", "1-3", "2-3"]
+table = rows("out/table.tsv")
+assert [r["path"] for r in table] == ["line-unaligned", "curve-unaligned", "line-aligned", "curve-aligned"]
+varied = 0
+for r in table:
+    assert (r["network"], r["data"], r["pairs"]) == ("mlp:bn,8", "synth", "3"), r
+    summary = [{(s["data"], s["quantity"]): s for s in rows(f"out/{p}/{r['path']}.summary.tsv")} for p in pairs]
+    accuracy = [{k: float(v) for k, v in s["test", "accuracy"].items() if k not in ("data", "quantity")} for s in summary]
+    for column, name in ("end_a", "first"), ("end_b", "last"), ("arc_mean", "arc_mean"), ("minimum", "min"), ("at_t", "min_t"):
+        check(r, column, [a[name] for a in accuracy], 2)
+    check(r, "ends", [(a["first"] + a["last"]) / 2 for a in accuracy], 2)
+    for data in "test", "train":
+        check(r, f"barrier_{data}_loss", [float(s[data, "loss"]["barrier"]) for s in summary], 4)
+    varied += float(r["arc_mean_sd"]) > 0
+assert varied == 4
+training = {r["training"]: r for r in rows("out/training.tsv")}
+logs = {"network": glob.glob("out/net-*.log.json")}
+for kind in "curve-unaligned", "curve-aligned":
+    logs[kind] = [f"out/{p}/{kind}.log.json" for p in pairs]
+assert list(training) == list(logs)
+for kind, names in logs.items():
+    last = [[e for e in map(json.loads, open(n)) if e["event"] == "epoch"][-1] for n in names]
+    assert (training[kind]["runs"], training[kind]["epochs"]) == ("3", "1")
+    for column in "objective", "loss", "decay":
+        check(training[kind], column, [e[column] for e in last], 4)
+P
+for f in path signature training; do grep -q 'n = 3' out/$f.svg || die "$f is not of three"; done
+grep -q 'seeds 1–2, 1–3, 2–3' out/path.svg
+# one pair less, one more: only what is of all is made again
+cp -R out before
+pairs PAIRS='1:2 1:3'
+is "$(grep -o '^mc-[a-z]*\|^awk' log | sort | uniq -c | awk '{ printf "%s ", $1 $2 }')" '2awk 6mc-plot '
+grep -q 'n = 2' out/path.svg
+pairs PAIRS='1:2 1:3 2:3:9'
+for f in table.tsv training.tsv path.svg signature.svg; do same before/$f out/$f; done
+pairs PAIRS='1:2'
+is "$(awk -F '\t' 'NR > 1 { for (i = 6; i <= NF; i += 2) printf "%s", $i; n += NF } END { print n }' out/table.tsv)" 88
+pairs PAIRS='1:2'
+is "$(grep -c '^mc-\|^awk' log)" 0
+# the paper's tables from it
+"$MC_ROOT/pipelines/tables.sh" accuracy out >md
+is "$(grep -c '^| \(\*\*mlp:bn,8\*\*\|unaligned\|aligned\) | [0-9.]* |' md)" 3

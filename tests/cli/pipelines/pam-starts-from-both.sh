@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# pam.mk: curves by mc-pam from the identity and from the alignment, beside what connect.mk made; a second run does nothing.
+fixture pam_graph
+pam() { graph pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 PERMUTATION_EPOCHS=2 PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256' "$@"; }
+
+names='line-unaligned curve-unaligned line-aligned curve-aligned line-pam-unaligned curve-pam-unaligned line-pam-aligned curve-pam-aligned'
+is "$(sed 1d out/1-2/pam.tsv | cut -f 1 | paste -sd ' ')" "$names"
+is "$(sed 1d out/pam.tsv | cut -f 3 | paste -sd ' ')" "$names"
+is "$(grep aligned out/1-2/table.tsv | sort)" "$(grep -v pam- out/1-2/pam.tsv | sed 1d | sort)"
+for f in out out/1-2; do [ -s $f/pam.svg ] && [ -s $f/pam.png ]; done
+is "$(find out -name '*.checkpoint')" ''
+mc-permute --identity out/net-2.mcz -o identity.mcz
+py <<'END'
+for name, start in ("unaligned", "identity.mcz"), ("aligned", "out/1-2/permutation.mcz"):
+    curve = mcz.read("out/1-2/curve-pam-%s.mcz" % name).tensors
+    start = mcz.read(start).tensors
+    b = mcz.read("out/1-2/b-pam-%s.mcz" % name).tensors
+    assert all(np.array_equal(curve[n], b[n[2:]]) for n in curve if n.startswith("2/"))
+    steps = [json.loads(l) for l in open("out/1-2/curve-pam-%s.log.json" % name)]
+    moved = [s["moved"] for s in steps if s["event"] == "permutation"]
+    apart = sum((curve["permutation/" + g] != p).sum() for g, p in start.items())
+    assert len(moved) == 2 and apart <= sum(moved), (apart, moved)
+    if not moved[1]:
+        assert apart == moved[0]
+    assert name == "aligned" or moved[0]
+END
+pam
+is "$(ran)" ''
+pam -n
+is "$(ran)" ''
+# a permutation step's settings are mc-pam's alone
+pam PERMUTATION_EPOCHS=1
+is "$(ran)" 'mc-bezier2 mc-eval4 mc-pam2 mc-permute2 mc-plot4 '
+! (pam NO_SUCH=1) >refused || die 'an unknown setting passes'
+grep -q "no setting 'NO_SUCH'" told
+! (pam CURVE_FLAGS='--stop-after 20') >refused || die 'the epochs of another step are counted'
+grep -q -- 'CURVE_FLAGS: --stop-after counts' told

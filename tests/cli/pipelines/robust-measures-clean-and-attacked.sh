@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# robust.mk: networks and curves trained under an attack as by hand, clean and robust tables and pictures, both kinds of statistics.
+fixture robust
+set -- TRAIN_IMAGES=256 BATCH=64 OUT=out-robust ATTACK=$attack
+o=out-robust/1-2
+for n in 1 2; do
+    mc-info --json out-robust/net-$n.mcz | grep -q 'pgd:eps=0.0156862745,step=0.00784313725,steps=2' ||
+        die 'a network that was not attacked'
+done
+# the same as by hand
+mc-train -q --net mlp:bn,16 --no-normalise --data out-robust/train.mcz --seed 1 --epochs 2 --lr 0.02 --batch 64 \
+    --schedule linear --attack $attack -t 1 -o by-hand.mcz
+alike by-hand.mcz out-robust/net-1.mcz
+e="mc-eval -q --data out-robust/test.mcz --bn-data out-robust/train.mcz --points 3 -t 1 $o/curve-aligned.mcz"
+$e | cut -f 2-3 | same - <(cut -f 4-5 $o/curve-aligned.tsv)
+$e --attack $attack --bn-attack | cut -f 2-5 | same - <(cut -f 4-5,8-9 $o/curve-aligned-bn-attack.tsv)
+! cmp -s $o/curve-aligned-bn-attack.tsv $o/curve-aligned.tsv || die 'the statistics are the same'
+
+rows='path line-unaligned curve-unaligned line-aligned curve-aligned curve-unaligned-bn-attack curve-aligned-bn-attack'
+is "$(cut -f 1 $o/clean.tsv | paste -sd ' ')" "$rows"
+is "$(cut -f 3 out-robust/robust.tsv | paste -sd ' ')" "$rows"
+# robust means are under clean ones, and are those of the points
+paste <(column $o/clean.tsv mean) <(column $o/robust.tsv mean) | awk '!($2 <= $1) { exit 1 }' ||
+    die "$(cat $o/clean.tsv $o/robust.tsv)"
+column $o/curve-aligned.tsv test.robust.accuracy | awk '{ s += $1 } END { printf "%.2f\n", s / NR }' |
+    same - <(awk '$1 == "curve-aligned" { print $4 }' $o/robust.tsv)
+column $o/curve-aligned.tsv test.accuracy | awk '{ s += $1 } END { printf "%.2f\n", s / NR }' |
+    same - <(awk '$1 == "curve-aligned" { print $4 }' $o/clean.tsv)
+for f in out-robust $o; do
+    for k in clean robust; do [ -s $f/$k.svg ] && [ -s $f/$k.png ]; done
+done
+grep -q 'aligned, attacked statistics' $o/robust.svg

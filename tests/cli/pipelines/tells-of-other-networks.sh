@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# On a network that it was not found for, a permutation is applied, and that is told.
+fixture pair recoverable
+
+mc-acts --data data.mcz $small --samples $((total / 4)) a.mcz q.mcz -o aq.mcz
+mc-acts --data data.mcz $small --samples $((total / 4)) q.mcz a.mcz -o qa.mcz
+mc-corr -q aq.mcz | mc-hungarian -q -o p.mcz
+mc-permute p.mcz q.mcz -o back.mcz
+says '' mc-permute p.mcz q.mcz
+says 'mc-permute: p.mcz was found for another network than a.mcz' mc-permute p.mcz a.mcz
+says '' mc-permute --inverse p.mcz back.mcz
+mc-permute --compose p.mcz p.mcz -o pp.mcz
+says '' mc-permute pp.mcz a.mcz
+says '' mc-corr --signature --perm p.mcz aq.mcz
+says 'mc-corr: p.mcz was found between other networks than those of the moments' mc-corr --signature --perm p.mcz qa.mcz
+mc-corr -q aq.mcz | mc-hungarian -q --no-history -o bare.mcz
+says '' mc-permute bare.mcz a.mcz

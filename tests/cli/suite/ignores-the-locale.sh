@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# Where a decimal comma is the user's, every graph and script gives the same bytes as elsewhere.
+
+mkdir locales
+localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8
+comma() { env LOCPATH="$TMP/locales" LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8 "$@"; }
+[ "$(comma /usr/bin/printf %.1f 1,5)" = 1,5 ] || die 'this locale has no decimal comma'
+
+# graphs FOLDER [comma]: all of them
+graphs() {
+    local g
+    for g in connect pam measures middle planes robust; do
+        ${2:-} make ${2:+-e} -f "$MC_ROOT/pipelines/$g.mk" BIN="$MC_BUILD/bin" DATA=synth DATA_FLAGS='--size 8' TRAIN_IMAGES=192 \
+            TEST_IMAGES=60 NET=mlp:bn,8 LR=0.02 EPOCHS=1 CURVE_EPOCHS=1 CURVE_LR=1e-2 POINTS=3 THREADS=1 \
+            -j2 "OUT=$1$([ $g != robust ] || echo /robust)" \
+            $(case $g in pam) echo PERMUTATION_EPOCHS=1 ;; planes) echo GRID=2 ;; robust) echo ATTACK=pgd:steps=1 ;; esac) \
+            >log 2>&1 || die "$(cat log)"
+    done
+}
+mkdir point comma
+(cd point && graphs out)
+(cd comma && graphs out comma)
+# logs say how long it took
+diff -rq -x log -x .lock -x '*.log.json' point comma >differ || die "$(cat differ)"
+grep -q '[0-9]\.[0-9]*[1-9]' comma/out/table.tsv || die "$(cat comma/out/table.tsv)"
+
+for form in markdown latex tsv; do
+    comma "$MC_ROOT/pipelines/tables.sh" -f $form accuracy comma/out | diff - <("$MC_ROOT/pipelines/tables.sh" -f $form accuracy point/out)
+    comma "$MC_ROOT/pipelines/tables.sh" -f $form loss comma/out | diff - <("$MC_ROOT/pipelines/tables.sh" -f $form loss point/out)
+done
+THREADS=1 comma "$MC_ROOT/pipelines/align.sh" -d point/out/train.mcz point/out/net-{1,2}.mcz -o aligned.mcz
+same aligned.mcz point/out/1-2/b-aligned.mcz
+
+# a ratio of a side to itself
+comma env PYTHON=false ROUNDS=1 SECS=.01 "$MC_ROOT/tests/bench/train.sh" mlp:8:4 2>err | tail -n 1 | grep -q '	1\.00$' ||
+    die 'the benchmark reads no decimal point'

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# An output that hits a limit on the size of files leaves the old file as it was; a pipe and a file get the same bytes.
+samples=$MC_ROOT/formats/samples
+data=$samples/good-dataset.mcz
+large() { mc-train -q --data "$data" --no-augment --net mlp:20000 --epochs 1 "$@"; } # 0.5 MB
+
+large -o a.mcz
+cp a.mcz old.mcz
+large | same a.mcz -
+# a limit on the size of files, which is a signal to those who do not know it
+rc=0
+(ulimit -f 200 && large -o a.mcz) 2>err || rc=$?
+is $rc 1
+grep -qx "mc-train: cannot write 'a.mcz': File too large" err || die "$(cat err)"
+same a.mcz old.mcz
+no_temporaries
+fails 1 "Is a directory" large -o .

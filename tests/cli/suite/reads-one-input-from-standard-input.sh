@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+# No program takes two inputs from standard input, and each tells when nothing comes there.
+. "$MC_ROOT/tests/cli/lib/programs.bash"
+
+n=0
+piped() {
+    local words=("$@") i inputs=0
+    for i in "${!words[@]}"; do
+        [ -e "${words[i]}" ] || continue
+        words[i]=- inputs=$((inputs + 1))
+        if [ "${@:i+1:1}" = w.npz ]; then # an archive is read from its end
+            fails 2 'standard input' "${@:1:i}" - "${@:i+2}"
+        else
+            fails 3 'stdin: is empty' "${@:1:i}" - "${@:i+2}"
+        fi
+        n=$((n + 1))
+    done
+    [ $inputs -lt 2 ] || fails 2 'standard input' "${words[@]}"
+}
+programs piped
+[ $n -gt 25 ]

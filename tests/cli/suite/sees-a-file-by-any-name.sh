@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# One file is seen as such through links, redirections and other names.
+samples=$MC_ROOT/formats/samples
+cp "$samples/good-dataset.mcz" d.mcz
+cp "$samples/good-weights.mcz" w.mcz
+cp "$samples/good-permutation.mcz" p.mcz
+ln -s d.mcz link
+ln d.mcz hard
+ln -s nothing dangling
+mkdir sub
+ln -s .. sub/here
+train="mc-train -q --no-augment --net mlp:8 --epochs 1 --data d.mcz"
+for name in link hard ./d.mcz sub/../d.mcz "$PWD/d.mcz" sub/here/d.mcz; do
+    refused "--log-json and --data are the same file '$name'" $train --log-json "$name" -o x
+    refused "--output and --data are the same file '$name'" $train -o "$name"
+done
+refused "--log-json and standard input are the same file 'd.mcz'" $train --data - --log-json d.mcz -o x <d.mcz
+refused "--log-json and --data are the same file 'd.mcz'" $train --data /dev/stdin --log-json d.mcz -o x <hard
+for name in ./x sub/../x "$PWD/x" sub/here/x; do
+    refused "--log-json and --output are the same file '$name'" $train -o x --log-json "$name"
+done
+refused "are the same file 'dangling'" $train -o nothing --log-json dangling
+: >x
+refused "--log-json and standard output are the same file 'x'" sh -c "$train --log-json x >>x"
+refused "standard output and an input are the same file 'w.mcz'" sh -c 'mc-permute p.mcz w.mcz 1<>w.mcz'
+refused "only one output can be standard output" mc-permute p.mcz w.mcz --perm-out -
+refused "only one input can be standard input" mc-plot path - a=-
+rm x

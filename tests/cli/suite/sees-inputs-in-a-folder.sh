@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# A publisher's file in a folder is an input too; a stream in its folder is none.
+samples=$MC_ROOT/formats/samples
+cp "$samples/good-dataset.mcz" d.mcz
+mkdir -p set/train/{cat,dog} sub
+printf 'old' >set/train/cat/0.jpg
+refused "'set/train/cat/0.jpg' is one of the files in the input 'set'" mc-data folder set -o set/train/cat/0.jpg
+refused "is one of the files in the input 'set/'" mc-data folder set/ -o sub/../set/train/cat/0.jpg
+cp d.mcz set/d.mcz
+rm set/train/cat/0.jpg
+fails 3 "set" mc-data folder set -o set/d.mcz

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# An installed suite stands alone: programs, manual pages, completion, scripts, nothing of the source tree.
+# the build folder stays as it is: a copy is installed, as it was built
+cp -a "$MC_BUILD" build
+[ -e build/lib/libmc-cuda.so ] || set -- NVCC=
+make -s -C "$MC_ROOT" -o "$PWD/build/flags" -o "$PWD/build/cuda-flags" BUILD="$PWD/build" "$@" install DESTDIR="$PWD/stage" PREFIX=/opt/mc >made
+mv stage/opt/mc moved # found relative to the program, wherever it lies
+
+PATH=$PWD/moved/bin:$PATH
+printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >table.tsv
+is "$(command -v mc-plot)" "$PWD/moved/bin/mc-plot"
+mc-plot path table.tsv -o x.svg
+grep -q '<svg' x.svg
+for source in "$MC_ROOT"/tools/mc-*.c; do
+    name=$(basename "$source" .c)
+    [ -x "moved/bin/$name" ] || die "$name is not installed"
+    page=moved/share/man/man1/$name.1
+    # "mc-x \- does this": what apropos reads; the option lines and examples
+    grep -q "^$name \\\\- [A-Z]" "$page" || die "$page does not say what $name is for"
+    grep -q '\\fB\\-\\-version' "$page" && grep -q '^\.SH EXAMPLES' "$page" || die "$page is thin"
+    grep -q "_mc_complete" "moved/share/bash-completion/completions/$name" || die "$name is not completed"
+done
+# the pipelines find the programs that they were installed with
+unset MC_BUILD
+PATH=/usr/bin:/bin
+make -f moved/share/mc/connect.mk TRAIN_IMAGES=64 NET=mlp:8 EPOCHS=0 THREADS=1 OUT=out out/1-2/b-aligned.mcz >log
+THREADS=1 moved/share/mc/align.sh -d out/train.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
+cmp out/1-2/b-aligned.mcz aligned.mcz
+moved/share/mc/tables.sh -h >usage
+moved/share/mc/gpus.sh -h >usage
+
+for f in "$MC_ROOT"/pipelines/{*.{gp,mk,awk,map},lo{cale,ck}.sh} "$MC_ROOT"/formats/{python/mcz.py,samples/example_net.json}; do
+    [ ! -e "$f" ] || cmp "$f" "moved/share/mc/${f##*/}"
+done

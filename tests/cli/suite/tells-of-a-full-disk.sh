@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every program tells of a full disk in one line, with status 1, at -o as on standard output.
+. "$MC_ROOT/tests/cli/lib/programs.bash"
+
+n=0
+full() {
+    n=$((n + 1))
+    local rc=0
+    "$@" >/dev/full 2>err || rc=$?
+    [ "$rc $(wc -l <err)" = '1 1' ] || die "$*: status $rc, $(cat err)"
+    grep -q 'No space left on device' err || die "$*: $(cat err)"
+    case $* in
+    mc-info* | *--verify*) ;; # have no -o, or another output there
+    *) fails 1 'No space left on device' "$@" -o /dev/full ;;
+    esac
+}
+programs full
+[ $n -gt 20 ]

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every program tells of an input that is not there, and of an output's folder that is not, with status 1 and the name.
+. "$MC_ROOT/tests/cli/lib/programs.bash"
+
+n=0
+missing() {
+    local words=("$@") i
+    for i in "${!words[@]}"; do
+        if [ -e "${words[i]}" ]; then
+            fails 1 "cannot open 'nothing'" "${words[@]:0:i}" nothing "${words[@]:i+1}"
+            n=$((n + 1))
+        fi
+    done
+    [ "$1" = mc-info ] || fails 1 "'nowhere/x.svg': No such file or directory" "$@" -o nowhere/x.svg
+}
+programs missing
+[ $n -gt 25 ]
