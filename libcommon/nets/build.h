@@ -8,11 +8,16 @@
 
 #include "libcommon/graph/graph.h"
 
+#define MC_NET_BN_EPS 1e-5f
+#define MC_NET_MAX_WIDTH 65536
+
+MC_USE_RESULT int mc_net_tinyten(struct mc_graph *g, const char *args, struct mc_error *err);
+MC_USE_RESULT int mc_net_mlp(struct mc_graph *g, const char *args, struct mc_error *err);
 MC_USE_RESULT int mc_net_resnet(struct mc_graph *g, const char *args, struct mc_error *err);
 MC_USE_RESULT int mc_net_googlenet(struct mc_graph *g, const char *args, struct mc_error *err);
 MC_USE_RESULT int mc_net_vgg(struct mc_graph *g, const char *args, struct mc_error *err);
 
-/* "16,64" as up to n numbers from 1 to 65536: how many there are, or -1. */
+/* "16,64" as up to n numbers from 1 to MC_NET_MAX_WIDTH: how many there are, or -1. */
 int mc_net_numbers(const char *args, int *out, int n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The networks by name: the small ones layer by layer, the large ones in files of their own. */
+ * The networks by name. */
 #include "libcommon/nets/nets.h"
 
 #include "libcommon/nets/build.h"
@@ -9,83 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_HIDDEN 64
-#define MAX_WIDTH 65536
-#define BN_EPS 1e-5f
-
 struct builder {
     const char *name;
     int (*build)(struct mc_graph *g, const char *args, struct mc_error *err);
     const char *stands_for; /* arguments of a name that takes none itself; NULL: the user's */
 };
 
-static int tinyten(struct mc_graph *g, const char *args, struct mc_error *err)
-{
-    static const struct {
-        int out, kernel, stride, pad;
-    } units[] = {{16, 3, 1, 1}, {16, 3, 1, 1}, {32, 3, 2, 1}, {32, 3, 1, 1},
-                 {32, 3, 1, 1}, {64, 3, 2, 1}, {64, 3, 1, 0}, {64, 1, 1, 0}};
-    int x = 0;
-
-    if (args)
-        return mc_fail(err, MC_EUSAGE, "tinyten takes no arguments, not '%s'", args);
-    for (int i = 0; i < (int)(sizeof units / sizeof *units); i++) {
-        char conv[32], bn[32], relu[32];
-        snprintf(conv, sizeof conv, "layers.%d.conv", i);
-        snprintf(bn, sizeof bn, "layers.%d.bn", i);
-        snprintf(relu, sizeof relu, "layers.%d.relu", i);
-        x = mc_graph_conv(g, conv, x, units[i].out,
-                          (struct mc_conv_opts){.kernel = units[i].kernel,
-                                                .stride = units[i].stride,
-                                                .pad = units[i].pad,
-                                                .bias = 1,
-                                                .init = MC_INIT_XAVIER_NORMAL});
-        x = mc_graph_batchnorm(g, bn, x, BN_EPS);
-        x = mc_graph_relu(g, relu, x);
-    }
-    x = mc_graph_globalpool(g, "pool", x);
-    x = mc_graph_linear(g, "dense", x, g->classes, 1, MC_INIT_XAVIER_NORMAL, MC_INIT_ZERO);
-    mc_graph_loss(g, "loss", x, 1, 0);
-    return 0;
-}
-
-static int mlp(struct mc_graph *g, const char *args, struct mc_error *err)
-{
-    const char *at = args ? args : "512,512";
-    int bn = !strncmp(at, "bn", 2) && (at[2] == ',' || !at[2]), n = 0, x = 0;
-
-    if (bn)
-        at = at[2] ? at + 3 : "512,512";
-    x = mc_graph_flatten(g, "flatten", 0);
-    for (;; n++) {
-        char name[32], *end = NULL;
-        long width = *at >= '0' && *at <= '9' ? strtol(at, &end, 10) : 0;
-        if (!end || (*end && *end != ',') || width < 1 || width > MAX_WIDTH || n == MAX_HIDDEN)
-            return mc_fail(err, MC_EUSAGE,
-                           "mlp: '%s' are not up to %d widths from 1 to %d, as in mlp:bn,512,256",
-                           args, MAX_HIDDEN, MAX_WIDTH);
-        snprintf(name, sizeof name, "layers.%d.linear", n);
-        x = mc_graph_linear(g, name, x, (int)width, 1, MC_INIT_XAVIER_NORMAL, MC_INIT_ZERO);
-        snprintf(name, sizeof name, "layers.%d.bn", n);
-        if (bn)
-            x = mc_graph_batchnorm(g, name, x, BN_EPS);
-        snprintf(name, sizeof name, "layers.%d.relu", n);
-        x = mc_graph_relu(g, name, x);
-        if (!*end)
-            break;
-        at = end + 1;
-    }
-    x = mc_graph_linear(g, "dense", x, g->classes, 1, MC_INIT_XAVIER_NORMAL, MC_INIT_ZERO);
-    mc_graph_loss(g, "loss", x, 1, 0);
-    return 0;
-}
-
 static const struct builder BUILDERS[] = {
-    {"tinyten", tinyten, NULL},          {"resnet", mc_net_resnet, NULL},
+    {"tinyten", mc_net_tinyten, NULL},   {"resnet", mc_net_resnet, NULL},
     {"resnet20", mc_net_resnet, "20"},   {"resnet32", mc_net_resnet, "32"},
     {"resnet44", mc_net_resnet, "44"},   {"resnet56", mc_net_resnet, "56"},
     {"resnet110", mc_net_resnet, "110"}, {"googlenet", mc_net_googlenet, NULL},
-    {"vgg", mc_net_vgg, NULL},           {"mlp", mlp, NULL},
+    {"vgg", mc_net_vgg, NULL},           {"mlp", mc_net_mlp, NULL},
 };
 #define N_BUILDERS (sizeof BUILDERS / sizeof *BUILDERS)
 
@@ -102,7 +37,7 @@ int mc_net_numbers(const char *args, int *out, int n)
     for (const char *at = args;; at++) {
         char *end = NULL;
         long v = *at >= '0' && *at <= '9' && got < n ? strtol(at, &end, 10) : 0;
-        if (v < 1 || v > MAX_WIDTH || (*end && *end != ','))
+        if (v < 1 || v > MC_NET_MAX_WIDTH || (*end && *end != ','))
             return -1;
         out[got++] = (int)v;
         if (!*end)

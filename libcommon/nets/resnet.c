@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-#define BN_EPS 1e-5f
 #define MAX_DEPTH 1166 /* of at most MC_MAX_NODES */
 
 static int conv(struct mc_graph *g, const char *name, int in, int out, int kernel, int stride)
@@ -27,13 +26,13 @@ static int basic_block(struct mc_graph *g, const char *path, int in, int out, in
 #define NAMED(what) (snprintf(name, sizeof name, "%s.%s", path, what), name)
 
     x = conv(g, NAMED("conv1"), x, out, 3, stride);
-    x = mc_graph_batchnorm(g, NAMED("bn1"), x, BN_EPS);
+    x = mc_graph_batchnorm(g, NAMED("bn1"), x, MC_NET_BN_EPS);
     x = mc_graph_relu(g, NAMED("relu1"), x);
     x = conv(g, NAMED("conv2"), x, out, 3, 1);
-    x = mc_graph_batchnorm(g, NAMED("bn2"), x, BN_EPS);
+    x = mc_graph_batchnorm(g, NAMED("bn2"), x, MC_NET_BN_EPS);
     if (in >= 0 && (stride != 1 || g->nodes[in].c != out)) {
         skip = conv(g, NAMED("downsample.0"), in, out, 1, stride);
-        skip = mc_graph_batchnorm(g, NAMED("downsample.1"), skip, BN_EPS);
+        skip = mc_graph_batchnorm(g, NAMED("downsample.1"), skip, MC_NET_BN_EPS);
     }
     x = mc_graph_add(g, NAMED("add"), (const int[]){x, skip}, 2);
     return mc_graph_relu(g, NAMED("relu2"), x);
@@ -51,7 +50,7 @@ int mc_net_resnet(struct mc_graph *g, const char *args, struct mc_error *err)
                        "resnet:20,16",
                        args, MAX_DEPTH);
     int x = conv(g, "conv1", 0, of[1], 3, 1);
-    x = mc_graph_batchnorm(g, "bn1", x, BN_EPS);
+    x = mc_graph_batchnorm(g, "bn1", x, MC_NET_BN_EPS);
     x = mc_graph_relu(g, "relu", x);
     for (int stage = 0; stage < 3; stage++)
         for (int block = 0; block < (of[0] - 2) / 6; block++) {

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BN_EPS 1e-5f
 #define STAGES 5
 
 int mc_net_vgg(struct mc_graph *g, const char *args, struct mc_error *err)
@@ -41,7 +40,7 @@ int mc_net_vgg(struct mc_graph *g, const char *args, struct mc_error *err)
                 (struct mc_conv_opts){
                     .kernel = 3, .pad = 1, .bias = 1, .init = MC_INIT_KAIMING_NORMAL_OUT});
             if (bn)
-                x = mc_graph_batchnorm(g, NUMBERED, x, BN_EPS);
+                x = mc_graph_batchnorm(g, NUMBERED, x, MC_NET_BN_EPS);
             x = mc_graph_relu(g, NUMBERED, x);
         }
         x = mc_graph_pool(g, NUMBERED, MC_OP_MAXPOOL, x, 2, 2, 0, 0);
