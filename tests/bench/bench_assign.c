@@ -28,12 +28,9 @@ int main(void)
 
     while (scanf("%31s %zu %llu", kind, &n, &seed) == 3) {
         if (strcmp(kind, last_kind) || n != last_n || seed != last_seed) {
-            int k = 0;
-            while (k < ASSIGN_KINDS && strcmp(kind, assign_kind_names[k]))
-                k++;
             free(value);
             free(col);
-            value = k < ASSIGN_KINDS && n > 0 ? assign_matrix((enum assign_kind)k, n, seed) : NULL;
+            value = n > 0 ? assign_matrix(assign_kind_named(kind), n, seed) : NULL;
             col = malloc(n * sizeof *col + 1);
             if (!value || !col)
                 goto out;

@@ -143,9 +143,8 @@ static int dropout(struct mc_graph *g, const struct shape *s, int v)
 /* One more head, or two on the same logits. */
 static int heads(struct mc_graph *g, const struct shape *s, int v)
 {
-    const int x = stem(g, s->c, 0), pooled = mc_graph_globalpool(g, NULL, x);
-    const int logits = mc_graph_linear(g, NULL, pooled, 5, 1, MC_INIT_ZERO, MC_INIT_ZERO);
-    mc_graph_loss(g, NULL, logits, v ? .3f : 1.5f, 1);
+    const int x = stem(g, s->c, 0);
+    const int logits = head(g, mc_graph_globalpool(g, NULL, x), v ? .3f : 1.5f, 1);
     if (v)
         mc_graph_loss(g, NULL, logits, .6f, 1);
     return x;
@@ -213,8 +212,7 @@ static struct mc_graph *build(const struct node_case *n)
         const int more = mc_graph_flatten(g, NULL, 1);
         flat = mc_graph_concat(g, NULL, (int[]){flat, more}, 2);
     }
-    mc_graph_loss(g, NULL, mc_graph_linear(g, NULL, flat, 5, 1, MC_INIT_ZERO, MC_INIT_ZERO), .8f,
-                  0);
+    head(g, flat, .8f, 0);
     g = finish(g, f->delta ? f->delta(n->variant) : 0);
     if (f->build == relu) /* of exact numbers: no kink is near */
         mc_graph_huber(g, f->delta(n->variant));

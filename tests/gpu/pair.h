@@ -21,7 +21,7 @@ static struct mc_backend *cpu, *cuda;
  * they agree by the same rule to `within`; else all in norm to `within`, of numbers that are at
  * least SMALL. */
 struct set {
-    char what[96];
+    char what[MC_NAME_MAX];
     double *x;
     size_t n, stray;
     double tolerance, least;
@@ -33,8 +33,7 @@ struct record {
     size_t n;
 };
 
-static __attribute__((unused)) struct set *note(struct record *r, const char *what,
-                                                double tolerance, size_t n)
+static inline struct set *note(struct record *r, const char *what, double tolerance, size_t n)
 {
     r->sets = realloc(r->sets, (r->n + 1) * sizeof *r->sets);
     assert_non_null(r->sets);
@@ -45,22 +44,19 @@ static __attribute__((unused)) struct set *note(struct record *r, const char *wh
     return p;
 }
 
-static __attribute__((unused)) struct set *
-note_floats(struct record *r, const char *what, double tolerance, const struct mc_buf *b, size_t n)
+static inline struct set *note_floats(struct record *r, const char *what, double tolerance,
+                                      const struct mc_buf *b, size_t n)
 {
     struct set *p = note(r, what, tolerance, n);
-    float *x = malloc((n + 1) * sizeof *x);
+    const float *x = fetched(b, n);
 
-    assert_non_null(x);
-    fetch(b, x, n * sizeof *x);
     for (size_t i = 0; i < n; i++)
         p->x[i] = (double)x[i];
-    free(x);
     return p;
 }
 
-static __attribute__((unused)) struct set *
-note_doubles(struct record *r, const char *what, double tolerance, const struct mc_buf *b, size_t n)
+static inline struct set *note_doubles(struct record *r, const char *what, double tolerance,
+                                       const struct mc_buf *b, size_t n)
 {
     struct set *p = note(r, what, tolerance, n);
 
@@ -148,18 +144,31 @@ static void same_bytes(const char *name, const struct record *a, const struct re
             fail_msg("%s: %s: other bytes the second time", name, a->sets[k].what);
 }
 
+/* `be` is then the backend of run k. An emulated device's blocks and threads are in the other order
+ * when it runs again. */
+static inline void take_turn(int k)
+{
+    be = k == CPU ? cpu : cuda;
+    if (k == AGAIN)
+        assert_int_equal(setenv("MC_EMULATION_ORDER", "backwards", 1), 0);
+}
+
+static inline void end_turn(void)
+{
+    assert_int_equal(unsetenv("MC_EMULATION_ORDER"), 0);
+}
+
 /* `run` notes what the backend `be` makes of `arg`. */
-static __attribute__((unused)) void
-both(const char *name, void (*run)(struct record *r, const void *arg), const void *arg)
+static inline void both(const char *name, void (*run)(struct record *r, const void *arg),
+                        const void *arg)
 {
     struct record r[N_RUNS] = {{0}};
 
     for (int k = CPU; k < N_RUNS; k++) {
-        be = k == CPU ? cpu : cuda;
-        if (k == AGAIN) /* an emulated device's blocks and threads, in the other order */
-            assert_int_equal(setenv("MC_EMULATION_ORDER", "backwards", 1), 0);
+        take_turn(k);
         run(&r[k], arg);
-        assert_int_equal(unsetenv("MC_EMULATION_ORDER"), 0);
+        release(0);
+        end_turn();
     }
     compare(name, &r[CPU], &r[CUDA]);
     same_bytes(name, &r[CUDA], &r[AGAIN]);
@@ -175,9 +184,9 @@ static int open_both(void **state)
     struct mc_error err = {0};
 
     (void)state;
-    if (mc_backend_open(&cpu, &(struct mc_backend_opts){.device = "cpu", .threads = 2}, &err) ||
-        open_tested(&cuda, "cuda", 2, &err))
-        fail_msg("%s", err.text);
+    open_cpu(2);
+    cpu = be;
+    ok(open_tested(&cuda, "cuda", 2, &err), &err);
     print_message("%s\n", cuda->describe);
     assert_string_equal(cuda->name, "cuda");
     return 0;
@@ -187,6 +196,7 @@ static int close_both(void **state)
 {
     (void)state;
     assert_null(strstr(cuda->describe, "not captured"));
+    release(0);
     cuda->close(cuda);
     cpu->close(cpu);
     return 0;

@@ -21,13 +21,10 @@ enum { MOST_TERMS = 40, BEHIND = 3 }; /* BEHIND: floats behind the n that nobody
 
 static struct mc_buf *random_buf(size_t n, uint32_t purpose)
 {
-    float *x = malloc((n + 1) * sizeof *x);
-    assert_non_null(x);
+    float *x = floats(n);
     for (size_t i = 0; i < n; i++)
         x[i] = 2 * unit(purpose, (uint32_t)i) - 1;
-    struct mc_buf *b = buf(n * sizeof *x, x);
-    free(x);
-    return b;
+    return buf(n * sizeof *x, x);
 }
 
 static void run_vectors(struct record *r, const void *arg)
@@ -38,9 +35,8 @@ static void run_vectors(struct record *r, const void *arg)
     const size_t most = n > 70000 ? 18 : MOST_TERMS;
     struct mc_buf *x[MOST_TERMS], *dst = random_buf(all, 90), *coefs = random_buf(400, 91);
     struct mc_buf *d_ctl = buf(sizeof ctl, &ctl), *acc = buf(3 * sizeof(double), NULL);
-    uint32_t *index = malloc(n * sizeof *index);
+    uint32_t *index = room(n, sizeof *index);
 
-    assert_non_null(index);
     for (size_t j = 0; j < most; j++)
         x[j] = random_buf(all, 100 + (uint32_t)j);
     for (size_t i = 0; i < n; i++)
@@ -78,12 +74,6 @@ static void run_vectors(struct record *r, const void *arg)
     be->ctl_next(be, d_ctl);
     be->proximal(be, n, x[9], x[10], coefs, .3, d_ctl);
     note_floats(r, "pull", 0, x[9], all);
-    for (size_t j = 0; j < most; j++)
-        be->buf_free(be, x[j]);
-    struct mc_buf *bufs[] = {dst, coefs, d_ctl, acc, d_index};
-    for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
-        be->buf_free(be, bufs[i]);
-    free(index);
 }
 
 static void flat_vectors(void **state)
@@ -108,10 +98,9 @@ static void run_long(struct record *r, const void *arg)
     const size_t n = ((size_t)1 << 23) + 77;
     const struct mc_ctl ctl = {.row = 0};
     const float coefs[2] = {.75f, -3};
-    float *x = malloc(n * sizeof *x);
+    float *x = floats(n);
 
     (void)arg;
-    assert_non_null(x);
     for (size_t i = 0; i < n; i++)
         x[i] = (float)(i % 1009) / 1009;
     struct mc_buf *a = buf(n * sizeof *x, x), *b = buf(n * sizeof *x, NULL);
@@ -121,10 +110,6 @@ static void run_long(struct record *r, const void *arg)
     note_floats(r, "lincomb", SUMS, b, n);
     be->sumsq(be, n, a, 1, acc, 0);
     note_doubles(r, "sumsq", DOUBLES, acc, 1);
-    struct mc_buf *bufs[] = {a, b, c, d, acc};
-    for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
-        be->buf_free(be, bufs[i]);
-    free(x);
 }
 
 static void long_vectors(void **state)
@@ -146,8 +131,7 @@ static struct mc_graph *tiny(int c, int h, int w)
 {
     static const float mean[] = {.5f, .4f, .45f, .55f}, std[] = {.25f, .3f, .2f, .35f};
     struct mc_graph *g = mc_graph_new("tiny", c, h, w, 4, mean, std);
-    const int flat = mc_graph_flatten(g, NULL, 0);
-    mc_graph_loss(g, NULL, mc_graph_linear(g, NULL, flat, 4, 1, MC_INIT_ZERO, MC_INIT_ZERO), 1, 0);
+    head(g, mc_graph_flatten(g, NULL, 0), 1, 0);
     return finish(g, 0);
 }
 
@@ -175,8 +159,6 @@ static void run_pixels(struct record *r, const void *arg)
     note_floats(r, "pixels", tolerance, out, floats)->stray = turns ? floats / 2000 : 0;
     be->output(p, MC_OUT_TAP, 0, out);
     note_floats(r, "loaded", tolerance, out, floats)->stray = turns ? floats / 2000 : 0;
-    be->plan_free(p);
-    be->buf_free(be, out);
     teardown(&f);
 }
 
@@ -221,8 +203,7 @@ static void run_attack(struct record *r, const void *arg)
     const double tolerance = n->ball.norm == MC_BALL_LINF ? 0 : 1e-5;
     int32_t samples[64];
     const float none = NAN;
-    float kept[64], *g = NULL;
-    struct mc_error err = {0};
+    float worst[64];
     struct fixture f;
 
     setup_batch(&f, tiny(n->c, n->h, n->w), n->bytes, (size_t)n->batch);
@@ -232,10 +213,9 @@ static void run_attack(struct record *r, const void *arg)
     struct mc_buf *clean = buf(bytes, NULL), *x = buf(bytes, NULL), *dx = buf(bytes, NULL);
     struct mc_buf *best = buf(bytes, NULL), *loss = buf(f.batch * sizeof(float), NULL);
     for (size_t i = 0; i < f.batch; i++)
-        kept[i] = i % 3 ? NAN : 1.3f;
-    ok(be->put(be, loss, 0, kept, f.batch * sizeof(float), &err), &err);
-    g = malloc(bytes);
-    assert_non_null(g);
+        worst[i] = i % 3 ? NAN : 1.3f;
+    put(loss, 0, worst, f.batch * sizeof(float));
+    float *g = room(1, bytes);
     be->load(p, &f.source, f.d_ctl);
     be->pixels(p, &f.source, f.d_ctl, clean);
     be->copy(be, best, clean, bytes);
@@ -245,12 +225,12 @@ static void run_attack(struct record *r, const void *arg)
         for (uint32_t step = 0; step < 3; step++) {
             for (size_t i = 0; i < floats; i++)
                 g[i] = i / f.image == 1 || i % 7 == 3 ? 0 : unit(300 + step, (uint32_t)i) - .5f;
-            ok(be->put(be, dx, 0, g, bytes, &err), &err);
+            put(dx, 0, g, bytes);
             be->attack_step(p, &n->ball, (int)restart, clean, dx, x);
             note_floats(r, "step", tolerance, x, floats);
         }
         if (n->valid < n->batch) /* of a masked image: it goes nowhere */
-            ok(be->put(be, x, bytes - sizeof none, &none, sizeof none, &err), &err);
+            put(x, bytes - sizeof none, &none, sizeof none);
         be->set_pixels(p, x);
         be->forward(p, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
         be->attack_keep(p, (int)restart, x, loss, best);
@@ -259,11 +239,6 @@ static void run_attack(struct record *r, const void *arg)
         be->backward(p, f.d_params, f.d_grad);
         note_floats(r, "gradient", 1e-4, f.d_grad, f.g->P);
     }
-    be->plan_free(p);
-    struct mc_buf *all[] = {clean, x, dx, best, loss};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        be->buf_free(be, all[i]);
-    free(g);
     teardown(&f);
 }
 
@@ -299,11 +274,10 @@ static void run_moments(struct record *r, const void *arg)
     const struct mc_tap_request taps[] = {
         {0, 0, (size_t)n->c}, {0, 1, (size_t)n->c - 1}, {2, 1, 3}};
     const struct mc_augment a = {.flip = 1, .pad = 1};
-    int32_t *samples = calloc((size_t)n->batch, sizeof *samples);
+    int32_t *samples = room((size_t)n->batch, sizeof *samples);
     struct mc_plan *p[2];
     struct fixture f;
 
-    assert_non_null(samples);
     setup_batch(&f, tiny(n->c, n->h, n->w), n->bytes, (size_t)n->batch);
     set_order(&f, n->valid, samples);
     for (int k = 0; k < 2; k++) {
@@ -318,11 +292,7 @@ static void run_moments(struct record *r, const void *arg)
         be->moments(p[0], p[1], t, acc);
         be->moments(p[1], p[1], t, acc);
         note_doubles(r, "moments", t < 2 ? 100 * DOUBLES : 1e-4, acc, size); /* a million terms */
-        be->buf_free(be, acc);
     }
-    be->plan_free(p[0]);
-    be->plan_free(p[1]);
-    free(samples);
     teardown(&f);
 }
 
@@ -352,13 +322,12 @@ static void run_action(struct record *r, const void *arg)
     struct mc_error err = {0};
 
     if (strcmp(name, "concat"))
-        ok(mc_net_build(&g, name, &spec, &err), &err);
+        g = net_of(name, spec);
     else {
         g = mc_graph_new(name, 3, 8, 8, 5, MEAN, STD);
         const struct mc_conv_opts o = {.kernel = 3, .pad = 1, .bias = 1};
         const int x = unit_of(g, 0, 33, o), y = unit_of(g, x, 17, o);
-        const int z = mc_graph_flatten(g, NULL, mc_graph_concat(g, NULL, (int[]){x, y}, 2));
-        mc_graph_loss(g, NULL, mc_graph_linear(g, NULL, z, 5, 1, MC_INIT_ZERO, MC_INIT_ZERO), 1, 0);
+        head(g, mc_graph_flatten(g, NULL, mc_graph_concat(g, NULL, (int[]){x, y}, 2)), 1, 0);
         g = finish(g, 0);
     }
     ok(mc_symmetry_derive(&s, g, &err), &err);
@@ -375,14 +344,11 @@ static void run_action(struct record *r, const void *arg)
     for (size_t sweeps = 0; sweeps < 42; sweeps += 7) {
         const float bad = sweeps % 2 ? -INFINITY : NAN;
         if (sweeps > 27) /* spoils one group, or none */
-            ok(be->put(be, m, 0, &bad, sizeof bad, &err), &err);
+            put(m, 0, &bad, sizeof bad);
         be->project(a, m, sweeps, res);
         note_floats(r, "project", 1e-6, m, M);
         note_doubles(r, "residual", 1e-9, res, 1)->least = 1e-12;
     }
-    struct mc_buf *all[] = {m, theta, grad, out, dm, res};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        be->buf_free(be, all[i]);
     be->soft_perm_free(a);
     mc_symmetry_release(&s);
     mc_graph_free(g);

@@ -5,6 +5,7 @@
  * The device is $MC_TEST_DEVICE (cuda); $MC_GPU_NETS, words, are the networks. Needs a device, or
  * tests/emulation in its place. */
 #include "tests/gpu/pair.h"
+#include "tests/unit/kernels/steps.h"
 
 #include "libcommon/graph/soft_permutation.h"
 
@@ -21,13 +22,6 @@ struct run {
     double sums[MC_N_METRICS];
 };
 
-/* What a step takes. */
-struct steps {
-    struct fixture f;
-    struct mc_plan *p;
-    struct mc_buf *order, *m, *lrs, *acc;
-};
-
 static size_t nets(char *words, size_t size, const char **list)
 {
     const char *wish = getenv("MC_GPU_NETS");
@@ -42,67 +36,29 @@ static size_t nets(char *words, size_t size, const char **list)
 /* Huber's delta 1, so that no kink decides. */
 static struct mc_graph *net(const char *name)
 {
-    const struct mc_net_spec spec = {3, 32, 32, 10, {.5f, .4f, .45f}, {.25f, .3f, .2f}};
-    struct mc_graph *g = NULL;
-    struct mc_error err = {0};
-
-    ok(mc_net_build(&g, name, &spec, &err), &err);
+    struct mc_graph *g =
+        net_of(name, (struct mc_net_spec){3, 32, 32, 10, {.5f, .4f, .45f}, {.25f, .3f, .2f}});
     mc_graph_huber(g, 1);
     return g;
 }
 
-static void initialise(struct fixture *f)
-{
-    struct mc_error err = {0};
-    const struct mc_graph *g = f->g;
-
-    mc_graph_init(g, 3, f->params, f->stats);
-    ok(be->put(be, f->d_params, 0, f->params, g->P * sizeof(float), &err), &err);
-    ok(be->put(be, f->d_stats, 0, f->stats, g->S * sizeof(float), &err), &err);
-}
-
-static void take_step(void *arg)
-{
-    struct steps *s = arg;
-    struct fixture *f = &s->f;
-
-    be->load(s->p, &f->source, f->d_ctl);
-    be->forward(s->p, MC_MODE_TRAIN, f->d_params, f->d_stats, NULL, f->d_ctl);
-    be->metrics(s->p, s->acc);
-    be->backward(s->p, f->d_params, f->d_grad);
-    be->sgd(be, f->g->P,
-            &(struct mc_sgd){.p = f->d_params,
-                             .m = s->m,
-                             .grad = f->d_grad,
-                             .point = f->d_params,
-                             .lrs = s->lrs,
-                             .momentum = .9f,
-                             .decay = 5e-4f,
-                             .nesterov = 1},
-            f->d_ctl);
-    be->ctl_next(be, f->d_ctl);
-}
-
-static void look(struct run *r, const struct steps *s, int step)
+static void look(struct run *r, const struct steps *s, int i)
 {
     double *now = r->sums, before[MC_N_METRICS];
 
     memcpy(before, now, sizeof before);
-    fetch(s->acc, now, sizeof before);
-    r->loss[step] = (now[MC_METRIC_OBJECTIVE] - before[MC_METRIC_OBJECTIVE]) /
-                    (now[MC_METRIC_IMAGES] - before[MC_METRIC_IMAGES]);
+    fetch(s->sums, now, sizeof before);
+    r->loss[i] = (now[MC_METRIC_OBJECTIVE] - before[MC_METRIC_OBJECTIVE]) /
+                 (now[MC_METRIC_IMAGES] - before[MC_METRIC_IMAGES]);
 }
 
 /* Full, short and augmented batches of uint8 pixels; SGD with momentum and decay. repeated: the
  * device may capture the steps behind the first, and their losses are not looked at. */
 static void train(struct run *r, const char *name, int repeated)
 {
-    static const struct mc_augment augment = {.rotate = 15, .flip = 1, .pad = 4};
-    const struct mc_ctl ctl = {.seed = 5, .epoch = 3};
     int32_t order[STEPS * B];
     float lrs[STEPS];
-    struct mc_capture *kept = NULL;
-    struct mc_error err = {0};
+    struct mc_capture *again = NULL;
     struct steps s;
 
     for (int i = 0; i < STEPS; i++) {
@@ -110,38 +66,26 @@ static void train(struct run *r, const char *name, int repeated)
         for (int b = 0; b < B; b++)
             order[i * B + b] = b < (i % 3 == 2 ? 4 : B) ? (i + b * 5 + 2) % N : -1;
     }
-    setup(&s.f, net(name), 1);
-    initialise(&s.f);
-    ok(be->put(be, s.f.d_ctl, 0, &ctl, sizeof ctl, &err), &err);
+    open_steps(&s, net(name), STEPS, order, lrs, NULL);
+    mc_graph_init(s.f.g, 3, s.f.params, s.f.stats);
+    put_vectors(&s.f);
     const size_t bytes = s.f.g->P * sizeof(float);
-    s.order = buf(sizeof order, order);
-    s.m = buf(bytes, NULL);
-    s.lrs = buf(sizeof lrs, lrs);
-    s.acc = buf(sizeof r->sums, NULL);
-    s.f.source.order = s.order;
-    s.f.source.augment = &augment;
-    s.f.source.purpose = MC_RNG_AUGMENT;
-    s.p = plan(s.f.g, (struct mc_plan_opts){.backward = 1, .train_only = 1});
     *r = (struct run){.grad = malloc(bytes), .params = malloc(bytes)};
     assert_true(r->grad && r->params);
     for (int i = 0; i < STEPS && !(repeated && i); i++) {
         if (repeated)
-            be->repeat(be, &kept, 1, take_step, &s); /* the first time as it is */
+            be->repeat(be, &again, 1, step, &s); /* the first time as it is */
         else
-            take_step(&s);
+            step(&s);
         if (i == 0)
             fetch(s.f.d_grad, r->grad, bytes);
         look(r, &s, i);
     }
     if (repeated)
-        be->repeat(be, &kept, STEPS - 1, take_step, &s);
-    fetch(s.acc, r->sums, sizeof r->sums);
+        be->repeat(be, &again, STEPS - 1, step, &s);
+    fetch(s.sums, r->sums, sizeof r->sums);
     fetch(s.f.d_params, r->params, bytes);
-    be->capture_free(be, kept);
-    be->plan_free(s.p);
-    struct mc_buf *all[] = {s.order, s.m, s.lrs, s.acc};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        be->buf_free(be, all[i]);
+    be->capture_free(be, again);
     teardown(&s.f);
 }
 
@@ -165,9 +109,8 @@ static double distance(const float *a, const float *b, size_t n)
  * is another's is off by 1 or more. */
 static double roundings(const struct mc_graph *g, int *pools)
 {
-    int *depth = calloc((size_t)g->n_nodes, sizeof *depth), most = 1;
+    int *depth = room((size_t)g->n_nodes, sizeof *depth), most = 1;
 
-    assert_non_null(depth);
     *pools = 0;
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *n = &g->nodes[i];
@@ -177,7 +120,6 @@ static double roundings(const struct mc_graph *g, int *pools)
         most = depth[i] > most ? depth[i] : most;
         *pools |= n->op == MC_OP_MAXPOOL;
     }
-    free(depth);
     return sqrt(6. * most) * within(0) / 16;
 }
 
@@ -208,11 +150,9 @@ static void networks_train_as_on_the_cpu(void **state)
         struct run r[ALL_RUNS] = {{0}};
         struct mc_graph *g = net(list[i]);
         for (int k = CPU; k < ALL_RUNS; k++) {
-            be = k == CPU ? cpu : cuda;
-            if (k == AGAIN) /* an emulated device's blocks and threads, in the other order */
-                assert_int_equal(setenv("MC_EMULATION_ORDER", "backwards", 1), 0);
+            take_turn(k);
             train(&r[k], list[i], k == REPEATED);
-            assert_int_equal(unsetenv("MC_EMULATION_ORDER"), 0);
+            end_turn();
         }
         const double off = distance(r[CUDA].grad, r[CPU].grad, g->P);
         double worst = 0;
@@ -231,6 +171,7 @@ static void networks_train_as_on_the_cpu(void **state)
             free(r[k].grad);
             free(r[k].params);
         }
+        release(0);
         mc_graph_free(g);
     }
 }
@@ -241,7 +182,6 @@ static void attack(const struct mc_ball *ball, float *x, float *best_loss)
     struct fixture f;
     int32_t samples[B];
     float worst[B];
-    struct mc_error err = {0};
 
     setup(&f, small_net(1), 1);
     set_order(&f, B - 2, samples);
@@ -251,7 +191,7 @@ static void attack(const struct mc_ball *ball, float *x, float *best_loss)
     struct mc_plan *p = plan(f.g, (struct mc_plan_opts){.backward = 1, .input_grad = 1});
     for (int b = 0; b < B; b++)
         worst[b] = NAN;
-    ok(be->put(be, loss, 0, worst, sizeof worst, &err), &err);
+    put(loss, 0, worst, sizeof worst);
     be->load(p, &f.source, f.d_ctl);
     be->pixels(p, &f.source, f.d_ctl, clean);
     be->copy(be, best, clean, bytes);
@@ -270,10 +210,6 @@ static void attack(const struct mc_ball *ball, float *x, float *best_loss)
     }
     fetch(best, x, bytes);
     fetch(loss, best_loss, sizeof worst);
-    be->plan_free(p);
-    struct mc_buf *all[] = {clean, dx, at, best, loss};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        be->buf_free(be, all[i]);
     teardown(&f);
 }
 
@@ -323,16 +259,13 @@ static void an_overflow_shows(void **state)
     set_order(&f, B, samples);
     for (size_t i = 0; i < f.g->P; i++)
         f.params[i] *= 1e4f;
-    ok(be->put(be, f.d_params, 0, f.params, f.g->P * sizeof(float), &err), &err);
-    struct mc_plan *plan_of = plan(f.g, (struct mc_plan_opts){.backward = 1});
+    put_vectors(&f);
+    struct mc_plan *q = plan(f.g, (struct mc_plan_opts){.backward = 1});
     struct mc_buf *acc = buf(sizeof metrics, NULL);
-    be->load(plan_of, &f.source, f.d_ctl);
-    be->forward(plan_of, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
-    be->metrics(plan_of, acc);
+    forward(&f, q, MC_MODE_EVAL);
+    be->metrics(q, acc);
     fetch(acc, metrics, sizeof metrics);
     assert_int_equal(isfinite(metrics[MC_METRIC_LOSS]), p != MC_PRECISION_F16);
-    be->plan_free(plan_of);
-    be->buf_free(be, acc);
     teardown(&f);
 }
 
@@ -347,24 +280,20 @@ static void projections_are_the_cpus(void **state)
     (void)state;
     ok(mc_symmetry_derive(&s, g, &err), &err);
     const size_t M = mc_soft_perm_layout(&s, NULL);
-    float *start = calloc(M, sizeof *start),
-          *got[2] = {malloc(M * sizeof(float)), malloc(M * sizeof(float))};
-    assert_true(start && got[0] && got[1]);
+    float *begin = floats(M), *got[2];
     for (int bad = 0; bad < 2; bad++) {
         for (size_t i = 0; i < M; i++)
-            start[i] = unit(900, (uint32_t)i) - .3f;
+            begin[i] = unit(900, (uint32_t)i) - .3f;
         if (bad)
-            start[5] = NAN;
+            begin[5] = NAN;
         for (int d = 0; d < 2; d++) {
             struct mc_soft_perm *a = NULL;
             be = d ? cuda : cpu;
             ok(be->soft_perm_new(be, g, &s, &a, &err), &err);
-            struct mc_buf *p = buf(M * sizeof *start, start), *r = buf(sizeof *residual, NULL);
+            struct mc_buf *p = buf(M * sizeof *begin, begin), *r = buf(sizeof *residual, NULL);
             be->project(a, p, 20, r);
-            fetch(p, got[d], M * sizeof *start);
+            got[d] = fetched(p, M);
             fetch(r, &residual[d], sizeof *residual);
-            be->buf_free(be, p);
-            be->buf_free(be, r);
             be->soft_perm_free(a);
         }
         if (bad)
@@ -375,9 +304,7 @@ static void projections_are_the_cpus(void **state)
             assert_true(isnan(got[0][i]) ? isnan(got[1][i])
                                          : fabsf(got[0][i] - got[1][i]) <= 1e-6f);
     }
-    free(start);
-    free(got[0]);
-    free(got[1]);
+    release(0);
     mc_symmetry_release(&s);
     mc_graph_free(g);
 }

@@ -32,8 +32,6 @@ static int is_stem(const struct mc_node *n)
 
 static void exact_stems(struct fixture *f)
 {
-    struct mc_error err = {0};
-
     for (int i = 0; i < f->g->n_nodes; i++) {
         const struct mc_node *n = &f->g->nodes[i];
         for (int c = 0; is_stem(n) && c < n->c; c++) {
@@ -44,16 +42,14 @@ static void exact_stems(struct fixture *f)
                 f->params[n->bias.offset + (size_t)c] = (float)((c + i) % 7 - 3) / 8;
         }
     }
-    ok(be->put(be, f->d_params, 0, f->params, f->g->P * sizeof(float), &err), &err);
+    put(f->d_params, 0, f->params, f->g->P * sizeof(float));
 }
 
 static void exact_pixels(struct fixture *f)
 {
-    struct mc_error err = {0};
-
     for (size_t i = 0; i < N * f->image; i++)
         f->pixels[i] = rintf(8 * f->pixels[i]) / 8;
-    ok(be->put(be, f->d_pixels, 0, f->pixels, N * f->image * sizeof(float), &err), &err);
+    put(f->d_pixels, 0, f->pixels, N * f->image * sizeof(float));
 }
 
 /* Is node i's output the same bits wherever its input is computed? */
@@ -110,20 +106,17 @@ static void note_forward(struct record *r, struct fixture *f, struct mc_plan *p,
 static void note_backward(struct record *r, struct fixture *f, struct mc_plan *p, struct outputs *o)
 {
     static const float other = 7;
-    struct mc_error err = {0};
 
-    ok(be->put(be, f->d_grad, 0, &other, sizeof other, &err), &err);
+    put(f->d_grad, 0, &other, sizeof other);
     be->backward(p, f->d_params, f->d_grad);
     for (size_t t = 0; t < f->g->n_params; t++) {
         const struct mc_param *q = &f->g->params[t];
         struct set *a = note(r, q->tensor.name, FLOATS, q->count);
-        float *x = malloc(q->count * sizeof *x);
-        assert_non_null(x);
-        ok(be->get(be, f->d_grad, q->offset * sizeof *x, x, q->count * sizeof *x, &err), &err);
+        float *x = floats(q->count);
+        get(f->d_grad, q->offset * sizeof *x, x, q->count * sizeof *x);
         for (size_t i = 0; i < q->count; i++)
             a->x[i] = (double)x[i];
         a->least = o->least;
-        free(x);
     }
     be->input_grad(p, o->dx);
     note_floats(r, "pixels' gradient", FLOATS, o->dx, f->batch * f->image)->least = o->least;
@@ -132,8 +125,6 @@ static void note_backward(struct record *r, struct fixture *f, struct mc_plan *p
 static void one_mode(struct record *r, struct fixture *f, struct mc_plan *p, enum mc_mode mode,
                      const struct mc_tap_request *taps, size_t n_taps, struct outputs *o)
 {
-    struct mc_error err = {0};
-
     be->zero(be, o->acc);
     be->load(p, &f->source, f->d_ctl);
     be->forward(p, mode, f->d_params, f->d_stats, o->acc, f->d_ctl);
@@ -147,14 +138,14 @@ static void one_mode(struct record *r, struct fixture *f, struct mc_plan *p, enu
         be->reestimate(be, f->g, o->acc, f->d_stats);
         note_floats(r, "re-estimated statistics", 10 * SUMS, f->d_stats, f->g->S);
     }
-    ok(be->put(be, f->d_stats, 0, f->stats, f->g->S * sizeof(float), &err), &err);
+    put(f->d_stats, 0, f->stats, f->g->S * sizeof(float));
 }
 
 static void run_node(struct record *r, const void *arg)
 {
     const struct node_case *n = arg;
     const int batch = n->shape.batch, masked = batch - (batch + 2) / 3;
-    int32_t *samples = calloc((size_t)batch, sizeof *samples);
+    int32_t *samples = room((size_t)batch, sizeof *samples);
     struct fixture f;
     size_t n_taps = 0, most = 0;
 
@@ -162,8 +153,7 @@ static void run_node(struct record *r, const void *arg)
     if (within(0) > 0)
         exact_pixels(&f);
     exact_stems(&f);
-    struct mc_tap_request *taps = calloc((size_t)f.g->n_nodes, sizeof *taps);
-    assert_true(samples && taps);
+    struct mc_tap_request *taps = room((size_t)f.g->n_nodes, sizeof *taps);
     for (int i = 0; i < f.g->n_nodes; i++) {
         const struct mc_node *m = &f.g->nodes[i];
         const size_t floats = (size_t)batch * (size_t)m->c * (size_t)(m->h * m->w);
@@ -192,13 +182,7 @@ static void run_node(struct record *r, const void *arg)
                 if (n->family->modes >> mode & 1)
                     one_mode(r, &f, p, mode, taps, opts.n_taps, &o);
         }
-        be->plan_free(p);
     }
-    struct mc_buf *all[] = {o.any, o.dx, o.acc, o.metrics};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        be->buf_free(be, all[i]);
-    free(taps);
-    free(samples);
     teardown(&f);
 }
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum assign_kind {
     ASSIGN_UNIFORM,     /* uniform in [0,1) */
@@ -23,6 +24,16 @@ static const char *const assign_kind_names[ASSIGN_KINDS] = {"uniform", "correlat
 
 enum { ASSIGN_FEATURES = 24 };
 
+/* ASSIGN_KINDS: there is none. */
+static inline enum assign_kind assign_kind_named(const char *name)
+{
+    enum assign_kind kind = 0;
+
+    while (kind < ASSIGN_KINDS && strcmp(name, assign_kind_names[kind]))
+        kind++;
+    return kind;
+}
+
 /* Number k of stream `seed` (splitmix64), 53 bits. */
 static inline uint64_t assign_draw(uint64_t seed, uint64_t k)
 {
@@ -33,7 +44,7 @@ static inline uint64_t assign_draw(uint64_t seed, uint64_t k)
     return (z ^ (z >> 31)) >> 11;
 }
 
-/* (n,n) of this kind, to be freed; NULL when out of memory. */
+/* (n,n) of this kind, to be freed; NULL when out of memory, or for ASSIGN_KINDS. */
 static inline double *assign_matrix(enum assign_kind kind, size_t n, uint64_t seed)
 {
     const size_t F = ASSIGN_FEATURES;
@@ -41,7 +52,7 @@ static inline double *assign_matrix(enum assign_kind kind, size_t n, uint64_t se
     int32_t *x = malloc(2 * n * F * sizeof *x), *y = x ? x + n * F : NULL;
     int64_t *norm = malloc(2 * n * sizeof *norm);
 
-    if (!value || !x || !norm) {
+    if (!value || !x || !norm || kind == ASSIGN_KINDS) {
         free(value);
         value = NULL;
         goto out;

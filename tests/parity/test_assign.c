@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Assignments against SciPy's optimal values (assign_golden.tsv, by make_assign_golden.py). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "libcommon/assign/assign.h"
 #include "tests/parity/assign_matrices.h"
+#include "tests/parity/golden.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 static void check(const char *kind_name, size_t n, uint64_t seed, double expected)
 {
-    int kind = 0;
-    while (kind < ASSIGN_KINDS && strcmp(kind_name, assign_kind_names[kind]))
-        kind++;
-    assert_true(kind < ASSIGN_KINDS);
-    double *value = assign_matrix((enum assign_kind)kind, n, seed);
+    double *value = assign_matrix(assign_kind_named(kind_name), n, seed);
     int32_t *col = malloc(n * sizeof *col);
     char *seen = calloc(n, 1);
     assert_true(value && col && seen);
@@ -47,13 +36,8 @@ static void check(const char *kind_name, size_t n, uint64_t seed, double expecte
 static void test_values_equal_scipys(void **state)
 {
     (void)state;
-    char path[4096], kind[32];
-    const char *root = getenv("MC_ROOT");
-    snprintf(path, sizeof path, "%s/tests/parity/assign_golden.tsv", root ? root : ".");
-    FILE *f = fopen(path, "r");
-    if (!f)
-        fail_msg("cannot open %s: %s", path, strerror(errno));
-
+    char kind[32];
+    FILE *f = golden_open("assign_golden.tsv");
     size_t n, largest = 0, count = 0;
     unsigned long long seed;
     double expected;

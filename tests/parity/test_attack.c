@@ -23,59 +23,41 @@ struct scene {
 
 static void open_scene(struct scene *s, float delta)
 {
-    const struct mc_net_spec spec = {
-        3, 32, 32, 10, {.4914f, .4822f, .4465f}, {.247f, .243f, .261f}};
     struct world *w = &s->w;
-    struct mc_graph *g = NULL;
-    struct mc_error err = {0};
+    struct mc_graph *g = net("tinyten", 10);
     int32_t labels[B];
 
-    ok(mc_net_build(&g, "tinyten", &spec, &err), &err);
     mc_graph_huber(g, delta);
     open_world(w, g, B);
-    memset(w->host, 0, g->P * sizeof *w->host);
-    for (size_t t = 0; t < g->n_params; t++)
-        fill_tensor(g, &g->params[t], SEED * 1000 + t, w->host);
-    ok(w->be->put(w->be, w->point, 0, w->host, g->P * sizeof(float), &err), &err);
+    fill(w, w->point, SEED, by_number);
     for (size_t t = 0; t < g->n_stats; t++)
         memcpy(w->host + g->stats[t].offset,
                find("given", g->stats[t].tensor.name, g->stats[t].count),
                g->stats[t].count * sizeof(float));
-    s->given = buf(w->be, g->S * sizeof(float), w->host);
+    s->given = buf(g->S * sizeof(float), w->host);
     for (size_t i = 0; i < FLOATS; i++)
         s->got[i] = unit(SEED * 1000 + IMAGES, i);
     for (size_t i = 0; i < B; i++)
         labels[i] = (int32_t)(unit(SEED * 1000 + LABELS, i) * 10);
-    ok(w->be->put(w->be, w->images, 0, s->got, sizeof s->got, &err), &err);
-    ok(w->be->put(w->be, w->labels, 0, labels, sizeof labels, &err), &err);
-    s->clean = buf(w->be, sizeof s->got, s->got);
-    s->start = buf(w->be, sizeof s->got, NULL);
-    s->x = buf(w->be, sizeof s->got, NULL);
-    s->loss = buf(w->be, B * sizeof(float), NULL);
+    put(w->images, 0, s->got, sizeof s->got);
+    put(w->labels, 0, labels, sizeof labels);
+    s->clean = buf(sizeof s->got, s->got);
+    s->start = buf(sizeof s->got, NULL);
+    s->x = buf(sizeof s->got, NULL);
+    s->loss = buf(B * sizeof(float), NULL);
     s->source = (struct mc_source){
         .images = w->images, .pixels = MC_F32, .labels = w->labels, .order = w->order};
-}
-
-static void close_scene(struct scene *s)
-{
-    struct mc_buf *all[] = {s->clean, s->start, s->x, s->given, s->loss};
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        s->w.be->buf_free(s->w.be, all[i]);
-    close_world(&s->w);
 }
 
 /* The other start, up to `reach` from the image. */
 static void put_start(struct scene *s, float reach)
 {
-    struct mc_error err = {0};
-
     for (size_t i = 0; i < FLOATS; i++) {
         const float away = 2 * unit(SEED * 1000 + STARTS, i) - 1;
         const float x = unit(SEED * 1000 + IMAGES, i) + reach * away;
         s->got[i] = x < 0 ? 0 : x > 1 ? 1 : x;
     }
-    ok(s->w.be->put(s->w.be, s->start, 0, s->got, sizeof s->got, &err), &err);
+    put(s->start, 0, s->got, sizeof s->got);
 }
 
 static double mean_loss(struct scene *s, enum mc_mode mode, const struct mc_buf *x)
@@ -83,10 +65,10 @@ static double mean_loss(struct scene *s, enum mc_mode mode, const struct mc_buf 
     struct world *w = &s->w;
     double sum = 0;
 
-    w->be->set_pixels(w->plan, x);
-    w->be->forward(w->plan, mode, w->point, s->given, NULL, w->ctl);
-    w->be->output(w->plan, MC_OUT_LOSS, 0, s->loss);
-    fetch(w, s->loss, s->got, B);
+    be->set_pixels(w->plan, x);
+    be->forward(w->plan, mode, w->point, s->given, NULL, w->ctl);
+    be->output(w->plan, MC_OUT_LOSS, 0, s->loss);
+    fetch(s->loss, s->got, B * sizeof(float));
     for (size_t i = 0; i < B; i++)
         sum += (double)s->got[i];
     return sum / B;
@@ -99,7 +81,7 @@ static double share_off(struct scene *s, const char *group)
     const float *want = find(group, "x", m);
     size_t off = 0;
 
-    fetch(&s->w, s->x, s->got, FLOATS);
+    fetch(s->x, s->got, FLOATS * sizeof(float));
     for (size_t i = 0; i < m; i++)
         off += !(fabsf(s->got[i * STRIDE] - want[i]) <= 1e-5f);
     return (double)off / (double)m;
@@ -114,9 +96,9 @@ static void attack_from(struct scene *s, const struct mc_ball *ball, enum mc_mod
     double off = 0, loss[3] = {mean_loss(s, mode, s->x)};
 
     for (int step = 0; step < STEPS; step++) {
-        w->be->backward(w->plan, w->point, NULL);
-        w->be->input_grad(w->plan, w->dx);
-        w->be->attack_step(w->plan, ball, 0, s->clean, w->dx, s->x);
+        be->backward(w->plan, w->point, NULL);
+        be->input_grad(w->plan, w->dx);
+        be->attack_step(w->plan, ball, 0, s->clean, w->dx, s->x);
         if (!step && look)
             off = share_off(s, group);
         loss[step ? 2 : 1] = mean_loss(s, mode, s->x);
@@ -147,10 +129,10 @@ static void run_attack(struct scene *s, const struct mc_ball *ball, enum mc_mode
                                             .clean_start = 1};
         struct mc_attack a;
         struct mc_error err = {0};
-        ok(mc_attack_open(&a, &o, MC_RNG_ATTACK, w->be, w->g, B, &err), &err);
-        w->be->load(w->plan, &s->source, w->ctl);
+        ok(mc_attack_open(&a, &o, MC_RNG_ATTACK, be, w->g, B, &err), &err);
+        be->load(w->plan, &s->source, w->ctl);
         mc_attack_run(&a, w->plan, &s->source, w->ctl, mode, w->point, s->given);
-        w->be->copy(w->be, s->x, a.examples, sizeof s->got);
+        be->copy(be, s->x, a.examples, sizeof s->got);
         if (steps == 1)
             assert_true(share_off(s, group) <= 1e-3);
         const double loss = mean_loss(s, mode, s->x);
@@ -172,13 +154,13 @@ static void attacks(const char *kind, float delta)
         snprintf(group, sizeof group, "%s/%s/%s/%s", kind, l2 ? "l2" : "linf",
                  random ? "random" : "clean", batch ? "batch" : "given");
         put_start(s, l2 ? 1.f / 128 : 8.f / 255);
-        s->w.be->copy(s->w.be, s->x, random ? s->start : s->clean, sizeof s->got);
-        s->w.be->load(s->w.plan, &s->source, s->w.ctl);
+        be->copy(be, s->x, random ? s->start : s->clean, sizeof s->got);
+        be->load(s->w.plan, &s->source, s->w.ctl);
         attack_from(s, &balls[l2], mode, group, delta > 0);
         if (!random && delta > 0)
             run_attack(s, &balls[l2], mode, group);
     }
-    close_scene(s);
+    close_world(&s->w);
     free(s);
 }
 
@@ -194,9 +176,9 @@ static void with_relu(void **state)
     attacks("relu", 0);
 }
 
-static int start(void **state)
+static int start_with_golden(void **state)
 {
-    (void)state;
+    start(state);
     read_golden("attack_golden.mcz");
     return 0;
 }
@@ -207,5 +189,5 @@ int main(void)
         cmocka_unit_test(with_huber),
         cmocka_unit_test(with_relu),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return cmocka_run_group_tests(tests, start_with_golden, stop);
 }

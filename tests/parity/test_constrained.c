@@ -3,17 +3,9 @@
  * Constrained assignments against the optima that HiGHS finds (constrained_golden.tsv, by
  * make_constrained_golden.py): ours lies between the exact one and none too far below it, our bound
  * is the linear programme's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "libcommon/assign/constrained.h"
 #include "tests/parity/assign_matrices.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "tests/parity/golden.h"
 
 struct tally {
     size_t cases, best;
@@ -57,17 +49,14 @@ static void check(const char *kind, size_t n, uint64_t seed, double exact, doubl
 
 static void optima_are_highss(void **unused)
 {
-    char path[4096], kind[32];
-    const char *root = getenv("MC_ROOT");
+    char kind[32];
     struct tally tally = {0};
     unsigned long long seed;
     double exact, relaxed;
     size_t n;
 
     (void)unused;
-    snprintf(path, sizeof path, "%s/tests/parity/constrained_golden.tsv", root ? root : ".");
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
+    FILE *f = golden_open("constrained_golden.tsv");
     assert_int_equal(fscanf(f, "%*[^\n]"), 0); /* the header */
     while (fscanf(f, "%31s %zu %llu %lf %lf", kind, &n, &seed, &exact, &relaxed) == 5)
         check(kind, n, seed, exact, relaxed, &tally);

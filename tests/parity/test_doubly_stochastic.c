@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Greedy decompositions of doubly stochastic matrices against those made with SciPy's assignments
- * (doubly_stochastic_golden.tsv, by make_doubly_stochastic_golden.py): the same permutations in the same order,
- * with the same weights. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+ * (doubly_stochastic_golden.tsv, by make_doubly_stochastic_golden.py): the same permutations in the
+ * same order, with the same weights. */
 #include "libcommon/assign/doubly_stochastic.h"
+#include "tests/parity/golden.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { MOST = 16 };
 
@@ -50,15 +43,11 @@ static void check(FILE *f, size_t n, double drop, size_t n_terms)
 
 static void terms_are_scipys(void **unused)
 {
-    char path[4096];
-    const char *root = getenv("MC_ROOT");
     size_t n, n_terms, cases = 0;
     double drop;
 
     (void)unused;
-    snprintf(path, sizeof path, "%s/tests/parity/doubly_stochastic_golden.tsv", root ? root : ".");
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
+    FILE *f = golden_open("doubly_stochastic_golden.tsv");
     for (; fscanf(f, " matrix %zu %lf %zu", &n, &drop, &n_terms) == 3; cases++)
         check(f, n, drop, n_terms);
     assert_true(feof(f));

@@ -8,21 +8,10 @@
 
 enum { B = 16, IMAGE = 3072, SAMPLES = 400, IMAGES = 999, LABELS = 998 };
 
-static void fill(const struct mc_graph *g, uint64_t seed, float *params)
-{
-    memset(params, 0, g->P * sizeof *params);
-    for (size_t t = 0; t < g->n_params; t++)
-        fill_tensor(g, &g->params[t], seed * 1000 + t, params);
-}
-
 static void open_tinyten(struct world *w, float delta)
 {
-    const struct mc_net_spec spec = {
-        3, 32, 32, 10, {.4914f, .4822f, .4465f}, {.247f, .243f, .261f}};
-    struct mc_graph *g = NULL;
-    struct mc_error err = {0};
+    struct mc_graph *g = net("tinyten", 10);
 
-    ok(mc_net_build(&g, "tinyten", &spec, &err), &err);
     mc_graph_huber(g, delta);
     open_world(w, g, B);
 }
@@ -35,9 +24,7 @@ static void step(struct world *w, uint64_t seed)
 
 static void set_point(struct world *w, uint64_t seed)
 {
-    struct mc_error err = {0};
-    fill(w->g, seed, w->host);
-    ok(w->be->put(w->be, w->point, 0, w->host, w->g->P * sizeof(float), &err), &err);
+    fill(w, w->point, seed, by_number);
 }
 
 /* ---- comparisons ---- */
@@ -71,14 +58,12 @@ static void every_tensor_with_huber(void **state)
 {
     (void)state;
     struct world w;
-    float *dx = malloc(B * IMAGE * sizeof *dx);
     double worst = 0;
 
-    assert_non_null(dx);
     open_tinyten(&w, 1);
     set_point(&w, 1);
     step(&w, 1);
-    fetch(&w, w.grad, w.host, w.g->P);
+    fetch(w.grad, w.host, w.g->P * sizeof(float));
     for (size_t t = 0; t < w.g->n_params; t++) {
         const struct mc_param *p = &w.g->params[t];
         const double e = bounded(compare("huber", p->tensor.name, w.host + p->offset, p->count));
@@ -86,12 +71,11 @@ static void every_tensor_with_huber(void **state)
             fail_msg("%s: %g", p->tensor.name, e);
         worst = e > worst ? e : worst;
     }
-    fetch(&w, w.dx, dx, B * IMAGE);
+    const float *dx = fetched(w.dx, B * IMAGE);
     const double e = bounded(compare("huber", "pixels", dx, B * IMAGE));
     print_message("worst tensor %.2e, pixels %.2e\n", worst, e);
     assert_true(e <= 1e-4);
     close_world(&w);
-    free(dx);
 }
 
 static void running_statistics(void **state)
@@ -104,7 +88,7 @@ static void running_statistics(void **state)
     open_tinyten(&w, 1);
     set_point(&w, 1);
     step(&w, 1);
-    fetch(&w, w.stats, w.host, w.g->S);
+    fetch(w.stats, w.host, w.g->S * sizeof(float));
     for (size_t t = 0; t < w.g->n_stats; t++) {
         const struct mc_param *p = &w.g->stats[t];
         const float *want = find("statistics", p->tensor.name, p->count);
@@ -126,19 +110,17 @@ static void control_point_of_a_curve(void **state)
     (void)state;
     const double ts[] = {.25, .5, .8};
     struct world w;
-    struct mc_buf *v[3], *p = NULL, *m = NULL, *coefs = NULL, *lr = NULL;
+    struct mc_buf *v[3];
     const float one = 1;
     double worst = 0;
 
     open_tinyten(&w, 1);
-    p = buf(w.be, w.g->P * sizeof(float), NULL);
-    m = buf(w.be, w.g->P * sizeof(float), NULL);
-    coefs = buf(w.be, 3 * sizeof(float), NULL);
-    lr = buf(w.be, sizeof one, &one);
+    struct mc_buf *p = buf(w.g->P * sizeof(float), NULL), *m = buf(w.g->P * sizeof(float), NULL);
+    struct mc_buf *coefs = buf(3 * sizeof(float), NULL), *lr = buf(sizeof one, &one);
     for (uint64_t i = 0; i < 3; i++) { /* first end, control point, other end */
         const uint64_t seeds[] = {1, 3, 2};
-        fill(w.g, seeds[i], w.host);
-        v[i] = buf(w.be, w.g->P * sizeof(float), w.host);
+        v[i] = buf(w.g->P * sizeof(float), NULL);
+        fill(&w, v[i], seeds[i], by_number);
     }
     for (size_t i = 0; i < 3; i++) {
         const double t = ts[i];
@@ -151,14 +133,13 @@ static void control_point_of_a_curve(void **state)
                                    .coefs = coefs,
                                    .stride = 3,
                                    .k = 1};
-        struct mc_error err = {0};
         char group[32];
-        ok(w.be->put(w.be, coefs, 0, c, sizeof c, &err), &err);
-        w.be->lincomb(w.be, w.g->P, w.point, 3, (const struct mc_buf *const *)v, coefs, w.ctl);
+        put(coefs, 0, c, sizeof c);
+        be->lincomb(be, w.g->P, w.point, 3, (const struct mc_buf *const *)v, coefs, w.ctl);
         step(&w, 1);
-        w.be->zero(w.be, p); /* one step at rate 1 from 0: minus the gradient */
-        w.be->sgd(w.be, w.g->P, &sgd, w.ctl);
-        fetch(&w, p, w.host, w.g->P);
+        be->zero(be, p); /* one step at rate 1 from 0: minus the gradient */
+        be->sgd(be, w.g->P, &sgd, w.ctl);
+        fetch(p, w.host, w.g->P * sizeof(float));
         snprintf(group, sizeof group, "curve%g", t);
         for (size_t k = 0; k < w.g->n_params; k++) {
             const struct mc_param *q = &w.g->params[k];
@@ -171,12 +152,6 @@ static void control_point_of_a_curve(void **state)
         }
     }
     print_message("worst tensor %.2e\n", worst);
-    for (size_t i = 0; i < 3; i++)
-        w.be->buf_free(w.be, v[i]);
-    w.be->buf_free(w.be, p);
-    w.be->buf_free(w.be, m);
-    w.be->buf_free(w.be, coefs);
-    w.be->buf_free(w.be, lr);
     close_world(&w);
 }
 
@@ -214,7 +189,7 @@ static void whole_gradient_with_relu(void **state)
         char group[32];
         set_point(&w, seed);
         step(&w, seed);
-        fetch(&w, w.grad, w.host, w.g->P);
+        fetch(w.grad, w.host, w.g->P * sizeof(float));
         snprintf(group, sizeof group, "relu%d", (int)seed);
         for (size_t t = 0; t < w.g->n_params; t++) {
             const struct mc_param *p = &w.g->params[t];
@@ -228,9 +203,9 @@ static void whole_gradient_with_relu(void **state)
     close_world(&w);
 }
 
-static int start(void **state)
+static int start_with_golden(void **state)
 {
-    (void)state;
+    start(state);
     read_golden("gradient_golden.mcz");
     return 0;
 }
@@ -243,5 +218,5 @@ int main(void)
         cmocka_unit_test(control_point_of_a_curve),
         cmocka_unit_test(whole_gradient_with_relu),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return cmocka_run_group_tests(tests, start_with_golden, stop);
 }

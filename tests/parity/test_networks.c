@@ -12,8 +12,6 @@
 
 enum { PROJECTIONS = 64 };
 
-static const float MEAN[] = {.4914f, .4822f, .4465f}, STD[] = {.247f, .243f, .261f};
-
 /* ---- the networks ---- */
 
 /* Part `what` of the module at `path`. */
@@ -147,25 +145,13 @@ static const struct test_case CASES[] = {
     {"googlenet_means", googlenet_means, 2, 32, 100, 3, 2e-4, 0},
 };
 
-static struct mc_graph *net(const char *name, int classes)
-{
-    struct mc_net_spec spec = {3, 32, 32, classes, {0}, {0}};
-    struct mc_graph *g = NULL;
-    struct mc_error err = {0};
-
-    memcpy(spec.mean, MEAN, sizeof MEAN);
-    memcpy(spec.std, STD, sizeof STD);
-    ok(mc_net_build(&g, name, &spec, &err), &err);
-    return g;
-}
-
 static void open_case(struct world *w, const struct test_case *c, float delta)
 {
     struct mc_graph *g = NULL;
     struct mc_error err = {0};
 
     if (c->build) {
-        g = mc_graph_new(c->name, 3, c->side, c->side, c->classes, MEAN, STD);
+        g = mc_graph_new(c->name, 3, c->side, c->side, c->classes, IMAGES_32.mean, IMAGES_32.std);
         assert_non_null(g);
         c->build(g);
         ok(mc_graph_finish(g, &err), &err);
@@ -204,15 +190,9 @@ static void make_direct(struct mc_plan *p)
 
 static void step(struct world *w, uint64_t seed)
 {
-    struct mc_error err = {0};
-
-    memset(w->host, 0, w->g->P * sizeof *w->host);
-    for (size_t t = 0; t < w->g->n_params; t++)
-        fill_tensor(w->g, &w->g->params[t], stream_of(seed, "", w->g->params[t].tensor.name),
-                    w->host);
-    ok(w->be->put(w->be, w->point, 0, w->host, w->g->P * sizeof(float), &err), &err);
+    fill(w, w->point, seed, by_name);
     run(w, stream_of(seed, "", "images"), stream_of(seed, "", "labels"));
-    fetch(w, w->grad, w->host, w->g->P);
+    fetch(w->grad, w->host, w->g->P * sizeof(float));
 }
 
 /* sums[k] += the sum of all elements, each with the sign that bit k of its hash gives. */
@@ -273,16 +253,13 @@ static void every_tensor_with_huber(void **state)
         const struct mc_param *p = &w.g->params[t];
         one_tensor(c, p->tensor.name, w.host + p->offset, p->count, &worst);
     }
-    float *dx = malloc(w.images_n * w.image * sizeof *dx);
-    assert_non_null(dx);
-    fetch(&w, w.dx, dx, w.images_n * w.image);
+    const float *dx = fetched(w.dx, w.images_n * w.image);
     one_tensor(c, "pixels", dx, w.images_n * w.image, &worst);
     for (size_t i = 0; i < golden.n; i++)
         stored += !strncmp(golden.tensors[i].name, c->name, strlen(c->name)) &&
                   golden.tensors[i].name[strlen(c->name)] == '/';
     assert_int_equal(stored, w.g->n_params + tensors); /* PyTorch has no parameter more */
     print_message("%s: worst tensor %.2e\n", c->name, worst);
-    free(dx);
     close_world(&w);
 }
 
@@ -319,10 +296,9 @@ static void whole_gradient_with_relu(void **state)
 /* What the loss heads that exist while training only need, and nothing else does. */
 static size_t only_while_training(const struct mc_graph *g)
 {
-    char *used = calloc((size_t)g->n_nodes, 1);
+    char *used = room((size_t)g->n_nodes, 1);
     size_t n = 0;
 
-    assert_non_null(used);
     for (int i = g->n_nodes - 1; i >= 0; i--) {
         used[i] |= g->nodes[i].op == MC_OP_LOSS && !g->nodes[i].train_only;
         for (int k = 0; used[i] && k < g->nodes[i].n_in; k++)
@@ -330,7 +306,6 @@ static size_t only_while_training(const struct mc_graph *g)
     }
     for (size_t t = 0; t < g->n_params; t++)
         n += used[g->params[t].node] ? 0 : g->params[t].count;
-    free(used);
     return n;
 }
 
@@ -357,9 +332,9 @@ static void numbers_of_parameters(void **state)
     assert_int_equal(checked, 8);
 }
 
-static int start(void **state)
+static int start_with_golden(void **state)
 {
-    (void)state;
+    start(state);
     read_golden("network_golden.mcz");
     return 0;
 }
@@ -377,5 +352,5 @@ int main(void)
         t->test_func = i % 2 ? whole_gradient_with_relu : every_tensor_with_huber;
         t->initial_state = (void *)(uintptr_t)&CASES[i / 2]; /* cmocka takes no const */
     }
-    return cmocka_run_group_tests(tests, start, stop);
+    return cmocka_run_group_tests(tests, start_with_golden, stop);
 }

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The gradient of the loss to doubly stochastic matrices against PyTorch's float64 (golden file by
- * make_soft_permutation_golden.py): tinyten, and a network with a skip, a concat and a flatten, at r = (1-t)
- * a + t P b + 2t(1-t) c, batch 16, Huber's delta = 1; each group's to 1e-4. */
+ * make_soft_permutation_golden.py): tinyten, and a network with a skip, a concat and a flatten, at
+ * r = (1-t) a + t P b + 2t(1-t) c, batch 16, Huber's delta = 1; each group's to 1e-4. */
 #include "tests/parity/gradients.h"
 
 #include "libcommon/graph/soft_permutation.h"
 
 enum { B = 16, SIDE = 11 };
 
-static const float MEAN[] = {.4914f, .4822f, .4465f}, STD[] = {.247f, .243f, .261f};
 static const double T = .4;
 
 static struct mc_graph *tinyten(void)
 {
-    struct mc_net_spec spec = {3, 32, 32, 10, {0}, {0}};
-    struct mc_graph *g = NULL;
-    struct mc_error err = {0};
-
-    memcpy(spec.mean, MEAN, sizeof MEAN);
-    memcpy(spec.std, STD, sizeof STD);
-    ok(mc_net_build(&g, "tinyten", &spec, &err), &err);
-    return g;
+    return net("tinyten", 10);
 }
 
 static int conv(struct mc_graph *g, const char *path, int in, int out, int kernel, int bias)
@@ -48,7 +40,7 @@ static int linear(struct mc_graph *g, const char *name, int in, int out)
 
 static struct mc_graph *mixed(void)
 {
-    struct mc_graph *g = mc_graph_new("mixed", 3, SIDE, SIDE, 10, MEAN, STD);
+    struct mc_graph *g = mc_graph_new("mixed", 3, SIDE, SIDE, 10, IMAGES_32.mean, IMAGES_32.std);
     struct mc_error err = {0};
 
     assert_non_null(g);
@@ -69,11 +61,10 @@ static struct mc_graph *mixed(void)
 /* Weights of `seed` on the device. */
 static struct mc_buf *weights(struct world *w, uint64_t seed)
 {
-    memset(w->host, 0, w->g->P * sizeof *w->host);
-    for (size_t t = 0; t < w->g->n_params; t++)
-        fill_tensor(w->g, &w->g->params[t], stream_of(seed, "", w->g->params[t].tensor.name),
-                    w->host);
-    return buf(w->be, w->g->P * sizeof *w->host, w->host);
+    struct mc_buf *b = buf(w->g->P * sizeof *w->host, NULL);
+
+    fill(w, b, seed, by_name);
+    return b;
 }
 
 struct network {
@@ -114,23 +105,21 @@ static void gradient_to_matrices(void **state)
     ok(mc_symmetry_derive(&s, w.g, &err), &err);
     assert_int_equal(s.n_groups, n->groups);
     const size_t m = mc_soft_perm_layout(&s, NULL);
-    float *host = calloc(m, sizeof *host), *want = calloc(m, sizeof *want);
-    assert_true(host && want);
+    float *host = floats(m), *want = floats(m);
     golden_matrices(n, &s, "matrix", host);
     golden_matrices(n, &s, "gradient", want);
-    struct mc_buf *ends[] = {weights(&w, 1), buf(w.be, w.g->P * sizeof(float), NULL),
-                             weights(&w, 3)};
-    struct mc_buf *b = weights(&w, 2), *matrices = buf(w.be, m * sizeof *host, host);
-    struct mc_buf *grad = buf(w.be, m * sizeof *host, NULL);
-    struct mc_buf *step = buf(w.be, m * sizeof *host, NULL);
-    struct mc_buf *momentum = buf(w.be, m * sizeof *host, NULL);
-    struct mc_buf *coefs = buf(w.be, sizeof coef, coef), *lr = buf(w.be, sizeof one, &one);
-    ok(w.be->soft_perm_new(w.be, w.g, &s, &a, &err), &err);
+    struct mc_buf *ends[] = {weights(&w, 1), buf(w.g->P * sizeof(float), NULL), weights(&w, 3)};
+    struct mc_buf *b = weights(&w, 2), *matrices = buf(m * sizeof *host, host);
+    struct mc_buf *grad = buf(m * sizeof *host, NULL);
+    struct mc_buf *step = buf(m * sizeof *host, NULL);
+    struct mc_buf *momentum = buf(m * sizeof *host, NULL);
+    struct mc_buf *coefs = buf(sizeof coef, coef), *lr = buf(sizeof one, &one);
+    ok(be->soft_perm_new(be, w.g, &s, &a, &err), &err);
 
-    w.be->soft_permute(a, matrices, b, ends[1]);
-    w.be->lincomb(w.be, w.g->P, w.point, 3, (const struct mc_buf *const *)ends, coefs, w.ctl);
+    be->soft_permute(a, matrices, b, ends[1]);
+    be->lincomb(be, w.g->P, w.point, 3, (const struct mc_buf *const *)ends, coefs, w.ctl);
     run(&w, stream_of(1, "", "images"), stream_of(1, "", "labels"));
-    w.be->soft_permute_grad(a, matrices, b, w.grad, grad);
+    be->soft_permute_grad(a, matrices, b, w.grad, grad);
     const struct mc_sgd sgd = {.p = step,
                                .m = momentum,
                                .grad = grad,
@@ -139,8 +128,8 @@ static void gradient_to_matrices(void **state)
                                .coefs = coefs,
                                .stride = 3,
                                .k = 1};
-    w.be->sgd(w.be, m, &sgd, w.ctl); /* one step at rate 1 from 0: minus the gradient */
-    fetch(&w, step, host, m);
+    be->sgd(be, m, &sgd, w.ctl); /* one step at rate 1 from 0: minus the gradient */
+    fetch(step, host, m * sizeof(float));
     for (size_t g = 0, at = 0; g < s.n_groups; g++) {
         struct measured r = {0, 0};
         const size_t k = s.groups[g].size;
@@ -157,20 +146,14 @@ static void gradient_to_matrices(void **state)
     }
     print_message("%s: worst group %.2e\n", n->name, worst);
 
-    struct mc_buf *all[] = {ends[0], ends[1], ends[2],  b,     matrices,
-                            grad,    step,    momentum, coefs, lr};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        w.be->buf_free(w.be, all[i]);
-    w.be->soft_perm_free(a);
+    be->soft_perm_free(a);
     mc_symmetry_release(&s);
     close_world(&w);
-    free(host);
-    free(want);
 }
 
-static int start(void **state)
+static int start_with_golden(void **state)
 {
-    (void)state;
+    start(state);
     read_golden("soft_permutation_golden.mcz");
     return 0;
 }
@@ -182,5 +165,5 @@ int main(void)
         {"skip_concat_and_flatten", gradient_to_matrices, NULL, NULL,
          (void *)(uintptr_t)&NETWORKS[1]},
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return cmocka_run_group_tests(tests, start_with_golden, stop);
 }

@@ -20,23 +20,16 @@ static void pixels_of_a_batch(void **state)
         setup(&f, small_net(0), way & 1);
         const size_t n = B * f.image, hw = f.image / 3;
         struct mc_plan *p = plan(f.g, (struct mc_plan_opts){.taps = &tap, .n_taps = 1});
-        struct mc_buf *x = buf(n * sizeof(float), NULL), *seen = buf(n * sizeof(float), NULL);
-        struct mc_buf *logits = buf(B * 5 * sizeof(float), NULL);
-        float *pixels = malloc(n * sizeof *pixels), *taken = malloc(n * sizeof *taken);
-        float before[B * 5], after[B * 5];
+        struct mc_buf *x = buf(n * sizeof(float), NULL), *other = buf(n * sizeof(float), NULL);
         size_t changed = 0;
-        assert_true(pixels && taken);
         set_order(&f, B - 2, samples);
         f.source.augment = way & 2 ? &augment : NULL;
         f.source.purpose = MC_RNG_AUGMENT;
         be->load(p, &f.source, f.d_ctl);
         be->pixels(p, &f.source, f.d_ctl, x);
         be->forward(p, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
-        be->output(p, MC_OUT_TAP, 0, seen);
-        be->output(p, MC_OUT_LOGITS, 0, logits);
-        fetch(logits, before, sizeof before);
-        fetch(x, pixels, n * sizeof *pixels);
-        fetch(seen, taken, n * sizeof *taken);
+        const float *taken = output(p, MC_OUT_TAP, 0, n);
+        const float *before = output(p, MC_OUT_LOGITS, 0, B * 5), *pixels = fetched(x, n);
         for (size_t i = 0; i < n; i++) {
             const size_t image = i / f.image, c = i % f.image / hw;
             if (image >= B - 2) {
@@ -51,24 +44,15 @@ static void pixels_of_a_batch(void **state)
             changed += pixels[i] != own;
         }
         assert_true(!f.source.augment || changed > n / 2);
-        be->zero(be, seen);
-        be->set_pixels(p, seen); /* other pixels, other logits */
+        be->set_pixels(p, other); /* other pixels, other logits */
         be->forward(p, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
-        be->output(p, MC_OUT_LOGITS, 0, logits);
-        fetch(logits, after, sizeof after);
+        const float *after = output(p, MC_OUT_LOGITS, 0, B * 5);
         assert_true(fabsf(after[0] - before[0]) > 1e-3f);
         be->set_pixels(p, x);
         be->forward(p, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
-        be->output(p, MC_OUT_LOGITS, 0, logits);
-        fetch(logits, after, sizeof after);
+        after = output(p, MC_OUT_LOGITS, 0, B * 5);
         for (size_t i = 0; i < (B - 2) * 5; i++)
             assert_true(fabsf(after[i] - before[i]) <= 1e-5f * (1 + fabsf(before[i])));
-        be->plan_free(p);
-        be->buf_free(be, x);
-        be->buf_free(be, seen);
-        be->buf_free(be, logits);
-        free(pixels);
-        free(taken);
         teardown(&f);
     }
 }
@@ -90,9 +74,8 @@ enum { RESTARTS = 200 };
 static float *starts(struct fixture *f, struct mc_plan *p, const struct mc_ball *ball)
 {
     const size_t n = B * f->image;
-    float *all = malloc(RESTARTS * n * sizeof *all), *grey = malloc(n * sizeof *grey);
+    float *all = floats(RESTARTS * n), *grey = floats(n);
 
-    assert_true(all && grey);
     for (size_t i = 0; i < n; i++)
         grey[i] = .5f;
     struct mc_buf *clean = buf(n * sizeof *grey, grey), *x = buf(n * sizeof *grey, NULL);
@@ -101,9 +84,6 @@ static float *starts(struct fixture *f, struct mc_plan *p, const struct mc_ball 
         be->attack_start(p, ball, r, clean, x);
         fetch(x, all + r * n, n * sizeof *all);
     }
-    be->buf_free(be, clean);
-    be->buf_free(be, x);
-    free(grey);
     return all;
 }
 
@@ -132,8 +112,6 @@ static void linf_starts_are_uniform(void **state)
     expect_mean("fourth moment", fourths, (double)m, 1. / 5, 16. / 225);
     expect_mean("neighbours", beside, (double)(m - 1), 0, 1. / 9);
     expect_mean("restarts", between, (double)(m - n), 0, 1. / 9);
-    free(all);
-    be->plan_free(p);
     teardown(&f);
 }
 
@@ -173,8 +151,6 @@ static void l2_starts_are_uniform(void **state)
     expect_mean("square along the diagonal", turned, (double)m, 1, 2 * (n - 1) / (n + 2));
     expect_mean("half of the pixels", halves, (double)m, k / n,
                 2 * k * (n - k) / (n * n * (n + 2)));
-    free(all);
-    be->plan_free(p);
     teardown(&f);
 }
 
@@ -185,7 +161,6 @@ static void starts_follow_the_sample(void **state)
     for (int l2 = 0; l2 < 2; l2++) {
         const struct mc_ball ball = {l2 ? MC_BALL_L2 : MC_BALL_LINF, .25f, 0, MC_RNG_ATTACK};
         struct fixture f;
-        struct mc_error err = {0};
         int32_t samples[B], turned[B];
         setup(&f, small_net(0), 0);
         struct mc_plan *p = plan(f.g, (struct mc_plan_opts){0});
@@ -193,7 +168,7 @@ static void starts_follow_the_sample(void **state)
         for (int i = 0; i < B; i++)
             turned[i] = samples[B - 1 - i];
         float *a = starts(&f, p, &ball);
-        ok(be->put(be, f.d_order, sizeof turned, turned, sizeof turned, &err), &err);
+        put(f.d_order, sizeof turned, turned, sizeof turned);
         float *b = starts(&f, p, &ball);
         const size_t bytes = f.image * sizeof *a;
         for (size_t i = 0; i < B; i++)
@@ -201,13 +176,9 @@ static void starts_follow_the_sample(void **state)
         assert_memory_not_equal(a, a + f.image, bytes);
         assert_memory_not_equal(a, a + B * f.image, bytes);
         const struct mc_ctl next = {.seed = 5, .epoch = 4, .row = 1};
-        ok(be->put(be, f.d_ctl, 0, &next, sizeof next, &err), &err);
-        free(a);
+        put(f.d_ctl, 0, &next, sizeof next);
         a = starts(&f, p, &ball);
         assert_memory_not_equal(a, b, bytes);
-        free(a);
-        free(b);
-        be->plan_free(p);
         teardown(&f);
     }
 }
@@ -230,9 +201,7 @@ static void a_step_by_hand(void **state)
         setup(&f, small_net(0), 0);
         const size_t n = B * f.image;
         struct mc_plan *p = plan(f.g, (struct mc_plan_opts){0});
-        float *clean = malloc(n * sizeof *clean), *x = malloc(n * sizeof *x);
-        float *grad = calloc(n, sizeof *grad), *got = malloc(n * sizeof *got);
-        assert_true(clean && x && grad && got);
+        float *clean = floats(n), *x = floats(n), *grad = floats(n);
         for (size_t i = 0; i < n; i++) {
             clean[i] = unit(1, (uint32_t)i);
             x[i] = clean[i] + (l2 ? .02f : .04f) * (2 * unit(2, (uint32_t)i) - 1);
@@ -244,7 +213,7 @@ static void a_step_by_hand(void **state)
         struct mc_buf *d_grad = buf(n * sizeof *x, grad);
         be->load(p, &f.source, f.d_ctl);
         be->attack_step(p, &ball, descend, d_clean, d_grad, d_x);
-        fetch(d_x, got, n * sizeof *got);
+        const float *got = fetched(d_x, n);
         for (size_t i = 0; i < B; i++) {
             const double eps = (double)ball.eps;
             const double step = descend ? -(double)ball.step : (double)ball.step;
@@ -264,14 +233,6 @@ static void a_step_by_hand(void **state)
                 assert_true(fabs((double)got[q] - held(c + d, 0, 1)) <= 1e-6);
             }
         }
-        be->plan_free(p);
-        be->buf_free(be, d_clean);
-        be->buf_free(be, d_x);
-        be->buf_free(be, d_grad);
-        free(clean);
-        free(x);
-        free(grad);
-        free(got);
         teardown(&f);
     }
 }

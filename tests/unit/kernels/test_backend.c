@@ -25,20 +25,15 @@ static void taps_and_moments(void **state)
         }
     struct mc_tap_request taps[] = {{relu, 0, 20}, {bn, 3, 9}, {0, 1, 2}};
     setup(&f, g, 0);
-    float *other = malloc(g->P * sizeof *other);
-    assert_non_null(other);
+    float *other = floats(g->P);
     for (size_t i = 0; i < g->P; i++)
         other[i] = f.params[i] * (1 + .3f * unit(777, (uint32_t)i));
     struct mc_buf *d_other = buf(g->P * sizeof *other, other);
     struct mc_plan *p = plan(g, (struct mc_plan_opts){.taps = taps, .n_taps = 3});
     struct mc_plan *q = plan(g, (struct mc_plan_opts){.taps = taps, .n_taps = 3, .backward = 1});
     int32_t samples[B], labels[B] = {0};
-    double *pixels = calloc(B * f.image, sizeof *pixels);
-    assert_non_null(pixels);
     set_order(&f, 5, samples);
-    for (int b = 0; b < 5; b++)
-        for (size_t i = 0; i < f.image; i++)
-            pixels[(size_t)b * f.image + i] = (double)f.pixels[(size_t)samples[b] * f.image + i];
+    const double *pixels = pixels_of(&f, samples, 5);
     naive_init(&v, g, B);
     naive_init(&u, g, B);
     v.valid = u.valid = 5;
@@ -57,16 +52,11 @@ static void taps_and_moments(void **state)
     for (size_t t = 0; t < 3; t++) {
         const struct mc_node *n = &g->nodes[taps[t].node];
         const size_t k = taps[t].count, hw = (size_t)(n->h * n->w), size = MC_MOMENTS_SIZE(k);
-        float *x = malloc(B * k * hw * sizeof *x), *y = malloc(B * k * hw * sizeof *y);
-        double *want = calloc(size, sizeof *want), *got = malloc(size * sizeof *got);
-        double *twice = malloc(size * sizeof *twice), *same = malloc(size * sizeof *same);
-        struct mc_buf *out = buf(B * k * hw * sizeof *x, NULL),
-                      *acc = buf(size * sizeof *got, NULL);
-        assert_true(x && y && want && got && twice && same);
-        be->output(q, MC_OUT_TAP, t, out);
-        fetch(out, y, B * k * hw * sizeof *x);
-        be->output(p, MC_OUT_TAP, t, out);
-        fetch(out, x, B * k * hw * sizeof *x);
+        double *want = room(size, sizeof *want), *got = room(size, sizeof *got);
+        double *twice = room(size, sizeof *twice), *same = room(size, sizeof *same);
+        const float *y = output(q, MC_OUT_TAP, t, B * k * hw);
+        const float *x = output(p, MC_OUT_TAP, t, B * k * hw);
+        struct mc_buf *acc = buf(size * sizeof *got, NULL);
         for (size_t b = 0; b < B; b++)
             for (size_t i = 0; i < k * hw; i++) {
                 const size_t at = b * naive_image(n) + taps[t].offset * hw + i;
@@ -90,33 +80,18 @@ static void taps_and_moments(void **state)
         fetch(acc, got, size * sizeof *got);
         be->moments(p, q, t, acc);
         fetch(acc, twice, size * sizeof *got);
-        struct mc_buf *d_y = buf(B * k * hw * sizeof *y, y);
+        struct mc_buf *d_x = buf(B * k * hw * sizeof *x, x), *d_y = buf(B * k * hw * sizeof *y, y);
         struct mc_buf *of = buf(size * sizeof *got, NULL);
-        ok(be->moments_of(be, B, k, hw, out, d_y, of, &err), &err); /* `out` is still x's */
+        ok(be->moments_of(be, B, k, hw, d_x, d_y, of, &err), &err);
         fetch(of, same, size * sizeof *same);
         for (size_t i = 0; i < size; i++) {
             assert_true(fabs(got[i] - want[i]) <= 1e-12 * (1 + fabs(want[i])));
             assert_true(twice[i] == 2 * got[i]);
             assert_true(fabs(same[i] - got[i]) <= 1e-13 * fabs(got[i]));
         }
-        free(x);
-        free(y);
-        free(want);
-        free(got);
-        free(twice);
-        free(same);
-        be->buf_free(be, of);
-        be->buf_free(be, d_y);
-        be->buf_free(be, out);
-        be->buf_free(be, acc);
     }
-    be->plan_free(p);
-    be->plan_free(q);
-    be->buf_free(be, d_other);
     naive_release(&v);
     naive_release(&u);
-    free(pixels);
-    free(other);
     teardown(&f);
 }
 
@@ -128,7 +103,6 @@ static void reestimation_pools_moments(void **state)
     struct mc_graph *g = mlp("mlp:bn,9");
     const struct mc_node *n = NULL;
     int32_t samples[B];
-    float *stats = NULL;
     double sum[9] = {0}, sq[9] = {0};
 
     for (int i = 0; i < g->n_nodes; i++)
@@ -157,9 +131,7 @@ static void reestimation_pools_moments(void **state)
             }
     }
     be->reestimate(be, g, acc, f.d_stats);
-    stats = malloc(g->S * sizeof *stats);
-    assert_non_null(stats);
-    fetch(f.d_stats, stats, g->S * sizeof *stats);
+    const float *stats = fetched(f.d_stats, g->S);
     for (size_t c = 0; c < 9; c++) {
         const double count = B + 3, mean = sum[c] / count;
         const double var = (sq[c] - count * mean * mean) / (count - 1);
@@ -168,9 +140,6 @@ static void reestimation_pools_moments(void **state)
         assert_true(fabs((double)stats[n->running_var.offset + c] - var) <
                     within(1e-5) * (1 + var));
     }
-    free(stats);
-    be->plan_free(p);
-    be->buf_free(be, acc);
     teardown(&f);
 }
 
@@ -179,16 +148,14 @@ static void augmentation_follows_its_definition(void **state)
 {
     (void)state;
     struct fixture f;
-    struct mc_graph *g = small_net(0);
     const int C = 3, H = 9, W = 7;
     struct mc_augment a = {.rotate = 25, .flip = 1, .pad = 2};
     struct mc_tap_request tap = {0, 0, 3};
-    float out[B * 3 * 9 * 7];
     int32_t samples[B];
     int moved = 0;
 
     for (int kind = 0; kind < 4; kind++) {
-        setup(&f, kind ? small_net(0) : g, kind & 1);
+        setup(&f, small_net(0), kind & 1);
         a.turn = kind & 2 ? 40 : 0;
         a.scale = kind & 2 ? .3f : 0;
         set_order(&f, B - 1, samples);
@@ -196,10 +163,8 @@ static void augmentation_follows_its_definition(void **state)
         f.source.purpose = MC_RNG_AUGMENT;
         f.source.base = 1000;
         struct mc_plan *p = plan(f.g, (struct mc_plan_opts){.taps = &tap, .n_taps = 1});
-        struct mc_buf *d = buf(sizeof out, NULL);
         be->load(p, &f.source, f.d_ctl);
-        be->output(p, MC_OUT_TAP, 0, d);
-        fetch(d, out, sizeof out);
+        const float *out = output(p, MC_OUT_TAP, 0, B * f.image);
         for (int b = 0; b < B - 1; b++) {
             const struct mc_rng4 r = mc_rng(5, MC_RNG_AUGMENT, 3, (uint32_t)samples[b] + 1000, 0);
             const struct mc_rng4 m = mc_rng(5, MC_RNG_AUGMENT, 3, (uint32_t)samples[b] + 1000, 1);
@@ -237,8 +202,6 @@ static void augmentation_follows_its_definition(void **state)
         }
         for (size_t i = (B - 1) * f.image; i < B * f.image; i++)
             assert_true(out[i] == 0);
-        be->plan_free(p);
-        be->buf_free(be, d);
         teardown(&f);
     }
     assert_true(moved > 1000);
@@ -252,23 +215,17 @@ static void grey_images_change_contrast(void **state)
     const struct mc_augment a = {.contrast = .9f, .saturation = .9f};
     const struct mc_net_spec spec = {1, side, side, 5, {.5f}, {.25f}};
     const struct mc_tap_request tap = {0, 0, 1};
-    struct mc_graph *g = NULL;
-    struct mc_error err = {0};
     struct fixture f;
-    float out[B * hw];
     int32_t samples[B];
     int clamped = 0;
 
-    ok(mc_net_build(&g, "mlp:4", &spec, &err), &err);
-    setup(&f, g, 0);
+    setup(&f, net_of("mlp:4", spec), 0);
     set_order(&f, B, samples);
     f.source.augment = &a;
     f.source.purpose = MC_RNG_BN;
     struct mc_plan *p = plan(f.g, (struct mc_plan_opts){.taps = &tap, .n_taps = 1});
-    struct mc_buf *d = buf(sizeof out, NULL);
     be->load(p, &f.source, f.d_ctl);
-    be->output(p, MC_OUT_TAP, 0, d);
-    fetch(d, out, sizeof out);
+    const float *out = output(p, MC_OUT_TAP, 0, B * hw);
     for (int b = 0; b < B; b++) {
         const float *x = f.pixels + samples[b] * hw;
         const struct mc_rng4 r = mc_rng(5, MC_RNG_BN, 3, (uint32_t)samples[b], 1);
@@ -284,8 +241,6 @@ static void grey_images_change_contrast(void **state)
         }
     }
     assert_true(clamped > 0);
-    be->plan_free(p);
-    be->buf_free(be, d);
     teardown(&f);
 }
 
@@ -302,32 +257,31 @@ static void buffers_grow(void **state)
     for (size_t i = 1; i < n; i++) {
         const unsigned char mark[2] = {(unsigned char)i, 0xff};
         ok(be->buf_grow(be, b, sizes[i], &err), &err);
-        ok(be->get(be, b, sizes[i] - 2, last, 2, &err), &err);
+        get(b, sizes[i] - 2, last, 2);
         assert_true(!last[0] && !last[1]);
         for (size_t j = 1; j < i; j++) {
-            ok(be->get(be, b, sizes[j] - 2, last, 2, &err), &err);
+            get(b, sizes[j] - 2, last, 2);
             assert_true(last[0] == j && last[1] == 0xff);
         }
-        ok(be->put(be, b, sizes[i] - 2, mark, 2, &err), &err);
+        put(b, sizes[i] - 2, mark, 2);
     }
     assert_int_equal(be->buf_grow(be, b, SIZE_MAX - 5, &err), MC_ENOMEM);
     assert_int_equal(be->buf_grow(be, b, SIZE_MAX / 2, &err), MC_ENOMEM);
-    ok(be->get(be, b, sizes[n - 1] - 2, last, 2, &err), &err);
+    get(b, sizes[n - 1] - 2, last, 2);
     assert_true(last[0] == n - 1 && last[1] == 0xff);
-    be->buf_free(be, b);
+    release(0);
 }
 
 static void flat_vectors(void **state)
 {
     (void)state;
     enum { n = 20016, k = 19 };
-    float *x = malloc(n * sizeof *x), coefs[2 * k], got[16];
-    uint32_t *index = malloc(n * sizeof *index);
+    float *x = floats(n), coefs[2 * k], got[16];
+    uint32_t *index = room(n, sizeof *index);
     struct mc_buf *src[k], *dst = buf(n * sizeof *x, NULL);
     struct mc_ctl ctl = {.seed = 1, .row = 0};
     double acc[3] = {1, 2, 3};
 
-    assert_true(x && index);
     for (int i = 0; i < 2 * k; i++)
         coefs[i] = unit(3, (uint32_t)i) - .5f;
     for (uint32_t j = 0; j < k; j++) {
@@ -379,28 +333,19 @@ static void flat_vectors(void **state)
                            .decay = .01f,
                            .nesterov = nesterov};
         float p, m, p1, m1;
-        struct mc_error err = {0};
         const size_t at = 17000;
-        ok(be->get(be, src[4], at * 4, &p, 4, &err), &err);
-        ok(be->get(be, src[5], at * 4, &m, 4, &err), &err);
+        get(src[4], at * 4, &p, 4);
+        get(src[5], at * 4, &m, 4);
         be->sgd(be, n, &s, d_ctl);
-        ok(be->get(be, src[4], at * 4, &p1, 4, &err), &err);
-        ok(be->get(be, src[5], at * 4, &m1, 4, &err), &err);
+        get(src[4], at * 4, &p1, 4);
+        get(src[5], at * 4, &m1, 4);
         const double d = (double)coefs[5] * ((double)unit(106, at) + .01 * (double)unit(107, at));
         const double v = .9 * (double)m + d;
         assert_true(fabs((double)m1 - v) < 1e-6);
         assert_true(
             fabs((double)p1 - ((double)p - (double)coefs[1] * (nesterov ? d + .9 * v : v))) < 1e-6);
     }
-    for (int j = 0; j < k; j++)
-        be->buf_free(be, src[j]);
-    be->buf_free(be, dst);
-    be->buf_free(be, d_coefs);
-    be->buf_free(be, d_ctl);
-    be->buf_free(be, d_index);
-    be->buf_free(be, d_acc);
-    free(x);
-    free(index);
+    release(0);
 }
 
 /* A few steps of training from one start. */
@@ -413,8 +358,7 @@ static void train(float *params, size_t *P)
     struct mc_buf *m = buf(f.g->P * sizeof(float), NULL), *lrs = buf(sizeof lr, lr);
     struct mc_plan *p = plan(f.g, (struct mc_plan_opts){.backward = 1});
     for (int i = 0; i < 20; i++) {
-        be->load(p, &f.source, f.d_ctl);
-        be->forward(p, MC_MODE_TRAIN, f.d_params, f.d_stats, NULL, f.d_ctl);
+        forward(&f, p, MC_MODE_TRAIN);
         be->backward(p, f.d_params, f.d_grad);
         be->sgd(be, f.g->P,
                 &(struct mc_sgd){.p = f.d_params,
@@ -434,10 +378,6 @@ static void train(float *params, size_t *P)
     assert_true(metrics[MC_METRIC_LOSS] / metrics[MC_METRIC_IMAGES] < .3);
     *P = f.g->P;
     fetch(f.d_params, params, f.g->P * sizeof(float));
-    be->plan_free(p);
-    be->buf_free(be, m);
-    be->buf_free(be, lrs);
-    be->buf_free(be, acc);
     teardown(&f);
 }
 
@@ -445,16 +385,14 @@ static void training_twice_gives_the_same_bytes(void **state)
 {
     (void)state;
     enum { MANY = 65536 };
-    float *a = calloc(MANY, sizeof *a), *b = calloc(MANY, sizeof *b);
+    float *a = floats(MANY), *b = floats(MANY);
     size_t P = 0;
 
-    assert_true(a && b);
     train(a, &P);
     train(b, &P);
     assert_true(P > 100 && P <= MANY);
     assert_memory_equal(a, b, P * sizeof *a);
-    free(a);
-    free(b);
+    release(0);
 }
 
 /* A NaN pixel spoils its own window alone, wherever it lies there; a NaN logit its image. */
@@ -462,55 +400,38 @@ static void a_nan_stays(void **state)
 {
     (void)state;
     struct fixture f;
-    struct mc_error err = {0};
     struct mc_graph *g = mc_graph_new("nan", 3, 4, 4, 3, MEAN, STD);
     const int pool = mc_graph_pool(g, NULL, MC_OP_MAXPOOL, 0, 2, 2, 0, 0);
-    const int flat = mc_graph_flatten(g, NULL, pool);
-    const int logits = mc_graph_linear(g, NULL, flat, 3, 1, MC_INIT_ZERO, MC_INIT_ZERO);
+    const int logits = head(g, mc_graph_flatten(g, NULL, pool), 1, 0);
     const struct mc_tap_request tap = {pool, 0, 3};
-    float out[B * 3 * 4], correct[B], loss[B];
     int32_t samples[B];
 
-    mc_graph_loss(g, NULL, logits, 1, 0);
     setup(&f, finish(g, 0), 0);
     struct mc_plan *p = plan(g, (struct mc_plan_opts){.taps = &tap, .n_taps = 1});
-    struct mc_buf *d = buf(sizeof out, NULL), *row = buf(B * sizeof(float), NULL);
     set_order(&f, B, samples);
     for (size_t at = 0; at < 6; at++) { /* of the first window: 0, 1, 4, 5 */
         if (at == 2 || at == 3)
             continue;
         const size_t place = ((size_t)samples[0] * f.image + at) * sizeof(float);
         const float nan = NAN;
-        ok(be->put(be, f.d_pixels, place, &nan, sizeof nan, &err), &err);
-        be->load(p, &f.source, f.d_ctl);
-        be->forward(p, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
-        be->output(p, MC_OUT_TAP, 0, d);
-        fetch(d, out, sizeof out);
+        put(f.d_pixels, place, &nan, sizeof nan);
+        forward(&f, p, MC_MODE_EVAL);
+        const float *out = output(p, MC_OUT_TAP, 0, B * 3 * 4);
         for (size_t i = 0; i < B * 3 * 4; i++)
             assert_true(!isnan(out[i]) == (i > 0));
-        ok(be->put(be, f.d_pixels, place, &f.pixels[(size_t)samples[0] * f.image + at],
-                   sizeof(float), &err),
-           &err);
+        put(f.d_pixels, place, &f.pixels[(size_t)samples[0] * f.image + at], sizeof(float));
     }
     for (size_t k = 0; k < 3; k++) {
         float bias[3] = {0, 0, 0};
         bias[k] = NAN;
         bias[(k + 1) % 3] = 1000; /* the greatest, were it not for the NaN */
-        ok(be->put(be, f.d_params, g->nodes[logits].bias.offset * sizeof(float), bias, sizeof bias,
-                   &err),
-           &err);
-        be->load(p, &f.source, f.d_ctl);
-        be->forward(p, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
-        be->output(p, MC_OUT_CORRECT, 0, row);
-        fetch(row, correct, sizeof correct);
-        be->output(p, MC_OUT_LOSS, 0, row);
-        fetch(row, loss, sizeof loss);
+        put(f.d_params, g->nodes[logits].bias.offset * sizeof(float), bias, sizeof bias);
+        forward(&f, p, MC_MODE_EVAL);
+        const float *correct = output(p, MC_OUT_CORRECT, 0, B);
+        const float *loss = output(p, MC_OUT_LOSS, 0, B);
         for (int i = 0; i < B; i++)
             assert_true(correct[i] == 0 && isnan(loss[i]));
     }
-    be->plan_free(p);
-    be->buf_free(be, d);
-    be->buf_free(be, row);
     teardown(&f);
 }
 

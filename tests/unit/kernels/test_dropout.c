@@ -21,12 +21,11 @@ static void open_net(struct nets *n, float p, int train_only)
     const int x = mc_graph_flatten(g, NULL, 0), d = mc_graph_dropout(g, NULL, x, p);
     const struct mc_tap_request tap = {d, 0, IMAGE};
 
-    mc_graph_loss(g, NULL, mc_graph_linear(g, NULL, d, 5, 1, MC_INIT_ZERO, MC_INIT_ZERO), 1, 0);
+    head(g, d, 1, 0);
     setup(&n->f, finish(g, 0), 0);
     for (size_t i = 0; i < N * IMAGE; i++) /* no pixel is 0 */
         n->f.pixels[i] = .25f + .75f * n->f.pixels[i];
-    struct mc_error err = {0};
-    ok(be->put(be, n->f.d_pixels, 0, n->f.pixels, N * IMAGE * sizeof(float), &err), &err);
+    put(n->f.d_pixels, 0, n->f.pixels, N * IMAGE * sizeof(float));
     set_order(&n->f, B, n->samples);
     n->plan = plan(
         g,
@@ -36,22 +35,12 @@ static void open_net(struct nets *n, float p, int train_only)
     n->d_dx = buf(sizeof n->dx, NULL);
 }
 
-static void close_net(struct nets *n)
-{
-    be->plan_free(n->plan);
-    be->buf_free(be, n->d_tap);
-    be->buf_free(be, n->d_dx);
-    teardown(&n->f);
-}
-
 static void draw(struct nets *n, uint32_t epoch, enum mc_mode mode)
 {
     const struct mc_ctl ctl = {.seed = 5, .epoch = epoch, .row = 1};
-    struct mc_error err = {0};
 
-    ok(be->put(be, n->f.d_ctl, 0, &ctl, sizeof ctl, &err), &err);
-    be->load(n->plan, &n->f.source, n->f.d_ctl);
-    be->forward(n->plan, mode, n->f.d_params, n->f.d_stats, NULL, n->f.d_ctl);
+    put(n->f.d_ctl, 0, &ctl, sizeof ctl);
+    forward(&n->f, n->plan, mode);
     be->output(n->plan, MC_OUT_TAP, 0, n->d_tap);
     fetch(n->d_tap, n->tap, sizeof n->tap);
 }
@@ -117,7 +106,7 @@ static void with_probability(float p)
     fetch(n.d_dx, n.dx, sizeof n.dx);
     for (size_t i = 0; i < B * IMAGE; i++)
         assert_true((n.dx[i] == 0) == (first[i] == 0));
-    close_net(&n);
+    teardown(&n.f);
 }
 
 static void kept_and_scaled(void **state)
@@ -136,7 +125,7 @@ static void none_outside_training(void **state)
     draw(&n, 3, MC_MODE_EVAL);
     for (size_t i = 0; i < B * IMAGE; i++)
         assert_true(fabsf(n.tap[i] - pixel(&n, i)) <= (float)within(0) * pixel(&n, i));
-    close_net(&n);
+    teardown(&n.f);
     open_net(&n, .7f, 0);
     for (enum mc_mode mode = MC_MODE_TRAIN; mode <= MC_MODE_EVAL; mode++) {
         if (mode == MC_MODE_REESTIMATE) /* wants an accumulator; a batch norm's business */
@@ -145,7 +134,7 @@ static void none_outside_training(void **state)
         for (size_t i = 0; i < B * IMAGE; i++)
             assert_true(fabsf(n.tap[i] - pixel(&n, i)) <= (float)within(0) * pixel(&n, i));
     }
-    close_net(&n);
+    teardown(&n.f);
 }
 
 int main(void)

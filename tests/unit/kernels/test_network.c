@@ -22,21 +22,14 @@ static int narrow(const double *x, size_t classes, int best)
 static void check_outputs(struct fixture *f, struct mc_plan *p, const struct naive *v)
 {
     const size_t classes = (size_t)f->g->classes;
-    float *logits = malloc(B * classes * sizeof(float)), loss[B], correct[B];
-    struct mc_buf *out = buf(B * classes * sizeof(float), NULL);
+    const float *logits = output(p, MC_OUT_LOGITS, 0, B * classes);
+    const float *loss = output(p, MC_OUT_LOSS, 0, B), *correct = output(p, MC_OUT_CORRECT, 0, B);
     double metrics[MC_N_METRICS] = {0}, right = 0, sum = 0, sq = 0;
     struct mc_buf *acc = buf(sizeof metrics, NULL);
 
-    assert_non_null(logits);
-    be->output(p, MC_OUT_LOGITS, 0, out);
-    fetch(out, logits, B * classes * sizeof(float));
     close_to("logits", f->g->net, logits, v->out[f->g->logits], (size_t)v->valid * classes,
              within(2e-5));
-    be->output(p, MC_OUT_LOSS, 0, out);
-    fetch(out, loss, sizeof loss);
     close_to("loss", f->g->net, loss, v->loss, B, within(2e-5));
-    be->output(p, MC_OUT_CORRECT, 0, out);
-    fetch(out, correct, sizeof correct);
     for (int b = 0; b < B; b++) {
         const double *x = v->out[f->g->logits] + (size_t)b * classes;
         int best = 0;
@@ -57,25 +50,20 @@ static void check_outputs(struct fixture *f, struct mc_plan *p, const struct nai
     assert_true(fabs(metrics[MC_METRIC_LOSS_SQ] - 2 * sq) < 2 * within(1e-4) * (1 + sq));
     assert_true(fabs(metrics[MC_METRIC_OBJECTIVE] - 2 * v->objective) <
                 within(1e-4) * (1 + v->objective));
-    free(logits);
-    be->buf_free(be, out);
-    be->buf_free(be, acc);
 }
 
 static void check_gradients(struct fixture *f, struct mc_plan *p, const struct naive *v,
                             struct mc_buf *d_acc, double tolerance)
 {
     const struct mc_graph *g = f->g;
-    float *grad = malloc(g->P * sizeof(float)), *dx = malloc(B * f->image * sizeof(float));
-    double *want = malloc(B * f->image * sizeof(double));
+    float *grad = floats(g->P);
+    double *want = room(B * f->image, sizeof *want);
     struct mc_buf *d_dx = buf(B * f->image * sizeof(float), NULL);
     const size_t hw = (size_t)(g->input[1] * g->input[2]);
     double held = 0, all = 0;
 
-    assert_true(grad && dx && want);
     memset(grad, 0x7f, g->P * sizeof(float)); /* overwritten, gaps too */
-    struct mc_error err = {0};
-    ok(be->put(be, f->d_grad, 0, grad, g->P * sizeof(float), &err), &err);
+    put(f->d_grad, 0, grad, g->P * sizeof(float));
     be->backward(p, f->d_params, f->d_grad);
     fetch(f->d_grad, grad, g->P * sizeof(float));
     for (size_t t = 0; t < g->n_params; t++) {
@@ -89,7 +77,7 @@ static void check_gradients(struct fixture *f, struct mc_plan *p, const struct n
         all += fabs((double)grad[i]);
     assert_true(fabs(all - held) <= 1e-12 * held); /* nothing in the gaps */
     be->input_grad(p, d_dx);
-    fetch(d_dx, dx, B * f->image * sizeof(float));
+    const float *dx = fetched(d_dx, B * f->image);
     for (size_t i = 0; i < B * f->image; i++)
         want[i] = v->grad[0][i] / (double)g->nodes[0].std[i % f->image / hw];
     close_to("gradient", "pixels", dx, want, B * f->image, within(tolerance));
@@ -99,26 +87,15 @@ static void check_gradients(struct fixture *f, struct mc_plan *p, const struct n
     be->forward(p, v->mode, f->d_params, f->d_stats, d_acc, f->d_ctl);
     be->backward(p, f->d_params, NULL);
     be->input_grad(p, d_dx);
-    ok(be->put(be, f->d_stats, 0, f->stats, (g->S + 1) * sizeof(float), &err), &err);
-    float *again = malloc(B * f->image * sizeof(float));
-    assert_non_null(again);
-    fetch(d_dx, again, B * f->image * sizeof(float));
-    assert_memory_equal(dx, again, B * f->image * sizeof(float));
-    free(again);
-    free(grad);
-    free(dx);
-    free(want);
-    be->buf_free(be, d_dx);
+    put(f->d_stats, 0, f->stats, (g->S + 1) * sizeof(float));
+    assert_memory_equal(dx, fetched(d_dx, B * f->image), B * f->image * sizeof(float));
 }
 
 static void check_statistics(struct fixture *f, const struct naive *v, const double *acc)
 {
     const struct mc_graph *g = f->g;
-    float *stats = malloc((g->S + 1) * sizeof(float));
-    struct mc_error err = {0};
+    const float *stats = fetched(f->d_stats, g->S + 1);
 
-    assert_non_null(stats);
-    fetch(f->d_stats, stats, (g->S + 1) * sizeof(float));
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *n = &g->nodes[i];
         if (n->op != MC_OP_BATCHNORM)
@@ -145,8 +122,7 @@ static void check_statistics(struct fixture *f, const struct naive *v, const dou
             }
         }
     }
-    ok(be->put(be, f->d_stats, 0, f->stats, (g->S + 1) * sizeof(float), &err), &err);
-    free(stats);
+    put(f->d_stats, 0, f->stats, (g->S + 1) * sizeof(float));
 }
 
 /* All modes, full and short batches, against the reference. */
@@ -155,14 +131,11 @@ static void check_network(struct mc_graph *g, int bytes, int train_only, double 
     struct fixture f;
     struct naive v;
     const int valid[] = {B, 4};
-    double *pixels = NULL, *acc = NULL;
     int32_t samples[B], labels[B];
 
     setup(&f, g, bytes);
     naive_init(&v, g, B);
-    pixels = calloc(B * f.image, sizeof *pixels);
-    acc = malloc(MC_REESTIMATE_SIZE(g->S) * sizeof *acc);
-    assert_true(pixels && acc);
+    double *acc = room(MC_REESTIMATE_SIZE(g->S), sizeof *acc);
     struct mc_plan *p =
         plan(g, (struct mc_plan_opts){.backward = 1, .input_grad = 1, .train_only = train_only});
     struct mc_plan *q = plan(g, (struct mc_plan_opts){.train_only = train_only});
@@ -170,12 +143,8 @@ static void check_network(struct mc_graph *g, int bytes, int train_only, double 
         for (enum mc_mode mode = MC_MODE_TRAIN; mode <= MC_MODE_EVAL; mode++) {
             struct mc_buf *d_acc = buf(MC_REESTIMATE_SIZE(g->S) * sizeof *acc, NULL);
             set_order(&f, valid[s], samples);
-            for (int b = 0; b < valid[s]; b++) {
+            for (int b = 0; b < valid[s]; b++)
                 labels[b] = f.labels[samples[b]];
-                for (size_t i = 0; i < f.image; i++)
-                    pixels[(size_t)b * f.image + i] =
-                        (double)f.pixels[(size_t)samples[b] * f.image + i];
-            }
             v.valid = valid[s];
             v.mode = mode;
             v.ctl = (struct mc_ctl){.seed = 5, .epoch = 3, .row = 1};
@@ -185,7 +154,7 @@ static void check_network(struct mc_graph *g, int bytes, int train_only, double 
             v.stats = f.stats;
             v.train_only = train_only;
             memset(v.loss, 0, B * sizeof(double));
-            naive_run(&v, pixels);
+            naive_run(&v, pixels_of(&f, samples, valid[s]));
             be->load(p, &f.source, f.d_ctl);
             be->forward(p, mode, f.d_params, f.d_stats, d_acc, f.d_ctl);
             fetch(d_acc, acc, MC_REESTIMATE_SIZE(g->S) * sizeof *acc);
@@ -202,12 +171,7 @@ static void check_network(struct mc_graph *g, int bytes, int train_only, double 
                 if (mode != MC_MODE_TRAIN)
                     check_outputs(&f, q, &v);
             }
-            be->buf_free(be, d_acc);
         }
-    be->plan_free(p);
-    be->plan_free(q);
-    free(pixels);
-    free(acc);
     naive_release(&v);
     teardown(&f);
 }
@@ -273,15 +237,11 @@ static struct mc_graph *branching_net(void)
     aux = mc_graph_flatten(g, NULL, aux);
     aux = mc_graph_linear(g, NULL, aux, 20, 1, MC_INIT_ZERO, MC_INIT_ZERO);
     aux = mc_graph_relu(g, NULL, aux);
-    aux = mc_graph_dropout(g, NULL, aux, .6f);
-    aux = mc_graph_linear(g, NULL, aux, 5, 1, MC_INIT_ZERO, MC_INIT_ZERO);
-    mc_graph_loss(g, NULL, aux, .3f, 1);
+    head(g, mc_graph_dropout(g, NULL, aux, .6f), .3f, 1);
     x = unit_of(g, d, 19, (struct mc_conv_opts){.kernel = 3, .pad = 1});
     x = mc_graph_pool(g, NULL, MC_OP_AVGPOOL, x, 2, 2, 0, 1);
     x = mc_graph_dropout(g, NULL, x, .25f);
-    x = mc_graph_globalpool(g, NULL, x);
-    x = mc_graph_linear(g, NULL, x, 5, 1, MC_INIT_ZERO, MC_INIT_ZERO);
-    mc_graph_loss(g, NULL, x, 1, 0);
+    head(g, mc_graph_globalpool(g, NULL, x), 1, 0);
     return finish(g, 0);
 }
 

@@ -16,9 +16,7 @@ static struct mc_graph *one_conv(void)
 {
     struct mc_graph *g = mc_graph_new("one", 3, 9, 7, 5, MEAN, STD);
     int x = mc_graph_conv(g, "odd.conv", 0, 17, (struct mc_conv_opts){.kernel = 3, .pad = 1});
-    x = mc_graph_globalpool(g, NULL, x);
-    x = mc_graph_linear(g, NULL, x, 5, 1, MC_INIT_ZERO, MC_INIT_ZERO);
-    mc_graph_loss(g, NULL, x, 1, 0);
+    head(g, mc_graph_globalpool(g, NULL, x), 1, 0);
     return finish(g, 0);
 }
 
@@ -76,8 +74,6 @@ static void a_failure_while_it_runs_names_the_node(void **state)
     assert_int_equal(be->get(be, out, 0, &loss, sizeof loss, &err), MC_EFAIL);
     holds(err.text, "odd.conv: forward of ");
     holds(err.text, "CUDNN_STATUS_EXECUTION_FAILED: Reason: the emulated one");
-    be->buf_free(be, out);
-    be->plan_free(p);
     teardown(&f);
     be->close(be);
     be = usual;

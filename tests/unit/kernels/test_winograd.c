@@ -4,26 +4,12 @@
  * all three passes, all paddings, images that are no multiple of a tile, channels that fill no
  * block, one thread and several, random shapes. And that a failure of oneDNN is told. */
 #include "kernels/cpu/cpu.h"
+#include "tests/unit/kernels/kept.h"
 #include "tests/unit/under.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static struct cpu *be;
-
-static float *floats(size_t n)
+static struct cpu *cpu(void)
 {
-    float *p = aligned_alloc(64, (n * sizeof *p / 64 + 1) * 64);
-    assert_non_null(p);
-    memset(p, 0, (n * sizeof *p / 64 + 1) * 64);
-    return p;
+    return (struct cpu *)be;
 }
 
 static float noise(size_t i)
@@ -34,7 +20,7 @@ static float noise(size_t i)
 /* A blocked activation of c channels, 0 in the lanes behind the last. */
 static float *activation(size_t n, size_t c, size_t hw, size_t seed, size_t *count)
 {
-    const size_t b = (size_t)be->k->block, cb = (c + b - 1) / b;
+    const size_t b = (size_t)cpu()->k->block, cb = (c + b - 1) / b;
     float *p = floats(n * cb * b * hw);
 
     *count = n * cb * b * hw;
@@ -56,21 +42,27 @@ static void close_to(const char *what, const float *a, const float *b, size_t n)
         fail_msg("%s: error %g", what, sqrt(diff / norm));
 }
 
+/* By 3x3 in steps of 1, for all three passes. */
+static struct cpu_conv_shape shape(int n, int ic, int h, int w, int oc, int pad)
+{
+    return (struct cpu_conv_shape){.n = n,
+                                   .ic = ic,
+                                   .ih = h,
+                                   .iw = w,
+                                   .oc = oc,
+                                   .oh = h + 2 * pad - 2,
+                                   .ow = w + 2 * pad - 2,
+                                   .kernel = {3, 3},
+                                   .stride = {1, 1},
+                                   .pad = {pad, pad},
+                                   .groups = 1,
+                                   .backward_data = 1,
+                                   .backward_weights = 1};
+}
+
 static void compare(int n, int ic, int h, int w, int oc, int pad)
 {
-    struct cpu_conv_shape s = {.n = n,
-                               .ic = ic,
-                               .ih = h,
-                               .iw = w,
-                               .oc = oc,
-                               .oh = h + 2 * pad - 2,
-                               .ow = w + 2 * pad - 2,
-                               .kernel = {3, 3},
-                               .stride = {1, 1},
-                               .pad = {pad, pad},
-                               .groups = 1,
-                               .backward_data = 1,
-                               .backward_weights = 1};
+    struct cpu_conv_shape s = shape(n, ic, h, w, oc, pad);
     struct cpu_conv *c[2] = {NULL, NULL};
     struct mc_error err = {0};
     const size_t nw = (size_t)(ic * oc * 9);
@@ -84,8 +76,7 @@ static void compare(int n, int ic, int h, int w, int oc, int pad)
     for (int i = 0; i < 2; i++) {
         for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
             s.algorithm[pass] = i ? CPU_WINOGRAD : CPU_DIRECT;
-        if (cpu_conv_new(be, &s, &c[i], &err))
-            fail_msg("%s", err.text);
+        ok(cpu_conv_new(cpu(), &s, &c[i], &err), &err);
         void *work = floats(cpu_conv_work(c[i]) / sizeof(float));
         memset(work, 0x7f, cpu_conv_work(c[i])); /* nothing old may leak in */
         y[i] = floats(ny);
@@ -94,21 +85,13 @@ static void compare(int n, int ic, int h, int w, int oc, int pad)
         cpu_conv_forward(c[i], x, weight, NULL, y[i], work);
         cpu_conv_backward_data(c[i], dy, weight, dx[i], work);
         cpu_conv_backward_weights(c[i], x, dy, dw[i], work);
-        free(work);
         cpu_conv_free(c[i]);
     }
     assert_true(memcmp(y[0], y[1], ny * sizeof(float)) != 0); /* it did run */
     close_to("forward", y[1], y[0], ny);
     close_to("data", dx[1], dx[0], nx);
     close_to("weights", dw[1], dw[0], nw);
-    for (int i = 0; i < 2; i++) {
-        free(y[i]);
-        free(dx[i]);
-        free(dw[i]);
-    }
-    free(x);
-    free(dy);
-    free(weight);
+    release(0);
 }
 
 /* As in a batch that is padded: images behind the valid ones, whose outputs have no gradient, add
@@ -116,20 +99,9 @@ static void compare(int n, int ic, int h, int w, int oc, int pad)
  * last channel. */
 static void masked(int n, int valid, int ic, int side, int oc, int pad)
 {
-    struct cpu_conv_shape s = {.ic = ic,
-                               .ih = side,
-                               .iw = side,
-                               .oc = oc,
-                               .oh = side + 2 * pad - 2,
-                               .ow = side + 2 * pad - 2,
-                               .kernel = {3, 3},
-                               .stride = {1, 1},
-                               .pad = {pad, pad},
-                               .groups = 1,
-                               .backward_data = 1,
-                               .backward_weights = 1,
-                               .algorithm = {CPU_WINOGRAD, CPU_WINOGRAD, CPU_WINOGRAD}};
-    const size_t b = (size_t)be->k->block, hw = (size_t)(side * side), nw = (size_t)(ic * oc * 9);
+    struct cpu_conv_shape s = shape(n, ic, side, side, oc, pad);
+    const size_t b = (size_t)cpu()->k->block, hw = (size_t)(side * side),
+                 nw = (size_t)(ic * oc * 9);
     const size_t out = (size_t)(s.oh * s.ow);
     size_t nx, ny;
     float *x = activation((size_t)n, (size_t)ic, hw, 1, &nx), *weight = floats(nw), *dw[2];
@@ -137,14 +109,15 @@ static void masked(int n, int valid, int ic, int side, int oc, int pad)
     const size_t kept = nx / (size_t)n * (size_t)valid, told = ny / (size_t)n * (size_t)valid;
     struct mc_error err = {0};
 
+    for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
+        s.algorithm[pass] = CPU_WINOGRAD;
     for (size_t i = 0; i < nw; i++)
         weight[i] = noise(i + 5) / (float)ic;
     memset(dy + told, 0, (ny - told) * sizeof *dy);
     for (int i = 0; i < 2; i++) { /* with the images that are masked, and without them */
         struct cpu_conv *c = NULL;
         s.n = i ? valid : n;
-        if (cpu_conv_new(be, &s, &c, &err))
-            fail_msg("%s", err.text);
+        ok(cpu_conv_new(cpu(), &s, &c, &err), &err);
         void *work = floats(cpu_conv_work(c) / sizeof(float));
         memset(work, 0x7f, cpu_conv_work(c));
         dw[i] = floats(nw);
@@ -153,7 +126,6 @@ static void masked(int n, int valid, int ic, int side, int oc, int pad)
             cpu_conv_forward(c, x, weight, NULL, y, work);
             cpu_conv_backward_data(c, dy, weight, dx, work);
         }
-        free(work);
         cpu_conv_free(c);
     }
     close_to("weights, masked", dw[0], dw[1], nw);
@@ -163,29 +135,18 @@ static void masked(int n, int valid, int ic, int side, int oc, int pad)
         assert_true(i / b / hw % (nx / (size_t)n / hw / b) * b + i % b < (size_t)ic || dx[i] == 0);
     for (size_t i = 0; i < ny; i++)
         assert_true(i / b / out % (ny / (size_t)n / out / b) * b + i % b < (size_t)oc || y[i] == 0);
-    free(x);
-    free(dy);
-    free(dx);
-    free(y);
-    free(weight);
-    free(dw[0]);
-    free(dw[1]);
+    release(0);
 }
 
 static void masked_images_add_nothing(void **state)
 {
     (void)state;
-    struct mc_backend *open = NULL;
-    struct mc_error err = {0};
 
     for (int threads = 1; threads <= 3; threads += 2) {
-        if (mc_backend_open(&open, &(struct mc_backend_opts){.device = "cpu", .threads = threads},
-                            &err))
-            fail_msg("%s", err.text);
-        be = (struct cpu *)open;
+        open_cpu(threads);
         masked(5, 3, 20, 7, 19, 1);
         masked(4, 1, 16, 10, 24, 0);
-        open->close(open);
+        be->close(be);
     }
 }
 
@@ -200,20 +161,15 @@ static unsigned draw(unsigned n)
 static void random_shapes(void **state)
 {
     (void)state;
-    struct mc_backend *open = NULL;
-    struct mc_error err = {0};
 
     for (int threads = 1; threads <= 3; threads++) {
-        if (mc_backend_open(&open, &(struct mc_backend_opts){.device = "cpu", .threads = threads},
-                            &err))
-            fail_msg("%s", err.text);
-        be = (struct cpu *)open;
+        open_cpu(threads);
         for (int i = 0; i < (does_less() ? 3 : 25); i++) {
             const int pad = (int)draw(3), low = pad ? 1 : 3;
             compare(1 + (int)draw(5), 1 + (int)draw(40), low + (int)draw((unsigned)(15 - low)),
                     low + (int)draw((unsigned)(15 - low)), 1 + (int)draw(40), pad);
         }
-        open->close(open);
+        be->close(be);
     }
 }
 
@@ -221,40 +177,31 @@ static void random_shapes(void **state)
 static void a_failure_is_told(void **state)
 {
     (void)state;
-    struct mc_backend *open = NULL;
-    struct mc_buf *b = NULL;
     struct mc_error err = {0};
     float x = 0;
 
-    assert_int_equal(
-        mc_backend_open(&open, &(struct mc_backend_opts){.device = "cpu", .threads = 1}, &err), 0);
-    assert_int_equal(open->buf_new(open, sizeof x, &b, &err), 0);
-    assert_int_equal(open->get(open, b, 0, &x, sizeof x, &err), 0);
-    cpu_check((struct cpu *)open, dnnl_runtime_error);
-    cpu_check((struct cpu *)open, dnnl_success);
-    assert_int_equal(open->get(open, b, 0, &x, sizeof x, &err), MC_EFAIL);
+    open_cpu(1);
+    struct mc_buf *b = buf(sizeof x, NULL);
+    fetch(b, &x, sizeof x);
+    cpu_check(cpu(), dnnl_runtime_error);
+    cpu_check(cpu(), dnnl_success);
+    assert_int_equal(be->get(be, b, 0, &x, sizeof x, &err), MC_EFAIL);
     assert_non_null(strstr(err.text, "oneDNN"));
-    open->buf_free(open, b);
-    open->close(open);
+    stop(NULL);
 }
 
 static void shapes_of_all_kinds(void **state)
 {
     (void)state;
-    struct mc_backend *open = NULL;
-    struct mc_error err = {0};
 
     for (int threads = 1; threads <= 3; threads++) {
-        if (mc_backend_open(&open, &(struct mc_backend_opts){.device = "cpu", .threads = threads},
-                            &err))
-            fail_msg("%s", err.text);
-        be = (struct cpu *)open;
+        open_cpu(threads);
         compare(3, 16, 12, 12, 16, 1);
         compare(2, 20, 7, 10, 40, 1);
         compare(5, 32, 8, 8, 24, 0);
         compare(2, 8, 5, 6, 16, 2);
         compare(1, 64, 3, 70, 16, 1);
-        open->close(open);
+        be->close(be);
     }
 }
 

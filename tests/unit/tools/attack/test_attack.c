@@ -34,9 +34,6 @@ static void open_bench(struct bench *b, int bytes, int valid)
 
 static void close_bench(struct bench *b)
 {
-    be->plan_free(b->p);
-    be->buf_free(be, b->targets);
-    be->buf_free(be, b->d_out);
     free(b->clean);
     free(b->x);
     teardown(&b->f);
@@ -145,7 +142,6 @@ static void stays_in_the_ball(void **state)
         ok(be->get(be, b.f.d_labels, 0, b.target_of, sizeof b.target_of, &err), &err);
         assert_memory_equal(b.target_of, b.f.labels, sizeof b.f.labels);
         assert_memory_equal(b.after, b.loss, sizeof b.loss);
-        be->buf_free(be, clean);
         close_bench(&b);
     }
 }
@@ -200,9 +196,6 @@ static void keeps_the_worst_restart(void **state)
         assert_true(chosen[0] < B); /* or nothing was tested */
         for (int r = 0; r < 4; r++)
             free(each[r]);
-        be->buf_free(be, clean);
-        be->buf_free(be, x);
-        be->buf_free(be, grad);
         close_bench(&b);
     }
 }
@@ -229,8 +222,6 @@ static void goes_towards_a_target(void **state)
         for (size_t i = 0; i < SHORT; i++)
             assert_true(after[i] < before[i]);
         assert_memory_equal(b.after, b.loss, sizeof b.loss); /* own labels again */
-        be->buf_free(be, clean);
-        be->buf_free(be, x);
         close_bench(&b);
     }
 }
