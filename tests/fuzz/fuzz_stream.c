@@ -7,36 +7,22 @@
 #include "tests/unit/formats/kinds.h"
 
 #include "formats/stream/bounds.h"
-#include "libcommon/base/rng.h"
+#include "tests/fuzz/fuzz.h"
 
-#include <stdio.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
 
-#define MAX ((size_t)1 << 20)
-
-struct sample {
-    const struct kind *kind;
+static struct sample {
     unsigned char *raw; /* decoded */
     size_t size;
-};
-
-static struct sample samples[N_KINDS];
-static unsigned char raw[MAX], packed[2 * MAX];
-static uint64_t seed = 1, counter;
-
-static uint32_t below(uint32_t n)
-{
-    uint64_t c = counter++;
-    return mc_rng_below(mc_rng(seed, 0, (uint32_t)(c >> 32), (uint32_t)c, 0).v[0], n);
-}
+} samples[N_KINDS];
+static uint32_t which;
+static unsigned char packed[2 * FUZZ_MAX];
+static ZSTD_CCtx *z;
 
 static const struct mc_bounds_limits wide = {
-    .bytes = MAX, .objects = 1 << 20, .depth = 200, .ext = 1};
+    .bytes = FUZZ_MAX, .objects = 1 << 20, .depth = 200, .ext = 1};
 
 /* The end of the object that begins at `at`; 0 when there is none. */
 static size_t object_end(const unsigned char *b, size_t n, size_t at)
@@ -109,71 +95,34 @@ static void mend(unsigned char *b, size_t n)
     XXH3_freeState(hash);
 }
 
-/* One piece of damage at a random place; the new size. */
-static size_t damage(unsigned char *b, size_t n)
-{
-    static const unsigned char tags[] = {0x00, 0x7f, 0x80, 0x81, 0x8f, 0x90, 0x91, 0x9f, 0xa0,
-                                         0xa1, 0xbf, 0xc0, 0xc2, 0xc3, 0xc4, 0xc6, 0xc7, 0xc9,
-                                         0xca, 0xcb, 0xcc, 0xcd, 0xce, 0xcf, 0xd0, 0xd3, 0xd4,
-                                         0xd9, 0xdb, 0xdc, 0xdd, 0xde, 0xdf, 0xe0, 0xff};
-    size_t at = below((uint32_t)n), from = below((uint32_t)n);
-    size_t len = 1 + below(below(4) ? 8 : 64);
+/* tags of MessagePack */
+static const char *const words[] = {
+    "",     "\x7f", "\x80", "\x81", "\x8f", "\x90", "\x91", "\x9f", "\xa0", "\xa1", "\xbf", "\xc0",
+    "\xc2", "\xc3", "\xc4", "\xc6", "\xc7", "\xc9", "\xca", "\xcb", "\xcc", "\xcd", "\xce", "\xcf",
+    "\xd0", "\xd3", "\xd4", "\xd9", "\xdb", "\xdc", "\xdd", "\xde", "\xdf", "\xe0", "\xff", NULL};
 
-    switch (below(7)) {
-    case 0:
-        b[at] ^= (unsigned char)(1u << below(8));
-        return n;
-    case 1:
-        b[at] = tags[below(sizeof tags)];
-        return n;
-    case 2:
-        b[at] = (unsigned char)below(256);
-        return n;
-    case 3: /* a number grows */
-        if (n + 8 > MAX)
-            return n;
-        memmove(b + at + 8, b + at, n - at);
-        b[at] = 0xcf;
-        put64(b + at + 1, below(2) ? (uint64_t)1 << below(64) : UINT64_MAX >> below(64));
-        return n + 8;
-    case 4: /* bytes go */
-        if (len > n - at - 1)
-            return n;
-        memmove(b + at, b + at + len, n - at - len);
-        return n - len;
-    case 5: /* bytes come from elsewhere */
-        if (len > n - from || n + len > MAX)
-            return n;
-        memcpy(packed, b + from, len);
-        memmove(b + at + len, b + at, n - at);
-        memcpy(b + at, packed, len);
-        return n + len;
-    default: /* bytes are overwritten from elsewhere */
-        if (len > n - from || len > n - at)
-            return n;
-        memmove(b + at, b + from, len);
-        return n;
-    }
+/* A number grows. */
+static size_t damage(unsigned char *x, size_t n)
+{
+    unsigned char number[9] = {0xcf};
+    const size_t at = below(n);
+
+    put64(number + 1, below(2) ? (uint64_t)1 << below(64) : UINT64_MAX >> below(64));
+    x[at] = number[0];
+    return fuzz_insert(x, n, at + 1, number + 1, 8);
 }
 
-static int load(struct sample *s, const struct kind *k)
+static int load(struct sample *s, const char *name)
 {
-    const char *root = getenv("MC_ROOT");
-    char path[4096];
-    size_t n = 0;
-    FILE *f = NULL;
+    static unsigned char raw[FUZZ_MAX];
+    char path[256];
+    ZSTD_DCtx *d = ZSTD_createDCtx();
 
-    s->kind = k;
-    snprintf(path, sizeof path, "%s/formats/samples/good-%s.mcz", root ? root : ".", k->name);
-    if (!(f = fopen(path, "rb")))
-        return -1;
-    n = fread(packed, 1, sizeof packed, f);
-    fclose(f);
-    ZSTD_DCtx *z = ZSTD_createDCtx();
-    ZSTD_inBuffer in = {packed, n, 0};
+    snprintf(path, sizeof path, "formats/samples/good-%s.mcz", name);
+    ZSTD_inBuffer in = {packed, fuzz_read(path, packed, sizeof packed), 0};
     ZSTD_outBuffer out = {raw, sizeof raw, 0};
-    size_t rc = z ? ZSTD_decompressStream(z, &out, &in) : 1;
-    ZSTD_freeDCtx(z);
+    size_t rc = d && in.size ? ZSTD_decompressStream(d, &out, &in) : 1;
+    ZSTD_freeDCtx(d);
     s->size = out.pos;
     if (rc || !(s->raw = malloc(s->size)))
         return -1;
@@ -181,64 +130,49 @@ static int load(struct sample *s, const struct kind *k)
     return 0;
 }
 
+static size_t sample(unsigned char *x)
+{
+    which = below(N_KINDS);
+    memcpy(x, samples[which].raw, samples[which].size);
+    return samples[which].size;
+}
+
+static int take(const unsigned char *x, size_t n, struct mc_error *err)
+{
+    const size_t size = ZSTD_compress2(z, packed, sizeof packed, x, n);
+
+    if (ZSTD_isError(size) || fuzz_put(packed, size, err))
+        return MC_EFAIL;
+    return kinds[which].read(fuzz_path, err);
+}
+
 int main(int argc, char **argv)
 {
-    double seconds = argc > 1 ? atof(argv[1]) : 10;
-    uint64_t runs = 0, passed = 0;
-    struct mc_error err = {0};
-    struct timespec begun, now;
+    const struct fuzzer f = {.name = "stream",
+                             .words = words,
+                             .most = 4,
+                             .sample = sample,
+                             .damage = damage,
+                             .mend = mend,
+                             .take = take};
     struct rusage use;
-    int file = memfd_create("stream", 0);
-    char path[64];
 
-    if (argc > 2)
-        seed = strtoull(argv[2], NULL, 10);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     for (size_t i = 0; i < N_KINDS; i++)
-        if (load(&samples[i], &kinds[i])) {
-            fprintf(stderr, "fuzz_stream: no good sample of %s\n", kinds[i].name);
+        if (load(&samples[i], kinds[i].name))
             return 1;
-        }
-    ZSTD_CCtx *z = ZSTD_createCCtx();
+    z = ZSTD_createCCtx();
     ZSTD_CCtx_setParameter(z, ZSTD_c_checksumFlag, 1);
-    clock_gettime(CLOCK_MONOTONIC, &begun);
-    do {
-        const struct sample *s = &samples[below(N_KINDS)];
-        size_t n = s->size, size = 0;
-        memcpy(raw, s->raw, n);
-        for (uint32_t k = 1 + below(below(2) ? 1 : 4); k; k--)
-            n = damage(raw, n);
-        if (below(8))
-            mend(raw, n);
-        size = ZSTD_compress2(z, packed, sizeof packed, raw, n);
-        memset(&err, 0, sizeof err);
-        if (ZSTD_isError(size) || ftruncate(file, 0) ||
-            pwrite(file, packed, size, 0) != (ssize_t)size)
-            return 1;
-        int rc = s->kind->read(path, &err);
-        if (rc != 0 && (rc != MC_EINPUT || err.code != MC_EINPUT)) {
-            fprintf(stderr, "fuzz_stream: seed %llu, run %llu, %s: %d %s\n",
-                    (unsigned long long)seed, (unsigned long long)runs, s->kind->name, rc,
-                    err.text);
-            return 1;
-        }
-        passed += rc == 0;
-        runs++;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-    } while ((double)(now.tv_sec - begun.tv_sec) + 1e-9 * (double)(now.tv_nsec - begun.tv_nsec) <
-             seconds);
+    const int rc = fuzz(&f, argc, argv);
     getrusage(RUSAGE_SELF, &use);
-    printf("fuzz_stream: %llu damaged streams, %llu read as good ones, %ld KiB at most\n",
-           (unsigned long long)runs, (unsigned long long)passed, use.ru_maxrss);
+    printf("fuzz_stream: %ld KiB at most\n", use.ru_maxrss);
+    for (size_t i = 0; i < N_KINDS; i++)
+        free(samples[i].raw);
+    ZSTD_freeCCtx(z);
 #if !defined(__SANITIZE_ADDRESS__)
     if (use.ru_maxrss > 64 << 10) {
         fprintf(stderr, "fuzz_stream: used more than 64 MiB\n");
         return 1;
     }
 #endif
-    for (size_t i = 0; i < N_KINDS; i++)
-        free(samples[i].raw);
-    ZSTD_freeCCtx(z);
-    close(file);
-    return 0;
+    return rc;
 }

@@ -7,19 +7,10 @@
 
 #include "formats/stream/pack.h"
 #include "formats/stream/reader.h"
+#include "tests/unit/must.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #define MAX 65536
 

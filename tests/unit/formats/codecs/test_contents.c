@@ -4,22 +4,7 @@
  * with a sentence that names file and thing. */
 #include "formats/stream/writer.h"
 #include "tests/unit/formats/kinds.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-static char folder[] = "/tmp/mc-test-contents-XXXXXX";
-static char file[64];
-
-static void must(int rc, const struct mc_error *err)
-{
-    if (rc)
-        fail_msg("%d: %s", rc, err->text);
-}
+#include "tests/unit/must.h"
 
 /* ---- streams from text ---- */
 
@@ -122,22 +107,21 @@ static void write_stream(const char *kind, const char *meta, const char *tensors
 {
     static double values[MAX_TENSORS][MAX_ELEMS];
     struct mc_tensor t[MAX_TENSORS];
-    struct mc_error err = {0};
     struct mc_writer *w = NULL;
     struct mc_pack p;
     size_t n = parse_tensors(tensors, t, values);
 
     mc_pack_init(&p);
     pack_json(meta, &p);
-    must(mc_writer_open(&w, file, kind, &p, t, n, NULL, &err), &err);
+    must(mc_writer_open(&w, file, kind, &p, t, n, NULL, &why));
     for (size_t k = 0; k < n; k++) {
         size_t i = order ? (size_t)(order[k] - '0') : k;
         double data[MAX_ELEMS];
         for (size_t e = 0; e < MAX_ELEMS; e++)
             put(data, t[i].dtype, e, values[i][e]);
-        must(mc_writer_tensor(w, i, data, &err), &err);
+        must(mc_writer_tensor(w, i, data, &why));
     }
-    must(mc_writer_close(w, NULL, &err), &err);
+    must(mc_writer_close(w, NULL, &why));
     mc_pack_release(&p);
 }
 
@@ -385,85 +369,59 @@ static const struct {
      "point float32 5; more float32 1", NULL, "announces 2 tensors"},
 };
 
-static void content_is_as_its_page_says(void **state)
+TEST(content_is_as_its_page_says)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct mc_error err = {0};
         write_stream(cases[i].kind, cases[i].meta, cases[i].tensors, cases[i].order);
-        int rc = kind_of(cases[i].kind)->read(file, &err);
+        forget();
+        int rc = kind_of(cases[i].kind)->read(file, &why);
         if (!cases[i].says && rc)
-            fail_msg("case %zu: %s", i, err.text);
+            fail_msg("case %zu: %s", i, why.text);
         if (cases[i].says &&
-            (rc != MC_EINPUT || err.code != MC_EINPUT || strncmp(err.text, file, strlen(file)) ||
-             !strstr(err.text, cases[i].says)))
-            fail_msg("case %zu: %d: '%s', not '%s'", i, rc, err.text, cases[i].says);
+            (rc != MC_EINPUT || why.code != MC_EINPUT || strncmp(why.text, file, strlen(file)) ||
+             !strstr(why.text, cases[i].says)))
+            fail_msg("case %zu: %d: '%s', not '%s'", i, rc, why.text, cases[i].says);
     }
 }
 
 /* Two records of images with no label between: a reader would have to hold the first. */
-static void images_far_before_their_labels_are_refused(void **state)
+TEST(images_far_before_their_labels_are_refused)
 {
     struct mc_tensor t[2] = {mc_tensor_make("images", MC_U8, 4, (const uint64_t[]){2, 1, 2, 2}),
                              mc_tensor_make("labels", MC_I32, 1, (const uint64_t[]){2})};
     const uint8_t images[8] = {0};
     const int32_t labels[2] = {1, 0};
-    struct mc_error err = {0};
 
-    (void)state;
     for (int apart = 0; apart < 2; apart++) {
         struct mc_writer *w = NULL;
         struct mc_pack p;
         mc_pack_init(&p);
         pack_json(DATA_OK, &p);
-        must(mc_writer_open(&w, file, "dataset", &p, t, 2, NULL, &err), &err);
-        must(mc_writer_rows(w, 0, 1, images, &err), &err);
+        must(mc_writer_open(&w, file, "dataset", &p, t, 2, NULL, &why));
+        must(mc_writer_rows(w, 0, 1, images, &why));
         if (!apart)
-            must(mc_writer_rows(w, 1, 1, labels, &err), &err);
-        must(mc_writer_rows(w, 0, 1, images + 4, &err), &err);
-        must(mc_writer_rows(w, 1, apart ? 2 : 1, labels + !apart, &err), &err);
-        must(mc_writer_close(w, NULL, &err), &err);
+            must(mc_writer_rows(w, 1, 1, labels, &why));
+        must(mc_writer_rows(w, 0, 1, images + 4, &why));
+        must(mc_writer_rows(w, 1, apart ? 2 : 1, labels + !apart, &why));
+        must(mc_writer_close(w, NULL, &why));
         mc_pack_release(&p);
-        assert_int_equal(read_dataset(file, &err), apart ? MC_EINPUT : 0);
         if (apart)
-            assert_non_null(strstr(err.text, "images come before their labels"));
+            must_fail(read_dataset(file, &why), MC_EINPUT, "images come before their labels");
+        else
+            must(read_dataset(file, &why));
     }
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(file, sizeof file, "%s/x.mcz", folder);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    unlink(file);
-    return rmdir(folder);
-}
-
 /* Version 1 was the kind "state". */
-static void checkpoints_of_version_1_are_read(void **state)
+TEST(checkpoints_of_version_1_are_read)
 {
     char path[4096];
-    struct mc_error err = {0};
 
-    (void)state;
     snprintf(path, sizeof path, "%s/formats/samples/good-checkpoint-1.mcz", getenv("MC_ROOT"));
-    assert_int_equal(kind_of("state")->read(path, &err), 0);
+    must(kind_of("state")->read(path, &why));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(content_is_as_its_page_says),
-        cmocka_unit_test(checkpoints_of_version_1_are_read),
-        cmocka_unit_test(images_far_before_their_labels_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return run_entered(enter_folder, leave_folder);
 }

@@ -7,7 +7,6 @@
 
 #include "tests/unit/formats/kinds.h"
 
-static char folder[] = "/tmp/mc-test-kinds-XXXXXX";
 static unsigned char sample[MAX], bytes[MAX];
 static size_t size;
 
@@ -28,15 +27,15 @@ static int make(const struct kind *k, const char *where, char *path, size_t path
 
 static void load(const struct kind *k)
 {
-    struct mc_error err = {0};
     char path[256];
     FILE *f = NULL;
 
-    if (make(k, folder, path, sizeof path, &err))
-        fail_msg("%s: %s", k->name, err.text);
+    if (make(k, ".", path, sizeof path, &why))
+        fail_msg("%s: %s", k->name, why.text);
     assert_non_null(f = fopen(path, "rb"));
     size = fread(sample, 1, MAX, f);
     fclose(f);
+    unlink(path);
     assert_true(size > 100 && size < MAX - 1);
 }
 
@@ -51,47 +50,37 @@ static int decode(const struct kind *k, const unsigned char *b, size_t n, struct
 static void refuse(const struct kind *k, const unsigned char *b, size_t n, const char *what,
                    size_t where)
 {
-    struct mc_error err;
-
-    if (decode(k, b, n, &err) != MC_EINPUT || err.code != MC_EINPUT ||
-        !strstr(err.text, memory_path))
-        fail_msg("%s, %s %zu: %d \"%s\"", k->name, what, where, (int)err.code, err.text);
+    if (decode(k, b, n, &why) != MC_EINPUT || why.code != MC_EINPUT ||
+        !strstr(why.text, memory_path))
+        fail_msg("%s, %s %zu: %d \"%s\"", k->name, what, where, (int)why.code, why.text);
 }
 
-static void each_kind_is_read_back(void **state)
+TEST(each_kind_is_read_back)
 {
-    struct mc_error err;
-
-    (void)state;
     for (size_t i = 0; i < N_KINDS; i++) {
         load(&kinds[i]);
-        if (decode(&kinds[i], sample, size, &err))
-            fail_msg("%s: %s", kinds[i].name, err.text);
+        if (decode(&kinds[i], sample, size, &why))
+            fail_msg("%s: %s", kinds[i].name, why.text);
     }
 }
 
 /* Streams of this format's version that were written before stay readable. */
-static void each_kept_sample_is_read(void **state)
+TEST(each_kept_sample_is_read)
 {
     const char *root = getenv("MC_ROOT");
-    struct mc_error err = {0};
     char path[4096];
 
-    (void)state;
     for (size_t i = 0; i < N_KINDS; i++) {
         snprintf(path, sizeof path, "%s/formats/samples/good-%s.mcz", root ? root : ".",
                  kinds[i].name);
-        if (kinds[i].read(path, &err))
-            fail_msg("%s", err.text);
+        must(kinds[i].read(path, &why));
     }
 }
 
-static void each_kind_refuses_the_others(void **state)
+TEST(each_kind_refuses_the_others)
 {
-    struct mc_error err;
     char words[64];
 
-    (void)state;
     for (size_t i = 0; i < N_KINDS; i++) {
         load(&kinds[i]);
         snprintf(words, sizeof words, " %s stream, not", kinds[i].name);
@@ -100,15 +89,13 @@ static void each_kind_refuses_the_others(void **state)
             if (k == i ||
                 (!strcmp(kinds[k].name, "permutation") && !strcmp(kinds[i].name, "curve")))
                 continue;
-            assert_int_equal(decode(&kinds[k], sample, size, &err), MC_EINPUT);
-            assert_non_null(strstr(err.text, words));
+            must_fail(decode(&kinds[k], sample, size, &why), MC_EINPUT, words);
         }
     }
 }
 
-static void each_kind_refuses_every_truncation(void **state)
+TEST(each_kind_refuses_every_truncation)
 {
-    (void)state;
     for (size_t i = 0; i < N_KINDS; i++) {
         load(&kinds[i]);
         for (size_t n = 0; n < size; n++)
@@ -117,12 +104,10 @@ static void each_kind_refuses_every_truncation(void **state)
 }
 
 /* Some bits of zstd change nothing (test_hostile.c says which): then all is read as it was. */
-static void each_kind_refuses_flipped_bits(void **state)
+TEST(each_kind_refuses_flipped_bits)
 {
     static struct outcome good, now;
-    struct mc_error err;
 
-    (void)state;
     for (size_t i = 0; i < N_KINDS; i++) {
         size_t harmless = 0;
         load(&kinds[i]);
@@ -131,21 +116,20 @@ static void each_kind_refuses_flipped_bits(void **state)
         for (size_t bit = 0; bit < 8 * size; bit++) {
             memcpy(bytes, sample, size);
             bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
-            if (decode(&kinds[i], bytes, size, &err) == 0) {
+            if (decode(&kinds[i], bytes, size, &why) == 0) {
                 harmless++;
                 read_memory(&now);
                 if (now.rc || !same(&now, &good))
                     fail_msg("%s, bit %zu: is read as something else", kinds[i].name, bit);
-            } else if (err.code != MC_EINPUT)
-                fail_msg("%s, bit %zu: %s", kinds[i].name, bit, err.text);
+            } else if (why.code != MC_EINPUT)
+                fail_msg("%s, bit %zu: %s", kinds[i].name, bit, why.text);
         }
         assert_true(harmless <= 8 + size * 8 / 200);
     }
 }
 
-static void each_kind_refuses_what_is_appended(void **state)
+TEST(each_kind_refuses_what_is_appended)
 {
-    (void)state;
     for (size_t i = 0; i < N_KINDS; i++) {
         load(&kinds[i]);
         memcpy(bytes, sample, size);
@@ -159,39 +143,22 @@ static void each_kind_refuses_what_is_appended(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
-    return memory_open() || !mkdtemp(folder);
+    return memory_open() || enter_folder(state);
 }
 
 static int tear_down(void **state)
 {
-    char path[256];
-
-    (void)state;
-    for (size_t i = 0; i < N_KINDS; i++) {
-        snprintf(path, sizeof path, "%s/good-%s.mcz", folder, kinds[i].name);
-        unlink(path);
-    }
-    return close(memory_file) | rmdir(folder);
+    return close(memory_file) | leave_folder(state);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_is_read_back),
-        cmocka_unit_test(each_kept_sample_is_read),
-        cmocka_unit_test(each_kind_refuses_the_others),
-        cmocka_unit_test(each_kind_refuses_every_truncation),
-        cmocka_unit_test(each_kind_refuses_flipped_bits),
-        cmocka_unit_test(each_kind_refuses_what_is_appended),
-    };
-    struct mc_error err = {0};
     char path[4096];
 
     for (size_t i = 0; argc == 2 && i < N_KINDS; i++)
-        if (make(&kinds[i], argv[1], path, sizeof path, &err)) {
-            fprintf(stderr, "%s\n", err.text);
+        if (make(&kinds[i], argv[1], path, sizeof path, &why)) {
+            fprintf(stderr, "%s\n", why.text);
             return 1;
         }
-    return argc == 2 ? 0 : cmocka_run_group_tests(tests, set_up, tear_down);
+    return argc == 2 ? 0 : run_entered(set_up, tear_down);
 }

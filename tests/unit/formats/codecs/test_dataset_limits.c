@@ -4,27 +4,10 @@
  * refused before it costs anything. */
 #include "formats/codecs/dataset.h"
 #include "formats/stream/writer.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
+#include "tests/unit/must.h"
 
 #define CLASSES 65536
 #define NAME 24 /* bytes of each class's name, so that all have 1.5 MiB */
-
-static char folder[] = "/tmp/mc-test-dataset-XXXXXX";
-static char file[64];
-
-static void must(int rc, const struct mc_error *err)
-{
-    if (rc)
-        fail_msg("%d: %s", rc, err->text);
-}
 
 /* n images of one pixel in so many classes. */
 static void dataset_of(struct mc_dataset_info *info, uint64_t n, int classes)
@@ -39,41 +22,39 @@ static void dataset_of(struct mc_dataset_info *info, uint64_t n, int classes)
             .channels = 1, .height = 1, .width = 1, .classes = classes, .mean = {0}, .std = {1}}};
 }
 
-static void class_names_fit_in_a_header_or_are_refused(void **state)
+TEST(class_names_fit_in_a_header_or_are_refused)
 {
     static char text[CLASSES][NAME + 1], *names[CLASSES], longer[NAME + 2], endless[258];
     struct mc_dataset_reader *r = NULL;
     struct mc_dataset_writer *w = NULL;
     struct mc_dataset_info info;
-    struct mc_error err = {0};
     uint8_t pixel = 3;
     int32_t label = 65535;
 
-    (void)state;
     for (int i = 0; i < CLASSES; i++) {
         snprintf(text[i], sizeof text[i], "%0*d", NAME, i);
         names[i] = text[i];
     }
     dataset_of(&info, 1, CLASSES);
     info.class_names = names;
-    must(mc_dataset_create(&w, file, &info, NULL, &err), &err);
-    must(mc_dataset_write(w, 1, &pixel, &label, &err), &err);
-    must(mc_dataset_commit(w, NULL, &err), &err);
-    must(mc_dataset_open(&r, file, &err), &err);
+    must(mc_dataset_create(&w, file, &info, NULL, &why));
+    must(mc_dataset_write(w, 1, &pixel, &label, &why));
+    must(mc_dataset_commit(w, NULL, &why));
+    must(mc_dataset_open(&r, file, &why));
     assert_string_equal(mc_dataset_get_info(r)->class_names[65535], "000000000000000000065535");
     mc_dataset_close(r);
 
     snprintf(longer, sizeof longer, "%0*d", NAME + 1, 0);
     names[0] = longer;
-    assert_int_equal(mc_dataset_create(&w, file, &info, NULL, &err), MC_EINPUT);
-    assert_string_equal(err.text, "the class names have 1572865 bytes (there may be 1572864)");
+    must_fail(mc_dataset_create(&w, file, &info, NULL, &why), MC_EINPUT, "");
+    assert_string_equal(why.text, "the class names have 1572865 bytes (there may be 1572864)");
     info.spec.classes = 1;
     memset(endless, 'x', 257);
     names[0] = endless;
-    assert_int_equal(mc_dataset_create(&w, file, &info, NULL, &err), MC_EINPUT);
-    assert_string_equal(err.text, "class name 0 has 257 bytes (there may be 256)");
+    must_fail(mc_dataset_create(&w, file, &info, NULL, &why), MC_EINPUT, "");
+    assert_string_equal(why.text, "class name 0 has 257 bytes (there may be 256)");
     endless[256] = 0;
-    must(mc_dataset_create(&w, file, &info, NULL, &err), &err);
+    must(mc_dataset_create(&w, file, &info, NULL, &why));
     mc_dataset_abandon(w);
 }
 
@@ -89,7 +70,6 @@ static void write_labels_first(size_t n)
     struct mc_dataset_writer *d = NULL;
     struct mc_writer *w = NULL;
     struct mc_dataset_info info;
-    struct mc_error err = {0};
     struct mc_pack meta;
     uint8_t pixel = 0;
     int32_t label = 0;
@@ -97,64 +77,41 @@ static void write_labels_first(size_t n)
     assert_non_null(zeros);
     /* the meta of a small one */
     dataset_of(&info, 1, 2);
-    must(mc_dataset_create(&d, file, &info, NULL, &err), &err);
-    must(mc_dataset_write(d, 1, &pixel, &label, &err), &err);
-    must(mc_dataset_commit(d, NULL, &err), &err);
-    must(mc_dataset_open(&r, file, &err), &err);
+    must(mc_dataset_create(&d, file, &info, NULL, &why));
+    must(mc_dataset_write(d, 1, &pixel, &label, &why));
+    must(mc_dataset_commit(d, NULL, &why));
+    must(mc_dataset_open(&r, file, &why));
     mc_pack_init(&meta);
     mc_pack_object(&meta, mc_reader_meta(mc_dataset_stream(r)));
     mc_dataset_close(r);
 
-    must(mc_writer_open(&w, file, "dataset", &meta, t, 2, NULL, &err), &err);
-    must(mc_writer_rows(w, 1, n, zeros, &err), &err);
-    must(mc_writer_rows(w, 0, n, zeros, &err), &err);
-    must(mc_writer_close(w, NULL, &err), &err);
+    must(mc_writer_open(&w, file, "dataset", &meta, t, 2, NULL, &why));
+    must(mc_writer_rows(w, 1, n, zeros, &why));
+    must(mc_writer_rows(w, 0, n, zeros, &why));
+    must(mc_writer_close(w, NULL, &why));
     mc_pack_release(&meta);
     free(zeros);
 }
 
-static void labels_far_before_their_images_are_refused(void **state)
+TEST(labels_far_before_their_images_are_refused)
 {
     struct mc_dataset_reader *r = NULL;
-    struct mc_error err = {0};
     const void *pixels;
     const int32_t *labels;
     size_t n = 0;
 
-    (void)state;
     for (int over = 0; over < 2; over++) {
         write_labels_first(MC_DATASET_MAX_LABELS_KEPT + (size_t)over);
-        must(mc_dataset_open(&r, file, &err), &err);
-        assert_int_equal(mc_dataset_lend(r, 3, &pixels, &labels, &n, &err), over ? MC_EINPUT : 0);
+        must(mc_dataset_open(&r, file, &why));
+        assert_int_equal(mc_dataset_lend(r, 3, &pixels, &labels, &n, &why), over ? MC_EINPUT : 0);
         assert_int_equal(n, over ? 0 : 3);
         if (over)
-            assert_non_null(strstr(err.text, "over 16777216 labels come before their images"));
+            assert_non_null(strstr(why.text, "over 16777216 labels come before their images"));
         mc_dataset_close(r);
     }
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(file, sizeof file, "%s/x.mcz", folder);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    unlink(file);
-    return rmdir(folder);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(class_names_fit_in_a_header_or_are_refused),
-        cmocka_unit_test(labels_far_before_their_images_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return run_entered(enter_folder, leave_folder);
 }

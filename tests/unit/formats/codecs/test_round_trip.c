@@ -2,24 +2,9 @@
  *
  * The codecs: what is written comes back. */
 #include "tests/unit/formats/kinds.h"
+#include "tests/unit/must.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-static char folder[] = "/tmp/mc-test-formats-XXXXXX";
-static char file[64];
-
-static void must(int rc, const struct mc_error *err)
-{
-    if (rc)
-        fail_msg("%d: %s", rc, err->text);
-}
 
 static void put(void *data, enum mc_dtype dtype, size_t i, double v)
 {
@@ -65,7 +50,6 @@ static void write_dataset(enum mc_dtype pixels, size_t n, size_t step, char *id)
 {
     struct mc_dataset_info info;
     struct mc_dataset_writer *d = NULL;
-    struct mc_error err = {0};
     size_t elems = 3 * 20 * 30, width = mc_dtype_size(pixels);
     unsigned char *images = malloc(n * elems * width);
     int32_t *labels = malloc(n * sizeof *labels);
@@ -76,33 +60,30 @@ static void write_dataset(enum mc_dtype pixels, size_t n, size_t step, char *id)
         put(images, pixels, i, pixels == MC_F32 ? (nth(i) + 2) / 4 : (nth(i) + 2) * 63);
     for (size_t i = 0; i < n; i++)
         labels[i] = (int32_t)(i * i % 7);
-    must(mc_dataset_create(&d, file, &info, NULL, &err), &err);
+    must(mc_dataset_create(&d, file, &info, NULL, &why));
     for (size_t i = 0; i < n; i += step)
         must(mc_dataset_write(d, n - i < step ? n - i : step, images + i * elems * width,
-                              labels + i, &err),
-             &err);
-    must(mc_dataset_commit(d, id, &err), &err);
+                              labels + i, &why));
+    must(mc_dataset_commit(d, id, &why));
     free(images);
     free(labels);
 }
 
-static void a_data_set_comes_back_in_any_steps(void **state)
+TEST(a_data_set_comes_back_in_any_steps)
 {
     static const size_t steps[] = {1, 7, 1000, 6000};
     const void *images;
     const int32_t *labels;
     const size_t n = 5000;
 
-    (void)state;
     char id[MC_ID_LEN], again[MC_ID_LEN];
     write_dataset(MC_U8, n, n, id);
     write_dataset(MC_U8, n, 13, again);
     assert_string_equal(id, again);
     for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
         struct mc_dataset_reader *d = NULL;
-        struct mc_error err = {0};
         size_t got = 0, at = 0;
-        must(mc_dataset_open(&d, file, &err), &err);
+        must(mc_dataset_open(&d, file, &why));
         const struct mc_dataset_info *info = mc_dataset_get_info(d);
         assert_string_equal(info->order, "shuffled with seed 3");
         assert_true(info->n == n && info->spec.classes == 7 && !info->class_names);
@@ -111,7 +92,7 @@ static void a_data_set_comes_back_in_any_steps(void **state)
         assert_true(info->augment.turn == 30 && info->augment.scale == .2f);
         assert_true(info->augment.contrast == .25f && info->augment.saturation == .5f);
         do {
-            must(mc_dataset_lend(d, steps[s], &images, &labels, &got, &err), &err);
+            must(mc_dataset_lend(d, steps[s], &images, &labels, &got, &why));
             assert_true(got <= steps[s]);
             for (size_t i = 0; i < got; i++) {
                 assert_int_equal(labels[i], (at + i) * (at + i) % 7);
@@ -126,65 +107,59 @@ static void a_data_set_comes_back_in_any_steps(void **state)
     }
 }
 
-static void a_data_set_of_reals_comes_back(void **state)
+TEST(a_data_set_of_reals_comes_back)
 {
     struct mc_dataset_reader *d = NULL;
-    struct mc_error err = {0};
     char id[MC_ID_LEN];
     const void *image;
     const int32_t *label;
     size_t got = 0;
 
-    (void)state;
     write_dataset(MC_F32, 300, 300, id);
-    must(mc_dataset_open(&d, file, &err), &err);
+    must(mc_dataset_open(&d, file, &why));
     for (size_t n = 0; n < 300; n++) {
-        must(mc_dataset_lend(d, 1, &image, &label, &got, &err), &err);
+        must(mc_dataset_lend(d, 1, &image, &label, &got, &why));
         assert_int_equal(got, 1);
         assert_int_equal(*label, n * n % 7);
         for (size_t i = 0; i < 1800; i += 97)
             assert_true(((const float *)image)[i] == (nth(n * 1800 + i) + 2) / 4);
     }
-    must(mc_dataset_lend(d, 1, &image, &label, &got, &err), &err);
+    must(mc_dataset_lend(d, 1, &image, &label, &got, &why));
     assert_int_equal(got, 0);
     assert_string_equal(mc_reader_id(mc_dataset_stream(d)), id);
     mc_dataset_close(d);
 }
 
-static void a_data_set_that_is_none_is_not_written(void **state)
+TEST(a_data_set_that_is_none_is_not_written)
 {
     struct mc_dataset_info info;
     struct mc_dataset_writer *d = NULL;
-    struct mc_error err = {0};
     uint8_t image[1800] = {0};
     int32_t label = 7;
 
-    (void)state;
     dataset_of(&info, 0, MC_U8);
-    assert_int_equal(mc_dataset_create(&d, file, &info, NULL, &err), MC_EINPUT);
+    must_fail(mc_dataset_create(&d, file, &info, NULL, &why), MC_EINPUT, "");
     dataset_of(&info, 1, MC_F64);
-    assert_int_equal(mc_dataset_create(&d, file, &info, NULL, &err), MC_EINPUT);
+    must_fail(mc_dataset_create(&d, file, &info, NULL, &why), MC_EINPUT, "");
     dataset_of(&info, 1, MC_U8);
-    must(mc_dataset_create(&d, file, &info, NULL, &err), &err);
-    must(mc_dataset_write(d, 1, image, &label, &err), &err);
-    assert_int_equal(mc_dataset_commit(d, NULL, &err), MC_EINPUT);
+    must(mc_dataset_create(&d, file, &info, NULL, &why));
+    must(mc_dataset_write(d, 1, image, &label, &why));
+    must_fail(mc_dataset_commit(d, NULL, &why), MC_EINPUT, "");
     dataset_of(&info, 2, MC_U8); /* one image short */
     label = 0;
-    must(mc_dataset_create(&d, file, &info, NULL, &err), &err);
-    must(mc_dataset_write(d, 1, image, &label, &err), &err);
-    assert_true(mc_dataset_commit(d, NULL, &err) != 0);
+    must(mc_dataset_create(&d, file, &info, NULL, &why));
+    must(mc_dataset_write(d, 1, image, &label, &why));
+    assert_true(mc_dataset_commit(d, NULL, &why) != 0);
 }
 
-static void weights_come_back_and_bad_ones_are_not_written(void **state)
+TEST(weights_come_back_and_bad_ones_are_not_written)
 {
-    struct mc_error err = {0};
     struct mc_weights a, b;
 
-    (void)state;
-    must(make_weights(file, NULL, &err), &err);
-    must(mc_weights_read(&a, file, NULL, &err), &err);
-    must(mc_weights_write(&a, file, NULL, &err), &err);
-    must(mc_weights_read(&b, file, NULL, &err), &err);
+    must(make_weights(file, NULL, &why));
+    must(mc_weights_read(&a, file, NULL, &why));
+    must(mc_weights_write(&a, file, NULL, &why));
+    must(mc_weights_read(&b, file, NULL, &why));
     assert_string_equal(a.id, b.id);
     assert_string_equal(b.dataset, "tiny");
     assert_string_equal(b.graph->net, "mlp:bn,3");
@@ -196,51 +171,45 @@ static void weights_come_back_and_bad_ones_are_not_written(void **state)
     for (size_t i = p->offset + p->count; i < a.graph->params[2].offset; i++)
         assert_true(b.params[i] == 0); /* gaps */
     b.params[p->offset] = NAN;
-    assert_int_equal(mc_weights_write(&b, file, NULL, &err), MC_EFAIL);
-    assert_int_equal(err.code, MC_EFAIL);
-    assert_non_null(strstr(err.text, p->tensor.name));
+    must_fail(mc_weights_write(&b, file, NULL, &why), MC_EFAIL, p->tensor.name);
     mc_weights_release(&b);
-    must(mc_weights_read(&b, file, NULL, &err), &err); /* the old one is still there */
+    must(mc_weights_read(&b, file, NULL, &why)); /* the old one is still there */
     mc_weights_release(&a);
     mc_weights_release(&b);
 }
 
-static void curves_come_back_with_their_permutation(void **state)
+TEST(curves_come_back_with_their_permutation)
 {
-    struct mc_error err = {0};
     struct mc_curve a, b;
 
-    (void)state;
-    must(make_curve(file, NULL, &err), &err);
-    must(mc_curve_read(&a, file, NULL, &err), &err);
+    must(make_curve(file, NULL, &why));
+    must(mc_curve_read(&a, file, NULL, &why));
     assert_true(a.n_points == 3 && a.kind == MC_CURVE_BEZIER && a.perm);
     assert_string_equal(a.perm->names[0], "layers.0.linear");
     assert_memory_equal(a.perm->perm[0], tiny_order, sizeof tiny_order);
     assert_true(a.points[2][a.graph->params[1].offset + 1] == nth(202));
     a.kind = MC_CURVE_CHAIN;
-    must(mc_curve_write(&a, file, NULL, &err), &err);
-    must(mc_curve_read(&b, file, NULL, &err), &err);
+    must(mc_curve_write(&a, file, NULL, &why));
+    must(mc_curve_read(&b, file, NULL, &why));
     assert_true(b.kind == MC_CURVE_CHAIN);
     assert_string_not_equal(a.id, b.id);
     for (size_t i = 0; i < 3; i++)
         assert_memory_equal(a.points[i], b.points[i], a.graph->P * sizeof(float));
     a.points[1][a.graph->params[0].offset] = INFINITY;
-    assert_int_equal(mc_curve_write(&a, file, NULL, &err), MC_EFAIL);
+    must_fail(mc_curve_write(&a, file, NULL, &why), MC_EFAIL, "");
     struct mc_curve c;
-    assert_int_equal(mc_curve_init(&c, a.graph, MC_CURVE_BEZIER, 1, "", &err), MC_EUSAGE);
+    must_fail(mc_curve_init(&c, a.graph, MC_CURVE_BEZIER, 1, "", &why), MC_EUSAGE, "");
     mc_curve_release(&a);
     mc_curve_release(&b);
 }
 
-static void matrices_and_permutations_come_back(void **state)
+TEST(matrices_and_permutations_come_back)
 {
-    struct mc_error err = {0};
     struct mc_matrices m;
     struct mc_perm p;
 
-    (void)state;
-    must(make_matrices(file, NULL, &err), &err);
-    must(mc_matrices_read(&m, file, NULL, &err), &err);
+    must(make_matrices(file, NULL, &why));
+    must(mc_matrices_read(&m, file, NULL, &why));
     assert_string_equal(m.measure, "correlation");
     assert_true(m.n_groups == 1 && m.groups[0].size == 3 && m.groups[0].taps == 1);
     assert_true(m.groups[0].n_dead_a == 0 && m.groups[0].n_dead_b == 1);
@@ -248,26 +217,23 @@ static void matrices_and_permutations_come_back(void **state)
     for (size_t i = 0; i < 9; i++)
         assert_true(m.groups[0].value[i] == (i % 3 == 1 ? 0 : (double)(nth(i) / 2)));
     m.groups[0].value[5] = NAN;
-    assert_int_equal(mc_matrices_write(&m, file, NULL, &err), MC_EFAIL);
-    assert_non_null(strstr(err.text, m.groups[0].name));
+    must_fail(mc_matrices_write(&m, file, NULL, &why), MC_EFAIL, m.groups[0].name);
     mc_matrices_release(&m);
-    must(make_permutation(file, NULL, &err), &err);
-    must(mc_perm_read(&p, file, NULL, NULL, &err), &err);
+    must(make_permutation(file, NULL, &why));
+    must(mc_perm_read(&p, file, NULL, NULL, &why));
     assert_memory_equal(p.perm[0], tiny_order, sizeof tiny_order);
     mc_perm_release(&p);
 }
 
 /* Shards in any order and grouping add to the same, once each. */
-static void moments_add(void **state)
+TEST(moments_add)
 {
     struct mc_taps taps = tiny_taps();
     struct mc_moments part[3], sum;
     struct mc_reader *r = NULL;
-    struct mc_error err = {0};
 
-    (void)state;
     for (uint32_t s = 0; s < 3; s++) {
-        must(mc_moments_init(&part[s], &taps, &err), &err);
+        must(mc_moments_init(&part[s], &taps, &why));
         part[s].shard = s;
         part[s].shards = 3;
         part[s].images = s; /* the first one is empty */
@@ -276,31 +242,30 @@ static void moments_add(void **state)
             part[s].sums[0][i] = s * (double)i;
     }
     strcpy(part[2].attack, "pgd:eps=0.1");
-    assert_int_equal(mc_moments_add(&part[2], &part[0], &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "different attacks (pgd:eps=0.1 and none)"));
+    must_fail(mc_moments_add(&part[2], &part[0], &why), MC_EINPUT,
+              "different attacks (pgd:eps=0.1 and none)");
     strcpy(part[0].attack, part[2].attack);
     strcpy(part[1].attack, part[2].attack);
     part[0].seed = 7;
-    assert_int_equal(mc_moments_add(&part[2], &part[0], &err), MC_EINPUT);
+    must_fail(mc_moments_add(&part[2], &part[0], &why), MC_EINPUT, "");
     part[1].seed = part[2].seed = 7;
     part[1].precision = part[2].precision = MC_PRECISION_BF16;
-    assert_int_equal(mc_moments_add(&part[2], &part[0], &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "different precisions (bf16 and f32)"));
+    must_fail(mc_moments_add(&part[2], &part[0], &why), MC_EINPUT,
+              "different precisions (bf16 and f32)");
     part[0].precision = MC_PRECISION_BF16;
-    must(mc_moments_add(&part[2], &part[0], &err), &err);
+    must(mc_moments_add(&part[2], &part[0], &why));
     assert_int_equal(mc_moments_missing(&part[2]), 1);
-    must(mc_moments_write(&part[2], file, NULL, &err), &err);
-    must(mc_reader_open(&r, file, &err), &err);
-    must(mc_moments_read(&sum, r, NULL, &err), &err);
+    must(mc_moments_write(&part[2], file, NULL, &why));
+    must(mc_reader_open(&r, file, &why));
+    must(mc_moments_read(&sum, r, NULL, &why));
     mc_reader_close(r);
     assert_int_equal(mc_moments_missing(&sum), 1);
     assert_string_equal(sum.attack, "pgd:eps=0.1");
     assert_true(sum.seed == 7);
     assert_int_equal(sum.precision, MC_PRECISION_BF16);
-    assert_int_equal(mc_moments_add(&sum, &part[0], &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "shard 1 of 3 comes twice"));
-    assert_int_equal(mc_moments_add(&sum, &part[2], &err), MC_EINPUT);
-    must(mc_moments_add(&sum, &part[1], &err), &err);
+    must_fail(mc_moments_add(&sum, &part[0], &why), MC_EINPUT, "shard 1 of 3 comes twice");
+    must_fail(mc_moments_add(&sum, &part[2], &why), MC_EINPUT, "");
+    must(mc_moments_add(&sum, &part[1], &why));
     assert_int_equal(mc_moments_missing(&sum), 0);
     assert_true(sum.images == 3 && sum.taps.taps[0].samples == 12);
     for (size_t i = 0; i < 21; i++)
@@ -308,100 +273,92 @@ static void moments_add(void **state)
 
     part[1].shards = 4;
     part[1].shard = 3;
-    assert_int_equal(mc_moments_add(&part[1], &part[0], &err), MC_EINPUT);
+    must_fail(mc_moments_add(&part[1], &part[0], &why), MC_EINPUT, "");
     part[1].shards = 3;
     strcpy(part[1].inputs[0], "00000000000000000000000000000000");
     strcpy(part[0].inputs[0], "11111111111111111111111111111111");
-    assert_int_equal(mc_moments_add(&part[1], &part[0], &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "different first networks"));
+    must_fail(mc_moments_add(&part[1], &part[0], &why), MC_EINPUT, "different first networks");
     part[0].inputs[0][0] = 0;
     part[0].taps.taps[0].start = 1;
-    assert_int_equal(mc_moments_add(&part[1], &part[0], &err), MC_EINPUT);
+    must_fail(mc_moments_add(&part[1], &part[0], &why), MC_EINPUT, "");
     for (size_t s = 0; s < 3; s++)
         mc_moments_release(&part[s]);
     mc_moments_release(&sum);
 }
 
-static void activations_go_round_the_taps(void **state)
+TEST(activations_go_round_the_taps)
 {
     struct mc_tap_info taps[2] = {{.name = "a", .count = 2}, {.name = "b", .count = 3}};
     struct mc_taps t = tiny_taps();
     struct mc_activations_writer *w = NULL;
     struct mc_activations_reader *r = NULL;
-    struct mc_error err = {0};
     float data[24];
     size_t turn = 0, tap = 0, n = 0, hw = 0;
     const float *got = NULL;
     int rc = 0;
 
-    (void)state;
     t.taps = taps;
     t.n_taps = 2;
-    must(mc_activations_create(&w, file, &t, (const int[][2]){{2, 2}, {1, 1}}, 5, 2, NULL, &err),
-         &err);
+    must(mc_activations_create(&w, file, &t, (const int[][2]){{2, 2}, {1, 1}}, 5, 2, NULL, &why));
     for (size_t first = 0; first < 5; first += 2)
         for (size_t k = 0; k < 2; k++, turn++) {
             for (size_t i = 0; i < 24; i++)
                 data[i] = nth(turn * 100 + i);
             if (!turn)
-                assert_int_equal(mc_activations_write(w, 1, 2, data, &err), MC_EUSAGE);
-            must(mc_activations_write(w, k, first < 4 ? 2 : 1, data, &err), &err);
+                must_fail(mc_activations_write(w, 1, 2, data, &why), MC_EUSAGE, "");
+            must(mc_activations_write(w, k, first < 4 ? 2 : 1, data, &why));
         }
-    must(mc_activations_commit(w, &err), &err);
-    must(mc_activations_open(&r, file, &err), &err);
+    must(mc_activations_commit(w, &why));
+    must(mc_activations_open(&r, file, &why));
     assert_int_equal(mc_activations_images(r), 5);
     assert_int_equal(mc_activations_taps(r)->taps[0].samples, 20);
-    for (turn = 0; (rc = mc_activations_next(r, &tap, &n, &got, &hw, &err)) == 1; turn++) {
+    for (turn = 0; (rc = mc_activations_next(r, &tap, &n, &got, &hw, &why)) == 1; turn++) {
         assert_true(tap == turn % 2 && n == (turn < 4 ? 2 : 1) && hw == (tap ? 1 : 4));
         for (size_t i = 0; i < n * hw * taps[tap].count; i++)
             assert_true(got[i] == nth(turn * 100 + i));
     }
-    must(rc, &err);
+    must(rc);
     assert_int_equal(turn, 6);
     mc_activations_close(r);
 }
 
-static void a_checkpoint_keeps_any_bits(void **state)
+TEST(a_checkpoint_keeps_any_bits)
 {
     float data[5] = {NAN, -0.0f, INFINITY, 1e-45f, 3}, back[5] = {0};
-    struct mc_error err = {0};
     struct mc_checkpoint s;
 
-    (void)state;
     tiny_state(&s, data);
-    must(mc_checkpoint_write(&s, file, &err), &err);
+    must(mc_checkpoint_write(&s, file, &why));
     assert_true(mc_checkpoint_exists(file));
     tiny_state(&s, back);
     s.epoch = 0;
-    must(mc_checkpoint_read(&s, file, &err), &err);
+    must(mc_checkpoint_read(&s, file, &why));
     assert_int_equal(s.epoch, 2);
     assert_memory_equal(data, back, sizeof data);
     assert_false(mc_checkpoint_exists("/nonexistent/state.mcz"));
 }
 
 /* Cut in its end record, when all the numbers have come: nothing of it is taken. */
-static void a_damaged_checkpoint_changes_nothing(void **state)
+TEST(a_damaged_checkpoint_changes_nothing)
 {
     float data[5] = {1, 2, 3, 4, 5}, back[5] = {6, 7, 8, 9, 10}, before[5];
-    struct mc_error err = {0};
     struct mc_checkpoint s;
     struct stat st;
 
-    (void)state;
     memcpy(before, back, sizeof back);
     tiny_state(&s, data);
-    must(mc_checkpoint_write(&s, file, &err), &err);
+    must(mc_checkpoint_write(&s, file, &why));
     assert_int_equal(stat(file, &st), 0);
     assert_int_equal(truncate(file, st.st_size - 1), 0);
     tiny_state(&s, back);
     s.epoch = 77;
-    assert_int_equal(mc_checkpoint_read(&s, file, &err), MC_EINPUT);
+    must_fail(mc_checkpoint_read(&s, file, &why), MC_EINPUT, "");
     assert_int_equal(s.epoch, 77);
     assert_memory_equal(back, before, sizeof back);
 }
 
 /* Made with the first value, read by a run with the second: how the refusal ends. */
-static void a_refusal_says_what_differs(void **state)
+TEST(a_refusal_says_what_differs)
 {
     static const char *const cases[][4] = {
         {"threads", "2", "1", ": was made with 2 threads, this run has 1"},
@@ -413,54 +370,22 @@ static void a_refusal_says_what_differs(void **state)
     };
     float data[5] = {0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *const *c = cases[i];
-        struct mc_error err = {0};
         struct mc_checkpoint s;
         tiny_state(&s, data);
         if (c[1])
             mc_checkpoint_set(&s, c[0], "%s", c[1]);
-        must(mc_checkpoint_write(&s, file, &err), &err);
+        must(mc_checkpoint_write(&s, file, &why));
         tiny_state(&s, data);
         if (c[2])
             mc_checkpoint_set(&s, c[0], "%s", c[2]);
-        assert_int_equal(mc_checkpoint_read(&s, file, &err), MC_EINPUT);
-        assert_string_equal(strchr(err.text, ':'), c[3]);
+        must_fail(mc_checkpoint_read(&s, file, &why), MC_EINPUT, "");
+        assert_string_equal(strchr(why.text, ':'), c[3]);
     }
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(file, sizeof file, "%s/x.mcz", folder);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    unlink(file);
-    return rmdir(folder);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_data_set_comes_back_in_any_steps),
-        cmocka_unit_test(a_data_set_of_reals_comes_back),
-        cmocka_unit_test(a_data_set_that_is_none_is_not_written),
-        cmocka_unit_test(weights_come_back_and_bad_ones_are_not_written),
-        cmocka_unit_test(curves_come_back_with_their_permutation),
-        cmocka_unit_test(matrices_and_permutations_come_back),
-        cmocka_unit_test(moments_add),
-        cmocka_unit_test(activations_go_round_the_taps),
-        cmocka_unit_test(a_checkpoint_keeps_any_bits),
-        cmocka_unit_test(a_damaged_checkpoint_changes_nothing),
-        cmocka_unit_test(a_refusal_says_what_differs),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return run_entered(enter_folder, leave_folder);
 }

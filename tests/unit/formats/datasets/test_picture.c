@@ -4,15 +4,7 @@
  * are refused before memory is taken, and the square is exact where that can be said by hand.
  * tests/cli/mc-data/decodes-as-pillow-does.sh compares pixels with Pillow's. */
 #include "formats/datasets/picture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/must.h"
 
 static const char *const files[] = {
     "rgb.jpg",  "tall.jpeg",     "progressive.JPG", "grey.jpg",  "cmyk.jpg",
@@ -37,51 +29,47 @@ static size_t read_sample(const char *name)
 }
 
 /* From memory of exactly that size, so that tools that watch memory see a step past it. */
-static int decode(struct mc_picture *p, const uint8_t *bytes, size_t n, struct mc_error *err)
+static int decode(struct mc_picture *p, const uint8_t *bytes, size_t n)
 {
     uint8_t *copy = malloc(n ? n : 1);
 
     assert_non_null(copy);
     memcpy(copy, bytes, n);
-    int rc = mc_picture_decode(p, "x", copy, n, err);
-    assert_true(!rc ||
-                (rc == MC_EINPUT && err->code == MC_EINPUT && !strncmp(err->text, "x: ", 3)));
+    forget();
+    int rc = mc_picture_decode(p, "x", copy, n, &why);
+    assert_true(!rc || (rc == MC_EINPUT && why.code == MC_EINPUT && !strncmp(why.text, "x: ", 3)));
     free(copy);
     return rc;
 }
 
-static void a_file_cut_anywhere_is_refused(void **state)
+TEST(a_file_cut_anywhere_is_refused)
 {
     struct mc_picture p = {0};
 
-    (void)state;
     for (int i = 0; i < FILES; i++) {
-        struct mc_error err = {0};
         const size_t n = read_sample(files[i]);
-        if (decode(&p, sample, n, &err))
-            fail_msg("%s: %s", files[i], err.text);
+        if (decode(&p, sample, n))
+            fail_msg("%s: %s", files[i], why.text);
         assert_true(p.width + p.height == 60 && (p.width == 37 || p.width == 23));
         for (size_t cut = 0; cut < n; cut++)
-            if (!decode(&p, sample, cut, &err))
+            if (!decode(&p, sample, cut))
                 fail_msg("%s: %zu of %zu bytes do", files[i], cut, n);
     }
     mc_picture_release(&p);
 }
 
-static void changed_bits_change_pixels_at_most(void **state)
+TEST(changed_bits_change_pixels_at_most)
 {
     struct mc_picture p = {0};
     int refused[2] = {0};
 
-    (void)state;
     for (int i = 0; i < FILES; i++) {
         const size_t n = read_sample(files[i]);
         const int png = sample[0] == 0x89;
         for (size_t bit = 0; bit < 8 * n; bit += png ? 3 : 5) {
-            struct mc_error err = {0};
             memcpy(changed, sample, n);
             changed[bit / 8] ^= (uint8_t)(1 << bit % 8);
-            if (decode(&p, changed, n, &err))
+            if (decode(&p, changed, n))
                 refused[png]++;
             else
                 assert_true((int64_t)p.width * p.height <= MC_PICTURE_MAX_PIXELS);
@@ -92,27 +80,22 @@ static void changed_bits_change_pixels_at_most(void **state)
 }
 
 /* Two sizes of a JPEG's frame header, beyond the limits, and one that its data do not fill. */
-static void sizes_are_refused_before_memory_is_taken(void **state)
+TEST(sizes_are_refused_before_memory_is_taken)
 {
     struct mc_picture p = {0};
-    struct mc_error err = {0};
     const size_t n = read_sample("grey.jpg");
     size_t at = 2;
 
-    (void)state;
     while (sample[at + 1] != 0xc0)
         at += 2 + (size_t)sample[at + 2] * 256 + sample[at + 3];
     memcpy(changed, sample, n);
     memcpy(changed + at + 5, "\xff\xdc\xff\xdc", 4);
-    assert_int_equal(decode(&p, changed, n, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "65500 x 65500 is too large"));
+    must_fail(decode(&p, changed, n), MC_EINPUT, "65500 x 65500 is too large");
     memcpy(changed + at + 5, "\x20\x00\x20\x00", 4);
-    assert_int_equal(decode(&p, changed, n, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "8192 x 8192 is too large"));
+    must_fail(decode(&p, changed, n), MC_EINPUT, "8192 x 8192 is too large");
     assert_true(p.rgb_size == 0);
     memcpy(changed + at + 5, "\x00\x80\x00\x80", 4);
-    assert_int_equal(decode(&p, changed, n, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "damaged"));
+    must_fail(decode(&p, changed, n), MC_EINPUT, "damaged");
     mc_picture_release(&p);
 }
 
@@ -127,19 +110,17 @@ static void set_rgb(struct mc_picture *p, int height, int width, const uint8_t *
 }
 
 /* By hand: halving weighs four pixels 1 3 3 1, but for the edges, where three are left. */
-static void squares_by_hand(void **state)
+TEST(squares_by_hand)
 {
     static const uint8_t row[8] = {0, 80, 160, 240, 0, 80, 160, 240};
     static uint8_t grey[64];
     struct mc_picture p;
-    struct mc_error err = {0};
     uint8_t out[3 * 64];
 
-    (void)state;
     for (int i = 0; i < 64; i++)
         grey[i] = row[i % 8];
     set_rgb(&p, 8, 8, grey);
-    assert_int_equal(mc_picture_square(&p, 4, out, &err), 0);
+    must(mc_picture_square(&p, 4, out, &why));
     assert_int_equal(out[0], 57);  /* (3*0 + 3*80 + 160) / 7 */
     assert_int_equal(out[1], 160); /* (80 + 3*160 + 3*240 + 0) / 8 */
     assert_int_equal(out[2], 80);  /* (240 + 3*0 + 3*80 + 160) / 8 */
@@ -151,35 +132,33 @@ static void squares_by_hand(void **state)
     for (int i = 0; i < 64; i++)
         grey[i] = (uint8_t)(i % 11);
     set_rgb(&p, 4, 11, grey);
-    assert_int_equal(mc_picture_square(&p, 4, out, &err), 0);
+    must(mc_picture_square(&p, 4, out, &why));
     for (int i = 0; i < 48; i++)
         assert_int_equal(out[i], i % 4 + 4); /* (11 - 4) / 2 = 3.5 to 4 */
     mc_picture_release(&p);
     set_rgb(&p, 4, 9, grey);
     for (size_t i = 0; i < 36; i++)
         memset(p.rgb + 3 * i, (int)(i % 9), 3);
-    assert_int_equal(mc_picture_square(&p, 4, out, &err), 0);
+    must(mc_picture_square(&p, 4, out, &why));
     for (int i = 0; i < 48; i++)
         assert_int_equal(out[i], i % 4 + 2); /* 2.5 to 2 */
     mc_picture_release(&p);
 }
 
 /* The longest side there may be beside the shortest, to one pixel and to the largest square. */
-static void the_narrowest_pictures(void **state)
+TEST(the_narrowest_pictures)
 {
     static uint8_t grey[MC_PICTURE_MAX_SIDE];
     struct mc_picture p;
-    struct mc_error err = {0};
     uint8_t *out = malloc((size_t)3 * MC_PICTURE_MAX_SIZE * MC_PICTURE_MAX_SIZE);
 
-    (void)state;
     assert_non_null(out);
     memset(grey, 77, sizeof grey);
     for (int turned = 0; turned < 2; turned++)
         for (int large = 0; large < 2; large++) {
             const int size = large ? MC_PICTURE_MAX_SIZE : 1;
             set_rgb(&p, turned ? 1 : MC_PICTURE_MAX_SIDE, turned ? MC_PICTURE_MAX_SIDE : 1, grey);
-            assert_int_equal(mc_picture_square(&p, size, out, &err), 0);
+            must(mc_picture_square(&p, size, out, &why));
             for (size_t i = 0; i < (size_t)3 * (size_t)size * (size_t)size; i++)
                 assert_int_equal(out[i], 77);
             mc_picture_release(&p);
@@ -189,13 +168,5 @@ static void the_narrowest_pictures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_cut_anywhere_is_refused),
-        cmocka_unit_test(changed_bits_change_pixels_at_most),
-        cmocka_unit_test(sizes_are_refused_before_memory_is_taken),
-        cmocka_unit_test(squares_by_hand),
-        cmocka_unit_test(the_narrowest_pictures),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_entered(NULL, NULL);
 }

@@ -4,20 +4,14 @@
  * they should be. */
 #include "formats/datasets/synth.h"
 #include "tests/unit/under.h"
+#include "tests/unit/must.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <xxhash.h>
 
 #define SIDE 32
 #define BYTES (3 * SIDE * SIDE)
 
-static void every_machine_makes_the_same_bytes(void **state)
+TEST(every_machine_makes_the_same_bytes)
 {
     static const struct {
         uint64_t seed;
@@ -29,7 +23,6 @@ static void every_machine_makes_the_same_bytes(void **state)
                 {7, 0, 100, 0x62dce0368bd60e78}};
     static uint8_t image[3 * 100 * 100 + 1];
 
-    (void)state;
     for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
         uint64_t hash = 0;
         size_t bytes = 3 * (size_t)kept[k].size * (size_t)kept[k].size;
@@ -45,11 +38,10 @@ static void every_machine_makes_the_same_bytes(void **state)
     }
 }
 
-static void an_image_is_a_function_of_its_number(void **state)
+TEST(an_image_is_a_function_of_its_number)
 {
     static uint8_t one[BYTES], other[BYTES];
 
-    (void)state;
     int32_t label = mc_synth_image(3, 0, 1000, SIDE, one);
     mc_synth_image(4, 1, 7, SIDE, other);
     assert_int_equal(mc_synth_image(3, 0, 1000, SIDE, other), label);
@@ -63,11 +55,10 @@ static void an_image_is_a_function_of_its_number(void **state)
 }
 
 /* Counts of 2,000 draws of ten classes: 200 with a standard deviation of 13. */
-static void classes_come_equally_often(void **state)
+TEST(classes_come_equally_often)
 {
     static uint8_t image[3 * 8 * 8];
 
-    (void)state;
     if (does_less())
         skip(); /* a matter of numbers, of which it takes thousands */
     for (int split = 0; split < 2; split++) {
@@ -80,12 +71,11 @@ static void classes_come_equally_often(void **state)
 }
 
 /* The means and deviations kept in code are those of seed 1's training images. */
-static void the_normalisation_is_that_of_the_pixels(void **state)
+TEST(the_normalisation_is_that_of_the_pixels)
 {
     static uint8_t image[BYTES];
     double sum[3] = {0}, squares[3] = {0}, n = 0;
 
-    (void)state;
     if (does_less())
         skip();
     for (uint32_t i = 0; i < 4000; i++, n += SIDE * SIDE) {
@@ -108,12 +98,5 @@ static void the_normalisation_is_that_of_the_pixels(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_machine_makes_the_same_bytes),
-        cmocka_unit_test(an_image_is_a_function_of_its_number),
-        cmocka_unit_test(classes_come_equally_often),
-        cmocka_unit_test(the_normalisation_is_that_of_the_pixels),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_entered(NULL, NULL);
 }

@@ -64,9 +64,8 @@ static void refused(const char *what, size_t where)
     assert_non_null(strstr(now.err.text, memory_path));
 }
 
-static void the_samples_are_good(void **state)
+TEST(the_samples_are_good)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof samples / sizeof *samples; k++) {
         take(samples[k]);
         assert_int_equal(strlen(good.id), 32);
@@ -82,9 +81,8 @@ static void shorten(void)
     }
 }
 
-static void every_truncation_is_refused(void **state)
+TEST(every_truncation_is_refused)
 {
-    (void)state;
     with_each_sample(shorten);
 }
 
@@ -112,9 +110,8 @@ static void flip_bits(void)
     assert_true(harmless - in_window <= size * 8 / 200);
 }
 
-static void every_flipped_bit_is_refused_or_changes_nothing(void **state)
+TEST(every_flipped_bit_is_refused_or_changes_nothing)
 {
-    (void)state;
     with_each_sample(flip_bits);
 }
 
@@ -129,9 +126,8 @@ static void append_bytes(void)
     }
 }
 
-static void every_appended_byte_is_refused(void **state)
+TEST(every_appended_byte_is_refused)
 {
-    (void)state;
     with_each_sample(append_bytes);
 }
 
@@ -150,50 +146,46 @@ static void drop_and_double_bytes(void)
     }
 }
 
-static void every_byte_left_out_or_doubled_is_refused(void **state)
+TEST(every_byte_left_out_or_doubled_is_refused)
 {
-    (void)state;
     with_each_sample(drop_and_double_bytes);
 }
 
-static void errors_stay(void **state)
+TEST(errors_stay)
 {
-    struct mc_error err = {0};
     struct mc_reader *r = NULL;
     struct mc_record rec;
     int rc = 0;
 
-    (void)state;
     take("good-blocks.mcz");
     assert_int_equal(ftruncate(memory_file, 0), 0);
     assert_int_equal(pwrite(memory_file, sample, size - 20, 0), size - 20);
-    rc = mc_reader_open(&r, memory_path, &err);
+    rc = mc_reader_open(&r, memory_path, &why);
     assert_int_equal(rc, 0);
-    while ((rc = mc_reader_next(r, &rec, &err)) > 0)
+    while ((rc = mc_reader_next(r, &rec, &why)) > 0)
         ;
     assert_int_equal(rc, MC_EINPUT);
-    assert_int_equal(mc_reader_next(r, &rec, &err), MC_EINPUT);
-    assert_int_equal(mc_reader_rest(r, NULL, &err), MC_EINPUT);
+    must_fail(mc_reader_next(r, &rec, &why), MC_EINPUT, "");
+    must_fail(mc_reader_rest(r, NULL, &why), MC_EINPUT, "");
     assert_string_equal(mc_reader_id(r), "");
     assert_int_equal(mc_reader_n_inputs(r), 0);
     mc_reader_close(r);
 }
 
-static void each_bad_sample_is_refused_for_its_reason(void **state)
+TEST(each_bad_sample_is_refused_for_its_reason)
 {
     static char list[MAX + 1];
     size_t n = load("bad.txt", (unsigned char *)list), count = 0;
     char *line = NULL, *rest = list;
 
-    (void)state;
     list[n] = 0;
     while ((line = strsep(&rest, "\n")) && *line) {
-        char *why = strchr(line, '\t');
-        assert_non_null(why);
-        *why++ = 0;
+        char *says = strchr(line, '\t');
+        assert_non_null(says);
+        *says++ = 0;
         read_bytes(bytes, load(line, bytes), &now);
-        if (now.rc != MC_EINPUT || !strstr(now.err.text, why))
-            fail_msg("%s: %d %s, not %s", line, now.rc, now.err.text, why);
+        if (now.rc != MC_EINPUT || !strstr(now.err.text, says))
+            fail_msg("%s: %d %s, not %s", line, now.rc, now.err.text, says);
         count++;
     }
     assert_true(count > 90);
@@ -201,14 +193,5 @@ static void each_bad_sample_is_refused_for_its_reason(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_samples_are_good),
-        cmocka_unit_test(every_truncation_is_refused),
-        cmocka_unit_test(every_flipped_bit_is_refused_or_changes_nothing),
-        cmocka_unit_test(every_appended_byte_is_refused),
-        cmocka_unit_test(every_byte_left_out_or_doubled_is_refused),
-        cmocka_unit_test(errors_stay),
-        cmocka_unit_test(each_bad_sample_is_refused_for_its_reason),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return run_entered(set_up, tear_down);
 }

@@ -4,20 +4,13 @@
  * n <= 7, against a plain Hungarian algorithm in long double above; the certificate, ties, dead
  * units, scales, matrices on which the coarse grid is blind, and the same permutation everywhere.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "libcommon/assign/assign.h"
 #include "libcommon/assign/loops_table.h"
 #include "tests/parity/assign_matrices.h"
+#include "tests/unit/must.h"
 
 #include <float.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MANY = 300 };
 
@@ -130,13 +123,12 @@ static struct mc_assignment solve(size_t n, const double *value, double expected
 {
     int32_t first[MANY], found[MANY];
     struct mc_assignment info = {0}, info0 = {0};
-    struct mc_error err = {0};
 
     assert_true(n <= MANY);
     for (size_t s = 0; s < ISAS; s++) {
         char seen[MANY] = {0};
         double sum = 0;
-        assert_int_equal(solve_with(isas[s], n, value, found, &info, &err), 0);
+        must(solve_with(isas[s], n, value, found, &info, &why));
         for (size_t i = 0; i < n; i++) {
             assert_in_range(found[i], 0, n - 1);
             assert_false(seen[found[i]]++);
@@ -161,9 +153,8 @@ static struct mc_assignment solve(size_t n, const double *value, double expected
     return info0;
 }
 
-static void test_small_matrices_against_all_permutations(void **state)
+TEST(test_small_matrices_against_all_permutations)
 {
-    (void)state;
     double value[49];
 
     for (uint64_t seed = 0; seed < 400; seed++)
@@ -191,9 +182,8 @@ static void test_small_matrices_against_all_permutations(void **state)
         }
 }
 
-static void test_larger_matrices_against_the_hungarian_algorithm(void **state)
+TEST(test_larger_matrices_against_the_hungarian_algorithm)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 120; seed++) {
         size_t n = 8 + (size_t)seed * 29 % 125;
         double *value = assign_matrix((enum assign_kind)(seed % ASSIGN_KINDS), n, seed);
@@ -204,9 +194,8 @@ static void test_larger_matrices_against_the_hungarian_algorithm(void **state)
 }
 
 /* Around the sizes where a path or a vector begins or ends. */
-static void test_every_size_near_a_border(void **state)
+TEST(test_every_size_near_a_border)
 {
-    (void)state;
     const size_t sizes[] = {15, 16, 17, 31, 32, 33, 63, 64, 65, 66, 79, 80, 81, 127, 128, 129, 257};
 
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
@@ -218,9 +207,8 @@ static void test_every_size_near_a_border(void **state)
 }
 
 /* The coarse grid has 26 bits of the greatest range: here it sees almost nothing. */
-static void test_wide_ranges(void **state)
+TEST(test_wide_ranges)
 {
-    (void)state;
     double *value = malloc(MANY * MANY * sizeof *value);
 
     assert_non_null(value);
@@ -247,9 +235,8 @@ static void test_wide_ranges(void **state)
     free(value);
 }
 
-static void test_scales(void **state)
+TEST(test_scales)
 {
-    (void)state;
     const double scales[] = {0x1p1000, 0x1p1023, 0x1p-960, 1e300, 1e-280, 1e-5, 3e8};
     const size_t n = 90;
     int32_t at_one[90], col[90];
@@ -259,14 +246,13 @@ static void test_scales(void **state)
     solve(n, one, hungarian(n, one), at_one);
     for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
         struct mc_assignment info;
-        struct mc_error err = {0};
         double exact = 0;
         for (size_t k = 0; k < n * n; k++)
             value[k] = one[k] * scales[s];
         for (size_t i = 0; i < n; i++)
             exact += one[i * n + (size_t)at_one[i]];
         for (size_t a = 0; a < ISAS; a++) {
-            assert_int_equal(solve_with(isas[a], n, value, col, &info, &err), 0);
+            must(solve_with(isas[a], n, value, col, &info, &why));
             assert_memory_equal(col, at_one, sizeof col);
             if (exact * scales[s] <= DBL_MAX)
                 assert_true(fabs(info.value / scales[s] - exact) < 1e-12);
@@ -280,9 +266,8 @@ static void test_scales(void **state)
     free(one);
 }
 
-static void test_constant_matrix_gives_the_identity(void **state)
+TEST(test_constant_matrix_gives_the_identity)
 {
-    (void)state;
     const size_t sizes[] = {1, 2, 7, 64, 65, 100};
     const double constants[] = {0, -3.7, 1e308, 5e-324};
     double *value = malloc(100 * 100 * sizeof *value);
@@ -307,9 +292,8 @@ static void test_constant_matrix_gives_the_identity(void **state)
 
 /* Rows in a tie are those that another optimum matches otherwise, and no others, however many tight
  * entries the dual happens to have. */
-static void test_ties_are_counted_by_trying_each_row(void **state)
+TEST(test_ties_are_counted_by_trying_each_row)
 {
-    (void)state;
     size_t some = 0, none = 0;
 
     for (uint64_t seed = 0; seed < 200; seed++) {
@@ -333,9 +317,8 @@ static void test_ties_are_counted_by_trying_each_row(void **state)
 }
 
 /* Two rows that could change columns for a loss: counted as a tie only where it is rounding. */
-static void test_what_is_almost_a_tie(void **state)
+TEST(test_what_is_almost_a_tie)
 {
-    (void)state;
     const size_t n = 70;
     double *value = calloc(n * n, sizeof *value);
 
@@ -350,9 +333,8 @@ static void test_what_is_almost_a_tie(void **state)
     free(value);
 }
 
-static void test_dead_units_match_dead_units(void **state)
+TEST(test_dead_units_match_dead_units)
 {
-    (void)state;
     const size_t n = 96, dead = 5;
     double *value = malloc(n * n * sizeof *value);
     int32_t col[96];
@@ -367,9 +349,8 @@ static void test_dead_units_match_dead_units(void **state)
     free(value);
 }
 
-static void test_planted_permutation_is_found(void **state)
+TEST(test_planted_permutation_is_found)
 {
-    (void)state;
     for (size_t n = 2; n <= 290; n += 36) {
         double *value = malloc(n * n * sizeof *value);
         int32_t col[MANY];
@@ -385,13 +366,11 @@ static void test_planted_permutation_is_found(void **state)
     }
 }
 
-static void test_what_is_not_finite_is_refused(void **state)
+TEST(test_what_is_not_finite_is_refused)
 {
-    (void)state;
     const double bad[] = {NAN, INFINITY, -INFINITY};
     double value[19 * 19] = {0};
     int32_t col[19];
-    struct mc_error err;
 
     for (size_t n = 1; n <= 19; n += 6)
         for (size_t k = 0; k < n * n; k++)
@@ -400,52 +379,30 @@ static void test_what_is_not_finite_is_refused(void **state)
                     char row[32];
                     snprintf(row, sizeof row, "row %zu ", k / n);
                     value[k] = bad[b];
-                    assert_int_equal(solve_with(isas[s], n, value, col, NULL, &err), MC_EINPUT);
-                    assert_non_null(strstr(err.text, row));
+                    must_fail(solve_with(isas[s], n, value, col, NULL, &why), MC_EINPUT, row);
                     value[k] = 0;
                 }
 }
 
-static void test_no_memory_for_absurd_sizes(void **state)
+TEST(test_no_memory_for_absurd_sizes)
 {
-    (void)state;
-    struct mc_error err;
-
-    assert_int_equal(mc_assign_max((size_t)1 << 40, NULL, NULL, NULL, &err), MC_ENOMEM);
-    assert_int_equal(mc_assign_max(SIZE_MAX, NULL, NULL, NULL, &err), MC_ENOMEM);
+    must_fail(mc_assign_max((size_t)1 << 40, NULL, NULL, NULL, &why), MC_ENOMEM, "");
+    must_fail(mc_assign_max(SIZE_MAX, NULL, NULL, NULL, &why), MC_ENOMEM, "");
     struct mc_assignment info = {.value = 1};
-    assert_int_equal(mc_assign_max(0, NULL, NULL, &info, &err), 0);
+    must(mc_assign_max(0, NULL, NULL, &info, &why));
     assert_true(info.value == 0 && info.gap == 0 && info.n_ties == 0);
 }
 
-static void test_an_unknown_instruction_set_is_refused(void **state)
+TEST(test_an_unknown_instruction_set_is_refused)
 {
-    (void)state;
     const double value = 1;
-    struct mc_error err;
     int32_t col;
 
-    assert_int_equal(solve_with("sse", 1, &value, &col, NULL, &err), MC_EUSAGE);
-    assert_string_equal(err.text, "MC_ISA is 'sse', not portable, avx2 or avx512");
+    must_fail(solve_with("sse", 1, &value, &col, NULL, &why), MC_EUSAGE, "");
+    assert_string_equal(why.text, "MC_ISA is 'sse', not portable, avx2 or avx512");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_matrices_against_all_permutations),
-        cmocka_unit_test(test_larger_matrices_against_the_hungarian_algorithm),
-        cmocka_unit_test(test_every_size_near_a_border),
-        cmocka_unit_test(test_wide_ranges),
-        cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_constant_matrix_gives_the_identity),
-        cmocka_unit_test(test_ties_are_counted_by_trying_each_row),
-        cmocka_unit_test(test_what_is_almost_a_tie),
-        cmocka_unit_test(test_dead_units_match_dead_units),
-        cmocka_unit_test(test_planted_permutation_is_found),
-        cmocka_unit_test(test_what_is_not_finite_is_refused),
-        cmocka_unit_test(test_no_memory_for_absurd_sizes),
-        cmocka_unit_test(test_an_unknown_instruction_set_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("assign", tests, NULL, NULL);
+    return run_entered(NULL, NULL);
 }

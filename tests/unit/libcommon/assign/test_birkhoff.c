@@ -2,22 +2,17 @@
  *
  * Decompositions into permutations: each term against all matchings for small n, the matrix
  * rebuilt, entries dropped, terms limited and drawn. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "libcommon/assign/assign.h"
 #include "tests/unit/libcommon/assign/doubly_stochastic.h"
 #include "tests/unit/under.h"
+#include "tests/unit/must.h"
 
 static struct mc_birkhoff decompose(size_t n, const double *d, double drop)
 {
     struct mc_birkhoff b;
-    struct mc_error err;
 
-    assert_int_equal(mc_birkhoff_decompose(&b, n, d, drop, &err), 0);
+    must(mc_birkhoff_decompose(&b, n, d, drop, &why));
     assert_int_equal(b.n, n);
     return b;
 }
@@ -25,9 +20,8 @@ static struct mc_birkhoff decompose(size_t n, const double *d, double drop)
 static struct mc_birkhoff heaviest(size_t n, const double *d, double drop, size_t most)
 {
     struct mc_birkhoff b = decompose(n, d, drop);
-    struct mc_error err;
 
-    assert_int_equal(mc_birkhoff_heaviest(&b, most, &err), 0);
+    must(mc_birkhoff_heaviest(&b, most, &why));
     return b;
 }
 
@@ -66,12 +60,11 @@ static int matchable(size_t n, const double *x, double drop)
     double *ones = room(n);
     int32_t *col = malloc(n * sizeof *col);
     struct mc_assignment info;
-    struct mc_error err;
 
     assert_non_null(col);
     for (size_t k = 0; k < n * n; k++)
         ones[k] = x[k] > 0 && x[k] >= drop;
-    assert_int_equal(mc_assign_max(n, ones, col, &info, &err), 0);
+    must(mc_assign_max(n, ones, col, &info, &why));
     free(ones);
     free(col);
     return info.value > (double)n - .5;
@@ -133,13 +126,12 @@ static double *combination(size_t n)
     return d;
 }
 
-static void terms_rebuild_the_matrix(void **unused)
+TEST(terms_rebuild_the_matrix)
 {
     const size_t sizes[] = {1, 2, 5, 16, 64, 256};
     const size_t n_sizes = does_less() ? 4 : 6;
     size_t equal = 0;
 
-    (void)unused;
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t s = 0; s < n_sizes; s++) {
             const size_t n = sizes[s];
@@ -164,10 +156,9 @@ static void terms_rebuild_the_matrix(void **unused)
             check_heaviest(&all, &ten);
 
             int32_t *col = malloc(n * sizeof *col);
-            struct mc_error err;
             int positive = 1;
             assert_non_null(col);
-            assert_int_equal(mc_assign_max(n, d, col, NULL, &err), 0);
+            must(mc_assign_max(n, d, col, NULL, &why));
             for (size_t i = 0; i < n; i++)
                 positive &= d[i * n + (size_t)col[i]] > 0;
             if (positive)
@@ -185,11 +176,10 @@ static void terms_rebuild_the_matrix(void **unused)
     assert_true(equal >= 6);
 }
 
-static void dropped_entries_are_not_matched(void **unused)
+TEST(dropped_entries_are_not_matched)
 {
     const double drops[] = {5e-4, .02, .1};
 
-    (void)unused;
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t n = 2; n <= 11; n += 3)
             for (size_t i = 0; i < 3; i++) {
@@ -206,18 +196,16 @@ static void dropped_entries_are_not_matched(void **unused)
 
 /* The identity is worth 3 and has a zero in it; without that no matching is worth more than 2.75.
  */
-static void a_zero_is_not_matched_though_it_be_worth_it(void **unused)
+TEST(a_zero_is_not_matched_though_it_be_worth_it)
 {
     enum { N = 5 };
     double d[N * N];
     int32_t col[N];
     struct mc_assignment info;
-    struct mc_error err;
 
-    (void)unused;
     for (size_t k = 0; k < N * N; k++)
         d[k] = !k || (k / N && k % N) ? .75 * (k && k / N == k % N) : .25;
-    assert_int_equal(mc_assign_max(N, d, col, &info, &err), 0);
+    must(mc_assign_max(N, d, col, &info, &why));
     assert_true(info.value == 3);
     struct mc_birkhoff b = decompose(N, d, 0);
     assert_int_equal(b.n_terms, 4);
@@ -229,14 +217,12 @@ static void a_zero_is_not_matched_though_it_be_worth_it(void **unused)
     mc_birkhoff_release(&b);
 }
 
-static void no_matching_gives_no_terms(void **unused)
+TEST(no_matching_gives_no_terms)
 {
     double none[9] = {0}, negative[4] = {-1, -2, -3, -4};
     double blocked[9] = {0, 0, 1, 0, 0, 1, 1, 1, 1}, small[4] = {.6, .4, .4, .6};
     struct mc_birkhoff b;
-    struct mc_error err;
 
-    (void)unused;
     const struct {
         size_t n;
         const double *d;
@@ -250,18 +236,17 @@ static void no_matching_gives_no_terms(void **unused)
     b = decompose(2, small, .5);
     assert_int_equal(b.n_terms, 1);
     mc_birkhoff_release(&b);
-    assert_int_equal(mc_birkhoff_decompose(&b, (size_t)1 << 40, none, 0, &err), MC_ENOMEM);
+    must_fail(mc_birkhoff_decompose(&b, (size_t)1 << 40, none, 0, &why), MC_ENOMEM, "");
     mc_birkhoff_release(&b);
 }
 
-static void draws_fall_by_the_weights(void **unused)
+TEST(draws_fall_by_the_weights)
 {
     enum { DRAWS = 20000 };
     double *d = converged(NOISY_PERMUTATION, 16, 1e-13), sum = 0;
     struct mc_birkhoff b = heaviest(16, d, 5e-4, 10);
     size_t count[10] = {0};
 
-    (void)unused;
     assert_int_equal(b.n_terms, 10);
     for (size_t k = 0; k < 10; k++)
         sum += b.alpha[k];
@@ -282,19 +267,17 @@ static void draws_fall_by_the_weights(void **unused)
     free(d);
 }
 
-static void what_is_not_finite_is_refused(void **unused)
+TEST(what_is_not_finite_is_refused)
 {
     const double bad[] = {NAN, INFINITY, -INFINITY};
     struct mc_birkhoff b;
-    struct mc_error err;
 
-    (void)unused;
     for (size_t n = 1; n <= 9; n += 4)
         for (size_t k = 0; k < n * n; k++)
             for (int i = 0; i < 3; i++) {
                 double *d = start(NEAR_UNIFORM, n);
                 d[k] = bad[i];
-                assert_int_equal(mc_birkhoff_decompose(&b, n, d, 0, &err), MC_EINPUT);
+                must_fail(mc_birkhoff_decompose(&b, n, d, 0, &why), MC_EINPUT, "");
                 mc_birkhoff_release(&b);
                 free(d);
             }
@@ -302,14 +285,5 @@ static void what_is_not_finite_is_refused(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terms_rebuild_the_matrix),
-        cmocka_unit_test(dropped_entries_are_not_matched),
-        cmocka_unit_test(a_zero_is_not_matched_though_it_be_worth_it),
-        cmocka_unit_test(no_matching_gives_no_terms),
-        cmocka_unit_test(draws_fall_by_the_weights),
-        cmocka_unit_test(what_is_not_finite_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("birkhoff", tests, NULL, NULL);
+    return run_entered(NULL, NULL);
 }

@@ -2,26 +2,17 @@
  *
  * Constrained assignment against every permutation of small groups; its bound against the dual at
  * multipliers all over; the cases at the edge of the constraint. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "libcommon/assign/constrained.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/must.h"
 
 #define SMALL 7
 
-static uint64_t state;
+static uint64_t drawn;
 
 static double uniform(void) /* splitmix64 */
 {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    uint64_t z = drawn += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
@@ -94,29 +85,27 @@ static void every(size_t n, size_t at, int32_t *col, const double *value, const 
     }
 }
 
-static void against_every_permutation(void **unused)
+TEST(against_every_permutation)
 {
     static const char *const names[] = {"apart", "opposed", "integers", "aligned"};
     double value[SMALL * SMALL], constraint[SMALL * SMALL];
-    struct mc_error err = {0};
 
-    (void)unused;
     for (enum drawing how = 0; how < N_DRAWINGS; how++) {
         int binding = 0, best = 0, proved = 0;
         double short_of = 0, gaps = 0;
-        for (state = 1000 * (how + 1); state < 1000 * (how + 1) + 200; state++) {
-            uint64_t seed = state;
+        for (drawn = 1000 * (how + 1); drawn < 1000 * (how + 1) + 200; drawn++) {
+            uint64_t seed = drawn;
             size_t n = 2 + seed % (SMALL - 1);
             struct mc_constrained c;
             int32_t col[SMALL], all[SMALL];
             double freely = -INFINITY, kept = -INFINITY;
 
             draw(how, n, value, constraint);
-            state = seed;
+            drawn = seed;
             for (size_t i = 0; i < n; i++)
                 all[i] = (int32_t)i;
             every(n, 0, all, value, constraint, &freely, &kept);
-            assert_int_equal(mc_assign_constrained(n, value, constraint, col, &c, &err), 0);
+            must(mc_assign_constrained(n, value, constraint, col, &c, &why));
             must_be_permutation(n, col);
             assert_true(slack(n, constraint, col) >= 0);
             assert_true(fabs(c.slack - slack(n, constraint, col)) < 1e-12);
@@ -150,33 +139,30 @@ static double dual(size_t n, const double *value, const double *constraint, doub
     double *mixed = malloc(n * n * sizeof *mixed), at_identity = 0;
     int32_t *col = malloc(n * sizeof *col);
     struct mc_assignment info;
-    struct mc_error err = {0};
 
     assert_true(mixed && col);
     for (size_t i = 0; i < n * n; i++)
         mixed[i] = value[i] + m * constraint[i];
     for (size_t i = 0; i < n; i++)
         at_identity += constraint[i * n + i];
-    assert_int_equal(mc_assign_max(n, mixed, col, &info, &err), 0);
+    must(mc_assign_max(n, mixed, col, &info, &why));
     free(mixed);
     free(col);
     return info.bound - m * at_identity;
 }
 
-static void the_bound_is_the_least_of_the_dual(void **unused)
+TEST(the_bound_is_the_least_of_the_dual)
 {
     enum { N = 90 };
     double *value = malloc(N * N * sizeof *value), *constraint = malloc(N * N * sizeof *value);
     int32_t col[N];
-    struct mc_error err = {0};
 
-    (void)unused;
     assert_true(value && constraint);
     for (enum drawing how = 0; how < N_DRAWINGS; how++) {
         struct mc_constrained c;
-        state = 77;
+        drawn = 77;
         draw(how, N, value, constraint);
-        assert_int_equal(mc_assign_constrained(N, value, constraint, col, &c, &err), 0);
+        must(mc_assign_constrained(N, value, constraint, col, &c, &why));
         must_be_permutation(N, col);
         assert_true(slack(N, constraint, col) >= 0);
         double least = dual(N, value, constraint, 0);
@@ -192,23 +178,21 @@ static void the_bound_is_the_least_of_the_dual(void **unused)
     free(value);
 }
 
-static void a_constraint_that_does_not_bind_changes_nothing(void **unused)
+TEST(a_constraint_that_does_not_bind_changes_nothing)
 {
     enum { N = 70 };
     double *value = malloc(N * N * sizeof *value), *constraint = malloc(N * N * sizeof *value);
     int32_t col[N], freely[N];
     struct mc_assignment plain;
     struct mc_constrained c;
-    struct mc_error err = {0};
 
-    (void)unused;
     assert_true(value && constraint);
-    state = 5;
+    drawn = 5;
     draw(APART, N, value, constraint);
     for (size_t i = 0; i < N; i++)
         constraint[i * N + i] = -2; /* any permutation is better */
-    assert_int_equal(mc_assign_max(N, value, freely, &plain, &err), 0);
-    assert_int_equal(mc_assign_constrained(N, value, constraint, col, &c, &err), 0);
+    must(mc_assign_max(N, value, freely, &plain, &why));
+    must(mc_assign_constrained(N, value, constraint, col, &c, &why));
     assert_memory_equal(col, freely, sizeof col);
     assert_memory_equal(&c.found, &plain, sizeof plain);
     assert_true(c.multiplier == 0 && c.slack > 0 && c.slack == c.free_slack);
@@ -216,21 +200,19 @@ static void a_constraint_that_does_not_bind_changes_nothing(void **unused)
     free(value);
 }
 
-static void the_identity_where_nothing_else_is_allowed(void **unused)
+TEST(the_identity_where_nothing_else_is_allowed)
 {
     enum { N = 40 };
     double *value = malloc(N * N * sizeof *value), *constraint = malloc(N * N * sizeof *value);
     int32_t col[N];
     struct mc_constrained c;
-    struct mc_error err = {0};
 
-    (void)unused;
     assert_true(value && constraint);
-    state = 6;
+    drawn = 6;
     draw(APART, N, value, constraint);
     for (size_t i = 0; i < N; i++)
         constraint[i * N + i] = 0; /* all others are below */
-    assert_int_equal(mc_assign_constrained(N, value, constraint, col, &c, &err), 0);
+    must(mc_assign_constrained(N, value, constraint, col, &c, &why));
     for (size_t i = 0; i < N; i++)
         assert_int_equal(col[i], i);
     assert_true(c.slack == 0);
@@ -241,58 +223,45 @@ static void the_identity_where_nothing_else_is_allowed(void **unused)
 }
 
 /* Ulps decide: sums of 0.1 and 0.3 in float64 would let it pass, or refuse the identity's equal. */
-static void the_constraint_holds_to_the_last_bit(void **unused)
+TEST(the_constraint_holds_to_the_last_bit)
 {
     const double value[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
     double constraint[9] = {.1, .3, 0, 0, .2, .1, .2, 0, .3}; /* a cycle has the same entries */
     int32_t col[3];
     struct mc_constrained c;
-    struct mc_error err = {0};
 
-    (void)unused;
-    assert_int_equal(mc_assign_constrained(3, value, constraint, col, &c, &err), 0);
+    must(mc_assign_constrained(3, value, constraint, col, &c, &why));
     assert_int_equal(col[0], 1);
     assert_int_equal(col[1], 2);
     assert_int_equal(col[2], 0);
     assert_true(c.slack == 0 && c.multiplier == 0);
     constraint[1] = nextafter(.3, 0);
-    assert_int_equal(mc_assign_constrained(3, value, constraint, col, &c, &err), 0);
+    must(mc_assign_constrained(3, value, constraint, col, &c, &why));
     assert_int_equal(col[0], 0);
     assert_true(c.slack >= 0 && c.free_slack < 0 && c.free_slack > -1e-15);
 }
 
-static void what_is_not_finite_is_refused(void **unused)
+TEST(what_is_not_finite_is_refused)
 {
     double value[4] = {0, 1, 1, 0}, constraint[4] = {0, INFINITY, 0, 0};
     int32_t col[2];
-    struct mc_error err = {0};
 
-    (void)unused;
-    assert_int_equal(mc_assign_constrained(2, value, constraint, col, NULL, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "constraint"));
+    must_fail(mc_assign_constrained(2, value, constraint, col, NULL, &why), MC_EINPUT,
+              "constraint");
     constraint[1] = 0;
-    assert_int_equal(mc_assign_constrained(2, value, constraint, col, NULL, &err), 0);
+    must(mc_assign_constrained(2, value, constraint, col, NULL, &why));
     assert_int_equal(col[0], 1);
     value[2] = NAN;
-    assert_int_equal(mc_assign_constrained(2, value, constraint, col, NULL, &err), MC_EINPUT);
+    must_fail(mc_assign_constrained(2, value, constraint, col, NULL, &why), MC_EINPUT, "");
     /* finite, but the mixture is not: the identity, and an honest bound */
     const double v[4] = {0, 1, 1, 0}, c[4] = {0, -1e-320, -1e-320, 0};
     struct mc_constrained info;
-    assert_int_equal(mc_assign_constrained(2, v, c, col, &info, &err), 0);
+    must(mc_assign_constrained(2, v, c, col, &info, &why));
     assert_int_equal(col[0], 0);
     assert_true(info.found.value == 0 && info.found.bound <= 2 && info.slack == 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_every_permutation),
-        cmocka_unit_test(the_bound_is_the_least_of_the_dual),
-        cmocka_unit_test(a_constraint_that_does_not_bind_changes_nothing),
-        cmocka_unit_test(the_identity_where_nothing_else_is_allowed),
-        cmocka_unit_test(the_constraint_holds_to_the_last_bit),
-        cmocka_unit_test(what_is_not_finite_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_entered(NULL, NULL);
 }

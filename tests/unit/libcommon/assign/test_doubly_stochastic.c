@@ -2,15 +2,11 @@
  *
  * Projection towards the doubly stochastic matrices: against its formula written out, on every
  * instruction set, and against the nearest point, which an assignment certifies. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "libcommon/assign/assign.h"
 #include "tests/unit/libcommon/assign/doubly_stochastic.h"
 #include "tests/unit/under.h"
+#include "tests/unit/must.h"
 
 static double distance(size_t n, const double *x, const double *y)
 {
@@ -30,12 +26,11 @@ static double farthest(size_t n, const double *x, const double *y)
     return most;
 }
 
-static void any_matrix_becomes_doubly_stochastic(void **unused)
+TEST(any_matrix_becomes_doubly_stochastic)
 {
     const size_t sizes[] = {1, 2, 3, 16, 64, 256};
     const size_t n_sizes = does_less() ? 4 : 6;
 
-    (void)unused;
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t s = 0; s < n_sizes; s++) {
             const size_t n = sizes[s];
@@ -82,11 +77,10 @@ static void towards_positive(size_t n, double *p)
         p[k] = fmax(0, p[k]);
 }
 
-static void sweeps_are_the_formulas(void **unused)
+TEST(sweeps_are_the_formulas)
 {
     const size_t sizes[] = {1, 2, 3, 7, 8, 9, 16, 65}, counts[] = {0, 1, 2, 20};
 
-    (void)unused;
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
             for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
@@ -106,12 +100,11 @@ static void sweeps_are_the_formulas(void **unused)
             }
 }
 
-static void every_instruction_set_gives_the_same_bits(void **unused)
+TEST(every_instruction_set_gives_the_same_bits)
 {
     const char *was = getenv("MC_ISA");
     char *old = was ? strdup(was) : NULL;
 
-    (void)unused;
     for (size_t n = 1; n <= 67; n += 11) {
         double *p = start(WIDE, n), *portable = copy(n, p), *avx2 = copy(n, p);
         setenv("MC_ISA", "portable", 1);
@@ -131,11 +124,10 @@ static void every_instruction_set_gives_the_same_bits(void **unused)
     free(old);
 }
 
-static void it_ends_at_the_first_sweep_within_the_tolerance(void **unused)
+TEST(it_ends_at_the_first_sweep_within_the_tolerance)
 {
     const size_t n = 16;
 
-    (void)unused;
     for (int kind = 0; kind < KINDS; kind++) {
         double *p = start(kind, n), *same = copy(n, p), *before = copy(n, p);
         struct mc_doubly_stochastic info = project(n, p, MANY_SWEEPS, 1e-5), again, one_less;
@@ -152,9 +144,8 @@ static void it_ends_at_the_first_sweep_within_the_tolerance(void **unused)
     }
 }
 
-static void what_is_doubly_stochastic_stays(void **unused)
+TEST(what_is_doubly_stochastic_stays)
 {
-    (void)unused;
     for (size_t n = 1; n <= 64; n *= 4) {
         double *p = planted(n), *same = copy(n, p);
         struct mc_doubly_stochastic info = project(n, p, 20, 0);
@@ -176,12 +167,10 @@ static void what_is_doubly_stochastic_stays(void **unused)
     assert_true(one == 1);
 }
 
-static void what_is_not_finite_is_refused(void **unused)
+TEST(what_is_not_finite_is_refused)
 {
     const double bad[] = {NAN, INFINITY};
-    struct mc_error err;
 
-    (void)unused;
     for (size_t n = 1; n <= 19; n += 6)
         for (size_t k = 0; k < n * n; k++)
             for (int i = 0; i < 2; i++) {
@@ -189,8 +178,7 @@ static void what_is_not_finite_is_refused(void **unused)
                 p[k] = bad[i];
                 double residual = mc_doubly_stochastic_residual(n, p);
                 assert_true(i ? isinf(residual) : isnan(residual));
-                assert_int_equal(mc_doubly_stochastic_project(n, p, k % 3, 0, NULL, &err),
-                                 MC_EINPUT);
+                must_fail(mc_doubly_stochastic_project(n, p, k % 3, 0, NULL, &why), MC_EINPUT, "");
                 free(p);
             }
 }
@@ -232,12 +220,11 @@ static void certify_nearest(size_t n, const double *s, const double *z)
     double *way = room(n);
     int32_t *col = malloc(n * sizeof *col);
     struct mc_assignment info;
-    struct mc_error err;
 
     assert_non_null(col);
     for (size_t k = 0; k < n * n; k++)
         way[k] = s[k] - z[k];
-    assert_int_equal(mc_assign_max(n, way, col, &info, &err), 0);
+    must(mc_assign_max(n, way, col, &info, &why));
     double excess = info.bound - dot(n, way, z);
     if (!(excess < 1e-7 * (double)n))
         fail_msg("n %zu: a permutation lies %g on the near side", n, excess);
@@ -245,13 +232,12 @@ static void certify_nearest(size_t n, const double *s, const double *z)
     free(col);
 }
 
-static void alternation_is_not_nearer_than_the_nearest(void **unused)
+TEST(alternation_is_not_nearer_than_the_nearest)
 {
     const size_t sizes[] = {1, 2, 3, 16, 64};
     const size_t n_sizes = does_less() ? 3 : 5;
     size_t farther = 0;
 
-    (void)unused;
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t i = 0; i < n_sizes; i++) {
             const size_t n = sizes[i];
@@ -273,15 +259,5 @@ static void alternation_is_not_nearer_than_the_nearest(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_matrix_becomes_doubly_stochastic),
-        cmocka_unit_test(sweeps_are_the_formulas),
-        cmocka_unit_test(every_instruction_set_gives_the_same_bits),
-        cmocka_unit_test(it_ends_at_the_first_sweep_within_the_tolerance),
-        cmocka_unit_test(what_is_doubly_stochastic_stays),
-        cmocka_unit_test(what_is_not_finite_is_refused),
-        cmocka_unit_test(alternation_is_not_nearer_than_the_nearest),
-    };
-
-    return cmocka_run_group_tests_name("stochastic", tests, NULL, NULL);
+    return run_entered(NULL, NULL);
 }

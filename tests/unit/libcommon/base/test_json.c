@@ -2,16 +2,9 @@
  *
  * JSON's strings and numbers: what is escaped, and decimals that read back as the same bits. */
 #include "libcommon/base/json.h"
+#include "tests/unit/must.h"
 
 #include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static void prints(const char *s, size_t n, const char *want)
 {
@@ -26,9 +19,8 @@ static void prints(const char *s, size_t n, const char *want)
     free(got);
 }
 
-static void control_characters_are_escaped(void **state)
+TEST(control_characters_are_escaped)
 {
-    (void)state;
     prints("a\"b\\c/", 6, "\"a\\\"b\\\\c/\"");
     prints("\n\x1b[2J\x7f", 6, "\"\\u000a\\u001b[2J\\u007f\"");
     prints("\xc2\x80\xc2\x9b\xc2\x9f", 6, "\"\\u0080\\u009b\\u009f\"");
@@ -51,13 +43,12 @@ static void number(double value, const char *want)
     free(got);
 }
 
-static void numbers_are_short_and_read_back(void **state)
+TEST(numbers_are_short_and_read_back)
 {
     static const double hard[] = {.1,           1. / 3, DBL_MAX,    DBL_MIN,
                                   DBL_TRUE_MIN, 5e-5,   0x1p53 + 2, M_PI};
     char text[MC_SHORTEST];
 
-    (void)state;
     number(.1, "0.1");
     number(0, "0");
     number(-2.5, "-2.5");
@@ -74,10 +65,5 @@ static void numbers_are_short_and_read_back(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(control_characters_are_escaped),
-        cmocka_unit_test(numbers_are_short_and_read_back),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_entered(NULL, NULL);
 }

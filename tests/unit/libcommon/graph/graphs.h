@@ -7,17 +7,7 @@
 
 #include "libcommon/graph/graph.h"
 #include "libcommon/nets/nets.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/must.h"
 
 static const struct mc_net_spec CIFAR = {
     3, 32, 32, 10, {.4914f, .4822f, .4465f}, {.247f, .243f, .261f}};
@@ -25,10 +15,8 @@ static const struct mc_net_spec CIFAR = {
 static inline struct mc_graph *build(const char *name, const struct mc_net_spec *spec)
 {
     struct mc_graph *g = NULL;
-    struct mc_error err = {0};
 
-    if (mc_net_build(&g, name, spec, &err))
-        fail_msg("%s", err.text);
+    must(mc_net_build(&g, name, spec, &why));
     return g;
 }
 
@@ -58,10 +46,7 @@ static inline struct mc_graph *zoo(void)
 
 static inline void finish(struct mc_graph *g)
 {
-    struct mc_error err = {0};
-
-    if (mc_graph_finish(g, &err))
-        fail_msg("%s", err.text);
+    must(mc_graph_finish(g, &why));
 }
 
 #endif

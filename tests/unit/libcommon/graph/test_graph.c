@@ -15,13 +15,12 @@ static const struct mc_param *param(const struct mc_graph *g, const char *name)
     return NULL;
 }
 
-static void tinyten_is_the_papers(void **state)
+TEST(tinyten_is_the_papers)
 {
     struct mc_graph *g = build("tinyten", &CIFAR);
     const struct mc_param *p = NULL;
     struct mc_net_spec wide = CIFAR;
 
-    (void)state;
     assert_int_equal(mc_graph_count(g), 86778);
     assert_int_equal(g->n_params, 8 * 4 + 2);
     assert_int_equal(g->n_stats, 8 * 2);
@@ -52,11 +51,10 @@ static void tinyten_is_the_papers(void **state)
     mc_graph_free(g);
 }
 
-static void mlp_has_its_widths(void **state)
+TEST(mlp_has_its_widths)
 {
     struct mc_graph *g = build("mlp", &CIFAR);
 
-    (void)state;
     assert_int_equal(mc_graph_count(g), 3072 * 512 + 512 + 512 * 512 + 512 + 5120 + 10);
     assert_int_equal(g->n_stats, 0);
     mc_graph_free(g);
@@ -69,7 +67,7 @@ static void mlp_has_its_widths(void **state)
     mc_graph_free(g);
 }
 
-static void unknown_networks_are_usage_errors(void **state)
+TEST(unknown_networks_are_usage_errors)
 {
     static const char *const bad[] = {"no-such-net",
                                       "",
@@ -85,22 +83,18 @@ static void unknown_networks_are_usage_errors(void **state)
                                       "mlp:70000",
                                       "mlp:99999999999999999999"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct mc_graph *g = NULL;
-        struct mc_error err = {0};
-        assert_int_equal(mc_net_build(&g, bad[i], &CIFAR, &err), MC_EUSAGE);
+        must_fail(mc_net_build(&g, bad[i], &CIFAR, &why), MC_EUSAGE, "");
         assert_null(g);
-        assert_true(strlen(err.text) > 0);
     }
 }
 
-static void layout_is_aligned_and_disjoint(void **state)
+TEST(layout_is_aligned_and_disjoint)
 {
     struct mc_graph *g = build("mlp:bn,33,5", &CIFAR);
     size_t end = 0;
 
-    (void)state;
     for (size_t i = 0; i < g->n_params; i++) {
         const struct mc_param *p = &g->params[i];
         assert_int_equal(p->offset % 16, 0);
@@ -115,7 +109,7 @@ static void layout_is_aligned_and_disjoint(void **state)
 }
 
 /* Windows as PyTorch counts them: the last column is MaxPool2d's. */
-static void pooling_shapes_are_pytorchs(void **state)
+TEST(pooling_shapes_are_pytorchs)
 {
     static const struct {
         int in, kernel, stride, pad, ceil, out;
@@ -123,7 +117,6 @@ static void pooling_shapes_are_pytorchs(void **state)
                  {8, 3, 1, 1, 0, 8},   {5, 2, 2, 1, 1, 3},   {5, 2, 2, 0, 1, 3},
                  {5, 2, 2, 0, 0, 2},   {4, 2, 3, 1, 1, 2},   {7, 1, 3, 0, 1, 3}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct mc_graph *g = mc_graph_new("t", 3, cases[i].in, cases[i].in, 2, NULL, NULL);
         int p = mc_graph_pool(g, NULL, MC_OP_MAXPOOL, 0, cases[i].kernel, cases[i].stride,
@@ -134,12 +127,11 @@ static void pooling_shapes_are_pytorchs(void **state)
     }
 }
 
-static void heads_for_training_only_are_left_out(void **state)
+TEST(heads_for_training_only_are_left_out)
 {
     struct mc_graph *g = zoo();
     unsigned char needed[64];
 
-    (void)state;
     finish(g);
     assert_true(g->n_nodes < 64);
     mc_graph_needed(g, 1, needed);
@@ -156,26 +148,22 @@ static void heads_for_training_only_are_left_out(void **state)
     mc_graph_free(g);
 }
 
-static void builder_errors_are_kept(void **state)
+TEST(builder_errors_are_kept)
 {
     struct mc_graph *g = mc_graph_new("t", 3, 8, 8, 10, NULL, NULL);
-    struct mc_error err = {0};
     int a = mc_graph_conv(g, "wide", 0, 8, (struct mc_conv_opts){.kernel = 9});
 
-    (void)state;
     assert_int_equal(a, -1);
     assert_int_equal(mc_graph_relu(g, NULL, a), -1);
     mc_graph_loss(g, NULL, 0, 1, 0);
-    assert_int_equal(mc_graph_finish(g, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "\"wide\""));
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"wide\"");
     mc_graph_free(g);
 
     g = mc_graph_new("t", 3, 1, 1, 10, NULL, NULL);
     a = mc_graph_linear(g, "l", 0, 10, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     mc_graph_linear(g, "idle", 0, 10, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     mc_graph_loss(g, "loss", a, 1, 0);
-    assert_int_equal(mc_graph_finish(g, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "\"idle\": leads to no loss"));
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"idle\": leads to no loss");
     mc_graph_free(g);
 
     g = mc_graph_new("t", 3, 1, 1, 10, NULL, NULL);
@@ -183,16 +171,14 @@ static void builder_errors_are_kept(void **state)
     a = mc_graph_linear(g, "m", a, 1 << 24, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     a = mc_graph_linear(g, "n", a, 10, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     mc_graph_loss(g, "loss", a, 1, 0);
-    assert_int_equal(mc_graph_finish(g, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "\"m\": its weight is too large"));
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"m\": its weight is too large");
     mc_graph_free(g);
 
     g = mc_graph_new("t", 3, 1, 1, 10, NULL, NULL);
     a = mc_graph_linear(g, "l", 0, 10, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     a = mc_graph_batchnorm(g, "bn", a, 0);
     mc_graph_loss(g, "loss", a, 1, 0);
-    assert_int_equal(mc_graph_finish(g, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "\"bn\": \"eps\" is 0, not a number over 0"));
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"bn\": \"eps\" is 0, not a number over 0");
     mc_graph_free(g);
 
     /* as many values as its random numbers' counter holds, and one more */
@@ -201,8 +187,8 @@ static void builder_errors_are_kept(void **state)
     mc_graph_free(g);
     g = mc_graph_new("t", 1, 2048, 2049, 10, NULL, NULL);
     assert_int_equal(mc_graph_dropout(g, "d", 0, .5f), -1);
-    assert_int_equal(mc_graph_finish(g, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "\"d\": dropout of more than 4194304 values an image"));
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT,
+              "\"d\": dropout of more than 4194304 values an image");
     mc_graph_free(g);
 }
 
@@ -227,7 +213,7 @@ static struct spread spread(const struct mc_param *p, const float *v)
     return s;
 }
 
-static void initial_weights_have_their_distributions(void **state)
+TEST(initial_weights_have_their_distributions)
 {
     struct mc_graph *g = mc_graph_new("t", 3, 8, 8, 10, NULL, NULL);
     struct mc_conv_opts o = {.kernel = 3, .pad = 1, .bias = 1, .bias_init = MC_INIT_UNIFORM_FAN_IN};
@@ -240,7 +226,6 @@ static void initial_weights_have_their_distributions(void **state)
     int x = mc_graph_conv(g, "in", 0, 64, o);
     struct spread bias;
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         char name[8] = {(char)('a' + i), 0};
         o.init = inits[i];
@@ -284,16 +269,5 @@ static void initial_weights_have_their_distributions(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tinyten_is_the_papers),
-        cmocka_unit_test(mlp_has_its_widths),
-        cmocka_unit_test(unknown_networks_are_usage_errors),
-        cmocka_unit_test(layout_is_aligned_and_disjoint),
-        cmocka_unit_test(pooling_shapes_are_pytorchs),
-        cmocka_unit_test(heads_for_training_only_are_left_out),
-        cmocka_unit_test(builder_errors_are_kept),
-        cmocka_unit_test(initial_weights_have_their_distributions),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_entered(NULL, NULL);
 }

@@ -3,17 +3,7 @@
  * The algebra of permutations, and what it does to the flat vectors. */
 #include "libcommon/graph/symmetry.h"
 #include "libcommon/nets/nets.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/must.h"
 
 struct fixture {
     struct mc_graph *g;
@@ -26,13 +16,12 @@ static int set_up(void **state)
 {
     const struct mc_net_spec spec = {3, 12, 12, 4, {.5f, .5f, .5f}, {.2f, .2f, .2f}};
     struct fixture *f = calloc(1, sizeof *f);
-    struct mc_error err = {0};
 
     assert_non_null(f);
-    assert_int_equal(mc_net_build(&f->g, "tinyten", &spec, &err), 0);
-    assert_int_equal(mc_symmetry_derive(&f->s, f->g, &err), 0);
-    assert_int_equal(mc_perm_init(&f->p, &f->s, &err), 0);
-    assert_int_equal(mc_perm_init(&f->q, &f->s, &err), 0);
+    must(mc_net_build(&f->g, "tinyten", &spec, &why));
+    must(mc_symmetry_derive(&f->s, f->g, &why));
+    must(mc_perm_init(&f->p, &f->s, &why));
+    must(mc_perm_init(&f->q, &f->s, &why));
     mc_perm_random(&f->p, 1);
     mc_perm_random(&f->q, 2);
     f->params = calloc(f->g->P, sizeof(float));
@@ -65,34 +54,30 @@ static int tear_down(void **state)
 static void apply(const struct fixture *f, const struct mc_perm *p, const float *params,
                   const float *stats, float **params_out, float **stats_out)
 {
-    struct mc_error err = {0};
-
     *params_out = malloc(f->g->P * sizeof(float));
     *stats_out = malloc(f->g->S * sizeof(float));
     assert_true(*params_out && *stats_out);
-    assert_int_equal(mc_perm_apply(p, &f->s, f->g, params, stats, *params_out, *stats_out, &err),
-                     0);
+    must(mc_perm_apply(p, &f->s, f->g, params, stats, *params_out, *stats_out, &why));
 }
 
-static void inverse_undoes(void **state)
+TEST_BETWEEN(inverse_undoes, set_up, tear_down)
 {
     struct fixture *f = *state;
-    struct mc_error err = {0};
     float *w = NULL, *v = NULL, *ww = NULL, *vv = NULL;
 
     apply(f, &f->p, f->params, f->stats, &w, &v);
     assert_memory_not_equal(w, f->params, f->g->P * sizeof(float));
     assert_memory_not_equal(v, f->stats, f->g->S * sizeof(float));
-    assert_int_equal(mc_perm_compose(&f->q, &f->p, &err), 0); /* q = q, then p */
+    must(mc_perm_compose(&f->q, &f->p, &why)); /* q = q, then p */
     mc_perm_inverse(&f->p);
-    assert_int_equal(mc_perm_check(&f->p, &err), 0);
+    must(mc_perm_check(&f->p, &why));
     apply(f, &f->p, w, v, &ww, &vv);
     assert_memory_equal(ww, f->params, f->g->P * sizeof(float));
     assert_memory_equal(vv, f->stats, f->g->S * sizeof(float));
-    assert_int_equal(mc_perm_compose(&f->q, &f->p, &err), 0); /* then back */
+    must(mc_perm_compose(&f->q, &f->p, &why)); /* then back */
     mc_perm_inverse(&f->q);
     mc_perm_random(&f->p, 2);
-    assert_int_equal(mc_perm_compose(&f->p, &f->q, &err), 0);
+    must(mc_perm_compose(&f->p, &f->q, &why));
     for (size_t k = 0; k < f->p.n_groups; k++)
         assert_int_equal(mc_perm_moved(&f->p, k), 0);
     free(w);
@@ -101,15 +86,14 @@ static void inverse_undoes(void **state)
     free(vv);
 }
 
-static void composed_is_one_after_the_other(void **state)
+TEST_BETWEEN(composed_is_one_after_the_other, set_up, tear_down)
 {
     struct fixture *f = *state;
-    struct mc_error err = {0};
     float *w = NULL, *v = NULL, *ww = NULL, *vv = NULL, *once = NULL, *once_v = NULL;
 
     apply(f, &f->p, f->params, f->stats, &w, &v);
     apply(f, &f->q, w, v, &ww, &vv);
-    assert_int_equal(mc_perm_compose(&f->p, &f->q, &err), 0);
+    must(mc_perm_compose(&f->p, &f->q, &why));
     apply(f, &f->p, f->params, f->stats, &once, &once_v);
     assert_memory_equal(once, ww, f->g->P * sizeof(float));
     assert_memory_equal(once_v, vv, f->g->S * sizeof(float));
@@ -122,7 +106,7 @@ static void composed_is_one_after_the_other(void **state)
 }
 
 /* perm[i] is the unit that goes to place i; its inputs in the next layer go along. */
-static void units_go_where_the_permutation_says(void **state)
+TEST_BETWEEN(units_go_where_the_permutation_says, set_up, tear_down)
 {
     struct fixture *f = *state;
     const struct mc_node *n = f->g->nodes;
@@ -146,15 +130,14 @@ static void units_go_where_the_permutation_says(void **state)
     free(v);
 }
 
-static void gathering_visits_every_place_once(void **state)
+TEST_BETWEEN(gathering_visits_every_place_once, set_up, tear_down)
 {
     struct fixture *f = *state;
     uint32_t *params = malloc(f->g->P * sizeof *params), *stats = malloc(f->g->S * sizeof *stats);
     unsigned char *seen = calloc(f->g->P, 1);
-    struct mc_error err = {0};
 
     assert_true(params && stats && seen);
-    assert_int_equal(mc_perm_gather(&f->p, &f->s, f->g, params, stats, &err), 0);
+    must(mc_perm_gather(&f->p, &f->s, f->g, params, stats, &why));
     for (size_t i = 0; i < f->g->P; i++) {
         assert_true(params[i] < f->g->P && !seen[params[i]]);
         seen[params[i]] = 1;
@@ -163,8 +146,8 @@ static void gathering_visits_every_place_once(void **state)
     }
     mc_perm_inverse(&f->q);
     mc_perm_random(&f->p, 2);
-    assert_int_equal(mc_perm_compose(&f->p, &f->q, &err), 0);
-    assert_int_equal(mc_perm_gather(&f->p, &f->s, f->g, params, stats, &err), 0);
+    must(mc_perm_compose(&f->p, &f->q, &why));
+    must(mc_perm_gather(&f->p, &f->s, f->g, params, stats, &why));
     for (size_t i = 0; i < f->g->P; i++)
         assert_int_equal(params[i], i);
     free(params);
@@ -172,50 +155,46 @@ static void gathering_visits_every_place_once(void **state)
     free(seen);
 }
 
-static void what_is_no_permutation_is_refused(void **state)
+TEST_BETWEEN(what_is_no_permutation_is_refused, set_up, tear_down)
 {
     struct fixture *f = *state;
     const int32_t bad[] = {16, -1, INT32_MIN, INT32_MAX};
-    struct mc_error err = {0};
     int32_t old = f->p.perm[1][3];
 
     for (size_t i = 0; i < 4; i++) {
         f->p.perm[1][3] = bad[i];
-        assert_int_equal(mc_perm_check(&f->p, &err), MC_EINPUT);
-        assert_non_null(strstr(err.text, "\"layers.1.conv\": entry 3"));
+        must_fail(mc_perm_check(&f->p, &why), MC_EINPUT, "\"layers.1.conv\": entry 3");
     }
     f->p.perm[1][3] = f->p.perm[1][9];
-    assert_int_equal(mc_perm_check(&f->p, &err), MC_EINPUT);
+    must_fail(mc_perm_check(&f->p, &why), MC_EINPUT, "");
     f->p.perm[1][3] = old;
-    assert_int_equal(mc_perm_check(&f->p, &err), 0);
+    must(mc_perm_check(&f->p, &why));
 }
 
-static void another_networks_permutation_is_refused(void **state)
+TEST_BETWEEN(another_networks_permutation_is_refused, set_up, tear_down)
 {
     struct fixture *f = *state;
-    struct mc_error err = {0};
     float *w = malloc(f->g->P * sizeof *w), *v = malloc(f->g->S * sizeof *v);
 
-    assert_int_equal(mc_perm_fits(&f->p, &f->s, &err), 0);
+    must(mc_perm_fits(&f->p, &f->s, &why));
     f->p.sizes[2]--;
-    assert_int_equal(mc_perm_fits(&f->p, &f->s, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "another network"));
-    assert_int_equal(mc_perm_compose(&f->q, &f->p, &err), MC_EINPUT);
+    must_fail(mc_perm_fits(&f->p, &f->s, &why), MC_EINPUT, "another network");
+    must_fail(mc_perm_compose(&f->q, &f->p, &why), MC_EINPUT, "");
     f->p.sizes[2]++;
     f->p.names[2][0]++;
-    assert_int_equal(mc_perm_fits(&f->p, &f->s, &err), MC_EINPUT);
-    assert_int_equal(mc_perm_apply(&f->p, &f->s, f->g, f->params, f->stats, w, v, &err), MC_EINPUT);
+    must_fail(mc_perm_fits(&f->p, &f->s, &why), MC_EINPUT, "");
+    must_fail(mc_perm_apply(&f->p, &f->s, f->g, f->params, f->stats, w, v, &why), MC_EINPUT, "");
     f->p.names[2][0]--;
     f->p.n_groups--;
-    assert_int_equal(mc_perm_fits(&f->p, &f->s, &err), MC_EINPUT);
-    assert_int_equal(mc_perm_compose(&f->q, &f->p, &err), MC_EINPUT);
+    must_fail(mc_perm_fits(&f->p, &f->s, &why), MC_EINPUT, "");
+    must_fail(mc_perm_compose(&f->q, &f->p, &why), MC_EINPUT, "");
     f->p.n_groups++;
     free(w);
     free(v);
 }
 
 /* Each unit goes to each place equally often, and equal sizes draw differently. */
-static void random_is_uniform(void **state)
+TEST_BETWEEN(random_is_uniform, set_up, tear_down)
 {
     struct fixture *f = *state;
     static unsigned count[16][16];
@@ -239,16 +218,5 @@ static void random_is_uniform(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(inverse_undoes),
-        TEST(composed_is_one_after_the_other),
-        TEST(units_go_where_the_permutation_says),
-        TEST(gathering_visits_every_place_once),
-        TEST(what_is_no_permutation_is_refused),
-        TEST(another_networks_permutation_is_refused),
-        TEST(random_is_uniform),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_entered(NULL, NULL);
 }

@@ -3,34 +3,32 @@
  * Permutation groups of chains, skips, branches and whole networks: which they are and where they
  * are seen. */
 #include "tests/unit/kernels/groups.h"
+#include "tests/unit/must.h"
 
-static void plain_chain(void **state)
+TEST(plain_chain)
 {
     struct mc_graph *g = begin(6, 5);
     int x = unit(g, "b", unit(g, "a", 0, 8), 6);
 
-    (void)state;
     head(g, "d", x, 0);
     check(g, "a:8 b:6", "0@a.r 1@b.r");
 }
 
-static void chain_without_relu(void **state)
+TEST(chain_without_relu)
 {
     struct mc_graph *g = begin(6, 5);
     int x = conv(g, "a", 0, 8);
 
-    (void)state;
     x = bn(g, "b", conv(g, "b", x, 6));
     head(g, "d", x, 0);
     check(g, "a:8 b:6", "0@a! 1@b.n!");
 }
 
-static void norms_after_a_relu_are_passed_through(void **state)
+TEST(norms_after_a_relu_are_passed_through)
 {
     struct mc_graph *g = begin(6, 5);
     int x = bn(g, "x", unit(g, "a", 0, 8));
 
-    (void)state;
     x = relu(g, "y", x);
     x = mc_graph_dropout(g, NULL, bn(g, "z", x), .5f);
     x = mc_graph_pool(g, NULL, MC_OP_MAXPOOL, x, 2, 2, 0, 0);
@@ -39,12 +37,11 @@ static void norms_after_a_relu_are_passed_through(void **state)
     check(g, "a:8", "0@y.r");
 }
 
-static void skips(void **state)
+TEST(skips)
 {
     struct mc_graph *g = begin(6, 6);
     int x = unit(g, "s", 0, 8);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         const char *const names[2][3] = {{"a", "b", "ab"}, {"c", "d", "cd"}};
         int y = bn(g, names[i][1], conv(g, names[i][1], unit(g, names[i][0], x, 5), 8));
@@ -54,38 +51,35 @@ static void skips(void **state)
     check(g, "s:8 a:5 c:5", "0@s.r 1@a.r 0@ab.r 2@c.r 0@cd.r");
 }
 
-static void nested_skips(void **state)
+TEST(nested_skips)
 {
     struct mc_graph *g = begin(6, 6);
     int x = unit(g, "s", 0, 8), a = unit(g, "a", x, 6), b = conv(g, "b", a, 6);
     int ab = relu(g, "ab", mc_graph_add(g, NULL, IN(a, b)));
     int c = conv(g, "c", ab, 8);
 
-    (void)state;
     x = relu(g, "sc", mc_graph_add(g, NULL, IN(x, c)));
     x = relu(g, "sd", mc_graph_add(g, NULL, IN(x, c, conv(g, "e", x, 8))));
     head(g, "h", x, 0);
     check(g, "s:8 a:6", "0@s.r 1@a.r 1@ab.r 0@sc.r 0@sd.r");
 }
 
-static void projection_skips(void **state)
+TEST(projection_skips)
 {
     struct mc_graph *g = begin(6, 6);
     int x = unit(g, "s", 0, 6), y = bn(g, "b", conv(g, "b", unit(g, "a", x, 8), 8));
     int p = bn(g, "p", mc_graph_conv(g, "p", x, 8, (struct mc_conv_opts){.kernel = 1}));
 
-    (void)state;
     head(g, "h", relu(g, "out", mc_graph_add(g, NULL, IN(y, p))), 0);
     check(g, "s:6 a:8 b:8", "0@s.r 1@a.r 2@out.r");
 }
 
 /* The stream is seen where each block's branch begins, and at the last ReLU. */
-static void preactivation_skips(void **state)
+TEST(preactivation_skips)
 {
     struct mc_graph *g = begin(6, 6);
     int x = conv(g, "s", 0, 8);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         const char *const names[2][2] = {{"a", "b"}, {"c", "d"}};
         int y = conv(g, names[i][0], relu(g, names[i][0], bn(g, names[i][0], x)), 5);
@@ -96,35 +90,32 @@ static void preactivation_skips(void **state)
     check(g, "s:8 a:5 c:5", "0@a.r 1@b.r 0@c.r 2@d.r 0@h.r");
 }
 
-static void additions_without_relu_are_seen_themselves(void **state)
+TEST(additions_without_relu_are_seen_themselves)
 {
     struct mc_graph *g = begin(6, 6);
     int x = unit(g, "s", 0, 8), y = unit(g, "a", x, 8);
 
-    (void)state;
     x = mc_graph_add(g, "sum", IN(x, y));
     x = bn(g, "m", mc_graph_add(g, "more", IN(x, unit(g, "b", x, 8))));
     head(g, "h", x, 0);
     check(g, "s:8", "0@s.r 0@sum! 0@m.n!");
 }
 
-static void shared_inputs(void **state)
+TEST(shared_inputs)
 {
     struct mc_graph *g = begin(6, 6);
     int x = unit(g, "s", 0, 8), a = unit(g, "a", x, 5), b = unit(g, "b", x, 5);
 
-    (void)state;
     head(g, "h", mc_graph_add(g, "ab", IN(a, b)), 0);
     check(g, "s:8 a:5", "0@s.r 1@ab!");
 }
 
-static void several_heads(void **state)
+TEST(several_heads)
 {
     struct mc_graph *g = begin(6, 6);
     int a = unit(g, "a", 0, 6), b = unit(g, "b", a, 5);
     int x = linear(g, "x", mc_graph_flatten(g, NULL, mc_graph_adaptpool(g, NULL, a, 2, 2)), 7);
 
-    (void)state;
     x = mc_graph_dropout(g, NULL, relu(g, "x", x), .7f);
     mc_graph_loss(g, "aux", linear(g, "y", x, 4), .3f, 1);
     head(g, "aux2", b, 1);
@@ -146,12 +137,11 @@ static int inception(struct mc_graph *g, const char *p, int in)
     return mc_graph_concat(g, p, x, 4);
 }
 
-static void inception_blocks(void **state)
+TEST(inception_blocks)
 {
     struct mc_graph *g = begin(6, 6);
     int x = inception(g, "i", unit(g, "s", 0, 6));
 
-    (void)state;
     x = mc_graph_pool(g, NULL, MC_OP_MAXPOOL, x, 3, 2, 0, 1);
     head(g, "h", inception(g, "j", x), 0);
     check(g, "s:6 i0:4 i1:3 i2:5 i3:2 i4:3 i5:2 j0:4 j1:3 j2:5 j3:2 j4:3 j5:2",
@@ -159,43 +149,38 @@ static void inception_blocks(void **state)
           "7@j0.r 8@j1.r 9@j2.r 10@j3.r 11@j4.r 12@j5.r");
 }
 
-static void one_channel_has_nothing_to_move(void **state)
+TEST(one_channel_has_nothing_to_move)
 {
     struct mc_graph *g = begin(6, 6);
     int x = unit(g, "b", unit(g, "a", 0, 1), 6);
 
-    (void)state;
     head(g, "d", x, 0);
     check(g, "b:6", "0@b.r");
 }
 
-static void grouped_convolution_is_refused(void **state)
+TEST(grouped_convolution_is_refused)
 {
     struct mc_graph *g = begin(6, 6);
     struct mc_symmetry s;
-    struct mc_error err = {0};
     int x = mc_graph_conv(g, "deep", unit(g, "a", 0, 6), 6, (struct mc_conv_opts){.groups = 3});
 
-    (void)state;
     head(g, "d", x, 0);
-    assert_int_equal(mc_graph_finish(g, &err), 0);
-    assert_int_equal(mc_symmetry_derive(&s, g, &err), MC_EINPUT);
-    assert_string_equal(err.text, "node \"deep\": a convolution in 3 groups cannot be permuted");
+    must(mc_graph_finish(g, &why));
+    must_fail(mc_symmetry_derive(&s, g, &why), MC_EINPUT, "");
+    assert_string_equal(why.text, "node \"deep\": a convolution in 3 groups cannot be permuted");
     assert_int_equal(s.n_groups, 0);
     mc_graph_free(g);
 }
 
-static void networks(void **state)
+TEST(networks)
 {
     const struct mc_net_spec spec = {3, 10, 10, 4, {.5f, .5f, .5f}, {.2f, .2f, .2f}};
-    struct mc_error err = {0};
     struct mc_graph *g = NULL;
     struct mc_symmetry s;
     char groups[1024], taps[1024];
 
-    (void)state;
-    assert_int_equal(mc_net_build(&g, "tinyten", &spec, &err), 0);
-    assert_int_equal(mc_symmetry_derive(&s, g, &err), 0);
+    must(mc_net_build(&g, "tinyten", &spec, &why));
+    must(mc_symmetry_derive(&s, g, &why));
     describe(g, &s, groups, taps, sizeof groups);
     assert_string_equal(groups, "layers.0.conv:16 layers.1.conv:16 layers.2.conv:32 "
                                 "layers.3.conv:32 layers.4.conv:32 layers.5.conv:64 "
@@ -209,8 +194,8 @@ static void networks(void **state)
     mc_symmetry_release(&s);
     mc_graph_free(g);
 
-    assert_int_equal(mc_net_build(&g, "mlp:bn,12,7", &spec, &err), 0);
-    assert_int_equal(mc_symmetry_derive(&s, g, &err), 0);
+    must(mc_net_build(&g, "mlp:bn,12,7", &spec, &why));
+    must(mc_symmetry_derive(&s, g, &why));
     describe(g, &s, groups, taps, sizeof groups);
     assert_string_equal(groups, "layers.0.linear:12 layers.1.linear:7");
     assert_string_equal(taps, "0@layers.0.relu 1@layers.1.relu");
@@ -221,22 +206,5 @@ static void networks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_chain),
-        cmocka_unit_test(chain_without_relu),
-        cmocka_unit_test(norms_after_a_relu_are_passed_through),
-        cmocka_unit_test(skips),
-        cmocka_unit_test(nested_skips),
-        cmocka_unit_test(projection_skips),
-        cmocka_unit_test(preactivation_skips),
-        cmocka_unit_test(additions_without_relu_are_seen_themselves),
-        cmocka_unit_test(shared_inputs),
-        cmocka_unit_test(several_heads),
-        cmocka_unit_test(inception_blocks),
-        cmocka_unit_test(one_channel_has_nothing_to_move),
-        cmocka_unit_test(grouped_convolution_is_refused),
-        cmocka_unit_test(networks),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_entered(NULL, NULL);
 }

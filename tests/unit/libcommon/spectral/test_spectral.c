@@ -2,19 +2,11 @@
  *
  * Spectral norms and the nearest matrix within one against a singular value decomposition by
  * Jacobi's rotations of columns; the layers that such a bound is for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "libcommon/spectral/spectral.h"
 #include "tests/unit/kernels/groups.h"
 #include "tests/unit/under.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/must.h"
 
 /* ---- the decomposition -------------------------------------------------------------------------
  */
@@ -177,11 +169,8 @@ static size_t n_shapes(void)
 /* ---- tests -------------------------------------------------------------------------------------
  */
 
-static void the_norm_is_the_greatest_singular_value(void **unused)
+TEST(the_norm_is_the_greatest_singular_value)
 {
-    struct mc_error err;
-
-    (void)unused;
     for (int kind = 0; kind < KINDS; kind++) {
         double worst = 0;
         for (size_t s = 0; s < n_shapes(); s++) {
@@ -189,8 +178,8 @@ static void the_norm_is_the_greatest_singular_value(void **unused)
             float *w = matrix(kind, rows, cols);
             struct decomposed d = naive(rows, cols, w);
             double norm = -1, again = -1;
-            assert_int_equal(mc_spectral_norm(rows, cols, w, &norm, &err), 0);
-            assert_int_equal(mc_spectral_norm(rows, cols, w, &again, &err), 0);
+            must(mc_spectral_norm(rows, cols, w, &norm, &why));
+            must(mc_spectral_norm(rows, cols, w, &again, &why));
             assert_true(norm == again);
             if (!(fabs(norm - d.norm) <= 1e-7 * d.norm))
                 fail_msg("%s, %zux%zu: %.17g, not %.17g", kind_names[kind], rows, cols, norm,
@@ -211,12 +200,11 @@ static void check_clip(enum kind kind, const struct decomposed *d, double share)
     const size_t bytes = rows * cols * sizeof *w;
     const double most = d->norm > 0 ? share * d->norm : 1;
     int above = 0, clipped, again;
-    struct mc_error err;
     double off = 0, norm;
 
     for (size_t j = 0; j < cols; j++)
         above += d->sigma[j] > most * (1 + 1e-6);
-    clipped = mc_spectral_clip(rows, cols, w, most, &err);
+    clipped = mc_spectral_clip(rows, cols, w, most, &why);
     if (clipped != above)
         fail_msg("%s, %zux%zu within %.9g: %d values clipped, not %d", kind_names[kind], rows, cols,
                  most, clipped, above);
@@ -234,22 +222,21 @@ static void check_clip(enum kind kind, const struct decomposed *d, double share)
                  cols, most, sqrt(off));
     if (!clipped)
         assert_memory_equal(w, was, bytes);
-    assert_int_equal(mc_spectral_norm(rows, cols, w, &norm, &err), 0);
+    must(mc_spectral_norm(rows, cols, w, &norm, &why));
     assert_true(norm <= most * (1 + 1e-6));
 
     memcpy(was, w, bytes);
-    again = mc_spectral_clip(rows, cols, w, most, &err);
+    again = mc_spectral_clip(rows, cols, w, most, &why);
     assert_int_equal(again, 0);
     assert_memory_equal(w, was, bytes);
     free(w);
     free(was);
 }
 
-static void clipping_is_the_projection_and_idempotent(void **unused)
+TEST(clipping_is_the_projection_and_idempotent)
 {
     const double shares[] = {2, 1.00001, .95, .99965, .5, .01};
 
-    (void)unused;
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t s = 0; s < n_shapes(); s++) {
             float *w = matrix(kind, shapes[s][0], shapes[s][1]);
@@ -262,43 +249,39 @@ static void clipping_is_the_projection_and_idempotent(void **unused)
 }
 
 /* The size of a layer, with singular values as close as they come; these are known. */
-static void a_large_matrix_of_known_values(void **unused)
+TEST(a_large_matrix_of_known_values)
 {
     const size_t rows = does_less() ? 120 : 600, cols = rows / 2;
     double *d = calloc(rows * cols, sizeof *d), norm;
     float *w = calloc(rows * cols, sizeof *w);
-    struct mc_error err;
 
-    (void)unused;
     assert_true(d && w);
     for (size_t j = 0; j < cols; j++)
         d[j * cols + j] = 3 - 2 * sqrt((double)j / (double)cols);
     reflect(rows, cols, d);
     for (size_t k = 0; k < rows * cols; k++)
         w[k] = (float)d[k];
-    assert_int_equal(mc_spectral_norm(rows, cols, w, &norm, &err), 0);
+    must(mc_spectral_norm(rows, cols, w, &norm, &why));
     assert_true(fabs(norm - 3) < 3e-6);
     /* 3 - 2 sqrt(j / cols) > 2.2 for j < .16 cols; none lies there but for j = .16 cols */
-    assert_int_equal(mc_spectral_clip(rows, cols, w, 2.2001, &err),
+    assert_int_equal(mc_spectral_clip(rows, cols, w, 2.2001, &why),
                      (int)ceil(.1599 * (double)cols));
-    assert_int_equal(mc_spectral_norm(rows, cols, w, &norm, &err), 0);
+    must(mc_spectral_norm(rows, cols, w, &norm, &why));
     assert_true(fabs(norm - 2.2001) < 2.2e-6);
     free(d);
     free(w);
 }
 
-static void what_is_refused(void **unused)
+TEST(what_is_refused)
 {
     const double mosts[] = {0, -1, NAN, INFINITY};
     float w[4] = {1, 2, 3, 4}, bad[4] = {1, 2, NAN, 4};
-    struct mc_error err;
     double norm;
 
-    (void)unused;
     for (size_t k = 0; k < 4; k++)
-        assert_int_equal(mc_spectral_clip(2, 2, w, mosts[k], &err), MC_EUSAGE);
-    assert_int_equal(mc_spectral_norm(2, 2, bad, &norm, &err), MC_EINPUT);
-    assert_int_equal(mc_spectral_clip(2, 2, bad, 1, &err), MC_EINPUT);
+        must_fail(mc_spectral_clip(2, 2, w, mosts[k], &why), MC_EUSAGE, "");
+    must_fail(mc_spectral_norm(2, 2, bad, &norm, &why), MC_EINPUT, "");
+    must_fail(mc_spectral_clip(2, 2, bad, 1, &why), MC_EINPUT, "");
     assert_true(bad[0] == 1 && bad[1] == 2 && isnan(bad[2]) && bad[3] == 4);
 }
 
@@ -306,23 +289,20 @@ static struct mc_graph *build(const char *name)
 {
     struct mc_net_spec spec = {3, 32, 32, 10, {.5f, .5f, .5f}, {.2f, .2f, .2f}};
     struct mc_graph *g = NULL;
-    struct mc_error err;
 
-    assert_int_equal(mc_net_build(&g, name, &spec, &err), 0);
+    must(mc_net_build(&g, name, &spec, &why));
     return g;
 }
 
-static void layers_of_an_mlp(void **unused)
+TEST(layers_of_an_mlp)
 {
     struct mc_graph *g = build("mlp:40,70,30");
     const char *const names[] = {"layers.0.linear.weight", "layers.1.linear.weight",
                                  "layers.2.linear.weight", "dense.weight"};
     struct mc_spectral_layers l;
-    struct mc_error err;
 
-    (void)unused;
     mc_graph_huber(g, .1f);
-    assert_int_equal(mc_spectral_layers(g, &l, &err), 0);
+    must(mc_spectral_layers(g, &l, &why));
     assert_int_equal(l.L, 4);
     assert_int_equal(l.M, 70);
     for (size_t k = 0; k < l.L; k++)
@@ -334,30 +314,23 @@ static void layers_of_an_mlp(void **unused)
 static void refused(struct mc_graph *g, const char *name)
 {
     struct mc_spectral_layers l;
-    struct mc_error err;
 
-    assert_int_equal(mc_spectral_layers(g, &l, &err), MC_EUSAGE);
-    if (!strstr(err.text, name))
-        fail_msg("'%s' is not named: %s", name, err.text);
+    must_fail(mc_spectral_layers(g, &l, &why), MC_EUSAGE, name);
     mc_spectral_layers_release(&l);
     mc_graph_free(g);
 }
 
 static struct mc_graph *finished(struct mc_graph *g)
 {
-    struct mc_error err;
-
-    if (mc_graph_finish(g, &err))
-        fail_msg("%s", err.text);
+    must(mc_graph_finish(g, &why));
     return g;
 }
 
-static void other_networks_are_refused_by_node(void **unused)
+TEST(other_networks_are_refused_by_node)
 {
     struct mc_graph *g;
     int x, y;
 
-    (void)unused;
     refused(build("mlp:bn,40"), "'layers.0.bn'");
     refused(build("tinyten"), "'layers.0.conv'");
 
@@ -398,8 +371,7 @@ static void other_networks_are_refused_by_node(void **unused)
     mc_graph_loss(g, "loss", linear(g, "a", 0, 4), 1, 0);
     g = finished(g);
     struct mc_spectral_layers l;
-    struct mc_error err;
-    assert_int_equal(mc_spectral_layers(g, &l, &err), 0);
+    must(mc_spectral_layers(g, &l, &why));
     assert_true(l.L == 1 && l.M == 0);
     mc_spectral_layers_release(&l);
     mc_graph_free(g);
@@ -407,14 +379,5 @@ static void other_networks_are_refused_by_node(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_norm_is_the_greatest_singular_value),
-        cmocka_unit_test(clipping_is_the_projection_and_idempotent),
-        cmocka_unit_test(a_large_matrix_of_known_values),
-        cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(layers_of_an_mlp),
-        cmocka_unit_test(other_networks_are_refused_by_node),
-    };
-
-    return cmocka_run_group_tests_name("spectral", tests, NULL, NULL);
+    return run_entered(NULL, NULL);
 }

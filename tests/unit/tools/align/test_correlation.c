@@ -3,19 +3,11 @@
  * Correlations against the textbook formula in long double over the samples themselves; groups seen
  * at several taps; dead units; the signature. The moments come from mc_joint_moments_batch, so that
  * its counting is tested on the way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "kernels/backend.h"
 #include "tools/align/correlation.h"
 #include "tools/align/raw_moments.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/must.h"
 
 #define TAPS 3
 
@@ -38,11 +30,11 @@ static int open_backend(int threads)
                            NULL);
 }
 
-static uint64_t state = 1;
+static uint64_t drawn = 1;
 
 static double uniform(void) /* splitmix64 */
 {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    uint64_t z = drawn += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
@@ -65,7 +57,7 @@ static void make(struct fixture *f, double mean)
     const size_t counts[TAPS] = {11, 11, 20}, hw[TAPS] = {49, 1, 300};
 
     memset(f, 0, sizeof *f);
-    state = 1;
+    drawn = 1;
     f->n = 37;
     f->sizes[0] = 11;
     f->sizes[1] = 20;
@@ -93,15 +85,11 @@ static void unit_set(float *x, size_t n, size_t K, size_t hw, size_t unit, float
 
 static void count(struct fixture *f)
 {
-    struct mc_error err = {0};
-
     for (size_t i = 0; i < TAPS; i++) {
         size_t K = f->taps[i].count, part = f->n / 2, at = part * K * f->hw[i];
-        assert_int_equal(
-            mc_joint_moments_batch(&f->m, be, i, part, f->hw[i], f->a[i], f->b[i], &err), 0);
-        assert_int_equal(mc_joint_moments_batch(&f->m, be, i, f->n - part, f->hw[i], f->a[i] + at,
-                                                f->b[i] + at, &err),
-                         0);
+        must(mc_joint_moments_batch(&f->m, be, i, part, f->hw[i], f->a[i], f->b[i], &why));
+        must(mc_joint_moments_batch(&f->m, be, i, f->n - part, f->hw[i], f->a[i] + at, f->b[i] + at,
+                                    &why));
         assert_int_equal(f->taps[i].samples, f->n * f->hw[i]);
     }
 }
@@ -157,11 +145,10 @@ static void check_matrices(double mean, double tolerance)
 {
     struct fixture f;
     struct mc_matrices out = {0};
-    struct mc_error err = {0};
 
     make(&f, mean);
     count(&f);
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), 0);
+    must(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why));
     assert_int_equal(out.n_groups, 2);
     assert_string_equal(out.measure, "correlation");
     assert_string_equal(out.at, "post");
@@ -182,25 +169,21 @@ static void check_matrices(double mean, double tolerance)
     clear(&f);
 }
 
-static void matrices_agree_with_two_passes(void **unused)
+TEST(matrices_agree_with_two_passes)
 {
-    (void)unused;
     check_matrices(0, 1e-12);
 }
 
-static void a_mean_of_a_thousand_deviations_costs_no_accuracy(void **unused)
+TEST(a_mean_of_a_thousand_deviations_costs_no_accuracy)
 {
-    (void)unused;
     check_matrices(300, 1e-8);
 }
 
-static void dead_units_correlate_zero_and_are_listed(void **unused)
+TEST(dead_units_correlate_zero_and_are_listed)
 {
     struct fixture f;
     struct mc_matrices out = {0};
-    struct mc_error err = {0};
 
-    (void)unused;
     make(&f, 0);
     unit_set(f.a[2], f.n, 20, f.hw[2], 3, 0);     /* never fires */
     unit_set(f.a[2], f.n, 20, f.hw[2], 7, 12.3f); /* constant: only rounding is left of it */
@@ -209,7 +192,7 @@ static void dead_units_correlate_zero_and_are_listed(void **unused)
         f.b[2][(i / f.hw[2] * 20 + 6) * f.hw[2] + i % f.hw[2]] *= 1e-7f;
     unit_set(f.a[0], f.n, 11, f.hw[0], 2, 0); /* dead at one of two taps: half a correlation */
     count(&f);
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), 0);
+    must(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why));
     const struct mc_matrix_group *p = &out.groups[0], *q = &out.groups[1];
     assert_int_equal(p->n_dead_a, 0);
     for (size_t j = 0; j < 11; j++)
@@ -227,38 +210,34 @@ static void dead_units_correlate_zero_and_are_listed(void **unused)
     clear(&f);
 }
 
-static void a_tiny_but_live_unit_counts(void **unused)
+TEST(a_tiny_but_live_unit_counts)
 {
     struct fixture f;
     struct mc_matrices out = {0};
-    struct mc_error err = {0};
 
-    (void)unused;
     make(&f, 0);
     unit_set(f.b[2], f.n, 20, f.hw[2], 6, 0);
     f.b[2][(5 * 20 + 6) * f.hw[2] + 17] = .7f; /* fires at one pixel of one image */
     count(&f);
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), 0);
+    must(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why));
     assert_int_equal(out.groups[1].n_dead_b, 0);
     assert_true(fabs(out.groups[1].value[6] - reference(&f, 2, 0, 6)) <= 1e-12);
     mc_matrices_release(&out);
     clear(&f);
 }
 
-static void taps_that_see_a_part_of_the_group(void **unused)
+TEST(taps_that_see_a_part_of_the_group)
 {
     struct fixture f;
     struct mc_matrices out = {0};
-    struct mc_error err = {0};
 
-    (void)unused;
     make(&f, 0);
     count(&f);
     /* group q becomes 31 wide: tap 1 sees its units 0-10, tap 2 its units 11-30 */
     f.sizes[1] = 31;
     f.taps[1].group = 1;
     f.taps[2].start = 11;
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), 0);
+    must(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why));
     const double *q = out.groups[1].value;
     for (size_t i = 0; i < 31; i++)
         for (size_t j = 0; j < 31; j++) {
@@ -269,38 +248,34 @@ static void taps_that_see_a_part_of_the_group(void **unused)
         }
     mc_matrices_release(&out);
     f.sizes[1] = 32; /* nobody sees the last unit */
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "unit 31"));
+    must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "unit 31");
     mc_matrices_release(&out);
     f.sizes[1] = 1u << 24; /* told before a square of it is asked for */
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "group q: unit 31"));
+    must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT,
+              "group q: unit 31");
     f.sizes[1] = 31;
     f.taps[2].start = 12; /* a gap between two taps */
     f.sizes[1] = 32;
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "unit 11"));
+    must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "unit 11");
     f.taps[2].start = 11;
     f.sizes[1] = 30; /* a tap beyond the group */
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "");
     mc_matrices_release(&out);
     clear(&f);
 }
 
-static void l2_is_the_mean_squared_distance_uncentred_and_unscaled(void **unused)
+TEST(l2_is_the_mean_squared_distance_uncentred_and_unscaled)
 {
     struct fixture f;
     struct mc_matrices out = {0};
-    struct mc_error err = {0};
 
-    (void)unused;
     make(&f, 3);
     unit_set(f.a[2], f.n, 20, f.hw[2], 3, 0); /* dead units are at a distance like others */
     unit_set(f.b[2], f.n, 20, f.hw[2], 5, 2);
     unit_set(f.b[2], f.n, 20, f.hw[2], 6, 0);
     strcpy(f.m.taps.at, "pre");
     count(&f);
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), 0);
+    must(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why));
     assert_string_equal(out.measure, "l2");
     assert_string_equal(out.at, "pre");
     for (size_t g = 0; g < 2; g++) {
@@ -321,18 +296,16 @@ static void l2_is_the_mean_squared_distance_uncentred_and_unscaled(void **unused
     clear(&f);
 }
 
-static void l2_is_never_below_0_where_means_hide_it(void **unused)
+TEST(l2_is_never_below_0_where_means_hide_it)
 {
     struct fixture f;
     struct mc_matrices out = {0};
-    struct mc_error err = {0};
 
-    (void)unused;
     make(&f, 1000);
     for (size_t t = 0; t < TAPS; t++)
         memcpy(f.b[t], f.a[t], f.n * f.taps[t].count * f.hw[t] * sizeof(float));
     count(&f);
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), 0);
+    must(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why));
     for (size_t i = 0; i < 20; i++)
         for (size_t j = 0; j < 20; j++) {
             double d = -out.groups[1].value[i * 20 + j], want = distance(&f, 2, i, j);
@@ -342,25 +315,23 @@ static void l2_is_never_below_0_where_means_hide_it(void **unused)
     clear(&f);
 }
 
-static void l2_needs_every_pair_to_be_seen(void **unused)
+TEST(l2_needs_every_pair_to_be_seen)
 {
     struct fixture f;
     struct mc_matrices out = {0};
-    struct mc_error err = {0};
 
-    (void)unused;
     make(&f, 0);
     count(&f);
     f.taps[1].group = 1;
     f.sizes[1] = 31; /* units 0-10 at tap 1, 11-30 at tap 2: nobody sees 0 and 11 */
     f.taps[2].start = 11;
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "group q: no tap sees units 0 and 11 both"));
+    must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why), MC_EINPUT,
+              "group q: no tap sees units 0 and 11 both");
     mc_matrices_release(&out);
     f.sizes[1] = 20; /* a part is seen twice: there the mean, elsewhere the one */
     f.taps[2].start = 0;
     f.taps[1].start = 9;
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), 0);
+    must(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why));
     const double *q = out.groups[1].value;
     assert_true(fabs(q[8 * 20 + 9] + distance(&f, 2, 8, 9)) <= 1e-13);
     assert_true(fabs(q[9 * 20 + 19] + (distance(&f, 2, 9, 19) + distance(&f, 1, 0, 10)) / 2) <=
@@ -369,72 +340,63 @@ static void l2_needs_every_pair_to_be_seen(void **unused)
     clear(&f);
 }
 
-static void l2_refuses_what_cannot_be_sums(void **unused)
+TEST(l2_refuses_what_cannot_be_sums)
 {
     struct fixture f;
     struct mc_matrices out = {0};
-    struct mc_error err = {0};
 
-    (void)unused;
     make(&f, 0);
     count(&f);
     double *cross = &f.sums[2][4 * 20 + 2 * 20 + 7], keep = *cross;
     *cross = (f.sums[2][40 + 2] + f.sums[2][60 + 7]) / 2 * 1.001; /* a distance below 0 */
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "units 2 and 7"));
+    must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why), MC_EINPUT, "units 2 and 7");
     mc_matrices_release(&out);
     *cross = keep;
     f.sums[2][40] = 1e308;
     f.sums[2][60] = 1e308; /* finite, their sum is not */
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "units 0 and 0"));
+    must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why), MC_EINPUT, "units 0 and 0");
     mc_matrices_release(&out);
     clear(&f);
 }
 
-static void what_cannot_be_sums_is_refused(void **unused)
+TEST(what_cannot_be_sums_is_refused)
 {
     struct fixture f;
     struct mc_matrices out = {0};
-    struct mc_error err = {0};
 
-    (void)unused;
     make(&f, 0);
     count(&f);
     uint64_t n = f.taps[2].samples;
     f.taps[2].samples = 1;
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "");
     mc_matrices_release(&out);
     f.taps[2].samples = n;
     double keep = f.sums[2][45];
     f.sums[2][45] = -1;
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "");
     mc_matrices_release(&out);
     f.sums[2][45] = keep;
     keep = f.sums[2][0];
     f.sums[2][0] = 1e300; /* finite, but its square is not, and no sum of squares bears it out */
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "unit 0"));
+    must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "unit 0");
     mc_matrices_release(&out);
     f.sums[2][0] = sqrt(f.sums[2][40] * (double)n) * 1.001;
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "");
     mc_matrices_release(&out);
     f.sums[2][0] = keep;
     f.sums[2][90] = NAN;
-    assert_int_equal(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &err), MC_EINPUT);
+    must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "");
     mc_matrices_release(&out);
     clear(&f);
 }
 
-static void signature_means_over_all_and_over_live_pairs(void **unused)
+TEST(signature_means_over_all_and_over_live_pairs)
 {
     struct fixture f;
     struct mc_signature s[TAPS];
-    struct mc_error err = {0};
     int32_t p[11], q[20], *perms[2] = {p, q};
     struct mc_perm perm = {.n_groups = 2, .perm = perms};
 
-    (void)unused;
     make(&f, 0);
     unit_set(f.a[2], f.n, 20, f.hw[2], 3, 0);
     unit_set(f.b[2], f.n, 20, f.hw[2], 5, 0);
@@ -445,7 +407,7 @@ static void signature_means_over_all_and_over_live_pairs(void **unused)
         q[i] = (i + 2) % 20; /* 3 -> 5: the dead ones meet */
     for (int32_t i = 0; i < 11; i++)
         p[i] = 10 - i;
-    assert_int_equal(mc_corr_signature(s, &f.m, &perm, &err), 0);
+    must(mc_corr_signature(s, &f.m, &perm, &why));
     double identity = 0, permuted = 0, reversed = 0;
     for (size_t i = 0; i < 20; i++) {
         identity += i == 3 || i == 5 ? 0 : reference(&f, 2, i, i);
@@ -464,22 +426,20 @@ static void signature_means_over_all_and_over_live_pairs(void **unused)
     assert_true(fabs(s[1].permuted - reversed / 11) < 1e-12);
     assert_true(s[1].identity > s[1].permuted);
 
-    assert_int_equal(mc_corr_signature(s, &f.m, NULL, &err), 0);
+    must(mc_corr_signature(s, &f.m, NULL, &why));
     assert_true(s[2].identity == s[2].permuted);
 
     size_t other[2] = {11, 19};
     perm.sizes = other;
-    assert_int_equal(mc_corr_signature(s, &f.m, &perm, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "19"));
+    must_fail(mc_corr_signature(s, &f.m, &perm, &why), MC_EINPUT, "19");
     clear(&f);
 }
 
-static void counting_is_the_same_bits_on_any_number_of_threads(void **unused)
+TEST(counting_is_the_same_bits_on_any_number_of_threads)
 {
     struct fixture first, f;
     struct mc_backend *usual = be;
 
-    (void)unused;
     make(&first, .1);
     count(&first);
     for (int threads = 1; threads <= 3; threads++) {
@@ -511,20 +471,5 @@ static int stop(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matrices_agree_with_two_passes),
-        cmocka_unit_test(a_mean_of_a_thousand_deviations_costs_no_accuracy),
-        cmocka_unit_test(dead_units_correlate_zero_and_are_listed),
-        cmocka_unit_test(a_tiny_but_live_unit_counts),
-        cmocka_unit_test(taps_that_see_a_part_of_the_group),
-        cmocka_unit_test(l2_is_the_mean_squared_distance_uncentred_and_unscaled),
-        cmocka_unit_test(l2_is_never_below_0_where_means_hide_it),
-        cmocka_unit_test(l2_needs_every_pair_to_be_seen),
-        cmocka_unit_test(l2_refuses_what_cannot_be_sums),
-        cmocka_unit_test(what_cannot_be_sums_is_refused),
-        cmocka_unit_test(counting_is_the_same_bits_on_any_number_of_threads),
-        cmocka_unit_test(signature_means_over_all_and_over_live_pairs),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
+    return run_entered(start, stop);
 }

@@ -5,6 +5,7 @@
 #include "libcommon/base/rng.h"
 #include "tests/unit/kernels/device.h"
 #include "tools/attack/attack.h"
+#include "tests/unit/must.h"
 
 enum { SHORT = 5 }; /* images of a short batch */
 
@@ -55,10 +56,8 @@ static void losses(struct bench *b, enum mc_mode mode, const struct mc_buf *labe
 
 static void run_with(struct bench *b, struct mc_attack *a, enum mc_mode mode)
 {
-    struct mc_error err = {0};
-
     mc_attack_targets(&a->options, b->f.g->classes, N, b->f.labels, b->target_of);
-    ok(be->put(be, b->targets, 0, b->target_of, sizeof b->target_of, &err), &err);
+    must(be->put(be, b->targets, 0, b->target_of, sizeof b->target_of, &why));
     be->load(b->p, &b->f.source, b->f.d_ctl);
     a->targets = b->targets;
     mc_attack_run(a, b->p, &b->f.source, b->f.d_ctl, mode, b->f.d_params, b->f.d_stats);
@@ -72,10 +71,9 @@ static void run_with(struct bench *b, struct mc_attack *a, enum mc_mode mode)
 
 static void attack(struct bench *b, const struct mc_attack_options *o, enum mc_mode mode)
 {
-    struct mc_error err = {0};
     struct mc_attack a;
 
-    ok(mc_attack_open(&a, o, MC_RNG_ATTACK, be, b->f.g, B, &err), &err);
+    must(mc_attack_open(&a, o, MC_RNG_ATTACK, be, b->f.g, B, &why));
     run_with(b, &a, mode);
     mc_attack_release(&a);
 }
@@ -111,13 +109,11 @@ static struct mc_attack_options options_of(enum mc_ball_norm norm)
 
 /* All ways to attack: norm, start, restarts, mode, pixels. The plan is left with the examples under
  * the batch's own labels, and the loss has risen. */
-static void stays_in_the_ball(void **state)
+TEST(stays_in_the_ball)
 {
-    (void)state;
     for (int way = 0; way < 32; way++) {
         const enum mc_mode mode = way & 8 ? MC_MODE_BATCH : MC_MODE_EVAL;
         struct mc_attack_options o = options_of(way & 1 ? MC_BALL_L2 : MC_BALL_LINF);
-        struct mc_error err = {0};
         float before[B];
         double farthest = 0;
         struct bench b;
@@ -139,7 +135,7 @@ static void stays_in_the_ball(void **state)
         struct mc_buf *clean = buf(b.floats * sizeof(float), b.clean);
         losses(&b, mode, b.f.d_labels, clean, before);
         assert_true(sum(b.loss, SHORT) > 1.1 * sum(before, SHORT));
-        ok(be->get(be, b.f.d_labels, 0, b.target_of, sizeof b.target_of, &err), &err);
+        must(be->get(be, b.f.d_labels, 0, b.target_of, sizeof b.target_of, &why));
         assert_memory_equal(b.target_of, b.f.labels, sizeof b.f.labels);
         assert_memory_equal(b.after, b.loss, sizeof b.loss);
         close_bench(&b);
@@ -148,9 +144,8 @@ static void stays_in_the_ball(void **state)
 
 /* Each restart by itself, step by step; kept is, of each image, the one that was worst (or, towards
  * a target, nearest to it), bit for bit. */
-static void keeps_the_worst_restart(void **state)
+TEST(keeps_the_worst_restart)
 {
-    (void)state;
     for (int targeted = 0; targeted < 2; targeted++) {
         struct mc_attack_options o = options_of(MC_BALL_LINF);
         const struct mc_ball ball = {MC_BALL_LINF, (float)o.eps, (float)o.step, MC_RNG_ATTACK};
@@ -200,9 +195,8 @@ static void keeps_the_worst_restart(void **state)
     }
 }
 
-static void goes_towards_a_target(void **state)
+TEST(goes_towards_a_target)
 {
-    (void)state;
     for (int way = 0; way < 4; way++) {
         struct mc_attack_options o = options_of(way & 1 ? MC_BALL_L2 : MC_BALL_LINF);
         float before[B], after[B];
@@ -226,13 +220,11 @@ static void goes_towards_a_target(void **state)
     }
 }
 
-static void numbers_of_targets(void **state)
+TEST(numbers_of_targets)
 {
-    (void)state;
     const int32_t labels[] = {0, 1, 4};
     const struct mc_dataset_info info = {.name = "d", .spec.classes = 5};
     struct mc_attack_options o = {.targeted = 1, .shift = 1, .target = 1};
-    struct mc_error err = {0};
     int32_t t[3];
 
     mc_attack_targets(&o, 5, 3, labels, t);
@@ -240,13 +232,13 @@ static void numbers_of_targets(void **state)
     o.target = 1000004;
     mc_attack_targets(&o, 5, 3, labels, t);
     assert_true(t[0] == 4 && t[1] == 0 && t[2] == 3);
-    ok(mc_attack_resolve(&o, &info, &err), &err);
+    must(mc_attack_resolve(&o, &info, &why));
     o.target = 1000005; /* its own class */
-    assert_int_equal(mc_attack_resolve(&o, &info, &err), MC_EUSAGE);
+    must_fail(mc_attack_resolve(&o, &info, &why), MC_EUSAGE, "");
     o = (struct mc_attack_options){.clean_start = 1, .restarts = 2};
-    assert_int_equal(mc_attack_resolve(&o, &info, &err), MC_EUSAGE);
+    must_fail(mc_attack_resolve(&o, &info, &why), MC_EUSAGE, "");
     o = (struct mc_attack_options){.targeted = 1, .target = 5};
-    assert_int_equal(mc_attack_resolve(&o, &info, &err), MC_EUSAGE);
+    must_fail(mc_attack_resolve(&o, &info, &why), MC_EUSAGE, "");
     o.targeted = 0;
     mc_attack_targets(&o, 5, 3, labels, t);
     assert_memory_equal(t, labels, sizeof t);
@@ -254,13 +246,11 @@ static void numbers_of_targets(void **state)
 
 /* A short batch after a full one: masked images have no pixels and weigh nothing, whatever lies in
  * their places. */
-static void masked_images_are_left_alone(void **state)
+TEST(masked_images_are_left_alone)
 {
-    (void)state;
     for (int way = 0; way < 4; way++) {
         const enum mc_mode mode = way & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
         struct mc_attack_options o = options_of(MC_BALL_LINF);
-        struct mc_error err = {0};
         struct mc_attack a;
         struct bench b;
         float *alone = NULL;
@@ -272,7 +262,7 @@ static void masked_images_are_left_alone(void **state)
         memcpy(alone, b.x, b.floats * sizeof *alone);
         for (size_t q = SHORT * b.f.image; q < b.floats; q++)
             assert_true(b.clean[q] == 0 && b.x[q] == 0);
-        ok(mc_attack_open(&a, &o, MC_RNG_ATTACK, be, b.f.g, B, &err), &err);
+        must(mc_attack_open(&a, &o, MC_RNG_ATTACK, be, b.f.g, B, &why));
         set_order(&b.f, B, b.samples);
         run_with(&b, &a, mode);
         set_order(&b.f, SHORT, b.samples);
@@ -286,9 +276,8 @@ static void masked_images_are_left_alone(void **state)
     }
 }
 
-static void statistics_are_left_alone(void **state)
+TEST(statistics_are_left_alone)
 {
-    (void)state;
     for (int way = 0; way < 4; way++) {
         const enum mc_mode mode = way & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
         struct mc_attack_options o = options_of(MC_BALL_LINF);
@@ -305,9 +294,8 @@ static void statistics_are_left_alone(void **state)
     }
 }
 
-static void no_radius_no_change(void **state)
+TEST(no_radius_no_change)
 {
-    (void)state;
     for (int way = 0; way < 4; way++) {
         struct mc_attack_options o = options_of(way & 1 ? MC_BALL_L2 : MC_BALL_LINF);
         struct bench b;
@@ -322,13 +310,11 @@ static void no_radius_no_change(void **state)
 }
 
 /* The network of the fixture has no sum that threads share. */
-static void same_bits_on_one_thread(void **state)
+TEST(same_bits_on_one_thread)
 {
-    (void)state;
     struct mc_backend *two = be, *one = NULL;
-    struct mc_error err = {0};
 
-    ok(mc_backend_open(&one, &(struct mc_backend_opts){.device = "cpu", .threads = 1}, &err), &err);
+    must(mc_backend_open(&one, &(struct mc_backend_opts){.device = "cpu", .threads = 1}, &why));
     for (int way = 0; way < 4; way++) {
         const enum mc_mode mode = way & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
         struct mc_attack_options o = options_of(way & 2 ? MC_BALL_L2 : MC_BALL_LINF);
@@ -349,15 +335,5 @@ static void same_bits_on_one_thread(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stays_in_the_ball),
-        cmocka_unit_test(keeps_the_worst_restart),
-        cmocka_unit_test(goes_towards_a_target),
-        cmocka_unit_test(numbers_of_targets),
-        cmocka_unit_test(masked_images_are_left_alone),
-        cmocka_unit_test(statistics_are_left_alone),
-        cmocka_unit_test(no_radius_no_change),
-        cmocka_unit_test(same_bits_on_one_thread),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
+    return run_entered(start, stop);
 }

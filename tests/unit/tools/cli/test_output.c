@@ -7,20 +7,13 @@
 
 #include "formats/codecs/checkpoint.h"
 #include "formats/stream/output.h"
+#include "tests/unit/must.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 static int interrupted;
 
@@ -32,28 +25,16 @@ int fsync(int fd)
     return fdatasync(fd);
 }
 
-static char dir[] = "/tmp/mc-test-cli.XXXXXX";
-
-static int enter(void **state)
-{
-    (void)state;
-    return !mkdtemp(dir) || chdir(dir);
-}
-
 static int leave(void **state)
 {
-    (void)state;
     remove("link");
     remove("text");
-    return chdir("/") || rmdir(dir); /* fails where anything else is left */
+    return leave_folder(state);
 }
 
 static void put(const char *path, const char *text)
 {
-    struct mc_error err = {0};
-
-    if (mc_cli_write(path, text, strlen(text), &err))
-        fail_msg("%s", err.text);
+    must(mc_cli_write(path, text, strlen(text), &why));
 }
 
 static void holds(const char *path, const char *want)
@@ -78,11 +59,10 @@ static size_t files(void)
     return n - 2;
 }
 
-static void a_text_keeps_links_and_modes(void **state)
+TEST(a_text_keeps_links_and_modes)
 {
     struct stat st;
 
-    (void)state;
     put("text", "one\n");
     holds("text", "one\n");
     assert_int_equal(chmod("text", 0600), 0);
@@ -97,20 +77,18 @@ static void a_text_keeps_links_and_modes(void **state)
     remove("link");
 }
 
-static void an_interrupt_at_the_end_leaves_the_old_text(void **state)
+TEST(an_interrupt_at_the_end_leaves_the_old_text)
 {
     int status = 0;
 
-    (void)state;
     put("text", "old\n");
     pid_t child = fork();
     assert_true(child >= 0);
     if (!child) {
-        struct mc_error err = {0};
         signal(SIGINT, SIG_DFL); /* what a shell may have had ignored */
         mc_stream_catch_signals();
         interrupted = 1;
-        _exit(mc_cli_write("text", "new\n", 4, &err) ? 1 : 0);
+        _exit(mc_cli_write("text", "new\n", 4, &why) ? 1 : 0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
@@ -118,15 +96,11 @@ static void an_interrupt_at_the_end_leaves_the_old_text(void **state)
     assert_int_equal(files(), 1);
 }
 
-static void what_cannot_be_written_is_told(void **state)
+TEST(what_cannot_be_written_is_told)
 {
-    struct mc_error err = {0};
-
-    (void)state;
-    assert_int_equal(mc_cli_write("none/text", "x", 1, &err), MC_EFAIL);
-    assert_non_null(strstr(err.text, "none/text"));
-    assert_int_equal(mc_cli_write(".", "x", 1, &err), MC_EFAIL);
-    assert_int_equal(mc_cli_write("/dev/full", "x", 1, &err), MC_EFAIL);
+    must_fail(mc_cli_write("none/text", "x", 1, &why), MC_EFAIL, "none/text");
+    must_fail(mc_cli_write(".", "x", 1, &why), MC_EFAIL, "");
+    must_fail(mc_cli_write("/dev/full", "x", 1, &why), MC_EFAIL, "");
     put("/dev/null", "x");
 }
 
@@ -176,12 +150,11 @@ static void parsed(struct options *o, int n, const char *const words[])
     free(o->cli.operands);
 }
 
-static void a_row_is_all_of_an_option(void **state)
+TEST(a_row_is_all_of_an_option)
 {
     struct mc_checkpoint s = {0};
     struct options o;
 
-    (void)state;
     parsed(&o, 0, NULL);
     assert_int_equal(o.n, 3);
     assert_int_equal(o.group.smooth, 1);
@@ -209,7 +182,7 @@ static void a_row_is_all_of_an_option(void **state)
     }
 }
 
-static void what_a_row_refuses_is_told(void **state)
+TEST(what_a_row_refuses_is_told)
 {
     static const char *const cases[][2] = {
         {"--n=10", "--n: '10' is not a whole number from 1 to 9"},
@@ -220,7 +193,6 @@ static void what_a_row_refuses_is_told(void **state)
         {"--none", "there is no option '--none'"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[256] = "";
         int fd[2], status = 0;
@@ -245,13 +217,5 @@ static void what_a_row_refuses_is_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_text_keeps_links_and_modes),
-        cmocka_unit_test(an_interrupt_at_the_end_leaves_the_old_text),
-        cmocka_unit_test(what_cannot_be_written_is_told),
-        cmocka_unit_test(a_row_is_all_of_an_option),
-        cmocka_unit_test(what_a_row_refuses_is_told),
-    };
-
-    return cmocka_run_group_tests(tests, enter, leave);
+    return run_entered(enter_folder, leave);
 }

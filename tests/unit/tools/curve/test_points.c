@@ -2,19 +2,12 @@
  *
  * Paths: coefficients against the definition, chords against vectors, summaries by hand. */
 #include "tools/curve/points.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/must.h"
 
 #define NEAR(a, b) assert_true(fabs((double)(a) - (double)(b)) <= 1e-12 * (1 + fabs((double)(b))))
 
-static void quadratic_is_the_papers(void **state)
+TEST(quadratic_is_the_papers)
 {
-    (void)state;
     for (int i = 0; i <= 10; i++) {
         double t = i / 10., c[3];
         mc_curve_coefs(MC_CURVE_BEZIER, 3, t, c);
@@ -37,12 +30,11 @@ static double casteljau(size_t k, const double *p, double t)
     return w[0];
 }
 
-static void bezier_is_casteljaus(void **state)
+TEST(bezier_is_casteljaus)
 {
     const double p[8] = {1, -2, 4, .5, 7, 0, -3, 2};
     double c[8];
 
-    (void)state;
     for (size_t k = 2; k <= 8; k++)
         for (int i = 0; i <= 16; i++) {
             double t = i / 16., got = 0;
@@ -53,11 +45,10 @@ static void bezier_is_casteljaus(void **state)
         }
 }
 
-static void chain_passes_through_its_points(void **state)
+TEST(chain_passes_through_its_points)
 {
     double c[5];
 
-    (void)state;
     for (size_t k = 2; k <= 5; k++)
         for (size_t i = 0; i < k; i++) {
             mc_curve_coefs(MC_CURVE_CHAIN, k, (double)i / (double)(k - 1), c);
@@ -70,14 +61,13 @@ static void chain_passes_through_its_points(void **state)
     NEAR(c[2], 0);
 }
 
-static void chords_are_distances(void **state)
+TEST(chords_are_distances)
 {
     const float x[3][4] = {{1, 2, 3, 4}, {0, -1, 2, 5}, {1000, 2, 3, -4}};
     const float *p[3] = {x[0], x[1], x[2]};
     const double c0[3] = {.2, .3, .5}, c1[3] = {.5, -.1, .6};
     double gram[9], want = 0;
 
-    (void)state;
     mc_curve_gram(3, p, 4, gram);
     NEAR(gram[1 * 3 + 0], 1 * 0 + 2 * -1 + 3 * 2 + 4 * 5.);
     for (int i = 0; i < 4; i++) {
@@ -90,12 +80,11 @@ static void chords_are_distances(void **state)
     NEAR(mc_curve_chord(3, gram, c0, c0), 0);
 }
 
-static void summary_by_hand(void **state)
+TEST(summary_by_hand)
 {
     const double t[5] = {0, .25, .5, .75, 1}, v[5] = {1, 2, 5, 1, 3}, chord[4] = {1, 1, 2, 4};
     struct mc_curve_summary s;
 
-    (void)state;
     mc_curve_summarise(5, t, v, chord, &s);
     NEAR(s.first, 1);
     NEAR(s.last, 3);
@@ -115,10 +104,5 @@ static void summary_by_hand(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quadratic_is_the_papers), cmocka_unit_test(bezier_is_casteljaus),
-        cmocka_unit_test(chain_passes_through_its_points), cmocka_unit_test(chords_are_distances),
-        cmocka_unit_test(summary_by_hand)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_entered(NULL, NULL);
 }

@@ -6,17 +6,8 @@
 #include "libcommon/base/rng.h"
 #include "tools/eval/measure.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "tests/unit/kernels/naive.h"
+#include "tests/unit/must.h"
 
 enum {
     N = 11, /* images, in batches of B: the last one is short */
@@ -35,18 +26,11 @@ static const float MEAN[] = {.5f, .4f}, STD[] = {.25f, .3f};
 static const double COEF[T * K] = {.3, .7, 1, 0, -.2, 1.1};
 
 static struct mc_backend *be;
-static char folder[] = "/tmp/mc-test-measure-XXXXXX", file[64];
 static uint8_t pixels[N * IMAGE];
 static int32_t labels[N];
 static struct mc_graph *graph;
 static float *vectors[K];
 static struct mc_span span;
-
-static void ok(int rc, const struct mc_error *err)
-{
-    if (rc)
-        fail_msg("%s", err->text);
-}
 
 static float unit(uint32_t purpose, uint32_t i)
 {
@@ -64,7 +48,6 @@ static void write_images(void)
         .spec = {.channels = C, .height = H, .width = W, .classes = CLASSES},
         .augment = {.flip = 1, .pad = 1}};
     struct mc_dataset_writer *d = NULL;
-    struct mc_error err = {0};
 
     memcpy(info.spec.mean, MEAN, sizeof MEAN);
     memcpy(info.spec.std, STD, sizeof STD);
@@ -72,14 +55,13 @@ static void write_images(void)
         pixels[i] = (uint8_t)(256 * unit(1, i) * (.3f + .7f * unit(2, i / IMAGE)));
     for (uint32_t i = 0; i < N; i++)
         labels[i] = (int32_t)(i * 7 % CLASSES);
-    ok(mc_dataset_create(&d, file, &info, NULL, &err), &err);
-    ok(mc_dataset_write(d, N, pixels, labels, &err), &err);
-    ok(mc_dataset_commit(d, NULL, &err), &err);
+    must(mc_dataset_create(&d, file, &info, NULL, &why));
+    must(mc_dataset_write(d, N, pixels, labels, &why));
+    must(mc_dataset_commit(d, NULL, &why));
 }
 
 static void make_span(void)
 {
-    struct mc_error err = {0};
     int x = 0;
 
     graph = mc_graph_new("small", C, H, W, CLASSES, MEAN, STD);
@@ -92,7 +74,7 @@ static void make_span(void)
     x = mc_graph_globalpool(graph, NULL, x);
     x = mc_graph_linear(graph, NULL, x, CLASSES, 1, MC_INIT_ZERO, MC_INIT_ZERO);
     mc_graph_loss(graph, NULL, x, 1, 0);
-    ok(mc_graph_finish(graph, &err), &err);
+    must(mc_graph_finish(graph, &why));
     for (uint32_t k = 0; k < K; k++) {
         vectors[k] = naive_alloc(graph->P, sizeof(float));
         for (size_t t = 0; t < graph->n_params; t++) {
@@ -190,9 +172,8 @@ static double *refer_statistics(int n, int augment)
 static struct mc_dataset_reader *images(void)
 {
     struct mc_dataset_reader *d = NULL;
-    struct mc_error err = {0};
 
-    ok(mc_dataset_open(&d, file, &err), &err);
+    must(mc_dataset_open(&d, file, &why));
     return d;
 }
 
@@ -200,11 +181,10 @@ static float *statistics(struct mc_loader_options o)
 {
     float *stats = naive_alloc(span.T * graph->S, sizeof *stats);
     struct mc_dataset_reader *d = images();
-    struct mc_error err = {0};
 
     o.batch = B;
     o.seed = SEED;
-    ok(mc_eval_statistics(be, &span, d, &o, stats, &err), &err);
+    must(mc_eval_statistics(be, &span, d, &o, stats, &why));
     mc_dataset_close(d);
     return stats;
 }
@@ -222,29 +202,26 @@ static void check_statistics(uint64_t samples, int n, int augment)
     free(want);
 }
 
-static void statistics_are_pooled_moments(void **state)
+TEST(statistics_are_pooled_moments)
 {
-    (void)state;
     check_statistics(0, N, 0);
     check_statistics(N + 5, N, 0);
 }
 
-static void statistics_of_the_first_samples(void **state)
+TEST(statistics_of_the_first_samples)
 {
-    (void)state;
     check_statistics(6, 6, 0); /* ends within a batch */
     check_statistics(8, 8, 0); /* and between two */
     check_statistics(3, 3, 0);
 }
 
-static void statistics_of_augmented_images(void **state)
+TEST(statistics_of_augmented_images)
 {
     const size_t bytes = T * graph->S * sizeof(float);
     float *a = statistics((struct mc_loader_options){.augment = 1});
     float *again = statistics((struct mc_loader_options){.augment = 1});
     float *plain = statistics((struct mc_loader_options){.augment = 0});
 
-    (void)state;
     assert_memory_equal(a, again, bytes);
     assert_memory_not_equal(a, plain, bytes);
     free(a);
@@ -331,11 +308,10 @@ static void measure(const float *stats, uint64_t samples, int augment, struct he
                                         .progress = hear,
                                         .arg = h};
     struct mc_dataset_reader *d = images();
-    struct mc_error err = {0};
 
     memset(h, 0, sizeof *h);
     span.stats = stats;
-    ok(mc_eval_loss(be, &span, d, &o, out, NULL, &err), &err);
+    must(mc_eval_loss(be, &span, d, &o, out, NULL, &why));
     mc_dataset_close(d);
 }
 
@@ -370,27 +346,24 @@ static void check_loss(uint64_t samples, int n)
     free(stats);
 }
 
-static void losses_and_their_errors(void **state)
+TEST(losses_and_their_errors)
 {
-    (void)state;
     check_loss(0, N);
     check_loss(N + 5, N);
 }
 
-static void losses_of_the_first_samples(void **state)
+TEST(losses_of_the_first_samples)
 {
-    (void)state;
     check_loss(6, 6);
     check_loss(8, 8);
 }
 
 /* k = 1: the vector itself. */
-static void a_network_is_a_span_of_one(void **state)
+TEST(a_network_is_a_span_of_one)
 {
     const struct mc_span all = span;
     static const double one = 1;
 
-    (void)state;
     span.k = span.T = 1;
     span.coef = &one;
     check_statistics(0, N, 0);
@@ -401,37 +374,23 @@ static void a_network_is_a_span_of_one(void **state)
 
 static int start(void **state)
 {
-    struct mc_error err = {0};
-
-    (void)state;
-    if (!mkdtemp(folder))
+    if (enter_folder(state))
         return -1;
-    snprintf(file, sizeof file, "%s/eleven.mcz", folder);
     write_images();
     make_span();
-    return mc_backend_open(&be, &(struct mc_backend_opts){.device = "cpu", .threads = 2}, &err);
+    return mc_backend_open(&be, &(struct mc_backend_opts){.device = "cpu", .threads = 2}, &why);
 }
 
 static int stop(void **state)
 {
-    (void)state;
     be->close(be);
     for (size_t k = 0; k < K; k++)
         free(vectors[k]);
     mc_graph_free(graph);
-    unlink(file);
-    return rmdir(folder);
+    return leave_folder(state);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistics_are_pooled_moments),
-        cmocka_unit_test(statistics_of_the_first_samples),
-        cmocka_unit_test(statistics_of_augmented_images),
-        cmocka_unit_test(losses_and_their_errors),
-        cmocka_unit_test(losses_of_the_first_samples),
-        cmocka_unit_test(a_network_is_a_span_of_one),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
+    return run_entered(start, stop);
 }

@@ -3,15 +3,7 @@
  * Planes through three points: coordinates and grid against Gram-Schmidt on the vectors themselves,
  * a curve in its plane, and points that span none. And where a path's barrier is. */
 #include "tools/eval/plane.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/must.h"
 
 enum { N = 1000, K = 4 };
 
@@ -60,14 +52,12 @@ static void near(double got, double want)
 
 static const double THREE[3 * K] = {1, 0, 0, 0, 0, 1, 0, 0, .2, .1, .4, .3};
 
-static void distances_are_those_of_the_vectors(void **state)
+TEST(distances_are_those_of_the_vectors)
 {
     struct mc_plane p;
-    struct mc_error err = {0};
     double coef[K], x, y, off;
 
-    (void)state;
-    assert_int_equal(mc_plane_through(&p, K, gram, THREE, names, &err), 0);
+    must(mc_plane_through(&p, K, gram, THREE, names, &why));
     near(p.b_x, apart(THREE, THREE + K));
     near(hypot(p.c_x, p.c_y), apart(THREE, THREE + 2 * K));
     near(hypot(p.c_x - p.b_x, p.c_y), apart(THREE + K, THREE + 2 * K));
@@ -100,16 +90,14 @@ static void distances_are_those_of_the_vectors(void **state)
     }
 }
 
-static void a_grid_holds_its_ends_to_the_bit(void **state)
+TEST(a_grid_holds_its_ends_to_the_bit)
 {
     const struct mc_plane_grid grid = {3, {0, 1}, {-.5, 1}};
     struct mc_plane p;
-    struct mc_error err = {0};
     double coef[9 * K], xy[9][2];
 
-    (void)state;
     static const double three[3 * K] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    assert_int_equal(mc_plane_through(&p, K, gram, three, names, &err), 0);
+    must(mc_plane_through(&p, K, gram, three, names, &why));
     mc_plane_points(&p, &grid, coef, xy);
     for (int i = 0; i < 9; i++) {
         double sum = 0;
@@ -124,22 +112,20 @@ static void a_grid_holds_its_ends_to_the_bit(void **state)
     assert_memory_equal(coef, three, 2 * K * sizeof *coef);
 }
 
-static void a_curve_lies_in_its_plane(void **state)
+TEST(a_curve_lies_in_its_plane)
 {
     static const char *const called[] = {"a", "b", "c", "0", "0.25", "0.5", "0.75", "1"};
     struct mc_curve c = {.kind = MC_CURVE_BEZIER, .n_points = 3};
     struct mc_plane p;
-    struct mc_error err = {0};
     struct mc_mark m[8];
     double three[9], small[9];
 
-    (void)state;
     for (size_t i = 0; i < 3; i++)
         for (size_t j = 0; j < 3; j++)
             small[i * 3 + j] = gram[i * K + j];
     for (size_t i = 0; i < 3; i++)
         mc_curve_coefs(c.kind, 3, (const double[]){0, 1, .5}[i], three + i * 3);
-    assert_int_equal(mc_plane_through(&p, 3, small, three, names, &err), 0);
+    must(mc_plane_through(&p, 3, small, three, names, &why));
     mc_plane_marks(&p, three, names, &c, 5, m);
     for (int i = 0; i < 8; i++) {
         assert_string_equal(m[i].kind, i < 3 ? "network" : "path");
@@ -152,7 +138,7 @@ static void a_curve_lies_in_its_plane(void **state)
     assert_true(m[7].x == m[1].x && m[7].y == 0 && m[3].x == 0);
 }
 
-static void three_on_a_line_span_none(void **state)
+TEST(three_on_a_line_span_none)
 {
     static const double same[3 * K] = {1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0};
     static const double line[3 * K] = {1, 0, 0, 0, 0, 1, 0, 0, .25, .75, 0, 0};
@@ -160,38 +146,33 @@ static void three_on_a_line_span_none(void **state)
     const double *const bad[] = {same, line, outside};
     struct mc_plane p;
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
-        struct mc_error err = {0};
-        assert_int_equal(mc_plane_through(&p, K, gram, bad[i], names, &err), MC_EINPUT);
-        assert_non_null(strstr(err.text, i ? "c lies on the line through a and b" : "a and b"));
+        must_fail(mc_plane_through(&p, K, gram, bad[i], names, &why), MC_EINPUT,
+                  i ? "c lies on the line through a and b" : "a and b");
     }
 }
 
 /* A middle that was rounded to float32 lies on the line still. */
-static void rounding_leaves_no_direction(void **state)
+TEST(rounding_leaves_no_direction)
 {
     static const double three[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     static float middle[N];
     const float *v[3] = {data[0], data[1], middle};
     double g[9];
     struct mc_plane p;
-    struct mc_error err = {0};
 
-    (void)state;
     for (size_t i = 0; i < N; i++)
         middle[i] = .5f * (data[0][i] + data[1][i]);
     mc_curve_gram(3, v, N, g);
-    assert_int_equal(mc_plane_through(&p, 3, g, three, names, &err), MC_EINPUT);
+    must_fail(mc_plane_through(&p, 3, g, three, names, &why), MC_EINPUT, "");
 }
 
-static void a_barrier_says_where_it_is(void **state)
+TEST(a_barrier_says_where_it_is)
 {
     static const double t[5] = {0, .25, .5, .75, 1}, chord[4] = {1, 1, 1, 1};
     static const double value[5] = {1, 4, 3, 1, 3};
     struct mc_curve_summary s;
 
-    (void)state;
     mc_curve_summarise(5, t, value, chord, &s);
     near(s.barrier, 2.5);
     near(s.barrier_t, .25);
@@ -201,14 +182,6 @@ static void a_barrier_says_where_it_is(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distances_are_those_of_the_vectors),
-        cmocka_unit_test(a_grid_holds_its_ends_to_the_bit),
-        cmocka_unit_test(a_curve_lies_in_its_plane),
-        cmocka_unit_test(three_on_a_line_span_none),
-        cmocka_unit_test(rounding_leaves_no_direction),
-        cmocka_unit_test(a_barrier_says_where_it_is),
-    };
     fill();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_entered(NULL, NULL);
 }

@@ -6,31 +6,15 @@
 #include "tools/eval/measure.h"
 #include "tools/load/in_memory.h"
 #include "tools/load/loader.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
+#include "tests/unit/must.h"
 
 #define N 10
 #define SIDE 128 /* that the stream is more than its reader takes at first */
 
 static const struct mc_net_spec spec = {
     .channels = 1, .height = SIDE, .width = SIDE, .classes = N, .mean = {0.5f}, .std = {0.25f}};
-static char folder[] = "/tmp/mc-test-feed-XXXXXX", file[64];
 static struct mc_backend *be;
 static struct mc_graph *net;
-
-static void must(int rc, const struct mc_error *err)
-{
-    if (rc)
-        fail_msg("%s", err->text);
-}
 
 /* Image i is noise and has the label i. */
 static int write_data(struct mc_error *err)
@@ -64,7 +48,6 @@ static int write_data(struct mc_error *err)
 static void expect(uint64_t samples, uint64_t from, uint64_t to, const int *first,
                    const size_t *size)
 {
-    struct mc_error err = {0};
     struct mc_dataset_reader *data = NULL;
     struct mc_model model = {.be = be};
     struct mc_loader f;
@@ -72,20 +55,20 @@ static void expect(uint64_t samples, uint64_t from, uint64_t to, const int *firs
     const struct mc_loader_options o = {.batch = 4, .samples = samples, .exact = 1};
     size_t n, k = 0;
 
-    must(mc_dataset_open(&data, file, &err), &err);
-    must(be->plan_new(be, net, &opts, &model.plan, &err), &err);
-    must(mc_loader_open(&f, be, net, data, &o, &err), &err);
+    must(mc_dataset_open(&data, file, &why));
+    must(be->plan_new(be, net, &opts, &model.plan, &why));
+    must(mc_loader_open(&f, be, net, data, &o, &why));
     assert_int_equal(f.wanted, samples ? samples : N);
     f.from = from;
     f.to = to;
     for (;; k++) {
         int32_t labels[4], order[4];
-        must(mc_loader_next(&f, &model, 1, &n, &err), &err);
+        must(mc_loader_next(&f, &model, 1, &n, &why));
         assert_int_equal(n, size[k]);
         if (!n)
             break;
-        must(be->get(be, f.labels, 0, labels, sizeof labels, &err), &err);
-        must(be->get(be, f.order, 0, order, sizeof order, &err), &err);
+        must(be->get(be, f.labels, 0, labels, sizeof labels, &why));
+        must(be->get(be, f.order, 0, order, sizeof order, &why));
         for (size_t i = 0; i < 4; i++) {
             assert_int_equal(order[i], i < n ? (int)i : -1);
             if (i < n)
@@ -93,18 +76,17 @@ static void expect(uint64_t samples, uint64_t from, uint64_t to, const int *firs
         }
     }
     assert_int_equal(f.read, N);
-    must(mc_loader_next(&f, &model, 1, &n, &err), &err);
+    must(mc_loader_next(&f, &model, 1, &n, &why));
     assert_int_equal(n, 0);
     mc_loader_release(&f);
     mc_model_release(&model);
     mc_dataset_close(data);
 }
 
-static void the_images_that_are_wanted_come_once(void **state)
+TEST(the_images_that_are_wanted_come_once)
 {
     static const int first[] = {0, 4, 8}, second[] = {4};
 
-    (void)state;
     expect(0, 0, UINT64_MAX, first, (const size_t[]){4, 4, 2, 0});
     expect(N, 0, N, first, (const size_t[]){4, 4, 2, 0});
     expect(8, 0, 8, first, (const size_t[]){4, 4, 0});
@@ -115,9 +97,8 @@ static void the_images_that_are_wanted_come_once(void **state)
     expect(N, 4, 4, NULL, (const size_t[]){0});
 }
 
-static void the_end_is_read_though_few_images_are_wanted(void **state)
+TEST(the_end_is_read_though_few_images_are_wanted)
 {
-    struct mc_error err = {0};
     struct mc_dataset_reader *data = NULL;
     struct mc_model model = {.be = be};
     struct mc_loader f;
@@ -127,47 +108,44 @@ static void the_end_is_read_though_few_images_are_wanted(void **state)
     FILE *s = fopen(file, "r+b");
     int rc;
 
-    (void)state;
     assert_non_null(s);
     assert_int_equal(fseek(s, -1, SEEK_END), 0);
     int last = fgetc(s);
     assert_int_equal(fseek(s, -1, SEEK_END), 0);
     assert_int_not_equal(fputc(last ^ 1, s), EOF);
     fclose(s);
-    must(mc_dataset_open(&data, file, &err), &err);
-    must(be->plan_new(be, net, &opts, &model.plan, &err), &err);
-    must(mc_loader_open(&f, be, net, data, &o, &err), &err);
-    while (!(rc = mc_loader_next(&f, &model, 1, &n, &err)) && n)
+    must(mc_dataset_open(&data, file, &why));
+    must(be->plan_new(be, net, &opts, &model.plan, &why));
+    must(mc_loader_open(&f, be, net, data, &o, &why));
+    while (!(rc = mc_loader_next(&f, &model, 1, &n, &why)) && n)
         ;
     assert_int_equal(rc, MC_EINPUT);
     mc_loader_release(&f);
     mc_model_release(&model);
     mc_dataset_close(data);
-    must(write_data(&err), &err);
+    must(write_data(&why));
 }
 
-static void a_typed_number_of_images_is_refused_and_a_default_clamped(void **state)
+TEST(a_typed_number_of_images_is_refused_and_a_default_clamped)
 {
     struct mc_dataset_info info = {.n = N};
-    struct mc_error err = {0};
     uint64_t n = 0;
 
-    (void)state;
-    must(mc_data_samples(&info, "d", 0, 1, &n, &err), &err);
+    must(mc_data_samples(&info, "d", 0, 1, &n, &why));
     assert_int_equal(n, N);
-    must(mc_data_samples(&info, "d", N - 1, 1, &n, &err), &err);
+    must(mc_data_samples(&info, "d", N - 1, 1, &n, &why));
     assert_int_equal(n, N - 1);
-    must(mc_data_samples(&info, "d", N + 1, 0, &n, &err), &err);
+    must(mc_data_samples(&info, "d", N + 1, 0, &n, &why));
     assert_int_equal(n, N);
-    assert_int_equal(mc_data_samples(&info, "d", N + 1, 1, &n, &err), MC_EINPUT);
-    assert_string_equal(err.text, "d: holds 10 images, 11 are asked for");
+    must_fail(mc_data_samples(&info, "d", N + 1, 1, &n, &why), MC_EINPUT, "");
+    assert_string_equal(why.text, "d: holds 10 images, 11 are asked for");
     info.n = 0;
-    assert_int_equal(mc_data_samples(&info, "d", 0, 0, &n, &err), MC_EINPUT);
-    assert_string_equal(err.text, "d: holds no images");
+    must_fail(mc_data_samples(&info, "d", 0, 0, &n, &why), MC_EINPUT, "");
+    assert_string_equal(why.text, "d: holds no images");
 }
 
 /* Who measures, proves or trains asks the same question. */
-static void every_pass_refuses_a_typed_number_alike(void **state)
+TEST(every_pass_refuses_a_typed_number_alike)
 {
     float stats[1] = {0};
     const struct mc_weights w = {
@@ -181,63 +159,59 @@ static void every_pass_refuses_a_typed_number_alike(void **state)
     struct mc_verified v;
     struct mc_in_memory r;
 
-    (void)state;
     assert_non_null(params);
     for (int k = 0; k < 4; k++) {
-        struct mc_error err = {0};
         struct mc_dataset_reader *d = NULL;
         int rc;
-        must(mc_dataset_open(&d, file, &err), &err);
+        must(mc_dataset_open(&d, file, &why));
         o.exact = k > 0;
+        forget();
         if (k < 2)
-            rc = mc_eval_loss(be, &span, d, &o, &measured, NULL, &err);
+            rc = mc_eval_loss(be, &span, d, &o, &measured, NULL, &why);
         else if (k == 2)
-            rc = mc_verify(be, &w, &w, d, &o, &v, &err);
+            rc = mc_verify(be, &w, &w, d, &o, &v, &why);
         else {
-            rc = mc_in_memory_open(&r, file, N + 1, NULL, &err);
+            rc = mc_in_memory_open(&r, file, N + 1, NULL, &why);
             mc_in_memory_release(&r, be);
         }
         mc_dataset_close(d);
         if (!k) {
-            must(rc, &err);
+            must(rc);
             assert_int_equal(measured.images, N);
             continue;
         }
         assert_int_equal(rc, MC_EINPUT);
-        assert_non_null(strstr(err.text, ": holds 10 images, 11 are asked for"));
+        assert_non_null(strstr(why.text, ": holds 10 images, 11 are asked for"));
     }
     free(w.params);
 }
 
-static void data_of_another_shape_are_refused(void **state)
+TEST(data_of_another_shape_are_refused)
 {
     struct mc_net_spec other = spec;
     const struct mc_loader_options o = {.batch = 4};
 
-    (void)state;
     for (int k = 0; k < 2; k++) {
-        struct mc_error err = {0};
         struct mc_dataset_reader *d = NULL;
         struct mc_graph *g = NULL;
         struct mc_loader f;
         other.height = k ? SIDE : 3;
         other.classes = k ? N + 1 : N;
-        must(mc_net_build(&g, "mlp:4", &other, &err), &err);
-        must(mc_dataset_open(&d, file, &err), &err);
-        assert_int_equal(mc_loader_open(&f, be, g, d, &o, &err), MC_EINPUT);
-        assert_non_null(strstr(err.text, k ? "has 10 classes, the network has 11"
-                                           : "images are 1x128x128, the network takes 1x3x128"));
+        must(mc_net_build(&g, "mlp:4", &other, &why));
+        must(mc_dataset_open(&d, file, &why));
+        must_fail(mc_loader_open(&f, be, g, d, &o, &why), MC_EINPUT,
+                  k ? "has 10 classes, the network has 11"
+                    : "images are 1x128x128, the network takes 1x3x128");
         mc_loader_release(&f);
         mc_dataset_close(d);
         mc_graph_free(g);
     }
 }
 
-static void only_rounding_is_the_same_function(void **state)
+TEST(only_rounding_is_the_same_function)
 {
     struct mc_verified v = {.images = 1, .difference = 1e-5, .logit = 2};
 
-    (void)state;
     assert_true(mc_verified_same(&v));
     v.difference = 3e-4;
     assert_false(mc_verified_same(&v));
@@ -249,35 +223,20 @@ static void only_rounding_is_the_same_function(void **state)
 
 static int start(void **state)
 {
-    struct mc_error err = {0};
-
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(file, sizeof file, "%s/d.mcz", folder);
-    return mc_backend_open(&be, &(struct mc_backend_opts){.device = "cpu", .threads = 1}, &err) ||
-           mc_net_build(&net, "mlp:4", &spec, &err) || write_data(&err);
+    return enter_folder(state) ||
+           mc_backend_open(&be, &(struct mc_backend_opts){.device = "cpu", .threads = 1}, &why) ||
+           mc_net_build(&net, "mlp:4", &spec, &why) || write_data(&why);
 }
 
 static int stop(void **state)
 {
-    (void)state;
     mc_graph_free(net);
     if (be)
         be->close(be);
-    unlink(file);
-    return rmdir(folder);
+    return leave_folder(state);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_images_that_are_wanted_come_once),
-        cmocka_unit_test(the_end_is_read_though_few_images_are_wanted),
-        cmocka_unit_test(a_typed_number_of_images_is_refused_and_a_default_clamped),
-        cmocka_unit_test(every_pass_refuses_a_typed_number_alike),
-        cmocka_unit_test(data_of_another_shape_are_refused),
-        cmocka_unit_test(only_rounding_is_the_same_function),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
+    return run_entered(start, stop);
 }

@@ -10,16 +10,7 @@
 #include "libcommon/nets/nets.h"
 #include "tests/unit/kernels/open.h"
 #include "tools/pam/pam.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
+#include "tests/unit/must.h"
 
 enum {
     N = 70, /* images, in batches of B: the last one is short */
@@ -35,13 +26,6 @@ static struct mc_backend *be;
 static struct mc_in_memory data;
 static uint8_t pixels[N * IMAGE];
 static int32_t labels[N];
-static char folder[] = "/tmp/mc-test-pam-XXXXXX", checkpoint[64];
-
-static inline void ok(int rc, const struct mc_error *err)
-{
-    if (rc)
-        fail_msg("%s", err->text);
-}
 
 static inline void near(const char *what, double got, double want, double tolerance)
 {
@@ -75,15 +59,14 @@ static inline float *trained(const struct mc_graph *g, uint64_t seed)
                                        .nesterov = 1,
                                        .step_epochs = 20,
                                        .seed = seed};
-    struct mc_error err = {0};
     struct mc_weights w = {0};
     struct mc_curve_objective l;
     float *params = zeros(g->P);
 
-    ok(mc_weights_init(&w, g, "test", &err), &err);
+    must(mc_weights_init(&w, g, "test", &why));
     mc_graph_init(g, seed, w.params, w.stats);
     mc_curve_objective_network(&l, &w);
-    ok(mc_train_run(be, g, &data, &l.objective, &o, "test", NULL, 0, NULL, &err), &err);
+    must(mc_train_run(be, g, &data, &l.objective, &o, "test", NULL, 0, NULL, &why));
     memcpy(params, w.params, g->P * sizeof *params);
     mc_weights_release(&w);
     return params;
@@ -92,11 +75,10 @@ static inline float *trained(const struct mc_graph *g, uint64_t seed)
 /* g becomes the ends'. */
 static inline struct ends ends_of_graph(struct mc_graph *g)
 {
-    struct mc_error err = {0};
     struct ends e = {.g = g};
 
-    ok(mc_symmetry_derive(&e.s, e.g, &err), &err);
-    ok(mc_perm_init(&e.perm, &e.s, &err), &err);
+    must(mc_symmetry_derive(&e.s, e.g, &why));
+    must(mc_perm_init(&e.perm, &e.s, &why));
     e.a = trained(e.g, 1);
     e.b = trained(e.g, 2);
     e.offset = zeros(e.g->P);
@@ -106,12 +88,11 @@ static inline struct ends ends_of_graph(struct mc_graph *g)
 static inline struct mc_graph *graph_of(const char *net)
 {
     struct mc_net_spec spec = {CHANNELS, SIDE, SIDE, MC_SYNTH_CLASSES, {0}, {0}};
-    struct mc_error err = {0};
     struct mc_graph *g = NULL;
 
     memcpy(spec.mean, mc_synth_mean, sizeof mc_synth_mean);
     memcpy(spec.std, mc_synth_std, sizeof mc_synth_std);
-    ok(mc_net_build(&g, net, &spec, &err), &err);
+    must(mc_net_build(&g, net, &spec, &why));
     return g;
 }
 
@@ -186,8 +167,8 @@ static inline int try_run(const struct ends *e, const struct mc_pam_options *o,
     *r = (struct result){.told = 0};
     r->offset = zeros(e->g->P);
     memcpy(r->offset, e->offset, e->g->P * sizeof *r->offset);
-    ok(mc_perm_init(&r->perm, &e->s, err), err);
-    ok(mc_perm_compose(&r->perm, &e->perm, err), err);
+    must(mc_perm_init(&r->perm, &e->s, err));
+    must(mc_perm_compose(&r->perm, &e->perm, err));
     int rc =
         mc_pam_init(&p, o, &train, &e->s, e->g, e->a, e->b, r->offset, &r->perm, r->report, err);
     if (!rc)
@@ -199,10 +180,9 @@ static inline int try_run(const struct ends *e, const struct mc_pam_options *o,
 static inline struct result run(const struct ends *e, const struct mc_pam_options *o,
                                 struct mc_train_options train)
 {
-    struct mc_error err = {0};
     struct result r;
 
-    ok(try_run(e, o, train, &r, &err), &err);
+    must(try_run(e, o, train, &r, &why));
     return r;
 }
 
@@ -236,29 +216,24 @@ static inline double distance(const struct ends *e, const float *x, const float 
 static inline int start(void **state)
 {
     const size_t n = sizeof pixels;
-    struct mc_error err = {0};
 
-    (void)state;
-    if (!mkdtemp(folder) || open_tested(&be, "cpu", 1, &err))
+    if (enter_folder(state) || open_tested(&be, "cpu", 1, &why))
         return -1;
-    snprintf(checkpoint, sizeof checkpoint, "%s/state.mcz", folder);
     for (uint32_t i = 0; i < N; i++)
         labels[i] = mc_synth_image(1, 0, i, SIDE, pixels + (size_t)i * IMAGE);
     data.info = (struct mc_dataset_info){.n = N, .pixels = MC_U8, .augment = {.flip = 1, .pad = 1}};
     snprintf(data.id, sizeof data.id, "seventy images");
-    return be->buf_new(be, n, &data.images, &err) ||
-           be->buf_new(be, sizeof labels, &data.labels, &err) ||
-           be->put(be, data.images, 0, pixels, n, &err) ||
-           be->put(be, data.labels, 0, labels, sizeof labels, &err);
+    return be->buf_new(be, n, &data.images, &why) ||
+           be->buf_new(be, sizeof labels, &data.labels, &why) ||
+           be->put(be, data.images, 0, pixels, n, &why) ||
+           be->put(be, data.labels, 0, labels, sizeof labels, &why);
 }
 
 static inline int stop(void **state)
 {
-    (void)state;
     mc_in_memory_release(&data, be);
     be->close(be);
-    unlink(checkpoint);
-    return rmdir(folder);
+    return leave_folder(state);
 }
 
 #endif

@@ -45,12 +45,11 @@ static struct value on_images(const struct ends *e, const struct mc_pam_options 
     float *pb = zeros(P), *theta = zeros(P);
     double batch[B * IMAGE] = {0};
     int32_t samples[B], answers[B];
-    struct mc_error err = {0};
     struct value sum = {0, 0};
     struct naive v;
 
     mc_graph_huber(g, (float)huber);
-    ok(mc_perm_apply(perm, &e->s, g, e->b, NULL, pb, NULL, &err), &err);
+    must(mc_perm_apply(perm, &e->s, g, e->b, NULL, pb, NULL, &why));
     naive_init(&v, g, B);
     v.mode = MC_MODE_BATCH;
     v.params = theta;
@@ -167,7 +166,6 @@ static void check_iterations(const char *net, const struct mc_pam_options *o, do
 {
     struct ends e = ends_of(net);
     struct mc_train_options train = schedule();
-    struct mc_error err = {0};
 
     train.huber = huber;
     train.augment = augment;
@@ -180,7 +178,7 @@ static void check_iterations(const char *net, const struct mc_pam_options *o, do
     reported_rightly(&e, o, &train, &whole.report[0], &e.perm, e.offset, &first.perm, first.offset);
     reported_rightly(&e, o, &train, &whole.report[1], &first.perm, first.offset, &whole.perm,
                      whole.offset);
-    ok(mc_perm_check(&whole.perm, &err), &err);
+    must(mc_perm_check(&whole.perm, &why));
     if (o->permutation_epochs && !augment)
         assert_true(moved(&e.perm, &first.perm) > 0); /* or nothing was seen */
     if (o->curve_epochs)
@@ -190,11 +188,10 @@ static void check_iterations(const char *net, const struct mc_pam_options *o, do
     release_ends(&e);
 }
 
-static void reports_what_can_be_found_again(void **state)
+TEST(reports_what_can_be_found_again)
 {
     struct mc_pam_options o = options(6, 2);
 
-    (void)state;
     o.outer = 2;
     check_iterations("mlp:7,5", &o, 0, 0);
     check_iterations("mlp:7,5", &o, 0, 1);
@@ -218,14 +215,13 @@ static void reports_what_can_be_found_again(void **state)
 
 /* What is kept is worth at least as much as the previous permutation and the projection; and where
  * it is made from the former's, of several groups together, more than any of it alone. */
-static void groups_are_judged_alone(void **state)
+TEST(groups_are_judged_alone)
 {
     struct mc_pam_options o = options(6, 0);
     const struct mc_train_options train = schedule();
     struct ends e = ends_of("mlp:7,6,5");
     size_t together = 0, projected = 0;
 
-    (void)state;
     o.jointly = 0;
     o.by_objective = 0;
     for (uint64_t seed = 27; seed <= 36; seed++) {
@@ -239,8 +235,7 @@ static void groups_are_judged_alone(void **state)
         projected += report->loss_projection < report->loss_before;
         for (size_t g = 0; g < 3 && report->loss_projection >= report->loss_before; g++) {
             struct mc_perm part = {0};
-            struct mc_error err = {0};
-            ok(mc_perm_init(&part, &e.s, &err), &err);
+            must(mc_perm_init(&part, &e.s, &why));
             mc_perm_copy(&part, &e.perm);
             memcpy(part.perm[g], r.perm.perm[g], part.sizes[g] * sizeof *part.perm[g]);
             if (moved(&part, &e.perm)) {
@@ -258,19 +253,17 @@ static void groups_are_judged_alone(void **state)
 }
 
 /* b is a with two units swapped. Undone, the path is the point a. */
-static void a_planted_swap_is_undone(void **state)
+TEST(a_planted_swap_is_undone)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(10, 0);
     const struct mc_train_options train = schedule();
-    struct mc_error err = {0};
     struct mc_perm back;
 
-    (void)state;
-    ok(mc_perm_init(&back, &e.s, &err), &err);
+    must(mc_perm_init(&back, &e.s, &why));
     back.perm[0][1] = 4; /* its own inverse */
     back.perm[0][4] = 1;
-    ok(mc_perm_apply(&back, &e.s, e.g, e.a, NULL, e.b, NULL, &err), &err);
+    must(mc_perm_apply(&back, &e.s, e.g, e.a, NULL, e.b, NULL, &why));
     const struct value least = judged(&e, &o, &train, &back, e.offset);
     assert_true(judged(&e, &o, &train, &e.perm, e.offset).loss > least.loss + .1);
 
@@ -284,13 +277,12 @@ static void a_planted_swap_is_undone(void **state)
 }
 
 /* What costs more than it wins is taken only where nobody asks for the price. */
-static void candidates_are_judged_with_their_price(void **state)
+TEST(candidates_are_judged_with_their_price)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(6, 0);
     const struct mc_train_options train = schedule();
 
-    (void)state;
     o.nu_permutation = 6;
     o.draws = 32;
     mc_perm_random(&e.perm, 5);
@@ -309,13 +301,12 @@ static void candidates_are_judged_with_their_price(void **state)
     release_ends(&e);
 }
 
-static void a_high_price_keeps_all_where_it_was(void **state)
+TEST(a_high_price_keeps_all_where_it_was)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(6, 2);
     const struct mc_train_options train = schedule();
 
-    (void)state;
     mc_perm_random(&e.perm, 5);
     struct result freely = run(&e, &o, train);
     assert_true(moved(&freely.perm, &e.perm) > 0);
@@ -341,12 +332,5 @@ static void a_high_price_keeps_all_where_it_was(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reports_what_can_be_found_again),
-        cmocka_unit_test(groups_are_judged_alone),
-        cmocka_unit_test(a_planted_swap_is_undone),
-        cmocka_unit_test(candidates_are_judged_with_their_price),
-        cmocka_unit_test(a_high_price_keeps_all_where_it_was),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
+    return run_entered(start, stop);
 }

@@ -6,27 +6,26 @@
 
 #include "libcommon/assign/doubly_stochastic.h"
 #include "tools/pam/pam.h"
+#include "tests/unit/must.h"
 
-static void pulled_towards_the_anchor(void **state)
+TEST(pulled_towards_the_anchor)
 {
     enum { N = 9001 };
     const struct mc_ctl row = {.row = 2};
     const float lrs[] = {9, 8, .25f};
     const double nu = 2, r = .125;
     struct mc_backend *b = be[1];
-    struct mc_error err = {0};
     float *p = room(N), *q = room(N), *got = room(N);
 
-    (void)state;
     for (uint32_t i = 0; i < N; i++) {
         p[i] = (float)(random_unit(1, i) - .5);
         q[i] = i % 3 ? (float)(random_unit(2, i) - .5) : p[i];
     }
     struct mc_buf *x = buf(b, p, N), *anchor = buf(b, q, N), *rates = buf(b, lrs, 3), *ctl = NULL;
-    ok(b->buf_new(b, sizeof row, &ctl, &err), &err);
-    ok(b->put(b, ctl, 0, &row, sizeof row, &err), &err);
+    must(b->buf_new(b, sizeof row, &ctl, &why));
+    must(b->put(b, ctl, 0, &row, sizeof row, &why));
     b->proximal(b, N - 1, x, anchor, rates, nu, ctl);
-    ok(b->get(b, x, 0, got, N * sizeof *got, &err), &err);
+    must(b->get(b, x, 0, got, N * sizeof *got, &why));
     for (size_t i = 0; i < N - 1; i++) {
         const double want = ((double)p[i] + r * (double)q[i]) / (1 + r);
         assert_true(fabs((double)got[i] - want) <= 6e-8 * fabs(want) + 1e-12);
@@ -43,16 +42,14 @@ static void pulled_towards_the_anchor(void **state)
 }
 
 /* The least of sum h/2 (x - c)^2 + |x - anchor|^2 / 2 nu, which is known, by its gradient. */
-static void descent_ends_at_the_proximal_objectives_least(void **state)
+TEST(descent_ends_at_the_proximal_objectives_least)
 {
     enum { N = 5, STEPS = 4000 };
     const float h[N] = {0, .1f, 1, 2.5f, 7}, c[N] = {3, -2, .5f, -1, 4};
     const float from[N] = {1, 1, -1, 2, 0}, lrs[] = {.02f};
     const struct mc_ctl row = {0};
     struct mc_backend *b = be[0];
-    struct mc_error err = {0};
 
-    (void)state;
     for (int kind = 0; kind < 3; kind++) { /* none, classical, Nesterov */
         for (int soft = 0; soft < 2; soft++) {
             const double nu = soft ? 20 : 1;
@@ -66,13 +63,13 @@ static void descent_ends_at_the_proximal_objectives_least(void **state)
                                      .lrs = rates,
                                      .momentum = kind ? .9f : 0,
                                      .nesterov = kind == 2};
-            ok(b->buf_new(b, sizeof row, &ctl, &err), &err);
-            ok(b->put(b, ctl, 0, &row, sizeof row, &err), &err);
+            must(b->buf_new(b, sizeof row, &ctl, &why));
+            must(b->put(b, ctl, 0, &row, sizeof row, &why));
             for (int step = 0; step <= STEPS; step++) {
-                ok(b->get(b, p, 0, x, sizeof x, &err), &err);
+                must(b->get(b, p, 0, x, sizeof x, &why));
                 for (int i = 0; i < N; i++)
                     grad[i] = h[i] * (x[i] - c[i]);
-                ok(b->put(b, g, 0, grad, sizeof grad, &err), &err);
+                must(b->put(b, g, 0, grad, sizeof grad, &why));
                 if (step < STEPS)
                     mc_pam_descend(b, N, &s, anchor, nu, ctl);
             }
@@ -94,26 +91,23 @@ static void descent_ends_at_the_proximal_objectives_least(void **state)
 static double project(struct subject *u, int k)
 {
     struct mc_backend *b = be[k];
-    struct mc_error err = {0};
     struct mc_buf *matrices = buf(b, u->matrices, u->M), *residual = NULL;
     double r = -1;
 
-    ok(b->buf_new(b, sizeof r, &residual, &err), &err);
+    must(b->buf_new(b, sizeof r, &residual, &why));
     b->project(u->a[k], matrices, 20, residual);
-    ok(b->get(b, matrices, 0, u->matrices, u->M * sizeof(float), &err), &err);
-    ok(b->get(b, residual, 0, &r, sizeof r, &err), &err);
+    must(b->get(b, matrices, 0, u->matrices, u->M * sizeof(float), &why));
+    must(b->get(b, residual, 0, &r, sizeof r, &why));
     b->buf_free(b, matrices);
     b->buf_free(b, residual);
     return r;
 }
 
-static void projected_group_by_group(void **state)
+TEST(projected_group_by_group)
 {
     struct subject u;
-    struct mc_error err = {0};
     double worst = 0, residual = 0;
 
-    (void)state;
     set_up(&u, "mixed");
     float *before = room(u.M), *want = room(u.M);
     memcpy(before, u.matrices, u.M * sizeof *before);
@@ -124,7 +118,7 @@ static void projected_group_by_group(void **state)
         assert_non_null(p);
         for (size_t i = 0; i < k * k; i++)
             p[i] = (double)before[u.offset[g] + i];
-        ok(mc_doubly_stochastic_project(k, p, 20, 0, &info, &err), &err);
+        must(mc_doubly_stochastic_project(k, p, 20, 0, &info, &why));
         for (size_t i = 0; i < k * k; i++)
             want[u.offset[g] + i] = (float)p[i];
         worst = fmax(worst, info.residual);
@@ -152,16 +146,14 @@ static void projected_group_by_group(void **state)
     tear_down(&u);
 }
 
-static void permutations_stay_and_nan_shows(void **state)
+TEST(permutations_stay_and_nan_shows)
 {
     struct subject u;
     struct mc_perm p;
-    struct mc_error err = {0};
 
-    (void)state;
     set_up(&u, "mixed");
     float *before = room(u.M);
-    ok(mc_perm_init(&p, &u.s, &err), &err);
+    must(mc_perm_init(&p, &u.s, &why));
     mc_perm_random(&p, 3);
     mc_soft_perm_matrices(&u.s, &p, u.matrices);
     memcpy(before, u.matrices, u.M * sizeof *before);
@@ -181,11 +173,5 @@ static void permutations_stay_and_nan_shows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pulled_towards_the_anchor),
-        cmocka_unit_test(descent_ends_at_the_proximal_objectives_least),
-        cmocka_unit_test(projected_group_by_group),
-        cmocka_unit_test(permutations_stay_and_nan_shows),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
+    return run_entered(start, stop);
 }

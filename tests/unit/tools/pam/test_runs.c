@@ -5,13 +5,12 @@
 #include "libcommon/spectral/spectral.h"
 #include "tests/unit/tools/pam/pam.h"
 
-static void rates_go_on_annealing(void **state)
+TEST(rates_go_on_annealing)
 {
     struct ends e = ends_of("mlp:7");
     struct mc_pam_options o = options(2, 3);
     struct mc_train_options train = schedule(), of[2];
 
-    (void)state;
     o.outer = 2;
     o.permutation_lr = .3;
     for (int s = MC_SCHEDULE_STEP; s <= MC_SCHEDULE_LINEAR; s++) {
@@ -40,7 +39,7 @@ static struct result taken_up(const struct ends *e, struct mc_pam_options o,
 {
     o.outer = 2;
     struct result whole = run(e, &o, train);
-    train.checkpoint = checkpoint;
+    train.checkpoint = file;
     for (uint64_t stop = 1; stop < mc_pam_epochs(&o); stop++) {
         train.stop_after = stop;
         train.resume = 0;
@@ -49,7 +48,7 @@ static struct result taken_up(const struct ends *e, struct mc_pam_options o,
         train.stop_after = 0;
         train.resume = 1;
         r = run(e, &o, train);
-        assert_int_equal(unlink(checkpoint), 0);
+        assert_int_equal(unlink(file), 0);
         assert_memory_equal(r.offset, whole.offset, e->g->P * sizeof(float));
         assert_int_equal(moved(&r.perm, &whole.perm), 0);
         assert_memory_equal(r.report, whole.report, 2 * sizeof *r.report);
@@ -61,11 +60,10 @@ static struct result taken_up(const struct ends *e, struct mc_pam_options o,
     return whole;
 }
 
-static void taken_up_after_any_epoch(void **state)
+TEST(taken_up_after_any_epoch)
 {
     struct ends e = ends_of("mlp:bn,7,5");
 
-    (void)state;
     mc_perm_random(&e.perm, 5);
     struct result r = taken_up(&e, options(4, 2), schedule());
     assert_true(r.report[0].moved > 0);
@@ -74,20 +72,18 @@ static void taken_up_after_any_epoch(void **state)
 }
 
 /* No hidden layer, one of one unit, and fewer images than a batch. */
-static void small_things_run_and_are_taken_up(void **state)
+TEST(small_things_run_and_are_taken_up)
 {
     struct mc_train_options train = schedule();
     struct mc_graph *g =
         mc_graph_new("linear", CHANNELS, SIDE, SIDE, MC_SYNTH_CLASSES, mc_synth_mean, mc_synth_std);
-    struct mc_error err = {0};
 
-    (void)state;
     assert_non_null(g);
     mc_graph_loss(g, "loss",
                   mc_graph_linear(g, "dense", mc_graph_flatten(g, "flatten", 0), g->classes, 1,
                                   MC_INIT_XAVIER_NORMAL, MC_INIT_ZERO),
                   1, 0);
-    ok(mc_graph_finish(g, &err), &err);
+    must(mc_graph_finish(g, &why));
     for (int i = 0; i < 3; i++) {
         struct ends e = i ? ends_of(i == 1 ? "mlp:1" : "mlp:7,5") : ends_of_graph(g);
         assert_int_equal(e.s.n_groups, i < 2 ? 0 : 2); /* one unit alone is no group */
@@ -105,43 +101,40 @@ static void small_things_run_and_are_taken_up(void **state)
     }
 }
 
-static void what_is_not_finite_is_said(void **state)
+TEST(what_is_not_finite_is_said)
 {
     struct ends e = ends_of("mlp:7");
     struct mc_pam_options o = options(1, 1);
     struct mc_train_options train = schedule();
-    struct mc_error err = {0};
     struct result r;
 
-    (void)state;
     train.batch = N; /* one step, whose loss is still finite */
     o.permutation_lr = 1e60;
-    assert_int_equal(try_run(&e, &o, train, &r, &err), MC_EFAIL);
-    assert_non_null(strstr(err.text, "not finite after epoch 1 (a smaller --permutation-lr may"));
+    must_fail(try_run(&e, &o, train, &r, &why), MC_EFAIL,
+              "not finite after epoch 1 (a smaller --permutation-lr may");
     release(&r);
     o.permutation_lr = .1;
     train.lr = 1e60;
-    assert_int_equal(try_run(&e, &o, train, &r, &err), MC_EFAIL);
-    assert_non_null(strstr(err.text, "not finite after epoch 2 (a smaller --lr may help)"));
+    must_fail(try_run(&e, &o, train, &r, &why), MC_EFAIL,
+              "not finite after epoch 2 (a smaller --lr may help)");
     release(&r);
     release_ends(&e);
     e = ends_of("mlp:bn,7"); /* whose units do not all die */
     train.lr = 1e30;
     o.nu_curve = 1e60; /* nothing pulls */
-    assert_int_equal(try_run(&e, &o, train, &r, &err), MC_EFAIL);
-    assert_non_null(strstr(err.text, "the loss is not finite (a smaller learning rate may help)"));
+    must_fail(try_run(&e, &o, train, &r, &why), MC_EFAIL,
+              "the loss is not finite (a smaller learning rate may help)");
     release(&r);
     release_ends(&e);
 }
 
 /* With a small nu, momentum must not end a curve step above its start. */
-static void a_small_nu_lowers_the_objective(void **state)
+TEST(a_small_nu_lowers_the_objective)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(0, 10);
     struct mc_train_options train = schedule();
 
-    (void)state;
     o.nu_curve = 1;
     o.images = N;
     for (train.nesterov = 0; train.nesterov < 2; train.nesterov++) {
@@ -161,12 +154,10 @@ static double norm_of(const struct ends *e, const struct mc_spectral_layers *l, 
                       const float *params)
 {
     const struct mc_param *t = &e->g->params[l->weight[i]];
-    struct mc_error err = {0};
     double norm = 0;
 
-    ok(mc_spectral_norm((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1], params + t->offset,
-                        &norm, &err),
-       &err);
+    must(mc_spectral_norm((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1],
+                          params + t->offset, &norm, &why));
     return norm;
 }
 
@@ -175,10 +166,9 @@ static double control_norm(const struct ends *e, const struct mc_spectral_layers
                            const struct result *r)
 {
     float *c = zeros(e->g->P);
-    struct mc_error err = {0};
     double most = 0;
 
-    ok(mc_perm_apply(&r->perm, &e->s, e->g, e->b, NULL, c, NULL, &err), &err);
+    must(mc_perm_apply(&r->perm, &e->s, e->g, e->b, NULL, c, NULL, &why));
     for (size_t i = 0; i < e->g->P; i++)
         c[i] = .5f * (e->a[i] + c[i]) + r->offset[i];
     for (size_t i = 0; i < l->L; i++)
@@ -190,32 +180,28 @@ static double control_norm(const struct ends *e, const struct mc_spectral_layers
 /* Both ends to within the norm. */
 static void bound_ends(struct ends *e, const struct mc_spectral_layers *l, double K)
 {
-    struct mc_error err = {0};
-
     for (size_t i = 0; i < l->L; i++) {
         const struct mc_param *t = &e->g->params[l->weight[i]];
         for (int end = 0; end < 2; end++)
             assert_true(mc_spectral_clip((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1],
-                                         (end ? e->b : e->a) + t->offset, K, &err) >= 0);
+                                         (end ? e->b : e->a) + t->offset, K, &why) >= 0);
     }
 }
 
 /* The control point is the first end, within the norm. The permutation moves the midpoint under the
  * offset, and the control point out of it, unless it is clipped. */
-static void a_permutation_step_ends_within_the_norm(void **state)
+TEST(a_permutation_step_ends_within_the_norm)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(10, 0);
     struct mc_train_options train = schedule();
     struct mc_spectral_layers l;
-    struct mc_error err = {0};
     const double K = .8;
 
-    (void)state;
-    ok(mc_spectral_layers(e.g, &l, &err), &err);
+    must(mc_spectral_layers(e.g, &l, &why));
     bound_ends(&e, &l, K);
     mc_perm_random(&e.perm, 5);
-    ok(mc_perm_apply(&e.perm, &e.s, e.g, e.b, NULL, e.offset, NULL, &err), &err);
+    must(mc_perm_apply(&e.perm, &e.s, e.g, e.b, NULL, e.offset, NULL, &why));
     for (size_t i = 0; i < e.g->P; i++)
         e.offset[i] = .5f * (e.a[i] - e.offset[i]);
     o.draws = 32;
@@ -265,17 +251,15 @@ static void a_permutation_step_ends_within_the_norm(void **state)
     release_ends(&e);
 }
 
-static void little_moves_are_given_up(void **state)
+TEST(little_moves_are_given_up)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(2, 2);
     struct mc_train_options train = schedule();
     struct mc_spectral_layers l;
-    struct mc_error err = {0};
     const double K = .8;
 
-    (void)state;
-    ok(mc_spectral_layers(e.g, &l, &err), &err);
+    must(mc_spectral_layers(e.g, &l, &why));
     bound_ends(&e, &l, K);
     o.outer = 2;
     train.lr = .3;
@@ -302,7 +286,7 @@ static void little_moves_are_given_up(void **state)
     for (size_t i = 0; i < e.g->P; i++)
         e.offset[i] = 1e-3f * (float)(i % 7);
     train.huber = 3;
-    train.checkpoint = checkpoint;
+    train.checkpoint = file;
     for (int again = 0; again < 2; again++, train.resume = 1) { /* taken up, it stays ended */
         r = run(&e, &o, train);
         assert_true(r.report[0].least_move > way && r.report[0].rejected == 1);
@@ -317,31 +301,28 @@ static void little_moves_are_given_up(void **state)
         assert_memory_equal(r.offset, e.offset, e.g->P * sizeof(float));
         release(&r);
     }
-    assert_int_equal(unlink(checkpoint), 0);
+    assert_int_equal(unlink(file), 0);
     train.checkpoint = NULL;
     train.resume = 0;
 
     o.spectral = K / 2;
-    assert_int_equal(try_run(&e, &o, train, &r, &err), MC_EUSAGE);
-    assert_non_null(strstr(err.text, "first network's"));
+    must_fail(try_run(&e, &o, train, &r, &why), MC_EUSAGE, "first network's");
     release(&r);
     mc_spectral_layers_release(&l);
     release_ends(&e);
 }
 
-static void the_theorem_is_of_plain_networks(void **state)
+TEST(the_theorem_is_of_plain_networks)
 {
     const char *const others[] = {"resnet:8,4", "mlp:bn,7"};
     const struct mc_train_options train = schedule();
     struct mc_pam_options o = options(1, 1);
-    struct mc_error err = {0};
     struct result r;
 
-    (void)state;
     o.spectral = 1e6;
     for (size_t i = 0; i < 2; i++) {
         struct ends e = ends_of(others[i]);
-        assert_int_equal(try_run(&e, &o, train, &r, &err), MC_EUSAGE);
+        must_fail(try_run(&e, &o, train, &r, &why), MC_EUSAGE, "");
         release(&r);
         release_ends(&e);
     }
@@ -349,15 +330,5 @@ static void the_theorem_is_of_plain_networks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rates_go_on_annealing),
-        cmocka_unit_test(taken_up_after_any_epoch),
-        cmocka_unit_test(small_things_run_and_are_taken_up),
-        cmocka_unit_test(what_is_not_finite_is_said),
-        cmocka_unit_test(a_small_nu_lowers_the_objective),
-        cmocka_unit_test(a_permutation_step_ends_within_the_norm),
-        cmocka_unit_test(little_moves_are_given_up),
-        cmocka_unit_test(the_theorem_is_of_plain_networks),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
+    return run_entered(start, stop);
 }

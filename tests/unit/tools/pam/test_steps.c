@@ -152,11 +152,10 @@ static struct value judged(struct reference *r)
 static void project(struct reference *r)
 {
     int32_t perm[MOST_UNITS];
-    struct mc_error err = {0};
 
     for (size_t g = 0; g < r->e->s.n_groups; g++) {
         const size_t k = r->e->s.groups[g].size;
-        ok(mc_assign_max(k, r->m[g], perm, NULL, &err), &err);
+        must(mc_assign_max(k, r->m[g], perm, NULL, &why));
         memset(r->m[g], 0, sizeof r->m[g]);
         for (size_t i = 0; i < k; i++)
             r->m[g][i * k + (size_t)perm[i]] = 1;
@@ -167,7 +166,6 @@ static void permutation_step(struct reference *r, double t, double lr)
 {
     const double w = lr / r->o->nu_permutation;
     double grad[GROUPS][MOST_UNITS * MOST_UNITS] = {{0}};
-    struct mc_error err = {0};
 
     for (size_t g = 0; g < r->e->s.n_groups; g++) {
         const size_t k = r->e->s.groups[g].size;
@@ -185,7 +183,7 @@ static void permutation_step(struct reference *r, double t, double lr)
         const size_t k = r->e->s.groups[g].size;
         for (size_t i = 0; i < k * k; i++)
             r->m[g][i] = (r->m[g][i] - lr * grad[g][i] + w * r->anchor_m[g][i]) / (1 + w);
-        ok(mc_doubly_stochastic_project(k, r->m[g], r->o->sweeps, 0, NULL, &err), &err);
+        must(mc_doubly_stochastic_project(k, r->m[g], r->o->sweeps, 0, NULL, &why));
     }
 }
 
@@ -297,16 +295,13 @@ static void check_steps(double nu_permutation, double nu_curve)
     release_ends(&e);
 }
 
-static void steps_are_those_of_float64(void **state)
+TEST(steps_are_those_of_float64)
 {
-    (void)state;
     check_steps(1000, 1000);
     check_steps(2, .5); /* pulled back by a sixth and by half a step */
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(steps_are_those_of_float64)};
-
-    return cmocka_run_group_tests(tests, start, stop);
+    return run_entered(start, stop);
 }

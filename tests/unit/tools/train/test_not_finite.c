@@ -36,10 +36,10 @@ static int spoilt(size_t k, int resume, struct mc_error *err)
     struct mc_curve c = {0};
     struct mc_curve_objective l;
 
-    o.checkpoint = checkpoint;
+    o.checkpoint = file;
     o.resume = resume;
-    ok(mc_weights_init(&w, g, "test", err), err);
-    ok(mc_curve_init(&c, g, MC_CURVE_BEZIER, 3, "test", err), err);
+    must(mc_weights_init(&w, g, "test", err));
+    must(mc_curve_init(&c, g, MC_CURVE_BEZIER, 3, "test", err));
     begin_at(g, 0, w.params);
     for (size_t i = 0; i < 3; i++)
         begin_at(g, (uint32_t)i, c.points[i]);
@@ -57,32 +57,27 @@ static int spoilt(size_t k, int resume, struct mc_error *err)
     return rc;
 }
 
-static void the_last_good_checkpoint_stays(void **state)
+TEST(the_last_good_checkpoint_stays)
 {
     static const char said[] =
         "the steps' result is not finite after epoch 2 (a smaller --lr may help)";
 
-    (void)state;
     for (size_t k = 1; k <= 3; k += 2) {
-        struct mc_error err = {0};
         char *first = NULL, *second = NULL;
-        assert_int_equal(spoilt(k, 0, &err), MC_EFAIL);
-        assert_string_equal(err.text, said);
-        const size_t n = bytes_of(checkpoint, &first);
-        assert_int_equal(spoilt(k, 1, &err), MC_EFAIL); /* taken up where it was good */
-        assert_string_equal(err.text, said);
-        assert_int_equal(bytes_of(checkpoint, &second), n);
+        must_fail(spoilt(k, 0, &why), MC_EFAIL, "");
+        assert_string_equal(why.text, said);
+        const size_t n = bytes_of(file, &first);
+        must_fail(spoilt(k, 1, &why), MC_EFAIL, ""); /* taken up where it was good */
+        assert_string_equal(why.text, said);
+        assert_int_equal(bytes_of(file, &second), n);
         assert_memory_equal(first, second, n);
         free(first);
         free(second);
-        assert_int_equal(unlink(checkpoint), 0);
+        assert_int_equal(unlink(file), 0);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_good_checkpoint_stays),
-    };
-    return cmocka_run_group_tests(tests, start_backend, stop_backend);
+    return run_entered(start_backend, stop_backend);
 }

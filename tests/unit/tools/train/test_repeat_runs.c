@@ -70,18 +70,17 @@ static struct trained train(const struct job *j, int directly)
                                        .resume = j->resume};
     struct trained t = {.n_told = 0};
     const struct mc_train_watch watch = {.epoch = keep_told, .arg = &t};
-    struct mc_error err = {0};
     struct mc_weights w = {0};
     struct mc_curve c = {0};
     struct mc_curve_objective l;
     struct mc_graph *g = graph_of(j->net);
 
     if (j->k == 1) {
-        ok(mc_weights_init(&w, g, "test", &err), &err);
+        must(mc_weights_init(&w, g, "test", &why));
         mc_graph_init(g, 1, w.params, w.stats);
         mc_curve_objective_network(&l, &w);
     } else {
-        ok(mc_curve_init(&c, g, MC_CURVE_BEZIER, j->k, "test", &err), &err);
+        must(mc_curve_init(&c, g, MC_CURVE_BEZIER, j->k, "test", &why));
         for (size_t i = 0; i < j->k; i++) {
             float *stats = zeros(g->S + 1);
             mc_graph_init(g, i, c.points[i], stats);
@@ -90,7 +89,7 @@ static struct trained train(const struct job *j, int directly)
         mc_curve_objective_curve(&l, &c);
     }
     take_steps(directly);
-    ok(mc_train_run(be, g, &data, &l.objective, &o, "test", NULL, 0, &watch, &err), &err);
+    must(mc_train_run(be, g, &data, &l.objective, &o, "test", NULL, 0, &watch, &why));
     t.n = j->k == 1 ? g->P + g->S : g->P;
     t.x = zeros(t.n);
     memcpy(t.x, j->k == 1 ? w.params : c.points[1], g->P * sizeof *t.x);
@@ -118,19 +117,17 @@ static void the_same_either_way(struct job j)
     same(&repeated, &direct);
 }
 
-static void networks(void **state)
+TEST(networks)
 {
-    (void)state;
     the_same_either_way((struct job){.net = "mlp:bn,7", .k = 1});
 }
 
-static void curves(void **state)
+TEST(curves)
 {
-    (void)state;
     the_same_either_way((struct job){.net = "mlp:7,5", .k = 3});
 }
 
-static void attacked(void **state)
+TEST(attacked)
 {
     static const struct mc_attack_options linf = {.eps = .03, .step = .01, .steps = 2},
                                           restarts = {.norm = MC_BALL_L2,
@@ -143,41 +140,38 @@ static void attacked(void **state)
                                                       .target = 1};
     struct mc_attack_options one = linf;
 
-    (void)state;
     one.restarts = 1;
     the_same_either_way((struct job){.net = "mlp:bn,7", .k = 1, .attack = &one});
     the_same_either_way((struct job){.net = "mlp:7", .k = 3, .attack = &restarts});
 }
 
 /* Steps directly, then taken up by repeated ones, and the other way round. */
-static void taken_up(void **state)
+TEST(taken_up)
 {
     struct job j = {.net = "mlp:bn,7", .k = 1};
 
-    (void)state;
     for (int directly = 0; directly < 2; directly++) {
         struct job first = j, rest = j;
         struct trained whole = train(&j, 1), part, t;
-        first.checkpoint = rest.checkpoint = checkpoint;
+        first.checkpoint = rest.checkpoint = file;
         first.stop_after = 2;
         part = train(&first, directly);
         rest.resume = 1;
         t = train(&rest, !directly);
         free(part.x);
         same(&t, &whole);
-        assert_int_equal(unlink(checkpoint), 0);
+        assert_int_equal(unlink(file), 0);
     }
 }
 
 /* Two iterations: permutation and curve steps in turn, candidates judged in between. */
-static void alternating(void **state)
+TEST(alternating)
 {
     struct mc_pam_options o = options(2, 2);
     struct mc_train_options train = schedule();
     struct ends e;
     struct result r[2];
 
-    (void)state;
     take_steps(1);
     e = ends_of("mlp:7,5");
     train.batch = BATCH;
@@ -212,8 +206,5 @@ static int end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(networks), cmocka_unit_test(curves),
-                                       cmocka_unit_test(attacked), cmocka_unit_test(taken_up),
-                                       cmocka_unit_test(alternating)};
-    return cmocka_run_group_tests(tests, begin, end);
+    return run_entered(begin, end);
 }

@@ -3,13 +3,7 @@
  * Learning-rate schedules against PyTorch 1.13's (OneCycleLR, CosineAnnealingLR; the numbers were
  * printed by them for 40 steps) and the paper's formula. */
 #include "tools/train/train.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/must.h"
 
 struct at {
     uint64_t step;
@@ -28,49 +22,44 @@ static void follows(enum mc_schedule schedule, uint64_t epochs, uint64_t steps, 
     }
 }
 
-static void onecycle_is_pytorchs(void **state)
+TEST(onecycle_is_pytorchs)
 {
     static const struct at at[] = {{0, 0.008000000000000007},  {1, 0.011888674533008237},
                                    {5, 0.09033777552576462},   {11, 0.2},
                                    {12, 0.19937122350444034},  {20, 0.15320339483870307},
                                    {38, 0.000629576495559697}, {39, 8e-07}};
-    (void)state;
     follows(MC_SCHEDULE_ONECYCLE, 4, 10, at, sizeof at / sizeof *at);
 }
 
-static void cosine_is_pytorchs(void **state)
+TEST(cosine_is_pytorchs)
 {
     static const struct at at[] = {{0, 0.2},
                                    {1, 0.1996917333733128},
                                    {5, 0.19238795325112865},
                                    {20, 0.1},
                                    {39, 0.0003082666266872036}};
-    (void)state;
     follows(MC_SCHEDULE_COSINE, 8, 5, at, sizeof at / sizeof *at);
 }
 
-static void step_is_the_papers(void **state)
+TEST(step_is_the_papers)
 {
     const struct at at[] = {{0, .2},
                             {19 * 7 + 6, .2 * pow(.9996, 19)},
                             {20 * 7, .1 * pow(.9996, 20)},
                             {249 * 7, .2 * pow(.5, 12) * pow(.9996, 249)}};
-    (void)state;
     follows(MC_SCHEDULE_STEP, 250, 7, at, sizeof at / sizeof *at);
 }
 
 /* 40 steps: held to the 20th, 1% from the 36th. */
-static void linear_is_the_papers_for_robust_networks(void **state)
+TEST(linear_is_the_papers_for_robust_networks)
 {
     static const struct at at[] = {{0, .2},    {19, .2},      {20, .2},   {21, .187625},
                                    {28, .101}, {35, .014375}, {36, .002}, {39, .002}};
-    (void)state;
     follows(MC_SCHEDULE_LINEAR, 4, 10, at, sizeof at / sizeof *at);
 }
 
-static void one_step_runs_stay_finite(void **state)
+TEST(one_step_runs_stay_finite)
 {
-    (void)state;
     for (int s = MC_SCHEDULE_STEP; s <= MC_SCHEDULE_LINEAR; s++)
         for (uint64_t steps = 1; steps <= 4; steps++)
             for (uint64_t i = 0; i < steps; i++) {
@@ -83,11 +72,5 @@ static void one_step_runs_stay_finite(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(onecycle_is_pytorchs),
-                                       cmocka_unit_test(cosine_is_pytorchs),
-                                       cmocka_unit_test(step_is_the_papers),
-                                       cmocka_unit_test(linear_is_the_papers_for_robust_networks),
-                                       cmocka_unit_test(one_step_runs_stay_finite)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_entered(NULL, NULL);
 }

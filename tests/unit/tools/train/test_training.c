@@ -36,21 +36,20 @@ static struct outcome run(const struct job *j, const struct mc_graph *g,
     struct mc_weights w = {0};
     struct mc_curve c = {0};
     struct mc_curve_objective l;
-    struct mc_error err = {0};
 
     if (j->k == 1) {
-        ok(mc_weights_init(&w, g, "test", &err), &err);
+        must(mc_weights_init(&w, g, "test", &why));
         begin_at(g, 0, w.params);
         for (size_t i = 0; i < g->S; i++)
             w.stats[i] = .5f;
         mc_curve_objective_network(&l, &w);
     } else {
-        ok(mc_curve_init(&c, g, j->kind, j->k, "test", &err), &err);
+        must(mc_curve_init(&c, g, j->kind, j->k, "test", &why));
         for (size_t i = 0; i < j->k; i++)
             begin_at(g, (uint32_t)i, c.points[i]);
         mc_curve_objective_curve(&l, &c);
     }
-    ok(mc_train_run(be, g, data, &l.objective, &j->o, "test", NULL, 0, &watch, &err), &err);
+    must(mc_train_run(be, g, data, &l.objective, &j->o, "test", NULL, 0, &watch, &why));
     for (size_t i = 0; i < j->k; i++)
         u.points[i] = copy_of(j->k == 1 ? w.params : c.points[i], g->P);
     if (j->k == 1) {
@@ -315,56 +314,49 @@ static void check_variants(struct job j)
         }
 }
 
-static void networks_take_the_steps(void **state)
+TEST(networks_take_the_steps)
 {
-    (void)state;
     check_variants((struct job){.net = "mlp:7,5", .k = 1});
 }
 
-static void batch_norm_is_tracked(void **state)
+TEST(batch_norm_is_tracked)
 {
-    (void)state;
     check_variants((struct job){.net = "mlp:bn,7", .k = 1});
 }
 
-static void curves_take_the_steps(void **state)
+TEST(curves_take_the_steps)
 {
-    (void)state;
     check_variants((struct job){.net = "mlp:7,5", .k = 3, .kind = MC_CURVE_BEZIER});
 }
 
-static void chains_take_the_steps(void **state)
+TEST(chains_take_the_steps)
 {
-    (void)state;
     check_variants((struct job){.net = "mlp:7,5", .k = 4, .kind = MC_CURVE_CHAIN});
 }
 
-static void a_networks_own_delta_is_kept(void **state)
+TEST(a_networks_own_delta_is_kept)
 {
     struct job j = {.net = "mlp:7,5", .k = 1, .own = .4f, .o = options(1, 0)};
 
-    (void)state;
     check(&j);
     j.o.huber = .7;
     check(&j);
 }
 
-static void augmented_images_are_trained_on(void **state)
+TEST(augmented_images_are_trained_on)
 {
     struct job j = {.net = "mlp:7,5", .k = 1, .o = options(1, 0)};
 
-    (void)state;
     j.o.augment = 1;
     check(&j);
     j.k = 3;
     check(&j);
 }
 
-static void steps_follow_the_schedule(void **state)
+TEST(steps_follow_the_schedule)
 {
     struct job j = {.net = "mlp:7,5", .k = 1, .o = options(1, 0)};
 
-    (void)state;
     j.o.schedule = MC_SCHEDULE_STEP;
     check(&j);
     j.o.schedule = MC_SCHEDULE_ONECYCLE;
@@ -379,13 +371,13 @@ static void resumes_exactly(struct job j)
     struct mc_graph *g = network(j.net);
     struct outcome whole = run(&j, g, &data), part, rest;
 
-    j.o.checkpoint = checkpoint;
+    j.o.checkpoint = file;
     j.o.stop_after = 1;
     part = run(&j, g, &data);
     j.o.stop_after = 0;
     j.o.resume = 1;
     rest = run(&j, g, &data);
-    assert_int_equal(unlink(checkpoint), 0);
+    assert_int_equal(unlink(file), 0);
 
     assert_int_equal(part.n_told, 1);
     assert_int_equal(rest.n_told, EPOCHS);
@@ -408,11 +400,10 @@ static void resumes_exactly(struct job j)
     mc_in_memory_release(&data, be);
 }
 
-static void resumed_runs_end_in_the_same_bytes(void **state)
+TEST(resumed_runs_end_in_the_same_bytes)
 {
     struct job j = {.net = "mlp:bn,7", .k = 1, .o = options(1, .7)};
 
-    (void)state;
     j.o.augment = 1;
     resumes_exactly(j);
     j.k = 3;
@@ -424,15 +415,5 @@ static void resumed_runs_end_in_the_same_bytes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(networks_take_the_steps),
-        cmocka_unit_test(batch_norm_is_tracked),
-        cmocka_unit_test(curves_take_the_steps),
-        cmocka_unit_test(chains_take_the_steps),
-        cmocka_unit_test(a_networks_own_delta_is_kept),
-        cmocka_unit_test(augmented_images_are_trained_on),
-        cmocka_unit_test(steps_follow_the_schedule),
-        cmocka_unit_test(resumed_runs_end_in_the_same_bytes),
-    };
-    return cmocka_run_group_tests(tests, start_backend, stop_backend);
+    return run_entered(start_backend, stop_backend);
 }

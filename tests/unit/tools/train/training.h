@@ -9,16 +9,7 @@
 #include "libcommon/nets/nets.h"
 #include "tests/unit/kernels/open.h"
 #include "tools/curve/objective.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
+#include "tests/unit/must.h"
 
 enum {
     N = 10, /* images, in batches of B: the last one is short */
@@ -36,13 +27,6 @@ enum {
 static const float MEAN[] = {.5f, .4f}, STD[] = {.25f, .3f};
 
 static struct mc_backend *be;
-static char folder[] = "/tmp/mc-test-training-XXXXXX", checkpoint[64];
-
-static inline void ok(int rc, const struct mc_error *err)
-{
-    if (rc)
-        fail_msg("%s", err->text);
-}
 
 static inline float unit(uint32_t purpose, uint32_t i)
 {
@@ -56,7 +40,6 @@ static int32_t labels[N];
 
 static inline struct mc_in_memory data_set(void)
 {
-    struct mc_error err = {0};
     struct mc_in_memory d = {.info = {.n = N, .pixels = MC_U8, .augment = {.flip = 1, .pad = 1}}};
 
     for (uint32_t i = 0; i < N * IMAGE; i++)
@@ -64,10 +47,10 @@ static inline struct mc_in_memory data_set(void)
     for (uint32_t i = 0; i < N; i++)
         labels[i] = (int32_t)(i * 7 % CLASSES);
     snprintf(d.id, sizeof d.id, "ten images");
-    ok(be->buf_new(be, sizeof pixels, &d.images, &err), &err);
-    ok(be->buf_new(be, sizeof labels, &d.labels, &err), &err);
-    ok(be->put(be, d.images, 0, pixels, sizeof pixels, &err), &err);
-    ok(be->put(be, d.labels, 0, labels, sizeof labels, &err), &err);
+    must(be->buf_new(be, sizeof pixels, &d.images, &why));
+    must(be->buf_new(be, sizeof labels, &d.labels, &why));
+    must(be->put(be, d.images, 0, pixels, sizeof pixels, &why));
+    must(be->put(be, d.labels, 0, labels, sizeof labels, &why));
     return d;
 }
 
@@ -89,11 +72,10 @@ static inline struct mc_graph *network(const char *name)
 {
     struct mc_net_spec spec = {.channels = C, .height = H, .width = W, .classes = CLASSES};
     struct mc_graph *g = NULL;
-    struct mc_error err = {0};
 
     memcpy(spec.mean, MEAN, sizeof MEAN);
     memcpy(spec.std, STD, sizeof STD);
-    ok(mc_net_build(&g, name, &spec, &err), &err);
+    must(mc_net_build(&g, name, &spec, &why));
     return g;
 }
 
@@ -124,21 +106,13 @@ static inline void hear(void *arg, const struct mc_train_epoch *e)
 
 static inline int start_backend(void **state)
 {
-    struct mc_error err = {0};
-
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(checkpoint, sizeof checkpoint, "%s/state.mcz", folder);
-    return open_tested(&be, "cpu", 2, &err);
+    return enter_folder(state) || open_tested(&be, "cpu", 2, &why);
 }
 
 static inline int stop_backend(void **state)
 {
-    (void)state;
     be->close(be);
-    unlink(checkpoint);
-    return rmdir(folder);
+    return leave_folder(state);
 }
 
 #endif
