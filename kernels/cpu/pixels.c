@@ -218,10 +218,8 @@ void cpu_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_
                 struct mc_buf *out)
 {
     const struct cpu_node *c = &p->nodes[0];
-    const struct target t = {.x = (float *)(void *)out->data,
-                             .image = (size_t)c->n->c * c->hw,
-                             .channel = c->hw,
-                             .step = 1};
+    const struct target t = {
+        .x = cpu_floats(out), .image = (size_t)c->n->c * c->hw, .channel = c->hw, .step = 1};
 
     assert(!memcmp(&p->ctl, ctl->data, sizeof p->ctl));
     assert(out->bytes >= p->batch * t.image * sizeof *t.x);
@@ -233,7 +231,7 @@ void cpu_set_pixels(struct mc_plan *p, const struct mc_buf *pixels)
 {
     const struct cpu_node *c = &p->nodes[0];
     const struct target t = target_of(p);
-    const float *x = (const float *)(const void *)pixels->data;
+    const float *x = cpu_const_floats(pixels);
     const size_t channels = (size_t)c->n->c;
     struct scaling s;
 
@@ -253,7 +251,7 @@ void cpu_input_grad(struct mc_plan *p, struct mc_buf *out)
     const struct cpu_node *c = &p->nodes[0];
     const size_t b = (size_t)p->be->k->block, step = c->plain_grad ? 1 : b;
     const size_t channels = (size_t)c->n->c;
-    float *to = (float *)(void *)out->data;
+    float *to = cpu_floats(out);
 
     assert(p->input_grad);
 #pragma omp parallel for schedule(static)

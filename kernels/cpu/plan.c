@@ -276,7 +276,7 @@ int cpu_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct m
 
     if (!p)
         return mc_no_memory(err);
-    p->be = (struct cpu *)be;
+    p->be = cpu_of(be);
     cpu_enter(p->be);
     p->g = g;
     p->batch = o->batch;

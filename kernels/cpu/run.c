@@ -8,11 +8,6 @@
 #include <assert.h>
 #include <string.h>
 
-static const float *floats(const struct mc_buf *b)
-{
-    return (const float *)(const void *)b->data;
-}
-
 float *cpu_grad_begin(struct mc_plan *p, int i)
 {
     return p->nodes[i].written ? p->tmp : p->nodes[i].grad;
@@ -317,7 +312,7 @@ static void forward_node(struct mc_plan *p, struct cpu_node *c, const float *par
 void cpu_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
                  struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl)
 {
-    double *a = acc ? (double *)(void *)acc->data : NULL;
+    double *a = acc ? cpu_doubles(acc) : NULL;
 
     assert(mode != MC_MODE_REESTIMATE || a);
     assert(!p->g->S || stats || mode == MC_MODE_BATCH || mode == MC_MODE_REESTIMATE);
@@ -327,8 +322,8 @@ void cpu_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *para
     p->objective = 0;
     for (int i = 0; i < p->g->n_nodes; i++)
         if (p->nodes[i].role->live)
-            forward_node(p, &p->nodes[i], floats(params),
-                         stats ? (float *)(void *)stats->data : NULL, a);
+            forward_node(p, &p->nodes[i], cpu_const_floats(params),
+                         stats ? cpu_floats(stats) : NULL, a);
     if (mode == MC_MODE_REESTIMATE)
         a[2 * p->g->S] += (double)p->valid;
 }
@@ -397,7 +392,7 @@ static void backward_node(struct mc_plan *p, struct cpu_node *c, const float *pa
 
 void cpu_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad)
 {
-    float *dparams = grad ? (float *)(void *)grad->data : NULL;
+    float *dparams = grad ? cpu_floats(grad) : NULL;
 
     assert(p->backward);
     cpu_enter(p->be);
@@ -407,5 +402,5 @@ void cpu_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf 
         p->nodes[i].written = 0;
     for (int i = p->g->n_nodes - 1; i > 0; i--)
         if (p->nodes[i].role->live && p->nodes[i].role->reach)
-            backward_node(p, &p->nodes[i], floats(params), dparams);
+            backward_node(p, &p->nodes[i], cpu_const_floats(params), dparams);
 }
