@@ -189,17 +189,17 @@ static void endless_cuts_are_refused(void **state)
     head(g, "h", x, 0);
     assert_int_equal(mc_graph_finish(g, &err), 0);
     assert_int_equal(mc_symmetry_derive(&s, g, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "pieces"));
+    assert_non_null(strstr(err.text, "sets"));
     mc_graph_free(g);
 
     g = mc_graph_new("test", 3, 1, 1, 4, NULL, NULL);
     x = linear(g, "a", 0, 2);
-    for (int i = 0; i < 5; i++) /* each 16 times as many stretches */
+    for (int i = 0; i < 5; i++) /* each 16 times as many segments */
         x = mc_graph_concat(g, NULL, IN(x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x));
     head(g, "h", x, 0);
     assert_int_equal(mc_graph_finish(g, &err), 0);
     assert_int_equal(mc_symmetry_derive(&s, g, &err), MC_EINPUT);
-    assert_non_null(strstr(err.text, "stretches"));
+    assert_non_null(strstr(err.text, "segments"));
     mc_graph_free(g);
 }
 
