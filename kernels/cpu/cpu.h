@@ -153,6 +153,15 @@ static inline struct cpu_shape cpu_node_shape(const struct mc_plan *p, const str
     return s;
 }
 
+/* Where channel ch of image i begins, and how far its pixels are apart. */
+static inline size_t cpu_channel_at(const struct mc_plan *p, const struct cpu_node *c, size_t i, size_t ch,
+                         size_t *step)
+{
+    const size_t b = (size_t)p->be->k->block;
+    *step = c->plain ? 1 : b;
+    return i * c->image + (c->plain ? ch * c->hw : ch / b * c->hw * b + ch % b);
+}
+
 /* Of a plan's convolution; its algorithms are not chosen yet: direct. */
 struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cpu_node *c);
 

@@ -86,14 +86,11 @@ void cpu_metrics(struct mc_plan *p, struct mc_buf *acc)
 static void copy_out(const struct mc_plan *p, const struct cpu_node *c, size_t first, size_t count,
                      float *out)
 {
-    const size_t b = (size_t)p->be->k->block, step = c->plain ? 1 : b;
-
     memset(out, 0, p->batch * count * c->hw * sizeof *out);
     for (size_t i = 0; i < p->valid; i++)
         for (size_t k = 0; k < count; k++) {
-            const size_t ch = first + k;
-            const float *from =
-                c->out + i * c->image + (c->plain ? ch * c->hw : ch / b * c->hw * b + ch % b);
+            size_t step;
+            const float *from = c->out + cpu_channel_at(p, c, i, first + k, &step);
             float *to = out + (i * count + k) * c->hw;
             for (size_t q = 0; q < c->hw; q++)
                 to[q] = from[q * step];
