@@ -17,6 +17,12 @@ const char *mc_pass_name(enum mc_pass pass);
 void mc_shape_text(char text[MC_SHAPE_TEXT], const int in[3], const int out[3], const int kernel[2],
                    const int stride[2], const int pad[2], int groups);
 
+/* Entries of a backend's struct of a convolution's sizes, of node n with input `in`. */
+#define MC_CONV_SIZES(in, n)                                                                       \
+    .ih = (in)->h, .iw = (in)->w, .oc = (n)->c, .oh = (n)->h, .ow = (n)->w,                        \
+    .kernel = {(n)->kernel[0], (n)->kernel[1]}, .stride = {(n)->stride[0], (n)->stride[1]},        \
+    .pad = {(n)->pad[0], (n)->pad[1]}, .groups = (n)->groups
+
 /* Which of the n names the table's entry has, or -1: no entry, or another name. */
 int mc_conv_table_choice(const char *table, const char *key, enum mc_pass pass, const char *shape,
                          const char *const *names, int n);

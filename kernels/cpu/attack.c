@@ -12,16 +12,6 @@
 
 #define LAST_BLOCK 0xffffffu
 
-static float *floats(struct mc_buf *b)
-{
-    return (float *)(void *)b->data;
-}
-
-static const float *const_floats(const struct mc_buf *b)
-{
-    return (const float *)(const void *)b->data;
-}
-
 static size_t image_floats(const struct mc_plan *p)
 {
     return (size_t)p->nodes[0].n->c * p->nodes[0].hw;
@@ -83,8 +73,8 @@ void cpu_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t resta
     memcpy(x->data, clean->data, p->batch * n * sizeof(float));
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->valid; i++) {
-        const float *from = const_floats(clean) + i * n;
-        float *to = floats(x) + i * n;
+        const float *from = cpu_const_floats(clean) + i * n;
+        float *to = cpu_floats(x) + i * n;
         if (b->norm == MC_BALL_LINF)
             start_linf(p, i, b, restart, n, to);
         else
@@ -131,8 +121,9 @@ void cpu_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
 
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->valid; i++)
-        (b->norm == MC_BALL_LINF ? step_linf : step_l2)(
-            b, step, n, const_floats(clean) + i * n, const_floats(grad) + i * n, floats(x) + i * n);
+        (b->norm == MC_BALL_LINF ? step_linf : step_l2)(b, step, n, cpu_const_floats(clean) + i * n,
+                                                        cpu_const_floats(grad) + i * n,
+                                                        cpu_floats(x) + i * n);
 }
 
 void cpu_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
@@ -142,10 +133,10 @@ void cpu_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
 
     for (size_t i = 0; i < p->valid; i++) {
         const float loss = p->loss[i];
-        float *kept = floats(best_loss) + i;
+        float *kept = cpu_floats(best_loss) + i;
         if (isnan(*kept) || (descend ? loss < *kept : loss > *kept)) {
             *kept = loss;
-            memcpy(floats(best) + i * n, const_floats(x) + i * n, n * sizeof(float));
+            memcpy(cpu_floats(best) + i * n, cpu_const_floats(x) + i * n, n * sizeof(float));
         }
     }
 }

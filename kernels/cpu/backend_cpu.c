@@ -12,21 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct cpu *cpu_of(struct mc_backend *be)
-{
-    return (struct cpu *)be;
-}
-
-static float *floats(struct mc_buf *b)
-{
-    return (float *)(void *)b->data;
-}
-
-static const float *const_floats(const struct mc_buf *b)
-{
-    return (const float *)(const void *)b->data;
-}
-
 static size_t ctl_row(const struct mc_buf *ctl)
 {
     struct mc_ctl c;
@@ -34,8 +19,8 @@ static size_t ctl_row(const struct mc_buf *ctl)
     return c.row;
 }
 
-static int cpu_put(struct mc_backend *be, struct mc_buf *dst, size_t at, const void *src,
-                   size_t bytes, struct mc_error *err)
+int cpu_put(struct mc_backend *be, struct mc_buf *dst, size_t at, const void *src, size_t bytes,
+            struct mc_error *err)
 {
     (void)be;
     if (at > dst->bytes || bytes > dst->bytes - at)
@@ -45,8 +30,8 @@ static int cpu_put(struct mc_backend *be, struct mc_buf *dst, size_t at, const v
     return 0;
 }
 
-static int cpu_get(struct mc_backend *be, const struct mc_buf *src, size_t at, void *dst,
-                   size_t bytes, struct mc_error *err)
+int cpu_get(struct mc_backend *be, const struct mc_buf *src, size_t at, void *dst, size_t bytes,
+            struct mc_error *err)
 {
     if (cpu_of(be)->failed == dnnl_out_of_memory)
         return mc_no_memory(err);
@@ -59,20 +44,19 @@ static int cpu_get(struct mc_backend *be, const struct mc_buf *src, size_t at, v
     return 0;
 }
 
-static void cpu_zero(struct mc_backend *be, struct mc_buf *b)
+void cpu_zero(struct mc_backend *be, struct mc_buf *b)
 {
     (void)be;
     memset(b->data, 0, b->bytes);
 }
 
-static void cpu_copy(struct mc_backend *be, struct mc_buf *dst, const struct mc_buf *src,
-                     size_t bytes)
+void cpu_copy(struct mc_backend *be, struct mc_buf *dst, const struct mc_buf *src, size_t bytes)
 {
     (void)be;
     memcpy(dst->data, src->data, bytes);
 }
 
-static void cpu_ctl_next(struct mc_backend *be, struct mc_buf *ctl)
+void cpu_ctl_next(struct mc_backend *be, struct mc_buf *ctl)
 {
     struct mc_ctl c;
 
@@ -82,12 +66,12 @@ static void cpu_ctl_next(struct mc_backend *be, struct mc_buf *ctl)
     memcpy(ctl->data, &c, sizeof c);
 }
 
-static void cpu_lincomb(struct mc_backend *be, size_t n, struct mc_buf *dst, size_t k,
-                        const struct mc_buf *const *src, const struct mc_buf *coefs,
-                        const struct mc_buf *ctl)
+void cpu_lincomb(struct mc_backend *be, size_t n, struct mc_buf *dst, size_t k,
+                 const struct mc_buf *const *src, const struct mc_buf *coefs,
+                 const struct mc_buf *ctl)
 {
     enum { AT_ONCE = 16 };
-    const float *c = const_floats(coefs) + ctl_row(ctl) * k;
+    const float *c = cpu_const_floats(coefs) + ctl_row(ctl) * k;
     const float *from[AT_ONCE + 1];
     const float one = 1;
     float w[AT_ONCE + 1];
@@ -98,40 +82,40 @@ static void cpu_lincomb(struct mc_backend *be, size_t n, struct mc_buf *dst, siz
     for (size_t done = 0; done < k;) {
         size_t m = 0;
         if (done) {
-            from[m] = const_floats(dst);
+            from[m] = cpu_const_floats(dst);
             w[m++] = one;
         }
         for (size_t i = 0; i < AT_ONCE && done < k; i++, done++) {
-            from[m] = const_floats(src[done]);
+            from[m] = cpu_const_floats(src[done]);
             w[m++] = c[done];
         }
-        cpu_of(be)->k->lincomb(n, floats(dst), m, from, w);
+        cpu_of(be)->k->lincomb(n, cpu_floats(dst), m, from, w);
     }
 }
 
-static void cpu_sgd(struct mc_backend *be, size_t n, const struct mc_sgd *s,
-                    const struct mc_buf *ctl)
+void cpu_sgd(struct mc_backend *be, size_t n, const struct mc_sgd *s, const struct mc_buf *ctl)
 {
     const size_t row = ctl_row(ctl);
-    const float coef = s->coefs ? const_floats(s->coefs)[row * s->stride + s->k] : 1.0f;
+    const float coef = s->coefs ? cpu_const_floats(s->coefs)[row * s->stride + s->k] : 1.0f;
 
-    cpu_of(be)->k->sgd(n, floats(s->p), floats(s->m), const_floats(s->grad), const_floats(s->point),
-                       const_floats(s->lrs)[row], coef, s->momentum, s->decay, s->nesterov);
+    cpu_of(be)->k->sgd(n, cpu_floats(s->p), cpu_floats(s->m), cpu_const_floats(s->grad),
+                       cpu_const_floats(s->point), cpu_const_floats(s->lrs)[row], coef, s->momentum,
+                       s->decay, s->nesterov);
 }
 
-static void cpu_sumsq(struct mc_backend *be, size_t n, const struct mc_buf *x, double scale,
-                      struct mc_buf *acc, size_t slot)
+void cpu_sumsq(struct mc_backend *be, size_t n, const struct mc_buf *x, double scale,
+               struct mc_buf *acc, size_t slot)
 {
     struct cpu *cpu = cpu_of(be);
-    ((double *)(void *)acc->data)[slot] += scale * cpu->k->sumsq(n, const_floats(x), cpu->part);
+    cpu_doubles(acc)[slot] += scale * cpu->k->sumsq(n, cpu_const_floats(x), cpu->part);
 }
 
-static void cpu_gather(struct mc_backend *be, size_t n, struct mc_buf *dst,
-                       const struct mc_buf *src, const struct mc_buf *index)
+void cpu_gather(struct mc_backend *be, size_t n, struct mc_buf *dst, const struct mc_buf *src,
+                const struct mc_buf *index)
 {
     const uint32_t *at = (const uint32_t *)(const void *)index->data;
-    const float *from = const_floats(src);
-    float *to = floats(dst);
+    const float *from = cpu_const_floats(src);
+    float *to = cpu_floats(dst);
 
     (void)be;
 #pragma omp parallel for schedule(static)
@@ -140,13 +124,12 @@ static void cpu_gather(struct mc_backend *be, size_t n, struct mc_buf *dst,
 }
 
 /* In the form that leaves p = anchor as it is. */
-static void cpu_proximal(struct mc_backend *be, size_t n, struct mc_buf *p,
-                         const struct mc_buf *anchor, const struct mc_buf *lrs, double nu,
-                         const struct mc_buf *ctl)
+void cpu_proximal(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
+                  const struct mc_buf *lrs, double nu, const struct mc_buf *ctl)
 {
-    const double r = (double)const_floats(lrs)[ctl_row(ctl)] / nu, w = r / (1 + r);
-    const float *to = const_floats(anchor);
-    float *x = floats(p);
+    const double r = (double)cpu_const_floats(lrs)[ctl_row(ctl)] / nu, w = r / (1 + r);
+    const float *to = cpu_const_floats(anchor);
+    float *x = cpu_floats(p);
 
     (void)be;
 #pragma omp parallel for schedule(static) if (n > 8192)
@@ -154,7 +137,7 @@ static void cpu_proximal(struct mc_backend *be, size_t n, struct mc_buf *p,
         x[i] = (float)((double)x[i] + w * ((double)to[i] - (double)x[i]));
 }
 
-static void cpu_close(struct mc_backend *be)
+void cpu_close(struct mc_backend *be)
 {
     struct cpu *cpu = cpu_of(be);
 
@@ -204,8 +187,8 @@ static int threads_to_be_had(int wanted)
     return had;
 }
 
-static void cpu_repeat(struct mc_backend *be, struct mc_capture **capture, size_t times,
-                       void (*work)(void *), void *arg)
+void cpu_repeat(struct mc_backend *be, struct mc_capture **capture, size_t times,
+                void (*work)(void *), void *arg)
 {
     (void)be;
     (void)capture;
@@ -213,7 +196,7 @@ static void cpu_repeat(struct mc_backend *be, struct mc_capture **capture, size_
         work(arg);
 }
 
-static void cpu_capture_free(struct mc_backend *be, struct mc_capture *capture)
+void cpu_capture_free(struct mc_backend *be, struct mc_capture *capture)
 {
     (void)be;
     (void)capture;
@@ -252,48 +235,7 @@ int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, st
         return mc_fail(err, MC_EFAIL, "cpu: oneDNN does not start");
     }
     cpu->base = (struct mc_backend){
-        .name = "cpu",
-        .threads = threads,
-        .close = cpu_close,
-        .buf_new = cpu_buf_new,
-        .buf_free = cpu_buf_free,
-        .buf_grow = cpu_buf_grow,
-        .put = cpu_put,
-        .get = cpu_get,
-        .zero = cpu_zero,
-        .copy = cpu_copy,
-        .ctl_next = cpu_ctl_next,
-        .launch_steps = 1,
-        .repeat = cpu_repeat,
-        .capture_free = cpu_capture_free,
-        .plan_new = cpu_plan_new,
-        .plan_free = cpu_plan_free,
-        .plan_bytes = cpu_plan_bytes,
-        .load = cpu_load,
-        .pixels = cpu_pixels,
-        .set_pixels = cpu_set_pixels,
-        .forward = cpu_forward,
-        .backward = cpu_backward,
-        .input_grad = cpu_input_grad,
-        .attack_start = cpu_attack_start,
-        .attack_step = cpu_attack_step,
-        .attack_keep = cpu_attack_keep,
-        .metrics = cpu_metrics,
-        .output = cpu_output,
-        .moments = cpu_moments,
-        .moments_of = cpu_moments_of,
-        .reestimate = cpu_reestimate,
-        .lincomb = cpu_lincomb,
-        .sgd = cpu_sgd,
-        .sumsq = cpu_sumsq,
-        .gather = cpu_gather,
-        .proximal = cpu_proximal,
-        .soft_perm_new = cpu_soft_perm_new,
-        .soft_perm_free = cpu_soft_perm_free,
-        .soft_permute = cpu_soft_permute,
-        .soft_permute_grad = cpu_soft_permute_grad,
-        .project = cpu_project,
-    };
+        .name = "cpu", .threads = threads, .launch_steps = 1, MC_FUNCTION_ENTRIES(cpu)};
     snprintf(cpu->base.describe, sizeof cpu->base.describe,
              "cpu, %s kernels, %d thread%s, oneDNN %d.%d.%d", cpu->k->name, threads,
              threads == 1 ? "" : "s", v->major, v->minor, v->patch);

@@ -77,18 +77,21 @@ static int describe(const struct cpu *be, const struct cpu_conv_shape *s, enum m
     const dnnl_dim_t *w = grouped ? w5 : w4;
     const int dims = grouped ? 5 : 4;
 
-    dnnl_status_t st =
-        dnnl_memory_desc_init_by_tag(&d->src, 4, src, dnnl_f32, plain(s, pass) ? dnnl_nchw : tag);
-    if (!st)
-        st = dnnl_memory_desc_init_by_tag(&d->dst, 4, dst, dnnl_f32, tag);
-    if (!st)
-        st = dnnl_memory_desc_init_by_tag(&d->any, dims, w, dnnl_f32, dnnl_format_tag_any);
-    if (!st)
-        st = dnnl_memory_desc_init_by_tag(&d->flat, dims, w, dnnl_f32,
-                                          grouped ? dnnl_goihw : dnnl_oihw);
-    if (!st)
-        st = dnnl_memory_desc_init_by_tag(&d->bias, 1, bias, dnnl_f32, dnnl_x);
+    dnnl_status_t st;
+
+    (void)((st = dnnl_memory_desc_init_by_tag(&d->src, 4, src, dnnl_f32,
+                                              plain(s, pass) ? dnnl_nchw : tag)) ||
+           (st = dnnl_memory_desc_init_by_tag(&d->dst, 4, dst, dnnl_f32, tag)) ||
+           (st = dnnl_memory_desc_init_by_tag(&d->any, dims, w, dnnl_f32, dnnl_format_tag_any)) ||
+           (st = dnnl_memory_desc_init_by_tag(&d->flat, dims, w, dnnl_f32,
+                                              grouped ? dnnl_goihw : dnnl_oihw)) ||
+           (st = dnnl_memory_desc_init_by_tag(&d->bias, 1, bias, dnnl_f32, dnnl_x)));
     return failed(err, st, "these shapes");
+}
+
+static dnnl_status_t memory(struct cpu *be, dnnl_memory_t *out, const dnnl_memory_desc_t *of)
+{
+    return dnnl_memory_create(out, of, be->engine, DNNL_MEMORY_NONE);
 }
 
 /* The reorder between flat and the pass's weights, the memories, the primitive. */
@@ -101,24 +104,14 @@ static int make_pass(struct cpu *be, struct pass *p, dnnl_primitive_desc_t pd,
     const dnnl_memory_desc_t *scratch =
         dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
     dnnl_primitive_desc_t rpd = NULL;
-    dnnl_status_t st = dnnl_reorder_primitive_desc_create(&rpd, to_flat ? w : &d->flat, be->engine,
-                                                          to_flat ? &d->flat : w, be->engine, NULL);
+    dnnl_status_t st;
 
-    if (!st)
-        st = dnnl_primitive_create(&p->reorder, rpd);
-    if (!st)
-        st = dnnl_primitive_create(&p->run, pd);
-    if (!st)
-        st = dnnl_memory_create(&p->weights, w, be->engine, DNNL_MEMORY_NONE);
-    if (!st)
-        st = dnnl_memory_create(&p->flat, &d->flat, be->engine, DNNL_MEMORY_NONE);
-    if (!st)
-        st = dnnl_memory_create(&p->scratch, scratch, be->engine, DNNL_MEMORY_NONE);
-    if (!st)
-        st = dnnl_memory_create(&p->data[0], first, be->engine, DNNL_MEMORY_NONE);
-    if (!st)
-        st = dnnl_memory_create(&p->data[1], second, be->engine, DNNL_MEMORY_NONE);
-    if (!st) {
+    if (!((st = dnnl_reorder_primitive_desc_create(&rpd, to_flat ? w : &d->flat, be->engine,
+                                                   to_flat ? &d->flat : w, be->engine, NULL)) ||
+          (st = dnnl_primitive_create(&p->reorder, rpd)) ||
+          (st = dnnl_primitive_create(&p->run, pd)) || (st = memory(be, &p->weights, w)) ||
+          (st = memory(be, &p->flat, &d->flat)) || (st = memory(be, &p->scratch, scratch)) ||
+          (st = memory(be, &p->data[0], first)) || (st = memory(be, &p->data[1], second)))) {
         p->weights_bytes = (dnnl_memory_desc_get_size(w) + 63) / 64 * 64;
         p->scratch_bytes = dnnl_memory_desc_get_size(scratch);
     }
@@ -154,26 +147,20 @@ static int make_winograd(const struct cpu *be, const struct cpu_conv_shape *s, e
     enum { CACHE = 384 << 10, MOST = 64 };
     const size_t b = (size_t)be->k->block;
     const size_t icb = ((size_t)s->ic + b - 1) / b, ocb = ((size_t)s->oc + b - 1) / b;
+    const int data = pass == MC_PASS_DATA;
     struct cpu_wino *w = &p->wino;
 
     if (s->kernel[0] != 3 || s->kernel[1] != 3 || s->stride[0] != 1 || s->stride[1] != 1 ||
         s->groups != 1 || plain(s, pass) || s->pad[0] != s->pad[1] || s->pad[0] > 2 ||
         (pass == MC_PASS_FORWARD && s->bias))
         return 0;
-    *w = pass == MC_PASS_DATA ? (struct cpu_wino){.icb = ocb,
-                                                  .ocb = icb,
-                                                  .ih = s->oh,
-                                                  .iw = s->ow,
-                                                  .oh = s->ih,
-                                                  .ow = s->iw,
-                                                  .pad = 2 - s->pad[0]}
-                              : (struct cpu_wino){.icb = icb,
-                                                  .ocb = ocb,
-                                                  .ih = s->ih,
-                                                  .iw = s->iw,
-                                                  .oh = s->oh,
-                                                  .ow = s->ow,
-                                                  .pad = s->pad[0]};
+    *w = (struct cpu_wino){.icb = data ? ocb : icb,
+                           .ocb = data ? icb : ocb,
+                           .ih = data ? s->oh : s->ih,
+                           .iw = data ? s->ow : s->iw,
+                           .oh = data ? s->ih : s->oh,
+                           .ow = data ? s->iw : s->ow,
+                           .pad = data ? 2 - s->pad[0] : s->pad[0]};
     w->n = (size_t)s->n;
     w->threads = be->base.threads;
     w->tiles_h = ((size_t)w->oh + 3) / 4;
@@ -257,8 +244,7 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
     if (!rc && s->bias)
         rc = describe(be, s, MC_PASS_FORWARD, &d, err);
     if (!rc && s->bias)
-        rc = failed(err, dnnl_memory_create(&c->bias, &d.bias, be->engine, DNNL_MEMORY_NONE),
-                    "a bias");
+        rc = failed(err, memory(be, &c->bias, &d.bias), "a bias");
     for (const struct pass *p = c->pass; p < c->pass + MC_N_PASSES; p++)
         if (p->weights_bytes + p->padded_bytes + p->scratch_bytes > c->work)
             c->work = p->weights_bytes + p->padded_bytes + p->scratch_bytes;
@@ -307,12 +293,18 @@ static float *place(struct cpu_conv *c, struct pass *p, const float *flat, void 
     return padded;
 }
 
-/* One output channel's weights, (ic, kernel), lie at the head of its padded row. */
-static void weights_in(struct cpu_conv *c, struct pass *p, const float *flat, void *work)
+/* Floats of an output channel's weights, (ic, kernel), and of the padded row whose head they are. */
+static size_t row_of(const struct cpu_conv *c, const struct pass *p, size_t *wide)
 {
     const size_t window = (size_t)(c->s.kernel[0] * c->s.kernel[1]);
-    const size_t row = (size_t)c->s.ic * window;
-    const size_t wide = (size_t)channels_in(c->be, &c->s, (enum mc_pass)(p - c->pass)) * window;
+
+    *wide = (size_t)channels_in(c->be, &c->s, (enum mc_pass)(p - c->pass)) * window;
+    return (size_t)c->s.ic * window;
+}
+
+static void weights_in(struct cpu_conv *c, struct pass *p, const float *flat, void *work)
+{
+    size_t wide, row = row_of(c, p, &wide);
     float *padded = place(c, p, flat, work);
 
     for (size_t o = 0; p->padded_bytes && o < (size_t)c->s.oc; o++) {
@@ -325,9 +317,7 @@ static void weights_in(struct cpu_conv *c, struct pass *p, const float *flat, vo
 
 static void weights_out(struct cpu_conv *c, struct pass *p, float *flat, const float *padded)
 {
-    const size_t window = (size_t)(c->s.kernel[0] * c->s.kernel[1]);
-    const size_t row = (size_t)c->s.ic * window;
-    const size_t wide = (size_t)channels_in(c->be, &c->s, (enum mc_pass)(p - c->pass)) * window;
+    size_t wide, row = row_of(c, p, &wide);
 
     execute(c->be, p->reorder, 2,
             (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->weights}, {DNNL_ARG_TO, p->flat}});
@@ -335,49 +325,55 @@ static void weights_out(struct cpu_conv *c, struct pass *p, float *flat, const f
         memcpy(flat + o * row, padded + o * wide, row * sizeof *flat);
 }
 
-void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
-                      float *y, void *work)
+/* oneDNN's primitive, its weights in place; bias may be NULL. */
+static void run(struct cpu_conv *c, enum mc_pass pass, const float *first, const float *second,
+                const float *bias)
 {
-    struct pass *p = &c->pass[MC_PASS_FORWARD];
+    static const int names[MC_N_PASSES][3] = {
+        [MC_PASS_FORWARD] = {DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_WEIGHTS},
+        [MC_PASS_DATA] = {DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS},
+        [MC_PASS_WEIGHTS] = {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS},
+    };
+    const struct pass *p = &c->pass[pass];
+
+    point(c->be, p->data[0], first);
+    point(c->be, p->data[1], second);
+    if (bias)
+        point(c->be, c->bias, bias);
+    execute(c->be, p->run, bias ? 5 : 4,
+            (dnnl_exec_arg_t[]){{names[pass][0], p->data[0]},
+                                {names[pass][1], p->data[1]},
+                                {names[pass][2], p->weights},
+                                {DNNL_ARG_SCRATCHPAD, p->scratch},
+                                {DNNL_ARG_BIAS, c->bias}});
+}
+
+/* Of ic channels to oc: forward, or the data's gradient. */
+static void convolve(struct cpu_conv *c, enum mc_pass pass, int ic, int oc, const float *from,
+                     const float *weight, const float *bias, float *to, void *work)
+{
+    const struct cpu_kernels *k = c->be->k;
+    struct pass *p = &c->pass[pass];
 
     if (p->wino.group) {
-        const struct cpu_kernels *k = c->be->k;
-        k->wino_weights_in(&p->wino, (size_t)c->s.ic, (size_t)c->s.oc, 0, weight, work);
-        k->wino_conv(&p->wino, x, work, y, (float *)work + p->weights_bytes / sizeof(float));
+        k->wino_weights_in(&p->wino, (size_t)ic, (size_t)oc, pass == MC_PASS_DATA, weight, work);
+        k->wino_conv(&p->wino, from, work, to, (float *)work + p->weights_bytes / sizeof(float));
         return;
     }
     weights_in(c, p, weight, work);
-    point(c->be, p->data[0], x);
-    point(c->be, p->data[1], y);
-    dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, p->data[0]},
-                              {DNNL_ARG_WEIGHTS, p->weights},
-                              {DNNL_ARG_DST, p->data[1]},
-                              {DNNL_ARG_SCRATCHPAD, p->scratch},
-                              {DNNL_ARG_BIAS, c->bias}};
-    if (c->s.bias)
-        point(c->be, c->bias, bias);
-    execute(c->be, p->run, c->s.bias ? 5 : 4, args);
+    run(c, pass, from, to, bias);
+}
+
+void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
+                      float *y, void *work)
+{
+    convolve(c, MC_PASS_FORWARD, c->s.ic, c->s.oc, x, weight, c->s.bias ? bias : NULL, y, work);
 }
 
 void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *weight, float *dx,
                             void *work)
 {
-    struct pass *p = &c->pass[MC_PASS_DATA];
-
-    if (p->wino.group) {
-        const struct cpu_kernels *k = c->be->k;
-        k->wino_weights_in(&p->wino, (size_t)c->s.oc, (size_t)c->s.ic, 1, weight, work);
-        k->wino_conv(&p->wino, dy, work, dx, (float *)work + p->weights_bytes / sizeof(float));
-        return;
-    }
-    weights_in(c, p, weight, work);
-    point(c->be, p->data[0], dy);
-    point(c->be, p->data[1], dx);
-    execute(c->be, p->run, 4,
-            (dnnl_exec_arg_t[]){{DNNL_ARG_DIFF_DST, p->data[0]},
-                                {DNNL_ARG_WEIGHTS, p->weights},
-                                {DNNL_ARG_DIFF_SRC, p->data[1]},
-                                {DNNL_ARG_SCRATCHPAD, p->scratch}});
+    convolve(c, MC_PASS_DATA, c->s.oc, c->s.ic, dy, weight, NULL, dx, work);
 }
 
 void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
@@ -393,12 +389,6 @@ void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *
         return;
     }
     const float *padded = place(c, p, dweight, work);
-    point(c->be, p->data[0], x);
-    point(c->be, p->data[1], dy);
-    execute(c->be, p->run, 4,
-            (dnnl_exec_arg_t[]){{DNNL_ARG_SRC, p->data[0]},
-                                {DNNL_ARG_DIFF_DST, p->data[1]},
-                                {DNNL_ARG_DIFF_WEIGHTS, p->weights},
-                                {DNNL_ARG_SCRATCHPAD, p->scratch}});
+    run(c, MC_PASS_WEIGHTS, x, dy, NULL);
     weights_out(c, p, dweight, padded);
 }

@@ -12,6 +12,7 @@
 
 #include "kernels/conv_table.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/functions.h"
 #include "kernels/roles.h"
 
 #include <oneapi/dnnl/dnnl.h>
@@ -29,6 +30,27 @@ struct cpu {
     const struct cpu_kernels *k;
     double part[CPU_PARTS];
 };
+
+/* The entry points of struct mc_backend, in attack.c, backend_cpu.c, buffers.c, loss.c, norm.c,
+ * pixels.c, plan.c, run.c, soft_permutation.c. */
+MC_DECLARE_FUNCTIONS(cpu)
+
+static inline struct cpu *cpu_of(struct mc_backend *base)
+{
+    return (struct cpu *)base;
+}
+static inline float *cpu_floats(struct mc_buf *b)
+{
+    return (float *)(void *)b->data;
+}
+static inline const float *cpu_const_floats(const struct mc_buf *b)
+{
+    return (const float *)(const void *)b->data;
+}
+static inline double *cpu_doubles(struct mc_buf *b)
+{
+    return (double *)(void *)b->data;
+}
 
 /* ---- convolution (conv.c) ----------------------------------------------------------------------
  * Weights come from and go to the flat vector; the copies in oneDNN's layout live in `work`. */
@@ -131,41 +153,22 @@ static inline struct cpu_shape cpu_node_shape(const struct mc_plan *p, const str
     return s;
 }
 
+/* Where channel ch of image i begins, and how far its pixels are apart. */
+static inline size_t cpu_channel_at(const struct mc_plan *p, const struct cpu_node *c, size_t i, size_t ch,
+                         size_t *step)
+{
+    const size_t b = (size_t)p->be->k->block;
+    *step = c->plain ? 1 : b;
+    return i * c->image + (c->plain ? ch * c->hw : ch / b * c->hw * b + ch % b);
+}
+
 /* Of a plan's convolution; its algorithms are not chosen yet: direct. */
 struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cpu_node *c);
-int cpu_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
-                 struct mc_plan **out, struct mc_error *err);
-void cpu_plan_free(struct mc_plan *p);
-size_t cpu_plan_bytes(const struct mc_plan *p);
-int cpu_buf_new(struct mc_backend *be, size_t bytes, struct mc_buf **out, struct mc_error *err);
-void cpu_buf_free(struct mc_backend *be, struct mc_buf *b);
-int cpu_buf_grow(struct mc_backend *be, struct mc_buf *b, size_t bytes, struct mc_error *err);
-void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl);
-void cpu_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl,
-                struct mc_buf *out);
-void cpu_set_pixels(struct mc_plan *p, const struct mc_buf *pixels);
-void cpu_input_grad(struct mc_plan *p, struct mc_buf *out);
-void cpu_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t restart,
-                      const struct mc_buf *clean, struct mc_buf *x);
-void cpu_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
-                     const struct mc_buf *clean, const struct mc_buf *grad, struct mc_buf *x);
-void cpu_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
-                     struct mc_buf *best_loss, struct mc_buf *best);
-void cpu_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
-                 struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl);
-void cpu_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad);
-void cpu_metrics(struct mc_plan *p, struct mc_buf *acc);
-void cpu_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_buf *out);
-void cpu_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc);
-int cpu_moments_of(struct mc_backend *be, size_t n, size_t k, size_t hw, const struct mc_buf *a,
-                   const struct mc_buf *b, struct mc_buf *acc, struct mc_error *err);
 
 /* Batch norm (norm.c). */
 void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params, float *stats,
                       double *acc);
 void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, const float *params, float *dparams);
-void cpu_reestimate(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,
-                    struct mc_buf *stats);
 
 /* Where node `i`'s gradient is to be written by its next user, and that it was (run.c). */
 float *cpu_grad_begin(struct mc_plan *p, int i);
@@ -174,18 +177,6 @@ void cpu_grad_end(struct mc_plan *p, int i);
 /* Loss heads (loss.c). */
 void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *n);
 void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *n);
-
-/* Soft permutations (soft_permutation.c). */
-int cpu_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
-                      struct mc_soft_perm **out, struct mc_error *err);
-void cpu_soft_perm_free(struct mc_soft_perm *a);
-void cpu_soft_permute(struct mc_soft_perm *a, const struct mc_buf *matrices,
-                      const struct mc_buf *theta, struct mc_buf *out);
-void cpu_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices,
-                           const struct mc_buf *theta, const struct mc_buf *grad,
-                           struct mc_buf *grad_matrices);
-void cpu_project(struct mc_soft_perm *a, struct mc_buf *matrices, size_t sweeps,
-                 struct mc_buf *residual);
 
 /* Also from within a parallel loop. */
 static inline void cpu_check(struct cpu *cpu, dnnl_status_t status)

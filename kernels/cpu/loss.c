@@ -71,7 +71,7 @@ void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *c)
 
 void cpu_metrics(struct mc_plan *p, struct mc_buf *acc)
 {
-    double *a = (double *)(void *)acc->data;
+    double *a = cpu_doubles(acc);
 
     a[MC_METRIC_IMAGES] += (double)p->valid;
     a[MC_METRIC_OBJECTIVE] += p->objective;
@@ -86,14 +86,11 @@ void cpu_metrics(struct mc_plan *p, struct mc_buf *acc)
 static void copy_out(const struct mc_plan *p, const struct cpu_node *c, size_t first, size_t count,
                      float *out)
 {
-    const size_t b = (size_t)p->be->k->block, step = c->plain ? 1 : b;
-
     memset(out, 0, p->batch * count * c->hw * sizeof *out);
     for (size_t i = 0; i < p->valid; i++)
         for (size_t k = 0; k < count; k++) {
-            const size_t ch = first + k;
-            const float *from =
-                c->out + i * c->image + (c->plain ? ch * c->hw : ch / b * c->hw * b + ch % b);
+            size_t step;
+            const float *from = c->out + cpu_channel_at(p, c, i, first + k, &step);
             float *to = out + (i * count + k) * c->hw;
             for (size_t q = 0; q < c->hw; q++)
                 to[q] = from[q * step];
@@ -102,7 +99,7 @@ static void copy_out(const struct mc_plan *p, const struct cpu_node *c, size_t f
 
 void cpu_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_buf *out)
 {
-    float *to = (float *)(void *)out->data;
+    float *to = cpu_floats(out);
     const struct cpu_node *logits = &p->nodes[p->g->logits];
 
     switch (what) {
@@ -127,7 +124,7 @@ static void add_moments(const struct cpu_kernels *kernels, const struct cpu_shap
                         const float *x, const float *y, size_t c0, size_t k, double *work,
                         struct mc_buf *acc)
 {
-    double *sum = (double *)(void *)acc->data, *own = work + CPU_MOMENTS_WORK(k);
+    double *sum = cpu_doubles(acc), *own = work + CPU_MOMENTS_WORK(k);
 
     assert(acc->bytes >= MC_MOMENTS_SIZE(k) * sizeof *sum);
     kernels->moments(s, x, y, c0, k, work, own);
@@ -170,12 +167,12 @@ int cpu_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const
 
     if (rc)
         return rc;
-    double *work = (double *)(void *)room->data;
+    double *work = cpu_doubles(room);
     float *x = (float *)(void *)(work + doubles), *y = x + floats;
     assert(a->bytes >= n * k * hw * sizeof *x && b->bytes >= n * k * hw * sizeof *y);
     cpu_enter(be);
-    into_blocks(&s, k, block, (const float *)(const void *)a->data, x);
-    into_blocks(&s, k, block, (const float *)(const void *)b->data, y);
+    into_blocks(&s, k, block, cpu_const_floats(a), x);
+    into_blocks(&s, k, block, cpu_const_floats(b), y);
     add_moments(be->k, &s, x, y, 0, k, work, acc);
     cpu_buf_free(base, room);
     return 0;

@@ -135,7 +135,7 @@ void cpu_reestimate(struct mc_backend *be, const struct mc_graph *g, const struc
                     struct mc_buf *stats)
 {
     const double *a = (const double *)(const void *)acc->data;
-    float *s = (float *)(void *)stats->data;
+    float *s = cpu_floats(stats);
     const double images = a[2 * g->S];
 
     (void)be;

@@ -42,24 +42,24 @@ static void scaling_of(const struct mc_node *n, struct scaling *s)
 
 /* Where a batch's pixels go: the plan's first activation, or a buffer of (B,C,H,W). Channel c of
  * pixel q of an image is at c * channel + q * step of it. */
-struct target {
+struct picture {
     float *x;
-    size_t image, channel, step; /* floats */
-    int normalise;
+    size_t channels, pixels, image, channel, step; /* image: floats from one to the next */
 };
 
-static struct target target_of(const struct mc_plan *p)
+static struct picture picture_of(const struct mc_plan *p)
 {
     const struct cpu_node *c = &p->nodes[0];
 
-    return (struct target){.x = c->out,
-                           .image = c->image,
-                           .channel = c->plain ? c->hw : 1,
-                           .step = c->plain ? 1 : (size_t)p->be->k->block,
-                           .normalise = 1};
+    return (struct picture){.x = c->out,
+                            .channels = (size_t)c->n->c,
+                            .pixels = c->hw,
+                            .image = c->image,
+                            .channel = c->plain ? c->hw : 1,
+                            .step = c->plain ? 1 : (size_t)p->be->k->block};
 }
 
-static void load_image(const struct mc_plan *p, const struct target *t, const struct scaling *s,
+static void load_image(const struct mc_plan *p, const struct picture *t, const struct scaling *s,
                        const struct mc_source *src, size_t i, const int32_t *from)
 {
     const struct cpu_node *c = &p->nodes[0];
@@ -67,7 +67,7 @@ static void load_image(const struct mc_plan *p, const struct target *t, const st
     const size_t at = (size_t)p->samples[i] * (size_t)c->n->c * c->hw;
 
     for (size_t ch = 0; ch < (size_t)c->n->c; ch++) {
-        float *to = t->x + i * t->image + ch * t->channel;
+        float *to = t->x + ch * t->channel;
         const float black = s->byte[ch][0], scale = s->scale[ch], shift = s->shift[ch];
         if (src->pixels == MC_U8) {
             const uint8_t *px = src->images->data + at + ch * c->hw;
@@ -97,12 +97,6 @@ static void scaling_to_unit(struct scaling *s)
         s->shift[c] = 0;
     }
 }
-
-/* An image of pixels in [0,1] on its way: channel c of pixel q is at x[c * channel + q * step]. */
-struct picture {
-    float *x;
-    size_t channels, pixels, channel, step;
-};
 
 static float grey(const struct picture *p, size_t q)
 {
@@ -158,13 +152,14 @@ static void normalise(const struct picture *p, const struct scaling *s)
 /* ---- entry points ---- */
 
 /* The loaded samples' pixels, as the source has them and the augmentation changes them. */
-static void take_pixels(struct mc_plan *p, const struct mc_source *src, const struct target *t)
+static void take_pixels(struct mc_plan *p, const struct mc_source *src, const struct picture *all,
+                        int normalised)
 {
     const struct cpu_node *c = &p->nodes[0];
     const struct mc_augment *a = src->augment;
     const int colours = a && mc_augment_jitters(a);
     const int augments = a && mc_augment_any(a);
-    const int raw = colours || !t->normalise;
+    const int raw = colours || !normalised;
     struct scaling scaling, unit;
 
     scaling_of(c->n, &scaling);
@@ -173,8 +168,10 @@ static void take_pixels(struct mc_plan *p, const struct mc_source *src, const st
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->batch; i++) {
         int32_t *map = (int32_t *)p->work + i * c->hw;
-        if (i >= p->valid || t->step != 1)
-            memset(t->x + i * t->image, 0, t->image * sizeof *t->x);
+        struct picture image = *all;
+        image.x += i * all->image;
+        if (i >= p->valid || all->step != 1)
+            memset(image.x, 0, all->image * sizeof *image.x);
         if (i >= p->valid)
             continue;
         struct mc_draw d = {0};
@@ -182,21 +179,19 @@ static void take_pixels(struct mc_plan *p, const struct mc_source *src, const st
             d = mc_draw_of(a, &p->ctl, src->purpose, p->ids[i]);
             map_pixels(&d, c->n->h, c->n->w, map);
         }
-        load_image(p, t, raw ? &unit : &scaling, src, i, augments ? map : NULL);
-        const struct picture image = {t->x + i * t->image, (size_t)c->n->c, c->hw, t->channel,
-                                      t->step};
+        load_image(p, &image, raw ? &unit : &scaling, src, i, augments ? map : NULL);
         if (colours) {
             assert(c->n->c == 1 || c->n->c == 3);
             jitter(a, &d, &image);
         }
-        if (colours && t->normalise)
+        if (colours && normalised)
             normalise(&image, &scaling);
     }
 }
 
 void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl)
 {
-    const struct target t = target_of(p);
+    const struct picture all = picture_of(p);
     const int32_t *labels = (const int32_t *)(const void *)src->labels->data;
 
     memcpy(&p->ctl, ctl->data, sizeof p->ctl);
@@ -211,39 +206,37 @@ void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_bu
             p->valid = i + 1;
         }
     }
-    take_pixels(p, src, &t);
+    take_pixels(p, src, &all, 1);
 }
 
 void cpu_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl,
                 struct mc_buf *out)
 {
-    const struct cpu_node *c = &p->nodes[0];
-    const struct target t = {.x = (float *)(void *)out->data,
-                             .image = (size_t)c->n->c * c->hw,
-                             .channel = c->hw,
-                             .step = 1};
+    struct picture all = picture_of(p);
 
+    all.x = cpu_floats(out);
+    all.image = all.channels * all.pixels;
+    all.channel = all.pixels;
+    all.step = 1;
     assert(!memcmp(&p->ctl, ctl->data, sizeof p->ctl));
-    assert(out->bytes >= p->batch * t.image * sizeof *t.x);
+    assert(out->bytes >= p->batch * all.image * sizeof *all.x);
     (void)ctl;
-    take_pixels(p, src, &t);
+    take_pixels(p, src, &all, 0);
 }
 
 void cpu_set_pixels(struct mc_plan *p, const struct mc_buf *pixels)
 {
-    const struct cpu_node *c = &p->nodes[0];
-    const struct target t = target_of(p);
-    const float *x = (const float *)(const void *)pixels->data;
-    const size_t channels = (size_t)c->n->c;
+    const struct picture t = picture_of(p);
+    const float *x = cpu_const_floats(pixels);
     struct scaling s;
 
-    scaling_of(c->n, &s);
+    scaling_of(p->nodes[0].n, &s);
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->valid; i++)
-        for (size_t ch = 0; ch < channels; ch++) {
-            const float *from = x + (i * channels + ch) * c->hw;
+        for (size_t ch = 0; ch < t.channels; ch++) {
+            const float *from = x + (i * t.channels + ch) * t.pixels;
             float *to = t.x + i * t.image + ch * t.channel;
-            for (size_t q = 0; q < c->hw; q++)
+            for (size_t q = 0; q < t.pixels; q++)
                 to[q * t.step] = from[q] * s.scale[ch] + s.shift[ch];
         }
 }
@@ -253,7 +246,7 @@ void cpu_input_grad(struct mc_plan *p, struct mc_buf *out)
     const struct cpu_node *c = &p->nodes[0];
     const size_t b = (size_t)p->be->k->block, step = c->plain_grad ? 1 : b;
     const size_t channels = (size_t)c->n->c;
-    float *to = (float *)(void *)out->data;
+    float *to = cpu_floats(out);
 
     assert(p->input_grad);
 #pragma omp parallel for schedule(static)

@@ -184,15 +184,7 @@ struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cp
     return (struct cpu_conv_shape){
         .n = (int)p->batch,
         .ic = in->n->c,
-        .ih = in->n->h,
-        .iw = in->n->w,
-        .oc = n->c,
-        .oh = n->h,
-        .ow = n->w,
-        .kernel = {n->kernel[0], n->kernel[1]},
-        .stride = {n->stride[0], n->stride[1]},
-        .pad = {n->pad[0], n->pad[1]},
-        .groups = n->groups,
+        MC_CONV_SIZES(in->n, n),
         .plain_input = in->plain,
         .plain_grad = in->plain_grad,
         .bias = n->has_bias && !c->role->skip_bias,
@@ -276,7 +268,7 @@ int cpu_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct m
 
     if (!p)
         return mc_no_memory(err);
-    p->be = (struct cpu *)be;
+    p->be = cpu_of(be);
     cpu_enter(p->be);
     p->g = g;
     p->batch = o->batch;

@@ -8,11 +8,6 @@
 #include <assert.h>
 #include <string.h>
 
-static const float *floats(const struct mc_buf *b)
-{
-    return (const float *)(const void *)b->data;
-}
-
 float *cpu_grad_begin(struct mc_plan *p, int i)
 {
     return p->nodes[i].written ? p->tmp : p->nodes[i].grad;
@@ -29,24 +24,19 @@ void cpu_grad_end(struct mc_plan *p, int i)
 /* ---- linear ------------------------------------------------------------------------------------
  */
 
-static size_t row(const struct cpu_node *c) /* floats from image to image */
-{
-    return c->image;
-}
-
 static void linear_forward(struct mc_plan *p, struct cpu_node *c, const float *params)
 {
     const struct cpu_node *in = &p->nodes[c->n->in[0]];
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
     const float *bias = c->n->has_bias && !c->role->skip_bias ? params + c->n->bias.offset : NULL;
 
-    cpu_gemm(p->be, 'N', 'T', p->batch, o, k, in->out, row(in), params + c->n->weight.offset, k, 0,
-             c->out, row(c));
+    cpu_gemm(p->be, 'N', 'T', p->batch, o, k, in->out, in->image, params + c->n->weight.offset, k, 0,
+             c->out, c->image);
     for (size_t i = 0; i < p->batch; i++) {
-        float *y = c->out + i * row(c);
+        float *y = c->out + i * c->image;
         for (size_t j = 0; bias && j < o; j++)
             y[j] += bias[j];
-        memset(y + o, 0, (row(c) - o) * sizeof *y);
+        memset(y + o, 0, (c->image - o) * sizeof *y);
     }
 }
 
@@ -57,21 +47,21 @@ static void linear_backward(struct mc_plan *p, struct cpu_node *c, const float *
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
 
     if (dparams) {
-        cpu_gemm(p->be, 'T', 'N', o, k, p->batch, c->grad, row(c), in->out, row(in), 0,
+        cpu_gemm(p->be, 'T', 'N', o, k, p->batch, c->grad, c->image, in->out, in->image, 0,
                  dparams + c->n->weight.offset, k);
         for (size_t j = 0; c->n->has_bias && !c->role->skip_bias && j < o; j++) {
             double sum = 0;
             for (size_t i = 0; i < p->valid; i++)
-                sum += (double)c->grad[i * row(c) + j];
+                sum += (double)c->grad[i * c->image + j];
             dparams[c->n->bias.offset + j] = (float)sum;
         }
     }
     if (in->role->need_grad) {
         float *dx = cpu_grad_begin(p, c->n->in[0]);
-        cpu_gemm(p->be, 'N', 'N', p->batch, k, o, c->grad, row(c), params + c->n->weight.offset, k,
-                 0, dx, row(in));
-        for (size_t i = 0; row(in) > k && i < p->batch; i++)
-            memset(dx + i * row(in) + k, 0, (row(in) - k) * sizeof *dx);
+        cpu_gemm(p->be, 'N', 'N', p->batch, k, o, c->grad, c->image, params + c->n->weight.offset, k,
+                 0, dx, in->image);
+        for (size_t i = 0; in->image > k && i < p->batch; i++)
+            memset(dx + i * in->image + k, 0, (in->image - k) * sizeof *dx);
         cpu_grad_end(p, c->n->in[0]);
     }
 }
@@ -106,15 +96,6 @@ static void conv_backward(struct mc_plan *p, struct cpu_node *c, const float *pa
 /* ---- moving channels ---------------------------------------------------------------------------
  */
 
-/* Where channel ch of image i begins, and how far its pixels are apart. */
-static size_t channel_at(const struct mc_plan *p, const struct cpu_node *c, size_t i, size_t ch,
-                         size_t *step)
-{
-    const size_t b = (size_t)p->be->k->block;
-    *step = c->plain ? 1 : b;
-    return i * c->image + (c->plain ? ch * c->hw : ch / b * c->hw * b + ch % b);
-}
-
 /* Copy `count` channels of `from` at cf to channels of `to` at ct, pixel by pixel. */
 static void copy_channels(const struct mc_plan *p, const struct cpu_node *to, float *dst, size_t ct,
                           const struct cpu_node *from, const float *src, size_t cf, size_t count)
@@ -126,8 +107,8 @@ static void copy_channels(const struct mc_plan *p, const struct cpu_node *to, fl
     for (size_t i = 0; i < p->batch; i++)
         for (size_t ch = 0; ch < count;) {
             size_t st, sf;
-            float *d = dst + channel_at(p, to, i, ct + ch, &st);
-            const float *s = src + channel_at(p, from, i, cf + ch, &sf);
+            float *d = dst + cpu_channel_at(p, to, i, ct + ch, &st);
+            const float *s = src + cpu_channel_at(p, from, i, cf + ch, &sf);
             if (whole && count - ch >= b) {
                 memcpy(d, s, to->hw * b * sizeof *d);
                 ch += b;
@@ -150,23 +131,16 @@ static void clear_padding(const struct mc_plan *p, const struct cpu_node *c, flo
     }
 }
 
-static void concat_forward(struct mc_plan *p, struct cpu_node *c)
+static void concat(struct mc_plan *p, struct cpu_node *c, int backward)
 {
     size_t at = 0;
-    clear_padding(p, c, c->out);
+    if (!backward)
+        clear_padding(p, c, c->out);
     for (int k = 0; k < c->n->n_in; k++) {
         const struct cpu_node *in = &p->nodes[c->n->in[k]];
-        copy_channels(p, c, c->out, at, in, in->out, 0, (size_t)in->n->c);
-        at += (size_t)in->n->c;
-    }
-}
-
-static void concat_backward(struct mc_plan *p, struct cpu_node *c)
-{
-    size_t at = 0;
-    for (int k = 0; k < c->n->n_in; k++) {
-        const struct cpu_node *in = &p->nodes[c->n->in[k]];
-        if (in->role->need_grad) {
+        if (!backward) {
+            copy_channels(p, c, c->out, at, in, in->out, 0, (size_t)in->n->c);
+        } else if (in->role->need_grad) {
             float *dx = cpu_grad_begin(p, c->n->in[k]);
             clear_padding(p, in, dx);
             copy_channels(p, in, dx, 0, c, c->grad, at, (size_t)in->n->c);
@@ -185,7 +159,7 @@ static void flatten(struct mc_plan *p, const struct cpu_node *c, float *rows, fl
     for (size_t i = 0; i < p->batch; i++) {
         float *r = rows + i * c->image;
         for (size_t ch = 0; ch < (size_t)in->n->c; ch++) {
-            size_t step, at = channel_at(p, in, i, ch, &step);
+            size_t step, at = cpu_channel_at(p, in, i, ch, &step);
             for (size_t q = 0; q < in->hw; q++)
                 if (forward)
                     r[ch * in->hw + q] = image[at + q * step];
@@ -244,7 +218,7 @@ static void dropout(const struct mc_plan *p, const struct cpu_node *c, const flo
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->batch; i++) {
         for (size_t ch = 0; ch < (size_t)c->n->c; ch++) {
-            size_t step, at = channel_at(p, c, i, ch, &step);
+            size_t step, at = cpu_channel_at(p, c, i, ch, &step);
             for (size_t q = 0; q < c->hw; q++) {
                 const size_t e = ch * c->hw + q;
                 const struct mc_rng4 r = mc_rng(p->ctl.seed, MC_RNG_DROPOUT, p->ctl.epoch,
@@ -286,7 +260,7 @@ static void forward_node(struct mc_plan *p, struct cpu_node *c, const float *par
         add_forward(p, c);
         break;
     case MC_OP_CONCAT:
-        concat_forward(p, c);
+        concat(p, c, 0);
         break;
     case MC_OP_MAXPOOL:
         k->max_pool(&s, &w, in->out, c->out, c->where);
@@ -317,7 +291,7 @@ static void forward_node(struct mc_plan *p, struct cpu_node *c, const float *par
 void cpu_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
                  struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl)
 {
-    double *a = acc ? (double *)(void *)acc->data : NULL;
+    double *a = acc ? cpu_doubles(acc) : NULL;
 
     assert(mode != MC_MODE_REESTIMATE || a);
     assert(!p->g->S || stats || mode == MC_MODE_BATCH || mode == MC_MODE_REESTIMATE);
@@ -327,8 +301,8 @@ void cpu_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *para
     p->objective = 0;
     for (int i = 0; i < p->g->n_nodes; i++)
         if (p->nodes[i].role->live)
-            forward_node(p, &p->nodes[i], floats(params),
-                         stats ? (float *)(void *)stats->data : NULL, a);
+            forward_node(p, &p->nodes[i], cpu_const_floats(params),
+                         stats ? cpu_floats(stats) : NULL, a);
     if (mode == MC_MODE_REESTIMATE)
         a[2 * p->g->S] += (double)p->valid;
 }
@@ -357,7 +331,7 @@ static void backward_node(struct mc_plan *p, struct cpu_node *c, const float *pa
         add_backward(p, c);
         return;
     case MC_OP_CONCAT:
-        concat_backward(p, c);
+        concat(p, c, 1);
         return;
     case MC_OP_LOSS:
         cpu_loss_backward(p, c);
@@ -397,7 +371,7 @@ static void backward_node(struct mc_plan *p, struct cpu_node *c, const float *pa
 
 void cpu_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad)
 {
-    float *dparams = grad ? (float *)(void *)grad->data : NULL;
+    float *dparams = grad ? cpu_floats(grad) : NULL;
 
     assert(p->backward);
     cpu_enter(p->be);
@@ -407,5 +381,5 @@ void cpu_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf 
         p->nodes[i].written = 0;
     for (int i = p->g->n_nodes - 1; i > 0; i--)
         if (p->nodes[i].role->live && p->nodes[i].role->reach)
-            backward_node(p, &p->nodes[i], floats(params), dparams);
+            backward_node(p, &p->nodes[i], cpu_const_floats(params), dparams);
 }

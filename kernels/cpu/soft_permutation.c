@@ -59,11 +59,6 @@ struct mc_soft_perm {
     double *project;              /* a matrix for each of them, then (n_groups) residuals */
 };
 
-static const float *floats(const struct mc_buf *b)
-{
-    return (const float *)(const void *)b->data;
-}
-
 /* ---- making one -------------------------------------------------------------------------------
  */
 
@@ -132,7 +127,7 @@ int cpu_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const str
 
     if (!a)
         return mc_no_memory(err);
-    *a = (struct mc_soft_perm){.be = (struct cpu *)be, .g = g, .s = s};
+    *a = (struct mc_soft_perm){.be = cpu_of(be), .g = g, .s = s};
     for (size_t k = 0; k < s->n_groups; k++)
         bands += (s->groups[k].size + ROWS - 1) / ROWS;
     a->offset = malloc((s->n_groups + 1) * sizeof *a->offset);
@@ -264,8 +259,8 @@ static void outer(const struct mc_soft_perm *a, const struct set *p, const struc
 void cpu_soft_permute(struct mc_soft_perm *a, const struct mc_buf *matrices,
                       const struct mc_buf *theta, struct mc_buf *out)
 {
-    const float *p = floats(matrices), *from = floats(theta);
-    float *to = (float *)(void *)out->data;
+    const float *p = cpu_const_floats(matrices), *from = cpu_const_floats(theta);
+    float *to = cpu_floats(out);
 
     cpu_enter(a->be);
     memcpy(a->mid, from, a->g->P * sizeof *from);
@@ -299,8 +294,8 @@ void cpu_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices
                            const struct mc_buf *theta, const struct mc_buf *grad,
                            struct mc_buf *grad_matrices)
 {
-    const float *p = floats(matrices), *dy = floats(grad);
-    float *out = (float *)(void *)grad_matrices->data;
+    const float *p = cpu_const_floats(matrices), *dy = cpu_const_floats(grad);
+    float *out = cpu_floats(grad_matrices);
 
     cpu_enter(a->be);
     memset(out, 0, a->m * sizeof *out);
@@ -311,7 +306,7 @@ void cpu_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices
             multiply(a, &a->sets[i], p, 1, dy, a->back);
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < a->n_bands; i++)
-        band_grad(a, &a->bands[i], floats(theta), dy, out);
+        band_grad(a, &a->bands[i], cpu_const_floats(theta), dy, out);
 }
 
 /* One matrix; returns its residual, NaN (and NaN everywhere) where it is not finite. */
@@ -335,7 +330,7 @@ static double project(struct mc_soft_perm *a, size_t group, size_t sweeps, float
 void cpu_project(struct mc_soft_perm *a, struct mc_buf *matrices, size_t sweeps,
                  struct mc_buf *residual)
 {
-    float *p = (float *)(void *)matrices->data;
+    float *p = cpu_floats(matrices);
     double *residuals = a->project + a->projectors * a->projected;
     double worst = 0;
 

@@ -127,7 +127,7 @@ void cuda_gemm_blocks(struct cuda *be, char ta, size_t m, size_t n, size_t k, co
 /* ---- opening ----------------------------------------------------------------------------------
  */
 
-static void cuda_close(struct mc_backend *base)
+void cuda_close(struct mc_backend *base)
 {
     struct cuda *be = cuda_of(base);
 
@@ -188,48 +188,7 @@ static int start(struct cuda *be, struct mc_error *err)
 }
 
 static const struct mc_backend table = {
-    .name = "cuda",
-    .threads = 1,
-    .close = cuda_close,
-    .buf_new = cuda_buf_new,
-    .buf_free = cuda_buf_free,
-    .buf_grow = cuda_buf_grow,
-    .put = cuda_put,
-    .get = cuda_get,
-    .zero = cuda_zero,
-    .copy = cuda_copy,
-    .ctl_next = cuda_ctl_next,
-    .launch_steps = 32,
-    .repeat = cuda_repeat,
-    .capture_free = cuda_capture_free,
-    .plan_new = cuda_plan_new,
-    .plan_free = cuda_plan_free,
-    .plan_bytes = cuda_plan_bytes,
-    .load = cuda_load,
-    .pixels = cuda_pixels,
-    .set_pixels = cuda_set_pixels,
-    .forward = cuda_forward,
-    .backward = cuda_backward,
-    .input_grad = cuda_input_grad,
-    .attack_start = cuda_attack_start,
-    .attack_step = cuda_attack_step,
-    .attack_keep = cuda_attack_keep,
-    .metrics = cuda_metrics,
-    .output = cuda_output,
-    .moments = cuda_moments,
-    .moments_of = cuda_moments_of,
-    .reestimate = cuda_reestimate,
-    .lincomb = cuda_lincomb,
-    .sgd = cuda_sgd,
-    .sumsq = cuda_sumsq,
-    .gather = cuda_gather,
-    .proximal = cuda_proximal,
-    .soft_perm_new = cuda_soft_perm_new,
-    .soft_perm_free = cuda_soft_perm_free,
-    .soft_permute = cuda_soft_permute,
-    .soft_permute_grad = cuda_soft_permute_grad,
-    .project = cuda_project,
-};
+    .name = "cuda", .threads = 1, .launch_steps = 32, MC_FUNCTION_ENTRIES(cuda)};
 
 int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
                         const struct mc_backend_opts *o, struct mc_error *err)

@@ -13,6 +13,7 @@
 
 #include "kernels/conv_table.h"
 #include "kernels/cuda/kernels.h"
+#include "kernels/functions.h"
 #include "kernels/roles.h"
 
 #include <cublas_v2.h>
@@ -35,6 +36,10 @@ struct cuda {
     enum mc_err failed;       /* the first failure while work was given to the device; */
     char why[MC_CUDA_REASON]; /* get() tells */
 };
+
+/* The entry points of struct mc_backend, in backend_cuda.c, buffers.c, outside.c, plan.c, repeat.c,
+ * run.c, soft_permutation.c, vectors.c. */
+MC_DECLARE_FUNCTIONS(cuda)
 
 /* What cuDNN says of a failure: the status, and of version 9 its last message. */
 #define CUDA_DNN_REASON 240
@@ -153,10 +158,6 @@ struct mc_plan {
     enum mc_mode mode; /* of the last forward */
 };
 
-int cuda_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
-                  struct mc_plan **out, struct mc_error *err);
-void cuda_plan_free(struct mc_plan *p);
-size_t cuda_plan_bytes(const struct mc_plan *p);
 static inline struct cuda_shape cuda_node_shape(const struct mc_plan *p, const struct cuda_node *c)
 {
     const int last = p->type != CUDA_F32 || c->hw == 1;
@@ -211,83 +212,23 @@ void cuda_copies_place(struct mc_plan *p);
 int cuda_copies_fill(struct mc_plan *p, struct mc_error *err); /* param, on the device */
 
 /* run.c */
-void cuda_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
-                  struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl);
-void cuda_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad);
 /* Where node i's gradient goes: *add says whether something is there already. */
 void *cuda_grad(struct mc_plan *p, int i, int *add);
 void cuda_norm_forward(struct mc_plan *p, struct cuda_node *c, const float *params, float *stats,
                        double *acc);
 void cuda_norm_backward(struct mc_plan *p, struct cuda_node *c, float *dparams);
 
-/* outside.c: what goes in and comes out */
-void cuda_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl);
-void cuda_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl,
-                 struct mc_buf *out);
-void cuda_set_pixels(struct mc_plan *p, const struct mc_buf *pixels);
-void cuda_input_grad(struct mc_plan *p, struct mc_buf *out);
-void cuda_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t restart,
-                       const struct mc_buf *clean, struct mc_buf *x);
-void cuda_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
-                      const struct mc_buf *clean, const struct mc_buf *grad, struct mc_buf *x);
-void cuda_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
-                      struct mc_buf *best_loss, struct mc_buf *best);
-void cuda_metrics(struct mc_plan *p, struct mc_buf *acc);
-void cuda_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_buf *out);
-void cuda_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc);
+/* outside.c */
 /* Images of k channels of hw pixels whose activations become doubles at a time, of n. */
 size_t cuda_moments_images(size_t n, size_t k, size_t hw);
-int cuda_moments_of(struct mc_backend *be, size_t n, size_t k, size_t hw, const struct mc_buf *a,
-                    const struct mc_buf *b, struct mc_buf *acc, struct mc_error *err);
-void cuda_reestimate(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,
-                     struct mc_buf *stats);
-
-/* soft_permutation.c */
-int cuda_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
-                       struct mc_soft_perm **out, struct mc_error *err);
-void cuda_soft_perm_free(struct mc_soft_perm *a);
-void cuda_soft_permute(struct mc_soft_perm *a, const struct mc_buf *matrices,
-                       const struct mc_buf *theta, struct mc_buf *out);
-void cuda_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices,
-                            const struct mc_buf *theta, const struct mc_buf *grad,
-                            struct mc_buf *grad_matrices);
-void cuda_project(struct mc_soft_perm *a, struct mc_buf *matrices, size_t sweeps,
-                  struct mc_buf *residual);
 
 /* buffers.c */
-int cuda_buf_new(struct mc_backend *be, size_t bytes, struct mc_buf **out, struct mc_error *err);
-void cuda_buf_free(struct mc_backend *be, struct mc_buf *b);
-int cuda_buf_grow(struct mc_backend *be, struct mc_buf *b, size_t bytes, struct mc_error *err);
-int cuda_put(struct mc_backend *be, struct mc_buf *dst, size_t at, const void *src, size_t bytes,
-             struct mc_error *err);
 /* A copy from the host's memory, which may change when it returns. */
 void cuda_send(struct cuda *be, void *to, const void *from, size_t bytes);
-int cuda_get(struct mc_backend *be, const struct mc_buf *src, size_t at, void *dst, size_t bytes,
-             struct mc_error *err);
-void cuda_zero(struct mc_backend *be, struct mc_buf *b);
-void cuda_copy(struct mc_backend *be, struct mc_buf *dst, const struct mc_buf *src, size_t bytes);
 /* Zeroed device memory; `what` names it. MC_ENOMEM with the bytes needed and free. */
 int cuda_take(struct cuda *be, size_t bytes, const char *what, void **out, struct mc_error *err);
 /* Back, when all that uses it has ended. NULL is fine. */
 void cuda_give_back(struct cuda *be, void *p);
-
-/* repeat.c */
-void cuda_repeat(struct mc_backend *be, struct mc_capture **capture, size_t times,
-                 void (*work)(void *), void *arg);
-void cuda_capture_free(struct mc_backend *be, struct mc_capture *r);
-
-/* vectors.c */
-void cuda_ctl_next(struct mc_backend *be, struct mc_buf *ctl);
-void cuda_lincomb(struct mc_backend *be, size_t n, struct mc_buf *dst, size_t k,
-                  const struct mc_buf *const *src, const struct mc_buf *coefs,
-                  const struct mc_buf *ctl);
-void cuda_sgd(struct mc_backend *be, size_t n, const struct mc_sgd *s, const struct mc_buf *ctl);
-void cuda_sumsq(struct mc_backend *be, size_t n, const struct mc_buf *x, double scale,
-                struct mc_buf *acc, size_t slot);
-void cuda_gather(struct mc_backend *be, size_t n, struct mc_buf *dst, const struct mc_buf *src,
-                 const struct mc_buf *index);
-void cuda_proximal(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
-                   const struct mc_buf *lrs, double nu, const struct mc_buf *ctl);
 
 /* The current device is a thread's: every entry point sets it. */
 static inline void cuda_enter(struct cuda *be)

@@ -63,64 +63,41 @@ struct work {
     void *slab;
 };
 
-static void work_free(struct work *w)
+/* Bytes up to the next multiple of 64. */
+static size_t room(size_t count, size_t size)
 {
-    free(w->slab);
+    return (count * size + 63) / 64 * 64;
 }
 
-/* Room for `count` entries of `size` bytes at the next multiple of 64 bytes; -1 on overflow. */
-static int reserve(size_t *total, size_t *at, size_t count, size_t size)
-{
-    size_t bytes;
-
-    *at = *total;
-    if (__builtin_mul_overflow(count, size, &bytes) || __builtin_add_overflow(bytes, 63, &bytes))
-        return -1;
-    return __builtin_add_overflow(*total, bytes & ~(size_t)63, total) ? -1 : 0;
-}
-
+/* All arrays in one slab; -1: out of memory, or too large. */
 static int work_alloc(struct work *w, size_t n)
 {
     enum { DOUBLES = 5, PADDED = 5, INTS = 6 };
     double **doubles[DOUBLES] = {&w->high, &w->v, &w->d, &w->done_v, &w->done_d};
     int32_t **padded[PADDED] = {&w->cv, &w->cd, &w->col_min, &w->col_row, &w->from};
     int32_t **ints[INTS] = {&w->done, &w->col, &w->row, &w->free_row, &w->list, &w->mark};
-    size_t total = 0, at[2 + DOUBLES + PADDED + INTS], k = 0, cells;
-    size_t ld = (n + MC_ASSIGN_LANES - 1) / MC_ASSIGN_LANES * MC_ASSIGN_LANES;
+    const size_t ld = (n + MC_ASSIGN_LANES - 1) / MC_ASSIGN_LANES * MC_ASSIGN_LANES;
 
-    if (n >= INT32_MAX || __builtin_mul_overflow(n, ld, &cells) ||
-        __builtin_add_overflow(cells, 1, &cells) ||
-        reserve(&total, &at[k++], cells, sizeof(int32_t)) ||
-        reserve(&total, &at[k++], n + 1, sizeof(size_t)))
+    if (n >= INT32_MAX || ld > SIZE_MAX / 8 / (n + 1)) /* then no size below overflows */
         return -1;
-    for (int i = 0; i < DOUBLES; i++)
-        if (reserve(&total, &at[k++], n, sizeof(double)))
-            return -1;
-    for (int i = 0; i < PADDED; i++)
-        if (reserve(&total, &at[k++], ld, sizeof(int32_t)))
-            return -1;
-    for (int i = 0; i < INTS; i++)
-        if (reserve(&total, &at[k++], n, sizeof(int32_t)))
-            return -1;
-    size_t page = total >= HUGE_PAGE ? HUGE_PAGE : 64;
-    if (__builtin_add_overflow(total, page - 1, &total))
-        return -1;
-    total -= total % page;
-    w->slab = aligned_alloc(page, total);
-    if (!w->slab)
+    const size_t cells = room(n * ld + 1, sizeof *w->c), first = room(n + 1, sizeof *w->first);
+    const size_t total = cells + first + DOUBLES * room(n, sizeof(double)) +
+                         PADDED * room(ld, sizeof(int32_t)) + INTS * room(n, sizeof(int32_t));
+    const size_t page = total >= HUGE_PAGE ? HUGE_PAGE : 64, all = (total + page - 1) / page * page;
+    char *at = w->slab = aligned_alloc(page, all);
+    if (!at)
         return -1;
     if (page == HUGE_PAGE)
-        (void)madvise(w->slab, total, MADV_HUGEPAGE); /* page faults are half the time else */
-    char *base = w->slab;
-    k = 0;
-    w->c = (int32_t *)(base + at[k++]);
-    w->first = (size_t *)(base + at[k++]);
-    for (int i = 0; i < DOUBLES; i++)
-        *doubles[i] = (double *)(base + at[k++]);
-    for (int i = 0; i < PADDED; i++)
-        *padded[i] = (int32_t *)(base + at[k++]);
-    for (int i = 0; i < INTS; i++)
-        *ints[i] = (int32_t *)(base + at[k++]);
+        (void)madvise(at, all, MADV_HUGEPAGE); /* page faults are half the time else */
+    w->c = (int32_t *)at;
+    w->first = (size_t *)(at += cells);
+    at += first;
+    for (int i = 0; i < DOUBLES; i++, at += room(n, sizeof(double)))
+        *doubles[i] = (double *)at;
+    for (int i = 0; i < PADDED; i++, at += room(ld, sizeof(int32_t)))
+        *padded[i] = (int32_t *)at;
+    for (int i = 0; i < INTS; i++, at += room(n, sizeof(int32_t)))
+        *ints[i] = (int32_t *)at;
     w->n = n;
     w->ld = ld;
     return 0;
@@ -512,6 +489,6 @@ int mc_assign_max(size_t n, const double *value, int32_t *col, struct mc_assignm
     if (info)
         *info = found;
 out:
-    work_free(&w);
+    free(w.slab);
     return rc;
 }

@@ -5,6 +5,7 @@
  * SCAN_BYTES (the width of its registers) and SCAN_EVENS (the even lanes of two vectors of int32_t)
  * defined. */
 
+/* defined in the same words every time, so that they need no #undef */
 #define NI (SCAN_BYTES / sizeof(int32_t))
 #define NF (SCAN_BYTES / sizeof(double))
 #define vi SCAN_NAME(vi)
@@ -259,21 +260,6 @@ static const struct mc_assign_loops SCAN_NAME(table) = {
     .fine_tight = SCAN_NAME(fine_tight),
 };
 
-#undef NI
-#undef NF
-#undef vi
-#undef vf
-#undef vl
-#undef loose_i
-#undef loose_f
-#undef LOAD_I
-#undef LOAD_F
-#undef STORE_I
-#undef STORE_F
-#undef SPLAT_I
-#undef SPLAT_F
-#undef PICK_I
-#undef PICK_F
 #undef ANY
 #undef SCAN_NAME
 #undef SCAN_TARGET

@@ -14,40 +14,21 @@
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
-static int shape_conv(struct mc_graph *g, struct mc_node *n, const struct mc_node *in)
+/* The sides of a convolution's or a pooling's output. */
+static int shape_windows(struct mc_graph *g, struct mc_node *n, const struct mc_node *in)
 {
+    const int pool = n->op != MC_OP_CONV;
     int side[2] = {in->h, in->w};
 
-    if (in->c % n->groups || n->c % n->groups)
-        return fail(
-            g,
-            "node \"%s\": invalid grouped convolution: %d input and %d output channels, %d groups",
-            n->name, in->c, n->c, n->groups);
-    for (int i = 0; i < 2; i++) {
-        int k = n->kernel[i], s = n->stride[i], p = n->pad[i];
-        if (k > side[i] + 2 * p)
-            return fail(g, "node \"%s\": kernel %d, stride %d, pad %d do not fit an input of %dx%d",
-                        n->name, k, s, p, in->h, in->w);
-        side[i] = (side[i] + 2 * p - k) / s + 1;
-    }
-    n->h = side[0];
-    n->w = side[1];
-    return 0;
-}
-
-static int shape_pool(struct mc_graph *g, struct mc_node *n, const struct mc_node *in)
-{
-    int side[2] = {in->h, in->w};
-
-    n->c = in->c;
     for (int i = 0; i < 2; i++) {
         int k = n->kernel[i], s = n->stride[i], p = n->pad[i], room = side[i] + 2 * p - k, out = 0;
         /* a window wholly in the padding has no value: PyTorch's bound on the padding */
-        if (p > k / 2 || room < 0)
-            return fail(g, "node \"%s\": window %d, stride %d, pad %d do not fit an input of %dx%d",
-                        n->name, k, s, p, in->h, in->w);
-        out = (room + (n->ceil_mode ? s - 1 : 0)) / s + 1;
-        if (n->ceil_mode && (out - 1) * s >= side[i] + p) /* the last window starts past the end */
+        if ((pool && p > k / 2) || room < 0)
+            return fail(g, "node \"%s\": %s %d, stride %d, pad %d do not fit an input of %dx%d",
+                        n->name, pool ? "window" : "kernel", k, s, p, in->h, in->w);
+        out = (room + (pool && n->ceil_mode ? s - 1 : 0)) / s + 1;
+        /* the last window starts past the end */
+        if (pool && n->ceil_mode && (out - 1) * s >= side[i] + p)
             out--;
         side[i] = out;
     }
@@ -81,55 +62,40 @@ static int shape_join(struct mc_graph *g, struct mc_node *n)
 static int shape(struct mc_graph *g, struct mc_node *n)
 {
     const struct mc_node *in = n->n_in ? &g->nodes[n->in[0]] : NULL;
+    const int64_t all = in ? (int64_t)in->c * in->h * in->w : 0;
 
-    switch (n->op) {
-    case MC_OP_NORMALISE:
+    if (n->op == MC_OP_NORMALISE) {
         for (int i = n->c; i < MC_MAX_CHANNELS_IN; i++) {
             n->mean[i] = 0;
             n->std[i] = 1;
         }
         return 0;
-    case MC_OP_CONV:
-        return shape_conv(g, n, in);
-    case MC_OP_MAXPOOL:
-    case MC_OP_AVGPOOL:
-        return shape_pool(g, n, in);
-    case MC_OP_ADD:
-    case MC_OP_CONCAT:
+    }
+    if (n->op == MC_OP_ADD || n->op == MC_OP_CONCAT)
         return shape_join(g, n);
-    case MC_OP_LINEAR:
-        if (in->h != 1 || in->w != 1)
-            return fail(g, "node \"%s\": a linear layer's input is flat, not %dx%dx%d", n->name,
-                        in->c, in->h, in->w);
-        n->h = n->w = 1;
-        return 0;
-    case MC_OP_GLOBALPOOL:
+    if (n->op == MC_OP_CONV && (in->c % n->groups || n->c % n->groups))
+        return fail(
+            g,
+            "node \"%s\": invalid grouped convolution: %d input and %d output channels, %d groups",
+            n->name, in->c, n->c, n->groups);
+    if (n->op == MC_OP_LINEAR && (in->h != 1 || in->w != 1))
+        return fail(g, "node \"%s\": a linear layer's input is flat, not %dx%dx%d", n->name, in->c,
+                    in->h, in->w);
+    if (n->op == MC_OP_DROPOUT && all > MC_MAX_DROPOUT)
+        return fail(g, "node \"%s\": dropout of more than %d values an image", n->name,
+                    MC_MAX_DROPOUT);
+    if (n->op == MC_OP_FLATTEN)
+        n->c = all > MC_MAX_CHANNELS ? 0 : (int)all;
+    else if (n->op != MC_OP_CONV && n->op != MC_OP_LINEAR)
         n->c = in->c;
+    if (n->op == MC_OP_CONV || n->op == MC_OP_MAXPOOL || n->op == MC_OP_AVGPOOL)
+        return shape_windows(g, n, in);
+    if (n->op == MC_OP_LINEAR || n->op == MC_OP_GLOBALPOOL || n->op == MC_OP_FLATTEN) {
         n->h = n->w = 1;
-        return 0;
-    case MC_OP_ADAPTPOOL:
-        n->c = in->c;
-        return 0;
-    case MC_OP_FLATTEN: {
-        int64_t c = (int64_t)in->c * in->h * in->w;
-        n->c = c > MC_MAX_CHANNELS ? 0 : (int)c;
-        n->h = n->w = 1;
-        return 0;
+    } else if (n->op != MC_OP_ADAPTPOOL) {
+        n->h = in->h;
+        n->w = in->w;
     }
-    case MC_OP_DROPOUT:
-        if ((int64_t)in->c * in->h * in->w > MC_MAX_DROPOUT)
-            return fail(g, "node \"%s\": dropout of more than %d values an image", n->name,
-                        MC_MAX_DROPOUT);
-        break;
-    case MC_OP_BATCHNORM:
-    case MC_OP_RELU:
-    case MC_OP_LOSS:
-    case MC_N_OPS:
-        break;
-    }
-    n->c = in->c;
-    n->h = in->h;
-    n->w = in->w;
     return 0;
 }
 
@@ -214,52 +180,54 @@ void mc_graph_free(struct mc_graph *g)
     free(g);
 }
 
+/* A node of one input. */
+static int add(struct mc_graph *g, const char *name, int in, struct mc_node n)
+{
+    n.in[0] = in;
+    n.n_in = 1;
+    return mc_graph_node(g, name, &n);
+}
+
 int mc_graph_conv(struct mc_graph *g, const char *name, int in, int out, struct mc_conv_opts o)
 {
     int kernel = o.kernel ? o.kernel : 1, stride = o.stride ? o.stride : 1;
-    struct mc_node n = {.op = MC_OP_CONV,
-                        .in = {in},
-                        .n_in = 1,
-                        .c = out,
-                        .kernel = {kernel, kernel},
-                        .stride = {stride, stride},
-                        .pad = {o.pad, o.pad},
-                        .groups = o.groups ? o.groups : 1,
-                        .has_bias = o.bias,
-                        .weight_init = o.init,
-                        .bias_init = o.bias_init};
-    return mc_graph_node(g, name, &n);
+
+    return add(g, name, in,
+               (struct mc_node){.op = MC_OP_CONV,
+                                .c = out,
+                                .kernel = {kernel, kernel},
+                                .stride = {stride, stride},
+                                .pad = {o.pad, o.pad},
+                                .groups = o.groups ? o.groups : 1,
+                                .has_bias = o.bias,
+                                .weight_init = o.init,
+                                .bias_init = o.bias_init});
 }
 
 int mc_graph_linear(struct mc_graph *g, const char *name, int in, int out, int bias,
                     enum mc_init init, enum mc_init bias_init)
 {
-    struct mc_node n = {.op = MC_OP_LINEAR,
-                        .in = {in},
-                        .n_in = 1,
-                        .c = out,
-                        .has_bias = bias,
-                        .weight_init = init,
-                        .bias_init = bias_init};
-    return mc_graph_node(g, name, &n);
+    return add(g, name, in,
+               (struct mc_node){.op = MC_OP_LINEAR,
+                                .c = out,
+                                .has_bias = bias,
+                                .weight_init = init,
+                                .bias_init = bias_init});
 }
 
 int mc_graph_batchnorm(struct mc_graph *g, const char *name, int in, float eps)
 {
-    struct mc_node n = {.op = MC_OP_BATCHNORM,
-                        .in = {in},
-                        .n_in = 1,
-                        .eps = eps,
-                        .momentum = .1f,
-                        .weight_init = MC_INIT_ONE,
-                        .bias_init = MC_INIT_ZERO};
-    return mc_graph_node(g, name, &n);
+    return add(g, name, in,
+               (struct mc_node){.op = MC_OP_BATCHNORM,
+                                .eps = eps,
+                                .momentum = .1f,
+                                .weight_init = MC_INIT_ONE,
+                                .bias_init = MC_INIT_ZERO});
 }
 
 int mc_graph_relu(struct mc_graph *g, const char *name, int in)
 {
-    struct mc_node n = {.op = MC_OP_RELU, .in = {in}, .n_in = 1};
-    return mc_graph_node(g, name, &n);
+    return add(g, name, in, (struct mc_node){.op = MC_OP_RELU});
 }
 
 static int join(struct mc_graph *g, const char *name, enum mc_op op, const int *in, int count)
@@ -287,46 +255,36 @@ int mc_graph_concat(struct mc_graph *g, const char *name, const int *in, int n)
 int mc_graph_pool(struct mc_graph *g, const char *name, enum mc_op op, int in, int kernel,
                   int stride, int pad, int ceil_mode)
 {
-    struct mc_node n = {.op = op,
-                        .in = {in},
-                        .n_in = 1,
-                        .kernel = {kernel, kernel},
-                        .stride = {stride, stride},
-                        .pad = {pad, pad},
-                        .ceil_mode = ceil_mode};
-    return mc_graph_node(g, name, &n);
+    return add(g, name, in,
+               (struct mc_node){.op = op,
+                                .kernel = {kernel, kernel},
+                                .stride = {stride, stride},
+                                .pad = {pad, pad},
+                                .ceil_mode = ceil_mode});
 }
 
 int mc_graph_globalpool(struct mc_graph *g, const char *name, int in)
 {
-    struct mc_node n = {.op = MC_OP_GLOBALPOOL, .in = {in}, .n_in = 1};
-    return mc_graph_node(g, name, &n);
+    return add(g, name, in, (struct mc_node){.op = MC_OP_GLOBALPOOL});
 }
 
 int mc_graph_adaptpool(struct mc_graph *g, const char *name, int in, int out_h, int out_w)
 {
-    struct mc_node n = {.op = MC_OP_ADAPTPOOL, .in = {in}, .n_in = 1, .h = out_h, .w = out_w};
-    return mc_graph_node(g, name, &n);
+    return add(g, name, in, (struct mc_node){.op = MC_OP_ADAPTPOOL, .h = out_h, .w = out_w});
 }
 
 int mc_graph_flatten(struct mc_graph *g, const char *name, int in)
 {
-    struct mc_node n = {.op = MC_OP_FLATTEN, .in = {in}, .n_in = 1};
-    return mc_graph_node(g, name, &n);
+    return add(g, name, in, (struct mc_node){.op = MC_OP_FLATTEN});
 }
 
 int mc_graph_dropout(struct mc_graph *g, const char *name, int in, float p)
 {
-    struct mc_node n = {.op = MC_OP_DROPOUT, .in = {in}, .n_in = 1, .drop = p};
-    return mc_graph_node(g, name, &n);
+    return add(g, name, in, (struct mc_node){.op = MC_OP_DROPOUT, .drop = p});
 }
 
 int mc_graph_loss(struct mc_graph *g, const char *name, int logits, float weight, int train_only)
 {
-    struct mc_node n = {.op = MC_OP_LOSS,
-                        .in = {logits},
-                        .n_in = 1,
-                        .loss_weight = weight,
-                        .train_only = train_only};
-    return mc_graph_node(g, name, &n);
+    return add(g, name, logits,
+               (struct mc_node){.op = MC_OP_LOSS, .loss_weight = weight, .train_only = train_only});
 }

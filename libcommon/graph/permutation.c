@@ -189,25 +189,28 @@ static size_t axis_size(const struct mc_param *t, int dim)
     return t->tensor.ndim > dim ? (size_t)t->tensor.shape[dim] : 1;
 }
 
+/* Tensor i of the parameters, then of the statistics. */
+static const struct mc_param *tensor_at(const struct mc_graph *g, size_t i)
+{
+    return i < g->n_params ? &g->params[i] : &g->stats[i - g->n_params];
+}
+
 static int find_origins(struct origins *o, const struct mc_perm *p, const struct mc_symmetry *s,
                         const struct mc_graph *g, struct mc_error *err)
 {
     size_t total = 0;
 
-    for (size_t i = 0; i < g->n_params; i++)
-        total += axis_size(&g->params[i], 0) + axis_size(&g->params[i], 1);
-    for (size_t i = 0; i < g->n_stats; i++)
-        total += axis_size(&g->stats[i], 0) + 1;
+    for (size_t i = 0; i < g->n_params + g->n_stats; i++)
+        total += axis_size(tensor_at(g, i), 0) + axis_size(tensor_at(g, i), 1);
     o->place = malloc((total + 1) * sizeof *o->place);
     o->first = malloc((g->n_params + g->n_stats + 1) * sizeof *o->first);
     if (!o->place || !o->first)
         return mc_no_memory(err);
     total = 0;
     for (size_t i = 0; i < g->n_params + g->n_stats; i++) {
-        const struct mc_param *t = i < g->n_params ? &g->params[i] : &g->stats[i - g->n_params];
         o->first[i] = total;
         for (int dim = 0; dim < 2; dim++)
-            for (size_t k = 0; k < axis_size(t, dim); k++)
+            for (size_t k = 0; k < axis_size(tensor_at(g, i), dim); k++)
                 o->place[total++] = (uint32_t)k;
     }
     for (size_t k = 0; k < s->n_groups; k++)
@@ -251,14 +254,10 @@ int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s, const s
         goto out;
     for (size_t i = 0; i < g->P; i++)
         params[i] = (uint32_t)i;
-    for (size_t i = 0; i < g->n_params; i++)
-        gather_one(&g->params[i], o.place + o.first[i], params);
-    if (stats) {
-        for (size_t i = 0; i < g->S; i++)
-            stats[i] = (uint32_t)i;
-        for (size_t i = 0; i < g->n_stats; i++)
-            gather_one(&g->stats[i], o.place + o.first[g->n_params + i], stats);
-    }
+    for (size_t i = 0; stats && i < g->S; i++)
+        stats[i] = (uint32_t)i;
+    for (size_t i = 0; i < g->n_params + (stats ? g->n_stats : 0); i++)
+        gather_one(tensor_at(g, i), o.place + o.first[i], i < g->n_params ? params : stats);
 out:
     free(o.place);
     free(o.first);

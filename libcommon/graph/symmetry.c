@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_STRETCHES ((size_t)1 << 20) /* of all nodes' axes together */
+#define MAX_SEGMENTS ((size_t)1 << 20) /* of all nodes' axes together */
 
 struct derivation {
     const struct mc_graph *g;
@@ -18,10 +18,12 @@ struct derivation {
     size_t n, cap;
     struct {
         size_t first, n;
-    } * axis;        /* (n_nodes) into segments; nodes that pass their input through share it */
-    int *group_of;   /* (sets) of a root, -1: none */
-    int *first_node; /* (sets) by group: the layer that gives its name */
-    size_t *first_place, *n_places;
+    } * axis;      /* (n_nodes) into segments; nodes that pass their input through share it */
+    int *group_of; /* (sets) of a root, -1: none */
+    struct {
+        int node; /* the layer that gives its name */
+        size_t place, n_places;
+    } * first; /* (sets) by group */
     size_t n_groups;
     unsigned char *seen; /* (n_nodes) observed there */
 };
@@ -32,9 +34,7 @@ static void release(struct derivation *d)
     free(d->segments);
     free(d->axis);
     free(d->group_of);
-    free(d->first_node);
-    free(d->first_place);
-    free(d->n_places);
+    free(d->first);
     free(d->seen);
 }
 
@@ -45,9 +45,9 @@ static int append(struct derivation *d, struct mc_uf_segment s, struct mc_error 
     if (d->n == d->cap) {
         size_t cap = d->cap ? 2 * d->cap : 256;
         struct mc_uf_segment *more = NULL;
-        if (d->n >= MAX_STRETCHES)
+        if (d->n >= MAX_SEGMENTS)
             return mc_fail(err, MC_EINPUT, "the graph's axes have more than %zu segments",
-                           MAX_STRETCHES);
+                           MAX_SEGMENTS);
         more = realloc(d->segments, cap * sizeof *more);
         if (!more)
             return mc_no_memory(err);
@@ -138,17 +138,15 @@ static int number_groups(struct derivation *d, struct mc_error *err)
         if (!is_layer(&d->g->nodes[i]))
             continue;
         rc = mc_uf_walk_begin(&w, d->segments + d->axis[i].first, d->axis[i].n, err);
-        while (!rc && (rc = mc_uf_walk_top(&d->ties, &w, &s, err)) > 0) {
+        while (rc >= 0 && (rc = mc_uf_walk_next(&d->ties, &w, &s, err)) > 0) {
             const struct mc_uf_set *p = &d->ties.sets[s.set];
             if (!p->fixed && p->count > 1 && d->group_of[s.set] < 0) {
                 d->group_of[s.set] = (int)d->n_groups;
-                d->first_node[d->n_groups] = i;
-                d->first_place[d->n_groups] = place;
-                d->n_places[d->n_groups++] = p->count * s.repeat;
+                d->first[d->n_groups].node = i;
+                d->first[d->n_groups].place = place;
+                d->first[d->n_groups++].n_places = p->count * s.repeat;
             }
             place += p->count * s.repeat;
-            w.n--;
-            rc = 0;
         }
     }
     mc_uf_walk_release(&w);
@@ -164,7 +162,7 @@ static int segments(struct derivation *d, int node, struct mc_uf_walk *w, struct
     int rc = mc_uf_walk_begin(w, d->segments + d->axis[node].first, d->axis[node].n, err);
 
     *n = 0;
-    while (!rc && (rc = mc_uf_walk_top(&d->ties, w, &s, err)) > 0) {
+    while (rc >= 0 && (rc = mc_uf_walk_next(&d->ties, w, &s, err)) > 0) {
         size_t count = d->ties.sets[s.set].count;
         int group = d->group_of[s.set];
         struct mc_segment now = {.group = group, .count = count, .repeat = s.repeat};
@@ -179,8 +177,6 @@ static int segments(struct derivation *d, int node, struct mc_uf_walk *w, struct
             seg[*n] = now;
         ++*n;
         last = now;
-        w->n--;
-        rc = 0;
     }
     return rc;
 }
@@ -196,9 +192,9 @@ static int write_axes(struct derivation *d, struct mc_symmetry *out, struct mc_e
         if ((rc = segments(d, i, &w, NULL, &n, err)))
             goto out;
         total += n;
-        if (total > MAX_STRETCHES) {
+        if (total > MAX_SEGMENTS) {
             rc = mc_fail(err, MC_EINPUT, "the graph's axes have more than %zu segments",
-                         MAX_STRETCHES);
+                         MAX_SEGMENTS);
             goto out;
         }
     }
@@ -400,9 +396,9 @@ static int write_groups(const struct derivation *d, struct mc_symmetry *out, str
         return mc_no_memory(err);
     out->n_groups = d->n_groups;
     for (size_t i = 0; i < d->n_groups; i++) {
-        const struct mc_node *n = &d->g->nodes[d->first_node[i]];
+        const struct mc_node *n = &d->g->nodes[d->first[i].node];
         struct mc_group *g = &out->groups[i];
-        size_t from = d->first_place[i], to = from + d->n_places[i];
+        size_t from = d->first[i].place, to = from + d->first[i].n_places;
         if (to - from == (size_t)n->c) /* its whole output */
             snprintf(g->name, sizeof g->name, "%s", n->name);
         else
@@ -438,10 +434,8 @@ int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g, struct
         if ((rc = mc_fail_in(lay_axis(&d, i, err), err, "node \"%s\"", g->nodes[i].name)))
             goto out;
     d.group_of = malloc(d.ties.n * sizeof *d.group_of);
-    d.first_node = malloc(d.ties.n * sizeof *d.first_node);
-    d.first_place = malloc(d.ties.n * sizeof *d.first_place);
-    d.n_places = malloc(d.ties.n * sizeof *d.n_places);
-    if (!d.group_of || !d.first_node || !d.first_place || !d.n_places) {
+    d.first = malloc(d.ties.n * sizeof *d.first);
+    if (!d.group_of || !d.first) {
         rc = mc_no_memory(err);
         goto out;
     }

@@ -129,6 +129,15 @@ int mc_uf_walk_top(struct mc_union_find *t, struct mc_uf_walk *w, struct mc_uf_s
     return 0;
 }
 
+int mc_uf_walk_next(struct mc_union_find *t, struct mc_uf_walk *w, struct mc_uf_segment *out,
+                    struct mc_error *err)
+{
+    const int rc = mc_uf_walk_top(t, w, out, err);
+
+    w->n -= rc > 0;
+    return rc;
+}
+
 static size_t lcm(size_t a, size_t b)
 {
     size_t x = a, y = b;
@@ -183,42 +192,32 @@ int mc_union_find_join(struct mc_union_find *t, const struct mc_uf_segment *a, s
                        const struct mc_uf_segment *b, size_t nb, struct mc_error *err)
 {
     struct mc_uf_walk wa = {0}, wb = {0};
+    struct mc_uf_segment sa, sb;
     size_t done_a = 0, done_b = 0; /* places of a fixed top that are already behind us */
     int rc = 0;
 
     if ((rc = mc_uf_walk_begin(&wa, a, na, err)) || (rc = mc_uf_walk_begin(&wb, b, nb, err)))
         goto out;
-    for (;;) {
-        struct mc_uf_segment sa, sb;
-        size_t left_a = 0, left_b = 0;
-        int fixed_a = 0, fixed_b = 0;
-        if ((rc = mc_uf_walk_top(t, &wa, &sa, err)) <= 0 ||
-            (rc = mc_uf_walk_top(t, &wb, &sb, err)) <= 0)
-            goto out;
-        fixed_a = t->sets[sa.set].fixed;
-        fixed_b = t->sets[sb.set].fixed;
-        left_a = t->sets[sa.set].count * sa.repeat - done_a;
-        left_b = t->sets[sb.set].count * sb.repeat - done_b;
-        if (fixed_a && fixed_b) {
+    while ((rc = mc_uf_walk_top(t, &wa, &sa, err)) > 0 &&
+           (rc = mc_uf_walk_top(t, &wb, &sb, err)) > 0) {
+        const struct mc_uf_set *pa = &t->sets[sa.set], *pb = &t->sets[sb.set];
+        size_t left_a = pa->count * sa.repeat - done_a, left_b = pb->count * sb.repeat - done_b;
+        if (pa->fixed && pb->fixed) {
             size_t step = left_a < left_b ? left_a : left_b;
             done_a = left_a == step ? 0 : done_a + step;
             done_b = left_b == step ? 0 : done_b + step;
             wa.n -= left_a == step;
             wb.n -= left_b == step;
-            rc = 0;
-        } else if (fixed_a) {
+        } else if (pa->fixed) {
             rc = fix_reached(t, sb, left_a, err);
-        } else if (fixed_b) {
+        } else if (pb->fixed) {
             rc = fix_reached(t, sa, left_b, err);
-        } else {
-            rc = approach(t, sa, sb, err);
-            if (rc == 1) {
-                wa.n--;
-                wb.n--;
-            }
+        } else if ((rc = approach(t, sa, sb, err)) == 1) {
+            wa.n--;
+            wb.n--;
         }
         if (rc < 0)
-            goto out;
+            break;
     }
 out:
     mc_uf_walk_release(&wa);
@@ -233,11 +232,8 @@ int mc_union_find_fix(struct mc_union_find *t, const struct mc_uf_segment *a, si
     struct mc_uf_segment s;
     int rc = mc_uf_walk_begin(&w, a, na, err);
 
-    while (!rc && (rc = mc_uf_walk_top(t, &w, &s, err)) > 0) {
+    while (rc >= 0 && (rc = mc_uf_walk_next(t, &w, &s, err)) > 0)
         t->sets[s.set].fixed = 1;
-        w.n--;
-        rc = 0;
-    }
     mc_uf_walk_release(&w);
     return rc;
 }

@@ -50,6 +50,9 @@ MC_USE_RESULT int mc_uf_walk_begin(struct mc_uf_walk *w, const struct mc_uf_segm
 /* Resolve the top to a whole root: 1, 0 at the end, or an error. *out is it; not popped. */
 MC_USE_RESULT int mc_uf_walk_top(struct mc_union_find *t, struct mc_uf_walk *w,
                                  struct mc_uf_segment *out, struct mc_error *err);
+/* The same, popped. */
+MC_USE_RESULT int mc_uf_walk_next(struct mc_union_find *t, struct mc_uf_walk *w,
+                                  struct mc_uf_segment *out, struct mc_error *err);
 
 /* Two axes of equally many places move together. */
 MC_USE_RESULT int mc_union_find_join(struct mc_union_find *t, const struct mc_uf_segment *a,
