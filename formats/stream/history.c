@@ -284,8 +284,7 @@ int mc_history_check(const msgpack_object *list, struct mc_error *err)
 
 static void pack_parents(struct mc_pack *p, const size_t *parents, size_t n)
 {
-    mc_pack_str(p, "parents");
-    mc_pack_array(p, n);
+    mc_put_array(p, "parents", n);
     for (size_t i = 0; i < n; i++)
         mc_pack_u64(p, parents[i]);
 }
@@ -302,12 +301,9 @@ int mc_history_pack(const struct mc_history *h, struct mc_pack *p, struct mc_err
             pack_parents(p, h->entries[i]->parents, h->entries[i]->n_parents);
         }
         mc_pack_map(p, 4);
-        mc_pack_str(p, "tool");
-        mc_pack_str(p, h->tool);
-        mc_pack_str(p, "version");
-        mc_pack_str(p, MC_VERSION);
-        mc_pack_str(p, "args");
-        mc_pack_array(p, h->n_args);
+        mc_put_str(p, "tool", h->tool);
+        mc_put_str(p, "version", MC_VERSION);
+        mc_put_array(p, "args", h->n_args);
         mc_pack_raw(p, &h->args);
         pack_parents(p, h->parents, h->n_parents);
     }

@@ -94,17 +94,14 @@ static int write_header(struct mc_writer *w, const char *kind, const struct mc_p
     mc_pack_init(&header);
     mc_pack_init(&history);
     mc_pack_map(&header, 4);
-    mc_pack_str(&header, "mcz");
-    mc_pack_u64(&header, MC_FORMAT_VERSION);
-    mc_pack_str(&header, "kind");
-    mc_pack_str(&header, kind);
+    mc_put_u64(&header, "mcz", MC_FORMAT_VERSION);
+    mc_put_str(&header, "kind", kind);
     mc_pack_str(&header, "meta");
     if (meta)
         mc_pack_raw(&header, meta);
     else
         mc_pack_map(&header, 0);
-    mc_pack_str(&header, "tensors");
-    mc_pack_array(&header, w->n_tensors);
+    mc_put_array(&header, "tensors", w->n_tensors);
     for (size_t i = 0; i < w->n_tensors; i++) {
         const struct mc_tensor *t = &w->tensors[i];
         mc_pack_array(&header, 3);
@@ -198,16 +195,13 @@ static int write_record(struct mc_writer *w, size_t i, uint64_t rows, const void
     inner.failed |= msgpack_pack_bin(&inner.pk, bytes) != 0;
 
     mc_pack_map(&head, 4);
-    mc_pack_str(&head, "t");
-    mc_pack_u64(&head, i);
-    mc_pack_str(&head, "row");
-    mc_pack_u64(&head, w->rows_written[i]);
+    mc_put_u64(&head, "t", i);
+    mc_put_u64(&head, "row", w->rows_written[i]);
     mc_pack_str(&head, "data");
     head.failed |= msgpack_pack_ext(&head.pk, inner.buf.size + bytes, 1) != 0;
     mc_pack_raw(&head, &inner);
 
-    mc_pack_str(&tail, "xxh");
-    mc_pack_u64(&tail, XXH3_64bits(data, bytes));
+    mc_put_u64(&tail, "xxh", XXH3_64bits(data, bytes));
 
     if (head.failed || tail.failed)
         rc = mc_no_memory(err);
@@ -276,10 +270,8 @@ static int write_end(struct mc_writer *w, char *id, struct mc_error *err)
     mc_hash_id(w->hash, id);
     mc_pack_init(&end);
     mc_pack_map(&end, 3);
-    mc_pack_str(&end, "end");
-    mc_pack_u64(&end, w->n_records);
-    mc_pack_str(&end, "id");
-    mc_pack_str(&end, id);
+    mc_put_u64(&end, "end", w->n_records);
+    mc_put_str(&end, "id", id);
     mc_pack_str(&end, "inputs");
     rc = mc_history_pack_inputs(w->history, &end, err);
     if (!rc)
