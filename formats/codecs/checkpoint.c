@@ -73,8 +73,7 @@ int mc_checkpoint_write(const struct mc_checkpoint *s, const char *path, struct 
 static int is_mine(const struct mc_checkpoint *s, const msgpack_object *key)
 {
     for (size_t i = 0; i < s->n_settings; i++)
-        if (key->type == MSGPACK_OBJECT_STR && strlen(s->settings[i].name) == key->via.str.size &&
-            !memcmp(s->settings[i].name, key->via.str.ptr, key->via.str.size))
+        if (mc_is_str(key, s->settings[i].name))
             return 1;
     return 0;
 }

@@ -101,14 +101,6 @@ int mc_graph_id(const struct mc_graph *g, char *id, struct mc_error *err)
 
 /* ---- unpacking ------------------------------------------------------------------------------ */
 
-static int is_text(const msgpack_object *o, const char *text)
-{
-    const size_t n = strlen(text);
-
-    return o->type == MSGPACK_OBJECT_STR && o->via.str.size == n &&
-           !memcmp(o->via.str.ptr, text, n);
-}
-
 /* Every key of the map is one of the n that are known, and comes once. */
 static int check_keys(const msgpack_object *map, const char *const *known, int n,
                       struct mc_error *err)
@@ -120,7 +112,7 @@ static int check_keys(const msgpack_object *map, const char *const *known, int n
         int k = 0;
         if (key->type != MSGPACK_OBJECT_STR)
             return mc_fail(err, MC_EINPUT, "a key is not text");
-        while (k < n && !is_text(key, known[k]))
+        while (k < n && !mc_is_str(key, known[k]))
             k++;
         if (k == n)
             return mc_fail(err, MC_EINPUT, "key \"%.*s\" is not known here",
@@ -149,7 +141,7 @@ static double number(const msgpack_object *o, enum mc_field_type type)
 
     if (type == MC_FIELD_INIT)
         for (int i = 0; i < MC_N_INITS; i++)
-            if (is_text(o, mc_init_name((enum mc_init)i)))
+            if (mc_is_str(o, mc_init_name((enum mc_init)i)))
                 return i;
     if (type == MC_FIELD_FLAG && o->type == MSGPACK_OBJECT_BOOLEAN)
         return o->via.boolean;

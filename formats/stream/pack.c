@@ -102,18 +102,21 @@ void mc_pack_object(struct mc_pack *p, const msgpack_object *o)
     p->failed |= msgpack_pack_object(&p->pk, *o) != 0;
 }
 
+int mc_is_str(const msgpack_object *o, const char *text)
+{
+    const size_t n = strlen(text);
+
+    return o->type == MSGPACK_OBJECT_STR && o->via.str.size == n &&
+           !memcmp(o->via.str.ptr, text, n);
+}
+
 const msgpack_object *mc_get_opt(const msgpack_object *map, const char *key)
 {
-    size_t len = strlen(key);
-
     if (map->type != MSGPACK_OBJECT_MAP)
         return NULL;
-    for (uint32_t i = 0; i < map->via.map.size; i++) {
-        const msgpack_object_kv *kv = &map->via.map.ptr[i];
-        if (kv->key.type == MSGPACK_OBJECT_STR && kv->key.via.str.size == len &&
-            !memcmp(kv->key.via.str.ptr, key, len))
-            return &kv->val;
-    }
+    for (uint32_t i = 0; i < map->via.map.size; i++)
+        if (mc_is_str(&map->via.map.ptr[i].key, key))
+            return &map->via.map.ptr[i].val;
     return NULL;
 }
 

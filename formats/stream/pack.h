@@ -38,6 +38,9 @@ void mc_put_array(struct mc_pack *p, const char *key, size_t n);
 void mc_pack_raw(struct mc_pack *p, const struct mc_pack *from);
 void mc_pack_object(struct mc_pack *p, const msgpack_object *o);
 
+/* Whether an object is a string, and this one. */
+int mc_is_str(const msgpack_object *o, const char *text);
+
 /* Looking up: all return 0, or MC_EINPUT with a sentence that names the key. Text must be NUL-free
  * UTF-8; numbers must fit. A missing key is an error; mc_get_opt gives NULL instead. */
 const msgpack_object *mc_get_opt(const msgpack_object *map, const char *key);

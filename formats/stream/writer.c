@@ -111,14 +111,10 @@ static int write_header(struct mc_writer *w, const char *kind, const struct mc_p
         for (int k = 0; k < t->ndim; k++)
             mc_pack_u64(&header, t->shape[k]);
     }
-    rc = mc_history_pack(w->history, &history, err);
-    if (!rc)
-        rc = within(&header, &mc_limits_header, "header", err);
-    if (!rc)
-        rc = within(&history, &mc_limits_history, "history", err);
-    if (!rc)
-        rc = emit_hashed(w, header.buf.data, header.buf.size, err);
-    if (!rc)
+    if (!(rc = mc_history_pack(w->history, &history, err)) &&
+        !(rc = within(&header, &mc_limits_header, "header", err)) &&
+        !(rc = within(&history, &mc_limits_history, "history", err)) &&
+        !(rc = emit_hashed(w, header.buf.data, header.buf.size, err)))
         rc = emit(w, history.buf.data, history.buf.size, ZSTD_e_continue, err);
     mc_pack_release(&header);
     mc_pack_release(&history);
@@ -205,11 +201,8 @@ static int write_record(struct mc_writer *w, size_t i, uint64_t rows, const void
 
     if (head.failed || tail.failed)
         rc = mc_no_memory(err);
-    if (!rc)
-        rc = emit_hashed(w, head.buf.data, head.buf.size, err);
-    if (!rc)
-        rc = emit_hashed(w, data, bytes, err);
-    if (!rc)
+    else if (!(rc = emit_hashed(w, head.buf.data, head.buf.size, err)) &&
+             !(rc = emit_hashed(w, data, bytes, err)))
         rc = emit_hashed(w, tail.buf.data, tail.buf.size, err);
     if (!rc) {
         w->rows_written[i] += rows;
@@ -273,10 +266,8 @@ static int write_end(struct mc_writer *w, char *id, struct mc_error *err)
     mc_put_u64(&end, "end", w->n_records);
     mc_put_str(&end, "id", id);
     mc_pack_str(&end, "inputs");
-    rc = mc_history_pack_inputs(w->history, &end, err);
-    if (!rc)
-        rc = within(&end, &mc_limits_record, "end record", err);
-    if (!rc)
+    if (!(rc = mc_history_pack_inputs(w->history, &end, err)) &&
+        !(rc = within(&end, &mc_limits_record, "end record", err)))
         rc = emit(w, end.buf.data, end.buf.size, ZSTD_e_continue, err);
     /* ended by a call of its own without input: a short cut of libzstd for input that comes with
      * ZSTD_e_end would make the bytes depend on what came before */
