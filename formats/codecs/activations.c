@@ -20,6 +20,11 @@ struct turn {
     size_t tap, n_taps;
 };
 
+static const struct mc_key keys[] = {
+    MC_KEY(struct turn, images, "images", MC_KEY_COUNT, MAX_IMAGES),
+    MC_KEY(struct turn, batch, "batch", MC_KEY_COUNT, MAX_BATCH),
+};
+
 static uint64_t left(const struct turn *t)
 {
     uint64_t batch = t->images - t->first < t->batch ? t->images - t->first : t->batch;
@@ -89,10 +94,7 @@ int mc_activations_create(struct mc_activations_writer **out, const char *path,
     a->turn = (struct turn){.images = images, .batch = batch, .n_taps = taps->n_taps};
     mc_pack_map(&meta, 5);
     mc_taps_pack(&sampled, &meta);
-    mc_pack_str(&meta, "images");
-    mc_pack_u64(&meta, images);
-    mc_pack_str(&meta, "batch");
-    mc_pack_u64(&meta, batch);
+    mc_keys_pack(&meta, keys, 2, &a->turn);
     if ((rc = mc_writer_open(&a->w, path, "activations", &meta, tensors, taps->n_taps, h, err)))
         goto out;
     *out = a;
@@ -179,8 +181,7 @@ int mc_activations_open_stream(struct mc_activations_reader **out, struct mc_rea
         goto out;
     const msgpack_object *meta = mc_reader_meta(a->r);
     if ((rc = mc_taps_unpack(&a->taps, meta, err)) ||
-        (rc = mc_get_u64(meta, "images", MAX_IMAGES, &a->turn.images, err)) ||
-        (rc = mc_get_u64(meta, "batch", MAX_BATCH, &a->turn.batch, err))) {
+        (rc = mc_keys_unpack(meta, keys, 2, &a->turn, err))) {
         mc_fail_in(rc, err, "%s", mc_reader_name(a->r));
         goto out;
     }

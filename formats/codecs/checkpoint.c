@@ -4,10 +4,10 @@
 #include "formats/codecs/checkpoint.h"
 
 #include "formats/codecs/tensors.h"
-#include "formats/stream/writer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,44 +41,31 @@ int mc_checkpoint_check_path(const char *path, int resume, struct mc_error *err)
                    path);
 }
 
-static void state_tensors(const struct mc_checkpoint *s, struct mc_tensor *out)
+static void state_layout(struct mc_layout *l, const struct mc_checkpoint *s)
 {
-    for (size_t i = 0; i < s->n_vectors; i++)
-        out[i] = mc_tensor_make(s->vectors[i].name, MC_F32, 1, (const uint64_t[]){s->vectors[i].n});
+    for (size_t i = 0; i < s->n_vectors; i++) {
+        const struct mc_checkpoint_vector *v = &s->vectors[i];
+        struct mc_tensor t = mc_tensor_make(v->name, MC_F32, 1, (const uint64_t[]){v->n});
+        mc_layout_add(l, &t, &v->data);
+    }
 }
 
 int mc_checkpoint_write(const struct mc_checkpoint *s, const char *path, struct mc_error *err)
 {
-    struct mc_tensor tensors[MC_CHECKPOINT_MAX];
-    struct mc_writer *w = NULL;
+    struct mc_layout l = {0};
     struct mc_pack meta;
-    int rc = 0;
 
-    state_tensors(s, tensors);
+    state_layout(&l, s);
     mc_pack_init(&meta);
     mc_pack_map(&meta, 4);
-    mc_pack_str(&meta, "version");
-    mc_pack_u64(&meta, VERSION);
-    mc_pack_str(&meta, "tool");
-    mc_pack_str(&meta, s->tool);
+    mc_put_u64(&meta, "version", VERSION);
+    mc_put_str(&meta, "tool", s->tool);
     mc_pack_str(&meta, "settings");
     mc_pack_map(&meta, s->n_settings);
-    for (size_t i = 0; i < s->n_settings; i++) {
-        mc_pack_str(&meta, s->settings[i].name);
-        mc_pack_str(&meta, s->settings[i].value);
-    }
-    mc_pack_str(&meta, "epoch");
-    mc_pack_u64(&meta, s->epoch);
-    if ((rc = mc_writer_open(&w, path, KIND, &meta, tensors, s->n_vectors, NULL, err)))
-        goto out;
-    for (size_t i = 0; i < s->n_vectors && !rc; i++)
-        rc = mc_writer_tensor(w, i, s->vectors[i].data, err);
-    if (rc)
-        goto out;
-    rc = mc_writer_close(w, NULL, err);
-    w = NULL;
-out:
-    mc_writer_abandon(w);
+    for (size_t i = 0; i < s->n_settings; i++)
+        mc_put_str(&meta, s->settings[i].name, s->settings[i].value);
+    mc_put_u64(&meta, "epoch", s->epoch);
+    int rc = mc_layout_write(&l, path, KIND, &meta, NULL, err);
     mc_pack_release(&meta);
     return rc;
 }
@@ -86,8 +73,7 @@ out:
 static int is_mine(const struct mc_checkpoint *s, const msgpack_object *key)
 {
     for (size_t i = 0; i < s->n_settings; i++)
-        if (key->type == MSGPACK_OBJECT_STR && strlen(s->settings[i].name) == key->via.str.size &&
-            !memcmp(s->settings[i].name, key->via.str.ptr, key->via.str.size))
+        if (mc_is_str(key, s->settings[i].name))
             return 1;
     return 0;
 }
@@ -162,23 +148,10 @@ static int expect_version(const struct mc_reader *r, struct mc_error *err)
     return 0;
 }
 
-/* The announced vectors are those expected. */
-static int same_vectors(const struct mc_checkpoint *s, const struct mc_reader *r,
-                        struct mc_error *err)
-{
-    struct mc_tensor want[MC_CHECKPOINT_MAX];
-    int rc = mc_expect_count(r, s->n_vectors, err);
-
-    state_tensors(s, want);
-    for (size_t i = 0; i < s->n_vectors && !rc; i++)
-        rc = mc_expect_tensor(r, i, &want[i], err);
-    return rc;
-}
-
 int mc_checkpoint_read(struct mc_checkpoint *s, const char *path, struct mc_error *err)
 {
-    struct mc_place places[MC_CHECKPOINT_MAX] = {{0}};
-    struct mc_sink sinks[MC_CHECKPOINT_MAX] = {{0}};
+    struct mc_checkpoint got = *s;
+    struct mc_layout l = {0};
     struct mc_reader *r = NULL;
     uint64_t epoch = 0;
     int rc = 0;
@@ -190,20 +163,16 @@ int mc_checkpoint_read(struct mc_checkpoint *s, const char *path, struct mc_erro
         mc_fail_in(rc, err, "%s", mc_reader_name(r));
         goto out;
     }
-    if ((rc = same_vectors(s, r, err)))
+    state_layout(&l, &got);
+    if ((rc = mc_layout_read(&l, r, err)))
         goto out;
     for (size_t i = 0; i < s->n_vectors; i++) {
-        places[i].sink = i;
-        sinks[i].bytes = s->vectors[i].n * sizeof(float);
+        if (s->vectors[i].n)
+            memcpy(s->vectors[i].data, got.vectors[i].data, s->vectors[i].n * sizeof(float));
+        free(got.vectors[i].data);
     }
-    if ((rc = mc_tensors_read(r, places, sinks, s->n_vectors, err)))
-        goto out;
-    for (size_t i = 0; i < s->n_vectors; i++)
-        if (sinks[i].bytes)
-            memcpy(s->vectors[i].data, sinks[i].data, sinks[i].bytes);
     s->epoch = epoch;
 out:
-    mc_sinks_free(sinks, s->n_vectors);
     mc_reader_close(r);
     return rc;
 }

@@ -17,7 +17,7 @@ static void curve_flat(const struct mc_curve *c, struct mc_flat out[MC_MAX_POINT
     for (size_t i = 0; i < c->n_points; i++) {
         out[i] = (struct mc_flat){.params = g->params, .n = g->n_params, .floats = g->P};
         snprintf(out[i].prefix, sizeof out[i].prefix, "%zu/", i);
-        out[i].data = c->points[i];
+        out[i].data = &c->points[i];
     }
 }
 
@@ -63,11 +63,8 @@ static int curve_meta(struct mc_curve *c, const struct mc_reader *r, struct mc_e
     if ((rc = mc_get_str(meta, "curve", kind, sizeof kind, err)) ||
         (rc = mc_get_u64(meta, "points", MC_MAX_POINTS, &points, err)))
         return mc_fail_in(rc, err, "%s", mc_reader_name(r));
-    if (!strcmp(kind, kinds[MC_CURVE_BEZIER]))
-        c->kind = MC_CURVE_BEZIER;
-    else if (!strcmp(kind, kinds[MC_CURVE_CHAIN]))
-        c->kind = MC_CURVE_CHAIN;
-    else
+    c->kind = strcmp(kind, kinds[MC_CURVE_BEZIER]) ? MC_CURVE_CHAIN : MC_CURVE_BEZIER;
+    if (strcmp(kind, kinds[c->kind]))
         return mc_fail(err, MC_EINPUT, "%s: there is no curve \"%s\" (there are: bezier, chain)",
                        mc_reader_name(r), kind);
     if (points < 2)
@@ -84,21 +81,14 @@ int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r, struct mc_hi
                          struct mc_error *err)
 {
     struct mc_flat flat[MC_MAX_POINTS];
-    int rc = 0;
+    int rc = mc_take_kind(r, "curve", h, err);
 
     memset(out, 0, sizeof *out);
-    if ((rc = mc_reader_expect(r, "curve", err)))
-        return rc;
-    if (h)
-        mc_history_input(h, r);
-    if ((rc = curve_meta(out, r, err)))
-        goto out;
-    curve_flat(out, flat);
-    rc = mc_flat_read(r, flat, out->n_points, out->perm, err);
-    for (size_t i = 0; i < out->n_points; i++)
-        out->points[i] = flat[i].data;
-    snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
-out:
+    if (!rc && !(rc = curve_meta(out, r, err))) {
+        curve_flat(out, flat);
+        rc = mc_flat_read(r, flat, out->n_points, out->perm, err);
+        snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
+    }
     if (rc)
         mc_curve_release(out);
     return rc;
@@ -164,14 +154,10 @@ int mc_curve_write(const struct mc_curve *c, const char *path, const struct mc_h
     mc_pack_init(&meta);
     mc_pack_map(&meta, c->perm ? 6 : 5);
     mc_flat_pack_meta(&meta, c->graph, c->dataset);
-    mc_pack_str(&meta, "curve");
-    mc_pack_str(&meta, kinds[c->kind]);
-    mc_pack_str(&meta, "points");
-    mc_pack_u64(&meta, c->n_points);
-    if (c->perm) {
-        mc_pack_str(&meta, "groups");
+    mc_put_str(&meta, "curve", kinds[c->kind]);
+    mc_put_u64(&meta, "points", c->n_points);
+    if (c->perm)
         mc_perm_pack_groups(c->perm, NULL, &meta);
-    }
     int rc = mc_flat_write(path, "curve", &meta, flat, c->n_points, c->perm, h, err);
     mc_pack_release(&meta);
     return rc;

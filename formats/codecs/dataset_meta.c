@@ -96,58 +96,51 @@ int mc_dataset_meta_check(const struct mc_dataset_info *info, struct mc_error *e
     return check_class_names(info, err);
 }
 
-/* What is not needed is left out, so that a set without it keeps the bytes it had before there was
- * more to say. */
-static void pack_augment(const struct mc_augment *a, struct mc_pack *p)
-{
-    const int more = a->turn > 0 || a->scale > 0 || a->contrast > 0 || a->saturation > 0;
+#define INFO(member, key, type, max) MC_KEY(struct mc_dataset_info, member, key, type, max)
+static const struct mc_key info_keys[] = {
+    INFO(name, "name", MC_KEY_TEXT, 0),
+    INFO(split, "split", MC_KEY_TEXT, 0),
+    INFO(order, "order", MC_KEY_TEXT, 0),
+    INFO(spec.classes, "classes", MC_KEY_COUNT, MC_DATASET_MAX_CLASSES),
+};
+#define AUGMENT(member, type, max) MC_KEY(struct mc_augment, member, #member, type, max)
+#define FIRST 3 /* keys that every data set has */
+static const struct mc_key augment_keys[] = {
+    AUGMENT(rotate, MC_KEY_F32, 0),
+    AUGMENT(flip, MC_KEY_FLAG, 0),
+    AUGMENT(pad, MC_KEY_COUNT, MC_DATASET_MAX_SIDE),
+    AUGMENT(turn, MC_KEY_F32, 0),
+    AUGMENT(scale, MC_KEY_F32, 0),
+    AUGMENT(contrast, MC_KEY_F32, 0),
+    AUGMENT(saturation, MC_KEY_F32, 0),
+};
+#define ALL (sizeof augment_keys / sizeof *augment_keys)
 
-    mc_pack_map(p, more ? 7 : 3);
-    mc_pack_str(p, "rotate");
-    mc_pack_f32(p, a->rotate);
-    mc_pack_str(p, "flip");
-    mc_pack_bool(p, a->flip);
-    mc_pack_str(p, "pad");
-    mc_pack_u64(p, (uint64_t)a->pad);
-    if (!more)
-        return;
-    mc_pack_str(p, "turn");
-    mc_pack_f32(p, a->turn);
-    mc_pack_str(p, "scale");
-    mc_pack_f32(p, a->scale);
-    mc_pack_str(p, "contrast");
-    mc_pack_f32(p, a->contrast);
-    mc_pack_str(p, "saturation");
-    mc_pack_f32(p, a->saturation);
+static void pack_channels(struct mc_pack *p, const char *key, const float *v, int channels)
+{
+    mc_put_array(p, key, (size_t)channels);
+    for (int c = 0; c < channels; c++)
+        mc_pack_f32(p, v[c]);
 }
 
 void mc_dataset_meta_pack(const struct mc_dataset_info *info, struct mc_pack *p)
 {
+    const struct mc_augment *a = &info->augment;
+    const int more = a->turn > 0 || a->scale > 0 || a->contrast > 0 || a->saturation > 0;
+
     mc_pack_map(p, info->class_names ? 8 : 7);
-    mc_pack_str(p, "name");
-    mc_pack_str(p, info->name);
-    mc_pack_str(p, "split");
-    mc_pack_str(p, info->split);
-    mc_pack_str(p, "order");
-    mc_pack_str(p, info->order);
-    mc_pack_str(p, "classes");
-    mc_pack_u64(p, (uint64_t)info->spec.classes);
-    if (info->class_names) {
-        mc_pack_str(p, "class_names");
-        mc_pack_array(p, (size_t)info->spec.classes);
-        for (int i = 0; i < info->spec.classes; i++)
-            mc_pack_str(p, info->class_names[i]);
-    }
-    mc_pack_str(p, "mean");
-    mc_pack_array(p, (size_t)info->spec.channels);
-    for (int c = 0; c < info->spec.channels; c++)
-        mc_pack_f32(p, info->spec.mean[c]);
-    mc_pack_str(p, "std");
-    mc_pack_array(p, (size_t)info->spec.channels);
-    for (int c = 0; c < info->spec.channels; c++)
-        mc_pack_f32(p, info->spec.std[c]);
+    mc_keys_pack(p, info_keys, 4, info);
+    if (info->class_names)
+        mc_put_array(p, "class_names", (size_t)info->spec.classes);
+    for (int i = 0; info->class_names && i < info->spec.classes; i++)
+        mc_pack_str(p, info->class_names[i]);
+    pack_channels(p, "mean", info->spec.mean, info->spec.channels);
+    pack_channels(p, "std", info->spec.std, info->spec.channels);
+    /* what is not needed is left out, so that a set without it keeps the bytes it had before there
+     * was more to say */
     mc_pack_str(p, "augment");
-    pack_augment(&info->augment, p);
+    mc_pack_map(p, more ? ALL : FIRST);
+    mc_keys_pack(p, augment_keys, more ? ALL : FIRST, a);
 }
 
 static int get_channels(const msgpack_object *meta, const char *key, int channels, float *out,
@@ -200,49 +193,26 @@ static int get_class_names(const msgpack_object *meta, struct mc_dataset_info *i
 
 static int unpack_augment(const msgpack_object *meta, struct mc_augment *a, struct mc_error *err)
 {
-    const struct {
-        const char *key;
-        float *to;
-    } later[] = {{"turn", &a->turn},
-                 {"scale", &a->scale},
-                 {"contrast", &a->contrast},
-                 {"saturation", &a->saturation}};
     const msgpack_object *augment = NULL;
-    uint64_t pad = 0;
-    double v = 0;
-    int rc = 0;
+    int rc = mc_get_map(meta, "augment", &augment, err);
 
-    if ((rc = mc_get_map(meta, "augment", &augment, err)) ||
-        (rc = mc_get_f64(augment, "rotate", &v, err)) ||
-        (rc = mc_get_bool(augment, "flip", &a->flip, err)) ||
-        (rc = mc_get_u64(augment, "pad", MC_DATASET_MAX_SIDE, &pad, err)))
-        return rc;
-    a->rotate = (float)v;
-    a->pad = (int)pad;
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
-        if (!mc_get_opt(augment, later[i].key))
-            continue;
-        if ((rc = mc_get_f64(augment, later[i].key, &v, err)))
-            return rc;
-        *later[i].to = (float)v;
-    }
-    return 0;
+    if (!rc)
+        rc = mc_keys_unpack(augment, augment_keys, FIRST, a, err);
+    for (size_t i = FIRST; i < ALL && !rc; i++)
+        if (mc_get_opt(augment, augment_keys[i].key))
+            rc = mc_keys_unpack(augment, &augment_keys[i], 1, a, err);
+    return rc;
 }
 
 int mc_dataset_meta_unpack(struct mc_dataset_info *info, const struct mc_reader *r,
                            struct mc_error *err)
 {
     const msgpack_object *meta = mc_reader_meta(r);
-    uint64_t classes = 0;
     int rc = 0;
 
-    if ((rc = mc_get_str(meta, "name", info->name, sizeof info->name, err)) ||
-        (rc = mc_get_str(meta, "split", info->split, sizeof info->split, err)) ||
-        (rc = mc_get_str(meta, "order", info->order, sizeof info->order, err)) ||
-        (rc = mc_get_u64(meta, "classes", MC_DATASET_MAX_CLASSES, &classes, err)) ||
+    if ((rc = mc_keys_unpack(meta, info_keys, 4, info, err)) ||
         (rc = unpack_augment(meta, &info->augment, err)))
         return rc;
-    info->spec.classes = (int)classes;
 
     long images = mc_reader_find(r, "images");
     const struct mc_tensor *t = images < 0 ? NULL : mc_reader_tensor(r, (size_t)images);

@@ -2,23 +2,9 @@
  *
  * Reading and writing the kinds that hold a graph and flat vectors. */
 #include "formats/codecs/flat.h"
-#include "formats/stream/writer.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static void flat_tensors(const struct mc_param *params, size_t n, const char *prefix,
-                         struct mc_tensor *out)
-{
-    for (size_t i = 0; i < n; i++) {
-        out[i] = params[i].tensor;
-        /* a node's name leaves room for the longest prefix */
-        size_t used = (size_t)snprintf(out[i].name, sizeof out[i].name, "%s", prefix);
-        if (used < sizeof out[i].name)
-            snprintf(out[i].name + used, sizeof out[i].name - used, "%s", params[i].tensor.name);
-    }
-}
 
 static int is_variance(const char *name)
 {
@@ -47,10 +33,8 @@ int mc_flat_finite(const struct mc_param *params, size_t n, const float *flat, c
 
 void mc_flat_pack_meta(struct mc_pack *p, const struct mc_graph *g, const char *dataset)
 {
-    mc_pack_str(p, "net");
-    mc_pack_str(p, g->net);
-    mc_pack_str(p, "dataset");
-    mc_pack_str(p, dataset);
+    mc_put_str(p, "net", g->net);
+    mc_put_str(p, "dataset", dataset);
     mc_pack_str(p, "graph");
     mc_graph_pack(g, p);
 }
@@ -72,21 +56,20 @@ int mc_flat_unpack_meta(struct mc_graph **g, char *dataset, size_t size, const s
 }
 
 /* The tensors of the vectors, then of the permutation (may be NULL). */
-static struct mc_tensor *all_tensors(const struct mc_flat *f, size_t n_flat,
-                                     const struct mc_perm *perm, size_t *n)
+static void all_tensors(struct mc_layout *l, const struct mc_flat *f, size_t n_flat,
+                        const struct mc_perm *perm)
 {
-    struct mc_tensor *t = NULL;
-    size_t at = 0;
-
-    *n = perm ? perm->n_groups : 0;
-    for (size_t i = 0; i < n_flat; i++)
-        *n += f[i].n;
-    if (!(t = calloc(*n + 1, sizeof *t)))
-        return NULL;
-    for (size_t i = 0; i < n_flat; at += f[i++].n)
-        flat_tensors(f[i].params, f[i].n, f[i].prefix, t + at);
-    mc_perm_tensors(perm, "permutation/", t + at);
-    return t;
+    for (size_t i = 0; i < n_flat; i++) {
+        mc_layout_block(l, f[i].data, f[i].floats * sizeof(float));
+        for (size_t j = 0; j < f[i].n; j++) {
+            const struct mc_param *p = &f[i].params[j];
+            struct mc_tensor t = p->tensor;
+            /* a node's name leaves room for the longest prefix */
+            mc_tensor_prefix(&t, f[i].prefix, p->tensor.name);
+            mc_layout_tensor(l, &t, p->offset * sizeof(float));
+        }
+    }
+    mc_perm_tensors(perm, "permutation/", l);
 }
 
 static int check_values(const struct mc_flat *f, size_t n_flat, const char *file,
@@ -95,93 +78,37 @@ static int check_values(const struct mc_flat *f, size_t n_flat, const char *file
     int rc = 0;
 
     for (size_t i = 0; i < n_flat && !rc; i++)
-        rc = mc_flat_finite(f[i].params, f[i].n, f[i].data, file, err);
+        rc = mc_flat_finite(f[i].params, f[i].n, *f[i].data, file, err);
     return rc;
 }
 
-int mc_flat_read(struct mc_reader *r, struct mc_flat *f, size_t n_flat, struct mc_perm *perm,
+int mc_flat_read(struct mc_reader *r, const struct mc_flat *f, size_t n_flat, struct mc_perm *perm,
                  struct mc_error *err)
 {
-    const size_t n_groups = perm ? perm->n_groups : 0, n_sinks = n_flat + n_groups;
-    struct mc_sink *sinks = calloc(n_sinks + 1, sizeof *sinks);
-    struct mc_tensor *want = NULL;
-    struct mc_place *places = NULL;
-    size_t n = 0, at = 0;
+    struct mc_layout l = {0};
+    size_t n = perm ? perm->n_groups : 0;
     int rc = 0;
 
     for (size_t i = 0; i < n_flat; i++)
         n += f[i].n;
-    if ((rc = mc_expect_count(r, n + n_groups, err)))
-        goto out;
-    want = all_tensors(f, n_flat, perm, &n);
-    places = calloc(n + 1, sizeof *places);
-    if (!want || !sinks || !places) {
-        rc = mc_no_memory(err);
-        goto out;
-    }
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = mc_expect_tensor(r, i, &want[i], err);
-    if (rc)
-        goto out;
-    for (size_t i = 0; i < n_flat; i++) {
-        sinks[i].bytes = f[i].floats * sizeof(float);
-        for (size_t j = 0; j < f[i].n; j++)
-            places[at++] =
-                (struct mc_place){.sink = i, .offset = f[i].params[j].offset * sizeof(float)};
-    }
-    for (size_t k = 0; k < n_groups; k++) {
-        sinks[n_flat + k].bytes = perm->sizes[k] * sizeof(int32_t);
-        places[at++].sink = n_flat + k;
-    }
-    if ((rc = mc_tensors_read(r, places, sinks, n_sinks, err)))
-        goto out;
-    for (size_t i = 0; i < n_flat; i++)
-        f[i].data = mc_sink_detach(&sinks[i]);
-    for (size_t k = 0; k < n_groups; k++)
-        perm->perm[k] = mc_sink_detach(&sinks[n_flat + k]);
-    rc = check_values(f, n_flat, mc_reader_name(r), err);
-    if (!rc && perm)
-        rc = mc_fail_in(mc_perm_check(perm, err), err, "%s", mc_reader_name(r));
-out:
-    mc_sinks_free(sinks, n_sinks);
-    free(sinks);
-    free(places);
-    free(want);
-    return rc;
+    if ((rc = mc_expect_count(r, n, err)))
+        return rc;
+    all_tensors(&l, f, n_flat, perm);
+    if ((rc = mc_layout_read(&l, r, err)) ||
+        (rc = check_values(f, n_flat, mc_reader_name(r), err)) || !perm)
+        return rc;
+    return mc_fail_in(mc_perm_check(perm, err), err, "%s", mc_reader_name(r));
 }
 
 int mc_flat_write(const char *path, const char *kind, const struct mc_pack *meta,
                   const struct mc_flat *f, size_t n_flat, const struct mc_perm *perm,
                   const struct mc_history *h, struct mc_error *err)
 {
-    struct mc_tensor *tensors = NULL;
-    struct mc_writer *out = NULL;
-    size_t n = 0, at = 0;
-    int rc = 0;
+    struct mc_layout l = {0};
+    int rc = mc_not_input(check_values(f, n_flat, NULL, err), err);
 
-    if (check_values(f, n_flat, NULL, err)) {
-        rc = MC_EFAIL; /* not an input's fault */
-        if (err)
-            err->code = rc;
-        goto out;
-    }
-    if (!(tensors = all_tensors(f, n_flat, perm, &n))) {
-        rc = mc_no_memory(err);
-        goto out;
-    }
-    if ((rc = mc_writer_open(&out, path, kind, meta, tensors, n, h, err)))
-        goto out;
-    for (size_t i = 0; i < n_flat; i++)
-        for (size_t j = 0; j < f[i].n && !rc; j++)
-            rc = mc_writer_tensor(out, at++, f[i].data + f[i].params[j].offset, err);
-    for (size_t k = 0; perm && k < perm->n_groups && !rc; k++)
-        rc = mc_writer_tensor(out, at++, perm->perm[k], err);
     if (rc)
-        goto out;
-    rc = mc_writer_close(out, NULL, err);
-    out = NULL;
-out:
-    mc_writer_abandon(out);
-    free(tensors);
-    return rc;
+        return rc;
+    all_tensors(&l, f, n_flat, perm);
+    return mc_layout_write(&l, path, kind, meta, h, err);
 }

@@ -20,7 +20,7 @@ struct mc_flat {
     const struct mc_param *params; /* (n) */
     size_t n, floats;              /* tensors; length of the vector with its gaps */
     char prefix[MC_FLAT_PREFIX];
-    float *data; /* (floats) */
+    float *const *data; /* where the pointer to it lies: (floats) */
 };
 
 /* MC_EINPUT for a value that is not finite, or a running variance below 0. file may be NULL. */
@@ -32,10 +32,10 @@ MC_USE_RESULT int mc_flat_unpack_meta(struct mc_graph **g, char *dataset, size_t
                                       const struct mc_reader *r, struct mc_error *err);
 
 /* Read a stream to its verified end: these vectors, then the permutation of perm, whose groups are
- * known (NULL: none), behind "permutation/". Sets each data, 64-byte aligned and zero in the gaps,
+ * known (NULL: none), behind "permutation/". Sets each *data, 64-byte aligned and zero in the gaps,
  * to be freed by the caller, after an error too. MC_EINPUT: other tensors than these, or values
  * that mc_flat_finite or mc_perm_check refuses. */
-MC_USE_RESULT int mc_flat_read(struct mc_reader *r, struct mc_flat *f, size_t n_flat,
+MC_USE_RESULT int mc_flat_read(struct mc_reader *r, const struct mc_flat *f, size_t n_flat,
                                struct mc_perm *perm, struct mc_error *err);
 /* Write such a stream. Values that are not finite are MC_EFAIL, and nothing is written. */
 MC_USE_RESULT int mc_flat_write(const char *path, const char *kind, const struct mc_pack *meta,

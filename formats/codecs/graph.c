@@ -26,12 +26,6 @@ static const struct mc_field CLASSES = {.key = "classes",
 
 /* ---- packing -------------------------------------------------------------------------------- */
 
-static void pack_text(struct mc_pack *out, const char *key, const char *v)
-{
-    mc_pack_str(out, key);
-    mc_pack_str(out, v);
-}
-
 static void pack_field(struct mc_pack *out, const struct mc_field *f, const void *base,
                        int channels)
 {
@@ -71,18 +65,16 @@ static size_t pack_settings(struct mc_pack *out, const struct mc_node *n)
 void mc_graph_pack(const struct mc_graph *g, struct mc_pack *out)
 {
     mc_pack_map(out, 4);
-    pack_text(out, "net", g->net);
+    mc_put_str(out, "net", g->net);
     pack_field(out, &INPUT, g, 0);
     pack_field(out, &CLASSES, g, 0);
-    mc_pack_str(out, "nodes");
-    mc_pack_array(out, (size_t)g->n_nodes);
+    mc_put_array(out, "nodes", (size_t)g->n_nodes);
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *n = &g->nodes[i];
         mc_pack_map(out, 3 + pack_settings(NULL, n));
-        pack_text(out, "op", mc_op_name(n->op));
-        pack_text(out, "name", n->name);
-        mc_pack_str(out, "in");
-        mc_pack_array(out, (size_t)n->n_in);
+        mc_put_str(out, "op", mc_op_name(n->op));
+        mc_put_str(out, "name", n->name);
+        mc_put_array(out, "in", (size_t)n->n_in);
         for (int k = 0; k < n->n_in; k++)
             mc_pack_str(out, g->nodes[n->in[k]].name);
         pack_settings(out, n);
@@ -109,14 +101,6 @@ int mc_graph_id(const struct mc_graph *g, char *id, struct mc_error *err)
 
 /* ---- unpacking ------------------------------------------------------------------------------ */
 
-static int is_text(const msgpack_object *o, const char *text)
-{
-    const size_t n = strlen(text);
-
-    return o->type == MSGPACK_OBJECT_STR && o->via.str.size == n &&
-           !memcmp(o->via.str.ptr, text, n);
-}
-
 /* Every key of the map is one of the n that are known, and comes once. */
 static int check_keys(const msgpack_object *map, const char *const *known, int n,
                       struct mc_error *err)
@@ -128,7 +112,7 @@ static int check_keys(const msgpack_object *map, const char *const *known, int n
         int k = 0;
         if (key->type != MSGPACK_OBJECT_STR)
             return mc_fail(err, MC_EINPUT, "a key is not text");
-        while (k < n && !is_text(key, known[k]))
+        while (k < n && !mc_is_str(key, known[k]))
             k++;
         if (k == n)
             return mc_fail(err, MC_EINPUT, "key \"%.*s\" is not known here",
@@ -157,7 +141,7 @@ static double number(const msgpack_object *o, enum mc_field_type type)
 
     if (type == MC_FIELD_INIT)
         for (int i = 0; i < MC_N_INITS; i++)
-            if (is_text(o, mc_init_name((enum mc_init)i)))
+            if (mc_is_str(o, mc_init_name((enum mc_init)i)))
                 return i;
     if (type == MC_FIELD_FLAG && o->type == MSGPACK_OBJECT_BOOLEAN)
         return o->via.boolean;

@@ -12,6 +12,16 @@
 #define MAX_GROUPS 65536
 #define MAX_UNITS (1u << 22) /* a row of float64 is then one record at most */
 
+static const struct mc_key group_keys[] = {
+    MC_KEY(struct mc_matrix_group, name, "name", MC_KEY_TEXT, 0),
+    MC_KEY(struct mc_matrix_group, size, "size", MC_KEY_COUNT, MAX_UNITS),
+    MC_KEY(struct mc_matrix_group, taps, "taps", MC_KEY_COUNT, UINT32_MAX),
+};
+static const struct mc_key keys[] = {
+    MC_KEY(struct mc_matrices, measure, "measure", MC_KEY_TEXT, 0),
+    MC_KEY(struct mc_matrices, at, "at", MC_KEY_TEXT, 0),
+};
+
 void mc_matrices_release(struct mc_matrices *m)
 {
     for (size_t k = 0; m->groups && k < m->n_groups; k++) {
@@ -49,17 +59,12 @@ static int get_dead(const msgpack_object *group, const char *key, size_t size, i
 
 static int get_group(struct mc_matrix_group *g, const msgpack_object *o, struct mc_error *err)
 {
-    uint64_t size = 0, taps = 0;
-    int rc = 0;
+    int rc = mc_keys_unpack(o, group_keys, 3, g, err);
 
-    if ((rc = mc_get_str(o, "name", g->name, sizeof g->name, err)) ||
-        (rc = mc_get_u64(o, "size", MAX_UNITS, &size, err)) ||
-        (rc = mc_get_u64(o, "taps", UINT32_MAX, &taps, err)))
+    if (rc)
         return rc;
-    if (!g->name[0] || !size)
+    if (!g->name[0] || !g->size)
         return mc_fail(err, MC_EINPUT, "a group has no name or no units");
-    g->size = (size_t)size;
-    g->taps = (size_t)taps;
     if ((rc = get_dead(o, "dead_a", g->size, &g->dead_a, &g->n_dead_a, err)))
         return rc;
     return get_dead(o, "dead_b", g->size, &g->dead_b, &g->n_dead_b, err);
@@ -70,8 +75,7 @@ static int get_meta(struct mc_matrices *m, const msgpack_object *meta, struct mc
     const msgpack_object *groups = NULL;
     int rc = 0;
 
-    if ((rc = mc_get_str(meta, "measure", m->measure, sizeof m->measure, err)) ||
-        (rc = mc_get_str(meta, "at", m->at, sizeof m->at, err)) ||
+    if ((rc = mc_keys_unpack(meta, keys, 2, m, err)) ||
         (rc = mc_get_array(meta, "groups", &groups, err)))
         return rc;
     if (groups->via.array.size > MAX_GROUPS)
@@ -84,41 +88,42 @@ static int get_meta(struct mc_matrices *m, const msgpack_object *meta, struct mc
     return rc;
 }
 
-static struct mc_tensor group_tensor(const struct mc_matrix_group *g)
+static void groups_layout(struct mc_layout *l, const struct mc_matrices *m)
 {
-    return mc_tensor_make(g->name, MC_F64, 2, (const uint64_t[]){g->size, g->size});
+    for (size_t k = 0; k < m->n_groups; k++) {
+        const struct mc_matrix_group *g = &m->groups[k];
+        struct mc_tensor t =
+            mc_tensor_make(g->name, MC_F64, 2, (const uint64_t[]){g->size, g->size});
+        mc_layout_add(l, &t, &g->value);
+    }
+}
+
+static int check_values(const struct mc_matrices *m, const char *file, struct mc_error *err)
+{
+    int rc = 0;
+
+    for (size_t k = 0; k < m->n_groups && !rc; k++) {
+        const struct mc_matrix_group *g = &m->groups[k];
+        rc = mc_finite_f64(g->value, g->size * g->size, file, g->name, err);
+    }
+    return rc;
 }
 
 int mc_matrices_read(struct mc_matrices *out, const char *path, struct mc_history *h,
                      struct mc_error *err)
 {
+    struct mc_layout l = {0};
     struct mc_reader *r = NULL;
-    struct mc_tensor *want = NULL;
-    void **data = NULL;
-    int rc = mc_open_kind(&r, path, "matrices", h, err);
+    int rc = 0;
 
     memset(out, 0, sizeof *out);
-    if (rc)
+    if ((rc = mc_reader_open(&r, path, err)) || (rc = mc_take_kind(r, "matrices", h, err)) ||
+        (rc = mc_fail_in(get_meta(out, mc_reader_meta(r), err), err, "%s", mc_reader_name(r))))
         goto out;
-    if ((rc = mc_fail_in(get_meta(out, mc_reader_meta(r), err), err, "%s", mc_reader_name(r))))
-        goto out;
-    if (!(want = calloc(out->n_groups + 1, sizeof *want))) {
-        rc = mc_no_memory(err);
-        goto out;
-    }
-    for (size_t k = 0; k < out->n_groups; k++)
-        want[k] = group_tensor(&out->groups[k]);
-    if ((rc = mc_tensors_read_each(r, want, out->n_groups, &data, err)))
-        goto out;
-    for (size_t k = 0; k < out->n_groups; k++)
-        out->groups[k].value = data[k];
-    for (size_t k = 0; k < out->n_groups && !rc; k++) {
-        const struct mc_matrix_group *g = &out->groups[k];
-        rc = mc_finite_f64(g->value, g->size * g->size, mc_reader_name(r), g->name, err);
-    }
+    groups_layout(&l, out);
+    if (!(rc = mc_layout_read(&l, r, err)))
+        rc = check_values(out, mc_reader_name(r), err);
 out:
-    free(data);
-    free(want);
     mc_reader_close(r);
     if (rc)
         mc_matrices_release(out);
@@ -127,64 +132,33 @@ out:
 
 static void pack_dead(struct mc_pack *p, const char *key, const int32_t *dead, size_t n)
 {
-    mc_pack_str(p, key);
-    mc_pack_array(p, n);
+    mc_put_array(p, key, n);
     for (size_t i = 0; i < n; i++)
         mc_pack_u64(p, (uint64_t)dead[i]);
-}
-
-static void pack_groups(struct mc_pack *meta, const struct mc_matrices *m)
-{
-    mc_pack_map(meta, 3);
-    mc_pack_str(meta, "measure");
-    mc_pack_str(meta, m->measure);
-    mc_pack_str(meta, "at");
-    mc_pack_str(meta, m->at);
-    mc_pack_str(meta, "groups");
-    mc_pack_array(meta, m->n_groups);
-    for (size_t k = 0; k < m->n_groups; k++) {
-        const struct mc_matrix_group *g = &m->groups[k];
-        mc_pack_map(meta, 5);
-        mc_pack_str(meta, "name");
-        mc_pack_str(meta, g->name);
-        mc_pack_str(meta, "size");
-        mc_pack_u64(meta, g->size);
-        mc_pack_str(meta, "taps");
-        mc_pack_u64(meta, g->taps);
-        pack_dead(meta, "dead_a", g->dead_a, g->n_dead_a);
-        pack_dead(meta, "dead_b", g->dead_b, g->n_dead_b);
-    }
 }
 
 int mc_matrices_write(const struct mc_matrices *m, const char *path, const struct mc_history *h,
                       struct mc_error *err)
 {
-    struct mc_tensor *tensors = calloc(m->n_groups + 1, sizeof *tensors);
-    const void **data = calloc(m->n_groups + 1, sizeof *data);
+    struct mc_layout l = {0};
     struct mc_pack meta;
-    int rc = 0;
+    int rc = mc_not_input(check_values(m, NULL, err), err);
 
+    if (rc)
+        return rc;
     mc_pack_init(&meta);
-    if (!tensors || !data) {
-        rc = mc_no_memory(err);
-        goto out;
-    }
+    mc_pack_map(&meta, 3);
+    mc_keys_pack(&meta, keys, 2, m);
+    mc_put_array(&meta, "groups", m->n_groups);
     for (size_t k = 0; k < m->n_groups; k++) {
         const struct mc_matrix_group *g = &m->groups[k];
-        if (mc_finite_f64(g->value, g->size * g->size, NULL, g->name, err)) {
-            rc = MC_EFAIL; /* not an input's fault */
-            if (err)
-                err->code = rc;
-            goto out;
-        }
-        tensors[k] = group_tensor(g);
-        data[k] = g->value;
+        mc_pack_map(&meta, 5);
+        mc_keys_pack(&meta, group_keys, 3, g);
+        pack_dead(&meta, "dead_a", g->dead_a, g->n_dead_a);
+        pack_dead(&meta, "dead_b", g->dead_b, g->n_dead_b);
     }
-    pack_groups(&meta, m);
-    rc = mc_tensors_write_each(path, "matrices", &meta, tensors, data, m->n_groups, h, err);
-out:
+    groups_layout(&l, m);
+    rc = mc_layout_write(&l, path, "matrices", &meta, h, err);
     mc_pack_release(&meta);
-    free(data);
-    free(tensors);
     return rc;
 }

@@ -3,15 +3,13 @@
  * The codec of moments streams, and of groups and taps in them and in activations. */
 #include "formats/codecs/moments.h"
 
-#include "formats/codecs/tensors.h"
-#include "formats/stream/writer.h"
+#include "formats/codecs/permutation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TAPS 65536
-#define MAX_UNITS (1u << 24)
+#define MAX_TAPS MC_MAX_GROUPS
 #define MAX_IMAGES ((uint64_t)1 << 40)
 #define MAX_SAMPLES ((uint64_t)1 << 56)
 
@@ -92,68 +90,50 @@ int mc_taps_same(const struct mc_taps *a, const struct mc_taps *b)
     return 1;
 }
 
+#define TAP(member, type, max) MC_KEY(struct mc_tap_info, member, #member, type, max)
+static const struct mc_key tap_keys[] = {
+    TAP(name, MC_KEY_TEXT, MC_MAX_NODE_NAME), TAP(group, MC_KEY_COUNT, MAX_TAPS),
+    TAP(start, MC_KEY_COUNT, MC_MAX_UNITS),   TAP(count, MC_KEY_COUNT, MC_MAX_UNITS),
+    TAP(samples, MC_KEY_COUNT, MAX_SAMPLES),
+};
+#define N_TAP_KEYS (sizeof tap_keys / sizeof *tap_keys)
+
 void mc_taps_pack(const struct mc_taps *t, struct mc_pack *p)
 {
-    mc_pack_str(p, "at");
-    mc_pack_str(p, t->at);
-    mc_pack_str(p, "groups");
-    mc_pack_array(p, t->n_groups);
-    for (size_t k = 0; k < t->n_groups; k++) {
-        mc_pack_map(p, 2);
-        mc_pack_str(p, "name");
-        mc_pack_str(p, t->group_names[k]);
-        mc_pack_str(p, "size");
-        mc_pack_u64(p, t->group_sizes[k]);
-    }
-    mc_pack_str(p, "taps");
-    mc_pack_array(p, t->n_taps);
+    const struct mc_perm groups = {
+        .n_groups = t->n_groups, .names = t->group_names, .sizes = t->group_sizes};
+
+    mc_put_str(p, "at", t->at);
+    mc_perm_pack_groups(&groups, NULL, p);
+    mc_put_array(p, "taps", t->n_taps);
     for (size_t i = 0; i < t->n_taps; i++) {
-        mc_pack_map(p, 5);
-        mc_pack_str(p, "name");
-        mc_pack_str(p, t->taps[i].name);
-        mc_pack_str(p, "group");
-        mc_pack_u64(p, t->taps[i].group);
-        mc_pack_str(p, "start");
-        mc_pack_u64(p, t->taps[i].start);
-        mc_pack_str(p, "count");
-        mc_pack_u64(p, t->taps[i].count);
-        mc_pack_str(p, "samples");
-        mc_pack_u64(p, t->taps[i].samples);
+        mc_pack_map(p, N_TAP_KEYS);
+        mc_keys_pack(p, tap_keys, N_TAP_KEYS, &t->taps[i]);
     }
 }
 
 static int unpack_group(struct mc_taps *t, size_t k, const msgpack_object *o, struct mc_error *err)
 {
-    uint64_t size = 0;
-    int rc = 0;
+    struct mc_group_entry group;
+    int rc = mc_keys_unpack(o, mc_group_keys, 2, &group, err);
 
-    if ((rc = mc_get_str(o, "name", t->group_names[k], sizeof t->group_names[k], err)) ||
-        (rc = mc_get_u64(o, "size", MAX_UNITS, &size, err)))
+    if (rc)
         return rc;
-    t->group_sizes[k] = (size_t)size;
-    if (!t->group_names[k][0] || !size)
-        return mc_fail(err, MC_EINPUT, "group %zu has no name or no units", k);
-    return 0;
+    memcpy(t->group_names[k], group.name, sizeof group.name);
+    t->group_sizes[k] = group.size;
+    return group.name[0] && group.size
+               ? 0
+               : mc_fail(err, MC_EINPUT, "group %zu has no name or no units", k);
 }
 
 static int unpack_tap(struct mc_taps *t, size_t i, const msgpack_object *o, struct mc_error *err)
 {
     struct mc_tap_info *tap = &t->taps[i];
-    uint64_t group = 0, start = 0, count = 0;
-    int rc = 0;
+    int rc = mc_keys_unpack(o, tap_keys, N_TAP_KEYS, tap, err);
 
-    if ((rc = mc_get_str(o, "name", tap->name, MC_MAX_NODE_NAME, err)) ||
-        (rc = mc_get_u64(o, "group", MAX_TAPS, &group, err)) ||
-        (rc = mc_get_u64(o, "start", MAX_UNITS, &start, err)) ||
-        (rc = mc_get_u64(o, "count", MAX_UNITS, &count, err)) ||
-        (rc = mc_get_u64(o, "samples", MAX_SAMPLES, &tap->samples, err)))
-        return rc;
-    if (!tap->name[0] || !count)
-        return mc_fail(err, MC_EINPUT, "tap %zu has no name or no units", i);
-    tap->group = (size_t)group;
-    tap->start = (size_t)start;
-    tap->count = (size_t)count;
-    return 0;
+    return rc || (tap->name[0] && tap->count)
+               ? rc
+               : mc_fail(err, MC_EINPUT, "tap %zu has no name or no units", i);
 }
 
 /* By group, then by where they begin. */
@@ -232,15 +212,19 @@ int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta, struct mc_er
 #define N_PARTS 5
 static const char *const parts[N_PARTS] = {"sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"};
 
-/* Tensors of tap i, and where they lie among its sums. */
-static void tap_tensors(const struct mc_taps *t, size_t i, struct mc_tensor *out)
+/* The tensors of all taps, where they lie among its sums. */
+static void sums_layout(struct mc_layout *l, const struct mc_moments *m)
 {
-    uint64_t shape[2] = {t->taps[i].count, t->taps[i].count};
-
-    for (size_t j = 0; j < N_PARTS; j++) {
-        out[j] = mc_tensor_make("", MC_F64, j == N_PARTS - 1 ? 2 : 1, shape);
-        snprintf(out[j].name, sizeof out[j].name, "%u/%.*s/%s", (unsigned)i, MC_MAX_NODE_NAME - 1,
-                 t->taps[i].name, parts[j]);
+    for (size_t i = 0; i < m->taps.n_taps; i++) {
+        const struct mc_tap_info *tap = &m->taps.taps[i];
+        const uint64_t shape[2] = {tap->count, tap->count};
+        mc_layout_block(l, &m->sums[i], MC_MOMENTS_SIZE(tap->count) * sizeof(double));
+        for (size_t j = 0; j < N_PARTS; j++) {
+            struct mc_tensor t = mc_tensor_make("", MC_F64, j == N_PARTS - 1 ? 2 : 1, shape);
+            snprintf(t.name, sizeof t.name, "%u/%.*s/%s", (unsigned)i, MC_MAX_NODE_NAME - 1,
+                     tap->name, parts[j]);
+            mc_layout_tensor(l, &t, j * tap->count * sizeof(double));
+        }
     }
 }
 
@@ -302,25 +286,30 @@ static int counted(const struct mc_moments *m, uint32_t shard)
     return 0;
 }
 
+static const struct mc_key count_keys[] = {
+    MC_KEY(struct mc_moments, images, "images", MC_KEY_COUNT, MAX_IMAGES),
+    MC_KEY(struct mc_moments, shards, "shards", MC_KEY_COUNT, MC_MAX_SHARDS),
+};
+static const struct mc_key attack_keys[] = {
+    MC_KEY(struct mc_moments, attack, "attack", MC_KEY_TEXT, 0),
+    MC_KEY(struct mc_moments, seed, "seed", MC_KEY_COUNT, UINT64_MAX),
+};
+
 static int unpack_shards(struct mc_moments *m, const msgpack_object *meta, struct mc_error *err)
 {
     const msgpack_object *a = NULL;
-    uint64_t shards = 0;
-    int rc = 0;
+    int rc = mc_get_array(meta, "counted", &a, err);
 
-    if ((rc = mc_get_u64(meta, "shards", MC_MAX_SHARDS, &shards, err)) ||
-        (rc = mc_get_array(meta, "counted", &a, err)))
+    if (rc)
         return rc;
     size_t n = a->via.array.size;
-    if (n < 1 || n > shards)
-        return mc_fail(err, MC_EINPUT, "%zu of %llu shards are counted", n,
-                       (unsigned long long)shards);
-    m->shards = (uint32_t)shards;
+    if (n < 1 || n > m->shards)
+        return mc_fail(err, MC_EINPUT, "%zu of %u shards are counted", n, m->shards);
     if (!(m->merged = calloc(n, sizeof *m->merged)))
         return mc_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         const msgpack_object *o = &a->via.array.ptr[i];
-        if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER || o->via.u64 >= shards ||
+        if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER || o->via.u64 >= m->shards ||
             (i && o->via.u64 <= a->via.array.ptr[i - 1].via.u64))
             return mc_fail(err, MC_EINPUT, "\"counted\" is no ascending list of shards");
         if (i)
@@ -330,14 +319,6 @@ static int unpack_shards(struct mc_moments *m, const msgpack_object *meta, struc
     }
     m->n_merged = n - 1;
     return 0;
-}
-
-static int unpack_attack(struct mc_moments *m, const msgpack_object *meta, struct mc_error *err)
-{
-    if (!mc_get_opt(meta, "attack"))
-        return 0;
-    int rc = mc_get_str(meta, "attack", m->attack, sizeof m->attack, err);
-    return rc ? rc : mc_get_u64(meta, "seed", UINT64_MAX, &m->seed, err);
 }
 
 static int unpack_precision(struct mc_moments *m, const msgpack_object *meta, struct mc_error *err)
@@ -368,66 +349,52 @@ static int check_sums(const struct mc_moments *m, size_t i, const char *file, st
     return rc;
 }
 
+static int check_samples(const struct mc_moments *m, const char *file, struct mc_error *err)
+{
+    for (size_t i = 0; i < m->taps.n_taps; i++) {
+        const struct mc_tap_info *tap = &m->taps.taps[i];
+        if (m->images ? !tap->samples || tap->samples % m->images : tap->samples != 0)
+            return mc_fail(err, MC_EINPUT, "%s: \"%s\" has %llu samples of %llu images", file,
+                           tap->name, (unsigned long long)tap->samples,
+                           (unsigned long long)m->images);
+    }
+    return 0;
+}
+
 int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_history *h,
                     struct mc_error *err)
 {
-    struct mc_sink *sinks = NULL;
-    struct mc_place *places = NULL;
-    size_t n = 0;
-    int rc = 0;
+    const msgpack_object *meta = mc_reader_meta(r);
+    struct mc_layout l = {0};
+    int rc = mc_take_kind(r, "moments", h, err);
 
     memset(out, 0, sizeof *out);
-    if ((rc = mc_reader_expect(r, "moments", err)))
-        goto out;
-    if (h)
-        mc_history_input(h, r);
-    const msgpack_object *meta = mc_reader_meta(r);
+    if (rc)
+        return rc;
     if ((rc = mc_taps_unpack(&out->taps, meta, err)) ||
-        (rc = mc_get_u64(meta, "images", MAX_IMAGES, &out->images, err)) ||
-        (rc = unpack_shards(out, meta, err)) || (rc = unpack_attack(out, meta, err)) ||
+        (rc = mc_keys_unpack(meta, count_keys, 2, out, err)) ||
+        (rc = unpack_shards(out, meta, err)) ||
+        (mc_get_opt(meta, "attack") && (rc = mc_keys_unpack(meta, attack_keys, 2, out, err))) ||
         (rc = unpack_precision(out, meta, err))) {
         mc_fail_in(rc, err, "%s", mc_reader_name(r));
         goto out;
     }
-    n = out->taps.n_taps;
-    if ((rc = mc_expect_count(r, n * N_PARTS, err)))
+    const size_t n = out->taps.n_taps;
+    if ((rc = mc_expect_count(r, n * N_PARTS, err)) ||
+        (rc = check_samples(out, mc_reader_name(r), err)))
         goto out;
-    sinks = calloc(n + 1, sizeof *sinks);
-    places = calloc(n * N_PARTS + 1, sizeof *places);
-    out->sums = calloc(n + 1, sizeof *out->sums);
-    if (!sinks || !places || !out->sums) {
+    if (!(out->sums = calloc(n + 1, sizeof *out->sums))) {
         rc = mc_no_memory(err);
         goto out;
     }
-    for (size_t i = 0; i < n; i++) {
-        const struct mc_tap_info *tap = &out->taps.taps[i];
-        struct mc_tensor want[N_PARTS];
-        tap_tensors(&out->taps, i, want);
-        for (size_t j = 0; j < N_PARTS && !rc; j++) {
-            rc = mc_expect_tensor(r, i * N_PARTS + j, &want[j], err);
-            places[i * N_PARTS + j] = (struct mc_place){i, j * tap->count * sizeof(double)};
-        }
-        sinks[i].bytes = MC_MOMENTS_SIZE(tap->count) * sizeof(double);
-        if (!rc && (out->images ? !tap->samples || tap->samples % out->images : tap->samples != 0))
-            rc = mc_fail(err, MC_EINPUT, "%s: \"%s\" has %llu samples of %llu images",
-                         mc_reader_name(r), tap->name, (unsigned long long)tap->samples,
-                         (unsigned long long)out->images);
-        if (rc)
-            goto out;
-    }
-    if ((rc = mc_tensors_read(r, places, sinks, n, err)))
-        goto out;
-    for (size_t i = 0; i < n; i++)
-        out->sums[i] = mc_sink_detach(&sinks[i]);
+    sums_layout(&l, out);
+    rc = mc_layout_read(&l, r, err);
     for (size_t i = 0; i < n && !rc; i++)
         rc = check_sums(out, i, mc_reader_name(r), err);
     snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
     for (size_t i = 0; i < 3 && mc_reader_n_inputs(r) == 3; i++)
         snprintf(out->inputs[i], sizeof out->inputs[i], "%s", mc_reader_input(r, i));
 out:
-    mc_sinks_free(sinks, n);
-    free(sinks);
-    free(places);
     if (rc)
         mc_moments_release(out);
     return rc;
@@ -436,53 +403,25 @@ out:
 int mc_moments_write(const struct mc_moments *m, const char *path, const struct mc_history *h,
                      struct mc_error *err)
 {
-    struct mc_tensor *tensors = calloc(m->taps.n_taps * N_PARTS + 1, sizeof *tensors);
-    struct mc_writer *w = NULL;
+    const int precise = m->precision != MC_PRECISION_F32;
+    struct mc_layout l = {0};
     struct mc_pack meta;
-    int rc = 0;
 
+    sums_layout(&l, m);
     mc_pack_init(&meta);
-    if (!tensors) {
-        rc = mc_no_memory(err);
-        goto out;
-    }
-    for (size_t i = 0; i < m->taps.n_taps; i++)
-        tap_tensors(&m->taps, i, tensors + i * N_PARTS);
-    mc_pack_map(&meta, 6u + (*m->attack ? 2 : 0) + (m->precision != MC_PRECISION_F32 ? 1 : 0));
+    mc_pack_map(&meta, 6u + (*m->attack ? 2 : 0) + (precise ? 1 : 0));
     mc_taps_pack(&m->taps, &meta);
-    mc_pack_str(&meta, "images");
-    mc_pack_u64(&meta, m->images);
-    mc_pack_str(&meta, "shards");
-    mc_pack_u64(&meta, m->shards);
-    mc_pack_str(&meta, "counted");
-    mc_pack_array(&meta, 1 + m->n_merged);
+    mc_keys_pack(&meta, count_keys, 2, m);
+    mc_put_array(&meta, "counted", 1 + m->n_merged);
     for (uint32_t s = 0; s < m->shards; s++)
         if (counted(m, s))
             mc_pack_u64(&meta, s);
-    if (*m->attack) {
-        mc_pack_str(&meta, "attack");
-        mc_pack_str(&meta, m->attack);
-        mc_pack_str(&meta, "seed");
-        mc_pack_u64(&meta, m->seed);
-    }
-    if (m->precision != MC_PRECISION_F32) {
-        mc_pack_str(&meta, "precision");
-        mc_pack_str(&meta, mc_precision_names[m->precision]);
-    }
-    if ((rc =
-             mc_writer_open(&w, path, "moments", &meta, tensors, m->taps.n_taps * N_PARTS, h, err)))
-        goto out;
-    for (size_t i = 0; i < m->taps.n_taps; i++)
-        for (size_t j = 0; j < N_PARTS; j++)
-            if ((rc = mc_writer_tensor(w, i * N_PARTS + j, m->sums[i] + j * m->taps.taps[i].count,
-                                       err)))
-                goto out;
-    rc = mc_writer_close(w, NULL, err);
-    w = NULL;
-out:
-    mc_writer_abandon(w);
+    if (*m->attack)
+        mc_keys_pack(&meta, attack_keys, 2, m);
+    if (precise)
+        mc_put_str(&meta, "precision", mc_precision_names[m->precision]);
+    int rc = mc_layout_write(&l, path, "moments", &meta, h, err);
     mc_pack_release(&meta);
-    free(tensors);
     return rc;
 }
 

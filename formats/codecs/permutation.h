@@ -9,8 +9,7 @@
 #define MC_PERMUTATION_H
 
 #include "formats/stream/history.h"
-#include "formats/stream/pack.h"
-#include "formats/stream/reader.h"
+#include "formats/codecs/tensors.h"
 #include "libcommon/assign/assign.h"
 #include "libcommon/graph/symmetry.h"
 
@@ -22,12 +21,23 @@ MC_USE_RESULT int mc_perm_write(const struct mc_perm *p, const struct mc_assignm
 MC_USE_RESULT int mc_perm_read_stream(struct mc_perm *out, struct mc_reader *r,
                                       struct mc_history *h, struct mc_error *err);
 
-/* For kinds that hold a permutation: the value of the meta's key "groups" and back (perm[k] are
- * left NULL), and the tensors, named behind `prefix`. p may be NULL in mc_perm_tensors: none. */
+/* An entry of the key "groups", as moments have it too: the first two keys, or all. */
+struct mc_group_entry {
+    char name[MC_NAME_MAX];
+    size_t size;
+    struct mc_assignment found;
+};
+#define MC_GROUP_KEYS 6
+#define MC_MAX_GROUPS 65536
+#define MC_MAX_UNITS (1u << 24)
+extern const struct mc_key mc_group_keys[MC_GROUP_KEYS];
+
+/* For kinds that hold a permutation: the key "groups" of an open map and back (perm[k] are left
+ * NULL), and the tensors, named behind `prefix`. p may be NULL in mc_perm_tensors: none. */
 void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *info,
                          struct mc_pack *out);
 MC_USE_RESULT int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta,
                                         struct mc_error *err);
-void mc_perm_tensors(const struct mc_perm *p, const char *prefix, struct mc_tensor *out);
+void mc_perm_tensors(const struct mc_perm *p, const char *prefix, struct mc_layout *out);
 
 #endif

@@ -25,7 +25,58 @@ void *mc_aligned_zeros(size_t bytes)
     return p;
 }
 
-static int grow(struct mc_sink *s, size_t need, struct mc_error *err)
+void mc_tensor_prefix(struct mc_tensor *t, const char *prefix, const char *name)
+{
+    size_t used = (size_t)snprintf(t->name, sizeof t->name, "%s", prefix);
+
+    if (used < sizeof t->name)
+        snprintf(t->name + used, sizeof t->name - used, "%s", name);
+}
+
+/* One more item of a list that grows at powers of two; NULL for lack of memory. */
+static void *add_item(struct mc_layout *l, void *list, size_t n, size_t size)
+{
+    if (n & (n - 1))
+        return list;
+    void *more = realloc(list, (n ? 2 * n : 1) * size);
+    l->failed |= !more;
+    return more ? more : list;
+}
+
+void mc_layout_block(struct mc_layout *l, const void *pointer, size_t bytes)
+{
+    l->blocks = add_item(l, l->blocks, l->n_blocks, sizeof *l->blocks);
+    if (!l->failed)
+        l->blocks[l->n_blocks++] = (struct mc_block){.pointer = pointer, .bytes = bytes};
+}
+
+void mc_layout_tensor(struct mc_layout *l, const struct mc_tensor *t, size_t offset)
+{
+    l->tensors = add_item(l, l->tensors, l->n, sizeof *l->tensors);
+    l->places = add_item(l, l->places, l->n, sizeof *l->places);
+    if (l->failed)
+        return;
+    l->tensors[l->n] = *t;
+    l->places[l->n++] = (struct mc_place){l->n_blocks - 1, offset};
+}
+
+void mc_layout_add(struct mc_layout *l, const struct mc_tensor *t, const void *pointer)
+{
+    mc_layout_block(l, pointer, (size_t)mc_tensor_bytes(t));
+    mc_layout_tensor(l, t, 0);
+}
+
+static void layout_release(struct mc_layout *l)
+{
+    for (size_t i = 0; i < l->n_blocks; i++)
+        free(l->blocks[i].data);
+    free(l->blocks);
+    free(l->places);
+    free(l->tensors);
+    *l = (struct mc_layout){0};
+}
+
+static int grow(struct mc_block *s, size_t need, struct mc_error *err)
 {
     size_t size = need;
 
@@ -46,8 +97,7 @@ static int grow(struct mc_sink *s, size_t need, struct mc_error *err)
     return 0;
 }
 
-int mc_tensors_read(struct mc_reader *r, const struct mc_place *places, struct mc_sink *sinks,
-                    size_t n_sinks, struct mc_error *err)
+static int gather(struct mc_layout *l, struct mc_reader *r, struct mc_error *err)
 {
     struct mc_record rec;
     size_t last = 0;
@@ -58,34 +108,53 @@ int mc_tensors_read(struct mc_reader *r, const struct mc_place *places, struct m
             return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" comes after a later one",
                            mc_reader_name(r), rec.tensor->name);
         last = rec.index;
-        struct mc_sink *s = &sinks[places[rec.index].sink];
+        struct mc_block *s = &l->blocks[l->places[rec.index].block];
         size_t row = (size_t)(mc_tensor_row_elems(rec.tensor) * mc_dtype_size(rec.tensor->dtype));
-        size_t at = places[rec.index].offset + (size_t)rec.row * row;
+        size_t at = l->places[rec.index].offset + (size_t)rec.row * row;
         assert(at <= s->bytes && rec.bytes <= s->bytes - at);
         if ((rc = grow(s, at + rec.bytes, err)))
             return rc;
         if (rec.bytes)
             memcpy((char *)s->data + at, rec.data, rec.bytes);
     }
-    for (size_t i = 0; i < n_sinks && !rc; i++)
-        rc = grow(&sinks[i], sinks[i].bytes, err);
+    for (size_t i = 0; i < l->n_blocks && !rc; i++)
+        rc = grow(&l->blocks[i], l->blocks[i].bytes, err);
     return rc;
 }
 
-void mc_sinks_free(struct mc_sink *sinks, size_t n)
+int mc_layout_read(struct mc_layout *l, struct mc_reader *r, struct mc_error *err)
 {
-    for (size_t i = 0; sinks && i < n; i++) {
-        free(sinks[i].data);
-        sinks[i].data = NULL;
+    int rc = l->failed ? mc_no_memory(err) : mc_expect_count(r, l->n, err);
+
+    for (size_t i = 0; i < l->n && !rc; i++)
+        rc = mc_expect_tensor(r, i, &l->tensors[i], err);
+    if (!rc)
+        rc = gather(l, r, err);
+    for (size_t i = 0; i < l->n_blocks && !rc; i++) {
+        struct mc_block *s = &l->blocks[i];
+        memcpy((void *)(uintptr_t)s->pointer, &s->data, sizeof s->data);
+        s->data = NULL;
     }
+    layout_release(l);
+    return rc;
 }
 
-void *mc_sink_detach(struct mc_sink *s)
+int mc_layout_write(struct mc_layout *l, const char *path, const char *kind,
+                    const struct mc_pack *meta, const struct mc_history *h, struct mc_error *err)
 {
-    void *p = s->data;
+    struct mc_writer *w = NULL;
+    int rc = l->failed ? mc_no_memory(err)
+                       : mc_writer_open(&w, path, kind, meta, l->tensors, l->n, h, err);
 
-    s->data = NULL;
-    return p;
+    for (size_t i = 0; i < l->n && !rc; i++) {
+        const char *data = NULL;
+        memcpy(&data, l->blocks[l->places[i].block].pointer, sizeof data);
+        rc = mc_writer_tensor(w, i, data + l->places[i].offset, err);
+    }
+    if (rc)
+        mc_writer_abandon(w);
+    layout_release(l);
+    return rc ? rc : mc_writer_close(w, NULL, err);
 }
 
 int mc_expect_count(const struct mc_reader *r, size_t n, struct mc_error *err)
@@ -155,66 +224,18 @@ int mc_finite_f64(const double *x, size_t n, const char *file, const char *name,
     return ok ? 0 : not_finite(file, name, err);
 }
 
-int mc_open_kind(struct mc_reader **r, const char *path, const char *kind, struct mc_history *h,
-                 struct mc_error *err)
+int mc_not_input(int rc, struct mc_error *err)
 {
-    int rc = mc_reader_open(r, path, err);
+    if (rc == MC_EINPUT && err)
+        err->code = MC_EFAIL;
+    return rc == MC_EINPUT ? MC_EFAIL : rc;
+}
 
-    if (!rc)
-        rc = mc_reader_expect(*r, kind, err);
+int mc_take_kind(struct mc_reader *r, const char *kind, struct mc_history *h, struct mc_error *err)
+{
+    int rc = mc_reader_expect(r, kind, err);
+
     if (!rc && h)
-        mc_history_input(h, *r);
+        mc_history_input(h, r);
     return rc;
-}
-
-int mc_tensors_read_each(struct mc_reader *r, const struct mc_tensor *want, size_t n, void ***data,
-                         struct mc_error *err)
-{
-    struct mc_sink *sinks = NULL;
-    struct mc_place *places = NULL;
-    int rc = mc_expect_count(r, n, err);
-
-    *data = NULL;
-    if (rc)
-        return rc;
-    sinks = calloc(n + 1, sizeof *sinks);
-    places = calloc(n + 1, sizeof *places);
-    void **out = calloc(n + 1, sizeof *out);
-    if (!sinks || !places || !out) {
-        rc = mc_no_memory(err);
-        goto out;
-    }
-    for (size_t i = 0; i < n && !rc; i++) {
-        rc = mc_expect_tensor(r, i, &want[i], err);
-        places[i].sink = i;
-        sinks[i].bytes = (size_t)mc_tensor_bytes(&want[i]);
-    }
-    if (rc || (rc = mc_tensors_read(r, places, sinks, n, err)))
-        goto out;
-    for (size_t i = 0; i < n; i++)
-        out[i] = mc_sink_detach(&sinks[i]);
-    *data = out;
-    out = NULL;
-out:
-    free(out);
-    mc_sinks_free(sinks, n);
-    free(sinks);
-    free(places);
-    return rc;
-}
-
-int mc_tensors_write_each(const char *path, const char *kind, const struct mc_pack *meta,
-                          const struct mc_tensor *tensors, const void *const *data, size_t n,
-                          const struct mc_history *h, struct mc_error *err)
-{
-    struct mc_writer *w = NULL;
-    int rc = mc_writer_open(&w, path, kind, meta, tensors, n, h, err);
-
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = mc_writer_tensor(w, i, data[i], err);
-    if (rc) {
-        mc_writer_abandon(w);
-        return rc;
-    }
-    return mc_writer_close(w, NULL, err);
 }

@@ -10,27 +10,42 @@
 #include "formats/stream/pack.h"
 #include "formats/stream/reader.h"
 
-/* One piece of memory that tensors are read into: 64-byte aligned, zeroed, free() it. */
-struct mc_sink {
-    void *data;   /* NULL before */
-    size_t bytes; /* its size when all has come */
-    size_t have;  /* its size now */
+/* Which tensors a stream holds, and where in memory they are. One description serves reading and
+ * writing. Zero-initialised it is empty; failures for lack of memory are sticky. */
+struct mc_layout {
+    struct mc_tensor *tensors;
+    struct mc_place { /* of a tensor: its block, and the byte offset in it */
+        size_t block, offset;
+    } * places;
+    struct mc_block {
+        const void *pointer; /* where the pointer to it lies */
+        void *data;          /* while it is read */
+        size_t bytes, have;  /* its size when all has come, and now */
+    } * blocks;
+    size_t n, n_blocks;
+    int failed;
 };
 
-/* Where a tensor goes: sink and byte offset in it. */
-struct mc_place {
-    size_t sink, offset;
-};
+/* Its name becomes this one behind `prefix`, cut where it is too long. */
+void mc_tensor_prefix(struct mc_tensor *t, const char *prefix, const char *name);
 
-/* Read the stream to its verified end. places: one a tensor of the stream; its bytes must fit in
- * its sink's. The records must come in the tensors' order (MC_EINPUT), so that a header's
- * announcement alone allocates nothing. On success every sink is complete; after an error free
- * them all the same. */
-MC_USE_RESULT int mc_tensors_read(struct mc_reader *r, const struct mc_place *places,
-                                  struct mc_sink *sinks, size_t n_sinks, struct mc_error *err);
-void mc_sinks_free(struct mc_sink *sinks, size_t n); /* their data, not the array; NULL is fine */
-/* Hand the sink's data over. */
-void *mc_sink_detach(struct mc_sink *s);
+/* A block of memory of so many bytes, which *pointer (of any object type) points to. */
+void mc_layout_block(struct mc_layout *l, const void *pointer, size_t bytes);
+/* The next tensor, from this byte of the last block on. */
+void mc_layout_tensor(struct mc_layout *l, const struct mc_tensor *t, size_t offset);
+/* A tensor that has a block of its own. */
+void mc_layout_add(struct mc_layout *l, const struct mc_tensor *t, const void *pointer);
+
+/* Read the stream to its verified end, and empty l whatever comes. The stream must announce these
+ * tensors, and its records must come in their order (MC_EINPUT), so that a header's announcement
+ * alone allocates nothing. On success each *pointer is new memory, 64-byte aligned, zeroed where
+ * nothing was read, to be freed; after an error it is as it was. */
+MC_USE_RESULT int mc_layout_read(struct mc_layout *l, struct mc_reader *r, struct mc_error *err);
+/* Write a stream from its header to the commit, and empty l whatever comes; nothing is left behind
+ * after an error. */
+MC_USE_RESULT int mc_layout_write(struct mc_layout *l, const char *path, const char *kind,
+                                  const struct mc_pack *meta, const struct mc_history *h,
+                                  struct mc_error *err);
 
 /* Zeroed, 64-byte aligned, never NULL but for lack of memory. */
 void *mc_aligned_zeros(size_t bytes);
@@ -39,25 +54,17 @@ void *mc_aligned_zeros(size_t bytes);
 MC_USE_RESULT int mc_expect_count(const struct mc_reader *r, size_t n, struct mc_error *err);
 MC_USE_RESULT int mc_expect_tensor(const struct mc_reader *r, size_t i,
                                    const struct mc_tensor *want, struct mc_error *err);
-
-/* For streams whose tensors are each a piece of memory of its own. Open one of this kind, and take
- * it into the history (may be NULL): */
-MC_USE_RESULT int mc_open_kind(struct mc_reader **r, const char *path, const char *kind,
-                               struct mc_history *h, struct mc_error *err);
-/* read it to its end: *data receives n pointers, each as of mc_tensors_read, which the caller frees
- * one by one and all. The stream must announce the tensors `want` (n), or MC_EINPUT; */
-MC_USE_RESULT int mc_tensors_read_each(struct mc_reader *r, const struct mc_tensor *want, size_t n,
-                                       void ***data, struct mc_error *err);
-/* write one, from its header to the commit; nothing is left behind after an error. */
-MC_USE_RESULT int mc_tensors_write_each(const char *path, const char *kind,
-                                        const struct mc_pack *meta, const struct mc_tensor *tensors,
-                                        const void *const *data, size_t n,
-                                        const struct mc_history *h, struct mc_error *err);
+/* MC_EINPUT unless the stream is of this kind; take it into the history (may be NULL). */
+MC_USE_RESULT int mc_take_kind(struct mc_reader *r, const char *kind, struct mc_history *h,
+                               struct mc_error *err);
 
 /* Finite, or MC_EINPUT `file: "name" holds a value that is not finite` (file NULL: left out). */
 MC_USE_RESULT int mc_finite_f32(const float *x, size_t n, const char *file, const char *name,
                                 struct mc_error *err);
 MC_USE_RESULT int mc_finite_f64(const double *x, size_t n, const char *file, const char *name,
                                 struct mc_error *err);
+/* What is wrong with values that are to be written is not an input's fault: MC_EINPUT becomes
+ * MC_EFAIL, in *err too. Returns the code. */
+int mc_not_input(int rc, struct mc_error *err);
 
 #endif

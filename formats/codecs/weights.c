@@ -14,8 +14,8 @@ static void weights_flat(const struct mc_weights *w, struct mc_flat out[2])
 
     out[0] = (struct mc_flat){.params = g->params, .n = g->n_params, .floats = g->P};
     out[1] = (struct mc_flat){.params = g->stats, .n = g->n_stats, .floats = g->S};
-    out[0].data = w->params;
-    out[1].data = w->stats;
+    out[0].data = &w->params;
+    out[1].data = &w->stats;
 }
 
 int mc_weights_init(struct mc_weights *out, const struct mc_graph *g, const char *dataset,
@@ -44,21 +44,16 @@ int mc_weights_read_stream(struct mc_weights *out, struct mc_reader *r, struct m
                            struct mc_error *err)
 {
     struct mc_flat flat[2];
-    int rc = 0;
+    int rc = mc_take_kind(r, "weights", h, err);
 
     memset(out, 0, sizeof *out);
-    if ((rc = mc_reader_expect(r, "weights", err)))
-        return rc;
-    if (h)
-        mc_history_input(h, r);
-    if ((rc = mc_flat_unpack_meta(&out->graph, out->dataset, sizeof out->dataset, r, err)))
-        goto out;
-    weights_flat(out, flat);
-    rc = mc_flat_read(r, flat, 2, NULL, err);
-    out->params = flat[0].data;
-    out->stats = flat[1].data;
-    snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
-out:
+    if (!rc)
+        rc = mc_flat_unpack_meta(&out->graph, out->dataset, sizeof out->dataset, r, err);
+    if (!rc) {
+        weights_flat(out, flat);
+        rc = mc_flat_read(r, flat, 2, NULL, err);
+        snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
+    }
     if (rc)
         mc_weights_release(out);
     return rc;

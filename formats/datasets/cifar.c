@@ -3,7 +3,7 @@
  * CIFAR-10 and CIFAR-100 in their publisher's binary form: files of records, each its label (of
  * CIFAR-100 a coarse one before it) in a byte and 3x32x32 pixel bytes, and the classes' names, one
  * a line. */
-#include "formats/datasets/source.h"
+#include "formats/datasets/image_set.h"
 #include "formats/stream/bounds.h"
 #include "libcommon/base/file.h"
 
@@ -103,10 +103,8 @@ static int open_file(struct cifar *c, const char *dir, const char *name, struct 
     uint64_t bytes = 0;
     int i = c->n_files, rc = 0;
 
-    if (asprintf(&c->paths[i], "%s/%s", dir, name) < 0) {
-        c->paths[i] = NULL;
+    if (!(c->paths[i] = mc_path_in(dir, name)))
         return mc_no_memory(err);
-    }
     if ((rc = mc_file_open(&c->files[i], &bytes, c->paths[i], MC_EINPUT, err)))
         return rc;
     if (bytes != c->records * c->record)
@@ -120,7 +118,7 @@ static int open_file(struct cifar *c, const char *dir, const char *name, struct 
 static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
 {
     struct mc_dataset_info *info = &c->source.info;
-    char *path = NULL, *line = NULL;
+    char *path = mc_path_in(dir, c->layout->names), *line = NULL;
     const int classes = c->layout->classes;
     struct stat st;
     uint64_t bytes = 0;
@@ -128,7 +126,7 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
     int n = 0, rc = 0;
     FILE *f = NULL;
 
-    if (asprintf(&path, "%s/%s", dir, c->layout->names) < 0)
+    if (!path)
         return mc_no_memory(err);
     if (stat(path, &st) && errno == ENOENT)
         goto out;
@@ -162,24 +160,6 @@ out:
     return rc;
 }
 
-/* The folder itself, or the one that the publisher's archive unpacks into it. */
-static int find_dir(const struct layout *l, const char *dir, char **out, struct mc_error *err)
-{
-    struct stat st;
-    int rc = mc_image_source_folder(dir, err);
-
-    if (rc)
-        return rc;
-    if (asprintf(out, "%s/%s", dir, l->dir) < 0) {
-        *out = NULL;
-        return mc_no_memory(err);
-    }
-    if (!stat(*out, &st) && S_ISDIR(st.st_mode))
-        return 0;
-    free(*out);
-    return (*out = strdup(dir)) ? 0 : mc_no_memory(err);
-}
-
 static int cifar_open(struct mc_image_source **out, const struct layout *l,
                       const struct mc_image_source_opts *o, struct mc_error *err)
 {
@@ -204,7 +184,7 @@ static int cifar_open(struct mc_image_source **out, const struct layout *l,
     info->augment = (struct mc_augment){.rotate = 15, .flip = 1, .pad = 4};
     c->source.get = cifar_get;
     c->source.close = cifar_close;
-    rc = find_dir(l, o->dir, &dir, err);
+    rc = mc_image_source_unpacked(&dir, o->dir, l->dir, err);
     for (int i = 0; i < (test ? 1 : MAX_FILES) && !rc && (test || l->train[i]); i++)
         rc = open_file(c, dir, test ? l->test : l->train[i], err);
     if (!rc)

@@ -22,7 +22,7 @@ void mc_picture_release(struct mc_picture *p)
     memset(p, 0, sizeof *p);
 }
 
-static int room(uint8_t **b, size_t *size, size_t bytes, struct mc_error *err)
+int mc_picture_room(uint8_t **b, size_t *size, size_t bytes, struct mc_error *err)
 {
     if (bytes <= *size)
         return 0;
@@ -47,7 +47,7 @@ static int take_size(struct mc_picture *p, const char *name, uint64_t width, uin
                        MC_PICTURE_MAX_SIDE, MC_PICTURE_MAX_PIXELS);
     p->width = (int)width;
     p->height = (int)height;
-    return room(&p->rgb, &p->rgb_size, (size_t)(width * height) * 3, err);
+    return mc_picture_room(&p->rgb, &p->rgb_size, (size_t)(width * height) * 3, err);
 }
 
 /* ---- JPEG ---- */
@@ -89,7 +89,7 @@ static int decode_jpeg(struct mc_picture *p, const char *name, const uint8_t *fi
         return rc;
     const size_t pixels = (size_t)width * (size_t)height;
     const int inks = space == TJCS_CMYK || space == TJCS_YCCK;
-    if (inks && (rc = room(&p->quads, &p->quads_size, pixels * 4, err)))
+    if (inks && (rc = mc_picture_room(&p->quads, &p->quads_size, pixels * 4, err)))
         return rc;
     if (tjDecompress2(p->jpeg, file, (unsigned long)bytes, inks ? p->quads : p->rgb, width, 0,
                       height, inks ? TJPF_CMYK : TJPF_RGB, JPEG_FLAGS))
@@ -142,7 +142,7 @@ static int decode_png(struct mc_picture *p, const char *name, uint8_t *file, siz
     if ((rc = take_size(p, name, png.width, png.height, err)))
         goto out;
     const size_t pixels = (size_t)p->width * (size_t)p->height;
-    if (alpha && (rc = room(&p->quads, &p->quads_size, pixels * 4, err)))
+    if (alpha && (rc = mc_picture_room(&p->quads, &p->quads_size, pixels * 4, err)))
         goto out;
     png.format = alpha ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
     if (!png_image_finish_read(&png, NULL, alpha ? p->quads : p->rgb, 0, NULL) ||
@@ -181,7 +181,7 @@ int mc_picture_read(struct mc_picture *p, const char *path, struct mc_error *err
         goto out;
     }
     size = (size_t)bytes;
-    if ((rc = room(&p->file, &p->file_size, size, err)))
+    if ((rc = mc_picture_room(&p->file, &p->file_size, size, err)))
         goto out;
     while (have < size) {
         ssize_t n = read(fd, p->file + have, size - have);

@@ -38,6 +38,9 @@ MC_USE_RESULT int mc_picture_decode(struct mc_picture *p, const char *name, uint
 /* The same from a path. MC_EINPUT when it is not there, too; MC_EFAIL when it cannot be read. */
 MC_USE_RESULT int mc_picture_read(struct mc_picture *p, const char *path, struct mc_error *err);
 
+/* For these files' own use: room for so many bytes, whose contents are lost. MC_ENOMEM. */
+MC_USE_RESULT int mc_picture_room(uint8_t **b, size_t *size, size_t bytes, struct mc_error *err);
+
 /* The decoded picture, its shorter side resized to `size` (1 to MC_PICTURE_MAX_SIZE) by PIL's
  * antialiased bilinear filter to the bit, and the middle square of that: torchvision's Resize(size)
  * and CenterCrop(size). out: (3, size, size). MC_ENOMEM. */

@@ -57,8 +57,13 @@ static int axis_init(struct axis *a, int in, int out, int offset, int n, struct 
     return 0;
 }
 
-static uint8_t byte_of(int32_t v)
+/* Output i of an axis, from pixels that are `step` bytes apart. */
+static uint8_t weighted(const struct axis *a, size_t i, const uint8_t *from, size_t step)
 {
+    int32_t v = 1 << (BITS - 1);
+
+    for (size_t k = 0; k < (size_t)a->count[i]; k++)
+        v += from[step * k] * a->weight[i * a->taps + k];
     v >>= BITS;
     return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
 }
@@ -99,33 +104,19 @@ int mc_picture_square(struct mc_picture *p, int size, uint8_t *out, struct mc_er
         (rc = axis_init(&down, p->height, h, top, size, err)))
         goto out;
     const size_t y0 = (size_t)down.first[0], end = (size_t)(down.first[n - 1] + down.count[n - 1]);
-    const size_t bytes = (end - y0) * n * 3;
-    if (bytes > p->rows_size) {
-        free(p->rows);
-        p->rows_size = 0;
-        if (!(p->rows = malloc(bytes))) {
-            rc = mc_fail(err, MC_ENOMEM, "out of memory: %zu bytes", bytes);
-            goto out;
-        }
-        p->rows_size = bytes;
-    }
+    if ((rc = mc_picture_room(&p->rows, &p->rows_size, (end - y0) * n * 3, err)))
+        goto out;
     for (size_t y = y0; y < end; y++)
         for (size_t x = 0; x < n; x++)
             for (size_t c = 0; c < 3; c++) {
                 const uint8_t *from = p->rgb + (y * width + (size_t)across.first[x]) * 3 + c;
-                int32_t sum = 1 << (BITS - 1);
-                for (size_t k = 0; k < (size_t)across.count[x]; k++)
-                    sum += from[3 * k] * across.weight[x * across.taps + k];
-                p->rows[((y - y0) * n + x) * 3 + c] = byte_of(sum);
+                p->rows[((y - y0) * n + x) * 3 + c] = weighted(&across, x, from, 3);
             }
     for (size_t y = 0; y < n; y++)
         for (size_t x = 0; x < n; x++)
             for (size_t c = 0; c < 3; c++) {
                 const uint8_t *from = p->rows + (((size_t)down.first[y] - y0) * n + x) * 3 + c;
-                int32_t sum = 1 << (BITS - 1);
-                for (size_t k = 0; k < (size_t)down.count[y]; k++)
-                    sum += from[3 * n * k] * down.weight[y * down.taps + k];
-                out[(c * n + y) * n + x] = byte_of(sum);
+                out[(c * n + y) * n + x] = weighted(&down, y, from, 3 * n);
             }
 out:
     axis_release(&across);

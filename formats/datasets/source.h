@@ -25,13 +25,15 @@ struct mc_image_source {
     void (*close)(struct mc_image_source *s); /* frees s */
 };
 
+typedef int mc_image_source_opener(struct mc_image_source **out,
+                                   const struct mc_image_source_opts *o, struct mc_error *err);
+
 struct mc_image_source_kind {
     const char *name;
     const char *what; /* for help: "Krizhevsky's 60,000 photographs, binary form" */
     int takes_dir;    /* else it is made, and takes a seed */
     int takes_size;
-    int (*open)(struct mc_image_source **out, const struct mc_image_source_opts *o,
-                struct mc_error *err);
+    mc_image_source_opener *open;
 };
 
 extern const struct mc_image_source_kind mc_image_source_kinds[]; /* the last one's name is NULL */
@@ -45,6 +47,10 @@ void mc_image_source_close(struct mc_image_source *s); /* NULL is fine */
 
 /* MC_EFAIL when there is nothing of that name, MC_EINPUT when it is no folder. */
 MC_USE_RESULT int mc_image_source_folder(const char *dir, struct mc_error *err);
+/* The same, and *out, to be freed: the folder itself, or the one of this name that the publisher's
+ * archive unpacks into it. */
+MC_USE_RESULT int mc_image_source_unpacked(char **out, const char *dir, const char *name,
+                                           struct mc_error *err);
 
 /* Write the first `samples` (0: all) images in order, after a shuffle where `shuffle` is not NULL
  * (Philox, purpose MC_RNG_DATA, keyed by the seed it points to; info.order says so). tell (may be
@@ -56,15 +62,7 @@ MC_USE_RESULT int mc_image_source_write(struct mc_image_source *s, const uint64_
                                         struct mc_error *err);
 
 /* The sets' open functions. */
-int mc_cifar10_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
-                    struct mc_error *err);
-int mc_cifar100_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
-                     struct mc_error *err);
-int mc_tiny_imagenet_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
-                          struct mc_error *err);
-int mc_folder_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
-                   struct mc_error *err);
-int mc_synth_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
-                  struct mc_error *err);
+mc_image_source_opener mc_cifar10_open, mc_cifar100_open, mc_tiny_imagenet_open, mc_folder_open,
+    mc_synth_open;
 
 #endif

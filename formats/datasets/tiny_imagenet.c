@@ -194,16 +194,8 @@ int mc_tiny_imagenet_open(struct mc_image_source **out, const struct mc_image_so
     struct tiny t = {0};
     const int size = o->size ? o->size : SIZE, test = !strcmp(o->split, "test");
     char *dir = NULL;
-    int rc = mc_image_source_folder(o->dir, err);
+    int rc = mc_image_source_unpacked(&dir, o->dir, "tiny-imagenet-200", err);
 
-    if (rc)
-        return rc;
-    if ((dir = mc_path_in(o->dir, "tiny-imagenet-200")) && !mc_is_folder(dir)) {
-        free(dir);
-        dir = strdup(o->dir);
-    }
-    if (!dir)
-        rc = mc_no_memory(err);
     if (rc || (rc = read_classes(&t, dir, err)) ||
         (rc = mc_image_set_new(&t.set, "tiny-imagenet", o, t.n, size, err)) ||
         (rc = read_names(&t, dir, err)) ||

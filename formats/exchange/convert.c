@@ -46,21 +46,9 @@ static int list_places(struct places *p, const struct mc_graph *g, struct mc_err
     return 0;
 }
 
-static struct place *find(const struct places *p, const char *name)
+static int named(const void *name, const void *place)
 {
-    size_t low = 0, high = p->n;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        int c = strcmp(name, p->all[mid].param->tensor.name);
-        if (!c)
-            return &p->all[mid];
-        if (c < 0)
-            high = mid;
-        else
-            low = mid + 1;
-    }
-    return NULL;
+    return strcmp(name, ((const struct place *)place)->param->tensor.name);
 }
 
 /* PyTorch's batch norm counts its batches; nothing depends on it. */
@@ -175,7 +163,7 @@ static int match(struct places *p, const struct mc_graph *g, const struct mc_for
         int rc = mc_rename_ours(map, t->name, name, err);
         if (rc < 0)
             return mc_fail_in(rc, err, "%s", f->file);
-        struct place *to = rc ? find(p, name) : NULL;
+        struct place *to = rc ? bsearch(name, p->all, p->n, sizeof *p->all, named) : NULL;
         if (to)
             judge(&v, to, i, t);
         else if (!rc || is_count(g, name))
@@ -215,22 +203,20 @@ static float element(int type, const unsigned char *at)
     double d = 0;
     float f = 0;
 
-    switch (type) {
-    case MC_F64:
+    if (type == MC_F64) {
         memcpy(&d, at, sizeof d);
         return (float)d;
-    case MC_F16:
-        memcpy(&h, at, sizeof h);
-        return from_f16(h);
-    case MC_BF16:
-        memcpy(&h, at, sizeof h);
-        bits = (uint32_t)h << 16;
-        memcpy(&f, &bits, sizeof f);
-        return f;
-    default:
+    }
+    if (type == MC_F32) {
         memcpy(&f, at, sizeof f);
         return f;
     }
+    memcpy(&h, at, sizeof h);
+    if (type == MC_F16)
+        return from_f16(h);
+    bits = (uint32_t)h << 16;
+    memcpy(&f, &bits, sizeof f);
+    return f;
 }
 
 /* Where element i of a tensor whose first dimension runs fastest lies when its last does. */
@@ -320,12 +306,12 @@ int mc_convert_export(const struct mc_weights *w, enum mc_convert_format format,
     int rc = out ? 0 : mc_no_memory(err);
 
     for (int node = 0; !rc && node < g->n_nodes; node++) {
-        for (; p < g->n_params && g->params[p].node == node; p++, n++)
-            out[n] = (struct mc_foreign_out){.tensor = &g->params[p].tensor,
-                                             .data = w->params + g->params[p].offset};
-        for (; s < g->n_stats && g->stats[s].node == node; s++, n++)
-            out[n] = (struct mc_foreign_out){.tensor = &g->stats[s].tensor,
-                                             .data = w->stats + g->stats[s].offset};
+        for (; p < g->n_params && g->params[p].node == node; p++)
+            out[n++] = (struct mc_foreign_out){.tensor = &g->params[p].tensor,
+                                               .data = w->params + g->params[p].offset};
+        for (; s < g->n_stats && g->stats[s].node == node; s++)
+            out[n++] = (struct mc_foreign_out){.tensor = &g->stats[s].tensor,
+                                               .data = w->stats + g->stats[s].offset};
     }
     for (size_t i = 0; i < n && !rc; i++)
         rc = mc_rename_theirs(map, out[i].tensor->name, out[i].name, err);

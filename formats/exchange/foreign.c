@@ -25,6 +25,19 @@ int mc_foreign_add(struct mc_foreign *f, const struct mc_foreign_tensor *t, stru
     return 0;
 }
 
+int mc_foreign_bytes(const struct mc_foreign_tensor *t, unsigned bits, uint64_t *out)
+{
+    uint64_t n = 1;
+
+    for (int i = 0; i < t->ndim; i++)
+        if (__builtin_mul_overflow(n, t->shape[i], &n))
+            return -1;
+    if (__builtin_mul_overflow(n, (uint64_t)bits, &n) || n % 8)
+        return -1;
+    *out = n / 8;
+    return 0;
+}
+
 void mc_foreign_release(struct mc_foreign *f)
 {
     for (size_t i = 0; i < f->n; i++)

@@ -54,8 +54,10 @@ MC_USE_RESULT int mc_safetensors_write(const char *path, const struct mc_foreign
 MC_USE_RESULT int mc_npz_write(const char *path, const struct mc_foreign_out *tensors, size_t n,
                                struct mc_error *err);
 
-/* For the formats' own use: another tensor at the list's end, its name taken over, which is freed
- * after an error too; what close() frees of every file. */
+/* For the formats' own use: a tensor's bytes by its shape, of elements of so many bits; -1: too
+ * many to count, or half a byte. Another tensor at the list's end, its name taken over, which is
+ * freed after an error too; what close() frees of every file. */
+MC_USE_RESULT int mc_foreign_bytes(const struct mc_foreign_tensor *t, unsigned bits, uint64_t *out);
 MC_USE_RESULT int mc_foreign_add(struct mc_foreign *f, const struct mc_foreign_tensor *t,
                                  struct mc_error *err);
 void mc_foreign_release(struct mc_foreign *f);

@@ -35,16 +35,8 @@ static void blanks(struct text *t)
         t->at++;
 }
 
-static int next_is(struct text *t, char c)
-{
-    blanks(t);
-    if (t->at == t->end || *t->at != c)
-        return 0;
-    t->at++;
-    return 1;
-}
-
-static int word(struct text *t, const char *w)
+/* Take this word, if it comes next. */
+static int next_is(struct text *t, const char *w)
 {
     size_t n = strlen(w);
 
@@ -58,14 +50,12 @@ static int word(struct text *t, const char *w)
 /* 'text' or "text", without escapes. */
 static int quoted(struct text *t, char *out, size_t size)
 {
-    char mark = 0;
+    const char *mark = next_is(t, "'") ? "'" : "\"";
     size_t n = 0;
 
-    blanks(t);
-    if (t->at == t->end || (*t->at != '\'' && *t->at != '"'))
+    if (*mark == '"' && !next_is(t, mark))
         return -1;
-    mark = *t->at++;
-    for (; t->at < t->end && *t->at != mark; t->at++) {
+    for (; t->at < t->end && *t->at != *mark; t->at++) {
         if (*t->at == '\\' || n + 1 == size)
             return -1;
         out[n++] = *t->at;
@@ -92,12 +82,12 @@ static int tuple(struct text *t, struct mc_foreign_tensor *out)
     int comma = 0;
 
     out->ndim = 0;
-    if (!next_is(t, '('))
+    if (!next_is(t, "("))
         return -1;
-    for (; !next_is(t, ')'); out->ndim++) {
+    for (; !next_is(t, ")"); out->ndim++) {
         if (out->ndim == MC_MAX_DIMS || (out->ndim && !comma) || number(t, &out->shape[out->ndim]))
             return -1;
-        comma = next_is(t, ',');
+        comma = next_is(t, ",");
     }
     return out->ndim == 1 && !comma ? -1 : 0; /* (3) is a number */
 }
@@ -116,26 +106,23 @@ static int type_of(const char *descr)
     return -1;
 }
 
+/* The value of a key, each of which comes once. */
 static int value(struct text *t, const char *key, struct mc_foreign_tensor *out, unsigned *seen)
 {
-    unsigned bit = 0;
-    int rc = -1;
+    static const char *const keys[] = {"descr", "fortran_order", "shape"};
+    unsigned i = 0;
 
-    if (!strcmp(key, "descr")) {
-        bit = 1;
-        rc = quoted(t, out->dtype, sizeof out->dtype); /* that of a record is a list */
-    } else if (!strcmp(key, "fortran_order")) {
-        bit = 2;
-        out->fortran = word(t, "True");
-        rc = out->fortran || word(t, "False") ? 0 : -1;
-    } else if (!strcmp(key, "shape")) {
-        bit = 4;
-        rc = tuple(t, out);
-    }
-    if (rc || *seen & bit)
+    while (i < 3 && strcmp(key, keys[i]))
+        i++;
+    if (i == 3 || *seen & 1u << i)
         return -1;
-    *seen |= bit;
-    return 0;
+    *seen |= 1u << i;
+    if (i == 0)
+        return quoted(t, out->dtype, sizeof out->dtype); /* that of a record is a list */
+    if (i == 2)
+        return tuple(t, out);
+    out->fortran = next_is(t, "True");
+    return out->fortran || next_is(t, "False") ? 0 : -1;
 }
 
 static int dict(struct text *t, struct mc_foreign_tensor *out)
@@ -143,13 +130,13 @@ static int dict(struct text *t, struct mc_foreign_tensor *out)
     unsigned seen = 0;
     int comma = 1;
 
-    if (!next_is(t, '{'))
+    if (!next_is(t, "{"))
         return -1;
-    while (!next_is(t, '}')) {
+    while (!next_is(t, "}")) {
         char key[32];
-        if (!comma || quoted(t, key, sizeof key) || !next_is(t, ':') || value(t, key, out, &seen))
+        if (!comma || quoted(t, key, sizeof key) || !next_is(t, ":") || value(t, key, out, &seen))
             return -1;
-        comma = next_is(t, ',');
+        comma = next_is(t, ",");
     }
     blanks(t);
     return t->at == t->end && seen == 7 ? 0 : -1;

@@ -28,7 +28,8 @@ static const struct mc_json_limits LIMITS = {.values = (size_t)1 << 20, .depth =
 
 static const struct {
     const char *name;
-    int bits, type;
+    unsigned bits;
+    int type;
 } dtypes[] = {{"F32", 32, MC_F32}, {"F64", 64, MC_F64}, {"F16", 16, MC_F16}, {"BF16", 16, MC_BF16},
               {"I64", 64, MC_I64}, {"I32", 32, MC_I32}, {"U8", 8, MC_U8},    {"BOOL", 8, -1},
               {"I8", 8, -1},       {"I16", 16, -1},     {"U16", 16, -1},     {"U32", 32, -1},
@@ -80,19 +81,29 @@ static int take_header(struct reader *r, char **out, size_t n, struct mc_error *
     size_t have = 0, room = 0;
     int rc = 0;
 
-    while (have < n && !rc) {
-        size_t more = n - have < CHUNK ? n - have : CHUNK;
-        if (have + more > room) {
-            room = room ? 2 * room : more;
-            room = room < n ? room : n;
-            char *p = realloc(*out, room);
-            if (!p)
-                return mc_no_memory(err);
-            *out = p;
-            more = room - have < more ? room - have : more;
-        }
-        rc = take_all(r, *out + have, more, err);
-        have += more;
+    for (; have < n && !rc; have = room) {
+        room = have ? 2 * have : CHUNK;
+        room = room < n ? room : n;
+        char *p = realloc(*out, room);
+        if (!p)
+            return mc_no_memory(err);
+        *out = p;
+        rc = take_all(r, *out + have, room - have, err);
+    }
+    return rc;
+}
+
+/* On to byte `to` of the data, by reading it. */
+static int skip(struct reader *r, uint64_t to, struct mc_error *err)
+{
+    char unwanted[4096];
+    int rc = 0;
+
+    while (r->at < to && !rc) {
+        uint64_t left = to - r->at;
+        size_t n = left < sizeof unwanted ? (size_t)left : sizeof unwanted;
+        rc = take_all(r, unwanted, n, err);
+        r->at += n;
     }
     return rc;
 }
@@ -100,21 +111,13 @@ static int take_header(struct reader *r, char **out, size_t n, struct mc_error *
 static int seek(struct mc_foreign *f, size_t i, struct mc_error *err)
 {
     struct reader *r = (struct reader *)f;
-    uint64_t skip = f->tensors[i].at - r->at;
-    char unwanted[4096];
+    const uint64_t to = f->tensors[i].at;
 
-    r->at = f->tensors[i].at;
-    if (r->seekable && skip)
-        return lseek(r->fd, (off_t)skip, SEEK_CUR) < 0
-                   ? mc_fail(err, MC_EFAIL, "cannot read '%s': %s", f->file, strerror(errno))
-                   : 0;
-    while (skip) {
-        size_t n = skip < sizeof unwanted ? (size_t)skip : sizeof unwanted;
-        int rc = take_all(r, unwanted, n, err);
-        if (rc)
-            return rc;
-        skip -= n;
-    }
+    if (!r->seekable)
+        return skip(r, to, err);
+    if (to > r->at && lseek(r->fd, (off_t)(to - r->at), SEEK_CUR) < 0)
+        return mc_fail(err, MC_EFAIL, "cannot read '%s': %s", f->file, strerror(errno));
+    r->at = to;
     return 0;
 }
 
@@ -129,17 +132,12 @@ static int read_data(struct mc_foreign *f, void *dst, size_t n, struct mc_error 
 static int end(struct mc_foreign *f, struct mc_error *err)
 {
     struct reader *r = (struct reader *)f;
+    const struct mc_foreign_tensor *last = f->n ? &f->tensors[f->n - 1] : NULL;
     size_t got = 0;
     char byte;
-    struct mc_foreign_tensor *t = f->n ? &f->tensors[f->n - 1] : NULL;
-    int rc = 0;
-
     /* the last tensor may not have been wanted */
-    while (t && r->at < t->at + t->bytes && !rc) {
-        char unwanted[4096];
-        uint64_t left = t->at + t->bytes - r->at;
-        rc = read_data(f, unwanted, left < sizeof unwanted ? (size_t)left : sizeof unwanted, err);
-    }
+    int rc = last ? skip(r, last->at + last->bytes, err) : 0;
+
     if (rc || (rc = take(r, &byte, 1, &got, err)))
         return rc;
     return got ? mc_fail(err, MC_EINPUT, "%s: bytes after the last tensor", f->file) : 0;
@@ -170,20 +168,6 @@ static int whole(const json_t *v, uint64_t *out)
     return 0;
 }
 
-/* Bytes of a tensor whose shape and dtype are these; -1: too many to count, or half a byte. */
-static int count_bytes(const struct mc_foreign_tensor *t, int bits, uint64_t *out)
-{
-    uint64_t n = 1;
-
-    for (int i = 0; i < t->ndim; i++)
-        if (__builtin_mul_overflow(n, t->shape[i], &n))
-            return -1;
-    if (__builtin_mul_overflow(n, (uint64_t)bits, &n) || n % 8)
-        return -1;
-    *out = n / 8;
-    return 0;
-}
-
 static int add_tensor(struct reader *r, const char *name, const json_t *v, struct mc_error *err)
 {
     const json_t *dtype = json_object_get(v, "dtype"), *shape = json_object_get(v, "shape");
@@ -211,7 +195,7 @@ static int add_tensor(struct reader *r, const char *name, const json_t *v, struc
         whole(json_array_get(offsets, 1), &to) || to < t.at)
         return bad(r, name, "its data_offsets are not a beginning and an end", err);
     t.bytes = to - t.at;
-    if (count_bytes(&t, dtypes[d].bits, &bytes))
+    if (mc_foreign_bytes(&t, dtypes[d].bits, &bytes))
         return bad(r, name, "its shape is too large", err);
     if (bytes != t.bytes)
         return bad(r, name, "its shape and data_offsets tell different sizes", err);

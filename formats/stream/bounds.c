@@ -168,6 +168,25 @@ static int map(struct walk *w, uint64_t n, int depth)
     return rc;
 }
 
+/* What begins with the bytes c0 to df, and how many bytes follow: of a value, or of the number that
+ * says the length (of FIXEXT: the length itself). */
+enum {
+    VALUE,
+    NOTHING = 0x20,
+    BIN = 0x40,
+    EXT = 0x60,
+    FIXEXT = 0x80,
+    STR = 0xa0,
+    ARRAY = 0xc0,
+    MAP = 0xe0
+};
+#define FORM 0xe0
+static const unsigned char forms[32] = {
+    VALUE,       NOTHING,   VALUE,     VALUE,     BIN + 1,    BIN + 2,    BIN + 4,    EXT + 1,
+    EXT + 2,     EXT + 4,   VALUE + 4, VALUE + 8, VALUE + 1,  VALUE + 2,  VALUE + 4,  VALUE + 8,
+    VALUE + 1,   VALUE + 2, VALUE + 4, VALUE + 8, FIXEXT + 1, FIXEXT + 2, FIXEXT + 4, FIXEXT + 8,
+    FIXEXT + 16, STR + 1,   STR + 2,   STR + 4,   ARRAY + 2,  ARRAY + 4,  MAP + 2,    MAP + 4};
+
 static int object(struct walk *w, int depth)
 {
     uint64_t n = 0;
@@ -184,56 +203,20 @@ static int object(struct walk *w, int depth)
         return array(w, c & 0x0f, depth);
     if (c <= 0xbf)
         return body(w, c & 0x1f, 1);
-    switch (c) {
-    case 0xc0: /* nil, false, true */
-    case 0xc2:
-    case 0xc3:
-        return 0;
-    case 0xc4: /* bin */
-    case 0xc5:
-    case 0xc6:
-        rc = number(w, 1 << (c - 0xc4), &n);
-        return rc ? rc : body(w, n, 0);
-    case 0xc7: /* ext */
-    case 0xc8:
-    case 0xc9:
-        rc = number(w, 1 << (c - 0xc7), &n);
-        return rc ? rc : ext(w, n);
-    case 0xca: /* float32, float64 */
-    case 0xcb:
-        return body(w, c == 0xca ? 4 : 8, 0);
-    case 0xcc: /* unsigned */
-    case 0xcd:
-    case 0xce:
-    case 0xcf:
-        return body(w, (uint64_t)1 << (c - 0xcc), 0);
-    case 0xd0: /* signed */
-    case 0xd1:
-    case 0xd2:
-    case 0xd3:
-        return body(w, (uint64_t)1 << (c - 0xd0), 0);
-    case 0xd4: /* fixext */
-    case 0xd5:
-    case 0xd6:
-    case 0xd7:
-    case 0xd8:
-        return ext(w, (uint64_t)1 << (c - 0xd4));
-    case 0xd9: /* str */
-    case 0xda:
-    case 0xdb:
-        rc = number(w, 1 << (c - 0xd9), &n);
-        return rc ? rc : body(w, n, 1);
-    case 0xdc: /* array */
-    case 0xdd:
-        rc = number(w, c == 0xdc ? 2 : 4, &n);
-        return rc ? rc : array(w, n, depth);
-    case 0xde: /* map */
-    case 0xdf:
-        rc = number(w, c == 0xde ? 2 : 4, &n);
-        return rc ? rc : map(w, n, depth);
-    default:
+    const unsigned form = forms[c - 0xc0] & FORM, bytes = forms[c - 0xc0] & 0x1f;
+    if (form == NOTHING)
         return mc_fail(w->err, MC_EINPUT, "byte 0xc1 is no MessagePack");
-    }
+    if (form == VALUE)
+        return body(w, bytes, 0);
+    if (form == FIXEXT)
+        return ext(w, bytes);
+    if ((rc = number(w, (int)bytes, &n)))
+        return rc;
+    if (form == EXT)
+        return ext(w, n);
+    if (form == ARRAY)
+        return array(w, n, depth);
+    return form == MAP ? map(w, n, depth) : body(w, n, form == STR);
 }
 
 int mc_bounds_check(struct mc_bounds *s, const struct mc_bounds_limits *limits, size_t *len,

@@ -72,8 +72,7 @@ void mc_history_free(struct mc_history *h)
 void mc_history_str(struct mc_history *h, const char *name, const char *value)
 {
     mc_pack_array(&h->args, 2);
-    mc_pack_str(&h->args, name);
-    mc_pack_str(&h->args, value);
+    mc_put_str(&h->args, name, value);
     h->n_args++;
 }
 
@@ -234,8 +233,7 @@ static int get_id(const msgpack_object *entry, const char *name, char id[MC_ID_L
 
     for (uint32_t i = 0; i < args->via.array.size; i++) {
         const msgpack_object *pair = args->via.array.ptr[i].via.array.ptr;
-        if (pair[0].via.str.size != strlen(name) || pair[1].type != MSGPACK_OBJECT_STR ||
-            memcmp(pair[0].via.str.ptr, name, pair[0].via.str.size) != 0 ||
+        if (!mc_is_str(&pair[0], name) || pair[1].type != MSGPACK_OBJECT_STR ||
             pair[1].via.str.size != MC_ID_LEN - 1)
             continue;
         memcpy(id, pair[1].via.str.ptr, MC_ID_LEN - 1);
@@ -245,17 +243,9 @@ static int get_id(const msgpack_object *entry, const char *name, char id[MC_ID_L
     return 0;
 }
 
-static int is_tool(const msgpack_object *entry, const char *name)
-{
-    const msgpack_object *tool = mc_get_opt(entry, "tool");
-
-    return tool->via.str.size == strlen(name) &&
-           !memcmp(tool->via.str.ptr, name, tool->via.str.size);
-}
-
 int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN])
 {
-    const msgpack_object *e = history->via.array.ptr, *parents;
+    const msgpack_object *e = history->via.array.ptr, *parents, *tool;
     size_t at = history->via.array.size;
 
     while (at) {
@@ -263,7 +253,9 @@ int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN])
         if (get_id(e, "a", pair[0]) && get_id(e, "b", pair[1]))
             return 1;
         parents = mc_get_opt(e, "parents");
-        if (!parents->via.array.size || !(is_tool(e, "mc-hungarian") || is_tool(e, "mc-corr")))
+        tool = mc_get_opt(e, "tool");
+        if (!parents->via.array.size ||
+            !(mc_is_str(tool, "mc-hungarian") || mc_is_str(tool, "mc-corr")))
             break;
         at = (size_t)parents->via.array.ptr[0].via.u64 + 1; /* an earlier entry */
     }
@@ -284,8 +276,7 @@ int mc_history_check(const msgpack_object *list, struct mc_error *err)
 
 static void pack_parents(struct mc_pack *p, const size_t *parents, size_t n)
 {
-    mc_pack_str(p, "parents");
-    mc_pack_array(p, n);
+    mc_put_array(p, "parents", n);
     for (size_t i = 0; i < n; i++)
         mc_pack_u64(p, parents[i]);
 }
@@ -302,12 +293,9 @@ int mc_history_pack(const struct mc_history *h, struct mc_pack *p, struct mc_err
             pack_parents(p, h->entries[i]->parents, h->entries[i]->n_parents);
         }
         mc_pack_map(p, 4);
-        mc_pack_str(p, "tool");
-        mc_pack_str(p, h->tool);
-        mc_pack_str(p, "version");
-        mc_pack_str(p, MC_VERSION);
-        mc_pack_str(p, "args");
-        mc_pack_array(p, h->n_args);
+        mc_put_str(p, "tool", h->tool);
+        mc_put_str(p, "version", MC_VERSION);
+        mc_put_array(p, "args", h->n_args);
         mc_pack_raw(p, &h->args);
         pack_parents(p, h->parents, h->n_parents);
     }

@@ -78,6 +78,12 @@ void mc_stream_catch_signals(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
+/* "cannot write 'x.mcz': No space left on device" */
+static int cannot(const struct mc_output *o, const char *what, int code, struct mc_error *err)
+{
+    return mc_fail(err, MC_EFAIL, "cannot %s '%s': %s", what, o->name, strerror(code));
+}
+
 /* Whether somebody holds the lock that a writer keeps on its temporary: process numbers alone do
  * not say it, where machines or containers share a folder. */
 static int is_held(const char *path)
@@ -143,9 +149,9 @@ static int open_temporary(struct mc_output *o, const struct stat *old, struct mc
     int n = 0, mode = 0666;
 
     if (split(o->path, dir, sizeof dir, stem, sizeof stem))
-        return mc_fail(err, MC_EFAIL, "cannot create '%s': %s", o->name, strerror(ENOENT));
+        return cannot(o, "create", ENOENT, err);
     if (old && access(o->path, W_OK))
-        return mc_fail(err, MC_EFAIL, "cannot replace '%s': %s", o->name, strerror(errno));
+        return cannot(o, "replace", errno, err);
     remove_stale(dir, stem);
     if ((o->slot = take_slot()) < 0)
         return mc_fail(err, MC_EFAIL, "cannot create '%s': more than %d outputs at once", o->name,
@@ -153,7 +159,7 @@ static int open_temporary(struct mc_output *o, const struct stat *old, struct mc
     n = snprintf(temps[o->slot].path, sizeof temps[o->slot].path, "%s/%s%ld" SUFFIX, dir, stem,
                  (long)getpid());
     if (n < 0 || (size_t)n >= sizeof temps[o->slot].path)
-        return mc_fail(err, MC_EFAIL, "cannot create '%s': %s", o->name, strerror(ENAMETOOLONG));
+        return cannot(o, "create", ENAMETOOLONG, err);
     if (in_own_slot(temps[o->slot].path) || is_held(temps[o->slot].path))
         return mc_fail(err, MC_EUSAGE, "'%s' is being written already", o->name);
     /* this number's earlier holder is gone: what it left behind is ours to remove */
@@ -162,7 +168,7 @@ static int open_temporary(struct mc_output *o, const struct stat *old, struct mc
     atomic_store(&temps[o->slot].state, 2);
     o->fd = open(temps[o->slot].path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (o->fd < 0)
-        return mc_fail(err, MC_EFAIL, "cannot create '%s': %s", o->name, strerror(errno));
+        return cannot(o, "create", errno, err);
     if (old)
         (void)!fchmod(o->fd, old->st_mode & 0777);
     (void)!flock(o->fd, LOCK_EX | LOCK_NB);
@@ -181,34 +187,29 @@ int mc_output_open(struct mc_output **out, const char *path, enum mc_output_kind
         return mc_no_memory(err);
     o->fd = -1;
     o->slot = -1;
-    o->name = strdup(to_stdout ? "stdout" : path);
-    if (!o->name) {
+    if (!(o->name = strdup(to_stdout ? "stdout" : path))) {
         rc = mc_no_memory(err);
-        goto out;
-    }
-    if (to_stdout) {
+    } else if (to_stdout) {
         o->fd = STDOUT_FILENO;
     } else if (!stat(path, &st)) {
         if (S_ISDIR(st.st_mode))
-            rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", path, strerror(EISDIR));
-        else if (!S_ISREG(st.st_mode)) {
-            o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-            if (o->fd < 0)
-                rc = mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
-        } else if (!(o->path = realpath(path, NULL)))
-            rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", path, strerror(errno));
+            rc = cannot(o, "write", EISDIR, err);
+        else if (!S_ISREG(st.st_mode))
+            rc = (o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)) < 0
+                     ? cannot(o, "open", errno, err)
+                     : 0;
+        else if (!(o->path = realpath(path, NULL)))
+            rc = cannot(o, "write", errno, err);
         else
             rc = open_temporary(o, &st, err);
     } else if (errno != ENOENT || !lstat(path, &st)) {
-        rc = mc_fail(err, MC_EFAIL, "cannot create '%s': %s", path,
-                     strerror(errno ? errno : ENOENT));
+        rc = cannot(o, "create", errno ? errno : ENOENT, err);
     } else {
         o->path = strdup(path);
         rc = o->path ? open_temporary(o, NULL, err) : mc_no_memory(err);
     }
     if (!rc && kind == MC_OUTPUT_BINARY && isatty(o->fd))
         rc = mc_fail(err, MC_EUSAGE, "refused to write a binary stream to a terminal");
-out:
     if (rc)
         mc_output_abandon(o);
     else
@@ -229,8 +230,7 @@ int mc_output_write(struct mc_output *o, const void *data, size_t n, struct mc_e
             struct pollfd pfd = {.fd = o->fd, .events = POLLOUT};
             poll(&pfd, 1, -1);
         } else if (!k || errno != EINTR) {
-            return mc_fail(err, MC_EFAIL, "cannot write '%s': %s", o->name,
-                           strerror(k ? errno : EIO));
+            return cannot(o, "write", k ? errno : EIO, err);
         }
     }
     return 0;
@@ -259,18 +259,14 @@ int mc_output_close(struct mc_output *o, struct mc_error *err)
 
     /* pipes and most devices cannot be synced and say EINVAL */
     if (fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
-        rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", o->name, strerror(errno));
+        rc = cannot(o, "write", errno, err);
     if (fd != STDOUT_FILENO) {
         o->fd = -1;
         if (close(fd) && errno != EINTR && !rc)
-            rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", o->name, strerror(errno));
+            rc = cannot(o, "write", errno, err);
     }
-    if (!rc && o->slot >= 0) {
-        if (rename(temps[o->slot].path, o->path))
-            rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", o->name, strerror(errno));
-        else if (sync_directory(o->path))
-            rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", o->name, strerror(errno));
-    }
+    if (!rc && o->slot >= 0 && (rename(temps[o->slot].path, o->path) || sync_directory(o->path)))
+        rc = cannot(o, "write", errno, err);
     mc_output_abandon(o);
     return rc;
 }

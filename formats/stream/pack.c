@@ -72,6 +72,24 @@ void mc_pack_bool(struct mc_pack *p, int v)
     p->failed |= (v ? msgpack_pack_true(&p->pk) : msgpack_pack_false(&p->pk)) != 0;
 }
 
+void mc_put_str(struct mc_pack *p, const char *key, const char *value)
+{
+    mc_pack_str(p, key);
+    mc_pack_str(p, value);
+}
+
+void mc_put_u64(struct mc_pack *p, const char *key, uint64_t value)
+{
+    mc_pack_str(p, key);
+    mc_pack_u64(p, value);
+}
+
+void mc_put_array(struct mc_pack *p, const char *key, size_t n)
+{
+    mc_pack_str(p, key);
+    mc_pack_array(p, n);
+}
+
 void mc_pack_raw(struct mc_pack *p, const struct mc_pack *from)
 {
     p->failed |= from->failed;
@@ -84,18 +102,21 @@ void mc_pack_object(struct mc_pack *p, const msgpack_object *o)
     p->failed |= msgpack_pack_object(&p->pk, *o) != 0;
 }
 
+int mc_is_str(const msgpack_object *o, const char *text)
+{
+    const size_t n = strlen(text);
+
+    return o->type == MSGPACK_OBJECT_STR && o->via.str.size == n &&
+           !memcmp(o->via.str.ptr, text, n);
+}
+
 const msgpack_object *mc_get_opt(const msgpack_object *map, const char *key)
 {
-    size_t len = strlen(key);
-
     if (map->type != MSGPACK_OBJECT_MAP)
         return NULL;
-    for (uint32_t i = 0; i < map->via.map.size; i++) {
-        const msgpack_object_kv *kv = &map->via.map.ptr[i];
-        if (kv->key.type == MSGPACK_OBJECT_STR && kv->key.via.str.size == len &&
-            !memcmp(kv->key.via.str.ptr, key, len))
-            return &kv->val;
-    }
+    for (uint32_t i = 0; i < map->via.map.size; i++)
+        if (mc_is_str(&map->via.map.ptr[i].key, key))
+            return &map->via.map.ptr[i].val;
     return NULL;
 }
 
@@ -185,5 +206,68 @@ int mc_get_bool(const msgpack_object *map, const char *key, int *out, struct mc_
 
     if (!rc)
         *out = o->via.boolean;
+    return rc;
+}
+
+/* ---- tables of keys ---- */
+
+void mc_keys_pack(struct mc_pack *p, const struct mc_key *keys, size_t n, const void *base)
+{
+    for (const struct mc_key *k = keys; k < keys + n; k++) {
+        const void *at = (const char *)base + k->offset;
+        mc_pack_str(p, k->key);
+        switch (k->type) {
+        case MC_KEY_TEXT:
+            mc_pack_str(p, at);
+            break;
+        case MC_KEY_COUNT:
+            mc_pack_u64(p, k->size == 4 ? *(const uint32_t *)at : *(const uint64_t *)at);
+            break;
+        case MC_KEY_FLAG:
+            mc_pack_bool(p, *(const int *)at);
+            break;
+        case MC_KEY_F32:
+            mc_pack_f32(p, *(const float *)at);
+            break;
+        case MC_KEY_F64:
+            mc_pack_f64(p, *(const double *)at);
+        }
+    }
+}
+
+static int get_member(const msgpack_object *map, const struct mc_key *k, void *at,
+                      struct mc_error *err)
+{
+    uint64_t count = 0;
+    double v = 0;
+    int rc = 0;
+
+    switch (k->type) {
+    case MC_KEY_TEXT:
+        return mc_get_str(map, k->key, at, k->max ? k->max : k->size, err);
+    case MC_KEY_FLAG:
+        return mc_get_bool(map, k->key, at, err);
+    case MC_KEY_F64:
+        return mc_get_f64(map, k->key, at, err);
+    case MC_KEY_COUNT:
+        if (!(rc = mc_get_u64(map, k->key, k->max, &count, err)) && k->size == 4)
+            *(uint32_t *)at = (uint32_t)count;
+        else if (!rc)
+            *(uint64_t *)at = count;
+        return rc;
+    case MC_KEY_F32:
+        if (!(rc = mc_get_f64(map, k->key, &v, err)))
+            *(float *)at = (float)v;
+    }
+    return rc;
+}
+
+int mc_keys_unpack(const msgpack_object *map, const struct mc_key *keys, size_t n, void *base,
+                   struct mc_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = get_member(map, &keys[i], (char *)base + keys[i].offset, err);
     return rc;
 }

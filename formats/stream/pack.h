@@ -30,9 +30,16 @@ void mc_pack_f64(struct mc_pack *p, double v);
  * that another program computes with the number that was meant. */
 void mc_pack_f32(struct mc_pack *p, float v);
 void mc_pack_bool(struct mc_pack *p, int v);
+/* A key of an open map, and its value or the length of the array that is its value. */
+void mc_put_str(struct mc_pack *p, const char *key, const char *value);
+void mc_put_u64(struct mc_pack *p, const char *key, uint64_t value);
+void mc_put_array(struct mc_pack *p, const char *key, size_t n);
 /* An object that is already packed in `from`. */
 void mc_pack_raw(struct mc_pack *p, const struct mc_pack *from);
 void mc_pack_object(struct mc_pack *p, const msgpack_object *o);
+
+/* Whether an object is a string, and this one. */
+int mc_is_str(const msgpack_object *o, const char *text);
 
 /* Looking up: all return 0, or MC_EINPUT with a sentence that names the key. Text must be NUL-free
  * UTF-8; numbers must fit. A missing key is an error; mc_get_opt gives NULL instead. */
@@ -49,5 +56,30 @@ MC_USE_RESULT int mc_get_f64(const msgpack_object *map, const char *key, double 
                              struct mc_error *err); /* finite; integers count as numbers */
 MC_USE_RESULT int mc_get_bool(const msgpack_object *map, const char *key, int *out,
                               struct mc_error *err);
+
+/* The keys of a map whose values are the members of a struct, in the order in which streams hold
+ * them: packed, unpacked and bounded by one table. */
+enum mc_key_type {
+    MC_KEY_TEXT,  /* a char array */
+    MC_KEY_COUNT, /* 0 or more, in an integer of 4 or 8 bytes */
+    MC_KEY_FLAG,  /* an int */
+    MC_KEY_F32,
+    MC_KEY_F64
+};
+struct mc_key {
+    const char *key;
+    enum mc_key_type type;
+    size_t offset, size; /* of the member */
+    uint64_t max; /* a count's greatest; a text's bytes with its final 0, or 0: all of size */
+};
+#define MC_KEY(record, member, key, type, max)                                                     \
+    {                                                                                              \
+        key, type, offsetof(record, member), sizeof(((record *)0)->member), max                    \
+    }
+/* n keys of an open map, from the struct at `base`. */
+void mc_keys_pack(struct mc_pack *p, const struct mc_key *keys, size_t n, const void *base);
+/* Errors as of the functions above. */
+MC_USE_RESULT int mc_keys_unpack(const msgpack_object *map, const struct mc_key *keys, size_t n,
+                                 void *base, struct mc_error *err);
 
 #endif

@@ -94,17 +94,14 @@ static int write_header(struct mc_writer *w, const char *kind, const struct mc_p
     mc_pack_init(&header);
     mc_pack_init(&history);
     mc_pack_map(&header, 4);
-    mc_pack_str(&header, "mcz");
-    mc_pack_u64(&header, MC_FORMAT_VERSION);
-    mc_pack_str(&header, "kind");
-    mc_pack_str(&header, kind);
+    mc_put_u64(&header, "mcz", MC_FORMAT_VERSION);
+    mc_put_str(&header, "kind", kind);
     mc_pack_str(&header, "meta");
     if (meta)
         mc_pack_raw(&header, meta);
     else
         mc_pack_map(&header, 0);
-    mc_pack_str(&header, "tensors");
-    mc_pack_array(&header, w->n_tensors);
+    mc_put_array(&header, "tensors", w->n_tensors);
     for (size_t i = 0; i < w->n_tensors; i++) {
         const struct mc_tensor *t = &w->tensors[i];
         mc_pack_array(&header, 3);
@@ -114,14 +111,10 @@ static int write_header(struct mc_writer *w, const char *kind, const struct mc_p
         for (int k = 0; k < t->ndim; k++)
             mc_pack_u64(&header, t->shape[k]);
     }
-    rc = mc_history_pack(w->history, &history, err);
-    if (!rc)
-        rc = within(&header, &mc_limits_header, "header", err);
-    if (!rc)
-        rc = within(&history, &mc_limits_history, "history", err);
-    if (!rc)
-        rc = emit_hashed(w, header.buf.data, header.buf.size, err);
-    if (!rc)
+    if (!(rc = mc_history_pack(w->history, &history, err)) &&
+        !(rc = within(&header, &mc_limits_header, "header", err)) &&
+        !(rc = within(&history, &mc_limits_history, "history", err)) &&
+        !(rc = emit_hashed(w, header.buf.data, header.buf.size, err)))
         rc = emit(w, history.buf.data, history.buf.size, ZSTD_e_continue, err);
     mc_pack_release(&header);
     mc_pack_release(&history);
@@ -198,24 +191,18 @@ static int write_record(struct mc_writer *w, size_t i, uint64_t rows, const void
     inner.failed |= msgpack_pack_bin(&inner.pk, bytes) != 0;
 
     mc_pack_map(&head, 4);
-    mc_pack_str(&head, "t");
-    mc_pack_u64(&head, i);
-    mc_pack_str(&head, "row");
-    mc_pack_u64(&head, w->rows_written[i]);
+    mc_put_u64(&head, "t", i);
+    mc_put_u64(&head, "row", w->rows_written[i]);
     mc_pack_str(&head, "data");
     head.failed |= msgpack_pack_ext(&head.pk, inner.buf.size + bytes, 1) != 0;
     mc_pack_raw(&head, &inner);
 
-    mc_pack_str(&tail, "xxh");
-    mc_pack_u64(&tail, XXH3_64bits(data, bytes));
+    mc_put_u64(&tail, "xxh", XXH3_64bits(data, bytes));
 
     if (head.failed || tail.failed)
         rc = mc_no_memory(err);
-    if (!rc)
-        rc = emit_hashed(w, head.buf.data, head.buf.size, err);
-    if (!rc)
-        rc = emit_hashed(w, data, bytes, err);
-    if (!rc)
+    else if (!(rc = emit_hashed(w, head.buf.data, head.buf.size, err)) &&
+             !(rc = emit_hashed(w, data, bytes, err)))
         rc = emit_hashed(w, tail.buf.data, tail.buf.size, err);
     if (!rc) {
         w->rows_written[i] += rows;
@@ -276,15 +263,11 @@ static int write_end(struct mc_writer *w, char *id, struct mc_error *err)
     mc_hash_id(w->hash, id);
     mc_pack_init(&end);
     mc_pack_map(&end, 3);
-    mc_pack_str(&end, "end");
-    mc_pack_u64(&end, w->n_records);
-    mc_pack_str(&end, "id");
-    mc_pack_str(&end, id);
+    mc_put_u64(&end, "end", w->n_records);
+    mc_put_str(&end, "id", id);
     mc_pack_str(&end, "inputs");
-    rc = mc_history_pack_inputs(w->history, &end, err);
-    if (!rc)
-        rc = within(&end, &mc_limits_record, "end record", err);
-    if (!rc)
+    if (!(rc = mc_history_pack_inputs(w->history, &end, err)) &&
+        !(rc = within(&end, &mc_limits_record, "end record", err)))
         rc = emit(w, end.buf.data, end.buf.size, ZSTD_e_continue, err);
     /* ended by a call of its own without input: a short cut of libzstd for input that comes with
      * ZSTD_e_end would make the bytes depend on what came before */
