@@ -74,6 +74,12 @@ static int train(struct options *o, struct mc_backend *be, struct mc_history *h,
     struct mc_in_memory data = {0};
     struct mc_curve_objective objective;
     struct mc_checkpoint identity = {0};
+    struct mc_train_job job = {.be = be,
+                               .graph = c->graph,
+                               .data = &data,
+                               .objective = &objective.objective,
+                               .identity = &identity};
+    struct mc_train_memory memory = {.plans = 1};
     int rc = mc_in_memory_open(&data, o->train.data, o->train.samples, h, err);
 
     if (!rc)
@@ -81,18 +87,13 @@ static int train(struct options *o, struct mc_backend *be, struct mc_history *h,
     if (!rc)
         rc = mc_train_cli_settle(&o->train, be, &data.info, h, err);
     mc_curve_objective_curve(&objective, c);
-    if (!rc)
-        rc = mc_train_cli_memory(
-            &o->train, be, c->graph, &data.info, 1,
-            mc_curve_objective_vectors(&objective, o->train.train.checkpoint != NULL), 0, err);
-    if (!rc)
-        rc = mc_in_memory_read(&data, be, err);
+    memory.vectors = mc_curve_objective_vectors(&objective, o->train.train.checkpoint != NULL);
     if (!rc) {
         mc_checkpoint_set(&identity, "a", "%s", id[0]);
         mc_checkpoint_set(&identity, "b", "%s", id[1]);
         mc_checkpoint_set(&identity, "curve", "%d", (int)c->kind);
         mc_checkpoint_set(&identity, "points", "%zu", c->n_points);
-        rc = mc_train_cli_run(&o->train, be, c->graph, &data, &objective.objective, &identity, err);
+        rc = mc_train_cli_run(&o->train, &job, &memory, err);
     }
     mc_in_memory_release(&data, be);
     return rc;

@@ -3,7 +3,6 @@
  * mc-eval: loss and accuracy of networks, along a curve, or on a plane, as a table. */
 #include "formats/codecs/curve.h"
 #include "formats/codecs/weights.h"
-#include "libcommon/base/json.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/text.h"
 #include "tools/eval/options.h"
@@ -18,13 +17,12 @@ struct options {
     struct mc_eval_cli eval;
     struct mc_plane_cli planes;
     const char *summary;
-    uint64_t points;
-    int plane, json;
+    int plane;
 };
 
 /* clang-format off */
 static const struct mc_option options[] = {
-    {"points", 'p', MC_OPT_U64, MC_AT(points), .arg = "T", .min = 2, .max = 100001, .def = "65", .group = 10,
+    {"points", 'p', MC_OPT_U64, MC_AT(planes.points), .arg = "T", .min = 2, .max = 100001, .def = "65", .group = 10,
      .help = "points of a curve, t = 0 to 1"},
     {"plane", 0, MC_OPT_FLAG, MC_AT(plane), .group = 15,
      .help = "the plane through three networks, or through a curve's ends and middle"},
@@ -38,7 +36,7 @@ static const struct mc_option options[] = {
      .help = "from their line (0) to the third's height (1); of a curve -.1:1.5, else"},
     {"marks", 0, MC_OPT_RESULT, MC_AT(planes.marks), .arg = "FILE", .group = 40, .needs = {"plane"},
      .help = "where the networks and the curve lie in the plane, as a table"},
-    {"json", 0, MC_OPT_FLAG, MC_AT(json), .group = 40, .help = "one JSON object instead of a table"},
+    {"json", 0, MC_OPT_FLAG, MC_AT(eval.report.json), .group = 40, .help = "one JSON object instead of a table"},
     {"summary", 0, MC_OPT_RESULT, MC_AT(summary), .arg = "FILE", .group = 40,
      .help = "a curve's summary as a table: ends, uniform and arc-length mean, minimum, maximum, barrier"},
     MC_OPTION_OUTPUT, MC_OPTIONS_BACKEND, MC_OPTION_NO_PROGRESS, {0}};
@@ -76,13 +74,12 @@ static int print_summary(const struct options *o, struct mc_error *err)
     return mc_text_close(&t, o->summary, rc, err);
 }
 
-static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader *r, FILE *f,
-                      struct mc_error *err)
+static int eval_curve(struct options *o, struct mc_reader *r, FILE *f, struct mc_error *err)
 {
     struct mc_report *report = &o->eval.report;
     struct mc_curve c = {0};
     struct mc_checkpoint id = {0};
-    size_t T = o->points;
+    size_t T = o->planes.points;
     double gram[MC_MAX_POINTS * MC_MAX_POINTS];
     double *t = calloc(2 * T, sizeof *t), *coef = NULL;
     int rc = mc_curve_read_stream(&c, r, NULL, err);
@@ -98,16 +95,15 @@ static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader
                            .coef = coef};
     mc_curve_gram(span.k, span.vectors, c.graph->P, gram);
     mc_curve_sample(&c, gram, T, t, coef, t + T);
-    report->t = t;
+    report->at = t;
+    report->n_at = 1;
     report->chord = t + T;
     mc_checkpoint_set(&id, "curve", "%s", c.id);
-    rc = mc_eval_cli_measure(&o->eval, be, &span, NULL, "a curve", &id, err);
+    rc = mc_eval_cli_measure(&o->eval, &span, &id, err);
     if (!rc && o->summary)
         rc = print_summary(o, err);
-    if (!rc && o->json)
-        rc = mc_report_curve_json(report, f, err);
-    else if (!rc)
-        mc_report_curve(report, f);
+    if (!rc)
+        rc = mc_report_print(report, f, err);
 out:
     free(coef);
     free(t);
@@ -115,8 +111,7 @@ out:
     return rc;
 }
 
-static int eval_network(struct options *o, struct mc_backend *be, struct mc_reader *r,
-                        struct mc_error *err)
+static int eval_network(struct options *o, struct mc_reader *r, struct mc_error *err)
 {
     struct mc_weights w = {0};
     struct mc_checkpoint id = {0};
@@ -126,15 +121,15 @@ static int eval_network(struct options *o, struct mc_backend *be, struct mc_read
     if (!rc) {
         const float *vector = w.params;
         o->eval.report.network = mc_reader_name(r);
-        struct mc_span span = {.graph = w.graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one};
-        rc = mc_eval_cli_measure(&o->eval, be, &span, w.stats, "a network", &id, err);
+        struct mc_span span = {
+            .graph = w.graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one, .stats = w.stats};
+        rc = mc_eval_cli_measure(&o->eval, &span, &id, err);
     }
     mc_weights_release(&w);
     return rc;
 }
 
-static int eval_networks(struct options *o, struct mc_backend *be, struct mc_reader **r, FILE *f,
-                         struct mc_error *err)
+static int eval_networks(struct options *o, struct mc_reader **r, FILE *f, struct mc_error *err)
 {
     int rc = 0;
 
@@ -145,27 +140,14 @@ static int eval_networks(struct options *o, struct mc_backend *be, struct mc_rea
             rc = mc_reader_open(r, o->cli.operands[i], err);
         }
         if (!rc)
-            rc = eval_network(o, be, *r, err);
+            rc = eval_network(o, *r, err);
         if (rc)
             return rc;
-        if (o->json) {
-            if (!i) {
-                fputs("{\"kind\":\"weights\",", f);
-                mc_report_json_attack(&o->eval.report, f);
-            }
-            fputs(i ? "},{" : "\"networks\":[{", f);
-            fputs("\"network\":", f);
-            mc_json_str(f, mc_reader_name(*r));
-            mc_report_json(&o->eval.report, f, 0);
-            continue;
-        }
         if (!i)
-            mc_report_head(&o->eval.report, f, "network");
-        mc_report_row(&o->eval.report, f, mc_reader_name(*r), 0);
+            mc_report_begin(&o->eval.report, f);
+        mc_report_rows(&o->eval.report, f, !i);
     }
-    if (o->json)
-        fputs("}]}\n", f);
-    return 0;
+    return mc_report_end(&o->eval.report, f, err);
 }
 
 /* The networks after the first, before minutes of work on that one: whole, and of these data. A
@@ -201,28 +183,25 @@ static int check_kind(const struct options *o, int is_curve, struct mc_error *er
         return mc_fail(err, MC_EUSAGE, "--plane goes through three networks or one curve");
     if (!is_curve && o->summary)
         return mc_fail(err, MC_EUSAGE, "--summary is for curves");
-    if (!is_curve && mc_option_given(&o->cli, &o->points))
+    if (!is_curve && mc_option_given(&o->cli, &o->planes.points))
         return mc_fail(err, MC_EUSAGE, "--points is for curves");
     if (!is_curve && !o->plane && o->eval.checkpoint)
         return mc_fail(err, MC_EUSAGE, "--checkpoint is for curves and planes");
     return 0;
 }
 
-static int eval(struct options *o, int is_curve, struct mc_backend *be, struct mc_reader **r,
-                FILE *f, struct mc_error *err)
+static int eval(struct options *o, int is_curve, struct mc_reader **r, FILE *f,
+                struct mc_error *err)
 {
-    if (o->plane && is_curve)
-        return mc_plane_cli_curve(&o->planes, &o->eval, be, *r, o->points, o->json, f, err);
     if (o->plane)
-        return mc_plane_cli_networks(&o->planes, &o->eval, be, *r, o->json, f, err);
-    return is_curve ? eval_curve(o, be, *r, f, err) : eval_networks(o, be, r, f, err);
+        return (is_curve ? mc_plane_cli_curve : mc_plane_cli_networks)(&o->planes, *r, f, err);
+    return is_curve ? eval_curve(o, *r, f, err) : eval_networks(o, r, f, err);
 }
 
 /* Weights or a curve: the first operand's kind says. */
 static int run(struct options *o, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
-    struct mc_backend *be = NULL;
     struct mc_text t = {0};
     int is_curve = 0, rc = mc_cli_ready(&o->cli, 0, err);
 
@@ -239,14 +218,14 @@ static int run(struct options *o, struct mc_error *err)
     if (!rc && !o->plane) /* which reads all three first */
         rc = look_ahead(o, err);
     if (!rc)
-        rc = mc_backend_open(&be, &o->cli.backend, err);
+        rc = mc_backend_open(&o->eval.be, &o->cli.backend, err);
     if (!rc)
-        rc = eval(o, is_curve, be, &r, t.f, err);
+        rc = eval(o, is_curve, &r, t.f, err);
     rc = mc_text_close(&t, o->cli.output, rc, err);
     mc_eval_cli_release(&o->eval);
     mc_reader_close(r);
-    if (be)
-        be->close(be);
+    if (o->eval.be)
+        o->eval.be->close(o->eval.be);
     return rc;
 }
 
@@ -255,6 +234,7 @@ int main(int argc, char **argv)
     struct options o = {0};
     struct mc_error err = {0};
 
+    o.planes.eval = &o.eval;
     mc_options_add(&o.cli, options, &o);
     mc_eval_cli_options(&o.eval, &o.cli);
     mc_cli_parse(&o.cli, operands, doc, argc, argv);

@@ -145,9 +145,23 @@ static int train(struct options *o, struct mc_backend *be, struct start *s, stru
 {
     const int checkpoint = o->train.train.checkpoint != NULL;
     struct mc_in_memory data = {0};
-    struct mc_pam pam = {0};
     struct mc_pam_report *report = calloc(o->pam.pam.outer, sizeof *report);
+    struct mc_pam pam = {.o = &o->pam.pam,
+                         .graph = s->a.graph,
+                         .symmetry = &s->symmetry,
+                         .a = s->a.params,
+                         .b = s->b.params,
+                         .offset = s->offset,
+                         .perm = &s->perm,
+                         .report = report};
     struct mc_checkpoint identity = {0};
+    struct mc_train_job job = {.be = be,
+                               .graph = s->a.graph,
+                               .data = &data,
+                               .objective = &pam.objective,
+                               .identity = &identity};
+    struct mc_train_memory memory = {.plans =
+                                         1 + (o->train.train.huber > 0)}; /* with its own ReLU */
     int rc = report ? mc_in_memory_open(&data, o->train.data, o->train.samples, h, err)
                     : mc_no_memory(err);
 
@@ -156,22 +170,16 @@ static int train(struct options *o, struct mc_backend *be, struct start *s, stru
     if (!rc)
         rc = mc_train_cli_settle(&o->train, be, &data.info, h, err);
     if (!rc)
-        rc = mc_pam_init(&pam, &o->pam.pam, &o->train.train, &s->symmetry, s->a.graph, s->a.params,
-                         s->b.params, s->offset, &s->perm, report, err);
-    if (!rc)
-        rc = mc_train_cli_memory(
-            &o->train, be, s->a.graph, &data.info,
-            o->train.train.huber > 0 ? 2 : 1, /* the network with its own ReLU */
-            mc_pam_vectors(&pam, checkpoint), mc_pam_matrices(&pam, checkpoint), err);
-    if (!rc)
-        rc = mc_in_memory_read(&data, be, err);
+        rc = mc_pam_init(&pam, &o->train.train, err);
     if (!rc) {
+        memory.vectors = mc_pam_vectors(&pam, checkpoint);
+        memory.matrices = mc_pam_matrices(&pam, checkpoint);
         mc_checkpoint_set(&identity, "a", "%s", s->a.id);
         mc_checkpoint_set(&identity, "b", "%s", s->b.id);
         mc_checkpoint_set(&identity, "start", "%016" PRIx64, s->sum);
         mc_pam_cli_identity(&o->pam, &identity);
         mc_pam_cli_watch(&o->pam, &o->train, report);
-        rc = mc_train_cli_run(&o->train, be, s->a.graph, &data, &pam.objective, &identity, err);
+        rc = mc_train_cli_run(&o->train, &job, &memory, err);
     }
     mc_pam_release(&pam);
     mc_in_memory_release(&data, be);

@@ -105,14 +105,15 @@ static int run(struct options *o, struct mc_error *err)
     mc_detail(&o->cli, "%s: %zu parameters, %.1f MFLOP an image; %s", w.graph->net,
               mc_graph_count(w.graph), mc_graph_flops(w.graph) / 1e6, be->describe);
     mc_curve_objective_network(&objective, &w);
-    if ((rc = mc_train_cli_memory(
-             &o->train, be, w.graph, &data.info, 1,
-             mc_curve_objective_vectors(&objective, o->train.train.checkpoint != NULL), 0, err)) ||
-        (rc = mc_in_memory_read(&data, be, err)))
-        goto out;
-    if (o->train.train.epochs)
-        rc = mc_train_cli_run(&o->train, be, w.graph, &data, &objective.objective, &identity, err);
-    if (!rc)
+    struct mc_train_job job = {.be = be,
+                               .graph = w.graph,
+                               .data = &data,
+                               .objective = &objective.objective,
+                               .identity = &identity};
+    const struct mc_train_memory memory = {
+        .plans = 1,
+        .vectors = mc_curve_objective_vectors(&objective, o->train.train.checkpoint != NULL)};
+    if (!(rc = mc_train_cli_run(&o->train, &job, &memory, err)))
         rc = mc_weights_write(&w, o->cli.output, h, err);
 out:
     if (mc_train_cli_close(&o->train, rc ? NULL : err) && !rc)

@@ -14,8 +14,7 @@
 #define BLOCK_BYTES ((size_t)128 << 20)
 /* A point's results in a checkpoint: images, and the four figures, as bits of float32 pairs; with
  * an attack, the robust ones behind them. */
-#define N_FIGURES 5
-#define N_FLOATS (N_FIGURES * sizeof(double) / sizeof(float))
+#define N_FLOATS (sizeof(struct mc_eval_result) / sizeof(float))
 
 struct run {
     struct mc_batched *s;
@@ -112,42 +111,23 @@ static int describe(struct run *r, struct mc_error *err)
     return rc;
 }
 
-static void pack(const struct mc_eval_result *m, float *row)
+/* A point's results between the caller and its row of the checkpoint. */
+static void copy_results(const struct run *r, size_t data, size_t point, int to_checkpoint)
 {
-    const double figures[N_FIGURES] = {(double)m->images, m->loss, m->loss_se, m->accuracy,
-                                       m->accuracy_se};
+    const struct mc_batched_data *d = &r->s->data[data];
+    float *row = r->state.vectors[data].data + point * row_floats(r->s);
+    struct mc_eval_result *const results[] = {&d->out[point], &d->robust[point]};
 
-    memcpy(row, figures, sizeof figures);
-}
-
-static int unpack(const struct run *r, size_t point, const float *row, uint64_t wanted,
-                  struct mc_eval_result *m, struct mc_error *err)
-{
-    double figures[N_FIGURES];
-
-    memcpy(figures, row, sizeof figures);
-    if (figures[0] != (double)wanted)
-        return mc_fail(err, MC_EINPUT, "%s: point %zu was measured on %g of %llu images",
-                       r->s->checkpoint, point, figures[0], (unsigned long long)wanted);
-    *m = (struct mc_eval_result){.images = wanted,
-                                 .loss = figures[1],
-                                 .loss_se = figures[2],
-                                 .accuracy = figures[3],
-                                 .accuracy_se = figures[4]};
-    return 0;
+    for (size_t i = 0; i < (r->s->pass.attack ? 2 : 1); i++, row += N_FLOATS)
+        memcpy(to_checkpoint ? (void *)row : results[i], to_checkpoint ? results[i] : (void *)row,
+               sizeof *results[i]);
 }
 
 static int save(struct run *r, struct mc_error *err)
 {
-    const size_t floats = row_floats(r->s);
-
     for (size_t i = 0; i < r->s->n_data; i++)
-        for (size_t t = 0; t < r->done; t++) {
-            float *row = r->state.vectors[i].data + t * floats;
-            pack(&r->s->data[i].out[t], row);
-            if (r->s->pass.attack)
-                pack(&r->s->data[i].robust[t], row + N_FLOATS);
-        }
+        for (size_t t = 0; t < r->done; t++)
+            copy_results(r, i, t, 1);
     r->state.epoch = r->done;
     return mc_checkpoint_write(&r->state, r->s->checkpoint, err);
 }
@@ -163,14 +143,18 @@ static int restore(struct run *r, struct mc_error *err)
         return rc;
     r->done = (size_t)r->state.epoch;
     for (size_t i = 0; i < r->s->n_data; i++)
-        for (size_t t = 0; !rc && t < r->done; t++) {
+        for (size_t t = 0; t < r->done; t++) {
             const struct mc_batched_data *d = &r->s->data[i];
-            const float *row = r->state.vectors[i].data + t * row_floats(r->s);
-            rc = unpack(r, t, row, d->wanted, &d->out[t], err);
-            if (!rc && r->s->pass.attack)
-                rc = unpack(r, t, row + N_FLOATS, d->wanted, &d->robust[t], err);
+            copy_results(r, i, t, 0);
+            const double images[] = {d->out[t].images,
+                                     r->s->pass.attack ? d->robust[t].images : d->out[t].images};
+            for (int k = 0; k < 2; k++)
+                if (images[k] != (double)d->wanted)
+                    return mc_fail(err, MC_EINPUT,
+                                   "%s: point %zu was measured on %g of %llu images",
+                                   r->s->checkpoint, t, images[k], (unsigned long long)d->wanted);
         }
-    return rc;
+    return 0;
 }
 
 static void tell(void *arg, uint64_t images, uint64_t in_all)
@@ -221,7 +205,7 @@ static int run_block(struct run *r, struct mc_error *err)
     if (s->bn.path)
         rc = pass(r, &r->s->bn, &span, 1, err);
     for (size_t i = 0; S && !s->bn.path && i < span.T; i++)
-        memcpy(r->stats + i * S, s->stats, S * sizeof *s->stats);
+        memcpy(r->stats + i * S, s->span->stats, S * sizeof *r->stats);
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = pass(r, &r->s->data[i], &span, 0, err);
     if (!rc)

@@ -161,8 +161,8 @@ int mc_eval_statistics(struct mc_backend *be, const struct mc_span *span,
 }
 
 /* What the device summed at a point. */
-static int take(struct mc_backend *be, const struct mc_buf *acc, struct mc_eval_result *out,
-                struct mc_error *err)
+static int get_result(struct mc_backend *be, const struct mc_buf *acc, struct mc_eval_result *out,
+                      struct mc_error *err)
 {
     double sum[MC_N_METRICS];
     int rc = be->get(be, acc, 0, sum, sizeof sum, err);
@@ -172,7 +172,7 @@ static int take(struct mc_backend *be, const struct mc_buf *acc, struct mc_eval_
     double n = sum[MC_METRIC_IMAGES], loss = sum[MC_METRIC_LOSS] / n;
     double variance = sum[MC_METRIC_LOSS_SQ] / n - loss * loss;
     double a = sum[MC_METRIC_CORRECT] / n;
-    *out = (struct mc_eval_result){.images = (uint64_t)n,
+    *out = (struct mc_eval_result){.images = n,
                                    .loss = loss,
                                    .loss_se = variance > 0 ? sqrt(variance / n) : 0,
                                    .accuracy = a,
@@ -192,9 +192,9 @@ int mc_eval_loss(struct mc_backend *be, const struct mc_span *span, struct mc_da
     if (!rc)
         rc = run_pass(&p, err);
     for (size_t i = 0; !rc && i < span->T; i++) {
-        rc = take(be, p.acc[i], &out[i], err);
+        rc = get_result(be, p.acc[i], &out[i], err);
         if (!rc && p.robust[i])
-            rc = take(be, p.robust[i], &robust[i], err);
+            rc = get_result(be, p.robust[i], &robust[i], err);
     }
     release(&p);
     return rc;

@@ -13,11 +13,12 @@ struct mc_span {
     size_t k, T;
     const float *const *vectors; /* (k) of (P) */
     const double *coef;          /* (T,k): point i is the sum of coef[i,j] vectors[j] */
-    const float *stats;          /* (T,S) to measure with; not NULL even if S is 0 */
+    const float *stats; /* (T,S) to measure with; not NULL even if S is 0. Of a sweep (batched.h):
+                    (S) of every point, or NULL where they are re-estimated */
 };
 
 struct mc_eval_result {
-    uint64_t images;
+    double images;
     double loss, loss_se;         /* mean cross-entropy and its standard error */
     double accuracy, accuracy_se; /* 0..1 */
 };

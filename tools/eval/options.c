@@ -164,7 +164,7 @@ static void tell_subsets(const struct mc_eval_cli *e)
     for (size_t i = 0; i < e->report.n_data; i++) {
         const struct mc_reported *d = &e->report.data[i];
         double loss, accuracy;
-        if (d->out[0].images == d->in_all)
+        if (d->out[0].images == (double)d->in_all)
             continue;
         mc_report_errors(&e->report, i, &loss, &accuracy);
         mc_note(e->cli,
@@ -208,11 +208,11 @@ static int fill(struct mc_eval_cli *e, struct mc_batched *s, struct mc_error *er
     return 0;
 }
 
-int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be, const struct mc_span *span,
-                        const float *own, const char *what, struct mc_checkpoint *identity,
-                        struct mc_error *err)
+int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span,
+                        struct mc_checkpoint *identity, struct mc_error *err)
 {
-    struct mc_batched s = {.be = be,
+    static const char *const what[] = {"a network", "a curve", "a plane"};
+    struct mc_batched s = {.be = e->be,
                            .span = span,
                            .pass = {.batch = e->batch,
                                     .seed = e->seed,
@@ -225,7 +225,6 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be, const stru
                                   .samples = e->full ? 0 : e->bn_samples,
                                   .samples_exact = mc_option_given(e->cli, &e->bn_samples) != NULL},
                            .bn_attack = e->report.bn_attack,
-                           .stats = own,
                            .checkpoint = e->checkpoint,
                            .resume = e->resume,
                            .checkpoint_every = e->every,
@@ -233,9 +232,10 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be, const stru
                            .identity = identity,
                            .begin = begin};
 
-    if (span->graph->S && !e->bn_data && !own)
+    if (span->graph->S && !e->bn_data && !span->stats)
         return mc_fail(err, MC_EUSAGE,
-                       "%s needs --bn-data FILE: it carries no batch-norm statistics", what);
+                       "%s needs --bn-data FILE: it carries no batch-norm statistics",
+                       what[e->report.n_at]);
     if (s.bn.path) {
         mc_option_save(e->cli, &e->bn_plain, identity);
         if (e->report.bn_attack)

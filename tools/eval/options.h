@@ -12,6 +12,7 @@
 
 struct mc_eval_cli {
     struct mc_cli *cli;
+    struct mc_backend *be; /* the caller's to set before anything is measured */
     struct mc_report report;
     size_t n_data; /* the first of report.data; with an attack, as many robust ones follow */
     const char *file[MC_BATCHED_MAX_DATA]; /* of these */
@@ -36,13 +37,12 @@ MC_USE_RESULT int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error 
 /* After it: does a network of this graph take these data sets? MC_EINPUT if not. */
 MC_USE_RESULT int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g,
                                    struct mc_error *err);
-/* Measure the span's points into report.data. own: (S) statistics where --bn-data is none, or NULL:
- * then networks with batch norm are MC_EUSAGE "`what` needs --bn-data". identity: what a checkpoint
- * must share beside the data and the options of evaluation, which are added. */
-MC_USE_RESULT int mc_eval_cli_measure(struct mc_eval_cli *e, struct mc_backend *be,
-                                      const struct mc_span *span, const float *own,
-                                      const char *what, struct mc_checkpoint *identity,
-                                      struct mc_error *err);
+/* Measure the span's points into report.data. Where --bn-data is none and the span has no
+ * statistics of its own, networks with batch norm are MC_EUSAGE "a curve needs --bn-data".
+ * identity: what a checkpoint must share beside the data and the options of evaluation, which are
+ * added. */
+MC_USE_RESULT int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span,
+                                      struct mc_checkpoint *identity, struct mc_error *err);
 void mc_eval_cli_release(struct mc_eval_cli *e);
 
 #endif

@@ -30,13 +30,13 @@ static double length(const struct mc_plane *p, const double *c)
     return square > 0 ? sqrt(square) : 0;
 }
 
-int mc_plane_through(struct mc_plane *p, size_t k, const double *gram, const double *three,
-                     const char *const names[3], struct mc_error *err)
+int mc_plane_through(struct mc_plane *p, struct mc_error *err)
 {
-    const double *a = three, *b = three + k, *c = three + 2 * k;
+    const size_t k = p->k;
+    const double *a = p->three, *b = a + k, *c = b + k;
+    const char *const *names = p->names;
     double w[MC_MAX_POINTS] = {0};
 
-    *p = (struct mc_plane){.k = k, .gram = gram};
     for (size_t i = 0; i < k; i++) {
         p->a[i] = a[i];
         p->u[i] = b[i] - a[i];
@@ -44,7 +44,7 @@ int mc_plane_through(struct mc_plane *p, size_t k, const double *gram, const dou
     }
     p->b_x = length(p, p->u);
     /* float32 vectors that are the same but for rounding */
-    if (!(p->b_x > 1e-7 * sqrt(gram[0])))
+    if (!(p->b_x > 1e-7 * sqrt(p->gram[0])))
         return mc_fail(err, MC_EINPUT, "%s and %s: are the same point, no plane goes through them",
                        names[0], names[1]);
     double along = dot(p, w, p->u) / (p->b_x * p->b_x);
@@ -87,7 +87,7 @@ void mc_plane_place(const struct mc_plane *p, const double *coef, double *x, dou
 }
 
 void mc_plane_points(const struct mc_plane *p, const struct mc_plane_grid *g, double *coef,
-                     double (*xy)[2])
+                     double *xy)
 {
     const double last = (double)(g->n - 1);
 
@@ -97,20 +97,19 @@ void mc_plane_points(const struct mc_plane *p, const struct mc_plane_grid *g, do
         const double alpha = (1 - s) * g->x[0] + s * g->x[1];
         const double beta = (1 - t) * g->y[0] + t * g->y[1];
         mc_plane_point(p, alpha, beta, coef + i * p->k);
-        xy[i][0] = alpha * p->b_x;
-        xy[i][1] = beta * p->c_y;
+        xy[2 * i] = alpha * p->b_x;
+        xy[2 * i + 1] = beta * p->c_y;
     }
 }
 
-void mc_plane_marks(const struct mc_plane *p, const double *three, const char *const names[3],
-                    const struct mc_curve *c, size_t T, struct mc_mark *m)
+void mc_plane_marks(const struct mc_plane *p, const struct mc_curve *c, size_t T, struct mc_mark *m)
 {
     double coef[MC_MAX_POINTS];
 
     for (size_t i = 0; i < 3; i++, m++) {
         m->kind = "network";
-        snprintf(m->name, sizeof m->name, "%s", names[i]);
-        mc_plane_place(p, three + i * p->k, &m->x, &m->y, &m->off);
+        snprintf(m->name, sizeof m->name, "%s", p->names[i]);
+        mc_plane_place(p, p->three + i * p->k, &m->x, &m->y, &m->off);
     }
     for (size_t i = 0; c && i < T; i++, m++) {
         const double t = (double)i / (double)(T - 1);

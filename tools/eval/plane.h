@@ -9,20 +9,21 @@
 #include "tools/curve/points.h"
 
 struct mc_plane {
+    /* the caller's to set */
     size_t k;
-    const double *gram;      /* (k,k) of the vectors (mc_curve_gram), the caller's */
+    const double *gram;       /* (k,k) of the vectors (mc_curve_gram) */
+    const double *three;      /* (3,k) weights of A, B, C */
+    const char *const *names; /* (3) of them, for messages and marks */
+    /* mc_plane_through's */
     double a[MC_MAX_POINTS]; /* weights of A */
     double u[MC_MAX_POINTS]; /* B - A, */
     double v[MC_MAX_POINTS]; /* and C - A without its part along u: they sum to 0 */
     double b_x, c_x, c_y;    /* B lies at (b_x, 0), C at (c_x, c_y) */
 };
 
-/* three: (3,k) weights of A, B, C, whose names are for messages. MC_EINPUT: A and B are the same
- * point, or C lies less than 1e-5 of their distance from the line through them, where float32
- * leaves no direction. */
-MC_USE_RESULT int mc_plane_through(struct mc_plane *p, size_t k, const double *gram,
-                                   const double *three, const char *const names[3],
-                                   struct mc_error *err);
+/* MC_EINPUT: A and B are the same point, or C lies less than 1e-5 of their distance from the line
+ * through them, where float32 leaves no direction. */
+MC_USE_RESULT int mc_plane_through(struct mc_plane *p, struct mc_error *err);
 /* coef: (k) weights of the point x = alpha b_x, y = beta c_y. (0,0) and (1,0) give A's and B's own,
  * to the bit where these are vectors. */
 void mc_plane_point(const struct mc_plane *p, double alpha, double beta, double *coef);
@@ -36,9 +37,9 @@ struct mc_plane_grid {
     size_t n;
     double x[2], y[2]; /* from, to */
 };
-/* Weights (n^2,k) and coordinates (n^2) of its points; x runs fastest. */
+/* Weights (n^2,k) and coordinates (n^2,2) of its points; x runs fastest. */
 void mc_plane_points(const struct mc_plane *p, const struct mc_plane_grid *g, double *coef,
-                     double (*xy)[2]);
+                     double *xy);
 
 /* What lies in a plane beside its grid: a network that it goes through, or a point of a path. */
 struct mc_mark {
@@ -48,7 +49,7 @@ struct mc_mark {
 };
 /* The three points (3,k) with their names, and T points at even t of the curve, if there is one,
  * whose points are the plane's vectors. m: (3 + T). */
-void mc_plane_marks(const struct mc_plane *p, const double *three, const char *const names[3],
-                    const struct mc_curve *c, size_t T, struct mc_mark *m);
+void mc_plane_marks(const struct mc_plane *p, const struct mc_curve *c, size_t T,
+                    struct mc_mark *m);
 
 #endif

@@ -10,59 +10,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct job {
-    const struct mc_plane_cli *p;
-    struct mc_eval_cli *e;
-    struct mc_backend *be;
-    uint64_t points; /* of a path */
-    int json;
-    FILE *f;
+/* What a plane is of. */
+struct subject {
+    struct mc_span span;
+    struct mc_plane plane;    /* k, three, names */
+    const struct mc_curve *c; /* that lies in it, or NULL */
+    struct mc_checkpoint id;
 };
 
-static int print_marks(const char *path, const struct mc_mark *m, size_t n, struct mc_error *err)
+static int write_marks(const struct mc_report *r, const char *path, struct mc_error *err)
 {
     struct mc_text t = {0};
     int rc = mc_text_open(&t, err);
 
     if (!rc)
-        mc_report_marks(m, n, t.f);
+        mc_report_marks(r, t.f);
     return mc_text_close(&t, path, rc, err);
 }
 
-/* The plane through three points of a span, and where a curve lies in it, if there is one. */
-static int measure(const struct job *j, struct mc_span *span, const double *three,
-                   const char *const names[3], const struct mc_curve *c, struct mc_checkpoint *id,
-                   struct mc_error *err)
+static int measure(const struct mc_plane_cli *p, struct subject *s, FILE *f, struct mc_error *err)
 {
-    struct mc_eval_cli *e = j->e;
-    const struct mc_plane_grid *grid = &j->p->grid;
-    struct mc_plane plane;
-    const size_t k = span->k, T = grid->n * grid->n, n = 3 + (c ? j->points : 0);
+    struct mc_eval_cli *e = p->eval;
+    struct mc_report *report = &e->report;
+    const size_t k = s->span.k, T = p->grid.n * p->grid.n, n = 3 + (s->c ? p->points : 0);
     double *gram = calloc(k * k, sizeof *gram), *coef = calloc(T * k, sizeof *coef);
-    double(*xy)[2] = calloc(T, sizeof *xy);
+    double *xy = calloc(2 * T, sizeof *xy);
     struct mc_mark *marks = calloc(n, sizeof *marks);
     int rc = gram && coef && xy && marks ? 0 : mc_no_memory(err);
 
     if (rc)
         goto out;
-    mc_curve_gram(k, span->vectors, span->graph->P, gram);
-    if ((rc = mc_plane_through(&plane, k, gram, three, names, err)))
+    mc_curve_gram(k, s->span.vectors, s->span.graph->P, gram);
+    s->plane.k = k;
+    s->plane.gram = gram;
+    if ((rc = mc_plane_through(&s->plane, err)))
         goto out;
-    mc_plane_points(&plane, grid, coef, xy);
-    mc_plane_marks(&plane, three, names, c, n - 3, marks);
-    mc_option_save(e->cli, grid->x, id);
-    mc_option_save(e->cli, grid->y, id);
-    span->T = T;
-    span->coef = coef;
-    e->report.xy = xy;
+    mc_plane_points(&s->plane, &p->grid, coef, xy);
+    mc_plane_marks(&s->plane, s->c, n - 3, marks);
+    mc_option_save(e->cli, p->grid.x, &s->id);
+    mc_option_save(e->cli, p->grid.y, &s->id);
+    s->span.T = T;
+    s->span.coef = coef;
+    report->at = xy;
+    report->n_at = 2;
+    report->marks = marks;
+    report->n_marks = n;
     e->say_memory = 1;
-    rc = mc_eval_cli_measure(e, j->be, span, NULL, "a plane", id, err);
-    if (!rc && j->p->marks)
-        rc = print_marks(j->p->marks, marks, n, err);
-    if (!rc && j->json)
-        mc_report_plane_json(&e->report, marks, n, j->f);
-    else if (!rc)
-        mc_report_plane(&e->report, j->f);
+    rc = mc_eval_cli_measure(e, &s->span, &s->id, err);
+    if (!rc && p->marks)
+        rc = write_marks(report, p->marks, err);
+    if (!rc)
+        rc = mc_report_print(report, f, err);
 out:
     free(marks);
     free(xy);
@@ -71,60 +69,57 @@ out:
     return rc;
 }
 
-int mc_plane_cli_networks(struct mc_plane_cli *p, struct mc_eval_cli *e, struct mc_backend *be,
-                          struct mc_reader *first, int json, FILE *f, struct mc_error *err)
+int mc_plane_cli_networks(struct mc_plane_cli *p, struct mc_reader *first, FILE *f,
+                          struct mc_error *err)
 {
     static const double three[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     struct mc_weights w[3] = {0};
-    struct mc_checkpoint id = {0};
     const char *names[3];
     const float *vectors[3];
-    const struct job j = {.p = p, .e = e, .be = be, .json = json, .f = f};
+    struct subject s = {.span = {.k = 3, .vectors = vectors},
+                        .plane = {.three = three, .names = names}};
     int rc = 0;
 
     for (size_t i = 0; !rc && i < 3; i++) {
-        const char *file = e->cli->operands[i];
+        const char *file = p->eval->cli->operands[i];
         rc = i ? mc_weights_read(&w[i], file, NULL, err)
                : mc_weights_read_stream(&w[i], first, NULL, err);
         names[i] = strcmp(file, "-") ? file : "stdin";
         if (!rc)
             rc = mc_graph_expect_same(w[0].graph, w[i].graph, names[0], names[i], err);
         vectors[i] = w[i].params;
-        mc_checkpoint_set(&id, (const char *const[]){"a", "b", "c"}[i], "%s", w[i].id);
+        mc_checkpoint_set(&s.id, (const char *const[]){"a", "b", "c"}[i], "%s", w[i].id);
     }
-    if (!rc) {
-        struct mc_span span = {.graph = w[0].graph, .k = 3, .vectors = vectors};
-        rc = measure(&j, &span, three, names, NULL, &id, err);
-    }
+    s.span.graph = w[0].graph;
+    if (!rc)
+        rc = measure(p, &s, f, err);
     for (size_t i = 0; i < 3; i++)
         mc_weights_release(&w[i]);
     return rc;
 }
 
-int mc_plane_cli_curve(struct mc_plane_cli *p, struct mc_eval_cli *e, struct mc_backend *be,
-                       struct mc_reader *r, uint64_t points, int json, FILE *f,
-                       struct mc_error *err)
+int mc_plane_cli_curve(struct mc_plane_cli *p, struct mc_reader *r, FILE *f, struct mc_error *err)
 {
     static const char *const names[3] = {"t = 0", "t = 1", "t = 0.5"};
     static const double at[3] = {0, 1, .5};
     struct mc_curve c = {0};
-    struct mc_checkpoint id = {0};
-    const struct job j = {.p = p, .e = e, .be = be, .points = points, .json = json, .f = f};
     double three[3 * MC_MAX_POINTS];
+    struct subject s = {.plane = {.three = three, .names = names}, .c = &c};
     int rc = mc_curve_read_stream(&c, r, NULL, err);
 
     if (rc)
         return rc;
-    if (!mc_option_given(e->cli, p->grid.y)) {
+    if (!mc_option_given(p->eval->cli, p->grid.y)) {
         p->grid.y[0] = -.1;
         p->grid.y[1] = 1.5;
     }
     for (size_t i = 0; i < 3; i++)
         mc_curve_coefs(c.kind, c.n_points, at[i], three + i * c.n_points);
-    struct mc_span span = {
-        .graph = c.graph, .k = c.n_points, .vectors = (const float *const *)c.points};
-    mc_checkpoint_set(&id, "curve", "%s", c.id);
-    rc = measure(&j, &span, three, names, &c, &id, err);
+    s.span.graph = c.graph;
+    s.span.k = c.n_points;
+    s.span.vectors = (const float *const *)c.points;
+    mc_checkpoint_set(&s.id, "curve", "%s", c.id);
+    rc = measure(p, &s, f, err);
     mc_curve_release(&c);
     return rc;
 }

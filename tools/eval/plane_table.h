@@ -11,16 +11,16 @@
 struct mc_plane_cli {
     struct mc_plane_grid grid;
     const char *marks; /* a file, or NULL */
+    struct mc_eval_cli *eval;
+    uint64_t points; /* of a curve among the marks */
 };
 
 /* The plane through the three networks that are the operands, of which the first is open; its
  * table, or JSON, to f. */
-MC_USE_RESULT int mc_plane_cli_networks(struct mc_plane_cli *p, struct mc_eval_cli *e,
-                                        struct mc_backend *be, struct mc_reader *first, int json,
-                                        FILE *f, struct mc_error *err);
-/* The plane through an open curve's ends and middle; `points` of the curve are among its marks. */
-MC_USE_RESULT int mc_plane_cli_curve(struct mc_plane_cli *p, struct mc_eval_cli *e,
-                                     struct mc_backend *be, struct mc_reader *r, uint64_t points,
-                                     int json, FILE *f, struct mc_error *err);
+MC_USE_RESULT int mc_plane_cli_networks(struct mc_plane_cli *p, struct mc_reader *first, FILE *f,
+                                        struct mc_error *err);
+/* The plane through an open curve's ends and middle. */
+MC_USE_RESULT int mc_plane_cli_curve(struct mc_plane_cli *p, struct mc_reader *r, FILE *f,
+                                     struct mc_error *err);
 
 #endif

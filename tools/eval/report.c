@@ -7,191 +7,198 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-static const char *const quantity[] = {"loss", "accuracy"};
+#include <string.h>
 
 int mc_report_check(const struct mc_report *r, struct mc_error *err)
 {
     for (size_t i = 0; i < r->n_data; i++)
         for (size_t p = 0; p < r->T; p++) {
             const struct mc_eval_result *m = &r->data[i].out[p];
+            const double *at = r->at + p * r->n_at;
             if (isfinite(m->loss) && isfinite(m->loss_se) && isfinite(m->accuracy) &&
                 isfinite(m->accuracy_se))
                 continue;
-            if (r->xy)
+            if (r->n_at == 2)
                 return mc_fail(err, MC_EFAIL, "the loss on %s is not finite at x = %.9g, y = %.9g",
-                               r->data[i].name, r->xy[p][0], r->xy[p][1]);
-            if (!r->t)
-                return mc_fail(err, MC_EFAIL, "%s: the loss on %s is not finite",
-                               r->network ? r->network : "a network", r->data[i].name);
-            return mc_fail(err, MC_EFAIL, "the loss on %s is not finite at t = %.9g",
-                           r->data[i].name, r->t[p]);
+                               r->data[i].name, at[0], at[1]);
+            if (r->n_at == 1)
+                return mc_fail(err, MC_EFAIL, "the loss on %s is not finite at t = %.9g",
+                               r->data[i].name, at[0]);
+            return mc_fail(err, MC_EFAIL, "%s: the loss on %s is not finite",
+                           r->network ? r->network : "a network", r->data[i].name);
         }
     return 0;
 }
 
-void mc_report_head(const struct mc_report *r, FILE *f, const char *first)
+/* ---- the table, or its JSON -------------------------------------------------------------------
+ */
+
+/* Of networks, a path, a plane: by r->n_at. */
+static const struct {
+    const char *kind, *list, *columns[2];
+} forms[] = {{"weights", "networks", {"network", NULL}},
+             {"curve", "points", {"t", NULL}},
+             {"plane", "points", {"x", "y"}}};
+
+void mc_report_begin(const struct mc_report *r, FILE *f)
 {
-    fputs(first, f);
+    if (r->json) {
+        fprintf(f, "{\"kind\":\"%s\",", forms[r->n_at].kind);
+        if (r->attack) {
+            fputs("\"attack\":", f);
+            mc_json_str(f, r->attack);
+            fprintf(f, ",\"bn_attack\":%s,", r->bn_attack ? "true" : "false");
+        }
+        fprintf(f, "\"%s\":[", forms[r->n_at].list);
+        return;
+    }
+    fputs(forms[r->n_at].columns[0], f);
+    if (r->n_at == 2)
+        fprintf(f, "\t%s", forms[r->n_at].columns[1]);
     for (size_t i = 0; i < r->n_data; i++)
         fprintf(f, "\t%s.loss\t%s.accuracy", r->data[i].name, r->data[i].name);
     putc('\n', f);
 }
 
-void mc_report_row(const struct mc_report *r, FILE *f, const char *first, size_t point)
+static void print_result(const struct mc_report *r, FILE *f, const char *name,
+                         const struct mc_eval_result *m)
 {
-    fputs(first, f);
-    for (size_t i = 0; i < r->n_data; i++) {
-        const struct mc_eval_result *m = &r->data[i].out[point];
+    if (!r->json) {
         fprintf(f, "\t%.7g\t%.4f", m->loss, 100 * m->accuracy);
-    }
-    putc('\n', f);
-}
-
-void mc_report_json_attack(const struct mc_report *r, FILE *f)
-{
-    if (!r->attack)
         return;
-    fputs("\"attack\":", f);
-    mc_json_str(f, r->attack);
-    fprintf(f, ",\"bn_attack\":%s,", r->bn_attack ? "true" : "false");
+    }
+    putc(',', f);
+    mc_json_str(f, name);
+    fprintf(f,
+            ":{\"loss\":%.9g,\"loss_se\":%.3g,\"accuracy\":%.9g,\"accuracy_se\":%.3g,"
+            "\"images\":%.0f}",
+            m->loss, m->loss_se, 100 * m->accuracy, 100 * m->accuracy_se, m->images);
 }
 
-void mc_report_json(const struct mc_report *r, FILE *f, size_t point)
+void mc_report_rows(const struct mc_report *r, FILE *f, int first)
 {
-    for (size_t i = 0; i < r->n_data; i++) {
-        const struct mc_eval_result *m = &r->data[i].out[point];
-        putc(',', f);
-        mc_json_str(f, r->data[i].name);
-        fprintf(f,
-                ":{\"loss\":%.9g,\"loss_se\":%.3g,\"accuracy\":%.9g,\"accuracy_se\":%.3g,"
-                "\"images\":%llu}",
-                m->loss, m->loss_se, 100 * m->accuracy, 100 * m->accuracy_se,
-                (unsigned long long)m->images);
+    for (size_t p = 0; p < r->T; p++) {
+        if (r->json)
+            fputs(p || !first ? ",{" : "{", f);
+        if (!r->n_at && r->json)
+            fputs("\"network\":", f);
+        if (!r->n_at)
+            r->json ? mc_json_str(f, r->network) : (void)fputs(r->network, f);
+        for (size_t c = 0; c < r->n_at; c++) {
+            if (r->json)
+                fprintf(f, "%s\"%s\":", c ? "," : "", forms[r->n_at].columns[c]);
+            fprintf(f, c && !r->json ? "\t%.9g" : "%.9g", r->at[p * r->n_at + c]);
+        }
+        for (size_t i = 0; i < r->n_data; i++)
+            print_result(r, f, r->data[i].name, &r->data[i].out[p]);
+        putc(r->json ? '}' : '\n', f);
     }
 }
 
-void mc_report_curve(const struct mc_report *r, FILE *f)
-{
-    char t[32];
+/* ---- behind it --------------------------------------------------------------------------------
+ */
 
-    mc_report_head(r, f, "t");
-    for (size_t i = 0; i < r->T; i++) {
-        snprintf(t, sizeof t, "%.9g", r->t[i]);
-        mc_report_row(r, f, t, i);
-    }
-}
+static const char *const quantity[] = {"loss", "accuracy"};
+/* struct mc_curve_summary begins with these. */
+static const char *const figures[] = {"first", "last", "mean",  "arc_mean", "min",
+                                      "min_t", "max",  "max_t", "barrier",  "barrier_t"};
+enum { N_FIGURES = sizeof figures / sizeof *figures };
 
-/* What is told of quantity q of a data set along the path. value: (T), room to work in. */
+/* Of quantity q of a data set along the path. value: (T), room to work in. */
 static void summarise(const struct mc_report *r, size_t data, int q, double *value,
-                      struct mc_curve_summary *s)
+                      double figure[N_FIGURES])
 {
+    struct mc_curve_summary s;
+
     for (size_t i = 0; i < r->T; i++) {
         const struct mc_eval_result *m = &r->data[data].out[i];
         value[i] = q ? 100 * m->accuracy : m->loss;
     }
-    mc_curve_summarise(r->T, r->t, value, r->chord, s);
+    mc_curve_summarise(r->T, r->at, value, r->chord, &s);
     if (q) {
-        s->barrier = s->dip;
-        s->barrier_t = s->dip_t;
+        s.barrier = s.dip;
+        s.barrier_t = s.dip_t;
     }
+    memcpy(figure, &s, N_FIGURES * sizeof *figure);
+}
+
+static int print_summary(const struct mc_report *r, FILE *f, int json, struct mc_error *err)
+{
+    double figure[N_FIGURES], *value = malloc(r->T * sizeof *value);
+
+    if (!value)
+        return mc_no_memory(err);
+    for (size_t i = 0; i < r->n_data; i++)
+        for (int q = 0; q < 2; q++) {
+            summarise(r, i, q, value, figure);
+            if (json && !q) {
+                fputs(i ? "}," : "", f);
+                mc_json_str(f, r->data[i].name);
+            }
+            if (json)
+                fprintf(f, "%s\"%s\":{", q ? "}," : ":{", quantity[q]);
+            else
+                fprintf(f, "%s\t%s", r->data[i].name, quantity[q]);
+            for (size_t k = 0; k < N_FIGURES; k++)
+                if (json)
+                    fprintf(f, "%s\"%s\":%.9g", k ? "," : "", figures[k], figure[k]);
+                else
+                    fprintf(f, strstr(figures[k], "_t") ? "\t%.4g" : "\t%.6g", figure[k]);
+            fputs(json ? (q ? "}" : "") : "\n", f);
+        }
+    fputs(json && r->n_data ? "}" : "", f);
+    free(value);
+    return 0;
 }
 
 int mc_report_summary(const struct mc_report *r, FILE *f, struct mc_error *err)
 {
-    double *value = malloc(r->T * sizeof *value);
-
-    if (!value)
-        return mc_no_memory(err);
-    fputs(
-        "data\tquantity\tfirst\tlast\tmean\tarc_mean\tmin\tmin_t\tmax\tmax_t\tbarrier\tbarrier_t\n",
-        f);
-    for (size_t i = 0; i < r->n_data; i++)
-        for (int q = 0; q < 2; q++) {
-            struct mc_curve_summary s;
-            summarise(r, i, q, value, &s);
-            fprintf(f, "%s\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%.4g\t%.6g\t%.4g\t%.6g\t%.4g\n",
-                    r->data[i].name, quantity[q], s.first, s.last, s.mean, s.arc_mean, s.min,
-                    s.min_t, s.max, s.max_t, s.barrier, s.barrier_t);
-        }
-    free(value);
-    return 0;
+    fputs("data\tquantity", f);
+    for (size_t k = 0; k < N_FIGURES; k++)
+        fprintf(f, "\t%s", figures[k]);
+    putc('\n', f);
+    return print_summary(r, f, 0, err);
 }
 
-int mc_report_curve_json(const struct mc_report *r, FILE *f, struct mc_error *err)
-{
-    double *value = malloc(r->T * sizeof *value);
-
-    if (!value)
-        return mc_no_memory(err);
-    fputs("{\"kind\":\"curve\",", f);
-    mc_report_json_attack(r, f);
-    fputs("\"points\":[", f);
-    for (size_t i = 0; i < r->T; i++) {
-        fprintf(f, "%s{\"t\":%.9g", i ? "," : "", r->t[i]);
-        mc_report_json(r, f, i);
-        putc('}', f);
-    }
-    fputs("],\"summary\":{", f);
-    for (size_t i = 0; i < r->n_data; i++) {
-        fputs(i ? "," : "", f);
-        mc_json_str(f, r->data[i].name);
-        for (int q = 0; q < 2; q++) {
-            struct mc_curve_summary s;
-            summarise(r, i, q, value, &s);
-            fprintf(f,
-                    "%s\"%s\":{\"first\":%.9g,\"last\":%.9g,\"mean\":%.9g,\"arc_mean\":%.9g,"
-                    "\"min\":%.9g,\"min_t\":%.9g,\"max\":%.9g,\"max_t\":%.9g,\"barrier\":%.9g,"
-                    "\"barrier_t\":%.9g}",
-                    q ? "," : ":{", quantity[q], s.first, s.last, s.mean, s.arc_mean, s.min,
-                    s.min_t, s.max, s.max_t, s.barrier, s.barrier_t);
-        }
-        putc('}', f);
-    }
-    fputs("}}\n", f);
-    free(value);
-    return 0;
-}
-
-void mc_report_plane(const struct mc_report *r, FILE *f)
-{
-    char at[64];
-
-    mc_report_head(r, f, "x\ty");
-    for (size_t i = 0; i < r->T; i++) {
-        snprintf(at, sizeof at, "%.9g\t%.9g", r->xy[i][0], r->xy[i][1]);
-        mc_report_row(r, f, at, i);
-    }
-}
-
-void mc_report_marks(const struct mc_mark *m, size_t n, FILE *f)
+void mc_report_marks(const struct mc_report *r, FILE *f)
 {
     fputs("mark\tname\tx\ty\toff\n", f);
-    for (size_t i = 0; i < n; i++) {
-        fprintf(f, "%s\t", m[i].kind);
-        for (const char *c = m[i].name; *c; c++) /* a file's name may hold anything */
+    for (const struct mc_mark *m = r->marks; m < r->marks + r->n_marks; m++) {
+        fprintf(f, "%s\t", m->kind);
+        for (const char *c = m->name; *c; c++) /* a file's name may hold anything */
             putc((unsigned char)*c < 0x20 ? ' ' : *c, f);
-        fprintf(f, "\t%.9g\t%.9g\t%.3g\n", m[i].x, m[i].y, m[i].off);
+        fprintf(f, "\t%.9g\t%.9g\t%.3g\n", m->x, m->y, m->off);
     }
 }
 
-void mc_report_plane_json(const struct mc_report *r, const struct mc_mark *m, size_t n, FILE *f)
+int mc_report_end(const struct mc_report *r, FILE *f, struct mc_error *err)
 {
-    fputs("{\"kind\":\"plane\",", f);
-    mc_report_json_attack(r, f);
-    fputs("\"points\":[", f);
-    for (size_t i = 0; i < r->T; i++) {
-        fprintf(f, "%s{\"x\":%.9g,\"y\":%.9g", i ? "," : "", r->xy[i][0], r->xy[i][1]);
-        mc_report_json(r, f, i);
+    int rc = 0;
+
+    if (!r->json)
+        return 0;
+    fputs("]", f);
+    if (r->chord) {
+        fputs(",\"summary\":{", f);
+        rc = print_summary(r, f, 1, err);
         putc('}', f);
     }
-    fputs("],\"marks\":[", f);
-    for (size_t i = 0; i < n; i++) {
-        fprintf(f, "%s{\"mark\":\"%s\",\"name\":", i ? "," : "", m[i].kind);
-        mc_json_str(f, m[i].name);
-        fprintf(f, ",\"x\":%.9g,\"y\":%.9g,\"off\":%.3g}", m[i].x, m[i].y, m[i].off);
+    if (r->marks)
+        fputs(",\"marks\":[", f);
+    for (const struct mc_mark *m = r->marks; m < r->marks + r->n_marks; m++) {
+        fprintf(f, "%s{\"mark\":\"%s\",\"name\":", m > r->marks ? "," : "", m->kind);
+        mc_json_str(f, m->name);
+        fprintf(f, ",\"x\":%.9g,\"y\":%.9g,\"off\":%.3g}", m->x, m->y, m->off);
     }
-    fputs("]}\n", f);
+    fputs(r->marks ? "]}\n" : "}\n", f);
+    return rc;
+}
+
+int mc_report_print(const struct mc_report *r, FILE *f, struct mc_error *err)
+{
+    mc_report_begin(r, f);
+    mc_report_rows(r, f, 1);
+    return mc_report_end(r, f, err);
 }
 
 void mc_report_errors(const struct mc_report *r, size_t data, double *loss_se, double *accuracy_se)

@@ -24,10 +24,13 @@ struct mc_report {
     struct mc_reported data[MC_MAX_REPORTED];
     size_t n_data;
     size_t T;
-    const double *t;     /* (T) of a path, */
-    const double *chord; /* (T-1), */
-    double (*xy)[2];     /* or (T) of a plane; both NULL: networks */
-    const char *network; /* of a network: its name in messages */
+    const double *at;    /* (T,n_at): t of a path, n_at = 1, or x and y of a plane, n_at = 2 */
+    size_t n_at;         /* 0: a network */
+    const double *chord; /* (T-1), of a path */
+    const struct mc_mark *marks; /* of a plane, or NULL */
+    size_t n_marks;
+    int json;            /* one object instead of a table */
+    const char *network; /* of a network: its name */
     const char *attack;  /* its text, where some of the data sets are attacked; or NULL */
     int bn_attack;       /* statistics were re-estimated under it */
 };
@@ -36,28 +39,22 @@ struct mc_report {
  * may overflow, and neither a table nor JSON has a word for that. */
 MC_USE_RESULT int mc_report_check(const struct mc_report *r, struct mc_error *err);
 
-/* "first" and the data sets' columns; one row that begins with `first`. */
-void mc_report_head(const struct mc_report *r, FILE *f, const char *first);
-void mc_report_row(const struct mc_report *r, FILE *f, const char *first, size_t point);
-/* "attack":"pgd:...","bn_attack":true, where there is one, for JSON: fields of an object that goes
- * on. */
-void mc_report_json_attack(const struct mc_report *r, FILE *f);
-/* ,"NAME":{"loss":..,"loss_se":..,"accuracy":..,"accuracy_se":..,"images":..} for each: fields of
- * an open JSON object. */
-void mc_report_json(const struct mc_report *r, FILE *f, size_t point);
+/* A table: columns network, or t, or x and y, and the data sets'; or one JSON object: kind, the
+ * attack where there is one ("attack":"pgd:...","bn_attack":true), a list of networks or points
+ * with, by data set, {"loss":..,"loss_se":..,"accuracy":..,"accuracy_se":..,"images":..}, and
+ * behind it a path's summary or a plane's marks. begin, the rows of all T points, as the list's
+ * first or further ones, and end; print is all three. */
+void mc_report_begin(const struct mc_report *r, FILE *f);
+void mc_report_rows(const struct mc_report *r, FILE *f, int first);
+MC_USE_RESULT int mc_report_end(const struct mc_report *r, FILE *f, struct mc_error *err);
+MC_USE_RESULT int mc_report_print(const struct mc_report *r, FILE *f, struct mc_error *err);
 
-/* A path: its table, its summary's table (a row a data set and
- * quantity: first, last, mean, arc_mean, min, min_t, max, max_t, barrier, barrier_t; an accuracy's
- * barrier is how far it falls under the line between the ends), and both as one JSON object. */
-void mc_report_curve(const struct mc_report *r, FILE *f);
+/* A path's summary as a table: a row a data set and quantity: first, last, mean, arc_mean, min,
+ * min_t, max, max_t, barrier, barrier_t; an accuracy's barrier is how far it falls under the line
+ * between the ends. */
 MC_USE_RESULT int mc_report_summary(const struct mc_report *r, FILE *f, struct mc_error *err);
-MC_USE_RESULT int mc_report_curve_json(const struct mc_report *r, FILE *f, struct mc_error *err);
-
-/* A plane: columns x, y and the data sets'; its marks: mark, name, x, y, off; and both as one JSON
- * object. Distances are Euclidean, in parameter space. */
-void mc_report_plane(const struct mc_report *r, FILE *f);
-void mc_report_marks(const struct mc_mark *m, size_t n, FILE *f);
-void mc_report_plane_json(const struct mc_report *r, const struct mc_mark *m, size_t n, FILE *f);
+/* The marks as a table: mark, name, x, y, off. Distances are Euclidean, in parameter space. */
+void mc_report_marks(const struct mc_report *r, FILE *f);
 
 /* The largest standard errors over the points. */
 void mc_report_errors(const struct mc_report *r, size_t data, double *loss_se, double *accuracy_se);

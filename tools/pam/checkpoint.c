@@ -30,65 +30,37 @@ int mc_pam_put_matrices(struct mc_pam *p, struct mc_train *f, struct mc_buf *to,
 }
 
 /* A checkpoint holds float32: a unit's number is exact in one. */
-static int put_perm(struct mc_train *f, const struct mc_perm *perm, struct mc_buf *to,
-                    struct mc_error *err)
+static int copy_perm(struct mc_pam *p, struct mc_train *f, struct mc_perm *perm, struct mc_buf *buf,
+                     int to_device, struct mc_error *err)
 {
-    size_t at = 0;
-    int rc = 0;
+    const size_t bytes = mc_pam_units(p) * sizeof(float);
+    float *units = malloc(bytes + sizeof *units), *unit = units;
 
-    for (size_t g = 0; !rc && g < perm->n_groups; g++) {
-        float *unit = malloc(perm->sizes[g] * sizeof *unit);
-        if (!unit)
-            return mc_no_memory(err);
+    if (!units)
+        return mc_no_memory(err);
+    for (size_t g = 0; g < perm->n_groups; g++)
         for (size_t i = 0; i < perm->sizes[g]; i++)
-            unit[i] = (float)perm->perm[g][i];
-        rc = f->be->put(f->be, to, at * sizeof *unit, unit, perm->sizes[g] * sizeof *unit, err);
-        at += perm->sizes[g];
-        free(unit);
-    }
-    return rc;
+            *unit++ = (float)perm->perm[g][i];
+    int rc = to_device ? f->be->put(f->be, buf, 0, units, bytes, err)
+                       : f->be->get(f->be, buf, 0, units, bytes, err);
+    unit = units;
+    for (size_t g = 0; !rc && g < perm->n_groups; g++)
+        for (size_t i = 0; i < perm->sizes[g]; i++, unit++)
+            perm->perm[g][i] = *unit >= 0 && *unit < (float)perm->sizes[g] ? (int32_t)*unit : -1;
+    free(units);
+    return rc || to_device ? rc : mc_perm_check(perm, err);
 }
 
-static int get_perm(struct mc_train *f, const struct mc_buf *from, struct mc_perm *perm,
-                    struct mc_error *err)
+int mc_pam_copy_state(struct mc_pam *p, struct mc_train *f, int to_device, struct mc_error *err)
 {
-    size_t at = 0;
-    int rc = 0;
+    const size_t bytes = p->o->outer * sizeof *p->report;
+    int rc;
 
-    for (size_t g = 0; !rc && g < perm->n_groups; g++) {
-        float *unit = malloc(perm->sizes[g] * sizeof *unit);
-        if (!unit)
-            return mc_no_memory(err);
-        rc = f->be->get(f->be, from, at * sizeof *unit, unit, perm->sizes[g] * sizeof *unit, err);
-        for (size_t i = 0; !rc && i < perm->sizes[g]; i++)
-            perm->perm[g][i] =
-                unit[i] >= 0 && unit[i] < (float)perm->sizes[g] ? (int32_t)unit[i] : -1;
-        at += perm->sizes[g];
-        free(unit);
-    }
-    return rc ? rc : mc_perm_check(perm, err);
-}
-
-int mc_pam_put_all(struct mc_pam *p, struct mc_train *f, struct mc_error *err)
-{
-    int rc = put_perm(f, p->perm, p->d_perm, err);
-
-    if (!rc)
-        rc = put_perm(f, &p->previous, p->d_previous, err);
-    if (!rc)
-        rc = f->be->put(f->be, p->d_report, 0, p->report, p->o->outer * sizeof *p->report, err);
-    return rc;
-}
-
-int mc_pam_get_all(struct mc_pam *p, struct mc_train *f, struct mc_error *err)
-{
-    int rc = get_perm(f, p->d_perm, p->perm, err);
-
-    if (!rc)
-        rc = get_perm(f, p->d_previous, &p->previous, err);
-    if (!rc)
-        rc = f->be->get(f->be, p->d_report, 0, p->report, p->o->outer * sizeof *p->report, err);
-    return rc;
+    if ((rc = copy_perm(p, f, p->perm, p->d_perm, to_device, err)) ||
+        (rc = copy_perm(p, f, &p->previous, p->d_previous, to_device, err)))
+        return rc;
+    return to_device ? f->be->put(f->be, p->d_report, 0, p->report, bytes, err)
+                     : f->be->get(f->be, p->d_report, 0, p->report, bytes, err);
 }
 
 size_t mc_pam_saved(struct mc_objective *o, struct mc_train *f, struct mc_train_vector *v)

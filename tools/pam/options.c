@@ -140,15 +140,15 @@ void mc_pam_cli_identity(const struct mc_pam_cli *p, struct mc_checkpoint *ident
 
 /* ---- what is told ---- */
 
-static void number(struct mc_log *log, const char *key, double value)
+static void log_finite(struct mc_log *log, const char *key, double value)
 {
     if (isfinite(value))
         mc_log_num(log, key, value);
 }
 
-static uint64_t judge_images(const struct mc_pam_cli *p)
+static uint64_t select_images(const struct mc_pam_cli *p)
 {
-    return mc_pam_judge_images(&p->pam, p->train->images, p->train->train.batch);
+    return mc_pam_select_images(&p->pam, p->train->images, p->train->train.batch);
 }
 
 static uint64_t other_images(const struct mc_pam_cli *p)
@@ -167,10 +167,10 @@ static void tell_permutation(const struct mc_pam_cli *p, uint64_t outer,
         "permutation step %llu: loss %.4f, relaxed %.4f (residual %.1e), projected %.4f; of %.0f "
         "permutations%s, judged on %llu images, %s is kept: loss %.4f, %.0f units moved, proximal "
         "term %.4f",
-        (unsigned long long)outer + 1, r->loss_before, r->loss_relaxed, r->residual,
-        r->loss_projection, r->candidates, p->pam.jointly ? "" : " of single groups",
-        (unsigned long long)judge_images(p), kinds[r->kept < 2 ? (int)r->kept : 2],
-        r->loss_permutation, r->moved, r->proximal_permutation);
+        (unsigned long long)outer + 1, r->before.loss, r->relaxed.loss, r->residual,
+        r->projection.loss, r->candidates, p->pam.jointly ? "" : " of single groups",
+        (unsigned long long)select_images(p), kinds[r->kept < 2 ? (int)r->kept : 2],
+        r->permutation.loss, r->moved, r->proximal_permutation);
     if (isfinite(r->loss_others))
         mc_detail(p->train->cli,
                   "permutation step %llu: on %llu other images loss %.4f before, %.4f kept",
@@ -200,14 +200,9 @@ static void tell_unmoved(const struct mc_pam_cli *p, uint64_t outer, const struc
 }
 
 /* An iteration ends with its curve step, where it has one. */
-static double loss_after(const struct mc_pam_report *r)
+static struct mc_pam_value value_after(const struct mc_pam_report *r)
 {
-    return isfinite(r->loss_curve) ? r->loss_curve : r->loss_permutation;
-}
-
-static double decay_after(const struct mc_pam_report *r)
-{
-    return isfinite(r->loss_curve) ? r->decay_curve : r->decay_permutation;
+    return isfinite(r->curve.loss) ? r->curve : r->permutation;
 }
 
 static void tell_iteration(const struct mc_pam_cli *p, uint64_t outer,
@@ -217,16 +212,17 @@ static void tell_iteration(const struct mc_pam_cli *p, uint64_t outer,
                                  : r->decrease == 0 ? "nothing has changed"
                                                     : "it does not decrease by as much as these";
     /* only then are its conditions met: no batch norm, bounded weights, a smooth activation */
+    const struct mc_pam_value after = value_after(r);
     const int theorem = r->decrease > 0 && p->pam.spectral > 0 && r->rejected == 0;
     char relu[80] = "";
 
     if (isfinite(r->relu))
         snprintf(relu, sizeof relu, " (with the ReLU itself %.4f to %.4f)",
-                 r->relu_before + r->decay_before, r->relu + decay_after(r));
+                 r->relu_before + r->before.decay, r->relu + after.decay);
     mc_detail(p->train->cli,
               "iteration %llu: Q on %llu images %.4f to %.4f%s, proximal terms %.4f and %.4f: %s%s",
-              (unsigned long long)outer + 1, (unsigned long long)judge_images(p),
-              r->loss_before + r->decay_before, loss_after(r) + decay_after(r), relu,
+              (unsigned long long)outer + 1, (unsigned long long)select_images(p),
+              r->before.loss + r->before.decay, after.loss + after.decay, relu,
               isfinite(r->proximal_permutation) ? r->proximal_permutation : 0,
               isfinite(r->proximal_curve) ? r->proximal_curve : 0, decrease,
               theorem ? ", as the theorem has it" : "");
@@ -237,48 +233,50 @@ static void log_permutation(const struct mc_pam_cli *p, struct mc_log *log, uint
 {
     mc_log_begin(log, "permutation");
     mc_log_int(log, "outer", (int64_t)outer + 1);
-    number(log, "loss_before", r->loss_before);
-    number(log, "decay_before", r->decay_before);
-    number(log, "loss_relaxed", r->loss_relaxed);
-    number(log, "decay_relaxed", r->decay_relaxed);
-    number(log, "residual", r->residual);
-    number(log, "loss_projection", r->loss_projection);
-    number(log, "decay_projection", r->decay_projection);
-    number(log, "loss", r->loss_permutation);
-    number(log, "decay", r->decay_permutation);
-    number(log, "proximal", r->proximal_permutation);
-    number(log, "moved", r->moved);
+    log_finite(log, "loss_before", r->before.loss);
+    log_finite(log, "decay_before", r->before.decay);
+    log_finite(log, "loss_relaxed", r->relaxed.loss);
+    log_finite(log, "decay_relaxed", r->relaxed.decay);
+    log_finite(log, "residual", r->residual);
+    log_finite(log, "loss_projection", r->projection.loss);
+    log_finite(log, "decay_projection", r->projection.decay);
+    log_finite(log, "loss", r->permutation.loss);
+    log_finite(log, "decay", r->permutation.decay);
+    log_finite(log, "proximal", r->proximal_permutation);
+    log_finite(log, "moved", r->moved);
     mc_log_int(log, "joint", p->pam.jointly);
-    number(log, "candidates", r->candidates);
-    number(log, "kept", r->kept);
-    number(log, "loss_others_before", r->loss_others_before);
-    number(log, "loss_others", r->loss_others);
+    log_finite(log, "candidates", r->candidates);
+    log_finite(log, "kept", r->kept);
+    log_finite(log, "loss_others_before", r->loss_others_before);
+    log_finite(log, "loss_others", r->loss_others);
     mc_log_int(log, "other_images", (int64_t)other_images(p));
-    mc_log_int(log, "judge_images", (int64_t)judge_images(p));
+    mc_log_int(log, "judge_images", (int64_t)select_images(p));
     mc_log_end(log);
 }
 
 static void log_iteration(const struct mc_pam_cli *p, struct mc_log *log, uint64_t outer,
                           const struct mc_pam_report *r)
 {
+    const struct mc_pam_value after = value_after(r);
+
     mc_log_begin(log, "iteration");
     mc_log_int(log, "outer", (int64_t)outer + 1);
-    number(log, "q_before", r->loss_before + r->decay_before);
-    number(log, "q", loss_after(r) + decay_after(r));
-    number(log, "q_relu_before", r->relu_before + r->decay_before);
-    number(log, "q_relu", r->relu + decay_after(r));
-    number(log, "loss_curve", r->loss_curve);
-    number(log, "decay_curve", r->decay_curve);
-    number(log, "proximal_permutation", r->proximal_permutation);
-    number(log, "proximal_curve", r->proximal_curve);
-    number(log, "decrease", r->decrease);
-    number(log, "least_move", r->least_move);
-    number(log, "rejected", r->rejected);
-    mc_log_int(log, "judge_images", (int64_t)judge_images(p));
+    log_finite(log, "q_before", r->before.loss + r->before.decay);
+    log_finite(log, "q", after.loss + after.decay);
+    log_finite(log, "q_relu_before", r->relu_before + r->before.decay);
+    log_finite(log, "q_relu", r->relu + after.decay);
+    log_finite(log, "loss_curve", r->curve.loss);
+    log_finite(log, "decay_curve", r->curve.decay);
+    log_finite(log, "proximal_permutation", r->proximal_permutation);
+    log_finite(log, "proximal_curve", r->proximal_curve);
+    log_finite(log, "decrease", r->decrease);
+    log_finite(log, "least_move", r->least_move);
+    log_finite(log, "rejected", r->rejected);
+    mc_log_int(log, "judge_images", (int64_t)select_images(p));
     mc_log_end(log);
 }
 
-static void told(void *arg, struct mc_log *log, const struct mc_train_epoch *e)
+static void tell_steps(void *arg, struct mc_log *log, const struct mc_train_epoch *e)
 {
     const struct mc_pam_cli *p = arg;
     const uint64_t length = p->pam.permutation_epochs + p->pam.curve_epochs;
@@ -314,6 +312,6 @@ void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_train_cli *f,
                       const struct mc_pam_report *report)
 {
     p->report = report;
-    f->told = told;
+    f->told = tell_steps;
     f->told_arg = p;
 }

@@ -61,7 +61,7 @@ static int prepare(struct mc_objective *o, struct mc_train *f, struct mc_error *
     mc_bufs_add(&f->bufs, &p->d_report, NULL, p->o->outer * sizeof *p->report, err);
     if (!(rc = f->bufs.rc) && p->o->permutation_epochs)
         rc = f->be->soft_perm_new(f->be, p->graph, p->symmetry, &p->soft_perm, err);
-    return rc ? rc : mc_pam_prepare_judges(p, f, err);
+    return rc ? rc : mc_pam_prepare_sets(p, f, err);
 }
 
 static int put_coefs(struct mc_pam *p, struct mc_train *f, uint64_t e, struct mc_error *err)
@@ -72,10 +72,7 @@ static int put_coefs(struct mc_pam *p, struct mc_train *f, uint64_t e, struct mc
         return mc_no_memory(err);
     for (uint64_t s = 0; s < f->steps; s++) {
         const struct mc_rng4 r = mc_rng(f->o->seed, MC_RNG_CURVE_T, (uint32_t)e, (uint32_t)s, 0);
-        const double t = (double)mc_rng_unit(r.v[0]);
-        rows[3 * s] = (float)(1 - t);
-        rows[3 * s + 1] = (float)t;
-        rows[3 * s + 2] = (float)(2 * t * (1 - t));
+        mc_pam_weights((double)mc_rng_unit(r.v[0]), rows + 3 * s);
     }
     int rc = f->be->put(f->be, p->coefs, 0, rows, f->steps * 3 * sizeof *rows, err);
     free(rows);
@@ -83,7 +80,7 @@ static int put_coefs(struct mc_pam *p, struct mc_train *f, uint64_t e, struct mc
 }
 
 /* Keeps the permutation and the offset that the iteration moves from, places that permutation and
- * judges the objective there. */
+ * measures the objective there. */
 static int begin_iteration(struct mc_pam *p, struct mc_train *f, uint64_t outer,
                            struct mc_error *err)
 {
@@ -92,9 +89,8 @@ static int begin_iteration(struct mc_pam *p, struct mc_train *f, uint64_t outer,
 
     mc_perm_copy(&p->previous, p->perm);
     f->be->copy(f->be, p->d_anchor, p->d_offset, p->graph->P * sizeof(float));
-    if ((rc = mc_pam_place(p, f, p->perm, err)))
-        return rc;
-    return mc_pam_judge(p, f, &r->loss_before, &r->decay_before, &r->relu_before, err);
+    rc = mc_pam_place(p, f, p->perm, err);
+    return rc ? rc : mc_pam_measure_here(p, f, &r->before, &r->relu_before, err);
 }
 
 static int epoch(struct mc_objective *o, struct mc_train *f, uint64_t e, struct mc_error *err)
@@ -135,11 +131,10 @@ static double lr(struct mc_objective *o, struct mc_train *f, uint64_t e, uint64_
 static const struct mc_buf *point(struct mc_objective *o, struct mc_train *f)
 {
     struct mc_pam *p = (struct mc_pam *)o;
-    const struct mc_buf *const vectors[] = {p->d_a, p->d_pb, p->d_offset};
 
     if (p->permuting)
         f->be->soft_permute(p->soft_perm, p->d_matrices, p->d_b, p->d_pb);
-    f->be->lincomb(f->be, p->graph->P, p->d_point, 3, vectors, p->coefs, f->ctl);
+    mc_pam_point(p, f, p->coefs, f->ctl);
     return p->d_point;
 }
 
@@ -207,7 +202,7 @@ static int measure_curve(struct mc_pam *p, struct mc_train *f, struct mc_pam_rep
         sum += pow((double)x[i] - (double)x[n + i], 2);
     free(x);
     r->proximal_curve = sum / (2 * p->o->nu_curve);
-    return rc ? rc : mc_pam_judge(p, f, &r->loss_curve, &r->decay_curve, &r->relu, err);
+    return rc ? rc : mc_pam_measure_here(p, f, &r->curve, &r->relu, err);
 }
 
 /* What the whole iteration did; *stop: too little, by the theorem, and it is given up. */
@@ -216,10 +211,9 @@ static void end_iteration(struct mc_pam *p, struct mc_train *f, struct mc_pam_re
     const int permuted = p->o->permutation_epochs > 0, curved = offset_moves(p);
     const double proximal =
         (permuted ? r->proximal_permutation : 0) + (curved ? r->proximal_curve : 0);
-    const double after =
-        curved ? r->loss_curve + r->decay_curve : r->loss_permutation + r->decay_permutation;
+    const struct mc_pam_value *after = curved ? &r->curve : &r->permutation;
 
-    r->decrease = r->loss_before + r->decay_before - after - proximal;
+    r->decrease = r->before.loss + r->before.decay - (after->loss + after->decay) - proximal;
     if (!p->layers)
         return;
     r->least_move = mc_pam_least_move(p, f);
@@ -242,7 +236,7 @@ static int after(struct mc_objective *o, struct mc_train *f, uint64_t e, int *st
 
     if (at + 1 == p->o->permutation_epochs) {
         rc = mc_pam_select(p, f, outer, err);
-        if (!rc && p->layers) /* the clip is of what was kept, not of what was judged last */
+        if (!rc && p->layers) /* the clip is of what was kept, not of what was measured last */
             rc = mc_pam_place(p, f, p->perm, err);
     }
     if (!rc && p->layers && at + 1 >= p->o->permutation_epochs)
@@ -251,14 +245,14 @@ static int after(struct mc_objective *o, struct mc_train *f, uint64_t e, int *st
         rc = measure_curve(p, f, r, err);
     if (!rc && last)
         end_iteration(p, f, r, stop);
-    return rc ? rc : mc_pam_put_all(p, f, err);
+    return rc ? rc : mc_pam_copy_state(p, f, 1, err);
 }
 
 static int resumed(struct mc_objective *o, struct mc_train *f, uint64_t e, int *stop,
                    struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
-    int rc = mc_pam_get_all(p, f, err);
+    int rc = mc_pam_copy_state(p, f, 0, err);
 
     *stop = !rc && p->report[e / iteration(p)].rejected == 1;
     return rc;
@@ -275,17 +269,14 @@ static void release(struct mc_objective *o, struct mc_train *f)
 {
     struct mc_pam *p = (struct mc_pam *)o;
 
-    mc_pam_release_judges(p, f);
+    mc_pam_release_sets(p, f);
     f->be->soft_perm_free(p->soft_perm);
 }
 
 /* ---- a run ------------------------------------------------------------------------------------
  */
 
-int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o, struct mc_train_options *train,
-                const struct mc_symmetry *s, const struct mc_graph *g, const float *a,
-                const float *b, float *offset, struct mc_perm *perm, struct mc_pam_report *report,
-                struct mc_error *err)
+int mc_pam_init(struct mc_pam *p, struct mc_train_options *train, struct mc_error *err)
 {
     static const struct mc_objective pam = {.mode = MC_MODE_BATCH,
                                             .prepare = prepare,
@@ -298,18 +289,11 @@ int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o, struct mc_trai
                                             .vectors = mc_pam_saved,
                                             .finish = finish,
                                             .release = release};
-    double *numbers = (double *)report;
+    const struct mc_pam_options *o = p->o;
+    double *numbers = (double *)p->report;
     int rc;
 
-    *p = (struct mc_pam){.objective = pam,
-                         .o = o,
-                         .graph = g,
-                         .symmetry = s,
-                         .a = a,
-                         .b = b,
-                         .offset = offset,
-                         .perm = perm,
-                         .report = report};
+    p->objective = pam;
     for (size_t i = 0; i < o->outer * MC_PAM_REPORT; i++)
         numbers[i] = NAN;
     p->permutation_fit = p->curve_fit = *train;
@@ -317,10 +301,10 @@ int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o, struct mc_trai
     p->permutation_fit.lr = o->permutation_lr;
     p->curve_fit.epochs = o->outer * o->curve_epochs;
     train->epochs = mc_pam_epochs(o);
-    if (!(p->at = malloc((s->n_groups + 1) * sizeof *p->at)))
+    if (!(p->at = malloc((p->symmetry->n_groups + 1) * sizeof *p->at)))
         return mc_no_memory(err);
-    p->matrices = mc_soft_perm_layout(s, p->at);
-    if ((rc = mc_perm_init(&p->previous, s, err)) || o->spectral <= 0)
+    p->matrices = mc_soft_perm_layout(p->symmetry, p->at);
+    if ((rc = mc_perm_init(&p->previous, p->symmetry, err)) || o->spectral <= 0)
         return rc;
     return mc_pam_theorem_init(p, err);
 }

@@ -28,32 +28,37 @@ struct mc_pam_options {
     uint64_t draws;   /* of permutations from the Birkhoff-von Neumann decomposition */
     double drop;      /* entries under it are left out of it */
     uint64_t terms;   /* it is cut to its so many heaviest terms, 0: all */
-    uint64_t images;  /* the first so many judge a candidate, */
+    uint64_t images;  /* the first so many select a candidate, */
     uint64_t points;  /* at so many t: the middles of equal parts of [0,1] */
-    int jointly;      /* candidates are of all groups at once; or each group's are judged alone */
-    int by_objective; /* candidates are judged with the proximal term, or by their loss alone */
+    int jointly;      /* candidates are of all groups at once; or each group's are measured alone */
+    int by_objective; /* candidates are compared with the proximal term, or by their loss alone */
     double spectral;  /* K_W: weights are projected to that spectral norm at the ends of permutation
                          steps and of a curve step's epochs, and the second theorem's rule ends the
                          run; 0: neither */
 };
 
-/* What an outer iteration did; NAN for what it has not. */
+/* The objective Q's two parts. */
+struct mc_pam_value {
+    double loss, decay;
+};
+
+/* What an outer iteration did; NAN for what it has not. A checkpoint holds it as it is. */
 struct mc_pam_report {
     /* the permutation step */
-    double loss_before, decay_before;           /* of the previous permutation; they make Q */
-    double loss_relaxed, decay_relaxed;         /* of the doubly stochastic matrices */
-    double residual;                            /* of their rows and columns */
-    double loss_projection, decay_projection;   /* of the assignment nearest to them */
-    double loss_permutation, decay_permutation; /* of the one that was kept */
+    struct mc_pam_value before;      /* of the previous permutation */
+    struct mc_pam_value relaxed;     /* of the doubly stochastic matrices */
+    double residual;                 /* of their rows and columns */
+    struct mc_pam_value projection;  /* of the assignment nearest to them */
+    struct mc_pam_value permutation; /* of the one that was kept */
     double proximal_permutation;
     double moved;      /* units that it puts elsewhere than the previous one */
     double candidates; /* different ones, of all groups or of each */
     double kept; /* 0 the previous permutation, 1 the projection, 2 and more: a draw, or parts of
                     candidates */
     double loss_others_before, loss_others; /* of the previous and the kept one, on images that did
-                                               not judge; NAN without a batch of them */
+                                               not select; NAN without a batch of them */
     /* the curve step; without one but with a spectral norm, what its clip did to the offset */
-    double loss_curve, decay_curve;
+    struct mc_pam_value curve;
     double proximal_curve;
     /* loss of the network with its own ReLU where it is trained with the Huber delta; the decay is
      * the same */
@@ -65,14 +70,14 @@ struct mc_pam_report {
 };
 #define MC_PAM_REPORT (sizeof(struct mc_pam_report) / sizeof(double))
 
-/* What the objective is measured on. */
-enum mc_pam_judge_of {
-    MC_PAM_SELECTION, /* the images that judge candidates */
+/* Images that the objective is measured on. */
+enum mc_pam_set_name {
+    MC_PAM_SELECTION, /* those that select among candidates */
     MC_PAM_OTHERS,    /* as many others, or fewer; with permutation steps */
     MC_PAM_RELU,      /* the first ones, on the network without the Huber delta; with a delta */
-    MC_PAM_JUDGES
+    MC_PAM_SETS
 };
-struct mc_pam_judge {
+struct mc_pam_set {
     struct mc_buf *order;      /* (batches, batch) */
     uint64_t batches;          /* 0: there is nothing to measure */
     struct mc_plan *plan;      /* NULL: the training's */
@@ -81,6 +86,7 @@ struct mc_pam_judge {
 
 struct mc_pam {
     struct mc_objective objective; /* first */
+    /* the caller's to set; they must outlive the run */
     const struct mc_pam_options *o;
     const struct mc_graph *graph;
     const struct mc_symmetry *symmetry;
@@ -88,6 +94,7 @@ struct mc_pam {
     float *offset;                /* (P) of the control point: where it starts, and the result */
     struct mc_perm *perm;         /* likewise; kept up with every permutation step */
     struct mc_pam_report *report; /* (outer) */
+    /* mc_pam_init's */
 
     size_t matrices; /* floats of all groups' */
     size_t *at;      /* (n_groups) where each begins */
@@ -98,8 +105,8 @@ struct mc_pam {
     struct mc_buf *d_matrices, *d_matrices_anchor, *d_matrices_grad, *d_matrices_momentum;
     struct mc_buf *coefs, *residual;
     struct mc_buf *d_perm, *d_previous, *d_report; /* for checkpoints: units as floats, doubles */
-    struct mc_buf *ctl, *points, *begin, *points_ctl, *sums, *index; /* to judge */
-    struct mc_pam_judge judges[MC_PAM_JUDGES];
+    struct mc_buf *ctl, *points, *begin, *points_ctl, *sums, *index; /* to measure */
+    struct mc_pam_set sets[MC_PAM_SETS];
     struct mc_perm previous;           /* before the permutation step */
     int permuting;                     /* the epoch is of a permutation step */
     struct mc_spectral_layers *layers; /* of the theorem, or NULL */
@@ -107,13 +114,9 @@ struct mc_pam {
 
 /* Epochs of the whole run. */
 uint64_t mc_pam_epochs(const struct mc_pam_options *o);
-/* fit: whose schedule spans all curve steps; its epochs are set to the run's. All pointers must
- * outlive it. report: (o->outer), filled with NAN. MC_EUSAGE: a spectral norm for what is no plain
- * feed-forward network. */
-MC_USE_RESULT int mc_pam_init(struct mc_pam *p, const struct mc_pam_options *o,
-                              struct mc_train_options *train, const struct mc_symmetry *s,
-                              const struct mc_graph *g, const float *a, const float *b,
-                              float *offset, struct mc_perm *perm, struct mc_pam_report *report,
+/* train: whose schedule spans all curve steps; its epochs are set to the run's. The report is
+ * filled with NAN. MC_EUSAGE: a spectral norm for what is no plain feed-forward network. */
+MC_USE_RESULT int mc_pam_init(struct mc_pam *p, struct mc_train_options *train,
                               struct mc_error *err);
 void mc_pam_release(struct mc_pam *p); /* the host's memory */
 /* Flat vectors of P floats that training it holds, as mc_curve_objective_vectors, and the floats of
@@ -130,30 +133,36 @@ size_t mc_pam_matrices(const struct mc_pam *p, int checkpoint);
 void mc_pam_descend(struct mc_backend *be, size_t n, const struct mc_sgd *s,
                     const struct mc_buf *anchor, double nu, const struct mc_buf *ctl);
 
-/* What the objective is measured on: images, in whole batches where there is one, and t
- * (tools/pam/accept.c). */
-MC_USE_RESULT int mc_pam_prepare_judges(struct mc_pam *p, struct mc_train *f, struct mc_error *err);
-void mc_pam_release_judges(struct mc_pam *p, struct mc_train *f);
-/* How many images judge candidates, of n and in batches of so many: whole batches where there is
+/* p->sets: images, in whole batches where there is one, and t
+ * (tools/pam/measure.c). */
+MC_USE_RESULT int mc_pam_prepare_sets(struct mc_pam *p, struct mc_train *f, struct mc_error *err);
+void mc_pam_release_sets(struct mc_pam *p, struct mc_train *f);
+/* How many images select candidates, of n and in batches of so many: whole batches where there is
  * one. */
-uint64_t mc_pam_judge_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch);
+uint64_t mc_pam_select_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch);
 /* And how many others MC_PAM_OTHERS takes, the next ones, in whole batches only: 0 where there is
  * none. */
 uint64_t mc_pam_other_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch);
+/* The weights of a, P b and the offset at t. */
+void mc_pam_weights(double t, float weights[3]);
+/* p->d_point: r(t), the weights being row ctl.row of coefs. */
+void mc_pam_point(const struct mc_pam *p, const struct mc_train *f, const struct mc_buf *coefs,
+                  const struct mc_buf *ctl);
 /* Loss (mean objective of all heads) and weight decay of the curve through p->d_pb, finite or not;
  * NAN where there is nothing to measure them on. */
-MC_USE_RESULT int mc_pam_measure(struct mc_pam *p, struct mc_train *f, enum mc_pam_judge_of of,
-                                 double *loss, double *decay, struct mc_error *err);
-/* The same as the candidates are judged, and the loss as MC_PAM_RELU has it. MC_EFAIL where loss or
- * decay are not finite. */
-MC_USE_RESULT int mc_pam_judge(struct mc_pam *p, struct mc_train *f, double *loss, double *decay,
-                               double *relu, struct mc_error *err);
+MC_USE_RESULT int mc_pam_measure(struct mc_pam *p, struct mc_train *f, enum mc_pam_set_name name,
+                                 struct mc_pam_value *value, struct mc_error *err);
+/* The same on MC_PAM_SELECTION, and the loss on MC_PAM_RELU. MC_EFAIL where loss or decay are not
+ * finite. */
+MC_USE_RESULT int mc_pam_measure_here(struct mc_pam *p, struct mc_train *f,
+                                      struct mc_pam_value *value, double *relu,
+                                      struct mc_error *err);
 /* p->d_pb: P b of a permutation. */
 MC_USE_RESULT int mc_pam_place(struct mc_pam *p, struct mc_train *f, const struct mc_perm *perm,
                                struct mc_error *err);
 
-/* After a permutation step: judge the candidates, keep the best in p->perm and p->report[outer];
- * one whose loss is not finite loses (tools/pam/candidates.c). MC_EFAIL: the matrices are not
+/* After a permutation step: measure the candidates, keep the best in p->perm and p->report[outer];
+ * one whose loss is not finite loses (tools/pam/select.c). MC_EFAIL: the matrices are not
  * finite. */
 MC_USE_RESULT int mc_pam_select(struct mc_pam *p, struct mc_train *f, uint64_t outer,
                                 struct mc_error *err);
@@ -163,10 +172,10 @@ size_t mc_pam_units(const struct mc_pam *p);
 /* to: p->previous as matrices. */
 MC_USE_RESULT int mc_pam_put_matrices(struct mc_pam *p, struct mc_train *f, struct mc_buf *to,
                                       struct mc_error *err);
-/* The permutations and the report to where a checkpoint takes them from, and back. MC_EINPUT: what
+/* The permutations and the report to where a checkpoint takes them from, or back. MC_EINPUT: what
  * was saved is no permutation. */
-MC_USE_RESULT int mc_pam_put_all(struct mc_pam *p, struct mc_train *f, struct mc_error *err);
-MC_USE_RESULT int mc_pam_get_all(struct mc_pam *p, struct mc_train *f, struct mc_error *err);
+MC_USE_RESULT int mc_pam_copy_state(struct mc_pam *p, struct mc_train *f, int to_device,
+                                    struct mc_error *err);
 /* The objective's vectors (tools/train/train.h). */
 size_t mc_pam_saved(struct mc_objective *o, struct mc_train *f, struct mc_train_vector *v);
 

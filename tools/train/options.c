@@ -93,34 +93,33 @@ int mc_train_cli_ready(const struct mc_train_cli *f, struct mc_error *err)
     return rc ? rc : mc_checkpoint_check_path(f->train.checkpoint, f->train.resume, err);
 }
 
-int mc_train_cli_memory(const struct mc_train_cli *f, struct mc_backend *be,
-                        const struct mc_graph *g, const struct mc_dataset_info *info, int plans,
-                        size_t vectors, size_t matrices, struct mc_error *err)
+/* With -v, how much memory the images, the plan and the vectors will take. */
+static int tell_memory(const struct mc_train_cli *f, const struct mc_train_job *job,
+                       const struct mc_train_memory *m, struct mc_error *err)
 {
+    const struct mc_dataset_info *info = &job->data->info;
     const struct mc_plan_opts o = {.batch = f->train.batch,
                                    .train_only = 1,
                                    .backward = 1,
                                    .input_grad = f->train.attack != NULL};
     const double images = (double)info->n * (double)mc_dataset_image_bytes(info);
-    struct mc_plan *plan = NULL;
+    size_t plan = 0;
     char more[64] = "";
+    int rc = f->cli->verbose ? mc_plan_bytes(job->be, job->graph, &o, &plan, err) : 0;
 
-    if (!f->cli->verbose)
-        return 0;
-    int rc = be->plan_new(be, g, &o, &plan, err);
-    if (rc)
+    if (rc || !f->cli->verbose)
         return rc;
-    const size_t attack = f->train.attack ? mc_attack_bytes(f->train.attack, g, f->train.batch) : 0;
-    const double bytes = plans * (double)be->plan_bytes(plan) + (double)attack;
-    be->plan_free(plan);
-    if (matrices)
+    const size_t attack =
+        f->train.attack ? mc_attack_bytes(f->train.attack, job->graph, f->train.batch) : 0;
+    const double bytes = m->plans * (double)plan + (double)attack;
+    if (m->matrices)
         snprintf(more, sizeof more, ", permutation matrices %.1f MB",
-                 (double)matrices * sizeof(float) / 1e6);
+                 (double)m->matrices * sizeof(float) / 1e6);
     mc_detail(f->cli,
               "memory: %llu images of %s %.1f MB, a batch's activations and scratch %.1f MB, "
               "%zu vectors of the network's size %.1f MB%s",
-              (unsigned long long)info->n, info->name, images / 1e6, bytes / 1e6, vectors,
-              (double)vectors * (double)g->P * sizeof(float) / 1e6, more);
+              (unsigned long long)info->n, info->name, images / 1e6, bytes / 1e6, m->vectors,
+              (double)m->vectors * (double)job->graph->P * sizeof(float) / 1e6, more);
     return 0;
 }
 
@@ -180,6 +179,7 @@ static void progress(void *arg, uint64_t images, uint64_t in_all, uint64_t epoch
 static void epoch_done(void *arg, const struct mc_train_epoch *e)
 {
     struct mc_train_cli *f = arg;
+    const double rate = e->seconds > 0 ? (double)e->images / e->seconds : 0;
 
     if (e->epoch > f->done_before)
         mc_log_live(f->log);
@@ -192,32 +192,36 @@ static void epoch_done(void *arg, const struct mc_train_epoch *e)
     mc_log_num(f->log, "decay", e->decay);
     mc_log_num(f->log, "lr", e->lr);
     if (e->seconds > 0)
-        mc_log_num(f->log, "images_per_second", (double)e->images / e->seconds);
+        mc_log_num(f->log, "images_per_second", rate);
     mc_log_end(f->log);
     if (e->seconds > 0)
         mc_detail(f->cli, "epoch %llu/%llu: loss %.4f, accuracy %.2f%%, lr %.4g, %.0f images/s",
                   (unsigned long long)e->epoch, (unsigned long long)e->epochs, e->loss,
-                  100 * e->accuracy, e->lr, (double)e->images / e->seconds);
+                  100 * e->accuracy, e->lr, rate);
     if (f->told)
         f->told(f->told_arg, f->log, e);
 }
 
-int mc_train_cli_run(struct mc_train_cli *f, struct mc_backend *be, const struct mc_graph *g,
-                     const struct mc_in_memory *data, struct mc_objective *objective,
-                     struct mc_checkpoint *identity, struct mc_error *err)
+int mc_train_cli_run(struct mc_train_cli *f, struct mc_train_job *job,
+                     const struct mc_train_memory *m, struct mc_error *err)
 {
+    const struct mc_backend *be = job->be;
     char described[sizeof be->describe];
-    struct mc_train_watch watch = {
-        .begin = begin, .due = due, .progress = progress, .epoch = epoch_done, .arg = f};
+    int rc = tell_memory(f, job, m, err);
 
-    mc_checkpoint_set(identity, "data", "%s", data->id);
-    mc_checkpoint_set(identity, "images", "%llu", (unsigned long long)data->info.n);
-    mc_options_save(f->cli, f, identity);
-    f->images = data->info.n;
+    if (rc || (rc = mc_in_memory_read(job->data, job->be, err)) || !f->train.epochs)
+        return rc;
+    job->o = &f->train;
+    job->tool = f->cli->tool;
+    job->watch = (struct mc_train_watch){
+        .begin = begin, .due = due, .progress = progress, .epoch = epoch_done, .arg = f};
+    mc_checkpoint_set(job->identity, "data", "%s", job->data->id);
+    mc_checkpoint_set(job->identity, "images", "%llu", (unsigned long long)job->data->info.n);
+    mc_options_save(f->cli, f, job->identity);
+    f->images = job->data->info.n;
     memcpy(described, be->describe, sizeof described);
     mc_progress_begin(&f->progress, f->cli, "training", "images", 0);
-    int rc = mc_train_run(be, g, data, objective, &f->train, f->cli->tool, identity->settings,
-                          identity->n_settings, &watch, err);
+    rc = mc_train_run(job, err);
     mc_progress_end(&f->progress);
     if (strcmp(described, be->describe)) /* the device could not do what it should */
         mc_warn(f->cli, "slower than it could be: %s", be->describe);

@@ -47,19 +47,17 @@ MC_USE_RESULT int mc_train_cli_ready(const struct mc_train_cli *f, struct mc_err
 MC_USE_RESULT int mc_train_cli_settle(struct mc_train_cli *f, const struct mc_backend *be,
                                       const struct mc_dataset_info *info, struct mc_history *h,
                                       struct mc_error *err);
-/* Before the images are read: with -v, how much memory they, the plan and the vectors will take.
- * plans: of that network, as large as the one that trains; vectors: of P floats, as
- * mc_curve_objective_vectors counts; matrices: floats of permutations' matrices. */
-MC_USE_RESULT int mc_train_cli_memory(const struct mc_train_cli *f, struct mc_backend *be,
-                                      const struct mc_graph *g, const struct mc_dataset_info *info,
-                                      int plans, size_t vectors, size_t matrices,
-                                      struct mc_error *err);
-/* mc_train_run, watched: log lines, progress, a line an epoch with -v. The log is begun only when
- * the checkpoint to resume from was accepted. identity: what a checkpoint must share beside the
- * data and the options of training; they are added. */
-MC_USE_RESULT int mc_train_cli_run(struct mc_train_cli *f, struct mc_backend *be,
-                                   const struct mc_graph *g, const struct mc_in_memory *data,
-                                   struct mc_objective *objective, struct mc_checkpoint *identity,
-                                   struct mc_error *err);
+/* Of what training holds, for -v. */
+struct mc_train_memory {
+    int plans;       /* of the network, as large as the one that trains */
+    size_t vectors;  /* of P floats, as mc_curve_objective_vectors counts */
+    size_t matrices; /* floats of permutations' matrices */
+};
+/* With -v how much memory this takes; reads job->data, which is open, and, unless there are 0
+ * epochs, trains: mc_train_run, watched by log lines, progress, a line an epoch with -v. The log is
+ * begun only when the checkpoint to resume from was accepted. job: be, graph, data, objective,
+ * identity, to which the data and the options of training are added. */
+MC_USE_RESULT int mc_train_cli_run(struct mc_train_cli *f, struct mc_train_job *job,
+                                   const struct mc_train_memory *m, struct mc_error *err);
 
 #endif

@@ -65,11 +65,10 @@ static void epoch_order(const struct mc_train_options *o, uint64_t epoch, uint64
 
 struct run {
     struct mc_train train;
-    uint64_t last; /* epoch to end after */
-    const struct mc_in_memory *data;
-    struct mc_objective *objective;
     const struct mc_train_options *o;
+    struct mc_objective *objective;
     const struct mc_train_watch *watch;
+    uint64_t images, last;  /* an epoch; epoch to end after */
     struct mc_graph *graph; /* a copy with the Huber delta */
     struct mc_buf *order, *sums;
     int32_t *host_order;
@@ -112,36 +111,26 @@ void mc_train_steps_change(struct mc_train *f)
     f->step = NULL;
 }
 
-static void describe(struct run *r, const char *tool, const struct mc_checkpoint_setting *identity,
-                     size_t n_identity)
-{
-    struct mc_checkpoint *s = &r->state;
-
-    s->tool = tool;
-    mc_checkpoint_set(s, "version", "%s", MC_VERSION);
-    for (size_t i = 0; i < n_identity; i++)
-        s->settings[s->n_settings++] = identity[i];
-    mc_computed_with_checkpoint(r->train.be, s);
-}
-
 static int prepare_attack(struct run *r, struct mc_error *err)
 {
     const struct mc_attack_options *o = r->o->attack;
     struct mc_backend *be = r->train.be;
-    const size_t n = r->data->info.n, bytes = n * sizeof(int32_t);
-    int rc =
-        o ? mc_attack_open(&r->train.attack, o, MC_RNG_ATTACK, be, r->train.graph, r->o->batch, err)
-          : 0;
+    const size_t bytes = r->images * sizeof(int32_t);
+    struct mc_train *f = &r->train;
+    int rc;
 
-    if (rc || !o || !o->targeted)
+    if (!o)
+        return 0;
+    rc = mc_attack_open(&f->attack, o, MC_RNG_ATTACK, be, f->graph, r->o->batch, err);
+    if (rc || !o->targeted)
         return rc;
     int32_t *labels = malloc(bytes);
     if (!labels)
         return mc_no_memory(err);
-    if (!(rc = be->get(be, r->data->labels, 0, labels, bytes, err))) {
-        mc_attack_targets(o, r->train.graph->classes, n, labels, labels);
-        mc_bufs_add(&r->train.bufs, &r->train.attack.targets, labels, bytes, err);
-        rc = r->train.bufs.rc;
+    if (!(rc = be->get(be, f->data->labels, 0, labels, bytes, err))) {
+        mc_attack_targets(o, f->graph->classes, r->images, labels, labels);
+        mc_bufs_add(&f->bufs, &f->attack.targets, labels, bytes, err);
+        rc = f->bufs.rc;
     }
     free(labels);
     return rc;
@@ -196,34 +185,38 @@ static int state_vectors(struct run *r, struct mc_error *err)
     return 0;
 }
 
-static int save(struct run *r, uint64_t epoch, struct mc_error *err)
+/* Between the checkpoint's vectors and the device's. */
+static int copy_vectors(struct run *r, int to_device, struct mc_error *err)
 {
     struct mc_backend *be = r->train.be;
+    int rc = 0;
 
-    for (size_t i = 0; i < r->n_vectors; i++) {
-        struct mc_checkpoint_vector *v = &r->state.vectors[i];
-        int rc = be->get(be, r->vectors[i].buf, 0, v->data, v->n * sizeof *v->data, err);
-        if (rc)
-            return rc;
+    for (size_t i = 0; !rc && i < r->n_vectors; i++) {
+        const struct mc_checkpoint_vector *v = &r->state.vectors[i];
+        const size_t bytes = v->n * sizeof *v->data;
+        rc = to_device ? be->put(be, r->vectors[i].buf, 0, v->data, bytes, err)
+                       : be->get(be, r->vectors[i].buf, 0, v->data, bytes, err);
     }
+    return rc;
+}
+
+static int save(struct run *r, uint64_t epoch, struct mc_error *err)
+{
+    int rc = copy_vectors(r, 0, err);
+
     r->state.epoch = epoch;
-    return mc_checkpoint_write(&r->state, r->o->checkpoint, err);
+    return rc ? rc : mc_checkpoint_write(&r->state, r->o->checkpoint, err);
 }
 
 static int restore(struct run *r, struct mc_error *err)
 {
-    struct mc_backend *be = r->train.be;
     int rc = mc_checkpoint_read(&r->state, r->o->checkpoint, err);
 
     if (!rc && r->state.epoch > r->last)
         rc = mc_fail(err, MC_EINPUT, "%s: is %llu epochs far, this run ends after %llu",
                      r->o->checkpoint, (unsigned long long)r->state.epoch,
                      (unsigned long long)r->last);
-    for (size_t i = 0; !rc && i < r->n_vectors; i++) {
-        struct mc_checkpoint_vector *v = &r->state.vectors[i];
-        rc = be->put(be, r->vectors[i].buf, 0, v->data, v->n * sizeof *v->data, err);
-    }
-    return rc;
+    return rc ? rc : copy_vectors(r, 1, err);
 }
 
 static void tell_epoch(const struct run *r, uint64_t epoch, double seconds)
@@ -237,9 +230,9 @@ static void tell_epoch(const struct run *r, uint64_t epoch, double seconds)
                                .accuracy = k[3],
                                .lr = k[4],
                                .seconds = seconds,
-                               .images = r->data->info.n};
+                               .images = r->images};
 
-    if (r->watch && r->watch->epoch)
+    if (r->watch->epoch)
         r->watch->epoch(r->watch->arg, &e);
 }
 
@@ -247,9 +240,9 @@ static int tell_progress(struct run *r, uint64_t epoch, uint64_t step, struct mc
 {
     const struct mc_train_watch *w = r->watch;
     double sums[N_SUMS];
-    uint64_t n = r->data->info.n, done = (step + 1) * r->o->batch;
+    uint64_t n = r->images, done = (step + 1) * r->o->batch;
 
-    if (!w || !w->progress || !w->due || !w->due(w->arg))
+    if (!w->progress || !w->due || !w->due(w->arg))
         return 0;
     int rc = r->train.be->get(r->train.be, r->sums, 0, sums, sizeof sums, err);
     if (!rc)
@@ -265,7 +258,7 @@ static int start_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
     struct mc_backend *be = f->be;
     struct mc_ctl ctl = {.seed = r->o->seed, .epoch = (uint32_t)epoch, .row = 0};
 
-    epoch_order(r->o, epoch, r->data->info.n, f->steps, r->host_order);
+    epoch_order(r->o, epoch, r->images, f->steps, r->host_order);
     for (uint64_t s = 0; s < f->steps; s++)
         r->host_lrs[s] = (float)(r->objective->lr ? r->objective->lr(r->objective, f, epoch, s)
                                                   : mc_train_lr(r->o, epoch, s, f->steps));
@@ -364,7 +357,7 @@ static int run_all(struct run *r, struct mc_error *err)
         rc = restore(r, err);
     if (!rc && r->state.epoch && r->objective->resumed)
         rc = r->objective->resumed(r->objective, &r->train, r->state.epoch - 1, &stop, err);
-    if (!rc && r->watch && r->watch->begin)
+    if (!rc && r->watch->begin)
         rc = r->watch->begin(r->watch->arg, r->state.epoch, err);
     for (uint64_t e = 0; !rc && e < r->state.epoch; e++)
         tell_epoch(r, e, 0);
@@ -377,42 +370,41 @@ static int run_all(struct run *r, struct mc_error *err)
     return rc;
 }
 
-int mc_train_run(struct mc_backend *be, const struct mc_graph *g, const struct mc_in_memory *data,
-                 struct mc_objective *objective, const struct mc_train_options *o, const char *tool,
-                 const struct mc_checkpoint_setting *identity, size_t n_identity,
-                 const struct mc_train_watch *watch, struct mc_error *err)
+int mc_train_run(const struct mc_train_job *job, struct mc_error *err)
 {
+    const struct mc_train_options *o = job->o;
+    struct mc_backend *be = job->be;
     struct run *r = calloc(1, sizeof *r);
-    int rc = 0;
+    int rc;
 
-    if (!r || !(r->graph = mc_graph_copy(g))) {
+    if (!r || !(r->graph = mc_graph_copy(job->graph))) {
         free(r);
         return mc_no_memory(err);
     }
     if (o->huber > 0)
         mc_graph_huber(r->graph, (float)o->huber);
-    r->train.be = r->train.bufs.be = be;
-    r->train.graph = r->graph;
-    r->train.o = o;
-    r->train.data = data;
-    r->train.steps = (data->info.n + o->batch - 1) / o->batch;
-    r->data = data;
-    r->objective = objective;
+    r->images = job->data->info.n;
+    r->train = (struct mc_train){.be = be,
+                                 .bufs.be = be,
+                                 .graph = r->graph,
+                                 .o = o,
+                                 .data = job->data,
+                                 .steps = (r->images + o->batch - 1) / o->batch};
     r->o = o;
-    r->watch = watch;
+    r->objective = job->objective;
+    r->watch = &job->watch;
     r->last = o->stop_after && o->stop_after < o->epochs ? o->stop_after : o->epochs;
-    describe(r, tool, identity, n_identity);
-    rc = prepare(r, err);
-    if (!rc)
-        rc = state_vectors(r, err);
-    if (!rc)
-        rc = run_all(r, err);
-    if (!rc)
-        rc = objective->finish(objective, &r->train, err);
+    r->state.tool = job->tool;
+    mc_checkpoint_set(&r->state, "version", "%s", MC_VERSION);
+    for (size_t i = 0; job->identity && i < job->identity->n_settings; i++)
+        r->state.settings[r->state.n_settings++] = job->identity->settings[i];
+    mc_computed_with_checkpoint(be, &r->state);
+    if (!(rc = prepare(r, err)) && !(rc = state_vectors(r, err)) && !(rc = run_all(r, err)))
+        rc = r->objective->finish(r->objective, &r->train, err);
 
     be->capture_free(be, r->train.step);
-    if (objective->release)
-        objective->release(objective, &r->train);
+    if (r->objective->release)
+        r->objective->release(r->objective, &r->train);
     for (size_t i = 0; i < r->n_vectors; i++)
         free(r->state.vectors[i].data);
     free(r->kept);

@@ -128,12 +128,19 @@ void mc_train_load(struct mc_train *f, const struct mc_source *src, const struct
 void mc_train_forward(struct mc_train *f, enum mc_mode mode, const struct mc_source *src,
                       const struct mc_buf *ctl, const struct mc_buf *point);
 
-/* Run. identity: settings that a checkpoint must share beside the version and what the backend
- * computes with: the options, the inputs' ids, the network. */
-MC_USE_RESULT int mc_train_run(struct mc_backend *be, const struct mc_graph *g,
-                               const struct mc_in_memory *data, struct mc_objective *objective,
-                               const struct mc_train_options *o, const char *tool,
-                               const struct mc_checkpoint_setting *identity, size_t n_identity,
-                               const struct mc_train_watch *watch, struct mc_error *err);
+/* A run of the loop. */
+struct mc_train_job {
+    struct mc_backend *be;
+    const struct mc_graph *graph;
+    struct mc_in_memory *data;
+    struct mc_objective *objective;
+    const struct mc_train_options *o;
+    const char *tool;
+    /* Settings that a checkpoint must share beside the version and what the backend computes with:
+     * the options, the inputs' ids, the network. NULL: none. */
+    struct mc_checkpoint *identity;
+    struct mc_train_watch watch;
+};
+MC_USE_RESULT int mc_train_run(const struct mc_train_job *job, struct mc_error *err);
 
 #endif

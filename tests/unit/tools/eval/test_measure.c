@@ -244,7 +244,7 @@ static int is_right(const struct naive *v, int b)
 /* stats: (S). */
 static struct mc_eval_result refer_loss(size_t t, const float *stats, int n)
 {
-    struct mc_eval_result m = {.images = (uint64_t)n};
+    struct mc_eval_result m = {.images = n};
     float *theta = naive_alloc(graph->P, sizeof *theta);
     double loss[N];
     struct naive v;

@@ -50,6 +50,13 @@ static void near(double got, double want)
         fail_msg("%.12g for %.12g", got, want);
 }
 
+static int through(struct mc_plane *p, size_t k, const double *inner, const double *three,
+                   struct mc_error *err)
+{
+    *p = (struct mc_plane){.k = k, .gram = inner, .three = three, .names = names};
+    return mc_plane_through(p, err);
+}
+
 static const double THREE[3 * K] = {1, 0, 0, 0, 0, 1, 0, 0, .2, .1, .4, .3};
 
 TEST(distances_are_those_of_the_vectors)
@@ -57,7 +64,7 @@ TEST(distances_are_those_of_the_vectors)
     struct mc_plane p;
     double coef[K], x, y, off;
 
-    must(mc_plane_through(&p, K, gram, THREE, names, &why));
+    must(through(&p, K, gram, THREE, &why));
     near(p.b_x, apart(THREE, THREE + K));
     near(hypot(p.c_x, p.c_y), apart(THREE, THREE + 2 * K));
     near(hypot(p.c_x - p.b_x, p.c_y), apart(THREE + K, THREE + 2 * K));
@@ -94,18 +101,18 @@ TEST(a_grid_holds_its_ends_to_the_bit)
 {
     const struct mc_plane_grid grid = {3, {0, 1}, {-.5, 1}};
     struct mc_plane p;
-    double coef[9 * K], xy[9][2];
+    double coef[9 * K], xy[2 * 9];
 
     static const double three[3 * K] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    must(mc_plane_through(&p, K, gram, three, names, &why));
+    must(through(&p, K, gram, three, &why));
     mc_plane_points(&p, &grid, coef, xy);
     for (int i = 0; i < 9; i++) {
         double sum = 0;
         for (int k = 0; k < K; k++)
             sum += coef[i * K + k];
         near(sum, 1);
-        near(xy[i][0], i % 3 * .5 * p.b_x);
-        near(xy[i][1], (-.5 + i / 3 * .75) * p.c_y);
+        near(xy[2 * i], i % 3 * .5 * p.b_x);
+        near(xy[2 * i + 1], (-.5 + i / 3 * .75) * p.c_y);
     }
     const struct mc_plane_grid whole = {2, {0, 1}, {0, 1}};
     mc_plane_points(&p, &whole, coef, xy);
@@ -125,8 +132,8 @@ TEST(a_curve_lies_in_its_plane)
             small[i * 3 + j] = gram[i * K + j];
     for (size_t i = 0; i < 3; i++)
         mc_curve_coefs(c.kind, 3, (const double[]){0, 1, .5}[i], three + i * 3);
-    must(mc_plane_through(&p, 3, small, three, names, &why));
-    mc_plane_marks(&p, three, names, &c, 5, m);
+    must(through(&p, 3, small, three, &why));
+    mc_plane_marks(&p, &c, 5, m);
     for (int i = 0; i < 8; i++) {
         assert_string_equal(m[i].kind, i < 3 ? "network" : "path");
         assert_string_equal(m[i].name, called[i]);
@@ -147,8 +154,7 @@ TEST(three_on_a_line_span_none)
     struct mc_plane p;
 
     for (int i = 0; i < 3; i++) {
-        must_fail(mc_plane_through(&p, K, gram, bad[i], names, &why), MC_EINPUT,
-                  i ? "c lies on the line through a and b" : "a and b");
+        must_fail(through(&p, K, gram, bad[i], &why), MC_EINPUT, i ? "c lies on the line through a and b" : "a and b");
     }
 }
 
@@ -164,7 +170,7 @@ TEST(rounding_leaves_no_direction)
     for (size_t i = 0; i < N; i++)
         middle[i] = .5f * (data[0][i] + data[1][i]);
     mc_curve_gram(3, v, N, g);
-    must_fail(mc_plane_through(&p, 3, g, three, names, &why), MC_EINPUT, "");
+    must_fail(through(&p, 3, g, three, &why), MC_EINPUT, "");
 }
 
 TEST(a_barrier_says_where_it_is)

@@ -66,7 +66,9 @@ static inline float *trained(const struct mc_graph *g, uint64_t seed)
     must(mc_weights_init(&w, g, "test", &why));
     mc_graph_init(g, seed, w.params, w.stats);
     mc_curve_objective_network(&l, &w);
-    must(mc_train_run(be, g, &data, &l.objective, &o, "test", NULL, 0, NULL, &why));
+    const struct mc_train_job job = {
+        .be = be, .graph = g, .data = &data, .objective = &l.objective, .o = &o, .tool = "test"};
+    must(mc_train_run(&job, &why));
     memcpy(params, w.params, g->P * sizeof *params);
     mc_weights_release(&w);
     return params;
@@ -161,18 +163,29 @@ static inline struct mc_train_options schedule(void)
 static inline int try_run(const struct ends *e, const struct mc_pam_options *o,
                           struct mc_train_options train, struct result *r, struct mc_error *err)
 {
-    const struct mc_train_watch watch = {.epoch = hear, .arg = r};
-    struct mc_pam p = {0};
+    struct mc_pam p = {.o = o,
+                       .graph = e->g,
+                       .symmetry = &e->s,
+                       .a = e->a,
+                       .b = e->b,
+                       .perm = &r->perm,
+                       .report = r->report};
+    const struct mc_train_job job = {.be = be,
+                                     .graph = e->g,
+                                     .data = &data,
+                                     .objective = &p.objective,
+                                     .o = &train,
+                                     .tool = "test",
+                                     .watch = {.epoch = hear, .arg = r}};
 
     *r = (struct result){.told = 0};
-    r->offset = zeros(e->g->P);
+    p.offset = r->offset = zeros(e->g->P);
     memcpy(r->offset, e->offset, e->g->P * sizeof *r->offset);
     must(mc_perm_init(&r->perm, &e->s, err));
     must(mc_perm_compose(&r->perm, &e->perm, err));
-    int rc =
-        mc_pam_init(&p, o, &train, &e->s, e->g, e->a, e->b, r->offset, &r->perm, r->report, err);
+    int rc = mc_pam_init(&p, &train, err);
     if (!rc)
-        rc = mc_train_run(be, e->g, &data, &p.objective, &train, "test", NULL, 0, &watch, err);
+        rc = mc_train_run(&job, err);
     mc_pam_release(&p);
     return rc;
 }

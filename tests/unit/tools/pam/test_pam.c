@@ -115,7 +115,7 @@ static void others_rightly(const struct ends *e, const struct mc_pam_options *o,
         near("ReLU before", r->relu_before, on_images(e, o, train, 0, 0, n, perm0, offset0).loss,
              1e-5);
         near("ReLU", r->relu, on_images(e, o, train, 0, 0, n, perm1, offset1).loss, 1e-5);
-        assert_true(fabs(r->relu_before - r->loss_before) > 1e-3);
+        assert_true(fabs(r->relu_before - r->before.loss) > 1e-3);
     } else {
         assert_true(isnan(r->relu_before) && isnan(r->relu));
     }
@@ -134,25 +134,25 @@ static void reported_rightly(const struct ends *e, const struct mc_pam_options *
     const double price_p = 2 * units / (2 * o->nu_permutation);
     const double price_c = distance(e, offset0, offset1) / (2 * o->nu_curve);
 
-    near("loss before", r->loss_before, before.loss, 1e-5);
-    near("decay before", r->decay_before, before.decay, 1e-5);
+    near("loss before", r->before.loss, before.loss, 1e-5);
+    near("decay before", r->before.decay, before.decay, 1e-5);
     if (o->permutation_epochs) {
-        near("loss of the permutation", r->loss_permutation, between.loss, 1e-5);
-        near("decay of the permutation", r->decay_permutation, between.decay, 1e-5);
+        near("loss of the permutation", r->permutation.loss, between.loss, 1e-5);
+        near("decay of the permutation", r->permutation.decay, between.decay, 1e-5);
         assert_true(r->moved == units);
         near("price of the permutation", r->proximal_permutation, price_p, 1e-12);
-        assert_true(r->loss_permutation + (o->by_objective ? price_p : 0) <= r->loss_before);
-        assert_true(isfinite(r->loss_relaxed) && isfinite(r->loss_projection));
+        assert_true(r->permutation.loss + (o->by_objective ? price_p : 0) <= r->before.loss);
+        assert_true(isfinite(r->relaxed.loss) && isfinite(r->projection.loss));
         assert_true(r->residual >= 0 && r->residual < .1);
     } else {
-        assert_true(isnan(r->loss_permutation) && isnan(r->proximal_permutation));
+        assert_true(isnan(r->permutation.loss) && isnan(r->proximal_permutation));
     }
     if (o->curve_epochs) {
-        near("loss of the curve", r->loss_curve, after.loss, 1e-5);
-        near("decay of the curve", r->decay_curve, after.decay, 1e-5);
+        near("loss of the curve", r->curve.loss, after.loss, 1e-5);
+        near("decay of the curve", r->curve.decay, after.decay, 1e-5);
         near("price of the curve", r->proximal_curve / price_c, 1, 1e-9);
     } else {
-        assert_true(isnan(r->loss_curve) && isnan(r->proximal_curve));
+        assert_true(isnan(r->curve.loss) && isnan(r->proximal_curve));
     }
     others_rightly(e, o, train, r, perm0, offset0, perm1, offset1);
     near("decrease", r->decrease,
@@ -174,7 +174,7 @@ static void check_iterations(const char *net, const struct mc_pam_options *o, do
     train.stop_after = o->permutation_epochs + o->curve_epochs;
     first = run(&e, o, train);
     assert_memory_equal(&first.report[0], &whole.report[0], sizeof whole.report[0]);
-    assert_true(isnan(first.report[1].loss_before));
+    assert_true(isnan(first.report[1].before.loss));
     reported_rightly(&e, o, &train, &whole.report[0], &e.perm, e.offset, &first.perm, first.offset);
     reported_rightly(&e, o, &train, &whole.report[1], &first.perm, first.offset, &whole.perm,
                      whole.offset);
@@ -228,12 +228,12 @@ TEST(groups_are_judged_alone)
         mc_perm_random(&e.perm, seed);
         struct result r = run(&e, &o, train);
         const struct mc_pam_report *report = &r.report[0];
-        const double kept = report->loss_permutation;
+        const double kept = report->permutation.loss;
         size_t groups = 0;
         near("kept", kept, judged(&e, &o, &train, &r.perm, e.offset).loss, 1e-5);
-        assert_true(kept <= report->loss_before && kept <= report->loss_projection);
-        projected += report->loss_projection < report->loss_before;
-        for (size_t g = 0; g < 3 && report->loss_projection >= report->loss_before; g++) {
+        assert_true(kept <= report->before.loss && kept <= report->projection.loss);
+        projected += report->projection.loss < report->before.loss;
+        for (size_t g = 0; g < 3 && report->projection.loss >= report->before.loss; g++) {
             struct mc_perm part = {0};
             must(mc_perm_init(&part, &e.s, &why));
             mc_perm_copy(&part, &e.perm);
@@ -241,7 +241,7 @@ TEST(groups_are_judged_alone)
             if (moved(&part, &e.perm)) {
                 const double alone = judged(&e, &o, &train, &part, e.offset).loss;
                 groups++;
-                assert_true(alone < report->loss_before && kept <= alone + 1e-6);
+                assert_true(alone < report->before.loss && kept <= alone + 1e-6);
             }
             mc_perm_release(&part);
         }
@@ -270,7 +270,7 @@ TEST(a_planted_swap_is_undone)
     struct result r = run(&e, &o, train);
     assert_int_equal(moved(&r.perm, &back), 0);
     assert_true(r.report[0].moved == 2);
-    near("loss", r.report[0].loss_permutation, least.loss, 1e-5);
+    near("loss", r.report[0].permutation.loss, least.loss, 1e-5);
     release(&r);
     mc_perm_release(&back);
     release_ends(&e);
@@ -292,9 +292,9 @@ TEST(candidates_are_judged_with_their_price)
     const struct mc_pam_report *p = priced.report, *b = bare.report;
     assert_true(b->candidates > 1 && b->candidates == p->candidates);
     assert_true(b->kept > 0 && moved(&bare.perm, &e.perm) > 0);
-    assert_true(b->loss_permutation < b->loss_before);
-    assert_true(b->loss_permutation + b->proximal_permutation > b->loss_before);
-    assert_true(p->kept == 0 && p->moved == 0 && p->loss_permutation == p->loss_before);
+    assert_true(b->permutation.loss < b->before.loss);
+    assert_true(b->permutation.loss + b->proximal_permutation > b->before.loss);
+    assert_true(p->kept == 0 && p->moved == 0 && p->permutation.loss == p->before.loss);
     assert_int_equal(moved(&priced.perm, &e.perm), 0);
     release(&bare);
     release(&priced);

@@ -222,11 +222,11 @@ TEST(a_permutation_step_ends_within_the_norm)
     assert_true(way > 1e-4 && r.report[0].rejected == 0);
     near("price", r.report[0].proximal_curve / (way / (2 * o.nu_curve)), 1, 1e-9);
     near("decrease", r.report[0].decrease,
-         r.report[0].loss_before + r.report[0].decay_before - r.report[0].loss_curve -
-             r.report[0].decay_curve - r.report[0].proximal_permutation -
+         r.report[0].before.loss + r.report[0].before.decay - r.report[0].curve.loss -
+             r.report[0].curve.decay - r.report[0].proximal_permutation -
              r.report[0].proximal_curve,
          1e-12);
-    assert_true(r.report[0].loss_curve != r.report[0].loss_permutation);
+    assert_true(r.report[0].curve.loss != r.report[0].permutation.loss);
     struct result clipped = r;
 
     /* a curve step that goes nowhere begins there, and is priced from where the iteration began */
@@ -295,7 +295,7 @@ TEST(little_moves_are_given_up)
         if (again)
             assert_memory_equal(r.report, &given_up, sizeof given_up);
         given_up = r.report[0];
-        assert_true(isnan(r.report[1].loss_before));
+        assert_true(isnan(r.report[1].before.loss));
         assert_int_equal(r.told, 4);
         assert_int_equal(moved(&r.perm, &e.perm), 0);
         assert_memory_equal(r.offset, e.offset, e.g->P * sizeof(float));

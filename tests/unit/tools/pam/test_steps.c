@@ -246,18 +246,18 @@ static void check_iteration(struct reference *r, uint64_t k)
         r->offset[i] = r->anchor[i] = (double)before.offset[i];
     set_matrices(r, k ? &before.perm : &e->perm);
     const struct value start = judged(r);
-    near("loss before", report->loss_before, start.loss, 1e-5);
-    near("decay before", report->decay_before, start.decay, 1e-6);
+    near("loss before", report->before.loss, start.loss, 1e-5);
+    near("decay before", report->before.decay, start.decay, 1e-6);
     epoch(r, 3 * k, 1, r->o->permutation_lr * pow(.9996, (double)k));
     const struct value relaxed = judged(r);
-    near("loss of the matrices", report->loss_relaxed, relaxed.loss, 1e-5);
-    near("decay of the matrices", report->decay_relaxed, relaxed.decay, 1e-5);
-    assert_true(fabs(report->loss_relaxed - report->loss_before) > 1e-3);
-    assert_true(fabs(report->decay_relaxed - report->decay_before) > 1e-3);
+    near("loss of the matrices", report->relaxed.loss, relaxed.loss, 1e-5);
+    near("decay of the matrices", report->relaxed.decay, relaxed.decay, 1e-5);
+    assert_true(fabs(report->relaxed.loss - report->before.loss) > 1e-3);
+    assert_true(fabs(report->relaxed.decay - report->before.decay) > 1e-3);
     project(r);
     const struct value projection = judged(r);
-    near("loss of the projection", report->loss_projection, projection.loss, 1e-5);
-    near("decay of the projection", report->decay_projection, projection.decay, 1e-6);
+    near("loss of the projection", report->projection.loss, projection.loss, 1e-5);
+    near("decay of the projection", report->projection.decay, projection.decay, 1e-6);
 
     set_matrices(r, &permuted.perm);
     memset(r->momentum, 0, e->g->P * sizeof *r->momentum);

@@ -31,7 +31,6 @@ static int spoilt(size_t k, int resume, struct mc_error *err)
     struct mc_graph *g = network("mlp:bn,7");
     struct mc_train_options o = options(1, 0);
     struct outcome u = {.n_told = 0};
-    const struct mc_train_watch watch = {.epoch = hear, .arg = &u};
     struct mc_weights w = {0};
     struct mc_curve c = {0};
     struct mc_curve_objective l;
@@ -48,7 +47,14 @@ static int spoilt(size_t k, int resume, struct mc_error *err)
     else
         mc_curve_objective_curve(&l, &c);
     l.objective.lr = lr_after_one_epoch;
-    const int rc = mc_train_run(be, g, &data, &l.objective, &o, "test", NULL, 0, &watch, err);
+    const struct mc_train_job train_job = {.be = be,
+                                           .graph = g,
+                                           .data = &data,
+                                           .objective = &l.objective,
+                                           .o = &o,
+                                           .tool = "test",
+                                           .watch = {.epoch = hear, .arg = &u}};
+    const int rc = mc_train_run(&train_job, err);
     assert_int_equal(u.n_told, 1);
     mc_weights_release(&w);
     mc_curve_release(&c);

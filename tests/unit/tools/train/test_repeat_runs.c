@@ -69,7 +69,6 @@ static struct trained train(const struct job *j, int directly)
                                        .stop_after = j->stop_after,
                                        .resume = j->resume};
     struct trained t = {.n_told = 0};
-    const struct mc_train_watch watch = {.epoch = keep_told, .arg = &t};
     struct mc_weights w = {0};
     struct mc_curve c = {0};
     struct mc_curve_objective l;
@@ -89,7 +88,14 @@ static struct trained train(const struct job *j, int directly)
         mc_curve_objective_curve(&l, &c);
     }
     take_steps(directly);
-    must(mc_train_run(be, g, &data, &l.objective, &o, "test", NULL, 0, &watch, &why));
+    const struct mc_train_job train_job = {.be = be,
+                                           .graph = g,
+                                           .data = &data,
+                                           .objective = &l.objective,
+                                           .o = &o,
+                                           .tool = "test",
+                                           .watch = {.epoch = keep_told, .arg = &t}};
+    must(mc_train_run(&train_job, &why));
     t.n = j->k == 1 ? g->P + g->S : g->P;
     t.x = zeros(t.n);
     memcpy(t.x, j->k == 1 ? w.params : c.points[1], g->P * sizeof *t.x);

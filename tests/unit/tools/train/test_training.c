@@ -28,11 +28,9 @@ static float *copy_of(const float *x, size_t n)
     return y;
 }
 
-static struct outcome run(const struct job *j, const struct mc_graph *g,
-                          const struct mc_in_memory *data)
+static struct outcome run(const struct job *j, const struct mc_graph *g, struct mc_in_memory *data)
 {
     struct outcome u = {.n_told = 0};
-    const struct mc_train_watch watch = {.epoch = hear, .arg = &u};
     struct mc_weights w = {0};
     struct mc_curve c = {0};
     struct mc_curve_objective l;
@@ -49,7 +47,14 @@ static struct outcome run(const struct job *j, const struct mc_graph *g,
             begin_at(g, (uint32_t)i, c.points[i]);
         mc_curve_objective_curve(&l, &c);
     }
-    must(mc_train_run(be, g, data, &l.objective, &j->o, "test", NULL, 0, &watch, &why));
+    const struct mc_train_job train_job = {.be = be,
+                                           .graph = g,
+                                           .data = data,
+                                           .objective = &l.objective,
+                                           .o = &j->o,
+                                           .tool = "test",
+                                           .watch = {.epoch = hear, .arg = &u}};
+    must(mc_train_run(&train_job, &why));
     for (size_t i = 0; i < j->k; i++)
         u.points[i] = copy_of(j->k == 1 ? w.params : c.points[i], g->P);
     if (j->k == 1) {

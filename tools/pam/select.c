@@ -53,8 +53,8 @@ static int fill_group(struct mc_pam *p, const struct mc_train *f, uint64_t outer
 }
 
 /* The candidates c[0 ... n-1]; of all c, room is made for `most`. */
-static int fill(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct mc_perm *c,
-                size_t most, struct mc_error *err)
+static int fill_candidates(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct mc_perm *c,
+                           size_t most, struct mc_error *err)
 {
     float *matrices = malloc(p->matrices * sizeof *matrices);
     int rc = matrices ? 0 : mc_no_memory(err);
@@ -71,13 +71,15 @@ static int fill(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct mc_
     return rc;
 }
 
-/* ---- one of them is kept ----------------------------------------------------------------------
+/* ---- one of them is selected
+ * ----------------------------------------------------------------------
  */
 
 /* A permutation and what it is worth. */
 struct candidate {
     struct mc_perm *perm;
-    double loss, decay, proximal, value; /* value: what the least of is wanted */
+    struct mc_pam_value q;
+    double proximal, value; /* value: what the least of is wanted */
 };
 
 /* What is kept of the candidates c[0 ... n-1], with room for two to mix behind them. */
@@ -91,15 +93,22 @@ struct choice {
 static void price(const struct mc_pam *p, struct candidate *c)
 {
     c->proximal = (double)differ(&p->previous, c->perm) / p->o->nu_permutation;
-    c->value = c->loss + (p->o->by_objective ? c->proximal : 0);
+    c->value = c->q.loss + (p->o->by_objective ? c->proximal : 0);
 }
 
-static int try(struct mc_pam *p, struct mc_train *f, struct candidate *c, struct mc_error *err)
+static int measure_at(struct mc_pam *p, struct mc_train *f, const struct mc_perm *perm,
+                      enum mc_pam_set_name set, struct mc_pam_value *q, struct mc_error *err)
 {
-    int rc = mc_pam_place(p, f, c->perm, err);
+    int rc = mc_pam_place(p, f, perm, err);
 
-    if (!rc)
-        rc = mc_pam_measure(p, f, MC_PAM_SELECTION, &c->loss, &c->decay, err);
+    return rc ? rc : mc_pam_measure(p, f, set, q, err);
+}
+
+static int measure_candidate(struct mc_pam *p, struct mc_train *f, struct candidate *c,
+                             struct mc_error *err)
+{
+    int rc = measure_at(p, f, c->perm, MC_PAM_SELECTION, &c->q, err);
+
     price(p, c);
     return rc;
 }
@@ -122,15 +131,15 @@ static int known_in_group(const struct mc_perm *c, size_t i, size_t g)
 }
 
 /* The best of all candidates as they are. */
-static int keep_jointly(struct mc_pam *p, struct mc_train *f, struct choice *s,
-                        struct mc_error *err)
+static int select_jointly(struct mc_pam *p, struct mc_train *f, struct choice *s,
+                          struct mc_error *err)
 {
     for (size_t i = 1; i < s->n; i++) {
         struct candidate next = i == 1 ? s->projection : (struct candidate){.perm = &s->c[i]};
         int rc = 0;
         if (known(s->c, i))
             continue;
-        if (i > 1 && (rc = try(p, f, &next, err)))
+        if (i > 1 && (rc = measure_candidate(p, f, &next, err)))
             return rc;
         s->tried++;
         if (next.value < s->best.value) {
@@ -166,8 +175,8 @@ static void mix(struct mc_perm *mixed, const struct mc_perm *c, size_t g)
 /* From the better of the previous permutation and the projection on: each group's candidates once,
  * beside what the other groups have; then each group's best in the order of their gains, while it
  * still lowers the value beside those that were kept. */
-static int keep_by_groups(struct mc_pam *p, struct mc_train *f, struct choice *s,
-                          struct mc_error *err)
+static int select_by_groups(struct mc_pam *p, struct mc_train *f, struct choice *s,
+                            struct mc_error *err)
 {
     const size_t G = p->symmetry->n_groups;
     struct candidate *best = &s->best;
@@ -187,7 +196,7 @@ static int keep_by_groups(struct mc_pam *p, struct mc_train *f, struct choice *s
             mix(mixed, &c[i], g);
             if (known_in_group(c, i, g) || !differ(&mixed[0], &mixed[1]))
                 continue;
-            rc = try(p, f, &next, err);
+            rc = measure_candidate(p, f, &next, err);
             s->tried++;
             if (best->value - next.value > parts[g].gain) {
                 parts[g].gain = best->value - next.value;
@@ -200,7 +209,7 @@ static int keep_by_groups(struct mc_pam *p, struct mc_train *f, struct choice *s
     for (size_t k = 0; !rc && k < G && parts[k].gain > 0; k++) {
         struct candidate next = {.perm = &mixed[1]};
         mix(mixed, &c[parts[k].from], parts[k].group);
-        rc = try(p, f, &next, err);
+        rc = measure_candidate(p, f, &next, err);
         if (!rc && next.value < best->value) {
             mc_perm_copy(&mixed[0], &mixed[1]);
             *best = next;
@@ -212,13 +221,25 @@ static int keep_by_groups(struct mc_pam *p, struct mc_train *f, struct choice *s
     return rc;
 }
 
-static int judge_on_others(struct mc_pam *p, struct mc_train *f, const struct mc_perm *perm,
-                           double *loss, struct mc_error *err)
+/* Of what was kept, and on images that did not select it. */
+static int report_best(struct mc_pam *p, struct mc_train *f, const struct candidate *best,
+                       struct mc_pam_report *r, struct mc_error *err)
 {
-    double decay;
-    int rc = mc_pam_place(p, f, perm, err);
+    struct mc_pam_value before = {0}, kept = {0}, relu = {0};
+    int rc;
 
-    return rc ? rc : mc_pam_measure(p, f, MC_PAM_OTHERS, loss, &decay, err);
+    r->permutation = best->q;
+    r->proximal_permutation = best->proximal;
+    r->moved = (double)differ(&p->previous, best->perm);
+    if ((rc = measure_at(p, f, &p->previous, MC_PAM_OTHERS, &before, err)) ||
+        (rc = measure_at(p, f, best->perm, MC_PAM_OTHERS, &kept, err)) ||
+        (rc = mc_pam_measure(p, f, MC_PAM_RELU, &relu, err)))
+        return rc;
+    r->loss_others_before = before.loss;
+    r->loss_others = kept.loss;
+    r->relu = relu.loss;
+    mc_perm_copy(p->perm, best->perm);
+    return 0;
 }
 
 int mc_pam_select(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct mc_error *err)
@@ -226,45 +247,27 @@ int mc_pam_select(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct m
     const size_t n = 2 + p->o->draws;
     struct mc_pam_report *r = &p->report[outer];
     struct mc_perm *c = calloc(n + 2, sizeof *c);
-    struct choice s = {.c = c,
-                       .n = n,
-                       .best = {.perm = c, .loss = r->loss_before, .decay = r->decay_before},
-                       .tried = 1};
-    double decay;
-    int rc = c ? fill(p, f, outer, c, n + 2, err) : mc_no_memory(err);
+    struct choice s = {.c = c, .n = n, .best = {.perm = c, .q = r->before}, .tried = 1};
+    int rc = c ? fill_candidates(p, f, outer, c, n + 2, err) : mc_no_memory(err);
 
+    if (rc || (rc = f->be->get(f->be, p->residual, 0, &r->residual, sizeof r->residual, err)))
+        goto out;
+    f->be->soft_permute(p->soft_perm, p->d_matrices, p->d_b, p->d_pb);
+    if ((rc = mc_pam_measure(p, f, MC_PAM_SELECTION, &r->relaxed, err)))
+        goto out;
+    price(p, &s.best);
+    s.projection = s.best;
+    s.projection.perm = &c[1];
+    if (differ(&c[0], &c[1]))
+        rc = measure_candidate(p, f, &s.projection, err);
+    r->projection = s.projection.q;
     if (!rc)
-        rc = f->be->get(f->be, p->residual, 0, &r->residual, sizeof r->residual, err);
-    if (!rc) {
-        f->be->soft_permute(p->soft_perm, p->d_matrices, p->d_b, p->d_pb);
-        rc = mc_pam_measure(p, f, MC_PAM_SELECTION, &r->loss_relaxed, &r->decay_relaxed, err);
-    }
-    if (!rc) {
-        price(p, &s.best);
-        s.projection = s.best;
-        s.projection.perm = &c[1];
-        if (differ(&c[0], &c[1]))
-            rc = try(p, f, &s.projection, err);
-        r->loss_projection = s.projection.loss;
-        r->decay_projection = s.projection.decay;
-    }
-    if (!rc)
-        rc = (p->o->jointly ? keep_jointly : keep_by_groups)(p, f, &s, err);
+        rc = (p->o->jointly ? select_jointly : select_by_groups)(p, f, &s, err);
     r->candidates = s.tried;
     r->kept = s.kept;
-    if (!rc) {
-        r->loss_permutation = s.best.loss;
-        r->decay_permutation = s.best.decay;
-        r->proximal_permutation = s.best.proximal;
-        r->moved = (double)differ(&c[0], s.best.perm);
-        rc = judge_on_others(p, f, &p->previous, &r->loss_others_before, err);
-    }
     if (!rc)
-        rc = judge_on_others(p, f, s.best.perm, &r->loss_others, err);
-    if (!rc)
-        rc = mc_pam_measure(p, f, MC_PAM_RELU, &r->relu, &decay, err);
-    if (!rc)
-        mc_perm_copy(p->perm, s.best.perm);
+        rc = report_best(p, f, &s.best, r, err);
+out:
     for (size_t i = 0; c && i < n + 2; i++)
         mc_perm_release(&c[i]);
     free(c);
