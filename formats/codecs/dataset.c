@@ -51,20 +51,15 @@ struct mc_dataset_reader {
     size_t n_labels, labels_room;
 };
 
-static void reader_free(struct mc_dataset_reader *d)
-{
-    mc_dataset_info_release(&d->info);
-    free(d->slab);
-    free(d->labels);
-    free(d);
-}
-
 void mc_dataset_close(struct mc_dataset_reader *d)
 {
     if (!d)
         return;
     mc_reader_close(d->r);
-    reader_free(d);
+    mc_dataset_info_release(&d->info);
+    free(d->slab);
+    free(d->labels);
+    free(d);
 }
 
 int mc_dataset_open(struct mc_dataset_reader **out, const char *path, struct mc_error *err)
@@ -75,9 +70,9 @@ int mc_dataset_open(struct mc_dataset_reader **out, const char *path, struct mc_
     *out = NULL;
     if (!d)
         return mc_no_memory(err);
-    if ((rc = mc_reader_open(&d->r, path, err)) || (rc = mc_reader_expect(d->r, "dataset", err)))
-        goto out;
-    if ((rc = mc_fail_in(mc_dataset_meta_unpack(&d->info, d->r, err), err, "%s",
+    if ((rc = mc_reader_open(&d->r, path, err)) ||
+        (rc = mc_take_kind(d->r, "dataset", NULL, err)) ||
+        (rc = mc_fail_in(mc_dataset_meta_unpack(&d->info, d->r, err), err, "%s",
                          mc_reader_name(d->r))))
         goto out;
     struct mc_tensor labels = mc_tensor_make("labels", MC_I32, 1, &d->info.n);
@@ -202,7 +197,7 @@ int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
                       const struct mc_dataset_info *info, const struct mc_history *h,
                       struct mc_error *err)
 {
-    struct mc_dataset_writer *d = NULL;
+    struct mc_dataset_writer *d = calloc(1, sizeof *d);
     const struct mc_net_spec *s = &info->spec;
     struct mc_tensor tensors[2];
     struct mc_pack meta;
@@ -210,12 +205,8 @@ int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
 
     *out = NULL;
     mc_pack_init(&meta);
-    if ((rc = mc_dataset_meta_check(info, err)))
+    if ((rc = d ? mc_dataset_meta_check(info, err) : mc_no_memory(err)))
         goto out;
-    if (!(d = calloc(1, sizeof *d))) {
-        rc = mc_no_memory(err);
-        goto out;
-    }
     d->info = *info;
     d->info.class_names = NULL;
     d->image_bytes = mc_dataset_image_bytes(info);

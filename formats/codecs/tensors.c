@@ -2,6 +2,7 @@
  *
  * Checking announced tensors, and gathering them into memory. */
 #include "formats/codecs/tensors.h"
+#include "formats/stream/list.h"
 #include "formats/stream/writer.h"
 
 #include <assert.h>
@@ -33,12 +34,11 @@ void mc_tensor_prefix(struct mc_tensor *t, const char *prefix, const char *name)
         snprintf(t->name + used, sizeof t->name - used, "%s", name);
 }
 
-/* One more item of a list that grows at powers of two; NULL for lack of memory. */
+/* Room for one more item of a list. */
 static void *add_item(struct mc_layout *l, void *list, size_t n, size_t size)
 {
-    if (n & (n - 1))
-        return list;
-    void *more = realloc(list, (n ? 2 * n : 1) * size);
+    void *more = mc_list_room(list, n, size);
+
     l->failed |= !more;
     return more ? more : list;
 }

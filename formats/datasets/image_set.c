@@ -2,6 +2,7 @@
  *
  * Sets of image files: their lists, and one image at a time. */
 #include "formats/datasets/image_set.h"
+#include "formats/stream/list.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -60,7 +61,7 @@ static int wanted(const char *folder, const struct dirent *e, int folders)
 int mc_names_list(const char *folder, int folders, char ***out, size_t *n, struct mc_error *err)
 {
     char **names = NULL;
-    size_t have = 0, room = 0;
+    size_t have = 0;
     struct dirent *e = NULL;
     int rc = 0;
     DIR *d = opendir(folder);
@@ -72,12 +73,9 @@ int mc_names_list(const char *folder, int folders, char ***out, size_t *n, struc
         int want = wanted(folder, e, folders);
         if (!want)
             continue;
-        if (want > 0 && have == room) {
-            char **more = realloc(names, (2 * room + 64) * sizeof *names);
-            names = more ? more : names;
-            room = more ? 2 * room + 64 : room;
-        }
-        if (want < 0 || have == room || !(names[have] = strdup(e->d_name)))
+        char **more = want > 0 ? mc_list_room(names, have, sizeof *names) : NULL;
+        names = more ? more : names;
+        if (!more || !(names[have] = strdup(e->d_name)))
             rc = mc_no_memory(err);
         else
             have++;
@@ -105,8 +103,9 @@ static void image_set_close(struct mc_image_source *source)
     mc_dataset_info_release(&s->source.info);
     mc_picture_release(&s->picture);
     mc_names_free(s->folders, s->n_folders);
+    for (size_t i = 0; i < s->n_files; i++)
+        free(s->files[i].name);
     free(s->files);
-    free(s->names);
     free(s);
 }
 
@@ -114,7 +113,7 @@ char *mc_image_set_path(const struct mc_image_set *s, size_t file)
 {
     const struct mc_image_file *f = &s->files[file];
 
-    return mc_path_in(s->folders[f->folder], s->names + f->name);
+    return mc_path_in(s->folders[f->folder], f->name);
 }
 
 static int image_set_get(struct mc_image_source *source, uint64_t index, void *image,
@@ -173,7 +172,7 @@ int mc_image_set_new(struct mc_image_set **out, const char *name,
 
 int mc_image_set_enter(struct mc_image_set *s, const char *folder, struct mc_error *err)
 {
-    char **more = realloc(s->folders, (s->n_folders + 1) * sizeof *more);
+    char **more = mc_list_room(s->folders, s->n_folders, sizeof *more);
 
     s->folders = more ? more : s->folders;
     if (!more || !(s->folders[s->n_folders] = strdup(folder)))
@@ -184,30 +183,16 @@ int mc_image_set_enter(struct mc_image_set *s, const char *folder, struct mc_err
 
 int mc_image_set_add(struct mc_image_set *s, const char *file, int32_t label, struct mc_error *err)
 {
-    const size_t len = strlen(file) + 1;
-
     if (s->n_files == MC_DATASET_MAX_IMAGES)
         return mc_fail(err, MC_EINPUT, "more than %d images", MC_DATASET_MAX_IMAGES);
-    if (s->n_files == s->files_room) {
-        size_t room = 2 * s->files_room + 1024;
-        struct mc_image_file *p = realloc(s->files, room * sizeof *p);
-        if (!p)
-            return mc_no_memory(err);
-        s->files = p;
-        s->files_room = room;
+    struct mc_image_file *more = mc_list_room(s->files, s->n_files, sizeof *more);
+    char *name = strdup(file);
+    s->files = more ? more : s->files;
+    if (!more || !name) {
+        free(name);
+        return mc_no_memory(err);
     }
-    if (s->names_room - s->names_bytes < len) {
-        size_t room = 2 * s->names_room + 16384 + len;
-        char *p = realloc(s->names, room);
-        if (!p)
-            return mc_no_memory(err);
-        s->names = p;
-        s->names_room = room;
-    }
-    s->files[s->n_files++] =
-        (struct mc_image_file){(uint32_t)s->n_folders - 1, label, s->names_bytes};
-    memcpy(s->names + s->names_bytes, file, len);
-    s->names_bytes += len;
+    s->files[s->n_files++] = (struct mc_image_file){(uint32_t)s->n_folders - 1, label, name};
     s->source.info.n = s->n_files;
     return 0;
 }

@@ -17,10 +17,9 @@ struct mc_image_set {
     struct mc_image_file {
         uint32_t folder;
         int32_t label;
-        size_t name; /* offset in names */
+        char *name;
     } * files;
-    char *names; /* each ends in 0 */
-    size_t n_files, files_room, names_bytes, names_room;
+    size_t n_files;
 };
 
 /* A new set of size x size images in so many classes, whose names are to be filled in (strdup'd);

@@ -5,6 +5,7 @@
 #include "formats/codecs/dataset.h"
 #include "formats/datasets/image_set.h"
 #include "formats/stream/bounds.h"
+#include "formats/stream/list.h"
 #include "libcommon/base/file.h"
 
 #include <stdio.h>
@@ -52,7 +53,7 @@ static int each_line(const char *path, int (*take)(void *ctx, char *line, struct
 struct tiny {
     struct mc_image_set *set;
     char **wnids;
-    size_t n, room;
+    size_t n;
     size_t *images; /* of a class */
 };
 
@@ -76,14 +77,9 @@ static int take_wnid(void *ctx, char *line, struct mc_error *err)
     if (!is_plain(line) || strpbrk(line, " \t") ||
         !mc_is_text((const unsigned char *)line, strlen(line)))
         return mc_fail(err, MC_EINPUT, "is no name of a class");
-    if (t->n == t->room) {
-        char **more = realloc(t->wnids, (2 * t->room + 256) * sizeof *more);
-        if (!more)
-            return mc_no_memory(err);
-        t->wnids = more;
-        t->room = 2 * t->room + 256;
-    }
-    if (!(t->wnids[t->n] = strdup(line)))
+    char **more = mc_list_room(t->wnids, t->n, sizeof *more);
+    t->wnids = more ? more : t->wnids;
+    if (!more || !(t->wnids[t->n] = strdup(line)))
         return mc_no_memory(err);
     t->n++;
     return 0;

@@ -106,44 +106,41 @@ static int is_float(int type)
     return type == MC_F32 || type == MC_F64 || type == MC_F16 || type == MC_BF16;
 }
 
-struct verdict {
-    struct list missing, over, shape, dtype, twice;
-};
+enum { MISSING, OVER, SHAPE, DTYPE, TWICE, N_LISTS };
 
-static void judge(struct verdict *v, struct place *p, size_t i, const struct mc_foreign_tensor *t)
+static void judge(struct list *lists, struct place *p, size_t i, const struct mc_foreign_tensor *t)
 {
     const struct mc_tensor *want = &p->param->tensor;
     char got[64], wanted[64], detail[160];
 
     if (p->from >= 0) {
-        complain(&v->twice, t->name, "");
+        complain(&lists[TWICE], t->name, "");
         return;
     }
     p->from = (long)i;
     if (!is_float(t->type)) {
         snprintf(detail, sizeof detail, " of %s", t->dtype);
-        complain(&v->dtype, t->name, detail);
+        complain(&lists[DTYPE], t->name, detail);
     } else if (!shape_fits(want, t)) {
         shape_text(got, t->ndim, t->shape);
         shape_text(wanted, want->ndim, want->shape);
         snprintf(detail, sizeof detail, " %s for %s", got, wanted);
-        complain(&v->shape, t->name, detail);
+        complain(&lists[SHAPE], t->name, detail);
     }
 }
 
-static int sentence(const struct verdict *v, const struct mc_foreign *f, struct mc_error *err)
+static int sentence(const struct list *lists, const struct mc_foreign *f, struct mc_error *err)
 {
-    const struct list *all[] = {&v->missing, &v->over, &v->shape, &v->dtype, &v->twice};
     char text[480];
     size_t n = 0;
 
-    for (size_t i = 0; i < sizeof all / sizeof *all && n < sizeof text; i++) {
-        if (!all[i]->n)
+    for (const struct list *l = lists; l < lists + N_LISTS && n < sizeof text; l++) {
+        if (!l->n)
             continue;
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s", n ? "; " : "", all[i]->what,
-                              all[i]->text);
-        if (all[i]->n > NAMED && n < sizeof text)
-            n += (size_t)snprintf(text + n, sizeof text - n, " and %zu more", all[i]->n - NAMED);
+        n +=
+            (size_t)snprintf(text + n, sizeof text - n, "%s%s %s", n ? "; " : "", l->what, l->text);
+        if (l->n > NAMED && n < sizeof text)
+            n += (size_t)snprintf(text + n, sizeof text - n, " and %zu more", l->n - NAMED);
     }
     return n ? mc_fail(err, MC_EINPUT, "%s: not this network's: %s", f->file, text) : 0;
 }
@@ -151,11 +148,11 @@ static int sentence(const struct verdict *v, const struct mc_foreign *f, struct 
 static int match(struct places *p, const struct mc_graph *g, const struct mc_foreign *f,
                  const struct mc_rename *map, size_t *left_out, struct mc_error *err)
 {
-    struct verdict v = {.missing.what = "missing",
-                        .over.what = "left over",
-                        .shape.what = "of another shape",
-                        .dtype.what = "no floating point",
-                        .twice.what = "more than once"};
+    struct list lists[N_LISTS] = {{.what = "missing"},
+                                  {.what = "left over"},
+                                  {.what = "of another shape"},
+                                  {.what = "no floating point"},
+                                  {.what = "more than once"}};
     char name[MC_RENAME_NAME];
 
     for (size_t i = 0; i < f->n; i++) {
@@ -165,16 +162,16 @@ static int match(struct places *p, const struct mc_graph *g, const struct mc_for
             return mc_fail_in(rc, err, "%s", f->file);
         struct place *to = rc ? bsearch(name, p->all, p->n, sizeof *p->all, named) : NULL;
         if (to)
-            judge(&v, to, i, t);
+            judge(lists, to, i, t);
         else if (!rc || is_count(g, name))
             ++*left_out;
         else
-            complain(&v.over, t->name, "");
+            complain(&lists[OVER], t->name, "");
     }
     for (size_t i = 0; i < p->n; i++)
         if (p->all[i].from < 0)
-            complain(&v.missing, p->all[i].param->tensor.name, "");
-    return sentence(&v, f, err);
+            complain(&lists[MISSING], p->all[i].param->tensor.name, "");
+    return sentence(lists, f, err);
 }
 
 /* ---- copying -------------------------------------------------------------------------------- */

@@ -2,19 +2,18 @@
  *
  * The list of a foreign file's tensors. */
 #include "formats/exchange/foreign.h"
+#include "formats/stream/list.h"
 
 #include <stdlib.h>
 
 int mc_foreign_add(struct mc_foreign *f, const struct mc_foreign_tensor *t, struct mc_error *err)
 {
-    struct mc_foreign_tensor *more = f->tensors;
+    struct mc_foreign_tensor *more = NULL;
     int rc = 0;
 
     if (f->n == MC_FOREIGN_TENSORS)
         rc = mc_fail(err, MC_EINPUT, "%s: holds over %d tensors", f->file, MC_FOREIGN_TENSORS);
-    /* doubled where the number is a power of 2 */
-    else if (!(f->n & (f->n - 1)) &&
-             !(more = realloc(f->tensors, (f->n ? 2 * f->n : 1) * sizeof *more)))
+    else if (!(more = mc_list_room(f->tensors, f->n, sizeof *more)))
         rc = mc_no_memory(err);
     if (rc) {
         free(t->name);

@@ -341,10 +341,10 @@ int mc_npz_write(const char *path, const struct mc_foreign_out *tensors, size_t 
             rc = fail("npz", zip_get_error(zip), err);
     if (!rc && zip_close(zip))
         rc = fail("npz", zip_get_error(zip), err);
-    else if (!rc)
+    else if (!rc) {
         zip = NULL;
-    if (!rc)
         rc = copy_out(s, path, err);
+    }
 out:
     if (zip)
         zip_discard(zip);

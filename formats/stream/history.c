@@ -4,6 +4,7 @@
 #include "formats/stream/history.h"
 
 #include "formats/stream/frame.h"
+#include "formats/stream/list.h"
 #include "formats/stream/reader.h"
 
 #include <stdlib.h>
@@ -102,11 +103,8 @@ static int grow(struct mc_history *h, void *list, size_t n, size_t size)
 {
     void *old = NULL, *p = NULL;
 
-    if (n & (n - 1)) /* grown at powers of two */
-        return 0;
     memcpy(&old, list, sizeof old);
-    p = realloc(old, (n ? 2 * n : 1) * size);
-    if (!p) {
+    if (!(p = mc_list_room(old, n, size))) {
         h->failed = 1;
         return -1;
     }
