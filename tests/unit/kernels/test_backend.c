@@ -380,7 +380,7 @@ static void flat_vectors(void **state)
                            .nesterov = nesterov};
         float p, m, p1, m1;
         struct mc_error err = {0};
-        const size_t at = 17000;
+        const uint32_t at = 17000;
         ok(be->get(be, src[4], at * 4, &p, 4, &err), &err);
         ok(be->get(be, src[5], at * 4, &m, 4, &err), &err);
         be->sgd(be, n, &s, d_ctl);

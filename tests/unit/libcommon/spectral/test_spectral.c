@@ -182,7 +182,7 @@ static void the_norm_is_the_greatest_singular_value(void **unused)
     struct mc_error err;
 
     (void)unused;
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (enum kind kind = 0; kind < KINDS; kind++) {
         double worst = 0;
         for (size_t s = 0; s < n_shapes(); s++) {
             const size_t rows = shapes[s][0], cols = shapes[s][1];
@@ -250,7 +250,7 @@ static void clipping_is_the_projection_and_idempotent(void **unused)
     const double shares[] = {2, 1.00001, .95, .99965, .5, .01};
 
     (void)unused;
-    for (int kind = 0; kind < KINDS; kind++)
+    for (enum kind kind = 0; kind < KINDS; kind++)
         for (size_t s = 0; s < n_shapes(); s++) {
             float *w = matrix(kind, shapes[s][0], shapes[s][1]);
             struct decomposed d = naive(shapes[s][0], shapes[s][1], w);
