@@ -6,6 +6,7 @@
 #include "formats/stream/output.h"
 #include "formats/stream/reader.h"
 #include "formats/stream/history.h"
+#include "kernels/open/backends.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -152,9 +153,12 @@ static void help(const char *option, const char *arg, void *value)
 
 static void version(const char *option, const char *arg, void *value)
 {
+    char backends[1024];
+
     (void)option, (void)arg, (void)value;
-    printf("%s (mc) %s\nstream format %d; backends: cpu (oneDNN)\n", program, MC_VERSION,
-           MC_FORMAT_VERSION);
+    mc_backends_describe(backends, sizeof backends);
+    printf("%s (mc) %s\nstream format %d\nbackends: %s\n", program, MC_VERSION, MC_FORMAT_VERSION,
+           backends);
     exit(close_stdout(1) ? 1 : 0);
 }
 
