@@ -76,8 +76,7 @@ static int print_summary(const struct options *o, struct mc_error *err)
     return mc_text_close(&t, o->summary, rc, err);
 }
 
-static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader *r, FILE *f,
-                      struct mc_error *err)
+static int eval_curve(struct options *o, struct mc_reader *r, FILE *f, struct mc_error *err)
 {
     struct mc_report *report = &o->eval.report;
     struct mc_curve c = {0};
@@ -101,7 +100,7 @@ static int eval_curve(struct options *o, struct mc_backend *be, struct mc_reader
     report->t = t;
     report->chord = t + T;
     mc_checkpoint_set(&id, "curve", "%s", c.id);
-    rc = mc_eval_cli_measure(&o->eval, be, &span, NULL, "a curve", &id, err);
+    rc = mc_eval_cli_measure(&o->eval, o->cli.be, &span, NULL, "a curve", &id, err);
     if (!rc && o->summary)
         rc = print_summary(o, err);
     if (!rc && o->json)
@@ -115,8 +114,7 @@ out:
     return rc;
 }
 
-static int eval_network(struct options *o, struct mc_backend *be, struct mc_reader *r,
-                        struct mc_error *err)
+static int eval_network(struct options *o, struct mc_reader *r, struct mc_error *err)
 {
     struct mc_weights w = {0};
     struct mc_checkpoint id = {0};
@@ -127,14 +125,13 @@ static int eval_network(struct options *o, struct mc_backend *be, struct mc_read
         const float *vector = w.params;
         o->eval.report.network = mc_reader_name(r);
         struct mc_span span = {.graph = w.graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one};
-        rc = mc_eval_cli_measure(&o->eval, be, &span, w.stats, "a network", &id, err);
+        rc = mc_eval_cli_measure(&o->eval, o->cli.be, &span, w.stats, "a network", &id, err);
     }
     mc_weights_release(&w);
     return rc;
 }
 
-static int eval_networks(struct options *o, struct mc_backend *be, struct mc_reader **r, FILE *f,
-                         struct mc_error *err)
+static int eval_networks(struct options *o, struct mc_reader **r, FILE *f, struct mc_error *err)
 {
     int rc = 0;
 
@@ -145,7 +142,7 @@ static int eval_networks(struct options *o, struct mc_backend *be, struct mc_rea
             rc = mc_reader_open(r, o->cli.operands[i], err);
         }
         if (!rc)
-            rc = eval_network(o, be, *r, err);
+            rc = eval_network(o, *r, err);
         if (rc)
             return rc;
         if (o->json) {
@@ -208,26 +205,25 @@ static int check_kind(const struct options *o, int is_curve, struct mc_error *er
     return 0;
 }
 
-static int eval(struct options *o, int is_curve, struct mc_backend *be, struct mc_reader **r,
-                FILE *f, struct mc_error *err)
+static int eval(struct options *o, int is_curve, struct mc_reader **r, FILE *f,
+                struct mc_error *err)
 {
+    struct mc_backend *be = o->cli.be;
+
     if (o->plane && is_curve)
         return mc_plane_cli_curve(&o->planes, &o->eval, be, *r, o->points, o->json, f, err);
     if (o->plane)
         return mc_plane_cli_networks(&o->planes, &o->eval, be, *r, o->json, f, err);
-    return is_curve ? eval_curve(o, be, *r, f, err) : eval_networks(o, be, r, f, err);
+    return is_curve ? eval_curve(o, *r, f, err) : eval_networks(o, r, f, err);
 }
 
 /* Weights or a curve: the first operand's kind says. */
 static int run(struct options *o, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
-    struct mc_backend *be = NULL;
     struct mc_text t = {0};
-    int is_curve = 0, rc = mc_cli_ready(&o->cli, 0, err);
+    int is_curve = 0, rc = mc_text_open(&t, err);
 
-    if (!rc)
-        rc = mc_text_open(&t, err);
     if (!rc)
         rc = mc_reader_open(&r, o->cli.operands[0], err);
     if (!rc && !(is_curve = !strcmp(mc_reader_kind(r), "curve")))
@@ -239,27 +235,32 @@ static int run(struct options *o, struct mc_error *err)
     if (!rc && !o->plane) /* which reads all three first */
         rc = look_ahead(o, err);
     if (!rc)
-        rc = mc_backend_open(&be, &o->cli.backend, err);
+        rc = mc_backend_open(&o->cli.be, &o->cli.backend, err);
     if (!rc)
-        rc = eval(o, is_curve, be, &r, t.f, err);
+        rc = eval(o, is_curve, &r, t.f, err);
     rc = mc_text_close(&t, o->cli.output, rc, err);
     mc_eval_cli_release(&o->eval);
     mc_reader_close(r);
-    if (be)
-        be->close(be);
     return rc;
+}
+
+static void add_options(struct options *o)
+{
+    mc_eval_cli_options(&o->eval, &o->cli);
+}
+
+static void check_options(struct options *o)
+{
+    mc_cli_default_stdin(&o->cli);
+    mc_eval_cli_check(&o->eval);
+    o->cli.text = 1;
 }
 
 int main(int argc, char **argv)
 {
+    static const struct mc_program program = {
+        operands, doc, options, .add = add_options, .check = check_options, .run = run};
     struct options o = {0};
-    struct mc_error err = {0};
 
-    mc_options_add(&o.cli, options, &o);
-    mc_eval_cli_options(&o.eval, &o.cli);
-    mc_cli_parse(&o.cli, operands, doc, argc, argv);
-    if (!o.cli.n_operands)
-        o.cli.operands[o.cli.n_operands++] = "-";
-    mc_eval_cli_check(&o.eval);
-    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+    return mc_cli_main(&program, &o, &o.cli, argc, argv);
 }

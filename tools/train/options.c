@@ -86,13 +86,6 @@ void mc_train_cli_options(struct mc_train_cli *f, struct mc_cli *cli, const char
     mc_option_default(cli, &f->train.lr, lr);
 }
 
-int mc_train_cli_ready(const struct mc_train_cli *f, struct mc_error *err)
-{
-    int rc = mc_cli_ready(f->cli, 1, err);
-
-    return rc ? rc : mc_checkpoint_check_path(f->train.checkpoint, f->train.resume, err);
-}
-
 int mc_train_cli_memory(const struct mc_train_cli *f, struct mc_backend *be,
                         const struct mc_graph *g, const struct mc_dataset_info *info, int plans,
                         size_t vectors, size_t matrices, struct mc_error *err)
