@@ -69,7 +69,7 @@ static int attacked(const struct options *o)
     return mc_option_given(&o->cli, &o->attack) != NULL;
 }
 
-static void check_options(const struct options *o)
+static void check_options(struct options *o)
 {
     size_t want = o->raw ? 1 : 2;
 
@@ -83,16 +83,10 @@ static void check_options(const struct options *o)
         mc_cli_usage("--raw has no shards");
 }
 
-static void progress(void *arg, uint64_t done, uint64_t in_all)
+static int resolve_attack(struct mc_collect_opts *out, struct options *o,
+                          const struct mc_dataset_info *info, struct mc_error *err)
 {
-    (void)in_all;
-    mc_progress_update(arg, done, NULL);
-}
-
-static int settle_attack(struct mc_collect_opts *out, struct options *o,
-                         const struct mc_dataset_info *info, struct mc_history *h,
-                         struct mc_error *err)
-{
+    struct mc_history *h = o->cli.history;
     char text[MC_ATTACK_TEXT];
     int rc = mc_attack_resolve(&o->attack, info, err);
 
@@ -108,9 +102,9 @@ static int settle_attack(struct mc_collect_opts *out, struct options *o,
 
 /* The numbers that the data and the network decide, and what the history says of them. */
 static int resolve_options(struct mc_collect_opts *out, struct options *o, const struct mc_graph *g,
-                           const struct mc_dataset_info *info, struct mc_history *h,
-                           struct mc_error *err)
+                           const struct mc_dataset_info *info, struct mc_error *err)
 {
+    struct mc_history *h = o->cli.history;
     int rc = mc_data_samples(info, o->data, o->samples, 1, &out->pass.samples, err);
 
     if (rc)
@@ -131,19 +125,21 @@ static int resolve_options(struct mc_collect_opts *out, struct options *o, const
         mc_history_int(h, "shards", o->shards);
     }
     rc = mc_data_fits(g, info, o->data, err);
-    return rc || !attacked(o) ? rc : settle_attack(out, o, info, h, err);
+    return rc || !attacked(o) ? rc : resolve_attack(out, o, info, err);
 }
 
-static int observe(const struct options *o, struct mc_backend *be, const struct mc_weights *w,
+static int collect(const struct options *o, const struct mc_weights *w,
                    struct mc_dataset_reader *data, struct mc_collect_opts *opts,
-                   struct mc_history *h, struct mc_error *err)
+                   struct mc_error *err)
 {
+    struct mc_backend *be = o->cli.be;
+    struct mc_history *h = o->cli.history;
     struct mc_moments m = {0};
     struct mc_progress p;
     int rc;
 
     mc_progress_begin(&p, &o->cli, "counting", "images", mc_collect_images(opts));
-    opts->pass.progress = progress;
+    opts->pass.progress = mc_progress_count_of;
     opts->pass.arg = &p;
     if (o->raw) {
         rc = mc_collect_activations(o->cli.output, be, &w[0], data, opts, h, err);
@@ -164,45 +160,36 @@ static int observe(const struct options *o, struct mc_backend *be, const struct 
 
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_backend *be = NULL;
     struct mc_dataset_reader *data = NULL;
     struct mc_weights w[2] = {{0}, {0}};
     struct mc_collect_opts opts = {0};
-    struct mc_history *h = mc_cli_history(&o->cli, err);
-    int rc = h ? mc_cli_ready(&o->cli, 1, err) : err->code;
+    struct mc_history *h = o->cli.history;
+    const char **path = o->cli.operands;
+    int rc = o->raw ? mc_weights_read(&w[0], path[0], h, err)
+                    : mc_weights_read_two(&w[0], &w[1], path[0], path[1], h, err);
 
-    for (size_t i = 0; !rc && i < o->cli.n_operands; i++)
-        rc = mc_weights_read(&w[i], o->cli.operands[i], h, err);
-    if (!rc && !o->raw)
-        rc = mc_graph_expect_same(w[0].graph, w[1].graph, o->cli.operands[0], o->cli.operands[1],
-                                  err);
     if (rc || (rc = mc_dataset_open(&data, o->data, err)))
         goto out;
     if (!o->raw)
         mc_history_set_pair(h, w[0].id, w[1].id);
     mc_history_input(h, mc_dataset_stream(data));
-    if ((rc = resolve_options(&opts, o, w[0].graph, mc_dataset_get_info(data), h, err)) ||
-        (rc = mc_backend_open(&be, &o->cli.backend, err)))
+    if ((rc = resolve_options(&opts, o, w[0].graph, mc_dataset_get_info(data), err)) ||
+        (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
-    mc_computed_with_history(be, h);
-    rc = observe(o, be, w, data, &opts, h, err);
+    mc_computed_with_history(o->cli.be, h);
+    rc = collect(o, w, data, &opts, err);
 out:
     mc_dataset_close(data);
-    if (be)
-        be->close(be);
     mc_weights_release(&w[0]);
     mc_weights_release(&w[1]);
-    mc_history_free(h);
     return rc;
 }
 
 int main(int argc, char **argv)
 {
+    static const struct mc_program program = {"A.mcz [B.mcz]", doc, options, .check = check_options,
+                                              .run = run};
     struct options o = {0};
-    struct mc_error err = {0};
 
-    mc_options_add(&o.cli, options, &o);
-    mc_cli_parse(&o.cli, "A.mcz [B.mcz]", doc, argc, argv);
-    check_options(&o);
-    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+    return mc_cli_main(&program, &o, &o.cli, argc, argv);
 }

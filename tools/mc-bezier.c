@@ -47,19 +47,17 @@ static const char doc[] =
     "  mc-bezier --point 0.5 --bn-data train.mcz curve.mcz -o middle.mcz";
 
 /* The straight path between the two networks of the command line. */
-static int begin(const struct options *o, struct mc_history *h, struct mc_curve *c,
-                 char id[2][MC_ID_LEN], struct mc_error *err)
+static int read_ends(const struct options *o, struct mc_curve *c, char id[2][MC_ID_LEN],
+                     struct mc_error *err)
 {
     struct mc_weights a = {0}, b = {0};
-    int rc = mc_weights_read_two(&a, &b, o->cli.operands[0], o->cli.operands[1], h, err);
+    int rc =
+        mc_weights_read_two(&a, &b, o->cli.operands[0], o->cli.operands[1], o->cli.history, err);
 
     if (!rc)
-        rc = mc_curve_init(c, a.graph, o->chain ? MC_CURVE_CHAIN : MC_CURVE_BEZIER,
-                           o->control_points + 2, a.dataset, err);
+        rc = mc_curve_between(c, &a, &b, o->chain ? MC_CURVE_CHAIN : MC_CURVE_BEZIER,
+                              o->control_points + 2, err);
     if (!rc) {
-        memcpy(c->points[0], a.params, a.graph->P * sizeof(float));
-        memcpy(c->points[c->n_points - 1], b.params, a.graph->P * sizeof(float));
-        mc_curve_straighten(c);
         memcpy(id[0], a.id, MC_ID_LEN);
         memcpy(id[1], b.id, MC_ID_LEN);
     }
@@ -68,9 +66,10 @@ static int begin(const struct options *o, struct mc_history *h, struct mc_curve 
     return rc;
 }
 
-static int train(struct options *o, struct mc_backend *be, struct mc_history *h, struct mc_curve *c,
-                 char id[2][MC_ID_LEN], struct mc_error *err)
+static int train(struct options *o, struct mc_curve *c, char id[2][MC_ID_LEN], struct mc_error *err)
 {
+    struct mc_backend *be = o->cli.be;
+    struct mc_history *h = o->cli.history;
     struct mc_in_memory data = {0};
     struct mc_curve_objective objective;
     struct mc_checkpoint identity = {0};
@@ -99,17 +98,17 @@ static int train(struct options *o, struct mc_backend *be, struct mc_history *h,
     return rc;
 }
 
-static int learn_curve(struct options *o, struct mc_backend *be, struct mc_history *h,
-                       struct mc_error *err)
+static int learn_curve(struct options *o, struct mc_error *err)
 {
+    struct mc_history *h = o->cli.history;
     struct mc_curve c = {0};
     char id[2][MC_ID_LEN];
-    int rc = begin(o, h, &c, id, err);
+    int rc = read_ends(o, &c, id, err);
 
     mc_history_str(h, "curve", o->chain ? "chain" : "bezier");
     mc_option_note(&o->cli, &o->control_points, h);
     if (!rc && o->train.train.epochs && o->control_points)
-        rc = train(o, be, h, &c, id, err);
+        rc = train(o, &c, id, err);
     if (!rc)
         rc = mc_curve_write(&c, o->cli.output, h, err);
     if (mc_train_cli_close(&o->train, rc ? NULL : err) && !rc)
@@ -119,8 +118,7 @@ static int learn_curve(struct options *o, struct mc_backend *be, struct mc_histo
 }
 
 /* Batch-norm statistics of a point on --bn-data. */
-static int point_statistics(const struct options *o, struct mc_backend *be, struct mc_history *h,
-                            struct mc_weights *w, struct mc_error *err)
+static int point_statistics(const struct options *o, struct mc_weights *w, struct mc_error *err)
 {
     struct mc_dataset_reader *d = NULL;
     const struct mc_loader_options pass = {.batch = o->train.train.batch,
@@ -135,19 +133,18 @@ static int point_statistics(const struct options *o, struct mc_backend *be, stru
     int rc = mc_dataset_open(&d, o->bn_data, err);
 
     if (!rc) {
-        mc_history_input(h, mc_dataset_stream(d));
-        rc = mc_eval_statistics(be, &span, d, &pass, w->stats, err);
+        mc_history_input(o->cli.history, mc_dataset_stream(d));
+        rc = mc_eval_statistics(o->cli.be, &span, d, &pass, w->stats, err);
     }
     mc_dataset_close(d);
     return rc;
 }
 
-static int take_point(struct options *o, struct mc_backend *be, struct mc_history *h,
-                      struct mc_error *err)
+static int extract_point(struct options *o, struct mc_error *err)
 {
+    struct mc_history *h = o->cli.history;
     struct mc_curve c = {0};
     struct mc_weights w = {0};
-    double coef[MC_MAX_POINTS];
     int rc = mc_curve_read(&c, o->cli.operands[0], h, err);
 
     if (!rc && c.graph->S && !o->bn_data)
@@ -158,20 +155,14 @@ static int take_point(struct options *o, struct mc_backend *be, struct mc_histor
     if (rc)
         goto out;
     mc_option_note(&o->cli, &o->point, h);
-    mc_curve_coefs(c.kind, c.n_points, o->point, coef);
-    for (size_t j = 0; j < c.graph->P; j++) {
-        double sum = 0;
-        for (size_t i = 0; i < c.n_points; i++)
-            sum += coef[i] * (double)c.points[i][j];
-        w.params[j] = (float)sum;
-    }
+    mc_curve_point(&c, o->point, w.params);
     if (c.graph->S) {
         mc_option_note(&o->cli, &o->bn_samples, h);
         mc_option_note(&o->cli, &o->bn_plain, h);
         mc_option_note(&o->cli, &o->train.train.batch, h);
         mc_option_note(&o->cli, &o->train.train.seed, h);
-        mc_computed_with_history(be, h);
-        rc = point_statistics(o, be, h, &w, err);
+        mc_computed_with_history(o->cli.be, h);
+        rc = point_statistics(o, &w, err);
     }
     if (!rc)
         rc = mc_weights_write(&w, o->cli.output, h, err);
@@ -183,38 +174,40 @@ out:
 
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_backend *be = NULL;
-    struct mc_history *h = mc_cli_history(&o->cli, err);
-    int rc = h ? mc_train_cli_ready(&o->train, err) : err->code;
+    const struct mc_train_options *t = &o->train.train;
+    int rc = mc_checkpoint_check_path(t->checkpoint, t->resume, err);
 
     if (!rc)
-        rc = mc_backend_open(&be, &o->cli.backend, err);
-    if (!rc)
-        rc = mc_option_given(&o->cli, &o->point) ? take_point(o, be, h, err)
-                                                 : learn_curve(o, be, h, err);
-    if (be)
-        be->close(be);
-    mc_history_free(h);
-    return rc;
+        rc = mc_backend_open(&o->cli.be, &o->cli.backend, err);
+    if (rc)
+        return rc;
+    return mc_option_given(&o->cli, &o->point) ? extract_point(o, err) : learn_curve(o, err);
+}
+
+static void add_options(struct options *o)
+{
+    mc_train_cli_options(&o->train, &o->cli, "0.01");
+}
+
+static void check_options(struct options *o)
+{
+    mc_train_cli_check(&o->train);
+    size_t wanted = mc_option_given(&o->cli, &o->point) ? 1 : 2;
+    const char *idle = wanted == 1 ? mc_option_idle(&o->cli, 0) : NULL;
+    if (idle)
+        mc_cli_usage("--%s has no effect with --point", idle);
+    if (o->cli.n_operands != wanted)
+        mc_cli_usage("needs %s (see --help)",
+                     wanted == 2 ? "two weights streams" : "one curve stream");
+    if (wanted == 2 && o->train.train.epochs && o->control_points && !o->train.data)
+        mc_cli_usage("needs --data FILE (or --epochs 0 for the straight line)");
 }
 
 int main(int argc, char **argv)
 {
+    static const struct mc_program program = {
+        operands, doc, options, .add = add_options, .check = check_options, .run = run};
     struct options o = {0};
-    struct mc_error err = {0};
 
-    mc_options_add(&o.cli, options, &o);
-    mc_train_cli_options(&o.train, &o.cli, "0.01");
-    mc_cli_parse(&o.cli, operands, doc, argc, argv);
-    mc_train_cli_check(&o.train);
-    size_t wanted = mc_option_given(&o.cli, &o.point) ? 1 : 2;
-    const char *idle = wanted == 1 ? mc_option_idle(&o.cli, 0) : NULL;
-    if (idle)
-        mc_cli_usage("--%s has no effect with --point", idle);
-    if (o.cli.n_operands != wanted)
-        mc_cli_usage("needs %s (see --help)",
-                     wanted == 2 ? "two weights streams" : "one curve stream");
-    if (wanted == 2 && o.train.train.epochs && o.control_points && !o.train.data)
-        mc_cli_usage("needs --data FILE (or --epochs 0 for the straight line)");
-    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+    return mc_cli_main(&program, &o, &o.cli, argc, argv);
 }

@@ -47,8 +47,8 @@ static const char *input(const struct options *o)
 /* ---- the network that foreign weights are of ------------------------------------------------- */
 
 /* Built for the data, which are read to their end: of a truncated set nothing is taken. */
-static int build(const struct options *o, struct mc_history *h, struct mc_graph **g, char *dataset,
-                 size_t size, struct mc_error *err)
+static int build(const struct options *o, struct mc_graph **g, char *dataset, size_t size,
+                 struct mc_error *err)
 {
     struct mc_dataset_reader *d = NULL;
     int rc = mc_dataset_open(&d, o->data, err);
@@ -56,7 +56,7 @@ static int build(const struct options *o, struct mc_history *h, struct mc_graph 
     if (rc)
         return rc;
     const struct mc_dataset_info *info = mc_dataset_get_info(d);
-    mc_history_input(h, mc_dataset_stream(d));
+    mc_history_input(o->cli.history, mc_dataset_stream(d));
     snprintf(dataset, size, "%s", info->name);
     if (!(rc = mc_network_build(g, o->net, &info->spec, err)))
         rc = mc_reader_rest(mc_dataset_stream(d), NULL, err);
@@ -64,11 +64,11 @@ static int build(const struct options *o, struct mc_history *h, struct mc_graph 
     return rc;
 }
 
-static int take_like(const struct options *o, struct mc_history *h, struct mc_graph **g,
-                     char *dataset, size_t size, struct mc_error *err)
+static int read_like(const struct options *o, struct mc_graph **g, char *dataset, size_t size,
+                     struct mc_error *err)
 {
     struct mc_weights like = {0};
-    int rc = mc_weights_read(&like, o->like, h, err);
+    int rc = mc_weights_read(&like, o->like, o->cli.history, err);
 
     if (rc)
         return rc;
@@ -79,7 +79,8 @@ static int take_like(const struct options *o, struct mc_history *h, struct mc_gr
     return 0;
 }
 
-static void tell(const struct options *o, const char *path, const struct mc_convert_notes *n)
+static void report_notes(const struct options *o, const char *path,
+                         const struct mc_convert_notes *n)
 {
     for (int i = 0; i < MC_N_DTYPES; i++)
         if (n->converted[i])
@@ -91,15 +92,15 @@ static void tell(const struct options *o, const char *path, const struct mc_conv
                   n->left_out == 1 ? "" : "s");
 }
 
-static int import(const struct options *o, const struct mc_rename *map, struct mc_history *h,
-                  struct mc_weights *w, struct mc_error *err)
+static int import(const struct options *o, const struct mc_rename *map, struct mc_weights *w,
+                  struct mc_error *err)
 {
     struct mc_convert_notes notes;
     struct mc_foreign *f = NULL;
     struct mc_graph *g = NULL;
     char dataset[sizeof w->dataset];
-    int rc = o->like ? take_like(o, h, &g, dataset, sizeof dataset, err)
-                     : build(o, h, &g, dataset, sizeof dataset, err);
+    int rc = o->like ? read_like(o, &g, dataset, sizeof dataset, err)
+                     : build(o, &g, dataset, sizeof dataset, err);
 
     if (rc)
         goto out;
@@ -107,9 +108,9 @@ static int import(const struct options *o, const struct mc_rename *map, struct m
                                    : mc_safetensors_open(&f, input(o), err);
     if (rc || (rc = mc_convert_import(w, g, dataset, f, map, &notes, err)))
         goto out;
-    mc_history_str(h, "from", formats[o->from]);
-    mc_history_str(h, "net", g->net);
-    tell(o, f->file, &notes);
+    mc_history_str(o->cli.history, "from", formats[o->from]);
+    mc_history_str(o->cli.history, "net", g->net);
+    report_notes(o, f->file, &notes);
 out:
     mc_foreign_close(f);
     mc_graph_free(g);
@@ -118,24 +119,20 @@ out:
 
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_history *h = mc_cli_history(&o->cli, err);
+    struct mc_history *h = o->cli.history;
     struct mc_rename *map = NULL;
     struct mc_weights w = {0};
-    int rc = h ? mc_cli_ready(&o->cli, 1, err) : err->code;
+    int rc = o->map ? mc_rename_read(&map, o->map, err) : 0;
 
-    if (rc || (o->map && (rc = mc_rename_read(&map, o->map, err))))
-        goto out;
-    rc = o->from == MC_CONVERT_MCZ ? mc_weights_read(&w, input(o), h, err)
-                                   : import(o, map, h, &w, err);
-    if (rc)
-        goto out;
-    rc = o->to == MC_CONVERT_MCZ
-             ? mc_weights_write(&w, o->cli.output, h, err)
-             : mc_convert_export(&w, (enum mc_convert_format)o->to, o->cli.output, map, err);
-out:
+    if (!rc)
+        rc = o->from == MC_CONVERT_MCZ ? mc_weights_read(&w, input(o), h, err)
+                                       : import(o, map, &w, err);
+    if (!rc)
+        rc = o->to == MC_CONVERT_MCZ
+                 ? mc_weights_write(&w, o->cli.output, h, err)
+                 : mc_convert_export(&w, (enum mc_convert_format)o->to, o->cli.output, map, err);
     mc_weights_release(&w);
     mc_rename_free(map);
-    mc_history_free(h);
     return rc;
 }
 
@@ -150,12 +147,11 @@ static int by_name(const char *path)
     return dot && !strcmp(dot, ".npz") ? MC_CONVERT_NPZ : MC_CONVERT_MCZ;
 }
 
-static void check(struct options *o)
+static void check_options(struct options *o)
 {
     if (o->cli.n_operands > 1)
         mc_cli_usage("one input is enough, '%s' is another (see --help)", o->cli.operands[1]);
-    if (!o->cli.n_operands)
-        o->cli.operands[o->cli.n_operands++] = "-";
+    mc_cli_default_stdin(&o->cli);
     if (o->net && mc_graph_json_is(o->net))
         mc_cli_file(&o->cli, MC_FILE_INPUT, "net", o->net);
     if (!mc_option_given(&o->cli, &o->from))
@@ -179,11 +175,9 @@ static void check(struct options *o)
 
 int main(int argc, char **argv)
 {
+    static const struct mc_program program = {"[IN]", doc, options, .check = check_options,
+                                              .run = run};
     struct options o = {0};
-    struct mc_error err = {0};
 
-    mc_options_add(&o.cli, options, &o);
-    mc_cli_parse(&o.cli, "[IN]", doc, argc, argv);
-    check(&o);
-    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+    return mc_cli_main(&program, &o, &o.cli, argc, argv);
 }

@@ -3,6 +3,7 @@
  * mc-corr: how alike the units of two networks are, or how well matched ones correlate. */
 #include "formats/codecs/curve.h"
 #include "tools/align/correlation.h"
+#include "tools/align/matching.h"
 #include "tools/align/raw_moments.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/computed_with.h"
@@ -54,24 +55,19 @@ static void check_options(struct options *o)
                      o->cli.n_operands);
     if (o->signature && o->measure != MC_MEASURE_CORRELATION)
         mc_cli_usage("the signature is of correlations, not of '%s'", mc_measure_names[o->measure]);
-    if (!o->cli.n_operands)
-        o->cli.operands[o->cli.n_operands++] = "-";
+    mc_cli_default_stdin(&o->cli);
+    o->cli.text = o->signature;
 }
 
 /* ---- input ------------------------------------------------------------------------------------
  */
 
-static void progress(void *arg, uint64_t done)
-{
-    mc_progress_update(arg, done, NULL);
-}
-
 /* first: a's activations, opened to see what they are; closed here. */
-static int read_raw(struct mc_moments *m, struct mc_reader *first, const struct options *o,
-                    struct mc_history *h, struct mc_error *err)
+static int read_raw(struct mc_moments *m, struct mc_reader *first, struct options *o,
+                    struct mc_error *err)
 {
     struct mc_activations_reader *a = NULL, *b = NULL;
-    struct mc_backend *be = NULL;
+    struct mc_history *h = o->cli.history;
     struct mc_progress p;
     int rc = mc_activations_open_stream(&a, first, err);
 
@@ -82,15 +78,13 @@ static int read_raw(struct mc_moments *m, struct mc_reader *first, const struct 
         goto out;
     mc_history_input(h, mc_activations_stream(a));
     mc_history_input(h, mc_activations_stream(b));
-    if ((rc = mc_backend_open(&be, &o->cli.backend, err)))
+    if ((rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
-    mc_computed_with_history(be, h);
+    mc_computed_with_history(o->cli.be, h);
     mc_progress_begin(&p, &o->cli, "counting", "images", mc_activations_images(a));
-    rc = mc_joint_moments_of_streams(m, a, b, be, progress, &p, err);
+    rc = mc_joint_moments_of_streams(m, a, b, o->cli.be, mc_progress_count, &p, err);
     mc_progress_end(&p);
 out:
-    if (be)
-        be->close(be);
     mc_activations_close(a);
     mc_activations_close(b);
     return rc;
@@ -110,8 +104,7 @@ static int add_moments(struct mc_moments *m, struct mc_reader *r, int is_first,
     return rc;
 }
 
-static int read_input(struct mc_moments *m, const struct options *o, struct mc_history *h,
-                      struct mc_error *err)
+static int read_input(struct mc_moments *m, struct options *o, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
     int rc = 0;
@@ -120,8 +113,8 @@ static int read_input(struct mc_moments *m, const struct options *o, struct mc_h
         if ((rc = mc_reader_open(&r, o->cli.operands[i], err)))
             return rc;
         if (!i && (o->raw || !strcmp(mc_reader_kind(r), "activations")))
-            return read_raw(m, r, o, h, err);
-        if ((rc = add_moments(m, r, !i, h, err)))
+            return read_raw(m, r, o, err);
+        if ((rc = add_moments(m, r, !i, o->cli.history, err)))
             return rc;
     }
     size_t missing = mc_moments_missing(m);
@@ -184,8 +177,6 @@ static int print_signature(const struct mc_moments *m, const struct options *o,
     return rc;
 }
 
-enum { MOST_LINES = 8 }; /* of groups with dead units; more are summed up but with -v */
-
 /* "2 (0, 13)" of the units of a or b. */
 static void list_dead(char *text, size_t size, const int32_t *dead, size_t n)
 {
@@ -197,22 +188,10 @@ static void list_dead(char *text, size_t size, const int32_t *dead, size_t n)
         snprintf(text + used, size - (size_t)used, (size_t)used + 16 < size ? ")" : ", ...)");
 }
 
-static void tell_groups(const struct mc_matrices *m, const struct mc_cli *cli)
+static void report_groups(const struct mc_matrices *m, const struct mc_cli *cli)
 {
-    size_t dead_a = 0, dead_b = 0, groups = 0;
-
-    for (size_t i = 0; i < m->n_groups; i++) {
-        dead_a += m->groups[i].n_dead_a;
-        dead_b += m->groups[i].n_dead_b;
-        groups += m->groups[i].n_dead_a || m->groups[i].n_dead_b;
-    }
-    if (groups > MOST_LINES && !cli->verbose) {
-        mc_note(cli,
-                "%zu units of a and %zu of b, in %zu groups, hardly vary: they correlate 0 "
-                "(-v lists them)",
-                dead_a, dead_b, groups);
+    if (mc_dead_units_summary(cli, m, "hardly vary: they correlate 0 (-v lists them)"))
         return;
-    }
     for (size_t i = 0; i < m->n_groups; i++) {
         const struct mc_matrix_group *g = &m->groups[i];
         char a[160], b[160];
@@ -228,16 +207,15 @@ static void tell_groups(const struct mc_matrices *m, const struct mc_cli *cli)
     }
 }
 
-static int write_matrices(const struct mc_moments *m, const struct options *o, struct mc_history *h,
-                          struct mc_error *err)
+static int write_matrices(const struct mc_moments *m, const struct options *o, struct mc_error *err)
 {
     struct mc_matrices out = {0};
     int rc = of_input(mc_corr_matrices(&out, m, o->measure, err), o, err);
 
     if (!rc)
-        rc = mc_matrices_write(&out, o->cli.output, h, err);
+        rc = mc_matrices_write(&out, o->cli.output, o->cli.history, err);
     if (!rc)
-        tell_groups(&out, &o->cli);
+        report_groups(&out, &o->cli);
     mc_matrices_release(&out);
     return rc;
 }
@@ -245,29 +223,20 @@ static int write_matrices(const struct mc_moments *m, const struct options *o, s
 static int run(struct options *o, struct mc_error *err)
 {
     struct mc_moments m = {0};
-    struct mc_history *h = mc_cli_history(&o->cli, err);
-    int rc;
 
-    if (!h)
-        return err->code;
-    mc_options_note(&o->cli, o, h);
-    rc = mc_cli_ready(&o->cli, !o->signature, err);
+    mc_options_note(&o->cli, o, o->cli.history);
+    int rc = read_input(&m, o, err);
     if (!rc)
-        rc = read_input(&m, o, h, err);
-    if (!rc)
-        rc = o->signature ? print_signature(&m, o, err) : write_matrices(&m, o, h, err);
+        rc = o->signature ? print_signature(&m, o, err) : write_matrices(&m, o, err);
     mc_moments_release(&m);
-    mc_history_free(h);
     return rc;
 }
 
 int main(int argc, char **argv)
 {
+    static const struct mc_program program = {"[MOMENTS.mcz...]\nA.acts B.acts", doc, options,
+                                              .check = check_options, .run = run};
     struct options o = {0};
-    struct mc_error err = {0};
 
-    mc_options_add(&o.cli, options, &o);
-    mc_cli_parse(&o.cli, "[MOMENTS.mcz...]\nA.acts B.acts", doc, argc, argv);
-    check_options(&o);
-    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+    return mc_cli_main(&program, &o, &o.cli, argc, argv);
 }

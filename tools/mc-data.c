@@ -49,14 +49,11 @@ static const char doc[] =
     "  mc-data synth --split test --seed 1 -o test.mcz\n"
     "  mc-data synth --samples 500 --shuffle 7 | mc-info";
 
-static void tell(void *ctx, uint64_t done)
+static void note_options(const struct options *o, const struct mc_dataset_info *info,
+                         const uint64_t *shuffle)
 {
-    mc_progress_update(ctx, done, NULL);
-}
+    struct mc_history *h = o->cli.history;
 
-static void describe(const struct options *o, const struct mc_dataset_info *info,
-                     const uint64_t *shuffle, struct mc_history *h)
-{
     mc_history_str(h, "set", info->name);
     mc_history_str(h, "split", info->split);
     if (!o->source.dir)
@@ -68,51 +65,46 @@ static void describe(const struct options *o, const struct mc_dataset_info *info
     mc_history_int(h, "samples", (int64_t)(o->samples ? o->samples : info->n));
 }
 
-static int run(struct options *o, struct mc_error *err)
+static void check_options(struct options *o)
 {
-    struct mc_image_source *set = NULL;
-    struct mc_history *h = NULL;
-    struct mc_progress progress;
-    const uint64_t one = 1, *shuffle = mc_option_given(&o->cli, &o->shuffle) ? &o->shuffle : NULL;
-    int rc = 0;
-
     if (o->cli.n_operands < 1 || o->cli.n_operands > 2)
-        return mc_fail(err, MC_EUSAGE, "name a data set, and the folder where it lies");
+        mc_cli_usage("name a data set, and the folder where it lies");
     o->source.dir = o->cli.n_operands > 1 ? o->cli.operands[1] : NULL;
     if (o->source.dir && mc_option_given(&o->cli, &o->source.seed))
-        return mc_fail(err, MC_EUSAGE, "--seed is for synth");
-    if (shuffle && o->no_shuffle)
-        return mc_fail(err, MC_EUSAGE, "--shuffle and --no-shuffle exclude each other");
+        mc_cli_usage("--seed is for synth");
+    if (mc_option_given(&o->cli, &o->shuffle) && o->no_shuffle)
+        mc_cli_usage("--shuffle and --no-shuffle exclude each other");
     o->source.samples = o->source.dir ? 0 : o->samples;
     o->cli.own_operands = 1;
     mc_cli_file(&o->cli, MC_FILE_FOLDER, NULL, o->source.dir);
-    if ((rc = mc_cli_ready(&o->cli, 1, err)))
+}
+
+static int run(struct options *o, struct mc_error *err)
+{
+    struct mc_image_source *set = NULL;
+    struct mc_progress progress;
+    const uint64_t one = 1, *shuffle = mc_option_given(&o->cli, &o->shuffle) ? &o->shuffle : NULL;
+    int rc = mc_image_source_open(&set, o->cli.operands[0], &o->source, err);
+
+    if (rc)
         return rc;
-    if ((rc = mc_image_source_open(&set, o->cli.operands[0], &o->source, err)))
-        goto out;
     if (set->sorted && !shuffle && !o->no_shuffle)
         shuffle = &one;
-    if (!(h = mc_cli_history(&o->cli, err))) {
-        rc = err->code;
-        goto out;
-    }
-    describe(o, &set->info, shuffle, h);
+    note_options(o, &set->info, shuffle);
     mc_progress_begin(&progress, &o->cli, "writing", "images",
                       o->samples ? o->samples : set->info.n);
-    rc = mc_image_source_write(set, shuffle, o->samples, o->cli.output, h, tell, &progress, err);
+    rc = mc_image_source_write(set, shuffle, o->samples, o->cli.output, o->cli.history,
+                               mc_progress_count, &progress, err);
     mc_progress_end(&progress);
-out:
     mc_image_source_close(set);
-    mc_history_free(h);
     return rc;
 }
 
 int main(int argc, char **argv)
 {
+    static const struct mc_program program = {operands, doc, options, .check = check_options,
+                                              .run = run};
     struct options o = {0};
-    struct mc_error err = {0};
 
-    mc_options_add(&o.cli, options, &o);
-    mc_cli_parse(&o.cli, operands, doc, argc, argv);
-    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+    return mc_cli_main(&program, &o, &o.cli, argc, argv);
 }

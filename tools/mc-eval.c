@@ -203,10 +203,8 @@ static int run(struct options *o, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
     struct mc_text t = {0};
-    int is_curve = 0, rc = mc_cli_ready(&o->cli, 0, err);
+    int is_curve = 0, rc = mc_text_open(&t, err);
 
-    if (!rc)
-        rc = mc_text_open(&t, err);
     if (!rc)
         rc = mc_reader_open(&r, o->cli.operands[0], err);
     if (!rc && !(is_curve = !strcmp(mc_reader_kind(r), "curve")))
@@ -218,28 +216,34 @@ static int run(struct options *o, struct mc_error *err)
     if (!rc && !o->plane) /* which reads all three first */
         rc = look_ahead(o, err);
     if (!rc)
-        rc = mc_backend_open(&o->eval.be, &o->cli.backend, err);
+        rc = mc_backend_open(&o->cli.be, &o->cli.backend, err);
+    o->eval.be = o->cli.be;
     if (!rc)
         rc = eval(o, is_curve, &r, t.f, err);
     rc = mc_text_close(&t, o->cli.output, rc, err);
     mc_eval_cli_release(&o->eval);
     mc_reader_close(r);
-    if (o->eval.be)
-        o->eval.be->close(o->eval.be);
     return rc;
+}
+
+static void add_options(struct options *o)
+{
+    mc_eval_cli_options(&o->eval, &o->cli);
+}
+
+static void check_options(struct options *o)
+{
+    mc_cli_default_stdin(&o->cli);
+    mc_eval_cli_check(&o->eval);
+    o->cli.text = 1;
 }
 
 int main(int argc, char **argv)
 {
+    static const struct mc_program program = {
+        operands, doc, options, .add = add_options, .check = check_options, .run = run};
     struct options o = {0};
-    struct mc_error err = {0};
 
     o.planes.eval = &o.eval;
-    mc_options_add(&o.cli, options, &o);
-    mc_eval_cli_options(&o.eval, &o.cli);
-    mc_cli_parse(&o.cli, operands, doc, argc, argv);
-    if (!o.cli.n_operands)
-        o.cli.operands[o.cli.n_operands++] = "-";
-    mc_eval_cli_check(&o.eval);
-    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+    return mc_cli_main(&program, &o, &o.cli, argc, argv);
 }

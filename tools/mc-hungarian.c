@@ -3,11 +3,9 @@
  * mc-hungarian: matrices to the permutation of greatest value, group by group, exactly. */
 #include "formats/codecs/matrices.h"
 #include "formats/codecs/permutation.h"
-#include "libcommon/assign/assign.h"
-#include "libcommon/assign/constrained.h"
+#include "tools/align/matching.h"
 #include "tools/cli/cli.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,16 +41,6 @@ static const struct mc_option options[] = {
     MC_OPTION_NO_HISTORY,
     {0}};
 
-/* Room for one permutation a group. */
-static int perm_like(struct mc_perm *p, const struct mc_matrices *m, struct mc_error *err)
-{
-    int rc = mc_perm_alloc(p, m->n_groups, err);
-
-    for (size_t k = 0; k < m->n_groups && !rc; k++)
-        rc = mc_perm_set_group(p, k, m->groups[k].name, m->groups[k].size, err);
-    return rc;
-}
-
 static const char *file_name(const char *operand)
 {
     return strcmp(operand, "-") ? operand : "stdin";
@@ -80,51 +68,25 @@ static int check_constraint(const struct mc_matrices *m, const struct mc_matrice
     return 0;
 }
 
-static int assign_group(const struct mc_matrix_group *g, const struct mc_matrix_group *constraint,
-                        int32_t *col, struct mc_constrained *info, struct mc_error *err)
+static void report(const struct options *o, const struct mc_matrices *m,
+                   const struct mc_assignment *info, const struct mc_constrained *constrained)
 {
-    if (constraint)
-        return mc_assign_constrained(g->size, g->value, constraint->value, col, info, err);
-    return mc_assign_max(g->size, g->value, col, &info->found, err);
-}
-
-/* Groups in parallel; of several failures that of the first group is told. */
-static int assign(struct mc_perm *p, struct mc_constrained *info, const struct mc_matrices *m,
-                  const struct mc_matrices *c, int threads, struct mc_error *err)
-{
-    size_t failed = m->n_groups;
-
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-    for (size_t k = 0; k < m->n_groups; k++) {
-        struct mc_error mine = {0};
-        if (assign_group(&m->groups[k], c->n_groups ? &c->groups[k] : NULL, p->perm[k], &info[k],
-                         &mine)) {
-#pragma omp critical
-            if (k < failed) {
-                failed = k;
-                *err = mine;
-            }
-        }
-    }
-    return failed < m->n_groups ? mc_fail_in(err->code, err, "%s", m->groups[failed].name) : 0;
-}
-
-enum { MOST_LINES = 8 }; /* of groups with dead units; more are summed up but with -v */
-
-static void report_dead(const struct mc_cli *cli, const struct mc_matrices *m)
-{
-    size_t dead_a = 0, dead_b = 0, groups = 0;
+    const struct mc_cli *cli = &o->cli;
 
     for (size_t k = 0; k < m->n_groups; k++) {
-        dead_a += m->groups[k].n_dead_a;
-        dead_b += m->groups[k].n_dead_b;
-        groups += m->groups[k].n_dead_a || m->groups[k].n_dead_b;
+        const struct mc_matrix_group *g = &m->groups[k];
+        const struct mc_assignment *found = &info[k];
+        char more[160] = "";
+
+        if (o->constraint)
+            snprintf(more, sizeof more, ", multiplier %.4g, slack %.4g, unconstrained %.9g",
+                     constrained[k].multiplier, constrained[k].slack, constrained[k].free_value);
+        mc_detail(cli, "%s: %zu units, value %.9g (mean %.6f), gap %.2g, %zu in ties%s", g->name,
+                  g->size, found->value, found->value / (double)g->size, found->gap, found->n_ties,
+                  more);
     }
-    if (groups > MOST_LINES && !cli->verbose) {
-        mc_note(cli, "%zu units of a and %zu of b, in %zu groups, are dead and fill what is left",
-                dead_a, dead_b, groups);
+    if (mc_dead_units_summary(cli, m, "are dead and fill what is left"))
         return;
-    }
     for (size_t k = 0; k < m->n_groups; k++) {
         const struct mc_matrix_group *g = &m->groups[k];
         if (g->n_dead_a || g->n_dead_b)
@@ -133,29 +95,10 @@ static void report_dead(const struct mc_cli *cli, const struct mc_matrices *m)
     }
 }
 
-static void report(const struct options *o, const struct mc_matrices *m,
-                   const struct mc_constrained *info)
-{
-    const struct mc_cli *cli = &o->cli;
-
-    for (size_t k = 0; k < m->n_groups; k++) {
-        const struct mc_matrix_group *g = &m->groups[k];
-        const struct mc_assignment *found = &info[k].found;
-        char more[160] = "";
-
-        if (o->constraint)
-            snprintf(more, sizeof more, ", multiplier %.4g, slack %.4g, unconstrained %.9g",
-                     info[k].multiplier, info[k].slack, info[k].free_value);
-        mc_detail(cli, "%s: %zu units, value %.9g (mean %.6f), gap %.2g, %zu in ties%s", g->name,
-                  g->size, found->value, found->value / (double)g->size, found->gap, found->n_ties,
-                  more);
-    }
-    report_dead(cli, m);
-}
-
 static int read_inputs(struct mc_matrices *m, struct mc_matrices *c, const struct options *o,
-                       struct mc_history *h, struct mc_error *err)
+                       struct mc_error *err)
 {
+    struct mc_history *h = o->cli.history;
     int rc = mc_matrices_read(m, o->matrices, h, err);
 
     if (rc || !o->constraint)
@@ -166,61 +109,48 @@ static int read_inputs(struct mc_matrices *m, struct mc_matrices *c, const struc
     return check_constraint(m, c, o, err);
 }
 
-static int write_permutation(const struct mc_perm *p, const struct mc_constrained *info,
-                             const struct options *o, struct mc_history *h, struct mc_error *err)
-{
-    struct mc_assignment *found = calloc(p->n_groups + 1, sizeof *found);
-
-    if (!found)
-        return mc_no_memory(err);
-    for (size_t k = 0; k < p->n_groups; k++)
-        found[k] = info[k].found;
-    int rc = mc_perm_write(p, found, o->cli.output, h, err);
-    free(found);
-    return rc;
-}
-
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_history *h = mc_cli_history(&o->cli, err);
     struct mc_matrices m = {0}, constraint = {0};
     struct mc_perm p = {0};
-    struct mc_constrained *info = NULL;
-    int threads = o->cli.backend.threads ? o->cli.backend.threads : omp_get_max_threads(), rc;
+    struct mc_assignment *info = NULL;
+    struct mc_constrained *constrained = NULL;
+    int rc = read_inputs(&m, &constraint, o, err);
 
-    if (!h)
-        return err->code;
-    if ((rc = mc_cli_ready(&o->cli, 1, err)) || (rc = read_inputs(&m, &constraint, o, h, err)) ||
-        (rc = perm_like(&p, &m, err)))
+    if (rc)
         goto out;
-    if (!(info = calloc(m.n_groups + 1, sizeof *info))) {
-        rc = mc_no_memory(err);
+    info = calloc(m.n_groups + 1, sizeof *info);
+    constrained = calloc(m.n_groups + 1, sizeof *constrained);
+    rc = info && constrained
+             ? mc_match(&p, info, constrained, &m, o->constraint ? &constraint : NULL,
+                        o->cli.backend.threads, err)
+             : mc_no_memory(err);
+    if (rc)
         goto out;
-    }
-    if ((rc = assign(&p, info, &m, &constraint, threads, err)))
-        goto out;
-    report(o, &m, info);
-    rc = write_permutation(&p, info, o, h, err);
+    report(o, &m, info, constrained);
+    rc = mc_perm_write(&p, info, o->cli.output, o->cli.history, err);
 out:
     free(info);
+    free(constrained);
     mc_perm_release(&p);
     mc_matrices_release(&constraint);
     mc_matrices_release(&m);
-    mc_history_free(h);
     return rc;
+}
+
+static void check_options(struct options *o)
+{
+    if (o->cli.n_operands > 1)
+        mc_cli_usage("takes one matrices stream, %zu are given", o->cli.n_operands);
+    mc_cli_default_stdin(&o->cli);
+    o->matrices = o->cli.operands[0];
 }
 
 int main(int argc, char **argv)
 {
+    static const struct mc_program program = {"[MATRICES.mcz]", doc, options,
+                                              .check = check_options, .run = run};
     struct options o = {0};
-    struct mc_error err = {0};
 
-    mc_options_add(&o.cli, options, &o);
-    mc_cli_parse(&o.cli, "[MATRICES.mcz]", doc, argc, argv);
-    if (o.cli.n_operands > 1)
-        mc_cli_usage("takes one matrices stream, %zu are given", o.cli.n_operands);
-    if (!o.cli.n_operands)
-        o.cli.operands[o.cli.n_operands++] = "-";
-    o.matrices = o.cli.operands[0];
-    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+    return mc_cli_main(&program, &o, &o.cli, argc, argv);
 }

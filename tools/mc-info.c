@@ -70,7 +70,7 @@ static void print_count(uint64_t n, const char *what)
 }
 
 /* What a stranger wrote must not steer the terminal. */
-static void plain(const char *s, size_t n)
+static void print_plain(const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         size_t control = mc_control(s + i, n - i);
@@ -84,7 +84,7 @@ static void print_value(const msgpack_object *o)
     char number[MC_SHORTEST];
 
     if (o->type == MSGPACK_OBJECT_STR)
-        plain(o->via.str.ptr, o->via.str.size);
+        print_plain(o->via.str.ptr, o->via.str.size);
     else if (o->type == MSGPACK_OBJECT_FLOAT32 || o->type == MSGPACK_OBJECT_FLOAT64)
         fputs(mc_shortest(number, o->via.f64), stdout);
     else
@@ -110,7 +110,7 @@ static void print_meta(const msgpack_object *meta, int verbose)
     for (uint32_t i = 0; i < meta->via.map.size; i++) {
         const msgpack_object *key = &meta->via.map.ptr[i].key, *v = &meta->via.map.ptr[i].val;
         fputs("  ", stdout);
-        plain(key->via.str.ptr, key->via.str.size);
+        print_plain(key->via.str.ptr, key->via.str.size);
         printf("%*s", key->via.str.size < 16 ? (int)(16 - key->via.str.size) : 1, "");
         if (verbose || is_short(v))
             print_value(v);
@@ -158,7 +158,7 @@ static void print_tensors(const struct mc_reader *r)
             at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%" PRIu64, k ? "x" : "",
                                    t->shape[k]);
         printf("  %-8s  %-16s  ", mc_dtype_name(t->dtype), shape);
-        plain(t->name, strlen(t->name));
+        print_plain(t->name, strlen(t->name));
         putchar('\n');
     }
 }
@@ -229,14 +229,11 @@ out:
 }
 
 /* All files are looked at; the status is that of the last that failed. */
-static int run(const struct options *o, struct mc_error *err)
+static int run(struct options *o, struct mc_error *err)
 {
-    size_t n = o->cli.n_operands;
     int rc = 0;
 
-    if (!n)
-        return show(o, "-", err);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < o->cli.n_operands; i++) {
         struct mc_error now = {0};
         int failed = show(o, o->cli.operands[i], &now);
         if (!failed)
@@ -249,14 +246,18 @@ static int run(const struct options *o, struct mc_error *err)
     return rc;
 }
 
+static void check_options(struct options *o)
+{
+    if (o->check + o->json + o->graph > 1)
+        mc_cli_usage("only one of --check, --json and --graph");
+    mc_cli_default_stdin(&o->cli);
+}
+
 int main(int argc, char **argv)
 {
+    static const struct mc_program program = {
+        "[FILE...]", doc, options, .check = check_options, .prints = 1, .run = run};
     struct options o = {0};
-    struct mc_error err = {0};
 
-    mc_options_add(&o.cli, options, &o);
-    mc_cli_parse(&o.cli, "[FILE...]", doc, argc, argv);
-    if (o.check + o.json + o.graph > 1)
-        mc_cli_usage("only one of --check, --json and --graph");
-    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+    return mc_cli_main(&program, &o, &o.cli, argc, argv);
 }

@@ -3,11 +3,10 @@
  * mc-pam: two networks in, a curve between the first and a permutation of the second out, curve and
  * permutation learned in turn. */
 #include "tools/pam/options.h"
+#include "tools/pam/start.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <xxhash.h>
 
 struct options {
     struct mc_cli cli;
@@ -40,109 +39,10 @@ static const char doc[] =
     "  mc-pam -d train.mcz --perm p.mcz --epochs 20 a.mcz b.mcz -o curve.mcz\n"
     "  mc-pam -d train.mcz --stage permutation a.mcz b.mcz -o perm.mcz";
 
-/* The two networks, the path between them and where it starts from. */
-struct start {
-    struct mc_weights a, b;
-    struct mc_symmetry symmetry;
-    struct mc_perm perm;
-    float *offset; /* (P) */
-    uint64_t sum;  /* of both, in which two runs that start elsewhere differ */
-};
-
-static void release(struct start *s)
+static int train(struct options *o, struct mc_pam_start *s, struct mc_error *err)
 {
-    mc_weights_release(&s->a);
-    mc_weights_release(&s->b);
-    mc_symmetry_release(&s->symmetry);
-    mc_perm_release(&s->perm);
-    free(s->offset);
-}
-
-/* From a curve between these networks: its permutation, and its control point's offset. */
-static int start_from_curve(const struct options *o, struct start *s, struct mc_history *h,
-                            struct mc_error *err)
-{
-    struct mc_curve c = {0};
-    const size_t P = s->a.graph->P;
-    float *end = malloc(P * sizeof *end);
-    int rc = end ? mc_curve_read(&c, o->init, h, err) : mc_no_memory(err);
-
-    if (!rc &&
-        (!mc_graph_same(c.graph, s->a.graph) || c.kind != MC_CURVE_BEZIER || c.n_points != 3))
-        rc = mc_fail(err, MC_EINPUT, "%s: is no quadratic Bezier curve of these networks", o->init);
-    if (!rc && c.perm) {
-        mc_perm_release(&s->perm);
-        s->perm = *c.perm;
-        *c.perm = (struct mc_perm){0};
-    }
-    if (!rc &&
-        (rc = mc_perm_apply(&s->perm, &s->symmetry, s->a.graph, s->b.params, NULL, end, NULL, err)))
-        mc_fail_in(rc, err, "%s", o->init);
-    if (!rc && (memcmp(c.points[0], s->a.params, P * sizeof *end) ||
-                memcmp(c.points[2], end, P * sizeof *end)))
-        rc = mc_fail(err, MC_EINPUT, "%s: is not a curve from %s to its permutation of %s", o->init,
-                     o->cli.operands[0], o->cli.operands[1]);
-    for (size_t i = 0; !rc && i < P; i++)
-        s->offset[i] = c.points[1][i] - .5f * (c.points[0][i] + c.points[2][i]);
-    mc_curve_release(&c);
-    free(end);
-    return rc;
-}
-
-static int begin(const struct options *o, struct start *s, struct mc_history *h,
-                 struct mc_error *err)
-{
-    int rc = mc_weights_read_two(&s->a, &s->b, o->cli.operands[0], o->cli.operands[1], h, err);
-
-    if (!rc)
-        rc = mc_symmetry_derive(&s->symmetry, s->a.graph, err);
-    if (!rc && !(s->offset = calloc(s->a.graph->P, sizeof *s->offset)))
-        rc = mc_no_memory(err);
-    if (!rc && o->perm) {
-        rc = mc_perm_read(&s->perm, o->perm, &s->symmetry, h, err);
-        if (!rc && *s->perm.of[0] &&
-            (strcmp(s->perm.of[0], s->a.id) != 0 || strcmp(s->perm.of[1], s->b.id) != 0))
-            mc_warn(&o->cli, "%s was found between other networks than %s and %s", o->perm,
-                    o->cli.operands[0], o->cli.operands[1]);
-    } else if (!rc) {
-        rc = mc_perm_init(&s->perm, &s->symmetry, err);
-    }
-    if (!rc && o->init)
-        rc = start_from_curve(o, s, h, err);
-    if (!rc)
-        s->sum = XXH3_64bits(s->offset, s->a.graph->P * sizeof *s->offset);
-    for (size_t g = 0; !rc && g < s->perm.n_groups; g++)
-        s->sum = XXH3_64bits_withSeed(s->perm.perm[g], s->perm.sizes[g] * sizeof *s->perm.perm[g],
-                                      s->sum);
-    return rc;
-}
-
-/* The curve a, its control point, P b. */
-static int write_curve(const struct options *o, const struct start *s, const struct mc_history *h,
-                       struct mc_error *err)
-{
-    struct mc_curve c = {0};
-    const struct mc_graph *g = s->a.graph;
-    struct mc_perm perm = s->perm; /* lent */
-    int rc = mc_curve_init(&c, g, MC_CURVE_BEZIER, 3, s->a.dataset, err);
-
-    if (!rc)
-        rc = mc_perm_apply(&perm, &s->symmetry, g, s->b.params, NULL, c.points[2], NULL, err);
-    if (!rc) {
-        memcpy(c.points[0], s->a.params, g->P * sizeof(float));
-        for (size_t i = 0; i < g->P; i++)
-            c.points[1][i] = .5f * (c.points[0][i] + c.points[2][i]) + s->offset[i];
-        c.perm = &perm;
-        rc = mc_curve_write(&c, o->cli.output, h, err);
-        c.perm = NULL;
-    }
-    mc_curve_release(&c);
-    return rc;
-}
-
-static int train(struct options *o, struct mc_backend *be, struct start *s, struct mc_history *h,
-                 struct mc_error *err)
-{
+    struct mc_backend *be = o->cli.be;
+    struct mc_history *h = o->cli.history;
     const int checkpoint = o->train.train.checkpoint != NULL;
     struct mc_in_memory data = {0};
     struct mc_pam_report *report = calloc(o->pam.pam.outer, sizeof *report);
@@ -189,45 +89,52 @@ static int train(struct options *o, struct mc_backend *be, struct start *s, stru
 
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_backend *be = NULL;
-    struct start s = {0};
-    struct mc_history *h = mc_cli_history(&o->cli, err);
-    int rc = h ? mc_train_cli_ready(&o->train, err) : err->code;
+    struct mc_pam_start s = {0};
+    struct mc_history *h = o->cli.history;
+    int elsewhere = 0;
+    int rc = mc_checkpoint_check_path(o->train.train.checkpoint, o->train.train.resume, err);
 
     if (!rc)
-        rc = mc_backend_open(&be, &o->cli.backend, err);
+        rc = mc_backend_open(&o->cli.be, &o->cli.backend, err);
     if (!rc)
-        rc = begin(o, &s, h, err);
+        rc = mc_pam_start_read(&s, o->cli.operands, o->perm, o->init, &elsewhere, h, err);
+    if (elsewhere)
+        mc_warn(&o->cli, "%s was found between other networks than %s and %s", o->perm,
+                o->cli.operands[0], o->cli.operands[1]);
     if (!rc) {
         mc_history_set_pair(h, s.a.id, s.b.id);
         mc_options_note(&o->cli, &o->pam, h);
-        rc = train(o, be, &s, h, err);
+        rc = train(o, &s, err);
     }
     if (!rc)
-        rc = write_curve(o, &s, h, err);
+        rc = mc_pam_curve_write(&s, o->cli.output, h, err);
     if (mc_train_cli_close(&o->train, rc ? NULL : err) && !rc)
         rc = err->code;
-    release(&s);
-    if (be)
-        be->close(be);
-    mc_history_free(h);
+    mc_pam_start_release(&s);
     return rc;
+}
+
+static void add_options(struct options *o)
+{
+    mc_pam_cli_options(&o->pam, &o->train, &o->cli);
+}
+
+static void check_options(struct options *o)
+{
+    mc_pam_cli_check(&o->pam, &o->train);
+    if (o->cli.n_operands != 2)
+        mc_cli_usage("needs two weights streams (see --help)");
+    if (!o->train.data)
+        mc_cli_usage("needs --data FILE (see --help)");
+    if (o->perm && o->init)
+        mc_cli_usage("--perm and --init exclude each other");
 }
 
 int main(int argc, char **argv)
 {
+    static const struct mc_program program = {
+        "A.mcz B.mcz", doc, options, .add = add_options, .check = check_options, .run = run};
     struct options o = {0};
-    struct mc_error err = {0};
 
-    mc_options_add(&o.cli, options, &o);
-    mc_pam_cli_options(&o.pam, &o.train, &o.cli);
-    mc_cli_parse(&o.cli, "A.mcz B.mcz", doc, argc, argv);
-    mc_pam_cli_check(&o.pam, &o.train);
-    if (o.cli.n_operands != 2)
-        mc_cli_usage("needs two weights streams (see --help)");
-    if (!o.train.data)
-        mc_cli_usage("needs --data FILE (see --help)");
-    if (o.perm && o.init)
-        mc_cli_usage("--perm and --init exclude each other");
-    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+    return mc_cli_main(&program, &o, &o.cli, argc, argv);
 }

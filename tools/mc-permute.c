@@ -54,16 +54,17 @@ static int is_random(const struct options *o)
     return mc_option_given(&o->cli, &o->random) != NULL;
 }
 
-static void invert(const struct options *o, struct mc_history *h, struct mc_perm *p)
+static void invert(const struct options *o, struct mc_perm *p)
 {
-    mc_option_note(&o->cli, &o->inverse, h);
+    mc_option_note(&o->cli, &o->inverse, o->cli.history);
     if (o->inverse)
         mc_perm_inverse(p);
 }
 
 /* --compose, or --inverse of a permutation alone. */
-static int combine(const struct options *o, struct mc_history *h, struct mc_error *err)
+static int combine(struct options *o, struct mc_error *err)
 {
+    struct mc_history *h = o->cli.history;
     struct mc_perm p = {0}, q = {0};
     int rc = mc_perm_read(&p, o->cli.operands[0], NULL, h, err);
 
@@ -75,7 +76,7 @@ static int combine(const struct options *o, struct mc_history *h, struct mc_erro
     if (rc)
         goto out;
     mc_option_note(&o->cli, &o->compose, h);
-    invert(o, h, &p);
+    invert(o, &p);
     rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
 out:
     mc_perm_release(&p);
@@ -83,8 +84,9 @@ out:
     return rc;
 }
 
-static int identity(const struct options *o, struct mc_history *h, struct mc_error *err)
+static int identity(struct options *o, struct mc_error *err)
 {
+    struct mc_history *h = o->cli.history;
     struct mc_weights w = {0};
     struct mc_symmetry s = {0};
     struct mc_perm p = {0};
@@ -102,29 +104,20 @@ static int identity(const struct options *o, struct mc_history *h, struct mc_err
     return rc;
 }
 
-static void tell(void *arg, uint64_t images, uint64_t in_all)
-{
-    struct mc_progress *p = arg;
-
-    p->total = in_all;
-    mc_progress_update(p, images, NULL);
-}
-
-static int verify(const struct options *o, const struct mc_weights *w, const struct mc_weights *pw,
+static int verify(struct options *o, const struct mc_weights *w, const struct mc_weights *pw,
                   struct mc_error *err)
 {
     struct mc_dataset_reader *data = NULL;
-    struct mc_backend *be = NULL;
     struct mc_verified v;
     struct mc_progress progress;
     const struct mc_loader_options pass = {
-        .samples = o->samples, .exact = 1, .progress = tell, .arg = &progress};
+        .samples = o->samples, .exact = 1, .progress = mc_progress_count_of, .arg = &progress};
     int rc = mc_dataset_open(&data, o->verify, err);
 
-    if (rc || (rc = mc_backend_open(&be, &o->cli.backend, err)))
+    if (rc || (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
     mc_progress_begin(&progress, &o->cli, "verifying", "images", 0);
-    rc = mc_verify(be, w, pw, data, &pass, &v, err);
+    rc = mc_verify(o->cli.be, w, pw, data, &pass, &v, err);
     mc_progress_end(&progress);
     if (rc)
         goto out;
@@ -137,16 +130,15 @@ static int verify(const struct options *o, const struct mc_weights *w, const str
                      "by %g",
                      v.difference, v.loss);
 out:
-    if (be)
-        be->close(be);
     mc_dataset_close(data);
     return rc;
 }
 
 /* The permutation to apply to w: read or drawn. */
-static int choose(const struct options *o, const struct mc_symmetry *s, struct mc_history *h,
-                  struct mc_perm *p, struct mc_error *err)
+static int choose(const struct options *o, const struct mc_symmetry *s, struct mc_perm *p,
+                  struct mc_error *err)
 {
+    struct mc_history *h = o->cli.history;
     int rc = 0;
 
     if (is_random(o)) {
@@ -158,12 +150,13 @@ static int choose(const struct options *o, const struct mc_symmetry *s, struct m
         if ((rc = mc_perm_read(p, o->cli.operands[0], s, h, err)))
             return rc;
     }
-    invert(o, h, p);
+    invert(o, p);
     return 0;
 }
 
-static int permute(const struct options *o, struct mc_history *h, struct mc_error *err)
+static int permute(struct options *o, struct mc_error *err)
 {
+    struct mc_history *h = o->cli.history;
     const char *path = o->cli.operands[is_random(o) ? 0 : 1];
     struct mc_weights w = {0}, pw = {0};
     struct mc_symmetry s = {0};
@@ -173,7 +166,7 @@ static int permute(const struct options *o, struct mc_history *h, struct mc_erro
     if (rc)
         return rc;
     if ((rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", path)) ||
-        (rc = choose(o, &s, h, &p, err)) || (rc = mc_weights_init(&pw, w.graph, w.dataset, err)) ||
+        (rc = choose(o, &s, &p, err)) || (rc = mc_weights_init(&pw, w.graph, w.dataset, err)) ||
         (rc = mc_perm_apply(&p, &s, w.graph, w.params, w.stats, pw.params, pw.stats, err)))
         goto out;
     if (*p.of[1] && strcmp(p.of[1], w.id) != 0)
@@ -196,7 +189,7 @@ out:
 }
 
 /* Operands and options that do not go together end the program. */
-static void check(const struct options *o)
+static void check_uses(const struct options *o)
 {
     size_t n = o->cli.n_operands;
     int alone = o->compose || o->identity;
@@ -222,48 +215,36 @@ static void check(const struct options *o)
         mc_cli_usage("needs PERM and WEIGHTS (see --help)");
 }
 
-/* -o may replace the network that it is the permuted form of. */
-static int ready(struct options *o, struct mc_error *err)
+static void check_options(struct options *o)
 {
     const size_t n = o->cli.n_operands;
 
+    check_uses(o);
     o->cli.own_operands = 1;
     for (size_t i = 0; i < n; i++) {
+        /* -o may replace the network that it is the permuted form of */
         const int replaced = !o->identity && !o->compose && i == n - 1 && (i || is_random(o));
         mc_cli_file(&o->cli, replaced ? MC_FILE_REPLACED : MC_FILE_INPUT, NULL, o->cli.operands[i]);
     }
     if (o->verify && o->cli.output) /* its table */
         mc_cli_file(&o->cli, MC_FILE_OUTPUT, NULL, "-");
-    return mc_cli_ready(&o->cli, !o->verify, err);
+    o->cli.text = o->verify != NULL;
 }
 
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_history *h = mc_cli_history(&o->cli, err);
-    int rc = 0;
-
-    if (!h)
-        return err->code;
-    if ((rc = ready(o, err)))
-        goto out;
     if (o->identity)
-        rc = identity(o, h, err);
-    else if (o->compose || (!is_random(o) && o->cli.n_operands == 1))
-        rc = combine(o, h, err);
-    else
-        rc = permute(o, h, err);
-out:
-    mc_history_free(h);
-    return rc;
+        return identity(o, err);
+    if (o->compose || (!is_random(o) && o->cli.n_operands == 1))
+        return combine(o, err);
+    return permute(o, err);
 }
 
 int main(int argc, char **argv)
 {
+    static const struct mc_program program = {operands, doc, options, .check = check_options,
+                                              .run = run};
     struct options o = {0};
-    struct mc_error err = {0};
 
-    mc_options_add(&o.cli, options, &o);
-    mc_cli_parse(&o.cli, operands, doc, argc, argv);
-    check(&o);
-    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+    return mc_cli_main(&program, &o, &o.cli, argc, argv);
 }

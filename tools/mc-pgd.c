@@ -67,7 +67,7 @@ static void log_sums(struct mc_log *log, const char *event, const struct options
     mc_log_end(log);
 }
 
-static void tell(void *arg, uint64_t images, uint64_t in_all)
+static void log_progress(void *arg, uint64_t images, uint64_t in_all)
 {
     struct watch *w = arg;
     const struct mc_adversarial_sums *s = &w->out.sums;
@@ -79,7 +79,7 @@ static void tell(void *arg, uint64_t images, uint64_t in_all)
     log_sums(w->log, "batch", w->o, s);
 }
 
-static void summary(const struct options *o, const struct mc_adversarial_sums *s)
+static void print_summary(const struct options *o, const struct mc_adversarial_sums *s)
 {
     const double n = (double)s->images;
     char reached[64] = "";
@@ -113,8 +113,9 @@ static int read_weights(struct mc_weights *w, const char *path, struct mc_histor
 
 /* What the data decide of the attack; the history tells it. */
 static int resolve_options(struct options *o, const struct mc_dataset_info *info,
-                           struct mc_history *h, struct mc_error *err)
+                           struct mc_error *err)
 {
+    struct mc_history *h = o->cli.history;
     char text[MC_ATTACK_TEXT];
     int rc = mc_attack_resolve(&o->attack, info, err);
 
@@ -124,16 +125,16 @@ static int resolve_options(struct options *o, const struct mc_dataset_info *info
     return rc;
 }
 
-static int attack(struct options *o, struct mc_backend *be, const struct mc_weights *w,
-                  struct mc_dataset_reader *data, struct mc_history *h, struct mc_error *err)
+static int attack(struct options *o, const struct mc_weights *w, struct mc_dataset_reader *data,
+                  struct mc_error *err)
 {
-    struct watch watch = {.o = o, .out = {.path = o->cli.output, .history = h}};
+    struct watch watch = {.o = o, .out = {.path = o->cli.output, .history = o->cli.history}};
     const struct mc_loader_options opts = {.attack = &o->attack,
                                            .batch = o->batch,
                                            .samples = o->samples,
                                            .exact = 1,
                                            .seed = o->seed,
-                                           .progress = tell,
+                                           .progress = log_progress,
                                            .arg = &watch};
     uint64_t images = 0;
     struct mc_error log_err = {0};
@@ -144,11 +145,11 @@ static int attack(struct options *o, struct mc_backend *be, const struct mc_weig
     if (rc)
         return rc;
     mc_progress_begin(&watch.progress, &o->cli, "attacking", "images", images);
-    rc = mc_adversarial_write(&watch.out, be, w, data, &opts, err);
+    rc = mc_adversarial_write(&watch.out, o->cli.be, w, data, &opts, err);
     mc_progress_end(&watch.progress);
     if (!rc) {
         log_sums(watch.log, "done", o, &watch.out.sums);
-        summary(o, &watch.out.sums);
+        print_summary(o, &watch.out.sums);
     }
     const int log_rc = mc_log_close(watch.log, &log_err);
     if (!rc && log_rc) {
@@ -160,46 +161,47 @@ static int attack(struct options *o, struct mc_backend *be, const struct mc_weig
 
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_backend *be = NULL;
     struct mc_dataset_reader *data = NULL;
     struct mc_weights w = {0};
-    struct mc_history *h = mc_cli_history(&o->cli, err);
-    int rc = h ? mc_cli_ready(&o->cli, 1, err) : err->code;
+    struct mc_history *h = o->cli.history;
+    int rc = read_weights(&w, o->cli.operands[0], h, err);
 
-    if (rc || (rc = read_weights(&w, o->cli.operands[0], h, err)) ||
-        (rc = mc_dataset_open(&data, o->data, err)))
+    if (rc || (rc = mc_dataset_open(&data, o->data, err)))
         goto out;
     mc_history_input(h, mc_dataset_stream(data));
-    if ((rc = resolve_options(o, mc_dataset_get_info(data), h, err)) ||
+    if ((rc = resolve_options(o, mc_dataset_get_info(data), err)) ||
         (rc = mc_data_fits(w.graph, mc_dataset_get_info(data), o->data, err)) ||
-        (rc = mc_backend_open(&be, &o->cli.backend, err)))
+        (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
-    mc_computed_with_history(be, h);
-    rc = attack(o, be, &w, data, h, err);
+    mc_computed_with_history(o->cli.be, h);
+    rc = attack(o, &w, data, err);
 out:
     mc_dataset_close(data);
-    if (be)
-        be->close(be);
     mc_weights_release(&w);
-    mc_history_free(h);
     return rc;
+}
+
+static void add_options(struct options *o)
+{
+    mc_attack_cli_options(&o->attack, &o->cli);
+}
+
+static void check_options(struct options *o)
+{
+    if (!o->data)
+        mc_cli_usage("--data is needed (see --help)");
+    if (!o->cli.n_operands && (!strcmp(o->data, "-") || isatty(STDIN_FILENO)))
+        mc_cli_usage("needs the network to attack: WEIGHTS.mcz (see --help)");
+    mc_cli_default_stdin(&o->cli);
+    if (o->cli.n_operands > 1)
+        mc_cli_usage("takes one network, %zu are given", o->cli.n_operands);
 }
 
 int main(int argc, char **argv)
 {
+    static const struct mc_program program = {
+        "WEIGHTS.mcz", doc, options, .add = add_options, .check = check_options, .run = run};
     struct options o = {0};
-    struct mc_error err = {0};
 
-    mc_options_add(&o.cli, options, &o);
-    mc_attack_cli_options(&o.attack, &o.cli);
-    mc_cli_parse(&o.cli, "WEIGHTS.mcz", doc, argc, argv);
-    if (!o.data)
-        mc_cli_usage("--data is needed (see --help)");
-    if (!o.cli.n_operands && (!strcmp(o.data, "-") || isatty(STDIN_FILENO)))
-        mc_cli_usage("needs the network to attack: WEIGHTS.mcz (see --help)");
-    if (!o.cli.n_operands)
-        o.cli.operands[o.cli.n_operands++] = "-";
-    if (o.cli.n_operands > 1)
-        mc_cli_usage("takes one network, %zu are given", o.cli.n_operands);
-    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+    return mc_cli_main(&program, &o, &o.cli, argc, argv);
 }

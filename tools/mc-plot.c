@@ -21,6 +21,7 @@ struct options {
     char names[600]; /* what figure.names point into */
     char data[200];  /* "": not said, until the first table is read */
     int width, height;
+    enum mode mode;
 };
 
 static void parse_size(const char *option, const char *arg, void *value)
@@ -98,58 +99,57 @@ static const char doc[] =
     "  mc-corr --signature --perm p.mcz m.mcz | mc-plot signature -o sig.svg\n"
     "  mc-plot plane --names 'a,b,aligned b' plane.tsv marks.tsv -o plane.png";
 
-static int read_one(struct options *o, enum mode mode, struct mc_series *s,
-                    const struct mc_series *first, const char *operand, struct mc_error *err)
+static int read_one(struct options *o, struct mc_series *s, const struct mc_series *first,
+                    const char *operand, struct mc_error *err)
 {
-    if (mode == PATH)
+    if (o->mode == PATH)
         return mc_series_curve(s, operand, o->data, sizeof o->data, err);
-    if (mode == SIGNATURE)
+    if (o->mode == SIGNATURE)
         return mc_series_signature(s, operand, first, err);
     return mc_series_log(s, operand, err);
 }
 
-static enum mc_image pick_format(const struct options *o)
+static int pick_format(const struct options *o)
 {
     const char *path = o->cli.output, *dot = path ? strrchr(path, '.') : NULL;
 
     if (mc_option_given(&o->cli, &o->format))
-        return (enum mc_image)o->format;
+        return o->format;
     if (!path || !strcmp(path, "-"))
         return MC_SVG;
     for (int i = 0; dot && formats[i]; i++)
         if (!strcmp(dot + 1, formats[i]))
-            return (enum mc_image)i;
+            return i;
     mc_cli_usage("--output: '%s' ends in none of .svg, .png and .pdf (or use --format)", path);
 }
 
 /* The files of [LABEL=]FILE[,FILE...]; a plane's operand is one file. */
-static int add_inputs(struct options *o, enum mode mode, const char *operand, struct mc_error *err)
+static void add_inputs(struct options *o, const char *operand)
 {
     char label[sizeof((struct mc_series *)0)->label];
-    const char *files = mode == PLANE ? operand : mc_series_label(operand, label, sizeof label);
+    const char *files = o->mode == PLANE ? operand : mc_series_label(operand, label, sizeof label);
     char *list = strdup(files), *rest = list;
 
-    if (!list)
-        return mc_no_memory(err);
+    o->cli.files.failed |= !list;
     while (rest) {
-        const char *file = strsep(&rest, mode == PLANE ? "" : ",");
+        const char *file = strsep(&rest, o->mode == PLANE ? "" : ",");
         if (!strcmp(file, "-") && isatty(STDIN_FILENO))
             mc_cli_usage("will not read a table from a terminal (see --help)");
         mc_cli_file(&o->cli, MC_FILE_INPUT, NULL, file);
     }
     free(list);
-    return 0;
 }
 
-static int draw_lines(struct options *o, enum mode mode, struct mc_gnuplot *g, struct mc_error *err)
+static int draw_lines(struct options *o, struct mc_gnuplot *g, struct mc_error *err)
 {
+    const enum mode mode = o->mode;
     static const char *const xlabel[] = {[PATH] = "t", [LOG] = "epoch"};
     size_t n = o->cli.n_operands - 1;
     struct mc_series *s = calloc(n, sizeof *s);
     int rc = s ? 0 : mc_no_memory(err);
 
     for (size_t i = 0; !rc && i < n; i++)
-        rc = read_one(o, mode, &s[i], s, o->cli.operands[i + 1], err);
+        rc = read_one(o, &s[i], s, o->cli.operands[i + 1], err);
     if (!rc) {
         mc_figure_lines(g, &o->figure, mode == SIGNATURE ? NULL : xlabel[mode], s, n);
         rc = mc_gnuplot_draw(g, mode == SIGNATURE ? "signature.gp" : "panels.gp", o->cli.output,
@@ -179,47 +179,47 @@ static int draw_plane(struct options *o, struct mc_gnuplot *g, struct mc_error *
     return rc;
 }
 
-static int run(struct options *o, enum mode mode, struct mc_error *err)
+static int run(struct options *o, struct mc_error *err)
 {
     struct mc_gnuplot *g = NULL;
-    int rc = 0;
+    int rc = mc_gnuplot_new(&g, (enum mc_image)o->format, o->width, o->height, err);
 
-    const enum mc_image format = pick_format(o);
-    o->cli.own_operands = 1;
-    for (size_t i = 1; !rc && i < o->cli.n_operands; i++)
-        rc = add_inputs(o, mode, o->cli.operands[i], err);
     if (!rc)
-        rc = mc_cli_ready(&o->cli, format != MC_SVG, err);
-    if (!rc)
-        rc = mc_gnuplot_new(&g, format, o->width, o->height, err);
-    if (!rc)
-        rc = mode == PLANE ? draw_plane(o, g, err) : draw_lines(o, mode, g, err);
+        rc = o->mode == PLANE ? draw_plane(o, g, err) : draw_lines(o, g, err);
     mc_gnuplot_free(g);
     return rc;
 }
 
+static void check_options(struct options *o)
+{
+    o->figure.data = o->data;
+    if (!o->cli.n_operands)
+        mc_cli_usage("needs one of path, signature, log, plane, then tables (see --help)");
+    o->mode = (enum mode)mc_parse_choice("picture", o->cli.operands[0], modes);
+    const char *idle = mc_option_idle(&o->cli, 1u << o->mode);
+    if (idle)
+        mc_cli_usage("--%s has no effect in a picture of kind %s", idle, modes[o->mode]);
+    if (!o->width) {
+        o->width = 960;
+        o->height = o->mode == PLANE ? 430 : 480;
+    }
+    if (o->cli.n_operands == 1)
+        o->cli.operands[o->cli.n_operands++] = "-";
+    size_t most = o->mode == PLANE ? 2 : MAX_TABLES;
+    if (o->cli.n_operands > most + 1)
+        mc_cli_usage("at most %zu tables in a picture", most);
+    o->format = pick_format(o);
+    o->cli.text = o->format == MC_SVG;
+    o->cli.own_operands = 1;
+    for (size_t i = 1; i < o->cli.n_operands; i++)
+        add_inputs(o, o->cli.operands[i]);
+}
+
 int main(int argc, char **argv)
 {
+    static const struct mc_program program = {operands, doc, options, .check = check_options,
+                                              .run = run};
     struct options o = {0};
-    struct mc_error err = {0};
 
-    mc_options_add(&o.cli, options, &o);
-    mc_cli_parse(&o.cli, operands, doc, argc, argv);
-    o.figure.data = o.data;
-    if (!o.cli.n_operands)
-        mc_cli_usage("needs one of path, signature, log, plane, then tables (see --help)");
-    enum mode mode = (enum mode)mc_parse_choice("picture", o.cli.operands[0], modes);
-    const char *idle = mc_option_idle(&o.cli, 1u << mode);
-    if (idle)
-        mc_cli_usage("--%s has no effect in a picture of kind %s", idle, modes[mode]);
-    if (!o.width) {
-        o.width = 960;
-        o.height = mode == PLANE ? 430 : 480;
-    }
-    if (o.cli.n_operands == 1)
-        o.cli.operands[o.cli.n_operands++] = "-";
-    size_t most = mode == PLANE ? 2 : MAX_TABLES;
-    if (o.cli.n_operands > most + 1)
-        mc_cli_usage("at most %zu tables in a picture", most);
-    return mc_cli_exit(&o.cli, run(&o, mode, &err), &err);
+    return mc_cli_main(&program, &o, &o.cli, argc, argv);
 }

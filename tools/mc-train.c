@@ -33,13 +33,13 @@ static const char doc[] =
     "  mc-train --net mlp:512 --data train.mcz --checkpoint c.mcz --resume -o m.mcz";
 
 /* A new network for the data, or the one of --init. */
-static int begin(const struct options *o, const struct mc_in_memory *data, struct mc_history *h,
-                 struct mc_weights *w, struct mc_error *err)
+static int make_network(const struct options *o, const struct mc_in_memory *data,
+                        struct mc_weights *w, struct mc_error *err)
 {
     struct mc_graph *g = NULL;
 
     if (o->init) {
-        int rc = mc_weights_read(w, o->init, h, err);
+        int rc = mc_weights_read(w, o->init, o->cli.history, err);
         return rc ? rc : mc_data_fits(w->graph, &data->info, o->train.data, err);
     }
     struct mc_net_spec spec = data->info.spec;
@@ -58,9 +58,10 @@ static int begin(const struct options *o, const struct mc_in_memory *data, struc
 
 /* What network it is, and what it started from. A file's name does not say what network it holds:
  * its graph does. */
-static int note(const struct options *o, const struct mc_weights *w, struct mc_history *h,
-                struct mc_checkpoint *identity, struct mc_error *err)
+static int record_network(const struct options *o, const struct mc_weights *w,
+                          struct mc_checkpoint *identity, struct mc_error *err)
 {
+    struct mc_history *h = o->cli.history;
     char id[MC_ID_LEN];
 
     mc_history_str(h, "net", w->graph->net);
@@ -85,16 +86,18 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_weights w = {0};
     struct mc_curve_objective objective;
     struct mc_checkpoint identity = {0};
-    struct mc_history *h = mc_cli_history(&o->cli, err);
-    int rc = h ? mc_train_cli_ready(&o->train, err) : err->code;
+    struct mc_history *h = o->cli.history;
+    int rc = mc_checkpoint_check_path(o->train.train.checkpoint, o->train.train.resume, err);
 
     if (!rc)
-        rc = mc_backend_open(&be, &o->cli.backend, err);
+        rc = mc_backend_open(&o->cli.be, &o->cli.backend, err);
+    if (rc)
+        goto out;
+    be = o->cli.be;
+    rc = mc_in_memory_open(&data, o->train.data, o->train.samples, h, err);
     if (!rc)
-        rc = mc_in_memory_open(&data, o->train.data, o->train.samples, h, err);
-    if (!rc)
-        rc = begin(o, &data, h, &w, err);
-    if (rc || (rc = note(o, &w, h, &identity, err)))
+        rc = make_network(o, &data, &w, err);
+    if (rc || (rc = record_network(o, &w, &identity, err)))
         goto out;
     if (o->train.train.epochs)
         rc = mc_train_cli_settle(&o->train, be, &data.info, h, err);
@@ -119,32 +122,36 @@ out:
     if (mc_train_cli_close(&o->train, rc ? NULL : err) && !rc)
         rc = err->code;
     mc_weights_release(&w);
-    if (be) {
+    if (be)
         mc_in_memory_release(&data, be);
-        be->close(be);
-    }
-    mc_history_free(h);
     return rc;
+}
+
+static void add_options(struct options *o)
+{
+    mc_train_cli_options(&o->train, &o->cli, "0.1");
+}
+
+static void check_options(struct options *o)
+{
+    mc_train_cli_check(&o->train);
+    if (o->cli.n_operands)
+        mc_cli_usage("takes no operand, '%s' is one (see --help)", o->cli.operands[0]);
+    if (!o->train.data)
+        mc_cli_usage("needs --data FILE (see --help)");
+    if (!o->net == !o->init)
+        mc_cli_usage("needs one of --net NAME (%s) and --init FILE", mc_net_list());
+    if (o->no_normalise && (o->init || mc_graph_json_is(o->net)))
+        mc_cli_usage("--no-normalise is for new networks of --net NAME");
+    if (o->net && mc_graph_json_is(o->net))
+        mc_cli_file(&o->cli, MC_FILE_INPUT, "net", o->net);
 }
 
 int main(int argc, char **argv)
 {
+    static const struct mc_program program = {
+        "", doc, options, .add = add_options, .check = check_options, .run = run};
     struct options o = {0};
-    struct mc_error err = {0};
 
-    mc_options_add(&o.cli, options, &o);
-    mc_train_cli_options(&o.train, &o.cli, "0.1");
-    mc_cli_parse(&o.cli, "", doc, argc, argv);
-    mc_train_cli_check(&o.train);
-    if (o.cli.n_operands)
-        mc_cli_usage("takes no operand, '%s' is one (see --help)", o.cli.operands[0]);
-    if (!o.train.data)
-        mc_cli_usage("needs --data FILE (see --help)");
-    if (!o.net == !o.init)
-        mc_cli_usage("needs one of --net NAME (%s) and --init FILE", mc_net_list());
-    if (o.no_normalise && (o.init || mc_graph_json_is(o.net)))
-        mc_cli_usage("--no-normalise is for new networks of --net NAME");
-    if (o.net && mc_graph_json_is(o.net))
-        mc_cli_file(&o.cli, MC_FILE_INPUT, "net", o.net);
-    return mc_cli_exit(&o.cli, run(&o, &err), &err);
+    return mc_cli_main(&program, &o, &o.cli, argc, argv);
 }

@@ -4,6 +4,7 @@
  * CIFAR-100 a coarse one before it) in a byte and 3x32x32 pixel bytes, and the classes' names, one
  * a line. */
 #include "formats/datasets/image_set.h"
+#include "formats/datasets/names.h"
 #include "formats/stream/bounds.h"
 #include "libcommon/base/file.h"
 

@@ -2,6 +2,7 @@
  *
  * A user's own images: JPEG and PNG files, one folder a class. */
 #include "formats/datasets/image_set.h"
+#include "formats/datasets/names.h"
 #include "formats/stream/bounds.h"
 
 #include <stdlib.h>

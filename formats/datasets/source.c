@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The table of sets, their order, and the one that is made here. */
-#include "formats/datasets/image_set.h"
+#include "formats/datasets/source.h"
 
 #include "formats/datasets/synth.h"
+#include "formats/datasets/names.h"
 #include "libcommon/base/rng.h"
 
 #include <errno.h>

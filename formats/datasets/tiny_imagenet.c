@@ -4,6 +4,7 @@
  * val_annotations.txt as the test split (test/ has no labels). */
 #include "formats/codecs/dataset.h"
 #include "formats/datasets/image_set.h"
+#include "formats/datasets/names.h"
 #include "formats/stream/bounds.h"
 #include "formats/stream/list.h"
 #include "libcommon/base/file.h"

@@ -6,36 +6,12 @@
 
 #include "kernels/abi.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/open/backends.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define LIBRARY "libmc-cuda.so"
-
-/* Where the library lies: beside an installed program's, then a built one's. 0: nowhere. */
-static int find_library(char *path, size_t size)
-{
-    static const char *const places[] = {"../lib/mc/" LIBRARY, "../lib/" LIBRARY};
-    char program[4096];
-    const ssize_t n = readlink("/proc/self/exe", program, sizeof program);
-
-    if (n <= 0 || n == (ssize_t)sizeof program)
-        return 0;
-    program[n] = 0;
-    char *last = strrchr(program, '/');
-    if (!last)
-        return 0;
-    last[1] = 0;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        const int length = snprintf(path, size, "%s%s", program, places[i]);
-        if (length > 0 && (size_t)length < size && !access(path, R_OK))
-            return 1;
-    }
-    return 0;
-}
 
 static void describe(struct mc_backend *be, const char *name)
 {
@@ -62,25 +38,21 @@ static void describe_opts(struct mc_backend *be, const struct mc_backend_opts *o
 static int open_cuda(struct mc_backend **out, int device, const struct mc_backend_opts *o,
                      struct mc_error *err)
 {
-    const char *named = getenv("MC_CUDA_LIBRARY");
     char found[8192];
+    const char *file = mc_cuda_library(found, sizeof found);
     mc_backend_cuda_new_fn *make = NULL;
 
-    if (!named || !*named) {
-        named = NULL;
-        if (!find_library(found, sizeof found))
-            return mc_fail(err, MC_EFAIL, "cuda: no CUDA backend in this build");
-        /* the driver's own library; CUDA's, which are large, are loaded only where it is */
-        if (!dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL))
-            return mc_fail(err, MC_EFAIL, "cuda: no device: there is no NVIDIA driver here");
-    }
-    void *library = dlopen(named ? named : found, RTLD_NOW | RTLD_LOCAL);
+    if (!file)
+        return mc_fail(err, MC_EFAIL, "cuda: no CUDA backend in this build");
+    /* the driver's own library; CUDA's, which are large, are loaded only where it is */
+    if (file == found && !mc_cuda_driver())
+        return mc_fail(err, MC_EFAIL, "cuda: no device: there is no NVIDIA driver here");
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return mc_fail(err, MC_EFAIL, "cuda: %s", dlerror());
     void *symbol = dlsym(library, MC_BACKEND_CUDA_NEW);
     if (!symbol)
-        return mc_fail(err, MC_EFAIL, "cuda: %s is no backend of this suite",
-                       named ? named : found);
+        return mc_fail(err, MC_EFAIL, "cuda: %s is no backend of this suite", file);
     memcpy(&make, &symbol, sizeof make); /* ISO C converts no object's address to a function's */
     const int rc = make(out, MC_BACKEND_INTERFACE, device, o, err);
     if (!rc)

@@ -6,6 +6,7 @@
 #include "formats/stream/output.h"
 #include "formats/stream/reader.h"
 #include "formats/stream/history.h"
+#include "kernels/open/backends.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -35,33 +36,12 @@ void mc_cli_usage(const char *fmt, ...)
     exit(2);
 }
 
-void mc_note(const struct mc_cli *cli, const char *fmt, ...)
+void mc_say(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
 {
     va_list ap;
 
-    if (cli->quiet)
+    if ((level == MC_LEVEL_NOTE && cli->quiet) || (level == MC_LEVEL_DETAIL && !cli->verbose))
         return;
-    va_start(ap, fmt);
-    message(fmt, ap);
-    va_end(ap);
-}
-
-void mc_detail(const struct mc_cli *cli, const char *fmt, ...)
-{
-    va_list ap;
-
-    if (!cli->verbose)
-        return;
-    va_start(ap, fmt);
-    message(fmt, ap);
-    va_end(ap);
-}
-
-void mc_warn(const struct mc_cli *cli, const char *fmt, ...)
-{
-    va_list ap;
-
-    (void)cli;
     va_start(ap, fmt);
     message(fmt, ap);
     va_end(ap);
@@ -152,9 +132,12 @@ static void help(const char *option, const char *arg, void *value)
 
 static void version(const char *option, const char *arg, void *value)
 {
+    char backends[1024];
+
     (void)option, (void)arg, (void)value;
-    printf("%s (mc) %s\nstream format %d; backends: cpu (oneDNN)\n", program, MC_VERSION,
-           MC_FORMAT_VERSION);
+    mc_backends_describe(backends, sizeof backends);
+    printf("%s (mc) %s\nstream format %d\nbackends: %s\n", program, MC_VERSION, MC_FORMAT_VERSION,
+           backends);
     exit(close_stdout(1) ? 1 : 0);
 }
 
@@ -208,7 +191,7 @@ static void __attribute__((noreturn)) refuse(const struct argp_option *options, 
                  *arg);
 }
 
-static error_t take(struct mc_options *all, int which, const char *arg)
+static error_t set_value(struct mc_options *all, int which, const char *arg)
 {
     char option[64];
 
@@ -238,7 +221,7 @@ static error_t parse(int which, char *arg, struct argp_state *state)
         cli->operands[cli->n_operands++] = arg;
         return 0;
     default:
-        return take(&cli->options, which, arg);
+        return set_value(&cli->options, which, arg);
     }
 }
 
@@ -291,21 +274,16 @@ void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int ar
     check_needs(all);
 }
 
-struct mc_history *mc_cli_history(const struct mc_cli *cli, struct mc_error *err)
+void mc_cli_default_stdin(struct mc_cli *cli)
 {
-    struct mc_history *h = mc_history_new(cli->tool);
-
-    if (!h)
-        mc_no_memory(err);
-    else if (cli->no_history)
-        mc_history_hide(h);
-    return h;
+    if (!cli->n_operands)
+        cli->operands[cli->n_operands++] = "-";
 }
 
 int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
 {
+    mc_history_free(cli->history);
     free(cli->operands);
-    cli->operands = NULL;
     mc_files_release(&cli->files);
     if (code && *err->text)
         fprintf(stderr, "%s: %s\n", program, err->text);
@@ -319,7 +297,7 @@ void mc_cli_file(struct mc_cli *cli, enum mc_file_role role, const char *option,
     mc_files_add(&cli->files, role, option, path);
 }
 
-int mc_cli_ready(struct mc_cli *cli, int binary, struct mc_error *err)
+int mc_cli_ready(struct mc_cli *cli, struct mc_error *err)
 {
     const char *output = cli->output ? cli->output : "-";
 
@@ -331,23 +309,9 @@ int mc_cli_ready(struct mc_cli *cli, int binary, struct mc_error *err)
                         u->row->name, *(const char **)u->value);
     mc_cli_file(cli, MC_FILE_MAIN, "output", output);
     mc_cli_file(cli, MC_FILE_LOG, "log-json", cli->log_path);
-    if (binary && !strcmp(output, "-") && isatty(STDOUT_FILENO))
+    if (!cli->text && !strcmp(output, "-") && isatty(STDOUT_FILENO))
         return mc_fail(err, MC_EUSAGE, "will not write a binary stream to a terminal (use -o)");
     return mc_files_check(&cli->files, err);
-}
-
-int mc_cli_write(const char *path, const char *text, size_t bytes, struct mc_error *err)
-{
-    struct mc_output *o = NULL;
-    int rc = mc_output_open(&o, path, MC_OUTPUT_TEXT, err);
-
-    if (rc)
-        return rc;
-    if ((rc = mc_output_write(o, text, bytes, err))) {
-        mc_output_abandon(o);
-        return rc;
-    }
-    return mc_output_close(o, err);
 }
 
 /* ---- progress ---------------------------------------------------------------------------------
@@ -395,4 +359,18 @@ void mc_progress_end(struct mc_progress *p)
     if (p->shown && p->last > 0)
         fputs("\r\033[K", stderr);
     p->shown = 0;
+}
+
+void mc_progress_count(void *arg, uint64_t done)
+{
+    mc_progress_update(arg, done, NULL);
+}
+
+void mc_progress_count_of(void *arg, uint64_t done, uint64_t in_all)
+{
+    struct mc_progress *p = arg;
+
+    if (!p->total)
+        p->total = in_all;
+    mc_progress_update(p, done, NULL);
 }

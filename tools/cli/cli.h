@@ -10,11 +10,10 @@
  *
  *     int main(int argc, char **argv)
  *     {
+ *         static const struct mc_program program = {"FILE...", doc, options, .run = run};
  *         struct options o = {0};
- *         struct mc_error err = {0};
- *         mc_options_add(&o.cli, options, &o);
- *         mc_cli_parse(&o.cli, "FILE...", doc, argc, argv);
- *         return mc_cli_exit(&o.cli, run(&o, &err), &err);
+ *
+ *         return mc_cli_main(&program, &o, &o.cli, argc, argv);
  *     }
  *
  * Operands are taken from cli.operands. */
@@ -32,6 +31,10 @@
 
 #define MC_MAX_OPERANDS 4096
 
+struct mc_backend;
+struct mc_history;
+struct options; /* each program's own */
+
 struct mc_cli {
     const char *tool;               /* program name without path */
     const char *output;             /* -o, NULL: stdout */
@@ -40,7 +43,10 @@ struct mc_cli {
     const char *log_path; /* --log-json */
     const char **operands;
     size_t n_operands;
-    int own_operands; /* the program registers the files among them itself */
+    int own_operands;           /* the program registers the files among them itself */
+    int text;                   /* the output is no binary stream */
+    struct mc_history *history; /* this run's, hidden with --no-history */
+    struct mc_backend *be;      /* the program opens it (mc_backend_open) where it needs one */
     struct mc_files files;
     struct mc_options options;
 };
@@ -83,36 +89,45 @@ struct mc_cli {
 /* clang-format on */
 extern const char *const mc_yes_no[]; /* "yes", "no" */
 
+/* What a program is beside its options' values. */
+struct mc_program {
+    const char *operands; /* a line for each use, as --help shows them */
+    const char *doc; /* "Purpose in one line.\vMore.\n\nExamples:\n  two that work as pasted" */
+    const struct mc_option *options;
+    void (*add)(struct options *o);   /* NULL, or adds tables that it shares */
+    void (*check)(struct options *o); /* NULL, or: usage errors, files that no option's row names */
+    int (*run)(struct options *o, struct mc_error *err);
+    int prints; /* it has no output but standard output: files are not compared */
+};
+/* All of a program: parses, checks, checks the files (mc_cli_ready), runs, prints the error, frees
+ * what struct mc_cli holds, and checks that stdout could be written; the exit status. cli: o's. */
+int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cli, int argc,
+                char **argv);
 /* The tables' defaults, signal handlers (mc_stream_catch_signals), argp; usage errors exit 2.
- * operands: a line for each use, as --help shows them. doc: "Purpose in one line.\vMore, if need
- * be.\n\nExamples:\n  two that work as pasted"; --help begins with purpose and examples, and ends
- * with the exit statuses. --quiet, --verbose, --help and --version are every program's. */
+ * --help begins with purpose and examples, and ends with the exit statuses. --quiet, --verbose,
+ * --help and --version are every program's. */
 void mc_cli_parse(struct mc_cli *cli, const char *operands, const char *doc, int argc, char **argv);
+/* Part of mc_cli_main: frees what cli holds but the backend, prints err if code is not 0 and err
+ * has a text, checks that stdout could be written; the exit status. */
+int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err);
+/* Where no operand is given, it is standard input. */
+void mc_cli_default_stdin(struct mc_cli *cli);
 /* "mc-x: sentence" on stderr, exit 2. */
 void mc_cli_usage(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
-/* This run's history, hidden with --no-history; NULL without memory. */
-struct mc_history *mc_cli_history(const struct mc_cli *cli, struct mc_error *err);
-/* End of the program: prints err if code is not 0 and err has a text, checks that stdout could be
- * written; the status. */
-int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err);
-
 /* What an operand, or an option without a row of MC_OPT_INPUT or MC_OPT_RESULT, names is read or
- * written, as mc_files_add has it. Call before mc_cli_ready. */
+ * written, as mc_files_add has it. Call in check(). */
 void mc_cli_file(struct mc_cli *cli, enum mc_file_role role, const char *option, const char *path);
-/* Fail now rather than after hours of work, and before anything is lost: registers the operands
- * (unless own_operands), the rows' files, -o and --log-json, and checks all files as mc_files_check
- * does; MC_EUSAGE too where the output is binary and stdout a terminal. Call once, before anything
- * is opened. */
-MC_USE_RESULT int mc_cli_ready(struct mc_cli *cli, int binary, struct mc_error *err);
-/* Write a text in one piece: to stdout for NULL or "-", else to a file as mc_output does. */
-MC_USE_RESULT int mc_cli_write(const char *path, const char *text, size_t bytes,
-                               struct mc_error *err);
-
+/* Part of mc_cli_main. Fail now rather than after hours of work, and before anything is lost:
+ * registers the operands (unless own_operands), the rows' files, -o and --log-json, and checks all
+ * files as mc_files_check does; MC_EUSAGE too where the output is binary and stdout a terminal. */
+MC_USE_RESULT int mc_cli_ready(struct mc_cli *cli, struct mc_error *err);
 /* "mc-x: sentence" on stderr: note unless -q, detail with -v only, warn always. */
-void mc_note(const struct mc_cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void mc_detail(const struct mc_cli *cli, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-void mc_warn(const struct mc_cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+enum mc_level { MC_LEVEL_WARN, MC_LEVEL_NOTE, MC_LEVEL_DETAIL };
+void mc_say(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+#define mc_note(cli, ...) mc_say(cli, MC_LEVEL_NOTE, __VA_ARGS__)
+#define mc_detail(cli, ...) mc_say(cli, MC_LEVEL_DETAIL, __VA_ARGS__)
+#define mc_warn(cli, ...) mc_say(cli, MC_LEVEL_WARN, __VA_ARGS__)
 
 /* Progress on stderr when that is a terminal, at most ten times a second. total 0: not known. */
 struct mc_progress {
@@ -129,6 +144,9 @@ void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const ch
 int mc_progress_due(const struct mc_progress *p);
 void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra);
 void mc_progress_end(struct mc_progress *p);
+/* Callbacks that update the struct mc_progress at arg; in_all becomes its total where that is 0. */
+void mc_progress_count(void *arg, uint64_t done);
+void mc_progress_count_of(void *arg, uint64_t done, uint64_t in_all);
 
 /* ---- options (tools/cli/options.c) ---- */
 

@@ -3,9 +3,23 @@
  * A text held in memory until it is complete. */
 #include "tools/cli/text.h"
 
-#include "tools/cli/cli.h"
+#include "formats/stream/output.h"
 
 #include <stdlib.h>
+
+int mc_cli_write(const char *path, const char *text, size_t bytes, struct mc_error *err)
+{
+    struct mc_output *o = NULL;
+    int rc = mc_output_open(&o, path, MC_OUTPUT_TEXT, err);
+
+    if (rc)
+        return rc;
+    if ((rc = mc_output_write(o, text, bytes, err))) {
+        mc_output_abandon(o);
+        return rc;
+    }
+    return mc_output_close(o, err);
+}
 
 int mc_text_open(struct mc_text *t, struct mc_error *err)
 {

@@ -14,6 +14,10 @@
 
 #include <stdio.h>
 
+/* Write a text in one piece: to stdout for NULL or "-", else to a file as mc_output does. */
+MC_USE_RESULT int mc_cli_write(const char *path, const char *text, size_t bytes,
+                               struct mc_error *err);
+
 struct mc_text {
     FILE *f; /* to print to; write errors show at mc_text_close */
     char *text;

@@ -37,6 +37,32 @@ void mc_curve_straighten(struct mc_curve *c)
     }
 }
 
+int mc_curve_between(struct mc_curve *out, const struct mc_weights *a, const struct mc_weights *b,
+                     enum mc_curve_kind kind, size_t n_points, struct mc_error *err)
+{
+    int rc = mc_curve_init(out, a->graph, kind, n_points, a->dataset, err);
+
+    if (rc)
+        return rc;
+    memcpy(out->points[0], a->params, a->graph->P * sizeof(float));
+    memcpy(out->points[n_points - 1], b->params, a->graph->P * sizeof(float));
+    mc_curve_straighten(out);
+    return 0;
+}
+
+void mc_curve_point(const struct mc_curve *c, double t, float *out)
+{
+    double coef[MC_MAX_POINTS];
+
+    mc_curve_coefs(c->kind, c->n_points, t, coef);
+    for (size_t j = 0; j < c->graph->P; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < c->n_points; i++)
+            sum += coef[i] * (double)c->points[i][j];
+        out[j] = (float)sum;
+    }
+}
+
 void mc_curve_gram(size_t k, const float *const *points, size_t n, double *gram)
 {
     for (size_t a = 0; a < k; a++)

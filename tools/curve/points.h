@@ -14,6 +14,13 @@ void mc_curve_coefs(enum mc_curve_kind kind, size_t k, double t, double *coef);
 /* Set the points between the first and the last on the straight line, evenly. */
 void mc_curve_straighten(struct mc_curve *c);
 
+/* The straight path from a to b, of one graph, with n_points points, both ends included. */
+MC_USE_RESULT int mc_curve_between(struct mc_curve *out, const struct mc_weights *a,
+                                   const struct mc_weights *b, enum mc_curve_kind kind,
+                                   size_t n_points, struct mc_error *err);
+/* out: (P). The parameters of the point at t, summed in float64. */
+void mc_curve_point(const struct mc_curve *c, double t, float *out);
+
 /* gram: (k,k) inner products of the defining points in float64. points: (k)(n). */
 void mc_curve_gram(size_t k, const float *const *points, size_t n, double *gram);
 /* Length of the chord between two points given by their coefficients. */

@@ -88,8 +88,8 @@ void mc_eval_cli_check(const struct mc_eval_cli *e)
 }
 
 /* The columns' name where the user gave none, and no two the same. */
-static int settle_name(struct mc_eval_cli *e, struct mc_reported *d, const char *split,
-                       struct mc_error *err)
+static int name_columns(struct mc_eval_cli *e, struct mc_reported *d, const char *split,
+                        struct mc_error *err)
 {
     if (!*d->name)
         snprintf(d->name, NAME_MAX_LENGTH, "%s", *split ? split : "data");
@@ -100,7 +100,7 @@ static int settle_name(struct mc_eval_cli *e, struct mc_reported *d, const char 
     return 0;
 }
 
-static int settle_attack(struct mc_eval_cli *e, struct mc_error *err)
+static int resolve_attack(struct mc_eval_cli *e, struct mc_error *err)
 {
     int rc = mc_attack_resolve(&e->attack, mc_dataset_get_info(e->open[0]), err);
 
@@ -108,8 +108,10 @@ static int settle_attack(struct mc_eval_cli *e, struct mc_error *err)
     e->report.attack = e->attack_text;
     for (size_t i = 0; !rc && i < e->n_data; i++) {
         struct mc_reported *d = &e->report.data[e->n_data + i];
-        snprintf(d->name, sizeof d->name, "%.63s.robust", e->report.data[i].name);
-        rc = settle_name(e, d, "", err);
+        char name[NAME_MAX_LENGTH]; /* of at most so many bytes, as all of clean data */
+        memcpy(name, e->report.data[i].name, sizeof name);
+        snprintf(d->name, sizeof d->name, "%.63s.robust", name);
+        rc = name_columns(e, d, "", err);
     }
     e->report.n_data *= 2;
     if (!rc)
@@ -124,10 +126,10 @@ int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error *err)
     for (size_t i = 0; !rc && i < e->n_data; i++) {
         rc = mc_dataset_open(&e->open[i], e->file[i], err);
         if (!rc)
-            rc = settle_name(e, &e->report.data[i], mc_dataset_get_info(e->open[i])->split, err);
+            rc = name_columns(e, &e->report.data[i], mc_dataset_get_info(e->open[i])->split, err);
     }
     e->report.n_data = e->n_data;
-    return rc || !attacked(e) ? rc : settle_attack(e, err);
+    return rc || !attacked(e) ? rc : resolve_attack(e, err);
 }
 
 int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g, struct mc_error *err)

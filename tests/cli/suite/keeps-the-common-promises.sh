@@ -35,7 +35,16 @@ for program in "$MC_BUILD"/bin/mc-*; do
 
     status 0 "$name" --version
     [[ $(head -n 1 out) =~ ^$name\ \(mc\)\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || complain "--version says '$(head -n 1 out)'"
-    grep -q '^stream format 1; backends: cpu' out || complain "--version lacks format and backends"
+    [ "$(sed -n 2p out)" = 'stream format 1' ] || complain "--version lacks the format"
+    [[ $(sed -n 3p out) =~ ^backends:\ cpu\ \((portable|avx2|avx512),\ oneDNN\ [0-9.]+\),\ cuda\ \([a-zA-Z_\ ,]+\)$ ]] ||
+        complain "--version lacks the backends: '$(cat out)'"
+    [ "$(wc -l <out)" = 3 ] || complain "--version says more than three lines"
+    # whatever the environment asks for, it does not fail
+    MC_CUDA_LIBRARY=/nonexistent MC_ISA=other status 0 "$name" --version
+    grep -q '^backends: cpu (MC_ISA is .*), cuda (the library of MC_CUDA_LIBRARY is missing)$' out ||
+        complain "--version says '$(cat out)'"
+    MC_ISA=portable status 0 "$name" --version
+    grep -q '^backends: cpu (portable, ' out || complain "--version does not look at MC_ISA"
 
     for bad in --no-such-option -Z --quiet=x; do
         status 2 "$name" "$bad"

@@ -333,7 +333,7 @@ static void flat_vectors(void **state)
                            .decay = .01f,
                            .nesterov = nesterov};
         float p, m, p1, m1;
-        const size_t at = 17000;
+        const uint32_t at = 17000;
         get(src[4], at * 4, &p, 4);
         get(src[5], at * 4, &m, 4);
         be->sgd(be, n, &s, d_ctl);

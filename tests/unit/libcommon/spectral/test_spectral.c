@@ -171,7 +171,7 @@ static size_t n_shapes(void)
 
 TEST(the_norm_is_the_greatest_singular_value)
 {
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (enum kind kind = 0; kind < KINDS; kind++) {
         double worst = 0;
         for (size_t s = 0; s < n_shapes(); s++) {
             const size_t rows = shapes[s][0], cols = shapes[s][1];
@@ -237,7 +237,7 @@ TEST(clipping_is_the_projection_and_idempotent)
 {
     const double shares[] = {2, 1.00001, .95, .99965, .5, .01};
 
-    for (int kind = 0; kind < KINDS; kind++)
+    for (enum kind kind = 0; kind < KINDS; kind++)
         for (size_t s = 0; s < n_shapes(); s++) {
             float *w = matrix(kind, shapes[s][0], shapes[s][1]);
             struct decomposed d = naive(shapes[s][0], shapes[s][1], w);

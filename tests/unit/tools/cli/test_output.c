@@ -4,6 +4,7 @@
  * file had, and nothing left where a signal comes at the last moment. And the table of options:
  * defaults, what was given, what a checkpoint compares, what is refused. */
 #include "tools/cli/cli.h"
+#include "tools/cli/text.h"
 
 #include "formats/codecs/checkpoint.h"
 #include "formats/stream/output.h"

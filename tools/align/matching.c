@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Optimal assignments of all groups. */
+#include "tools/align/matching.h"
+
+#include "libcommon/assign/assign.h"
+
+#include <omp.h>
+
+enum { MOST_LINES = 8 }; /* of groups with units that hardly vary */
+
+static int match_group(const struct mc_matrix_group *g, const struct mc_matrix_group *constraint,
+                       int32_t *col, struct mc_assignment *info, struct mc_constrained *constrained,
+                       struct mc_error *err)
+{
+    if (!constraint)
+        return mc_assign_max(g->size, g->value, col, info, err);
+    int rc = mc_assign_constrained(g->size, g->value, constraint->value, col, constrained, err);
+    *info = constrained->found;
+    return rc;
+}
+
+int mc_match(struct mc_perm *out, struct mc_assignment *info, struct mc_constrained *constrained,
+             const struct mc_matrices *m, const struct mc_matrices *constraint, int threads,
+             struct mc_error *err)
+{
+    size_t failed = m->n_groups;
+    int rc = mc_perm_alloc(out, m->n_groups, err);
+
+    for (size_t k = 0; k < m->n_groups && !rc; k++)
+        rc = mc_perm_set_group(out, k, m->groups[k].name, m->groups[k].size, err);
+    if (rc)
+        return rc;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads ? threads : omp_get_max_threads())
+    for (size_t k = 0; k < m->n_groups; k++) {
+        struct mc_error mine = {0};
+        if (match_group(&m->groups[k], constraint ? &constraint->groups[k] : NULL, out->perm[k],
+                        &info[k], &constrained[k], &mine)) {
+#pragma omp critical
+            if (k < failed) {
+                failed = k;
+                *err = mine;
+            }
+        }
+    }
+    return failed < m->n_groups ? mc_fail_in(err->code, err, "%s", m->groups[failed].name) : 0;
+}
+
+int mc_dead_units_summary(const struct mc_cli *cli, const struct mc_matrices *m, const char *what)
+{
+    size_t dead_a = 0, dead_b = 0, groups = 0;
+
+    for (size_t k = 0; k < m->n_groups; k++) {
+        dead_a += m->groups[k].n_dead_a;
+        dead_b += m->groups[k].n_dead_b;
+        groups += m->groups[k].n_dead_a || m->groups[k].n_dead_b;
+    }
+    if (groups <= MOST_LINES || cli->verbose)
+        return 0;
+    mc_note(cli, "%zu units of a and %zu of b, in %zu groups, %s", dead_a, dead_b, groups, what);
+    return 1;
+}

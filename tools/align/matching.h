@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The permutation of greatest value from matrices, group by group, and what is told of units that
+ * hardly vary. */
+#ifndef MC_MATCHING_H
+#define MC_MATCHING_H
+
+#include "formats/codecs/matrices.h"
+#include "formats/codecs/permutation.h"
+#include "libcommon/assign/constrained.h"
+#include "tools/cli/cli.h"
+
+/* Match each group of m. constraint: NULL, or the matrices of the same groups in which nothing may
+ * be worse than the identity. info: (n_groups). constrained: (n_groups), of a constraint only.
+ * threads: groups at a time, 0: all cores. Errors are of the first group that fails. out is to be
+ * released also after an error. */
+MC_USE_RESULT int mc_match(struct mc_perm *out, struct mc_assignment *info,
+                           struct mc_constrained *constrained, const struct mc_matrices *m,
+                           const struct mc_matrices *constraint, int threads, struct mc_error *err);
+
+/* Where many groups have units that hardly vary, and without -v: one line with their numbers, which
+ * ends in `what`. 0: it was not printed, and a line a group is due. */
+int mc_dead_units_summary(const struct mc_cli *cli, const struct mc_matrices *m, const char *what);
+
+#endif

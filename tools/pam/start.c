@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Start and end of the minimisation, from files and to one. */
+#include "tools/pam/start.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+void mc_pam_start_release(struct mc_pam_start *s)
+{
+    mc_weights_release(&s->a);
+    mc_weights_release(&s->b);
+    mc_symmetry_release(&s->symmetry);
+    mc_perm_release(&s->perm);
+    free(s->offset);
+}
+
+/* From a curve between these networks: its permutation, and its control point's offset. */
+static int start_from_curve(struct mc_pam_start *s, const char *const path[2], const char *init,
+                            struct mc_history *h, struct mc_error *err)
+{
+    struct mc_curve c = {0};
+    const size_t P = s->a.graph->P;
+    float *end = malloc(P * sizeof *end);
+    int rc = end ? mc_curve_read(&c, init, h, err) : mc_no_memory(err);
+
+    if (!rc &&
+        (!mc_graph_same(c.graph, s->a.graph) || c.kind != MC_CURVE_BEZIER || c.n_points != 3))
+        rc = mc_fail(err, MC_EINPUT, "%s: is no quadratic Bezier curve of these networks", init);
+    if (!rc && c.perm) {
+        mc_perm_release(&s->perm);
+        s->perm = *c.perm;
+        *c.perm = (struct mc_perm){0};
+    }
+    if (!rc &&
+        (rc = mc_perm_apply(&s->perm, &s->symmetry, s->a.graph, s->b.params, NULL, end, NULL, err)))
+        mc_fail_in(rc, err, "%s", init);
+    if (!rc && (memcmp(c.points[0], s->a.params, P * sizeof *end) ||
+                memcmp(c.points[2], end, P * sizeof *end)))
+        rc = mc_fail(err, MC_EINPUT, "%s: is not a curve from %s to its permutation of %s", init,
+                     path[0], path[1]);
+    for (size_t i = 0; !rc && i < P; i++)
+        s->offset[i] = c.points[1][i] - .5f * (c.points[0][i] + c.points[2][i]);
+    mc_curve_release(&c);
+    free(end);
+    return rc;
+}
+
+int mc_pam_start_read(struct mc_pam_start *s, const char *const path[2], const char *perm,
+                      const char *init, int *elsewhere, struct mc_history *h, struct mc_error *err)
+{
+    int rc = mc_weights_read_two(&s->a, &s->b, path[0], path[1], h, err);
+
+    if (!rc)
+        rc = mc_symmetry_derive(&s->symmetry, s->a.graph, err);
+    if (!rc && !(s->offset = calloc(s->a.graph->P, sizeof *s->offset)))
+        rc = mc_no_memory(err);
+    if (!rc && perm) {
+        rc = mc_perm_read(&s->perm, perm, &s->symmetry, h, err);
+        *elsewhere = !rc && *s->perm.of[0] &&
+                     (strcmp(s->perm.of[0], s->a.id) != 0 || strcmp(s->perm.of[1], s->b.id) != 0);
+    } else if (!rc) {
+        rc = mc_perm_init(&s->perm, &s->symmetry, err);
+    }
+    if (!rc && init)
+        rc = start_from_curve(s, path, init, h, err);
+    if (!rc)
+        s->sum = XXH3_64bits(s->offset, s->a.graph->P * sizeof *s->offset);
+    for (size_t g = 0; !rc && g < s->perm.n_groups; g++)
+        s->sum = XXH3_64bits_withSeed(s->perm.perm[g], s->perm.sizes[g] * sizeof *s->perm.perm[g],
+                                      s->sum);
+    return rc;
+}
+
+int mc_pam_curve_write(const struct mc_pam_start *s, const char *path, const struct mc_history *h,
+                       struct mc_error *err)
+{
+    struct mc_curve c = {0};
+    const struct mc_graph *g = s->a.graph;
+    struct mc_perm perm = s->perm; /* lent */
+    int rc = mc_curve_init(&c, g, MC_CURVE_BEZIER, 3, s->a.dataset, err);
+
+    if (!rc)
+        rc = mc_perm_apply(&perm, &s->symmetry, g, s->b.params, NULL, c.points[2], NULL, err);
+    if (!rc) {
+        memcpy(c.points[0], s->a.params, g->P * sizeof(float));
+        for (size_t i = 0; i < g->P; i++)
+            c.points[1][i] = .5f * (c.points[0][i] + c.points[2][i]) + s->offset[i];
+        c.perm = &perm;
+        rc = mc_curve_write(&c, path, h, err);
+        c.perm = NULL;
+    }
+    mc_curve_release(&c);
+    return rc;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the minimisation starts from: two networks, a permutation of the second and the curve's
+ * control point; and the curve that it ends with. */
+#ifndef MC_PAM_START_H
+#define MC_PAM_START_H
+
+#include "formats/codecs/curve.h"
+#include "libcommon/graph/symmetry.h"
+
+struct mc_pam_start {
+    struct mc_weights a, b;
+    struct mc_symmetry symmetry;
+    struct mc_perm perm;
+    float *offset; /* (P) the control point, from the middle of the straight line */
+    uint64_t sum;  /* of both, in which two runs that start elsewhere differ */
+};
+
+/* Read the networks path[0] and path[1], of one graph; then the permutation of the file perm (NULL:
+ * the identity), or permutation and control point of the quadratic Bezier curve in the file init
+ * (NULL: the straight line). *elsewhere: 1 where perm was found between other networks. s is zeroed
+ * before, to be released also after an error. MC_EINPUT: init is no curve between these. */
+MC_USE_RESULT int mc_pam_start_read(struct mc_pam_start *s, const char *const path[2],
+                                    const char *perm, const char *init, int *elsewhere,
+                                    struct mc_history *h, struct mc_error *err);
+void mc_pam_start_release(struct mc_pam_start *s);
+/* Write the curve a, its control point, P b, with the permutation P in it. */
+MC_USE_RESULT int mc_pam_curve_write(const struct mc_pam_start *s, const char *path,
+                                     const struct mc_history *h, struct mc_error *err);
+
+#endif
