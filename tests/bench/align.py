@@ -13,23 +13,8 @@ import time
 
 SAMPLES = 10000
 ROUNDS = 3
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats/python"))
-
-
-def tinyten(torch, weights):
-    nn = torch.nn
-    shapes = [(3, 16, 3, 1, 1), (16, 16, 3, 1, 1), (16, 32, 3, 2, 1), (32, 32, 3, 1, 1), (32, 32, 3, 1, 1),
-              (32, 64, 3, 2, 1), (64, 64, 3, 1, 0), (64, 64, 1, 1, 0)]
-    net = nn.Module()
-    net.layers = nn.ModuleList()
-    for i, o, k, s, p in shapes:
-        layer = nn.Module()
-        layer.conv, layer.bn = nn.Conv2d(i, o, k, s, p), nn.BatchNorm2d(o)
-        net.layers.append(layer)
-    net.dense = nn.Linear(64, 10)
-    state = {k: torch.from_numpy(v.copy()) for k, v in weights.tensors.items()}
-    net.load_state_dict(state, strict=False)
-    return net.eval()
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", folder)
+                for folder in ("../formats/python", "parity")]
 
 
 def with_torch(data, a, b, out):
@@ -37,9 +22,13 @@ def with_torch(data, a, b, out):
     import torch
     from scipy.optimize import linear_sum_assignment
     import mcz
+    import torch_nets
 
     d = mcz.read(data)
-    nets = [tinyten(torch, mcz.read(f)) for f in (a, b)]
+    nets = [torch_nets.TinyTen() for _ in (a, b)]
+    for net, f in zip(nets, (a, b)):
+        state = {k: torch.from_numpy(v.copy()) for k, v in mcz.read(f).tensors.items()}
+        net.eval().load_state_dict(state, strict=False)
     mean, std = (torch.tensor(d.meta[k]).view(1, 3, 1, 1) for k in ("mean", "std"))
     images = d.tensors["images"][:SAMPLES]
     start, cpu = time.perf_counter(), time.process_time()

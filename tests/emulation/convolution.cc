@@ -87,17 +87,21 @@ void cudnnGetLastErrorString(char *text, size_t size)
 }
 #endif
 
-cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t *d)
-{
-    *d = new cudnnTensorStruct();
-    return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t d)
-{
-    delete d;
-    return CUDNN_STATUS_SUCCESS;
-}
+/* A descriptor's birth and death. */
+#define DESCRIPTOR(kind)                                                                           \
+    cudnnStatus_t cudnnCreate##kind##Descriptor(cudnn##kind##Descriptor_t *d)                      \
+    {                                                                                              \
+        *d = new cudnn##kind##Struct();                                                            \
+        return CUDNN_STATUS_SUCCESS;                                                               \
+    }                                                                                              \
+    cudnnStatus_t cudnnDestroy##kind##Descriptor(cudnn##kind##Descriptor_t d)                      \
+    {                                                                                              \
+        delete d;                                                                                  \
+        return CUDNN_STATUS_SUCCESS;                                                               \
+    }
+DESCRIPTOR(Tensor)
+DESCRIPTOR(Filter)
+DESCRIPTOR(Convolution)
 
 static cudnnStatus_t describe(packed *d, cudnnTensorFormat_t format, cudnnDataType_t type, int n,
                               int c, int h, int w)
@@ -121,34 +125,10 @@ cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t d, cudnnTensorF
     return describe(d, format, type, n, c, h, w);
 }
 
-cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t *d)
-{
-    *d = new cudnnFilterStruct();
-    return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t d)
-{
-    delete d;
-    return CUDNN_STATUS_SUCCESS;
-}
-
 cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t d, cudnnDataType_t type,
                                          cudnnTensorFormat_t format, int k, int c, int h, int w)
 {
     return describe(d, format, type, k, c, h, w);
-}
-
-cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t *d)
-{
-    *d = new cudnnConvolutionStruct();
-    return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t d)
-{
-    delete d;
-    return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t d, int pad_h, int pad_w,

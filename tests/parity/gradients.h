@@ -102,6 +102,29 @@ static inline struct mc_graph *net(const char *name, int classes)
     return net_of(name, spec);
 }
 
+/* Part `what` of the module at `path`. */
+static inline const char *named(const char *path, const char *what)
+{
+    static char name[MC_MAX_NODE_NAME];
+    snprintf(name, sizeof name, "%s.%s", path, what);
+    return name;
+}
+
+static inline int conv(struct mc_graph *g, const char *name, int in, int out, int kernel,
+                       int stride)
+{
+    return mc_graph_conv(
+        g, name, in, out,
+        (struct mc_conv_opts){.kernel = kernel, .stride = stride, .pad = kernel / 2});
+}
+
+static inline int unit_of(struct mc_graph *g, const char *path, int in, int out, int kernel)
+{
+    int x = conv(g, named(path, "conv"), in, out, kernel, 1);
+    x = mc_graph_batchnorm(g, named(path, "bn"), x, 1e-3f);
+    return mc_graph_relu(g, named(path, "relu"), x);
+}
+
 struct world {
     struct mc_graph *g;
     struct mc_plan *plan;

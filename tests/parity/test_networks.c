@@ -14,28 +14,6 @@ enum { PROJECTIONS = 64 };
 
 /* ---- the networks ---- */
 
-/* Part `what` of the module at `path`. */
-static const char *named(const char *path, const char *what)
-{
-    static char name[MC_MAX_NODE_NAME];
-    snprintf(name, sizeof name, "%s.%s", path, what);
-    return name;
-}
-
-static int conv(struct mc_graph *g, const char *name, int in, int out, int kernel, int stride)
-{
-    return mc_graph_conv(
-        g, name, in, out,
-        (struct mc_conv_opts){.kernel = kernel, .stride = stride, .pad = kernel / 2});
-}
-
-static int unit_of(struct mc_graph *g, const char *path, int in, int out, int kernel)
-{
-    int x = conv(g, named(path, "conv"), in, out, kernel, 1);
-    x = mc_graph_batchnorm(g, named(path, "bn"), x, 1e-3f);
-    return mc_graph_relu(g, named(path, "relu"), x);
-}
-
 static void ending(struct mc_graph *g, int x)
 {
     x = mc_graph_globalpool(g, "avgpool", x);

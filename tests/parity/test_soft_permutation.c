@@ -16,23 +16,6 @@ static struct mc_graph *tinyten(void)
     return net("tinyten", 10);
 }
 
-static int conv(struct mc_graph *g, const char *path, int in, int out, int kernel, int bias)
-{
-    return mc_graph_conv(g, path, in, out,
-                         (struct mc_conv_opts){.kernel = kernel, .pad = kernel / 2, .bias = bias});
-}
-
-/* Convolution PATH.conv, batch norm PATH.bn and ReLU. */
-static int unit_of(struct mc_graph *g, const char *path, int in, int out, int kernel)
-{
-    char name[MC_MAX_NODE_NAME];
-
-    snprintf(name, sizeof name, "%s.conv", path);
-    in = conv(g, name, in, out, kernel, 0);
-    snprintf(name, sizeof name, "%s.bn", path);
-    return mc_graph_relu(g, NULL, mc_graph_batchnorm(g, name, in, 1e-3f));
-}
-
 static int linear(struct mc_graph *g, const char *name, int in, int out)
 {
     return mc_graph_linear(g, name, in, out, 1, MC_INIT_ZERO, MC_INIT_ZERO);
@@ -41,12 +24,14 @@ static int linear(struct mc_graph *g, const char *name, int in, int out)
 static struct mc_graph *mixed(void)
 {
     struct mc_graph *g = mc_graph_new("mixed", 3, SIDE, SIDE, 10, IMAGES_32.mean, IMAGES_32.std);
+    const struct mc_conv_opts biased = {.kernel = 3, .pad = 1, .bias = 1};
     struct mc_error err = {0};
 
     assert_non_null(g);
     const int s = unit_of(g, "stem", 0, 12, 3);
-    int x = mc_graph_batchnorm(g, "block.bn1", conv(g, "block.conv1", s, 10, 3, 1), 1e-5f);
-    x = conv(g, "block.conv2", mc_graph_relu(g, NULL, x), 12, 3, 0);
+    int x =
+        mc_graph_batchnorm(g, "block.bn1", mc_graph_conv(g, "block.conv1", s, 10, biased), 1e-5f);
+    x = conv(g, "block.conv2", mc_graph_relu(g, NULL, x), 12, 3, 1);
     x = mc_graph_batchnorm(g, "block.bn2", x, 1e-5f);
     x = mc_graph_relu(g, NULL, mc_graph_add(g, NULL, (int[]){x, s}, 2));
     const int one = unit_of(g, "branch1", x, 9, 1), two = unit_of(g, "branch2", x, 14, 3);

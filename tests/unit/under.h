@@ -9,6 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Only there can a device be told to fail. */
+static inline int on_emulation(void)
+{
+    const char *under = getenv("MC_UNDER");
+
+    return under && !strcmp(under, "emulation");
+}
+
 static inline int does_less(void)
 {
     const char *under = getenv("MC_UNDER");

@@ -46,15 +46,13 @@ static void naive_init(struct naive *v, const struct mc_graph *g, int batch)
     memset(v, 0, sizeof *v);
     v->g = g;
     v->B = batch;
-    v->out = naive_alloc(n, sizeof(double *));
-    v->grad = naive_alloc(n, sizeof(double *));
-    v->mean = naive_alloc(n, sizeof(double *));
-    v->var = naive_alloc(n, sizeof(double *));
-    for (size_t i = 0; i < n; i++) {
-        v->out[i] = naive_alloc((size_t)batch * naive_image(&g->nodes[i]), sizeof(double));
-        v->grad[i] = naive_alloc((size_t)batch * naive_image(&g->nodes[i]), sizeof(double));
-        v->mean[i] = naive_alloc((size_t)g->nodes[i].c, sizeof(double));
-        v->var[i] = naive_alloc((size_t)g->nodes[i].c, sizeof(double));
+    double ***const each[] = {&v->out, &v->grad, &v->mean, &v->var};
+    for (size_t k = 0; k < 4; k++) {
+        *each[k] = naive_alloc(n, sizeof(double *));
+        for (size_t i = 0; i < n; i++)
+            (*each[k])[i] = naive_alloc(k < 2 ? (size_t)batch * naive_image(&g->nodes[i])
+                                              : (size_t)g->nodes[i].c,
+                                        sizeof(double));
     }
     v->dparams = naive_alloc(g->P, sizeof(double));
     v->loss = naive_alloc((size_t)batch, sizeof(double));
@@ -64,16 +62,13 @@ static void naive_init(struct naive *v, const struct mc_graph *g, int batch)
 
 static void naive_release(struct naive *v)
 {
-    for (int i = 0; i < v->g->n_nodes; i++) {
-        free(v->out[i]);
-        free(v->grad[i]);
-        free(v->mean[i]);
-        free(v->var[i]);
+    double **const each[] = {v->out, v->grad, v->mean, v->var};
+
+    for (size_t k = 0; k < 4; k++) {
+        for (int i = 0; i < v->g->n_nodes; i++)
+            free(each[k][i]);
+        free(each[k]);
     }
-    free(v->out);
-    free(v->grad);
-    free(v->mean);
-    free(v->var);
     free(v->dparams);
     free(v->loss);
     free(v->batch_mean);
@@ -324,39 +319,19 @@ static void naive_loss(struct naive *v, int i, int back)
 
 static void naive_node(struct naive *v, int i, int back)
 {
-    switch (v->g->nodes[i].op) {
-    case MC_OP_CONV:
-        naive_conv(v, i, back);
-        break;
-    case MC_OP_LINEAR:
-        naive_linear(v, i, back);
-        break;
-    case MC_OP_BATCHNORM:
-        naive_norm(v, i, back);
-        break;
-    case MC_OP_RELU:
-        naive_relu(v, i, back);
-        break;
-    case MC_OP_ADD:
-    case MC_OP_CONCAT:
-    case MC_OP_FLATTEN:
-        naive_join(v, i, back);
-        break;
-    case MC_OP_MAXPOOL:
-    case MC_OP_AVGPOOL:
-    case MC_OP_ADAPTPOOL:
-    case MC_OP_GLOBALPOOL:
-        naive_pool(v, i, back);
-        break;
-    case MC_OP_DROPOUT:
-        naive_dropout(v, i, back);
-        break;
-    case MC_OP_LOSS:
-        naive_loss(v, i, back);
-        break;
-    default:
-        break;
-    }
+    static void (*const of[])(struct naive * v, int i, int back) = {
+        [MC_OP_CONV] = naive_conv,       [MC_OP_LINEAR] = naive_linear,
+        [MC_OP_BATCHNORM] = naive_norm,  [MC_OP_RELU] = naive_relu,
+        [MC_OP_ADD] = naive_join,        [MC_OP_CONCAT] = naive_join,
+        [MC_OP_FLATTEN] = naive_join,    [MC_OP_MAXPOOL] = naive_pool,
+        [MC_OP_AVGPOOL] = naive_pool,    [MC_OP_ADAPTPOOL] = naive_pool,
+        [MC_OP_GLOBALPOOL] = naive_pool, [MC_OP_DROPOUT] = naive_dropout,
+        [MC_OP_LOSS] = naive_loss,
+    };
+    const size_t op = (size_t)v->g->nodes[i].op;
+
+    if (op < sizeof of / sizeof *of && of[op])
+        of[op](v, i, back);
 }
 
 /* pixels: (B,C,H,W) in [0,1]. Then v->grad[0] * 1/std is the pixels' gradient. */

@@ -6,12 +6,6 @@
 
 #include "tests/unit/under.h"
 
-static int skipped(void)
-{
-    const char *under = getenv("MC_UNDER");
-    return !under || strcmp(under, "emulation");
-}
-
 static struct mc_graph *one_conv(void)
 {
     struct mc_graph *g = mc_graph_new("one", 3, 9, 7, 5, MEAN, STD);
@@ -46,7 +40,7 @@ static void refused(const char *where, const char *first, const char *second)
 static void a_plan_names_the_node(void **state)
 {
     (void)state;
-    if (skipped())
+    if (!on_emulation())
         skip();
     refused("describe", "description of", "CUDNN_STATUS_BAD_PARAM: ");
     refused("algorithm", "forward of", "CUDNN_STATUS_NOT_SUPPORTED: ");
@@ -60,7 +54,7 @@ static void a_failure_while_it_runs_names_the_node(void **state)
     float loss;
 
     (void)state;
-    if (skipped())
+    if (!on_emulation())
         skip();
     struct mc_backend *usual = be;
     start(NULL);

@@ -145,10 +145,9 @@ static void steps_have_the_bytes_of_direct_ones(void **state)
 static void what_cannot_be_captured_is_done_and_said(void **state)
 {
     static const char *const where[] = {"begin", "work", "end", "instantiate", "upload"};
-    const char *under = getenv("MC_UNDER");
 
     (void)state;
-    if (!under || strcmp(under, "emulation"))
+    if (!on_emulation())
         skip();
     for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
         struct mc_backend *usual = be;
@@ -169,12 +168,11 @@ static void a_longer_graph_may_fail(void **state)
 {
     const struct mc_ctl begin = {.row = 5};
     const float one[] = {1, 2};
-    const char *under = getenv("MC_UNDER");
     struct mc_capture *again = NULL;
     struct mc_ctl ctl;
 
     (void)state;
-    if (!under || strcmp(under, "emulation"))
+    if (!on_emulation())
         skip();
     struct mc_backend *usual = be;
     start(NULL);
