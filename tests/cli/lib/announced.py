@@ -2,19 +2,13 @@
 """Streams whose header announces, consistently, more than any memory, and of which little comes; run
 by streams/holds-what-comes.sh."""
 import os
-import subprocess
-import sys
 
 import msgpack
 import numpy as np
 import xxhash
-import zstandard
+from damaged import LIMIT, ended, frame, run, sample, under
 
-root = os.environ["MC_ROOT"]
-os.environ["MC_FAILS"] = "1"  # tests/run checks each of these runs under valgrind
-LIMIT = 64 << 10  # KiB
-good = {k: os.path.join(root, "formats/samples/good-%s.mcz" % k)
-        for k in ("dataset", "weights")}
+good = {k: sample(k) for k in ("dataset", "weights")}
 BYTES = {"float32": 4, "float64": 8, "int32": 4, "uint8": 1}
 
 
@@ -89,10 +83,7 @@ def stream(kind, meta, tensors, rows):
                                       "xxh": xxhash.xxh3_64_intdigest(body)}))
         hashed.update(objects[-1])
     objects.append(msgpack.packb({"end": len(objects) - 2, "id": hashed.hexdigest(), "inputs": []}))
-    p = zstandard.ZstdCompressionParameters.from_level(1, write_checksum=True,
-                                                       write_content_size=False)
-    z = zstandard.ZstdCompressor(compression_params=p).compressobj()
-    return z.compress(b"".join(objects)) + z.flush()
+    return frame(objects)
 
 
 failures, runs, most = [], 0, 0
@@ -103,20 +94,12 @@ for kind, meta, tensors, programs in CASES:
             f.write(stream(kind, meta, tensors, rows))
         for program in programs:
             command = [a.replace("{}", "bad.mcz") for a in program]
-            with open("err", "wb") as err:
-                p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=err, stderr=err)
-                _, status, usage = os.wait4(p.pid, 0)
-            p.returncode = os.waitstatus_to_exitcode(status)
-            said = open("err").read()
+            status, out, said, rss = run(command)
             runs += 1
-            most = max(most, usage.ru_maxrss)
-            if (p.returncode != 3 or said.count("\n") != 1 or "bad.mcz: " not in said or
-                    os.path.exists("out.mcz") or
-                    usage.ru_maxrss > LIMIT and not os.environ.get("MC_UNDER")):
+            most = max(most, rss)
+            if (status != 3 or out or said.count("\n") != 1 or "bad.mcz: " not in said or
+                    os.path.exists("out.mcz") or rss > LIMIT and not under):
                 failures.append("%s, %d rows: %s: status %d, %d KiB: %s" % (
-                    kind, rows, " ".join(command), p.returncode, usage.ru_maxrss, said))
+                    kind, rows, " ".join(command), status, rss, said))
 
-print("%d runs, %d KiB at most" % (runs, most))
-for f in failures:
-    print(f, file=sys.stderr)
-sys.exit(1 if failures or runs < 12 else 0)
+ended(failures, runs, most, 12)

@@ -12,6 +12,8 @@ make_pair() {
 
 # mc-acts on the pair's images
 acts() { mc-acts -q -t 1 --data data.mcz --samples $images --batch $batch "$@"; }
+# the same as its defaults are
+collect() { mc-acts --data data.mcz $small "$@"; }
 
 # their moments, whole, in two shards, and from raw activations; the matrices
 make_moments() {
@@ -217,16 +219,20 @@ make_logs() {
 train_logged() { mc-train -q --net mlp:8 --no-augment --data d.mcz --epochs 6 --seed 5 -t 1 "$@"; }
 epochs() { sed -n 's/.*"event":"epoch","epoch":\([0-9]*\),.*}$/\1/p' "$1" | tr '\n' ' '; }
 
-# what graphs make in out: connect.mk's small experiment, robust.mk's, pam.mk's
+# a network of 0.5 MB
+large() { mc-train -q --data "$data" --no-augment --net mlp:20000 --epochs 1 "$@"; }
+
+# what graphs make in out: three pairs of small networks, connect.mk's small experiment, robust.mk's, pam.mk's
+pairs() { graph connect NET=mlp:bn,8 TRAIN_IMAGES=256 EPOCHS=1 "$@"; }
 make_connected() { graph connect; }
 make_robust() {
-    graph robust TRAIN_IMAGES=256 BATCH=64 OUT=out-robust ATTACK=$attack
-    is "$(ran)" 'mc-acts1 mc-bezier4 mc-corr1 mc-data2 mc-eval6 mc-hungarian1 mc-permute1 mc-plot8 mc-train2 '
+    makes 'mc-acts1 mc-bezier4 mc-corr1 mc-data2 mc-eval6 mc-hungarian1 mc-permute1 mc-plot8 mc-train2 ' \
+        robust TRAIN_IMAGES=256 BATCH=64 OUT=out-robust ATTACK=$attack
 }
 make_pam_graph() {
     graph connect DATA_FLAGS='--size 8' CURVE_EPOCHS=2
-    graph pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 PERMUTATION_EPOCHS=2 PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256'
-    is "$(ran)" 'mc-bezier2 mc-eval4 mc-pam2 mc-permute2 mc-plot4 '
+    makes 'mc-bezier2 mc-eval4 mc-pam2 mc-permute2 mc-plot4 ' pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 \
+        PERMUTATION_EPOCHS=2 PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256'
 }
 
 # the pair's first network and an mlp, both also permuted, with the permutations

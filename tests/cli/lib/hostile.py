@@ -2,20 +2,13 @@
 """Damaged streams of each kind through the programs that read them; run by streams/refuses-damaged-streams.sh."""
 import os
 import subprocess
-import sys
-import threading
 
 import mcz
 import msgpack
 import xxhash
-import zstandard
+from damaged import LIMIT, ended, frame, objects as decoded, run, sample, under
 
-root = os.environ["MC_ROOT"]
-os.environ["MC_FAILS"] = "1"  # tests/run checks each of these runs under valgrind
-under = os.environ.get("MC_UNDER", "")
-LIMIT = 64 << 10  # KiB
-samples = {k: os.path.join(root, "formats/samples/good-%s.mcz" % k)
-           for k in "dataset weights moments activations matrices permutation curve".split()}
+samples = {k: sample(k) for k in "dataset weights moments activations matrices permutation curve".split()}
 TRAIN = ["mc-train", "-q", "--net", "mlp:3", "--data", samples["dataset"], "--no-augment",
          "--threads", "1"]
 samples["state"] = os.path.abspath("state.mcz")
@@ -57,18 +50,6 @@ MORE = {
                     ["mc-corr", "--signature", "--perm", "{}", samples["moments"]]],
     "moments": [["mc-corr", "--signature", "{}"]],
 }
-
-
-def decoded(path):
-    with open(path, "rb") as f:
-        return [raw for _, raw in mcz._objects(mcz._decoded(f))]
-
-
-def frame(objects, checksum=True):
-    p = zstandard.ZstdCompressionParameters.from_level(1, write_checksum=checksum,
-                                                       write_content_size=False)
-    z = zstandard.ZstdCompressor(compression_params=p).compressobj()
-    return z.compress(b"".join(objects)) + z.flush()
 
 
 def sealed(objects):
@@ -116,23 +97,6 @@ def damaged(path):
     yield "renamed", with_header(objects, lambda h: h["tensors"][0].__setitem__(0, "other"))
     yield "kind", with_header(objects, lambda h: h.update(kind="unheard-of"))
     yield "meta", with_header(objects, lambda h: h.update(meta={}))
-
-
-def run(command, stdin=None):
-    """(status, stdout, stderr, KiB)"""
-    p = subprocess.Popen(command, stdin=stdin or subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE)
-    out = {}
-    readers = [threading.Thread(target=lambda n=n, f=f: out.__setitem__(n, f.read()))
-               for n, f in (("out", p.stdout), ("err", p.stderr))]
-    for t in readers:
-        t.start()
-    _, status, usage = os.wait4(p.pid, 0)
-    for t in readers:
-        t.join()
-    p.stdout.close(), p.stderr.close()
-    p.returncode = os.waitstatus_to_exitcode(status)
-    return p.returncode, out["out"], out["err"].decode(), usage.ru_maxrss
 
 
 failures, runs, most = [], 0, 0
@@ -199,7 +163,4 @@ for kind, path in samples.items():
                     check(what + ", by a pipe", [a.replace("{}", "-") for a in program], f)
         os.unlink(bad)
 
-print("%d runs, %d KiB at most" % (runs, most))
-for f in failures:
-    print(f, file=sys.stderr)
-sys.exit(1 if failures or runs < (40 if under == "valgrind" else 250) else 0)
+ended(failures, runs, most, 40 if under == "valgrind" else 250)

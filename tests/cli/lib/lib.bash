@@ -25,17 +25,20 @@ fails() {
     [ ! -s out.fails ] || die "$*: wrote to stdout"
 }
 
-# refused TEXT COMMAND...: with status 2 and that text, and every file here stays as it was
-refused() {
+# unchanged STATUS TEXT COMMAND...: it fails so, and every file here stays as it was; refused TEXT COMMAND...: with status 2
+unchanged() {
     local before
     touch out.fails err.fails
     before=$(files_here)
-    fails 2 "$@"
-    [ "$(files_here)" = "$before" ] || die "${*:2}: changed a file"
+    fails "$@"
+    [ "$(files_here)" = "$before" ] || die "${*:3}: changed a file"
 }
+refused() { unchanged 2 "$@"; }
 files_here() {
-    find . ! -name '*.fails' -printf '%p %i %s %l\n' | sort
+    find . ! -name '*.fails' \( -type d -printf '%p %i\n' -o -printf '%p %i %s %l %T@\n' \) | sort
 }
+# no_data STATUS TEXT ARGUMENT...: mc-data refuses that for old.mcz
+no_data() { unchanged "$1" "$2" mc-data "${@:3}" -o old.mcz; }
 
 # says TEXT COMMAND...: it passes, and says that on stderr, and nothing else
 says() {
@@ -126,6 +129,12 @@ killed() {
 graph() {
     $now make -f "$MC_ROOT/pipelines/$1.mk" BIN="$MC_BUILD/bin" DATA=synth TRAIN_IMAGES=512 TEST_IMAGES=100 NET=mlp:bn,16 \
         LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "${@:2}" >log 2>told || die "$(cat log told)"
+}
+
+# makes PROGRAMS NAME SETTING...: makes that graph, which starts these programs
+makes() {
+    graph "${@:2}"
+    is "$(ran)" "$1"
 }
 
 # kill_graph PATTERN NAME SETTING...: kills that graph with its jobs when a file of this name is there

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # mc-acts: its moments are those of the activations that --raw writes, behind the ReLU or, --at pre, before it.
 fixture pair
-acts() { mc-acts --data data.mcz $small "$@"; }
 
-acts a.mcz b.mcz -o m.mcz
-acts --at pre a.mcz b.mcz -o pre.mcz
+collect a.mcz b.mcz -o m.mcz
+collect --at pre a.mcz b.mcz -o pre.mcz
 differ m.mcz pre.mcz
-acts --raw a.mcz -o post.acts
-acts --raw --at pre a.mcz -o pre.acts
+collect --raw a.mcz -o post.acts
+collect --raw --at pre a.mcz -o pre.acts
 py $((total / 5)) <<'END'
 post, pre, m = (mcz.read(f) for f in ("post.acts", "pre.acts", "m.mcz"))
 assert post.meta["images"] == int(sys.argv[1]) and len(post.tensors) == 8

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # No sum of mc-acts is split among threads: the same content; what decides the result is in the history, and only that.
 fixture pair
-acts() { mc-acts --data data.mcz $small "$@"; }
 
 for t in 1 2; do
-    acts -t $t --samples $images a.mcz b.mcz -o x$t.mcz
-    acts -t $t --samples $((images / 3)) --raw a.mcz -o raw$t.mcz
+    collect -t $t --samples $images a.mcz b.mcz -o x$t.mcz
+    collect -t $t --samples $((images / 3)) --raw a.mcz -o raw$t.mcz
 done
 alike x1.mcz x2.mcz
 alike raw1.mcz raw2.mcz
-acts --samples $images --no-history a.mcz b.mcz -o bare.mcz
+collect --samples $images --no-history a.mcz b.mcz -o bare.mcz
 alike x1.mcz bare.mcz
 ! cmp -s x1.mcz bare.mcz || die 'the history is there'

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # mc-acts refuses another architecture, other images, too few of them, and images cut off behind those it needs.
 fixture pair
-acts() { mc-acts --data data.mcz $small "$@"; }
 
 mc-train -q -t 1 --net mlp:8 --data data.mcz --samples 16 --epochs 1 -o mlp.mcz
 mc-data synth --samples 20 --size 8 -o small.mcz
-fails 3 "a.mcz and mlp.mcz: are different networks" acts a.mcz mlp.mcz
+fails 3 "a.mcz and mlp.mcz: are different networks" collect a.mcz mlp.mcz
 fails 3 "small.mcz: images are 3x8x8" mc-acts --data small.mcz a.mcz b.mcz
-fails 3 "data.mcz: holds $total images, $((total + 1)) are asked for" acts --samples $((total + 1)) a.mcz b.mcz
-fails 3 "is a dataset stream, not weights" acts a.mcz data.mcz
+fails 3 "data.mcz: holds $total images, $((total + 1)) are asked for" collect --samples $((total + 1)) a.mcz b.mcz
+fails 3 "is a dataset stream, not weights" collect a.mcz data.mcz
 fails 3 "is a weights stream, not" mc-acts --data a.mcz a.mcz b.mcz
 # truncated after the last image that is needed
 head -c -7 data.mcz >cut.mcz

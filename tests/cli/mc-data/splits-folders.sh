@@ -11,33 +11,26 @@ mc-data folder split --split test -o v.mcz
 [ "$(mc-info v.mcz | awk '$1 == "split" { print $2 }')" = test ] || die "val is not the test split"
 mc-data folder split/val --split test --size 23 -o w.mcz
 cp old.mcz keep.mcz
-refused() { # status text arguments...
-    local status=$1 text=$2
-    shift 2
-    fails "$status" "$text" mc-data "$@" -o old.mcz
-    same old.mcz keep.mcz
-    no_temporaries
-}
 mkdir split/val/c && cp "$pictures/rgb.jpg" split/val/c
-refused 3 "split/train: has no class 'c', which split/val has" folder split --split test
+no_data 3 "split/train: has no class 'c', which split/val has" folder split --split test
 rm -r split/val/c split/val/b
-refused 3 "split/val: has no class 'b', which split/train has" folder split --split test
+no_data 3 "split/val: has no class 'b', which split/train has" folder split --split test
 rm -r split/val
-refused 3 "split: has no folder 'test'" folder split --split test
+no_data 3 "split: has no folder 'test'" folder split --split test
 mkdir split/train/empty
-refused 3 "split/train/empty: holds no JPEG or PNG file" folder split
+no_data 3 "split/train/empty: holds no JPEG or PNG file" folder split
 rmdir split/train/empty
 mkdir bare
-refused 3 "bare: holds no folders of classes" folder bare
-refused 1 "cannot open 'nowhere'" folder nowhere
-refused 3 "is not a folder" folder keep.mcz
+no_data 3 "bare: holds no folders of classes" folder bare
+no_data 1 "cannot open 'nowhere'" folder nowhere
+no_data 3 "is not a folder" folder keep.mcz
 ln -s nowhere split/train/a/y.jpg
-refused 3 "cannot open 'split/train/a/y.jpg'" folder split
+no_data 3 "cannot open 'split/train/a/y.jpg'" folder split
 rm split/train/a/y.jpg
 cp "$pictures/grey.jpg" split/train/a/y.webp
-refused 3 "split/train/a/y.webp: only JPEG and PNG files are read" folder split
+no_data 3 "split/train/a/y.webp: only JPEG and PNG files are read" folder split
 mv split/train/a/y.webp split/train/a/y.jpg
 cp "$pictures/tall.jpeg" split/train/b/z.jpeg
-refused 3 "split/train/b/z.jpeg: is 23 x 37 (width x height), the first image 37 x 23; --size N" folder split
+no_data 3 "split/train/b/z.jpeg: is 23 x 37 (width x height), the first image 37 x 23; --size N" folder split
 mc-data folder split --size 20 -o x.mcz
 rm split/train/b/z.jpeg

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # connect.mk over several pairs: OUT's tables hold mean and deviation over them; a pair more or less costs nothing of the others.
-pairs() { graph connect NET=mlp:bn,8 TRAIN_IMAGES=256 EPOCHS=1 "$@"; }
 
 pairs -j2 PAIRS='1:2 1:3 2:3:9'
 py <<'P'

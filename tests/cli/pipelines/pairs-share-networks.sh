@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # connect.mk over several pairs: networks that they share are trained once; each has its own curve seed, whatever pairs are before it.
-pairs() { graph connect NET=mlp:bn,8 TRAIN_IMAGES=256 EPOCHS=1 "$@"; }
 
 pairs -j2 PAIRS='1:2 1:3 2:3:9'
 is "$(grep -c '^mc-train' log) $(grep -c '^mc-acts' log)" '3 3'

@@ -2,14 +2,9 @@
 # robust.mk: a second run does nothing, another attack makes what it decides, another kind of OUT is refused.
 fixture robust
 set -- TRAIN_IMAGES=256 BATCH=64 OUT=out-robust ATTACK=$attack
-makes() {
-    graph robust "${@:2}"
-    is "$(ran)" "$1"
-}
-
-makes '' "$@"
-makes 'mc-eval6 mc-plot8 ' "$@" EVAL_ATTACK=$attack,restarts=2
-makes 'mc-acts1 mc-bezier4 mc-corr1 mc-eval6 mc-hungarian1 mc-permute1 mc-plot8 mc-train2 ' "$@" EVAL_ATTACK=$attack,restarts=2 -n ATTACK=pgd:steps=1
+makes '' robust "$@"
+makes 'mc-eval6 mc-plot8 ' robust "$@" EVAL_ATTACK=$attack,restarts=2
+makes 'mc-acts1 mc-bezier4 mc-corr1 mc-eval6 mc-hungarian1 mc-permute1 mc-plot8 mc-train2 ' robust "$@" EVAL_ATTACK=$attack,restarts=2 -n ATTACK=pgd:steps=1
 # other networks are no part of this OUT
 ! (graph connect OUT=out-robust) >refused || die 'one OUT for both'
 grep -q 'OUT="out-robust": out-robust/net-1.mcz was trained with an attack: another OUT is wanted' told || die "$(cat told)"

@@ -2,20 +2,16 @@
 # Killed in the middle by a signal that can be caught, a program leaves nothing; after SIGKILL the next run clears up.
 samples=$MC_ROOT/formats/samples
 data=$samples/good-dataset.mcz
-large() { mc-train -q --data "$data" --no-augment --net mlp:20000 --epochs 1 "$@"; } # 0.5 MB
 
 large -o a.mcz
 cp a.mcz old.mcz
 mkfifo pipe
 cat >feed.py <<'E2'
 import sys, time
-import mcz, zstandard
-with open(sys.argv[1], "rb") as f:
-    objects = [raw for _, raw in mcz._objects(mcz._decoded(f))]
-p = zstandard.ZstdCompressionParameters.from_level(1, write_checksum=1, write_content_size=0)
-z = zstandard.ZstdCompressor(compression_params=p).compressobj()
+import damaged, zstandard
+z = damaged.compressor()
 with open("pipe", "wb", 0) as f:
-    for raw in objects[:2]:
+    for raw in damaged.objects(sys.argv[1])[:2]:
         f.write(z.compress(raw) + z.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK))
     time.sleep(60)
 E2
