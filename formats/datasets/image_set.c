@@ -28,6 +28,20 @@ char *mc_path_in(const char *folder, const char *name)
     return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
+int mc_unpacked_folder(char **out, const char *dir, const char *name, struct mc_error *err)
+{
+    int rc = mc_image_source_folder(dir, err);
+
+    *out = NULL;
+    if (rc)
+        return rc;
+    if ((*out = mc_path_in(dir, name)) && !mc_is_folder(*out)) {
+        free(*out);
+        *out = strdup(dir);
+    }
+    return *out ? 0 : mc_no_memory(err);
+}
+
 void mc_names_free(char **names, size_t n)
 {
     for (size_t i = 0; names && i < n; i++)

@@ -51,5 +51,9 @@ void mc_names_free(char **names, size_t n);
 int mc_is_folder(const char *path);
 /* "folder/name", to be freed; NULL for lack of memory. */
 char *mc_path_in(const char *folder, const char *name);
+/* *out, to be freed: this folder, or the one of this name in it that the publisher's archive
+ * unpacks to. Errors as of mc_image_source_folder. */
+MC_USE_RESULT int mc_unpacked_folder(char **out, const char *dir, const char *name,
+                                     struct mc_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The table of sets, their order, and the one that is made here. */
-#include "formats/datasets/image_set.h"
+#include "formats/datasets/source.h"
 
 #include "formats/datasets/synth.h"
 #include "libcommon/base/rng.h"
@@ -57,20 +57,6 @@ int mc_image_source_folder(const char *dir, struct mc_error *err)
     if (!S_ISDIR(st.st_mode))
         return mc_fail(err, MC_EINPUT, "%s: is not a folder", dir);
     return 0;
-}
-
-int mc_image_source_unpacked(char **out, const char *dir, const char *name, struct mc_error *err)
-{
-    int rc = mc_image_source_folder(dir, err);
-
-    *out = NULL;
-    if (rc)
-        return rc;
-    if ((*out = mc_path_in(dir, name)) && !mc_is_folder(*out)) {
-        free(*out);
-        *out = strdup(dir);
-    }
-    return *out ? 0 : mc_no_memory(err);
 }
 
 void mc_image_source_close(struct mc_image_source *s)
