@@ -177,29 +177,21 @@ int mc_activations_open_stream(struct mc_activations_reader **out, struct mc_rea
         return mc_no_memory(err);
     }
     a->r = r;
-    if ((rc = mc_reader_expect(r, "activations", err)))
-        goto out;
-    const msgpack_object *meta = mc_reader_meta(a->r);
-    if ((rc = mc_taps_unpack(&a->taps, meta, err)) ||
-        (rc = mc_keys_unpack(meta, keys, 2, &a->turn, err))) {
-        mc_fail_in(rc, err, "%s", mc_reader_name(a->r));
-        goto out;
-    }
-    if (!a->turn.images || !a->turn.batch || !a->taps.n_taps) {
-        rc = mc_fail(err, MC_EINPUT, "%s: has no images, no batches or no taps",
-                     mc_reader_name(a->r));
-        goto out;
-    }
+    if (!(rc = mc_reader_expect(r, "activations", err)) &&
+        ((rc = mc_taps_unpack(&a->taps, mc_reader_meta(r), err)) ||
+         (rc = mc_keys_unpack(mc_reader_meta(r), keys, 2, &a->turn, err))))
+        mc_fail_in(rc, err, "%s", mc_reader_name(r));
+    else if (!rc && (!a->turn.images || !a->turn.batch || !a->taps.n_taps))
+        rc = mc_fail(err, MC_EINPUT, "%s: has no images, no batches or no taps", mc_reader_name(r));
+    else if (!rc)
+        rc = mc_expect_count(r, a->taps.n_taps, err);
     a->turn.n_taps = a->taps.n_taps;
-    rc = mc_expect_count(a->r, a->taps.n_taps, err);
     for (size_t i = 0; i < a->taps.n_taps && !rc; i++)
         rc = check_tap(a, i, err);
     if (rc)
-        goto out;
-    *out = a;
-    a = NULL;
-out:
-    mc_activations_close(a);
+        mc_activations_close(a);
+    else
+        *out = a;
     return rc;
 }
 

@@ -383,12 +383,9 @@ int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_histo
     if ((rc = mc_expect_count(r, n * N_PARTS, err)) ||
         (rc = check_samples(out, mc_reader_name(r), err)))
         goto out;
-    if (!(out->sums = calloc(n + 1, sizeof *out->sums))) {
-        rc = mc_no_memory(err);
-        goto out;
-    }
-    sums_layout(&l, out);
-    rc = mc_layout_read(&l, r, err);
+    if ((out->sums = calloc(n + 1, sizeof *out->sums)))
+        sums_layout(&l, out);
+    rc = out->sums ? mc_layout_read(&l, r, err) : mc_no_memory(err);
     for (size_t i = 0; i < n && !rc; i++)
         rc = check_sums(out, i, mc_reader_name(r), err);
     snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));

@@ -4,7 +4,6 @@
  * CIFAR-100 a coarse one before it) in a byte and 3x32x32 pixel bytes, and the classes' names, one
  * a line. */
 #include "formats/datasets/image_set.h"
-#include "formats/datasets/names.h"
 #include "formats/stream/bounds.h"
 #include "libcommon/base/file.h"
 
@@ -185,7 +184,7 @@ static int cifar_open(struct mc_image_source **out, const struct layout *l,
     info->augment = (struct mc_augment){.rotate = 15, .flip = 1, .pad = 4};
     c->source.get = cifar_get;
     c->source.close = cifar_close;
-    rc = mc_image_source_unpacked(&dir, o->dir, l->dir, err);
+    rc = mc_unpacked_folder(&dir, o->dir, l->dir, err);
     for (int i = 0; i < (test ? 1 : MAX_FILES) && !rc && (test || l->train[i]); i++)
         rc = open_file(c, dir, test ? l->test : l->train[i], err);
     if (!rc)

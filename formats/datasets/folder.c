@@ -2,7 +2,6 @@
  *
  * A user's own images: JPEG and PNG files, one folder a class. */
 #include "formats/datasets/image_set.h"
-#include "formats/datasets/names.h"
 #include "formats/stream/bounds.h"
 
 #include <stdlib.h>
@@ -111,13 +110,9 @@ int mc_folder_open(struct mc_image_source **out, const struct mc_image_source_op
         (train && (rc = same_classes(folder, train, err))) ||
         (rc = mc_names_list(folder, 1, &classes, &n, err)))
         goto out;
-    if (!n) {
-        rc = mc_fail(err, MC_EINPUT, "%s: holds no folders of classes", folder);
-        goto out;
-    }
-    if ((rc = mc_image_set_new(&s, "folder", o, n, o->size, err)))
-        goto out;
-    for (size_t i = 0; i < n && !rc; i++)
+    rc = n ? mc_image_set_new(&s, "folder", o, n, o->size, err)
+           : mc_fail(err, MC_EINPUT, "%s: holds no folders of classes", folder);
+    for (size_t i = 0; !rc && i < n; i++)
         rc = add_class(s, folder, classes[i], i, err);
     if (rc || (!o->size && (rc = size_of_first(s, err))))
         goto out;

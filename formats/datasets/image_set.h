@@ -40,4 +40,20 @@ MC_USE_RESULT int mc_image_set_list(struct mc_image_set *s, const char *folder, 
 /* The path of a file, to be freed; NULL for lack of memory. */
 char *mc_image_set_path(const struct mc_image_set *s, size_t file);
 
+/* Names in a folder, ordered by their bytes, without those that begin with a dot; only folders or
+ * only others. Free by mc_names_free. MC_EINPUT: it is not there, or no folder. */
+MC_USE_RESULT int mc_names_list(const char *folder, int folders, char ***out, size_t *n,
+                                struct mc_error *err);
+/* The order of names (of char *, for qsort and bsearch). */
+int mc_by_bytes(const void *a, const void *b);
+void mc_names_free(char **names, size_t n);
+/* Is there a folder of that path? */
+int mc_is_folder(const char *path);
+/* "folder/name", to be freed; NULL for lack of memory. */
+char *mc_path_in(const char *folder, const char *name);
+/* *out, to be freed: this folder, or the one of this name in it that the publisher's archive
+ * unpacks to. Errors as of mc_image_source_folder. */
+MC_USE_RESULT int mc_unpacked_folder(char **out, const char *dir, const char *name,
+                                     struct mc_error *err);
+
 #endif

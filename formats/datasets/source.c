@@ -4,7 +4,6 @@
 #include "formats/datasets/source.h"
 
 #include "formats/datasets/synth.h"
-#include "formats/datasets/names.h"
 #include "libcommon/base/rng.h"
 
 #include <errno.h>
@@ -58,20 +57,6 @@ int mc_image_source_folder(const char *dir, struct mc_error *err)
     if (!S_ISDIR(st.st_mode))
         return mc_fail(err, MC_EINPUT, "%s: is not a folder", dir);
     return 0;
-}
-
-int mc_image_source_unpacked(char **out, const char *dir, const char *name, struct mc_error *err)
-{
-    int rc = mc_image_source_folder(dir, err);
-
-    *out = NULL;
-    if (rc)
-        return rc;
-    if ((*out = mc_path_in(dir, name)) && !mc_is_folder(*out)) {
-        free(*out);
-        *out = strdup(dir);
-    }
-    return *out ? 0 : mc_no_memory(err);
 }
 
 void mc_image_source_close(struct mc_image_source *s)

@@ -47,10 +47,6 @@ void mc_image_source_close(struct mc_image_source *s); /* NULL is fine */
 
 /* MC_EFAIL when there is nothing of that name, MC_EINPUT when it is no folder. */
 MC_USE_RESULT int mc_image_source_folder(const char *dir, struct mc_error *err);
-/* The same, and *out, to be freed: the folder itself, or the one of this name that the publisher's
- * archive unpacks into it. */
-MC_USE_RESULT int mc_image_source_unpacked(char **out, const char *dir, const char *name,
-                                           struct mc_error *err);
 
 /* Write the first `samples` (0: all) images in order, after a shuffle where `shuffle` is not NULL
  * (Philox, purpose MC_RNG_DATA, keyed by the seed it points to; info.order says so). tell (may be

@@ -4,7 +4,6 @@
  * val_annotations.txt as the test split (test/ has no labels). */
 #include "formats/codecs/dataset.h"
 #include "formats/datasets/image_set.h"
-#include "formats/datasets/names.h"
 #include "formats/stream/bounds.h"
 #include "formats/stream/list.h"
 #include "libcommon/base/file.h"
@@ -191,7 +190,7 @@ int mc_tiny_imagenet_open(struct mc_image_source **out, const struct mc_image_so
     struct tiny t = {0};
     const int size = o->size ? o->size : SIZE, test = !strcmp(o->split, "test");
     char *dir = NULL;
-    int rc = mc_image_source_unpacked(&dir, o->dir, "tiny-imagenet-200", err);
+    int rc = mc_unpacked_folder(&dir, o->dir, "tiny-imagenet-200", err);
 
     if (rc || (rc = read_classes(&t, dir, err)) ||
         (rc = mc_image_set_new(&t.set, "tiny-imagenet", o, t.n, size, err)) ||

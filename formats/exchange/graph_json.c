@@ -31,16 +31,14 @@ static int read_text(char **out, size_t *n, const char *path, struct mc_error *e
     *out = NULL;
     if (rc)
         return rc;
-    if (!(*out = malloc(MC_GRAPH_JSON_BYTES + 1))) {
+    if ((*out = malloc(MC_GRAPH_JSON_BYTES + 1)))
+        *n = fread(*out, 1, MC_GRAPH_JSON_BYTES + 1, f);
+    if (!*out)
         rc = mc_no_memory(err);
-        goto out;
-    }
-    *n = fread(*out, 1, MC_GRAPH_JSON_BYTES + 1, f);
-    if (ferror(f))
+    else if (ferror(f))
         rc = mc_fail(err, MC_EFAIL, "cannot read '%s': %s", path, strerror(errno));
     else if (*n > MC_GRAPH_JSON_BYTES)
         rc = mc_fail(err, MC_EINPUT, "%s: is over %zu bytes, no graph", path, MC_GRAPH_JSON_BYTES);
-out:
     fclose(f);
     return rc;
 }

@@ -336,11 +336,6 @@ out:
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static uint64_t bytes_of(const struct mc_foreign_out *t)
-{
-    return mc_tensor_bytes(t->tensor);
-}
-
 /* With its length before it, padded so that the data begin at a multiple of 8, as the reference
  * implementation's do. "format": what transformers asks for. */
 static int make_header(char **out, size_t *n, const struct mc_foreign_out *tensors, size_t count)
@@ -359,9 +354,9 @@ static int make_header(char **out, size_t *n, const struct mc_foreign_out *tenso
         fputs(":{\"dtype\":\"F32\",\"shape\":[", f);
         for (int k = 0; k < t->ndim; k++)
             fprintf(f, "%s%llu", k ? "," : "", (unsigned long long)t->shape[k]);
-        fprintf(f, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)at,
-                (unsigned long long)(at + bytes_of(&tensors[i])));
-        at += bytes_of(&tensors[i]);
+        fprintf(f, "],\"data_offsets\":[%llu,", (unsigned long long)at);
+        at += mc_tensor_bytes(t);
+        fprintf(f, "%llu]}", (unsigned long long)at);
     }
     putc('}', f);
     for (long here = ftell(f); here % 8; here++)
@@ -381,20 +376,16 @@ int mc_safetensors_write(const char *path, const struct mc_foreign_out *tensors,
     size_t size = 0;
     int rc = 0;
 
-    if (make_header(&head, &size, tensors, n)) {
+    if (make_header(&head, &size, tensors, n))
         rc = mc_no_memory(err);
-        goto out;
-    }
-    if ((rc = mc_output_open(&o, path, MC_OUTPUT_BINARY, err)) ||
-        (rc = mc_output_write(o, head, size, err)))
-        goto out;
+    else if (!(rc = mc_output_open(&o, path, MC_OUTPUT_BINARY, err)))
+        rc = mc_output_write(o, head, size, err);
     for (size_t i = 0; i < n && !rc; i++)
-        rc = mc_output_write(o, tensors[i].data, (size_t)bytes_of(&tensors[i]), err);
+        rc = mc_output_write(o, tensors[i].data, (size_t)mc_tensor_bytes(tensors[i].tensor), err);
     if (!rc) {
         rc = mc_output_close(o, err);
         o = NULL;
     }
-out:
     mc_output_abandon(o);
     free(head);
     return rc;

@@ -88,23 +88,17 @@ int mc_input_open(struct mc_input **out, const char *path, struct mc_error *err)
     in->in.src = in->raw;
     in->owned = !is_stdin;
     in->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (in->fd < 0) {
+    if (in->fd < 0)
         rc = mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
-        goto out;
-    }
-    if (isatty(in->fd)) {
+    else if (isatty(in->fd))
         rc = mc_fail(err, MC_EUSAGE,
                      "needs an input: a file or a pipe, not a terminal (see --help)");
-        goto out;
-    }
-    in->decoder = ZSTD_createDCtx();
-    if (!in->decoder ||
-        ZSTD_isError(ZSTD_DCtx_setParameter(in->decoder, ZSTD_d_windowLogMax, MC_WINDOW_LOG_MAX))) {
+    else if (!(in->decoder = ZSTD_createDCtx()) ||
+             ZSTD_isError(
+                 ZSTD_DCtx_setParameter(in->decoder, ZSTD_d_windowLogMax, MC_WINDOW_LOG_MAX)))
         rc = mc_no_memory(err);
-        goto out;
-    }
-    rc = mc_fail_in(check_head(in, err), err, "%s", is_stdin ? "stdin" : path);
-out:
+    else
+        rc = mc_fail_in(check_head(in, err), err, "%s", is_stdin ? "stdin" : path);
     if (rc)
         mc_input_close(in);
     else
