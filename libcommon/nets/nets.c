@@ -12,6 +12,7 @@
 #define MAX_HIDDEN 64
 #define MAX_WIDTH 65536
 #define BN_EPS 1e-5f
+#define NAMED(layer, what) (snprintf(name, sizeof name, "layers.%d.%s", layer, what), name)
 
 struct builder {
     const char *name;
@@ -30,18 +31,15 @@ static int tinyten(struct mc_graph *g, const char *args, struct mc_error *err)
     if (args)
         return mc_fail(err, MC_EUSAGE, "tinyten takes no arguments, not '%s'", args);
     for (int i = 0; i < (int)(sizeof units / sizeof *units); i++) {
-        char conv[32], bn[32], relu[32];
-        snprintf(conv, sizeof conv, "layers.%d.conv", i);
-        snprintf(bn, sizeof bn, "layers.%d.bn", i);
-        snprintf(relu, sizeof relu, "layers.%d.relu", i);
-        x = mc_graph_conv(g, conv, x, units[i].out,
+        char name[32];
+        x = mc_graph_conv(g, NAMED(i, "conv"), x, units[i].out,
                           (struct mc_conv_opts){.kernel = units[i].kernel,
                                                 .stride = units[i].stride,
                                                 .pad = units[i].pad,
                                                 .bias = 1,
                                                 .init = MC_INIT_XAVIER_NORMAL});
-        x = mc_graph_batchnorm(g, bn, x, BN_EPS);
-        x = mc_graph_relu(g, relu, x);
+        x = mc_graph_batchnorm(g, NAMED(i, "bn"), x, BN_EPS);
+        x = mc_graph_relu(g, NAMED(i, "relu"), x);
     }
     x = mc_graph_globalpool(g, "pool", x);
     x = mc_graph_linear(g, "dense", x, g->classes, 1, MC_INIT_XAVIER_NORMAL, MC_INIT_ZERO);
@@ -64,13 +62,11 @@ static int mlp(struct mc_graph *g, const char *args, struct mc_error *err)
             return mc_fail(err, MC_EUSAGE,
                            "mlp: '%s' are not up to %d widths from 1 to %d, as in mlp:bn,512,256",
                            args, MAX_HIDDEN, MAX_WIDTH);
-        snprintf(name, sizeof name, "layers.%d.linear", n);
-        x = mc_graph_linear(g, name, x, (int)width, 1, MC_INIT_XAVIER_NORMAL, MC_INIT_ZERO);
-        snprintf(name, sizeof name, "layers.%d.bn", n);
+        x = mc_graph_linear(g, NAMED(n, "linear"), x, (int)width, 1, MC_INIT_XAVIER_NORMAL,
+                            MC_INIT_ZERO);
         if (bn)
-            x = mc_graph_batchnorm(g, name, x, BN_EPS);
-        snprintf(name, sizeof name, "layers.%d.relu", n);
-        x = mc_graph_relu(g, name, x);
+            x = mc_graph_batchnorm(g, NAMED(n, "bn"), x, BN_EPS);
+        x = mc_graph_relu(g, NAMED(n, "relu"), x);
         if (!*end)
             break;
         at = end + 1;
