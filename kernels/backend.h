@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The only interface to a device. A backend offers opaque buffers, plans made once for (graph,
- * batch, what is kept) and then run without allocating, and arithmetic on flat vectors.
+ * batch, what stays readable) and then run without allocating, and arithmetic on flat vectors.
  *
  * No host pointer appears inside a training loop and nothing in it waits for the device: what
  * changes from step to step (learning rate, curve coefficients, sample indices, random-number

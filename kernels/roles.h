@@ -23,4 +23,10 @@ struct mc_role {
 /* Of every node (g->n_nodes), to be freed; NULL: out of memory. */
 struct mc_role *mc_roles_new(const struct mc_graph *g, const struct mc_plan_opts *o);
 
+/* Is a loss that of the main head? */
+static inline int mc_is_main(const struct mc_graph *g, const struct mc_node *loss)
+{
+    return !loss->train_only && loss->in[0] == g->logits;
+}
+
 #endif

@@ -73,7 +73,6 @@ void cpu_lincomb(struct mc_backend *be, size_t n, struct mc_buf *dst, size_t k,
     enum { AT_ONCE = 16 };
     const float *c = cpu_const_floats(coefs) + ctl_row(ctl) * k;
     const float *from[AT_ONCE + 1];
-    const float one = 1;
     float w[AT_ONCE + 1];
 
     /* more than a handful of terms: the sum so far is a term */
@@ -83,7 +82,7 @@ void cpu_lincomb(struct mc_backend *be, size_t n, struct mc_buf *dst, size_t k,
         size_t m = 0;
         if (done) {
             from[m] = cpu_const_floats(dst);
-            w[m++] = one;
+            w[m++] = 1;
         }
         for (size_t i = 0; i < AT_ONCE && done < k; i++, done++) {
             from[m] = cpu_const_floats(src[done]);

@@ -228,8 +228,7 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
         if (!wanted[pass] ||
             (s->algorithm[pass] == CPU_WINOGRAD && make_winograd(be, s, pass, &c->pass[pass])))
             continue;
-        rc = describe(be, s, pass, &d, err);
-        if (!rc)
+        if (!(rc = describe(be, s, pass, &d, err)))
             rc = failed(err, create_pass(be, &pd, pass, s, &d, attr), "this shape");
         if (!rc)
             rc = make_pass(be, &c->pass[pass], pd, &d,
@@ -241,9 +240,7 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
             c->pass[pass].padded_bytes = (dnnl_memory_desc_get_size(&d.flat) + 63) / 64 * 64;
         dnnl_primitive_desc_destroy(pd);
     }
-    if (!rc && s->bias)
-        rc = describe(be, s, MC_PASS_FORWARD, &d, err);
-    if (!rc && s->bias)
+    if (!rc && s->bias && !(rc = describe(be, s, MC_PASS_FORWARD, &d, err)))
         rc = failed(err, memory(be, &c->bias, &d.bias), "a bias");
     for (const struct pass *p = c->pass; p < c->pass + MC_N_PASSES; p++)
         if (p->weights_bytes + p->padded_bytes + p->scratch_bytes > c->work)
@@ -293,7 +290,8 @@ static float *place(struct cpu_conv *c, struct pass *p, const float *flat, void 
     return padded;
 }
 
-/* Floats of an output channel's weights, (ic, kernel), and of the padded row whose head they are. */
+/* Floats of an output channel's weights, (ic, kernel), and of the padded row whose head they are.
+ */
 static size_t row_of(const struct cpu_conv *c, const struct pass *p, size_t *wide)
 {
     const size_t window = (size_t)(c->s.kernel[0] * c->s.kernel[1]);

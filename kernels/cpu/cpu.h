@@ -154,8 +154,8 @@ static inline struct cpu_shape cpu_node_shape(const struct mc_plan *p, const str
 }
 
 /* Where channel ch of image i begins, and how far its pixels are apart. */
-static inline size_t cpu_channel_at(const struct mc_plan *p, const struct cpu_node *c, size_t i, size_t ch,
-                         size_t *step)
+static inline size_t cpu_channel_at(const struct mc_plan *p, const struct cpu_node *c, size_t i,
+                                    size_t ch, size_t *step)
 {
     const size_t b = (size_t)p->be->k->block;
     *step = c->plain ? 1 : b;
@@ -168,7 +168,7 @@ struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cp
 /* Batch norm (norm.c). */
 void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params, float *stats,
                       double *acc);
-void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, const float *params, float *dparams);
+void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, float *dparams);
 
 /* Where node `i`'s gradient is to be written by its next user, and that it was (run.c). */
 float *cpu_grad_begin(struct mc_plan *p, int i);

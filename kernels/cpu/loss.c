@@ -7,16 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-static int is_main(const struct mc_plan *p, const struct cpu_node *c)
-{
-    return !c->n->train_only && c->n->in[0] == p->g->logits;
-}
-
 void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *c)
 {
     const struct cpu_node *in = &p->nodes[c->n->in[0]];
     const size_t classes = (size_t)in->n->c;
-    const int head = is_main(p, c);
+    const int head = mc_is_main(p->g, c->n);
 
     if (head) {
         memset(p->loss, 0, p->batch * sizeof *p->loss);
@@ -107,10 +102,8 @@ void cpu_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_
         copy_out(p, logits, 0, (size_t)logits->n->c, to);
         break;
     case MC_OUT_LOSS:
-        memcpy(to, p->loss, p->batch * sizeof *to);
-        break;
     case MC_OUT_CORRECT:
-        memcpy(to, p->correct, p->batch * sizeof *to);
+        memcpy(to, what == MC_OUT_LOSS ? p->loss : p->correct, p->batch * sizeof *to);
         break;
     case MC_OUT_TAP:
         copy_out(p, &p->nodes[p->taps[index].node], p->taps[index].offset, p->taps[index].count,

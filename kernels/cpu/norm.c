@@ -99,7 +99,7 @@ void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params
         k->norm(&s, x, &m, n->role->tapped ? n->out : NULL, p->nodes[n->role->relu].out);
 }
 
-void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, const float *params, float *dparams)
+void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, float *dparams)
 {
     const struct cpu_kernels *k = p->be->k;
     const struct cpu_shape s = cpu_node_shape(p, n);
@@ -109,7 +109,6 @@ void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, const float *param
     const double count = (double)(p->valid * n->hw);
     float *part = p->work;
 
-    (void)params;
     k->norm_back_sums(&s, in->out, dy, &m, part);
     for (size_t c = 0; c < (size_t)n->n->c; c++) {
         const double sum = total(p, n, part, c, 0, 2), dot = total(p, n, part, c, 1, 2);

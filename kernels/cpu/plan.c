@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Making a plan: what is computed, what is kept how long, where it lies, which primitives run. */
+ * Making a plan: what is computed, what lives how long, where it lies, which primitives run. */
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const struct mc_node *graph_node(const struct mc_plan *p, int i)
-{
-    return &p->g->nodes[i];
-}
-
 static void shape_nodes(struct mc_plan *p)
 {
     const size_t b = (size_t)p->be->k->block;
+    int flat = 0;
 
     p->nodes[0].plain = 1;
     for (size_t t = 0; t < p->n_taps; t++)
@@ -21,15 +17,13 @@ static void shape_nodes(struct mc_plan *p)
             p->nodes[0].plain = 0;
     for (int i = 0; i < p->g->n_nodes; i++)
         for (int k = 0; p->nodes[i].role->live && k < p->nodes[i].n->n_in; k++)
-            if (p->nodes[i].n->in[k] == 0 && p->nodes[i].n->op != MC_OP_CONV &&
-                p->nodes[i].n->op != MC_OP_FLATTEN)
+            if (p->nodes[i].n->in[k] == 0 && p->nodes[i].n->op == MC_OP_FLATTEN)
+                flat = 1;
+            else if (p->nodes[i].n->in[k] == 0 && p->nodes[i].n->op != MC_OP_CONV)
                 p->nodes[0].plain = 0;
     /* oneDNN has only reference code for the gradient of a few plain channels; a flatten wants it
      * as the pixels are */
-    for (int i = 0; i < p->g->n_nodes; i++)
-        for (int k = 0; p->nodes[i].role->live && k < p->nodes[i].n->n_in; k++)
-            if (p->nodes[i].n->in[k] == 0 && p->nodes[i].n->op == MC_OP_FLATTEN)
-                p->nodes[0].plain_grad = p->nodes[0].plain;
+    p->nodes[0].plain_grad = flat && p->nodes[0].plain;
     for (int i = 0; i < p->g->n_nodes; i++) {
         struct cpu_node *c = &p->nodes[i];
         c->cb = ((size_t)c->n->c + b - 1) / b;
@@ -91,7 +85,7 @@ static int grad_in_place(const struct mc_plan *p, int i)
     if (p->nodes[i].role->losers != 1)
         return -1;
     for (int j = i + 1; j < p->g->n_nodes; j++) {
-        const struct mc_node *u = graph_node(p, j);
+        const struct mc_node *u = p->nodes[j].n;
         for (int k = 0; p->nodes[j].role->reach && k < u->n_in; k++) {
             if (u->in[k] != i)
                 continue;
@@ -118,9 +112,7 @@ static void place_outputs(struct mc_plan *p)
         struct cpu_node *c = &p->nodes[i];
         if (!c->role->live || c->n->op == MC_OP_LOSS)
             continue;
-        size_t born = i;
-        if (c->role->done)
-            born = (size_t)c->n->in[0];
+        const size_t born = c->role->done ? (size_t)c->n->in[0] : i;
         if (c->role->relu >= 0 && !c->role->tapped)
             continue; /* the ReLU's output is the only one */
         int from = output_in_place(p, (int)i);

@@ -30,8 +30,8 @@ static void linear_forward(struct mc_plan *p, struct cpu_node *c, const float *p
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
     const float *bias = c->n->has_bias && !c->role->skip_bias ? params + c->n->bias.offset : NULL;
 
-    cpu_gemm(p->be, 'N', 'T', p->batch, o, k, in->out, in->image, params + c->n->weight.offset, k, 0,
-             c->out, c->image);
+    cpu_gemm(p->be, 'N', 'T', p->batch, o, k, in->out, in->image, params + c->n->weight.offset, k,
+             0, c->out, c->image);
     for (size_t i = 0; i < p->batch; i++) {
         float *y = c->out + i * c->image;
         for (size_t j = 0; bias && j < o; j++)
@@ -58,8 +58,8 @@ static void linear_backward(struct mc_plan *p, struct cpu_node *c, const float *
     }
     if (in->role->need_grad) {
         float *dx = cpu_grad_begin(p, c->n->in[0]);
-        cpu_gemm(p->be, 'N', 'N', p->batch, k, o, c->grad, c->image, params + c->n->weight.offset, k,
-                 0, dx, in->image);
+        cpu_gemm(p->be, 'N', 'N', p->batch, k, o, c->grad, c->image, params + c->n->weight.offset,
+                 k, 0, dx, in->image);
         for (size_t i = 0; in->image > k && i < p->batch; i++)
             memset(dx + i * in->image + k, 0, (in->image - k) * sizeof *dx);
         cpu_grad_end(p, c->n->in[0]);
@@ -325,7 +325,7 @@ static void backward_node(struct mc_plan *p, struct cpu_node *c, const float *pa
         linear_backward(p, c, params, dparams);
         return;
     case MC_OP_BATCHNORM:
-        cpu_norm_backward(p, c, params, dparams);
+        cpu_norm_backward(p, c, dparams);
         return;
     case MC_OP_ADD:
         add_backward(p, c);

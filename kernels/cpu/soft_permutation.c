@@ -49,7 +49,7 @@ struct mc_soft_perm {
     size_t n_uses;
     struct span *spans; /* (n_uses) */
     struct set *sets;   /* of columns, then of rows */
-    size_t n_pieces, n_columns;
+    size_t n_parts, n_columns;
     struct band *bands;
     size_t n_bands;
     float *mid, *back; /* (P): columns acted on; the gradient there */
@@ -65,20 +65,15 @@ struct mc_soft_perm {
 /* Cuts a use into parts; out may be NULL. Returns their number. */
 static size_t cut(const struct mc_soft_perm_use *u, struct set *out)
 {
-    const size_t blocks = u->m < COLUMNS ? COLUMNS / u->m : 1;
+    const size_t blocks = u->blocks > 1 && u->m < COLUMNS ? COLUMNS / u->m : 1;
+    const size_t columns = blocks > 1 ? u->m : COLUMNS;
     size_t n = 0;
 
-    if (u->blocks > 1 && blocks > 1) {
-        for (size_t b = 0; b < u->blocks; b += blocks, n++)
+    for (size_t b = 0; b < u->blocks; b += blocks)
+        for (size_t at = 0; at < u->m; at += columns, n++)
             if (out)
-                out[n] =
-                    (struct set){u, b, b + blocks < u->blocks ? blocks : u->blocks - b, 0, u->m};
-        return n;
-    }
-    for (size_t b = 0; b < u->blocks; b++)
-        for (size_t at = 0; at < u->m; at += COLUMNS, n++)
-            if (out)
-                out[n] = (struct set){u, b, 1, at, at + COLUMNS < u->m ? COLUMNS : u->m - at};
+                out[n] = (struct set){u, b, b + blocks < u->blocks ? blocks : u->blocks - b, at,
+                                      at + columns < u->m ? columns : u->m - at};
     return n;
 }
 
@@ -89,27 +84,27 @@ static int packed(const struct set *p)
     return p->blocks > 1 && p->n > 1;
 }
 
-static int plan_pieces(struct mc_soft_perm *a, struct mc_error *err)
+static int plan_parts(struct mc_soft_perm *a, struct mc_error *err)
 {
     if (!(a->spans = malloc((a->n_uses + 1) * sizeof *a->spans)))
         return mc_no_memory(err);
     for (size_t i = 0; i < a->n_uses; i++)
-        a->n_pieces += a->spans[i].n = cut(&a->uses[i], NULL);
-    a->sets = malloc((a->n_pieces + 1) * sizeof *a->sets);
+        a->n_parts += a->spans[i].n = cut(&a->uses[i], NULL);
+    a->sets = malloc((a->n_parts + 1) * sizeof *a->sets);
     if (!a->sets)
         return mc_no_memory(err);
-    a->n_pieces = 0;
+    a->n_parts = 0;
     for (int dim = 1; dim >= 0; dim--) {
         for (size_t i = 0; i < a->n_uses; i++) {
             if (a->uses[i].dim != dim)
                 continue;
-            a->spans[i].first = a->n_pieces;
-            a->n_pieces += cut(&a->uses[i], a->sets + a->n_pieces);
+            a->spans[i].first = a->n_parts;
+            a->n_parts += cut(&a->uses[i], a->sets + a->n_parts);
         }
         if (dim)
-            a->n_columns = a->n_pieces;
+            a->n_columns = a->n_parts;
     }
-    for (size_t i = 0; i < a->n_pieces; i++) {
+    for (size_t i = 0; i < a->n_parts; i++) {
         const struct set *p = &a->sets[i];
         const size_t need = packed(p) ? p->use->k * p->blocks * p->n : 0;
         a->pack_floats = need > a->pack_floats ? need : a->pack_floats;
@@ -145,7 +140,7 @@ int cpu_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const str
         for (size_t i = 0; i < size; i += ROWS)
             a->bands[a->n_bands++] = (struct band){k, i, i + ROWS < size ? ROWS : size - i};
     }
-    if ((rc = mc_soft_perm_uses(s, g, &a->uses, &a->n_uses, err)) || (rc = plan_pieces(a, err)))
+    if ((rc = mc_soft_perm_uses(s, g, &a->uses, &a->n_uses, err)) || (rc = plan_parts(a, err)))
         goto out;
     a->pack = malloc(2 * (size_t)be->threads * a->pack_floats * sizeof *a->pack);
     a->projectors = (size_t)be->threads < s->n_groups ? (size_t)be->threads : s->n_groups;
@@ -269,7 +264,7 @@ void cpu_soft_permute(struct mc_soft_perm *a, const struct mc_buf *matrices,
         multiply(a, &a->sets[i], p, 0, from, a->mid);
     memcpy(to, a->mid, a->g->P * sizeof *to);
 #pragma omp parallel for schedule(dynamic)
-    for (size_t i = a->n_columns; i < a->n_pieces; i++)
+    for (size_t i = a->n_columns; i < a->n_parts; i++)
         multiply(a, &a->sets[i], p, 0, a->mid, to);
 }
 
@@ -301,7 +296,7 @@ void cpu_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices
     memset(out, 0, a->m * sizeof *out);
     memcpy(a->back, dy, a->g->P * sizeof *dy);
 #pragma omp parallel for schedule(dynamic)
-    for (size_t i = a->n_columns; i < a->n_pieces; i++)
+    for (size_t i = a->n_columns; i < a->n_parts; i++)
         if (a->sets[i].use->through)
             multiply(a, &a->sets[i], p, 1, dy, a->back);
 #pragma omp parallel for schedule(dynamic)

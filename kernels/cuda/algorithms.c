@@ -123,41 +123,34 @@ struct named {
     cudnnMathType_t math;
 };
 
-static int keep(struct named *out, int kept, int algorithm, cudnnDeterminism_t determinism,
-                cudnnMathType_t math)
-{
-    out[kept] = (struct named){algorithm, determinism, math};
-    return kept + 1;
-}
-
 /* The passes' structs differ in name only. */
-#define TAKE_NAMES(list)                                                                           \
-    for (int i = 0; i < n; i++)                                                                    \
-        if ((list)[i].status == CUDNN_STATUS_SUCCESS)                                              \
-    kept = keep(out, kept, (int)(list)[i].algo, (list)[i].determinism, (list)[i].mathType)
+#define TAKE_NAMES(type, get, ...)                                                                 \
+    do {                                                                                           \
+        type list[MOST];                                                                           \
+        int n = 0;                                                                                 \
+        if (get(c->be->dnn, __VA_ARGS__, MOST, &n, list))                                          \
+            n = 0;                                                                                 \
+        for (int i = 0; i < n; i++)                                                                \
+            if (list[i].status == CUDNN_STATUS_SUCCESS)                                            \
+                out[taken++] =                                                                     \
+                    (struct named){(int)list[i].algo, list[i].determinism, list[i].mathType};      \
+    } while (0)
 
 static int name_all(const struct cuda_conv *c, enum mc_pass pass, struct named out[MOST])
 {
-    int n = 0, kept = 0;
+    int taken = 0;
 
-    if (pass == MC_PASS_FORWARD) {
-        cudnnConvolutionFwdAlgoPerf_t list[MOST];
-        if (!cudnnGetConvolutionForwardAlgorithm_v7(c->be->dnn, c->x, c->w, c->conv, c->y, MOST, &n,
-                                                    list))
-            TAKE_NAMES(list);
-    } else if (pass == MC_PASS_DATA) {
-        cudnnConvolutionBwdDataAlgoPerf_t list[MOST];
-        if (!cudnnGetConvolutionBackwardDataAlgorithm_v7(c->be->dnn, c->w, c->y, c->conv, c->x,
-                                                         MOST, &n, list))
-            TAKE_NAMES(list);
-    } else {
-        cudnnConvolutionBwdFilterAlgoPerf_t list[MOST];
-        if (!cudnnGetConvolutionBackwardFilterAlgorithm_v7(c->be->dnn, c->x, c->y, c->conv, c->w,
-                                                           MOST, &n, list))
-            TAKE_NAMES(list);
-    }
+    if (pass == MC_PASS_FORWARD)
+        TAKE_NAMES(cudnnConvolutionFwdAlgoPerf_t, cudnnGetConvolutionForwardAlgorithm_v7, c->x,
+                   c->w, c->conv, c->y);
+    else if (pass == MC_PASS_DATA)
+        TAKE_NAMES(cudnnConvolutionBwdDataAlgoPerf_t, cudnnGetConvolutionBackwardDataAlgorithm_v7,
+                   c->w, c->y, c->conv, c->x);
+    else
+        TAKE_NAMES(cudnnConvolutionBwdFilterAlgoPerf_t,
+                   cudnnGetConvolutionBackwardFilterAlgorithm_v7, c->x, c->y, c->conv, c->w);
     (void)cudaGetLastError();
-    return kept;
+    return taken;
 }
 
 static int by_heuristics(struct cuda_conv *c, enum mc_pass pass, size_t *work)
@@ -181,7 +174,7 @@ static int by_heuristics(struct cuda_conv *c, enum mc_pass pass, size_t *work)
 /* ---- the choice -------------------------------------------------------------------------------
  */
 
-/* The first refusal is kept: of the algorithm that takes most. */
+/* The first refusal stays: of the algorithm that takes most. */
 static int takes(struct cuda_conv *c, enum mc_pass pass, int algorithm, size_t *work)
 {
     const int yes = cuda_algorithm_takes(c, pass, algorithm, work);

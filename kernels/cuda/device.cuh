@@ -75,6 +75,18 @@ static __device__ inline double block_sum(double x)
     return lane_sum(x, 1);
 }
 
+/* The whole block: both sums of channel c, from its parts. */
+static __device__ inline void channel_sums(const double *part, uint32_t parts, uint32_t c, double *a, double *b)
+{
+    *a = *b = 0;
+    for (uint32_t i = threadIdx.x; i < parts; i += CUDA_THREADS) {
+        *a += part[2 * (c * parts + i)];
+        *b += part[2 * (c * parts + i) + 1];
+    }
+    *a = block_sum(*a);
+    *b = block_sum(*b);
+}
+
 /* ---- numbers of activations ---- */
 
 static __device__ inline float value(float x)

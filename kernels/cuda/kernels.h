@@ -227,8 +227,8 @@ void cuda_sum_squares(struct cuda *be, size_t n, const float *x, double scale, d
                       double *acc);
 void cuda_gather_floats(struct cuda *be, size_t n, float *dst, const float *src,
                         const uint32_t *index);
-void cuda_pull_to(struct cuda *be, size_t n, float *p, const float *anchor, const float *lrs,
-                  double nu, const struct mc_ctl *ctl);
+void cuda_proximal_step(struct cuda *be, size_t n, float *p, const float *anchor, const float *lrs,
+                        double nu, const struct mc_ctl *ctl);
 
 /* ---- joint moments (moments.cu): images' (c, hw) -> doubles (c, n * hw), 0 where masked -------
  * images [first, first + n) of the batch */

@@ -4,18 +4,6 @@
  * elementwise. A bias in front moves the mean and nothing else (cpu/norm.c). */
 #include "kernels/cuda/device.cuh"
 
-/* The whole block: both sums of channel c. */
-static __device__ void total(const double *part, uint32_t parts, uint32_t c, double *a, double *b)
-{
-    *a = *b = 0;
-    for (uint32_t i = threadIdx.x; i < parts; i += CUDA_THREADS) {
-        *a += part[2 * (c * parts + i)];
-        *b += part[2 * (c * parts + i) + 1];
-    }
-    *a = block_sum(*a);
-    *b = block_sum(*b);
-}
-
 /* A block a channel. */
 template <class T>
 static __global__ void prepare(struct cuda_shape s, const T *x, const double *part, uint32_t parts,
@@ -31,7 +19,7 @@ static __global__ void prepare(struct cuda_shape s, const T *x, const double *pa
         var = (double)a.running_var[c];
     } else if (s.batch->valid) {
         double d, sq;
-        total(part, parts, c, &d, &sq);
+        channel_sums(part, parts, c, &d, &sq);
         d /= count;
         var = sq / count - d * d;
         var = var < 0 ? 0 : var;
@@ -107,7 +95,7 @@ static __global__ void back_prepare(struct cuda_shape s, const double *part, uin
     const double inv = (double)m.inv[c];
     double sum, dot;
 
-    total(part, parts, c, &sum, &dot);
+    channel_sums(part, parts, c, &sum, &dot);
     if (threadIdx.x)
         return;
     if (dgamma)

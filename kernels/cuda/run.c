@@ -190,11 +190,6 @@ static void dropout(struct mc_plan *p, const struct cuda_node *c, const void *x,
         cuda_dropout(p->be, &s, &p->rows, (uint32_t)(c->n - p->g->nodes), c->n->drop, x, add, y);
 }
 
-static int is_main(const struct mc_plan *p, const struct cuda_node *c)
-{
-    return !c->n->train_only && c->n->in[0] == p->g->logits;
-}
-
 /* ---- forward and backward ---------------------------------------------------------------------
  */
 
@@ -240,8 +235,8 @@ static void forward_node(struct mc_plan *p, struct cuda_node *c, const float *pa
         dropout(p, c, in->out, 0, c->out);
         break;
     case MC_OP_LOSS:
-        cuda_loss(p->be, p->type, p->batch, (size_t)in->n->c, in->out, &p->rows, is_main(p, c),
-                  (double)c->n->loss_weight);
+        cuda_loss(p->be, p->type, p->batch, (size_t)in->n->c, in->out, &p->rows,
+                  mc_is_main(p->g, c->n), (double)c->n->loss_weight);
         break;
     case MC_OP_FLATTEN: /* to (N,C*H*W) */
         if (c->out != in->out)

@@ -123,8 +123,8 @@ void cuda_gather_floats(struct cuda *be, size_t n, float *dst, const float *src,
 }
 
 /* In the form that leaves p = anchor as it is. */
-static __global__ void pull_to(size_t n, float *p, const float *anchor, const float *lrs, double nu,
-                               const struct mc_ctl *ctl)
+static __global__ void proximal_step(size_t n, float *p, const float *anchor, const float *lrs,
+                                     double nu, const struct mc_ctl *ctl)
 {
     const double r = (double)lrs[ctl->row] / nu, w = r / (1 + r);
 
@@ -133,8 +133,8 @@ static __global__ void pull_to(size_t n, float *p, const float *anchor, const fl
     p[i] = (float)((double)p[i] + w * ((double)anchor[i] - (double)p[i]));
 }
 
-void cuda_pull_to(struct cuda *be, size_t n, float *p, const float *anchor, const float *lrs,
-                  double nu, const struct mc_ctl *ctl)
+void cuda_proximal_step(struct cuda *be, size_t n, float *p, const float *anchor, const float *lrs,
+                        double nu, const struct mc_ctl *ctl)
 {
-    LAUNCH_EACH(be, pull_to, n, p, anchor, lrs, nu, ctl);
+    LAUNCH_EACH(be, proximal_step, n, p, anchor, lrs, nu, ctl);
 }

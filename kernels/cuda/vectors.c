@@ -64,6 +64,6 @@ void cuda_proximal(struct mc_backend *be, size_t n, struct mc_buf *p, const stru
                    const struct mc_buf *lrs, double nu, const struct mc_buf *ctl)
 {
     cuda_enter(cuda_of(be));
-    cuda_pull_to(cuda_of(be), n, cuda_floats(p), cuda_const_floats(anchor), cuda_const_floats(lrs),
-                 nu, ctl_of(ctl));
+    cuda_proximal_step(cuda_of(be), n, cuda_floats(p), cuda_const_floats(anchor),
+                       cuda_const_floats(lrs), nu, ctl_of(ctl));
 }

@@ -45,25 +45,17 @@ static inline __attribute__((always_inline)) double row_body(size_t n, double *r
            ((lane[2] + lane[6]) + (lane[3] + lane[7]));
 }
 
-static double row_portable(size_t n, double *row, double a, const double *b, double *col_sum)
-{
-    return row_body(n, row, a, b, col_sum);
-}
-
 typedef double row_fn(size_t n, double *row, double a, const double *b, double *col_sum);
 
+#define ROW(name, target)                                                                          \
+    target static double name(size_t n, double *row, double a, const double *b, double *col_sum)   \
+    {                                                                                              \
+        return row_body(n, row, a, b, col_sum);                                                    \
+    }
+ROW(row_portable, )
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static double row_avx2(size_t n, double *row, double a,
-                                                       const double *b, double *col_sum)
-{
-    return row_body(n, row, a, b, col_sum);
-}
-
-__attribute__((target("avx512f"))) static double row_avx512(size_t n, double *row, double a,
-                                                            const double *b, double *col_sum)
-{
-    return row_body(n, row, a, b, col_sum);
-}
+ROW(row_avx2, __attribute__((target("avx2"))))
+ROW(row_avx512, __attribute__((target("avx512f"))))
 #endif
 
 /* By enum mc_isa. */

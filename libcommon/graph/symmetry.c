@@ -40,17 +40,22 @@ static void release(struct derivation *d)
 
 /* ---- axes and ties -------------------------------------------------------------------------- */
 
+static int check_segments(size_t n, struct mc_error *err)
+{
+    return n <= MAX_SEGMENTS
+               ? 0
+               : mc_fail(err, MC_EINPUT, "the graph's axes have more than %zu segments",
+                         MAX_SEGMENTS);
+}
+
 static int append(struct derivation *d, struct mc_uf_segment s, struct mc_error *err)
 {
     if (d->n == d->cap) {
         size_t cap = d->cap ? 2 * d->cap : 256;
-        struct mc_uf_segment *more = NULL;
-        if (d->n >= MAX_SEGMENTS)
-            return mc_fail(err, MC_EINPUT, "the graph's axes have more than %zu segments",
-                           MAX_SEGMENTS);
-        more = realloc(d->segments, cap * sizeof *more);
+        int rc = check_segments(d->n + 1, err);
+        struct mc_uf_segment *more = rc ? NULL : realloc(d->segments, cap * sizeof *more);
         if (!more)
-            return mc_no_memory(err);
+            return rc ? rc : mc_no_memory(err);
         d->segments = more;
         d->cap = cap;
     }
@@ -189,14 +194,8 @@ static int write_axes(struct derivation *d, struct mc_symmetry *out, struct mc_e
     int rc = 0;
 
     for (int i = 0; i < d->g->n_nodes; i++) {
-        if ((rc = segments(d, i, &w, NULL, &n, err)))
+        if ((rc = segments(d, i, &w, NULL, &n, err)) || (rc = check_segments(total += n, err)))
             goto out;
-        total += n;
-        if (total > MAX_SEGMENTS) {
-            rc = mc_fail(err, MC_EINPUT, "the graph's axes have more than %zu segments",
-                         MAX_SEGMENTS);
-            goto out;
-        }
     }
     free(out->axes ? out->axes[0].seg : NULL);
     free(out->axes);
