@@ -15,10 +15,9 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DMC_VERSION='"$(VERSION)"' $(WARN) -fopenm
               -I. $(CFLAGS) $(EXTRA_CFLAGS)
 LIBS    := -Wl,--as-needed -ldnnl -llapacke -lblas -lmsgpackc -lzstd -lxxhash -ljansson -lzip -lturbojpeg -lpng -lm
 
-# What crosses the door to a backend's library: programs and libraries built from other headers refuse
+# The headers that a backend's library shares with the programs: programs and libraries built from other headers refuse
 # each other.
-INTERFACE := $(shell cat kernels/backend.h kernels/backend_opts.h libcommon/base/error.h libcommon/base/tensor.h \
-               libcommon/graph/graph.h libcommon/graph/symmetry.h | cksum | cut -d' ' -f1)u
+INTERFACE := $(shell cat $$($(CC) -MM -I. kernels/abi.h 2>/dev/null | tr -d '\\\n' | cut -d: -f2) | cksum | cut -d' ' -f1)u
 
 LIB_SRC  := $(sort $(filter-out kernels/cuda/%,$(shell find libcommon kernels formats tools/*/ -name '*.c')))
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)

@@ -114,6 +114,10 @@ static int read_input(struct mc_moments *m, struct options *o, struct mc_error *
             return rc;
         if (!i && (o->raw || !strcmp(mc_reader_kind(r), "activations")))
             return read_raw(m, r, o, err);
+        if (mc_option_given(&o->cli, &o->cli.backend.device)) {
+            mc_reader_close(r);
+            return mc_fail(err, MC_EUSAGE, "--device has no effect on moments, which are counted");
+        }
         if ((rc = add_moments(m, r, !i, o->cli.history, err)))
             return rc;
     }

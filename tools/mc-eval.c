@@ -61,7 +61,7 @@ static const char doc[] =
     "  mc-bezier --epochs 0 a.mcz pb.mcz |\n"
     "      mc-eval --data test.mcz --bn-data train.mcz --summary barrier.tsv\n"
     "  mc-eval --plane --data test.mcz --bn-data train.mcz --marks m.tsv \\\n"
-    "      --checkpoint plane.state --resume a.mcz b.mcz pb.mcz -o plane.tsv\n"
+    "      --checkpoint plane.ck --resume a.mcz b.mcz pb.mcz -o plane.tsv\n"
     "  mc-eval --data test.mcz a.mcz b.mcz";
 
 static int print_summary(const struct options *o, struct mc_error *err)

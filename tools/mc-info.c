@@ -248,6 +248,7 @@ static int run(struct options *o, struct mc_error *err)
 
 static void check_options(struct options *o)
 {
+    o->cli.text = 1;
     if (o->check + o->json + o->graph > 1)
         mc_cli_usage("only one of --check, --json and --graph");
     mc_cli_default_stdin(&o->cli);

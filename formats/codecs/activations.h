@@ -33,7 +33,7 @@ MC_USE_RESULT int mc_activations_open_stream(struct mc_activations_reader **out,
 const struct mc_taps *mc_activations_taps(const struct mc_activations_reader *a);
 uint64_t mc_activations_images(const struct mc_activations_reader *a);
 struct mc_reader *mc_activations_stream(struct mc_activations_reader *a);
-/* Next piece: *tap, *n images, *data (n, K, H, W) valid until the next call, *hw pixels a channel.
+/* Next record: *tap, *n images, *data (n, K, H, W) valid until the next call, *hw pixels a channel.
  * 1, 0 at the verified end, or an error. */
 MC_USE_RESULT int mc_activations_next(struct mc_activations_reader *a, size_t *tap, size_t *n,
                                       const float **data, size_t *hw, struct mc_error *err);

@@ -226,7 +226,7 @@ static int parse_header(struct mc_reader *r, const msgpack_object *o, struct mc_
 
 /* What a record's tensor says of itself against what was announced; fills rec->data, bytes, rows.
  */
-static int parse_piece(struct mc_reader *r, const msgpack_object *ext, struct mc_record *rec,
+static int parse_part(struct mc_reader *r, const msgpack_object *ext, struct mc_record *rec,
                        struct mc_error *err)
 {
     const struct mc_tensor *t = rec->tensor;
@@ -307,7 +307,7 @@ static int parse_record(struct mc_reader *r, const msgpack_object *o, struct mc_
         rc = mc_fail(err, MC_EINPUT, "row %llu where row %llu is to come",
                      (unsigned long long)rec->row, (unsigned long long)r->rows_seen[index]);
     else
-        rc = parse_piece(r, data, rec, err);
+        rc = parse_part(r, data, rec, err);
     if (!rc && XXH3_64bits(rec->data, rec->bytes) != sum)
         rc = mc_fail(err, MC_EINPUT, "checksum mismatch");
     if (!rc)

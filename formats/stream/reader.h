@@ -23,7 +23,7 @@
 
 struct mc_reader;
 
-/* A piece of a tensor: rows [row, row + rows). data stays valid until the next mc_reader_next. */
+/* A part of a tensor: rows [row, row + rows). data stays valid until the next mc_reader_next. */
 struct mc_record {
     size_t index;                   /* which of the announced tensors */
     const struct mc_tensor *tensor; /* the whole tensor's name, dtype and shape */

@@ -138,6 +138,8 @@ void cpu_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_b
     add_moments(a->be->k, &s, x->out, y->out, t->offset, t->count, a->moments, acc);
 }
 
+#define MOMENTS_FLOATS ((size_t)16 << 20) /* of a network that are laid into blocks at once */
+
 /* (n, k, hw) into blocks of b channels; `to` is zeroed. */
 static void into_blocks(const struct cpu_shape *s, size_t k, size_t b, const float *x, float *to)
 {
@@ -153,8 +155,11 @@ int cpu_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const
 {
     const struct cpu *be = (const struct cpu *)base;
     const size_t block = (size_t)be->k->block, cb = (k + block - 1) / block;
-    const struct cpu_shape s = {.n = n, .valid = n, .cb = cb, .hw = hw};
-    const size_t floats = n * cb * block * hw, doubles = (CPU_MOMENTS_ROOM(k) + 7) / 8 * 8;
+    const size_t image = cb * block * hw;
+    size_t step = n; /* images at a time: narrow layers are padded to whole blocks */
+    while (step > 1 && step * image > MOMENTS_FLOATS)
+        step = (step + 1) / 2;
+    const size_t floats = step * image, doubles = (CPU_MOMENTS_ROOM(k) + 7) / 8 * 8;
     struct mc_buf *room;
     int rc = cpu_buf_new(base, doubles * sizeof(double) + 2 * floats * sizeof(float), &room, err);
 
@@ -164,9 +169,13 @@ int cpu_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const
     float *x = (float *)(void *)(work + doubles), *y = x + floats;
     assert(a->bytes >= n * k * hw * sizeof *x && b->bytes >= n * k * hw * sizeof *y);
     cpu_enter(be);
-    into_blocks(&s, k, block, cpu_const_floats(a), x);
-    into_blocks(&s, k, block, cpu_const_floats(b), y);
-    add_moments(be->k, &s, x, y, 0, k, work, acc);
+    for (size_t at = 0; at < n; at += step) {
+        const size_t now = n - at < step ? n - at : step;
+        const struct cpu_shape s = {.n = now, .valid = now, .cb = cb, .hw = hw};
+        into_blocks(&s, k, block, cpu_const_floats(a) + at * k * hw, x);
+        into_blocks(&s, k, block, cpu_const_floats(b) + at * k * hw, y);
+        add_moments(be->k, &s, x, y, 0, k, work, acc);
+    }
     cpu_buf_free(base, room);
     return 0;
 }

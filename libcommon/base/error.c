@@ -34,7 +34,7 @@ int mc_no_memory(struct mc_error *err)
 
 int mc_fail_in(int rc, struct mc_error *err, const char *fmt, ...)
 {
-    if (rc && err && *err->text) {
+    if (rc && err) {
         char what[sizeof err->text], old[sizeof err->text];
         va_list ap;
         va_start(ap, fmt);

@@ -17,8 +17,8 @@ enum mc_err {
 
 struct mc_error {
     enum mc_err code; /* MC_OK until something failed */
-    char text[480];   /* one line, lower case, no full stop, no program name; empty: the program
-                         that should have written the input has said why */
+    char text[480];   /* one line, lower case, no full stop, no program name */
+    int empty_pipe;   /* nothing came through the pipe on standard input */
 };
 
 /* Fill *err (may be NULL) and return code, so that a failing function ends in
@@ -30,8 +30,8 @@ int mc_fail(struct mc_error *err, enum mc_err code, const char *fmt, ...)
 /* MC_ENOMEM "out of memory". */
 int mc_no_memory(struct mc_error *err);
 
-/* Where rc is an error, put what fmt says and ": " before the sentence in *err (may be NULL), if
- * there is one; returns rc. */
+/* Where rc is an error, put what fmt says and ": " before the sentence in *err (may be NULL);
+ * returns rc. */
 int mc_fail_in(int rc, struct mc_error *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

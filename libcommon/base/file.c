@@ -52,7 +52,8 @@ int mc_file_fopen(FILE **out, uint64_t *bytes, const char *path, enum mc_err abs
 int mc_file_empty(int fd, const char *text, struct mc_error *err)
 {
     struct stat st;
-    const int piped = fd == STDIN_FILENO && !fstat(fd, &st) && S_ISFIFO(st.st_mode);
 
-    return mc_fail(err, MC_EINPUT, "%s", piped ? "" : text);
+    if (err)
+        err->empty_pipe = fd == STDIN_FILENO && !fstat(fd, &st) && S_ISFIFO(st.st_mode);
+    return mc_fail(err, MC_EINPUT, "%s", text);
 }

@@ -13,7 +13,7 @@ _Static_assert(MC_ATTACK_TEXT <= MC_NAME_MAX, "moments hold an attack's text");
 #define ROOM ((size_t)192 << 20)
 
 /* The networks and the batch that they look at. */
-struct observer {
+struct collector {
     const struct mc_collect_opts *o;
     size_t n_nets, n_taps;
     struct mc_symmetry sym;
@@ -58,7 +58,7 @@ uint64_t mc_collect_images(const struct mc_collect_opts *o)
     return (to < n ? to : n) - (from < n ? from : n);
 }
 
-static int open_observer(struct observer *v, struct mc_backend *be,
+static int open_collector(struct collector *v, struct mc_backend *be,
                          const struct mc_weights *const *nets, size_t n_nets,
                          struct mc_dataset_reader *data, const struct mc_collect_opts *o,
                          struct mc_error *err)
@@ -67,7 +67,7 @@ static int open_observer(struct observer *v, struct mc_backend *be,
     struct mc_loader_options pass = o->pass;
     int rc;
 
-    *v = (struct observer){.o = o, .n_nets = n_nets};
+    *v = (struct collector){.o = o, .n_nets = n_nets};
     pass.exact = 1;
     if ((rc = mc_symmetry_derive(&v->sym, g, err)) ||
         (rc = mc_taps_init(&v->taps, &v->sym, g, o->at_pre, err)))
@@ -88,7 +88,7 @@ static int open_observer(struct observer *v, struct mc_backend *be,
     return mc_loader_open(&v->loader, be, g, data, &pass, err);
 }
 
-static void close_observer(struct observer *v)
+static void close_collector(struct collector *v)
 {
     mc_model_release(&v->models[0]);
     mc_model_release(&v->models[1]);
@@ -99,7 +99,7 @@ static void close_observer(struct observer *v)
 }
 
 /* The next batch through the networks; *n is 0 after the last. */
-static int next_batch(struct observer *v, size_t *n, struct mc_error *err)
+static int next_batch(struct collector *v, size_t *n, struct mc_error *err)
 {
     int rc = mc_loader_next(&v->loader, v->models, v->n_nets, n, err);
 
@@ -114,7 +114,7 @@ static int next_batch(struct observer *v, size_t *n, struct mc_error *err)
 /* ---- moments ----------------------------------------------------------------------------------
  */
 
-static int fetch_moments(struct mc_moments *out, const struct observer *v, struct mc_buf **acc,
+static int fetch_moments(struct mc_moments *out, const struct collector *v, struct mc_buf **acc,
                          const struct mc_graph *g, struct mc_error *err)
 {
     struct mc_backend *be = v->loader.be;
@@ -148,7 +148,7 @@ int mc_collect_moments(struct mc_moments *out, struct mc_backend *be, const stru
                        const struct mc_collect_opts *o, struct mc_error *err)
 {
     const struct mc_weights *nets[2] = {a, b};
-    struct observer v;
+    struct collector v;
     struct mc_buf **acc = NULL;
     size_t n = 0;
     int rc;
@@ -156,7 +156,7 @@ int mc_collect_moments(struct mc_moments *out, struct mc_backend *be, const stru
     memset(out, 0, sizeof *out);
     if (!mc_graph_same(a->graph, b->graph))
         return mc_fail(err, MC_EINPUT, "the two networks are not of the same architecture");
-    if ((rc = open_observer(&v, be, nets, 2, data, o, err)) ||
+    if ((rc = open_collector(&v, be, nets, 2, data, o, err)) ||
         (rc = mc_moments_init(out, &v.taps, err)))
         goto out;
     if (!(acc = calloc(v.n_taps + 1, sizeof(struct mc_buf *))))
@@ -175,7 +175,7 @@ int mc_collect_moments(struct mc_moments *out, struct mc_backend *be, const stru
         rc = fetch_moments(out, &v, acc, a->graph, err);
 out:
     free(acc);
-    close_observer(&v);
+    close_collector(&v);
     return rc;
 }
 
@@ -183,7 +183,7 @@ out:
  */
 
 /* The n images that are loaded, tap by tap. buf, host: room for one tap's (B,K,H,W). */
-static int write_batch(const struct observer *v, struct mc_activations_writer *w,
+static int write_batch(const struct collector *v, struct mc_activations_writer *w,
                        const int (*hw)[2], size_t n, struct mc_buf *buf, float *host,
                        struct mc_error *err)
 {
@@ -207,12 +207,12 @@ int mc_collect_activations(const char *path, struct mc_backend *be, const struct
     const size_t batch = o->pass.batch;
     const uint64_t samples = o->pass.samples;
     struct mc_activations_writer *writer = NULL;
-    struct observer v;
+    struct collector v;
     struct mc_buf *buf = NULL;
     float *host = NULL;
     int(*hw)[2] = NULL;
     size_t most = 1, n = 0;
-    int rc = open_observer(&v, be, &w, 1, data, o, err);
+    int rc = open_collector(&v, be, &w, 1, data, o, err);
 
     if (rc)
         goto out;
@@ -246,6 +246,6 @@ out:
     mc_activations_abandon(writer);
     free(host);
     free(hw);
-    close_observer(&v);
+    close_collector(&v);
     return rc;
 }

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *program = "mc";
@@ -280,12 +281,22 @@ void mc_cli_default_stdin(struct mc_cli *cli)
         cli->operands[cli->n_operands++] = "-";
 }
 
+/* In a pipe of which nothing comes, the last program says so: the programs between do not repeat
+ * it. */
+static int passes_on(const struct mc_cli *cli, const struct mc_error *err)
+{
+    struct stat st;
+
+    return err->empty_pipe && !cli->text && (!cli->output || !strcmp(cli->output, "-")) &&
+           !fstat(STDOUT_FILENO, &st) && S_ISFIFO(st.st_mode);
+}
+
 int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
 {
     mc_history_free(cli->history);
     free(cli->operands);
     mc_files_release(&cli->files);
-    if (code && *err->text)
+    if (code && !passes_on(cli, err))
         fprintf(stderr, "%s: %s\n", program, err->text);
     if (close_stdout(!code))
         code = code ? code : MC_EFAIL;

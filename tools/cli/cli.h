@@ -107,8 +107,8 @@ int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cl
  * --help begins with purpose and examples, and ends with the exit statuses. --quiet, --verbose,
  * --help and --version are every program's. */
 void mc_cli_parse(struct mc_cli *cli, const char *operands, const char *doc, int argc, char **argv);
-/* Part of mc_cli_main: frees what cli holds but the backend, prints err if code is not 0 and err
- * has a text, checks that stdout could be written; the exit status. */
+/* Part of mc_cli_main: frees what cli holds but the backend, prints err if code is not 0 (but
+ * within a pipe of which nothing comes), checks that stdout could be written; the exit status. */
 int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err);
 /* Where no operand is given, it is standard input. */
 void mc_cli_default_stdin(struct mc_cli *cli);

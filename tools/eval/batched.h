@@ -2,7 +2,7 @@
  *
  * Measuring many points of a span on several data sets, in blocks of points: memory stays bounded,
  * each data set is read once a block, and a run that was killed goes on after its last block to the
- * same bytes. A curve and a plane are swept like this. */
+ * same bytes. A curve and a plane are measured like this. */
 #ifndef MC_BATCHED_H
 #define MC_BATCHED_H
 
@@ -14,7 +14,7 @@
 struct mc_batched_data {
     const char *path;                 /* NULL: none */
     const char *name;                 /* of its results in a checkpoint */
-    struct mc_dataset_reader *reader; /* just opened, or NULL; the sweep closes it */
+    struct mc_dataset_reader *reader; /* just opened, or NULL; the evaluation closes it */
     uint64_t samples;                 /* as in mc_loader_options */
     int samples_exact;
     struct mc_eval_result *out;    /* (T), the caller's; not of batch norm's data */

@@ -177,7 +177,7 @@ static void tell_subsets(const struct mc_eval_cli *e)
     }
 }
 
-/* The data sets, which the sweep takes over, and room for what is measured on them. */
+/* The data sets, which the evaluation takes over, and room for what is measured on them. */
 static int fill(struct mc_eval_cli *e, struct mc_batched *s, struct mc_error *err)
 {
     s->n_data = e->n_data;

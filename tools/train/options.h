@@ -19,7 +19,7 @@ enum {
 
 struct mc_train_cli {
     struct mc_train_options train;
-    struct mc_attack_options attack; /* of --attack; fit.attack points here */
+    struct mc_attack_options attack; /* of --attack; train.attack points here */
     const char *data;
     uint64_t samples;
     struct mc_log *log;

@@ -7,3 +7,4 @@ fails 2 "--perm has no effect without --signature" mc-corr --perm c.mcz m.mcz
 fails 2 "the signature is of correlations, not of 'l2'" mc-corr --measure l2 --signature m.mcz
 fails 2 "--raw takes two" mc-corr --raw a.acts
 fails 1 "cannot write 'none/c.mcz'" mc-corr nosuch.mcz -o none/c.mcz # before anything is read
+fails 2 "--device has no effect on moments" mc-corr --device cpu m.mcz

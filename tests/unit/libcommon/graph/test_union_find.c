@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ties of axes that are cut, stretched and fixed: concats, sums of them, flattened channels, what
+ * Ties of axes that are cut, repeated and fixed: concats, sums of them, flattened channels, what
  * is tied to the ends. */
 #include "tests/unit/kernels/groups.h"
 #include "tests/unit/must.h"
