@@ -85,7 +85,7 @@ static int train(struct options *o, struct mc_backend *be, struct mc_history *h,
     if (!rc)
         rc = mc_data_fits(c->graph, &data.info, o->train.data, err);
     if (!rc)
-        rc = mc_train_cli_settle(&o->train, be, &data.info, h, err);
+        rc = mc_train_cli_resolve(&o->train, be, &data.info, h, err);
     mc_curve_objective_curve(&objective, c);
     memory.vectors = mc_curve_objective_vectors(&objective, o->train.train.checkpoint != NULL);
     if (!rc) {
@@ -123,12 +123,12 @@ static int point_statistics(const struct options *o, struct mc_backend *be, stru
                             struct mc_weights *w, struct mc_error *err)
 {
     struct mc_dataset_reader *d = NULL;
-    const struct mc_loader_options pass = {.batch = o->train.train.batch,
-                                           .samples = o->bn_samples,
-                                           .exact =
-                                               mc_option_given(&o->cli, &o->bn_samples) != NULL,
-                                           .augment = !o->bn_plain,
-                                           .seed = o->train.train.seed};
+    struct mc_loader_options pass = {.be = be,
+                                     .batch = o->train.train.batch,
+                                     .samples = o->bn_samples,
+                                     .exact = mc_option_given(&o->cli, &o->bn_samples) != NULL,
+                                     .augment = !o->bn_plain,
+                                     .seed = o->train.train.seed};
     const float *vector = w->params;
     const double one = 1;
     struct mc_span span = {.graph = w->graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one};
@@ -136,7 +136,8 @@ static int point_statistics(const struct options *o, struct mc_backend *be, stru
 
     if (!rc) {
         mc_history_input(h, mc_dataset_stream(d));
-        rc = mc_eval_statistics(be, &span, d, &pass, w->stats, err);
+        pass.data = d;
+        rc = mc_eval_statistics(&span, &pass, w->stats, err);
     }
     mc_dataset_close(d);
     return rc;
@@ -185,7 +186,7 @@ static int run(struct options *o, struct mc_error *err)
 {
     struct mc_backend *be = NULL;
     struct mc_history *h = mc_cli_history(&o->cli, err);
-    int rc = h ? mc_train_cli_ready(&o->train, err) : err->code;
+    int rc = h ? mc_train_cli_check_files(&o->train, err) : err->code;
 
     if (!rc)
         rc = mc_backend_open(&be, &o->cli.backend, err);

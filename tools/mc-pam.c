@@ -168,7 +168,7 @@ static int train(struct options *o, struct mc_backend *be, struct start *s, stru
     if (!rc)
         rc = mc_data_fits(s->a.graph, &data.info, o->train.data, err);
     if (!rc)
-        rc = mc_train_cli_settle(&o->train, be, &data.info, h, err);
+        rc = mc_train_cli_resolve(&o->train, be, &data.info, h, err);
     if (!rc)
         rc = mc_pam_init(&pam, &o->train.train, err);
     if (!rc) {
@@ -192,7 +192,7 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_backend *be = NULL;
     struct start s = {0};
     struct mc_history *h = mc_cli_history(&o->cli, err);
-    int rc = h ? mc_train_cli_ready(&o->train, err) : err->code;
+    int rc = h ? mc_train_cli_check_files(&o->train, err) : err->code;
 
     if (!rc)
         rc = mc_backend_open(&be, &o->cli.backend, err);

@@ -117,14 +117,16 @@ static int verify(const struct options *o, const struct mc_weights *w, const str
     struct mc_backend *be = NULL;
     struct mc_verified v;
     struct mc_progress progress;
-    const struct mc_loader_options pass = {
+    struct mc_loader_options pass = {
         .samples = o->samples, .exact = 1, .progress = tell, .arg = &progress};
     int rc = mc_dataset_open(&data, o->verify, err);
 
     if (rc || (rc = mc_backend_open(&be, &o->cli.backend, err)))
         goto out;
+    pass.be = be;
+    pass.data = data;
     mc_progress_begin(&progress, &o->cli, "verifying", "images", 0);
-    rc = mc_verify(be, w, pw, data, &pass, &v, err);
+    rc = mc_verify(w, pw, &pass, &v, err);
     mc_progress_end(&progress);
     if (rc)
         goto out;

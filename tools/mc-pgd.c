@@ -128,7 +128,9 @@ static int attack(struct options *o, struct mc_backend *be, const struct mc_weig
                   struct mc_dataset_reader *data, struct mc_history *h, struct mc_error *err)
 {
     struct watch watch = {.o = o, .out = {.path = o->cli.output, .history = h}};
-    const struct mc_loader_options opts = {.attack = &o->attack,
+    const struct mc_loader_options opts = {.be = be,
+                                           .data = data,
+                                           .attack = &o->attack,
                                            .batch = o->batch,
                                            .samples = o->samples,
                                            .exact = 1,
@@ -144,7 +146,7 @@ static int attack(struct options *o, struct mc_backend *be, const struct mc_weig
     if (rc)
         return rc;
     mc_progress_begin(&watch.progress, &o->cli, "attacking", "images", images);
-    rc = mc_adversarial_write(&watch.out, be, w, data, &opts, err);
+    rc = mc_adversarial_write(&watch.out, w, &opts, err);
     mc_progress_end(&watch.progress);
     if (!rc) {
         log_sums(watch.log, "done", o, &watch.out.sums);

@@ -86,7 +86,7 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_curve_objective objective;
     struct mc_checkpoint identity = {0};
     struct mc_history *h = mc_cli_history(&o->cli, err);
-    int rc = h ? mc_train_cli_ready(&o->train, err) : err->code;
+    int rc = h ? mc_train_cli_check_files(&o->train, err) : err->code;
 
     if (!rc)
         rc = mc_backend_open(&be, &o->cli.backend, err);
@@ -97,7 +97,7 @@ static int run(struct options *o, struct mc_error *err)
     if (rc || (rc = note(o, &w, h, &identity, err)))
         goto out;
     if (o->train.train.epochs)
-        rc = mc_train_cli_settle(&o->train, be, &data.info, h, err);
+        rc = mc_train_cli_resolve(&o->train, be, &data.info, h, err);
     else
         mc_option_note(&o->cli, &o->train.train.seed, h);
     if (rc)

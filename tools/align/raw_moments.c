@@ -3,6 +3,8 @@
  * Raw streams, batch by batch through a backend. */
 #include "tools/align/raw_moments.h"
 
+#include "kernels/model.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,23 +13,22 @@ int mc_joint_moments_batch(struct mc_moments *m, struct mc_backend *be, size_t t
 {
     struct mc_tap_info *t = &m->taps.taps[tap];
     const size_t size = MC_MOMENTS_SIZE(t->count);
-    const size_t in = n * t->count * hw * sizeof *a, bytes[3] = {in, in, size * sizeof(double)};
-    double *own = malloc(bytes[2]);
-    struct mc_buf *buf[3] = {NULL};
-    int rc = own ? 0 : mc_no_memory(err);
+    const size_t bytes = n * t->count * hw * sizeof *a;
+    double *own = malloc(size * sizeof *own);
+    struct mc_buf *d_a, *d_b, *d_sums;
+    struct mc_bufs bufs = {.be = be, .rc = own ? 0 : mc_no_memory(err)};
 
-    for (int i = 0; !rc && i < 3; i++)
-        rc = be->buf_new(be, bytes[i], &buf[i], err);
-    if (!rc && !(rc = be->put(be, buf[0], 0, a, bytes[0], err)) &&
-        !(rc = be->put(be, buf[1], 0, b, bytes[1], err)) &&
-        !(rc = be->moments_of(be, n, t->count, hw, buf[0], buf[1], buf[2], err)))
-        rc = be->get(be, buf[2], 0, own, bytes[2], err);
+    mc_bufs_add(&bufs, &d_a, a, bytes, err);
+    mc_bufs_add(&bufs, &d_b, b, bytes, err);
+    mc_bufs_add(&bufs, &d_sums, NULL, size * sizeof *own, err);
+    int rc = bufs.rc;
+    if (!rc && !(rc = be->moments_of(be, n, t->count, hw, d_a, d_b, d_sums, err)))
+        rc = be->get(be, d_sums, 0, own, size * sizeof *own, err);
     for (size_t i = 0; !rc && i < size; i++)
         m->sums[tap][i] += own[i];
     if (!rc)
         t->samples += n * hw;
-    for (int i = 0; i < 3; i++)
-        be->buf_free(be, buf[i]);
+    mc_bufs_release(&bufs);
     free(own);
     return rc;
 }

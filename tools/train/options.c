@@ -86,7 +86,7 @@ void mc_train_cli_options(struct mc_train_cli *f, struct mc_cli *cli, const char
     mc_option_default(cli, &f->train.lr, lr);
 }
 
-int mc_train_cli_ready(const struct mc_train_cli *f, struct mc_error *err)
+int mc_train_cli_check_files(const struct mc_train_cli *f, struct mc_error *err)
 {
     int rc = mc_cli_ready(f->cli, 1, err);
 
@@ -133,9 +133,9 @@ void mc_train_cli_check(struct mc_train_cli *f)
         mc_cli_usage("--attack has no effect with --epochs 0");
 }
 
-int mc_train_cli_settle(struct mc_train_cli *f, const struct mc_backend *be,
-                        const struct mc_dataset_info *info, struct mc_history *h,
-                        struct mc_error *err)
+int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_backend *be,
+                         const struct mc_dataset_info *info, struct mc_history *h,
+                         struct mc_error *err)
 {
     int rc = f->train.attack ? mc_attack_resolve(&f->attack, info, err) : 0;
 

@@ -41,12 +41,12 @@ void mc_train_cli_options(struct mc_train_cli *f, struct mc_cli *cli, const char
 /* Options that contradict each other are usage errors. Call after parsing. */
 void mc_train_cli_check(struct mc_train_cli *f);
 /* mc_cli_ready, and whether the checkpoint may be begun or resumed. */
-MC_USE_RESULT int mc_train_cli_ready(const struct mc_train_cli *f, struct mc_error *err);
+MC_USE_RESULT int mc_train_cli_check_files(const struct mc_train_cli *f, struct mc_error *err);
 /* When the data are known: settles what their kind decides (the attack's radius), and notes all
  * options and what the backend computes with in the history. */
-MC_USE_RESULT int mc_train_cli_settle(struct mc_train_cli *f, const struct mc_backend *be,
-                                      const struct mc_dataset_info *info, struct mc_history *h,
-                                      struct mc_error *err);
+MC_USE_RESULT int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_backend *be,
+                                       const struct mc_dataset_info *info, struct mc_history *h,
+                                       struct mc_error *err);
 /* Of what training holds, for -v. */
 struct mc_train_memory {
     int plans;       /* of the network, as large as the one that trains */

@@ -202,9 +202,11 @@ static float *statistics(struct mc_loader_options o)
     struct mc_dataset_reader *d = images();
     struct mc_error err = {0};
 
+    o.be = be;
+    o.data = d;
     o.batch = B;
     o.seed = SEED;
-    ok(mc_eval_statistics(be, &span, d, &o, stats, &err), &err);
+    ok(mc_eval_statistics(&span, &o, stats, &err), &err);
     mc_dataset_close(d);
     return stats;
 }
@@ -324,18 +326,20 @@ static void hear(void *arg, uint64_t done, uint64_t in_all)
 static void measure(const float *stats, uint64_t samples, int augment, struct heard *h,
                     struct mc_eval_result *out)
 {
-    const struct mc_loader_options o = {.batch = B,
+    struct mc_dataset_reader *d = images();
+    const struct mc_loader_options o = {.be = be,
+                                        .data = d,
+                                        .batch = B,
                                         .samples = samples,
                                         .augment = augment,
                                         .seed = SEED,
                                         .progress = hear,
                                         .arg = h};
-    struct mc_dataset_reader *d = images();
     struct mc_error err = {0};
 
     memset(h, 0, sizeof *h);
     span.stats = stats;
-    ok(mc_eval_loss(be, &span, d, &o, out, NULL, &err), &err);
+    ok(mc_eval_loss(&span, &o, out, NULL, &err), &err);
     mc_dataset_close(d);
 }
 

@@ -69,12 +69,13 @@ static void expect(uint64_t samples, uint64_t from, uint64_t to, const int *firs
     struct mc_model model = {.be = be};
     struct mc_loader f;
     const struct mc_plan_opts opts = {.batch = 4};
-    const struct mc_loader_options o = {.batch = 4, .samples = samples, .exact = 1};
+    struct mc_loader_options o = {.be = be, .batch = 4, .samples = samples, .exact = 1};
     size_t n, k = 0;
 
     must(mc_dataset_open(&data, file, &err), &err);
     must(be->plan_new(be, net, &opts, &model.plan, &err), &err);
-    must(mc_loader_open(&f, be, net, data, &o, &err), &err);
+    o.data = data;
+    must(mc_loader_open(&f, net, &o, &err), &err);
     assert_int_equal(f.wanted, samples ? samples : N);
     f.from = from;
     f.to = to;
@@ -122,7 +123,7 @@ static void the_end_is_read_though_few_images_are_wanted(void **state)
     struct mc_model model = {.be = be};
     struct mc_loader f;
     const struct mc_plan_opts opts = {.batch = 4};
-    const struct mc_loader_options o = {.batch = 4, .samples = 3};
+    struct mc_loader_options o = {.be = be, .batch = 4, .samples = 3};
     size_t n = 0;
     FILE *s = fopen(file, "r+b");
     int rc;
@@ -136,7 +137,8 @@ static void the_end_is_read_though_few_images_are_wanted(void **state)
     fclose(s);
     must(mc_dataset_open(&data, file, &err), &err);
     must(be->plan_new(be, net, &opts, &model.plan, &err), &err);
-    must(mc_loader_open(&f, be, net, data, &o, &err), &err);
+    o.data = data;
+    must(mc_loader_open(&f, net, &o, &err), &err);
     while (!(rc = mc_loader_next(&f, &model, 1, &n, &err)) && n)
         ;
     assert_int_equal(rc, MC_EINPUT);
@@ -176,7 +178,7 @@ static void every_pass_refuses_a_typed_number_alike(void **state)
     const double one = 1;
     struct mc_span span = {
         .graph = net, .k = 1, .T = 1, .vectors = &params, .coef = &one, .stats = stats};
-    struct mc_loader_options o = {.batch = 4, .samples = N + 1};
+    struct mc_loader_options o = {.be = be, .batch = 4, .samples = N + 1};
     struct mc_eval_result measured;
     struct mc_verified v;
     struct mc_in_memory r;
@@ -188,11 +190,12 @@ static void every_pass_refuses_a_typed_number_alike(void **state)
         struct mc_dataset_reader *d = NULL;
         int rc;
         must(mc_dataset_open(&d, file, &err), &err);
+        o.data = d;
         o.exact = k > 0;
         if (k < 2)
-            rc = mc_eval_loss(be, &span, d, &o, &measured, NULL, &err);
+            rc = mc_eval_loss(&span, &o, &measured, NULL, &err);
         else if (k == 2)
-            rc = mc_verify(be, &w, &w, d, &o, &v, &err);
+            rc = mc_verify(&w, &w, &o, &v, &err);
         else {
             rc = mc_in_memory_open(&r, file, N + 1, NULL, &err);
             mc_in_memory_release(&r, be);
@@ -212,7 +215,7 @@ static void every_pass_refuses_a_typed_number_alike(void **state)
 static void data_of_another_shape_are_refused(void **state)
 {
     struct mc_net_spec other = spec;
-    const struct mc_loader_options o = {.batch = 4};
+    struct mc_loader_options o = {.be = be, .batch = 4};
 
     (void)state;
     for (int k = 0; k < 2; k++) {
@@ -224,7 +227,8 @@ static void data_of_another_shape_are_refused(void **state)
         other.classes = k ? N + 1 : N;
         must(mc_net_build(&g, "mlp:4", &other, &err), &err);
         must(mc_dataset_open(&d, file, &err), &err);
-        assert_int_equal(mc_loader_open(&f, be, g, d, &o, &err), MC_EINPUT);
+        o.data = d;
+        assert_int_equal(mc_loader_open(&f, g, &o, &err), MC_EINPUT);
         assert_non_null(strstr(err.text, k ? "has 10 classes, the network has 11"
                                            : "images are 1x128x128, the network takes 1x3x128"));
         mc_loader_release(&f);
