@@ -102,7 +102,7 @@ static int measure_tap(struct tap_values *v, const struct mc_moments *m, size_t 
     }
     for (size_t i = 0; i < K; i++)
         for (size_t j = 0; j < K; j++) {
-            double x, least = -1;
+            double x, least = -INFINITY;
             if (measure == MC_MEASURE_CORRELATION) {
                 x = (cross[i * K + j] - sum_a[i] * (sum_b[j] / n)) * v->scale_a[i] * v->scale_b[j];
                 v->value[i * K + j] = x > 1 ? 1 : x < -1 ? -1 : x; /* beyond only by rounding */
@@ -112,7 +112,7 @@ static int measure_tap(struct tap_values *v, const struct mc_moments *m, size_t 
                 least = -room * squares;
                 v->value[i * K + j] = x > 0 ? -(x / n) : 0; /* below 0 only by rounding */
             }
-            if (!isfinite(x) || (measure == MC_MEASURE_L2 && x < least))
+            if (!isfinite(x) || x < least)
                 return mc_fail(err, MC_EINPUT,
                                "tap %s: units %zu and %zu: no numbers have these sums", t->name, i,
                                j);

@@ -97,11 +97,10 @@ static void count(struct fixture *f)
 
     for (size_t i = 0; i < TAPS; i++) {
         size_t K = f->taps[i].count, part = f->n / 2, at = part * K * f->hw[i];
-        assert_int_equal(
-            mc_joint_moments_batch(&f->m, be, i, part, f->hw[i], f->a[i], f->b[i], &err), 0);
-        assert_int_equal(mc_joint_moments_batch(&f->m, be, i, f->n - part, f->hw[i], f->a[i] + at,
-                                                f->b[i] + at, &err),
-                         0);
+        const struct mc_raw_batch first = {i, part, f->hw[i], f->a[i], f->b[i]};
+        const struct mc_raw_batch rest = {i, f->n - part, f->hw[i], f->a[i] + at, f->b[i] + at};
+        assert_int_equal(mc_joint_moments_batch(&f->m, be, &first, &err), 0);
+        assert_int_equal(mc_joint_moments_batch(&f->m, be, &rest, &err), 0);
         assert_int_equal(f->taps[i].samples, f->n * f->hw[i]);
     }
 }
