@@ -139,14 +139,16 @@ static int collect(const struct options *o, const struct mc_weights *w,
     int rc;
 
     mc_progress_begin(&p, &o->cli, "counting", "images", mc_collect_images(opts));
+    opts->pass.be = be;
+    opts->pass.data = data;
     opts->pass.progress = mc_progress_count_of;
     opts->pass.arg = &p;
     if (o->raw) {
-        rc = mc_collect_activations(o->cli.output, be, &w[0], data, opts, h, err);
+        rc = mc_collect_activations(o->cli.output, &w[0], opts, h, err);
         mc_progress_end(&p);
         return rc;
     }
-    rc = mc_collect_moments(&m, be, &w[0], &w[1], data, opts, err);
+    rc = mc_collect_moments(&m, &w[0], &w[1], opts, err);
     mc_progress_end(&p);
     if (!rc)
         rc = mc_moments_write(&m, o->cli.output, h, err);

@@ -84,7 +84,7 @@ static int train(struct options *o, struct mc_curve *c, char id[2][MC_ID_LEN], s
     if (!rc)
         rc = mc_data_fits(c->graph, &data.info, o->train.data, err);
     if (!rc)
-        rc = mc_train_cli_settle(&o->train, be, &data.info, h, err);
+        rc = mc_train_cli_resolve(&o->train, be, &data.info, h, err);
     mc_curve_objective_curve(&objective, c);
     memory.vectors = mc_curve_objective_vectors(&objective, o->train.train.checkpoint != NULL);
     if (!rc) {
@@ -121,12 +121,12 @@ static int learn_curve(struct options *o, struct mc_error *err)
 static int point_statistics(const struct options *o, struct mc_weights *w, struct mc_error *err)
 {
     struct mc_dataset_reader *d = NULL;
-    const struct mc_loader_options pass = {.batch = o->train.train.batch,
-                                           .samples = o->bn_samples,
-                                           .exact =
-                                               mc_option_given(&o->cli, &o->bn_samples) != NULL,
-                                           .augment = !o->bn_plain,
-                                           .seed = o->train.train.seed};
+    struct mc_loader_options pass = {.be = o->cli.be,
+                                     .batch = o->train.train.batch,
+                                     .samples = o->bn_samples,
+                                     .exact = mc_option_given(&o->cli, &o->bn_samples) != NULL,
+                                     .augment = !o->bn_plain,
+                                     .seed = o->train.train.seed};
     const float *vector = w->params;
     const double one = 1;
     struct mc_span span = {.graph = w->graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one};
@@ -134,7 +134,8 @@ static int point_statistics(const struct options *o, struct mc_weights *w, struc
 
     if (!rc) {
         mc_history_input(o->cli.history, mc_dataset_stream(d));
-        rc = mc_eval_statistics(o->cli.be, &span, d, &pass, w->stats, err);
+        pass.data = d;
+        rc = mc_eval_statistics(&span, &pass, w->stats, err);
     }
     mc_dataset_close(d);
     return rc;

@@ -185,7 +185,7 @@ static int check_kind(const struct options *o, int is_curve, struct mc_error *er
         return mc_fail(err, MC_EUSAGE, "--summary is for curves");
     if (!is_curve && mc_option_given(&o->cli, &o->planes.points))
         return mc_fail(err, MC_EUSAGE, "--points is for curves");
-    if (!is_curve && !o->plane && o->eval.checkpoint)
+    if (!is_curve && !o->plane && o->eval.sweep.checkpoint)
         return mc_fail(err, MC_EUSAGE, "--checkpoint is for curves and planes");
     return 0;
 }
@@ -212,7 +212,7 @@ static int run(struct options *o, struct mc_error *err)
     if (!rc)
         rc = check_kind(o, is_curve, err);
     if (!rc)
-        rc = mc_eval_cli_look_ahead(&o->eval, err);
+        rc = mc_eval_cli_open_data(&o->eval, err);
     if (!rc && !o->plane) /* which reads all three first */
         rc = look_ahead(o, err);
     if (!rc)

@@ -68,7 +68,7 @@ static int train(struct options *o, struct mc_pam_start *s, struct mc_error *err
     if (!rc)
         rc = mc_data_fits(s->a.graph, &data.info, o->train.data, err);
     if (!rc)
-        rc = mc_train_cli_settle(&o->train, be, &data.info, h, err);
+        rc = mc_train_cli_resolve(&o->train, be, &data.info, h, err);
     if (!rc)
         rc = mc_pam_init(&pam, &o->train.train, err);
     if (!rc) {

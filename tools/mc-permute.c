@@ -110,14 +110,16 @@ static int verify(struct options *o, const struct mc_weights *w, const struct mc
     struct mc_dataset_reader *data = NULL;
     struct mc_verified v;
     struct mc_progress progress;
-    const struct mc_loader_options pass = {
+    struct mc_loader_options pass = {
         .samples = o->samples, .exact = 1, .progress = mc_progress_count_of, .arg = &progress};
     int rc = mc_dataset_open(&data, o->verify, err);
 
     if (rc || (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
+    pass.be = o->cli.be;
+    pass.data = data;
     mc_progress_begin(&progress, &o->cli, "verifying", "images", 0);
-    rc = mc_verify(o->cli.be, w, pw, data, &pass, &v, err);
+    rc = mc_verify(w, pw, &pass, &v, err);
     mc_progress_end(&progress);
     if (rc)
         goto out;

@@ -129,7 +129,9 @@ static int attack(struct options *o, const struct mc_weights *w, struct mc_datas
                   struct mc_error *err)
 {
     struct watch watch = {.o = o, .out = {.path = o->cli.output, .history = o->cli.history}};
-    const struct mc_loader_options opts = {.attack = &o->attack,
+    const struct mc_loader_options opts = {.be = o->cli.be,
+                                           .data = data,
+                                           .attack = &o->attack,
                                            .batch = o->batch,
                                            .samples = o->samples,
                                            .exact = 1,
@@ -145,7 +147,7 @@ static int attack(struct options *o, const struct mc_weights *w, struct mc_datas
     if (rc)
         return rc;
     mc_progress_begin(&watch.progress, &o->cli, "attacking", "images", images);
-    rc = mc_adversarial_write(&watch.out, o->cli.be, w, data, &opts, err);
+    rc = mc_adversarial_write(&watch.out, w, &opts, err);
     mc_progress_end(&watch.progress);
     if (!rc) {
         log_sums(watch.log, "done", o, &watch.out.sums);

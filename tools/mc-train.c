@@ -100,7 +100,7 @@ static int run(struct options *o, struct mc_error *err)
     if (rc || (rc = record_network(o, &w, &identity, err)))
         goto out;
     if (o->train.train.epochs)
-        rc = mc_train_cli_settle(&o->train, be, &data.info, h, err);
+        rc = mc_train_cli_resolve(&o->train, be, &data.info, h, err);
     else
         mc_option_note(&o->cli, &o->train.train.seed, h);
     if (rc)

@@ -57,7 +57,8 @@ static void count(struct mc_moments *m, struct mc_error *err)
         float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
         assert_true(x && y);
         activations(i, x, y);
-        assert_int_equal(mc_joint_moments_batch(m, be, i, IMAGES, shapes[i].pixels, x, y, err), 0);
+        const struct mc_raw_batch batch = {i, IMAGES, shapes[i].pixels, x, y};
+        assert_int_equal(mc_joint_moments_batch(m, be, &batch, err), 0);
         free(x);
         free(y);
     }

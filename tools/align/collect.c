@@ -58,10 +58,8 @@ uint64_t mc_collect_images(const struct mc_collect_opts *o)
     return (to < n ? to : n) - (from < n ? from : n);
 }
 
-static int open_collector(struct collector *v, struct mc_backend *be,
-                         const struct mc_weights *const *nets, size_t n_nets,
-                         struct mc_dataset_reader *data, const struct mc_collect_opts *o,
-                         struct mc_error *err)
+static int open_collector(struct collector *v, const struct mc_weights *const *nets, size_t n_nets,
+                         const struct mc_collect_opts *o, struct mc_error *err)
 {
     const struct mc_graph *g = nets[0]->graph;
     struct mc_loader_options pass = o->pass;
@@ -82,10 +80,10 @@ static int open_collector(struct collector *v, struct mc_backend *be,
     const struct mc_plan_opts opts = {
         .batch = pass.batch, .taps = v->requests, .n_taps = v->n_taps};
     for (size_t i = 0; i < n_nets; i++)
-        if ((rc = mc_model_open(&v->models[i], be, nets[i]->graph, nets[i]->params, nets[i]->stats,
-                                &opts, err)))
+        if ((rc = mc_model_open(&v->models[i], pass.be, nets[i]->graph, nets[i]->params,
+                                nets[i]->stats, &opts, err)))
             return rc;
-    return mc_loader_open(&v->loader, be, g, data, &pass, err);
+    return mc_loader_open(&v->loader, g, &pass, err);
 }
 
 static void close_collector(struct collector *v)
@@ -143,9 +141,9 @@ static int fetch_moments(struct mc_moments *out, const struct collector *v, stru
     return 0;
 }
 
-int mc_collect_moments(struct mc_moments *out, struct mc_backend *be, const struct mc_weights *a,
-                       const struct mc_weights *b, struct mc_dataset_reader *data,
-                       const struct mc_collect_opts *o, struct mc_error *err)
+int mc_collect_moments(struct mc_moments *out, const struct mc_weights *a,
+                       const struct mc_weights *b, const struct mc_collect_opts *o,
+                       struct mc_error *err)
 {
     const struct mc_weights *nets[2] = {a, b};
     struct collector v;
@@ -156,8 +154,7 @@ int mc_collect_moments(struct mc_moments *out, struct mc_backend *be, const stru
     memset(out, 0, sizeof *out);
     if (!mc_graph_same(a->graph, b->graph))
         return mc_fail(err, MC_EINPUT, "the two networks are not of the same architecture");
-    if ((rc = open_collector(&v, be, nets, 2, data, o, err)) ||
-        (rc = mc_moments_init(out, &v.taps, err)))
+    if ((rc = open_collector(&v, nets, 2, o, err)) || (rc = mc_moments_init(out, &v.taps, err)))
         goto out;
     if (!(acc = calloc(v.n_taps + 1, sizeof(struct mc_buf *))))
         rc = mc_no_memory(err);
@@ -170,7 +167,7 @@ int mc_collect_moments(struct mc_moments *out, struct mc_backend *be, const stru
     v.loader.to = images_before(o, o->shard + 1);
     while (!rc && !(rc = next_batch(&v, &n, err)) && n)
         for (size_t i = 0; i < v.n_taps; i++)
-            be->moments(v.models[0].plan, v.models[1].plan, i, acc[i]);
+            o->pass.be->moments(v.models[0].plan, v.models[1].plan, i, acc[i]);
     if (!rc)
         rc = fetch_moments(out, &v, acc, a->graph, err);
 out:
@@ -200,9 +197,9 @@ static int write_batch(const struct collector *v, struct mc_activations_writer *
     return rc;
 }
 
-int mc_collect_activations(const char *path, struct mc_backend *be, const struct mc_weights *w,
-                           struct mc_dataset_reader *data, const struct mc_collect_opts *o,
-                           const struct mc_history *h, struct mc_error *err)
+int mc_collect_activations(const char *path, const struct mc_weights *w,
+                           const struct mc_collect_opts *o, const struct mc_history *h,
+                           struct mc_error *err)
 {
     const size_t batch = o->pass.batch;
     const uint64_t samples = o->pass.samples;
@@ -212,15 +209,13 @@ int mc_collect_activations(const char *path, struct mc_backend *be, const struct
     float *host = NULL;
     int(*hw)[2] = NULL;
     size_t most = 1, n = 0;
-    int rc = open_collector(&v, be, &w, 1, data, o, err);
+    int rc = open_collector(&v, &w, 1, o, err);
 
     if (rc)
         goto out;
-    if (!(hw = calloc(v.n_taps + 1, sizeof *hw))) {
+    if (!(hw = calloc(v.n_taps + 1, sizeof *hw)))
         rc = mc_no_memory(err);
-        goto out;
-    }
-    for (size_t i = 0; i < v.n_taps; i++) {
+    for (size_t i = 0; !rc && i < v.n_taps; i++) {
         const struct mc_node *node = &w->graph->nodes[v.requests[i].node];
         hw[i][0] = node->h;
         hw[i][1] = node->w;
@@ -228,12 +223,13 @@ int mc_collect_activations(const char *path, struct mc_backend *be, const struct
         v.taps.taps[i].samples = samples * (uint64_t)node->h * (uint64_t)node->w;
         most = floats > most ? floats : most;
     }
-    if (!(host = malloc(most * sizeof *host))) {
+    if (!rc && !(host = malloc(most * sizeof *host)))
         rc = mc_no_memory(err);
-        goto out;
+    if (!rc) {
+        mc_bufs_add(&v.loader.bufs, &buf, NULL, most * sizeof *host, err);
+        rc = v.loader.bufs.rc;
     }
-    mc_bufs_add(&v.loader.bufs, &buf, NULL, most * sizeof *host, err);
-    if (!(rc = v.loader.bufs.rc))
+    if (!rc)
         rc = mc_activations_create(&writer, path, &v.taps, (const int(*)[2])hw, samples, batch, h,
                                    err);
     while (!rc && !(rc = next_batch(&v, &n, err)) && n)

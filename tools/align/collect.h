@@ -30,14 +30,12 @@ uint64_t mc_collect_images(const struct mc_collect_opts *o);
 /* Joint moments of a and b (of the same graph: MC_EINPUT if not) at every tap. The data is read to
  * its end whatever the shard needs, so that a truncated stream never passes. Release out with
  * mc_moments_release, also after an error. MC_EINPUT also where activations are not finite. */
-MC_USE_RESULT int mc_collect_moments(struct mc_moments *out, struct mc_backend *be,
-                                     const struct mc_weights *a, const struct mc_weights *b,
-                                     struct mc_dataset_reader *data,
-                                     const struct mc_collect_opts *o, struct mc_error *err);
+MC_USE_RESULT int mc_collect_moments(struct mc_moments *out, const struct mc_weights *a,
+                                     const struct mc_weights *b, const struct mc_collect_opts *o,
+                                     struct mc_error *err);
 
 /* The activations of one network, as a stream at `path`; shard and shards are not looked at. */
-MC_USE_RESULT int mc_collect_activations(const char *path, struct mc_backend *be,
-                                         const struct mc_weights *w, struct mc_dataset_reader *data,
+MC_USE_RESULT int mc_collect_activations(const char *path, const struct mc_weights *w,
                                          const struct mc_collect_opts *o,
                                          const struct mc_history *h, struct mc_error *err);
 

@@ -58,130 +58,130 @@ static int check_sums(const struct mc_tap_info *t, const double *sums, struct mc
     return rc ? rc : check_squares(t, sums + t->count, sums + 3 * t->count, err);
 }
 
-int mc_corr_tap(const struct mc_moments *m, size_t tap, double *value, char *dead_a, char *dead_b,
-                struct mc_error *err)
-{
-    const struct mc_tap_info *t = &m->taps.taps[tap];
-    const size_t K = t->count;
-    const double n = (double)t->samples;
-    const double *sum_a = m->sums[tap], *sum_b = sum_a + K, *cross = sum_a + 4 * K;
-    double *scale = NULL;
-    int rc = check_sums(t, sum_a, err);
+/* A tap's values (K,K), rows are network a's units, and its dead units (K); room for the widest. */
+struct tap_values {
+    double *value, *scale_a, *scale_b;
+    char *dead_a, *dead_b;
+    void *memory;
+};
 
-    if (rc)
-        return rc;
-    if (!(scale = malloc((2 * K + 1) * sizeof *scale)))
-        return mc_no_memory(err);
-    scales(K, n, sum_a, sum_a + 2 * K, scale, dead_a);
-    scales(K, n, sum_b, sum_a + 3 * K, scale + K, dead_b);
-    for (size_t i = 0; i < K && !rc; i++)
-        for (size_t j = 0; j < K; j++) {
-            double cov = cross[i * K + j] - sum_a[i] * (sum_b[j] / n);
-            double r = cov * scale[i] * scale[K + j];
-            if (!isfinite(r))
-                rc =
-                    mc_fail(err, MC_EINPUT, "tap %s: units %zu and %zu: no numbers have these sums",
-                            t->name, i, j);
-            value[i * K + j] = r > 1 ? 1 : r < -1 ? -1 : r; /* beyond only by rounding */
-        }
-    free(scale);
-    return rc;
-}
-
-int mc_corr_tap_l2(const struct mc_moments *m, size_t tap, double *value, struct mc_error *err)
-{
-    const struct mc_tap_info *t = &m->taps.taps[tap];
-    const size_t K = t->count;
-    const double n = (double)t->samples, room = 1e-9 + n * 0x1p-52;
-    const double *sumsq_a = m->sums[tap] + 2 * K, *sumsq_b = sumsq_a + K, *cross = sumsq_b + K;
-    int rc = check_sums(t, m->sums[tap], err);
-
-    for (size_t i = 0; i < K && !rc; i++)
-        for (size_t j = 0; j < K; j++) {
-            double squares = sumsq_a[i] + sumsq_b[j], apart = squares - 2 * cross[i * K + j];
-            if (!isfinite(apart) || apart < -room * squares)
-                rc =
-                    mc_fail(err, MC_EINPUT, "tap %s: units %zu and %zu: no numbers have these sums",
-                            t->name, i, j);
-            value[i * K + j] = apart > 0 ? -(apart / n) : 0; /* below 0 only by rounding */
-        }
-    return rc;
-}
-
-static size_t widest(const struct mc_taps *t)
+static int tap_values_new(struct tap_values *v, const struct mc_taps *t, struct mc_error *err)
 {
     size_t K = 1;
 
     for (size_t i = 0; i < t->n_taps; i++)
         K = t->taps[i].count > K ? t->taps[i].count : K;
-    return K;
+    if (!(v->memory = malloc(K * (K + 2) * sizeof *v->value + 2 * K)))
+        return mc_no_memory(err);
+    v->value = v->memory;
+    v->scale_a = v->value + K * K;
+    v->scale_b = v->scale_a + K;
+    v->dead_a = (char *)(v->scale_b + K);
+    v->dead_b = v->dead_a + K;
+    return 0;
 }
 
-/* What one tap after another leaves in a group: alive are (K) counts, pairs (K,K). */
+/* Correlations, or the negative mean squared distances, by which no unit is dead. */
+static int measure_tap(struct tap_values *v, const struct mc_moments *m, size_t tap,
+                       enum mc_measure measure, struct mc_error *err)
+{
+    const struct mc_tap_info *t = &m->taps.taps[tap];
+    const size_t K = t->count;
+    const double n = (double)t->samples, room = 1e-9 + n * 0x1p-52;
+    const double *sum_a = m->sums[tap], *sum_b = sum_a + K;
+    const double *sumsq_a = sum_b + K, *sumsq_b = sumsq_a + K, *cross = sumsq_b + K;
+    int rc = check_sums(t, sum_a, err);
+
+    if (rc)
+        return rc;
+    memset(v->dead_a, 0, K);
+    memset(v->dead_b, 0, K);
+    if (measure == MC_MEASURE_CORRELATION) {
+        scales(K, n, sum_a, sumsq_a, v->scale_a, v->dead_a);
+        scales(K, n, sum_b, sumsq_b, v->scale_b, v->dead_b);
+    }
+    for (size_t i = 0; i < K; i++)
+        for (size_t j = 0; j < K; j++) {
+            double x, least = -INFINITY;
+            if (measure == MC_MEASURE_CORRELATION) {
+                x = (cross[i * K + j] - sum_a[i] * (sum_b[j] / n)) * v->scale_a[i] * v->scale_b[j];
+                v->value[i * K + j] = x > 1 ? 1 : x < -1 ? -1 : x; /* beyond only by rounding */
+            } else {
+                const double squares = sumsq_a[i] + sumsq_b[j];
+                x = squares - 2 * cross[i * K + j];
+                least = -room * squares;
+                v->value[i * K + j] = x > 0 ? -(x / n) : 0; /* below 0 only by rounding */
+            }
+            if (!isfinite(x) || x < least)
+                return mc_fail(err, MC_EINPUT,
+                               "tap %s: units %zu and %zu: no numbers have these sums", t->name, i,
+                               j);
+        }
+    return 0;
+}
+
+/* How often one tap after another has seen what: pairs (K,K), units that were alive (K). */
 struct tally {
     uint32_t *pairs, *alive_a, *alive_b;
 };
 
-static int tap_values(const struct mc_moments *m, size_t tap, enum mc_measure measure,
-                      double *value, char *dead_a, char *dead_b, struct mc_error *err)
+static void add_tap(struct mc_matrix_group *g, const struct mc_tap_info *t,
+                    const struct tap_values *v, const struct tally *c)
 {
-    if (measure == MC_MEASURE_CORRELATION)
-        return mc_corr_tap(m, tap, value, dead_a, dead_b, err);
-    memset(dead_a, 0, m->taps.taps[tap].count);
-    memset(dead_b, 0, m->taps.taps[tap].count);
-    return mc_corr_tap_l2(m, tap, value, err);
+    g->taps++;
+    for (size_t r = 0; r < t->count; r++) {
+        const size_t at = t->start + r;
+        c->alive_a[at] += !v->dead_a[r];
+        c->alive_b[at] += !v->dead_b[r];
+        for (size_t s = 0; s < t->count; s++) {
+            g->value[at * g->size + t->start + s] += v->value[r * t->count + s];
+            c->pairs[at * g->size + t->start + s]++;
+        }
+    }
 }
 
 static int group_matrix(struct mc_matrix_group *g, const struct mc_moments *m, size_t group,
-                        enum mc_measure measure, double *value, char *dead_a, char *dead_b,
-                        const struct tally *c, struct mc_error *err)
+                        enum mc_measure measure, struct tap_values *v, struct mc_error *err)
 {
     const size_t K = g->size;
+    uint32_t *counts = calloc(K * (K + 2), sizeof *counts);
+    int rc = 0;
 
-    for (size_t i = 0; i < m->taps.n_taps; i++) {
-        const struct mc_tap_info *t = &m->taps.taps[i];
-        if (t->group != group)
-            continue;
-        int rc = tap_values(m, i, measure, value, dead_a, dead_b, err);
-        if (rc)
-            return rc;
-        g->taps++;
-        for (size_t r = 0; r < t->count; r++) {
-            size_t at = t->start + r;
-            c->alive_a[at] += !dead_a[r];
-            c->alive_b[at] += !dead_b[r];
-            for (size_t s = 0; s < t->count; s++) {
-                g->value[at * K + t->start + s] += value[r * t->count + s];
-                c->pairs[at * K + t->start + s]++;
-            }
-        }
+    g->value = calloc(K * K, sizeof *g->value);
+    g->dead_a = calloc(K + 1, sizeof *g->dead_a);
+    g->dead_b = calloc(K + 1, sizeof *g->dead_b);
+    if (!g->value || !g->dead_a || !g->dead_b || !counts) {
+        free(counts);
+        return mc_no_memory(err);
     }
+    const struct tally c = {counts, counts + K * K, counts + K * K + K};
+    for (size_t i = 0; !rc && i < m->taps.n_taps; i++)
+        if (m->taps.taps[i].group == group && !(rc = measure_tap(v, m, i, measure, err)))
+            add_tap(g, &m->taps.taps[i], v, &c);
     for (size_t i = 0; i < K; i++) {
-        if (!c->alive_a[i])
+        if (!c.alive_a[i])
             g->dead_a[g->n_dead_a++] = (int32_t)i;
-        if (!c->alive_b[i])
+        if (!c.alive_b[i])
             g->dead_b[g->n_dead_b++] = (int32_t)i;
     }
-    for (size_t i = 0; i < K * K; i++) {
-        if (c->pairs[i] > 1)
-            g->value[i] /= c->pairs[i];
+    for (size_t i = 0; !rc && i < K * K; i++) {
+        if (c.pairs[i] > 1)
+            g->value[i] /= c.pairs[i];
         /* 0 would be the best of all distances */
-        if (!c->pairs[i] && measure == MC_MEASURE_L2)
-            return mc_fail(err, MC_EINPUT,
-                           "group %s: no tap sees units %zu and %zu both: they have no distance",
-                           g->name, i / K, i % K);
+        if (!c.pairs[i] && measure == MC_MEASURE_L2)
+            rc = mc_fail(err, MC_EINPUT,
+                         "group %s: no tap sees units %zu and %zu both: they have no distance",
+                         g->name, i / K, i % K);
     }
-    return 0;
+    free(counts);
+    return rc;
 }
 
 int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, enum mc_measure measure,
                      struct mc_error *err)
 {
-    const size_t W = widest(&m->taps);
-    double *value = NULL;
-    char *dead = NULL;
-    uint32_t *counts = NULL;
-    int rc = 0;
+    struct tap_values v = {0};
+    int rc;
 
     memset(out, 0, sizeof *out);
     /* a group's size is but a claim until taps that were counted bear it out */
@@ -189,36 +189,17 @@ int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, enum m
         return rc;
     strcpy(out->measure, mc_measure_names[measure]);
     memcpy(out->at, m->taps.at, sizeof out->at);
-    value = malloc(W * W * sizeof *value);
-    dead = malloc(2 * W);
-    out->groups = calloc(m->taps.n_groups + 1, sizeof *out->groups);
-    if (!value || !dead || !out->groups)
-        goto nomem;
-    out->n_groups = m->taps.n_groups;
-    for (size_t i = 0; i < out->n_groups; i++) {
+    rc = tap_values_new(&v, &m->taps, err);
+    if (!rc && !(out->groups = calloc(m->taps.n_groups + 1, sizeof *out->groups)))
+        rc = mc_no_memory(err);
+    out->n_groups = rc ? 0 : m->taps.n_groups;
+    for (size_t i = 0; !rc && i < out->n_groups; i++) {
         struct mc_matrix_group *g = &out->groups[i];
-        const size_t K = g->size = m->taps.group_sizes[i];
-
+        g->size = m->taps.group_sizes[i];
         memcpy(g->name, m->taps.group_names[i], sizeof g->name);
-        g->value = calloc(K * K, sizeof *g->value);
-        g->dead_a = calloc(K + 1, sizeof *g->dead_a);
-        g->dead_b = calloc(K + 1, sizeof *g->dead_b);
-        counts = calloc(K * (K + 2), sizeof *counts);
-        if (!g->value || !g->dead_a || !g->dead_b || !counts)
-            goto nomem;
-        struct tally c = {counts, counts + K * K, counts + K * K + K};
-        if ((rc = group_matrix(g, m, i, measure, value, dead, dead + W, &c, err)))
-            goto out;
-        free(counts);
-        counts = NULL;
+        rc = group_matrix(g, m, i, measure, &v, err);
     }
-    goto out;
-nomem:
-    rc = mc_no_memory(err);
-out:
-    free(counts);
-    free(dead);
-    free(value);
+    free(v.memory);
     return rc;
 }
 
@@ -234,7 +215,7 @@ static int perm_is_of(const struct mc_perm *p, const struct mc_taps *t, struct m
 }
 
 static void layer_means(struct mc_signature *s, const struct mc_tap_info *t, const int32_t *perm,
-                        const double *value, const char *dead_a, const char *dead_b)
+                        const struct tap_values *v)
 {
     const size_t K = t->count;
     size_t live_identity = 0, live_permuted = 0;
@@ -245,14 +226,14 @@ static void layer_means(struct mc_signature *s, const struct mc_tap_info *t, con
     for (size_t i = 0; i < K; i++) {
         size_t to = perm ? (size_t)perm[t->start + i] : t->start + i;
 
-        s->dead_a += dead_a[i] != 0;
-        s->dead_b += dead_b[i] != 0;
-        s->identity += value[i * K + i];
-        live_identity += !dead_a[i] && !dead_b[i];
+        s->dead_a += v->dead_a[i] != 0;
+        s->dead_b += v->dead_b[i] != 0;
+        s->identity += v->value[i * K + i];
+        live_identity += !v->dead_a[i] && !v->dead_b[i];
         if (to < t->start || to - t->start >= K)
             continue;
-        s->permuted += value[i * K + to - t->start];
-        live_permuted += !dead_a[i] && !dead_b[to - t->start];
+        s->permuted += v->value[i * K + to - t->start];
+        live_permuted += !v->dead_a[i] && !v->dead_b[to - t->start];
     }
     s->identity_live = live_identity ? s->identity / (double)live_identity : 0;
     s->permuted_live = live_permuted ? s->permuted / (double)live_permuted : 0;
@@ -263,27 +244,16 @@ static void layer_means(struct mc_signature *s, const struct mc_tap_info *t, con
 int mc_corr_signature(struct mc_signature *out, const struct mc_moments *m,
                       const struct mc_perm *perm, struct mc_error *err)
 {
-    const size_t W = widest(&m->taps);
-    double *value = NULL;
-    char *dead = NULL;
+    struct tap_values v = {0};
     int rc = perm ? perm_is_of(perm, &m->taps, err) : 0;
 
-    if (rc)
-        return rc;
-    value = malloc(W * W * sizeof *value);
-    dead = malloc(2 * W);
-    if (!value || !dead) {
-        rc = mc_no_memory(err);
-        goto out;
-    }
-    for (size_t i = 0; i < m->taps.n_taps; i++) {
+    if (!rc)
+        rc = tap_values_new(&v, &m->taps, err);
+    for (size_t i = 0; !rc && i < m->taps.n_taps; i++) {
         const struct mc_tap_info *t = &m->taps.taps[i];
-        if ((rc = mc_corr_tap(m, i, value, dead, dead + W, err)))
-            goto out;
-        layer_means(&out[i], t, perm ? perm->perm[t->group] : NULL, value, dead, dead + W);
+        if (!(rc = measure_tap(&v, m, i, MC_MEASURE_CORRELATION, err)))
+            layer_means(&out[i], t, perm ? perm->perm[t->group] : NULL, &v);
     }
-out:
-    free(dead);
-    free(value);
+    free(v.memory);
     return rc;
 }

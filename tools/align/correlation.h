@@ -41,22 +41,12 @@ enum mc_measure { MC_MEASURE_CORRELATION, MC_MEASURE_L2, MC_N_MEASURES };
 /* Their names in streams and on command lines, by enum mc_measure; then NULL. */
 extern const char *const mc_measure_names[MC_N_MEASURES + 1];
 
-/* One tap of K channels: value (K,K) row-major in [-1,1], rows are network a's units; dead_a,
- * dead_b: (K) flags. Returns 0; MC_EINPUT where fewer than two samples were counted or a sum is not
- * what sums of finite numbers can be. */
-MC_USE_RESULT int mc_corr_tap(const struct mc_moments *m, size_t tap, double *value, char *dead_a,
-                              char *dead_b, struct mc_error *err);
-
-/* One tap of K channels: value (K,K) row-major, not above 0, the negative mean squared distances,
- * rows are network a's units. Returns 0; MC_EINPUT as mc_corr_tap. */
-MC_USE_RESULT int mc_corr_tap_l2(const struct mc_moments *m, size_t tap, double *value,
-                                 struct mc_error *err);
-
 /* One matrix a group: every pair of units has the mean of its values over the taps that see both.
  * Seen together at none, units correlate 0; their distance would be unknown, and is MC_EINPUT. A
  * unit is listed as dead when it is dead at every tap that sees it; by L2 none is. Release with
  * mc_matrices_release, also after an error. Returns 0, MC_EINPUT (also where a unit of a group is
- * seen nowhere), MC_ENOMEM. */
+ * seen nowhere, fewer than two samples were counted or a sum is not what sums of finite numbers can
+ * be), MC_ENOMEM. */
 MC_USE_RESULT int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m,
                                    enum mc_measure measure, struct mc_error *err);
 
@@ -72,7 +62,7 @@ struct mc_signature {
 };
 
 /* out: one a tap, in the order of the taps. perm NULL: the identity in both. Returns 0; MC_EINPUT
- * where the permutation is of other groups, or as mc_corr_tap; MC_ENOMEM. */
+ * where the permutation is of other groups, or as mc_corr_matrices; MC_ENOMEM. */
 MC_USE_RESULT int mc_corr_signature(struct mc_signature *out, const struct mc_moments *m,
                                     const struct mc_perm *perm, struct mc_error *err);
 

@@ -3,31 +3,33 @@
  * Raw streams, batch by batch through a backend. */
 #include "tools/align/raw_moments.h"
 
+#include "kernels/model.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-int mc_joint_moments_batch(struct mc_moments *m, struct mc_backend *be, size_t tap, size_t n,
-                           size_t hw, const float *a, const float *b, struct mc_error *err)
+int mc_joint_moments_batch(struct mc_moments *m, struct mc_backend *be,
+                           const struct mc_raw_batch *batch, struct mc_error *err)
 {
-    struct mc_tap_info *t = &m->taps.taps[tap];
+    struct mc_tap_info *t = &m->taps.taps[batch->tap];
+    const size_t n = batch->n, hw = batch->hw;
     const size_t size = MC_MOMENTS_SIZE(t->count);
-    const size_t in = n * t->count * hw * sizeof *a, bytes[3] = {in, in, size * sizeof(double)};
-    double *own = malloc(bytes[2]);
-    struct mc_buf *buf[3] = {NULL};
-    int rc = own ? 0 : mc_no_memory(err);
+    const size_t bytes = n * t->count * hw * sizeof *batch->a;
+    double *own = malloc(size * sizeof *own);
+    struct mc_buf *d_a, *d_b, *d_sums;
+    struct mc_bufs bufs = {.be = be, .rc = own ? 0 : mc_no_memory(err)};
 
-    for (int i = 0; !rc && i < 3; i++)
-        rc = be->buf_new(be, bytes[i], &buf[i], err);
-    if (!rc && !(rc = be->put(be, buf[0], 0, a, bytes[0], err)) &&
-        !(rc = be->put(be, buf[1], 0, b, bytes[1], err)) &&
-        !(rc = be->moments_of(be, n, t->count, hw, buf[0], buf[1], buf[2], err)))
-        rc = be->get(be, buf[2], 0, own, bytes[2], err);
+    mc_bufs_add(&bufs, &d_a, batch->a, bytes, err);
+    mc_bufs_add(&bufs, &d_b, batch->b, bytes, err);
+    mc_bufs_add(&bufs, &d_sums, NULL, size * sizeof *own, err);
+    int rc = bufs.rc;
+    if (!rc && !(rc = be->moments_of(be, n, t->count, hw, d_a, d_b, d_sums, err)))
+        rc = be->get(be, d_sums, 0, own, size * sizeof *own, err);
     for (size_t i = 0; !rc && i < size; i++)
-        m->sums[tap][i] += own[i];
+        m->sums[batch->tap][i] += own[i];
     if (!rc)
         t->samples += n * hw;
-    for (int i = 0; i < 3; i++)
-        be->buf_free(be, buf[i]);
+    mc_bufs_release(&bufs);
     free(own);
     return rc;
 }
@@ -75,23 +77,22 @@ int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_re
     for (size_t i = 0; i < out->taps.n_taps; i++)
         out->taps.taps[i].samples = 0;
     for (;;) {
-        size_t tap_a = 0, tap_b = 0, n_a = 0, n_b = 0, hw_a = 0, hw_b = 0;
-        const float *x = NULL, *y = NULL;
-        int more_a = mc_activations_next(a, &tap_a, &n_a, &x, &hw_a, err);
-        int more_b = more_a < 0 ? more_a : mc_activations_next(b, &tap_b, &n_b, &y, &hw_b, err);
+        struct mc_raw_batch x = {0}, y = {0};
+        int more_a = mc_activations_next(a, &x.tap, &x.n, &x.a, &x.hw, err);
+        int more_b = more_a < 0 ? more_a : mc_activations_next(b, &y.tap, &y.n, &x.b, &y.hw, err);
 
         if (more_b < 0)
             return more_b;
-        if (more_a != more_b || tap_a != tap_b || n_a != n_b || hw_a != hw_b)
+        if (more_a != more_b || x.tap != y.tap || x.n != y.n || x.hw != y.hw)
             return mc_fail(err, MC_EINPUT, "%s and %s are not cut into the same batches",
                            mc_reader_name(sa), mc_reader_name(sb));
         if (!more_a)
             break;
-        if ((rc = mc_moments_room(out, tap_a, err)) ||
-            (rc = mc_joint_moments_batch(out, be, tap_a, n_a, hw_a, x, y, err)))
+        if ((rc = mc_moments_room(out, x.tap, err)) ||
+            (rc = mc_joint_moments_batch(out, be, &x, err)))
             return rc;
-        if (tap_a + 1 == out->taps.n_taps)
-            done += n_a;
+        if (x.tap + 1 == out->taps.n_taps)
+            done += x.n;
         if (progress)
             progress(arg, done);
     }

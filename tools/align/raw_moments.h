@@ -9,12 +9,16 @@
 #include "formats/codecs/moments.h"
 #include "kernels/backend.h"
 
-/* m->sums[tap] and the tap's samples += those of n images of K = the tap's count channels of hw
- * pixels each; a, b: (n, K, hw) on the host. m->images is the caller's. m is untouched after an
- * error. */
-MC_USE_RESULT int mc_joint_moments_batch(struct mc_moments *m, struct mc_backend *be, size_t tap,
-                                         size_t n, size_t hw, const float *a, const float *b,
-                                         struct mc_error *err);
+/* n images' activations in two networks, of one tap, whose K = count channels have hw pixels each;
+ * a, b: (n, K, hw) on the host. */
+struct mc_raw_batch {
+    size_t tap, n, hw;
+    const float *a, *b;
+};
+/* m->sums[tap] and the tap's samples += those of the batch. m->images is the caller's. m is
+ * untouched after an error. */
+MC_USE_RESULT int mc_joint_moments_batch(struct mc_moments *m, struct mc_backend *be,
+                                         const struct mc_raw_batch *batch, struct mc_error *err);
 
 /* Moments of two raw streams, read in lockstep to their verified ends in the memory of one record
  * of each. They must be of the same taps, images and batches, and of the same data where both say

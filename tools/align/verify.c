@@ -82,9 +82,8 @@ static int compare(const struct check *c, size_t n, size_t classes, struct mc_ve
     return 0;
 }
 
-int mc_verify(struct mc_backend *be, const struct mc_weights *a, const struct mc_weights *b,
-              struct mc_dataset_reader *data, const struct mc_loader_options *o,
-              struct mc_verified *out, struct mc_error *err)
+int mc_verify(const struct mc_weights *a, const struct mc_weights *b,
+              const struct mc_loader_options *o, struct mc_verified *out, struct mc_error *err)
 {
     const struct mc_weights *const nets[2] = {a, b};
     struct mc_loader_options loader = *o;
@@ -93,7 +92,7 @@ int mc_verify(struct mc_backend *be, const struct mc_weights *a, const struct mc
 
     loader.batch = B;
     *out = (struct mc_verified){0};
-    int rc = mc_loader_open(&c.loader, be, a->graph, data, &loader, err);
+    int rc = mc_loader_open(&c.loader, a->graph, &loader, err);
     if (!rc)
         rc = prepare(&c, nets, err);
     while (!rc && !(rc = mc_loader_next(&c.loader, c.models, 1, &n, err)) && n)

@@ -25,8 +25,7 @@ struct mc_verified {
 /* Both networks are of a's graph, in evaluation mode. Of the options the batch is not looked at:
  * MC_VERIFY_BATCH. MC_EINPUT: other data than the network's, fewer images than samples or none, a
  * logit that is not finite. */
-MC_USE_RESULT int mc_verify(struct mc_backend *be, const struct mc_weights *a,
-                            const struct mc_weights *b, struct mc_dataset_reader *data,
+MC_USE_RESULT int mc_verify(const struct mc_weights *a, const struct mc_weights *b,
                             const struct mc_loader_options *o, struct mc_verified *out,
                             struct mc_error *err);
 

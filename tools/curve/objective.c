@@ -3,10 +3,7 @@
  * The objective whose point is a linear combination of vectors: a network, a curve. */
 #include "tools/curve/objective.h"
 
-#include "libcommon/base/rng.h"
-
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int prepare(struct mc_objective *o, struct mc_train *f, struct mc_error *err)
@@ -28,25 +25,21 @@ static int prepare(struct mc_objective *o, struct mc_train *f, struct mc_error *
     return f->be->put(f->be, f->stats, 0, l->host_stats, f->graph->S * sizeof(float), err);
 }
 
+static void weights_at(const void *arg, double t, float *weights)
+{
+    const struct mc_curve_objective *l = arg;
+    double c[MC_MAX_POINTS];
+
+    mc_curve_coefs(l->kind, l->k, t, c);
+    for (size_t i = 0; i < l->k; i++)
+        weights[i] = (float)c[i];
+}
+
 static int epoch(struct mc_objective *o, struct mc_train *f, uint64_t e, struct mc_error *err)
 {
     struct mc_curve_objective *l = (struct mc_curve_objective *)o;
 
-    if (l->k == 1)
-        return 0;
-    float *rows = malloc(f->steps * l->k * sizeof *rows);
-    if (!rows)
-        return mc_no_memory(err);
-    for (uint64_t s = 0; s < f->steps; s++) {
-        double c[MC_MAX_POINTS];
-        struct mc_rng4 r = mc_rng(f->o->seed, MC_RNG_CURVE_T, (uint32_t)e, (uint32_t)s, 0);
-        mc_curve_coefs(l->kind, l->k, mc_rng_unit(r.v[0]), c);
-        for (size_t i = 0; i < l->k; i++)
-            rows[s * l->k + i] = (float)c[i];
-    }
-    int rc = f->be->put(f->be, l->coefs, 0, rows, f->steps * l->k * sizeof *rows, err);
-    free(rows);
-    return rc;
+    return l->k > 1 ? mc_train_put_weights(f, e, l->k, weights_at, l, l->coefs, err) : 0;
 }
 
 static const struct mc_buf *point(struct mc_objective *o, struct mc_train *f)
@@ -85,26 +78,19 @@ static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf
 static size_t vectors(struct mc_objective *o, struct mc_train *f, struct mc_train_vector *v)
 {
     struct mc_curve_objective *l = (struct mc_curve_objective *)o;
+    const size_t P = f->graph->P, S = f->graph->S;
     size_t n = 0;
 
     for (size_t i = 0; i < l->k; i++) {
         if (!l->is_free[i])
             continue;
-        snprintf(v[n].name, sizeof v[n].name, "point.%zu", i);
-        v[n].buf = l->p[i];
-        v[n].rate = "--lr";
-        v[n++].n = f->graph->P;
-        snprintf(v[n].name, sizeof v[n].name, "momentum.%zu", i);
-        v[n].buf = l->m[i];
-        v[n].rate = "--lr";
-        v[n++].n = f->graph->P;
+        v[n] = (struct mc_train_vector){.buf = l->p[i], .n = P, .rate = "--lr"};
+        snprintf(v[n++].name, sizeof v->name, "point.%zu", i);
+        v[n] = (struct mc_train_vector){.buf = l->m[i], .n = P, .rate = "--lr"};
+        snprintf(v[n++].name, sizeof v->name, "momentum.%zu", i);
     }
-    if (l->host_stats && f->graph->S) {
-        snprintf(v[n].name, sizeof v[n].name, "statistics");
-        v[n].buf = f->stats;
-        v[n].rate = "--lr";
-        v[n++].n = f->graph->S;
-    }
+    if (l->host_stats && S)
+        v[n++] = (struct mc_train_vector){"statistics", f->stats, S, "--lr"};
     return n;
 }
 

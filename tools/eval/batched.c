@@ -18,6 +18,7 @@
 
 struct run {
     struct mc_batched *s;
+    int reestimate; /* batch norm's statistics, on s->bn */
     size_t T, block, done;
     uint64_t images, in_all; /* times points, of this run */
     uint64_t before;         /* of the passes before this one */
@@ -43,7 +44,7 @@ static int content_id(const char *path, char *id, struct mc_error *err)
 }
 
 /* Opened, fitting, and how much of it is meant. */
-static int look_at(struct run *r, struct mc_batched_data *d, struct mc_error *err)
+static int check_data(struct run *r, struct mc_batched_data *d, struct mc_error *err)
 {
     int rc = d->reader ? 0 : mc_dataset_open(&d->reader, d->path, err);
 
@@ -82,7 +83,7 @@ static size_t row_floats(const struct mc_batched *s)
 }
 
 /* What a checkpoint holds: everything that decides the result, and the results. */
-static int describe(struct run *r, struct mc_error *err)
+static int describe_run(struct run *r, struct mc_error *err)
 {
     const struct mc_batched *s = r->s;
     struct mc_checkpoint *state = &r->state;
@@ -93,14 +94,14 @@ static int describe(struct run *r, struct mc_error *err)
     for (size_t i = 0; i < s->identity->n_settings; i++)
         state->settings[state->n_settings++] = s->identity->settings[i];
     mc_checkpoint_set(state, "points", "%zu", r->T);
-    if (s->bn.path) {
+    if (r->reestimate) {
         rc = describe_data(r, &r->s->bn, MC_BATCHED_MAX_DATA, err);
         state->settings[state->n_settings - 2].name = "bn-data";
         state->settings[state->n_settings - 1].name = "bn-samples";
     }
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = describe_data(r, &r->s->data[i], i, err);
-    mc_computed_with_checkpoint(s->be, state);
+    mc_computed_with_checkpoint(s->pass.be, state);
     for (size_t i = 0; !rc && i < s->n_data; i++) {
         struct mc_checkpoint_vector *v = &state->vectors[state->n_vectors++];
         snprintf(v->name, sizeof v->name, "%s", s->data[i].name);
@@ -116,11 +117,11 @@ static void copy_results(const struct run *r, size_t data, size_t point, int to_
 {
     const struct mc_batched_data *d = &r->s->data[data];
     float *row = r->state.vectors[data].data + point * row_floats(r->s);
-    struct mc_eval_result *const results[] = {&d->out[point], &d->robust[point]};
 
-    for (size_t i = 0; i < (r->s->pass.attack ? 2 : 1); i++, row += N_FLOATS)
-        memcpy(to_checkpoint ? (void *)row : results[i], to_checkpoint ? results[i] : (void *)row,
-               sizeof *results[i]);
+    for (int i = 0; i < (r->s->pass.attack ? 2 : 1); i++, row += N_FLOATS) {
+        struct mc_eval_result *m = (i ? d->robust : d->out) + point;
+        memcpy(to_checkpoint ? (void *)row : m, to_checkpoint ? m : (void *)row, sizeof *m);
+    }
 }
 
 static int save(struct run *r, struct mc_error *err)
@@ -174,6 +175,7 @@ static int pass(struct run *r, struct mc_batched_data *d, const struct mc_span *
     struct mc_loader_options o = r->s->pass;
     int rc = d->reader ? 0 : mc_dataset_open(&d->reader, d->path, err);
 
+    o.data = d->reader;
     o.samples = d->samples;
     o.exact = d->samples_exact;
     if (bn && !r->s->bn_attack)
@@ -183,10 +185,9 @@ static int pass(struct run *r, struct mc_batched_data *d, const struct mc_span *
     r->before = r->images;
     r->points = span->T;
     if (!rc && bn)
-        rc = mc_eval_statistics(r->s->be, span, d->reader, &o, r->stats, err);
+        rc = mc_eval_statistics(span, &o, r->stats, err);
     else if (!rc)
-        rc = mc_eval_loss(r->s->be, span, d->reader, &o, d->out + r->done,
-                          o.attack ? d->robust + r->done : NULL, err);
+        rc = mc_eval_loss(span, &o, d->out + r->done, o.attack ? d->robust + r->done : NULL, err);
     mc_dataset_close(d->reader);
     d->reader = NULL;
     return rc;
@@ -202,9 +203,9 @@ static int run_block(struct run *r, struct mc_error *err)
     span.T = left < r->block ? left : r->block;
     span.coef += r->done * span.k;
     span.stats = r->stats;
-    if (s->bn.path)
+    if (r->reestimate)
         rc = pass(r, &r->s->bn, &span, 1, err);
-    for (size_t i = 0; S && !s->bn.path && i < span.T; i++)
+    for (size_t i = 0; S && !r->reestimate && i < span.T; i++)
         memcpy(r->stats + i * S, s->span->stats, S * sizeof *r->stats);
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = pass(r, &r->s->data[i], &span, 0, err);
@@ -232,7 +233,7 @@ static int tell_begin(const struct run *r, struct mc_error *err)
 
     if (!s->begin)
         return 0;
-    if ((rc = mc_eval_bytes(s->be, s->span, s->pass.batch, s->pass.attack, &bytes, err)))
+    if ((rc = mc_eval_bytes(s->pass.be, s->span, s->pass.batch, s->pass.attack, &bytes, err)))
         return rc;
     s->begin(s->pass.arg, r->done, r->block, bytes + r->block * point_bytes(s));
     return 0;
@@ -248,12 +249,12 @@ static int prepare(struct run *r, struct mc_error *err)
     if (s->checkpoint && r->block > s->checkpoint_every)
         r->block = s->checkpoint_every;
     r->block = r->block < 1 ? 1 : r->block > r->T ? r->T : r->block;
-    if (s->bn.path)
-        rc = look_at(r, &s->bn, err);
+    if (r->reestimate)
+        rc = check_data(r, &s->bn, err);
     for (size_t i = 0; !rc && i < s->n_data; i++)
-        rc = look_at(r, &s->data[i], err);
+        rc = check_data(r, &s->data[i], err);
     if (!rc && s->checkpoint)
-        rc = describe(r, err);
+        rc = describe_run(r, err);
     if (!rc && s->checkpoint && s->resume && mc_checkpoint_exists(s->checkpoint))
         rc = restore(r, err);
     if (rc)
@@ -272,6 +273,7 @@ int mc_batched_run(struct mc_batched *s, struct mc_error *err)
     if (!r)
         return mc_no_memory(err);
     r->s = s;
+    r->reestimate = s->bn.path && s->span->graph->S;
     rc = prepare(r, err);
     while (!rc && r->done < r->T)
         rc = run_block(r, err);

@@ -23,13 +23,12 @@ struct mc_batched_data {
 };
 
 struct mc_batched {
-    struct mc_backend *be;
     const struct mc_span
         *span; /* stats: (S) of every point where bn is none; may be NULL if S is 0 */
-    /* Of every pass; with an attack robust figures too. samples and exact are each data set's,
-     * augment is bn's. progress is told of this run, all points. */
+    /* Of every pass; with an attack robust figures too. data, samples and exact are each data
+     * set's, augment is bn's. progress is told of this run, all points. */
     struct mc_loader_options pass;
-    struct mc_batched_data bn; /* to re-estimate statistics on at each point */
+    struct mc_batched_data bn; /* to re-estimate statistics on at each point, where there are any */
     int bn_attack;             /* on the attack's examples */
     struct mc_batched_data data[MC_BATCHED_MAX_DATA];
     size_t n_data;

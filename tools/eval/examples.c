@@ -20,15 +20,14 @@ struct pass {
     struct mc_adversarial_sums *sums;
 };
 
-static int open_pass(struct pass *p, struct mc_backend *be, const struct mc_weights *w,
-                     struct mc_dataset_reader *data, const struct mc_loader_options *o,
+static int open_pass(struct pass *p, const struct mc_weights *w, const struct mc_loader_options *o,
                      struct mc_error *err)
 {
     const size_t B = o->batch, pixels = B * p->image;
     int rc;
 
-    if ((rc = mc_loader_open(&p->loader, be, w->graph, data, o, err)) ||
-        (rc = mc_model_open(&p->model, be, w->graph, w->params, w->stats, NULL, err)))
+    if ((rc = mc_loader_open(&p->loader, w->graph, o, err)) ||
+        (rc = mc_model_open(&p->model, o->be, w->graph, w->params, w->stats, NULL, err)))
         return rc;
     mc_bufs_add(&p->loader.bufs, &p->d_loss, NULL, B * sizeof(float), err);
     mc_bufs_add(&p->loader.bufs, &p->d_correct, NULL, B * sizeof(float), err);
@@ -57,8 +56,8 @@ static int create(struct pass *p, const struct mc_adversarial *a,
 
 /* The network on whatever its plan has loaded: the batch's losses, and how many of its n images are
  * taken for their labels. */
-static int look(struct pass *p, const struct mc_model *m, size_t n, double *loss, uint64_t *correct,
-                struct mc_error *err)
+static int measure_loaded(struct pass *p, const struct mc_model *m, size_t n, double *loss,
+                          uint64_t *correct, struct mc_error *err)
 {
     struct mc_backend *be = m->be;
     int rc;
@@ -104,17 +103,17 @@ static int attack_batch(struct pass *p, size_t n, struct mc_error *err)
     int rc;
 
     m.plan = f->attacker;
-    if ((rc = look(p, &m, n, &sums->clean_loss, &sums->clean_correct, err)))
+    if ((rc = measure_loaded(p, &m, n, &sums->clean_loss, &sums->clean_correct, err)))
         return rc;
     mc_batch_attack(f, &m, MC_MODE_EVAL);
-    if ((rc = look(p, &m, n, &sums->loss, &sums->correct, err)))
+    if ((rc = measure_loaded(p, &m, n, &sums->loss, &sums->correct, err)))
         return rc;
     if (f->attack.targets) {
         struct mc_source towards = f->source;
         towards.labels = f->attack.targets;
         be->load(m.plan, &towards, f->ctl);
         be->set_pixels(m.plan, f->attack.examples);
-        if ((rc = look(p, &m, n, &unused, &sums->reached, err)))
+        if ((rc = measure_loaded(p, &m, n, &unused, &sums->reached, err)))
             return rc;
     }
     if ((rc = be->get(be, f->attack.clean, 0, p->clean, bytes, err)) ||
@@ -126,16 +125,15 @@ static int attack_batch(struct pass *p, size_t n, struct mc_error *err)
     return mc_dataset_write(p->writer, n, p->examples, f->host_labels, err);
 }
 
-int mc_adversarial_write(struct mc_adversarial *a, struct mc_backend *be,
-                         const struct mc_weights *w, struct mc_dataset_reader *data,
+int mc_adversarial_write(struct mc_adversarial *a, const struct mc_weights *w,
                          const struct mc_loader_options *o, struct mc_error *err)
 {
-    const struct mc_dataset_info *info = mc_dataset_get_info(data);
+    const struct mc_dataset_info *info = mc_dataset_get_info(o->data);
     const struct mc_net_spec *s = &info->spec;
     struct pass p = {.image = (size_t)s->channels * (size_t)s->height * (size_t)s->width,
                      .sums = &a->sums};
     size_t n = 0;
-    int rc = open_pass(&p, be, w, data, o, err);
+    int rc = open_pass(&p, w, o, err);
 
     a->sums = (struct mc_adversarial_sums){0};
     if (!rc)

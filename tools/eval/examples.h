@@ -27,8 +27,7 @@ struct mc_adversarial {
  * normalisation and augmentation as they were, "-pgd" behind the name where it is not there and has
  * room. The data is read to its end first, before the output is committed. MC_EINPUT: network and
  * data do not fit, or a loss is not finite. */
-MC_USE_RESULT int mc_adversarial_write(struct mc_adversarial *a, struct mc_backend *be,
-                                       const struct mc_weights *w, struct mc_dataset_reader *data,
+MC_USE_RESULT int mc_adversarial_write(struct mc_adversarial *a, const struct mc_weights *w,
                                        const struct mc_loader_options *o, struct mc_error *err);
 
 #endif

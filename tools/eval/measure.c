@@ -53,18 +53,17 @@ static int put_span(struct pass *p, struct mc_error *err)
 }
 
 /* doubles: of what is summed at a point; with statistics the span's own, or the batches'. */
-static int prepare(struct pass *p, struct mc_backend *be, struct mc_dataset_reader *data,
-                   const struct mc_loader_options *o, int with_statistics, size_t doubles,
-                   struct mc_error *err)
+static int prepare(struct pass *p, const struct mc_loader_options *o, int with_statistics,
+                   size_t doubles, struct mc_error *err)
 {
     const struct mc_span *s = p->span;
     const struct mc_plan_opts plan = {.batch = o->batch};
     const size_t S = s->graph->S, bytes = doubles * sizeof(double);
     struct mc_bufs *b = &p->loader.bufs;
-    int rc = mc_loader_open(&p->loader, be, s->graph, data, o, err);
+    int rc = mc_loader_open(&p->loader, s->graph, o, err);
 
     if (!rc)
-        rc = mc_model_open(&p->model, be, s->graph, s->vectors[0], NULL, &plan, err);
+        rc = mc_model_open(&p->model, o->be, s->graph, s->vectors[0], NULL, &plan, err);
     if (rc)
         return rc;
     if (!(p->vectors = calloc(s->k + 3 * s->T, sizeof(struct mc_buf *))))
@@ -136,17 +135,17 @@ static int run_pass(struct pass *p, struct mc_error *err)
     return rc;
 }
 
-int mc_eval_statistics(struct mc_backend *be, const struct mc_span *span,
-                       struct mc_dataset_reader *data, const struct mc_loader_options *o,
-                       float *stats, struct mc_error *err)
+int mc_eval_statistics(const struct mc_span *span, const struct mc_loader_options *o, float *stats,
+                       struct mc_error *err)
 {
+    struct mc_backend *be = o->be;
     const size_t S = span->graph->S;
     struct mc_loader_options mine = *o;
     struct pass p = {.span = span};
     struct mc_buf *out = NULL;
 
     mine.attack_purpose = MC_RNG_ATTACK_BN;
-    int rc = prepare(&p, be, data, &mine, 0, MC_REESTIMATE_SIZE(S), err);
+    int rc = prepare(&p, &mine, 0, MC_REESTIMATE_SIZE(S), err);
     if (!rc)
         rc = run_pass(&p, err);
     if (!rc)
@@ -180,21 +179,20 @@ static int get_result(struct mc_backend *be, const struct mc_buf *acc, struct mc
     return 0;
 }
 
-int mc_eval_loss(struct mc_backend *be, const struct mc_span *span, struct mc_dataset_reader *data,
-                 const struct mc_loader_options *o, struct mc_eval_result *out,
-                 struct mc_eval_result *robust, struct mc_error *err)
+int mc_eval_loss(const struct mc_span *span, const struct mc_loader_options *o,
+                 struct mc_eval_result *out, struct mc_eval_result *robust, struct mc_error *err)
 {
     struct mc_loader_options plain = *o;
     struct pass p = {.span = span};
 
     plain.augment = 0;
-    int rc = prepare(&p, be, data, &plain, 1, MC_N_METRICS, err);
+    int rc = prepare(&p, &plain, 1, MC_N_METRICS, err);
     if (!rc)
         rc = run_pass(&p, err);
     for (size_t i = 0; !rc && i < span->T; i++) {
-        rc = get_result(be, p.acc[i], &out[i], err);
+        rc = get_result(o->be, p.acc[i], &out[i], err);
         if (!rc && p.robust[i])
-            rc = get_result(be, p.robust[i], &robust[i], err);
+            rc = get_result(o->be, p.robust[i], &robust[i], err);
     }
     release(&p);
     return rc;

@@ -27,16 +27,13 @@ struct mc_eval_result {
  * moments pooled over the images, each batch normalised by its own statistics on the way. With an
  * attack, of the adversarial examples of every batch at each point, under that batch's statistics.
  * The span's own are not looked at. stats: (T,S). */
-MC_USE_RESULT int mc_eval_statistics(struct mc_backend *be, const struct mc_span *span,
-                                     struct mc_dataset_reader *data,
-                                     const struct mc_loader_options *o, float *stats,
-                                     struct mc_error *err);
+MC_USE_RESULT int mc_eval_statistics(const struct mc_span *span, const struct mc_loader_options *o,
+                                     float *stats, struct mc_error *err);
 
 /* Loss and accuracy at each point, never augmented. out: (T). With an attack also those of the
  * adversarial examples that each point has under its statistics, into robust (T), which is NULL
  * where there is none; `out` is the same to the bit with and without it. */
-MC_USE_RESULT int mc_eval_loss(struct mc_backend *be, const struct mc_span *span,
-                               struct mc_dataset_reader *data, const struct mc_loader_options *o,
+MC_USE_RESULT int mc_eval_loss(const struct mc_span *span, const struct mc_loader_options *o,
                                struct mc_eval_result *out, struct mc_eval_result *robust,
                                struct mc_error *err);
 

@@ -17,16 +17,16 @@ static void add_data(const char *option, const char *arg, void *value)
     struct mc_eval_cli *e = value;
     size_t n = 0;
 
-    if (e->n_data == MC_BATCHED_MAX_DATA)
+    if (e->sweep.n_data == MC_BATCHED_MAX_DATA)
         mc_cli_usage("%s: at most %d", option, MC_BATCHED_MAX_DATA);
-    struct mc_reported *d = &e->report.data[e->n_data];
+    struct mc_reported *d = &e->report.data[e->sweep.n_data];
     while (isalnum((unsigned char)arg[n]) || arg[n] == '_' || arg[n] == '-')
         n++;
     if (n && n < NAME_MAX_LENGTH && arg[n] == '=') {
         memcpy(d->name, arg, n);
         arg += n + 1;
     }
-    e->file[e->n_data++] = arg;
+    e->sweep.data[e->sweep.n_data++].path = arg;
 }
 
 /* clang-format off */
@@ -34,9 +34,9 @@ static void add_data(const char *option, const char *arg, void *value)
 static const struct mc_option rows[] = {
     {"data", 'd', MC_OPT_OTHER, 0, .arg = "[NAME=]FILE", .parse = add_data, .group = 10,
      .help = "measure on this dataset stream; NAME (default: its split) heads its columns; repeatable"},
-    {"bn-data", 0, MC_OPT_INPUT, AT(bn_data), .arg = "FILE", .group = 20,
+    {"bn-data", 0, MC_OPT_INPUT, AT(sweep.bn.path), .arg = "FILE", .group = 20,
      .help = "re-estimate batch norm on this at each point"},
-    {"bn-samples", 0, MC_OPT_U64, AT(bn_samples), .arg = "N", .min = 1, .max = INT32_MAX, .def = "10000", .group = 20,
+    {"bn-samples", 0, MC_OPT_U64, AT(sweep.bn.samples), .arg = "N", .min = 1, .max = INT32_MAX, .def = "10000", .group = 20,
      .help = "first N images of --bn-data"},
     {"bn-plain", 0, MC_OPT_FLAG, AT(bn_plain), .group = 20,
      .help = "re-estimate on images as they are, not augmented"},
@@ -50,16 +50,16 @@ static const struct mc_option rows[] = {
     {"test-samples", 0, MC_OPT_U64, AT(test_samples), .arg = "N", .min = 1, .max = INT32_MAX, .group = 30,
      .help = "first N images of every other data set (default all)"},
     {"full", 0, MC_OPT_FLAG, AT(full), .group = 30, .help = "all images, of training data and for batch norm too"},
-    {"batch", 0, MC_OPT_U64, AT(batch), .arg = "N", .min = 2, .max = 65536, .def = "128", .group = 30,
+    {"batch", 0, MC_OPT_U64, AT(sweep.pass.batch), .arg = "N", .min = 2, .max = 65536, .def = "128", .group = 30,
      .flags = MC_OPT_IDENTITY, .help = "images at a time"},
-    {"checkpoint", 0, MC_OPT_RESULT, AT(checkpoint), .arg = "FILE", .group = 35,
+    {"checkpoint", 0, MC_OPT_RESULT, AT(sweep.checkpoint), .arg = "FILE", .group = 35,
      .help = "of a curve or plane: save the points that are done there; the data sets are read once more "
      "first, for their ids; a file that is there is refused without --resume"},
-    {"checkpoint-every", 0, MC_OPT_U64, AT(every), .arg = "N", .min = 1, .max = 1000000, .def = "16", .group = 35,
+    {"checkpoint-every", 0, MC_OPT_U64, AT(sweep.checkpoint_every), .arg = "N", .min = 1, .max = 1000000, .def = "16", .group = 35,
      .needs = {"checkpoint"}, .help = "save it after each N points"},
-    {"resume", 0, MC_OPT_FLAG, AT(resume), .group = 35, .needs = {"checkpoint"},
+    {"resume", 0, MC_OPT_FLAG, AT(sweep.resume), .group = 35, .needs = {"checkpoint"},
      .help = "go on from the checkpoint, if it is there"},
-    MC_OPTION_SEED(AT(seed), .flags = MC_OPT_IDENTITY),
+    MC_OPTION_SEED(AT(sweep.pass.seed), .flags = MC_OPT_IDENTITY),
     {0}};
 /* clang-format on */
 
@@ -76,15 +76,15 @@ static int attacked(const struct mc_eval_cli *e)
 
 void mc_eval_cli_check(const struct mc_eval_cli *e)
 {
-    const uint64_t *const some[] = {&e->samples, &e->bn_samples, &e->test_samples};
+    const uint64_t *const some[] = {&e->samples, &e->sweep.bn.samples, &e->test_samples};
 
-    if (!e->n_data)
+    if (!e->sweep.n_data)
         mc_cli_usage("needs --data [NAME=]FILE (see --help)");
     for (size_t i = 0; e->full && i < 3; i++)
         if (mc_option_given(e->cli, some[i]))
             mc_cli_usage("--%s has no effect with --full", mc_option_given(e->cli, some[i]));
-    for (size_t i = 0; i < e->n_data; i++)
-        mc_cli_file(e->cli, MC_FILE_INPUT, "data", e->file[i]);
+    for (size_t i = 0; i < e->sweep.n_data; i++)
+        mc_cli_file(e->cli, MC_FILE_INPUT, "data", e->sweep.data[i].path);
 }
 
 /* The columns' name where the user gave none, and no two the same. */
@@ -102,12 +102,12 @@ static int name_columns(struct mc_eval_cli *e, struct mc_reported *d, const char
 
 static int resolve_attack(struct mc_eval_cli *e, struct mc_error *err)
 {
-    int rc = mc_attack_resolve(&e->attack, mc_dataset_get_info(e->open[0]), err);
+    int rc = mc_attack_resolve(&e->attack, mc_dataset_get_info(e->sweep.data[0].reader), err);
 
     mc_attack_text(&e->attack, e->attack_text);
     e->report.attack = e->attack_text;
-    for (size_t i = 0; !rc && i < e->n_data; i++) {
-        struct mc_reported *d = &e->report.data[e->n_data + i];
+    for (size_t i = 0; !rc && i < e->sweep.n_data; i++) {
+        struct mc_reported *d = &e->report.data[e->sweep.n_data + i];
         char name[NAME_MAX_LENGTH]; /* of at most so many bytes, as all of clean data */
         memcpy(name, e->report.data[i].name, sizeof name);
         snprintf(d->name, sizeof d->name, "%.63s.robust", name);
@@ -119,16 +119,17 @@ static int resolve_attack(struct mc_eval_cli *e, struct mc_error *err)
     return rc;
 }
 
-int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error *err)
+int mc_eval_cli_open_data(struct mc_eval_cli *e, struct mc_error *err)
 {
-    int rc = mc_checkpoint_check_path(e->checkpoint, e->resume, err);
+    int rc = mc_checkpoint_check_path(e->sweep.checkpoint, e->sweep.resume, err);
 
-    for (size_t i = 0; !rc && i < e->n_data; i++) {
-        rc = mc_dataset_open(&e->open[i], e->file[i], err);
+    for (size_t i = 0; !rc && i < e->sweep.n_data; i++) {
+        struct mc_batched_data *d = &e->sweep.data[i];
+        rc = mc_dataset_open(&d->reader, d->path, err);
         if (!rc)
-            rc = name_columns(e, &e->report.data[i], mc_dataset_get_info(e->open[i])->split, err);
+            rc = name_columns(e, &e->report.data[i], mc_dataset_get_info(d->reader)->split, err);
     }
-    e->report.n_data = e->n_data;
+    e->report.n_data = e->sweep.n_data;
     return rc || !attacked(e) ? rc : resolve_attack(e, err);
 }
 
@@ -136,8 +137,10 @@ int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g, stru
 {
     int rc = 0;
 
-    for (size_t i = 0; !rc && i < e->n_data; i++)
-        rc = mc_data_fits(g, mc_dataset_get_info(e->open[i]), e->file[i], err);
+    for (size_t i = 0; !rc && i < e->sweep.n_data; i++) {
+        const struct mc_batched_data *d = &e->sweep.data[i];
+        rc = mc_data_fits(g, mc_dataset_get_info(d->reader), d->path, err);
+    }
     return rc;
 }
 
@@ -177,35 +180,27 @@ static void tell_subsets(const struct mc_eval_cli *e)
     }
 }
 
-/* The data sets, which the evaluation takes over, and room for what is measured on them. */
-static int fill(struct mc_eval_cli *e, struct mc_batched *s, struct mc_error *err)
+/* The data sets, open, and room for what is measured on them. */
+static int prepare_data(struct mc_eval_cli *e, struct mc_error *err)
 {
-    s->n_data = e->n_data;
     for (size_t i = 0; i < e->report.n_data; i++) {
         struct mc_reported *d = &e->report.data[i];
         free(d->out);
         if (!(d->out = calloc(e->report.T, sizeof *d->out)))
             return mc_no_memory(err);
     }
-    for (size_t i = 0; i < s->n_data; i++) {
-        const struct mc_reported *d = &e->report.data[i];
-        int rc = e->open[i] ? 0 : mc_dataset_open(&e->open[i], e->file[i], err);
+    for (size_t i = 0; i < e->sweep.n_data; i++) {
+        const struct mc_reported *r = &e->report.data[i];
+        struct mc_batched_data *d = &e->sweep.data[i];
+        int rc = d->reader ? 0 : mc_dataset_open(&d->reader, d->path, err);
         if (rc)
-            return rc; /* those before it stay this one's to close */
-        int training = !strcmp(mc_dataset_get_info(e->open[i])->split, "train");
-        s->data[i] = (struct mc_batched_data){.path = e->file[i],
-                                              .name = d->name,
-                                              .samples = e->full    ? 0
-                                                         : training ? e->samples
-                                                                    : e->test_samples,
-                                              .samples_exact =
-                                                  !training || mc_option_given(e->cli, &e->samples),
-                                              .out = d->out,
-                                              .robust = attacked(e) ? d[e->n_data].out : NULL};
-    }
-    for (size_t i = 0; i < s->n_data; i++) {
-        s->data[i].reader = e->open[i];
-        e->open[i] = NULL; /* another network reads it again */
+            return rc;
+        int training = !strcmp(mc_dataset_get_info(d->reader)->split, "train");
+        d->name = r->name;
+        d->samples = e->full ? 0 : training ? e->samples : e->test_samples;
+        d->samples_exact = !training || mc_option_given(e->cli, &e->samples);
+        d->out = r->out;
+        d->robust = attacked(e) ? r[e->sweep.n_data].out : NULL;
     }
     return 0;
 }
@@ -214,45 +209,40 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span,
                         struct mc_checkpoint *identity, struct mc_error *err)
 {
     static const char *const what[] = {"a network", "a curve", "a plane"};
-    struct mc_batched s = {.be = e->be,
-                           .span = span,
-                           .pass = {.batch = e->batch,
-                                    .seed = e->seed,
-                                    .augment = !e->bn_plain,
-                                    .attack = attacked(e) ? &e->attack : NULL,
-                                    .progress = progress,
-                                    .arg = e},
-                           .bn = {.path = span->graph->S ? e->bn_data : NULL,
-                                  .name = "bn-data",
-                                  .samples = e->full ? 0 : e->bn_samples,
-                                  .samples_exact = mc_option_given(e->cli, &e->bn_samples) != NULL},
-                           .bn_attack = e->report.bn_attack,
-                           .checkpoint = e->checkpoint,
-                           .resume = e->resume,
-                           .checkpoint_every = e->every,
-                           .tool = e->cli->tool,
-                           .identity = identity,
-                           .begin = begin};
+    struct mc_batched *s = &e->sweep;
 
-    if (span->graph->S && !e->bn_data && !span->stats)
+    if (span->graph->S && !s->bn.path && !span->stats)
         return mc_fail(err, MC_EUSAGE,
                        "%s needs --bn-data FILE: it carries no batch-norm statistics",
                        what[e->report.n_at]);
-    if (s.bn.path) {
+    if (s->bn.path && span->graph->S) {
         mc_option_save(e->cli, &e->bn_plain, identity);
         if (e->report.bn_attack)
             mc_option_save(e->cli, &e->report.bn_attack, identity);
     }
     mc_options_save(e->cli, e, identity);
     e->report.T = span->T;
-    int rc = fill(e, &s, err);
+    s->span = span;
+    s->identity = identity;
+    s->tool = e->cli->tool;
+    s->begin = begin;
+    s->bn.name = "bn-data";
+    s->bn.samples_exact = mc_option_given(e->cli, &s->bn.samples) != NULL;
+    s->bn.samples = e->full ? 0 : s->bn.samples;
+    s->bn_attack = e->report.bn_attack;
+    s->pass.be = e->be;
+    s->pass.augment = !e->bn_plain;
+    s->pass.attack = attacked(e) ? &e->attack : NULL;
+    s->pass.progress = progress;
+    s->pass.arg = e;
+    int rc = prepare_data(e, err);
     if (!rc) {
         mc_progress_begin(&e->progress, e->cli, "evaluating", "images", 0);
-        rc = mc_batched_run(&s, err);
+        rc = mc_batched_run(s, err);
         mc_progress_end(&e->progress);
     }
     for (size_t i = 0; i < e->report.n_data; i++)
-        e->report.data[i].in_all = s.data[i % e->n_data].in_all;
+        e->report.data[i].in_all = s->data[i % s->n_data].in_all;
     rc = rc ? rc : mc_report_check(&e->report, err);
     if (!rc)
         tell_subsets(e);
@@ -264,5 +254,5 @@ void mc_eval_cli_release(struct mc_eval_cli *e)
     for (size_t i = 0; i < MC_MAX_REPORTED; i++)
         free(e->report.data[i].out);
     for (size_t i = 0; i < MC_BATCHED_MAX_DATA; i++)
-        mc_dataset_close(e->open[i]);
+        mc_dataset_close(e->sweep.data[i].reader);
 }

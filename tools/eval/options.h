@@ -13,16 +13,13 @@
 struct mc_eval_cli {
     struct mc_cli *cli;
     struct mc_backend *be; /* the caller's to set before anything is measured */
-    struct mc_report report;
-    size_t n_data; /* the first of report.data; with an attack, as many robust ones follow */
-    const char *file[MC_BATCHED_MAX_DATA]; /* of these */
-    struct mc_dataset_reader
-        *open[MC_BATCHED_MAX_DATA]; /* before the work begins; NULL once read */
+    /* As the options are; a data set's reader is open before the work begins, NULL once read. */
+    struct mc_batched sweep;
+    struct mc_report report; /* of sweep.data; with an attack, as many robust ones follow */
     struct mc_attack_options attack;
     char attack_text[MC_ATTACK_TEXT]; /* report.attack points here */
-    const char *bn_data, *checkpoint;
-    uint64_t batch, samples, test_samples, bn_samples, every, seed; /* test_samples 0: all */
-    int bn_plain, full, resume;
+    uint64_t samples, test_samples;   /* test_samples 0: all */
+    int bn_plain, full;
     int say_memory; /* before the work */
     struct mc_progress progress;
 };
@@ -33,7 +30,7 @@ void mc_eval_cli_options(struct mc_eval_cli *e, struct mc_cli *cli);
 void mc_eval_cli_check(const struct mc_eval_cli *e);
 /* What is missing is told before anything is measured: the checkpoint, and the data sets. Settles
  * the attack by the first of them. */
-MC_USE_RESULT int mc_eval_cli_look_ahead(struct mc_eval_cli *e, struct mc_error *err);
+MC_USE_RESULT int mc_eval_cli_open_data(struct mc_eval_cli *e, struct mc_error *err);
 /* After it: does a network of this graph take these data sets? MC_EINPUT if not. */
 MC_USE_RESULT int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g,
                                    struct mc_error *err);

@@ -50,22 +50,17 @@ static int open_attack(struct mc_loader *f, const struct mc_graph *g, struct mc_
     return f->bufs.rc;
 }
 
-int mc_loader_open(struct mc_loader *f, struct mc_backend *be, const struct mc_graph *g,
-                   struct mc_dataset_reader *data, const struct mc_loader_options *o,
+int mc_loader_open(struct mc_loader *f, const struct mc_graph *g, const struct mc_loader_options *o,
                    struct mc_error *err)
 {
-    const struct mc_dataset_info *info = mc_dataset_get_info(data);
-    const char *name = mc_reader_name(mc_dataset_stream(data));
+    const struct mc_dataset_info *info = mc_dataset_get_info(o->data);
+    const char *name = mc_reader_name(mc_dataset_stream(o->data));
     const struct mc_ctl ctl = {.seed = o->seed};
     const size_t B = o->batch, bytes = mc_dataset_image_bytes(info);
     int rc;
 
-    *f = (struct mc_loader){.be = be,
-                            .o = *o,
-                            .data = data,
-                            .classes = g->classes,
-                            .image_bytes = bytes,
-                            .bufs.be = be};
+    *f = (struct mc_loader){
+        .be = o->be, .o = *o, .classes = g->classes, .image_bytes = bytes, .bufs.be = o->be};
     if ((rc = mc_data_samples(info, name, o->samples, o->exact, &f->wanted, err)) ||
         (rc = mc_data_fits(g, info, name, err)))
         return rc;
@@ -97,7 +92,7 @@ static int read_batch(struct mc_loader *f, int taken, size_t n, size_t *got, str
     size_t some;
 
     for (*got = 0; *got < n; *got += some) {
-        int rc = mc_dataset_lend(f->data, n - *got, &images, &labels, &some, err);
+        int rc = mc_dataset_lend(f->o.data, n - *got, &images, &labels, &some, err);
         if (!rc && some && taken) {
             memcpy(f->host_labels + *got, labels, some * sizeof *labels);
             rc = f->be->put(f->be, f->images, *got * f->image_bytes, images, some * f->image_bytes,

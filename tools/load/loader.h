@@ -4,7 +4,7 @@
  * is asked; and the questions that come before it: do network and data fit, how many images are
  * meant.
  *
- *     rc = mc_loader_open(&f, be, graph, data, &options, err);
+ *     rc = mc_loader_open(&f, graph, &options, err);
  *     while (!rc && !(rc = mc_loader_next(&f, models, n_models, &n, err)) && n)
  *         rc = look_at_the_batch();
  *     mc_loader_release(&f); */
@@ -24,8 +24,10 @@ MC_USE_RESULT int mc_data_samples(const struct mc_dataset_info *info, const char
                                   uint64_t samples, int exact, uint64_t *out, struct mc_error *err);
 
 struct mc_loader_options {
-    size_t batch;     /* B: images at a time */
-    uint64_t samples; /* the first so many images, as for mc_data_samples */
+    struct mc_backend *be;
+    struct mc_dataset_reader *data; /* just opened */
+    uint64_t batch;                 /* B: images at a time */
+    uint64_t samples;               /* the first so many images, as for mc_data_samples */
     int exact;
     int augment;   /* as the data set says, by random numbers of MC_RNG_BN */
     uint64_t seed; /* of the augmentation, and of an attack's random starts */
@@ -50,7 +52,6 @@ struct mc_loader {
 
     struct mc_backend *be;
     struct mc_loader_options o;
-    struct mc_dataset_reader *data;
     int classes;
     size_t image_bytes;
     uint64_t read;       /* images read so far */
@@ -61,10 +62,9 @@ struct mc_loader {
     struct mc_bufs bufs; /* these, and what else the pass needs */
 };
 
-/* Data, just opened, for networks of graph g. MC_EINPUT: they do not fit, or too few images.
+/* The data for networks of graph g. MC_EINPUT: they do not fit, or too few images.
  * Release, also after an error. */
-MC_USE_RESULT int mc_loader_open(struct mc_loader *f, struct mc_backend *be,
-                                 const struct mc_graph *g, struct mc_dataset_reader *data,
+MC_USE_RESULT int mc_loader_open(struct mc_loader *f, const struct mc_graph *g,
                                  const struct mc_loader_options *o, struct mc_error *err);
 /* The next batch of *n images into each model's plan, whose batch is the loader's. *n is 0 after
  * the last one, when the stream was read to its end and verified: what was counted before is worth

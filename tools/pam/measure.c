@@ -68,7 +68,7 @@ int mc_pam_prepare_sets(struct mc_pam *p, struct mc_train *f, struct mc_error *e
     int rc = points ? 0 : mc_no_memory(err);
 
     for (uint64_t i = 0; !rc && i < T; i++)
-        mc_pam_weights(((double)i + .5) / (double)T, points + 3 * i);
+        mc_pam_weights(NULL, ((double)i + .5) / (double)T, points + 3 * i);
     if (!rc)
         rc = new_set(&p->sets[MC_PAM_SELECTION], f, 0, images, err);
     if (!rc && p->o->permutation_epochs)
@@ -98,8 +98,9 @@ void mc_pam_release_sets(struct mc_pam *p, struct mc_train *f)
     }
 }
 
-void mc_pam_weights(double t, float weights[3])
+void mc_pam_weights(const void *unused, double t, float *weights)
 {
+    (void)unused;
     weights[0] = (float)(1 - t);
     weights[1] = (float)t;
     weights[2] = (float)(2 * t * (1 - t));

@@ -3,10 +3,7 @@
  * Proximal alternating minimisation as an objective of the training loop. */
 #include "tools/pam/pam.h"
 
-#include "libcommon/base/rng.h"
-
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static uint64_t iteration(const struct mc_pam *p)
@@ -64,21 +61,6 @@ static int prepare(struct mc_objective *o, struct mc_train *f, struct mc_error *
     return rc ? rc : mc_pam_prepare_sets(p, f, err);
 }
 
-static int put_coefs(struct mc_pam *p, struct mc_train *f, uint64_t e, struct mc_error *err)
-{
-    float *rows = malloc(f->steps * 3 * sizeof *rows);
-
-    if (!rows)
-        return mc_no_memory(err);
-    for (uint64_t s = 0; s < f->steps; s++) {
-        const struct mc_rng4 r = mc_rng(f->o->seed, MC_RNG_CURVE_T, (uint32_t)e, (uint32_t)s, 0);
-        mc_pam_weights((double)mc_rng_unit(r.v[0]), rows + 3 * s);
-    }
-    int rc = f->be->put(f->be, p->coefs, 0, rows, f->steps * 3 * sizeof *rows, err);
-    free(rows);
-    return rc;
-}
-
 /* Keeps the permutation and the offset that the iteration moves from, places that permutation and
  * measures the objective there. */
 static int begin_iteration(struct mc_pam *p, struct mc_train *f, uint64_t outer,
@@ -102,7 +84,7 @@ static int epoch(struct mc_objective *o, struct mc_train *f, uint64_t e, struct 
     int rc = at ? 0 : begin_iteration(p, f, outer, err);
 
     if (!rc)
-        rc = put_coefs(p, f, e, err);
+        rc = mc_train_put_weights(f, e, 3, mc_pam_weights, NULL, p->coefs, err);
     if (permuting != p->permuting)
         mc_train_steps_change(f);
     p->permuting = permuting;

@@ -143,8 +143,8 @@ uint64_t mc_pam_select_images(const struct mc_pam_options *o, uint64_t n, uint64
 /* And how many others MC_PAM_OTHERS takes, the next ones, in whole batches only: 0 where there is
  * none. */
 uint64_t mc_pam_other_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch);
-/* The weights of a, P b and the offset at t. */
-void mc_pam_weights(double t, float weights[3]);
+/* The weights (3) of a, P b and the offset at t; unused: NULL. */
+void mc_pam_weights(const void *unused, double t, float *weights);
 /* p->d_point: r(t), the weights being row ctl.row of coefs. */
 void mc_pam_point(const struct mc_pam *p, const struct mc_train *f, const struct mc_buf *coefs,
                   const struct mc_buf *ctl);

@@ -114,7 +114,7 @@ static int measure_candidate(struct mc_pam *p, struct mc_train *f, struct candid
 }
 
 /* Is candidate i, or its part of group g, one that came before? */
-static int known(const struct mc_perm *c, size_t i)
+static int seen_before(const struct mc_perm *c, size_t i)
 {
     for (size_t j = 0; j < i; j++)
         if (!differ(&c[j], &c[i]))
@@ -122,7 +122,7 @@ static int known(const struct mc_perm *c, size_t i)
     return 0;
 }
 
-static int known_in_group(const struct mc_perm *c, size_t i, size_t g)
+static int seen_before_in_group(const struct mc_perm *c, size_t i, size_t g)
 {
     for (size_t j = 0; j < i; j++)
         if (!memcmp(c[j].perm[g], c[i].perm[g], c[i].sizes[g] * sizeof *c[i].perm[g]))
@@ -137,7 +137,7 @@ static int select_jointly(struct mc_pam *p, struct mc_train *f, struct choice *s
     for (size_t i = 1; i < s->n; i++) {
         struct candidate next = i == 1 ? s->projection : (struct candidate){.perm = &s->c[i]};
         int rc = 0;
-        if (known(s->c, i))
+        if (seen_before(s->c, i))
             continue;
         if (i > 1 && (rc = measure_candidate(p, f, &next, err)))
             return rc;
@@ -194,7 +194,7 @@ static int select_by_groups(struct mc_pam *p, struct mc_train *f, struct choice 
         for (size_t i = 0; !rc && i < s->n; i++) {
             struct candidate next = {.perm = &mixed[1]};
             mix(mixed, &c[i], g);
-            if (known_in_group(c, i, g) || !differ(&mixed[0], &mixed[1]))
+            if (seen_before_in_group(c, i, g) || !differ(&mixed[0], &mixed[1]))
                 continue;
             rc = measure_candidate(p, f, &next, err);
             s->tried++;

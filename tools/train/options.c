@@ -126,9 +126,9 @@ void mc_train_cli_check(struct mc_train_cli *f)
         mc_cli_usage("--attack has no effect with --epochs 0");
 }
 
-int mc_train_cli_settle(struct mc_train_cli *f, const struct mc_backend *be,
-                        const struct mc_dataset_info *info, struct mc_history *h,
-                        struct mc_error *err)
+int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_backend *be,
+                         const struct mc_dataset_info *info, struct mc_history *h,
+                         struct mc_error *err)
 {
     int rc = f->train.attack ? mc_attack_resolve(&f->attack, info, err) : 0;
 

@@ -42,9 +42,9 @@ void mc_train_cli_options(struct mc_train_cli *f, struct mc_cli *cli, const char
 void mc_train_cli_check(struct mc_train_cli *f);
 /* When the data are known: settles what their kind decides (the attack's radius), and notes all
  * options and what the backend computes with in the history. */
-MC_USE_RESULT int mc_train_cli_settle(struct mc_train_cli *f, const struct mc_backend *be,
-                                      const struct mc_dataset_info *info, struct mc_history *h,
-                                      struct mc_error *err);
+MC_USE_RESULT int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_backend *be,
+                                       const struct mc_dataset_info *info, struct mc_history *h,
+                                       struct mc_error *err);
 /* Of what training holds, for -v. */
 struct mc_train_memory {
     int plans;       /* of the network, as large as the one that trains */

@@ -105,6 +105,24 @@ void mc_train_forward(struct mc_train *f, enum mc_mode mode, const struct mc_sou
     f->be->forward(f->plan, mode, point, f->stats, NULL, ctl);
 }
 
+int mc_train_put_weights(struct mc_train *f, uint64_t epoch, size_t k,
+                         void (*weights)(const void *arg, double t, float *weights),
+                         const void *arg, struct mc_buf *to, struct mc_error *err)
+{
+    float *rows = malloc(f->steps * k * sizeof *rows);
+
+    if (!rows)
+        return mc_no_memory(err);
+    for (uint64_t s = 0; s < f->steps; s++) {
+        const struct mc_rng4 r =
+            mc_rng(f->o->seed, MC_RNG_CURVE_T, (uint32_t)epoch, (uint32_t)s, 0);
+        weights(arg, (double)mc_rng_unit(r.v[0]), rows + s * k);
+    }
+    int rc = f->be->put(f->be, to, 0, rows, f->steps * k * sizeof *rows, err);
+    free(rows);
+    return rc;
+}
+
 void mc_train_steps_change(struct mc_train *f)
 {
     f->be->capture_free(f->be, f->step);
@@ -309,7 +327,7 @@ static int end_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
     return 0;
 }
 
-static void take_step(void *arg)
+static void train_step(void *arg)
 {
     struct run *r = arg;
     struct mc_train *f = &r->train;
@@ -335,7 +353,7 @@ static int run_epoch(struct run *r, uint64_t epoch, int *stop, struct mc_error *
 
     for (uint64_t s = 0, n; !rc && s < f->steps; s += n) {
         n = f->steps - s < be->launch_steps ? f->steps - s : be->launch_steps;
-        be->repeat(be, &f->step, n, take_step, r);
+        be->repeat(be, &f->step, n, train_step, r);
         rc = tell_progress(r, epoch, s + n - 1, err);
     }
     if (!rc)

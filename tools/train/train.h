@@ -121,6 +121,11 @@ void mc_train_steps_change(struct mc_train *f);
 
 /* The training images in this order: (rows, batch) of their indices. */
 struct mc_source mc_train_source(const struct mc_train *f, const struct mc_buf *order);
+/* Before an epoch of a curve: one random t a batch, and weights (steps,k) that are `weights` of it,
+ * to `to`. */
+MC_USE_RESULT int mc_train_put_weights(struct mc_train *f, uint64_t epoch, size_t k,
+                                       void (*weights)(const void *arg, double t, float *weights),
+                                       const void *arg, struct mc_buf *to, struct mc_error *err);
 /* A batch of that source to the plan. */
 void mc_train_load(struct mc_train *f, const struct mc_source *src, const struct mc_buf *ctl);
 /* That batch, loaded, forward at a point; where the options say so, attacked there afresh. Any

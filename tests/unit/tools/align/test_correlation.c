@@ -87,9 +87,10 @@ static void count(struct fixture *f)
 {
     for (size_t i = 0; i < TAPS; i++) {
         size_t K = f->taps[i].count, part = f->n / 2, at = part * K * f->hw[i];
-        must(mc_joint_moments_batch(&f->m, be, i, part, f->hw[i], f->a[i], f->b[i], &why));
-        must(mc_joint_moments_batch(&f->m, be, i, f->n - part, f->hw[i], f->a[i] + at, f->b[i] + at,
-                                    &why));
+        const struct mc_raw_batch first = {i, part, f->hw[i], f->a[i], f->b[i]};
+        const struct mc_raw_batch rest = {i, f->n - part, f->hw[i], f->a[i] + at, f->b[i] + at};
+        must(mc_joint_moments_batch(&f->m, be, &first, &why));
+        must(mc_joint_moments_batch(&f->m, be, &rest, &why));
         assert_int_equal(f->taps[i].samples, f->n * f->hw[i]);
     }
 }

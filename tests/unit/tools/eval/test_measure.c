@@ -182,9 +182,11 @@ static float *statistics(struct mc_loader_options o)
     float *stats = naive_alloc(span.T * graph->S, sizeof *stats);
     struct mc_dataset_reader *d = images();
 
+    o.be = be;
+    o.data = d;
     o.batch = B;
     o.seed = SEED;
-    must(mc_eval_statistics(be, &span, d, &o, stats, &why));
+    must(mc_eval_statistics(&span, &o, stats, &why));
     mc_dataset_close(d);
     return stats;
 }
@@ -301,17 +303,19 @@ static void hear(void *arg, uint64_t done, uint64_t in_all)
 static void measure(const float *stats, uint64_t samples, int augment, struct heard *h,
                     struct mc_eval_result *out)
 {
-    const struct mc_loader_options o = {.batch = B,
+    struct mc_dataset_reader *d = images();
+    const struct mc_loader_options o = {.be = be,
+                                        .data = d,
+                                        .batch = B,
                                         .samples = samples,
                                         .augment = augment,
                                         .seed = SEED,
                                         .progress = hear,
                                         .arg = h};
-    struct mc_dataset_reader *d = images();
 
     memset(h, 0, sizeof *h);
     span.stats = stats;
-    must(mc_eval_loss(be, &span, d, &o, out, NULL, &why));
+    must(mc_eval_loss(&span, &o, out, NULL, &why));
     mc_dataset_close(d);
 }
 

@@ -52,12 +52,13 @@ static void expect(uint64_t samples, uint64_t from, uint64_t to, const int *firs
     struct mc_model model = {.be = be};
     struct mc_loader f;
     const struct mc_plan_opts opts = {.batch = 4};
-    const struct mc_loader_options o = {.batch = 4, .samples = samples, .exact = 1};
+    struct mc_loader_options o = {.be = be, .batch = 4, .samples = samples, .exact = 1};
     size_t n, k = 0;
 
     must(mc_dataset_open(&data, file, &why));
     must(be->plan_new(be, net, &opts, &model.plan, &why));
-    must(mc_loader_open(&f, be, net, data, &o, &why));
+    o.data = data;
+    must(mc_loader_open(&f, net, &o, &why));
     assert_int_equal(f.wanted, samples ? samples : N);
     f.from = from;
     f.to = to;
@@ -103,7 +104,7 @@ TEST(the_end_is_read_though_few_images_are_wanted)
     struct mc_model model = {.be = be};
     struct mc_loader f;
     const struct mc_plan_opts opts = {.batch = 4};
-    const struct mc_loader_options o = {.batch = 4, .samples = 3};
+    struct mc_loader_options o = {.be = be, .batch = 4, .samples = 3};
     size_t n = 0;
     FILE *s = fopen(file, "r+b");
     int rc;
@@ -116,7 +117,8 @@ TEST(the_end_is_read_though_few_images_are_wanted)
     fclose(s);
     must(mc_dataset_open(&data, file, &why));
     must(be->plan_new(be, net, &opts, &model.plan, &why));
-    must(mc_loader_open(&f, be, net, data, &o, &why));
+    o.data = data;
+    must(mc_loader_open(&f, net, &o, &why));
     while (!(rc = mc_loader_next(&f, &model, 1, &n, &why)) && n)
         ;
     assert_int_equal(rc, MC_EINPUT);
@@ -154,7 +156,7 @@ TEST(every_pass_refuses_a_typed_number_alike)
     const double one = 1;
     struct mc_span span = {
         .graph = net, .k = 1, .T = 1, .vectors = &params, .coef = &one, .stats = stats};
-    struct mc_loader_options o = {.batch = 4, .samples = N + 1};
+    struct mc_loader_options o = {.be = be, .batch = 4, .samples = N + 1};
     struct mc_eval_result measured;
     struct mc_verified v;
     struct mc_in_memory r;
@@ -164,12 +166,13 @@ TEST(every_pass_refuses_a_typed_number_alike)
         struct mc_dataset_reader *d = NULL;
         int rc;
         must(mc_dataset_open(&d, file, &why));
+        o.data = d;
         o.exact = k > 0;
         forget();
         if (k < 2)
-            rc = mc_eval_loss(be, &span, d, &o, &measured, NULL, &why);
+            rc = mc_eval_loss(&span, &o, &measured, NULL, &why);
         else if (k == 2)
-            rc = mc_verify(be, &w, &w, d, &o, &v, &why);
+            rc = mc_verify(&w, &w, &o, &v, &why);
         else {
             rc = mc_in_memory_open(&r, file, N + 1, NULL, &why);
             mc_in_memory_release(&r, be);
@@ -189,7 +192,7 @@ TEST(every_pass_refuses_a_typed_number_alike)
 TEST(data_of_another_shape_are_refused)
 {
     struct mc_net_spec other = spec;
-    const struct mc_loader_options o = {.batch = 4};
+    struct mc_loader_options o = {.be = be, .batch = 4};
 
     for (int k = 0; k < 2; k++) {
         struct mc_dataset_reader *d = NULL;
@@ -199,7 +202,8 @@ TEST(data_of_another_shape_are_refused)
         other.classes = k ? N + 1 : N;
         must(mc_net_build(&g, "mlp:4", &other, &why));
         must(mc_dataset_open(&d, file, &why));
-        must_fail(mc_loader_open(&f, be, g, d, &o, &why), MC_EINPUT,
+        o.data = d;
+        must_fail(mc_loader_open(&f, g, &o, &why), MC_EINPUT,
                   k ? "has 10 classes, the network has 11"
                     : "images are 1x128x128, the network takes 1x3x128");
         mc_loader_release(&f);
