@@ -10,17 +10,10 @@ import sys
 
 import numpy as np
 
+from golden import draw
+
 KINDS = ["uniform", "correlation", "ties", "tied-correlation"]
 FEATURES = 24
-
-
-def draw(seed, first, count):
-    k = np.arange(first + 1, first + count + 1, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        z = np.uint64(seed) * np.uint64(0xD1342543DE82EF95) + k * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (z ^ (z >> np.uint64(31))) >> np.uint64(11)
 
 
 def below(seed, first, count, limit):

@@ -11,15 +11,13 @@ the images after one step, and the mean losses at the start, after one step and 
 delta is 1 where "huber" stands, in float64, so that no kink flips with the rounding; plain ReLUs in
 float32 where "relu" stands, losses only.
 """
-import os
 import sys
 
 import numpy as np
 import torch
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats/python"))
-import mcz  # noqa: E402
-from golden_tinyten import BATCH, images, labels, loss_of, parameters, unit  # noqa: E402
+from golden import unit, write
+from golden_tinyten import BATCH, images, labels, loss_of, parameters
 
 SEED, STRIDE, STEPS = 1, 13, 10
 STARTS, STATISTICS = 997, 500
@@ -90,7 +88,7 @@ def main():
                     if kind == "huber":
                         tensors[case + "/x"] = one.numpy().ravel()[::STRIDE].astype(np.float32)
                     print(case, *("%.4f" % v for v in losses))
-    mcz.write(sys.argv[1], "golden", {"torch": torch.__version__, "batch": BATCH}, tensors)
+    write(sys.argv[1], {"torch": torch.__version__, "batch": BATCH}, tensors)
 
 
 main()

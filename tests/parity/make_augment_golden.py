@@ -9,7 +9,6 @@ the tests' own (tests/unit/kernels/device.h, libcommon/base/rng.h); flip, crop a
 torchvision's functional ones, the colours on tensors. A line an image: its number and its 3x9x7 pixels.
 """
 import numpy as np
-import torch
 import torchvision.transforms.functional as F
 from PIL import Image
 

@@ -8,7 +8,6 @@ Written are convert_golden.safetensors, the module's state_dict with its counts 
 convert_golden.mcz: images and what the module makes of them. convert_golden.json is the same network as a
 graph file, written by hand.
 """
-import os
 import sys
 
 import numpy as np
@@ -17,9 +16,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import torch_nets
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats/python"))
-import mcz  # noqa: E402
+from golden import write
 
 
 class Golden(nn.Module):
@@ -40,4 +37,4 @@ images = np.random.default_rng(1).integers(0, 256, (12, 3, 8, 8), dtype=np.uint8
 x = torch_nets.normalised(images, (.5, .4, .3), (.25, .3, .2))
 net = torch_nets.lived_in(Golden(), x, 2)
 torch_nets.save_safetensors(net, sys.argv[1] + "/convert_golden.safetensors")
-mcz.write(sys.argv[1] + "/convert_golden.mcz", "golden", {}, {"images": images, "logits": torch_nets.logits(net, x)})
+write(sys.argv[1] + "/convert_golden.mcz", {}, {"images": images, "logits": torch_nets.logits(net, x)})

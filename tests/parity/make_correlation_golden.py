@@ -11,25 +11,18 @@ import sys
 
 import numpy as np
 
+from golden import draw
+
 IMAGES = 60
 TAPS = [("p", 16, 64, 0), ("p", 16, 1, 30), ("q", 33, 25, 1000)]  # group, K, pixels, added to each
-
-
-def draw(seed, n):
-    k = np.arange(1, n + 1, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        z = np.uint64(seed) * np.uint64(0xD1342543DE82EF95) + k * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11))
 
 
 def activations(tap, K, pixels, add):
     """Two arrays (images, K, pixels): b's unit j follows a's unit K-1-j."""
     shape = (IMAGES, K, pixels)
     n = IMAGES * K * pixels
-    x = (draw(2 * tap, n) % np.uint64(2001)).astype(np.int64).reshape(shape) - 900
-    e = (draw(2 * tap + 1, n) % np.uint64(3001)).astype(np.int64).reshape(shape) - 1500
+    x = (draw(2 * tap, 0, n) % np.uint64(2001)).astype(np.int64).reshape(shape) - 900
+    e = (draw(2 * tap + 1, 0, n) % np.uint64(3001)).astype(np.int64).reshape(shape) - 1500
     y = x[:, ::-1] + e
     x = np.maximum(x, 0) + add
     y = np.maximum(y, 0) + add
@@ -38,18 +31,20 @@ def activations(tap, K, pixels, add):
     return x.astype(np.float32) / np.float32(128), y.astype(np.float32) / np.float32(128)
 
 
+def rows(x):
+    """(K, images * pixels) float64 of (images, K, pixels)."""
+    return x.astype(np.float64).transpose(1, 0, 2).reshape(x.shape[1], -1)
+
+
 def correlations(x, y):
-    K = x.shape[1]
-    rows = [v.astype(np.float64).transpose(1, 0, 2).reshape(K, -1) for v in (x, y)]
     with np.errstate(invalid="ignore"):
-        c = np.corrcoef(*rows)[:K, K:]
+        c = np.corrcoef(rows(x), rows(y))[:x.shape[1], x.shape[1]:]
     return np.where(np.isfinite(c), c, 0)
 
 
 def distances(x, y):
-    K = x.shape[1]
-    x, y = (v.astype(np.float64).transpose(1, 0, 2).reshape(K, -1) for v in (x, y))
-    return np.array([((x[i] - y) ** 2).mean(axis=1) for i in range(K)])
+    y = rows(y)
+    return np.array([((v - y) ** 2).mean(axis=1) for v in rows(x)])
 
 
 def main():

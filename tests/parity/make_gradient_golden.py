@@ -9,15 +9,14 @@ strided samples of float64 gradients (stored as float32): with Huber's delta = 1
 three points of a quadratic Bezier curve; with the plain ReLU five networks, and beside each the
 error that PyTorch's own float32 makes. And the running statistics after one batch.
 """
-import os
 import sys
 
 import numpy as np
 import torch
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats/python"))
-import mcz  # noqa: E402
-from golden_tinyten import BATCH, images, labels, loss_of, parameters  # noqa: E402
+from golden import write
+from golden_tinyten import BATCH, images, labels, loss_of, parameters
+from make_network_golden import gradients
 
 SAMPLES = 400
 
@@ -34,9 +33,7 @@ def run(params, seed, delta, dtype):
         return torch.nn.functional.batch_norm(x, rm, rv, p[n + "weight"], p[n + "bias"], True, .1, 1e-5)
 
     loss_of(p, pixels, labels(seed), delta, norm).backward()
-    grads = {k: v.grad.double().numpy().ravel() for k, v in p.items()}
-    grads["pixels"] = pixels.grad.double().numpy().ravel()
-    return grads, {k: v.double().numpy() for k, v in stats.items()}
+    return gradients({**p, "pixels": pixels}), {k: v.double().numpy() for k, v in stats.items()}
 
 
 def sample(v):
@@ -83,7 +80,7 @@ def main():
         own.append(error(g32, g64))
         keep(f"relu{seed}", {k: v for k, v in g64.items() if k != "pixels"})
     tensors["own_error"] = np.array(own)
-    mcz.write(sys.argv[1], "golden", {"torch": torch.__version__, "batch": BATCH}, tensors)
+    write(sys.argv[1], {"torch": torch.__version__, "batch": BATCH}, tensors)
     print("PyTorch's own float32 errors with the ReLU:", *("%.2e" % e for e in own))
 
 

@@ -18,41 +18,15 @@ chooses. Taken is the first seed for which PyTorch's own float32 keeps within a 
 
 And the numbers of parameters, with and without what exists only while training.
 """
-import os
 import sys
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats/python"))
-import mcz  # noqa: E402
+from golden import MEAN, STD, images, labels, splitmix, stream, weights, write
 
-MEAN, STD = (.4914, .4822, .4465), (.247, .243, .261)
 PROJECTIONS = 64
-
-
-def splitmix(stream, n):
-    with np.errstate(over="ignore"):
-        z = np.uint64(stream) * np.uint64(1 << 32) + np.arange(n, dtype=np.uint64)
-        z = z + np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))
-
-
-def stream(seed, name):
-    """32 bits: FNV-1a of the name, moved by the seed."""
-    h = 2166136261
-    for c in name.encode():
-        h = (h ^ c) * 16777619 & 0xFFFFFFFF
-    return (h + seed * 0x9E3779B1) & 0xFFFFFFFF
-
-
-def unit(seed, name, n):
-    """n float32 in [0,1) with 24 bits; exact."""
-    z = splitmix(stream(seed, name), n)
-    return ((z >> np.uint64(40)).astype(np.float64) * 2.0 ** -24).astype(np.float32)
 
 
 class Net:
@@ -64,15 +38,8 @@ class Net:
         self.params, self.train_only = {}, set()
 
     def parameter(self, name, shape):
-        u, two = unit(self.seed, name, int(np.prod(shape))), np.float32(2)
-        if len(shape) > 1:
-            fan = int(np.prod(shape[1:])) + shape[0] * int(np.prod(shape[2:]))
-            v = (two * u - 1) * np.float32(np.sqrt(6.0 / fan))
-        elif name.endswith(".weight"):
-            v = u + np.float32(.5)
-        else:
-            v = (two * u - 1) * np.float32(.25)
-        p = torch.tensor(v.reshape(shape), dtype=self.dtype, requires_grad=True)
+        v = weights(name, shape, stream(self.seed, name))
+        p = torch.tensor(v, dtype=self.dtype, requires_grad=True)
         assert name not in self.params
         self.params[name] = p
         return p
@@ -201,18 +168,22 @@ COUNTS = [("tinyten", tinyten, 10), ("tinyten", tinyten, 100), ("resnet20", resn
           ("googlenet", googlenet, 100), ("googlenet", googlenet, 200)]
 
 
-def run(build, seed, delta, dtype, images, side, classes):
-    n = Net(seed, delta, dtype)
-    pixels = torch.tensor(unit(seed, "images", images * 3 * side * side).reshape(images, 3, side, side),
-                          dtype=dtype, requires_grad=True)
-    labels = torch.tensor((unit(seed, "labels", images) * np.float32(classes)).astype(np.int64))
-    mean = torch.tensor(np.float32(MEAN), dtype=dtype).view(1, 3, 1, 1)
-    std = torch.tensor(np.float32(STD), dtype=dtype).view(1, 3, 1, 1)
-    loss = [F.cross_entropy(y, labels) for y in build(n, (pixels - mean) / std, classes)]
-    (loss[0] + .3 * sum(loss[1:])).backward()
-    grads = {k: v.grad.double().numpy().ravel() for k, v in n.params.items()}
-    grads["pixels"] = pixels.grad.double().numpy().ravel()
-    return grads
+def loss_of(n, build, pixels, classes_of, classes):
+    """Cross-entropy of all the heads that build makes on the net n."""
+    mean, std = (torch.tensor(np.float32(v), dtype=pixels.dtype).view(1, 3, 1, 1) for v in (MEAN, STD))
+    loss = [F.cross_entropy(y, torch.tensor(classes_of)) for y in build(n, (pixels - mean) / std, classes)]
+    return loss[0] + .3 * sum(loss[1:])
+
+
+def gradients(tensors):
+    return {k: v.grad.double().numpy().ravel() for k, v in tensors.items()}
+
+
+def run(build, seed, delta, dtype, n, side, classes):
+    net = Net(seed, delta, dtype)
+    pixels = torch.tensor(images(stream(seed, "images"), n, side), dtype=dtype, requires_grad=True)
+    loss_of(net, build, pixels, labels(stream(seed, "labels"), n, classes), classes).backward()
+    return gradients({**net.params, "pixels": pixels})
 
 
 def projections(v, name):
@@ -251,8 +222,8 @@ def main():
     for name, build, classes in COUNTS:
         tensors[f"count/{name}:{classes}"] = np.array(count(build, classes), np.int64)
         print(name, classes, *tensors[f"count/{name}:{classes}"])
-    for case, build, images, side, classes, seeds, bound in CASES:
-        shape = (images, side, classes)
+    for case, build, n, side, classes, seeds, bound in CASES:
+        shape = (n, side, classes)
         for seed in range(1, 21):
             exact = run(build, seed, 1.0, torch.float64, *shape)
             own = worst(run(build, seed, 1.0, torch.float32, *shape), exact)
@@ -270,7 +241,7 @@ def main():
             tensors[f"{case}/relu{seed}"] = digest(sum(projections(v, k) for k, v in exact.items()), norm)
         tensors[f"{case}/own_error"] = np.array(own)
         print(case, "ReLU, float32:", *("%.1e" % e for e in own), flush=True)
-    mcz.write(sys.argv[1], "golden", {"torch": torch.__version__}, tensors)
+    write(sys.argv[1], {"torch": torch.__version__}, tensors)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ Weights a, b, c and images come from splitmix64 by make_network_golden.py's form
 group's matrix, which the test reads, and the gradient to it in float64 (stored as float32). What the groups
 act on is said here by hand: the axes of each tensor as (group, places a unit), or None for what stays.
 """
-import os
 import re
 import sys
 
@@ -18,8 +17,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from make_network_golden import MEAN, STD, Net, mcz, tinyten, unit, worst  # noqa: E402
+from golden import images, labels, stream, unit, write
+from make_network_golden import Net, gradients, loss_of, tinyten, worst
 
 BATCH, T, SEEDS = 16, .4, (1, 2, 3)  # seeds of a, b, c; the images have a's
 
@@ -61,7 +60,7 @@ NETS = [("tinyten", tinyten, tinyten_axes, 32,
 
 def doubly_stochastic(name, k):
     """Sinkhorn's, of entries from e^-2 to e^2; float32 as the test reads it."""
-    p = np.exp(4 * unit(4, name, k * k).astype(np.float64).reshape(k, k) - 2)
+    p = np.exp(4 * unit(stream(4, name), k * k).astype(np.float64).reshape(k, k) - 2)
     for _ in range(1000):
         p /= p.sum(0)
         p /= p.sum(1, keepdims=True)
@@ -100,14 +99,9 @@ class Point(Net):
 
 def run(build, axes, side, matrices, dtype):
     p = {k: torch.tensor(v, dtype=dtype, requires_grad=True) for k, v in matrices.items()}
-    pixels = torch.tensor(unit(SEEDS[0], "images", BATCH * 3 * side * side).reshape(BATCH, 3, side, side),
-                          dtype=dtype)
-    labels = torch.tensor((unit(SEEDS[0], "labels", BATCH) * np.float32(10)).astype(np.int64))
-    mean = torch.tensor(np.float32(MEAN), dtype=dtype).view(1, 3, 1, 1)
-    std = torch.tensor(np.float32(STD), dtype=dtype).view(1, 3, 1, 1)
-    logits, = build(Point(axes, p, dtype), (pixels - mean) / std, 10)
-    F.cross_entropy(logits, labels).backward()
-    return {k: v.grad.double().numpy().ravel() for k, v in p.items()}
+    pixels = torch.tensor(images(stream(SEEDS[0], "images"), BATCH, side), dtype=dtype)
+    loss_of(Point(axes, p, dtype), build, pixels, labels(stream(SEEDS[0], "labels"), BATCH, 10), 10).backward()
+    return gradients(p)
 
 
 def main():
@@ -122,7 +116,7 @@ def main():
         for k in groups:
             tensors[f"{net}/matrix/{k}"] = matrices[k].ravel()
             tensors[f"{net}/gradient/{k}"] = exact[k].astype(np.float32)
-    mcz.write(sys.argv[1], "golden", {"torch": torch.__version__, "batch": BATCH, "t": T}, tensors)
+    write(sys.argv[1], {"torch": torch.__version__, "batch": BATCH, "t": T}, tensors)
 
 
 main()
