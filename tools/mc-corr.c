@@ -232,11 +232,4 @@ static int run(struct options *o, struct mc_error *err)
     return rc;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {"[MOMENTS.mcz...]\nA.acts B.acts", doc, options,
-                                              .check = check_options, .run = run};
-    struct options o = {0};
-
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM("[MOMENTS.mcz...]\nA.acts B.acts", doc, options, .check = check_options, .run = run)

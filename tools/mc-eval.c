@@ -256,11 +256,4 @@ static void check_options(struct options *o)
     o->cli.text = 1;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {
-        operands, doc, options, .add = add_options, .check = check_options, .run = run};
-    struct options o = {0};
-
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM(operands, doc, options, .add = add_options, .check = check_options, .run = run)

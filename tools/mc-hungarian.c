@@ -146,11 +146,4 @@ static void check_options(struct options *o)
     o->matrices = o->cli.operands[0];
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {"[MATRICES.mcz]", doc, options,
-                                              .check = check_options, .run = run};
-    struct options o = {0};
-
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM("[MATRICES.mcz]", doc, options, .check = check_options, .run = run)

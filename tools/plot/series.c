@@ -65,12 +65,8 @@ static int add(struct mc_series *s, const struct kind *k, const struct mc_table 
     double *v = calloc(k->cols * t->rows, sizeof *v);
     int rc = v ? 0 : mc_no_memory(err);
 
-    for (size_t i = 0; !rc && i < k->cols; i++) {
-        size_t col = 0;
-        rc = mc_table_column(t, k->names[i], &col, err);
-        if (!rc)
-            rc = mc_table_numbers(t, col, v + i * t->rows, err);
-    }
+    for (size_t i = 0; !rc && i < k->cols; i++)
+        rc = mc_table_numbers_of(t, k->names[i], v + i * t->rows, err);
     if (!rc && k->check)
         rc = k->check(t, v, err);
     if (!rc && s->tables)

@@ -86,6 +86,13 @@ void mc_train_cli_options(struct mc_train_cli *f, struct mc_cli *cli, const char
     mc_option_default(cli, &f->train.lr, lr);
 }
 
+int mc_train_cli_open(const struct mc_train_cli *f, struct mc_error *err)
+{
+    int rc = mc_checkpoint_check_path(f->train.checkpoint, f->train.resume, err);
+
+    return rc ? rc : mc_backend_open(&f->cli->be, &f->cli->backend, err);
+}
+
 int mc_train_cli_memory(const struct mc_train_cli *f, struct mc_backend *be,
                         const struct mc_graph *g, const struct mc_dataset_info *info, int plans,
                         size_t vectors, size_t matrices, struct mc_error *err)
