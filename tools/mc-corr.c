@@ -90,20 +90,6 @@ out:
     return rc;
 }
 
-/* One more stream of moments: the first, or one that is added. r is closed. */
-static int add_moments(struct mc_moments *m, struct mc_reader *r, int is_first,
-                       struct mc_history *h, struct mc_error *err)
-{
-    struct mc_moments shard = {0};
-    int rc = mc_moments_read(is_first ? m : &shard, r, h, err);
-
-    if (!rc && !is_first && (rc = mc_moments_add(m, &shard, err)))
-        mc_fail_in(rc, err, "%s", mc_reader_name(r));
-    mc_moments_release(&shard);
-    mc_reader_close(r);
-    return rc;
-}
-
 static int read_input(struct mc_moments *m, struct options *o, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
@@ -114,7 +100,7 @@ static int read_input(struct mc_moments *m, struct options *o, struct mc_error *
             return rc;
         if (!i && (o->raw || !strcmp(mc_reader_kind(r), "activations")))
             return read_raw(m, r, o, err);
-        if ((rc = add_moments(m, r, !i, o->cli.history, err)))
+        if ((rc = mc_moments_add_stream(m, r, !i, o->cli.history, err)))
             return rc;
     }
     size_t missing = mc_moments_missing(m);
