@@ -120,9 +120,9 @@ static int read_all(struct mc_series *s, const struct kind *k, const char *files
 }
 
 /* Label, and the first table, which says what there is. */
-static int begin(struct mc_series *s, const char *operand, const char **files,
-                 int (*read)(struct mc_table *, const char *, struct mc_error *),
-                 struct mc_error *err)
+static int read_first(struct mc_series *s, const char *operand, const char **files,
+                      int (*read)(struct mc_table *, const char *, struct mc_error *),
+                      struct mc_error *err)
 {
     *files = mc_series_label(operand, s->label, sizeof s->label);
     char *file = strndup(*files, strcspn(*files, ","));
@@ -165,7 +165,7 @@ int mc_series_curve(struct mc_series *s, const char *operand, char *data, size_t
     char loss[256], accuracy[256];
     const char *files, *names[] = {"t", loss, accuracy};
     const struct kind k = {mc_table_read, check_path, names, 3, "t", "t"};
-    int rc = begin(s, operand, &files, mc_table_read, err);
+    int rc = read_first(s, operand, &files, mc_table_read, err);
 
     if (rc)
         return rc;
@@ -200,7 +200,7 @@ int mc_series_signature(struct mc_series *s, const char *operand, const struct m
     static const char *const names[] = {"identity", "permuted"};
     const struct kind k = {read_signature, check_signature, names, 2, "layer", "layers"};
     const char *files;
-    int rc = begin(s, operand, &files, read_signature, err);
+    int rc = read_first(s, operand, &files, read_signature, err);
 
     if (!rc)
         rc = read_all(s, &k, files, err);
@@ -217,7 +217,7 @@ int mc_series_log(struct mc_series *s, const char *operand, struct mc_error *err
     static const char *const names[] = {"epoch", "loss", "accuracy"};
     const struct kind k = {read_log, NULL, names, 3, "epoch", "epochs"};
     const char *files;
-    int rc = begin(s, operand, &files, read_log, err);
+    int rc = read_first(s, operand, &files, read_log, err);
 
     return rc ? rc : read_all(s, &k, files, err);
 }
