@@ -187,11 +187,4 @@ out:
     return rc;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {"A.mcz [B.mcz]", doc, options, .check = check_options,
-                                              .run = run};
-    struct options o = {0};
-
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM("A.mcz [B.mcz]", doc, options, .check = check_options, .run = run)

@@ -175,11 +175,8 @@ out:
 
 static int run(struct options *o, struct mc_error *err)
 {
-    const struct mc_train_options *t = &o->train.train;
-    int rc = mc_checkpoint_check_path(t->checkpoint, t->resume, err);
+    int rc = mc_train_cli_open(&o->train, err);
 
-    if (!rc)
-        rc = mc_backend_open(&o->cli.be, &o->cli.backend, err);
     if (rc)
         return rc;
     return mc_option_given(&o->cli, &o->point) ? extract_point(o, err) : learn_curve(o, err);
@@ -204,11 +201,4 @@ static void check_options(struct options *o)
         mc_cli_usage("needs --data FILE (or --epochs 0 for the straight line)");
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {
-        operands, doc, options, .add = add_options, .check = check_options, .run = run};
-    struct options o = {0};
-
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM(operands, doc, options, .add = add_options, .check = check_options, .run = run)

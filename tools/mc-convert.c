@@ -173,11 +173,4 @@ static void check_options(struct options *o)
         mc_cli_usage("--net and --data go together");
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {"[IN]", doc, options, .check = check_options,
-                                              .run = run};
-    struct options o = {0};
-
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM("[IN]", doc, options, .check = check_options, .run = run)

@@ -90,20 +90,6 @@ out:
     return rc;
 }
 
-/* One more stream of moments: the first, or one that is added. r is closed. */
-static int add_moments(struct mc_moments *m, struct mc_reader *r, int is_first,
-                       struct mc_history *h, struct mc_error *err)
-{
-    struct mc_moments shard = {0};
-    int rc = mc_moments_read(is_first ? m : &shard, r, h, err);
-
-    if (!rc && !is_first && (rc = mc_moments_add(m, &shard, err)))
-        mc_fail_in(rc, err, "%s", mc_reader_name(r));
-    mc_moments_release(&shard);
-    mc_reader_close(r);
-    return rc;
-}
-
 static int read_input(struct mc_moments *m, struct options *o, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
@@ -118,7 +104,7 @@ static int read_input(struct mc_moments *m, struct options *o, struct mc_error *
             mc_reader_close(r);
             return mc_fail(err, MC_EUSAGE, "--device has no effect on moments, which are counted");
         }
-        if ((rc = add_moments(m, r, !i, o->cli.history, err)))
+        if ((rc = mc_moments_add_stream(m, r, !i, o->cli.history, err)))
             return rc;
     }
     size_t missing = mc_moments_missing(m);
@@ -236,11 +222,4 @@ static int run(struct options *o, struct mc_error *err)
     return rc;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {"[MOMENTS.mcz...]\nA.acts B.acts", doc, options,
-                                              .check = check_options, .run = run};
-    struct options o = {0};
-
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM("[MOMENTS.mcz...]\nA.acts B.acts", doc, options, .check = check_options, .run = run)

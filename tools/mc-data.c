@@ -100,11 +100,4 @@ static int run(struct options *o, struct mc_error *err)
     return rc;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {operands, doc, options, .check = check_options,
-                                              .run = run};
-    struct options o = {0};
-
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM(operands, doc, options, .check = check_options, .run = run)

@@ -236,14 +236,7 @@ static void check_options(struct options *o)
     mc_cli_default_stdin(&o->cli);
     mc_eval_cli_check(&o->eval);
     o->cli.text = 1;
+    o->planes.eval = &o->eval;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {
-        operands, doc, options, .add = add_options, .check = check_options, .run = run};
-    struct options o = {0};
-
-    o.planes.eval = &o.eval;
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM(operands, doc, options, .add = add_options, .check = check_options, .run = run)

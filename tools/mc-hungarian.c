@@ -41,33 +41,6 @@ static const struct mc_option options[] = {
     MC_OPTION_NO_HISTORY,
     {0}};
 
-static const char *file_name(const char *operand)
-{
-    return strcmp(operand, "-") ? operand : "stdin";
-}
-
-/* The constraint is of the same groups, and before the ReLU what the matrices are after it. */
-static int check_constraint(const struct mc_matrices *m, const struct mc_matrices *c,
-                            const struct options *o, struct mc_error *err)
-{
-    const char *file = file_name(o->constraint), *post = file_name(o->matrices);
-
-    if (strcmp(c->at, "pre"))
-        return mc_fail(err, MC_EINPUT, "%s: is of activations after the ReLU, not before it", file);
-    if (strcmp(m->at, "post"))
-        return mc_fail(err, MC_EINPUT, "%s: is of activations before the ReLU, not after it", post);
-    if (c->n_groups != m->n_groups)
-        return mc_fail(err, MC_EINPUT, "%s has %zu group%s, %s has %zu", file, c->n_groups,
-                       c->n_groups == 1 ? "" : "s", post, m->n_groups);
-    for (size_t k = 0; k < m->n_groups; k++) {
-        const struct mc_matrix_group *x = &m->groups[k], *y = &c->groups[k];
-        if (strcmp(x->name, y->name) || x->size != y->size)
-            return mc_fail(err, MC_EINPUT, "%s has %s of %zu units where %s has %s of %zu", file,
-                           y->name, y->size, post, x->name, x->size);
-    }
-    return 0;
-}
-
 static void report(const struct options *o, const struct mc_matrices *m,
                    const struct mc_assignment *info, const struct mc_constrained *constrained)
 {
@@ -106,7 +79,7 @@ static int read_inputs(struct mc_matrices *m, struct mc_matrices *c, const struc
     if ((rc = mc_matrices_read(c, o->constraint, h, err)))
         return rc;
     mc_history_str(h, "constraint", c->measure);
-    return check_constraint(m, c, o, err);
+    return mc_match_check(m, c, o->matrices, o->constraint, err);
 }
 
 static int run(struct options *o, struct mc_error *err)
@@ -146,11 +119,4 @@ static void check_options(struct options *o)
     o->matrices = o->cli.operands[0];
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {"[MATRICES.mcz]", doc, options,
-                                              .check = check_options, .run = run};
-    struct options o = {0};
-
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM("[MATRICES.mcz]", doc, options, .check = check_options, .run = run)

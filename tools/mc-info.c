@@ -254,11 +254,4 @@ static void check_options(struct options *o)
     mc_cli_default_stdin(&o->cli);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {
-        "[FILE...]", doc, options, .check = check_options, .prints = 1, .run = run};
-    struct options o = {0};
-
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM("[FILE...]", doc, options, .check = check_options, .prints = 1, .run = run)

@@ -92,10 +92,8 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_pam_start s = {0};
     struct mc_history *h = o->cli.history;
     int elsewhere = 0;
-    int rc = mc_checkpoint_check_path(o->train.train.checkpoint, o->train.train.resume, err);
+    int rc = mc_train_cli_open(&o->train, err);
 
-    if (!rc)
-        rc = mc_backend_open(&o->cli.be, &o->cli.backend, err);
     if (!rc)
         rc = mc_pam_start_read(&s, o->cli.operands, o->perm, o->init, &elsewhere, h, err);
     if (elsewhere)
@@ -130,11 +128,4 @@ static void check_options(struct options *o)
         mc_cli_usage("--perm and --init exclude each other");
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {
-        "A.mcz B.mcz", doc, options, .add = add_options, .check = check_options, .run = run};
-    struct options o = {0};
-
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM("A.mcz B.mcz", doc, options, .add = add_options, .check = check_options, .run = run)

@@ -139,7 +139,6 @@ static int attack(struct options *o, const struct mc_weights *w, struct mc_datas
                                            .progress = log_progress,
                                            .arg = &watch};
     uint64_t images = 0;
-    struct mc_error log_err = {0};
     int rc = mc_data_samples(mc_dataset_get_info(data), o->data, o->samples, 1, &images, err);
 
     if (!rc && o->cli.log_path)
@@ -153,11 +152,8 @@ static int attack(struct options *o, const struct mc_weights *w, struct mc_datas
         log_sums(watch.log, "done", o, &watch.out.sums);
         print_summary(o, &watch.out.sums);
     }
-    const int log_rc = mc_log_close(watch.log, &log_err);
-    if (!rc && log_rc) {
-        *err = log_err;
-        rc = log_rc;
-    }
+    if (mc_log_close(watch.log, rc ? NULL : err) && !rc)
+        rc = err->code;
     return rc;
 }
 
@@ -199,11 +195,4 @@ static void check_options(struct options *o)
         mc_cli_usage("takes one network, %zu are given", o->cli.n_operands);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {
-        "WEIGHTS.mcz", doc, options, .add = add_options, .check = check_options, .run = run};
-    struct options o = {0};
-
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM("WEIGHTS.mcz", doc, options, .add = add_options, .check = check_options, .run = run)

@@ -215,11 +215,4 @@ static void check_options(struct options *o)
         add_inputs(o, o->cli.operands[i]);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {operands, doc, options, .check = check_options,
-                                              .run = run};
-    struct options o = {0};
-
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM(operands, doc, options, .check = check_options, .run = run)

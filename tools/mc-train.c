@@ -87,10 +87,8 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_curve_objective objective;
     struct mc_checkpoint identity = {0};
     struct mc_history *h = o->cli.history;
-    int rc = mc_checkpoint_check_path(o->train.train.checkpoint, o->train.train.resume, err);
+    int rc = mc_train_cli_open(&o->train, err);
 
-    if (!rc)
-        rc = mc_backend_open(&o->cli.be, &o->cli.backend, err);
     if (rc)
         goto out;
     be = o->cli.be;
@@ -147,11 +145,4 @@ static void check_options(struct options *o)
         mc_cli_file(&o->cli, MC_FILE_INPUT, "net", o->net);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct mc_program program = {
-        "", doc, options, .add = add_options, .check = check_options, .run = run};
-    struct options o = {0};
-
-    return mc_cli_main(&program, &o, &o.cli, argc, argv);
-}
+MC_PROGRAM("", doc, options, .add = add_options, .check = check_options, .run = run)

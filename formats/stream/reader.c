@@ -227,7 +227,7 @@ static int parse_header(struct mc_reader *r, const msgpack_object *o, struct mc_
 /* What a record's tensor says of itself against what was announced; fills rec->data, bytes, rows.
  */
 static int parse_part(struct mc_reader *r, const msgpack_object *ext, struct mc_record *rec,
-                       struct mc_error *err)
+                      struct mc_error *err)
 {
     const struct mc_tensor *t = rec->tensor;
     const unsigned char *body = (const unsigned char *)ext->via.ext.ptr;

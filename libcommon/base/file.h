@@ -19,7 +19,8 @@ MC_USE_RESULT int mc_file_open(int *fd, uint64_t *bytes, const char *path, enum 
 /* As mc_file_open, for fgets and the like; *out is NULL after an error. */
 MC_USE_RESULT int mc_file_fopen(FILE **out, uint64_t *bytes, const char *path, enum mc_err absent,
                                 struct mc_error *err);
-/* MC_EINPUT: nothing could be read from fd; where that is standard input and a pipe, err says so. */
+/* MC_EINPUT: nothing could be read from fd; where that is standard input and a pipe, err says so.
+ */
 MC_USE_RESULT int mc_file_empty(int fd, const char *text, struct mc_error *err);
 
 #endif

@@ -61,8 +61,8 @@ static int values(struct gram *g, double least, double *vectors, struct mc_error
 
     cblas_dsyrk(g->layout, CblasUpper, CblasNoTrans, g->n, g->N, 1, g->m, g->ld, 0, g->mm, g->n);
     if (support)
-        info = LAPACKE_dsyevr((int)g->layout, vectors ? 'V' : 'N', vectors ? 'V' : 'I', 'U', g->n, g->mm,
-                              g->n, least, 2 * g->squares, g->n, g->n, 0, &found, g->squared,
+        info = LAPACKE_dsyevr((int)g->layout, vectors ? 'V' : 'N', vectors ? 'V' : 'I', 'U', g->n,
+                              g->mm, g->n, least, 2 * g->squares, g->n, g->n, 0, &found, g->squared,
                               vectors, g->n, support);
     free(support);
     if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)

@@ -5,7 +5,6 @@
 #include "tests/parity/assign_matrices.h"
 #include "tests/parity/golden.h"
 
-
 static void check(const char *kind_name, size_t n, uint64_t seed, double expected)
 {
     double *value = assign_matrix(assign_kind_named(kind_name), n, seed);

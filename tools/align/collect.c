@@ -59,7 +59,7 @@ uint64_t mc_collect_images(const struct mc_collect_opts *o)
 }
 
 static int open_collector(struct collector *v, const struct mc_weights *const *nets, size_t n_nets,
-                         const struct mc_collect_opts *o, struct mc_error *err)
+                          const struct mc_collect_opts *o, struct mc_error *err)
 {
     const struct mc_graph *g = nets[0]->graph;
     struct mc_loader_options pass = o->pass;

@@ -257,3 +257,16 @@ int mc_corr_signature(struct mc_signature *out, const struct mc_moments *m,
     free(v.memory);
     return rc;
 }
+
+int mc_moments_add_stream(struct mc_moments *m, struct mc_reader *r, int is_first,
+                          struct mc_history *h, struct mc_error *err)
+{
+    struct mc_moments shard = {0};
+    int rc = mc_moments_read(is_first ? m : &shard, r, h, err);
+
+    if (!rc && !is_first && (rc = mc_moments_add(m, &shard, err)))
+        mc_fail_in(rc, err, "%s", mc_reader_name(r));
+    mc_moments_release(&shard);
+    mc_reader_close(r);
+    return rc;
+}

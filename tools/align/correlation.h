@@ -66,4 +66,8 @@ struct mc_signature {
 MC_USE_RESULT int mc_corr_signature(struct mc_signature *out, const struct mc_moments *m,
                                     const struct mc_perm *perm, struct mc_error *err);
 
+/* Read one more stream of moments into m: the first, or a shard that is added. r is closed. */
+MC_USE_RESULT int mc_moments_add_stream(struct mc_moments *m, struct mc_reader *r, int is_first,
+                                        struct mc_history *h, struct mc_error *err);
+
 #endif

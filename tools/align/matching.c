@@ -6,8 +6,35 @@
 #include "libcommon/assign/assign.h"
 
 #include <omp.h>
+#include <string.h>
 
 enum { MOST_LINES = 8 }; /* of groups with units that hardly vary */
+
+static const char *file_name(const char *path)
+{
+    return strcmp(path, "-") ? path : "stdin";
+}
+
+int mc_match_check(const struct mc_matrices *m, const struct mc_matrices *c, const char *path,
+                   const char *path_c, struct mc_error *err)
+{
+    const char *file = file_name(path_c), *post = file_name(path);
+
+    if (strcmp(c->at, "pre"))
+        return mc_fail(err, MC_EINPUT, "%s: is of activations after the ReLU, not before it", file);
+    if (strcmp(m->at, "post"))
+        return mc_fail(err, MC_EINPUT, "%s: is of activations before the ReLU, not after it", post);
+    if (c->n_groups != m->n_groups)
+        return mc_fail(err, MC_EINPUT, "%s has %zu group%s, %s has %zu", file, c->n_groups,
+                       c->n_groups == 1 ? "" : "s", post, m->n_groups);
+    for (size_t k = 0; k < m->n_groups; k++) {
+        const struct mc_matrix_group *x = &m->groups[k], *y = &c->groups[k];
+        if (strcmp(x->name, y->name) || x->size != y->size)
+            return mc_fail(err, MC_EINPUT, "%s has %s of %zu units where %s has %s of %zu", file,
+                           y->name, y->size, post, x->name, x->size);
+    }
+    return 0;
+}
 
 static int match_group(const struct mc_matrix_group *g, const struct mc_matrix_group *constraint,
                        int32_t *col, struct mc_assignment *info, struct mc_constrained *constrained,

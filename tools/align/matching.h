@@ -10,10 +10,14 @@
 #include "libcommon/assign/constrained.h"
 #include "tools/cli/cli.h"
 
-/* Match each group of m. constraint: NULL, or the matrices of the same groups in which nothing may
- * be worse than the identity. info: (n_groups). constrained: (n_groups), of a constraint only.
- * threads: groups at a time, 0: all cores. Errors are of the first group that fails. out is to be
- * released also after an error. */
+/* Are the matrices of c, of the file path_c, a constraint for those of m, of the file path: of the
+ * same groups, and before the ReLU what m is after it? MC_EINPUT with what differs. */
+MC_USE_RESULT int mc_match_check(const struct mc_matrices *m, const struct mc_matrices *c,
+                                 const char *path, const char *path_c, struct mc_error *err);
+/* Match each group of m. constraint: NULL, or matrices that mc_match_check finds right, in which
+ * nothing may be worse than the identity. info: (n_groups). constrained: (n_groups), of a
+ * constraint only. threads: groups at a time, 0: all cores. Errors are of the first group that
+ * fails. out is to be released also after an error. */
 MC_USE_RESULT int mc_match(struct mc_perm *out, struct mc_assignment *info,
                            struct mc_constrained *constrained, const struct mc_matrices *m,
                            const struct mc_matrices *constraint, int threads, struct mc_error *err);

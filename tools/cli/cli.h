@@ -8,13 +8,7 @@
  *          .help = "first N images"},
  *         MC_OPTION_OUTPUT, MC_OPTION_THREADS, {0}};
  *
- *     int main(int argc, char **argv)
- *     {
- *         static const struct mc_program program = {"FILE...", doc, options, .run = run};
- *         struct options o = {0};
- *
- *         return mc_cli_main(&program, &o, &o.cli, argc, argv);
- *     }
+ *     MC_PROGRAM("FILE...", doc, options, .run = run)
  *
  * Operands are taken from cli.operands. */
 #ifndef MC_CLI_H
@@ -103,6 +97,16 @@ struct mc_program {
  * what struct mc_cli holds, and checks that stdout could be written; the exit status. cli: o's. */
 int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cli, int argc,
                 char **argv);
+/* clang-format off */
+/* The program's main; the arguments are those of struct mc_program. */
+#define MC_PROGRAM(...) \
+    int main(int argc, char **argv) \
+    { \
+        static const struct mc_program program = {__VA_ARGS__}; \
+        struct options o = {0}; \
+        return mc_cli_main(&program, &o, &o.cli, argc, argv); \
+    }
+/* clang-format on */
 /* The tables' defaults, signal handlers (mc_stream_catch_signals), argp; usage errors exit 2.
  * --help begins with purpose and examples, and ends with the exit statuses. --quiet, --verbose,
  * --help and --version are every program's. */

@@ -22,7 +22,7 @@ static void text_at(struct mc_gnuplot *g, const char *name, size_t i, const char
     putc('\n', mc_gnuplot_script(g));
 }
 
-static void begin(struct mc_gnuplot *g, const struct mc_figure *p)
+static void set_titles(struct mc_gnuplot *g, const struct mc_figure *p)
 {
     char name[260];
 
@@ -47,7 +47,7 @@ void mc_figure_lines(struct mc_gnuplot *g, const struct mc_figure *p, const char
 {
     FILE *f = mc_gnuplot_script(g);
 
-    begin(g, p);
+    set_titles(g, p);
     text(g, "XLABEL", xlabel);
     fprintf(f, "N = %zu\narray LABEL[N]\narray TABLES[N]\narray SAME[N]\n", n);
     for (size_t i = 0; i < n; i++) {
@@ -115,7 +115,7 @@ void mc_figure_plane(struct mc_gnuplot *g, const struct mc_figure *p, const stru
     FILE *f = mc_gnuplot_script(g);
     char name[256];
 
-    begin(g, p);
+    set_titles(g, p);
     fputs("array FROM[2]\narray TO[2]\narray NAME[3]\narray X[3]\narray Y[3]\n", f);
     for (size_t q = 0; q < 2; q++)
         fprintf(f, "FROM[%zu] = %.9g\nTO[%zu] = %.9g\n", q + 1, p->colours[q][0], q + 1,

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +26,24 @@ extern char **environ;
 
 struct mc_gnuplot {
     enum mc_image format;
-    char *text;
-    size_t bytes;
     FILE *script;
 };
+
+/* A file of no folder, so that none has to have room for it. */
+static FILE *in_memory(void)
+{
+    int fd = memfd_create("gnuplot", MFD_CLOEXEC);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
+
+    if (fd >= 0 && !f)
+        close(fd);
+    return f;
+}
+
+static int not_started(struct mc_error *err, int e)
+{
+    return mc_fail(err, MC_EFAIL, "cannot start gnuplot: %s", strerror(e));
+}
 
 int mc_gnuplot_new(struct mc_gnuplot **out, enum mc_image format, int width, int height,
                    struct mc_error *err)
@@ -39,7 +52,7 @@ int mc_gnuplot_new(struct mc_gnuplot **out, enum mc_image format, int width, int
     double scale = width / 960. < height / 480. ? width / 960. : height / 480.;
 
     *out = NULL;
-    if (!g || !(g->script = open_memstream(&g->text, &g->bytes))) {
+    if (!g || !(g->script = in_memory())) {
         free(g);
         return mc_no_memory(err);
     }
@@ -67,7 +80,6 @@ void mc_gnuplot_free(struct mc_gnuplot *g)
         return;
     if (g->script)
         fclose(g->script);
-    free(g->text);
     free(g);
 }
 
@@ -160,72 +172,24 @@ static int missing(struct mc_error *err)
     return mc_fail(err, MC_EFAIL, "there is no gnuplot on PATH (Debian: gnuplot-nox)");
 }
 
-/* Ours but for what chooses another terminal before the script does; to be freed. NULL: no memory.
- */
-static char **environment(void)
-{
-    size_t n = 0, kept = 0;
-
-    while (environ[n])
-        n++;
-    char **e = calloc(n + 1, sizeof *e);
-    for (size_t i = 0; e && i < n; i++)
-        if (strncmp(environ[i], "GNUTERM=", 8))
-            e[kept++] = environ[i];
-    return e;
-}
-
-static int spawn(pid_t *pid, int in, int out, int errors, struct mc_error *err)
+/* fd: its standard input, output and error. */
+static int spawn(pid_t *pid, const int fd[3], struct mc_error *err)
 {
     /* -d: whatever the user's own gnuplot settings are, the picture is the same */
     char *argv[] = {"gnuplot", "-d", NULL};
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
-    sigset_t pipe_signal;
-    char **env = environment();
 
-    if (!env)
-        return mc_no_memory(err);
-    sigemptyset(&pipe_signal);
-    sigaddset(&pipe_signal, SIGPIPE);
+    unsetenv("GNUTERM"); /* it would choose another terminal */
     posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attr);
-    int e = posix_spawn_file_actions_adddup2(&actions, in, 0);
+    int e = 0;
+    for (int i = 0; !e && i < 3; i++)
+        e = posix_spawn_file_actions_adddup2(&actions, fd[i], i);
     if (!e)
-        e = posix_spawn_file_actions_adddup2(&actions, out, 1);
-    if (!e)
-        e = posix_spawn_file_actions_adddup2(&actions, errors, 2);
-    if (!e)
-        e = posix_spawnattr_setsigdefault(&attr, &pipe_signal);
-    if (!e)
-        e = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
-    if (!e)
-        e = posix_spawnp(pid, argv[0], &actions, &attr, argv, env);
-    free(env);
+        e = posix_spawnp(pid, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attr);
     if (e == ENOENT)
         return missing(err);
-    return e ? mc_fail(err, MC_EFAIL, "cannot start gnuplot: %s", strerror(e)) : 0;
-}
-
-/* All of it, or as much as a gnuplot that died would take: its exit status tells. */
-static void loader(int fd, const char *text, size_t n)
-{
-    const struct sigaction ignore = {.sa_handler = SIG_IGN};
-    struct sigaction old;
-
-    sigaction(SIGPIPE, &ignore, &old);
-    while (n) {
-        ssize_t k = write(fd, text, n);
-        if (k < 0 && errno != EINTR)
-            break;
-        if (k > 0) {
-            text += k;
-            n -= (size_t)k;
-        }
-    }
-    sigaction(SIGPIPE, &old, NULL);
+    return e ? not_started(err, e) : 0;
 }
 
 /* The first words that gnuplot complained with. */
@@ -244,50 +208,27 @@ static void complaint(FILE *errors, char *text, size_t size)
     }
 }
 
-/* A file of no folder, so that none has to have room for it. */
-static FILE *in_memory(void)
-{
-    int fd = memfd_create("gnuplot", MFD_CLOEXEC);
-    FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
-
-    if (fd >= 0 && !f)
-        close(fd);
-    return f;
-}
-
 static int run(const struct mc_gnuplot *g, FILE *image, struct mc_error *err)
 {
     FILE *errors = in_memory();
-    int ends[2] = {-1, -1}, status = 0, rc = 0;
+    int status = 0;
     char said[256];
     pid_t pid = 0;
 
-    if (!errors || pipe2(ends, O_CLOEXEC)) {
-        rc = mc_fail(err, MC_EFAIL, "cannot start gnuplot: %s", strerror(errno));
-        goto out;
-    }
-    if ((rc = spawn(&pid, ends[0], fileno(image), fileno(errors), err)))
-        goto out;
-    close(ends[0]);
-    ends[0] = -1;
-    loader(ends[1], g->text, g->bytes);
-    close(ends[1]);
-    ends[1] = -1;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    if (!errors)
+        return not_started(err, errno);
+    const int fd[3] = {fileno(g->script), fileno(image), fileno(errors)};
+    int rc = spawn(&pid, fd, err);
+    while (!rc && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     /* where a child cannot tell its parent why (valgrind), 127 is what POSIX lets it say */
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+    if (!rc && WIFEXITED(status) && WEXITSTATUS(status) == 127) {
         rc = missing(err);
-    } else if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+    } else if (!rc && (!WIFEXITED(status) || WEXITSTATUS(status))) {
         complaint(errors, said, sizeof said);
         rc = mc_fail(err, MC_EFAIL, "gnuplot failed: %s", said);
     }
-out:
-    for (int i = 0; i < 2; i++)
-        if (ends[i] >= 0)
-            close(ends[i]);
-    if (errors)
-        fclose(errors);
+    fclose(errors);
     return rc;
 }
 
@@ -306,8 +247,7 @@ static int draw(const struct mc_gnuplot *g, char **data, size_t *n, struct mc_er
 {
     FILE *image = in_memory();
     struct stat st;
-    int rc = image ? run(g, image, err)
-                   : mc_fail(err, MC_EFAIL, "cannot start gnuplot: %s", strerror(errno));
+    int rc = image ? run(g, image, err) : not_started(err, errno);
 
     if (!rc && (fstat(fileno(image), &st) || !(*data = malloc((size_t)st.st_size + 1))))
         rc = mc_no_memory(err);
@@ -342,11 +282,9 @@ int mc_gnuplot_draw(struct mc_gnuplot *g, const char *script, const char *path,
     fputs("\nload ", g->script);
     quote_path(g, file);
     fputs("\n", g->script);
-    int bad = ferror(g->script);
-    bad |= fclose(g->script);
-    g->script = NULL;
-    if (bad)
+    if (fflush(g->script) || ferror(g->script))
         return mc_no_memory(err);
+    rewind(g->script); /* gnuplot reads it from its beginning */
     /* first, so that what cannot be written is told before the work */
     if ((rc = mc_output_open(&o, path, kind, err)))
         return rc;

@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int column(const struct mc_table *t, const char *name, double *out, struct mc_error *err)
-{
-    size_t col = 0;
-    int rc = mc_table_column(t, name, &col, err);
-
-    return rc ? rc : mc_table_numbers(t, col, out, err);
-}
-
 /* x repeats itself row by row, y is the same along one and grows. */
 static int check(struct mc_grid *g, const struct mc_table *t, const double *x, const double *y,
                  struct mc_error *err)
@@ -37,7 +29,8 @@ static int check(struct mc_grid *g, const struct mc_table *t, const double *x, c
     return 0;
 }
 
-static int take(struct mc_grid *g, const struct mc_table *t, const char *data, struct mc_error *err)
+static int read_values(struct mc_grid *g, const struct mc_table *t, const char *data,
+                       struct mc_error *err)
 {
     char name[256];
     double *x = calloc(t->rows, sizeof *x), *y = calloc(t->rows, sizeof *y);
@@ -50,11 +43,12 @@ static int take(struct mc_grid *g, const struct mc_table *t, const char *data, s
             rc = mc_no_memory(err);
     if (!x || !y)
         rc = mc_no_memory(err);
-    if (rc || (rc = column(t, "x", x, err)) || (rc = column(t, "y", y, err)))
+    if (rc || (rc = mc_table_numbers_of(t, "x", x, err)) ||
+        (rc = mc_table_numbers_of(t, "y", y, err)))
         return rc;
     for (int q = 0; !rc && q < 2; q++) {
         snprintf(name, sizeof name, "%s.%s", data, q ? "accuracy" : "loss");
-        rc = column(t, name, g->value[q], err);
+        rc = mc_table_numbers_of(t, name, g->value[q], err);
     }
     if (!rc)
         rc = check(g, t, x, y, err);
@@ -71,7 +65,7 @@ int mc_grid_read(struct mc_grid *g, const char *path, char *data, size_t size, s
     if (!rc && !*data)
         mc_series_pick(&t, data, size);
     if (!rc)
-        rc = take(g, &t, data, err);
+        rc = read_values(g, &t, data, err);
     mc_table_release(&t);
     return rc;
 }
@@ -104,7 +98,7 @@ double mc_grid_between(const struct mc_grid *g, int q, size_t fine, size_t i, si
     return (1 - s) * ((1 - t) * low[0] + t * low[1]) + s * ((1 - t) * high[0] + t * high[1]);
 }
 
-static int take_marks(struct mc_mark *m, const struct mc_table *t, double *v, struct mc_error *err)
+static int read_marks(struct mc_mark *m, const struct mc_table *t, double *v, struct mc_error *err)
 {
     size_t kind = 0, name = 0;
     int rc = mc_table_column(t, "mark", &kind, err);
@@ -112,7 +106,8 @@ static int take_marks(struct mc_mark *m, const struct mc_table *t, double *v, st
     if (!rc)
         rc = mc_table_column(t, "name", &name, err);
     for (int i = 0; !rc && i < 3; i++)
-        rc = column(t, (const char *const[]){"x", "y", "off"}[i], v + (size_t)i * t->rows, err);
+        rc = mc_table_numbers_of(t, (const char *const[]){"x", "y", "off"}[i],
+                                 v + (size_t)i * t->rows, err);
     for (size_t r = 0; !rc && r < t->rows; r++) {
         const char *want = r < 3 ? "network" : "path";
         if (strcmp(t->cells[r * t->cols + kind], want))
@@ -141,7 +136,7 @@ int mc_marks_read(struct mc_mark **out, size_t *n, const char *path, struct mc_e
     if (!(m = calloc(t.rows, sizeof *m)) || !(v = calloc(3 * t.rows, sizeof *v)))
         rc = mc_no_memory(err);
     if (!rc)
-        rc = take_marks(m, &t, v, err);
+        rc = read_marks(m, &t, v, err);
     if (!rc) {
         *out = m;
         *n = t.rows;

@@ -183,7 +183,7 @@ struct source {
     jmp_buf failed;
 };
 
-static void give(png_structp png, png_bytep to, size_t n)
+static void read_bytes(png_structp png, png_bytep to, size_t n)
 {
     struct source *s = png_get_io_ptr(png);
 
@@ -194,7 +194,7 @@ static void give(png_structp png, png_bytep to, size_t n)
 }
 
 /* A warning is of damage, too. */
-static void stop(png_structp png, png_const_charp why)
+static void fail(png_structp png, png_const_charp why)
 {
     struct source *s = png_get_error_ptr(png);
 
@@ -205,7 +205,7 @@ static void stop(png_structp png, png_const_charp why)
 static int check_png(const char *data, size_t n, struct mc_error *err)
 {
     struct source s = {.data = data, .n = n};
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &s, stop, stop);
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &s, fail, fail);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     volatile int rc = 0;
 
@@ -214,7 +214,7 @@ static int check_png(const char *data, size_t n, struct mc_error *err)
     } else if (setjmp(s.failed)) {
         rc = mc_fail(err, MC_EFAIL, "a PNG that is damaged or not whole");
     } else {
-        png_set_read_fn(png, &s, give);
+        png_set_read_fn(png, &s, read_bytes);
         png_set_user_limits(png, 0x7fffffff, 0x7fffffff);
         png_read_info(png, info);
         for (int pass = png_set_interlace_handling(png); pass; pass--)

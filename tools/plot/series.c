@@ -65,12 +65,8 @@ static int add(struct mc_series *s, const struct kind *k, const struct mc_table 
     double *v = calloc(k->cols * t->rows, sizeof *v);
     int rc = v ? 0 : mc_no_memory(err);
 
-    for (size_t i = 0; !rc && i < k->cols; i++) {
-        size_t col = 0;
-        rc = mc_table_column(t, k->names[i], &col, err);
-        if (!rc)
-            rc = mc_table_numbers(t, col, v + i * t->rows, err);
-    }
+    for (size_t i = 0; !rc && i < k->cols; i++)
+        rc = mc_table_numbers_of(t, k->names[i], v + i * t->rows, err);
     if (!rc && k->check)
         rc = k->check(t, v, err);
     if (!rc && s->tables)
@@ -124,9 +120,9 @@ static int read_all(struct mc_series *s, const struct kind *k, const char *files
 }
 
 /* Label, and the first table, which says what there is. */
-static int begin(struct mc_series *s, const char *operand, const char **files,
-                 int (*read)(struct mc_table *, const char *, struct mc_error *),
-                 struct mc_error *err)
+static int read_first(struct mc_series *s, const char *operand, const char **files,
+                      int (*read)(struct mc_table *, const char *, struct mc_error *),
+                      struct mc_error *err)
 {
     *files = mc_series_label(operand, s->label, sizeof s->label);
     char *file = strndup(*files, strcspn(*files, ","));
@@ -169,7 +165,7 @@ int mc_series_curve(struct mc_series *s, const char *operand, char *data, size_t
     char loss[256], accuracy[256];
     const char *files, *names[] = {"t", loss, accuracy};
     const struct kind k = {mc_table_read, check_path, names, 3, "t", "t"};
-    int rc = begin(s, operand, &files, mc_table_read, err);
+    int rc = read_first(s, operand, &files, mc_table_read, err);
 
     if (rc)
         return rc;
@@ -204,7 +200,7 @@ int mc_series_signature(struct mc_series *s, const char *operand, const struct m
     static const char *const names[] = {"identity", "permuted"};
     const struct kind k = {read_signature, check_signature, names, 2, "layer", "layers"};
     const char *files;
-    int rc = begin(s, operand, &files, read_signature, err);
+    int rc = read_first(s, operand, &files, read_signature, err);
 
     if (!rc)
         rc = read_all(s, &k, files, err);
@@ -221,7 +217,7 @@ int mc_series_log(struct mc_series *s, const char *operand, struct mc_error *err
     static const char *const names[] = {"epoch", "loss", "accuracy"};
     const struct kind k = {read_log, NULL, names, 3, "epoch", "epochs"};
     const char *files;
-    int rc = begin(s, operand, &files, read_log, err);
+    int rc = read_first(s, operand, &files, read_log, err);
 
     return rc ? rc : read_all(s, &k, files, err);
 }

@@ -211,3 +211,12 @@ int mc_table_numbers(const struct mc_table *t, size_t col, double *out, struct m
     }
     return 0;
 }
+
+int mc_table_numbers_of(const struct mc_table *t, const char *name, double *out,
+                        struct mc_error *err)
+{
+    size_t col = 0;
+    int rc = mc_table_column(t, name, &col, err);
+
+    return rc ? rc : mc_table_numbers(t, col, out, err);
+}

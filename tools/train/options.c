@@ -86,6 +86,13 @@ void mc_train_cli_options(struct mc_train_cli *f, struct mc_cli *cli, const char
     mc_option_default(cli, &f->train.lr, lr);
 }
 
+int mc_train_cli_open(const struct mc_train_cli *f, struct mc_error *err)
+{
+    int rc = mc_checkpoint_check_path(f->train.checkpoint, f->train.resume, err);
+
+    return rc ? rc : mc_backend_open(&f->cli->be, &f->cli->backend, err);
+}
+
 /* With -v, how much memory the images, the plan and the vectors will take. */
 static int tell_memory(const struct mc_train_cli *f, const struct mc_train_job *job,
                        const struct mc_train_memory *m, struct mc_error *err)

@@ -40,6 +40,8 @@ MC_USE_RESULT int mc_train_cli_close(struct mc_train_cli *f, struct mc_error *er
 void mc_train_cli_options(struct mc_train_cli *f, struct mc_cli *cli, const char *lr);
 /* Options that contradict each other are usage errors. Call after parsing. */
 void mc_train_cli_check(struct mc_train_cli *f);
+/* Whether the checkpoint may be begun or resumed; then opens the program's backend. */
+MC_USE_RESULT int mc_train_cli_open(const struct mc_train_cli *f, struct mc_error *err);
 /* When the data are known: settles what their kind decides (the attack's radius), and notes all
  * options and what the backend computes with in the history. */
 MC_USE_RESULT int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_backend *be,

@@ -86,7 +86,8 @@ struct mc_objective {
     double (*lr)(struct mc_objective *o, struct mc_train *f, uint64_t epoch, uint64_t step);
     /* The point of this step. */
     const struct mc_buf *(*point)(struct mc_objective *o, struct mc_train *f);
-    /* The gradient at that point is in f->grad: bring it back to the free parameters and take the step. */
+    /* The gradient at that point is in f->grad: bring it back to the free parameters and take the
+     * step. */
     void (*step)(struct mc_objective *o, struct mc_train *f, const struct mc_buf *point);
     /* After each epoch, before it is checkpointed and told; and once after a resume, its last
      * epoch. *stop: the run ends here. Or NULL. */
