@@ -131,9 +131,10 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	$(if $(CUDA_LIB),install $(CUDA_LIB) $(DESTDIR)$(PREFIX)/lib/mc)
 	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
-		formats/python/*.py formats/samples/*.json) \
+		formats/python/mcz.py formats/samples/*.json) \
 		pipelines/completion.bash pipelines/locale.sh $(DESTDIR)$(PREFIX)/share/mc
-	install pipelines/align.sh pipelines/gpus.sh pipelines/lock.sh pipelines/tables.sh $(DESTDIR)$(PREFIX)/share/mc
+	install pipelines/align.sh pipelines/gpus.sh pipelines/lock.sh pipelines/tables.sh formats/python/example_assign.py \
+		$(DESTDIR)$(PREFIX)/share/mc
 	for n in $(NAMES); do ln -sfn ../../mc/completion.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$n; done
 

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# A program's --help as help2man likes it, each example a paragraph, and its --version without this
-# machine's backends: man.sh PROGRAM > PROGRAM.1
+# A program's --help as help2man likes it, each example a paragraph, and its --version without the
+# format and this machine's backends: man.sh PROGRAM > PROGRAM.1
 set -eu
 . "$(dirname "$0")/locale.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 shown=$work/$(basename "$1")
-printf '#!/bin/sh\n"%s" "$@" | sed "/^backends: /d;/^Examples:/,/^$/{/^  /G}"\n' "$1" >"$shown"
+printf '#!/bin/sh\n"%s" "$@" | sed "/^backends: /d;/^stream format /d;/^Examples:/,/^$/{/^  /G}"\n' "$1" >"$shown"
 chmod +x "$shown"
 help2man --no-info --name "$("$1" --help | sed -n '1s/\.$//p')" "$shown"

@@ -138,7 +138,8 @@ static void check_options(struct options *o)
     if (!o->train.data)
         mc_cli_usage("needs --data FILE (see --help)");
     if (!o->net == !o->init)
-        mc_cli_usage("needs one of --net NAME (%s) and --init FILE", mc_net_list());
+        o->net ? mc_cli_usage("only one of --net and --init")
+               : mc_cli_usage("needs one of --net NAME (%s) and --init FILE", mc_net_list());
     if (o->no_normalise && (o->init || mc_graph_json_is(o->net)))
         mc_cli_usage("--no-normalise is for new networks of --net NAME");
     if (o->net && mc_graph_json_is(o->net))
