@@ -38,6 +38,12 @@ reset
 includes kernels/k.c k.h
 refused 'kernels/k.c: "k.h" is not in a folder of LAYERS'
 reset
+echo '#include <tools/a.h>' >libcommon/base/b.c
+refused 'libcommon/base/b.c: "tools/a.h" points upwards'
+reset
+rm formats/stream/s.h tools/mc-a.c
+refused 'LAYERS lists formats/stream, which holds no C file'
+reset
 mkdir kernels/new
 echo >kernels/new/n.c
 refused 'LAYERS does not list kernels/new'
