@@ -2,7 +2,7 @@
 #
 # The ways to align compared, as figure 2 of the paper does: the same ends, joined by a curve each: to the second
 # end as it was trained (unaligned), and aligned by the correlation of post-activations, the L2 distance of
-# post- or of pre-activations, and that of post-activations under the constraint of the paper's appendix B.3.
+# post- or of pre-activations, and that of post-activations under the constraint of the paper's appendix C.3.
 #
 #   make -f pipelines/measures.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten SEEDS="1 2" \
 #        EPOCHS=20 CURVE_EPOCHS=10 SCHEDULE=onecycle CURVE_LR=0.03 OUT=out

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Linear assignment under one constraint: the permutation of greatest value among those that are
- * not worse than the identity in a second matrix. Tatro et al. 2020, appendix B.3: post-activations
+ * not worse than the identity in a second matrix. Tatro et al. 2020, appendix C.3: post-activations
  * are matched so that the distance of the pre-activations does not grow, which is what the proof of
  * its theorem needs. */
 #ifndef MC_CONSTRAINED_H

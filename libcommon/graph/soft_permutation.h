@@ -7,7 +7,7 @@
  * floats; M floats in all, the gaps are 0. A matrix multiplies its group's units from the left,
  * (P x)_i = sum over j of P_ij x_j, so a permutation's matrix has P[i][perm[i]] = 1. Doubly
  * stochastic matrices, non-negative with rows and columns that sum to 1, are the convex hull of the
- * permutations; on them proximal alternating minimisation works (Tatro et al. 2020, appendix D).
+ * permutations; on them proximal alternating minimisation works (Tatro et al. 2020, appendix E).
  * The products themselves are a backend's (kernels/backend.h). */
 #ifndef MC_SOFT_PERMUTATION_H
 #define MC_SOFT_PERMUTATION_H

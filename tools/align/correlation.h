@@ -3,7 +3,7 @@
  * How alike the units of two networks are, from their joint moments: by correlation or by L2
  * distance; and the signature: how well matched units correlate, layer by layer. Tatro et al.,
  * "Optimizing Mode Connectivity via Neuron Alignment", NeurIPS 2020, sections 2.2 (the matrices)
- * and 3 (the signature), appendix B.3 (the distances).
+ * and 3 (the signature), appendix C.3 (the distances).
  *
  * A channel's samples are all its pixels of all images. The correlation of unit i of a and unit j
  * of b at a tap is

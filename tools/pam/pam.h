@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Proximal alternating minimisation: the permutation of the second network and the curve between
- * the two learned in turn (Tatro et al. 2020, section 4 and appendix D). An objective of the one
+ * the two learned in turn (Tatro et al. 2020, section 4 and appendix E). An objective of the one
  * training loop (tools/train/train.h): each outer iteration is a permutation step of so many epochs
  * and then a curve step, and the loop's epochs are all of them one after another.
  *
