@@ -44,7 +44,7 @@ static int in_entry(const struct reader *r, const char *name, int rc, struct mc_
 
 /* ---- an entry's bytes ----------------------------------------------------------------------- */
 
-static int take(struct reader *r, void *dst, size_t n, struct mc_error *err)
+static int read_bytes(struct reader *r, void *dst, size_t n, struct mc_error *err)
 {
     for (size_t got = 0; got < n;) {
         zip_int64_t k = zip_fread(r->entry, (char *)dst + got, n - got);
@@ -64,16 +64,16 @@ static int take_header(struct reader *r, struct mc_foreign_tensor *t, uint64_t *
     unsigned char lead[MC_NPY_LEAD] = {0};
     size_t begin = 0, length = 0;
     char *text = NULL;
-    int rc = take(r, lead, 10, err);
+    int rc = read_bytes(r, lead, 10, err);
 
     if (!rc && lead[6] > 1)
-        rc = take(r, lead + 10, 2, err);
+        rc = read_bytes(r, lead + 10, 2, err);
     if (rc || (rc = mc_npy_lead(lead, &begin, &length, err)))
         return rc;
     *before = begin + length;
     if (!(text = malloc(length + 1)))
         return mc_no_memory(err);
-    if (!(rc = take(r, text, length, err)))
+    if (!(rc = read_bytes(r, text, length, err)))
         rc = mc_npy_parse(t, text, length, err);
     free(text);
     return rc;
@@ -139,7 +139,7 @@ static int seek(struct mc_foreign *f, size_t i, struct mc_error *err)
 static int read_data(struct mc_foreign *f, void *dst, size_t n, struct mc_error *err)
 {
     struct reader *r = (struct reader *)f;
-    int rc = take(r, dst, n, err);
+    int rc = read_bytes(r, dst, n, err);
     char byte;
 
     r->left -= n;

@@ -46,7 +46,7 @@ struct reader {
 /* ---- the bytes ------------------------------------------------------------------------------ */
 
 /* Up to n bytes; *got less than n only at the end. */
-static int take(struct reader *r, void *dst, size_t n, size_t *got, struct mc_error *err)
+static int read_bytes(struct reader *r, void *dst, size_t n, size_t *got, struct mc_error *err)
 {
     *got = 0;
     while (*got < n) {
@@ -68,7 +68,7 @@ static int take(struct reader *r, void *dst, size_t n, size_t *got, struct mc_er
 static int take_all(struct reader *r, void *dst, size_t n, struct mc_error *err)
 {
     size_t got = 0;
-    int rc = take(r, dst, n, &got, err);
+    int rc = read_bytes(r, dst, n, &got, err);
 
     if (!rc && got < n)
         rc = mc_fail(err, MC_EINPUT, "%s: truncated", r->f.file);
@@ -138,7 +138,7 @@ static int end(struct mc_foreign *f, struct mc_error *err)
     /* the last tensor may not have been wanted */
     int rc = last ? skip(r, last->at + last->bytes, err) : 0;
 
-    if (rc || (rc = take(r, &byte, 1, &got, err)))
+    if (rc || (rc = read_bytes(r, &byte, 1, &got, err)))
         return rc;
     return got ? mc_fail(err, MC_EINPUT, "%s: bytes after the last tensor", f->file) : 0;
 }

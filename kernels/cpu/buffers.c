@@ -19,7 +19,7 @@ static size_t with_margin(size_t bytes)
     return (bytes / 64 + 1) * 64;
 }
 
-static unsigned char *take(size_t bytes)
+static unsigned char *allocate(size_t bytes)
 {
     const size_t all = with_margin(bytes);
 
@@ -52,7 +52,7 @@ int cpu_buf_new(struct mc_backend *be, size_t bytes, struct mc_buf **out, struct
 
     (void)be;
     if (b && bytes <= SIZE_MAX - MAPPED)
-        b->data = take(bytes);
+        b->data = allocate(bytes);
     if (!b || !b->data) {
         free(b);
         return refused(bytes, err);
@@ -81,7 +81,7 @@ int cpu_buf_grow(struct mc_backend *be, struct mc_buf *b, size_t bytes, struct m
     if (b->bytes >= MAPPED) {
         void *p = mremap(b->data, with_margin(b->bytes), with_margin(bytes), MREMAP_MAYMOVE);
         data = p == MAP_FAILED ? NULL : p;
-    } else if ((data = take(bytes))) {
+    } else if ((data = allocate(bytes))) {
         memcpy(data, b->data, b->bytes);
         give(b->data, b->bytes);
     }

@@ -7,8 +7,8 @@
 
 #define LAST_BLOCK 0xffffffu
 
-static void take(struct mc_plan *p, const struct mc_source *src, const struct cuda_shape *s,
-                 int normalise, void *out)
+static void gather_pixels(struct mc_plan *p, const struct mc_source *src,
+                          const struct cuda_shape *s, int normalise, void *out)
 {
     const struct mc_node *n = p->nodes[0].n;
 
@@ -23,7 +23,7 @@ void cuda_load(struct mc_plan *p, const struct mc_source *src, const struct mc_b
 
     cuda_enter(p->be);
     cuda_begin_batch(p->be, p->batch, src, (const struct mc_ctl *)ctl->data, &p->rows);
-    take(p, src, &s, 1, p->nodes[0].out);
+    gather_pixels(p, src, &s, 1, p->nodes[0].out);
 }
 
 /* ctl is the load's, whose copy the plan has. */
@@ -37,7 +37,7 @@ void cuda_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc
     first.type = CUDA_F32;
     assert(out->bytes >= p->batch * first.image * sizeof(float));
     cuda_enter(p->be);
-    take(p, src, &first, 0, cuda_floats(out));
+    gather_pixels(p, src, &first, 0, cuda_floats(out));
 }
 
 void cuda_set_pixels(struct mc_plan *p, const struct mc_buf *pixels)

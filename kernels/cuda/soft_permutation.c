@@ -26,7 +26,7 @@ struct mc_soft_perm {
 
 /* Device memory of a soft permutation: the vectors, the packed blocks, the largest matrix in
  * float64. */
-static int take(struct mc_soft_perm *a, size_t largest, struct mc_error *err)
+static int allocate_memory(struct mc_soft_perm *a, size_t largest, struct mc_error *err)
 {
     size_t packed = 1, floats, doubles = largest * largest + 2 * largest + 3;
 
@@ -72,7 +72,7 @@ int cuda_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const st
     a->m = mc_soft_perm_layout(s, a->offset);
     rc = mc_soft_perm_uses(s, g, &a->uses, &a->n_uses, err);
     if (!rc)
-        rc = take(a, largest, err);
+        rc = allocate_memory(a, largest, err);
 out:
     if (rc)
         cuda_soft_perm_free(a);

@@ -24,6 +24,24 @@
             goto out;                                                                              \
     } while (0)
 
+/* Element i of a tensor. */
+static inline void put(void *data, enum mc_dtype dtype, size_t i, double v)
+{
+    switch (dtype) {
+    case MC_F32:
+        ((float *)data)[i] = (float)v;
+        break;
+    case MC_F64:
+        ((double *)data)[i] = v;
+        break;
+    case MC_I32:
+        ((int32_t *)data)[i] = (int32_t)v;
+        break;
+    default:
+        ((uint8_t *)data)[i] = (uint8_t)v;
+    }
+}
+
 /* Numbers that are what they are, with few repetitions. */
 static inline float nth(size_t i)
 {

@@ -85,23 +85,6 @@ static size_t parse_tensors(const char *s, struct mc_tensor *t, double (*values)
     return n;
 }
 
-static void put(void *data, enum mc_dtype dtype, size_t i, double v)
-{
-    switch (dtype) {
-    case MC_F32:
-        ((float *)data)[i] = (float)v;
-        break;
-    case MC_F64:
-        ((double *)data)[i] = v;
-        break;
-    case MC_I32:
-        ((int32_t *)data)[i] = (int32_t)v;
-        break;
-    default:
-        ((uint8_t *)data)[i] = (uint8_t)v;
-    }
-}
-
 /* order: the digits of the tensors, each written whole; NULL: one after the other. */
 static void write_stream(const char *kind, const char *meta, const char *tensors, const char *order)
 {

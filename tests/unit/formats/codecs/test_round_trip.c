@@ -6,23 +6,6 @@
 
 #include <sys/stat.h>
 
-static void put(void *data, enum mc_dtype dtype, size_t i, double v)
-{
-    switch (dtype) {
-    case MC_F32:
-        ((float *)data)[i] = (float)v;
-        break;
-    case MC_F64:
-        ((double *)data)[i] = v;
-        break;
-    case MC_I32:
-        ((int32_t *)data)[i] = (int32_t)v;
-        break;
-    default:
-        ((uint8_t *)data)[i] = (uint8_t)v;
-    }
-}
-
 static void dataset_of(struct mc_dataset_info *info, uint64_t n, enum mc_dtype pixels)
 {
     *info = (struct mc_dataset_info){.name = "set",
