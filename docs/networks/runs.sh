@@ -9,6 +9,7 @@
 # command goes on from the last epoch. All of it goes on with the programs that it was begun with, which lie in
 # SCRATCH/programs, whatever becomes of this tree. Networks that docs/networks/ has are taken from there.
 set -eu
+export ONEDNN_MAX_CPU_ISA=AVX512_CORE # checkpoints hold it: processors with and without AMX resume each other's runs
 if [ $# != 3 ]; then
     sed -n '/^# The trainings/,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
