@@ -113,8 +113,8 @@ struct cpu_node {
     int plain;      /* (N,C,H,W), not blocked: pixels only */
     int plain_grad; /* and its gradient; blocked where convolutions write it */
 
-    size_t cb, hw, image, floats;   /* channel blocks, pixels, floats an image, floats */
-    size_t grad_image, grad_floats; /* of its gradient */
+    size_t cb, hw, image, size;   /* channel blocks, pixels, floats an image, floats */
+    size_t grad_image, grad_size; /* of its gradient */
     size_t out_block, grad_block, extra_block;
     float *out, *grad;
     float *channels; /* batch norm: mean, scale, beta, k1, k2 and 1/sigma of channels */
@@ -168,15 +168,16 @@ struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cp
 /* Batch norm (norm.c). */
 void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params, float *stats,
                       double *acc);
-void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, float *dparams);
+void cpu_norm_parameters(struct mc_plan *p, struct cpu_node *n, float *dparams);
+void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, float *dx);
 
-/* Where node `i`'s gradient is to be written by its next user, and that it was (run.c). */
-float *cpu_grad_begin(struct mc_plan *p, int i);
-void cpu_grad_end(struct mc_plan *p, int i);
+/* Memory and convolutions of a plan whose nodes have their roles (plan.c). */
+int cpu_plan_place(struct mc_plan *p, struct mc_error *err);
+void cpu_plan_release(struct mc_plan *p);
 
 /* Loss heads (loss.c). */
 void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *n);
-void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *n);
+void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *n, float *dx);
 
 /* Also from within a parallel loop. */
 static inline void cpu_check(struct cpu *cpu, dnnl_status_t status)

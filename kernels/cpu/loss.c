@@ -36,17 +36,12 @@ void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *c)
     }
 }
 
-void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *c)
+void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *c, float *dx)
 {
-    const int from = c->n->in[0];
-    const struct cpu_node *in = &p->nodes[from];
+    const struct cpu_node *in = &p->nodes[c->n->in[0]];
     const size_t classes = (size_t)in->n->c;
-    float *dx;
 
-    if (!in->role->need_grad)
-        return;
-    dx = cpu_grad_begin(p, from);
-    memset(dx, 0, in->floats * sizeof *dx);
+    memset(dx, 0, in->size * sizeof *dx);
     for (size_t i = 0; i < p->valid; i++) {
         const float *x = in->out + i * in->image;
         const double weight = (double)c->n->loss_weight / (double)p->valid;
@@ -61,7 +56,6 @@ void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *c)
                 (float)(weight * (share - (j == (size_t)p->labels[i] ? 1.0 : 0.0)));
         }
     }
-    cpu_grad_end(p, from);
 }
 
 void cpu_metrics(struct mc_plan *p, struct mc_buf *acc)

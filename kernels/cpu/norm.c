@@ -99,17 +99,20 @@ void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params
         k->norm(&s, x, &m, n->role->tapped ? n->out : NULL, p->nodes[n->role->relu].out);
 }
 
-void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, float *dparams)
+static const float *output_grad(const struct mc_plan *p, const struct cpu_node *n)
 {
-    const struct cpu_kernels *k = p->be->k;
+    return n->role->relu >= 0 ? p->nodes[n->role->relu].grad : n->grad;
+}
+
+void cpu_norm_parameters(struct mc_plan *p, struct cpu_node *n, float *dparams)
+{
     const struct cpu_shape s = cpu_node_shape(p, n);
     const struct cpu_node *in = &p->nodes[n->n->in[0]];
-    const float *dy = n->role->relu >= 0 ? p->nodes[n->role->relu].grad : n->grad;
     const struct cpu_norm m = norm_args(p, n);
     const double count = (double)(p->valid * n->hw);
     float *part = p->work;
 
-    k->norm_back_sums(&s, in->out, dy, &m, part);
+    p->be->k->norm_back_sums(&s, in->out, output_grad(p, n), &m, part);
     for (size_t c = 0; c < (size_t)n->n->c; c++) {
         const double sum = total(p, n, part, c, 0, 2), dot = total(p, n, part, c, 1, 2);
         const double inv = (double)vector(p, n, INVSTD)[c];
@@ -123,11 +126,15 @@ void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, float *dparams)
         vector(p, n, K1)[c] = n->batch_stats && p->valid ? (float)(sum / count) : 0.0f;
         vector(p, n, K2)[c] = n->batch_stats && p->valid ? (float)(dot * inv * inv / count) : 0.0f;
     }
-    if (in->role->need_grad) {
-        k->norm_back(&s, in->out, dy, &m, vector(p, n, K1), vector(p, n, K2),
-                     cpu_grad_begin(p, n->n->in[0]));
-        cpu_grad_end(p, n->n->in[0]);
-    }
+}
+
+void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, float *dx)
+{
+    const struct cpu_shape s = cpu_node_shape(p, n);
+    const struct cpu_norm m = norm_args(p, n);
+
+    p->be->k->norm_back(&s, p->nodes[n->n->in[0]].out, output_grad(p, n), &m, vector(p, n, K1),
+                        vector(p, n, K2), dx);
 }
 
 void cpu_reestimate(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,

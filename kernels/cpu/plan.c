@@ -3,9 +3,6 @@
  * Making a plan: what is computed, what lives how long, where it lies, which primitives run. */
 #include "kernels/cpu/cpu.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static void shape_nodes(struct mc_plan *p)
 {
     const size_t b = (size_t)p->be->k->block;
@@ -29,9 +26,9 @@ static void shape_nodes(struct mc_plan *p)
         c->cb = ((size_t)c->n->c + b - 1) / b;
         c->hw = (size_t)c->n->h * (size_t)c->n->w;
         c->image = (c->plain ? (size_t)c->n->c : c->cb * b) * c->hw;
-        c->floats = p->batch * c->image;
+        c->size = p->batch * c->image;
         c->grad_image = (c->plain_grad ? (size_t)c->n->c : c->cb * b) * c->hw;
-        c->grad_floats = p->batch * c->grad_image;
+        c->grad_size = p->batch * c->grad_image;
     }
 }
 
@@ -123,7 +120,7 @@ static void place_outputs(struct mc_plan *p)
         if (from >= 0)
             c->out_block = p->nodes[from].out_block;
         else
-            c->out_block = cpu_arena_add(a, c->floats * sizeof(float), born, i);
+            c->out_block = cpu_arena_add(a, c->size * sizeof(float), born, i);
         cpu_arena_extend(a, c->out_block, born, c->role->tapped ? end : i);
     }
     for (size_t j = 0; j < n; j++) {
@@ -156,10 +153,9 @@ static void place_gradients(struct mc_plan *p)
                     if (p->nodes[j].n->in[k] == (int)i)
                         last = j;
             /* a batch norm with its ReLU runs backward at its own, later time */
-            c->grad_block =
-                cpu_arena_add(a, c->grad_floats * sizeof(float), 2 * n - last, 2 * n - i);
-            if (c->role->losers > 1 && c->grad_floats > tmp)
-                tmp = c->grad_floats;
+            c->grad_block = cpu_arena_add(a, c->grad_size * sizeof(float), 2 * n - last, 2 * n - i);
+            if (c->role->losers > 1 && c->grad_size > tmp)
+                tmp = c->grad_size;
         }
         cpu_arena_extend(a, c->grad_block, 2 * n - i,
                          i == 0 ? 2 * n + 1 : 2 * n - (c->role->done ? (size_t)c->n->in[0] : i));
@@ -217,8 +213,8 @@ static int place_work(struct mc_plan *p, struct mc_error *err)
         if (c->n->op == MC_OP_BATCHNORM)
             c->extra_block = cpu_arena_add(&p->arena, 6 * c->cb * b * sizeof(float), 0, end);
         if (c->n->op == MC_OP_MAXPOOL && p->backward && c->role->reach)
-            c->extra_block = cpu_arena_add(&p->arena, c->floats * sizeof(int32_t), (size_t)i,
-                                           end - 1 - (size_t)i);
+            c->extra_block =
+                cpu_arena_add(&p->arena, c->size * sizeof(int32_t), (size_t)i, end - 1 - (size_t)i);
     }
     p->work_block = cpu_arena_add(&p->arena, bytes, 0, end);
     p->row_block = cpu_arena_add(&p->arena, 5 * p->batch * sizeof(float), 0, end);
@@ -252,62 +248,22 @@ static void resolve(struct mc_plan *p)
     p->moments = cpu_arena_at(&p->arena, p->moments_block);
 }
 
-int cpu_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
-                 struct mc_plan **out, struct mc_error *err)
+int cpu_plan_place(struct mc_plan *p, struct mc_error *err)
 {
-    struct mc_plan *p = calloc(1, sizeof *p);
-    int rc = 0;
-
-    if (!p)
-        return mc_no_memory(err);
-    p->be = cpu_of(be);
-    cpu_enter(p->be);
-    p->g = g;
-    p->batch = o->batch;
-    p->backward = o->backward;
-    p->input_grad = o->backward && o->input_grad;
-    p->train_only = o->train_only;
-    p->n_taps = o->n_taps;
-    p->nodes = calloc((size_t)g->n_nodes, sizeof *p->nodes);
-    p->roles = mc_roles_new(g, o);
-    p->taps = calloc(o->n_taps + 1, sizeof *p->taps);
-    if (!p->nodes || !p->roles || !p->taps) {
-        rc = mc_no_memory(err);
-        goto out;
-    }
-    if (o->n_taps)
-        memcpy(p->taps, o->taps, o->n_taps * sizeof *p->taps);
-    for (int i = 0; i < g->n_nodes; i++) {
-        p->nodes[i].n = &g->nodes[i];
-        p->nodes[i].role = &p->roles[i];
-    }
     shape_nodes(p);
     place_outputs(p);
     place_gradients(p);
-    rc = place_work(p, err);
+    int rc = place_work(p, err);
     if (!rc)
         rc = cpu_arena_place(&p->arena, err);
     if (!rc)
         resolve(p);
-out:
-    if (rc)
-        cpu_plan_free(p);
-    else
-        *out = p;
     return rc;
 }
 
-void cpu_plan_free(struct mc_plan *p)
+void cpu_plan_release(struct mc_plan *p)
 {
-    if (!p)
-        return;
-    for (int i = 0; p->nodes && i < p->g->n_nodes; i++)
-        cpu_conv_free(p->nodes[i].conv);
     cpu_arena_release(&p->arena);
-    free(p->nodes);
-    free(p->roles);
-    free(p->taps);
-    free(p);
 }
 
 size_t cpu_plan_bytes(const struct mc_plan *p)

@@ -1,32 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Running a plan: every kind of node forward and backward. */
+ * Every kind of node forward and backward: what kernels/executor.h runs. */
 #include "kernels/cpu/cpu.h"
 
 #include "libcommon/base/rng.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
-float *cpu_grad_begin(struct mc_plan *p, int i)
-{
-    return p->nodes[i].written ? p->tmp : p->nodes[i].grad;
-}
+#define BACKEND(name) cpu_##name
 
-void cpu_grad_end(struct mc_plan *p, int i)
-{
-    struct cpu_node *c = &p->nodes[i];
-    if (c->written)
-        p->be->k->add(c->grad_floats, c->grad, p->tmp, c->grad);
-    c->written = 1;
-}
-
-/* ---- linear ------------------------------------------------------------------------------------
+/* ---- layers with parameters --------------------------------------------------------------------
  */
 
-static void linear_forward(struct mc_plan *p, struct cpu_node *c, const float *params)
+static void linear_forward(struct mc_plan *p, const struct cpu_node *c, const struct cpu_node *in,
+                           const float *params)
 {
-    const struct cpu_node *in = &p->nodes[c->n->in[0]];
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
     const float *bias = c->n->has_bias && !c->role->skip_bias ? params + c->n->bias.offset : NULL;
 
@@ -40,56 +30,48 @@ static void linear_forward(struct mc_plan *p, struct cpu_node *c, const float *p
     }
 }
 
-static void linear_backward(struct mc_plan *p, struct cpu_node *c, const float *params,
-                            float *dparams)
+static void linear_parameters(struct mc_plan *p, const struct cpu_node *c,
+                              const struct cpu_node *in, float *dparams)
 {
-    const struct cpu_node *in = &p->nodes[c->n->in[0]];
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
 
-    if (dparams) {
-        cpu_gemm(p->be, 'T', 'N', o, k, p->batch, c->grad, c->image, in->out, in->image, 0,
-                 dparams + c->n->weight.offset, k);
-        for (size_t j = 0; c->n->has_bias && !c->role->skip_bias && j < o; j++) {
-            double sum = 0;
-            for (size_t i = 0; i < p->valid; i++)
-                sum += (double)c->grad[i * c->image + j];
-            dparams[c->n->bias.offset + j] = (float)sum;
-        }
-    }
-    if (in->role->need_grad) {
-        float *dx = cpu_grad_begin(p, c->n->in[0]);
-        cpu_gemm(p->be, 'N', 'N', p->batch, k, o, c->grad, c->image, params + c->n->weight.offset,
-                 k, 0, dx, in->image);
-        for (size_t i = 0; in->image > k && i < p->batch; i++)
-            memset(dx + i * in->image + k, 0, (in->image - k) * sizeof *dx);
-        cpu_grad_end(p, c->n->in[0]);
+    cpu_gemm(p->be, 'T', 'N', o, k, p->batch, c->grad, c->image, in->out, in->image, 0,
+             dparams + c->n->weight.offset, k);
+    for (size_t j = 0; c->n->has_bias && !c->role->skip_bias && j < o; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < p->valid; i++)
+            sum += (double)c->grad[i * c->image + j];
+        dparams[c->n->bias.offset + j] = (float)sum;
     }
 }
 
-static void conv_backward(struct mc_plan *p, struct cpu_node *c, const float *params,
-                          float *dparams)
+static void linear_backward(struct mc_plan *p, const struct cpu_node *c, const struct cpu_node *in,
+                            const float *params, float *dx)
 {
-    const struct cpu_node *in = &p->nodes[c->n->in[0]];
-    const size_t b = (size_t)p->be->k->block;
+    const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
 
-    if (dparams)
-        cpu_conv_backward_weights(c->conv, in->out, c->grad, dparams + c->n->weight.offset,
-                                  p->work);
-    if (dparams && c->n->has_bias && !c->role->skip_bias) {
-        const struct cpu_shape s = cpu_node_shape(p, c);
-        float *part = p->work;
-        p->be->k->channel_sums(&s, c->grad, part);
-        for (size_t j = 0; j < (size_t)c->n->c; j++) {
-            double sum = 0;
-            for (size_t i = 0; i < p->valid; i++)
-                sum += (double)part[(i * c->cb + j / b) * b + j % b];
-            dparams[c->n->bias.offset + j] = (float)sum;
-        }
-    }
-    if (in->role->need_grad) {
-        cpu_conv_backward_data(c->conv, c->grad, params + c->n->weight.offset,
-                               cpu_grad_begin(p, c->n->in[0]), p->work);
-        cpu_grad_end(p, c->n->in[0]);
+    cpu_gemm(p->be, 'N', 'N', p->batch, k, o, c->grad, c->image, params + c->n->weight.offset, k, 0,
+             dx, in->image);
+    for (size_t i = 0; in->image > k && i < p->batch; i++)
+        memset(dx + i * in->image + k, 0, (in->image - k) * sizeof *dx);
+}
+
+static void conv_parameters(struct mc_plan *p, const struct cpu_node *c, const struct cpu_node *in,
+                            float *dparams)
+{
+    const size_t b = (size_t)p->be->k->block;
+    const struct cpu_shape s = cpu_node_shape(p, c);
+    float *part = p->work;
+
+    cpu_conv_backward_weights(c->conv, in->out, c->grad, dparams + c->n->weight.offset, p->work);
+    if (!c->n->has_bias || c->role->skip_bias)
+        return;
+    p->be->k->channel_sums(&s, c->grad, part);
+    for (size_t j = 0; j < (size_t)c->n->c; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < p->valid; i++)
+            sum += (double)part[(i * c->cb + j / b) * b + j % b];
+        dparams[c->n->bias.offset + j] = (float)sum;
     }
 }
 
@@ -131,30 +113,47 @@ static void clear_padding(const struct mc_plan *p, const struct cpu_node *c, flo
     }
 }
 
-static void concat(struct mc_plan *p, struct cpu_node *c, int backward)
+/* Where a gradient is made that is added to what is there. */
+static float *gradient(const struct mc_plan *p, const struct cpu_node *c, int add)
 {
-    size_t at = 0;
-    if (!backward)
-        clear_padding(p, c, c->out);
-    for (int k = 0; k < c->n->n_in; k++) {
-        const struct cpu_node *in = &p->nodes[c->n->in[k]];
-        if (!backward) {
-            copy_channels(p, c, c->out, at, in, in->out, 0, (size_t)in->n->c);
-        } else if (in->role->need_grad) {
-            float *dx = cpu_grad_begin(p, c->n->in[k]);
-            clear_padding(p, in, dx);
-            copy_channels(p, in, dx, 0, c, c->grad, at, (size_t)in->n->c);
-            cpu_grad_end(p, c->n->in[k]);
-        }
-        at += (size_t)in->n->c;
+    return add ? p->tmp : c->grad;
+}
+
+static void add(struct mc_plan *p, size_t n, const float *a, const float *b, float *y)
+{
+    p->be->k->add(n, a, b, y);
+}
+
+static void move(struct mc_plan *p, size_t n, const float *from, int adds, float *to)
+{
+    if (adds)
+        add(p, n, to, from, to);
+    else if (to != from)
+        memcpy(to, from, n * sizeof *to);
+}
+
+static void channels(struct mc_plan *p, struct cpu_node *whole, size_t at, struct cpu_node *part,
+                     int backward, int adds)
+{
+    const size_t count = (size_t)part->n->c;
+    float *dx = gradient(p, part, adds);
+
+    if (!backward) {
+        if (!at)
+            clear_padding(p, whole, whole->out);
+        copy_channels(p, whole, whole->out, at, part, part->out, 0, count);
+        return;
     }
+    clear_padding(p, part, dx);
+    copy_channels(p, part, dx, 0, whole, whole->grad, at, count);
+    if (adds)
+        add(p, part->size, part->grad, dx, part->grad);
 }
 
 /* Between a node's (C,H,W) and the row of C*H*W channels that a flatten makes of it. */
-static void flatten(struct mc_plan *p, const struct cpu_node *c, float *rows, float *image,
-                    int forward)
+static void flatten(struct mc_plan *p, const struct cpu_node *c, const struct cpu_node *in,
+                    float *rows, float *image, int forward)
 {
-    const struct cpu_node *in = &p->nodes[c->n->in[0]];
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->batch; i++) {
         float *r = rows + i * c->image;
@@ -173,35 +172,6 @@ static void flatten(struct mc_plan *p, const struct cpu_node *c, float *rows, fl
         clear_padding(p, in, image);
 }
 
-static void add_forward(struct mc_plan *p, struct cpu_node *c)
-{
-    const float *in[MC_MAX_INPUTS] = {NULL};
-    int n = 0;
-    for (int k = 0; k < c->n->n_in; k++) /* what lies in the output's own memory goes first */
-        if (p->nodes[c->n->in[k]].out == c->out)
-            in[n++] = c->out;
-    for (int k = 0; k < c->n->n_in; k++)
-        if (p->nodes[c->n->in[k]].out != c->out)
-            in[n++] = p->nodes[c->n->in[k]].out;
-    p->be->k->add(c->floats, in[0], in[1], c->out);
-    for (int k = 2; k < n; k++)
-        p->be->k->add(c->floats, c->out, in[k], c->out);
-}
-
-static void add_backward(struct mc_plan *p, struct cpu_node *c)
-{
-    for (int k = 0; k < c->n->n_in; k++) {
-        struct cpu_node *in = &p->nodes[c->n->in[k]];
-        if (!in->role->need_grad)
-            continue;
-        if (in->written)
-            p->be->k->add(c->floats, in->grad, c->grad, in->grad);
-        else if (in->grad != c->grad)
-            memcpy(in->grad, c->grad, c->floats * sizeof *c->grad);
-        in->written = 1;
-    }
-}
-
 /* y = x * mask / (1 - drop); the mask is drawn again in the backward pass. */
 static void dropout(const struct mc_plan *p, const struct cpu_node *c, const float *x, float *y)
 {
@@ -209,11 +179,6 @@ static void dropout(const struct mc_plan *p, const struct cpu_node *c, const flo
     /* MC_MAX_NODES and MC_MAX_DROPOUT / 4 are 32 bits together: no counter comes twice */
     const uint32_t node = (uint32_t)(c->n - p->g->nodes) << 20;
 
-    if (!p->train_only || p->mode == MC_MODE_EVAL) {
-        if (y != x)
-            memcpy(y, x, c->floats * sizeof *y);
-        return;
-    }
     clear_padding(p, c, y);
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->batch; i++) {
@@ -233,13 +198,24 @@ static void dropout(const struct mc_plan *p, const struct cpu_node *c, const flo
 /* ---- forward and backward ----------------------------------------------------------------------
  */
 
-static void forward_node(struct mc_plan *p, struct cpu_node *c, const float *params, float *stats,
-                         double *acc)
+static void begin_forward(struct mc_plan *p, const float *params, const struct mc_ctl *ctl)
+{
+    (void)params;
+    p->ctl = *ctl;
+    p->objective = 0;
+}
+
+static void count_images(const struct mc_plan *p, double *images)
+{
+    *images += (double)p->valid;
+}
+
+static void layer_forward(struct mc_plan *p, struct cpu_node *c, const struct cpu_node *in,
+                          const float *params, float *stats, double *acc)
 {
     const struct cpu_kernels *k = p->be->k;
-    const struct cpu_node *in = c->n->n_in ? &p->nodes[c->n->in[0]] : NULL;
-    const struct cpu_shape s = in ? cpu_node_shape(p, in) : cpu_node_shape(p, c);
-    const struct mc_window w = in ? mc_window_of(in->n, c->n) : (struct mc_window){0};
+    const struct cpu_shape s = cpu_node_shape(p, in);
+    const struct mc_window w = mc_window_of(in->n, c->n);
 
     switch (c->n->op) {
     case MC_OP_CONV:
@@ -247,20 +223,13 @@ static void forward_node(struct mc_plan *p, struct cpu_node *c, const float *par
                          c->out, p->work);
         break;
     case MC_OP_LINEAR:
-        linear_forward(p, c, params);
+        linear_forward(p, c, in, params);
         break;
     case MC_OP_BATCHNORM:
         cpu_norm_forward(p, c, params, stats, acc);
         break;
     case MC_OP_RELU:
-        if (!c->role->done)
-            k->relu(c->floats, in->out, c->n->delta, c->out);
-        break;
-    case MC_OP_ADD:
-        add_forward(p, c);
-        break;
-    case MC_OP_CONCAT:
-        concat(p, c, 0);
+        k->relu(c->size, in->out, c->n->delta, c->out);
         break;
     case MC_OP_MAXPOOL:
         k->max_pool(&s, &w, in->out, c->out, c->where);
@@ -274,7 +243,7 @@ static void forward_node(struct mc_plan *p, struct cpu_node *c, const float *par
         break;
     case MC_OP_FLATTEN:
         if (c->out != in->out)
-            flatten(p, c, c->out, in->out, 1);
+            flatten(p, c, in, c->out, in->out, 1);
         break;
     case MC_OP_DROPOUT:
         dropout(p, c, in->out, c->out);
@@ -282,69 +251,48 @@ static void forward_node(struct mc_plan *p, struct cpu_node *c, const float *par
     case MC_OP_LOSS:
         cpu_loss_forward(p, c);
         break;
-    case MC_OP_NORMALISE:
-    case MC_N_OPS:
-        break;
-    }
-}
-
-void cpu_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
-                 struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl)
-{
-    double *a = acc ? cpu_doubles(acc) : NULL;
-
-    assert(mode != MC_MODE_REESTIMATE || a);
-    assert(!p->g->S || stats || mode == MC_MODE_BATCH || mode == MC_MODE_REESTIMATE);
-    cpu_enter(p->be);
-    memcpy(&p->ctl, ctl->data, sizeof p->ctl);
-    p->mode = mode;
-    p->objective = 0;
-    for (int i = 0; i < p->g->n_nodes; i++)
-        if (p->nodes[i].role->live)
-            forward_node(p, &p->nodes[i], cpu_const_floats(params),
-                         stats ? cpu_floats(stats) : NULL, a);
-    if (mode == MC_MODE_REESTIMATE)
-        a[2 * p->g->S] += (double)p->valid;
-}
-
-static void backward_node(struct mc_plan *p, struct cpu_node *c, const float *params,
-                          float *dparams)
-{
-    const struct cpu_kernels *k = p->be->k;
-    const int i0 = c->n->n_in ? c->n->in[0] : 0;
-    const struct cpu_node *in = &p->nodes[i0];
-    const struct cpu_shape s = cpu_node_shape(p, in);
-    const struct mc_window w = mc_window_of(in->n, c->n);
-    float *dx = NULL;
-
-    switch (c->n->op) {
-    case MC_OP_CONV:
-        conv_backward(p, c, params, dparams);
-        return;
-    case MC_OP_LINEAR:
-        linear_backward(p, c, params, dparams);
-        return;
-    case MC_OP_BATCHNORM:
-        cpu_norm_backward(p, c, dparams);
-        return;
-    case MC_OP_ADD:
-        add_backward(p, c);
-        return;
-    case MC_OP_CONCAT:
-        concat(p, c, 1);
-        return;
-    case MC_OP_LOSS:
-        cpu_loss_backward(p, c);
-        return;
     default:
         break;
     }
-    if (c->role->done || !in->role->need_grad)
-        return;
-    dx = cpu_grad_begin(p, i0);
+}
+
+static void begin_backward(struct mc_plan *p, float *dparams)
+{
+    if (dparams)
+        memset(dparams, 0, p->g->P * sizeof *dparams);
+}
+
+static void layer_parameters(struct mc_plan *p, struct cpu_node *c, const struct cpu_node *in,
+                             float *dparams)
+{
+    if (c->n->op == MC_OP_BATCHNORM)
+        cpu_norm_parameters(p, c, dparams);
+    else if (dparams && c->n->op == MC_OP_CONV)
+        conv_parameters(p, c, in, dparams);
+    else if (dparams && c->n->op == MC_OP_LINEAR)
+        linear_parameters(p, c, in, dparams);
+}
+
+static void layer_backward(struct mc_plan *p, struct cpu_node *c, const struct cpu_node *in,
+                           const float *params, int adds)
+{
+    const struct cpu_kernels *k = p->be->k;
+    const struct cpu_shape s = cpu_node_shape(p, in);
+    const struct mc_window w = mc_window_of(in->n, c->n);
+    float *dx = gradient(p, in, adds);
+
     switch (c->n->op) {
+    case MC_OP_CONV:
+        cpu_conv_backward_data(c->conv, c->grad, params + c->n->weight.offset, dx, p->work);
+        break;
+    case MC_OP_LINEAR:
+        linear_backward(p, c, in, params, dx);
+        break;
+    case MC_OP_BATCHNORM:
+        cpu_norm_backward(p, c, dx);
+        break;
     case MC_OP_RELU:
-        k->relu_back(c->floats, in->out, c->grad, c->n->delta, dx);
+        k->relu_back(c->size, in->out, c->grad, c->n->delta, dx);
         break;
     case MC_OP_MAXPOOL:
         k->max_pool_back(&s, &w, c->grad, c->where, dx);
@@ -358,28 +306,25 @@ static void backward_node(struct mc_plan *p, struct cpu_node *c, const float *pa
         break;
     case MC_OP_FLATTEN:
         if (dx != c->grad)
-            flatten(p, c, c->grad, dx, 0);
+            flatten(p, c, in, c->grad, dx, 0);
         break;
     case MC_OP_DROPOUT:
         dropout(p, c, c->grad, dx);
         break;
+    case MC_OP_LOSS:
+        cpu_loss_backward(p, c, dx);
+        break;
     default:
         break;
     }
-    cpu_grad_end(p, i0);
+    if (adds)
+        add(p, in->grad_size, in->grad, dx, in->grad);
 }
 
-void cpu_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad)
+static void end_backward(struct mc_plan *p, float *dparams)
 {
-    float *dparams = grad ? cpu_floats(grad) : NULL;
-
-    assert(p->backward);
-    cpu_enter(p->be);
-    if (dparams)
-        memset(dparams, 0, p->g->P * sizeof *dparams);
-    for (int i = 0; i < p->g->n_nodes; i++)
-        p->nodes[i].written = 0;
-    for (int i = p->g->n_nodes - 1; i > 0; i--)
-        if (p->nodes[i].role->live && p->nodes[i].role->reach)
-            backward_node(p, &p->nodes[i], cpu_const_floats(params), dparams);
+    (void)p;
+    (void)dparams;
 }
+
+#include "kernels/executor.h"

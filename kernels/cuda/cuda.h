@@ -117,7 +117,7 @@ struct cuda_node {
     const struct mc_role *role;
 
     uint32_t hw, stored; /* pixels, and channels that lie there: of the graph's pixels maybe more */
-    size_t all;          /* numbers: B * stored * hw */
+    size_t size;         /* numbers: B * stored * hw */
     void *out, *grad;
     void *weight, *dweight; /* half precision: its copy, and a convolution's gradient */
     struct cuda_norm norm;  /* batch norm */
@@ -211,12 +211,9 @@ static inline int cuda_flat(const struct mc_plan *p, const struct cuda_node *c)
 void cuda_copies_place(struct mc_plan *p);
 int cuda_copies_fill(struct mc_plan *p, struct mc_error *err); /* param, on the device */
 
-/* run.c */
-/* Where node i's gradient goes: *add says whether something is there already. */
-void *cuda_grad(struct mc_plan *p, int i, int *add);
-void cuda_norm_forward(struct mc_plan *p, struct cuda_node *c, const float *params, float *stats,
-                       double *acc);
-void cuda_norm_backward(struct mc_plan *p, struct cuda_node *c, float *dparams);
+/* Memory and convolutions of a plan whose nodes have their roles (plan.c). */
+int cuda_plan_place(struct mc_plan *p, struct mc_error *err);
+void cuda_plan_release(struct mc_plan *p);
 
 /* outside.c */
 /* Images of k channels of hw pixels whose activations become doubles at a time, of n. */

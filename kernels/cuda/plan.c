@@ -3,9 +3,6 @@
  * Making a plan: where things lie. Memory is not shared between nodes. */
 #include "kernels/cuda/cuda.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* float16 ends at 6e-8, and a batch's mean shares a gradient of 1 among its images. */
 #define F16_LOSS_SCALE 1024
 
@@ -51,11 +48,11 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
     if (c->n->op == MC_OP_FLATTEN && cuda_flat(p, &p->nodes[c->n->in[0]]))
         c->out = p->nodes[c->n->in[0]].out;
     else if (c->role->relu < 0 || c->role->tapped) /* else the ReLU's output is the only one */
-        c->out = place(m, c->all * cuda_type_size(p->type));
+        c->out = place(m, c->size * cuda_type_size(p->type));
     if (c->role->need_grad)
-        c->grad = place(m, c->all * cuda_type_size(p->type));
+        c->grad = place(m, c->size * cuda_type_size(p->type));
     if (c->n->op == MC_OP_MAXPOOL && p->backward && c->role->reach)
-        c->where = place(m, c->all * sizeof(int32_t));
+        c->where = place(m, c->size * sizeof(int32_t));
     if (c->n->op == MC_OP_BATCHNORM) {
         float **vectors[] = {&c->norm.mean, &c->norm.scale, &c->norm.beta,
                              &c->norm.k1,   &c->norm.k2,    &c->norm.inv};
@@ -145,84 +142,46 @@ static int measure(struct mc_plan *p, int node, struct mc_error *err)
 {
     struct cuda_node *c = &p->nodes[node];
 
-    c->n = &p->g->nodes[node];
-    c->role = &p->roles[node];
     c->hw = (uint32_t)(c->n->h * c->n->w);
     c->stored = stored_channels(p, node);
-    c->all = p->batch * c->stored * c->hw;
-    if (c->role->live && c->all > INT32_MAX)
+    c->size = p->batch * c->stored * c->hw;
+    if (c->role->live && c->size > INT32_MAX)
         return mc_fail(err, MC_EUSAGE, "%s: %zu images are %zu numbers, and a CUDA plan holds %d",
-                       c->n->name, p->batch, c->all, INT32_MAX);
+                       c->n->name, p->batch, c->size, INT32_MAX);
     return 0;
 }
 
-int cuda_plan_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
-                  struct mc_plan **out, struct mc_error *err)
+int cuda_plan_place(struct mc_plan *p, struct mc_error *err)
 {
-    struct mc_plan *p = calloc(1, sizeof *p);
     struct places m = {0};
     void *data = NULL;
     int rc = 0;
 
-    if (!p)
-        return mc_no_memory(err);
-    p->be = cuda_of(be);
-    cuda_enter(p->be);
-    p->g = g;
-    p->batch = o->batch;
     p->type = cuda_type_of(p->be);
     p->loss_scale = p->type == CUDA_F16 ? F16_LOSS_SCALE : 1;
-    p->backward = o->backward;
-    p->input_grad = o->backward && o->input_grad;
-    p->train_only = o->train_only;
-    p->n_taps = o->n_taps;
-    p->nodes = calloc((size_t)g->n_nodes, sizeof *p->nodes);
-    p->roles = mc_roles_new(g, o);
-    p->taps = calloc(o->n_taps + 1, sizeof *p->taps);
-    if (!p->nodes || !p->roles || !p->taps) {
-        rc = mc_no_memory(err);
-        goto out;
-    }
-    if (o->n_taps)
-        memcpy(p->taps, o->taps, o->n_taps * sizeof *p->taps);
-    for (int i = 0; i < g->n_nodes; i++) {
+    for (int i = 0; i < p->g->n_nodes; i++) {
         struct cuda_node *c = &p->nodes[i];
         if ((rc = measure(p, i, err)))
-            goto out;
+            return rc;
         if (c->role->live && c->n->op == MC_OP_CONV && (rc = make_conv(p, c, err)))
-            goto out;
+            return rc;
     }
     cuda_copies_place(p);
     place_all(p, &m);
     p->bytes = m.at;
     rc = cuda_take(p->be, p->bytes, "a plan", &data, err);
     if (rc)
-        goto out;
+        return rc;
     p->data = data;
     m = (struct places){p->data, 0};
     place_all(p, &m);
     fill_scaling(p);
-    rc = cuda_copies_fill(p, err);
-out:
-    if (rc)
-        cuda_plan_free(p);
-    else
-        *out = p;
-    return rc;
+    return cuda_copies_fill(p, err);
 }
 
-void cuda_plan_free(struct mc_plan *p)
+void cuda_plan_release(struct mc_plan *p)
 {
-    if (!p)
-        return;
-    cuda_enter(p->be);
-    for (int i = 0; p->nodes && i < p->g->n_nodes; i++)
-        cuda_conv_free(p->nodes[i].conv);
     cuda_give_back(p->be, p->data);
-    free(p->nodes);
-    free(p->roles);
-    free(p->taps);
-    free(p);
 }
 
 size_t cuda_plan_bytes(const struct mc_plan *p)

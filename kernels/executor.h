@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Making and running a plan, the same for every backend: what a plan holds, the order of nodes,
+ * what is done together, where gradients are added. A backend's run.c includes it once, behind
+ * BACKEND(name), its own name for a thing (cpu_##name), and these operations on a plan p and its
+ * nodes (struct BACKEND(node), in p->nodes):
+ *
+ *     plan_place, plan_release        memory and layers of a plan whose nodes have their roles
+ *     begin_forward, end_forward      what a forward pass needs before and after the nodes'
+ *     begin_backward, end_backward    and a backward pass: dparams is zeroed first
+ *     layer_forward                   one input, one output; parameters and statistics
+ *     layer_parameters                gradients of a layer's parameters (dparams may be NULL), and
+ *                                     what its input's gradient needs of the whole batch
+ *     layer_backward                  the input's gradient
+ *     add                             y = a + b, n numbers; y may be a
+ *     move                            to = from, or to += from; n numbers
+ *     channels                        a part's channels to its place, `at`, in a whole's output, or
+ *                                     back from the whole's gradient
+ *
+ * `add` among their arguments: the gradient holds something, what is computed is added to it. */
+#ifndef BACKEND
+#error "a backend's run.c includes this file"
+#endif
+
+int BACKEND(plan_new)(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
+                      struct mc_plan **out, struct mc_error *err)
+{
+    struct mc_plan *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return mc_no_memory(err);
+    p->be = BACKEND(of)(be);
+    BACKEND(enter)(p->be);
+    p->g = g;
+    p->batch = o->batch;
+    p->backward = o->backward;
+    p->input_grad = o->backward && o->input_grad;
+    p->train_only = o->train_only;
+    p->n_taps = o->n_taps;
+    p->nodes = calloc((size_t)g->n_nodes, sizeof *p->nodes);
+    p->roles = mc_roles_new(g, o);
+    p->taps = calloc(o->n_taps + 1, sizeof *p->taps);
+    int rc = p->nodes && p->roles && p->taps ? 0 : mc_no_memory(err);
+    for (size_t t = 0; !rc && t < o->n_taps; t++)
+        p->taps[t] = o->taps[t];
+    for (int i = 0; !rc && i < g->n_nodes; i++) {
+        p->nodes[i].n = &g->nodes[i];
+        p->nodes[i].role = &p->roles[i];
+    }
+    if (!rc)
+        rc = BACKEND(plan_place)(p, err);
+    if (rc)
+        BACKEND(plan_free)(p);
+    else
+        *out = p;
+    return rc;
+}
+
+void BACKEND(plan_free)(struct mc_plan *p)
+{
+    if (!p)
+        return;
+    BACKEND(enter)(p->be);
+    for (int i = 0; p->nodes && i < p->g->n_nodes; i++)
+        BACKEND(conv_free)(p->nodes[i].conv);
+    BACKEND(plan_release)(p);
+    free(p->nodes);
+    free(p->roles);
+    free(p->taps);
+    free(p);
+}
+
+/* Dropout leaves everything as it is. */
+static int is_identity(const struct mc_plan *p, const struct BACKEND(node) * c)
+{
+    return c->n->op == MC_OP_DROPOUT && (!p->train_only || p->mode == MC_MODE_EVAL);
+}
+
+static void add_forward(struct mc_plan *p, struct BACKEND(node) * c)
+{
+    const void *in[MC_MAX_INPUTS] = {NULL};
+    int n = 0;
+
+    for (int other = 0; other < 2; other++) /* what lies in the output's own memory goes first */
+        for (int k = 0; k < c->n->n_in; k++)
+            if ((p->nodes[c->n->in[k]].out != c->out) == other)
+                in[n++] = p->nodes[c->n->in[k]].out;
+    add(p, c->size, in[0], in[1], c->out);
+    for (int k = 2; k < n; k++)
+        add(p, c->size, c->out, in[k], c->out);
+}
+
+/* Of a concatenation, or of its gradient. */
+static void all_channels(struct mc_plan *p, struct BACKEND(node) * c, int backward)
+{
+    size_t at = 0;
+
+    for (int k = 0; k < c->n->n_in; k++) {
+        struct BACKEND(node) *in = &p->nodes[c->n->in[k]];
+        if (!backward || in->role->need_grad) {
+            channels(p, c, at, in, backward, in->written);
+            in->written = backward;
+        }
+        at += (size_t)in->n->c;
+    }
+}
+
+static void node_forward(struct mc_plan *p, struct BACKEND(node) * c, const float *params,
+                         float *stats, double *acc)
+{
+    if (c->n->op == MC_OP_ADD)
+        add_forward(p, c);
+    else if (c->n->op == MC_OP_CONCAT)
+        all_channels(p, c, 0);
+    else if (is_identity(p, c))
+        move(p, c->size, p->nodes[c->n->in[0]].out, 0, c->out);
+    else if (c->n->n_in && !c->role->done)
+        layer_forward(p, c, &p->nodes[c->n->in[0]], params, stats, acc);
+}
+
+void BACKEND(forward)(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
+                      struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl)
+{
+    const float *weights = BACKEND(const_floats)(params);
+    float *s = stats ? BACKEND(floats)(stats) : NULL;
+    double *a = acc ? (double *)(void *)acc->data : NULL;
+
+    assert(mode != MC_MODE_REESTIMATE || a);
+    assert(!p->g->S || s || mode == MC_MODE_BATCH || mode == MC_MODE_REESTIMATE);
+    BACKEND(enter)(p->be);
+    p->mode = mode;
+    begin_forward(p, weights, (const struct mc_ctl *)(const void *)ctl->data);
+    for (int i = 0; i < p->g->n_nodes; i++)
+        if (p->nodes[i].role->live)
+            node_forward(p, &p->nodes[i], weights, s, a);
+    if (mode == MC_MODE_REESTIMATE)
+        count_images(p, a + 2 * p->g->S);
+}
+
+static void node_backward(struct mc_plan *p, struct BACKEND(node) * c, const float *params,
+                          float *dparams)
+{
+    struct BACKEND(node) *in = &p->nodes[c->n->in[0]];
+
+    if (c->n->op == MC_OP_CONCAT) {
+        all_channels(p, c, 1);
+        return;
+    }
+    layer_parameters(p, c, in, dparams);
+    for (int k = 0; k < c->n->n_in; k++) {
+        in = &p->nodes[c->n->in[k]];
+        if (c->role->done || !in->role->need_grad)
+            continue;
+        if (c->n->op == MC_OP_ADD || is_identity(p, c))
+            move(p, c->size, c->grad, in->written, in->grad);
+        else
+            layer_backward(p, c, in, params, in->written);
+        in->written = 1;
+    }
+}
+
+void BACKEND(backward)(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad)
+{
+    float *dparams = grad ? BACKEND(floats)(grad) : NULL;
+
+    assert(p->backward);
+    BACKEND(enter)(p->be);
+    begin_backward(p, dparams);
+    for (int i = 0; i < p->g->n_nodes; i++)
+        p->nodes[i].written = 0;
+    for (int i = p->g->n_nodes - 1; i > 0; i--)
+        if (p->nodes[i].role->live && p->nodes[i].role->reach)
+            node_backward(p, &p->nodes[i], BACKEND(const_floats)(params), dparams);
+    end_backward(p, dparams);
+}
