@@ -4,45 +4,32 @@
  * restarts. Masked images stay as they are. */
 #include "kernels/cuda/device.cuh"
 
-#define LAST_BLOCK 0xffffffu
-
-static __device__ float clamp(float x, float low, float high)
-{
-    return x < low ? low : x > high ? high : x;
+extern "C" {
+#include "kernels/ball.h"
 }
 
-static __device__ struct mc_rng4 draw(const struct cuda_rows *r, uint32_t purpose, size_t i,
-                                      uint32_t restart, uint32_t block)
-{
-    return mc_rng(r->batch->ctl.seed, purpose, r->batch->ctl.epoch, r->ids[i],
-                  restart << 24 | block);
-}
-
-static __global__ void start_linf(size_t n, size_t image, struct cuda_rows r, float eps,
-                                  uint32_t purpose, uint32_t restart, const float *clean, float *x)
+static __global__ void start_linf(size_t n, size_t image, struct cuda_rows r, struct mc_ball b,
+                                  uint32_t restart, const float *clean, float *x)
 {
     for
         EACH(at, n)
         {
             const size_t i = at / image, q = at % image;
-            float away = 0;
-            if (i >= r.batch->valid) {
-                x[at] = clean[at];
+            x[at] = clean[at];
+            if (i >= r.batch->valid)
                 continue;
-            }
-            away = eps *
-                   (2 * mc_rng_unit(draw(&r, purpose, i, restart, (uint32_t)(q / 4)).v[q % 4]) - 1);
-            x[at] = clamp(clean[at] + away, 0, 1);
+            const struct mc_rng4 u =
+                mc_ball_draw(&b, &r.batch->ctl, r.ids[i], restart, (uint32_t)(q / 4));
+            x[at] = mc_clamp(x[at] + mc_ball_offset(&b, u.v[q % 4]), 0, 1);
         }
 }
 
 /* A block an image. */
-static __global__ void start_l2(size_t image, struct cuda_rows r, float eps, uint32_t purpose,
+static __global__ void start_l2(size_t image, struct cuda_rows r, struct mc_ball b,
                                 uint32_t restart, const float *clean, float *x)
 {
-    const double two_pi = 6.283185307179586;
     const size_t i = blockIdx.x;
-    double norm = 0;
+    double squares = 0;
 
     clean += i * image;
     x += i * image;
@@ -52,55 +39,46 @@ static __global__ void start_l2(size_t image, struct cuda_rows r, float eps, uin
         return;
     }
     for (size_t q = 4 * threadIdx.x; q < image; q += 4 * CUDA_THREADS) {
-        const struct mc_rng4 u = draw(&r, purpose, i, restart, (uint32_t)(q / 4));
-        for (size_t j = 0; j < 4; j += 2) {
-            const double radius = sqrt(-2 * log(1 - (double)mc_rng_unit(u.v[j])));
-            const double angle = two_pi * (double)mc_rng_unit(u.v[j + 1]);
-            const float a = (float)(radius * cos(angle)), b = (float)(radius * sin(angle));
-            if (q + j < image) {
-                x[q + j] = a;
-                norm += (double)a * (double)a;
-            }
-            if (q + j + 1 < image) {
-                x[q + j + 1] = b;
-                norm += (double)b * (double)b;
-            }
+        const struct mc_rng4 u =
+            mc_ball_draw(&b, &r.batch->ctl, r.ids[i], restart, (uint32_t)(q / 4));
+        float four[4];
+        mc_ball_normal(&u, four);
+        for (size_t j = 0; j < 4 && q + j < image; j++) {
+            x[q + j] = four[j];
+            squares += (double)four[j] * (double)four[j];
         }
     }
-    norm = block_sum(norm);
-    const double u = (double)mc_rng_unit(draw(&r, purpose, i, restart, LAST_BLOCK).v[0]);
-    const double length = (double)eps * pow(u, 1 / (double)image);
-    const float scale = norm > 0 ? (float)(length / sqrt(norm)) : 0;
+    squares = block_sum(squares);
+    const uint32_t bits =
+        mc_ball_draw(&b, &r.batch->ctl, r.ids[i], restart, MC_BALL_LAST_BLOCK).v[0];
+    const float scale = mc_ball_radius(&b, image, squares, bits);
     for (size_t q = 4 * threadIdx.x; q < image; q += 4 * CUDA_THREADS)
         for (size_t j = q; j < q + 4 && j < image; j++) /* a thread's own */
-            x[j] = clamp(clean[j] + x[j] * scale, 0, 1);
+            x[j] = mc_clamp(clean[j] + x[j] * scale, 0, 1);
 }
 
 void cuda_ball_start(struct cuda *be, size_t n, size_t image, const struct cuda_rows *r,
                      const struct mc_ball *b, uint32_t restart, const float *clean, float *x)
 {
     if (b->norm == MC_BALL_LINF)
-        LAUNCH_EACH(be, start_linf, n * image, image, *r, b->eps, b->purpose, restart, clean, x);
+        LAUNCH_EACH(be, start_linf, n * image, image, *r, *b, restart, clean, x);
     else
-        LAUNCH_BLOCKS(be, start_l2, n, image, *r, b->eps, b->purpose, restart, clean, x);
+        LAUNCH_BLOCKS(be, start_l2, n, image, *r, *b, restart, clean, x);
 }
 
-static __global__ void step_linf(size_t n, size_t image, struct cuda_rows r, float eps, float step,
+static __global__ void step_linf(size_t n, size_t image, struct cuda_rows r, struct mc_ball b, float step,
                                  const float *clean, const float *grad, float *x)
 {
     for
         EACH(at, n)
         {
-            if (at / image >= r.batch->valid)
-                continue;
-            const float sign = grad[at] > 0 ? 1.0f : grad[at] < 0 ? -1.0f : 0.0f;
-            const float y = clamp(x[at] + step * sign, clean[at] - eps, clean[at] + eps);
-            x[at] = clamp(y, 0, 1);
+            if (at / image < r.batch->valid)
+                x[at] = mc_ball_sign_step(&b, step, clean[at], grad[at], x[at]);
         }
 }
 
 /* A block an image. */
-static __global__ void step_l2(size_t image, struct cuda_rows r, float eps, float step,
+static __global__ void step_l2(size_t image, struct cuda_rows r, struct mc_ball b, float step,
                                const float *clean, const float *grad, float *x)
 {
     const size_t i = blockIdx.x;
@@ -114,16 +92,14 @@ static __global__ void step_l2(size_t image, struct cuda_rows r, float eps, floa
     for (size_t q = threadIdx.x; q < image; q += CUDA_THREADS)
         slope += (double)grad[q] * (double)grad[q];
     slope = block_sum(slope);
-    /* in float64: a gradient can be so small that a float holds no step / |g| */
-    const double along = slope > 0 ? (double)step / sqrt(slope) : 0;
+    const double along = mc_ball_along(step, slope);
     for (size_t q = threadIdx.x; q < image; q += CUDA_THREADS) {
         x[q] = (float)((double)x[q] + along * (double)grad[q] - (double)clean[q]);
         away += (double)x[q] * (double)x[q];
     }
-    away = sqrt(block_sum(away));
-    const float back = away > (double)eps ? (float)((double)eps / away) : 1;
+    const float back = mc_ball_back(&b, block_sum(away));
     for (size_t q = threadIdx.x; q < image; q += CUDA_THREADS)
-        x[q] = clamp(clean[q] + back * x[q], 0, 1);
+        x[q] = mc_clamp(clean[q] + back * x[q], 0, 1);
 }
 
 void cuda_ball_step(struct cuda *be, size_t n, size_t image, const struct cuda_rows *r,
@@ -131,9 +107,9 @@ void cuda_ball_step(struct cuda *be, size_t n, size_t image, const struct cuda_r
                     float *x)
 {
     if (b->norm == MC_BALL_LINF)
-        LAUNCH_EACH(be, step_linf, n * image, image, *r, b->eps, step, clean, grad, x);
+        LAUNCH_EACH(be, step_linf, n * image, image, *r, *b, step, clean, grad, x);
     else
-        LAUNCH_BLOCKS(be, step_l2, n, image, *r, b->eps, step, clean, grad, x);
+        LAUNCH_BLOCKS(be, step_l2, n, image, *r, *b, step, clean, grad, x);
 }
 
 /* A block an image. */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What goes into a plan and comes out of it: batches, pixels, attacks, metrics, taps, moments. */
+#include "kernels/ball.h"
 #include "kernels/cuda/cuda.h"
 
 #include <assert.h>
-
-#define LAST_BLOCK 0xffffffu
 
 static void gather_pixels(struct mc_plan *p, const struct mc_source *src,
                           const struct cuda_shape *s, int normalise, void *out)
@@ -71,7 +70,7 @@ void cuda_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t rest
 {
     const size_t n = image_floats(p);
 
-    assert(n / 4 < LAST_BLOCK && restart < 256);
+    assert(n / 4 < MC_BALL_LAST_BLOCK && restart < 256);
     cuda_enter(p->be);
     cuda_ball_start(p->be, p->batch, n, &p->rows, b, restart, cuda_const_floats(clean),
                     cuda_floats(x));
