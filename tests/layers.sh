@@ -32,6 +32,7 @@ find libcommon kernels formats tools -name '*.[ch]' -o -name '*.cu' -o -name '*.
         if (!(here in layer)) { if (!told[here]++) bad("LAYERS does not list " here); next }
         if (++held[here] == 31) bad(here ": over 30 C files and headers")
         while ((got = (getline line <file)) > 0) {
+            while (line ~ /\\$/ && (getline more <file) > 0) { sub(/\\$/, "", line); line = line more }
             if (line !~ /^[ \t]*#[ \t]*include[ \t]*("|<(libcommon|kernels|formats|tools|tests)\/)/) continue
             sub("^[^\"<]*[\"<]", "", line); sub("[\">].*", "", line)
             to = folder(line); other = line; sub("[.][a-z]+$", "", other)

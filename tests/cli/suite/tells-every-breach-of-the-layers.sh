@@ -41,6 +41,9 @@ reset
 echo '#include <tools/a.h>' >libcommon/base/b.c
 refused 'libcommon/base/b.c: "tools/a.h" points upwards'
 reset
+printf '#include \\\n"tools/a.h"\n' >libcommon/base/b.c
+refused 'libcommon/base/b.c: "tools/a.h" points upwards'
+reset
 rm formats/stream/s.h tools/mc-a.c
 refused 'LAYERS lists formats/stream, which holds no C file'
 reset
