@@ -4,11 +4,12 @@
 #ifndef MC_WINDOW_H
 #define MC_WINDOW_H
 
+#include "libcommon/base/rng.h"
 #include "libcommon/graph/graph.h"
 
 struct mc_window {
     int ih, iw, oh, ow, kernel[2], stride[2], pad[2];
-    int adaptive; /* windows as PyTorch's AdaptiveAvgPool2d */
+    int adaptive; /* windows as PyTorch's AdaptiveAvgPool2d; of one place, global pooling's */
 };
 
 /* Of a node and its input; of other nodes than pooling nothing reads it. */
@@ -21,8 +22,30 @@ static inline struct mc_window mc_window_of(const struct mc_node *in, const stru
                                 {n->kernel[0], n->kernel[1]},
                                 {n->stride[0], n->stride[1]},
                                 {n->pad[0], n->pad[1]},
-                                n->op == MC_OP_ADAPTPOOL};
+                                n->op == MC_OP_ADAPTPOOL || n->op == MC_OP_GLOBALPOOL};
     return w;
+}
+
+/* Pixels [from, to) along an axis (0: rows). */
+struct mc_span {
+    int from, to;
+};
+
+/* The part on the image of output place o's window. */
+MC_RNG_FN struct mc_span mc_window_at(const struct mc_window *w, int axis, int o)
+{
+    const int in = axis ? w->iw : w->ih, out = axis ? w->ow : w->oh;
+    struct mc_span s;
+
+    if (w->adaptive) {
+        s.from = o * in / out;
+        s.to = ((o + 1) * in + out - 1) / out;
+        return s;
+    }
+    s.from = o * w->stride[axis] - w->pad[axis];
+    s.to = s.from + w->kernel[axis] < in ? s.from + w->kernel[axis] : in;
+    s.from = s.from < 0 ? 0 : s.from;
+    return s;
 }
 
 #endif

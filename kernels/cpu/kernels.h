@@ -68,8 +68,6 @@ struct cpu_kernels {
     void (*relu)(size_t n, const float *x, float delta, float *y);
     void (*relu_back)(size_t n, const float *x, const float *dy, float delta, float *dx);
     void (*add)(size_t n, const float *a, const float *b, float *y); /* y may be a */
-    void (*global_pool)(const struct cpu_shape *s, const float *x, float *y);
-    void (*global_pool_back)(const struct cpu_shape *s, const float *dy, float *dx);
     /* where[n][cb][pixel][b]: the input pixel that was the greatest; NULL: not wanted. */
     void (*max_pool)(const struct cpu_shape *s, const struct mc_window *w, const float *x, float *y,
                      int32_t *where);

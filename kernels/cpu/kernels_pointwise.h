@@ -24,51 +24,6 @@ static void KERNEL(add)(size_t n, const float *a, const float *b, float *y)
         ((vf *)y)[i] = ((const vf *)a)[i] + ((const vf *)b)[i];
 }
 
-static void KERNEL(global_pool)(const struct cpu_shape *s, const float *x, float *y)
-{
-    const float share = 1.0f / (float)s->hw;
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < s->n * s->cb; i++) {
-        const vf *p = (const vf *)x + i * s->hw;
-        vf sum = ZERO;
-        for (size_t j = 0; j < s->hw; j++)
-            sum += p[j];
-        ((vf *)y)[i] = sum * share;
-    }
-}
-
-static void KERNEL(global_pool_back)(const struct cpu_shape *s, const float *dy, float *dx)
-{
-    const float share = 1.0f / (float)s->hw;
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < s->n * s->cb; i++) {
-        vf *p = (vf *)dx + i * s->hw;
-        vf g = ((const vf *)dy)[i] * share;
-        for (size_t j = 0; j < s->hw; j++)
-            p[j] = g;
-    }
-}
-
-/* The part of a window that lies on the image: rows [h0, h1), columns [w0, w1). */
-struct window_part {
-    int h0, h1, w0, w1;
-};
-
-static inline struct window_part window_at(const struct mc_window *w, int oh, int ow)
-{
-    if (w->adaptive) {
-        struct window_part a = {oh * w->ih / w->oh, ((oh + 1) * w->ih + w->oh - 1) / w->oh,
-                                ow * w->iw / w->ow, ((ow + 1) * w->iw + w->ow - 1) / w->ow};
-        return a;
-    }
-    struct window_part p = {oh * w->stride[0] - w->pad[0], 0, ow * w->stride[1] - w->pad[1], 0};
-    p.h1 = p.h0 + w->kernel[0] < w->ih ? p.h0 + w->kernel[0] : w->ih;
-    p.w1 = p.w0 + w->kernel[1] < w->iw ? p.w0 + w->kernel[1] : w->iw;
-    p.h0 = p.h0 < 0 ? 0 : p.h0;
-    p.w0 = p.w0 < 0 ? 0 : p.w0;
-    return p;
-}
-
 static void KERNEL(max_pool)(const struct cpu_shape *s, const struct mc_window *w, const float *x,
                              float *y, int32_t *where)
 {
@@ -77,12 +32,12 @@ static void KERNEL(max_pool)(const struct cpu_shape *s, const struct mc_window *
         const vf *p = (const vf *)x + i * (size_t)(w->ih * w->iw);
         for (int oh = 0; oh < w->oh; oh++)
             for (int ow = 0; ow < w->ow; ow++) {
-                const struct window_part q = window_at(w, oh, ow);
+                const struct mc_span r = mc_window_at(w, 0, oh), q = mc_window_at(w, 1, ow);
                 const size_t at = i * (size_t)(w->oh * w->ow) + (size_t)(oh * w->ow + ow);
-                vf best = p[q.h0 * w->iw + q.w0];
-                vi index = (vi)ZERO + (q.h0 * w->iw + q.w0);
-                for (int h = q.h0; h < q.h1; h++)
-                    for (int c = q.w0; c < q.w1; c++) {
+                vf best = p[r.from * w->iw + q.from];
+                vi index = (vi)ZERO + (r.from * w->iw + q.from);
+                for (int h = r.from; h < r.to; h++)
+                    for (int c = q.from; c < q.to; c++) {
                         vf v = p[h * w->iw + c];
                         vi m = (v > best) | (v != v); /* a NaN wins and stays, as in PyTorch */
                         best = (vf)(((vi)v & m) | ((vi)best & ~m));
@@ -119,13 +74,13 @@ static void KERNEL(avg_pool)(const struct cpu_shape *s, const struct mc_window *
         const vf *p = (const vf *)x + i * (size_t)(w->ih * w->iw);
         for (int oh = 0; oh < w->oh; oh++)
             for (int ow = 0; ow < w->ow; ow++) {
-                const struct window_part q = window_at(w, oh, ow);
+                const struct mc_span r = mc_window_at(w, 0, oh), q = mc_window_at(w, 1, ow);
                 vf sum = ZERO;
-                for (int h = q.h0; h < q.h1; h++)
-                    for (int c = q.w0; c < q.w1; c++)
+                for (int h = r.from; h < r.to; h++)
+                    for (int c = q.from; c < q.to; c++)
                         sum += p[h * w->iw + c];
                 ((vf *)y)[i * (size_t)(w->oh * w->ow) + (size_t)(oh * w->ow + ow)] =
-                    sum * (1.0f / (float)((q.h1 - q.h0) * (q.w1 - q.w0)));
+                    sum * (1.0f / (float)((r.to - r.from) * (q.to - q.from)));
             }
     }
 }
@@ -139,11 +94,11 @@ static void KERNEL(avg_pool_back)(const struct cpu_shape *s, const struct mc_win
         memset(p, 0, (size_t)(w->ih * w->iw) * sizeof *p);
         for (int oh = 0; oh < w->oh; oh++)
             for (int ow = 0; ow < w->ow; ow++) {
-                const struct window_part q = window_at(w, oh, ow);
+                const struct mc_span r = mc_window_at(w, 0, oh), q = mc_window_at(w, 1, ow);
                 vf g = ((const vf *)dy)[i * (size_t)(w->oh * w->ow) + (size_t)(oh * w->ow + ow)] *
-                       (1.0f / (float)((q.h1 - q.h0) * (q.w1 - q.w0)));
-                for (int h = q.h0; h < q.h1; h++)
-                    for (int c = q.w0; c < q.w1; c++)
+                       (1.0f / (float)((r.to - r.from) * (q.to - q.from)));
+                for (int h = r.from; h < r.to; h++)
+                    for (int c = q.from; c < q.to; c++)
                         p[h * w->iw + c] += g;
             }
     }

@@ -236,10 +236,8 @@ static void layer_forward(struct mc_plan *p, struct cpu_node *c, const struct cp
         break;
     case MC_OP_AVGPOOL:
     case MC_OP_ADAPTPOOL:
-        k->avg_pool(&s, &w, in->out, c->out);
-        break;
     case MC_OP_GLOBALPOOL:
-        k->global_pool(&s, in->out, c->out);
+        k->avg_pool(&s, &w, in->out, c->out);
         break;
     case MC_OP_FLATTEN:
         if (c->out != in->out)
@@ -299,10 +297,8 @@ static void layer_backward(struct mc_plan *p, struct cpu_node *c, const struct c
         break;
     case MC_OP_AVGPOOL:
     case MC_OP_ADAPTPOOL:
-        k->avg_pool_back(&s, &w, c->grad, dx);
-        break;
     case MC_OP_GLOBALPOOL:
-        k->global_pool_back(&s, c->grad, dx);
+        k->avg_pool_back(&s, &w, c->grad, dx);
         break;
     case MC_OP_FLATTEN:
         if (dx != c->grad)

@@ -63,6 +63,19 @@ cudaStream_t cuda_stream(const struct cuda *be)
     return be->stream;
 }
 
+struct cuda *cuda_entered(struct mc_backend *base)
+{
+    struct cuda *be = cuda_of(base);
+
+    cuda_enter(be);
+    return be;
+}
+
+double *cuda_parts(const struct cuda *be)
+{
+    return be->part;
+}
+
 /* ---- products ---------------------------------------------------------------------------------
  * cuBLAS counts by columns: our row-major c = a b is its c^T = b^T a^T. */
 

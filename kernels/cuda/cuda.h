@@ -38,7 +38,7 @@ struct cuda {
 };
 
 /* The entry points of struct mc_backend, in backend_cuda.c, buffers.c, outside.c, plan.c, repeat.c,
- * run.c, soft_permutation.c, vectors.c. */
+ * run.c, soft_permutation.c, vector.cu. */
 MC_DECLARE_FUNCTIONS(cuda)
 
 /* What cuDNN says of a failure: the status, and of version 9 its last message. */

@@ -78,6 +78,10 @@ extern "C" {
 /* Keeps the first failure for get(). */
 void cuda_check(struct cuda *be, cudaError_t status);
 cudaStream_t cuda_stream(const struct cuda *be);
+/* The current device is a thread's: every entry point sets it. */
+struct cuda *cuda_entered(struct mc_backend *be);
+#define CUDA_PARTS 1024
+double *cuda_parts(const struct cuda *be); /* (CUDA_PARTS), of a flat vector's sums */
 
 /* ---- partial sums of channels (sums.cu) -------------------------------------------------------
  * part (C, parts, 2) float64, of images that count. */
@@ -158,10 +162,6 @@ void cuda_avg_pool(struct cuda *be, const struct cuda_shape *s, const struct cud
                    const struct mc_window *w, const void *x, void *y);
 void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
                         const struct mc_window *w, const void *dy, int add, void *dx);
-/* y, dy: (N,C), packed */
-void cuda_global_pool(struct cuda *be, const struct cuda_shape *s, const void *x, void *y);
-void cuda_global_pool_back(struct cuda *be, const struct cuda_shape *s, const void *dy, int add,
-                           void *dx);
 
 /* ---- copies of weights in the activations' type (weights.cu) ----------------------------------
  * Element j of n is parameter index[j], or 0 where that is CUDA_NO_PARAM. */
@@ -207,28 +207,6 @@ void cuda_ball_step(struct cuda *be, size_t n, size_t image, const struct cuda_r
                     float *x);
 void cuda_ball_keep(struct cuda *be, size_t n, size_t image, const struct cuda_rows *r, int descend,
                     const float *x, float *best_loss, float *best);
-
-/* ---- flat vectors (vector.cu); cpu/kernels_vector.h, cpu/backend_cpu.c ------------------------
- */
-#define CUDA_PARTS 1024
-#define CUDA_TERMS 17
-struct cuda_terms {
-    const float *x[CUDA_TERMS];
-    size_t n;     /* of them, the first `whole` (0 or 1) with weight 1, */
-    size_t whole; /* the others with coefs[row * k + first], ... */
-    size_t k, first;
-    const float *coefs;
-};
-void cuda_next_row(struct cuda *be, struct mc_ctl *ctl);
-void cuda_sum_terms(struct cuda *be, size_t n, float *dst, const struct cuda_terms *t,
-                    const struct mc_ctl *ctl);
-void cuda_sgd_step(struct cuda *be, size_t n, const struct mc_sgd *s, const struct mc_ctl *ctl);
-void cuda_sum_squares(struct cuda *be, size_t n, const float *x, double scale, double *part,
-                      double *acc);
-void cuda_gather_floats(struct cuda *be, size_t n, float *dst, const float *src,
-                        const uint32_t *index);
-void cuda_proximal_step(struct cuda *be, size_t n, float *p, const float *anchor, const float *lrs,
-                        double nu, const struct mc_ctl *ctl);
 
 /* ---- joint moments (moments.cu): images' (c, hw) -> doubles (c, n * hw), 0 where masked -------
  * images [first, first + n) of the batch */

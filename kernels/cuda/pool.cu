@@ -4,33 +4,11 @@
  * nothing is added atomically. */
 #include "kernels/cuda/device.cuh"
 
-/* The part of a window that lies on the image: [from, to) along one axis. */
-struct span {
-    int from, to;
-};
-
-/* Of output place o: pixels. */
-static __device__ struct span window_of(const struct mc_window *w, int axis, int o)
-{
-    const int in = axis ? w->iw : w->ih, out = axis ? w->ow : w->oh;
-    struct span s;
-
-    if (w->adaptive) {
-        s.from = o * in / out;
-        s.to = ((o + 1) * in + out - 1) / out;
-        return s;
-    }
-    s.from = o * w->stride[axis] - w->pad[axis];
-    s.to = s.from + w->kernel[axis] < in ? s.from + w->kernel[axis] : in;
-    s.from = s.from < 0 ? 0 : s.from;
-    return s;
-}
-
 /* Of pixel i: the output places whose windows may hold it. */
-static __device__ struct span windows_with(const struct mc_window *w, int axis, int i)
+static __device__ struct mc_span windows_with(const struct mc_window *w, int axis, int i)
 {
     const int in = axis ? w->iw : w->ih, out = axis ? w->ow : w->oh;
-    struct span s;
+    struct mc_span s;
 
     if (w->adaptive) {
         s.from = i * out / in;
@@ -62,8 +40,8 @@ static __global__ void max_pool(uint32_t n, struct cuda_shape s, struct cuda_sha
         {
             uint32_t q;
             const T *p = x + plane_in(&d, i, &s, &q);
-            const struct span h = window_of(&w, 0, (int)q / w.ow);
-            const struct span v = window_of(&w, 1, (int)q % w.ow);
+            const struct mc_span h = mc_window_at(&w, 0, (int)q / w.ow);
+            const struct mc_span v = mc_window_at(&w, 1, (int)q % w.ow);
             int at = h.from * w.iw + v.from;
             float best = value(p[(uint32_t)at * s.pixel]);
             for (int a = h.from; a < h.to; a++)
@@ -97,8 +75,8 @@ static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cud
         {
             uint32_t at;
             const uint32_t plane = plane_in(&s, i, &d, &at);
-            const struct span h = windows_with(&w, 0, (int)at / w.iw);
-            const struct span v = windows_with(&w, 1, (int)at % w.iw);
+            const struct mc_span h = windows_with(&w, 0, (int)at / w.iw);
+            const struct mc_span v = windows_with(&w, 1, (int)at % w.iw);
             float sum = 0;
             for (int a = h.from; a < h.to; a++)
                 for (int b = v.from; b < v.to; b++) {
@@ -127,8 +105,8 @@ static __global__ void avg_pool(uint32_t n, struct cuda_shape s, struct cuda_sha
         {
             uint32_t q;
             const T *p = x + plane_in(&d, i, &s, &q);
-            const struct span h = window_of(&w, 0, (int)q / w.ow);
-            const struct span v = window_of(&w, 1, (int)q % w.ow);
+            const struct mc_span h = mc_window_at(&w, 0, (int)q / w.ow);
+            const struct mc_span v = mc_window_at(&w, 1, (int)q % w.ow);
             float sum = 0;
             for (int a = h.from; a < h.to; a++)
                 for (int b = v.from; b < v.to; b++)
@@ -153,12 +131,12 @@ static __global__ void avg_pool_back(uint32_t n, struct cuda_shape s, struct cud
         {
             uint32_t at;
             const T *g = dy + plane_in(&s, i, &d, &at);
-            const struct span h = windows_with(&w, 0, (int)at / w.iw);
-            const struct span v = windows_with(&w, 1, (int)at % w.iw);
+            const struct mc_span h = windows_with(&w, 0, (int)at / w.iw);
+            const struct mc_span v = windows_with(&w, 1, (int)at % w.iw);
             float sum = 0;
             for (int a = h.from; a < h.to; a++)
                 for (int b = v.from; b < v.to; b++) {
-                    const struct span p = window_of(&w, 0, a), q = window_of(&w, 1, b);
+                    const struct mc_span p = mc_window_at(&w, 0, a), q = mc_window_at(&w, 1, b);
                     sum += value(g[(uint32_t)(a * w.ow + b) * d.pixel]) *
                            (1.0f / (float)((p.to - p.from) * (q.to - q.from)));
                 }
@@ -171,46 +149,4 @@ void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struc
 {
     WITH_TYPE(s->type, LAUNCH_EACH(be, avg_pool_back, s->n * s->image, *s, *d, *w, (const T *)dy,
                                    add, (T *)dx));
-}
-
-template <class T>
-static __global__ void global_pool(uint32_t n, struct cuda_shape s, const T *x, T *y)
-{
-    const float share = 1.0f / (float)s.hw;
-
-    for
-        EACH(i, n)
-        {
-            const T *p = x + i / s.c * s.image + i % s.c * s.channel;
-            float sum = 0;
-            for (uint32_t q = 0; q < s.hw; q++)
-                sum += value(p[q * s.pixel]);
-            set(&y[i], sum * share);
-        }
-}
-
-void cuda_global_pool(struct cuda *be, const struct cuda_shape *s, const void *x, void *y)
-{
-    WITH_TYPE(s->type, LAUNCH_EACH(be, global_pool, s->n * s->c, *s, (const T *)x, (T *)y));
-}
-
-template <class T>
-static __global__ void global_pool_back(uint32_t n, struct cuda_shape s, const T *dy, int add,
-                                        T *dx)
-{
-    const float share = 1.0f / (float)s.hw;
-
-    for
-        EACH(i, n)
-        {
-            const uint32_t from = i / s.image * s.c + i / s.channel % s.c;
-            set_or_add(&dx[i], add, value(dy[from]) * share);
-        }
-}
-
-void cuda_global_pool_back(struct cuda *be, const struct cuda_shape *s, const void *dy, int add,
-                           void *dx)
-{
-    WITH_TYPE(s->type,
-              LAUNCH_EACH(be, global_pool_back, s->n * s->image, *s, (const T *)dy, add, (T *)dx));
 }

@@ -186,10 +186,8 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
         break;
     case MC_OP_AVGPOOL:
     case MC_OP_ADAPTPOOL:
-        cuda_avg_pool(p->be, &s, &d, &w, in->out, c->out);
-        break;
     case MC_OP_GLOBALPOOL:
-        cuda_global_pool(p->be, &s, in->out, c->out);
+        cuda_avg_pool(p->be, &s, &d, &w, in->out, c->out);
         break;
     case MC_OP_FLATTEN: /* to (N,C*H*W) */
         if (c->out != in->out)
@@ -251,10 +249,8 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, const struct 
         break;
     case MC_OP_AVGPOOL:
     case MC_OP_ADAPTPOOL:
-        cuda_avg_pool_back(p->be, &s, &d, &w, c->grad, adds, dx);
-        break;
     case MC_OP_GLOBALPOOL:
-        cuda_global_pool_back(p->be, &s, c->grad, adds, dx);
+        cuda_avg_pool_back(p->be, &s, &d, &w, c->grad, adds, dx);
         break;
     case MC_OP_FLATTEN:
         cuda_reorder(p->be, &first, c->grad, &s, adds, dx);

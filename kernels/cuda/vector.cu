@@ -1,8 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arithmetic on flat vectors; learning rates and coefficients are those of the control block's row.
- */
+ * Entry points: arithmetic on flat vectors; learning rates and coefficients are those of the control
+ * block's row. */
 #include "kernels/cuda/device.cuh"
+
+#include <cassert>
+
+extern "C" {
+#include "kernels/functions.h"
+MC_DECLARE_FUNCTIONS(cuda)
+}
+
+/* NULL stays NULL. */
+static float *data(const struct mc_buf *b)
+{
+    return b ? (float *)b->data : NULL;
+}
+
+static const struct mc_ctl *ctl_of(const struct mc_buf *b)
+{
+    return (const struct mc_ctl *)b->data;
+}
 
 static __global__ void next_row(size_t n, struct mc_ctl *ctl)
 {
@@ -11,12 +29,23 @@ static __global__ void next_row(size_t n, struct mc_ctl *ctl)
     ctl[i].row++;
 }
 
-void cuda_next_row(struct cuda *be, struct mc_ctl *ctl)
+void cuda_ctl_next(struct mc_backend *base, struct mc_buf *ctl)
 {
-    LAUNCH_EACH(be, next_row, (size_t)1, ctl);
+    struct cuda *be = cuda_entered(base);
+
+    LAUNCH_EACH(be, next_row, (size_t)1, (struct mc_ctl *)ctl->data);
 }
 
-static __global__ void sum_terms(size_t n, float *dst, struct cuda_terms t,
+enum { TERMS = 16 };
+struct terms {
+    const float *x[TERMS + 1];
+    size_t n;     /* of them, the first `whole` (0 or 1) with weight 1, */
+    size_t whole; /* the others with coefs[row * k + first], ... */
+    size_t k, first;
+    const float *coefs;
+};
+
+static __global__ void sum_terms(size_t n, float *dst, struct terms t,
                                  const struct mc_ctl *ctl)
 {
     const float *coefs = t.coefs + (size_t)ctl->row * t.k + t.first;
@@ -31,10 +60,28 @@ static __global__ void sum_terms(size_t n, float *dst, struct cuda_terms t,
         }
 }
 
-void cuda_sum_terms(struct cuda *be, size_t n, float *dst, const struct cuda_terms *t,
-                    const struct mc_ctl *ctl)
+void cuda_lincomb(struct mc_backend *base, size_t n, struct mc_buf *dst, size_t k,
+                  const struct mc_buf *const *src, const struct mc_buf *coefs,
+                  const struct mc_buf *ctl)
 {
-    LAUNCH_EACH(be, sum_terms, n, dst, *t, ctl);
+    struct cuda *be = cuda_entered(base);
+
+    /* more than a handful of terms: the sum so far is a term */
+    for (size_t i = TERMS; i < k; i++)
+        assert(src[i] != dst);
+    for (size_t done = 0; done < k;) {
+        struct terms t = {};
+        t.k = k;
+        t.first = done;
+        t.coefs = data(coefs);
+        if (done) {
+            t.whole = 1;
+            t.x[t.n++] = data(dst);
+        }
+        for (size_t i = 0; i < TERMS && done < k; i++, done++)
+            t.x[t.n++] = data(src[done]);
+        LAUNCH_EACH(be, sum_terms, n, data(dst), t, ctl_of(ctl));
+    }
 }
 
 struct sgd {
@@ -60,17 +107,14 @@ static __global__ void sgd_step(size_t n, struct sgd s, const struct mc_ctl *ctl
         }
 }
 
-static float *data(const struct mc_buf *b)
+void cuda_sgd(struct mc_backend *base, size_t n, const struct mc_sgd *s, const struct mc_buf *ctl)
 {
-    return b ? (float *)b->data : NULL;
-}
+    struct cuda *be = cuda_entered(base);
 
-void cuda_sgd_step(struct cuda *be, size_t n, const struct mc_sgd *s, const struct mc_ctl *ctl)
-{
     const struct sgd a = {data(s->p),   data(s->m),     data(s->grad), data(s->point),
                           data(s->lrs), data(s->coefs), s->stride,     s->k,
                           s->momentum,  s->decay,       s->nesterov};
-    LAUNCH_EACH(be, sgd_step, n, a, ctl);
+    LAUNCH_EACH(be, sgd_step, n, a, ctl_of(ctl));
 }
 
 /* Block i: the i-th of CUDA_PARTS segments. */
@@ -98,15 +142,16 @@ static __global__ void add_parts(size_t n, const double *part, double scale, dou
         *acc += scale * sum;
 }
 
-void cuda_sum_squares(struct cuda *be, size_t n, const float *x, double scale, double *part,
-                      double *acc)
+void cuda_sumsq(struct mc_backend *base, size_t n, const struct mc_buf *x, double scale,
+                struct mc_buf *acc, size_t slot)
 {
+    struct cuda *be = cuda_entered(base);
     const size_t want = (n + 4095) / 4096, parts = want < 1            ? 1
                                                    : want < CUDA_PARTS ? want
                                                                        : CUDA_PARTS;
 
-    LAUNCH_BLOCKS(be, square_parts, parts, n, x, part);
-    LAUNCH_BLOCKS(be, add_parts, 1, parts, part, scale, acc);
+    LAUNCH_BLOCKS(be, square_parts, parts, n, data(x), cuda_parts(be));
+    LAUNCH_BLOCKS(be, add_parts, 1, parts, cuda_parts(be), scale, (double *)acc->data + slot);
 }
 
 static __global__ void gather(size_t n, float *dst, const float *src, const uint32_t *index)
@@ -116,10 +161,12 @@ static __global__ void gather(size_t n, float *dst, const float *src, const uint
     dst[i] = src[index[i]];
 }
 
-void cuda_gather_floats(struct cuda *be, size_t n, float *dst, const float *src,
-                        const uint32_t *index)
+void cuda_gather(struct mc_backend *base, size_t n, struct mc_buf *dst, const struct mc_buf *src,
+                 const struct mc_buf *index)
 {
-    LAUNCH_EACH(be, gather, n, dst, src, index);
+    struct cuda *be = cuda_entered(base);
+
+    LAUNCH_EACH(be, gather, n, data(dst), data(src), (const uint32_t *)index->data);
 }
 
 /* In the form that leaves p = anchor as it is. */
@@ -133,8 +180,11 @@ static __global__ void proximal_step(size_t n, float *p, const float *anchor, co
     p[i] = (float)((double)p[i] + w * ((double)anchor[i] - (double)p[i]));
 }
 
-void cuda_proximal_step(struct cuda *be, size_t n, float *p, const float *anchor, const float *lrs,
-                        double nu, const struct mc_ctl *ctl)
+void cuda_proximal(struct mc_backend *base, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
+                   const struct mc_buf *lrs, double nu, const struct mc_buf *ctl)
 {
-    LAUNCH_EACH(be, proximal_step, n, p, anchor, lrs, nu, ctl);
+    struct cuda *be = cuda_entered(base);
+
+    LAUNCH_EACH(be, proximal_step, n, data(p), data(anchor), data(lrs), nu,
+                ctl_of(ctl));
 }
