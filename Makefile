@@ -145,7 +145,8 @@ clean: ## remove what was built
 	rm -rf $(BUILD) build-sanitize
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST) | \
+		sed 's,$$(BUILD),$(BUILD),; s,$$(DESTDIR)$$(PREFIX),$(DESTDIR)$(PREFIX),'
 
 programs-of-tests: $(EMULATED) $(if $(EMULATED),$(BUILD)/tests/emulation/tune) $(if $(EMULATED),$(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZERS)
 fuzzers: $(FUZZERS)
