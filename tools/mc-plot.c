@@ -181,12 +181,12 @@ static int draw_plane(struct options *o, struct mc_gnuplot *g, struct mc_error *
 
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_gnuplot *g = NULL;
-    int rc = mc_gnuplot_new(&g, (enum mc_image)o->format, o->width, o->height, err);
+    struct mc_gnuplot g = {0};
+    int rc = mc_gnuplot_open(&g, (enum mc_image)o->format, o->width, o->height, err);
 
     if (!rc)
-        rc = o->mode == PLANE ? draw_plane(o, g, err) : draw_lines(o, g, err);
-    mc_gnuplot_free(g);
+        rc = o->mode == PLANE ? draw_plane(o, &g, err) : draw_lines(o, &g, err);
+    mc_gnuplot_release(&g);
     return rc;
 }
 
