@@ -152,9 +152,7 @@ static int attack(struct options *o, const struct mc_weights *w, struct mc_datas
         log_sums(watch.log, "done", o, &watch.out.sums);
         print_summary(o, &watch.out.sums);
     }
-    if (mc_log_close(watch.log, rc ? NULL : err) && !rc)
-        rc = err->code;
-    return rc;
+    return mc_log_close(watch.log, rc, err);
 }
 
 static int run(struct options *o, struct mc_error *err)

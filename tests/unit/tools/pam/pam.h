@@ -66,8 +66,12 @@ static inline float *trained(const struct mc_graph *g, uint64_t seed)
     must(mc_weights_init(&w, g, "test", &why));
     mc_graph_init(g, seed, w.params, w.stats);
     mc_curve_objective_network(&l, &w);
-    const struct mc_train_job job = {
-        .be = be, .graph = g, .data = &data, .objective = &l.objective, .o = &o, .tool = "test"};
+    const struct mc_train_job job = {.be = be,
+                                     .graph = g,
+                                     .data = &data,
+                                     .objective = &l.objective,
+                                     .o = &o,
+                                     .state = &(struct mc_checkpoint){.tool = "test"}};
     must(mc_train_run(&job, &why));
     memcpy(params, w.params, g->P * sizeof *params);
     mc_weights_release(&w);
@@ -175,7 +179,7 @@ static inline int try_run(const struct ends *e, const struct mc_pam_options *o,
                                      .data = &data,
                                      .objective = &p.objective,
                                      .o = &train,
-                                     .tool = "test",
+                                     .state = &(struct mc_checkpoint){.tool = "test"},
                                      .watch = {.epoch = hear, .arg = r}};
 
     *r = (struct result){.told = 0};

@@ -52,7 +52,7 @@ static int spoilt(size_t k, int resume, struct mc_error *err)
                                            .data = &data,
                                            .objective = &l.objective,
                                            .o = &o,
-                                           .tool = "test",
+                                           .state = &(struct mc_checkpoint){.tool = "test"},
                                            .watch = {.epoch = hear, .arg = &u}};
     const int rc = mc_train_run(&train_job, err);
     assert_int_equal(u.n_told, 1);

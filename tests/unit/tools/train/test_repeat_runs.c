@@ -93,7 +93,7 @@ static struct trained train(const struct job *j, int directly)
                                            .data = &data,
                                            .objective = &l.objective,
                                            .o = &o,
-                                           .tool = "test",
+                                           .state = &(struct mc_checkpoint){.tool = "test"},
                                            .watch = {.epoch = keep_told, .arg = &t}};
     must(mc_train_run(&train_job, &why));
     t.n = j->k == 1 ? g->P + g->S : g->P;

@@ -52,7 +52,7 @@ static struct outcome run(const struct job *j, const struct mc_graph *g, struct 
                                            .data = data,
                                            .objective = &l.objective,
                                            .o = &j->o,
-                                           .tool = "test",
+                                           .state = &(struct mc_checkpoint){.tool = "test"},
                                            .watch = {.epoch = hear, .arg = &u}};
     must(mc_train_run(&train_job, &why));
     for (size_t i = 0; i < j->k; i++)
