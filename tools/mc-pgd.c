@@ -115,13 +115,10 @@ static int read_weights(struct mc_weights *w, const char *path, struct mc_histor
 static int resolve_options(struct options *o, const struct mc_dataset_info *info,
                            struct mc_error *err)
 {
-    struct mc_history *h = o->cli.history;
-    char text[MC_ATTACK_TEXT];
     int rc = mc_attack_resolve(&o->attack, info, err);
 
-    mc_attack_text(&o->attack, text);
-    mc_history_str(h, "attack", text);
-    mc_options_note(&o->cli, o, h);
+    mc_attack_keep(&o->attack, o->cli.history, NULL);
+    mc_options_note(&o->cli, o, o->cli.history);
     return rc;
 }
 

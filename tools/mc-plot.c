@@ -135,7 +135,7 @@ static void add_inputs(struct options *o, const char *operand)
         const char *file = strsep(&rest, o->mode == PLANE ? "" : ",");
         if (!strcmp(file, "-") && isatty(STDIN_FILENO))
             mc_cli_usage("will not read a table from a terminal (see --help)");
-        mc_cli_file(&o->cli, MC_FILE_INPUT, NULL, file);
+        mc_files_add(&o->cli.files, MC_FILE_INPUT, NULL, file);
     }
     free(list);
 }

@@ -122,7 +122,7 @@ static void check_options(struct options *o)
     if (o->no_normalise && (o->init || mc_graph_json_is(o->net)))
         mc_cli_usage("--no-normalise is for new networks of --net NAME");
     if (o->net && mc_graph_json_is(o->net))
-        mc_cli_file(&o->cli, MC_FILE_INPUT, "net", o->net);
+        mc_files_add(&o->cli.files, MC_FILE_INPUT, "net", o->net);
 }
 
 MC_PROGRAM("", doc, options, .add = add_options, .check = check_options, .run = run)

@@ -129,22 +129,15 @@ static const struct mc_objective linear = {.prepare = prepare,
 
 void mc_curve_objective_network(struct mc_curve_objective *l, struct mc_weights *w)
 {
-    memset(l, 0, sizeof *l);
-    l->objective = linear;
+    *l = (struct mc_curve_objective){
+        .objective = linear, .k = 1, .host = {w->params}, .is_free = {1}, .host_stats = w->stats};
     l->objective.mode = MC_MODE_TRAIN;
-    l->k = 1;
-    l->host[0] = w->params;
-    l->is_free[0] = 1;
-    l->host_stats = w->stats;
 }
 
 void mc_curve_objective_curve(struct mc_curve_objective *l, struct mc_curve *c)
 {
-    memset(l, 0, sizeof *l);
-    l->objective = linear;
+    *l = (struct mc_curve_objective){.objective = linear, .k = c->n_points, .kind = c->kind};
     l->objective.mode = MC_MODE_BATCH;
-    l->k = c->n_points;
-    l->kind = c->kind;
     for (size_t i = 0; i < c->n_points; i++) {
         l->host[i] = c->points[i];
         l->is_free[i] = i > 0 && i + 1 < c->n_points;

@@ -158,8 +158,7 @@ static void tell(void *arg, uint64_t images, uint64_t in_all)
 
     (void)in_all;
     r->images = r->before + images * r->points;
-    if (r->s->pass.progress)
-        r->s->pass.progress(r->s->pass.arg, r->images, r->in_all);
+    r->s->pass.progress(r->s->pass.arg, r->images, r->in_all);
 }
 
 /* One data set at the points of a block; bn: their statistics. */
@@ -223,11 +222,9 @@ static int tell_begin(const struct run *r, struct mc_error *err)
 {
     const struct mc_batched *s = r->s;
     size_t bytes = 0;
-    int rc;
+    int rc = mc_eval_bytes(s->pass.be, s->span, s->pass.batch, s->pass.attack, &bytes, err);
 
-    if (!s->begin)
-        return 0;
-    if ((rc = mc_eval_bytes(s->pass.be, s->span, s->pass.batch, s->pass.attack, &bytes, err)))
+    if (rc)
         return rc;
     s->begin(s->pass.arg, r->done, r->block, bytes + r->block * point_bytes(s));
     return 0;

@@ -27,7 +27,7 @@ struct mc_batched {
     const struct mc_span
         *span; /* stats: (S) of every point where bn is none; may be NULL if S is 0 */
     /* Of every pass; with an attack robust figures too. data, samples and exact are each data
-     * set's, augment is bn's. progress is told of this run, all points. */
+     * set's, augment is bn's. progress, not NULL, is told of this run, all points. */
     struct mc_loader_options pass;
     struct mc_batched_data bn; /* to re-estimate statistics on at each point, where there are any */
     int bn_attack;             /* on the attack's examples */
@@ -42,8 +42,8 @@ struct mc_batched {
      * what the backend computes with are added, and while it runs the results. */
     struct mc_checkpoint state;
     /* Told pass.arg once, when all inputs were seen to fit: how many points an earlier run did, how
-     * many are measured at a time, and the bytes that this takes beside what the caller holds. May
-     * be NULL. */
+     * many are measured at a time, and the bytes that this takes beside what the caller
+     * holds. */
     void (*begin)(void *arg, size_t done, size_t block, size_t bytes);
 };
 

@@ -79,7 +79,7 @@ void mc_eval_cli_check(const struct mc_eval_cli *e)
         if (mc_option_given(e->cli, some[i]))
             mc_cli_usage("--%s has no effect with --full", mc_option_given(e->cli, some[i]));
     for (size_t i = 0; i < e->sweep.n_data; i++)
-        mc_cli_file(e->cli, MC_FILE_INPUT, "data", e->sweep.data[i].path);
+        mc_files_add(&e->cli->files, MC_FILE_INPUT, "data", e->sweep.data[i].path);
 }
 
 /* No two columns have one name. */

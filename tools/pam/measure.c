@@ -125,7 +125,7 @@ static void measure_batch(void *arg)
     struct mc_train *f = m->f;
     const struct mc_source source = mc_train_source(f, m->order);
 
-    mc_train_load(f, &source, p->ctl);
+    f->be->load(f->plan, &source, p->ctl);
     for (uint64_t i = 0; i < p->o->points; i++) {
         next_point(p, f, i == 0);
         mc_train_forward(f, MC_MODE_BATCH, &source, p->ctl, p->d_point);

@@ -148,7 +148,7 @@ static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf
 /* A curve step moves the offset, and so may the clip at a permutation step's end. */
 static int offset_moves(const struct mc_pam *p)
 {
-    return p->o->curve_epochs > 0 || p->layers;
+    return p->o->curve_epochs > 0 || p->o->spectral > 0;
 }
 
 /* The price of the offset, and the objective where it has come to. */
@@ -178,7 +178,7 @@ static void end_iteration(struct mc_pam *p, struct mc_train *f, struct mc_pam_re
     const struct mc_pam_value *after = curved ? &r->curve : &r->permutation;
 
     r->decrease = r->before.loss + r->before.decay - (after->loss + after->decay) - proximal;
-    if (!p->layers)
+    if (p->o->spectral <= 0)
         return;
     r->least_move = mc_pam_least_move(p, f);
     r->rejected = proximal < r->least_move;
@@ -200,10 +200,11 @@ static int after(struct mc_objective *o, struct mc_train *f, uint64_t e, int *st
 
     if (at + 1 == p->o->permutation_epochs) {
         rc = mc_pam_select(p, f, outer, err);
-        if (!rc && p->layers) /* the clip is of what was kept, not of what was measured last */
+        if (!rc &&
+            p->o->spectral > 0) /* the clip is of what was kept, not of what was measured last */
             rc = mc_pam_place(p, f, p->perm, err);
     }
-    if (!rc && p->layers && at + 1 >= p->o->permutation_epochs)
+    if (!rc && p->o->spectral > 0 && at + 1 >= p->o->permutation_epochs)
         rc = mc_pam_clip(p, f, err);
     if (!rc && last && offset_moves(p))
         rc = measure_curve(p, f, r, err);
@@ -299,7 +300,7 @@ int mc_pam_init(struct mc_pam *p, struct mc_train_options *train, struct mc_erro
 void mc_pam_release(struct mc_pam *p)
 {
     mc_perm_release(&p->previous);
-    mc_pam_theorem_release(p);
+    mc_spectral_layers_release(&p->layers);
     free(p->at);
     free(p->units);
     *p = (struct mc_pam){0};

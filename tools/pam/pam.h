@@ -15,6 +15,7 @@
 #define MC_PAM_H
 
 #include "libcommon/graph/soft_permutation.h"
+#include "libcommon/spectral/spectral.h"
 #include "tools/curve/objective.h"
 #include "tools/train/train.h"
 
@@ -109,9 +110,9 @@ struct mc_pam {
     struct mc_buf *coefs, *residual;
     struct mc_buf *ctl, *points, *begin, *points_ctl, *sums, *index; /* to measure */
     struct mc_pam_set sets[MC_PAM_SETS];
-    struct mc_perm previous;           /* before the permutation step */
-    int permuting;                     /* the epoch is of a permutation step */
-    struct mc_spectral_layers *layers; /* of the theorem, or NULL */
+    struct mc_perm previous;          /* before the permutation step */
+    int permuting;                    /* the epoch is of a permutation step */
+    struct mc_spectral_layers layers; /* of the theorem, where there is a spectral norm */
 };
 
 /* Epochs of the whole run. */
@@ -172,7 +173,6 @@ size_t mc_pam_saved(struct mc_objective *o, struct mc_train *f, struct mc_train_
  * ones, a cross-entropy of weight 1, whose Lipschitz constant is sqrt(2), both ends within the
  * norm; or MC_EUSAGE. */
 MC_USE_RESULT int mc_pam_theorem_init(struct mc_pam *p, struct mc_error *err);
-void mc_pam_theorem_release(struct mc_pam *p);
 /* The control point's weights, those of (a + p->d_pb) / 2 + p->d_offset, to the spectral norm that
  * is allowed; the offset of a layer that is within it keeps its bits. */
 MC_USE_RESULT int mc_pam_clip(struct mc_pam *p, struct mc_train *f, struct mc_error *err);

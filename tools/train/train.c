@@ -92,11 +92,6 @@ struct mc_source mc_train_source(const struct mc_train *f, const struct mc_buf *
                               .purpose = MC_RNG_AUGMENT};
 }
 
-void mc_train_load(struct mc_train *f, const struct mc_source *src, const struct mc_buf *ctl)
-{
-    f->be->load(f->plan, src, ctl);
-}
-
 void mc_train_forward(struct mc_train *f, enum mc_mode mode, const struct mc_source *src,
                       const struct mc_buf *ctl, const struct mc_buf *point)
 {
@@ -335,7 +330,7 @@ static void train_step(void *arg)
     const struct mc_source source = mc_train_source(f, r->order);
     const struct mc_buf *point = r->objective->point(r->objective, f);
 
-    mc_train_load(f, &source, f->ctl);
+    be->load(f->plan, &source, f->ctl);
     mc_train_forward(f, r->objective->mode, &source, f->ctl, point);
     be->metrics(f->plan, r->sums);
     be->sumsq(be, f->graph->P, point, .5, r->sums, DECAY_SUM);

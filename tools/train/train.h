@@ -138,10 +138,8 @@ struct mc_source mc_train_source(const struct mc_train *f, const struct mc_buf *
 MC_USE_RESULT int mc_train_put_weights(struct mc_train *f, uint64_t epoch, size_t k,
                                        void (*weights)(const void *arg, double t, float *weights),
                                        const void *arg, struct mc_buf *to, struct mc_error *err);
-/* A batch of that source to the plan. */
-void mc_train_load(struct mc_train *f, const struct mc_source *src, const struct mc_buf *ctl);
-/* That batch, loaded, forward at a point; where the options say so, attacked there afresh. Any
- * number of times. */
+/* A batch of that source, loaded to the plan, forward at a point; where the options say so,
+ * attacked there afresh. Any number of times. */
 void mc_train_forward(struct mc_train *f, enum mc_mode mode, const struct mc_source *src,
                       const struct mc_buf *ctl, const struct mc_buf *point);
 
