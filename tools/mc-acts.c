@@ -23,11 +23,8 @@ static const char doc[] =
 struct options {
     struct mc_cli cli;
     const char *data;
-    uint64_t samples; /* 0: the first 20% */
-    uint64_t batch;   /* 0: by the network */
-    uint64_t seed;
-    uint32_t shard, shards;
-    int at_pre, raw;
+    struct mc_collect_opts collect; /* samples 0: the first 20%; batch 0: by the network */
+    int raw;
     struct mc_attack_options attack;
 };
 
@@ -35,33 +32,33 @@ static const char *const places[] = {"post", "pre", NULL};
 
 static void parse_shard(const char *option, const char *arg, void *value)
 {
-    struct options *o = value;
+    struct mc_collect_opts *c = value;
     char first[16] = "";
     const char *slash = strchr(arg, '/');
 
     if (!slash || (size_t)(slash - arg) >= sizeof first)
         mc_cli_usage("%s: '%s' is not of the form I/N, such as 1/4", option, arg);
     memcpy(first, arg, (size_t)(slash - arg));
-    o->shards = (uint32_t)mc_parse_u64(option, slash + 1, 1, 1000000);
-    o->shard = (uint32_t)mc_parse_u64(option, first, 1, o->shards) - 1;
+    c->shards = (uint32_t)mc_parse_u64(option, slash + 1, 1, 1000000);
+    c->shard = (uint32_t)mc_parse_u64(option, first, 1, c->shards) - 1;
 }
 
 /* clang-format off */
 static const struct mc_option options[] = {
     {"data", 'd', MC_OPT_INPUT, MC_AT(data), .arg = "FILE", .help = "the data set"},
-    {"samples", 0, MC_OPT_U64, MC_AT(samples), .arg = "N", .min = 1, .max = INT64_MAX,
+    {"samples", 0, MC_OPT_U64, MC_AT(collect.pass.samples), .arg = "N", .min = 1, .max = INT64_MAX,
      .help = "its first N images (default: the first 20%)"},
-    {"shard", 0, MC_OPT_OTHER, 0, .arg = "I/N", .parse = parse_shard, .def = "1/1",
+    {"shard", 0, MC_OPT_OTHER, MC_AT(collect), .arg = "I/N", .parse = parse_shard, .def = "1/1",
      .help = "only part I of N, counted from 1"},
-    {"at", 0, MC_OPT_CHOICE, MC_AT(at_pre), .names = places, .def = "post",
+    {"at", 0, MC_OPT_CHOICE, MC_AT(collect.at_pre), .names = places, .def = "post",
      .help = "after the ReLU (post) or before it (pre)"},
     {"raw", 0, MC_OPT_FLAG, MC_AT(raw), .help = "one network's activations, batch by batch"},
     MC_OPTION_ATTACK(MC_AT(attack), 0, "look at the adversarial examples that each network has itself, not at "
                      "clean images"),
-    {"batch", 0, MC_OPT_U64, MC_AT(batch), .arg = "N", .min = 1, .max = 65536,
+    {"batch", 0, MC_OPT_U64, MC_AT(collect.pass.batch), .arg = "N", .min = 1, .max = 65536,
      .help = "images at a time (default: up to 128, by the network's size)"},
-    MC_OPTION_OUTPUT, MC_OPTION_SEED(MC_AT(seed), .needs = {"attack"}), MC_OPTIONS_BACKEND, MC_OPTION_NO_PROGRESS,
-    MC_OPTION_NO_HISTORY, {0}};
+    MC_OPTION_OUTPUT, MC_OPTION_SEED(MC_AT(collect.pass.seed), .needs = {"attack"}), MC_OPTIONS_BACKEND,
+    MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
 static int attacked(const struct options *o)
@@ -79,83 +76,75 @@ static void check_options(struct options *o)
         mc_cli_usage(o->raw ? "--raw takes one network, %zu are given"
                             : "two networks are needed, %zu are given (--raw takes one)",
                      o->cli.n_operands);
-    if (o->raw && o->shards > 1)
+    if (o->raw && o->collect.shards > 1)
         mc_cli_usage("--raw has no shards");
 }
 
-static int resolve_attack(struct mc_collect_opts *out, struct options *o,
-                          const struct mc_dataset_info *info, struct mc_error *err)
+static int resolve_attack(struct options *o, const struct mc_dataset_info *info,
+                          struct mc_error *err)
 {
-    struct mc_history *h = o->cli.history;
     char text[MC_ATTACK_TEXT];
     int rc = mc_attack_resolve(&o->attack, info, err);
 
     mc_attack_text(&o->attack, text);
-    mc_history_str(h, "attack", text);
-    mc_option_note(&o->cli, &o->seed, h);
-    out->pass.attack = &o->attack;
-    out->pass.seed = o->seed;
+    mc_history_str(o->cli.history, "attack", text);
+    mc_option_note(&o->cli, &o->collect.pass.seed, o->cli.history);
+    o->collect.pass.attack = &o->attack;
     if (!rc)
         mc_detail(&o->cli, "attack: %s", text);
     return rc;
 }
 
 /* The numbers that the data and the network decide, and what the history says of them. */
-static int resolve_options(struct mc_collect_opts *out, struct options *o, const struct mc_graph *g,
+static int resolve_options(struct options *o, const struct mc_graph *g,
                            const struct mc_dataset_info *info, struct mc_error *err)
 {
+    struct mc_collect_opts *c = &o->collect;
     struct mc_history *h = o->cli.history;
-    int rc = mc_data_samples(info, o->data, o->samples, 1, &out->pass.samples, err);
+    const int fifth = !c->pass.samples;
+    int rc = mc_data_samples(info, o->data, c->pass.samples, 1, &c->pass.samples, err);
 
     if (rc)
         return rc;
-    if (!o->samples)
-        out->pass.samples = (info->n + 4) / 5;
-    out->pass.batch = o->batch ? (size_t)o->batch : mc_collect_batch(g, attacked(o));
-    out->at_pre = o->at_pre;
-    out->shard = o->shard;
-    out->shards = o->shards;
-    out->precision = o->cli.backend.precision;
-    mc_history_int(h, "samples", (int64_t)out->pass.samples);
-    mc_history_int(h, "batch", (int64_t)out->pass.batch);
-    mc_option_note(&o->cli, &o->at_pre, h);
+    if (fifth)
+        c->pass.samples = (info->n + 4) / 5;
+    if (!c->pass.batch)
+        c->pass.batch = mc_collect_batch(g, attacked(o));
+    c->precision = o->cli.backend.precision;
+    mc_history_int(h, "samples", (int64_t)c->pass.samples);
+    mc_history_int(h, "batch", (int64_t)c->pass.batch);
+    mc_option_note(&o->cli, &c->at_pre, h);
     mc_option_note(&o->cli, &o->raw, h);
-    if (o->shards > 1) {
-        mc_history_int(h, "shard", o->shard + 1);
-        mc_history_int(h, "shards", o->shards);
+    if (c->shards > 1) {
+        mc_history_int(h, "shard", c->shard + 1);
+        mc_history_int(h, "shards", c->shards);
     }
     rc = mc_data_fits(g, info, o->data, err);
-    return rc || !attacked(o) ? rc : resolve_attack(out, o, info, err);
+    return rc || !attacked(o) ? rc : resolve_attack(o, info, err);
 }
 
-static int collect(const struct options *o, const struct mc_weights *w,
-                   struct mc_dataset_reader *data, struct mc_collect_opts *opts,
+static int collect(struct options *o, const struct mc_weights *w, struct mc_dataset_reader *data,
                    struct mc_error *err)
 {
-    struct mc_backend *be = o->cli.be;
-    struct mc_history *h = o->cli.history;
+    struct mc_collect_opts *c = &o->collect;
     struct mc_moments m = {0};
     struct mc_progress p;
     int rc;
 
-    mc_progress_begin(&p, &o->cli, "counting", "images", mc_collect_images(opts));
-    opts->pass.be = be;
-    opts->pass.data = data;
-    opts->pass.progress = mc_progress_count_of;
-    opts->pass.arg = &p;
-    if (o->raw) {
-        rc = mc_collect_activations(o->cli.output, &w[0], opts, h, err);
-        mc_progress_end(&p);
-        return rc;
-    }
-    rc = mc_collect_moments(&m, &w[0], &w[1], opts, err);
+    mc_progress_begin(&p, &o->cli, "counting", "images", mc_collect_images(c));
+    c->pass.be = o->cli.be;
+    c->pass.data = data;
+    c->pass.progress = mc_progress_count_of;
+    c->pass.arg = &p;
+    rc = o->raw ? mc_collect_activations(o->cli.output, &w[0], c, o->cli.history, err)
+                : mc_collect_moments(&m, &w[0], &w[1], c, err);
     mc_progress_end(&p);
-    if (!rc)
-        rc = mc_moments_write(&m, o->cli.output, h, err);
-    if (!rc)
-        mc_detail(&o->cli, "%llu images, %zu layer%s, batches of %zu, %s",
+    if (!rc && !o->raw)
+        rc = mc_moments_write(&m, o->cli.output, o->cli.history, err);
+    if (!rc && !o->raw)
+        mc_detail(&o->cli, "%llu images, %zu layer%s, batches of %llu, %s",
                   (unsigned long long)m.images, m.taps.n_taps, m.taps.n_taps == 1 ? "" : "s",
-                  opts->pass.batch, be->describe);
+                  (unsigned long long)c->pass.batch, o->cli.be->describe);
     mc_moments_release(&m);
     return rc;
 }
@@ -164,7 +153,6 @@ static int run(struct options *o, struct mc_error *err)
 {
     struct mc_dataset_reader *data = NULL;
     struct mc_weights w[2] = {{0}, {0}};
-    struct mc_collect_opts opts = {0};
     struct mc_history *h = o->cli.history;
     const char **path = o->cli.operands;
     int rc = o->raw ? mc_weights_read(&w[0], path[0], h, err)
@@ -175,11 +163,11 @@ static int run(struct options *o, struct mc_error *err)
     if (!o->raw)
         mc_history_set_pair(h, w[0].id, w[1].id);
     mc_history_input(h, mc_dataset_stream(data));
-    if ((rc = resolve_options(&opts, o, w[0].graph, mc_dataset_get_info(data), err)) ||
+    if ((rc = resolve_options(o, w[0].graph, mc_dataset_get_info(data), err)) ||
         (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
     mc_computed_with_history(o->cli.be, h);
-    rc = collect(o, w, data, &opts, err);
+    rc = collect(o, w, data, err);
 out:
     mc_dataset_close(data);
     mc_weights_release(&w[0]);

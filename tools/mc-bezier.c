@@ -68,34 +68,18 @@ static int read_ends(const struct options *o, struct mc_curve *c, char id[2][MC_
 
 static int train(struct options *o, struct mc_curve *c, char id[2][MC_ID_LEN], struct mc_error *err)
 {
-    struct mc_backend *be = o->cli.be;
-    struct mc_history *h = o->cli.history;
-    struct mc_in_memory data = {0};
+    struct mc_checkpoint *state = &o->train.state;
     struct mc_curve_objective objective;
-    struct mc_checkpoint identity = {0};
-    struct mc_train_job job = {.be = be,
-                               .graph = c->graph,
-                               .data = &data,
-                               .objective = &objective.objective,
-                               .identity = &identity};
-    struct mc_train_memory memory = {.plans = 1};
-    int rc = mc_in_memory_open(&data, o->train.data, o->train.samples, h, err);
+    int rc = mc_train_cli_open_data(&o->train, err);
 
-    if (!rc)
-        rc = mc_data_fits(c->graph, &data.info, o->train.data, err);
-    if (!rc)
-        rc = mc_train_cli_resolve(&o->train, be, &data.info, h, err);
+    if (rc || (rc = mc_train_cli_resolve(&o->train, c->graph, err)))
+        return rc;
     mc_curve_objective_curve(&objective, c);
-    memory.vectors = mc_curve_objective_vectors(&objective, o->train.train.checkpoint != NULL);
-    if (!rc) {
-        mc_checkpoint_set(&identity, "a", "%s", id[0]);
-        mc_checkpoint_set(&identity, "b", "%s", id[1]);
-        mc_checkpoint_set(&identity, "curve", "%d", (int)c->kind);
-        mc_checkpoint_set(&identity, "points", "%zu", c->n_points);
-        rc = mc_train_cli_run(&o->train, &job, &memory, err);
-    }
-    mc_in_memory_release(&data, be);
-    return rc;
+    mc_checkpoint_set(state, "a", "%s", id[0]);
+    mc_checkpoint_set(state, "b", "%s", id[1]);
+    mc_checkpoint_set(state, "curve", "%d", (int)c->kind);
+    mc_checkpoint_set(state, "points", "%zu", c->n_points);
+    return mc_train_cli_run(&o->train, c->graph, &objective.objective, err);
 }
 
 static int learn_curve(struct options *o, struct mc_error *err)
@@ -111,10 +95,8 @@ static int learn_curve(struct options *o, struct mc_error *err)
         rc = train(o, &c, id, err);
     if (!rc)
         rc = mc_curve_write(&c, o->cli.output, h, err);
-    if (mc_train_cli_close(&o->train, rc ? NULL : err) && !rc)
-        rc = err->code;
     mc_curve_release(&c);
-    return rc;
+    return mc_train_cli_close(&o->train, rc, err);
 }
 
 /* Batch-norm statistics of a point on --bn-data. */

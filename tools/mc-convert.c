@@ -153,7 +153,7 @@ static void check_options(struct options *o)
         mc_cli_usage("one input is enough, '%s' is another (see --help)", o->cli.operands[1]);
     mc_cli_default_stdin(&o->cli);
     if (o->net && mc_graph_json_is(o->net))
-        mc_cli_file(&o->cli, MC_FILE_INPUT, "net", o->net);
+        mc_files_add(&o->cli.files, MC_FILE_INPUT, "net", o->net);
     if (!mc_option_given(&o->cli, &o->from))
         o->from = by_name(input(o));
     if (!mc_option_given(&o->cli, &o->to))

@@ -76,7 +76,7 @@ static void check_options(struct options *o)
         mc_cli_usage("--shuffle and --no-shuffle exclude each other");
     o->source.samples = o->source.dir ? 0 : o->samples;
     o->cli.own_operands = 1;
-    mc_cli_file(&o->cli, MC_FILE_FOLDER, NULL, o->source.dir);
+    mc_files_add(&o->cli.files, MC_FILE_FOLDER, NULL, o->source.dir);
 }
 
 static int run(struct options *o, struct mc_error *err)

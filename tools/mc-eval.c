@@ -78,7 +78,6 @@ static int eval_curve(struct options *o, struct mc_reader *r, FILE *f, struct mc
 {
     struct mc_report *report = &o->eval.report;
     struct mc_curve c = {0};
-    struct mc_checkpoint id = {0};
     size_t T = o->planes.points;
     double gram[MC_MAX_POINTS * MC_MAX_POINTS];
     double *t = calloc(2 * T, sizeof *t), *coef = NULL;
@@ -98,8 +97,8 @@ static int eval_curve(struct options *o, struct mc_reader *r, FILE *f, struct mc
     report->at = t;
     report->n_at = 1;
     report->chord = t + T;
-    mc_checkpoint_set(&id, "curve", "%s", c.id);
-    rc = mc_eval_cli_measure(&o->eval, &span, &id, err);
+    mc_checkpoint_set(&o->eval.sweep.state, "curve", "%s", c.id);
+    rc = mc_eval_cli_measure(&o->eval, &span, err);
     if (!rc && o->summary)
         rc = print_summary(o, err);
     if (!rc)
@@ -114,7 +113,6 @@ out:
 static int eval_network(struct options *o, struct mc_reader *r, struct mc_error *err)
 {
     struct mc_weights w = {0};
-    struct mc_checkpoint id = {0};
     const double one = 1;
     int rc = mc_weights_read_stream(&w, r, NULL, err);
 
@@ -123,7 +121,7 @@ static int eval_network(struct options *o, struct mc_reader *r, struct mc_error 
         o->eval.report.network = mc_reader_name(r);
         struct mc_span span = {
             .graph = w.graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one, .stats = w.stats};
-        rc = mc_eval_cli_measure(&o->eval, &span, &id, err);
+        rc = mc_eval_cli_measure(&o->eval, &span, err);
     }
     mc_weights_release(&w);
     return rc;
@@ -217,7 +215,6 @@ static int run(struct options *o, struct mc_error *err)
         rc = look_ahead(o, err);
     if (!rc)
         rc = mc_backend_open(&o->cli.be, &o->cli.backend, err);
-    o->eval.be = o->cli.be;
     if (!rc)
         rc = eval(o, is_curve, &r, t.f, err);
     rc = mc_text_close(&t, o->cli.output, rc, err);

@@ -41,10 +41,7 @@ static const char doc[] =
 
 static int train(struct options *o, struct mc_pam_start *s, struct mc_error *err)
 {
-    struct mc_backend *be = o->cli.be;
-    struct mc_history *h = o->cli.history;
-    const int checkpoint = o->train.train.checkpoint != NULL;
-    struct mc_in_memory data = {0};
+    struct mc_checkpoint *state = &o->train.state;
     struct mc_pam_report *report = calloc(o->pam.pam.outer, sizeof *report);
     struct mc_pam pam = {.o = &o->pam.pam,
                          .graph = s->a.graph,
@@ -54,35 +51,21 @@ static int train(struct options *o, struct mc_pam_start *s, struct mc_error *err
                          .offset = s->offset,
                          .perm = &s->perm,
                          .report = report};
-    struct mc_checkpoint identity = {0};
-    struct mc_train_job job = {.be = be,
-                               .graph = s->a.graph,
-                               .data = &data,
-                               .objective = &pam.objective,
-                               .identity = &identity};
-    struct mc_train_memory memory = {.plans =
-                                         1 + (o->train.train.huber > 0)}; /* with its own ReLU */
-    int rc = report ? mc_in_memory_open(&data, o->train.data, o->train.samples, h, err)
-                    : mc_no_memory(err);
+    int rc = report ? mc_train_cli_open_data(&o->train, err) : mc_no_memory(err);
 
     if (!rc)
-        rc = mc_data_fits(s->a.graph, &data.info, o->train.data, err);
-    if (!rc)
-        rc = mc_train_cli_resolve(&o->train, be, &data.info, h, err);
+        rc = mc_train_cli_resolve(&o->train, s->a.graph, err);
     if (!rc)
         rc = mc_pam_init(&pam, &o->train.train, err);
     if (!rc) {
-        memory.vectors = mc_pam_vectors(&pam, checkpoint);
-        memory.matrices = mc_pam_matrices(&pam, checkpoint);
-        mc_checkpoint_set(&identity, "a", "%s", s->a.id);
-        mc_checkpoint_set(&identity, "b", "%s", s->b.id);
-        mc_checkpoint_set(&identity, "start", "%016" PRIx64, s->sum);
-        mc_pam_cli_identity(&o->pam, &identity);
-        mc_pam_cli_watch(&o->pam, &o->train, report);
-        rc = mc_train_cli_run(&o->train, &job, &memory, err);
+        mc_checkpoint_set(state, "a", "%s", s->a.id);
+        mc_checkpoint_set(state, "b", "%s", s->b.id);
+        mc_checkpoint_set(state, "start", "%016" PRIx64, s->sum);
+        mc_pam_cli_identity(&o->pam, state);
+        mc_pam_cli_watch(&o->pam, &o->train, &pam);
+        rc = mc_train_cli_run(&o->train, s->a.graph, &pam.objective, err);
     }
     mc_pam_release(&pam);
-    mc_in_memory_release(&data, be);
     free(report);
     return rc;
 }
@@ -106,10 +89,8 @@ static int run(struct options *o, struct mc_error *err)
     }
     if (!rc)
         rc = mc_pam_curve_write(&s, o->cli.output, h, err);
-    if (mc_train_cli_close(&o->train, rc ? NULL : err) && !rc)
-        rc = err->code;
     mc_pam_start_release(&s);
-    return rc;
+    return mc_train_cli_close(&o->train, rc, err);
 }
 
 static void add_options(struct options *o)

@@ -84,26 +84,6 @@ out:
     return rc;
 }
 
-static int identity(struct options *o, struct mc_error *err)
-{
-    struct mc_history *h = o->cli.history;
-    struct mc_weights w = {0};
-    struct mc_symmetry s = {0};
-    struct mc_perm p = {0};
-    int rc = mc_weights_read(&w, o->cli.operands[0], h, err);
-
-    if (rc)
-        return rc;
-    mc_option_note(&o->cli, &o->identity, h);
-    rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", o->cli.operands[0]);
-    if (!rc && !(rc = mc_perm_init(&p, &s, err)))
-        rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
-    mc_perm_release(&p);
-    mc_symmetry_release(&s);
-    mc_weights_release(&w);
-    return rc;
-}
-
 static int verify(struct options *o, const struct mc_weights *w, const struct mc_weights *pw,
                   struct mc_error *err)
 {
@@ -136,22 +116,22 @@ out:
     return rc;
 }
 
-/* The permutation to apply to w: read or drawn. */
+/* The permutation to apply to w: read or drawn; or the one that moves nothing. */
 static int choose(const struct options *o, const struct mc_symmetry *s, struct mc_perm *p,
                   struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
-    int rc = 0;
+    int rc = o->identity || is_random(o) ? mc_perm_init(p, s, err)
+                                         : mc_perm_read(p, o->cli.operands[0], s, h, err);
 
-    if (is_random(o)) {
-        if ((rc = mc_perm_init(p, s, err)))
-            return rc;
+    if (rc)
+        return rc;
+    mc_option_note(&o->cli, &o->identity, h);
+    if (o->identity)
+        return 0;
+    if (is_random(o))
         mc_perm_random(p, o->random);
-        mc_option_note(&o->cli, &o->random, h);
-    } else {
-        if ((rc = mc_perm_read(p, o->cli.operands[0], s, h, err)))
-            return rc;
-    }
+    mc_option_note(&o->cli, &o->random, h);
     invert(o, p);
     return 0;
 }
@@ -159,7 +139,7 @@ static int choose(const struct options *o, const struct mc_symmetry *s, struct m
 static int permute(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
-    const char *path = o->cli.operands[is_random(o) ? 0 : 1];
+    const char *path = o->cli.operands[o->cli.n_operands - 1];
     struct mc_weights w = {0}, pw = {0};
     struct mc_symmetry s = {0};
     struct mc_perm p = {0};
@@ -168,7 +148,13 @@ static int permute(struct options *o, struct mc_error *err)
     if (rc)
         return rc;
     if ((rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", path)) ||
-        (rc = choose(o, &s, &p, err)) || (rc = mc_weights_init(&pw, w.graph, w.dataset, err)) ||
+        (rc = choose(o, &s, &p, err)))
+        goto out;
+    if (o->identity) {
+        rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
+        goto out;
+    }
+    if ((rc = mc_weights_init(&pw, w.graph, w.dataset, err)) ||
         (rc = mc_perm_apply(&p, &s, w.graph, w.params, w.stats, pw.params, pw.stats, err)))
         goto out;
     if (*p.of[1] && strcmp(p.of[1], w.id) != 0)
@@ -226,18 +212,17 @@ static void check_options(struct options *o)
     for (size_t i = 0; i < n; i++) {
         /* -o may replace the network that it is the permuted form of */
         const int replaced = !o->identity && !o->compose && i == n - 1 && (i || is_random(o));
-        mc_cli_file(&o->cli, replaced ? MC_FILE_REPLACED : MC_FILE_INPUT, NULL, o->cli.operands[i]);
+        mc_files_add(&o->cli.files, replaced ? MC_FILE_REPLACED : MC_FILE_INPUT, NULL,
+                     o->cli.operands[i]);
     }
     if (o->verify && o->cli.output) /* its table */
-        mc_cli_file(&o->cli, MC_FILE_OUTPUT, NULL, "-");
+        mc_files_add(&o->cli.files, MC_FILE_OUTPUT, NULL, "-");
     o->cli.text = o->verify != NULL;
 }
 
 static int run(struct options *o, struct mc_error *err)
 {
-    if (o->identity)
-        return identity(o, err);
-    if (o->compose || (!is_random(o) && o->cli.n_operands == 1))
+    if (o->compose || (!o->identity && !is_random(o) && o->cli.n_operands == 1))
         return combine(o, err);
     return permute(o, err);
 }

@@ -15,8 +15,7 @@ struct options {
     struct mc_cli cli;
     struct mc_attack_options attack;
     const char *data;
-    uint64_t samples; /* 0: all */
-    uint64_t batch, seed;
+    struct mc_loader_options pass; /* samples 0: all */
 };
 
 /* A run under way, for the progress line and the log. */
@@ -30,11 +29,11 @@ struct watch {
 /* clang-format off */
 static const struct mc_option options[] = {
     {"data", 'd', MC_OPT_INPUT, MC_AT(data), .arg = "FILE", .group = 1, .help = "the data set"},
-    {"samples", 0, MC_OPT_U64, MC_AT(samples), .arg = "N", .min = 1, .max = INT32_MAX, .group = 1,
+    {"samples", 0, MC_OPT_U64, MC_AT(pass.samples), .arg = "N", .min = 1, .max = INT32_MAX, .group = 1,
      .flags = MC_OPT_HISTORY, .help = "its first N images (default: all)"},
-    {"batch", 0, MC_OPT_U64, MC_AT(batch), .arg = "N", .min = 1, .max = 65536, .def = "128", .group = 3,
+    {"batch", 0, MC_OPT_U64, MC_AT(pass.batch), .arg = "N", .min = 1, .max = 65536, .def = "128", .group = 3,
      .flags = MC_OPT_HISTORY, .help = "images at a time"},
-    MC_OPTION_SEED(MC_AT(seed), .flags = MC_OPT_HISTORY), MC_OPTIONS_RUN, {0}};
+    MC_OPTION_SEED(MC_AT(pass.seed), .flags = MC_OPT_HISTORY), MC_OPTIONS_RUN, {0}};
 /* clang-format on */
 
 static const char doc[] =
@@ -115,13 +114,10 @@ static int read_weights(struct mc_weights *w, const char *path, struct mc_histor
 static int resolve_options(struct options *o, const struct mc_dataset_info *info,
                            struct mc_error *err)
 {
-    struct mc_history *h = o->cli.history;
-    char text[MC_ATTACK_TEXT];
     int rc = mc_attack_resolve(&o->attack, info, err);
 
-    mc_attack_text(&o->attack, text);
-    mc_history_str(h, "attack", text);
-    mc_options_note(&o->cli, o, h);
+    mc_attack_keep(&o->attack, o->cli.history, NULL);
+    mc_options_note(&o->cli, o, o->cli.history);
     return rc;
 }
 
@@ -129,32 +125,28 @@ static int attack(struct options *o, const struct mc_weights *w, struct mc_datas
                   struct mc_error *err)
 {
     struct watch watch = {.o = o, .out = {.path = o->cli.output, .history = o->cli.history}};
-    const struct mc_loader_options opts = {.be = o->cli.be,
-                                           .data = data,
-                                           .attack = &o->attack,
-                                           .batch = o->batch,
-                                           .samples = o->samples,
-                                           .exact = 1,
-                                           .seed = o->seed,
-                                           .progress = log_progress,
-                                           .arg = &watch};
+    struct mc_loader_options *pass = &o->pass;
     uint64_t images = 0;
-    int rc = mc_data_samples(mc_dataset_get_info(data), o->data, o->samples, 1, &images, err);
+    int rc = mc_data_samples(mc_dataset_get_info(data), o->data, pass->samples, 1, &images, err);
 
+    pass->be = o->cli.be;
+    pass->data = data;
+    pass->attack = &o->attack;
+    pass->exact = 1;
+    pass->progress = log_progress;
+    pass->arg = &watch;
     if (!rc && o->cli.log_path)
         rc = mc_log_open(&watch.log, o->cli.log_path, 0, err);
     if (rc)
         return rc;
     mc_progress_begin(&watch.progress, &o->cli, "attacking", "images", images);
-    rc = mc_adversarial_write(&watch.out, w, &opts, err);
+    rc = mc_adversarial_write(&watch.out, w, pass, err);
     mc_progress_end(&watch.progress);
     if (!rc) {
         log_sums(watch.log, "done", o, &watch.out.sums);
         print_summary(o, &watch.out.sums);
     }
-    if (mc_log_close(watch.log, rc ? NULL : err) && !rc)
-        rc = err->code;
-    return rc;
+    return mc_log_close(watch.log, rc, err);
 }
 
 static int run(struct options *o, struct mc_error *err)

@@ -135,7 +135,7 @@ static void add_inputs(struct options *o, const char *operand)
         const char *file = strsep(&rest, o->mode == PLANE ? "" : ",");
         if (!strcmp(file, "-") && isatty(STDIN_FILENO))
             mc_cli_usage("will not read a table from a terminal (see --help)");
-        mc_cli_file(&o->cli, MC_FILE_INPUT, NULL, file);
+        mc_files_add(&o->cli.files, MC_FILE_INPUT, NULL, file);
     }
     free(list);
 }
@@ -181,12 +181,12 @@ static int draw_plane(struct options *o, struct mc_gnuplot *g, struct mc_error *
 
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_gnuplot *g = NULL;
-    int rc = mc_gnuplot_new(&g, (enum mc_image)o->format, o->width, o->height, err);
+    struct mc_gnuplot g = {0};
+    int rc = mc_gnuplot_open(&g, (enum mc_image)o->format, o->width, o->height, err);
 
     if (!rc)
-        rc = o->mode == PLANE ? draw_plane(o, g, err) : draw_lines(o, g, err);
-    mc_gnuplot_free(g);
+        rc = o->mode == PLANE ? draw_plane(o, &g, err) : draw_lines(o, &g, err);
+    mc_gnuplot_release(&g);
     return rc;
 }
 

@@ -33,23 +33,23 @@ static const char doc[] =
     "  mc-train --net mlp:512 --data train.mcz --checkpoint c.mcz --resume -o m.mcz";
 
 /* A new network for the data, or the one of --init. */
-static int make_network(const struct options *o, const struct mc_in_memory *data,
-                        struct mc_weights *w, struct mc_error *err)
+static int make_network(const struct options *o, struct mc_weights *w, struct mc_error *err)
 {
+    const struct mc_dataset_info *info = &o->train.images.info;
     struct mc_graph *g = NULL;
 
     if (o->init) {
         int rc = mc_weights_read(w, o->init, o->cli.history, err);
-        return rc ? rc : mc_data_fits(w->graph, &data->info, o->train.data, err);
+        return rc ? rc : mc_data_fits(w->graph, info, o->train.data, err);
     }
-    struct mc_net_spec spec = data->info.spec;
+    struct mc_net_spec spec = info->spec;
     for (int c = 0; o->no_normalise && c < MC_MAX_CHANNELS_IN; c++) {
         spec.mean[c] = 0;
         spec.std[c] = 1;
     }
     int rc = mc_network_build(&g, o->net, &spec, err);
     if (!rc)
-        rc = mc_weights_init(w, g, data->info.name, err);
+        rc = mc_weights_init(w, g, info->name, err);
     if (!rc)
         mc_graph_init(g, o->train.train.seed, w->params, w->stats);
     mc_graph_free(g);
@@ -58,71 +58,50 @@ static int make_network(const struct options *o, const struct mc_in_memory *data
 
 /* What network it is, and what it started from. A file's name does not say what network it holds:
  * its graph does. */
-static int record_network(const struct options *o, const struct mc_weights *w,
-                          struct mc_checkpoint *identity, struct mc_error *err)
+static int record_network(struct options *o, const struct mc_weights *w, struct mc_error *err)
 {
+    struct mc_checkpoint *state = &o->train.state;
     struct mc_history *h = o->cli.history;
     char id[MC_ID_LEN];
 
     mc_history_str(h, "net", w->graph->net);
     mc_options_note(&o->cli, o, h);
-    mc_checkpoint_set(identity, "net", "%s%s", w->graph->net,
+    mc_checkpoint_set(state, "net", "%s%s", w->graph->net,
                       o->no_normalise ? " --no-normalise" : "");
-    mc_checkpoint_set(identity, "init", "%s", w->id);
+    mc_checkpoint_set(state, "init", "%s", w->id);
     if (!o->net || !mc_graph_json_is(o->net))
         return 0;
     int rc = mc_graph_id(w->graph, id, err);
     if (!rc) {
         mc_history_str(h, "graph", id);
-        mc_checkpoint_set(identity, "graph", "%s", id);
+        mc_checkpoint_set(state, "graph", "%s", id);
     }
     return rc;
 }
 
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_backend *be = NULL;
-    struct mc_in_memory data = {0};
     struct mc_weights w = {0};
     struct mc_curve_objective objective;
-    struct mc_checkpoint identity = {0};
-    struct mc_history *h = o->cli.history;
     int rc = mc_train_cli_open(&o->train, err);
 
-    if (rc)
-        goto out;
-    be = o->cli.be;
-    rc = mc_in_memory_open(&data, o->train.data, o->train.samples, h, err);
-    if (!rc)
-        rc = make_network(o, &data, &w, err);
-    if (rc || (rc = record_network(o, &w, &identity, err)))
+    if (rc || (rc = mc_train_cli_open_data(&o->train, err)) || (rc = make_network(o, &w, err)) ||
+        (rc = record_network(o, &w, err)))
         goto out;
     if (o->train.train.epochs)
-        rc = mc_train_cli_resolve(&o->train, be, &data.info, h, err);
+        rc = mc_train_cli_resolve(&o->train, w.graph, err);
     else
-        mc_option_note(&o->cli, &o->train.train.seed, h);
+        mc_option_note(&o->cli, &o->train.train.seed, o->cli.history);
     if (rc)
         goto out;
     mc_detail(&o->cli, "%s: %zu parameters, %.1f MFLOP an image; %s", w.graph->net,
-              mc_graph_count(w.graph), mc_graph_flops(w.graph) / 1e6, be->describe);
+              mc_graph_count(w.graph), mc_graph_flops(w.graph) / 1e6, o->cli.be->describe);
     mc_curve_objective_network(&objective, &w);
-    struct mc_train_job job = {.be = be,
-                               .graph = w.graph,
-                               .data = &data,
-                               .objective = &objective.objective,
-                               .identity = &identity};
-    const struct mc_train_memory memory = {
-        .plans = 1,
-        .vectors = mc_curve_objective_vectors(&objective, o->train.train.checkpoint != NULL)};
-    if (!(rc = mc_train_cli_run(&o->train, &job, &memory, err)))
-        rc = mc_weights_write(&w, o->cli.output, h, err);
+    if (!(rc = mc_train_cli_run(&o->train, w.graph, &objective.objective, err)))
+        rc = mc_weights_write(&w, o->cli.output, o->cli.history, err);
 out:
-    if (mc_train_cli_close(&o->train, rc ? NULL : err) && !rc)
-        rc = err->code;
     mc_weights_release(&w);
-    if (be)
-        mc_in_memory_release(&data, be);
-    return rc;
+    return mc_train_cli_close(&o->train, rc, err);
 }
 
 static void add_options(struct options *o)
@@ -143,7 +122,7 @@ static void check_options(struct options *o)
     if (o->no_normalise && (o->init || mc_graph_json_is(o->net)))
         mc_cli_usage("--no-normalise is for new networks of --net NAME");
     if (o->net && mc_graph_json_is(o->net))
-        mc_cli_file(&o->cli, MC_FILE_INPUT, "net", o->net);
+        mc_files_add(&o->cli.files, MC_FILE_INPUT, "net", o->net);
 }
 
 MC_PROGRAM("", doc, options, .add = add_options, .check = check_options, .run = run)

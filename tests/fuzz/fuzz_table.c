@@ -68,7 +68,7 @@ static int take(const unsigned char *x, size_t n, struct mc_error *err)
         struct mc_error none;
         if (t.rows > n || t.cols > n)
             rc = mc_fail(err, MC_EFAIL, "larger than its text");
-        else if (!mc_table_numbers(&t, c, v, &none))
+        else if (!mc_table_numbers(&t, t.names[c], v, &none))
             for (size_t r = 0; r < t.rows; r++)
                 if (!isfinite(v[r]))
                     rc = mc_fail(err, MC_EFAIL, "took a number that is none");

@@ -303,23 +303,18 @@ int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
     return mc_exit_status(code);
 }
 
-void mc_cli_file(struct mc_cli *cli, enum mc_file_role role, const char *option, const char *path)
-{
-    mc_files_add(&cli->files, role, option, path);
-}
-
 int mc_cli_ready(struct mc_cli *cli, struct mc_error *err)
 {
     const char *output = cli->output ? cli->output : "-";
 
     for (size_t i = 0; !cli->own_operands && i < cli->n_operands; i++)
-        mc_cli_file(cli, MC_FILE_INPUT, NULL, cli->operands[i]);
+        mc_files_add(&cli->files, MC_FILE_INPUT, NULL, cli->operands[i]);
     for (struct mc_option_use *u = cli->options.use; u < cli->options.use + cli->options.n; u++)
         if (u->row->type == MC_OPT_INPUT || u->row->type == MC_OPT_RESULT)
-            mc_cli_file(cli, u->row->type == MC_OPT_INPUT ? MC_FILE_INPUT : MC_FILE_OUTPUT,
-                        u->row->name, *(const char **)u->value);
-    mc_cli_file(cli, MC_FILE_MAIN, "output", output);
-    mc_cli_file(cli, MC_FILE_LOG, "log-json", cli->log_path);
+            mc_files_add(&cli->files, u->row->type == MC_OPT_INPUT ? MC_FILE_INPUT : MC_FILE_OUTPUT,
+                         u->row->name, *(const char **)u->value);
+    mc_files_add(&cli->files, MC_FILE_MAIN, "output", output);
+    mc_files_add(&cli->files, MC_FILE_LOG, "log-json", cli->log_path);
     if (!cli->text && !strcmp(output, "-") && isatty(STDOUT_FILENO))
         return mc_fail(err, MC_EUSAGE, "will not write a binary stream to a terminal (use -o)");
     return mc_files_check(&cli->files, err);

@@ -41,6 +41,8 @@ struct mc_cli {
     int text;                   /* the output is no binary stream */
     struct mc_history *history; /* this run's, hidden with --no-history */
     struct mc_backend *be;      /* the program opens it (mc_backend_open) where it needs one */
+    /* What an operand, or an option without a row of MC_OPT_INPUT or MC_OPT_RESULT, names is added
+     * in check() (mc_files_add). */
     struct mc_files files;
     struct mc_options options;
 };
@@ -118,9 +120,6 @@ int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err);
 void mc_cli_default_stdin(struct mc_cli *cli);
 /* "mc-x: sentence" on stderr, exit 2. */
 void mc_cli_usage(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
-/* What an operand, or an option without a row of MC_OPT_INPUT or MC_OPT_RESULT, names is read or
- * written, as mc_files_add has it. Call in check(). */
-void mc_cli_file(struct mc_cli *cli, enum mc_file_role role, const char *option, const char *path);
 /* Part of mc_cli_main. Fail now rather than after hours of work, and before anything is lost:
  * registers the operands (unless own_operands), the rows' files, -o and --log-json, and checks all
  * files as mc_files_check does; MC_EUSAGE too where the output is binary and stdout a terminal. */

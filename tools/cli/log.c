@@ -201,16 +201,14 @@ void mc_log_end(struct mc_log *l)
     l->line = NULL;
 }
 
-int mc_log_close(struct mc_log *l, struct mc_error *err)
+int mc_log_close(struct mc_log *l, int rc, struct mc_error *err)
 {
-    int rc = 0;
-
     if (!l)
-        return 0;
+        return rc;
     mc_log_live(l);
     if (close(l->fd) && errno != EINTR)
         fail(l, errno);
-    if (l->failed)
+    if (l->failed && !rc)
         rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", l->path, strerror(l->failed));
     free(l->path);
     free(l);

@@ -25,7 +25,7 @@ void mc_log_int(struct mc_log *l, const char *key, int64_t value);
 /* With seven significant digits; a whole number as an integer; null for what is not finite. */
 void mc_log_num(struct mc_log *l, const char *key, double value);
 void mc_log_end(struct mc_log *l);
-/* NULL is fine. */
-MC_USE_RESULT int mc_log_close(struct mc_log *l, struct mc_error *err);
+/* Returns rc, the caller's so far, or what failed. */
+MC_USE_RESULT int mc_log_close(struct mc_log *l, int rc, struct mc_error *err);
 
 #endif

@@ -90,7 +90,7 @@ static size_t vectors(struct mc_objective *o, struct mc_train *f, struct mc_trai
         snprintf(v[n++].name, sizeof v->name, "momentum.%zu", i);
     }
     if (l->host_stats && S)
-        v[n++] = (struct mc_train_vector){"statistics", f->stats, S, "--lr"};
+        v[n++] = (struct mc_train_vector){"statistics", f->stats, NULL, S, "--lr"};
     return n;
 }
 
@@ -108,42 +108,38 @@ static int finish(struct mc_objective *o, struct mc_train *f, struct mc_error *e
     return rc;
 }
 
+static void memory(const struct mc_objective *o, const struct mc_train_options *t,
+                   struct mc_train_memory *m)
+{
+    const struct mc_curve_objective *l = (const struct mc_curve_objective *)o;
+    size_t n_free = 0;
+
+    for (size_t i = 0; i < l->k; i++)
+        n_free += l->is_free[i] != 0;
+    m->vectors += 2 * l->k + n_free + (l->k > 1) + 1 + (t->checkpoint ? 2 * n_free : 0);
+}
+
 static const struct mc_objective linear = {.prepare = prepare,
                                            .epoch = epoch,
                                            .point = point,
                                            .step = step,
                                            .vectors = vectors,
+                                           .memory = memory,
                                            .finish = finish};
 
 void mc_curve_objective_network(struct mc_curve_objective *l, struct mc_weights *w)
 {
-    memset(l, 0, sizeof *l);
-    l->objective = linear;
+    *l = (struct mc_curve_objective){
+        .objective = linear, .k = 1, .host = {w->params}, .is_free = {1}, .host_stats = w->stats};
     l->objective.mode = MC_MODE_TRAIN;
-    l->k = 1;
-    l->host[0] = w->params;
-    l->is_free[0] = 1;
-    l->host_stats = w->stats;
 }
 
 void mc_curve_objective_curve(struct mc_curve_objective *l, struct mc_curve *c)
 {
-    memset(l, 0, sizeof *l);
-    l->objective = linear;
+    *l = (struct mc_curve_objective){.objective = linear, .k = c->n_points, .kind = c->kind};
     l->objective.mode = MC_MODE_BATCH;
-    l->k = c->n_points;
-    l->kind = c->kind;
     for (size_t i = 0; i < c->n_points; i++) {
         l->host[i] = c->points[i];
         l->is_free[i] = i > 0 && i + 1 < c->n_points;
     }
-}
-
-size_t mc_curve_objective_vectors(const struct mc_curve_objective *l, int checkpoint)
-{
-    size_t n_free = 0;
-
-    for (size_t i = 0; i < l->k; i++)
-        n_free += l->is_free[i] != 0;
-    return 2 * l->k + n_free + (l->k > 1) + 1 + (checkpoint ? 2 * n_free : 0);
 }

@@ -19,10 +19,6 @@ struct mc_curve_objective {
     struct mc_buf *p[MC_MAX_POINTS], *m[MC_MAX_POINTS], *coefs, *point;
 };
 
-/* Flat vectors of P floats that training such an objective holds beside the images and the plan, on
- * the host and the device: points, momenta, gradient, and copies for a checkpoint. */
-size_t mc_curve_objective_vectors(const struct mc_curve_objective *l, int checkpoint);
-
 /* Train a network's parameters and statistics in place. */
 void mc_curve_objective_network(struct mc_curve_objective *l, struct mc_weights *w);
 /* Train a curve's inner points in place, one t ~ U[0,1] a batch; weight decay acts on the point. */

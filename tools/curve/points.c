@@ -25,28 +25,21 @@ void mc_curve_coefs(enum mc_curve_kind kind, size_t k, double t, double *coef)
     }
 }
 
-void mc_curve_straighten(struct mc_curve *c)
-{
-    size_t last = c->n_points - 1;
-
-    for (size_t i = 1; i < last; i++) {
-        double u = (double)i / (double)last;
-        for (size_t j = 0; j < c->graph->P; j++)
-            c->points[i][j] =
-                (float)((1 - u) * (double)c->points[0][j] + u * (double)c->points[last][j]);
-    }
-}
-
 int mc_curve_between(struct mc_curve *out, const struct mc_weights *a, const struct mc_weights *b,
                      enum mc_curve_kind kind, size_t n_points, struct mc_error *err)
 {
+    const size_t P = a->graph->P, last = n_points - 1;
     int rc = mc_curve_init(out, a->graph, kind, n_points, a->dataset, err);
 
     if (rc)
         return rc;
-    memcpy(out->points[0], a->params, a->graph->P * sizeof(float));
-    memcpy(out->points[n_points - 1], b->params, a->graph->P * sizeof(float));
-    mc_curve_straighten(out);
+    memcpy(out->points[0], a->params, P * sizeof(float));
+    memcpy(out->points[last], b->params, P * sizeof(float));
+    for (size_t i = 1; i < last; i++) {
+        const double u = (double)i / (double)last;
+        for (size_t j = 0; j < P; j++)
+            out->points[i][j] = (float)((1 - u) * (double)a->params[j] + u * (double)b->params[j]);
+    }
     return 0;
 }
 

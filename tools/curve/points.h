@@ -11,10 +11,7 @@
 /* coef: (k). The weights of the defining points at t in [0,1]; they sum to 1. */
 void mc_curve_coefs(enum mc_curve_kind kind, size_t k, double t, double *coef);
 
-/* Set the points between the first and the last on the straight line, evenly. */
-void mc_curve_straighten(struct mc_curve *c);
-
-/* The straight path from a to b, of one graph, with n_points points, both ends included. */
+/* The straight path from a to b, of one graph, with n_points points, evenly, both ends included. */
 MC_USE_RESULT int mc_curve_between(struct mc_curve *out, const struct mc_weights *a,
                                    const struct mc_weights *b, enum mc_curve_kind kind,
                                    size_t n_points, struct mc_error *err);

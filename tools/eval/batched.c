@@ -20,12 +20,11 @@ struct run {
     struct mc_batched *s;
     int reestimate; /* batch norm's statistics, on s->bn */
     size_t T, block, done;
-    uint64_t images, in_all; /* times points, of this run */
-    uint64_t before;         /* of the passes before this one */
-    size_t points;           /* of this pass */
-    float *stats;            /* (block,S) */
-    struct mc_checkpoint state;
-    char name[MC_BATCHED_MAX_DATA + 1][2][80]; /* of settings */
+    uint64_t images, in_all;               /* times points, of this run */
+    uint64_t before;                       /* of the passes before this one */
+    size_t points;                         /* of this pass */
+    float *stats;                          /* (block,S) */
+    char name[MC_BATCHED_MAX_DATA][2][80]; /* of settings */
 };
 
 /* A data set's content id, which only its end tells. */
@@ -65,15 +64,14 @@ static int check_data(struct run *r, struct mc_batched_data *d, struct mc_error 
     return 0;
 }
 
-static int describe_data(struct run *r, struct mc_batched_data *d, size_t i, struct mc_error *err)
+static int describe_data(struct run *r, const struct mc_batched_data *d, const char *data,
+                         const char *images, struct mc_error *err)
 {
     char id[MC_ID_LEN] = "";
     int rc = content_id(d->path, id, err);
 
-    snprintf(r->name[i][0], sizeof r->name[i][0], "data %s", d->name);
-    snprintf(r->name[i][1], sizeof r->name[i][1], "images of %s", d->name);
-    mc_checkpoint_set(&r->state, r->name[i][0], "%s", id);
-    mc_checkpoint_set(&r->state, r->name[i][1], "%llu", (unsigned long long)d->wanted);
+    mc_checkpoint_set(&r->s->state, data, "%s", id);
+    mc_checkpoint_set(&r->s->state, images, "%llu", (unsigned long long)d->wanted);
     return rc;
 }
 
@@ -86,21 +84,17 @@ static size_t row_floats(const struct mc_batched *s)
 static int describe_run(struct run *r, struct mc_error *err)
 {
     const struct mc_batched *s = r->s;
-    struct mc_checkpoint *state = &r->state;
+    struct mc_checkpoint *state = &r->s->state;
     int rc = 0;
 
-    state->tool = s->tool;
-    mc_checkpoint_set(state, "version", "%s", MC_VERSION);
-    for (size_t i = 0; i < s->identity->n_settings; i++)
-        state->settings[state->n_settings++] = s->identity->settings[i];
     mc_checkpoint_set(state, "points", "%zu", r->T);
-    if (r->reestimate) {
-        rc = describe_data(r, &r->s->bn, MC_BATCHED_MAX_DATA, err);
-        state->settings[state->n_settings - 2].name = "bn-data";
-        state->settings[state->n_settings - 1].name = "bn-samples";
+    if (r->reestimate)
+        rc = describe_data(r, &s->bn, "bn-data", "bn-samples", err);
+    for (size_t i = 0; !rc && i < s->n_data; i++) {
+        snprintf(r->name[i][0], sizeof r->name[i][0], "data %s", s->data[i].name);
+        snprintf(r->name[i][1], sizeof r->name[i][1], "images of %s", s->data[i].name);
+        rc = describe_data(r, &s->data[i], r->name[i][0], r->name[i][1], err);
     }
-    for (size_t i = 0; !rc && i < s->n_data; i++)
-        rc = describe_data(r, &r->s->data[i], i, err);
     mc_computed_with_checkpoint(s->pass.be, state);
     for (size_t i = 0; !rc && i < s->n_data; i++) {
         struct mc_checkpoint_vector *v = &state->vectors[state->n_vectors++];
@@ -116,7 +110,7 @@ static int describe_run(struct run *r, struct mc_error *err)
 static void copy_results(const struct run *r, size_t data, size_t point, int to_checkpoint)
 {
     const struct mc_batched_data *d = &r->s->data[data];
-    float *row = r->state.vectors[data].data + point * row_floats(r->s);
+    float *row = r->s->state.vectors[data].data + point * row_floats(r->s);
 
     for (int i = 0; i < (r->s->pass.attack ? 2 : 1); i++, row += N_FLOATS) {
         struct mc_eval_result *m = (i ? d->robust : d->out) + point;
@@ -129,20 +123,20 @@ static int save(struct run *r, struct mc_error *err)
     for (size_t i = 0; i < r->s->n_data; i++)
         for (size_t t = 0; t < r->done; t++)
             copy_results(r, i, t, 1);
-    r->state.epoch = r->done;
-    return mc_checkpoint_write(&r->state, r->s->checkpoint, err);
+    r->s->state.epoch = r->done;
+    return mc_checkpoint_write(&r->s->state, r->s->checkpoint, err);
 }
 
 static int restore(struct run *r, struct mc_error *err)
 {
-    int rc = mc_checkpoint_read(&r->state, r->s->checkpoint, err);
+    int rc = mc_checkpoint_read(&r->s->state, r->s->checkpoint, err);
 
-    if (!rc && r->state.epoch > r->T)
+    if (!rc && r->s->state.epoch > r->T)
         rc = mc_fail(err, MC_EINPUT, "%s: is %llu points far, of %zu", r->s->checkpoint,
-                     (unsigned long long)r->state.epoch, r->T);
+                     (unsigned long long)r->s->state.epoch, r->T);
     if (rc)
         return rc;
-    r->done = (size_t)r->state.epoch;
+    r->done = (size_t)r->s->state.epoch;
     for (size_t i = 0; i < r->s->n_data; i++)
         for (size_t t = 0; t < r->done; t++) {
             const struct mc_batched_data *d = &r->s->data[i];
@@ -164,8 +158,7 @@ static void tell(void *arg, uint64_t images, uint64_t in_all)
 
     (void)in_all;
     r->images = r->before + images * r->points;
-    if (r->s->pass.progress)
-        r->s->pass.progress(r->s->pass.arg, r->images, r->in_all);
+    r->s->pass.progress(r->s->pass.arg, r->images, r->in_all);
 }
 
 /* One data set at the points of a block; bn: their statistics. */
@@ -229,11 +222,9 @@ static int tell_begin(const struct run *r, struct mc_error *err)
 {
     const struct mc_batched *s = r->s;
     size_t bytes = 0;
-    int rc;
+    int rc = mc_eval_bytes(s->pass.be, s->span, s->pass.batch, s->pass.attack, &bytes, err);
 
-    if (!s->begin)
-        return 0;
-    if ((rc = mc_eval_bytes(s->pass.be, s->span, s->pass.batch, s->pass.attack, &bytes, err)))
+    if (rc)
         return rc;
     s->begin(s->pass.arg, r->done, r->block, bytes + r->block * point_bytes(s));
     return 0;
@@ -267,25 +258,19 @@ static int prepare(struct run *r, struct mc_error *err)
 
 int mc_batched_run(struct mc_batched *s, struct mc_error *err)
 {
-    struct run *r = calloc(1, sizeof *r);
-    int rc;
+    struct run r = {.s = s, .reestimate = s->bn.path && s->span->graph->S};
+    int rc = prepare(&r, err);
 
-    if (!r)
-        return mc_no_memory(err);
-    r->s = s;
-    r->reestimate = s->bn.path && s->span->graph->S;
-    rc = prepare(r, err);
-    while (!rc && r->done < r->T)
-        rc = run_block(r, err);
-    for (size_t i = 0; i < r->state.n_vectors; i++)
-        free(r->state.vectors[i].data);
+    while (!rc && r.done < r.T)
+        rc = run_block(&r, err);
+    for (size_t i = 0; i < s->state.n_vectors; i++)
+        free(s->state.vectors[i].data);
     for (size_t i = 0; i < s->n_data; i++) {
         mc_dataset_close(s->data[i].reader);
         s->data[i].reader = NULL;
     }
     mc_dataset_close(s->bn.reader);
     s->bn.reader = NULL;
-    free(r->stats);
-    free(r);
+    free(r.stats);
     return rc;
 }

@@ -10,10 +10,11 @@
 #include "tools/eval/measure.h"
 
 #define MC_BATCHED_MAX_DATA 8
+#define MC_BATCHED_NAME 64
 
 struct mc_batched_data {
     const char *path;                 /* NULL: none */
-    const char *name;                 /* of its results in a checkpoint */
+    char name[MC_BATCHED_NAME];       /* of its results; not of batch norm's data */
     struct mc_dataset_reader *reader; /* just opened, or NULL; the evaluation closes it */
     uint64_t samples;                 /* as in mc_loader_options */
     int samples_exact;
@@ -26,7 +27,7 @@ struct mc_batched {
     const struct mc_span
         *span; /* stats: (S) of every point where bn is none; may be NULL if S is 0 */
     /* Of every pass; with an attack robust figures too. data, samples and exact are each data
-     * set's, augment is bn's. progress is told of this run, all points. */
+     * set's, augment is bn's. progress, not NULL, is told of this run, all points. */
     struct mc_loader_options pass;
     struct mc_batched_data bn; /* to re-estimate statistics on at each point, where there are any */
     int bn_attack;             /* on the attack's examples */
@@ -36,13 +37,13 @@ struct mc_batched {
     const char *checkpoint;    /* file, or NULL */
     int resume;                /* from it, if it is there */
     uint64_t checkpoint_every; /* points */
-    const char *tool;          /* whose checkpoint it is */
-    /* What a checkpoint must share beside the data and what the backend computes with: settings of
-     * the vectors' ids, of what the coefficients were made from, of how is measured. */
-    const struct mc_checkpoint *identity;
+    /* What a checkpoint begins with: the tool, and settings that it must share, the version, the
+     * vectors' ids, what the coefficients were made from, how is measured; the points, the data and
+     * what the backend computes with are added, and while it runs the results. */
+    struct mc_checkpoint state;
     /* Told pass.arg once, when all inputs were seen to fit: how many points an earlier run did, how
-     * many are measured at a time, and the bytes that this takes beside what the caller holds. May
-     * be NULL. */
+     * many are measured at a time, and the bytes that this takes beside what the caller
+     * holds. */
     void (*begin)(void *arg, size_t done, size_t block, size_t bytes);
 };
 

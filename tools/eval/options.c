@@ -6,10 +6,9 @@
 #include "tools/load/loader.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NAME_MAX_LENGTH 64
 
 /* [NAME=]FILE; without a name the split names it, once the stream is open. */
 static void add_data(const char *option, const char *arg, void *value)
@@ -19,14 +18,14 @@ static void add_data(const char *option, const char *arg, void *value)
 
     if (e->sweep.n_data == MC_BATCHED_MAX_DATA)
         mc_cli_usage("%s: at most %d", option, MC_BATCHED_MAX_DATA);
-    struct mc_reported *d = &e->report.data[e->sweep.n_data];
+    struct mc_batched_data *d = &e->sweep.data[e->sweep.n_data++];
     while (isalnum((unsigned char)arg[n]) || arg[n] == '_' || arg[n] == '-')
         n++;
-    if (n && n < NAME_MAX_LENGTH && arg[n] == '=') {
+    if (n && n < sizeof d->name && arg[n] == '=') {
         memcpy(d->name, arg, n);
         arg += n + 1;
     }
-    e->sweep.data[e->sweep.n_data++].path = arg;
+    d->path = arg;
 }
 
 /* clang-format off */
@@ -43,7 +42,7 @@ static const struct mc_option rows[] = {
     MC_OPTION_ATTACK(AT(attack), 25, "measure adversarial examples too, made at each point under its statistics: "
                      "columns NAME.robust.loss, NAME.robust.accuracy; eps and step are those of the first --data",
                      .flags = MC_OPT_IDENTITY),
-    {"bn-attack", 0, MC_OPT_FLAG, AT(report.bn_attack), .group = 25, .needs = {"attack", "bn-data"},
+    {"bn-attack", 0, MC_OPT_FLAG, AT(sweep.bn_attack), .group = 25, .needs = {"attack", "bn-data"},
      .help = "re-estimate batch norm on adversarial examples too, not clean images"},
     {"samples", 0, MC_OPT_U64, AT(samples), .arg = "N", .min = 1, .max = INT32_MAX, .def = "10000", .group = 30,
      .help = "first N images of a data set whose split is train"},
@@ -66,12 +65,8 @@ static const struct mc_option rows[] = {
 void mc_eval_cli_options(struct mc_eval_cli *e, struct mc_cli *cli)
 {
     e->cli = cli;
+    e->report.sweep = &e->sweep;
     mc_options_add(cli, rows, e);
-}
-
-static int attacked(const struct mc_eval_cli *e)
-{
-    return mc_option_given(e->cli, &e->attack) != NULL;
 }
 
 void mc_eval_cli_check(const struct mc_eval_cli *e)
@@ -84,53 +79,53 @@ void mc_eval_cli_check(const struct mc_eval_cli *e)
         if (mc_option_given(e->cli, some[i]))
             mc_cli_usage("--%s has no effect with --full", mc_option_given(e->cli, some[i]));
     for (size_t i = 0; i < e->sweep.n_data; i++)
-        mc_cli_file(e->cli, MC_FILE_INPUT, "data", e->sweep.data[i].path);
+        mc_files_add(&e->cli->files, MC_FILE_INPUT, "data", e->sweep.data[i].path);
 }
 
-/* The columns' name where the user gave none, and no two the same. */
-static int name_columns(struct mc_eval_cli *e, struct mc_reported *d, const char *split,
-                        struct mc_error *err)
+/* No two columns have one name. */
+static int check_name(const struct mc_eval_cli *e, size_t i, struct mc_error *err)
 {
-    if (!*d->name)
-        snprintf(d->name, NAME_MAX_LENGTH, "%s", *split ? split : "data");
-    for (struct mc_reported *other = e->report.data; other < d; other++)
-        if (!strcmp(other->name, d->name))
+    const struct mc_reported c = mc_report_column(&e->report, i);
+
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(mc_report_column(&e->report, k).name, c.name))
             return mc_fail(err, MC_EUSAGE, "two data sets are called '%s' (use --data NAME=FILE)",
-                           d->name);
+                           c.name);
     return 0;
 }
 
 static int resolve_attack(struct mc_eval_cli *e, struct mc_error *err)
 {
+    const size_t n = e->sweep.n_data;
+    char text[MC_ATTACK_TEXT];
     int rc = mc_attack_resolve(&e->attack, mc_dataset_get_info(e->sweep.data[0].reader), err);
 
-    mc_attack_text(&e->attack, e->attack_text);
-    e->report.attack = e->attack_text;
-    for (size_t i = 0; !rc && i < e->sweep.n_data; i++) {
-        struct mc_reported *d = &e->report.data[e->sweep.n_data + i];
-        char name[NAME_MAX_LENGTH]; /* of at most so many bytes, as all of clean data */
-        memcpy(name, e->report.data[i].name, sizeof name);
-        snprintf(d->name, sizeof d->name, "%.63s.robust", name);
-        rc = name_columns(e, d, "", err);
-    }
-    e->report.n_data *= 2;
-    if (!rc)
-        mc_detail(e->cli, "attack: %s", e->attack_text);
-    return rc;
+    e->sweep.pass.attack = &e->attack;
+    for (size_t i = n; !rc && i < 2 * n; i++)
+        rc = check_name(e, i, err);
+    if (rc)
+        return rc;
+    mc_attack_text(&e->attack, text);
+    mc_detail(e->cli, "attack: %s", text);
+    return 0;
 }
 
 int mc_eval_cli_open_data(struct mc_eval_cli *e, struct mc_error *err)
 {
     int rc = mc_checkpoint_check_path(e->sweep.checkpoint, e->sweep.resume, err);
 
+    e->sweep.state.tool = e->cli->tool;
+    mc_checkpoint_set(&e->sweep.state, "version", "%s", MC_VERSION);
     for (size_t i = 0; !rc && i < e->sweep.n_data; i++) {
         struct mc_batched_data *d = &e->sweep.data[i];
-        rc = mc_dataset_open(&d->reader, d->path, err);
-        if (!rc)
-            rc = name_columns(e, &e->report.data[i], mc_dataset_get_info(d->reader)->split, err);
+        if ((rc = mc_dataset_open(&d->reader, d->path, err)))
+            return rc;
+        const char *split = mc_dataset_get_info(d->reader)->split;
+        if (!*d->name) /* the user gave none */
+            snprintf(d->name, sizeof d->name, "%s", *split ? split : "data");
+        rc = check_name(e, i, err);
     }
-    e->report.n_data = e->sweep.n_data;
-    return rc || !attacked(e) ? rc : resolve_attack(e, err);
+    return rc || !mc_option_given(e->cli, &e->attack) ? rc : resolve_attack(e, err);
 }
 
 int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g, struct mc_error *err)
@@ -149,9 +144,9 @@ static void begin(void *arg, size_t done, size_t block, size_t bytes)
     const struct mc_eval_cli *e = arg;
 
     if (done)
-        mc_detail(e->cli, "resumed after point %zu of %zu", done, e->report.T);
-    if (e->say_memory)
-        mc_note(e->cli, "%zu points, %zu at a time: %.1f MiB", e->report.T, block,
+        mc_detail(e->cli, "resumed after point %zu of %zu", done, e->sweep.span->T);
+    if (e->report.marks) /* a plane */
+        mc_note(e->cli, "%zu points, %zu at a time: %.1f MiB", e->sweep.span->T, block,
                 (double)bytes / (1 << 20));
 }
 
@@ -166,16 +161,19 @@ static void progress(void *arg, uint64_t images, uint64_t in_all)
 /* Of a subset, how far its means may be from the whole's. */
 static void tell_subsets(const struct mc_eval_cli *e)
 {
-    for (size_t i = 0; i < e->report.n_data; i++) {
-        const struct mc_reported *d = &e->report.data[i];
-        double loss, accuracy;
-        if (d->out[0].images == (double)d->in_all)
+    for (size_t i = 0; i < mc_report_n(&e->report); i++) {
+        const struct mc_reported c = mc_report_column(&e->report, i);
+        double loss = 0, accuracy = 0;
+        if (c.out[0].images == (double)c.in_all)
             continue;
-        mc_report_errors(&e->report, i, &loss, &accuracy);
+        for (size_t p = 0; p < e->sweep.span->T; p++) {
+            loss = fmax(loss, c.out[p].loss_se);
+            accuracy = fmax(accuracy, c.out[p].accuracy_se);
+        }
         mc_note(e->cli,
                 "%s: first %llu of %llu images; standard errors up to %.2g in loss, %.2g%% in "
                 "accuracy (--full for all)",
-                d->name, (unsigned long long)d->out[0].images, (unsigned long long)d->in_all, loss,
+                c.name, (unsigned long long)c.out[0].images, (unsigned long long)c.in_all, loss,
                 100 * accuracy);
     }
 }
@@ -183,30 +181,39 @@ static void tell_subsets(const struct mc_eval_cli *e)
 /* The data sets, open, and room for what is measured on them. */
 static int prepare_data(struct mc_eval_cli *e, struct mc_error *err)
 {
-    for (size_t i = 0; i < e->report.n_data; i++) {
-        struct mc_reported *d = &e->report.data[i];
-        free(d->out);
-        if (!(d->out = calloc(e->report.T, sizeof *d->out)))
-            return mc_no_memory(err);
-    }
+    const size_t T = e->sweep.span->T;
+    const int attacked = e->sweep.pass.attack != NULL;
+
     for (size_t i = 0; i < e->sweep.n_data; i++) {
-        const struct mc_reported *r = &e->report.data[i];
         struct mc_batched_data *d = &e->sweep.data[i];
         int rc = d->reader ? 0 : mc_dataset_open(&d->reader, d->path, err);
         if (rc)
             return rc;
         int training = !strcmp(mc_dataset_get_info(d->reader)->split, "train");
-        d->name = r->name;
+        free(d->out);
+        if (!(d->out = calloc(attacked ? 2 * T : T, sizeof *d->out)))
+            return mc_no_memory(err);
+        d->robust = attacked ? d->out + T : NULL;
         d->samples = e->full ? 0 : training ? e->samples : e->test_samples;
         d->samples_exact = !training || mc_option_given(e->cli, &e->samples);
-        d->out = r->out;
-        d->robust = attacked(e) ? r[e->sweep.n_data].out : NULL;
     }
     return 0;
 }
 
-int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span,
-                        struct mc_checkpoint *identity, struct mc_error *err)
+/* What a checkpoint must share of the options: those of statistics where they decide something. */
+static void save_options(struct mc_eval_cli *e)
+{
+    struct mc_batched *s = &e->sweep;
+
+    if (s->bn.path && s->span->graph->S) {
+        mc_option_save(e->cli, &e->bn_plain, &s->state);
+        if (s->bn_attack)
+            mc_option_save(e->cli, &s->bn_attack, &s->state);
+    }
+    mc_options_save(e->cli, e, &s->state);
+}
+
+int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span, struct mc_error *err)
 {
     static const char *const what[] = {"a network", "a curve", "a plane"};
     struct mc_batched *s = &e->sweep;
@@ -215,24 +222,14 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span,
         return mc_fail(err, MC_EUSAGE,
                        "%s needs --bn-data FILE: it carries no batch-norm statistics",
                        what[e->report.n_at]);
-    if (s->bn.path && span->graph->S) {
-        mc_option_save(e->cli, &e->bn_plain, identity);
-        if (e->report.bn_attack)
-            mc_option_save(e->cli, &e->report.bn_attack, identity);
-    }
-    mc_options_save(e->cli, e, identity);
-    e->report.T = span->T;
     s->span = span;
-    s->identity = identity;
-    s->tool = e->cli->tool;
+    if (s->checkpoint)
+        save_options(e);
     s->begin = begin;
-    s->bn.name = "bn-data";
     s->bn.samples_exact = mc_option_given(e->cli, &s->bn.samples) != NULL;
     s->bn.samples = e->full ? 0 : s->bn.samples;
-    s->bn_attack = e->report.bn_attack;
-    s->pass.be = e->be;
+    s->pass.be = e->cli->be;
     s->pass.augment = !e->bn_plain;
-    s->pass.attack = attacked(e) ? &e->attack : NULL;
     s->pass.progress = progress;
     s->pass.arg = e;
     int rc = prepare_data(e, err);
@@ -241,8 +238,6 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span,
         rc = mc_batched_run(s, err);
         mc_progress_end(&e->progress);
     }
-    for (size_t i = 0; i < e->report.n_data; i++)
-        e->report.data[i].in_all = s->data[i % s->n_data].in_all;
     rc = rc ? rc : mc_report_check(&e->report, err);
     if (!rc)
         tell_subsets(e);
@@ -251,8 +246,8 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span,
 
 void mc_eval_cli_release(struct mc_eval_cli *e)
 {
-    for (size_t i = 0; i < MC_MAX_REPORTED; i++)
-        free(e->report.data[i].out);
-    for (size_t i = 0; i < MC_BATCHED_MAX_DATA; i++)
+    for (size_t i = 0; i < MC_BATCHED_MAX_DATA; i++) {
+        free(e->sweep.data[i].out);
         mc_dataset_close(e->sweep.data[i].reader);
+    }
 }

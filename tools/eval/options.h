@@ -11,16 +11,13 @@
 #include "tools/eval/report.h"
 
 struct mc_eval_cli {
-    struct mc_cli *cli;
-    struct mc_backend *be; /* the caller's to set before anything is measured */
+    struct mc_cli *cli; /* whose backend is open before anything is measured */
     /* As the options are; a data set's reader is open before the work begins, NULL once read. */
     struct mc_batched sweep;
-    struct mc_report report; /* of sweep.data; with an attack, as many robust ones follow */
-    struct mc_attack_options attack;
-    char attack_text[MC_ATTACK_TEXT]; /* report.attack points here */
-    uint64_t samples, test_samples;   /* test_samples 0: all */
+    struct mc_report report;         /* of sweep */
+    struct mc_attack_options attack; /* sweep.pass.attack points here */
+    uint64_t samples, test_samples;  /* test_samples 0: all */
     int bn_plain, full;
-    int say_memory; /* before the work */
     struct mc_progress progress;
 };
 
@@ -34,12 +31,11 @@ MC_USE_RESULT int mc_eval_cli_open_data(struct mc_eval_cli *e, struct mc_error *
 /* After it: does a network of this graph take these data sets? MC_EINPUT if not. */
 MC_USE_RESULT int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g,
                                    struct mc_error *err);
-/* Measure the span's points into report.data. Where --bn-data is none and the span has no
- * statistics of its own, networks with batch norm are MC_EUSAGE "a curve needs --bn-data".
- * identity: what a checkpoint must share beside the data and the options of evaluation, which are
- * added. */
+/* Measure the span's points into sweep.data. Where --bn-data is none and the span has no
+ * statistics of its own, networks with batch norm are MC_EUSAGE "a curve needs --bn-data". What
+ * else a checkpoint must share is in sweep.state already. */
 MC_USE_RESULT int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span,
-                                      struct mc_checkpoint *identity, struct mc_error *err);
+                                      struct mc_error *err);
 void mc_eval_cli_release(struct mc_eval_cli *e);
 
 #endif

@@ -15,7 +15,6 @@ struct subject {
     struct mc_span span;
     struct mc_plane plane;    /* k, three, names */
     const struct mc_curve *c; /* that lies in it, or NULL */
-    struct mc_checkpoint id;
 };
 
 static int write_marks(const struct mc_report *r, const char *path, struct mc_error *err)
@@ -33,10 +32,10 @@ static int measure(const struct mc_plane_cli *p, struct subject *s, FILE *f, str
     struct mc_eval_cli *e = p->eval;
     struct mc_report *report = &e->report;
     const size_t k = s->span.k, T = p->grid.n * p->grid.n, n = 3 + (s->c ? p->points : 0);
-    double *gram = calloc(k * k, sizeof *gram), *coef = calloc(T * k, sizeof *coef);
-    double *xy = calloc(2 * T, sizeof *xy);
+    double gram[MC_MAX_POINTS * MC_MAX_POINTS];
+    double *xy = calloc(T * (2 + k), sizeof *xy);
     struct mc_mark *marks = calloc(n, sizeof *marks);
-    int rc = gram && coef && xy && marks ? 0 : mc_no_memory(err);
+    int rc = xy && marks ? 0 : mc_no_memory(err);
 
     if (rc)
         goto out;
@@ -45,18 +44,18 @@ static int measure(const struct mc_plane_cli *p, struct subject *s, FILE *f, str
     s->plane.gram = gram;
     if ((rc = mc_plane_through(&s->plane, err)))
         goto out;
+    double *coef = xy + 2 * T;
     mc_plane_points(&s->plane, &p->grid, coef, xy);
     mc_plane_marks(&s->plane, s->c, n - 3, marks);
-    mc_option_save(e->cli, p->grid.x, &s->id);
-    mc_option_save(e->cli, p->grid.y, &s->id);
+    mc_option_save(e->cli, p->grid.x, &e->sweep.state);
+    mc_option_save(e->cli, p->grid.y, &e->sweep.state);
     s->span.T = T;
     s->span.coef = coef;
     report->at = xy;
     report->n_at = 2;
     report->marks = marks;
     report->n_marks = n;
-    e->say_memory = 1;
-    rc = mc_eval_cli_measure(e, &s->span, &s->id, err);
+    rc = mc_eval_cli_measure(e, &s->span, err);
     if (!rc && p->marks)
         rc = write_marks(report, p->marks, err);
     if (!rc)
@@ -64,8 +63,6 @@ static int measure(const struct mc_plane_cli *p, struct subject *s, FILE *f, str
 out:
     free(marks);
     free(xy);
-    free(coef);
-    free(gram);
     return rc;
 }
 
@@ -88,7 +85,8 @@ int mc_plane_cli_networks(struct mc_plane_cli *p, struct mc_reader *first, FILE 
         if (!rc)
             rc = mc_graph_expect_same(w[0].graph, w[i].graph, names[0], names[i], err);
         vectors[i] = w[i].params;
-        mc_checkpoint_set(&s.id, (const char *const[]){"a", "b", "c"}[i], "%s", w[i].id);
+        mc_checkpoint_set(&p->eval->sweep.state, (const char *const[]){"a", "b", "c"}[i], "%s",
+                          w[i].id);
     }
     s.span.graph = w[0].graph;
     if (!rc)
@@ -118,7 +116,7 @@ int mc_plane_cli_curve(struct mc_plane_cli *p, struct mc_reader *r, FILE *f, str
     s.span.graph = c.graph;
     s.span.k = c.n_points;
     s.span.vectors = (const float *const *)c.points;
-    mc_checkpoint_set(&s.id, "curve", "%s", c.id);
+    mc_checkpoint_set(&p->eval->sweep.state, "curve", "%s", c.id);
     rc = measure(p, &s, f, err);
     mc_curve_release(&c);
     return rc;

@@ -9,24 +9,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+size_t mc_report_n(const struct mc_report *r)
+{
+    return r->sweep->n_data * (r->sweep->pass.attack ? 2 : 1);
+}
+
+struct mc_reported mc_report_column(const struct mc_report *r, size_t i)
+{
+    const size_t n = r->sweep->n_data;
+    const struct mc_batched_data *d = &r->sweep->data[i % n];
+    struct mc_reported c = {.in_all = d->in_all, .out = i < n ? d->out : d->robust};
+
+    snprintf(c.name, sizeof c.name, "%s%s", d->name, i < n ? "" : ".robust");
+    return c;
+}
+
 int mc_report_check(const struct mc_report *r, struct mc_error *err)
 {
-    for (size_t i = 0; i < r->n_data; i++)
-        for (size_t p = 0; p < r->T; p++) {
-            const struct mc_eval_result *m = &r->data[i].out[p];
+    for (size_t i = 0; i < mc_report_n(r); i++) {
+        const struct mc_reported c = mc_report_column(r, i);
+        for (size_t p = 0; p < r->sweep->span->T; p++) {
+            const struct mc_eval_result *m = &c.out[p];
             const double *at = r->at + p * r->n_at;
             if (isfinite(m->loss) && isfinite(m->loss_se) && isfinite(m->accuracy) &&
                 isfinite(m->accuracy_se))
                 continue;
             if (r->n_at == 2)
                 return mc_fail(err, MC_EFAIL, "the loss on %s is not finite at x = %.9g, y = %.9g",
-                               r->data[i].name, at[0], at[1]);
+                               c.name, at[0], at[1]);
             if (r->n_at == 1)
-                return mc_fail(err, MC_EFAIL, "the loss on %s is not finite at t = %.9g",
-                               r->data[i].name, at[0]);
+                return mc_fail(err, MC_EFAIL, "the loss on %s is not finite at t = %.9g", c.name,
+                               at[0]);
             return mc_fail(err, MC_EFAIL, "%s: the loss on %s is not finite",
-                           r->network ? r->network : "a network", r->data[i].name);
+                           r->network ? r->network : "a network", c.name);
         }
+    }
     return 0;
 }
 
@@ -42,12 +59,15 @@ static const struct {
 
 void mc_report_begin(const struct mc_report *r, FILE *f)
 {
+    char attack[MC_ATTACK_TEXT];
+
     if (r->json) {
         fprintf(f, "{\"kind\":\"%s\",", forms[r->n_at].kind);
-        if (r->attack) {
+        if (r->sweep->pass.attack) {
+            mc_attack_text(r->sweep->pass.attack, attack);
             fputs("\"attack\":", f);
-            mc_json_str(f, r->attack);
-            fprintf(f, ",\"bn_attack\":%s,", r->bn_attack ? "true" : "false");
+            mc_json_str(f, attack);
+            fprintf(f, ",\"bn_attack\":%s,", r->sweep->bn_attack ? "true" : "false");
         }
         fprintf(f, "\"%s\":[", forms[r->n_at].list);
         return;
@@ -55,20 +75,24 @@ void mc_report_begin(const struct mc_report *r, FILE *f)
     fputs(forms[r->n_at].columns[0], f);
     if (r->n_at == 2)
         fprintf(f, "\t%s", forms[r->n_at].columns[1]);
-    for (size_t i = 0; i < r->n_data; i++)
-        fprintf(f, "\t%s.loss\t%s.accuracy", r->data[i].name, r->data[i].name);
+    for (size_t i = 0; i < mc_report_n(r); i++) {
+        const struct mc_reported c = mc_report_column(r, i);
+        fprintf(f, "\t%s.loss\t%s.accuracy", c.name, c.name);
+    }
     putc('\n', f);
 }
 
-static void print_result(const struct mc_report *r, FILE *f, const char *name,
-                         const struct mc_eval_result *m)
+static void print_result(const struct mc_report *r, FILE *f, size_t column, size_t point)
 {
+    const struct mc_reported c = mc_report_column(r, column);
+    const struct mc_eval_result *m = &c.out[point];
+
     if (!r->json) {
         fprintf(f, "\t%.7g\t%.4f", m->loss, 100 * m->accuracy);
         return;
     }
     putc(',', f);
-    mc_json_str(f, name);
+    mc_json_str(f, c.name);
     fprintf(f,
             ":{\"loss\":%.9g,\"loss_se\":%.3g,\"accuracy\":%.9g,\"accuracy_se\":%.3g,"
             "\"images\":%.0f}",
@@ -77,7 +101,7 @@ static void print_result(const struct mc_report *r, FILE *f, const char *name,
 
 void mc_report_rows(const struct mc_report *r, FILE *f, int first)
 {
-    for (size_t p = 0; p < r->T; p++) {
+    for (size_t p = 0; p < r->sweep->span->T; p++) {
         if (r->json)
             fputs(p || !first ? ",{" : "{", f);
         if (!r->n_at && r->json)
@@ -89,8 +113,8 @@ void mc_report_rows(const struct mc_report *r, FILE *f, int first)
                 fprintf(f, "%s\"%s\":", c ? "," : "", forms[r->n_at].columns[c]);
             fprintf(f, c && !r->json ? "\t%.9g" : "%.9g", r->at[p * r->n_at + c]);
         }
-        for (size_t i = 0; i < r->n_data; i++)
-            print_result(r, f, r->data[i].name, &r->data[i].out[p]);
+        for (size_t i = 0; i < mc_report_n(r); i++)
+            print_result(r, f, i, p);
         putc(r->json ? '}' : '\n', f);
     }
 }
@@ -104,17 +128,16 @@ static const char *const figures[] = {"first", "last", "mean",  "arc_mean", "min
                                       "min_t", "max",  "max_t", "barrier",  "barrier_t"};
 enum { N_FIGURES = sizeof figures / sizeof *figures };
 
-/* Of quantity q of a data set along the path. value: (T), room to work in. */
-static void summarise(const struct mc_report *r, size_t data, int q, double *value,
-                      double figure[N_FIGURES])
+/* Of quantity q of a column along the path. value: (T), room to work in. */
+static void summarise(const struct mc_report *r, const struct mc_eval_result *out, int q,
+                      double *value, double figure[N_FIGURES])
 {
+    const size_t T = r->sweep->span->T;
     struct mc_curve_summary s;
 
-    for (size_t i = 0; i < r->T; i++) {
-        const struct mc_eval_result *m = &r->data[data].out[i];
-        value[i] = q ? 100 * m->accuracy : m->loss;
-    }
-    mc_curve_summarise(r->T, r->at, value, r->chord, &s);
+    for (size_t i = 0; i < T; i++)
+        value[i] = q ? 100 * out[i].accuracy : out[i].loss;
+    mc_curve_summarise(T, r->at, value, r->chord, &s);
     if (q) {
         s.barrier = s.dip;
         s.barrier_t = s.dip_t;
@@ -124,29 +147,31 @@ static void summarise(const struct mc_report *r, size_t data, int q, double *val
 
 static int print_summary(const struct mc_report *r, FILE *f, int json, struct mc_error *err)
 {
-    double figure[N_FIGURES], *value = malloc(r->T * sizeof *value);
+    double figure[N_FIGURES], *value = malloc(r->sweep->span->T * sizeof *value);
 
     if (!value)
         return mc_no_memory(err);
-    for (size_t i = 0; i < r->n_data; i++)
+    for (size_t i = 0; i < mc_report_n(r); i++) {
+        const struct mc_reported c = mc_report_column(r, i);
+        if (json) {
+            fputs(i ? "," : "", f);
+            mc_json_str(f, c.name);
+        }
         for (int q = 0; q < 2; q++) {
-            summarise(r, i, q, value, figure);
-            if (json && !q) {
-                fputs(i ? "}," : "", f);
-                mc_json_str(f, r->data[i].name);
-            }
+            summarise(r, c.out, q, value, figure);
             if (json)
-                fprintf(f, "%s\"%s\":{", q ? "}," : ":{", quantity[q]);
+                fprintf(f, "%s\"%s\":{", q ? "," : ":{", quantity[q]);
             else
-                fprintf(f, "%s\t%s", r->data[i].name, quantity[q]);
+                fprintf(f, "%s\t%s", c.name, quantity[q]);
             for (size_t k = 0; k < N_FIGURES; k++)
                 if (json)
                     fprintf(f, "%s\"%s\":%.9g", k ? "," : "", figures[k], figure[k]);
                 else
                     fprintf(f, strstr(figures[k], "_t") ? "\t%.4g" : "\t%.6g", figure[k]);
-            fputs(json ? (q ? "}" : "") : "\n", f);
+            fputs(json ? "}" : "\n", f);
         }
-    fputs(json && r->n_data ? "}" : "", f);
+        fputs(json ? "}" : "", f);
+    }
     free(value);
     return 0;
 }
@@ -199,14 +224,4 @@ int mc_report_print(const struct mc_report *r, FILE *f, struct mc_error *err)
     mc_report_begin(r, f);
     mc_report_rows(r, f, 1);
     return mc_report_end(r, f, err);
-}
-
-void mc_report_errors(const struct mc_report *r, size_t data, double *loss_se, double *accuracy_se)
-{
-    *loss_se = *accuracy_se = 0;
-    for (size_t i = 0; i < r->T; i++) {
-        const struct mc_eval_result *m = &r->data[data].out[i];
-        *loss_se = m->loss_se > *loss_se ? m->loss_se : *loss_se;
-        *accuracy_se = m->accuracy_se > *accuracy_se ? m->accuracy_se : *accuracy_se;
-    }
 }

@@ -5,25 +5,13 @@
 #ifndef MC_REPORT_H
 #define MC_REPORT_H
 
-#include "tools/eval/measure.h"
+#include "tools/eval/batched.h"
 #include "tools/eval/plane.h"
 
 #include <stdio.h>
 
-/* Data sets, and each with an attack again. */
-#define MC_MAX_REPORTED 16
-
-/* One data set: two columns, NAME.loss and NAME.accuracy. */
-struct mc_reported {
-    char name[80];
-    uint64_t in_all;            /* images the data set has; out[].images of them were measured */
-    struct mc_eval_result *out; /* (T) */
-};
-
 struct mc_report {
-    struct mc_reported data[MC_MAX_REPORTED];
-    size_t n_data;
-    size_t T;
+    const struct mc_batched *sweep; /* what is measured, at T points, and found */
     const double *at;    /* (T,n_at): t of a path, n_at = 1, or x and y of a plane, n_at = 2 */
     size_t n_at;         /* 0: a network */
     const double *chord; /* (T-1), of a path */
@@ -31,9 +19,17 @@ struct mc_report {
     size_t n_marks;
     int json;            /* one object instead of a table */
     const char *network; /* of a network: its name */
-    const char *attack;  /* its text, where some of the data sets are attacked; or NULL */
-    int bn_attack;       /* statistics were re-estimated under it */
 };
+
+/* Two columns, NAME.loss and NAME.accuracy: of a data set, and behind all of these, where there is
+ * an attack, of one's adversarial examples, NAME.robust. */
+struct mc_reported {
+    char name[MC_BATCHED_NAME + 16];
+    uint64_t in_all;                  /* images the data set has; out[].images were measured */
+    const struct mc_eval_result *out; /* (T) */
+};
+size_t mc_report_n(const struct mc_report *r);
+struct mc_reported mc_report_column(const struct mc_report *r, size_t i);
 
 /* Every number of it is finite, or MC_EFAIL "the loss is not finite at t = ..."; a network's logits
  * may overflow, and neither a table nor JSON has a word for that. */
@@ -55,8 +51,5 @@ MC_USE_RESULT int mc_report_print(const struct mc_report *r, FILE *f, struct mc_
 MC_USE_RESULT int mc_report_summary(const struct mc_report *r, FILE *f, struct mc_error *err);
 /* The marks as a table: mark, name, x, y, off. Distances are Euclidean, in parameter space. */
 void mc_report_marks(const struct mc_report *r, FILE *f);
-
-/* The largest standard errors over the points. */
-void mc_report_errors(const struct mc_report *r, size_t data, double *loss_se, double *accuracy_se);
 
 #endif

@@ -15,19 +15,6 @@ static uint64_t whole_batches(uint64_t images, uint64_t batch)
     return images < batch ? images : images / batch * batch;
 }
 
-uint64_t mc_pam_select_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch)
-{
-    return whole_batches(o->images < n ? o->images : n, batch);
-}
-
-uint64_t mc_pam_other_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch)
-{
-    const uint64_t selecting = mc_pam_select_images(o, n, batch);
-    const uint64_t others = n - selecting < selecting ? n - selecting : selecting;
-
-    return others / batch * batch;
-}
-
 /* `images` of them from `first` on, in batches. */
 static int new_set(struct mc_pam_set *set, struct mc_train *f, uint64_t first, uint64_t images,
                    struct mc_error *err)
@@ -35,6 +22,7 @@ static int new_set(struct mc_pam_set *set, struct mc_train *f, uint64_t first, u
     const uint64_t batch = f->o->batch;
     int32_t *order;
 
+    set->images = images;
     set->batches = (images + batch - 1) / batch;
     if (!set->batches)
         return 0;
@@ -61,8 +49,9 @@ static int new_relu_set(struct mc_pam *p, struct mc_train *f, uint64_t images, s
 
 int mc_pam_prepare_sets(struct mc_pam *p, struct mc_train *f, struct mc_error *err)
 {
-    const uint64_t T = p->o->points, n = f->data->info.n;
-    const uint64_t images = mc_pam_select_images(p->o, n, f->o->batch);
+    const uint64_t T = p->o->points, n = f->data->info.n, batch = f->o->batch;
+    const uint64_t images = whole_batches(p->o->images < n ? p->o->images : n, batch);
+    const uint64_t others = n - images < images ? n - images : images;
     const struct mc_ctl begin = {.seed = f->o->seed, .epoch = MEASURE_EPOCH};
     float *points = malloc(T * 3 * sizeof *points);
     int rc = points ? 0 : mc_no_memory(err);
@@ -72,8 +61,7 @@ int mc_pam_prepare_sets(struct mc_pam *p, struct mc_train *f, struct mc_error *e
     if (!rc)
         rc = new_set(&p->sets[MC_PAM_SELECTION], f, 0, images, err);
     if (!rc && p->o->permutation_epochs)
-        rc = new_set(&p->sets[MC_PAM_OTHERS], f, images, mc_pam_other_images(p->o, n, f->o->batch),
-                     err);
+        rc = new_set(&p->sets[MC_PAM_OTHERS], f, images, others / batch * batch, err);
     if (!rc && f->o->huber > 0)
         rc = new_relu_set(p, f, images, err);
     if (!rc) {
@@ -137,7 +125,7 @@ static void measure_batch(void *arg)
     struct mc_train *f = m->f;
     const struct mc_source source = mc_train_source(f, m->order);
 
-    mc_train_load(f, &source, p->ctl);
+    f->be->load(f->plan, &source, p->ctl);
     for (uint64_t i = 0; i < p->o->points; i++) {
         next_point(p, f, i == 0);
         mc_train_forward(f, MC_MODE_BATCH, &source, p->ctl, p->d_point);

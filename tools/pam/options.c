@@ -146,14 +146,10 @@ static void log_finite(struct mc_log *log, const char *key, double value)
         mc_log_num(log, key, value);
 }
 
-static uint64_t select_images(const struct mc_pam_cli *p)
+/* How many images of a set there are. */
+static uint64_t images(const struct mc_pam_cli *p, enum mc_pam_set_name set)
 {
-    return mc_pam_select_images(&p->pam, p->train->images, p->train->train.batch);
-}
-
-static uint64_t other_images(const struct mc_pam_cli *p)
-{
-    return mc_pam_other_images(&p->pam, p->train->images, p->train->train.batch);
+    return p->run->sets[set].images;
 }
 
 static void tell_permutation(const struct mc_pam_cli *p, uint64_t outer,
@@ -169,12 +165,12 @@ static void tell_permutation(const struct mc_pam_cli *p, uint64_t outer,
         "term %.4f",
         (unsigned long long)outer + 1, r->before.loss, r->relaxed.loss, r->residual,
         r->projection.loss, r->candidates, p->pam.jointly ? "" : " of single groups",
-        (unsigned long long)select_images(p), kinds[r->kept < 2 ? (int)r->kept : 2],
+        (unsigned long long)images(p, MC_PAM_SELECTION), kinds[r->kept < 2 ? (int)r->kept : 2],
         r->permutation.loss, r->moved, r->proximal_permutation);
     if (isfinite(r->loss_others))
         mc_detail(p->train->cli,
                   "permutation step %llu: on %llu other images loss %.4f before, %.4f kept",
-                  (unsigned long long)outer + 1, (unsigned long long)other_images(p),
+                  (unsigned long long)outer + 1, (unsigned long long)images(p, MC_PAM_OTHERS),
                   r->loss_others_before, r->loss_others);
 }
 
@@ -221,7 +217,7 @@ static void tell_iteration(const struct mc_pam_cli *p, uint64_t outer,
                  r->relu_before + r->before.decay, r->relu + after.decay);
     mc_detail(p->train->cli,
               "iteration %llu: Q on %llu images %.4f to %.4f%s, proximal terms %.4f and %.4f: %s%s",
-              (unsigned long long)outer + 1, (unsigned long long)select_images(p),
+              (unsigned long long)outer + 1, (unsigned long long)images(p, MC_PAM_SELECTION),
               r->before.loss + r->before.decay, after.loss + after.decay, relu,
               isfinite(r->proximal_permutation) ? r->proximal_permutation : 0,
               isfinite(r->proximal_curve) ? r->proximal_curve : 0, decrease,
@@ -249,8 +245,8 @@ static void log_permutation(const struct mc_pam_cli *p, struct mc_log *log, uint
     log_finite(log, "kept", r->kept);
     log_finite(log, "loss_others_before", r->loss_others_before);
     log_finite(log, "loss_others", r->loss_others);
-    mc_log_int(log, "other_images", (int64_t)other_images(p));
-    mc_log_int(log, "judge_images", (int64_t)select_images(p));
+    mc_log_int(log, "other_images", (int64_t)images(p, MC_PAM_OTHERS));
+    mc_log_int(log, "judge_images", (int64_t)images(p, MC_PAM_SELECTION));
     mc_log_end(log);
 }
 
@@ -272,7 +268,7 @@ static void log_iteration(const struct mc_pam_cli *p, struct mc_log *log, uint64
     log_finite(log, "decrease", r->decrease);
     log_finite(log, "least_move", r->least_move);
     log_finite(log, "rejected", r->rejected);
-    mc_log_int(log, "judge_images", (int64_t)select_images(p));
+    mc_log_int(log, "judge_images", (int64_t)images(p, MC_PAM_SELECTION));
     mc_log_end(log);
 }
 
@@ -281,7 +277,7 @@ static void tell_steps(void *arg, struct mc_log *log, const struct mc_train_epoc
     const struct mc_pam_cli *p = arg;
     const uint64_t length = p->pam.permutation_epochs + p->pam.curve_epochs;
     const uint64_t outer = (e->epoch - 1) / length, at = (e->epoch - 1) % length + 1;
-    const struct mc_pam_report *r = &p->report[outer];
+    const struct mc_pam_report *r = &p->run->report[outer];
 
     if (at == p->pam.permutation_epochs) {
         log_permutation(p, log, outer, r);
@@ -308,10 +304,9 @@ static void tell_steps(void *arg, struct mc_log *log, const struct mc_train_epoc
                                            : "lost without --checkpoint");
 }
 
-void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_train_cli *f,
-                      const struct mc_pam_report *report)
+void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_train_cli *f, const struct mc_pam *run)
 {
-    p->report = report;
+    p->run = run;
     f->told = tell_steps;
     f->told_arg = p;
 }

@@ -16,7 +16,7 @@ struct mc_pam_cli {
     enum mc_pam_stage stage;
     int as_paper;
     const struct mc_train_cli *train;
-    const struct mc_pam_report *report;
+    const struct mc_pam *run;
 };
 
 /* Its options, and those of training beside them. Before mc_cli_parse. */
@@ -26,9 +26,7 @@ void mc_pam_cli_options(struct mc_pam_cli *p, struct mc_train_cli *f, struct mc_
 void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_train_cli *f);
 /* What a checkpoint must share of the options: every one of them, reals exactly. */
 void mc_pam_cli_identity(const struct mc_pam_cli *p, struct mc_checkpoint *identity);
-/* Has the run log each step and iteration, and tell it with -v; report is mc_pam_init's, and must
- * outlive the run as p must. */
-void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_train_cli *f,
-                      const struct mc_pam_report *report);
+/* Has the run log each step and iteration, and tell it with -v. */
+void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_train_cli *f, const struct mc_pam *run);
 
 #endif

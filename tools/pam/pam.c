@@ -16,20 +16,6 @@ uint64_t mc_pam_epochs(const struct mc_pam_options *o)
     return o->outer * (o->permutation_epochs + o->curve_epochs);
 }
 
-size_t mc_pam_vectors(const struct mc_pam *p, int checkpoint)
-{
-    /* on the device a, b, Pb, the offset, its momentum and anchor, the point, an index and the
-     * gradient; on the host a, b, the offset, and two to measure how far it moved; two for the
-     * matrices' products */
-    return 9u + 5u + (p->o->permutation_epochs ? 2u : 0u) + (checkpoint ? 3u : 0u);
-}
-
-size_t mc_pam_matrices(const struct mc_pam *p, int checkpoint)
-{
-    /* themselves, their anchor, gradient and momentum, and once on the host */
-    return p->o->permutation_epochs ? (5 + (checkpoint ? 1u : 0u)) * p->matrices : 0;
-}
-
 /* ---- the objective ----------------------------------------------------------------------------
  */
 
@@ -37,7 +23,6 @@ static int prepare(struct mc_objective *o, struct mc_train *f, struct mc_error *
 {
     struct mc_pam *p = (struct mc_pam *)o;
     const size_t P = p->graph->P * sizeof(float), M = (p->matrices + 1) * sizeof(float);
-    const size_t n = (mc_pam_units(p) + 1) * sizeof(float);
     struct mc_buf **const vectors[] = {&p->d_pb, &p->d_momentum, &p->d_anchor, &p->d_point,
                                        &p->index};
     struct mc_buf **const matrices[] = {&p->d_matrices, &p->d_matrices_anchor, &p->d_matrices_grad,
@@ -53,9 +38,6 @@ static int prepare(struct mc_objective *o, struct mc_train *f, struct mc_error *
         mc_bufs_add(&f->bufs, matrices[i], NULL, M, err);
     mc_bufs_add(&f->bufs, &p->coefs, NULL, f->steps * 3 * sizeof(float), err);
     mc_bufs_add(&f->bufs, &p->residual, NULL, sizeof(double), err);
-    mc_bufs_add(&f->bufs, &p->d_perm, NULL, n, err);
-    mc_bufs_add(&f->bufs, &p->d_previous, NULL, n, err);
-    mc_bufs_add(&f->bufs, &p->d_report, NULL, p->o->outer * sizeof *p->report, err);
     if (!(rc = f->bufs.rc) && p->o->permutation_epochs)
         rc = f->be->soft_perm_new(f->be, p->graph, p->symmetry, &p->soft_perm, err);
     return rc ? rc : mc_pam_prepare_sets(p, f, err);
@@ -166,7 +148,7 @@ static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf
 /* A curve step moves the offset, and so may the clip at a permutation step's end. */
 static int offset_moves(const struct mc_pam *p)
 {
-    return p->o->curve_epochs > 0 || p->layers;
+    return p->o->curve_epochs > 0 || p->o->spectral > 0;
 }
 
 /* The price of the offset, and the objective where it has come to. */
@@ -196,7 +178,7 @@ static void end_iteration(struct mc_pam *p, struct mc_train *f, struct mc_pam_re
     const struct mc_pam_value *after = curved ? &r->curve : &r->permutation;
 
     r->decrease = r->before.loss + r->before.decay - (after->loss + after->decay) - proximal;
-    if (!p->layers)
+    if (p->o->spectral <= 0)
         return;
     r->least_move = mc_pam_least_move(p, f);
     r->rejected = proximal < r->least_move;
@@ -218,24 +200,27 @@ static int after(struct mc_objective *o, struct mc_train *f, uint64_t e, int *st
 
     if (at + 1 == p->o->permutation_epochs) {
         rc = mc_pam_select(p, f, outer, err);
-        if (!rc && p->layers) /* the clip is of what was kept, not of what was measured last */
+        if (!rc &&
+            p->o->spectral > 0) /* the clip is of what was kept, not of what was measured last */
             rc = mc_pam_place(p, f, p->perm, err);
     }
-    if (!rc && p->layers && at + 1 >= p->o->permutation_epochs)
+    if (!rc && p->o->spectral > 0 && at + 1 >= p->o->permutation_epochs)
         rc = mc_pam_clip(p, f, err);
     if (!rc && last && offset_moves(p))
         rc = measure_curve(p, f, r, err);
     if (!rc && last)
         end_iteration(p, f, r, stop);
-    return rc ? rc : mc_pam_copy_state(p, f, 1, err);
+    mc_pam_keep_perms(p);
+    return rc;
 }
 
 static int resumed(struct mc_objective *o, struct mc_train *f, uint64_t e, int *stop,
                    struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
-    int rc = mc_pam_copy_state(p, f, 0, err);
+    int rc = mc_pam_take_perms(p, err);
 
+    (void)f;
     *stop = !rc && p->report[e / iteration(p)].rejected == 1;
     return rc;
 }
@@ -245,6 +230,22 @@ static int finish(struct mc_objective *o, struct mc_train *f, struct mc_error *e
     struct mc_pam *p = (struct mc_pam *)o;
 
     return f->be->get(f->be, p->d_offset, 0, p->offset, p->graph->P * sizeof(float), err);
+}
+
+static void memory(const struct mc_objective *o, const struct mc_train_options *t,
+                   struct mc_train_memory *m)
+{
+    const struct mc_pam *p = (const struct mc_pam *)o;
+
+    m->plans += t->huber > 0; /* with its own ReLU */
+    /* on the device a, b, Pb, the offset, its momentum and anchor, the point, an index and the
+     * gradient; on the host a, b, the offset, and two to measure how far it moved */
+    m->vectors += 9u + 5u + (t->checkpoint ? 3u : 0u);
+    if (!p->o->permutation_epochs)
+        return;
+    m->vectors += 2; /* for the matrices' products */
+    /* themselves, their anchor, gradient and momentum, and once on the host */
+    m->matrices += (5 + (t->checkpoint ? 1u : 0u)) * p->matrices;
 }
 
 static void release(struct mc_objective *o, struct mc_train *f)
@@ -269,6 +270,7 @@ int mc_pam_init(struct mc_pam *p, struct mc_train_options *train, struct mc_erro
                                             .after = after,
                                             .resumed = resumed,
                                             .vectors = mc_pam_saved,
+                                            .memory = memory,
                                             .finish = finish,
                                             .release = release};
     const struct mc_pam_options *o = p->o;
@@ -283,7 +285,11 @@ int mc_pam_init(struct mc_pam *p, struct mc_train_options *train, struct mc_erro
     p->permutation_fit.lr = o->permutation_lr;
     p->curve_fit.epochs = o->outer * o->curve_epochs;
     train->epochs = mc_pam_epochs(o);
-    if (!(p->at = malloc((p->symmetry->n_groups + 1) * sizeof *p->at)))
+    for (size_t g = 0; g < p->symmetry->n_groups; g++)
+        p->n_units += p->symmetry->groups[g].size;
+    p->at = malloc((p->symmetry->n_groups + 1) * sizeof *p->at);
+    p->units = calloc(2 * p->n_units + 1, sizeof *p->units);
+    if (!p->at || !p->units)
         return mc_no_memory(err);
     p->matrices = mc_soft_perm_layout(p->symmetry, p->at);
     if ((rc = mc_perm_init(&p->previous, p->symmetry, err)) || o->spectral <= 0)
@@ -294,7 +300,8 @@ int mc_pam_init(struct mc_pam *p, struct mc_train_options *train, struct mc_erro
 void mc_pam_release(struct mc_pam *p)
 {
     mc_perm_release(&p->previous);
-    mc_pam_theorem_release(p);
+    mc_spectral_layers_release(&p->layers);
     free(p->at);
+    free(p->units);
     *p = (struct mc_pam){0};
 }

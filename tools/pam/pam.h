@@ -15,6 +15,7 @@
 #define MC_PAM_H
 
 #include "libcommon/graph/soft_permutation.h"
+#include "libcommon/spectral/spectral.h"
 #include "tools/curve/objective.h"
 #include "tools/train/train.h"
 
@@ -72,14 +73,15 @@ struct mc_pam_report {
 
 /* Images that the objective is measured on. */
 enum mc_pam_set_name {
-    MC_PAM_SELECTION, /* those that select among candidates */
-    MC_PAM_OTHERS,    /* as many others, or fewer; with permutation steps */
+    MC_PAM_SELECTION, /* those that select among candidates, in whole batches where there is one */
+    MC_PAM_OTHERS,    /* the next ones, as many or fewer, in whole batches only; with permutation
+                         steps */
     MC_PAM_RELU,      /* the first ones, on the network without the Huber delta; with a delta */
     MC_PAM_SETS
 };
 struct mc_pam_set {
     struct mc_buf *order;      /* (batches, batch) */
-    uint64_t batches;          /* 0: there is nothing to measure */
+    uint64_t images, batches;  /* 0: there is nothing to measure */
     struct mc_plan *plan;      /* NULL: the training's */
     struct mc_capture *repeat; /* of a batch */
 };
@@ -98,18 +100,19 @@ struct mc_pam {
 
     size_t matrices; /* floats of all groups' */
     size_t *at;      /* (n_groups) where each begins */
+    size_t n_units;  /* of all groups */
+    float *units;    /* (2,n_units) for checkpoints: perm and previous */
     struct mc_train_options permutation_fit,
         curve_fit; /* whose schedules the steps' rates follow */
     struct mc_soft_perm *soft_perm;
     struct mc_buf *d_a, *d_b, *d_pb, *d_offset, *d_momentum, *d_anchor, *d_point; /* (P) */
     struct mc_buf *d_matrices, *d_matrices_anchor, *d_matrices_grad, *d_matrices_momentum;
     struct mc_buf *coefs, *residual;
-    struct mc_buf *d_perm, *d_previous, *d_report; /* for checkpoints: units as floats, doubles */
     struct mc_buf *ctl, *points, *begin, *points_ctl, *sums, *index; /* to measure */
     struct mc_pam_set sets[MC_PAM_SETS];
-    struct mc_perm previous;           /* before the permutation step */
-    int permuting;                     /* the epoch is of a permutation step */
-    struct mc_spectral_layers *layers; /* of the theorem, or NULL */
+    struct mc_perm previous;          /* before the permutation step */
+    int permuting;                    /* the epoch is of a permutation step */
+    struct mc_spectral_layers layers; /* of the theorem, where there is a spectral norm */
 };
 
 /* Epochs of the whole run. */
@@ -119,10 +122,6 @@ uint64_t mc_pam_epochs(const struct mc_pam_options *o);
 MC_USE_RESULT int mc_pam_init(struct mc_pam *p, struct mc_train_options *train,
                               struct mc_error *err);
 void mc_pam_release(struct mc_pam *p); /* the host's memory */
-/* Flat vectors of P floats that training it holds, as mc_curve_objective_vectors, and the floats of
- * the permutation step's matrices beside them. */
-size_t mc_pam_vectors(const struct mc_pam *p, int checkpoint);
-size_t mc_pam_matrices(const struct mc_pam *p, int checkpoint);
 
 /* ---- within the training loop ---- */
 
@@ -133,16 +132,9 @@ size_t mc_pam_matrices(const struct mc_pam *p, int checkpoint);
 void mc_pam_descend(struct mc_backend *be, size_t n, const struct mc_sgd *s,
                     const struct mc_buf *anchor, double nu, const struct mc_buf *ctl);
 
-/* p->sets: images, in whole batches where there is one, and t
- * (tools/pam/measure.c). */
+/* p->sets, and t (tools/pam/measure.c). */
 MC_USE_RESULT int mc_pam_prepare_sets(struct mc_pam *p, struct mc_train *f, struct mc_error *err);
 void mc_pam_release_sets(struct mc_pam *p, struct mc_train *f);
-/* How many images select candidates, of n and in batches of so many: whole batches where there is
- * one. */
-uint64_t mc_pam_select_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch);
-/* And how many others MC_PAM_OTHERS takes, the next ones, in whole batches only: 0 where there is
- * none. */
-uint64_t mc_pam_other_images(const struct mc_pam_options *o, uint64_t n, uint64_t batch);
 /* The weights (3) of a, P b and the offset at t; unused: NULL. */
 void mc_pam_weights(const void *unused, double t, float *weights);
 /* p->d_point: r(t), the weights being row ctl.row of coefs. */
@@ -167,15 +159,13 @@ MC_USE_RESULT int mc_pam_place(struct mc_pam *p, struct mc_train *f, const struc
 MC_USE_RESULT int mc_pam_select(struct mc_pam *p, struct mc_train *f, uint64_t outer,
                                 struct mc_error *err);
 
-/* Units of all groups (tools/pam/checkpoint.c). */
-size_t mc_pam_units(const struct mc_pam *p);
-/* to: p->previous as matrices. */
+/* to: p->previous as matrices (tools/pam/checkpoint.c). */
 MC_USE_RESULT int mc_pam_put_matrices(struct mc_pam *p, struct mc_train *f, struct mc_buf *to,
                                       struct mc_error *err);
-/* The permutations and the report to where a checkpoint takes them from, or back. MC_EINPUT: what
- * was saved is no permutation. */
-MC_USE_RESULT int mc_pam_copy_state(struct mc_pam *p, struct mc_train *f, int to_device,
-                                    struct mc_error *err);
+/* The permutations to where a checkpoint takes them from, or back. MC_EINPUT: what was saved is no
+ * permutation. */
+void mc_pam_keep_perms(struct mc_pam *p);
+MC_USE_RESULT int mc_pam_take_perms(struct mc_pam *p, struct mc_error *err);
 /* The objective's vectors (tools/train/train.h). */
 size_t mc_pam_saved(struct mc_objective *o, struct mc_train *f, struct mc_train_vector *v);
 
@@ -183,7 +173,6 @@ size_t mc_pam_saved(struct mc_objective *o, struct mc_train *f, struct mc_train_
  * ones, a cross-entropy of weight 1, whose Lipschitz constant is sqrt(2), both ends within the
  * norm; or MC_EUSAGE. */
 MC_USE_RESULT int mc_pam_theorem_init(struct mc_pam *p, struct mc_error *err);
-void mc_pam_theorem_release(struct mc_pam *p);
 /* The control point's weights, those of (a + p->d_pb) / 2 + p->d_offset, to the spectral norm that
  * is allowed; the offset of a layer that is within it keeps its bits. */
 MC_USE_RESULT int mc_pam_clip(struct mc_pam *p, struct mc_train *f, struct mc_error *err);

@@ -4,8 +4,6 @@
  * control point, and the least move that it has an iteration make. */
 #include "tools/pam/pam.h"
 
-#include "libcommon/spectral/spectral.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +15,8 @@ static int check_theorem(const struct mc_pam *p, struct mc_error *err)
         if (p->graph->nodes[i].op == MC_OP_LOSS && p->graph->nodes[i].loss_weight != 1)
             return mc_fail(err, MC_EUSAGE, "%s: the theorem is for a loss of weight 1, not %g",
                            p->graph->nodes[i].name, (double)p->graph->nodes[i].loss_weight);
-    for (size_t l = 0; l < p->layers->L; l++) {
-        const struct mc_param *t = &p->graph->params[p->layers->weight[l]];
+    for (size_t l = 0; l < p->layers.L; l++) {
+        const struct mc_param *t = &p->graph->params[p->layers.weight[l]];
         for (int end = 0; end < 2; end++) {
             double norm = 0;
             int rc = mc_spectral_norm((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1],
@@ -37,21 +35,9 @@ static int check_theorem(const struct mc_pam *p, struct mc_error *err)
 
 int mc_pam_theorem_init(struct mc_pam *p, struct mc_error *err)
 {
-    int rc;
+    int rc = mc_spectral_layers(p->graph, &p->layers, err);
 
-    if (!(p->layers = calloc(1, sizeof *p->layers)))
-        return mc_no_memory(err);
-    if ((rc = mc_spectral_layers(p->graph, p->layers, err)))
-        return rc;
-    return check_theorem(p, err);
-}
-
-void mc_pam_theorem_release(struct mc_pam *p)
-{
-    if (p->layers)
-        mc_spectral_layers_release(p->layers);
-    free(p->layers);
-    p->layers = NULL;
+    return rc ? rc : check_theorem(p, err);
 }
 
 /* One layer's weight of the control point. w: (3,count) of scratch. */
@@ -84,13 +70,13 @@ int mc_pam_clip(struct mc_pam *p, struct mc_train *f, struct mc_error *err)
     float *w;
     int rc;
 
-    for (size_t l = 0; l < p->layers->L; l++) {
-        const size_t n = p->graph->params[p->layers->weight[l]].count;
+    for (size_t l = 0; l < p->layers.L; l++) {
+        const size_t n = p->graph->params[p->layers.weight[l]].count;
         most = n > most ? n : most;
     }
     rc = (w = malloc(3 * most * sizeof *w)) ? 0 : mc_no_memory(err);
-    for (size_t l = 0; !rc && l < p->layers->L; l++)
-        rc = clip_layer(p, f, &p->graph->params[p->layers->weight[l]], w, err);
+    for (size_t l = 0; !rc && l < p->layers.L; l++)
+        rc = clip_layer(p, f, &p->graph->params[p->layers.weight[l]], w, err);
     free(w);
     return rc;
 }
@@ -101,9 +87,9 @@ double mc_pam_least_move(const struct mc_pam *p, const struct mc_train *f)
 {
     double sum = 0, power = 1;
 
-    for (size_t i = 1; i < p->layers->L; i++) {
+    for (size_t i = 1; i < p->layers.L; i++) {
         power *= p->o->spectral;
         sum += power;
     }
-    return 2 * sqrt(2) * sqrt((double)p->layers->M) * .5 * f->o->huber * sum;
+    return 2 * sqrt(2) * sqrt((double)p->layers.M) * .5 * f->o->huber * sum;
 }

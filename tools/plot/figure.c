@@ -8,27 +8,25 @@
 /* Steps that colours are drawn in, at least, across a plane. */
 #define FINE 200
 
-static void text(struct mc_gnuplot *g, const char *name, const char *value)
+/* place: in an array, from 1; 0: in none. */
+static void text(struct mc_gnuplot *g, const char *name, size_t place, const char *value,
+                 enum mc_gnuplot_text kind)
 {
-    fprintf(mc_gnuplot_script(g), "%s = ", name);
-    mc_gnuplot_quote(g, value ? value : "");
-    putc('\n', mc_gnuplot_script(g));
-}
-
-static void text_at(struct mc_gnuplot *g, const char *name, size_t i, const char *value)
-{
-    fprintf(mc_gnuplot_script(g), "%s[%zu] = ", name, i + 1);
-    mc_gnuplot_quote(g, value);
-    putc('\n', mc_gnuplot_script(g));
+    fputs(name, g->script);
+    if (place)
+        fprintf(g->script, "[%zu]", place);
+    fputs(" = ", g->script);
+    mc_gnuplot_quote(g, value ? value : "", kind);
+    putc('\n', g->script);
 }
 
 static void set_titles(struct mc_gnuplot *g, const struct mc_figure *p)
 {
     char name[260];
 
-    text(g, "TITLE", p->title);
+    text(g, "TITLE", 0, p->title, MC_GNUPLOT_LABEL);
     snprintf(name, sizeof name, "%s%s", p->data, *p->data ? " " : "");
-    text(g, "DATA_NAME", name);
+    text(g, "DATA_NAME", 0, name, MC_GNUPLOT_LABEL);
 }
 
 /* How many lines before line i it would hide. */
@@ -45,25 +43,22 @@ static size_t same_before(const struct mc_series *s, size_t i)
 void mc_figure_lines(struct mc_gnuplot *g, const struct mc_figure *p, const char *xlabel,
                      const struct mc_series *s, size_t n)
 {
-    FILE *f = mc_gnuplot_script(g);
+    FILE *f = g->script;
 
     set_titles(g, p);
-    text(g, "XLABEL", xlabel);
+    text(g, "XLABEL", 0, xlabel, MC_GNUPLOT_LABEL);
     fprintf(f, "N = %zu\narray LABEL[N]\narray TABLES[N]\narray SAME[N]\n", n);
     for (size_t i = 0; i < n; i++) {
         fprintf(f, "TABLES[%zu] = %zu\nSAME[%zu] = %zu\n", i + 1, s[i].tables, i + 1,
                 same_before(s, i));
-        text_at(g, "LABEL", i, s[i].label);
+        text(g, "LABEL", i + 1, s[i].label, MC_GNUPLOT_LABEL);
     }
     if (!xlabel) {
         const struct mc_table *t = &s[0].table;
         size_t col = (size_t)mc_table_find(t, "layer");
         fprintf(f, "ROWS = %zu\narray LAYER[ROWS]\n", t->rows);
-        for (size_t r = 0; r < t->rows; r++) {
-            fprintf(f, "LAYER[%zu] = ", r + 1);
-            mc_gnuplot_quote_tic(g, t->cells[r * t->cols + col]);
-            putc('\n', f);
-        }
+        for (size_t r = 0; r < t->rows; r++)
+            text(g, "LAYER", r + 1, t->cells[r * t->cols + col], MC_GNUPLOT_TIC);
     }
     fputs("$DATA << END_OF_DATA\n", f);
     for (size_t i = 0; i < n; i++) {
@@ -92,7 +87,7 @@ static void short_name(const char *name, char *out, size_t size)
 
 static void surface(struct mc_gnuplot *g, const struct mc_grid *grid)
 {
-    FILE *f = mc_gnuplot_script(g);
+    FILE *f = g->script;
     const size_t most = grid->nx > grid->ny ? grid->nx : grid->ny;
     const size_t fine = (FINE + most - 2) / (most - 1);
     double x, y;
@@ -112,7 +107,7 @@ static void surface(struct mc_gnuplot *g, const struct mc_grid *grid)
 void mc_figure_plane(struct mc_gnuplot *g, const struct mc_figure *p, const struct mc_grid *grid,
                      const struct mc_mark *marks, size_t n)
 {
-    FILE *f = mc_gnuplot_script(g);
+    FILE *f = g->script;
     char name[256];
 
     set_titles(g, p);
@@ -125,7 +120,7 @@ void mc_figure_plane(struct mc_gnuplot *g, const struct mc_figure *p, const stru
         fprintf(f, "X[%zu] = NaN\nY[%zu] = NaN\n", i + 1, i + 1);
     for (size_t i = 0; i < 3 && i < n; i++) {
         short_name(p->names[i] ? p->names[i] : marks[i].name, name, sizeof name);
-        text_at(g, "NAME", i, name);
+        text(g, "NAME", i + 1, name, MC_GNUPLOT_LABEL);
         fprintf(f, "X[%zu] = %.9g\nY[%zu] = %.9g\n", i + 1, marks[i].x, i + 1, marks[i].y);
     }
     fprintf(f, "$PATH << END_OF_DATA\n");

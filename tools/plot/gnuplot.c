@@ -24,11 +24,6 @@ extern char **environ;
 
 #define WORD_JOINER "\xe2\x81\xa0" /* U+2060, which has no width */
 
-struct mc_gnuplot {
-    enum mc_image format;
-    FILE *script;
-};
-
 /* A file of no folder, so that none has to have room for it. */
 static FILE *in_memory(void)
 {
@@ -45,18 +40,14 @@ static int not_started(struct mc_error *err, int e)
     return mc_fail(err, MC_EFAIL, "cannot start gnuplot: %s", strerror(e));
 }
 
-int mc_gnuplot_new(struct mc_gnuplot **out, enum mc_image format, int width, int height,
-                   struct mc_error *err)
+int mc_gnuplot_open(struct mc_gnuplot *g, enum mc_image format, int width, int height,
+                    struct mc_error *err)
 {
-    struct mc_gnuplot *g = calloc(1, sizeof *g);
     double scale = width / 960. < height / 480. ? width / 960. : height / 480.;
 
-    *out = NULL;
-    if (!g || !(g->script = in_memory())) {
-        free(g);
-        return mc_no_memory(err);
-    }
     g->format = format;
+    if (!(g->script = in_memory()))
+        return mc_no_memory(err);
     /* below 9 points nobody reads it */
     double font = 14 * scale < 9 ? 9 : 14 * scale;
     double unit = format == MC_PDF ? 72 : 1; /* inches, a pixel taken for a point */
@@ -70,22 +61,14 @@ int mc_gnuplot_new(struct mc_gnuplot **out, enum mc_image format, int width, int
                                : "pdfcairo",
             width / unit, height / unit, format == MC_SVG ? "sans-serif" : "DejaVu Sans", font,
             font / 14, format == MC_PDF ? " fontscale 1" : "", font / 14, (double)width / height);
-    *out = g;
     return 0;
 }
 
-void mc_gnuplot_free(struct mc_gnuplot *g)
+void mc_gnuplot_release(struct mc_gnuplot *g)
 {
-    if (!g)
-        return;
     if (g->script)
         fclose(g->script);
-    free(g);
-}
-
-FILE *mc_gnuplot_script(struct mc_gnuplot *g)
-{
-    return g->script;
+    *g = (struct mc_gnuplot){0};
 }
 
 /* In double quotes, where gnuplot knows escapes, and what it might take for more than itself is
@@ -109,14 +92,14 @@ static size_t character(const char *s, size_t left)
     return 0;
 }
 
-static void quote(struct mc_gnuplot *g, const char *text, int tic)
+void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text, enum mc_gnuplot_text kind)
 {
     putc('"', g->script);
     for (size_t left = strlen(text), n = 0; left; text += n, left -= n) {
         if ((n = mc_control(text, left))) {
             putc(' ', g->script);
         } else if ((n = character(text, left))) {
-            if (tic && *text == '%')
+            if (kind == MC_GNUPLOT_TIC && *text == '%')
                 put_bytes(g->script, text, n);
             if (!strncmp(text, "]>", 2)) { /* "]]>" is not for XML's texts, and gnuplot leaves it */
                 put_bytes(g->script, "]" WORD_JOINER, 1 + strlen(WORD_JOINER));
@@ -128,23 +111,6 @@ static void quote(struct mc_gnuplot *g, const char *text, int tic)
             n = 1;
         }
     }
-    putc('"', g->script);
-}
-
-void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text)
-{
-    quote(g, text, 0);
-}
-
-void mc_gnuplot_quote_tic(struct mc_gnuplot *g, const char *text)
-{
-    quote(g, text, 1);
-}
-
-static void quote_path(struct mc_gnuplot *g, const char *path)
-{
-    putc('"', g->script);
-    put_bytes(g->script, path, strlen(path));
     putc('"', g->script);
 }
 
@@ -274,14 +240,9 @@ int mc_gnuplot_draw(struct mc_gnuplot *g, const char *script, const char *path,
 
     if (rc)
         return rc;
-    fputs("SHARE = ", g->script);
-    char *slash = strrchr(file, '/');
-    *slash = 0;
-    quote_path(g, file);
-    *slash = '/';
-    fputs("\nload ", g->script);
-    quote_path(g, file);
-    fputs("\n", g->script);
+    fputs("SHARE = \"", g->script);
+    put_bytes(g->script, file, (size_t)(strrchr(file, '/') - file));
+    fprintf(g->script, "\"\nload SHARE.'/%s'\n", script);
     if (fflush(g->script) || ferror(g->script))
         return mc_no_memory(err);
     rewind(g->script); /* gnuplot reads it from its beginning */

@@ -3,12 +3,12 @@
  * Drawing with gnuplot: a script is written piece by piece, its values quoted, then run; the
  * picture appears whole or not at all.
  *
- *     struct mc_gnuplot *g = NULL;
- *     mc_gnuplot_new(&g, MC_SVG, 960, 480, &err);
- *     fprintf(mc_gnuplot_script(g), "XLABEL = 't'\n");
- *     mc_gnuplot_quote(g, label);
- *     rc = mc_gnuplot_draw(g, "panels.gp", path, &err);
- *     mc_gnuplot_free(g); */
+ *     struct mc_gnuplot g = {0};
+ *     mc_gnuplot_open(&g, MC_SVG, 960, 480, &err);
+ *     fprintf(g.script, "XLABEL = 't'\n");
+ *     mc_gnuplot_quote(&g, label, MC_GNUPLOT_LABEL);
+ *     rc = mc_gnuplot_draw(&g, "panels.gp", path, &err);
+ *     mc_gnuplot_release(&g); */
 #ifndef MC_GNUPLOT_H
 #define MC_GNUPLOT_H
 
@@ -16,19 +16,23 @@
 
 #include <stdio.h>
 
-struct mc_gnuplot;
+struct mc_gnuplot {
+    enum mc_image format;
+    FILE *script; /* what gnuplot will read; write errors show at mc_gnuplot_draw */
+};
 
 /* Begins with the terminal: size in pixels, fonts that grow with it. */
-MC_USE_RESULT int mc_gnuplot_new(struct mc_gnuplot **out, enum mc_image format, int width,
-                                 int height, struct mc_error *err);
-void mc_gnuplot_free(struct mc_gnuplot *g); /* NULL is fine */
-/* What gnuplot will read; write errors show at mc_gnuplot_draw. */
-FILE *mc_gnuplot_script(struct mc_gnuplot *g);
+MC_USE_RESULT int mc_gnuplot_open(struct mc_gnuplot *g, enum mc_image format, int width, int height,
+                                  struct mc_error *err);
+void mc_gnuplot_release(struct mc_gnuplot *g); /* also of one that is zeroed */
+/* What text a string is for. */
+enum mc_gnuplot_text {
+    MC_GNUPLOT_LABEL,
+    MC_GNUPLOT_TIC /* in which gnuplot takes % for the beginning of a format */
+};
 /* Write text as a gnuplot string: nothing in it is expanded; control characters become blanks, what
  * is not UTF-8 or no character becomes U+FFFD, and "]>" is held together by a word joiner. */
-void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text);
-/* The same for the label of a tic, in which gnuplot takes % for the beginning of a format. */
-void mc_gnuplot_quote_tic(struct mc_gnuplot *g, const char *text);
+void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text, enum mc_gnuplot_text kind);
 /* Run what was written, then the named script of pipelines/ (found at ../share/mc beside the
  * running program), and put the picture at `path`, stdout for NULL or "-", once mc_image_check
  * finds it whole. MC_EFAIL with gnuplot's first words when it is missing or fails; MC_EUSAGE for a

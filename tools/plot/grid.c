@@ -10,9 +10,10 @@
 #include <string.h>
 
 /* x repeats itself row by row, y is the same along one and grows. */
-static int check(struct mc_grid *g, const struct mc_table *t, const double *x, const double *y,
-                 struct mc_error *err)
+static int check(struct mc_grid *g, const struct mc_table *t, struct mc_error *err)
 {
+    const double *x = g->x, *y = g->y;
+
     while (g->nx < t->rows && y[g->nx] == y[0])
         g->nx++;
     g->ny = t->rows / g->nx;
@@ -29,32 +30,23 @@ static int check(struct mc_grid *g, const struct mc_table *t, const double *x, c
     return 0;
 }
 
-static int read_values(struct mc_grid *g, const struct mc_table *t, const char *data,
+static int read_values(struct mc_grid *g, const struct mc_table *t, char *data, size_t size,
                        struct mc_error *err)
 {
-    char name[256];
-    double *x = calloc(t->rows, sizeof *x), *y = calloc(t->rows, sizeof *y);
-    int rc = 0;
+    const size_t n = t->rows;
+    int rc;
 
-    g->x = x;
-    g->y = y;
-    for (int q = 0; q < 2; q++)
-        if (!(g->value[q] = calloc(t->rows, sizeof **g->value)))
-            rc = mc_no_memory(err);
-    if (!x || !y)
-        rc = mc_no_memory(err);
-    if (rc || (rc = mc_table_numbers_of(t, "x", x, err)) ||
-        (rc = mc_table_numbers_of(t, "y", y, err)))
+    if (!(g->x = calloc(4 * n, sizeof *g->x)))
+        return mc_no_memory(err);
+    g->y = g->x + n;
+    g->value[0] = g->y + n;
+    g->value[1] = g->value[0] + n;
+    if ((rc = mc_table_numbers(t, "x", g->x, err)) || (rc = mc_table_numbers(t, "y", g->y, err)) ||
+        (rc = mc_series_measures(t, data, size, g->value[0], err)) || (rc = check(g, t, err)))
         return rc;
-    for (int q = 0; !rc && q < 2; q++) {
-        snprintf(name, sizeof name, "%s.%s", data, q ? "accuracy" : "loss");
-        rc = mc_table_numbers_of(t, name, g->value[q], err);
-    }
-    if (!rc)
-        rc = check(g, t, x, y, err);
-    for (size_t i = 0; !rc && i < g->ny; i++)
-        y[i] = y[i * g->nx];
-    return rc;
+    for (size_t i = 0; i < g->ny; i++)
+        g->y[i] = g->y[i * g->nx];
+    return 0;
 }
 
 int mc_grid_read(struct mc_grid *g, const char *path, char *data, size_t size, struct mc_error *err)
@@ -62,10 +54,8 @@ int mc_grid_read(struct mc_grid *g, const char *path, char *data, size_t size, s
     struct mc_table t = {0};
     int rc = mc_table_read(&t, path, err);
 
-    if (!rc && !*data)
-        mc_series_pick(&t, data, size);
     if (!rc)
-        rc = read_values(g, &t, data, err);
+        rc = read_values(g, &t, data, size, err);
     mc_table_release(&t);
     return rc;
 }
@@ -73,9 +63,6 @@ int mc_grid_read(struct mc_grid *g, const char *path, char *data, size_t size, s
 void mc_grid_release(struct mc_grid *g)
 {
     free(g->x);
-    free(g->y);
-    free(g->value[0]);
-    free(g->value[1]);
     *g = (struct mc_grid){0};
 }
 
@@ -106,8 +93,8 @@ static int read_marks(struct mc_mark *m, const struct mc_table *t, double *v, st
     if (!rc)
         rc = mc_table_column(t, "name", &name, err);
     for (int i = 0; !rc && i < 3; i++)
-        rc = mc_table_numbers_of(t, (const char *const[]){"x", "y", "off"}[i],
-                                 v + (size_t)i * t->rows, err);
+        rc = mc_table_numbers(t, (const char *const[]){"x", "y", "off"}[i], v + (size_t)i * t->rows,
+                              err);
     for (size_t r = 0; !rc && r < t->rows; r++) {
         const char *want = r < 3 ? "network" : "path";
         if (strcmp(t->cells[r * t->cols + kind], want))

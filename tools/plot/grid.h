@@ -10,7 +10,7 @@
 
 struct mc_grid {
     size_t nx, ny;    /* > 1 */
-    double *x, *y;    /* (nx), (ny), growing */
+    double *x, *y;    /* (nx), (ny), growing; all lie behind x */
     double *value[2]; /* (ny,nx): loss; accuracy in percent */
 };
 

@@ -33,8 +33,10 @@ const char *mc_series_label(const char *operand, char *label, size_t size)
 struct kind {
     int (*read)(struct mc_table *t, const char *file, struct mc_error *err);
     int (*check)(const struct mc_table *t, const double *v, struct mc_error *err); /* or NULL */
-    const char *const *names;                                                      /* (cols) */
-    size_t cols;
+    const char *const *names;                                                      /* (n_names) */
+    size_t n_names;
+    char *data; /* or NULL; then its two columns follow (mc_series_measures) */
+    size_t size;
     const char *key;   /* the column that names a row */
     const char *wrong; /* the message where it differs */
 };
@@ -62,26 +64,29 @@ static int same_rows(const struct kind *k, const struct mc_table *t, const struc
 static int add(struct mc_series *s, const struct kind *k, const struct mc_table *t,
                struct mc_error *err)
 {
-    double *v = calloc(k->cols * t->rows, sizeof *v);
+    const size_t cols = k->n_names + (k->data ? 2 : 0), n = cols * t->rows;
+    double *v = calloc(n, sizeof *v);
     int rc = v ? 0 : mc_no_memory(err);
 
-    for (size_t i = 0; !rc && i < k->cols; i++)
-        rc = mc_table_numbers_of(t, k->names[i], v + i * t->rows, err);
+    for (size_t i = 0; !rc && i < k->n_names; i++)
+        rc = mc_table_numbers(t, k->names[i], v + i * t->rows, err);
+    if (!rc && k->data)
+        rc = mc_series_measures(t, k->data, k->size, v + k->n_names * t->rows, err);
     if (!rc && k->check)
         rc = k->check(t, v, err);
-    if (!rc && s->tables)
+    if (!rc)
         rc = same_rows(k, t, &s->table, err);
     if (!rc && !s->tables) {
         s->rows = t->rows;
-        s->cols = k->cols;
-        s->mean = calloc(s->cols * s->rows, sizeof *s->mean);
-        s->sd = calloc(s->cols * s->rows, sizeof *s->sd);
-        if (!s->mean || !s->sd)
+        s->cols = cols;
+        if ((s->mean = calloc(2 * n, sizeof *s->mean)))
+            s->sd = s->mean + n;
+        else
             rc = mc_no_memory(err);
     }
     if (!rc) {
         s->tables++;
-        for (size_t i = 0; i < s->cols * s->rows; i++) {
+        for (size_t i = 0; i < n; i++) {
             double off = v[i] - s->mean[i];
             s->mean[i] += off / (double)s->tables;
             s->sd[i] += off * (v[i] - s->mean[i]);
@@ -95,7 +100,7 @@ static int add_file(struct mc_series *s, const struct kind *k, const char *file,
                     struct mc_error *err)
 {
     struct mc_table more = {0}, *t = s->tables ? &more : &s->table;
-    int rc = s->tables ? k->read(t, file, err) : 0; /* the first is read already */
+    int rc = k->read(t, file, err);
 
     if (!rc)
         rc = add(s, k, t, err);
@@ -103,36 +108,24 @@ static int add_file(struct mc_series *s, const struct kind *k, const char *file,
     return rc;
 }
 
-/* The files of an operand, of which the first is read. */
-static int read_all(struct mc_series *s, const struct kind *k, const char *files,
+/* The files of an operand. */
+static int read_all(struct mc_series *s, const struct kind *k, const char *operand,
                     struct mc_error *err)
 {
+    const char *files = mc_series_label(operand, s->label, sizeof s->label);
     char *list = strdup(files), *rest = list;
     int rc = list ? 0 : mc_no_memory(err);
 
     for (char *file; !rc && (file = strsep(&rest, ","));)
-        rc = *file ? add_file(s, k, file, err)
-                   : mc_fail(err, MC_EUSAGE, "'%s': an empty name in a list of tables", files);
+        if (*file)
+            rc = add_file(s, k, file, err);
+        else if (s->tables)
+            rc = mc_fail(err, MC_EUSAGE, "'%s': an empty name in a list of tables", files);
+        else
+            rc = mc_fail(err, MC_EUSAGE, "'%s': names no table", operand);
     for (size_t i = 0; !rc && s->tables > 1 && i < s->cols * s->rows; i++)
         s->sd[i] = sqrt(s->sd[i] / (double)(s->tables - 1));
     free(list);
-    return rc;
-}
-
-/* Label, and the first table, which says what there is. */
-static int read_first(struct mc_series *s, const char *operand, const char **files,
-                      int (*read)(struct mc_table *, const char *, struct mc_error *),
-                      struct mc_error *err)
-{
-    *files = mc_series_label(operand, s->label, sizeof s->label);
-    char *file = strndup(*files, strcspn(*files, ","));
-    int rc = file ? 0 : mc_no_memory(err);
-
-    if (!rc && !*file)
-        rc = mc_fail(err, MC_EUSAGE, "'%s': names no table", operand);
-    if (!rc)
-        rc = read(&s->table, file, err);
-    free(file);
     return rc;
 }
 
@@ -147,7 +140,8 @@ static int check_path(const struct mc_table *t, const double *v, struct mc_error
     return 0;
 }
 
-void mc_series_pick(const struct mc_table *t, char *data, size_t size)
+/* The data set that is drawn where none was asked for: test, or the table's first. */
+static void pick(const struct mc_table *t, char *data, size_t size)
 {
     snprintf(data, size, "test");
     for (size_t i = 0; i < t->cols && mc_table_find(t, "test.loss") < 0; i++) {
@@ -159,29 +153,28 @@ void mc_series_pick(const struct mc_table *t, char *data, size_t size)
     }
 }
 
+int mc_series_measures(const struct mc_table *t, char *data, size_t size, double *out,
+                       struct mc_error *err)
+{
+    char name[256];
+    int rc = 0;
+
+    if (!*data)
+        pick(t, data, size);
+    for (size_t q = 0; !rc && q < 2; q++) {
+        snprintf(name, sizeof name, "%s.%s", data, q ? "accuracy" : "loss");
+        rc = mc_table_numbers(t, name, out + q * t->rows, err);
+    }
+    return rc;
+}
+
 int mc_series_curve(struct mc_series *s, const char *operand, char *data, size_t size,
                     struct mc_error *err)
 {
-    char loss[256], accuracy[256];
-    const char *files, *names[] = {"t", loss, accuracy};
-    const struct kind k = {mc_table_read, check_path, names, 3, "t", "t"};
-    int rc = read_first(s, operand, &files, mc_table_read, err);
+    static const char *const names[] = {"t"};
+    const struct kind k = {mc_table_read, check_path, names, 1, data, size, "t", "t"};
 
-    if (rc)
-        return rc;
-    if (!*data)
-        mc_series_pick(&s->table, data, size);
-    snprintf(loss, sizeof loss, "%s.loss", data);
-    snprintf(accuracy, sizeof accuracy, "%s.accuracy", data);
-    return read_all(s, &k, files, err);
-}
-
-static int check_signature(const struct mc_table *t, const double *v, struct mc_error *err)
-{
-    size_t col = 0;
-
-    (void)v;
-    return mc_table_column(t, "layer", &col, err);
+    return read_all(s, &k, operand, err);
 }
 
 static int read_signature(struct mc_table *t, const char *file, struct mc_error *err)
@@ -198,12 +191,9 @@ int mc_series_signature(struct mc_series *s, const char *operand, const struct m
                         struct mc_error *err)
 {
     static const char *const names[] = {"identity", "permuted"};
-    const struct kind k = {read_signature, check_signature, names, 2, "layer", "layers"};
-    const char *files;
-    int rc = read_first(s, operand, &files, read_signature, err);
+    const struct kind k = {read_signature, NULL, names, 2, NULL, 0, "layer", "layers"};
+    int rc = read_all(s, &k, operand, err);
 
-    if (!rc)
-        rc = read_all(s, &k, files, err);
     return rc ? rc : same_rows(&k, &s->table, &first->table, err);
 }
 
@@ -215,17 +205,14 @@ static int read_log(struct mc_table *t, const char *file, struct mc_error *err)
 int mc_series_log(struct mc_series *s, const char *operand, struct mc_error *err)
 {
     static const char *const names[] = {"epoch", "loss", "accuracy"};
-    const struct kind k = {read_log, NULL, names, 3, "epoch", "epochs"};
-    const char *files;
-    int rc = read_first(s, operand, &files, read_log, err);
+    const struct kind k = {read_log, NULL, names, 3, NULL, 0, "epoch", "epochs"};
 
-    return rc ? rc : read_all(s, &k, files, err);
+    return read_all(s, &k, operand, err);
 }
 
 void mc_series_release(struct mc_series *s)
 {
     mc_table_release(&s->table);
     free(s->mean);
-    free(s->sd);
     *s = (struct mc_series){0};
 }

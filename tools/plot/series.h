@@ -13,7 +13,7 @@ struct mc_series {
     struct mc_table table; /* the first, for the names in it */
     size_t tables;         /* how many there were */
     size_t rows, cols;     /* cols: 3, x first, for paths and logs; 2 for signatures */
-    double *mean;          /* (cols, rows) */
+    double *mean;          /* (cols, rows); sd lies behind it */
     double *sd;            /* (cols, rows) with n - 1; of one table 0 */
 };
 
@@ -33,8 +33,9 @@ MC_USE_RESULT int mc_series_signature(struct mc_series *s, const char *operand,
 /* epoch, loss, accuracy of a training's --log-json. */
 MC_USE_RESULT int mc_series_log(struct mc_series *s, const char *operand, struct mc_error *err);
 
-/* The data set that is drawn where none was asked for: test, or the table's first. */
-void mc_series_pick(const struct mc_table *t, char *data, size_t size);
+/* DATA.loss and DATA.accuracy of mc-eval's table. data, size: as above; out: (2, rows). */
+MC_USE_RESULT int mc_series_measures(const struct mc_table *t, char *data, size_t size, double *out,
+                                     struct mc_error *err);
 
 void mc_series_release(struct mc_series *s);
 

@@ -12,56 +12,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The whole of f, or where it is torn as far as its lines are whole. */
+static int read_text(struct mc_table *t, FILE *f, int torn, struct mc_error *err)
+{
+    size_t n = 0;
+
+    if (!(t->text = malloc(MC_TABLE_MAX_BYTES + 2)))
+        return mc_no_memory(err);
+    n = fread(t->text, 1, MC_TABLE_MAX_BYTES + 1, f);
+    if (ferror(f))
+        return mc_fail(err, MC_EFAIL, "%s: cannot read: %s", t->name, strerror(errno));
+    if (n > MC_TABLE_MAX_BYTES)
+        return mc_fail(err, MC_EINPUT, "%s: larger than %d MiB", t->name,
+                       (int)(MC_TABLE_MAX_BYTES >> 20));
+    /* what a log's last line is when it was cut off */
+    const char *last = torn && n && t->text[n - 1] != '}' ? memrchr(t->text, '\n', n) : NULL;
+    n = last ? (size_t)(last - t->text) + 1 : n;
+    t->text[n] = 0;
+    if (!n)
+        return mc_fail_in(mc_file_empty(fileno(f), "is empty", err), err, "%s", t->name);
+    if (memchr(t->text, 0, n))
+        return mc_fail(err, MC_EINPUT, "%s: is binary, not text", t->name);
+    if (t->text[n - 1] != '\n')
+        return mc_fail(err, MC_EINPUT, "%s: is cut short: its last line does not end", t->name);
+    char *fits = realloc(t->text, n + 1);
+    t->text = fits ? fits : t->text;
+    return 0;
+}
+
 int mc_table_load_text(struct mc_table *t, const char *path, int torn, struct mc_error *err)
 {
-    int std = !strcmp(path, "-"), rc = 0;
-    size_t n = 0, cap = 0;
-    FILE *f = NULL;
+    const int std = !strcmp(path, "-");
+    int rc = 0;
 
     memset(t, 0, sizeof *t);
     if (!(t->name = strdup(std ? "stdin" : path)))
         return mc_no_memory(err);
-    f = std ? stdin : fopen(path, "r");
-    if (!f) {
+    FILE *f = std ? stdin : fopen(path, "r");
+    if (f)
+        rc = read_text(t, f, torn, err);
+    else
         rc = mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
-        goto out;
-    }
-    do {
-        if (n + 1 >= cap) {
-            cap = cap ? 2 * cap : 16384;
-            char *more = realloc(t->text, cap);
-            if (!more) {
-                rc = mc_no_memory(err);
-                goto out;
-            }
-            t->text = more;
-        }
-        n += fread(t->text + n, 1, cap - n - 1, f);
-        if (n > MC_TABLE_MAX_BYTES) {
-            rc = mc_fail(err, MC_EINPUT, "%s: larger than %d MiB", t->name,
-                         (int)(MC_TABLE_MAX_BYTES >> 20));
-            goto out;
-        }
-    } while (!feof(f) && !ferror(f));
-    if (ferror(f)) {
-        rc = mc_fail(err, MC_EFAIL, "%s: cannot read: %s", t->name, strerror(errno));
-        goto out;
-    }
-    t->text[n] = 0;
-    /* what a log's last line is when it was cut off */
-    char *last = torn && n && t->text[n - 1] != '}' ? memrchr(t->text, '\n', n) : NULL;
-    if (last) {
-        n = (size_t)(last - t->text) + 1;
-        t->text[n] = 0;
-    }
-    if (!n)
-        rc = mc_fail_in(mc_file_empty(fileno(f), "is empty", err), err, "%s", t->name);
-    else if (memchr(t->text, 0, n))
-        rc = mc_fail(err, MC_EINPUT, "%s: is binary, not text", t->name);
-    else if (t->text[n - 1] != '\n')
-        rc = mc_fail(err, MC_EINPUT, "%s: is cut short: its last line does not end", t->name);
-
-out:
     if (f && !std)
         fclose(f);
     if (rc)
@@ -78,17 +69,6 @@ void mc_table_release(struct mc_table *t)
     free(t->cells);
     free(t->lines);
     memset(t, 0, sizeof *t);
-}
-
-/* Cut at every `separator`: the first part is returned, *rest is what follows it or NULL. */
-static char *cut(char **rest, char separator)
-{
-    char *part = *rest, *end = strchr(part, separator);
-
-    if (end)
-        *end++ = 0;
-    *rest = end;
-    return part;
 }
 
 static size_t count_char(const char *s, char c)
@@ -108,7 +88,7 @@ static int header(struct mc_table *t, char *line, struct mc_error *err)
     if (!(t->names = calloc(t->cols, sizeof *t->names)))
         return mc_no_memory(err);
     for (size_t i = 0; i < t->cols; i++) {
-        const char *name = cut(&line, '\t');
+        const char *name = strsep(&line, "\t");
         if (!*name)
             return mc_fail(err, MC_EINPUT, "%s: column %zu has no name", t->name, i + 1);
         for (size_t j = 0; j < i; j++)
@@ -147,7 +127,7 @@ static int row(struct mc_table *t, char *line, size_t number, size_t *cap, struc
         return mc_fail(err, MC_EINPUT, "%s: line %zu: %zu cells for %zu columns", t->name, number,
                        cells, t->cols);
     for (size_t i = 0; i < t->cols; i++)
-        t->cells[t->rows * t->cols + i] = cut(&line, '\t');
+        t->cells[t->rows * t->cols + i] = strsep(&line, "\t");
     t->lines[t->rows++] = number;
     return 0;
 }
@@ -161,7 +141,7 @@ int mc_table_read(struct mc_table *t, const char *path, struct mc_error *err)
         return rc;
     char *rest = t->text;
     for (size_t number = 1; !rc && *rest; number++) {
-        char *line = cut(&rest, '\n');
+        char *line = strsep(&rest, "\n");
         rc = number == 1 ? header(t, line, err) : row(t, line, number, &cap, err);
     }
     if (!rc && !t->rows)
@@ -196,9 +176,12 @@ int mc_table_column(const struct mc_table *t, const char *name, size_t *col, str
                    list);
 }
 
-int mc_table_numbers(const struct mc_table *t, size_t col, double *out, struct mc_error *err)
+int mc_table_numbers(const struct mc_table *t, const char *name, double *out, struct mc_error *err)
 {
-    for (size_t r = 0; r < t->rows; r++) {
+    size_t col = 0;
+    int rc = mc_table_column(t, name, &col, err);
+
+    for (size_t r = 0; !rc && r < t->rows; r++) {
         const char *cell = t->cells[r * t->cols + col];
         size_t n = cell ? strspn(cell, "0123456789+-.eE") : 0;
         char *end = NULL;
@@ -206,17 +189,8 @@ int mc_table_numbers(const struct mc_table *t, size_t col, double *out, struct m
         double v = n ? strtod(cell, &end) : 0;
         if (!n || cell[n] || *end || !isfinite(v))
             return mc_fail(err, MC_EINPUT, "%s: line %zu, column '%s': '%.40s' is not a number",
-                           t->name, t->lines[r], t->names[col], cell ? cell : "");
+                           t->name, t->lines[r], name, cell ? cell : "");
         out[r] = v;
     }
-    return 0;
-}
-
-int mc_table_numbers_of(const struct mc_table *t, const char *name, double *out,
-                        struct mc_error *err)
-{
-    size_t col = 0;
-    int rc = mc_table_column(t, name, &col, err);
-
-    return rc ? rc : mc_table_numbers(t, col, out, err);
+    return rc;
 }

@@ -45,12 +45,9 @@ long mc_table_find(const struct mc_table *t, const char *name);
 /* Index of the column; MC_EINPUT lists the columns that there are. */
 MC_USE_RESULT int mc_table_column(const struct mc_table *t, const char *name, size_t *col,
                                   struct mc_error *err);
-/* mc_table_numbers of the column called so. */
-MC_USE_RESULT int mc_table_numbers_of(const struct mc_table *t, const char *name, double *out,
-                                      struct mc_error *err);
-/* Every cell of a column as a finite number: decimal digits, sign, point, exponent, nothing else.
- * out: (rows). MC_EINPUT names line and column of the first that is none. */
-MC_USE_RESULT int mc_table_numbers(const struct mc_table *t, size_t col, double *out,
+/* Every cell of the column called so as a finite number: decimal digits, sign, point, exponent,
+ * nothing else. out: (rows). MC_EINPUT names line and column of the first that is none. */
+MC_USE_RESULT int mc_table_numbers(const struct mc_table *t, const char *name, double *out,
                                    struct mc_error *err);
 
 /* ---- for the two readers ---- */

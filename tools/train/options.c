@@ -86,18 +86,26 @@ void mc_train_cli_options(struct mc_train_cli *f, struct mc_cli *cli, const char
     mc_option_default(cli, &f->train.lr, lr);
 }
 
-int mc_train_cli_open(const struct mc_train_cli *f, struct mc_error *err)
+int mc_train_cli_open(struct mc_train_cli *f, struct mc_error *err)
 {
     int rc = mc_checkpoint_check_path(f->train.checkpoint, f->train.resume, err);
 
+    f->state.tool = f->cli->tool;
+    mc_checkpoint_set(&f->state, "version", "%s", MC_VERSION);
     return rc ? rc : mc_backend_open(&f->cli->be, &f->cli->backend, err);
 }
 
-/* With -v, how much memory the images, the plan and the vectors will take. */
-static int tell_memory(const struct mc_train_cli *f, const struct mc_train_job *job,
-                       const struct mc_train_memory *m, struct mc_error *err)
+int mc_train_cli_open_data(struct mc_train_cli *f, struct mc_error *err)
 {
-    const struct mc_dataset_info *info = &job->data->info;
+    return mc_in_memory_open(&f->images, f->data, f->samples, f->cli->history, err);
+}
+
+/* With -v, how much memory the images, the plan and the vectors will take. */
+static int tell_memory(const struct mc_train_cli *f, const struct mc_graph *g,
+                       const struct mc_objective *objective, struct mc_error *err)
+{
+    const struct mc_dataset_info *info = &f->images.info;
+    struct mc_train_memory m = {.plans = 1};
     const struct mc_plan_opts o = {.batch = f->train.batch,
                                    .train_only = 1,
                                    .backward = 1,
@@ -105,21 +113,21 @@ static int tell_memory(const struct mc_train_cli *f, const struct mc_train_job *
     const double images = (double)info->n * (double)mc_dataset_image_bytes(info);
     size_t plan = 0;
     char more[64] = "";
-    int rc = f->cli->verbose ? mc_plan_bytes(job->be, job->graph, &o, &plan, err) : 0;
+    int rc = f->cli->verbose ? mc_plan_bytes(f->cli->be, g, &o, &plan, err) : 0;
 
     if (rc || !f->cli->verbose)
         return rc;
-    const size_t attack =
-        f->train.attack ? mc_attack_bytes(f->train.attack, job->graph, f->train.batch) : 0;
-    const double bytes = m->plans * (double)plan + (double)attack;
-    if (m->matrices)
+    const size_t attack = f->train.attack ? mc_attack_bytes(f->train.attack, g, f->train.batch) : 0;
+    objective->memory(objective, &f->train, &m);
+    const double bytes = m.plans * (double)plan + (double)attack;
+    if (m.matrices)
         snprintf(more, sizeof more, ", permutation matrices %.1f MB",
-                 (double)m->matrices * sizeof(float) / 1e6);
+                 (double)m.matrices * sizeof(float) / 1e6);
     mc_detail(f->cli,
               "memory: %llu images of %s %.1f MB, a batch's activations and scratch %.1f MB, "
               "%zu vectors of the network's size %.1f MB%s",
-              (unsigned long long)info->n, info->name, images / 1e6, bytes / 1e6, m->vectors,
-              (double)m->vectors * (double)job->graph->P * sizeof(float) / 1e6, more);
+              (unsigned long long)info->n, info->name, images / 1e6, bytes / 1e6, m.vectors,
+              (double)m.vectors * (double)g->P * sizeof(float) / 1e6, more);
     return 0;
 }
 
@@ -133,14 +141,14 @@ void mc_train_cli_check(struct mc_train_cli *f)
         mc_cli_usage("--attack has no effect with --epochs 0");
 }
 
-int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_backend *be,
-                         const struct mc_dataset_info *info, struct mc_history *h,
-                         struct mc_error *err)
+int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_graph *g, struct mc_error *err)
 {
-    int rc = f->train.attack ? mc_attack_resolve(&f->attack, info, err) : 0;
+    int rc = mc_data_fits(g, &f->images.info, f->data, err);
 
-    mc_options_note(f->cli, f, h);
-    mc_computed_with_history(be, h);
+    if (!rc && f->train.attack)
+        rc = mc_attack_resolve(&f->attack, &f->images.info, err);
+    mc_options_note(f->cli, f, f->cli->history);
+    mc_computed_with_history(f->cli->be, f->cli->history);
     return rc;
 }
 
@@ -166,7 +174,7 @@ static void progress(void *arg, uint64_t images, uint64_t in_all, uint64_t epoch
                      double accuracy)
 {
     struct mc_train_cli *f = arg;
-    uint64_t before = f->done_before * f->images;
+    uint64_t before = f->done_before * f->images.info.n;
     char extra[120];
 
     snprintf(extra, sizeof extra, "epoch %llu/%llu  loss %.3f  accuracy %.1f%%",
@@ -202,36 +210,38 @@ static void epoch_done(void *arg, const struct mc_train_epoch *e)
         f->told(f->told_arg, f->log, e);
 }
 
-int mc_train_cli_run(struct mc_train_cli *f, struct mc_train_job *job,
-                     const struct mc_train_memory *m, struct mc_error *err)
+int mc_train_cli_run(struct mc_train_cli *f, const struct mc_graph *g,
+                     struct mc_objective *objective, struct mc_error *err)
 {
-    const struct mc_backend *be = job->be;
+    struct mc_backend *be = f->cli->be;
+    const struct mc_train_job job = {
+        .be = be,
+        .graph = g,
+        .data = &f->images,
+        .objective = objective,
+        .o = &f->train,
+        .state = &f->state,
+        .watch = {.begin = begin, .due = due, .progress = progress, .epoch = epoch_done, .arg = f}};
     char described[sizeof be->describe];
-    int rc = tell_memory(f, job, m, err);
+    int rc = tell_memory(f, g, objective, err);
 
-    if (rc || (rc = mc_in_memory_read(job->data, job->be, err)) || !f->train.epochs)
+    if (rc || (rc = mc_in_memory_read(&f->images, be, err)) || !f->train.epochs)
         return rc;
-    job->o = &f->train;
-    job->tool = f->cli->tool;
-    job->watch = (struct mc_train_watch){
-        .begin = begin, .due = due, .progress = progress, .epoch = epoch_done, .arg = f};
-    mc_checkpoint_set(job->identity, "data", "%s", job->data->id);
-    mc_checkpoint_set(job->identity, "images", "%llu", (unsigned long long)job->data->info.n);
-    mc_options_save(f->cli, f, job->identity);
-    f->images = job->data->info.n;
+    mc_checkpoint_set(&f->state, "data", "%s", f->images.id);
+    mc_checkpoint_set(&f->state, "images", "%llu", (unsigned long long)f->images.info.n);
+    mc_options_save(f->cli, f, &f->state);
     memcpy(described, be->describe, sizeof described);
     mc_progress_begin(&f->progress, f->cli, "training", "images", 0);
-    rc = mc_train_run(job, err);
+    rc = mc_train_run(&job, err);
     mc_progress_end(&f->progress);
     if (strcmp(described, be->describe)) /* the device could not do what it should */
         mc_warn(f->cli, "slower than it could be: %s", be->describe);
     return rc;
 }
 
-int mc_train_cli_close(struct mc_train_cli *f, struct mc_error *err)
+int mc_train_cli_close(struct mc_train_cli *f, int rc, struct mc_error *err)
 {
-    int rc = mc_log_close(f->log, err);
-
-    f->log = NULL;
-    return rc;
+    if (f->cli->be)
+        mc_in_memory_release(&f->images, f->cli->be);
+    return mc_log_close(f->log, rc, err);
 }

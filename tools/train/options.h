@@ -28,36 +28,34 @@ struct mc_train_cli {
     void *told_arg;
     struct mc_cli *cli;
     struct mc_progress progress;
-    uint64_t done_before; /* epochs of an earlier run */
-    uint64_t images;      /* an epoch */
+    uint64_t done_before;       /* epochs of an earlier run */
+    struct mc_in_memory images; /* of data */
+    struct mc_checkpoint state; /* begun; the program's settings come before the options' */
 };
 
-/* After the result is written: whether the log could be, so that a full disk under the log costs no
- * result. */
-MC_USE_RESULT int mc_train_cli_close(struct mc_train_cli *f, struct mc_error *err);
+/* Last, also after an error: releases the images and closes the log, after the result is written,
+ * so that a full disk under the log costs no result. Returns rc, the caller's so far, or what
+ * failed.
+ */
+MC_USE_RESULT int mc_train_cli_close(struct mc_train_cli *f, int rc, struct mc_error *err);
 
 /* The options of training, at this learning rate where none is given. Before mc_cli_parse. */
 void mc_train_cli_options(struct mc_train_cli *f, struct mc_cli *cli, const char *lr);
 /* Options that contradict each other are usage errors. Call after parsing. */
 void mc_train_cli_check(struct mc_train_cli *f);
 /* Whether the checkpoint may be begun or resumed; then opens the program's backend. */
-MC_USE_RESULT int mc_train_cli_open(const struct mc_train_cli *f, struct mc_error *err);
-/* When the data are known: settles what their kind decides (the attack's radius), and notes all
- * options and what the backend computes with in the history. */
-MC_USE_RESULT int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_backend *be,
-                                       const struct mc_dataset_info *info, struct mc_history *h,
+MC_USE_RESULT int mc_train_cli_open(struct mc_train_cli *f, struct mc_error *err);
+/* Opens the data: what they announce is in f->images.info. */
+MC_USE_RESULT int mc_train_cli_open_data(struct mc_train_cli *f, struct mc_error *err);
+/* After it: do a network of this graph and the data fit together? Settles what their kind decides
+ * (the attack's radius), and notes all options and what the backend computes with in the history.
+ */
+MC_USE_RESULT int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_graph *g,
                                        struct mc_error *err);
-/* Of what training holds, for -v. */
-struct mc_train_memory {
-    int plans;       /* of the network, as large as the one that trains */
-    size_t vectors;  /* of P floats, as mc_curve_objective_vectors counts */
-    size_t matrices; /* floats of permutations' matrices */
-};
-/* With -v how much memory this takes; reads job->data, which is open, and, unless there are 0
- * epochs, trains: mc_train_run, watched by log lines, progress, a line an epoch with -v. The log is
- * begun only when the checkpoint to resume from was accepted. job: be, graph, data, objective,
- * identity, to which the data and the options of training are added. */
-MC_USE_RESULT int mc_train_cli_run(struct mc_train_cli *f, struct mc_train_job *job,
-                                   const struct mc_train_memory *m, struct mc_error *err);
+/* With -v how much memory this takes; reads the data and, unless there are 0 epochs, trains:
+ * mc_train_run, watched by log lines, progress, a line an epoch with -v. The log is begun only when
+ * the checkpoint to resume from was accepted. */
+MC_USE_RESULT int mc_train_cli_run(struct mc_train_cli *f, const struct mc_graph *g,
+                                   struct mc_objective *objective, struct mc_error *err);
 
 #endif

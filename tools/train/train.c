@@ -67,14 +67,14 @@ struct run {
     struct mc_train train;
     const struct mc_train_options *o;
     struct mc_objective *objective;
-    const struct mc_train_watch *watch;
-    uint64_t images, last;  /* an epoch; epoch to end after */
-    struct mc_graph *graph; /* a copy with the Huber delta */
+    const struct mc_train_job *job;
+    struct mc_checkpoint *state; /* the job's */
+    uint64_t images, last;       /* an epoch; epoch to end after */
+    struct mc_graph *graph;      /* a copy with the Huber delta */
     struct mc_buf *order, *sums;
     int32_t *host_order;
     float *host_lrs;
     float *kept; /* (epochs, N_KEPT) */
-    struct mc_checkpoint state;
     struct mc_train_vector vectors[MC_CHECKPOINT_MAX];
     size_t n_vectors;
     double aside; /* seconds of the epoch in which nothing was trained */
@@ -90,11 +90,6 @@ struct mc_source mc_train_source(const struct mc_train *f, const struct mc_buf *
                               .order = order,
                               .augment = f->o->augment ? &d->info.augment : NULL,
                               .purpose = MC_RNG_AUGMENT};
-}
-
-void mc_train_load(struct mc_train *f, const struct mc_source *src, const struct mc_buf *ctl)
-{
-    f->be->load(f->plan, src, ctl);
 }
 
 void mc_train_forward(struct mc_train *f, enum mc_mode mode, const struct mc_source *src,
@@ -184,22 +179,20 @@ static int prepare(struct run *r, struct mc_error *err)
 /* The checkpoint's vectors: the objective's, and what is kept of the epochs. */
 static int state_vectors(struct run *r, struct mc_error *err)
 {
-    struct mc_checkpoint *s = &r->state;
+    struct mc_checkpoint *s = r->state;
 
     r->n_vectors = r->objective->vectors(r->objective, &r->train, r->vectors);
+    r->vectors[r->n_vectors++] =
+        (struct mc_train_vector){.name = "epochs", .host = r->kept, .n = r->o->epochs * N_KEPT};
     for (size_t i = 0; i < r->n_vectors; i++) {
-        struct mc_checkpoint_vector *v = &s->vectors[i];
-        memcpy(v->name, r->vectors[i].name, sizeof v->name);
-        v->n = r->vectors[i].n;
-        v->data = malloc(v->n * sizeof *v->data);
-        s->n_vectors++;
+        const struct mc_train_vector *from = &r->vectors[i];
+        struct mc_checkpoint_vector *v = &s->vectors[s->n_vectors++];
+        memcpy(v->name, from->name, sizeof v->name);
+        v->n = from->n;
+        v->data = from->host ? from->host : malloc(v->n * sizeof *v->data);
         if (!v->data)
             return mc_no_memory(err);
     }
-    struct mc_checkpoint_vector *v = &s->vectors[s->n_vectors++];
-    snprintf(v->name, sizeof v->name, "epochs");
-    v->n = r->o->epochs * N_KEPT;
-    v->data = r->kept;
     return 0;
 }
 
@@ -210,8 +203,10 @@ static int copy_vectors(struct run *r, int to_device, struct mc_error *err)
     int rc = 0;
 
     for (size_t i = 0; !rc && i < r->n_vectors; i++) {
-        const struct mc_checkpoint_vector *v = &r->state.vectors[i];
+        const struct mc_checkpoint_vector *v = &r->state->vectors[i];
         const size_t bytes = v->n * sizeof *v->data;
+        if (r->vectors[i].host)
+            continue;
         rc = to_device ? be->put(be, r->vectors[i].buf, 0, v->data, bytes, err)
                        : be->get(be, r->vectors[i].buf, 0, v->data, bytes, err);
     }
@@ -222,17 +217,17 @@ static int save(struct run *r, uint64_t epoch, struct mc_error *err)
 {
     int rc = copy_vectors(r, 0, err);
 
-    r->state.epoch = epoch;
-    return rc ? rc : mc_checkpoint_write(&r->state, r->o->checkpoint, err);
+    r->state->epoch = epoch;
+    return rc ? rc : mc_checkpoint_write(r->state, r->o->checkpoint, err);
 }
 
 static int restore(struct run *r, struct mc_error *err)
 {
-    int rc = mc_checkpoint_read(&r->state, r->o->checkpoint, err);
+    int rc = mc_checkpoint_read(r->state, r->o->checkpoint, err);
 
-    if (!rc && r->state.epoch > r->last)
+    if (!rc && r->state->epoch > r->last)
         rc = mc_fail(err, MC_EINPUT, "%s: is %llu epochs far, this run ends after %llu",
-                     r->o->checkpoint, (unsigned long long)r->state.epoch,
+                     r->o->checkpoint, (unsigned long long)r->state->epoch,
                      (unsigned long long)r->last);
     return rc ? rc : copy_vectors(r, 1, err);
 }
@@ -250,13 +245,13 @@ static void tell_epoch(const struct run *r, uint64_t epoch, double seconds)
                                .seconds = seconds,
                                .images = r->images};
 
-    if (r->watch->epoch)
-        r->watch->epoch(r->watch->arg, &e);
+    if (r->job->watch.epoch)
+        r->job->watch.epoch(r->job->watch.arg, &e);
 }
 
 static int tell_progress(struct run *r, uint64_t epoch, uint64_t step, struct mc_error *err)
 {
-    const struct mc_train_watch *w = r->watch;
+    const struct mc_train_watch *w = &r->job->watch;
     double sums[N_SUMS];
     uint64_t n = r->images, done = (step + 1) * r->o->batch;
 
@@ -335,7 +330,7 @@ static void train_step(void *arg)
     const struct mc_source source = mc_train_source(f, r->order);
     const struct mc_buf *point = r->objective->point(r->objective, f);
 
-    mc_train_load(f, &source, f->ctl);
+    be->load(f->plan, &source, f->ctl);
     mc_train_forward(f, r->objective->mode, &source, f->ctl, point);
     be->metrics(f->plan, r->sums);
     be->sumsq(be, f->graph->P, point, .5, r->sums, DECAY_SUM);
@@ -373,13 +368,13 @@ static int run_all(struct run *r, struct mc_error *err)
 
     if (r->o->checkpoint && r->o->resume && mc_checkpoint_exists(r->o->checkpoint))
         rc = restore(r, err);
-    if (!rc && r->state.epoch && r->objective->resumed)
-        rc = r->objective->resumed(r->objective, &r->train, r->state.epoch - 1, &stop, err);
-    if (!rc && r->watch->begin)
-        rc = r->watch->begin(r->watch->arg, r->state.epoch, err);
-    for (uint64_t e = 0; !rc && e < r->state.epoch; e++)
+    if (!rc && r->state->epoch && r->objective->resumed)
+        rc = r->objective->resumed(r->objective, &r->train, r->state->epoch - 1, &stop, err);
+    if (!rc && r->job->watch.begin)
+        rc = r->job->watch.begin(r->job->watch.arg, r->state->epoch, err);
+    for (uint64_t e = 0; !rc && e < r->state->epoch; e++)
         tell_epoch(r, e, 0);
-    for (uint64_t e = r->state.epoch; !rc && !stop && e < last; e++) {
+    for (uint64_t e = r->state->epoch; !rc && !stop && e < last; e++) {
         rc = run_epoch(r, e, &stop, err);
         uint64_t done = e + 1, every = r->o->checkpoint_every ? r->o->checkpoint_every : 1;
         if (!rc && r->o->checkpoint && (done % every == 0 || done == last || stop))
@@ -392,47 +387,43 @@ int mc_train_run(const struct mc_train_job *job, struct mc_error *err)
 {
     const struct mc_train_options *o = job->o;
     struct mc_backend *be = job->be;
-    struct run *r = calloc(1, sizeof *r);
+    const uint64_t images = job->data->info.n;
+    struct run r = {.job = job,
+                    .state = job->state,
+                    .o = o,
+                    .objective = job->objective,
+                    .images = images,
+                    .last = o->stop_after && o->stop_after < o->epochs ? o->stop_after : o->epochs,
+                    .graph = mc_graph_copy(job->graph)};
     int rc;
 
-    if (!r || !(r->graph = mc_graph_copy(job->graph))) {
-        free(r);
+    if (!r.graph)
         return mc_no_memory(err);
-    }
     if (o->huber > 0)
-        mc_graph_huber(r->graph, (float)o->huber);
-    r->images = job->data->info.n;
-    r->train = (struct mc_train){.be = be,
-                                 .bufs.be = be,
-                                 .graph = r->graph,
-                                 .o = o,
-                                 .data = job->data,
-                                 .steps = (r->images + o->batch - 1) / o->batch};
-    r->o = o;
-    r->objective = job->objective;
-    r->watch = &job->watch;
-    r->last = o->stop_after && o->stop_after < o->epochs ? o->stop_after : o->epochs;
-    r->state.tool = job->tool;
-    mc_checkpoint_set(&r->state, "version", "%s", MC_VERSION);
-    for (size_t i = 0; job->identity && i < job->identity->n_settings; i++)
-        r->state.settings[r->state.n_settings++] = job->identity->settings[i];
-    mc_computed_with_checkpoint(be, &r->state);
-    if (!(rc = prepare(r, err)) && !(rc = state_vectors(r, err)) && !(rc = run_all(r, err)))
-        rc = r->objective->finish(r->objective, &r->train, err);
+        mc_graph_huber(r.graph, (float)o->huber);
+    r.train = (struct mc_train){.be = be,
+                                .bufs.be = be,
+                                .graph = r.graph,
+                                .o = o,
+                                .data = job->data,
+                                .steps = (images + o->batch - 1) / o->batch};
+    mc_computed_with_checkpoint(be, job->state);
+    if (!(rc = prepare(&r, err)) && !(rc = state_vectors(&r, err)) && !(rc = run_all(&r, err)))
+        rc = r.objective->finish(r.objective, &r.train, err);
 
-    be->capture_free(be, r->train.step);
-    if (r->objective->release)
-        r->objective->release(r->objective, &r->train);
-    for (size_t i = 0; i < r->n_vectors; i++)
-        free(r->state.vectors[i].data);
-    free(r->kept);
-    free(r->host_order);
-    free(r->host_lrs);
-    mc_attack_release(&r->train.attack);
-    mc_bufs_release(&r->train.bufs);
-    if (r->train.plan)
-        be->plan_free(r->train.plan);
-    mc_graph_free(r->graph);
-    free(r);
+    be->capture_free(be, r.train.step);
+    if (r.objective->release)
+        r.objective->release(r.objective, &r.train);
+    for (size_t i = 0; i < r.n_vectors; i++)
+        if (!r.vectors[i].host)
+            free(r.state->vectors[i].data);
+    free(r.kept);
+    free(r.host_order);
+    free(r.host_lrs);
+    mc_attack_release(&r.train.attack);
+    mc_bufs_release(&r.train.bufs);
+    if (r.train.plan)
+        be->plan_free(r.train.plan);
+    mc_graph_free(r.graph);
     return rc;
 }

@@ -66,12 +66,20 @@ struct mc_train_watch {
 
 struct mc_train; /* below */
 
-/* A device vector that a checkpoint holds. */
+/* A vector that a checkpoint holds: of the device, or of the host. */
 struct mc_train_vector {
     char name[MC_NAME_MAX];
     struct mc_buf *buf;
+    float *host;      /* NULL: buf */
     size_t n;         /* floats */
     const char *rate; /* option that is too great where they are not finite; NULL: not steps' */
+};
+
+/* Of what training holds, for -v. */
+struct mc_train_memory {
+    int plans;       /* of the network, as large as the one that trains */
+    size_t vectors;  /* of P floats: points, momenta, gradient, and copies for a checkpoint */
+    size_t matrices; /* floats of permutations' matrices */
 };
 
 /* What is trained. The functions that run inside the loop, point and step, touch device memory only
@@ -97,6 +105,9 @@ struct mc_objective {
                    struct mc_error *err);
     /* Vectors to checkpoint: fill v (room for MC_CHECKPOINT_MAX), return how many. */
     size_t (*vectors)(struct mc_objective *o, struct mc_train *f, struct mc_train_vector *v);
+    /* What it holds beside the images and the first plan, on the host and the device, is added. */
+    void (*memory)(const struct mc_objective *o, const struct mc_train_options *t,
+                   struct mc_train_memory *m);
     /* Bring the result to the host. */
     int (*finish)(struct mc_objective *o, struct mc_train *f, struct mc_error *err);
     void (*release)(struct mc_objective *o, struct mc_train *f); /* or NULL */
@@ -127,10 +138,8 @@ struct mc_source mc_train_source(const struct mc_train *f, const struct mc_buf *
 MC_USE_RESULT int mc_train_put_weights(struct mc_train *f, uint64_t epoch, size_t k,
                                        void (*weights)(const void *arg, double t, float *weights),
                                        const void *arg, struct mc_buf *to, struct mc_error *err);
-/* A batch of that source to the plan. */
-void mc_train_load(struct mc_train *f, const struct mc_source *src, const struct mc_buf *ctl);
-/* That batch, loaded, forward at a point; where the options say so, attacked there afresh. Any
- * number of times. */
+/* A batch of that source, loaded to the plan, forward at a point; where the options say so,
+ * attacked there afresh. Any number of times. */
 void mc_train_forward(struct mc_train *f, enum mc_mode mode, const struct mc_source *src,
                       const struct mc_buf *ctl, const struct mc_buf *point);
 
@@ -141,10 +150,10 @@ struct mc_train_job {
     struct mc_in_memory *data;
     struct mc_objective *objective;
     const struct mc_train_options *o;
-    const char *tool;
-    /* Settings that a checkpoint must share beside the version and what the backend computes with:
-     * the options, the inputs' ids, the network. NULL: none. */
-    struct mc_checkpoint *identity;
+    /* What a checkpoint begins with: the tool, and settings that it must share, the version, the
+     * options, the inputs' ids, the network; what the backend computes with is added, and while it
+     * runs the vectors. */
+    struct mc_checkpoint *state;
     struct mc_train_watch watch;
 };
 MC_USE_RESULT int mc_train_run(const struct mc_train_job *job, struct mc_error *err);

@@ -9,6 +9,7 @@
 #include "libcommon/base/rng.h"
 #include "libcommon/nets/nets.h"
 #include "tests/unit/kernels/open.h"
+#include "tests/unit/tools/train/job.h"
 #include "tools/pam/pam.h"
 #include "tests/unit/must.h"
 
@@ -66,9 +67,7 @@ static inline float *trained(const struct mc_graph *g, uint64_t seed)
     must(mc_weights_init(&w, g, "test", &why));
     mc_graph_init(g, seed, w.params, w.stats);
     mc_curve_objective_network(&l, &w);
-    const struct mc_train_job job = {
-        .be = be, .graph = g, .data = &data, .objective = &l.objective, .o = &o, .tool = "test"};
-    must(mc_train_run(&job, &why));
+    must(run_job(be, g, &data, &l.objective, &o, NULL, NULL, &why));
     memcpy(params, w.params, g->P * sizeof *params);
     mc_weights_release(&w);
     return params;
@@ -170,14 +169,6 @@ static inline int try_run(const struct ends *e, const struct mc_pam_options *o,
                        .b = e->b,
                        .perm = &r->perm,
                        .report = r->report};
-    const struct mc_train_job job = {.be = be,
-                                     .graph = e->g,
-                                     .data = &data,
-                                     .objective = &p.objective,
-                                     .o = &train,
-                                     .tool = "test",
-                                     .watch = {.epoch = hear, .arg = r}};
-
     *r = (struct result){.told = 0};
     p.offset = r->offset = zeros(e->g->P);
     memcpy(r->offset, e->offset, e->g->P * sizeof *r->offset);
@@ -185,7 +176,7 @@ static inline int try_run(const struct ends *e, const struct mc_pam_options *o,
     must(mc_perm_compose(&r->perm, &e->perm, err));
     int rc = mc_pam_init(&p, &train, err);
     if (!rc)
-        rc = mc_train_run(&job, err);
+        rc = run_job(be, e->g, &data, &p.objective, &train, hear, r, err);
     mc_pam_release(&p);
     return rc;
 }

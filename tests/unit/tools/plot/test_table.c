@@ -43,7 +43,7 @@ TEST(table_is_read_exactly)
     assert_int_equal(mc_table_find(&t, "test"), -1);
     must(mc_table_column(&t, "test.loss", &col, &why));
     assert_int_equal(col, 1);
-    must(mc_table_numbers(&t, col, v, &why));
+    must(mc_table_numbers(&t, "test.loss", v, &why));
     assert_true(v[0] == .5 && v[1] == -1e-3 && v[2] == .75);
     assert_int_equal(t.lines[2], 4);
     must_fail(mc_table_column(&t, "train.loss", &col, &why), MC_EINPUT, "");
@@ -108,7 +108,7 @@ TEST(only_plain_finite_numbers_pass)
         double v[1];
         snprintf(text, sizeof text, "t\tx\n%s\t1\n", bad[i]);
         must(read_text(&t, text, &why));
-        must_fail(mc_table_numbers(&t, 0, v, &why), MC_EINPUT, "line 2, column 't'");
+        must_fail(mc_table_numbers(&t, "t", v, &why), MC_EINPUT, "line 2, column 't'");
         mc_table_release(&t);
     }
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
@@ -116,7 +116,7 @@ TEST(only_plain_finite_numbers_pass)
         double v[1];
         snprintf(text, sizeof text, "t\n%s\n", fine[i]);
         must(read_text(&t, text, &why));
-        must(mc_table_numbers(&t, 0, v, &why));
+        must(mc_table_numbers(&t, "t", v, &why));
         assert_true(v[0] == strtod(fine[i], NULL));
         mc_table_release(&t);
     }
@@ -134,7 +134,7 @@ TEST(many_rows_are_kept)
         n += (size_t)sprintf(text + n, "%d\t%d\t%d\n", i, 2 * i, 3 * i);
     must(read_text(&t, text, &why));
     assert_int_equal(t.rows, ROWS);
-    must(mc_table_numbers(&t, 2, v, &why));
+    must(mc_table_numbers(&t, "c", v, &why));
     for (int i = 0; i < ROWS; i++)
         assert_true(v[i] == 3 * i);
     mc_table_release(&t);
@@ -155,14 +155,14 @@ TEST(log_is_read_by_field)
         &why));
     assert_int_equal(t.rows, 2);
     assert_int_equal(t.cols, 6);
-    must(mc_table_numbers(&t, (size_t)mc_table_find(&t, "epoch"), v, &why));
+    must(mc_table_numbers(&t, "epoch", v, &why));
     assert_true(v[0] == 1 && v[1] == 2);
-    must(mc_table_numbers(&t, (size_t)mc_table_find(&t, "loss"), v, &why));
+    must(mc_table_numbers(&t, "loss", v, &why));
     assert_true(v[0] == 2.5 && v[1] == -1);
     assert_null(t.cells[mc_table_find(&t, "accuracy")]);
     assert_null(t.cells[t.cols + (size_t)mc_table_find(&t, "more")]);
     assert_string_equal(t.cells[t.cols + (size_t)mc_table_find(&t, "says")], "a\tb\xc3\xa9");
-    must_fail(mc_table_numbers(&t, (size_t)mc_table_find(&t, "accuracy"), v, &why), MC_EINPUT, "");
+    must_fail(mc_table_numbers(&t, "accuracy", v, &why), MC_EINPUT, "");
     assert_string_equal(why.text, "x.mcz: line 2, column 'accuracy': '' is not a number");
     mc_table_release(&t);
 }

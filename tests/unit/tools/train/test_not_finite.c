@@ -47,14 +47,7 @@ static int spoilt(size_t k, int resume, struct mc_error *err)
     else
         mc_curve_objective_curve(&l, &c);
     l.objective.lr = lr_after_one_epoch;
-    const struct mc_train_job train_job = {.be = be,
-                                           .graph = g,
-                                           .data = &data,
-                                           .objective = &l.objective,
-                                           .o = &o,
-                                           .tool = "test",
-                                           .watch = {.epoch = hear, .arg = &u}};
-    const int rc = mc_train_run(&train_job, err);
+    const int rc = run_job(be, g, &data, &l.objective, &o, hear, &u, err);
     assert_int_equal(u.n_told, 1);
     mc_weights_release(&w);
     mc_curve_release(&c);

@@ -88,14 +88,7 @@ static struct trained train(const struct job *j, int directly)
         mc_curve_objective_curve(&l, &c);
     }
     take_steps(directly);
-    const struct mc_train_job train_job = {.be = be,
-                                           .graph = g,
-                                           .data = &data,
-                                           .objective = &l.objective,
-                                           .o = &o,
-                                           .tool = "test",
-                                           .watch = {.epoch = keep_told, .arg = &t}};
-    must(mc_train_run(&train_job, &why));
+    must(run_job(be, g, &data, &l.objective, &o, keep_told, &t, &why));
     t.n = j->k == 1 ? g->P + g->S : g->P;
     t.x = zeros(t.n);
     memcpy(t.x, j->k == 1 ? w.params : c.points[1], g->P * sizeof *t.x);

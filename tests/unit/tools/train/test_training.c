@@ -47,14 +47,7 @@ static struct outcome run(const struct job *j, const struct mc_graph *g, struct 
             begin_at(g, (uint32_t)i, c.points[i]);
         mc_curve_objective_curve(&l, &c);
     }
-    const struct mc_train_job train_job = {.be = be,
-                                           .graph = g,
-                                           .data = data,
-                                           .objective = &l.objective,
-                                           .o = &j->o,
-                                           .tool = "test",
-                                           .watch = {.epoch = hear, .arg = &u}};
-    must(mc_train_run(&train_job, &why));
+    must(run_job(be, g, data, &l.objective, &j->o, hear, &u, &why));
     for (size_t i = 0; i < j->k; i++)
         u.points[i] = copy_of(j->k == 1 ? w.params : c.points[i], g->P);
     if (j->k == 1) {

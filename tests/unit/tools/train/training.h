@@ -8,6 +8,7 @@
 #include "libcommon/base/rng.h"
 #include "libcommon/nets/nets.h"
 #include "tests/unit/kernels/open.h"
+#include "tests/unit/tools/train/job.h"
 #include "tools/curve/objective.h"
 #include "tests/unit/must.h"
 
