@@ -3,6 +3,8 @@
  * The codec of curve streams. */
 #include "formats/codecs/curve.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,8 +74,8 @@ static int curve_meta(struct mc_curve *c, const struct mc_reader *r, struct mc_e
     c->n_points = (size_t)points;
     if (!mc_get_opt(meta, "groups"))
         return 0;
-    if (!(c->perm = calloc(1, sizeof *c->perm)))
-        return mc_no_memory(err);
+    if ((rc = mc_new(&c->perm, 1, err)))
+        return rc;
     return mc_fail_in(mc_perm_unpack_groups(c->perm, meta, err), err, "%s", mc_reader_name(r));
 }
 

@@ -3,7 +3,6 @@
  * Reading and writing the kinds that hold a graph and flat vectors. */
 #include "formats/codecs/flat.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static int is_variance(const char *name)

@@ -4,6 +4,7 @@
  * are refused, because a key that is not understood (a dilation, say) changes what is computed. */
 #include "formats/codecs/graph.h"
 
+#include "libcommon/base/alloc.h"
 #include "libcommon/graph/fields.h"
 
 #include <math.h>
@@ -246,9 +247,8 @@ int mc_graph_unpack(struct mc_graph **out, const msgpack_object *map, struct mc_
     *out = NULL;
     if (map->type != MSGPACK_OBJECT_MAP)
         return mc_fail(err, MC_EINPUT, "graph: not a map");
-    g = calloc(1, sizeof *g);
-    if (!g)
-        return mc_no_memory(err);
+    if ((rc = mc_new(&g, 1, err)))
+        return rc;
     g->logits = -1;
     if ((rc = check_keys(map, KNOWN, 4, err)) ||
         (mc_get_opt(map, "net") && (rc = mc_get_str(map, "net", g->net, sizeof g->net, err))) ||

@@ -4,8 +4,8 @@
 #include "formats/codecs/matrices.h"
 
 #include "formats/codecs/tensors.h"
+#include "libcommon/base/alloc.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,8 +44,8 @@ static int get_dead(const msgpack_object *group, const char *key, size_t size, i
     if (a->via.array.size > size)
         return mc_fail(err, MC_EINPUT, "\"%s\" lists %u of %zu units", key, a->via.array.size,
                        size);
-    if (!(*out = calloc(a->via.array.size + (size_t)1, sizeof **out)))
-        return mc_no_memory(err);
+    if ((rc = mc_new(out, a->via.array.size, err)))
+        return rc;
     for (size_t i = 0; i < a->via.array.size; i++) {
         const msgpack_object *o = &a->via.array.ptr[i];
         if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER || o->via.u64 >= size ||
@@ -80,8 +80,8 @@ static int get_meta(struct mc_matrices *m, const msgpack_object *meta, struct mc
         return rc;
     if (groups->via.array.size > MAX_GROUPS)
         return mc_fail(err, MC_EINPUT, "more than %d groups", MAX_GROUPS);
-    if (!(m->groups = calloc(groups->via.array.size + (size_t)1, sizeof *m->groups)))
-        return mc_no_memory(err);
+    if ((rc = mc_new(&m->groups, groups->via.array.size, err)))
+        return rc;
     m->n_groups = groups->via.array.size;
     for (size_t k = 0; k < m->n_groups && !rc; k++)
         rc = get_group(&m->groups[k], &groups->via.array.ptr[k], err);

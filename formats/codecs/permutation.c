@@ -5,8 +5,6 @@
 
 #include "formats/codecs/tensors.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define GROUP(member, key, type, max) MC_KEY(struct mc_group_entry, member, key, type, max)

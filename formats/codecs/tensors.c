@@ -2,8 +2,8 @@
  *
  * Checking announced tensors, and gathering them into memory. */
 #include "formats/codecs/tensors.h"
-#include "formats/stream/list.h"
 #include "formats/stream/writer.h"
+#include "libcommon/base/alloc.h"
 
 #include <assert.h>
 #include <math.h>
@@ -34,26 +34,16 @@ void mc_tensor_prefix(struct mc_tensor *t, const char *prefix, const char *name)
         snprintf(t->name + used, sizeof t->name - used, "%s", name);
 }
 
-/* Room for one more item of a list. */
-static void *add_item(struct mc_layout *l, void *list, size_t n, size_t size)
-{
-    void *more = mc_list_room(list, n, size);
-
-    l->failed |= !more;
-    return more ? more : list;
-}
-
 void mc_layout_block(struct mc_layout *l, const void *pointer, size_t bytes)
 {
-    l->blocks = add_item(l, l->blocks, l->n_blocks, sizeof *l->blocks);
+    l->failed |= mc_list_room(&l->blocks, l->n_blocks, NULL);
     if (!l->failed)
         l->blocks[l->n_blocks++] = (struct mc_block){.pointer = pointer, .bytes = bytes};
 }
 
 void mc_layout_tensor(struct mc_layout *l, const struct mc_tensor *t, size_t offset)
 {
-    l->tensors = add_item(l, l->tensors, l->n, sizeof *l->tensors);
-    l->places = add_item(l, l->places, l->n, sizeof *l->places);
+    l->failed |= mc_list_room(&l->tensors, l->n, NULL) | mc_list_room(&l->places, l->n, NULL);
     if (l->failed)
         return;
     l->tensors[l->n] = *t;

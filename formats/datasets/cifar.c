@@ -5,6 +5,7 @@
  * a line. */
 #include "formats/datasets/image_set.h"
 #include "formats/stream/bounds.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 
 #include <errno.h>
@@ -136,10 +137,8 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
         rc = mc_fail(err, MC_EINPUT, "%s: is no list of %d names", path, classes);
         goto out;
     }
-    if (!(info->class_names = calloc((size_t)classes, sizeof *info->class_names))) {
-        rc = mc_no_memory(err);
+    if ((rc = mc_new(&info->class_names, (size_t)classes, err)))
         goto out;
-    }
     for (ssize_t len; !rc && (len = getline(&line, &size, f)) >= 0;) {
         while (len > 0 && line[len - 1] && strchr(" \t\r\n", line[len - 1]))
             line[--len] = 0;

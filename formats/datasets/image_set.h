@@ -47,6 +47,8 @@ MC_USE_RESULT int mc_names_list(const char *folder, int folders, char ***out, si
 /* The order of names (of char *, for qsort and bsearch). */
 int mc_by_bytes(const void *a, const void *b);
 void mc_names_free(char **names, size_t n);
+/* Add a copy of a name to a list of *n. MC_ENOMEM. */
+MC_USE_RESULT int mc_names_add(char ***names, size_t *n, const char *name, struct mc_error *err);
 /* Is there a folder of that path? */
 int mc_is_folder(const char *path);
 /* "folder/name", to be freed; NULL for lack of memory. */

@@ -4,6 +4,7 @@
 #include "formats/datasets/source.h"
 
 #include "formats/datasets/synth.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/rng.h"
 
 #include <errno.h>
@@ -152,12 +153,13 @@ int mc_synth_open(struct mc_image_source **out, const struct mc_image_source_opt
                   struct mc_error *err)
 {
     struct synth *y = NULL;
+    int rc = 0;
 
     if (o->size && (o->size < MC_SYNTH_MIN_SIZE || o->size > MC_SYNTH_MAX_SIZE))
         return mc_fail(err, MC_EUSAGE, "--size %d: synth makes images from %d to %d", o->size,
                        MC_SYNTH_MIN_SIZE, MC_SYNTH_MAX_SIZE);
-    if (!(y = calloc(1, sizeof *y)))
-        return mc_no_memory(err);
+    if ((rc = mc_new(&y, 1, err)))
+        return rc;
     struct mc_dataset_info *info = &y->source.info;
     y->seed = o->seed;
     y->split = !strcmp(o->split, "test");

@@ -10,6 +10,7 @@
 #include "formats/exchange/foreign.h"
 #include "formats/exchange/json_object.h"
 #include "formats/stream/output.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/json.h"
 
 #include <errno.h>
@@ -291,15 +292,15 @@ static int open_file(struct reader *r, const char *path, struct mc_error *err)
 
 int mc_safetensors_open(struct mc_foreign **out, const char *path, struct mc_error *err)
 {
-    struct reader *r = calloc(1, sizeof *r);
+    struct reader *r = NULL;
     unsigned char head[8];
     uint64_t n = 0, have = 0, size = 0;
     char *text = NULL;
-    int rc = 0;
+    int rc = mc_new(&r, 1, err);
 
     *out = NULL;
-    if (!r)
-        return mc_no_memory(err);
+    if (rc)
+        return rc;
     r->fd = -1;
     r->f.seek = seek;
     r->f.read = read_data;

@@ -3,6 +3,7 @@
  * Decoding the one zstd frame of an input. */
 #include "formats/stream/frame.h"
 #include "formats/stream/input.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 
 #include <errno.h>
@@ -79,12 +80,12 @@ static int check_head(struct mc_input *in, struct mc_error *err)
 
 int mc_input_open(struct mc_input **out, const char *path, struct mc_error *err)
 {
-    struct mc_input *in = calloc(1, sizeof *in);
-    int is_stdin = !strcmp(path, "-"), rc = 0;
+    struct mc_input *in = NULL;
+    int is_stdin = !strcmp(path, "-"), rc = mc_new(&in, 1, err);
 
     *out = NULL;
-    if (!in)
-        return mc_no_memory(err);
+    if (rc)
+        return rc;
     in->in.src = in->raw;
     in->owned = !is_stdin;
     in->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

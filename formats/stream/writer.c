@@ -5,6 +5,7 @@
 
 #include "formats/stream/frame.h"
 #include "formats/stream/output.h"
+#include "libcommon/base/alloc.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -125,19 +126,18 @@ int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
                    const struct mc_pack *meta, const struct mc_tensor *tensors, size_t n_tensors,
                    const struct mc_history *history, struct mc_error *err)
 {
-    struct mc_writer *w = calloc(1, sizeof *w);
-    int rc = 0;
+    struct mc_writer *w = NULL;
+    int rc = mc_new(&w, 1, err);
 
     *out = NULL;
-    if (!w)
-        return mc_no_memory(err);
+    if (rc)
+        return rc;
     w->history = history;
     w->n_tensors = n_tensors;
-    w->tensors = calloc(n_tensors + 1, sizeof *w->tensors);
-    w->rows_written = calloc(n_tensors + 1, sizeof *w->rows_written);
     w->coder = ZSTD_createCCtx();
     w->hash = XXH3_createState();
-    if (!w->tensors || !w->rows_written || !w->coder || !w->hash ||
+    if (mc_new(&w->tensors, n_tensors, err) || mc_new(&w->rows_written, n_tensors, err) ||
+        !w->coder || !w->hash ||
         ZSTD_isError(ZSTD_CCtx_setParameter(w->coder, ZSTD_c_compressionLevel, MC_ZSTD_LEVEL)) ||
         ZSTD_isError(ZSTD_CCtx_setParameter(w->coder, ZSTD_c_checksumFlag, 1))) {
         rc = mc_no_memory(err);

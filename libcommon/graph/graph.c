@@ -3,6 +3,8 @@
  * The whole of a graph: its checks, the layout of the flat vectors, what is asked about it. */
 #include "libcommon/graph/graph.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,10 +77,10 @@ static int by_name(const void *a, const void *b)
 
 static int check_names(struct mc_graph *g)
 {
-    const struct mc_node **sorted = malloc((size_t)g->n_nodes * sizeof *sorted);
+    const struct mc_node **sorted = NULL;
 
-    if (!sorted)
-        return mc_no_memory(&g->error);
+    if (mc_new(&sorted, (size_t)g->n_nodes, &g->error))
+        return g->error.code;
     for (int i = 0; i < g->n_nodes; i++) {
         const char *name = g->nodes[i].name;
         size_t len = strlen(name);
@@ -99,11 +101,11 @@ static int check_names(struct mc_graph *g)
 
 static int check_heads(struct mc_graph *g)
 {
-    unsigned char *needed = malloc((size_t)g->n_nodes);
+    unsigned char *needed = NULL;
     int mains = 0;
 
-    if (!needed)
-        return mc_no_memory(&g->error);
+    if (mc_new(&needed, (size_t)g->n_nodes, &g->error))
+        return g->error.code;
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *n = &g->nodes[i];
         if (n->op != MC_OP_LOSS)
@@ -206,12 +208,8 @@ int mc_graph_finish(struct mc_graph *g, struct mc_error *err)
     g->n_stats = stats.n;
     g->P = params.end;
     g->S = stats.end;
-    g->params = calloc(params.n + 1, sizeof *g->params);
-    g->stats = calloc(stats.n + 1, sizeof *g->stats);
-    if (!g->params || !g->stats) {
-        mc_no_memory(&g->error);
+    if (mc_new(&g->params, params.n, &g->error) || mc_new(&g->stats, stats.n, &g->error))
         goto out;
-    }
     params = (struct layout){.p = g->params};
     stats = (struct layout){.p = g->stats};
     (void)lay_out(g, &params, &stats); /* went well above */
@@ -237,7 +235,6 @@ struct mc_graph *mc_graph_copy(const struct mc_graph *g)
     if (!c)
         return NULL;
     c->nodes = dup(g->nodes, (size_t)g->n_nodes, sizeof *g->nodes);
-    c->cap_nodes = g->n_nodes;
     c->params = dup(g->params, g->n_params, sizeof *g->params);
     c->stats = dup(g->stats, g->n_stats, sizeof *g->stats);
     if (!c->nodes || !c->params || !c->stats) {
