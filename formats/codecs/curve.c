@@ -150,17 +150,14 @@ int mc_curve_write(const struct mc_curve *c, const char *path, const struct mc_h
                    struct mc_error *err)
 {
     struct mc_flat flat[MC_MAX_POINTS];
-    struct mc_pack meta;
+    struct mc_layout l = {0};
 
     curve_flat(c, flat);
-    mc_pack_init(&meta);
-    mc_pack_map(&meta, c->perm ? 6 : 5);
-    mc_flat_pack_meta(&meta, c->graph, c->dataset);
-    mc_put_str(&meta, "curve", kinds[c->kind]);
-    mc_put_u64(&meta, "points", c->n_points);
+    mc_layout_meta(&l, "curve", c->perm ? 6 : 5);
+    mc_flat_pack_meta(&l.meta, c->graph, c->dataset);
+    mc_put_str(&l.meta, "curve", kinds[c->kind]);
+    mc_put_u64(&l.meta, "points", c->n_points);
     if (c->perm)
-        mc_perm_pack_groups(c->perm, NULL, &meta);
-    int rc = mc_flat_write(path, "curve", &meta, flat, c->n_points, c->perm, h, err);
-    mc_pack_release(&meta);
-    return rc;
+        mc_perm_pack_groups(c->perm, NULL, &l.meta);
+    return mc_flat_write(&l, path, flat, c->n_points, c->perm, h, err);
 }

@@ -4,6 +4,7 @@
  * are refused, because a key that is not understood (a dilation, say) changes what is computed. */
 #include "formats/codecs/graph.h"
 
+#include "formats/stream/frame.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/graph/fields.h"
 
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 static const struct mc_field INPUT = {.key = "input",
                                       .type = MC_FIELD_INT,
@@ -89,13 +89,10 @@ int mc_graph_id(const struct mc_graph *g, char *id, struct mc_error *err)
 
     mc_pack_init(&p);
     mc_graph_pack(g, &p);
-    if (p.failed) {
+    if (p.failed)
         rc = mc_no_memory(err);
-    } else {
-        XXH128_hash_t h = XXH3_128bits(p.buf.data, p.buf.size);
-        snprintf(id, MC_ID_LEN, "%016llx%016llx", (unsigned long long)h.high64,
-                 (unsigned long long)h.low64);
-    }
+    else
+        mc_hash_id(XXH3_128bits(p.buf.data, p.buf.size), id);
     mc_pack_release(&p);
     return rc;
 }

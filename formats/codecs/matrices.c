@@ -141,24 +141,20 @@ int mc_matrices_write(const struct mc_matrices *m, const char *path, const struc
                       struct mc_error *err)
 {
     struct mc_layout l = {0};
-    struct mc_pack meta;
     int rc = mc_not_input(check_values(m, NULL, err), err);
 
     if (rc)
         return rc;
-    mc_pack_init(&meta);
-    mc_pack_map(&meta, 3);
-    mc_keys_pack(&meta, keys, 2, m);
-    mc_put_array(&meta, "groups", m->n_groups);
+    mc_layout_meta(&l, "matrices", 3);
+    mc_keys_pack(&l.meta, keys, 2, m);
+    mc_put_array(&l.meta, "groups", m->n_groups);
     for (size_t k = 0; k < m->n_groups; k++) {
         const struct mc_matrix_group *g = &m->groups[k];
-        mc_pack_map(&meta, 5);
-        mc_keys_pack(&meta, group_keys, 3, g);
-        pack_dead(&meta, "dead_a", g->dead_a, g->n_dead_a);
-        pack_dead(&meta, "dead_b", g->dead_b, g->n_dead_b);
+        mc_pack_map(&l.meta, 5);
+        mc_keys_pack(&l.meta, group_keys, 3, g);
+        pack_dead(&l.meta, "dead_a", g->dead_a, g->n_dead_a);
+        pack_dead(&l.meta, "dead_b", g->dead_b, g->n_dead_b);
     }
     groups_layout(&l, m);
-    rc = mc_layout_write(&l, path, "matrices", &meta, h, err);
-    mc_pack_release(&meta);
-    return rc;
+    return mc_layout_write(&l, path, h, err);
 }

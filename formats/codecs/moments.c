@@ -393,24 +393,20 @@ int mc_moments_write(const struct mc_moments *m, const char *path, const struct 
 {
     const int precise = m->precision != MC_PRECISION_F32;
     struct mc_layout l = {0};
-    struct mc_pack meta;
 
     sums_layout(&l, m);
-    mc_pack_init(&meta);
-    mc_pack_map(&meta, 6u + (*m->attack ? 2 : 0) + (precise ? 1 : 0));
-    mc_taps_pack(&m->taps, &meta);
-    mc_keys_pack(&meta, count_keys, 2, m);
-    mc_put_array(&meta, "counted", 1 + m->n_merged);
+    mc_layout_meta(&l, "moments", 6u + (*m->attack ? 2 : 0) + (precise ? 1 : 0));
+    mc_taps_pack(&m->taps, &l.meta);
+    mc_keys_pack(&l.meta, count_keys, 2, m);
+    mc_put_array(&l.meta, "counted", 1 + m->n_merged);
     for (uint32_t s = 0; s < m->shards; s++)
         if (counted(m, s))
-            mc_pack_u64(&meta, s);
+            mc_pack_u64(&l.meta, s);
     if (*m->attack)
-        mc_keys_pack(&meta, attack_keys, 2, m);
+        mc_keys_pack(&l.meta, attack_keys, 2, m);
     if (precise)
-        mc_put_str(&meta, "precision", mc_precision_names[m->precision]);
-    int rc = mc_layout_write(&l, path, "moments", &meta, h, err);
-    mc_pack_release(&meta);
-    return rc;
+        mc_put_str(&l.meta, "precision", mc_precision_names[m->precision]);
+    return mc_layout_write(&l, path, h, err);
 }
 
 static int same_inputs(const struct mc_moments *a, const struct mc_moments *b, struct mc_error *err)

@@ -34,6 +34,13 @@ void mc_tensor_prefix(struct mc_tensor *t, const char *prefix, const char *name)
         snprintf(t->name + used, sizeof t->name - used, "%s", name);
 }
 
+void mc_layout_meta(struct mc_layout *l, const char *kind, size_t keys)
+{
+    l->kind = kind;
+    mc_pack_init(&l->meta);
+    mc_pack_map(&l->meta, keys);
+}
+
 void mc_layout_block(struct mc_layout *l, const void *pointer, size_t bytes)
 {
     l->failed |= mc_list_room(&l->blocks, l->n_blocks, NULL);
@@ -56,10 +63,11 @@ void mc_layout_add(struct mc_layout *l, const struct mc_tensor *t, const void *p
     mc_layout_tensor(l, t, 0);
 }
 
-static void layout_release(struct mc_layout *l)
+void mc_layout_release(struct mc_layout *l)
 {
     for (size_t i = 0; i < l->n_blocks; i++)
         free(l->blocks[i].data);
+    mc_pack_release(&l->meta);
     free(l->blocks);
     free(l->places);
     free(l->tensors);
@@ -125,16 +133,16 @@ int mc_layout_read(struct mc_layout *l, struct mc_reader *r, struct mc_error *er
         memcpy((void *)(uintptr_t)s->pointer, &s->data, sizeof s->data);
         s->data = NULL;
     }
-    layout_release(l);
+    mc_layout_release(l);
     return rc;
 }
 
-int mc_layout_write(struct mc_layout *l, const char *path, const char *kind,
-                    const struct mc_pack *meta, const struct mc_history *h, struct mc_error *err)
+int mc_layout_write(struct mc_layout *l, const char *path, const struct mc_history *h,
+                    struct mc_error *err)
 {
     struct mc_writer *w = NULL;
     int rc = l->failed ? mc_no_memory(err)
-                       : mc_writer_open(&w, path, kind, meta, l->tensors, l->n, h, err);
+                       : mc_writer_open(&w, path, l->kind, &l->meta, l->tensors, l->n, h, err);
 
     for (size_t i = 0; i < l->n && !rc; i++) {
         const char *data = NULL;
@@ -143,7 +151,7 @@ int mc_layout_write(struct mc_layout *l, const char *path, const char *kind,
     }
     if (rc)
         mc_writer_abandon(w);
-    layout_release(l);
+    mc_layout_release(l);
     return rc ? rc : mc_writer_close(w, NULL, err);
 }
 

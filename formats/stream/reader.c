@@ -343,7 +343,7 @@ static int parse_end(struct mc_reader *r, const msgpack_object *o, struct mc_err
             return mc_fail(err, MC_EINPUT, "tensor \"%s\" has %llu of %llu rows",
                            r->tensors[i].name, (unsigned long long)r->rows_seen[i],
                            (unsigned long long)mc_tensor_rows(&r->tensors[i]));
-    mc_hash_id(r->hash, have);
+    mc_hash_id(XXH3_128bits_digest(r->hash), have);
     if (memcmp(have, id->via.str.ptr, MC_ID_LEN - 1))
         return mc_fail(err, MC_EINPUT, "the content id is %s, not the %.32s announced", have,
                        id->via.str.ptr);

@@ -260,7 +260,7 @@ static int write_end(struct mc_writer *w, char *id, struct mc_error *err)
         if (mc_tensor_bytes(&w->tensors[i]) && w->rows_written[i] != mc_tensor_rows(&w->tensors[i]))
             return mc_fail(err, MC_EUSAGE, "%s: tensor \"%s\" is not complete",
                            mc_output_name(w->out), w->tensors[i].name);
-    mc_hash_id(w->hash, id);
+    mc_hash_id(XXH3_128bits_digest(w->hash), id);
     mc_pack_init(&end);
     mc_pack_map(&end, 3);
     mc_put_u64(&end, "end", w->n_records);
