@@ -22,13 +22,13 @@
 #define MAX_NAMES 4096 /* bytes of their file */
 
 struct layout {
-    const char *name, *dir, *names, *test, *train[MAX_FILES];
+    const char *dir, *names, *test, *train[MAX_FILES];
     int classes, labels;
-    size_t test_records, train_records; /* in a file */
+    size_t train_records; /* in a file */
 };
+#define TEST_RECORDS 10000
 
 static const struct layout cifar10 = {
-    .name = "cifar10",
     .dir = "cifar-10-batches-bin",
     .names = "batches.meta.txt",
     .test = "test_batch.bin",
@@ -36,18 +36,15 @@ static const struct layout cifar10 = {
               "data_batch_5.bin"},
     .classes = 10,
     .labels = 1,
-    .test_records = 10000,
     .train_records = 10000,
 };
 static const struct layout cifar100 = {
-    .name = "cifar100",
     .dir = "cifar-100-binary",
     .names = "fine_label_names.txt",
     .test = "test.bin",
     .train = {"train.bin"},
     .classes = 100,
     .labels = 2,
-    .test_records = 10000,
     .train_records = 50000,
 };
 
@@ -162,22 +159,18 @@ out:
 static int cifar_open(struct mc_image_source **out, const struct layout *l,
                       const struct mc_image_source_opts *o, struct mc_error *err)
 {
-    struct cifar *c = calloc(1, sizeof *c);
+    struct cifar *c = NULL;
     char *dir = NULL;
-    int rc = 0, test = !strcmp(o->split, "test");
+    int rc = mc_new(&c, 1, err), test = !strcmp(o->split, "test");
 
-    if (!c)
-        return mc_no_memory(err);
+    if (rc)
+        return rc;
     for (int i = 0; i < MAX_FILES; i++)
         c->files[i] = -1;
     c->layout = l;
-    c->records = test ? l->test_records : l->train_records;
+    c->records = test ? TEST_RECORDS : l->train_records;
     c->record = (size_t)l->labels + PIXELS;
     struct mc_dataset_info *info = &c->source.info;
-    snprintf(info->name, sizeof info->name, "%s", l->name);
-    snprintf(info->split, sizeof info->split, "%s", o->split);
-    snprintf(info->order, sizeof info->order, "publisher");
-    info->pixels = MC_U8;
     info->spec = (struct mc_net_spec){
         3, SIDE, SIDE, l->classes, {.4914f, .4822f, .4465f}, {.247f, .243f, .261f}};
     info->augment = (struct mc_augment){.rotate = 15, .flip = 1, .pad = 4};

@@ -158,28 +158,22 @@ static int image_set_get(struct mc_image_source *source, uint64_t index, void *i
     return rc;
 }
 
-int mc_image_set_new(struct mc_image_set **out, const char *name,
-                     const struct mc_image_source_opts *o, size_t classes, int size,
+int mc_image_set_new(struct mc_image_set **out, const char *dir, size_t classes, int size,
                      struct mc_error *err)
 {
     struct mc_image_set *s = NULL;
     int rc = 0;
 
     if (classes > MC_DATASET_MAX_CLASSES)
-        return mc_fail(err, MC_EINPUT, "%s: %zu classes are too many (there may be %d)", o->dir,
+        return mc_fail(err, MC_EINPUT, "%s: %zu classes are too many (there may be %d)", dir,
                        classes, MC_DATASET_MAX_CLASSES);
     if ((rc = mc_new(&s, 1, err)) || (rc = mc_new(&s->source.info.class_names, classes, err))) {
         free(s);
         return rc;
     }
-    struct mc_dataset_info *info = &s->source.info;
     s->size = size;
-    info->spec = (struct mc_net_spec){
+    s->source.info.spec = (struct mc_net_spec){
         3, size, size, (int)classes, {.485f, .456f, .406f}, {.229f, .224f, .225f}};
-    snprintf(info->name, sizeof info->name, "%s", name);
-    snprintf(info->split, sizeof info->split, "%s", o->split);
-    snprintf(info->order, sizeof info->order, "by class");
-    info->pixels = MC_U8;
     s->source.sorted = 1;
     s->source.get = image_set_get;
     s->source.close = image_set_close;

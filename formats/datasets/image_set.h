@@ -22,11 +22,10 @@ struct mc_image_set {
     size_t n_files;
 };
 
-/* A new set of size x size images in so many classes, whose names are to be filled in (strdup'd);
- * close it by mc_image_source_close. */
-MC_USE_RESULT int mc_image_set_new(struct mc_image_set **out, const char *name,
-                                   const struct mc_image_source_opts *o, size_t classes, int size,
-                                   struct mc_error *err);
+/* A new set of size x size images of folder dir in so many classes, whose names are to be filled in
+ * (strdup'd); close it by mc_image_source_close. */
+MC_USE_RESULT int mc_image_set_new(struct mc_image_set **out, const char *dir, size_t classes,
+                                   int size, struct mc_error *err);
 /* Files added from now on lie in this folder. */
 MC_USE_RESULT int mc_image_set_enter(struct mc_image_set *s, const char *folder,
                                      struct mc_error *err);
