@@ -59,11 +59,6 @@ int mc_names_add(char ***names, size_t *n, const char *name, struct mc_error *er
     return rc;
 }
 
-int mc_by_bytes(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* What a link that leads nowhere names is taken for a file, for the reader to complain of: left out
  * in silence, it would be a smaller data set. */
 static int wanted(const char *folder, const struct dirent *e, int folders)

@@ -43,8 +43,6 @@ char *mc_image_set_path(const struct mc_image_set *s, size_t file);
  * only others. Free by mc_names_free. MC_EINPUT: it is not there, or no folder. */
 MC_USE_RESULT int mc_names_list(const char *folder, int folders, char ***out, size_t *n,
                                 struct mc_error *err);
-/* The order of names (of char *, for qsort and bsearch). */
-int mc_by_bytes(const void *a, const void *b);
 void mc_names_free(char **names, size_t n);
 /* Add a copy of a name to a list of *n. MC_ENOMEM. */
 MC_USE_RESULT int mc_names_add(char ***names, size_t *n, const char *name, struct mc_error *err);

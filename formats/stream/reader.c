@@ -163,34 +163,10 @@ static int parse_tensor(struct mc_tensor *t, const msgpack_object *o, struct mc_
     return 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const struct mc_tensor *const *x = a, *const *y = b;
-    return strcmp((*x)->name, (*y)->name);
-}
-
-static int names_differ(const struct mc_reader *r, struct mc_error *err)
-{
-    const struct mc_tensor **sorted = NULL;
-    int rc = 0;
-
-    if (r->n_tensors < 2)
-        return 0;
-    if (!(sorted = malloc(r->n_tensors * sizeof *sorted)))
-        return mc_no_memory(err);
-    for (size_t i = 0; i < r->n_tensors; i++)
-        sorted[i] = &r->tensors[i];
-    qsort(sorted, r->n_tensors, sizeof *sorted, by_name);
-    for (size_t i = 1; i < r->n_tensors && !rc; i++)
-        if (!strcmp(sorted[i - 1]->name, sorted[i]->name))
-            rc = mc_fail(err, MC_EINPUT, "tensor \"%s\" is announced twice", sorted[i]->name);
-    free(sorted);
-    return rc;
-}
-
 static int parse_header(struct mc_reader *r, const msgpack_object *o, struct mc_error *err)
 {
     const msgpack_object *list = NULL;
+    const char *twice = NULL;
     uint64_t version = 0;
     int rc = 0;
 
@@ -216,7 +192,9 @@ static int parse_header(struct mc_reader *r, const msgpack_object *o, struct mc_
     for (size_t i = 0; i < r->n_tensors; i++)
         if ((rc = parse_tensor(&r->tensors[i], &list->via.array.ptr[i], err)))
             return rc;
-    return names_differ(r, err);
+    if ((rc = mc_name_twice(r->tensors->name, r->n_tensors, sizeof *r->tensors, &twice, err)))
+        return rc;
+    return twice ? mc_fail(err, MC_EINPUT, "tensor \"%s\" is announced twice", twice) : 0;
 }
 
 /* ---- records ----------------------------------------------------------------------------------

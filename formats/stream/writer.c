@@ -127,6 +127,7 @@ int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
                    const struct mc_history *history, struct mc_error *err)
 {
     struct mc_writer *w = NULL;
+    const char *twice = NULL;
     int rc = mc_new(&w, 1, err);
 
     *out = NULL;
@@ -155,11 +156,12 @@ int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
                          tensors[i].name);
             goto out;
         }
-        for (size_t k = 0; k < i; k++)
-            if (!strcmp(tensors[k].name, tensors[i].name)) {
-                rc = mc_fail(err, MC_EUSAGE, "two tensors are called \"%s\"", tensors[i].name);
-                goto out;
-            }
+    }
+    if ((rc = mc_name_twice(tensors, n_tensors, sizeof *tensors, &twice, err)))
+        goto out;
+    if (twice) {
+        rc = mc_fail(err, MC_EUSAGE, "two tensors are called \"%s\"", twice);
+        goto out;
     }
     if ((rc = mc_output_open(&w->out, path, MC_OUTPUT_BINARY, err)))
         goto out;

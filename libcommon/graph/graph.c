@@ -69,33 +69,23 @@ void mc_graph_needed(const struct mc_graph *g, int training, unsigned char *need
     }
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp((*(const struct mc_node *const *)a)->name,
-                  (*(const struct mc_node *const *)b)->name);
-}
-
 static int check_names(struct mc_graph *g)
 {
-    const struct mc_node **sorted = NULL;
+    const char *twice = NULL;
 
-    if (mc_new(&sorted, (size_t)g->n_nodes, &g->error))
-        return g->error.code;
     for (int i = 0; i < g->n_nodes; i++) {
         const char *name = g->nodes[i].name;
         size_t len = strlen(name);
-        sorted[i] = &g->nodes[i];
         if (!len || len >= MC_MAX_NODE_NAME)
             fail(g, "node %d: a name has 1 to %d bytes", i, MC_MAX_NODE_NAME - 1);
         for (size_t k = 0; k < len; k++)
             if ((unsigned char)name[k] <= ' ' || name[k] == 0x7f)
                 fail(g, "node \"%s\": no spaces or control characters in a name", name);
     }
-    qsort(sorted, (size_t)g->n_nodes, sizeof *sorted, by_name);
-    for (int i = 1; i < g->n_nodes; i++)
-        if (!strcmp(sorted[i - 1]->name, sorted[i]->name))
-            fail(g, "two nodes are called \"%s\"", sorted[i]->name);
-    free(sorted);
+    if (!g->error.code &&
+        !mc_name_twice(g->nodes->name, (size_t)g->n_nodes, sizeof *g->nodes, &twice, &g->error) &&
+        twice)
+        fail(g, "two nodes are called \"%s\"", twice);
     return g->error.code;
 }
 
