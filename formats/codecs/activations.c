@@ -229,8 +229,8 @@ int mc_activations_next(struct mc_activations_reader *a, size_t *tap, size_t *n,
         return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" comes where \"%s\" should",
                        mc_reader_name(a->r), rec.tensor->name,
                        mc_reader_tensor(a->r, a->turn.tap)->name);
-    if ((rc = mc_finite_f32(rec.data, rec.bytes / sizeof(float), mc_reader_name(a->r),
-                            rec.tensor->name, err)))
+    if ((rc = mc_finite(MC_F32, rec.data, rec.bytes / sizeof(float), mc_reader_name(a->r),
+                        rec.tensor->name, err)))
         return rc;
     advance(&a->turn, rec.rows);
     *tap = rec.index;

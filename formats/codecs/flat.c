@@ -19,7 +19,7 @@ int mc_flat_finite(const struct mc_param *params, size_t n, const float *flat, c
     for (size_t i = 0; i < n; i++) {
         const char *name = params[i].tensor.name;
         const float *x = flat + params[i].offset;
-        int rc = mc_finite_f32(x, params[i].count, file, name, err);
+        int rc = mc_finite(MC_F32, x, params[i].count, file, name, err);
         if (rc)
             return rc;
         for (size_t j = 0; is_variance(name) && j < params[i].count; j++)

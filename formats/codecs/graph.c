@@ -13,17 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct mc_field INPUT = {.key = "input",
-                                      .type = MC_FIELD_INT,
-                                      .list = MC_FIELD_IMAGE,
-                                      .offset = offsetof(struct mc_graph, input),
-                                      .min = 1,
-                                      .max = MC_MAX_SIDE};
-static const struct mc_field CLASSES = {.key = "classes",
-                                        .type = MC_FIELD_INT,
-                                        .offset = offsetof(struct mc_graph, classes),
-                                        .min = 2,
-                                        .max = MC_MAX_CLASSES};
+/* clang-format off */
+static const struct mc_field
+    INPUT = {"input", MC_FIELD_INT, MC_FIELD_IMAGE,
+             .offset = offsetof(struct mc_graph, input), 1, MC_MAX_SIDE},
+    CLASSES = {"classes", MC_FIELD_INT, MC_FIELD_ONE,
+               .offset = offsetof(struct mc_graph, classes), 2, MC_MAX_CLASSES};
+/* clang-format on */
 
 /* ---- packing -------------------------------------------------------------------------------- */
 

@@ -104,7 +104,7 @@ static int check_values(const struct mc_matrices *m, const char *file, struct mc
 
     for (size_t k = 0; k < m->n_groups && !rc; k++) {
         const struct mc_matrix_group *g = &m->groups[k];
-        rc = mc_finite_f64(g->value, g->size * g->size, file, g->name, err);
+        rc = mc_finite(MC_F64, g->value, g->size * g->size, file, g->name, err);
     }
     return rc;
 }

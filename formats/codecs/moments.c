@@ -332,7 +332,7 @@ static int check_sums(const struct mc_moments *m, size_t i, const char *file, st
 {
     const struct mc_tap_info *tap = &m->taps.taps[i];
     const double *sumsq = m->sums[i] + 2 * tap->count;
-    int rc = mc_finite_f64(m->sums[i], MC_MOMENTS_SIZE(tap->count), file, tap->name, err);
+    int rc = mc_finite(MC_F64, m->sums[i], MC_MOMENTS_SIZE(tap->count), file, tap->name, err);
 
     for (size_t k = 0; k < 2 * tap->count && !rc; k++)
         if (sumsq[k] < 0)

@@ -196,30 +196,23 @@ int mc_expect_tensor(const struct mc_reader *r, size_t i, const struct mc_tensor
                    is, should);
 }
 
-static int not_finite(const char *file, const char *name, struct mc_error *err)
+int mc_finite(enum mc_dtype dtype, const void *x, size_t n, const char *file, const char *name,
+              struct mc_error *err)
 {
-    return mc_fail(err, MC_EINPUT, "%s%s\"%s\" holds a value that is not finite", file ? file : "",
-                   file ? ": " : "", name);
-}
-
-int mc_finite_f32(const float *x, size_t n, const char *file, const char *name,
-                  struct mc_error *err)
-{
+    const float *f = x;
+    const double *d = x;
     int ok = 1;
 
-    for (size_t i = 0; i < n; i++)
-        ok &= isfinite(x[i]) != 0;
-    return ok ? 0 : not_finite(file, name, err);
-}
-
-int mc_finite_f64(const double *x, size_t n, const char *file, const char *name,
-                  struct mc_error *err)
-{
-    int ok = 1;
-
-    for (size_t i = 0; i < n; i++)
-        ok &= isfinite(x[i]) != 0;
-    return ok ? 0 : not_finite(file, name, err);
+    assert(dtype == MC_F32 || dtype == MC_F64);
+    if (dtype == MC_F32)
+        for (size_t i = 0; i < n; i++)
+            ok &= isfinite(f[i]) != 0;
+    else
+        for (size_t i = 0; i < n; i++)
+            ok &= isfinite(d[i]) != 0;
+    return ok ? 0
+              : mc_fail(err, MC_EINPUT, "%s%s\"%s\" holds a value that is not finite",
+                        file ? file : "", file ? ": " : "", name);
 }
 
 int mc_not_input(int rc, struct mc_error *err)

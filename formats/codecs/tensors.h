@@ -64,11 +64,10 @@ MC_USE_RESULT int mc_expect_tensor(const struct mc_reader *r, size_t i,
 MC_USE_RESULT int mc_take_kind(struct mc_reader *r, const char *kind, struct mc_history *h,
                                struct mc_error *err);
 
-/* Finite, or MC_EINPUT `file: "name" holds a value that is not finite` (file NULL: left out). */
-MC_USE_RESULT int mc_finite_f32(const float *x, size_t n, const char *file, const char *name,
-                                struct mc_error *err);
-MC_USE_RESULT int mc_finite_f64(const double *x, size_t n, const char *file, const char *name,
-                                struct mc_error *err);
+/* x (n), float32 or float64, is finite, or MC_EINPUT `file: "name" holds a value that is not
+ * finite` (file NULL: left out). */
+MC_USE_RESULT int mc_finite(enum mc_dtype dtype, const void *x, size_t n, const char *file,
+                            const char *name, struct mc_error *err);
 /* What is wrong with values that are to be written is not an input's fault: MC_EINPUT becomes
  * MC_EFAIL, in *err too. Returns the code. */
 int mc_not_input(int rc, struct mc_error *err);

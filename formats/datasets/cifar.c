@@ -75,20 +75,15 @@ static int cifar_get(struct mc_image_source *s, uint64_t index, void *image, int
 {
     struct cifar *c = (struct cifar *)s;
     const int labels = c->layout->labels;
-    size_t file = (size_t)index / c->records, number = (size_t)index % c->records, done = 0;
-    off_t at = (off_t)(number * c->record);
+    size_t file = (size_t)index / c->records, number = (size_t)index % c->records;
+    off_t at = lseek(c->files[file], (off_t)(number * c->record), SEEK_SET);
     unsigned char record[MAX_LABELS + PIXELS];
+    ssize_t n = at < 0 ? -1 : mc_file_read_all(c->files[file], record, c->record);
 
-    while (done < c->record) {
-        ssize_t n = pread(c->files[file], record + done, c->record - done, at + (off_t)done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return mc_fail(err, MC_EFAIL, "%s: cannot read: %s", c->paths[file], strerror(errno));
-        if (!n)
-            return mc_fail(err, MC_EINPUT, "%s: has become shorter", c->paths[file]);
-        done += (size_t)n;
-    }
+    if (n < 0)
+        return mc_fail(err, MC_EFAIL, "%s: cannot read: %s", c->paths[file], strerror(errno));
+    if ((size_t)n < c->record)
+        return mc_fail(err, MC_EINPUT, "%s: has become shorter", c->paths[file]);
     if ((*label = record[labels - 1]) >= c->layout->classes)
         return mc_fail(err, MC_EINPUT, "%s: record %zu has label %d of %d classes", c->paths[file],
                        number, (int)*label, c->layout->classes);

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,21 +35,13 @@ static int fill(struct mc_input *in, size_t *got, struct mc_error *err)
     memmove(in->raw, in->raw + in->in.pos, kept);
     in->in.pos = 0;
     in->in.size = kept;
-    for (;;) {
-        ssize_t n = read(in->fd, in->raw + kept, CHUNK - kept);
-        if (n >= 0) {
-            in->in.size += (size_t)n;
-            in->taken += (uint64_t)n;
-            *got = (size_t)n;
-            return 0;
-        }
-        if (errno == EAGAIN) {
-            struct pollfd pfd = {.fd = in->fd, .events = POLLIN};
-            poll(&pfd, 1, -1);
-        } else if (errno != EINTR) {
-            return mc_fail(err, MC_EFAIL, "cannot read: %s", strerror(errno));
-        }
-    }
+    ssize_t n = mc_file_read(in->fd, in->raw + kept, CHUNK - kept);
+    if (n < 0)
+        return mc_fail(err, MC_EFAIL, "cannot read: %s", strerror(errno));
+    in->in.size += (size_t)n;
+    in->taken += (uint64_t)n;
+    *got = (size_t)n;
+    return 0;
 }
 
 /* A frame of the kind that this format allows; what zstd itself does not insist on is decided by
