@@ -5,6 +5,7 @@
 
 #include "formats/codecs/tensors.h"
 #include "formats/stream/writer.h"
+#include "libcommon/base/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,19 +74,16 @@ int mc_activations_create(struct mc_activations_writer **out, const char *path,
                           const struct mc_taps *taps, const int (*hw)[2], uint64_t images,
                           size_t batch, const struct mc_history *h, struct mc_error *err)
 {
-    struct mc_activations_writer *a = calloc(1, sizeof *a);
-    struct mc_tensor *tensors = calloc(taps->n_taps + 1, sizeof *tensors);
+    struct mc_activations_writer *a = NULL;
+    struct mc_tensor *tensors = NULL;
     struct mc_taps sampled = *taps;
     struct mc_pack meta;
-    int rc = 0;
+    int rc = mc_new(&sampled.taps, taps->n_taps, err);
 
     *out = NULL;
     mc_pack_init(&meta);
-    sampled.taps = calloc(taps->n_taps + 1, sizeof *sampled.taps);
-    if (!a || !tensors || !sampled.taps) {
-        rc = mc_no_memory(err);
+    if (rc || (rc = mc_new(&a, 1, err)) || (rc = mc_new(&tensors, taps->n_taps, err)))
         goto out;
-    }
     for (size_t i = 0; i < taps->n_taps; i++) {
         sampled.taps[i] = taps->taps[i];
         sampled.taps[i].samples = images * (uint64_t)hw[i][0] * (uint64_t)hw[i][1];
@@ -168,13 +166,13 @@ static int check_tap(const struct mc_activations_reader *a, size_t i, struct mc_
 int mc_activations_open_stream(struct mc_activations_reader **out, struct mc_reader *r,
                                struct mc_error *err)
 {
-    struct mc_activations_reader *a = calloc(1, sizeof *a);
-    int rc = 0;
+    struct mc_activations_reader *a = NULL;
+    int rc = mc_new(&a, 1, err);
 
     *out = NULL;
-    if (!a) {
+    if (rc) {
         mc_reader_close(r);
-        return mc_no_memory(err);
+        return rc;
     }
     a->r = r;
     if (!(rc = mc_reader_expect(r, "activations", err)) &&
@@ -231,8 +229,8 @@ int mc_activations_next(struct mc_activations_reader *a, size_t *tap, size_t *n,
         return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" comes where \"%s\" should",
                        mc_reader_name(a->r), rec.tensor->name,
                        mc_reader_tensor(a->r, a->turn.tap)->name);
-    if ((rc = mc_finite_f32(rec.data, rec.bytes / sizeof(float), mc_reader_name(a->r),
-                            rec.tensor->name, err)))
+    if ((rc = mc_finite(MC_F32, rec.data, rec.bytes / sizeof(float), mc_reader_name(a->r),
+                        rec.tensor->name, err)))
         return rc;
     advance(&a->turn, rec.rows);
     *tap = rec.index;

@@ -53,21 +53,17 @@ static void state_layout(struct mc_layout *l, const struct mc_checkpoint *s)
 int mc_checkpoint_write(const struct mc_checkpoint *s, const char *path, struct mc_error *err)
 {
     struct mc_layout l = {0};
-    struct mc_pack meta;
 
     state_layout(&l, s);
-    mc_pack_init(&meta);
-    mc_pack_map(&meta, 4);
-    mc_put_u64(&meta, "version", VERSION);
-    mc_put_str(&meta, "tool", s->tool);
-    mc_pack_str(&meta, "settings");
-    mc_pack_map(&meta, s->n_settings);
+    mc_layout_meta(&l, KIND, 4);
+    mc_put_u64(&l.meta, "version", VERSION);
+    mc_put_str(&l.meta, "tool", s->tool);
+    mc_pack_str(&l.meta, "settings");
+    mc_pack_map(&l.meta, s->n_settings);
     for (size_t i = 0; i < s->n_settings; i++)
-        mc_put_str(&meta, s->settings[i].name, s->settings[i].value);
-    mc_put_u64(&meta, "epoch", s->epoch);
-    int rc = mc_layout_write(&l, path, KIND, &meta, NULL, err);
-    mc_pack_release(&meta);
-    return rc;
+        mc_put_str(&l.meta, s->settings[i].name, s->settings[i].value);
+    mc_put_u64(&l.meta, "epoch", s->epoch);
+    return mc_layout_write(&l, path, NULL, err);
 }
 
 static int is_mine(const struct mc_checkpoint *s, const msgpack_object *key)

@@ -3,6 +3,8 @@
  * The codec of curve streams. */
 #include "formats/codecs/curve.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,8 +74,8 @@ static int curve_meta(struct mc_curve *c, const struct mc_reader *r, struct mc_e
     c->n_points = (size_t)points;
     if (!mc_get_opt(meta, "groups"))
         return 0;
-    if (!(c->perm = calloc(1, sizeof *c->perm)))
-        return mc_no_memory(err);
+    if ((rc = mc_new(&c->perm, 1, err)))
+        return rc;
     return mc_fail_in(mc_perm_unpack_groups(c->perm, meta, err), err, "%s", mc_reader_name(r));
 }
 
@@ -148,17 +150,14 @@ int mc_curve_write(const struct mc_curve *c, const char *path, const struct mc_h
                    struct mc_error *err)
 {
     struct mc_flat flat[MC_MAX_POINTS];
-    struct mc_pack meta;
+    struct mc_layout l = {0};
 
     curve_flat(c, flat);
-    mc_pack_init(&meta);
-    mc_pack_map(&meta, c->perm ? 6 : 5);
-    mc_flat_pack_meta(&meta, c->graph, c->dataset);
-    mc_put_str(&meta, "curve", kinds[c->kind]);
-    mc_put_u64(&meta, "points", c->n_points);
+    mc_layout_meta(&l, "curve", c->perm ? 6 : 5);
+    mc_flat_pack_meta(&l.meta, c->graph, c->dataset);
+    mc_put_str(&l.meta, "curve", kinds[c->kind]);
+    mc_put_u64(&l.meta, "points", c->n_points);
     if (c->perm)
-        mc_perm_pack_groups(c->perm, NULL, &meta);
-    int rc = mc_flat_write(path, "curve", &meta, flat, c->n_points, c->perm, h, err);
-    mc_pack_release(&meta);
-    return rc;
+        mc_perm_pack_groups(c->perm, NULL, &l.meta);
+    return mc_flat_write(&l, path, flat, c->n_points, c->perm, h, err);
 }

@@ -4,6 +4,7 @@
 #include "formats/codecs/dataset.h"
 #include "formats/codecs/tensors.h"
 #include "formats/stream/writer.h"
+#include "libcommon/base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,13 +65,11 @@ void mc_dataset_close(struct mc_dataset_reader *d)
 
 int mc_dataset_open(struct mc_dataset_reader **out, const char *path, struct mc_error *err)
 {
-    struct mc_dataset_reader *d = calloc(1, sizeof *d);
-    int rc = 0;
+    struct mc_dataset_reader *d = NULL;
+    int rc = mc_new(&d, 1, err);
 
     *out = NULL;
-    if (!d)
-        return mc_no_memory(err);
-    if ((rc = mc_reader_open(&d->r, path, err)) ||
+    if (rc || (rc = mc_reader_open(&d->r, path, err)) ||
         (rc = mc_take_kind(d->r, "dataset", NULL, err)) ||
         (rc = mc_fail_in(mc_dataset_meta_unpack(&d->info, d->r, err), err, "%s",
                          mc_reader_name(d->r))))
@@ -197,27 +196,24 @@ int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
                       const struct mc_dataset_info *info, const struct mc_history *h,
                       struct mc_error *err)
 {
-    struct mc_dataset_writer *d = calloc(1, sizeof *d);
+    struct mc_dataset_writer *d = NULL;
     const struct mc_net_spec *s = &info->spec;
     struct mc_tensor tensors[2];
     struct mc_pack meta;
-    int rc = 0;
+    int rc = mc_new(&d, 1, err);
 
     *out = NULL;
     mc_pack_init(&meta);
-    if ((rc = d ? mc_dataset_meta_check(info, err) : mc_no_memory(err)))
+    if (rc || (rc = mc_dataset_meta_check(info, err)))
         goto out;
     d->info = *info;
     d->info.class_names = NULL;
     d->image_bytes = mc_dataset_image_bytes(info);
     d->block = BLOCK_BYTES / d->image_bytes;
     d->block = d->block < 1 ? 1 : d->block > MAX_BLOCK ? MAX_BLOCK : d->block;
-    d->images = malloc(d->block * d->image_bytes);
-    d->labels = malloc(d->block * sizeof *d->labels);
-    if (!d->images || !d->labels) {
-        rc = mc_no_memory(err);
+    if ((rc = mc_new(&d->images, d->block * d->image_bytes, err)) ||
+        (rc = mc_new(&d->labels, d->block, err)))
         goto out;
-    }
     tensors[0] = mc_tensor_make("images", info->pixels, 4,
                                 (const uint64_t[]){info->n, (uint64_t)s->channels,
                                                    (uint64_t)s->height, (uint64_t)s->width});

@@ -3,6 +3,8 @@
  * What a data set is, and its meta. */
 #include "formats/codecs/dataset.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,18 +19,18 @@ void mc_dataset_info_release(struct mc_dataset_info *info)
 int mc_dataset_info_copy(struct mc_dataset_info *out, const struct mc_dataset_info *info,
                          struct mc_error *err)
 {
-    int ok = 1;
+    int rc = 0;
 
     *out = *info;
     if (!info->class_names)
         return 0;
-    ok = (out->class_names = calloc((size_t)info->spec.classes, sizeof *out->class_names)) != NULL;
-    for (int i = 0; i < info->spec.classes && ok; i++)
-        ok = (out->class_names[i] = strdup(info->class_names[i])) != NULL;
-    if (ok)
-        return 0;
-    mc_dataset_info_release(out);
-    return mc_no_memory(err);
+    rc = mc_new(&out->class_names, (size_t)info->spec.classes, err);
+    for (int i = 0; i < info->spec.classes && !rc; i++)
+        if (!(out->class_names[i] = strdup(info->class_names[i])))
+            rc = mc_no_memory(err);
+    if (rc)
+        mc_dataset_info_release(out);
+    return rc;
 }
 
 size_t mc_dataset_image_bytes(const struct mc_dataset_info *info)
@@ -178,15 +180,14 @@ static int get_class_names(const msgpack_object *meta, struct mc_dataset_info *i
         return rc;
     if (a->via.array.size != (uint32_t)n)
         return mc_fail(err, MC_EINPUT, "%u class names for %d classes", a->via.array.size, n);
-    if (!(info->class_names = calloc((size_t)n, sizeof *info->class_names)))
-        return mc_no_memory(err);
+    if ((rc = mc_new(&info->class_names, (size_t)n, err)))
+        return rc;
     for (int i = 0; i < n; i++) {
         const msgpack_object *s = &a->via.array.ptr[i];
         if (s->type != MSGPACK_OBJECT_STR)
             return mc_fail(err, MC_EINPUT, "class name %d is no text", i);
-        if (!(info->class_names[i] = calloc(s->via.str.size + 1, 1)))
+        if (!(info->class_names[i] = strndup(s->via.str.ptr, s->via.str.size)))
             return mc_no_memory(err);
-        memcpy(info->class_names[i], s->via.str.ptr, s->via.str.size);
     }
     return 0;
 }

@@ -3,7 +3,6 @@
  * Reading and writing the kinds that hold a graph and flat vectors. */
 #include "formats/codecs/flat.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static int is_variance(const char *name)
@@ -20,7 +19,7 @@ int mc_flat_finite(const struct mc_param *params, size_t n, const float *flat, c
     for (size_t i = 0; i < n; i++) {
         const char *name = params[i].tensor.name;
         const float *x = flat + params[i].offset;
-        int rc = mc_finite_f32(x, params[i].count, file, name, err);
+        int rc = mc_finite(MC_F32, x, params[i].count, file, name, err);
         if (rc)
             return rc;
         for (size_t j = 0; is_variance(name) && j < params[i].count; j++)
@@ -100,15 +99,15 @@ int mc_flat_read(struct mc_reader *r, const struct mc_flat *f, size_t n_flat, st
     return mc_fail_in(mc_perm_check(perm, err), err, "%s", mc_reader_name(r));
 }
 
-int mc_flat_write(const char *path, const char *kind, const struct mc_pack *meta,
-                  const struct mc_flat *f, size_t n_flat, const struct mc_perm *perm,
-                  const struct mc_history *h, struct mc_error *err)
+int mc_flat_write(struct mc_layout *l, const char *path, const struct mc_flat *f, size_t n_flat,
+                  const struct mc_perm *perm, const struct mc_history *h, struct mc_error *err)
 {
-    struct mc_layout l = {0};
     int rc = mc_not_input(check_values(f, n_flat, NULL, err), err);
 
-    if (rc)
+    if (rc) {
+        mc_layout_release(l);
         return rc;
-    all_tensors(&l, f, n_flat, perm);
-    return mc_layout_write(&l, path, kind, meta, h, err);
+    }
+    all_tensors(l, f, n_flat, perm);
+    return mc_layout_write(l, path, h, err);
 }

@@ -37,9 +37,10 @@ MC_USE_RESULT int mc_flat_unpack_meta(struct mc_graph **g, char *dataset, size_t
  * that mc_flat_finite or mc_perm_check refuses. */
 MC_USE_RESULT int mc_flat_read(struct mc_reader *r, const struct mc_flat *f, size_t n_flat,
                                struct mc_perm *perm, struct mc_error *err);
-/* Write such a stream. Values that are not finite are MC_EFAIL, and nothing is written. */
-MC_USE_RESULT int mc_flat_write(const char *path, const char *kind, const struct mc_pack *meta,
-                                const struct mc_flat *f, size_t n_flat, const struct mc_perm *perm,
+/* Write such a stream, whose meta l has, and empty l whatever comes. Values that are not finite are
+ * MC_EFAIL, and nothing is written. */
+MC_USE_RESULT int mc_flat_write(struct mc_layout *l, const char *path, const struct mc_flat *f,
+                                size_t n_flat, const struct mc_perm *perm,
                                 const struct mc_history *h, struct mc_error *err);
 
 #endif

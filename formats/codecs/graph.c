@@ -4,25 +4,22 @@
  * are refused, because a key that is not understood (a dilation, say) changes what is computed. */
 #include "formats/codecs/graph.h"
 
+#include "formats/stream/frame.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/graph/fields.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
-static const struct mc_field INPUT = {.key = "input",
-                                      .type = MC_FIELD_INT,
-                                      .list = MC_FIELD_IMAGE,
-                                      .offset = offsetof(struct mc_graph, input),
-                                      .min = 1,
-                                      .max = MC_MAX_SIDE};
-static const struct mc_field CLASSES = {.key = "classes",
-                                        .type = MC_FIELD_INT,
-                                        .offset = offsetof(struct mc_graph, classes),
-                                        .min = 2,
-                                        .max = MC_MAX_CLASSES};
+/* clang-format off */
+static const struct mc_field
+    INPUT = {"input", MC_FIELD_INT, MC_FIELD_IMAGE,
+             .offset = offsetof(struct mc_graph, input), 1, MC_MAX_SIDE},
+    CLASSES = {"classes", MC_FIELD_INT, MC_FIELD_ONE,
+               .offset = offsetof(struct mc_graph, classes), 2, MC_MAX_CLASSES};
+/* clang-format on */
 
 /* ---- packing -------------------------------------------------------------------------------- */
 
@@ -88,13 +85,10 @@ int mc_graph_id(const struct mc_graph *g, char *id, struct mc_error *err)
 
     mc_pack_init(&p);
     mc_graph_pack(g, &p);
-    if (p.failed) {
+    if (p.failed)
         rc = mc_no_memory(err);
-    } else {
-        XXH128_hash_t h = XXH3_128bits(p.buf.data, p.buf.size);
-        snprintf(id, MC_ID_LEN, "%016llx%016llx", (unsigned long long)h.high64,
-                 (unsigned long long)h.low64);
-    }
+    else
+        mc_hash_id(XXH3_128bits(p.buf.data, p.buf.size), id);
     mc_pack_release(&p);
     return rc;
 }
@@ -246,9 +240,8 @@ int mc_graph_unpack(struct mc_graph **out, const msgpack_object *map, struct mc_
     *out = NULL;
     if (map->type != MSGPACK_OBJECT_MAP)
         return mc_fail(err, MC_EINPUT, "graph: not a map");
-    g = calloc(1, sizeof *g);
-    if (!g)
-        return mc_no_memory(err);
+    if ((rc = mc_new(&g, 1, err)))
+        return rc;
     g->logits = -1;
     if ((rc = check_keys(map, KNOWN, 4, err)) ||
         (mc_get_opt(map, "net") && (rc = mc_get_str(map, "net", g->net, sizeof g->net, err))) ||

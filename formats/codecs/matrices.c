@@ -4,8 +4,8 @@
 #include "formats/codecs/matrices.h"
 
 #include "formats/codecs/tensors.h"
+#include "libcommon/base/alloc.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,8 +44,8 @@ static int get_dead(const msgpack_object *group, const char *key, size_t size, i
     if (a->via.array.size > size)
         return mc_fail(err, MC_EINPUT, "\"%s\" lists %u of %zu units", key, a->via.array.size,
                        size);
-    if (!(*out = calloc(a->via.array.size + (size_t)1, sizeof **out)))
-        return mc_no_memory(err);
+    if ((rc = mc_new(out, a->via.array.size, err)))
+        return rc;
     for (size_t i = 0; i < a->via.array.size; i++) {
         const msgpack_object *o = &a->via.array.ptr[i];
         if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER || o->via.u64 >= size ||
@@ -80,8 +80,8 @@ static int get_meta(struct mc_matrices *m, const msgpack_object *meta, struct mc
         return rc;
     if (groups->via.array.size > MAX_GROUPS)
         return mc_fail(err, MC_EINPUT, "more than %d groups", MAX_GROUPS);
-    if (!(m->groups = calloc(groups->via.array.size + (size_t)1, sizeof *m->groups)))
-        return mc_no_memory(err);
+    if ((rc = mc_new(&m->groups, groups->via.array.size, err)))
+        return rc;
     m->n_groups = groups->via.array.size;
     for (size_t k = 0; k < m->n_groups && !rc; k++)
         rc = get_group(&m->groups[k], &groups->via.array.ptr[k], err);
@@ -104,7 +104,7 @@ static int check_values(const struct mc_matrices *m, const char *file, struct mc
 
     for (size_t k = 0; k < m->n_groups && !rc; k++) {
         const struct mc_matrix_group *g = &m->groups[k];
-        rc = mc_finite_f64(g->value, g->size * g->size, file, g->name, err);
+        rc = mc_finite(MC_F64, g->value, g->size * g->size, file, g->name, err);
     }
     return rc;
 }
@@ -141,24 +141,20 @@ int mc_matrices_write(const struct mc_matrices *m, const char *path, const struc
                       struct mc_error *err)
 {
     struct mc_layout l = {0};
-    struct mc_pack meta;
     int rc = mc_not_input(check_values(m, NULL, err), err);
 
     if (rc)
         return rc;
-    mc_pack_init(&meta);
-    mc_pack_map(&meta, 3);
-    mc_keys_pack(&meta, keys, 2, m);
-    mc_put_array(&meta, "groups", m->n_groups);
+    mc_layout_meta(&l, "matrices", 3);
+    mc_keys_pack(&l.meta, keys, 2, m);
+    mc_put_array(&l.meta, "groups", m->n_groups);
     for (size_t k = 0; k < m->n_groups; k++) {
         const struct mc_matrix_group *g = &m->groups[k];
-        mc_pack_map(&meta, 5);
-        mc_keys_pack(&meta, group_keys, 3, g);
-        pack_dead(&meta, "dead_a", g->dead_a, g->n_dead_a);
-        pack_dead(&meta, "dead_b", g->dead_b, g->n_dead_b);
+        mc_pack_map(&l.meta, 5);
+        mc_keys_pack(&l.meta, group_keys, 3, g);
+        pack_dead(&l.meta, "dead_a", g->dead_a, g->n_dead_a);
+        pack_dead(&l.meta, "dead_b", g->dead_b, g->n_dead_b);
     }
     groups_layout(&l, m);
-    rc = mc_layout_write(&l, path, "matrices", &meta, h, err);
-    mc_pack_release(&meta);
-    return rc;
+    return mc_layout_write(&l, path, h, err);
 }

@@ -4,6 +4,7 @@
 #include "formats/codecs/moments.h"
 
 #include "formats/codecs/permutation.h"
+#include "libcommon/base/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,17 +18,13 @@
 
 static int taps_alloc(struct mc_taps *t, size_t n_groups, size_t n_taps, struct mc_error *err)
 {
-    memset(t, 0, sizeof *t);
-    t->group_names = calloc(n_groups + 1, sizeof *t->group_names);
-    t->group_sizes = calloc(n_groups + 1, sizeof *t->group_sizes);
-    t->taps = calloc(n_taps + 1, sizeof *t->taps);
-    if (!t->group_names || !t->group_sizes || !t->taps) {
+    int rc = 0;
+
+    *t = (struct mc_taps){.n_groups = n_groups, .n_taps = n_taps};
+    if ((rc = mc_new(&t->group_names, n_groups, err)) ||
+        (rc = mc_new(&t->group_sizes, n_groups, err)) || (rc = mc_new(&t->taps, n_taps, err)))
         mc_taps_release(t);
-        return mc_no_memory(err);
-    }
-    t->n_groups = n_groups;
-    t->n_taps = n_taps;
-    return 0;
+    return rc;
 }
 
 void mc_taps_release(struct mc_taps *t)
@@ -150,12 +147,10 @@ static int by_place(const void *x, const void *y)
 /* Sorted, so that neither memory nor time depends on the sizes, which may be anything. */
 int mc_taps_check(const struct mc_taps *t, struct mc_error *err)
 {
-    const struct mc_tap_info **sorted = calloc(t->n_taps + 1, sizeof *sorted);
+    const struct mc_tap_info **sorted = NULL;
     size_t at = 0;
-    int rc = 0;
+    int rc = mc_new(&sorted, t->n_taps, err);
 
-    if (!sorted)
-        return mc_no_memory(err);
     for (size_t i = 0; i < t->n_taps && !rc; i++) {
         const struct mc_tap_info *tap = sorted[i] = &t->taps[i];
         size_t size = tap->group < t->n_groups ? t->group_sizes[tap->group] : 0;
@@ -238,12 +233,9 @@ int mc_moments_begin(struct mc_moments *out, const struct mc_taps *taps, struct 
         if (taps->taps[i].count > MC_MAX_MATCHED)
             return mc_fail(err, MC_EINPUT, "tap %s: %zu units, and at most %d can be matched",
                            taps->taps[i].name, taps->taps[i].count, MC_MAX_MATCHED);
-    if ((rc = taps_copy(&out->taps, taps, err)))
-        return rc;
-    if ((out->sums = calloc(taps->n_taps + 1, sizeof *out->sums)))
-        return 0;
-    mc_moments_release(out);
-    return mc_no_memory(err);
+    if ((rc = taps_copy(&out->taps, taps, err)) || (rc = mc_new(&out->sums, taps->n_taps, err)))
+        mc_moments_release(out);
+    return rc;
 }
 
 int mc_moments_room(struct mc_moments *m, size_t tap, struct mc_error *err)
@@ -305,8 +297,8 @@ static int unpack_shards(struct mc_moments *m, const msgpack_object *meta, struc
     size_t n = a->via.array.size;
     if (n < 1 || n > m->shards)
         return mc_fail(err, MC_EINPUT, "%zu of %u shards are counted", n, m->shards);
-    if (!(m->merged = calloc(n, sizeof *m->merged)))
-        return mc_no_memory(err);
+    if ((rc = mc_new(&m->merged, n, err)))
+        return rc;
     for (size_t i = 0; i < n; i++) {
         const msgpack_object *o = &a->via.array.ptr[i];
         if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER || o->via.u64 >= m->shards ||
@@ -340,7 +332,7 @@ static int check_sums(const struct mc_moments *m, size_t i, const char *file, st
 {
     const struct mc_tap_info *tap = &m->taps.taps[i];
     const double *sumsq = m->sums[i] + 2 * tap->count;
-    int rc = mc_finite_f64(m->sums[i], MC_MOMENTS_SIZE(tap->count), file, tap->name, err);
+    int rc = mc_finite(MC_F64, m->sums[i], MC_MOMENTS_SIZE(tap->count), file, tap->name, err);
 
     for (size_t k = 0; k < 2 * tap->count && !rc; k++)
         if (sumsq[k] < 0)
@@ -381,11 +373,10 @@ int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_histo
     }
     const size_t n = out->taps.n_taps;
     if ((rc = mc_expect_count(r, n * N_PARTS, err)) ||
-        (rc = check_samples(out, mc_reader_name(r), err)))
+        (rc = check_samples(out, mc_reader_name(r), err)) || (rc = mc_new(&out->sums, n, err)))
         goto out;
-    if ((out->sums = calloc(n + 1, sizeof *out->sums)))
-        sums_layout(&l, out);
-    rc = out->sums ? mc_layout_read(&l, r, err) : mc_no_memory(err);
+    sums_layout(&l, out);
+    rc = mc_layout_read(&l, r, err);
     for (size_t i = 0; i < n && !rc; i++)
         rc = check_sums(out, i, mc_reader_name(r), err);
     snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
@@ -402,24 +393,20 @@ int mc_moments_write(const struct mc_moments *m, const char *path, const struct 
 {
     const int precise = m->precision != MC_PRECISION_F32;
     struct mc_layout l = {0};
-    struct mc_pack meta;
 
     sums_layout(&l, m);
-    mc_pack_init(&meta);
-    mc_pack_map(&meta, 6u + (*m->attack ? 2 : 0) + (precise ? 1 : 0));
-    mc_taps_pack(&m->taps, &meta);
-    mc_keys_pack(&meta, count_keys, 2, m);
-    mc_put_array(&meta, "counted", 1 + m->n_merged);
+    mc_layout_meta(&l, "moments", 6u + (*m->attack ? 2 : 0) + (precise ? 1 : 0));
+    mc_taps_pack(&m->taps, &l.meta);
+    mc_keys_pack(&l.meta, count_keys, 2, m);
+    mc_put_array(&l.meta, "counted", 1 + m->n_merged);
     for (uint32_t s = 0; s < m->shards; s++)
         if (counted(m, s))
-            mc_pack_u64(&meta, s);
+            mc_pack_u64(&l.meta, s);
     if (*m->attack)
-        mc_keys_pack(&meta, attack_keys, 2, m);
+        mc_keys_pack(&l.meta, attack_keys, 2, m);
     if (precise)
-        mc_put_str(&meta, "precision", mc_precision_names[m->precision]);
-    int rc = mc_layout_write(&l, path, "moments", &meta, h, err);
-    mc_pack_release(&meta);
-    return rc;
+        mc_put_str(&l.meta, "precision", mc_precision_names[m->precision]);
+    return mc_layout_write(&l, path, h, err);
 }
 
 static int same_inputs(const struct mc_moments *a, const struct mc_moments *b, struct mc_error *err)

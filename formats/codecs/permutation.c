@@ -5,8 +5,6 @@
 
 #include "formats/codecs/tensors.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define GROUP(member, key, type, max) MC_KEY(struct mc_group_entry, member, key, type, max)
@@ -72,15 +70,11 @@ int mc_perm_write(const struct mc_perm *p, const struct mc_assignment *info, con
                   const struct mc_history *h, struct mc_error *err)
 {
     struct mc_layout l = {0};
-    struct mc_pack meta;
 
     mc_perm_tensors(p, "", &l);
-    mc_pack_init(&meta);
-    mc_pack_map(&meta, 1);
-    mc_perm_pack_groups(p, info, &meta);
-    int rc = mc_layout_write(&l, path, "permutation", &meta, h, err);
-    mc_pack_release(&meta);
-    return rc;
+    mc_layout_meta(&l, "permutation", 1);
+    mc_perm_pack_groups(p, info, &l.meta);
+    return mc_layout_write(&l, path, h, err);
 }
 
 int mc_perm_read_stream(struct mc_perm *out, struct mc_reader *r, struct mc_history *h,

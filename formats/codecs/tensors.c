@@ -2,8 +2,8 @@
  *
  * Checking announced tensors, and gathering them into memory. */
 #include "formats/codecs/tensors.h"
-#include "formats/stream/list.h"
 #include "formats/stream/writer.h"
+#include "libcommon/base/alloc.h"
 
 #include <assert.h>
 #include <math.h>
@@ -34,26 +34,23 @@ void mc_tensor_prefix(struct mc_tensor *t, const char *prefix, const char *name)
         snprintf(t->name + used, sizeof t->name - used, "%s", name);
 }
 
-/* Room for one more item of a list. */
-static void *add_item(struct mc_layout *l, void *list, size_t n, size_t size)
+void mc_layout_meta(struct mc_layout *l, const char *kind, size_t keys)
 {
-    void *more = mc_list_room(list, n, size);
-
-    l->failed |= !more;
-    return more ? more : list;
+    l->kind = kind;
+    mc_pack_init(&l->meta);
+    mc_pack_map(&l->meta, keys);
 }
 
 void mc_layout_block(struct mc_layout *l, const void *pointer, size_t bytes)
 {
-    l->blocks = add_item(l, l->blocks, l->n_blocks, sizeof *l->blocks);
+    l->failed |= mc_list_room(&l->blocks, l->n_blocks, NULL);
     if (!l->failed)
         l->blocks[l->n_blocks++] = (struct mc_block){.pointer = pointer, .bytes = bytes};
 }
 
 void mc_layout_tensor(struct mc_layout *l, const struct mc_tensor *t, size_t offset)
 {
-    l->tensors = add_item(l, l->tensors, l->n, sizeof *l->tensors);
-    l->places = add_item(l, l->places, l->n, sizeof *l->places);
+    l->failed |= mc_list_room(&l->tensors, l->n, NULL) | mc_list_room(&l->places, l->n, NULL);
     if (l->failed)
         return;
     l->tensors[l->n] = *t;
@@ -66,10 +63,11 @@ void mc_layout_add(struct mc_layout *l, const struct mc_tensor *t, const void *p
     mc_layout_tensor(l, t, 0);
 }
 
-static void layout_release(struct mc_layout *l)
+void mc_layout_release(struct mc_layout *l)
 {
     for (size_t i = 0; i < l->n_blocks; i++)
         free(l->blocks[i].data);
+    mc_pack_release(&l->meta);
     free(l->blocks);
     free(l->places);
     free(l->tensors);
@@ -135,16 +133,16 @@ int mc_layout_read(struct mc_layout *l, struct mc_reader *r, struct mc_error *er
         memcpy((void *)(uintptr_t)s->pointer, &s->data, sizeof s->data);
         s->data = NULL;
     }
-    layout_release(l);
+    mc_layout_release(l);
     return rc;
 }
 
-int mc_layout_write(struct mc_layout *l, const char *path, const char *kind,
-                    const struct mc_pack *meta, const struct mc_history *h, struct mc_error *err)
+int mc_layout_write(struct mc_layout *l, const char *path, const struct mc_history *h,
+                    struct mc_error *err)
 {
     struct mc_writer *w = NULL;
     int rc = l->failed ? mc_no_memory(err)
-                       : mc_writer_open(&w, path, kind, meta, l->tensors, l->n, h, err);
+                       : mc_writer_open(&w, path, l->kind, &l->meta, l->tensors, l->n, h, err);
 
     for (size_t i = 0; i < l->n && !rc; i++) {
         const char *data = NULL;
@@ -153,7 +151,7 @@ int mc_layout_write(struct mc_layout *l, const char *path, const char *kind,
     }
     if (rc)
         mc_writer_abandon(w);
-    layout_release(l);
+    mc_layout_release(l);
     return rc ? rc : mc_writer_close(w, NULL, err);
 }
 
@@ -198,30 +196,23 @@ int mc_expect_tensor(const struct mc_reader *r, size_t i, const struct mc_tensor
                    is, should);
 }
 
-static int not_finite(const char *file, const char *name, struct mc_error *err)
+int mc_finite(enum mc_dtype dtype, const void *x, size_t n, const char *file, const char *name,
+              struct mc_error *err)
 {
-    return mc_fail(err, MC_EINPUT, "%s%s\"%s\" holds a value that is not finite", file ? file : "",
-                   file ? ": " : "", name);
-}
-
-int mc_finite_f32(const float *x, size_t n, const char *file, const char *name,
-                  struct mc_error *err)
-{
+    const float *f = x;
+    const double *d = x;
     int ok = 1;
 
-    for (size_t i = 0; i < n; i++)
-        ok &= isfinite(x[i]) != 0;
-    return ok ? 0 : not_finite(file, name, err);
-}
-
-int mc_finite_f64(const double *x, size_t n, const char *file, const char *name,
-                  struct mc_error *err)
-{
-    int ok = 1;
-
-    for (size_t i = 0; i < n; i++)
-        ok &= isfinite(x[i]) != 0;
-    return ok ? 0 : not_finite(file, name, err);
+    assert(dtype == MC_F32 || dtype == MC_F64);
+    if (dtype == MC_F32)
+        for (size_t i = 0; i < n; i++)
+            ok &= isfinite(f[i]) != 0;
+    else
+        for (size_t i = 0; i < n; i++)
+            ok &= isfinite(d[i]) != 0;
+    return ok ? 0
+              : mc_fail(err, MC_EINPUT, "%s%s\"%s\" holds a value that is not finite",
+                        file ? file : "", file ? ": " : "", name);
 }
 
 int mc_not_input(int rc, struct mc_error *err)

@@ -10,9 +10,12 @@
 #include "formats/stream/pack.h"
 #include "formats/stream/reader.h"
 
-/* Which tensors a stream holds, and where in memory they are. One description serves reading and
- * writing. Zero-initialised it is empty; failures for lack of memory are sticky. */
+/* Which tensors a stream holds, and where in memory they are; for writing, its kind and meta too.
+ * One description serves reading and writing. Zero-initialised it is empty; failures for lack of
+ * memory are sticky. */
 struct mc_layout {
+    const char *kind;
+    struct mc_pack meta; /* an open map */
     struct mc_tensor *tensors;
     struct mc_place { /* of a tensor: its block, and the byte offset in it */
         size_t block, offset;
@@ -29,6 +32,9 @@ struct mc_layout {
 /* Its name becomes this one behind `prefix`, cut where it is too long. */
 void mc_tensor_prefix(struct mc_tensor *t, const char *prefix, const char *name);
 
+/* Begin the meta, a map of so many keys, which are packed into l->meta next. l stays where it is.
+ */
+void mc_layout_meta(struct mc_layout *l, const char *kind, size_t keys);
 /* A block of memory of so many bytes, which *pointer (of any object type) points to. */
 void mc_layout_block(struct mc_layout *l, const void *pointer, size_t bytes);
 /* The next tensor, from this byte of the last block on. */
@@ -43,9 +49,9 @@ void mc_layout_add(struct mc_layout *l, const struct mc_tensor *t, const void *p
 MC_USE_RESULT int mc_layout_read(struct mc_layout *l, struct mc_reader *r, struct mc_error *err);
 /* Write a stream from its header to the commit, and empty l whatever comes; nothing is left behind
  * after an error. */
-MC_USE_RESULT int mc_layout_write(struct mc_layout *l, const char *path, const char *kind,
-                                  const struct mc_pack *meta, const struct mc_history *h,
+MC_USE_RESULT int mc_layout_write(struct mc_layout *l, const char *path, const struct mc_history *h,
                                   struct mc_error *err);
+void mc_layout_release(struct mc_layout *l); /* of one that is neither read nor written */
 
 /* Zeroed, 64-byte aligned, never NULL but for lack of memory. */
 void *mc_aligned_zeros(size_t bytes);
@@ -58,11 +64,10 @@ MC_USE_RESULT int mc_expect_tensor(const struct mc_reader *r, size_t i,
 MC_USE_RESULT int mc_take_kind(struct mc_reader *r, const char *kind, struct mc_history *h,
                                struct mc_error *err);
 
-/* Finite, or MC_EINPUT `file: "name" holds a value that is not finite` (file NULL: left out). */
-MC_USE_RESULT int mc_finite_f32(const float *x, size_t n, const char *file, const char *name,
-                                struct mc_error *err);
-MC_USE_RESULT int mc_finite_f64(const double *x, size_t n, const char *file, const char *name,
-                                struct mc_error *err);
+/* x (n), float32 or float64, is finite, or MC_EINPUT `file: "name" holds a value that is not
+ * finite` (file NULL: left out). */
+MC_USE_RESULT int mc_finite(enum mc_dtype dtype, const void *x, size_t n, const char *file,
+                            const char *name, struct mc_error *err);
 /* What is wrong with values that are to be written is not an input's fault: MC_EINPUT becomes
  * MC_EFAIL, in *err too. Returns the code. */
 int mc_not_input(int rc, struct mc_error *err);

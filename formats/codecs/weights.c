@@ -92,13 +92,10 @@ int mc_weights_write(const struct mc_weights *w, const char *path, const struct 
                      struct mc_error *err)
 {
     struct mc_flat flat[2];
-    struct mc_pack meta;
+    struct mc_layout l = {0};
 
     weights_flat(w, flat);
-    mc_pack_init(&meta);
-    mc_pack_map(&meta, 3);
-    mc_flat_pack_meta(&meta, w->graph, w->dataset);
-    int rc = mc_flat_write(path, "weights", &meta, flat, 2, NULL, h, err);
-    mc_pack_release(&meta);
-    return rc;
+    mc_layout_meta(&l, "weights", 3);
+    mc_flat_pack_meta(&l.meta, w->graph, w->dataset);
+    return mc_flat_write(&l, path, flat, 2, NULL, h, err);
 }

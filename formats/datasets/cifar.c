@@ -5,6 +5,7 @@
  * a line. */
 #include "formats/datasets/image_set.h"
 #include "formats/stream/bounds.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 
 #include <errno.h>
@@ -21,13 +22,13 @@
 #define MAX_NAMES 4096 /* bytes of their file */
 
 struct layout {
-    const char *name, *dir, *names, *test, *train[MAX_FILES];
+    const char *dir, *names, *test, *train[MAX_FILES];
     int classes, labels;
-    size_t test_records, train_records; /* in a file */
+    size_t train_records; /* in a file */
 };
+#define TEST_RECORDS 10000
 
 static const struct layout cifar10 = {
-    .name = "cifar10",
     .dir = "cifar-10-batches-bin",
     .names = "batches.meta.txt",
     .test = "test_batch.bin",
@@ -35,18 +36,15 @@ static const struct layout cifar10 = {
               "data_batch_5.bin"},
     .classes = 10,
     .labels = 1,
-    .test_records = 10000,
     .train_records = 10000,
 };
 static const struct layout cifar100 = {
-    .name = "cifar100",
     .dir = "cifar-100-binary",
     .names = "fine_label_names.txt",
     .test = "test.bin",
     .train = {"train.bin"},
     .classes = 100,
     .labels = 2,
-    .test_records = 10000,
     .train_records = 50000,
 };
 
@@ -77,20 +75,15 @@ static int cifar_get(struct mc_image_source *s, uint64_t index, void *image, int
 {
     struct cifar *c = (struct cifar *)s;
     const int labels = c->layout->labels;
-    size_t file = (size_t)index / c->records, number = (size_t)index % c->records, done = 0;
-    off_t at = (off_t)(number * c->record);
+    size_t file = (size_t)index / c->records, number = (size_t)index % c->records;
+    off_t at = lseek(c->files[file], (off_t)(number * c->record), SEEK_SET);
     unsigned char record[MAX_LABELS + PIXELS];
+    ssize_t n = at < 0 ? -1 : mc_file_read_all(c->files[file], record, c->record);
 
-    while (done < c->record) {
-        ssize_t n = pread(c->files[file], record + done, c->record - done, at + (off_t)done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return mc_fail(err, MC_EFAIL, "%s: cannot read: %s", c->paths[file], strerror(errno));
-        if (!n)
-            return mc_fail(err, MC_EINPUT, "%s: has become shorter", c->paths[file]);
-        done += (size_t)n;
-    }
+    if (n < 0)
+        return mc_fail(err, MC_EFAIL, "%s: cannot read: %s", c->paths[file], strerror(errno));
+    if ((size_t)n < c->record)
+        return mc_fail(err, MC_EINPUT, "%s: has become shorter", c->paths[file]);
     if ((*label = record[labels - 1]) >= c->layout->classes)
         return mc_fail(err, MC_EINPUT, "%s: record %zu has label %d of %d classes", c->paths[file],
                        number, (int)*label, c->layout->classes);
@@ -136,10 +129,8 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
         rc = mc_fail(err, MC_EINPUT, "%s: is no list of %d names", path, classes);
         goto out;
     }
-    if (!(info->class_names = calloc((size_t)classes, sizeof *info->class_names))) {
-        rc = mc_no_memory(err);
+    if ((rc = mc_new(&info->class_names, (size_t)classes, err)))
         goto out;
-    }
     for (ssize_t len; !rc && (len = getline(&line, &size, f)) >= 0;) {
         while (len > 0 && line[len - 1] && strchr(" \t\r\n", line[len - 1]))
             line[--len] = 0;
@@ -163,22 +154,18 @@ out:
 static int cifar_open(struct mc_image_source **out, const struct layout *l,
                       const struct mc_image_source_opts *o, struct mc_error *err)
 {
-    struct cifar *c = calloc(1, sizeof *c);
+    struct cifar *c = NULL;
     char *dir = NULL;
-    int rc = 0, test = !strcmp(o->split, "test");
+    int rc = mc_new(&c, 1, err), test = !strcmp(o->split, "test");
 
-    if (!c)
-        return mc_no_memory(err);
+    if (rc)
+        return rc;
     for (int i = 0; i < MAX_FILES; i++)
         c->files[i] = -1;
     c->layout = l;
-    c->records = test ? l->test_records : l->train_records;
+    c->records = test ? TEST_RECORDS : l->train_records;
     c->record = (size_t)l->labels + PIXELS;
     struct mc_dataset_info *info = &c->source.info;
-    snprintf(info->name, sizeof info->name, "%s", l->name);
-    snprintf(info->split, sizeof info->split, "%s", o->split);
-    snprintf(info->order, sizeof info->order, "publisher");
-    info->pixels = MC_U8;
     info->spec = (struct mc_net_spec){
         3, SIDE, SIDE, l->classes, {.4914f, .4822f, .4465f}, {.247f, .243f, .261f}};
     info->augment = (struct mc_augment){.rotate = 15, .flip = 1, .pad = 4};

@@ -110,7 +110,7 @@ int mc_folder_open(struct mc_image_source **out, const struct mc_image_source_op
         (train && (rc = same_classes(folder, train, err))) ||
         (rc = mc_names_list(folder, 1, &classes, &n, err)))
         goto out;
-    rc = n ? mc_image_set_new(&s, "folder", o, n, o->size, err)
+    rc = n ? mc_image_set_new(&s, o->dir, n, o->size, err)
            : mc_fail(err, MC_EINPUT, "%s: holds no folders of classes", folder);
     for (size_t i = 0; !rc && i < n; i++)
         rc = add_class(s, folder, classes[i], i, err);

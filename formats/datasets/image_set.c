@@ -2,7 +2,7 @@
  *
  * Sets of image files: their lists, and one image at a time. */
 #include "formats/datasets/image_set.h"
-#include "formats/stream/list.h"
+#include "libcommon/base/alloc.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -49,16 +49,20 @@ void mc_names_free(char **names, size_t n)
     free(names);
 }
 
-int mc_by_bytes(const void *a, const void *b)
+int mc_names_add(char ***names, size_t *n, const char *name, struct mc_error *err)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    int rc = mc_list_room(names, *n, err);
+
+    if (!rc && !((*names)[*n] = strdup(name)))
+        rc = mc_no_memory(err);
+    *n += !rc;
+    return rc;
 }
 
 /* What a link that leads nowhere names is taken for a file, for the reader to complain of: left out
  * in silence, it would be a smaller data set. */
 static int wanted(const char *folder, const struct dirent *e, int folders)
 {
-    struct stat st;
     char *path = NULL;
 
     if (e->d_name[0] == '.')
@@ -67,7 +71,7 @@ static int wanted(const char *folder, const struct dirent *e, int folders)
         return folders == (e->d_type == DT_DIR);
     if (!(path = mc_path_in(folder, e->d_name)))
         return -1;
-    int is_folder = !stat(path, &st) && S_ISDIR(st.st_mode);
+    int is_folder = mc_is_folder(path);
     free(path);
     return folders == is_folder;
 }
@@ -85,14 +89,8 @@ int mc_names_list(const char *folder, int folders, char ***out, size_t *n, struc
                        "cannot open the folder '%s': %s", folder, strerror(errno));
     while (!rc && (errno = 0, e = readdir(d))) {
         int want = wanted(folder, e, folders);
-        if (!want)
-            continue;
-        char **more = want > 0 ? mc_list_room(names, have, sizeof *names) : NULL;
-        names = more ? more : names;
-        if (!more || !(names[have] = strdup(e->d_name)))
-            rc = mc_no_memory(err);
-        else
-            have++;
+        if (want)
+            rc = want > 0 ? mc_names_add(&names, &have, e->d_name, err) : mc_no_memory(err);
     }
     if (!rc && errno)
         rc = mc_fail(err, MC_EFAIL, "cannot read the folder '%s': %s", folder, strerror(errno));
@@ -155,28 +153,22 @@ static int image_set_get(struct mc_image_source *source, uint64_t index, void *i
     return rc;
 }
 
-int mc_image_set_new(struct mc_image_set **out, const char *name,
-                     const struct mc_image_source_opts *o, size_t classes, int size,
+int mc_image_set_new(struct mc_image_set **out, const char *dir, size_t classes, int size,
                      struct mc_error *err)
 {
     struct mc_image_set *s = NULL;
+    int rc = 0;
 
     if (classes > MC_DATASET_MAX_CLASSES)
-        return mc_fail(err, MC_EINPUT, "%s: %zu classes are too many (there may be %d)", o->dir,
+        return mc_fail(err, MC_EINPUT, "%s: %zu classes are too many (there may be %d)", dir,
                        classes, MC_DATASET_MAX_CLASSES);
-    if (!(s = calloc(1, sizeof *s)) ||
-        !(s->source.info.class_names = calloc(classes, sizeof(char *)))) {
+    if ((rc = mc_new(&s, 1, err)) || (rc = mc_new(&s->source.info.class_names, classes, err))) {
         free(s);
-        return mc_no_memory(err);
+        return rc;
     }
-    struct mc_dataset_info *info = &s->source.info;
     s->size = size;
-    info->spec = (struct mc_net_spec){
+    s->source.info.spec = (struct mc_net_spec){
         3, size, size, (int)classes, {.485f, .456f, .406f}, {.229f, .224f, .225f}};
-    snprintf(info->name, sizeof info->name, "%s", name);
-    snprintf(info->split, sizeof info->split, "%s", o->split);
-    snprintf(info->order, sizeof info->order, "by class");
-    info->pixels = MC_U8;
     s->source.sorted = 1;
     s->source.get = image_set_get;
     s->source.close = image_set_close;
@@ -186,26 +178,20 @@ int mc_image_set_new(struct mc_image_set **out, const char *name,
 
 int mc_image_set_enter(struct mc_image_set *s, const char *folder, struct mc_error *err)
 {
-    char **more = mc_list_room(s->folders, s->n_folders, sizeof *more);
-
-    s->folders = more ? more : s->folders;
-    if (!more || !(s->folders[s->n_folders] = strdup(folder)))
-        return mc_no_memory(err);
-    s->n_folders++;
-    return 0;
+    return mc_names_add(&s->folders, &s->n_folders, folder, err);
 }
 
 int mc_image_set_add(struct mc_image_set *s, const char *file, int32_t label, struct mc_error *err)
 {
+    char *name = NULL;
+    int rc = 0;
+
     if (s->n_files == MC_DATASET_MAX_IMAGES)
         return mc_fail(err, MC_EINPUT, "more than %d images", MC_DATASET_MAX_IMAGES);
-    struct mc_image_file *more = mc_list_room(s->files, s->n_files, sizeof *more);
-    char *name = strdup(file);
-    s->files = more ? more : s->files;
-    if (!more || !name) {
-        free(name);
+    if ((rc = mc_list_room(&s->files, s->n_files, err)))
+        return rc;
+    if (!(name = strdup(file)))
         return mc_no_memory(err);
-    }
     s->files[s->n_files++] = (struct mc_image_file){(uint32_t)s->n_folders - 1, label, name};
     s->source.info.n = s->n_files;
     return 0;

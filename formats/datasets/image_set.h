@@ -22,11 +22,10 @@ struct mc_image_set {
     size_t n_files;
 };
 
-/* A new set of size x size images in so many classes, whose names are to be filled in (strdup'd);
- * close it by mc_image_source_close. */
-MC_USE_RESULT int mc_image_set_new(struct mc_image_set **out, const char *name,
-                                   const struct mc_image_source_opts *o, size_t classes, int size,
-                                   struct mc_error *err);
+/* A new set of size x size images of folder dir in so many classes, whose names are to be filled in
+ * (strdup'd); close it by mc_image_source_close. */
+MC_USE_RESULT int mc_image_set_new(struct mc_image_set **out, const char *dir, size_t classes,
+                                   int size, struct mc_error *err);
 /* Files added from now on lie in this folder. */
 MC_USE_RESULT int mc_image_set_enter(struct mc_image_set *s, const char *folder,
                                      struct mc_error *err);
@@ -44,9 +43,9 @@ char *mc_image_set_path(const struct mc_image_set *s, size_t file);
  * only others. Free by mc_names_free. MC_EINPUT: it is not there, or no folder. */
 MC_USE_RESULT int mc_names_list(const char *folder, int folders, char ***out, size_t *n,
                                 struct mc_error *err);
-/* The order of names (of char *, for qsort and bsearch). */
-int mc_by_bytes(const void *a, const void *b);
 void mc_names_free(char **names, size_t n);
+/* Add a copy of a name to a list of *n. MC_ENOMEM. */
+MC_USE_RESULT int mc_names_add(char ***names, size_t *n, const char *name, struct mc_error *err);
 /* Is there a folder of that path? */
 int mc_is_folder(const char *path);
 /* "folder/name", to be freed; NULL for lack of memory. */

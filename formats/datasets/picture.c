@@ -169,7 +169,6 @@ int mc_picture_decode(struct mc_picture *p, const char *name, uint8_t *file, siz
 
 int mc_picture_read(struct mc_picture *p, const char *path, struct mc_error *err)
 {
-    size_t have = 0, size = 0;
     uint64_t bytes = 0;
     int fd = -1, rc = mc_file_open(&fd, &bytes, path, MC_EINPUT, err);
 
@@ -180,21 +179,11 @@ int mc_picture_read(struct mc_picture *p, const char *path, struct mc_error *err
                      MC_PICTURE_MAX_FILE >> 20);
         goto out;
     }
-    size = (size_t)bytes;
-    if ((rc = mc_picture_room(&p->file, &p->file_size, size, err)))
+    if ((rc = mc_picture_room(&p->file, &p->file_size, (size_t)bytes, err)))
         goto out;
-    while (have < size) {
-        ssize_t n = read(fd, p->file + have, size - have);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            rc = mc_fail(err, MC_EFAIL, "%s: cannot read: %s", path, strerror(errno));
-        if (n <= 0)
-            break;
-        have += (size_t)n;
-    }
-    if (!rc)
-        rc = mc_picture_decode(p, path, p->file, have, err);
+    ssize_t have = mc_file_read_all(fd, p->file, (size_t)bytes);
+    rc = have < 0 ? mc_fail(err, MC_EFAIL, "%s: cannot read: %s", path, strerror(errno))
+                  : mc_picture_decode(p, path, p->file, (size_t)have, err);
 out:
     close(fd);
     return rc;

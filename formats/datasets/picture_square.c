@@ -4,6 +4,8 @@
  * shrink, in its fixed point, rounded to bytes between them (Pillow, src/libImaging/Resample.c). */
 #include "formats/datasets/picture.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,16 +31,12 @@ static int axis_init(struct axis *a, int in, int out, int offset, int n, struct 
 {
     const double scale = (double)in / out, wide = scale < 1 ? 1 : scale;
     double *w = NULL;
+    int rc = 0;
 
     a->taps = (size_t)ceil(wide) * 2 + 1;
-    a->first = calloc((size_t)n, sizeof *a->first);
-    a->count = calloc((size_t)n, sizeof *a->count);
-    a->weight = calloc((size_t)n * a->taps, sizeof *a->weight);
-    w = calloc(a->taps, sizeof *w);
-    if (!a->first || !a->count || !a->weight || !w) {
-        free(w);
-        return mc_no_memory(err);
-    }
+    if ((rc = mc_new(&a->first, (size_t)n, err)) || (rc = mc_new(&a->count, (size_t)n, err)) ||
+        (rc = mc_new(&a->weight, (size_t)n * a->taps, err)) || (rc = mc_new(&w, a->taps, err)))
+        return rc;
     for (int i = 0; i < n; i++) {
         const double centre = (offset + i + .5) * scale;
         const int from = centre - wide + .5 < 0 ? 0 : (int)(centre - wide + .5);

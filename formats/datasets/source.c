@@ -4,6 +4,7 @@
 #include "formats/datasets/source.h"
 
 #include "formats/datasets/synth.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/rng.h"
 
 #include <errno.h>
@@ -12,24 +13,27 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const struct mc_image_source_kind mc_image_source_kinds[] = {
-    {"cifar10", "60,000 photographs of 32x32 in 10 classes, the publisher's binary form", 1, 0,
-     mc_cifar10_open},
-    {"cifar100", "60,000 photographs of 32x32 in 100 classes, the publisher's binary form", 1, 0,
-     mc_cifar100_open},
-    {"tiny-imagenet", "photographs of 64x64 in 200 classes, the publisher's folders", 1, 1,
-     mc_tiny_imagenet_open},
-    {"folder", "JPEG and PNG files, one folder a class", 1, 1, mc_folder_open},
-    {"synth", "shapes and textures in 10 classes, made here from --seed", 0, 1, mc_synth_open},
-    {NULL, NULL, 0, 0, NULL}};
+static const struct kind {
+    const char *name;
+    int takes_dir; /* else it is made, and takes a seed */
+    int takes_size;
+    const char *order;
+    mc_image_source_opener *open;
+} kinds[] = {{"cifar10", 1, 0, "publisher", mc_cifar10_open},
+             {"cifar100", 1, 0, "publisher", mc_cifar100_open},
+             {"tiny-imagenet", 1, 1, "by class", mc_tiny_imagenet_open},
+             {"folder", 1, 1, "by class", mc_folder_open},
+             {"synth", 0, 1, "as drawn", mc_synth_open}};
+#define N_KINDS (sizeof kinds / sizeof *kinds)
 
 int mc_image_source_open(struct mc_image_source **out, const char *name,
                          const struct mc_image_source_opts *o, struct mc_error *err)
 {
     char list[256] = "";
+    int rc = 0;
 
     *out = NULL;
-    for (const struct mc_image_source_kind *i = mc_image_source_kinds; i->name; i++) {
+    for (const struct kind *i = kinds; i < kinds + N_KINDS; i++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", i->name);
         if (strcmp(i->name, name))
@@ -43,7 +47,14 @@ int mc_image_source_open(struct mc_image_source **out, const char *name,
             return mc_fail(err, MC_EUSAGE, "%s takes no folder", name);
         if (!i->takes_size && o->size)
             return mc_fail(err, MC_EUSAGE, "%s has a size of its own: --size is not for it", name);
-        return i->open(out, o, err);
+        if ((rc = i->open(out, o, err)))
+            return rc;
+        struct mc_dataset_info *info = &(*out)->info;
+        snprintf(info->name, sizeof info->name, "%s", name);
+        snprintf(info->split, sizeof info->split, "%s", o->split);
+        snprintf(info->order, sizeof info->order, "%s", i->order);
+        info->pixels = MC_U8;
+        return 0;
     }
     return mc_fail(err, MC_EUSAGE, "there is no data set '%s' (there are: %s)", name, list);
 }
@@ -152,21 +163,18 @@ int mc_synth_open(struct mc_image_source **out, const struct mc_image_source_opt
                   struct mc_error *err)
 {
     struct synth *y = NULL;
+    int rc = 0;
 
     if (o->size && (o->size < MC_SYNTH_MIN_SIZE || o->size > MC_SYNTH_MAX_SIZE))
         return mc_fail(err, MC_EUSAGE, "--size %d: synth makes images from %d to %d", o->size,
                        MC_SYNTH_MIN_SIZE, MC_SYNTH_MAX_SIZE);
-    if (!(y = calloc(1, sizeof *y)))
-        return mc_no_memory(err);
+    if ((rc = mc_new(&y, 1, err)))
+        return rc;
     struct mc_dataset_info *info = &y->source.info;
     y->seed = o->seed;
     y->split = !strcmp(o->split, "test");
     y->size = o->size ? o->size : 32;
-    snprintf(info->name, sizeof info->name, "synth");
-    snprintf(info->split, sizeof info->split, "%s", o->split);
-    snprintf(info->order, sizeof info->order, "as drawn");
     info->n = o->samples ? o->samples : y->split ? SYNTH_TEST : SYNTH_TRAIN;
-    info->pixels = MC_U8;
     info->spec = (struct mc_net_spec){3, y->size, y->size, MC_SYNTH_CLASSES, {0}, {0}};
     memcpy(info->spec.mean, mc_synth_mean, sizeof mc_synth_mean);
     memcpy(info->spec.std, mc_synth_std, sizeof mc_synth_std);

@@ -25,19 +25,6 @@ struct mc_image_source {
     void (*close)(struct mc_image_source *s); /* frees s */
 };
 
-typedef int mc_image_source_opener(struct mc_image_source **out,
-                                   const struct mc_image_source_opts *o, struct mc_error *err);
-
-struct mc_image_source_kind {
-    const char *name;
-    const char *what; /* for help: "Krizhevsky's 60,000 photographs, binary form" */
-    int takes_dir;    /* else it is made, and takes a seed */
-    int takes_size;
-    mc_image_source_opener *open;
-};
-
-extern const struct mc_image_source_kind mc_image_source_kinds[]; /* the last one's name is NULL */
-
 /* MC_EUSAGE for an unknown set (lists what there is) or split, or a size where none is taken;
  * MC_EFAIL when the folder cannot be opened; MC_EINPUT when something in it is missing, damaged or
  * of the wrong size. */
@@ -57,7 +44,10 @@ MC_USE_RESULT int mc_image_source_write(struct mc_image_source *s, const uint64_
                                         void (*tell)(void *ctx, uint64_t done), void *ctx,
                                         struct mc_error *err);
 
-/* The sets' open functions. */
+/* The sets' open functions. mc_image_source_open fills info's name, split, order and pixels (uint8)
+ * after them. */
+typedef int mc_image_source_opener(struct mc_image_source **out,
+                                   const struct mc_image_source_opts *o, struct mc_error *err);
 mc_image_source_opener mc_cifar10_open, mc_cifar100_open, mc_tiny_imagenet_open, mc_folder_open,
     mc_synth_open;
 

@@ -5,7 +5,7 @@
 #include "formats/codecs/dataset.h"
 #include "formats/datasets/image_set.h"
 #include "formats/stream/bounds.h"
-#include "formats/stream/list.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 
 #include <stdio.h>
@@ -77,12 +77,7 @@ static int take_wnid(void *ctx, char *line, struct mc_error *err)
     if (!is_plain(line) || strpbrk(line, " \t") ||
         !mc_is_text((const unsigned char *)line, strlen(line)))
         return mc_fail(err, MC_EINPUT, "is no name of a class");
-    char **more = mc_list_room(t->wnids, t->n, sizeof *more);
-    t->wnids = more ? more : t->wnids;
-    if (!more || !(t->wnids[t->n] = strdup(line)))
-        return mc_no_memory(err);
-    t->n++;
-    return 0;
+    return mc_names_add(&t->wnids, &t->n, line, err);
 }
 
 /* words.txt has a line for every noun of WordNet. */
@@ -169,11 +164,8 @@ static int add_val(struct tiny *t, const char *dir, struct mc_error *err)
 {
     char *images = mc_path_in(dir, "val/images"),
          *list = mc_path_in(dir, "val/val_annotations.txt");
-    int rc = 0;
+    int rc = images && list ? mc_new(&t->images, t->n, err) : mc_no_memory(err);
 
-    t->images = calloc(t->n, sizeof *t->images);
-    if (!images || !list || !t->images)
-        rc = mc_no_memory(err);
     if (!rc && !(rc = mc_image_set_enter(t->set, images, err)))
         rc = each_line(list, take_annotation, t, err);
     for (size_t i = 0; i < t->n && !rc; i++)
@@ -193,7 +185,7 @@ int mc_tiny_imagenet_open(struct mc_image_source **out, const struct mc_image_so
     int rc = mc_unpacked_folder(&dir, o->dir, "tiny-imagenet-200", err);
 
     if (rc || (rc = read_classes(&t, dir, err)) ||
-        (rc = mc_image_set_new(&t.set, "tiny-imagenet", o, t.n, size, err)) ||
+        (rc = mc_image_set_new(&t.set, o->dir, t.n, size, err)) ||
         (rc = read_names(&t, dir, err)) ||
         (rc = test ? add_val(&t, dir, err) : add_train(&t, dir, err)))
         goto out;

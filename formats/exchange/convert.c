@@ -3,6 +3,8 @@
  * Matching a file's tensors to a graph's, and copying them. */
 #include "formats/exchange/convert.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +35,11 @@ static int by_name(const void *x, const void *y)
 
 static int list_places(struct places *p, const struct mc_graph *g, struct mc_error *err)
 {
+    int rc = 0;
+
     p->n = g->n_params + g->n_stats;
-    if (!(p->all = calloc(p->n + 1, sizeof *p->all)))
-        return mc_no_memory(err);
+    if ((rc = mc_new(&p->all, p->n, err)))
+        return rc;
     for (size_t i = 0; i < p->n; i++) {
         int is_stat = i >= g->n_params;
         p->all[i].param = is_stat ? &g->stats[i - g->n_params] : &g->params[i];
@@ -253,10 +257,12 @@ static int copy(struct mc_foreign *f, size_t i, unsigned char *buffer, float *ds
 static int copy_all(struct mc_weights *w, const struct places *p, struct mc_foreign *f,
                     struct mc_convert_notes *notes, struct mc_error *err)
 {
-    const struct place **to = calloc(f->n + 1, sizeof *to); /* of each of the file's tensors */
-    unsigned char *buffer = malloc(CHUNK);
-    int rc = to && buffer ? 0 : mc_no_memory(err);
+    const struct place **to = NULL; /* of each of the file's tensors */
+    unsigned char *buffer = NULL;
+    int rc = mc_new(&to, f->n, err);
 
+    if (!rc)
+        rc = mc_new(&buffer, CHUNK, err);
     for (size_t i = 0; !rc && i < p->n; i++)
         to[p->all[i].from] = &p->all[i];
     for (size_t i = 0; !rc && i < f->n; i++) {
@@ -298,9 +304,9 @@ int mc_convert_export(const struct mc_weights *w, enum mc_convert_format format,
                       const struct mc_rename *map, struct mc_error *err)
 {
     const struct mc_graph *g = w->graph;
-    struct mc_foreign_out *out = calloc(g->n_params + g->n_stats + 1, sizeof *out);
+    struct mc_foreign_out *out = NULL;
     size_t n = 0, p = 0, s = 0;
-    int rc = out ? 0 : mc_no_memory(err);
+    int rc = mc_new(&out, g->n_params + g->n_stats, err);
 
     for (int node = 0; !rc && node < g->n_nodes; node++) {
         for (; p < g->n_params && g->params[p].node == node; p++)

@@ -2,26 +2,21 @@
  *
  * The list of a foreign file's tensors. */
 #include "formats/exchange/foreign.h"
-#include "formats/stream/list.h"
+#include "libcommon/base/alloc.h"
 
 #include <stdlib.h>
 
 int mc_foreign_add(struct mc_foreign *f, const struct mc_foreign_tensor *t, struct mc_error *err)
 {
-    struct mc_foreign_tensor *more = NULL;
-    int rc = 0;
+    int rc = f->n < MC_FOREIGN_TENSORS ? mc_list_room(&f->tensors, f->n, err)
+                                       : mc_fail(err, MC_EINPUT, "%s: holds over %d tensors",
+                                                 f->file, MC_FOREIGN_TENSORS);
 
-    if (f->n == MC_FOREIGN_TENSORS)
-        rc = mc_fail(err, MC_EINPUT, "%s: holds over %d tensors", f->file, MC_FOREIGN_TENSORS);
-    else if (!(more = mc_list_room(f->tensors, f->n, sizeof *more)))
-        rc = mc_no_memory(err);
-    if (rc) {
+    if (rc)
         free(t->name);
-        return rc;
-    }
-    f->tensors = more;
-    f->tensors[f->n++] = *t;
-    return 0;
+    else
+        f->tensors[f->n++] = *t;
+    return rc;
 }
 
 int mc_foreign_bytes(const struct mc_foreign_tensor *t, unsigned bits, uint64_t *out)

@@ -5,6 +5,7 @@
 
 #include "formats/codecs/graph.h"
 #include "formats/exchange/json_object.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
 
@@ -31,13 +32,11 @@ static int read_text(char **out, size_t *n, const char *path, struct mc_error *e
     *out = NULL;
     if (rc)
         return rc;
-    if ((*out = malloc(MC_GRAPH_JSON_BYTES + 1)))
+    if (!(rc = mc_new(out, MC_GRAPH_JSON_BYTES + 1, err)))
         *n = fread(*out, 1, MC_GRAPH_JSON_BYTES + 1, f);
-    if (!*out)
-        rc = mc_no_memory(err);
-    else if (ferror(f))
+    if (!rc && ferror(f))
         rc = mc_fail(err, MC_EFAIL, "cannot read '%s': %s", path, strerror(errno));
-    else if (*n > MC_GRAPH_JSON_BYTES)
+    else if (!rc && *n > MC_GRAPH_JSON_BYTES)
         rc = mc_fail(err, MC_EINPUT, "%s: is over %zu bytes, no graph", path, MC_GRAPH_JSON_BYTES);
     fclose(f);
     return rc;

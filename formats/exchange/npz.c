@@ -3,6 +3,7 @@
  * npz files: zip archives of .npy files, stored or deflated, by libzip. */
 #include "formats/exchange/npy.h"
 #include "formats/stream/output.h"
+#include "libcommon/base/alloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -71,8 +72,8 @@ static int take_header(struct reader *r, struct mc_foreign_tensor *t, uint64_t *
     if (rc || (rc = mc_npy_lead(lead, &begin, &length, err)))
         return rc;
     *before = begin + length;
-    if (!(text = malloc(length + 1)))
-        return mc_no_memory(err);
+    if ((rc = mc_new(&text, length, err)))
+        return rc;
     if (!(rc = read_bytes(r, text, length, err)))
         rc = mc_npy_parse(t, text, length, err);
     free(text);

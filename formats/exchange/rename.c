@@ -2,6 +2,7 @@
  *
  * Reading maps and applying them. */
 #include "formats/exchange/rename.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 
 #include <ctype.h>
@@ -176,18 +177,14 @@ static int add_rule(struct mc_rename *r, char *line, struct mc_error *err)
 
 int mc_rename_read(struct mc_rename **out, const char *path, struct mc_error *err)
 {
-    struct mc_rename *r = calloc(1, sizeof *r);
+    struct mc_rename *r = NULL;
     FILE *f = NULL;
     char line[MAX_LINE];
     int rc = mc_file_fopen(&f, NULL, path, MC_EFAIL, err);
 
     *out = NULL;
-    if (rc)
+    if (rc || (rc = mc_new(&r, 1, err)) || (rc = mc_new(&r->rules, MAX_RULES, err)))
         goto out;
-    if (!r || !(r->rules = calloc(MAX_RULES, sizeof *r->rules))) {
-        rc = mc_no_memory(err);
-        goto out;
-    }
     for (unsigned n = 1; !rc && fgets(line, sizeof line, f); n++) {
         rc = strchr(line, '\n') || feof(f) ? add_rule(r, line, err)
                                            : mc_fail(err, MC_EINPUT, "too long");

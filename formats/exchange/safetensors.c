@@ -10,11 +10,12 @@
 #include "formats/exchange/foreign.h"
 #include "formats/exchange/json_object.h"
 #include "formats/stream/output.h"
+#include "libcommon/base/alloc.h"
+#include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,20 +49,11 @@ struct reader {
 /* Up to n bytes; *got less than n only at the end. */
 static int read_bytes(struct reader *r, void *dst, size_t n, size_t *got, struct mc_error *err)
 {
-    *got = 0;
-    while (*got < n) {
-        ssize_t k = read(r->fd, (char *)dst + *got, n - *got);
-        if (!k)
-            break;
-        if (k > 0) {
-            *got += (size_t)k;
-        } else if (errno == EAGAIN) {
-            struct pollfd p = {.fd = r->fd, .events = POLLIN};
-            poll(&p, 1, -1);
-        } else if (errno != EINTR) {
-            return mc_fail(err, MC_EFAIL, "cannot read '%s': %s", r->f.file, strerror(errno));
-        }
-    }
+    ssize_t k = mc_file_read_all(r->fd, dst, n);
+
+    if (k < 0)
+        return mc_fail(err, MC_EFAIL, "cannot read '%s': %s", r->f.file, strerror(errno));
+    *got = (size_t)k;
     return 0;
 }
 
@@ -291,15 +283,15 @@ static int open_file(struct reader *r, const char *path, struct mc_error *err)
 
 int mc_safetensors_open(struct mc_foreign **out, const char *path, struct mc_error *err)
 {
-    struct reader *r = calloc(1, sizeof *r);
+    struct reader *r = NULL;
     unsigned char head[8];
     uint64_t n = 0, have = 0, size = 0;
     char *text = NULL;
-    int rc = 0;
+    int rc = mc_new(&r, 1, err);
 
     *out = NULL;
-    if (!r)
-        return mc_no_memory(err);
+    if (rc)
+        return rc;
     r->fd = -1;
     r->f.seek = seek;
     r->f.read = read_data;

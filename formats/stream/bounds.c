@@ -3,6 +3,8 @@
  * The bounded walk over one MessagePack object. */
 #include "formats/stream/bounds.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <xxhash.h>
@@ -140,8 +142,8 @@ static int map(struct walk *w, uint64_t n, int depth)
         return rc;
     if (depth >= w->limits->depth)
         return mc_fail(w->err, MC_EINPUT, "nested deeper than %d", w->limits->depth);
-    if (n && !(keys = malloc(n * sizeof *keys)))
-        return mc_no_memory(w->err);
+    if ((rc = mc_new(&keys, n, w->err)))
+        return rc;
     for (uint64_t i = 0; i < n && !rc; i++) {
         size_t from = w->at;
         if ((rc = need(w, 1)))
@@ -158,12 +160,10 @@ static int map(struct walk *w, uint64_t n, int depth)
         keys[i] = XXH3_64bits(w->s->data + from, w->at - from);
         rc = object(w, depth + 1);
     }
-    if (!rc && n) {
-        qsort(keys, n, sizeof *keys, by_value);
-        for (uint64_t i = 1; i < n && !rc; i++)
-            if (keys[i] == keys[i - 1])
-                rc = mc_fail(w->err, MC_EINPUT, "a map has the same key twice");
-    }
+    qsort(keys, rc ? 0 : n, sizeof *keys, by_value);
+    for (uint64_t i = 1; i < n && !rc; i++)
+        if (keys[i] == keys[i - 1])
+            rc = mc_fail(w->err, MC_EINPUT, "a map has the same key twice");
     free(keys);
     return rc;
 }

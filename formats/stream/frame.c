@@ -22,10 +22,8 @@ void mc_origin_drop(struct mc_origin *o)
         free(o);
 }
 
-void mc_hash_id(const XXH3_state_t *hash, char id[MC_ID_LEN])
+void mc_hash_id(XXH128_hash_t h, char id[MC_ID_LEN])
 {
-    XXH128_hash_t h = XXH3_128bits_digest(hash);
-
     snprintf(id, MC_ID_LEN, "%016llx%016llx", (unsigned long long)h.high64,
              (unsigned long long)h.low64);
 }

@@ -42,8 +42,8 @@ MC_USE_RESULT int mc_history_pack(const struct mc_history *h, struct mc_pack *p,
 MC_USE_RESULT int mc_history_pack_inputs(const struct mc_history *h, struct mc_pack *p,
                                          struct mc_error *err);
 
-/* The 32 hex digits of what was hashed so far. */
-void mc_hash_id(const XXH3_state_t *hash, char id[MC_ID_LEN]);
+/* The 32 hex digits of a hash. */
+void mc_hash_id(XXH128_hash_t h, char id[MC_ID_LEN]);
 
 /* Whether a kind's name is made of a-z, 0-9, - and _, and not too long. */
 int mc_kind_ok(const char *kind);

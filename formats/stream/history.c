@@ -4,8 +4,8 @@
 #include "formats/stream/history.h"
 
 #include "formats/stream/frame.h"
-#include "formats/stream/list.h"
 #include "formats/stream/reader.h"
+#include "libcommon/base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,17 +32,15 @@ struct mc_history {
 
 struct mc_history *mc_history_new(const char *tool)
 {
-    struct mc_history *h = calloc(1, sizeof *h);
+    struct mc_history *h = NULL;
 
-    if (!h)
+    if (mc_new(&h, 1, NULL))
         return NULL;
     mc_pack_init(&h->args);
-    h->tool = strdup(tool);
-    if (!h->tool) {
-        mc_history_free(h);
-        return NULL;
-    }
-    return h;
+    if ((h->tool = strdup(tool)))
+        return h;
+    mc_history_free(h);
+    return NULL;
 }
 
 static void entry_free(struct entry *e)
@@ -98,25 +96,11 @@ void mc_history_hide(struct mc_history *h)
     h->hidden = 1;
 }
 
-/* Room for one more item; the list is left alone when there is none. */
-static int grow(struct mc_history *h, void *list, size_t n, size_t size)
-{
-    void *old = NULL, *p = NULL;
-
-    memcpy(&old, list, sizeof old);
-    if (!(p = mc_list_room(old, n, size))) {
-        h->failed = 1;
-        return -1;
-    }
-    memcpy(list, &p, sizeof p);
-    return 0;
-}
-
 static int same(const struct entry *a, const struct entry *b)
 {
     return a->head.buf.size == b->head.buf.size && a->n_parents == b->n_parents &&
            !memcmp(a->head.buf.data, b->head.buf.data, a->head.buf.size) &&
-           (!a->n_parents || !memcmp(a->parents, b->parents, a->n_parents * sizeof *a->parents));
+           !memcmp(a->parents, b->parents, a->n_parents * sizeof *a->parents);
 }
 
 /* Add an entry of an input's history unless it is there; where it is, or -1 without memory. Places
@@ -125,10 +109,10 @@ static long add(struct mc_history *h, const msgpack_object *o, const size_t *pla
 {
     static const char *const keys[] = {"tool", "version", "args"};
     const msgpack_object *parents = mc_get_opt(o, "parents");
-    struct entry *e = calloc(1, sizeof *e);
+    struct entry *e = NULL;
     long at = -1;
 
-    if (!e)
+    if (mc_new(&e, 1, NULL))
         goto out;
     mc_pack_init(&e->head);
     for (size_t i = 0; i < 3; i++) {
@@ -136,7 +120,7 @@ static long add(struct mc_history *h, const msgpack_object *o, const size_t *pla
         mc_pack_object(&e->head, mc_get_opt(o, keys[i]));
     }
     e->n_parents = parents->via.array.size;
-    if (e->n_parents && !(e->parents = malloc(e->n_parents * sizeof *e->parents)))
+    if (mc_new(&e->parents, e->n_parents, NULL))
         goto out;
     for (size_t i = 0; i < e->n_parents; i++)
         e->parents[i] = places[parents->via.array.ptr[i].via.u64];
@@ -145,7 +129,7 @@ static long add(struct mc_history *h, const msgpack_object *o, const size_t *pla
     for (size_t i = 0; i < h->n_entries && at < 0; i++)
         if (same(h->entries[i], e))
             at = (long)i;
-    if (at < 0 && !grow(h, &h->entries, h->n_entries, sizeof *h->entries)) {
+    if (at < 0 && !mc_list_room(&h->entries, h->n_entries, NULL)) {
         at = (long)h->n_entries;
         h->entries[h->n_entries++] = e;
         e = NULL;
@@ -164,22 +148,18 @@ void mc_history_input(struct mc_history *h, struct mc_reader *r)
     size_t n = list->via.array.size, last = 0;
     size_t *places = NULL;
 
-    if (grow(h, &h->inputs, h->n_inputs, sizeof *h->inputs))
-        return;
-    origin->refs++;
-    h->inputs[h->n_inputs++] = origin;
-    if (!n)
-        return;
-    if (!(places = calloc(n, sizeof *places))) {
-        h->failed = 1;
-        return;
+    h->failed |= mc_list_room(&h->inputs, h->n_inputs, NULL) |
+                 mc_list_room(&h->parents, h->n_parents, NULL) | mc_new(&places, n, NULL);
+    if (!h->failed) {
+        origin->refs++;
+        h->inputs[h->n_inputs++] = origin;
     }
     for (size_t i = 0; i < n && !h->failed; i++) {
         long at = add(h, &list->via.array.ptr[i], places);
         if (at >= 0)
             last = places[i] = (size_t)at;
     }
-    if (!h->failed && !grow(h, &h->parents, h->n_parents, sizeof *h->parents))
+    if (n && !h->failed)
         h->parents[h->n_parents++] = last;
     free(places);
 }

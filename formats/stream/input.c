@@ -3,11 +3,11 @@
  * Decoding the one zstd frame of an input. */
 #include "formats/stream/frame.h"
 #include "formats/stream/input.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,21 +35,13 @@ static int fill(struct mc_input *in, size_t *got, struct mc_error *err)
     memmove(in->raw, in->raw + in->in.pos, kept);
     in->in.pos = 0;
     in->in.size = kept;
-    for (;;) {
-        ssize_t n = read(in->fd, in->raw + kept, CHUNK - kept);
-        if (n >= 0) {
-            in->in.size += (size_t)n;
-            in->taken += (uint64_t)n;
-            *got = (size_t)n;
-            return 0;
-        }
-        if (errno == EAGAIN) {
-            struct pollfd pfd = {.fd = in->fd, .events = POLLIN};
-            poll(&pfd, 1, -1);
-        } else if (errno != EINTR) {
-            return mc_fail(err, MC_EFAIL, "cannot read: %s", strerror(errno));
-        }
-    }
+    ssize_t n = mc_file_read(in->fd, in->raw + kept, CHUNK - kept);
+    if (n < 0)
+        return mc_fail(err, MC_EFAIL, "cannot read: %s", strerror(errno));
+    in->in.size += (size_t)n;
+    in->taken += (uint64_t)n;
+    *got = (size_t)n;
+    return 0;
 }
 
 /* A frame of the kind that this format allows; what zstd itself does not insist on is decided by
@@ -79,12 +71,12 @@ static int check_head(struct mc_input *in, struct mc_error *err)
 
 int mc_input_open(struct mc_input **out, const char *path, struct mc_error *err)
 {
-    struct mc_input *in = calloc(1, sizeof *in);
-    int is_stdin = !strcmp(path, "-"), rc = 0;
+    struct mc_input *in = NULL;
+    int is_stdin = !strcmp(path, "-"), rc = mc_new(&in, 1, err);
 
     *out = NULL;
-    if (!in)
-        return mc_no_memory(err);
+    if (rc)
+        return rc;
     in->in.src = in->raw;
     in->owned = !is_stdin;
     in->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -3,6 +3,8 @@
  * Outputs that appear whole or not at all, and the signals that must not leave temporaries. */
 #include "formats/stream/output.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -178,13 +180,13 @@ static int open_temporary(struct mc_output *o, const struct stat *old, struct mc
 int mc_output_open(struct mc_output **out, const char *path, enum mc_output_kind kind,
                    struct mc_error *err)
 {
-    struct mc_output *o = calloc(1, sizeof *o);
-    int to_stdout = !path || !strcmp(path, "-"), rc = 0;
+    struct mc_output *o = NULL;
+    int to_stdout = !path || !strcmp(path, "-"), rc = mc_new(&o, 1, err);
     struct stat st;
 
     *out = NULL;
-    if (!o)
-        return mc_no_memory(err);
+    if (rc)
+        return rc;
     o->fd = -1;
     o->slot = -1;
     if (!(o->name = strdup(to_stdout ? "stdout" : path))) {

@@ -199,16 +199,6 @@ int mc_get_f64(const msgpack_object *map, const char *key, double *out, struct m
     return 0;
 }
 
-int mc_get_bool(const msgpack_object *map, const char *key, int *out, struct mc_error *err)
-{
-    const msgpack_object *o = NULL;
-    int rc = get_as(map, key, MSGPACK_OBJECT_BOOLEAN, "a truth value", &o, err);
-
-    if (!rc)
-        *out = o->via.boolean;
-    return rc;
-}
-
 /* ---- tables of keys ---- */
 
 void mc_keys_pack(struct mc_pack *p, const struct mc_key *keys, size_t n, const void *base)
@@ -238,6 +228,7 @@ void mc_keys_pack(struct mc_pack *p, const struct mc_key *keys, size_t n, const 
 static int get_member(const msgpack_object *map, const struct mc_key *k, void *at,
                       struct mc_error *err)
 {
+    const msgpack_object *o = NULL;
     uint64_t count = 0;
     double v = 0;
     int rc = 0;
@@ -246,7 +237,9 @@ static int get_member(const msgpack_object *map, const struct mc_key *k, void *a
     case MC_KEY_TEXT:
         return mc_get_str(map, k->key, at, k->max ? k->max : k->size, err);
     case MC_KEY_FLAG:
-        return mc_get_bool(map, k->key, at, err);
+        if (!(rc = get_as(map, k->key, MSGPACK_OBJECT_BOOLEAN, "a truth value", &o, err)))
+            *(int *)at = o->via.boolean;
+        return rc;
     case MC_KEY_F64:
         return mc_get_f64(map, k->key, at, err);
     case MC_KEY_COUNT:

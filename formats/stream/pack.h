@@ -54,8 +54,6 @@ MC_USE_RESULT int mc_get_u64(const msgpack_object *map, const char *key, uint64_
                              uint64_t *out, struct mc_error *err);
 MC_USE_RESULT int mc_get_f64(const msgpack_object *map, const char *key, double *out,
                              struct mc_error *err); /* finite; integers count as numbers */
-MC_USE_RESULT int mc_get_bool(const msgpack_object *map, const char *key, int *out,
-                              struct mc_error *err);
 
 /* The keys of a map whose values are the members of a struct, in the order in which streams hold
  * them: packed, unpacked and bounded by one table. */

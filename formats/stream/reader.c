@@ -6,6 +6,7 @@
 
 #include "formats/stream/frame.h"
 #include "formats/stream/input.h"
+#include "libcommon/base/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,10 +122,8 @@ static int keep_object(struct mc_reader *r, const struct mc_bounds_limits *limit
 {
     int rc = next_object(r, limits, len, err);
 
-    if (rc)
+    if (rc || (rc = mc_new(&k->bytes, *len, err)))
         return rc;
-    if (!(k->bytes = malloc(*len)))
-        return mc_no_memory(err);
     memcpy(k->bytes, r->slab + r->pad, *len);
     return unpack(k->bytes, *len, &k->object, err);
 }
@@ -164,34 +163,10 @@ static int parse_tensor(struct mc_tensor *t, const msgpack_object *o, struct mc_
     return 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const struct mc_tensor *const *x = a, *const *y = b;
-    return strcmp((*x)->name, (*y)->name);
-}
-
-static int names_differ(const struct mc_reader *r, struct mc_error *err)
-{
-    const struct mc_tensor **sorted = NULL;
-    int rc = 0;
-
-    if (r->n_tensors < 2)
-        return 0;
-    if (!(sorted = malloc(r->n_tensors * sizeof *sorted)))
-        return mc_no_memory(err);
-    for (size_t i = 0; i < r->n_tensors; i++)
-        sorted[i] = &r->tensors[i];
-    qsort(sorted, r->n_tensors, sizeof *sorted, by_name);
-    for (size_t i = 1; i < r->n_tensors && !rc; i++)
-        if (!strcmp(sorted[i - 1]->name, sorted[i]->name))
-            rc = mc_fail(err, MC_EINPUT, "tensor \"%s\" is announced twice", sorted[i]->name);
-    free(sorted);
-    return rc;
-}
-
 static int parse_header(struct mc_reader *r, const msgpack_object *o, struct mc_error *err)
 {
     const msgpack_object *list = NULL;
+    const char *twice = NULL;
     uint64_t version = 0;
     int rc = 0;
 
@@ -210,15 +185,16 @@ static int parse_header(struct mc_reader *r, const msgpack_object *o, struct mc_
         return rc;
     if (!mc_kind_ok(r->kind))
         return mc_fail(err, MC_EINPUT, "\"kind\" is not a name");
-    r->tensors = calloc(list->via.array.size + 1, sizeof *r->tensors);
-    r->rows_seen = calloc(list->via.array.size + 1, sizeof *r->rows_seen);
-    if (!r->tensors || !r->rows_seen)
-        return mc_no_memory(err);
+    if ((rc = mc_new(&r->tensors, list->via.array.size, err)) ||
+        (rc = mc_new(&r->rows_seen, list->via.array.size, err)))
+        return rc;
     r->n_tensors = list->via.array.size;
     for (size_t i = 0; i < r->n_tensors; i++)
         if ((rc = parse_tensor(&r->tensors[i], &list->via.array.ptr[i], err)))
             return rc;
-    return names_differ(r, err);
+    if ((rc = mc_name_twice(r->tensors->name, r->n_tensors, sizeof *r->tensors, &twice, err)))
+        return rc;
+    return twice ? mc_fail(err, MC_EINPUT, "tensor \"%s\" is announced twice", twice) : 0;
 }
 
 /* ---- records ----------------------------------------------------------------------------------
@@ -345,13 +321,13 @@ static int parse_end(struct mc_reader *r, const msgpack_object *o, struct mc_err
             return mc_fail(err, MC_EINPUT, "tensor \"%s\" has %llu of %llu rows",
                            r->tensors[i].name, (unsigned long long)r->rows_seen[i],
                            (unsigned long long)mc_tensor_rows(&r->tensors[i]));
-    mc_hash_id(r->hash, have);
+    mc_hash_id(XXH3_128bits_digest(r->hash), have);
     if (memcmp(have, id->via.str.ptr, MC_ID_LEN - 1))
         return mc_fail(err, MC_EINPUT, "the content id is %s, not the %.32s announced", have,
                        id->via.str.ptr);
     r->n_inputs = inputs->via.array.size;
-    if (r->n_inputs && !(r->inputs = calloc(r->n_inputs, sizeof *r->inputs)))
-        return mc_no_memory(err);
+    if ((rc = mc_new(&r->inputs, r->n_inputs, err)))
+        return rc;
     for (size_t i = 0; i < r->n_inputs; i++) {
         if (!is_id(&inputs->via.array.ptr[i]))
             return mc_fail(err, MC_EINPUT, "\"inputs\" is not a list of content ids");
@@ -386,14 +362,14 @@ static int failed(struct mc_reader *r, const char *where, struct mc_error *now,
 int mc_reader_open(struct mc_reader **out, const char *path, struct mc_error *err)
 {
     struct mc_error now = {0};
-    struct mc_reader *r = calloc(1, sizeof *r);
+    struct mc_reader *r = NULL;
     const char *where = "header";
     size_t len = 0;
-    int rc = 0;
+    int rc = mc_new(&r, 1, err);
 
     *out = NULL;
-    if (!r)
-        return mc_no_memory(err);
+    if (rc)
+        return rc;
     msgpack_unpacked_init(&r->header.object);
     msgpack_unpacked_init(&r->history.object);
     msgpack_unpacked_init(&r->object);

@@ -5,6 +5,7 @@
 
 #include "formats/stream/frame.h"
 #include "formats/stream/output.h"
+#include "libcommon/base/alloc.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -125,19 +126,19 @@ int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
                    const struct mc_pack *meta, const struct mc_tensor *tensors, size_t n_tensors,
                    const struct mc_history *history, struct mc_error *err)
 {
-    struct mc_writer *w = calloc(1, sizeof *w);
-    int rc = 0;
+    struct mc_writer *w = NULL;
+    const char *twice = NULL;
+    int rc = mc_new(&w, 1, err);
 
     *out = NULL;
-    if (!w)
-        return mc_no_memory(err);
+    if (rc)
+        return rc;
     w->history = history;
     w->n_tensors = n_tensors;
-    w->tensors = calloc(n_tensors + 1, sizeof *w->tensors);
-    w->rows_written = calloc(n_tensors + 1, sizeof *w->rows_written);
     w->coder = ZSTD_createCCtx();
     w->hash = XXH3_createState();
-    if (!w->tensors || !w->rows_written || !w->coder || !w->hash ||
+    if (mc_new(&w->tensors, n_tensors, err) || mc_new(&w->rows_written, n_tensors, err) ||
+        !w->coder || !w->hash ||
         ZSTD_isError(ZSTD_CCtx_setParameter(w->coder, ZSTD_c_compressionLevel, MC_ZSTD_LEVEL)) ||
         ZSTD_isError(ZSTD_CCtx_setParameter(w->coder, ZSTD_c_checksumFlag, 1))) {
         rc = mc_no_memory(err);
@@ -155,11 +156,12 @@ int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
                          tensors[i].name);
             goto out;
         }
-        for (size_t k = 0; k < i; k++)
-            if (!strcmp(tensors[k].name, tensors[i].name)) {
-                rc = mc_fail(err, MC_EUSAGE, "two tensors are called \"%s\"", tensors[i].name);
-                goto out;
-            }
+    }
+    if ((rc = mc_name_twice(tensors, n_tensors, sizeof *tensors, &twice, err)))
+        goto out;
+    if (twice) {
+        rc = mc_fail(err, MC_EUSAGE, "two tensors are called \"%s\"", twice);
+        goto out;
     }
     if ((rc = mc_output_open(&w->out, path, MC_OUTPUT_BINARY, err)))
         goto out;
@@ -260,7 +262,7 @@ static int write_end(struct mc_writer *w, char *id, struct mc_error *err)
         if (mc_tensor_bytes(&w->tensors[i]) && w->rows_written[i] != mc_tensor_rows(&w->tensors[i]))
             return mc_fail(err, MC_EUSAGE, "%s: tensor \"%s\" is not complete",
                            mc_output_name(w->out), w->tensors[i].name);
-    mc_hash_id(w->hash, id);
+    mc_hash_id(XXH3_128bits_digest(w->hash), id);
     mc_pack_init(&end);
     mc_pack_map(&end, 3);
     mc_put_u64(&end, "end", w->n_records);

@@ -115,23 +115,6 @@ int mc_doubly_stochastic_project(size_t n, double *p, size_t sweeps, double tole
     return 0;
 }
 
-double mc_doubly_stochastic_residual(size_t n, const double *p)
-{
-    double worst = 0;
-    int is_nan = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        double row = -1, col = -1;
-        for (size_t j = 0; j < n; j++) {
-            row += p[i * n + j];
-            col += p[j * n + i];
-        }
-        worst = fmax(worst, fmax(fabs(row), fabs(col)));
-        is_nan |= isnan(row);
-    }
-    return is_nan ? NAN : worst;
-}
-
 /* ---- Birkhoff and von Neumann ------------------------------------------------------------------
  */
 

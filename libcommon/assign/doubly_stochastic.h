@@ -34,9 +34,6 @@ MC_USE_RESULT int mc_doubly_stochastic_project(size_t n, double *p, size_t sweep
                                                struct mc_doubly_stochastic *info,
                                                struct mc_error *err);
 
-/* The greatest |row sum - 1| or |column sum - 1|; NaN where one is. */
-double mc_doubly_stochastic_residual(size_t n, const double *p);
-
 /* sum over k of alpha[k] P_k, P_k the matrix with a 1 at (i, perm[k*n + i]) in each row i. Zeroed:
  * no terms. */
 struct mc_birkhoff {

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,6 +48,29 @@ int mc_file_fopen(FILE **out, uint64_t *bytes, const char *path, enum mc_err abs
         return 0;
     close(fd);
     return mc_no_memory(err);
+}
+
+ssize_t mc_file_read(int fd, void *dst, size_t n)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+
+    for (;;) {
+        ssize_t got = read(fd, dst, n);
+        if (got >= 0 || (errno != EAGAIN && errno != EINTR))
+            return got;
+        if (errno == EAGAIN)
+            poll(&p, 1, -1);
+    }
+}
+
+ssize_t mc_file_read_all(int fd, void *dst, size_t n)
+{
+    size_t have = 0;
+    ssize_t got = 1;
+
+    while (have < n && (got = mc_file_read(fd, (char *)dst + have, n - have)) > 0)
+        have += (size_t)got;
+    return got < 0 ? -1 : (ssize_t)have;
 }
 
 int mc_file_empty(int fd, const char *text, struct mc_error *err)

@@ -19,6 +19,10 @@ MC_USE_RESULT int mc_file_open(int *fd, uint64_t *bytes, const char *path, enum 
 /* As mc_file_open, for fgets and the like; *out is NULL after an error. */
 MC_USE_RESULT int mc_file_fopen(FILE **out, uint64_t *bytes, const char *path, enum mc_err absent,
                                 struct mc_error *err);
+/* Up to n bytes as read() gives them, but without its EINTR and EAGAIN: it is waited. */
+ssize_t mc_file_read(int fd, void *dst, size_t n);
+/* n bytes, or fewer only where the file ends; -1: errno says why not. */
+ssize_t mc_file_read_all(int fd, void *dst, size_t n);
 /* MC_EINPUT: nothing could be read from fd; where that is standard input and a pipe, err says so.
  */
 MC_USE_RESULT int mc_file_empty(int fd, const char *text, struct mc_error *err);

@@ -3,7 +3,10 @@
  * Names, types and sizes of tensors. */
 #include "libcommon/base/tensor.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_BYTES ((uint64_t)1 << 48)
@@ -94,4 +97,28 @@ struct mc_tensor mc_tensor_make(const char *name, enum mc_dtype dtype, int ndim,
     for (int i = 0; i < ndim && i < MC_MAX_DIMS; i++)
         t.shape[i] = shape[i];
     return t;
+}
+
+int mc_by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int mc_name_twice(const void *first, size_t n, size_t stride, const char **twice,
+                  struct mc_error *err)
+{
+    const char **sorted = NULL;
+    int rc = mc_new(&sorted, n, err);
+
+    *twice = NULL;
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = (const char *)first + i * stride;
+    qsort(sorted, n, sizeof *sorted, mc_by_bytes);
+    for (size_t i = 1; i < n && !*twice; i++)
+        if (!strcmp(sorted[i - 1], sorted[i]))
+            *twice = sorted[i];
+    free(sorted);
+    return 0;
 }

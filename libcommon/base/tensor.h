@@ -4,6 +4,8 @@
 #ifndef MC_TENSOR_H
 #define MC_TENSOR_H
 
+#include "libcommon/base/error.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,5 +41,12 @@ int mc_tensor_check(const struct mc_tensor *t);
 /* Describe a tensor; shape has ndim entries. */
 struct mc_tensor mc_tensor_make(const char *name, enum mc_dtype dtype, int ndim,
                                 const uint64_t *shape);
+
+/* The order of names (of char *, for qsort and bsearch). */
+int mc_by_bytes(const void *a, const void *b);
+/* *twice: a name that two of n names have, the first in their order, or NULL. They lie `stride`
+ * bytes apart from `first` on, as members of structs. MC_ENOMEM. */
+MC_USE_RESULT int mc_name_twice(const void *first, size_t n, size_t stride, const char **twice,
+                                struct mc_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Adding nodes to a graph: shape inference, and the builder's functions on top of it. */
+#include "libcommon/base/alloc.h"
 #include "libcommon/graph/fields.h"
 #include "libcommon/graph/graph.h"
 
@@ -128,16 +129,8 @@ int mc_graph_node(struct mc_graph *g, const char *name, struct mc_node *n)
     if (n->c < 1 || n->c > MC_MAX_CHANNELS || n->h < 1 || n->h > MC_MAX_SIDE || n->w < 1 ||
         n->w > MC_MAX_SIDE || (int64_t)n->c * n->h * n->w > MC_MAX_ELEMENTS)
         return fail(g, "node \"%s\": its output would be too large or empty", n->name);
-    if (i == g->cap_nodes) {
-        int cap = i ? 2 * i : 32;
-        struct mc_node *more = realloc(g->nodes, (size_t)cap * sizeof *more);
-        if (!more) {
-            mc_no_memory(&g->error);
-            return -1;
-        }
-        g->nodes = more;
-        g->cap_nodes = cap;
-    }
+    if (mc_list_room(&g->nodes, (size_t)i, &g->error))
+        return -1;
     g->nodes[i] = *n;
     return g->n_nodes++;
 }

@@ -3,6 +3,8 @@
  * The whole of a graph: its checks, the layout of the flat vectors, what is asked about it. */
 #include "libcommon/graph/graph.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,43 +69,33 @@ void mc_graph_needed(const struct mc_graph *g, int training, unsigned char *need
     }
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp((*(const struct mc_node *const *)a)->name,
-                  (*(const struct mc_node *const *)b)->name);
-}
-
 static int check_names(struct mc_graph *g)
 {
-    const struct mc_node **sorted = malloc((size_t)g->n_nodes * sizeof *sorted);
+    const char *twice = NULL;
 
-    if (!sorted)
-        return mc_no_memory(&g->error);
     for (int i = 0; i < g->n_nodes; i++) {
         const char *name = g->nodes[i].name;
         size_t len = strlen(name);
-        sorted[i] = &g->nodes[i];
         if (!len || len >= MC_MAX_NODE_NAME)
             fail(g, "node %d: a name has 1 to %d bytes", i, MC_MAX_NODE_NAME - 1);
         for (size_t k = 0; k < len; k++)
             if ((unsigned char)name[k] <= ' ' || name[k] == 0x7f)
                 fail(g, "node \"%s\": no spaces or control characters in a name", name);
     }
-    qsort(sorted, (size_t)g->n_nodes, sizeof *sorted, by_name);
-    for (int i = 1; i < g->n_nodes; i++)
-        if (!strcmp(sorted[i - 1]->name, sorted[i]->name))
-            fail(g, "two nodes are called \"%s\"", sorted[i]->name);
-    free(sorted);
+    if (!g->error.code &&
+        !mc_name_twice(g->nodes->name, (size_t)g->n_nodes, sizeof *g->nodes, &twice, &g->error) &&
+        twice)
+        fail(g, "two nodes are called \"%s\"", twice);
     return g->error.code;
 }
 
 static int check_heads(struct mc_graph *g)
 {
-    unsigned char *needed = malloc((size_t)g->n_nodes);
+    unsigned char *needed = NULL;
     int mains = 0;
 
-    if (!needed)
-        return mc_no_memory(&g->error);
+    if (mc_new(&needed, (size_t)g->n_nodes, &g->error))
+        return g->error.code;
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *n = &g->nodes[i];
         if (n->op != MC_OP_LOSS)
@@ -206,12 +198,8 @@ int mc_graph_finish(struct mc_graph *g, struct mc_error *err)
     g->n_stats = stats.n;
     g->P = params.end;
     g->S = stats.end;
-    g->params = calloc(params.n + 1, sizeof *g->params);
-    g->stats = calloc(stats.n + 1, sizeof *g->stats);
-    if (!g->params || !g->stats) {
-        mc_no_memory(&g->error);
+    if (mc_new(&g->params, params.n, &g->error) || mc_new(&g->stats, stats.n, &g->error))
         goto out;
-    }
     params = (struct layout){.p = g->params};
     stats = (struct layout){.p = g->stats};
     (void)lay_out(g, &params, &stats); /* went well above */
@@ -237,7 +225,6 @@ struct mc_graph *mc_graph_copy(const struct mc_graph *g)
     if (!c)
         return NULL;
     c->nodes = dup(g->nodes, (size_t)g->n_nodes, sizeof *g->nodes);
-    c->cap_nodes = g->n_nodes;
     c->params = dup(g->params, g->n_params, sizeof *g->params);
     c->stats = dup(g->stats, g->n_stats, sizeof *g->stats);
     if (!c->nodes || !c->params || !c->stats) {

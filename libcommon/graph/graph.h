@@ -108,7 +108,7 @@ struct mc_graph {
     int input[3]; /* C, H, W */
     int classes;
     struct mc_node *nodes; /* nodes[0] is normalise; inputs come before their users */
-    int n_nodes, cap_nodes;
+    int n_nodes;
     int logits; /* node whose output are the logits: the input of the one loss that is not
                    train_only */
 
@@ -167,7 +167,8 @@ int mc_graph_same(const struct mc_graph *a, const struct mc_graph *b);
 MC_USE_RESULT int mc_graph_expect_same(const struct mc_graph *a, const struct mc_graph *b,
                                        const char *name_a, const char *name_b,
                                        struct mc_error *err);
-struct mc_graph *mc_graph_copy(const struct mc_graph *g); /* NULL: out of memory */
+/* Of a finished graph, to which no nodes are added. NULL: out of memory. */
+struct mc_graph *mc_graph_copy(const struct mc_graph *g);
 /* Index of the node called so, or -1. */
 int mc_graph_find(const struct mc_graph *g, const char *name);
 /* needed[i] (n_nodes entries): whether node i is computed in training, or outside it, where heads

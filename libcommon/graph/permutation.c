@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Permutations of a network's groups: their algebra, and applying them to the flat vectors. */
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/rng.h"
 #include "libcommon/graph/symmetry.h"
 
@@ -10,15 +11,13 @@
 
 int mc_perm_alloc(struct mc_perm *p, size_t n_groups, struct mc_error *err)
 {
-    *p = (struct mc_perm){0};
-    p->names = calloc(n_groups + 1, sizeof *p->names);
-    p->sizes = calloc(n_groups + 1, sizeof *p->sizes);
-    p->perm = calloc(n_groups + 1, sizeof *p->perm);
-    p->n_groups = n_groups;
-    if (p->names && p->sizes && p->perm)
-        return 0;
-    mc_perm_release(p);
-    return mc_no_memory(err);
+    int rc = 0;
+
+    *p = (struct mc_perm){.n_groups = n_groups};
+    if ((rc = mc_new(&p->names, n_groups, err)) || (rc = mc_new(&p->sizes, n_groups, err)) ||
+        (rc = mc_new(&p->perm, n_groups, err)))
+        mc_perm_release(p);
+    return rc;
 }
 
 int mc_perm_set_group(struct mc_perm *p, size_t g, const char *name, size_t size,
@@ -26,11 +25,11 @@ int mc_perm_set_group(struct mc_perm *p, size_t g, const char *name, size_t size
 {
     snprintf(p->names[g], sizeof p->names[g], "%s", name);
     p->sizes[g] = size;
-    if (!(p->perm[g] = malloc((size + 1) * sizeof *p->perm[g])))
-        return mc_no_memory(err);
-    for (size_t i = 0; i < size; i++)
+    int rc = mc_new(&p->perm[g], size, err);
+
+    for (size_t i = 0; i < size && !rc; i++)
         p->perm[g][i] = (int32_t)i;
-    return 0;
+    return rc;
 }
 
 int mc_perm_init(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err)
@@ -114,9 +113,8 @@ int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error 
             return rc;
         most = p->sizes[g] > most ? p->sizes[g] : most;
     }
-    old = malloc((most + 1) * sizeof *old);
-    if (!old)
-        return mc_no_memory(err);
+    if ((rc = mc_new(&old, most, err)))
+        return rc;
     memset(p->of, 0, sizeof p->of);
     for (size_t g = 0; g < p->n_groups; g++) {
         memcpy(old, p->perm[g], p->sizes[g] * sizeof *old);
@@ -145,10 +143,11 @@ void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from)
 int mc_perm_check(const struct mc_perm *p, struct mc_error *err)
 {
     for (size_t g = 0; g < p->n_groups; g++) {
-        unsigned char *seen = calloc(p->sizes[g] + 1, 1);
+        unsigned char *seen = NULL;
         size_t bad = p->sizes[g];
-        if (!seen)
-            return mc_no_memory(err);
+        int rc = mc_new(&seen, p->sizes[g], err);
+        if (rc)
+            return rc;
         for (size_t i = p->sizes[g]; i-- > 0;) {
             int32_t u = p->perm[g][i];
             if (u < 0 || (size_t)u >= p->sizes[g] || seen[u]++)
@@ -199,13 +198,13 @@ static int find_origins(struct origins *o, const struct mc_perm *p, const struct
                         const struct mc_graph *g, struct mc_error *err)
 {
     size_t total = 0;
+    int rc = 0;
 
     for (size_t i = 0; i < g->n_params + g->n_stats; i++)
         total += axis_size(tensor_at(g, i), 0) + axis_size(tensor_at(g, i), 1);
-    o->place = malloc((total + 1) * sizeof *o->place);
-    o->first = malloc((g->n_params + g->n_stats + 1) * sizeof *o->first);
-    if (!o->place || !o->first)
-        return mc_no_memory(err);
+    if ((rc = mc_new(&o->place, total, err)) ||
+        (rc = mc_new(&o->first, g->n_params + g->n_stats, err)))
+        return rc;
     total = 0;
     for (size_t i = 0; i < g->n_params + g->n_stats; i++) {
         o->first[i] = total;
@@ -268,15 +267,11 @@ int mc_perm_apply(const struct mc_perm *p, const struct mc_symmetry *s, const st
                   const float *params_in, const float *stats_in, float *params_out,
                   float *stats_out, struct mc_error *err)
 {
-    uint32_t *params = malloc((g->P + 1) * sizeof *params);
-    uint32_t *stats = malloc((g->S + 1) * sizeof *stats);
+    uint32_t *params = NULL, *stats = NULL;
     int rc = 0;
 
-    if (!params || !stats) {
-        rc = mc_no_memory(err);
-        goto out;
-    }
-    if ((rc = mc_perm_gather(p, s, g, params, stats, err)))
+    if ((rc = mc_new(&params, g->P, err)) || (rc = mc_new(&stats, g->S, err)) ||
+        (rc = mc_perm_gather(p, s, g, params, stats, err)))
         goto out;
     for (size_t i = 0; i < g->P; i++)
         params_out[i] = params_in[params[i]];

@@ -3,8 +3,9 @@
  * Where the matrices of permutation groups lie, those of a permutation, and what they multiply. */
 #include "libcommon/graph/soft_permutation.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 size_t mc_soft_perm_layout(const struct mc_symmetry *s, size_t *offset)
@@ -64,12 +65,13 @@ int mc_soft_perm_uses(const struct mc_symmetry *s, const struct mc_graph *g,
                       struct mc_soft_perm_use **out, size_t *n, struct mc_error *err)
 {
     size_t most = 0;
+    int rc = 0;
 
     *n = 0;
     for (size_t k = 0; k < s->n_groups; k++)
         most += s->groups[k].n_uses;
-    if (!(*out = malloc((most + 1) * sizeof **out)))
-        return mc_no_memory(err);
+    if ((rc = mc_new(out, most, err)))
+        return rc;
     for (size_t k = 0; k < s->n_groups; k++)
         for (size_t i = 0; i < s->groups[k].n_uses; i++)
             if (!s->groups[k].uses[i].is_stat)

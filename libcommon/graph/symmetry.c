@@ -5,6 +5,8 @@
 #include "libcommon/graph/union_find.h"
 #include "libcommon/graph/symmetry.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@ struct derivation {
     const struct mc_graph *g;
     struct mc_union_find ties;
     struct mc_uf_segment *segments; /* of all axes */
-    size_t n, cap;
+    size_t n;
     struct {
         size_t first, n;
     } * axis;      /* (n_nodes) into segments; nodes that pass their input through share it */
@@ -50,17 +52,11 @@ static int check_segments(size_t n, struct mc_error *err)
 
 static int append(struct derivation *d, struct mc_uf_segment s, struct mc_error *err)
 {
-    if (d->n == d->cap) {
-        size_t cap = d->cap ? 2 * d->cap : 256;
-        int rc = check_segments(d->n + 1, err);
-        struct mc_uf_segment *more = rc ? NULL : realloc(d->segments, cap * sizeof *more);
-        if (!more)
-            return rc ? rc : mc_no_memory(err);
-        d->segments = more;
-        d->cap = cap;
-    }
-    d->segments[d->n++] = s;
-    return 0;
+    int rc = check_segments(d->n + 1, err);
+
+    if (!rc && !(rc = mc_list_room(&d->segments, d->n, err)))
+        d->segments[d->n++] = s;
+    return rc;
 }
 
 /* Append a copy of node `from`'s axis, each place taken `times` times. */
@@ -199,13 +195,8 @@ static int write_axes(struct derivation *d, struct mc_symmetry *out, struct mc_e
     }
     free(out->axes ? out->axes[0].seg : NULL);
     free(out->axes);
-    out->axes = calloc((size_t)d->g->n_nodes, sizeof *out->axes);
-    slab = calloc(total, sizeof *slab);
-    if (!out->axes || !slab) {
-        free(slab);
-        rc = mc_no_memory(err);
+    if ((rc = mc_new(&out->axes, (size_t)d->g->n_nodes, err)) || (rc = mc_new(&slab, total, err)))
         goto out;
-    }
     out->n_nodes = d->g->n_nodes;
     for (int i = 0; i < d->g->n_nodes; i++) {
         out->axes[i].seg = slab;
@@ -289,13 +280,11 @@ static int find_taps(struct derivation *d, const struct mc_symmetry *s, size_t *
                      struct mc_error *err)
 {
     const struct mc_graph *g = d->g;
-    unsigned char *walked = calloc((size_t)g->n_nodes, 1), *shown = calloc(d->n_groups + 1, 1);
-    int rc = 0;
+    unsigned char *walked = NULL, *shown = NULL;
+    int rc = mc_new(&walked, (size_t)g->n_nodes, err);
 
-    if (!walked || !shown) {
-        rc = mc_no_memory(err);
+    if (rc || (rc = mc_new(&shown, d->n_groups, err)))
         goto out;
-    }
     memset(d->seen, 0, (size_t)g->n_nodes);
     for (int i = 0; i < g->n_nodes; i++)
         if (is_layer(&g->nodes[i]))
@@ -321,7 +310,9 @@ out:
 
 static int write_taps(const struct derivation *d, struct mc_symmetry *out, struct mc_error *err)
 {
-    for (int write = 0; write < 2; write++) {
+    int rc = 0;
+
+    for (int write = 0; write < 2 && !rc; write++) {
         size_t n = 0;
         for (int i = 0; i < d->g->n_nodes; i++) {
             size_t offset = 0;
@@ -341,11 +332,11 @@ static int write_taps(const struct derivation *d, struct mc_symmetry *out, struc
                 offset += s->count * s->repeat;
             }
         }
-        if (!write && !(out->taps = calloc(n + 1, sizeof *out->taps)))
-            return mc_no_memory(err);
+        if (!write)
+            rc = mc_new(&out->taps, n, err);
         out->n_taps = n;
     }
-    return 0;
+    return rc;
 }
 
 /* ---- what groups permute -------------------------------------------------------------------- */
@@ -390,9 +381,10 @@ static void use_all(const struct mc_graph *g, struct mc_symmetry *out)
 
 static int write_groups(const struct derivation *d, struct mc_symmetry *out, struct mc_error *err)
 {
-    out->groups = calloc(d->n_groups + 1, sizeof *out->groups);
-    if (!out->groups)
-        return mc_no_memory(err);
+    int rc = mc_new(&out->groups, d->n_groups, err);
+
+    if (rc)
+        return rc;
     out->n_groups = d->n_groups;
     for (size_t i = 0; i < d->n_groups; i++) {
         const struct mc_node *n = &d->g->nodes[d->first[i].node];
@@ -407,13 +399,11 @@ static int write_groups(const struct derivation *d, struct mc_symmetry *out, str
         if (d->group_of[i] >= 0)
             out->groups[d->group_of[i]].size = d->ties.sets[i].count;
     use_all(d->g, out);
-    for (size_t i = 0; i < d->n_groups; i++) {
-        out->groups[i].uses = calloc(out->groups[i].n_uses + 1, sizeof *out->groups[i].uses);
-        if (!out->groups[i].uses)
-            return mc_no_memory(err);
-    }
-    use_all(d->g, out);
-    return 0;
+    for (size_t i = 0; i < d->n_groups && !rc; i++)
+        rc = mc_new(&out->groups[i].uses, out->groups[i].n_uses, err);
+    if (!rc)
+        use_all(d->g, out);
+    return rc;
 }
 
 int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
@@ -423,28 +413,21 @@ int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g, struct
     int rc = 0;
 
     *out = (struct mc_symmetry){0};
-    d.axis = calloc((size_t)g->n_nodes, sizeof *d.axis);
-    d.seen = calloc((size_t)g->n_nodes, 1);
-    if (!d.axis || !d.seen) {
-        rc = mc_no_memory(err);
+    if ((rc = mc_new(&d.axis, (size_t)g->n_nodes, err)) ||
+        (rc = mc_new(&d.seen, (size_t)g->n_nodes, err)))
         goto out;
-    }
     for (int i = 0; i < g->n_nodes; i++)
         if ((rc = mc_fail_in(lay_axis(&d, i, err), err, "node \"%s\"", g->nodes[i].name)))
             goto out;
-    d.group_of = malloc(d.ties.n * sizeof *d.group_of);
-    d.first = malloc(d.ties.n * sizeof *d.first);
-    if (!d.group_of || !d.first) {
-        rc = mc_no_memory(err);
+    if ((rc = mc_new(&d.group_of, d.ties.n, err)) || (rc = mc_new(&d.first, d.ties.n, err)))
         goto out;
-    }
     do { /* a second time at most, when a group was lost */
         if ((rc = number_groups(&d, err)) || (rc = write_axes(&d, out, err)) ||
             (rc = find_taps(&d, out, &lost, err)))
             goto out;
     } while (lost);
-    if ((rc = write_taps(&d, out, err)) || (rc = write_groups(&d, out, err)))
-        goto out;
+    if (!(rc = write_taps(&d, out, err)))
+        rc = write_groups(&d, out, err);
 out:
     release(&d);
     if (rc)

@@ -3,6 +3,8 @@
  * Segments of channels in a union-find. */
 #include "libcommon/graph/union_find.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,18 +17,13 @@ void mc_union_find_release(struct mc_union_find *t)
 int mc_union_find_new(struct mc_union_find *t, size_t count, int fixed, int *set,
                       struct mc_error *err)
 {
-    if (t->n == t->cap) {
-        size_t cap = t->cap ? 2 * t->cap : 64;
-        struct mc_uf_set *more = NULL;
-        if (t->n >= MC_UF_MAX_SETS)
-            return mc_fail(err, MC_EINPUT, "its channels are cut into more than %zu sets",
-                           MC_UF_MAX_SETS);
-        more = realloc(t->sets, cap * sizeof *more);
-        if (!more)
-            return mc_no_memory(err);
-        t->sets = more;
-        t->cap = cap;
-    }
+    int rc = 0;
+
+    if (t->n >= MC_UF_MAX_SETS)
+        return mc_fail(err, MC_EINPUT, "its channels are cut into more than %zu sets",
+                       MC_UF_MAX_SETS);
+    if ((rc = mc_list_room(&t->sets, t->n, err)))
+        return rc;
     *set = (int)t->n;
     t->sets[t->n++] =
         (struct mc_uf_set){.count = count, .parent = -1, .left = -1, .right = -1, .fixed = fixed};
@@ -80,32 +77,27 @@ void mc_uf_walk_release(struct mc_uf_walk *w)
 
 static int push(struct mc_uf_walk *w, struct mc_uf_segment s, struct mc_error *err)
 {
-    if (w->n == w->cap) {
-        size_t cap = w->cap ? 2 * w->cap : 64;
-        struct mc_uf_segment *more = realloc(w->at, cap * sizeof *more);
-        if (!more)
-            return mc_no_memory(err);
-        w->at = more;
-        w->cap = cap;
-    }
-    w->at[w->n++] = s;
-    return 0;
+    int rc = mc_list_room(&w->at, w->n, err);
+
+    if (!rc)
+        w->at[w->n++] = s;
+    return rc;
 }
 
 int mc_uf_walk_begin(struct mc_uf_walk *w, const struct mc_uf_segment *axis, size_t n,
                      struct mc_error *err)
 {
+    int rc = 0;
+
     w->n = 0;
-    while (n > 0) {
-        int rc = push(w, axis[--n], err);
-        if (rc)
-            return rc;
-    }
-    return 0;
+    while (n > 0 && !rc)
+        rc = push(w, axis[--n], err);
+    return rc;
 }
 
-int mc_uf_walk_top(struct mc_union_find *t, struct mc_uf_walk *w, struct mc_uf_segment *out,
-                   struct mc_error *err)
+/* As mc_uf_walk_next, but not popped. */
+static int top(struct mc_union_find *t, struct mc_uf_walk *w, struct mc_uf_segment *out,
+               struct mc_error *err)
 {
     while (w->n > 0) {
         struct mc_uf_segment s = w->at[w->n - 1];
@@ -132,7 +124,7 @@ int mc_uf_walk_top(struct mc_union_find *t, struct mc_uf_walk *w, struct mc_uf_s
 int mc_uf_walk_next(struct mc_union_find *t, struct mc_uf_walk *w, struct mc_uf_segment *out,
                     struct mc_error *err)
 {
-    const int rc = mc_uf_walk_top(t, w, out, err);
+    const int rc = top(t, w, out, err);
 
     w->n -= rc > 0;
     return rc;
@@ -198,8 +190,7 @@ int mc_union_find_join(struct mc_union_find *t, const struct mc_uf_segment *a, s
 
     if ((rc = mc_uf_walk_begin(&wa, a, na, err)) || (rc = mc_uf_walk_begin(&wb, b, nb, err)))
         goto out;
-    while ((rc = mc_uf_walk_top(t, &wa, &sa, err)) > 0 &&
-           (rc = mc_uf_walk_top(t, &wb, &sb, err)) > 0) {
+    while ((rc = top(t, &wa, &sa, err)) > 0 && (rc = top(t, &wb, &sb, err)) > 0) {
         const struct mc_uf_set *pa = &t->sets[sa.set], *pb = &t->sets[sb.set];
         size_t left_a = pa->count * sa.repeat - done_a, left_b = pb->count * sb.repeat - done_b;
         if (pa->fixed && pb->fixed) {

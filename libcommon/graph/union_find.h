@@ -29,7 +29,7 @@ struct mc_uf_set {
 
 struct mc_union_find {
     struct mc_uf_set *sets;
-    size_t n, cap;
+    size_t n;
 };
 
 #define MC_UF_MAX_SETS ((size_t)1 << 16)
@@ -42,15 +42,12 @@ MC_USE_RESULT int mc_union_find_new(struct mc_union_find *t, size_t count, int f
 /* A list of segments that is walked while its sets may be cut: the top is what comes next. */
 struct mc_uf_walk {
     struct mc_uf_segment *at; /* a stack */
-    size_t n, cap;
+    size_t n;
 };
 void mc_uf_walk_release(struct mc_uf_walk *w);
 MC_USE_RESULT int mc_uf_walk_begin(struct mc_uf_walk *w, const struct mc_uf_segment *axis, size_t n,
                                    struct mc_error *err);
-/* Resolve the top to a whole root: 1, 0 at the end, or an error. *out is it; not popped. */
-MC_USE_RESULT int mc_uf_walk_top(struct mc_union_find *t, struct mc_uf_walk *w,
-                                 struct mc_uf_segment *out, struct mc_error *err);
-/* The same, popped. */
+/* Resolve the top to a whole root and pop it: 1, 0 at the end, or an error. *out is it. */
 MC_USE_RESULT int mc_uf_walk_next(struct mc_union_find *t, struct mc_uf_walk *w,
                                   struct mc_uf_segment *out, struct mc_error *err);
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory for the other modules. */
+#include "libcommon/base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int mc_new_items(void *at, size_t n, size_t size, struct mc_error *err)
+{
+    void *p = calloc(n ? n : 1, size);
+
+    memcpy(at, &p, sizeof p); /* the caller's pointer may be to any type */
+    return p ? 0 : mc_no_memory(err);
+}
+
+int mc_list_items(void *list, size_t n, size_t size, struct mc_error *err)
+{
+    void *p = NULL;
+
+    if (n & (n - 1))
+        return 0;
+    memcpy(&p, list, sizeof p);
+    if (!(p = reallocarray(p, n ? 2 * n : 1, size)))
+        return mc_no_memory(err);
+    memcpy(list, &p, sizeof p);
+    return 0;
+}
