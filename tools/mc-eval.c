@@ -17,13 +17,20 @@ struct options {
     struct mc_eval_cli eval;
     struct mc_plane_cli planes;
     const char *summary;
-    int plane;
+    int plane, line;
+    enum { BN_REESTIMATE, BN_AVERAGE } bn;
 };
+
+static const char *const bn_names[] = {"reestimate", "average", NULL};
 
 /* clang-format off */
 static const struct mc_option options[] = {
     {"points", 'p', MC_OPT_U64, MC_AT(planes.points), .arg = "T", .min = 2, .max = 100001, .def = "65", .group = 10,
      .help = "points of a curve, t = 0 to 1"},
+    {"line", 0, MC_OPT_FLAG, MC_AT(line), .group = 10, .help = "the straight line between two networks, as a curve"},
+    {"bn", 0, MC_OPT_CHOICE, MC_AT(bn), .arg = "HOW", .names = bn_names, .def = "reestimate", .group = 20,
+     .needs = {"line"}, .help = "batch norm's statistics on it: reestimate them (--bn-data), or average those of the "
+     "networks, as they are averaged"},
     {"plane", 0, MC_OPT_FLAG, MC_AT(plane), .group = 15,
      .help = "the plane through three networks, or through a curve's ends and middle"},
     {"grid", 0, MC_OPT_U64, MC_AT(planes.grid.n), .arg = "N", .min = 2, .max = 1001, .def = "17", .group = 15,
@@ -43,7 +50,7 @@ static const struct mc_option options[] = {
 /* clang-format on */
 
 static const char operands[] =
-    "WEIGHTS.mcz...\nCURVE.mcz\n--plane A.mcz B.mcz C.mcz\n--plane CURVE.mcz";
+    "WEIGHTS.mcz...\nCURVE.mcz\n--line A.mcz B.mcz\n--plane A.mcz B.mcz C.mcz\n--plane CURVE.mcz";
 static const char doc[] =
     "Measure loss and accuracy of networks, along a curve, or on a plane."
     "\vA table has one row a network or point; accuracies are in percent. A curve or plane "
@@ -60,6 +67,7 @@ static const char doc[] =
     "  mc-eval --data test.mcz --bn-data train.mcz --points 21 curve.mcz -o c.tsv\n"
     "  mc-bezier --epochs 0 a.mcz pb.mcz |\n"
     "      mc-eval --data test.mcz --bn-data train.mcz --summary barrier.tsv\n"
+    "  mc-eval --data test.mcz --line --bn average --summary barrier.tsv a.mcz pb.mcz\n"
     "  mc-eval --plane --data test.mcz --bn-data train.mcz --marks m.tsv \\\n"
     "      --checkpoint plane.ck --resume a.mcz b.mcz pb.mcz -o plane.tsv\n"
     "  mc-eval --data test.mcz a.mcz b.mcz";
@@ -74,30 +82,26 @@ static int print_summary(const struct options *o, struct mc_error *err)
     return mc_text_close(&t, o->summary, rc, err);
 }
 
-static int eval_curve(struct options *o, struct mc_reader *r, FILE *f, struct mc_error *err)
+static int measure_curve(struct options *o, const struct mc_curve *c, FILE *f, struct mc_error *err)
 {
     struct mc_report *report = &o->eval.report;
-    struct mc_curve c = {0};
     size_t T = o->planes.points;
     double gram[MC_MAX_POINTS * MC_MAX_POINTS];
-    double *t = calloc(2 * T, sizeof *t), *coef = NULL;
-    int rc = mc_curve_read_stream(&c, r, NULL, err);
+    double *t = calloc(2 * T, sizeof *t), *coef = calloc(T * c->n_points, sizeof *coef);
+    struct mc_span span = {.graph = c->graph,
+                           .k = c->n_points,
+                           .T = T,
+                           .vectors = (const float *const *)c->points,
+                           .coef = coef};
+    int rc = t && coef ? 0 : mc_no_memory(err);
 
-    if (!rc && (!t || !(coef = calloc(T * c.n_points, sizeof *coef))))
-        rc = mc_no_memory(err);
     if (rc)
         goto out;
-    struct mc_span span = {.graph = c.graph,
-                           .k = c.n_points,
-                           .T = T,
-                           .vectors = (const float *const *)c.points,
-                           .coef = coef};
-    mc_curve_gram(span.k, span.vectors, c.graph->P, gram);
-    mc_curve_sample(&c, gram, T, t, coef, t + T);
+    mc_curve_gram(span.k, span.vectors, c->graph->P, gram);
+    mc_curve_sample(c, gram, T, t, coef, t + T);
     report->at = t;
     report->n_at = 1;
     report->chord = t + T;
-    mc_checkpoint_set(&o->eval.sweep.state, "curve", "%s", c.id);
     rc = mc_eval_cli_measure(&o->eval, &span, err);
     if (!rc && o->summary)
         rc = print_summary(o, err);
@@ -106,7 +110,46 @@ static int eval_curve(struct options *o, struct mc_reader *r, FILE *f, struct mc
 out:
     free(coef);
     free(t);
+    return rc;
+}
+
+static int eval_curve(struct options *o, struct mc_reader *r, FILE *f, struct mc_error *err)
+{
+    struct mc_curve c = {0};
+    int rc = mc_curve_read_stream(&c, r, NULL, err);
+
+    if (!rc) {
+        mc_checkpoint_set(&o->eval.sweep.state, "curve", "%s", c.id);
+        rc = measure_curve(o, &c, f, err);
+    }
     mc_curve_release(&c);
+    return rc;
+}
+
+/* The line that mc-bezier --epochs 0 makes of the two networks, measured as it is. */
+static int eval_line(struct options *o, struct mc_reader *r, FILE *f, struct mc_error *err)
+{
+    struct mc_weights a = {0}, b = {0};
+    struct mc_curve line = {0};
+    int rc = mc_weights_read_stream(&a, r, NULL, err);
+
+    if (!rc)
+        rc = mc_weights_read(&b, o->cli.operands[1], NULL, err);
+    if (!rc)
+        rc = mc_graph_expect_same(a.graph, b.graph, mc_reader_name(r), o->cli.operands[1], err);
+    if (!rc)
+        rc = mc_curve_between(&line, &a, &b, MC_CURVE_BEZIER, 2, err);
+    if (!rc) {
+        const float *const stats[] = {a.stats, b.stats};
+        struct mc_checkpoint *state = &o->eval.sweep.state;
+        mc_checkpoint_set(state, "line", "%s %s", a.id, b.id);
+        mc_option_save(&o->cli, &o->bn, state);
+        o->eval.sweep.stats = o->bn == BN_AVERAGE ? stats : NULL;
+        rc = measure_curve(o, &line, f, err);
+    }
+    mc_curve_release(&line);
+    mc_weights_release(&a);
+    mc_weights_release(&b);
     return rc;
 }
 
@@ -117,10 +160,10 @@ static int eval_network(struct options *o, struct mc_reader *r, struct mc_error 
     int rc = mc_weights_read_stream(&w, r, NULL, err);
 
     if (!rc) {
-        const float *vector = w.params;
+        const float *vector = w.params, *stats = w.stats;
         o->eval.report.network = mc_reader_name(r);
-        struct mc_span span = {
-            .graph = w.graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one, .stats = w.stats};
+        o->eval.sweep.stats = &stats;
+        struct mc_span span = {.graph = w.graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one};
         rc = mc_eval_cli_measure(&o->eval, &span, err);
     }
     mc_weights_release(&w);
@@ -173,12 +216,15 @@ static int check_kind(const struct options *o, int is_curve, struct mc_error *er
 {
     size_t n = o->cli.n_operands;
 
+    if (o->line && (is_curve || n != 2))
+        return mc_fail(err, MC_EUSAGE, "--line goes through two networks");
     if (is_curve && n > 1)
         return mc_fail(err, MC_EUSAGE, "takes one curve at a time");
     if (o->plane && o->summary)
         return mc_fail(err, MC_EUSAGE, "--summary is for curves, not their planes");
     if (o->plane && !is_curve && n != 3)
         return mc_fail(err, MC_EUSAGE, "--plane goes through three networks or one curve");
+    is_curve = is_curve || o->line;
     if (!is_curve && o->summary)
         return mc_fail(err, MC_EUSAGE, "--summary is for curves");
     if (!is_curve && mc_option_given(&o->cli, &o->planes.points))
@@ -193,6 +239,8 @@ static int eval(struct options *o, int is_curve, struct mc_reader **r, FILE *f,
 {
     if (o->plane)
         return (is_curve ? mc_plane_cli_curve : mc_plane_cli_networks)(&o->planes, *r, f, err);
+    if (o->line)
+        return eval_line(o, *r, f, err);
     return is_curve ? eval_curve(o, *r, f, err) : eval_networks(o, r, f, err);
 }
 
@@ -232,6 +280,10 @@ static void check_options(struct options *o)
 {
     mc_cli_default_stdin(&o->cli);
     mc_eval_cli_check(&o->eval);
+    if (o->line && o->plane)
+        mc_cli_usage("--line and --plane are two things");
+    if (o->bn == BN_AVERAGE && o->eval.sweep.bn.path)
+        mc_cli_usage("--bn-data has no effect with --bn average");
     o->cli.text = 1;
     o->planes.eval = &o->eval;
 }

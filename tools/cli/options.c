@@ -126,12 +126,22 @@ void mc_option_set_default(const struct mc_option *row, const char *def, void *v
 
 /* ---- which rows there are, and were given ---- */
 
+/* Does keep() write a value of that type to a history, and to a checkpoint? */
+static int is_kept(const struct mc_option *o)
+{
+    const int both = o->type == MC_OPT_FLAG || o->type == MC_OPT_U64 || o->type == MC_OPT_REAL ||
+                     o->type == MC_OPT_CHOICE || o->type == MC_OPT_OTHER;
+
+    return both || !(o->flags & (MC_OPT_HISTORY | MC_OPT_IDENTITY)) ||
+           (o->type == MC_OPT_RANGE && !(o->flags & MC_OPT_HISTORY));
+}
+
 void mc_options_add(struct mc_cli *cli, const struct mc_option *rows, void *base)
 {
     struct mc_options *all = &cli->options;
 
     for (; rows->name; rows++) {
-        assert(all->n < MC_MAX_OPTIONS);
+        assert(all->n < MC_MAX_OPTIONS && is_kept(rows));
         all->use[all->n++] = (struct mc_option_use){
             .row = rows, .base = base, .value = (char *)base + rows->at, .def = rows->def};
     }

@@ -186,6 +186,16 @@ static int pass(struct run *r, struct mc_batched_data *d, const struct mc_span *
     return rc;
 }
 
+/* Number i of the vectors' sum. */
+static float sum_at(const float *const *vectors, size_t k, const double *coef, size_t i)
+{
+    double sum = 0;
+
+    for (size_t j = 0; j < k; j++)
+        sum += coef[j] * (double)vectors[j][i];
+    return (float)sum;
+}
+
 static int run_block(struct run *r, struct mc_error *err)
 {
     const struct mc_batched *s = r->s;
@@ -198,8 +208,8 @@ static int run_block(struct run *r, struct mc_error *err)
     span.stats = r->stats;
     if (r->reestimate)
         rc = pass(r, &r->s->bn, &span, 1, err);
-    for (size_t i = 0; S && !r->reestimate && i < span.T; i++)
-        memcpy(r->stats + i * S, s->span->stats, S * sizeof *r->stats);
+    for (size_t i = 0; !r->reestimate && i < span.T * S; i++)
+        r->stats[i] = sum_at(s->stats, span.k, span.coef + i / S * span.k, i % S);
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = pass(r, &r->s->data[i], &span, 0, err);
     if (!rc)

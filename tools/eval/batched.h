@@ -24,8 +24,10 @@ struct mc_batched_data {
 };
 
 struct mc_batched {
-    const struct mc_span
-        *span; /* stats: (S) of every point where bn is none; may be NULL if S is 0 */
+    const struct mc_span *span; /* its stats are not looked at */
+    /* (k) of (S): a point's statistics are their sum by the span's coefficients. NULL: bn is
+     * there, or S is 0. */
+    const float *const *stats;
     /* Of every pass; with an attack robust figures too. data, samples and exact are each data
      * set's, augment is bn's. progress, not NULL, is told of this run, all points. */
     struct mc_loader_options pass;

@@ -13,8 +13,7 @@ struct mc_span {
     size_t k, T;
     const float *const *vectors; /* (k) of (P) */
     const double *coef;          /* (T,k): point i is the sum of coef[i,j] vectors[j] */
-    const float *stats; /* (T,S) to measure with; not NULL even if S is 0. Of a batched evaluation
-                    (batched.h): (S) of every point, or NULL where they are re-estimated */
+    const float *stats;          /* (T,S) to measure with; not NULL even if S is 0 */
 };
 
 struct mc_eval_result {

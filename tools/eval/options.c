@@ -218,7 +218,7 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span, struc
     static const char *const what[] = {"a network", "a curve", "a plane"};
     struct mc_batched *s = &e->sweep;
 
-    if (span->graph->S && !s->bn.path && !span->stats)
+    if (span->graph->S && !s->bn.path && !s->stats)
         return mc_fail(err, MC_EUSAGE,
                        "%s needs --bn-data FILE: it carries no batch-norm statistics",
                        what[e->report.n_at]);

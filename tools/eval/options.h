@@ -31,8 +31,8 @@ MC_USE_RESULT int mc_eval_cli_open_data(struct mc_eval_cli *e, struct mc_error *
 /* After it: does a network of this graph take these data sets? MC_EINPUT if not. */
 MC_USE_RESULT int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g,
                                    struct mc_error *err);
-/* Measure the span's points into sweep.data. Where --bn-data is none and the span has no
- * statistics of its own, networks with batch norm are MC_EUSAGE "a curve needs --bn-data". What
+/* Measure the span's points into sweep.data. Where --bn-data is none and sweep.stats are
+ * not there, networks with batch norm are MC_EUSAGE "a curve needs --bn-data". What
  * else a checkpoint must share is in sweep.state already. */
 MC_USE_RESULT int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span,
                                       struct mc_error *err);

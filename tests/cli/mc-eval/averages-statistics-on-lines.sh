@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-eval --line: with averaged statistics, the ends are the networks and the middle is the network that NumPy averages;
+# re-estimated, the curve that mc-bezier --epochs 0 makes.
+fixture three
+
+line="mc-eval -q --data test.mcz --line --points 3"
+py <<'END'
+a, b = mcz.read("n1.mcz"), mcz.read("n2.mcz")
+mean = {k: ((a.tensors[k].astype("f8") + b.tensors[k]) / 2).astype("f4") for k in a.tensors}
+mcz.write("mean.mcz", a.kind, a.meta, mean)
+END
+$line --bn average n1.mcz n2.mcz >average.tsv
+mc-eval -q --data test.mcz n1.mcz mean.mcz n2.mcz >nets.tsv
+same <(column average.tsv test.loss) <(column nets.tsv test.loss)
+same <(column average.tsv test.accuracy) <(column nets.tsv test.accuracy)
+$line --bn average n1.mcz n2.mcz --checkpoint c -o whole.tsv
+same average.tsv whole.tsv
+fails 3 'c: ' $line --bn-data d.mcz n1.mcz n2.mcz --checkpoint c --resume
+
+$line --bn-data d.mcz n1.mcz n2.mcz >again.tsv
+mc-eval -q --data test.mcz --points 3 --bn-data d.mcz line.mcz | same - again.tsv
+! cmp -s again.tsv average.tsv || die 'the statistics make no difference'
+
+fails 2 'needs --bn-data' $line n1.mcz n2.mcz
+fails 2 '--bn-data has no effect with --bn average' $line --bn average --bn-data d.mcz n1.mcz n2.mcz
+fails 2 '--bn has no effect without --line' mc-eval --data test.mcz --bn average n1.mcz
+fails 2 'through two networks' $line --bn-data d.mcz n1.mcz
+fails 2 'through two networks' $line --bn-data d.mcz line.mcz n2.mcz
+fails 2 '--line and --plane' $line --plane --bn-data d.mcz n1.mcz n2.mcz
+mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o other.mcz
+fails 3 'different networks' $line --bn average n1.mcz other.mcz
