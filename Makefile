@@ -121,6 +121,9 @@ fuzz: ## random damage to every kind of input for FUZZ_SECONDS each, under the s
 	@for f in $(FUZZERS:$(BUILD)/%=build-sanitize/%); do echo "== $$f"; \
 		MC_ROOT="$$PWD" $$f $(FUZZ_SECONDS) || exit 1; done
 
+results: ## docs/results.md from docs/results/
+	@pipelines/results.sh > docs/results.md.part && mv docs/results.md.part docs/results.md
+
 man: $(MAN) ## man pages from the programs' --help
 
 install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, scripts
@@ -251,5 +254,5 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench fuzz man install format clean help \
+.PHONY: all demo check sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench fuzz results man install format clean help \
         programs-of-tests fuzzers always no-cudnn
