@@ -26,13 +26,15 @@ function take(row, column, m, sd, n,   key) {
         bad("its '" row "' is not that of table.tsv (pam.mk is wanted with the settings of connect.mk)")
     ours[key] = m OFS sd OFS n
     scales[key] = scale
+    folders[key] = folder
 }
 FNR == 1 {
     split("", at)
     for (i = 1; i <= NF; i++)
         at[$i] = i
-    file = FILENAME
+    file = folder = FILENAME
     sub(/.*\//, "", file)
+    sub(/[^\/]*$/, "", folder)
     next
 }
 { lines[FILENAME]++ }
@@ -50,7 +52,12 @@ file == "table.tsv" || file == "pam.tsv" {
     if ($at["path"] == "curve-unaligned")
         take("network", "ends", get("ends"), get("ends_sd"), get("pairs"))
 }
-file == "training.tsv" { take(get("training"), "objective", get("objective"), get("objective_sd"), get("runs")) }
+file == "training.tsv" {
+    take(get("training"), "objective", get("objective"), get("objective_sd"), get("runs"))
+    # the paper's length, whatever `scale` says
+    if (scale == 1 && get("epochs") < 250)
+        shorter[folder] = $at["epochs"] / 250
+}
 file == "grid.tsv" {
     take(get("path"), "arc_mean@" (get("lr") + 0) "," (get("batch") + 0), get("arc_mean"), get("arc_mean_sd"), get("pairs"))
 }
@@ -92,6 +99,8 @@ END {
             effect = form(effect < 0 ? -effect : effect, digits)
         }
         difference = interval = what = ""
+        if (folders[key] in shorter)
+            scales[key] = shorter[folders[key]]
         if (o[1] == "" || scales[key] != 1)
             what = "not run"
         else if ($6 != "") {

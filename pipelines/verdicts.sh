@@ -18,7 +18,7 @@ Compare what the graphs measured with every number of the paper's tables (paper.
 PAPER/NETWORK-DATA is a folder that connect.mk, and pam.mk, made: table.tsv, pam.tsv, training.tsv and saved.tsv of
 all pairs; PAPER/grid-NETWORK-DATA one of grid.mk (grid.tsv), PAPER/robust-NETWORK-DATA one of robust.mk (midpoint.tsv,
 clean.tsv, robust.tsv). A file `scale` in a folder has one number: 0.1 where the runs were a tenth as long; without it
-they were at full length. What is not there has not run.
+they were at full length, unless training.tsv has fewer than 250 epochs. What is not there has not run.
 
 A verdict goes by the 95% interval of ours minus the paper's, Welch's t from both means and deviations over pairs,
 with the variance of the paper's rounding:
