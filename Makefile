@@ -121,6 +121,9 @@ fuzz: ## random damage to every kind of input for FUZZ_SECONDS each, under the s
 	@for f in $(FUZZERS:$(BUILD)/%=build-sanitize/%); do echo "== $$f"; \
 		MC_ROOT="$$PWD" $$f $(FUZZ_SECONDS) || exit 1; done
 
+results: ## docs/results.md from docs/results/
+	@pipelines/results.sh > docs/results.md.part && mv docs/results.md.part docs/results.md
+
 man: $(MAN) ## man pages from the programs' --help
 
 install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, scripts
@@ -132,8 +135,8 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
 		formats/python/mcz.py formats/samples/*.json) \
-		pipelines/completion.bash pipelines/locale.sh $(DESTDIR)$(PREFIX)/share/mc
-	install pipelines/align.sh pipelines/gpus.sh pipelines/lock.sh pipelines/tables.sh formats/python/example_assign.py \
+		pipelines/paper.tsv pipelines/completion.bash pipelines/locale.sh $(DESTDIR)$(PREFIX)/share/mc
+	install $(addprefix pipelines/,align.sh gpus.sh lock.sh tables.sh verdicts.sh) formats/python/example_assign.py \
 		$(DESTDIR)$(PREFIX)/share/mc
 	for n in $(NAMES); do ln -sfn ../../mc/completion.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$n; done
@@ -252,5 +255,5 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench fuzz man install format clean help \
+.PHONY: all demo check sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench fuzz results man install format clean help \
         programs-of-tests fuzzers always no-cudnn

@@ -27,9 +27,11 @@ make -f moved/share/mc/connect.mk TRAIN_IMAGES=64 NET=mlp:8 EPOCHS=0 THREADS=1 O
 THREADS=1 moved/share/mc/align.sh -d out/train.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
 cmp out/1-2/b-aligned.mcz aligned.mcz
 moved/share/mc/tables.sh -h >usage
+mkdir paper
+moved/share/mc/verdicts.sh paper >usage
 moved/share/mc/gpus.sh -h >usage
 moved/share/mc/example_assign.py "$MC_ROOT/formats/samples/good-matrices.mcz" | moved/bin/mc-info --check
 
-for f in "$MC_ROOT"/pipelines/{*.{gp,mk,awk,map},lo{cale,ck}.sh} "$MC_ROOT"/formats/{python/{mcz,example_assign}.py,samples/example_net.json}; do
+for f in "$MC_ROOT"/pipelines/{*.{gp,mk,awk,map,tsv},lo{cale,ck}.sh} "$MC_ROOT"/formats/{python/{mcz,example_assign}.py,samples/example_net.json}; do
     [ ! -e "$f" ] || cmp "$f" "moved/share/mc/${f##*/}"
 done

@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# docs/results.md, on standard output: results.sh [FOLDER [PAPER]]
+#
+# FOLDER (docs/results) has text.md, which is written by hand, and the tables that it names (results.awk says how). From
+# PAPER (docs/networks), the published parts of the paper, verdicts.sh makes the tables cells.tsv and, with FOLDER's
+# claims.tsv, the verdicts on the claims.
+set -eu
+here=$(dirname "$(readlink -f "$0")")
+. "$here/locale.sh" || exit 1
+folder=${1:-$here/../docs/results}
+paper=${2:-$here/../docs/networks}
+for need in text.md claims.tsv; do
+    [ -r "$folder/$need" ] || {
+        echo "results.sh: cannot read '$folder/$need'" >&2
+        exit 1
+    }
+done
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+"$here/verdicts.sh" -f tsv "$paper" >"$made/cells.tsv"
+"$here/verdicts.sh" -f tsv -c "$folder/claims.tsv" "$paper" >"$made/claims.tsv"
+awk -v made="$made" -v folder="$folder" -f "$here/results.awk" "$folder/text.md" >"$made/results.md"
+cat "$made/results.md"

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# docs/results.md is what results.sh makes of docs/results; tables and numbers come from files, and what is not there is told.
+PATH=$MC_ROOT/pipelines:$PATH
+results.sh | diff "$MC_ROOT/docs/results.md" - || die 'docs/results.md is not what docs/results gives: make results'
+
+mkdir my paper
+printf 'claim\twhere\tshown\trule\tverdict\there\na\t1\tx\t\tagrees\t\nb\t1\tx\t\tnot run\t\n' >my/claims.tsv
+printf 'path\tmean\tmean_sd\t\nline|1\t1.25\t\tx\ncurve\t3\t.5\t\n' >my/t.tsv
+cat >my/text.md <<'END'
+a {{t.tsv}} b {{t.tsv; path=curve}}, {{t.tsv; path!=curve; value=mean; form=%.1f}} {{claims.tsv; verdict=not run}} of {{claims.tsv}}
+
+<!-- table: t.tsv -->
+<!-- table: t.tsv; mean_sd!=; show=mean,path -->
+<!-- table: t.tsv; path=none -->
+<!-- a comment -->
+END
+results.sh my paper | diff - <(
+    cat <<'END'
+a 2 b 1, 1.2 1 of 2
+
+| path | mean | |
+| --- | --- | --- |
+| line\|1 | 1.25 | x |
+| curve | 3 ± .5 | |
+| mean | path |
+| --- | --- |
+| 3 ± .5 | curve |
+None.
+<!-- a comment -->
+END
+)
+# wrong TEXT LINE: with that line behind the others
+wrong() {
+    cp my/text.md kept
+    echo "$2" >>my/text.md
+    fails 3 "my/text.md:7: $1" results.sh my paper
+    cp kept my/text.md
+}
+wrong "there is no table 'u.tsv'" '<!-- table: u.tsv -->'
+wrong "'t.tsv' has no column 'median'" '<!-- table: t.tsv; median=3 -->'
+wrong "'t.tsv' has no column 'median'" '{{t.tsv; path=curve; value=median}}'
+wrong "'t.tsv; value=mean': 2 rows, one is wanted" '{{t.tsv; value=mean}}'
+wrong "'curve': COLUMN=TEXT is wanted" '{{t.tsv; curve}}'
+printf 'a\n' >>my/t.tsv
+fails 3 "my/text.md:1: 't.tsv', line 4: 1 columns, the first line has 4" results.sh my paper
+fails 1 "cannot read './nothing/'" results.sh my nothing
+rm my/claims.tsv
+fails 1 "cannot read 'my/claims.tsv'" results.sh my paper
