@@ -22,30 +22,30 @@ struct mc_draw {
     float contrast, saturation;
 };
 
-MC_RNG_FN int mc_augment_moves_more(const struct mc_augment *a)
+MC_BOTH_FN int mc_augment_moves_more(const struct mc_augment *a)
 {
     return a->turn > 0 || a->scale > 0;
 }
 
-MC_RNG_FN int mc_augment_jitters(const struct mc_augment *a)
+MC_BOTH_FN int mc_augment_jitters(const struct mc_augment *a)
 {
     return a->contrast > 0 || a->saturation > 0;
 }
 
 /* Does it change anything at all? */
-MC_RNG_FN int mc_augment_any(const struct mc_augment *a)
+MC_BOTH_FN int mc_augment_any(const struct mc_augment *a)
 {
     return a->rotate > 0 || a->flip || a->pad || mc_augment_moves_more(a) || mc_augment_jitters(a);
 }
 
-MC_RNG_FN float mc_draw_factor(float range, uint32_t bits)
+MC_BOTH_FN float mc_draw_factor(float range, uint32_t bits)
 {
     return 1 + range * (2 * mc_rng_unit(bits) - 1);
 }
 
 /* The draws of a sample. */
-MC_RNG_FN struct mc_draw mc_draw_of(const struct mc_augment *a, const struct mc_ctl *ctl,
-                                    uint32_t purpose, uint32_t sample)
+MC_BOTH_FN struct mc_draw mc_draw_of(const struct mc_augment *a, const struct mc_ctl *ctl,
+                                     uint32_t purpose, uint32_t sample)
 {
     const struct mc_rng4 r = mc_rng(ctl->seed, purpose, ctl->epoch, sample, 0);
     const double radians = 3.14159265358979323846 / 180;
@@ -80,7 +80,7 @@ MC_RNG_FN struct mc_draw mc_draw_of(const struct mc_augment *a, const struct mc_
 }
 
 /* Pixel (y, x) becomes the nearest one to where it comes from; 0: that is outside. */
-MC_RNG_FN int mc_turned(const struct mc_turn *t, int h, int w, int *y, int *x)
+MC_BOTH_FN int mc_turned(const struct mc_turn *t, int h, int w, int *y, int *x)
 {
     const double cy = (h - 1) * .5, cx = (w - 1) * .5, ry = *y - cy, rx = *x - cx;
     const double fy = t->cosine * ry - t->sine * rx + cy + .5;
@@ -93,7 +93,7 @@ MC_RNG_FN int mc_turned(const struct mc_turn *t, int h, int w, int *y, int *x)
 
 /* The source pixel of output pixel (y, x), or -1 (black). affine is d->affine.on: a loop over an
  * image asks once. */
-MC_RNG_FN int mc_draw_source(const struct mc_draw *d, int affine, int h, int w, int y, int x)
+MC_BOTH_FN int mc_draw_source(const struct mc_draw *d, int affine, int h, int w, int y, int x)
 {
     int inside = 1;
 
@@ -110,7 +110,7 @@ MC_RNG_FN int mc_draw_source(const struct mc_draw *d, int affine, int h, int w, 
 }
 
 /* A colour back in [0,1]. */
-MC_RNG_FN float mc_unit_of(float x)
+MC_BOTH_FN float mc_unit_of(float x)
 {
     return x < 0 ? 0 : x > 1 ? 1 : x;
 }

@@ -12,26 +12,26 @@
 
 #define MC_BALL_LAST_BLOCK 0xffffffu /* of random numbers: the radius */
 
-MC_RNG_FN float mc_clamp(float x, float low, float high)
+MC_BOTH_FN float mc_clamp(float x, float low, float high)
 {
     return x < low ? low : x > high ? high : x;
 }
 
-/* Numbers of a random start; id: what the image's are keyed by. */
-MC_RNG_FN struct mc_rng4 mc_ball_draw(const struct mc_ball *b, const struct mc_ctl *ctl,
-                                      uint32_t id, uint32_t restart, uint32_t block)
+/* Numbers of a random start; id: what the image's are keyed by; restart < 256, block < 2^24. */
+MC_BOTH_FN struct mc_rng4 mc_ball_draw(const struct mc_ball *b, const struct mc_ctl *ctl,
+                                       uint32_t id, uint32_t restart, uint32_t block)
 {
     return mc_rng(ctl->seed, b->purpose, ctl->epoch, id, restart << 24 | block);
 }
 
 /* l-inf: a pixel's start, from the image's own. */
-MC_RNG_FN float mc_ball_offset(const struct mc_ball *b, uint32_t bits)
+MC_BOTH_FN float mc_ball_offset(const struct mc_ball *b, uint32_t bits)
 {
     return b->eps * (2 * mc_rng_unit(bits) - 1);
 }
 
 /* l2: the normal numbers of a block's four pixels. */
-MC_RNG_FN void mc_ball_normal(const struct mc_rng4 *r, float x[4])
+MC_BOTH_FN void mc_ball_normal(const struct mc_rng4 *r, float x[4])
 {
     const double two_pi = 6.283185307179586;
 
@@ -44,15 +44,15 @@ MC_RNG_FN void mc_ball_normal(const struct mc_rng4 *r, float x[4])
 }
 
 /* l2: what n normal numbers whose squares add up to `squares` are multiplied by. */
-MC_RNG_FN float mc_ball_radius(const struct mc_ball *b, size_t n, double squares, uint32_t bits)
+MC_BOTH_FN float mc_ball_radius(const struct mc_ball *b, size_t n, double squares, uint32_t bits)
 {
     const double length = (double)b->eps * pow((double)mc_rng_unit(bits), 1 / (double)n);
     return squares > 0 ? (float)(length / sqrt(squares)) : 0;
 }
 
 /* l-inf: a pixel after a step. */
-MC_RNG_FN float mc_ball_sign_step(const struct mc_ball *b, float step, float clean, float grad,
-                                  float x)
+MC_BOTH_FN float mc_ball_sign_step(const struct mc_ball *b, float step, float clean, float grad,
+                                   float x)
 {
     const float sign = grad > 0 ? 1.0f : grad < 0 ? -1.0f : 0.0f;
     return mc_clamp(mc_clamp(x + step * sign, clean - b->eps, clean + b->eps), 0, 1);
@@ -60,13 +60,13 @@ MC_RNG_FN float mc_ball_sign_step(const struct mc_ball *b, float step, float cle
 
 /* l2: what the gradient, whose squares add up to `slope`, is multiplied by. In float64: it can be
  * so small that a float holds no step / |g|. */
-MC_RNG_FN double mc_ball_along(float step, double slope)
+MC_BOTH_FN double mc_ball_along(float step, double slope)
 {
     return slope > 0 ? (double)step / sqrt(slope) : 0;
 }
 
 /* l2: what brings back into the ball a difference to the image whose squares add up to `away`. */
-MC_RNG_FN float mc_ball_back(const struct mc_ball *b, double away)
+MC_BOTH_FN float mc_ball_back(const struct mc_ball *b, double away)
 {
     const double length = sqrt(away);
     return length > (double)b->eps ? (float)((double)b->eps / length) : 1;

@@ -1,34 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Making and running a plan, the same for every backend: what a plan holds, the order of nodes,
- * what is done together, where gradients are added. A backend's run.c includes it once, behind
- * BACKEND(name), its own name for a thing (cpu_##name), and these operations on a plan p and its
- * nodes (struct BACKEND(node), in p->nodes):
+ * what is done together, where gradients are added. A backend's run.c includes it once. It gives
+ * BACKEND(name), its own name for a thing (cpu_##name); under that name struct node and the
+ * functions of, enter, floats, const_floats, conv_free, plan_place (memory and convolutions of a
+ * plan whose nodes have their roles), plan_release; and these static operations on a plan p and its
+ * nodes, of which struct mc_plan and struct node have the fields that are used here:
  *
- *     plan_place, plan_release        memory and layers of a plan whose nodes have their roles
- *     begin_forward, end_forward      what a forward pass needs before and after the nodes'
- *     begin_backward, end_backward    and a backward pass: dparams is zeroed first
- *     layer_forward                   one input, one output; parameters and statistics
- *     layer_parameters                gradients of a layer's parameters (dparams may be NULL), and
- *                                     what its input's gradient needs of the whole batch
- *     layer_backward                  the input's gradient
- *     add                             y = a + b, n numbers; y may be a
- *     move                            to = from, or to += from; n numbers
- *     channels                        a part's channels to its place, `at`, in a whole's output, or
- *                                     back from the whole's gradient
+ *     begin_forward, count_images      before the nodes of a forward pass; after them, in
+ *                                      MC_MODE_REESTIMATE
+ *     begin_backward, end_backward     before (dparams, if any, is zeroed) and after those of a
+ *                                      backward pass
+ *     layer_forward                    one input, one output; parameters and statistics
+ *     layer_parameters                 gradients of a layer's parameters (dparams may be NULL), and
+ *                                      what its input's gradient needs of the whole batch
+ *     layer_backward                   the input's gradient
+ *     add                              y = a + b, n numbers; y may be a
+ *     move                             to = from; n numbers
+ *     channels                         a part's channels to their place in a whole's output, from
+ *                                      channel `at` on, in order from 0; or back from the whole's
+ *                                      gradient to the part's
  *
- * `add` among their arguments: the gradient holds something, what is computed is added to it. */
+ * `adds` among their arguments: the gradient holds something, what is computed is added to it. */
 #ifndef BACKEND
 #error "a backend's run.c includes this file"
 #endif
 
+#include "libcommon/base/alloc.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
 int BACKEND(plan_new)(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
                       struct mc_plan **out, struct mc_error *err)
 {
-    struct mc_plan *p = calloc(1, sizeof *p);
+    struct mc_plan *p = NULL;
+    int rc = mc_new(&p, 1, err);
 
-    if (!p)
-        return mc_no_memory(err);
+    if (rc)
+        return rc;
     p->be = BACKEND(of)(be);
     BACKEND(enter)(p->be);
     p->g = g;
@@ -37,10 +47,12 @@ int BACKEND(plan_new)(struct mc_backend *be, const struct mc_graph *g, const str
     p->input_grad = o->backward && o->input_grad;
     p->train_only = o->train_only;
     p->n_taps = o->n_taps;
-    p->nodes = calloc((size_t)g->n_nodes, sizeof *p->nodes);
-    p->roles = mc_roles_new(g, o);
-    p->taps = calloc(o->n_taps + 1, sizeof *p->taps);
-    int rc = p->nodes && p->roles && p->taps ? 0 : mc_no_memory(err);
+    if (!(p->roles = mc_roles_new(g, o)))
+        rc = mc_no_memory(err);
+    if (!rc)
+        rc = mc_new(&p->nodes, (size_t)g->n_nodes, err);
+    if (!rc)
+        rc = mc_new(&p->taps, o->n_taps, err);
     for (size_t t = 0; !rc && t < o->n_taps; t++)
         p->taps[t] = o->taps[t];
     for (int i = 0; !rc && i < g->n_nodes; i++) {
@@ -98,8 +110,8 @@ static void all_channels(struct mc_plan *p, struct BACKEND(node) * c, int backwa
     for (int k = 0; k < c->n->n_in; k++) {
         struct BACKEND(node) *in = &p->nodes[c->n->in[k]];
         if (!backward || in->role->need_grad) {
-            channels(p, c, at, in, backward, in->written);
-            in->written = backward;
+            channels(p, c, at, in, backward, backward && in->written);
+            in->written |= backward;
         }
         at += (size_t)in->n->c;
     }

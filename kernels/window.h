@@ -4,7 +4,7 @@
 #ifndef MC_WINDOW_H
 #define MC_WINDOW_H
 
-#include "libcommon/base/rng.h"
+#include "libcommon/base/both.h"
 #include "libcommon/graph/graph.h"
 
 struct mc_window {
@@ -32,7 +32,7 @@ struct mc_span {
 };
 
 /* The part on the image of output place o's window. */
-MC_RNG_FN struct mc_span mc_window_at(const struct mc_window *w, int axis, int o)
+MC_BOTH_FN struct mc_span mc_window_at(const struct mc_window *w, int axis, int o)
 {
     const int in = axis ? w->iw : w->ih, out = axis ? w->ow : w->oh;
     struct mc_span s;

@@ -157,7 +157,7 @@ int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
             goto out;
         }
     }
-    if ((rc = mc_name_twice(tensors, n_tensors, sizeof *tensors, &twice, err)))
+    if ((rc = mc_name_twice(&tensors->name, n_tensors, sizeof *tensors, &twice, err)))
         goto out;
     if (twice) {
         rc = mc_fail(err, MC_EUSAGE, "two tensors are called \"%s\"", twice);

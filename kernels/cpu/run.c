@@ -5,8 +5,6 @@
 
 #include "libcommon/base/rng.h"
 
-#include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BACKEND(name) cpu_##name
@@ -147,7 +145,7 @@ static void channels(struct mc_plan *p, struct cpu_node *whole, size_t at, struc
     clear_padding(p, part, dx);
     copy_channels(p, part, dx, 0, whole, whole->grad, at, count);
     if (adds)
-        add(p, part->size, part->grad, dx, part->grad);
+        add(p, part->grad_size, part->grad, dx, part->grad);
 }
 
 /* Between a node's (C,H,W) and the row of C*H*W channels that a flatten makes of it. */

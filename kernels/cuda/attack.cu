@@ -15,12 +15,13 @@ static __global__ void start_linf(size_t n, size_t image, struct cuda_rows r, st
         EACH(at, n)
         {
             const size_t i = at / image, q = at % image;
-            x[at] = clean[at];
-            if (i >= r.batch->valid)
+            if (i >= r.batch->valid) {
+                x[at] = clean[at];
                 continue;
+            }
             const struct mc_rng4 u =
                 mc_ball_draw(&b, &r.batch->ctl, r.ids[i], restart, (uint32_t)(q / 4));
-            x[at] = mc_clamp(x[at] + mc_ball_offset(&b, u.v[q % 4]), 0, 1);
+            x[at] = mc_clamp(clean[at] + mc_ball_offset(&b, u.v[q % 4]), 0, 1);
         }
 }
 
@@ -66,8 +67,8 @@ void cuda_ball_start(struct cuda *be, size_t n, size_t image, const struct cuda_
         LAUNCH_BLOCKS(be, start_l2, n, image, *r, *b, restart, clean, x);
 }
 
-static __global__ void step_linf(size_t n, size_t image, struct cuda_rows r, struct mc_ball b, float step,
-                                 const float *clean, const float *grad, float *x)
+static __global__ void step_linf(size_t n, size_t image, struct cuda_rows r, struct mc_ball b,
+                                 float step, const float *clean, const float *grad, float *x)
 {
     for
         EACH(at, n)

@@ -13,7 +13,6 @@
 
 #include "kernels/conv_table.h"
 #include "kernels/cuda/kernels.h"
-#include "kernels/functions.h"
 #include "kernels/roles.h"
 
 #include <cublas_v2.h>
@@ -36,10 +35,6 @@ struct cuda {
     enum mc_err failed;       /* the first failure while work was given to the device; */
     char why[MC_CUDA_REASON]; /* get() tells */
 };
-
-/* The entry points of struct mc_backend, in backend_cuda.c, buffers.c, outside.c, plan.c, repeat.c,
- * run.c, soft_permutation.c, vector.cu. */
-MC_DECLARE_FUNCTIONS(cuda)
 
 /* What cuDNN says of a failure: the status, and of version 9 its last message. */
 #define CUDA_DNN_REASON 240

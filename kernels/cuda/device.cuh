@@ -76,7 +76,8 @@ static __device__ inline double block_sum(double x)
 }
 
 /* The whole block: both sums of channel c, from its parts. */
-static __device__ inline void channel_sums(const double *part, uint32_t parts, uint32_t c, double *a, double *b)
+static __device__ inline void channel_sums(const double *part, uint32_t parts, uint32_t c,
+                                           double *a, double *b)
 {
     *a = *b = 0;
     for (uint32_t i = threadIdx.x; i < parts; i += CUDA_THREADS) {

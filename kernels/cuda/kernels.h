@@ -12,7 +12,7 @@
 #ifndef MC_CUDA_KERNELS_H
 #define MC_CUDA_KERNELS_H
 
-#include "kernels/backend.h"
+#include "kernels/functions.h"
 #include "kernels/window.h"
 
 #include <cuda_runtime_api.h>
@@ -74,6 +74,10 @@ struct cuda_norm {
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The entry points of struct mc_backend, in backend_cuda.c, buffers.c, outside.c, plan.c, repeat.c,
+ * run.c, soft_permutation.c, vector.cu. */
+MC_DECLARE_FUNCTIONS(cuda)
 
 /* Keeps the first failure for get(). */
 void cuda_check(struct cuda *be, cudaError_t status);

@@ -3,9 +3,6 @@
  * Every kind of node forward and backward: what kernels/executor.h runs. */
 #include "kernels/cuda/cuda.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
 #define BACKEND(name) cuda_##name
 
 /* ---- layers with parameters -------------------------------------------------------------------

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Entry points: arithmetic on flat vectors; learning rates and coefficients are those of the control
- * block's row. */
+ * Entry points: arithmetic on flat vectors; learning rates and coefficients are those of the
+ * control block's row. */
 #include "kernels/cuda/device.cuh"
 
 #include <cassert>
-
-extern "C" {
-#include "kernels/functions.h"
-MC_DECLARE_FUNCTIONS(cuda)
-}
 
 /* NULL stays NULL. */
 static float *data(const struct mc_buf *b)

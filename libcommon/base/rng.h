@@ -6,13 +6,9 @@
 #ifndef MC_RNG_H
 #define MC_RNG_H
 
-#include <stdint.h>
+#include "libcommon/base/both.h"
 
-#ifdef __CUDACC__
-#define MC_RNG_FN static __host__ __device__ inline
-#else
-#define MC_RNG_FN static inline
-#endif
+#include <stdint.h>
 
 /* What the numbers are for; values are part of the results, never renumber. */
 enum mc_rng_purpose {
@@ -36,7 +32,8 @@ struct mc_rng4 {
     uint32_t v[4];
 };
 
-MC_RNG_FN struct mc_rng4 mc_rng(uint64_t seed, uint32_t purpose, uint32_t a, uint32_t b, uint32_t c)
+MC_BOTH_FN struct mc_rng4 mc_rng(uint64_t seed, uint32_t purpose, uint32_t a, uint32_t b,
+                                 uint32_t c)
 {
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
     uint32_t x0 = c, x1 = b, x2 = a, x3 = purpose;
@@ -56,13 +53,13 @@ MC_RNG_FN struct mc_rng4 mc_rng(uint64_t seed, uint32_t purpose, uint32_t a, uin
 }
 
 /* Uniform in [0, 1) with 24 bits; exact in float32. */
-MC_RNG_FN float mc_rng_unit(uint32_t x)
+MC_BOTH_FN float mc_rng_unit(uint32_t x)
 {
     return (float)(x >> 8) * 0x1p-24f;
 }
 
 /* Uniform integer in [0, n), n > 0, by multiplication (bias under n / 2^32). */
-MC_RNG_FN uint32_t mc_rng_below(uint32_t x, uint32_t n)
+MC_BOTH_FN uint32_t mc_rng_below(uint32_t x, uint32_t n)
 {
     return (uint32_t)(((uint64_t)x * n) >> 32);
 }

@@ -107,6 +107,8 @@ int mc_graph_node(struct mc_graph *g, const char *name, struct mc_node *n)
 
     if (g->error.code)
         return -1;
+    if (g->params)
+        return fail(g, "a finished graph takes no more nodes");
     if (name && strlen(name) >= sizeof n->name)
         return fail(g, "node %d: its name is too long", i);
     if (name)

@@ -77,11 +77,14 @@ void mc_uf_walk_release(struct mc_uf_walk *w)
 
 static int push(struct mc_uf_walk *w, struct mc_uf_segment s, struct mc_error *err)
 {
-    int rc = mc_list_room(&w->at, w->n, err);
-
-    if (!rc)
-        w->at[w->n++] = s;
-    return rc;
+    if (w->n == w->room) {
+        int rc = mc_list_room(&w->at, w->room, err);
+        if (rc)
+            return rc;
+        w->room = w->room ? 2 * w->room : 1;
+    }
+    w->at[w->n++] = s;
+    return 0;
 }
 
 int mc_uf_walk_begin(struct mc_uf_walk *w, const struct mc_uf_segment *axis, size_t n,

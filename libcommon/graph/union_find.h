@@ -42,7 +42,7 @@ MC_USE_RESULT int mc_union_find_new(struct mc_union_find *t, size_t count, int f
 /* A list of segments that is walked while its sets may be cut: the top is what comes next. */
 struct mc_uf_walk {
     struct mc_uf_segment *at; /* a stack */
-    size_t n;
+    size_t n, room;
 };
 void mc_uf_walk_release(struct mc_uf_walk *w);
 MC_USE_RESULT int mc_uf_walk_begin(struct mc_uf_walk *w, const struct mc_uf_segment *axis, size_t n,

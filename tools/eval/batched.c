@@ -6,6 +6,7 @@
 #include "tools/cli/computed_with.h"
 #include "tools/load/loader.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,12 +270,15 @@ static int prepare(struct run *r, struct mc_error *err)
 int mc_batched_run(struct mc_batched *s, struct mc_error *err)
 {
     struct run r = {.s = s, .reestimate = s->bn.path && s->span->graph->S};
+
+    assert(!s->state.n_vectors && !s->state.epoch); /* each run has a state of its own */
     int rc = prepare(&r, err);
 
     while (!rc && r.done < r.T)
         rc = run_block(&r, err);
     for (size_t i = 0; i < s->state.n_vectors; i++)
         free(s->state.vectors[i].data);
+    s->state.n_vectors = 0;
     for (size_t i = 0; i < s->n_data; i++) {
         mc_dataset_close(s->data[i].reader);
         s->data[i].reader = NULL;

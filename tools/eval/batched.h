@@ -41,11 +41,12 @@ struct mc_batched {
     uint64_t checkpoint_every; /* points */
     /* What a checkpoint begins with: the tool, and settings that it must share, the version, the
      * vectors' ids, what the coefficients were made from, how is measured; the points, the data and
-     * what the backend computes with are added, and while it runs the results. */
+     * what the backend computes with are added, and while it runs the results. With a checkpoint
+     * for one run only. */
     struct mc_checkpoint state;
-    /* Told pass.arg once, when all inputs were seen to fit: how many points an earlier run did, how
-     * many are measured at a time, and the bytes that this takes beside what the caller
-     * holds. */
+    /* Not NULL. Told pass.arg once, when all inputs were seen to fit: how many points an earlier
+     * run did, how many are measured at a time, and the bytes that this takes beside what the
+     * caller holds. */
     void (*begin)(void *arg, size_t done, size_t block, size_t bytes);
 };
 

@@ -26,7 +26,7 @@ void mc_eval_cli_options(struct mc_eval_cli *e, struct mc_cli *cli);
 /* Options that contradict each other are usage errors; registers the data. Call after parsing. */
 void mc_eval_cli_check(const struct mc_eval_cli *e);
 /* What is missing is told before anything is measured: the checkpoint, and the data sets. Settles
- * the attack by the first of them. */
+ * the attack by the first of them, and begins sweep.state with the tool and the version. */
 MC_USE_RESULT int mc_eval_cli_open_data(struct mc_eval_cli *e, struct mc_error *err);
 /* After it: does a network of this graph take these data sets? MC_EINPUT if not. */
 MC_USE_RESULT int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g,

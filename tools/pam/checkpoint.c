@@ -59,6 +59,7 @@ size_t mc_pam_saved(struct mc_objective *o, struct mc_train *f, struct mc_train_
         {"anchor", p->d_anchor, NULL, P, NULL},
         {"permutation", NULL, p->units, n, NULL},
         {"previous", NULL, p->units + n, n, NULL},
+        /* doubles, of which a checkpoint copies the bits */
         {"report", NULL, (float *)p->report, p->o->outer * sizeof *p->report / sizeof(float), NULL},
         {"matrices", p->d_matrices, NULL, p->matrices,
          "--permutation-lr"}}; /* last: a curve step alone has none */

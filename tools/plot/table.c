@@ -15,11 +15,16 @@
 /* The whole of f, or where it is torn as far as its lines are whole. */
 static int read_text(struct mc_table *t, FILE *f, int torn, struct mc_error *err)
 {
-    size_t n = 0;
+    size_t n = 0, room = 1 << 13;
 
-    if (!(t->text = malloc(MC_TABLE_MAX_BYTES + 2)))
-        return mc_no_memory(err);
-    n = fread(t->text, 1, MC_TABLE_MAX_BYTES + 1, f);
+    do {
+        room *= 2;
+        char *text = realloc(t->text, room);
+        if (!text)
+            return mc_no_memory(err);
+        t->text = text;
+        n += fread(text + n, 1, room - 1 - n, f);
+    } while (n == room - 1 && n <= MC_TABLE_MAX_BYTES);
     if (ferror(f))
         return mc_fail(err, MC_EFAIL, "%s: cannot read: %s", t->name, strerror(errno));
     if (n > MC_TABLE_MAX_BYTES)
@@ -35,8 +40,6 @@ static int read_text(struct mc_table *t, FILE *f, int torn, struct mc_error *err
         return mc_fail(err, MC_EINPUT, "%s: is binary, not text", t->name);
     if (t->text[n - 1] != '\n')
         return mc_fail(err, MC_EINPUT, "%s: is cut short: its last line does not end", t->name);
-    char *fits = realloc(t->text, n + 1);
-    t->text = fits ? fits : t->text;
     return 0;
 }
 

@@ -234,6 +234,7 @@ int mc_train_cli_run(struct mc_train_cli *f, const struct mc_graph *g,
     mc_progress_begin(&f->progress, f->cli, "training", "images", 0);
     rc = mc_train_run(&job, err);
     mc_progress_end(&f->progress);
+    mc_in_memory_release(&f->images, be);
     if (strcmp(described, be->describe)) /* the device could not do what it should */
         mc_warn(f->cli, "slower than it could be: %s", be->describe);
     return rc;

@@ -30,10 +30,12 @@ struct mc_train_cli {
     struct mc_progress progress;
     uint64_t done_before;       /* epochs of an earlier run */
     struct mc_in_memory images; /* of data */
-    struct mc_checkpoint state; /* begun; the program's settings come before the options' */
+    /* Begun by mc_train_cli_open_data with the tool and the version; the program's settings come
+     * after it and before mc_train_cli_run, which adds the options'. */
+    struct mc_checkpoint state;
 };
 
-/* Last, also after an error: releases the images and closes the log, after the result is written,
+/* Last, also after an error: releases what is left and closes the log, after the result is written,
  * so that a full disk under the log costs no result. Returns rc, the caller's so far, or what
  * failed.
  */

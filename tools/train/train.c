@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -397,6 +398,7 @@ int mc_train_run(const struct mc_train_job *job, struct mc_error *err)
                     .graph = mc_graph_copy(job->graph)};
     int rc;
 
+    assert(!job->state->n_vectors && !job->state->epoch); /* each run has a state of its own */
     if (!r.graph)
         return mc_no_memory(err);
     if (o->huber > 0)
@@ -417,6 +419,7 @@ int mc_train_run(const struct mc_train_job *job, struct mc_error *err)
     for (size_t i = 0; i < r.n_vectors; i++)
         if (!r.vectors[i].host)
             free(r.state->vectors[i].data);
+    r.state->n_vectors = 0;
     free(r.kept);
     free(r.host_order);
     free(r.host_lrs);

@@ -103,9 +103,10 @@ struct mc_objective {
                  struct mc_error *err);
     int (*resumed)(struct mc_objective *o, struct mc_train *f, uint64_t epoch, int *stop,
                    struct mc_error *err);
-    /* Vectors to checkpoint: fill v (room for MC_CHECKPOINT_MAX), return how many. */
+    /* Vectors to checkpoint: fill v (room for MC_CHECKPOINT_MAX - 1), return how many. */
     size_t (*vectors)(struct mc_objective *o, struct mc_train *f, struct mc_train_vector *v);
-    /* What it holds beside the images and the first plan, on the host and the device, is added. */
+    /* What it holds beside the images and the first plan, on the host and the device, is added. Not
+     * NULL. */
     void (*memory)(const struct mc_objective *o, const struct mc_train_options *t,
                    struct mc_train_memory *m);
     /* Bring the result to the host. */
@@ -152,7 +153,7 @@ struct mc_train_job {
     const struct mc_train_options *o;
     /* What a checkpoint begins with: the tool, and settings that it must share, the version, the
      * options, the inputs' ids, the network; what the backend computes with is added, and while it
-     * runs the vectors. */
+     * runs the vectors: for one run only. */
     struct mc_checkpoint *state;
     struct mc_train_watch watch;
 };

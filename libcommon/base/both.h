@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * For header functions that the host and a device compile from the same lines. */
+#ifndef MC_BOTH_H
+#define MC_BOTH_H
+
+#ifdef __CUDACC__
+#define MC_BOTH_FN static __host__ __device__ inline
+#else
+#define MC_BOTH_FN static inline
+#endif
+
+#endif
