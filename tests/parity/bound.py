@@ -11,8 +11,8 @@ bounds B_u, B_a on them (root mean squared error, with the ends' epsilon; means 
 which appendix C.2 says that the bound is tight. Its inequalities are equalities with one hidden layer. With two or
 more they are not. Let E be what the layer below leaves at layer i, and D the difference of the ends there. The bound
 needs |E + t D| = |E| + t |D| and |E - (1-t) D| = |E| + (1-t) |D| at once, so D along E and against it: no choice of
-signs does that where neither is zero. Both parts are told: the paper's signs, and the best of all signs. The ratio
-depends on the biases: it nears 1 only as the second layer's difference outgrows the first's.
+signs does that where neither is zero. Both parts are told: what the paper's signs reach, for biases that keep the ends
+of a layer further apart (size) or less, and what the best of all signs does.
 
 Every claim is asserted; the script fails where one does not hold."""
 import itertools
