@@ -12,34 +12,9 @@
 # measures.tsv, measures.svg; the same of all pairs, mean and deviation, in OUT. The constrained assignment says
 # its multiplier and duality gap a group; where the constraint does not bind (multiplier 0 in each), its row is
 # that of l2-post.
-variants := unaligned aligned l2-post l2-pre constrained
-include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
-
-ifneq ($(filter --measure% --at%,$(CORR_FLAGS) $(ACTS_FLAGS)),)
-$(error CORR_FLAGS, ACTS_FLAGS: --measure and --at are what this graph compares)
-endif
+include $(dir $(lastword $(MAKEFILE_LIST)))ways.mk
 
 all: $(foreach where,$(everywhere),$(addprefix $(where)/measures.,tsv svg png))
-
-# ---- the alignments --------------------------------------------------------------------------------
-$(call made-with,align,$(call each,moments-pre.mcz))
-$(call made-with,assign,$(call each,$(filter-out permutation-unaligned.mcz permutation-aligned.mcz,\
-    $(variants:%=permutation-%.mcz))))
-
-$(call each,moments-pre.mcz): $$(a) $$(b)
-	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(ACTS_FLAGS) --at pre $(device) \
-	    $(a) $(b) -o $@
-	$(call keep,align)
-$(call each,matrices-l2-post.mcz): $$(@D)/moments.mcz
-	$(RUN) mc-corr --measure l2 $< -o $@
-$(call each,matrices-l2-pre.mcz): $$(@D)/moments-pre.mcz
-	$(RUN) mc-corr --measure l2 $< -o $@
-$(call each,permutation-l2-post.mcz permutation-l2-pre.mcz): $$(@D)/matrices-$$(patsubst permutation-%,%,$$(@F))
-	$(RUN) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
-	$(call keep,assign)
-$(call each,permutation-constrained.mcz): $$(@D)/matrices-l2-post.mcz $$(@D)/matrices-l2-pre.mcz
-	$(RUN) mc-hungarian $(or $(MESSAGES),-v) $(HUNGARIAN_FLAGS) --constraint $(@D)/matrices-l2-pre.mcz $< -o $@
-	$(call keep,assign)
 
 # ---- the table and the picture ---------------------------------------------------------------------
 label-unaligned   := unaligned

@@ -2,6 +2,7 @@
 """Streams whose header announces, consistently, more than any memory, and of which little comes; run
 by streams/holds-what-comes.sh."""
 import os
+import subprocess
 
 import msgpack
 import numpy as np
@@ -9,6 +10,8 @@ import xxhash
 from damaged import LIMIT, ended, frame, run, sample, under
 
 good = {k: sample(k) for k in ("dataset", "weights")}
+subprocess.run(["mc-train", "-q", "--net", "mlp:3", "--data", good["dataset"], "--no-augment", "--threads", "1",
+                "--epochs", "0", "-o", "plain.mcz"], check=True)
 BYTES = {"float32": 4, "float64": 8, "int32": 4, "uint8": 1}
 
 
@@ -55,7 +58,7 @@ CASES = [
     ("moments", {**taps, "images": 1 << 20, "shards": 1, "counted": [0]},
      [["0/r/%s" % p, "float64", [big] * d] for p, d in
       (("sum_a", 1), ("sum_b", 1), ("sumsq_a", 1), ("sumsq_b", 1), ("cross", 2))],
-     [["mc-corr", "{}", "-o", "out.mcz"]]),
+     [["mc-corr", "{}", "-o", "out.mcz"], ["mc-bound", "plain.mcz", "plain.mcz", "{}", "-o", "out.mcz"]]),
     # products of all pairs of units: as many as may be, and more
     *(("activations", {**taps, "images": 2, "batch": 2,
                        "taps": [{**taps["taps"][0], "count": wide, "samples": 16}],

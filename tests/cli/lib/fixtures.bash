@@ -99,6 +99,18 @@ make_resumed() {
     mc-train -q --net $net --data d.mcz --epochs 4 --seed 5 -t 2 --stop-after 2 --checkpoint half.ck -o half.mcz
 }
 
+# two networks without batch norm that learned something, the moments before their ReLUs, and the permutation of least
+# distance there
+make_bounded() {
+    local s
+    mc-data synth --samples 400 --size 8 --seed 3 -o d.mcz
+    for s in 1 2; do
+        mc-train -q -t 1 --net mlp:12,8 --data d.mcz --batch 32 --lr .05 --no-augment --epochs 15 --seed $s -o n$s.mcz
+    done
+    mc-acts -q -t 1 --data d.mcz --samples 80 --at pre n1.mcz n2.mcz -o m.mcz
+    mc-corr -q --measure l2 m.mcz | mc-hungarian -q -o p.mcz
+}
+
 # the example network of formats/, trained for a moment
 make_example() {
     mc-data synth --samples 400 -o data.mcz

@@ -18,12 +18,20 @@ PAM = ["mc-pam", "-q", "--permutation-epochs", "1", "--epochs", "0", "--data", s
 samples["pam"] = os.path.abspath("pam.mcz")
 subprocess.run(PAM + [samples["weights"], samples["weights"], "-o", samples["pam"]], check=True)
 
+# a network without batch norm, and the moments before its ReLU
+subprocess.run(TRAIN + ["--epochs", "1", "-o", "plain.mcz"], check=True)
+subprocess.run(["mc-acts", "-q", "--at", "pre", "--data", samples["dataset"], "--samples", "2", "plain.mcz", "plain.mcz",
+                "-o", "pre.mcz"], check=True)
+samples["pre"] = os.path.abspath("pre.mcz")
+BOUND = ["mc-bound", "plain.mcz", "plain.mcz"]
+
 # program, with {} where the stream comes; None: it has no output but text
 READERS = {
     "dataset": ["mc-eval", "--data", "{}", samples["weights"]],
     "weights": ["mc-permute", samples["permutation"], "{}"],
     "moments": ["mc-corr", "{}"],
     "activations": ["mc-corr", samples["activations"], "{}"],
+    "pre": BOUND + ["{}"],
     "matrices": ["mc-hungarian", "{}"],
     "permutation": ["mc-permute", "{}", samples["weights"]],
     "curve": ["mc-eval", "--points", "2", "--data", samples["dataset"], "{}"],
@@ -47,7 +55,8 @@ MORE = {
     "curve": [["mc-bezier", "--point", "0.5", "{}"]],
     "pam": [PAM + ["--perm", "{}", samples["weights"], samples["weights"]], ["mc-permute", "{}", samples["weights"]]],
     "permutation": [PAM + ["--perm", "{}", samples["weights"], samples["weights"]],
-                    ["mc-corr", "--signature", "--perm", "{}", samples["moments"]]],
+                    ["mc-corr", "--signature", "--perm", "{}", samples["moments"]],
+                    BOUND + [samples["pre"], "{}"]],
     "moments": [["mc-corr", "--signature", "{}"]],
 }
 
@@ -123,7 +132,7 @@ def check(what, command, stdin=None):
         os.unlink("out.mcz")
     if [n for n in os.listdir(".") if n.endswith(".mcz-tmp")]:
         wrong.append("left a temporary")
-    if out and command[0] != "mc-eval" and "--signature" not in command and "--verify" not in command:
+    if out and command[0] not in ("mc-eval", "mc-bound") and "--signature" not in command and "--verify" not in command:
         try:
             open("stdout.mcz", "wb").write(out)
             mcz.read("stdout.mcz")

@@ -6,6 +6,8 @@ programs() {
     local d=$s-dataset.mcz w=$s-weights.mcz
     [ -e w.npz ] || mc-convert "$w" -o w.npz
     [ -e table.tsv ] || printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >table.tsv
+    [ -e plain.mcz ] || mc-train -q -t 1 --net mlp:3 --no-augment --epochs 1 --data "$d" -o plain.mcz
+    [ -e pre.mcz ] || mc-acts -q -t 1 --at pre --data "$d" --samples 2 plain.mcz plain.mcz -o pre.mcz
     $f mc-train -q --net mlp:3 --no-augment --epochs 1 --data "$d"
     $f mc-acts -q --data "$d" "$w" "$w"
     $f mc-acts -q --raw --data "$d" "$w"
@@ -13,6 +15,8 @@ programs() {
     $f mc-corr --signature "$s-moments.mcz"
     $f mc-corr --signature --perm "$s-permutation.mcz" "$s-moments.mcz"
     $f mc-corr -q "$s-activations.mcz" "$s-activations.mcz"
+    $f mc-bound -q plain.mcz plain.mcz pre.mcz
+    $f mc-bound -q plain.mcz plain.mcz pre.mcz "$s-permutation.mcz"
     $f mc-hungarian -q "$s-matrices.mcz"
     $f mc-permute "$s-permutation.mcz" "$w"
     $f mc-permute --verify "$d" "$s-permutation.mcz" "$w"

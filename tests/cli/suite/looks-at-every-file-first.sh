@@ -39,6 +39,7 @@ files mc-pam "" in:--data in:--init in: in: $fit
 files mc-acts "" in:--data in: in: out:--output
 files mc-corr "" in: in: out:--output
 files mc-corr --signature in:--perm in: out:--output
+files mc-bound "" in: in: in: in: out:--path out:--output
 files mc-hungarian "" in:--constraint in: out:--output
 files mc-permute "" in:--verify in: kept: out:--perm-out out:--output
 files mc-permute --identity in: out:--output

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-bound: the aligned bound is the unaligned one of the permuted network; a curve's permutation is taken too; between a
+# network and its permuted form the aligned bound is 0 but for rounding.
+fixture bounded
+
+mc-bound n1.mcz n2.mcz m.mcz p.mcz >both
+mc-bound n1.mcz n2.mcz m.mcz >alone
+is "$(head -n 2 both)" "$(cat alone)"
+mc-permute p.mcz n2.mcz -o pb.mcz
+mc-acts -q -t 1 --data d.mcz --samples 80 --at pre n1.mcz pb.mcz | mc-bound n1.mcz pb.mcz - >after
+py <<'END'
+rows = lambda f: [line.split("\t") for line in open(f)]
+aligned, after = rows("both")[2], rows("after")[1]
+assert [aligned[0], after[0]] == ["aligned", "unaligned"]
+assert all(abs(float(x) / float(y) - 1) < 1e-6 for x, y in zip(aligned[1:], after[1:])), (aligned, after)
+END
+mc-pam -q -t 1 --stage permutation --permutation-epochs 2 --permutation-lr 1 --data d.mcz n1.mcz n2.mcz -o curve.mcz
+mc-bound n1.mcz n2.mcz m.mcz curve.mcz 2>told >of-curve
+is "$(cut -f 1 of-curve | paste -sd ' ') $(cat told)" 'permutation unaligned aligned '
+
+mc-permute --random 3 --perm-out q.mcz n1.mcz -o qa.mcz
+mc-permute --inverse q.mcz -o back.mcz
+mc-acts -q -t 1 --data d.mcz --samples 80 --at pre n1.mcz qa.mcz -o self.mcz
+mc-bound -q n1.mcz qa.mcz self.mcz back.mcz >zero
+awk '$1 == "unaligned" && $2 > 1 { u = 1 } $1 == "aligned" && $2 < 1e-4 { a = 1 } END { exit !(u && a) }' zero || die "$(cat zero)"

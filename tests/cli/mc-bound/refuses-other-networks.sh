@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-bound: networks that the bound is not for are refused in one line, with what does not belong.
+fixture pair
+
+net() { mc-train -q -t 1 --net "$1" --data data.mcz --samples 24 --batch 8 --epochs 1 -o "$2"; }
+net mlp:bn,6 bn.mcz
+net mlp:1,4 one.mcz
+net mlp:6 plain.mcz
+net mlp:7 other.mcz
+refuses() { fails "$1" "$2" mc-bound "${@:3}" nosuch.mcz; } # before the moments are read
+refuses 2 "a.mcz: conv 'layers.0.conv': not one of its nodes; a bound on spectral norms is for linear layers" a.mcz b.mcz
+refuses 2 "bn.mcz: batchnorm 'layers.0.bn': not one of its nodes; a bound" bn.mcz bn.mcz
+refuses 2 "one.mcz: linear 'layers.0.linear': has one unit alone, which moments do not hold" one.mcz one.mcz
+refuses 3 'plain.mcz' plain.mcz other.mcz
+py <<'END'
+w = mcz.read("plain.mcz")
+w.meta["graph"]["nodes"][-1]["weight"] = .5
+mcz.write("half.mcz", w.kind, w.meta, w.tensors)
+END
+refuses 2 "half.mcz: loss 'loss': the bound is for a loss of weight 1, not 0.5" half.mcz half.mcz

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The bound on the barrier of a straight line. */
+#include "tools/align/bound.h"
+
+#include "libcommon/spectral/spectral.h"
+#include "tools/align/correlation.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A group is a hidden layer and is seen once, as the network is a chain. */
+static int hidden_layers(struct mc_bound *b, const struct mc_graph *g, struct mc_error *err)
+{
+    struct mc_symmetry s = {0};
+    int rc = mc_symmetry_derive(&s, g, err);
+
+    for (size_t i = 0; !rc && i + 1 < b->L; i++) {
+        const struct mc_node *n = &g->nodes[g->params[b->weight[i]].node];
+        if (n->c < 2)
+            rc = mc_fail(err, MC_EUSAGE,
+                         "linear '%s': has one unit alone, which moments do not hold", n->name);
+    }
+    if (!rc)
+        rc = mc_taps_init(&b->pre, &s, g, 1, err);
+    assert(rc || b->pre.n_taps == b->L - 1);
+    mc_symmetry_release(&s);
+    return rc;
+}
+
+int mc_bound_init(struct mc_bound *out, const struct mc_weights *a, const struct mc_weights *b,
+                  struct mc_error *err)
+{
+    const struct mc_graph *g = a->graph;
+    struct mc_spectral_layers layers;
+    int rc = mc_spectral_layers(g, &layers, err);
+
+    *out = (struct mc_bound){.L = layers.L, .weight = layers.weight};
+    for (int i = 0; !rc && i < g->n_nodes; i++)
+        if (g->nodes[i].op == MC_OP_LOSS && g->nodes[i].loss_weight != 1)
+            rc = mc_fail(err, MC_EUSAGE, "loss '%s': the bound is for a loss of weight 1, not %g",
+                         g->nodes[i].name, (double)g->nodes[i].loss_weight);
+    if (!rc)
+        rc = hidden_layers(out, g, err);
+    if (!rc && !(out->norm = calloc(out->L, sizeof *out->norm)))
+        rc = mc_no_memory(err);
+    for (size_t l = 0; !rc && l < out->L; l++) {
+        const struct mc_param *p = &g->params[out->weight[l]];
+        const size_t rows = (size_t)p->tensor.shape[0], cols = (size_t)p->tensor.shape[1];
+        if (!(rc = mc_spectral_norm(rows, cols, a->params + p->offset, &out->norm[l][0], err)))
+            rc = mc_spectral_norm(rows, cols, b->params + p->offset, &out->norm[l][1], err);
+    }
+    return rc;
+}
+
+void mc_bound_release(struct mc_bound *b)
+{
+    free(b->norm);
+    free(b->weight);
+    mc_taps_release(&b->pre);
+    *b = (struct mc_bound){0};
+}
+
+static int of_networks(const struct mc_moments *m, const struct mc_weights *const networks[2],
+                       struct mc_error *err)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (*m->inputs[i] && *networks[i]->id && strcmp(m->inputs[i], networks[i]->id) != 0)
+            return mc_fail(err, MC_EINPUT, "are moments of another %s network",
+                           i ? "second" : "first");
+    return 0;
+}
+
+int mc_bound_check(const struct mc_bound *b, const struct mc_moments *m,
+                   const struct mc_weights *first, const struct mc_weights *second,
+                   struct mc_error *err)
+{
+    const struct mc_weights *const networks[2] = {first, second};
+
+    if (strcmp(m->taps.at, b->pre.at) != 0)
+        return mc_fail(
+            err, MC_EINPUT,
+            "are moments of post-activations, not of pre-activations (mc-acts --at pre)");
+    if (!mc_taps_same(&m->taps, &b->pre))
+        return mc_fail(err, MC_EINPUT, "are moments of another architecture than the networks'");
+    if (mc_moments_missing(m))
+        return mc_fail(err, MC_EINPUT, "%zu of the %u shards of the moments are missing",
+                       mc_moments_missing(m), m->shards);
+    if (*m->attack)
+        return mc_fail(err, MC_EINPUT,
+                       "are moments of attacked images, which differ for the two networks");
+    if (m->precision != MC_PRECISION_F32)
+        return mc_fail(err, MC_EINPUT, "are moments in %s, and the bound is of networks in f32",
+                       mc_precision_names[m->precision]);
+    for (size_t i = 0; i < m->taps.n_taps; i++)
+        if (m->taps.taps[i].samples != m->images)
+            return mc_fail(err, MC_EINPUT, "tap %s: %llu samples of %llu images",
+                           m->taps.taps[i].name, (unsigned long long)m->taps.taps[i].samples,
+                           (unsigned long long)m->images);
+    return of_networks(m, networks, err);
+}
+
+int mc_bound_distances(const struct mc_bound *b, const struct mc_moments *m,
+                       const struct mc_perm *perm, double *delta, struct mc_error *err)
+{
+    struct mc_matrices d; /* of negative mean squared distances */
+    int rc = mc_corr_matrices(&d, m, MC_MEASURE_L2, err);
+
+    for (size_t i = 0; !rc && i + 1 < b->L; i++) {
+        const struct mc_matrix_group *g = &d.groups[b->pre.taps[i].group];
+        const int32_t *to = perm ? perm->perm[b->pre.taps[i].group] : NULL;
+        double sum = 0;
+
+        for (size_t k = 0; k < g->size; k++)
+            sum -= g->value[k * g->size + (to ? (size_t)to[k] : k)];
+        delta[i] = sqrt(sum);
+    }
+    mc_matrices_release(&d);
+    return rc;
+}
+
+double mc_bound_at(const struct mc_bound *b, const double *delta, double t)
+{
+    double d0 = 0, d1 = 0;
+
+    for (size_t i = 0; i + 1 < b->L; i++) {
+        const double c = (1 - t) * b->norm[i][0] * d0 + t * b->norm[i][1] * d1;
+        d0 = c + t * delta[i];
+        d1 = c + (1 - t) * delta[i];
+    }
+    return sqrt(2) * ((1 - t) * b->norm[b->L - 1][0] * d0 + t * b->norm[b->L - 1][1] * d1);
+}

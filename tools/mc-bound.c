@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mc-bound: how high the barrier between two networks can be, by the distance of their
+ * pre-activations. */
+#include "formats/codecs/curve.h"
+#include "tools/align/bound.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/text.h"
+#include "tools/curve/points.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char doc[] =
+    "Bound the loss barrier of the straight line between two networks."
+    "\vReads the two networks, the moments of their pre-activations on some images, and a "
+    "permutation of the second's units, or a curve that holds one. On those images, in evaluation "
+    "mode, the loss along the straight line rises at most so far over the line between its values "
+    "at the ends: unaligned, and to the second network after the permutation (aligned). The bound "
+    "is made from the distances of the pre-activations and the spectral norms of the weights, "
+    "without running a network; it is for linear layers with ReLUs between them, as in mlp without "
+    "batch norm. The table (TSV) has its maximum over the points, where that is, and its mean, as "
+    "mc-eval --summary has those of the measured loss. With -v, a line a layer.\n\n"
+    "Examples:\n"
+    "  mc-bound a.mcz b.mcz moments.mcz p.mcz --path bound.tsv\n"
+    "  mc-acts --at pre -d train.mcz a.mcz b.mcz | mc-bound a.mcz b.mcz -";
+
+struct options {
+    struct mc_cli cli;
+    uint64_t points;
+    const char *path;
+};
+
+static const struct mc_option options[] = {{"points", 'p', MC_OPT_U64, MC_AT(points), .arg = "T",
+                                            .min = 2, .max = 100001, .def = "65",
+                                            .help = "points of the line, t = 0 to 1"},
+                                           {"path", 0, MC_OPT_RESULT, MC_AT(path), .arg = "FILE",
+                                            .help = "the bound at each of the points, as a table"},
+                                           MC_OPTION_OUTPUT,
+                                           {0}};
+
+enum { UNALIGNED, ALIGNED, WAYS };
+static const char *const way_names[WAYS] = {"unaligned", "aligned"};
+
+struct inputs {
+    struct mc_weights a, b;
+    struct mc_moments m;
+    struct mc_perm perm;
+    struct mc_bound bound;
+    double *delta[WAYS]; /* (L-1); aligned: NULL without a permutation */
+};
+
+static void check_options(struct options *o)
+{
+    const size_t n = o->cli.n_operands;
+
+    if (n != 3 && n != 4)
+        mc_cli_usage("needs two networks, the moments of both and maybe a permutation, %zu "
+                     "operand%s given",
+                     n, n == 1 ? " is" : "s are");
+    o->cli.text = 1;
+}
+
+/* A file as messages name it. */
+static const char *called(const char *path)
+{
+    return strcmp(path, "-") ? path : "stdin";
+}
+
+static int read_perm(struct inputs *in, const struct options *o, struct mc_error *err)
+{
+    const char *path = o->cli.operands[3];
+    const char *const ids[2] = {in->a.id, in->b.id};
+    struct mc_symmetry s = {0};
+    int other = 0, rc = mc_symmetry_derive(&s, in->a.graph, err);
+
+    if (!rc)
+        rc = mc_perm_read(&in->perm, path, &s, NULL, err);
+    for (size_t i = 0; !rc && i < 2; i++)
+        other |= *in->perm.of[i] && strcmp(in->perm.of[i], ids[i]) != 0;
+    if (other)
+        mc_warn(&o->cli, "%s was found between other networks than %s and %s", called(path),
+                called(o->cli.operands[0]), called(o->cli.operands[1]));
+    mc_symmetry_release(&s);
+    return rc;
+}
+
+static int read_moments(struct inputs *in, const char *path, struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path, err);
+
+    if (rc)
+        return rc;
+    if (!(rc = mc_moments_read(&in->m, r, NULL, err)))
+        rc = mc_fail_in(mc_bound_check(&in->bound, &in->m, &in->a, &in->b, err), err, "%s",
+                        mc_reader_name(r));
+    mc_reader_close(r);
+    return rc;
+}
+
+static int read_inputs(struct inputs *in, const struct options *o, struct mc_error *err)
+{
+    const char **path = o->cli.operands;
+    int rc = mc_weights_read_two(&in->a, &in->b, path[0], path[1], NULL, err);
+
+    if (!rc)
+        rc = mc_fail_in(mc_bound_init(&in->bound, &in->a, &in->b, err), err, "%s", called(path[0]));
+    if (!rc)
+        rc = read_moments(in, path[2], err);
+    if (!rc && o->cli.n_operands == 4)
+        rc = read_perm(in, o, err);
+    for (int w = 0; !rc && w < WAYS; w++) {
+        if (w == ALIGNED && o->cli.n_operands < 4)
+            break;
+        if (!(in->delta[w] = calloc(in->bound.L, sizeof **in->delta)))
+            rc = mc_no_memory(err);
+        if (!rc)
+            rc = mc_fail_in(
+                mc_bound_distances(&in->bound, &in->m, w ? &in->perm : NULL, in->delta[w], err),
+                err, "%s", called(path[2]));
+    }
+    return rc;
+}
+
+static void release(struct inputs *in)
+{
+    for (int w = 0; w < WAYS; w++)
+        free(in->delta[w]);
+    mc_bound_release(&in->bound);
+    mc_perm_release(&in->perm);
+    mc_moments_release(&in->m);
+    mc_weights_release(&in->b);
+    mc_weights_release(&in->a);
+}
+
+static void tell_layers(const struct inputs *in, const struct mc_cli *cli)
+{
+    const struct mc_graph *g = in->a.graph;
+
+    for (size_t l = 0; l < in->bound.L; l++) {
+        const double *norm = in->bound.norm[l];
+        char apart[96] = "";
+
+        if (l + 1 < in->bound.L)
+            snprintf(apart, sizeof apart, ", pre-activations %.6g apart", in->delta[0][l]);
+        if (*apart && in->delta[ALIGNED])
+            snprintf(apart + strlen(apart), sizeof apart - strlen(apart), ", aligned %.6g",
+                     in->delta[ALIGNED][l]);
+        mc_detail(cli, "%s: spectral norms %.6g and %.6g%s",
+                  g->params[in->bound.weight[l]].tensor.name, norm[0], norm[1], apart);
+    }
+}
+
+/* value: (WAYS,T), of which the ways that there are. */
+static int print_path(const struct options *o, size_t ways, const double *t, const double *value,
+                      struct mc_error *err)
+{
+    struct mc_text text = {0};
+    int rc = mc_text_open(&text, err);
+
+    for (size_t w = 0; !rc && w < ways; w++)
+        fprintf(text.f, "%s\t%s", w ? "" : "t", way_names[w]);
+    for (size_t i = 0; !rc && i < o->points; i++) {
+        fprintf(text.f, "\n%.9g", t[i]);
+        for (size_t w = 0; w < ways; w++)
+            fprintf(text.f, "\t%.9g", value[w * o->points + i]);
+    }
+    if (!rc)
+        putc('\n', text.f);
+    return mc_text_close(&text, o->path, rc, err);
+}
+
+static int print_bounds(const struct options *o, const struct inputs *in, struct mc_error *err)
+{
+    const size_t T = o->points, ways = in->delta[ALIGNED] ? 2 : 1;
+    double *t = calloc((2 + WAYS) * T, sizeof *t), *chord = t + T, *value = chord + T;
+    struct mc_curve_summary s;
+    struct mc_text text = {0};
+    int rc = t ? mc_text_open(&text, err) : mc_no_memory(err);
+
+    if (!rc)
+        fputs("permutation\tmax\tmax_t\tmean\n", text.f);
+    for (size_t w = 0; !rc && w < ways; w++) {
+        for (size_t i = 0; i < T; i++) {
+            t[i] = (double)i / (double)(T - 1);
+            chord[i] = 1;
+            value[w * T + i] = mc_bound_at(&in->bound, in->delta[w], t[i]);
+        }
+        mc_curve_summarise(T, t, value + w * T, chord, &s);
+        fprintf(text.f, "%s\t%.9g\t%.4g\t%.9g\n", way_names[w], s.max, s.max_t, s.mean);
+    }
+    if (!rc && o->path)
+        rc = print_path(o, ways, t, value, err);
+    free(t);
+    return mc_text_close(&text, o->cli.output, rc, err);
+}
+
+static int run(struct options *o, struct mc_error *err)
+{
+    struct inputs in = {0};
+    int rc = read_inputs(&in, o, err);
+
+    if (!rc) {
+        tell_layers(&in, &o->cli);
+        rc = print_bounds(o, &in, err);
+    }
+    release(&in);
+    return rc;
+}
+
+MC_PROGRAM("A.mcz B.mcz MOMENTS.mcz [PERMUTATION.mcz]", doc, options, .check = check_options,
+           .run = run)
