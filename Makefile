@@ -133,7 +133,7 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
 		formats/python/mcz.py formats/samples/*.json) \
 		pipelines/completion.bash pipelines/locale.sh $(DESTDIR)$(PREFIX)/share/mc
-	install pipelines/align.sh pipelines/gpus.sh pipelines/lock.sh pipelines/tables.sh formats/python/example_assign.py \
+	install pipelines/align.sh pipelines/gpus.sh pipelines/lock.sh pipelines/rates.sh pipelines/tables.sh formats/python/example_assign.py \
 		$(DESTDIR)$(PREFIX)/share/mc
 	for n in $(NAMES); do ln -sfn ../../mc/completion.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$n; done

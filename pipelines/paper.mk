@@ -172,6 +172,47 @@ $(foreach p,$(parts),$(if $(graphs/$(p)),,$(eval $(p): ; @echo '== $(p): has non
     $(foreach g,$(graphs/$(p)),$(eval $(call made,$(p),$(g), \
         $(addprefix $(p)/,$(call before,,$(call upto,$(graphs/$(p)),$(g)))) $(if $(from/$(p)),$(from/$(p))/connect)))))
 
+# ---- what they cost, before anything is done -------------------------------------------------------
+built := $(abspath $(firstword $(wildcard $(here)../build/bin/mc-data $(here)../../bin/mc-data)))
+bin    = $(or $(BIN),$(built:%/mc-data=%))
+size  := $(filter-out --size,$(filter --size%,$(DATA_FLAGS)) $(if $(filter --size,$(DATA_FLAGS)),$(lastword $(DATA_FLAGS))))
+cost:
+	@rates=$$(PATH=$(call quote,$(bin)):$$PATH $(here)rates.sh -r $(call quote,$(RATES)) -t $(or $(THREADS),2) -d $(or $(DEVICE),auto) \
+	    $(foreach n,$(sort $(foreach p,$(wanted),$(net/$(p)))),$(call quote,$(n)))) && \
+	$(MAKE) -n --no-print-directory -f $(here)paper.mk $(asked) all | \
+	    awk -v rates="$$(echo "$$rates" | tr '\n' ';')" -v nets=$(call quote,$(foreach p,$(parts),$(p)=$(net/$(p))=$(data/$(p)))) \
+	    -v train_images=$(TRAIN_IMAGES) -v test_images=$(TEST_IMAGES) -v size=$(lastword $(subst =, ,$(size))) \
+	    -v threads=$(or $(THREADS),2) -v device=$(or $(DEVICE),auto) -f $(here)cost.awk
+
+# ---- published results again -----------------------------------------------------------------------
+# PUBLISHED/PART has net-S.mcz, A-B/permutation.mcz, A-B/curve-V.mcz and the tables; a pair counts where both curves are
+override PUBLISHED := $(patsubst %/,%,$(PUBLISHED))
+pairs-of = $(foreach c,$(wildcard $(PUBLISHED)/$(1)/*-*/curve-aligned.mcz),$(if $(wildcard $(dir $(c))curve-unaligned.mcz),$(notdir $(patsubst %/,%,$(dir $(c))))))
+with-pam = $(if $(filter-out $(words $(call pairs-of,$(1))),$(words $(wildcard $(foreach v,pam-unaligned,$(patsubst %,$(PUBLISHED)/$(1)/%/curve-$(v).mcz,$(call pairs-of,$(1))))))),,pam)
+published := $(strip $(if $(filter reevaluate,$(MAKECMDGOALS)),$(foreach p,$(or $(PART),$(filter-out figures-% grid-% bound-%,$(parts))),$(if $(call pairs-of,$(p)),$(p)))))
+again    = $(OUT)/reevaluated/$(1)
+remeasure = +@$(MAKE) --no-print-directory -f $(here)$(2).mk $(call settings,$(1),$(2)) OUT=$(call again,$(1)) FROM=$(PUBLISHED)/$(1) \
+               PAIRS='$(subst -,:,$(call pairs-of,$(1)))' $(3:%=$(call again,$(1))/%.tsv)
+compare   = @if [ ! -e $(PUBLISHED)/$(1)/$(2).tsv ]; then echo '$(2).tsv is not published; here it is:' && cat $(call again,$(1))/$(2).tsv; else \
+               echo '$(2).tsv, as published and again:' && awk -f $(here)compare.awk $(PUBLISHED)/$(1)/$(2).tsv $(call again,$(1))/$(2).tsv; fi
+ifneq ($(filter reevaluate,$(MAKECMDGOALS)),)
+ifeq ($(published),)
+$(error PUBLISHED="$(PUBLISHED)": there are no curves of $(or $(PART),any part), A-B/curve-unaligned.mcz and A-B/curve-aligned.mcz)
+endif
+ifneq ($(if $(dry),,$(strip $(call lacks,$(published)))),)
+$(error $(foreach d,$(sort $(foreach p,$(call lacks,$(published)),$(data/$(p)))),$(call upper,$(d))): wanted for $(strip $(call lacks,$(published))))
+endif
+endif
+reevaluate: $(published:%=reevaluate/%)
+reevaluate/%:
+	@echo '== $*: from $(PUBLISHED)/$*, pairs $(call pairs-of,$*)'
+	@mkdir -p $(call again,$*) && if [ -e $(PUBLISHED)/$*/scale ]; then cp $(PUBLISHED)/$*/scale $(call again,$*); fi
+	$(if $(filter robust,$(kind/$*)),$(call remeasure,$*,robust,clean robust),$(call remeasure,$*,connect,table))
+	$(if $(filter plain,$(kind/$*)),$(if $(call with-pam,$*),$(call remeasure,$*,pam,pam)))
+	$(if $(filter robust,$(kind/$*)),$(call compare,$*,clean),$(call compare,$*,$(or $(call with-pam,$*),table)))
+	$(if $(filter robust,$(kind/$*)),$(call compare,$*,robust))
+
+# ---- the verdicts ----------------------------------------------------------------------------------
 verdicts:
 	$(here)verdicts.sh -f tsv $(OUT) > $(OUT)/verdicts.tsv.part && mv $(OUT)/verdicts.tsv.part $(OUT)/verdicts.tsv
 	$(here)verdicts.sh $(OUT)
