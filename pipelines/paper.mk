@@ -29,6 +29,7 @@
 OUT         ?= paper#         the folder of the parts
 PART        ?=#               which parts; empty: the paper's
 GRAPHS      ?=#               which graphs of each part; empty: all
+GOALS       ?=#               files in a part's folder, instead of all that a graph makes: net-1.mcz
 NETS        ?= tinyten resnet32 googlenet# networks of mc-train
 DATA_SETS   ?= cifar10 cifar100 tiny-imagenet# data sets; synth too
 CIFAR10_DIR ?=#               where the publishers' files lie
@@ -164,7 +165,7 @@ $(1): $(graphs/$(1):%=$(1)/%)
 $(1)/$(2): $(3)
 	@echo '== $(1): $(2).mk, $(net/$(1)) on $(data/$(1))$(if $(filter 0,$(whole)), at $(SCALE) of the length)'
 	@mkdir -p $(call folder,$(1)) && echo $(SCALE) > $(call folder,$(1))/scale
-	+@$$(MAKE) --no-print-directory -f $(here)$(2).mk OUT=$(call folder,$(1)) $(subst $$,$$$$,$(call settings,$(1),$(2)))
+	+@$$(MAKE) --no-print-directory -f $(here)$(2).mk OUT=$(call folder,$(1)) $(subst $$,$$$$,$(call settings,$(1),$(2))) $(addprefix $(call folder,$(1))/,$(GOALS))
 endef
 before = $(if $(filter-out 1,$(words $(2))),$(lastword $(filter-out $(lastword $(2)),$(2))))
 upto   = $(if $(filter $(2),$(firstword $(1))),$(2),$(firstword $(1)) $(call upto,$(wordlist 2,99,$(1)),$(2)))

@@ -49,7 +49,7 @@ done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 on="-t $threads --device $device"
-number() { awk "BEGIN { printf \"%.0f\", $1 }"; }
+number() { awk "BEGIN { printf \"%.0f\", ($1) }"; }
 
 # timed COMMAND...: its seconds
 timed() {
@@ -59,7 +59,7 @@ timed() {
 }
 
 for net; do
-    mc-data synth --samples 64 -o "$folder/few.mcz"
+    mc-data synth --samples 8 -o "$folder/few.mcz"
     # a network that is not trained says all but how fast it is
     mc-train -v $on --net "$net" --data "$folder/few.mcz" --batch "$batch" --epochs 0 -o "$folder/net.mcz" 2>"$folder/told" || {
         cat "$folder/told" >&2
@@ -83,7 +83,7 @@ for net; do
         done
         start=$(timed mc-eval -q $on --data "$folder/few.mcz" "$folder/net.mcz")
         all=$(timed mc-eval -q $on --full --data "$folder/data.mcz" "$folder/net.mcz")
-        known=$training:$(awk "BEGIN { s = ($all - $start) / 1e6; print $images / (s > .001 ? s : .001) }")
+        known=$training:$(awk "BEGIN { s = ($all - $start) / 1e6; print ($images - 8) / (s > .001 ? s : .001) }")
     fi
-    echo "$net $(number "${known%:*}") $(number "${known#*:}") ${memory:-0} $size"
+    echo "$net $(awk "BEGIN { printf \"%.4g %.4g\", ${known%:*}, ${known#*:} }") ${memory:-0} $size"
 done
