@@ -54,7 +54,7 @@ rows = $(foreach pair,$(of),$(foreach s,$(sides),pair=$(pair) curve=$(patsubst m
 $(everywhere:%=%/middle.tsv): $$(call files,$(sides:=.tsv))
 	$(RUN) awk 'FNR == 1 { if (NR == 1) print "pair\tcurve\tend\t" $$0; next } { print pair "\t" curve "\t" end "\t" $$0 }' \
 	    $(rows) $(whole)
-to-end = $(if $(findstring -line-,$(1)),straight$(comma) )to the $(2) end
+to-end = $(if $(findstring -line-,$(1)),line,curve) to the $(2) end
 both = $(1) $(1:middle-%=middle-line-%)
 $(foreach x,svg png,$(foreach m,$(drawn),$(everywhere:%=%/$(m).$(x)))): \
     $$(foreach m,$$(call both,$$(basename $$(@F))),$$(call files,$$(m)-first.tsv $$(m)-second.tsv))
