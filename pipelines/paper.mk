@@ -25,7 +25,8 @@
 #
 # The settings of the other graphs (POINTS, THREADS, DEVICE, RUN, EVAL_FLAGS, GRID, ...; their `help` lists them) are
 # handed on to those that have them; what decides a result, how it is kept, resumed and shared, is as there. Parts may be
-# made at the same time on several machines. When parts are done, verdicts.sh compares OUT with the paper.
+# made at the same time on several machines. At the end, and with the goal `verdicts`, OUT is compared with the paper
+# (verdicts.sh): OUT/verdicts.md, verdicts.tsv.
 OUT         ?= paper#         the folder of the parts
 PART        ?=#               which parts; empty: the paper's
 GRAPHS      ?=#               which graphs of each part; empty: all
@@ -84,6 +85,7 @@ override SCALE := $(strip $(SCALE))
 ifneq ($(if $(or $(filter-out 1,$(words $(SCALE))),$(subst .,,$(call digits,$(SCALE)))),no,$(shell awk 'BEGIN { if (!("$(SCALE)" ~ /^[0-9]*\.?[0-9]+$$/ && $(SCALE)0 > 0 && $(SCALE) <= 1)) print "no" }')),)
 $(error SCALE="$(SCALE)": a decimal number above 0 and at most 1 is wanted)
 endif
+override SCALE := $(shell awk 'BEGIN { printf "%.10g", $(SCALE) }')
 $(foreach d,$(filter-out cifar10 cifar100 tiny-imagenet synth,$(DATA_SETS)),$(error DATA_SETS="$(DATA_SETS)": there is no data set '$(d)' (there are: cifar10 cifar100 tiny-imagenet synth)))
 $(foreach g,$(filter-out $(graphs),$(GRAPHS)),$(error GRAPHS="$(GRAPHS)": there is no graph '$(g)' (there are: $(graphs))))
 ifeq ($(filter stop skip,$(MISSING)),)
@@ -154,6 +156,13 @@ settings = DATA=$(data/$(1)) $(if $(dir/$(data/$(1))),DATA_DIR=$(call quote,$(di
     $(if $(from/$(1)),FROM=$(call folder,$(from/$(1)))) $(if $(flags),CURVE_FLAGS=$(call quote,$(flags))) \
     $(if $(BIN),BIN=$(call quote,$(BIN))) $(passed)
 
+# a mistyped fraction would train all of a part again
+elsewise := $(if $(filter help parts reevaluate verdicts,$(MAKECMDGOALS)),,$(strip $(foreach p,$(sort $(wanted) $(foreach p,$(wanted),$(from/$(p)))), \
+    $(if $(wildcard $(call folder,$(p))/scale),$(if $(filter $(SCALE),$(file <$(call folder,$(p))/scale)),,$(call folder,$(p)))))))
+ifneq ($(elsewise),)
+$(error SCALE="$(SCALE)": $(elsewise) was made at another, as the file scale there says: another OUT or SUFFIX is wanted)
+endif
+
 # ---- making them -----------------------------------------------------------------------------------
 all: $(wanted)
 	$(if $(wildcard $(here)verdicts.sh),@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) OUT=$(OUT) verdicts)
@@ -215,8 +224,10 @@ reevaluate/%:
 
 # ---- the verdicts ----------------------------------------------------------------------------------
 verdicts:
-	$(here)verdicts.sh -f tsv $(OUT) > $(OUT)/verdicts.tsv.part && mv $(OUT)/verdicts.tsv.part $(OUT)/verdicts.tsv
-	$(here)verdicts.sh $(OUT)
+	@$(here)verdicts.sh -f tsv $(OUT) > $(OUT)/verdicts.tsv.part && mv $(OUT)/verdicts.tsv.part $(OUT)/verdicts.tsv
+	@$(here)verdicts.sh $(OUT) > $(OUT)/verdicts.md.part && mv $(OUT)/verdicts.md.part $(OUT)/verdicts.md
+	@awk -F '\t' 'NR > 1 && $$NF != "" { n[$$NF]++ } END { for (v in n) print n[v], v }' $(OUT)/verdicts.tsv | sort | \
+	    paste -sd, | sed 's|.*|cells of the paper: &; $(OUT)/verdicts.md, verdicts.tsv|'
 
 # what this is for, and its settings
 help:

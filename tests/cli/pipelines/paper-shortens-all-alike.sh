@@ -26,9 +26,13 @@ is "$(told .01 robust-googlenet-synth '' ROBUST_EPOCHS=200 CURVE_FLAGS='--stop-a
 is "$(told .1 mlp-synth connect SCHEDULE=cosine)" 'mc-bezier --epochs 25 --schedule cosine|mc-train --epochs 25 --schedule cosine'
 # the programs take it, and the folder says so
 graph paper SCALE=.0137 PART=mlp-synth GRAPHS=connect EPOCHS=250 CURVE_EPOCHS=100 DATA_FLAGS='--size 8' TRAIN_IMAGES=128 POINTS=3
-is "$(cat out/mlp-synth/scale) $(field out/mlp-synth/net-1.log.json epoch epoch | paste -sd ' ')" '.0137 1 2 3'
+is "$(cat out/mlp-synth/scale) $(field out/mlp-synth/net-1.log.json epoch epoch | paste -sd ' ')" '0.0137 1 2 3'
 mc-info out/mlp-synth/net-1.mcz | grep -q 'step-epochs=0.274 step-factor=0.97121' || die "$(mc-info out/mlp-synth/net-1.mcz)"
 for s in 0 2 -1 1/10 1e-1 x '' '.1 .2'; do
     ! (graph paper -n SCALE="$s") >refused || die "SCALE=$s passes"
     grep -qF "SCALE=\"$s\": a decimal number" told || die "$(cat told)"
 done
+# another fraction would train all again
+! (graph paper SCALE=.137 PART=mlp-synth GRAPHS=connect) >refused || die 'another SCALE passes'
+grep -qF 'SCALE="0.137": out/mlp-synth was made at another' told || die "$(cat told)"
+graph paper -n SCALE=0.01370 PART=mlp-synth GRAPHS=connect
