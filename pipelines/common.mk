@@ -47,6 +47,7 @@ THREADS      ?= 2#              fixed, so that a rerun gives the same bytes
 DEVICE       ?= auto#           cpu, cuda[:N]
 PRECISION    ?= f32#            of a CUDA device: tf32, bf16, f16
 OUT          ?= out#            the folder of the results
+FROM         ?=#                a folder like OUT to take networks, curves from, and what else of a pair's ends it has
 RUN          ?=#                what sends a job elsewhere: srun -c 2, pipelines/gpus.sh 0 1
 
 here := $(dir $(lastword $(MAKEFILE_LIST)))
@@ -68,7 +69,7 @@ comma := ,
 # a misspelt setting on the command line would go unheard
 known := DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES TEST_IMAGES NET SEEDS PAIRS EPOCHS \
          CURVE_EPOCHS LR CURVE_LR BATCH CURVE_BATCH SCHEDULE CURVE_SCHEDULE TRAIN_FLAGS ALIGN_IMAGES ACTS_FLAGS CORR_FLAGS \
-         HUNGARIAN_FLAGS CURVE_FLAGS POINTS EVAL_FLAGS MESSAGES THREADS DEVICE PRECISION OUT RUN BIN OMP_WAIT_POLICY \
+         HUNGARIAN_FLAGS CURVE_FLAGS POINTS EVAL_FLAGS MESSAGES THREADS DEVICE PRECISION OUT FROM RUN BIN OMP_WAIT_POLICY \
          $(settings)
 given := $(foreach word,$(subst \$(blank),,$(MAKEOVERRIDES)),$(if $(findstring =,$(word)),$(firstword $(subst =, ,$(word)))))
 $(foreach name,$(filter-out $(known) -% Q V BUILD MAKE%,$(given)), \
@@ -77,10 +78,10 @@ $(foreach name,$(filter-out $(known) -% Q V BUILD MAKE%,$(given)), \
 ifeq ($(BIN)$(shell command -v mc-data)$(filter help,$(MAKECMDGOALS)),)
 $(error there are no programs yet: run make, or say BIN=FOLDER)
 endif
-ifneq ($(words $(OUT))$(strip $(foreach c,: % $(comma) ',$(findstring $(c),$(OUT)))),1)
-$(error OUT="$(OUT)": a folder's name without blanks, colons, commas, quotes and percent signs is wanted)
-endif
-override OUT := $(patsubst %/,%,$(OUT))
+$(foreach name,OUT $(if $(FROM),FROM),$(if $(filter-out 1,$(words $($(name)))$(strip $(foreach c,: % $(comma) ',$(findstring $(c),$($(name)))))), \
+    $(error $(name)="$($(name))": a folder's name without blanks, colons, commas, quotes and percent signs is wanted)))
+override OUT  := $(patsubst %/,%,$(OUT))
+override FROM := $(patsubst %/,%,$(FROM))
 
 # A:B, or A:B:C where C is its curves' seed
 digits  = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst \
@@ -181,20 +182,36 @@ keep      = @echo $(call quote,$(call $(1)_set,$@)) > $@.settings && rm -f $(bas
 # and no other.
 checkpoint = $(1).$(firstword $(shell echo $(call quote,$(strip $(2))) | cksum)).checkpoint
 
+# ---- what comes from elsewhere ---------------------------------------------------------------------
+# FROM's networks, and its curves of pairs whose curves have the first end's seed; data and permutations it has
+nets  := $(seeds:%=$(OUT)/net-%.mcz)
+lines  := $(call each,$(variants:%=line-%.mcz))
+curves := $(call each,$(variants:%=curve-%.mcz))
+of-first := $(foreach p,$(pairs),$(if $(filter $(firstword $(subst -, ,$(p))),$(curve-seed-$(p))),$(p)))
+has    = $(foreach f,$(1),$(if $(wildcard $(f:$(OUT)/%=$(FROM)/%)),$(f)))
+taken := $(if $(FROM),$(nets) $(foreach p,$(of-first),$(foreach v,$(filter unaligned aligned pam-%,$(variants)),$(OUT)/$(p)/curve-$(v).mcz)) \
+             $(call has,$(OUT)/train.mcz $(OUT)/test.mcz $(call each,permutation.mcz)))
+here-made = $(filter-out $(taken),$(1))
+
+$(taken): $(OUT)/%: $(FROM)/%
+	ln -f $< $@ 2>/dev/null || cp -pf $< $@
+	@for f in $<.settings $(<:.mcz=.log.json); do [ ! -e $$f ] || cp -pf $$f $(@D); done
+$(taken:$(OUT)/%=$(FROM)/%):
+	@echo "FROM=$(FROM): there is no $@" >&2; exit 1
+
 # ---- data ------------------------------------------------------------------------------------------
 source := $(if $(filter synth,$(DATA)),--seed $(DATA_SEED),$(DATA_DIR))
-$(call made-with,data,$(OUT)/train.mcz $(OUT)/test.mcz)
+$(call made-with,data,$(call here-made,$(OUT)/train.mcz $(OUT)/test.mcz))
 
-$(OUT)/train.mcz:
+$(call here-made,$(OUT)/train.mcz):
 	$(RUN) mc-data $(DATA) $(source) --split train $(call images,TRAIN_IMAGES) $(DATA_FLAGS) -o $@
 	$(call keep,data)
-$(OUT)/test.mcz:
+$(call here-made,$(OUT)/test.mcz):
 	$(RUN) mc-data $(DATA) $(source) --split test $(call images,TEST_IMAGES) $(DATA_FLAGS) -o $@
 	$(call keep,data)
 
 # ---- the ends --------------------------------------------------------------------------------------
-nets := $(seeds:%=$(OUT)/net-%.mcz)
-$(call made-with,train,$(nets))
+$(call made-with,train,$(call here-made,$(nets)))
 # made again, they would take all that came of the others with them
 attacked-by = $(findstring --attack,$(1))
 other := $(strip $(foreach n,$(nets), \
@@ -204,7 +221,7 @@ $(error OUT="$(OUT)": $(firstword $(other)) was trained with$(if $(findstring --
     another OUT is wanted)
 endif
 
-$(nets): $(OUT)/net-%.mcz: $(OUT)/train.mcz
+$(call here-made,$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz
 	$(RUN) mc-train --net $(call quote,$(NET)) --data $< --seed $* --epochs $(EPOCHS) --lr $(LR) \
 	    --batch $(BATCH) --schedule $(SCHEDULE) $(TRAIN_FLAGS) $(device) $(MESSAGES) \
 	    --checkpoint $(call checkpoint,$(@:.mcz=),$(call data_set,$<) $(train_set)) --resume \
@@ -214,7 +231,7 @@ $(nets): $(OUT)/net-%.mcz: $(OUT)/train.mcz
 # ---- the alignment ---------------------------------------------------------------------------------
 $(call made-with,align,$(call each,moments.mcz))
 $(call made-with,corr,$(call each,matrices.mcz))
-$(call made-with,assign,$(call each,permutation.mcz))
+$(call made-with,assign,$(call here-made,$(call each,permutation.mcz)))
 
 $(call each,moments.mcz): $$(a) $$(b)
 	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(ACTS_FLAGS) $(device) $(a) $(b) -o $@
@@ -222,7 +239,7 @@ $(call each,moments.mcz): $$(a) $$(b)
 $(call each,matrices.mcz): $$(@D)/moments.mcz
 	$(RUN) mc-corr $(CORR_FLAGS) $< -o $@
 	$(call keep,corr)
-$(call each,permutation.mcz): $$(@D)/matrices.mcz
+$(call here-made,$(call each,permutation.mcz)): $$(@D)/matrices.mcz
 	$(RUN) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
 	$(call keep,assign)
 $(call each,signature.tsv): $$(@D)/moments.mcz $$(@D)/permutation.mcz
@@ -237,9 +254,7 @@ $(call each,$(filter-out b-aligned.mcz,$(ordered:%=b-%.mcz))): $$(@D)/permutatio
 	$(RUN) mc-permute $< $(b) -o $@
 
 # ---- the paths: straight, and learned --------------------------------------------------------------
-lines  := $(call each,$(variants:%=line-%.mcz))
-curves := $(call each,$(variants:%=curve-%.mcz))
-beziers := $(filter-out %/curve-pam-unaligned.mcz %/curve-pam-aligned.mcz,$(curves))
+beziers := $(filter-out %/curve-pam-unaligned.mcz %/curve-pam-aligned.mcz,$(call here-made,$(curves)))
 $(call made-with,curve,$(beziers))
 
 $(lines): $$(a) $$(to)

@@ -12,8 +12,10 @@
 # made it in RESULT.settings, and is made again when they differ from those asked for: a mistyped setting costs
 # nothing. `make -f pipelines/connect.mk help` lists the settings.
 #
-# What a pair gives lies in OUT/A-B: path, signature and training (.svg, .png), table.tsv. The same of all
-# pairs, mean and standard deviation, lies in OUT, with training.tsv; tables.sh makes one table of several OUT.
+# What a pair gives lies in OUT/A-B: path, signature and training (.svg, .png), table.tsv, saved.tsv (the epochs that
+# alignment saves). The same of all pairs, mean and standard deviation, lies in OUT, with training.tsv; tables.sh makes
+# one table of several OUT. FROM=FOLDER joins the networks of another OUT, as for curves of other seeds: FROM=out
+# PAIRS="1:2:1 3:4:1" OUT=out-one-seed trains only 3-4's.
 #
 # Memory: a training holds the decoded data set (-v says how much) beside its network, so -j4 holds it four times;
 # the other programs read in order and need little.
@@ -22,7 +24,7 @@ include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 pictures := path signature $(if $(logged),training)
 
 all: $(foreach where,$(everywhere),$(addprefix $(where)/,table.tsv $(pictures:%=%.svg) $(pictures:%=%.png))) \
-     $(if $(logged),$(OUT)/training.tsv)
+     $(if $(logged),$(OUT)/training.tsv) $(if $(filter curve-%,$(logged)),$(everywhere:%=%/saved.tsv))
 
 # ---- tables ----------------------------------------------------------------------------------------
 summaries = $(foreach path,$(paths),$(1)/$(path).summary.tsv)
@@ -31,6 +33,11 @@ $(call each,table.tsv): $$(call files,$(paths:=.tsv)) $(filter-out -f,$(table))
 	$(RUN) awk $(table) $(call summaries,$(@D)) $(whole)
 $(OUT)/table.tsv: $(measured) $(OUT)/pairs $(filter-out -f,$(table))
 	$(RUN) awk -v spread=1 $(names) $(table) $(foreach p,$(pairs),$(call summaries,$(OUT)/$(p))) $(whole)
+
+$(everywhere:%=%/saved.tsv): $$(call files,curve-unaligned.mcz curve-aligned.mcz) $(here)spread.awk $(here)saved.awk
+	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) -f $(here)spread.awk -f $(here)saved.awk \
+	    $(foreach p,$(of),pair=$(p) $(OUT)/$(p)/curve-unaligned.log.json $(OUT)/$(p)/curve-aligned.log.json) $(whole)
+$(OUT)/saved.tsv: $(OUT)/pairs
 
 # ---- pictures --------------------------------------------------------------------------------------
 series = $(subst line-,straight$(comma) ,$(subst curve-,curve$(comma) ,$(1)))

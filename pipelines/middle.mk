@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # How alike the middle of a curve and its ends are, layer by layer: the mean correlation of their units as they
-# stand, and after the middle is aligned to that end. On a curve that joins strangers the middle resembles
-# neither; the paper shows it of curves with and without alignment.
+# stand, and after the middle is aligned to that end; beside it the middle of the straight line between the same ends.
+# On a curve that joins strangers the middle resembles neither; the paper shows it of curves with and without alignment.
 #
 #   make -f pipelines/middle.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten SEEDS="1 2" \
 #        EPOCHS=20 CURVE_EPOCHS=20 OUT=out
 #
 # Settings, and how results are kept, resumed and shared, are those of connect.mk: networks and curves that it
 # made with the same settings in the same OUT are taken as they are. What a pair gives lies in OUT/A-B:
-# middle.tsv, and a picture a curve, middle-unaligned.svg and middle-aligned.svg; the same of all pairs in OUT,
-# in the pictures as mean and deviation.
+# middle.tsv (column curve: unaligned, aligned, and line-unaligned, line-aligned), and a picture a curve with its line,
+# middle-unaligned.svg and middle-aligned.svg; the same of all pairs in OUT, in the pictures as mean and deviation.
 MIDDLE_FLAGS ?=#                more for mc-bezier --point, of batch norm: --bn-samples, --bn-plain
 settings := MIDDLE_FLAGS
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
-middles := $(variants:%=middle-%)
-all: $(foreach where,$(everywhere),$(addprefix $(where)/,middle.tsv $(middles:=.svg) $(middles:=.png)))
+drawn   := $(variants:%=middle-%)
+middles := $(drawn) $(variants:%=middle-line-%)
+all: $(foreach where,$(everywhere),$(addprefix $(where)/,middle.tsv $(drawn:=.svg) $(drawn:=.png)))
 
 # ---- the middle, batch norm re-estimated there -----------------------------------------------------
 middle_set = $(strip $(MIDDLE_FLAGS))
 $(call made-with,middle,$(call each,$(middles:=.mcz)))
-$(call each,$(middles:=.mcz)): $(OUT)/train.mcz $$(@D)/curve-$$(patsubst middle-%,%,$$(@F))
+$(call each,$(middles:=.mcz)): $(OUT)/train.mcz $$(@D)/$$(patsubst curve-line-%,line-%,$$(patsubst middle-%,curve-%,$$(@F)))
 	$(RUN) mc-bezier --point 0.5 --bn-data $< $(MIDDLE_FLAGS) $(lastword $(filter-out force,$^)) $(device) -o $@
 	$(call keep,middle)
 
@@ -29,7 +30,7 @@ $(call each,$(middles:=.mcz)): $(OUT)/train.mcz $$(@D)/curve-$$(patsubst middle-
 sides := $(foreach m,$(middles),$(m)-first $(m)-second)
 # of a target: middle-V; the network at that end
 middle = $(patsubst %-first,%,$(patsubst %-second,%,$(patsubst permutation-%,%,$(patsubst moments-%,%,$(basename $(@F))))))
-end    = $(if $(filter %-first,$(basename $(@F))),$(a),$(if $(filter middle-unaligned,$(middle)),$(b),$(@D)/b-$(middle:middle-%=%).mcz))
+end    = $(if $(filter %-first,$(basename $(@F))),$(a),$(if $(filter %-unaligned,$(middle)),$(b),$(@D)/b-$(patsubst line-%,%,$(middle:middle-%=%)).mcz))
 $(call made-with,align,$(call each,$(sides:%=moments-%.mcz)))
 $(call made-with,corr,$(call each,$(sides:%=matrices-%.mcz)))
 $(call made-with,assign,$(call each,$(sides:%=permutation-%.mcz)))
@@ -53,7 +54,10 @@ rows = $(foreach pair,$(of),$(foreach s,$(sides),pair=$(pair) curve=$(patsubst m
 $(everywhere:%=%/middle.tsv): $$(call files,$(sides:=.tsv))
 	$(RUN) awk 'FNR == 1 { if (NR == 1) print "pair\tcurve\tend\t" $$0; next } { print pair "\t" curve "\t" end "\t" $$0 }' \
 	    $(rows) $(whole)
-$(foreach x,svg png,$(foreach m,$(middles),$(everywhere:%=%/$(m).$(x)))): $$(call files,$$(basename $$(@F))-first.tsv $$(basename $$(@F))-second.tsv)
+to-end = $(if $(findstring -line-,$(1)),line,curve) to the $(2) end
+both = $(1) $(1:middle-%=middle-line-%)
+$(foreach x,svg png,$(foreach m,$(drawn),$(everywhere:%=%/$(m).$(x)))): \
+    $$(foreach m,$$(call both,$$(basename $$(@F))),$$(call files,$$(m)-first.tsv $$(m)-second.tsv))
 	$(RUN) mc-plot signature $(call title,middle of the $(patsubst middle-%,%,$(basename $(@F))) curve$(comma) ) \
-	    $(foreach e,first second,'to the $(e) end=$(call joined,$(call files,$(basename $(@F))-$(e).tsv))') -o $@
-$(foreach f,middle.tsv $(middles:=.svg) $(middles:=.png),$(OUT)/$(f)): $(OUT)/pairs
+	    $(foreach m,$(call both,$(basename $(@F))),$(foreach e,first second,'$(call to-end,$(m),$(e))=$(call joined,$(call files,$(m)-$(e).tsv))')) -o $@
+$(foreach f,middle.tsv $(drawn:=.svg) $(drawn:=.png),$(OUT)/$(f)): $(OUT)/pairs

@@ -28,7 +28,7 @@ all: $(foreach where,$(everywhere),$(addprefix $(where)/,pam.tsv pam.svg pam.png
 
 # ---- permutation and curve together ----------------------------------------------------------------
 pam_set = $(strip $(PERMUTATION_EPOCHS) permutation epochs $(PAM_FLAGS) $(curve_set))
-pams   := $(filter-out $(beziers),$(curves))
+pams   := $(filter-out $(beziers),$(call here-made,$(curves)))
 first   = $(if $(filter pam-aligned,$(variant)),$(@D)/permutation.mcz)
 $(call made-with,pam,$(pams))
 

@@ -10,10 +10,11 @@
 # are other networks (their images are not normalised), which is refused elsewhere. An attack of K steps makes a training K + 1 times as
 # long, and a point's evaluation about 3 K + 2 times: POINTS and EVAL_FLAGS="--samples 2500 --test-samples 2500"
 # shorten that. The alignment looks at clean images; ACTS_FLAGS="--attack pgd" shows each network its own examples.
-# The paper ends googlenet's robust curves early: CURVE_FLAGS="--stop-after 20".
+# The paper ends googlenet's robust curves early; so does this, with --stop-after 20 unless CURVE_FLAGS has another.
 #
-# What a pair gives lies in OUT/A-B: clean.tsv and robust.tsv, a row a path, and clean.svg and robust.svg, the
-# learned curves; the same of all pairs, mean and deviation, in OUT. Batch norm is re-estimated on clean images;
+# What a pair gives lies in OUT/A-B: clean.tsv and robust.tsv, a row a path, straight lines too; clean.svg and robust.svg,
+# the learned curves; and where POINTS is odd, midpoint.tsv: accuracy in the middle of each path against the mean of its
+# ends. The same of all pairs, mean and deviation, in OUT. Batch norm is re-estimated on clean images;
 # of the curves also, in rows that end in -bn-attack, on attacked ones.
 ATTACK      ?= pgd#           on every batch of networks and curves, as mc-train takes it
 EVAL_ATTACK ?= $(ATTACK)#     to measure with; the training's unless given
@@ -22,8 +23,9 @@ SCHEDULE    ?= linear#        of the learning rate, as mc-train takes it
 CURVE_LR    ?= 0.1#           learning rate of the curves
 OUT         ?= out-robust#    the folder of the results
 
+stop := $(if $(filter googlenet,$(NET)),$(if $(findstring --stop-after,$(CURVE_FLAGS)),,--stop-after 20))
 override TRAIN_FLAGS += --no-normalise --attack $(ATTACK)
-override CURVE_FLAGS += --attack $(ATTACK)
+override CURVE_FLAGS += $(stop) --attack $(ATTACK)
 override EVAL_FLAGS  += --attack $(EVAL_ATTACK)
 $(foreach name,ATTACK EVAL_ATTACK,$(if $(filter-out 1,$(words $($(name)))), \
     $(error $(name)="$($(name))": one word is wanted, such as pgd:eps=8/255,steps=5)))
@@ -31,7 +33,8 @@ $(foreach name,ATTACK EVAL_ATTACK,$(if $(filter-out 1,$(words $($(name)))), \
 settings := ATTACK EVAL_ATTACK
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
-all: $(foreach where,$(everywhere),$(foreach kind,clean robust,$(addprefix $(where)/$(kind).,tsv svg png)))
+odd = $(filter %1 %3 %5 %7 %9,$(POINTS))
+all: $(foreach where,$(everywhere),$(foreach kind,clean robust,$(addprefix $(where)/$(kind).,tsv svg png)) $(if $(odd),$(where)/midpoint.tsv))
 
 # ---- the curves once more, with the statistics of attacked images ----------------------------------
 learned  := $(variants:%=curve-%)
@@ -51,8 +54,11 @@ series   = $(patsubst curve-%,%,$(subst -bn-attack,$(comma) attacked statistics,
 $(foreach kind,clean robust,$(everywhere:%=%/$(kind).tsv)): $$(call files,$(rows:=.tsv)) $(filter-out -f,$(table))
 	$(RUN) awk $(if $(filter robust,$(kind)),-v robust=1) $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) \
 	    $(table) $(call files,$(rows:=.summary.tsv)) $(whole)
+$(everywhere:%=%/midpoint.tsv): $$(call files,$(rows:=.tsv)) $(here)spread.awk $(here)midpoint.awk
+	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) -f $(here)spread.awk -f $(here)midpoint.awk \
+	    $(call files,$(rows:=.tsv)) $(whole)
 $(foreach kind,clean robust,$(everywhere:%=%/$(kind).svg) $(everywhere:%=%/$(kind).png)): \
     $$(call files,$(learned:=.tsv) $(attacked:=.tsv))
 	$(RUN) mc-plot path --data $(of-data) $(title) \
 	    $(foreach k,$(learned) $(attacked),'$(call series,$(k))=$(call joined,$(call files,$(k).tsv))') -o $@
-$(foreach kind,clean robust,$(addprefix $(OUT)/$(kind).,tsv svg png)): $(OUT)/pairs
+$(foreach kind,clean robust,$(addprefix $(OUT)/$(kind).,tsv svg png)) $(OUT)/midpoint.tsv: $(OUT)/pairs

@@ -16,6 +16,8 @@ set xtics () rotate by (ROWS > 6 ? -40 : 0)
 every = int((ROWS + 29) / 30)
 do for [r = 1:ROWS:every] { set xtics add (LAYER[r] r) }
 set key outside bottom center horizontal Left reverse samplen 4 width 2
+# many lines: a column before, a column after
+if (N > 2) { set key vertical maxrows N }
 before(i) = N == 1 ? 'before alignment' : LABEL[i] . ', before'
 after(i) = N == 1 ? 'after alignment' : LABEL[i] . ', after'
 plot for [i = 1:N] $DATA index i - 1 using ($0 + 1):(low(i, $1, $3)):(high(i, $1, $3)) with filledcurves @BAND, \

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The trainings whose results belong to the paper's tables, in the order of what they are worth:
+# The trainings whose results belong to the paper's tables, in the order of what they are worth, as parts of
+# pipelines/paper.mk:
 #
 #   docs/networks/runs.sh SCRATCH CIFAR10_DIR CIFAR100_DIR
 #
@@ -17,27 +18,26 @@ fi
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$1 cifar10=$2 cifar100=$3
 
-if [ ! -e "$scratch/programs/commit" ]; then
-    mkdir -p "$scratch/programs/build"
-    cp -r "$here/../../pipelines" "$scratch/programs"
-    cp -r "$here"/../../build/{bin,share} "$scratch/programs/build"
-    git -C "$here" rev-parse HEAD >"$scratch/programs/commit"
+# what was begun before there was paper.mk goes on with its programs, and the rest with these
+begun=$scratch/programs programs=$scratch/programs
+if [ -e "$begun/commit" ] && [ ! -e "$begun/pipelines/paper.mk" ]; then programs=$scratch/programs-paper; fi
+if [ ! -e "$programs/commit" ]; then
+    mkdir -p "$programs/build"
+    cp -r "$here/../../pipelines" "$programs"
+    cp -r "$here"/../../build/{bin,share} "$programs/build"
+    git -C "$here" rev-parse HEAD >"$programs/commit"
 fi
 
-# graph NAME FOLDER SETTING...: a make graph with its results in SCRATCH/FOLDER, on the three pairs
-graph() {
-    local name=$1 out=$scratch/$2
-    shift 2
-    nice -n 19 make -k -j2 -f "$scratch/programs/pipelines/$name.mk" THREADS=1 PAIRS='1:2 3:4 5:6' OUT="$out" "$@" || failed=1
+# part NAME SETTING...: a part of paper.mk in SCRATCH
+part() {
+    nice -n 19 make -k -j2 -f "$programs/pipelines/paper.mk" OUT="$scratch" CIFAR10_DIR="$cifar10" CIFAR100_DIR="$cifar100" \
+        THREADS=1 BIN="$programs/build/bin" PART="$1" "$@" || failed=1
 }
 failed=0
-on10=(DATA=cifar10 DATA_DIR="$cifar10")
-on100=(DATA=cifar100 DATA_DIR="$cifar100")
-at_length=("${on10[@]}" NET=tinyten EPOCHS=250)
-tinyten=$scratch/tinyten-cifar10
+tinyten=$scratch/tinyten-cifar10 first=(tinyten-cifar10 BIN="$begun/build/bin")
 
 # networks that are there, newer than the data that make would train them from
-graph connect tinyten-cifar10 "${at_length[@]}" "$tinyten/train.mcz"
+part "${first[@]}" GRAPHS=connect GOALS=train.mcz
 for net in "$here"/tinyten-cifar10/net-?.mcz; do
     name=${net##*/}
     [ ! -e "$tinyten/$name" ] || continue
@@ -46,16 +46,19 @@ for net in "$here"/tinyten-cifar10/net-?.mcz; do
     cp "$net" "$tinyten/$name"
 done
 # the ends, then the curves, then those of proximal alternating minimisation, with its defaults and as the paper has it
-graph connect tinyten-cifar10 "${at_length[@]}" "$tinyten"/net-{1,2,3,4,5,6}.mcz
-graph connect tinyten-cifar10 "${at_length[@]}"
-graph pam tinyten-cifar10 "${at_length[@]}"
+part "${first[@]}" GRAPHS=connect GOALS="$(echo net-{1,2,3,4,5,6}.mcz)"
+part "${first[@]}" GRAPHS=connect
+part "${first[@]}" GRAPHS=pam
 if [ ! -e "$tinyten-as-paper" ]; then
     cp -a "$tinyten" "$tinyten-as-paper.part"
     mv "$tinyten-as-paper.part" "$tinyten-as-paper"
 fi
-graph pam tinyten-cifar10-as-paper "${at_length[@]}" PAM_FLAGS=--as-paper
-# a tenth of robust networks, a tenth of resnet32, a fifth of the other data: rates fall as many times in as many fewer epochs
-graph robust robust-tinyten-cifar100 "${on100[@]}" NET=tinyten EPOCHS=20
-graph connect resnet32-cifar10-tenth "${on10[@]}" NET=resnet32 EPOCHS=25 SCHEDULE=step:2
-graph connect tinyten-cifar100-fifth "${on100[@]}" NET=tinyten EPOCHS=50 SCHEDULE=step:4
+part "${first[@]}" GRAPHS=pam SUFFIX=-as-paper PAM_FLAGS=--as-paper
+# what else the same ends show without a training; a tenth of robust networks, a tenth of resnet32, a fifth of the other
+# data; the ways to align and the planes
+part "${first[@]}" GRAPHS='middle subsets'
+part robust-tinyten-cifar100 SCALE=.1
+part resnet32-cifar10 SCALE=.1 SUFFIX=-tenth GRAPHS=connect
+part tinyten-cifar100 SCALE=.2 SUFFIX=-fifth GRAPHS=connect
+part "${first[@]}" GRAPHS='measures planes'
 exit $failed

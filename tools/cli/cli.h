@@ -171,6 +171,8 @@ void mc_option_save(const struct mc_cli *cli, const void *value, struct mc_check
 void mc_option_set(const struct mc_option *row, const char *option, const char *arg, void *value);
 void mc_option_set_default(const struct mc_option *row, const char *def, void *value);
 uint64_t mc_parse_u64(const char *option, const char *arg, uint64_t min, uint64_t max);
+/* A decimal, or a fraction: 8/255. */
+double mc_parse_real(const char *option, const char *arg, double min, double max);
 /* Index of arg in the NULL-ended list; a usage error lists what there is. */
 int mc_parse_choice(const char *option, const char *arg, const char *const *choices);
 

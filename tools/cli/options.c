@@ -42,7 +42,7 @@ static int plain_real(const char *s, const char **end, double *out)
     return *stop == 0 && isfinite(*out) && !(errno == ERANGE && *out != 0);
 }
 
-static double parse_real(const char *option, const char *arg, double min, double max)
+double mc_parse_real(const char *option, const char *arg, double min, double max)
 {
     const char *end = arg;
     double v = 0, d = 1;
@@ -66,8 +66,8 @@ static void parse_range(const char *option, const char *arg, double min, double 
         mc_cli_usage("%s: '%s' is not FROM:TO", option, arg);
     memcpy(from, arg, n);
     from[n] = 0;
-    range[0] = parse_real(option, from, min, max);
-    range[1] = parse_real(option, arg + n + 1, min, max);
+    range[0] = mc_parse_real(option, from, min, max);
+    range[1] = mc_parse_real(option, arg + n + 1, min, max);
     if (!(range[0] < range[1]))
         mc_cli_usage("%s: '%s' does not grow", option, arg);
 }
@@ -100,7 +100,7 @@ void mc_option_set(const struct mc_option *row, const char *option, const char *
         *(int *)value = (int)mc_parse_u64(option, arg, least, most);
         break;
     case MC_OPT_REAL:
-        *(double *)value = parse_real(option, arg, (double)row->min, (double)row->max);
+        *(double *)value = mc_parse_real(option, arg, (double)row->min, (double)row->max);
         break;
     case MC_OPT_RANGE:
         parse_range(option, arg, (double)row->min, (double)row->max, value);

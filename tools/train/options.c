@@ -5,6 +5,7 @@
 
 #include "tools/cli/computed_with.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +15,20 @@ static void parse_schedule(const char *option, const char *arg, void *value)
 {
     struct mc_train_options *o = value;
 
+    o->step_epochs = 20;
+    o->step_factor = 0;
     if (strncmp(arg, "step:", 5)) {
         o->schedule = (enum mc_schedule)mc_parse_choice(option, arg, schedules);
-        o->step_epochs = 20;
-    } else {
-        o->schedule = MC_SCHEDULE_STEP;
-        o->step_epochs = mc_parse_u64("--schedule step", arg + 5, 1, 1000000);
+        return;
     }
+    char epochs[64];
+    const char *n = arg + 5, *factor = strchr(n, ':');
+
+    snprintf(epochs, sizeof epochs, "%.*s", factor ? (int)(factor - n) : 63, n);
+    o->schedule = MC_SCHEDULE_STEP;
+    o->step_epochs = mc_parse_real("--schedule step", epochs, 1e-6, 1e6);
+    if (factor)
+        o->step_factor = mc_parse_real("--schedule step:N", factor + 1, 1e-6, 1);
 }
 
 static void keep_schedule(const void *value, struct mc_history *h, struct mc_checkpoint *s)
@@ -29,12 +37,20 @@ static void keep_schedule(const void *value, struct mc_history *h, struct mc_che
 
     if (s) {
         mc_checkpoint_set(s, "schedule", "%d", (int)o->schedule);
-        mc_checkpoint_set(s, "step-epochs", "%llu", (unsigned long long)o->step_epochs);
+        mc_checkpoint_set(s, "step-epochs", "%.17g", o->step_epochs);
+        if (o->step_factor != 0)
+            mc_checkpoint_set(s, "step-factor", "%.17g", o->step_factor);
         return;
     }
     mc_history_str(h, "schedule", schedules[o->schedule]);
-    if (o->schedule == MC_SCHEDULE_STEP)
+    if (o->schedule != MC_SCHEDULE_STEP)
+        return;
+    if (o->step_epochs == floor(o->step_epochs))
         mc_history_int(h, "step-epochs", (int64_t)o->step_epochs);
+    else
+        mc_history_num(h, "step-epochs", o->step_epochs);
+    if (o->step_factor != 0)
+        mc_history_num(h, "step-factor", o->step_factor);
 }
 
 /* clang-format off */
@@ -57,9 +73,10 @@ static const struct mc_option rows[] = {
      .only = MC_USE_CURVE_STEP, .help = "plain momentum"},
     {"weight-decay", 0, MC_OPT_REAL, AT(train.decay), .arg = "X", .max = 1e6, .def = "5e-4", .group = 20, .flags = KEPT,
      .only = MC_USE_TRAINING, .help = "on all parameters"},
-    {"schedule", 0, MC_OPT_OTHER, AT(train), .arg = "step[:N]|linear|cosine|onecycle", .def = "step:20",
+    {"schedule", 0, MC_OPT_OTHER, AT(train), .arg = "step[:N[:F]]|linear|cosine|onecycle", .def = "step:20",
      .parse = parse_schedule, .keep = keep_schedule, .group = 20, .flags = KEPT, .only = MC_USE_TRAINING,
-     .help = "of the learning rate: step (the paper's: halved every N epochs, times .9996 each), linear (its "
+     .help = "of the learning rate: step (the paper's: halved every N epochs, which may be a "
+     "fraction, times F, .9996, each), linear (its "
      "for robust networks: held to half of the epochs, then evenly down to 1% of it at 90%), cosine, onecycle"},
     {"no-augment", 0, MC_OPT_FLAG, AT(train.augment), .group = 20, .flags = KEPT | MC_OPT_CLEARS, .saved = "augment",
      .only = MC_USE_TRAINING, .help = "train on the images as they are"},

@@ -44,8 +44,8 @@ double mc_train_lr(const struct mc_train_options *o, uint64_t epoch, uint64_t st
         return o->lr * (1 - .99 * fmin(fmax(way, 0), 1));
     }
     default:
-        return o->lr * pow(.5, floor((double)epoch / (double)o->step_epochs)) *
-               pow(.9996, (double)epoch);
+        return o->lr * pow(.5, floor(at / (o->step_epochs * (double)steps))) *
+               pow(o->step_factor != 0 ? o->step_factor : .9996, (double)epoch);
     }
 }
 

@@ -12,7 +12,8 @@
 #include "tools/load/in_memory.h"
 
 enum mc_schedule {
-    MC_SCHEDULE_STEP,     /* lr * (1/2)^floor(epoch / step_epochs) * .9996^epoch (the paper's) */
+    MC_SCHEDULE_STEP, /* lr * (1/2)^floor(epochs / step_epochs) * factor^epoch (the paper's), where
+                         the halvings count the steps of an epoch too */
     MC_SCHEDULE_COSINE,   /* from lr to 0 by half a cosine, step by step */
     MC_SCHEDULE_ONECYCLE, /* from lr / 25 to lr over the first 30%, to lr / 250,000 at the end, both
                              by half a cosine (PyTorch's OneCycleLR) */
@@ -27,7 +28,8 @@ struct mc_train_options {
     double lr, momentum, decay;
     int nesterov;
     enum mc_schedule schedule;
-    uint64_t step_epochs;
+    double step_epochs; /* a fraction too */
+    double step_factor; /* of an epoch; 0: the paper's .9996 */
     uint64_t seed;
     int augment;  /* as the data set says */
     double huber; /* delta of every ReLU while training; 0: the graph's own */

@@ -127,7 +127,9 @@ killed() {
 
 # graph NAME SETTING...: makes that graph of a small experiment; what is said is in log and told
 graph() {
-    $now make -f "$MC_ROOT/pipelines/$1.mk" BIN="$MC_BUILD/bin" DATA=synth TRAIN_IMAGES=512 TEST_IMAGES=100 NET=mlp:bn,16 \
+    local of=(DATA=synth NET=mlp:bn,16)
+    [ "$1" != paper ] || of=(DATA_SETS=synth NETS=mlp PAIRS=1:2)
+    $now make -f "$MC_ROOT/pipelines/$1.mk" BIN="$MC_BUILD/bin" "${of[@]}" TRAIN_IMAGES=512 TEST_IMAGES=100 \
         LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "${@:2}" >log 2>told || die "$(cat log told)"
 }
 

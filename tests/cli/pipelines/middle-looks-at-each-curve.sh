@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# middle.mk: the middle of each curve against both ends, before and after it is aligned to them, as the programs give it by hand.
+# middle.mk: the middle of each curve, and of its straight line, against both ends, before and after it is aligned to them, as the programs give it by hand.
 set -- NET=mlp:bn,16,16 LR=0.1
 graph connect "$@"
 graph middle "$@"
-is "$(ran)" 'mc-acts4 mc-bezier2 mc-corr8 mc-hungarian4 mc-plot8 '
+is "$(ran)" 'mc-acts8 mc-bezier4 mc-corr16 mc-hungarian8 mc-plot8 '
 graph middle "$@"
 is "$(ran)" ''
-for c in unaligned aligned; do
-    for f in out out/1-2; do [ -s $f/middle-$c.svg ] && [ -s $f/middle-$c.png ]; done
-    mc-bezier -q -t 1 --point 0.5 --bn-data out/train.mcz out/1-2/curve-$c.mcz -o m.mcz
+for c in unaligned aligned line-unaligned line-aligned; do
+    case $c in
+    line-*) path=$c ;;
+    *)
+        path=curve-$c
+        for f in out out/1-2; do [ -s $f/middle-$c.png ] && grep -q 'line to the first end' $f/middle-$c.svg; done
+        ;;
+    esac
+    mc-bezier -q -t 1 --point 0.5 --bn-data out/train.mcz out/1-2/$path.mcz -o m.mcz
     for end in first second; do
         case $end$c in
         first*) x=net-1 ;;
@@ -30,4 +36,4 @@ column out/middle.tsv identity | paste - after |
 
 graph middle "$@" PAIRS='1:2 1:3'
 is "$(grep -c '^mc-train' log) $(cut -f 1 out/middle.tsv | sort | uniq -c | tr -s ' ' | paste -sd ';')" \
-    '1  8 1-2; 8 1-3; 1 pair'
+    '1  16 1-2; 16 1-3; 1 pair'

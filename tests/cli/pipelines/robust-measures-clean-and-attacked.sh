@@ -30,3 +30,10 @@ for f in out-robust $o; do
     for k in clean robust; do [ -s $f/$k.svg ] && [ -s $f/$k.png ]; done
 done
 grep -q 'aligned, attacked statistics' $o/robust.svg
+# the middle against the ends; with an even number of points there is none
+for kind in accuracy robust.accuracy; do
+    column $o/curve-aligned.tsv test.$kind | awk '{ v[NR] = $1 } END { printf "%.2f\t%.2f\t%.2f\n", v[2], (v[1] + v[3]) / 2, v[2] - (v[1] + v[3]) / 2 }'
+done | paste -sd '\t' | same - <(awk '$1 == "curve-aligned"' $o/midpoint.tsv | cut -f 2-)
+is "$(cut -f 3 out-robust/midpoint.tsv | paste -sd ' ')" "$rows"
+graph robust "$@" -n POINTS=4
+! grep -q midpoint log || die "$(grep midpoint log)"

@@ -50,6 +50,30 @@ TEST(step_is_the_papers)
     follows(MC_SCHEDULE_STEP, 250, 7, at, sizeof at / sizeof *at);
 }
 
+/* A tenth of the paper's: 25 epochs of 391 steps, halved after every 782; a 40th: 6 epochs, halved
+ * after 195.5. */
+TEST(step_counts_fractions_of_epochs_in_steps)
+{
+    struct mc_train_options o = {
+        .epochs = 25, .lr = .2, .step_epochs = 2, .step_factor = pow(.9996, 10)};
+    const uint64_t steps = 391;
+
+    assert_true(fabs(mc_train_lr(&o, 1, 390, steps) - .2 * pow(.9996, 10)) <= 1e-12);
+    assert_true(fabs(mc_train_lr(&o, 2, 0, steps) - .1 * pow(.9996, 20)) <= 1e-12);
+    o = (struct mc_train_options){.epochs = 6, .lr = .2, .step_epochs = .5};
+    assert_true(mc_train_lr(&o, 0, 195, steps) == .2);
+    assert_true(mc_train_lr(&o, 0, 196, steps) == .1);
+    assert_true(mc_train_lr(&o, 1, 0, steps) == .05 * .9996);
+    /* whole numbers: as counted in whole epochs */
+    for (uint64_t n = 1; n <= 20; n++)
+        for (uint64_t e = 0; e < 250; e++)
+            for (uint64_t s = 0; s < 7; s++) {
+                o.step_epochs = (double)n;
+                assert_true(mc_train_lr(&o, e, s, 7) ==
+                            .2 * pow(.5, floor((double)e / (double)n)) * pow(.9996, (double)e));
+            }
+}
+
 /* 40 steps: held to the 20th, 1% from the 36th. */
 TEST(linear_is_the_papers_for_robust_networks)
 {

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# grid.mk: curves of each rate and batch size on the same ends, those of connect.mk taken as they are, one table with their names.
+set -- PAIRS='1:2 3:4' CURVE_LR=0.1 TRAIN_IMAGES=256
+graph connect "$@"
+graph grid "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128'
+is "$(ran)" 'mc-bezier12 mc-eval16 '
+is "$(cut -f 3-5 out/grid.tsv | tr '\t' ' ' | paste -sd ';')" 'path lr batch;curve-unaligned 0.1 64;curve-unaligned 0.1 128;curve-unaligned 0.5 64;'\
+'curve-unaligned 0.5 128;curve-aligned 0.1 64;curve-aligned 0.1 128;curve-aligned 0.5 64;curve-aligned 0.5 128'
+same out/3-4/curve-aligned.mcz out/3-4/curve-aligned-lr0.1-batch128.mcz
+mc-bezier -q --data out/train.mcz --seed 3 --epochs 1 --lr .5 --batch 64 -t 1 out/net-3.mcz out/3-4/b-aligned.mcz -o by-hand.mcz
+alike by-hand.mcz out/3-4/curve-aligned-lr0.5-batch64.mcz
+# the columns are those of table.tsv
+is "$(awk -F '\t' '$3 == "curve-aligned" && $4 == .1 && $5 == 128' out/grid.tsv | cut -f 6-)" "$(grep curve-aligned out/table.tsv | cut -f 4-)"
+graph grid "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128'
+is "$(ran)" ''
+# in a folder of its own
+graph grid "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128' OUT=grid FROM=out
+! grep -q '^mc-train\|^mc-data' log || die "$(grep ^mc log)"
+same out/grid.tsv grid/grid.tsv
+! (graph grid GRID_LR='.1 x') >out.refused && grep -qF 'decimal numbers are wanted' told || die "$(cat told)"

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# subsets.mk: alignments by fewer images, the units that they match otherwise than the reference, and the straight line to each end.
+set -- subsets PAIRS='1:2 1:3' SUBSETS='40 103 all' REFERENCE=103
+graph "$@"
+graph connect PAIRS='1:2 1:3' CURVE_EPOCHS=0
+# a fifth of 512 images is what connect.mk aligns by
+alike out/1-2/permutation.mcz out/1-2/permutation-subset-103.mcz
+py <<'P'
+import csv
+def rows(name):
+    return list(csv.DictReader(open(name), delimiter="\t"))
+differ = {}
+for pair in "1-2", "1-3":
+    p = {n: mcz.read(f"out/{pair}/permutation-subset-{n}.mcz").tensors for n in ("40", "103", "all")}
+    table = {r["images"]: r for r in rows(f"out/{pair}/subsets.tsv")}
+    assert list(table) == ["40", "103", "all"], table
+    for n, t in p.items():
+        count = sum(int((t[g] != p["103"][g]).sum()) for g in t)
+        differ.setdefault(n, []).append(count)
+        line = {(s["data"], s["quantity"]): s for s in rows(f"out/{pair}/line-subset-{n}.summary.tsv")}
+        r = table[n]
+        assert (r["differ"], r["units"], r["reference"]) == (str(count), "16", "103"), (r, count)
+        assert abs(float(r["barrier_train_loss"]) - float(line["train", "loss"]["barrier"])) < 1e-4, (r, line)
+assert sum(differ["40"]) > 0 and sum(differ["103"]) == 0, differ
+for r in rows("out/subsets.tsv"):
+    x = differ[r["images"]]
+    assert r["pairs"] == "2" and abs(float(r["differ"]) - np.mean(x)) < .051 and abs(float(r["differ_sd"]) - np.std(x, ddof=1)) < .051, r
+P
+graph "$@"
+is "$(ran)" ''
+graph subsets -n OUT=none TRAIN_IMAGES=6000 && is "$(grep -o 'subset-[a-z0-9]*.mcz' log | sort -u | paste -sd ' ')" 'subset-2500.mcz subset-5000.mcz subset-all.mcz'
+! (graph subsets SUBSETS='40 x') >out.refused && grep -qF 'numbers of images are wanted' told || die "$(cat told)"
+! (graph subsets REFERENCE=7) >out.refused && grep -qF 'one of SUBSETS is wanted' told || die "$(cat told)"
