@@ -13,10 +13,10 @@
 struct options {
     struct mc_cli cli;
     struct mc_train_cli train;
-    const char *bn_data;
+    const char *bn_data, *start;
     uint64_t control_points, bn_samples;
-    int chain, bn_plain;
-    double point; /* where given: no curve is trained */
+    int chain, bn_plain, inner;
+    double point; /* where given, or inner: no curve is trained */
 };
 
 /* clang-format off */
@@ -26,6 +26,10 @@ static const struct mc_option options[] = {
      .help = "control points between the ends; 1: quadratic"},
     {"chain", 0, MC_OPT_FLAG, MC_AT(chain), .group = 10, .only = MC_USE_TRAINING,
      .help = "a polygonal chain instead of a Bezier curve"},
+    {"start", 0, MC_OPT_INPUT, MC_AT(start), .arg = "FILE", .group = 10, .only = MC_USE_TRAINING,
+     .help = "weights where the one control point starts, not on the straight line"},
+    {"inner", 0, MC_OPT_FLAG, MC_AT(inner), .group = 40, .flags = MC_OPT_HISTORY,
+     .help = "take the control point out of a quadratic curve, as weights that --start takes"},
     {"point", 0, MC_OPT_REAL, MC_AT(point), .arg = "T", .max = 1, .group = 40, .flags = MC_OPT_HISTORY,
      .help = "take the point at T in [0,1] out of a curve, as weights"},
     {"bn-data", 0, MC_OPT_INPUT, MC_AT(bn_data), .arg = "FILE", .group = 40, .needs = {"point"},
@@ -37,14 +41,16 @@ static const struct mc_option options[] = {
     MC_OPTIONS_RUN, {0}};
 /* clang-format on */
 
-static const char operands[] = "A.mcz B.mcz\n--point T --bn-data FILE CURVE.mcz";
+static const char operands[] = "A.mcz B.mcz\n--point T --bn-data FILE CURVE.mcz\n--inner CURVE.mcz";
 static const char doc[] =
     "Learn a curve of low loss between two networks, or take a point out of one."
     "\vThe ends stay fixed; the control points start on the straight line and are trained with one "
-    "random t a batch. --epochs 0 leaves the straight line. With -v it says first how much memory "
+    "random t a batch. --epochs 0 leaves the straight line, or with --start the curve through its "
+    "control point. With -v it says first how much memory "
     "the run takes.\n\nExamples:\n"
     "  mc-bezier --data train.mcz --epochs 20 a.mcz pb.mcz -o curve.mcz\n"
-    "  mc-bezier --point 0.5 --bn-data train.mcz curve.mcz -o middle.mcz";
+    "  mc-bezier --point 0.5 --bn-data train.mcz curve.mcz -o middle.mcz\n"
+    "  mc-bezier --inner curve.mcz -o c.mcz && mc-bezier --epochs 0 --start c.mcz a.mcz pb.mcz";
 
 /* The straight path between the two networks of the command line. */
 static int read_ends(const struct options *o, struct mc_curve *c, char id[2][MC_ID_LEN],
@@ -66,7 +72,24 @@ static int read_ends(const struct options *o, struct mc_curve *c, char id[2][MC_
     return rc;
 }
 
-static int train(struct options *o, struct mc_curve *c, char id[2][MC_ID_LEN], struct mc_error *err)
+/* --start's weights as the control point. */
+static int read_start(const struct options *o, struct mc_curve *c, char id[MC_ID_LEN],
+                      struct mc_error *err)
+{
+    struct mc_weights w = {0};
+    int rc = mc_weights_read(&w, o->start, o->cli.history, err);
+
+    if (!rc)
+        rc = mc_graph_expect_same(c->graph, w.graph, o->cli.operands[0], o->start, err);
+    if (!rc) {
+        memcpy(c->points[1], w.params, c->graph->P * sizeof *w.params);
+        memcpy(id, w.id, MC_ID_LEN);
+    }
+    mc_weights_release(&w);
+    return rc;
+}
+
+static int train(struct options *o, struct mc_curve *c, char id[3][MC_ID_LEN], struct mc_error *err)
 {
     struct mc_checkpoint *state = &o->train.state;
     struct mc_curve_objective objective;
@@ -79,6 +102,8 @@ static int train(struct options *o, struct mc_curve *c, char id[2][MC_ID_LEN], s
     mc_checkpoint_set(state, "b", "%s", id[1]);
     mc_checkpoint_set(state, "curve", "%d", (int)c->kind);
     mc_checkpoint_set(state, "points", "%zu", c->n_points);
+    if (o->start)
+        mc_checkpoint_set(state, "start", "%s", id[2]);
     return mc_train_cli_run(&o->train, c->graph, &objective.objective, err);
 }
 
@@ -86,9 +111,11 @@ static int learn_curve(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
     struct mc_curve c = {0};
-    char id[2][MC_ID_LEN];
+    char id[3][MC_ID_LEN];
     int rc = read_ends(o, &c, id, err);
 
+    if (!rc && o->start)
+        rc = read_start(o, &c, id[2], err);
     mc_history_str(h, "curve", o->chain ? "chain" : "bezier");
     mc_option_note(&o->cli, &o->control_points, h);
     if (!rc && o->train.train.epochs && o->control_points)
@@ -155,11 +182,33 @@ out:
     return rc;
 }
 
+static int extract_inner(struct options *o, struct mc_error *err)
+{
+    struct mc_history *h = o->cli.history;
+    struct mc_curve c = {0};
+    struct mc_weights w = {0};
+    int rc = mc_curve_read(&c, o->cli.operands[0], h, err);
+
+    if (!rc && (c.kind != MC_CURVE_BEZIER || c.n_points != 3))
+        rc = mc_fail(err, MC_EUSAGE, "--inner is for curves with one control point");
+    if (!rc)
+        rc = mc_weights_init(&w, c.graph, c.dataset, err);
+    if (!rc) {
+        mc_graph_init(c.graph, 0, w.params, w.stats); /* mean 0, variance 1 */
+        memcpy(w.params, c.points[1], c.graph->P * sizeof *w.params);
+        mc_option_note(&o->cli, &o->inner, h);
+        rc = mc_weights_write(&w, o->cli.output, h, err);
+    }
+    mc_weights_release(&w);
+    mc_curve_release(&c);
+    return rc;
+}
+
 static int run(struct options *o, struct mc_error *err)
 {
-    int rc = mc_train_cli_open(&o->train, err);
+    int rc = o->inner ? extract_inner(o, err) : mc_train_cli_open(&o->train, err);
 
-    if (rc)
+    if (rc || o->inner)
         return rc;
     return mc_option_given(&o->cli, &o->point) ? extract_point(o, err) : learn_curve(o, err);
 }
@@ -172,10 +221,15 @@ static void add_options(struct options *o)
 static void check_options(struct options *o)
 {
     mc_train_cli_check(&o->train);
-    size_t wanted = mc_option_given(&o->cli, &o->point) ? 1 : 2;
+    const char *point = mc_option_given(&o->cli, &o->point);
+    size_t wanted = point || o->inner ? 1 : 2;
     const char *idle = wanted == 1 ? mc_option_idle(&o->cli, 0) : NULL;
+    if (point && o->inner)
+        mc_cli_usage("--inner and --point exclude each other");
     if (idle)
-        mc_cli_usage("--%s has no effect with --point", idle);
+        mc_cli_usage("--%s has no effect with --%s", idle, point ? "point" : "inner");
+    if (o->start && (o->control_points != 1 || o->chain))
+        mc_cli_usage("--start is for one control point of a Bezier curve");
     if (o->cli.n_operands != wanted)
         mc_cli_usage("needs %s (see --help)",
                      wanted == 2 ? "two weights streams" : "one curve stream");

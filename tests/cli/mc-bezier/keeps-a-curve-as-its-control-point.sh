@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-bezier: --inner takes the control point out as weights, --start makes the same curve of it, or trains on from there.
+fixture three
+
+mc-bezier --inner curve.mcz -o inner.mcz
+mc-bezier --epochs 0 --start inner.mcz n1.mcz n2.mcz -o again.mcz
+is "$(id again.mcz)" "$(id curve.mcz)"
+py <<'END'
+inner, curve = mcz.read("inner.mcz"), mcz.read("curve.mcz")
+for name in curve.tensors:
+    if name.startswith("1/"):
+        assert (inner.tensors[name[2:]] == curve.tensors[name]).all(), name
+END
+train="mc-bezier -q --data d.mcz --samples 64 --batch 32 --epochs 2 -t 1 n1.mcz n2.mcz"
+$train --start inner.mcz -o on.mcz --checkpoint c
+$train -o line.mcz
+[ "$(id on.mcz)" != "$(id line.mcz)" ] || die 'the start makes no difference'
+fails 3 'start' $train --start n1.mcz -o other.mcz --checkpoint c --resume
+fails 3 'c: ' $train -o other.mcz --checkpoint c --resume
+
+mc-bezier -q --epochs 0 --control-points 0 n1.mcz n2.mcz -o straight.mcz
+fails 2 'one control point' mc-bezier --inner straight.mcz
+fails 2 'one control point' mc-bezier --epochs 0 --control-points 2 --start inner.mcz n1.mcz n2.mcz
+fails 2 'one control point' mc-bezier --epochs 0 --chain --start inner.mcz n1.mcz n2.mcz
+fails 2 '--start has no effect with --inner' mc-bezier --inner --start inner.mcz curve.mcz
+fails 2 'exclude' mc-bezier --inner --point .5 curve.mcz
+mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o stranger.mcz
+fails 3 'different networks' mc-bezier --epochs 0 --start stranger.mcz n1.mcz n2.mcz
