@@ -136,7 +136,7 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
 		formats/python/mcz.py formats/samples/*.json) \
 		pipelines/paper.tsv pipelines/completion.bash pipelines/locale.sh $(DESTDIR)$(PREFIX)/share/mc
-	install $(addprefix pipelines/,align.sh gpus.sh lock.sh rates.sh tables.sh verdicts.sh) \
+	install $(addprefix pipelines/,align.sh gpus.sh lock.sh published.sh rates.sh tables.sh verdicts.sh) \
 		formats/python/example_assign.py \
 		$(DESTDIR)$(PREFIX)/share/mc
 	for n in $(NAMES); do ln -sfn ../../mc/completion.bash \

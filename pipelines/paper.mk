@@ -7,6 +7,7 @@
 #   make -f pipelines/paper.mk CIFAR10_DIR=DIR CIFAR100_DIR=DIR TINY_IMAGENET_DIR=DIR -j8
 #   make -f pipelines/paper.mk PART="tinyten-cifar10 robust-tinyten-cifar100" CIFAR10_DIR=DIR CIFAR100_DIR=DIR
 #   make -f pipelines/paper.mk SCALE=.1 PART=resnet32-cifar10 CIFAR10_DIR=DIR    # all of it in a tenth of the epochs
+#   make -f pipelines/paper.mk publish PART=tinyten-cifar10       # what its tables can be measured from, to PUBLISHED
 #   make -f pipelines/paper.mk reevaluate CIFAR10_DIR=DIR         # the published tables again, from what they are made of
 #
 # Parts, NET one of NETS and DATA one of DATA_SETS; each is a folder in OUT and may be named in PART:
@@ -47,7 +48,7 @@ STOP_AFTER  ?= 20#            epochs of googlenet's robust curves, of ROBUST_EPO
 BOUND_NET   ?= mlp:256,256#   an mlp without batch norm
 BOUND_EPOCHS ?= $(if $(filter 250,$(EPOCHS)),20,$(EPOCHS))# of its networks; 20, or EPOCHS where those are given
 SUFFIX      ?=#               after the name of each part's folder
-PUBLISHED   ?= $(here)../docs/networks# folders of parts for reevaluate
+PUBLISHED   ?= $(here)../docs/networks# folders of parts for publish and reevaluate
 RATES       ?=#               for cost, images/s in training and evaluation: "tinyten=900:4000 resnet32=200:900"; measured if not given
 BIN         ?=#               where the programs are
 
@@ -126,7 +127,7 @@ upper = $(subst tiny-imagenet,TINY_IMAGENET,$(subst cifar,CIFAR,$(1)))_DIR
 # make -n, cost and help read no data
 dry   := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))$(filter help cost parts,$(MAKECMDGOALS))
 lacks  = $(foreach p,$(1),$(if $(or $(filter synth,$(data/$(p))),$(dir/$(data/$(p)))),,$(p)))
-without := $(strip $(if $(dry)$(filter reevaluate verdicts,$(MAKECMDGOALS)),,$(call lacks,$(wanted))))
+without := $(strip $(if $(dry)$(filter publish reevaluate verdicts,$(MAKECMDGOALS)),,$(call lacks,$(wanted))))
 ifneq ($(without),)
 for-lack := $(foreach d,$(sort $(foreach p,$(without),$(data/$(p)))),$(call upper,$(d)))
 ifeq ($(MISSING),stop)
@@ -157,7 +158,7 @@ settings = DATA=$(data/$(1)) $(if $(dir/$(data/$(1))),DATA_DIR=$(call quote,$(di
     $(if $(BIN),BIN=$(call quote,$(BIN))) $(passed)
 
 # a mistyped fraction would train all of a part again
-elsewise := $(if $(filter help parts reevaluate verdicts,$(MAKECMDGOALS)),,$(strip $(foreach p,$(sort $(wanted) $(foreach p,$(wanted),$(from/$(p)))), \
+elsewise := $(if $(filter help parts publish reevaluate verdicts,$(MAKECMDGOALS)),,$(strip $(foreach p,$(sort $(wanted) $(foreach p,$(wanted),$(from/$(p)))), \
     $(if $(wildcard $(call folder,$(p))/scale),$(if $(filter $(SCALE),$(file <$(call folder,$(p))/scale)),,$(call folder,$(p)))))))
 ifneq ($(elsewise),)
 $(error SCALE="$(SCALE)": $(elsewise) was made at another, as the file scale there says: another OUT or SUFFIX is wanted)
@@ -166,7 +167,7 @@ endif
 # ---- making them -----------------------------------------------------------------------------------
 all: $(wanted)
 	$(if $(wildcard $(here)verdicts.sh),@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) OUT=$(OUT) verdicts)
-.PHONY: all help parts cost reevaluate verdicts $(parts) $(foreach p,$(parts),$(graphs/$(p):%=$(p)/%))
+.PHONY: all help parts cost publish reevaluate verdicts $(parts) $(foreach p,$(parts),$(graphs/$(p):%=$(p)/%))
 
 # PART/GRAPH: one after another in a part, whose folder they share; after its ends' connect where those come from elsewhere
 define made
@@ -195,27 +196,32 @@ cost:
 	    -v threads=$(or $(THREADS),2) -v device=$(or $(DEVICE),auto) -f $(here)cost.awk
 
 # ---- published results again -----------------------------------------------------------------------
-# PUBLISHED/PART has net-S.mcz, A-B/permutation.mcz, A-B/curve-V.mcz and the tables; a pair counts where both curves are
+# PUBLISHED/PART is what published.sh keeps of OUT/PART, or has A-B/curve-V.mcz for inner-V.mcz; a pair counts where both
+# curves are
 override PUBLISHED := $(patsubst %/,%,$(PUBLISHED))
-pairs-of = $(foreach c,$(wildcard $(PUBLISHED)/$(1)/*-*/curve-aligned.mcz),$(if $(wildcard $(dir $(c))curve-unaligned.mcz),$(notdir $(patsubst %/,%,$(dir $(c))))))
+curve-at = $(wildcard $(1)/inner-$(2).mcz $(1)/curve-$(2).mcz)
+pairs-of = $(foreach d,$(patsubst %/,%,$(wildcard $(PUBLISHED)/$(1)/*-*/)),$(if $(and $(call curve-at,$(d),unaligned),$(call curve-at,$(d),aligned)),$(notdir $(d))))
 with-pam = $(if $(filter-out $(words $(call pairs-of,$(1))),$(words $(wildcard $(foreach v,pam-unaligned,$(patsubst %,$(PUBLISHED)/$(1)/%/curve-$(v).mcz,$(call pairs-of,$(1))))))),,pam)
 published := $(strip $(if $(filter reevaluate,$(MAKECMDGOALS)),$(foreach p,$(or $(PART),$(filter-out figures-% grid-% bound-%,$(parts))),$(if $(call pairs-of,$(p)),$(p)))))
 again    = $(OUT)/reevaluated/$(1)
-remeasure = +@$(MAKE) --no-print-directory -f $(here)$(2).mk $(call settings,$(1),$(2)) OUT=$(call again,$(1)) FROM=$(PUBLISHED)/$(1) \
+remeasure = +@$(MAKE) --no-print-directory -f $(here)$(2).mk $(call settings,$(1),$(2)) OUT=$(call again,$(1)) FROM=$(call again,$(1)).from \
                PAIRS='$(subst -,:,$(call pairs-of,$(1)))' $(3:%=$(call again,$(1))/%.tsv)
 compare   = @if [ ! -e $(PUBLISHED)/$(1)/$(2).tsv ]; then echo '$(2).tsv is not published; here it is:' && cat $(call again,$(1))/$(2).tsv; else \
                echo '$(2).tsv, as published and again:' && awk -f $(here)compare.awk $(PUBLISHED)/$(1)/$(2).tsv $(call again,$(1))/$(2).tsv; fi
 ifneq ($(filter reevaluate,$(MAKECMDGOALS)),)
 ifeq ($(published),)
-$(error PUBLISHED="$(PUBLISHED)": there are no curves of $(or $(PART),any part), A-B/curve-unaligned.mcz and A-B/curve-aligned.mcz)
+$(error PUBLISHED="$(PUBLISHED)": there are no curves of $(or $(PART),any part), A-B/inner-unaligned.mcz and A-B/inner-aligned.mcz)
 endif
 ifneq ($(if $(dry),,$(strip $(call lacks,$(published)))),)
 $(error $(foreach d,$(sort $(foreach p,$(call lacks,$(published)),$(data/$(p)))),$(call upper,$(d))): wanted for $(strip $(call lacks,$(published))))
 endif
 endif
+publish:
+	@$(foreach p,$(wanted),PATH=$(call quote,$(bin)):$$PATH $(here)published.sh keep $(call folder,$(p)) $(PUBLISHED)/$(p)$(SUFFIX) &&) true
 reevaluate: $(published:%=reevaluate/%)
 reevaluate/%:
 	@echo '== $*: from $(PUBLISHED)/$*, pairs $(call pairs-of,$*)'
+	@PATH=$(call quote,$(bin)):$$PATH $(here)published.sh make $(PUBLISHED)/$* $(call again,$*).from
 	@mkdir -p $(call again,$*) && if [ -e $(PUBLISHED)/$*/scale ]; then cp $(PUBLISHED)/$*/scale $(call again,$*); fi
 	$(if $(filter robust,$(kind/$*)),$(call remeasure,$*,robust,clean robust),$(call remeasure,$*,connect,table))
 	$(if $(filter plain,$(kind/$*)),$(if $(call with-pam,$*),$(call remeasure,$*,pam,pam)))

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A part of the paper as it is published, and back; see the usage below. paper.mk calls it.
+set -euo pipefail
+. "$(dirname "$(readlink -f "$0")")/locale.sh" || exit 1
+
+usage() {
+    cat <<'END'
+Usage: published.sh keep PART FOLDER
+       published.sh make FOLDER PART
+Keep of a part that paper.mk made what its tables can be measured from again, or make those files again.
+
+FOLDER has net-S.mcz with the ends of their logs, the tables (*.tsv) and `scale`; in A-B/ permutation.mcz and of each
+curve-V.mcz the control point, inner-V.mcz, a third as large; a curve of PAM, which holds its permutation, as it is.
+What is there already is made anew. Only pairs with all of both curves are kept.
+
+Exit status: 0 done, 1 failed, 2 usage; of the programs: their own.
+END
+}
+
+# to a file that is there whole or not at all
+whole() {
+    local to=$1
+    shift
+    "$@" -o "$to.part"
+    mv "$to.part" "$to"
+}
+copy() {
+    cp "$1" "$2.part"
+    mv "$2.part" "$2"
+}
+
+keep() {
+    local part=$1 folder=$2 pair to f v whole_pairs=()
+    for pair in "$part"/*-*/; do
+        [ ! -e "$pair/curve-unaligned.mcz" ] || [ ! -e "$pair/curve-aligned.mcz" ] || whole_pairs+=("$(basename "$pair")")
+    done
+    if [ ${#whole_pairs[@]} = 0 ]; then
+        echo "published.sh: $part: there is no pair with both curves, A-B/curve-unaligned.mcz and A-B/curve-aligned.mcz" >&2
+        exit 1
+    fi
+    mkdir -p "$folder"
+    for f in "$part"/*.tsv "$part"/scale; do [ ! -e "$f" ] || copy "$f" "$folder/${f##*/}"; done
+    for pair in "${whole_pairs[@]}"; do
+        to=$folder/$pair
+        mkdir -p "$to"
+        for f in net-"${pair%-*}" net-"${pair#*-}"; do
+            copy "$part/$f.mcz" "$folder/$f.mcz"
+            { head -n 1 "$part/$f.log.json" && tail -n 3 "$part/$f.log.json"; } >"$folder/$f.log.json"
+        done
+        copy "$part/$pair/permutation.mcz" "$to/permutation.mcz"
+        for v in unaligned aligned; do whole "$to/inner-$v.mcz" mc-bezier --inner "$part/$pair/curve-$v.mcz"; done
+        for f in "$part/$pair"/curve-pam-*.mcz; do [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"; done
+    done
+}
+
+make() {
+    local folder=$1 part=$2 pair to f b
+    mkdir -p "$part"
+    for f in "$folder"/net-*.mcz "$folder"/*.tsv "$folder"/scale; do [ ! -e "$f" ] || copy "$f" "$part/${f##*/}"; done
+    for pair in "$folder"/*-*/; do
+        pair=$(basename "$pair") to=$part/$pair b=$folder/net-${pair#*-}.mcz
+        mkdir -p "$to"
+        for f in "$folder/$pair"/{permutation,curve-*}.mcz; do [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"; done
+        for f in "$folder/$pair"/inner-*.mcz; do
+            case $f in
+            */inner-aligned.mcz)
+                whole "$to/b-aligned.mcz" mc-permute "$folder/$pair/permutation.mcz" "$b"
+                b=$to/b-aligned.mcz
+                ;;
+            */inner-unaligned.mcz) b=$folder/net-${pair#*-}.mcz ;;
+            *) continue ;;
+            esac
+            whole "$to/curve${f##*/inner}" mc-bezier -q --epochs 0 --start "$f" "$folder/net-${pair%-*}.mcz" "$b"
+        done
+    done
+}
+
+case $#-${1:-} in
+3-keep | 3-make) "$1" "$2" "$3" ;;
+1--h | 1---help) usage ;;
+*)
+    echo 'published.sh: keep PART FOLDER, or make FOLDER PART, is wanted (see published.sh -h)' >&2
+    exit 2
+    ;;
+esac
