@@ -36,8 +36,8 @@ static const struct mc_option rows[] = {
     {"bn-data", 0, MC_OPT_INPUT, AT(sweep.bn.path), .arg = "FILE", .group = 20,
      .help = "re-estimate batch norm on this at each point"},
     {"bn-samples", 0, MC_OPT_U64, AT(sweep.bn.samples), .arg = "N", .min = 1, .max = INT32_MAX, .def = "10000", .group = 20,
-     .help = "first N images of --bn-data"},
-    {"bn-plain", 0, MC_OPT_FLAG, AT(bn_plain), .group = 20,
+     .needs = {"bn-data"}, .help = "first N images of --bn-data"},
+    {"bn-plain", 0, MC_OPT_FLAG, AT(bn_plain), .group = 20, .needs = {"bn-data"},
      .help = "re-estimate on images as they are, not augmented"},
     MC_OPTION_ATTACK(AT(attack), 25, "measure adversarial examples too, made at each point under its statistics: "
                      "columns NAME.robust.loss, NAME.robust.accuracy; eps and step are those of the first --data",

@@ -33,3 +33,4 @@ fails 2 'standard input can be read only once' mc-eval --plane --data - --bn-dat
 mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o other.mcz
 fails 3 'n1.mcz and other.mcz: are different networks' $plane n1.mcz n2.mcz other.mcz
 for option in grid=5 marks=x.tsv checkpoint=x; do fails 2 "--${option%=*} " mc-eval --data d.mcz --$option n1.mcz; done
+for option in bn-samples=9 bn-plain; do fails 2 "--${option%=*} has no effect without --bn-data" mc-eval --data d.mcz --$option n1.mcz; done
