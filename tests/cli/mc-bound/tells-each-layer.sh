@@ -3,9 +3,10 @@
 fixture bounded
 
 mc-bound -v n1.mcz n2.mcz m.mcz 2>told >table
-is "$(grep -c ' apart$' told) $(wc -l <told)" '2 3'
+is "$(grep -c ' apart$' told) $(wc -l <told)" '3 4'
 mc-bound -v n1.mcz n2.mcz m.mcz p.mcz 2>told >table
 is "$(sed -E 's/[0-9.e+-]{5,}/X/g' told | paste -sd ';')" "$(printf '%s;' \
     'mc-bound: layers.0.linear.weight: spectral norms X and X, pre-activations X apart, aligned X' \
     'mc-bound: layers.1.linear.weight: spectral norms X and X, pre-activations X apart, aligned X' \
+    'mc-bound: layers.2.linear.weight: spectral norms X and X, pre-activations X apart, aligned X' \
     'mc-bound: dense.weight: spectral norms X and X' | sed 's/;$//')"

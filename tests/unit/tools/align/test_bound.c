@@ -98,14 +98,16 @@ TEST(the_norms_are_of_the_weights_without_biases)
 
 TEST(the_recursion_is_its_terms_written_out)
 {
-    struct mc_bound b = {.L = 3, .norm = (double[3][2]){{7, 11}, {2, 3}, {1.5, .5}}};
-    const double delta[2] = {4, .25};
+    struct mc_bound b = {.L = 4, .norm = (double[4][2]){{7, 11}, {2, 3}, {5, .7}, {1.5, .5}}};
+    const double delta[3] = {4, .25, 2};
 
     for (int k = 0; k <= 8; k++) {
         const double t = k / 8., u = 1 - t;
-        /* t u (s^1 + s^2) Delta_1 reaches both of the second layer's distances */
-        const double c = t * u * (2 + 3) * 4, d0 = c + t * .25, d1 = c + u * .25;
-        const double want = sqrt(2) * (u * 1.5 * d0 + t * .5 * d1);
+        /* t u (s^1 + s^2) Delta_1 reaches both of the second layer's distances; from the third on
+         * it matters which end's norm multiplies which */
+        const double c2 = t * u * (2 + 3) * 4, d0 = c2 + t * .25, d1 = c2 + u * .25;
+        const double c3 = u * 5 * d0 + t * .7 * d1;
+        const double want = sqrt(2) * (u * 1.5 * (c3 + t * 2) + t * .5 * (c3 + u * 2));
         assert_true(fabs(mc_bound_at(&b, delta, t) - want) <= 1e-14 * (1 + want));
     }
     b.L = 1; /* logits linear in the parameters: no barrier */
