@@ -93,8 +93,8 @@ static int run(struct options *o, struct mc_error *err)
     note_options(o, &set->info, shuffle);
     mc_progress_begin(&progress, &o->cli, "writing", "images",
                       o->samples ? o->samples : set->info.n);
-    rc = mc_image_source_write(set, shuffle, o->samples, o->cli.output, o->cli.history,
-                               mc_progress_count, &progress, err);
+    const struct mc_image_choice choice = {o->samples, shuffle, mc_progress_count, &progress};
+    rc = mc_image_source_write(set, o->cli.output, &choice, o->cli.history, err);
     mc_progress_end(&progress);
     mc_image_source_close(set);
     return rc;

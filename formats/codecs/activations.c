@@ -71,9 +71,12 @@ static struct mc_tensor tap_tensor(const struct mc_taps *t, size_t i, uint64_t i
 }
 
 int mc_activations_create(struct mc_activations_writer **out, const char *path,
-                          const struct mc_taps *taps, const int (*hw)[2], uint64_t images,
-                          size_t batch, const struct mc_history *h, struct mc_error *err)
+                          const struct mc_activations_shape *shape, const struct mc_history *h,
+                          struct mc_error *err)
 {
+    const struct mc_taps *taps = shape->taps;
+    const int(*hw)[2] = shape->hw;
+    const uint64_t images = shape->images;
     struct mc_activations_writer *a = NULL;
     struct mc_tensor *tensors = NULL;
     struct mc_taps sampled = *taps;
@@ -89,11 +92,13 @@ int mc_activations_create(struct mc_activations_writer **out, const char *path,
         sampled.taps[i].samples = images * (uint64_t)hw[i][0] * (uint64_t)hw[i][1];
         tensors[i] = tap_tensor(taps, i, images, (uint64_t)hw[i][0], (uint64_t)hw[i][1]);
     }
-    a->turn = (struct turn){.images = images, .batch = batch, .n_taps = taps->n_taps};
+    a->turn = (struct turn){.images = images, .batch = shape->batch, .n_taps = taps->n_taps};
     mc_pack_map(&meta, 5);
     mc_taps_pack(&sampled, &meta);
     mc_keys_pack(&meta, keys, 2, &a->turn);
-    if ((rc = mc_writer_open(&a->w, path, "activations", &meta, tensors, taps->n_taps, h, err)))
+    if ((rc = mc_writer_open(&a->w, path,
+                             &(struct mc_header){"activations", &meta, tensors, taps->n_taps}, h,
+                             err)))
         goto out;
     *out = a;
     a = NULL;

@@ -12,11 +12,15 @@
 #include "formats/codecs/moments.h"
 
 struct mc_activations_writer;
-/* hw: (n_taps, 2) height and width of each tap. */
+struct mc_activations_shape {
+    const struct mc_taps *taps;
+    const int (*hw)[2]; /* (n_taps) height and width of each tap */
+    uint64_t images;
+    size_t batch;
+};
 MC_USE_RESULT int mc_activations_create(struct mc_activations_writer **out, const char *path,
-                                        const struct mc_taps *taps, const int (*hw)[2],
-                                        uint64_t images, size_t batch, const struct mc_history *h,
-                                        struct mc_error *err);
+                                        const struct mc_activations_shape *shape,
+                                        const struct mc_history *h, struct mc_error *err);
 /* Next n images of tap i: (n, K, H, W). Call for every tap in order, batch by batch. */
 MC_USE_RESULT int mc_activations_write(struct mc_activations_writer *a, size_t tap, size_t n,
                                        const float *data, struct mc_error *err);

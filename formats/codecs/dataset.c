@@ -219,7 +219,8 @@ int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
                                                    (uint64_t)s->height, (uint64_t)s->width});
     tensors[1] = mc_tensor_make("labels", MC_I32, 1, &info->n);
     mc_dataset_meta_pack(info, &meta);
-    if ((rc = mc_writer_open(&d->w, path, "dataset", &meta, tensors, 2, h, err)))
+    if ((rc = mc_writer_open(&d->w, path, &(struct mc_header){"dataset", &meta, tensors, 2}, h,
+                             err)))
         goto out;
     *out = d;
     d = NULL;

@@ -141,8 +141,10 @@ int mc_layout_write(struct mc_layout *l, const char *path, const struct mc_histo
                     struct mc_error *err)
 {
     struct mc_writer *w = NULL;
-    int rc = l->failed ? mc_no_memory(err)
-                       : mc_writer_open(&w, path, l->kind, &l->meta, l->tensors, l->n, h, err);
+    int rc = l->failed
+                 ? mc_no_memory(err)
+                 : mc_writer_open(&w, path,
+                                  &(struct mc_header){l->kind, &l->meta, l->tensors, l->n}, h, err);
 
     for (size_t i = 0; i < l->n && !rc; i++) {
         const char *data = NULL;

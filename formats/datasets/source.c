@@ -91,10 +91,11 @@ static uint32_t *shuffled(uint64_t n, uint64_t seed)
     return order;
 }
 
-int mc_image_source_write(struct mc_image_source *s, const uint64_t *shuffle, uint64_t samples,
-                          const char *path, const struct mc_history *h,
-                          void (*tell)(void *ctx, uint64_t done), void *ctx, struct mc_error *err)
+int mc_image_source_write(struct mc_image_source *s, const char *path,
+                          const struct mc_image_choice *c, const struct mc_history *h,
+                          struct mc_error *err)
 {
+    const uint64_t *shuffle = c->shuffle, samples = c->samples;
     struct mc_dataset_info info = s->info;
     struct mc_dataset_writer *w = NULL;
     uint32_t *order = NULL;
@@ -121,8 +122,8 @@ int mc_image_source_write(struct mc_image_source *s, const uint64_t *shuffle, ui
         if ((rc = s->get(s, order ? order[i] : i, image, &label, err)) ||
             (rc = mc_dataset_write(w, 1, image, &label, err)))
             goto out;
-        if (tell)
-            tell(ctx, i + 1);
+        if (c->tell)
+            c->tell(c->arg, i + 1);
     }
     rc = mc_dataset_commit(w, NULL, err);
     w = NULL;

@@ -35,13 +35,16 @@ void mc_image_source_close(struct mc_image_source *s); /* NULL is fine */
 /* MC_EFAIL when there is nothing of that name, MC_EINPUT when it is no folder. */
 MC_USE_RESULT int mc_image_source_folder(const char *dir, struct mc_error *err);
 
-/* Write the first `samples` (0: all) images in order, after a shuffle where `shuffle` is not NULL
- * (Philox, purpose MC_RNG_DATA, keyed by the seed it points to; info.order says so). tell (may be
- * NULL) is called with the images done. MC_EUSAGE when there are not so many. */
-MC_USE_RESULT int mc_image_source_write(struct mc_image_source *s, const uint64_t *shuffle,
-                                        uint64_t samples, const char *path,
-                                        const struct mc_history *h,
-                                        void (*tell)(void *ctx, uint64_t done), void *ctx,
+struct mc_image_choice {
+    uint64_t samples;        /* the first ones; 0: all */
+    const uint64_t *shuffle; /* not NULL: after a shuffle (Philox, purpose MC_RNG_DATA, keyed by
+                                the seed it points to; info.order says so) */
+    void (*tell)(void *arg, uint64_t done); /* or NULL: called with the images done */
+    void *arg;
+};
+/* Write those images in order. MC_EUSAGE when there are not so many. */
+MC_USE_RESULT int mc_image_source_write(struct mc_image_source *s, const char *path,
+                                        const struct mc_image_choice *c, const struct mc_history *h,
                                         struct mc_error *err);
 
 /* The sets' open functions. mc_image_source_open fills info's name, split, order and pixels (uint8)

@@ -122,10 +122,11 @@ static int write_header(struct mc_writer *w, const char *kind, const struct mc_p
     return rc;
 }
 
-int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
-                   const struct mc_pack *meta, const struct mc_tensor *tensors, size_t n_tensors,
+int mc_writer_open(struct mc_writer **out, const char *path, const struct mc_header *header,
                    const struct mc_history *history, struct mc_error *err)
 {
+    const struct mc_tensor *tensors = header->tensors;
+    const size_t n_tensors = header->n_tensors;
     struct mc_writer *w = NULL;
     const char *twice = NULL;
     int rc = mc_new(&w, 1, err);
@@ -145,8 +146,8 @@ int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
         goto out;
     }
     XXH3_128bits_reset(w->hash);
-    if (!mc_kind_ok(kind)) {
-        rc = mc_fail(err, MC_EUSAGE, "'%s' cannot be a stream's kind", kind);
+    if (!mc_kind_ok(header->kind)) {
+        rc = mc_fail(err, MC_EUSAGE, "'%s' cannot be a stream's kind", header->kind);
         goto out;
     }
     for (size_t i = 0; i < n_tensors; i++) {
@@ -157,7 +158,7 @@ int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
             goto out;
         }
     }
-    if ((rc = mc_name_twice(&tensors->name, n_tensors, sizeof *tensors, &twice, err)))
+    if (n_tensors && (rc = mc_name_twice(&tensors->name, n_tensors, sizeof *tensors, &twice, err)))
         goto out;
     if (twice) {
         rc = mc_fail(err, MC_EUSAGE, "two tensors are called \"%s\"", twice);
@@ -165,7 +166,7 @@ int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
     }
     if ((rc = mc_output_open(&w->out, path, MC_OUTPUT_BINARY, err)))
         goto out;
-    rc = write_header(w, kind, meta, err);
+    rc = write_header(w, header->kind, header->meta, err);
 out:
     if (rc)
         mc_writer_abandon(w);

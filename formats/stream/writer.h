@@ -8,16 +8,23 @@
 
 struct mc_writer;
 
+/* What a stream announces. */
+struct mc_header {
+    const char *kind;
+    const struct mc_pack *meta; /* one packed map; NULL: an empty one */
+    const struct mc_tensor *tensors;
+    size_t n_tensors;
+};
+
 /* Begin a stream at `path`, or stdout for "-" or NULL (refused with MC_EUSAGE when that is a
  * terminal). A regular file is written under a temporary name beside it (stale temporaries of dead
  * runs are removed; a live one's is left alone) and replaces the old one at mc_writer_close; pipes
- * and devices are written directly. `meta` holds one packed map; NULL is an empty one. `history`
+ * and devices are written directly. `history`
  * (may be NULL) stays the caller's and must live until the writer is closed. No row may be over 32
  * MiB.
  */
-MC_USE_RESULT int mc_writer_open(struct mc_writer **out, const char *path, const char *kind,
-                                 const struct mc_pack *meta, const struct mc_tensor *tensors,
-                                 size_t n_tensors, const struct mc_history *history,
+MC_USE_RESULT int mc_writer_open(struct mc_writer **out, const char *path,
+                                 const struct mc_header *header, const struct mc_history *history,
                                  struct mc_error *err);
 /* The next `rows` rows of tensor i; cut into records of at most 32 MiB. */
 MC_USE_RESULT int mc_writer_rows(struct mc_writer *w, size_t i, uint64_t rows, const void *data,

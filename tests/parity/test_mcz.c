@@ -87,7 +87,7 @@ static void python_and_c_agree_to_the_bit(void **state)
     mc_pack_str(&meta, "0123456789012345678901234567890123456789");
     mc_pack_str(&meta, "none");
     mc_pack_map(&meta, 0);
-    must(mc_writer_open(&w, a, "test", &meta, t, N, h, &err), &err);
+    must(mc_writer_open(&w, a, &(struct mc_header){"test", &meta, t, N}, h, &err), &err);
     for (size_t i = 0; i < N; i++)
         must(mc_writer_tensor(w, i, data[i], &err), &err);
     must(mc_writer_close(w, id, &err), &err);

@@ -230,8 +230,9 @@ int mc_collect_activations(const char *path, const struct mc_weights *w,
         rc = v.loader.bufs.rc;
     }
     if (!rc)
-        rc = mc_activations_create(&writer, path, &v.taps, (const int(*)[2])hw, samples, batch, h,
-                                   err);
+        rc = mc_activations_create(
+            &writer, path,
+            &(struct mc_activations_shape){&v.taps, (const int(*)[2])hw, samples, batch}, h, err);
     while (!rc && !(rc = next_batch(&v, &n, err)) && n)
         rc = write_batch(&v, writer, (const int(*)[2])hw, n, buf, host, err);
     if (!rc) {

@@ -96,7 +96,7 @@ static void write_stream(const char *kind, const char *meta, const char *tensors
 
     mc_pack_init(&p);
     pack_json(meta, &p);
-    must(mc_writer_open(&w, file, kind, &p, t, n, NULL, &why));
+    must(mc_writer_open(&w, file, &(struct mc_header){kind, &p, t, n}, NULL, &why));
     for (size_t k = 0; k < n; k++) {
         size_t i = order ? (size_t)(order[k] - '0') : k;
         double data[MAX_ELEMS];
@@ -380,7 +380,7 @@ TEST(images_far_before_their_labels_are_refused)
         struct mc_pack p;
         mc_pack_init(&p);
         pack_json(DATA_OK, &p);
-        must(mc_writer_open(&w, file, "dataset", &p, t, 2, NULL, &why));
+        must(mc_writer_open(&w, file, &(struct mc_header){"dataset", &p, t, 2}, NULL, &why));
         must(mc_writer_rows(w, 0, 1, images, &why));
         if (!apart)
             must(mc_writer_rows(w, 1, 1, labels, &why));

@@ -85,7 +85,7 @@ static void write_labels_first(size_t n)
     mc_pack_object(&meta, mc_reader_meta(mc_dataset_stream(r)));
     mc_dataset_close(r);
 
-    must(mc_writer_open(&w, file, "dataset", &meta, t, 2, NULL, &why));
+    must(mc_writer_open(&w, file, &(struct mc_header){"dataset", &meta, t, 2}, NULL, &why));
     must(mc_writer_rows(w, 1, n, zeros, &why));
     must(mc_writer_rows(w, 0, n, zeros, &why));
     must(mc_writer_close(w, NULL, &why));

@@ -282,7 +282,9 @@ TEST(activations_go_round_the_taps)
 
     t.taps = taps;
     t.n_taps = 2;
-    must(mc_activations_create(&w, file, &t, (const int[][2]){{2, 2}, {1, 1}}, 5, 2, NULL, &why));
+    must(mc_activations_create(
+        &w, file, &(struct mc_activations_shape){&t, (const int[][2]){{2, 2}, {1, 1}}, 5, 2}, NULL,
+        &why));
     for (size_t first = 0; first < 5; first += 2)
         for (size_t k = 0; k < 2; k++, turn++) {
             for (size_t i = 0; i < 24; i++)

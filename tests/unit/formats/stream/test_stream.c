@@ -38,7 +38,7 @@ static void write_small(const char *path, const struct mc_history *h, float valu
     mc_pack_map(&meta, 1);
     mc_pack_str(&meta, "k");
     mc_pack_str(&meta, "v");
-    must(mc_writer_open(&w, path, "test", &meta, &t, 1, h, &why));
+    must(mc_writer_open(&w, path, &(struct mc_header){"test", &meta, &t, 1}, h, &why));
     must(mc_writer_tensor(w, 0, data, &why));
     must(mc_writer_close(w, id, &why));
     mc_pack_release(&meta);
@@ -76,7 +76,7 @@ TEST(every_dtype_and_shape_survives)
     mc_pack_f64(&meta, 3.25);
     mc_pack_str(&meta, "minus");
     mc_pack_i64(&meta, -5);
-    must(mc_writer_open(&w, "all.mcz", "test", &meta, t, 9, NULL, &why));
+    must(mc_writer_open(&w, "all.mcz", &(struct mc_header){"test", &meta, t, 9}, NULL, &why));
     mc_pack_release(&meta);
     for (size_t i = 9; i-- > 0;)
         must(mc_writer_tensor(w, i, data[i], &why));
@@ -125,7 +125,7 @@ TEST(rows_may_interleave_and_large_tensors_are_cut)
     int rc = 0;
 
     assert_non_null(data);
-    must(mc_writer_open(&w, "big.mcz", "test", NULL, t, 2, NULL, &why));
+    must(mc_writer_open(&w, "big.mcz", &(struct mc_header){"test", NULL, t, 2}, NULL, &why));
     for (int32_t i = 0; i < ROWS; i++) {
         memset(data, i, ROW);
         must(mc_writer_rows(w, 0, 1, data, &why));
@@ -152,7 +152,7 @@ TEST(rows_may_interleave_and_large_tensors_are_cut)
     assert_non_null(back);
     for (size_t i = 0; i < (size_t)ROWS * ROW; i += 4093)
         all[i] = (unsigned char)(i * 2654435761u >> 13);
-    must(mc_writer_open(&w, "big.mcz", "test", NULL, t, 1, NULL, &why));
+    must(mc_writer_open(&w, "big.mcz", &(struct mc_header){"test", NULL, t, 1}, NULL, &why));
     must(mc_writer_tensor(w, 0, all, &why));
     must(mc_writer_close(w, NULL, &why));
     must(mc_reader_open(&r, "big.mcz", &why));
@@ -299,11 +299,11 @@ TEST(an_input_that_was_not_read_through_fails_the_output)
     write_small("in.mcz", NULL, 1, NULL);
     must(mc_reader_open(&r, "in.mcz", &why));
     mc_history_input(h, r);
-    must(mc_writer_open(&w, "out.mcz", "test", NULL, NULL, 0, h, &why));
+    must(mc_writer_open(&w, "out.mcz", &(struct mc_header){"test", NULL, NULL, 0}, h, &why));
     must_fail(mc_writer_close(w, NULL, &why), MC_EUSAGE, "");
     assert_int_equal(access("out.mcz", F_OK), -1);
     /* its end may come while the output is open already, the reader may be closed before it */
-    must(mc_writer_open(&w, "out.mcz", "test", NULL, NULL, 0, h, &why));
+    must(mc_writer_open(&w, "out.mcz", &(struct mc_header){"test", NULL, NULL, 0}, h, &why));
     must(mc_reader_rest(r, NULL, &why));
     mc_reader_close(r);
     must(mc_writer_close(w, NULL, &why));
@@ -329,17 +329,20 @@ TEST(wrong_use_of_the_writer_is_refused)
     struct mc_writer *w = NULL;
     const char *path = "no.mcz";
 
-    must(mc_writer_open(&w, path, "test", NULL, &t, 1, NULL, &why));
+    must(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
     must(mc_writer_rows(w, 0, 3, data, &why));
     must_fail(mc_writer_close(w, NULL, &why), MC_EUSAGE, ""); /* incomplete */
-    must(mc_writer_open(&w, path, "test", NULL, &t, 1, NULL, &why));
+    must(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
     must(mc_writer_rows(w, 0, 3, data, &why));
     must_fail(mc_writer_rows(w, 0, 2, data, &why), MC_EUSAGE, "");
     must_fail(mc_writer_rows(w, 0, 1, data, &why), MC_EUSAGE, ""); /* errors are sticky */
     must_fail(mc_writer_close(w, NULL, &why), MC_EUSAGE, "");
-    must_fail(mc_writer_open(&w, path, "Bad kind", NULL, &t, 1, NULL, &why), MC_EUSAGE, "");
-    must_fail(mc_writer_open(&w, path, "test", NULL, &wide, 1, NULL, &why), MC_EUSAGE, "");
-    must_fail(mc_writer_open(&w, path, "test", NULL, twins, 2, NULL, &why), MC_EUSAGE, "");
+    must_fail(mc_writer_open(&w, path, &(struct mc_header){"Bad kind", NULL, &t, 1}, NULL, &why),
+              MC_EUSAGE, "");
+    must_fail(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &wide, 1}, NULL, &why),
+              MC_EUSAGE, "");
+    must_fail(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, twins, 2}, NULL, &why),
+              MC_EUSAGE, "");
     assert_int_equal(access(path, F_OK), -1);
 }
 
@@ -367,7 +370,7 @@ TEST(files_are_replaced_whole)
     assert_int_equal(chmod(path, 0640), 0);
     n = slurp(path, a, sizeof a);
     /* abandoned: the old file stays, no temporary does */
-    must(mc_writer_open(&w, path, "test", NULL, &t, 1, NULL, &why));
+    must(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
     assert_true(temporaries("keep.mcz"));
     mc_writer_abandon(w);
     assert_false(temporaries("keep.mcz"));
@@ -377,7 +380,7 @@ TEST(files_are_replaced_whole)
     pid_t child = fork();
     if (!child) {
         mc_stream_catch_signals();
-        if (!mc_writer_open(&w, path, "test", NULL, &t, 1, NULL, &why))
+        if (!mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why))
             raise(SIGTERM);
         _exit(9);
     }
@@ -389,7 +392,7 @@ TEST(files_are_replaced_whole)
     /* killed by SIGKILL: its temporary stays until the next run */
     child = fork();
     if (!child) {
-        if (!mc_writer_open(&w, path, "test", NULL, &t, 1, NULL, &why))
+        if (!mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why))
             raise(SIGKILL);
         _exit(9);
     }
@@ -412,9 +415,10 @@ TEST(files_are_replaced_whole)
     assert_int_equal(lstat("link.mcz", &st), 0);
     assert_true(S_ISLNK(st.st_mode));
     /* two at once for the same file would lose one */
-    must(mc_writer_open(&w, path, "test", NULL, &t, 1, NULL, &why));
+    must(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
     struct mc_writer *second = NULL;
-    must_fail(mc_writer_open(&second, path, "test", NULL, &t, 1, NULL, &why), MC_EUSAGE, "");
+    must_fail(mc_writer_open(&second, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why),
+              MC_EUSAGE, "");
     mc_writer_abandon(w);
     assert_false(temporaries("keep.mcz"));
 }
@@ -426,7 +430,7 @@ TEST(a_full_disk_is_an_error)
     float data[4] = {0};
     int rc = 0;
 
-    must(mc_writer_open(&w, "/dev/full", "test", NULL, &t, 1, NULL, &why));
+    must(mc_writer_open(&w, "/dev/full", &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
     forget();
     rc = mc_writer_tensor(w, 0, data, &why);
     if (!rc)
@@ -435,8 +439,10 @@ TEST(a_full_disk_is_an_error)
         mc_writer_abandon(w);
     assert_int_equal(rc, MC_EFAIL);
     assert_string_equal(why.text, "cannot write '/dev/full': No space left on device");
-    must_fail(mc_writer_open(&w, "no/such/x", "test", NULL, &t, 1, NULL, &why), MC_EFAIL, "");
-    must_fail(mc_writer_open(&w, ".", "test", NULL, &t, 1, NULL, &why), MC_EFAIL, "");
+    must_fail(mc_writer_open(&w, "no/such/x", &(struct mc_header){"test", NULL, &t, 1}, NULL, &why),
+              MC_EFAIL, "");
+    must_fail(mc_writer_open(&w, ".", &(struct mc_header){"test", NULL, &t, 1}, NULL, &why),
+              MC_EFAIL, "");
 }
 
 static int remove_all(void **state)
