@@ -14,8 +14,11 @@ TEST(memory_is_zeroed_and_none_too_large)
         assert_true(some[i] == 0);
     must(mc_new(&none, 0, &why));
     assert_non_null(none);
-    assert_int_equal(mc_new(&huge, SIZE_MAX / 4, &why), MC_ENOMEM);
-    assert_null(huge);
+    const char *under = getenv("MC_UNDER");
+    if (!under || !*under) { /* else such a call is a fault by itself */
+        assert_int_equal(mc_new(&huge, SIZE_MAX / 4, &why), MC_ENOMEM);
+        assert_null(huge);
+    }
     free(some);
     free(none);
 }
