@@ -127,20 +127,17 @@ results: ## docs/results.md from docs/results/
 man: $(MAN) ## man pages from the programs' --help
 
 install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, scripts
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/mc share/man/man1 \
-		share/bash-completion/completions)
-	install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
-	$(if $(CUDA_LIB),install -d $(DESTDIR)$(PREFIX)/lib/mc)
-	$(if $(CUDA_LIB),install $(CUDA_LIB) $(DESTDIR)$(PREFIX)/lib/mc)
-	install -m 644 $(MAN) $(DESTDIR)$(PREFIX)/share/man/man1
+	to="$(DESTDIR)$(PREFIX)" && share="$$to/share/mc" && completions="$$to/share/bash-completion/completions" && \
+	install -d "$$to/bin" "$$share" "$$to/share/man/man1" "$$completions" && \
+	install $(TOOLS) "$$to/bin" && \
+	$(if $(CUDA_LIB),install -d "$$to/lib/mc" && install $(CUDA_LIB) "$$to/lib/mc" &&) \
+	install -m 644 $(MAN) "$$to/share/man/man1" && \
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
 		formats/python/mcz.py formats/samples/*.json) \
-		pipelines/paper.tsv pipelines/completion.bash pipelines/locale.sh $(DESTDIR)$(PREFIX)/share/mc
+		pipelines/paper.tsv pipelines/completion.bash pipelines/locale.sh "$$share" && \
 	install $(addprefix pipelines/,align.sh gpus.sh lock.sh published.sh rates.sh tables.sh verdicts.sh) \
-		formats/python/example_assign.py \
-		$(DESTDIR)$(PREFIX)/share/mc
-	for n in $(NAMES); do ln -sfn ../../mc/completion.bash \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$n; done
+		formats/python/example_assign.py "$$share" && \
+	for n in $(NAMES); do ln -sfn ../../mc/completion.bash "$$completions/$$n"; done
 
 format: ## clang-format every C file
 	clang-format -i $(shell git ls-files '*.c' '*.h')

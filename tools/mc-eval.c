@@ -29,7 +29,7 @@ static const struct mc_option options[] = {
      .help = "points of a curve, t = 0 to 1"},
     {"line", 0, MC_OPT_FLAG, MC_AT(line), .group = 10, .help = "the straight line between two networks, as a curve"},
     {"bn", 0, MC_OPT_CHOICE, MC_AT(bn), .arg = "HOW", .names = bn_names, .def = "reestimate", .group = 20,
-     .needs = {"line"}, .help = "batch norm's statistics on it: reestimate them (--bn-data), or average those of the "
+     .needs = {"line"}, .help = "batch norm's statistics on the line: reestimate them (--bn-data), or average those of the "
      "networks, as they are averaged"},
     {"plane", 0, MC_OPT_FLAG, MC_AT(plane), .group = 15,
      .help = "the plane through three networks, or through a curve's ends and middle"},
@@ -53,10 +53,10 @@ static const char operands[] =
     "WEIGHTS.mcz...\nCURVE.mcz\n--line A.mcz B.mcz\n--plane A.mcz B.mcz C.mcz\n--plane CURVE.mcz";
 static const char doc[] =
     "Measure loss and accuracy of networks, along a curve, or on a plane."
-    "\vA table has one row a network or point; accuracies are in percent. A curve or plane "
-    "needs "
-    "--bn-data where its network has batch norm: it carries no statistics, and its ends are "
-    "measured like every other point. In the summary, arc_mean is the mean by arc length in "
+    "\vA table has one row a network or point; accuracies are in percent. A curve, line or plane "
+    "needs --bn-data where its network has batch norm, or --bn average for a line: it carries no "
+    "statistics, and its ends are measured like every other point. In the summary, arc_mean is the "
+    "mean by arc length in "
     "parameter space, and the barrier is how far the loss rises over the straight line between "
     "its values at the ends, or the accuracy falls under it, on each data set; of a straight "
     "line it is the barrier between two networks.\n\n"
@@ -137,6 +137,8 @@ static int eval_line(struct options *o, struct mc_reader *r, FILE *f, struct mc_
         rc = mc_weights_read(&b, o->cli.operands[1], NULL, err);
     if (!rc)
         rc = mc_graph_expect_same(a.graph, b.graph, mc_reader_name(r), o->cli.operands[1], err);
+    if (!rc && a.graph->S && o->bn == BN_REESTIMATE && !o->eval.sweep.bn.path)
+        rc = mc_fail(err, MC_EUSAGE, "--line needs --bn-data FILE, or --bn average");
     if (!rc)
         rc = mc_curve_between(&line, &a, &b, MC_CURVE_BEZIER, 2, err);
     if (!rc) {

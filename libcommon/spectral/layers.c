@@ -55,7 +55,7 @@ int mc_spectral_layers(const struct mc_graph *g, struct mc_spectral_layers *l, s
             loss = i;
             break;
         default:
-            return refuse(g, i, "not one of its nodes", err);
+            return refuse(g, i, "no linear layer or ReLU", err);
         }
     }
     if (active >= 0)

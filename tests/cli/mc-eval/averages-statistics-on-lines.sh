@@ -21,7 +21,7 @@ $line --bn-data d.mcz n1.mcz n2.mcz >again.tsv
 mc-eval -q --data test.mcz --points 3 --bn-data d.mcz line.mcz | same - again.tsv
 ! cmp -s again.tsv average.tsv || die 'the statistics make no difference'
 
-fails 2 'needs --bn-data' $line n1.mcz n2.mcz
+fails 2 'needs --bn-data FILE, or --bn average' $line n1.mcz n2.mcz
 fails 2 '--bn-data has no effect with --bn average' $line --bn average --bn-data d.mcz n1.mcz n2.mcz
 fails 2 '--bn has no effect without --line' mc-eval --data test.mcz --bn average n1.mcz
 fails 2 'through two networks' $line --bn-data d.mcz n1.mcz
