@@ -222,7 +222,8 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span, struc
         return mc_fail(err, MC_EUSAGE,
                        "%s needs --bn-data FILE: it carries no batch-norm statistics",
                        what[e->report.n_at]);
-    s->span = span;
+    e->span = *span;
+    s->span = &e->span;
     if (s->checkpoint)
         save_options(e);
     s->begin = begin;

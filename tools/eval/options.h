@@ -14,7 +14,8 @@ struct mc_eval_cli {
     struct mc_cli *cli; /* whose backend is open before anything is measured */
     /* As the options are; a data set's reader is open before the work begins, NULL once read. */
     struct mc_batched sweep;
-    struct mc_report report;         /* of sweep */
+    struct mc_span span;             /* as mc_eval_cli_measure was given it; sweep's */
+    struct mc_report report;         /* of sweep, whose vectors it does not look at */
     struct mc_attack_options attack; /* sweep.pass.attack points here */
     uint64_t samples, test_samples;  /* test_samples 0: all */
     int bn_plain, full;

@@ -155,7 +155,7 @@ make_pam() {
         mc-train -q -t 1 --net mlp:bn,12,8 --data d.mcz --batch 32 --lr .05 --no-augment --epochs 15 --seed $s -o n$s.mcz
     done
     mc-train -q -t 1 --net mlp:12,8 --data d.mcz --epochs 1 -o plain.mcz
-    mc-train -q -t 1 --net mlp:12,10,8 --data d.mcz --batch 32 --lr .05 --epochs 9 --seed 2 -o plain2.mcz
+    mc-train -q -t 1 --net mlp:12,8 --data d.mcz --batch 32 --lr .05 --epochs 9 --seed 2 -o plain2.mcz
     both --log-json log.json -o curve.mcz
     mc-permute curve.mcz n2.mcz -o pb.mcz
     pam --stage permutation --permutation-epochs 3 --permutation-lr 1 n1.mcz n2.mcz -o perm-only.mcz
