@@ -50,7 +50,8 @@ static const char doc[] =
     "the run takes.\n\nExamples:\n"
     "  mc-bezier --data train.mcz --epochs 20 a.mcz pb.mcz -o curve.mcz\n"
     "  mc-bezier --point 0.5 --bn-data train.mcz curve.mcz -o middle.mcz\n"
-    "  mc-bezier --inner curve.mcz -o c.mcz && mc-bezier --epochs 0 --start c.mcz a.mcz pb.mcz";
+    "  mc-bezier --inner curve.mcz -o inner.mcz\n"
+    "  mc-bezier --epochs 0 --start inner.mcz a.mcz pb.mcz -o again.mcz";
 
 /* The straight path between the two networks of the command line. */
 static int read_ends(const struct options *o, struct mc_curve *c, char id[2][MC_ID_LEN],

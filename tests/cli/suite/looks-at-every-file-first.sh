@@ -33,6 +33,8 @@ files mc-train "--net mlp:8" in:--data $fit
 files mc-train "" in:--net in:--data $fit
 files mc-train --resume in:--init in:--data $fit
 files mc-bezier "" in:--data in: in: $fit
+files mc-bezier "--epochs 0" in:--start in: in: out:--output
+files mc-bezier --inner in: out:--output
 files mc-bezier "--point .5" in:--bn-data in: out:--output
 files mc-pam "" in:--data in:--perm in: in: $fit
 files mc-pam "" in:--data in:--init in: in: $fit
@@ -45,6 +47,7 @@ files mc-permute "" in:--verify in: kept: out:--perm-out out:--output
 files mc-permute --identity in: out:--output
 files mc-pgd "" in:--data in: out:--log-json out:--output
 files mc-eval "" in:--data in:--data in:--bn-data in: out:--summary out:--checkpoint out:--output
+files mc-eval --line in:--data in: in: out:--summary out:--checkpoint out:--output
 files mc-eval --plane in:--data in: in: in: out:--marks out:--checkpoint out:--output
 files mc-convert "--to npz" in: in:--map out:--output
 files mc-convert "--from npz" in: in:--net in:--data out:--output
