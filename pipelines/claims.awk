@@ -117,12 +117,13 @@ function rule(text,   w, k, i, j, l, found, shift, most, what, alone) {
     k = split(text, w, " ")
     split("", part_total)
     split("", part_seen)
-    if (most = w[k] == "most")
-        k--
+    most = w[k] == "most"
+    k -= most
     shift = k == 7 ? w[7] : 0
     if (k < 6 || k > 7 || w[5] !~ /^(>|<|>=|<=|>>|~|=)$/ || shift !~ /^[-+]?[0-9.]+$/ || (w[5] == "=") != (w[6] == "paper"))
         bad("'" text "' is no rule")
-    if (alone = w[6] ~ /^[0-9.]+$/ || w[5] == "=")
+    alone = w[6] ~ /^[0-9.]+$/ || w[5] == "="
+    if (w[6] ~ /^[0-9.]+$/)
         shift += w[6]
     split(w[6], what, "|")
     for (i = 1; i <= n_cells; i++) {

@@ -41,8 +41,12 @@ function measure(word,   k, name, value, want) {
         bad("there is no '" name "' in a length")
     told[folder, name] = 1
     if (want ? value ~ number : value != "") {
-        if (want ? value + 0 < want : value != (name == "pam" ? "as-paper" : "all"))
-            name ~ /^p[^o]/ ? pam_lacks[folder] = pam_lacks[folder] " " word : lacks[folder] = lacks[folder] " " word
+        if (want ? value + 0 >= want : value == (name == "pam" ? "as-paper" : "all"))
+            return
+        if (name ~ /^(pam|permutation_epochs)$/)
+            pam_lacks[folder] = pam_lacks[folder] " " word
+        else
+            lacks[folder] = lacks[folder] " " word
     } else
         bad("'" word "' is no length")
 }
