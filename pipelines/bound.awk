@@ -8,7 +8,8 @@
 # A row a way. With -v spread=1 -v network=NET -v data=NAME: of several pairs, each number's mean and its standard
 # deviation over the pairs. With -v ranks=1, instead, a row a pair (and one for their means) and number: the ways
 # in the order of the bound and of the barrier, the least first, equal ones joined by =; how many couples of ways
-# both order alike, of how many; and whether all are.
+# both order alike, of how many; and whether all are. A way with all numbers of another (the constraint moves nothing)
+# is that other: its couples count once.
 BEGIN {
     FS = OFS = "\t"
     columns = split("bound_max bound_mean barrier_max barrier_mean", title, " ")
@@ -45,9 +46,21 @@ function ordered(pair, c,   i, j, x, sorted, line) {
     }
     return line
 }
+# is this way another one before it
+function again(pair, i,   j, c) {
+    for (j = 1; j < i; j++) {
+        for (c = 1; c <= columns && value(order[i], pair, c) == value(order[j], pair, c); c++)
+            ;
+        if (c > columns)
+            return 1
+    }
+    return 0
+}
 function rank(pair, of, c,   i, j, alike, couples) {
     for (i = 1; i <= ways; i++)
         for (j = 1; j < i; j++) {
+            if (again(pair, i) || again(pair, j))
+                continue
             couples++
             alike += sign(value(order[i], pair, c) - value(order[j], pair, c)) == \
                      sign(value(order[i], pair, c + 2) - value(order[j], pair, c + 2))

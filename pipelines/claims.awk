@@ -4,17 +4,24 @@
 # after it: columns claim, where, shown, rule, verdict, here. A claim without a rule keeps the verdict that stands there.
 # A rule is one or more of these, joined by " & ", and is put to our cells and, as `own`, to the paper's own numbers:
 #
-#   ITEM NETWORK DATA ROW.COLUMN OP ROW.COLUMN|0 [most]      * is any network or data set
+#   ITEM NETWORK DATA ROW.COLUMN OP WHAT [SHIFT] [most]      * is any network or data set
+#
+# WHAT is ROW.COLUMN, or ROW.COLUMN|ROW.COLUMN, which is the middle of these two, or a number, or `paper`; SHIFT, as -1, is
+# added to it. OP is one of
 #
 #   >, <  the first is above, below the second: agrees where the 95% interval of the difference lies on that side of 0,
 #         differs where it lies on the other
+#   >=, <=  the first is not below, not above the second: differs where the interval lies on that side of 0, agrees where
+#         it goes there by half the effect of alignment at most
 #   >>    each of the first is above each of the second (table 3's cells)
 #   ~     they are comparable: agrees where the interval lies within half the effect of alignment on both sides, differs
 #         where it lies outside of that
+#   =     ours is the paper's number: the cell's own verdict
 #
 # The two are taken as independent although the pairs share their ends, which as a rule makes the interval wider.
-# A column without @ stands for that of every rate and batch size. All cells have to agree; with `most`, more than half.
-# One that differs decides; else one that has not run leaves the claim not run, and an undecided one undecided.
+# A column without @ stands for that of every rate and batch size. All cells have to agree; with `most`, more than half of
+# its rule's. One rule that differs decides the claim; else one that has not run leaves it not run, and an undecided one
+# undecided. A claim without a rule that a graph shows is `built`.
 BEGIN {
     FS = OFS = "\t"
     verdict_of["agree"] = "agrees"
@@ -40,77 +47,124 @@ FNR == 1 {
     next
 }
 files == 1 {
-    n_cells++
+    # of a cell's rows the first that is at the paper's length
+    i = ($1, $2, $3, $4, $5) in index_of ? index_of[$1, $2, $3, $4, $5] : ++n_cells
+    if (!(($1, $2, $3, $4, $5) in index_of) || $(at["verdict"]) != "")
+        judged[i] = $(at["verdict"])
+    if (!(("here", i) in m) && $(at["short"]) == "" && $(at["ours"]) != "") {
+        m["here", i] = $(at["ours"])
+        s["here", i] = $(at["ours_sd"])
+        n["here", i] = $(at["pairs"])
+    }
+    if (($1, $2, $3, $4, $5) in index_of)
+        next
+    index_of[$1, $2, $3, $4, $5] = n_cells
     item[n_cells] = $1
     network[n_cells] = $2
     data[n_cells] = $3
     name[n_cells] = $4 "." $5
     suffix[n_cells] = $5 ~ /@/ ? substr($5, index($5, "@")) : ""
-    if ($(at["scale"]) == 1) {
-        m["here", n_cells] = $(at["ours"])
-        s["here", n_cells] = $(at["ours_sd"])
-        n["here", n_cells] = $(at["pairs"])
-    }
     m["own", n_cells] = $(at["paper"])
-    s["own", n_cells] = $(at["paper_sd"])
+    digits = $(at["paper"]) ~ /\./ ? length($(at["paper"])) - index($(at["paper"]), ".") : 0
+    s["own", n_cells] = printed($(at["paper_sd"]), digits)
     n["own", n_cells] = 3
     effect[n_cells] = $(at["effect"])
-    digits = $(at["paper"]) ~ /\./ ? length($(at["paper"])) - index($(at["paper"]), ".") : 0
     rounding["own", n_cells] = 100 ^ -digits / 12
     next
 }
 # is cell i one that a rule's ROW.COLUMN names
 function named(i, text) { return text == name[i] || text suffix[i] == name[i] }
-# the verdict on cells i and j, which is 0 for the number 0
-function compare(whose, i, j, op,   margin) {
+# the middle of cells i and j, as cell "middle"
+function halve(i, j,   w, whose) {
+    for (w = 1; w <= 2; w++) {
+        whose = w == 1 ? "here" : "own"
+        m[whose, "middle"] = m[whose, i] == "" || m[whose, j] == "" ? "" : (m[whose, i] + m[whose, j]) / 2
+        s[whose, "middle"] = s[whose, i] == "" || s[whose, j] == "" ? "" : sqrt(s[whose, i] ^ 2 + s[whose, j] ^ 2) / 2
+        n[whose, "middle"] = n[whose, i] < n[whose, j] ? n[whose, i] : n[whose, j]
+        rounding[whose, "middle"] = (rounding[whose, i] + rounding[whose, j]) / 4
+    }
+}
+# the verdict on cells i and j, which is 0 for a number alone; shift is added to j
+function compare(whose, i, j, op, shift,   margin, above, below) {
+    if (op == "=")
+        return judged[i] ~ /^(agrees|differs|not run)$/ ? judged[i] : "undecided"
     if (m[whose, i] == "" || j && m[whose, j] == "")
         return "not run"
-    if (!welch(m[whose, i], s[whose, i], n[whose, i], j ? m[whose, j] : 0, j ? s[whose, j] : 0, j ? n[whose, j] : 2, \
+    if (!welch(m[whose, i], s[whose, i], n[whose, i], (j ? m[whose, j] : 0) + shift, j ? s[whose, j] : 0, j ? n[whose, j] : 2, \
             rounding[whose, i] + (j ? rounding[whose, j] : 0)))
         return "undecided"
     margin = effect[i] / 2
     if (op == "~")
         return low >= -margin && high <= margin ? "agrees" : low > margin || high < -margin ? "differs" : "undecided"
-    return (op == "<" ? high < 0 : low > 0) ? "agrees" : (op == "<" ? low > 0 : high < 0) ? "differs" : "undecided"
+    above = low > 0
+    below = high < 0
+    if (op ~ /=/)
+        return (op == "<=" ? above : below) ? "differs" : (op == "<=" ? high <= margin : low >= -margin) ? "agrees" : "undecided"
+    return (op == "<" ? below : above) ? "agrees" : (op == "<" ? above : below) ? "differs" : "undecided"
 }
-function count(whose, i, j, op,   v) {
-    v = compare(whose, i, j, op)
+function count(whose, i, j, op, shift,   v) {
+    if (whose == "own" && op == "=")
+        return
+    v = compare(whose, i, j, op, shift)
     total[whose]++
     seen[whose, v]++
+    part_total[whose]++
+    part_seen[whose, v]++
 }
-function rule(text,   w, k, i, j, found) {
+# is cell j beside cell i
+function beside(i, j) { return item[j] == item[i] && network[j] == network[i] && data[j] == data[i] }
+function rule(text,   w, k, i, j, l, found, shift, most, what, alone) {
     k = split(text, w, " ")
-    if (k < 6 || k > 7 || k == 7 && w[7] != "most" || w[5] !~ /^(>|<|>>|~)$/)
+    split("", part_total)
+    split("", part_seen)
+    most = w[k] == "most"
+    k -= most
+    shift = k == 7 ? w[7] : 0
+    if (k < 6 || k > 7 || w[5] !~ /^(>|<|>=|<=|>>|~|=)$/ || shift !~ /^[-+]?[0-9.]+$/ || (w[5] == "=") != (w[6] == "paper"))
         bad("'" text "' is no rule")
-    most = k == 7
+    alone = w[6] ~ /^[0-9.]+$/ || w[5] == "="
+    if (w[6] ~ /^[0-9.]+$/)
+        shift += w[6]
+    split(w[6], what, "|")
     for (i = 1; i <= n_cells; i++) {
         if (item[i] != w[1] || w[2] != "*" && network[i] != w[2] || w[3] != "*" && data[i] != w[3] || !named(i, w[4]))
             continue
-        for (j = w[6] == "0" ? 0 : 1; j <= n_cells; j++) {
-            if (j && (item[j] != item[i] || network[j] != network[i] || data[j] != data[i] || !named(j, w[6]) || \
-                    w[5] != ">>" && w[4] !~ /@/ && suffix[j] != suffix[i]))
+        for (j = alone ? 0 : 1; j <= n_cells; j++) {
+            if (j && (!beside(i, j) || !named(j, what[1]) || w[5] != ">>" && w[4] !~ /@/ && suffix[j] != suffix[i]))
                 continue
+            for (l = 1; l <= n_cells && 2 in what && !(beside(i, l) && named(l, what[2])); l++)
+                ;
+            if (l > n_cells)
+                continue
+            if (2 in what)
+                halve(j, l)
             found = 1
-            count("own", i, j, w[5])
-            count("here", i, j, w[5])
+            count("own", i, 2 in what ? "middle" : j, w[5], shift)
+            count("here", i, 2 in what ? "middle" : j, w[5], shift)
             if (!j)
                 break
         }
     }
     if (!found)
         bad("'" text "' names no cells")
+    return decide(most)
 }
-function decide(whose,   t) {
-    t = total[whose]
-    if (most && 2 * seen[whose, "agrees"] > t)
+function decide(most,   t) {
+    t = part_total["here"]
+    if (most && 2 * part_seen["here", "agrees"] > t)
         return "agrees"
-    if (most ? 2 * seen[whose, "differs"] >= t : seen[whose, "differs"])
+    if (most ? 2 * part_seen["here", "differs"] >= t : part_seen["here", "differs"])
         return "differs"
-    return seen[whose, "not run"] ? "not run" : seen[whose, "undecided"] ? "undecided" : "agrees"
+    return part_seen["here", "not run"] ? "not run" : part_seen["here", "undecided"] ? "undecided" : "agrees"
+}
+# the one that decides: differs, not run, undecided, agrees
+function worse(a, b,   order) {
+    order = "agrees undecided not run differs"
+    return index(order, a) > index(order, b) ? a : b
 }
 # "8 of 9 agree, 1 undecided", or nothing where none has run
 function told(whose,   text, k, i, word) {
-    if (seen[whose, "not run"] == total[whose])
+    if (seen[whose, "not run"] == total[whose] + 0)
         return ""
     k = split("agree differ undecided not_run", word, " ")
     for (i = 1; i <= k; i++)
@@ -128,13 +182,13 @@ function told(whose,   text, k, i, word) {
             bad("a rule and a verdict")
         split("", total)
         split("", seen)
+        verdict_ = "agrees"
         for (i = split($at["rule"], part, " & "); i; i--)
-            rule(part[i])
-        verdict_ = decide("here")
+            verdict_ = worse(verdict_, rule(part[i]))
         own = told("own")
         here = told("here") (told("here") != "" && here != "" ? "; " : "") here
     }
-    if (verdict_ !~ /^(agrees|differs|undecided|not run)$/)
+    if (verdict_ !~ /^(agrees|differs|undecided|not run|built)$/)
         bad("'" verdict_ "' is no verdict")
     print $at["claim"], $at["where"], $at["shown"], own, verdict_, here
 }

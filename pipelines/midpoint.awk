@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The middle of a path between robust networks against its ends, from the tables of mc-eval --attack (PATH.tsv): test
-# accuracy at t = .5, the mean of that at t = 0 and 1, and the difference, clean and robust; a row a path.
+# accuracy at t = .5, the mean of that at t = 0 and 1, and the difference, clean and robust; a row a path. both_gain is the
+# most that an inner point has over the better end in both at once: the lesser of its clean and of its robust gain.
 #
 #   awk -f spread.awk -f midpoint.awk 1-2/line-aligned.tsv 1-2/curve-aligned.tsv
 #
 # With -v spread=1 -v network=NET -v data=NAME: the same paths of several pairs, mean and standard deviation over them.
 BEGIN {
     FS = OFS = "\t"
-    columns = split("clean clean_ends clean_gain robust robust_ends robust_gain", title, " ")
+    columns = split("clean clean_ends clean_gain robust robust_ends robust_gain both_gain", title, " ")
     head = spread ? "network" OFS "data" OFS "path" OFS "pairs" : "path"
     for (c = 1; c <= columns; c++)
         head = head OFS title[c] (spread ? OFS title[c] "_sd" : "")
@@ -32,15 +33,34 @@ FNR == 1 {
             cell[name, n[name], 3 * k + 1] = value
         else if ($1 == 0 || $1 == 1)
             cell[name, n[name], 3 * k + 2] += value / 2
+        at[name, n[name], k, $1 + 0] = value
+        if (!k)
+            points[name, n[name]] = points[name, n[name]] " " ($1 + 0)
     }
+}
+function over(name, j, k, t,   a, b) {
+    a = at[name, j, k, 0]
+    b = at[name, j, k, 1]
+    return at[name, j, k, t] - (a > b ? a : b)
+}
+function both(name, j,   t, i, k, lesser, most) {
+    k = split(points[name, j], t, " ")
+    for (i = 2; i < k; i++) {
+        lesser = over(name, j, 0, t[i]) < over(name, j, 1, t[i]) ? over(name, j, 0, t[i]) : over(name, j, 1, t[i])
+        if (i == 2 || lesser > most)
+            most = lesser
+    }
+    return most
 }
 END {
     for (i = 1; i <= paths; i++) {
         name = order[i]
         line = spread ? network OFS data OFS name OFS n[name] : name
-        for (j = 1; j <= n[name]; j++)
-            for (c = 3; c <= columns; c += 3)
+        for (j = 1; j <= n[name]; j++) {
+            cell[name, j, 7] = both(name, j)
+            for (c = 3; c <= 6; c += 3)
                 cell[name, j, c] = cell[name, j, c - 2] - cell[name, j, c - 1]
+        }
         for (c = 1; c <= columns; c++) {
             line = line OFS sprintf("%.2f", mean(name, n[name], c))
             if (spread)

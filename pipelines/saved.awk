@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The epochs that alignment saves, from the logs of an unaligned and of an aligned curve, in that order: where the aligned
-# one's training loss first is what the unaligned one ends with, or less; the same of the training accuracy. `objective`
-# and `accuracy` are the unaligned curve's last; *_epoch is empty where the aligned one never comes there.
+# one's training loss first is what the unaligned one ends with, or less; the same of the training accuracy. Both are
+# means over a 25th of the epochs, to the epoch that is named, as a plateau's noise would pass for a crossing. `objective`
+# and `accuracy` are the unaligned curve's last; *_epoch is empty where the aligned one never comes there, which saves 0.
 #
 #   awk -f spread.awk -f saved.awk pair=1-2 1-2/curve-unaligned.log.json 1-2/curve-aligned.log.json
 #
-# With -v spread=1 -v network=NET -v data=NAME: mean and standard deviation over the pairs that come there.
+# With -v spread=1 -v network=NET -v data=NAME: mean and standard deviation over all pairs; *_pairs of them come there.
 BEGIN {
     OFS = "\t"
     split("objective accuracy", what, " ")
@@ -22,18 +23,25 @@ FNR == 1 {
 }
 # a line that a killed run left torn is none
 /"event":"epoch".*}$/ {
+    e = field("epoch") + 0
+    if (!aligned) {
+        epochs[pair] = e
+        width[pair] = e < 25 ? 1 : int(e / 25)
+    }
     for (w = 1; w <= 2; w++) {
-        value = field(what[w])
-        if (!aligned) {
-            last[pair, w] = value
-            epochs[pair] = field("epoch")
-        } else if (!((pair, w) in reached) && (w == 1 ? value + 0 <= last[pair, w] + 0 : value + 0 >= last[pair, w] + 0))
-            reached[pair, w] = field("epoch")
+        value[pair, aligned, w, e] = field(what[w])
+        for (k = sum = 0; k < width[pair] && k < e; k++)
+            sum += value[pair, aligned, w, e - k]
+        sum /= k
+        if (!aligned)
+            last[pair, w] = sum
+        else if (!((pair, w) in reached) && k == width[pair] && (w == 1 ? sum <= last[pair, w] : sum >= last[pair, w]))
+            reached[pair, w] = e
     }
 }
 END {
     head = spread ? "network" OFS "data" : "pair"
-    head = head OFS "epochs"
+    head = head OFS "epochs" (spread ? OFS "pairs" : "")
     for (w = 1; w <= 2; w++)
         head = head OFS (spread ? what[w] "_pairs" OFS what[w] "_saved" OFS what[w] "_saved_sd" : \
             what[w] OFS what[w] "_epoch" OFS what[w] "_saved")
@@ -43,18 +51,17 @@ END {
         line = pair OFS epochs[pair]
         for (w = 1; w <= 2; w++) {
             came = (pair, w) in reached
-            line = line OFS sprintf(w == 1 ? "%.4f" : "%.2f", last[pair, w]) OFS (came ? reached[pair, w] : "") OFS \
-                (came ? epochs[pair] - reached[pair, w] : "")
-            if (came)
-                cell[w, ++n[w], 1] = epochs[pair] - reached[pair, w]
+            cell[w, p, 1] = came ? epochs[pair] - reached[pair, w] : 0
+            line = line OFS sprintf(w == 1 ? "%.4f" : "%.2f", last[pair, w]) OFS (came ? reached[pair, w] : "") OFS cell[w, p, 1]
+            n[w] += came
         }
         if (!spread)
             print line
     }
     if (!spread)
         exit
-    line = network OFS data OFS epochs[order[1]]
+    line = network OFS data OFS epochs[order[1]] OFS pairs
     for (w = 1; w <= 2; w++)
-        line = line OFS n[w] + 0 OFS (n[w] ? sprintf("%.1f", mean(w, n[w], 1)) OFS deviation("%.1f", w, n[w], 1) : OFS)
+        line = line OFS n[w] OFS sprintf("%.1f", mean(w, pairs, 1)) OFS deviation("%.1f", w, pairs, 1)
     print line
 }

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What verdicts.sh prints: the cells of paper.tsv, which is read first, with ours beside them, from the tables of the
-# folders after it; before those of each folder `part` (NETWORK-DATA) and `scale` are set. Cells that the paper's text
-# compares without a number have no verdict; they are there for the claims. With welch.awk.
+# What verdicts.sh prints: the cells of paper.tsv, which is read first, with ours beside them, from the files of the
+# folders after it; before those of each folder `part` (NETWORK-DATA) is set. A cell has a row for each folder that gives it
+# in other numbers, and its verdict stands in one of them: in the first that is at the paper's length, else in the first.
+# Cells that the paper's text compares without a number have no verdict; they are there for the claims. With welch.awk and
+# spread.awk.
 BEGIN {
     FS = OFS = "\t"
     number = "^-?([0-9]+\\.?[0-9]*|\\.[0-9]+)$"
@@ -22,11 +24,38 @@ function take(row, column, m, sd, n,   key) {
     key = part SUBSEP row SUBSEP column
     if (m !~ number || sd != "" && sd !~ number || n !~ /^[1-9][0-9]*$/)
         bad("line " FNR ": '" m "', '" sd "', '" n "' are no mean, deviation and number of values")
-    if (key in ours && ours[key] != m OFS sd OFS n)
+    if ((key, folder) in ours && ours[key, folder] != m OFS sd OFS n)
         bad("its '" row "' is not that of table.tsv (pam.mk is wanted with the settings of connect.mk)")
-    ours[key] = m OFS sd OFS n
-    scales[key] = scale
-    folders[key] = folder
+    if (!((key, folder) in ours))
+        place[key, ++places[key]] = folder
+    ours[key, folder] = m OFS sd OFS n
+}
+# what of the file `length` is less than the paper's: one word of it, as pam_lacks where only PAM's cells have it
+function measure(word,   k, name, value, want) {
+    k = index(word, "=")
+    name = substr(word, 1, k - 1)
+    value = substr(word, k + 1)
+    if (name ~ /^(curve_)?epochs$/)
+        want = folder ~ /\/robust-[^\/]*\/$/ ? 200 : 250
+    else if (!(want = name == "permutation_epochs" ? 20 : name == "points" ? 65 : 0) && name !~ /^(pam|train_images)$/)
+        bad("there is no '" name "' in a length")
+    told[folder, name] = 1
+    if (want ? value ~ number : value != "") {
+        if (want ? value + 0 >= want : value == (name == "pam" ? "as-paper" : "all"))
+            return
+        if (name ~ /^(pam|permutation_epochs)$/)
+            pam_lacks[folder] = pam_lacks[folder] " " word
+        else
+            lacks[folder] = lacks[folder] " " word
+    } else
+        bad("'" word "' is no length")
+}
+# what a cell of that folder lacks to be the paper's; the paper has no length for the bound
+function short(item, row, f,   text) {
+    if (item == "bound")
+        return ""
+    text = (f in known ? "" : " length unknown") lacks[f] (row ~ /pam/ ? pam_lacks[f] : "")
+    return substr(text, 2)
 }
 FNR == 1 {
     split("", at)
@@ -35,6 +64,22 @@ FNR == 1 {
     file = folder = FILENAME
     sub(/.*\//, "", file)
     sub(/[^\/]*$/, "", folder)
+    if (file == "scale") {
+        if ($0 !~ number || $0 <= 0 || $0 > 1)
+            bad("'" $0 "' is no number above 0 and at most 1")
+        if ($0 < 1)
+            lacks[folder] = lacks[folder] " scale=" $0
+    }
+    if (file == "length") {
+        known[folder] = 1
+        n = split($0, word, " ")
+        for (i = 1; i <= n; i++)
+            measure(word[i])
+        for (i = split("epochs curve_epochs permutation_epochs points pam train_images", word, " "); i; i--)
+            if (!((folder, word[i]) in told))
+                bad("there is no '" word[i] "='")
+    }
+    lines[FILENAME] = file ~ /^(scale|length)$/
     next
 }
 { lines[FILENAME]++ }
@@ -42,6 +87,7 @@ file == "paper.tsv" {
     cells[++n_cells] = $0
     paper[$1, $2, $3, $4, $5] = $6
 }
+file ~ /bound\.tsv$/ { part = get("network") "-" get("data") }
 file != "paper.tsv" && "network" in at && $at["network"] "-" get("data") != part {
     bad("is of " $at["network"] " on " $at["data"] ", not of the folder's " part)
 }
@@ -52,22 +98,33 @@ file == "table.tsv" || file == "pam.tsv" {
     if ($at["path"] == "curve-unaligned")
         take("network", "ends", get("ends"), get("ends_sd"), get("pairs"))
 }
-file == "training.tsv" {
-    take(get("training"), "objective", get("objective"), get("objective_sd"), get("runs"))
-    # the paper's length, whatever `scale` says
-    if (scale == 1 && get("epochs") < 250)
-        shorter[folder] = $at["epochs"] / 250
-}
+file == "training.tsv" { take(get("training"), "objective", get("objective"), get("objective_sd"), get("runs")) }
 file == "grid.tsv" {
     take(get("path"), "arc_mean@" (get("lr") + 0) "," (get("batch") + 0), get("arc_mean"), get("arc_mean_sd"), get("pairs"))
 }
-file == "saved.tsv" && get("accuracy_pairs") > 0 {
-    take("curve-aligned", "accuracy_saved", get("accuracy_saved"), get("accuracy_saved_sd"), get("accuracy_pairs"))
+file == "saved.tsv" { take("curve-aligned", "accuracy_saved", get("accuracy_saved"), get("accuracy_saved_sd"), get("pairs")) }
+file == "measures.tsv" {
+    take(get("path"), "arc_mean", get("arc_mean"), get("arc_mean_sd"), get("pairs"))
+    take(get("path"), "minimum", get("minimum"), get("minimum_sd"), get("pairs"))
+}
+file == "subsets.tsv" { take(get("images"), "differ", get("differ"), get("differ_sd"), get("pairs")) }
+file ~ /bound\.tsv$/ { take(get("way"), "bound_max", get("bound_max"), get("bound_max_sd"), get("pairs")) }
+# how like an end the middle of a curve is, and what aligning it to that end adds: means over layers and both ends
+file == "middle.tsv" {
+    k = part SUBSEP folder SUBSEP get("curve")
+    if (!((k, get("pair")) in nth)) {
+        nth[k, $at["pair"]] = ++middles[k]
+    }
+    j = nth[k, $at["pair"]]
+    layers = ++seen[k, j]
+    cell[k, j, 1] += (get("identity") - cell[k, j, 1]) / layers
+    cell[k, j, 2] += (get("permuted") - get("identity") - cell[k, j, 2]) / layers
 }
 # of robust.mk
 file == "midpoint.tsv" {
     take(get("path"), "clean_gain", get("clean_gain"), get("clean_gain_sd"), get("pairs"))
     take(get("path"), "robust_gain", get("robust_gain"), get("robust_gain_sd"), get("pairs"))
+    take(get("path"), "both_gain", get("both_gain"), get("both_gain_sd"), get("pairs"))
 }
 file == "clean.tsv" || file == "robust.tsv" {
     kind = file == "clean.tsv" ? "clean" : "robust"
@@ -78,37 +135,60 @@ file == "clean.tsv" || file == "robust.tsv" {
 function form(x, digits) { return x == "" ? "" : sprintf("%." digits "f", x) }
 END {
     for (i = 1; i < ARGC && !status; i++)
-        if (ARGV[i] !~ /^(part|scale)=/ && !lines[ARGV[i]]) {
+        if (ARGV[i] !~ /^part=/ && !lines[ARGV[i]]) {
             FILENAME = ARGV[i]
             bad("has no rows")
         }
+    for (k in middles) {
+        split(k, w, SUBSEP)
+        part = w[1]
+        folder = w[2]
+        take(w[3], "likeness", sprintf("%.4f", mean(k, middles[k], 1)), deviation("%.4f", k, middles[k], 1), middles[k])
+        take(w[3], "likeness_gain", sprintf("%.4f", mean(k, middles[k], 2)), deviation("%.4f", k, middles[k], 2), middles[k])
+    }
     if (status)
         exit status
     print "item", "network", "data", "row", "column", "ours", "ours_sd", "pairs", "paper", "paper_sd", "difference", \
-        "interval", "effect", "scale", "verdict"
+        "interval", "effect", "folder", "short", "note", "verdict"
     for (i = 1; i <= n_cells; i++) {
         $0 = cells[i]
         digits = $8
         key = $2 "-" $3 SUBSEP $4 SUBSEP $5
-        split("", o)
-        split(ours[key], o)
         column = $5 == "ends" ? "arc_mean" : $5
-        effect = ""
+        # the text's numbers are effects of alignment themselves
+        effect = $1 == "text" ? $6 : ""
         if (($1, $2, $3, "curve-unaligned", column) in paper) {
             effect = paper[$1, $2, $3, "curve-aligned", column] - paper[$1, $2, $3, "curve-unaligned", column]
             effect = form(effect < 0 ? -effect : effect, digits)
         }
-        difference = interval = what = ""
-        if (folders[key] in shorter)
-            scales[key] = shorter[folders[key]]
-        if (o[1] == "" || scales[key] != 1)
-            what = "not run"
-        else if ($6 != "") {
-            what = verdict(o[1], o[2], o[3], $6, $7, $9, digits, effect)
-            difference = form(o[1] - $6, digits + 1)
-            if (low != "")
-                interval = form(low, digits + 1) " to " form(high, digits + 1)
+        note = $10 != "" || $6 == "" || decidable($7, $9, digits, effect) ? $10 : "cannot agree"
+        chosen = 1
+        while (chosen < places[key] && short($1, $4, place[key, chosen]) != "")
+            chosen++
+        if (chosen > 1 && short($1, $4, place[key, chosen]) != "")
+            chosen = 1
+        for (j = 1; j <= places[key] || j == 1; j++) {
+            f = place[key, j]
+            if (j != chosen && ours[key, f] == ours[key, place[key, chosen]])
+                continue
+            split("", o)
+            split(ours[key, f], o)
+            difference = interval = what = ""
+            lacking = f == "" ? "" : short($1, $4, f)
+            if (f == "" || lacking != "")
+                what = "not run"
+            else if ($6 != "" && $10 != "")
+                what = "not comparable"
+            else if ($6 != "") {
+                what = verdict(o[1], o[2], o[3], $6, $7, $9, digits, effect)
+                difference = form(o[1] - $6, digits + 1)
+                if (low != "")
+                    interval = form(low, digits + 1) " to " form(high, digits + 1)
+            }
+            sub(/\/$/, "", f)
+            sub(/.*\//, "", f)
+            print $1, $2, $3, $4, $5, o[1], o[2], o[3], $6, $7, difference, interval, effect, f, lacking, note, \
+                j == chosen ? what : ""
         }
-        print $1, $2, $3, $4, $5, o[1], o[2], o[3], $6, $7, difference, interval, effect, scales[key], what
     }
 }

@@ -12,21 +12,28 @@ Usage: verdicts.sh [-f FORM] [-c CLAIMS] PAPER
 Compare what the graphs measured with every number of the paper's tables (paper.tsv).
 
   -f FORM    markdown (default), or tsv
-  -c CLAIMS  not the cells but the claims in that file, with what the cells say of each (claims.awk)
+  -c CLAIMS  not the cells but the claims in that file, with what the cells say of each (claims.awk); tables
+             NAME-bound.tsv beside it are read too
   -h         print this and exit
 
-PAPER/NETWORK-DATA is a folder that connect.mk, and pam.mk, made: table.tsv, pam.tsv, training.tsv and saved.tsv of
-all pairs; PAPER/grid-NETWORK-DATA one of grid.mk (grid.tsv), PAPER/robust-NETWORK-DATA one of robust.mk (midpoint.tsv,
-clean.tsv, robust.tsv). A file `scale` in a folder has one number: 0.1 where the runs were a tenth as long; without it
-they were at full length, unless training.tsv has fewer than 250 epochs. What is not there has not run.
+PAPER/NETWORK-DATA is a folder that connect.mk, pam.mk, measures.mk, middle.mk and subsets.mk made: table.tsv, pam.tsv and
+so on of all pairs; PAPER/grid-NETWORK-DATA one of grid.mk, robust-NETWORK-DATA one of robust.mk, bound-mlp-DATA one of
+bound.mk. So are the same names with -WORDS behind them; a cell has a row for each folder that gives it.
+
+A folder's file `length` has one line, epochs=250 curve_epochs=250 permutation_epochs=20 points=65 pam=as-paper
+train_images=all: these are the paper's (200 and 200 epochs for robust curves). A cell whose folder has less, or no such
+file, is shown with what it is short of, and has not run. So has PAM's where `pam` is another step than the paper's. A
+file `scale` has the fraction where the runs were shortened.
 
 A verdict goes by the 95% interval of ours minus the paper's, Welch's t from both means and deviations over pairs,
-with the variance of the paper's rounding:
-  differs    the interval does not contain 0
-  agrees     it does, and is at most half as wide as the effect of alignment, which is what the paper's table
-             has between aligned and unaligned, there
-  undecided  it is wider, or there is none (one pair)
-  not run    not there, or not at full length
+with the variance of the paper's rounding of both:
+  differs         the interval does not contain 0
+  agrees          it does, and is at most half as wide as the effect of alignment, which is what the paper's table
+                  has between aligned and unaligned, there; a number of the text is such an effect itself
+  undecided       it is wider, or there is none (one pair); where the note says "cannot agree", it is wider with any
+                  number of pairs
+  not comparable  the authors' code makes the paper's number of something else; the note says of what
+  not run         not there, or not at full length
 Of exact repetitions 3 to 4% differ.
 
 Examples:
@@ -73,27 +80,25 @@ for need in "$paper/" ${claims:+"$claims"}; do
 done
 
 set --
-for part in $(awk -F '\t' 'NR > 1 && !seen[$2 "-" $3]++ { print $2 "-" $3 }' "$here/paper.tsv"); do
-    for folder in "$paper/$part" "$paper/grid-$part" "$paper/robust-$part"; do
-        scale=1
-        [ ! -e "$folder/scale" ] || scale=$(cat "$folder/scale")
-        if ! echo "$scale" | awk 'NF != 1 || $1 !~ /^[0-9]*\.?[0-9]+$/ || $1 <= 0 || $1 > 1 { exit 1 }'; then
-            echo "verdicts.sh: $folder/scale: '$scale' is no number above 0 and at most 1" >&2
-            exit 3
-        fi
-        set -- "$@" "part=$part" "scale=$scale"
-        for name in table pam training saved grid midpoint clean robust; do
-            file=$folder/$name.tsv
+for part in $(awk -F '\t' 'NR > 1 && $1 != "bound" && !seen[$2 "-" $3]++ { print $2 "-" $3 }' "$here/paper.tsv"); do
+    set -- "$@" "part=$part"
+    for folder in "$paper/$part" "$paper/$part"-* "$paper/grid-$part" "$paper/grid-$part"-* "$paper/robust-$part" "$paper/robust-$part"-*; do
+        for name in scale length table.tsv pam.tsv training.tsv saved.tsv grid.tsv midpoint.tsv clean.tsv robust.tsv \
+            measures.tsv middle.tsv subsets.tsv; do
+            file=$folder/$name
             [ ! -e "$file" ] || set -- "$@" "$file"
         done
     done
+done
+for file in "$paper"/bound-*/bound.tsv ${claims:+"$(dirname "$claims")"/*-bound.tsv}; do
+    [ ! -e "$file" ] || set -- "$@" "$file"
 done
 
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-awk -f "$here/welch.awk" -f "$here/verdicts.awk" "$here/paper.tsv" "$@" >"$made/cells.tsv"
+awk -f "$here/welch.awk" -f "$here/spread.awk" -f "$here/verdicts.awk" "$here/paper.tsv" "$@" >"$made/cells.tsv"
 name=cells
 if [ -n "$claims" ]; then
     awk -f "$here/welch.awk" -f "$here/claims.awk" "$made/cells.tsv" "$claims" >"$made/claims.tsv"

@@ -62,10 +62,23 @@ function welch(m1, s1, n1, m2, s2, n2, rounding,   a, b, all, nu, half) {
     high = m1 - m2 + half
     return 1
 }
-# Ours (m1, s1, n1) beside the paper's, which is rounded to `digits` after the point: differs where the interval does not
-# contain 0; else undecided where it is wider than half the effect of alignment; else agrees.
+# A deviation that is printed with so many digits after the point: its square and the variance of that rounding. Where 0.0
+# is printed, this is the mean square of what may stand behind it.
+function printed(s, digits) { return s == "" ? "" : sqrt(s * s + 100 ^ -digits / 12) }
+# Ours (m1, s1, n1) beside the paper's, both of which are rounded to `digits` after the point: differs where the interval
+# does not contain 0; else undecided where it is wider than half the effect of alignment; else agrees. A number of the
+# paper's without a deviation is taken as it stands, but for its rounding.
 function verdict(m1, s1, n1, m2, s2, n2, digits, effect) {
-    if (!welch(m1, s1, n1, m2, s2, n2, 100 ^ -digits / 12))
+    if (!welch(m1, s1, n1, m2, s2 == "" ? 0 : printed(s2, digits), s2 == "" ? 1e9 : n2, 100 ^ -digits / 12))
         return "undecided"
     return low > 0 || high < 0 ? "differs" : high - low > effect / 2 ? "undecided" : "agrees"
+}
+# Can ours agree with that at all, if only there are enough pairs? The interval is not narrowest where we have no spread:
+# that leaves the paper's own degrees of freedom.
+function decidable(s2, n2, digits, effect,   k) {
+    s2 = printed(s2, digits)
+    for (k = 0; k <= 40; k++)
+        if (verdict(0, k / 10 * s2 * sqrt(1e9 / n2), 1e9, 0, s2, n2, digits, effect) == "agrees")
+            return 1
+    return s2 == ""
 }

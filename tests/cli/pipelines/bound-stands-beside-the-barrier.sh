@@ -32,8 +32,16 @@ for _, what, by_bound, by_barrier, alike, couples, same in ranks:
         ways = order.replace("=", "<").split(" < ")
         values = [table[w][column] for w in ways]
         assert sorted(ways) == sorted(table) and values == sorted(values), (order, table)
-    assert couples == "10" and (same == "yes") == (alike == "10") and 0 <= int(alike) <= 10
+    # a way that moves what another one moves counts once
+    ways = len({tuple(v.values()) for v in table.values()})
+    assert int(couples) == ways * (ways - 1) // 2 and (same == "yes") == (alike == couples) and 0 <= int(alike) <= int(couples)
 END
+# by hand: the constrained way is another one, and one couple of the other three is ordered otherwise
+way() { printf 'permutation\tmax\tat\tmean\nx\t%s\t0\t%s\n' $2 $2 >$1.b; printf 'data\tquantity\tfirst\tlast\tmean\tbarrier\ntrain\tloss\t0\t0\t%s\t%s\n' $3 $3 >$1.s; }
+way unaligned 9 3; way l2-post 5 1; way constrained 5 1; way l2-pre 4 2
+awk -v ranks=1 -f "$MC_ROOT/pipelines/spread.awk" -f "$MC_ROOT/pipelines/bound.awk" pair=1-2 \
+    $(for w in unaligned l2-post constrained l2-pre; do echo way=$w $w.b $w.s; done) | cut -f 2- | sed 1d | same - <(
+    for of in max mean; do printf "$of\tl2-pre < l2-post = constrained < unaligned\tl2-post = constrained < l2-pre < unaligned\t2\t3\tno\n"; done)
 
 graph bound "$@" PAIRS='1:2 1:3'
 py <<'END'

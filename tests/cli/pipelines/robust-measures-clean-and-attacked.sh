@@ -33,7 +33,11 @@ grep -q 'aligned, attacked statistics' $o/robust.svg
 # the middle against the ends; with an even number of points there is none
 for kind in accuracy robust.accuracy; do
     column $o/curve-aligned.tsv test.$kind | awk '{ v[NR] = $1 } END { printf "%.2f\t%.2f\t%.2f\n", v[2], (v[1] + v[3]) / 2, v[2] - (v[1] + v[3]) / 2 }'
-done | paste -sd '\t' | same - <(awk '$1 == "curve-aligned"' $o/midpoint.tsv | cut -f 2-)
+done | paste -sd '\t' | same - <(awk '$1 == "curve-aligned"' $o/midpoint.tsv | cut -f 2-7)
+# the most over the better end in both at once, at an inner point: not at .25 nor at .75, which are better in one
+printf '%s\t%s\t%s\n' t test.accuracy test.robust.accuracy 0 80 40 0.25 90 39 0.5 83 45 0.75 81 60 1 82 41 >p.tsv
+awk -f "$MC_ROOT/pipelines/spread.awk" -f "$MC_ROOT/pipelines/midpoint.awk" p.tsv | cut -f 4,7,8 |
+    same - <(printf 'clean_gain\trobust_gain\tboth_gain\n2.00\t4.50\t1.00\n')
 is "$(cut -f 3 out-robust/midpoint.tsv | paste -sd ' ')" "$rows"
 graph robust "$@" -n POINTS=4
 ! grep -q midpoint log || die "$(grep midpoint log)"
