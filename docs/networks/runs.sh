@@ -50,6 +50,7 @@ part "${first[@]}" GRAPHS=connect GOALS="$(echo net-{1,2,3,4,5,6}.mcz)"
 part "${first[@]}" GRAPHS=connect
 part "${first[@]}" GRAPHS=pam
 if [ ! -e "$tinyten-as-paper" ]; then
+    rm -rf "$tinyten-as-paper.part"
     cp -a "$tinyten" "$tinyten-as-paper.part"
     mv "$tinyten-as-paper.part" "$tinyten-as-paper"
 fi
