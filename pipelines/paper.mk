@@ -99,6 +99,7 @@ define part
 net/$(1) := $(2)
 data/$(1) := $(3)
 graphs/$(1) := $(if $(GRAPHS),$(filter $(GRAPHS),$(4)),$(4))
+asked/$(1) := $$(graphs/$(1))
 from/$(1) := $(5)
 kind/$(1) := $(6)
 parts += $(1)
@@ -119,6 +120,8 @@ papers   := $(foreach p,$(parts),$(if $(or $(filter plain bound,$(kind/$(p))), \
                 $(filter grid-$(one-net)-$(one-data),$(p))),$(p)))
 $(foreach p,$(PART),$(if $(filter $(parts),$(p)),,$(error PART="$(PART)": there is no part '$(p)' (there are: $(parts)))))
 wanted   := $(or $(filter $(parts),$(MAKECMDGOALS)),$(PART),$(papers))
+# whose connect others need, whatever GRAPHS says
+$(foreach p,$(wanted),$(if $(asked/$(p)),$(foreach f,$(from/$(p)),$(eval graphs/$(f) := connect $(filter-out connect,$(graphs/$(f)))))))
 
 dir/cifar10       := $(CIFAR10_DIR)
 dir/cifar100      := $(CIFAR100_DIR)
@@ -171,15 +174,15 @@ all: $(wanted)
 
 # PART/GRAPH: one after another in a part, whose folder they share; after its ends' connect where those come from elsewhere
 define made
-$(1): $(graphs/$(1):%=$(1)/%)
+$(1): $(asked/$(1):%=$(1)/%)
 $(1)/$(2): $(3)
 	@echo '== $(1): $(2).mk, $(net/$(1)) on $(data/$(1))$(if $(filter 0,$(whole)), at $(SCALE) of the length)'
 	@mkdir -p $(call folder,$(1)) && echo $(SCALE) > $(call folder,$(1))/scale
-	+@$$(MAKE) --no-print-directory -f $(here)$(2).mk OUT=$(call folder,$(1)) $(subst $$,$$$$,$(call settings,$(1),$(2))) $(addprefix $(call folder,$(1))/,$(GOALS))
+	+@$$(MAKE) --no-print-directory -f $(here)$(2).mk OUT=$(call folder,$(1)) $(subst $$,$$$$,$(call settings,$(1),$(2))) $(if $(filter $(1),$(wanted)),$(if $(filter $(2),$(asked/$(1))),$(addprefix $(call folder,$(1))/,$(GOALS))))
 endef
 before = $(if $(filter-out 1,$(words $(2))),$(lastword $(filter-out $(lastword $(2)),$(2))))
 upto   = $(if $(filter $(2),$(firstword $(1))),$(2),$(firstword $(1)) $(call upto,$(wordlist 2,99,$(1)),$(2)))
-$(foreach p,$(parts),$(if $(graphs/$(p)),,$(eval $(p): ; @echo '== $(p): has none of GRAPHS')) \
+$(foreach p,$(parts),$(if $(asked/$(p)),,$(eval $(p): ; @echo '== $(p): has none of GRAPHS')) \
     $(foreach g,$(graphs/$(p)),$(eval $(call made,$(p),$(g), \
         $(addprefix $(p)/,$(call before,,$(call upto,$(graphs/$(p)),$(g)))) $(if $(from/$(p)),$(from/$(p))/connect)))))
 
@@ -188,9 +191,9 @@ built := $(abspath $(firstword $(wildcard $(here)../build/bin/mc-data $(here)../
 bin    = $(or $(BIN),$(built:%/mc-data=%))
 size  := $(filter-out --size,$(filter --size%,$(DATA_FLAGS)) $(if $(filter --size,$(DATA_FLAGS)),$(lastword $(DATA_FLAGS))))
 cost:
-	@rates=$$(PATH=$(call quote,$(bin)):$$PATH $(here)rates.sh -r $(call quote,$(RATES)) -t $(or $(THREADS),2) -d $(or $(DEVICE),auto) \
+	@rates=$$(PATH=$(call quote,$(bin)):$$PATH $(here)rates.sh $(or $(THREADS),2) $(or $(DEVICE),auto) $(call quote,$(RATES)) \
 	    $(foreach n,$(sort $(foreach p,$(wanted),$(net/$(p)))),$(call quote,$(n)))) && \
-	$(MAKE) -n --no-print-directory -f $(here)paper.mk $(asked) all | \
+	plan=$$($(MAKE) -n --no-print-directory -f $(here)paper.mk $(asked) all) && echo "$$plan" | \
 	    awk -v rates="$$(echo "$$rates" | tr '\n' ';')" -v nets=$(call quote,$(foreach p,$(parts),$(p)=$(net/$(p))=$(data/$(p)))) \
 	    -v train_images=$(TRAIN_IMAGES) -v test_images=$(TEST_IMAGES) -v size=$(lastword $(subst =, ,$(size))) \
 	    -v threads=$(or $(THREADS),2) -v device=$(or $(DEVICE),auto) -f $(here)cost.awk
