@@ -57,6 +57,10 @@ quote  = '$(subst ','\'',$(1))'
 empty :=
 blank := $(empty) $(empty)
 comma := ,
+define newline
+
+
+endef
 
 # ---- what was asked for ----------------------------------------------------------------------------
 graphs := connect pam middle measures planes subsets robust grid bound
@@ -160,6 +164,11 @@ settings = DATA=$(data/$(1)) $(if $(dir/$(data/$(1))),DATA_DIR=$(call quote,$(di
     $(if $(from/$(1)),FROM=$(call folder,$(from/$(1)))) $(if $(flags),CURVE_FLAGS=$(call quote,$(flags))) \
     $(if $(BIN),BIN=$(call quote,$(BIN))) $(passed)
 
+# what a part is made with, of what the paper says, for the verdicts
+length   = $(patsubst EPOCHS=%,epochs=%,$(patsubst CURVE_EPOCHS=%,curve_epochs=%,$(filter EPOCHS=% CURVE_EPOCHS=%,$(call settings,$(1),$(2))))) \
+    permutation_epochs=$(at-PERMUTATION_EPOCHS) points=$(or $(POINTS),65) \
+    pam=$(if $(subst x--as-paperx,,x$(strip $(PAM_FLAGS))x),default,as-paper) train_images=$(or $(TRAIN_IMAGES),all)
+
 # a mistyped fraction would train all of a part again
 elsewise := $(if $(filter help parts publish reevaluate verdicts,$(MAKECMDGOALS)),,$(strip $(foreach p,$(sort $(wanted) $(foreach p,$(wanted),$(from/$(p)))), \
     $(if $(wildcard $(call folder,$(p))/scale),$(if $(filter $(SCALE),$(file <$(call folder,$(p))/scale)),,$(call folder,$(p)))))))
@@ -178,6 +187,7 @@ $(1): $(asked/$(1):%=$(1)/%)
 $(1)/$(2): $(3)
 	@echo '== $(1): $(2).mk, $(net/$(1)) on $(data/$(1))$(if $(filter 0,$(whole)), at $(SCALE) of the length)'
 	@mkdir -p $(call folder,$(1)) && echo $(SCALE) > $(call folder,$(1))/scale
+	$(if $(filter connect pam robust grid bound,$(2)),@echo $(strip $(call length,$(1),$(2))) > $(call folder,$(1))/length)
 	+@$$(MAKE) --no-print-directory -f $(here)$(2).mk OUT=$(call folder,$(1)) $(subst $$,$$$$,$(call settings,$(1),$(2))) $(if $(filter $(1),$(wanted)),$(if $(filter $(2),$(asked/$(1))),$(addprefix $(call folder,$(1))/,$(GOALS))))
 endef
 before = $(if $(filter-out 1,$(words $(2))),$(lastword $(filter-out $(lastword $(2)),$(2))))
@@ -204,8 +214,9 @@ cost:
 override PUBLISHED := $(patsubst %/,%,$(PUBLISHED))
 curve-at = $(wildcard $(1)/inner-$(2).mcz $(1)/curve-$(2).mcz)
 pairs-of = $(foreach d,$(patsubst %/,%,$(wildcard $(PUBLISHED)/$(1)/*-*/)),$(if $(and $(call curve-at,$(d),unaligned),$(call curve-at,$(d),aligned)),$(notdir $(d))))
-with-pam = $(if $(filter-out $(words $(call pairs-of,$(1))),$(words $(wildcard $(foreach v,pam-unaligned,$(patsubst %,$(PUBLISHED)/$(1)/%/curve-$(v).mcz,$(call pairs-of,$(1))))))),,pam)
+with-pam = $(if $(filter-out $(words $(call pairs-of,$(1)) $(call pairs-of,$(1))),$(words $(wildcard $(foreach v,pam-unaligned pam-aligned,$(patsubst %,$(PUBLISHED)/$(1)/%/curve-$(v).mcz,$(call pairs-of,$(1))))))),,pam)
 published := $(strip $(if $(filter reevaluate,$(MAKECMDGOALS)),$(foreach p,$(or $(PART),$(filter-out figures-% grid-% bound-%,$(parts))),$(if $(call pairs-of,$(p)),$(p)))))
+tables-of = $(if $(filter robust,$(kind/$(1))),clean robust $(if $(wildcard $(PUBLISHED)/$(1)/midpoint.tsv),midpoint),$(or $(call with-pam,$(1)),table))
 again    = $(OUT)/reevaluated/$(1)
 remeasure = +@$(MAKE) --no-print-directory -f $(here)$(2).mk $(call settings,$(1),$(2)) OUT=$(call again,$(1)) FROM=$(call again,$(1)).from \
                PAIRS='$(subst -,:,$(call pairs-of,$(1)))' $(3:%=$(call again,$(1))/%.tsv)
@@ -225,11 +236,11 @@ reevaluate: $(published:%=reevaluate/%)
 reevaluate/%:
 	@echo '== $*: from $(PUBLISHED)/$*, pairs $(call pairs-of,$*)'
 	@PATH=$(call quote,$(bin)):$$PATH $(here)published.sh make $(PUBLISHED)/$* $(call again,$*).from
-	@mkdir -p $(call again,$*) && if [ -e $(PUBLISHED)/$*/scale ]; then cp $(PUBLISHED)/$*/scale $(call again,$*); fi
-	$(if $(filter robust,$(kind/$*)),$(call remeasure,$*,robust,clean robust),$(call remeasure,$*,connect,table))
+	@find $(call again,$*).from -name '*.settings' -delete # as it is, whatever it is asked with
+	@mkdir -p $(call again,$*) && for f in $(wildcard $(PUBLISHED)/$*/scale $(PUBLISHED)/$*/length); do cp $$f $(call again,$*); done
+	$(if $(filter robust,$(kind/$*)),$(call remeasure,$*,robust,$(call tables-of,$*)),$(call remeasure,$*,connect,table))
 	$(if $(filter plain,$(kind/$*)),$(if $(call with-pam,$*),$(call remeasure,$*,pam,pam)))
-	$(if $(filter robust,$(kind/$*)),$(call compare,$*,clean),$(call compare,$*,$(or $(call with-pam,$*),table)))
-	$(if $(filter robust,$(kind/$*)),$(call compare,$*,robust))
+	$(foreach t,$(call tables-of,$*),$(call compare,$*,$(t))$(newline))
 
 # ---- the verdicts ----------------------------------------------------------------------------------
 verdicts:
