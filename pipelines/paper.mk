@@ -12,7 +12,7 @@
 #
 # Parts, NET one of NETS and DATA one of DATA_SETS; each is a folder in OUT and may be named in PART:
 #   NET-DATA          networks, alignments, curves (tables 1 and 2, figures 1 and 3): connect, pam (not googlenet), middle,
-#                     measures (tinyten: figure 2), planes, subsets
+#                     measures (tinyten: figure 2), planes, subsets, averaged
 #   figures-NET-DATA  the same ends with one curve seed for all pairs, as in the paper's figures: connect
 #   robust-NET-DATA   networks and curves that are attacked (figure 4, CIFAR only): robust
 #   grid-NET-DATA     rates by batch sizes on the same ends (table 3; tinyten on CIFAR-100): grid
@@ -63,7 +63,7 @@ define newline
 endef
 
 # ---- what was asked for ----------------------------------------------------------------------------
-graphs := connect pam middle measures planes subsets robust grid bound
+graphs := connect pam middle measures planes subsets averaged robust grid bound
 names-of = $(shell sed -nE 's/^([A-Z0-9_]+) *\?=.*/\1/p' $(wildcard $(here)$(1).mk))
 own    := $(call names-of,paper)
 common := $(call names-of,common)
@@ -110,7 +110,7 @@ parts += $(1)
 endef
 parts :=
 $(foreach d,$(DATA_SETS),$(foreach n,$(NETS),\
-    $(eval $(call part,$(n)-$(d),$(n),$(d),connect $(if $(filter-out googlenet,$(n)),pam) middle $(if $(filter tinyten,$(n)),measures) planes subsets,,plain)) \
+    $(eval $(call part,$(n)-$(d),$(n),$(d),connect $(if $(filter-out googlenet,$(n)),pam) middle $(if $(filter tinyten,$(n)),measures) planes subsets averaged,,plain)) \
     $(eval $(call part,figures-$(n)-$(d),$(n),$(d),connect,$(n)-$(d),figures)) \
     $(eval $(call part,robust-$(n)-$(d),$(n),$(d),robust,,robust)) \
     $(eval $(call part,grid-$(n)-$(d),$(n),$(d),grid,$(n)-$(d),grid))) \
