@@ -296,7 +296,7 @@ title  = --title $(call quote,$(net-name) on $(data-name)$(comma) $(1)$(if $(wor
 names := -v network=$(call quote,$(net-name)) -v data=$(call quote,$(data-name))
 # at the end of a line that prints a table: a kill leaves none that is cut off
 whole  = > $@.part && mv $@.part $@
-table := -f $(here)spread.awk -f $(here)table.awk
+table := -f $(here)spread.awk -f $(here)paths.awk -f $(here)table.awk
 
 # the trainings that have a log, and the table of their last epochs. It keeps PAM's rows where another graph than
 # pam.mk finds nothing to make.

@@ -3,7 +3,7 @@
 # The middle of a path between robust networks against its ends, from the tables of mc-eval --attack (PATH.tsv): test
 # accuracy at t = .5, the mean of that at t = 0 and 1, and the difference, clean and robust; a row a path.
 #
-#   awk -f spread.awk -f midpoint.awk 1-2/line-aligned.tsv 1-2/curve-aligned.tsv
+#   awk -f spread.awk -f paths.awk -f midpoint.awk 1-2/line-aligned.tsv 1-2/curve-aligned.tsv
 #
 # With -v spread=1 -v network=NET -v data=NAME: the same paths of several pairs, mean and standard deviation over them.
 BEGIN { begin("clean clean_ends clean_gain robust robust_ends robust_gain") }

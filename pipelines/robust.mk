@@ -69,14 +69,15 @@ $(everywhere:%=%/strong.tsv): $$(call files,$(strong:=.tsv)) $(filter-out -f,$(t
 # ---- tables and pictures: clean.* and robust.* -----------------------------------------------------
 rows    := $(paths) $(attacked)
 kind     = $(basename $(@F))
+midpoint := -f $(here)spread.awk -f $(here)paths.awk -f $(here)midpoint.awk
 of-data  = $(if $(filter robust,$(kind)),test.robust,test)
 series   = $(patsubst curve-%,%,$(subst -bn-attack,$(comma) attacked statistics,$(1)))
 
 $(foreach kind,clean robust,$(everywhere:%=%/$(kind).tsv)): $$(call files,$(rows:=.tsv)) $(filter-out -f,$(table))
 	$(RUN) awk $(if $(filter robust,$(kind)),-v robust=1) $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) \
 	    $(table) $(call files,$(rows:=.summary.tsv)) $(whole)
-$(everywhere:%=%/midpoint.tsv): $$(call files,$(rows:=.tsv)) $(here)spread.awk $(here)midpoint.awk
-	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) -f $(here)spread.awk -f $(here)midpoint.awk \
+$(everywhere:%=%/midpoint.tsv): $$(call files,$(rows:=.tsv)) $(filter-out -f,$(midpoint))
+	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(midpoint) \
 	    $(call files,$(rows:=.tsv)) $(whole)
 $(foreach kind,clean robust,$(everywhere:%=%/$(kind).svg) $(everywhere:%=%/$(kind).png)): \
     $$(call files,$(learned:=.tsv) $(attacked:=.tsv))

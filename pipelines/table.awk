@@ -3,7 +3,7 @@
 # One table from the summaries that mc-eval writes of several paths (PATH.summary.tsv): a row a path, the
 # test set's accuracy at the ends, its mean, arc-length mean and minimum, and the loss barriers.
 #
-#   awk -f spread.awk -f table.awk 1-2/*.summary.tsv
+#   awk -f spread.awk -f paths.awk -f table.awk 1-2/*.summary.tsv
 #
 # With -v robust=1 the robust figures that mc-eval --attack adds, in the same columns.
 # With -v spread=1 -v network=NET -v data=NAME: the same paths of several pairs, each number's mean and its
