@@ -174,9 +174,13 @@ curve_set   = $(strip $(CURVE_EPOCHS) epochs lr $(CURVE_LR) batch $(CURVE_BATCH)
 eval_set    = $(strip $(POINTS) points $(EVAL_FLAGS))
 
 # $(call made-with,STAGE,RESULTS): the results depend on `force` where another setting made them; their
-# recipe ends with $(call keep,STAGE).
+# recipe ends with $(call keep,STAGE). Those that FROM has are refused instead, where it says what made them.
 equal     = $(and $(findstring x$(1)x,x$(2)x),$(findstring x$(2)x,x$(1)x))
-made-with = $(foreach r,$(2),$(eval $(r): $(if $(call equal,$(call $(1)_set,$(r)),$(file <$(r).settings)),,force)))
+made-with = $(foreach r,$(2),$(if $(filter $(r),$(taken)),$(call as-asked,$(1),$(r)), \
+    $(eval $(r): $(if $(call equal,$(call $(1)_set,$(r)),$(file <$(r).settings)),,force))))
+as-asked  = $(foreach f,$(2:$(OUT)/%=$(FROM)/%),$(if $(filter help,$(MAKECMDGOALS)),,$(if $(wildcard $(f).settings), \
+    $(if $(call equal,$(call $(1)_set,$(2)),$(file <$(f).settings)),,$(error FROM="$(FROM)": $(f) was made with \
+        '$(file <$(f).settings)', and '$(call $(1)_set,$(2))' is asked for)))))
 keep      = @echo $(call quote,$(call $(1)_set,$@)) > $@.settings && rm -f $(basename $@).*.checkpoint
 # $(call checkpoint,NAME,SETTINGS): its name holds all that decides it, so that it is taken up by the same run
 # and no other.
@@ -201,7 +205,7 @@ $(taken:$(OUT)/%=$(FROM)/%):
 
 # ---- data ------------------------------------------------------------------------------------------
 source := $(if $(filter synth,$(DATA)),--seed $(DATA_SEED),$(DATA_DIR))
-$(call made-with,data,$(call here-made,$(OUT)/train.mcz $(OUT)/test.mcz))
+$(call made-with,data,$(OUT)/train.mcz $(OUT)/test.mcz)
 
 $(call here-made,$(OUT)/train.mcz):
 	$(RUN) mc-data $(DATA) $(source) --split train $(call images,TRAIN_IMAGES) $(DATA_FLAGS) -o $@
@@ -211,7 +215,7 @@ $(call here-made,$(OUT)/test.mcz):
 	$(call keep,data)
 
 # ---- the ends --------------------------------------------------------------------------------------
-$(call made-with,train,$(call here-made,$(nets)))
+$(call made-with,train,$(nets))
 # made again, they would take all that came of the others with them
 attacked-by = $(findstring --attack,$(1))
 other := $(strip $(foreach n,$(nets), \
@@ -231,7 +235,9 @@ $(call here-made,$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz
 # ---- the alignment ---------------------------------------------------------------------------------
 $(call made-with,align,$(call each,moments.mcz))
 $(call made-with,corr,$(call each,matrices.mcz))
-$(call made-with,assign,$(call here-made,$(call each,permutation.mcz)))
+# of a permutation that FROM has, what led to it too
+$(foreach p,$(filter %/permutation.mcz,$(taken)),$(call as-asked,align,$(dir $(p))moments.mcz)$(call as-asked,corr,$(dir $(p))matrices.mcz))
+$(call made-with,assign,$(call each,permutation.mcz))
 
 $(call each,moments.mcz): $$(a) $$(b)
 	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(ACTS_FLAGS) $(device) $(a) $(b) -o $@
@@ -254,8 +260,9 @@ $(call each,$(filter-out b-aligned.mcz,$(ordered:%=b-%.mcz))): $$(@D)/permutatio
 	$(RUN) mc-permute $< $(b) -o $@
 
 # ---- the paths: straight, and learned --------------------------------------------------------------
-beziers := $(filter-out %/curve-pam-unaligned.mcz %/curve-pam-aligned.mcz,$(call here-made,$(curves)))
-$(call made-with,curve,$(beziers))
+of-pam  := $(filter %/curve-pam-unaligned.mcz %/curve-pam-aligned.mcz,$(curves))
+beziers := $(call here-made,$(filter-out $(of-pam),$(curves)))
+$(call made-with,curve,$(filter-out $(of-pam),$(curves)))
 
 $(lines): $$(a) $$(to)
 	$(RUN) mc-bezier --epochs 0 $(a) $(to) -o $@
@@ -289,7 +296,7 @@ title  = --title $(call quote,$(net-name) on $(data-name)$(comma) $(1)$(if $(wor
 names := -v network=$(call quote,$(net-name)) -v data=$(call quote,$(data-name))
 # at the end of a line that prints a table: a kill leaves none that is cut off
 whole  = > $@.part && mv $@.part $@
-table := -f $(here)spread.awk -f $(here)table.awk
+table := -f $(here)spread.awk -f $(here)paths.awk -f $(here)table.awk
 
 # the trainings that have a log, and the table of their last epochs. It keeps PAM's rows where another graph than
 # pam.mk finds nothing to make.

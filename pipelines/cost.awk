@@ -26,9 +26,9 @@ function images(split_,   d) {
     return test_images ? test_images : d == "synth" ? 2000 : 10000
 }
 function side() { return size ? size : data_of[part] == "tiny-imagenet" && net_of[part] != "googlenet" ? 64 : 32 }
-# the value of an option of this command, or without
+# the value of an option of this command, the last one, or without
 function option(name, without,   i) {
-    for (i = 1; i < words; i++)
+    for (i = words - 1; i > 0; i--)
         if (word[i] == name)
             return word[i + 1]
     return without
@@ -39,11 +39,12 @@ function has(name,   i) {
             return 1
     return 0
 }
-function steps(   at) {
+function steps(   at, n) {
     at = option("--attack", "")
     if (at == "")
         return 0
-    return match(at, /steps=[0-9]+/) ? substr(at, RSTART + 6, RLENGTH - 6) : 5
+    n = match(at, /steps=[0-9]+/) ? substr(at, RSTART + 6, RLENGTH - 6) : 5
+    return match(at, /restarts=[0-9]+/) ? n * substr(at, RSTART + 9, RLENGTH - 9) : n
 }
 function epochs(   e) {
     e = option("--epochs", 250)

@@ -25,8 +25,9 @@ cells     := $(foreach v,$(variants),$(foreach l,$(GRID_LR),$(foreach n,$(GRID_B
 words-of   = $(subst -lr, ,$(subst -batch, ,$(patsubst %.mcz,%,$(notdir $(1)))))
 cell-lr    = $(word 2,$(words-of))
 cell-batch = $(word 3,$(words-of))
-cell-end   = $(if $(findstring -unaligned-,$@),$(b),$(@D)/b-aligned.mcz)
-centre    := $(filter %-lr$(strip $(CURVE_LR))-batch$(strip $(CURVE_BATCH)),$(cells))
+cell-end   = $(if $(findstring -unaligned-,$(@F)),$(b),$(@D)/b-aligned.mcz)
+same-lr   := $(shell printf '%s\n' $(GRID_LR) | awk '$$1 + 0 == $(CURVE_LR)')# 0.1 is 1e-1
+centre    := $(filter $(foreach l,$(same-lr),%-lr$(l)-batch$(strip $(CURVE_BATCH))),$(cells))
 others    := $(filter-out $(centre),$(cells))
 cell_set   = $(strip $(CURVE_EPOCHS) epochs lr $(call cell-lr,$(1)) batch $(call cell-batch,$(1)) $(CURVE_SCHEDULE) seed \
                  $(curve-seed-$(call pair-of,$(1))) $(CURVE_FLAGS) $(THREADS) threads $(DEVICE) $(filter-out f32,$(PRECISION)))
@@ -40,7 +41,7 @@ $(call each,$(others:=.mcz)): $(OUT)/train.mcz $$(a) $$(cell-end)
 	        $(assign_set) $(call cell_set,$@)) --resume \
 	    --log-json $(@:.mcz=.log.json) $(a) $(cell-end) -o $@
 	$(call keep,cell)
-$(call each,$(centre:=.mcz)): $$(firstword $$(subst -lr, ,$$@)).mcz
+$(call each,$(centre:=.mcz)): $$(@D)/$$(firstword $$(subst -lr, ,$$(@F))).mcz
 	ln -f $< $@ 2>/dev/null || cp -pf $< $@
 $(call each,$(cells:=.tsv)): %.tsv: %.mcz $(OUT)/train.mcz $(OUT)/test.mcz
 	$(evaluate) $< -o $@

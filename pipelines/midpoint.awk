@@ -4,26 +4,12 @@
 # accuracy at t = .5, the mean of that at t = 0 and 1, and the difference, clean and robust; a row a path. both_gain is the
 # most that an inner point has over the better end in both at once: the lesser of its clean and of its robust gain.
 #
-#   awk -f spread.awk -f midpoint.awk 1-2/line-aligned.tsv 1-2/curve-aligned.tsv
+#   awk -f spread.awk -f paths.awk -f midpoint.awk 1-2/line-aligned.tsv 1-2/curve-aligned.tsv
 #
 # With -v spread=1 -v network=NET -v data=NAME: the same paths of several pairs, mean and standard deviation over them.
-BEGIN {
-    FS = OFS = "\t"
-    columns = split("clean clean_ends clean_gain robust robust_ends robust_gain both_gain", title, " ")
-    head = spread ? "network" OFS "data" OFS "path" OFS "pairs" : "path"
-    for (c = 1; c <= columns; c++)
-        head = head OFS title[c] (spread ? OFS title[c] "_sd" : "")
-    print head
-}
+BEGIN { begin("clean clean_ends clean_gain robust robust_ends robust_gain both_gain") }
 FNR == 1 {
-    split("", column)
-    for (i = 1; i <= NF; i++)
-        column[$i] = i
-    name = FILENAME
-    sub(/.*\//, "", name)
-    sub(/\.tsv$/, "", name)
-    if (!n[name]++)
-        order[++paths] = name
+    next_path()
     next
 }
 {

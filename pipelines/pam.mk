@@ -28,9 +28,9 @@ all: $(foreach where,$(everywhere),$(addprefix $(where)/,pam.tsv pam.svg pam.png
 
 # ---- permutation and curve together ----------------------------------------------------------------
 pam_set = $(strip $(PERMUTATION_EPOCHS) permutation epochs $(PAM_FLAGS) $(curve_set))
-pams   := $(filter-out $(beziers),$(call here-made,$(curves)))
+pams   := $(call here-made,$(of-pam))
 first   = $(if $(filter pam-aligned,$(variant)),$(@D)/permutation.mcz)
-$(call made-with,pam,$(pams))
+$(call made-with,pam,$(of-pam))
 
 $(pams): $(OUT)/train.mcz $$(a) $$(b) $$(first)
 	$(RUN) mc-pam --data $< $(if $(first),--perm $(first)) --seed $(curve-seed-$(call pair-of,$@)) \

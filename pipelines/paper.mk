@@ -12,7 +12,7 @@
 #
 # Parts, NET one of NETS and DATA one of DATA_SETS; each is a folder in OUT and may be named in PART:
 #   NET-DATA          networks, alignments, curves (tables 1 and 2, figures 1 and 3): connect, pam (not googlenet), middle,
-#                     measures (tinyten: figure 2), planes, subsets
+#                     measures (tinyten: figure 2), planes, subsets, averaged
 #   figures-NET-DATA  the same ends with one curve seed for all pairs, as in the paper's figures: connect
 #   robust-NET-DATA   networks and curves that are attacked (figure 4, CIFAR only): robust
 #   grid-NET-DATA     rates by batch sizes on the same ends (table 3; tinyten on CIFAR-100): grid
@@ -57,9 +57,13 @@ quote  = '$(subst ','\'',$(1))'
 empty :=
 blank := $(empty) $(empty)
 comma := ,
+define newline
+
+
+endef
 
 # ---- what was asked for ----------------------------------------------------------------------------
-graphs := connect pam middle measures planes subsets robust grid bound
+graphs := connect pam middle measures planes subsets averaged robust grid bound
 names-of = $(shell sed -nE 's/^([A-Z0-9_]+) *\?=.*/\1/p' $(wildcard $(here)$(1).mk))
 own    := $(call names-of,paper)
 common := $(call names-of,common)
@@ -99,13 +103,14 @@ define part
 net/$(1) := $(2)
 data/$(1) := $(3)
 graphs/$(1) := $(if $(GRAPHS),$(filter $(GRAPHS),$(4)),$(4))
+asked/$(1) := $$(graphs/$(1))
 from/$(1) := $(5)
 kind/$(1) := $(6)
 parts += $(1)
 endef
 parts :=
 $(foreach d,$(DATA_SETS),$(foreach n,$(NETS),\
-    $(eval $(call part,$(n)-$(d),$(n),$(d),connect $(if $(filter-out googlenet,$(n)),pam) middle $(if $(filter tinyten,$(n)),measures) planes subsets,,plain)) \
+    $(eval $(call part,$(n)-$(d),$(n),$(d),connect $(if $(filter-out googlenet,$(n)),pam) middle $(if $(filter tinyten,$(n)),measures) planes subsets averaged,,plain)) \
     $(eval $(call part,figures-$(n)-$(d),$(n),$(d),connect,$(n)-$(d),figures)) \
     $(eval $(call part,robust-$(n)-$(d),$(n),$(d),robust,,robust)) \
     $(eval $(call part,grid-$(n)-$(d),$(n),$(d),grid,$(n)-$(d),grid))) \
@@ -119,6 +124,8 @@ papers   := $(foreach p,$(parts),$(if $(or $(filter plain bound,$(kind/$(p))), \
                 $(filter grid-$(one-net)-$(one-data),$(p))),$(p)))
 $(foreach p,$(PART),$(if $(filter $(parts),$(p)),,$(error PART="$(PART)": there is no part '$(p)' (there are: $(parts)))))
 wanted   := $(or $(filter $(parts),$(MAKECMDGOALS)),$(PART),$(papers))
+# whose connect others need, whatever GRAPHS says
+$(foreach p,$(wanted),$(if $(asked/$(p)),$(foreach f,$(from/$(p)),$(eval graphs/$(f) := connect $(filter-out connect,$(graphs/$(f)))))))
 
 dir/cifar10       := $(CIFAR10_DIR)
 dir/cifar100      := $(CIFAR100_DIR)
@@ -157,6 +164,11 @@ settings = DATA=$(data/$(1)) $(if $(dir/$(data/$(1))),DATA_DIR=$(call quote,$(di
     $(if $(from/$(1)),FROM=$(call folder,$(from/$(1)))) $(if $(flags),CURVE_FLAGS=$(call quote,$(flags))) \
     $(if $(BIN),BIN=$(call quote,$(BIN))) $(passed)
 
+# what a part is made with, of what the paper says, for the verdicts
+length   = $(patsubst EPOCHS=%,epochs=%,$(patsubst CURVE_EPOCHS=%,curve_epochs=%,$(filter EPOCHS=% CURVE_EPOCHS=%,$(call settings,$(1),$(2))))) \
+    permutation_epochs=$(at-PERMUTATION_EPOCHS) points=$(or $(POINTS),65) \
+    pam=$(if $(subst x--as-paperx,,x$(strip $(PAM_FLAGS))x),default,as-paper) train_images=$(or $(TRAIN_IMAGES),all)
+
 # a mistyped fraction would train all of a part again
 elsewise := $(if $(filter help parts publish reevaluate verdicts,$(MAKECMDGOALS)),,$(strip $(foreach p,$(sort $(wanted) $(foreach p,$(wanted),$(from/$(p)))), \
     $(if $(wildcard $(call folder,$(p))/scale),$(if $(filter $(SCALE),$(file <$(call folder,$(p))/scale)),,$(call folder,$(p)))))))
@@ -171,15 +183,16 @@ all: $(wanted)
 
 # PART/GRAPH: one after another in a part, whose folder they share; after its ends' connect where those come from elsewhere
 define made
-$(1): $(graphs/$(1):%=$(1)/%)
+$(1): $(asked/$(1):%=$(1)/%)
 $(1)/$(2): $(3)
 	@echo '== $(1): $(2).mk, $(net/$(1)) on $(data/$(1))$(if $(filter 0,$(whole)), at $(SCALE) of the length)'
 	@mkdir -p $(call folder,$(1)) && echo $(SCALE) > $(call folder,$(1))/scale
-	+@$$(MAKE) --no-print-directory -f $(here)$(2).mk OUT=$(call folder,$(1)) $(subst $$,$$$$,$(call settings,$(1),$(2))) $(addprefix $(call folder,$(1))/,$(GOALS))
+	$(if $(filter connect pam robust grid bound,$(2)),@echo $(strip $(call length,$(1),$(2))) > $(call folder,$(1))/length)
+	+@$$(MAKE) --no-print-directory -f $(here)$(2).mk OUT=$(call folder,$(1)) $(subst $$,$$$$,$(call settings,$(1),$(2))) $(if $(filter $(1),$(wanted)),$(if $(filter $(2),$(asked/$(1))),$(addprefix $(call folder,$(1))/,$(GOALS))))
 endef
 before = $(if $(filter-out 1,$(words $(2))),$(lastword $(filter-out $(lastword $(2)),$(2))))
 upto   = $(if $(filter $(2),$(firstword $(1))),$(2),$(firstword $(1)) $(call upto,$(wordlist 2,99,$(1)),$(2)))
-$(foreach p,$(parts),$(if $(graphs/$(p)),,$(eval $(p): ; @echo '== $(p): has none of GRAPHS')) \
+$(foreach p,$(parts),$(if $(asked/$(p)),,$(eval $(p): ; @echo '== $(p): has none of GRAPHS')) \
     $(foreach g,$(graphs/$(p)),$(eval $(call made,$(p),$(g), \
         $(addprefix $(p)/,$(call before,,$(call upto,$(graphs/$(p)),$(g)))) $(if $(from/$(p)),$(from/$(p))/connect)))))
 
@@ -188,9 +201,9 @@ built := $(abspath $(firstword $(wildcard $(here)../build/bin/mc-data $(here)../
 bin    = $(or $(BIN),$(built:%/mc-data=%))
 size  := $(filter-out --size,$(filter --size%,$(DATA_FLAGS)) $(if $(filter --size,$(DATA_FLAGS)),$(lastword $(DATA_FLAGS))))
 cost:
-	@rates=$$(PATH=$(call quote,$(bin)):$$PATH $(here)rates.sh -r $(call quote,$(RATES)) -t $(or $(THREADS),2) -d $(or $(DEVICE),auto) \
+	@rates=$$(PATH=$(call quote,$(bin)):$$PATH $(here)rates.sh $(or $(THREADS),2) $(or $(DEVICE),auto) $(call quote,$(RATES)) \
 	    $(foreach n,$(sort $(foreach p,$(wanted),$(net/$(p)))),$(call quote,$(n)))) && \
-	$(MAKE) -n --no-print-directory -f $(here)paper.mk $(asked) all | \
+	plan=$$($(MAKE) -n --no-print-directory -f $(here)paper.mk $(asked) all) && echo "$$plan" | \
 	    awk -v rates="$$(echo "$$rates" | tr '\n' ';')" -v nets=$(call quote,$(foreach p,$(parts),$(p)=$(net/$(p))=$(data/$(p)))) \
 	    -v train_images=$(TRAIN_IMAGES) -v test_images=$(TEST_IMAGES) -v size=$(lastword $(subst =, ,$(size))) \
 	    -v threads=$(or $(THREADS),2) -v device=$(or $(DEVICE),auto) -f $(here)cost.awk
@@ -201,8 +214,9 @@ cost:
 override PUBLISHED := $(patsubst %/,%,$(PUBLISHED))
 curve-at = $(wildcard $(1)/inner-$(2).mcz $(1)/curve-$(2).mcz)
 pairs-of = $(foreach d,$(patsubst %/,%,$(wildcard $(PUBLISHED)/$(1)/*-*/)),$(if $(and $(call curve-at,$(d),unaligned),$(call curve-at,$(d),aligned)),$(notdir $(d))))
-with-pam = $(if $(filter-out $(words $(call pairs-of,$(1))),$(words $(wildcard $(foreach v,pam-unaligned,$(patsubst %,$(PUBLISHED)/$(1)/%/curve-$(v).mcz,$(call pairs-of,$(1))))))),,pam)
+with-pam = $(if $(filter-out $(words $(call pairs-of,$(1)) $(call pairs-of,$(1))),$(words $(wildcard $(foreach v,pam-unaligned pam-aligned,$(patsubst %,$(PUBLISHED)/$(1)/%/curve-$(v).mcz,$(call pairs-of,$(1))))))),,pam)
 published := $(strip $(if $(filter reevaluate,$(MAKECMDGOALS)),$(foreach p,$(or $(PART),$(filter-out figures-% grid-% bound-%,$(parts))),$(if $(call pairs-of,$(p)),$(p)))))
+tables-of = $(if $(filter robust,$(kind/$(1))),clean robust $(if $(wildcard $(PUBLISHED)/$(1)/midpoint.tsv),midpoint),$(or $(call with-pam,$(1)),table))
 again    = $(OUT)/reevaluated/$(1)
 remeasure = +@$(MAKE) --no-print-directory -f $(here)$(2).mk $(call settings,$(1),$(2)) OUT=$(call again,$(1)) FROM=$(call again,$(1)).from \
                PAIRS='$(subst -,:,$(call pairs-of,$(1)))' $(3:%=$(call again,$(1))/%.tsv)
@@ -222,11 +236,11 @@ reevaluate: $(published:%=reevaluate/%)
 reevaluate/%:
 	@echo '== $*: from $(PUBLISHED)/$*, pairs $(call pairs-of,$*)'
 	@PATH=$(call quote,$(bin)):$$PATH $(here)published.sh make $(PUBLISHED)/$* $(call again,$*).from
-	@mkdir -p $(call again,$*) && if [ -e $(PUBLISHED)/$*/scale ]; then cp $(PUBLISHED)/$*/scale $(call again,$*); fi
-	$(if $(filter robust,$(kind/$*)),$(call remeasure,$*,robust,clean robust),$(call remeasure,$*,connect,table))
+	@find $(call again,$*).from -name '*.settings' -delete # as it is, whatever it is asked with
+	@mkdir -p $(call again,$*) && for f in $(wildcard $(PUBLISHED)/$*/scale $(PUBLISHED)/$*/length); do cp $$f $(call again,$*); done
+	$(if $(filter robust,$(kind/$*)),$(call remeasure,$*,robust,$(call tables-of,$*)),$(call remeasure,$*,connect,table))
 	$(if $(filter plain,$(kind/$*)),$(if $(call with-pam,$*),$(call remeasure,$*,pam,pam)))
-	$(if $(filter robust,$(kind/$*)),$(call compare,$*,clean),$(call compare,$*,$(or $(call with-pam,$*),table)))
-	$(if $(filter robust,$(kind/$*)),$(call compare,$*,robust))
+	$(foreach t,$(call tables-of,$*),$(call compare,$*,$(t))$(newline))
 
 # ---- the verdicts ----------------------------------------------------------------------------------
 verdicts:

@@ -11,9 +11,14 @@ Usage: published.sh keep PART FOLDER
        published.sh make FOLDER PART
 Keep of a part that paper.mk made what its tables can be measured from again, or make those files again.
 
-FOLDER has net-S.mcz with the ends of their logs, the tables (*.tsv) and `scale`; in A-B/ permutation.mcz and of each
-curve-V.mcz the control point, inner-V.mcz, a third as large; a curve of PAM, which holds its permutation, as it is.
-What is there already is made anew. Only pairs with all of both curves are kept.
+FOLDER has net-S.mcz with the ends of their logs, the tables (*.tsv), `scale` and `length`; in A-B/ permutation.mcz and of
+each curve-V.mcz the control point, inner-V.mcz, a third as large; a curve of PAM, which holds its permutation, as it is;
+and of all these the settings that made them. What is there already is made anew. Only pairs with all of both curves are kept.
+
+Of the tables, `paper.mk reevaluate` measures table.tsv, or pam.tsv where all pairs have both curves of PAM, again, and of
+robust parts clean.tsv, robust.tsv and midpoint.tsv. It cannot measure what comes of the curves' logs, which are not kept
+(training.tsv, saved.tsv, objective.tsv), and does not measure middle.tsv, subsets.tsv, averaged.tsv, measures.tsv and
+strong.tsv, which the graphs make again from what is here, nor figures- and grid- parts.
 
 Exit status: 0 done, 1 failed, 2 usage; of the programs: their own.
 END
@@ -41,28 +46,32 @@ keep() {
         exit 1
     fi
     mkdir -p "$folder"
-    for f in "$part"/*.tsv "$part"/scale; do [ ! -e "$f" ] || copy "$f" "$folder/${f##*/}"; done
+    for f in "$part"/*.tsv "$part"/{scale,length}; do [ ! -e "$f" ] || copy "$f" "$folder/${f##*/}"; done
     for pair in "${whole_pairs[@]}"; do
         to=$folder/$pair
         mkdir -p "$to"
         for f in net-"${pair%-*}" net-"${pair#*-}"; do
             copy "$part/$f.mcz" "$folder/$f.mcz"
+            [ ! -e "$part/$f.mcz.settings" ] || copy "$part/$f.mcz.settings" "$folder/$f.mcz.settings"
             { head -n 1 "$part/$f.log.json" && tail -n 3 "$part/$f.log.json"; } >"$folder/$f.log.json"
         done
         copy "$part/$pair/permutation.mcz" "$to/permutation.mcz"
         for v in unaligned aligned; do whole "$to/inner-$v.mcz" mc-bezier --inner "$part/$pair/curve-$v.mcz"; done
         for f in "$part/$pair"/curve-pam-*.mcz; do [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"; done
+        for f in "$part/$pair"/{moments,matrices,permutation,curve-unaligned,curve-aligned,curve-pam-*}.mcz.settings; do
+            [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"
+        done
     done
 }
 
 make() {
     local folder=$1 part=$2 pair to f b
     mkdir -p "$part"
-    for f in "$folder"/net-*.mcz "$folder"/*.tsv "$folder"/scale; do [ ! -e "$f" ] || copy "$f" "$part/${f##*/}"; done
+    for f in "$folder"/net-*.mcz{,.settings} "$folder"/*.tsv "$folder"/{scale,length}; do [ ! -e "$f" ] || copy "$f" "$part/${f##*/}"; done
     for pair in "$folder"/*-*/; do
         pair=$(basename "$pair") to=$part/$pair b=$folder/net-${pair#*-}.mcz
         mkdir -p "$to"
-        for f in "$folder/$pair"/{permutation,curve-*}.mcz; do [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"; done
+        for f in "$folder/$pair"/{permutation,curve-*}.mcz "$folder/$pair"/*.settings; do [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"; done
         for f in "$folder/$pair"/inner-*.mcz; do
             case $f in
             */inner-aligned.mcz)

@@ -7,48 +7,37 @@ set -eu
 
 usage() {
     cat <<'END'
-Usage: rates.sh [-r RATES] [-t THREADS] [-d DEVICE] [-b BATCH] NET...
-Measure networks of mc-train on synthetic images of 32 x 32: a line each, NET, images/s in training and in evaluation,
-MB of a batch's activations and scratch, bytes of its weights as a stream.
-
-  -r RATES   not measured are those of "NET=TRAINING:EVALUATION ..."
-  -t THREADS (default: 2)
-  -d DEVICE  auto, cpu or cuda[:N] (default: auto)
-  -b BATCH   images a step (default: 128)
-  -h         print this and exit
+Usage: rates.sh THREADS DEVICE RATES NET...
+Measure networks of mc-train on synthetic images of 32 x 32, 128 a step: a line each, NET, images/s in training and in
+evaluation, MB of a batch's activations and scratch, bytes of its weights as a stream. Not measured are those whose rates
+are given, RATES="NET=TRAINING:EVALUATION ...". DEVICE is auto, cpu or cuda[:N].
 
 Some seconds a network. Exit status: 0 done, 1 failed, 2 usage.
 END
 }
-wrong() {
-    echo "rates.sh: $1 (see rates.sh -h)" >&2
+case $#-${1:-} in
+1--h | 1---help)
+    usage
+    exit 0
+    ;;
+[0-3]-*)
+    echo 'rates.sh: THREADS, DEVICE, RATES and a network are needed (see rates.sh -h)' >&2
     exit 2
-}
-[ "${1:-}" != --help ] || set -- -h
-rates='' threads=2 device=auto batch=128
-while getopts :r:t:d:b:h option; do
-    case $option in
-    r) rates=$OPTARG ;;
-    t) threads=$OPTARG ;;
-    d) device=$OPTARG ;;
-    b) batch=$OPTARG ;;
-    h)
-        usage
-        exit 0
-        ;;
-    :) wrong "-$OPTARG needs a word" ;;
-    *) wrong "there is no option '-$OPTARG'" ;;
-    esac
-done
-shift $((OPTIND - 1))
-[ $# -gt 0 ] || wrong 'a network is needed'
+    ;;
+esac
+on="-t $1 --device $2" rates=$3 batch=128
+shift 3
 for r in $rates; do
-    echo "$r" | grep -Eq '^[^=]+=[0-9]+\.?[0-9]*:[0-9]+\.?[0-9]*$' || wrong "RATES: '$r' is not NET=TRAINING:EVALUATION, in images/s"
+    echo "$r" | grep -Eq '^[^=]+=[0-9]+\.?[0-9]*:[0-9]+\.?[0-9]*$' || {
+        echo "rates.sh: RATES: '$r' is not NET=TRAINING:EVALUATION, in images/s" >&2
+        exit 2
+    }
 done
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-on="-t $threads --device $device"
+trap 'exit 130' INT
+trap 'exit 143' TERM
 number() { awk "BEGIN { printf \"%.0f\", ($1) }"; }
 
 # timed COMMAND...: its seconds

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What table.awk and training.awk share: awk -f spread.awk -f table.awk. Of the values cell[name, 1..k, c]:
+# What table.awk, training.awk and others share: awk -f spread.awk -f table.awk. Of the values cell[name, 1..k, c]:
 function mean(name, k, c,   j, sum) {
     for (j = 1; j <= k; j++)
         sum += cell[name, j, c]

@@ -3,30 +3,14 @@
 # One table from the summaries that mc-eval writes of several paths (PATH.summary.tsv): a row a path, the
 # test set's accuracy at the ends, its mean, arc-length mean and minimum, and the loss barriers.
 #
-#   awk -f spread.awk -f table.awk 1-2/*.summary.tsv
+#   awk -f spread.awk -f paths.awk -f table.awk 1-2/*.summary.tsv
 #
 # With -v robust=1 the robust figures that mc-eval --attack adds, in the same columns.
 # With -v spread=1 -v network=NET -v data=NAME: the same paths of several pairs, each number's mean and its
 # standard deviation over the pairs; `ends` is the mean of a pair's two ends.
-BEGIN {
-    FS = OFS = "\t"
-    columns = split("end_a end_b mean arc_mean minimum at_t barrier_test_loss barrier_train_loss", title, " ")
-    if (spread)
-        title[++columns] = "ends"
-    head = spread ? "network" OFS "data" OFS "path" OFS "pairs" : "path"
-    for (c = 1; c <= columns; c++)
-        head = head OFS title[c] (spread ? OFS title[c] "_sd" : "")
-    print head
-}
+BEGIN { begin("end_a end_b mean arc_mean minimum at_t barrier_test_loss barrier_train_loss" (spread ? " ends" : "")) }
 FNR == 1 {
-    split("", column)
-    for (i = 1; i <= NF; i++)
-        column[$i] = i
-    name = FILENAME
-    sub(/.*\//, "", name)
-    sub(/\.summary\.tsv$/, "", name)
-    if (!n[name]++)
-        order[++paths] = name
+    next_path()
     next
 }
 # clean figures, or robust ones

@@ -50,14 +50,15 @@ part "${first[@]}" GRAPHS=connect GOALS="$(echo net-{1,2,3,4,5,6}.mcz)"
 part "${first[@]}" GRAPHS=connect
 part "${first[@]}" GRAPHS=pam
 if [ ! -e "$tinyten-as-paper" ]; then
+    rm -rf "$tinyten-as-paper.part"
     cp -a "$tinyten" "$tinyten-as-paper.part"
     mv "$tinyten-as-paper.part" "$tinyten-as-paper"
 fi
 part "${first[@]}" GRAPHS=pam SUFFIX=-as-paper PAM_FLAGS=--as-paper
 # what else the same ends show without a training; a tenth of robust networks, a tenth of resnet32, a fifth of the other
-# data; the ways to align and the planes
-part "${first[@]}" GRAPHS='middle subsets'
-part robust-tinyten-cifar100 SCALE=.1
+# data; the ways to align and the planes. Robust networks are attacked by 50 steps from five starts too
+part "${first[@]}" GRAPHS='middle subsets averaged'
+part robust-tinyten-cifar100 SCALE=.1 STRONG_ATTACK=pgd:steps=50,restarts=5 STRONG_FLAGS='--samples 1000 --test-samples 1000'
 part resnet32-cifar10 SCALE=.1 SUFFIX=-tenth GRAPHS=connect
 part tinyten-cifar100 SCALE=.2 SUFFIX=-fifth GRAPHS=connect
 part "${first[@]}" GRAPHS='measures planes'

@@ -17,4 +17,8 @@ is "$(ran)" ''
 graph grid "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128' OUT=grid FROM=out
 ! grep -q '^mc-train\|^mc-data' log || die "$(grep ^mc log)"
 same out/grid.tsv grid/grid.tsv
+# whatever the folder is called, and however the rate is written
+graph grid -n "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128' CURVE_LR=1e-1 OUT=o-lr2-unaligned-aligned
+is "$(grep -o '^ln -f [^ ]* [^ ]*' log | sed 's|o-lr2-unaligned-aligned/||g' | grep -c '^ln -f \(.*\)\.mcz \1-lr0.1-batch128.mcz$')" 4
+is "$(grep -c -- '-o [^ ]*/curve-[^ ]*-lr0.1-batch128.mcz$\|/net-[24].mcz -o [^ ]*/curve-aligned-lr\|b-aligned.mcz -o [^ ]*/curve-unaligned-lr' log)" 0
 ! (graph grid GRID_LR='.1 x') >out.refused && grep -qF 'decimal numbers are wanted' told || die "$(cat told)"

@@ -8,15 +8,33 @@ graph "$@" PART='mlp-synth robust-mlp-synth' publish PUBLISHED=published
 # a third as large; a pair may have the curve itself
 [ ! -e published/mlp-synth/1-2/curve-aligned.mcz ] || die 'the ends are published twice'
 cp out/mlp-synth/3-4/curve-unaligned.mcz published/mlp-synth/3-4 && rm published/mlp-synth/3-4/inner-unaligned.mcz
-graph "$@" OUT=again reevaluate PUBLISHED=published ATTACK=pgd:steps=1
+graph "$@" OUT=again CURVE_EPOCHS=2 reevaluate PUBLISHED=published ATTACK=pgd:steps=1
 ! grep -q '^mc-train\|^mc-pam\|^mc-bezier --data' log || die "$(grep '^mc' log)"
-for f in mlp-synth/table.tsv mlp-synth/pam.tsv robust-mlp-synth/clean.tsv robust-mlp-synth/robust.tsv mlp-synth/scale; do
+for f in mlp-synth/table.tsv mlp-synth/pam.tsv robust-mlp-synth/{clean,robust,midpoint}.tsv mlp-synth/{scale,length}; do
     same out/$f again/reevaluated/$f
 done
-is "$(grep -c '	0.00	0.0000$' log)" $((8 + 6 + 6))
+is "$(grep -c '	0.00	0.0000$' log)" $((8 + 6 + 6 + 6))
 # another figure
 sed -i '/^mlp.*curve-aligned/s/	[0-9.]*$/	12.34/' published/mlp-synth/pam.tsv
 ! (graph "$@" OUT=again reevaluate PUBLISHED=published PART=mlp-synth) >out.refused || die 'a changed table passes'
+# a column and a figure less
+again="awk -f $MC_ROOT/pipelines/compare.awk again/reevaluated/mlp-synth/table.tsv"
+$again again/reevaluated/mlp-synth/table.tsv
+cut -f 1-6,8- again/reevaluated/mlp-synth/table.tsv >column.tsv
+! $again column.tsv >said && grep -q '^other columns: network	data	path' said || die "$(cat said)"
+sed 's/[0-9.]*$//' again/reevaluated/mlp-synth/table.tsv >figure.tsv
+! $again figure.tsv >said || die "$(cat said)"
+# with one curve of PAM less it is a table without them
+rm published/mlp-synth/1-2/curve-pam-aligned.mcz
+graph "$@" OUT=less reevaluate PUBLISHED=published PART=mlp-synth
+grep -q '^table.tsv, as published' log && ! grep pam.tsv log || die "$(cat log)"
+# back in a folder, a part gives its ends to others, but for another kind of network
+PATH=$MC_BUILD/bin:$PATH "$MC_ROOT/pipelines/published.sh" make published/mlp-synth back
+set -- connect NET=mlp DATA_FLAGS='--size 8' TRAIN_IMAGES=256 POINTS=5 PAIRS='1:2 3:4' OUT=figures FROM=back
+graph "$@" figures/table.tsv
+same out/mlp-synth/table.tsv figures/table.tsv
+! (graph "$@" NET=mlp:8) >out.refused && grep -qF "back/net-1.mcz was made with 'mlp 2 epochs" told || die "$(cat told)"
+set -- paper PAIRS='1:2 3:4'
 ! (graph "$@" OUT=again reevaluate PUBLISHED=published PART=grid-mlp-synth) >out.refused || die 'what is not there passes'
 grep -qF 'there are no curves of grid-mlp-synth' told || die "$(cat told)"
 fails 1 'no pair with both curves' "$MC_ROOT/pipelines/published.sh" keep out/grid-mlp-synth kept

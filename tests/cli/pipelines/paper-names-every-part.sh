@@ -7,7 +7,7 @@ parts() { sed -n "s/^echo '== \(.*\): \([a-z]*\)\.mk, .*/\1 \2/p" "$1" | sort; }
 {
     for data in cifar10 cifar100 tiny-imagenet; do
         for net in tinyten resnet32 googlenet; do
-            for graph in connect middle planes subsets; do echo "$net-$data $graph"; done
+            for graph in connect middle planes subsets averaged; do echo "$net-$data $graph"; done
             echo "figures-$net-$data connect"
             [ $net = googlenet ] || echo "$net-$data pam"
             [ $net != tinyten ] || echo "$net-$data measures"

@@ -22,4 +22,7 @@ is "$(of tinyten-synth 2)" $((jobs - 2))
 # measured where no rate is given
 costs EPOCHS=1
 grep -Eq ': tinyten=[0-9.e+]+:[0-9.e+]+$' log || die "$(cat log)"
+# a graph that fails has no cost
+! (costs RATES=tinyten=1:10 GRAPHS=pam CURVE_FLAGS='--stop-after 2') >out.refused || die 'the cost of a graph that is refused'
+! grep '^in all' log || die "$(cat log)"
 ! (costs RATES=tinyten=1) >out.refused || die 'half a rate passes'

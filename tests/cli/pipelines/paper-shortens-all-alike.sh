@@ -28,6 +28,7 @@ is "$(told .1 mlp-synth connect SCHEDULE=cosine)" 'mc-bezier --epochs 25 --sched
 graph paper SCALE=.0137 PART=mlp-synth GRAPHS=connect EPOCHS=250 CURVE_EPOCHS=100 DATA_FLAGS='--size 8' TRAIN_IMAGES=128 POINTS=3
 is "$(cat out/mlp-synth/scale) $(field out/mlp-synth/net-1.log.json epoch epoch | paste -sd ' ')" '0.0137 1 2 3'
 mc-info out/mlp-synth/net-1.mcz | grep -q 'step-epochs=0.274 step-factor=0.97121' || die "$(mc-info out/mlp-synth/net-1.mcz)"
+is "$(cat out/mlp-synth/length)" 'epochs=3 curve_epochs=1 permutation_epochs=1 points=3 pam=default train_images=128'
 for s in 0 2 -1 1/10 1e-1 x '' '.1 .2'; do
     ! (graph paper -n SCALE="$s") >refused || die "SCALE=$s passes"
     grep -qF "SCALE=\"$s\": a decimal number" told || die "$(cat told)"
