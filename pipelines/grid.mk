@@ -26,7 +26,7 @@ words-of   = $(subst -lr, ,$(subst -batch, ,$(patsubst %.mcz,%,$(notdir $(1)))))
 cell-lr    = $(word 2,$(words-of))
 cell-batch = $(word 3,$(words-of))
 cell-end   = $(if $(findstring -unaligned-,$(@F)),$(b),$(@D)/b-aligned.mcz)
-same-lr   := $(shell printf '%s\n' $(GRID_LR) | awk '$$1 + 0 == $(CURVE_LR)')# 0.1 is 1e-1
+same-lr   := $(shell printf '%s\n' $(GRID_LR) | LC_ALL=$(LC_ALL) awk '$$1 + 0 == $(CURVE_LR)')# 0.1 is 1e-1
 centre    := $(filter $(foreach l,$(same-lr),%-lr$(l)-batch$(strip $(CURVE_BATCH))),$(cells))
 others    := $(filter-out $(centre),$(cells))
 cell_set   = $(strip $(CURVE_EPOCHS) epochs lr $(call cell-lr,$(1)) batch $(call cell-batch,$(1)) $(CURVE_SCHEDULE) seed \

@@ -53,6 +53,9 @@ RATES       ?=#               for cost, images/s in training and evaluation: "ti
 BIN         ?=#               where the programs are
 
 here  := $(dir $(lastword $(MAKEFILE_LIST)))
+# for recipes, and by name where make 4.3 does not hand it to $(shell)
+override LC_ALL := $(lastword $(subst =, ,$(file <$(here)locale.sh)))
+export LC_ALL
 quote  = '$(subst ','\'',$(1))'
 empty :=
 blank := $(empty) $(empty)
@@ -87,10 +90,10 @@ override OUT := $(patsubst %/,%,$(OUT))
 $(foreach name,EPOCHS CURVE_EPOCHS PERMUTATION_EPOCHS ROBUST_EPOCHS STOP_AFTER BOUND_EPOCHS, \
     $(if $(or $(filter-out 1,$(words $($(name)))),$(call digits,$($(name)))),$(error $(name)="$($(name))": a whole number is wanted)))
 override SCALE := $(strip $(SCALE))
-ifneq ($(if $(or $(filter-out 1,$(words $(SCALE))),$(subst .,,$(call digits,$(SCALE)))),no,$(shell awk 'BEGIN { if (!("$(SCALE)" ~ /^[0-9]*\.?[0-9]+$$/ && $(SCALE)0 > 0 && $(SCALE) <= 1)) print "no" }')),)
+ifneq ($(if $(or $(filter-out 1,$(words $(SCALE))),$(subst .,,$(call digits,$(SCALE)))),no,$(shell LC_ALL=$(LC_ALL) awk 'BEGIN { if (!("$(SCALE)" ~ /^[0-9]*\.?[0-9]+$$/ && $(SCALE)0 > 0 && $(SCALE) <= 1)) print "no" }')),)
 $(error SCALE="$(SCALE)": a decimal number above 0 and at most 1 is wanted)
 endif
-override SCALE := $(shell awk 'BEGIN { printf "%.10g", $(SCALE) }')
+override SCALE := $(shell LC_ALL=$(LC_ALL) awk 'BEGIN { printf "%.10g", $(SCALE) }')
 $(foreach d,$(filter-out cifar10 cifar100 tiny-imagenet synth,$(DATA_SETS)),$(error DATA_SETS="$(DATA_SETS)": there is no data set '$(d)' (there are: cifar10 cifar100 tiny-imagenet synth)))
 $(foreach g,$(filter-out $(graphs),$(GRAPHS)),$(error GRAPHS="$(GRAPHS)": there is no graph '$(g)' (there are: $(graphs))))
 ifeq ($(filter stop skip,$(MISSING)),)
@@ -145,9 +148,9 @@ wanted := $(filter-out $(without),$(wanted))
 endif
 
 # ---- their settings --------------------------------------------------------------------------------
-scaled   = $(shell awk 'BEGIN { e = int($(1) * $(SCALE) + .5); print $(1) && e < 1 ? 1 : e }')
-whole   := $(shell awk 'BEGIN { print $(SCALE) == 1 }')
-schedule := $(if $(filter 0,$(whole)),$(shell awk 'BEGIN { printf "step:%.10g:%.10g", 20 * $(SCALE), .9996 ^ (1 / $(SCALE)) }'))
+scaled   = $(shell LC_ALL=$(LC_ALL) awk 'BEGIN { e = int($(1) * $(SCALE) + .5); print $(1) && e < 1 ? 1 : e }')
+whole   := $(shell LC_ALL=$(LC_ALL) awk 'BEGIN { print $(SCALE) == 1 }')
+schedule := $(if $(filter 0,$(whole)),$(shell LC_ALL=$(LC_ALL) awk 'BEGIN { printf "step:%.10g:%.10g", 20 * $(SCALE), .9996 ^ (1 / $(SCALE)) }'))
 $(foreach name,EPOCHS CURVE_EPOCHS PERMUTATION_EPOCHS ROBUST_EPOCHS STOP_AFTER BOUND_EPOCHS,$(eval at-$(name) := $(call scaled,$($(name)))))
 folder   = $(OUT)/$(1)$(SUFFIX)
 # $(call settings,PART,GRAPH)
@@ -171,7 +174,7 @@ length   = $(patsubst EPOCHS=%,epochs=%,$(patsubst CURVE_EPOCHS=%,curve_epochs=%
 
 # a mistyped fraction would train all of a part again
 elsewise := $(if $(filter help parts publish reevaluate verdicts,$(MAKECMDGOALS)),,$(strip $(foreach p,$(sort $(wanted) $(foreach p,$(wanted),$(from/$(p)))), \
-    $(if $(wildcard $(call folder,$(p))/scale),$(if $(filter $(SCALE),$(file <$(call folder,$(p))/scale)),,$(call folder,$(p)))))))
+    $(if $(and $(wildcard $(call folder,$(p))/scale),$(wildcard $(call folder,$(p))/*.mcz)),$(if $(filter $(SCALE),$(file <$(call folder,$(p))/scale)),,$(call folder,$(p)))))))
 ifneq ($(elsewise),)
 $(error SCALE="$(SCALE)": $(elsewise) was made at another, as the file scale there says: another OUT or SUFFIX is wanted)
 endif
@@ -246,8 +249,8 @@ reevaluate/%:
 verdicts:
 	@$(here)verdicts.sh -f tsv $(OUT) > $(OUT)/verdicts.tsv.part && mv $(OUT)/verdicts.tsv.part $(OUT)/verdicts.tsv
 	@$(here)verdicts.sh $(OUT) > $(OUT)/verdicts.md.part && mv $(OUT)/verdicts.md.part $(OUT)/verdicts.md
-	@awk -F '\t' 'NR > 1 && $$NF != "" { n[$$NF]++ } END { for (v in n) print n[v], v }' $(OUT)/verdicts.tsv | sort | \
-	    paste -sd, | sed 's|.*|cells of the paper: &; $(OUT)/verdicts.md, verdicts.tsv|'
+	@awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i; next } $$at["paper"] != "" { n[$$NF]++ } END { for (v in n) print n[v], v }' $(OUT)/verdicts.tsv | sort | \
+	    paste -sd, | sed 's|.*|numbers of the paper: &; $(OUT)/verdicts.md, verdicts.tsv|'
 
 # what this is for, and its settings
 help:

@@ -9,7 +9,7 @@ comma() { env LOCPATH="$TMP/locales" LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8 "$@"; }
 # graphs FOLDER [comma]: all of them
 graphs() {
     local g
-    for g in connect pam measures middle planes robust; do
+    for g in connect pam measures middle planes grid robust; do
         ${2:-} make ${2:+-e} -f "$MC_ROOT/pipelines/$g.mk" BIN="$MC_BUILD/bin" DATA=synth DATA_FLAGS='--size 8' TRAIN_IMAGES=192 \
             TEST_IMAGES=60 NET=mlp:bn,8 LR=0.02 EPOCHS=1 CURVE_EPOCHS=1 CURVE_LR=1e-2 POINTS=3 THREADS=1 \
             -j2 "OUT=$1$([ $g != robust ] || echo /robust)" \
@@ -28,6 +28,11 @@ for form in markdown latex tsv; do
     comma "$MC_ROOT/pipelines/tables.sh" -f $form accuracy comma/out | diff - <("$MC_ROOT/pipelines/tables.sh" -f $form accuracy point/out)
     comma "$MC_ROOT/pipelines/tables.sh" -f $form loss comma/out | diff - <("$MC_ROOT/pipelines/tables.sh" -f $form loss point/out)
 done
+for where in '' comma; do
+    $where make -n -f "$MC_ROOT/pipelines/paper.mk" BIN="$MC_BUILD/bin" DATA_SETS=synth PART=tinyten-synth SCALE=.1 OUT=out >"plan$where"
+done
+same plan plancomma
+grep -q 'schedule step:2:0\.996' plan || die "$(cat plan)"
 THREADS=1 comma "$MC_ROOT/pipelines/align.sh" -d point/out/train.mcz point/out/net-{1,2}.mcz -o aligned.mcz
 same aligned.mcz point/out/1-2/b-aligned.mcz
 
