@@ -45,6 +45,13 @@ for net in "$here"/tinyten-cifar10/net-?.mcz; do
     echo 'tinyten 250 epochs lr 0.1 batch 128 step 1 threads auto' >"$tinyten/$name.settings"
     cp "$net" "$tinyten/$name"
 done
+# and trainings that were interrupted elsewhere, under the name that make gives their checkpoints here
+for kept in "$here"/tinyten-cifar10/net-?.checkpoint; do
+    [ -e "$kept" ] || continue
+    name=$(basename "$kept" .checkpoint)
+    to=$(part "${first[@]}" GRAPHS=connect GOALS="$name.mcz" -n | sed -n 's/.*--checkpoint \([^ ]*\).*/\1/p')
+    [ -z "$to" ] || [ -e "$to" ] || cp "$kept" "$to"
+done
 # the ends, then the curves, then those of proximal alternating minimisation, with its defaults and as the paper has it
 part "${first[@]}" GRAPHS=connect GOALS="$(echo net-{1,2,3,4,5,6}.mcz)"
 part "${first[@]}" GRAPHS=connect
