@@ -11,8 +11,8 @@ files='net-1.mcz net-2.mcz net-3.mcz 1-2/permutation.mcz 1-2/curve-aligned.mcz 1
 # a job that notes its like beside it, and begins when `open` is there
 cat >job <<'END'
 #!/bin/bash
-place=running.$(tr / _ <<<"${*: -1}")
-mkdir "$place" || echo "two jobs for ${*: -1}" >>twice
+place=running.$(cksum <<<"$*" | tr ' ' _)
+mkdir "$place" || echo "two jobs: $*" >>twice
 touch begun
 until [ -e open ] || [ ! -e job ]; do sleep .02; done
 rc=0
