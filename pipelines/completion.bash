@@ -50,5 +50,5 @@ _mc_complete() {
     compopt -o filenames 2>/dev/null
 }
 
-complete -F _mc_complete mc-acts mc-bezier mc-bound mc-convert mc-corr mc-data mc-eval mc-hungarian mc-info \
+complete -F _mc_complete mc-acts mc-bezier mc-bootstrap mc-bound mc-convert mc-corr mc-data mc-eval mc-hungarian mc-info \
     mc-pam mc-permute mc-pgd mc-plot mc-train

@@ -2,8 +2,11 @@
  *
  * mc-eval: loss and accuracy of networks, along a curve, or on a plane, as a table. */
 #include "formats/codecs/curve.h"
+#include "formats/codecs/losses.h"
 #include "formats/codecs/weights.h"
+#include "libcommon/base/alloc.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/computed_with.h"
 #include "tools/cli/text.h"
 #include "tools/eval/options.h"
 #include "tools/eval/plane_table.h"
@@ -16,7 +19,7 @@ struct options {
     struct mc_cli cli;
     struct mc_eval_cli eval;
     struct mc_plane_cli planes;
-    const char *summary;
+    const char *summary, *losses;
     int plane, line;
     enum { BN_REESTIMATE, BN_AVERAGE } bn;
 };
@@ -46,7 +49,9 @@ static const struct mc_option options[] = {
     {"json", 0, MC_OPT_FLAG, MC_AT(eval.report.json), .group = 40, .help = "one JSON object instead of a table"},
     {"summary", 0, MC_OPT_RESULT, MC_AT(summary), .arg = "FILE", .group = 40,
      .help = "a curve's summary as a table: ends, uniform and arc-length mean, minimum, maximum, barrier"},
-    MC_OPTION_OUTPUT, MC_OPTIONS_BACKEND, MC_OPTION_NO_PROGRESS, {0}};
+    {"losses", 0, MC_OPT_RESULT, MC_AT(losses), .arg = "FILE", .group = 40,
+     .help = "of a curve: every image's loss at every point, a losses stream for mc-bootstrap"},
+    MC_OPTION_OUTPUT, MC_OPTIONS_BACKEND, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
 static const char operands[] =
@@ -70,6 +75,7 @@ static const char doc[] =
     "  mc-eval --data test.mcz --line --bn average --summary barrier.tsv a.mcz pb.mcz\n"
     "  mc-eval --plane --data test.mcz --bn-data train.mcz --marks m.tsv \\\n"
     "      --checkpoint plane.ck --resume a.mcz b.mcz pb.mcz -o plane.tsv\n"
+    "  mc-eval --data test.mcz --bn-data train.mcz --losses c.losses.mcz curve.mcz\n"
     "  mc-eval --data test.mcz a.mcz b.mcz";
 
 static int print_summary(const struct options *o, struct mc_error *err)
@@ -80,6 +86,55 @@ static int print_summary(const struct options *o, struct mc_error *err)
     if (!rc)
         rc = mc_report_summary(&o->eval.report, t.f, err);
     return mc_text_close(&t, o->summary, rc, err);
+}
+
+/* What of the run decides every image's loss, beside the streams that it read. */
+static void note_run(const struct options *o, const struct mc_graph *g, struct mc_history *h)
+{
+    const struct mc_batched *s = &o->eval.sweep;
+
+    if (o->line)
+        mc_option_note(&o->cli, &o->line, h);
+    if (o->line && g->S)
+        mc_option_note(&o->cli, &o->bn, h);
+    if (g->S && s->bn.path) {
+        mc_history_int(h, "bn-samples", (int64_t)s->bn.wanted);
+        mc_option_note(&o->cli, &o->eval.bn_plain, h);
+    }
+    if (s->pass.attack) {
+        mc_option_note(&o->cli, &o->eval.attack, h);
+        mc_option_note(&o->cli, &s->bn_attack, h);
+    }
+    mc_option_note(&o->cli, &s->pass.batch, h);
+    mc_option_note(&o->cli, &s->pass.seed, h);
+    mc_computed_with_history(o->cli.be, h);
+}
+
+static int write_losses(struct options *o, const struct mc_curve *c, double *t,
+                        struct mc_error *err)
+{
+    const struct mc_batched *s = &o->eval.sweep;
+    struct mc_losses l = {.T = o->planes.points,
+                          .t = t,
+                          .chord = t + o->planes.points,
+                          .n_data = mc_report_n(&o->eval.report)};
+    int rc = mc_new(&l.data, l.n_data, err);
+
+    for (size_t i = 0; !rc && i < l.n_data; i++) {
+        const struct mc_reported column = mc_report_column(&o->eval.report, i);
+        const struct mc_batched_data *from = &s->data[i % s->n_data];
+        struct mc_losses_data *d = &l.data[i];
+        snprintf(d->name, sizeof d->name, "%s", column.name);
+        memcpy(d->id, from->id, sizeof d->id);
+        d->images = from->wanted;
+        d->loss = column.out->loss;
+        d->correct = column.out->correct;
+    }
+    note_run(o, c->graph, o->cli.history);
+    if (!rc)
+        rc = mc_losses_write(&l, o->losses, o->cli.history, err);
+    free(l.data);
+    return rc;
 }
 
 static int measure_curve(struct options *o, const struct mc_curve *c, FILE *f, struct mc_error *err)
@@ -103,6 +158,8 @@ static int measure_curve(struct options *o, const struct mc_curve *c, FILE *f, s
     report->n_at = 1;
     report->chord = t + T;
     rc = mc_eval_cli_measure(&o->eval, &span, err);
+    if (!rc && o->losses)
+        rc = write_losses(o, c, t, err);
     if (!rc && o->summary)
         rc = print_summary(o, err);
     if (!rc)
@@ -116,7 +173,7 @@ out:
 static int eval_curve(struct options *o, struct mc_reader *r, FILE *f, struct mc_error *err)
 {
     struct mc_curve c = {0};
-    int rc = mc_curve_read_stream(&c, r, NULL, err);
+    int rc = mc_curve_read_stream(&c, r, o->cli.history, err);
 
     if (!rc) {
         mc_checkpoint_set(&o->eval.sweep.state, "curve", "%s", c.id);
@@ -131,10 +188,10 @@ static int eval_line(struct options *o, struct mc_reader *r, FILE *f, struct mc_
 {
     struct mc_weights a = {0}, b = {0};
     struct mc_curve line = {0};
-    int rc = mc_weights_read_stream(&a, r, NULL, err);
+    int rc = mc_weights_read_stream(&a, r, o->cli.history, err);
 
     if (!rc)
-        rc = mc_weights_read(&b, o->cli.operands[1], NULL, err);
+        rc = mc_weights_read(&b, o->cli.operands[1], o->cli.history, err);
     if (!rc)
         rc = mc_graph_expect_same(a.graph, b.graph, mc_reader_name(r), o->cli.operands[1], err);
     if (!rc && a.graph->S && o->bn == BN_REESTIMATE && !o->eval.sweep.bn.path)
@@ -222,13 +279,14 @@ static int check_kind(const struct options *o, int is_curve, struct mc_error *er
         return mc_fail(err, MC_EUSAGE, "--line goes through two networks");
     if (is_curve && n > 1)
         return mc_fail(err, MC_EUSAGE, "takes one curve at a time");
-    if (o->plane && o->summary)
-        return mc_fail(err, MC_EUSAGE, "--summary is for curves, not their planes");
+    if (o->plane && (o->summary || o->losses))
+        return mc_fail(err, MC_EUSAGE, "--%s is for curves, not their planes",
+                       o->summary ? "summary" : "losses");
     if (o->plane && !is_curve && n != 3)
         return mc_fail(err, MC_EUSAGE, "--plane goes through three networks or one curve");
     is_curve = is_curve || o->line;
-    if (!is_curve && o->summary)
-        return mc_fail(err, MC_EUSAGE, "--summary is for curves");
+    if (!is_curve && (o->summary || o->losses))
+        return mc_fail(err, MC_EUSAGE, "--%s is for curves", o->summary ? "summary" : "losses");
     if (!is_curve && mc_option_given(&o->cli, &o->planes.points))
         return mc_fail(err, MC_EUSAGE, "--points is for curves");
     if (!is_curve && !o->plane && o->eval.sweep.checkpoint)
@@ -253,6 +311,7 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_text t = {0};
     int is_curve = 0, rc = mc_text_open(&t, err);
 
+    o->eval.sweep.history = o->cli.history;
     if (!rc)
         rc = mc_reader_open(&r, o->cli.operands[0], err);
     if (!rc && !(is_curve = !strcmp(mc_reader_kind(r), "curve")))
@@ -286,7 +345,12 @@ static void check_options(struct options *o)
         mc_cli_usage("--line and --plane are two things");
     if (o->bn == BN_AVERAGE && o->eval.sweep.bn.path)
         mc_cli_usage("--bn-data has no effect with --bn average");
+    if (o->losses && o->eval.sweep.checkpoint)
+        mc_cli_usage("--losses and --checkpoint: a checkpoint does not hold every image's loss");
+    if (o->cli.no_history && !o->losses)
+        mc_cli_usage("--no-history has no effect without --losses");
     o->cli.text = 1;
+    o->eval.sweep.each = o->losses != NULL;
     o->planes.eval = &o->eval;
 }
 

@@ -26,6 +26,7 @@ enum mc_rng_purpose {
     MC_RNG_BIRKHOFF = 11, /* draws of permutations: a = outer iteration, b = draw, c = group */
     MC_RNG_ATTACK_MEASURE = 13, /* and of those that measure, */
     MC_RNG_ATTACK_BN = 14,      /* and on the way to batch norm's statistics */
+    MC_RNG_BOOTSTRAP = 15,      /* draws of images: a = resample, b = draw / 4 */
 };
 
 struct mc_rng4 {

@@ -3,6 +3,7 @@
  * Blocks of points, and the checkpoint between them. */
 #include "tools/eval/batched.h"
 
+#include "libcommon/base/alloc.h"
 #include "tools/cli/computed_with.h"
 #include "tools/load/loader.h"
 
@@ -50,6 +51,8 @@ static int check_data(struct run *r, struct mc_batched_data *d, struct mc_error 
 
     if (rc)
         return rc;
+    if (r->s->history)
+        mc_history_input(r->s->history, mc_dataset_stream(d->reader));
     const struct mc_dataset_info *info = mc_dataset_get_info(d->reader);
     const char *name = mc_reader_name(mc_dataset_stream(d->reader));
     d->in_all = info->n;
@@ -114,7 +117,7 @@ static void copy_results(const struct run *r, size_t data, size_t point, int to_
     float *row = r->s->state.vectors[data].data + point * row_floats(r->s);
 
     for (int i = 0; i < (r->s->pass.attack ? 2 : 1); i++, row += N_FLOATS) {
-        struct mc_eval_result *m = (i ? d->robust : d->out) + point;
+        struct mc_eval_result *m = (i ? d->robust : d->out).result + point;
         memcpy(to_checkpoint ? (void *)row : m, to_checkpoint ? m : (void *)row, sizeof *m);
     }
 }
@@ -142,8 +145,8 @@ static int restore(struct run *r, struct mc_error *err)
         for (size_t t = 0; t < r->done; t++) {
             const struct mc_batched_data *d = &r->s->data[i];
             copy_results(r, i, t, 0);
-            const double images[] = {d->out[t].images,
-                                     r->s->pass.attack ? d->robust[t].images : d->out[t].images};
+            const double clean = d->out.result[t].images;
+            const double images[] = {clean, r->s->pass.attack ? d->robust.result[t].images : clean};
             for (int k = 0; k < 2; k++)
                 if (images[k] != (double)d->wanted)
                     return mc_fail(err, MC_EINPUT,
@@ -160,6 +163,18 @@ static void tell(void *arg, uint64_t images, uint64_t in_all)
     (void)in_all;
     r->images = r->before + images * r->points;
     r->s->pass.progress(r->s->pass.arg, r->images, r->in_all);
+}
+
+/* What is found at the points from p on, of all of them. */
+static struct mc_eval_found found_from(const struct mc_eval_found *all, size_t p, uint64_t images)
+{
+    struct mc_eval_found f = {.result = all->result + p};
+
+    if (all->loss) {
+        f.loss = all->loss + p * images;
+        f.correct = all->correct + p * images;
+    }
+    return f;
 }
 
 /* One data set at the points of a block; bn: their statistics. */
@@ -180,8 +195,13 @@ static int pass(struct run *r, struct mc_batched_data *d, const struct mc_span *
     r->points = span->T;
     if (!rc && bn)
         rc = mc_eval_statistics(span, &o, r->stats, err);
-    else if (!rc)
-        rc = mc_eval_loss(span, &o, d->out + r->done, o.attack ? d->robust + r->done : NULL, err);
+    else if (!rc) {
+        const struct mc_eval_found out = found_from(&d->out, r->done, d->wanted);
+        const struct mc_eval_found robust =
+            o.attack ? found_from(&d->robust, r->done, d->wanted) : (struct mc_eval_found){0};
+        rc = mc_eval_loss(span, &o, &out, o.attack ? &robust : NULL, err);
+        snprintf(d->id, sizeof d->id, "%s", mc_reader_id(mc_dataset_stream(d->reader)));
+    }
     mc_dataset_close(d->reader);
     d->reader = NULL;
     return rc;
@@ -220,6 +240,19 @@ static int run_block(struct run *r, struct mc_error *err)
     return rc;
 }
 
+/* Room for every image's results. */
+static int each_new(const struct run *r, struct mc_batched_data *d, struct mc_error *err)
+{
+    const size_t n = r->T * (size_t)d->wanted;
+    struct mc_eval_found *const all[] = {&d->out, &d->robust};
+    int rc = 0;
+
+    for (int i = 0; !rc && i < (r->s->pass.attack ? 2 : 1); i++)
+        if (!(rc = mc_new(&all[i]->loss, n, err)))
+            rc = mc_new(&all[i]->correct, n, err);
+    return rc;
+}
+
 static size_t point_bytes(const struct mc_batched *s)
 {
     const size_t S = s->span->graph->S;
@@ -254,7 +287,8 @@ static int prepare(struct run *r, struct mc_error *err)
     if (r->reestimate)
         rc = check_data(r, &s->bn, err);
     for (size_t i = 0; !rc && i < s->n_data; i++)
-        rc = check_data(r, &s->data[i], err);
+        if (!(rc = check_data(r, &s->data[i], err)) && s->each)
+            rc = each_new(r, &s->data[i], err);
     if (!rc && s->checkpoint)
         rc = describe_run(r, err);
     if (!rc && s->checkpoint && s->resume && mc_checkpoint_exists(s->checkpoint))

@@ -18,9 +18,11 @@ struct mc_batched_data {
     struct mc_dataset_reader *reader; /* just opened, or NULL; the evaluation closes it */
     uint64_t samples;                 /* as in mc_loader_options */
     int samples_exact;
-    struct mc_eval_result *out;    /* (T), the caller's; not of batch norm's data */
-    struct mc_eval_result *robust; /* (T), likewise; where there is an attack */
-    uint64_t wanted, in_all;       /* images to be measured, and that the data set has: set */
+    /* The caller's results, (T); not of batch norm's data; robust where there is an attack. Every
+     * image's, where `each` asks for them, are the run's own memory until the caller frees it. */
+    struct mc_eval_found out, robust;
+    uint64_t wanted, in_all; /* images to be measured, and that the data set has: set */
+    char id[MC_ID_LEN];      /* its content id: set */
 };
 
 struct mc_batched {
@@ -36,9 +38,11 @@ struct mc_batched {
     struct mc_batched_data data[MC_BATCHED_MAX_DATA];
     size_t n_data;
 
-    const char *checkpoint;    /* file, or NULL */
-    int resume;                /* from it, if it is there */
-    uint64_t checkpoint_every; /* points */
+    struct mc_history *history; /* told of the data sets, or NULL */
+    int each;                   /* keep every image's loss; not with a checkpoint */
+    const char *checkpoint;     /* file, or NULL */
+    int resume;                 /* from it, if it is there */
+    uint64_t checkpoint_every;  /* points */
     /* What a checkpoint begins with: the tool, and settings that it must share, the version, the
      * vectors' ids, what the coefficients were made from, how is measured; the points, the data and
      * what the backend computes with are added, and while it runs the results. With a checkpoint
@@ -50,8 +54,8 @@ struct mc_batched {
     void (*begin)(void *arg, size_t done, size_t block, size_t bytes);
 };
 
-/* Fills the data's out, robust, wanted and in_all. MC_EINPUT: data that do not fit, or a checkpoint
- * of another run; MC_EUSAGE: standard input where a data set is read more than once. */
+/* Fills the data's out, robust, wanted, in_all and id. MC_EINPUT: data that do not fit, or a
+ * checkpoint of another run; MC_EUSAGE: standard input where a data set is read more than once. */
 MC_USE_RESULT int mc_batched_run(struct mc_batched *s, struct mc_error *err);
 
 #endif

@@ -3,6 +3,7 @@
  * Evaluation of many points in one pass over the data. */
 #include "tools/eval/measure.h"
 
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/rng.h"
 
 #include <math.h>
@@ -19,6 +20,10 @@ struct pass {
     struct mc_buf **acc;     /* (T): what is summed at each point */
     struct mc_buf **robust;  /* (T): and of its adversarial examples, or NULL each */
     struct mc_buf *coefs, *point, *point_ctl;
+    const struct mc_eval_found *out[2]; /* clean, robust: where every image's go */
+    size_t done;                        /* images before the loaded batch */
+    struct mc_buf *each;                /* (B) of it */
+    float *host;                        /* (B) */
 };
 
 static void release(struct pass *p)
@@ -26,6 +31,7 @@ static void release(struct pass *p)
     mc_model_release(&p->model);
     mc_loader_release(&p->loader);
     free(p->vectors);
+    free(p->host);
 }
 
 /* Vectors and coefficients. One vector with weight 1 is used as it is. */
@@ -83,8 +89,28 @@ static int prepare(struct pass *p, const struct mc_loader_options *o, int with_s
     return rc;
 }
 
-/* The batch that is loaded at one point, i. */
-static void run_point(struct pass *p, struct mc_buf *point, size_t i)
+/* Every image's loss and correctness, of the n loaded ones at point i. */
+static int get_each(struct pass *p, const struct mc_model *m, size_t i, size_t n, int robust,
+                    struct mc_error *err)
+{
+    const struct mc_eval_found *out = p->out[robust];
+    const size_t at = i * p->loader.wanted + p->done;
+
+    if (!out->loss)
+        return 0;
+    m->be->output(m->plan, MC_OUT_LOSS, 0, p->each);
+    int rc = m->be->get(m->be, p->each, 0, out->loss + at, n * sizeof *out->loss, err);
+    if (rc)
+        return rc;
+    m->be->output(m->plan, MC_OUT_CORRECT, 0, p->each);
+    rc = m->be->get(m->be, p->each, 0, p->host, n * sizeof *p->host, err);
+    for (size_t k = 0; !rc && k < n; k++)
+        out->correct[at + k] = p->host[k] > 0;
+    return rc;
+}
+
+/* The batch of n images that is loaded at one point, i. */
+static int run_point(struct pass *p, struct mc_buf *point, size_t i, size_t n, struct mc_error *err)
 {
     const struct mc_model m = {
         .be = p->loader.be, .plan = p->model.plan, .params = point, .stats = p->stats[i]};
@@ -93,21 +119,23 @@ static void run_point(struct pass *p, struct mc_buf *point, size_t i)
         if (p->loader.attacker)
             mc_batch_attack(&p->loader, &m, MC_MODE_BATCH);
         m.be->forward(m.plan, MC_MODE_REESTIMATE, point, NULL, p->acc[i], p->loader.ctl);
-        return;
+        return 0;
     }
     if (p->robust[i] && i) /* the point before left its adversarial examples there */
         mc_loader_reload(&p->loader, &m);
     mc_model_forward(&m, p->loader.ctl);
     m.be->metrics(m.plan, p->acc[i]);
-    if (!p->robust[i])
-        return;
+    int rc = get_each(p, &m, i, n, 0, err);
+    if (rc || !p->robust[i])
+        return rc;
     mc_batch_attack(&p->loader, &m, MC_MODE_EVAL);
     mc_model_forward(&m, p->loader.ctl);
     m.be->metrics(m.plan, p->robust[i]);
+    return get_each(p, &m, i, n, 1, err);
 }
 
-/* The batch that is loaded, at every point. */
-static int run_batch(struct pass *p, struct mc_error *err)
+/* The batch of n images that is loaded, at every point. */
+static int run_batch(struct pass *p, size_t n, struct mc_error *err)
 {
     struct mc_backend *be = p->loader.be;
     const struct mc_span *s = p->span;
@@ -120,8 +148,9 @@ static int run_batch(struct pass *p, struct mc_error *err)
                         p->coefs, p->point_ctl);
             be->ctl_next(be, p->point_ctl);
         }
-        run_point(p, s->k > 1 ? p->point : p->vectors[0], i);
+        rc = run_point(p, s->k > 1 ? p->point : p->vectors[0], i, n, err);
     }
+    p->done += n;
     return rc;
 }
 
@@ -131,7 +160,7 @@ static int run_pass(struct pass *p, struct mc_error *err)
     int rc = 0;
 
     while (!rc && !(rc = mc_loader_next(&p->loader, &p->model, 1, &n, err)) && n)
-        rc = run_batch(p, err);
+        rc = run_batch(p, n, err);
     return rc;
 }
 
@@ -180,19 +209,24 @@ static int get_result(struct mc_backend *be, const struct mc_buf *acc, struct mc
 }
 
 int mc_eval_loss(const struct mc_span *span, const struct mc_loader_options *o,
-                 struct mc_eval_result *out, struct mc_eval_result *robust, struct mc_error *err)
+                 const struct mc_eval_found *out, const struct mc_eval_found *robust,
+                 struct mc_error *err)
 {
     struct mc_loader_options plain = *o;
-    struct pass p = {.span = span};
+    struct pass p = {.span = span, .out = {out, robust}};
 
     plain.augment = 0;
     int rc = prepare(&p, &plain, 1, MC_N_METRICS, err);
+    if (!rc && out->loss) {
+        mc_bufs_add(&p.loader.bufs, &p.each, NULL, o->batch * sizeof(float), err);
+        rc = p.loader.bufs.rc ? p.loader.bufs.rc : mc_new(&p.host, o->batch, err);
+    }
     if (!rc)
         rc = run_pass(&p, err);
     for (size_t i = 0; !rc && i < span->T; i++) {
-        rc = get_result(o->be, p.acc[i], &out[i], err);
+        rc = get_result(o->be, p.acc[i], &out->result[i], err);
         if (!rc && p.robust[i])
-            rc = get_result(o->be, p.robust[i], &robust[i], err);
+            rc = get_result(o->be, p.robust[i], &robust->result[i], err);
     }
     release(&p);
     return rc;

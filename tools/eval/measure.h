@@ -22,6 +22,13 @@ struct mc_eval_result {
     double accuracy, accuracy_se; /* 0..1 */
 };
 
+/* What is found at a span's points. */
+struct mc_eval_found {
+    struct mc_eval_result *result; /* (T) */
+    float *loss;                   /* (T,N) of every image, N as the pass has them; or NULL */
+    uint8_t *correct;              /* (T,N) 0 or 1; NULL where loss is */
+};
+
 /* The statistics that batch norm has at each point: mean and unbiased variance, first and second
  * moments pooled over the images, each batch normalised by its own statistics on the way. With an
  * attack, of the adversarial examples of every batch at each point, under that batch's statistics.
@@ -29,11 +36,11 @@ struct mc_eval_result {
 MC_USE_RESULT int mc_eval_statistics(const struct mc_span *span, const struct mc_loader_options *o,
                                      float *stats, struct mc_error *err);
 
-/* Loss and accuracy at each point, never augmented. out: (T). With an attack also those of the
- * adversarial examples that each point has under its statistics, into robust (T), which is NULL
- * where there is none; `out` is the same to the bit with and without it. */
+/* Loss and accuracy at each point, never augmented. With an attack also those of the adversarial
+ * examples that each point has under its statistics, into robust, which is NULL where there is
+ * none; `out` is the same to the bit with and without it. */
 MC_USE_RESULT int mc_eval_loss(const struct mc_span *span, const struct mc_loader_options *o,
-                               struct mc_eval_result *out, struct mc_eval_result *robust,
+                               const struct mc_eval_found *out, const struct mc_eval_found *robust,
                                struct mc_error *err);
 
 /* Device memory that a pass takes beside what it holds for each point: the plan, a batch, the

@@ -164,18 +164,29 @@ static void tell_subsets(const struct mc_eval_cli *e)
     for (size_t i = 0; i < mc_report_n(&e->report); i++) {
         const struct mc_reported c = mc_report_column(&e->report, i);
         double loss = 0, accuracy = 0;
-        if (c.out[0].images == (double)c.in_all)
+        const struct mc_eval_result *all = c.out->result;
+        if (all[0].images == (double)c.in_all)
             continue;
         for (size_t p = 0; p < e->sweep.span->T; p++) {
-            loss = fmax(loss, c.out[p].loss_se);
-            accuracy = fmax(accuracy, c.out[p].accuracy_se);
+            loss = fmax(loss, all[p].loss_se);
+            accuracy = fmax(accuracy, all[p].accuracy_se);
         }
         mc_note(e->cli,
                 "%s: first %llu of %llu images; standard errors up to %.2g in loss, %.2g%% in "
                 "accuracy (--full for all)",
-                c.name, (unsigned long long)c.out[0].images, (unsigned long long)c.in_all, loss,
+                c.name, (unsigned long long)all[0].images, (unsigned long long)c.in_all, loss,
                 100 * accuracy);
     }
+}
+
+static void release_found(struct mc_batched_data *d)
+{
+    free(d->out.result);
+    free(d->out.loss);
+    free(d->out.correct);
+    free(d->robust.loss);
+    free(d->robust.correct);
+    d->out = d->robust = (struct mc_eval_found){0};
 }
 
 /* The data sets, open, and room for what is measured on them. */
@@ -190,10 +201,10 @@ static int prepare_data(struct mc_eval_cli *e, struct mc_error *err)
         if (rc)
             return rc;
         int training = !strcmp(mc_dataset_get_info(d->reader)->split, "train");
-        free(d->out);
-        if (!(d->out = calloc(attacked ? 2 * T : T, sizeof *d->out)))
+        release_found(d);
+        if (!(d->out.result = calloc(attacked ? 2 * T : T, sizeof *d->out.result)))
             return mc_no_memory(err);
-        d->robust = attacked ? d->out + T : NULL;
+        d->robust.result = attacked ? d->out.result + T : NULL;
         d->samples = e->full ? 0 : training ? e->samples : e->test_samples;
         d->samples_exact = !training || mc_option_given(e->cli, &e->samples);
     }
@@ -248,7 +259,7 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span, struc
 void mc_eval_cli_release(struct mc_eval_cli *e)
 {
     for (size_t i = 0; i < MC_BATCHED_MAX_DATA; i++) {
-        free(e->sweep.data[i].out);
+        release_found(&e->sweep.data[i]);
         mc_dataset_close(e->sweep.data[i].reader);
     }
 }

@@ -18,7 +18,7 @@ struct mc_reported mc_report_column(const struct mc_report *r, size_t i)
 {
     const size_t n = r->sweep->n_data;
     const struct mc_batched_data *d = &r->sweep->data[i % n];
-    struct mc_reported c = {.in_all = d->in_all, .out = i < n ? d->out : d->robust};
+    struct mc_reported c = {.in_all = d->in_all, .out = i < n ? &d->out : &d->robust};
 
     snprintf(c.name, sizeof c.name, "%s%s", d->name, i < n ? "" : ".robust");
     return c;
@@ -29,7 +29,7 @@ int mc_report_check(const struct mc_report *r, struct mc_error *err)
     for (size_t i = 0; i < mc_report_n(r); i++) {
         const struct mc_reported c = mc_report_column(r, i);
         for (size_t p = 0; p < r->sweep->span->T; p++) {
-            const struct mc_eval_result *m = &c.out[p];
+            const struct mc_eval_result *m = &c.out->result[p];
             const double *at = r->at + p * r->n_at;
             if (isfinite(m->loss) && isfinite(m->loss_se) && isfinite(m->accuracy) &&
                 isfinite(m->accuracy_se))
@@ -85,7 +85,7 @@ void mc_report_begin(const struct mc_report *r, FILE *f)
 static void print_result(const struct mc_report *r, FILE *f, size_t column, size_t point)
 {
     const struct mc_reported c = mc_report_column(r, column);
-    const struct mc_eval_result *m = &c.out[point];
+    const struct mc_eval_result *m = &c.out->result[point];
 
     if (!r->json) {
         fprintf(f, "\t%.7g\t%.4f", m->loss, 100 * m->accuracy);
@@ -158,7 +158,7 @@ static int print_summary(const struct mc_report *r, FILE *f, int json, struct mc
             mc_json_str(f, c.name);
         }
         for (int q = 0; q < 2; q++) {
-            summarise(r, c.out, q, value, figure);
+            summarise(r, c.out->result, q, value, figure);
             if (json)
                 fprintf(f, "%s\"%s\":{", q ? "," : ":{", quantity[q]);
             else

@@ -25,8 +25,8 @@ struct mc_report {
  * an attack, of one's adversarial examples, NAME.robust. */
 struct mc_reported {
     char name[MC_BATCHED_NAME + 16];
-    uint64_t in_all;                  /* images the data set has; out[].images were measured */
-    const struct mc_eval_result *out; /* (T) */
+    uint64_t in_all;                 /* images the data set has; a result says how many it is of */
+    const struct mc_eval_found *out; /* (T) */
 };
 size_t mc_report_n(const struct mc_report *r);
 struct mc_reported mc_report_column(const struct mc_report *r, size_t i);

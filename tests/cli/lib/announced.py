@@ -52,6 +52,9 @@ CASES = [
      [["mc-bezier", "--point", "0.5", "{}", "-o", "out.mcz"]]),
     ("permutation", {"groups": groups}, [[g["name"], "int32", [g["size"]]] for g in groups],
      [["mc-permute", "{}", good["weights"], "-o", "out.mcz"]]),
+    ("losses", {"points": 1 << 20, "data": [{"name": "d", "id": "", "images": 1 << 22}]},
+     [["t", "float64", [1 << 20]], ["chord", "float64", [(1 << 20) - 1]], ["d/loss", "float32", [1 << 20, 1 << 22]],
+      ["d/correct", "uint8", [1 << 20, 1 << 22]]], [["mc-bootstrap", "{}", "-o", "out.mcz"]]),
     ("matrices", {"measure": "m", "at": "post", "groups": [
         {"name": "g", "size": big, "taps": 1, "dead_a": [], "dead_b": []}]},
      [["g", "float64", [big, big]]], [["mc-hungarian", "{}", "-o", "out.mcz"]]),

@@ -254,3 +254,17 @@ make_recoverable() {
     mc-train -q -t 1 --net mlp:24,16 --data data.mcz --samples $images --epochs 2 -o mlp.mcz
     mc-permute --random 6 --perm-out mlp-planted.mcz mlp.mcz -o mlp-q.mcz
 }
+
+# two learned paths between the same ends, one of them to the aligned end, and every image's loss along both
+make_lost() {
+    local s
+    mc-data synth --samples 300 --size 16 -o d.mcz
+    mc-data synth --split test --samples 90 --size 16 -o t.mcz
+    for s in 1 2; do mc-train -q -t 1 --net mlp:bn,16 --data d.mcz --epochs 2 --seed $s -o n$s.mcz; done
+    mc-acts -q -t 1 --data d.mcz n1.mcz n2.mcz | mc-corr -q | mc-hungarian -q | mc-permute - n2.mcz -o b.mcz
+    mc-bezier --epochs 0 n1.mcz n2.mcz -o u.mcz
+    mc-bezier --epochs 0 n1.mcz b.mcz -o a.mcz
+    for s in u a; do
+        mc-eval -q -t 1 --points 9 --data test=t.mcz --data d.mcz --samples 70 --bn-data d.mcz --losses $s.losses $s.mcz -o $s.tsv
+    done
+}

@@ -8,7 +8,7 @@ import msgpack
 import xxhash
 from damaged import LIMIT, ended, frame, objects as decoded, run, sample, under
 
-samples = {k: sample(k) for k in "dataset weights moments activations matrices permutation curve".split()}
+samples = {k: sample(k) for k in "dataset weights moments activations matrices permutation curve losses".split()}
 TRAIN = ["mc-train", "-q", "--net", "mlp:3", "--data", samples["dataset"], "--no-augment",
          "--threads", "1"]
 samples["state"] = os.path.abspath("state.mcz")
@@ -35,6 +35,7 @@ READERS = {
     "matrices": ["mc-hungarian", "{}"],
     "permutation": ["mc-permute", "{}", samples["weights"]],
     "curve": ["mc-eval", "--points", "2", "--data", samples["dataset"], "{}"],
+    "losses": ["mc-bootstrap", samples["losses"], "{}"],
     "pam": PAM + ["--init", "{}", samples["weights"], samples["weights"]],
     "state": TRAIN + ["--epochs", "2", "--checkpoint", "{}", "--resume"],
 }
@@ -132,7 +133,7 @@ def check(what, command, stdin=None):
         os.unlink("out.mcz")
     if [n for n in os.listdir(".") if n.endswith(".mcz-tmp")]:
         wrong.append("left a temporary")
-    if out and command[0] not in ("mc-eval", "mc-bound") and "--signature" not in command and "--verify" not in command:
+    if out and command[0] not in ("mc-eval", "mc-bound", "mc-bootstrap") and "--signature" not in command and "--verify" not in command:
         try:
             open("stdout.mcz", "wb").write(out)
             mcz.read("stdout.mcz")

@@ -28,6 +28,7 @@ programs() {
     $f mc-pgd -q --data "$d" "$w"
     $f mc-eval -q --data "$d" "$w"
     $f mc-eval -q --points 2 --data "$d" "$s-curve.mcz"
+    $f mc-bootstrap "$s-losses.mcz" "$s-losses.mcz"
     $f mc-convert -q --to npz "$w"
     $f mc-convert -q --to safetensors "$w"
     $f mc-convert -q --from npz --like "$w" w.npz

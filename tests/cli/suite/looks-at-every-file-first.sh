@@ -42,11 +42,13 @@ files mc-acts "" in:--data in: in: out:--output
 files mc-corr "" in: in: out:--output
 files mc-corr --signature in:--perm in: out:--output
 files mc-bound "" in: in: in: in: out:--path out:--output
+files mc-bootstrap "" in: in: out:--output
 files mc-hungarian "" in:--constraint in: out:--output
 files mc-permute "" in:--verify in: kept: out:--perm-out out:--output
 files mc-permute --identity in: out:--output
 files mc-pgd "" in:--data in: out:--log-json out:--output
 files mc-eval "" in:--data in:--data in:--bn-data in: out:--summary out:--checkpoint out:--output
+files mc-eval "" in:--data in: out:--losses out:--output
 files mc-eval --line in:--data in: in: out:--summary out:--checkpoint out:--output
 files mc-eval --plane in:--data in: in: in: out:--marks out:--checkpoint out:--output
 files mc-convert "--to npz" in: in:--map out:--output

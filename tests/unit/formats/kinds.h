@@ -9,6 +9,7 @@
 #include "formats/codecs/checkpoint.h"
 #include "formats/codecs/curve.h"
 #include "formats/codecs/dataset.h"
+#include "formats/codecs/losses.h"
 #include "formats/codecs/matrices.h"
 #include "formats/codecs/moments.h"
 #include "formats/codecs/permutation.h"
@@ -248,6 +249,31 @@ static inline int read_activations(const char *path, struct mc_error *err)
     return rc;
 }
 
+static inline int make_losses(const char *path, const struct mc_history *h, struct mc_error *err)
+{
+    double t[2] = {0, 1}, chord[1] = {.5};
+    float loss[6];
+    uint8_t correct[6];
+    struct mc_losses_data data = {
+        .name = "test", .id = "none", .images = 3, .loss = loss, .correct = correct};
+    struct mc_losses l = {.T = 2, .t = t, .chord = chord, .data = &data, .n_data = 1};
+
+    for (size_t i = 0; i < 6; i++) {
+        loss[i] = nth(i) + 2;
+        correct[i] = i % 3 == 1;
+    }
+    return mc_losses_write(&l, path, h, err);
+}
+
+static inline int read_losses(const char *path, struct mc_error *err)
+{
+    struct mc_losses l = {0};
+    int rc = mc_losses_read(&l, path, NULL, err);
+
+    mc_losses_release(&l);
+    return rc;
+}
+
 static inline int make_matrices(const char *path, const struct mc_history *h, struct mc_error *err)
 {
     double value[9];
@@ -316,6 +342,7 @@ static const struct kind {
     {"moments", make_moments, read_moments},    {"activations", make_activations, read_activations},
     {"matrices", make_matrices, read_matrices}, {"permutation", make_permutation, read_permutation},
     {"curve", make_curve, read_curve},          {"checkpoint", make_checkpoint, read_checkpoint},
+    {"losses", make_losses, read_losses},
 };
 
 enum { N_KINDS = sizeof kinds / sizeof *kinds };

@@ -119,6 +119,12 @@ static const struct kind *kind_of(const char *name)
 
 /* ---- what is refused ---- */
 
+#define LOST "{\"name\": \"test\", \"id\": \"\", \"images\": 2}"
+#define LOSSES(points, data) "{\"points\": " points ", \"data\": [" data "]}"
+#define LOSS(t, chord, loss, correct)                                                              \
+    "t float64 2 = " t "; chord float64 1 = " chord "; test/loss float32 2,2 = " loss              \
+    "; test/correct uint8 2,2 = " correct
+
 #define DATA(classes, names, mean, std, augment)                                                   \
     "{\"name\": \"d\", \"split\": \"train\", \"order\": \"o\", \"classes\": " classes names        \
     ", \"mean\": " mean ", \"std\": " std ", \"augment\": " augment "}"
@@ -285,6 +291,23 @@ static const struct {
     {"matrices", MATS("c", "post", "2", "[]", "[]"), "g float64 2,3", NULL, "not float64 (2,2)"},
     {"matrices", MATS("c", "post", "2", "[]", "[]"), "g float32 2,2", NULL, "not float64 (2,2)"},
     {"matrices", MATS("c", "post", "2", "[]", "[]"), "g float64 2,2 = 0 0 0 inf", NULL, "finite"},
+
+    {"losses", LOSSES("2", LOST), LOSS("0 1", ".5", "1 2 0 3", "1 0 0 1"), NULL, NULL},
+    {"losses", LOSSES("1", LOST), "t float64 1; chord float64 0", NULL, "1 points are no path"},
+    {"losses", LOSSES("2", ""), "t float64 2; chord float64 1", NULL, "0 data sets instead"},
+    {"losses", LOSSES("2", LOST ", " LOST), LOSS("0 1", ".5", "", ""), NULL, "two data sets"},
+    {"losses", LOSSES("2", "{\"name\": \"\", \"id\": \"\", \"images\": 2}"),
+     "t float64 2; chord float64 1", NULL, "no name or no images"},
+    {"losses", LOSSES("2", "{\"name\": \"test\", \"id\": \"\", \"images\": 0}"),
+     "t float64 2; chord float64 1", NULL, "no name or no images"},
+    {"losses", LOSSES("3", LOST), LOSS("0 1", ".5", "", ""), NULL,
+     "is float64 (2), not float64 (3)"},
+    {"losses", LOSSES("2", LOST), LOSS("0 2", ".5", "", ""), NULL, "does not ascend from 0 to 1"},
+    {"losses", LOSSES("2", LOST), LOSS(".5 1", ".5", "", ""), NULL, "does not ascend from 0 to 1"},
+    {"losses", LOSSES("2", LOST), LOSS("0 1", "-1", "", ""), NULL, "is no distance"},
+    {"losses", LOSSES("2", LOST), LOSS("0 1", "nan", "", ""), NULL, "is no distance"},
+    {"losses", LOSSES("2", LOST), LOSS("0 1", "1", "0 inf", ""), NULL, "finite"},
+    {"losses", LOSSES("2", LOST), LOSS("0 1", "1", "", "2"), NULL, "not 0 or 1"},
 
     {"moments", MOMENTS(TAPS_OK, "2", "1", "[0]"), SUMS "= 1 2 3 4", NULL, NULL},
     {"moments", MOMENTS(TAPS("pre", "0", "0", "2", "0"), "0", "3", "[0, 2]"), SUMS, NULL, NULL},

@@ -315,7 +315,7 @@ static void measure(const float *stats, uint64_t samples, int augment, struct he
 
     memset(h, 0, sizeof *h);
     span.stats = stats;
-    must(mc_eval_loss(&span, &o, out, NULL, &why));
+    must(mc_eval_loss(&span, &o, &(struct mc_eval_found){.result = out}, NULL, &why));
     mc_dataset_close(d);
 }
 

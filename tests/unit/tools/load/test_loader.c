@@ -158,6 +158,7 @@ TEST(every_pass_refuses_a_typed_number_alike)
         .graph = net, .k = 1, .T = 1, .vectors = &params, .coef = &one, .stats = stats};
     struct mc_loader_options o = {.be = be, .batch = 4, .samples = N + 1};
     struct mc_eval_result measured;
+    const struct mc_eval_found found = {.result = &measured};
     struct mc_verified v;
     struct mc_in_memory r;
 
@@ -170,7 +171,7 @@ TEST(every_pass_refuses_a_typed_number_alike)
         o.exact = k > 0;
         forget();
         if (k < 2)
-            rc = mc_eval_loss(&span, &o, &measured, NULL, &why);
+            rc = mc_eval_loss(&span, &o, &found, NULL, &why);
         else if (k == 2)
             rc = mc_verify(&w, &w, &o, &v, &why);
         else {

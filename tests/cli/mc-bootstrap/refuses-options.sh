@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-bootstrap: operands that cannot be, and paths that were not measured on the same images; mc-eval --losses where there
+# is no path, or nothing that a checkpoint could hold.
+losses=$MC_ROOT/formats/samples/good-losses.mcz
+mc-data synth --samples 40 --size 8 -o d.mcz
+mc-data synth --samples 40 --size 8 --seed 2 -o e.mcz
+for s in 1 2; do mc-train -q --net mlp:4 --data d.mcz --epochs 0 --seed $s -o n$s.mcz; done
+mc-bezier --epochs 0 n1.mcz n2.mcz -o line.mcz
+measure() { mc-eval -q -t 1 --points 3 "$@" line.mcz >table.tsv; }
+measure --data d.mcz --losses d.losses
+measure --data d.mcz --samples 30 --losses less.losses
+measure --data train=e.mcz --losses e.losses
+measure --data other=d.mcz --losses other.losses
+
+fails 2 'the losses of one or two paths, 0 are given' mc-bootstrap
+fails 2 '3 are given' mc-bootstrap d.losses d.losses d.losses
+fails 2 "--resamples: '99'" mc-bootstrap --resamples 99 d.losses
+fails 2 "--level: '1'" mc-bootstrap --level 1 d.losses
+fails 3 'is a matrices stream' mc-bootstrap "$MC_ROOT/formats/samples/good-matrices.mcz"
+fails 3 "less.losses was measured on other images than d.losses: \"train\"" mc-bootstrap d.losses less.losses
+fails 3 "e.losses was measured on other images than d.losses" mc-bootstrap d.losses e.losses
+fails 3 'd.losses and other.losses have no data set in common' mc-bootstrap d.losses other.losses
+unchanged 3 'no data set in common' mc-bootstrap d.losses "$losses" -o table.tsv
+
+refused 'for curves' mc-eval --data d.mcz --losses x n1.mcz
+refused 'not their planes' mc-eval --data d.mcz --plane --losses x n1.mcz n2.mcz n1.mcz
+refused 'a checkpoint does not hold' mc-eval --data d.mcz --losses x --checkpoint ck line.mcz
+refused '--no-history has no effect without --losses' mc-eval --data d.mcz --no-history line.mcz
+refused 'same file' mc-eval --data d.mcz --losses line.mcz line.mcz

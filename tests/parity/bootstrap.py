@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mc-bootstrap prints, in NumPy: bootstrap.py U.losses A.losses OURS.tsv (seed 7, 500 resamples, level .9)
+OTHER.tsv (4000 resamples, level .95, which NumPy's own generator has to meet)."""
+import sys
+
+import mcz
+import numpy as np
+
+BOOTSTRAP = 15
+
+
+def philox(seed, a, b):
+    """Philox4x32-10 of counters (0, b, a, BOOTSTRAP): (4,) + the shape of b."""
+    mask = np.uint64(0xffffffff)
+    b = np.asarray(b, np.uint64)
+    x = [np.zeros_like(b), b, np.full_like(b, a), np.full_like(b, BOOTSTRAP)]
+    k0, k1 = seed & 0xffffffff, seed >> 32
+    for _ in range(10):
+        p0, p1 = np.uint64(0xD2511F53) * x[0], np.uint64(0xCD9E8D57) * x[2]
+        x = [p1 >> np.uint64(32) ^ x[1] ^ np.uint64(k0), p1 & mask, p0 >> np.uint64(32) ^ x[3] ^ np.uint64(k1), p0 & mask]
+        k0, k1 = (k0 + 0x9E3779B9) & 0xffffffff, (k1 + 0xBB67AE85) & 0xffffffff
+    return np.stack(x)
+
+
+def drawn(seed, r, n):
+    bits = philox(seed, r, np.arange((n + 3) // 4)).T.reshape(-1)[:n]
+    return (bits * np.uint64(n) >> np.uint64(32)).astype(int)
+
+
+def figures(value, t, chord, accuracy):
+    """Of values (T): ends, mean, arc_mean, min, max, barrier."""
+    line = (1 - t) * value[0] + t * value[-1]
+    arc = (chord * (value[1:] + value[:-1]) / 2).sum() / chord.sum()
+    barrier = (line - value if accuracy else value - line).max()
+    return np.array([(value[0] + value[-1]) / 2, value.mean(), arc, value.min(), value.max(), barrier])
+
+
+paths = [mcz.read(p) for p in sys.argv[1:3]]
+
+
+def intervals(name, accuracy, picks, level):
+    """(3, 6, 3): first, second, difference; the figures; value, low, high."""
+    of = []
+    for s in paths:
+        v = 100. * s.tensors[name + "/correct"] if accuracy else s.tensors[name + "/loss"].astype(float)
+        t, chord = s.tensors["t"], s.tensors["chord"]
+        of.append([figures(v.mean(1), t, chord, accuracy)] + [figures(v[:, p].mean(1), t, chord, accuracy) for p in picks])
+    x = np.array(of + [np.subtract(of[1], of[0])])
+    low, high = (np.percentile(x[:, 1:], 50 * (1 + side * level), axis=1) for side in (-1, 1))
+    return np.stack([x[:, 0], low, high], axis=2)
+
+
+def table(path):
+    rows = [line.rstrip("\n").split("\t") for line in open(path)]
+    return {tuple(r[:3]): np.array(r[3:], float).reshape(3, 3) for r in rows[1:]}
+
+
+ours, other = table(sys.argv[3]), table(sys.argv[4])
+names = "ends mean arc_mean min max barrier".split()
+worst, astray = 0, 0
+generator = np.random.default_rng(1)
+for d in paths[0].meta["data"]:
+    same = [drawn(7, r, d["images"]) for r in range(500)]
+    free = [generator.integers(0, d["images"], d["images"]) for _ in range(4000)]
+    for accuracy in (0, 1):
+        want, near = (intervals(d["name"], accuracy, p, level) for p, level in ((same, .9), (free, .95)))
+        for f, name in enumerate(names):
+            key = d["name"], "accuracy" if accuracy else "loss", name
+            scale = np.abs(want[:2, f]).max()
+            worst = max(worst, np.abs(ours.pop(key) - want[:, f]).max() / scale)
+            got = other.pop(key)
+            width = near[:, f, 2] - near[:, f, 1]
+            astray = max(astray, np.abs(got - near[:, f])[:, 1:].max() / width.max())
+            assert np.abs(got - near[:, f])[:, 0].max() <= 1e-5 * scale
+assert not ours and not other, (ours, other)
+print("rows: %d" % (2 * 2 * len(names)))
+print("largest difference by the same draws: %.2g of the figure" % worst)
+print("largest difference by other draws: %.2g of an interval's width" % astray)
+assert worst < 2e-5 and astray < .12

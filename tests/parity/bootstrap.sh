@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-bootstrap against NumPy: the resamples drawn by Philox written in NumPy, figures and percentiles by NumPy, to the
+# digits that are printed; and a bootstrap of NumPy's own random numbers, within what two thousand draws leave open.
+fixture lost
+
+mc-bootstrap --seed 7 --resamples 500 --level .9 u.losses a.losses -o ours.tsv
+mc-bootstrap --resamples 4000 u.losses a.losses -o other.tsv
+/usr/bin/python3 "$MC_ROOT/tests/parity/bootstrap.py" u.losses a.losses ours.tsv other.tsv >said || die "$(cat said)"
+cat said
+is "$(sed 's/:.*//' said | paste -sd,)" 'rows,largest difference by the same draws,largest difference by other draws'
