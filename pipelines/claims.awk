@@ -7,7 +7,9 @@
 #   ITEM NETWORK DATA ROW.COLUMN OP WHAT [SHIFT] [most]      * is any network or data set
 #
 # WHAT is ROW.COLUMN, or ROW.COLUMN|ROW.COLUMN, which is the middle of these two, or a number, or `paper`; SHIFT, as -1, is
-# added to it. OP is one of
+# added to it. Before it NETWORK/DATA: may say whose it is, each a name, or . for the same, or * for any; never the cell itself.
+# Beside the cells that verdicts.sh gives there are gain.COLUMN, what the aligned curve has above the unaligned one, and
+# share.COLUMN, that in percent of the unaligned one's. OP is one of
 #
 #   >, <  the first is above, below the second: agrees where the 95% interval of the difference lies on that side of 0,
 #         differs where it lies on the other
@@ -33,12 +35,43 @@ function bad(text) {
     printf "verdicts.sh: %s: line %d: %s\n", FILENAME, FNR, text > "/dev/stderr"
     exit status = 3
 }
+# gain.COLUMN and share.COLUMN of all that have both curves, without a rate and batch size
+function derive(   i, j, k, w, whose, r) {
+    for (i = n_cells; i; i--)
+        for (j = n_cells; j && name[i] ~ /^curve-aligned\./ && suffix[i] == ""; j--) {
+            if (!beside(i, j) || name[j] != "curve-unaligned." substr(name[i], 15))
+                continue
+            for (k = 0; k < 2; k++) {
+                n_cells++
+                item[n_cells] = item[i]
+                network[n_cells] = network[i]
+                data[n_cells] = data[i]
+                name[n_cells] = (k ? "share." : "gain.") substr(name[i], 15)
+                suffix[n_cells] = ""
+                effect[n_cells] = k ? "" : effect[i]
+                for (w = 1; w <= 2; w++) {
+                    whose = w == 1 ? "here" : "own"
+                    if (m[whose, i] == "" || m[whose, j] == "") {
+                        m[whose, n_cells] = s[whose, n_cells] = ""
+                        continue
+                    }
+                    r = k ? 100 / m[whose, j] : 1
+                    m[whose, n_cells] = r * (m[whose, i] - m[whose, j])
+                    s[whose, n_cells] = s[whose, i] == "" || s[whose, j] == "" ? "" : \
+                        r * sqrt(s[whose, i] ^ 2 + (k ? m[whose, i] / m[whose, j] * s[whose, j] : s[whose, j]) ^ 2)
+                    n[whose, n_cells] = n[whose, i] < n[whose, j] ? n[whose, i] : n[whose, j]
+                    rounding[whose, n_cells] = r ^ 2 * (rounding[whose, i] + rounding[whose, j])
+                }
+            }
+        }
+}
 FNR == 1 {
     files++
     split("", at)
     for (i = 1; i <= NF; i++)
         at[$i] = i
     if (files == 2) {
+        derive()
         for (i = split("claim where shown rule verdict here", want, " "); i; i--)
             if (!(want[i] in at))
                 bad("there is no column '" want[i] "'")
@@ -111,8 +144,12 @@ function count(whose, i, j, op, shift,   v) {
     part_total[whose]++
     part_seen[whose, v]++
 }
-# is cell j beside cell i
-function beside(i, j) { return item[j] == item[i] && network[j] == network[i] && data[j] == data[i] }
+# is cell j beside cell i: of the same network and data, or of those that are named
+function beside(i, j,   o) {
+    split(of == "" ? "./." : of, o, "/")
+    return item[j] == item[i] && (of == "" || i != j) && (o[1] == "*" || network[j] == (o[1] == "." ? network[i] : o[1])) && \
+        (o[2] == "*" || data[j] == (o[2] == "." ? data[i] : o[2]))
+}
 function rule(text,   w, k, i, j, l, found, shift, most, what, alone) {
     k = split(text, w, " ")
     split("", part_total)
@@ -125,6 +162,11 @@ function rule(text,   w, k, i, j, l, found, shift, most, what, alone) {
     alone = w[6] ~ /^[0-9.]+$/ || w[5] == "="
     if (w[6] ~ /^[0-9.]+$/)
         shift += w[6]
+    of = ""
+    if (match(w[6], /^[^\/:]+\/[^\/:]+:/)) {
+        of = substr(w[6], 1, RLENGTH - 1)
+        w[6] = substr(w[6], RLENGTH + 1)
+    }
     split(w[6], what, "|")
     for (i = 1; i <= n_cells; i++) {
         if (item[i] != w[1] || w[2] != "*" && network[i] != w[2] || w[3] != "*" && data[i] != w[3] || !named(i, w[4]))
@@ -145,6 +187,7 @@ function rule(text,   w, k, i, j, l, found, shift, most, what, alone) {
                 break
         }
     }
+    of = ""
     if (!found)
         bad("'" text "' names no cells")
     return decide(most)

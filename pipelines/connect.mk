@@ -13,8 +13,9 @@
 # nothing. `make -f pipelines/connect.mk help` lists the settings.
 #
 # What a pair gives lies in OUT/A-B: path, signature and training (.svg, .png), table.tsv, saved.tsv (the epochs that
-# alignment saves). The same of all pairs, mean and standard deviation, lies in OUT, with training.tsv; tables.sh makes
-# one table of several OUT. FROM=FOLDER joins the networks of another OUT, as for curves of other seeds: FROM=out
+# alignment saves), pointwise.tsv (how often the aligned curve is the better one, and how smooth both are). The same of all
+# pairs, mean and standard deviation, lies in OUT, with training.tsv, and signature.tsv of all; tables.sh makes one table of
+# several OUT. FROM=FOLDER joins the networks of another OUT, as for curves of other seeds: FROM=out
 # PAIRS="1:2:1 3:4:1" OUT=out-one-seed trains only 3-4's.
 #
 # Memory: a training holds the decoded data set (-v says how much) beside its network, so -j4 holds it four times;
@@ -23,7 +24,7 @@ include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 pictures := path signature $(if $(logged),training)
 
-all: $(foreach where,$(everywhere),$(addprefix $(where)/,table.tsv $(pictures:%=%.svg) $(pictures:%=%.png))) \
+all: $(foreach where,$(everywhere),$(addprefix $(where)/,table.tsv pointwise.tsv signature.tsv $(pictures:%=%.svg) $(pictures:%=%.png))) \
      $(if $(logged),$(OUT)/training.tsv) $(if $(filter curve-%,$(logged)),$(everywhere:%=%/saved.tsv))
 
 # ---- tables ----------------------------------------------------------------------------------------
@@ -33,6 +34,15 @@ $(call each,table.tsv): $$(call files,$(paths:=.tsv)) $(filter-out -f,$(table))
 	$(RUN) awk $(table) $(call summaries,$(@D)) $(whole)
 $(OUT)/table.tsv: $(measured) $(OUT)/pairs $(filter-out -f,$(table))
 	$(RUN) awk -v spread=1 $(names) $(table) $(foreach p,$(pairs),$(call summaries,$(OUT)/$(p))) $(whole)
+
+pointwise := -f $(here)spread.awk -f $(here)pointwise.awk
+$(everywhere:%=%/pointwise.tsv): $$(call files,curve-unaligned.tsv curve-aligned.tsv) $(filter-out -f,$(pointwise))
+	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(pointwise) \
+	    $(foreach p,$(of),pair=$(p) $(OUT)/$(p)/curve-unaligned.tsv $(OUT)/$(p)/curve-aligned.tsv) $(whole)
+$(OUT)/signature.tsv: $(call each,signature.tsv)
+	$(RUN) awk 'FNR == 1 { if (NR == 1) print "pair\t" $$0; next } { print pair "\t" $$0 }' \
+	    $(foreach p,$(pairs),pair=$(p) $(OUT)/$(p)/signature.tsv) $(whole)
+$(OUT)/pointwise.tsv $(OUT)/signature.tsv: $(OUT)/pairs
 
 $(everywhere:%=%/saved.tsv): $$(call files,curve-unaligned.mcz curve-aligned.mcz) $(here)spread.awk $(here)saved.awk
 	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) -f $(here)spread.awk -f $(here)saved.awk \

@@ -5,6 +5,8 @@
 # means over a 25th of the epochs, to the epoch that is named, as a plateau's noise would pass for a crossing. `objective`
 # and `accuracy` are the unaligned curve's last; *_epoch is empty where the aligned one never comes there, which saves 0.
 #
+# `lead` is how much lower the aligned curve's training loss is than the unaligned one's, mean over the epochs.
+#
 #   awk -f spread.awk -f saved.awk pair=1-2 1-2/curve-unaligned.log.json 1-2/curve-aligned.log.json
 #
 # With -v spread=1 -v network=NET -v data=NAME: mean and standard deviation over all pairs; *_pairs of them come there.
@@ -28,6 +30,8 @@ FNR == 1 {
         epochs[pair] = e
         width[pair] = e < 25 ? 1 : int(e / 25)
     }
+    total[pair, aligned] += field("objective")
+    count[pair, aligned]++
     for (w = 1; w <= 2; w++) {
         value[pair, aligned, w, e] = field(what[w])
         for (k = sum = 0; k < width[pair] && k < e; k++)
@@ -45,9 +49,10 @@ END {
     for (w = 1; w <= 2; w++)
         head = head OFS (spread ? what[w] "_pairs" OFS what[w] "_saved" OFS what[w] "_saved_sd" : \
             what[w] OFS what[w] "_epoch" OFS what[w] "_saved")
-    print head
+    print head OFS "lead" (spread ? OFS "lead_sd" : "")
     for (p = 1; p <= pairs; p++) {
         pair = order[p]
+        cell[3, p, 1] = total[pair, 0] / count[pair, 0] - total[pair, 1] / count[pair, 1]
         line = pair OFS epochs[pair]
         for (w = 1; w <= 2; w++) {
             came = (pair, w) in reached
@@ -56,12 +61,12 @@ END {
             n[w] += came
         }
         if (!spread)
-            print line
+            print line OFS sprintf("%.4f", cell[3, p, 1])
     }
     if (!spread)
         exit
     line = network OFS data OFS epochs[order[1]] OFS pairs
     for (w = 1; w <= 2; w++)
         line = line OFS n[w] OFS sprintf("%.1f", mean(w, pairs, 1)) OFS deviation("%.1f", w, pairs, 1)
-    print line
+    print line OFS sprintf("%.4f", mean(3, pairs, 1)) OFS deviation("%.4f", 3, pairs, 1)
 }

@@ -102,33 +102,57 @@ file == "training.tsv" { take(get("training"), "objective", get("objective"), ge
 file == "grid.tsv" {
     take(get("path"), "arc_mean@" (get("lr") + 0) "," (get("batch") + 0), get("arc_mean"), get("arc_mean_sd"), get("pairs"))
 }
-file == "saved.tsv" { take("curve-aligned", "accuracy_saved", get("accuracy_saved"), get("accuracy_saved_sd"), get("pairs")) }
+file == "saved.tsv" {
+    take("curve-aligned", "accuracy_saved", get("accuracy_saved"), get("accuracy_saved_sd"), get("pairs"))
+    take("curve-aligned", "lead", get("lead"), get("lead_sd"), get("pairs"))
+}
+file == "pointwise.tsv" {
+    take("curve-aligned", "above", get("above"), get("above_sd"), get("pairs"))
+    take("curve-aligned", "variation", get("variation_aligned"), get("variation_aligned_sd"), get("pairs"))
+    take("curve-unaligned", "variation", get("variation_unaligned"), get("variation_unaligned_sd"), get("pairs"))
+}
 file == "measures.tsv" {
     take(get("path"), "arc_mean", get("arc_mean"), get("arc_mean_sd"), get("pairs"))
     take(get("path"), "minimum", get("minimum"), get("minimum_sd"), get("pairs"))
 }
 file == "subsets.tsv" { take(get("images"), "differ", get("differ"), get("differ_sd"), get("pairs")) }
 file ~ /bound\.tsv$/ { take(get("way"), "bound_max", get("bound_max"), get("bound_max_sd"), get("pairs")) }
-# how like an end the middle of a curve is, and what aligning it to that end adds: means over layers and both ends
-file == "middle.tsv" {
-    k = part SUBSEP folder SUBSEP get("curve")
-    if (!((k, get("pair")) in nth)) {
+# how like an end the middle of a curve is, and what aligning it to that end adds: means over layers and both ends; the same
+# of one end and the other, half of what aligning adds there, and the least that it adds in a layer
+file == "middle.tsv" || file == "signature.tsv" {
+    k = part SUBSEP folder SUBSEP (file == "middle.tsv" ? get("curve") : "ends")
+    if (!((k, get("pair")) in nth))
         nth[k, $at["pair"]] = ++middles[k]
-    }
     j = nth[k, $at["pair"]]
     layers = ++seen[k, j]
-    cell[k, j, 1] += (get("identity") - cell[k, j, 1]) / layers
-    cell[k, j, 2] += (get("permuted") - get("identity") - cell[k, j, 2]) / layers
+    gain = get("permuted") - get("identity")
+    cell[k, j, 1] += ($at["identity"] - cell[k, j, 1]) / layers
+    cell[k, j, 2] += (gain - cell[k, j, 2]) / layers
+    cell[k, j, 3] = cell[k, j, 2] / 2
+    if (layers == 1 || gain < cell[k, j, 4])
+        cell[k, j, 4] = gain
+}
+# what each run of PAM won beyond the prices of its steps, in the iteration where that is least
+file == "objective.tsv" && get("decrease") != "" {
+    k = part SUBSEP folder
+    if (!((k, get("pair"), get("path")) in nth)) {
+        j = nth[k, $at["pair"], $at["path"]] = ++pams[k]
+        cell[k, j, 1] = $at["decrease"]
+    } else if ($at["decrease"] < cell[k, nth[k, $at["pair"], $at["path"]], 1])
+        cell[k, nth[k, $at["pair"], $at["path"]], 1] = $at["decrease"]
 }
 # of robust.mk
 file == "midpoint.tsv" {
     take(get("path"), "clean_gain", get("clean_gain"), get("clean_gain_sd"), get("pairs"))
     take(get("path"), "robust_gain", get("robust_gain"), get("robust_gain_sd"), get("pairs"))
     take(get("path"), "both_gain", get("both_gain"), get("both_gain_sd"), get("pairs"))
+    take(get("path"), "clean_best", get("clean_best"), get("clean_best_sd"), get("pairs"))
+    take(get("path"), "robust_best", get("robust_best"), get("robust_best_sd"), get("pairs"))
 }
 file == "clean.tsv" || file == "robust.tsv" {
     kind = file == "clean.tsv" ? "clean" : "robust"
     take(get("path"), kind "_minimum", get("minimum"), get("minimum_sd"), get("pairs"))
+    take($at["path"], kind "_barrier", get("barrier_test_loss"), get("barrier_test_loss_sd"), get("pairs"))
     if ($at["path"] == "curve-unaligned")
         take("network", kind "_ends", get("ends"), get("ends_sd"), get("pairs"))
 }
@@ -143,8 +167,15 @@ END {
         split(k, w, SUBSEP)
         part = w[1]
         folder = w[2]
-        take(w[3], "likeness", sprintf("%.4f", mean(k, middles[k], 1)), deviation("%.4f", k, middles[k], 1), middles[k])
-        take(w[3], "likeness_gain", sprintf("%.4f", mean(k, middles[k], 2)), deviation("%.4f", k, middles[k], 2), middles[k])
+        n = split("likeness likeness_gain half_gain least_gain", word, " ")
+        for (c = 1; c <= n; c++)
+            take(w[3], word[c], sprintf("%.4f", mean(k, middles[k], c)), deviation("%.4f", k, middles[k], c), middles[k])
+    }
+    for (k in pams) {
+        split(k, w, SUBSEP)
+        part = w[1]
+        folder = w[2]
+        take("pam", "decrease", sprintf("%.6f", mean(k, pams[k], 1)), deviation("%.6f", k, pams[k], 1), pams[k])
     }
     if (status)
         exit status

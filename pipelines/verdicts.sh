@@ -84,7 +84,7 @@ for part in $(awk -F '\t' 'NR > 1 && $1 != "bound" && !seen[$2 "-" $3]++ { print
     set -- "$@" "part=$part"
     for folder in "$paper/$part" "$paper/$part"-* "$paper/grid-$part" "$paper/grid-$part"-* "$paper/robust-$part" "$paper/robust-$part"-*; do
         for name in scale length table.tsv pam.tsv training.tsv saved.tsv grid.tsv midpoint.tsv clean.tsv robust.tsv \
-            measures.tsv middle.tsv subsets.tsv; do
+            measures.tsv middle.tsv subsets.tsv signature.tsv pointwise.tsv objective.tsv; do
             file=$folder/$name
             [ ! -e "$file" ] || set -- "$@" "$file"
         done

@@ -40,7 +40,7 @@ grep -q 'seeds 1–2, 1–3, 2–3' out/path.svg
 # one pair less, one more: only what is of all is made again
 cp -R out before
 pairs PAIRS='1:2 1:3'
-is "$(grep -o '^mc-[a-z]*\|^awk' log | sort | uniq -c | awk '{ printf "%s ", $1 $2 }')" '3awk 6mc-plot '
+is "$(grep -o '^mc-[a-z]*\|^awk' log | sort | uniq -c | awk '{ printf "%s ", $1 $2 }')" '5awk 6mc-plot '
 grep -q 'n = 2' out/path.svg
 pairs PAIRS='1:2 1:3 2:3:9'
 for f in table.tsv training.tsv path.svg signature.svg; do same before/$f out/$f; done

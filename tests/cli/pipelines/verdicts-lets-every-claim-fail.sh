@@ -11,7 +11,7 @@ while IFS=$'\t' read -r line rule; do
     sed -n "1p;${line}p" "$MC_ROOT/docs/results/claims.tsv" >claims
     # all cells 500 ± .1 of three pairs, the first ones of the rule elsewhere
     for side in wrong right; do
-        awk -v rule="$rule" -v side=$side 'BEGIN { FS = OFS = "\t"; split(rule, w, " ") }
+        awk -v rule="$rule" -v side=$side 'BEGIN { FS = OFS = "\t"; split(rule, w, " "); sub(/^(gain|share)\./, "curve-aligned.", w[4]) }
             NR > 1 {
                 $6 = 500; $7 = .1; $8 = 3; $15 = ""
                 name = $4 "." $5
@@ -21,7 +21,7 @@ while IFS=$'\t' read -r line rule; do
                     if (w[5] == "=")
                         $17 = side == "wrong" ? "differs" : "agrees"
                     else if (w[5] != "~")
-                        $6 = (w[5] ~ />/) == (side == "right") ? (w[5] == "<" && w[6] ~ /ends$/ && name ~ /minimum/ ? 500 : 1000) : name ~ /gain/ ? -1000 : 0
+                        $6 = (w[5] ~ />/) == (side == "right") ? (w[5] == "<" && w[6] ~ /ends$/ && name ~ /minimum/ ? 500 : 1000) : name ~ /gain|lead|decrease/ ? -1000 : 0
                     else if (side == "wrong")
                         $6 = 1000
                 }
