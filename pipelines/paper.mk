@@ -12,7 +12,7 @@
 #
 # Parts, NET one of NETS and DATA one of DATA_SETS; each is a folder in OUT and may be named in PART:
 #   NET-DATA          networks, alignments, curves (tables 1 and 2, figures 1 and 3): connect, pam (not googlenet), middle,
-#                     measures (tinyten: figure 2), planes, subsets, averaged
+#                     measures (tinyten: figure 2), planes, subsets, averaged, intervals
 #   figures-NET-DATA  the same ends with one curve seed for all pairs, as in the paper's figures: connect
 #   robust-NET-DATA   networks and curves that are attacked (figure 4, CIFAR only): robust
 #   grid-NET-DATA     rates by batch sizes on the same ends (table 3; tinyten on CIFAR-100): grid
@@ -66,7 +66,7 @@ define newline
 endef
 
 # ---- what was asked for ----------------------------------------------------------------------------
-graphs := connect pam middle measures planes subsets averaged robust grid bound
+graphs := connect pam middle measures planes subsets averaged intervals robust grid bound
 names-of = $(shell sed -nE 's/^([A-Z0-9_]+) *\?=.*/\1/p' $(wildcard $(here)$(1).mk))
 own    := $(call names-of,paper)
 common := $(call names-of,common)
@@ -113,7 +113,7 @@ parts += $(1)
 endef
 parts :=
 $(foreach d,$(DATA_SETS),$(foreach n,$(NETS),\
-    $(eval $(call part,$(n)-$(d),$(n),$(d),connect $(if $(filter-out googlenet,$(n)),pam) middle $(if $(filter tinyten,$(n)),measures) planes subsets averaged,,plain)) \
+    $(eval $(call part,$(n)-$(d),$(n),$(d),connect $(if $(filter-out googlenet,$(n)),pam) middle $(if $(filter tinyten,$(n)),measures) planes subsets averaged intervals,,plain)) \
     $(eval $(call part,figures-$(n)-$(d),$(n),$(d),connect,$(n)-$(d),figures)) \
     $(eval $(call part,robust-$(n)-$(d),$(n),$(d),robust,,robust)) \
     $(eval $(call part,grid-$(n)-$(d),$(n),$(d),grid,$(n)-$(d),grid))) \
@@ -219,7 +219,11 @@ curve-at = $(wildcard $(1)/inner-$(2).mcz $(1)/curve-$(2).mcz)
 pairs-of = $(foreach d,$(patsubst %/,%,$(wildcard $(PUBLISHED)/$(1)/*-*/)),$(if $(and $(call curve-at,$(d),unaligned),$(call curve-at,$(d),aligned)),$(notdir $(d))))
 with-pam = $(if $(filter-out $(words $(call pairs-of,$(1)) $(call pairs-of,$(1))),$(words $(wildcard $(foreach v,pam-unaligned pam-aligned,$(patsubst %,$(PUBLISHED)/$(1)/%/curve-$(v).mcz,$(call pairs-of,$(1))))))),,pam)
 published := $(strip $(if $(filter reevaluate,$(MAKECMDGOALS)),$(foreach p,$(or $(PART),$(filter-out figures-% grid-% bound-%,$(parts))),$(if $(call pairs-of,$(p)),$(p)))))
-tables-of = $(if $(filter robust,$(kind/$(1))),clean robust $(if $(wildcard $(PUBLISHED)/$(1)/midpoint.tsv),midpoint),$(or $(call with-pam,$(1)),table))
+of-published = $(foreach t,$(2),$(if $(wildcard $(PUBLISHED)/$(1)/$(t).tsv),$(t)))
+# the graphs whose tables are made of networks and curves, each table called as its graph; and the tables
+more-of   = $(if $(filter plain,$(kind/$(1))),$(call of-published,$(1),middle subsets averaged intervals))
+tables-of = $(if $(filter robust,$(kind/$(1))),clean robust $(call of-published,$(1),midpoint strong),$(or $(call with-pam,$(1)),table) \
+               $(call of-published,$(1),pointwise signature) $(call more-of,$(1)))
 again    = $(OUT)/reevaluated/$(1)
 remeasure = +@$(MAKE) --no-print-directory -f $(here)$(2).mk $(call settings,$(1),$(2)) OUT=$(call again,$(1)) FROM=$(call again,$(1)).from \
                PAIRS='$(subst -,:,$(call pairs-of,$(1)))' $(3:%=$(call again,$(1))/%.tsv)
@@ -241,8 +245,9 @@ reevaluate/%:
 	@PATH=$(call quote,$(bin)):$$PATH $(here)published.sh make $(PUBLISHED)/$* $(call again,$*).from
 	@find $(call again,$*).from -name '*.settings' -delete # as it is, whatever it is asked with
 	@mkdir -p $(call again,$*) && for f in $(wildcard $(PUBLISHED)/$*/scale $(PUBLISHED)/$*/length); do cp $$f $(call again,$*); done
-	$(if $(filter robust,$(kind/$*)),$(call remeasure,$*,robust,$(call tables-of,$*)),$(call remeasure,$*,connect,table))
+	$(if $(filter robust,$(kind/$*)),$(call remeasure,$*,robust,$(call tables-of,$*)),$(call remeasure,$*,connect,table $(call of-published,$*,pointwise signature)))
 	$(if $(filter plain,$(kind/$*)),$(if $(call with-pam,$*),$(call remeasure,$*,pam,pam)))
+	$(foreach g,$(call more-of,$*),$(call remeasure,$*,$(g),$(g))$(newline))
 	$(foreach t,$(call tables-of,$*),$(call compare,$*,$(t))$(newline))
 
 # ---- the verdicts ----------------------------------------------------------------------------------

@@ -15,10 +15,11 @@ FOLDER has net-S.mcz with the ends of their logs, the tables (*.tsv), `scale` an
 each curve-V.mcz the control point, inner-V.mcz, a third as large; a curve of PAM, which holds its permutation, as it is;
 and of all these the settings that made them. What is there already is made anew. Only pairs with all of both curves are kept.
 
-Of the tables, `paper.mk reevaluate` measures table.tsv, or pam.tsv where all pairs have both curves of PAM, again, and of
-robust parts clean.tsv, robust.tsv and midpoint.tsv. It cannot measure what comes of the curves' logs, which are not kept
-(training.tsv, saved.tsv, objective.tsv), and does not measure middle.tsv, subsets.tsv, averaged.tsv, measures.tsv and
-strong.tsv, which the graphs make again from what is here, nor figures- and grid- parts.
+Of the tables that are there, `paper.mk reevaluate` measures again: table.tsv, or pam.tsv where all pairs have both curves
+of PAM, pointwise.tsv, signature.tsv, middle.tsv, subsets.tsv, averaged.tsv, intervals.tsv; of robust parts clean.tsv,
+robust.tsv, midpoint.tsv and, with the same STRONG_ATTACK, strong.tsv. It cannot measure what comes of the curves' logs,
+which are not kept (training.tsv, saved.tsv, objective.tsv), nor other curves than these (measures.tsv, grid.tsv,
+figures- and grid- parts).
 
 Exit status: 0 done, 1 failed, 2 usage; of the programs: their own.
 END

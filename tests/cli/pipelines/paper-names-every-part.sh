@@ -7,7 +7,7 @@ parts() { sed -n "s/^echo '== \(.*\): \([a-z]*\)\.mk, .*/\1 \2/p" "$1" | sort; }
 {
     for data in cifar10 cifar100 tiny-imagenet; do
         for net in tinyten resnet32 googlenet; do
-            for graph in connect middle planes subsets averaged; do echo "$net-$data $graph"; done
+            for graph in connect middle planes subsets averaged intervals; do echo "$net-$data $graph"; done
             echo "figures-$net-$data connect"
             [ $net = googlenet ] || echo "$net-$data pam"
             [ $net != tinyten ] || echo "$net-$data measures"
@@ -32,7 +32,7 @@ is "$(count '^mc-train' 'out/figures\|out/grid')" 0
 is "$(count '^mc-bezier --data' 'out/figures-tinyten-cifar10/.-./curve' '--seed 1 ')" 4
 is "$(count '^mc-bezier --data' 'out/tinyten-cifar100/.-./curve' '--seed [135] .*--lr 0.1 .* --epochs 250\|--epochs 250 .*--lr 0.1 ')" 15
 is "$(count '^mc-pam' '--permutation-epochs 20 --epochs 250')" 36
-is "$(count '^mc-eval' '--points 65 ' 'out/googlenet-tiny-imagenet/3-4/curve-aligned.mcz')" 1
+is "$(count '^mc-eval' '--points 65 ' 'out/googlenet-tiny-imagenet/3-4/curve-aligned.mcz')" 2
 is "$(count '^mc-train' 'out/robust-' '--no-normalise --attack pgd' '--epochs 200 .*--schedule linear')" 36
 is "$(count '^mc-bezier --data' 'out/robust-googlenet' '--stop-after 20 *--attack pgd')/$(count 'stop-after' 'tinyten\|resnet32')" 12/0
 is "$(count '^mc-bezier --data' 'out/grid-' 'lr0.5-batch256.mcz' '--lr 0.5 --batch 256 ')" 6
