@@ -134,7 +134,7 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -m 644 $(MAN) "$$to/share/man/man1" && \
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
 		formats/python/mcz.py formats/samples/*.json) \
-		pipelines/paper.tsv pipelines/completion.bash pipelines/locale.sh "$$share" && \
+		pipelines/paper.tsv docs/results/claims.tsv pipelines/completion.bash pipelines/locale.sh "$$share" && \
 	install $(addprefix pipelines/,align.sh gpus.sh lock.sh published.sh rates.sh tables.sh verdicts.sh) \
 		formats/python/example_assign.py "$$share" && \
 	for n in $(NAMES); do ln -sfn ../../mc/completion.bash "$$completions/$$n"; done

@@ -12,6 +12,7 @@
 # loss over the line between the ends' losses; OUT/bound.tsv mean and deviation over the pairs. ranks.tsv says
 # whether the bound orders the ways as the measured loss does: both orders, the least first, and how many couples
 # of ways are ordered alike.
+NET ?= mlp:256,256#     an mlp without batch norm
 include $(dir $(lastword $(MAKEFILE_LIST)))ways.mk
 
 ifneq ($(if $(filter help,$(MAKECMDGOALS)),,$(filter mlp:bn%,$(NET))$(filter-out mlp mlp:% %.json,$(NET))),)

@@ -16,6 +16,7 @@ include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 $(foreach n,$(GRID_LR),$(if $(call real,$(n))$(findstring /,$(n)),$(error GRID_LR="$(GRID_LR)": decimal numbers are wanted)))
 $(foreach n,$(GRID_BATCH),$(if $(call digits,$(n)),$(error GRID_BATCH="$(GRID_BATCH)": whole numbers are wanted)))
+$(foreach name,GRID_LR GRID_BATCH,$(if $($(name)),,$(error $(name)="": at least one number is wanted)))
 $(foreach name,GRID_LR GRID_BATCH,$(if $(filter-out $(words $(sort $($(name)))),$(words $($(name)))),$(error $(name)="$($(name))": a number is there twice)))
 
 all: $(everywhere:%=%/grid.tsv)

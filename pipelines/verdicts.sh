@@ -80,20 +80,22 @@ for need in "$paper/" ${claims:+"$claims"}; do
 done
 
 set --
+found=
 for part in $(awk -F '\t' 'NR > 1 && $1 != "bound" && !seen[$2 "-" $3]++ { print $2 "-" $3 }' "$here/paper.tsv"); do
     set -- "$@" "part=$part"
     for folder in "$paper/$part" "$paper/$part"-* "$paper/grid-$part" "$paper/grid-$part"-* "$paper/robust-$part" "$paper/robust-$part"-*; do
         for name in scale length table.tsv pam.tsv training.tsv saved.tsv grid.tsv midpoint.tsv clean.tsv robust.tsv \
             measures.tsv middle.tsv subsets.tsv signature.tsv pointwise.tsv objective.tsv; do
             file=$folder/$name
-            [ ! -e "$file" ] || set -- "$@" "$file"
+            [ ! -e "$file" ] || { set -- "$@" "$file" && found=1; }
         done
     done
 done
 for file in "$paper"/bound-*/bound.tsv ${claims:+"$(dirname "$claims")"/*-bound.tsv}; do
-    [ ! -e "$file" ] || set -- "$@" "$file"
+    [ ! -e "$file" ] || { set -- "$@" "$file" && found=1; }
 done
 
+[ -n "$found" ] || echo "verdicts.sh: $paper: there are no tables of a part in it" >&2
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 trap 'exit 130' INT

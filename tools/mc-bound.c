@@ -32,7 +32,7 @@ struct options {
 };
 
 static const struct mc_option options[] = {{"points", 'p', MC_OPT_U64, MC_AT(points), .arg = "T",
-                                            .min = 2, .max = 100001, .def = "65",
+                                            .min = 3, .max = 100001, .def = "65",
                                             .help = "points of the line, t = 0 to 1"},
                                            {"path", 0, MC_OPT_RESULT, MC_AT(path), .arg = "FILE",
                                             .help = "the bound at each of the points, as a table"},
