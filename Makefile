@@ -13,7 +13,7 @@ WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pro
 CFLAGS  ?= -O2 -g
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DMC_VERSION='"$(VERSION)"' $(WARN) -fopenmp -fPIC \
               -I. $(CFLAGS) $(EXTRA_CFLAGS)
-LIBS    := -Wl,--as-needed -ldnnl -llapacke -lblas -lmsgpackc -lzstd -lxxhash -ljansson -lzip -lturbojpeg -lpng -lm
+LIBS    := -Wl,--as-needed -ldnnl -llapacke -lblas -lmsgpackc -lzstd -lxxhash -ljansson -lzip -lturbojpeg -lpng -lz -lm
 
 # The headers that a backend's library shares with the programs: programs and libraries built from other headers refuse
 # each other.
