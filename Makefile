@@ -135,7 +135,7 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
 		formats/python/mcz.py formats/samples/*.json) \
 		pipelines/paper.tsv pipelines/completion.bash pipelines/locale.sh "$$share" && \
-	install $(addprefix pipelines/,align.sh gpus.sh lock.sh published.sh rates.sh tables.sh verdicts.sh) \
+	install $(addprefix pipelines/,align.sh fetch.sh gpus.sh lock.sh published.sh rates.sh tables.sh verdicts.sh) \
 		formats/python/example_assign.py "$$share" && \
 	for n in $(NAMES); do ln -sfn ../../mc/completion.bash "$$completions/$$n"; done
 

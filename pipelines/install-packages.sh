@@ -10,7 +10,7 @@ set -eu
 
 needed="gcc libc6-dev make libdnnl-dev libmsgpack-dev libzstd-dev libxxhash-dev libjansson-dev libzip-dev
 libturbojpeg0-dev libpng-dev zlib1g-dev liblapacke-dev libblas-dev libcmocka-dev gnuplot-nox fonts-dejavu-core help2man
-procps bsdextrautils locales
+procps bsdextrautils locales curl ca-certificates
 python3-numpy python3-scipy python3-msgpack python3-zstandard python3-xxhash"
 
 if ! command -v dpkg-query >/dev/null; then
