@@ -5,6 +5,7 @@
 
 #include "formats/datasets/synth.h"
 #include "libcommon/base/alloc.h"
+#include "libcommon/base/near.h"
 #include "libcommon/base/rng.h"
 
 #include <errno.h>
@@ -32,12 +33,14 @@ static const struct kind {
 int mc_image_source_open(struct mc_image_source **out, const char *name,
                          const struct mc_image_source_opts *o, struct mc_error *err)
 {
-    char list[256] = "";
+    char list[256] = "", meant[MC_NEAR_TEXT];
+    struct mc_near near = mc_near(name, strlen(name));
     int rc = 0;
 
     *out = NULL;
     for (const struct kind *i = kinds; i < kinds + N_KINDS; i++) {
         size_t used = strlen(list);
+        mc_near_try(&near, i->name);
         snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", i->name);
         if (strcmp(i->name, name))
             continue;
@@ -68,7 +71,8 @@ int mc_image_source_open(struct mc_image_source **out, const char *name,
         }
         return 0;
     }
-    return mc_fail(err, MC_EUSAGE, "there is no data set '%s' (there are: %s)", name, list);
+    return mc_fail(err, MC_EUSAGE, "there is no data set '%s'%s (there are: %s)", name,
+                   mc_near_text(&near, meant), list);
 }
 
 int mc_image_source_folder(const char *dir, struct mc_error *err)

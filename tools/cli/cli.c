@@ -7,6 +7,7 @@
 #include "formats/stream/reader.h"
 #include "formats/stream/history.h"
 #include "kernels/open/backends.h"
+#include "libcommon/base/near.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -165,32 +166,55 @@ static int key(const struct mc_options *all, size_t i)
     return all->use[i].row->letter ? all->use[i].row->letter : KEY + (int)i;
 }
 
-/* The option with this long name (n bytes) or letter, or NULL. */
-static const struct argp_option *find(const struct argp_option *o, const char *name, size_t n,
-                                      int key)
+/* The option with this letter, or NULL. */
+static const struct argp_option *find(const struct argp_option *o, int letter)
 {
-    for (; o->name; o++)
-        if (name ? strlen(o->name) == n && !strncmp(name, o->name, n) : o->key == key)
-            return o;
-    return NULL;
+    while (o->name && o->key != letter)
+        o++;
+    return o->name ? o : NULL;
+}
+
+/* argp refused this long option, n bytes behind "--". */
+static void __attribute__((noreturn))
+refuse_long(const struct argp_option *options, const char *name, size_t n)
+{
+    const struct argp_option *o = NULL;
+    struct mc_near near = mc_near(name, n);
+    size_t begin = 0; /* so many begin with it */
+
+    for (const struct argp_option *i = options; i->name; i++) {
+        mc_near_try(&near, i->name);
+        if (strncmp(i->name, name, n))
+            continue;
+        begin++;
+        o = i;
+        if (strlen(i->name) == n) {
+            begin = 1;
+            break;
+        }
+    }
+    if (begin == 1)
+        mc_cli_usage("option '--%.*s' %s (see --help)", (int)n, name,
+                     o->arg ? "needs a value" : "takes no value");
+    if (begin)
+        mc_cli_usage("option '--%.*s' may be one of %zu, '--%s' among them (see --help)", (int)n,
+                     name, begin, o->name);
+    if (near.best)
+        mc_cli_usage("there is no option '--%.*s', did you mean '--%s'? (see --help)", (int)n, name,
+                     near.best);
+    mc_cli_usage("there is no option '--%.*s' (see --help)", (int)n, name);
 }
 
 /* The one line about an option that argp refused; argp's own are two, and name --usage. */
 static void __attribute__((noreturn)) refuse(const struct argp_option *options, const char *arg)
 {
-    size_t n = strcspn(arg, "=");
     const struct argp_option *o = NULL;
 
-    if (!strncmp(arg, "--", 2)) {
-        o = find(options, arg + 2, n - 2, 0);
-        if (o)
-            mc_cli_usage("option '%.*s' %s (see --help)", (int)n, arg,
-                         o->arg ? "needs a value" : "takes no value");
-        mc_cli_usage("there is no option '%.*s', or there are several (see --help)", (int)n, arg);
-    }
+    if (!strncmp(arg, "--", 2))
+        refuse_long(options, arg + 2, strcspn(arg + 2, "="));
     /* letters: the first that is none, or that wants a value */
     do
-        o = find(options, NULL, 0, *++arg);
+        o = find(options, *++arg);
     while (o && !o->arg && arg[1]);
     mc_cli_usage(o && o->arg ? "option '-%c' needs a value (see --help)"
                              : "there is no option '-%c' (see --help)",
