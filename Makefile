@@ -13,7 +13,7 @@ WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pro
 CFLAGS  ?= -O2 -g
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DMC_VERSION='"$(VERSION)"' $(WARN) -fopenmp -fPIC \
               -I. $(CFLAGS) $(EXTRA_CFLAGS)
-LIBS    := -Wl,--as-needed -ldnnl -llapacke -lblas -lmsgpackc -lzstd -lxxhash -ljansson -lzip -lturbojpeg -lpng -lm
+LIBS    := -Wl,--as-needed -ldnnl -llapacke -lblas -lmsgpackc -lzstd -lxxhash -ljansson -lzip -lturbojpeg -lpng -lz -lm
 
 # The headers that a backend's library shares with the programs: programs and libraries built from other headers refuse
 # each other.
@@ -135,7 +135,7 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
 		formats/python/mcz.py formats/samples/*.json) \
 		pipelines/paper.tsv docs/results/claims.tsv pipelines/completion.bash pipelines/locale.sh "$$share" && \
-	install $(addprefix pipelines/,align.sh gpus.sh lock.sh published.sh rates.sh tables.sh verdicts.sh) \
+	install $(addprefix pipelines/,align.sh fetch.sh gpus.sh lock.sh published.sh rates.sh tables.sh verdicts.sh) \
 		formats/python/example_assign.py "$$share" && \
 	for n in $(NAMES); do ln -sfn ../../mc/completion.bash "$$completions/$$n"; done
 

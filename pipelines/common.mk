@@ -17,8 +17,8 @@
 # their seeds, $(@D) the pair's folder; in prerequisites $$(a), $$(b), $$(@D).
 # $(call each,x y): those files of every pair.
 
-DATA         ?= synth#          a data set of mc-data: cifar10, cifar100, tiny-imagenet, folder, synth
-DATA_DIR     ?=#                where the publisher's files lie
+DATA         ?= synth#          a data set of mc-data: cifar10, cifar100, tiny-imagenet, folder, npz, idx, synth
+DATA_DIR     ?=#                where the publisher's files lie; of npz the file
 DATA_SEED    ?= 1#              of synth
 DATA_FLAGS   ?= $(and $(filter googlenet,$(NET)),$(filter tiny-imagenet,$(DATA)),--size 32)# more for mc-data, both splits
 TRAIN_IMAGES ?=#                how many, the first ones; empty: all
@@ -136,7 +136,7 @@ to        = $(if $(filter unaligned,$(variant)),$(b),$(@D)/b-$(variant).mcz)
 # how pictures and tables call them
 net-file  := $(if $(findstring /,$(NET)),$(NET),$(filter %.json,$(NET)))
 net-name  := $(if $(net-file),$(basename $(notdir $(NET))),$(NET))
-data-name := $(if $(filter folder,$(DATA)),$(notdir $(patsubst %/,%,$(DATA_DIR))),$(DATA))
+data-name := $(if $(filter folder npz idx,$(DATA)),$(notdir $(patsubst %/,%,$(DATA_DIR:%.npz=%))),$(DATA))
 
 all:
 # what the graph is for, and its settings: a name, what it is when not given, what it means

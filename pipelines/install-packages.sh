@@ -9,8 +9,8 @@
 set -eu
 
 needed="gcc libc6-dev make libdnnl-dev libmsgpack-dev libzstd-dev libxxhash-dev libjansson-dev libzip-dev
-libturbojpeg0-dev libpng-dev liblapacke-dev libblas-dev libcmocka-dev gnuplot-nox fonts-dejavu-core help2man
-procps bsdextrautils locales
+libturbojpeg0-dev libpng-dev zlib1g-dev liblapacke-dev libblas-dev libcmocka-dev gnuplot-nox fonts-dejavu-core help2man
+procps bsdextrautils locales curl ca-certificates
 python3-numpy python3-scipy python3-msgpack python3-zstandard python3-xxhash"
 
 if ! command -v dpkg-query >/dev/null; then

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Loss and accuracy side by side, along a curve's t or a training's epochs. mc-plot defines before:
-# SHARE, SCALE, TITLE, XLABEL, DATA_NAME (may be empty), N, LABEL[1..N], TABLES[1..N], SAME[1..N], how many lines
+# SHARE, SCALE, TITLE, XLABEL, DATA_NAME (may be empty), LOG_LOSS (whether its axis is logarithmic), N, LABEL[1..N], TABLES[1..N], SAME[1..N], how many lines
 # before this one lie where it does, and $DATA: N blocks of the columns x, loss, accuracy (%), and the three
 # standard deviations over a line's TABLES (0 of one).
 
@@ -38,26 +38,51 @@ if (x_min == x_max) { x_min = x_min - 0.5; x_max = x_max + 0.5 }
 set multiplot
 unset key
 set xlabel XLABEL offset 0, 0.4
-set xrange [x_min:x_max]
+room = beside(N, x_max - x_min) * 1.2
+set xrange [x_min - room:x_max + room]
 if (XLABEL eq 'epoch' && x_max - x_min <= 12) { set xtics 1 }
 set tmargin at screen top
 set bmargin at screen bottom
 if (TITLE ne '') { set label 1 TITLE at screen 0.5, 0.945 center font TITLE_FONT }
 
-set lmargin at screen 0.07
+set lmargin at screen LOG_LOSS ? 0.08 : 0.07
 set rmargin at screen 0.48
 set label 2 DATA_NAME.'loss'.SPREAD at graph 0, 1.06 left
 set yrange [0:*]
+if (LOG_LOSS) {
+    # numbers at 1, 2 and 5 of each decade; within one, at steps as of a linear axis
+    y_min = 1e300
+    y_max = 1e-300
+    do for [i = 1:N] {
+        stats $DATA index i - 1 using ($2 > 0 ? $2 : NaN) nooutput
+        y_min = STATS_min < y_min ? STATS_min : y_min
+        y_max = STATS_max > y_max ? STATS_max : y_max
+    }
+    set logscale y
+    set yrange [*:*] noextend
+    set ytics ()
+    if (y_max / y_min > 8) {
+        do for [e = floor(log10(y_min)):ceil(log10(y_max))] { do for [d in '1 2 5'] { set ytics add (d * 10.0 ** e) } }
+    } else {
+        e = 10 ** floor(log10(y_max))
+        step = e * (y_max - y_min > 2 * e ? 1 : y_max - y_min > 0.8 * e ? 0.5 : y_max - y_min > 0.3 * e ? 0.2 : 0.05)
+        do for [d = floor(y_min / step):ceil(y_max / step)] { if (d > 0) { set ytics add (d * step) } }
+    }
+}
 plot for [i = 1:N] $DATA index i - 1 using 1:(low(i, $2, $5)):(high(i, $2, $5)) with filledcurves @BAND, \
+     for [i = 1:N] $DATA index i - 1 using ($1 + beside(i, x_max - x_min)):(foot(i, $2, $5)):(0):(2 * $5) every STEP[i] @BAR, \
      for [i = 1:N] $DATA index i - 1 using 1:2 with linespoints ls i pi STEP[i]
 
 unset label 1
+unset logscale y
+set ytics autofreq
 set lmargin at screen 0.56
 set rmargin at screen 0.97
-set label 2 DATA_NAME.'accuracy (%)'.SPREAD
+set label 2 DATA_NAME.'accuracy (%)'.(strlen(DATA_NAME.SPREAD) > 24 ? '' : SPREAD) # as the other's
 set yrange [0<*:*<100]
 set offsets 0, 0, graph 0.05, graph 0.05
 plot for [i = 1:N] $DATA index i - 1 using 1:(low(i, $3, $6)):(high(i, $3, $6)) with filledcurves @BAND, \
+     for [i = 1:N] $DATA index i - 1 using ($1 + beside(i, x_max - x_min)):(foot(i, $3, $6)):(0):(2 * $6) every STEP[i] @BAR, \
      for [i = 1:N] $DATA index i - 1 using 1:3 with linespoints ls i pi STEP[i]
 
 # the legend: a plot of nothing under both

@@ -43,7 +43,13 @@ top = bottom + height
 
 # a name stands where it hides neither its point nor the border
 across(i) = (X[i] - AX_min) / (AX_max - AX_min)
-up(i) = Y[i] > AY_min + 0.85 * (AY_max - AY_min) ? -1.2 : 1.2
+# above it, but below at the upper border, and where another's name would be hidden by it, which is above or comes before
+high(i) = (Y[i] - AY_min) / (AY_max - AY_min)
+wide(i) = 0.03 + 0.026 * strlen(NAME[i])
+begins(i) = across(i) - (across(i) > 0.75 ? wide(i) : across(i) < 0.25 ? 0 : wide(i) / 2)
+clash(i, j) = j != i && begins(i) < begins(j) + wide(j) && begins(j) < begins(i) + wide(i) && \
+    abs(high(i) - high(j)) < 0.07 / height && (Y[i] < Y[j] || (Y[i] == Y[j] && j < i))
+up(i) = high(i) > 0.85 || clash(i, 1) || clash(i, 2) || clash(i, 3) ? -1.2 : 1.2
 x_name = MARKS && strlen(NAME[1]) + strlen(NAME[2]) < 30 ? \
     sprintf('distance from %s towards %s', NAME[1], NAME[2]) : 'distance from the first network towards the second'
 
@@ -92,7 +98,7 @@ do for [q = 1:2] {
     if (q == 1) { set palette defined (@reverse) maxcolors last - first } \
     else { set palette defined (@viridis) maxcolors last - first }
     set cbrange [first * step:last * step]
-    set cbtics step
+    set cbtics step * ceil((last - first) * 0.04 / height) # where there is little height, not at each step
     set format cb numbers(last * step, step)
     # where colours change, drawn as lines
     set contour base

@@ -147,6 +147,17 @@ static int by_name(const char *path)
     return dot && !strcmp(dot, ".npz") ? MC_CONVERT_NPZ : MC_CONVERT_MCZ;
 }
 
+static int ends_as_pickles_do(const char *path)
+{
+    static const char *const endings[] = {".pt", ".pth", ".ckpt", ".bin", ".pkl", NULL};
+    const char *dot = strrchr(path, '.');
+    int i = 0;
+
+    while (dot && endings[i] && strcmp(dot, endings[i]))
+        i++;
+    return dot && endings[i];
+}
+
 static void check_options(struct options *o)
 {
     if (o->cli.n_operands > 1)
@@ -158,6 +169,10 @@ static void check_options(struct options *o)
         o->from = by_name(input(o));
     if (!mc_option_given(&o->cli, &o->to))
         o->to = by_name(o->cli.output);
+    if (o->from == MC_CONVERT_MCZ && ends_as_pickles_do(input(o)))
+        mc_cli_usage("%s: what torch.save wrote is not read: "
+                     "safetensors.torch.save_file(net.state_dict(), FILE) makes what is",
+                     input(o));
     if (o->from == MC_CONVERT_MCZ && o->to == MC_CONVERT_MCZ)
         mc_cli_usage("needs an -o or IN that ends in .safetensors or .npz, or --to or --from");
     if (o->from == MC_CONVERT_MCZ) {

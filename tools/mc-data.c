@@ -14,13 +14,15 @@ struct options {
     uint64_t shuffle, samples;
 };
 
+static const char *const layouts[] = {"auto", "nchw", "nhwc", NULL};
+
 /* clang-format off */
 static const struct mc_option options[] = {
     {"split", 0, MC_OPT_TEXT, MC_AT(source.split), .arg = "NAME", .def = "train", .group = 1, .help = "train or test"},
     {"shuffle", 0, MC_OPT_U64, MC_AT(shuffle), .arg = "SEED", .max = INT64_MAX, .group = 1,
-     .help = "in a random order (default: 1 for tiny-imagenet and folder, which are sorted by class; else the "
-     "publisher's order)"},
-    {"no-shuffle", 0, MC_OPT_FLAG, MC_AT(no_shuffle), .group = 1, .help = "tiny-imagenet and folder in their own order"},
+     .help = "in a random order (default: 1 for a set that is sorted by class, as tiny-imagenet and folder are; else "
+     "the publisher's order)"},
+    {"no-shuffle", 0, MC_OPT_FLAG, MC_AT(no_shuffle), .group = 1, .help = "a set that is sorted by class in its own order"},
     {"samples", 0, MC_OPT_U64, MC_AT(samples), .arg = "N", .min = 1, .max = MC_DATASET_MAX_IMAGES, .group = 1,
      .help = "the first N images only, after the shuffle; of synth, how many to make (default: 10000, test 2000)"},
     {"size", 0, MC_OPT_INT, MC_AT(source.size), .arg = "N", .min = 1, .max = MC_PICTURE_MAX_SIZE, .group = 2,
@@ -28,10 +30,18 @@ static const struct mc_option options[] = {
      "2048 (default: 64; as they are)"},
     {"seed", 0, MC_OPT_U64, MC_AT(source.seed), .arg = "N", .max = INT64_MAX, .def = "1", .group = 2,
      .flags = MC_OPT_HISTORY, .help = "of synth: which images; classes are always the same"},
+    {"arrays", 0, MC_OPT_TEXT, MC_AT(source.arrays), .arg = "IMAGES,LABELS", .group = 3,
+     .help = "of npz: the arrays' names, where they are not among those below"},
+    {"layout", 0, MC_OPT_CHOICE, MC_AT(source.layout), .names = layouts, .def = "auto", .group = 3,
+     .help = "of npz and idx: where the channels are, if the shape leaves it open"},
+    {"classes", 0, MC_OPT_INT, MC_AT(source.classes), .arg = "N", .min = 1, .max = MC_DATASET_MAX_CLASSES, .group = 3,
+     .help = "of npz and idx: how many there are (default: one more than the largest label)"},
     MC_OPTION_OUTPUT, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
-static const char operands[] = "cifar10 DIR\ncifar100 DIR\ntiny-imagenet DIR\nfolder DIR\nsynth";
+static const char operands[] =
+    "cifar10 DIR\ncifar100 DIR\ntiny-imagenet DIR\nfolder DIR\nnpz FILE\n"
+    "idx DIR\nidx IMAGES LABELS\nsynth";
 static const char doc[] =
     "Write a data set as a stream: pixels and labels."
     "\vSets, and what DIR holds:\n\n"
@@ -44,6 +54,12 @@ static const char doc[] =
     "folder: train/CLASS/*.jpg, *.jpeg or *.png, and test/ (or val/) likewise; without these, the "
     "classes' folders themselves, which --split names. With --size the shorter side is resized and "
     "the middle square taken; without, all images are of one size.\n\n"
+    "npz: NumPy's, images uint8 or float in [0,1], (N,C,H,W), (N,H,W,C) or grey (N,H,W), labels "
+    "(N), in any order: of the split SPLIT_images and SPLIT_labels, images_SPLIT and "
+    "labels_SPLIT, x_SPLIT and y_SPLIT; or all of the file images and labels, data and labels, "
+    "data and target, x and y, arr_0 and arr_1; in either case.\n\n"
+    "idx: MNIST and its relatives, unpacked or .gz: train-images-idx3-ubyte, "
+    "train-labels-idx1-ubyte, and t10k- likewise; or any two files.\n\n"
     "synth: shapes and textures in ten classes, made here.\n\n"
     "Examples:\n"
     "  mc-data synth --split test --seed 1 -o test.mcz\n"
@@ -60,6 +76,12 @@ static void note_options(const struct options *o, const struct mc_dataset_info *
         mc_option_note(&o->cli, &o->source.seed, h);
     if (!o->source.dir || o->source.size)
         mc_history_int(h, "size", info->spec.height);
+    if (o->source.arrays)
+        mc_history_str(h, "arrays", o->source.arrays);
+    if (o->source.layout)
+        mc_history_str(h, "layout", layouts[o->source.layout]);
+    if (o->source.classes)
+        mc_history_int(h, "classes", o->source.classes);
     if (shuffle)
         mc_history_int(h, "shuffle", (int64_t)*shuffle);
     mc_history_int(h, "samples", (int64_t)(o->samples ? o->samples : info->n));
@@ -67,9 +89,10 @@ static void note_options(const struct options *o, const struct mc_dataset_info *
 
 static void check_options(struct options *o)
 {
-    if (o->cli.n_operands < 1 || o->cli.n_operands > 2)
-        mc_cli_usage("name a data set, and the folder where it lies");
+    if (o->cli.n_operands < 1 || o->cli.n_operands > 3)
+        mc_cli_usage("name a data set, and the folder or file where it lies");
     o->source.dir = o->cli.n_operands > 1 ? o->cli.operands[1] : NULL;
+    o->source.labels = o->cli.n_operands > 2 ? o->cli.operands[2] : NULL;
     if (o->source.dir && mc_option_given(&o->cli, &o->source.seed))
         mc_cli_usage("--seed is for synth");
     if (mc_option_given(&o->cli, &o->shuffle) && o->no_shuffle)
@@ -77,6 +100,7 @@ static void check_options(struct options *o)
     o->source.samples = o->source.dir ? 0 : o->samples;
     o->cli.own_operands = 1;
     mc_files_add(&o->cli.files, MC_FILE_FOLDER, NULL, o->source.dir);
+    mc_files_add(&o->cli.files, MC_FILE_FOLDER, NULL, o->source.labels);
 }
 
 static int run(struct options *o, struct mc_error *err)

@@ -20,21 +20,31 @@ struct options {
     int format;      /* enum mc_image */
     char names[600]; /* what figure.names point into */
     char data[200];  /* "": not said, until the first table is read */
-    int width, height;
+    double width, height;
+    int in_cm;
     enum mode mode;
 };
 
 static void parse_size(const char *option, const char *arg, void *value)
 {
     struct options *o = value;
-    char width[16] = "";
+    char width[16] = "", height[16] = "";
     const char *x = strchr(arg, 'x');
+    size_t n = strlen(arg);
 
-    if (!x || (size_t)(x - arg) >= sizeof width)
-        mc_cli_usage("%s: '%s' is not WIDTHxHEIGHT", option, arg);
+    o->in_cm = n > 2 && !strcmp(arg + n - 2, "cm");
+    n -= o->in_cm ? 2 : 0;
+    if (!x || (size_t)(x - arg) >= sizeof width || arg + n - x > (long)sizeof height)
+        mc_cli_usage("%s: '%s' is neither WIDTHxHEIGHT nor WIDTHxHEIGHTcm", option, arg);
     memcpy(width, arg, (size_t)(x - arg));
-    o->width = (int)mc_parse_u64(option, width, 200, 8192);
-    o->height = (int)mc_parse_u64(option, x + 1, 150, 8192);
+    memcpy(height, x + 1, (size_t)(arg + n - x - 1));
+    if (o->in_cm) {
+        o->width = mc_parse_real(option, width, 5, 60);
+        o->height = mc_parse_real(option, height, 4, 60);
+    } else {
+        o->width = (double)mc_parse_u64(option, width, 200, 8192);
+        o->height = (double)mc_parse_u64(option, height, 150, 8192);
+    }
 }
 
 static void parse_names(const char *option, const char *arg, void *value)
@@ -67,6 +77,8 @@ static const struct mc_option options[] = {
      .only = 1 << PATH | 1 << PLANE,
      .help = "path, plane: draw this data set's columns (default: test, or the first); NAME.robust: those of "
      "mc-eval --attack"},
+    {"log-loss", 0, MC_OPT_FLAG, MC_AT(figure.log_loss), .group = 15, .only = 1 << PATH | 1 << LOG,
+     .help = "path, log: losses on a logarithmic axis"},
     {"names", 0, MC_OPT_OTHER, 0, .arg = "A,B,C", .parse = parse_names, .group = 15, .only = 1 << PLANE,
      .help = "plane: call the three networks so"},
     {"loss-range", 0, MC_OPT_RANGE, MC_AT(figure.colours[0]), .arg = "FROM:TO", .max = 1e30L, .group = 15,
@@ -75,7 +87,8 @@ static const struct mc_option options[] = {
      .only = 1 << PLANE, .help = "plane: and those of accuracies, in percent"},
     {"title", 0, MC_OPT_TEXT, MC_AT(figure.title), .arg = "TEXT", .group = 20, .help = "write this above the picture"},
     {"size", 0, MC_OPT_OTHER, 0, .arg = "WxH", .parse = parse_size, .group = 20,
-     .help = "width and height in pixels (default 960x480; of a plane 960x430)"},
+     .help = "width and height in pixels (default 960x480; of a plane 960x430), or WxHcm: in centimetres, 14x7cm, "
+     "fonts as on paper, a PNG of 300 dots an inch"},
     {"format", 0, MC_OPT_CHOICE, MC_AT(format), .names = formats, .group = 20,
      .help = "instead of what the output's name says"},
     MC_OPTION_OUTPUT, {0}};
@@ -182,7 +195,7 @@ static int draw_plane(struct options *o, struct mc_gnuplot *g, struct mc_error *
 static int run(struct options *o, struct mc_error *err)
 {
     struct mc_gnuplot g = {0};
-    int rc = mc_gnuplot_open(&g, (enum mc_image)o->format, o->width, o->height, err);
+    int rc = mc_gnuplot_open(&g, (enum mc_image)o->format, o->width, o->height, o->in_cm, err);
 
     if (!rc)
         rc = o->mode == PLANE ? draw_plane(o, &g, err) : draw_lines(o, &g, err);

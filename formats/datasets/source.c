@@ -5,6 +5,7 @@
 
 #include "formats/datasets/synth.h"
 #include "libcommon/base/alloc.h"
+#include "libcommon/base/near.h"
 #include "libcommon/base/rng.h"
 
 #include <errno.h>
@@ -15,36 +16,48 @@
 
 static const struct kind {
     const char *name;
-    int takes_dir; /* else it is made, and takes a seed */
+    const char *lies; /* in a "folder" or a "file"; NULL: it is made, and takes a seed */
     int takes_size;
-    const char *order;
+    int takes_labels;  /* in a second file */
+    const char *order; /* NULL: a set of arrays, which says it and its pixels */
     mc_image_source_opener *open;
-} kinds[] = {{"cifar10", 1, 0, "publisher", mc_cifar10_open},
-             {"cifar100", 1, 0, "publisher", mc_cifar100_open},
-             {"tiny-imagenet", 1, 1, "by class", mc_tiny_imagenet_open},
-             {"folder", 1, 1, "by class", mc_folder_open},
-             {"synth", 0, 1, "as drawn", mc_synth_open}};
+} kinds[] = {{"cifar10", "folder", 0, 0, "publisher", mc_cifar10_open},
+             {"cifar100", "folder", 0, 0, "publisher", mc_cifar100_open},
+             {"tiny-imagenet", "folder", 1, 0, "by class", mc_tiny_imagenet_open},
+             {"folder", "folder", 1, 0, "by class", mc_folder_open},
+             {"npz", "file", 0, 0, NULL, mc_npz_set_open},
+             {"idx", "folder", 0, 1, NULL, mc_idx_open},
+             {"synth", NULL, 1, 0, "as drawn", mc_synth_open}};
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
 int mc_image_source_open(struct mc_image_source **out, const char *name,
                          const struct mc_image_source_opts *o, struct mc_error *err)
 {
-    char list[256] = "";
+    char list[256] = "", meant[MC_NEAR_TEXT];
+    struct mc_near near = mc_near(name, strlen(name));
     int rc = 0;
 
     *out = NULL;
     for (const struct kind *i = kinds; i < kinds + N_KINDS; i++) {
         size_t used = strlen(list);
+        mc_near_try(&near, i->name);
         snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", i->name);
         if (strcmp(i->name, name))
             continue;
         if (strcmp(o->split, "train") && strcmp(o->split, "test"))
             return mc_fail(err, MC_EUSAGE, "%s has no split '%s' (there are: train, test)", name,
                            o->split);
-        if (i->takes_dir && !o->dir)
-            return mc_fail(err, MC_EUSAGE, "%s lies in a folder: name it", name);
-        if (!i->takes_dir && o->dir)
+        if (i->lies && !o->dir)
+            return mc_fail(err, MC_EUSAGE, "%s lies in a %s: name it", name, i->lies);
+        if (!i->lies && o->dir)
             return mc_fail(err, MC_EUSAGE, "%s takes no folder", name);
+        if (!i->takes_labels && o->labels)
+            return mc_fail(err, MC_EUSAGE, "%s lies in one %s, not in two", name, i->lies);
+        if (i->order && (o->layout || o->classes))
+            return mc_fail(err, MC_EUSAGE, "--layout and --classes are for npz and idx, not %s",
+                           name);
+        if (i->open != mc_npz_set_open && o->arrays)
+            return mc_fail(err, MC_EUSAGE, "--arrays is for npz, not %s", name);
         if (!i->takes_size && o->size)
             return mc_fail(err, MC_EUSAGE, "%s has a size of its own: --size is not for it", name);
         if ((rc = i->open(out, o, err)))
@@ -52,11 +65,14 @@ int mc_image_source_open(struct mc_image_source **out, const char *name,
         struct mc_dataset_info *info = &(*out)->info;
         snprintf(info->name, sizeof info->name, "%s", name);
         snprintf(info->split, sizeof info->split, "%s", o->split);
-        snprintf(info->order, sizeof info->order, "%s", i->order);
-        info->pixels = MC_U8;
+        if (i->order) {
+            snprintf(info->order, sizeof info->order, "%s", i->order);
+            info->pixels = MC_U8;
+        }
         return 0;
     }
-    return mc_fail(err, MC_EUSAGE, "there is no data set '%s' (there are: %s)", name, list);
+    return mc_fail(err, MC_EUSAGE, "there is no data set '%s'%s (there are: %s)", name,
+                   mc_near_text(&near, meant), list);
 }
 
 int mc_image_source_folder(const char *dir, struct mc_error *err)

@@ -8,12 +8,18 @@
 
 #include "formats/codecs/dataset.h"
 
+enum mc_image_layout { MC_LAYOUT_TOLD, MC_LAYOUT_NCHW, MC_LAYOUT_NHWC }; /* told by the shape */
+
 struct mc_image_source_opts {
-    const char *dir;   /* where it lies; NULL for sets that are made */
-    const char *split; /* "train", "test" */
-    uint64_t seed;     /* of sets that are made, which also take the next one */
-    uint64_t samples;  /* 0: the set's own number */
-    int size;          /* height and width, of sets that take it; 0: the set's own */
+    const char *dir;    /* where it lies, a file for some; NULL for sets that are made */
+    const char *labels; /* of idx: their file, dir being that of the images; or NULL */
+    const char *split;  /* "train", "test" */
+    uint64_t seed;      /* of sets that are made, which also take the next one */
+    uint64_t samples;   /* 0: the set's own number */
+    int size;           /* height and width, of sets that take it; 0: the set's own */
+    const char *arrays; /* of npz: "images,labels"; NULL: by their names */
+    int layout;         /* of sets of arrays: enum mc_image_layout */
+    int classes;        /* of sets of arrays; 0: the largest label says */
 };
 
 /* An open set. */
@@ -47,11 +53,11 @@ MC_USE_RESULT int mc_image_source_write(struct mc_image_source *s, const char *p
                                         const struct mc_image_choice *c, const struct mc_history *h,
                                         struct mc_error *err);
 
-/* The sets' open functions. mc_image_source_open fills info's name, split, order and pixels (uint8)
- * after them. */
+/* The sets' open functions. mc_image_source_open fills info's name and split after them, and order
+ * and pixels where the table says. */
 typedef int mc_image_source_opener(struct mc_image_source **out,
                                    const struct mc_image_source_opts *o, struct mc_error *err);
 mc_image_source_opener mc_cifar10_open, mc_cifar100_open, mc_tiny_imagenet_open, mc_folder_open,
-    mc_synth_open;
+    mc_npz_set_open, mc_idx_open, mc_synth_open;
 
 #endif

@@ -236,13 +236,16 @@ static size_t transposed(const struct mc_foreign_tensor *t, uint64_t i)
     return (size_t)at;
 }
 
-static int copy(struct mc_foreign *f, size_t i, unsigned char *buffer, float *dst,
-                struct mc_error *err)
+int mc_convert_floats(struct mc_foreign *f, size_t i, float *dst, struct mc_error *err)
 {
     const struct mc_foreign_tensor *t = &f->tensors[i];
     size_t size = mc_dtype_size((enum mc_dtype)t->type);
     uint64_t done = 0, n = t->bytes / size;
+    unsigned char *buffer = NULL;
     int rc = f->seek(f, i, err);
+
+    if (!rc)
+        rc = mc_new(&buffer, t->bytes < CHUNK ? (size_t)t->bytes : CHUNK, err);
 
     while (!rc && done < n) {
         size_t some = n - done < CHUNK / size ? (size_t)(n - done) : CHUNK / size;
@@ -251,6 +254,7 @@ static int copy(struct mc_foreign *f, size_t i, unsigned char *buffer, float *ds
             dst[t->fortran ? transposed(t, done) : (size_t)done] =
                 element(t->type, buffer + k * size);
     }
+    free(buffer);
     return rc;
 }
 
@@ -258,22 +262,18 @@ static int copy_all(struct mc_weights *w, const struct places *p, struct mc_fore
                     struct mc_convert_notes *notes, struct mc_error *err)
 {
     const struct place **to = NULL; /* of each of the file's tensors */
-    unsigned char *buffer = NULL;
     int rc = mc_new(&to, f->n, err);
 
-    if (!rc)
-        rc = mc_new(&buffer, CHUNK, err);
     for (size_t i = 0; !rc && i < p->n; i++)
         to[p->all[i].from] = &p->all[i];
     for (size_t i = 0; !rc && i < f->n; i++) {
         if (!to[i])
             continue;
-        rc =
-            copy(f, i, buffer, (to[i]->is_stat ? w->stats : w->params) + to[i]->param->offset, err);
+        rc = mc_convert_floats(f, i, (to[i]->is_stat ? w->stats : w->params) + to[i]->param->offset,
+                               err);
         notes->converted[f->tensors[i].type] += f->tensors[i].type != MC_F32;
     }
     free(to);
-    free(buffer);
     return rc ? rc : f->end(f, err);
 }
 

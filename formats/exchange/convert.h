@@ -23,6 +23,10 @@ MC_USE_RESULT int mc_convert_import(struct mc_weights *out, const struct mc_grap
                                     const char *dataset, struct mc_foreign *f,
                                     const struct mc_rename *map, struct mc_convert_notes *notes,
                                     struct mc_error *err);
+/* All of tensor i, greater than any before, of a float dtype, row-major; of float64 the nearest
+ * float. */
+MC_USE_RESULT int mc_convert_floats(struct mc_foreign *f, size_t i, float *dst,
+                                    struct mc_error *err);
 /* Write them in the order of a PyTorch state_dict: node by node, parameters, then statistics. */
 MC_USE_RESULT int mc_convert_export(const struct mc_weights *w, enum mc_convert_format format,
                                     const char *path, const struct mc_rename *map,

@@ -44,6 +44,23 @@ static int fill(struct mc_input *in, size_t *got, struct mc_error *err)
     return 0;
 }
 
+/* What is no stream, but what mc-convert reads or PyTorch writes. */
+static const char *instead(const unsigned char *raw, size_t n)
+{
+    static const unsigned char zip[4] = {'P', 'K', 3, 4}, none[5] = {0};
+
+    if (n >= 4 && !memcmp(raw, zip, 4))
+        return ": what torch.save wrote becomes a file for mc-convert by "
+               "safetensors.torch.save_file(net.state_dict(), FILE); npz is for mc-convert as it "
+               "is, for mc-data with images";
+    if (n >= 2 && raw[0] == 0x80 && raw[1] >= 2 && raw[1] <= 5)
+        return ": a Python pickle; what torch.save wrote becomes a file for mc-convert by "
+               "safetensors.torch.save_file(net.state_dict(), FILE)";
+    if (n >= 9 && raw[8] == '{' && !memcmp(raw + 3, none, 5))
+        return " but safetensors: mc-convert makes one of it";
+    return "";
+}
+
 /* A frame of the kind that this format allows; what zstd itself does not insist on is decided by
  * the descriptor, its fifth byte (RFC 8878, 3.1.1.1.1). */
 static int check_head(struct mc_input *in, struct mc_error *err)
@@ -59,7 +76,7 @@ static int check_head(struct mc_input *in, struct mc_error *err)
     if (!n)
         return mc_file_empty(in->fd, "is empty, not an mcz stream", err);
     if (memcmp(in->raw, magic, n < 4 ? n : 4))
-        return mc_fail(err, MC_EINPUT, "is not an mcz stream");
+        return mc_fail(err, MC_EINPUT, "is not an mcz stream%s", instead(in->raw, n));
     if (n < HEAD)
         return mc_fail(err, MC_EINPUT, "is truncated");
     if (!(in->raw[4] & 0x04))

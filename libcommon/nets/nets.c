@@ -3,6 +3,7 @@
  * The networks by name. */
 #include "libcommon/nets/nets.h"
 
+#include "libcommon/base/near.h"
 #include "libcommon/nets/build.h"
 
 #include <stdio.h>
@@ -51,17 +52,21 @@ int mc_net_build(struct mc_graph **out, const char *name, const struct mc_net_sp
 {
     const char *colon = strchr(name, ':');
     size_t len = colon ? (size_t)(colon - name) : strlen(name);
+    struct mc_near near = mc_near(name, len);
     const struct builder *b = NULL;
     struct mc_graph *g = NULL;
+    char meant[MC_NEAR_TEXT];
     int rc = 0;
 
     *out = NULL;
-    for (size_t i = 0; i < N_BUILDERS; i++)
+    for (size_t i = 0; i < N_BUILDERS; i++) {
+        mc_near_try(&near, BUILDERS[i].name);
         if (strlen(BUILDERS[i].name) == len && !strncmp(BUILDERS[i].name, name, len))
             b = &BUILDERS[i];
+    }
     if (!b)
-        return mc_fail(err, MC_EUSAGE, "no network is called '%.*s'; there are %s", (int)len, name,
-                       mc_net_list());
+        return mc_fail(err, MC_EUSAGE, "no network is called '%.*s'%s there are %s", (int)len, name,
+                       near.best ? mc_near_text(&near, meant) : ";", mc_net_list());
     if (strlen(name) >= sizeof g->net)
         return mc_fail(err, MC_EUSAGE, "network '%s': more than %zu characters", name,
                        sizeof g->net - 1);

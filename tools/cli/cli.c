@@ -7,6 +7,7 @@
 #include "formats/stream/reader.h"
 #include "formats/stream/history.h"
 #include "kernels/open/backends.h"
+#include "libcommon/base/near.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -14,17 +15,22 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char *program = "mc";
+
+static int in_progress;  /* a line of it stands on the terminal */
+static char ending[512]; /* the line that stays, or "" */
 
 static void message(const char *fmt, va_list ap)
 {
     char text[1024];
 
     vsnprintf(text, sizeof text, fmt, ap);
-    fprintf(stderr, "%s: %s\n", program, text);
+    fprintf(stderr, "%s%s: %s\n", in_progress ? "\r\033[K" : "", program, text);
+    in_progress = 0;
 }
 
 void mc_cli_usage(const char *fmt, ...)
@@ -160,32 +166,55 @@ static int key(const struct mc_options *all, size_t i)
     return all->use[i].row->letter ? all->use[i].row->letter : KEY + (int)i;
 }
 
-/* The option with this long name (n bytes) or letter, or NULL. */
-static const struct argp_option *find(const struct argp_option *o, const char *name, size_t n,
-                                      int key)
+/* The option with this letter, or NULL. */
+static const struct argp_option *find(const struct argp_option *o, int letter)
 {
-    for (; o->name; o++)
-        if (name ? strlen(o->name) == n && !strncmp(name, o->name, n) : o->key == key)
-            return o;
-    return NULL;
+    while (o->name && o->key != letter)
+        o++;
+    return o->name ? o : NULL;
+}
+
+/* argp refused this long option, n bytes behind "--". */
+static void __attribute__((noreturn))
+refuse_long(const struct argp_option *options, const char *name, size_t n)
+{
+    const struct argp_option *o = NULL;
+    struct mc_near near = mc_near(name, n);
+    size_t begin = 0; /* so many begin with it */
+
+    for (const struct argp_option *i = options; i->name; i++) {
+        mc_near_try(&near, i->name);
+        if (strncmp(i->name, name, n))
+            continue;
+        begin++;
+        o = i;
+        if (strlen(i->name) == n) {
+            begin = 1;
+            break;
+        }
+    }
+    if (begin == 1)
+        mc_cli_usage("option '--%.*s' %s (see --help)", (int)n, name,
+                     o->arg ? "needs a value" : "takes no value");
+    if (begin)
+        mc_cli_usage("option '--%.*s' may be one of %zu, '--%s' among them (see --help)", (int)n,
+                     name, begin, o->name);
+    if (near.best)
+        mc_cli_usage("there is no option '--%.*s', did you mean '--%s'? (see --help)", (int)n, name,
+                     near.best);
+    mc_cli_usage("there is no option '--%.*s' (see --help)", (int)n, name);
 }
 
 /* The one line about an option that argp refused; argp's own are two, and name --usage. */
 static void __attribute__((noreturn)) refuse(const struct argp_option *options, const char *arg)
 {
-    size_t n = strcspn(arg, "=");
     const struct argp_option *o = NULL;
 
-    if (!strncmp(arg, "--", 2)) {
-        o = find(options, arg + 2, n - 2, 0);
-        if (o)
-            mc_cli_usage("option '%.*s' %s (see --help)", (int)n, arg,
-                         o->arg ? "needs a value" : "takes no value");
-        mc_cli_usage("there is no option '%.*s', or there are several (see --help)", (int)n, arg);
-    }
+    if (!strncmp(arg, "--", 2))
+        refuse_long(options, arg + 2, strcspn(arg + 2, "="));
     /* letters: the first that is none, or that wants a value */
     do
-        o = find(options, NULL, 0, *++arg);
+        o = find(options, *++arg);
     while (o && !o->arg && arg[1]);
     mc_cli_usage(o && o->arg ? "option '-%c' needs a value (see --help)"
                              : "there is no option '-%c' (see --help)",
@@ -300,6 +329,8 @@ int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
         fprintf(stderr, "%s: %s\n", program, err->text);
     if (close_stdout(!code))
         code = code ? code : MC_EFAIL;
+    if (!code && *ending)
+        fprintf(stderr, "%s: %s\n", program, ending);
     return mc_exit_status(code);
 }
 
@@ -340,30 +371,71 @@ int mc_progress_due(const struct mc_progress *p)
     return p->shown && mc_now() - p->last >= .1;
 }
 
+/* "1:02:03", "2:03" */
+static const char *span(double seconds, char out[32])
+{
+    const double s = floor(seconds);
+
+    if (s < 3600)
+        snprintf(out, 32, "%.0f:%02.0f", floor(s / 60), fmod(s, 60));
+    else
+        snprintf(out, 32, "%.0f:%02.0f:%02.0f", floor(s / 3600), floor(fmod(s, 3600) / 60),
+                 fmod(s, 60));
+    return out;
+}
+
+/* A line that reached the terminal's last column would go on in the next one, and "\r" return to
+ * that alone. */
+static size_t room(void)
+{
+    struct winsize w;
+
+    return !ioctl(STDERR_FILENO, TIOCGWINSZ, &w) && w.ws_col > 1 ? w.ws_col - 1u : 79;
+}
+
 void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra)
 {
-    double now = mc_now(), took = now - p->start;
+    const size_t most = room();
+    double now = mc_now(), took = now - p->start, rate = took > 0 ? (double)done / took : 0;
+    char line[400], left[32];
+    int used = 0;
 
+    p->done = done;
     if (!p->shown || now - p->last < .1)
         return;
     p->last = now;
-    double rate = took > 0 ? (double)done / took : 0;
-    fprintf(stderr, "\r%s: %s ", program, p->what);
-    if (p->total) {
-        double left = rate > 0 ? (double)(p->total - done) / rate : 0;
-        fprintf(stderr, "%3.0f%%  %.0f %s/s  %.0f:%02.0f left",
-                100. * (double)done / (double)p->total, rate, p->unit, floor(left / 60),
-                floor(fmod(left, 60)));
-    } else {
-        fprintf(stderr, "%llu %s  %.0f/s", (unsigned long long)done, p->unit, rate);
+    /* fewer words where that is too long; what is least wanted stands last */
+    for (int words = 1; words >= 0 && (words || (size_t)used > most); words--) {
+        used = snprintf(line, sizeof line, "%s: %s", program, words ? p->what : "");
+        used -= !words; /* the blank */
+        if (p->total)
+            used += snprintf(line + used, sizeof line - (size_t)used, " %3.0f%%  %s left",
+                             100. * (double)done / (double)p->total,
+                             span(rate > 0 ? (double)(p->total - done) / rate : 0, left));
+        else
+            used += snprintf(line + used, sizeof line - (size_t)used, " %llu %s",
+                             (unsigned long long)done, p->unit);
+        used += snprintf(line + used, sizeof line - (size_t)used, "  %s%s%.0f%s%s/s",
+                         extra ? extra : "", extra ? "  " : "", rate, words ? " " : "",
+                         words ? p->unit : "");
     }
-    fprintf(stderr, "  %s\033[K", extra ? extra : "");
+    line[most < sizeof line ? most : sizeof line - 1] = 0;
+    fprintf(stderr, "\r%s\033[K", line);
+    in_progress = 1;
 }
 
 void mc_progress_end(struct mc_progress *p)
 {
-    if (p->shown && p->last > 0)
+    const char *file = p->cli->output;
+    char units[64], took[32];
+
+    if (in_progress)
         fputs("\r\033[K", stderr);
+    in_progress = 0;
+    snprintf(units, sizeof units, "%llu %s", (unsigned long long)p->done, p->unit);
+    if (p->shown && (mc_now() - p->start >= 1 || *p->result) && file && strcmp(file, "-"))
+        snprintf(ending, sizeof ending, "%s in %s: %s", *p->result ? p->result : units,
+                 span(mc_now() - p->start, took), file);
     p->shown = 0;
 }
 

@@ -132,13 +132,15 @@ void mc_say(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
 #define mc_detail(cli, ...) mc_say(cli, MC_LEVEL_DETAIL, __VA_ARGS__)
 #define mc_warn(cli, ...) mc_say(cli, MC_LEVEL_WARN, __VA_ARGS__)
 
-/* Progress on stderr when that is a terminal, at most ten times a second. total 0: not known. */
+/* Progress on stderr when that is a terminal, at most ten times a second, in a line no wider than
+ * it. total 0: not known. */
 struct mc_progress {
     const struct mc_cli *cli;
     const char *what; /* "training" */
     const char *unit; /* "images" */
-    uint64_t total;
+    uint64_t total, done;
     double start, last;
+    char result[120]; /* "" or what is said at the end instead of how many units were done */
     int shown;
 };
 void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const char *what,
@@ -146,6 +148,9 @@ void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const ch
 /* Is a terminal watching? Asks for device numbers only then. */
 int mc_progress_due(const struct mc_progress *p);
 void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra);
+/* The line goes. Where it was to be seen for a second, or there is a result, and the output is a
+ * file, the program will end with a line that stays, once all has gone well: the result, the time,
+ * the file. */
 void mc_progress_end(struct mc_progress *p);
 /* Callbacks that update the struct mc_progress at arg; in_all becomes its total where that is 0. */
 void mc_progress_count(void *arg, uint64_t done);

@@ -3,6 +3,7 @@
  * Values of options: from text, to histories and checkpoints. */
 #include "formats/codecs/checkpoint.h"
 #include "formats/stream/history.h"
+#include "libcommon/base/near.h"
 #include "tools/cli/cli.h"
 
 #include <assert.h>
@@ -74,15 +75,18 @@ static void parse_range(const char *option, const char *arg, double min, double 
 
 int mc_parse_choice(const char *option, const char *arg, const char *const *choices)
 {
-    char list[512] = "";
+    char list[512] = "", meant[MC_NEAR_TEXT];
+    struct mc_near near = mc_near(arg, strlen(arg));
 
     for (int i = 0; choices[i]; i++) {
+        mc_near_try(&near, choices[i]);
         if (!strcmp(choices[i], arg))
             return i;
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", choices[i]);
     }
-    mc_cli_usage("%s: there is no '%s' (there are: %s)", option, arg, list);
+    mc_cli_usage("%s: there is no '%s'%s (there are: %s)", option, arg, mc_near_text(&near, meant),
+                 list);
 }
 
 void mc_option_set(const struct mc_option *row, const char *option, const char *arg, void *value)

@@ -7,6 +7,9 @@
 
 /* Steps that colours are drawn in, at least, across a plane. */
 #define FINE 200
+/* Layers of a signature from which on stages are named, and how many of these at most. */
+#define MANY_LAYERS 24
+#define MOST_STAGES 20
 
 /* place: in an array, from 1; 0: in none. */
 static void text(struct mc_gnuplot *g, const char *name, size_t place, const char *value,
@@ -25,7 +28,10 @@ static void set_titles(struct mc_gnuplot *g, const struct mc_figure *p)
     char name[260];
 
     text(g, "TITLE", 0, p->title, MC_GNUPLOT_LABEL);
-    snprintf(name, sizeof name, "%s%s", p->data, *p->data ? " " : "");
+    const size_t n = strlen(p->data);
+    const int robust = n > 7 && !strcmp(p->data + n - 7, ".robust");
+    snprintf(name, sizeof name, "%.*s%s%s", (int)(robust ? n - 7 : n), p->data, n ? " " : "",
+             robust ? "robust " : "");
     text(g, "DATA_NAME", 0, name, MC_GNUPLOT_LABEL);
 }
 
@@ -40,6 +46,55 @@ static size_t same_before(const struct mc_series *s, size_t i)
     return same;
 }
 
+/* The length of the first `depth` components of a name, which dots part. */
+static size_t beginning(const char *name, size_t depth)
+{
+    size_t n = strcspn(name, ".");
+
+    while (--depth && name[n])
+        n += 1 + strcspn(name + n + 1, ".");
+    return n;
+}
+
+static int same_beginning(const char *a, const char *b, size_t depth)
+{
+    const size_t n = beginning(a, depth);
+
+    return n == beginning(b, depth) && !memcmp(a, b, n);
+}
+
+/* Many layers' names are too long to stand beside each other: stages of them have names, the
+ * beginnings, so deep that there are not too many, without the components that all share. */
+static void stages(struct mc_gnuplot *g, const struct mc_table *t, size_t col)
+{
+    const char *const *name = t->cells + col;
+    size_t found = 0, shared = 0, n = 0;
+    char short_name[200];
+
+    for (size_t depth = 1, runs = 0; t->rows > MANY_LAYERS && depth <= 6; depth++, runs = 0) {
+        for (size_t r = 0; r < t->rows; r++)
+            runs += !r || !same_beginning(name[r * t->cols], name[(r - 1) * t->cols], depth);
+        if (runs == 1)
+            shared = depth;
+        if (runs > 2 && runs <= MOST_STAGES)
+            found = depth;
+    }
+    for (size_t r = 0; found && r < t->rows; r++)
+        n += !r || !same_beginning(name[r * t->cols], name[(r - 1) * t->cols], found);
+    fprintf(g->script, "STAGES = %zu\narray STAGE[STAGES + 1]\narray FIRST[STAGES + 1]\n", n);
+    for (size_t r = 0, s = 0; s < n; r++) {
+        const char *is = name[r * t->cols];
+        const size_t from = shared ? beginning(is, shared) + 1 : 0, to = beginning(is, found);
+        if (r && same_beginning(is, name[(r - 1) * t->cols], found))
+            continue;
+        fprintf(g->script, "FIRST[%zu] = %zu\n", ++s, r + 1);
+        snprintf(short_name, sizeof short_name, "%.*s", (int)(to > from ? to - from : to),
+                 is + (to > from ? from : 0));
+        text(g, "STAGE", s, short_name, MC_GNUPLOT_TIC);
+    }
+    fprintf(g->script, "FIRST[%zu] = %zu\n", n + 1, t->rows + 1);
+}
+
 void mc_figure_lines(struct mc_gnuplot *g, const struct mc_figure *p, const char *xlabel,
                      const struct mc_series *s, size_t n)
 {
@@ -47,6 +102,7 @@ void mc_figure_lines(struct mc_gnuplot *g, const struct mc_figure *p, const char
 
     set_titles(g, p);
     text(g, "XLABEL", 0, xlabel, MC_GNUPLOT_LABEL);
+    fprintf(f, "LOG_LOSS = %d\n", p->log_loss);
     fprintf(f, "N = %zu\narray LABEL[N]\narray TABLES[N]\narray SAME[N]\n", n);
     for (size_t i = 0; i < n; i++) {
         fprintf(f, "TABLES[%zu] = %zu\nSAME[%zu] = %zu\n", i + 1, s[i].tables, i + 1,
@@ -59,6 +115,7 @@ void mc_figure_lines(struct mc_gnuplot *g, const struct mc_figure *p, const char
         fprintf(f, "ROWS = %zu\narray LAYER[ROWS]\n", t->rows);
         for (size_t r = 0; r < t->rows; r++)
             text(g, "LAYER", r + 1, t->cells[r * t->cols + col], MC_GNUPLOT_TIC);
+        stages(g, t, col);
     }
     fputs("$DATA << END_OF_DATA\n", f);
     for (size_t i = 0; i < n; i++) {

@@ -12,6 +12,7 @@
 struct mc_figure {
     const char *title; /* or NULL */
     const char *data;  /* the data set's name, or "" */
+    int log_loss;      /* panels: the loss on a logarithmic axis */
     /* planes: the three networks' names, or NULL for the marks' own; from and to of the colours of
      * loss and accuracy, both 0: of the values */
     const char *names[3];

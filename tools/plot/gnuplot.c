@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,17 +41,29 @@ static int not_started(struct mc_error *err, int e)
     return mc_fail(err, MC_EFAIL, "cannot start gnuplot: %s", strerror(e));
 }
 
-int mc_gnuplot_open(struct mc_gnuplot *g, enum mc_image format, int width, int height,
-                    struct mc_error *err)
+int mc_gnuplot_open(struct mc_gnuplot *g, enum mc_image format, double width, double height,
+                    int in_cm, struct mc_error *err)
 {
-    double scale = width / 960. < height / 480. ? width / 960. : height / 480.;
+    /* dots a point: on paper 72 points are an inch, of which an SVG's pixels are 96 */
+    const double dots = !in_cm || format == MC_PDF ? 1 : (format == MC_SVG ? 96 : 300) / 72.;
+    const double points = in_cm ? 72 / 2.54 : 1;   /* of a unit of the size */
+    const double least = in_cm ? 6 : 9;            /* font below which nobody reads it */
+    const double unit = format == MC_PDF ? 72 : 1; /* inches, a pixel taken for a point */
 
     g->format = format;
     if (!(g->script = in_memory()))
         return mc_no_memory(err);
-    /* below 9 points nobody reads it */
-    double font = 14 * scale < 9 ? 9 : 14 * scale;
-    double unit = format == MC_PDF ? 72 : 1; /* inches, a pixel taken for a point */
+    width *= points;
+    height *= points;
+    double scale = width / 960 < height / 480 ? width / 960 : height / 480;
+    double font = (14 * scale < least ? least : 14 * scale) * dots;
+    scale *= dots;
+    width *= dots;
+    height *= dots;
+    if (dots != 1) { /* of whole pixels */
+        width = floor(width + .5);
+        height = floor(height + .5);
+    }
     fprintf(g->script,
             "set encoding utf8\n"
             "set terminal %s noenhanced size %.6g,%.6g font '%s,%.3g' linewidth %.3g"
@@ -60,7 +73,7 @@ int mc_gnuplot_open(struct mc_gnuplot *g, enum mc_image format, int width, int h
             : format == MC_PNG ? "pngcairo"
                                : "pdfcairo",
             width / unit, height / unit, format == MC_SVG ? "sans-serif" : "DejaVu Sans", font,
-            font / 14, format == MC_PDF ? " fontscale 1" : "", font / 14, (double)width / height);
+            font / 14, format == MC_PDF ? " fontscale 1" : "", font / 14, width / height);
     return 0;
 }
 

@@ -21,9 +21,10 @@ struct mc_gnuplot {
     FILE *script; /* what gnuplot will read; write errors show at mc_gnuplot_draw */
 };
 
-/* Begins with the terminal: size in pixels, fonts that grow with it. */
-MC_USE_RESULT int mc_gnuplot_open(struct mc_gnuplot *g, enum mc_image format, int width, int height,
-                                  struct mc_error *err);
+/* Begins with the terminal. in_cm 0: size in pixels (a PDF's: points), fonts that grow with it;
+ * else in centimetres, fonts in points as on paper, a PNG of 300 dots an inch. */
+MC_USE_RESULT int mc_gnuplot_open(struct mc_gnuplot *g, enum mc_image format, double width,
+                                  double height, int in_cm, struct mc_error *err);
 void mc_gnuplot_release(struct mc_gnuplot *g); /* also of one that is zeroed */
 /* What text a string is for. */
 enum mc_gnuplot_text {

@@ -5,6 +5,7 @@
 #include "tools/plot/table.h"
 
 #include "libcommon/base/file.h"
+#include "libcommon/base/near.h"
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -165,7 +166,8 @@ long mc_table_find(const struct mc_table *t, const char *name)
 int mc_table_column(const struct mc_table *t, const char *name, size_t *col, struct mc_error *err)
 {
     long found = mc_table_find(t, name);
-    char list[256] = "";
+    char list[256] = "", meant[MC_NEAR_TEXT];
+    struct mc_near near = mc_near(name, strlen(name));
 
     if (found >= 0) {
         *col = (size_t)found;
@@ -174,9 +176,10 @@ int mc_table_column(const struct mc_table *t, const char *name, size_t *col, str
     for (size_t i = 0; i < t->cols; i++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", t->names[i]);
+        mc_near_try(&near, t->names[i]);
     }
-    return mc_fail(err, MC_EINPUT, "%s: there is no column '%s' (there are: %s)", t->name, name,
-                   list);
+    return mc_fail(err, MC_EINPUT, "%s: there is no column '%s'%s (there are: %s)", t->name, name,
+                   mc_near_text(&near, meant), list);
 }
 
 int mc_table_numbers(const struct mc_table *t, const char *name, double *out, struct mc_error *err)

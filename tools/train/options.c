@@ -206,6 +206,9 @@ static void epoch_done(void *arg, const struct mc_train_epoch *e)
     struct mc_train_cli *f = arg;
     const double rate = e->seconds > 0 ? (double)e->images / e->seconds : 0;
 
+    snprintf(f->progress.result, sizeof f->progress.result,
+             "%llu epoch%s, loss %.4f, accuracy %.2f%%", (unsigned long long)e->epoch,
+             e->epoch > 1 ? "s" : "", e->loss, 100 * e->accuracy);
     if (e->epoch > f->done_before)
         mc_log_live(f->log);
     mc_log_begin(f->log, "epoch");

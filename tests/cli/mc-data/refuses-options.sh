@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # mc-data: what cannot be asked for.
-fails 2 "there are: cifar10, cifar100, tiny-imagenet, folder, synth" mc-data cifar1000 set
+fails 2 "there are: cifar10, cifar100, tiny-imagenet, folder, npz, idx, synth" mc-data cifar1000 set
 fails 2 "name a data set" mc-data
 fails 2 "name it" mc-data cifar10
 fails 2 "takes no folder" mc-data synth set
@@ -14,3 +14,8 @@ fails 2 "is for synth" mc-data cifar10 set --seed 1
 fails 2 "--size" mc-data cifar10 set --size 32
 fails 2 "--size" mc-data folder set --size 2049
 fails 2 "exclude each other" mc-data folder set --shuffle 1 --no-shuffle
+fails 2 "npz lies in a file: name it" mc-data npz
+fails 2 "cifar10 lies in one folder, not in two" mc-data cifar10 set set
+fails 2 "--layout and --classes are for npz and idx" mc-data cifar10 set --layout nchw
+fails 2 "--layout and --classes are for npz and idx" mc-data synth --classes 3
+fails 2 "--arrays is for npz" mc-data idx set --arrays x,y

@@ -27,7 +27,7 @@ text = "".join(x.parse("path.svg").getroot().itertext())
 for part in "line", "a $(touch oops) `touch oops` 'label' _^{x}%", "it's \"a\" title", "loss", "accuracy (%)":
     assert part in text, part
 text = "".join(x.parse("sig.svg").getroot().itertext())
-for part in "layers.0.conv", "layers.3.conv", "sig, before", "again, after", "mean correlation":
+for part in "layers.0.conv", "layers.3.conv", "sig", "again", "mean correlation; dashed: before the alignment":
     assert part in text, part
 # a line that would hide another is dashed, in both panels and the legend
 assert "stroke-dasharray" not in open("path.svg").read()

@@ -57,6 +57,8 @@ files mc-convert "--from npz" in: in:--like out:--output
 files mc-plot "log --format svg" in: in: out:--output
 files mc-plot "plane --format svg" in: in: out:--output
 files mc-data synth out:--output
+files mc-data npz in: out:--output
+files mc-data idx in: in: out:--output
 # and these are all that there are
 for program in "$MC_BUILD"/bin/mc-*; do
     program=${program##*/}

@@ -188,7 +188,7 @@ TEST(what_a_row_refuses_is_told)
     static const char *const cases[][2] = {
         {"--n=10", "--n: '10' is not a whole number from 1 to 9"},
         {"--rate=2", "--rate: '2' is not a number from 0 to 1"},
-        {"--kind=none", "--kind: there is no 'none' (there are: one, other)"},
+        {"--kind=neither", "--kind: there is no 'neither' (there are: one, other)"},
         {"--range=.5:.5", "--range: '.5:.5' does not grow"},
         {"--range=0:1", "--range has no effect without --text"},
         {"--none", "there is no option '--none'"},

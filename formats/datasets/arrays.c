@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sets of arrays: what their shape means, their normalisation, and one image at a time. */
+#include "formats/datasets/arrays.h"
+#include "libcommon/base/alloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct set {
+    struct mc_image_source source; /* first: a set is freed by its close() */
+    struct mc_arrays arrays;
+    int channels_last;
+};
+
+int mc_arrays_shape(const struct mc_arrays *a, const struct mc_image_source_opts *o,
+                    struct mc_dataset_info *info, int *channels_last, struct mc_error *err)
+{
+    const uint64_t *s = a->shape;
+    const int first = a->ndim == 4 && s[1] >= 1 && s[1] <= MC_MAX_CHANNELS_IN,
+              last = a->ndim == 4 && s[3] >= 1 && s[3] <= MC_MAX_CHANNELS_IN;
+    uint64_t c = 1, h = s[1], w = s[2];
+
+    if (a->ndim != 3 && a->ndim != 4)
+        return mc_fail(err, MC_EINPUT,
+                       "images of %d dimensions: N,H,W or N,C,H,W or N,H,W,C are wanted", a->ndim);
+    if (a->ndim == 3 && o->layout)
+        return mc_fail(err, MC_EINPUT, "images of 3 dimensions have no channels: no --layout");
+    if (first && last && !o->layout)
+        return mc_fail(
+            err, MC_EINPUT, "images of %llu x %llu x %llu may be C,H,W or H,W,C: --layout says",
+            (unsigned long long)s[1], (unsigned long long)s[2], (unsigned long long)s[3]);
+    *channels_last = o->layout ? o->layout == MC_LAYOUT_NHWC : last;
+    if (a->ndim == 4 && !(*channels_last ? last : first))
+        return mc_fail(err, MC_EINPUT, "images of %llu x %llu x %llu have no 1 to %d channels%s",
+                       (unsigned long long)s[1], (unsigned long long)s[2], (unsigned long long)s[3],
+                       MC_MAX_CHANNELS_IN, o->layout ? " there" : "");
+    if (a->ndim == 4) {
+        c = *channels_last ? s[3] : s[1];
+        h = *channels_last ? s[1] : s[2];
+        w = *channels_last ? s[2] : s[3];
+    }
+    info->n = s[0];
+    info->pixels = a->pixels;
+    info->spec = (struct mc_net_spec){.channels = (int)c, .classes = 1};
+    if (h < 1 || w < 1 || h > MC_DATASET_MAX_SIDE || w > MC_DATASET_MAX_SIDE)
+        return mc_fail(err, MC_EINPUT, "images of %llu x %llu: a side is from 1 to %d",
+                       (unsigned long long)h, (unsigned long long)w, MC_DATASET_MAX_SIDE);
+    info->spec.height = (int)h;
+    info->spec.width = (int)w;
+    if (mc_dataset_image_bytes(info) > MC_DATASET_MAX_IMAGE)
+        return mc_fail(err, MC_EINPUT, "images of %d x %d are too large", info->spec.height,
+                       info->spec.width);
+    if (info->n < 1 || info->n > MC_DATASET_MAX_IMAGES)
+        return mc_fail(err, MC_EINPUT, "%llu images: there may be from 1 to %d",
+                       (unsigned long long)info->n, MC_DATASET_MAX_IMAGES);
+    return 0;
+}
+
+static void set_close(struct mc_image_source *source)
+{
+    struct set *s = (struct set *)source;
+
+    free(s->arrays.images);
+    free(s->arrays.labels);
+    free(s);
+}
+
+static int set_get(struct mc_image_source *source, uint64_t index, void *image, int32_t *label,
+                   struct mc_error *err)
+{
+    const struct set *s = (struct set *)source;
+    const struct mc_net_spec *spec = &s->source.info.spec;
+    const size_t size = mc_dtype_size(s->arrays.pixels), channels = (size_t)spec->channels,
+                 area = (size_t)spec->height * (size_t)spec->width;
+    const char *from = (const char *)s->arrays.images + (size_t)index * channels * area * size;
+
+    (void)err;
+    *label = (int32_t)s->arrays.labels[index];
+    if (!s->channels_last)
+        memcpy(image, from, channels * area * size);
+    else
+        for (size_t i = 0; i < area; i++)
+            for (size_t c = 0; c < channels; c++)
+                memcpy((char *)image + (c * area + i) * size, from + (i * channels + c) * size,
+                       size);
+    return 0;
+}
+
+/* Of each channel's pixels in [0,1], by Welford's update over images; a channel of one value
+ * divides by 1. */
+static int normalisation(struct set *s, struct mc_error *err)
+{
+    struct mc_net_spec *spec = &s->source.info.spec;
+    const size_t channels = (size_t)spec->channels,
+                 area = (size_t)spec->height * (size_t)spec->width;
+    const uint8_t *bytes = s->arrays.images;
+    const float *floats = s->arrays.images;
+    double mean[MC_MAX_CHANNELS_IN] = {0}, square[MC_MAX_CHANNELS_IN] = {0};
+
+    for (uint64_t n = 0; n < s->source.info.n; n++) {
+        for (size_t c = 0; c < channels; c++) {
+            double sum = 0, squares = 0;
+            for (size_t i = 0; i < area; i++) {
+                size_t at = (size_t)n * channels * area +
+                            (s->channels_last ? i * channels + c : c * area + i);
+                double x = s->arrays.pixels == MC_U8 ? bytes[at] / 255. : (double)floats[at];
+                if (!(x >= 0 && x <= 1))
+                    return mc_fail(
+                        err, MC_EINPUT,
+                        "image %llu has a pixel of %g: floats from 0 to 1 are wanted, before any "
+                        "normalisation, or uint8",
+                        (unsigned long long)n, x);
+                sum += x;
+                squares += (x - mean[c]) * (x - mean[c]);
+            }
+            /* about the old mean: squares - area d^2 are about the image's own */
+            double d = sum / (double)area - mean[c], k = (double)n + 1;
+            square[c] += squares - (double)area * d * d / k;
+            mean[c] += d / k;
+        }
+    }
+    for (size_t c = 0; c < channels; c++) {
+        double var = square[c] / ((double)s->source.info.n * (double)area);
+        spec->mean[c] = (float)mean[c];
+        spec->std[c] = var > 1e-8 ? (float)sqrt(var) : 1;
+    }
+    return 0;
+}
+
+static int take_labels(struct set *s, int classes, struct mc_error *err)
+{
+    struct mc_dataset_info *info = &s->source.info;
+    const int most = classes ? classes : MC_DATASET_MAX_CLASSES;
+
+    s->source.sorted = 1;
+    for (uint64_t i = 0; i < info->n; i++) {
+        const int64_t l = s->arrays.labels[i];
+        if (l < 0 || l >= most)
+            return mc_fail(err, MC_EINPUT, "image %llu has label %lld of %s%d classes",
+                           (unsigned long long)i, (long long)l, classes ? "" : "at most ", most);
+        if (l >= info->spec.classes)
+            info->spec.classes = (int)l + 1;
+        if (i && l < s->arrays.labels[i - 1])
+            s->source.sorted = 0;
+    }
+    if (classes)
+        info->spec.classes = classes;
+    else if (s->arrays.most >= info->spec.classes && s->arrays.most < most)
+        info->spec.classes = (int)s->arrays.most + 1;
+    snprintf(info->order, sizeof info->order, "%s", s->source.sorted ? "by class" : "as stored");
+    return 0;
+}
+
+int mc_arrays_open(struct mc_image_source **out, struct mc_arrays *a,
+                   const struct mc_image_source_opts *o, struct mc_error *err)
+{
+    struct set *s = NULL;
+    int rc = mc_new(&s, 1, err);
+
+    if (rc) {
+        free(a->images);
+        free(a->labels);
+        return rc;
+    }
+    s->arrays = *a;
+    s->source.get = set_get;
+    s->source.close = set_close;
+    if ((rc = mc_arrays_shape(a, o, &s->source.info, &s->channels_last, err)) ||
+        (rc = take_labels(s, o->classes, err)) || (rc = normalisation(s, err))) {
+        set_close(&s->source);
+        return rc;
+    }
+    const struct mc_net_spec *spec = &s->source.info.spec;
+    if (spec->channels > 1) /* a mirrored digit is none */
+        s->source.info.augment = (struct mc_augment){
+            .flip = 1, .pad = (spec->height < spec->width ? spec->height : spec->width) / 8};
+    *out = &s->source;
+    return 0;
+}

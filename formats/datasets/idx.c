@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * MNIST's idx files, as published (gzip) or unpacked: two zero bytes, the type (8: uint8), the
+ * number of dimensions, each as four big-endian bytes, and the bytes. */
+#include "formats/datasets/arrays.h"
+#include "formats/datasets/image_set.h"
+#include "libcommon/base/alloc.h"
+#include "libcommon/base/file.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define MAX_EXPANSION 1032 /* DEFLATE makes no more of a byte */
+
+/* n bytes; last: and then the file's end. That is asked for in one call with the bytes before it:
+ * zlib tells of a trailer, with the checksum, that is cut off only where it still inflates. */
+static int read_bytes(gzFile f, void *dst, size_t n, int last, struct mc_error *err)
+{
+    const size_t want = n + (size_t)last;
+    size_t got = 0;
+    int k = 1, code = 0;
+
+    while (got < want && k > 0) {
+        const size_t some = want - got < INT_MAX ? want - got : INT_MAX;
+        if ((k = gzread(f, (char *)dst + got, (unsigned)some)) > 0)
+            got += (size_t)k;
+    }
+    const char *told = gzerror(f, &code), *why = strstr(told, ": "); /* "<fd:3>: why" */
+    if (code == Z_ERRNO)
+        return mc_fail(err, MC_EFAIL, "cannot read");
+    if (got > n)
+        return mc_fail(err, MC_EINPUT, "bytes after its data");
+    if (code && code != Z_BUF_ERROR)
+        return mc_fail(err, MC_EINPUT, "%s", why ? why + 2 : told);
+    return code || got < n ? mc_fail(err, MC_EINPUT, "truncated") : 0;
+}
+
+/* The data of a file of ndim or, of images, 4 dimensions, to be freed. */
+static int read_array(gzFile f, uint64_t bytes, int ndim, struct mc_arrays *shape, uint8_t **out,
+                      struct mc_error *err)
+{
+    unsigned char head[4], size[4];
+    uint64_t count = 1;
+    int rc = read_bytes(f, head, sizeof head, 0, err);
+
+    if (rc)
+        return rc;
+    if (head[0] || head[1] || !head[2])
+        return mc_fail(err, MC_EINPUT, "is no idx file");
+    if (head[2] != 8)
+        return mc_fail(err, MC_EINPUT, "its idx type is 0x%02x, not 0x08, uint8", head[2]);
+    if (head[3] != ndim && !(ndim == 3 && head[3] == 4))
+        return mc_fail(err, MC_EINPUT, "has %d dimensions: %s", head[3],
+                       ndim == 3 ? "images have 3 or 4 (IMAGES come before LABELS)"
+                                 : "labels have 1");
+    shape->ndim = head[3];
+    for (int i = 0; i < shape->ndim; i++) {
+        if ((rc = read_bytes(f, size, sizeof size, 0, err)))
+            return rc;
+        shape->shape[i] =
+            (uint64_t)size[0] << 24 | (uint64_t)size[1] << 16 | (uint64_t)size[2] << 8 | size[3];
+        if (__builtin_mul_overflow(count, shape->shape[i], &count))
+            count = UINT64_MAX;
+    }
+    if (count > (gzdirect(f) ? bytes : bytes * MAX_EXPANSION))
+        return mc_fail(err, MC_EINPUT, "truncated");
+    rc = mc_new(out, (size_t)count + 1, err);
+    return rc ? rc : read_bytes(f, *out, (size_t)count, 1, err);
+}
+
+static int read_file(const char *path, enum mc_err absent, int ndim, struct mc_arrays *shape,
+                     uint8_t **out, struct mc_error *err)
+{
+    uint64_t bytes = 0;
+    int fd = -1, rc = mc_file_open(&fd, &bytes, path, absent, err);
+
+    if (rc)
+        return rc;
+    gzFile f = gzdopen(fd, "rb");
+    if (!f) {
+        close(fd);
+        return mc_no_memory(err);
+    }
+    rc = mc_fail_in(read_array(f, bytes, ndim, shape, out, err), err, "%s", path);
+    gzclose_r(f);
+    return rc;
+}
+
+/* The publisher's name in dir, or with .gz where only that is there. */
+static char *published(const char *dir, int test, const char *what)
+{
+    char *path = NULL, *zipped = NULL;
+    struct stat st;
+
+    if (asprintf(&path, "%s/%s-%s-ubyte", dir, test ? "t10k" : "train", what) < 0)
+        return NULL;
+    if (asprintf(&zipped, "%s.gz", path) < 0)
+        zipped = NULL;
+    if (zipped && stat(path, &st) && !stat(zipped, &st)) {
+        free(path);
+        return zipped;
+    }
+    free(zipped);
+    return path;
+}
+
+/* The labels of the other split, where they lie in the folder too: they count its classes. */
+static int look_at_other(const char *dir, int test, int64_t *most, struct mc_error *err)
+{
+    char *path = published(dir, !test, "labels-idx1");
+    struct mc_arrays l = {0};
+    uint8_t *bytes = NULL;
+    struct stat st;
+    int rc = path ? 0 : mc_no_memory(err);
+
+    if (!rc && !stat(path, &st))
+        rc = read_file(path, MC_EINPUT, 1, &l, &bytes, err);
+    for (uint64_t i = 0; !rc && i < l.shape[0]; i++)
+        *most = bytes[i] > *most ? bytes[i] : *most;
+    free(bytes);
+    free(path);
+    return rc;
+}
+
+int mc_idx_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
+                struct mc_error *err)
+{
+    struct mc_arrays a = {.pixels = MC_U8}, l = {0};
+    const int test = !strcmp(o->split, "test"), two = o->labels != NULL;
+    const enum mc_err absent = two ? MC_EFAIL : MC_EINPUT;
+    char *images = NULL, *labels = NULL;
+    uint8_t *bytes = NULL;
+    int rc = two ? 0 : mc_image_source_folder(o->dir, err);
+
+    if (rc)
+        return rc;
+    images = two ? strdup(o->dir) : published(o->dir, test, "images-idx3");
+    labels = two ? strdup(o->labels) : published(o->dir, test, "labels-idx1");
+    if (!images || !labels) {
+        rc = mc_no_memory(err);
+        goto out;
+    }
+    if ((rc = read_file(images, absent, 3, &a, (uint8_t **)&a.images, err)) ||
+        (rc = read_file(labels, absent, 1, &l, &bytes, err)) ||
+        (!two && (rc = look_at_other(o->dir, test, &a.most, err))))
+        goto out;
+    if (a.shape[0] != l.shape[0]) {
+        rc = mc_fail(err, MC_EINPUT, "%s: has %llu labels for %llu images", labels,
+                     (unsigned long long)l.shape[0], (unsigned long long)a.shape[0]);
+        goto out;
+    }
+    if ((rc = mc_new(&a.labels, (size_t)l.shape[0], err)))
+        goto out;
+    for (uint64_t i = 0; i < l.shape[0]; i++)
+        a.labels[i] = bytes[i];
+    rc = mc_fail_in(mc_arrays_open(out, &a, o, err), err, "%s", images);
+    a = (struct mc_arrays){0};
+out:
+    free(a.images);
+    free(a.labels);
+    free(bytes);
+    free(images);
+    free(labels);
+    return rc;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Images and labels in NumPy's npz, told by the arrays' names. */
+#include "formats/datasets/arrays.h"
+#include "formats/exchange/convert.h"
+#include "libcommon/base/alloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Pairs of names in either case, the first that are there; % is the split. */
+static const char *const names[][2] = {
+    {"%_images", "%_labels"}, {"images_%", "labels_%"}, {"x_%", "y_%"}, {"%_x", "%_y"},
+    {"images", "labels"},     {"data", "labels"},       {"x", "y"},     {"data", "target"},
+    {"image", "label"},       {"arr_0", "arr_1"}};
+#define N_NAMES (sizeof names / sizeof *names)
+
+static long find(const struct mc_foreign *f, const char *name, size_t n, const char *split)
+{
+    char want[256];
+    const char *mark = memchr(name, '%', n);
+    int before = (int)(mark ? (size_t)(mark - name) : n);
+
+    snprintf(want, sizeof want, "%.*s%s%.*s", before, name, mark ? split : "",
+             mark ? (int)n - before - 1 : 0, mark ? mark + 1 : "");
+    for (size_t i = 0; i < f->n; i++)
+        if (!(split ? strcasecmp(f->tensors[i].name, want) : strcmp(f->tensors[i].name, want)))
+            return (long)i;
+    return -1;
+}
+
+enum { IMAGES, LABELS, OTHER, N_ARRAYS }; /* other: the labels of the other split */
+
+/* at[]: those tensors; f->n: there is none of the other split. */
+static int find_all(const struct mc_foreign *f, const struct mc_image_source_opts *o,
+                    size_t at[N_ARRAYS], struct mc_error *err)
+{
+    const char *comma = o->arrays ? strchr(o->arrays, ',') : NULL;
+    char list[160] = "";
+    long found[2] = {-1, -1}, other = -1;
+
+    if (comma) {
+        found[0] = find(f, o->arrays, (size_t)(comma - o->arrays), NULL);
+        found[1] = find(f, comma + 1, strlen(comma + 1), NULL);
+    }
+    for (size_t i = 0; !o->arrays && (found[0] < 0 || found[1] < 0) && i < N_NAMES; i++) {
+        for (int k = 0; k < 2; k++)
+            found[k] = find(f, names[i][k], strlen(names[i][k]), o->split);
+        if (strchr(names[i][1], '%'))
+            other = find(f, names[i][1], strlen(names[i][1]),
+                         strcmp(o->split, "test") ? "test" : "train");
+        else
+            other = -1;
+    }
+    if (found[0] >= 0 && found[1] >= 0 && found[0] != found[1]) {
+        at[IMAGES] = (size_t)found[0];
+        at[LABELS] = (size_t)found[1];
+        at[OTHER] = other < 0 ? f->n : (size_t)other;
+        return 0;
+    }
+    for (size_t i = 0; i < f->n; i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%.60s", i ? ", " : "", f->tensors[i].name);
+    }
+    return mc_fail(err, MC_EINPUT,
+                   "%s: has no such images and labels of the %s split (there are: %s); --arrays "
+                   "IMAGES,LABELS names them",
+                   f->file, o->split, list);
+}
+
+/* What the headers say, before anybody makes room. */
+static int check_images(const struct mc_foreign_tensor *t, const struct mc_image_source_opts *o,
+                        struct mc_arrays *a, size_t *bytes, struct mc_error *err)
+{
+    struct mc_dataset_info info = {0};
+    int rc = 0, last = 0;
+
+    if (t->type != MC_U8 && t->type != MC_F32 && t->type != MC_F64 && t->type != MC_F16)
+        return mc_fail(err, MC_EINPUT, "is %s: images are uint8, or float from 0 to 1", t->dtype);
+    a->pixels = t->type == MC_U8 ? MC_U8 : MC_F32;
+    a->ndim = t->ndim;
+    memcpy(a->shape, t->shape, sizeof a->shape);
+    if ((rc = mc_arrays_shape(a, o, &info, &last, err)))
+        return rc;
+    *bytes = (size_t)info.n * mc_dataset_image_bytes(&info);
+    return t->fortran ? mc_fail(err, MC_EINPUT,
+                                "is in Fortran's order: numpy.ascontiguousarray makes it C's")
+                      : 0;
+}
+
+static int check_labels(const struct mc_foreign_tensor *t, uint64_t images, struct mc_error *err)
+{
+    if (t->type != MC_U8 && t->type != MC_I32 && t->type != MC_I64)
+        return mc_fail(err, MC_EINPUT, "is %s: labels are uint8, int32 or int64", t->dtype);
+    if (t->ndim != 1 && !(t->ndim == 2 && t->shape[1] == 1))
+        return mc_fail(err, MC_EINPUT, "labels are a number an image, (N) or (N,1)");
+    if (t->shape[0] != images)
+        return mc_fail(err, MC_EINPUT, "has %llu labels for %llu images",
+                       (unsigned long long)t->shape[0], (unsigned long long)images);
+    return 0;
+}
+
+static int read_images(struct mc_foreign *f, size_t i, struct mc_arrays *a, size_t bytes,
+                       struct mc_error *err)
+{
+    int rc = mc_new_items(&a->images, bytes, 1, err);
+
+    if (!rc && a->pixels == MC_F32)
+        return mc_convert_floats(f, i, a->images, err);
+    if (!rc)
+        rc = f->seek(f, i, err);
+    return rc ? rc : f->read(f, a->images, bytes, err);
+}
+
+static int read_labels(struct mc_foreign *f, size_t i, int64_t **out, struct mc_error *err)
+{
+    const struct mc_foreign_tensor *t = &f->tensors[i];
+    unsigned char *raw = NULL;
+    int rc = f->seek(f, i, err);
+
+    if (rc || (rc = mc_new(&raw, (size_t)t->bytes, err)) ||
+        (rc = mc_new(out, (size_t)t->shape[0], err)) ||
+        (rc = f->read(f, raw, (size_t)t->bytes, err)))
+        goto out;
+    for (size_t k = 0; k < t->shape[0]; k++) {
+        int32_t narrow = 0;
+        if (t->type == MC_U8)
+            (*out)[k] = raw[k];
+        else if (t->type == MC_I64)
+            memcpy(&(*out)[k], raw + 8 * k, 8);
+        else {
+            memcpy(&narrow, raw + 4 * k, 4);
+            (*out)[k] = narrow;
+        }
+    }
+out:
+    free(raw);
+    return rc;
+}
+
+int mc_npz_set_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
+                    struct mc_error *err)
+{
+    struct mc_arrays a = {0};
+    struct mc_foreign *f = NULL;
+    size_t at[N_ARRAYS] = {0}, bytes = 0;
+    int64_t *other = NULL;
+    int rc = mc_npz_open(&f, o->dir, err);
+
+    if (rc || (rc = find_all(f, o, at, err)))
+        goto out;
+    for (int k = 0; k < N_ARRAYS && !rc; k++) {
+        const struct mc_foreign_tensor *t = &f->tensors[at[k]];
+        if (at[k] == f->n)
+            continue;
+        rc = k == IMAGES ? check_images(t, o, &a, &bytes, err)
+                         : check_labels(t, k == OTHER ? t->shape[0] : a.shape[0], err);
+        rc = mc_fail_in(rc, err, "%.60s: \"%.80s\"", f->file, t->name);
+    }
+    /* tensors are read in their order in the file */
+    for (size_t i = 0; i < f->n && !rc; i++) {
+        if (i == at[IMAGES])
+            rc = read_images(f, i, &a, bytes, err);
+        else if (i == at[LABELS] || i == at[OTHER])
+            rc = read_labels(f, i, i == at[LABELS] ? &a.labels : &other, err);
+    }
+    if (rc || (rc = f->end(f, err)))
+        goto out;
+    for (uint64_t i = 0; other && i < f->tensors[at[OTHER]].shape[0]; i++)
+        a.most = other[i] > a.most ? other[i] : a.most;
+    rc = mc_fail_in(mc_arrays_open(out, &a, o, err), err, "%s", f->file);
+    a = (struct mc_arrays){0};
+out:
+    free(a.images);
+    free(a.labels);
+    free(other);
+    mc_foreign_close(f);
+    return rc;
+}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-data idx: MNIST's files, unpacked and as published, in a folder or named.
+mkdir mnist zipped
+py <<'PY'
+import gzip, struct
+r = np.random.default_rng(1)
+def write(name, array):
+    head = struct.pack(">HBB", 0, 8, array.ndim) + struct.pack(">%dI" % array.ndim, *array.shape)
+    open("mnist/" + name, "wb").write(head + array.tobytes())
+    gzip.open("zipped/" + name + ".gz", "wb").write(head + array.tobytes())
+for split, n in ("train", 500), ("t10k", 70):
+    x, y = r.integers(0, 256, (n, 28, 28), dtype=np.uint8), r.integers(0, 10, n, dtype=np.uint8)
+    y[(y == 9) & (split == "t10k")] = 0
+    write(split + "-images-idx3-ubyte", x)
+    write(split + "-labels-idx1-ubyte", y)
+    np.savez(split, x=x, y=y)
+write("colour", r.integers(0, 256, (70, 28, 28, 3), dtype=np.uint8))
+PY
+t=train-images-idx3-ubyte l=train-labels-idx1-ubyte
+mc-data idx mnist -o train.mcz
+mc-data idx zipped | same train.mcz -
+mc-data idx mnist/$t zipped/$l.gz | same train.mcz -
+mc-data idx zipped --split test -o test.mcz
+mc-data idx mnist/colour mnist/t10k-labels-idx1-ubyte --split test -o colour.mcz
+py <<'PY' || die "wrong digits"
+for f, g in ("train", "train"), ("test", "t10k"):
+    s, k = mcz.read(f + ".mcz"), np.load(g + ".npz")
+    assert (s.tensors["images"][:, 0] == k["x"]).all() and (s.tensors["labels"] == k["y"]).all()
+    assert (s.meta["name"], s.meta["split"], s.meta["order"], s.meta["classes"]) == ("idx", f, "as stored", 10)
+    assert s.meta["augment"] == {"rotate": 0, "flip": False, "pad": 0}
+assert mcz.read("colour.mcz").tensors["images"].shape == (70, 3, 28, 28)
+PY
+
+# what its files cannot be
+cp train.mcz old.mcz
+bad() { no_data 3 "$1" idx "${@:2}"; }
+no_data 1 "cannot open 'nowhere'" idx nowhere
+no_data 1 "cannot open 'nowhere'" idx mnist/$t nowhere
+bad "is not a folder" mnist/$t
+bad "has 1 dimensions: images have 3 or 4 (IMAGES come before LABELS)" mnist/$l mnist/$t
+bad "has 70 labels for 500 images" mnist/$t mnist/t10k-labels-idx1-ubyte
+bad "is no idx file" train.npz mnist/$l
+bad "of 1 classes" mnist --classes 1
+head -c 300000 mnist/$t >cut && bad "cut: truncated" cut mnist/$l
+head -c 7 mnist/$t >cut && bad "cut: truncated" cut mnist/$l
+: >empty && bad "empty: truncated" empty mnist/$l
+head -c 200000 zipped/$t.gz >cut && bad "cut: truncated" cut mnist/$l
+size=$(stat -c %s zipped/$t.gz)
+head -c $((size - 4)) zipped/$t.gz >cut && bad "cut: " cut mnist/$l
+cp zipped/$t.gz damaged && printf '\0\0\0\0' | dd of=damaged bs=1 seek=$((size - 8)) conv=notrunc status=none
+bad "damaged: incorrect data check" damaged mnist/$l
+(cat mnist/$t && printf x) >long && bad "long: bytes after its data" long mnist/$l
+printf '\0\0\15\3' >float && bad "its idx type is 0x0d, not 0x08, uint8" float mnist/$l
+printf '\0\0\10\3\377\377\377\377\377\377\377\377\377\377\377\377' >bomb && bad "bomb: truncated" bomb mnist/$l
+gzip -c bomb >bomb.gz && bad "bomb.gz: truncated" bomb.gz mnist/$l
+rm mnist/$l && bad "train-labels-idx1-ubyte" mnist
+mkfifo pipe && no_data 3 "pipe: is no regular file" idx pipe zipped/$l.gz

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-data npz refuses what are no images and labels in one line, and leaves the old output as it was.
+py <<'PY'
+x, y = np.zeros((20, 3, 8, 8), np.uint8), np.arange(20) % 4
+f = np.full((20, 8, 8), .5, np.float32)
+bad = {
+    "names": dict(a=x, b=y), "half": dict(x_train=x, y_train=y), "open": dict(x=x[:, :, :, :3], y=y),
+    "channels": dict(x=np.zeros((20, 8, 8, 8), np.uint8), y=y), "flat": dict(x=x.reshape(20, -1), y=y),
+    "int": dict(x=x.astype(int), y=y), "many": dict(x=x, y=y[:19]), "onehot": dict(x=x, y=np.eye(4)[y]),
+    "matrix": dict(x=x, y=np.eye(4, dtype=int)[y]), "negative": dict(x=x, y=y - 1), "over": dict(x=f * 255, y=y),
+    "under": dict(x=f - 1, y=y), "nan": dict(x=f * np.nan, y=y), "fortran": dict(x=np.asfortranarray(x), y=y),
+    "none": dict(x=x[:0], y=y[:0]), "thin": dict(x=f[:, :0], y=y), "large": dict(x=x, y=y + 70000),
+}
+for name, arrays in bad.items():
+    np.savez(name, **arrays)
+np.savez("good", x=x, y=y)
+PY
+mc-data synth --samples 20 -o old.mcz
+bad() { no_data 3 "$1" npz "${@:2}"; }
+bad "names.npz: has no such images and labels of the train split (there are: a, b); --arrays IMAGES,LABELS names them" names.npz
+bad "has no such images and labels of the test split (there are: x_train, y_train)" half.npz --split test
+bad "has no such images" names.npz --arrays a
+bad "has no such images" names.npz --arrays a,a
+bad 'open.npz: "x": images of 3 x 8 x 3 may be C,H,W or H,W,C: --layout says' open.npz
+bad "images of 8 x 8 x 8 have no 1 to 4 channels" channels.npz
+bad "images of 3 x 8 x 8 have no 1 to 4 channels there" good.npz --layout nhwc
+bad "images of 2 dimensions: N,H,W or N,C,H,W or N,H,W,C are wanted" flat.npz
+bad "is <i8: images are uint8, or float from 0 to 1" int.npz
+bad '"y": has 19 labels for 20 images' many.npz
+bad "is <f8: labels are uint8, int32 or int64" onehot.npz
+bad "labels are a number an image, (N) or (N,1)" matrix.npz
+bad "image 0 has label -1" negative.npz
+bad "image 0 has label 70000 of at most 65536 classes" large.npz
+bad "image 3 has label 3 of 3 classes" good.npz --classes 3
+bad "image 0 has a pixel of 127.5: floats from 0 to 1 are wanted" over.npz
+bad "image 0 has a pixel of -0.5" under.npz
+bad "image 0 has a pixel of nan" nan.npz
+bad "is in Fortran's order" fortran.npz
+bad "0 images" none.npz
+bad "images of 0 x 8" thin.npz
+no_data 1 "cannot open 'nowhere.npz'" npz nowhere.npz
+no_data 2 "npz cannot be read from standard input" npz -
+head -c 3000 good.npz >cut.npz && bad "cut.npz" cut.npz
+py <<'PY'
+whole = bytearray(open("good.npz", "rb").read())
+whole[1000] ^= 1
+open("changed.npz", "wb").write(whole)
+PY
+bad "changed.npz" changed.npz
+echo text >text.npz && bad "text.npz: Not a zip archive" text.npz

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+# fetch.sh takes an archive from a server, goes on where it was interrupted, and lets only the publisher's own pass.
+script=$MC_ROOT/pipelines/fetch.sh
+export no_proxy='*'
+[ "$("$script" -h | wc -L)" -le 120 ]
+fails 2 "a set and a folder are wanted" "$script" cifar10
+fails 2 "there is no data set 'mnist' (there are: cifar10, cifar100, tiny-imagenet)" "$script" mnist x
+fails 2 "there is no option '-z'" "$script" -z
+fails 2 "-u needs a URL" "$script" -u
+: >file
+fails 1 "cannot write to 'file/x'" "$script" cifar10 file/x
+
+# small archives with the publishers' folders, which a copy of the script knows the checksums of
+fixture cifar10 tiny
+mkdir www
+tar -C set -czf www/cifar-10-binary.tar.gz cifar-10-batches-bin
+(cd tiny && python3 -m zipfile -c ../www/tiny-imagenet-200.zip tiny-imagenet-200/)
+sums() {
+    local c=www/cifar-10-binary.tar.gz t=www/tiny-imagenet-200.zip
+    sed "s/170052171/$(stat -c %s $c)/; s/248100043/$(stat -c %s $t)/; s/c32a1d4ab5d03f1284b67883e8d87530/$(md5sum <$c | cut -d' ' -f1)/
+        s/90528d7ca1a48142e341f4ef8d21d0de/$(md5sum <$t | cut -d' ' -f1)/" "$script"
+}
+sums >fetch.sh
+chmod +x fetch.sh
+! cmp -s fetch.sh "$script" || die 'the script has other checksums'
+
+# a server that breaks off after CUT bytes while the file `cut` is there, and knows no ranges while `plain` is
+cat >server.py <<'PY'
+import http.server, os
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        data = open("www/" + os.path.basename(self.path), "rb").read()
+        begin = self.headers.get("Range")
+        with open("asked", "a") as f:
+            print(begin or "all", file=f)
+        begin = 0 if os.path.exists("plain") or not begin else int(begin[6:-1])
+        self.send_response(206 if begin else 200)
+        if begin:
+            self.send_header("Content-Range", "bytes %d-%d/%d" % (begin, len(data) - 1, len(data)))
+        self.send_header("Content-Length", str(len(data) - begin))
+        self.end_headers()
+        end = begin + 1000 if os.path.exists("cut") else len(data)
+        self.wfile.write(data[begin:end])
+    def log_message(self, *args):
+        pass
+s = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+open("port.part", "w").write(str(s.server_port))
+os.rename("port.part", "port")
+s.serve_forever()
+PY
+python3 server.py &
+server=$!
+trap 'kill $server' EXIT
+for ((i = 0; i < 500; i++)); do [ ! -e port ] || break; sleep .02; done
+at=http://127.0.0.1:$(<port)
+
+# broken off twice, then whole
+touch cut
+c=$at/cifar-10-binary.tar.gz
+for i in 1 2; do
+    ! ./fetch.sh -u "$c" cifar10 new 2>told || die 'half an archive passed'
+    grep -q 'the next run goes on from there' told || die "$(cat told)"
+    is "$(stat -c %s new/cifar-10-binary.tar.gz.part)" ${i}000
+    [ ! -e new/cifar-10-batches-bin ]
+done
+rm cut
+./fetch.sh -u "$c" cifar10 new 2>told || die "$(cat told)"
+is "$(paste -sd ' ' asked)" 'all bytes=1000- bytes=2000-'
+diff -r set/cifar-10-batches-bin new/cifar-10-batches-bin
+is "$(ls -A new)" cifar-10-batches-bin
+mc-data cifar10 new --split test --samples 5 -o new.mcz
+# there it is
+: >asked
+./fetch.sh -u "$c" cifar10 new 2>told
+grep -q 'new/cifar-10-batches-bin is there$' told
+[ ! -s asked ]
+
+# a server without ranges, after half of it; an archive that is all there
+mkdir plainly
+head -c 5000 www/cifar-10-binary.tar.gz >plainly/cifar-10-binary.tar.gz.part
+touch plain
+./fetch.sh -u "$c" cifar10 plainly 2>told || die "$(cat told)"
+diff -r set/cifar-10-batches-bin plainly/cifar-10-batches-bin
+rm plain
+mkdir here
+cp www/cifar-10-binary.tar.gz here/cifar-10-binary.tar.gz.part
+: >asked
+./fetch.sh -u "$c" cifar10 here 2>told || die "$(cat told)"
+[ -e here/cifar-10-batches-bin ] && [ ! -s asked ]
+
+# another one's archive, of the same length
+mkdir wrong
+head -c "$(stat -c %s www/cifar-10-binary.tar.gz)" /dev/zero >www/other.tar.gz
+rc=0
+./fetch.sh -u "$at/other.tar.gz" cifar10 wrong 2>told || rc=$?
+is $rc 3
+grep -q 'its MD5 is .*, not .*: thrown away' told
+is "$(find wrong -size +0 -type f)" ''
+# begun with another's bytes: thrown away, then right
+head -c 100 /dev/zero >wrong/cifar-10-binary.tar.gz.part
+! ./fetch.sh -u "$c" cifar10 wrong 2>told
+./fetch.sh -u "$c" cifar10 wrong 2>told || die "$(cat told)"
+# no server, and one at a time
+! ./fetch.sh -u http://127.0.0.1:1/x cifar10 none 2>told
+grep -q 'cannot fetch' told
+(
+    exec 8>>none/cifar-10-binary.tar.gz.part
+    flock 8
+    fails 1 'another one fetches' ./fetch.sh -u "$c" cifar10 none
+)
+# a zip; wget where there is no curl; neither
+mkdir bin
+for p in bash cat cut stat md5sum flock mkdir rm mv tar gzip python3 wget; do
+    [ -z "$(command -v $p)" ] || ln -s "$(command -v $p)" bin/
+done
+./fetch.sh -u "$at/tiny-imagenet-200.zip" tiny-imagenet zip 2>told || die "$(cat told)"
+mc-data tiny-imagenet zip -o zip.mcz
+if [ -e bin/wget ]; then
+    touch cut
+    ! PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 bywget 2>told
+    rm cut
+    PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 bywget 2>told || die "$(cat told)"
+    diff -r set/cifar-10-batches-bin bywget/cifar-10-batches-bin
+    rm bin/wget
+fi
+! PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 without 2>told
+grep -q 'needs curl or wget' told

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is PyTorch's or NumPy's, given where a stream is wanted, is told by one line that says what makes one of it.
+py <<'PY'
+import zipfile
+with zipfile.ZipFile("net.pt", "w") as z: # as torch.save has it
+    z.writestr("net/data.pkl", b"\x80\x02}q\x00.")
+open("old.pth", "wb").write(b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.")
+np.savez("w.npz", a=np.zeros(3))
+open("w.safetensors", "wb").write(b"\x40" + bytes(7) + b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}          ' + bytes(4))
+PY
+mc-data synth --samples 20 -o d.mcz
+cp "$MC_ROOT/formats/samples/good-weights.mcz" a.mcz
+by='safetensors.torch.save_file(net.state_dict(), FILE)'
+for program in mc-info mc-permute\ --identity "mc-eval --data a.mcz" "mc-pgd --data a.mcz --eps .1" "mc-bezier --epochs 0 a.mcz"; do
+    fails 3 "$by; npz is for mc-convert as it is" $program net.pt
+    fails 3 "npz is for mc-convert as it is, for mc-data with images" $program w.npz
+    fails 3 "a Python pickle; what torch.save wrote becomes a file for mc-convert by $by" $program old.pth
+    fails 3 "w.safetensors: is not an mcz stream but safetensors: mc-convert makes one of it" $program w.safetensors
+done
+for f in net.pt old.pth; do
+    fails 2 "$f: what torch.save wrote is not read: $by makes what is" mc-convert --net mlp:8 --data a.mcz $f -o b.mcz
+done
+fails 3 'becomes one by' mc-convert --from npz --net mlp:8 --data d.mcz net.pt -o b.mcz
