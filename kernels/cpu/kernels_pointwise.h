@@ -24,6 +24,67 @@ static void KERNEL(add)(size_t n, const float *a, const float *b, float *y)
         ((vf *)y)[i] = ((const vf *)a)[i] + ((const vf *)b)[i];
 }
 
+/* op is a constant where this is inlined. */
+static inline __attribute__((always_inline)) void
+activate_some(enum mc_op op, size_t n, const float *x, const float *dy, float *y)
+{
+    if (dy) {
+#pragma omp simd
+        for (size_t i = 0; i < n; i++)
+            y[i] = dy[i] * mc_activation_slope(op, x[i]);
+    } else {
+#pragma omp simd
+        for (size_t i = 0; i < n; i++)
+            y[i] = mc_activation(op, x[i]);
+    }
+}
+
+static void KERNEL(activation)(enum mc_op op, size_t n, const float *x, const float *dy, float *y)
+{
+    enum { SOME = 4096 };
+#define ONE_OF(name)                                                                               \
+    case MC_OP_##name:                                                                             \
+        activate_some(MC_OP_##name, n - i < SOME ? n - i : SOME, x + i, dy ? dy + i : NULL,        \
+                      y + i);                                                                      \
+        break
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i += SOME)
+        switch (op) {
+            ONE_OF(RELU6);
+            ONE_OF(GELU);
+            ONE_OF(SILU);
+            ONE_OF(HARDSWISH);
+            ONE_OF(HARDSIGMOID);
+        default:
+            ONE_OF(SIGMOID);
+        }
+#undef ONE_OF
+}
+
+static void KERNEL(mul)(const struct cpu_shape *s, const float *x, const float *f, size_t image,
+                        int each, float *y)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < s->n * s->cb; i++) {
+        const size_t at = i * s->hw, step = each ? 1 : 0;
+        const vf *pf = (const vf *)(f + i / s->cb * image) + i % s->cb * (each ? s->hw : 1);
+        for (size_t q = 0; q < s->hw; q++)
+            ((vf *)y)[at + q] = ((const vf *)x)[at + q] * pf[q * step];
+    }
+}
+
+static void KERNEL(dots)(const struct cpu_shape *s, const float *x, const float *dy, float *part)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < s->n * s->cb; i++) {
+        const vf *px = (const vf *)x + i * s->hw, *pdy = (const vf *)dy + i * s->hw;
+        vf a[2] = {ZERO, ZERO};
+        for (size_t q = 0; q < s->hw; q++)
+            a[q & 1] += px[q] * pdy[q];
+        ((vf *)part)[i] = a[0] + a[1];
+    }
+}
+
 static void KERNEL(max_pool)(const struct cpu_shape *s, const struct mc_window *w, const float *x,
                              float *y, int32_t *where)
 {

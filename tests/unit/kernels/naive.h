@@ -40,7 +40,7 @@ static void *naive_alloc(size_t n, size_t size)
     return p;
 }
 
-static void naive_init(struct naive *v, const struct mc_graph *g, int batch)
+static inline void naive_init(struct naive *v, const struct mc_graph *g, int batch)
 {
     const size_t n = (size_t)g->n_nodes;
     memset(v, 0, sizeof *v);
@@ -60,7 +60,7 @@ static void naive_init(struct naive *v, const struct mc_graph *g, int batch)
     v->batch_var = naive_alloc(g->S, sizeof(double));
 }
 
-static void naive_release(struct naive *v)
+static inline void naive_release(struct naive *v)
 {
     double **const each[] = {v->out, v->grad, v->mean, v->var};
 
@@ -207,7 +207,7 @@ static void naive_relu(struct naive *v, int i, int back)
     }
 }
 
-static double naive_act(enum mc_op op, double x)
+static double naive_value(enum mc_op op, double x)
 {
     switch (op) {
     case MC_OP_RELU6:
@@ -253,7 +253,7 @@ static void naive_activation(struct naive *v, int i, int back)
         if (back)
             v->grad[n->in[0]][k] += v->grad[i][k] * naive_slope(n->op, x);
         else
-            v->out[i][k] = naive_act(n->op, x);
+            v->out[i][k] = naive_value(n->op, x);
     }
 }
 
@@ -451,7 +451,7 @@ static void naive_node(struct naive *v, int i, int back)
 }
 
 /* pixels: (B,C,H,W) in [0,1]. Then v->grad[0] * 1/std is the pixels' gradient. */
-static void naive_run(struct naive *v, const double *pixels)
+static inline void naive_run(struct naive *v, const double *pixels)
 {
     const struct mc_node *n = &v->g->nodes[0];
     const size_t image = naive_image(n), hw = (size_t)(n->h * n->w);
