@@ -104,6 +104,10 @@ struct cpu_kernels {
     void (*wino_weights_out)(const struct cpu_wino *c, size_t ic, size_t oc, const float *du,
                              size_t threads, float *dw);
 
+    /* Of a depthwise convolution of n images of c channels: dw (c, kernel). */
+    void (*depthwise_grad)(size_t n, size_t c, const struct mc_window *w, const float *x,
+                           const float *dy, float *dw);
+
     /* Flat vectors. */
     void (*sgd)(size_t n, float *p, float *m, const float *grad, const float *point, float lr,
                 float coef, float momentum, float decay, int nesterov);

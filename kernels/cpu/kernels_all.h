@@ -49,6 +49,7 @@ const struct cpu_kernels PASTE(cpu_kernels, ISA) = {
     .wino_conv = KERNEL(wino_conv),
     .wino_grad = KERNEL(wino_grad),
     .wino_weights_out = KERNEL(wino_weights_out),
+    .depthwise_grad = KERNEL(depthwise_grad),
     .sgd = KERNEL(sgd),
     .lincomb = KERNEL(lincomb),
     .sumsq = KERNEL(sumsq),

@@ -285,6 +285,38 @@ static struct mc_graph *gated_net(void)
     return finish(g, 0);
 }
 
+/* Groups of four, of eight that fill no block of sixteen, of a whole block; depthwise windows of
+ * five and seven, strided; pixels in groups. */
+static struct mc_graph *grouped_net(void)
+{
+    static const struct {
+        int out, kernel, stride, pad, groups;
+    } layers[] = {{6, 3, 1, 1, 3},  {32, 3, 1, 1, 1},  {32, 3, 1, 1, 8},  {24, 3, 1, 0, 1},
+                  {24, 3, 1, 1, 3}, {24, 5, 1, 2, 24}, {24, 7, 2, 3, 24}, {32, 1, 1, 0, 1},
+                  {48, 3, 1, 1, 2}, {48, 5, 2, 1, 48}};
+    struct mc_graph *g = mc_graph_new("grouped", 3, 11, 13, 5, MEAN, STD);
+    int x = 0;
+
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        x = mc_graph_conv(g, NULL, x, layers[i].out,
+                          (struct mc_conv_opts){.kernel = layers[i].kernel,
+                                                .stride = layers[i].stride,
+                                                .pad = layers[i].pad,
+                                                .groups = layers[i].groups,
+                                                .bias = 1});
+        x = i % 2 ? mc_graph_plain(g, NULL, MC_OP_SILU, x) : x;
+    }
+    head(g, mc_graph_globalpool(g, NULL, x), 1, 0);
+    return finish(g, 0);
+}
+
+static void convolutions_in_groups(void **state)
+{
+    (void)state;
+    check_network(grouped_net(), 0, 0, 2e-5);
+    check_network(grouped_net(), 1, 1, 2e-5);
+}
+
 static void gates_and_activations(void **state)
 {
     (void)state;
@@ -327,6 +359,7 @@ int main(void)
         cmocka_unit_test(layers_of_an_mlp),
         cmocka_unit_test(residual_streams),
         cmocka_unit_test(branches_pools_and_heads),
+        cmocka_unit_test(convolutions_in_groups),
         cmocka_unit_test(gates_and_activations),
         cmocka_unit_test(layer_norms_and_scales),
     };
