@@ -11,10 +11,11 @@
  *                                      MC_MODE_REESTIMATE
  *     begin_backward, end_backward     before (dparams, if any, is zeroed) and after those of a
  *                                      backward pass
- *     layer_forward                    one input, one output; parameters and statistics
+ *     layer_forward                    from the first input, and of a product the second;
+ *                                      parameters and statistics
  *     layer_parameters                 gradients of a layer's parameters (dparams may be NULL), and
  *                                      what its input's gradient needs of the whole batch
- *     layer_backward                   the input's gradient
+ *     layer_backward                   the gradient of input k
  *     add                              y = a + b, n numbers; y may be a
  *     move                             to = from; n numbers
  *     channels                         a part's channels to their place in a whole's output, from
@@ -158,7 +159,7 @@ static void node_backward(struct mc_plan *p, struct BACKEND(node) * c, const flo
         all_channels(p, c, 1);
         return;
     }
-    layer_parameters(p, c, in, dparams);
+    layer_parameters(p, c, in, params, dparams);
     for (int k = 0; k < c->n->n_in; k++) {
         in = &p->nodes[c->n->in[k]];
         if (c->role->done || !in->role->need_grad)
@@ -166,7 +167,7 @@ static void node_backward(struct mc_plan *p, struct BACKEND(node) * c, const flo
         if (c->n->op == MC_OP_ADD || is_identity(p, c))
             move(p, c->size, c->grad, in->written, in->grad);
         else
-            layer_backward(p, c, in, params, in->written);
+            layer_backward(p, c, k, in, params, in->written);
         in->written = 1;
     }
 }

@@ -96,13 +96,21 @@ static void shape_text(char out[64], int ndim, const uint64_t *shape)
     snprintf(out + (n < 60 ? n : 60), 4, ")");
 }
 
+/* Axes of 1 are passed over: a linear layer at each pixel is a convolution of kernel 1. */
 static int shape_fits(const struct mc_tensor *want, const struct mc_foreign_tensor *got)
 {
-    int same = want->ndim == got->ndim;
+    int i = 0, k = 0;
 
-    for (int i = 0; same && i < want->ndim; i++)
-        same = want->shape[i] == got->shape[i];
-    return same;
+    for (;; i++, k++) {
+        while (i < want->ndim && want->shape[i] == 1)
+            i++;
+        while (k < got->ndim && got->shape[k] == 1)
+            k++;
+        if (i == want->ndim || k == got->ndim)
+            return i == want->ndim && k == got->ndim;
+        if (want->shape[i] != got->shape[k])
+            return 0;
+    }
 }
 
 static int is_float(int type)

@@ -6,7 +6,9 @@
  *
  * oneDNN has only reference code, a hundred times slower, for fewer blocked input channels than a
  * block holds. It is told of a whole block there: the lanes beyond are 0 in the activations, and
- * the weights get zeros for them. */
+ * the weights get zeros for them. It has no other for groups that are no whole blocks either: as
+ * many of them as fill blocks are one group to it, whose weights are 0 between them. And none for
+ * the weight gradient of many depthwise shapes: that is ours. */
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -18,11 +20,13 @@ struct pass {
     dnnl_memory_t weights, flat, scratch;
     size_t weights_bytes, scratch_bytes, padded_bytes; /* padded: flat weights with the zeros */
     struct cpu_wino wino;                              /* group 0: by oneDNN */
+    int own;                                           /* our depthwise kernel */
 };
 
 struct cpu_conv {
     struct cpu *be;
-    struct cpu_conv_shape s;
+    struct cpu_conv_shape s, told; /* and what oneDNN is told */
+    int merged;                    /* groups of s in one of told's */
     struct pass pass[MC_N_PASSES];
     dnnl_memory_t bias;
     size_t work;
@@ -57,6 +61,38 @@ static int plain(const struct cpu_conv_shape *s, enum mc_pass pass)
 static int channels_in(const struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass)
 {
     return s->ic < be->k->block && !plain(s, pass) && s->groups == 1 ? be->k->block : s->ic;
+}
+
+static int is_depthwise(const struct cpu_conv_shape *s)
+{
+    return s->groups > 1 && s->groups == s->ic && s->groups == s->oc && !s->plain_input &&
+           !s->plain_grad;
+}
+
+/* Groups that fill whole blocks, up to the padding that the activations have; else all in one. */
+static struct cpu_conv_shape merge(const struct cpu *be, const struct cpu_conv_shape *s,
+                                   int *merged)
+{
+    const int b = be->k->block, ic = s->ic / s->groups, oc = s->oc / s->groups;
+    struct cpu_conv_shape t = *s;
+    int m = 1;
+
+    *merged = 1;
+    if (s->groups == 1 || is_depthwise(s))
+        return t;
+    while (ic * m % b || oc * m % b) /* a block is a power of two */
+        m *= 2;
+    t.groups = (s->groups + m - 1) / m;
+    t.ic = t.groups * m * ic;
+    t.oc = t.groups * m * oc;
+    if (s->plain_input || s->plain_grad || t.ic != (s->ic + b - 1) / b * b ||
+        t.oc != (s->oc + b - 1) / b * b) {
+        t = *s;
+        t.groups = 1;
+        m = s->groups;
+    }
+    *merged = m;
+    return t;
 }
 
 struct descs {
@@ -206,6 +242,13 @@ static dnnl_status_t create_pass(struct cpu *be, dnnl_primitive_desc_t *pd, enum
     return st;
 }
 
+static int is_reference(const_dnnl_primitive_desc_t pd)
+{
+    const char *name = NULL;
+    return !dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) &&
+           !strncmp(name, "ref", 3);
+}
+
 int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv **out,
                  struct mc_error *err)
 {
@@ -218,6 +261,7 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
         return mc_no_memory(err);
     c->be = be;
     c->s = *s;
+    c->told = merge(be, s, &c->merged);
     rc = failed(err, dnnl_primitive_attr_create(&attr), "attributes");
     if (!rc)
         rc = failed(err, dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user),
@@ -228,19 +272,20 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
         if (!wanted[pass] ||
             (s->algorithm[pass] == CPU_WINOGRAD && make_winograd(be, s, pass, &c->pass[pass])))
             continue;
-        if (!(rc = describe(be, s, pass, &d, err)))
+        if (!(rc = describe(be, &c->told, pass, &d, err)))
             rc = failed(err, create_pass(be, &pd, pass, s, &d, attr), "this shape");
+        c->pass[pass].own = !rc && pass == MC_PASS_WEIGHTS && is_depthwise(s) && is_reference(pd);
         if (!rc)
             rc = make_pass(be, &c->pass[pass], pd, &d,
                            pass == MC_PASS_WEIGHTS ? dnnl_query_diff_weights_md
                                                    : dnnl_query_weights_md,
                            pass == MC_PASS_WEIGHTS, pass == MC_PASS_DATA ? &d.dst : &d.src,
                            pass == MC_PASS_DATA ? &d.src : &d.dst, err);
-        if (!rc && channels_in(be, s, pass) != s->ic)
+        if (!rc && (channels_in(be, &c->told, pass) != s->ic || c->merged > 1))
             c->pass[pass].padded_bytes = (dnnl_memory_desc_get_size(&d.flat) + 63) / 64 * 64;
         dnnl_primitive_desc_destroy(pd);
     }
-    if (!rc && s->bias && !(rc = describe(be, s, MC_PASS_FORWARD, &d, err)))
+    if (!rc && s->bias && !(rc = describe(be, &c->told, MC_PASS_FORWARD, &d, err)))
         rc = failed(err, memory(be, &c->bias, &d.bias), "a bias");
     for (const struct pass *p = c->pass; p < c->pass + MC_N_PASSES; p++)
         if (p->weights_bytes + p->padded_bytes + p->scratch_bytes > c->work)
@@ -290,14 +335,21 @@ static float *place(struct cpu_conv *c, struct pass *p, const float *flat, void 
     return padded;
 }
 
-/* Floats of an output channel's weights, (ic, kernel), and of the padded row whose head they are.
- */
+/* Floats of an output channel's weights, (ic / groups, kernel), and of the padded row that holds
+ * them. */
 static size_t row_of(const struct cpu_conv *c, const struct pass *p, size_t *wide)
 {
     const size_t window = (size_t)(c->s.kernel[0] * c->s.kernel[1]);
 
-    *wide = (size_t)channels_in(c->be, &c->s, (enum mc_pass)(p - c->pass)) * window;
-    return (size_t)c->s.ic * window;
+    *wide = (size_t)(channels_in(c->be, &c->told, (enum mc_pass)(p - c->pass)) / c->told.groups) *
+            window;
+    return (size_t)(c->s.ic / c->s.groups) * window;
+}
+
+/* Where output channel o's weights lie among the padded ones. */
+static size_t row_at(const struct cpu_conv *c, size_t o, size_t row, size_t wide)
+{
+    return o * wide + o / (size_t)(c->s.oc / c->s.groups) % (size_t)c->merged * row;
 }
 
 static void weights_in(struct cpu_conv *c, struct pass *p, const float *flat, void *work)
@@ -305,10 +357,10 @@ static void weights_in(struct cpu_conv *c, struct pass *p, const float *flat, vo
     size_t wide, row = row_of(c, p, &wide);
     float *padded = place(c, p, flat, work);
 
-    for (size_t o = 0; p->padded_bytes && o < (size_t)c->s.oc; o++) {
-        memcpy(padded + o * wide, flat + o * row, row * sizeof *flat);
-        memset(padded + o * wide + row, 0, (wide - row) * sizeof *flat);
-    }
+    if (p->padded_bytes)
+        memset(padded, 0, (size_t)c->told.oc * wide * sizeof *flat);
+    for (size_t o = 0; p->padded_bytes && o < (size_t)c->s.oc; o++)
+        memcpy(padded + row_at(c, o, row, wide), flat + o * row, row * sizeof *flat);
     execute(c->be, p->reorder, 2,
             (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->flat}, {DNNL_ARG_TO, p->weights}});
 }
@@ -320,7 +372,7 @@ static void weights_out(struct cpu_conv *c, struct pass *p, float *flat, const f
     execute(c->be, p->reorder, 2,
             (dnnl_exec_arg_t[]){{DNNL_ARG_FROM, p->weights}, {DNNL_ARG_TO, p->flat}});
     for (size_t o = 0; p->padded_bytes && o < (size_t)c->s.oc; o++)
-        memcpy(flat + o * row, padded + o * wide, row * sizeof *flat);
+        memcpy(flat + o * row, padded + row_at(c, o, row, wide), row * sizeof *flat);
 }
 
 /* oneDNN's primitive, its weights in place; bias may be NULL. */
@@ -384,6 +436,18 @@ void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *
         k->wino_grad(&p->wino, x, dy, work, (float *)work + p->weights_bytes / sizeof(float));
         k->wino_weights_out(&p->wino, (size_t)c->s.ic, (size_t)c->s.oc, work,
                             (size_t)c->be->base.threads, dweight);
+        return;
+    }
+    if (p->own) {
+        const struct mc_window w = {c->s.ih,
+                                    c->s.iw,
+                                    c->s.oh,
+                                    c->s.ow,
+                                    {c->s.kernel[0], c->s.kernel[1]},
+                                    {c->s.stride[0], c->s.stride[1]},
+                                    {c->s.pad[0], c->s.pad[1]},
+                                    0};
+        c->be->k->depthwise_grad((size_t)c->s.n, (size_t)c->s.ic, &w, x, dy, dweight);
         return;
     }
     const float *padded = place(c, p, dweight, work);

@@ -166,6 +166,9 @@ static inline size_t cpu_channel_at(const struct mc_plan *p, const struct cpu_no
 struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cpu_node *c);
 
 /* Batch norm (norm.c). */
+/* Sum over images of part[n][cb][which of `of`][b] for channel c. */
+double cpu_total(const struct mc_plan *p, const struct cpu_node *n, const float *part, size_t c,
+                 size_t which, size_t of);
 void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params, float *stats,
                       double *acc);
 void cpu_norm_parameters(struct mc_plan *p, struct cpu_node *n, float *dparams);

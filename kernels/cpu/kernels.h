@@ -68,6 +68,21 @@ struct cpu_kernels {
     void (*relu)(size_t n, const float *x, float delta, float *y);
     void (*relu_back)(size_t n, const float *x, const float *dy, float delta, float *dx);
     void (*add)(size_t n, const float *a, const float *b, float *y); /* y may be a */
+    /* y = op(x); of dy, dy times the slope at x. y may be x or dy. */
+    void (*activation)(enum mc_op op, size_t n, const float *x, const float *dy, float *y);
+    /* y = x * f; an image's factors lie `image` floats behind the last one's (0: all images have
+     * the same), one of a channel (each 0) or of each of its pixels. y may be x. */
+    void (*mul)(const struct cpu_shape *s, const float *x, const float *f, size_t image, int each,
+                float *y);
+    /* part[n][cb][b]: sums of x * dy over the image's pixels. */
+    void (*dots)(const struct cpu_shape *s, const float *x, const float *dy, float *part);
+    /* Each pixel's c channels: y = z * w + b, z = (x - mean) / sigma; y may be x. w, b: of
+     * channels, 0 behind the last. */
+    void (*layer_norm)(const struct cpu_shape *s, size_t c, float eps, const float *x,
+                       const float *w, const float *b, float *y);
+    /* part (NULL: not wanted)[n][cb][2][b]: sums of dy * z and of dy. dx (NULL) may be dy. */
+    void (*layer_norm_back)(const struct cpu_shape *s, size_t c, float eps, const float *x,
+                            const float *dy, const float *w, float *part, float *dx);
     /* where[n][cb][pixel][b]: the input pixel that was the greatest; NULL: not wanted. */
     void (*max_pool)(const struct cpu_shape *s, const struct mc_window *w, const float *x, float *y,
                      int32_t *where);
@@ -88,6 +103,10 @@ struct cpu_kernels {
                       float *work);
     void (*wino_weights_out)(const struct cpu_wino *c, size_t ic, size_t oc, const float *du,
                              size_t threads, float *dw);
+
+    /* Of a depthwise convolution of n images of c channels: dw (c, kernel). */
+    void (*depthwise_grad)(size_t n, size_t c, const struct mc_window *w, const float *x,
+                           const float *dy, float *dw);
 
     /* Flat vectors. */
     void (*sgd)(size_t n, float *p, float *m, const float *grad, const float *point, float lr,

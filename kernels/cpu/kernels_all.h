@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One instruction set's kernels and their table: ISA and BLOCK are defined by isa_*.c. */
+#include "kernels/activation.h"
 #include "kernels/cpu/kernels.h"
 
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 
@@ -34,6 +36,11 @@ const struct cpu_kernels PASTE(cpu_kernels, ISA) = {
     .relu = KERNEL(relu),
     .relu_back = KERNEL(relu_back),
     .add = KERNEL(add),
+    .activation = KERNEL(activation),
+    .mul = KERNEL(mul),
+    .dots = KERNEL(dots),
+    .layer_norm = KERNEL(layer_norm),
+    .layer_norm_back = KERNEL(layer_norm_back),
     .max_pool = KERNEL(max_pool),
     .max_pool_back = KERNEL(max_pool_back),
     .avg_pool = KERNEL(avg_pool),
@@ -42,6 +49,7 @@ const struct cpu_kernels PASTE(cpu_kernels, ISA) = {
     .wino_conv = KERNEL(wino_conv),
     .wino_grad = KERNEL(wino_grad),
     .wino_weights_out = KERNEL(wino_weights_out),
+    .depthwise_grad = KERNEL(depthwise_grad),
     .sgd = KERNEL(sgd),
     .lincomb = KERNEL(lincomb),
     .sumsq = KERNEL(sumsq),

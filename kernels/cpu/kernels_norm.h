@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Batch norm and the activation behind it, included once an instruction set (see kernels.h). */
+ * Batch norm and the ReLU behind it, layer norm, included once an instruction set (see kernels.h).
+ */
 
 static inline __attribute__((always_inline)) vf activate(vf z, float delta)
 {
@@ -179,4 +180,89 @@ static void KERNEL(channel_sums)(const struct cpu_shape *s, const float *x, floa
                 a[i & 1] += p[i];
             *(vf *)(part + (n * s->cb + cb) * BLOCK) = a[0] + a[1];
         }
+}
+
+/* ---- layer norm: a pixel's blocks lie hw apart ----------------------------------------------- */
+
+static inline __attribute__((always_inline)) float lanes_sum(vf v)
+{
+    float sum = 0;
+
+    for (int l = 0; l < BLOCK; l++)
+        sum += v[l];
+    return sum;
+}
+
+/* x - mean, but 0 in the lanes behind the last channel */
+static inline __attribute__((always_inline)) vf centred(vf x, float mean, size_t cb, size_t c)
+{
+    vi m;
+
+    for (int l = 0; l < BLOCK; l++)
+        m[l] = cb * BLOCK + (size_t)l < c ? -1 : 0;
+    return (vf)((vi)(x - mean) & m);
+}
+
+/* Of a pixel. Returns 1 / sigma. */
+static inline __attribute__((always_inline)) float
+layer_moments(const struct cpu_shape *s, size_t c, float eps, const vf *x, float *mean)
+{
+    vf sum = ZERO, sq = ZERO;
+
+    for (size_t cb = 0; cb < s->cb; cb++)
+        sum += x[cb * s->hw];
+    *mean = lanes_sum(sum) / (float)c;
+    for (size_t cb = 0; cb < s->cb; cb++) {
+        const vf d = centred(x[cb * s->hw], *mean, cb, c);
+        sq += d * d;
+    }
+    return 1 / sqrtf(lanes_sum(sq) / (float)c + eps);
+}
+
+static void KERNEL(layer_norm)(const struct cpu_shape *s, size_t c, float eps, const float *x,
+                               const float *w, const float *b, float *y)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < s->n * s->hw; i++) {
+        const size_t at = i / s->hw * s->cb * s->hw + i % s->hw;
+        const vf *px = (const vf *)x + at;
+        float mean;
+        const float inv = layer_moments(s, c, eps, px, &mean);
+        for (size_t cb = 0; cb < s->cb; cb++)
+            ((vf *)y)[at + cb * s->hw] =
+                (px[cb * s->hw] - mean) * inv * ((const vf *)w)[cb] + ((const vf *)b)[cb];
+    }
+}
+
+static void KERNEL(layer_norm_back)(const struct cpu_shape *s, size_t c, float eps, const float *x,
+                                    const float *dy, const float *w, float *part, float *dx)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t n = 0; n < s->n; n++) {
+        vf *out = (vf *)part + n * s->cb * 2;
+        if (part)
+            memset(out, 0, s->cb * 2 * sizeof *out);
+        for (size_t q = 0; q < s->hw; q++) {
+            const size_t at = n * s->cb * s->hw + q;
+            const vf *px = (const vf *)x + at, *pdy = (const vf *)dy + at;
+            float mean;
+            const float inv = layer_moments(s, c, eps, px, &mean);
+            vf a = ZERO, b = ZERO;
+            for (size_t cb = 0; cb < s->cb; cb++) {
+                const vf z = centred(px[cb * s->hw], mean, cb, c) * inv, g = pdy[cb * s->hw];
+                if (part) {
+                    out[2 * cb] += g * z;
+                    out[2 * cb + 1] += g;
+                }
+                a += g * ((const vf *)w)[cb];
+                b += g * ((const vf *)w)[cb] * z;
+            }
+            const float k1 = lanes_sum(a) / (float)c, k2 = lanes_sum(b) / (float)c;
+            for (size_t cb = 0; dx && cb < s->cb; cb++) {
+                const vf z = centred(px[cb * s->hw], mean, cb, c) * inv;
+                const vf g = pdy[cb * s->hw] * ((const vf *)w)[cb];
+                ((vf *)dx)[at + cb * s->hw] = (g - k1 - z * k2) * inv;
+            }
+        }
+    }
 }

@@ -24,6 +24,67 @@ static void KERNEL(add)(size_t n, const float *a, const float *b, float *y)
         ((vf *)y)[i] = ((const vf *)a)[i] + ((const vf *)b)[i];
 }
 
+/* op is a constant where this is inlined. */
+static inline __attribute__((always_inline)) void
+activate_some(enum mc_op op, size_t n, const float *x, const float *dy, float *y)
+{
+    if (dy) {
+#pragma omp simd
+        for (size_t i = 0; i < n; i++)
+            y[i] = dy[i] * mc_activation_slope(op, x[i]);
+    } else {
+#pragma omp simd
+        for (size_t i = 0; i < n; i++)
+            y[i] = mc_activation(op, x[i]);
+    }
+}
+
+static void KERNEL(activation)(enum mc_op op, size_t n, const float *x, const float *dy, float *y)
+{
+    enum { SOME = 4096 };
+#define ONE_OF(name)                                                                               \
+    case MC_OP_##name:                                                                             \
+        activate_some(MC_OP_##name, n - i < SOME ? n - i : SOME, x + i, dy ? dy + i : NULL,        \
+                      y + i);                                                                      \
+        break
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i += SOME)
+        switch (op) {
+            ONE_OF(RELU6);
+            ONE_OF(GELU);
+            ONE_OF(SILU);
+            ONE_OF(HARDSWISH);
+            ONE_OF(HARDSIGMOID);
+        default:
+            ONE_OF(SIGMOID);
+        }
+#undef ONE_OF
+}
+
+static void KERNEL(mul)(const struct cpu_shape *s, const float *x, const float *f, size_t image,
+                        int each, float *y)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < s->n * s->cb; i++) {
+        const size_t at = i * s->hw, step = each ? 1 : 0;
+        const vf *pf = (const vf *)(f + i / s->cb * image) + i % s->cb * (each ? s->hw : 1);
+        for (size_t q = 0; q < s->hw; q++)
+            ((vf *)y)[at + q] = ((const vf *)x)[at + q] * pf[q * step];
+    }
+}
+
+static void KERNEL(dots)(const struct cpu_shape *s, const float *x, const float *dy, float *part)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < s->n * s->cb; i++) {
+        const vf *px = (const vf *)x + i * s->hw, *pdy = (const vf *)dy + i * s->hw;
+        vf a[2] = {ZERO, ZERO};
+        for (size_t q = 0; q < s->hw; q++)
+            a[q & 1] += px[q] * pdy[q];
+        ((vf *)part)[i] = a[0] + a[1];
+    }
+}
+
 static void KERNEL(max_pool)(const struct cpu_shape *s, const struct mc_window *w, const float *x,
                              float *y, int32_t *where)
 {
@@ -102,4 +163,54 @@ static void KERNEL(avg_pool_back)(const struct cpu_shape *s, const struct mc_win
                         p[h * w->iw + c] += g;
             }
     }
+}
+
+/* An image's products of the outputs with what place (kh, kw) of their windows sees. */
+static inline vf window_dots(const struct mc_window *w, int kh, int kw, const vf *x, const vf *dy)
+{
+    const int k[2] = {kh, kw}, in[2] = {w->ih, w->iw}, out[2] = {w->oh, w->ow};
+    int from[2], to[2]; /* outputs for which it is on the image */
+    vf a = ZERO, b = ZERO;
+
+    for (int i = 0; i < 2; i++) {
+        const int first = w->pad[i] - k[i], last = in[i] - 1 + w->pad[i] - k[i];
+        from[i] = first > 0 ? (first + w->stride[i] - 1) / w->stride[i] : 0;
+        to[i] = last < 0 ? 0 : last / w->stride[i] + 1;
+        to[i] = to[i] < out[i] ? to[i] : out[i];
+    }
+    for (int h = from[0]; h < to[0]; h++) {
+        const vf *px = x + (h * w->stride[0] - w->pad[0] + kh) * w->iw - w->pad[1] + kw;
+        const vf *pdy = dy + h * w->ow;
+        int c = from[1];
+        for (; c + 1 < to[1]; c += 2) {
+            a += px[c * w->stride[1]] * pdy[c];
+            b += px[(c + 1) * w->stride[1]] * pdy[c + 1];
+        }
+        if (c < to[1])
+            a += px[c * w->stride[1]] * pdy[c];
+    }
+    return a + b;
+}
+
+static void KERNEL(depthwise_grad)(size_t n, size_t c, const struct mc_window *w, const float *x,
+                                   const float *dy, float *dw)
+{
+    const int taps = w->kernel[0] * w->kernel[1];
+    const size_t cb = (c + BLOCK - 1) / BLOCK;
+
+#pragma omp parallel for collapse(2) schedule(static)
+    for (size_t j = 0; j < cb; j++)
+        for (int t = 0; t < taps; t++) {
+            double sums[BLOCK] = {0};
+            for (size_t i = 0; i < n; i++) {
+                const size_t at = i * cb + j;
+                const vf sum = window_dots(w, t / w->kernel[1], t % w->kernel[1],
+                                           (const vf *)x + at * (size_t)(w->ih * w->iw),
+                                           (const vf *)dy + at * (size_t)(w->oh * w->ow));
+                for (int l = 0; l < BLOCK; l++)
+                    sums[l] += (double)sum[l];
+            }
+            for (size_t l = 0; l < BLOCK && j * BLOCK + l < c; l++)
+                dw[(j * BLOCK + l) * (size_t)taps + (size_t)t] = (float)sums[l];
+        }
 }

@@ -32,9 +32,8 @@ static struct cpu_norm norm_args(const struct mc_plan *p, const struct cpu_node 
     return m;
 }
 
-/* Sum over images of part[n][cb][which of `of`][b] for channel c. */
-static double total(const struct mc_plan *p, const struct cpu_node *n, const float *part, size_t c,
-                    size_t which, size_t of)
+double cpu_total(const struct mc_plan *p, const struct cpu_node *n, const float *part, size_t c,
+                 size_t which, size_t of)
 {
     const size_t b = (size_t)p->be->k->block;
     double sum = 0;
@@ -63,8 +62,8 @@ void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params
         double mean, var;
         if (n->batch_stats && p->valid) {
             const double first = (double)x[(c / b) * n->hw * b + c % b];
-            const double d = total(p, n, part, c, 0, 2) / count;
-            var = total(p, n, part, c, 1, 2) / count - d * d;
+            const double d = cpu_total(p, n, part, c, 0, 2) / count;
+            var = cpu_total(p, n, part, c, 1, 2) / count - d * d;
             var = var < 0 ? 0 : var;
             mean = first + d;
             if (p->mode == MC_MODE_TRAIN) {
@@ -114,7 +113,7 @@ void cpu_norm_parameters(struct mc_plan *p, struct cpu_node *n, float *dparams)
 
     p->be->k->norm_back_sums(&s, in->out, output_grad(p, n), &m, part);
     for (size_t c = 0; c < (size_t)n->n->c; c++) {
-        const double sum = total(p, n, part, c, 0, 2), dot = total(p, n, part, c, 1, 2);
+        const double sum = cpu_total(p, n, part, c, 0, 2), dot = cpu_total(p, n, part, c, 1, 2);
         const double inv = (double)vector(p, n, INVSTD)[c];
         if (dparams) {
             dparams[n->n->weight.offset + c] = (float)(dot * inv);

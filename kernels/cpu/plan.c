@@ -55,7 +55,15 @@ static int backward_reads_input(const struct cpu_node *c)
 {
     return c->role->reach &&
            (c->n->op == MC_OP_CONV || c->n->op == MC_OP_LINEAR || c->n->op == MC_OP_BATCHNORM ||
-            (c->n->op == MC_OP_RELU && !c->role->done) || c->n->op == MC_OP_LOSS);
+            c->n->op == MC_OP_LAYERNORM || c->n->op == MC_OP_SCALE || c->n->op == MC_OP_MUL ||
+            (mc_is_activation(c->n->op) && !c->role->done) || c->n->op == MC_OP_LOSS);
+}
+
+/* Of one input, whose memory its output may take, and its gradient that of the output's. */
+static int is_elementwise(enum mc_op op)
+{
+    return op == MC_OP_BATCHNORM || op == MC_OP_LAYERNORM || op == MC_OP_SCALE ||
+           mc_is_activation(op);
 }
 
 /* The input whose memory node i's output takes, or -1. */
@@ -69,8 +77,7 @@ static int output_in_place(const struct mc_plan *p, int i)
     for (int k = 0; c->n->op == MC_OP_ADD && k < c->n->n_in; k++)
         if (exclusive(p, c->n->in[k]))
             return c->n->in[k];
-    if ((c->n->op == MC_OP_BATCHNORM || c->n->op == MC_OP_RELU) && !p->backward &&
-        exclusive(p, c->n->in[0]))
+    if (is_elementwise(c->n->op) && !p->backward && exclusive(p, c->n->in[0]))
         return c->n->in[0];
     return -1;
 }
@@ -86,8 +93,7 @@ static int grad_in_place(const struct mc_plan *p, int i)
         for (int k = 0; p->nodes[j].role->reach && k < u->n_in; k++) {
             if (u->in[k] != i)
                 continue;
-            if (u->op == MC_OP_BATCHNORM || u->op == MC_OP_RELU || u->op == MC_OP_DROPOUT ||
-                flatten_is_view(p, j))
+            if (is_elementwise(u->op) || u->op == MC_OP_DROPOUT || flatten_is_view(p, j))
                 return j;
             if (u->op != MC_OP_ADD)
                 return -1;

@@ -54,23 +54,44 @@ static void linear_backward(struct mc_plan *p, const struct cpu_node *c, const s
         memset(dx + i * in->image + k, 0, (in->image - k) * sizeof *dx);
 }
 
+/* The images' sums in p->work, which of `of`, of every channel. */
+static void totals(const struct mc_plan *p, const struct cpu_node *c, size_t which, size_t of,
+                   float *sums)
+{
+    for (size_t j = 0; j < (size_t)c->n->c; j++)
+        sums[j] = (float)cpu_total(p, c, p->work, j, which, of);
+}
+
 static void conv_parameters(struct mc_plan *p, const struct cpu_node *c, const struct cpu_node *in,
                             float *dparams)
 {
-    const size_t b = (size_t)p->be->k->block;
     const struct cpu_shape s = cpu_node_shape(p, c);
-    float *part = p->work;
 
     cpu_conv_backward_weights(c->conv, in->out, c->grad, dparams + c->n->weight.offset, p->work);
     if (!c->n->has_bias || c->role->skip_bias)
         return;
-    p->be->k->channel_sums(&s, c->grad, part);
-    for (size_t j = 0; j < (size_t)c->n->c; j++) {
-        double sum = 0;
-        for (size_t i = 0; i < p->valid; i++)
-            sum += (double)part[(i * c->cb + j / b) * b + j % b];
-        dparams[c->n->bias.offset + j] = (float)sum;
-    }
+    p->be->k->channel_sums(&s, c->grad, p->work);
+    totals(p, c, 0, 1, dparams + c->n->bias.offset);
+}
+
+static void layer_norm_parameters(struct mc_plan *p, const struct cpu_node *c,
+                                  const struct cpu_node *in, const float *params, float *dparams)
+{
+    const struct cpu_shape s = cpu_node_shape(p, c);
+
+    p->be->k->layer_norm_back(&s, (size_t)c->n->c, c->n->eps, in->out, c->grad,
+                              params + c->n->weight.offset, p->work, NULL);
+    totals(p, c, 0, 2, dparams + c->n->weight.offset);
+    totals(p, c, 1, 2, dparams + c->n->bias.offset);
+}
+
+static void scale_parameters(struct mc_plan *p, const struct cpu_node *c, const struct cpu_node *in,
+                             float *dparams)
+{
+    const struct cpu_shape s = cpu_node_shape(p, c);
+
+    p->be->k->dots(&s, in->out, c->grad, p->work);
+    totals(p, c, 0, 1, dparams + c->n->weight.offset);
 }
 
 /* ---- moving channels ---------------------------------------------------------------------------
@@ -146,6 +167,19 @@ static void channels(struct mc_plan *p, struct cpu_node *whole, size_t at, struc
     copy_channels(p, part, dx, 0, whole, whole->grad, at, count);
     if (adds)
         add(p, part->grad_size, part->grad, dx, part->grad);
+}
+
+/* x times the node's other input, or what of it is the gradient of input k. */
+static void product(const struct mc_plan *p, const struct cpu_node *c, int k, const float *x,
+                    float *y)
+{
+    const struct cpu_node *other = &p->nodes[c->n->in[!k]], *in = &p->nodes[c->n->in[k]];
+    const struct cpu_shape s = cpu_node_shape(p, c);
+
+    if (in->hw < c->hw)
+        p->be->k->dots(&s, other->out, x, y);
+    else
+        p->be->k->mul(&s, x, other->out, other->image, other->hw == c->hw, y);
 }
 
 /* Between a node's (C,H,W) and the row of C*H*W channels that a flatten makes of it. */
@@ -229,6 +263,16 @@ static void layer_forward(struct mc_plan *p, struct cpu_node *c, const struct cp
     case MC_OP_RELU:
         k->relu(c->size, in->out, c->n->delta, c->out);
         break;
+    case MC_OP_LAYERNORM:
+        k->layer_norm(&s, (size_t)c->n->c, c->n->eps, in->out, params + c->n->weight.offset,
+                      params + c->n->bias.offset, c->out);
+        break;
+    case MC_OP_SCALE:
+        k->mul(&s, in->out, params + c->n->weight.offset, 0, 0, c->out);
+        break;
+    case MC_OP_MUL:
+        product(p, c, 0, in->out, c->out);
+        break;
     case MC_OP_MAXPOOL:
         k->max_pool(&s, &w, in->out, c->out, c->where);
         break;
@@ -248,6 +292,10 @@ static void layer_forward(struct mc_plan *p, struct cpu_node *c, const struct cp
         cpu_loss_forward(p, c);
         break;
     default:
+        if (mc_is_activation(c->n->op)) {
+            k->activation(c->n->op, c->size, in->out, NULL, c->out);
+            clear_padding(p, c, c->out);
+        }
         break;
     }
 }
@@ -259,7 +307,7 @@ static void begin_backward(struct mc_plan *p, float *dparams)
 }
 
 static void layer_parameters(struct mc_plan *p, struct cpu_node *c, const struct cpu_node *in,
-                             float *dparams)
+                             const float *params, float *dparams)
 {
     if (c->n->op == MC_OP_BATCHNORM)
         cpu_norm_parameters(p, c, dparams);
@@ -267,9 +315,13 @@ static void layer_parameters(struct mc_plan *p, struct cpu_node *c, const struct
         conv_parameters(p, c, in, dparams);
     else if (dparams && c->n->op == MC_OP_LINEAR)
         linear_parameters(p, c, in, dparams);
+    else if (dparams && c->n->op == MC_OP_LAYERNORM)
+        layer_norm_parameters(p, c, in, params, dparams);
+    else if (dparams && c->n->op == MC_OP_SCALE)
+        scale_parameters(p, c, in, dparams);
 }
 
-static void layer_backward(struct mc_plan *p, struct cpu_node *c, const struct cpu_node *in,
+static void layer_backward(struct mc_plan *p, struct cpu_node *c, int i, const struct cpu_node *in,
                            const float *params, int adds)
 {
     const struct cpu_kernels *k = p->be->k;
@@ -290,6 +342,16 @@ static void layer_backward(struct mc_plan *p, struct cpu_node *c, const struct c
     case MC_OP_RELU:
         k->relu_back(c->size, in->out, c->grad, c->n->delta, dx);
         break;
+    case MC_OP_LAYERNORM:
+        k->layer_norm_back(&s, (size_t)c->n->c, c->n->eps, in->out, c->grad,
+                           params + c->n->weight.offset, NULL, dx);
+        break;
+    case MC_OP_SCALE:
+        k->mul(&s, c->grad, params + c->n->weight.offset, 0, 0, dx);
+        break;
+    case MC_OP_MUL:
+        product(p, c, i, c->grad, dx);
+        break;
     case MC_OP_MAXPOOL:
         k->max_pool_back(&s, &w, c->grad, c->where, dx);
         break;
@@ -309,6 +371,8 @@ static void layer_backward(struct mc_plan *p, struct cpu_node *c, const struct c
         cpu_loss_backward(p, c, dx);
         break;
     default:
+        if (mc_is_activation(c->n->op))
+            k->activation(c->n->op, c->size, in->out, c->grad, dx);
         break;
     }
     if (adds)

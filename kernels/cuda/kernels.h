@@ -92,13 +92,16 @@ double *cuda_parts(const struct cuda *be); /* (CUDA_PARTS), of a flat vector's s
 enum cuda_sum {
     CUDA_SUM_SHIFTED, /* d = x - the channel's first pixel, d^2        stats */
     CUDA_SUM_BACK,    /* dz, dz * (x - mean), dz = dy * act'(z)        norm_back_sums */
-    CUDA_SUM_SQUARES  /* x, x^2                                        channel_sums, moments */
+    CUDA_SUM_SQUARES, /* x, x^2                                        channel_sums, moments */
+    CUDA_SUM_PRODUCT, /* x * dy, 0                                     dots */
+    CUDA_SUM_LAYER    /* dz, dz * (x - mean) * inv, both of pixels     layer_norm_back */
 };
 #define CUDA_MAX_PARTS 1024
 size_t cuda_sum_parts(const struct cuda_shape *s);
 void cuda_sums(struct cuda *be, const struct cuda_shape *s, enum cuda_sum what, const void *x,
                const void *dy, const struct cuda_norm *m, double *part);
-/* out[c] (float32) = scale * first sums; sum, sq (may be NULL) += first and second sums. */
+/* out[c] (float32) = scale * first sums (second: of part + 1); sum, sq (may be NULL) += first and
+ * second sums. */
 void cuda_sums_to_floats(struct cuda *be, const struct cuda_shape *s, const double *part,
                          double scale, float *out);
 void cuda_sums_to_doubles(struct cuda *be, const struct cuda_shape *s, const double *part,
@@ -129,6 +132,12 @@ void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const d
                             float *dbeta, float *dbias);
 void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x, const void *dy,
                     const struct cuda_norm *m, int add, void *dx);
+/* ---- layer norm (norm.cu); cpu/kernels_norm.h: m->mean and m->inv are of pixels (N * HW) ---- */
+void cuda_layer_norm(struct cuda *be, const struct cuda_shape *s, double eps, const void *x,
+                     const float *weight, const float *bias, const struct cuda_norm *m, void *y);
+void cuda_layer_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
+                          const void *dy, const float *weight, const struct cuda_norm *m, int add,
+                          void *dx);
 /* acc[images] += valid */
 void cuda_count_images(struct cuda *be, const struct cuda_batch *batch, double *images);
 /* One batch norm's pooled moments: `pixels` an image, acc as MC_REESTIMATE_SIZE has it. */
@@ -142,6 +151,16 @@ void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, 
                     float delta, int add, void *dx);
 /* y may be a */
 void cuda_add(struct cuda *be, enum cuda_type t, size_t n, const void *a, const void *b, void *y);
+/* y = op(x); of dy, dy times the slope at x, and then `add`. */
+void cuda_activation(struct cuda *be, enum cuda_type t, enum mc_op op, size_t n, const void *x,
+                     const void *dy, int add, void *y);
+/* y = x * f, f of x's numbers, or of its channels: where fs has one pixel, or `learned` (C) if that
+ * is not NULL. */
+void cuda_mul(struct cuda *be, const struct cuda_shape *s, const void *x,
+              const struct cuda_shape *fs, const void *f, const float *learned, int add, void *y);
+/* dx (N,C), where d has it, = sums over pixels of x * dy. */
+void cuda_dots(struct cuda *be, const struct cuda_shape *s, const void *x, const void *dy,
+               const struct cuda_shape *d, int add, void *dx);
 void cuda_add_bias(struct cuda *be, const struct cuda_shape *s, const float *bias, void *y);
 /* n rows of `count` numbers, which lie from_row numbers apart, to rows that lie to_row apart. */
 void cuda_copy_rows(struct cuda *be, enum cuda_type t, size_t n, size_t count, const void *from,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Batch norm with the activation behind it: a channel's vectors from its sums, by a block, then
+ * Batch norm with the ReLU behind it: a channel's vectors from its sums, by a block, then
  * elementwise. A bias in front moves the mean and nothing else (cpu/norm.c). */
 #include "kernels/cuda/device.cuh"
 
@@ -180,4 +180,70 @@ void cuda_pool_moments(struct cuda *be, size_t c, double pixels, const double *s
                        const double *sq, const double *images, float *mean, float *var)
 {
     LAUNCH_EACH(be, pool_moments, c, pixels, sum, sq, images, mean, var);
+}
+
+/* ---- layer norm: a thread a pixel -------------------------------------------------------------
+ */
+
+template <class T>
+static __global__ void layer_norm(uint32_t n, struct cuda_shape s, double eps, const T *x,
+                                  const float *weight, const float *bias, struct cuda_norm m, T *y)
+{
+    for
+        EACH(i, n)
+        {
+            const uint32_t at = i / s.hw * s.image + i % s.hw * s.pixel;
+            double sum = 0, sq = 0;
+            for (uint32_t c = 0; c < s.c; c++)
+                sum += (double)value(x[at + c * s.channel]);
+            const double mean = sum / s.c;
+            for (uint32_t c = 0; c < s.c; c++) {
+                const double d = (double)value(x[at + c * s.channel]) - mean;
+                sq += d * d;
+            }
+            m.mean[i] = (float)mean;
+            m.inv[i] = (float)(1 / sqrt(sq / s.c + eps));
+            for (uint32_t c = 0; c < s.c; c++)
+                set(&y[at + c * s.channel],
+                    (value(x[at + c * s.channel]) - m.mean[i]) * m.inv[i] * weight[c] + bias[c]);
+        }
+}
+
+void cuda_layer_norm(struct cuda *be, const struct cuda_shape *s, double eps, const void *x,
+                     const float *weight, const float *bias, const struct cuda_norm *m, void *y)
+{
+    WITH_TYPE(s->type, LAUNCH_EACH(be, layer_norm, s->n * s->hw, *s, eps, (const T *)x, weight,
+                                   bias, *m, (T *)y));
+}
+
+template <class T>
+static __global__ void layer_norm_back(uint32_t n, struct cuda_shape s, const T *x, const T *dy,
+                                       const float *weight, struct cuda_norm m, int add, T *dx)
+{
+    for
+        EACH(i, n)
+        {
+            const uint32_t at = i / s.hw * s.image + i % s.hw * s.pixel;
+            const float mean = m.mean[i], inv = m.inv[i];
+            double a = 0, b = 0;
+            for (uint32_t c = 0; c < s.c; c++) {
+                const double g = (double)(value(dy[at + c * s.channel]) * weight[c]);
+                a += g;
+                b += g * (double)((value(x[at + c * s.channel]) - mean) * inv);
+            }
+            const float k1 = (float)(a / s.c), k2 = (float)(b / s.c);
+            for (uint32_t c = 0; c < s.c; c++) {
+                const uint32_t k = at + c * s.channel;
+                const float g = value(dy[k]) * weight[c];
+                set_or_add(&dx[k], add, (g - k1 - (value(x[k]) - mean) * inv * k2) * inv);
+            }
+        }
+}
+
+void cuda_layer_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
+                          const void *dy, const float *weight, const struct cuda_norm *m, int add,
+                          void *dx)
+{
+    WITH_TYPE(s->type, LAUNCH_EACH(be, layer_norm_back, s->n * s->hw, *s, (const T *)x,
+                                   (const T *)dy, weight, *m, add, (T *)dx));
 }

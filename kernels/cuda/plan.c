@@ -53,6 +53,10 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
         c->grad = place(m, c->size * cuda_type_size(p->type));
     if (c->n->op == MC_OP_MAXPOOL && p->backward && c->role->reach)
         c->where = place(m, c->size * sizeof(int32_t));
+    if (c->n->op == MC_OP_LAYERNORM) {
+        c->norm.mean = place(m, p->batch * c->hw * sizeof(float));
+        c->norm.inv = place(m, p->batch * c->hw * sizeof(float));
+    }
     if (c->n->op == MC_OP_BATCHNORM) {
         float **vectors[] = {&c->norm.mean, &c->norm.scale, &c->norm.beta,
                              &c->norm.k1,   &c->norm.k2,    &c->norm.inv};

@@ -3,6 +3,10 @@
  * Elementwise operations on activations. */
 #include "kernels/cuda/device.cuh"
 
+extern "C" {
+#include "kernels/activation.h"
+}
+
 template <class T, int W>
 static __global__ void relu(uint32_t n, const pack<T, W> *x, float delta, pack<T, W> *y)
 {
@@ -50,6 +54,69 @@ void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, 
     WITH_PACKS(
         t, whole_packs(n),
         LAUNCH_EACH(be, relu_back, PACKS(n), (const P *)x, (const P *)dy, delta, add, (P *)dx));
+}
+
+template <class T>
+static __global__ void activation(uint32_t n, enum mc_op op, const T *x, const T *dy, int add, T *y)
+{
+    for
+        EACH(i, n)
+        {
+            const float a = value(x[i]);
+            set_or_add(&y[i], add,
+                       dy ? value(dy[i]) * mc_activation_slope(op, a) : mc_activation(op, a));
+        }
+}
+
+void cuda_activation(struct cuda *be, enum cuda_type t, enum mc_op op, size_t n, const void *x,
+                     const void *dy, int add, void *y)
+{
+    WITH_TYPE(
+        t, LAUNCH_EACH(be, activation, (uint32_t)n, op, (const T *)x, (const T *)dy, add, (T *)y));
+}
+
+template <class T>
+static __global__ void mul(uint32_t n, struct cuda_shape s, const T *x, struct cuda_shape fs,
+                           const T *f, const float *learned, int add, T *y)
+{
+    for
+        EACH(i, n)
+        {
+            const uint32_t c = i / s.channel % s.c, q = fs.hw == 1 ? 0 : i / s.pixel % s.hw;
+            const float by = learned
+                                 ? learned[c]
+                                 : value(f[i / s.image * fs.image + c * fs.channel + q * fs.pixel]);
+            set_or_add(&y[i], add, value(x[i]) * by);
+        }
+}
+
+void cuda_mul(struct cuda *be, const struct cuda_shape *s, const void *x,
+              const struct cuda_shape *fs, const void *f, const float *learned, int add, void *y)
+{
+    WITH_TYPE(s->type, LAUNCH_EACH(be, mul, s->n * s->image, *s, (const T *)x, *fs, (const T *)f,
+                                   learned, add, (T *)y));
+}
+
+/* A block a channel of an image. */
+template <class T>
+static __global__ void dots(struct cuda_shape s, const T *x, const T *dy, struct cuda_shape d,
+                            int add, T *dx)
+{
+    const uint32_t i = blockIdx.x / s.c, c = blockIdx.x % s.c, at = i * s.image + c * s.channel;
+    double sum = 0;
+
+    for (uint32_t q = threadIdx.x; q < s.hw; q += CUDA_THREADS)
+        sum += (double)value(x[at + q * s.pixel]) * (double)value(dy[at + q * s.pixel]);
+    sum = block_sum(sum);
+    if (threadIdx.x == 0)
+        set_or_add(&dx[i * d.image + c * d.channel], add, (float)sum);
+}
+
+void cuda_dots(struct cuda *be, const struct cuda_shape *s, const void *x, const void *dy,
+               const struct cuda_shape *d, int add, void *dx)
+{
+    WITH_TYPE(s->type, LAUNCH_BLOCKS(be, dots, (size_t)s->n * s->c, *s, (const T *)x, (const T *)dy,
+                                     *d, add, (T *)dx));
 }
 
 template <class T, int W>

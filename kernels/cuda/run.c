@@ -114,6 +114,27 @@ static void norm_parameters(struct mc_plan *p, struct cuda_node *c, const struct
                            dparams && in->role->skip_bias ? dparams + in->n->bias.offset : NULL);
 }
 
+static void layer_norm_parameters(struct mc_plan *p, const struct cuda_node *c,
+                                  const struct cuda_node *in, float *dparams)
+{
+    const struct cuda_shape s = cuda_node_shape(p, c);
+    const double scale = 1 / (double)p->loss_scale;
+
+    cuda_sums(p->be, &s, CUDA_SUM_LAYER, in->out, c->grad, &c->norm, p->part);
+    cuda_sums_to_floats(p->be, &s, p->part, scale, dparams + c->n->bias.offset);
+    cuda_sums_to_floats(p->be, &s, p->part + 1, scale, dparams + c->n->weight.offset);
+}
+
+static void scale_parameters(struct mc_plan *p, const struct cuda_node *c,
+                             const struct cuda_node *in, float *dparams)
+{
+    const struct cuda_shape s = cuda_node_shape(p, c);
+
+    cuda_sums(p->be, &s, CUDA_SUM_PRODUCT, in->out, c->grad, NULL, p->part);
+    cuda_sums_to_floats(p->be, &s, p->part, 1 / (double)p->loss_scale,
+                        dparams + c->n->weight.offset);
+}
+
 /* ---- layers without ---------------------------------------------------------------------------
  */
 
@@ -140,6 +161,20 @@ static void channels(struct mc_plan *p, struct cuda_node *whole, size_t at, stru
     else
         cuda_copy_rows(p->be, p->type, rows, count, cuda_from_channel(p, whole, whole->grad, at),
                        row, adds, part->grad, count);
+}
+
+/* x times the node's other input, or what of it is the gradient of input k. */
+static void product(struct mc_plan *p, const struct cuda_node *c, int k, const void *x, int adds,
+                    void *y)
+{
+    const struct cuda_node *other = &p->nodes[c->n->in[!k]], *in = &p->nodes[c->n->in[k]];
+    const struct cuda_shape s = cuda_node_shape(p, c), o = cuda_node_shape(p, other);
+    const struct cuda_shape d = cuda_node_shape(p, in);
+
+    if (in->hw < c->hw)
+        cuda_dots(p->be, &s, other->out, x, &d, adds, y);
+    else
+        cuda_mul(p->be, &s, x, &o, other->out, NULL, adds, y);
 }
 
 /* ---- forward and backward ---------------------------------------------------------------------
@@ -178,6 +213,16 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
     case MC_OP_RELU:
         cuda_relu(p->be, p->type, c->size, in->out, c->n->delta, c->out);
         break;
+    case MC_OP_LAYERNORM:
+        cuda_layer_norm(p->be, &d, (double)c->n->eps, in->out, params + c->n->weight.offset,
+                        params + c->n->bias.offset, &c->norm, c->out);
+        break;
+    case MC_OP_SCALE:
+        cuda_mul(p->be, &d, in->out, &d, NULL, params + c->n->weight.offset, 0, c->out);
+        break;
+    case MC_OP_MUL:
+        product(p, c, 0, in->out, 0, c->out);
+        break;
     case MC_OP_MAXPOOL:
         cuda_max_pool(p->be, &s, &d, &w, in->out, c->out, c->where);
         break;
@@ -199,6 +244,8 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
                   mc_is_main(p->g, c->n), (double)c->n->loss_weight);
         break;
     default:
+        if (mc_is_activation(c->n->op))
+            cuda_activation(p->be, p->type, c->n->op, c->size, in->out, NULL, 0, c->out);
         break;
     }
 }
@@ -210,18 +257,23 @@ static void begin_backward(struct mc_plan *p, float *dparams)
 }
 
 static void layer_parameters(struct mc_plan *p, struct cuda_node *c, const struct cuda_node *in,
-                             float *dparams)
+                             const float *params, float *dparams)
 {
+    (void)params;
     if (c->n->op == MC_OP_BATCHNORM)
         norm_parameters(p, c, in, dparams);
     else if (dparams && c->n->op == MC_OP_CONV)
         conv_parameters(p, c, in, dparams);
     else if (dparams && c->n->op == MC_OP_LINEAR)
         linear_parameters(p, c, in, dparams);
+    else if (dparams && c->n->op == MC_OP_LAYERNORM)
+        layer_norm_parameters(p, c, in, dparams);
+    else if (dparams && c->n->op == MC_OP_SCALE)
+        scale_parameters(p, c, in, dparams);
 }
 
-static void layer_backward(struct mc_plan *p, struct cuda_node *c, const struct cuda_node *in,
-                           const float *params, int adds)
+static void layer_backward(struct mc_plan *p, struct cuda_node *c, int i,
+                           const struct cuda_node *in, const float *params, int adds)
 {
     const struct mc_window w = mc_window_of(in->n, c->n);
     const struct cuda_shape d = cuda_node_shape(p, c), s = cuda_node_shape(p, in);
@@ -240,6 +292,16 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, const struct 
         break;
     case MC_OP_RELU:
         cuda_relu_back(p->be, p->type, c->size, in->out, c->grad, c->n->delta, adds, dx);
+        break;
+    case MC_OP_LAYERNORM:
+        cuda_layer_norm_back(p->be, &d, in->out, c->grad, params + c->n->weight.offset, &c->norm,
+                             adds, dx);
+        break;
+    case MC_OP_SCALE:
+        cuda_mul(p->be, &d, c->grad, &d, NULL, params + c->n->weight.offset, adds, dx);
+        break;
+    case MC_OP_MUL:
+        product(p, c, i, c->grad, adds, dx);
         break;
     case MC_OP_MAXPOOL:
         cuda_max_pool_back(p->be, &s, &d, &w, c->grad, c->where, adds, dx);
@@ -261,6 +323,8 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, const struct 
                        (double)c->n->loss_weight * (double)p->loss_scale, adds, dx);
         break;
     default:
+        if (mc_is_activation(c->n->op))
+            cuda_activation(p->be, p->type, c->n->op, c->size, in->out, c->grad, adds, dx);
         break;
     }
 }

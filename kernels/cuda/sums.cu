@@ -32,9 +32,10 @@ struct sum_args {
     uint32_t parts;
 };
 
-/* What element x of channel c adds; first: the channel's first pixel. */
-static __device__ inline void sum_terms(const struct sum_args *t, uint32_t c, float x, float dy,
-                                        float first, double *a, double *b)
+/* What element x of channel c and pixel p (of all images) adds; first: the channel's first pixel.
+ */
+static __device__ inline void sum_terms(const struct sum_args *t, uint32_t c, uint32_t p, float x,
+                                        float dy, float first, double *a, double *b)
 {
     if (t->what == CUDA_SUM_SHIFTED) {
         const double d = (double)x - (double)first;
@@ -46,6 +47,11 @@ static __device__ inline void sum_terms(const struct sum_args *t, uint32_t c, fl
             dy = activate_back(d * t->m.scale[c] + t->m.beta[c], dy, t->m.delta);
         *a += (double)dy;
         *b += (double)dy * (double)d;
+    } else if (t->what == CUDA_SUM_PRODUCT) {
+        *a += (double)x * (double)dy;
+    } else if (t->what == CUDA_SUM_LAYER) {
+        *a += (double)dy;
+        *b += (double)dy * (double)((x - t->m.mean[p]) * t->m.inv[p]);
     } else {
         *a += (double)x;
         *b += (double)x * (double)x;
@@ -77,7 +83,8 @@ static __global__ void sum_planes(struct cuda_shape s, struct sum_args t, const 
         const uint32_t i = e / hw, place = i * image + (e - i * hw);
         const pack<T, W> u = at[place], g = dy ? dy[c * hw + place] : u;
         for (int j = 0; j < W; j++)
-            sum_terms(&t, c, value(u.v[j]), value(g.v[j]), first, &a, &b);
+            sum_terms(&t, c, i * s.hw + (e - i * hw) * W + j, value(u.v[j]), value(g.v[j]), first,
+                      &a, &b);
     }
     a = block_sum(a);
     b = block_sum(b);
@@ -107,7 +114,7 @@ static __global__ void sum_rows(struct cuda_shape s, struct sum_args t, uint32_t
     for (uint32_t e = from + threadIdx.x / lanes; mine && e < to; e += CUDA_THREADS / lanes) {
         const pack<T, W> u = x[e * pixel + c / W], g = dy ? dy[e * pixel + c / W] : u;
         for (int j = 0; j < W; j++)
-            sum_terms(&t, c + j, value(u.v[j]), value(g.v[j]), first[j], &a[j], &b[j]);
+            sum_terms(&t, c + j, e, value(u.v[j]), value(g.v[j]), first[j], &a[j], &b[j]);
     }
     for (int j = 0; j < W; j++) {
         a[j] = lane_sum(a[j], lanes);

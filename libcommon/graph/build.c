@@ -38,21 +38,30 @@ static int shape_windows(struct mc_graph *g, struct mc_node *n, const struct mc_
     return 0;
 }
 
+static int is_join(enum mc_op op)
+{
+    return op == MC_OP_ADD || op == MC_OP_MUL || op == MC_OP_CONCAT;
+}
+
 static int shape_join(struct mc_graph *g, struct mc_node *n)
 {
     const struct mc_node *first = &g->nodes[n->in[0]];
     int64_t c = 0;
 
-    if (n->n_in < 2)
-        return fail(g, "node \"%s\": %s needs two inputs or more", n->name, mc_op_name(n->op));
+    if (n->op == MC_OP_MUL && n->n_in != 2)
+        return fail(g, "node \"%s\": mul needs two inputs", n->name);
+    if (n->op == MC_OP_ADD && n->n_in < 2)
+        return fail(g, "node \"%s\": add needs two inputs or more", n->name);
     for (int i = 0; i < n->n_in; i++) {
         const struct mc_node *in = &g->nodes[n->in[i]];
-        if (in->h != first->h || in->w != first->w || (n->op == MC_OP_ADD && in->c != first->c))
+        const int factors = n->op == MC_OP_MUL && in->h == 1 && in->w == 1;
+        if (((in->h != first->h || in->w != first->w) && !factors) ||
+            (n->op != MC_OP_CONCAT && in->c != first->c))
             return fail(g, "node \"%s\": inputs of %dx%dx%d and %dx%dx%d do not match", n->name,
                         first->c, first->h, first->w, in->c, in->h, in->w);
         c += in->c;
     }
-    if (n->op == MC_OP_ADD)
+    if (n->op != MC_OP_CONCAT)
         c = first->c;
     n->c = c > MC_MAX_CHANNELS ? 0 : (int)c;
     n->h = first->h;
@@ -72,7 +81,7 @@ static int shape(struct mc_graph *g, struct mc_node *n)
         }
         return 0;
     }
-    if (n->op == MC_OP_ADD || n->op == MC_OP_CONCAT)
+    if (is_join(n->op))
         return shape_join(g, n);
     if (n->op == MC_OP_CONV && (in->c % n->groups || n->c % n->groups))
         return fail(
@@ -118,7 +127,7 @@ int mc_graph_node(struct mc_graph *g, const char *name, struct mc_node *n)
     if (i >= MC_MAX_NODES)
         return fail(g, "a graph has at most %d nodes", MC_MAX_NODES);
     if ((n->op == MC_OP_NORMALISE) != (i == 0) || (n->n_in == 0) != (i == 0) ||
-        (n->n_in > 1 && n->op != MC_OP_ADD && n->op != MC_OP_CONCAT))
+        (n->n_in > 1 && !is_join(n->op)))
         return fail(g, "node \"%s\": %d inputs are not what %s as node %d takes", n->name, n->n_in,
                     mc_op_name(n->op), i);
     for (int k = 0; k < n->n_in; k++)
@@ -220,9 +229,23 @@ int mc_graph_batchnorm(struct mc_graph *g, const char *name, int in, float eps)
                                 .bias_init = MC_INIT_ZERO});
 }
 
+int mc_graph_layernorm(struct mc_graph *g, const char *name, int in, float eps)
+{
+    return add(g, name, in,
+               (struct mc_node){.op = MC_OP_LAYERNORM,
+                                .eps = eps,
+                                .weight_init = MC_INIT_ONE,
+                                .bias_init = MC_INIT_ZERO});
+}
+
+int mc_graph_plain(struct mc_graph *g, const char *name, enum mc_op op, int in)
+{
+    return add(g, name, in, (struct mc_node){.op = op, .weight_init = MC_INIT_ONE});
+}
+
 int mc_graph_relu(struct mc_graph *g, const char *name, int in)
 {
-    return add(g, name, in, (struct mc_node){.op = MC_OP_RELU});
+    return mc_graph_plain(g, name, MC_OP_RELU, in);
 }
 
 static int join(struct mc_graph *g, const char *name, enum mc_op op, const int *in, int count)
@@ -240,6 +263,11 @@ static int join(struct mc_graph *g, const char *name, enum mc_op op, const int *
 int mc_graph_add(struct mc_graph *g, const char *name, const int *in, int n)
 {
     return join(g, name, MC_OP_ADD, in, n);
+}
+
+int mc_graph_mul(struct mc_graph *g, const char *name, int a, int b)
+{
+    return join(g, name, MC_OP_MUL, (int[]){a, b}, 2);
 }
 
 int mc_graph_concat(struct mc_graph *g, const char *name, const int *in, int n)
@@ -260,7 +288,7 @@ int mc_graph_pool(struct mc_graph *g, const char *name, enum mc_op op, int in, i
 
 int mc_graph_globalpool(struct mc_graph *g, const char *name, int in)
 {
-    return add(g, name, in, (struct mc_node){.op = MC_OP_GLOBALPOOL});
+    return mc_graph_plain(g, name, MC_OP_GLOBALPOOL, in);
 }
 
 int mc_graph_adaptpool(struct mc_graph *g, const char *name, int in, int out_h, int out_w)
@@ -270,7 +298,7 @@ int mc_graph_adaptpool(struct mc_graph *g, const char *name, int in, int out_h, 
 
 int mc_graph_flatten(struct mc_graph *g, const char *name, int in)
 {
-    return add(g, name, in, (struct mc_node){.op = MC_OP_FLATTEN});
+    return mc_graph_plain(g, name, MC_OP_FLATTEN, in);
 }
 
 int mc_graph_dropout(struct mc_graph *g, const char *name, int in, float p)

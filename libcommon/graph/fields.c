@@ -34,7 +34,7 @@ const struct mc_field mc_node_fields[] = {
     {"bias", MC_FIELD_FLAG, MC_FIELD_ONE, AT(has_bias), 0, 1,
      .ops = WEIGHTED, .meaning = "the layer has a bias"},
     {"eps", MC_FIELD_FLOAT, MC_FIELD_ONE, AT(eps), 0, FLT_MAX, .over_min = 1,
-     .ops = OP(BATCHNORM), .meaning = "is added to the variance"},
+     .ops = OP(BATCHNORM) | OP(LAYERNORM), .meaning = "is added to the variance"},
     {"momentum", MC_FIELD_FLOAT, MC_FIELD_ONE, AT(momentum), 0, 1,
      .ops = OP(BATCHNORM), .meaning = "weight of the new batch in the running statistics"},
     {"delta", MC_FIELD_FLOAT, MC_FIELD_ONE, AT(delta), 0, FLT_MAX, .optional = 1,
@@ -54,9 +54,11 @@ const struct mc_field mc_node_fields[] = {
      .ops = WEIGHTED, .with_bias = 1, .optional = 1, .absent = MC_INIT_UNIFORM_FAN_IN,
      .meaning = "initial bias; written where `bias` is true"},
     {"weight_init", MC_FIELD_INIT, MC_FIELD_ONE, AT(weight_init), 0, MC_INIT_ONE,
-     .ops = OP(BATCHNORM), .optional = 1, .absent = MC_INIT_ONE, .meaning = "initial weights"},
+     .ops = OP(BATCHNORM) | OP(LAYERNORM) | OP(SCALE), .optional = 1, .absent = MC_INIT_ONE,
+     .meaning = "initial weights"},
     {"bias_init", MC_FIELD_INIT, MC_FIELD_ONE, AT(bias_init), 0, MC_INIT_ONE,
-     .ops = OP(BATCHNORM), .optional = 1, .absent = MC_INIT_ZERO, .meaning = "initial bias"},
+     .ops = OP(BATCHNORM) | OP(LAYERNORM), .optional = 1, .absent = MC_INIT_ZERO,
+     .meaning = "initial bias"},
     {0},
 };
 /* clang-format on */

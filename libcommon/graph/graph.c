@@ -11,11 +11,29 @@
 #include <string.h>
 
 static const char *const OP_NAMES[MC_N_OPS] = {
-    [MC_OP_NORMALISE] = "normalise",   [MC_OP_CONV] = "conv",           [MC_OP_LINEAR] = "linear",
-    [MC_OP_BATCHNORM] = "batchnorm",   [MC_OP_RELU] = "relu",           [MC_OP_ADD] = "add",
-    [MC_OP_CONCAT] = "concat",         [MC_OP_MAXPOOL] = "maxpool",     [MC_OP_AVGPOOL] = "avgpool",
-    [MC_OP_GLOBALPOOL] = "globalpool", [MC_OP_ADAPTPOOL] = "adaptpool", [MC_OP_FLATTEN] = "flatten",
-    [MC_OP_DROPOUT] = "dropout",       [MC_OP_LOSS] = "loss",
+    [MC_OP_NORMALISE] = "normalise",
+    [MC_OP_CONV] = "conv",
+    [MC_OP_LINEAR] = "linear",
+    [MC_OP_BATCHNORM] = "batchnorm",
+    [MC_OP_LAYERNORM] = "layernorm",
+    [MC_OP_SCALE] = "scale",
+    [MC_OP_RELU] = "relu",
+    [MC_OP_RELU6] = "relu6",
+    [MC_OP_GELU] = "gelu",
+    [MC_OP_SILU] = "silu",
+    [MC_OP_HARDSWISH] = "hardswish",
+    [MC_OP_HARDSIGMOID] = "hardsigmoid",
+    [MC_OP_SIGMOID] = "sigmoid",
+    [MC_OP_ADD] = "add",
+    [MC_OP_MUL] = "mul",
+    [MC_OP_CONCAT] = "concat",
+    [MC_OP_MAXPOOL] = "maxpool",
+    [MC_OP_AVGPOOL] = "avgpool",
+    [MC_OP_GLOBALPOOL] = "globalpool",
+    [MC_OP_ADAPTPOOL] = "adaptpool",
+    [MC_OP_FLATTEN] = "flatten",
+    [MC_OP_DROPOUT] = "dropout",
+    [MC_OP_LOSS] = "loss",
 };
 
 static const char *const INIT_NAMES[MC_N_INITS] = {
@@ -134,7 +152,7 @@ static void place(struct layout *l, struct mc_slot *slot, const struct mc_node *
     if (l->p) {
         struct mc_param *p = &l->p[l->n];
         char name[MC_NAME_MAX];
-        snprintf(name, sizeof name, "%s.%s", node->name, suffix);
+        snprintf(name, sizeof name, "%s%s", node->name, suffix);
         p->tensor = mc_tensor_make(name, MC_F32, ndim, dims);
         p->offset = l->end;
         p->count = count;
@@ -150,14 +168,18 @@ static int lay_out(struct mc_graph *g, struct layout *params, struct layout *sta
 {
     for (int i = 0; i < g->n_nodes; i++) {
         struct mc_node *n = &g->nodes[i];
-        uint64_t c = (uint64_t)n->c, one = 0, fan_in = 1, fan_out = 1;
+        uint64_t c = (uint64_t)n->c, one = 0, fan_in = 1, fan_out = 1, pixel[] = {c, 1, 1};
         size_t first = params->n;
 
+        if (n->op == MC_OP_SCALE) /* a parameter that is no module of its own, as in PyTorch */
+            place(params, &n->weight, n, i, "", 3, pixel, n->weight_init);
+        if (n->op == MC_OP_BATCHNORM || n->op == MC_OP_LAYERNORM) {
+            place(params, &n->weight, n, i, ".weight", 1, &c, n->weight_init);
+            place(params, &n->bias, n, i, ".bias", 1, &c, n->bias_init);
+        }
         if (n->op == MC_OP_BATCHNORM) {
-            place(params, &n->weight, n, i, "weight", 1, &c, n->weight_init);
-            place(params, &n->bias, n, i, "bias", 1, &c, n->bias_init);
-            place(stats, &n->running_mean, n, i, "running_mean", 1, &c, MC_INIT_ZERO);
-            place(stats, &n->running_var, n, i, "running_var", 1, &c, MC_INIT_ONE);
+            place(stats, &n->running_mean, n, i, ".running_mean", 1, &c, MC_INIT_ZERO);
+            place(stats, &n->running_var, n, i, ".running_var", 1, &c, MC_INIT_ONE);
         } else if (n->op == MC_OP_CONV || n->op == MC_OP_LINEAR) {
             int conv = n->op == MC_OP_CONV;
             uint64_t in = (uint64_t)g->nodes[n->in[0]].c / (conv ? (uint64_t)n->groups : 1);
@@ -172,9 +194,9 @@ static int lay_out(struct mc_graph *g, struct layout *params, struct layout *sta
             }
             fan_in = in * kh * kw;
             fan_out = c * kh * kw;
-            place(params, &n->weight, n, i, "weight", conv ? 4 : 2, dims, n->weight_init);
+            place(params, &n->weight, n, i, ".weight", conv ? 4 : 2, dims, n->weight_init);
             if (n->has_bias)
-                place(params, &n->bias, n, i, "bias", 1, &c, n->bias_init);
+                place(params, &n->bias, n, i, ".bias", 1, &c, n->bias_init);
         }
         for (size_t k = first; params->p && k < params->n; k++) {
             params->p[k].fan_in = (size_t)fan_in;

@@ -4,7 +4,8 @@
  * computed, their shapes, and where each of their tensors lies in the flat vectors.
  *
  *     parameters  trained, decayed, interpolated     conv's and linear's weight and bias,
- *                                                    batch norm's weight and bias
+ *                                                    batch and layer norm's weight and bias,
+ *                                                    scale's weight
  *     statistics  re-estimated or tracked, permuted  batch norm's running mean and variance
  *
  * Tensors lie in PyTorch's order and layout (OIHW), each at a multiple of 16 floats (64 bytes); the
@@ -20,9 +21,18 @@ enum mc_op {
     MC_OP_CONV,
     MC_OP_LINEAR,    /* in: one whose H = W = 1 */
     MC_OP_BATCHNORM, /* per channel */
+    MC_OP_LAYERNORM, /* over the channels of each pixel */
+    MC_OP_SCALE,     /* a learned factor a channel */
     MC_OP_RELU, /* Huber's delta: 0 below 0, x^2 / 2 delta up to delta, x - delta / 2 above; 0: ReLU
                  */
-    MC_OP_ADD,  /* of two or more equal shapes */
+    MC_OP_RELU6, /* this and the next five: kernels/activation.h */
+    MC_OP_GELU,
+    MC_OP_SILU,
+    MC_OP_HARDSWISH,
+    MC_OP_HARDSIGMOID,
+    MC_OP_SIGMOID,
+    MC_OP_ADD,    /* of two or more equal shapes */
+    MC_OP_MUL,    /* of two; the second may be 1x1, one factor a channel */
     MC_OP_CONCAT, /* along channels */
     MC_OP_MAXPOOL,
     MC_OP_AVGPOOL,    /* padding counts as 0 and is not averaged over */
@@ -34,7 +44,7 @@ enum mc_op {
     MC_N_OPS
 };
 
-#define MC_MAX_INPUTS 16
+#define MC_MAX_INPUTS 256
 #define MC_MAX_CHANNELS_IN 4 /* colour channels of an image */
 #define MC_MAX_NODES 4096
 #define MC_MAX_NODE_NAME 96 /* bytes of a node's name with its final 0 */
@@ -57,6 +67,11 @@ enum mc_init {
     MC_N_INITS
 };
 
+static inline int mc_is_activation(enum mc_op op)
+{
+    return op >= MC_OP_RELU && op <= MC_OP_SIGMOID;
+}
+
 /* Their names in streams: "conv", "xavier_normal"; and an op's number, -1 where there is none. */
 const char *mc_op_name(enum mc_op op);
 int mc_op_from_name(const char *name);
@@ -70,7 +85,8 @@ struct mc_slot {
 struct mc_node {
     enum mc_op op;
     char name[MC_MAX_NODE_NAME]; /* a module path: "layers.0.conv"; its tensors are name.weight,
-                               name.bias, name.running_mean, name.running_var */
+                               name.bias, name.running_mean, name.running_var; a scale's is the
+                               name alone */
     int in[MC_MAX_INPUTS];       /* earlier nodes */
     int n_in;
     int c, h, w; /* shape of the output, inferred */
@@ -80,14 +96,15 @@ struct mc_node {
     int groups;                       /* conv */
     int ceil_mode;                    /* max and average pooling */
     int has_bias;                     /* conv, linear */
-    float eps, momentum;              /* batch norm; momentum is the new batch's weight, .1 */
+    float eps, momentum;              /* batch norm, eps of layer norm too; momentum is the new
+                                         batch's weight, .1 */
     float delta;                      /* relu */
     float drop;                       /* dropout's probability */
     float loss_weight;                /* loss: 1 for the main head, .3 for an auxiliary one */
     int train_only;                   /* loss: head left out (with all that only it needs) outside
                                          training */
     float mean[MC_MAX_CHANNELS_IN], std[MC_MAX_CHANNELS_IN]; /* normalise */
-    enum mc_init weight_init, bias_init;                     /* conv, linear, batch norm */
+    enum mc_init weight_init, bias_init;                     /* of what has weights, biases */
 
     struct mc_slot weight, bias;              /* in the parameters */
     struct mc_slot running_mean, running_var; /* in the statistics */
@@ -138,8 +155,12 @@ int mc_graph_conv(struct mc_graph *g, const char *name, int in, int out, struct 
 int mc_graph_linear(struct mc_graph *g, const char *name, int in, int out, int bias,
                     enum mc_init init, enum mc_init bias_init);
 int mc_graph_batchnorm(struct mc_graph *g, const char *name, int in, float eps);
+int mc_graph_layernorm(struct mc_graph *g, const char *name, int in, float eps);
 int mc_graph_relu(struct mc_graph *g, const char *name, int in);
+/* A node of one input without settings: an activation, scale (of ones), globalpool, flatten. */
+int mc_graph_plain(struct mc_graph *g, const char *name, enum mc_op op, int in);
 int mc_graph_add(struct mc_graph *g, const char *name, const int *in, int n);
+int mc_graph_mul(struct mc_graph *g, const char *name, int a, int b);
 int mc_graph_concat(struct mc_graph *g, const char *name, const int *in, int n);
 int mc_graph_pool(struct mc_graph *g, const char *name, enum mc_op op, int in, int kernel,
                   int stride, int pad, int ceil_mode); /* max or average */
@@ -177,6 +198,12 @@ void mc_graph_needed(const struct mc_graph *g, int training, unsigned char *need
 /* Set delta of every ReLU. */
 void mc_graph_huber(struct mc_graph *g, float delta);
 
+/* Groups of the convolution whose weight it is; else 1. */
+static inline size_t mc_param_groups(const struct mc_graph *g, const struct mc_param *p)
+{
+    const struct mc_node *n = &g->nodes[p->node];
+    return n->op == MC_OP_CONV && p->tensor.ndim > 1 ? (size_t)n->groups : 1;
+}
 /* Parameters without gaps: what people count. */
 size_t mc_graph_count(const struct mc_graph *g);
 /* Multiply-adds times 2 of one image's forward pass, outside training, in conv and linear layers.

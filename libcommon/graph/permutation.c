@@ -177,15 +177,16 @@ int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s, struct mc
 /* ---- on the flat vectors -------------------------------------------------------------------- */
 
 /* Where each place of the axes of a network's tensors comes from: for every tensor its first axis,
- * then its second, one after another. */
+ * then its second (of all inputs, struct mc_use), one after another. */
 struct origins {
     uint32_t *place;
     size_t *first; /* (n_params + n_stats) */
 };
 
-static size_t axis_size(const struct mc_param *t, int dim)
+static size_t axis_size(const struct mc_graph *g, const struct mc_param *t, int dim)
 {
-    return t->tensor.ndim > dim ? (size_t)t->tensor.shape[dim] : 1;
+    const size_t size = t->tensor.ndim > dim ? (size_t)t->tensor.shape[dim] : 1;
+    return dim ? size * mc_param_groups(g, t) : size;
 }
 
 /* Tensor i of the parameters, then of the statistics. */
@@ -201,7 +202,7 @@ static int find_origins(struct origins *o, const struct mc_perm *p, const struct
     int rc = 0;
 
     for (size_t i = 0; i < g->n_params + g->n_stats; i++)
-        total += axis_size(tensor_at(g, i), 0) + axis_size(tensor_at(g, i), 1);
+        total += axis_size(g, tensor_at(g, i), 0) + axis_size(g, tensor_at(g, i), 1);
     if ((rc = mc_new(&o->place, total, err)) ||
         (rc = mc_new(&o->first, g->n_params + g->n_stats, err)))
         return rc;
@@ -209,7 +210,7 @@ static int find_origins(struct origins *o, const struct mc_perm *p, const struct
     for (size_t i = 0; i < g->n_params + g->n_stats; i++) {
         o->first[i] = total;
         for (int dim = 0; dim < 2; dim++)
-            for (size_t k = 0; k < axis_size(tensor_at(g, i), dim); k++)
+            for (size_t k = 0; k < axis_size(g, tensor_at(g, i), dim); k++)
                 o->place[total++] = (uint32_t)k;
     }
     for (size_t k = 0; k < s->n_groups; k++)
@@ -218,7 +219,7 @@ static int find_origins(struct origins *o, const struct mc_perm *p, const struct
             size_t i = u->index + (u->is_stat ? g->n_params : 0);
             uint32_t *place = o->place + o->first[i];
             if (u->dim)
-                place += axis_size(&g->params[u->index], 0);
+                place += axis_size(g, &g->params[u->index], 0);
             for (size_t c = 0; c < u->count; c++) {
                 size_t from = (size_t)p->perm[k][u->start + c] - u->start;
                 for (size_t r = 0; r < u->repeat; r++)
@@ -229,18 +230,21 @@ static int find_origins(struct origins *o, const struct mc_perm *p, const struct
     return 0;
 }
 
-static void gather_one(const struct mc_param *t, const uint32_t *place, uint32_t *index)
+static void gather_one(const struct mc_graph *g, const struct mc_param *t, const uint32_t *place,
+                       uint32_t *index)
 {
-    size_t rows = axis_size(t, 0), cols = axis_size(t, 1), inner = t->count / (rows * cols);
-    const uint32_t *col = place + rows;
+    const size_t groups = mc_param_groups(g, t), rows = axis_size(g, t, 0);
+    const size_t cols = axis_size(g, t, 1) / groups, inner = t->count / (rows * cols);
     uint32_t *out = index + t->offset;
 
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++) {
-            size_t from = t->offset + (place[i] * cols + col[j]) * inner;
+    for (size_t i = 0; i < rows; i++) {
+        const size_t first = i / (rows / groups) * cols; /* of the group's inputs */
+        for (size_t j = first; j < first + cols; j++) {
+            size_t from = t->offset + (place[i] * cols + place[rows + j] - first) * inner;
             for (size_t k = 0; k < inner; k++)
                 *out++ = (uint32_t)(from + k);
         }
+    }
 }
 
 int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s, const struct mc_graph *g,
@@ -256,7 +260,7 @@ int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s, const s
     for (size_t i = 0; stats && i < g->S; i++)
         stats[i] = (uint32_t)i;
     for (size_t i = 0; i < g->n_params + (stats ? g->n_stats : 0); i++)
-        gather_one(tensor_at(g, i), o.place + o.first[i], i < g->n_params ? params : stats);
+        gather_one(g, tensor_at(g, i), o.place + o.first[i], i < g->n_params ? params : stats);
 out:
     free(o.place);
     free(o.first);

@@ -46,16 +46,18 @@ static struct mc_soft_perm_use use_of(const struct mc_symmetry *s, const struct 
                                       size_t group, const struct mc_use *u)
 {
     const struct mc_param *t = &g->params[u->index];
-    const size_t rows = (size_t)t->tensor.shape[0];
+    const size_t rows = (size_t)t->tensor.shape[0] / (u->dim ? mc_param_groups(g, t) : 1);
     const size_t cols = t->tensor.ndim > 1 ? (size_t)t->tensor.shape[1] : 1;
-    const size_t inner = t->count / (rows * cols), line = cols * inner;
+    const size_t line = t->count / (size_t)t->tensor.shape[0], inner = line / cols;
+    const size_t first =
+        u->dim ? u->offset / cols * rows * line + u->offset % cols * inner : u->offset * line;
 
     assert(u->start == 0 && u->count == s->groups[group].size);
     return (struct mc_soft_perm_use){.group = group,
                                      .k = u->count,
                                      .dim = u->dim,
                                      .through = has_use(s, u->index, !u->dim),
-                                     .base = t->offset + u->offset * (u->dim ? inner : line),
+                                     .base = t->offset + first,
                                      .blocks = u->dim ? rows : 1,
                                      .stride = line,
                                      .m = u->repeat * (u->dim ? inner : line)};

@@ -21,7 +21,8 @@ void mc_soft_perm_matrices(const struct mc_symmetry *s, const struct mc_perm *p,
 
 /* A parameter axis that a group's matrix multiplies: `blocks` blocks of (K, m) floats, `stride`
  * apart, the first at `base` of the flat vector. Of a tensor (rows, cols, inner), rows are one
- * block and columns a block a row; what a flatten repeats is part of m. */
+ * block and columns a block a row (of those of one group of a convolution's); what a flatten
+ * repeats is part of m. */
 struct mc_soft_perm_use {
     size_t group, k;
     int dim;     /* 0: rows, 1: columns */

@@ -42,6 +42,12 @@ static void release(struct derivation *d)
 
 /* ---- axes and ties -------------------------------------------------------------------------- */
 
+/* Each output is of one input. */
+static int is_depthwise(const struct mc_graph *g, const struct mc_node *n)
+{
+    return n->op == MC_OP_CONV && n->groups > 1 && n->groups == g->nodes[n->in[0]].c;
+}
+
 static int check_segments(size_t n, struct mc_error *err)
 {
     return n <= MAX_SEGMENTS
@@ -72,24 +78,48 @@ static int append_axis(struct derivation *d, int from, size_t times, struct mc_e
     return rc;
 }
 
+/* `count` new sets of `size` channels each. */
+static int append_sets(struct derivation *d, int count, int size, int fixed, struct mc_error *err)
+{
+    int rc = 0, set = 0;
+
+    for (int i = 0; i < count && !rc; i++)
+        if (!(rc = mc_union_find_new(&d->ties, (size_t)size, fixed, &set, err)))
+            rc = append(d, (struct mc_uf_segment){set, 1}, err);
+    return rc;
+}
+
+/* The input's axis is cut where groups end; what of it is fixed stays so. */
+static int cut_groups(struct derivation *d, const struct mc_node *n, int channels,
+                      struct mc_error *err)
+{
+    const size_t first = d->n, in = (size_t)n->in[0];
+    int rc = append_sets(d, n->groups, channels / n->groups, 0, err);
+
+    if (!rc)
+        rc = mc_union_find_join(&d->ties, d->segments + d->axis[in].first, d->axis[in].n,
+                                d->segments + first, d->n - first, err);
+    d->n = first;
+    return rc;
+}
+
 static int lay_axis(struct derivation *d, int i, struct mc_error *err)
 {
     const struct mc_node *n = &d->g->nodes[i];
     const struct mc_node *in = n->n_in ? &d->g->nodes[n->in[0]] : NULL;
-    int rc = 0, set = 0, a = n->in[0];
+    int rc = 0, a = n->in[0];
 
     d->axis[i].first = d->n;
     switch (n->op) {
     case MC_OP_CONV:
-        if (n->groups != 1)
-            return mc_fail(err, MC_EINPUT, "a convolution in %d groups cannot be permuted",
-                           n->groups);
-        /* fall through */
+        if (is_depthwise(d->g, n))
+            rc = append_axis(d, a, (size_t)(n->c / n->groups), err);
+        else if (n->groups == 1 || !(rc = cut_groups(d, n, in->c, err)))
+            rc = append_sets(d, n->groups, n->c / n->groups, 0, err);
+        break;
     case MC_OP_NORMALISE:
     case MC_OP_LINEAR:
-        rc = mc_union_find_new(&d->ties, (size_t)n->c, n->op == MC_OP_NORMALISE, &set, err);
-        if (!rc)
-            rc = append(d, (struct mc_uf_segment){set, 1}, err);
+        rc = append_sets(d, 1, n->c, n->op == MC_OP_NORMALISE, err);
         break;
     case MC_OP_CONCAT:
         for (int k = 0; k < n->n_in && !rc; k++)
@@ -99,6 +129,7 @@ static int lay_axis(struct derivation *d, int i, struct mc_error *err)
         rc = append_axis(d, a, (size_t)in->h * (size_t)in->w, err);
         break;
     case MC_OP_ADD:
+    case MC_OP_MUL:
         for (int k = 1; k < n->n_in && !rc; k++)
             rc =
                 mc_union_find_join(&d->ties, d->segments + d->axis[a].first, d->axis[a].n,
@@ -122,6 +153,12 @@ static int lay_axis(struct derivation *d, int i, struct mc_error *err)
 static int is_layer(const struct mc_node *n)
 {
     return n->op == MC_OP_CONV || n->op == MC_OP_LINEAR;
+}
+
+/* Or a scale: what leaves channels at their places and is no activation. */
+static int is_norm(enum mc_op op)
+{
+    return op == MC_OP_BATCHNORM || op == MC_OP_LAYERNORM || op == MC_OP_SCALE;
 }
 
 /* Number the roots that can move, in the order of the layers that they come out of. */
@@ -221,18 +258,18 @@ static void look_back(const struct mc_graph *g, int from, unsigned char *seen,
         stack[n++] = from;
     }
     while (n > 0) {
-        int i = stack[--n], last = -1; /* last: the last pointwise node that is not a ReLU */
+        int i = stack[--n], last = -1; /* last: the last norm or scale */
         for (;; i = g->nodes[i].in[0]) {
             enum mc_op op = g->nodes[i].op;
-            if (op == MC_OP_RELU) {
+            if (mc_is_activation(op)) {
                 seen[i] = 1;
                 break;
             }
-            if (op == MC_OP_ADD || is_layer(&g->nodes[i])) {
+            if (op == MC_OP_ADD || op == MC_OP_MUL || is_layer(&g->nodes[i])) {
                 seen[last < 0 ? i : last] = 1;
                 break;
             }
-            if (op == MC_OP_BATCHNORM && last < 0)
+            if (is_norm(op) && last < 0)
                 last = i;
             if (op == MC_OP_NORMALISE)
                 break;
@@ -264,8 +301,8 @@ static int look_anywhere(const struct mc_graph *g, const struct mc_symmetry *s, 
     for (int relu = 1; relu >= 0; relu--)
         for (int i = g->n_nodes - 1; i >= 0; i--) {
             enum mc_op op = g->nodes[i].op;
-            if ((op == MC_OP_RELU ||
-                 (!relu && (is_layer(&g->nodes[i]) || op == MC_OP_ADD || op == MC_OP_BATCHNORM))) &&
+            if ((mc_is_activation(op) || (!relu && (is_layer(&g->nodes[i]) || op == MC_OP_ADD ||
+                                                    op == MC_OP_MUL || is_norm(op)))) &&
                 see(&s->axes[i], group)) {
                 seen[i] = 1;
                 return 1;
@@ -319,7 +356,7 @@ static int write_taps(const struct derivation *d, struct mc_symmetry *out, struc
             for (size_t k = 0; d->seen[i] && k < out->axes[i].n; k++) {
                 const struct mc_segment *s = &out->axes[i].seg[k];
                 if (s->group >= 0 && s->repeat == 1) {
-                    int pre = d->g->nodes[i].op == MC_OP_RELU ? d->g->nodes[i].in[0] : i;
+                    int pre = mc_is_activation(d->g->nodes[i].op) ? d->g->nodes[i].in[0] : i;
                     if (write)
                         out->taps[n] = (struct mc_tap){.group = s->group,
                                                        .post = i,
@@ -372,7 +409,8 @@ static void use_all(const struct mc_graph *g, struct mc_symmetry *out)
     for (size_t i = 0; i < g->n_params; i++) {
         const struct mc_param *p = &g->params[i];
         use_axis(out, 0, i, 0, &out->axes[p->node]);
-        if (p->tensor.ndim > 1)
+        if (p->tensor.ndim > 1 && is_layer(&g->nodes[p->node]) &&
+            !is_depthwise(g, &g->nodes[p->node]))
             use_axis(out, 0, i, 1, &out->axes[g->nodes[p->node].in[0]]);
     }
     for (size_t i = 0; i < g->n_stats; i++)

@@ -5,8 +5,10 @@
  *
  * An axis is a list of segments. Concat strings segments together, flatten repeats each channel h*w
  * times, add splits both sides until their boundaries agree and ties them, and every split travels
- * to all that was tied before. Fixed (group -1) are the axes of the input and of the logits, what
- * is tied to them, and what has nothing to move: a group of one channel.
+ * to all that was tied before. A depthwise convolution passes its axis on; one in groups cuts its
+ * input's axis at their boundaries, and the channels of each of them move among themselves. Fixed
+ * (group -1) are the axes of the input and of the logits, what is tied to them, and what has
+ * nothing to move: a group of one channel.
  *
  * A segment, a use and a tap hold a whole group: start is 0 and count is the group's size. (An axis
  * that could be cut further is tied to nothing that is cut there, so it is one group.) */
@@ -28,7 +30,9 @@ struct mc_axis {
 };
 
 /* One parameter or statistics axis that a group permutes: places [offset, offset + count * repeat)
- * of axis `dim` of the tensor belong to channels [start, start + count) of the group. */
+ * of axis `dim` of the tensor belong to channels [start, start + count) of the group. Axis 1 of a
+ * convolution in G groups is counted over all its inputs: a place is in the rows of one group, and
+ * there the place modulo inputs / G. */
 struct mc_use {
     int is_stat;  /* tensor of graph->stats, not of graph->params */
     size_t index; /* which one */
@@ -41,12 +45,13 @@ struct mc_use {
  * where there is none.
  *
  * `post` is what a convolution or a linear layer sees of the group, before what only moves or
- * averages it: walking back from the layer through pooling, flatten, dropout and batch norm to a
- * ReLU, that ReLU. An addition, or another layer, met before any ReLU is itself the place (with the
- * batch norms after it). A concat is walked into, branch by branch. So a residual stage is seen at
- * its stem's ReLU and at each block's last one, pre-activation blocks at the ReLU that begins their
- * branch, inception at each branch's ReLU; what is summed before a ReLU is not seen alone. Each
- * group has at least one tap, each node and offset at most one. */
+ * averages it: walking back from the layer through pooling, flatten, dropout, norms and scales to
+ * an activation (here called ReLU), that one. An addition, a product or another layer met before
+ * any is itself the place (with the norms and scales after it). A concat is walked into, branch by
+ * branch. So a residual stage is seen at its stem's ReLU and at each block's last one,
+ * pre-activation blocks at the ReLU that begins their branch, inception at each branch's ReLU; what
+ * is summed before a ReLU is not seen alone. Each group has at least one tap, each node and offset
+ * at most one. */
 struct mc_tap {
     int group;
     int post, pre;
@@ -69,7 +74,7 @@ struct mc_symmetry {
     int n_nodes;
 };
 
-/* MC_EINPUT for what cannot be permuted (grouped convolution), naming the node. */
+/* MC_EINPUT: too many segments, naming the node. */
 MC_USE_RESULT int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g,
                                      struct mc_error *err);
 void mc_symmetry_release(struct mc_symmetry *s);

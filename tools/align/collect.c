@@ -23,8 +23,8 @@ struct collector {
     struct mc_loader loader;
 };
 
-/* A plan keeps what is tapped, the ReLUs' outputs or inputs, and works in a few layers' room; one
- * that attacks keeps all outputs, and four batches of pixels lie beside it. */
+/* A plan keeps what is tapped, the activations' outputs or inputs, and works in a few layers' room;
+ * one that attacks keeps all outputs, and four batches of pixels lie beside it. */
 size_t mc_collect_batch(const struct mc_graph *g, int attacked)
 {
     size_t floats = 0, largest = 0, batch = BATCH;
@@ -32,7 +32,7 @@ size_t mc_collect_batch(const struct mc_graph *g, int attacked)
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *node = &g->nodes[i];
         size_t n = (size_t)node->c * (size_t)node->h * (size_t)node->w;
-        floats += node->op == MC_OP_RELU ? n : 0;
+        floats += mc_is_activation(node->op) ? n : 0;
         floats += attacked ? n : 0;
         largest = n > largest ? n : largest;
     }

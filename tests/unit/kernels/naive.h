@@ -40,7 +40,7 @@ static void *naive_alloc(size_t n, size_t size)
     return p;
 }
 
-static void naive_init(struct naive *v, const struct mc_graph *g, int batch)
+static inline void naive_init(struct naive *v, const struct mc_graph *g, int batch)
 {
     const size_t n = (size_t)g->n_nodes;
     memset(v, 0, sizeof *v);
@@ -60,7 +60,7 @@ static void naive_init(struct naive *v, const struct mc_graph *g, int batch)
     v->batch_var = naive_alloc(g->S, sizeof(double));
 }
 
-static void naive_release(struct naive *v)
+static inline void naive_release(struct naive *v)
 {
     double **const each[] = {v->out, v->grad, v->mean, v->var};
 
@@ -207,6 +207,107 @@ static void naive_relu(struct naive *v, int i, int back)
     }
 }
 
+static double naive_value(enum mc_op op, double x)
+{
+    switch (op) {
+    case MC_OP_RELU6:
+        return fmin(fmax(x, 0), 6);
+    case MC_OP_GELU:
+        return x * .5 * (1 + erf(x / sqrt(2)));
+    case MC_OP_SILU:
+        return x / (1 + exp(-x));
+    case MC_OP_HARDSWISH:
+        return x * fmin(fmax(x + 3, 0), 6) / 6;
+    case MC_OP_HARDSIGMOID:
+        return fmin(fmax(x + 3, 0), 6) / 6;
+    default:
+        return 1 / (1 + exp(-x));
+    }
+}
+
+static double naive_slope(enum mc_op op, double x)
+{
+    const double s = 1 / (1 + exp(-x));
+
+    switch (op) {
+    case MC_OP_RELU6:
+        return x > 0 && x < 6;
+    case MC_OP_GELU:
+        return .5 * (1 + erf(x / sqrt(2))) + x * exp(-x * x / 2) / sqrt(2 * acos(-1));
+    case MC_OP_SILU:
+        return s * (1 + x * (1 - s));
+    case MC_OP_HARDSWISH:
+        return x <= -3 ? 0 : x >= 3 ? 1 : (2 * x + 3) / 6;
+    case MC_OP_HARDSIGMOID:
+        return x > -3 && x < 3 ? 1. / 6 : 0;
+    default:
+        return s * (1 - s);
+    }
+}
+
+static void naive_activation(struct naive *v, int i, int back)
+{
+    const struct mc_node *n = &v->g->nodes[i];
+    for (size_t k = 0; k < (size_t)v->B * naive_image(n); k++) {
+        const double x = v->out[n->in[0]][k];
+        if (back)
+            v->grad[n->in[0]][k] += v->grad[i][k] * naive_slope(n->op, x);
+        else
+            v->out[i][k] = naive_value(n->op, x);
+    }
+}
+
+static void naive_mul(struct naive *v, int i, int back) /* and scale */
+{
+    const struct mc_node *n = &v->g->nodes[i];
+    const size_t hw = (size_t)(n->h * n->w), learned = n->op == MC_OP_SCALE;
+    const size_t hb =
+        learned ? 1 : (size_t)v->g->nodes[n->in[1]].h * (size_t)v->g->nodes[n->in[1]].w;
+
+    for (size_t k = 0; k < (size_t)v->B * naive_image(n); k++) {
+        const size_t w = n->weight.offset + k / hw % (size_t)n->c, b = hb == 1 ? k / hw : k;
+        const double x = v->out[n->in[0]][k];
+        const double y = learned ? (double)v->params[w] : v->out[n->in[1]][b];
+        if (!back)
+            v->out[i][k] = x * y;
+        else {
+            v->grad[n->in[0]][k] += v->grad[i][k] * y;
+            *(learned ? &v->dparams[w] : &v->grad[n->in[1]][b]) += v->grad[i][k] * x;
+        }
+    }
+}
+
+static void naive_layer_norm(struct naive *v, int i, int back)
+{
+    const struct mc_node *n = &v->g->nodes[i];
+    const int hw = n->h * n->w;
+    const float *w = v->params + n->weight.offset, *shift = v->params + n->bias.offset;
+    const double *x = v->out[n->in[0]];
+
+    for (int p = 0; p < v->B * hw; p++) {
+        const int at = p / hw * n->c * hw + p % hw;
+        double sum = 0, sq = 0, s1 = 0, s2 = 0;
+        for (int c = 0; c < n->c; c++)
+            sum += x[at + c * hw];
+        for (int c = 0; c < n->c; c++)
+            sq += pow(x[at + c * hw] - sum / n->c, 2);
+        const double inv = 1 / sqrt(sq / n->c + (double)n->eps);
+        for (int c = 0; c < n->c; c++) {
+            const double hat = (x[at + c * hw] - sum / n->c) * inv, g = v->grad[i][at + c * hw];
+            if (!back)
+                v->out[i][at + c * hw] = hat * (double)w[c] + (double)shift[c];
+            s1 += g * (double)w[c];
+            s2 += g * (double)w[c] * hat;
+            v->dparams[n->weight.offset + (size_t)c] += back ? g * hat : 0;
+            v->dparams[n->bias.offset + (size_t)c] += back ? g : 0;
+        }
+        for (int c = 0; back && c < n->c; c++)
+            v->grad[n->in[0]][at + c * hw] +=
+                inv * (v->grad[i][at + c * hw] * (double)w[c] - s1 / n->c -
+                       (x[at + c * hw] - sum / n->c) * inv * s2 / n->c);
+    }
+}
+
 static void naive_pool(struct naive *v, int i, int back)
 {
     const struct mc_node *n = &v->g->nodes[i], *in = &v->g->nodes[n->in[0]];
@@ -320,13 +421,28 @@ static void naive_loss(struct naive *v, int i, int back)
 static void naive_node(struct naive *v, int i, int back)
 {
     static void (*const of[])(struct naive * v, int i, int back) = {
-        [MC_OP_CONV] = naive_conv,       [MC_OP_LINEAR] = naive_linear,
-        [MC_OP_BATCHNORM] = naive_norm,  [MC_OP_RELU] = naive_relu,
-        [MC_OP_ADD] = naive_join,        [MC_OP_CONCAT] = naive_join,
-        [MC_OP_FLATTEN] = naive_join,    [MC_OP_MAXPOOL] = naive_pool,
-        [MC_OP_AVGPOOL] = naive_pool,    [MC_OP_ADAPTPOOL] = naive_pool,
-        [MC_OP_GLOBALPOOL] = naive_pool, [MC_OP_DROPOUT] = naive_dropout,
+        [MC_OP_CONV] = naive_conv,
+        [MC_OP_LINEAR] = naive_linear,
+        [MC_OP_BATCHNORM] = naive_norm,
+        [MC_OP_RELU] = naive_relu,
+        [MC_OP_ADD] = naive_join,
+        [MC_OP_CONCAT] = naive_join,
+        [MC_OP_FLATTEN] = naive_join,
+        [MC_OP_MAXPOOL] = naive_pool,
+        [MC_OP_AVGPOOL] = naive_pool,
+        [MC_OP_ADAPTPOOL] = naive_pool,
+        [MC_OP_GLOBALPOOL] = naive_pool,
+        [MC_OP_DROPOUT] = naive_dropout,
         [MC_OP_LOSS] = naive_loss,
+        [MC_OP_RELU6] = naive_activation,
+        [MC_OP_MUL] = naive_mul,
+        [MC_OP_GELU] = naive_activation,
+        [MC_OP_SCALE] = naive_mul,
+        [MC_OP_SILU] = naive_activation,
+        [MC_OP_LAYERNORM] = naive_layer_norm,
+        [MC_OP_HARDSWISH] = naive_activation,
+        [MC_OP_HARDSIGMOID] = naive_activation,
+        [MC_OP_SIGMOID] = naive_activation,
     };
     const size_t op = (size_t)v->g->nodes[i].op;
 
@@ -335,7 +451,7 @@ static void naive_node(struct naive *v, int i, int back)
 }
 
 /* pixels: (B,C,H,W) in [0,1]. Then v->grad[0] * 1/std is the pixels' gradient. */
-static void naive_run(struct naive *v, const double *pixels)
+static inline void naive_run(struct naive *v, const double *pixels)
 {
     const struct mc_node *n = &v->g->nodes[0];
     const size_t image = naive_image(n), hw = (size_t)(n->h * n->w);

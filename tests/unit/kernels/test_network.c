@@ -252,6 +252,106 @@ static void branches_pools_and_heads(void **state)
     check_network(branching_net(), 1, 0, 2e-5);
 }
 
+/* An inverted residual with squeeze-and-excitation, products of whole activations, activations that
+ * are not 0 at 0 in front of what reads every lane; pixels that feed a product. Where rounding
+ * would choose a side of a kink, activations without. */
+static struct mc_graph *gated_net(void)
+{
+    const int smooth = within(0) > 0;
+    const enum mc_op hardswish = smooth ? MC_OP_SILU : MC_OP_HARDSWISH;
+    const enum mc_op relu6 = smooth ? MC_OP_GELU : MC_OP_RELU6;
+    const enum mc_op hardsigmoid = smooth ? MC_OP_SIGMOID : MC_OP_HARDSIGMOID;
+    struct mc_graph *g = mc_graph_new("gated", 3, 9, 8, 5, MEAN, STD);
+    const int stem =
+        mc_graph_plain(g, NULL, hardswish,
+                       mc_graph_conv(g, NULL, mc_graph_mul(g, NULL, 0, 0), 11,
+                                     (struct mc_conv_opts){.kernel = 3, .pad = 1, .bias = 1}));
+    int x = mc_graph_conv(g, NULL, stem, 27, (struct mc_conv_opts){0});
+    x = mc_graph_plain(g, NULL, relu6, mc_graph_batchnorm(g, NULL, x, 1e-3f));
+    x = mc_graph_conv(
+        g, NULL, x, 27,
+        (struct mc_conv_opts){.kernel = 3, .pad = 1, .stride = 2, .groups = 27, .bias = 1});
+    x = mc_graph_plain(g, NULL, MC_OP_SILU, mc_graph_batchnorm(g, NULL, x, 1e-3f));
+    int y = mc_graph_globalpool(g, NULL, x);
+    y = mc_graph_conv(g, NULL, y, 5, (struct mc_conv_opts){.bias = 1});
+    y = mc_graph_plain(g, NULL, MC_OP_SILU, y);
+    y = mc_graph_conv(g, NULL, y, 27, (struct mc_conv_opts){.bias = 1});
+    x = mc_graph_mul(g, NULL, x, mc_graph_plain(g, NULL, MC_OP_SIGMOID, y));
+    y = mc_graph_plain(g, NULL, hardsigmoid, x);
+    x = mc_graph_mul(g, NULL, mc_graph_mul(g, NULL, y, x), y);
+    x = mc_graph_conv(g, NULL, x, 18, (struct mc_conv_opts){.kernel = 3, .groups = 9, .bias = 1});
+    x = mc_graph_plain(g, NULL, MC_OP_SIGMOID, x);
+    head(g, mc_graph_globalpool(g, NULL, mc_graph_concat(g, NULL, &x, 1)), 1, 0);
+    return finish(g, 0);
+}
+
+/* Groups of four, of eight that fill no block of sixteen, of a whole block; depthwise windows of
+ * five and seven, strided; pixels in groups. */
+static struct mc_graph *grouped_net(void)
+{
+    static const struct {
+        int out, kernel, stride, pad, groups;
+    } layers[] = {{6, 3, 1, 1, 3},  {32, 3, 1, 1, 1},  {32, 3, 1, 1, 8},  {24, 3, 1, 0, 1},
+                  {24, 3, 1, 1, 3}, {24, 5, 1, 2, 24}, {24, 7, 2, 3, 24}, {32, 1, 1, 0, 1},
+                  {48, 3, 1, 1, 2}, {48, 5, 2, 1, 48}};
+    struct mc_graph *g = mc_graph_new("grouped", 3, 11, 13, 5, MEAN, STD);
+    int x = 0;
+
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        x = mc_graph_conv(g, NULL, x, layers[i].out,
+                          (struct mc_conv_opts){.kernel = layers[i].kernel,
+                                                .stride = layers[i].stride,
+                                                .pad = layers[i].pad,
+                                                .groups = layers[i].groups,
+                                                .bias = 1});
+        x = i % 2 ? mc_graph_plain(g, NULL, MC_OP_SILU, x) : x;
+    }
+    head(g, mc_graph_globalpool(g, NULL, x), 1, 0);
+    return finish(g, 0);
+}
+
+static void convolutions_in_groups(void **state)
+{
+    (void)state;
+    check_network(grouped_net(), 0, 0, 2e-5);
+    check_network(grouped_net(), 1, 1, 2e-5);
+}
+
+static void gates_and_activations(void **state)
+{
+    (void)state;
+    check_network(gated_net(), 0, 0, 2e-5);
+    check_network(gated_net(), 1, 1, 2e-5);
+}
+
+/* Two blocks of ConvNeXt, of channels that fill no block; a multiplier of two; a layer norm of one
+ * pixel. */
+static struct mc_graph *layered_net(void)
+{
+    struct mc_graph *g = mc_graph_new("layered", 3, 8, 8, 5, MEAN, STD);
+    int x = mc_graph_conv(g, NULL, 0, 21, (struct mc_conv_opts){.kernel = 2, .stride = 2});
+    x = mc_graph_layernorm(g, NULL, x, 1e-6f);
+    for (int i = 0; i < 2; i++) {
+        int y = mc_graph_conv(
+            g, NULL, x, 42, (struct mc_conv_opts){.kernel = 7, .pad = 3, .groups = 21, .bias = 1});
+        y = mc_graph_layernorm(g, NULL, y, 1e-3f);
+        y = mc_graph_conv(g, NULL, y, 50, (struct mc_conv_opts){.bias = 1});
+        y = mc_graph_plain(g, NULL, MC_OP_GELU, y);
+        y = mc_graph_conv(g, NULL, y, 21, (struct mc_conv_opts){.bias = 1});
+        x = mc_graph_add(g, NULL, (int[]){x, mc_graph_plain(g, NULL, MC_OP_SCALE, y)}, 2);
+    }
+    x = mc_graph_layernorm(g, NULL, mc_graph_globalpool(g, NULL, x), 1e-6f);
+    head(g, x, 1, 0);
+    return finish(g, 0);
+}
+
+static void layer_norms_and_scales(void **state)
+{
+    (void)state;
+    check_network(layered_net(), 0, 0, 2e-5);
+    check_network(layered_net(), 1, 0, 2e-5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +359,9 @@ int main(void)
         cmocka_unit_test(layers_of_an_mlp),
         cmocka_unit_test(residual_streams),
         cmocka_unit_test(branches_pools_and_heads),
+        cmocka_unit_test(convolutions_in_groups),
+        cmocka_unit_test(gates_and_activations),
+        cmocka_unit_test(layer_norms_and_scales),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -34,7 +34,13 @@ static inline struct mc_graph *zoo(void)
     int v = mc_graph_pool(g, "v", MC_OP_AVGPOOL, s, 3, 2, 1, 1);
     int c = mc_graph_concat(g, "c", (int[]){m, v, m}, 3);
     int f = mc_graph_flatten(g, "f", mc_graph_adaptpool(g, "ap", c, 2, 3));
-    int d = mc_graph_dropout(g, "d", mc_graph_globalpool(g, "gp", c), .2f);
+    int e = mc_graph_plain(g, "sc", MC_OP_SCALE, mc_graph_layernorm(g, "ln", c, 1e-6f));
+
+    e = mc_graph_mul(g, "mu", e, mc_graph_globalpool(g, "se", e));
+    for (int op = MC_OP_RELU6; op <= MC_OP_SIGMOID; op++)
+        e = mc_graph_plain(g, mc_op_name((enum mc_op)op), (enum mc_op)op, e);
+    e = mc_graph_concat(g, "one", &e, 1);
+    int d = mc_graph_dropout(g, "d", mc_graph_globalpool(g, "gp", e), .2f);
     int aux =
         mc_graph_linear(g, "auxl", f, 5, 1, MC_INIT_TRUNCATED_NORMAL_01, MC_INIT_UNIFORM_FAN_IN);
     int head = mc_graph_linear(g, "head", d, 5, 0, MC_INIT_UNIFORM_FAN_IN, MC_INIT_ZERO);

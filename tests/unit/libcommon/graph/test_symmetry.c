@@ -158,18 +158,73 @@ TEST(one_channel_has_nothing_to_move)
     check(g, "b:6", "0@b.r");
 }
 
-TEST(grouped_convolution_is_refused)
+static int grouped(struct mc_graph *g, const char *name, int in, int out, int groups)
+{
+    return mc_graph_conv(g, name, in, out,
+                         (struct mc_conv_opts){.kernel = 3, .pad = 1, .groups = groups, .bias = 1});
+}
+
+/* Inputs and outputs of each group move among themselves; a boundary cuts what is tied to it. */
+TEST(a_grouped_convolution_cuts_its_axes)
 {
     struct mc_graph *g = begin(6, 6);
-    struct mc_symmetry s;
-    int x = mc_graph_conv(g, "deep", unit(g, "a", 0, 6), 6, (struct mc_conv_opts){.groups = 3});
+    int x = unit(g, "a", 0, 12), y = relu(g, "g", bn(g, "g", grouped(g, "g", x, 8, 2)));
 
-    head(g, "d", x, 0);
-    must(mc_graph_finish(g, &why));
-    must_fail(mc_symmetry_derive(&s, g, &why), MC_EINPUT, "");
-    assert_string_equal(why.text, "node \"deep\": a convolution in 3 groups cannot be permuted");
-    assert_int_equal(s.n_groups, 0);
-    mc_graph_free(g);
+    x = unit(g, "b", y, 12);
+    x = mc_graph_concat(g, "c", IN(x, unit(g, "d", y, 6)));
+    head(g, "h", relu(g, "k", grouped(g, "k", x, 6, 2)), 0);
+    check(g, "a[0:6]:6 a[6:12]:6 g[0:4]:4 g[4:8]:4 b[0:9]:9 b[9:12]:3 d:6 k[0:3]:3 k[3:6]:3",
+          "0@a.r 1@a.r+6 2@g.r 3@g.r+4 4@b.r 5@b.r+9 6@d.r 7@k.r 8@k.r+3");
+}
+
+TEST(a_group_of_fixed_inputs_stays)
+{
+    struct mc_graph *g = begin(6, 6);
+    int x = mc_graph_concat(g, "c", IN(0, unit(g, "a", 0, 9)));
+
+    head(g, "h", relu(g, "g", grouped(g, "g", x, 8, 2)), 0);
+    check(g, "a[0:3]:3 a[3:9]:6 g[0:4]:4 g[4:8]:4", "0@a.r 1@a.r+3 2@g.r 3@g.r+4");
+}
+
+TEST(a_depthwise_convolution_passes_its_axis_on)
+{
+    struct mc_graph *g = begin(6, 6);
+    int s = conv(g, "s", 0, 8),
+        x = mc_graph_plain(g, "e.a", MC_OP_RELU6, bn(g, "e", conv(g, "e", s, 9)));
+
+    x = mc_graph_plain(g, "dw.a", MC_OP_HARDSWISH, bn(g, "dw", grouped(g, "dw", x, 9, 9)));
+    s = mc_graph_add(g, "sum", IN(s, bn(g, "p", conv(g, "p", x, 8))));
+    x = relu(g, "twice", grouped(g, "twice", s, 16, 8)); /* two outputs of each input */
+    head(g, "h", unit(g, "last", x, 6), 0);
+    check(g, "s:8 e:9 last:6", "0@s! 1@e.a 1@dw.a 0@sum! 2@last.r");
+}
+
+TEST(squeeze_and_excitation)
+{
+    struct mc_graph *g = begin(6, 6);
+    int x = unit(g, "a", 0, 9), y = relu(g, "f", conv(g, "f", mc_graph_globalpool(g, NULL, x), 6));
+
+    y = mc_graph_plain(g, "gate", MC_OP_SIGMOID, conv(g, "e", y, 9));
+    x = mc_graph_mul(g, "m", x, y);
+    x = mc_graph_plain(g, "b.a", MC_OP_SILU, conv(g, "b", x, 7));
+    x = mc_graph_mul(g, "square", x, x);
+    head(g, "h", mc_graph_plain(g, "z", MC_OP_HARDSIGMOID, x), 0);
+    check(g, "a:9 f:6 b:7", "0@a.r 1@f.r 0@m! 2@z");
+}
+
+/* A block of ConvNeXt. */
+TEST(layer_norms_and_scales_are_passed_through)
+{
+    struct mc_graph *g = begin(6, 6);
+    int s = mc_graph_layernorm(g, "n", conv(g, "s", 0, 8), 1e-6f);
+    int x = mc_graph_layernorm(g, "ln", grouped(g, "dw", s, 8, 8), 1e-6f);
+
+    x = mc_graph_plain(g, "act", MC_OP_GELU,
+                       mc_graph_conv(g, "p", x, 12, (struct mc_conv_opts){0}));
+    x = mc_graph_plain(g, "gamma", MC_OP_SCALE,
+                       mc_graph_conv(g, "q", x, 8, (struct mc_conv_opts){0}));
+    head(g, "h", mc_graph_add(g, "sum", IN(s, x)), 0);
+    check(g, "s:8 p:12", "0@n! 0@ln! 1@act 0@sum!");
 }
 
 TEST(networks)

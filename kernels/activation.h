@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The activations but the ReLU: one number's arithmetic, the same on every device. No branch and no
+ * library's function, so that compilers make vectors of it. A NaN stays one, infinity is PyTorch's.
+ */
+#ifndef MC_ACTIVATION_H
+#define MC_ACTIVATION_H
+
+#include "libcommon/base/both.h"
+#include "libcommon/graph/graph.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+MC_BOTH_FN float mc_held(float x, float low, float high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* e^x to two units in the last place; 0 under -87, infinite over 88 (Cephes' expf). */
+MC_BOTH_FN float mc_exp(float x)
+{
+    const float c = mc_held(x, -87, 88);
+    const float shifted = c * 1.44269504f + 12582912.0f; /* its last bits are the nearest integer */
+    const float n = shifted - 12582912.0f;
+    const float r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
+    float p = 1.9875691500e-4f, power;
+    uint32_t bits;
+
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * r * r + r + 1;
+    memcpy(&bits, &shifted, sizeof bits);
+    bits = (bits << 23) + 0x3f800000u;
+    memcpy(&power, &bits, sizeof power);
+    return x < -87 ? 0 : x > 88 ? INFINITY : p * power;
+}
+
+MC_BOTH_FN float mc_sigmoid(float x)
+{
+    return 1 / (1 + mc_exp(-x));
+}
+
+/* Of the normal distribution, to 1.2e-7 of the value (Numerical Recipes, erfcc). */
+MC_BOTH_FN float mc_normal(float x)
+{
+    const float z = (x < 0 ? -x : x) * 0.70710678f, t = 1 / (1 + 0.5f * z);
+    float p = 0.17087277f;
+
+    p = p * t - 0.82215223f;
+    p = p * t + 1.48851587f;
+    p = p * t - 1.13520398f;
+    p = p * t + 0.27886807f;
+    p = p * t - 0.18628806f;
+    p = p * t + 0.09678418f;
+    p = p * t + 0.37409196f;
+    p = p * t + 1.00002368f;
+    p = 0.5f * t * mc_exp(p * t - 1.26551223f - z * z);
+    return x < 0 ? p : 1 - p;
+}
+
+/* op's value at x. */
+MC_BOTH_FN float mc_activation(enum mc_op op, float x)
+{
+    switch (op) {
+    case MC_OP_RELU6:
+        return mc_held(x, 0, 6);
+    case MC_OP_GELU:
+        return x * mc_normal(x);
+    case MC_OP_SILU:
+        return x * mc_sigmoid(x);
+    case MC_OP_HARDSWISH:
+        return x * mc_held(x + 3, 0, 6) * (1.0f / 6);
+    case MC_OP_HARDSIGMOID:
+        return mc_held(x + 3, 0, 6) * (1.0f / 6);
+    default:
+        return mc_sigmoid(x);
+    }
+}
+
+/* Its slope; at a kink, PyTorch's. */
+MC_BOTH_FN float mc_activation_slope(enum mc_op op, float x)
+{
+    const float s = mc_sigmoid(x);
+
+    switch (op) {
+    case MC_OP_RELU6:
+        return x > 0 && x < 6 ? 1.0f : 0.0f;
+    case MC_OP_GELU:
+        return mc_normal(x) + x * 0.39894228f * mc_exp(-0.5f * x * x);
+    case MC_OP_SILU:
+        return s * (1 + x * (1 - s));
+    case MC_OP_HARDSWISH:
+        return x < -3 ? 0 : x > 3 ? 1 : x * (1.0f / 3) + 0.5f;
+    case MC_OP_HARDSIGMOID:
+        return x > -3 && x < 3 ? 1.0f / 6 : 0.0f;
+    default:
+        return s * (1 - s);
+    }
+}
+
+#endif
