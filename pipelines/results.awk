@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# A text whose tables and numbers come from .tsv files of `made`, or where they are not there, of `folder`:
+# A text whose tables and numbers come from .tsv files of `made`, or where they are not there, of `folder`, or of `paper`:
 #
-#   awk -v made=TMP -v folder=docs/results -f results.awk docs/results/text.md
+#   awk -v made=TMP -v folder=docs/results -v paper=docs/networks -f results.awk docs/results/text.md
 #
 # A line `<!-- table: FILE -->` becomes that table; `<!-- table: FILE; COLUMN=TEXT; COLUMN!=TEXT; show=a,b -->` its rows
 # that satisfy all of these, with the columns that `show` names, or "None." where no row does. A column a_sd is shown in
@@ -20,6 +20,10 @@ function load(file,   path, line, n, i, part, got) {
     got = (getline line < path)
     if (got < 0) {
         path = folder "/" file
+        got = (getline line < path)
+    }
+    if (got < 0) {
+        path = paper "/" file
         got = (getline line < path)
     }
     if (got < 0)

@@ -5,7 +5,7 @@
 #
 # FOLDER (docs/results) has text.md, which is written by hand, and the tables that it names (results.awk says how). From
 # PAPER (docs/networks), the published parts of the paper, verdicts.sh makes the tables cells.tsv and, with FOLDER's
-# claims.tsv, the verdicts on the claims.
+# claims.tsv, the verdicts on the claims; a part's own tables are PART/NAME.tsv.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
 . "$here/locale.sh" || exit 1
@@ -23,5 +23,5 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 "$here/verdicts.sh" -f tsv "$paper" >"$made/cells.tsv"
 "$here/verdicts.sh" -f tsv -c "$folder/claims.tsv" "$paper" >"$made/claims.tsv"
-awk -v made="$made" -v folder="$folder" -f "$here/results.awk" "$folder/text.md" >"$made/results.md"
+awk -v made="$made" -v folder="$folder" -v paper="$paper" -f "$here/results.awk" "$folder/text.md" >"$made/results.md"
 cat "$made/results.md"

@@ -2,6 +2,7 @@
  *
  * mc-bootstrap: how far a path's figures may be off for the images they were measured on, and how
  * sure a difference of two paths is. */
+#include "libcommon/base/json.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/text.h"
 #include "tools/eval/bootstrap.h"
@@ -95,8 +96,8 @@ static int print_rows(const struct options *o, const struct mc_losses *l, size_t
         if (rc)
             return rc;
         for (int k = 0; k < MC_BOOTSTRAP_FIGURES; k++) {
-            fprintf(f, "%s\t%s\t%s", l[0].data[i].name, accuracy ? "accuracy" : "loss",
-                    mc_bootstrap_figure_names[k]);
+            mc_plain(f, l[0].data[i].name);
+            fprintf(f, "\t%s\t%s", accuracy ? "accuracy" : "loss", mc_bootstrap_figure_names[k]);
             print(f, &found.of[0][k]);
             if (two) {
                 print(f, &found.of[1][k]);

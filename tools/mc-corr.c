@@ -2,6 +2,7 @@
  *
  * mc-corr: how alike the units of two networks are, or how well matched ones correlate. */
 #include "formats/codecs/curve.h"
+#include "libcommon/base/json.h"
 #include "tools/align/correlation.h"
 #include "tools/align/matching.h"
 #include "tools/align/raw_moments.h"
@@ -132,8 +133,8 @@ static void print_rows(const struct mc_signature *rows, size_t n, int permuted, 
     fprintf(f, "layer\tunits\tdead_a\tdead_b\tidentity%s\tidentity_live%s\n",
             permuted ? "\tpermuted" : "", permuted ? "\tpermuted_live" : "");
     for (const struct mc_signature *s = rows; s < rows + n; s++) {
-        fprintf(f, "%s\t%zu\t%zu\t%zu\t%.9g", s->layer, s->units, s->dead_a, s->dead_b,
-                s->identity);
+        mc_plain(f, s->layer);
+        fprintf(f, "\t%zu\t%zu\t%zu\t%.9g", s->units, s->dead_a, s->dead_b, s->identity);
         if (permuted)
             fprintf(f, "\t%.9g\t%.9g\t%.9g\n", s->permuted, s->identity_live, s->permuted_live);
         else

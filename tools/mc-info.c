@@ -69,14 +69,13 @@ static void print_count(uint64_t n, const char *what)
     printf("%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
 }
 
-/* What a stranger wrote must not steer the terminal. */
-static void print_plain(const char *s, size_t n)
+/* Text of a header, which holds no 0. */
+static void print_plain(const msgpack_object *o)
 {
-    for (size_t i = 0; i < n; i++) {
-        size_t control = mc_control(s + i, n - i);
-        putchar(control ? ' ' : s[i]);
-        i += control > 1;
-    }
+    char *text = strndup(o->via.str.ptr, o->via.str.size);
+
+    mc_plain(stdout, text ? text : "");
+    free(text);
 }
 
 static void print_value(const msgpack_object *o)
@@ -84,7 +83,7 @@ static void print_value(const msgpack_object *o)
     char number[MC_SHORTEST];
 
     if (o->type == MSGPACK_OBJECT_STR)
-        print_plain(o->via.str.ptr, o->via.str.size);
+        print_plain(o);
     else if (o->type == MSGPACK_OBJECT_FLOAT32 || o->type == MSGPACK_OBJECT_FLOAT64)
         fputs(mc_shortest(number, o->via.f64), stdout);
     else
@@ -110,7 +109,7 @@ static void print_meta(const msgpack_object *meta, int verbose)
     for (uint32_t i = 0; i < meta->via.map.size; i++) {
         const msgpack_object *key = &meta->via.map.ptr[i].key, *v = &meta->via.map.ptr[i].val;
         fputs("  ", stdout);
-        print_plain(key->via.str.ptr, key->via.str.size);
+        print_plain(key);
         printf("%*s", key->via.str.size < 16 ? (int)(16 - key->via.str.size) : 1, "");
         if (verbose || is_short(v))
             print_value(v);
@@ -158,14 +157,15 @@ static void print_tensors(const struct mc_reader *r)
             at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%" PRIu64, k ? "x" : "",
                                    t->shape[k]);
         printf("  %-8s  %-16s  ", mc_dtype_name(t->dtype), shape);
-        print_plain(t->name, strlen(t->name));
+        mc_plain(stdout, t->name);
         putchar('\n');
     }
 }
 
 static void print(const struct mc_reader *r, int verbose)
 {
-    printf("%s: %s\n", mc_reader_name(r), mc_reader_kind(r));
+    mc_plain(stdout, mc_reader_name(r));
+    printf(": %s\n", mc_reader_kind(r));
     printf("id %s, ", mc_reader_id(r));
     print_count(mc_reader_n_tensors(r), "tensor");
     fputs(", ", stdout);
@@ -185,7 +185,8 @@ static void print(const struct mc_reader *r, int verbose)
 
 static void print_check(const struct mc_reader *r)
 {
-    printf("%s: ok, kind %s, id %s, ", mc_reader_name(r), mc_reader_kind(r), mc_reader_id(r));
+    mc_plain(stdout, mc_reader_name(r));
+    printf(": ok, kind %s, id %s, ", mc_reader_kind(r), mc_reader_id(r));
     print_count(mc_reader_records(r), "record");
     putchar('\n');
 }

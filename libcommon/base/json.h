@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A string, quotes included. Control characters are escaped: those of ASCII, DEL, and C1 (which in
- * UTF-8 are C2 80 to C2 9F), which some terminals obey. */
+/* A string, quotes included, its control characters (mc_control) escaped. */
 void mc_json_str(FILE *f, const char *s);
 /* The same of n bytes, which need no final 0. */
 void mc_json_text(FILE *f, const char *s, size_t n);
@@ -23,7 +22,12 @@ void mc_json_num(FILE *f, double value);
 /* The decimal alone, "nan" and "inf" as printf says them; returns text. */
 const char *mc_shortest(char text[MC_SHORTEST], double value);
 
-/* Bytes at s (n > 0) that make a control character as above: 0, 1 or 2. */
+/* Bytes at s (n > 0) that make a control character in UTF-8: those of ASCII, DEL, C1 (U+0080 to
+ * U+009F), which some terminals obey, and those that turn the direction of text (U+061C, U+200E,
+ * U+200F, U+202A to U+202E, U+2066 to U+2069); 0 to 3. */
 size_t mc_control(const char *s, size_t n);
+/* A stranger's text, with a blank for each control character: for a terminal, and for the cell of a
+ * table, where a tab or a line's end would be another cell. */
+void mc_plain(FILE *f, const char *s);
 
 #endif

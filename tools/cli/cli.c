@@ -7,6 +7,7 @@
 #include "formats/stream/reader.h"
 #include "formats/stream/history.h"
 #include "kernels/open/backends.h"
+#include "libcommon/base/json.h"
 #include "libcommon/base/near.h"
 
 #include <argp.h>
@@ -24,13 +25,20 @@ static const char *program = "mc";
 static int in_progress;  /* a line of it stands on the terminal */
 static char ending[512]; /* the line that stays, or "" */
 
+static void tell(const char *text)
+{
+    fprintf(stderr, "%s%s: ", in_progress ? "\r\033[K" : "", program);
+    mc_plain(stderr, text);
+    putc('\n', stderr);
+    in_progress = 0;
+}
+
 static void message(const char *fmt, va_list ap)
 {
     char text[1024];
 
     vsnprintf(text, sizeof text, fmt, ap);
-    fprintf(stderr, "%s%s: %s\n", in_progress ? "\r\033[K" : "", program, text);
-    in_progress = 0;
+    tell(text);
 }
 
 void mc_cli_usage(const char *fmt, ...)
@@ -326,11 +334,11 @@ int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
     free(cli->operands);
     mc_files_release(&cli->files);
     if (code && !passes_on(cli, err))
-        fprintf(stderr, "%s: %s\n", program, err->text);
+        tell(err->text);
     if (close_stdout(!code))
         code = code ? code : MC_EFAIL;
     if (!code && *ending)
-        fprintf(stderr, "%s: %s\n", program, ending);
+        tell(ending);
     return mc_exit_status(code);
 }
 

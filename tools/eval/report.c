@@ -47,6 +47,8 @@ int mc_report_check(const struct mc_report *r, struct mc_error *err)
     return 0;
 }
 
+static const char *const quantity[] = {"loss", "accuracy"};
+
 /* ---- the table, or its JSON -------------------------------------------------------------------
  */
 
@@ -77,7 +79,11 @@ void mc_report_begin(const struct mc_report *r, FILE *f)
         fprintf(f, "\t%s", forms[r->n_at].columns[1]);
     for (size_t i = 0; i < mc_report_n(r); i++) {
         const struct mc_reported c = mc_report_column(r, i);
-        fprintf(f, "\t%s.loss\t%s.accuracy", c.name, c.name);
+        for (int q = 0; q < 2; q++) {
+            putc('\t', f);
+            mc_plain(f, c.name);
+            fprintf(f, ".%s", quantity[q]);
+        }
     }
     putc('\n', f);
 }
@@ -107,7 +113,7 @@ void mc_report_rows(const struct mc_report *r, FILE *f, int first)
         if (!r->n_at && r->json)
             fputs("\"network\":", f);
         if (!r->n_at)
-            r->json ? mc_json_str(f, r->network) : (void)fputs(r->network, f);
+            (r->json ? mc_json_str : mc_plain)(f, r->network);
         for (size_t c = 0; c < r->n_at; c++) {
             if (r->json)
                 fprintf(f, "%s\"%s\":", c ? "," : "", forms[r->n_at].columns[c]);
@@ -122,7 +128,6 @@ void mc_report_rows(const struct mc_report *r, FILE *f, int first)
 /* ---- behind it --------------------------------------------------------------------------------
  */
 
-static const char *const quantity[] = {"loss", "accuracy"};
 /* struct mc_curve_summary begins with these. */
 static const char *const figures[] = {"first", "last", "mean",  "arc_mean", "min",
                                       "min_t", "max",  "max_t", "barrier",  "barrier_t"};
@@ -161,8 +166,10 @@ static int print_summary(const struct mc_report *r, FILE *f, int json, struct mc
             summarise(r, c.out->result, q, value, figure);
             if (json)
                 fprintf(f, "%s\"%s\":{", q ? "," : ":{", quantity[q]);
-            else
-                fprintf(f, "%s\t%s", c.name, quantity[q]);
+            else {
+                mc_plain(f, c.name);
+                fprintf(f, "\t%s", quantity[q]);
+            }
             for (size_t k = 0; k < N_FIGURES; k++)
                 if (json)
                     fprintf(f, "%s\"%s\":%.9g", k ? "," : "", figures[k], figure[k]);
@@ -190,8 +197,7 @@ void mc_report_marks(const struct mc_report *r, FILE *f)
     fputs("mark\tname\tx\ty\toff\n", f);
     for (const struct mc_mark *m = r->marks; m < r->marks + r->n_marks; m++) {
         fprintf(f, "%s\t", m->kind);
-        for (const char *c = m->name; *c; c++) /* a file's name may hold anything */
-            putc((unsigned char)*c < 0x20 ? ' ' : *c, f);
+        mc_plain(f, m->name);
         fprintf(f, "\t%.9g\t%.9g\t%.3g\n", m->x, m->y, m->off);
     }
 }

@@ -28,6 +28,23 @@ TEST(control_characters_are_escaped)
     prints("x\0y", 3, "\"x\\u0000y\"");
     prints("\xc2\x9b", 1, "\"\xc2\""); /* nothing after the end is looked at */
     prints("", 0, "\"\"");
+    prints("\xd8\x9c\xe2\x80\x8e\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9", 14,
+           "\"\\u061c\\u200e\\u202e\\u2066\\u2069\"");
+    prints("\xe2\x80\xaf\xe2\x80\xa9\xe2\x81\xa5\xd8\x9b", 11,
+           "\"\xe2\x80\xaf\xe2\x80\xa9\xe2\x81\xa5\xd8\x9b\"");
+}
+
+TEST(plain_text_has_a_blank_for_each_control_character)
+{
+    char *got = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&got, &bytes);
+
+    assert_non_null(f);
+    mc_plain(f, "a\tb\n\x1b[2J\xc2\x9b\xe2\x80\xae\xc3\xa9\xe2\x82");
+    assert_int_equal(fclose(f), 0);
+    assert_string_equal(got, "a b  [2J  \xc3\xa9\xe2\x82");
+    free(got);
 }
 
 static void number(double value, const char *want)

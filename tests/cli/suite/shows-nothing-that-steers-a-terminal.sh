@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+# No control character of ASCII, C1 or writing direction that a file's name or a stream holds is shown, by any program that
+# shows names, and none makes a cell or a line more of a table.
+evil=$'\e[31m\t\u009b2J\u202eevil\n\x7f'
+export evil
+fixture pair
+mc-bezier --epochs 0 a.mcz b.mcz -o line.mcz
+mc-eval -q -t 1 --data data.mcz --samples 20 --points 3 --bn-data data.mcz --bn-samples 20 --losses l.mcz line.mcz >/dev/null
+acts a.mcz b.mcz -o m.mcz
+cp a.mcz "$evil.mcz"
+mc-convert a.mcz -o a.safetensors
+py <<'END'
+evil = os.environ["evil"]
+def change(name, out, edit):
+    s = mcz.read(name)
+    tensors = dict(s.tensors)
+    edit(s.meta, tensors)
+    mcz.write(out, s.kind, s.meta, tensors)
+change("data.mcz", "d.mcz", lambda m, t: m.update(name=evil, split=evil[:9], order=evil))
+def layers(m, t):
+    for i, tap in enumerate(m["taps"]):
+        for old in [k for k in t if k.startswith("%d/" % i)]:
+            t["%d/%s%s" % (i, evil, old[old.rindex("/"):])] = t.pop(old)
+        tap["name"] = evil
+change("m.mcz", "moments.mcz", layers)
+def losses(m, t):
+    for part in "loss", "correct":
+        t[evil + "/" + part] = t.pop("train/" + part)
+    m["data"][0]["name"] = evil
+change("l.mcz", "losses.mcz", losses)
+raw = open("a.safetensors", "rb").read()
+size = int.from_bytes(raw[:8], "little")
+head = json.loads(raw[8:8 + size])
+head = {(evil + k if k != "__metadata__" else k): v for k, v in head.items()}
+text = json.dumps(head).encode()
+open("evil.safetensors", "wb").write(len(text).to_bytes(8, "little") + text + raw[8 + size:])
+graph = json.load(open(os.environ["MC_ROOT"] + "/formats/samples/example_net.json"))
+graph["nodes"][1]["name"] = evil
+json.dump(graph, open("evil.json", "w"))
+END
+# shown COMMAND...: what it prints and says, whatever its status, has only line ends and tabs of its own
+tried=0
+shown() {
+    "$@" >out.text 2>err.text || true
+    [ -s out.text ] || [ -s err.text ] || die "$*: says nothing"
+    py "$*" <<'END'
+import re
+for name in "out.text", "err.text":
+    text = open(name, "rb").read().decode("utf-8", "replace")
+    wrong = re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", text)
+    assert not wrong, (sys.argv[1], name, wrong, text)
+    lines = [line for line in text.split("\n") if line.strip()]
+    assert name == "out.text" or len(lines) <= 3, (sys.argv[1], text)
+    # a table's rows have the header's columns
+    if name == "out.text" and "\t" in text:
+        assert len({line.count("\t") for line in lines}) == 1, (sys.argv[1], text)
+END
+    tried=$((tried + 1))
+}
+for file in "$evil.mcz" "$evil"; do
+    shown mc-info "$file"
+    shown mc-info --check "$file"
+    shown mc-eval --data "$file" a.mcz
+    shown mc-eval -q -t 1 --data data.mcz --samples 20 "$file"
+    shown mc-eval -q -t 1 --plane --grid 2 --data data.mcz --samples 20 --bn-data data.mcz --bn-samples 20 --marks /dev/stdout "$file" b.mcz "$file"
+    shown mc-permute "$file" a.mcz
+    shown mc-train --net "$file" --data data.mcz
+    shown mc-train --net mlp:4 --data "$file"
+    shown mc-corr "$file"
+    shown mc-hungarian "$file"
+    shown mc-convert --to "$file" a.mcz
+    shown mc-plot path "$file"
+    shown mc-data cifar10 "$file"
+    shown mc-acts --data data.mcz "$file" nosuch.mcz
+done
+shown mc-eval -q -t 1 --data d.mcz --test-samples 20 a.mcz
+shown mc-eval -q -t 1 --data d.mcz --test-samples 20 --bn-data data.mcz --bn-samples 20 --points 3 --summary /dev/stderr line.mcz
+for stream in d moments losses; do shown mc-info "$stream.mcz"; done
+for verbose in -q -v; do shown mc-train $verbose -t 1 --net mlp:4 --epochs 0 --data "$evil.mcz"; done
+shown mc-corr --signature moments.mcz
+shown mc-corr -v moments.mcz -o c.mcz
+shown mc-info c.mcz
+shown mc-bootstrap losses.mcz
+shown mc-bootstrap losses.mcz l.mcz
+shown mc-convert --from safetensors --like a.mcz evil.safetensors
+shown mc-convert --from safetensors --net tinyten --data data.mcz evil.safetensors
+shown mc-train --net evil.json --data data.mcz
+shown mc-train "--$evil"
+shown mc-train --net "$evil" --data data.mcz
+shown mc-train --lr "$evil" --data data.mcz
+[ $tried -gt 40 ] || die "$tried commands"
