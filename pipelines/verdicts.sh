@@ -95,7 +95,7 @@ for file in "$paper"/bound-*/bound.tsv ${claims:+"$(dirname "$claims")"/*-bound.
     [ ! -e "$file" ] || { set -- "$@" "$file" && found=1; }
 done
 
-[ -n "$found" ] || echo "verdicts.sh: $paper: there are no tables of a part in it" >&2
+[ -n "$found" ] || [ $form = tsv ] || echo "verdicts.sh: $paper: there are no tables of a part in it" >&2
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 trap 'exit 130' INT

@@ -46,9 +46,9 @@ for net in "$here"/tinyten-cifar10/net-?.mcz; do
     cp "$net" "$tinyten/$name"
 done
 # and trainings that were interrupted elsewhere, under the name that make gives their checkpoints here
-for kept in "$here"/tinyten-cifar10/net-?.checkpoint; do
+for kept in "$here"/tinyten-cifar10/{,?-?/}*.checkpoint; do
     [ -e "$kept" ] || continue
-    name=$(basename "$kept" .checkpoint)
+    name=${kept#"$here"/tinyten-cifar10/} name=${name%.checkpoint}
     to=$(part "${first[@]}" GRAPHS=connect GOALS="$name.mcz" -n | sed -n 's/.*--checkpoint \([^ ]*\).*/\1/p')
     [ -z "$to" ] || [ -e "$to" ] || cp "$kept" "$to"
 done

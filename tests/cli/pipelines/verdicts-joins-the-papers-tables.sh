@@ -14,7 +14,7 @@ is "$(cksum <typed)" '368235506 7850'
 
 mkdir -p paper/{tinyten-cifar10,resnet32-cifar10,{grid-,robust-,}tinyten-cifar100} 'another tree/tinyten-cifar10'
 is "$(verdicts.sh -f tsv 'another tree' | cut -f 17 | sort | uniq -c | awk '{ print $1, $2, $3 }' | paste -sd ,)" '327 not run,1 verdict '
-verdicts.sh -f tsv 'another tree' 2>&1 >log | grep -qx 'verdicts.sh: ./another tree: there are no tables of a part in it' || die 'silent on an empty folder'
+verdicts.sh 'another tree' 2>&1 >log | grep -qx 'verdicts.sh: ./another tree: there are no tables of a part in it' || die 'silent on an empty folder'
 for f in paper/*/; do echo "$full" >"$f/length"; done
 sed -i 's/epochs=250/epochs=200/g' paper/robust-*/length
 rows >paper/tinyten-cifar10/table.tsv <<'END'
