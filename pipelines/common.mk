@@ -78,10 +78,14 @@ $(foreach name,$(filter-out $(known) -% Q V BUILD MAKE%,$(given)), \
 ifeq ($(BIN)$(shell command -v mc-data)$(filter help,$(MAKECMDGOALS)),)
 $(error there are no programs yet: run make, or say BIN=FOLDER)
 endif
-$(foreach name,OUT $(if $(FROM),FROM),$(if $(filter-out 1,$(words $($(name)))$(strip $(foreach c,: % $(comma) ',$(findstring $(c),$($(name)))))), \
-    $(error $(name)="$($(name))": a folder's name without blanks, colons, commas, quotes and percent signs is wanted)))
+quote  = '$(subst ','\'',$(1))'
+# what make or the shell would take for more than a name
+steers = $(shell case $(call quote,$(1)) in (*[[:space:]:%,\'\"\`\\\$$\;\&\|\(\)\<\>\*\?\[\]\{\}\!\~\#=]*) echo it ;; esac)
+$(foreach name,OUT $(if $(FROM),FROM),$(if $(or $(filter-out 1,$(words $($(name)))),$(call steers,$($(name)))), \
+    $(error $(name)="$($(name))": a folder's name without blanks, colons, commas, equal and percent signs, quotes and what else steers a shell is wanted)))
 override OUT  := $(patsubst %/,%,$(OUT))
 override FROM := $(patsubst %/,%,$(FROM))
+$(if $(OUT),,$(error OUT="/": a folder's name is wanted))
 
 # A:B, or A:B:C where C is its curves' seed
 digits  = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst \
@@ -119,7 +123,6 @@ variants ?= unaligned aligned
 paths    := $(foreach v,$(variants),line-$(v) curve-$(v))
 seeds    := $(sort $(subst -, ,$(pairs)))
 each      = $(foreach pair,$(pairs),$(1:%=$(OUT)/$(pair)/%))
-quote     = '$(subst ','\'',$(1))'
 device   := --threads $(THREADS) --device $(DEVICE) --precision $(PRECISION)
 images    = $(if $($(1)),--samples $($(1)))
 
@@ -204,7 +207,7 @@ $(taken:$(OUT)/%=$(FROM)/%):
 	@echo "FROM=$(FROM): there is no $@" >&2; exit 1
 
 # ---- data ------------------------------------------------------------------------------------------
-source := $(if $(filter synth,$(DATA)),--seed $(DATA_SEED),$(DATA_DIR))
+source := $(if $(filter synth,$(DATA)),--seed $(DATA_SEED),$(if $(DATA_DIR),$(call quote,$(DATA_DIR))))
 $(call made-with,data,$(OUT)/train.mcz $(OUT)/test.mcz)
 
 $(call here-made,$(OUT)/train.mcz):

@@ -83,8 +83,7 @@ digits = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(sub
              8,,$(subst 9,,$(1)))))))))))
 $(foreach name,OUT NETS DATA_SETS SUFFIX,$(if $(strip $(foreach c,: % $(comma) ' /,$(if $(filter OUT/,$(name)$(c)),,$(findstring $(c),$($(name)))))), \
     $(error $(name)="$($(name))": names without slashes, colons, commas, quotes and percent signs are wanted)))
-$(foreach name,OUT CIFAR10_DIR CIFAR100_DIR TINY_IMAGENET_DIR SUFFIX PUBLISHED,$(if $(word 2,$($(name))), \
-    $(error $(name)="$($(name))": a name without blanks is wanted)))
+$(foreach name,OUT SUFFIX PUBLISHED,$(if $(word 2,$($(name))),$(error $(name)="$($(name))": a name without blanks is wanted)))
 $(if $(OUT),,$(error OUT="": a folder's name is wanted))
 override OUT := $(patsubst %/,%,$(OUT))
 $(foreach name,EPOCHS CURVE_EPOCHS PERMUTATION_EPOCHS ROBUST_EPOCHS STOP_AFTER BOUND_EPOCHS, \

@@ -12,7 +12,7 @@ for own in DATA=cifar10 NET=mlp SEEDS='1 2' FROM=x; do refused "no setting '${ow
 refused "there is no part 'mlp-cifar10' (there are: mlp-synth " PART=mlp-cifar10
 refused "there is no graph 'connekt'" GRAPHS=connekt
 refused "there is no data set 'mnist'" DATA_SETS=mnist
-for name in OUT CIFAR10_DIR CIFAR100_DIR TINY_IMAGENET_DIR SUFFIX PUBLISHED; do refused "$name=\"a b\": a name without blanks" "$name=a b"; done
+for name in OUT SUFFIX PUBLISHED; do refused "$name=\"a b\": a name without blanks" "$name=a b"; done
 for c in : , % \'; do refused "OUT=\"a${c}b\": names without" "OUT=a${c}b"; done
 refused 'NETS="mlp:8": names without' NETS=mlp:8
 refused 'MISSING="no": stop or skip' MISSING=no
