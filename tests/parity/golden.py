@@ -46,7 +46,9 @@ def stream(seed, name):
 def weights(name, shape, stream):
     """A parameter's, as gradients.h's fill_tensor makes them."""
     u, two = unit(stream, int(np.prod(shape))), np.float32(2)
-    if len(shape) > 1:
+    if shape[1:] == (1, 1):  # a factor a channel
+        v = u + np.float32(.5)
+    elif len(shape) > 1:
         fan = int(np.prod(shape[1:])) + shape[0] * int(np.prod(shape[2:]))
         v = (two * u - 1) * np.float32(np.sqrt(6.0 / fan))
     elif name.endswith(".weight"):

@@ -80,7 +80,8 @@ static inline void fill_tensor(const struct mc_graph *g, const struct mc_param *
 {
     const float scale =
         p->tensor.ndim > 1 ? (float)sqrt(6.0 / (double)(p->fan_in + p->fan_out)) : .25f;
-    const int gain = p->tensor.ndim == 1 && p->offset == g->nodes[p->node].weight.offset;
+    const int gain = (p->tensor.ndim == 1 || g->nodes[p->node].op == MC_OP_SCALE) &&
+                     p->offset == g->nodes[p->node].weight.offset;
 
     for (size_t i = 0; i < p->count; i++) {
         const float u = unit(from, i);

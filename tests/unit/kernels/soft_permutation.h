@@ -38,7 +38,7 @@ static inline float *room(size_t n)
 /* ---- graphs --------------------------------------------------------------------------------- */
 
 /* One group on both axes of a tensor, concats, flattens of few and of many places a unit, a group
- * of more than a band's 64 units. */
+ * of more than a band's 64 units; convolutions in groups, two outputs of each input among them. */
 static inline struct mc_graph *mixed(void)
 {
     struct mc_graph *g = begin(6, 6);
@@ -52,6 +52,10 @@ static inline struct mc_graph *mixed(void)
     mc_graph_loss(g, "loss", linear(g, "h", x, 4), 1, 0);
     x = mc_graph_flatten(g, NULL, mc_graph_adaptpool(g, NULL, s, 24, 25));
     x = relu(g, "e", linear(g, "e", x, 3));
+    b = mc_graph_conv(g, "q", unit(g, "p", s, 12), 8,
+                      (struct mc_conv_opts){.groups = 2, .bias = 1});
+    b = mc_graph_conv(g, "t", relu(g, "q", b), 16, (struct mc_conv_opts){.kernel = 3, .groups = 8});
+    head(g, "k", mc_graph_plain(g, "sc", MC_OP_SCALE, b), 1);
     mc_graph_loss(g, "aux", linear(g, "f", x, 4), .3f, 1);
     return g;
 }

@@ -70,21 +70,26 @@ static void naive_act(const struct subject *u, const double *matrices, double *o
         const size_t rows = (size_t)p->tensor.shape[0];
         const size_t cols = p->tensor.ndim > 1 ? (size_t)p->tensor.shape[1] : 1;
         const size_t inner = p->count / (rows * cols), line = cols * inner;
-        struct place *row = places(u, t, 0, rows), *col = places(u, t, 1, cols);
+        const size_t groups = mc_param_groups(u->g, p);
+        struct place *row = places(u, t, 0, rows), *cols_of_all = places(u, t, 1, cols * groups);
         const float *x = u->theta + p->offset;
         for (size_t i = 0; i < rows; i++)
-            for (size_t c = 0; c < cols; c++)
+            for (size_t c = 0; c < cols; c++) {
+                const size_t first = i / (rows / groups) * cols; /* of the row's inputs */
+                const struct place *col = &cols_of_all[first + c];
                 for (size_t k = 0; k < inner; k++) {
                     double sum = (double)x[i * line + c * inner + k];
-                    if (col[c].group >= 0) {
+                    if (col->group >= 0) {
                         sum = 0;
-                        for (size_t j = 0; j < u->s.groups[col[c].group].size; j++)
+                        for (size_t j = 0; j < u->s.groups[col->group].size; j++)
                             sum +=
-                                at(u, matrices, &col[c], j) *
-                                (double)x[i * line + (col[c].first + j * col[c].step) * inner + k];
+                                at(u, matrices, col, j) *
+                                (double)
+                                    x[i * line + (col->first + j * col->step - first) * inner + k];
                     }
                     mid[p->offset + i * line + c * inner + k] = sum;
                 }
+            }
         for (size_t i = 0; i < rows; i++) {
             double *y = out + p->offset + i * line;
             if (row[i].group < 0)
@@ -97,7 +102,7 @@ static void naive_act(const struct subject *u, const double *matrices, double *o
             }
         }
         free(row);
-        free(col);
+        free(cols_of_all);
     }
     free(mid);
 }
@@ -127,7 +132,7 @@ static void matrices_lie_one_after_another(void **state)
 
     (void)state;
     set_up(&u, "mixed");
-    assert_int_equal(u.s.n_groups, 5);
+    assert_int_equal(u.s.n_groups, 9);
     for (size_t g = 0; g < u.s.n_groups; g++) {
         assert_true(u.offset[g] % 16 == 0 && u.offset[g] >= end && u.offset[g] < end + 16);
         end = u.offset[g] + u.s.groups[g].size * u.s.groups[g].size;
