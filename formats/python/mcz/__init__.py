@@ -13,6 +13,7 @@ by `dtypes`: {"tensor": "bfloat16"}.
 
 mcz.torch brings PyTorch's networks here and back, mcz.data makes data sets, mcz.groups says what permutes what.
 """
+from . import kinds
 from .errors import Error
 from .stream import DTYPES, history, read, write
 

@@ -4,10 +4,10 @@ from contextlib import contextmanager
 
 
 class Error(Exception):
-    """Data that are not what they should be, in one sentence, which is safe to print."""
+    """Data that are not what they should be, in a sentence that is safe to print."""
 
     def __init__(self, sentence):
-        super().__init__("".join(c if c.isprintable() else "?" for c in sentence))
+        super().__init__("".join(c if c.isprintable() or c == "\n" else "?" for c in sentence))
 
 
 def need(ok, what):

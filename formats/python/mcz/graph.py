@@ -189,7 +189,8 @@ class Graph:
             Setting("input", "", "[channels, height, width], each an integer from 1 to 8192", "").check(
                 kinds.get(m, "input"), 0)
             Setting("classes", "", "an integer from 2 to 1048576", "").check(kinds.get(m, "classes"), 0)
-            self.image, self.classes, self.nodes, self.parameters, self.statistics = m["input"], m["classes"], [], [], []
+            self.image, self.classes, self.nodes = m["input"], m["classes"], []
+            self.parameters, self.statistics = [], []
             need(self.image[0] <= 4, "an image has 1 to 4 colour channels, not %d" % self.image[0])
             need(kinds.array(m, "nodes"), "no nodes")
             need(len(m["nodes"]) <= NODES_MAX, "a graph has at most %d nodes" % NODES_MAX)

@@ -125,7 +125,8 @@ def dataset(meta, announced):
     need(classes, "a data set has from 1 to 65536 classes, not 0")
     for mean, std in zip(meta["mean"], meta["std"]):
         need(-1e3 <= mean <= 1e3 and 1e-6 <= std <= 1e6, "mean %g and std %g are no normalisation" % (mean, std))
-    need(0 <= a["rotate"] <= 180, "rotation by %g degrees or padding by %d is out of range" % (a["rotate"], a["pad"]))
+    need(0 <= a["rotate"] <= 180, "rotation by %g degrees or padding by %d is out of range" %
+         (a["rotate"], a["pad"]))
     need(0 <= more["turn"] <= 180 and 0 <= more["scale"] <= .9, "a turn by %g degrees or a scaling by 1 +- %g is out "
          "of range" % (more["turn"], more["scale"]))
     need(0 <= more["contrast"] <= 1 and 0 <= more["saturation"] <= 1, "contrast 1 +- %g or saturation 1 +- %g is out "
@@ -172,6 +173,10 @@ def flat(meta, announced, prefixes, statistics, perm):
 
 
 def weights(meta, announced):
+    if "groups" in meta and "graph" not in meta:  # of a network that only rows of groups describe
+        text(meta, "net", 63), text(meta, "dataset", 63), text(meta, "groups", 1 << 20)
+        expect(announced, [(t.name, "float32", t.shape) for t in announced])
+        return lambda arrays, order: [finite(a, name) for name, a in arrays.items()]
     return flat(meta, announced, [""], True, [])
 
 
