@@ -316,7 +316,7 @@ class Trace:
         return v.node
 
     def node(self, out, op, ins, /, named=None, axes="chw", any_axes=False, **settings):
-        known(op in graph.INPUTS, "no node of that kind")
+        known(op in graph.INPUTS, "there is no node %s" % op)
         for x in ins:
             known("logits" not in x._mc.axes, "something follows log_softmax")
             known(any_axes or axes != "chw" or x._mc.axes == ("c", "h", "w"), "its input is no image")
