@@ -133,10 +133,11 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	$(if $(CUDA_LIB),install -d "$$to/lib/mc" && install $(CUDA_LIB) "$$to/lib/mc" &&) \
 	install -m 644 $(MAN) "$$to/share/man/man1" && \
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
-		formats/python/mcz.py formats/samples/*.json) \
+		formats/samples/*.json) \
 		pipelines/paper.tsv docs/results/claims.tsv pipelines/completion.bash pipelines/locale.sh "$$share" && \
 	install $(addprefix pipelines/,align.sh fetch.sh gpus.sh lock.sh published.sh rates.sh tables.sh verdicts.sh) \
 		formats/python/example_assign.py "$$share" && \
+	install -d "$$share/mcz" && install -m 644 $(wildcard formats/python/mcz/*.py) "$$share/mcz" && \
 	for n in $(NAMES); do ln -sfn ../../mc/completion.bash "$$completions/$$n"; done
 
 format: ## clang-format every C file

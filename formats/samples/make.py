@@ -15,8 +15,9 @@ import xxhash
 import zstandard
 
 here = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.dirname(here))
+sys.path.insert(0, os.path.join(os.path.dirname(here), "python"))
 import mcz  # noqa: E402
+from mcz import stream  # noqa: E402
 
 pack = msgpack.packb
 bad = []
@@ -224,7 +225,7 @@ mcz.write(good_stream, "test",
 
 # the same, flushed after every object, so that each lies in a zstd block of its own
 with open(good_stream, "rb") as f:
-    objects = [raw for _, raw in mcz._objects(mcz._decoded(f))]
+    objects = list(stream.objects(f))
 z = zstandard.ZstdCompressor(compression_params=zstandard.ZstdCompressionParameters.from_level(
     1, write_checksum=True, write_content_size=False)).compressobj()
 with open(os.path.join(here, "good-blocks.mcz"), "wb") as f:

@@ -33,7 +33,7 @@ assert moved > 200, moved
 EOF
 # a cut stream gives no stream, so that the next program fails as well
 head -c 1000 m.mcz | "$MC_ROOT/formats/python/example_assign.py" 2>err | mc-info --check 2>err2 && exit 1
-grep -q '^example_assign.py: stdin: truncated$' err || { cat err; exit 1; }
+grep -q '^example_assign.py: stdin: header: truncated$' err || { cat err; exit 1; }
 grep -q 'is empty' err2
 # and mc-permute takes what it wrote
 "$MC_ROOT/formats/python/example_assign.py" "$MC_ROOT/formats/samples/good-matrices.mcz" |

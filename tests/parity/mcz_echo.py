@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read a stream with formats/python/mcz.py and write what was read: mcz_echo.py IN OUT."""
+"""Read a stream with formats/python/mcz and write what was read: mcz_echo.py IN OUT."""
 import os
 import sys
 

@@ -5,8 +5,8 @@ import os
 import subprocess
 import sys
 
-import mcz
 import zstandard
+from mcz import stream
 
 LIMIT = 64 << 10  # KiB
 os.environ["MC_FAILS"] = "1"  # tests/run checks each of these runs under valgrind
@@ -20,7 +20,7 @@ def sample(kind):
 
 def objects(path):
     with open(path, "rb") as f:
-        return [raw for _, raw in mcz._objects(mcz._decoded(f))]
+        return list(stream.objects(f))
 
 
 def compressor(checksum=True):

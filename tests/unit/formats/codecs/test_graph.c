@@ -3,6 +3,7 @@
  * Graphs on the way through a stream and back, also from a stranger's hand. */
 #include "formats/codecs/graph.h"
 #include "libcommon/graph/fields.h"
+#include "tests/unit/formats/hand_on.h"
 #include "tests/unit/libcommon/graph/graphs.h"
 
 static struct mc_graph *unpack_bytes(const char *data, size_t size, struct mc_error *err, int *rc)
@@ -273,6 +274,7 @@ TEST(hostile_graphs_are_refused)
         memcpy(bytes, p.buf.data, head);
         memcpy(bytes + head, HOSTILE[i].to, put);
         memcpy(bytes + head + put, at + cut, p.buf.size - head - cut);
+        hand_on("graph", i, bytes, p.buf.size - cut + put, HOSTILE[i].says);
         forget();
         bad = unpack_bytes(bytes, p.buf.size - cut + put, &why, &rc);
         if (rc != MC_EINPUT || bad)

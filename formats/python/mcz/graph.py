@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A network's graph (formats/codecs/graph.md): its checks, the shapes of its nodes, its tensors. The two tables are
+those of that page, word for word, and everything follows them; a test compares them."""
+import re
+
+from . import kinds
+from .errors import inside, need
+
+OPS = """\
+| op | `in` | output |
+| --- | --- | --- |
+| `normalise` | none; the first node, and only that | (x − mean) / std |
+| `conv` | 1 | convolution, as PyTorch's |
+| `linear` | 1, flat | linear layer |
+| `batchnorm` | 1 | per channel |
+| `relu` | 1 | 0 below 0, x²/2δ up to δ, then x − δ/2 |
+| `add` | 2 to 16 of one shape | their sum |
+| `concat` | 2 to 16 of one height and width | their channels, one after the other |
+| `maxpool`, `avgpool` | 1 | pooling; what is padded is not averaged over |
+| `globalpool` | 1 | each channel's mean, flat |
+| `adaptpool` | 1 | averages, as AdaptiveAvgPool2d's |
+| `flatten` | 1 | channel after channel, each row by row |
+| `dropout` | 1 | training only; what stays is scaled by 1 / (1 − p); of at most 2^22 values an image |
+| `loss` | 1, flat, of `classes` channels: the logits | softmax cross-entropy |
+"""
+
+SETTINGS = """\
+| setting | of | value | meaning |
+| --- | --- | --- | --- |
+| `mean` | `normalise` | one a channel, each a finite number | mean of the channel's pixels |
+| `std` | `normalise` | one a channel, each a number over 0 | their standard deviation |
+| `out` | `conv`, `linear` | an integer from 1 to 16777216 | channels of the output |
+| `kernel` | `conv`, `maxpool`, `avgpool` | [height, width], each an integer from 1 to 8192 | size of the window |
+| `stride` | `conv`, `maxpool`, `avgpool` | [height, width], each an integer from 1 to 8192 | distance of neighbouring windows |
+| `pad` | `conv`, `maxpool`, `avgpool` | [height, width], each an integer from 0 to 8192 | padding on each side; at most half a pooling window |
+| `groups` | `conv` | an integer from 1 to 16777216 | groups of channels; divides those of input and output |
+| `ceil` | `maxpool`, `avgpool` | true or false | round the output's size up |
+| `bias` | `conv`, `linear` | true or false | the layer has a bias |
+| `eps` | `batchnorm` | a number over 0 | is added to the variance |
+| `momentum` | `batchnorm` | a number from 0 to 1 | weight of the new batch in the running statistics |
+| `delta` | `relu` | a number of 0 or more; left out: 0 | Huber's δ; 0 is the plain ReLU |
+| `size` | `adaptpool` | [height, width], each an integer from 1 to 8192 | size of the output |
+| `p` | `dropout` | a number from 0 to below 1 | probability that a value is dropped |
+| `weight` | `loss` | a number of 0 or more | factor of this loss in the sum |
+| `train_only` | `loss` | true or false | left out outside training |
+| `weight_init` | `conv`, `linear` | zero, one, xavier_normal, kaiming_normal_out, uniform_fan_in or truncated_normal_01; left out: uniform_fan_in | initial weights |
+| `bias_init` | `conv`, `linear` | zero, one, xavier_normal, kaiming_normal_out, uniform_fan_in or truncated_normal_01; left out: uniform_fan_in | initial bias; written where `bias` is true |
+| `weight_init` | `batchnorm` | zero or one; left out: one | initial weights |
+| `bias_init` | `batchnorm` | zero or one; left out: zero | initial bias |
+"""
+
+NODES_MAX, CHANNELS_MAX, ELEMENTS_MAX, VECTOR_MAX, DROPOUT_MAX = 4096, 1 << 24, 1 << 28, 1 << 31, 1 << 22
+LISTS = {"one a channel, each ": "channels", "[height, width], each ": 2, "[channels, height, width], each ": 3}
+FLOAT_MAX = 3.4028234663852886e38
+
+
+def product(numbers):
+    n = 1
+    for k in numbers:
+        n *= k
+    return n
+
+
+def rows(table):
+    return [[c.strip() for c in line.strip("| ").split(" | ")] for line in table.splitlines()[2:]]
+
+
+def names(cell):
+    return re.findall("`(.*?)`", cell)
+
+
+def inputs(cell):
+    """How many inputs the second column of the first table allows: (least, most)."""
+    n = [int(k) for k in re.match(r"(\d+)?(?: to (\d+))?", cell).groups() if k]
+    return (0, 0) if not n else (n[0], n[-1])
+
+
+INPUTS = {op: inputs(of) for cell, of, _ in rows(OPS) for op in names(cell)}
+
+
+class Setting:
+    """A row of the second table. `values` says which ones it takes, and is read here: "a number from 0 to below 1"."""
+
+    def __init__(self, key, ops, values, meaning):
+        self.key, self.ops = key.strip("`"), names(ops)
+        self.values, _, default = values.partition("; left out: ")
+        self.optional, self.with_bias = bool(default), "where `bias`" in meaning
+        self.list, each = next(((n, self.values[len(w):]) for w, n in LISTS.items() if self.values.startswith(w)),
+                               (None, self.values))
+        bounds = re.search(r"from (-?[\d.]+) to (below )?(-?[\d.]+)$|over (-?[\d.]+)$|of (-?[\d.]+) or more$", each)
+        low, below, high, over, least = bounds.groups() if bounds else [None] * 5
+        if each == "true or false":
+            self.ok = lambda v: isinstance(v, bool)
+        elif not each.startswith(("a number", "an integer", "a finite number")):
+            choices = re.split(", | or ", each)
+            self.ok = lambda v: v in choices
+        else:
+            low, high = float(low or over or least or -FLOAT_MAX), float(high or FLOAT_MAX)
+            typed = kinds.whole if each.startswith("an integer") else kinds.is_number
+            self.ok = lambda v: (typed(v) and (v > low if over else v >= low) and
+                                 (v < high if below else v <= high))
+
+    def check(self, v, channels):
+        n = channels if self.list == "channels" else self.list
+        if n is not None:
+            need(isinstance(v, list) and len(v) == n, "\"%s\" is not %s" % (self.key, self.values))
+        for x in v if n is not None else [v]:
+            need(self.ok(x), "\"%s\" %s %s, not %s" % (self.key, "has" if n else "is", x, self.values))
+
+
+TABLE = [Setting(*row) for row in rows(SETTINGS)]
+JOINS = "add", "mul", "concat"
+WEIGHTED = "conv", "linear", "batchnorm", "layernorm", "scale"
+
+
+class Node:
+    """op, name, inputs (nodes), a setting's value by its key; shape (C, H, W)."""
+
+    def __init__(self, op, name, ins, settings):
+        self.op, self.name, self.ins, self.settings = op, name, ins, settings
+
+    def __getitem__(self, key):
+        return self.settings[key]
+
+
+def windows(n, h, w):
+    pool, sides = n.op != "conv", []
+    for side, k, s, p in zip((h, w), n["kernel"], n["stride"], n["pad"]):
+        room = side + 2 * p - k
+        need(room >= 0 and not (pool and p > k // 2), "%s %d, stride %d, pad %d do not fit an input of %dx%d" %
+             ("window" if pool else "kernel", k, s, p, h, w))
+        up = pool and n["ceil"]
+        out = (room + (s - 1 if up else 0)) // s + 1
+        sides.append(out - 1 if up and (out - 1) * s >= side + p else out)
+    return sides
+
+
+def shape(n, image):
+    """Of the node's output, from those of its inputs."""
+    if n.op == "normalise":
+        return tuple(image)
+    c, h, w = n.ins[0].shape
+    if n.op in JOINS:
+        for i in n.ins:
+            factors = n.op == "mul" and i.shape[1:] == (1, 1)
+            need((i.shape[1:] == (h, w) or factors) and (n.op == "concat" or i.shape[0] == c),
+                 "inputs of %dx%dx%d and %dx%dx%d do not match" % (c, h, w, *i.shape))
+        return sum(i.shape[0] for i in n.ins) if n.op == "concat" else c, h, w
+    if n.op == "conv":
+        need(c % n["groups"] == 0 and n["out"] % n["groups"] == 0, "invalid grouped convolution: %d input and %d "
+             "output channels, %d groups" % (c, n["out"], n["groups"]))
+    if n.op in ("linear", "loss"):
+        need((h, w) == (1, 1), "a linear layer's input is flat, not %dx%dx%d" % (c, h, w) if n.op == "linear" else
+             "logits of %dx%dx%d" % (c, h, w))
+    if n.op == "dropout":
+        need(c * h * w <= DROPOUT_MAX, "dropout of more than %d values an image" % DROPOUT_MAX)
+    if n.op in ("conv", "maxpool", "avgpool"):
+        h, w = windows(n, h, w)
+    elif n.op == "adaptpool":
+        h, w = n["size"]
+    elif n.op in ("globalpool", "flatten"):
+        c, h, w = c * h * w if n.op == "flatten" else c, 1, 1
+    return n["out"] if n.op in ("conv", "linear") else c, h, w
+
+
+def tensors(n):
+    """(parameters, statistics), each [(name, shape)]"""
+    if n.op not in WEIGHTED:
+        return [], []
+    c, c_in = n.shape[0], n.ins[0].shape[0]
+    if n.op == "scale":
+        return [(n.name, [c, 1, 1])], []
+    of = {"conv": lambda: [c, c_in // n["groups"]] + n["kernel"], "linear": lambda: [c, c_in]}.get(n.op, lambda: [c])()
+    parameters = [(n.name + ".weight", of)] + [(n.name + ".bias", [c])] * bool(n.settings.get("bias", True))
+    return parameters, [(n.name + ".running_" + s, [c]) for s in ("mean", "var")] if n.op == "batchnorm" else []
+
+
+class Graph:
+    """From the map that streams and graph files hold; Error names the node. `parameters`, `statistics`: [(name,
+    shape)] as a weights stream has them; `nodes`; `logits`: a node."""
+
+    def __init__(self, m):
+        with inside("graph"):
+            need(isinstance(m, dict), "not a map")
+            for key in m:
+                need(key in ("net", "input", "classes", "nodes"), "key \"%s\" is not known here" % key)
+            if "net" in m:
+                kinds.text(m, "net", 63)
+            Setting("input", "", "[channels, height, width], each an integer from 1 to 8192", "").check(
+                kinds.get(m, "input"), 0)
+            Setting("classes", "", "an integer from 2 to 1048576", "").check(kinds.get(m, "classes"), 0)
+            self.image, self.classes, self.nodes = m["input"], m["classes"], []
+            self.parameters, self.statistics = [], []
+            need(self.image[0] <= 4, "an image has 1 to 4 colour channels, not %d" % self.image[0])
+            need(kinds.array(m, "nodes"), "no nodes")
+            need(len(m["nodes"]) <= NODES_MAX, "a graph has at most %d nodes" % NODES_MAX)
+            self.by_name = {}
+            for i, o in enumerate(m["nodes"]):
+                need(isinstance(o, dict), "node %d: not a map" % i)
+                with inside("node \"%s\"" % o.get("name", i)):
+                    self._node(i, o)
+            self._heads()
+            for some in self.parameters, self.statistics:
+                total = sum((-(-product(s) // 16)) * 16 for _, s in some)
+                need(total <= VECTOR_MAX, "more parameters than %d" % VECTOR_MAX)
+
+    def _node(self, i, o):
+        name, op = kinds.text(o, "name", 95), kinds.text(o, "op", 31)
+        need(op in INPUTS, "op \"%s\" is not known" % op)
+        need(name, "a name has 1 to 95 bytes")
+        need(all(c > " " and c != "\x7f" for c in name), "no spaces or control characters in a name")
+        need(name not in self.by_name, "two nodes are called \"%s\"" % name)
+        mine = [s for s in TABLE if op in s.ops]
+        for key in o:
+            need(key in ["op", "name", "in"] + [s.key for s in mine], "key \"%s\" is not known here" % key)
+        ins = []
+        for k, v in enumerate(kinds.array(o, "in")):
+            need(isinstance(v, str), "input %d is no node's name" % k)
+            need(v in self.by_name, "input \"%s\" is no earlier node" % v)
+            need(self.by_name[v].op != "loss", "its input is no earlier node with an output")
+            ins.append(self.by_name[v])
+        least, most = INPUTS[op]
+        need(op not in JOINS or len(ins) != 1 or least == 1, "%s needs two inputs%s" %
+             (op, " or more" if most > least else ""))
+        need(least <= len(ins) <= most and (op == "normalise") == (i == 0), "%d inputs are not what %s as node %d "
+             "takes" % (len(ins), op, i))
+        for s in mine:
+            if s.key in o:
+                s.check(o[s.key], self.image[0])
+            else:
+                need(s.optional, "\"%s\" is missing" % s.key)
+        n = Node(op, name, ins, {k: v for k, v in o.items() if k not in ("op", "name", "in")})
+        n.shape = shape(n, self.image)
+        need(0 < n.shape[0] <= CHANNELS_MAX and all(0 < k <= kinds.SIDE_MAX for k in n.shape[1:]) and
+             product(n.shape) <= ELEMENTS_MAX, "its output would be too large or empty")
+        parameters, statistics = tensors(n)
+        self.parameters += parameters
+        self.statistics += statistics
+        self.nodes.append(n)
+        self.by_name[name] = n
+
+    def _heads(self):
+        losses = [n for n in self.nodes if n.op == "loss"]
+        for n in losses:
+            need(n.shape[0] == self.classes, "node \"%s\": %dx%dx%d logits for %d classes" %
+                 (n.name, *n.shape, self.classes))
+        mains = [n for n in losses if not n["train_only"]]
+        need(len(mains) == 1, "%d loss heads are not for training only; one must be" % len(mains))
+        self.logits = mains[0].ins[0]
+        leads = set(losses)
+        for n in reversed(self.nodes):
+            need(n in leads, "node \"%s\": leads to no loss" % n.name)
+            leads.update(n.ins)

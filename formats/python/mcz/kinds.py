@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a stream of each kind holds (formats/codecs/*.md), and the checks of it, in the sentences of the C reader."""
+import math
+
+import numpy as np
+
+from .errors import need
+
+GROUPS_MAX, UNITS_MAX, SHARDS_MAX, POINTS_MAX, SIDE_MAX = 65536, 1 << 24, 65536, 64, 8192
+CUT, BLOCK, BLOCK_IMAGES = 32 << 20, 4 << 20, 4096
+
+
+# ---- keys ------------------------------------------------------------------------------------------------------------
+
+def get(m, key, what=None, ok=lambda v: True):
+    need(isinstance(m, dict) and key in m, "\"%s\" is missing" % key)
+    need(ok(m[key]), "\"%s\" is not %s" % (key, what))
+    return m[key]
+
+
+def mapping(m, key):
+    return get(m, key, "a map", lambda v: isinstance(v, dict))
+
+
+def array(m, key):
+    return get(m, key, "an array", lambda v: isinstance(v, list))
+
+
+def text(m, key, most):
+    s = get(m, key, "a string", lambda v: isinstance(v, str))
+    need(len(s.encode()) <= most, "\"%s\" is longer than %d bytes" % (key, most))
+    return s
+
+
+def whole(v):
+    return isinstance(v, int) and not isinstance(v, bool) and v >= 0
+
+
+def count(m, key, most=(1 << 64) - 1):
+    n = get(m, key, "an integer of 0 or more", whole)
+    need(n <= most, "\"%s\" is over %d" % (key, most))
+    return n
+
+
+def is_number(v):
+    return isinstance(v, (int, float)) and not isinstance(v, bool)
+
+
+def number(m, key):
+    return get(m, key, "a finite number", lambda v: is_number(v) and math.isfinite(v))
+
+
+def flag(m, key):
+    return get(m, key, "true or false", lambda v: isinstance(v, bool))
+
+
+# ---- tensors ---------------------------------------------------------------------------------------------------------
+
+def expect(announced, wanted):
+    """Exactly these (name, dtype, shape), in this order."""
+    need(len(announced) == len(wanted), "announces %d tensor%s where its header makes %d" %
+         (len(announced), "" if len(announced) == 1 else "s", len(wanted)))
+    for i, (t, (name, dtype, shape)) in enumerate(zip(announced, wanted)):
+        need(t.name == name, "tensor %d is \"%s\", not \"%s\"" % (i, t.name, name))
+        need((t.dtype, t.shape) == (dtype, list(shape)), "tensor \"%s\" is %s, not %s (%s)" %
+             (name, t, dtype, ",".join(map(str, shape))))
+
+
+def finite(a, name):
+    need(np.isfinite(a).all(), "\"%s\" holds a value that is not finite" % name)
+
+
+def in_order(announced, order):
+    last = 0
+    for index, _, _ in order:
+        need(index >= last, "tensor \"%s\" comes after a later one" % announced[index].name)
+        last = index
+
+
+def groups_of(meta):
+    """[(name, size)]"""
+    found = []
+    need(len(array(meta, "groups")) <= GROUPS_MAX, "more than %d groups" % GROUPS_MAX)
+    for i, g in enumerate(meta["groups"]):
+        name, size = text(g, "name", 119), count(g, "size", UNITS_MAX)
+        need(name and size, "group %d has no name or no units" % i)
+        found.append((name, size))
+    return found
+
+
+def check_permutation(p, name):
+    need(np.array_equal(np.sort(p), np.arange(len(p))), "group \"%s\": not every number from 0 to %d once" %
+         (name, len(p) - 1))
+
+
+# ---- the kinds: each is given meta and what is announced, and returns its check of values and records -----------------
+
+def dataset(meta, announced):
+    for key, most in ("name", 63), ("split", 15), ("order", 63):
+        text(meta, key, most)
+    classes = count(meta, "classes", 65536)
+    a = mapping(meta, "augment")
+    number(a, "rotate"), flag(a, "flip"), count(a, "pad", SIDE_MAX)
+    more = {k: number(a, k) if k in a else 0 for k in ("turn", "scale", "contrast", "saturation")}
+    by_name = {t.name: t for t in announced}
+    images = by_name.get("images")
+    need(len(announced) == 2 and images and len(images.shape) == 4,
+         "a data set holds \"images\" (N,C,H,W) and \"labels\" (N)")
+    n, c, h, w = images.shape
+    need(max(c, h, w) <= SIDE_MAX, "images have a side of %d" % max(c, h, w))
+    need(1 <= c <= 4, "an image has from 1 to 4 channels, not %d" % c)
+    for key in "mean", "std":
+        need(len(array(meta, key)) == c, "\"%s\" has %d entries for %d channels" % (key, len(meta[key]), c))
+        need(all(is_number(v) for v in meta[key]), "\"%s\" holds something that is no number" % key)
+    if "class_names" in meta:
+        names = array(meta, "class_names")
+        need(len(names) == classes, "%d class names for %d classes" % (len(names), classes))
+        for i, v in enumerate(names):
+            need(isinstance(v, str), "class name %d is no text" % i)
+            need(len(v.encode()) <= 256, "class name %d has %d bytes (there may be 256)" % (i, len(v.encode())))
+    need(meta["name"] and meta["split"], "the data set has no name or no split")
+    need(images.dtype in ("uint8", "float32"), "pixels are uint8 or float32, not %s" % images.dtype)
+    need(1 <= n < 1 << 31, "a data set has from 1 to %d images, not %d" % ((1 << 31) - 1, n))
+    need(h and w and images.row_bytes <= 16 << 20, "images of %d x %d are too large" % (h, w))
+    need(classes, "a data set has from 1 to 65536 classes, not 0")
+    for mean, std in zip(meta["mean"], meta["std"]):
+        need(-1e3 <= mean <= 1e3 and 1e-6 <= std <= 1e6, "mean %g and std %g are no normalisation" % (mean, std))
+    need(0 <= a["rotate"] <= 180, "rotation by %g degrees or padding by %d is out of range" %
+         (a["rotate"], a["pad"]))
+    need(0 <= more["turn"] <= 180 and 0 <= more["scale"] <= .9, "a turn by %g degrees or a scaling by 1 +- %g is out "
+         "of range" % (more["turn"], more["scale"]))
+    need(0 <= more["contrast"] <= 1 and 0 <= more["saturation"] <= 1, "contrast 1 +- %g or saturation 1 +- %g is out "
+         "of range" % (more["contrast"], more["saturation"]))
+    need(c in (1, 3) or not (more["contrast"] or more["saturation"]), "%d channels are no colours to be changed" % c)
+    expect([t for t in announced if t is not images], [("labels", "int32", [n])])
+
+    def values(arrays, order):
+        due = 0  # labels that the images so far wait for; below 0: labels that wait for images
+        for index, _, rows in order:
+            if announced[index] is images:
+                need(due <= 0, "images come before their labels")
+                due += rows
+            else:
+                due -= rows
+            need(-due <= 1 << 24, "over %d labels come before their images" % (1 << 24))
+        labels, pixels = arrays["labels"], arrays["images"]
+        wrong = np.flatnonzero((labels < 0) | (labels >= classes))
+        need(not len(wrong), "image %d has label %d of %d classes" %
+             ((wrong[0], labels[wrong[0]], classes) if len(wrong) else (0, 0, 0)))
+        for i in range(len(pixels) if images.dtype == "float32" else 0):
+            need((pixels[i] >= 0).all() and (pixels[i] <= 1).all(), "image %d has a pixel that is not from 0 to 1" % i)
+    return values
+
+
+def flat(meta, announced, prefixes, statistics, perm):
+    """Vectors of a graph, each named with its prefix, then a permutation of these groups."""
+    from .graph import Graph
+    text(meta, "net", 63), text(meta, "dataset", 63)
+    g = Graph(mapping(meta, "graph"))
+    tensors = [(p + name, "float32", shape) for p in prefixes
+               for name, shape in g.parameters + (g.statistics if statistics else [])]
+    expect(announced, tensors + [("permutation/" + name, "int32", [size]) for name, size in perm])
+
+    def values(arrays, order):
+        in_order(announced, order)
+        for name, _, _ in tensors:
+            finite(arrays[name], name.partition("/")[2] if not statistics else name)
+            need(not name.endswith(".running_var") or (arrays[name] >= 0).all(),
+                 "\"%s\" holds a variance below 0" % name)
+        for name, _ in perm:
+            check_permutation(arrays["permutation/" + name], name)
+    return values
+
+
+def weights(meta, announced):
+    if "groups" in meta and "graph" not in meta:  # of a network that only rows of groups describe
+        text(meta, "net", 63), text(meta, "dataset", 63), text(meta, "groups", 1 << 20)
+        expect(announced, [(t.name, "float32", t.shape) for t in announced])
+        return lambda arrays, order: [finite(a, name) for name, a in arrays.items()]
+    return flat(meta, announced, [""], True, [])
+
+
+def curve(meta, announced):
+    kind, points = text(meta, "curve", 15), count(meta, "points", POINTS_MAX)
+    need(kind in ("bezier", "chain"), "there is no curve \"%s\" (there are: bezier, chain)" % kind)
+    need(points >= 2, "a curve of %d points" % points)
+    perm = groups_of(meta) if "groups" in meta else []
+    return flat(meta, announced, ["%d/" % i for i in range(points)], False, perm)
+
+
+def permutation(meta, announced):
+    groups = groups_of(meta)
+    expect(announced, [(name, "int32", [size]) for name, size in groups])
+
+    def values(arrays, order):
+        in_order(announced, order)
+        for name, _ in groups:
+            check_permutation(arrays[name], name)
+    return values
+
+
+def matrices(meta, announced):
+    text(meta, "measure", 31), text(meta, "at", 7)
+    groups = groups_of(meta)
+    for (_, size), g in zip(groups, meta["groups"]):
+        count(g, "taps", (1 << 32) - 1)
+        for key in "dead_a", "dead_b":
+            dead = array(g, key)
+            need(len(dead) <= size, "\"%s\" lists %d of %d units" % (key, len(dead), size))
+            need(all(whole(v) for v in dead) and dead == sorted(set(dead)) and (not dead or dead[-1] < size),
+                 "\"%s\" is no ascending list of units" % key)
+    expect(announced, [(name, "float64", [size, size]) for name, size in groups])
+
+    def values(arrays, order):
+        in_order(announced, order)
+        for name, _ in groups:
+            finite(arrays[name], name)
+    return values
+
+
+def taps_of(meta):
+    """([(group's name, size)], [tap])"""
+    at = text(meta, "at", 4)
+    array(meta, "groups"), array(meta, "taps")
+    need(at in ("post", "pre"), "\"at\" is \"%s\", not post or pre" % at)
+    groups, taps = groups_of(meta), meta["taps"]
+    need(len(taps) <= GROUPS_MAX, "more than %d groups or taps" % GROUPS_MAX)
+    seen = [[] for _ in groups]
+    for i, t in enumerate(taps):
+        text(t, "name", 95), count(t, "group", GROUPS_MAX), count(t, "samples", 1 << 56)
+        start, n = count(t, "start", UNITS_MAX), count(t, "count", UNITS_MAX)
+        need(t["name"] and n, "tap %d has no name or no units" % i)
+        need(t["group"] < len(groups) and start + n <= groups[t["group"]][1], "tap %s: is not within a group" % t["name"])
+        seen[t["group"]].append((start, start + n))
+    for (name, size), spans in zip(groups, seen):
+        upto = 0
+        for start, end in sorted(spans):
+            upto = max(upto, end) if start <= upto else upto
+        need(upto == size, "group %s: unit %d is seen at no tap" % (name, upto))
+    return groups, taps
+
+
+PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"
+
+
+def moments(meta, announced):
+    _, taps = taps_of(meta)
+    images, shards = count(meta, "images", 1 << 40), count(meta, "shards", SHARDS_MAX)
+    counted = array(meta, "counted")
+    need(1 <= len(counted) <= shards, "%d of %d shards are counted" % (len(counted), shards))
+    need(all(whole(v) for v in counted) and counted == sorted(set(counted)) and counted[-1] < shards,
+         "\"counted\" is no ascending list of shards")
+    if "attack" in meta:
+        text(meta, "attack", 119), count(meta, "seed")
+    if "precision" in meta:
+        need(text(meta, "precision", 119) in ("tf32", "bf16", "f16"),
+             "\"precision\" is \"%s\", not tf32, bf16 or f16" % meta["precision"])
+    need(len(announced) == len(PARTS) * len(taps), "announces %d tensors where its header makes %d" %
+         (len(announced), len(PARTS) * len(taps)))
+    for t in taps:
+        n = t["samples"]
+        need(n and n % images == 0 if images else n == 0,
+             "\"%s\" has %d samples of %d images" % (t["name"], n, images))
+    expect(announced, [("%d/%s/%s" % (i, t["name"], p), "float64", [t["count"]] * (2 if p == "cross" else 1))
+                       for i, t in enumerate(taps) for p in PARTS])
+
+    def values(arrays, order):
+        in_order(announced, order)
+        for k, t in enumerate(announced):
+            name = taps[k // len(PARTS)]["name"]
+            finite(arrays[t.name], name)
+            need(not t.name.endswith(("/sumsq_a", "/sumsq_b")) or (arrays[t.name] >= 0).all(),
+                 "\"%s\" holds a sum of squares below 0" % name)
+    return values
+
+
+def activations(meta, announced):
+    _, taps = taps_of(meta)
+    images, batch = count(meta, "images"), count(meta, "batch")
+    need(images and batch and taps, "has no images, no batches or no taps")
+    need(len(announced) == len(taps), "announces %d tensors where its header makes %d" % (len(announced), len(taps)))
+    for i, (t, tap) in enumerate(zip(announced, taps)):
+        need(len(t.shape) == 4 and all(1 <= k <= SIDE_MAX for k in t.shape[2:]),
+             "tensor \"%s\" is not (images, K, H, W)" % t.name)
+        h, w = t.shape[2:]
+        expect([t], [("%d/%s" % (i, tap["name"]), "float32", [images, tap["count"], h, w])])
+        need(tap["samples"] == images * h * w, "\"%s\" has %d samples of %d images of %d pixels" %
+             (tap["name"], tap["samples"], images, h * w))
+
+    def values(arrays, order):
+        tap = first = done = 0
+        for index, _, rows in order:
+            left = min(batch, images - first) - done
+            need(index == tap and rows <= left, "tensor \"%s\" comes where \"%s\" should" %
+                 (announced[index].name, announced[tap].name))
+            done += rows
+            if rows == left:
+                tap, done = tap + 1, 0
+            if tap == len(taps):
+                tap, first = 0, first + batch
+        for t, tap in zip(announced, taps):
+            finite(arrays[t.name], tap["name"])
+    return values
+
+
+def checkpoint(meta, announced):
+    version = count(meta, "version", (1 << 32) - 1)
+    need(version == 2, "a checkpoint of version %d; this program reads 2" % version)
+    return state(meta, announced)
+
+
+def state(meta, announced):
+    text(meta, "tool", 63)
+    for key in mapping(meta, "settings"):
+        text(meta["settings"], key, 199)
+    count(meta, "epoch", (1 << 32) - 1)
+    for t in announced:
+        need(t.dtype == "float32" and len(t.shape) == 1, "tensor \"%s\" is %s, not float32 (n)" % (t.name, t))
+    return lambda arrays, order: in_order(announced, order)
+
+
+KINDS = {f.__name__: f for f in (dataset, weights, curve, permutation, matrices, moments, activations, checkpoint, state)}
+
+
+class Checker:
+    """Of a kind that has a page; streams of other kinds hold what they like."""
+
+    def __init__(self, kind, meta, announced):
+        self._values = KINDS[kind](meta, announced) if kind in KINDS else lambda arrays, order: None
+
+    def values(self, arrays, order):
+        """order: (tensor, first row, rows) of each record."""
+        self._values(arrays, order)
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+def record_order(kind, meta, announced):
+    """(tensor, first row, rows) of each record, as this kind wants them: a tensor after the other, but a data set's
+    labels behind each block of its images, and activations batch by batch."""
+    def cut(i, first, end, most):
+        t = announced[i]
+        step = max(1, most // max(1, t.row_bytes))
+        return [(i, row, min(step, end - row)) for row in range(first, end, step)] if t.bytes else []
+
+    names = {t.name: i for i, t in enumerate(announced)}
+    if kind == "dataset" and set(names) == {"images", "labels"}:
+        images, labels = names["images"], names["labels"]
+        t = announced[images]
+        step = max(1, min(BLOCK // max(1, t.row_bytes), BLOCK_IMAGES))
+        return [(i, row, min(step, t.rows - row)) for row in range(0, t.rows, step) for i in (images, labels)]
+    if kind == "activations" and whole(meta.get("batch")) and meta["batch"]:
+        rows, batch = max((t.rows for t in announced), default=0), meta["batch"]
+        return [r for first in range(0, rows, batch) for i in range(len(announced))
+                for r in cut(i, first, min(first + batch, rows), CUT)]
+    return [r for i, t in enumerate(announced) for r in cut(i, 0, t.rows, CUT)]

@@ -1,0 +1,478 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The framing of a stream (formats/README.md): one zstd frame of MessagePack objects. An object is walked before it
+is unpacked, so that no memory is taken for what it only announces."""
+import os
+import sys
+from types import SimpleNamespace
+
+import msgpack
+import numpy as np
+import xxhash
+import zstandard
+
+from . import kinds
+from .errors import Error, inside, need
+
+DTYPES = {"float32": "<f4", "float64": "<f8", "float16": "<f2", "bfloat16": "<u2",
+          "int64": "<i8", "int32": "<i4", "uint8": "u1"}
+CUT = 32 << 20         # a record's data is no larger
+RECORD_MAX = 64 << 20  # a packed record is no larger
+WINDOW_MAX = 8 << 20
+NAME_MAX, DIMS_MAX, KEYS_MAX = 119, 8, 1024
+MAGIC = b"\x28\xb5\x2f\xfd"
+#         bytes, objects, depth, whether ext type 1 may occur
+HEADER = 2 << 20, 262144, 24, False
+HISTORY = 1 << 20, 32768, 8, False
+RECORD = RECORD_MAX, 16384, 2, True
+TENSOR = RECORD_MAX, 64, 2, False
+
+
+# ---- the frame -------------------------------------------------------------------------------------------------------
+
+class Frame:
+    """The decoded bytes of an input that is exactly one zstd frame with a checksum. `have` begins with the current
+    object; more(n) makes n bytes of it available."""
+
+    def __init__(self, f):
+        self.f, self.have, self.read = f, bytearray(), 0
+        self.pieces = self._pieces(self._head())
+
+    def _take(self, n):
+        data = self.f.read(n)
+        self.read += len(data)
+        return data
+
+    def _head(self):
+        data = self._take(6)
+        while 0 < len(data) < 6:
+            more = self._take(6 - len(data))
+            if not more:
+                break
+            data += more
+        need(data, "is empty, not an mcz stream")
+        need(MAGIC.startswith(data[:4]), "is not an mcz stream")
+        need(len(data) == 6, "is truncated")
+        need(data[4] & 0x04, "its zstd frame has no checksum")
+        need(not data[4] & 0x1b, "its zstd frame has a dictionary or reserved bits")
+        return data
+
+    def _pieces(self, data):
+        d = zstandard.ZstdDecompressor(max_window_size=WINDOW_MAX).decompressobj()
+        while data:
+            try:
+                piece = d.decompress(data)
+            except zstandard.ZstdError as e:
+                why = str(e)
+                raise Error("its zstd window is over 8 MiB" if "too much memory" in why else
+                            "the frame's checksum is wrong" if "checksum" in why else "damaged: " + why) from None
+            for i in range(0, len(piece), 1 << 20):
+                yield piece[i:i + (1 << 20)]
+            if d.eof:
+                need(not d.unused_data and not self._take(1), "bytes after the end of the stream")
+                return
+            data = self._take(2048)  # each may become 64 MiB
+        raise Error("truncated")
+
+    def more(self, n):
+        while len(self.have) < n:
+            piece = next(self.pieces, None)
+            need(piece is not None, "ends before its end record")
+            self.have += piece
+
+    def finish(self):
+        need(not self.have, "bytes after the end record")
+        for piece in self.pieces:
+            need(not piece, "bytes after the end record")
+
+
+class Whole:
+    """Bytes that are all at hand."""
+
+    def __init__(self, data):
+        self.have = data
+
+    def more(self, n):
+        need(len(self.have) >= n, "an object ends too early")
+
+
+# ---- objects ---------------------------------------------------------------------------------------------------------
+
+# What begins with the bytes c0 to df: (form, bytes that follow or that hold the length)
+FORMS = ([("value", 0), (None, 0), ("value", 0), ("value", 0)] + [("bin", n) for n in (1, 2, 4)] +
+         [("ext", n) for n in (1, 2, 4)] + [("value", n) for n in (4, 8, 1, 2, 4, 8, 1, 2, 4, 8)] +
+         [("fixext", n) for n in (1, 2, 4, 8, 16)] + [("str", n) for n in (1, 2, 4)] +
+         [("array", n) for n in (2, 4)] + [("map", n) for n in (2, 4)])
+
+
+class Walk:
+    def __init__(self, source, limits):
+        self.source, self.at, self.objects = source, 0, 0
+        self.max_bytes, self.max_objects, self.max_depth, self.ext_allowed = limits
+
+    def need(self, n):
+        need(self.at + n <= self.max_bytes, "an object is over its limit of %d bytes" % self.max_bytes)
+        if self.at + n > len(self.source.have):
+            self.source.more(self.at + n)
+
+    def take(self, n):
+        self.need(n)
+        self.at += n
+        return self.source.have[self.at - n:self.at]
+
+    def skip(self, n):
+        self.need(n)
+        self.at += n
+
+    def announce(self, n):
+        self.objects += n
+        need(self.objects <= self.max_objects, "more than %d objects in one" % self.max_objects)
+
+    def text(self, n):
+        try:
+            s = bytes(self.take(n)).decode()
+        except UnicodeDecodeError:
+            s = "\0"
+        need("\0" not in s, "a string is not UTF-8 text without NUL")
+        return s
+
+    def ext(self, n):
+        code = self.take(1)[0]
+        need(self.ext_allowed and code == 1, "an ext object of type %d is out of place" % ((code ^ 128) - 128))
+        self.skip(n)
+
+    def object(self, depth=0):
+        """Walks one; a string is returned."""
+        c = self.take(1)[0]
+        if c <= 0x7f or c >= 0xe0:
+            return None
+        if c <= 0xbf:
+            form, n = ("map", c & 15) if c <= 0x8f else ("array", c & 15) if c <= 0x9f else ("str", c & 31)
+        else:
+            form, n = FORMS[c - 0xc0]
+            need(form, "byte 0xc1 is no MessagePack")
+            if form not in ("value", "fixext"):
+                n = int.from_bytes(self.take(n), "big")
+        if form == "str":
+            return self.text(n)
+        if form == "array":
+            self.announce(n)
+            need(depth < self.max_depth, "nested deeper than %d" % self.max_depth)
+            for _ in range(n):
+                self.object(depth + 1)
+        elif form == "map":
+            need(n <= KEYS_MAX, "more than %d keys in a map" % KEYS_MAX)
+            self.announce(2 * n)
+            need(depth < self.max_depth, "nested deeper than %d" % self.max_depth)
+            keys = set()
+            for _ in range(n):
+                key = self.object(depth + 1)
+                need(isinstance(key, str), "a map's key is not a string")
+                keys.add(key)
+                self.object(depth + 1)
+            need(len(keys) == n, "a map has the same key twice")
+        elif form in ("ext", "fixext"):
+            self.ext(n)
+        else:
+            self.skip(n)
+        return None
+
+
+def walk(source, limits):
+    w = Walk(source, limits)
+    w.announce(1)
+    w.object()
+    return w.at
+
+
+def unpack(raw):
+    try:
+        return msgpack.unpackb(raw, raw=False, strict_map_key=True, use_list=True)
+    except (ValueError, msgpack.UnpackException):
+        raise Error("cannot be unpacked") from None
+
+
+def next_object(frame, limits):
+    """(object, its packed bytes)"""
+    n = walk(frame, limits)
+    raw = bytes(frame.have[:n])
+    del frame.have[:n]
+    return unpack(raw), raw
+
+
+def objects(f):
+    """The packed bytes of each object of a stream, up to its end record."""
+    frame = Frame(f)
+    for limits in (HEADER, HISTORY):
+        yield next_object(frame, limits)[1]
+    while True:
+        o, raw = next_object(frame, RECORD)
+        yield raw
+        if "end" in o:
+            return frame.finish()
+
+
+# ---- what the objects say --------------------------------------------------------------------------------------------
+
+class Tensor(SimpleNamespace):
+    """What is announced: name, dtype, shape."""
+
+    @property
+    def rows(self):
+        return self.shape[0] if self.shape else 1
+
+    @property
+    def row_bytes(self):
+        return product(self.shape[1:]) * np.dtype(DTYPES[self.dtype]).itemsize
+
+    @property
+    def bytes(self):
+        return self.rows * self.row_bytes
+
+    def __str__(self):
+        return "%s (%s)" % (self.dtype, ",".join(map(str, self.shape)))
+
+
+def product(numbers):
+    n = 1
+    for k in numbers:
+        n *= k
+    return n
+
+
+def whole(v):
+    return isinstance(v, int) and not isinstance(v, bool) and v >= 0
+
+
+def parse_tensor(o):
+    need(isinstance(o, list) and len(o) == 3 and isinstance(o[0], str) and isinstance(o[1], str) and
+         isinstance(o[2], list), "a tensor is not announced as [name, dtype, shape]")
+    name, dtype, shape = o
+    need(len(name.encode()) <= NAME_MAX, "a tensor's name is longer than %d bytes" % NAME_MAX)
+    need(dtype in DTYPES, "tensor \"%s\": unknown dtype" % name)
+    need(len(shape) <= DIMS_MAX, "tensor \"%s\": more than %d dimensions" % (name, DIMS_MAX))
+    need(all(whole(k) for k in shape), "tensor \"%s\": a dimension is not a number" % name)
+    t = Tensor(name=name, dtype=dtype, shape=shape)
+    size = product(k or 1 for k in shape) * np.dtype(DTYPES[dtype]).itemsize
+    need(name and all(c >= " " and c != "\x7f" for c in name) and size <= 1 << 48 and t.row_bytes <= CUT,
+         "tensor \"%s\": impossible name or size" % "".join(c if c >= " " else "?" for c in name))
+    return t
+
+
+def parse_header(o):
+    need(isinstance(o, dict), "is not a map")
+    need(kinds.count(o, "mcz") == 1, "format version %r, this program reads 1" % o["mcz"])
+    need(len(o) == 4, "unknown keys")
+    kind, meta = kinds.text(o, "kind", 32), kinds.mapping(o, "meta")
+    tensors = kinds.array(o, "tensors")
+    need(kind and all(c in "abcdefghijklmnopqrstuvwxyz0123456789-_" for c in kind), "\"kind\" is not a name")
+    tensors = [parse_tensor(t) for t in tensors]
+    names = set()
+    for t in tensors:
+        need(t.name not in names, "tensor \"%s\" is announced twice" % t.name)
+        names.add(t.name)
+    return kind, meta, tensors
+
+
+def check_history(o):
+    need(isinstance(o, list), "is not an array")
+    for i, e in enumerate(o):
+        need(isinstance(e, dict) and len(e) == 4, "an entry is not a map of 4")
+        kinds.text(e, "tool", 127), kinds.text(e, "version", 127)
+        for a in kinds.array(e, "args"):
+            need(isinstance(a, list) and len(a) == 2 and isinstance(a[0], str) and
+                 isinstance(a[1], (str, int, float)), "\"args\" is not a list of [name, value]")
+        need(all(whole(p) and p < i for p in kinds.array(e, "parents")), "\"parents\" is not a list of earlier entries")
+
+
+def parse_part(t, row, ext):
+    """Rows of tensor t: the array that a record holds from row `row` on, and its bytes."""
+    need(walk(Whole(ext), TENSOR) == len(ext), "bytes after its tensor")
+    a = unpack(ext)
+    need(isinstance(a, list) and len(a) == 3 and isinstance(a[0], list) and isinstance(a[1], str) and
+         isinstance(a[2], bytes), "its tensor is not [shape, dtype, bytes]")
+    shape, dtype, body = a
+    need(dtype == t.dtype, "its dtype is not the announced %s" % t.dtype)
+    need(len(shape) == len(t.shape), "it has not the announced %d dimensions" % len(t.shape))
+    need(all(whole(k) for k in shape) and shape[1:] == t.shape[1:], "its shape is not the announced one")
+    rows = shape[0] if shape else 1
+    need(0 < rows <= t.rows - row, "it has %d rows where %d are to come" % (rows, t.rows - row))
+    need(len(body) == rows * t.row_bytes, "it has %d bytes, not what its shape says" % len(body))
+    return np.frombuffer(body, DTYPES[dtype]), body, rows
+
+
+def is_id(o):
+    return isinstance(o, str) and len(o) == 32 and all(c in "0123456789abcdef" for c in o)
+
+
+class Reader:
+    """A stream record by record: kind, meta, history, tensors (announced); then records(), which verifies the end."""
+
+    def __init__(self, f):
+        self.frame, self.n, self.inputs, self.id = Frame(f), 0, [], ""
+        with inside("header"):
+            head, raw = next_object(self.frame, HEADER)
+            self.kind, self.meta, self.tensors = parse_header(head)
+        self.hash = xxhash.xxh3_128(raw)
+        with inside("history"):
+            self.history, _ = next_object(self.frame, HISTORY)
+            check_history(self.history)
+        self.seen = [0] * len(self.tensors)
+
+    def _record(self, o):
+        index, row, sum_ = (kinds.count(o, k) for k in ("t", "row", "xxh"))
+        data = o.get("data")
+        need(len(o) == 4 and isinstance(data, msgpack.ExtType), "is not {t, row, data, xxh}")
+        need(index < len(self.tensors), "belongs to tensor %d of %d" % (index, len(self.tensors)))
+        t = self.tensors[index]
+        with inside("tensor \"%s\"" % t.name):
+            need(t.bytes, "it is empty and has no records")
+            need(row == self.seen[index], "row %d where row %d is to come" % (row, self.seen[index]))
+            a, body, rows = parse_part(t, row, data.data)
+            need(xxhash.xxh3_64_intdigest(body) == sum_, "checksum mismatch")
+        self.seen[index] += rows
+        return index, row, a.reshape([rows] + t.shape[1:] if t.shape else [])
+
+    def _end(self, o):
+        n, inputs, id_ = kinds.count(o, "end"), kinds.array(o, "inputs"), o.get("id")
+        need(len(o) == 3 and is_id(id_), "is not {end, id, inputs}")
+        need(n == self.n, "counts %d records, not %d" % (n, self.n))
+        for t, seen in zip(self.tensors, self.seen):
+            need(not t.bytes or seen == t.rows, "tensor \"%s\" has %d of %d rows" % (t.name, seen, t.rows))
+        self.id = self.hash.hexdigest()
+        need(id_ == self.id, "the content id is %s, not the %s announced" % (self.id, id_))
+        need(all(is_id(i) for i in inputs), "\"inputs\" is not a list of content ids")
+        self.inputs = inputs
+        self.frame.finish()
+
+    def records(self):
+        """(index of the tensor, first row, array of rows), one a record."""
+        while True:
+            place = "record %d" % (self.n + 1)
+            try:
+                o, raw = next_object(self.frame, RECORD)
+                need(isinstance(o, dict), "is not a map")
+                if "end" in o:
+                    place = "end record"
+                    return self._end(o)
+                found = self._record(o)
+            except Error as e:
+                where = place if place == "end record" else "%s, byte %d" % (place, self.frame.read)
+                raise Error("%s: %s" % (where, e)) from None
+            self.hash.update(raw)
+            self.n += 1
+            yield found
+
+
+def _read(f, check):
+    r = Reader(f)
+    pieces, order = [[] for _ in r.tensors], []
+    checked = kinds.Checker(r.kind, r.meta, r.tensors) if check else None
+    for index, row, a in r.records():
+        pieces[index].append(a)
+        order.append((index, row, len(a) if a.shape else 1))
+    s = SimpleNamespace(kind=r.kind, meta=r.meta, history=r.history, tensors={}, inputs=r.inputs, id=r.id, records=r.n,
+                        dtypes={t.name: t.dtype for t in r.tensors})
+    for t, parts in zip(r.tensors, pieces):
+        s.tensors[t.name] = (np.zeros(t.shape, DTYPES[t.dtype]) if not parts else
+                             np.concatenate(parts) if t.shape else parts[0].copy())
+    if check:
+        checked.values(s.tensors, order)
+    return s
+
+
+def read(source, kind=None, check=True):
+    """A whole stream, from a path, "-" (stdin) or a binary file object, verified to its end, and against the page of
+    its kind unless check is false. kind: the one that it must be of."""
+    name = source if isinstance(source, str) else os.fspath(source) if isinstance(source, os.PathLike) else \
+        getattr(source, "name", "stream")
+    with inside("stdin" if name == "-" else name):
+        if hasattr(source, "read"):
+            s = _read(source, check)
+        elif name == "-":
+            s = _read(sys.stdin.buffer, check)
+        else:
+            with open(source, "rb") as f:
+                s = _read(f, check)
+        need(kind in (None, s.kind), "is a %s stream, not %s" % (s.kind, kind))
+    return s
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+def history(tool, args, parents=(), version="1"):
+    """The history of a run of `tool` on the streams `parents`; equal entries are kept once."""
+    entries, own = [], []
+    for p in parents:
+        places = []
+        for e in p.history:
+            e = {"tool": e["tool"], "version": e["version"], "args": e["args"],
+                 "parents": [places[i] for i in e["parents"]]}
+            if e not in entries:
+                entries.append(e)
+            places.append(entries.index(e))
+        own += places[-1:]
+    return entries + [{"tool": tool, "version": version, "args": [list(a) for a in args.items()],
+                       "parents": own}]
+
+
+def _record(i, row, a, dtype):
+    body = a.tobytes()
+    inner = msgpack.packb([list(a.shape), dtype, body])
+    return msgpack.packb({"t": i, "row": row, "data": msgpack.ExtType(1, inner),
+                          "xxh": xxhash.xxh3_64_intdigest(body)})
+
+
+def _write(f, kind, meta, tensors, hist, inputs, dtypes, check):
+    announced, arrays = [], []
+    for name, a in tensors.items():
+        a = np.asarray(a)
+        dtype = dtypes.get(name, a.dtype.name)
+        need(dtype in DTYPES, "tensor \"%s\": %s is none of %s" % (name, dtype, ", ".join(DTYPES)))
+        arrays.append(a.astype(DTYPES[dtype], order="C", copy=False))
+        announced.append(Tensor(name=name, dtype=dtype, shape=list(a.shape)))
+    head = msgpack.packb({"mcz": 1, "kind": kind, "meta": meta,
+                          "tensors": [[t.name, t.dtype, t.shape] for t in announced]})
+    past = msgpack.packb(hist)
+    walk(Whole(head), HEADER)
+    kind, meta, announced = parse_header(unpack(head))
+    walk(Whole(past), HISTORY)
+    check_history(unpack(past))
+    order = kinds.record_order(kind, meta, announced)
+    if check:
+        kinds.Checker(kind, meta, announced).values({t.name: a for t, a in zip(announced, arrays)}, order)
+    z = zstandard.ZstdCompressor(level=1, write_checksum=True, write_content_size=False).compressobj()
+    f.write(z.compress(head) + z.compress(past))
+    hash_ = xxhash.xxh3_128(head)
+    for i, row, rows in order:
+        a, t = arrays[i], announced[i]
+        raw = _record(i, row, a[row:row + rows] if t.shape else a, t.dtype)
+        hash_.update(raw)
+        f.write(z.compress(raw))
+    end = {"end": len(order), "id": hash_.hexdigest(), "inputs": list(inputs)}
+    f.write(z.compress(msgpack.packb(end)) + z.flush())
+    f.flush()
+    return end["id"]
+
+
+def write(target, kind, meta, tensors, history=(), inputs=(), dtypes={}, check=True):
+    """Write a stream to a path (whole or not at all), "-" (stdout) or a binary file object; its content id. What the
+    page of its kind does not allow is refused before anything is written, unless check is false."""
+    if target == "-":
+        target = sys.stdout.buffer
+    rest = kind, meta, tensors, list(history), inputs, dtypes, check
+    if hasattr(target, "write"):
+        return _write(target, *rest)
+    target = os.fspath(target)
+    temporary = os.path.join(os.path.dirname(target),
+                             ".%s.%d.mcz-tmp" % (os.path.basename(target)[:200], os.getpid()))
+    try:
+        with open(temporary, "xb") as f:
+            with inside(target):
+                id_ = _write(f, *rest)
+            os.fsync(f.fileno())
+        os.replace(temporary, target)
+        return id_
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise

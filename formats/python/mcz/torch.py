@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's networks here and back. A network that a graph can say:
+
+    python -m mcz.torch export MODULE:NET --input 3,32,32 --classes 10 -o net.json --weights a.safetensors
+    mc-convert a.safetensors --net ./net.json --data train.mcz -o a.mcz
+    mcz.torch.load(net, "pb.mcz")
+
+and one of which only the groups of units are known (mcz.groups):
+
+    mcz.torch.moments(a, b, loader, groups, "m.mcz")      # mc-corr m.mcz | mc-hungarian -o p.mcz
+    mcz.torch.permute(b, "p.mcz", groups)                 # in place
+"""
+import argparse
+import ast
+import importlib
+import json
+import os
+import sys
+
+try:
+    import torch
+except ImportError:
+    if __name__ == "__main__":
+        sys.exit("mcz.torch: needs PyTorch, which %s has not (pip install torch)" % sys.executable)
+    raise
+
+import numpy as np
+import xxhash
+
+import mcz
+from mcz import groups as _groups
+from mcz import safetensors
+from mcz.errors import Error, inside, need
+
+
+# ---- there and back --------------------------------------------------------------------------------------------------
+
+def export(net, input, classes, mean=None, std=None, name=None):
+    """(graph, {tensor: array}, notes): what mc-convert and --net take, of a network in evaluation whose input is
+    (images - mean) / std, images in [0, 1]. mcz.Error names each function that has no node, with its module's path."""
+    from mcz import trace
+    return trace.graph_of(net, list(input), classes, mean, std, name)
+
+
+def _squeezed(shape):
+    return [k for k in shape if k != 1]
+
+
+def load(net, weights, strict=True):
+    """Copies a stream's weights and statistics (or a safetensors file's) into the network, which is returned. Every
+    tensor of one must be in the other, or Error names all that are not; strict=False: those that are in both."""
+    if isinstance(weights, (str, os.PathLike)):
+        path = os.fspath(weights)
+        tensors = safetensors.read(path) if path.endswith(".safetensors") else mcz.read(path, "weights").tensors
+    else:
+        tensors = weights.tensors if hasattr(weights, "tensors") else weights
+    from mcz import trace
+    state = _state(net)
+    fixed = {k: trace.constant(k) for k in tensors if k not in state and trace.constant(k) is not None}
+    wrong = ["%s is %g there, and a constant of the network" % (k, np.ravel(tensors[k])[0]) for k, v in fixed.items()
+             if (tensors[k] != np.float32(v)).any()]
+    tensors = {k: v for k, v in tensors.items() if k not in fixed and not k.endswith(".num_batches_tracked")}
+    needed = {n for n, _ in net.named_parameters()} | {n for n in state if n.endswith((".running_mean", ".running_var"))}
+    other = [k for k in tensors if k in state and _squeezed(state[k].shape) != _squeezed(tensors[k].shape)]
+    wrong += ["missing %s" % k for k in state if k in needed and k not in tensors] if strict else []
+    wrong += ["unknown %s" % k for k in tensors if k not in state] if strict else []
+    wrong += ["%s is %s here and %s there" % (k, tuple(state[k].shape), tuple(tensors[k].shape)) for k in other]
+    need(not wrong, "the weights are of another network: %s" % "; ".join(wrong))
+    with torch.no_grad():
+        for k, v in tensors.items():
+            if k in state:
+                state[k].copy_(torch.from_numpy(np.array(v)).reshape(state[k].shape))
+    return net
+
+
+# ---- networks that no graph says -------------------------------------------------------------------------------------
+
+def _state(net):
+    return {k: v for k, v in net.state_dict().items() if not k.endswith(".num_batches_tracked")}
+
+
+def _id(net):
+    h = xxhash.xxh3_128()
+    for name, v in _state(net).items():
+        h.update(name.encode())
+        h.update(v.detach().cpu().float().numpy().tobytes())
+    return h.hexdigest()
+
+
+def _forward(net, batch):
+    if isinstance(batch, dict):
+        return net(**batch)
+    return net(batch[0] if isinstance(batch, (tuple, list)) else batch)
+
+
+def _first(batch):
+    return next(iter(batch.values())) if isinstance(batch, dict) else batch[0] if isinstance(
+        batch, (tuple, list)) else batch
+
+
+def _to(batch, device):
+    if isinstance(batch, dict):
+        return {k: _to(v, device) for k, v in batch.items()}
+    if isinstance(batch, (tuple, list)):
+        return [_to(v, device) for v in batch]
+    return batch.to(device) if isinstance(batch, torch.Tensor) else batch
+
+
+class _Taps:
+    """The activations of a network at modules' outputs, or inputs (PATH:in)."""
+
+    def __init__(self, net, paths):
+        modules, self.hooks, self.seen = dict(net.named_modules()), [], {}
+        wrong = [p for p in paths if p.partition(":in")[0] not in modules or p.partition(":in")[2]]
+        need(not wrong, "there is no module %s" % ", ".join("\"%s\"" % p for p in wrong))
+        for p in paths:
+            m = modules[p.partition(":in")[0]]
+            keep = (lambda m, x, p=p: self._keep(p, x[0])) if p.endswith(":in") else (
+                lambda m, x, y, p=p: self._keep(p, y))
+            self.hooks.append(m.register_forward_pre_hook(keep) if p.endswith(":in") else
+                              m.register_forward_hook(keep))
+
+    def _keep(self, path, x):
+        need(path not in self.seen, "module \"%s\" runs more than once a pass: take another's input (PATH:in)" % path)
+        need(isinstance(x, torch.Tensor), "module \"%s\" gives no tensor" % path)
+        self.seen[path] = x.detach().clone()  # what follows may work in place
+
+    def remove(self):
+        for h in self.hooks:
+            h.remove()
+
+
+def _units(x, size, axis, path):
+    """(samples, units), in float64, with the samples of an image side by side."""
+    if axis is None:
+        behind = range(1, x.dim())
+        fits = [d for d in behind if x.shape[d] == size] or [d for d in behind if x.shape[d] % size == 0]
+        need(len(fits) == 1 or fits and x.dim() == 4 and 1 in fits, "at \"%s\", which is %s, %s axis shows %d units: "
+             "say \"axis\"" % (path, tuple(x.shape[1:]), "more than one" if fits else "no", size))
+        axis = fits[0]
+    places = x.shape[axis]
+    need(places % size == 0, "at \"%s\": %d places of axis %d for %d units" % (path, places, axis, size))
+    x = x.movedim(axis, -1)
+    return x.reshape(-1, size, places // size).transpose(1, 2).reshape(-1, size).double()
+
+
+def moments(a, b, loader, groups, path="-", at=None, stage="post"):
+    """Writes the moments stream (formats/codecs/moments.md) of two networks' joint activations on what the loader
+    yields: batches that the network takes, or lists whose first is one, or dictionaries of its arguments. at: {group:
+    modules} where groups does not say it. stage: "pre" where what is seen is not behind the ReLU. Its content id."""
+    rows, sizes = _groups.rows(groups, {k: v.shape for k, v in _state(a).items()})
+    del rows
+    said = groups if isinstance(groups, dict) else {}
+    at = {g: (at or {}).get(g, said.get(g, {}).get("at")) for g in sizes}
+    need(all(at.values()), "no \"at\", the module that shows the units, of %s" % ", ".join(
+        g for g in at if not at[g]))
+    taps = [(g, p) for g in sizes for p in ([at[g]] if isinstance(at[g], str) else at[g])]
+    nets, training = (a, b), (a.training, b.training)
+    seen = [_Taps(n, [p for _, p in dict.fromkeys(taps)]) for n in nets]
+    sums = [{p: 0 for p in mcz.kinds.PARTS} for _ in taps]
+    samples, images, data = [0] * len(taps), 0, xxhash.xxh3_128()
+    try:
+        for n in nets:
+            n.eval()
+        with torch.no_grad():
+            for batch in loader:
+                for n, s in zip(nets, seen):
+                    s.seen.clear()
+                    device = next(n.parameters()).device
+                    _forward(n, _to(batch, device))
+                count = len(_first(batch))
+                data.update(np.ascontiguousarray(_first(batch).detach().cpu().numpy()).tobytes())
+                images += count
+                for i, (g, p) in enumerate(taps):
+                    need(all(p in s.seen for s in seen), "module \"%s\" does not run" % p)
+                    axis = said.get(g, {}).get("axis")
+                    x, y = (_units(s.seen[p], sizes[g], axis, p).cpu() for s in seen)
+                    for part, v in zip(mcz.kinds.PARTS, (x.sum(0), y.sum(0), (x * x).sum(0), (y * y).sum(0), x.T @ y)):
+                        sums[i][part] = sums[i][part] + v.numpy()
+                    samples[i] += len(x)
+    finally:
+        for n, s, t in zip(nets, seen, training):
+            s.remove()
+            n.train(t)
+    need(images, "the loader yields no images")
+    names = list(sizes)
+    meta = {"at": stage, "groups": [{"name": g, "size": sizes[g]} for g in names],
+            "taps": [{"name": p, "group": names.index(g), "start": 0, "count": sizes[g], "samples": n}
+                     for (g, p), n in zip(taps, samples)], "images": images, "shards": 1, "counted": [0]}
+    tensors = {"%d/%s/%s" % (i, p, part): sums[i][part] for i, (_, p) in enumerate(taps) for part in mcz.kinds.PARTS}
+    ids = [_id(n) for n in nets]
+    return mcz.write(path, "moments", meta, tensors, inputs=ids + [data.hexdigest()],
+                     history=mcz.history("mcz.torch.moments", {"a": ids[0], "b": ids[1]}))
+
+
+def permute(net, permutation, groups):
+    """Permutes the units of a network in place, by a permutation stream (or {group: permutation}), and returns it."""
+    if isinstance(permutation, (str, os.PathLike)):
+        permutation = mcz.read(permutation, "permutation").tensors
+    permutation = {k: np.asarray(v) for k, v in getattr(permutation, "tensors", permutation).items()}
+    state = _state(net)
+    rows, sizes = _groups.rows(groups, {k: v.shape for k, v in state.items()})
+    wrong = ["\"%s\" is only in the %s" % (g, "groups" if g in sizes else "permutation")
+             for g in sorted(set(sizes) ^ set(permutation))]
+    wrong += ["\"%s\" has %d units, not %d" % (g, len(permutation[g]), sizes[g])
+              for g in sizes if g in permutation and len(permutation[g]) != sizes[g]]
+    need(not wrong, "a permutation of other groups: %s" % "; ".join(wrong))
+    for g, p in permutation.items():
+        mcz.kinds.check_permutation(p, g)
+    axes = {}
+    for r in rows:  # a tensor that two names share is permuted once
+        key = (state[r.tensor].data_ptr(), r.axis)
+        axes.setdefault(key, (state[r.tensor], set()))[1].add(r._replace(tensor=""))
+    with torch.no_grad():
+        for (_, axis), (tensor, some) in axes.items():
+            index = _groups.gather(tensor.shape[axis], some, permutation)
+            tensor.copy_(tensor.index_select(axis, torch.from_numpy(index).to(tensor.device)))
+    return net
+
+
+# ---- the program -----------------------------------------------------------------------------------------------------
+
+def _network(text, state):
+    """MODULE:NET, or MODULE:NET(argument=value, ...)."""
+    module, _, what = text.partition(":")
+    name, paren, arguments = what.partition("(")
+    need(module and name, "'%s' is not MODULE:NET" % text)
+    sys.path.insert(0, "")
+    try:
+        net = importlib.import_module(module)
+    except ImportError as e:
+        raise Error("cannot import %s: %s" % (module, e)) from None
+    for part in name.split("."):
+        need(hasattr(net, part), "%s has no %s" % (module, part))
+        net = getattr(net, part)
+    if not isinstance(net, torch.nn.Module):
+        try:
+            call = ast.parse("f(" + (arguments if paren else ")"), mode="eval").body
+            values = [ast.literal_eval(v) for v in call.args], {k.arg: ast.literal_eval(k.value) for k in call.keywords}
+        except (SyntaxError, ValueError):
+            raise Error("'%s' is not MODULE:NET(NAME=VALUE, ...)" % text) from None
+        net = net(*values[0], **values[1])
+    need(isinstance(net, torch.nn.Module), "%s is no torch.nn.Module" % text)
+    if state:
+        saved = torch.load(state, map_location="cpu")
+        for key in ("state_dict", "model_state_dict", "model", "net"):
+            saved = saved[key] if isinstance(saved, dict) and isinstance(saved.get(key), dict) else saved
+        saved = saved.state_dict() if isinstance(saved, torch.nn.Module) else saved
+        net.load_state_dict({k[len("module."):] if k.startswith("module.") else k: v for k, v in saved.items()})
+    return net
+
+
+def _numbers(text, kind=float):
+    return [kind(v) for v in text.split(",")]
+
+
+def main():
+    p = argparse.ArgumentParser(prog="python -m mcz.torch", description="Bring a PyTorch network here.")
+    e = p.add_subparsers(dest="what", required=True).add_parser(
+        "export", help="the graph of an nn.Module, and its weights",
+        description="Write the graph of an nn.Module, which every --net takes, and its weights for mc-convert.")
+    e.add_argument("net", metavar="MODULE:NET", help="an nn.Module, or what returns one: also with arguments, "
+                   "'torchvision.models:resnet18(num_classes=10)'")
+    e.add_argument("--state", metavar="FILE", help="a state_dict of torch.save, loaded first")
+    e.add_argument("--data", metavar="FILE", help="a dataset stream that says input, classes, mean and std")
+    e.add_argument("--input", metavar="C,H,W", help="an image's channels, height and width")
+    e.add_argument("--classes", metavar="K", type=int)
+    e.add_argument("--mean", metavar="M,...", help="of the images' normalisation in training, a channel")
+    e.add_argument("--std", metavar="S,...", help="(default: the network takes pixels in [0, 1])")
+    e.add_argument("-o", dest="graph", metavar="NET.json", help="the graph")
+    e.add_argument("--weights", metavar="FILE", help="the weights, as safetensors")
+    o = p.parse_args()
+    if not (o.graph or o.weights):
+        e.error("nothing to write: give -o NET.json, --weights FILE or both")
+    try:
+        meta = {}
+        if o.data:
+            s = mcz.read(o.data, "dataset")
+            meta = {"input": s.tensors["images"].shape[1:], "classes": s.meta["classes"], "mean": s.meta["mean"],
+                    "std": s.meta["std"]}
+        try:
+            image = _numbers(o.input, int) if o.input else list(meta.get("input", []))
+            mean, std = (_numbers(v) if v else meta.get(k) for k, v in (("mean", o.mean), ("std", o.std)))
+        except ValueError:
+            e.error("--input, --mean and --std are numbers with commas between them")
+        if len(image) != 3 or not (o.classes or meta):
+            e.error("needs --data FILE, or --input C,H,W and --classes K")
+        with inside(o.net):
+            graph, tensors, notes = export(_network(o.net, o.state), image, o.classes or meta["classes"], mean, std)
+        for note in notes:
+            print("mcz.torch: %s: %s" % (o.net, note), file=sys.stderr)
+        if o.weights:
+            safetensors.write(o.weights, tensors)
+        if o.graph:
+            nodes = ",\n".join("  " + json.dumps(n) for n in graph["nodes"])
+            head = json.dumps({k: v for k, v in graph.items() if k != "nodes"})
+            with open(o.graph, "w") as f:
+                f.write("%s, \"nodes\": [\n%s]}\n" % (head[:-1], nodes))
+    except (Error, OSError, RuntimeError) as why:
+        print("mcz.torch: %s" % why, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# Without PyTorch: rows of groups mean what their page says, and whatever does not fit is named, all of it; CIFAR's
+# Python form gives the stream that its binary form gives, and no pickle runs anything; what needs PyTorch says so.
+python=/usr/bin/python3
+$python -c 'import msgpack, zstandard, xxhash, numpy' 2>/dev/null || exit 77
+[ "${MC_UNDER:-}" != valgrind ] || exit 77
+$python - <<'END'
+import mcz, numpy as np
+from mcz import groups
+
+shapes = {"fc1.weight": (6, 4), "fc1.bias": (6,), "fc2.weight": (3, 12), "qkv": (24, 8)}
+rows, sizes = groups.rows({"h": {"out": ["fc1.*:0"], "in": ["fc2.weight:1"], "size": 6}}, shapes)
+assert sizes == {"h": 6}
+assert set(rows) == {("fc1.weight", 0, 0, 6, 1, "h"), ("fc1.bias", 0, 0, 6, 1, "h"), ("fc2.weight", 1, 0, 6, 2, "h")}
+groups.write("g.tsv", rows)
+assert open("g.tsv").readline() == "tensor\taxis\toffset\tcount\tblock\tgroup\n"
+assert groups.rows("g.tsv", shapes) == (rows, sizes)
+p = np.array([2, 0, 1, 5, 4, 3])
+at = {r.tensor: groups.gather(shapes[r.tensor][r.axis], [r], {"h": p}) for r in rows}
+assert (at["fc1.bias"] == p).all() and (at["fc2.weight"] == [4, 5, 0, 1, 2, 3, 10, 11, 8, 9, 6, 7]).all()
+# channels within a head move first, then the heads with what they hold
+nested = [("qkv", 0, 0, 3, 8, "heads"), ("qkv", 0, 8, 8, 1, "second")]
+rows, _ = groups.rows(nested, shapes)
+turned = np.arange(8)[::-1]
+index = groups.gather(24, rows, {"heads": [1, 2, 0], "second": turned})
+assert (index == np.concatenate([8 + turned, np.arange(16, 24), np.arange(8)])).all(), index
+
+def refused(says, g):
+    try:
+        groups.rows(g, shapes)
+    except mcz.Error as e:
+        assert all(s in str(e) for s in says), e
+    else:
+        assert False, says
+
+refused(["no tensor \"fc3\"", "\"h\": has 6 units, and 3 in", "axis 2"], [
+    ("fc1.bias", 0, 0, 6, 1, "h"), ("fc3", 0, 0, 6, 1, "h"), ("fc2.weight", 0, 0, 3, 1, "h"), ("fc1.bias", 2, 0, 6, 1, "h")])
+refused(["belong to another row"], [("qkv", 0, 0, 3, 8, "a"), ("qkv", 0, 4, 8, 1, "b")])
+refused(["belong to another row"], [("qkv", 0, 0, 3, 8, "a")] * 2)
+refused(["places 0 to 27"], [("qkv", 0, 0, 7, 4, "a")])
+refused(["\"none:0\"", "\"fc1.weight\"", "no such key: inn"], {"a": {"out": ["none:0", "fc1.weight"], "inn": []}})
+refused(["holds no 5 units"], {"a": {"out": ["fc1.bias:0"], "size": 5}})
+refused(["there are no groups"], [])
+for text, says in ("tensor axis\n", "first line"), ("tensor\taxis\toffset\tcount\tblock\tgroup\nx\t0\t-1\t2\t1\tg\n", "line 2"):
+    with open("bad.tsv", "w") as f:
+        f.write(text)
+    refused(["bad.tsv", says], "bad.tsv")
+END
+
+fixture cifar10
+$python - <<'END'
+import os, pickle, numpy as np
+os.makedirs("set/cifar-10-batches-py")
+for name in ["data_batch_%d" % i for i in range(1, 6)] + ["test_batch"]:
+    raw = np.fromfile("set/cifar-10-batches-bin/%s.bin" % name, np.uint8).reshape(-1, 3073)
+    batch = {"batch_label": "b", "labels": raw[:, 0].tolist(), "data": raw[:, 1:].copy(), "filenames": []}
+    with open("set/cifar-10-batches-py/" + name, "wb") as f:  # as Python 2 wrote them: bytes are text there
+        pickle.dump({k.encode(): v for k, v in batch.items()}, f, 2)
+names = open("set/cifar-10-batches-bin/batches.meta.txt").read().split()
+with open("set/cifar-10-batches-py/batches.meta", "wb") as f:
+    pickle.dump({b"label_names": [n.encode() for n in names]}, f, 2)
+END
+for split in test train; do
+    $python -m mcz.data cifar10-python set --split $split -o p.mcz
+    mc-data cifar10 set --split $split -o c.mcz
+    alike p.mcz c.mcz
+done
+$python -c 'import os, pickle
+class Evil:
+    def __reduce__(self): return os.system, ("touch run",)
+pickle.dump(Evil(), open("set/cifar-10-batches-py/test_batch", "wb"))'
+fails 3 'test_batch: names posix.system, which no CIFAR file does' $python -m mcz.data cifar10-python set --split test
+[ ! -e run ] || die 'a pickle was run'
+fails 1 'No such file' $python -m mcz.data cifar100-python set
+
+mkdir none && echo 'raise ImportError("none")' >none/torch.py
+PYTHONPATH=none:$PYTHONPATH fails 1 'mcz.torch: needs PyTorch' $python -m mcz.torch export m:n --input 3,8,8 --classes 10 -o x

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# docs/pytorch.md, pasted: its files, then its commands, but for the venv, in whose place Debian's PyTorch is; and that
+# what they print is right. Needs python3-torch; skipped, with a word, where it is not.
+python=/usr/bin/python3
+$python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not here'; exit 77; }
+[ "${MC_UNDER:-}" != valgrind ] || exit 77
+mkdir bin && ln -s $python bin/python
+PATH=$PWD/bin:$PATH OMP_NUM_THREADS=1
+export PATH OMP_NUM_THREADS PYTHONPATH=$MC_ROOT/formats/python
+$python - "$MC_ROOT/docs/pytorch.md" <<'END'
+import re, sys
+blocks = re.findall(r"^```(\w+)\n(.*?)^```$", open(sys.argv[1]).read(), re.M | re.S)
+assert len(blocks) == 11 and "venv" in blocks[0][1], len(blocks)
+script = []
+for kind, text in blocks[1:]:
+    name = re.match(r"# (\w+\.py)\n", text)
+    if kind == "python":
+        open(name[1], "w").write(text)
+    else:
+        script.append(text)
+open("page.sh", "w").write("set -euo pipefail\n" + "".join(script))
+END
+bash page.sh >said 2>told || die "$(cat said told)"
+cat said
+cell() { awk -v n="$1" '$1 == n { print $2 + 0; exit }' said; }
+is "$(cell b)" "$(cell pb)"
+awk -v a="$(cell a)" -v m="$(cell merged)" 'BEGIN { exit !(a > 20 && m > 12) }' || die 'the networks learned nothing'
+grep -q '^b .*logits differ by [0-9.]*e-0[5-9]$' said || die 'the permuted network is another one'

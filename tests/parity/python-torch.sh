@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+# PyTorch's networks exported: the logits here are theirs, permuted networks loaded there are the same, what has no node
+# is named with its module, all of it, and nothing is written; what does not fit on the way back is named, all of it; and
+# hooks see what mc-acts sees. Needs python3-torch; skipped, with a word, where it is not.
+python=/usr/bin/python3
+$python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not here'; exit 77; }
+[ "${MC_UNDER:-}" != valgrind ] || exit 77
+export PYTHONPATH=$MC_ROOT/formats/python:$PWD OMP_NUM_THREADS=1
+logits=$MC_BUILD/tests/parity/test_convert
+mc-data synth --size 16 --samples 64 -o few.mcz
+
+cat >nets.py <<'END'
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+class Block(nn.Module):  # before its convolutions, a shortcut, addition in place
+    def __init__(self, i, o, stride):
+        super().__init__()
+        self.bn1, self.conv1 = nn.BatchNorm2d(i), nn.Conv2d(i, o, 3, stride, 1, bias=False)
+        self.bn2, self.conv2 = nn.BatchNorm2d(o, eps=1e-3, momentum=.2), nn.Conv2d(o, o, 3, padding="same", bias=False)
+        self.relu = nn.ReLU(inplace=True)  # twice, and in place
+        self.shortcut = nn.Conv2d(i, o, 1, stride) if stride > 1 or i != o else nn.Identity()
+        self.drop = 0.2
+
+    def forward(self, x):
+        y = self.relu(self.bn1(x))
+        z = self.conv1(y)
+        z = F.dropout(self.relu(self.bn2(z)), self.drop, training=self.training)
+        z = self.conv2(z)
+        z += self.shortcut(x)
+        return z
+
+class Many(nn.Module):
+    def __init__(self, width=8, classes=10):
+        super().__init__()
+        self.register_buffer("mean", torch.tensor([.3, .25, .2]).view(1, 3, 1, 1))
+        self.stem = nn.Sequential(nn.Conv2d(3, width, 3, padding=1), nn.ReLU(), nn.MaxPool2d(3, 2, 1, ceil_mode=True))
+        self.blocks = nn.Sequential(Block(width, width, 1), Block(width, 2 * width, 2))
+        self.left, self.right = nn.Conv2d(2 * width, 5, 1), nn.Conv2d(2 * width, 7, (3, 1), padding=(1, 0))
+        self.unused = nn.Linear(3, 3)
+        self.hidden, self.bn, self.fc = nn.Linear(12 * 4, 20), nn.BatchNorm1d(20), nn.Linear(20, classes)
+        self.drop = nn.Dropout(.3)
+
+    def forward(self, x):
+        x = (x - self.mean) / .25
+        assert x.shape[1] == 3 and x.size(2) > 4
+        x = self.blocks(self.stem(x))
+        x = torch.cat([F.avg_pool2d(torch.relu(self.left(x)), 2, 1), F.max_pool2d(self.right(x).relu_(), 2, stride=1)], dim=1)
+        x = F.adaptive_avg_pool2d(x, (2, 2))
+        x = self.drop(torch.tanh(x) if x.shape[2] > 2 else x).view(x.size(0), -1)
+        return F.log_softmax(self.fc(F.relu(self.bn(self.hidden(x)))), dim=1)
+
+class Deep(nn.Module):  # a global mean, flattened otherwise; a sum of several
+    def __init__(self):
+        super().__init__()
+        self.a = nn.ModuleList(nn.Conv2d(3, 6, 3, 2, 1) for _ in range(3))
+        self.b, self.fc = nn.Conv2d(6, 9, 3, bias=False), nn.Linear(9, 10)
+
+    def forward(self, x):
+        x = sum(F.relu(a(x)) for a in self.a)
+        return self.fc(F.relu(self.b(x)).flatten(2).mean(-1))
+
+class Refused(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.act = nn.Conv2d(3, 4, 3, padding=2, dilation=2), nn.Softplus()
+        self.up, self.fc = nn.Upsample(scale_factor=2), nn.Linear(4, 10)
+
+    def forward(self, x):
+        x = self.up(self.act(self.conv(x)))
+        return self.fc(self.fc.weight[:4, :4].sum() * torch.fft.fft2(x).real.amax((2, 3)))
+
+def shared():
+    conv = nn.Conv2d(3, 3, 3, padding=1)
+    return nn.Sequential(conv, nn.ReLU(), conv, nn.Flatten(), nn.Linear(768, 10))
+
+class Sneaky(nn.Module):  # branches on what it sees
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(768, 10)
+
+    def forward(self, x):
+        return self.fc((x if len(x) == 2 else -x).flatten(1))
+END
+cat >save.py <<'END'
+import sys
+import mcz, torch, torch_nets, nets
+torch.set_num_threads(1)
+s = mcz.read("few.mcz")
+x = torch.from_numpy(s.tensors["images"]) / 255
+for name in "Many", "Deep":
+    torch.manual_seed(3)
+    net = torch_nets.lived_in(getattr(nets, name)(), x[:32], 4)
+    torch.save({"state_dict": {"module." + k: v for k, v in net.state_dict().items()}}, name + ".pt")
+    torch.save(torch.from_numpy(torch_nets.logits(net, x)), name + ".logits")
+END
+PYTHONPATH=$PYTHONPATH:$MC_ROOT/tests/parity $python save.py
+export PYTHONPATH=$PYTHONPATH:$MC_ROOT/tests/parity
+for n in Many Deep; do
+    $python -m mcz.torch export nets:$n --state $n.pt --input 3,16,16 --classes 10 -o $n.json --weights $n.safetensors 2>>notes
+    mc-convert $n.safetensors --net ./$n.json --data few.mcz -o $n.mcz 2>>err || {
+        mc-data synth --size 16 --samples 64 -o few.mcz; cat err; exit 1; }
+    "$logits" $n.mcz few.mcz >$n.tsv
+    mc-permute --random 5 $n.mcz -o $n-p.mcz
+done
+grep -q 'nets:Many: log_softmax is left out' notes && grep -q 'left out: unused$' notes || die "$(cat notes)"
+$python - <<'END'
+import mcz, numpy as np, torch, nets, torch_nets
+from mcz import torch as mt
+x = torch.from_numpy(mcz.read("few.mcz").tensors["images"]) / 255
+for name, after in ("Many", lambda v: v.log_softmax(1)), ("Deep", lambda v: v):
+    theirs = torch.load(name + ".logits")
+    here = after(torch.from_numpy(np.loadtxt(name + ".tsv")))
+    back = [getattr(nets, name)() for _ in range(2)]
+    for net, path in zip(back, (name + ".mcz", name + "-p.mcz")):
+        if name == "Many":
+            net.unused = torch.nn.Identity()
+        mt.load(net, path)
+    there = [torch_nets.logits(net, x) for net in back]
+    assert theirs.std() > .05
+    for v in here.numpy(), *there:
+        off = np.abs(v - theirs.numpy()).max()
+        assert off <= 1e-4 * max(1, np.abs(theirs.numpy()).max()), (name, off)
+    moved = [not torch.equal(p, q) for p, q in zip(*(n.parameters() for n in back))]
+    assert any(moved), "nothing was permuted"
+    g = {n["name"]: n for n in __import__("json").load(open(name + ".json"))["nodes"]}
+    if name == "Many":
+        assert np.allclose(g["pixels"]["mean"], [.3, .25, .2]) and np.allclose(g["pixels"]["std"], .25)
+        assert g["blocks.0.dropout"]["p"] == .2 and g["drop"]["p"] == .3 and g["blocks.0.bn2"]["momentum"] == .2
+
+def says(words, f):
+    try:
+        f()
+    except mcz.Error as e:
+        assert all(w in str(e) for w in words), e
+    else:
+        assert False, words
+
+# strict: everything that does not fit, at once
+says(["missing unused.weight", "missing unused.bias"], lambda: mt.load(nets.Many(), "Many.mcz"))
+says(["missing conv.weight", "unknown fc.weight", "unknown a.2.bias"], lambda: mt.load(torch.nn.Sequential(
+    __import__("collections").OrderedDict(conv=torch.nn.Conv2d(1, 1, 1))), "Deep.mcz"))
+wide = nets.Many(9)
+says(["stem.0.weight is (9, 3, 3, 3) here and (8, 3, 3, 3) there", "blocks.1.bn1.running_var is (9,)"],
+     lambda: mt.load(wide, "Many.mcz"))
+says(["is a permutation stream"] if 0 else ["is a dataset stream, not weights"], lambda: mt.load(nets.Deep(), "few.mcz"))
+mt.load(nets.Many(), "Many.mcz", strict=False)
+# whatever has no node
+for what, words in ((nets.Refused(), ["conv: conv2d: dilation (2, 2)", "act: softplus: no node", "up: interpolate: no node",
+                                      "fft"]),
+                    (nets.shared(), ["conv2d: 0 is used twice"]), (nets.Sneaky(), ["branches on what it sees"])):
+    says(["has no node:"] + words, lambda: mt.export(what, (3, 16, 16), 10))
+says(["not 7 logits"], lambda: mt.export(nets.Deep(), (3, 16, 16), 7))
+END
+rm -f x.json
+$python -m mcz.torch export nets:Refused --input 3,16,16 --classes 10 -o x.json 2>err && die 'a network without nodes was exported'
+grep -q '^mcz.torch: nets:Refused: has no node:$' err && [ "$(grep -c '^  ' err)" -ge 4 ] || die "$(cat err)"
+[ ! -e x.json ] || die 'something was written'
+fails 1 'has no Missing' $python -m mcz.torch export nets:Missing --input 3,16,16 --classes 10 -o x.json
+fails 1 'cannot import nowhere' $python -m mcz.torch export nowhere:Net --input 3,16,16 --classes 10 -o x.json
+
+# the moments of mc-acts from hooks, to rounding, of all groups; its matrices; its permutation; permuted alike
+mc-data synth --size 16 --samples 200 -o train.mcz
+cat >seq.py <<'END'
+import torch
+from torch import nn
+def net(seed=1):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 12, 3, 2, 1), nn.ReLU(),
+                         nn.Flatten(), nn.Linear(192, 20), nn.ReLU(), nn.Linear(20, 10))
+GROUPS = {"0": {"out": ["0.*:0", "1.*:0"], "in": ["3.weight:1"], "at": "2"},
+          "3": {"out": ["3.*:0"], "in": ["6.weight:1"], "size": 12, "at": "4"},
+          "6": {"out": ["6.*:0"], "in": ["8.weight:1"], "at": "8:in"}}
+END
+for s in 1 2; do
+    $python -m mcz.torch export "seq:net($s)" --data train.mcz -o seq.json --weights $s.safetensors
+    mc-convert $s.safetensors --net ./seq.json --data train.mcz -o $s.mcz
+done
+mc-acts -q --samples 200 --data train.mcz 1.mcz 2.mcz -o acts.mcz
+$python - <<'END'
+import mcz, numpy as np, seq, torch
+from mcz import groups, torch as mt
+s = mcz.read("train.mcz")
+mean, std = (torch.tensor(s.meta[k]).view(1, -1, 1, 1) for k in ("mean", "std"))
+x = (torch.from_numpy(s.tensors["images"]) / 255 - mean) / std
+mt.moments(seq.net(1), seq.net(2), [(b, None) for b in x.split(64)], seq.GROUPS, "m.mcz")
+ours, theirs = mcz.read("m.mcz"), mcz.read("acts.mcz")
+assert ours.meta["groups"] == theirs.meta["groups"] and len(ours.tensors) == len(theirs.tensors) == 15
+for (k, a), (_, b) in zip(ours.tensors.items(), theirs.tensors.items()):
+    assert a.shape == b.shape and np.abs(a - b).max() <= 1e-5 * np.abs(b).max() > 0, k
+# one by rows, one by the dictionary
+rows, _ = groups.rows(seq.GROUPS, {k: v.shape for k, v in seq.net().state_dict().items()})
+groups.write("groups.tsv", rows)
+mt.moments(seq.net(1), seq.net(2), x.split(64), "groups.tsv", "again.mcz", at={"0": "2", "3": "4", "6": "8:in"})
+assert mcz.read("again.mcz").id == ours.id
+END
+mc-corr -q m.mcz -o m.c && mc-corr -q acts.mcz -o acts.c
+agree 1e-5 m.c acts.c
+mc-hungarian -q m.c -o p.mcz && mc-hungarian -q acts.c -o q.mcz
+mc-permute p.mcz 2.mcz -o p2.mcz
+$python - <<'END'
+import mcz, numpy as np, seq, torch
+from mcz import torch as mt
+p, q = mcz.read("p.mcz"), mcz.read("q.mcz")
+assert all((p.tensors[k] == q.tensors[k]).all() for k in p.tensors) and any(
+    (v != np.arange(len(v))).any() for v in p.tensors.values())
+here, there = mt.load(seq.net(), "p2.mcz"), mt.permute(seq.net(2), p, seq.GROUPS)
+assert all(torch.equal(a, b) for a, b in zip(here.state_dict().values(), there.state_dict().values()))
+by_rows = mt.permute(seq.net(2), "p.mcz", "groups.tsv")
+assert all(torch.equal(a, b) for a, b in zip(by_rows.state_dict().values(), there.state_dict().values()))
+x = torch.rand(5, 3, 16, 16)
+assert torch.allclose(there.eval()(x), seq.net(2).eval()(x), atol=1e-5)
+# two names of one tensor move once
+tied = torch.nn.ModuleDict({"a": torch.nn.Linear(4, 6), "b": torch.nn.Linear(4, 6)})
+tied["b"].weight = tied["a"].weight
+old = tied["a"].weight.detach().clone()
+mt.permute(tied, {"g": [1, 2, 0, 3, 5, 4]}, {"g": {"out": ["*.weight:0"]}})
+assert torch.equal(tied["b"].weight, old[[1, 2, 0, 3, 5, 4]])
+
+def says(words, f):
+    try:
+        f()
+    except mcz.Error as e:
+        assert all(w in str(e) for w in words), e
+    else:
+        assert False, words
+
+says(["\"3\" is only in the permutation", "\"6\" is only"], lambda: mt.permute(seq.net(), p, {"0": seq.GROUPS["0"]}))
+says(["\"0\" has 8 units, not 12"], lambda: mt.permute(seq.net(), p, {**seq.GROUPS, "0": seq.GROUPS["3"], "3": seq.GROUPS["0"]}))
+says(["no module \"9\", \"x:in\""], lambda: mt.moments(seq.net(), seq.net(), [x], {
+    "0": {"out": ["0.*:0"], "at": ["9", "x:in"]}}, "no.mcz"))
+says(["runs more than once"], lambda: mt.moments(torch.nn.Sequential(*[torch.nn.Linear(4, 4)] * 2), torch.nn.Sequential(
+    *[torch.nn.Linear(4, 4)] * 2), [torch.rand(3, 4)], {"g": {"out": ["0.*:0"], "at": "0"}}, "no.mcz"))
+import os
+assert not os.path.exists("no.mcz")
+END

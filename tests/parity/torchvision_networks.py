@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Twelve networks of torchvision, brought here by mcz.torch: logits, loss, a planted permutation found from activations,
+the permuted network loaded back. Writes a table.
+
+    pip install torch torchvision formats/python
+    PATH=build/bin:$PATH tests/parity/torchvision_networks.py build [NETWORK...] >table.tsv
+
+Full width, 10 classes, random weights and lived-in statistics, 64 drawn images of 64x64 (SIZE=, IMAGES=). Columns: nodes;
+parameters; the largest logit, and the largest difference of the programs' logits from PyTorch's; cross-entropies; groups;
+units, those that hardly vary, and of the others those that correlate 1 with the planted and with another one, which was
+taken, and those that the assignment puts elsewhere; the largest difference of the logits of the permuted and of the
+aligned network in PyTorch. Not part of `make check`: it needs torchvision, and minutes.
+Exit status 1 where a network's logits are off by more than 1e-4 of the largest, or a unit is put elsewhere."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import numpy as np
+import torch
+import torchvision
+from torch import nn
+from torch.nn import functional as F
+
+root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(root, "formats/python"), os.path.dirname(os.path.abspath(__file__))]
+import mcz  # noqa: E402
+import torch_nets  # noqa: E402
+from mcz import safetensors  # noqa: E402
+from mcz import torch as mt  # noqa: E402
+
+NETWORKS = ("mobilenet_v2", "mobilenet_v3_small", "efficientnet_b0", "convnext_tiny", "densenet121", "regnet_y_400mf",
+            "resnext50_32x4d", "resnet18", "vgg11_bn", "googlenet", "squeezenet1_1", "alexnet")
+COLUMNS = ("network", "nodes", "parameters", "largest_logit", "difference", "loss_there", "loss_here", "groups", "units",
+           "dead", "tied", "elsewhere", "back")
+SIZE, IMAGES = (os.environ.get(k, "64") for k in ("SIZE", "IMAGES"))
+
+
+def call(*command, **rest):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, universal_newlines=True, **rest).stdout
+
+
+def settle(net):
+    """Layer scales as a trained network has them, not 1e-6: else a block is nothing beside its shortcut."""
+    for name, p in net.named_parameters():
+        if name.endswith("layer_scale"):
+            nn.init.uniform_(p, .5, 1)
+    return net
+
+
+def row(name, build, images, x, y):
+    torch.manual_seed(1)
+    rest = {"aux_logits": False, "init_weights": False} if name == "googlenet" else {}
+    net = torch_nets.lived_in(settle(getattr(torchvision.models, name)(num_classes=10, **rest)), x[:32], 2)
+    graph, tensors, notes = mt.export(net, x.shape[1:], 10, name=name)
+    for note in notes:
+        print("%s: %s" % (name, note), file=sys.stderr)
+    with open("net.json", "w") as f:
+        json.dump(graph, f)
+    safetensors.write("a.safetensors", tensors)
+    call("mc-convert", "a.safetensors", "--net", "./net.json", "--data", images, "-o", "a.mcz")
+    theirs = torch_nets.logits(net, x)
+    here = np.loadtxt(call(os.path.join(build, "tests/parity/test_convert"), "a.mcz", images).splitlines())
+    losses = [F.cross_entropy(torch.as_tensor(v), y).item() for v in (theirs, here.astype("f4"))]
+    call("mc-permute", "--random", "5", "--perm-out", "planted.mcz", "a.mcz", "-o", "q.mcz")
+    call("bash", "-c", "set -o pipefail; mc-acts -q --samples %d --data %s a.mcz q.mcz | mc-corr -q -o m.mcz && "
+         "mc-hungarian -q m.mcz -o p.mcz" % (len(x), images))
+    # a unit of a went to the place where planted names it: the assignment must lead back
+    planted, found, matrices = (mcz.read(f) for f in ("planted.mcz", "p.mcz", "m.mcz"))
+    units = dead = elsewhere = tied = 0
+    for g in matrices.meta["groups"]:
+        live = np.setdiff1d(np.arange(g["size"]), g["dead_a"])
+        led = planted.tensors[g["name"]][found.tensors[g["name"]]]
+        units, dead = units + g["size"], dead + len(g["dead_a"])
+        value = matrices.tensors[g["name"]][np.arange(g["size"]), found.tensors[g["name"]]]
+        moved = (led != np.arange(g["size"]))[live]
+        elsewhere += int((moved & (value[live] < .9999)).sum())
+        tied += int((moved & (value[live] >= .9999)).sum())
+    call("mc-permute", "p.mcz", "q.mcz", "-o", "back.mcz")
+    back = torch_nets.logits(mt.load(net, "q.mcz"), x)
+    again = torch_nets.logits(mt.load(net, "back.mcz"), x)
+    most = np.abs(theirs).max()
+    off, returned = np.abs(theirs - here).max(), max(np.abs(theirs - v).max() for v in (back, again))
+    print("\t".join(map(str, (name, len(graph["nodes"]), sum(p.numel() for p in net.parameters()), "%.4g" % most, "%.2g" %
+                              off, "%.6f" % losses[0], "%.6f" % losses[1], len(matrices.meta["groups"]), units, dead,
+                              tied, elsewhere, "%.2g" % returned))), flush=True)
+    return max(off, returned) <= 1e-4 * most and not elsewhere
+
+
+def main():
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    build, names, ok = os.path.abspath(sys.argv[1]), sys.argv[2:] or NETWORKS, True
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        call("mc-data", "synth", "--size", SIZE, "--samples", IMAGES, "-o", "images.mcz")
+        s = mcz.read("images.mcz")
+        x, y = torch.from_numpy(s.tensors["images"]) / 255, torch.from_numpy(s.tensors["labels"]).long()
+        print("\t".join(COLUMNS))
+        for name in names:
+            try:
+                ok = row(name, build, "images.mcz", x, y) and ok
+            except (mcz.Error, subprocess.CalledProcessError) as e:
+                print("%s: %s" % (name, e), file=sys.stderr)
+                ok = False
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
