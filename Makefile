@@ -93,6 +93,9 @@ valgrind: ## unit and CLI tests under valgrind, on the portable kernels
 	+$(MAKE) --no-print-directory all programs-of-tests
 	@MC_UNDER=valgrind tests/run $(BUILD) unit cli
 
+check-slurm: all ## slurm.sh on a cluster of one node that this sets up (Debian: slurm-wlm)
+	@tests/slurm/check $(BUILD)
+
 bench: all $(BENCHES) ## this suite and its peers in turn, with ratios
 	@for b in $(sort $(wildcard tests/bench/*.sh)); do echo "== $$b"; $(HERE) $$b || exit 1; done
 
@@ -135,7 +138,7 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
 		formats/samples/*.json) \
 		pipelines/paper.tsv docs/results/claims.tsv pipelines/completion.bash pipelines/locale.sh "$$share" && \
-	install $(addprefix pipelines/,align.sh fetch.sh gpus.sh lock.sh published.sh rates.sh tables.sh verdicts.sh) \
+	install $(addprefix pipelines/,align.sh fetch.sh gpus.sh lock.sh published.sh rates.sh slurm.sh tables.sh verdicts.sh) \
 		formats/python/example_assign.py "$$share" && \
 	install -d "$$share/mcz" && install -m 644 $(wildcard formats/python/mcz/*.py) "$$share/mcz" && \
 	for n in $(NAMES); do ln -sfn ../../mc/completion.bash "$$completions/$$n"; done
@@ -254,5 +257,5 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench fuzz results man install format clean help \
+.PHONY: all demo check check-slurm sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench fuzz results man install format clean help \
         programs-of-tests fuzzers always no-cudnn

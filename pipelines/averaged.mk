@@ -26,5 +26,5 @@ $(call each,$(averaged:=.tsv)): $(OUT)/train.mcz $(OUT)/test.mcz $$(a) $$(end)
 
 rows := $(averaged) $(variants:%=line-%)
 $(everywhere:%=%/averaged.tsv): $$(call files,$(rows:=.tsv)) $(filter-out -f,$(table))
-	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(rows:=.summary.tsv)) $(whole)
+	$(RUN_LIGHT) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(rows:=.summary.tsv)) $(whole)
 $(OUT)/averaged.tsv: $(OUT)/pairs

@@ -38,7 +38,7 @@ $(call each,$(variants:%=barrier-%.tsv)): $(OUT)/train.mcz $$(@D)/line-$$(way).m
 	$(call keep,bound)
 
 # ---- the tables ------------------------------------------------------------------------------------
-bounds = $(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(1) -f $(here)spread.awk -f $(here)bound.awk \
+bounds = $(RUN_LIGHT) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(1) -f $(here)spread.awk -f $(here)bound.awk \
              $(foreach pair,$(of),pair=$(pair) $(foreach v,$(variants),way=$(patsubst aligned,correlation,$(v)) \
              $(OUT)/$(pair)/bound-$(v).tsv $(OUT)/$(pair)/barrier-$(v).summary.tsv)) $(whole)
 results = $(call files,$(foreach v,$(variants),bound-$(v).tsv barrier-$(v).tsv)) $(here)spread.awk $(here)bound.awk

@@ -13,6 +13,10 @@
 # straight line to it, curve-V.mcz the learned curve; each with .tsv and .summary.tsv when measured. Made here:
 # OUT/{train,test,net-SEED}.mcz, and for `aligned` moments, matrices, permutation and signature.tsv.
 #
+# Goals besides `all`: `shared`, what pairs may share: the data and the networks; net-SEED, one network, of data that is
+# there; `pair`, with one of PAIRS, what lies in its folder, of networks that are there. Makes of different networks and
+# pairs may work in an OUT side by side, on any machine that sees it (slurm.sh). `cost`: what all would cost.
+#
 # For rules over $(pairs:%=$(OUT)/%/x): in a recipe $(a) and $(b) are the two ends' networks, $(A) and $(B)
 # their seeds, $(@D) the pair's folder; in prerequisites $$(a), $$(b), $$(@D).
 # $(call each,x y): those files of every pair.
@@ -49,6 +53,7 @@ PRECISION    ?= f32#            of a CUDA device: tf32, bf16, f16
 OUT          ?= out#            the folder of the results
 FROM         ?=#                a folder like OUT to take networks, curves from, and what else of a pair's ends it has
 RUN          ?=#                what sends a job elsewhere: srun -c 2, pipelines/gpus.sh 0 1
+RUN_LIGHT    ?= $(RUN)#         the same for jobs of seconds, tables and pictures above all; RUN_LIGHT= runs them here
 
 here := $(dir $(lastword $(MAKEFILE_LIST)))
 # with make -e too
@@ -69,7 +74,7 @@ comma := ,
 # a misspelt setting on the command line would go unheard
 known := DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES TEST_IMAGES NET SEEDS PAIRS EPOCHS \
          CURVE_EPOCHS LR CURVE_LR BATCH CURVE_BATCH SCHEDULE CURVE_SCHEDULE TRAIN_FLAGS ALIGN_IMAGES ACTS_FLAGS CORR_FLAGS \
-         HUNGARIAN_FLAGS CURVE_FLAGS POINTS EVAL_FLAGS MESSAGES THREADS DEVICE PRECISION OUT FROM RUN BIN OMP_WAIT_POLICY \
+         HUNGARIAN_FLAGS CURVE_FLAGS POINTS EVAL_FLAGS MESSAGES THREADS DEVICE PRECISION OUT FROM RUN RUN_LIGHT RATES BIN OMP_WAIT_POLICY \
          $(settings)
 given := $(foreach word,$(subst \$(blank),,$(MAKEOVERRIDES)),$(if $(findstring =,$(word)),$(firstword $(subst =, ,$(word)))))
 $(foreach name,$(filter-out $(known) -% Q V BUILD MAKE%,$(given)), \
@@ -150,17 +155,36 @@ help:
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
-.PHONY: all help force
+.PHONY: all help force cost shared pair $(seeds:%=net-%)
+# a network's or a pair's make leaves the rest of OUT as it is
+unit := $(if $(filter pair,$(MAKECMDGOALS)),$(pairs),$(filter $(seeds:%=net-%),$(MAKECMDGOALS)))
+ifneq ($(and $(unit),$(or $(filter-out 1,$(words $(unit) $(filter-out $(unit) pair,$(MAKECMDGOALS)))))),)
+$(error $(MAKECMDGOALS): one pair of PAIRS, or one network, by itself is wanted)
+endif
+before = @echo '$(unit): $@ is missing, or was made with other settings: it is made before, by the goal shared' >&2; exit 1
 # make -n makes nothing; else, before any result is looked at, OUT is this make's alone
-ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))$(filter help,$(MAKECMDGOALS)),)
+ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))$(filter help cost,$(MAKECMDGOALS)),)
 $(shell mkdir -p $(pairs:%=$(OUT)/%))
-taken := $(shell exec $(here)lock.sh $(OUT) $(notdir $(firstword $(MAKEFILE_LIST))))
+taken := $(shell exec $(here)lock.sh $(OUT) $(notdir $(firstword $(MAKEFILE_LIST))) $(unit))
 ifneq ($(.SHELLSTATUS),0)
 $(error OUT="$(OUT)": $(taken))
 endif
-.SHELLFLAGS := -c $(OUT) $(shell echo $$PPID)
+.SHELLFLAGS := -c $(OUT)/.jobs$(unit:%=-%) $(shell echo $$PPID)
 SHELL := $(here)lock.sh
 endif
+
+# jobs, hours, memory and disk of what is still to be made: the data, each network, each pair (cost.awk)
+RATES ?=#                       for cost, images/s in training and evaluation: tinyten=900:4000; measured if not given
+size  := $(filter-out --size,$(filter --size%,$(DATA_FLAGS)) $(if $(filter --size,$(DATA_FLAGS)),$(lastword $(DATA_FLAGS))))
+again := $(MAKE) -n --no-print-directory -f $(firstword $(MAKEFILE_LIST))
+cost:
+	@rates=$$($(here)rates.sh $(THREADS) $(DEVICE) $(call quote,$(RATES)) $(call quote,$(NET))) && { \
+	    echo "echo '== data: it'" && $(again) $(OUT)/train.mcz $(OUT)/test.mcz && \
+	    $(foreach s,$(seeds),echo "echo '== net-$(s): it'" && $(again) net-$(s) &&) \
+	    $(foreach p,$(PAIRS),echo "echo '== $(call part,1,$(p))-$(call part,2,$(p)): it'" && $(again) PAIRS=$(p) pair &&) true; } | \
+	    awk -v rates="$$(echo "$$rates" | tr '\n' ';')" -v nets=$(call quote,$(foreach p,data $(seeds:%=net-%) $(pairs),$(p)=$(NET)=$(DATA))) \
+	    -v train_images=$(TRAIN_IMAGES) -v test_images=$(TEST_IMAGES) -v size=$(lastword $(subst =, ,$(size))) \
+	    -v threads=$(THREADS) -v device=$(DEVICE) -f $(here)cost.awk
 
 # What decides each stage's result, which is $(1). A graph's file counts by what is in it.
 file_sum   := $(if $(wildcard $(net-file)),$(shell cksum <$(call quote,$(NET))))
@@ -210,12 +234,17 @@ $(taken:$(OUT)/%=$(FROM)/%):
 source := $(if $(filter synth,$(DATA)),--seed $(DATA_SEED),$(if $(DATA_DIR),$(call quote,$(DATA_DIR))))
 $(call made-with,data,$(OUT)/train.mcz $(OUT)/test.mcz)
 
+ifneq ($(unit),)
+$(call here-made,$(OUT)/train.mcz $(OUT)/test.mcz):
+	$(before)
+else
 $(call here-made,$(OUT)/train.mcz):
 	$(RUN) mc-data $(DATA) $(source) --split train $(call images,TRAIN_IMAGES) $(DATA_FLAGS) -o $@
 	$(call keep,data)
 $(call here-made,$(OUT)/test.mcz):
 	$(RUN) mc-data $(DATA) $(source) --split test $(call images,TEST_IMAGES) $(DATA_FLAGS) -o $@
 	$(call keep,data)
+endif
 
 # ---- the ends --------------------------------------------------------------------------------------
 $(call made-with,train,$(nets))
@@ -228,12 +257,19 @@ $(error OUT="$(OUT)": $(firstword $(other)) was trained with$(if $(findstring --
     another OUT is wanted)
 endif
 
+$(seeds:%=net-%): net-%: $(OUT)/net-%.mcz
+shared: $(OUT)/train.mcz $(OUT)/test.mcz $(nets)
+ifneq ($(filter pair,$(MAKECMDGOALS)),)
+$(call here-made,$(nets)): $(OUT)/train.mcz
+	$(before)
+else
 $(call here-made,$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz
 	$(RUN) mc-train --net $(call quote,$(NET)) --data $< --seed $* --epochs $(EPOCHS) --lr $(LR) \
 	    --batch $(BATCH) --schedule $(SCHEDULE) $(TRAIN_FLAGS) $(device) $(MESSAGES) \
 	    --checkpoint $(call checkpoint,$(@:.mcz=),$(call data_set,$<) $(train_set)) --resume \
 	    --log-json $(@:.mcz=.log.json) -o $@
 	$(call keep,train)
+endif
 
 # ---- the alignment ---------------------------------------------------------------------------------
 $(call made-with,align,$(call each,moments.mcz))
@@ -246,21 +282,21 @@ $(call each,moments.mcz): $$(a) $$(b)
 	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(ACTS_FLAGS) $(device) $(a) $(b) -o $@
 	$(call keep,align)
 $(call each,matrices.mcz): $$(@D)/moments.mcz
-	$(RUN) mc-corr $(CORR_FLAGS) $< -o $@
+	$(RUN_LIGHT) mc-corr $(CORR_FLAGS) $< -o $@
 	$(call keep,corr)
 $(call here-made,$(call each,permutation.mcz)): $$(@D)/matrices.mcz
-	$(RUN) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
+	$(RUN_LIGHT) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
 	$(call keep,assign)
 $(call each,signature.tsv): $$(@D)/moments.mcz $$(@D)/permutation.mcz
-	$(RUN) mc-corr --signature --perm $(@D)/permutation.mcz $(@D)/moments.mcz -o $@
+	$(RUN_LIGHT) mc-corr --signature --perm $(@D)/permutation.mcz $(@D)/moments.mcz -o $@
 
 # ---- the second ends: as trained, or in another order ----------------------------------------------
 # pam-%: permutation and curve come together, from mc-pam (pam.mk)
 ordered := $(filter-out unaligned pam-%,$(variants))
 $(call each,$(filter b-aligned.mcz,$(ordered:%=b-%.mcz))): $$(@D)/permutation.mcz $$(b)
-	$(RUN) mc-permute $< $(b) -o $@
+	$(RUN_LIGHT) mc-permute $< $(b) -o $@
 $(call each,$(filter-out b-aligned.mcz,$(ordered:%=b-%.mcz))): $$(@D)/permutation-$$(patsubst b-%,%,$$(@F)) $$(b)
-	$(RUN) mc-permute $< $(b) -o $@
+	$(RUN_LIGHT) mc-permute $< $(b) -o $@
 
 # ---- the paths: straight, and learned --------------------------------------------------------------
 of-pam  := $(filter %/curve-pam-unaligned.mcz %/curve-pam-aligned.mcz,$(curves))
@@ -268,7 +304,7 @@ beziers := $(call here-made,$(filter-out $(of-pam),$(curves)))
 $(call made-with,curve,$(filter-out $(of-pam),$(curves)))
 
 $(lines): $$(a) $$(to)
-	$(RUN) mc-bezier --epochs 0 $(a) $(to) -o $@
+	$(RUN_LIGHT) mc-bezier --epochs 0 $(a) $(to) -o $@
 $(beziers): $(OUT)/train.mcz $$(a) $$(to)
 	$(RUN) mc-bezier --data $< --seed $(curve-seed-$(call pair-of,$@)) --epochs $(CURVE_EPOCHS) \
 	    --lr $(CURVE_LR) --batch $(CURVE_BATCH) --schedule $(CURVE_SCHEDULE) $(CURVE_FLAGS) $(device) $(MESSAGES) \
@@ -288,7 +324,8 @@ $(measured): %.tsv: %.mcz $(OUT)/train.mcz $(OUT)/test.mcz
 	$(call keep,eval)
 
 # ---- for tables and pictures: of a pair in its folder, of all in OUT --------------------------------
-everywhere := $(OUT) $(pairs:%=$(OUT)/%)
+everywhere := $(if $(unit),,$(OUT)) $(pairs:%=$(OUT)/%)
+pair: all
 of     = $(if $(filter $(OUT),$(@D)),$(pairs),$(notdir $(@D)))
 # $(call files,x y): those files of these pairs; $(call joined,FILES): as mc-plot takes them for one line;
 # $(title), or $(call title,WHAT$(comma) )
@@ -310,7 +347,7 @@ theirs   := $(filter-out $(logged),curve-pam-unaligned curve-pam-aligned)
 
 $(OUT)/training.tsv: $(nets) $(curves) $(OUT)/pairs $(filter-out -f,$(training)) \
     $(if $(call equal,$(logged),$(filter-out $(theirs),$(file <$(OUT)/training.tsv.settings))),,force)
-	$(RUN) awk $(names) $(training) $(if $(filter network,$(logged)),name=network $(nets:.mcz=.log.json)) \
+	$(RUN_LIGHT) awk $(names) $(training) $(if $(filter network,$(logged)),name=network $(nets:.mcz=.log.json)) \
 	    $(foreach k,$(filter curve-%,$(logged)),name=$(k) $(call each,$(k).log.json)) $(whole)
 	$(call keep,training)
 

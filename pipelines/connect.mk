@@ -25,27 +25,27 @@ include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 pictures := path signature $(if $(logged),training)
 
 all: $(foreach where,$(everywhere),$(addprefix $(where)/,table.tsv pointwise.tsv signature.tsv $(pictures:%=%.svg) $(pictures:%=%.png))) \
-     $(if $(logged),$(OUT)/training.tsv) $(if $(filter curve-%,$(logged)),$(everywhere:%=%/saved.tsv))
+     $(if $(unit),,$(if $(logged),$(OUT)/training.tsv)) $(if $(filter curve-%,$(logged)),$(everywhere:%=%/saved.tsv))
 
 # ---- tables ----------------------------------------------------------------------------------------
 summaries = $(foreach path,$(paths),$(1)/$(path).summary.tsv)
 
 $(call each,table.tsv): $$(call files,$(paths:=.tsv)) $(filter-out -f,$(table))
-	$(RUN) awk $(table) $(call summaries,$(@D)) $(whole)
+	$(RUN_LIGHT) awk $(table) $(call summaries,$(@D)) $(whole)
 $(OUT)/table.tsv: $(measured) $(OUT)/pairs $(filter-out -f,$(table))
-	$(RUN) awk -v spread=1 $(names) $(table) $(foreach p,$(pairs),$(call summaries,$(OUT)/$(p))) $(whole)
+	$(RUN_LIGHT) awk -v spread=1 $(names) $(table) $(foreach p,$(pairs),$(call summaries,$(OUT)/$(p))) $(whole)
 
 pointwise := -f $(here)spread.awk -f $(here)pointwise.awk
 $(everywhere:%=%/pointwise.tsv): $$(call files,curve-unaligned.tsv curve-aligned.tsv) $(filter-out -f,$(pointwise))
-	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(pointwise) \
+	$(RUN_LIGHT) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(pointwise) \
 	    $(foreach p,$(of),pair=$(p) $(OUT)/$(p)/curve-unaligned.tsv $(OUT)/$(p)/curve-aligned.tsv) $(whole)
 $(OUT)/signature.tsv: $(call each,signature.tsv)
-	$(RUN) awk 'FNR == 1 { if (NR == 1) print "pair\t" $$0; next } { print pair "\t" $$0 }' \
+	$(RUN_LIGHT) awk 'FNR == 1 { if (NR == 1) print "pair\t" $$0; next } { print pair "\t" $$0 }' \
 	    $(foreach p,$(pairs),pair=$(p) $(OUT)/$(p)/signature.tsv) $(whole)
 $(OUT)/pointwise.tsv $(OUT)/signature.tsv: $(OUT)/pairs
 
 $(everywhere:%=%/saved.tsv): $$(call files,curve-unaligned.mcz curve-aligned.mcz) $(here)spread.awk $(here)saved.awk
-	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) -f $(here)spread.awk -f $(here)saved.awk \
+	$(RUN_LIGHT) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) -f $(here)spread.awk -f $(here)saved.awk \
 	    $(foreach p,$(of),pair=$(p) $(OUT)/$(p)/curve-unaligned.log.json $(OUT)/$(p)/curve-aligned.log.json) $(whole)
 $(OUT)/saved.tsv: $(OUT)/pairs
 
@@ -57,12 +57,12 @@ net-logs = $(if $(word 3,$(ends)),network=$(call joined,$(ends:%=$(OUT)/net-%.lo
                $(foreach n,$(ends),'network $(n)=$(OUT)/net-$(n).log.json'))
 
 $(everywhere:%=%/path.svg) $(everywhere:%=%/path.png): $$(call files,$(paths:=.tsv))
-	$(RUN) mc-plot path --data test $(title) \
+	$(RUN_LIGHT) mc-plot path --data test $(title) \
 	    $(foreach k,$(paths),'$(call series,$(k))=$(call joined,$(call files,$(k).tsv))') -o $@
 $(everywhere:%=%/signature.svg) $(everywhere:%=%/signature.png): $$(call files,signature.tsv)
-	$(RUN) mc-plot signature $(title) 'signature=$(call joined,$(call files,signature.tsv))' -o $@
+	$(RUN_LIGHT) mc-plot signature $(title) 'signature=$(call joined,$(call files,signature.tsv))' -o $@
 $(everywhere:%=%/training.svg) $(everywhere:%=%/training.png): $$(patsubst %,$(OUT)/net-%.mcz,$$(ends)) \
     $$(call files,$(variants:%=curve-%.mcz))
-	$(RUN) mc-plot log $(title) $(if $(filter network,$(logged)),$(net-logs)) \
+	$(RUN_LIGHT) mc-plot log $(title) $(if $(filter network,$(logged)),$(net-logs)) \
 	    $(foreach k,$(filter curve-%,$(logged)),'$(call series,$(k))=$(call joined,$(call files,$(k).log.json))') -o $@
 $(addprefix $(OUT)/,$(pictures:%=%.svg) $(pictures:%=%.png)): $(OUT)/pairs

@@ -145,7 +145,9 @@ END {
     printf "\n\n"
     print "What is done already is not counted, and a job that was interrupted counts whole. hours: one job after another."
     print "make -jN does N at a time: N times the memory, and hours / N, where N times " threads " cores are free, or each job has"
-    print "a device (RUN). at least: the jobs that wait for one another, however many run at a time. Several machines: PART=..."
-    print "on each, with one OUT that they all see or with folders put together later; figures- and grid- go where the part is"
-    print "whose networks they take. Rates given as RATES=\"NET=TRAINING:EVALUATION ...\" are not measured."
+    print "a device (RUN). at least: the jobs that wait for one another, however many run at a time. Rates given as"
+    print "RATES=\"NET=TRAINING:EVALUATION ...\" are not measured." (graph == "it" ? "" : " Several machines: PART=... on each, with one OUT that")
+    if (graph != "it") {
+        print "they all see or with folders put together later; figures- and grid- go where the part is whose networks they take."
+    }
 }

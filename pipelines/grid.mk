@@ -50,6 +50,6 @@ $(call each,$(cells:=.tsv)): %.tsv: %.mcz $(OUT)/train.mcz $(OUT)/test.mcz
 
 # ---- the table: a path's name as three columns -----------------------------------------------------
 $(everywhere:%=%/grid.tsv): $$(call files,$(cells:=.tsv)) $(filter-out -f,$(table))
-	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(cells:=.summary.tsv)) > $@.part
+	$(RUN_LIGHT) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(cells:=.summary.tsv)) > $@.part
 	@sed -E -i 's/^path	|	path	/&lr	batch	/; s/(curve-[a-z]+)-lr([^	]*)-batch([0-9]+)/\1	\2	\3/' $@.part && mv $@.part $@
 $(OUT)/grid.tsv: $(OUT)/pairs

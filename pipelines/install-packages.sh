@@ -3,18 +3,63 @@
 #
 # Installs the Debian packages that building, testing and the demo need, and are not there yet; more
 # may be named as operands. Says what it installs; does nothing, and needs no root, when all is there.
+# With --prefix DIR it unpacks them into a folder of one's own instead, without root: see below.
 # libblas-dev and what liblapacke-dev needs are the reference BLAS and LAPACK, whose bits no processor
 # changes; where OpenBLAS is installed too, Debian's alternatives prefer it (docs/decisions.md).
 # shellcheck disable=SC2086 # lists of words
 set -eu
 
-needed="gcc libc6-dev make libdnnl-dev libmsgpack-dev libzstd-dev libxxhash-dev libjansson-dev libzip-dev
+compiler="gcc libc6-dev make"
+needed="$compiler libdnnl-dev libmsgpack-dev libzstd-dev libxxhash-dev libjansson-dev libzip-dev
 libturbojpeg0-dev libpng-dev zlib1g-dev liblapacke-dev libblas-dev libcmocka-dev gnuplot-nox fonts-dejavu-core help2man
 procps bsdextrautils locales curl ca-certificates
 python3-numpy python3-scipy python3-msgpack python3-zstandard python3-xxhash"
 
+usage() {
+    cat <<'END'
+Usage: install-packages.sh [PACKAGE]...
+       install-packages.sh --prefix DIR [PACKAGE]...
+Install the Debian packages that mc needs, and these, where they are missing.
+
+  --prefix DIR  unpack them into DIR, without root; then `. DIR/env.sh` in a shell lets make
+                build against it and the programs run there (gcc, libc6-dev and make have to
+                be installed; apt-get has to be there, the system to be Debian or near to it)
+  -h            print this and exit
+
+Exit status: 0 done, 1 failed, 2 usage.
+END
+}
+
+prefix=
+case ${1:-} in
+-h | --help)
+    usage
+    exit 0
+    ;;
+--prefix)
+    if [ $# -lt 2 ] || [ -z "$2" ]; then
+        echo 'install-packages: --prefix needs a folder (see install-packages.sh -h)' >&2
+        exit 2
+    fi
+    prefix=$2
+    shift 2
+    ;;
+--prefix=*)
+    prefix=${1#--prefix=}
+    shift
+    ;;
+-*)
+    echo "install-packages: there is no option '$1' (see install-packages.sh -h)" >&2
+    exit 2
+    ;;
+esac
+
+# what make starts in a shell that has read a prefix's env.sh
+[ -n "$prefix" ] || [ -z "${MC_PACKAGES:-}" ] || exit 0
+
 if ! command -v dpkg-query >/dev/null; then
     echo "install-packages: no dpkg here; this needs what Debian calls" $needed "$@" >&2
+    [ -z "$prefix" ] || exit 1
     exit 0
 fi
 
@@ -25,12 +70,62 @@ for p in $needed "$@"; do
     *) missing="$missing $p" ;;
     esac
 done
-[ -n "$missing" ] || exit 0
+[ -n "$missing$prefix" ] || exit 0
+
+if [ -n "$prefix" ]; then
+    for p in $compiler; do
+        case " $missing " in
+        *" $p "*)
+            echo "install-packages: --prefix: $p has to be installed by root" >&2
+            exit 1
+            ;;
+        esac
+    done
+    mkdir -p "$prefix/.apt/lists/partial" "$prefix/.apt/archives/partial"
+    prefix=$(cd "$prefix" && pwd)
+    at=$prefix/.apt
+    # apt's own folders, but for the list of what is installed and where packages come from
+    own() {
+        apt-get -qq -o Dir::State="$at" -o Dir::State::lists="$at/lists" -o Dir::State::status=/var/lib/dpkg/status \
+            -o Dir::Cache="$at" -o Dir::Cache::archives="$at/archives" -o Debug::NoLocking=1 -o APT::Sandbox::User="$(id -un)" \
+            -y --no-install-recommends "$@" </dev/null
+    }
+    if [ -n "$missing" ]; then
+        echo "install-packages: into $prefix:$missing"
+        own update
+        own --download-only install $missing >/dev/null
+    fi
+    for deb in "$at"/archives/*.deb; do
+        [ ! -e "$deb" ] || dpkg-deb -x "$deb" "$prefix"
+    done
+    rm -rf "$at"
+    lib=usr/lib/$(gcc -print-multiarch)
+    [ ! -e "$prefix/usr/bin/gnuplot-nox" ] || ln -sf gnuplot-nox "$prefix/usr/bin/gnuplot"
+    # the reference BLAS and LAPACK, which Debian's alternatives point to
+    for l in blas lapack; do
+        for f in "$prefix/$lib/$l/lib$l".*; do [ ! -e "$f" ] || ln -sf "$l/${f##*/}" "$prefix/$lib/"; done
+    done
+    # paths that packages hold from the root
+    ! [ -d "$prefix/etc/fonts" ] || sed "s,<dir>/usr/share/fonts</dir>,&<dir>$prefix/usr/share/fonts</dir>," \
+        "$prefix/etc/fonts/fonts.conf" >"$prefix/fonts.conf"
+    cat >"$prefix/env.sh" <<END
+# for a shell that builds and runs mc: . $prefix/env.sh
+export MC_PACKAGES='$prefix'
+export PATH='$prefix/usr/bin':"\$PATH"
+export CPATH='$prefix/usr/include:$prefix/usr/include/${lib##*/}'\${CPATH:+:\$CPATH}
+export LIBRARY_PATH='$prefix/$lib'\${LIBRARY_PATH:+:\$LIBRARY_PATH}
+export LD_LIBRARY_PATH='$prefix/$lib'\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}
+export PYTHONPATH='$prefix/usr/lib/python3/dist-packages'\${PYTHONPATH:+:\$PYTHONPATH}
+END
+    [ ! -e "$prefix/fonts.conf" ] || echo "export FONTCONFIG_FILE='$prefix/fonts.conf'" >>"$prefix/env.sh"
+    echo "install-packages: done; in each shell that builds or runs mc: . $prefix/env.sh"
+    exit 0
+fi
 
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
     if ! command -v sudo >/dev/null; then
-        echo "install-packages: not root and no sudo; as root: apt-get install$missing" >&2
+        echo "install-packages: not root and no sudo; as root: apt-get install$missing; without: see install-packages.sh -h" >&2
         exit 1
     fi
     as_root=sudo

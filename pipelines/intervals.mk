@@ -29,5 +29,5 @@ $(call each,intervals.tsv): $$(call files,$(losses))
 	@sed -i '1s/first/unaligned/g; 1s/second/aligned/g' $@.part && mv $@.part $@
 	$(call keep,intervals)
 $(OUT)/intervals.tsv: $(call each,intervals.tsv) $(OUT)/pairs
-	$(RUN) awk 'FNR == 1 { if (NR == 1) print "pair\t" $$0; next } { print pair "\t" $$0 }' \
+	$(RUN_LIGHT) awk 'FNR == 1 { if (NR == 1) print "pair\t" $$0; next } { print pair "\t" $$0 }' \
 	    $(foreach p,$(pairs),pair=$(p) $(OUT)/$(p)/intervals.tsv) $(whole)

@@ -3,11 +3,13 @@
 #
 # One make at a time in OUT, also where several machines see it. common.mk calls this, as a child of make:
 #
-#   lock.sh OUT GRAPH          take OUT for this make until it ends, however it ends; status 1, and why on stdout, where
-#                              another make has it. Jobs that a killed make left behind are waited for.
-#   lock.sh -c OUT MAKE LINE   a line of a recipe, for make as its shell
+#   lock.sh OUT GRAPH [UNIT]    take OUT for this make until it ends, however it ends; status 1, and why on stdout, where
+#                               another make has it. Jobs that a killed make left behind are waited for. With a UNIT,
+#                               the pair or network that alone is made, makes of other units may work there, too.
+#   lock.sh -c JOBS MAKE LINE   a line of a recipe, for make as its shell
 #
 # OUT/.lock is locked by a process that ends with make, and says which make it is; OUT/.jobs is locked by every job.
+# Of a unit these are OUT/.lock-UNIT and OUT/.jobs-UNIT, while OUT/.lock is shared by all units.
 # The kernel (or NFS) holds these locks, so nothing is to be cleaned up after a kill.
 set -u
 
@@ -29,7 +31,7 @@ within() {
 }
 
 if [ "$1" = -c ]; then
-    [ ! -e "$2/.jobs" ] || exec {jobs}<"$2/.jobs" || exit 1
+    [ ! -e "$2" ] || exec {jobs}<"$2" || exit 1
     [ -z "${jobs-}" ] || flock -s "$jobs" 2>/dev/null
     # a job that begins after its make has ended would be in the way of the next make's
     running "$3" || exit 1
@@ -37,27 +39,31 @@ if [ "$1" = -c ]; then
     exec /bin/bash -c "$4"
 fi
 
-out=$1 make=$PPID busy=75
+out=$1 unit=${3:+-$3} make=$PPID busy=75
 # who may not write there makes nothing there
 [ -w "$out" ] || exit 0
 # of others who may, too
-(umask 0; : >>"$out/.lock"; : >>"$out/.jobs") 2>/dev/null
-if ! { exec {lock}<"$out/.lock" {jobs}<"$out/.jobs" {jobs}>&-; } 2>/dev/null; then
+(umask 0; : >>"$out/.lock"; : >>"$out/.lock$unit"; : >>"$out/.jobs$unit") 2>/dev/null
+if ! { exec {lock}<"$out/.lock" {mine}<"$out/.lock$unit" {jobs}<"$out/.jobs$unit" {jobs}>&-; } 2>/dev/null; then
     echo "cannot open .lock and .jobs there"
     exit 1
 fi
 
 for ((tries = 0; ; tries++)); do
-    flock -n -E $busy "$lock"
+    at=
+    flock -n -E $busy ${unit:+-s} "$lock"
     case $? in
-    0) break ;;
+    0)
+        at=$unit
+        [ -n "$unit" ] && ! flock -n "$mine" || break
+        ;;
     "$busy") ;;
     *)
         echo "OUT=\"$out\": there are no locks on this file system: two makes there would go unnoticed" >&2
         exit 0
         ;;
     esac
-    read -r pid graph host since <"$out/.lock"
+    read -r pid graph host since <"$out/.lock$at"
     [ "${host:-}" != "$(uname -n)" ] || ! within "$pid" || exit 0
     # one that has just ended lets go in a moment, one that has just begun says so
     if [ $tries = 30 ] || { [ -n "${host:-}" ] && { [ "$host" != "$(uname -n)" ] || running "$pid"; }; }; then
@@ -66,20 +72,31 @@ for ((tries = 0; ; tries++)); do
     fi
     sleep .1
 done
-printf '%s %s %s %s\n' "$make" "$2" "$(uname -n)" "$(date '+%F %T')" 2>/dev/null >"$out/.lock"
+for f in "$out/.lock" ${unit:+"$out/.lock$unit"}; do
+    printf '%s %s %s %s\n' "$make" "$2" "$(uname -n)" "$(date '+%F %T')" 2>/dev/null >"$f"
+done
 (
     trap '' HUP INT QUIT TERM
     exec {never}<> <(:)
     while running "$make"; do read -rt .1 -u "$never"; done
 ) </dev/null >/dev/null 2>&1 &
-exec {lock}<&- {jobs}<"$out/.jobs" || exit 1
-if ! flock -n "$jobs"; then
-    left=$(exec {jobs}<&-
-        for f in /proc/[0-9]*/fd/*; do
-            pid=${f#/proc/} pid=${pid%%/*}
-            [ "$pid" = $$ ] || ! [ "$f" -ef "$out/.jobs" ] || echo "$pid ($(<"/proc/$pid/comm"))"
-        done 2>/dev/null | sort -u | paste -sd ' ')
-    echo "OUT=\"$out\": waiting for what an earlier make started and left running (end it, or wait): ${left:-on another machine}" >&2
-    until flock -w .5 "$jobs"; do running "$make" || exit 1; done
-fi
+exec {lock}<&- {mine}<&-
+# those of the same unit, or of makes that had all of OUT; for such a make those of every unit
+if [ -n "$unit" ]; then left_by=("$out/.jobs$unit" "$out/.jobs"); else left_by=("$out/.jobs" "$out/.jobs-"*); fi
+for of in "${left_by[@]}"; do
+    [ -e "$of" ] || continue
+    exec {jobs}<"$of" || exit 1
+    # another unit's make may be looking, too, for a moment
+    if [ -n "$unit" ]; then wait=(-w 2); else wait=(-n); fi
+    if ! flock "${wait[@]}" "$jobs"; then
+        left=$(exec {jobs}<&-
+            for f in /proc/[0-9]*/fd/*; do
+                pid=${f#/proc/} pid=${pid%%/*}
+                [ "$pid" = $$ ] || ! [ "$f" -ef "$of" ] || echo "$pid ($(<"/proc/$pid/comm"))"
+            done 2>/dev/null | sort -u | paste -sd ' ')
+        echo "OUT=\"$out\": waiting for what an earlier make started and left running (end it, or wait): ${left:-on another machine}" >&2
+        until flock -w .5 "$jobs"; do running "$make" || exit 1; done
+    fi
+    exec {jobs}<&-
+done
 exit 0

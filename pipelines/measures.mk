@@ -26,9 +26,9 @@ learned           := $(variants:%=curve-%)
 
 # rows are called by the measure
 $(everywhere:%=%/measures.tsv): $$(call files,$(learned:=.tsv)) $(filter-out -f,$(table))
-	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(learned:=.summary.tsv)) > $@.part
+	$(RUN_LIGHT) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(learned:=.summary.tsv)) > $@.part
 	@sed -i 's/\bcurve-aligned\b/correlation/; s/\bcurve-//' $@.part && mv $@.part $@
 $(everywhere:%=%/measures.svg) $(everywhere:%=%/measures.png): $$(call files,$(learned:=.tsv))
-	$(RUN) mc-plot path --data test $(title) \
+	$(RUN_LIGHT) mc-plot path --data test $(title) \
 	    $(foreach v,$(variants),'$(label-$(v))=$(call joined,$(call files,curve-$(v).tsv))') -o $@
 $(addprefix $(OUT)/measures.,tsv svg png): $(OUT)/pairs

@@ -39,25 +39,25 @@ $(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(middle).mcz
 	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(ACTS_FLAGS) $(device) $(filter-out force,$^) -o $@
 	$(call keep,align)
 $(call each,$(sides:%=matrices-%.mcz)): $$(@D)/moments-$$(patsubst matrices-%,%,$$(@F))
-	$(RUN) mc-corr $(CORR_FLAGS) $< -o $@
+	$(RUN_LIGHT) mc-corr $(CORR_FLAGS) $< -o $@
 	$(call keep,corr)
 $(call each,$(sides:%=permutation-%.mcz)): $$(@D)/matrices-$$(patsubst permutation-%,%,$$(@F))
-	$(RUN) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
+	$(RUN_LIGHT) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
 	$(call keep,assign)
 $(call each,$(sides:=.tsv)): $(OUT)/%.tsv: $$(@D)/permutation-$$(notdir $$*).mcz $$(@D)/moments-$$(notdir $$*).mcz
-	$(RUN) mc-corr --signature --perm $^ -o $@
+	$(RUN_LIGHT) mc-corr --signature --perm $^ -o $@
 
 # ---- the table and the pictures --------------------------------------------------------------------
 # each row says of which pair, curve and end it is
 rows = $(foreach pair,$(of),$(foreach s,$(sides),pair=$(pair) curve=$(patsubst middle-%,%,$(s:-$(lastword $(subst -, ,$(s)))=)) \
            end=$(lastword $(subst -, ,$(s))) $(OUT)/$(pair)/$(s).tsv))
 $(everywhere:%=%/middle.tsv): $$(call files,$(sides:=.tsv))
-	$(RUN) awk 'FNR == 1 { if (NR == 1) print "pair\tcurve\tend\t" $$0; next } { print pair "\t" curve "\t" end "\t" $$0 }' \
+	$(RUN_LIGHT) awk 'FNR == 1 { if (NR == 1) print "pair\tcurve\tend\t" $$0; next } { print pair "\t" curve "\t" end "\t" $$0 }' \
 	    $(rows) $(whole)
 to-end = $(if $(findstring -line-,$(1)),line,curve) to the $(2) end
 both = $(1) $(1:middle-%=middle-line-%)
 $(foreach x,svg png,$(foreach m,$(drawn),$(everywhere:%=%/$(m).$(x)))): \
     $$(foreach m,$$(call both,$$(basename $$(@F))),$$(call files,$$(m)-first.tsv $$(m)-second.tsv))
-	$(RUN) mc-plot signature $(call title,middle of the $(patsubst middle-%,%,$(basename $(@F))) curve$(comma) ) \
+	$(RUN_LIGHT) mc-plot signature $(call title,middle of the $(patsubst middle-%,%,$(basename $(@F))) curve$(comma) ) \
 	    $(foreach m,$(call both,$(basename $(@F))),$(foreach e,first second,'$(call to-end,$(m),$(e))=$(call joined,$(call files,$(m)-$(e).tsv))')) -o $@
 $(foreach f,middle.tsv $(drawn:=.svg) $(drawn:=.png),$(OUT)/$(f)): $(OUT)/pairs

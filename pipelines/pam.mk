@@ -24,7 +24,7 @@ $(error CURVE_FLAGS: --stop-after counts the epochs of all of mc-pam's steps, so
 endif
 
 all: $(foreach where,$(everywhere),$(addprefix $(where)/,pam.tsv pam.svg pam.png objective.tsv)) \
-     $(if $(logged),$(OUT)/training.tsv)
+     $(if $(unit),,$(if $(logged),$(OUT)/training.tsv))
 
 # ---- permutation and curve together ----------------------------------------------------------------
 pam_set = $(strip $(PERMUTATION_EPOCHS) permutation epochs $(PAM_FLAGS) $(curve_set))
@@ -41,7 +41,7 @@ $(pams): $(OUT)/train.mcz $$(a) $$(b) $$(first)
 	    --log-json $(@:.mcz=.log.json) $(a) $(b) -o $@
 	$(call keep,pam)
 $(call each,b-pam-unaligned.mcz b-pam-aligned.mcz): $$(@D)/curve-$$(patsubst b-%,%,$$(@F)) $$(b)
-	$(RUN) mc-permute $< $(b) -o $@
+	$(RUN_LIGHT) mc-permute $< $(b) -o $@
 
 # ---- tables and the picture ------------------------------------------------------------------------
 label-unaligned     := unaligned
@@ -51,11 +51,11 @@ label-pam-aligned   := PAM, from the alignment
 learned             := $(variants:%=curve-%)
 
 $(everywhere:%=%/pam.tsv): $$(call files,$(paths:=.tsv)) $(filter-out -f,$(table))
-	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(paths:=.summary.tsv)) $(whole)
+	$(RUN_LIGHT) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(paths:=.summary.tsv)) $(whole)
 $(everywhere:%=%/pam.svg) $(everywhere:%=%/pam.png): $$(call files,$(learned:=.tsv))
-	$(RUN) mc-plot path --data test $(title) \
+	$(RUN_LIGHT) mc-plot path --data test $(title) \
 	    $(foreach v,$(variants),'$(label-$(v))=$(call joined,$(call files,curve-$(v).tsv))') -o $@
 $(everywhere:%=%/objective.tsv): $$(call files,curve-pam-unaligned.mcz curve-pam-aligned.mcz) $(here)objective.awk
-	$(RUN) awk -f $(here)objective.awk $(foreach pair,$(of),$(foreach v,pam-unaligned pam-aligned,pair=$(pair) \
+	$(RUN_LIGHT) awk -f $(here)objective.awk $(foreach pair,$(of),$(foreach v,pam-unaligned pam-aligned,pair=$(pair) \
 	    path=curve-$(v) $(OUT)/$(pair)/curve-$(v).log.json)) $(whole)
 $(addprefix $(OUT)/,pam.tsv pam.svg pam.png objective.tsv): $(OUT)/pairs

@@ -53,5 +53,5 @@ second    = $(if $(filter %-unaligned.svg %-unaligned.png,$@),θ₂,Pθ₂)
 called    = $(if $(filter plane-networks.%,$(@F)),θ₁$(comma)θ₂$(comma)Pθ₂,θ₁$(comma)$(second)$(comma)r(½))
 
 $(pictures): $$(basename $$@).tsv
-	$(RUN) mc-plot plane --data test $(title) --names '$(called)' $(PLANE_COLOURS) \
+	$(RUN_LIGHT) mc-plot plane --data test $(title) --names '$(called)' $(PLANE_COLOURS) \
 	    $(basename $@).tsv $(basename $@).marks.tsv -o $@

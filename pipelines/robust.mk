@@ -64,7 +64,7 @@ $(call each,$(strong:=.tsv)): %-strong.tsv: %.mcz $(OUT)/train.mcz $(OUT)/test.m
 	$(evaluate) --points $(STRONG_POINTS) --attack $(STRONG_ATTACK) $(STRONG_FLAGS) $< -o $@
 	$(call keep,strong)
 $(everywhere:%=%/strong.tsv): $$(call files,$(strong:=.tsv)) $(filter-out -f,$(table))
-	$(RUN) awk -v robust=1 $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(strong:=.summary.tsv)) $(whole)
+	$(RUN_LIGHT) awk -v robust=1 $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(strong:=.summary.tsv)) $(whole)
 
 # ---- tables and pictures: clean.* and robust.* -----------------------------------------------------
 rows    := $(paths) $(attacked)
@@ -74,13 +74,13 @@ of-data  = $(if $(filter robust,$(kind)),test.robust,test)
 series   = $(patsubst curve-%,%,$(subst -bn-attack,$(comma) attacked statistics,$(1)))
 
 $(foreach kind,clean robust,$(everywhere:%=%/$(kind).tsv)): $$(call files,$(rows:=.tsv)) $(filter-out -f,$(table))
-	$(RUN) awk $(if $(filter robust,$(kind)),-v robust=1) $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) \
+	$(RUN_LIGHT) awk $(if $(filter robust,$(kind)),-v robust=1) $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) \
 	    $(table) $(call files,$(rows:=.summary.tsv)) $(whole)
 $(everywhere:%=%/midpoint.tsv): $$(call files,$(rows:=.tsv)) $(filter-out -f,$(midpoint))
-	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(midpoint) \
+	$(RUN_LIGHT) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(midpoint) \
 	    $(call files,$(rows:=.tsv)) $(whole)
 $(foreach kind,clean robust,$(everywhere:%=%/$(kind).svg) $(everywhere:%=%/$(kind).png)): \
     $$(call files,$(learned:=.tsv) $(attacked:=.tsv))
-	$(RUN) mc-plot path --data $(of-data) $(title) \
+	$(RUN_LIGHT) mc-plot path --data $(of-data) $(title) \
 	    $(foreach k,$(learned) $(attacked),'$(call series,$(k))=$(call joined,$(call files,$(k).tsv))') -o $@
 $(foreach kind,clean robust,$(addprefix $(OUT)/$(kind).,tsv svg png)) $(OUT)/midpoint.tsv $(OUT)/strong.tsv: $(OUT)/pairs

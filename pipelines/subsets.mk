@@ -38,18 +38,18 @@ $(call each,$(variants:%=moments-%.mcz)): $$(a) $$(b)
 	    $(ACTS_FLAGS) $(device) $(a) $(b) -o $@
 	$(call keep,subset)
 $(call each,$(variants:%=matrices-%.mcz)): $$(@D)/$$(patsubst matrices-%,moments-%,$$(@F))
-	$(RUN) mc-corr $(CORR_FLAGS) $< -o $@
+	$(RUN_LIGHT) mc-corr $(CORR_FLAGS) $< -o $@
 	$(call keep,corr)
 $(call each,$(variants:%=permutation-%.mcz)): $$(@D)/$$(patsubst permutation-%,matrices-%,$$(@F))
-	$(RUN) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
+	$(RUN_LIGHT) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
 	$(call keep,assign)
 
 # ---- the table: an alignment after the inverse of another moves the units that they match otherwise --
 $(call each,$(variants:%=%.moved)): $$(@D)/permutation-$$(patsubst %.moved,%.mcz,$$(@F)) $$(@D)/permutation-subset-$(REFERENCE).mcz $$(b)
-	$(RUN) mc-permute --inverse $(@D)/permutation-subset-$(REFERENCE).mcz | mc-permute --compose $< - | mc-permute -v - $(b) -o /dev/null 2> $@.part
+	$(RUN_LIGHT) mc-permute --inverse $(@D)/permutation-subset-$(REFERENCE).mcz | mc-permute --compose $< - | mc-permute -v - $(b) -o /dev/null 2> $@.part
 	@mv $@.part $@
 $(everywhere:%=%/subsets.tsv): $$(call files,$(variants:=.moved) $(variants:%=line-%.tsv)) $(here)spread.awk $(here)subsets.awk
-	$(RUN) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) -v reference=$(REFERENCE) -f $(here)spread.awk \
+	$(RUN_LIGHT) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) -v reference=$(REFERENCE) -f $(here)spread.awk \
 	    -f $(here)subsets.awk $(foreach v,$(variants),images=$(call subset,$(v)) $(call files,$(v).moved) \
 	    $(call files,line-$(v).summary.tsv)) $(whole)
 $(OUT)/subsets.tsv: $(OUT)/pairs

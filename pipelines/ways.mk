@@ -18,12 +18,12 @@ $(call each,moments-pre.mcz): $$(a) $$(b)
 	    $(a) $(b) -o $@
 	$(call keep,align)
 $(call each,matrices-l2-post.mcz): $$(@D)/moments.mcz
-	$(RUN) mc-corr --measure l2 $< -o $@
+	$(RUN_LIGHT) mc-corr --measure l2 $< -o $@
 $(call each,matrices-l2-pre.mcz): $$(@D)/moments-pre.mcz
-	$(RUN) mc-corr --measure l2 $< -o $@
+	$(RUN_LIGHT) mc-corr --measure l2 $< -o $@
 $(call each,permutation-l2-post.mcz permutation-l2-pre.mcz): $$(@D)/matrices-$$(patsubst permutation-%,%,$$(@F))
-	$(RUN) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
+	$(RUN_LIGHT) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
 	$(call keep,assign)
 $(call each,permutation-constrained.mcz): $$(@D)/matrices-l2-post.mcz $$(@D)/matrices-l2-pre.mcz
-	$(RUN) mc-hungarian $(or $(MESSAGES),-v) $(HUNGARIAN_FLAGS) --constraint $(@D)/matrices-l2-pre.mcz $< -o $@
+	$(RUN_LIGHT) mc-hungarian $(or $(MESSAGES),-v) $(HUNGARIAN_FLAGS) --constraint $(@D)/matrices-l2-pre.mcz $< -o $@
 	$(call keep,assign)
