@@ -51,7 +51,7 @@ LINK_CUDNN := $(if $(CUDNN_SO),-L$(dir $(CUDNN_SO)) -l:$(notdir $(CUDNN_SO)) -Xl
 CUDA_LIB := $(if $(and $(CUDA),$(CUDNN_H)),$(BUILD)/lib/libmc-cuda.so)
 CUDA_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(wildcard kernels/cuda/*.c))) \
             $(patsubst %,$(BUILD)/%.cu.o,$(basename $(wildcard kernels/cuda/*.cu)))
-CUDA_COMMON := $(addprefix $(BUILD)/,libcommon/base/alloc.o libcommon/base/error.o libcommon/graph/soft_permutation.o kernels/roles.o kernels/conv_table.o libcommon/base/precision.o \
+CUDA_COMMON := $(addprefix $(BUILD)/,libcommon/base/alloc.o libcommon/base/error.o libcommon/graph/soft_permutation.o libcommon/graph/uses.o kernels/roles.o kernels/conv_table.o libcommon/base/precision.o \
                kernels/backend_facts.o)
 # The same backend for tests on a device that the host emulates (tests/emulation).
 EMULATED := $(if $(CUDA_LIB),$(BUILD)/tests/emulation/libmc-cuda.so)

@@ -2,7 +2,8 @@
 #
 # The ways to align compared, as figure 2 of the paper does: the same ends, joined by a curve each: to the second
 # end as it was trained (unaligned), and aligned by the correlation of post-activations, the L2 distance of
-# post- or of pre-activations, and that of post-activations under the constraint of the paper's appendix C.3.
+# post- or of pre-activations, and that of post-activations under the constraint of the paper's appendix C.3; and
+# by the weights alone (mc-match; Ainsworth et al. 2023).
 #
 #   make -f pipelines/measures.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten SEEDS="1 2" \
 #        EPOCHS=20 CURVE_EPOCHS=10 SCHEDULE=onecycle CURVE_LR=0.03 OUT=out
@@ -12,9 +13,13 @@
 # measures.tsv, measures.svg; the same of all pairs, mean and deviation, in OUT. The constrained assignment says
 # its multiplier and duality gap a group; where the constraint does not bind (multiplier 0 in each), its row is
 # that of l2-post.
+more := weights
 include $(dir $(lastword $(MAKEFILE_LIST)))ways.mk
 
 all: $(foreach where,$(everywhere),$(addprefix $(where)/measures.,tsv svg png))
+
+$(call each,permutation-weights.mcz): $$(a) $$(b)
+	$(RUN) mc-match --threads $(THREADS) $(a) $(b) -o $@
 
 # ---- the table and the picture ---------------------------------------------------------------------
 label-unaligned   := unaligned
@@ -22,6 +27,7 @@ label-aligned     := correlation
 label-l2-post     := L2, post-activations
 label-l2-pre      := L2, pre-activations
 label-constrained := L2, constrained
+label-weights     := weights
 learned           := $(variants:%=curve-%)
 
 # rows are called by the measure

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The ways to align that measures.mk and bound.mk compare, and how each is made; it includes common.mk.
-variants := unaligned aligned l2-post l2-pre constrained
+# The ways to align that measures.mk and bound.mk compare, and how each is made; it includes common.mk. `more`: ways that
+# the graph adds and makes.
+variants := unaligned aligned l2-post l2-pre constrained $(more)
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 ifneq ($(filter --measure% --at%,$(CORR_FLAGS) $(ACTS_FLAGS)),)
@@ -10,8 +11,7 @@ endif
 
 # ---- the alignments --------------------------------------------------------------------------------
 $(call made-with,align,$(call each,moments-pre.mcz))
-$(call made-with,assign,$(call each,$(filter-out permutation-unaligned.mcz permutation-aligned.mcz,\
-    $(variants:%=permutation-%.mcz))))
+$(call made-with,assign,$(call each,$(patsubst %,permutation-%.mcz,$(filter-out unaligned aligned $(more),$(variants)))))
 
 $(call each,moments-pre.mcz): $$(a) $$(b)
 	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(ACTS_FLAGS) --at pre $(device) \

@@ -27,6 +27,7 @@ enum mc_rng_purpose {
     MC_RNG_ATTACK_MEASURE = 13, /* and of those that measure, */
     MC_RNG_ATTACK_BN = 14,      /* and on the way to batch norm's statistics */
     MC_RNG_BOOTSTRAP = 15,      /* draws of images: a = resample, b = draw / 4 */
+    MC_RNG_MATCH = 16,          /* order of the groups in weight matching: a = sweep */
 };
 
 struct mc_rng4 {

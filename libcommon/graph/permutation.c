@@ -3,7 +3,7 @@
  * Permutations of a network's groups: their algebra, and applying them to the flat vectors. */
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/rng.h"
-#include "libcommon/graph/symmetry.h"
+#include "libcommon/graph/uses.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,94 +176,32 @@ int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s, struct mc
 
 /* ---- on the flat vectors -------------------------------------------------------------------- */
 
-/* Where each place of the axes of a network's tensors comes from: for every tensor its first axis,
- * then its second (of all inputs, struct mc_use), one after another. */
-struct origins {
-    uint32_t *place;
-    size_t *first; /* (n_params + n_stats) */
-};
-
-static size_t axis_size(const struct mc_graph *g, const struct mc_param *t, int dim)
-{
-    const size_t size = t->tensor.ndim > dim ? (size_t)t->tensor.shape[dim] : 1;
-    return dim ? size * mc_param_groups(g, t) : size;
-}
-
-/* Tensor i of the parameters, then of the statistics. */
-static const struct mc_param *tensor_at(const struct mc_graph *g, size_t i)
-{
-    return i < g->n_params ? &g->params[i] : &g->stats[i - g->n_params];
-}
-
-static int find_origins(struct origins *o, const struct mc_perm *p, const struct mc_symmetry *s,
-                        const struct mc_graph *g, struct mc_error *err)
-{
-    size_t total = 0;
-    int rc = 0;
-
-    for (size_t i = 0; i < g->n_params + g->n_stats; i++)
-        total += axis_size(g, tensor_at(g, i), 0) + axis_size(g, tensor_at(g, i), 1);
-    if ((rc = mc_new(&o->place, total, err)) ||
-        (rc = mc_new(&o->first, g->n_params + g->n_stats, err)))
-        return rc;
-    total = 0;
-    for (size_t i = 0; i < g->n_params + g->n_stats; i++) {
-        o->first[i] = total;
-        for (int dim = 0; dim < 2; dim++)
-            for (size_t k = 0; k < axis_size(g, tensor_at(g, i), dim); k++)
-                o->place[total++] = (uint32_t)k;
-    }
-    for (size_t k = 0; k < s->n_groups; k++)
-        for (size_t j = 0; j < s->groups[k].n_uses; j++) {
-            const struct mc_use *u = &s->groups[k].uses[j];
-            size_t i = u->index + (u->is_stat ? g->n_params : 0);
-            uint32_t *place = o->place + o->first[i];
-            if (u->dim)
-                place += axis_size(g, &g->params[u->index], 0);
-            for (size_t c = 0; c < u->count; c++) {
-                size_t from = (size_t)p->perm[k][u->start + c] - u->start;
-                for (size_t r = 0; r < u->repeat; r++)
-                    place[u->offset + c * u->repeat + r] =
-                        (uint32_t)(u->offset + from * u->repeat + r);
-            }
-        }
-    return 0;
-}
-
-static void gather_one(const struct mc_graph *g, const struct mc_param *t, const uint32_t *place,
-                       uint32_t *index)
-{
-    const size_t groups = mc_param_groups(g, t), rows = axis_size(g, t, 0);
-    const size_t cols = axis_size(g, t, 1) / groups, inner = t->count / (rows * cols);
-    uint32_t *out = index + t->offset;
-
-    for (size_t i = 0; i < rows; i++) {
-        const size_t first = i / (rows / groups) * cols; /* of the group's inputs */
-        for (size_t j = first; j < first + cols; j++) {
-            size_t from = t->offset + (place[i] * cols + place[rows + j] - first) * inner;
-            for (size_t k = 0; k < inner; k++)
-                *out++ = (uint32_t)(from + k);
-        }
-    }
-}
-
 int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s, const struct mc_graph *g,
                    uint32_t *params, uint32_t *stats, struct mc_error *err)
 {
-    struct origins o = {0};
+    struct mc_placed_use *uses = NULL;
+    uint32_t *room = NULL;
+    size_t n = 0, most = 0;
     int rc = mc_perm_fits(p, s, err);
 
-    if (rc || (rc = find_origins(&o, p, s, g, err)))
+    if (rc || (rc = mc_uses_in_order(s, g, &uses, &n, err)))
+        goto out;
+    for (size_t i = 0; i < n; i++)
+        most = uses[i].at.k * uses[i].at.m > most ? uses[i].at.k * uses[i].at.m : most;
+    if ((rc = mc_new(&room, most, err)))
         goto out;
     for (size_t i = 0; i < g->P; i++)
         params[i] = (uint32_t)i;
     for (size_t i = 0; stats && i < g->S; i++)
         stats[i] = (uint32_t)i;
-    for (size_t i = 0; i < g->n_params + (stats ? g->n_stats : 0); i++)
-        gather_one(g, tensor_at(g, i), o.place + o.first[i], i < g->n_params ? params : stats);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t *index = uses[i].use->is_stat ? stats : params;
+        if (index)
+            mc_units_permute(&uses[i].at, p->perm[uses[i].group], 0, index, room);
+    }
 out:
-    free(o.place);
-    free(o.first);
+    free(uses);
+    free(room);
     return rc;
 }
 

@@ -4,6 +4,7 @@
 #include "libcommon/graph/soft_permutation.h"
 
 #include "libcommon/base/alloc.h"
+#include "libcommon/graph/uses.h"
 
 #include <assert.h>
 #include <string.h>
@@ -45,22 +46,17 @@ static int has_use(const struct mc_symmetry *s, size_t index, int dim)
 static struct mc_soft_perm_use use_of(const struct mc_symmetry *s, const struct mc_graph *g,
                                       size_t group, const struct mc_use *u)
 {
-    const struct mc_param *t = &g->params[u->index];
-    const size_t rows = (size_t)t->tensor.shape[0] / (u->dim ? mc_param_groups(g, t) : 1);
-    const size_t cols = t->tensor.ndim > 1 ? (size_t)t->tensor.shape[1] : 1;
-    const size_t line = t->count / (size_t)t->tensor.shape[0], inner = line / cols;
-    const size_t first =
-        u->dim ? u->offset / cols * rows * line + u->offset % cols * inner : u->offset * line;
+    const struct mc_unit_blocks at = mc_unit_blocks(g, u);
 
     assert(u->start == 0 && u->count == s->groups[group].size);
     return (struct mc_soft_perm_use){.group = group,
-                                     .k = u->count,
+                                     .k = at.k,
                                      .dim = u->dim,
                                      .through = has_use(s, u->index, !u->dim),
-                                     .base = t->offset + first,
-                                     .blocks = u->dim ? rows : 1,
-                                     .stride = line,
-                                     .m = u->repeat * (u->dim ? inner : line)};
+                                     .base = at.base,
+                                     .blocks = at.blocks,
+                                     .stride = at.stride,
+                                     .m = at.m};
 }
 
 int mc_soft_perm_uses(const struct mc_symmetry *s, const struct mc_graph *g,

@@ -18,6 +18,8 @@ programs() {
     $f mc-bound -q plain.mcz plain.mcz pre.mcz
     $f mc-bound -q plain.mcz plain.mcz pre.mcz "$s-permutation.mcz"
     $f mc-hungarian -q "$s-matrices.mcz"
+    $f mc-match -q "$w" "$w"
+    $f mc-match -q --init "$s-permutation.mcz" "$w" "$w"
     $f mc-permute "$s-permutation.mcz" "$w"
     $f mc-permute --verify "$d" "$s-permutation.mcz" "$w"
     $f mc-bezier -q --epochs 0 "$w" "$w"

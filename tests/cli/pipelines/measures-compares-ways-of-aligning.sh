@@ -3,12 +3,12 @@
 fixture connected
 
 graph measures
-is "$(ran)" 'mc-acts1 mc-bezier3 mc-corr2 mc-eval3 mc-hungarian3 mc-permute3 mc-plot4 '
+is "$(ran)" 'mc-acts1 mc-bezier4 mc-corr2 mc-eval4 mc-hungarian3 mc-match1 mc-permute4 mc-plot4 '
 is "$(grep -c multiplier told)" 1
 graph measures
 is "$(ran)" ''
-is "$(cut -f 1 out/1-2/measures.tsv | paste -sd ' ')" 'path unaligned correlation l2-post l2-pre constrained'
-is "$(cut -f 3 out/measures.tsv | paste -sd ' ')" 'path unaligned correlation l2-post l2-pre constrained'
+is "$(cut -f 1 out/1-2/measures.tsv | paste -sd ' ')" 'path unaligned correlation l2-post l2-pre constrained weights'
+is "$(cut -f 3 out/measures.tsv | paste -sd ' ')" 'path unaligned correlation l2-post l2-pre constrained weights'
 is "$(sed -n 2p out/1-2/measures.tsv | cut -f 2-)" "$(sed -n 's/^curve-unaligned.//p' out/1-2/table.tsv)"
 for f in out out/1-2; do [ -s $f/measures.svg ] && [ -s $f/measures.png ]; done
 py <<'END'
@@ -26,6 +26,7 @@ for group, C in value[""].tensors.items():
     assert len({tuple(perms[m].tensors[group]) for m in value}) > 1  # they are not all one
 END
 graph measures POINTS=5
-is "$(ran)" 'mc-eval5 mc-plot4 '
+is "$(ran)" 'mc-eval6 mc-plot4 '
+mc-match -q out/net-1.mcz out/net-2.mcz | alike - out/1-2/permutation-weights.mcz
 (graph measures CORR_FLAGS='--measure l2') >refused && die 'a row would not be what it is called'
 grep -q -- '--measure and --at are what this graph compares' told

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "libcommon/graph/uses.h"
+
+#include "libcommon/base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct mc_unit_blocks mc_unit_blocks(const struct mc_graph *g, const struct mc_use *u)
+{
+    const struct mc_param *t = u->is_stat ? &g->stats[u->index] : &g->params[u->index];
+    const size_t length = (size_t)t->tensor.shape[u->dim];
+    const size_t groups = u->dim == 1 ? mc_param_groups(g, t) : 1;
+    size_t blocks = 1, inner = 1;
+
+    for (int d = 0; d < t->tensor.ndim; d++) {
+        blocks *= d < u->dim ? (size_t)t->tensor.shape[d] : 1;
+        inner *= d > u->dim ? (size_t)t->tensor.shape[d] : 1;
+    }
+    blocks /= groups; /* the rows of one */
+    const size_t first = u->offset / length * blocks * length + u->offset % length;
+    return (struct mc_unit_blocks){.k = u->count,
+                                   .m = u->repeat * inner,
+                                   .blocks = blocks,
+                                   .stride = length * inner,
+                                   .base = t->offset + first * inner};
+}
+
+static int in_order(const void *x, const void *y)
+{
+    const struct mc_placed_use *a = x, *b = y;
+
+    if (a->use->is_stat != b->use->is_stat)
+        return a->use->is_stat - b->use->is_stat;
+    if (a->use->index != b->use->index)
+        return a->use->index < b->use->index ? -1 : 1;
+    if (a->use->repeat != b->use->repeat)
+        return a->use->repeat < b->use->repeat ? -1 : 1;
+    if (a->use->dim != b->use->dim)
+        return a->use->dim - b->use->dim;
+    return a->at.base < b->at.base ? -1 : a->at.base > b->at.base;
+}
+
+int mc_uses_in_order(const struct mc_symmetry *s, const struct mc_graph *g,
+                     struct mc_placed_use **out, size_t *n, struct mc_error *err)
+{
+    size_t total = 0;
+    int rc = 0;
+
+    *n = 0;
+    for (size_t k = 0; k < s->n_groups; k++)
+        total += s->groups[k].n_uses;
+    if ((rc = mc_new(out, total, err)))
+        return rc;
+    for (size_t k = 0; k < s->n_groups; k++)
+        for (size_t i = 0; i < s->groups[k].n_uses; i++) {
+            const struct mc_use *u = &s->groups[k].uses[i];
+            (*out)[(*n)++] = (struct mc_placed_use){k, u, mc_unit_blocks(g, u)};
+        }
+    qsort(*out, *n, sizeof **out, in_order);
+    return 0;
+}
+
+void mc_units_permute(const struct mc_unit_blocks *at, const int32_t *perm, int inverse, void *x,
+                      void *room)
+{
+    const size_t unit = 4 * at->m;
+
+    for (size_t b = 0; b < at->blocks; b++) {
+        char *to = (char *)x + 4 * (at->base + b * at->stride);
+        memcpy(room, to, at->k * unit);
+        for (size_t i = 0; i < at->k; i++) {
+            const size_t p = (size_t)perm[i];
+            memcpy(to + (inverse ? p : i) * unit, (char *)room + (inverse ? i : p) * unit, unit);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-match's objective never falls and ends where no group changes; --init starts at a permutation, and one that is found
+# stays. The stream has each group's value and the gap that proves its last assignment.
+fixture pair
+
+mc-match -v a.mcz b.mcz --log-json log.json -o p.mcz 2>told
+py <<'END'
+log = [json.loads(l) for l in open("log.json")]
+assert [l["event"] for l in log] == ["start"] + ["sweep"] * (len(log) - 1)
+assert [l["sweep"] for l in log] == list(range(len(log))) and len(log) > 2
+for x, y in zip(log, log[1:]):
+    assert y["objective"] > x["objective"] and y["distance"] < x["distance"] or not y["changed"], (x, y)
+assert all(l["changed"] for l in log[1:-1]) and not log[-1]["changed"]
+assert log[-1]["objective"] == log[-2]["objective"] > log[0]["objective"]
+a, b, p = (mcz.read(f) for f in ("a.mcz", "b.mcz", "p.mcz"))
+apart = sum(np.square(a.tensors[k] - b.tensors[k], dtype=float).sum() for k in a.tensors if ".running_" not in k) ** .5
+assert abs(apart / log[0]["distance"] - 1) < 1e-6
+for g in p.meta["groups"]:
+    assert 0 <= g["gap"] <= 1e-9 * g["value"] and g["value"] > 0 and abs(g["bound"] / g["value"] - 1) < 1e-9, g
+assert p.inputs == [a.id, b.id] and p.history[-1]["tool"] == "mc-match"
+END
+is "$(grep -cE '^mc-match: sweep [0-9]+: objective [0-9.]+, distance [0-9.]+, [0-9]+ groups? changed$' told)" "$(wc -l <log.json)"
+is "$(grep -cE '^mc-match: layers\.[0-7]\.conv: [0-9]+ units, value [0-9.]+ \(mean [0-9.]+\), gap [0-9.e-]+, [0-9]+ in ties, [0-9]+ move$' told)" 8
+
+mc-match -q --init p.mcz a.mcz b.mcz --log-json again.json -o same.mcz
+is "$(wc -l <again.json)" 2
+is "$(field again.json start objective)" "$(field log.json sweep objective | tail -n 1)"
+mc-permute p.mcz b.mcz -o x.mcz
+mc-permute same.mcz b.mcz -o y.mcz
+alike x.mcz y.mcz
+# a permutation to start from is B permuted by it first
+mc-permute --random 3 --perm-out r.mcz b.mcz -o x.mcz
+mc-permute --identity b.mcz -o one.mcz
+mc-match -q a.mcz b.mcz --init - --log-json r.json -o pr.mcz <r.mcz
+mc-match -q a.mcz x.mcz --init one.mcz --log-json x.json -o px.mcz
+is "$(field r.json start objective)" "$(field x.json start objective)"
+mc-permute pr.mcz b.mcz -o y.mcz
+mc-permute px.mcz x.mcz -o z.mcz
+alike y.mcz z.mcz

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-match finds planted permutations of every network from its weights alone, both heads of googlenet's included, and the
+# network comes back to the bit.
+nets="tinyten resnet20 resnet32 googlenet mlp:20,30 mlp:bn,9,24,10 vgg:bn,11,8 vgg:11,8 $MC_ROOT/formats/samples/example_net.json"
+[ -z "$MC_UNDER" ] || nets="tinyten resnet:8,4 mlp:20,30"
+mc-data synth --samples 64 -o data.mcz
+
+for net in $nets; do
+    data=data.mcz
+    if [[ $net == *.json ]]; then
+        fixture example
+        cp a.mcz example.mcz
+    else
+        mc-train -q -t 1 --net "$net" --data $data --epochs 0 -o example.mcz
+    fi
+    mc-permute --random 5 --perm-out planted.mcz example.mcz -o q.mcz
+    mc-match -q example.mcz q.mcz --log-json log.json -o p.mcz
+    mc-permute p.mcz q.mcz -o back.mcz
+    alike example.mcz back.mcz
+    is "$(field log.json sweep distance | tail -n 1)" 0
+    mc-permute --compose planted.mcz p.mcz | alike - <(mc-permute --identity example.mcz)
+    echo "$net: $(field log.json sweep objective | wc -l) sweeps"
+done

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Weight matching. Of a tensor that several uses permute, those that come before a group's own
+ * (mc_uses_in_order) are applied to b, those after it are undone on a; between the two the group's
+ * permutation stands alone. */
+#include "tools/align/weight_matching.h"
+
+#include "libcommon/base/alloc.h"
+#include "libcommon/base/rng.h"
+#include "tools/align/nested_groups.h"
+#include "tools/align/products.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct matching {
+    const struct mc_symmetry *s;
+    const struct mc_graph *g;
+    const float *a, *b;
+    struct mc_perm *p;
+    struct mc_placed_use *uses; /* (n_uses) of parameters */
+    size_t n_uses;
+    size_t *first; /* (n_params + 1): of the uses of each tensor */
+    float *x, *y;  /* (P): a's and b's tensors, rearranged */
+    void *room;
+    double *of_tensor; /* (n_params) <a, P b> */
+    double *value;     /* (K,K) of the greatest group */
+    int32_t *found, *kept;
+    struct mc_nested_groups nested;
+    unsigned char *known; /* (n_groups) matched in the sweep that goes forward; NULL: another */
+    double least;         /* that an objective must rise by to be greater */
+    int threads;
+};
+
+/* ---- tensors, rearranged ----------------------------------------------------------------------
+ */
+
+static void copy_tensor(const struct matching *m, float *to, const float *from, size_t tensor)
+{
+    const struct mc_param *t = &m->g->params[tensor];
+
+    memcpy(to + t->offset, from + t->offset, t->count * sizeof *to);
+}
+
+static void apply(const struct matching *m, size_t use, int inverse, float *x)
+{
+    const struct mc_placed_use *u = &m->uses[use];
+
+    mc_units_permute(&u->at, m->p->perm[u->group], inverse, x, m->room);
+}
+
+/* y: b's tensor with all that comes before or beside `use`; x: a's without what comes after it, the
+ * uses of the group `without` left as they are (m->s->n_groups: of none). */
+static void rearrange(const struct matching *m, size_t use, size_t without)
+{
+    const size_t tensor = m->uses[use].use->index, repeat = m->uses[use].use->repeat;
+
+    copy_tensor(m, m->x, m->a, tensor);
+    copy_tensor(m, m->y, m->b, tensor);
+    for (size_t i = m->first[tensor]; i < m->first[tensor + 1]; i++)
+        if (i != use && m->uses[i].use->repeat <= repeat)
+            apply(m, i, 0, m->y);
+    for (size_t i = m->first[tensor + 1]; i-- > m->first[tensor];)
+        if (m->uses[i].use->repeat > repeat && m->uses[i].group != without)
+            apply(m, i, 1, m->x);
+}
+
+/* y: b's tensor, permuted. Returns its product with a's, and *apart, the square of their distance,
+ * where that is not NULL. */
+static double product_of_tensor(const struct matching *m, size_t tensor, double *apart)
+{
+    const struct mc_param *t = &m->g->params[tensor];
+    double product = 0, square = 0;
+
+    copy_tensor(m, m->y, m->b, tensor);
+    for (size_t i = m->first[tensor]; i < m->first[tensor + 1]; i++)
+        apply(m, i, 0, m->y);
+    for (size_t i = t->offset; i < t->offset + t->count; i++) {
+        const double a = (double)m->a[i], b = (double)m->y[i];
+        product += a * b;
+        square += (a - b) * (a - b);
+    }
+    if (apart)
+        *apart = square;
+    return product;
+}
+
+static void products(struct matching *m)
+{
+    for (size_t i = 0; i < m->g->n_params; i++)
+        m->of_tensor[i] = product_of_tensor(m, i, NULL);
+}
+
+static double objective(const struct matching *m)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < m->g->n_params; i++)
+        sum += m->of_tensor[i];
+    return sum;
+}
+
+static double distance(const struct matching *m)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < m->g->n_params; i++) {
+        double apart = 0;
+        (void)product_of_tensor(m, i, &apart);
+        sum += apart;
+    }
+    return sqrt(sum);
+}
+
+/* ---- one group --------------------------------------------------------------------------------
+ */
+
+/* The group itself, or one inside its units. */
+static int is_of(const struct matching *m, size_t group, size_t other)
+{
+    return other == group || m->nested.parent[other] == group;
+}
+
+/* Another group of the use's tensor waits for its turn in the sweep that goes forward. */
+static int is_open(const struct matching *m, size_t use, size_t group)
+{
+    const size_t tensor = m->uses[use].use->index;
+    int open = 0;
+
+    for (size_t i = m->first[tensor]; m->known && i < m->first[tensor + 1]; i++)
+        open |= !is_of(m, group, m->uses[i].group) && !m->known[m->uses[i].group];
+    return open;
+}
+
+static int value_matrix(struct matching *m, size_t group, struct mc_error *err)
+{
+    const size_t K = m->s->groups[group].size;
+    int rc = 0, all = 1; /* where nothing is known, everything counts */
+
+    for (size_t i = 0; i < m->n_uses; i++)
+        all &= m->uses[i].group != group || is_open(m, i, group);
+    memset(m->value, 0, K * K * sizeof *m->value);
+    for (size_t i = 0; i < m->n_uses && !rc; i++)
+        if (m->uses[i].group == group && (all || !is_open(m, i, group))) {
+            rearrange(m, i, m->s->n_groups);
+            rc = mc_products_of_use(&m->uses[i].at, m->x, m->y, m->value, m->threads, err);
+        }
+    return rc;
+}
+
+/* The products of the units of groups inside the group's, and what their assignments add. */
+static int value_inside(struct matching *m, size_t group, struct mc_error *err)
+{
+    struct mc_nested_group *n = &m->nested.groups[group];
+    int rc = mc_nested_begin(n, err);
+
+    for (size_t i = 0; i < m->n_uses && !rc; i++)
+        if (m->nested.parent[m->uses[i].group] == group) {
+            rearrange(m, i, group);
+            mc_nested_pack(n, m->nested.slot[m->uses[i].group], &m->uses[i].at, m->x, m->y);
+        }
+    if (!rc)
+        rc = mc_nested_add_values(n, m->p, m->value, m->threads, err);
+    return rc;
+}
+
+/* 1: the objective is greater by what the permutations of the group, and of those inside it, have
+ * become. */
+static int is_better(struct matching *m, size_t group)
+{
+    const double before = objective(m);
+    size_t last = m->g->n_params;
+
+    for (size_t i = 0; i < m->n_uses; i++) {
+        const size_t tensor = m->uses[i].use->index;
+        if (tensor != last && is_of(m, group, m->uses[i].group))
+            m->of_tensor[last = tensor] = product_of_tensor(m, tensor, NULL);
+    }
+    return objective(m) > before + m->least;
+}
+
+/* The group, and those inside it where `inside`, become what was found; done again, what they
+ * were. */
+static void exchange(struct matching *m, size_t group, int inside)
+{
+    const size_t bytes = m->s->groups[group].size * sizeof *m->kept;
+
+    if (inside)
+        mc_nested_exchange(&m->nested.groups[group], m->found, m->p);
+    memcpy(m->kept, m->p->perm[group], bytes);
+    memcpy(m->p->perm[group], m->found, bytes);
+    memcpy(m->found, m->kept, bytes);
+}
+
+/* Take the best assignment: with those inside, and if that does not raise the objective, without.
+ */
+static int step(struct matching *m, size_t group, struct mc_assignment *info, int *changed,
+                struct mc_error *err)
+{
+    const size_t K = m->s->groups[group].size;
+    const int32_t *perm = m->p->perm[group];
+    int rc = 0;
+
+    *changed = 0;
+    for (int inside = m->nested.groups[group].n_inside > 0; inside >= 0 && !*changed; inside--) {
+        if ((rc = value_matrix(m, group, err)) || (inside && (rc = value_inside(m, group, err))) ||
+            (rc = mc_assign_max(K, m->value, m->found, info, err)))
+            break;
+        exchange(m, group, inside);
+        if (is_better(m, group) || m->known) {
+            *changed = !m->known || memcmp(m->found, perm, K * sizeof *perm) != 0;
+            break;
+        }
+        exchange(m, group, inside);
+        (void)is_better(m, group);
+        info->value = 0;
+        for (size_t i = 0; i < K; i++)
+            info->value += m->value[i * K + (size_t)perm[i]];
+        info->gap = info->bound > info->value ? info->bound - info->value : 0;
+    }
+    for (size_t i = 0; m->known && i < m->s->n_groups; i++)
+        if (is_of(m, group, i))
+            m->known[i] = 1;
+    return mc_fail_in(rc, err, "%s", m->s->groups[group].name);
+}
+
+/* ---- sweeps -----------------------------------------------------------------------------------
+ */
+
+static void shuffle(size_t n, size_t *order, uint64_t seed, size_t sweep)
+{
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    for (size_t i = n; i > 1; i--) { /* Fisher and Yates */
+        struct mc_rng4 r = mc_rng(seed, MC_RNG_MATCH, (uint32_t)sweep, (uint32_t)i, 0);
+        size_t k = mc_rng_below(r.v[0], (uint32_t)i), t = order[i - 1];
+        order[i - 1] = order[k];
+        order[k] = t;
+    }
+}
+
+/* In the groups' order, but none before the one in whose units it lies. */
+static void forward(const struct matching *m, size_t *order)
+{
+    const size_t n = m->s->n_groups;
+    size_t placed = 0;
+
+    while (placed < n)
+        for (size_t i = 0; i < n; i++) {
+            size_t is = 0, parent = m->nested.parent[i] == n;
+            for (size_t k = 0; k < placed; k++) {
+                is |= order[k] == i;
+                parent |= order[k] == m->nested.parent[i];
+            }
+            if (!is && parent)
+                order[placed++] = i;
+        }
+}
+
+static double length(const struct mc_graph *g, const float *x)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < g->P; i++)
+        sum += (double)x[i] * (double)x[i];
+    return sqrt(sum);
+}
+
+static int begin(struct matching *m, struct mc_error *err)
+{
+    const struct mc_graph *g = m->g;
+    size_t widest = 0, most = 0, at = 0;
+    int rc = mc_uses_in_order(m->s, g, &m->uses, &m->n_uses, err);
+
+    if (rc)
+        return rc;
+    while (m->n_uses && m->uses[m->n_uses - 1].use->is_stat)
+        m->n_uses--;
+    for (size_t i = 0; i < m->n_uses; i++) {
+        const struct mc_unit_blocks *u = &m->uses[i].at;
+        most = u->k * u->m > most ? u->k * u->m : most;
+    }
+    for (size_t i = 0; i < m->s->n_groups; i++)
+        widest = m->s->groups[i].size > widest ? m->s->groups[i].size : widest;
+    if ((rc = mc_new(&m->first, g->n_params + 1, err)) || (rc = mc_new(&m->x, g->P, err)) ||
+        (rc = mc_new(&m->y, g->P, err)) || (rc = mc_new(&m->of_tensor, g->n_params, err)) ||
+        (rc = mc_new(&m->value, widest * widest, err)) || (rc = mc_new(&m->found, widest, err)) ||
+        (rc = mc_new(&m->kept, widest, err)) ||
+        (rc = mc_new_items(&m->room, most, sizeof(float), err)) ||
+        (rc = mc_nested_find(&m->nested, m->s, m->uses, m->n_uses, err)))
+        return rc;
+    for (size_t i = 0; i < g->n_params; i++) {
+        m->first[i] = at;
+        while (at < m->n_uses && m->uses[at].use->index == i)
+            at++;
+    }
+    m->first[g->n_params] = at;
+    m->least = 1e-12 * length(g, m->a) * length(g, m->b);
+    products(m);
+    return 0;
+}
+
+static void release(struct matching *m)
+{
+    mc_nested_release(&m->nested, m->s->n_groups);
+    free(m->uses);
+    free(m->first);
+    free(m->x);
+    free(m->y);
+    free(m->room);
+    free(m->of_tensor);
+    free(m->value);
+    free(m->found);
+    free(m->kept);
+}
+
+/* Every group once. What the way forward finds is left again where it is not greater. */
+static int sweep(struct matching *m, size_t *order, const struct mc_weight_match_opts *opts,
+                 struct mc_weight_sweep *w, struct mc_assignment *info, struct mc_error *err)
+{
+    const double before = objective(m);
+    struct mc_perm start = {0};
+    int rc = mc_perm_init(&start, m->s, err);
+
+    if (rc)
+        return rc;
+    mc_perm_copy(&start, m->p);
+    if (opts->forward && w->sweep == 1) {
+        forward(m, order);
+        rc = mc_new(&m->known, m->s->n_groups, err);
+    } else {
+        shuffle(m->s->n_groups, order, opts->seed, w->sweep);
+    }
+    w->changed = 0;
+    for (size_t i = 0; i < m->s->n_groups && !rc; i++) {
+        int changed = 0;
+        rc = step(m, order[i], &info[order[i]], &changed, err);
+        w->changed += (size_t)changed;
+    }
+    if (m->known && objective(m) < before) {
+        w->changed = 0;
+        mc_perm_copy(m->p, &start);
+        products(m);
+    }
+    free(m->known);
+    m->known = NULL;
+    mc_perm_release(&start);
+    return rc;
+}
+
+int mc_weight_match(struct mc_perm *p, struct mc_assignment *info, const struct mc_symmetry *s,
+                    const struct mc_graph *g, const float *a, const float *b,
+                    const struct mc_weight_match_opts *opts, struct mc_error *err)
+{
+    struct matching m = {.s = s, .g = g, .a = a, .b = b, .p = p, .threads = opts->threads};
+    struct mc_weight_sweep w = {0};
+    size_t *order = NULL;
+    int rc = mc_new(&order, s->n_groups, err);
+
+    if (!m.threads)
+        m.threads = omp_get_max_threads();
+    if (!rc)
+        rc = begin(&m, err);
+    while (!rc) {
+        w.objective = objective(&m);
+        w.distance = distance(&m);
+        if (opts->swept)
+            opts->swept(opts->arg, &w);
+        if (!w.changed && w.sweep > (opts->forward ? 1 : 0))
+            break;
+        w.sweep++;
+        rc = sweep(&m, order, opts, &w, info, err);
+    }
+    release(&m);
+    free(order);
+    return rc;
+}
