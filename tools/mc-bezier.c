@@ -58,8 +58,9 @@ static int read_ends(const struct options *o, struct mc_curve *c, char id[2][MC_
                      struct mc_error *err)
 {
     struct mc_weights a = {0}, b = {0};
-    int rc =
-        mc_weights_read_two(&a, &b, o->cli.operands[0], o->cli.operands[1], o->cli.history, err);
+    const int trained = o->train.train.epochs && o->control_points;
+    int rc = (trained ? mc_weights_read_two : mc_weights_read_two_any)(
+        &a, &b, o->cli.operands[0], o->cli.operands[1], o->cli.history, err);
 
     if (!rc)
         rc = mc_curve_between(c, &a, &b, o->chain ? MC_CURVE_CHAIN : MC_CURVE_BEZIER,
@@ -78,7 +79,7 @@ static int read_start(const struct options *o, struct mc_curve *c, char id[MC_ID
                       struct mc_error *err)
 {
     struct mc_weights w = {0};
-    int rc = mc_weights_read(&w, o->start, o->cli.history, err);
+    int rc = mc_weights_read_any(&w, o->start, o->cli.history, err);
 
     if (!rc)
         rc = mc_graph_expect_same(c->graph, w.graph, o->cli.operands[0], o->start, err);
@@ -156,7 +157,7 @@ static int extract_point(struct options *o, struct mc_error *err)
     struct mc_history *h = o->cli.history;
     struct mc_curve c = {0};
     struct mc_weights w = {0};
-    int rc = mc_curve_read(&c, o->cli.operands[0], h, err);
+    int rc = mc_curve_read_any(&c, o->cli.operands[0], h, err);
 
     if (!rc && c.graph->S && !o->bn_data)
         rc = mc_fail(err, MC_EUSAGE,
@@ -188,7 +189,7 @@ static int extract_inner(struct options *o, struct mc_error *err)
     struct mc_history *h = o->cli.history;
     struct mc_curve c = {0};
     struct mc_weights w = {0};
-    int rc = mc_curve_read(&c, o->cli.operands[0], h, err);
+    int rc = mc_curve_read_any(&c, o->cli.operands[0], h, err);
 
     if (!rc && (c.kind != MC_CURVE_BEZIER || c.n_points != 3))
         rc = mc_fail(err, MC_EUSAGE, "--inner is for curves with one control point");

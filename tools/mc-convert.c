@@ -10,7 +10,7 @@
 
 struct options {
     struct mc_cli cli;
-    const char *net, *data, *like, *map;
+    const char *net, *data, *like, *groups, *map;
     int from, to; /* enum mc_convert_format */
 };
 
@@ -24,6 +24,8 @@ static const struct mc_option options[] = {
      .help = "the dataset stream whose images, classes and normalisation --net is for"},
     {"like", 0, MC_OPT_INPUT, MC_AT(like), .arg = "WEIGHTS", .group = 10,
      .help = "the network of these weights instead"},
+    {"groups", 0, MC_OPT_INPUT, MC_AT(groups), .arg = "FILE", .group = 10,
+     .help = "of a network that no graph says: what its groups permute, a row a line; all tensors are taken"},
     {"map", 0, MC_OPT_INPUT, MC_AT(map), .arg = "FILE", .group = 20,
      .help = "what the foreign file calls our modules: a rule a line, their name and ours"},
     {"from", 0, MC_OPT_CHOICE, MC_AT(from), .names = formats, .group = 30,
@@ -34,10 +36,12 @@ static const struct mc_option options[] = {
 
 static const char doc[] =
     "Take weights from safetensors or npz files under PyTorch's names, or write them."
-    "\vNames, dtypes and maps: formats/exchange/convert.md.\n\nExamples:\n"
+    "\vNames, dtypes and maps: formats/exchange/convert.md. Groups, for mc-match, mc-permute, mc-bezier and mc-info "
+    "on networks that no graph says: formats/exchange/groups.md.\n\nExamples:\n"
     "  mc-convert a.mcz -o a.safetensors\n"
     "  mc-convert net.safetensors --net resnet20 --data train.mcz -o net.mcz\n"
-    "  mc-convert net.npz --like a.mcz --map kuangliu.map -o net.mcz";
+    "  mc-convert net.npz --like a.mcz --map kuangliu.map -o net.mcz\n"
+    "  mc-convert gpt.safetensors --groups gpt.tsv -o gpt.mcz";
 
 static const char *input(const struct options *o)
 {
@@ -68,7 +72,7 @@ static int read_like(const struct options *o, struct mc_graph **g, char *dataset
                      struct mc_error *err)
 {
     struct mc_weights like = {0};
-    int rc = mc_weights_read(&like, o->like, o->cli.history, err);
+    int rc = mc_weights_read_any(&like, o->like, o->cli.history, err);
 
     if (rc)
         return rc;
@@ -98,14 +102,17 @@ static int import(const struct options *o, const struct mc_rename *map, struct m
     struct mc_convert_notes notes;
     struct mc_foreign *f = NULL;
     struct mc_graph *g = NULL;
-    char dataset[sizeof w->dataset];
-    int rc = o->like ? read_like(o, &g, dataset, sizeof dataset, err)
-                     : build(o, &g, dataset, sizeof dataset, err);
+    char dataset[sizeof w->dataset] = "";
+    int rc = o->like     ? read_like(o, &g, dataset, sizeof dataset, err)
+             : o->groups ? 0
+                         : build(o, &g, dataset, sizeof dataset, err);
 
     if (rc)
         goto out;
     rc = o->from == MC_CONVERT_NPZ ? mc_npz_open(&f, input(o), err)
                                    : mc_safetensors_open(&f, input(o), err);
+    if (!rc && o->groups)
+        rc = mc_convert_declare(&g, f, map, o->groups, err);
     if (rc || (rc = mc_convert_import(w, g, dataset, f, map, &notes, err)))
         goto out;
     mc_history_str(o->cli.history, "from", formats[o->from]);
@@ -125,7 +132,7 @@ static int run(struct options *o, struct mc_error *err)
     int rc = o->map ? mc_rename_read(&map, o->map, err) : 0;
 
     if (!rc)
-        rc = o->from == MC_CONVERT_MCZ ? mc_weights_read(&w, input(o), h, err)
+        rc = o->from == MC_CONVERT_MCZ ? mc_weights_read_any(&w, input(o), h, err)
                                        : import(o, map, &w, err);
     if (!rc)
         rc = o->to == MC_CONVERT_MCZ
@@ -176,13 +183,13 @@ static void check_options(struct options *o)
     if (o->from == MC_CONVERT_MCZ && o->to == MC_CONVERT_MCZ)
         mc_cli_usage("needs an -o or IN that ends in .safetensors or .npz, or --to or --from");
     if (o->from == MC_CONVERT_MCZ) {
-        if (o->net || o->data || o->like)
-            mc_cli_usage("%s holds its network: no --net, --data, --like", input(o));
+        if (o->net || o->data || o->like || o->groups)
+            mc_cli_usage("%s holds its network: no --net, --data, --like, --groups", input(o));
         return;
     }
-    if (!o->like == !o->net)
-        mc_cli_usage("needs one of --like WEIGHTS and --net NAME (%s): a %s file does not hold its "
-                     "network",
+    if (!o->like + !o->net + !o->groups != 2)
+        mc_cli_usage("needs one of --like WEIGHTS, --groups FILE and --net NAME (%s): a %s file "
+                     "does not hold its network",
                      mc_net_list(), formats[o->from]);
     if (!o->net != !o->data)
         mc_cli_usage("--net and --data go together");

@@ -198,7 +198,7 @@ static int print_graph(const struct mc_reader *r, struct mc_error *err)
     int rc = 0;
 
     if (!map)
-        return mc_fail(err, MC_EINPUT, "%s: is a %s stream, without a network", mc_reader_name(r),
+        return mc_fail(err, MC_EINPUT, "%s: is a %s stream, without a graph", mc_reader_name(r),
                        mc_reader_kind(r));
     if ((rc = mc_graph_unpack(&g, map, err)))
         return mc_fail_in(rc, err, "%s", mc_reader_name(r));

@@ -98,7 +98,7 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_weights a = {0}, b = {0};
     struct mc_symmetry s = {0};
     struct mc_perm p = {0};
-    int rc = mc_weights_read_two(&a, &b, o->cli.operands[0], o->cli.operands[1], h, err);
+    int rc = mc_weights_read_two_any(&a, &b, o->cli.operands[0], o->cli.operands[1], h, err);
 
     if (rc)
         return rc;

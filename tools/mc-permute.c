@@ -54,11 +54,10 @@ static int is_random(const struct options *o)
     return mc_option_given(&o->cli, &o->random) != NULL;
 }
 
-static void invert(const struct options *o, struct mc_perm *p)
+static int invert(const struct options *o, struct mc_perm *p, struct mc_error *err)
 {
     mc_option_note(&o->cli, &o->inverse, o->cli.history);
-    if (o->inverse)
-        mc_perm_inverse(p);
+    return o->inverse ? mc_perm_inverse(p, err) : 0;
 }
 
 /* --compose, or --inverse of a permutation alone. */
@@ -76,8 +75,8 @@ static int combine(struct options *o, struct mc_error *err)
     if (rc)
         goto out;
     mc_option_note(&o->cli, &o->compose, h);
-    invert(o, &p);
-    rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
+    if (!(rc = invert(o, &p, err)))
+        rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
 out:
     mc_perm_release(&p);
     mc_perm_release(&q);
@@ -132,8 +131,7 @@ static int choose(const struct options *o, const struct mc_symmetry *s, struct m
     if (is_random(o))
         mc_perm_random(p, o->random);
     mc_option_note(&o->cli, &o->random, h);
-    invert(o, p);
-    return 0;
+    return invert(o, p, err);
 }
 
 static int permute(struct options *o, struct mc_error *err)
@@ -143,7 +141,7 @@ static int permute(struct options *o, struct mc_error *err)
     struct mc_weights w = {0}, pw = {0};
     struct mc_symmetry s = {0};
     struct mc_perm p = {0};
-    int rc = mc_weights_read(&w, path, h, err);
+    int rc = o->verify ? mc_weights_read(&w, path, h, err) : mc_weights_read_any(&w, path, h, err);
 
     if (rc)
         return rc;

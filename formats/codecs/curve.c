@@ -53,12 +53,12 @@ void mc_curve_release(struct mc_curve *c)
     memset(c, 0, sizeof *c);
 }
 
-static int curve_meta(struct mc_curve *c, const struct mc_reader *r, struct mc_error *err)
+static int curve_meta(struct mc_curve *c, const struct mc_reader *r, int any, struct mc_error *err)
 {
     const msgpack_object *meta = mc_reader_meta(r);
     char kind[16];
     uint64_t points = 0;
-    int rc = mc_flat_unpack_meta(&c->graph, c->dataset, sizeof c->dataset, r, err);
+    int rc = mc_flat_unpack_meta(&c->graph, c->dataset, sizeof c->dataset, r, "0/", any, err);
 
     if (rc)
         return rc;
@@ -79,14 +79,14 @@ static int curve_meta(struct mc_curve *c, const struct mc_reader *r, struct mc_e
     return mc_fail_in(mc_perm_unpack_groups(c->perm, meta, err), err, "%s", mc_reader_name(r));
 }
 
-int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r, struct mc_history *h,
-                         struct mc_error *err)
+static int read_stream(struct mc_curve *out, struct mc_reader *r, struct mc_history *h, int any,
+                       struct mc_error *err)
 {
     struct mc_flat flat[MC_MAX_POINTS];
     int rc = mc_take_kind(r, "curve", h, err);
 
     memset(out, 0, sizeof *out);
-    if (!rc && !(rc = curve_meta(out, r, err))) {
+    if (!rc && !(rc = curve_meta(out, r, any, err))) {
         curve_flat(out, flat);
         rc = mc_flat_read(r, flat, out->n_points, out->perm, err);
         snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
@@ -96,24 +96,42 @@ int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r, struct mc_hi
     return rc;
 }
 
-int mc_curve_read(struct mc_curve *out, const char *path, struct mc_history *h,
-                  struct mc_error *err)
+int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r, struct mc_history *h,
+                         struct mc_error *err)
+{
+    return read_stream(out, r, h, 0, err);
+}
+
+static int read_file(struct mc_curve *out, const char *path, struct mc_history *h, int any,
+                     struct mc_error *err)
 {
     struct mc_reader *r = NULL;
     int rc = mc_reader_open(&r, path, err);
 
     memset(out, 0, sizeof *out);
     if (!rc)
-        rc = mc_curve_read_stream(out, r, h, err);
+        rc = read_stream(out, r, h, any, err);
     mc_reader_close(r);
     return rc;
+}
+
+int mc_curve_read(struct mc_curve *out, const char *path, struct mc_history *h,
+                  struct mc_error *err)
+{
+    return read_file(out, path, h, 0, err);
+}
+
+int mc_curve_read_any(struct mc_curve *out, const char *path, struct mc_history *h,
+                      struct mc_error *err)
+{
+    return read_file(out, path, h, 1, err);
 }
 
 static int take_from_curve(struct mc_perm *out, struct mc_reader *r, struct mc_history *h,
                            struct mc_error *err)
 {
     struct mc_curve c = {0};
-    int rc = mc_curve_read_stream(&c, r, h, err);
+    int rc = read_stream(&c, r, h, 1, err);
 
     if (rc)
         return rc;
@@ -140,6 +158,8 @@ int mc_perm_read(struct mc_perm *out, const char *path, const struct mc_symmetry
         rc = mc_perm_read_stream(out, r, h, err);
     if (!rc && of && (rc = mc_fail_in(mc_perm_fits(out, of, err), err, "%s", mc_reader_name(r))))
         mc_perm_release(out);
+    if (!rc && of)
+        mc_perm_nest(out, of);
     if (!rc)
         mc_history_pair(mc_reader_history(r), out->of);
     mc_reader_close(r);

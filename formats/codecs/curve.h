@@ -36,7 +36,10 @@ MC_USE_RESULT int mc_curve_init(struct mc_curve *out, const struct mc_graph *g,
 /* After an error there is nothing to release. Values are finite, the permutation is one. */
 MC_USE_RESULT int mc_curve_read(struct mc_curve *out, const char *path, struct mc_history *h,
                                 struct mc_error *err);
-/* The same from an open reader, which stays the caller's. */
+/* The same, where a network without a graph will do (libcommon/graph/group_rows.h). */
+MC_USE_RESULT int mc_curve_read_any(struct mc_curve *out, const char *path, struct mc_history *h,
+                                    struct mc_error *err);
+/* mc_curve_read from an open reader, which stays the caller's. */
 MC_USE_RESULT int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r,
                                        struct mc_history *h, struct mc_error *err);
 /* A permutation, where programs take one: of a permutation stream, or the one that a curve stream

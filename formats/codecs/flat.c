@@ -3,6 +3,10 @@
  * Reading and writing the kinds that hold a graph and flat vectors. */
 #include "formats/codecs/flat.h"
 
+#include "libcommon/base/alloc.h"
+#include "libcommon/graph/group_rows.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 static int is_variance(const char *name)
@@ -34,21 +38,64 @@ void mc_flat_pack_meta(struct mc_pack *p, const struct mc_graph *g, const char *
 {
     mc_put_str(p, "net", g->net);
     mc_put_str(p, "dataset", dataset);
+    if (g->rows) {
+        mc_put_str(p, "symmetry", g->rows);
+        return;
+    }
     mc_pack_str(p, "graph");
     mc_graph_pack(g, p);
 }
 
+/* The network of a stream without a graph: its tensors behind the prefix, and its rows. */
+static int unpack_declared(struct mc_graph **g, const char *net, const msgpack_object *rows,
+                           const struct mc_reader *r, const char *prefix, struct mc_error *err)
+{
+    const size_t all = mc_reader_n_tensors(r), skip = strlen(prefix);
+    struct mc_tensor *tensors = NULL;
+    size_t n = 0;
+    int rc = 0;
+
+    if (rows->type != MSGPACK_OBJECT_STR)
+        return mc_fail(err, MC_EINPUT, "\"symmetry\" is no text");
+    if ((rc = mc_new(&tensors, all, err)))
+        return rc;
+    for (size_t i = 0; i < all && !rc; i++) {
+        const struct mc_tensor *t = mc_reader_tensor(r, i);
+        if (strncmp(t->name, prefix, skip) != 0)
+            continue;
+        tensors[n] = mc_tensor_make(t->name + skip, t->dtype, t->ndim, t->shape);
+        if (t->dtype != MC_F32 || strlen(tensors[n++].name) >= MC_MAX_DECLARED_NAME)
+            rc = mc_fail(err, MC_EINPUT,
+                         "tensor \"%s\" is not of float32, or its name is over %d bytes", t->name,
+                         MC_MAX_DECLARED_NAME - 1);
+    }
+    if (!rc)
+        rc = mc_fail_in(
+            mc_graph_declare(g, net, tensors, n, rows->via.str.ptr, rows->via.str.size, err), err,
+            "symmetry");
+    free(tensors);
+    return rc;
+}
+
 int mc_flat_unpack_meta(struct mc_graph **g, char *dataset, size_t size, const struct mc_reader *r,
-                        struct mc_error *err)
+                        const char *prefix, int any, struct mc_error *err)
 {
     const msgpack_object *meta = mc_reader_meta(r), *map = NULL;
+    const msgpack_object *rows = mc_get_opt(meta, "symmetry");
     char net[sizeof(*g)->net];
     int rc = 0;
 
     *g = NULL;
-    if ((rc = mc_get_str(meta, "net", net, sizeof net, err)) ||
-        (rc = mc_get_str(meta, "dataset", dataset, size, err)) ||
-        (rc = mc_get_map(meta, "graph", &map, err)) || (rc = mc_graph_unpack(g, map, err)))
+    if (rows && !any)
+        rc = mc_fail(err, MC_EINPUT,
+                     "is a network without a graph, which this program would need to run it");
+    else if (!(rc = mc_get_str(meta, "net", net, sizeof net, err)) &&
+             !(rc = mc_get_str(meta, "dataset", dataset, size, err)))
+        rc = rows ? unpack_declared(g, net, rows, r, prefix, err)
+                  : mc_get_map(meta, "graph", &map, err);
+    if (map)
+        rc = mc_graph_unpack(g, map, err);
+    if (rc)
         return mc_fail_in(rc, err, "%s", mc_reader_name(r));
     memcpy((*g)->net, net, sizeof net);
     return 0;

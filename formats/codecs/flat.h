@@ -26,10 +26,13 @@ struct mc_flat {
 /* MC_EINPUT for a value that is not finite, or a running variance below 0. file may be NULL. */
 MC_USE_RESULT int mc_flat_finite(const struct mc_param *params, size_t n, const float *flat,
                                  const char *file, struct mc_error *err);
-/* The keys net, dataset and graph of an open map, and back; *g is unpacked anew. */
+/* The keys net, dataset and graph of an open map, and back; *g is unpacked anew. Where the network
+ * has no graph, the key symmetry with its rows stands for it, and its tensors are those that the
+ * stream announces behind `prefix`; unless `any`, that is MC_EINPUT. */
 void mc_flat_pack_meta(struct mc_pack *p, const struct mc_graph *g, const char *dataset);
 MC_USE_RESULT int mc_flat_unpack_meta(struct mc_graph **g, char *dataset, size_t size,
-                                      const struct mc_reader *r, struct mc_error *err);
+                                      const struct mc_reader *r, const char *prefix, int any,
+                                      struct mc_error *err);
 
 /* Read a stream to its verified end: these vectors, then the permutation of perm, whose groups are
  * known (NULL: none), behind "permutation/". Sets each *data, 64-byte aligned and zero in the gaps,

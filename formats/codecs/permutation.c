@@ -25,9 +25,26 @@ void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *in
         memcpy(group.name, p->names[k], sizeof group.name);
         if (info)
             group.found = info[k];
-        mc_pack_map(out, n);
+        mc_pack_map(out, n + (p->within[k] ? 2 : 0));
         mc_keys_pack(out, mc_group_keys, n, &group);
+        if (p->within[k]) {
+            mc_put_u64(out, "within", p->within[k] - 1);
+            mc_put_u64(out, "unit", p->unit[k]);
+        }
     }
+}
+
+static int unpack_nesting(size_t *within, size_t *unit, size_t n_groups, const msgpack_object *map,
+                          struct mc_error *err)
+{
+    uint64_t at = 0, of = 0;
+    int rc = mc_get_u64(map, "within", n_groups - 1, &at, err);
+
+    if (!rc)
+        rc = mc_get_u64(map, "unit", MC_MAX_UNITS, &of, err);
+    *within = (size_t)at + 1;
+    *unit = (size_t)of;
+    return rc;
 }
 
 int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, struct mc_error *err)
@@ -51,7 +68,11 @@ int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, struc
             rc = mc_fail(err, MC_EINPUT, "group %zu has no name or no units", k);
         memcpy(out->names[k], group.name, sizeof group.name);
         out->sizes[k] = group.size;
+        if (!rc && mc_get_opt(&groups->via.array.ptr[k], "within"))
+            rc = unpack_nesting(&out->within[k], &out->unit[k], n, &groups->via.array.ptr[k], err);
     }
+    if (!rc)
+        rc = mc_perm_check_nesting(out, err);
     if (rc)
         mc_perm_release(out);
     return rc;

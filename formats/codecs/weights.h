@@ -17,14 +17,21 @@ struct mc_weights {
     char id[MC_ID_LEN];
 };
 
-/* Read a whole stream; its history becomes a parent in h (may be NULL). Values that are not finite
- * are MC_EINPUT. Release with mc_weights_release; after an error there is nothing to release. */
+/* Read a whole stream, of a network with a graph; its history becomes a parent in h (may be NULL).
+ * Values that are not finite are MC_EINPUT. Release with mc_weights_release; after an error there
+ * is nothing to release. */
 MC_USE_RESULT int mc_weights_read(struct mc_weights *out, const char *path, struct mc_history *h,
                                   struct mc_error *err);
 /* Two networks of one graph. MC_EINPUT names both files where their graphs differ. */
 MC_USE_RESULT int mc_weights_read_two(struct mc_weights *a, struct mc_weights *b,
                                       const char *path_a, const char *path_b, struct mc_history *h,
                                       struct mc_error *err);
+/* The same, where a network without a graph will do (libcommon/graph/group_rows.h). */
+MC_USE_RESULT int mc_weights_read_any(struct mc_weights *out, const char *path,
+                                      struct mc_history *h, struct mc_error *err);
+MC_USE_RESULT int mc_weights_read_two_any(struct mc_weights *a, struct mc_weights *b,
+                                          const char *path_a, const char *path_b,
+                                          struct mc_history *h, struct mc_error *err);
 /* mc_weights_read from an open reader, which stays the caller's: for programs that take several
  * kinds. */
 MC_USE_RESULT int mc_weights_read_stream(struct mc_weights *out, struct mc_reader *r,

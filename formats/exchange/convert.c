@@ -4,7 +4,10 @@
 #include "formats/exchange/convert.h"
 
 #include "libcommon/base/alloc.h"
+#include "libcommon/base/file.h"
+#include "libcommon/graph/group_rows.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,7 +178,7 @@ static int match(struct places *p, const struct mc_graph *g, const struct mc_for
         struct place *to = rc ? bsearch(name, p->all, p->n, sizeof *p->all, named) : NULL;
         if (to)
             judge(lists, to, i, t);
-        else if (!rc || is_count(g, name))
+        else if (!rc || is_count(g, name) || (g->rows && !is_float(t->type)))
             ++*left_out;
         else
             complain(&lists[OVER], t->name, "");
@@ -306,6 +309,77 @@ out:
     return rc;
 }
 
+/* ---- networks without a graph ---------------------------------------------------------------- */
+
+/* *out: the text of the file, of *n bytes, to be freed. */
+static int read_text(const char *path, char **out, size_t *n, struct mc_error *err)
+{
+    FILE *f = NULL;
+    int rc = mc_file_fopen(&f, NULL, path, MC_EFAIL, err);
+
+    *out = NULL;
+    if (rc || (rc = mc_new(out, MC_MAX_ROWS_TEXT + 1, err)))
+        goto out;
+    *n = fread(*out, 1, MC_MAX_ROWS_TEXT + 1, f);
+    if (ferror(f))
+        rc = mc_fail(err, MC_EFAIL, "cannot read '%s': %s", path, strerror(errno));
+out:
+    if (f)
+        fclose(f);
+    return rc;
+}
+
+static int by_tensor_name(const void *x, const void *y)
+{
+    return strcmp(((const struct mc_tensor *)x)->name, ((const struct mc_tensor *)y)->name);
+}
+
+static int list_tensors(const struct mc_foreign *f, const struct mc_rename *map,
+                        struct mc_tensor *tensors, size_t *n, struct mc_error *err)
+{
+    char name[MC_RENAME_NAME];
+
+    for (size_t i = 0; i < f->n; i++) {
+        const struct mc_foreign_tensor *t = &f->tensors[i];
+        int rc = mc_rename_ours(map, t->name, name, err);
+        if (rc > 0 && is_float(t->type)) {
+            if (strlen(name) >= MC_MAX_DECLARED_NAME)
+                rc = mc_fail(err, MC_EINPUT, "\"%.100s\": a name has at most %d bytes here", name,
+                             MC_MAX_DECLARED_NAME - 1);
+            else
+                tensors[(*n)++] = mc_tensor_make(name, MC_F32, t->ndim, t->shape);
+        }
+        if (rc < 0)
+            return mc_fail_in(rc, err, "%s", f->file);
+    }
+    if (*n)
+        qsort(tensors, *n, sizeof *tensors, by_tensor_name);
+    return 0;
+}
+
+int mc_convert_declare(struct mc_graph **out, const struct mc_foreign *f,
+                       const struct mc_rename *map, const char *rows, struct mc_error *err)
+{
+    struct mc_tensor *tensors = NULL;
+    char *text = NULL, net[64];
+    size_t n = 0, bytes = 0;
+    int rc = mc_new(&tensors, f->n, err);
+
+    *out = NULL;
+    if (rc || (rc = list_tensors(f, map, tensors, &n, err)) ||
+        (rc = read_text(rows, &text, &bytes, err)))
+        goto out;
+    const char *name =
+        strrchr(rows, '/') ? strrchr(rows, '/') + 1 : rows; /* called as the file is */
+    const int length = (int)(strrchr(name, '.') > name ? strrchr(name, '.') - name : 63);
+    snprintf(net, sizeof net, "%.*s", length, name);
+    rc = mc_fail_in(mc_graph_declare(out, net, tensors, n, text, bytes, err), err, "%s", rows);
+out:
+    free(text);
+    free(tensors);
+    return rc;
+}
+
 /* ---- exporting ------------------------------------------------------------------------------ */
 
 int mc_convert_export(const struct mc_weights *w, enum mc_convert_format format, const char *path,
@@ -316,7 +390,7 @@ int mc_convert_export(const struct mc_weights *w, enum mc_convert_format format,
     size_t n = 0, p = 0, s = 0;
     int rc = mc_new(&out, g->n_params + g->n_stats, err);
 
-    for (int node = 0; !rc && node < g->n_nodes; node++) {
+    for (int node = g->rows ? -1 : 0; !rc && node < g->n_nodes; node++) {
         for (; p < g->n_params && g->params[p].node == node; p++)
             out[n++] = (struct mc_foreign_out){.tensor = &g->params[p].tensor,
                                                .data = w->params + g->params[p].offset};

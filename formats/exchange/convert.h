@@ -27,7 +27,14 @@ MC_USE_RESULT int mc_convert_import(struct mc_weights *out, const struct mc_grap
  * float. */
 MC_USE_RESULT int mc_convert_floats(struct mc_foreign *f, size_t i, float *dst,
                                     struct mc_error *err);
-/* Write them in the order of a PyTorch state_dict: node by node, parameters, then statistics. */
+/* The tensors of a foreign file as a network without a graph, by their names: those of floating
+ * point that the map does not leave out, with the groups of an untrusted text of the file `rows`.
+ * MC_EINPUT as mc_graph_declare's, which names that file. mc_convert_import does the rest. */
+MC_USE_RESULT int mc_convert_declare(struct mc_graph **out, const struct mc_foreign *f,
+                                     const struct mc_rename *map, const char *rows,
+                                     struct mc_error *err);
+/* Write them in the order of a PyTorch state_dict: node by node, parameters, then statistics;
+ * without a graph, in the weights' own. */
 MC_USE_RESULT int mc_convert_export(const struct mc_weights *w, enum mc_convert_format format,
                                     const char *path, const struct mc_rename *map,
                                     struct mc_error *err);

@@ -181,6 +181,7 @@ void mc_graph_free(struct mc_graph *g)
     free(g->nodes);
     free(g->params);
     free(g->stats);
+    free(g->rows);
     free(g);
 }
 

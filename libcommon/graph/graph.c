@@ -249,7 +249,8 @@ struct mc_graph *mc_graph_copy(const struct mc_graph *g)
     c->nodes = dup(g->nodes, (size_t)g->n_nodes, sizeof *g->nodes);
     c->params = dup(g->params, g->n_params, sizeof *g->params);
     c->stats = dup(g->stats, g->n_stats, sizeof *g->stats);
-    if (!c->nodes || !c->params || !c->stats) {
+    c->rows = g->rows ? strdup(g->rows) : NULL;
+    if (!c->nodes || !c->params || !c->stats || !c->rows != !g->rows) {
         mc_graph_free(c);
         return NULL;
     }

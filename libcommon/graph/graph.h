@@ -134,6 +134,10 @@ struct mc_graph {
     struct mc_param *stats;
     size_t n_stats, S;
 
+    /* of a network that no graph says, which has no nodes and no statistics: what may be permuted
+     * in its parameters (libcommon/graph/group_rows.h); else NULL */
+    char *rows;
+
     struct mc_error error; /* the first of a builder's errors, until mc_graph_finish reports it */
 };
 
@@ -198,11 +202,11 @@ void mc_graph_needed(const struct mc_graph *g, int training, unsigned char *need
 /* Set delta of every ReLU. */
 void mc_graph_huber(struct mc_graph *g, float delta);
 
-/* Groups of the convolution whose weight it is; else 1. */
+/* Groups of the convolution whose weight it is; else 1, as without a graph. */
 static inline size_t mc_param_groups(const struct mc_graph *g, const struct mc_param *p)
 {
-    const struct mc_node *n = &g->nodes[p->node];
-    return n->op == MC_OP_CONV && p->tensor.ndim > 1 ? (size_t)n->groups : 1;
+    const struct mc_node *n = p->node < 0 ? NULL : &g->nodes[p->node];
+    return n && n->op == MC_OP_CONV && p->tensor.ndim > 1 ? (size_t)n->groups : 1;
 }
 /* Parameters without gaps: what people count. */
 size_t mc_graph_count(const struct mc_graph *g);

@@ -15,7 +15,8 @@ int mc_perm_alloc(struct mc_perm *p, size_t n_groups, struct mc_error *err)
 
     *p = (struct mc_perm){.n_groups = n_groups};
     if ((rc = mc_new(&p->names, n_groups, err)) || (rc = mc_new(&p->sizes, n_groups, err)) ||
-        (rc = mc_new(&p->perm, n_groups, err)))
+        (rc = mc_new(&p->perm, n_groups, err)) || (rc = mc_new(&p->within, n_groups, err)) ||
+        (rc = mc_new(&p->unit, n_groups, err)))
         mc_perm_release(p);
     return rc;
 }
@@ -40,7 +41,17 @@ int mc_perm_init(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error
         rc = mc_perm_set_group(p, g, s->groups[g].name, s->groups[g].size, err);
     if (rc)
         mc_perm_release(p);
+    else
+        mc_perm_nest(p, s);
     return rc;
+}
+
+void mc_perm_nest(struct mc_perm *p, const struct mc_symmetry *s)
+{
+    for (size_t g = 0; g < s->n_groups; g++) {
+        p->within[g] = s->groups[g].within;
+        p->unit[g] = s->groups[g].unit;
+    }
 }
 
 void mc_perm_release(struct mc_perm *p)
@@ -50,6 +61,8 @@ void mc_perm_release(struct mc_perm *p)
     free(p->names);
     free(p->sizes);
     free(p->perm);
+    free(p->within);
+    free(p->unit);
     *p = (struct mc_perm){0};
 }
 
@@ -69,24 +82,166 @@ void mc_perm_random(struct mc_perm *p, uint64_t seed)
     }
 }
 
-/* In place by following the cycles: what is done is marked by its complement. */
-void mc_perm_inverse(struct mc_perm *p)
+/* ---- groups within units ----------------------------------------------------------------------
+ */
+
+/* The groups of the units of each group: those of group g, by unit and slot, from child[first[g]]
+ * on, as many a unit as slots[g]. */
+struct nesting {
+    size_t *first, *slots, *child, *slot;
+};
+
+static void release_nesting(struct nesting *n)
 {
+    free(n->first);
+    free(n->slots);
+    free(n->child);
+    free(n->slot);
+}
+
+static int bad_nesting(const struct mc_perm *p, size_t g, struct mc_error *err)
+{
+    return mc_fail(err, MC_EINPUT, "group \"%s\" does not lie alike in all units of a group",
+                   p->names[g]);
+}
+
+/* Of each group, in the nesting's order, how many have been met in its unit; n: all of them. */
+static int find_nesting(struct nesting *n, const struct mc_perm *p, struct mc_error *err)
+{
+    size_t total = 0, *met = NULL;
+    int rc = 0;
+
+    *n = (struct nesting){0};
+    if ((rc = mc_new(&n->first, p->n_groups, err)) || (rc = mc_new(&n->slots, p->n_groups, err)) ||
+        (rc = mc_new(&n->child, p->n_groups, err)) || (rc = mc_new(&n->slot, p->n_groups, err)))
+        goto out;
+    for (size_t g = 0; g < p->n_groups; g++) {
+        size_t depth = 0, up = p->within[g];
+        if (!up)
+            continue;
+        if (up > p->n_groups || p->unit[g] >= p->sizes[up - 1]) {
+            rc = bad_nesting(p, g, err);
+            goto out;
+        }
+        n->slots[up - 1]++;
+        for (; up && depth <= p->n_groups; depth++)
+            up = p->within[up - 1] <= p->n_groups ? p->within[up - 1] : 0;
+        if (up) { /* a group within itself */
+            rc = bad_nesting(p, g, err);
+            goto out;
+        }
+    }
+    for (size_t g = 0; g < p->n_groups; g++) {
+        n->first[g] = total;
+        total += n->slots[g];
+        if (n->slots[g] && n->slots[g] % p->sizes[g]) {
+            rc = mc_fail(err, MC_EINPUT, "the units of group \"%s\" do not hold the same groups",
+                         p->names[g]);
+            goto out;
+        }
+        n->slots[g] /= p->sizes[g] ? p->sizes[g] : 1;
+    }
+    /* units of all groups that hold others: no more than there are groups */
+    if ((rc = mc_new(&met, p->n_groups, err)))
+        goto out;
+    for (size_t g = 0; g < p->n_groups; g++) {
+        if (!p->within[g])
+            continue;
+        const size_t up = p->within[g] - 1, of = n->first[up] + p->unit[g] * n->slots[up];
+        if (met[of] == n->slots[up]) {
+            rc = bad_nesting(p, g, err);
+            goto out;
+        }
+        n->slot[g] = met[of]++;
+        n->child[of + n->slot[g]] = g;
+    }
+    for (size_t g = 0; g < p->n_groups && !rc; g++)
+        if (p->within[g]) {
+            const size_t *alike = n->child + n->first[p->within[g] - 1];
+            if (p->sizes[alike[n->slot[g]]] != p->sizes[g])
+                rc = bad_nesting(p, g, err);
+        }
+out:
+    free(met);
+    if (rc)
+        release_nesting(n);
+    return rc;
+}
+
+int mc_perm_check_nesting(const struct mc_perm *p, struct mc_error *err)
+{
+    struct nesting n;
+    int rc = find_nesting(&n, p, err);
+
+    if (!rc)
+        release_nesting(&n);
+    return rc;
+}
+
+/* *from (n_groups): the group that comes to the place of each: units take along what they hold. */
+static int find_sources(const struct mc_perm *p, size_t **from, struct mc_error *err)
+{
+    struct nesting n = {0};
+    int rc = find_nesting(&n, p, err), open = 1;
+
+    *from = NULL;
+    if (!rc)
+        rc = mc_new(from, p->n_groups, err);
+    for (size_t g = 0; !rc && g < p->n_groups; g++)
+        (*from)[g] = p->within[g] ? p->n_groups : g;
+    while (!rc && open) {
+        open = 0;
+        for (size_t g = 0; g < p->n_groups; g++) {
+            const size_t up = p->within[g] ? (*from)[p->within[g] - 1] : 0;
+            if ((*from)[g] < p->n_groups)
+                continue;
+            if (up == p->n_groups)
+                open = 1;
+            else
+                (*from)[g] = n.child[n.first[up] + (size_t)p->perm[up][p->unit[g]] * n.slots[up] +
+                                     n.slot[g]];
+        }
+    }
+    if (!rc)
+        release_nesting(&n);
+    return rc;
+}
+
+/* In place by following the cycles: what is done is marked by its complement. */
+static void invert(int32_t *perm, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        int32_t from = (int32_t)i, at = perm[i];
+        while (at >= 0) {
+            int32_t next = perm[at];
+            perm[at] = ~from;
+            from = at;
+            at = next;
+        }
+    }
+    for (size_t i = 0; i < size; i++)
+        perm[i] = ~perm[i];
+}
+
+int mc_perm_inverse(struct mc_perm *p, struct mc_error *err)
+{
+    int32_t **old = NULL;
+    size_t *from = NULL;
+    int rc = find_sources(p, &from, err);
+
+    if (rc || (rc = mc_new(&old, p->n_groups, err)))
+        goto out;
     memset(p->of, 0, sizeof p->of);
     for (size_t g = 0; g < p->n_groups; g++) {
-        int32_t *perm = p->perm[g];
-        for (size_t i = 0; i < p->sizes[g]; i++) {
-            int32_t from = (int32_t)i, at = perm[i];
-            while (at >= 0) {
-                int32_t next = perm[at];
-                perm[at] = ~from;
-                from = at;
-                at = next;
-            }
-        }
-        for (size_t i = 0; i < p->sizes[g]; i++)
-            perm[i] = ~perm[i];
+        old[g] = p->perm[g];
+        invert(old[g], p->sizes[g]);
     }
+    for (size_t g = 0; g < p->n_groups; g++)
+        p->perm[g] = old[from[g]];
+out:
+    free(old);
+    free(from);
+    return rc;
 }
 
 int mc_perm_has_group(const struct mc_perm *p, size_t g, const char *name, size_t size,
@@ -102,7 +257,7 @@ int mc_perm_has_group(const struct mc_perm *p, size_t g, const char *name, size_
 int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error *err)
 {
     int32_t *old = NULL;
-    size_t most = 0;
+    size_t *from = NULL, most = 0;
     int rc = 0;
 
     if (p->n_groups != q->n_groups)
@@ -111,18 +266,25 @@ int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error 
     for (size_t g = 0; g < p->n_groups; g++) {
         if ((rc = mc_perm_has_group(p, g, q->names[g], q->sizes[g], err)))
             return rc;
+        if (p->within[g] != q->within[g] || p->unit[g] != q->unit[g])
+            return mc_fail(err, MC_EINPUT,
+                           "group \"%s\" lies within a unit in one of the permutations alone",
+                           p->names[g]);
         most = p->sizes[g] > most ? p->sizes[g] : most;
     }
-    if ((rc = mc_new(&old, most, err)))
-        return rc;
+    if ((rc = mc_new(&old, most, err)) || (rc = find_sources(p, &from, err)))
+        goto out;
     memset(p->of, 0, sizeof p->of);
-    for (size_t g = 0; g < p->n_groups; g++) {
-        memcpy(old, p->perm[g], p->sizes[g] * sizeof *old);
+    for (size_t g = 0; g < p->n_groups; g++) { /* q's groups are where p's have come to */
+        int32_t *perm = p->perm[from[g]];
+        memcpy(old, perm, p->sizes[g] * sizeof *old);
         for (size_t i = 0; i < p->sizes[g]; i++)
-            p->perm[g][i] = old[q->perm[g][i]];
+            perm[i] = old[q->perm[g][i]];
     }
+out:
     free(old);
-    return 0;
+    free(from);
+    return rc;
 }
 
 size_t mc_perm_moved(const struct mc_perm *p, size_t group)

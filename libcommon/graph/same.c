@@ -19,12 +19,39 @@ static const char *setting(const struct mc_node *x, const struct mc_node *y)
     return NULL;
 }
 
+/* Of networks, one or both of which are without a graph. */
+static void find_declared(const struct mc_graph *a, const struct mc_graph *b, char *text,
+                          size_t size)
+{
+    if (!a->rows || !b->rows) {
+        snprintf(text, size, "one is without a graph");
+        return;
+    }
+    for (size_t i = 0; i < a->n_params && i < b->n_params; i++) {
+        const struct mc_tensor *x = &a->params[i].tensor, *y = &b->params[i].tensor;
+        if (strcmp(x->name, y->name) != 0 || x->ndim != y->ndim ||
+            memcmp(x->shape, y->shape, (size_t)x->ndim * sizeof *x->shape) != 0) {
+            snprintf(text, size, "tensor %zu is \"%s\" and \"%s\"%s", i, x->name, y->name,
+                     strcmp(x->name, y->name) ? "" : ", of other shapes");
+            return;
+        }
+    }
+    if (a->n_params != b->n_params)
+        snprintf(text, size, "%zu and %zu tensors", a->n_params, b->n_params);
+    else if (strcmp(a->rows, b->rows) != 0)
+        snprintf(text, size, "their groups are declared otherwise");
+}
+
 /* text: the first difference, or "". */
 static void find(const struct mc_graph *a, const struct mc_graph *b, char *text, size_t size)
 {
     const int n = a->n_nodes < b->n_nodes ? a->n_nodes : b->n_nodes;
 
     *text = 0;
+    if (a->rows || b->rows) {
+        find_declared(a, b, text, size);
+        return;
+    }
     if (memcmp(a->input, b->input, sizeof a->input) != 0) {
         snprintf(text, size, "images of %dx%dx%d and %dx%dx%d", a->input[0], a->input[1],
                  a->input[2], b->input[0], b->input[1], b->input[2]);

@@ -2,8 +2,9 @@
  *
  * From a graph to its permutation groups: lay an axis on every node, tie, number what is left
  * free, then list what each group permutes and where it is seen. */
-#include "libcommon/graph/union_find.h"
 #include "libcommon/graph/symmetry.h"
+#include "libcommon/graph/group_rows.h"
+#include "libcommon/graph/union_find.h"
 
 #include "libcommon/base/alloc.h"
 
@@ -450,6 +451,8 @@ int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g, struct
     size_t lost = 0;
     int rc = 0;
 
+    if (g->rows)
+        return mc_rows_symmetry(out, g, err);
     *out = (struct mc_symmetry){0};
     if ((rc = mc_new(&d.axis, (size_t)g->n_nodes, err)) ||
         (rc = mc_new(&d.seen, (size_t)g->n_nodes, err)))

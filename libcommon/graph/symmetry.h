@@ -29,10 +29,11 @@ struct mc_axis {
     size_t n;
 };
 
-/* One parameter or statistics axis that a group permutes: places [offset, offset + count * repeat)
- * of axis `dim` of the tensor belong to channels [start, start + count) of the group. Axis 1 of a
- * convolution in G groups is counted over all its inputs: a place is in the rows of one group, and
- * there the place modulo inputs / G. */
+/* One parameter or statistics axis that a group permutes (declared groups have any axis, and may
+ * lie within the units of others: libcommon/graph/uses.h has their order): places [offset, offset +
+ * count * repeat) of axis `dim` of the tensor belong to channels [start, start + count) of the
+ * group. Axis 1 of a convolution in G groups is counted over all its inputs: a place is in the rows
+ * of one group, and there the place modulo inputs / G. */
 struct mc_use {
     int is_stat;  /* tensor of graph->stats, not of graph->params */
     size_t index; /* which one */
@@ -61,6 +62,10 @@ struct mc_tap {
 struct mc_group {
     char name[MC_NAME_MAX]; /* of the first layer whose outputs it permutes */
     size_t size;            /* K */
+    /* declared groups only: 1 + the group within whose unit `unit` it lies, or 0. What lies in the
+     * units of one group is alike in all of them, in the same order (the groups of a unit, by their
+     * slots). A group within moves first, then the units with what they hold. */
+    size_t within, unit;
     struct mc_use *uses;
     size_t n_uses;
 };
@@ -74,7 +79,8 @@ struct mc_symmetry {
     int n_nodes;
 };
 
-/* MC_EINPUT: too many segments, naming the node. */
+/* Of a network without a graph, the groups that it declares. MC_EINPUT: too many segments, naming
+ * the node. */
 MC_USE_RESULT int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g,
                                      struct mc_error *err);
 void mc_symmetry_release(struct mc_symmetry *s);
@@ -88,6 +94,7 @@ struct mc_perm {
     char (*names)[MC_NAME_MAX];
     size_t *sizes;
     int32_t **perm;
+    size_t *within, *unit; /* as in struct mc_group */
     /* content ids of the two networks that it was found between, where that is known, or "" */
     char of[2][MC_ID_LEN];
 };
@@ -102,7 +109,7 @@ MC_USE_RESULT int mc_perm_set_group(struct mc_perm *p, size_t g, const char *nam
 void mc_perm_release(struct mc_perm *p);
 /* Uniform random permutations keyed by seed (MC_RNG_PERMUTE) and the group's index. */
 void mc_perm_random(struct mc_perm *p, uint64_t seed);
-void mc_perm_inverse(struct mc_perm *p); /* in place */
+MC_USE_RESULT int mc_perm_inverse(struct mc_perm *p, struct mc_error *err); /* in place */
 /* p := first p, then q: applying the result equals applying p and then q. Same groups, or
  * MC_EINPUT. */
 MC_USE_RESULT int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error *err);
@@ -110,6 +117,10 @@ size_t mc_perm_moved(const struct mc_perm *p, size_t group); /* units not at the
 void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from); /* of the same groups */
 /* Every entry in range and once; MC_EINPUT names the group. */
 MC_USE_RESULT int mc_perm_check(const struct mc_perm *p, struct mc_error *err);
+/* Groups that lie within units do so alike in all units; MC_EINPUT names a group that does not. */
+MC_USE_RESULT int mc_perm_check_nesting(const struct mc_perm *p, struct mc_error *err);
+/* Take over which groups lie within which, of the groups that it is for (mc_perm_fits). */
+void mc_perm_nest(struct mc_perm *p, const struct mc_symmetry *s);
 /* Group g is this one, or MC_EINPUT. */
 MC_USE_RESULT int mc_perm_has_group(const struct mc_perm *p, size_t g, const char *name,
                                     size_t size, struct mc_error *err);

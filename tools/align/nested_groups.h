@@ -8,7 +8,7 @@
 #include "libcommon/graph/uses.h"
 
 struct mc_nested_group {
-    size_t n_units, n_inside; /* groups inside each unit; 0: none, or not the same in all */
+    size_t n_units, n_inside; /* groups inside each unit */
     size_t *inside;           /* (n_units,n_inside) which */
     const size_t *sizes;      /* (n_groups) of all groups */
     size_t *values;           /* (n_inside) values of a unit of these, in all uses */
@@ -21,7 +21,7 @@ struct mc_nested_group {
 };
 
 struct mc_nested_groups {
-    size_t *parent; /* (n_groups) the group in one unit of which all its uses lie, or n_groups */
+    size_t *parent; /* (n_groups) the group in a unit of which each lies, or n_groups */
     size_t *slot;   /* (n_groups) its place in the parent's `inside` */
     size_t *sizes;
     struct mc_nested_group *groups; /* (n_groups) */

@@ -34,6 +34,14 @@ struct matching {
     int threads;
 };
 
+/* Without a graph, batch norm's statistics are parameters like others, but for their names. */
+static int is_statistic(const struct mc_param *p)
+{
+    const char *dot = strrchr(p->tensor.name, '.');
+
+    return dot && (!strcmp(dot, ".running_mean") || !strcmp(dot, ".running_var"));
+}
+
 /* ---- tensors, rearranged ----------------------------------------------------------------------
  */
 
@@ -67,13 +75,15 @@ static void rearrange(const struct matching *m, size_t use, size_t without)
             apply(m, i, 1, m->x);
 }
 
-/* y: b's tensor, permuted. Returns its product with a's, and *apart, the square of their distance,
- * where that is not NULL. */
+/* y: b's tensor, permuted. 0 for statistics; else returns its product with a's, and *apart, the
+ * square of their distance, where that is not NULL. */
 static double product_of_tensor(const struct matching *m, size_t tensor, double *apart)
 {
     const struct mc_param *t = &m->g->params[tensor];
     double product = 0, square = 0;
 
+    if (is_statistic(t))
+        return 0;
     copy_tensor(m, m->y, m->b, tensor);
     for (size_t i = m->first[tensor]; i < m->first[tensor + 1]; i++)
         apply(m, i, 0, m->y);
@@ -123,14 +133,30 @@ static int is_of(const struct matching *m, size_t group, size_t other)
     return other == group || m->nested.parent[other] == group;
 }
 
-/* Another group of the use's tensor waits for its turn in the sweep that goes forward. */
+static size_t end_of(const struct mc_unit_blocks *at)
+{
+    return at->base + (at->blocks - 1) * at->stride + at->k * at->m;
+}
+
+/* Does what the one moves hold values that the other moves? Places of one axis are apart. */
+static int meet(const struct mc_placed_use *x, const struct mc_placed_use *y)
+{
+    const struct mc_use *u = x->use, *v = y->use;
+    const int apart = u->dim == v->dim && (u->offset + u->count * u->repeat <= v->offset ||
+                                           v->offset + v->count * v->repeat <= u->offset);
+
+    return !apart && x->at.base < end_of(&y->at) && y->at.base < end_of(&x->at);
+}
+
+/* Another group of what the use moves waits for its turn in the sweep that goes forward. */
 static int is_open(const struct matching *m, size_t use, size_t group)
 {
     const size_t tensor = m->uses[use].use->index;
     int open = 0;
 
     for (size_t i = m->first[tensor]; m->known && i < m->first[tensor + 1]; i++)
-        open |= !is_of(m, group, m->uses[i].group) && !m->known[m->uses[i].group];
+        open |= !is_of(m, group, m->uses[i].group) && !m->known[m->uses[i].group] &&
+                meet(&m->uses[use], &m->uses[i]);
     return open;
 }
 
@@ -271,13 +297,15 @@ static double length(const struct mc_graph *g, const float *x)
 static int begin(struct matching *m, struct mc_error *err)
 {
     const struct mc_graph *g = m->g;
-    size_t widest = 0, most = 0, at = 0;
+    size_t widest = 0, most = 0, at = 0, n = 0;
     int rc = mc_uses_in_order(m->s, g, &m->uses, &m->n_uses, err);
 
     if (rc)
         return rc;
-    while (m->n_uses && m->uses[m->n_uses - 1].use->is_stat)
-        m->n_uses--;
+    for (size_t i = 0; i < m->n_uses; i++)
+        if (!m->uses[i].use->is_stat && !is_statistic(&g->params[m->uses[i].use->index]))
+            m->uses[n++] = m->uses[i];
+    m->n_uses = n;
     for (size_t i = 0; i < m->n_uses; i++) {
         const struct mc_unit_blocks *u = &m->uses[i].at;
         most = u->k * u->m > most ? u->k * u->m : most;

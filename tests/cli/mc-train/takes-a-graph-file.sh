@@ -14,5 +14,5 @@ assert inside == printed
 for a, b in zip(mine["nodes"], printed["nodes"], strict=True):
     assert all(b[k] == v for k, v in a.items()), (a, b)
 END
-fails 3 'data.mcz: is a dataset stream, without a network' mc-info --graph data.mcz
+fails 3 'data.mcz: is a dataset stream, without a graph' mc-info --graph data.mcz
 fails 2 'only one of' mc-info --graph --json a.mcz

@@ -55,6 +55,7 @@ files mc-eval --plane in:--data in: in: in: out:--marks out:--checkpoint out:--o
 files mc-convert "--to npz" in: in:--map out:--output
 files mc-convert "--from npz" in: in:--net in:--data out:--output
 files mc-convert "--from npz" in: in:--like out:--output
+files mc-convert "--from npz" in: in:--groups out:--output
 files mc-plot "log --format svg" in: in: out:--output
 files mc-plot "plane --format svg" in: in: out:--output
 files mc-data synth out:--output

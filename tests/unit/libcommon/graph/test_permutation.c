@@ -69,13 +69,13 @@ TEST_BETWEEN(inverse_undoes, set_up, tear_down)
     assert_memory_not_equal(w, f->params, f->g->P * sizeof(float));
     assert_memory_not_equal(v, f->stats, f->g->S * sizeof(float));
     must(mc_perm_compose(&f->q, &f->p, &why)); /* q = q, then p */
-    mc_perm_inverse(&f->p);
+    must(mc_perm_inverse(&f->p, &why));
     must(mc_perm_check(&f->p, &why));
     apply(f, &f->p, w, v, &ww, &vv);
     assert_memory_equal(ww, f->params, f->g->P * sizeof(float));
     assert_memory_equal(vv, f->stats, f->g->S * sizeof(float));
     must(mc_perm_compose(&f->q, &f->p, &why)); /* then back */
-    mc_perm_inverse(&f->q);
+    must(mc_perm_inverse(&f->q, &why));
     mc_perm_random(&f->p, 2);
     must(mc_perm_compose(&f->p, &f->q, &why));
     for (size_t k = 0; k < f->p.n_groups; k++)
@@ -144,7 +144,7 @@ TEST_BETWEEN(gathering_visits_every_place_once, set_up, tear_down)
         if (f->params[i] == 0) /* a gap */
             assert_int_equal(params[i], i);
     }
-    mc_perm_inverse(&f->q);
+    must(mc_perm_inverse(&f->q, &why));
     mc_perm_random(&f->p, 2);
     must(mc_perm_compose(&f->p, &f->q, &why));
     must(mc_perm_gather(&f->p, &f->s, f->g, params, stats, &why));

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From rows to groups: each line by itself, then the groups, then that places of one axis are of
+ * one group, or of one within a unit of another. */
+#include "libcommon/graph/group_rows.h"
+
+#include "libcommon/base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TENSOR, AXIS, OFFSET, COUNT, BLOCK, GROUP, N_COLUMNS };
+static const char *const columns[N_COLUMNS] = {"tensor", "axis",  "offset",
+                                               "count",  "block", "group"};
+
+struct row {
+    size_t line, tensor, group;
+    struct mc_use use;
+    const char *name;
+};
+
+struct rows {
+    const struct mc_graph *g;
+    char *text; /* cut up */
+    struct row *rows;
+    size_t n, n_groups;
+    const struct mc_param **by_name; /* (n_params) */
+};
+
+static void release(struct rows *r)
+{
+    free(r->text);
+    free(r->rows);
+    free(r->by_name);
+}
+
+/* ---- one line ---------------------------------------------------------------------------------
+ */
+
+/* The next line, cut at its end, or NULL. Skips comments and empty ones. */
+static char *next_line(char **text, size_t *line)
+{
+    for (char *at = *text; *at; at = *text) {
+        char *end = strchr(at, '\n');
+        *text = end ? end + 1 : at + strlen(at);
+        if (end)
+            *end = 0;
+        else
+            end = *text;
+        if (end > at && end[-1] == '\r')
+            end[-1] = 0;
+        ++*line;
+        if (*at && *at != '#')
+            return at;
+    }
+    return NULL;
+}
+
+static int cut(char *line, char *field[N_COLUMNS])
+{
+    size_t n = 0;
+
+    for (char *tab = line; tab && n < N_COLUMNS; line = tab + 1) {
+        field[n++] = line;
+        if ((tab = strchr(line, '\t')))
+            *tab = 0;
+        if (tab && n == N_COLUMNS)
+            return -1;
+        if (!tab)
+            break;
+    }
+    return n == N_COLUMNS ? 0 : -1;
+}
+
+/* Digits alone, up to 2^31. */
+static int number(const char *text, size_t *out)
+{
+    *out = 0;
+    if (!*text)
+        return -1;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9')
+            return -1;
+        *out = 10 * *out + (size_t)(*text - '0');
+        if (*out > MC_MAX_VECTOR)
+            return -1;
+    }
+    return 0;
+}
+
+static int by_param_name(const void *name, const void *param)
+{
+    return strcmp(name, (*(const struct mc_param *const *)param)->tensor.name);
+}
+
+static int is_group_name(const char *name)
+{
+    const size_t n = strlen(name);
+    int fine = n > 0 && n < MC_NAME_MAX;
+
+    for (size_t i = 0; i < n; i++)
+        fine &= name[i] > ' ' && name[i] < 0x7f;
+    return fine;
+}
+
+static int take_row(struct rows *r, char *line, struct row *row, struct mc_error *err)
+{
+    static const size_t least[N_COLUMNS] = {[COUNT] = 2, [BLOCK] = 1};
+    size_t value[N_COLUMNS];
+    char *field[N_COLUMNS];
+
+    if (cut(line, field))
+        return mc_fail(err, MC_EINPUT, "a row has %d columns with tabs between them", N_COLUMNS);
+    for (int c = AXIS; c <= BLOCK; c++)
+        if (number(field[c], &value[c]) || value[c] < least[c])
+            return mc_fail(err, MC_EINPUT, "%s \"%.40s\" is not a whole number of %zu or more",
+                           columns[c], field[c], least[c]);
+    if (!is_group_name(field[GROUP]))
+        return mc_fail(
+            err, MC_EINPUT,
+            "group \"%.40s\": its name has 1 to %d printable ASCII characters, no spaces",
+            field[GROUP], MC_NAME_MAX - 1);
+    const struct mc_param *const *at =
+        bsearch(field[TENSOR], r->by_name, r->g->n_params, sizeof *r->by_name, by_param_name);
+    if (!at)
+        return mc_fail(err, MC_EINPUT, "there is no tensor \"%.100s\"", field[TENSOR]);
+    const struct mc_tensor *t = &(*at)->tensor;
+    if (value[AXIS] >= (size_t)t->ndim)
+        return mc_fail(err, MC_EINPUT, "tensor \"%s\" has no axis %zu, but %d", t->name,
+                       value[AXIS], t->ndim);
+    const size_t length = (size_t)t->shape[value[AXIS]];
+    if (value[OFFSET] > length || value[COUNT] > (length - value[OFFSET]) / value[BLOCK])
+        return mc_fail(err, MC_EINPUT,
+                       "%zu units of %zu from %zu on reach beyond the %zu places of tensor \"%s\"",
+                       value[COUNT], value[BLOCK], value[OFFSET], length, t->name);
+    row->use = (struct mc_use){.index = (size_t)(*at - r->g->params),
+                               .dim = (int)value[AXIS],
+                               .offset = value[OFFSET],
+                               .count = value[COUNT],
+                               .repeat = value[BLOCK]};
+    row->name = field[GROUP];
+    return 0;
+}
+
+static int check_header(char *line, struct mc_error *err)
+{
+    char *field[N_COLUMNS];
+    int fine = line && !cut(line, field);
+
+    for (int c = 0; fine && c < N_COLUMNS; c++)
+        fine = !strcmp(field[c], columns[c]);
+    return fine ? 0
+                : mc_fail(err, MC_EINPUT,
+                          "the first line has to be the names of the columns: tensor, axis, "
+                          "offset, count, block, group, with tabs between them");
+}
+
+/* ---- all of them ------------------------------------------------------------------------------
+ */
+
+static int by_group(const void *x, const void *y)
+{
+    const struct row *a = *(const struct row *const *)x, *b = *(const struct row *const *)y;
+    const int names = strcmp(a->name, b->name);
+
+    return names ? names : (a->line > b->line) - (a->line < b->line);
+}
+
+/* Number the groups by their first rows, all of whose rows have its count. */
+static int number_groups(struct rows *r, struct mc_error *err)
+{
+    struct row **sorted = NULL;
+    size_t *first = NULL; /* of a row: the first of its group */
+    int rc = 0;
+
+    if ((rc = mc_new(&sorted, r->n, err)) || (rc = mc_new(&first, r->n, err)))
+        goto out;
+    for (size_t i = 0; i < r->n; i++)
+        sorted[i] = &r->rows[i];
+    qsort(sorted, r->n, sizeof *sorted, by_group);
+    for (size_t i = 0; i < r->n; i++) {
+        const size_t here = (size_t)(sorted[i] - r->rows);
+        first[here] = i && !strcmp(sorted[i]->name, sorted[i - 1]->name)
+                          ? first[sorted[i - 1] - r->rows]
+                          : here;
+    }
+    for (size_t i = 0; i < r->n && !rc; i++) {
+        const struct row *of = &r->rows[first[i]];
+        r->rows[i].group = first[i] == i ? r->n_groups++ : of->group;
+        if (r->rows[i].use.count != of->use.count)
+            rc = mc_fail(err, MC_EINPUT,
+                         "line %zu: group \"%s\" has %zu units here and %zu in line %zu",
+                         r->rows[i].line, of->name, r->rows[i].use.count, of->use.count, of->line);
+    }
+    if (!rc && r->n_groups > MC_MAX_DECLARED)
+        rc = mc_fail(err, MC_EINPUT, "more than %d groups", MC_MAX_DECLARED);
+out:
+    free(sorted);
+    free(first);
+    return rc;
+}
+
+static size_t end_of(const struct mc_use *u)
+{
+    return u->offset + u->count * u->repeat;
+}
+
+/* By tensor, axis and place; what holds others before them. */
+static int by_place(const void *x, const void *y)
+{
+    const struct row *a = *(const struct row *const *)x, *b = *(const struct row *const *)y;
+
+    if (a->use.index != b->use.index)
+        return a->use.index < b->use.index ? -1 : 1;
+    if (a->use.dim != b->use.dim)
+        return a->use.dim - b->use.dim;
+    if (a->use.offset != b->use.offset)
+        return a->use.offset < b->use.offset ? -1 : 1;
+    if (end_of(&a->use) != end_of(&b->use))
+        return end_of(&a->use) > end_of(&b->use) ? -1 : 1;
+    if (a->use.repeat != b->use.repeat)
+        return a->use.repeat > b->use.repeat ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+/* A row lies in `unit` of the row around it, if any. */
+struct place {
+    const struct row *row, *around;
+    size_t unit;
+};
+
+/* Do two rows, which are in units of the same row, take the same places there? */
+static int lie_alike(const struct place *x, const struct place *y)
+{
+    const struct mc_use *u = &x->row->use, *v = &y->row->use, *o;
+
+    if (!x->around || x->around != y->around || u->count != v->count || u->repeat != v->repeat)
+        return 0;
+    o = &x->around->use;
+    return u->offset - x->unit * o->repeat == v->offset - y->unit * o->repeat;
+}
+
+/* places: (n) as by_place has them. */
+static int find_places(const struct rows *r, struct place *places, struct mc_error *err)
+{
+    const struct row **sorted = NULL, **around = NULL; /* around: those that hold the next */
+    size_t depth = 0;
+    int rc = 0;
+
+    if ((rc = mc_new(&sorted, r->n, err)) || (rc = mc_new(&around, r->n, err)))
+        goto out;
+    for (size_t i = 0; i < r->n; i++)
+        sorted[i] = &r->rows[i];
+    qsort(sorted, r->n, sizeof *sorted, by_place);
+    for (size_t i = 0; i < r->n && !rc; i++) {
+        const struct mc_use *u = &sorted[i]->use, *o = NULL;
+        for (; depth; depth--) {
+            o = &around[depth - 1]->use;
+            if (o->index == u->index && o->dim == u->dim && end_of(o) > u->offset)
+                break;
+        }
+        places[i] = (struct place){.row = sorted[i]};
+        if (depth) {
+            places[i].around = around[depth - 1];
+            places[i].unit = (u->offset - o->offset) / o->repeat;
+            if ((u->offset - o->offset) % o->repeat + u->count * u->repeat > o->repeat ||
+                sorted[i]->group == around[depth - 1]->group)
+                rc = mc_fail(
+                    err, MC_EINPUT,
+                    "line %zu: overlaps line %zu, and does not lie within one of its blocks",
+                    sorted[i]->line, around[depth - 1]->line);
+        }
+        around[depth++] = sorted[i];
+    }
+out:
+    free(sorted);
+    free(around);
+    return rc;
+}
+
+static int by_group_of_row(const void *x, const void *y)
+{
+    const struct place *a = x, *b = y;
+
+    if (a->row->group != b->row->group)
+        return a->row->group < b->row->group ? -1 : 1;
+    return by_place(&a->row, &b->row);
+}
+
+/* Say of each group in which unit of which other it lies; all units of one hold the same. */
+static int nest_groups(const struct rows *r, struct mc_group *groups, struct mc_error *err)
+{
+    struct place *places = NULL;
+    size_t *first = NULL; /* of a group: its first place */
+    int rc = 0;
+
+    if ((rc = mc_new(&places, r->n, err)) || (rc = mc_new(&first, r->n_groups + 1, err)) ||
+        (rc = find_places(r, places, err)))
+        goto out;
+    if (r->n)
+        qsort(places, r->n, sizeof *places, by_group_of_row);
+    for (size_t i = 0; i < r->n && !rc; i++) {
+        const struct place *p = &places[i];
+        struct mc_group *g = &groups[p->row->group];
+        const size_t within = p->around ? 1 + p->around->group : 0;
+        if (!i || p->row->group != places[i - 1].row->group) {
+            first[p->row->group] = i;
+            g->within = within;
+            g->unit = p->unit;
+        } else if (g->within != within || g->unit != p->unit) {
+            rc = mc_fail(err, MC_EINPUT,
+                         "line %zu: group \"%s\" does not lie in the same unit as in line %zu",
+                         p->row->line, p->row->name, places[i - 1].row->line);
+        }
+    }
+    first[r->n_groups] = r->n;
+    for (size_t g = 0; g < r->n_groups && !rc; g++) {
+        const struct mc_group *of = &groups[g];
+        size_t slot = 0, twin = 0, met = 0;
+        if (!of->within || !of->unit)
+            continue;
+        for (size_t k = 0; k < g; k++)
+            slot += groups[k].within == of->within && groups[k].unit == of->unit;
+        for (; twin < r->n_groups; twin++)
+            if (groups[twin].within == of->within && !groups[twin].unit && met++ == slot)
+                break;
+        int alike = twin < r->n_groups && first[twin + 1] - first[twin] == first[g + 1] - first[g];
+        for (size_t i = first[g]; alike && i < first[g + 1]; i++)
+            alike = lie_alike(&places[i], &places[first[twin] + i - first[g]]);
+        if (!alike)
+            rc = mc_fail(err, MC_EINPUT,
+                         "line %zu: group \"%s\" does not lie in its unit of \"%s\" as one does in "
+                         "the first",
+                         places[first[g]].row->line, places[first[g]].row->name,
+                         groups[of->within - 1].name);
+    }
+out:
+    free(places);
+    free(first);
+    return rc;
+}
+
+static int by_tensor_name(const void *x, const void *y)
+{
+    return strcmp((*(const struct mc_param *const *)x)->tensor.name,
+                  (*(const struct mc_param *const *)y)->tensor.name);
+}
+
+static int read_rows(struct rows *r, const struct mc_graph *g, struct mc_error *err)
+{
+    char *at = NULL, *line = NULL;
+    size_t number_of = 0;
+    int rc = 0;
+
+    *r = (struct rows){.g = g};
+    if ((rc = mc_new(&r->by_name, g->n_params, err)))
+        return rc;
+    for (size_t i = 0; i < g->n_params; i++)
+        r->by_name[i] = &g->params[i];
+    qsort(r->by_name, g->n_params, sizeof *r->by_name, by_tensor_name);
+    if (!(at = r->text = strdup(g->rows)))
+        return mc_no_memory(err);
+    line = next_line(&at, &number_of);
+    rc = mc_fail_in(check_header(line, err), err, "line %zu", number_of);
+    while (!rc && (line = next_line(&at, &number_of))) {
+        if ((rc = mc_list_room(&r->rows, r->n, err)))
+            return rc;
+        r->rows[r->n] = (struct row){.line = number_of};
+        rc = mc_fail_in(take_row(r, line, &r->rows[r->n++], err), err, "line %zu", number_of);
+    }
+    return rc ? rc : number_groups(r, err);
+}
+
+int mc_rows_symmetry(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
+{
+    struct mc_perm p;
+    struct rows r;
+    int rc = read_rows(&r, g, err);
+
+    *out = (struct mc_symmetry){0};
+    if (rc || (rc = mc_new(&out->groups, r.n_groups, err)))
+        goto out;
+    out->n_groups = r.n_groups;
+    for (size_t i = 0; i < r.n; i++) {
+        struct mc_group *to = &out->groups[r.rows[i].group];
+        memcpy(to->name, r.rows[i].name, strlen(r.rows[i].name) + 1);
+        to->size = r.rows[i].use.count;
+        to->n_uses++;
+    }
+    for (size_t i = 0; i < r.n_groups; i++) {
+        if ((rc = mc_new(&out->groups[i].uses, out->groups[i].n_uses, err)))
+            goto out;
+        out->groups[i].n_uses = 0;
+    }
+    for (size_t i = 0; i < r.n; i++) {
+        struct mc_group *to = &out->groups[r.rows[i].group];
+        to->uses[to->n_uses++] = r.rows[i].use;
+    }
+    if ((rc = nest_groups(&r, out->groups, err)) || (rc = mc_perm_init(&p, out, err)))
+        goto out;
+    rc = mc_perm_check_nesting(&p, err);
+    mc_perm_release(&p);
+out:
+    release(&r);
+    if (rc)
+        mc_symmetry_release(out);
+    return rc;
+}
+
+/* ---- the network ------------------------------------------------------------------------------
+ */
+
+static int lay_out(struct mc_graph *g, const struct mc_tensor *tensors, size_t n,
+                   struct mc_error *err)
+{
+    int rc = mc_new(&g->params, n, err);
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        const uint64_t count = mc_tensor_bytes(&tensors[i]) / mc_dtype_size(tensors[i].dtype);
+        if (count > MC_MAX_VECTOR - g->P)
+            return mc_fail(err, MC_EINPUT, "more parameters than %zu", MC_MAX_VECTOR);
+        g->params[i] = (struct mc_param){
+            .tensor = tensors[i], .offset = g->P, .count = (size_t)count, .node = -1};
+        g->P = (g->P + (size_t)count + 15) / 16 * 16;
+        g->n_params++;
+    }
+    return rc;
+}
+
+int mc_graph_declare(struct mc_graph **out, const char *net, const struct mc_tensor *tensors,
+                     size_t n, const char *text, size_t bytes, struct mc_error *err)
+{
+    struct mc_graph *g = NULL;
+    struct mc_symmetry checked;
+    int rc = mc_new(&g, 1, err);
+
+    *out = NULL;
+    if (rc)
+        return rc;
+    g->logits = -1;
+    strncpy(g->net, net, sizeof g->net - 1);
+    if (memchr(text, 0, bytes) || bytes > MC_MAX_ROWS_TEXT)
+        rc = mc_fail(err, MC_EINPUT, "is not a text of at most %zu bytes", MC_MAX_ROWS_TEXT);
+    if (!rc) /* room for a newline at its end */
+        rc = mc_new(&g->rows, bytes + 2, err);
+    if (!rc)
+        memcpy(g->rows, text, bytes);
+    if (rc || (rc = lay_out(g, tensors, n, err)))
+        goto out;
+    rc = mc_rows_symmetry(&checked, g, err);
+    mc_symmetry_release(&checked);
+    if (rc)
+        goto out;
+    /* of each line that counts, itself */
+    char *from = g->rows, *to = g->rows, *line;
+    for (size_t ignored = 0; (line = next_line(&from, &ignored));) {
+        const size_t length = strlen(line);
+        memmove(to, line, length);
+        to += length;
+        *to++ = '\n';
+    }
+    *to = 0;
+out:
+    if (rc)
+        mc_graph_free(g);
+    else
+        *out = g;
+    return rc;
+}

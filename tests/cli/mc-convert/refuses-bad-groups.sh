@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-convert --groups: what rows cannot be, by the line; and streams that hold such rows are refused likewise.
+py <<'END'
+import struct
+head = {"w": {"dtype": "F32", "shape": [12, 6], "data_offsets": [0, 288]}, "v": {"dtype": "F32", "shape": [12], "data_offsets": [288, 336]}}
+text = json.dumps(head).encode()
+open("net.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + bytes(336))
+END
+header='tensor axis offset count block group'
+# refuse TEXT ROW...: of a file with the header and these rows
+refuse() {
+    printf '%s\n' "${@:2}" | tr ' ' '\t' >bad.tsv
+    unchanged 3 "$1" mc-convert net.safetensors --groups bad.tsv -o x.mcz
+    printf '%s\0' "${@:2}" >rows
+    py "$1" <<'END'
+rows = open("rows").read().split("\0")[:-1]
+mcz.write("bad.mcz", "weights", {"net": "n", "dataset": "", "symmetry": "".join(r.replace(" ", "\t") + "\n" for r in rows)},
+          {"v": np.zeros(12, "f4"), "w": np.zeros((12, 6), "f4")})
+END
+    unchanged 3 "bad.mcz: symmetry: ${1#bad.tsv: }" mc-permute --random 1 bad.mcz -o x.mcz
+}
+refuse "bad.tsv: line 1: the first line has to be the names of the columns" 'w 0 0 12 1 g'
+refuse "line 1: the first line has to be" 'tensor axis offset count block'
+refuse "line 1: the first line has to be" "$header more"
+refuse "bad.tsv: line 2: a row has 6 columns" "$header" 'w 0 0 12 1'
+refuse "line 2: a row has 6 columns" "$header" 'w 0 0 12 1 g more'
+refuse 'line 2: there is no tensor "x"' "$header" 'x 0 0 12 1 g'
+refuse 'line 2: tensor "w" has no axis 2, but 2' "$header" 'w 2 0 12 1 g'
+refuse 'line 2: axis "-1" is not a whole number of 0 or more' "$header" 'w -1 0 12 1 g'
+refuse 'line 2: count "1" is not a whole number of 2 or more' "$header" 'w 0 0 1 1 g'
+refuse 'line 2: count "99999999999999999999" is not' "$header" 'w 0 0 99999999999999999999 1 g'
+refuse 'line 2: block "0" is not a whole number of 1 or more' "$header" 'w 0 0 2 0 g'
+refuse 'line 2: offset "" is not' "$header" 'w 0  2 1 g'
+refuse 'line 2: 12 units of 1 from 1 on reach beyond the 12 places of tensor "w"' "$header" 'w 0 1 12 1 g'
+refuse 'line 2: 2000000000 units of 2000000000 from 0 on reach beyond' "$header" 'w 0 0 2000000000 2000000000 g'
+refuse 'line 2: group "": its name has 1 to 119' "$header" 'w 0 0 2 1 '
+refuse 'line 3: group "g" has 6 units here and 12 in line 2' "$header" 'w 0 0 12 1 g' 'w 1 0 6 1 g'
+refuse 'line 3: overlaps line 2, and does not lie within one of its blocks' "$header" 'w 0 0 6 1 g' 'w 0 5 6 1 h'
+refuse 'line 3: overlaps line 2' "$header" 'w 0 0 12 1 g' 'w 0 0 12 1 g'
+refuse 'line 3: overlaps line 2' "$header" 'w 0 0 3 4 g' 'w 0 2 4 1 h'
+# within units: all of a group in one, and alike in all
+within=("$header" 'w 0 0 2 6 g' 'v 0 0 2 6 g' 'w 0 0 6 1 h0' 'v 0 0 6 1 h0')
+refuse 'line 4: group "h0" does not lie in the same unit as in line 5' "${within[@]:0:4}" 'v 0 6 6 1 h0'
+refuse 'line 3: group "h" does not lie in the same unit as in line 4' "$header" 'v 0 0 2 6 g' 'w 0 0 6 1 h' 'v 0 0 6 1 h'
+refuse 'the units of group "g" do not hold the same groups' "${within[@]}"
+refuse 'line 6: group "h1" does not lie in its unit of "g" as one does in the first' "${within[@]}" 'w 0 6 6 1 h1'
+refuse 'line 7: group "h1" does not lie in its unit of "g"' "${within[@]}" 'w 0 6 3 2 h1' 'v 0 6 3 2 h1'
+printf '%s\n' "${within[@]}" 'w 0 6 6 1 h1' 'v 0 6 6 1 h1' | tr ' ' '\t' >good.tsv
+mc-convert net.safetensors --groups good.tsv -o net.mcz
+
+printf 'tensor\0' >bad.tsv
+unchanged 3 "bad.tsv: is not a text" mc-convert net.safetensors --groups bad.tsv -o x.mcz
+head -c 2000000 /dev/zero | tr '\0' '#' >bad.tsv
+unchanged 3 "bad.tsv: is not a text of at most" mc-convert net.safetensors --groups bad.tsv -o x.mcz
+unchanged 1 "nothing.tsv" mc-convert net.safetensors --groups nothing.tsv -o x.mcz
+refused "needs one of --like WEIGHTS, --groups FILE and --net NAME" mc-convert net.safetensors -o x.mcz
+refused "needs one of" mc-convert net.safetensors --groups good.tsv --like net.mcz -o x.mcz
+refused "holds its network: no --net, --data, --like, --groups" mc-convert net.mcz --groups good.tsv -o x.npz
+py <<'END'
+import msgpack
+rows = mcz.read("net.mcz").meta["symmetry"]
+w = {"v": np.zeros(12, "f4"), "w": np.zeros((12, 6), "f4")}
+meta = {"net": "n", "dataset": ""}
+mcz.write("number.mcz", "weights", {**meta, "symmetry": 3}, w)
+mcz.write("double.mcz", "weights", {**meta, "symmetry": rows}, {k: v.astype(float) for k, v in w.items()})
+mcz.write("fewer.mcz", "weights", {**meta, "symmetry": rows}, {"w": w["w"]})
+groups = [{"name": n, "size": s} for n, s in (("g", 2), ("h0", 6), ("h1", 6))]
+for name, changes in (("ok", {}), ("itself", {1: {"within": 1, "unit": 0}}), ("beyond", {1: {"within": 0, "unit": 2}}),
+                      ("alone", {1: {"within": 0, "unit": 0}}), ("none", {1: {"within": 7, "unit": 0}})):
+    g = [dict(x, **changes.get(i, {})) for i, x in enumerate(groups)]
+    mcz.write("p-%s.mcz" % name, "permutation", {"groups": g}, {x["name"]: np.arange(x["size"], dtype="i4") for x in g})
+END
+unchanged 3 'number.mcz: "symmetry" is no text' mc-permute --random 1 number.mcz -o x.mcz
+unchanged 3 'double.mcz: tensor "v" is not of float32' mc-permute --random 1 double.mcz -o x.mcz
+unchanged 3 'fewer.mcz: symmetry: line 3: there is no tensor "v"' mc-permute --random 1 fewer.mcz -o x.mcz
+for p in itself beyond; do
+    unchanged 3 "p-$p.mcz: group \"h0\" does not lie alike in all units of a group" mc-permute --inverse p-$p.mcz -o x.mcz
+done
+unchanged 3 'p-alone.mcz: the units of group "g" do not hold the same groups' mc-permute p-alone.mcz net.mcz -o x.mcz
+unchanged 3 'p-none.mcz' mc-permute --inverse p-none.mcz -o x.mcz
+# what does not say that its groups lie within others is taken for a network that does, but not composed with one
+mc-permute p-ok.mcz net.mcz | alike - net.mcz
+mc-permute --identity net.mcz -o one.mcz
+unchanged 3 'lies within a unit in one of the permutations alone' mc-permute --compose p-ok.mcz one.mcz -o x.mcz

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# A program that has to run a network refuses one without a graph in one line.
+fixture pair
+mc-convert a.mcz -o a.safetensors
+printf 'tensor\taxis\toffset\tcount\tblock\tgroup\n' >none.tsv
+mc-convert a.safetensors --groups none.tsv -o net.mcz
+mc-permute --identity net.mcz | mc-permute - net.mcz | alike - net.mcz
+mc-bezier --epochs 0 net.mcz net.mcz -o line.mcz
+no() { unchanged 3 "$1: is a network without a graph, which this program would need to run it" "${@:2}"; }
+no net.mcz mc-eval --data data.mcz net.mcz -o x.tsv
+no net.mcz mc-eval --data data.mcz --line --bn average net.mcz net.mcz -o x.tsv
+no line.mcz mc-eval --data data.mcz line.mcz -o x.tsv
+no net.mcz mc-eval --plane --data data.mcz net.mcz net.mcz net.mcz -o x.tsv
+no net.mcz mc-acts --data data.mcz net.mcz net.mcz -o x.mcz
+no net.mcz mc-acts --data data.mcz --raw net.mcz -o x.mcz
+no net.mcz mc-pgd --data data.mcz net.mcz -o x.mcz
+no net.mcz mc-pam --data data.mcz net.mcz net.mcz -o x.mcz
+no net.mcz mc-bezier --data data.mcz --epochs 1 net.mcz net.mcz -o x.mcz
+no net.mcz mc-train --data data.mcz --init net.mcz --epochs 1 -o x.mcz
+no net.mcz mc-permute --verify data.mcz --random 1 net.mcz -o x.mcz
+no net.mcz mc-bound net.mcz net.mcz "$MC_ROOT/formats/samples/good-moments.mcz" -o x.tsv
+unchanged 3 "net.mcz: is a weights stream, without a graph" mc-info --graph net.mcz
+unchanged 3 "net.mcz and a.mcz: are different networks (none, tinyten): one is without a graph" mc-match net.mcz a.mcz -o x.mcz

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# A small GPT and a ViT from PyTorch, whose groups a file declares: permuted, heads as blocks and within, they have the same
+# logits; planted permutations are found from the weights; of two networks that went on from one, and of which one was
+# permuted, the middle is as good as the ends again; and between two that were trained apart it gets better.
+# Needs python3-torch (PYTHON: another Python that has it); skipped where it is not.
+python=${PYTHON:-/usr/bin/python3}
+$python -c 'import torch' 2>/dev/null || exit 77
+[ "$MC_UNDER" != valgrind ] || exit 77
+transformers() { "$python" "$MC_ROOT/tests/parity/transformers.py" "$@"; }
+middle() { mc-bezier --epochs 0 "$1" "$2" | mc-bezier --point 0.5 - | mc-convert --to safetensors - -o "$3"; }
+
+for net in gpt vit; do
+    transformers make $net made
+    mc-convert -q made.safetensors --groups made.tsv -o made.mcz
+    mc-permute --random 5 --perm-out planted.mcz made.mcz -o q.mcz
+    mc-convert q.mcz -o q.safetensors
+    transformers logits $net made q.safetensors >logits
+    awk '{ if ($1 > 1e-5 * $2 || !($2 > .1)) exit 1 }' logits || die "$net, permuted: logits $(cat logits)"
+    mc-permute -v planted.mcz made.mcz 2>&1 >/dev/null | grep -q 'head[0-9].qk: [1-9]' || die 'nothing moves within a head'
+    mc-permute -v planted.mcz made.mcz 2>&1 >/dev/null | grep -q 'heads: [1-9]' || die 'no head moves'
+    mc-match -q made.mcz q.mcz -o p.mcz
+    mc-permute p.mcz q.mcz | alike - made.mcz
+    mc-match -q -t 1 made.mcz q.mcz | same - p.mcz
+    mc-permute --inverse planted.mcz q.mcz | alike - made.mcz
+
+    transformers train $net t 120
+    for end in a b base other; do mc-convert -q t-$end.safetensors --groups t.tsv -o $end.mcz; done
+    mc-permute --random 6 b.mcz -o q.mcz
+    mc-match -q a.mcz q.mcz | mc-permute - q.mcz -o pq.mcz
+    mc-match -q --log-json log.json base.mcz other.mcz | mc-permute - other.mcz -o pother.mcz
+    middle a.mcz b.mcz same.safetensors
+    middle a.mcz q.mcz permuted.safetensors
+    middle a.mcz pq.mcz matched.safetensors
+    middle base.mcz other.mcz apart.safetensors
+    middle base.mcz pother.mcz aligned.safetensors
+    transformers loss $net t-{a,b,base,other}.safetensors {same,permuted,matched,apart,aligned}.safetensors >losses
+    awk '{ loss[$1] = $2 } END { a = loss["t-a.safetensors"]; m = loss["matched.safetensors"]
+        if (!(m < 1.2 * a + .02 && loss["permuted.safetensors"] > 1.3 * m && loss["aligned.safetensors"] < loss["apart.safetensors"]))
+            exit 1 }' losses || die "$net: $(cat losses)"
+    echo "$net: logits $(cat logits); $(tr '\t\n' ' ;' <losses)"
+done
