@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Twelve networks of torchvision, brought here by mcz.torch: logits, loss, a planted permutation found from activations,
-the permuted network loaded back. Writes a table.
+"""Twelve networks of torchvision, brought here by mcz.torch: logits, loss, a planted permutation found from
+activations, the permuted network loaded back. Writes a table.
 
     pip install torch torchvision formats/python
     PATH=build/bin:$PATH tests/parity/torchvision_networks.py build [NETWORK...] >table.tsv
 
-Full width, 10 classes, random weights and lived-in statistics, 64 drawn images of 64x64 (SIZE=, IMAGES=). Columns: nodes;
-parameters; the largest logit, and the largest difference of the programs' logits from PyTorch's; cross-entropies; groups;
-units, those that hardly vary, and of the others those that correlate 1 with the planted and with another one, which was
-taken, and those that the assignment puts elsewhere; the largest difference of the logits of the permuted and of the
-aligned network in PyTorch. Not part of `make check`: it needs torchvision, and minutes.
+Full width, 10 classes, random weights and lived-in statistics, 64 drawn images of 64x64 (SIZE=, IMAGES=). Columns:
+nodes; parameters; the largest logit, and the largest difference of the programs' logits from PyTorch's; both losses;
+groups; units, those that hardly vary, and of the others those that correlate 1 with the planted and with another one,
+which was taken, and those that the assignment puts elsewhere; the largest difference of the logits of the permuted and
+of the aligned network in PyTorch. Not part of `make check`: it needs torchvision, and minutes.
 Exit status 1 where a network's logits are off by more than 1e-4 of the largest, or a unit is put elsewhere."""
 import json
 import os
@@ -34,8 +34,8 @@ from mcz import torch as mt  # noqa: E402
 
 NETWORKS = ("mobilenet_v2", "mobilenet_v3_small", "efficientnet_b0", "convnext_tiny", "densenet121", "regnet_y_400mf",
             "resnext50_32x4d", "resnet18", "vgg11_bn", "googlenet", "squeezenet1_1", "alexnet")
-COLUMNS = ("network", "nodes", "parameters", "largest_logit", "difference", "loss_there", "loss_here", "groups", "units",
-           "dead", "tied", "elsewhere", "back")
+COLUMNS = ("network", "nodes", "parameters", "largest_logit", "difference", "loss_there", "loss_here", "groups",
+           "units", "dead", "tied", "elsewhere", "back")
 SIZE, IMAGES = (os.environ.get(k, "64") for k in ("SIZE", "IMAGES"))
 
 
@@ -43,18 +43,25 @@ def call(*command, **rest):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, universal_newlines=True, **rest).stdout
 
 
-def settle(net):
-    """Layer scales as a trained network has them, not 1e-6: else a block is nothing beside its shortcut."""
+def lived_in(net, x):
+    """As training leaves it: with the statistics of its images, so that deep signals do not vanish, and with layer
+    scales that count, not 1e-6, by which a block is nothing beside its shortcut."""
+    norms = {m: m.momentum for m in net.modules() if isinstance(m, nn.BatchNorm2d)}
+    for m in norms:
+        m.momentum = None  # the mean of all batches
     for name, p in net.named_parameters():
         if name.endswith("layer_scale"):
             nn.init.uniform_(p, .5, 1)
+    torch_nets.lived_in(net, x, 2)
+    for m, momentum in norms.items():
+        m.momentum = momentum
     return net
 
 
 def row(name, build, images, x, y):
     torch.manual_seed(1)
     rest = {"aux_logits": False, "init_weights": False} if name == "googlenet" else {}
-    net = torch_nets.lived_in(settle(getattr(torchvision.models, name)(num_classes=10, **rest)), x[:32], 2)
+    net = lived_in(getattr(torchvision.models, name)(num_classes=10, **rest), x[:32])
     graph, tensors, notes = mt.export(net, x.shape[1:], 10, name=name)
     for note in notes:
         print("%s: %s" % (name, note), file=sys.stderr)
@@ -84,9 +91,10 @@ def row(name, build, images, x, y):
     again = torch_nets.logits(mt.load(net, "back.mcz"), x)
     most = np.abs(theirs).max()
     off, returned = np.abs(theirs - here).max(), max(np.abs(theirs - v).max() for v in (back, again))
-    print("\t".join(map(str, (name, len(graph["nodes"]), sum(p.numel() for p in net.parameters()), "%.4g" % most, "%.2g" %
-                              off, "%.6f" % losses[0], "%.6f" % losses[1], len(matrices.meta["groups"]), units, dead,
-                              tied, elsewhere, "%.2g" % returned))), flush=True)
+    cells = (name, len(graph["nodes"]), sum(p.numel() for p in net.parameters()), "%.4g" % most, "%.2g" % off,
+             "%.6f" % losses[0], "%.6f" % losses[1], len(matrices.meta["groups"]), units, dead, tied, elsewhere,
+             "%.2g" % returned)
+    print("\t".join(map(str, cells)), flush=True)
     return max(off, returned) <= 1e-4 * most and not elsewhere
 
 

@@ -13,9 +13,13 @@ OPS = """\
 | `conv` | 1 | convolution, as PyTorch's |
 | `linear` | 1, flat | linear layer |
 | `batchnorm` | 1 | per channel |
+| `layernorm` | 1 | over the channels of each pixel: LayerNorm of channels-last, torchvision's LayerNorm2d |
+| `scale` | 1 | each channel times a learned factor |
 | `relu` | 1 | 0 below 0, x²/2δ up to δ, then x − δ/2 |
-| `add` | 2 to 16 of one shape | their sum |
-| `concat` | 2 to 16 of one height and width | their channels, one after the other |
+| `relu6`, `gelu`, `silu`, `hardswish`, `hardsigmoid`, `sigmoid` | 1 | as PyTorch's; `gelu` with the error function, not tanh |
+| `add` | 2 to 256 of one shape | their sum |
+| `mul` | 2 of as many channels, the second of the first's height and width or 1×1 | their product; a second of 1×1 is one factor a channel |
+| `concat` | 1 to 256 of one height and width | their channels, one after the other |
 | `maxpool`, `avgpool` | 1 | pooling; what is padded is not averaged over |
 | `globalpool` | 1 | each channel's mean, flat |
 | `adaptpool` | 1 | averages, as AdaptiveAvgPool2d's |
@@ -36,7 +40,7 @@ SETTINGS = """\
 | `groups` | `conv` | an integer from 1 to 16777216 | groups of channels; divides those of input and output |
 | `ceil` | `maxpool`, `avgpool` | true or false | round the output's size up |
 | `bias` | `conv`, `linear` | true or false | the layer has a bias |
-| `eps` | `batchnorm` | a number over 0 | is added to the variance |
+| `eps` | `batchnorm`, `layernorm` | a number over 0 | is added to the variance |
 | `momentum` | `batchnorm` | a number from 0 to 1 | weight of the new batch in the running statistics |
 | `delta` | `relu` | a number of 0 or more; left out: 0 | Huber's δ; 0 is the plain ReLU |
 | `size` | `adaptpool` | [height, width], each an integer from 1 to 8192 | size of the output |
@@ -45,8 +49,8 @@ SETTINGS = """\
 | `train_only` | `loss` | true or false | left out outside training |
 | `weight_init` | `conv`, `linear` | zero, one, xavier_normal, kaiming_normal_out, uniform_fan_in or truncated_normal_01; left out: uniform_fan_in | initial weights |
 | `bias_init` | `conv`, `linear` | zero, one, xavier_normal, kaiming_normal_out, uniform_fan_in or truncated_normal_01; left out: uniform_fan_in | initial bias; written where `bias` is true |
-| `weight_init` | `batchnorm` | zero or one; left out: one | initial weights |
-| `bias_init` | `batchnorm` | zero or one; left out: zero | initial bias |
+| `weight_init` | `batchnorm`, `layernorm`, `scale` | zero or one; left out: one | initial weights |
+| `bias_init` | `batchnorm`, `layernorm` | zero or one; left out: zero | initial bias |
 """
 
 NODES_MAX, CHANNELS_MAX, ELEMENTS_MAX, VECTOR_MAX, DROPOUT_MAX = 4096, 1 << 24, 1 << 28, 1 << 31, 1 << 22

@@ -29,7 +29,8 @@ def read(path):
     with open(path) as f:
         lines = [(i, line.rstrip("\n").split("\t")) for i, line in enumerate(f, 1)
                  if line.strip() and not line.startswith("#")]
-    need(lines and tuple(lines[0][1]) == FIELDS, "%s: its first line is not %s, with tabs between" % (path, " ".join(FIELDS)))
+    need(lines and tuple(lines[0][1]) == FIELDS,
+         "%s: its first line is not %s, with tabs between" % (path, " ".join(FIELDS)))
     for i, words in lines[1:]:
         need(len(words) == 6 and all(w.isdecimal() for w in words[1:5]), "%s: line %d: is not %s" %
              (path, i, ", ".join(FIELDS)))

@@ -93,7 +93,7 @@ def check_permutation(p, name):
          (name, len(p) - 1))
 
 
-# ---- the kinds: each is given meta and what is announced, and returns its check of values and records -----------------
+# ---- the kinds: each is given meta and what is announced, and returns its check of values and records ---------------
 
 def dataset(meta, announced):
     for key, most in ("name", 63), ("split", 15), ("order", 63):
@@ -148,7 +148,8 @@ def dataset(meta, announced):
         need(not len(wrong), "image %d has label %d of %d classes" %
              ((wrong[0], labels[wrong[0]], classes) if len(wrong) else (0, 0, 0)))
         for i in range(len(pixels) if images.dtype == "float32" else 0):
-            need((pixels[i] >= 0).all() and (pixels[i] <= 1).all(), "image %d has a pixel that is not from 0 to 1" % i)
+            need((pixels[i] >= 0).all() and (pixels[i] <= 1).all(),
+                 "image %d has a pixel that is not from 0 to 1" % i)
     return values
 
 
@@ -230,7 +231,8 @@ def taps_of(meta):
         text(t, "name", 95), count(t, "group", GROUPS_MAX), count(t, "samples", 1 << 56)
         start, n = count(t, "start", UNITS_MAX), count(t, "count", UNITS_MAX)
         need(t["name"] and n, "tap %d has no name or no units" % i)
-        need(t["group"] < len(groups) and start + n <= groups[t["group"]][1], "tap %s: is not within a group" % t["name"])
+        need(t["group"] < len(groups) and start + n <= groups[t["group"]][1],
+             "tap %s: is not within a group" % t["name"])
         seen[t["group"]].append((start, start + n))
     for (name, size), spans in zip(groups, seen):
         upto = 0
@@ -303,6 +305,32 @@ def activations(meta, announced):
     return values
 
 
+def losses(meta, announced):
+    points, data = count(meta, "points", 1 << 20), array(meta, "data")
+    need(1 <= len(data) <= 16, "%d data sets instead of 1 to 16" % len(data))
+    for d in data:
+        text(d, "name", 79), text(d, "id", 32), count(d, "images", 1 << 22)
+    need(points >= 2, "%d points are no path" % points)
+    need(all(d["name"] and d["images"] for d in data), "a data set has no name or no images")
+    names = [d["name"] for d in data]
+    for name in names:
+        need(names.count(name) == 1, "two data sets are called \"%s\"" % name)
+    expect(announced, [("t", "float64", [points]), ("chord", "float64", [points - 1])] +
+           [(d["name"] + what, dtype, [points, d["images"]]) for d in data
+            for what, dtype in (("/loss", "float32"), ("/correct", "uint8"))])
+
+    def values(arrays, order):
+        in_order(announced, order)
+        t, chord = arrays["t"], arrays["chord"]
+        need(t[0] == 0 and t[-1] == 1 and (np.diff(t) > 0).all(), "\"t\" does not ascend from 0 to 1")
+        need(np.isfinite(chord).all() and (chord >= 0).all(), "\"chord\" holds what is no distance")
+        for name in names:
+            finite(arrays[name + "/loss"], name)
+            most = arrays[name + "/correct"].max()
+            need(most <= 1, "\"%s/correct\" holds %d, which is not 0 or 1" % (name, most))
+    return values
+
+
 def checkpoint(meta, announced):
     version = count(meta, "version", (1 << 32) - 1)
     need(version == 2, "a checkpoint of version %d; this program reads 2" % version)
@@ -319,7 +347,8 @@ def state(meta, announced):
     return lambda arrays, order: in_order(announced, order)
 
 
-KINDS = {f.__name__: f for f in (dataset, weights, curve, permutation, matrices, moments, activations, checkpoint, state)}
+KINDS = {f.__name__: f for f in (dataset, weights, curve, permutation, matrices, moments, activations, losses,
+                                 checkpoint, state)}
 
 
 class Checker:

@@ -60,7 +60,8 @@ def load(net, weights, strict=True):
     wrong = ["%s is %g there, and a constant of the network" % (k, np.ravel(tensors[k])[0]) for k, v in fixed.items()
              if (tensors[k] != np.float32(v)).any()]
     tensors = {k: v for k, v in tensors.items() if k not in fixed and not k.endswith(".num_batches_tracked")}
-    needed = {n for n, _ in net.named_parameters()} | {n for n in state if n.endswith((".running_mean", ".running_var"))}
+    needed = {n for n, _ in net.named_parameters()}
+    needed |= {n for n in state if n.endswith((".running_mean", ".running_var"))}
     other = [k for k in tensors if k in state and _squeezed(state[k].shape) != _squeezed(tensors[k].shape)]
     wrong += ["missing %s" % k for k in state if k in needed and k not in tensors] if strict else []
     wrong += ["unknown %s" % k for k in tensors if k not in state] if strict else []

@@ -222,10 +222,9 @@ def mul(t, out, x, y):
               (tuple(x.shape[1:]), tuple(y.shape[1:])))
         return t.node(out, "mul", [x, y], axes=x._mc.axes, any_axes=True)
     x, y = (x, y) if whole_value(x) else (y, x)
-    name = t.names.get(id(y))
-    if name and y.numel() == x._mc.shape[0] and (y.shape[-1] if x._mc.axes[-1] == "c" else
-                                                  y.shape[0] if y.dim() == len(x._mc.axes) else 0) == y.numel():
-        return t.node(out, "scale", [x], named=name, axes=x._mc.axes)
+    name, axes = t.names.get(id(y)), x._mc.axes
+    if name and y.numel() == x._mc.shape[0] == dict(zip(reversed(axes), reversed(y.shape))).get("c"):
+        return t.node(out, "scale", [x], named=name, axes=axes)
     t.affine(out, x, y, 0, "a factor that is no parameter of one value a channel")
 
 
@@ -257,20 +256,21 @@ def log_softmax(t, out, x, dim=None, **rest):
 
 TABLE = {
     "conv2d": conv2d, "linear": linear, "batch_norm": batch_norm, "layer_norm": layer_norm,
-    "relu": pointwise("relu"), "relu6": pointwise("relu6"), "hardtanh": hardtanh, "gelu": pointwise("gelu"), "silu": pointwise("silu"),
-    "hardswish": pointwise("hardswish"), "hardsigmoid": pointwise("hardsigmoid"), "sigmoid": pointwise("sigmoid"),
+    "relu": pointwise("relu"), "relu6": pointwise("relu6"), "hardtanh": hardtanh, "gelu": pointwise("gelu"),
+    "silu": pointwise("silu"), "hardswish": pointwise("hardswish"), "hardsigmoid": pointwise("hardsigmoid"),
+    "sigmoid": pointwise("sigmoid"),
     "max_pool2d": max_pool2d, "avg_pool2d": avg_pool2d, "adaptive_avg_pool2d": adaptive_avg_pool2d,
     "adaptive_max_pool2d": adaptive_max_pool2d, "mean": mean,
     "flatten": reshape, "view": reshape, "reshape": reshape, "squeeze": reshape, "unsqueeze": reshape,
     "permute": permute, "transpose": transpose, "cat": cat, "concat": cat, "concatenate": cat,
-    "add": add, "sub": sub, "mul": mul, "div": div, "dropout": dropout,
-    "dropout2d": dropout2d, "log_softmax": log_softmax,
-    "contiguous": identity, "clone": identity, "detach": identity, "to": identity, "float": identity,
-    "alias": identity,
+    "add": add, "sub": sub, "mul": mul, "div": div,
+    "dropout": dropout, "dropout2d": dropout2d, "log_softmax": log_softmax,
+    "contiguous": identity, "clone": identity, "detach": identity, "to": identity, "float": identity, "alias": identity,
 }
-ALIASES = {"iadd": "add", "radd": "add", "isub": "sub", "imul": "mul", "rmul": "mul", "itruediv": "div", "truediv": "div",
-           "multiply": "mul", "divide": "div", "subtract": "sub", "max_pool2d_with_indices": "max_pool2d",
-           "adaptive_max_pool2d_with_indices": "adaptive_max_pool2d"}
+ALIASES = {
+    "iadd": "add", "radd": "add", "isub": "sub", "imul": "mul", "rmul": "mul", "itruediv": "div", "truediv": "div",
+    "multiply": "mul", "divide": "div", "subtract": "sub", "max_pool2d_with_indices": "max_pool2d",
+    "adaptive_max_pool2d_with_indices": "adaptive_max_pool2d"}
 
 
 class Trace:
