@@ -87,7 +87,7 @@ if [ -n "$prefix" ]; then
     # apt's own folders, but for the list of what is installed and where packages come from
     own() {
         apt-get -qq -o Dir::State="$at" -o Dir::State::lists="$at/lists" -o Dir::State::status=/var/lib/dpkg/status \
-            -o Dir::Cache="$at" -o Dir::Cache::archives="$at/archives" -o Debug::NoLocking=1 -o APT::Sandbox::User="$(id -un)" \
+            -o Dir::Cache="$at" -o Dir::Cache::archives="$at/archives" -o Debug::NoLocking=1 -o APT::Sandbox::User=root \
             -y --no-install-recommends "$@" </dev/null
     }
     if [ -n "$missing" ]; then
@@ -99,22 +99,28 @@ if [ -n "$prefix" ]; then
         [ ! -e "$deb" ] || dpkg-deb -x "$deb" "$prefix"
     done
     rm -rf "$at"
-    lib=usr/lib/$(gcc -print-multiarch)
+    lib=usr/lib/$(gcc -print-multiarch) headers=usr/include/$(gcc -print-multiarch)
     [ ! -e "$prefix/usr/bin/gnuplot-nox" ] || ln -sf gnuplot-nox "$prefix/usr/bin/gnuplot"
     # the reference BLAS and LAPACK, which Debian's alternatives point to
     for l in blas lapack; do
         for f in "$prefix/$lib/$l/lib$l".*; do [ ! -e "$f" ] || ln -sf "$l/${f##*/}" "$prefix/$lib/"; done
     done
+    [ ! -e "$prefix/$headers/cblas-netlib.h" ] || ln -sf cblas-netlib.h "$prefix/$headers/cblas.h"
     # paths that packages hold from the root
+    perl=
+    for f in "$prefix/usr/share/perl5" "$prefix/$lib"/perl5/* "$prefix"/usr/share/perl/* "$prefix/$lib"/perl/*; do
+        [ ! -d "$f" ] || perl=$perl$f:
+    done
     ! [ -d "$prefix/etc/fonts" ] || sed "s,<dir>/usr/share/fonts</dir>,&<dir>$prefix/usr/share/fonts</dir>," \
         "$prefix/etc/fonts/fonts.conf" >"$prefix/fonts.conf"
     cat >"$prefix/env.sh" <<END
 # for a shell that builds and runs mc: . $prefix/env.sh
 export MC_PACKAGES='$prefix'
 export PATH='$prefix/usr/bin':"\$PATH"
-export CPATH='$prefix/usr/include:$prefix/usr/include/${lib##*/}'\${CPATH:+:\$CPATH}
-export LIBRARY_PATH='$prefix/$lib'\${LIBRARY_PATH:+:\$LIBRARY_PATH}
-export LD_LIBRARY_PATH='$prefix/$lib'\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}
+export C_INCLUDE_PATH='$prefix/usr/include:$prefix/$headers'\${C_INCLUDE_PATH:+:\$C_INCLUDE_PATH}
+export LIBRARY_PATH='$prefix/$lib:$prefix/${lib#usr/}'\${LIBRARY_PATH:+:\$LIBRARY_PATH}
+export LD_LIBRARY_PATH='$prefix/$lib:$prefix/${lib#usr/}'\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}
+export PERL5LIB='$perl'"\${PERL5LIB:-}"
 export PYTHONPATH='$prefix/usr/lib/python3/dist-packages'\${PYTHONPATH:+:\$PYTHONPATH}
 END
     [ ! -e "$prefix/fonts.conf" ] || echo "export FONTCONFIG_FILE='$prefix/fonts.conf'" >>"$prefix/env.sh"

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# install-packages.sh refuses what it does not know, and does nothing where a prefix's env.sh was read. (What --prefix does
+# needs Debian's mirrors.)
+script=$MC_ROOT/pipelines/install-packages.sh
+[ "$("$script" -h | wc -L)" -le 100 ]
+fails 2 "there is no option '--prefixes'" "$script" --prefixes x
+fails 2 '--prefix needs a folder' "$script" --prefix
+fails 2 '--prefix needs a folder' "$script" --prefix ''
+is "$(MC_PACKAGES=/there "$script" no-such-package)" ''
+# without dpkg it says what there has to be
+mkdir bin
+for p in sh cat; do ln -s "$(command -v $p)" bin/; done
+PATH=$PWD/bin "$script" 2>told
+grep -q 'no dpkg here; this needs what Debian calls gcc ' told
+rc=0
+PATH=$PWD/bin "$script" --prefix here 2>told || rc=$?
+is "$rc $(grep -c 'no dpkg here' told)" '1 1'
+[ ! -e here ]
