@@ -17,7 +17,7 @@ const struct mc_key mc_group_keys[MC_GROUP_KEYS] = {
 void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *info,
                          struct mc_pack *out)
 {
-    const size_t n = info ? MC_GROUP_KEYS : 2;
+    const size_t n = info ? MC_GROUP_KEYS : 2, *within = p->within;
 
     mc_put_array(out, "groups", p->n_groups);
     for (size_t k = 0; k < p->n_groups; k++) {
@@ -25,10 +25,10 @@ void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *in
         memcpy(group.name, p->names[k], sizeof group.name);
         if (info)
             group.found = info[k];
-        mc_pack_map(out, n + (p->within[k] ? 2 : 0));
+        mc_pack_map(out, n + (within && within[k] ? 2 : 0));
         mc_keys_pack(out, mc_group_keys, n, &group);
-        if (p->within[k]) {
-            mc_put_u64(out, "within", p->within[k] - 1);
+        if (within && within[k]) {
+            mc_put_u64(out, "within", within[k] - 1);
             mc_put_u64(out, "unit", p->unit[k]);
         }
     }

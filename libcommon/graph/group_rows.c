@@ -371,7 +371,7 @@ static int read_rows(struct rows *r, const struct mc_graph *g, struct mc_error *
     return rc ? rc : number_groups(r, err);
 }
 
-int mc_rows_symmetry(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
+static int of_rows(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
 {
     struct mc_perm p;
     struct rows r;
@@ -405,6 +405,11 @@ out:
     if (rc)
         mc_symmetry_release(out);
     return rc;
+}
+
+int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
+{
+    return (g->rows ? of_rows : mc_symmetry_of_graph)(out, g, err);
 }
 
 /* ---- the network ------------------------------------------------------------------------------
@@ -447,7 +452,7 @@ int mc_graph_declare(struct mc_graph **out, const char *net, const struct mc_ten
         memcpy(g->rows, text, bytes);
     if (rc || (rc = lay_out(g, tensors, n, err)))
         goto out;
-    rc = mc_rows_symmetry(&checked, g, err);
+    rc = of_rows(&checked, g, err);
     mc_symmetry_release(&checked);
     if (rc)
         goto out;

@@ -18,8 +18,4 @@
 MC_USE_RESULT int mc_graph_declare(struct mc_graph **out, const char *net,
                                    const struct mc_tensor *tensors, size_t n, const char *text,
                                    size_t bytes, struct mc_error *err);
-/* The groups of such a network, in the order of the rows. */
-MC_USE_RESULT int mc_rows_symmetry(struct mc_symmetry *out, const struct mc_graph *g,
-                                   struct mc_error *err);
-
 #endif

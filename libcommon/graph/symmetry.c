@@ -3,7 +3,6 @@
  * From a graph to its permutation groups: lay an axis on every node, tie, number what is left
  * free, then list what each group permutes and where it is seen. */
 #include "libcommon/graph/symmetry.h"
-#include "libcommon/graph/group_rows.h"
 #include "libcommon/graph/union_find.h"
 
 #include "libcommon/base/alloc.h"
@@ -445,14 +444,12 @@ static int write_groups(const struct derivation *d, struct mc_symmetry *out, str
     return rc;
 }
 
-int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
+int mc_symmetry_of_graph(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
 {
     struct derivation d = {.g = g};
     size_t lost = 0;
     int rc = 0;
 
-    if (g->rows)
-        return mc_rows_symmetry(out, g, err);
     *out = (struct mc_symmetry){0};
     if ((rc = mc_new(&d.axis, (size_t)g->n_nodes, err)) ||
         (rc = mc_new(&d.seen, (size_t)g->n_nodes, err)))

@@ -83,6 +83,9 @@ struct mc_symmetry {
  * the node. */
 MC_USE_RESULT int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g,
                                      struct mc_error *err);
+/* The part of it that takes nodes. */
+MC_USE_RESULT int mc_symmetry_of_graph(struct mc_symmetry *out, const struct mc_graph *g,
+                                       struct mc_error *err);
 void mc_symmetry_release(struct mc_symmetry *s);
 
 /* ---- permutations -----------------------------------------------------------------------------
@@ -94,7 +97,7 @@ struct mc_perm {
     char (*names)[MC_NAME_MAX];
     size_t *sizes;
     int32_t **perm;
-    size_t *within, *unit; /* as in struct mc_group */
+    size_t *within, *unit; /* as in struct mc_group; within NULL, to be written: none */
     /* content ids of the two networks that it was found between, where that is known, or "" */
     char of[2][MC_ID_LEN];
 };

@@ -61,8 +61,8 @@ import msgpack
 rows = mcz.read("net.mcz").meta["symmetry"]
 w = {"v": np.zeros(12, "f4"), "w": np.zeros((12, 6), "f4")}
 meta = {"net": "n", "dataset": ""}
-mcz.write("number.mcz", "weights", {**meta, "symmetry": 3}, w)
-mcz.write("double.mcz", "weights", {**meta, "symmetry": rows}, {k: v.astype(float) for k, v in w.items()})
+mcz.write("number.mcz", "weights", {**meta, "symmetry": 3}, w, check=False)
+mcz.write("double.mcz", "weights", {**meta, "symmetry": rows}, {k: v.astype(float) for k, v in w.items()}, check=False)
 mcz.write("fewer.mcz", "weights", {**meta, "symmetry": rows}, {"w": w["w"]})
 groups = [{"name": n, "size": s} for n, s in (("g", 2), ("h0", 6), ("h1", 6))]
 for name, changes in (("ok", {}), ("itself", {1: {"within": 1, "unit": 0}}), ("beyond", {1: {"within": 0, "unit": 2}}),
