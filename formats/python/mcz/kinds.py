@@ -157,9 +157,13 @@ def flat(meta, announced, prefixes, statistics, perm):
     """Vectors of a graph, each named with its prefix, then a permutation of these groups."""
     from .graph import Graph
     text(meta, "net", 63), text(meta, "dataset", 63)
-    g = Graph(mapping(meta, "graph"))
-    tensors = [(p + name, "float32", shape) for p in prefixes
-               for name, shape in g.parameters + (g.statistics if statistics else [])]
+    if "symmetry" in meta and "graph" not in meta:  # no graph says it: the tensors are those of the first prefix
+        text(meta, "symmetry", 1 << 20)
+        of = [(t.name[len(prefixes[0]):], t.shape) for t in announced[:(len(announced) - len(perm)) // len(prefixes)]]
+    else:
+        g = Graph(mapping(meta, "graph"))
+        of = g.parameters + (g.statistics if statistics else [])
+    tensors = [(p + name, "float32", shape) for p in prefixes for name, shape in of]
     expect(announced, tensors + [("permutation/" + name, "int32", [size]) for name, size in perm])
 
     def values(arrays, order):
@@ -174,10 +178,6 @@ def flat(meta, announced, prefixes, statistics, perm):
 
 
 def weights(meta, announced):
-    if "groups" in meta and "graph" not in meta:  # of a network that only rows of groups describe
-        text(meta, "net", 63), text(meta, "dataset", 63), text(meta, "groups", 1 << 20)
-        expect(announced, [(t.name, "float32", t.shape) for t in announced])
-        return lambda arrays, order: [finite(a, name) for name, a in arrays.items()]
     return flat(meta, announced, [""], True, [])
 
 
