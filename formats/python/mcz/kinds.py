@@ -158,14 +158,14 @@ def flat(meta, announced, prefixes, statistics, perm):
     permutation of these groups."""
     from .graph import Graph
     text(meta, "net", 63), text(meta, "dataset", 63)
-    if "symmetry" in meta:
+    if "symmetry" in meta and "graph" not in meta:  # no graph says it: the tensors are those of the first prefix
         text(meta, "symmetry", 1 << 20)
-        own = [(t.name[len(prefixes[0]):], t.shape) for t in announced if t.name.startswith(prefixes[0])]
-        need(all(len(name.encode()) <= 95 for name, _ in own), "a tensor's name has over 95 bytes")
+        of = [(t.name[len(prefixes[0]):], t.shape) for t in announced[:(len(announced) - len(perm)) // len(prefixes)]]
+        need(all(len(name.encode()) <= 95 for name, _ in of), "a tensor's name has over 95 bytes")
     else:
         g = Graph(mapping(meta, "graph"))
-        own = g.parameters + (g.statistics if statistics else [])
-    tensors = [(p + name, "float32", shape) for p in prefixes for name, shape in own]
+        of = g.parameters + (g.statistics if statistics else [])
+    tensors = [(p + name, "float32", shape) for p in prefixes for name, shape in of]
     expect(announced, tensors + [("permutation/" + name, "int32", [size]) for name, size in perm])
 
     def values(arrays, order):
