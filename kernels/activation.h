@@ -45,21 +45,21 @@ MC_BOTH_FN float mc_sigmoid(float x)
     return 1 / (1 + mc_exp(-x));
 }
 
-/* Of the normal distribution, to 1.2e-7 of the value (Numerical Recipes, erfcc). */
+/* Of the normal distribution, to 2e-6 of the value: erfc(z) = t exp(P(t) - z^2), P fitted by
+ * tests/parity/make_normal_fit.py. */
 MC_BOTH_FN float mc_normal(float x)
 {
     const float z = (x < 0 ? -x : x) * 0.70710678f, t = 1 / (1 + 0.5f * z);
-    float p = 0.17087277f;
+    float p = 0.081146937f;
 
-    p = p * t - 0.82215223f;
-    p = p * t + 1.48851587f;
-    p = p * t - 1.13520398f;
-    p = p * t + 0.27886807f;
-    p = p * t - 0.18628806f;
-    p = p * t + 0.09678418f;
-    p = p * t + 0.37409196f;
-    p = p * t + 1.00002368f;
-    p = 0.5f * t * mc_exp(p * t - 1.26551223f - z * z);
+    p = p * t - 0.56736702f;
+    p = p * t + 1.5000861f;
+    p = p * t - 1.8100988f;
+    p = p * t + 0.87149082f;
+    p = p * t - 0.24397813f;
+    p = p * t + 0.44117222f;
+    p = p * t + 0.99272648f;
+    p = 0.5f * t * mc_exp(p * t - 1.2651787f - z * z);
     return x < 0 ? p : 1 - p;
 }
 

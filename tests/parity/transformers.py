@@ -30,7 +30,9 @@ class Block(nn.Module):
 
     def forward(self, x):
         q, k, v = (t.view(*t.shape[:2], self.heads, -1).transpose(1, 2) for t in self.qkv(self.ln1(x)).chunk(3, -1))
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        scores = q @ k.transpose(2, 3) / q.shape[3] ** .5
+        later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        y = scores.masked_fill(later, float("-inf")).softmax(3) @ v
         x = x + self.out(y.transpose(1, 2).flatten(2))
         return x + self.down(F.gelu(self.up(self.ln2(x))))
 
