@@ -30,7 +30,7 @@ count() {
 is "$(count '^mc-train' 'out/resnet32-cifar10/net-' '--net resnet32 .*--epochs 250 --lr 0.1 .*--batch 128 --schedule step ')" 6
 is "$(count '^mc-train' 'out/figures\|out/grid')" 0
 is "$(count '^mc-bezier --data' 'out/figures-tinyten-cifar10/.-./curve' '--seed 1 ')" 4
-is "$(count '^mc-bezier --data' 'out/tinyten-cifar100/.-./curve' '--seed [135] .*--lr 0.1 .* --epochs 250\|--epochs 250 .*--lr 0.1 ')" 15
+is "$(count '^mc-bezier --data' 'out/tinyten-cifar100/.-./curve' '--seed [135] .*--lr 0.1 .* --epochs 250\|--epochs 250 .*--lr 0.1 ')" 18
 is "$(count '^mc-pam' '--permutation-epochs 20 --epochs 250')" 36
 is "$(count '^mc-eval' '--points 65 ' 'out/googlenet-tiny-imagenet/3-4/curve-aligned.mcz')" 2
 is "$(count '^mc-train' 'out/robust-' '--no-normalise --attack pgd' '--epochs 200 .*--schedule linear')" 36

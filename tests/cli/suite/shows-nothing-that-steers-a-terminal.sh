@@ -11,6 +11,7 @@ cp a.mcz "$evil.mcz"
 mc-convert a.mcz -o a.safetensors
 py <<'END'
 evil = os.environ["evil"]
+soft = "\u009b2J\u202eevil"  # what a tensor's name may hold
 def change(name, out, edit):
     s = mcz.read(name)
     tensors = dict(s.tensors)
@@ -20,13 +21,13 @@ change("data.mcz", "d.mcz", lambda m, t: m.update(name=evil, split=evil[:9], ord
 def layers(m, t):
     for i, tap in enumerate(m["taps"]):
         for old in [k for k in t if k.startswith("%d/" % i)]:
-            t["%d/%s%s" % (i, evil, old[old.rindex("/"):])] = t.pop(old)
-        tap["name"] = evil
+            t["%d/%s%s" % (i, soft, old[old.rindex("/"):])] = t.pop(old)
+        tap["name"] = soft
 change("m.mcz", "moments.mcz", layers)
 def losses(m, t):
     for part in "loss", "correct":
-        t[evil + "/" + part] = t.pop("train/" + part)
-    m["data"][0]["name"] = evil
+        t[soft + "/" + part] = t.pop("train/" + part)
+    m["data"][0]["name"] = soft
 change("l.mcz", "losses.mcz", losses)
 raw = open("a.safetensors", "rb").read()
 size = int.from_bytes(raw[:8], "little")
@@ -50,7 +51,7 @@ for name in "out.text", "err.text":
     wrong = re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", text)
     assert not wrong, (sys.argv[1], name, wrong, text)
     lines = [line for line in text.split("\n") if line.strip()]
-    assert name == "out.text" or len(lines) <= 3, (sys.argv[1], text)
+    assert name == "out.text" or len(lines) <= (12 if " -v " in sys.argv[1] else 3), (sys.argv[1], text)
     # a table's rows have the header's columns
     if name == "out.text" and "\t" in text:
         assert len({line.count("\t") for line in lines}) == 1, (sys.argv[1], text)
