@@ -9,7 +9,7 @@
 # WHAT is ROW.COLUMN, or ROW.COLUMN|ROW.COLUMN, which is the middle of these two, or a number, or `paper`; SHIFT, as -1, is
 # added to it. Before it NETWORK/DATA: may say whose it is, each a name, or . for the same, or * for any; never the cell itself.
 # Beside the cells that verdicts.sh gives there are gain.COLUMN, what the aligned curve has above the unaligned one, and
-# share.COLUMN, that in percent of the unaligned one's. OP is one of
+# share.COLUMN, that in percent of the unaligned one's where this is above 0, for > and < alone. OP is one of
 #
 #   >, <  the first is above, below the second: agrees where the 95% interval of the difference lies on that side of 0,
 #         differs where it lies on the other
@@ -51,7 +51,7 @@ function derive(   i, j, k, w, whose, r) {
                 effect[n_cells] = k ? "" : effect[i]
                 for (w = 1; w <= 2; w++) {
                     whose = w == 1 ? "here" : "own"
-                    if (m[whose, i] == "" || m[whose, j] == "") {
+                    if (m[whose, i] == "" || m[whose, j] == "" || k && m[whose, j] <= 0) {
                         m[whose, n_cells] = s[whose, n_cells] = ""
                         continue
                     }
@@ -60,7 +60,7 @@ function derive(   i, j, k, w, whose, r) {
                     s[whose, n_cells] = s[whose, i] == "" || s[whose, j] == "" ? "" : \
                         r * sqrt(s[whose, i] ^ 2 + (k ? m[whose, i] / m[whose, j] * s[whose, j] : s[whose, j]) ^ 2)
                     n[whose, n_cells] = n[whose, i] < n[whose, j] ? n[whose, i] : n[whose, j]
-                    rounding[whose, n_cells] = r ^ 2 * (rounding[whose, i] + rounding[whose, j])
+                    rounding[whose, n_cells] = r ^ 2 * (rounding[whose, i] + (k ? m[whose, i] / m[whose, j] : 1) ^ 2 * rounding[whose, j])
                 }
             }
         }
@@ -158,6 +158,8 @@ function rule(text,   w, k, i, j, l, found, shift, most, what, alone) {
     k -= most
     shift = k == 7 ? w[7] : 0
     if (k < 6 || k > 7 || w[5] !~ /^(>|<|>=|<=|>>|~|=)$/ || shift !~ /^[-+]?[0-9.]+$/ || (w[5] == "=") != (w[6] == "paper"))
+        bad("'" text "' is no rule")
+    if (w[4] ~ /^share\./ && w[5] !~ /^[<>]$/)
         bad("'" text "' is no rule")
     alone = w[6] ~ /^[0-9.]+$/ || w[5] == "="
     if (w[6] ~ /^[0-9.]+$/)

@@ -2,7 +2,7 @@
 #
 # A published table beside the same one measured again: awk -f compare.awk PUBLISHED AGAIN. A row a row of it, with the
 # figure of it that differs most for its tolerance: its column, both values, the tolerance. Ends with 1 where one differs by
-# more: losses, correlations and bounds by .005, the points at which a curve is better by 5%, units by 2, accuracies and
+# more: losses and correlations by .005, the points at which a curve is better by 5%, units by 2, accuracies and
 # all else by .1; where a row or a figure is not there; or where the columns are others. Where along a path something is
 # (at_t) is not compared.
 BEGIN {
@@ -25,6 +25,7 @@ FNR == 1 {
     }
     next
 }
+function number(x) { return x ~ /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?$/ }
 {
     row = loss = ""
     for (i = 1; i <= NF; i++)
@@ -34,11 +35,17 @@ FNR == 1 {
 }
 file == 1 {
     order[++rows] = row
+    known[row] = 1
     for (i = 1; i <= NF; i++)
         published[row, i] = $i
     next
 }
 {
+    if (!(row in known)) {
+        more[++n_more] = row
+        wrong = 1
+        next
+    }
     there[row] = 1
     most = -1
     figures = 0
@@ -49,7 +56,7 @@ file == 1 {
         tolerance = loss || name[i] ~ /loss|variation|identity|permuted/ ? .005 : name[i] ~ /^above/ ? 5 : name[i] ~ /^(differ|dead_[ab])(_sd)?$/ ? 2 : .1
         d = $i - published[row, i]
         d = (d < 0 ? -d : d) / tolerance
-        if ((published[row, i] == "") != ($i == ""))
+        if ($i != published[row, i] && (!number($i) || !number(published[row, i])))
             d = 1e9
         if (d > most) {
             most = d
@@ -68,5 +75,9 @@ END {
         if (!there[order[i]])
             wrong = 1
     }
-    exit wrong + 0
+    for (i = 1; i <= n_more; i++)
+        print more[i], "not published"
+    if (!rows)
+        print "no rows"
+    exit wrong || !rows
 }

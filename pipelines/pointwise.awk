@@ -24,17 +24,20 @@ FNR == 1 {
     if (FNR > 2)
         cell["", pairs, 2 + aligned] += loss > last ? loss - last : last - loss
     last = loss
-    if ($1 == 0 || $1 == 1)
-        next
     accuracy = $at["test.accuracy"]
     if (!aligned)
         first[pair, $1] = accuracy
-    else {
+    else if (!((pair, $1) in first)) {
+        printf "pointwise.awk: %s: t = %s is no point of the other curve\n", FILENAME, $1 > "/dev/stderr"
+        exit failed = 1
+    } else if ($1 != 0 && $1 != 1) {
         points[pair]++
         better[pair] += accuracy > first[pair, $1] ? 1 : accuracy == first[pair, $1] ? .5 : 0
     }
 }
 END {
+    if (failed)
+        exit 1
     line = spread ? "network" OFS "data" OFS "pairs" : "pair"
     for (c = 1; c <= columns; c++)
         line = line OFS title[c] (spread ? OFS title[c] "_sd" : "")

@@ -44,6 +44,12 @@ FNR == 1 {
     }
 }
 END {
+    for (p = 1; p <= pairs; p++)
+        for (w = 0; w < 2; w++)
+            if (!count[order[p], w]) {
+                printf "saved.awk: pair %s: the log of its %s curve has no epochs\n", order[p], w ? "aligned" : "unaligned" > "/dev/stderr"
+                exit 1
+            }
     head = spread ? "network" OFS "data" : "pair"
     head = head OFS "epochs" (spread ? OFS "pairs" : "")
     for (w = 1; w <= 2; w++)

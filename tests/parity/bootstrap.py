@@ -27,12 +27,19 @@ def drawn(seed, r, n):
     return (bits * np.uint64(n) >> np.uint64(32)).astype(int)
 
 
-def figures(value, t, chord, accuracy):
-    """Of values (T): ends, mean, arc_mean, min, max, barrier."""
+def far(value, t, accuracy):
     line = (1 - t) * value[0] + t * value[-1]
+    return line - value if accuracy else value - line
+
+
+def places(value, t, accuracy):
+    return value.argmin(), value.argmax(), far(value, t, accuracy).argmax()
+
+
+def figures(value, t, chord, accuracy, at):
+    """Of values (T): ends, mean, arc_mean, min, max, barrier, the last three at these points."""
     arc = (chord * (value[1:] + value[:-1]) / 2).sum() / chord.sum()
-    barrier = (line - value if accuracy else value - line).max()
-    return np.array([(value[0] + value[-1]) / 2, value.mean(), arc, value.min(), value.max(), barrier])
+    return np.array([(value[0] + value[-1]) / 2, value.mean(), arc, value[at[0]], value[at[1]], far(value, t, accuracy)[at[2]]])
 
 
 paths = [mcz.read(p) for p in sys.argv[1:3]]
@@ -44,7 +51,8 @@ def intervals(name, accuracy, picks, level):
     for s in paths:
         v = 100. * s.tensors[name + "/correct"] if accuracy else s.tensors[name + "/loss"].astype(float)
         t, chord = s.tensors["t"], s.tensors["chord"]
-        of.append([figures(v.mean(1), t, chord, accuracy)] + [figures(v[:, p].mean(1), t, chord, accuracy) for p in picks])
+        at = places(v.mean(1), t, accuracy)
+        of.append([figures(v[:, p].mean(1), t, chord, accuracy, at) for p in [slice(None)] + picks])
     x = np.array(of + [np.subtract(of[1], of[0])])
     low, high = (np.percentile(x[:, 1:], 50 * (1 + side * level), axis=1) for side in (-1, 1))
     return np.stack([x[:, 0], low, high], axis=2)

@@ -17,11 +17,13 @@ const char *const mc_bootstrap_figure_names[MC_BOOTSTRAP_FIGURES] = {"ends", "me
 
 #define LANES 16 /* resamples at a time */
 
-/* A path's one data set and quantity. */
+/* A path's one data set and quantity, and the points where it is least, greatest, and farthest over
+ * or under the line between its ends. */
 struct path {
     const struct mc_losses *l;
     const struct mc_losses_data *d;
     int accuracy;
+    size_t least, greatest, farthest;
 };
 
 static double value_of(const struct path *p, size_t at)
@@ -48,15 +50,17 @@ static void means(const struct path *p, const float *weight, double *mean)
 
 static void figures(const struct path *p, const double *mean, double out[MC_BOOTSTRAP_FIGURES])
 {
+    const size_t T = p->l->T;
+    const double t = p->l->t[p->farthest], line = (1 - t) * mean[0] + t * mean[T - 1];
     struct mc_curve_summary s;
 
-    mc_curve_summarise(p->l->T, p->l->t, mean, p->l->chord, &s);
+    mc_curve_summarise(T, p->l->t, mean, p->l->chord, &s);
     out[MC_BOOTSTRAP_ENDS] = (s.first + s.last) / 2;
     out[MC_BOOTSTRAP_MEAN] = s.mean;
     out[MC_BOOTSTRAP_ARC_MEAN] = s.arc_mean;
-    out[MC_BOOTSTRAP_MIN] = s.min;
-    out[MC_BOOTSTRAP_MAX] = s.max;
-    out[MC_BOOTSTRAP_BARRIER] = p->accuracy ? s.dip : s.barrier;
+    out[MC_BOOTSTRAP_MIN] = mean[p->least];
+    out[MC_BOOTSTRAP_MAX] = mean[p->greatest];
+    out[MC_BOOTSTRAP_BARRIER] = p->accuracy ? line - mean[p->farthest] : mean[p->farthest] - line;
 }
 
 /* How often resample r draws each image, into its lane of weight (N,LANES). */
@@ -109,10 +113,20 @@ static double quantile(const double *x, size_t n, double q)
     return i + 1 < n ? x[i] + (at - (double)i) * (x[i + 1] - x[i]) : x[n - 1];
 }
 
-/* The figures of the images as they are. */
-static int measured(const struct path *p, double out[MC_BOOTSTRAP_FIGURES], struct mc_error *err)
+static size_t point_at(const struct mc_losses *l, double t)
+{
+    size_t i = 0;
+
+    while (i + 1 < l->T && l->t[i] < t)
+        i++;
+    return i;
+}
+
+/* The figures of the images as they are, and where they lie. */
+static int measure(struct path *p, double out[MC_BOOTSTRAP_FIGURES], struct mc_error *err)
 {
     const size_t T = p->l->T, N = (size_t)p->d->images;
+    struct mc_curve_summary s;
     double *mean = NULL;
     int rc = mc_new(&mean, T, err);
 
@@ -121,8 +135,13 @@ static int measured(const struct path *p, double out[MC_BOOTSTRAP_FIGURES], stru
             mean[t] += value_of(p, t * N + n);
         mean[t] /= (double)N;
     }
-    if (!rc)
+    if (!rc) {
+        mc_curve_summarise(T, p->l->t, mean, p->l->chord, &s);
+        p->least = point_at(p->l, s.min_t);
+        p->greatest = point_at(p->l, s.max_t);
+        p->farthest = point_at(p->l, p->accuracy ? s.dip_t : s.barrier_t);
         figures(p, mean, out);
+    }
     free(mean);
     return rc;
 }
@@ -131,8 +150,8 @@ int mc_bootstrap(struct mc_bootstrap *out, const struct mc_losses *a, size_t fir
                  const struct mc_losses *b, size_t second, int accuracy,
                  const struct mc_bootstrap_options *o, struct mc_error *err)
 {
-    const struct path path[2] = {{a, &a->data[first], accuracy},
-                                 {b, b ? &b->data[second] : NULL, accuracy}};
+    struct path path[2] = {{.l = a, .d = &a->data[first], .accuracy = accuracy},
+                           {.l = b, .d = b ? &b->data[second] : NULL, .accuracy = accuracy}};
     const int paths = b ? 2 : 1;
     const size_t N = (size_t)path[0].d->images, R = o->resamples,
                  T = b && b->T > a->T ? b->T : a->T;
@@ -141,7 +160,7 @@ int mc_bootstrap(struct mc_bootstrap *out, const struct mc_losses *a, size_t fir
     int rc = mc_new(&found, all * R, err), lacking = 0;
 
     for (int p = 0; !rc && p < paths; p++)
-        rc = measured(&path[p], value[p], err);
+        rc = measure(&path[p], value[p], err);
 #pragma omp parallel num_threads(o->threads ? o->threads : omp_get_max_threads()) if (!rc)
     {
         float *weight = malloc(N * LANES * sizeof *weight);

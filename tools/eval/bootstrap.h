@@ -16,7 +16,10 @@ struct mc_bootstrap_options {
     int threads;  /* 0: all cores */
 };
 
-/* A figure, and its interval: the quantiles (1 - level) / 2 and (1 + level) / 2 of the resamples'
+/* A figure, and its interval. Minimum, maximum and barrier are taken, in every resample too, at the
+ * point where the measured path has them: the extreme of each resample would lie further out the
+ * noisier the points are. They are then the figures of that one point, which was chosen for being
+ * extreme. The interval is the quantiles (1 - level) / 2 and (1 + level) / 2 of the resamples'
  * figures, linear between neighbours. */
 struct mc_interval {
     double value, low, high;

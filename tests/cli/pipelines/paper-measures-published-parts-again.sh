@@ -27,6 +27,14 @@ cut -f 1-6,8- again/reevaluated/mlp-synth/table.tsv >column.tsv
 ! $again column.tsv >said && grep -q '^other columns: network	data	path' said || die "$(cat said)"
 sed 's/[0-9.]*$//' again/reevaluated/mlp-synth/table.tsv >figure.tsv
 ! $again figure.tsv >said || die "$(cat said)"
+# what is no number, a row more, no row
+sed 's/	[0-9.]*$/	nan/' again/reevaluated/mlp-synth/table.tsv >figure.tsv
+! $again figure.tsv >said || die "$(cat said)"
+head -n 2 again/reevaluated/mlp-synth/table.tsv >figure.tsv
+! awk -f "$MC_ROOT/pipelines/compare.awk" figure.tsv again/reevaluated/mlp-synth/table.tsv >said || die "$(cat said)"
+is "$(grep -c 'not published$' said)" 3
+head -n 1 figure.tsv >head.tsv
+! awk -f "$MC_ROOT/pipelines/compare.awk" head.tsv head.tsv >said && grep -qx 'no rows' said || die "$(cat said)"
 # with one curve of PAM less it is a table without them
 rm published/mlp-synth/1-2/curve-pam-aligned.mcz
 graph "$@" OUT=less reevaluate PUBLISHED=published PART=mlp-synth

@@ -9,3 +9,8 @@ pointwise -v spread=1 -v network=n -v data=d | sed 1d | same - <(echo 'n	d	2	50.
 fixture connected
 is "$(cut -f 1-3 out/pointwise.tsv | sed 1d)" 'mlp:bn,16	synth	1'
 is "$(head -n 1 out/signature.tsv | cut -f 1-2) $(sed 1d out/signature.tsv | cut -f 1 | sort -u)" 'pair	layer 1-2'
+# other points are no comparison
+table 0 1 90 .3 1 80 1 1 90 >v
+pointwise >all
+! awk -f "$MC_ROOT/pipelines/spread.awk" -f "$MC_ROOT/pipelines/pointwise.awk" pair=1-2 u v >made 2>told || die 'other points pass'
+is "$(cat made told)" 'pointwise.awk: v: t = .3 is no point of the other curve'

@@ -20,3 +20,6 @@ saved | cut -f 4-5,7-8 | same - <(printf '%s\n' 'objective_epoch	objective_saved
 fixture connected
 is "$(cut -f 1-2 out/1-2/saved.tsv | paste -sd ' ')" 'pair	epochs 1-2	1'
 is "$(cut -f 1-3 out/saved.tsv | sed 1d)" 'mlp:bn,16	synth	1'
+echo '{"event":"start"}' >a1
+! saved >made 2>told || die 'a log without epochs passes'
+is "$(cat made told)" 'saved.awk: pair 1-2: the log of its aligned curve has no epochs'

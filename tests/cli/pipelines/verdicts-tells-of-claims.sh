@@ -131,6 +131,11 @@ rule "$gain"; is "$(claims | cut -f 1,2)" $'1 of 1 differ\tagrees'
 rule "${gain//gain./share.}"; is "$(claims | cut -f 1,2)" $'1 of 1 differ\tdiffers'
 rule 'table1 tinyten cifar10 gain.arc_mean > ./*:gain.arc_mean'; is "$(claims | cut -f 3)" '2 of 2 agree; note'
 rule 'table1 tinyten cifar10 gain.arc_mean > */*:gain.arc_mean'; is "$(claims | cut -f 2-3)" $'not run\t4 of 8 agree, 4 not run; note'
+# no share of nothing
+part tiny-imagenet 3 34 .1 0 .1 31.5 .1
+rule "${gain//gain./share.}"; is "$(claims | cut -f 1,2)" $'1 of 1 differ\tnot run'
+rule "${gain//gain./share.}"; sed -i 's/ > / ~ /' claims.tsv; fails 3 'is no rule' verdicts.sh -c claims.tsv paper
+part tiny-imagenet 3 34 .1 34 .1 32 .1
 # the other graphs' tables
 measures() {
     for data in cifar10 cifar100 tiny-imagenet; do
