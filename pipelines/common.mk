@@ -144,7 +144,7 @@ to        = $(if $(filter unaligned,$(variant)),$(b),$(@D)/b-$(variant).mcz)
 # how pictures and tables call them
 net-file  := $(if $(findstring /,$(NET)),$(NET),$(filter %.json,$(NET)))
 net-name  := $(if $(net-file),$(basename $(notdir $(NET))),$(NET))
-data-name := $(if $(filter folder npz idx,$(DATA)),$(notdir $(patsubst %/,%,$(DATA_DIR:%.npz=%))),$(DATA))
+data-name := $(if $(filter folder npz idx,$(DATA)),$(subst |,$(blank),$(notdir $(patsubst %/,%,$(patsubst %.npz,%,$(subst $(blank),|,$(DATA_DIR)))))),$(DATA))
 
 all:
 # what the graph is for, and its settings: a name, what it is when not given, what it means

@@ -4,6 +4,12 @@
 # The main job on built-in synthetic data: two tinytens, aligned and joined, measured and drawn. Takes the
 # build folder's programs; writes to the folder given (default demo-out), as seen from the tree.
 set -eu
+case ${1:-} in
+-*)
+    echo 'usage: demo.sh [FOLDER]' >&2
+    exit 2
+    ;;
+esac
 # make's names may hold no blank, so the graph is called from the tree, by a path within it
 cd "$(dirname "$0")/.."
 . pipelines/locale.sh

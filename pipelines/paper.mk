@@ -251,6 +251,7 @@ reevaluate/%:
 
 # ---- the verdicts ----------------------------------------------------------------------------------
 verdicts:
+	@mkdir -p $(OUT)
 	@$(here)verdicts.sh -f tsv $(OUT) > $(OUT)/verdicts.tsv.part && mv $(OUT)/verdicts.tsv.part $(OUT)/verdicts.tsv
 	@$(here)verdicts.sh $(OUT) > $(OUT)/verdicts.md.part && mv $(OUT)/verdicts.md.part $(OUT)/verdicts.md
 	@awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i; next } $$at["paper"] != "" { n[$$NF]++ } END { for (v in n) print n[v], v }' $(OUT)/verdicts.tsv | sort | \

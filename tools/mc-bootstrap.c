@@ -79,6 +79,21 @@ static int check_pair(const struct mc_losses *a, const struct mc_losses *b, cons
                : mc_fail(err, MC_EINPUT, "%s and %s have no data set in common", path[0], path[1]);
 }
 
+/* What of two paths is compared though it is not alike, or not at all. */
+static void tell_differences(const struct options *o, const struct mc_losses *a,
+                             const struct mc_losses *b)
+{
+    if (a->T != b->T)
+        mc_warn(&o->cli, "%zu points against %zu: min, max and barrier are of other points", a->T,
+                b->T);
+    for (size_t i = 0; i < a->n_data; i++)
+        if (find(b, a->data[i].name) == b->n_data)
+            mc_note(&o->cli, "%s is in the first alone", a->data[i].name);
+    for (size_t i = 0; i < b->n_data; i++)
+        if (find(a, b->data[i].name) == a->n_data)
+            mc_note(&o->cli, "%s is in the second alone", b->data[i].name);
+}
+
 static void print(FILE *f, const struct mc_interval *x)
 {
     fprintf(f, "\t%.6g\t%.6g\t%.6g", x->value, x->low, x->high);
@@ -122,6 +137,8 @@ static int run(struct options *o, struct mc_error *err)
         rc = mc_losses_read(&l[i], path[i], NULL, err);
     if (!rc && o->cli.n_operands == 2)
         rc = check_pair(&l[0], &l[1], path, err);
+    if (!rc && o->cli.n_operands == 2)
+        tell_differences(o, &l[0], &l[1]);
     if (!rc)
         fprintf(t.f, "data\tquantity\tfigure\tfirst\tfirst_low\tfirst_high%s\n",
                 o->cli.n_operands < 2 ? ""

@@ -27,3 +27,9 @@ refused 'not their planes' mc-eval --data d.mcz --plane --losses x n1.mcz n2.mcz
 refused 'a checkpoint does not hold' mc-eval --data d.mcz --losses x --checkpoint ck line.mcz
 refused '--no-history has no effect without --losses' mc-eval --data d.mcz --no-history line.mcz
 refused 'same file' mc-eval --data d.mcz --losses line.mcz line.mcz
+# other points, and data sets of one path alone, are told
+measure --data d.mcz --data other=e.mcz --points 5 --losses more.losses
+mc-bootstrap --resamples 100 d.losses more.losses 2>told >table
+is "$(cat told)" 'mc-bootstrap: 3 points against 5: min, max and barrier are of other points
+mc-bootstrap: other is in the second alone'
+is "$(cut -f 1 table | sort -u | paste -sd ,)" data,train
