@@ -207,14 +207,14 @@ static int is_better(struct matching *m, size_t group)
     return objective(m) > before + m->least;
 }
 
-/* The group, and those inside it where `inside`, become what was found; done again, what they
- * were. */
-static void exchange(struct matching *m, size_t group, int inside)
+/* The group becomes what was found; done again, what it was. With `units`, the group's permutation
+ * that was found, those inside it likewise. */
+static void exchange(struct matching *m, size_t group, const int32_t *units)
 {
     const size_t bytes = m->s->groups[group].size * sizeof *m->kept;
 
-    if (inside)
-        mc_nested_exchange(&m->nested.groups[group], m->found, m->p);
+    if (units)
+        mc_nested_exchange(&m->nested.groups[group], units, m->p);
     memcpy(m->kept, m->p->perm[group], bytes);
     memcpy(m->p->perm[group], m->found, bytes);
     memcpy(m->found, m->kept, bytes);
@@ -234,12 +234,12 @@ static int step(struct matching *m, size_t group, struct mc_assignment *info, in
         if ((rc = value_matrix(m, group, err)) || (inside && (rc = value_inside(m, group, err))) ||
             (rc = mc_assign_max(K, m->value, m->found, info, err)))
             break;
-        exchange(m, group, inside);
+        exchange(m, group, inside ? m->found : NULL);
         if (is_better(m, group) || m->known) {
             *changed = !m->known || memcmp(m->found, perm, K * sizeof *perm) != 0;
             break;
         }
-        exchange(m, group, inside);
+        exchange(m, group, inside ? perm : NULL);
         (void)is_better(m, group);
         info->value = 0;
         for (size_t i = 0; i < K; i++)

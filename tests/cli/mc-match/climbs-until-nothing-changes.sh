@@ -53,3 +53,21 @@ for seed in 1 2 3; do
     mc-match -q --init r.mcz x.mcz y.mcz --log-json both.json -o p.mcz
     field both.json '[a-z]*' objective | sort -c -g || die "$(cat both.json)"
 done
+# groups within units, both on both axes of a tensor: a step that lowers the objective is undone inside the units too
+py <<'END'
+import struct
+H, d = 4, 3
+rows = [("w", axis, 0, H, d, "heads") for axis in (0, 1)]
+rows += [("w", axis, h * d, d, 1, "in%d" % h) for h in range(H) for axis in (0, 1)]
+open("n.tsv", "w").write("tensor\taxis\toffset\tcount\tblock\tgroup\n" + "".join(
+    "\t".join(map(str, r)) + "\n" for r in rows))
+text = json.dumps({"w": {"dtype": "F32", "shape": [H * d] * 2, "data_offsets": [0, 4 * (H * d) ** 2]}}).encode()
+for seed in range(12):
+    body = np.random.RandomState(seed).randn((H * d) ** 2).astype("f4").tobytes()
+    open("n%d.safetensors" % seed, "wb").write(struct.pack("<Q", len(text)) + text + body)
+END
+for seed in {0..11}; do mc-convert n$seed.safetensors --groups n.tsv -o n$seed.mcz; done
+for seed in {0..5}; do
+    mc-match -q n$seed.mcz n$((seed + 6)).mcz --log-json both.json -o p.mcz
+    field both.json '[a-z]*' objective | sort -c -g || die "$(cat both.json)"
+done
