@@ -223,21 +223,21 @@ static int by_place(const void *x, const void *y)
     return (a->line > b->line) - (a->line < b->line);
 }
 
-/* A row lies in `unit` of the row around it, if any. */
+/* A row lies in `unit` of the row around it, if any, `offset` places behind that unit's first. */
 struct place {
     const struct row *row, *around;
-    size_t unit;
+    size_t unit, offset;
 };
 
-/* Do two rows, which are in units of the same row, take the same places there? */
-static int lie_alike(const struct place *x, const struct place *y)
+/* Do two rows take the same places in their units? rank: of each row, how many of its group come
+ * before it; of the rows around them, which lie alike, these are the same. */
+static int lie_alike(const struct rows *r, const size_t *rank, const struct place *x,
+                     const struct place *y)
 {
-    const struct mc_use *u = &x->row->use, *v = &y->row->use, *o;
+    const struct mc_use *u = &x->row->use, *v = &y->row->use;
 
-    if (!x->around || x->around != y->around || u->count != v->count || u->repeat != v->repeat)
-        return 0;
-    o = &x->around->use;
-    return u->offset - x->unit * o->repeat == v->offset - y->unit * o->repeat;
+    return x->around && y->around && rank[x->around - r->rows] == rank[y->around - r->rows] &&
+           u->count == v->count && u->repeat == v->repeat && x->offset == y->offset;
 }
 
 /* places: (n) as by_place has them. */
@@ -263,7 +263,8 @@ static int find_places(const struct rows *r, struct place *places, struct mc_err
         if (depth) {
             places[i].around = around[depth - 1];
             places[i].unit = (u->offset - o->offset) / o->repeat;
-            if ((u->offset - o->offset) % o->repeat + u->count * u->repeat > o->repeat ||
+            places[i].offset = (u->offset - o->offset) % o->repeat;
+            if (places[i].offset + u->count * u->repeat > o->repeat ||
                 sorted[i]->group == around[depth - 1]->group)
                 rc = mc_fail(
                     err, MC_EINPUT,
@@ -287,15 +288,35 @@ static int by_group_of_row(const void *x, const void *y)
     return by_place(&a->row, &b->row);
 }
 
+/* The group that group g should be like: in the same slot of the first unit of the one around it
+ * or, where g is in a first unit, of the one which that should be like. n: there is none. */
+static size_t twin_of(const struct mc_group *groups, size_t n, size_t g)
+{
+    const struct mc_group *of = &groups[g];
+    size_t around = of->within, slot = 0, twin = 0;
+
+    if (!around)
+        return g;
+    if (!of->unit && (around = 1 + twin_of(groups, n, around - 1)) == of->within)
+        return g;
+    for (size_t k = 0; k < g; k++)
+        slot += groups[k].within == of->within && groups[k].unit == of->unit;
+    for (; twin < n; twin++)
+        if (groups[twin].within == around && !groups[twin].unit && !slot--)
+            break;
+    return twin;
+}
+
 /* Say of each group in which unit of which other it lies; all units of one hold the same. */
 static int nest_groups(const struct rows *r, struct mc_group *groups, struct mc_error *err)
 {
     struct place *places = NULL;
     size_t *first = NULL; /* of a group: its first place */
+    size_t *rank = NULL;  /* of a row: of its group's places */
     int rc = 0;
 
-    if ((rc = mc_new(&places, r->n, err)) || (rc = mc_new(&first, r->n_groups + 1, err)) ||
-        (rc = find_places(r, places, err)))
+    if ((rc = mc_new(&places, r->n, err)) || (rc = mc_new(&rank, r->n, err)) ||
+        (rc = mc_new(&first, r->n_groups + 1, err)) || (rc = find_places(r, places, err)))
         goto out;
     if (r->n)
         qsort(places, r->n, sizeof *places, by_group_of_row);
@@ -312,21 +333,17 @@ static int nest_groups(const struct rows *r, struct mc_group *groups, struct mc_
                          "line %zu: group \"%s\" does not lie in the same unit as in line %zu",
                          p->row->line, p->row->name, places[i - 1].row->line);
         }
+        rank[p->row - r->rows] = i - first[p->row->group];
     }
     first[r->n_groups] = r->n;
     for (size_t g = 0; g < r->n_groups && !rc; g++) {
         const struct mc_group *of = &groups[g];
-        size_t slot = 0, twin = 0, met = 0;
-        if (!of->within || !of->unit)
+        const size_t twin = twin_of(groups, r->n_groups, g);
+        if (twin == g)
             continue;
-        for (size_t k = 0; k < g; k++)
-            slot += groups[k].within == of->within && groups[k].unit == of->unit;
-        for (; twin < r->n_groups; twin++)
-            if (groups[twin].within == of->within && !groups[twin].unit && met++ == slot)
-                break;
         int alike = twin < r->n_groups && first[twin + 1] - first[twin] == first[g + 1] - first[g];
         for (size_t i = first[g]; alike && i < first[g + 1]; i++)
-            alike = lie_alike(&places[i], &places[first[twin] + i - first[g]]);
+            alike = lie_alike(r, rank, &places[i], &places[first[twin] + i - first[g]]);
         if (!alike)
             rc = mc_fail(err, MC_EINPUT,
                          "line %zu: group \"%s\" does not lie in its unit of \"%s\" as one does in "
@@ -337,6 +354,7 @@ static int nest_groups(const struct rows *r, struct mc_group *groups, struct mc_
 out:
     free(places);
     free(first);
+    free(rank);
     return rc;
 }
 

@@ -105,10 +105,39 @@ static int bad_nesting(const struct mc_perm *p, size_t g, struct mc_error *err)
                    p->names[g]);
 }
 
+/* from (n_groups): the group that comes to the place of each, as units take along what they hold;
+ * or, without `moved`, the one in the first units that it should be like. Returns a group that is
+ * of another size or holds another number of groups than that one, or n_groups. */
+static size_t trace(const struct nesting *n, const struct mc_perm *p, int moved, size_t *from)
+{
+    int open = 1;
+
+    for (size_t g = 0; g < p->n_groups; g++)
+        from[g] = p->within[g] ? p->n_groups : g;
+    while (open) {
+        open = 0;
+        for (size_t g = 0; g < p->n_groups; g++) {
+            const size_t up = p->within[g] ? from[p->within[g] - 1] : 0;
+            if (from[g] < p->n_groups)
+                continue;
+            if (up == p->n_groups) {
+                open = 1;
+                continue;
+            }
+            const size_t unit = moved ? (size_t)p->perm[up][p->unit[g]] : 0;
+            const size_t to = n->child[n->first[up] + unit * n->slots[up] + n->slot[g]];
+            if (p->sizes[to] != p->sizes[g] || n->slots[to] != n->slots[g])
+                return g;
+            from[g] = to;
+        }
+    }
+    return p->n_groups;
+}
+
 /* Of each group, in the nesting's order, how many have been met in its unit; n: all of them. */
 static int find_nesting(struct nesting *n, const struct mc_perm *p, struct mc_error *err)
 {
-    size_t total = 0, *met = NULL;
+    size_t total = 0, bad = 0, *met = NULL, *from = NULL;
     int rc = 0;
 
     *n = (struct nesting){0};
@@ -155,14 +184,11 @@ static int find_nesting(struct nesting *n, const struct mc_perm *p, struct mc_er
         n->slot[g] = met[of]++;
         n->child[of + n->slot[g]] = g;
     }
-    for (size_t g = 0; g < p->n_groups && !rc; g++)
-        if (p->within[g]) {
-            const size_t *alike = n->child + n->first[p->within[g] - 1];
-            if (p->sizes[alike[n->slot[g]]] != p->sizes[g])
-                rc = bad_nesting(p, g, err);
-        }
+    if (!(rc = mc_new(&from, p->n_groups, err)) && (bad = trace(n, p, 0, from)) < p->n_groups)
+        rc = bad_nesting(p, bad, err);
 out:
     free(met);
+    free(from);
     if (rc)
         release_nesting(n);
     return rc;
@@ -182,28 +208,14 @@ int mc_perm_check_nesting(const struct mc_perm *p, struct mc_error *err)
 static int find_sources(const struct mc_perm *p, size_t **from, struct mc_error *err)
 {
     struct nesting n = {0};
-    int rc = find_nesting(&n, p, err), open = 1;
+    int rc = find_nesting(&n, p, err);
 
     *from = NULL;
-    if (!rc)
-        rc = mc_new(from, p->n_groups, err);
-    for (size_t g = 0; !rc && g < p->n_groups; g++)
-        (*from)[g] = p->within[g] ? p->n_groups : g;
-    while (!rc && open) {
-        open = 0;
-        for (size_t g = 0; g < p->n_groups; g++) {
-            const size_t up = p->within[g] ? (*from)[p->within[g] - 1] : 0;
-            if ((*from)[g] < p->n_groups)
-                continue;
-            if (up == p->n_groups)
-                open = 1;
-            else
-                (*from)[g] = n.child[n.first[up] + (size_t)p->perm[up][p->unit[g]] * n.slots[up] +
-                                     n.slot[g]];
-        }
-    }
-    if (!rc)
-        release_nesting(&n);
+    if (rc)
+        return rc;
+    if (!(rc = mc_new(from, p->n_groups, err)))
+        (void)trace(&n, p, 1, *from);
+    release_nesting(&n);
     return rc;
 }
 

@@ -45,6 +45,13 @@ refuse 'line 3: group "h" does not lie in the same unit as in line 4' "$header" 
 refuse 'the units of group "g" do not hold the same groups' "${within[@]}"
 refuse 'line 6: group "h1" does not lie in its unit of "g" as one does in the first' "${within[@]}" 'w 0 6 6 1 h1'
 refuse 'line 7: group "h1" does not lie in its unit of "g"' "${within[@]}" 'w 0 6 3 2 h1' 'v 0 6 3 2 h1'
+# and so in all units of what lies in these: two groups that change places take along the same
+deep=("$header" 'w 0 0 2 6 g' 'w 0 0 2 3 h0' 'w 0 6 2 3 h1' 'w 0 0 2 1 i00' 'w 0 3 2 1 i01')
+refuse 'group "h1" does not lie alike in all units of a group' "${deep[@]}"
+refuse 'line 7: group "i10" does not lie in its unit of "h1" as one does' "${deep[@]}" 'w 0 7 2 1 i10' 'w 0 10 2 1 i11'
+refuse 'line 8: group "i11" does not lie in its unit of "h1"' "${deep[@]}" 'w 0 6 2 1 i10' 'w 0 10 2 1 i11'
+printf '%s\n' "${deep[@]}" 'w 0 6 2 1 i10' 'w 0 9 2 1 i11' | tr ' ' '\t' >good.tsv
+mc-convert net.safetensors --groups good.tsv -o net.mcz
 printf '%s\n' "${within[@]}" 'w 0 6 6 1 h1' 'v 0 6 6 1 h1' | tr ' ' '\t' >good.tsv
 mc-convert net.safetensors --groups good.tsv -o net.mcz
 
@@ -69,7 +76,12 @@ for name, changes in (("ok", {}), ("itself", {1: {"within": 1, "unit": 0}}), ("b
                       ("alone", {1: {"within": 0, "unit": 0}}), ("none", {1: {"within": 7, "unit": 0}})):
     g = [dict(x, **changes.get(i, {})) for i, x in enumerate(groups)]
     mcz.write("p-%s.mcz" % name, "permutation", {"groups": g}, {x["name"]: np.arange(x["size"], dtype="i4") for x in g})
+# 3 groups of 2 units; one of the inner two holds groups in its units, the other none
+g = [{"name": "g", "size": 2}] + [{"name": "h%d" % i, "size": 2, "within": 0, "unit": i} for i in range(2)]
+g += [{"name": "i%d_%d" % (i, k), "size": 2, "within": 1, "unit": i} for i in range(2) for k in range(50)]
+mcz.write("p-deep.mcz", "permutation", {"groups": g}, {x["name"]: np.arange(2, dtype="i4")[::-1].copy() for x in g})
 END
+unchanged 3 'p-deep.mcz: group "h1" does not lie alike in all units of a group' mc-permute --inverse p-deep.mcz -o x.mcz
 unchanged 3 'number.mcz: "symmetry" is no text' mc-permute --random 1 number.mcz -o x.mcz
 unchanged 3 'double.mcz: tensor "v" is not of float32' mc-permute --random 1 double.mcz -o x.mcz
 unchanged 3 'fewer.mcz: symmetry: line 3: there is no tensor "v"' mc-permute --random 1 fewer.mcz -o x.mcz
