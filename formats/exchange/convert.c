@@ -99,21 +99,25 @@ static void shape_text(char out[64], int ndim, const uint64_t *shape)
     snprintf(out + (n < 60 ? n : 60), 4, ")");
 }
 
-/* Axes of 1 are passed over: a linear layer at each pixel is a convolution of kernel 1. */
+/* The axes up to the last that is not of 1. */
+static int axes_of(int ndim, const uint64_t *shape)
+{
+    while (ndim && shape[ndim - 1] == 1)
+        ndim--;
+    return ndim;
+}
+
+/* Axes of 1 at the end are passed over: a linear layer at each pixel is a convolution of kernel 1.
+ * So are all where the graph has a vector, which has no other order. */
 static int shape_fits(const struct mc_tensor *want, const struct mc_foreign_tensor *got)
 {
-    int i = 0, k = 0;
+    const int n = axes_of(got->ndim, got->shape);
+    int first = 0;
 
-    for (;; i++, k++) {
-        while (i < want->ndim && want->shape[i] == 1)
-            i++;
-        while (k < got->ndim && got->shape[k] == 1)
-            k++;
-        if (i == want->ndim || k == got->ndim)
-            return i == want->ndim && k == got->ndim;
-        if (want->shape[i] != got->shape[k])
-            return 0;
-    }
+    while (want->ndim == 1 && first < n - 1 && got->shape[first] == 1)
+        first++;
+    return axes_of(want->ndim, want->shape) == n - first &&
+           !memcmp(want->shape, got->shape + first, (size_t)(n - first) * sizeof *want->shape);
 }
 
 static int is_float(int type)

@@ -161,6 +161,14 @@ says(["stem.0.weight is (9, 3, 3, 3) here and (8, 3, 3, 3) there", "blocks.1.bn1
      lambda: mt.load(wide, "Many.mcz"))
 says(["is a dataset stream, not weights"], lambda: mt.load(nets.Deep(), "few.mcz"))
 mt.load(nets.Many(), "Many.mcz", strict=False)
+# axes of 1 at the end may be missing, or more; elsewhere they are not where others are, but beside a vector
+row = torch.nn.Conv2d(3, 4, (1, 7), bias=False)
+for there in (4, 3, 7, 1), (4, 3, 7):
+    says(["weight is (4, 3, 1, 7) here and %s there" % (there,)], lambda: mt.load(row, {"weight": np.zeros(there, "f4")}))
+mt.load(torch.nn.Conv2d(3, 4, 1, bias=False), {"weight": np.zeros((4, 3), "f4")})
+mt.load(torch.nn.Linear(3, 4, bias=False), {"weight": np.zeros((4, 3, 1, 1), "f4")})
+scale = torch.nn.ParameterDict({"s": torch.nn.Parameter(torch.zeros(1, 4, 1, 1))})
+assert mt.load(scale, {"s": np.arange(4, dtype="f4")})["s"].flatten().tolist() == [0, 1, 2, 3]
 # a factor of the network's code stays what it is
 s = mcz.read("Late.mcz")
 assert np.allclose(s.tensors["times_0.125_1"], .125)

@@ -42,8 +42,15 @@ def export(net, input, classes, mean=None, std=None, name=None):
     return trace.graph_of(net, list(input), classes, mean, std, name)
 
 
-def _squeezed(shape):
-    return [k for k in shape if k != 1]
+def _fits(here, there):
+    """Axes of 1 at the end are passed over, and all where the stream has a vector."""
+    here, there = list(here), list(there)
+    if len(there) == 1:
+        here = [k for k in here if k != 1]
+    for shape in here, there:
+        while shape and shape[-1] == 1:
+            shape.pop()
+    return here == there
 
 
 def load(net, weights, strict=True):
@@ -62,7 +69,7 @@ def load(net, weights, strict=True):
     tensors = {k: v for k, v in tensors.items() if k not in fixed and not k.endswith(".num_batches_tracked")}
     needed = {n for n, _ in net.named_parameters()}
     needed |= {n for n in state if n.endswith((".running_mean", ".running_var"))}
-    other = [k for k in tensors if k in state and _squeezed(state[k].shape) != _squeezed(tensors[k].shape)]
+    other = [k for k in tensors if k in state and not _fits(state[k].shape, tensors[k].shape)]
     wrong += ["missing %s" % k for k in state if k in needed and k not in tensors] if strict else []
     wrong += ["unknown %s" % k for k in tensors if k not in state] if strict else []
     wrong += ["%s is %s here and %s there" % (k, tuple(state[k].shape), tuple(tensors[k].shape)) for k in other]

@@ -41,3 +41,25 @@ with zipfile.ZipFile("wide.npz", "w") as z:
         z.writestr(n + ".weight.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(shape)) + shape)
 END
 fails 3 'and 6 more' mc-convert wide.npz --net wide.json --data data.mcz
+# axes of 1 at the end may be missing, or more; elsewhere they are not where others are
+py <<'END'
+nodes = [{"op": "normalise", "name": "p", "in": [], "mean": [.5] * 3, "std": [.5] * 3}]
+for n, (out, kernel) in {"row": (4, [1, 7]), "point": (5, [1, 1])}.items():
+    nodes.append({"op": "conv", "name": n, "in": [nodes[-1]["name"]], "out": out, "kernel": kernel, "stride": [1, 1],
+                  "pad": [0, 0], "groups": 1, "bias": n == "point"})
+nodes += [{"op": "globalpool", "name": "g", "in": ["point"]}, {"op": "linear", "name": "fc", "in": ["g"], "out": 10,
+          "bias": False}, {"op": "loss", "name": "loss", "in": ["fc"], "weight": 1, "train_only": False}]
+json.dump({"input": [3, 32, 32], "classes": 10, "nodes": nodes}, open("row.json", "w"))
+draw = np.random.RandomState(1)
+w = {k + ".weight": draw.randn(*s).astype("f4") for k, s in {"row": (4, 3, 1, 7), "point": (5, 4, 1, 1), "fc": (10, 5)}.items()}
+w["point.bias"] = draw.randn(5).astype("f4")
+np.savez("row.npz", **w)
+np.savez("fewer.npz", **{**w, "point.weight": w["point.weight"].reshape(5, 4), "fc.weight": w["fc.weight"].reshape(10, 5, 1, 1),
+                         "point.bias": w["point.bias"].reshape(1, 5, 1, 1)})
+np.savez("column.npz", **{**w, "row.weight": w["row.weight"].reshape(4, 3, 7, 1)})
+np.savez("line.npz", **{**w, "row.weight": w["row.weight"].reshape(4, 3, 7)})
+END
+mc-convert row.npz --net ./row.json --data data.mcz -o x.mcz
+mc-convert fewer.npz --net ./row.json --data data.mcz | alike - x.mcz
+fails 3 'of another shape row.weight (4,3,7,1) for (4,3,1,7)' mc-convert column.npz --net ./row.json --data data.mcz
+fails 3 'of another shape row.weight (4,3,7) for (4,3,1,7)' mc-convert line.npz --net ./row.json --data data.mcz
