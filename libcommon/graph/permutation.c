@@ -342,9 +342,15 @@ int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s, struct mc
         return mc_fail(err, MC_EINPUT,
                        "the permutation is of another network: it has %zu group%s, not %zu",
                        p->n_groups, p->n_groups == 1 ? "" : "s", s->n_groups);
-    int rc = 0;
-    for (size_t g = 0; g < s->n_groups && !rc; g++)
-        rc = mc_perm_has_group(p, g, s->groups[g].name, s->groups[g].size, err);
+    int rc = 0, nested = 0;
+    for (size_t g = 0; p->within && g < p->n_groups; g++)
+        nested |= p->within[g] > 0;
+    for (size_t g = 0; g < s->n_groups && !rc; g++) {
+        const struct mc_group *to = &s->groups[g];
+        rc = mc_perm_has_group(p, g, to->name, to->size, err);
+        if (!rc && nested && (p->within[g] != to->within || p->unit[g] != to->unit))
+            rc = mc_fail(err, MC_EINPUT, "group \"%s\" does not lie in the same unit", to->name);
+    }
     return mc_fail_in(rc, err, "the permutation is of another network");
 }
 

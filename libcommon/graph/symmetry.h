@@ -127,7 +127,8 @@ void mc_perm_nest(struct mc_perm *p, const struct mc_symmetry *s);
 /* Group g is this one, or MC_EINPUT. */
 MC_USE_RESULT int mc_perm_has_group(const struct mc_perm *p, size_t g, const char *name,
                                     size_t size, struct mc_error *err);
-/* The permutation is one of this network's groups: same names, sizes, order. MC_EINPUT if not. */
+/* The permutation is one of this network's groups: same names, sizes, order and, where it says that
+ * any lie within units, the same of these. MC_EINPUT if not. */
 MC_USE_RESULT int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s,
                                struct mc_error *err);
 

@@ -229,7 +229,7 @@ mc-hungarian -q m.c -o p.mcz && mc-hungarian -q acts.c -o q.mcz
 mc-permute p.mcz 2.mcz -o p2.mcz
 $python - <<'END'
 import mcz, numpy as np, seq, torch
-from mcz import torch as mt
+from mcz import groups, torch as mt
 p, q = mcz.read("p.mcz"), mcz.read("q.mcz")
 assert all((p.tensors[k] == q.tensors[k]).all() for k in p.tensors) and any(
     (v != np.arange(len(v))).any() for v in p.tensors.values())
@@ -260,6 +260,12 @@ says(["no module \"9\", \"x:in\""], lambda: mt.moments(seq.net(), seq.net(), [x]
     "0": {"out": ["0.*:0"], "at": ["9", "x:in"]}}, "no.mcz"))
 says(["runs more than once"], lambda: mt.moments(torch.nn.Sequential(*[torch.nn.Linear(4, 4)] * 2), torch.nn.Sequential(
     *[torch.nn.Linear(4, 4)] * 2), [torch.rand(3, 4)], {"g": {"out": ["0.*:0"], "at": "0"}}, "no.mcz"))
+# moments do not say which groups lie within units
+heads = {"heads": {"out": ["0.*:0"], "size": 2, "at": "0"}}
+rows, _ = groups.rows(heads, {k: v.shape for k, v in seq.net().state_dict().items()})
+rows += [(t, 0, 4 * h, 4, 1, "in%d" % h) for h in range(2) for t in ("0.weight", "0.bias")]
+says(["\"in0\", \"in1\": no moments of groups that lie within"], lambda: mt.moments(
+    seq.net(1), seq.net(2), [x], rows, "no.mcz", at={"heads": "0", "in0": "1", "in1": "2"}))
 import os
 assert not os.path.exists("no.mcz")
 END

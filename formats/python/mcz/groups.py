@@ -101,6 +101,17 @@ def rows(groups, shapes):
     return found, sizes
 
 
+def inner(found):
+    """The groups that lie within units of others, of the rows found."""
+    names, ends = set(), {}
+    for r in sorted(found, key=lambda r: (r.tensor, r.axis, r.offset, -r.count * r.block)):
+        end = ends.get((r.tensor, r.axis), 0)
+        if r.offset < end:
+            names.add(r.group)
+        ends[r.tensor, r.axis] = max(end, r.offset + r.count * r.block)
+    return sorted(names)
+
+
 def gather(places, some, permutation):
     """Which old place of an axis goes to each new one, by the rows that are on it."""
     index = np.arange(places)

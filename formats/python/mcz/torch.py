@@ -155,9 +155,12 @@ def _units(x, size, axis, path):
 def moments(a, b, loader, groups, path="-", at=None, stage="post"):
     """Writes the moments stream (formats/codecs/moments.md) of two networks' joint activations on what the loader
     yields: batches that the network takes, or lists whose first is one, or dictionaries of its arguments. at: {group:
-    modules} where groups does not say it. stage: "pre" where what is seen is not behind the ReLU. Its content id."""
+    modules} where groups does not say it. stage: "pre" where what is seen is not behind the ReLU. Its content id. Error
+    where groups lie within units of others: moments do not say so, nor would the permutation made of them."""
     rows, sizes = _groups.rows(groups, {k: v.shape for k, v in _state(a).items()})
-    del rows
+    inner = _groups.inner(rows)
+    need(not inner, "%s: no moments of groups that lie within units of others; mc-match finds these from weights" %
+         ", ".join("\"%s\"" % g for g in inner))
     said = groups if isinstance(groups, dict) else {}
     at = {g: (at or {}).get(g, said.get(g, {}).get("at")) for g in sizes}
     need(all(at.values()), "no \"at\", the module that shows the units, of %s" % ", ".join(

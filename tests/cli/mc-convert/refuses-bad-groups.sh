@@ -73,6 +73,8 @@ mcz.write("double.mcz", "weights", {**meta, "symmetry": rows}, {k: v.astype(floa
 mcz.write("fewer.mcz", "weights", {**meta, "symmetry": rows}, {"w": w["w"]})
 groups = [{"name": n, "size": s} for n, s in (("g", 2), ("h0", 6), ("h1", 6))]
 for name, changes in (("ok", {}), ("itself", {1: {"within": 1, "unit": 0}}), ("beyond", {1: {"within": 0, "unit": 2}}),
+                      ("nested", {i: {"within": 0, "unit": i - 1} for i in (1, 2)}),
+                      ("other", {i: {"within": 0, "unit": 2 - i} for i in (1, 2)}),
                       ("alone", {1: {"within": 0, "unit": 0}}), ("none", {1: {"within": 7, "unit": 0}})):
     g = [dict(x, **changes.get(i, {})) for i, x in enumerate(groups)]
     mcz.write("p-%s.mcz" % name, "permutation", {"groups": g}, {x["name"]: np.arange(x["size"], dtype="i4") for x in g})
@@ -92,5 +94,8 @@ unchanged 3 'p-alone.mcz: the units of group "g" do not hold the same groups' mc
 unchanged 3 'p-none.mcz' mc-permute --inverse p-none.mcz -o x.mcz
 # what does not say that its groups lie within others is taken for a network that does, but not composed with one
 mc-permute p-ok.mcz net.mcz | alike - net.mcz
+mc-permute p-nested.mcz net.mcz | alike - net.mcz
+unchanged 3 'p-other.mcz: the permutation is of another network: group "h0" does not lie in the same unit' \
+    mc-permute p-other.mcz net.mcz -o x.mcz
 mc-permute --identity net.mcz -o one.mcz
 unchanged 3 'lies within a unit in one of the permutations alone' mc-permute --compose p-ok.mcz one.mcz -o x.mcz
