@@ -103,6 +103,10 @@ real     = $(call digits,$(subst e,,$(subst E,,$(subst .,,$(subst -,,$(subst +,,
 $(foreach name,LR CURVE_LR,$(if $(or $(filter-out 1,$(words $($(name)))),$(call real,$($(name)))), \
     $(error $(name)="$($(name))": a number is wanted)))
 
+ifneq ($(filter --arrays% --split%,$(DATA_FLAGS)),)
+$(error DATA_FLAGS="$(DATA_FLAGS)": both splits would be of the same images: DATA=npz finds arrays that are named after their split)
+endif
+
 part    = $(word $(1),$(subst :, ,$(2)))
 ill     = $(or $(filter-out 2: 3::,$(words $(subst :, ,$(1)))$(call digits,$(1))), \
               $(filter $(call part,1,$(1)),$(call part,2,$(1))))

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Pairs of names in either case, the first that are there; % is the split. */
+/* Pairs of names in either case, the first that are there; % is the split, and what has none is of
+ * the train split alone: no images may be learnt from and then tested with. */
 static const char *const names[][2] = {
     {"%_images", "%_labels"}, {"images_%", "labels_%"}, {"x_%", "y_%"}, {"%_x", "%_y"},
     {"images", "labels"},     {"data", "labels"},       {"x", "y"},     {"data", "target"},
@@ -38,6 +39,7 @@ static int find_all(const struct mc_foreign *f, const struct mc_image_source_opt
                     size_t at[N_ARRAYS], struct mc_error *err)
 {
     const char *comma = o->arrays ? strchr(o->arrays, ',') : NULL;
+    const int test = !strcmp(o->split, "test");
     char list[160] = "";
     long found[2] = {-1, -1}, other = -1;
 
@@ -46,11 +48,12 @@ static int find_all(const struct mc_foreign *f, const struct mc_image_source_opt
         found[1] = find(f, comma + 1, strlen(comma + 1), NULL);
     }
     for (size_t i = 0; !o->arrays && (found[0] < 0 || found[1] < 0) && i < N_NAMES; i++) {
+        if (test && !strchr(names[i][1], '%'))
+            continue;
         for (int k = 0; k < 2; k++)
             found[k] = find(f, names[i][k], strlen(names[i][k]), o->split);
         if (strchr(names[i][1], '%'))
-            other = find(f, names[i][1], strlen(names[i][1]),
-                         strcmp(o->split, "test") ? "test" : "train");
+            other = find(f, names[i][1], strlen(names[i][1]), test ? "train" : "test");
         else
             other = -1;
     }

@@ -21,6 +21,7 @@ mc-data npz keras.npz --split test -o test.mcz
 mc-data npz zipped.npz | same nhwc.mcz -
 mc-data npz positions.npz | same nhwc.mcz -
 mc-data npz own.npz --arrays pictures,kinds -o own.mcz
+mc-data npz own.npz --arrays pictures,kinds --split test -o own-test.mcz
 alike nhwc.mcz own.mcz
 for t in f2 f4 f8; do mc-data npz $t.npz -o $t.mcz; done
 alike f4.mcz f8.mcz
