@@ -143,7 +143,7 @@ int mc_idx_open(struct mc_image_source **out, const struct mc_image_source_opts 
     const int test = !strcmp(o->split, "test"), two = o->labels != NULL;
     const enum mc_err absent = two ? MC_EFAIL : MC_EINPUT;
     char *images = NULL, *labels = NULL;
-    uint8_t *bytes = NULL;
+    uint8_t *pixels = NULL, *bytes = NULL;
     int rc = two ? 0 : mc_image_source_folder(o->dir, err);
 
     if (rc)
@@ -154,8 +154,9 @@ int mc_idx_open(struct mc_image_source **out, const struct mc_image_source_opts 
         rc = mc_no_memory(err);
         goto out;
     }
-    if ((rc = read_file(images, absent, o, NULL, &a, (uint8_t **)&a.images, err)) ||
-        (rc = read_file(labels, absent, o, &a, &l, &bytes, err)) ||
+    rc = read_file(images, absent, o, NULL, &a, &pixels, err);
+    a.images = pixels;
+    if (rc || (rc = read_file(labels, absent, o, &a, &l, &bytes, err)) ||
         (!two && (rc = look_at_other(o->dir, test, &a.most, err))))
         goto out;
     if ((rc = mc_new(&a.labels, (size_t)l.shape[0], err)))
