@@ -18,10 +18,11 @@ static const char *const names[][2] = {
     {"image", "label"},       {"arr_0", "arr_1"}};
 #define N_NAMES (sizeof names / sizeof *names)
 
+/* Of names[] with the split, or a name as it stands where that is NULL. */
 static long find(const struct mc_foreign *f, const char *name, size_t n, const char *split)
 {
     char want[256];
-    const char *mark = memchr(name, '%', n);
+    const char *mark = split ? memchr(name, '%', n) : NULL;
     int before = (int)(mark ? (size_t)(mark - name) : n);
 
     snprintf(want, sizeof want, "%.*s%s%.*s", before, name, mark ? split : "",
@@ -158,8 +159,12 @@ int mc_npz_set_open(struct mc_image_source **out, const struct mc_image_source_o
         const struct mc_foreign_tensor *t = &f->tensors[at[k]];
         if (at[k] == f->n)
             continue;
-        rc = k == IMAGES ? check_images(t, o, &a, &bytes, err)
-                         : check_labels(t, k == OTHER ? t->shape[0] : a.shape[0], err);
+        if (k == OTHER) {
+            if (check_labels(t, t->shape[0], NULL)) /* one-hot, say: only a hint, and then none */
+                at[k] = f->n;
+            continue;
+        }
+        rc = k == IMAGES ? check_images(t, o, &a, &bytes, err) : check_labels(t, a.shape[0], err);
         rc = mc_fail_in(rc, err, "%.60s: \"%.80s\"", f->file, t->name);
     }
     /* tensors are read in their order in the file */
