@@ -103,6 +103,10 @@ real     = $(call digits,$(subst e,,$(subst E,,$(subst .,,$(subst -,,$(subst +,,
 $(foreach name,LR CURVE_LR,$(if $(or $(filter-out 1,$(words $($(name)))),$(call real,$($(name)))), \
     $(error $(name)="$($(name))": a number is wanted)))
 
+ifneq ($(filter --arrays% --split%,$(DATA_FLAGS)),)
+$(error DATA_FLAGS="$(DATA_FLAGS)": both splits would be of the same images: DATA=npz finds arrays that are named after their split)
+endif
+
 part    = $(word $(1),$(subst :, ,$(2)))
 ill     = $(or $(filter-out 2: 3::,$(words $(subst :, ,$(1)))$(call digits,$(1))), \
               $(filter $(call part,1,$(1)),$(call part,2,$(1))))
@@ -177,13 +181,21 @@ endif
 RATES ?=#                       for cost, images/s in training and evaluation: tinyten=900:4000; measured if not given
 size  := $(filter-out --size,$(filter --size%,$(DATA_FLAGS)) $(if $(filter --size,$(DATA_FLAGS)),$(lastword $(DATA_FLAGS))))
 again := $(MAKE) -n --no-print-directory -f $(firstword $(MAKEFILE_LIST))
+# of a set that is no publisher's how many there are is seen in train.mcz: $1, and $2 as HEIGHTxWIDTH
+brought := $(filter folder npz idx,$(DATA))
+seen     = $(firstword $(wildcard $(OUT)/train.mcz $(FROM:%=%/train.mcz)))
+count    = set -- $(if $(seen),$$(mc-info --json $(seen) | \
+               sed -nE 's/.*"name":"images",[^[]*\[([0-9]+),[0-9]+,([0-9]+),([0-9]+)\].*/\1 \2x\3/p')); \
+           [ -n "$(TRAIN_IMAGES)$$1" ] || { echo 'cost: how many images DATA=$(DATA) has is not known before \
+$(OUT)/train.mcz is there: make that, or say TRAIN_IMAGES' >&2; exit 1; }; \
+           [ -n "$(size)$$2" ] || echo 'cost: taken to be of 32 x 32 images, before $(OUT)/train.mcz is there' >&2;
 cost:
-	@rates=$$($(here)rates.sh $(THREADS) $(DEVICE) $(call quote,$(RATES)) $(call quote,$(NET))) && { \
+	@$(if $(brought),$(count)) rates=$$($(here)rates.sh $(THREADS) $(DEVICE) $(call quote,$(RATES)) $(call quote,$(NET))) && { \
 	    echo "echo '== data: it'" && $(again) $(OUT)/train.mcz $(OUT)/test.mcz && \
 	    $(foreach s,$(seeds),echo "echo '== net-$(s): it'" && $(again) net-$(s) &&) \
 	    $(foreach p,$(PAIRS),echo "echo '== $(call part,1,$(p))-$(call part,2,$(p)): it'" && $(again) PAIRS=$(p) pair &&) true; } | \
 	    awk -v rates="$$(echo "$$rates" | tr '\n' ';')" -v nets=$(call quote,$(foreach p,data $(seeds:%=net-%) $(pairs),$(p)=$(NET)=$(DATA))) \
-	    -v train_images=$(TRAIN_IMAGES) -v test_images=$(TEST_IMAGES) -v size=$(lastword $(subst =, ,$(size))) \
+	    -v train_images="$(or $(TRAIN_IMAGES),$$1)" -v test_images=$(TEST_IMAGES) -v size="$(or $(lastword $(subst =, ,$(size))),$$2)" \
 	    -v threads=$(THREADS) -v device=$(DEVICE) -f $(here)cost.awk
 
 # What decides each stage's result, which is $(1). A graph's file counts by what is in it.

@@ -3,8 +3,11 @@
 # What `paper.mk cost` prints, from the commands that `make -n` shows: a row a part with its jobs, the hours of one job
 # after another, the hours that it takes however many run side by side (what waits for one another), the greatest job's
 # memory, and the disk that results take. Set before: rates (lines of rates.sh, joined by ;), nets (PART=NET=DATA ...),
-# train_images, test_images and size, where they are set; threads, device.
+# train_images, test_images and size (a side, or HEIGHTxWIDTH), where they are set, train_images always for a folder, npz
+# and idx; threads, device.
 BEGIN {
+    if (split(size, line, "x") == 2)
+        size = sqrt(line[1] * line[2])
     for (i = split(rates, line, ";"); i > 0; i--)
         if (split(line[i], word, " ") == 5) {
             training[word[1]] = word[2]
@@ -23,7 +26,7 @@ function images(split_,   d) {
     d = data_of[part]
     if (split_ == "train")
         return train_images ? train_images : d == "tiny-imagenet" ? 100000 : d == "synth" ? 10000 : 50000
-    return test_images ? test_images : d == "synth" ? 2000 : 10000
+    return test_images ? test_images : d == "synth" ? 2000 : d ~ /^(folder|npz|idx)$/ ? train_images : 10000
 }
 function side() { return size ? size : data_of[part] == "tiny-imagenet" && net_of[part] != "googlenet" ? 64 : 32 }
 # the value of an option of this command, the last one, or without

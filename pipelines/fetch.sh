@@ -65,12 +65,15 @@ esac
 set=$1 dest=$2 url=${url:-$from} archive=$2/${from##*/}
 part=$archive.part unpacked=$2/.$folder.part
 
-[ ! -e "$dest/$folder" ] || {
+was_there() {
     echo "fetch.sh: $dest/$folder is there" >&2
     exit 0
 }
+[ ! -e "$dest/$folder" ] || was_there
 mkdir -p "$dest" 2>/dev/null && { exec {lock}>>"$part"; } 2>/dev/null || fail 1 "cannot write to '$dest'"
 flock -n "$lock" || fail 1 "another one fetches to $part"
+# another one may have ended meanwhile
+[ ! -e "$dest/$folder" ] || { rm -f "$part" && was_there; }
 
 is_whole() { [ "$(stat -c %s "$part")" -ge "$bytes" ]; }
 is_right() { [ "$(md5sum <"$part")" = "$sum  -" ]; }
@@ -103,6 +106,6 @@ case $archive in
 *) tar -xzf "$part" --no-same-owner -C "$unpacked" ;;
 esac || fail 1 "cannot unpack $part"
 [ -d "$unpacked/$folder" ] || fail 3 "$url: holds no folder $folder"
-mv "$unpacked/$folder" "$dest/$folder" || fail 1 "cannot write to '$dest'"
+mv -T "$unpacked/$folder" "$dest/$folder" || fail 1 "cannot write to '$dest'"
 rm -rf "$unpacked" "$part"
 echo "fetch.sh: $dest/$folder is there: mc-data $set $dest" >&2

@@ -30,6 +30,11 @@ within() {
     done
 }
 
+# opened FILE: at $fd, to be written where that may be, as NFS asks of a lock that excludes others
+opened() {
+    { exec {fd}<>"$1"; } 2>/dev/null || { exec {fd}<"$1"; } 2>/dev/null
+}
+
 if [ "$1" = -c ]; then
     [ ! -e "$2" ] || exec {jobs}<"$2" || exit 1
     [ -z "${jobs-}" ] || flock -s "$jobs" 2>/dev/null
@@ -44,7 +49,7 @@ out=$1 unit=${3:+-$3} make=$PPID busy=75
 [ -w "$out" ] || exit 0
 # of others who may, too
 (umask 0; : >>"$out/.lock"; : >>"$out/.lock$unit"; : >>"$out/.jobs$unit") 2>/dev/null
-if ! { exec {lock}<"$out/.lock" {mine}<"$out/.lock$unit" {jobs}<"$out/.jobs$unit" {jobs}>&-; } 2>/dev/null; then
+if ! { opened "$out/.lock" && lock=$fd && opened "$out/.lock$unit" && mine=$fd && opened "$out/.jobs$unit" && exec {fd}>&-; }; then
     echo "cannot open .lock and .jobs there"
     exit 1
 fi
@@ -52,11 +57,14 @@ fi
 for ((tries = 0; ; tries++)); do
     at=
     flock -n -E $busy ${unit:+-s} "$lock"
-    case $? in
-    0)
+    rc=$?
+    if [ $rc = 0 ] && [ -n "$unit" ]; then
         at=$unit
-        [ -n "$unit" ] && ! flock -n "$mine" || break
-        ;;
+        flock -n -E $busy "$mine"
+        rc=$?
+    fi
+    case $rc in
+    0) break ;;
     "$busy") ;;
     *)
         echo "OUT=\"$out\": there are no locks on this file system: two makes there would go unnoticed" >&2
@@ -85,17 +93,19 @@ exec {lock}<&- {mine}<&-
 if [ -n "$unit" ]; then left_by=("$out/.jobs$unit" "$out/.jobs"); else left_by=("$out/.jobs" "$out/.jobs-"*); fi
 for of in "${left_by[@]}"; do
     [ -e "$of" ] || continue
-    exec {jobs}<"$of" || exit 1
+    opened "$of" || exit 1
+    jobs=$fd
     # another unit's make may be looking, too, for a moment
     if [ -n "$unit" ]; then wait=(-w 2); else wait=(-n); fi
-    if ! flock "${wait[@]}" "$jobs"; then
+    flock -E $busy "${wait[@]}" "$jobs"
+    if [ $? = $busy ]; then
         left=$(exec {jobs}<&-
             for f in /proc/[0-9]*/fd/*; do
                 pid=${f#/proc/} pid=${pid%%/*}
                 [ "$pid" = $$ ] || ! [ "$f" -ef "$of" ] || echo "$pid ($(<"/proc/$pid/comm"))"
             done 2>/dev/null | sort -u | paste -sd ' ')
         echo "OUT=\"$out\": waiting for what an earlier make started and left running (end it, or wait): ${left:-on another machine}" >&2
-        until flock -w .5 "$jobs"; do running "$make" || exit 1; done
+        while flock -E $busy -w .5 "$jobs"; [ $? = $busy ]; do running "$make" || exit 1; done
     fi
     exec {jobs}<&-
 done

@@ -35,7 +35,7 @@ wrong() { # STATUS TEXT
     exit "$1"
 }
 
-time='' memory='' gpus='' most='' more=() dry=''
+time='' memory='' gpus='' most='' more=() submitted=() dry=''
 [ "${1:-}" != --help ] || set -- -h
 while getopts :t:m:g:a:s:nh option; do
     case $option in
@@ -89,6 +89,13 @@ need() {
 read -ra list <<<"$pairs"
 mapfile -t seeds < <(for p in "${list[@]}"; do IFS=: read -r a b _ <<<"$p" && printf '%s\n' "$a" "$b"; done | sort -nu)
 
+# refused NAME: all are wanted, or none
+refused() {
+    [ ${#submitted[@]} != 0 ] || wrong 1 "sbatch refused the job '$1'"
+    scancel "${submitted[@]}" || wrong 1 "sbatch refused the job '$1', and scancel did not take back those before: ${submitted[*]}"
+    wrong 1 "sbatch refused the job '$1': those before are cancelled: ${submitted[*]}"
+}
+
 # submit NAME ROW GPUS AFTER TASKS COMMAND...: a job, or an array of so many tasks; says its number
 submit() {
     local name=$1 row=$2 devices=$3 after=$4 tasks=$5 minutes=10 megabytes=1000 command
@@ -124,8 +131,9 @@ submit() {
         job=JOB-$name
         return
     fi
-    job=$(sbatch "${options[@]}" <<<"$command") || wrong 1 "sbatch refused the job '$name'"
+    job=$(sbatch "${options[@]}" <<<"$command") || refused "$name"
     job=${job%%;*}
+    submitted+=("$job")
     echo "$name $job"
 }
 

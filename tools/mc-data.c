@@ -56,7 +56,7 @@ static const char doc[] =
     "the middle square taken; without, all images are of one size.\n\n"
     "npz: NumPy's, images uint8 or float in [0,1], (N,C,H,W), (N,H,W,C) or grey (N,H,W), labels "
     "(N), in any order: of the split SPLIT_images and SPLIT_labels, images_SPLIT and "
-    "labels_SPLIT, x_SPLIT and y_SPLIT; or all of the file images and labels, data and labels, "
+    "labels_SPLIT, x_SPLIT and y_SPLIT; or, for train alone, images and labels, data and labels, "
     "data and target, x and y, arr_0 and arr_1; in either case.\n\n"
     "idx: MNIST and its relatives, unpacked or .gz: train-images-idx3-ubyte, "
     "train-labels-idx1-ubyte, and t10k- likewise; or any two files.\n\n"

@@ -39,13 +39,17 @@ static int read_bytes(gzFile f, void *dst, size_t n, int last, struct mc_error *
     return code || got < n ? mc_fail(err, MC_EINPUT, "truncated") : 0;
 }
 
-/* The data of a file of ndim or, of images, 4 dimensions, to be freed. */
-static int read_array(gzFile f, uint64_t bytes, int ndim, struct mc_arrays *shape, uint8_t **out,
+/* The data of a file of images (3 or 4 dimensions; images is NULL) or of labels, as many as there
+ * are images unless it has no dimensions; to be freed. What does not fit gets no room. */
+static int read_array(gzFile f, uint64_t bytes, const struct mc_image_source_opts *o,
+                      const struct mc_arrays *images, struct mc_arrays *shape, uint8_t **out,
                       struct mc_error *err)
 {
+    struct mc_dataset_info info = {0};
     unsigned char head[4], size[4];
+    const int ndim = images ? 1 : 3;
     uint64_t count = 1;
-    int rc = read_bytes(f, head, sizeof head, 0, err);
+    int last = 0, rc = read_bytes(f, head, sizeof head, 0, err);
 
     if (rc)
         return rc;
@@ -68,12 +72,18 @@ static int read_array(gzFile f, uint64_t bytes, int ndim, struct mc_arrays *shap
     }
     if (count > (gzdirect(f) ? bytes : bytes * MAX_EXPANSION))
         return mc_fail(err, MC_EINPUT, "truncated");
+    if (!images && (rc = mc_arrays_shape(shape, o, &info, &last, err)))
+        return rc;
+    if (images && images->ndim && images->shape[0] != count)
+        return mc_fail(err, MC_EINPUT, "has %llu labels for %llu images", (unsigned long long)count,
+                       (unsigned long long)images->shape[0]);
     rc = mc_new(out, (size_t)count + 1, err);
     return rc ? rc : read_bytes(f, *out, (size_t)count, 1, err);
 }
 
-static int read_file(const char *path, enum mc_err absent, int ndim, struct mc_arrays *shape,
-                     uint8_t **out, struct mc_error *err)
+static int read_file(const char *path, enum mc_err absent, const struct mc_image_source_opts *o,
+                     const struct mc_arrays *images, struct mc_arrays *shape, uint8_t **out,
+                     struct mc_error *err)
 {
     uint64_t bytes = 0;
     int fd = -1, rc = mc_file_open(&fd, &bytes, path, absent, err);
@@ -85,7 +95,7 @@ static int read_file(const char *path, enum mc_err absent, int ndim, struct mc_a
         close(fd);
         return mc_no_memory(err);
     }
-    rc = mc_fail_in(read_array(f, bytes, ndim, shape, out, err), err, "%s", path);
+    rc = mc_fail_in(read_array(f, bytes, o, images, shape, out, err), err, "%s", path);
     gzclose_r(f);
     return rc;
 }
@@ -112,13 +122,13 @@ static char *published(const char *dir, int test, const char *what)
 static int look_at_other(const char *dir, int test, int64_t *most, struct mc_error *err)
 {
     char *path = published(dir, !test, "labels-idx1");
-    struct mc_arrays l = {0};
+    struct mc_arrays l = {0}, none = {0};
     uint8_t *bytes = NULL;
     struct stat st;
     int rc = path ? 0 : mc_no_memory(err);
 
     if (!rc && !stat(path, &st))
-        rc = read_file(path, MC_EINPUT, 1, &l, &bytes, err);
+        rc = read_file(path, MC_EINPUT, NULL, &none, &l, &bytes, err);
     for (uint64_t i = 0; !rc && i < l.shape[0]; i++)
         *most = bytes[i] > *most ? bytes[i] : *most;
     free(bytes);
@@ -133,7 +143,7 @@ int mc_idx_open(struct mc_image_source **out, const struct mc_image_source_opts 
     const int test = !strcmp(o->split, "test"), two = o->labels != NULL;
     const enum mc_err absent = two ? MC_EFAIL : MC_EINPUT;
     char *images = NULL, *labels = NULL;
-    uint8_t *bytes = NULL;
+    uint8_t *pixels = NULL, *bytes = NULL;
     int rc = two ? 0 : mc_image_source_folder(o->dir, err);
 
     if (rc)
@@ -144,15 +154,11 @@ int mc_idx_open(struct mc_image_source **out, const struct mc_image_source_opts 
         rc = mc_no_memory(err);
         goto out;
     }
-    if ((rc = read_file(images, absent, 3, &a, (uint8_t **)&a.images, err)) ||
-        (rc = read_file(labels, absent, 1, &l, &bytes, err)) ||
+    rc = read_file(images, absent, o, NULL, &a, &pixels, err);
+    a.images = pixels;
+    if (rc || (rc = read_file(labels, absent, o, &a, &l, &bytes, err)) ||
         (!two && (rc = look_at_other(o->dir, test, &a.most, err))))
         goto out;
-    if (a.shape[0] != l.shape[0]) {
-        rc = mc_fail(err, MC_EINPUT, "%s: has %llu labels for %llu images", labels,
-                     (unsigned long long)l.shape[0], (unsigned long long)a.shape[0]);
-        goto out;
-    }
     if ((rc = mc_new(&a.labels, (size_t)l.shape[0], err)))
         goto out;
     for (uint64_t i = 0; i < l.shape[0]; i++)

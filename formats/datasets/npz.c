@@ -10,17 +10,19 @@
 #include <string.h>
 #include <strings.h>
 
-/* Pairs of names in either case, the first that are there; % is the split. */
+/* Pairs of names in either case, the first that are there; % is the split, and what has none is of
+ * the train split alone: no images may be learnt from and then tested with. */
 static const char *const names[][2] = {
     {"%_images", "%_labels"}, {"images_%", "labels_%"}, {"x_%", "y_%"}, {"%_x", "%_y"},
     {"images", "labels"},     {"data", "labels"},       {"x", "y"},     {"data", "target"},
     {"image", "label"},       {"arr_0", "arr_1"}};
 #define N_NAMES (sizeof names / sizeof *names)
 
+/* Of names[] with the split, or a name as it stands where that is NULL. */
 static long find(const struct mc_foreign *f, const char *name, size_t n, const char *split)
 {
     char want[256];
-    const char *mark = memchr(name, '%', n);
+    const char *mark = split ? memchr(name, '%', n) : NULL;
     int before = (int)(mark ? (size_t)(mark - name) : n);
 
     snprintf(want, sizeof want, "%.*s%s%.*s", before, name, mark ? split : "",
@@ -38,6 +40,7 @@ static int find_all(const struct mc_foreign *f, const struct mc_image_source_opt
                     size_t at[N_ARRAYS], struct mc_error *err)
 {
     const char *comma = o->arrays ? strchr(o->arrays, ',') : NULL;
+    const int test = !strcmp(o->split, "test");
     char list[160] = "";
     long found[2] = {-1, -1}, other = -1;
 
@@ -46,11 +49,12 @@ static int find_all(const struct mc_foreign *f, const struct mc_image_source_opt
         found[1] = find(f, comma + 1, strlen(comma + 1), NULL);
     }
     for (size_t i = 0; !o->arrays && (found[0] < 0 || found[1] < 0) && i < N_NAMES; i++) {
+        if (test && !strchr(names[i][1], '%'))
+            continue;
         for (int k = 0; k < 2; k++)
             found[k] = find(f, names[i][k], strlen(names[i][k]), o->split);
         if (strchr(names[i][1], '%'))
-            other = find(f, names[i][1], strlen(names[i][1]),
-                         strcmp(o->split, "test") ? "test" : "train");
+            other = find(f, names[i][1], strlen(names[i][1]), test ? "train" : "test");
         else
             other = -1;
     }
@@ -155,8 +159,12 @@ int mc_npz_set_open(struct mc_image_source **out, const struct mc_image_source_o
         const struct mc_foreign_tensor *t = &f->tensors[at[k]];
         if (at[k] == f->n)
             continue;
-        rc = k == IMAGES ? check_images(t, o, &a, &bytes, err)
-                         : check_labels(t, k == OTHER ? t->shape[0] : a.shape[0], err);
+        if (k == OTHER) {
+            if (check_labels(t, t->shape[0], NULL)) /* one-hot, say: only a hint, and then none */
+                at[k] = f->n;
+            continue;
+        }
+        rc = k == IMAGES ? check_images(t, o, &a, &bytes, err) : check_labels(t, a.shape[0], err);
         rc = mc_fail_in(rc, err, "%.60s: \"%.80s\"", f->file, t->name);
     }
     /* tensors are read in their order in the file */

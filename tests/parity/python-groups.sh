@@ -5,6 +5,7 @@ python=/usr/bin/python3
 $python -c 'import msgpack, zstandard, xxhash, numpy' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
 $python - <<'END'
+import os
 import mcz, numpy as np
 from mcz import groups
 
@@ -41,6 +42,18 @@ refused(["places 0 to 27"], [("qkv", 0, 0, 7, 4, "a")])
 refused(["\"none:0\"", "\"fc1.weight\"", "no such key: inn"], {"a": {"out": ["none:0", "fc1.weight"], "inn": []}})
 refused(["holds no 5 units"], {"a": {"out": ["fc1.bias:0"], "size": 5}})
 refused(["there are no groups"], [])
+for size in 0, 1, -6, 2.5, "6":
+    refused(["group \"a\": \"size\" is %r, and not" % size], {"a": {"out": ["fc1.bias:0"], "size": size}})
+
+class Broken: # what fails when it is written
+    def __str__(self):
+        raise ValueError
+before = open("g.tsv").read(), set(os.listdir("."))
+try:
+    groups.write("g.tsv", [("fc1.bias", 0, 0, 6, 1, "h"), (Broken(),)])
+    assert False
+except ValueError:
+    assert (open("g.tsv").read(), set(os.listdir("."))) == before
 for text, says in ("tensor axis\n", "first line"), ("tensor\taxis\toffset\tcount\tblock\tgroup\nx\t0\t-1\t2\t1\tg\n", "line 2"):
     with open("bad.tsv", "w") as f:
         f.write(text)

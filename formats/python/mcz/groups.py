@@ -19,6 +19,7 @@ from collections import namedtuple
 import numpy as np
 
 from .errors import Error, need
+from .files import replacing
 
 FIELDS = "tensor", "axis", "offset", "count", "block", "group"
 Row = namedtuple("Row", FIELDS)
@@ -38,7 +39,8 @@ def read(path):
 
 
 def write(path, rows):
-    with open(path, "w") as f:
+    """The file of these rows, whole or not at all."""
+    with replacing(path, "t") as f:
         f.write("\t".join(FIELDS) + "\n")
         f.writelines("\t".join(map(str, r)) + "\n" for r in rows)
 
@@ -48,6 +50,9 @@ def _declared(groups, shapes, wrong):
         extra = set(g) - {"out", "in", "at", "size", "axis"}
         if extra:
             wrong.append("group \"%s\": no such key: %s" % (group, ", ".join(sorted(extra))))
+        if not isinstance(g.get("size", 2), (int, np.integer)) or g.get("size", 2) < 2:
+            wrong.append("group \"%s\": \"size\" is %r, and not a whole number from 2 on" % (group, g["size"]))
+            continue
         for entry in list(g.get("out", [])) + list(g.get("in", [])):
             pattern, _, axis = entry.rpartition(":")
             names = [n for n in shapes if fnmatch.fnmatchcase(n, pattern) and not n.endswith(".num_batches_tracked")]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """safetensors files of float32, as mc-convert takes and writes them."""
 import json
-import os
 import struct
 
 import numpy as np
 
 from .errors import need
+from .files import replacing
 
 TYPES = {"F32": "<f4", "F64": "<f8", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U8": "u1"}
 
@@ -21,16 +21,10 @@ def write(path, tensors):
         arrays.append(a)
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    temporary = "%s.%d.mcz-tmp" % (path, os.getpid())
-    try:
-        with open(temporary, "xb") as f:
-            f.write(struct.pack("<Q", len(text)) + text)
-            for a in arrays:
-                f.write(a.tobytes())
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+    with replacing(path) as f:
+        f.write(struct.pack("<Q", len(text)) + text)
+        for a in arrays:
+            f.write(a.tobytes())
 
 
 def read(path):

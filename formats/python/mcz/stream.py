@@ -12,6 +12,7 @@ import zstandard
 
 from . import kinds
 from .errors import Error, inside, need
+from .files import replacing
 
 DTYPES = {"float32": "<f4", "float64": "<f8", "float16": "<f2", "bfloat16": "<u2",
           "int64": "<i8", "int32": "<i4", "uint8": "u1"}
@@ -462,17 +463,5 @@ def write(target, kind, meta, tensors, history=(), inputs=(), dtypes={}, check=T
     rest = kind, meta, tensors, list(history), inputs, dtypes, check
     if hasattr(target, "write"):
         return _write(target, *rest)
-    target = os.fspath(target)
-    temporary = os.path.join(os.path.dirname(target),
-                             ".%s.%d.mcz-tmp" % (os.path.basename(target)[:200], os.getpid()))
-    try:
-        with open(temporary, "xb") as f:
-            with inside(target):
-                id_ = _write(f, *rest)
-            os.fsync(f.fileno())
-        os.replace(temporary, target)
-        return id_
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+    with replacing(target) as f, inside(os.fspath(target)):
+        return _write(f, *rest)

@@ -31,6 +31,7 @@ import mcz
 from mcz import groups as _groups
 from mcz import safetensors
 from mcz.errors import Error, inside, need
+from mcz.files import replacing
 
 
 # ---- there and back --------------------------------------------------------------------------------------------------
@@ -305,7 +306,7 @@ def main():
         if o.graph:
             nodes = ",\n".join("  " + json.dumps(n) for n in graph["nodes"])
             head = json.dumps({k: v for k, v in graph.items() if k != "nodes"})
-            with open(o.graph, "w") as f:
+            with replacing(o.graph, "t") as f:
                 f.write("%s, \"nodes\": [\n%s]}\n" % (head[:-1], nodes))
     except (Error, OSError, RuntimeError) as why:
         print("mcz.torch: %s" % why, file=sys.stderr)

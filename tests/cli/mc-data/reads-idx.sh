@@ -53,5 +53,11 @@ bad "damaged: incorrect data check" damaged mnist/$l
 printf '\0\0\15\3' >float && bad "its idx type is 0x0d, not 0x08, uint8" float mnist/$l
 printf '\0\0\10\3\377\377\377\377\377\377\377\377\377\377\377\377' >bomb && bad "bomb: truncated" bomb mnist/$l
 gzip -c bomb >bomb.gz && bad "bomb.gz: truncated" bomb.gz mnist/$l
+# what no set may be is told before its bytes are looked at, which are not all there
+printf '\0\0\10\3\0\0\0\1\0\0\43\50\0\0\43\50' >wide && truncate -s 81000000 wide
+bad "wide: images of 9000 x 9000: a side is from 1 to 8192" wide mnist/$l
+printf '\0\0\10\1\37\377\377\377' >many && truncate -s 536870911 many
+bad "many: has 536870911 labels for 500 images" mnist/$t many
+rm wide many
 rm mnist/$l && bad "train-labels-idx1-ubyte" mnist
 mkfifo pipe && no_data 3 "pipe: is no regular file" idx pipe zipped/$l.gz

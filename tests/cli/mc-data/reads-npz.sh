@@ -15,13 +15,21 @@ np.savez("open.npz", x=x[:, :, :, :3], y=y)
 np.savez("four.npz", x=np.concatenate([x, x[:, :1]], 1), y=y)
 np.savez("own.npz", pictures=x, kinds=y, y=np.zeros(3))
 np.savez("positions.npz", x, y)
+for name, other in ("floats", y / 7), ("one-hot", np.eye(7, dtype=int)[y]), ("half", y[:3].astype("f2")):
+    np.savez(name + ".npz", x_train=x, y_train=y, x_test=x, y_test=other)
+np.savez("marks.npz", **{"a%b": x, "l%": y, "ab": x[:5], "l": y[:5]})
 PY
 mc-data npz keras.npz -o nhwc.mcz
 mc-data npz keras.npz --split test -o test.mcz
 mc-data npz zipped.npz | same nhwc.mcz -
 mc-data npz positions.npz | same nhwc.mcz -
 mc-data npz own.npz --arrays pictures,kinds -o own.mcz
+mc-data npz own.npz --arrays pictures,kinds --split test -o own-test.mcz
 alike nhwc.mcz own.mcz
+# the other split's labels, which only count the classes, may be none; a name is taken as it is given
+for n in floats one-hot half; do mc-data npz $n.npz | same nhwc.mcz -; done
+mc-data npz marks.npz --arrays a%b,l% -o marks.mcz
+alike nhwc.mcz marks.mcz
 for t in f2 f4 f8; do mc-data npz $t.npz -o $t.mcz; done
 alike f4.mcz f8.mcz
 mc-data npz grey.npz -o grey.mcz

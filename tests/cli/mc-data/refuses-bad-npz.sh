@@ -14,11 +14,15 @@ bad = {
 for name, arrays in bad.items():
     np.savez(name, **arrays)
 np.savez("good", x=x, y=y)
+np.savez("positions", x, y)
 PY
 mc-data synth --samples 20 -o old.mcz
 bad() { no_data 3 "$1" npz "${@:2}"; }
 bad "names.npz: has no such images and labels of the train split (there are: a, b); --arrays IMAGES,LABELS names them" names.npz
 bad "has no such images and labels of the test split (there are: x_train, y_train)" half.npz --split test
+# what is named after no split is of train alone
+bad "good.npz: has no such images and labels of the test split (there are: x, y); --arrays IMAGES,LABELS names them" good.npz --split test
+bad "positions.npz: has no such images and labels of the test split (there are: arr_0, arr_1)" positions.npz --split test
 bad "has no such images" names.npz --arrays a
 bad "has no such images" names.npz --arrays a,a
 bad 'open.npz: "x": images of 3 x 8 x 3 may be C,H,W or H,W,C: --layout says' open.npz

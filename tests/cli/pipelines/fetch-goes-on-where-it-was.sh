@@ -108,6 +108,15 @@ grep -q 'cannot fetch' told
     flock 8
     fails 1 'another one fetches' ./fetch.sh -u "$c" cifar10 none
 )
+# another one ends between the first look and the lock
+mkdir after race
+printf '#!/bin/bash\nmkdir race/cifar-10-batches-bin\nexec %q "$@"\n' "$(command -v flock)" >after/flock
+chmod +x after/flock
+: >asked
+PATH=$PWD/after:$PATH ./fetch.sh -u "$c" cifar10 race 2>told || die "$(cat told)"
+grep -q 'race/cifar-10-batches-bin is there$' told || die "$(cat told)"
+[ ! -s asked ]
+is "$(find race -mindepth 1)" race/cifar-10-batches-bin
 # a zip; wget where there is no curl; neither
 mkdir bin
 for p in bash cat cut stat md5sum flock mkdir rm mv tar gzip python3 wget; do

@@ -49,4 +49,17 @@ grep -q "PAIRS=4:5" scripts
 # what Slurm refuses
 printf '#!/bin/bash\ncat >/dev/null\nexit 1\n' >path/sbatch
 ! "$script" -t 1:00 -m 2G connect.mk "${settings[@]}" OUT=new 2>told
-grep -q "sbatch refused the job 'data'" told
+grep -q "sbatch refused the job 'data'$" told
+# what it refuses later takes back what was submitted
+printf '#!/bin/bash\ncat >/dev/null\nn=$(($(cat nth) + 1)) && echo $n >nth\n[ $n -lt 3 ] && echo "4$n;cluster"\n' >path/sbatch
+printf '#!/bin/bash\necho "$*" >>cancelled\n[ ! -e broken ]\n' >path/scancel
+chmod +x path/scancel
+for broken in '' it; do
+    echo 0 >nth
+    : >cancelled
+    [ -z "$broken" ] || touch broken
+    ! "$script" -t 1:00 -m 2G connect.mk "${settings[@]}" OUT=new >jobs 2>told
+    is "$(<cancelled)" '41 42'
+    if [ -n "$broken" ]; then how='and scancel did not take back those before'; else how='those before are cancelled'; fi
+    grep -q "sbatch refused the job 'pair'.* $how: 41 42$" told || die "$(cat told)"
+done

@@ -3,10 +3,11 @@
 py <<'END'
 import numpy
 os.mkdir("My `touch run` $(touch run) 'Data'")
-numpy.savez("My `touch run` $(touch run) 'Data'/d.npz", images=numpy.arange(40 * 192, dtype="u1").reshape(40, 3, 8, 8), labels=numpy.arange(40) % 4)
+x, y = numpy.arange(40 * 192, dtype="u1").reshape(40, 3, 8, 8), numpy.arange(40) % 4
+numpy.savez("My `touch run` $(touch run) 'Data'/d.npz", train_images=x, train_labels=y, test_images=x[:20], test_labels=y[:20])
 END
 data="My \`touch run\` \$(touch run) 'Data'/d.npz"
-graph connect DATA=npz DATA_DIR="${data//\$/\$\$}" TRAIN_IMAGES=40 TEST_IMAGES=40 out/train.mcz out/test.mcz
+graph connect DATA=npz DATA_DIR="${data//\$/\$\$}" TRAIN_IMAGES=40 TEST_IMAGES=20 out/train.mcz out/test.mcz
 mc-data npz "$data" --split train -o by-hand.mcz
 alike by-hand.mcz out/train.mcz
 make -n -f "$MC_ROOT/pipelines/paper.mk" BIN="$MC_BUILD/bin" OUT=paper CIFAR10_DIR='My `touch run` Data' PART=tinyten-cifar10 >log
