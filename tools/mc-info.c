@@ -69,21 +69,12 @@ static void print_count(uint64_t n, const char *what)
     printf("%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
 }
 
-/* Text of a header, which holds no 0. */
-static void print_plain(const msgpack_object *o)
-{
-    char *text = strndup(o->via.str.ptr, o->via.str.size);
-
-    mc_plain(stdout, text ? text : "");
-    free(text);
-}
-
 static void print_value(const msgpack_object *o)
 {
     char number[MC_SHORTEST];
 
     if (o->type == MSGPACK_OBJECT_STR)
-        print_plain(o);
+        mc_plain_text(stdout, o->via.str.ptr, o->via.str.size);
     else if (o->type == MSGPACK_OBJECT_FLOAT32 || o->type == MSGPACK_OBJECT_FLOAT64)
         fputs(mc_shortest(number, o->via.f64), stdout);
     else
@@ -109,7 +100,7 @@ static void print_meta(const msgpack_object *meta, int verbose)
     for (uint32_t i = 0; i < meta->via.map.size; i++) {
         const msgpack_object *key = &meta->via.map.ptr[i].key, *v = &meta->via.map.ptr[i].val;
         fputs("  ", stdout);
-        print_plain(key);
+        mc_plain_text(stdout, key->via.str.ptr, key->via.str.size);
         printf("%*s", key->via.str.size < 16 ? (int)(16 - key->via.str.size) : 1, "");
         if (verbose || is_short(v))
             print_value(v);

@@ -24,16 +24,19 @@ size_t mc_control(const char *s, size_t n)
                : 0;
 }
 
-void mc_plain(FILE *f, const char *s)
+void mc_plain_text(FILE *f, const char *s, size_t n)
 {
-    size_t n = strlen(s);
-
     while (n > 0) {
         const size_t control = mc_control(s, n), step = control ? control : 1;
         putc(control ? ' ' : *s, f);
         s += step;
         n -= step;
     }
+}
+
+void mc_plain(FILE *f, const char *s)
+{
+    mc_plain_text(f, s, strlen(s));
 }
 
 void mc_json_text(FILE *f, const char *s, size_t n)

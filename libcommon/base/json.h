@@ -29,5 +29,6 @@ size_t mc_control(const char *s, size_t n);
 /* A stranger's text, with a blank for each control character: for a terminal, and for the cell of a
  * table, where a tab or a line's end would be another cell. */
 void mc_plain(FILE *f, const char *s);
+void mc_plain_text(FILE *f, const char *s, size_t n);
 
 #endif
