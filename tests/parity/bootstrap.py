@@ -5,25 +5,13 @@ import sys
 
 import mcz
 import numpy as np
+from philox import philox
 
 BOOTSTRAP = 15
 
 
-def philox(seed, a, b):
-    """Philox4x32-10 of counters (0, b, a, BOOTSTRAP): (4,) + the shape of b."""
-    mask = np.uint64(0xffffffff)
-    b = np.asarray(b, np.uint64)
-    x = [np.zeros_like(b), b, np.full_like(b, a), np.full_like(b, BOOTSTRAP)]
-    k0, k1 = seed & 0xffffffff, seed >> 32
-    for _ in range(10):
-        p0, p1 = np.uint64(0xD2511F53) * x[0], np.uint64(0xCD9E8D57) * x[2]
-        x = [p1 >> np.uint64(32) ^ x[1] ^ np.uint64(k0), p1 & mask, p0 >> np.uint64(32) ^ x[3] ^ np.uint64(k1), p0 & mask]
-        k0, k1 = (k0 + 0x9E3779B9) & 0xffffffff, (k1 + 0xBB67AE85) & 0xffffffff
-    return np.stack(x)
-
-
 def drawn(seed, r, n):
-    bits = philox(seed, r, np.arange((n + 3) // 4)).T.reshape(-1)[:n]
+    bits = philox(seed, BOOTSTRAP, r, np.arange((n + 3) // 4), 0).T.reshape(-1)[:n]
     return (bits * np.uint64(n) >> np.uint64(32)).astype(int)
 
 

@@ -12,18 +12,11 @@ import numpy as np
 import torchvision.transforms.functional as F
 from PIL import Image
 
+from philox import philox
+
 C, H, W, N, B = 3, 9, 7, 24, 7
 SEED, EPOCH, AUGMENT = 5, 3, 3
 PAD, TURN, SCALE, CONTRAST, SATURATION = 2, 30, .2, .25, .25
-
-
-def philox(seed, purpose, a, b, c):
-    k0, k1, x = seed & 0xffffffff, seed >> 32, [c, b, a, purpose]
-    for _ in range(10):
-        p0, p1 = 0xD2511F53 * x[0], 0xCD9E8D57 * x[2]
-        x = [(p1 >> 32) ^ x[1] ^ k0, p1 & 0xffffffff, (p0 >> 32) ^ x[3] ^ k1, p0 & 0xffffffff]
-        k0, k1 = (k0 + 0x9E3779B9) & 0xffffffff, (k1 + 0xBB67AE85) & 0xffffffff
-    return x
 
 
 def unit(bits):

@@ -9,23 +9,14 @@ import sys
 
 import mcz
 import numpy as np
+from philox import philox
 from scipy.optimize import linear_sum_assignment
-
-
-def philox(seed, purpose, a, b, c):
-    """Philox4x32-10's first word, keyed as the suite's random numbers are."""
-    k0, k1, x = seed & 0xffffffff, seed >> 32, [c, b, a, purpose]
-    for _ in range(10):
-        p0, p1 = 0xD2511F53 * x[0], 0xCD9E8D57 * x[2]
-        x = [(p1 >> 32) ^ x[1] ^ k0, p1 & 0xffffffff, (p0 >> 32) ^ x[3] ^ k1, p0 & 0xffffffff]
-        k0, k1 = (k0 + 0x9E3779B9) & 0xffffffff, (k1 + 0xBB67AE85) & 0xffffffff
-    return x[0]
 
 
 def order(n, seed, sweep):
     o = list(range(n))
     for i in range(n, 1, -1):
-        k = philox(seed, 16, sweep, i, 0) * i >> 32
+        k = philox(seed, 16, sweep, i, 0)[0] * i >> 32
         o[i - 1], o[k] = o[k], o[i - 1]
     return o
 
