@@ -5,9 +5,9 @@
 #   awk -v made=TMP -v folder=docs/results -v paper=docs/networks -f results.awk docs/results/text.md
 #
 # A line `<!-- table: FILE -->` becomes that table; `<!-- table: FILE; COLUMN=TEXT; COLUMN!=TEXT; show=a,b -->` its rows
-# that satisfy all of these, with the columns that `show` names, or "None." where no row does. A column a_sd is shown in
-# column a, as "1.0 ± 0.1". {{FILE; COLUMN=TEXT}} becomes the number of such rows, {{FILE; COLUMN=TEXT; value=COLUMN}}
-# that column of the one such row; {{...; form=%.1f}} prints it so.
+# that satisfy all of these, with the columns that `show` names, or "None." where no row does; form=%.2f prints its
+# decimals so. A column a_sd is shown in column a, as "1.0 ± 0.1". {{FILE; COLUMN=TEXT}} becomes the number of such rows,
+# {{FILE; COLUMN=TEXT; value=COLUMN}} that column of the one such row; {{...; form=%.1f}} prints it so.
 function bad(text) {
     printf "results.sh: %s:%d: %s\n", FILENAME, FNR, text > "/dev/stderr"
     exit status = 3
@@ -99,6 +99,8 @@ function table(text,   n, i, j, c, k, title, line, sd) {
         line = "|"
         for (i = 1; i <= n; i++) {
             k = cells[file, row[j], column(file, title[i])]
+            if (j && form != "" && k ~ /^-?[0-9]*\.[0-9]+$/)
+                k = sprintf(form, k)
             if (j && (file, title[i] "_sd") in at && (sd = cells[file, row[j], at[file, title[i] "_sd"]]) != "")
                 k = k " ± " sd
             gsub(/\|/, "\\|", k)

@@ -11,6 +11,8 @@ a {{t.tsv}} b {{t.tsv; path=curve}}, {{t.tsv; path!=curve; value=mean; form=%.1f
 
 <!-- table: t.tsv -->
 <!-- table: t.tsv; mean_sd!=; show=mean,path -->
+<!-- table: t.tsv; mean_sd!=; show=mean,path; form=%.2f -->
+<!-- table: t.tsv; path!=curve; show=mean; form=%.1f -->
 <!-- table: t.tsv; path=none -->
 <!-- a comment -->
 END
@@ -25,6 +27,12 @@ a 2 b 1, 1.2 1 of 2
 | mean | path |
 | --- | --- |
 | 3 ± .5 | curve |
+| mean | path |
+| --- | --- |
+| 3 ± .5 | curve |
+| mean |
+| --- |
+| 1.2 |
 None.
 <!-- a comment -->
 END
@@ -33,7 +41,7 @@ END
 wrong() {
     cp my/text.md kept
     echo "$2" >>my/text.md
-    fails 3 "my/text.md:7: $1" results.sh my paper
+    fails 3 "my/text.md:9: $1" results.sh my paper
     cp kept my/text.md
 }
 wrong "there is no table 'u.tsv'" '<!-- table: u.tsv -->'
