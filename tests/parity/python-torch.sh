@@ -9,6 +9,17 @@ export PYTHONPATH=$MC_ROOT/formats/python:$PWD OMP_NUM_THREADS=1
 logits=$MC_BUILD/tests/parity/test_convert
 mc-data synth --size 16 --samples 64 -o few.mcz
 
+cat >says.py <<'END'
+import mcz
+
+def says(words, f):
+    try:
+        f()
+    except mcz.Error as e:
+        assert all(w in str(e) for w in words), e
+    else:
+        assert False, words
+END
 cat >nets.py <<'END'
 import torch
 from torch import nn
@@ -123,6 +134,7 @@ grep -q 'nets:Many: log_softmax is left out' notes && grep -q 'left out: unused$
 $python - <<'END'
 import mcz, numpy as np, torch, nets, torch_nets
 from mcz import torch as mt
+from says import says
 x = torch.from_numpy(mcz.read("few.mcz").tensors["images"]) / 255
 for name, after in ("Many", lambda v: v.log_softmax(1)), ("Deep", lambda v: v), ("Late", lambda v: v):
     theirs = torch.load(name + ".logits")
@@ -143,14 +155,6 @@ for name, after in ("Many", lambda v: v.log_softmax(1)), ("Deep", lambda v: v), 
     if name == "Many":
         assert np.allclose(g["pixels"]["mean"], [.3, .25, .2]) and np.allclose(g["pixels"]["std"], .25)
         assert g["blocks.0.dropout"]["p"] == .2 and g["drop"]["p"] == .3 and g["blocks.0.bn2"]["momentum"] == .2
-
-def says(words, f):
-    try:
-        f()
-    except mcz.Error as e:
-        assert all(w in str(e) for w in words), e
-    else:
-        assert False, words
 
 # strict: everything that does not fit, at once
 says(["missing unused.weight", "missing unused.bias"], lambda: mt.load(nets.Many(), "Many.mcz"))
@@ -230,6 +234,7 @@ mc-permute p.mcz 2.mcz -o p2.mcz
 $python - <<'END'
 import mcz, numpy as np, seq, torch
 from mcz import groups, torch as mt
+from says import says
 p, q = mcz.read("p.mcz"), mcz.read("q.mcz")
 assert all((p.tensors[k] == q.tensors[k]).all() for k in p.tensors) and any(
     (v != np.arange(len(v))).any() for v in p.tensors.values())
@@ -245,14 +250,6 @@ tied["b"].weight = tied["a"].weight
 old = tied["a"].weight.detach().clone()
 mt.permute(tied, {"g": [1, 2, 0, 3, 5, 4]}, {"g": {"out": ["*.weight:0"]}})
 assert torch.equal(tied["b"].weight, old[[1, 2, 0, 3, 5, 4]])
-
-def says(words, f):
-    try:
-        f()
-    except mcz.Error as e:
-        assert all(w in str(e) for w in words), e
-    else:
-        assert False, words
 
 says(["\"3\" is only in the permutation", "\"6\" is only"], lambda: mt.permute(seq.net(), p, {"0": seq.GROUPS["0"]}))
 says(["\"0\" has 8 units, not 12"], lambda: mt.permute(seq.net(), p, {**seq.GROUPS, "0": seq.GROUPS["3"], "3": seq.GROUPS["0"]}))

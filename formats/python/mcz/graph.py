@@ -2,6 +2,7 @@
 """A network's graph (formats/codecs/graph.md): its checks, the shapes of its nodes, its tensors. The two tables are
 those of that page, word for word, and everything follows them; a test compares them."""
 import re
+from math import prod
 
 from . import kinds
 from .errors import inside, need
@@ -56,13 +57,6 @@ SETTINGS = """\
 NODES_MAX, CHANNELS_MAX, ELEMENTS_MAX, VECTOR_MAX, DROPOUT_MAX = 4096, 1 << 24, 1 << 28, 1 << 31, 1 << 22
 LISTS = {"one a channel, each ": "channels", "[height, width], each ": 2, "[channels, height, width], each ": 3}
 FLOAT_MAX = 3.4028234663852886e38
-
-
-def product(numbers):
-    n = 1
-    for k in numbers:
-        n *= k
-    return n
 
 
 def rows(table):
@@ -205,7 +199,7 @@ class Graph:
                     self._node(i, o)
             self._heads()
             for some in self.parameters, self.statistics:
-                total = sum((-(-product(s) // 16)) * 16 for _, s in some)
+                total = sum((-(-prod(s) // 16)) * 16 for _, s in some)
                 need(total <= VECTOR_MAX, "more parameters than %d" % VECTOR_MAX)
 
     def _node(self, i, o):
@@ -236,7 +230,7 @@ class Graph:
         n = Node(op, name, ins, {k: v for k, v in o.items() if k not in ("op", "name", "in")})
         n.shape = shape(n, self.image)
         need(0 < n.shape[0] <= CHANNELS_MAX and all(0 < k <= kinds.SIDE_MAX for k in n.shape[1:]) and
-             product(n.shape) <= ELEMENTS_MAX, "its output would be too large or empty")
+             prod(n.shape) <= ELEMENTS_MAX, "its output would be too large or empty")
         parameters, statistics = tensors(n)
         self.parameters += parameters
         self.statistics += statistics

@@ -3,6 +3,7 @@
 is unpacked, so that no memory is taken for what it only announces."""
 import os
 import sys
+from math import prod
 from types import SimpleNamespace
 
 import msgpack
@@ -223,7 +224,7 @@ class Tensor(SimpleNamespace):
 
     @property
     def row_bytes(self):
-        return product(self.shape[1:]) * np.dtype(DTYPES[self.dtype]).itemsize
+        return prod(self.shape[1:]) * np.dtype(DTYPES[self.dtype]).itemsize
 
     @property
     def bytes(self):
@@ -231,13 +232,6 @@ class Tensor(SimpleNamespace):
 
     def __str__(self):
         return "%s (%s)" % (self.dtype, ",".join(map(str, self.shape)))
-
-
-def product(numbers):
-    n = 1
-    for k in numbers:
-        n *= k
-    return n
 
 
 def whole(v):
@@ -253,7 +247,7 @@ def parse_tensor(o):
     need(len(shape) <= DIMS_MAX, "tensor \"%s\": more than %d dimensions" % (name, DIMS_MAX))
     need(all(whole(k) for k in shape), "tensor \"%s\": a dimension is not a number" % name)
     t = Tensor(name=name, dtype=dtype, shape=shape)
-    size = product(k or 1 for k in shape) * np.dtype(DTYPES[dtype]).itemsize
+    size = prod(k or 1 for k in shape) * np.dtype(DTYPES[dtype]).itemsize
     need(name and all(c >= " " and c != "\x7f" for c in name) and size <= 1 << 48 and t.row_bytes <= CUT,
          "tensor \"%s\": impossible name or size" % "".join(c if c >= " " else "?" for c in name))
     return t
