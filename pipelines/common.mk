@@ -299,6 +299,9 @@ $(call each,matrices.mcz): $$(@D)/moments.mcz
 $(call here-made,$(call each,permutation.mcz)): $$(@D)/matrices.mcz
 	$(RUN_LIGHT) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
 	$(call keep,assign)
+# by the weights alone, for graphs with a variant `weights`
+$(call each,permutation-weights.mcz): $$(a) $$(b)
+	$(RUN) mc-match --threads $(THREADS) $(a) $(b) -o $@
 $(call each,signature.tsv): $$(@D)/moments.mcz $$(@D)/permutation.mcz
 	$(RUN_LIGHT) mc-corr --signature --perm $(@D)/permutation.mcz $(@D)/moments.mcz -o $@
 

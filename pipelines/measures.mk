@@ -18,9 +18,6 @@ include $(dir $(lastword $(MAKEFILE_LIST)))ways.mk
 
 all: $(foreach where,$(everywhere),$(addprefix $(where)/measures.,tsv svg png))
 
-$(call each,permutation-weights.mcz): $$(a) $$(b)
-	$(RUN) mc-match --threads $(THREADS) $(a) $(b) -o $@
-
 # ---- the table and the picture ---------------------------------------------------------------------
 label-unaligned   := unaligned
 label-aligned     := correlation
