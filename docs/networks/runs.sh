@@ -64,9 +64,15 @@ fi
 part "${first[@]}" GRAPHS=pam SUFFIX=-as-paper PAM_FLAGS=--as-paper
 # what else the same ends show without a training; a tenth of robust networks, a tenth of resnet32, a fifth of the other
 # data; the ways to align and the planes. Robust networks are attacked by 50 steps from five starts too
-part "${first[@]}" GRAPHS='middle subsets averaged'
+part tinyten-cifar10 GRAPHS='middle subsets averaged'
 part robust-tinyten-cifar100 SCALE=.1 STRONG_ATTACK=pgd:steps=50,restarts=5 STRONG_FLAGS='--samples 1000 --test-samples 1000'
 part resnet32-cifar10 SCALE=.1 SUFFIX=-tenth GRAPHS=connect
 part tinyten-cifar100 SCALE=.2 SUFFIX=-fifth GRAPHS=connect
-part "${first[@]}" GRAPHS='measures planes'
+part tinyten-cifar10 GRAPHS='measures planes'
+# barriers of straight lines as git re-basin has them: resnet20 of two widths, averaged and re-estimated statistics
+for net in resnet20:10 resnet:20,64:2; do
+    nice -n 19 make -k -j2 -f "$programs/pipelines/averaged.mk" OUT="$scratch/lines-${net//[:,]/-}-epochs" DATA=cifar10 \
+        DATA_DIR="$cifar10" NET="${net%:*}" EPOCHS="${net##*:}" SCHEDULE=onecycle PAIRS='1:2 3:4 5:6' THREADS=1 POINTS=25 \
+        BIN="$programs/build/bin" || failed=1
+done
 exit $failed
