@@ -74,5 +74,5 @@ for net; do
         all=$(timed mc-eval -q $on --full --data "$folder/data.mcz" "$folder/net.mcz")
         known=$training:$(awk "BEGIN { s = ($all - $start) / 1e6; print ($images - 8) / (s > .001 ? s : .001) }")
     fi
-    echo "$net $(awk "BEGIN { printf \"%.4g %.4g\", ${known%:*}, ${known#*:} }") ${memory:-0} $size"
+    echo "$net $(awk "BEGIN { printf \"%.6g %.6g\", ${known%:*}, ${known#*:} }") ${memory:-0} $size"
 done
