@@ -3,6 +3,7 @@
  * mc-bound: how high the barrier between two networks can be, by the distance of their
  * pre-activations. */
 #include "formats/codecs/curve.h"
+#include "libcommon/base/alloc.h"
 #include "tools/align/bound.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/text.h"
@@ -174,12 +175,15 @@ static int print_path(const struct options *o, size_t ways, const double *t, con
 static int print_bounds(const struct options *o, const struct inputs *in, struct mc_error *err)
 {
     const size_t T = o->points, ways = in->delta[ALIGNED] ? 2 : 1;
-    double *t = calloc((2 + WAYS) * T, sizeof *t), *chord = t + T, *value = chord + T;
+    double *t = NULL;
     struct mc_curve_summary s;
     struct mc_text text = {0};
-    int rc = t ? mc_text_open(&text, err) : mc_no_memory(err);
+    int rc = mc_new(&t, (2 + WAYS) * T, err);
 
-    if (!rc)
+    if (rc)
+        return rc;
+    double *chord = t + T, *value = chord + T;
+    if (!(rc = mc_text_open(&text, err)))
         fputs("permutation\tmax\tmax_t\tmean\n", text.f);
     for (size_t w = 0; !rc && w < ways; w++) {
         for (size_t i = 0; i < T; i++) {

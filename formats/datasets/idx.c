@@ -30,6 +30,8 @@ static int read_bytes(gzFile f, void *dst, size_t n, int last, struct mc_error *
             got += (size_t)k;
     }
     const char *told = gzerror(f, &code), *why = strstr(told, ": "); /* "<fd:3>: why" */
+    if (code == Z_MEM_ERROR)
+        return mc_no_memory(err);
     if (code == Z_ERRNO)
         return mc_fail(err, MC_EFAIL, "cannot read");
     if (got > n)
@@ -100,7 +102,7 @@ static int read_file(const char *path, enum mc_err absent, const struct mc_image
     return rc;
 }
 
-/* The publisher's name in dir, or with .gz where only that is there. */
+/* The publisher's name in dir, or with .gz where only that is there; NULL: out of memory. */
 static char *published(const char *dir, int test, const char *what)
 {
     char *path = NULL, *zipped = NULL;
@@ -108,14 +110,13 @@ static char *published(const char *dir, int test, const char *what)
 
     if (asprintf(&path, "%s/%s-%s-ubyte", dir, test ? "t10k" : "train", what) < 0)
         return NULL;
-    if (asprintf(&zipped, "%s.gz", path) < 0)
-        zipped = NULL;
-    if (zipped && stat(path, &st) && !stat(zipped, &st)) {
+    if (asprintf(&zipped, "%s.gz", path) < 0) {
         free(path);
-        return zipped;
+        return NULL;
     }
-    free(zipped);
-    return path;
+    const int packed = stat(path, &st) && !stat(zipped, &st);
+    free(packed ? path : zipped);
+    return packed ? zipped : path;
 }
 
 /* The labels of the other split, where they lie in the folder too: they count its classes. */

@@ -42,8 +42,8 @@ static int each_line(const char *path, int (*take)(void *ctx, char *line, struct
         if (rc == MC_EINPUT)
             mc_fail_in(rc, err, "%s line %zu", path, number);
     }
-    if (!rc && ferror(f))
-        rc = mc_fail(err, MC_EFAIL, "%s: cannot read", path);
+    if (!rc)
+        rc = mc_file_ended(f, path, err);
     fclose(f);
     free(line);
     return rc;

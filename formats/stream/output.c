@@ -56,17 +56,23 @@ static int in_own_slot(const char *path)
     return 0;
 }
 
-static void on_signal(int sig)
+void mc_stream_remove_temporaries(void)
 {
     for (int i = 0; i < MAX_OPEN; i++)
         if (atomic_load(&temps[i].state) == 2)
             unlink(temps[i].path);
+}
+
+static void on_signal(int sig)
+{
+    mc_stream_remove_temporaries();
     raise(sig); /* the handler was reset when it was entered */
 }
 
 void mc_stream_catch_signals(void)
 {
-    static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
+    static const int deadly[] = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT, SIGPIPE,
+                                 SIGXCPU, SIGABRT, SIGBUS, SIGFPE,  SIGILL};
     struct sigaction now, old;
 
     memset(&now, 0, sizeof now);
@@ -78,6 +84,9 @@ void mc_stream_catch_signals(void)
             sigaction(deadly[i], &now, NULL);
     /* a file size limit is an error of write(), not a death that leaves temporaries */
     signal(SIGXFSZ, SIG_IGN);
+    /* libgomp exits by itself where it has no memory; without room for this, its end alone leaves a
+     * temporary */
+    (void)!atexit(mc_stream_remove_temporaries);
 }
 
 /* "cannot write 'x.mcz': No space left on device" */

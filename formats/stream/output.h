@@ -34,8 +34,11 @@ void mc_output_abandon(struct mc_output *o);
 /* The path, or "stdout". */
 const char *mc_output_name(const struct mc_output *o);
 
-/* Install handlers that remove the temporaries on SIGINT, SIGTERM, SIGHUP and then die of the
- * signal. Programs call it once, first thing. */
+/* Install handlers that remove the temporaries on SIGINT, SIGTERM, SIGHUP and the like, and then
+ * die of the signal; exit() removes them too, as libraries call it. Programs call it once, first
+ * thing. */
 void mc_stream_catch_signals(void);
+/* What these do; safe in a signal handler, and in any thread. */
+void mc_stream_remove_temporaries(void);
 
 #endif

@@ -73,6 +73,14 @@ ssize_t mc_file_read_all(int fd, void *dst, size_t n)
     return got < 0 ? -1 : (ssize_t)have;
 }
 
+/* getline() marks the stream at its end and where reading failed, not where it had no memory. */
+int mc_file_ended(FILE *f, const char *path, struct mc_error *err)
+{
+    if (ferror(f))
+        return mc_fail(err, MC_EFAIL, "%s: cannot read", path);
+    return feof(f) ? 0 : mc_fail_in(mc_no_memory(err), err, "%s", path);
+}
+
 int mc_file_empty(int fd, const char *text, struct mc_error *err)
 {
     struct stat st;

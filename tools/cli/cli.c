@@ -9,6 +9,7 @@
 #include "kernels/open/backends.h"
 #include "libcommon/base/json.h"
 #include "libcommon/base/near.h"
+#include "tools/cli/thrown.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -302,11 +303,15 @@ void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int ar
                                                          : NULL};
     }
     mc_stream_catch_signals();
-    if (!(cli->operands = calloc(MC_MAX_OPERANDS, sizeof *cli->operands))) {
-        fprintf(stderr, "%s: out of memory\n", program);
+    mc_catch_thrown(tell);
+    cli->operands = calloc(MC_MAX_OPERANDS, sizeof *cli->operands);
+    error_t e = cli->operands
+                    ? argp_parse(&argp, argc, argv, ARGP_NO_HELP | ARGP_NO_ERRS, NULL, cli)
+                    : ENOMEM;
+    if (e == ENOMEM) {
+        tell("out of memory");
         exit(1);
     }
-    error_t e = argp_parse(&argp, argc, argv, ARGP_NO_HELP | ARGP_NO_ERRS, NULL, cli);
     if (e)
         mc_cli_usage("%s", strerror(e));
     check_needs(all);

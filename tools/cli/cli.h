@@ -109,7 +109,8 @@ int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cl
         return mc_cli_main(&program, &o, &o.cli, argc, argv); \
     }
 /* clang-format on */
-/* The tables' defaults, signal handlers (mc_stream_catch_signals), argp; usage errors exit 2.
+/* The tables' defaults, what clears up (mc_stream_catch_signals, mc_catch_thrown), argp; usage
+ * errors exit 2.
  * --help begins with purpose and examples, and ends with the exit statuses. --quiet, --verbose,
  * --help and --version are every program's. */
 void mc_cli_parse(struct mc_cli *cli, const char *operands, const char *doc, int argc, char **argv);

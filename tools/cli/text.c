@@ -21,18 +21,9 @@ int mc_cli_write(const char *path, const char *text, size_t bytes, struct mc_err
     return mc_output_close(o, err);
 }
 
-int mc_text_open(struct mc_text *t, struct mc_error *err)
-{
-    *t = (struct mc_text){0};
-    t->f = open_memstream(&t->text, &t->bytes);
-    return t->f ? 0 : mc_no_memory(err);
-}
-
 int mc_text_close(struct mc_text *t, const char *path, int rc, struct mc_error *err)
 {
-    if (t->f && fclose(t->f) && !rc)
-        rc = mc_no_memory(err);
-    if (!rc)
+    if (!(rc = mc_text_end(t, rc, err)))
         rc = mc_cli_write(path, t->text, t->bytes, err);
     free(t->text);
     *t = (struct mc_text){0};

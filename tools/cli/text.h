@@ -7,24 +7,15 @@
  *     if (!rc)
  *         rc = print(t.f);
  *     return mc_text_close(&t, path, rc, err); */
-#ifndef MC_TEXT_H
-#define MC_TEXT_H
+#ifndef MC_CLI_TEXT_H
+#define MC_CLI_TEXT_H
 
-#include "libcommon/base/error.h"
-
-#include <stdio.h>
+#include "libcommon/base/text.h"
 
 /* Write a text in one piece: to stdout for NULL or "-", else to a file as mc_output does. */
 MC_USE_RESULT int mc_cli_write(const char *path, const char *text, size_t bytes,
                                struct mc_error *err);
 
-struct mc_text {
-    FILE *f; /* to print to; write errors show at mc_text_close */
-    char *text;
-    size_t bytes;
-};
-
-MC_USE_RESULT int mc_text_open(struct mc_text *t, struct mc_error *err);
 /* Write it to a file, or to stdout for NULL or "-"; nothing where rc, the caller's so far, tells of
  * an error. Frees it, also when it was not opened; returns rc or what failed. */
 MC_USE_RESULT int mc_text_close(struct mc_text *t, const char *path, int rc, struct mc_error *err);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A stream whose file is memory. */
+#include "libcommon/base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Less than n is an error, which the stream keeps. */
+static ssize_t take(void *cookie, const char *from, size_t n)
+{
+    struct mc_text *t = cookie;
+
+    if (n > t->room - t->bytes) {
+        const size_t room = 2 * (t->bytes + n);
+        char *text = realloc(t->text, room);
+        if (!text)
+            return 0;
+        t->text = text;
+        t->room = room;
+    }
+    memcpy(t->text + t->bytes, from, n);
+    t->bytes += n;
+    return (ssize_t)n;
+}
+
+int mc_text_open(struct mc_text *t, struct mc_error *err)
+{
+    *t = (struct mc_text){0};
+    t->f = fopencookie(t, "w", (cookie_io_functions_t){.write = take});
+    return t->f ? 0 : mc_no_memory(err);
+}
+
+int mc_text_end(struct mc_text *t, int rc, struct mc_error *err)
+{
+    int lost = 0;
+
+    if (t->f) {
+        lost = ferror(t->f);
+        lost |= fclose(t->f);
+        t->f = NULL;
+    }
+    return lost && !rc ? mc_no_memory(err) : rc;
+}
