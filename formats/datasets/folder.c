@@ -90,6 +90,7 @@ static int add_class(struct mc_image_set *s, const char *folder, const char *nam
 static int size_of_first(struct mc_image_set *s, struct mc_error *err)
 {
     char *path = mc_image_set_path(s, 0);
+    s->picture.most = MC_DATASET_MAX_IMAGE / 3;
     int rc = path ? mc_picture_read(&s->picture, path, err) : mc_no_memory(err);
 
     s->source.info.spec.height = s->picture.height;

@@ -34,20 +34,35 @@ int mc_picture_room(uint8_t **b, size_t *size, size_t bytes, struct mc_error *er
     return 0;
 }
 
-/* Before anything is decoded: a few bytes of file can announce any size. */
+/* Before anything is decoded: a few bytes of file can announce any size. can_hold: the pixels that
+ * this file has room for. */
 static int take_size(struct mc_picture *p, const char *name, uint64_t width, uint64_t height,
-                     struct mc_error *err)
+                     uint64_t can_hold, struct mc_error *err)
 {
+    const size_t most = p->most ? p->most : MC_PICTURE_MAX_PIXELS;
+
     if (!width || !height || width > MC_PICTURE_MAX_SIDE || height > MC_PICTURE_MAX_SIDE ||
-        width * height > MC_PICTURE_MAX_PIXELS)
+        width * height > most)
         return mc_fail(err, MC_EINPUT,
                        "%s: a picture of %llu x %llu is too large (a side has at most %d pixels, "
-                       "the whole %u)",
+                       "the whole %zu)",
                        name, (unsigned long long)width, (unsigned long long)height,
-                       MC_PICTURE_MAX_SIDE, MC_PICTURE_MAX_PIXELS);
+                       MC_PICTURE_MAX_SIDE, most);
+    if (width * height > can_hold)
+        return mc_fail(err, MC_EINPUT,
+                       "%s: a picture of %llu x %llu is more than so small a file holds", name,
+                       (unsigned long long)width, (unsigned long long)height);
     p->width = (int)width;
     p->height = (int)height;
     return mc_picture_room(&p->rgb, &p->rgb_size, (size_t)(width * height) * 3, err);
+}
+
+/* What a decoder says of a file; of memory both say so in many words, malloc() in errno. */
+static int damaged(const char *name, const char *why, struct mc_error *err)
+{
+    if (errno == ENOMEM)
+        return mc_fail_in(mc_no_memory(err), err, "%s", name);
+    return mc_fail(err, MC_EINPUT, "%s: damaged: %s", name, why);
 }
 
 /* ---- JPEG ---- */
@@ -67,7 +82,7 @@ static void from_cmyk(const uint8_t *cmyk, size_t pixels, uint8_t *rgb)
 
 static int jpeg_failed(struct mc_picture *p, const char *name, struct mc_error *err)
 {
-    const int rc = mc_fail(err, MC_EINPUT, "%s: damaged: %s", name, tjGetErrorStr2(p->jpeg));
+    const int rc = damaged(name, tjGetErrorStr2(p->jpeg), err);
 
     /* what stopped halfway leaves marks that the next file would stumble over */
     tjDestroy(p->jpeg);
@@ -85,7 +100,8 @@ static int decode_jpeg(struct mc_picture *p, const char *name, const uint8_t *fi
     if (tjDecompressHeader3(p->jpeg, file, (unsigned long)bytes, &width, &height, &subsampling,
                             &space))
         return jpeg_failed(p, name, err);
-    if ((rc = take_size(p, name, (uint64_t)width, (uint64_t)height, err)))
+    /* 64 pixels take a bit at least, but of the rare files whose arithmetic coder needs less */
+    if ((rc = take_size(p, name, (uint64_t)width, (uint64_t)height, bytes * 512 + (1 << 20), err)))
         return rc;
     const size_t pixels = (size_t)width * (size_t)height;
     const int inks = space == TJCS_CMYK || space == TJCS_YCCK;
@@ -127,6 +143,19 @@ static int critical_chunks(const char *name, uint8_t *file, size_t *bytes, struc
     return 0;
 }
 
+/* How many pixels the file has room for: by the bits of each, DEFLATE making no more than 1,032
+ * bytes of one, and so that RGB is no more than that, but for a small picture. */
+static uint64_t png_pixels(const uint8_t *file, size_t bytes)
+{
+    static const unsigned samples[7] = {[0] = 1, [2] = 3, [3] = 1, [4] = 2, [6] = 4};
+    const size_t depth = sizeof png_signature + 16, unpacked = bytes * 1032; /* in IHDR */
+    const unsigned bits = file[depth] * samples[file[depth + 1] < 7 ? file[depth + 1] : 0];
+    const uint64_t raw = (uint64_t)unpacked * 8 / (bits ? bits : 1);
+    const uint64_t rgb = ((uint64_t)unpacked + MC_PICTURE_ANY_PNG) / 3;
+
+    return raw < rgb ? raw : rgb;
+}
+
 static int decode_png(struct mc_picture *p, const char *name, uint8_t *file, size_t bytes,
                       struct mc_error *err)
 {
@@ -136,10 +165,10 @@ static int decode_png(struct mc_picture *p, const char *name, uint8_t *file, siz
     if (rc)
         return rc;
     if (!png_image_begin_read_from_memory(&png, file, bytes))
-        return mc_fail(err, MC_EINPUT, "%s: damaged: %s", name, png.message);
+        return damaged(name, png.message, err);
     const int alpha = (png.format & PNG_FORMAT_FLAG_ALPHA) != 0;
     png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB; /* 16 bits are not linear light */
-    if ((rc = take_size(p, name, png.width, png.height, err)))
+    if ((rc = take_size(p, name, png.width, png.height, png_pixels(file, bytes), err)))
         goto out;
     const size_t pixels = (size_t)p->width * (size_t)p->height;
     if (alpha && (rc = mc_picture_room(&p->quads, &p->quads_size, pixels * 4, err)))
@@ -147,7 +176,7 @@ static int decode_png(struct mc_picture *p, const char *name, uint8_t *file, siz
     png.format = alpha ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
     if (!png_image_finish_read(&png, NULL, alpha ? p->quads : p->rgb, 0, NULL) ||
         PNG_IMAGE_FAILED(png) || png.warning_or_error)
-        rc = mc_fail(err, MC_EINPUT, "%s: damaged: %s", name, png.message);
+        rc = damaged(name, png.message, err);
     for (size_t i = 0; alpha && !rc && i < pixels; i++)
         memcpy(p->rgb + 3 * i, p->quads + 4 * i, 3);
 out:
@@ -160,6 +189,7 @@ out:
 int mc_picture_decode(struct mc_picture *p, const char *name, uint8_t *file, size_t bytes,
                       struct mc_error *err)
 {
+    errno = 0; /* of damaged() */
     if (bytes > 2 && file[0] == 0xff && file[1] == 0xd8)
         return decode_jpeg(p, name, file, bytes, err);
     if (bytes > sizeof png_signature && !memcmp(file, png_signature, sizeof png_signature))

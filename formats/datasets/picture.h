@@ -19,10 +19,14 @@
 #define MC_PICTURE_MAX_PIXELS (32u << 20) /* 96 MiB decoded */
 #define MC_PICTURE_MAX_SIZE 2048          /* of a square that it is fitted to */
 
+/* What a file of few bytes may decode to: an empty page of 3,300 x 3,300 is a kilobyte of PNG. */
+#define MC_PICTURE_ANY_PNG (32u << 20) /* bytes of RGB */
+
 /* A decoder and the memory that it works in, which grows to its largest picture. */
 struct mc_picture {
     int height, width;
     uint8_t *rgb; /* (H, W, 3); valid until the next decoding */
+    size_t most;  /* pixels that the user has room for; 0: MC_PICTURE_MAX_PIXELS */
 
     void *jpeg; /* the rest is the decoder's own; all zero before the first decoding */
     size_t rgb_size, file_size, quads_size, rows_size;
@@ -32,7 +36,8 @@ struct mc_picture {
 void mc_picture_release(struct mc_picture *p);
 
 /* Decode a file; `name` is for messages. The bytes of a PNG are moved about. MC_EINPUT: neither
- * JPEG nor PNG, damaged, or over the limits above. */
+ * JPEG nor PNG, damaged, over the limits above, or said to be larger than so few bytes can be:
+ * memory is taken when the header has been judged. */
 MC_USE_RESULT int mc_picture_decode(struct mc_picture *p, const char *name, uint8_t *file,
                                     size_t bytes, struct mc_error *err);
 /* The same from a path. MC_EINPUT when it is not there, too; MC_EFAIL when it cannot be read. */

@@ -8,9 +8,9 @@
 
 int mc_foreign_add(struct mc_foreign *f, const struct mc_foreign_tensor *t, struct mc_error *err)
 {
-    int rc = f->n < MC_FOREIGN_TENSORS ? mc_list_room(&f->tensors, f->n, err)
-                                       : mc_fail(err, MC_EINPUT, "%s: holds over %d tensors",
-                                                 f->file, MC_FOREIGN_TENSORS);
+    int rc = f->n < MC_FOREIGN_TENSORS
+                 ? mc_list_room(&f->tensors, f->n, err)
+                 : mc_fail(err, MC_EINPUT, "holds over %d tensors", MC_FOREIGN_TENSORS);
 
     if (rc)
         free(t->name);

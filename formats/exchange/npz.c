@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <zip.h>
+#include <zlib.h>
 
 struct reader {
     struct mc_foreign f; /* first: a struct mc_foreign * is one of these */
@@ -30,11 +31,9 @@ static int fail(const char *file, zip_error_t *e, struct mc_error *err)
     int system =
         code == ZIP_ER_OPEN || code == ZIP_ER_READ || code == ZIP_ER_SEEK || code == ZIP_ER_WRITE;
 
-    return mc_fail(err,
-                   code == ZIP_ER_MEMORY ? MC_ENOMEM
-                   : system              ? MC_EFAIL
-                                         : MC_EINPUT,
-                   "%s: %s", file, zip_error_strerror(e));
+    if (code == ZIP_ER_MEMORY || (code == ZIP_ER_ZLIB && zip_error_code_system(e) == Z_MEM_ERROR))
+        return mc_fail_in(mc_no_memory(err), err, "%s", file);
+    return mc_fail(err, system ? MC_EFAIL : MC_EINPUT, "%s: %s", file, zip_error_strerror(e));
 }
 
 /* "x.npz: "conv.weight": what it is" */
@@ -236,7 +235,7 @@ static int add_entry(struct reader *r, uint64_t i, struct mc_error *err)
     t.at = i;
     if (!(t.name = strndup(name, n - 4)))
         return mc_no_memory(err);
-    return mc_foreign_add(&r->f, &t, err);
+    return mc_fail_in(mc_foreign_add(&r->f, &t, err), err, "%s", r->f.file);
 }
 
 int mc_npz_open(struct mc_foreign **out, const char *path, struct mc_error *err)
