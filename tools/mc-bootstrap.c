@@ -2,8 +2,10 @@
  *
  * mc-bootstrap: how far a path's figures may be off for the images they were measured on, and how
  * sure a difference of two paths is. */
+#include "formats/stream/reader.h"
 #include "libcommon/base/json.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/memory.h"
 #include "tools/cli/text.h"
 #include "tools/eval/bootstrap.h"
 
@@ -125,20 +127,44 @@ static int print_rows(const struct options *o, const struct mc_losses *l, size_t
     return 0;
 }
 
-static int run(struct options *o, struct mc_error *err)
+/* The headers, what they ask for, and then the losses. */
+static int read_losses(struct options *o, struct mc_losses l[2], struct mc_error *err)
 {
     const char **path = o->cli.operands;
+    const size_t n = o->cli.n_operands;
+    struct mc_reader *r[2] = {NULL};
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = mc_losses_begin(&l[i], &r[i], path[i], NULL, err);
+    if (!rc && n == 2)
+        rc = check_pair(&l[0], &l[1], path, err);
+    if (!rc) {
+        const double bytes = mc_bootstrap_bytes(&l[0], n == 2 ? &l[1] : NULL, &o->bootstrap);
+        mc_detail(&o->cli, "memory: losses and %llu resamples of them %.1f MB",
+                  (unsigned long long)o->bootstrap.resamples, bytes / 1e6);
+        rc = mc_fail_in(mc_memory_fits(bytes, err), err, "%s%s%s", path[0], n == 2 ? ", " : "",
+                        n == 2 ? path[1] : "");
+    }
+    for (size_t i = 0; i < n; i++)
+        if (rc)
+            mc_reader_close(r[i]);
+        else
+            rc = mc_losses_rest(&l[i], r[i], err);
+    if (!rc && n == 2)
+        tell_differences(o, &l[0], &l[1]);
+    return rc;
+}
+
+static int run(struct options *o, struct mc_error *err)
+{
     struct mc_losses l[2] = {{0}};
     struct mc_text t = {0};
     int rc = mc_text_open(&t, err);
 
     o->bootstrap.threads = o->cli.backend.threads;
-    for (size_t i = 0; !rc && i < o->cli.n_operands; i++)
-        rc = mc_losses_read(&l[i], path[i], NULL, err);
-    if (!rc && o->cli.n_operands == 2)
-        rc = check_pair(&l[0], &l[1], path, err);
-    if (!rc && o->cli.n_operands == 2)
-        tell_differences(o, &l[0], &l[1]);
+    if (!rc)
+        rc = read_losses(o, l, err);
     if (!rc)
         fprintf(t.f, "data\tquantity\tfigure\tfirst\tfirst_low\tfirst_high%s\n",
                 o->cli.n_operands < 2 ? ""

@@ -253,6 +253,17 @@ static int each_new(const struct run *r, struct mc_batched_data *d, struct mc_er
     return rc;
 }
 
+static double each_bytes(const struct run *r)
+{
+    const struct mc_batched *s = r->s;
+    double images = 0;
+
+    for (size_t i = 0; s->each && i < s->n_data; i++)
+        images += (double)s->data[i].wanted * (s->pass.attack ? 2 : 1);
+    return images * (double)r->T *
+           (double)(sizeof *s->data->out.loss + sizeof *s->data->out.correct);
+}
+
 static size_t point_bytes(const struct mc_batched *s)
 {
     const size_t S = s->span->graph->S;
@@ -268,10 +279,9 @@ static int tell_begin(const struct run *r, struct mc_error *err)
     size_t bytes = 0;
     int rc = mc_eval_bytes(s->pass.be, s->span, s->pass.batch, s->pass.attack, &bytes, err);
 
-    if (rc)
-        return rc;
-    s->begin(s->pass.arg, r->done, r->block, bytes + r->block * point_bytes(s));
-    return 0;
+    return rc ? rc
+              : s->begin(s->pass.arg, r->done, r->block, bytes + r->block * point_bytes(s),
+                         each_bytes(r), err);
 }
 
 static int prepare(struct run *r, struct mc_error *err)
@@ -287,8 +297,7 @@ static int prepare(struct run *r, struct mc_error *err)
     if (r->reestimate)
         rc = check_data(r, &s->bn, err);
     for (size_t i = 0; !rc && i < s->n_data; i++)
-        if (!(rc = check_data(r, &s->data[i], err)) && s->each)
-            rc = each_new(r, &s->data[i], err);
+        rc = check_data(r, &s->data[i], err);
     if (!rc && s->checkpoint)
         rc = describe_run(r, err);
     if (!rc && s->checkpoint && s->resume && mc_checkpoint_exists(s->checkpoint))
@@ -298,7 +307,10 @@ static int prepare(struct run *r, struct mc_error *err)
     r->in_all = r->in_all / r->T * (r->T - r->done);
     if (!(r->stats = calloc(r->block * s->span->graph->S + 1, sizeof *r->stats)))
         return mc_no_memory(err);
-    return tell_begin(r, err);
+    rc = tell_begin(r, err);
+    for (size_t i = 0; !rc && s->each && i < s->n_data; i++)
+        rc = each_new(r, &s->data[i], err);
+    return rc;
 }
 
 int mc_batched_run(struct mc_batched *s, struct mc_error *err)

@@ -49,9 +49,10 @@ struct mc_batched {
      * for one run only. */
     struct mc_checkpoint state;
     /* Not NULL. Told pass.arg once, when all inputs were seen to fit: how many points an earlier
-     * run did, how many are measured at a time, and the bytes that this takes beside what the
-     * caller holds. */
-    void (*begin)(void *arg, size_t done, size_t block, size_t bytes);
+     * run did, how many are measured at a time, the bytes that this takes beside what the caller
+     * holds, and those of every image's results, which are taken next. An error ends the run. */
+    int (*begin)(void *arg, size_t done, size_t block, size_t bytes, double each,
+                 struct mc_error *err);
 };
 
 /* Fills the data's out, robust, wanted, in_all and id. MC_EINPUT: data that do not fit, or a

@@ -146,6 +146,27 @@ static int measure(struct path *p, double out[MC_BOOTSTRAP_FIGURES], struct mc_e
     return rc;
 }
 
+double mc_bootstrap_bytes(const struct mc_losses *a, const struct mc_losses *b,
+                          const struct mc_bootstrap_options *o)
+{
+    const struct mc_losses *const both[] = {a, b};
+    double bytes = 0, images = 0, points = 0;
+
+    for (size_t p = 0; p < (b ? 2 : 1); p++) {
+        const struct mc_losses *l = both[p];
+        for (size_t i = 0; i < l->n_data; i++) {
+            const double n = (double)l->data[i].images;
+            bytes += (double)l->T * n * (double)(sizeof *l->data->loss + sizeof *l->data->correct);
+            images = n > images ? n : images;
+        }
+        bytes += 2 * (double)l->T * (double)sizeof *l->t;
+        points = (double)l->T > points ? (double)l->T : points;
+    }
+    bytes += 3. * MC_BOOTSTRAP_FIGURES * (double)o->resamples * sizeof(double);
+    return bytes + (o->threads ? o->threads : omp_get_max_threads()) * LANES *
+                       (images * sizeof(float) + points * sizeof(double));
+}
+
 int mc_bootstrap(struct mc_bootstrap *out, const struct mc_losses *a, size_t first,
                  const struct mc_losses *b, size_t second, int accuracy,
                  const struct mc_bootstrap_options *o, struct mc_error *err)

@@ -42,6 +42,9 @@ struct mc_bootstrap {
     struct mc_interval difference[MC_BOOTSTRAP_FIGURES]; /* second - first */
 };
 
+/* Memory of a and b (NULL: none), whose headers suffice, and of resampling them. */
+double mc_bootstrap_bytes(const struct mc_losses *a, const struct mc_losses *b,
+                          const struct mc_bootstrap_options *o);
 /* The figures of mc-eval's summary of data set `first` of path a, and of `second` of path b (NULL:
  * none), the same images: losses in nats, or with `accuracy` percent of correct images, whose
  * barrier is how far they fall under the line between the ends. The same draws serve both paths and

@@ -3,6 +3,7 @@
  * Evaluation at the command line. */
 #include "tools/eval/options.h"
 
+#include "tools/cli/memory.h"
 #include "tools/load/loader.h"
 
 #include <ctype.h>
@@ -139,7 +140,8 @@ int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g, stru
     return rc;
 }
 
-static void begin(void *arg, size_t done, size_t block, size_t bytes)
+static int begin(void *arg, size_t done, size_t block, size_t bytes, double each,
+                 struct mc_error *err)
 {
     const struct mc_eval_cli *e = arg;
 
@@ -148,6 +150,11 @@ static void begin(void *arg, size_t done, size_t block, size_t bytes)
     if (e->report.marks) /* a plane */
         mc_note(e->cli, "%zu points, %zu at a time: %.1f MiB", e->sweep.span->T, block,
                 (double)bytes / (1 << 20));
+    if (each > 0)
+        mc_detail(e->cli,
+                  "memory: every image's loss at %zu points %.1f MB, %zu points at a time %.1f MB",
+                  e->sweep.span->T, each / 1e6, block, (double)bytes / 1e6);
+    return each > 0 ? mc_memory_fits(each + (double)bytes, err) : 0;
 }
 
 static void progress(void *arg, uint64_t images, uint64_t in_all)
