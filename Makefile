@@ -153,7 +153,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST) | \
 		sed 's,$$(BUILD),$(BUILD),; s,$$(DESTDIR)$$(PREFIX),$(DESTDIR)$(PREFIX),'
 
-programs-of-tests: $(EMULATED) $(if $(EMULATED),$(BUILD)/tests/emulation/tune) $(if $(EMULATED),$(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZERS)
+programs-of-tests: $(BUILD)/tests/memory/failing.so $(EMULATED) $(if $(EMULATED),$(BUILD)/tests/emulation/tune) $(if $(EMULATED),$(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZERS)
 fuzzers: $(FUZZERS)
 
 $(BUILD)/flags: export FLAGS_NOW = $(FLAGS)
@@ -242,6 +242,11 @@ $(BUILD)/bin/mc-%: $(BUILD)/tools/mc-%.o $(LIB)
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(LDFLAGS) -lcmocka $(LIBS) -o $@
+
+# preloaded by tests in which allocations fail: by nothing that it would have to allocate for
+$(BUILD)/tests/memory/failing.so: tests/memory/failing.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -fopenmp -fsanitize%,$(ALL_CFLAGS)) -shared $< -o $@
 
 $(BUILD)/share/mc/%: pipelines/%
 	@mkdir -p $(@D)

@@ -59,10 +59,14 @@ static int parse(json_t **out, const char *text, size_t from, size_t n,
         return rc;
     errno = 0;
     *out = json_loadb(text + from, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
+    /* Jansson calls a text without room an invalid token, or leaves letters of it out */
+    if (errno == ENOMEM) {
+        json_decref(*out);
+        *out = NULL;
+        return mc_no_memory(err);
+    }
     if (*out)
         return 0;
-    if (errno == ENOMEM) /* Jansson calls a text without room an invalid token */
-        return mc_no_memory(err);
     return wrong(text, from + (size_t)e.position, e.text, err);
 }
 

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <zip.h>
-#include <zlib.h>
 
 struct reader {
     struct mc_foreign f; /* first: a struct mc_foreign * is one of these */
@@ -31,7 +30,8 @@ static int fail(const char *file, zip_error_t *e, struct mc_error *err)
     int system =
         code == ZIP_ER_OPEN || code == ZIP_ER_READ || code == ZIP_ER_SEEK || code == ZIP_ER_WRITE;
 
-    if (code == ZIP_ER_MEMORY || (code == ZIP_ER_ZLIB && zip_error_code_system(e) == Z_MEM_ERROR))
+    /* libzip forgets some of it: errno is 0 before its first call */
+    if (code == ZIP_ER_MEMORY || errno == ENOMEM)
         return mc_fail_in(mc_no_memory(err), err, "%s", file);
     return mc_fail(err, system ? MC_EFAIL : MC_EINPUT, "%s: %s", file, zip_error_strerror(e));
 }
@@ -255,6 +255,7 @@ int mc_npz_open(struct mc_foreign **out, const char *path, struct mc_error *err)
     r->f.close = close_reader;
     if ((rc = is_file(path, &r->room, err)))
         goto out;
+    errno = 0;
     if (!(r->zip = zip_open(path, ZIP_RDONLY, &code))) {
         zip_error_init_with_code(&e, code);
         rc = fail(path, &e, err);
@@ -325,6 +326,7 @@ int mc_npz_write(const char *path, const struct mc_foreign_out *tensors, size_t 
     zip_error_t e;
     int rc = 0;
 
+    errno = 0;
     zip_error_init(&e);
     if (!heads || !(s = zip_source_buffer_create(NULL, 0, 0, &e))) {
         rc = mc_no_memory(err);
