@@ -163,10 +163,12 @@ try() {
         words+=(-t 1)
         ;;
     esac
-    status=0
     head -c 16 /dev/zero >count
-    (cd w && exec timeout 120 env MC_FAIL_WHOSE="$2" MC_FAIL_AT="$3" MC_FAIL_ON="$4" MC_FAIL_COUNT=../count \
-        LD_PRELOAD="$MC_BUILD/tests/memory/failing.so" "${words[@]}") >stdout 2>told </dev/null || status=$?
+    # its status by a file: after some ten thousand children bash may take one's for another's
+    (cd w && timeout 120 env MC_FAIL_WHOSE="$2" MC_FAIL_AT="$3" MC_FAIL_ON="$4" MC_FAIL_COUNT=../count \
+        LD_PRELOAD="$MC_BUILD/tests/memory/failing.so" "${words[@]}"
+        echo $? >../status) >stdout 2>told </dev/null
+    status=$(<status)
 }
 
 # learn K: what command K writes, and how many allocations it and its libraries make, in own[K] and foreign[K]
@@ -174,7 +176,8 @@ learn() {
     local o
     try "$1" - 0 0
     [ $status = 0 ] || { echo "${lines[$1]}: status $status: $(<told)" && return 1; }
-    read -r "own[$1]" "foreign[$1]" < <(od -An -tu8 count)
+    od -An -tu8 count >made
+    read -r "own[$1]" "foreign[$1]" <made
     mkdir -p "whole/$1" && cp told stdout "whole/$1"
     for o in "${outputs[@]}"; do cp "w/$o" "whole/$1/$o"; done
 }
@@ -184,7 +187,8 @@ learn() {
 judge() {
     local whole=whole/$1 program=${lines[$1]%% *} o f bad=0 line made made_by_libraries
     try "$@"
-    read -r made made_by_libraries < <(od -An -tu8 count)
+    od -An -tu8 count >made
+    read -r made made_by_libraries <made
     [ "$2" = own ] || made=$made_by_libraries
     [ "$made" -ge "$3" ] || return 0 # it did not come to it
     attempts=$((attempts + 1))
