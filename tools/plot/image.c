@@ -6,6 +6,7 @@
 #include "formats/stream/bounds.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <png.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -205,15 +206,20 @@ static void fail(png_structp png, png_const_charp why)
 static int check_png(const char *data, size_t n, struct mc_error *err)
 {
     struct source s = {.data = data, .n = n};
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &s, fail, fail);
-    png_infop info = png ? png_create_info_struct(png) : NULL;
+    png_structp volatile kept = NULL;
+    png_infop volatile kept_info = NULL;
     volatile int rc = 0;
 
-    if (!info) {
+    errno = 0;
+    if (setjmp(s.failed)) { /* making the first struct fails so too */
+        rc = errno == ENOMEM ? mc_no_memory(err)
+                             : mc_fail(err, MC_EFAIL, "a PNG that is damaged or not whole");
+    } else if (!(kept = png_create_read_struct(PNG_LIBPNG_VER_STRING, &s, fail, fail)) ||
+               !(kept_info = png_create_info_struct(kept))) {
         rc = mc_no_memory(err);
-    } else if (setjmp(s.failed)) {
-        rc = mc_fail(err, MC_EFAIL, "a PNG that is damaged or not whole");
     } else {
+        png_structp png = kept;
+        png_infop info = kept_info;
         png_set_read_fn(png, &s, read_bytes);
         png_set_user_limits(png, 0x7fffffff, 0x7fffffff);
         png_read_info(png, info);
@@ -224,6 +230,8 @@ static int check_png(const char *data, size_t n, struct mc_error *err)
         if (s.at != n)
             rc = mc_fail(err, MC_EFAIL, "a PNG with more behind its end");
     }
+    png_structp png = kept;
+    png_infop info = kept_info;
     png_destroy_read_struct(&png, &info, NULL);
     return rc;
 }
