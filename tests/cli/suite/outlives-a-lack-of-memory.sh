@@ -10,7 +10,7 @@ declare -A seen
 for k in "${!lines[@]}"; do
     program=${lines[k]%% *} parts=3
     case ${lines[k]} in
-    *tiny-imagenet* | *../size*) continue ;;
+    *tiny-imagenet* | *--no-shuffle* | 'mc-plot path'*) continue ;;
     mc-data*) parts=8 ;;
     *--signature* | *safetensors*) ;; # texts
     *) [ -z "${seen[$program]:-}" ] || continue ;;
