@@ -118,6 +118,9 @@ gpu-tune: all $(if $(CUDA_LIB),$(BUILD)/tests/gpu/tune) ## choose cuDNN's algori
 gpu-bench: all $(BUILD)/tests/bench/bench_train ## training steps on a device beside PyTorch's (PYTHON=), with ratios
 	@$(HERE) tests/gpu/bench $(BUILD)
 
+gpu-pack: all programs-of-tests $(if $(CUDA_LIB),$(GPU_TESTS) $(BUILD)/tests/gpu/tune) ## what a machine with a GPU needs that can install nothing (DATA=)
+	@$(HERE) tests/gpu/pack $(BUILD)
+
 FUZZ_SECONDS ?= 60
 fuzz: ## random damage to every kind of input for FUZZ_SECONDS each, under the sanitizers
 	+$(MAKE) --no-print-directory BUILD=build-sanitize EXTRA_CFLAGS='$(SANITIZE)' fuzzers
@@ -262,5 +265,5 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check check-slurm sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench fuzz results man install format clean help \
+.PHONY: all demo check check-slurm sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench gpu-pack fuzz results man install format clean help \
         programs-of-tests fuzzers always no-cudnn

@@ -21,3 +21,5 @@ if ! "$build/bin/mc-train" --net mlp:4 --data "$tmp/d.mcz" --epochs 0 --device "
     echo "$name: $3: $(sed 's/^mc-train: //' "$tmp/why")"
     exit 1
 fi
+# the tests' programs have no lib folder beside theirs
+export MC_CUDA_LIBRARY=${MC_CUDA_LIBRARY:-$build/lib/libmc-cuda.so}

@@ -9,11 +9,13 @@ grep -qx 'ok      unit/kernels/test_dropout (cuda, f32) (2)' out && tail -n 1 ou
 mkdir bin
 cat >bin/compute-sanitizer <<'END'
 #!/bin/bash
+[ "$1" != --help ] || { echo ' --kernel-name arg  only these' && exit; }
 while [ $# -gt 1 ]; do
     case $1 in
     --tool) printf '%s ' "$2" ;;
     --report-api-errors) [ "$2" = no ] || exit 3 ;;
     --error-exitcode) ;;
+    --kernel-name) echo "$2" >>"$SEEN.kernels" ;;
     --log-file) echo '========= ERROR SUMMARY: 0 errors' >"$2" ;;
     *) exit 4 ;;
     esac
@@ -27,3 +29,7 @@ SEEN=$PWD/seen PATH=$PWD/bin:$PATH PRECISION='f32 f16' ONLY=unit/kernels/test_ "
 tail -n 1 out | grep -qx '[0-9]* passed, 0 failed' || die "$(cat out)"
 [ "$(grep -c 'memcheck test_backend' seen)" = 2 ] && grep -q 'memcheck test_dropout' seen || die "$(cat seen)"
 for tool in race init sync; do [ "$(grep -c "^${tool}check test_backend$" seen)" = 1 ] || die "$(cat seen)"; done
+# own kernels alone: all that the sources have
+sort -u seen.kernels >kernels
+[ "$(wc -l <kernels)" = "$(cat "$MC_ROOT"/kernels/cuda/*.cu | grep -c '__global__ void')" ] && grep -qx 'kns=_Z7sgd_step\|kns=_Z8sgd_step' kernels ||
+    die "$(cat kernels)"

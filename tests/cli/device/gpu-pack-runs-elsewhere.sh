@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# gpu-pack gathers what a machine needs that can install nothing, and device-run runs it there: the emulated device, from
+# the pack alone.
+emulated
+unset MC_CUDA_LIBRARY # the pack has its own
+
+mkdir data state
+for file in data_batch_{1..5}.bin test_batch.bin batches.meta.txt; do head -c 500000 /dev/urandom >data/$file; done
+echo kept >state/net.checkpoint
+export PACK=$PWD/pack WORK=$PWD/work OUT=$PWD/out
+pack() { COMPRESS='gzip -1' EMULATED=yes "$@" "$MC_ROOT/tests/gpu/pack" "$MC_BUILD"; }
+pack env DATA=$PWD/data STATE=$PWD/state >sizes
+awk -F '\t' 'NR > 1 { n++; if ($3 > 60) exit 1 } END { exit n != 2 }' sizes || die "$(cat sizes)"
+fails 1 'no test_batch.bin' pack env DATA=$PWD
+fails 1 'MiB' pack env PACK_MIB=10
+
+# the parts come in two calls, the second alone with nothing to run yet
+run() { "$MC_ROOT/tests/gpu/device-run" "$@" >told 2>&1; }
+status() { awk -F '\t' -v step="$2" '$1 == step { print $2 }' "out/$1.tsv"; }
+mv pack/1 first
+run unpack || die "$(cat told)"
+is "$(cat work/cifar-10-batches-bin/data_batch_*.bin | cksum)" "$(cat data/data_batch_*.bin | cksum)"
+! run device || die 'there were no programs'
+is "$(status device programs)" failed
+mv pack/2 second && mv first pack/1
+ONLY=unit/kernels/test_dropout STEPS='unpack about unit-f32 flat' run device || die "$(cat told)"
+for step in unpack about unit-f32; do is "$(status device $step)" passed; done
+is "$(<work/state/net.checkpoint)" kept
+tar -tzf out/device.tar.gz | grep -qx device/unit-f32.log || die 'its archive has no log'
+
+# all that the programs need is packed, but the C library
+export LD_LIBRARY_PATH=$PWD/work/build/deps
+find work/build -type f -perm -u+x -exec ldd {} + >needs 2>&1
+awk -v here="$PWD/" '/^\t.*=>/ && index($3, here) != 1 && $1 !~ /^(lib(c|m|mvec|dl|rt|pthread|resolv)\.so|ld-linux)/' needs >lacks
+[ ! -s lacks ] || die "$(cat lacks)"
+unset LD_LIBRARY_PATH
+
+# what fails, what is skipped and what is cut off is told, and the other steps run; other pieces know the device too
+ONLY=none STEPS='about unit-f32 unit-bf16' run device && die 'no test ran'
+is "$(status device unit-f32) $(status device unit-bf16)" 'failed failed'
+STEPS=dropout-f32 ONLY=unit/kernels/test_dropout run memcheck || die "$(cat told)"
+[[ $(status memcheck dropout-f32) == @(skipped|passed) ]] || die "$(cat told)"
+NETS=mlp:8 SECS=100 PRECISION=f32 STEPS=mlp:8 run bench 3 && die 'there was time to measure'
+is "$(status bench mlp:8)" unfinished
+rm -r work
+# a part that was damaged on its way is refused
+printf x >>"$(echo pack/1/test.*)"
+run device && die 'a damaged part was taken'
+is "$(status device unpack)" failed
