@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 /* Jansson takes what it meets, tens of bytes of memory for each byte of "[0,0,0": counted first,
  * by what separates values outside of texts. */
@@ -34,31 +33,17 @@ static int within(const char *text, size_t n, const struct mc_json_limits *limit
     return 0;
 }
 
-/* What is wrong at byte `at`. */
-static int wrong(const char *text, size_t at, const char *what, struct mc_error *err)
-{
-    size_t line = 1, begin = 0;
-
-    for (size_t i = 0; i < at; i++)
-        if (text[i] == '\n') {
-            line++;
-            begin = i + 1;
-        }
-    return mc_fail(err, MC_EINPUT, "line %zu, column %zu: %s", line, at - begin, what);
-}
-
-/* The value in the n bytes of text from `from` on. */
-static int parse(json_t **out, const char *text, size_t from, size_t n,
-                 const struct mc_json_limits *limits, struct mc_error *err)
+int mc_json_parse(json_t **out, const char *text, size_t n, const struct mc_json_limits *limits,
+                  struct mc_error *err)
 {
     json_error_t e;
-    int rc = within(text + from, n, limits, err);
+    int rc = within(text, n, limits, err);
 
     *out = NULL;
     if (rc)
         return rc;
     errno = 0;
-    *out = json_loadb(text + from, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
+    *out = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
     /* Jansson calls a text without room an invalid token, or leaves letters of it out */
     if (errno == ENOMEM) {
         json_decref(*out);
@@ -67,126 +52,7 @@ static int parse(json_t **out, const char *text, size_t from, size_t n,
     }
     if (*out)
         return 0;
-    return wrong(text, from + (size_t)e.position, e.text, err);
-}
-
-int mc_json_parse(json_t **out, const char *text, size_t n, const struct mc_json_limits *limits,
-                  struct mc_error *err)
-{
-    return parse(out, text, 0, n, limits, err);
-}
-
-/* ---- members ---- */
-
-/* Bytes to what ends a key or a value of an object, outside of texts and brackets; n: nothing does.
- */
-static size_t span(const char *text, size_t n)
-{
-    int depth = 0, quoted = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const char c = text[i];
-        if (quoted) {
-            i += c == '\\';
-            quoted = c != '"';
-            continue;
-        }
-        quoted = c == '"';
-        if (!depth && (c == ':' || c == ',' || c == '}' || c == ']'))
-            return i;
-        depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-    }
-    return n;
-}
-
-static size_t blanks(const char *text, size_t n)
-{
-    size_t i = 0;
-
-    while (i < n && strchr(" \t\r\n", text[i]) && text[i])
-        i++;
-    return i;
-}
-
-struct members {
-    const char *text, *within;
-    size_t n;
-    const struct mc_json_limits *limits;
-    int (*take)(void *ctx, const char *in, const char *key, const json_t *value,
-                struct mc_error *err);
-    void *ctx;
-};
-
-static int object(const struct members *m, const char *in, size_t *at, struct mc_error *err);
-
-/* The value of n bytes at `at`. */
-static int member(const struct members *m, const char *in, const char *key, size_t at, size_t n,
-                  struct mc_error *err)
-{
-    size_t begin = at + blanks(m->text + at, n);
-    json_t *value = NULL;
-    int rc = 0;
-
-    if (!in && m->within && !strcmp(key, m->within) && m->text[begin] == '{') {
-        if ((rc = object(m, m->within, &begin, err)))
-            return rc;
-        begin += blanks(m->text + begin, at + n - begin);
-        return begin == at + n ? 0 : wrong(m->text, begin, "',' or '}' expected", err);
-    }
-    if (!(rc = parse(&value, m->text, at, n, m->limits, err)))
-        rc = m->take(m->ctx, in, key, value, err);
-    json_decref(value);
-    return rc;
-}
-
-/* The object that begins at *at, which goes behind it. */
-static int object(const struct members *m, const char *in, size_t *at, struct mc_error *err)
-{
-    size_t begin = *at + 1, end = begin + blanks(m->text + begin, m->n - begin);
-    json_t *key = NULL;
-    int rc = 0;
-
-    if (end < m->n && m->text[end] == '}') {
-        *at = end + 1;
-        return 0;
-    }
-    do {
-        end = begin + span(m->text + begin, m->n - begin);
-        if (end == m->n || m->text[end] != ':')
-            return wrong(m->text, end, "':' expected", err);
-        if ((rc = parse(&key, m->text, begin, end - begin, m->limits, err)))
-            return rc;
-        begin = end + 1;
-        end = begin + span(m->text + begin, m->n - begin);
-        if (!json_is_string(key))
-            rc = wrong(m->text, begin, "a key is no text", err);
-        else if (end == m->n || (m->text[end] != ',' && m->text[end] != '}'))
-            rc = wrong(m->text, end, "',' or '}' expected", err);
-        else
-            rc = member(m, in, json_string_value(key), begin, end - begin, err);
-        json_decref(key);
-        begin = end + 1;
-    } while (!rc && m->text[end] == ',');
-    *at = begin;
-    return rc;
-}
-
-int mc_json_members(const char *text, size_t n, const struct mc_json_limits *limits,
-                    const char *within,
-                    int (*take)(void *ctx, const char *in, const char *key, const json_t *value,
-                                struct mc_error *err),
-                    void *ctx, struct mc_error *err)
-{
-    const struct members m = {
-        .text = text, .within = within, .n = n, .limits = limits, .take = take, .ctx = ctx};
-    size_t at = blanks(text, n);
-
-    if (at == n || text[at] != '{')
-        return wrong(text, at, "'{' expected", err);
-    int rc = object(&m, NULL, &at, err);
-    if (!rc && (at += blanks(text + at, n - at)) < n)
-        rc = wrong(text, at, "the end expected", err);
-    return rc;
+    return mc_fail(err, MC_EINPUT, "line %d, column %d: %s", e.line, e.column, e.text);
 }
 
 void mc_json_pack(struct mc_pack *p, const json_t *value)

@@ -20,16 +20,6 @@ struct mc_json_limits {
 MC_USE_RESULT int mc_json_parse(json_t **out, const char *text, size_t n,
                                 const struct mc_json_limits *limits, struct mc_error *err);
 
-/* The members of the one JSON object in n bytes, one after the other, so that only one is held at a
- * time: `limits` are of a member, and keys may come twice. Where the value of key `within` (NULL:
- * of none) is an object, its members are told in its place. take: `in` is NULL, or `within`; an
- * error of it ends the reading. MC_EINPUT, MC_ENOMEM, or what take() returns. */
-MC_USE_RESULT int mc_json_members(const char *text, size_t n, const struct mc_json_limits *limits,
-                                  const char *within,
-                                  int (*take)(void *ctx, const char *in, const char *key,
-                                              const json_t *value, struct mc_error *err),
-                                  void *ctx, struct mc_error *err);
-
 /* Pack a value: objects are maps in the order of their keys' first appearance, whole numbers
  * integers, others float64. */
 void mc_json_pack(struct mc_pack *p, const json_t *value);

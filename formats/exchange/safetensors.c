@@ -13,7 +13,6 @@
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
-#include "libcommon/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,9 +24,9 @@
 #define HEADER_MAX 100000000u
 #define CHUNK ((size_t)1 << 20)
 
-/* of a tensor: a dozen values, one of shape and offsets alone */
-static const struct mc_json_limits LIMITS = {.values = 64, .depth = 2};
-#define METADATA "__metadata__"
+/* Of a tensor: 7 values and a few more dimensions, so some 14,000 tensors. JSON's memory is bounded
+ * by it: about 100 bytes a value. */
+static const struct mc_json_limits LIMITS = {.values = (size_t)1 << 17, .depth = 3};
 
 static const struct {
     const char *name;
@@ -149,9 +148,9 @@ static void close_reader(struct mc_foreign *f)
 
 /* ---- the header ----------------------------------------------------------------------------- */
 
-static int bad(const char *name, const char *what, struct mc_error *err)
+static int bad(const struct reader *r, const char *name, const char *what, struct mc_error *err)
 {
-    return mc_fail(err, MC_EINPUT, "tensor \"%.*s\": %s", MC_NAME_MAX, name, what);
+    return mc_fail(err, MC_EINPUT, "%s: tensor \"%.*s\": %s", r->f.file, MC_NAME_MAX, name, what);
 }
 
 static int whole(const json_t *v, uint64_t *out)
@@ -172,61 +171,41 @@ static int add_tensor(struct reader *r, const char *name, const json_t *v, struc
 
     if (!json_is_object(v) || json_object_size(v) != 3 || !json_is_string(dtype) ||
         !json_is_array(shape) || !json_is_array(offsets))
-        return bad(name, "not exactly a dtype, a shape and data_offsets", err);
+        return bad(r, name, "not exactly a dtype, a shape and data_offsets", err);
     while (d < N_DTYPES && strcmp(dtypes[d].name, json_string_value(dtype)))
         d++;
     if (d == N_DTYPES)
-        return bad(name, "its dtype is not known", err);
+        return bad(r, name, "its dtype is not known", err);
     snprintf(t.dtype, sizeof t.dtype, "%s", dtypes[d].name);
     t.type = dtypes[d].type;
     if (json_array_size(shape) > MC_MAX_DIMS)
-        return bad(name, "has over 8 dimensions", err);
+        return bad(r, name, "has over 8 dimensions", err);
     t.ndim = (int)json_array_size(shape);
     for (int i = 0; i < t.ndim; i++)
         if (whole(json_array_get(shape, (size_t)i), &t.shape[i]))
-            return bad(name, "its shape is not of whole numbers", err);
+            return bad(r, name, "its shape is not of whole numbers", err);
     if (json_array_size(offsets) != 2 || whole(json_array_get(offsets, 0), &t.at) ||
         whole(json_array_get(offsets, 1), &to) || to < t.at)
-        return bad(name, "its data_offsets are not a beginning and an end", err);
+        return bad(r, name, "its data_offsets are not a beginning and an end", err);
     t.bytes = to - t.at;
     if (mc_foreign_bytes(&t, dtypes[d].bits, &bytes))
-        return bad(name, "its shape is too large", err);
+        return bad(r, name, "its shape is too large", err);
     if (bytes != t.bytes)
-        return bad(name, "its shape and data_offsets tell different sizes", err);
+        return bad(r, name, "its shape and data_offsets tell different sizes", err);
     if (!(t.name = strdup(name)))
         return mc_no_memory(err);
     return mc_foreign_add(&r->f, &t, err);
 }
 
-static int take_member(void *ctx, const char *in, const char *key, const json_t *value,
-                       struct mc_error *err)
+static int check_metadata(const struct reader *r, const json_t *v, struct mc_error *err)
 {
-    struct reader *r = ctx;
+    int ok = json_is_object(v);
 
-    if (!in && strcmp(key, METADATA) != 0)
-        return add_tensor(r, key, value, err);
-    return in && json_is_string(value)
-               ? 0
-               : mc_fail(err, MC_EINPUT, "its __metadata__ is not of texts alone");
-}
-
-static int by_name(const void *x, const void *y)
-{
-    const struct mc_foreign_tensor *a = x, *b = y;
-
-    return strcmp(a->name, b->name);
-}
-
-static int check_names(struct reader *r, struct mc_error *err)
-{
-    struct mc_foreign *f = &r->f;
-
-    if (f->n)
-        qsort(f->tensors, f->n, sizeof *f->tensors, by_name);
-    for (size_t i = 1; i < f->n; i++)
-        if (!strcmp(f->tensors[i - 1].name, f->tensors[i].name))
-            return bad(f->tensors[i].name, "is there twice", err);
-    return 0;
+    for (void *i = ok ? json_object_iter((json_t *)(uintptr_t)v) : NULL; i;
+         i = json_object_iter_next((json_t *)(uintptr_t)v, i))
+        ok &= json_is_string(json_object_iter_value(i));
+    return ok ? 0
+              : mc_fail(err, MC_EINPUT, "%s: its __metadata__ is not of texts alone", r->f.file);
 }
 
 static int by_place(const void *x, const void *y)
@@ -248,7 +227,7 @@ static int check_places(struct reader *r, uint64_t *size, struct mc_error *err)
         qsort(f->tensors, f->n, sizeof *f->tensors, by_place);
     for (size_t i = 0; i < f->n; i++) {
         if (f->tensors[i].at != *size)
-            return bad(f->tensors[i].name,
+            return bad(r, f->tensors[i].name,
                        f->tensors[i].at < *size ? "its data overlap another's"
                                                 : "there is a hole before its data",
                        err);
@@ -260,14 +239,21 @@ static int check_places(struct reader *r, uint64_t *size, struct mc_error *err)
 static int parse_header(struct reader *r, const char *text, size_t n, uint64_t *size,
                         struct mc_error *err)
 {
+    json_t *json = NULL;
     int rc = 0;
 
     if (!n || *text != '{')
-        rc = mc_fail(err, MC_EINPUT, "its header does not begin with '{': no safetensors");
-    if (!rc && !(rc = mc_json_members(text, n, &LIMITS, METADATA, take_member, r, err)) &&
-        !(rc = check_names(r, err)))
-        rc = check_places(r, size, err);
-    return mc_fail_in(rc, err, "%s", r->f.file);
+        return mc_fail(err, MC_EINPUT, "%s: its header does not begin with '{': no safetensors",
+                       r->f.file);
+    if ((rc = mc_json_parse(&json, text, n, &LIMITS, err)))
+        return mc_fail_in(rc, err, "%s", r->f.file);
+    for (void *i = json_object_iter(json); i && !rc; i = json_object_iter_next(json, i)) {
+        const char *key = json_object_iter_key(i);
+        rc = strcmp(key, "__metadata__") ? add_tensor(r, key, json_object_iter_value(i), err)
+                                         : check_metadata(r, json_object_iter_value(i), err);
+    }
+    json_decref(json);
+    return rc ? rc : check_places(r, size, err);
 }
 
 /* How many bytes the file still has, where that can be known. */
@@ -345,15 +331,13 @@ out:
 
 /* With its length before it, padded so that the data begin at a multiple of 8, as the reference
  * implementation's do. "format": what transformers asks for. */
-static int make_header(struct mc_text *head, const struct mc_foreign_out *tensors, size_t count,
-                       struct mc_error *err)
+static int make_header(char **out, size_t *n, const struct mc_foreign_out *tensors, size_t count)
 {
+    FILE *f = open_memstream(out, n);
     uint64_t at = 0;
-    int rc = mc_text_open(head, err);
-    FILE *f = head->f;
 
-    if (rc)
-        return rc;
+    if (!f)
+        return -1;
     fwrite("\0\0\0\0\0\0\0", 1, 8, f);
     fputs("{\"__metadata__\":{\"format\":\"pt\"}", f);
     for (size_t i = 0; i < count; i++) {
@@ -368,13 +352,12 @@ static int make_header(struct mc_text *head, const struct mc_foreign_out *tensor
         fprintf(f, "%llu]}", (unsigned long long)at);
     }
     putc('}', f);
-    fflush(f);
-    for (size_t here = head->bytes; here % 8; here++)
+    for (long here = ftell(f); here % 8; here++)
         putc(' ', f);
-    if ((rc = mc_text_end(head, 0, err)))
-        return rc;
+    if (ferror(f) | fclose(f))
+        return -1;
     for (int i = 0; i < 8; i++)
-        head->text[i] = (char)((head->bytes - 8) >> 8 * i & 0xff);
+        (*out)[i] = (char)((*n - 8) >> 8 * i & 0xff);
     return 0;
 }
 
@@ -382,11 +365,14 @@ int mc_safetensors_write(const char *path, const struct mc_foreign_out *tensors,
                          struct mc_error *err)
 {
     struct mc_output *o = NULL;
-    struct mc_text head = {0};
-    int rc = make_header(&head, tensors, n, err);
+    char *head = NULL;
+    size_t size = 0;
+    int rc = 0;
 
-    if (!rc && !(rc = mc_output_open(&o, path, MC_OUTPUT_BINARY, err)))
-        rc = mc_output_write(o, head.text, head.bytes, err);
+    if (make_header(&head, &size, tensors, n))
+        rc = mc_no_memory(err);
+    else if (!(rc = mc_output_open(&o, path, MC_OUTPUT_BINARY, err)))
+        rc = mc_output_write(o, head, size, err);
     for (size_t i = 0; i < n && !rc; i++)
         rc = mc_output_write(o, tensors[i].data, (size_t)mc_tensor_bytes(tensors[i].tensor), err);
     if (!rc) {
@@ -394,6 +380,6 @@ int mc_safetensors_write(const char *path, const struct mc_foreign_out *tensors,
         o = NULL;
     }
     mc_output_abandon(o);
-    free(head.text);
+    free(head);
     return rc;
 }
