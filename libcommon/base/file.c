@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening files without waiting for anybody. */
+ * Opening files without waiting for anybody; reading and writing where one has to wait. */
 #include "libcommon/base/file.h"
 
 #include <errno.h>
@@ -71,6 +71,25 @@ ssize_t mc_file_read_all(int fd, void *dst, size_t n)
     while (have < n && (got = mc_file_read(fd, (char *)dst + have, n - have)) > 0)
         have += (size_t)got;
     return got < 0 ? -1 : (ssize_t)have;
+}
+
+size_t mc_file_write_all(int fd, const void *src, size_t n)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    size_t done = 0;
+
+    while (done < n) {
+        ssize_t k = write(fd, (const char *)src + done, n - done);
+        if (k > 0) {
+            done += (size_t)k;
+        } else if (k < 0 && errno == EAGAIN) {
+            poll(&p, 1, -1);
+        } else if (!k || errno != EINTR) {
+            errno = k ? errno : EIO;
+            break;
+        }
+    }
+    return done;
 }
 
 int mc_file_empty(int fd, const char *text, struct mc_error *err)
