@@ -26,6 +26,9 @@ struct mc_losses {
 /* After an error there is nothing to release. */
 MC_USE_RESULT int mc_losses_read(struct mc_losses *out, const char *path, struct mc_history *h,
                                  struct mc_error *err);
+/* From an open reader, which stays the caller's. */
+MC_USE_RESULT int mc_losses_read_stream(struct mc_losses *out, struct mc_reader *r,
+                                        struct mc_history *h, struct mc_error *err);
 MC_USE_RESULT int mc_losses_write(const struct mc_losses *l, const char *path,
                                   const struct mc_history *h, struct mc_error *err);
 void mc_losses_release(struct mc_losses *l);
