@@ -35,4 +35,5 @@ for name in LR CURVE_LR; do
 done
 refused 'OUT="out": out/net-1.mcz was trained without an attack: another OUT is wanted' TRAIN_FLAGS='--attack pgd'
 graph connect -n LR=1e-2 CURVE_LR=1/50
-for name in 'a b' a:b a,b "a'b" 'a%b' '' 'a`b' 'a;b' 'a(b' 'a)b' 'a*b' 'a\b' 'a"b' '~a' 'a#b' a=b 'a&b' 'a|b' 'a<b' 'a?b' 'a[b' 'a{b' 'a!b' /; do refused "OUT=\"$name\": a folder's name" OUT="$name"; done
+for name in 'a b' a:b a,b "a'b" 'a%b' '' 'a`b' 'a;b' 'a(b' 'a)b' 'a*b' 'a\b' 'a"b' '~a' 'a#b' a=b 'a&b' 'a|b' 'a<b' 'a?b' 'a[b' 'a{b' 'a!b' / // -a 'a$(touch run)' $'a\nb' $'a\x01'; do refused "OUT=\"$name\": a folder's name" OUT="$name"; done
+[ ! -e run ] || die 'a part of a name was run'
