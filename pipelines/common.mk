@@ -114,6 +114,10 @@ real     = $(call digits,$(subst e,,$(subst E,,$(subst .,,$(subst -,,$(subst +,,
 $(foreach name,LR CURVE_LR,$(if $(or $(filter-out 1,$(words $($(name)))),$(call real,$($(name)))), \
     $(error $(name)="$($(name))": a number is wanted)))
 
+is-folder = $(shell [ ! -d $(call quote,$(DATA_DIR)$(1)) ] || echo it)
+ifneq ($(if $(filter folder,$(DATA)),$(if $(DATA_DIR),$(if $(FROM),,$(if $(call is-folder),$(if $(strip $(foreach s,train test val,$(call is-folder,/$(s)))),,it))))),)
+$(error DATA_DIR="$(DATA_DIR)": both splits would be of the same images: a folder with train and test (or val) in it is wanted)
+endif
 ifneq ($(filter --arrays% --split%,$(DATA_FLAGS)),)
 $(error DATA_FLAGS="$(DATA_FLAGS)": both splits would be of the same images: DATA=npz finds arrays that are named after their split)
 endif

@@ -19,6 +19,10 @@ is "$(ran)" ''
 [ -s out/1-2/table.tsv ]
 refused "no setting 'EPOCH'" EPOCH=3
 refused 'both splits would be of the same images' DATA=npz DATA_DIR=d.npz DATA_FLAGS='--arrays x,y'
+mkdir -p pictures/a pictures/b
+refused 'DATA_DIR="pictures": both splits would be of the same images' DATA=folder DATA_DIR=pictures
+mkdir pictures/train pictures/val
+graph connect -n DATA=folder DATA_DIR=pictures OUT=of-pictures
 refused 'PAIRS="1:1": two different seeds a pair' SEEDS='1 1'
 refused 'SEEDS="1 2 3": two seeds' SEEDS='1 2 3'
 refused 'SEEDS and PAIRS: one of them' SEEDS='1 2' PAIRS=1:2
