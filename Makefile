@@ -5,14 +5,21 @@
 # make check      every test
 # make help       the other goals (any with V=1: show every command)
 
+comma   := ,
 BUILD   ?= build
 PREFIX  ?= /usr/local
 VERSION := 0.1.0
 
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat-security -Werror
 CFLAGS  ?= -O2 -g
+# Against what a mistake in reading a stranger's file would allow; HARDEN= leaves it out. _FORTIFY_SOURCE needs an
+# optimiser, and hides from the sanitizers what they look for.
+GIVEN   := $(CFLAGS) $(EXTRA_CFLAGS)
+FORTIFY := $(if $(findstring -fsanitize,$(GIVEN)),,$(if $(filter-out -O0,$(lastword $(filter -O%,$(GIVEN)))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
+HARDEN  ?= -fstack-protector-strong -fstack-clash-protection $(FORTIFY)
+HARDEN_LINK := $(if $(HARDEN),-pie -Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now$(comma)-z$(comma)noexecstack)
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DMC_VERSION='"$(VERSION)"' $(WARN) -fopenmp -fPIC \
-              -I. $(CFLAGS) $(EXTRA_CFLAGS)
+              -I. $(HARDEN) $(CFLAGS) $(EXTRA_CFLAGS)
 LIBS    := -Wl,--as-needed -ldnnl -llapacke -lblas -lmsgpackc -lzstd -lxxhash -ljansson -lzip -lturbojpeg -lpng -lz -lm
 
 # The headers that a backend's library shares with the programs: programs and libraries built from other headers refuse
@@ -64,7 +71,7 @@ Q        := $(if $(V),,@)
 HERE      = build=$$(cd $(BUILD) && pwd) && MC_ROOT="$$PWD" MC_BUILD="$$build" PATH="$$build/bin:$$PATH"
 
 # What all is compiled and linked with: a file that changes with it, so that everything is made anew.
-FLAGS   := $(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LIBS)
+FLAGS   := $(CC) $(ALL_CFLAGS) $(HARDEN_LINK) $(LDFLAGS) $(LIBS)
 
 all: $(TOOLS) $(SHARED) $(CUDA_LIB) $(if $(CUDA),$(if $(CUDNN_H),,no-cudnn)) ## build the programs into $(BUILD)/bin
 
@@ -240,11 +247,11 @@ $(LIB): $(LIB_OBJ)
 $(BUILD)/bin/mc-%: $(BUILD)/tools/mc-%.o $(LIB)
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  LINK  $@")
-	$(Q)$(CC) $(ALL_CFLAGS) $^ $(LDFLAGS) $(LIBS) -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(HARDEN_LINK) $(LDFLAGS) $(LIBS) -o $@
 
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
-	$(Q)$(CC) $(ALL_CFLAGS) $^ $(LDFLAGS) -lcmocka $(LIBS) -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(HARDEN_LINK) $(LDFLAGS) -lcmocka $(LIBS) -o $@
 
 # preloaded by tests in which allocations fail: by nothing that it would have to allocate for
 $(BUILD)/tests/memory/failing.so: tests/memory/failing.c $(BUILD)/flags

@@ -88,6 +88,7 @@ if [ -z "$perm" ]; then
     permutation | ${PERMUTE:-mc-permute} - "$b" -o "$out"
     exit
 fi
+case $perm in -*) perm=./$perm ;; esac
 part=$perm.part.$$
 trap 'rm -f "$part"' EXIT
 trap 'exit 130' INT

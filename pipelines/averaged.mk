@@ -16,7 +16,7 @@ include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 all: $(everywhere:%=%/averaged.tsv)
 
 averaged    := $(variants:%=line-%-averaged)
-bn-less     := $(filter-out --bn-%,$(subst --bn-samples ,--bn-samples=,$(strip $(EVAL_FLAGS))))
+bn-less     := $(filter-out --bn-% $(if $(findstring --attack,$(EVAL_FLAGS)),,--seed=%),$(subst --seed ,--seed=,$(subst --bn-samples ,--bn-samples=,$(strip $(EVAL_FLAGS)))))
 averaged_set = $(strip $(POINTS) points $(bn-less))
 end          = $(if $(findstring -unaligned-,$(@F)),$(b),$(@D)/b-$(patsubst line-%-averaged.tsv,%,$(@F)).mcz)
 $(call made-with,averaged,$(call each,$(averaged:=.tsv)))

@@ -62,6 +62,9 @@ export LC_ALL
 # in the source tree, or installed in share/mc
 built := $(abspath $(firstword $(wildcard $(here)../build/bin/mc-data $(here)../../bin/mc-data)))
 BIN          ?= $(built:%/mc-data=%)# where the programs are
+# a path that was given is that one, letter by letter: make would take $(...) in it for a variable
+$(foreach name,DATA_DIR OUT FROM BIN NET,$(if $(filter command environment,$(firstword $(origin $(name)))), \
+    $(eval override $(name) := $$(value $(name)))))
 export PATH := $(if $(BIN),$(BIN):)$(PATH)
 # idle threads sleep instead of spinning: several times faster where jobs share the cores
 export OMP_WAIT_POLICY ?= passive
@@ -85,12 +88,20 @@ $(error there are no programs yet: run make, or say BIN=FOLDER)
 endif
 quote  = '$(subst ','\'',$(1))'
 # what make or the shell would take for more than a name
-steers = $(shell case $(call quote,$(1)) in (*[[:space:]:%,\'\"\`\\\$$\;\&\|\(\)\<\>\*\?\[\]\{\}\!\~\#=]*) echo it ;; esac)
+steers = $(shell case $(call quote,$(1)) in (-*|*[[:cntrl:]]*|*[[:space:]:%,\'\"\`\\\$$\;\&\|\(\)\<\>\*\?\[\]\{\}\!\~\#=]*) echo it ;; esac)
 $(foreach name,OUT $(if $(FROM),FROM),$(if $(or $(filter-out 1,$(words $($(name)))),$(call steers,$($(name)))), \
-    $(error $(name)="$($(name))": a folder's name without blanks, colons, commas, equal and percent signs, quotes and what else steers a shell is wanted)))
+    $(error $(name)="$($(name))": a folder's name without blanks, colons, commas, equal and percent signs, quotes, a dash at its begin and what else steers a shell is wanted)))
+$(if $(call steers,$(here)),$(error $(here): name the graph by another path: this one holds what steers a shell))
+define newline
+
+
+endef
+$(foreach name,DATA_DIR NET BIN,$(if $(findstring $(newline),$($(name))),$(error $(name): a name without line ends is wanted)))
+$(if $(findstring :,$(BIN)),$(error BIN="$(BIN)": a folder's name without colons is wanted))
+$(if $(BIN),$(if $(shell command -v $(call quote,$(BIN)/mc-data)),,$(error BIN="$(BIN)": there are no programs there)))
+$(if $(subst /,,$(OUT)),,$(error OUT="$(OUT)": a folder's name is wanted))
 override OUT  := $(patsubst %/,%,$(OUT))
 override FROM := $(patsubst %/,%,$(FROM))
-$(if $(OUT),,$(error OUT="/": a folder's name is wanted))
 
 # A:B, or A:B:C where C is its curves' seed
 digits  = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst \
@@ -103,6 +114,10 @@ real     = $(call digits,$(subst e,,$(subst E,,$(subst .,,$(subst -,,$(subst +,,
 $(foreach name,LR CURVE_LR,$(if $(or $(filter-out 1,$(words $($(name)))),$(call real,$($(name)))), \
     $(error $(name)="$($(name))": a number is wanted)))
 
+is-folder = $(shell [ ! -d $(call quote,$(DATA_DIR)$(1)) ] || echo it)
+ifneq ($(if $(filter folder,$(DATA)),$(if $(DATA_DIR),$(if $(FROM),,$(if $(call is-folder),$(if $(strip $(foreach s,train test val,$(call is-folder,/$(s)))),,it))))),)
+$(error DATA_DIR="$(DATA_DIR)": both splits would be of the same images: a folder with train and test (or val) in it is wanted)
+endif
 ifneq ($(filter --arrays% --split%,$(DATA_FLAGS)),)
 $(error DATA_FLAGS="$(DATA_FLAGS)": both splits would be of the same images: DATA=npz finds arrays that are named after their split)
 endif
@@ -147,8 +162,9 @@ to        = $(if $(filter unaligned,$(variant)),$(b),$(@D)/b-$(variant).mcz)
 
 # how pictures and tables call them
 net-file  := $(if $(findstring /,$(NET)),$(NET),$(filter %.json,$(NET)))
-net-name  := $(if $(net-file),$(basename $(notdir $(NET))),$(NET))
-data-name := $(if $(filter folder npz idx,$(DATA)),$(subst |,$(blank),$(notdir $(patsubst %/,%,$(patsubst %.npz,%,$(subst $(blank),|,$(DATA_DIR)))))),$(DATA))
+last      = $(subst |,$(blank),$(notdir $(patsubst %/,%,$(patsubst %$(2),%,$(subst $(blank),|,$(1))))))
+net-name  := $(if $(net-file),$(call last,$(NET),.json),$(NET))
+data-name := $(if $(filter folder npz idx,$(DATA)),$(call last,$(DATA_DIR),.npz),$(DATA))
 
 all:
 # what the graph is for, and its settings: a name, what it is when not given, what it means
@@ -199,7 +215,7 @@ cost:
 	    -v threads=$(THREADS) -v device=$(DEVICE) -f $(here)cost.awk
 
 # What decides each stage's result, which is $(1). A graph's file counts by what is in it.
-file_sum   := $(if $(wildcard $(net-file)),$(shell cksum <$(call quote,$(NET))))
+file_sum   := $(if $(net-file),$(shell [ ! -f $(call quote,$(NET)) ] || cksum <$(call quote,$(NET))))
 data_set    = $(strip $(DATA) $(DATA_DIR) $(DATA_SEED) \
                   train $(if $(filter %train.mcz,$(1)),$(TRAIN_IMAGES)) \
                   test $(if $(filter %test.mcz,$(1)),$(TEST_IMAGES)) $(DATA_FLAGS))
@@ -243,7 +259,7 @@ $(taken:$(OUT)/%=$(FROM)/%):
 	@echo "FROM=$(FROM): there is no $@" >&2; exit 1
 
 # ---- data ------------------------------------------------------------------------------------------
-source := $(if $(filter synth,$(DATA)),--seed $(DATA_SEED),$(if $(DATA_DIR),$(call quote,$(DATA_DIR))))
+source := $(if $(filter synth,$(DATA)),--seed $(DATA_SEED),$(if $(DATA_DIR),$(call quote,$(if $(filter -%,$(firstword $(DATA_DIR))),./)$(DATA_DIR))))
 $(call made-with,data,$(OUT)/train.mcz $(OUT)/test.mcz)
 
 ifneq ($(unit),)

@@ -62,8 +62,12 @@ tiny-imagenet)
     ;;
 *) fail 2 "there is no data set '$1' (there are: cifar10, cifar100, tiny-imagenet)" ;;
 esac
-set=$1 dest=$2 url=${url:-$from} archive=$2/${from##*/}
-part=$archive.part unpacked=$2/.$folder.part
+case $url in *[[:cntrl:]]*) fail 2 '-u: a URL without control characters is wanted' ;; esac
+# blanks are none of a URL; a name that begins with a dash would be an option
+set=$1 dest=$2 url=${url:-$from} url=${url// /%20}
+case $dest in -*) dest=./$dest ;; esac
+archive=$dest/${from##*/}
+part=$archive.part unpacked=$dest/.$folder.part
 
 was_there() {
     echo "fetch.sh: $dest/$folder is there" >&2
@@ -82,9 +86,9 @@ fetch() {
     echo "fetch.sh: $url: $(($(stat -c %s "$part") / 1000000)) of $((bytes / 1000000)) MB are here" >&2
     if command -v curl >/dev/null; then
         [ ! -t 2 ] || quiet=(--progress-bar)
-        curl -fL "${quiet[@]}" --connect-timeout 30 --speed-time 60 --speed-limit 1000 -C - -o "$part" "$url"
+        curl -fL "${quiet[@]}" --connect-timeout 30 --speed-time 60 --speed-limit 1000 -C - -o "$part" -g --url "$url"
     elif command -v wget >/dev/null; then
-        wget -nv -c -T 60 -t 3 -O "$part" "$url"
+        wget -nv -c -T 60 -t 3 -O "$part" -- "$url"
     else
         fail 1 'needs curl or wget (Debian: apt-get install curl ca-certificates)'
     fi
@@ -103,7 +107,7 @@ rm -rf "$unpacked"
 mkdir "$unpacked" || fail 1 "cannot write to '$dest'"
 case $archive in
 *.zip) python3 -m zipfile -e "$part" "$unpacked" ;;
-*) tar -xzf "$part" --no-same-owner -C "$unpacked" ;;
+*) tar -xzf "$part" --force-local --no-same-owner -C "$unpacked" ;;
 esac || fail 1 "cannot unpack $part"
 [ -d "$unpacked/$folder" ] || fail 3 "$url: holds no folder $folder"
 mv -T "$unpacked/$folder" "$dest/$folder" || fail 1 "cannot write to '$dest'"

@@ -56,7 +56,7 @@ done
 command -v "$1" >/dev/null || wrong "there is no command '$1'"
 
 locks=${MC_GPU_LOCKS:-${TMPDIR:-/tmp}/mc-gpus-$UID}
-mkdir -p -m 700 "$locks" 2>/dev/null && [ -O "$locks" ] || {
+mkdir -p -m 700 -- "$locks" 2>/dev/null && [ -O "$locks" ] || {
     echo "gpus.sh: '$locks' is no folder of yours for locks" >&2
     exit 1
 }

@@ -56,6 +56,13 @@ esac
 
 # what make starts in a shell that has read a prefix's env.sh
 [ -n "$prefix" ] || [ -z "${MC_PACKAGES:-}" ] || exit 0
+case $prefix in
+*[[:cntrl:]:,\&\\\'\<\>]*)
+    echo "install-packages: --prefix: a folder without colons, commas, quotes and the like is wanted" >&2
+    exit 2
+    ;;
+-*) prefix=./$prefix ;;
+esac
 
 if ! command -v dpkg-query >/dev/null; then
     echo "install-packages: no dpkg here; this needs what Debian calls" $needed "$@" >&2

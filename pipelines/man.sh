@@ -8,6 +8,8 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 shown=$work/$(basename "$1")
-printf '#!/bin/sh\n"%s" "$@" | sed "/^backends: /d;/^stream format /d;/^Examples:/,/^$/{/^  /G}"\n' "$1" >"$shown"
+export MC_SHOWN="$1"
+# shellcheck disable=SC2016 # expanded in that script
+printf '#!/bin/sh\n"$MC_SHOWN" "$@" | sed "/^backends: /d;/^stream format /d;/^Examples:/,/^$/{/^  /G}"\n' >"$shown"
 chmod +x "$shown"
 help2man --no-info --name "$("$1" --help | sed -n '1s/\.$//p')" "$shown"

@@ -60,6 +60,12 @@ quote  = '$(subst ','\'',$(1))'
 empty :=
 blank := $(empty) $(empty)
 comma := ,
+# a path that was given is that one, letter by letter: make would take $(...) in it for a variable
+$(foreach name,OUT PUBLISHED BIN CIFAR10_DIR CIFAR100_DIR TINY_IMAGENET_DIR,$(if $(filter command environment,$(firstword $(origin $(name)))), \
+    $(eval override $(name) := $$(value $(name)))))
+# what make or the shell would take for more than a name
+steers = $(shell case $(call quote,$(1)) in (-*|*[[:cntrl:]]*|*[[:space:]:%,\'\"\`\\\$$\;\&\|\(\)\<\>\*\?\[\]\{\}\!\~\#=]*) echo it ;; esac)
+$(if $(call steers,$(here)),$(error $(here): name paper.mk by another path: this one holds what steers a shell))
 define newline
 
 
@@ -76,15 +82,17 @@ given  := $(foreach word,$(subst \$(blank),,$(MAKEOVERRIDES)),$(if $(findstring 
 $(foreach name,$(filter-out $(own) $(others) -% Q V BUILD MAKE%,$(given)), \
     $(error there is no setting '$(name)' (there are: $(own) $(others))))
 # each graph gets its own
-asked := $(MAKEOVERRIDES)
 MAKEOVERRIDES :=
 
 digits = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst \
              8,,$(subst 9,,$(1)))))))))))
 $(foreach name,OUT NETS DATA_SETS SUFFIX,$(if $(strip $(foreach c,: % $(comma) ' /,$(if $(filter OUT/,$(name)$(c)),,$(findstring $(c),$($(name)))))), \
     $(error $(name)="$($(name))": names without slashes, colons, commas, quotes and percent signs are wanted)))
-$(foreach name,OUT SUFFIX PUBLISHED,$(if $(word 2,$($(name))),$(error $(name)="$($(name))": a name without blanks is wanted)))
-$(if $(OUT),,$(error OUT="": a folder's name is wanted))
+$(foreach name,OUT SUFFIX PUBLISHED,$(if $($(name)),$(if $(call steers,$(if $(filter SUFFIX,$(name)),_)$($(name))), \
+    $(error $(name)="$($(name))": a name without blanks, a dash at its begin, quotes and what else steers a shell is wanted))))
+$(foreach name,NETS GOALS,$(foreach word,$($(name)),$(if $(call steers,$(word)), \
+    $(error $(name)="$($(name))": names without quotes and what else steers a shell are wanted))))
+$(if $(subst /,,$(OUT)),,$(error OUT="$(OUT)": a folder's name is wanted))
 override OUT := $(patsubst %/,%,$(OUT))
 $(foreach name,EPOCHS CURVE_EPOCHS PERMUTATION_EPOCHS ROBUST_EPOCHS STOP_AFTER BOUND_EPOCHS, \
     $(if $(or $(filter-out 1,$(words $($(name)))),$(call digits,$($(name)))),$(error $(name)="$($(name))": a whole number is wanted)))
@@ -187,7 +195,7 @@ all: $(wanted)
 define made
 $(1): $(asked/$(1):%=$(1)/%)
 $(1)/$(2): $(3)
-	@echo '== $(1): $(2).mk, $(net/$(1)) on $(data/$(1))$(if $(filter 0,$(whole)), at $(SCALE) of the length)'
+	@echo $(subst $$,$$$$,$(call quote,== $(1): $(2).mk$(comma) $(net/$(1)) on $(data/$(1))$(if $(filter 0,$(whole)),$(comma) at $(SCALE) of the length)))
 	@mkdir -p $(call folder,$(1)) && echo $(SCALE) > $(call folder,$(1))/scale
 	$(if $(filter connect pam robust grid bound,$(2)),@echo $(strip $(call length,$(1),$(2))) > $(call folder,$(1))/length)
 	+@$$(MAKE) --no-print-directory -f $(here)$(2).mk OUT=$(call folder,$(1)) $(subst $$,$$$$,$(call settings,$(1),$(2))) $(if $(filter $(1),$(wanted)),$(if $(filter $(2),$(asked/$(1))),$(addprefix $(call folder,$(1))/,$(GOALS))))
@@ -205,7 +213,7 @@ size  := $(filter-out --size,$(filter --size%,$(DATA_FLAGS)) $(if $(filter --siz
 cost:
 	@rates=$$(PATH=$(call quote,$(bin)):$$PATH $(here)rates.sh $(or $(THREADS),2) $(or $(DEVICE),auto) $(call quote,$(RATES)) \
 	    $(foreach n,$(sort $(foreach p,$(wanted),$(net/$(p)))),$(call quote,$(n)))) && \
-	plan=$$($(MAKE) -n --no-print-directory -f $(here)paper.mk $(asked) all) && echo "$$plan" | \
+	plan=$$($(MAKE) -n --no-print-directory -f $(here)paper.mk $(foreach n,$(given),$(n)=$(call quote,$($(n)))) all) && echo "$$plan" | \
 	    awk -v rates="$$(echo "$$rates" | tr '\n' ';')" -v nets=$(call quote,$(foreach p,$(parts),$(p)=$(net/$(p))=$(data/$(p)))) \
 	    -v train_images=$(TRAIN_IMAGES) -v test_images=$(TEST_IMAGES) -v size=$(lastword $(subst =, ,$(size))) \
 	    -v threads=$(or $(THREADS),2) -v device=$(or $(DEVICE),auto) -f $(here)cost.awk

@@ -88,7 +88,17 @@ make() {
 }
 
 case $#-${1:-} in
-3-keep | 3-make) "$1" "$2" "$3" ;;
+3-keep | 3-make)
+    # a name that begins with a dash would be an option
+    what=$1
+    shift
+    for folder; do
+        shift
+        case $folder in -*) folder=./$folder ;; esac
+        set -- "$@" "$folder"
+    done
+    "$what" "$@"
+    ;;
 1--h | 1---help) usage ;;
 *)
     echo 'published.sh: keep PART FOLDER, or make FOLDER PART, is wanted (see published.sh -h)' >&2

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# A text whose tables and numbers come from .tsv files of `made`, or where they are not there, of `folder`, or of `paper`:
+# A text whose tables and numbers come from .tsv files of MADE, or where they are not there, of FOLDER, or of PAPER:
 #
-#   awk -v made=TMP -v folder=docs/results -v paper=docs/networks -f results.awk docs/results/text.md
+#   MADE=TMP FOLDER=docs/results PAPER=docs/networks awk -f results.awk docs/results/text.md
 #
 # A line `<!-- table: FILE -->` becomes that table; `<!-- table: FILE; COLUMN=TEXT; COLUMN!=TEXT; show=a,b -->` its rows
 # that satisfy all of these, with the columns that `show` names, or "None." where no row does; form=%.2f prints its
@@ -16,14 +16,14 @@ function bad(text) {
 function load(file,   path, line, n, i, part, got) {
     if (file in rows)
         return
-    path = made "/" file
+    path = ENVIRON["MADE"] "/" file
     got = (getline line < path)
     if (got < 0) {
-        path = folder "/" file
+        path = ENVIRON["FOLDER"] "/" file
         got = (getline line < path)
     }
     if (got < 0) {
-        path = paper "/" file
+        path = ENVIRON["PAPER"] "/" file
         got = (getline line < path)
     }
     if (got < 0)

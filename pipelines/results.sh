@@ -11,6 +11,9 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/locale.sh" || exit 1
 folder=${1:-$here/../docs/results}
 paper=${2:-$here/../docs/networks}
+# others would be options, or settings of awk's
+case $folder in /*) ;; *) folder=./$folder ;; esac
+case $paper in /*) ;; *) paper=./$paper ;; esac
 for need in text.md claims.tsv; do
     [ -r "$folder/$need" ] || {
         echo "results.sh: cannot read '$folder/$need'" >&2
@@ -23,5 +26,5 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 "$here/verdicts.sh" -f tsv "$paper" >"$made/cells.tsv"
 "$here/verdicts.sh" -f tsv -c "$folder/claims.tsv" "$paper" >"$made/claims.tsv"
-awk -v made="$made" -v folder="$folder" -v paper="$paper" -f "$here/results.awk" "$folder/text.md" >"$made/results.md"
+MADE=$made FOLDER=$folder PAPER=$paper awk -f "$here/results.awk" "$folder/text.md" >"$made/results.md"
 cat "$made/results.md"

@@ -109,5 +109,5 @@ fi
 if [ "$form" = tsv ]; then
     cat "$made/$name.tsv"
 else
-    echo "<!-- table: $name.tsv -->" | awk -v made="$made" -f "$here/results.awk"
+    echo "<!-- table: $name.tsv -->" | MADE=$made awk -f "$here/results.awk"
 fi

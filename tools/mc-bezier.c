@@ -22,11 +22,11 @@ struct options {
 /* clang-format off */
 static const struct mc_option options[] = {
     {"control-points", 0, MC_OPT_U64, MC_AT(control_points), .arg = "N", .max = MC_MAX_POINTS - 2, .def = "1",
-     .group = 10, .flags = MC_OPT_HISTORY, .only = MC_USE_TRAINING,
+     .group = 10, .flags = MC_OPT_HISTORY, .only = MC_USE_TRAINING | MC_USE_SHAPE,
      .help = "control points between the ends; 1: quadratic"},
-    {"chain", 0, MC_OPT_FLAG, MC_AT(chain), .group = 10, .only = MC_USE_TRAINING,
+    {"chain", 0, MC_OPT_FLAG, MC_AT(chain), .group = 10, .only = MC_USE_TRAINING | MC_USE_SHAPE,
      .help = "a polygonal chain instead of a Bezier curve"},
-    {"start", 0, MC_OPT_INPUT, MC_AT(start), .arg = "FILE", .group = 10, .only = MC_USE_TRAINING,
+    {"start", 0, MC_OPT_INPUT, MC_AT(start), .arg = "FILE", .group = 10, .only = MC_USE_TRAINING | MC_USE_SHAPE,
      .help = "weights where the one control point starts, not on the straight line"},
     {"inner", 0, MC_OPT_FLAG, MC_AT(inner), .group = 40, .flags = MC_OPT_HISTORY,
      .help = "take the control point out of a quadratic curve, as weights that --start takes"},
@@ -122,6 +122,8 @@ static int learn_curve(struct options *o, struct mc_error *err)
     mc_option_note(&o->cli, &o->control_points, h);
     if (!rc && o->train.train.epochs && o->control_points)
         rc = train(o, &c, id, err);
+    else if (!rc && o->train.data)
+        rc = mc_data_look(NULL, o->train.data, err);
     if (!rc)
         rc = mc_curve_write(&c, o->cli.output, h, err);
     mc_curve_release(&c);
@@ -175,7 +177,8 @@ static int extract_point(struct options *o, struct mc_error *err)
         mc_option_note(&o->cli, &o->train.train.seed, h);
         mc_computed_with_history(o->cli.be, h);
         rc = point_statistics(o, &w, err);
-    }
+    } else if (o->bn_data)
+        rc = mc_data_look(c.graph, o->bn_data, err);
     if (!rc)
         rc = mc_weights_write(&w, o->cli.output, h, err);
 out:
@@ -230,6 +233,11 @@ static void check_options(struct options *o)
         mc_cli_usage("--inner and --point exclude each other");
     if (idle)
         mc_cli_usage("--%s has no effect with --%s", idle, point ? "point" : "inner");
+    /* 0 epochs are a length as any other, which a script may give; what is trained in none is not
+     * asked for */
+    const unsigned shape = MC_USE_SHAPE | (o->train.train.epochs ? 0 : MC_USE_BOTH_STEPS);
+    if (wanted == 2 && !o->control_points && (idle = mc_option_idle(&o->cli, shape)))
+        mc_cli_usage("--%s has no effect with --control-points 0", idle);
     if (o->start && (o->control_points != 1 || o->chain))
         mc_cli_usage("--start is for one control point of a Bezier curve");
     if (o->cli.n_operands != wanted)

@@ -136,7 +136,8 @@ static int read_losses(struct options *o, struct mc_losses l[2], struct mc_error
     int rc = 0;
 
     for (size_t i = 0; !rc && i < n; i++)
-        rc = mc_losses_begin(&l[i], &r[i], path[i], NULL, err);
+        if (!(rc = mc_reader_open(&r[i], path[i], err)))
+            rc = mc_losses_begin(&l[i], r[i], NULL, err);
     if (!rc && n == 2)
         rc = check_pair(&l[0], &l[1], path, err);
     if (!rc) {
@@ -146,11 +147,10 @@ static int read_losses(struct options *o, struct mc_losses l[2], struct mc_error
         rc = mc_fail_in(mc_memory_fits(bytes, err), err, "%s%s%s", path[0], n == 2 ? ", " : "",
                         n == 2 ? path[1] : "");
     }
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = mc_losses_rest(&l[i], r[i], err);
     for (size_t i = 0; i < n; i++)
-        if (rc)
-            mc_reader_close(r[i]);
-        else
-            rc = mc_losses_rest(&l[i], r[i], err);
+        mc_reader_close(r[i]);
     if (!rc && n == 2)
         tell_differences(o, &l[0], &l[1]);
     return rc;

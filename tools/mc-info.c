@@ -2,6 +2,7 @@
  *
  * mc-info: what a stream holds and where it comes from. It always reads to the end: of a damaged or
  * truncated stream nothing is printed. */
+#include "formats/codecs/check.h"
 #include "formats/codecs/graph.h"
 #include "formats/exchange/graph_json.h"
 #include "formats/exchange/json_object.h"
@@ -204,7 +205,7 @@ static int show(const struct options *o, const char *path, struct mc_error *err)
     int rc = mc_reader_open(&r, path, err);
 
     if (!rc)
-        rc = mc_reader_rest(r, NULL, err);
+        rc = o->check ? mc_stream_check(r, err) : mc_reader_rest(r, NULL, err);
     if (rc)
         goto out;
     if (o->graph)

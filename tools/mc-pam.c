@@ -53,6 +53,12 @@ static int train(struct options *o, struct mc_pam_start *s, struct mc_error *err
                          .report = report};
     int rc = report ? mc_train_cli_open_data(&o->train, err) : mc_no_memory(err);
 
+    const uint64_t *select = &o->pam.pam.images, n = o->train.images.info.n;
+    if (!rc && *select > n && mc_option_given(&o->cli, select))
+        rc = mc_fail(err, MC_EINPUT,
+                     "--select-images: %" PRIu64 " are asked for, there are %" PRIu64
+                     " images to train on",
+                     *select, n);
     if (!rc)
         rc = mc_train_cli_resolve(&o->train, s->a.graph, err);
     if (!rc)

@@ -168,17 +168,16 @@ static int check_tap(const struct mc_activations_reader *a, size_t i, struct mc_
     return rc;
 }
 
-int mc_activations_open_stream(struct mc_activations_reader **out, struct mc_reader *r,
-                               struct mc_error *err)
+/* r becomes the new one's; not after an error. */
+static int open_stream(struct mc_activations_reader **out, struct mc_reader *r,
+                       struct mc_error *err)
 {
     struct mc_activations_reader *a = NULL;
     int rc = mc_new(&a, 1, err);
 
     *out = NULL;
-    if (rc) {
-        mc_reader_close(r);
+    if (rc)
         return rc;
-    }
     a->r = r;
     if (!(rc = mc_reader_expect(r, "activations", err)) &&
         ((rc = mc_taps_unpack(&a->taps, mc_reader_meta(r), err)) ||
@@ -191,10 +190,22 @@ int mc_activations_open_stream(struct mc_activations_reader **out, struct mc_rea
     a->turn.n_taps = a->taps.n_taps;
     for (size_t i = 0; i < a->taps.n_taps && !rc; i++)
         rc = check_tap(a, i, err);
-    if (rc)
+    if (rc) {
+        a->r = NULL;
         mc_activations_close(a);
-    else
+    } else {
         *out = a;
+    }
+    return rc;
+}
+
+int mc_activations_open_stream(struct mc_activations_reader **out, struct mc_reader *r,
+                               struct mc_error *err)
+{
+    int rc = open_stream(out, r, err);
+
+    if (rc)
+        mc_reader_close(r);
     return rc;
 }
 
@@ -243,4 +254,20 @@ int mc_activations_next(struct mc_activations_reader *a, size_t *tap, size_t *n,
     *data = rec.data;
     *hw = (size_t)(rec.tensor->shape[2] * rec.tensor->shape[3]);
     return 1;
+}
+
+int mc_activations_check(struct mc_reader *r, struct mc_error *err)
+{
+    struct mc_activations_reader *a = NULL;
+    const float *data = NULL;
+    size_t tap = 0, n = 0, hw = 0;
+    int rc = open_stream(&a, r, err);
+
+    if (!rc)
+        while ((rc = mc_activations_next(a, &tap, &n, &data, &hw, err)) > 0)
+            continue;
+    if (a)
+        a->r = NULL;
+    mc_activations_close(a);
+    return rc;
 }

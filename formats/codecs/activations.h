@@ -42,5 +42,7 @@ struct mc_reader *mc_activations_stream(struct mc_activations_reader *a);
 MC_USE_RESULT int mc_activations_next(struct mc_activations_reader *a, size_t *tap, size_t *n,
                                       const float **data, size_t *hw, struct mc_error *err);
 void mc_activations_close(struct mc_activations_reader *a);
+/* All of an open reader, which stays the caller's, as mc_activations_next checks it. */
+MC_USE_RESULT int mc_activations_check(struct mc_reader *r, struct mc_error *err);
 
 #endif

@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define KIND "checkpoint"
-#define VERSION 2 /* 1: the kind "state", without a version */
+#define OLD_KIND "state" /* of version 1, which is not written in it */
+#define VERSION 2
 
 void mc_checkpoint_set(struct mc_checkpoint *s, const char *name, const char *fmt, ...)
 {
@@ -30,11 +32,29 @@ int mc_checkpoint_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+/* Another file may be there by mistake, and is not to be removed. */
+static int is_checkpoint(const char *path)
+{
+    struct mc_reader *r = NULL;
+    int yes = !mc_reader_open(&r, path, NULL) &&
+              (!strcmp(mc_reader_kind(r), KIND) || !strcmp(mc_reader_kind(r), OLD_KIND));
+
+    mc_reader_close(r);
+    return yes;
+}
+
 int mc_checkpoint_check_path(const char *path, int resume, struct mc_error *err)
 {
+    struct stat st;
+
     if (path && !strcmp(path, "-"))
         return mc_fail(err, MC_EUSAGE, "--checkpoint needs a file, and '-' is standard output");
-    if (!path || resume || !mc_checkpoint_exists(path))
+    if (!path || stat(path, &st))
+        return 0;
+    /* a pipe would be waited for */
+    if (!S_ISREG(st.st_mode) || (!resume && !is_checkpoint(path)))
+        return mc_fail(err, MC_EUSAGE, "--checkpoint: '%s' is there and is no checkpoint", path);
+    if (resume)
         return 0;
     return mc_fail(err, MC_EUSAGE,
                    "checkpoint '%s' exists: --resume goes on from it; remove it to begin afresh",
@@ -132,7 +152,7 @@ static int expect_version(const struct mc_reader *r, struct mc_error *err)
     uint64_t version = 1;
     int rc = 0;
 
-    if (!strcmp(mc_reader_kind(r), "state"))
+    if (!strcmp(mc_reader_kind(r), OLD_KIND))
         return 0;
     if ((rc = mc_reader_expect(r, KIND, err)))
         return rc;

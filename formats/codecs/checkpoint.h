@@ -41,7 +41,7 @@ void mc_checkpoint_set(struct mc_checkpoint *s, const char *name, const char *fm
 /* Is there such a file? (A run with --resume begins afresh where there is none.) */
 int mc_checkpoint_exists(const char *path);
 /* Before a run that saves its state there (NULL: nowhere): MC_EUSAGE where it does not resume and
- * would write over a file. */
+ * would write over a file, or where what is there is no regular file. */
 MC_USE_RESULT int mc_checkpoint_check_path(const char *path, int resume, struct mc_error *err);
 /* Write atomically. */
 MC_USE_RESULT int mc_checkpoint_write(const struct mc_checkpoint *s, const char *path,

@@ -102,6 +102,12 @@ int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r, struct mc_hi
     return read_stream(out, r, h, 0, err);
 }
 
+int mc_curve_read_stream_any(struct mc_curve *out, struct mc_reader *r, struct mc_history *h,
+                             struct mc_error *err)
+{
+    return read_stream(out, r, h, 1, err);
+}
+
 static int read_file(struct mc_curve *out, const char *path, struct mc_history *h, int any,
                      struct mc_error *err)
 {

@@ -42,6 +42,8 @@ MC_USE_RESULT int mc_curve_read_any(struct mc_curve *out, const char *path, stru
 /* mc_curve_read from an open reader, which stays the caller's. */
 MC_USE_RESULT int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r,
                                        struct mc_history *h, struct mc_error *err);
+MC_USE_RESULT int mc_curve_read_stream_any(struct mc_curve *out, struct mc_reader *r,
+                                           struct mc_history *h, struct mc_error *err);
 /* A permutation, where programs take one: of a permutation stream, or the one that a curve stream
  * holds (MC_EINPUT: it holds none); and whose it is, by the history. of: the groups of the network
  * that it must be for (mc_perm_fits), or NULL. After an error there is nothing to release. */

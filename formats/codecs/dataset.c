@@ -63,26 +63,37 @@ void mc_dataset_close(struct mc_dataset_reader *d)
     free(d);
 }
 
-int mc_dataset_open(struct mc_dataset_reader **out, const char *path, struct mc_error *err)
+/* r becomes the new one's; not after an error. */
+static int open_stream(struct mc_dataset_reader **out, struct mc_reader *r, struct mc_error *err)
 {
     struct mc_dataset_reader *d = NULL;
     int rc = mc_new(&d, 1, err);
 
     *out = NULL;
-    if (rc || (rc = mc_reader_open(&d->r, path, err)) ||
-        (rc = mc_take_kind(d->r, "dataset", NULL, err)) ||
-        (rc = mc_fail_in(mc_dataset_meta_unpack(&d->info, d->r, err), err, "%s",
-                         mc_reader_name(d->r))))
+    if (rc || (rc = mc_take_kind(r, "dataset", NULL, err)) ||
+        (rc = mc_fail_in(mc_dataset_meta_unpack(&d->info, r, err), err, "%s", mc_reader_name(r))))
         goto out;
     struct mc_tensor labels = mc_tensor_make("labels", MC_I32, 1, &d->info.n);
-    d->images_index = (size_t)mc_reader_find(d->r, "images");
-    if ((rc = mc_expect_tensor(d->r, 1 - d->images_index, &labels, err)))
+    d->images_index = (size_t)mc_reader_find(r, "images");
+    if ((rc = mc_expect_tensor(r, 1 - d->images_index, &labels, err)))
         goto out;
     d->image_bytes = mc_dataset_image_bytes(&d->info);
+    d->r = r;
     *out = d;
     d = NULL;
 out:
     mc_dataset_close(d);
+    return rc;
+}
+
+int mc_dataset_open(struct mc_dataset_reader **out, const char *path, struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path, err);
+
+    *out = NULL;
+    if (!rc && (rc = open_stream(out, r, err)))
+        mc_reader_close(r);
     return rc;
 }
 
@@ -167,6 +178,22 @@ int mc_dataset_lend(struct mc_dataset_reader *d, size_t max, const void **images
     *images = (const char *)d->images + d->used * d->image_bytes;
     *labels = d->labels + d->used;
     d->used += *n;
+    return rc;
+}
+
+int mc_dataset_check(struct mc_reader *r, struct mc_error *err)
+{
+    struct mc_dataset_reader *d = NULL;
+    const int32_t *labels = NULL;
+    const void *images = NULL;
+    size_t n = 1;
+    int rc = open_stream(&d, r, err);
+
+    while (!rc && n)
+        rc = mc_dataset_lend(d, SIZE_MAX, &images, &labels, &n, err);
+    if (d)
+        d->r = NULL;
+    mc_dataset_close(d);
     return rc;
 }
 

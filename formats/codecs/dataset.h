@@ -52,6 +52,8 @@ struct mc_reader *mc_dataset_stream(struct mc_dataset_reader *d); /* for mc_hist
 MC_USE_RESULT int mc_dataset_lend(struct mc_dataset_reader *d, size_t max, const void **images,
                                   const int32_t **labels, size_t *n, struct mc_error *err);
 void mc_dataset_close(struct mc_dataset_reader *d);
+/* All of an open reader, which stays the caller's, as mc_dataset_lend checks it. */
+MC_USE_RESULT int mc_dataset_check(struct mc_reader *r, struct mc_error *err);
 
 /* Writing in order. The stream is cut into blocks of its own, so that its bytes do not depend on
  * how the caller cuts his calls. */

@@ -118,21 +118,15 @@ static int check_values(const struct mc_losses *l, const char *file, struct mc_e
     return 0;
 }
 
-int mc_losses_begin(struct mc_losses *out, struct mc_reader **r, const char *path,
-                    struct mc_history *h, struct mc_error *err)
+int mc_losses_begin(struct mc_losses *out, struct mc_reader *r, struct mc_history *h,
+                    struct mc_error *err)
 {
     int rc = 0;
 
     memset(out, 0, sizeof *out);
-    if ((rc = mc_reader_open(r, path, err)))
-        return rc;
-    if (!(rc = mc_take_kind(*r, "losses", h, err)))
-        rc = mc_fail_in(get_meta(out, mc_reader_meta(*r), err), err, "%s", mc_reader_name(*r));
-    if (rc) {
-        mc_reader_close(*r);
-        *r = NULL;
+    if ((rc = mc_take_kind(r, "losses", h, err)) ||
+        (rc = mc_fail_in(get_meta(out, mc_reader_meta(r), err), err, "%s", mc_reader_name(r))))
         mc_losses_release(out);
-    }
     return rc;
 }
 
@@ -142,19 +136,15 @@ int mc_losses_rest(struct mc_losses *out, struct mc_reader *r, struct mc_error *
     int rc = 0;
 
     lay_out(&l, out);
-    if (!(rc = mc_layout_read(&l, r, err)))
-        rc = check_values(out, mc_reader_name(r), err);
-    mc_reader_close(r);
-    if (rc)
+    if ((rc = mc_layout_read(&l, r, err)) || (rc = check_values(out, mc_reader_name(r), err)))
         mc_losses_release(out);
     return rc;
 }
 
-int mc_losses_read(struct mc_losses *out, const char *path, struct mc_history *h,
-                   struct mc_error *err)
+int mc_losses_read_stream(struct mc_losses *out, struct mc_reader *r, struct mc_history *h,
+                          struct mc_error *err)
 {
-    struct mc_reader *r = NULL;
-    int rc = mc_losses_begin(out, &r, path, h, err);
+    int rc = mc_losses_begin(out, r, h, err);
 
     return rc ? rc : mc_losses_rest(out, r, err);
 }

@@ -23,13 +23,12 @@ struct mc_losses {
     size_t n_data;
 };
 
-/* After an error there is nothing to release. */
-MC_USE_RESULT int mc_losses_read(struct mc_losses *out, const char *path, struct mc_history *h,
-                                 struct mc_error *err);
-/* The same in two steps: what the header says, with the arrays NULL; and the rest, which closes r.
- */
-MC_USE_RESULT int mc_losses_begin(struct mc_losses *out, struct mc_reader **r, const char *path,
-                                  struct mc_history *h, struct mc_error *err);
+/* From an open reader, which stays the caller's. After an error there is nothing to release. */
+MC_USE_RESULT int mc_losses_read_stream(struct mc_losses *out, struct mc_reader *r,
+                                        struct mc_history *h, struct mc_error *err);
+/* The same in two steps: what the header says, with the arrays NULL; and the rest. */
+MC_USE_RESULT int mc_losses_begin(struct mc_losses *out, struct mc_reader *r, struct mc_history *h,
+                                  struct mc_error *err);
 MC_USE_RESULT int mc_losses_rest(struct mc_losses *out, struct mc_reader *r, struct mc_error *err);
 MC_USE_RESULT int mc_losses_write(const struct mc_losses *l, const char *path,
                                   const struct mc_history *h, struct mc_error *err);

@@ -109,24 +109,34 @@ static int check_values(const struct mc_matrices *m, const char *file, struct mc
     return rc;
 }
 
-int mc_matrices_read(struct mc_matrices *out, const char *path, struct mc_history *h,
-                     struct mc_error *err)
+int mc_matrices_read_stream(struct mc_matrices *out, struct mc_reader *r, struct mc_history *h,
+                            struct mc_error *err)
 {
     struct mc_layout l = {0};
-    struct mc_reader *r = NULL;
     int rc = 0;
 
     memset(out, 0, sizeof *out);
-    if ((rc = mc_reader_open(&r, path, err)) || (rc = mc_take_kind(r, "matrices", h, err)) ||
-        (rc = mc_fail_in(get_meta(out, mc_reader_meta(r), err), err, "%s", mc_reader_name(r))))
-        goto out;
-    groups_layout(&l, out);
-    if (!(rc = mc_layout_read(&l, r, err)))
-        rc = check_values(out, mc_reader_name(r), err);
-out:
-    mc_reader_close(r);
+    if (!(rc = mc_take_kind(r, "matrices", h, err)) &&
+        !(rc = mc_fail_in(get_meta(out, mc_reader_meta(r), err), err, "%s", mc_reader_name(r)))) {
+        groups_layout(&l, out);
+        if (!(rc = mc_layout_read(&l, r, err)))
+            rc = check_values(out, mc_reader_name(r), err);
+    }
     if (rc)
         mc_matrices_release(out);
+    return rc;
+}
+
+int mc_matrices_read(struct mc_matrices *out, const char *path, struct mc_history *h,
+                     struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path, err);
+
+    memset(out, 0, sizeof *out);
+    if (!rc)
+        rc = mc_matrices_read_stream(out, r, h, err);
+    mc_reader_close(r);
     return rc;
 }
 

@@ -29,6 +29,9 @@ struct mc_matrices {
 /* After an error there is nothing to release. */
 MC_USE_RESULT int mc_matrices_read(struct mc_matrices *out, const char *path, struct mc_history *h,
                                    struct mc_error *err); /* finite, or MC_EINPUT */
+/* From an open reader, which stays the caller's. */
+MC_USE_RESULT int mc_matrices_read_stream(struct mc_matrices *out, struct mc_reader *r,
+                                          struct mc_history *h, struct mc_error *err);
 MC_USE_RESULT int mc_matrices_write(const struct mc_matrices *m, const char *path,
                                     const struct mc_history *h, struct mc_error *err);
 void mc_matrices_release(struct mc_matrices *m);

@@ -36,6 +36,8 @@ MC_USE_RESULT int mc_weights_read_two_any(struct mc_weights *a, struct mc_weight
  * kinds. */
 MC_USE_RESULT int mc_weights_read_stream(struct mc_weights *out, struct mc_reader *r,
                                          struct mc_history *h, struct mc_error *err);
+MC_USE_RESULT int mc_weights_read_stream_any(struct mc_weights *out, struct mc_reader *r,
+                                             struct mc_history *h, struct mc_error *err);
 /* Values that are not finite are MC_EFAIL, and nothing is written. */
 MC_USE_RESULT int mc_weights_write(const struct mc_weights *w, const char *path,
                                    const struct mc_history *h, struct mc_error *err);

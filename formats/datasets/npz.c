@@ -68,10 +68,19 @@ static int find_all(const struct mc_foreign *f, const struct mc_image_source_opt
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%.60s", i ? ", " : "", f->tensors[i].name);
     }
-    return mc_fail(err, MC_EINPUT,
-                   "%s: has no such images and labels of the %s split (there are: %s); --arrays "
-                   "IMAGES,LABELS names them",
-                   f->file, o->split, list);
+    if (!o->arrays)
+        return mc_fail(err, MC_EINPUT,
+                       "%s: has no images and labels of the %s split, %s_images and %s_labels, say "
+                       "(there are: %s); --arrays IMAGES,LABELS names them",
+                       f->file, o->split, o->split, o->split, list);
+    if (!comma || (found[0] >= 0 && found[1] >= 0))
+        return mc_fail(err, MC_EINPUT,
+                       "%s: --arrays %s: two different arrays are wanted, IMAGES,LABELS (there "
+                       "are: %s)",
+                       f->file, o->arrays, list);
+    return mc_fail(err, MC_EINPUT, "%s: has no array \"%.*s\" (there are: %s)", f->file,
+                   found[0] < 0 ? (int)(comma - o->arrays) : 80,
+                   found[0] < 0 ? o->arrays : comma + 1, list);
 }
 
 /* What the headers say, before anybody makes room. */

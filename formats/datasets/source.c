@@ -45,8 +45,8 @@ int mc_image_source_open(struct mc_image_source **out, const char *name,
         if (strcmp(i->name, name))
             continue;
         if (strcmp(o->split, "train") && strcmp(o->split, "test"))
-            return mc_fail(err, MC_EUSAGE, "%s has no split '%s' (there are: train, test)", name,
-                           o->split);
+            return mc_fail(err, MC_EUSAGE, "%s has no split '%s' (there are: train, test%s)", name,
+                           o->split, !strncmp(o->split, "val", 3) ? ", which a val is too" : "");
         if (i->lies && !o->dir)
             return mc_fail(err, MC_EUSAGE, "%s lies in a %s: name it", name, i->lies);
         if (!i->lies && o->dir)

@@ -4,13 +4,14 @@
 #include "formats/stream/output.h"
 
 #include "libcommon/base/alloc.h"
+#include "libcommon/base/file.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 
 #define SUFFIX ".mcz-tmp"
 #define MAX_OPEN 16
+#define MAX_LINKS 40 /* as Linux follows */
 #define MAX_STEM 200 /* bytes of NAME in a temporary's name: room for the rest within NAME_MAX */
 
 /* The temporaries of this process, where the signal handler finds them: in static memory, so that
@@ -95,17 +97,22 @@ static int cannot(const struct mc_output *o, const char *what, int code, struct 
     return mc_fail(err, MC_EFAIL, "cannot %s '%s': %s", what, o->name, strerror(code));
 }
 
-/* Whether somebody holds the lock that a writer keeps on its temporary: process numbers alone do
- * not say it, where machines or containers share a folder. */
-static int is_held(const char *path)
+/* Remove the temporary at `path` unless it has a writer, who keeps a lock on it: a process number
+ * says nothing where machines or containers share a folder, where it was given again, or where
+ * nobody waits for the dead. `dead`: what it says all the same, for file systems without locks.
+ * 1: there is a writer; 0: there is none; -1: that cannot be told, errno says why. */
+static int clear(const char *path, int dead)
 {
-    int held = 0, fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc = 0;
 
     if (fd < 0)
-        return errno != ENOENT;
-    held = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+        return errno == ENOENT ? 0 : -1;
+    if (flock(fd, LOCK_EX | LOCK_NB))
+        rc = errno == EWOULDBLOCK ? 1 : dead ? 0 : -1;
+    if (!rc)
+        unlink(path); /* while it is locked, so that it is nobody's new one */
     close(fd);
-    return held;
+    return rc;
 }
 
 static int is_dead(long pid)
@@ -130,9 +137,8 @@ static void remove_stale(const char *dir, const char *stem)
         long pid = strtol(e->d_name + prefix, &end, 10);
         if (strcmp(end, SUFFIX))
             continue;
-        if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, e->d_name) < sizeof path &&
-            is_dead(pid) && !is_held(path))
-            unlink(path);
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, e->d_name) < sizeof path)
+            (void)!clear(path, is_dead(pid));
     }
     closedir(d);
 }
@@ -157,7 +163,8 @@ static int split(const char *path, char *dir, size_t dir_size, char *stem, size_
 static int open_temporary(struct mc_output *o, const struct stat *old, struct mc_error *err)
 {
     char dir[PATH_MAX], stem[MAX_STEM + 8];
-    int n = 0, mode = 0666;
+    struct stat st = {0};
+    int n = 0;
 
     if (split(o->path, dir, sizeof dir, stem, sizeof stem))
         return cannot(o, "create", ENOENT, err);
@@ -171,26 +178,73 @@ static int open_temporary(struct mc_output *o, const struct stat *old, struct mc
                  (long)getpid());
     if (n < 0 || (size_t)n >= sizeof temps[o->slot].path)
         return cannot(o, "create", ENAMETOOLONG, err);
-    if (in_own_slot(temps[o->slot].path) || is_held(temps[o->slot].path))
-        return mc_fail(err, MC_EUSAGE, "'%s' is being written already", o->name);
     /* this number's earlier holder is gone: what it left behind is ours to remove */
-    unlink(temps[o->slot].path);
+    n = in_own_slot(temps[o->slot].path) ? 1 : clear(temps[o->slot].path, 1);
+    if (n)
+        return n < 0 ? cannot(o, "create", errno, err)
+                     : mc_fail(err, MC_EUSAGE, "'%s' is being written already", o->name);
     /* known to the signal handler before it exists */
     atomic_store(&temps[o->slot].state, 2);
-    o->fd = open(temps[o->slot].path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (o->fd < 0)
-        return cannot(o, "create", errno, err);
+    do { /* again where another's clear() was before the lock */
+        if (o->fd >= 0)
+            close(o->fd);
+        o->fd = open(temps[o->slot].path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (o->fd < 0) {
+            atomic_store(&temps[o->slot].state, 1); /* what is there is another's */
+            return cannot(o, "create", errno, err);
+        }
+        (void)!flock(o->fd, LOCK_EX);
+    } while (!fstat(o->fd, &st) && !st.st_nlink);
     if (old)
         (void)!fchmod(o->fd, old->st_mode & 0777);
-    (void)!flock(o->fd, LOCK_EX | LOCK_NB);
     return 0;
+}
+
+/* N where `path` is /proc/self/fd/N, by whatever name; else -1. */
+static int descriptor(const char *path)
+{
+    char copy[PATH_MAX], own[PATH_MAX], dir[PATH_MAX], *end = NULL;
+
+    strcpy(copy, path);
+    const char *name = basename(copy);
+    const long n = isdigit((unsigned char)*name) ? strtol(name, &end, 10) : -1;
+    if (n < 0 || n > INT_MAX || *end || !realpath("/proc/self/fd", own))
+        return -1;
+    strcpy(copy, path);
+    return realpath(dirname(copy), dir) && !strcmp(dir, own) ? (int)n : -1;
+}
+
+int mc_output_resolve(const char *path, char target[PATH_MAX], int *fd)
+{
+    char to[PATH_MAX], copy[PATH_MAX], next[2 * PATH_MAX + 1];
+    ssize_t n = 0;
+
+    *fd = -1;
+    errno = ENAMETOOLONG;
+    if (strlen(path) >= PATH_MAX)
+        return -1;
+    strcpy(target, path);
+    for (int links = 0; links < MAX_LINKS; links++) {
+        if ((*fd = descriptor(target)) >= 0 || (n = readlink(target, to, sizeof to - 1)) < 0)
+            return 0;
+        to[n] = 0;
+        strcpy(copy, target);
+        snprintf(next, sizeof next, "%s%s%s", *to == '/' ? "" : dirname(copy),
+                 *to == '/' ? "" : "/", to);
+        if (strlen(next) >= PATH_MAX)
+            return -1;
+        strcpy(target, next);
+    }
+    errno = ELOOP;
+    return -1;
 }
 
 int mc_output_open(struct mc_output **out, const char *path, enum mc_output_kind kind,
                    struct mc_error *err)
 {
     struct mc_output *o = NULL;
-    int to_stdout = !path || !strcmp(path, "-"), rc = mc_new(&o, 1, err);
+    int fd = !path || !strcmp(path, "-") ? STDOUT_FILENO : -1, rc = mc_new(&o, 1, err);
+    char target[PATH_MAX];
     struct stat st;
 
     *out = NULL;
@@ -198,26 +252,27 @@ int mc_output_open(struct mc_output **out, const char *path, enum mc_output_kind
         return rc;
     o->fd = -1;
     o->slot = -1;
-    if (!(o->name = strdup(to_stdout ? "stdout" : path))) {
+    if (!(o->name = strdup(fd >= 0 ? "stdout" : path))) {
         rc = mc_no_memory(err);
-    } else if (to_stdout) {
-        o->fd = STDOUT_FILENO;
-    } else if (!stat(path, &st)) {
+    } else if (fd < 0 && mc_output_resolve(path, target, &fd)) {
+        rc = cannot(o, "create", errno, err);
+    } else if (fd >= 0) {
+        o->fd = fd == STDOUT_FILENO ? fd : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        if (o->fd < 0)
+            rc = cannot(o, "open", errno, err);
+    } else if (!stat(target, &st)) {
         if (S_ISDIR(st.st_mode))
             rc = cannot(o, "write", EISDIR, err);
         else if (!S_ISREG(st.st_mode))
-            rc = (o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)) < 0
+            rc = (o->fd = open(target, O_WRONLY | O_CLOEXEC | O_NOCTTY)) < 0
                      ? cannot(o, "open", errno, err)
                      : 0;
-        else if (!(o->path = realpath(path, NULL)))
-            rc = cannot(o, "write", errno, err);
         else
-            rc = open_temporary(o, &st, err);
-    } else if (errno != ENOENT || !lstat(path, &st)) {
-        rc = cannot(o, "create", errno ? errno : ENOENT, err);
+            rc = (o->path = strdup(target)) ? open_temporary(o, &st, err) : mc_no_memory(err);
+    } else if (errno != ENOENT) {
+        rc = cannot(o, "create", errno, err);
     } else {
-        o->path = strdup(path);
-        rc = o->path ? open_temporary(o, NULL, err) : mc_no_memory(err);
+        rc = (o->path = strdup(target)) ? open_temporary(o, NULL, err) : mc_no_memory(err);
     }
     if (!rc && kind == MC_OUTPUT_BINARY && isatty(o->fd))
         rc = mc_fail(err, MC_EUSAGE, "refused to write a binary stream to a terminal");
@@ -230,21 +285,7 @@ int mc_output_open(struct mc_output **out, const char *path, enum mc_output_kind
 
 int mc_output_write(struct mc_output *o, const void *data, size_t n, struct mc_error *err)
 {
-    const char *p = data;
-
-    while (n) {
-        ssize_t k = write(o->fd, p, n);
-        if (k > 0) {
-            p += k;
-            n -= (size_t)k;
-        } else if (k < 0 && errno == EAGAIN) {
-            struct pollfd pfd = {.fd = o->fd, .events = POLLOUT};
-            poll(&pfd, 1, -1);
-        } else if (!k || errno != EINTR) {
-            return cannot(o, "write", k ? errno : EIO, err);
-        }
-    }
-    return 0;
+    return mc_file_write_all(o->fd, data, n) < n ? cannot(o, "write", errno, err) : 0;
 }
 
 /* A rename is durable when its directory is on disk; not every file system can say so. */
@@ -276,8 +317,11 @@ int mc_output_close(struct mc_output *o, struct mc_error *err)
         if (close(fd) && errno != EINTR && !rc)
             rc = cannot(o, "write", errno, err);
     }
-    if (!rc && o->slot >= 0 && (rename(temps[o->slot].path, o->path) || sync_directory(o->path)))
+    if (!rc && o->slot >= 0 && rename(temps[o->slot].path, o->path))
         rc = cannot(o, "write", errno, err);
+    else if (!rc && o->slot >= 0 && sync_directory(o->path))
+        rc = mc_fail(err, MC_EFAIL, "'%s' is written, but a loss of power may undo that: %s",
+                     o->name, strerror(errno));
     mc_output_abandon(o);
     return rc;
 }

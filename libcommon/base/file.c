@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening files without waiting for anybody. */
+ * Opening files without waiting for anybody; reading and writing where one has to wait. */
 #include "libcommon/base/file.h"
 
 #include <errno.h>
@@ -79,6 +79,25 @@ int mc_file_ended(FILE *f, const char *path, struct mc_error *err)
     if (ferror(f))
         return mc_fail(err, MC_EFAIL, "%s: cannot read", path);
     return feof(f) ? 0 : mc_fail_in(mc_no_memory(err), err, "%s", path);
+}
+
+size_t mc_file_write_all(int fd, const void *src, size_t n)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    size_t done = 0;
+
+    while (done < n) {
+        ssize_t k = write(fd, (const char *)src + done, n - done);
+        if (k > 0) {
+            done += (size_t)k;
+        } else if (k < 0 && errno == EAGAIN) {
+            poll(&p, 1, -1);
+        } else if (!k || errno != EINTR) {
+            errno = k ? errno : EIO;
+            break;
+        }
+    }
+    return done;
 }
 
 int mc_file_empty(int fd, const char *text, struct mc_error *err)

@@ -126,8 +126,8 @@ static int take_row(struct rows *r, char *line, struct row *row, struct mc_error
         return mc_fail(err, MC_EINPUT, "there is no tensor \"%.100s\"", field[TENSOR]);
     const struct mc_tensor *t = &(*at)->tensor;
     if (value[AXIS] >= (size_t)t->ndim)
-        return mc_fail(err, MC_EINPUT, "tensor \"%s\" has no axis %zu, but %d", t->name,
-                       value[AXIS], t->ndim);
+        return mc_fail(err, MC_EINPUT, "tensor \"%s\" has no axis %zu: its last is %d", t->name,
+                       value[AXIS], t->ndim - 1);
     const size_t length = (size_t)t->shape[value[AXIS]];
     if (value[OFFSET] > length || value[COUNT] > (length - value[OFFSET]) / value[BLOCK])
         return mc_fail(err, MC_EINPUT,

@@ -190,6 +190,32 @@ $python -m mcz.torch export nets:Refused --input 3,16,16 --classes 10 -o x.json 
 grep -q '^mcz.torch: nets:Refused: has no node:$' err && [ "$(grep -c '^  ' err)" -ge 4 ] || die "$(cat err)"
 [ ! -e x.json ] || die 'something was written'
 fails 1 'has no Missing' $python -m mcz.torch export nets:Missing --input 3,16,16 --classes 10 -o x.json
+cat >theirs.py <<'END'
+import sys, torch
+class Needy(torch.nn.Module):
+    def __init__(self, width, depth):
+        super().__init__()
+def broken():
+    return {}["no such\nkey"]
+class Odd(torch.nn.Module):
+    def forward(self, x):
+        return self.none
+def made():
+    return torch.nn.Linear(3, 10)
+END
+printf 'x = (\n' >torn.py
+printf 'raise KeyError("at once")\n' >raises.py
+echo no state >state.pt
+$python -c 'import torch; torch.save({"other": torch.zeros(3)}, "other.pt")'
+export="$python -m mcz.torch export --input 3,1,1 --classes 10 -o x.json"
+fails 1 'theirs:Needy: cannot be made: TypeError: ' $export theirs:Needy
+fails 1 'theirs:Needy(width=3): cannot be made: TypeError: ' $export 'theirs:Needy(width=3)'
+fails 1 "theirs:broken: cannot be made: KeyError: 'no such\\nkey' (theirs.py:6)" $export theirs:broken
+fails 1 'theirs:Odd: cannot be run on an image of 3,1,1: AttributeError: ' $export theirs:Odd
+fails 1 'cannot import torn: SyntaxError: ' $export torn:Net
+fails 1 "cannot import raises: KeyError: 'at once' (raises.py:1)" $export raises:Net
+for state in state other; do fails 1 "theirs:made: cannot load $state.pt: " $export --state $state.pt theirs:made; done
+[ ! -e x.json ] || die 'something was written'
 fails 1 'cannot import nowhere' $python -m mcz.torch export nowhere:Net --input 3,16,16 --classes 10 -o x.json
 
 # the moments of mc-acts from hooks, to rounding, of all groups; its matrices; its permutation; permuted alike

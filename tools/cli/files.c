@@ -3,6 +3,8 @@
  * Which file is which. */
 #include "tools/cli/files.h"
 
+#include "formats/stream/output.h"
+
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
@@ -12,13 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_LINKS 40 /* as Linux follows */
-
 struct mc_file_use {
     enum mc_file_role role;
     char option[32]; /* "" of an operand */
     char *path;
-    int known; /* the rest says which file it is; else it is none to protect */
+    char *target; /* of an output that is no open descriptor: the path behind its links */
+    int known;    /* the rest says which file it is; else it is none to protect */
     int pipe;
     dev_t dev;
     ino_t ino;
@@ -69,51 +70,61 @@ void mc_files_release(struct mc_files *f)
 {
     for (size_t i = 0; i < f->n; i++) {
         free(f->use[i].path);
+        free(f->use[i].target);
         free(f->use[i].name);
     }
     free(f->use);
     *f = (struct mc_files){0};
 }
 
-/* The folder and name that would be created at `path`, links that lead to nothing followed. */
+static int cannot_write(const struct mc_file_use *u, int code, struct mc_error *err)
+{
+    return mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(code));
+}
+
+/* The folder and name that would be created. */
 static int identify_new(struct mc_file_use *u, struct mc_error *err)
 {
-    char path[PATH_MAX], to[PATH_MAX], copy[PATH_MAX], next[2 * PATH_MAX + 1];
+    char copy[PATH_MAX];
     struct stat st;
 
-    if ((size_t)snprintf(path, sizeof path, "%s", u->path) >= sizeof path)
-        return mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(ENAMETOOLONG));
-    for (int links = 0; links < MAX_LINKS; links++) {
-        ssize_t n = readlink(path, to, sizeof to - 1);
-        if (n < 0)
-            break;
-        to[n] = 0;
-        strcpy(copy, path);
-        snprintf(next, sizeof next, "%s%s%s", *to == '/' ? "" : dirname(copy),
-                 *to == '/' ? "" : "/", to);
-        if (strlen(next) >= sizeof path)
-            break;
-        strcpy(path, next);
-    }
-    strcpy(copy, path);
+    strcpy(copy, u->target);
     if (stat(dirname(copy), &st))
-        return mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(errno));
+        return cannot_write(u, errno, err);
     u->known = 1;
     u->dev = st.st_dev;
     u->ino = st.st_ino;
-    u->name = strdup(basename(path));
+    strcpy(copy, u->target);
+    u->name = strdup(basename(copy));
     return u->name ? 0 : mc_no_memory(err);
+}
+
+/* What an output's path leads to; standard output by another name is called "-" from here on. */
+static int resolve(struct mc_file_use *u, struct mc_error *err)
+{
+    char target[PATH_MAX];
+    int fd = -1;
+
+    if (mc_output_resolve(u->path, target, &fd))
+        return cannot_write(u, errno, err);
+    if (fd == STDOUT_FILENO && u->role != MC_FILE_LOG)
+        strcpy(u->path, "-");
+    else if (fd < 0 && !(u->target = strdup(target)))
+        return mc_no_memory(err);
+    return 0;
 }
 
 static int identify(struct mc_file_use *u, struct mc_error *err)
 {
-    const int standard = is_standard(u);
     struct stat st;
+    int rc = 0;
 
-    if (standard ? fstat(is_output(u), &st) : stat(u->path, &st))
-        return is_output(u) && !standard && errno == ENOENT ? identify_new(u, err) : 0;
+    if (is_output(u) && !is_standard(u) && (rc = resolve(u, err)))
+        return rc;
+    if (is_standard(u) ? fstat(is_output(u), &st) : stat(u->path, &st))
+        return u->target && errno == ENOENT ? identify_new(u, err) : 0;
     if (S_ISDIR(st.st_mode) && is_output(u))
-        return mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(EISDIR));
+        return cannot_write(u, EISDIR, err);
     u->pipe = S_ISFIFO(st.st_mode); /* two outputs in one pipe are mixed */
     u->known = S_ISREG(st.st_mode) || u->pipe;
     u->dev = st.st_dev;
@@ -188,7 +199,7 @@ static int is_stream(const struct mc_file_use *u, int fd)
 static int check_output(const struct mc_file_use *u, struct mc_error *err)
 {
     const int in_place = u->role == MC_FILE_LOG && !u->name;
-    int rc = 0;
+    char copy[PATH_MAX];
 
     if (!is_output(u) || is_standard(u) || !u->known || u->pipe)
         return 0;
@@ -200,13 +211,12 @@ static int check_output(const struct mc_file_use *u, struct mc_error *err)
                        u->path);
     if (in_place && !is_log(u->path))
         return mc_fail(err, MC_EUSAGE, "%s: '%s' is there and is no log", label(u), u->path);
-    char *copy = strdup(u->path);
-    if (!copy)
-        return mc_no_memory(err);
-    if ((!u->name && access(u->path, W_OK)) || (!in_place && access(dirname(copy), W_OK | X_OK)))
-        rc = mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(errno));
-    free(copy);
-    return rc;
+    if (!u->target)
+        return 0;
+    strcpy(copy, u->target);
+    if ((!u->name && access(u->target, W_OK)) || (!in_place && access(dirname(copy), W_OK | X_OK)))
+        return cannot_write(u, errno, err);
+    return 0;
 }
 
 int mc_files_check(struct mc_files *f, struct mc_error *err)

@@ -3,6 +3,7 @@
  * Logs of JSON lines. */
 #include "tools/cli/log.h"
 
+#include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
 
 #include <errno.h>
@@ -166,13 +167,8 @@ static void append(struct mc_log *l)
 
     if (l->regular && fstat(l->fd, &st))
         fail(l, errno);
-    while (!l->failed && done < l->bytes) {
-        ssize_t n = write(l->fd, l->text + done, l->bytes - done);
-        if (n > 0)
-            done += (size_t)n;
-        else if (!n || errno != EINTR)
-            fail(l, n ? errno : EIO);
-    }
+    if (!l->failed && (done = mc_file_write_all(l->fd, l->text, l->bytes)) < l->bytes)
+        fail(l, errno);
     if (done && done < l->bytes)
         cut(l, st.st_size);
 }

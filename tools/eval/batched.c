@@ -296,6 +296,8 @@ static int prepare(struct run *r, struct mc_error *err)
     r->block = r->block < 1 ? 1 : r->block > r->T ? r->T : r->block;
     if (r->reestimate)
         rc = check_data(r, &s->bn, err);
+    else if (s->bn.path)
+        rc = mc_data_look(s->span->graph, s->bn.path, err);
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = check_data(r, &s->data[i], err);
     if (!rc && s->checkpoint)

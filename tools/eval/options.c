@@ -79,6 +79,9 @@ void mc_eval_cli_check(const struct mc_eval_cli *e)
     for (size_t i = 0; e->full && i < 3; i++)
         if (mc_option_given(e->cli, some[i]))
             mc_cli_usage("--%s has no effect with --full", mc_option_given(e->cli, some[i]));
+    if (mc_option_given(e->cli, &e->sweep.pass.seed) && !mc_option_given(e->cli, &e->attack) &&
+        (!e->sweep.bn.path || e->bn_plain))
+        mc_cli_usage("--seed has no effect without --attack or augmented --bn-data");
     for (size_t i = 0; i < e->sweep.n_data; i++)
         mc_files_add(&e->cli->files, MC_FILE_INPUT, "data", e->sweep.data[i].path);
 }

@@ -21,6 +21,17 @@ int mc_data_fits(const struct mc_graph *g, const struct mc_dataset_info *info, c
     return 0;
 }
 
+int mc_data_look(const struct mc_graph *g, const char *path, struct mc_error *err)
+{
+    struct mc_dataset_reader *d = NULL;
+    int rc = mc_dataset_open(&d, path, err);
+
+    if (!rc && g)
+        rc = mc_data_fits(g, mc_dataset_get_info(d), mc_reader_name(mc_dataset_stream(d)), err);
+    mc_dataset_close(d);
+    return rc;
+}
+
 int mc_data_samples(const struct mc_dataset_info *info, const char *path, uint64_t samples,
                     int exact, uint64_t *out, struct mc_error *err)
 {

@@ -18,6 +18,10 @@
 MC_USE_RESULT int mc_data_fits(const struct mc_graph *g, const struct mc_dataset_info *info,
                                const char *path, struct mc_error *err);
 
+/* Of data that are named but turn out not to be needed: can `path` be opened, is it a data set,
+ * does it fit (g NULL: any network)? */
+MC_USE_RESULT int mc_data_look(const struct mc_graph *g, const char *path, struct mc_error *err);
+
 /* How many images of the data `samples` means; 0 is all. Where the data hold fewer, a number that
  * the user typed (exact) is MC_EINPUT and a default becomes all. MC_EINPUT too: no images. */
 MC_USE_RESULT int mc_data_samples(const struct mc_dataset_info *info, const char *path,

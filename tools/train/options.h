@@ -14,7 +14,8 @@ enum {
     MC_USE_TRAINING = 1,
     MC_USE_CURVE_STEP = 2,
     MC_USE_PERMUTATION_STEP = 4,
-    MC_USE_BOTH_STEPS = 8 /* where one of them may be left out by 0 epochs */
+    MC_USE_BOTH_STEPS = 8, /* where one of them may be left out by 0 epochs */
+    MC_USE_SHAPE = 16      /* a curve's, also of one that is not trained */
 };
 
 struct mc_train_cli {

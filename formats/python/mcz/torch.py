@@ -16,6 +16,8 @@ import importlib
 import json
 import os
 import sys
+import traceback
+from contextlib import contextmanager
 
 try:
     import torch
@@ -232,16 +234,27 @@ def permute(net, permutation, groups):
 
 # ---- the program -----------------------------------------------------------------------------------------------------
 
+@contextmanager
+def _theirs(what):
+    """What their code raises, in a line that says where."""
+    try:
+        yield
+    except Error:
+        raise
+    except Exception as e:
+        at = traceback.extract_tb(e.__traceback__)[-1]
+        raise Error("%s: %s: %s (%s:%d)" % (what, type(e).__name__, " ".join(str(e).split()),
+                                            os.path.basename(at.filename), at.lineno)) from None
+
+
 def _network(text, state):
     """MODULE:NET, or MODULE:NET(argument=value, ...)."""
     module, _, what = text.partition(":")
     name, paren, arguments = what.partition("(")
     need(module and name, "'%s' is not MODULE:NET" % text)
     sys.path.insert(0, "")
-    try:
+    with _theirs("cannot import %s" % module):
         net = importlib.import_module(module)
-    except ImportError as e:
-        raise Error("cannot import %s: %s" % (module, e)) from None
     for part in name.split("."):
         need(hasattr(net, part), "%s has no %s" % (module, part))
         net = getattr(net, part)
@@ -251,14 +264,16 @@ def _network(text, state):
             values = [ast.literal_eval(v) for v in call.args], {k.arg: ast.literal_eval(k.value) for k in call.keywords}
         except (SyntaxError, ValueError):
             raise Error("'%s' is not MODULE:NET(NAME=VALUE, ...)" % text) from None
-        net = net(*values[0], **values[1])
+        with _theirs("cannot be made"):
+            net = net(*values[0], **values[1])
     need(isinstance(net, torch.nn.Module), "%s is no torch.nn.Module" % text)
     if state:
-        saved = torch.load(state, map_location="cpu")
-        for key in ("state_dict", "model_state_dict", "model", "net"):
-            saved = saved[key] if isinstance(saved, dict) and isinstance(saved.get(key), dict) else saved
-        saved = saved.state_dict() if isinstance(saved, torch.nn.Module) else saved
-        net.load_state_dict({k[len("module."):] if k.startswith("module.") else k: v for k, v in saved.items()})
+        with _theirs("cannot load %s" % state):
+            saved = torch.load(state, map_location="cpu")
+            for key in ("state_dict", "model_state_dict", "model", "net"):
+                saved = saved[key] if isinstance(saved, dict) and isinstance(saved.get(key), dict) else saved
+            saved = saved.state_dict() if isinstance(saved, torch.nn.Module) else saved
+            net.load_state_dict({k[len("module."):] if k.startswith("module.") else k: v for k, v in saved.items()})
     return net
 
 
@@ -298,7 +313,9 @@ def main():
         if len(image) != 3 or not (o.classes or meta):
             e.error("needs --data FILE, or --input C,H,W and --classes K")
         with inside(o.net):
-            graph, tensors, notes = export(_network(o.net, o.state), image, o.classes or meta["classes"], mean, std)
+            net = _network(o.net, o.state)
+            with _theirs("cannot be run on an image of %s" % ",".join(map(str, image))):
+                graph, tensors, notes = export(net, image, o.classes or meta["classes"], mean, std)
         for note in notes:
             print("mcz.torch: %s: %s" % (o.net, note), file=sys.stderr)
         if o.weights:

@@ -18,3 +18,12 @@ $t --net mlp:9 -o other.mcz
 $t --net mlp:8 --no-normalise -o raw.mcz
 fails 3 'different networks' mc-bezier --data $d a.mcz other.mcz
 fails 3 'a.mcz and raw.mcz: are different networks (mlp:8, mlp:8): node "normalise" has another "mean"' mc-bezier --data $d a.mcz raw.mcz
+# data that are not needed, but named
+mc-bezier --epochs 0 a.mcz a.mcz -o plain.mcz
+fails 1 "cannot open 'none.mcz'" mc-bezier --point .5 --bn-data none.mcz plain.mcz
+fails 1 "cannot open 'none.mcz'" mc-bezier --epochs 0 --data none.mcz a.mcz a.mcz
+# without a control point nothing is trained
+for option in "data=$d" epochs=3 lr=.1 momentum=.5 checkpoint=ck samples=9 attack=pgd; do
+    fails 2 "--${option%%=*} has no effect with --control-points 0" mc-bezier --control-points 0 --$option a.mcz a.mcz
+done
+mc-bezier --control-points 0 --chain --epochs 0 a.mcz a.mcz -o straight.mcz

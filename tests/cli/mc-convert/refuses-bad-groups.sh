@@ -25,7 +25,7 @@ refuse "line 1: the first line has to be" "$header more"
 refuse "bad.tsv: line 2: a row has 6 columns" "$header" 'w 0 0 12 1'
 refuse "line 2: a row has 6 columns" "$header" 'w 0 0 12 1 g more'
 refuse 'line 2: there is no tensor "x"' "$header" 'x 0 0 12 1 g'
-refuse 'line 2: tensor "w" has no axis 2, but 2' "$header" 'w 2 0 12 1 g'
+refuse 'line 2: tensor "w" has no axis 2: its last is 1' "$header" 'w 2 0 12 1 g'
 refuse 'line 2: axis "-1" is not a whole number of 0 or more' "$header" 'w -1 0 12 1 g'
 refuse 'line 2: count "1" is not a whole number of 2 or more' "$header" 'w 0 0 1 1 g'
 refuse 'line 2: count "99999999999999999999" is not' "$header" 'w 0 0 99999999999999999999 1 g'

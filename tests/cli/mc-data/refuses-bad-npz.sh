@@ -18,13 +18,14 @@ np.savez("positions", x, y)
 PY
 mc-data synth --samples 20 -o old.mcz
 bad() { no_data 3 "$1" npz "${@:2}"; }
-bad "names.npz: has no such images and labels of the train split (there are: a, b); --arrays IMAGES,LABELS names them" names.npz
-bad "has no such images and labels of the test split (there are: x_train, y_train)" half.npz --split test
+bad "names.npz: has no images and labels of the train split, train_images and train_labels, say (there are: a, b); --arrays IMAGES,LABELS names them" names.npz
+bad "has no images and labels of the test split, test_images and test_labels, say (there are: x_train, y_train)" half.npz --split test
 # what is named after no split is of train alone
-bad "good.npz: has no such images and labels of the test split (there are: x, y); --arrays IMAGES,LABELS names them" good.npz --split test
-bad "positions.npz: has no such images and labels of the test split (there are: arr_0, arr_1)" positions.npz --split test
-bad "has no such images" names.npz --arrays a
-bad "has no such images" names.npz --arrays a,a
+bad "good.npz: has no images and labels of the test split, test_images and test_labels, say (there are: x, y); --arrays IMAGES,LABELS names them" good.npz --split test
+bad "positions.npz: has no images and labels of the test split, test_images and test_labels, say (there are: arr_0, arr_1)" positions.npz --split test
+for arrays in a a,a; do bad "names.npz: --arrays $arrays: two different arrays are wanted, IMAGES,LABELS (there are: a, b)" names.npz --arrays $arrays; done
+bad 'names.npz: has no array "c" (there are: a, b)' names.npz --arrays a,c
+bad 'names.npz: has no array "A" (there are: a, b)' names.npz --arrays A,b
 bad 'open.npz: "x": images of 3 x 8 x 3 may be C,H,W or H,W,C: --layout says' open.npz
 bad "images of 8 x 8 x 8 have no 1 to 4 channels" channels.npz
 bad "images of 3 x 8 x 8 have no 1 to 4 channels there" good.npz --layout nhwc

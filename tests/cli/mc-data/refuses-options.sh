@@ -4,7 +4,7 @@ fails 2 "there are: cifar10, cifar100, tiny-imagenet, folder, npz, idx, synth" m
 fails 2 "name a data set" mc-data
 fails 2 "name it" mc-data cifar10
 fails 2 "takes no folder" mc-data synth set
-fails 2 "no split 'val'" mc-data synth --split val
+fails 2 "no split 'val' (there are: train, test, which a val is too)" mc-data synth --split val
 fails 2 "--samples" mc-data synth --samples 0
 fails 2 "--samples" mc-data synth --samples 1e3
 fails 2 "--size" mc-data synth --size 7

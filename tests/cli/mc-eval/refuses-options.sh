@@ -34,3 +34,11 @@ mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o other.mcz
 fails 3 'n1.mcz and other.mcz: are different networks' $plane n1.mcz n2.mcz other.mcz
 for option in grid=5 marks=x.tsv checkpoint=x; do fails 2 "--${option%=*} " mc-eval --data d.mcz --$option n1.mcz; done
 for option in bn-samples=9 bn-plain; do fails 2 "--${option%=*} has no effect without --bn-data" mc-eval --data d.mcz --$option n1.mcz; done
+fails 2 '--seed has no effect without --attack or augmented --bn-data' mc-eval --data test.mcz --seed 2 n1.mcz
+fails 2 '--seed has no effect without --attack or augmented --bn-data' mc-eval --data test.mcz --bn-data d.mcz --bn-plain --seed 2 line.mcz
+# statistics that the network does not have need no data, but data that are named are there and fit
+mc-bezier --epochs 0 other.mcz other.mcz -o plain.mcz
+mc-eval -q --data test.mcz --bn-data d.mcz --points 2 plain.mcz >/dev/null
+fails 1 "cannot open 'none.mcz'" mc-eval -q --data test.mcz --bn-data none.mcz --points 2 plain.mcz
+fails 3 'small.mcz: images are 3x16x16' mc-eval -q --data test.mcz --bn-data small.mcz --points 2 plain.mcz
+fails 3 'n1.mcz: is a weights stream' mc-eval -q --data test.mcz --bn-data n1.mcz --points 2 plain.mcz

@@ -38,3 +38,5 @@ fails 2 'batch' one --spectral 3 --huber .1 n1.mcz n2.mcz
 fails 2 'more than the 0.001' one --spectral .001 --huber .1 plain.mcz plain.mcz
 fails 1 "not finite" pam --stage curve --epochs 3 --lr 1e6 --weight-decay 1 plain.mcz plain.mcz
 fails 1 'nowhere' one --checkpoint nowhere/ck n1.mcz n2.mcz
+fails 3 '--select-images: 401 are asked for, there are 400 images to train on' one --select-images 401 n1.mcz n2.mcz
+fails 3 '--select-images: 128 are asked for, there are 100 images to train on' one --samples 100 n1.mcz n2.mcz

@@ -19,6 +19,10 @@ is "$(ran)" ''
 [ -s out/1-2/table.tsv ]
 refused "no setting 'EPOCH'" EPOCH=3
 refused 'both splits would be of the same images' DATA=npz DATA_DIR=d.npz DATA_FLAGS='--arrays x,y'
+mkdir -p pictures/a pictures/b
+refused 'DATA_DIR="pictures": both splits would be of the same images' DATA=folder DATA_DIR=pictures
+mkdir pictures/train pictures/val
+graph connect -n DATA=folder DATA_DIR=pictures OUT=of-pictures
 refused 'PAIRS="1:1": two different seeds a pair' SEEDS='1 1'
 refused 'SEEDS="1 2 3": two seeds' SEEDS='1 2 3'
 refused 'SEEDS and PAIRS: one of them' SEEDS='1 2' PAIRS=1:2
@@ -35,4 +39,5 @@ for name in LR CURVE_LR; do
 done
 refused 'OUT="out": out/net-1.mcz was trained without an attack: another OUT is wanted' TRAIN_FLAGS='--attack pgd'
 graph connect -n LR=1e-2 CURVE_LR=1/50
-for name in 'a b' a:b a,b "a'b" 'a%b' '' 'a`b' 'a;b' 'a(b' 'a)b' 'a*b' 'a\b' 'a"b' '~a' 'a#b' a=b 'a&b' 'a|b' 'a<b' 'a?b' 'a[b' 'a{b' 'a!b' /; do refused "OUT=\"$name\": a folder's name" OUT="$name"; done
+for name in 'a b' a:b a,b "a'b" 'a%b' '' 'a`b' 'a;b' 'a(b' 'a)b' 'a*b' 'a\b' 'a"b' '~a' 'a#b' a=b 'a&b' 'a|b' 'a<b' 'a?b' 'a[b' 'a{b' 'a!b' / // -a 'a$(touch run)' $'a\nb' $'a\x01'; do refused "OUT=\"$name\": a folder's name" OUT="$name"; done
+[ ! -e run ] || die 'a part of a name was run'

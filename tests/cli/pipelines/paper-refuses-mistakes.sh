@@ -15,6 +15,12 @@ refused "there is no data set 'mnist'" DATA_SETS=mnist
 for name in OUT SUFFIX PUBLISHED; do refused "$name=\"a b\": a name without blanks" "$name=a b"; done
 for c in : , % \'; do refused "OUT=\"a${c}b\": names without" "OUT=a${c}b"; done
 refused 'NETS="mlp:8": names without' NETS=mlp:8
+for name in OUT SUFFIX PUBLISHED; do refused "$name=\"a\`touch run\`\": a name without" "$name=a\`touch run\`"; done
+for name in OUT PUBLISHED; do refused "$name=\"-a\": a name without blanks, a dash" "$name=-a"; done
+refused 'PUBLISHED="a$(touch run)": a name without' 'PUBLISHED=a$(touch run)'
+refused 'GOALS="a;b": names without' 'GOALS=a;b'
+for root in / //; do refused "a folder's name is wanted" OUT=$root; done
+[ ! -e run ] || die 'a part of a name was run'
 refused 'MISSING="no": stop or skip' MISSING=no
 refused 'EPOCHS="1.5": a whole number' EPOCHS=1.5
 # data

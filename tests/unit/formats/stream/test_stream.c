@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 static size_t slurp(const char *path, unsigned char *buf, size_t size)
@@ -398,15 +400,28 @@ TEST(files_are_replaced_whole)
     }
     waitpid(child, &status, 0);
     assert_true(temporaries("keep.mcz"));
-    /* that of a live process does not go: our parent's number will do */
+    /* that of a live process does not go, which its lock says; a number alone, as our parent's,
+     * may have been another's */
     snprintf(dead, sizeof dead, ".keep.mcz.%ld.mcz-tmp", (long)getppid());
     int fd = open(dead, O_CREAT | O_WRONLY, 0600);
-    assert_true(fd >= 0);
-    close(fd);
+    assert_true(fd >= 0 && !flock(fd, LOCK_EX));
     write_small(path, NULL, 2, NULL);
     assert_int_equal(access(dead, F_OK), 0);
-    assert_int_equal(unlink(dead), 0);
+    close(fd);
+    write_small(path, NULL, 2, NULL);
     assert_false(temporaries("keep.mcz"));
+    /* one that nobody waits for is as dead, while its number is taken */
+    child = fork();
+    if (!child) {
+        if (!mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why))
+            raise(SIGKILL);
+        _exit(9);
+    }
+    assert_int_equal(waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
+    assert_true(temporaries("keep.mcz"));
+    write_small(path, NULL, 2, NULL);
+    assert_false(temporaries("keep.mcz"));
+    waitpid(child, &status, 0);
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0640);
     /* a link is followed */
@@ -421,6 +436,22 @@ TEST(files_are_replaced_whole)
               MC_EUSAGE, "");
     mc_writer_abandon(w);
     assert_false(temporaries("keep.mcz"));
+}
+
+TEST(no_more_descriptors_is_an_error_of_its_own)
+{
+    struct mc_writer *w = NULL;
+    struct mc_tensor t = mc_tensor_make("x", MC_F32, 1, (uint64_t[]){4});
+    struct rlimit before, none;
+    int fd = dup(0);
+
+    assert_true(fd >= 0 && !close(fd) && !getrlimit(RLIMIT_NOFILE, &before));
+    none = (struct rlimit){(rlim_t)fd, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    int rc = mc_writer_open(&w, "many.mcz", &(struct mc_header){"test", NULL, &t, 1}, NULL, &why);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(rc, MC_EFAIL);
+    assert_string_equal(why.text, "cannot create 'many.mcz': Too many open files");
 }
 
 TEST(a_full_disk_is_an_error)

@@ -11,18 +11,26 @@
 #include "tests/unit/must.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static int interrupted;
+static int interrupted, folder_fails;
 
-/* Stands before the C library's: the moment when the text is written and not yet renamed. */
+/* Stands before the C library's: the moment when the text is written and not yet renamed, and the
+ * one when its folder is to be flushed. */
 int fsync(int fd)
 {
+    struct stat st;
+
     if (interrupted)
         raise(SIGINT);
+    if (folder_fails && !fstat(fd, &st) && S_ISDIR(st.st_mode)) {
+        errno = EIO;
+        return -1;
+    }
     return fdatasync(fd);
 }
 
@@ -94,6 +102,19 @@ TEST(an_interrupt_at_the_end_leaves_the_old_text)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
     holds("text", "old\n");
+    assert_int_equal(files(), 1);
+}
+
+TEST(a_folder_that_cannot_be_flushed_is_told_beside_the_new_text)
+{
+    put("text", "old\n");
+    folder_fails = 1;
+    int rc = mc_cli_write("text", "new\n", 4, &why);
+    folder_fails = 0;
+    assert_int_equal(rc, MC_EFAIL);
+    assert_string_equal(why.text,
+                        "'text' is written, but a loss of power may undo that: Input/output error");
+    holds("text", "new\n");
     assert_int_equal(files(), 1);
 }
 

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# A file that is given as --checkpoint by mistake is told to be none, and stays as it is: nobody is sent to remove it.
+samples=$MC_ROOT/formats/samples
+cp "$samples/good-weights.mcz" a.mcz
+echo 'chapter one' >thesis.txt
+: >empty
+mkfifo pipe
+data="-q -t 1 --data $samples/good-dataset.mcz"
+train="mc-train $data --net mlp:3 --no-augment --epochs 1"
+for command in "$train" "mc-bezier $data --epochs 1 a.mcz a.mcz" "mc-pam $data --epochs 1 --permutation-epochs 1 a.mcz a.mcz" \
+    "mc-eval $data --plane --grid 2 a.mcz a.mcz a.mcz"; do
+    for file in thesis.txt empty pipe; do
+        refused "--checkpoint: '$file' is there and is no checkpoint" $command --checkpoint $file -o x
+    done
+    refused "--checkpoint: 'pipe' is there and is no checkpoint" $command --checkpoint pipe --resume -o x
+    [[ $command == mc-eval* ]] || unchanged 3 'thesis.txt: is not an mcz stream' $command --checkpoint thesis.txt --resume -o x
+done
+cp a.mcz net.mcz
+refused "--checkpoint: 'net.mcz' is there and is no checkpoint" $train --checkpoint net.mcz -o x
+unchanged 3 'net.mcz: is a weights stream, not checkpoint' $train --checkpoint net.mcz --resume -o x
+# one that is, and may be removed
+$train --checkpoint ck -o x
+refused "checkpoint 'ck' exists: --resume goes on from it" $train --checkpoint ck -o x

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# Where standard output is closed, every program that has something for it says so in one line, with status 1, and no file
+# that it opens takes its place; one that has nothing for it passes.
+. "$MC_ROOT/tests/cli/lib/programs.bash"
+samples=$MC_ROOT/formats/samples
+
+inputs() { cat w.npz table.tsv plain.mcz pre.mcz "$samples"/*.mcz | cksum; }
+closed() {
+    local rc=0 before
+    : >err
+    before=$(inputs)
+    "$@" >&- 2>err || rc=$?
+    [ "$rc $(wc -l <err)" = '1 1' ] || die "$*: status $rc, $(cat err)"
+    grep -q 'Bad file descriptor' err || die "$*: $(cat err)"
+    is "$(inputs)" "$before"
+}
+programs closed
+closed mc-info --help
+closed mc-info --version
+# another output would be the first file that is opened
+closed mc-train -q -t 1 --net mlp:3 --no-augment --epochs 1 --data "$samples/good-dataset.mcz" --log-json log
+if grep -qv '^{"event":.*}$' log; then die 'the network went into the log'; fi
+closed mc-permute --random 1 --perm-out p.mcz "$samples/good-weights.mcz"
+mc-info --check p.mcz >/dev/null
+mc-permute --identity "$samples/good-weights.mcz" -o x.mcz >&-
+mc-info --check x.mcz >/dev/null <&-
+fails 1 'stdin: cannot read: Bad file descriptor' mc-info - <&-
+# its messages go nowhere, not into what it writes
+rc=0
+mc-permute --identity none.mcz -o x.mcz 2>&- || rc=$?
+is $rc 1
+mc-train -v -t 1 --net mlp:3 --no-augment --epochs 1 --data "$samples/good-dataset.mcz" -o y.mcz 2>&-
+mc-info --check x.mcz y.mcz >/dev/null

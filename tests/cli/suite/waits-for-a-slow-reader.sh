@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# Standard output and the log may be pipes that do not wait, as some parents leave them: nothing of what is written is lost.
+mc-data synth --samples 5 -o d.mcz
+mc-train -q -t 1 --net resnet20 --epochs 0 --data d.mcz -o a.mcz
+mc-info -v a.mcz >want
+
+cat >late.py <<'END'
+import fcntl, os, subprocess, sys, time
+r, w = os.pipe()
+fcntl.fcntl(w, fcntl.F_SETFL, os.O_WRONLY | os.O_NONBLOCK)
+fcntl.fcntl(w, 1031, 4096)  # F_SETPIPE_SZ
+run = subprocess.Popen(sys.argv[1:], pass_fds=[w], stdout=w)
+os.close(w)
+time.sleep(.3)
+while part := os.read(r, 1000):
+    sys.stdout.buffer.write(part)
+sys.exit(run.wait())
+END
+late() { /usr/bin/python3 late.py "$@" >got; }
+late mc-info -v a.mcz
+same got want
+[ "$(wc -c <want)" -gt 8192 ] || die 'the text fits into the pipe'
+late mc-permute --identity a.mcz
+mc-permute --identity a.mcz | cmp - got
+late sh -c 'mc-info -v a.mcz 2>&1 >&2'
+same got want
+late mc-train -q -t 1 --net mlp:3 --no-augment --lr 0 --epochs 99 --data d.mcz --log-json /dev/stdout -o b.mcz
+is "$(grep -c '^{"event":"epoch".*}$' got)" 99
+[ "$(wc -c <got)" -gt 8192 ] || die 'the log fits into the pipe'

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# -o follows symbolic links as a shell's > does, and what stands for an open descriptor is that one: >> appends.
+samples=$MC_ROOT/formats/samples
+identity="mc-permute --identity $samples/good-weights.mcz"
+$identity -o want.mcz
+
+# a link to nothing: what it points to is created, and the link stays
+mkdir far
+ln -s ../new.mcz far/link
+ln -s far/link first
+$identity -o first
+same new.mcz want.mcz
+[ -L first ] && [ -L far/link ] || die 'a link was replaced'
+# what it points to is replaced where that lies, not where the link does
+echo old >new.mcz
+$identity -o first
+same new.mcz want.mcz
+[ "$(ls far)" = link ] || die "$(ls -A far)"
+ln -s none/x nowhere
+unchanged 1 "cannot write 'nowhere': No such file or directory" $identity -o nowhere
+ln -s ring ring
+unchanged 1 "cannot write 'ring': Too many levels of symbolic links" $identity -o ring
+refused 'are the same file' mc-train -q --net mlp:3 --data "$samples/good-dataset.mcz" --checkpoint first -o new.mcz
+
+# open descriptors
+table="mc-corr --signature $samples/good-moments.mcz"
+{ echo old && $table; } >want
+for name in stdout fd/1 fd/3; do
+    echo old >got
+    $table -o /dev/$name >>got 3>&1
+    same got want
+    echo older than what comes >got
+    $table -o /dev/$name >got 3>&1
+    is "$(<got)" "$(tail -n +2 want)"
+done
+ln -s /dev/stdout link
+echo old >got
+$table -o link >>got
+same got want
+$table -o /dev/stdout | cat >got
+is "$(<got)" "$(tail -n +2 want)"
+(refused 'only one output can be standard output' mc-permute "$samples/good-permutation.mcz" "$samples/good-weights.mcz" \
+    --perm-out /dev/stdout) >>got
+rc=0
+$table -o /dev/fd/9 2>err 9>&- || rc=$?
+is "$rc $(<err)" "1 mc-corr: cannot open '/dev/fd/9': Bad file descriptor"
+no_temporaries
