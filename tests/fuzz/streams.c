@@ -200,8 +200,8 @@ static void change_inside(const struct fuzz_target *t, msgpack_zone *zone, msgpa
     msgpack_object o;
     size_t at = 0;
 
-    if (msgpack_unpack(ext->via.ext.ptr, ext->via.ext.size, &at, zone, &o) !=
-        MSGPACK_UNPACK_SUCCESS)
+    if (!object_end((const uint8_t *)ext->via.ext.ptr, ext->via.ext.size, 0) ||
+        msgpack_unpack(ext->via.ext.ptr, ext->via.ext.size, &at, zone, &o) < 0)
         return;
     change_node(t, zone, nodes[fuzz_below(list_nodes(&o, nodes, 0, 64))]);
     msgpack_sbuffer_init(&out);
