@@ -37,7 +37,7 @@ SHARED   := $(SCRIPTS:pipelines/%=$(BUILD)/share/mc/%)
 UNITS    := $(patsubst %.c,$(BUILD)/%,$(shell find tests/unit tests/parity -name 'test_*.c'))
 GPU_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/gpu/test_*.c))
 BENCHES  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/bench_*.c))
-FUZZERS  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZER   := $(BUILD)/tests/fuzz/fuzz
 
 # The CUDA backend is a library of its own, loaded at run time, and built where nvcc and cuDNN are
 # (NVCC= leaves it out): code for Hopper, and what the driver makes code for other devices from, Ampere
@@ -129,10 +129,13 @@ gpu-pack: all programs-of-tests $(if $(CUDA_LIB),$(GPU_TESTS) $(BUILD)/tests/gpu
 	@$(HERE) tests/gpu/pack $(BUILD)
 
 FUZZ_SECONDS ?= 60
-fuzz: ## random damage to every kind of input for FUZZ_SECONDS each, under the sanitizers
-	+$(MAKE) --no-print-directory BUILD=build-sanitize EXTRA_CFLAGS='$(SANITIZE)' fuzzers
-	@for f in $(FUZZERS:$(BUILD)/%=build-sanitize/%); do echo "== $$f"; \
-		MC_ROOT="$$PWD" $$f $(FUZZ_SECONDS) || exit 1; done
+FUZZ_BUILD := BUILD=build-fuzz NVCC= CC='$(filter ccache,$(CC)) clang' CFLAGS=-g LDFLAGS=-fsanitize=fuzzer FUZZ_MAIN= \
+	LIB_SRC='$(filter libcommon/% formats/% tools/plot/%,$(LIB_SRC))' \
+	EXTRA_CFLAGS='-fsanitize=fuzzer-no-link,address,undefined $(filter-out -fsanitize=%,$(SANITIZE))'
+fuzz: ## libFuzzer on every kind of input for FUZZ_SECONDS each, under the sanitizers
+	$(PACKAGES) clang libclang-rt-14-dev libomp-dev
+	+$(MAKE) --no-print-directory $(FUZZ_BUILD) fuzzer
+	@tests/fuzz/run build-fuzz $(FUZZ_SECONDS)
 
 results: ## docs/results.md from docs/results/
 	@pipelines/results.sh > docs/results.md.part && mv docs/results.md.part docs/results.md
@@ -157,14 +160,14 @@ format: ## clang-format every C file
 	clang-format -i $(shell git ls-files '*.c' '*.h')
 
 clean: ## remove what was built
-	rm -rf $(BUILD) build-sanitize
+	rm -rf $(BUILD) build-sanitize build-fuzz
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST) | \
 		sed 's,$$(BUILD),$(BUILD),; s,$$(DESTDIR)$$(PREFIX),$(DESTDIR)$(PREFIX),'
 
-programs-of-tests: $(BUILD)/tests/memory/failing.so $(EMULATED) $(if $(EMULATED),$(BUILD)/tests/emulation/tune) $(if $(EMULATED),$(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZERS)
-fuzzers: $(FUZZERS)
+programs-of-tests: $(BUILD)/tests/memory/failing.so $(EMULATED) $(if $(EMULATED),$(BUILD)/tests/emulation/tune) $(if $(EMULATED),$(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZER)
+fuzzer: $(FUZZER)
 
 $(BUILD)/flags: export FLAGS_NOW = $(FLAGS)
 $(BUILD)/cuda-flags: export FLAGS_NOW = $(CUDA_FLAGS)
@@ -184,6 +187,9 @@ ifeq ($(shell uname -m),x86_64)
 $(BUILD)/kernels/cpu/isa_avx512.o: ALL_CFLAGS += -march=x86-64-v4 -mprefer-vector-width=512
 $(BUILD)/kernels/cpu/isa_avx2.o: ALL_CFLAGS += -march=x86-64-v3
 endif
+
+# tests/coverage counts the branches of the formats alone.
+$(BUILD)/formats/%.o: ALL_CFLAGS += $(COVERAGE)
 
 # The tables of algorithms, each as one C string.
 $(BUILD)/kernels/%/algorithms.inc: kernels/%/algorithms.tsv
@@ -258,6 +264,12 @@ $(BUILD)/tests/memory/failing.so: tests/memory/failing.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -fopenmp -fsanitize%,$(ALL_CFLAGS)) -shared $< -o $@
 
+# libFuzzer brings a main; where the compiler has none, this one runs the inputs that are named.
+FUZZ_MAIN ?= $(BUILD)/tests/fuzz/replay.o
+$(FUZZER): $(patsubst %,$(BUILD)/tests/fuzz/%.o,fuzz archives images streams texts) $(FUZZ_MAIN) $(LIB)
+	$(if $(V),,@echo "  LINK  $@")
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(LDFLAGS) $(LIBS) -o $@
+
 $(BUILD)/share/mc/%: pipelines/%
 	@mkdir -p $(@D)
 	@cp $< $@
@@ -273,4 +285,4 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 .PHONY: all demo check check-slurm sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench gpu-pack fuzz results man install format clean help \
-        programs-of-tests fuzzers always no-cudnn
+fuzzer: $(FUZZER)

@@ -175,8 +175,8 @@ int mc_dataset_lend(struct mc_dataset_reader *d, size_t max, const void **images
     const size_t left = d->have - d->used;
 
     *n = rc ? 0 : left < max ? left : max;
-    *images = (const char *)d->images + d->used * d->image_bytes;
-    *labels = d->labels + d->used;
+    *images = *n ? (const char *)d->images + d->used * d->image_bytes : NULL;
+    *labels = *n ? d->labels + d->used : NULL;
     d->used += *n;
     return rc;
 }

@@ -425,6 +425,20 @@ TEST(images_far_before_their_labels_are_refused)
     }
 }
 
+TEST(nothing_is_lent_of_a_damaged_stream)
+{
+    struct mc_dataset_reader *d = NULL;
+    const void *images = &d;
+    const int32_t *labels = (const int32_t[]){1};
+    size_t n = 1;
+
+    write_stream("dataset", DATA_OK, "images uint8 2,1,2,2; labels int32 2 = 1 2", "10");
+    must(mc_dataset_open(&d, file, &why));
+    must_fail(mc_dataset_lend(d, 2, &images, &labels, &n, &why), MC_EINPUT, "label 2");
+    assert_true(!images && !labels && !n);
+    mc_dataset_close(d);
+}
+
 /* Version 1 was the kind "state". */
 TEST(checkpoints_of_version_1_are_read)
 {

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Files of named tensors. Of safetensors the header's length is made right again, mostly; an npz is
+ * taken apart, one of its files damaged, and packed again with sound checksums. */
+#include "tests/fuzz/fuzz.h"
+
+#include "formats/datasets/source.h"
+#include "formats/exchange/convert.h"
+#include "formats/exchange/graph_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zip.h>
+
+/* tests/parity/convert_golden.json */
+static const struct mc_graph *golden(void)
+{
+    static struct mc_graph *g;
+    size_t n = 0;
+
+    if (!g) {
+        uint8_t *text = fuzz_load("tests/parity/convert_golden.json", &n);
+        struct mc_error err;
+        if (fuzz_put(1, text, n, n, &err) || mc_graph_json_read(&g, fuzz_paths[1], &err))
+            exit(1);
+        free(text);
+    }
+    return g;
+}
+
+static int import(const struct fuzz_target *t, const uint8_t *x, size_t n, struct mc_error *err)
+{
+    const struct mc_graph *g = golden();
+    struct mc_convert_notes notes;
+    struct mc_foreign *f = NULL;
+    struct mc_weights w = {0};
+    int rc = fuzz_put(0, x, n, n, err);
+
+    if (!rc)
+        rc = strcmp(t->name, "npz") ? mc_safetensors_open(&f, fuzz_paths[0], err)
+                                    : mc_npz_open(&f, fuzz_paths[0], err);
+    if (!rc && !(rc = mc_convert_import(&w, g, "", f, NULL, &notes, err)) &&
+        (mc_flat_finite(g->params, g->n_params, w.params, NULL, NULL) ||
+         mc_flat_finite(g->stats, g->n_stats, w.stats, NULL, NULL)))
+        rc = mc_fail(err, MC_EFAIL, "took what is not finite");
+    mc_foreign_close(f);
+    mc_weights_release(&w);
+    return rc;
+}
+
+static int arrays(const struct fuzz_target *t, const uint8_t *x, size_t n, struct mc_error *err)
+{
+    struct mc_image_source_opts o = {.dir = fuzz_paths[0], .split = "train"};
+    struct mc_image_source *s = NULL;
+    static float image[1 << 14];
+    int32_t label = 0;
+    int rc = fuzz_put(0, x, n, n, err);
+
+    (void)t;
+    if (!rc)
+        rc = mc_image_source_open(&s, "npz", &o, err);
+    const struct mc_net_spec *spec = s ? &s->info.spec : NULL;
+    for (uint64_t i = 0; !rc && i < s->info.n &&
+                         (size_t)spec->channels * (size_t)spec->height * (size_t)spec->width <=
+                             sizeof image / sizeof *image;
+         i++) {
+        rc = s->get(s, i, image, &label, err);
+        if (!rc && (label < 0 || label >= spec->classes))
+            rc = mc_fail(err, MC_EFAIL, "label %d of %d", (int)label, spec->classes);
+    }
+    mc_image_source_close(s);
+    return rc;
+}
+
+static size_t damage_safetensors(const struct fuzz_target *t, uint8_t *x, size_t n, size_t most)
+{
+    static uint8_t part[FUZZ_MAX];
+    uint64_t length = 0;
+
+    for (size_t i = 8; i-- && n >= 8;)
+        length = length << 8 | x[i];
+    if (n < 8 || length > n - 8 || most > FUZZ_MAX)
+        return fuzz_bytes(t, x, n, most);
+    const size_t data = n - 8 - (size_t)length;
+    memcpy(part, x + 8, (size_t)length);
+    const size_t now = fuzz_bytes(t, part, (size_t)length, most - 8 - data);
+    memmove(x + 8 + now, x + 8 + length, data);
+    memcpy(x + 8, part, now);
+    for (size_t i = 0; i < 8; i++)
+        x[i] = (uint8_t)(i < 4 ? now >> 8 * i : 0);
+    return 8 + now + data;
+}
+
+/* The new size, or 0 where it is no archive, or makes none. */
+static size_t damage_zip(const struct fuzz_target *t, uint8_t *x, size_t n, size_t most)
+{
+    zip_error_t e;
+    zip_source_t *from = zip_source_buffer_create(x, n, 0, &e), *to = NULL;
+    zip_t *in = from ? zip_open_from_source(from, ZIP_RDONLY, &e) : NULL, *out = NULL;
+    zip_int64_t files = in ? zip_get_num_entries(in, 0) : 0;
+    uint8_t *data = NULL;
+    size_t made = 0;
+
+    if (!in)
+        zip_source_free(from);
+    if (files < 1 || files > 16 || !(data = malloc((size_t)files * FUZZ_MAX)) ||
+        !(to = zip_source_buffer_create(NULL, 0, 0, &e)))
+        goto out;
+    zip_source_keep(to);
+    if (!(out = zip_open_from_source(to, ZIP_TRUNCATE, &e))) {
+        zip_source_free(to);
+        goto out;
+    }
+    const size_t which = fuzz_below((size_t)files), deed = fuzz_below(8);
+    for (size_t i = 0; i < (size_t)files; i++) {
+        uint8_t *at = data + i * FUZZ_MAX, name[64];
+        zip_file_t *f = zip_fopen_index(in, i, 0);
+        zip_int64_t size = f ? zip_fread(f, at, FUZZ_MAX) : -1;
+        if (f)
+            zip_fclose(f);
+        snprintf((char *)name, sizeof name, "%s", zip_get_name(in, i, ZIP_FL_ENC_RAW));
+        if (size < 0 || (i == which && !deed))
+            continue; /* left out */
+        if (i == which && deed == 1)
+            name[fuzz_bytes(t, name, strlen((char *)name), sizeof name - 1)] = 0;
+        else if (i == which) /* mostly the header */
+            size = fuzz_below(4) || size < 128
+                       ? (zip_int64_t)fuzz_bytes(t, at, (size_t)size, FUZZ_MAX)
+                       : (zip_int64_t)fuzz_bytes(t, at, 128, 128) + (size - 128);
+        zip_source_t *s = zip_source_buffer(out, at, (zip_uint64_t)size, 0);
+        zip_int64_t entry = s ? zip_file_add(out, (char *)name, s, ZIP_FL_ENC_GUESS) : -1;
+        if (s && entry < 0)
+            zip_source_free(s);
+        else if (s)
+            zip_set_file_compression(out, (zip_uint64_t)entry,
+                                     fuzz_below(8) ? ZIP_CM_STORE : ZIP_CM_DEFLATE, 1);
+    }
+    if (zip_close(out)) {
+        zip_discard(out);
+    } else if (!zip_source_open(to)) {
+        zip_int64_t size = zip_source_read(to, x, most);
+        char byte;
+        made = size > 0 && zip_source_read(to, &byte, 1) <= 0 ? (size_t)size : 0;
+        zip_source_close(to);
+    }
+out:
+    if (to)
+        zip_source_free(to);
+    if (in)
+        zip_discard(in);
+    free(data);
+    return made;
+}
+
+static size_t damage_npz(const struct fuzz_target *t, uint8_t *x, size_t n, size_t most)
+{
+    static uint8_t copy[FUZZ_MAX];
+
+    if (n > sizeof copy)
+        return fuzz_bytes(t, x, n, most);
+    memcpy(copy, x, n);
+    const size_t made = damage_zip(t, copy, n, most < sizeof copy ? most : sizeof copy);
+    if (!made)
+        return fuzz_bytes(t, x, n, most);
+    memcpy(x, copy, made);
+    return made;
+}
+
+static const char *const json[] = {"{",
+                                   "}",
+                                   "[",
+                                   "]",
+                                   "\"",
+                                   ",",
+                                   ":",
+                                   "0",
+                                   "1",
+                                   "2",
+                                   "-",
+                                   ".5",
+                                   "e9",
+                                   "\\",
+                                   "\n",
+                                   "*",
+                                   "F32",
+                                   "F64",
+                                   "BF16",
+                                   "F16",
+                                   "I64",
+                                   "U8",
+                                   " ",
+                                   "\\u",
+                                   "F6_E2M3",
+                                   "9007199254740993",
+                                   "18446744073709551616",
+                                   "\"__metadata__\":{}",
+                                   "null",
+                                   "true",
+                                   NULL};
+static const char *const npy[] = {
+    "{",     "}",          "(",     ")",     "'",       ",",       ":",
+    "0",     "1",          "2",     "True",  "False",   "'<f4'",   "'<f8'",
+    "'>f4'", "'|u1'",      "'|b1'", "'<i8'", "'descr'", "'shape'", "'fortran_order'",
+    "'<f2'", "4294967296", "'|O'",  " ",     "\n",      NULL};
+
+const struct fuzz_target fuzz_archives[] = {{"safetensors", json, import, damage_safetensors, NULL},
+                                            {"npz", npy, import, damage_npz, NULL},
+                                            {"arrays", npy, arrays, damage_npz, NULL},
+                                            {0}};

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams. An input is a whole stream, as it lies on a disk. It is damaged where it is
+ * decompressed: bytes, or MessagePack objects, which keep their form. Mostly its checksums, count
+ * and content id are then made right again, so that the damage gets past the framing into the codec
+ * of its kind. */
+#include "tests/fuzz/fuzz.h"
+
+#include "formats/stream/bounds.h"
+#include "tests/unit/formats/kinds.h"
+
+#include <math.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+static const struct mc_bounds_limits wide = {
+    .bytes = FUZZ_MAX, .objects = 1 << 16, .depth = 200, .ext = 1};
+
+/* The end of the object that begins at `at`; 0 when there is none. */
+static size_t object_end(const uint8_t *b, size_t n, size_t at)
+{
+    struct mc_bounds s = {.data = b + at, .have = n - at};
+    size_t len = 0;
+
+    return at < n && !mc_bounds_check(&s, &wide, &len, NULL) ? at + len : 0;
+}
+
+static void put64(uint8_t *to, uint64_t v)
+{
+    for (int i = 0; i < 8; i++)
+        to[i] = (uint8_t)(v >> (56 - 8 * i));
+}
+
+/* The record's xxh made right, where it lies at its end in 8 bytes. */
+static void mend_record(uint8_t *b, size_t n)
+{
+    msgpack_unpacked whole, inner;
+    const msgpack_object *data = NULL;
+    size_t at = 0;
+
+    msgpack_unpacked_init(&whole);
+    msgpack_unpacked_init(&inner);
+    if (n > 9 && b[n - 9] == 0xcf &&
+        msgpack_unpack_next(&whole, (char *)b, n, &at) == MSGPACK_UNPACK_SUCCESS &&
+        whole.data.type == MSGPACK_OBJECT_MAP && (data = mc_get_opt(&whole.data, "data")) &&
+        data->type == MSGPACK_OBJECT_EXT) {
+        const uint8_t *body = (const uint8_t *)data->via.ext.ptr;
+        const size_t len = data->via.ext.size;
+        at = 0;
+        if (object_end(body, len, 0) &&
+            msgpack_unpack_next(&inner, (const char *)body, len, &at) == MSGPACK_UNPACK_SUCCESS &&
+            inner.data.type == MSGPACK_OBJECT_ARRAY && inner.data.via.array.size == 3 &&
+            inner.data.via.array.ptr[2].type == MSGPACK_OBJECT_BIN) {
+            const msgpack_object_bin *bin = &inner.data.via.array.ptr[2].via.bin;
+            put64(b + n - 8, XXH3_64bits(bin->ptr, bin->size));
+        }
+    }
+    msgpack_unpacked_destroy(&whole);
+    msgpack_unpacked_destroy(&inner);
+}
+
+/* Checksums, count and content id made right, as far as the objects can still be walked. */
+static void mend(uint8_t *b, size_t n)
+{
+    static const uint8_t id_key[] = {0xa2, 'i', 'd', 0xd9, 32}, end_key[] = {0xa3, 'e', 'n', 'd'};
+    XXH3_state_t *hash = XXH3_createState();
+    size_t at = object_end(b, n, 0), history = at ? object_end(b, n, at) : 0, records = 0;
+
+    if (hash && history) {
+        XXH3_128bits_reset(hash);
+        XXH3_128bits_update(hash, b, at);
+        at = history;
+        for (size_t end; (end = object_end(b, n, at)); at = end, records++) {
+            if (end == n) { /* the end record */
+                const XXH128_hash_t h = XXH3_128bits_digest(hash);
+                uint8_t *id = memmem(b + at, n - at, id_key, sizeof id_key),
+                        *count = memmem(b + at, n - at, end_key, sizeof end_key);
+                char text[40];
+                snprintf(text, sizeof text, "%016llx%016llx", (unsigned long long)h.high64,
+                         (unsigned long long)h.low64);
+                if (id && id + sizeof id_key + 32 <= b + n)
+                    memcpy(id + sizeof id_key, text, 32);
+                if (count && count + sizeof end_key < b + n && count[sizeof end_key] < 128 &&
+                    records < 128)
+                    count[sizeof end_key] = (uint8_t)records;
+                break;
+            }
+            mend_record(b + at, end - at);
+            XXH3_128bits_update(hash, b + at, end - at);
+        }
+    }
+    XXH3_freeState(hash);
+}
+
+/* ---- objects that keep their form ---- */
+
+/* All objects below o, o too, to nodes; how many. */
+static size_t list_nodes(msgpack_object *o, msgpack_object **nodes, size_t n, size_t most)
+{
+    if (n < most)
+        nodes[n++] = o;
+    if (o->type == MSGPACK_OBJECT_ARRAY)
+        for (uint32_t i = 0; i < o->via.array.size; i++)
+            n = list_nodes(&o->via.array.ptr[i], nodes, n, most);
+    if (o->type == MSGPACK_OBJECT_MAP)
+        for (uint32_t i = 0; i < o->via.map.size; i++) {
+            n = list_nodes(&o->via.map.ptr[i].key, nodes, n, most);
+            n = list_nodes(&o->via.map.ptr[i].val, nodes, n, most);
+        }
+    return n;
+}
+
+/* Bytes behind a pointer, mutated into new ones of the zone. */
+static void change_text(const struct fuzz_target *t, msgpack_zone *zone, const char **ptr,
+                        uint32_t *size)
+{
+    const size_t most = *size + 64;
+    char *to = msgpack_zone_malloc(zone, most);
+
+    if (!to)
+        return;
+    if (*size)
+        memcpy(to, *ptr, *size);
+    *size = (uint32_t)fuzz_bytes(t, (uint8_t *)to, *size, most);
+    *ptr = to;
+}
+
+/* One element more, a copy of another's, or one less. */
+static void change_count(msgpack_zone *zone, void **ptr, uint32_t *n, size_t size)
+{
+    char *to = msgpack_zone_malloc(zone, (*n + 1) * size);
+    const size_t at = fuzz_below(*n + 1), from = fuzz_below(*n + 1);
+
+    if (!to || !*n)
+        return;
+    if (fuzz_below(2)) {
+        memcpy(to, *ptr, at * size);
+        memcpy(to + at * size, (char *)*ptr + (from < *n ? from : 0) * size, size);
+        memcpy(to + (at + 1) * size, (char *)*ptr + at * size, (*n - at) * size);
+        ++*n;
+    } else {
+        memcpy(to, *ptr, *n * size);
+        if (at < *n)
+            memmove(to + at * size, to + (at + 1) * size, (*n - at - 1) * size);
+        --*n;
+    }
+    *ptr = to;
+}
+
+static void change_node(const struct fuzz_target *t, msgpack_zone *zone, msgpack_object *o)
+{
+    static const double reals[] = {0, -0.0, .5, 1, -1, 1e-300, 1e300, 3e38, 1e39, INFINITY, NAN};
+    const uint64_t number = fuzz_below(3) == 0 ? fuzz_below(8)
+                            : fuzz_below(2)    ? (uint64_t)1 << fuzz_below(64)
+                                               : UINT64_MAX >> fuzz_below(64);
+
+    switch (fuzz_below(4) ? o->type : fuzz_below(8)) {
+    case MSGPACK_OBJECT_STR:
+        if (o->type == MSGPACK_OBJECT_STR)
+            change_text(t, zone, &o->via.str.ptr, &o->via.str.size);
+        break;
+    case MSGPACK_OBJECT_BIN:
+        if (o->type == MSGPACK_OBJECT_BIN)
+            change_text(t, zone, &o->via.bin.ptr, &o->via.bin.size);
+        break;
+    case MSGPACK_OBJECT_EXT:
+        change_text(t, zone, &o->via.ext.ptr, &o->via.ext.size);
+        break;
+    case MSGPACK_OBJECT_ARRAY:
+        if (o->type == MSGPACK_OBJECT_ARRAY)
+            change_count(zone, (void **)&o->via.array.ptr, &o->via.array.size,
+                         sizeof *o->via.array.ptr);
+        break;
+    case MSGPACK_OBJECT_MAP:
+        if (o->type == MSGPACK_OBJECT_MAP)
+            change_count(zone, (void **)&o->via.map.ptr, &o->via.map.size, sizeof *o->via.map.ptr);
+        break;
+    case MSGPACK_OBJECT_NIL:
+    case MSGPACK_OBJECT_BOOLEAN:
+        o->type = fuzz_below(4) ? MSGPACK_OBJECT_BOOLEAN : MSGPACK_OBJECT_NIL;
+        o->via.boolean = fuzz_below(2);
+        break;
+    case MSGPACK_OBJECT_FLOAT64:
+        o->type = MSGPACK_OBJECT_FLOAT64;
+        o->via.f64 = reals[fuzz_below(sizeof reals / sizeof *reals)];
+        break;
+    default:
+        o->type = fuzz_below(8) ? MSGPACK_OBJECT_POSITIVE_INTEGER : MSGPACK_OBJECT_NEGATIVE_INTEGER;
+        o->via.u64 =
+            o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER ? number | (uint64_t)1 << 63 : number;
+    }
+}
+
+/* A record's [shape, dtype, bytes], changed inside. */
+static void change_inside(const struct fuzz_target *t, msgpack_zone *zone, msgpack_object *ext)
+{
+    static msgpack_object *nodes[64];
+    msgpack_sbuffer out;
+    msgpack_packer pk;
+    msgpack_object o;
+    size_t at = 0;
+
+    if (!object_end((const uint8_t *)ext->via.ext.ptr, ext->via.ext.size, 0) ||
+        msgpack_unpack(ext->via.ext.ptr, ext->via.ext.size, &at, zone, &o) < 0)
+        return;
+    change_node(t, zone, nodes[fuzz_below(list_nodes(&o, nodes, 0, 64))]);
+    msgpack_sbuffer_init(&out);
+    msgpack_packer_init(&pk, &out, msgpack_sbuffer_write);
+    char *to = msgpack_pack_object(&pk, o) ? NULL : msgpack_zone_malloc(zone, out.size + 1);
+    if (to) {
+        memcpy(to, out.data, out.size);
+        ext->via.ext.ptr = to;
+        ext->via.ext.size = (uint32_t)out.size;
+    }
+    msgpack_sbuffer_destroy(&out);
+}
+
+/* One of the objects that lie one after the other in x is changed, repeated, moved or left out. */
+static size_t change_objects(const struct fuzz_target *t, uint8_t *x, size_t n)
+{
+    static msgpack_object top[64], *nodes[4096];
+    size_t count = 0, from = 0, rest = 0;
+    msgpack_sbuffer out;
+    msgpack_packer pk;
+    msgpack_zone zone;
+    int failed = 0;
+
+    if (!msgpack_zone_init(&zone, 8192))
+        return n;
+    for (size_t end; count < 64 && (end = object_end(x, n, from)); from = end, count++) {
+        size_t at = 0;
+        if (msgpack_unpack((char *)x + from, end - from, &at, &zone, &top[count]) < 0)
+            break;
+    }
+    msgpack_sbuffer_init(&out);
+    msgpack_packer_init(&pk, &out, msgpack_sbuffer_write);
+    if (count) {
+        const size_t k = fuzz_below(2) ? 0 : fuzz_below(count), deed = fuzz_below(16);
+        const size_t other = fuzz_below(count);
+        const size_t n_nodes = list_nodes(&top[k], nodes, 0, 4096), which = fuzz_below(n_nodes);
+        msgpack_object *o = nodes[which];
+        if (deed < 1) { /* another order */
+            const msgpack_object was = top[k];
+            top[k] = top[other];
+            top[other] = was;
+        } else if (deed < 4) {
+            /* of what is not before it, so that none comes to hold itself */
+            *o = *nodes[which + fuzz_below(n_nodes - which)];
+        } else if (o->type == MSGPACK_OBJECT_EXT && fuzz_below(4)) {
+            change_inside(t, &zone, o);
+        } else {
+            change_node(t, &zone, o);
+        }
+        rest = deed == 4 ? k : count; /* left out */
+        for (size_t i = 0; i < count && !failed; i++)
+            failed = i == rest ? 0 : msgpack_pack_object(&pk, top[i]);
+        if (!failed && deed == 5)
+            failed = msgpack_pack_object(&pk, top[other]);
+    }
+    if (out.size && !failed && out.size + (n - from) <= FUZZ_MAX) {
+        memmove(x + out.size, x + from, n - from);
+        memcpy(x, out.data, out.size);
+        n = out.size + (n - from);
+    }
+    msgpack_sbuffer_destroy(&out);
+    msgpack_zone_destroy(&zone);
+    return n;
+}
+
+/* ---- the targets ---- */
+
+static size_t mutate(const struct fuzz_target *t, uint8_t *x, size_t n, size_t most)
+{
+    static uint8_t raw[2 * FUZZ_MAX];
+    static ZSTD_DCtx *d;
+    static ZSTD_CCtx *z;
+
+    if (!d) {
+        d = ZSTD_createDCtx();
+        z = ZSTD_createCCtx();
+        ZSTD_CCtx_setParameter(z, ZSTD_c_checksumFlag, 1);
+        ZSTD_CCtx_setParameter(z, ZSTD_c_contentSizeFlag, 0);
+        ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, 1);
+    }
+    ZSTD_inBuffer in = {x, n, 0};
+    ZSTD_outBuffer out = {raw, FUZZ_MAX, 0};
+    ZSTD_DCtx_reset(d, ZSTD_reset_session_only);
+    if (ZSTD_isError(ZSTD_decompressStream(d, &out, &in)) || !out.pos)
+        return fuzz_bytes(t, x, n, most);
+    size_t size = out.pos;
+    do
+        size = fuzz_below(4) ? change_objects(t, raw, size) : fuzz_bytes(t, raw, size, FUZZ_MAX);
+    while (!fuzz_below(4));
+    if (fuzz_below(8))
+        mend(raw, size);
+    const size_t packed = ZSTD_compress2(z, x, most, raw, size);
+    return ZSTD_isError(packed) ? 0 : packed;
+}
+
+static int take(const struct fuzz_target *t, const uint8_t *x, size_t n, struct mc_error *err)
+{
+    const int rc = fuzz_put(0, x, n, n, err);
+
+    return rc ? rc : t->read(fuzz_paths[0], err);
+}
+
+/* Of any kind, and its history, as mc-info reads them. */
+static int read_any(const char *path, struct mc_error *err)
+{
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path, err);
+
+    if (!rc)
+        rc = mc_reader_rest(r, NULL, err);
+    mc_reader_close(r);
+    return rc;
+}
+
+/* The groups of an untrusted graph are derived, too. */
+static int read_network(const char *path, struct mc_error *err)
+{
+    struct mc_symmetry s = {0};
+    struct mc_weights w = {0};
+    int rc = mc_weights_read(&w, path, NULL, err);
+
+    if (!rc)
+        rc = mc_symmetry_derive(&s, w.graph, err);
+    mc_symmetry_release(&s);
+    mc_weights_release(&w);
+    return rc;
+}
+
+/* tags of MessagePack, and keys */
+static const char *const words[] = {
+    "\x7f", "\x80", "\x81", "\x8f", "\x90", "\x91", "\x9f", "\xa0",  "\xa1",  "\xbf",   "\xc0",
+    "\xc2", "\xc3", "\xc4", "\xc6", "\xc7", "\xc9", "\xca", "\xcb",  "\xcc",  "\xcd",   "\xce",
+    "\xcf", "\xd0", "\xd3", "\xd4", "\xd9", "\xdb", "\xdc", "\xdd",  "\xde",  "\xdf",   "\xe0",
+    "\xff", "conv", "relu", "add",  "mul",  "/",    "bn",   "float", "uint8", "linear", NULL};
+
+#define STREAM(kind, read)                                                                         \
+    {                                                                                              \
+        kind, words, take, mutate, read                                                            \
+    }
+const struct fuzz_target fuzz_streams[] = {STREAM("stream", read_any),
+                                           STREAM("dataset", read_dataset),
+                                           STREAM("weights", read_network),
+                                           STREAM("moments", read_moments),
+                                           STREAM("activations", read_activations),
+                                           STREAM("matrices", read_matrices),
+                                           STREAM("permutation", read_permutation),
+                                           STREAM("curve", read_curve),
+                                           STREAM("checkpoint", read_checkpoint),
+                                           STREAM("losses", read_losses),
+                                           {0}};

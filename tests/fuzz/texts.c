@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Texts: graph files, files of groups, maps of names, tables and logs. What was taken is what it
+ * says it is: a graph that is printed reads back, a name leads back, a cell is a finite number. */
+#include "tests/fuzz/fuzz.h"
+
+#include "formats/exchange/convert.h"
+#include "formats/exchange/graph_json.h"
+#include "libcommon/graph/group_rows.h"
+#include "tools/plot/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int take_graph(const struct fuzz_target *t, const uint8_t *x, size_t n, struct mc_error *err)
+{
+    struct mc_graph *g = NULL, *again = NULL;
+    struct mc_symmetry s = {0};
+    struct mc_error none;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = NULL;
+    int rc = fuzz_put(0, x, n, n, err);
+
+    (void)t;
+    if (!rc && !(rc = mc_graph_json_read(&g, fuzz_paths[0], err))) {
+        if (!(f = open_memstream(&text, &size)) || mc_graph_json_print(f, g, err) || fclose(f) ||
+            fuzz_put(1, (uint8_t *)text, size, size, err) ||
+            mc_graph_json_read(&again, fuzz_paths[1], &none) || again->n_nodes != g->n_nodes ||
+            again->n_params != g->n_params)
+            rc = mc_fail(err, MC_EFAIL, "is not read as it was printed");
+        else
+            rc = mc_symmetry_derive(&s, g, err);
+    }
+    free(text);
+    mc_symmetry_release(&s);
+    mc_graph_free(again);
+    mc_graph_free(g);
+    return rc;
+}
+
+static int take_groups(const struct fuzz_target *t, const uint8_t *x, size_t n,
+                       struct mc_error *err)
+{
+    struct mc_tensor tensors[6];
+    struct mc_symmetry s = {0};
+    struct mc_graph *g = NULL;
+
+    (void)t;
+    tensors[0] = mc_tensor_make("a.weight", MC_F32, 2, (const uint64_t[]){6, 4});
+    tensors[1] = mc_tensor_make("a.bias", MC_F32, 1, (const uint64_t[]){6});
+    tensors[2] = mc_tensor_make("b.weight", MC_F32, 4, (const uint64_t[]){8, 6, 3, 3});
+    tensors[3] = mc_tensor_make("b.bias", MC_F32, 1, (const uint64_t[]){8});
+    tensors[4] = mc_tensor_make("c.weight", MC_F32, 2, (const uint64_t[]){2, 72});
+    tensors[5] = mc_tensor_make("qkv", MC_F32, 2, (const uint64_t[]){24, 4});
+    int rc = mc_graph_declare(&g, "net", tensors, 6, (const char *)x, n, err);
+    if (!rc)
+        rc = mc_symmetry_derive(&s, g, err);
+    for (size_t i = 0; !rc && i < s.n_groups; i++)
+        if (!s.groups[i].size || s.groups[i].size > 72 || s.groups[i].within > s.n_groups)
+            rc = mc_fail(err, MC_EFAIL, "group of %zu", s.groups[i].size);
+    mc_symmetry_release(&s);
+    mc_graph_free(g);
+    return rc;
+}
+
+static int take_map(const struct fuzz_target *t, const uint8_t *x, size_t n, struct mc_error *err)
+{
+    static const char *const names[] = {"layers.0.conv1.weight", "layer4.2.shortcut.0.bias",
+                                        "linear.weight", "bn.running_mean"};
+    char theirs[MC_RENAME_NAME], ours[MC_RENAME_NAME];
+    struct mc_rename *map = NULL;
+    int rc = fuzz_put(0, x, n, n, err);
+
+    (void)t;
+    if (!rc)
+        rc = mc_rename_read(&map, fuzz_paths[0], err);
+    for (size_t i = 0; !rc && i < sizeof names / sizeof *names; i++) {
+        rc = mc_rename_theirs(map, names[i], theirs, err);
+        if (!rc && (mc_rename_ours(map, theirs, ours, err) != 1 || strcmp(ours, names[i])))
+            rc = mc_fail(err, MC_EFAIL, "%s does not lead back", names[i]);
+    }
+    mc_rename_free(map);
+    return rc;
+}
+
+static int take_table(const struct fuzz_target *t, const uint8_t *x, size_t n, struct mc_error *err)
+{
+    static double v[FUZZ_MAX];
+    struct mc_table table = {0};
+    struct mc_error none;
+    int rc = fuzz_put(0, x, n, n, err);
+
+    if (rc)
+        return rc;
+    rc = strcmp(t->name, "log") ? mc_table_read(&table, fuzz_paths[0], err)
+                                : mc_table_read_log(&table, fuzz_paths[0], "epoch", err);
+    if (rc && table.text)
+        rc = mc_fail(err, MC_EFAIL, "refused, but there is a text");
+    for (size_t c = 0; !rc && c < table.cols; c++) {
+        if (table.rows > n || table.cols > n)
+            rc = mc_fail(err, MC_EFAIL, "larger than its text");
+        else if (!mc_table_numbers(&table, table.names[c], v, &none))
+            for (size_t r = 0; r < table.rows && !rc; r++)
+                if (!isfinite(v[r]))
+                    rc = mc_fail(err, MC_EFAIL, "took a number that is none");
+    }
+    mc_table_release(&table);
+    return rc;
+}
+
+static const char *const graph_words[] = {"{",
+                                          "}",
+                                          "[",
+                                          "]",
+                                          "\"",
+                                          ",",
+                                          ":",
+                                          "0",
+                                          "1",
+                                          "2",
+                                          "3",
+                                          "64",
+                                          "-1",
+                                          ".5",
+                                          "1e9",
+                                          "\\u0000",
+                                          "true",
+                                          "false",
+                                          "null",
+                                          "\"op\":",
+                                          "\"name\":",
+                                          "\"in\":",
+                                          "\"out\":",
+                                          "\"groups\":",
+                                          "\"kernel\":",
+                                          "\"stride\":",
+                                          "\"pad\":",
+                                          "\"conv\"",
+                                          "\"linear\"",
+                                          "\"relu\"",
+                                          "\"add\"",
+                                          "\"mul\"",
+                                          "\"concat\"",
+                                          "\"maxpool\"",
+                                          "\"avgpool\"",
+                                          "\"globalpool\"",
+                                          "\"flatten\"",
+                                          "\"dropout\"",
+                                          "\"batchnorm\"",
+                                          "\"layernorm\"",
+                                          "\"scale\"",
+                                          "\"gelu\"",
+                                          "\"loss\"",
+                                          NULL};
+static const char *const group_words[] = {"tensor\taxis\toffset\tcount\tblock\tgroup\n",
+                                          "a.weight",
+                                          "a.bias",
+                                          "qkv",
+                                          "b.weight",
+                                          "b.bias",
+                                          "c.weight",
+                                          "\t",
+                                          "\n",
+                                          "\n\n",
+                                          "#",
+                                          "0",
+                                          "1",
+                                          "2",
+                                          "3",
+                                          "6",
+                                          "8",
+                                          "9",
+                                          "72",
+                                          "18446744073709551616",
+                                          "-",
+                                          "g",
+                                          "h",
+                                          " ",
+                                          ":",
+                                          "*",
+                                          NULL};
+static const char *const map_words[] = {"*",     ".",      "-",      "#",  "\n", " ", "layers",
+                                        "conv1", "module", "weight", "\t", "**", NULL};
+static const char *const table_words[] = {"\t",
+                                          "\n",
+                                          "\"",
+                                          "\\u00",
+                                          "{",
+                                          "}",
+                                          "[",
+                                          "]",
+                                          ",",
+                                          ":",
+                                          "nan",
+                                          "1e999",
+                                          "-",
+                                          "null",
+                                          "\r\n",
+                                          "0x1",
+                                          "\xff\xfe",
+                                          "[[[[[[[[",
+                                          "\"loss\":",
+                                          "\"event\":\"epoch\"",
+                                          "{\"event\":\"epoch\"}\n",
+                                          "\\ud800",
+                                          NULL};
+
+const struct fuzz_target fuzz_texts[] = {{"graph", graph_words, take_graph, NULL, NULL},
+                                         {"groups", group_words, take_groups, NULL, NULL},
+                                         {"map", map_words, take_map, NULL, NULL},
+                                         {"table", table_words, take_table, NULL, NULL},
+                                         {"log", table_words, take_table, NULL, NULL},
+                                         {0}};
