@@ -285,4 +285,4 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 .PHONY: all demo check check-slurm sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench gpu-pack fuzz results man install format clean help \
-fuzzer: $(FUZZER)
+        programs-of-tests fuzzer always no-cudnn
