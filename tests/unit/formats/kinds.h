@@ -268,8 +268,12 @@ static inline int make_losses(const char *path, const struct mc_history *h, stru
 static inline int read_losses(const char *path, struct mc_error *err)
 {
     struct mc_losses l = {0};
-    int rc = mc_losses_read(&l, path, NULL, err);
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path, err);
 
+    if (!rc)
+        rc = mc_losses_read_stream(&l, r, NULL, err);
+    mc_reader_close(r);
     mc_losses_release(&l);
     return rc;
 }
