@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Whole blocks of grouped convolutions that move among each other: groups whose units hold groups.
- * For symmetry.c alone. */
+ * For mc_symmetry_derive alone. */
 #ifndef MC_BLOCKS_H
 #define MC_BLOCKS_H
 
 #include "libcommon/graph/symmetry.h"
-
-/* A convolution each of whose outputs is of one input. */
-static inline int mc_is_depthwise(const struct mc_graph *g, const struct mc_node *n)
-{
-    return n->op == MC_OP_CONV && n->groups > 1 && n->groups == g->nodes[n->in[0]].c;
-}
 
 /* To the groups of a graph, each of which is in no other, add those of blocks (symmetry.h says
  * which they are): each before the first group in its units. Taps of one node that see the groups

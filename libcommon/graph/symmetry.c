@@ -2,7 +2,7 @@
  *
  * From a graph to its permutation groups: lay an axis on every node, tie, number what is left
  * free, then list what each group permutes and where it is seen. */
-#include "libcommon/graph/blocks.h"
+#include "libcommon/graph/symmetry.h"
 #include "libcommon/graph/union_find.h"
 
 #include "libcommon/base/alloc.h"
@@ -460,8 +460,6 @@ int mc_symmetry_of_graph(struct mc_symmetry *out, const struct mc_graph *g, stru
     } while (lost);
     if (!(rc = write_taps(&d, out, err)))
         rc = write_groups(&d, out, err);
-    if (!rc)
-        rc = mc_symmetry_add_blocks(out, g, err);
 out:
     release(&d);
     if (rc)

@@ -94,7 +94,7 @@ struct mc_symmetry {
  * the node. */
 MC_USE_RESULT int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g,
                                      struct mc_error *err);
-/* The part of it that takes nodes. */
+/* The part of it that takes nodes, without the groups of blocks. */
 MC_USE_RESULT int mc_symmetry_of_graph(struct mc_symmetry *out, const struct mc_graph *g,
                                        struct mc_error *err);
 void mc_symmetry_release(struct mc_symmetry *s);
