@@ -185,15 +185,17 @@ static void report_groups(const struct mc_matrices *m, const struct mc_cli *cli)
         return;
     for (size_t i = 0; i < m->n_groups; i++) {
         const struct mc_matrix_group *g = &m->groups[i];
+        const char *like = g->within ? " and its like" : "";
+        const size_t units = mc_matrix_order(m, i);
         char a[160], b[160];
 
         list_dead(a, sizeof a, g->dead_a, g->n_dead_a);
         list_dead(b, sizeof b, g->dead_b, g->n_dead_b);
         if (g->n_dead_a || g->n_dead_b)
-            mc_note(cli, "%s: of %zu units, %s of a and %s of b hardly vary: they correlate 0",
-                    g->name, g->size, a, b);
-        else
-            mc_detail(cli, "%s: %zu units, seen at %zu layer%s", g->name, g->size, g->taps,
+            mc_note(cli, "%s%s: of %zu units, %s of a and %s of b hardly vary: they correlate 0",
+                    g->name, like, units, a, b);
+        else if (units)
+            mc_detail(cli, "%s%s: %zu units, seen at %zu layer%s", g->name, like, units, g->taps,
                       g->taps == 1 ? "" : "s");
     }
 }

@@ -16,13 +16,17 @@ static const char doc[] =
     "(Jonker and Volgenant). With -v, a line a group: its units; the value and its mean; the gap "
     "to the dual's bound, which proves the value greatest where it is 0 to rounding; the rows that "
     "an equally good permutation matches otherwise. Units that hardly vary are matched with what "
-    "the others leave, and told.\n\n"
+    "the others leave, and told. Where groups lie in the units of another (blocks of a grouped "
+    "convolution), each pair of units is worth its best assignments inside, and the units are "
+    "matched by these values.\n\n"
     "With --constraint, the best permutation found of those that are not worse than the identity "
     "in "
     "other matrices, those before the ReLU, by a search over the constraint's multiplier: the gap "
     "is then to what any such permutation can be worth, and -v adds the multiplier, how much "
     "better "
-    "than the identity's the constraint's value is (slack), and the value without a constraint.\n\n"
+    "than the identity's the constraint's value is (slack), and the value without a constraint. "
+    "Not "
+    "for groups in the units of others.\n\n"
     "Examples:\n"
     "  mc-hungarian matrices.mcz -o p.mcz\n"
     "  mc-hungarian -v --constraint pre.mcz post.mcz -o p.mcz\n"
@@ -63,8 +67,9 @@ static void report(const struct options *o, const struct mc_matrices *m,
     for (size_t k = 0; k < m->n_groups; k++) {
         const struct mc_matrix_group *g = &m->groups[k];
         if (g->n_dead_a || g->n_dead_b)
-            mc_note(cli, "%s: of %zu units, %zu of a and %zu of b are dead and fill what is left",
-                    g->name, g->size, g->n_dead_a, g->n_dead_b);
+            mc_note(cli, "%s%s: of %zu units, %zu of a and %zu of b are dead and fill what is left",
+                    g->name, g->within ? " and its like" : "", mc_matrix_order(m, k), g->n_dead_a,
+                    g->n_dead_b);
     }
 }
 

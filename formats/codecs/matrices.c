@@ -3,7 +3,7 @@
  * The codec of matrices streams. */
 #include "formats/codecs/matrices.h"
 
-#include "formats/codecs/tensors.h"
+#include "formats/codecs/permutation.h"
 #include "libcommon/base/alloc.h"
 
 #include <stdlib.h>
@@ -57,7 +57,8 @@ static int get_dead(const msgpack_object *group, const char *key, size_t size, i
     return 0;
 }
 
-static int get_group(struct mc_matrix_group *g, const msgpack_object *o, struct mc_error *err)
+static int get_group(struct mc_matrix_group *g, const msgpack_object *o, size_t n_groups,
+                     struct mc_error *err)
 {
     int rc = mc_keys_unpack(o, group_keys, 3, g, err);
 
@@ -65,9 +66,43 @@ static int get_group(struct mc_matrix_group *g, const msgpack_object *o, struct 
         return rc;
     if (!g->name[0] || !g->size)
         return mc_fail(err, MC_EINPUT, "a group has no name or no units");
-    if ((rc = get_dead(o, "dead_a", g->size, &g->dead_a, &g->n_dead_a, err)))
+    return mc_get_opt(o, "within") ? mc_nesting_unpack(&g->within, &g->unit, n_groups, o, err) : 0;
+}
+
+static int get_dead_units(struct mc_matrices *m, size_t k, const msgpack_object *o,
+                          struct mc_error *err)
+{
+    struct mc_matrix_group *g = &m->groups[k];
+    const size_t n = mc_matrix_order(m, k);
+    int rc = n > MAX_UNITS ? mc_fail(err, MC_EINPUT, "group %s: %zu units are too many", g->name, n)
+                           : get_dead(o, "dead_a", n, &g->dead_a, &g->n_dead_a, err);
+
+    return rc ? rc : get_dead(o, "dead_b", n, &g->dead_b, &g->n_dead_b, err);
+}
+
+int mc_matrices_nest(struct mc_matrices *m, struct mc_error *err)
+{
+    struct mc_perm p;
+    int rc = mc_perm_alloc(&p, m->n_groups, err);
+
+    if (rc)
         return rc;
-    return get_dead(o, "dead_b", g->size, &g->dead_b, &g->n_dead_b, err);
+    for (size_t k = 0; k < m->n_groups && !rc; k++) {
+        const struct mc_matrix_group *g = &m->groups[k];
+        memcpy(p.names[k], g->name, sizeof g->name);
+        p.sizes[k] = g->size;
+        p.within[k] = g->within;
+        p.unit[k] = g->unit;
+        if (g->within)
+            m->groups[g->within - 1].holds = 1;
+    }
+    rc = mc_perm_check_nesting(&p, err);
+    mc_perm_release(&p);
+    for (size_t k = 0; k < m->n_groups && !rc; k++)
+        if (m->groups[k].within && m->groups[m->groups[k].within - 1].within)
+            rc = mc_fail(err, MC_EINPUT, "group %s: lies in a group that lies in another",
+                         m->groups[k].name);
+    return rc;
 }
 
 static int get_meta(struct mc_matrices *m, const msgpack_object *meta, struct mc_error *err)
@@ -84,7 +119,11 @@ static int get_meta(struct mc_matrices *m, const msgpack_object *meta, struct mc
         return rc;
     m->n_groups = groups->via.array.size;
     for (size_t k = 0; k < m->n_groups && !rc; k++)
-        rc = get_group(&m->groups[k], &groups->via.array.ptr[k], err);
+        rc = get_group(&m->groups[k], &groups->via.array.ptr[k], m->n_groups, err);
+    if (!rc)
+        rc = mc_matrices_nest(m, err);
+    for (size_t k = 0; k < m->n_groups && !rc; k++)
+        rc = get_dead_units(m, k, &groups->via.array.ptr[k], err);
     return rc;
 }
 
@@ -92,9 +131,10 @@ static void groups_layout(struct mc_layout *l, const struct mc_matrices *m)
 {
     for (size_t k = 0; k < m->n_groups; k++) {
         const struct mc_matrix_group *g = &m->groups[k];
-        struct mc_tensor t =
-            mc_tensor_make(g->name, MC_F64, 2, (const uint64_t[]){g->size, g->size});
-        mc_layout_add(l, &t, &g->value);
+        const uint64_t n = mc_matrix_order(m, k);
+        const struct mc_tensor t = mc_tensor_make(g->name, MC_F64, 2, (const uint64_t[]){n, n});
+        if (n)
+            mc_layout_add(l, &t, &g->value);
     }
 }
 
@@ -104,7 +144,8 @@ static int check_values(const struct mc_matrices *m, const char *file, struct mc
 
     for (size_t k = 0; k < m->n_groups && !rc; k++) {
         const struct mc_matrix_group *g = &m->groups[k];
-        rc = mc_finite(MC_F64, g->value, g->size * g->size, file, g->name, err);
+        const size_t n = mc_matrix_order(m, k);
+        rc = n ? mc_finite(MC_F64, g->value, n * n, file, g->name, err) : 0;
     }
     return rc;
 }
@@ -160,10 +201,12 @@ int mc_matrices_write(const struct mc_matrices *m, const char *path, const struc
     mc_put_array(&l.meta, "groups", m->n_groups);
     for (size_t k = 0; k < m->n_groups; k++) {
         const struct mc_matrix_group *g = &m->groups[k];
-        mc_pack_map(&l.meta, 5);
+        mc_pack_map(&l.meta, g->within ? 7 : 5);
         mc_keys_pack(&l.meta, group_keys, 3, g);
         pack_dead(&l.meta, "dead_a", g->dead_a, g->n_dead_a);
         pack_dead(&l.meta, "dead_b", g->dead_b, g->n_dead_b);
+        if (g->within)
+            mc_nesting_pack(&l.meta, g->within, g->unit);
     }
     groups_layout(&l, m);
     return mc_layout_write(&l, path, h, err);

@@ -8,7 +8,9 @@
  * taps: [{name, group, start, count, samples}], attack and seed (of attacked images only),
  * precision (where it is not f32). Tensors, float64, for tap i (named as the tap): "i/NAME/sum_a"
  * (K), "sum_b", "sumsq_a", "sumsq_b", "cross" (K,K); rows of cross are a's units. A tap sees
- * channels [start, start + count) of its group; samples = images * H * W. */
+ * channels [start, start + count) of its group; samples = images * H * W. Of groups that lie alike
+ * in the units of another, taps are of the one in unit 0, and see the channels of all, unit by
+ * unit. */
 #ifndef MC_MOMENTS_H
 #define MC_MOMENTS_H
 
@@ -33,6 +35,7 @@ struct mc_taps {
     size_t n_groups, n_taps;
     char (*group_names)[MC_NAME_MAX];
     size_t *group_sizes;
+    size_t *group_within, *group_unit; /* as in struct mc_perm; group_within NULL: none */
     struct mc_tap_info *taps;
 };
 
@@ -57,7 +60,10 @@ MC_USE_RESULT int mc_taps_init(struct mc_taps *out, const struct mc_symmetry *s,
 int mc_taps_same(const struct mc_taps *a, const struct mc_taps *b); /* samples aside */
 void mc_taps_release(struct mc_taps *t);
 void mc_taps_pack(const struct mc_taps *t, struct mc_pack *p); /* three keys of an open map */
-/* Every tap lies within its group, every unit is seen at one; MC_EINPUT names what is not so. */
+/* The groups, without their permutations; lent. */
+struct mc_perm mc_taps_groups(const struct mc_taps *t);
+/* Every tap lies within its group, every unit is seen at one, and no group lies in one that lies in
+ * another; MC_EINPUT names what is not so. */
 MC_USE_RESULT int mc_taps_check(const struct mc_taps *t, struct mc_error *err);
 /* Checked: names there, and mc_taps_check. After an error there is nothing to release. */
 MC_USE_RESULT int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta,

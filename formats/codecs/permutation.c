@@ -27,15 +27,19 @@ void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *in
             group.found = info[k];
         mc_pack_map(out, n + (within && within[k] ? 2 : 0));
         mc_keys_pack(out, mc_group_keys, n, &group);
-        if (within && within[k]) {
-            mc_put_u64(out, "within", within[k] - 1);
-            mc_put_u64(out, "unit", p->unit[k]);
-        }
+        if (within && within[k])
+            mc_nesting_pack(out, within[k], p->unit[k]);
     }
 }
 
-static int unpack_nesting(size_t *within, size_t *unit, size_t n_groups, const msgpack_object *map,
-                          struct mc_error *err)
+void mc_nesting_pack(struct mc_pack *p, size_t within, size_t unit)
+{
+    mc_put_u64(p, "within", within - 1);
+    mc_put_u64(p, "unit", unit);
+}
+
+int mc_nesting_unpack(size_t *within, size_t *unit, size_t n_groups, const msgpack_object *map,
+                      struct mc_error *err)
 {
     uint64_t at = 0, of = 0;
     int rc = mc_get_u64(map, "within", n_groups - 1, &at, err);
@@ -69,7 +73,8 @@ int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, struc
         memcpy(out->names[k], group.name, sizeof group.name);
         out->sizes[k] = group.size;
         if (!rc && mc_get_opt(&groups->via.array.ptr[k], "within"))
-            rc = unpack_nesting(&out->within[k], &out->unit[k], n, &groups->via.array.ptr[k], err);
+            rc = mc_nesting_unpack(&out->within[k], &out->unit[k], n, &groups->via.array.ptr[k],
+                                   err);
     }
     if (!rc)
         rc = mc_perm_check_nesting(out, err);

@@ -3,8 +3,9 @@
  * Permutation streams. formats/codecs/permutation.md is the specification.
  *
  * meta: groups: [{name, size, value, bound, gap, ties}, ...] (all but name and size only where an
- * assignment found it). Tensors: one a group, under the group's name, int32 (K): entry i is
- * the unit of the second network that goes to place i. */
+ * assignment found it), within and unit of a group in a unit of another. Tensors: one a group,
+ * under the group's name, int32 (K): entry i is the unit of the second network that goes to place
+ * i. */
 #ifndef MC_PERMUTATION_H
 #define MC_PERMUTATION_H
 
@@ -32,6 +33,10 @@ struct mc_group_entry {
 #define MC_MAX_UNITS (1u << 24)
 extern const struct mc_key mc_group_keys[MC_GROUP_KEYS];
 
+/* The keys "within" and "unit" of a group that has them, as struct mc_group has them. */
+void mc_nesting_pack(struct mc_pack *p, size_t within, size_t unit);
+MC_USE_RESULT int mc_nesting_unpack(size_t *within, size_t *unit, size_t n_groups,
+                                    const msgpack_object *map, struct mc_error *err);
 /* For kinds that hold a permutation: the key "groups" of an open map and back (perm[k] are left
  * NULL), and the tensors, named behind `prefix`. p may be NULL in mc_perm_tensors: none. */
 void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *info,

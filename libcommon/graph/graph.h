@@ -202,6 +202,11 @@ void mc_graph_needed(const struct mc_graph *g, int training, unsigned char *need
 /* Set delta of every ReLU. */
 void mc_graph_huber(struct mc_graph *g, float delta);
 
+/* A convolution each of whose outputs is of one input. */
+static inline int mc_is_depthwise(const struct mc_graph *g, const struct mc_node *n)
+{
+    return n->op == MC_OP_CONV && n->groups > 1 && n->groups == g->nodes[n->in[0]].c;
+}
 /* Groups of the convolution whose weight it is; else 1, as without a graph. */
 static inline size_t mc_param_groups(const struct mc_graph *g, const struct mc_param *p)
 {

@@ -3,6 +3,7 @@
  * From rows to groups: each line by itself, then the groups, then that places of one axis are of
  * one group, or of one within a unit of another. */
 #include "libcommon/graph/group_rows.h"
+#include "libcommon/graph/blocks.h"
 
 #include "libcommon/base/alloc.h"
 
@@ -427,7 +428,11 @@ out:
 
 int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
 {
-    return (g->rows ? of_rows : mc_symmetry_of_graph)(out, g, err);
+    int rc = (g->rows ? of_rows : mc_symmetry_of_graph)(out, g, err);
+
+    if (!rc && !g->rows && (rc = mc_symmetry_add_blocks(out, g, err)))
+        mc_symmetry_release(out);
+    return rc;
 }
 
 /* ---- the network ------------------------------------------------------------------------------

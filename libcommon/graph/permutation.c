@@ -85,18 +85,13 @@ void mc_perm_random(struct mc_perm *p, uint64_t seed)
 /* ---- groups within units ----------------------------------------------------------------------
  */
 
-/* The groups of the units of each group: those of group g, by unit and slot, from child[first[g]]
- * on, as many a unit as slots[g]. */
-struct nesting {
-    size_t *first, *slots, *child, *slot;
-};
-
-static void release_nesting(struct nesting *n)
+void mc_nesting_release(struct mc_nesting *n)
 {
     free(n->first);
     free(n->slots);
     free(n->child);
     free(n->slot);
+    *n = (struct mc_nesting){0};
 }
 
 static int bad_nesting(const struct mc_perm *p, size_t g, struct mc_error *err)
@@ -108,7 +103,7 @@ static int bad_nesting(const struct mc_perm *p, size_t g, struct mc_error *err)
 /* from (n_groups): the group that comes to the place of each, as units take along what they hold;
  * or, without `moved`, the one in the first units that it should be like. Returns a group that is
  * of another size or holds another number of groups than that one, or n_groups. */
-static size_t trace(const struct nesting *n, const struct mc_perm *p, int moved, size_t *from)
+static size_t trace(const struct mc_nesting *n, const struct mc_perm *p, int moved, size_t *from)
 {
     int open = 1;
 
@@ -134,13 +129,12 @@ static size_t trace(const struct nesting *n, const struct mc_perm *p, int moved,
     return p->n_groups;
 }
 
-/* Of each group, in the nesting's order, how many have been met in its unit; n: all of them. */
-static int find_nesting(struct nesting *n, const struct mc_perm *p, struct mc_error *err)
+int mc_nesting_find(struct mc_nesting *n, const struct mc_perm *p, struct mc_error *err)
 {
-    size_t total = 0, bad = 0, *met = NULL, *from = NULL;
+    size_t total = 0, bad = 0, *met = NULL, *from = NULL; /* met: of each unit's groups */
     int rc = 0;
 
-    *n = (struct nesting){0};
+    *n = (struct mc_nesting){0};
     if ((rc = mc_new(&n->first, p->n_groups, err)) || (rc = mc_new(&n->slots, p->n_groups, err)) ||
         (rc = mc_new(&n->child, p->n_groups, err)) || (rc = mc_new(&n->slot, p->n_groups, err)))
         goto out;
@@ -190,32 +184,46 @@ out:
     free(met);
     free(from);
     if (rc)
-        release_nesting(n);
+        mc_nesting_release(n);
     return rc;
 }
 
 int mc_perm_check_nesting(const struct mc_perm *p, struct mc_error *err)
 {
-    struct nesting n;
-    int rc = find_nesting(&n, p, err);
+    struct mc_nesting n;
+    int rc = mc_nesting_find(&n, p, err);
 
     if (!rc)
-        release_nesting(&n);
+        mc_nesting_release(&n);
     return rc;
+}
+
+void mc_perm_of_taps(const struct mc_perm *p, const struct mc_nesting *n, size_t g, int32_t *to)
+{
+    const size_t K = p->sizes[g], up = p->within[g] - 1;
+
+    if (!p->within[g])
+        memcpy(to, p->perm[g], K * sizeof *to);
+    for (size_t h = 0; p->within[g] && h < p->sizes[up]; h++) {
+        const size_t u = (size_t)p->perm[up][h];
+        const int32_t *perm = p->perm[n->child[n->first[up] + u * n->slots[up] + n->slot[g]]];
+        for (size_t i = 0; i < K; i++)
+            to[h * K + i] = (int32_t)(u * K) + perm[i];
+    }
 }
 
 /* *from (n_groups): the group that comes to the place of each: units take along what they hold. */
 static int find_sources(const struct mc_perm *p, size_t **from, struct mc_error *err)
 {
-    struct nesting n = {0};
-    int rc = find_nesting(&n, p, err);
+    struct mc_nesting n = {0};
+    int rc = mc_nesting_find(&n, p, err);
 
     *from = NULL;
     if (rc)
         return rc;
     if (!(rc = mc_new(from, p->n_groups, err)))
         (void)trace(&n, p, 1, *from);
-    release_nesting(&n);
+    mc_nesting_release(&n);
     return rc;
 }
 

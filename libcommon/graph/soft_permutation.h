@@ -30,7 +30,8 @@ struct mc_soft_perm_use {
     size_t base, blocks, stride, m;
 };
 
-/* All of them, in the groups' order: *out (n), which the caller frees. MC_ENOMEM. */
+/* All of them, in the groups' order: *out (n), which the caller frees. A group whose units hold
+ * others has none: its units stay where they are. MC_ENOMEM. */
 MC_USE_RESULT int mc_soft_perm_uses(const struct mc_symmetry *s, const struct mc_graph *g,
                                     struct mc_soft_perm_use **out, size_t *n, struct mc_error *err);
 

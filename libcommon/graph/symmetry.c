@@ -42,12 +42,6 @@ static void release(struct derivation *d)
 
 /* ---- axes and ties -------------------------------------------------------------------------- */
 
-/* Each output is of one input. */
-static int is_depthwise(const struct mc_graph *g, const struct mc_node *n)
-{
-    return n->op == MC_OP_CONV && n->groups > 1 && n->groups == g->nodes[n->in[0]].c;
-}
-
 static int check_segments(size_t n, struct mc_error *err)
 {
     return n <= MAX_SEGMENTS
@@ -112,7 +106,7 @@ static int lay_axis(struct derivation *d, int i, struct mc_error *err)
     d->axis[i].first = d->n;
     switch (n->op) {
     case MC_OP_CONV:
-        if (is_depthwise(d->g, n))
+        if (mc_is_depthwise(d->g, n))
             rc = append_axis(d, a, (size_t)(n->c / n->groups), err);
         else if (n->groups == 1 || !(rc = cut_groups(d, n, in->c, err)))
             rc = append_sets(d, n->groups, n->c / n->groups, 0, err);
@@ -410,7 +404,7 @@ static void use_all(const struct mc_graph *g, struct mc_symmetry *out)
         const struct mc_param *p = &g->params[i];
         use_axis(out, 0, i, 0, &out->axes[p->node]);
         if (p->tensor.ndim > 1 && is_layer(&g->nodes[p->node]) &&
-            !is_depthwise(g, &g->nodes[p->node]))
+            !mc_is_depthwise(g, &g->nodes[p->node]))
             use_axis(out, 0, i, 1, &out->axes[g->nodes[p->node].in[0]]);
     }
     for (size_t i = 0; i < g->n_stats; i++)

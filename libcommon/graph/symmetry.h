@@ -5,10 +5,18 @@
  *
  * An axis is a list of segments. Concat strings segments together, flatten repeats each channel h*w
  * times, add splits both sides until their boundaries agree and ties them, and every split travels
- * to all that was tied before. A depthwise convolution passes its axis on; one in groups cuts its
- * input's axis at their boundaries, and the channels of each of them move among themselves. Fixed
- * (group -1) are the axes of the input and of the logits, what is tied to them, and what has
- * nothing to move: a group of one channel.
+ * to all that was tied before. A depthwise convolution passes its axis on; one in G groups cuts its
+ * axes at their boundaries, and the channels of each of them move among themselves. Fixed (group
+ * -1) are the axes of the input and of the logits, what is tied to them, and what has nothing to
+ * move: a group of one channel.
+ *
+ * Whole blocks of a convolution in G groups move where each block of its inputs and of its outputs
+ * is one group, and every axis with one of these has all G side by side, in the blocks' order and
+ * with one repeat; what other convolutions in groups have of them must be their own blocks, too. A
+ * group of G units more then permutes the blocks (the rows of its weight; its inputs go along),
+ * called NODE/blocks after the first layer whose outputs it permutes, and in each unit lie the
+ * groups of that block (struct mc_group): those of all convolutions that share any of them. Where
+ * anything else ties a block, all stay in order.
  *
  * A segment, a use and a tap hold a whole group: start is 0 and count is the group's size. (An axis
  * that could be cut further is tied to nothing that is cut there, so it is one group.) */
@@ -52,7 +60,10 @@ struct mc_use {
  * branch. So a residual stage is seen at its stem's ReLU and at each block's last one,
  * pre-activation blocks at the ReLU that begins their branch, inception at each branch's ReLU; what
  * is summed before a ReLU is not seen alone. Each group has at least one tap, each node and offset
- * at most one. */
+ * at most one.
+ *
+ * Groups that lie alike in the units of another share their taps, which are of the one in unit 0:
+ * its count is all units' channels, unit by unit. The group of the blocks itself has none. */
 struct mc_tap {
     int group;
     int post, pre;
@@ -62,9 +73,9 @@ struct mc_tap {
 struct mc_group {
     char name[MC_NAME_MAX]; /* of the first layer whose outputs it permutes */
     size_t size;            /* K */
-    /* declared groups only: 1 + the group within whose unit `unit` it lies, or 0. What lies in the
-     * units of one group is alike in all of them, in the same order (the groups of a unit, by their
-     * slots). A group within moves first, then the units with what they hold. */
+    /* 1 + the group within whose unit `unit` it lies, or 0. What lies in the units of one group is
+     * alike in all of them, in the same order (the groups of a unit, by their slots). A group
+     * within moves first, then the units with what they hold. */
     size_t within, unit;
     struct mc_use *uses;
     size_t n_uses;
@@ -83,7 +94,7 @@ struct mc_symmetry {
  * the node. */
 MC_USE_RESULT int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g,
                                      struct mc_error *err);
-/* The part of it that takes nodes. */
+/* The part of it that takes nodes, without the groups of blocks. */
 MC_USE_RESULT int mc_symmetry_of_graph(struct mc_symmetry *out, const struct mc_graph *g,
                                        struct mc_error *err);
 void mc_symmetry_release(struct mc_symmetry *s);
@@ -122,6 +133,21 @@ void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from); /* of the sam
 MC_USE_RESULT int mc_perm_check(const struct mc_perm *p, struct mc_error *err);
 /* Groups that lie within units do so alike in all units; MC_EINPUT names a group that does not. */
 MC_USE_RESULT int mc_perm_check_nesting(const struct mc_perm *p, struct mc_error *err);
+
+/* The groups in the units of each: those of group g, by unit and slot, from child[first[g]] on, as
+ * many a unit as slots[g]; and the slot of each group (0 of one that lies in none). */
+struct mc_nesting {
+    size_t *first, *slots, *child, *slot; /* (n_groups) */
+};
+/* MC_EINPUT as mc_perm_check_nesting. After an error there is nothing to release. p: its names,
+ * sizes, within and unit are looked at. */
+MC_USE_RESULT int mc_nesting_find(struct mc_nesting *n, const struct mc_perm *p,
+                                  struct mc_error *err);
+void mc_nesting_release(struct mc_nesting *n);
+/* Which unit comes to each place that the taps of group g show: of the group itself or, where it
+ * lies in unit 0 of another, of all like it, unit by unit. */
+void mc_perm_of_taps(const struct mc_perm *p, const struct mc_nesting *n, size_t g, int32_t *to);
+
 /* Take over which groups lie within which, of the groups that it is for (mc_perm_fits). */
 void mc_perm_nest(struct mc_perm *p, const struct mc_symmetry *s);
 /* Group g is this one, or MC_EINPUT. */

@@ -34,8 +34,8 @@ static int in_order(const void *x, const void *y)
         return a->use->is_stat - b->use->is_stat;
     if (a->use->index != b->use->index)
         return a->use->index < b->use->index ? -1 : 1;
-    if (a->use->repeat != b->use->repeat)
-        return a->use->repeat < b->use->repeat ? -1 : 1;
+    if (mc_use_is_after(a, b) || mc_use_is_after(b, a))
+        return mc_use_is_after(a, b) ? 1 : -1;
     if (a->use->dim != b->use->dim)
         return a->use->dim - b->use->dim;
     return a->at.base < b->at.base ? -1 : a->at.base > b->at.base;
@@ -44,21 +44,27 @@ static int in_order(const void *x, const void *y)
 int mc_uses_in_order(const struct mc_symmetry *s, const struct mc_graph *g,
                      struct mc_placed_use **out, size_t *n, struct mc_error *err)
 {
-    size_t total = 0;
-    int rc = 0;
+    size_t total = 0, *height = NULL;
+    int rc = mc_new(&height, s->n_groups, err);
 
     *n = 0;
+    *out = NULL;
     for (size_t k = 0; k < s->n_groups; k++)
         total += s->groups[k].n_uses;
-    if ((rc = mc_new(out, total, err)))
-        return rc;
+    if (rc || (rc = mc_new(out, total, err)))
+        goto out;
+    for (size_t k = 0; k < s->n_groups; k++)
+        for (size_t i = s->groups[k].within, h = 1; i; i = s->groups[i - 1].within, h++)
+            height[i - 1] = height[i - 1] > h ? height[i - 1] : h;
     for (size_t k = 0; k < s->n_groups; k++)
         for (size_t i = 0; i < s->groups[k].n_uses; i++) {
             const struct mc_use *u = &s->groups[k].uses[i];
-            (*out)[(*n)++] = (struct mc_placed_use){k, u, mc_unit_blocks(g, u)};
+            (*out)[(*n)++] = (struct mc_placed_use){k, height[k], u, mc_unit_blocks(g, u)};
         }
     qsort(*out, *n, sizeof **out, in_order);
-    return 0;
+out:
+    free(height);
+    return rc;
 }
 
 void mc_units_permute(const struct mc_unit_blocks *at, const int32_t *perm, int inverse, void *x,

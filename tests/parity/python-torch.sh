@@ -283,12 +283,21 @@ says(["no module \"9\", \"x:in\""], lambda: mt.moments(seq.net(), seq.net(), [x]
     "0": {"out": ["0.*:0"], "at": ["9", "x:in"]}}, "no.mcz"))
 says(["runs more than once"], lambda: mt.moments(torch.nn.Sequential(*[torch.nn.Linear(4, 4)] * 2), torch.nn.Sequential(
     *[torch.nn.Linear(4, 4)] * 2), [torch.rand(3, 4)], {"g": {"out": ["0.*:0"], "at": "0"}}, "no.mcz"))
-# moments do not say which groups lie within units
+# groups within units: those in the first show all, and what they lie in nothing of its own
 heads = {"heads": {"out": ["0.*:0"], "size": 2, "at": "0"}}
 rows, _ = groups.rows(heads, {k: v.shape for k, v in seq.net().state_dict().items()})
 rows += [(t, 0, 4 * h, 4, 1, "in%d" % h) for h in range(2) for t in ("0.weight", "0.bias")]
-says(["\"in0\", \"in1\": no moments of groups that lie within"], lambda: mt.moments(
-    seq.net(1), seq.net(2), [x], rows, "no.mcz", at={"heads": "0", "in0": "1", "in1": "2"}))
+for at, words in (({"heads": "0", "in0": "1"}, "shows \"heads\": it has no \"at\""), ({"in1": "1"}, "no \"at\", the module that shows "
+                  "the units, of in0"), ({"in0": "1[4:14]"}, "no such places")):
+    says([words], lambda: mt.moments(seq.net(1), seq.net(2), [x], rows, "no.mcz", at=at))
+says(["\"in0\" does not lie in the same unit"], lambda: mt.moments(
+    seq.net(1), seq.net(2), [x], rows + [("3.bias", 0, 0, 4, 1, "in0")], "no.mcz", at={"in0": "1"}))
+deep = [("0.bias", 0, 0, 2, 4, "o"), ("0.bias", 0, 0, 2, 2, "m0"), ("0.bias", 0, 4, 2, 2, "m1"), ("0.bias", 0, 0, 2, 1, "i0")]
+says(["group i0: lies in a group that lies in another"], lambda: mt.moments(
+    seq.net(1), seq.net(2), [x], deep, "no.mcz", at={"i0": "1"}))
+mt.moments(seq.net(1), seq.net(2), [x], rows, "in.mcz", at={"in0": "1"})
+s = mcz.read("in.mcz")
+assert [g.get("unit") for g in s.meta["groups"]] == [None, 0, 1] and [t["count"] for t in s.meta["taps"]] == [8]
 import os
 assert not os.path.exists("no.mcz")
 END

@@ -42,7 +42,12 @@ static void count(struct mc_moments *m, struct mc_error *err)
     char names[2][MC_NAME_MAX] = {"p", "q"};
     size_t sizes[2] = {16, 33};
     struct mc_tap_info taps[TAPS];
-    const struct mc_taps all = {"post", 2, TAPS, names, sizes, taps};
+    const struct mc_taps all = {.at = "post",
+                                .n_groups = 2,
+                                .n_taps = TAPS,
+                                .group_names = names,
+                                .group_sizes = sizes,
+                                .taps = taps};
 
     for (size_t i = 0; i < TAPS; i++) {
         taps[i] = (struct mc_tap_info){"", shapes[i].group, 0, shapes[i].K, 0};

@@ -8,7 +8,8 @@ one group (embeddings, layer norms and all blocks), heads move as blocks, the ch
     logits NET OUT FILE    the largest difference of FILE's logits from OUT.pt's, and the largest logit
     train NET OUT STEPS    two networks trained shortly, OUT-base and OUT-other, and two that went on from the first apart,
                            OUT-a and OUT-b
-    loss NET FILE...       their losses on the data of `train`"""
+    loss NET FILE...       their losses on the data of `train`
+    moments NET OUT FILE M the moments of `make`'s network and FILE's, as hooks see the stream, the heads and the layers"""
 import sys
 
 import torch
@@ -207,6 +208,13 @@ def main(what, name, out, *more):
                 net = read(net, out + "-base.safetensors")
                 train(name, net, int(more[0]) // 2, seed, 1e-3)
                 write(net, out + "-%s.safetensors" % end)
+    elif what == "moments":
+        import mcz.torch
+        at, w = {"stream": ["h.0.ln1", "h.1.ln2", "ln"]}, net.wte.weight.shape[1]
+        for p in ("h.%d." % i for i in range(len(net.h))):
+            at[p + "head0.qk"] = ["%sqkv[%d:%d]" % (p, i * w, (i + 1) * w) for i in range(2)]
+            at[p + "head0.v"], at[p + "mlp"] = [p + "qkv[%d:%d]" % (2 * w, 3 * w), p + "out:in"], p + "down:in"
+        mcz.torch.moments(net, read(made(name, 1), more[0]), net.inputs(64, 2).split(32), out + ".tsv", more[1], at=at)
     elif what == "loss":
         for f in (out, *more):
             print("%s\t%.6f" % (f, loss_of(read(net, f), *data(name, 512, 9))))

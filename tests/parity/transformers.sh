@@ -22,6 +22,11 @@ for net in gpt vit; do
     mc-permute p.mcz q.mcz | alike - made.mcz
     mc-match -q -t 1 made.mcz q.mcz | same - p.mcz
     mc-permute --inverse planted.mcz q.mcz | alike - made.mcz
+    # and from activations, where modules show what is in the heads
+    if [ $net = gpt ]; then
+        transformers moments $net made q.safetensors m.mcz
+        mc-corr -q m.mcz | mc-hungarian -q | mc-permute -q - q.mcz | alike - made.mcz
+    fi
 
     transformers train $net t 120
     for end in a b base other; do mc-convert -q t-$end.safetensors --groups t.tsv -o $end.mcz; done

@@ -4,6 +4,7 @@
 #include "tools/align/correlation.h"
 
 #include "kernels/backend.h"
+#include "libcommon/base/alloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -125,7 +126,7 @@ struct tally {
     uint32_t *pairs, *alive_a, *alive_b;
 };
 
-static void add_tap(struct mc_matrix_group *g, const struct mc_tap_info *t,
+static void add_tap(struct mc_matrix_group *g, size_t K, const struct mc_tap_info *t,
                     const struct tap_values *v, const struct tally *c)
 {
     g->taps++;
@@ -134,16 +135,17 @@ static void add_tap(struct mc_matrix_group *g, const struct mc_tap_info *t,
         c->alive_a[at] += !v->dead_a[r];
         c->alive_b[at] += !v->dead_b[r];
         for (size_t s = 0; s < t->count; s++) {
-            g->value[at * g->size + t->start + s] += v->value[r * t->count + s];
-            c->pairs[at * g->size + t->start + s]++;
+            g->value[at * K + t->start + s] += v->value[r * t->count + s];
+            c->pairs[at * K + t->start + s]++;
         }
     }
 }
 
-static int group_matrix(struct mc_matrix_group *g, const struct mc_moments *m, size_t group,
-                        enum mc_measure measure, struct tap_values *v, struct mc_error *err)
+/* K: units of its matrix. */
+static int group_matrix(struct mc_matrix_group *g, size_t K, const struct mc_moments *m,
+                        size_t group, enum mc_measure measure, struct tap_values *v,
+                        struct mc_error *err)
 {
-    const size_t K = g->size;
     uint32_t *counts = calloc(K * (K + 2), sizeof *counts);
     int rc = 0;
 
@@ -157,7 +159,7 @@ static int group_matrix(struct mc_matrix_group *g, const struct mc_moments *m, s
     const struct tally c = {counts, counts + K * K, counts + K * K + K};
     for (size_t i = 0; !rc && i < m->taps.n_taps; i++)
         if (m->taps.taps[i].group == group && !(rc = measure_tap(v, m, i, measure, err)))
-            add_tap(g, &m->taps.taps[i], v, &c);
+            add_tap(g, K, &m->taps.taps[i], v, &c);
     for (size_t i = 0; i < K; i++) {
         if (!c.alive_a[i])
             g->dead_a[g->n_dead_a++] = (int32_t)i;
@@ -197,7 +199,17 @@ int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, enum m
         struct mc_matrix_group *g = &out->groups[i];
         g->size = m->taps.group_sizes[i];
         memcpy(g->name, m->taps.group_names[i], sizeof g->name);
-        rc = group_matrix(g, m, i, measure, &v, err);
+        if (m->taps.group_within && m->taps.group_within[i]) {
+            g->within = m->taps.group_within[i];
+            g->unit = m->taps.group_unit[i];
+        }
+    }
+    if (!rc)
+        rc = mc_matrices_nest(out, err);
+    for (size_t i = 0; !rc && i < out->n_groups; i++) {
+        const size_t K = mc_matrix_order(out, i);
+        if (K)
+            rc = group_matrix(&out->groups[i], K, m, i, measure, &v, err);
     }
     free(v.memory);
     return rc;
@@ -241,19 +253,42 @@ static void layer_means(struct mc_signature *s, const struct mc_tap_info *t, con
     s->permuted /= (double)K;
 }
 
+/* to: room for the units of any group, or NULL where none lies in another's. */
+static const int32_t *perm_of_tap(const struct mc_perm *groups, const struct mc_nesting *nesting,
+                                  size_t group, int32_t *to)
+{
+    if (!to || !groups->within[group])
+        return groups->perm[group];
+    mc_perm_of_taps(groups, nesting, group, to);
+    return to;
+}
+
 int mc_corr_signature(struct mc_signature *out, const struct mc_moments *m,
                       const struct mc_perm *perm, struct mc_error *err)
 {
+    struct mc_perm groups = mc_taps_groups(&m->taps);
+    struct mc_nesting nesting = {0};
     struct tap_values v = {0};
+    int32_t *to = NULL;
+    size_t most = 0;
     int rc = perm ? perm_is_of(perm, &m->taps, err) : 0;
 
+    groups.perm = perm ? perm->perm : NULL;
+    for (size_t k = 0; perm && groups.within && k < groups.n_groups; k++) {
+        const size_t up = groups.within[k], n = up ? groups.sizes[k] * groups.sizes[up - 1] : 0;
+        most = n > most ? n : most;
+    }
+    if (!rc && most && !(rc = mc_nesting_find(&nesting, &groups, err)))
+        rc = mc_new(&to, most, err);
     if (!rc)
         rc = tap_values_new(&v, &m->taps, err);
     for (size_t i = 0; !rc && i < m->taps.n_taps; i++) {
         const struct mc_tap_info *t = &m->taps.taps[i];
         if (!(rc = measure_tap(&v, m, i, MC_MEASURE_CORRELATION, err)))
-            layer_means(&out[i], t, perm ? perm->perm[t->group] : NULL, &v);
+            layer_means(&out[i], t, perm ? perm_of_tap(&groups, &nesting, t->group, to) : NULL, &v);
     }
+    mc_nesting_release(&nesting);
+    free(to);
     free(v.memory);
     return rc;
 }

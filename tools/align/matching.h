@@ -14,7 +14,9 @@
  * same groups, and before the ReLU what m is after it? MC_EINPUT with what differs. */
 MC_USE_RESULT int mc_match_check(const struct mc_matrices *m, const struct mc_matrices *c,
                                  const char *path, const char *path_c, struct mc_error *err);
-/* Match each group of m. constraint: NULL, or matrices that mc_match_check finds right, in which
+/* Match each group of m. Groups in units of others and these together: for each pair of units the
+ * best assignments inside and their values, then the units over the sums of these, exactly.
+ * constraint: NULL, or matrices that mc_match_check finds right, in which
  * nothing may be worse than the identity. info: (n_groups). constrained: (n_groups), of a
  * constraint only. threads: groups at a time, 0: all cores. Errors are of the first group that
  * fails. out is to be released also after an error. */

@@ -63,15 +63,15 @@ static void apply(const struct matching *m, size_t use, int inverse, float *x)
  * uses of the group `without` left as they are (m->s->n_groups: of none). */
 static void rearrange(const struct matching *m, size_t use, size_t without)
 {
-    const size_t tensor = m->uses[use].use->index, repeat = m->uses[use].use->repeat;
+    const size_t tensor = m->uses[use].use->index;
 
     copy_tensor(m, m->x, m->a, tensor);
     copy_tensor(m, m->y, m->b, tensor);
     for (size_t i = m->first[tensor]; i < m->first[tensor + 1]; i++)
-        if (i != use && m->uses[i].use->repeat <= repeat)
+        if (i != use && !mc_use_is_after(&m->uses[i], &m->uses[use]))
             apply(m, i, 0, m->y);
     for (size_t i = m->first[tensor + 1]; i-- > m->first[tensor];)
-        if (m->uses[i].use->repeat > repeat && m->uses[i].group != without)
+        if (mc_use_is_after(&m->uses[i], &m->uses[use]) && m->uses[i].group != without)
             apply(m, i, 1, m->x);
 }
 

@@ -65,6 +65,12 @@ int mc_pam_start_read(struct mc_pam_start *s, const char *const path[2], const c
     }
     if (!rc && init)
         rc = start_from_curve(s, path, init, h, err);
+    for (size_t g = 0; !rc && g < s->perm.n_groups; g++)
+        if (s->symmetry.groups[g].within &&
+            mc_perm_moved(&s->perm, s->symmetry.groups[g].within - 1))
+            rc = mc_fail(
+                err, MC_EUSAGE, "%s: moves %s, which stay where they are here: mc-permute %s first",
+                perm ? perm : init, s->perm.names[s->symmetry.groups[g].within - 1], path[1]);
     if (!rc)
         s->sum = XXH3_64bits(s->offset, s->a.graph->P * sizeof *s->offset);
     for (size_t g = 0; !rc && g < s->perm.n_groups; g++)

@@ -11,7 +11,9 @@ file holds rows one a line, separated by tabs, below a line with these six names
 
 a name, a colon and an axis, the axis whole; * stands for what belongs to it (fc1.* is fc1.weight and fc1.bias and, of
 batch norm, its statistics). "size" is the number of units where a unit takes more than one place. "at", for
-mcz.torch.moments, is a module whose output (or, with :in, whose input) shows the units."""
+mcz.torch.moments, is a module whose output (or, with :in, whose input) shows the units; PATH[32:64] are these places of
+its last axis (or of "axis"). Of groups that lie alike in the units of another, those in unit 0 say it for all: the module
+shows the units of all of them, one unit's after the other's."""
 import fnmatch
 import os
 from collections import namedtuple
@@ -106,15 +108,18 @@ def rows(groups, shapes):
     return found, sizes
 
 
-def inner(found):
-    """The groups that lie within units of others, of the rows found."""
-    names, ends = set(), {}
+def nesting(found):
+    """{group: (the group around it, the unit of that)} of the groups that lie within units of others, of the rows found."""
+    lies, around, here = {}, [], None
     for r in sorted(found, key=lambda r: (r.tensor, r.axis, r.offset, -r.count * r.block)):
-        end = ends.get((r.tensor, r.axis), 0)
-        if r.offset < end:
-            names.add(r.group)
-        ends[r.tensor, r.axis] = max(end, r.offset + r.count * r.block)
-    return sorted(names)
+        if (r.tensor, r.axis) != here:
+            here, around = (r.tensor, r.axis), []
+        while around and around[-1].offset + around[-1].count * around[-1].block <= r.offset:
+            around.pop()
+        at = (around[-1].group, (r.offset - around[-1].offset) // around[-1].block) if around else None
+        need(lies.setdefault(r.group, at) == at, "group \"%s\" does not lie in the same unit in all its rows" % r.group)
+        around.append(r)
+    return {g: at for g, at in lies.items() if at}
 
 
 def gather(places, some, permutation):

@@ -85,7 +85,44 @@ def groups_of(meta):
         name, size = text(g, "name", 119), count(g, "size", UNITS_MAX)
         need(name and size, "group %d has no name or no units" % i)
         found.append((name, size))
+    nesting(meta, found)
     return found
+
+
+def nesting(meta, groups):
+    """{group: (the one around it, its unit there)}; all units of a group hold the same."""
+    around, inside, kinds, depth, n = {}, {}, {}, [0] * len(groups), len(groups)
+    for i, g in enumerate(meta["groups"]):
+        if "within" in g:
+            around[i] = count(g, "within", n - 1), count(g, "unit", UNITS_MAX)
+            inside.setdefault(around[i][0], {}).setdefault(around[i][1], []).append(i)
+    for i, (up, unit) in around.items():
+        at = i
+        while at in around and depth[i] <= n:
+            at, depth[i] = around[at][0], depth[i] + 1
+        need(depth[i] <= n and unit < groups[up][1],
+             "group \"%s\" does not lie alike in all units of a group" % groups[i][0])
+    for up, units in inside.items():
+        need(sum(map(len, units.values())) % groups[up][1] == 0,
+             "the units of group \"%s\" do not hold the same groups" % groups[up][0])
+    kind = {}
+    for i in sorted(range(n) if around else (), key=lambda i: -depth[i]):
+        units = [tuple(kind[c] for c in u) for u in inside.get(i, {}).values()]
+        for u, k in zip(inside.get(i, {}).values(), units):
+            need(k == units[0] and len(units) == groups[i][1],
+                 "group \"%s\" does not lie alike in all units of a group" % groups[u[0]][0])
+        kind[i] = kinds.setdefault((groups[i][1], units[0] if units else ()), len(kinds))
+    return around
+
+
+def shown(meta, groups):
+    """Units of each group that are seen and compared: of groups that lie alike in the units of another, the first has
+    all of them, unit by unit, and the others and the one around them none."""
+    around, units = nesting(meta, groups), [size for _, size in groups]
+    for i, (up, unit) in around.items():
+        need(up not in around, "group %s: lies in a group that lies in another" % groups[i][0])
+        units[i], units[up] = 0 if unit else groups[i][1] * groups[up][1], 0
+    return units
 
 
 def check_permutation(p, name):
@@ -205,19 +242,21 @@ def permutation(meta, announced):
 def matrices(meta, announced):
     text(meta, "measure", 31), text(meta, "at", 7)
     groups = groups_of(meta)
-    for (_, size), g in zip(groups, meta["groups"]):
+    units = shown(meta, groups)
+    for (name, _), size, g in zip(groups, units, meta["groups"]):
         count(g, "taps", (1 << 32) - 1)
+        need(size <= 1 << 22, "group %s: %d units are too many" % (name, size))
         for key in "dead_a", "dead_b":
             dead = array(g, key)
             need(len(dead) <= size, "\"%s\" lists %d of %d units" % (key, len(dead), size))
             need(all(whole(v) for v in dead) and dead == sorted(set(dead)) and (not dead or dead[-1] < size),
                  "\"%s\" is no ascending list of units" % key)
-    expect(announced, [(name, "float64", [size, size]) for name, size in groups])
+    expect(announced, [(name, "float64", [size, size]) for (name, _), size in zip(groups, units) if size])
 
     def values(arrays, order):
         in_order(announced, order)
-        for name, _ in groups:
-            finite(arrays[name], name)
+        for t in announced:
+            finite(arrays[t.name], t.name)
     return values
 
 
@@ -228,15 +267,15 @@ def taps_of(meta):
     need(at in ("post", "pre"), "\"at\" is \"%s\", not post or pre" % at)
     groups, taps = groups_of(meta), meta["taps"]
     need(len(taps) <= GROUPS_MAX, "more than %d groups or taps" % GROUPS_MAX)
-    seen = [[] for _ in groups]
+    units, seen = shown(meta, groups), [[] for _ in groups]
     for i, t in enumerate(taps):
         text(t, "name", 95), count(t, "group", GROUPS_MAX), count(t, "samples", 1 << 56)
         start, n = count(t, "start", UNITS_MAX), count(t, "count", UNITS_MAX)
         need(t["name"] and n, "tap %d has no name or no units" % i)
-        need(t["group"] < len(groups) and start + n <= groups[t["group"]][1],
+        need(t["group"] < len(groups) and start + n <= units[t["group"]],
              "tap %s: is not within a group" % t["name"])
         seen[t["group"]].append((start, start + n))
-    for (name, size), spans in zip(groups, seen):
+    for (name, _), size, spans in zip(groups, units, seen):
         upto = 0
         for start, end in sorted(spans):
             upto = max(upto, end) if start <= upto else upto

@@ -15,6 +15,7 @@ import ast
 import importlib
 import json
 import os
+import re
 import sys
 import traceback
 from contextlib import contextmanager
@@ -117,15 +118,21 @@ def _to(batch, device):
     return batch.to(device) if isinstance(batch, torch.Tensor) else batch
 
 
+def _path(text):
+    """MODULE, MODULE:in, MODULE[FROM:TO] or both: the module, and the places or None."""
+    module, first, end = re.fullmatch(r"(.*?)(?:\[(\d+):(\d+)\])?(?::in)?", text).groups()
+    return module, (int(first), int(end)) if end else None
+
+
 class _Taps:
     """The activations of a network at modules' outputs, or inputs (PATH:in)."""
 
     def __init__(self, net, paths):
         modules, self.hooks, self.seen = dict(net.named_modules()), [], {}
-        wrong = [p for p in paths if p.partition(":in")[0] not in modules or p.partition(":in")[2]]
+        wrong = [p for p in paths if _path(p)[0] not in modules]
         need(not wrong, "there is no module %s" % ", ".join("\"%s\"" % p for p in wrong))
         for p in paths:
-            m = modules[p.partition(":in")[0]]
+            m = modules[_path(p)[0]]
             keep = (lambda m, x, p=p: self._keep(p, x[0])) if p.endswith(":in") else (
                 lambda m, x, y, p=p: self._keep(p, y))
             self.hooks.append(m.register_forward_pre_hook(keep) if p.endswith(":in") else
@@ -143,6 +150,11 @@ class _Taps:
 
 def _units(x, size, axis, path):
     """(samples, units), in float64, with the samples of an image side by side."""
+    places = _path(path)[1]
+    if places:
+        axis = -1 if axis is None else axis
+        need(places[0] < places[1] <= x.shape[axis], "at \"%s\", which is %s: no such places" % (path, tuple(x.shape[1:])))
+        x = x.narrow(axis, places[0], places[1] - places[0])
     if axis is None:
         behind = range(1, x.dim())
         fits = [d for d in behind if x.shape[d] == size] or [d for d in behind if x.shape[d] % size == 0]
@@ -158,17 +170,21 @@ def _units(x, size, axis, path):
 def moments(a, b, loader, groups, path="-", at=None, stage="post"):
     """Writes the moments stream (formats/codecs/moments.md) of two networks' joint activations on what the loader
     yields: batches that the network takes, or lists whose first is one, or dictionaries of its arguments. at: {group:
-    modules} where groups does not say it. stage: "pre" where what is seen is not behind the ReLU. Its content id. Error
-    where groups lie within units of others: moments do not say so, nor would the permutation made of them."""
+    modules} where groups does not say it. stage: "pre" where what is seen is not behind the ReLU. Its content id."""
     rows, sizes = _groups.rows(groups, {k: v.shape for k, v in _state(a).items()})
-    inner = _groups.inner(rows)
-    need(not inner, "%s: no moments of groups that lie within units of others; mc-match finds these from weights" %
-         ", ".join("\"%s\"" % g for g in inner))
+    lies, names = _groups.nesting(rows), list(sizes)
+    for g, (up, _) in lies.items():
+        need(up not in lies, "group %s: lies in a group that lies in another" % g)
+    units = {g: n * sizes[lies[g][0]] if g in lies else n for g, n in sizes.items()}
     said = groups if isinstance(groups, dict) else {}
     at = {g: (at or {}).get(g, said.get(g, {}).get("at")) for g in sizes}
+    around = {up for up, _ in lies.values()}
+    need(not any(at[g] for g in around), "what lies within its units shows %s: it has no \"at\"" % ", ".join(
+        "\"%s\"" % g for g in sizes if g in around and at[g]))
+    at = {g: p for g, p in at.items() if g not in around and not lies.get(g, (0, 0))[1]}
     need(all(at.values()), "no \"at\", the module that shows the units, of %s" % ", ".join(
         g for g in at if not at[g]))
-    taps = [(g, p) for g in sizes for p in ([at[g]] if isinstance(at[g], str) else at[g])]
+    taps = [(g, p) for g in at for p in ([at[g]] if isinstance(at[g], str) else at[g])]
     nets, training = (a, b), (a.training, b.training)
     seen = [_Taps(n, [p for _, p in dict.fromkeys(taps)]) for n in nets]
     sums = [{p: 0 for p in mcz.kinds.PARTS} for _ in taps]
@@ -188,7 +204,7 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post"):
                 for i, (g, p) in enumerate(taps):
                     need(all(p in s.seen for s in seen), "module \"%s\" does not run" % p)
                     axis = said.get(g, {}).get("axis")
-                    x, y = (_units(s.seen[p], sizes[g], axis, p).cpu() for s in seen)
+                    x, y = (_units(s.seen[p], units[g], axis, p).cpu() for s in seen)
                     for part, v in zip(mcz.kinds.PARTS, (x.sum(0), y.sum(0), (x * x).sum(0), (y * y).sum(0), x.T @ y)):
                         sums[i][part] = sums[i][part] + v.numpy()
                     samples[i] += len(x)
@@ -197,9 +213,9 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post"):
             s.remove()
             n.train(t)
     need(images, "the loader yields no images")
-    names = list(sizes)
-    meta = {"at": stage, "groups": [{"name": g, "size": sizes[g]} for g in names],
-            "taps": [{"name": p, "group": names.index(g), "start": 0, "count": sizes[g], "samples": n}
+    nested = {g: {"within": names.index(up), "unit": unit} for g, (up, unit) in lies.items()}
+    meta = {"at": stage, "groups": [{"name": g, "size": sizes[g], **nested.get(g, {})} for g in names],
+            "taps": [{"name": p, "group": names.index(g), "start": 0, "count": units[g], "samples": n}
                      for (g, p), n in zip(taps, samples)], "images": images, "shards": 1, "counted": [0]}
     tensors = {"%d/%s/%s" % (i, p, part): sums[i][part] for i, (_, p) in enumerate(taps) for part in mcz.kinds.PARTS}
     ids = [_id(n) for n in nets]

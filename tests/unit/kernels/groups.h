@@ -77,7 +77,8 @@ static inline double random_unit(uint32_t what, uint32_t i)
     return (double)mc_rng_unit(mc_rng(99, 1000, what, i, 0).v[0]);
 }
 
-/* Groups as "name:size ...", taps as "group@post+offset ..." ("!" where pre is post). */
+/* Groups as "name:size ..." ("(outer.unit)" behind what lies in another's unit), taps as
+ * "group@post+offset ..." ("!" where pre is post). */
 static inline void describe(const struct mc_graph *g, const struct mc_symmetry *s, char *groups,
                             char *taps, size_t size)
 {
@@ -86,11 +87,16 @@ static inline void describe(const struct mc_graph *g, const struct mc_symmetry *
         size_t n = strlen(groups);
         snprintf(groups + n, size - n, "%s%s:%zu", n ? " " : "", s->groups[i].name,
                  s->groups[i].size);
+        n = strlen(groups);
+        if (s->groups[i].within)
+            snprintf(groups + n, size - n, "(%zu.%zu)", s->groups[i].within - 1, s->groups[i].unit);
     }
     for (size_t i = 0; i < s->n_taps; i++) {
         const struct mc_tap *t = &s->taps[i];
         size_t n = strlen(taps);
-        assert_int_equal(t->count, s->groups[t->group].size);
+        const struct mc_group *of = &s->groups[t->group];
+        assert_int_equal(of->unit, 0);
+        assert_int_equal(t->count, of->size * (of->within ? s->groups[of->within - 1].size : 1));
         assert_int_equal(t->start, 0);
         if (t->pre != t->post)
             assert_int_equal(t->pre, g->nodes[t->post].in[0]);
@@ -150,6 +156,11 @@ static inline void moved_units(const struct mc_graph *g, const struct mc_tap *ta
                                const struct mc_perm *p, const struct naive v[2])
 {
     int nodes[2] = {tap->post, tap->pre};
+    struct mc_nesting nesting;
+    int32_t *to = calloc(tap->count, sizeof *to);
+
+    assert_int_equal(mc_nesting_find(&nesting, p, NULL), 0);
+    mc_perm_of_taps(p, &nesting, (size_t)tap->group, to);
 
     for (int which = 0; which < 2; which++) {
         const struct mc_node *n = &g->nodes[nodes[which]];
@@ -158,13 +169,15 @@ static inline void moved_units(const struct mc_graph *g, const struct mc_tap *ta
         double most = 0;
         for (size_t c = 0; c < tap->count; c++)
             for (size_t k = 0; k < hw; k++) {
-                size_t from = tap->offset + (size_t)p->perm[tap->group][c];
+                size_t from = tap->offset + (size_t)to[c];
                 if (!(relative(x[from * hw + k], y[(tap->offset + c) * hw + k]) < 1e-12))
                     fail_msg("%s: unit %zu did not move to %zu", n->name, from, c);
                 most = fmax(most, fabs(x[from * hw + k]));
             }
         assert_true(most > 0);
     }
+    mc_nesting_release(&nesting);
+    free(to);
 }
 
 /* A random network and its permuted twin on a random image: equal outputs, moved units, moved
@@ -190,8 +203,13 @@ static inline void permuted_is_the_same(const struct mc_graph *g, const struct m
         assert_int_equal(mc_perm_moved(&p, k), 0);
     mc_perm_random(&p, 7);
     assert_int_equal(mc_perm_check(&p, &err), 0);
-    for (size_t k = 0; k < p.n_groups; k++)
+    for (size_t k = 0; k < p.n_groups; k++) {
         assert_true(p.sizes[k] < 6 || mc_perm_moved(&p, k) > 0);
+        if (!mc_perm_moved(&p, k)) {
+            p.perm[k][0] = 1;
+            p.perm[k][1] = 0;
+        }
+    }
     assert_int_equal(mc_perm_gather(&p, s, g, params, stats, &err), 0);
     assert_int_equal(mc_perm_apply(&p, s, g, w[0], m[0], w[1], m[1], &err), 0);
     assert_true(!s->n_groups || memcmp(w[0], w[1], g->P * sizeof(float)));

@@ -143,6 +143,22 @@ static const struct kind *kind_of(const char *name)
     "\", \"groups\": [{\"name\": \"g\", \"size\": " size ", \"taps\": 1, \"dead_a\": " dead_a      \
     ", \"dead_b\": " dead_b "}]}"
 
+/* Two blocks of two units each, one of them in unit `unit` of `around`. */
+#define GROUP_OF_BLOCKS(name, size, more)                                                          \
+    "{\"name\": \"" name "\", \"size\": " size                                                     \
+    ", \"taps\": 1, \"dead_a\": [], \"dead_b\": []" more "}"
+#define WITHIN(around, unit) ", \"within\": " around ", \"unit\": " unit
+#define BLOCKS(around, unit, more)                                                                 \
+    "\"groups\": [" GROUP_OF_BLOCKS("o", "2", more) ", " GROUP_OF_BLOCKS(                          \
+        "i", "2", WITHIN("0", "0")) ", " GROUP_OF_BLOCKS("j", "2", WITHIN(around, unit)) "]"
+#define MATS_OF_BLOCKS(blocks) "{\"measure\": \"c\", \"at\": \"post\", " blocks "}"
+#define TAP_OF_BLOCKS(group, count)                                                                \
+    ", \"at\": \"post\", \"taps\": [{\"name\": \"r\", \"group\": " group                           \
+    ", \"start\": 0, \"count\": " count ", \"samples\": 8}]"
+#define SUMS_OF_BLOCKS                                                                             \
+    "0/r/sum_a float64 4; 0/r/sum_b float64 4; 0/r/sumsq_a float64 4; 0/r/sumsq_b float64 4; "     \
+    "0/r/cross float64 4,4"
+
 #define TAPS(at, group, start, count, samples)                                                     \
     "\"at\": \"" at "\", \"groups\": [{\"name\": \"g\", \"size\": 2}], \"taps\": [{\"name\": "     \
     "\"r\", \"group\": " group ", \"start\": " start ", \"count\": " count                         \
@@ -293,6 +309,19 @@ static const struct {
     {"matrices", MATS("c", "post", "2", "[]", "[]"), "g float32 2,2", NULL, "not float64 (2,2)"},
     {"matrices", MATS("c", "post", "2", "[]", "[]"), "g float64 2,2 = 0 0 0 inf", NULL, "finite"},
 
+    {"matrices", MATS_OF_BLOCKS(BLOCKS("0", "1", "")), "i float64 4,4 = 1 2 3 4", NULL, NULL},
+    {"matrices", MATS_OF_BLOCKS(BLOCKS("0", "1", "")), "i float64 2,2", NULL, "not float64 (4,4)"},
+    {"matrices", MATS_OF_BLOCKS(BLOCKS("0", "1", "")), "o float64 2,2; i float64 4,4", NULL,
+     "announces 2 tensors where its header makes 1"},
+    {"matrices", MATS_OF_BLOCKS(BLOCKS("0", "0", "")), "i float64 4,4", NULL, "does not lie alike"},
+    {"matrices", MATS_OF_BLOCKS(BLOCKS("0", "2", "")), "i float64 4,4", NULL,
+     "group \"j\" does not lie alike"},
+    {"matrices", MATS_OF_BLOCKS(BLOCKS("3", "1", "")), "i float64 4,4", NULL, "\"within\" is over"},
+    {"matrices", MATS_OF_BLOCKS(BLOCKS("1", "1", "")), "i float64 4,4", NULL,
+     "do not hold the same groups"},
+    {"matrices", MATS_OF_BLOCKS(BLOCKS("0", "1", WITHIN("1", "0"))), "i float64 4,4", NULL,
+     "does not lie alike"},
+
     {"losses", LOSSES("2", LOST), LOSS("0 1", ".5", "1 2 0 3", "1 0 0 1"), NULL, NULL},
     {"losses", LOSSES("1", LOST), "t float64 1; chord float64 0", NULL, "1 points are no path"},
     {"losses", LOSSES("2", ""), "t float64 2; chord float64 1", NULL, "0 data sets instead"},
@@ -329,6 +358,14 @@ static const struct {
      "has 7 samples of 2 images"},
     {"moments", MOMENTS(TAPS("post", "0", "0", "2", "0"), "2", "1", "[0]"), SUMS, NULL,
      "has 0 samples"},
+    {"moments", MOMENTS(BLOCKS("0", "1", "") TAP_OF_BLOCKS("1", "4"), "2", "1", "[0]"),
+     SUMS_OF_BLOCKS, NULL, NULL},
+    {"moments", MOMENTS(BLOCKS("0", "1", "") TAP_OF_BLOCKS("2", "4"), "2", "1", "[0]"),
+     SUMS_OF_BLOCKS, NULL, "not within a group"},
+    {"moments", MOMENTS(BLOCKS("0", "1", "") TAP_OF_BLOCKS("0", "2"), "2", "1", "[0]"), SUMS, NULL,
+     "not within a group"},
+    {"moments", MOMENTS(BLOCKS("0", "1", "") TAP_OF_BLOCKS("1", "2"), "2", "1", "[0]"), SUMS, NULL,
+     "group i: unit 2 is seen at no tap"},
     {"moments", MOMENTS(TAPS_OK, "2", "0", "[]"), SUMS, NULL, "0 of 0 shards"},
     {"moments", MOMENTS(TAPS_OK, "2", "2", "[2]"), SUMS, NULL, "\"counted\" is no"},
     {"moments", MOMENTS(TAPS_OK, "2", "2", "[1, 1]"), SUMS, NULL, "\"counted\" is no"},

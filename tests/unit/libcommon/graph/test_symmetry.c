@@ -164,7 +164,8 @@ static int grouped(struct mc_graph *g, const char *name, int in, int out, int gr
                          (struct mc_conv_opts){.kernel = 3, .pad = 1, .groups = groups, .bias = 1});
 }
 
-/* Inputs and outputs of each group move among themselves; a boundary cuts what is tied to it. */
+/* Inputs and outputs of each group move among themselves, and a's and g's blocks as wholes; a
+ * boundary cuts what is tied to it, and the blocks of k, of which one has two groups, stay. */
 TEST(a_grouped_convolution_cuts_its_axes)
 {
     struct mc_graph *g = begin(6, 6);
@@ -173,8 +174,95 @@ TEST(a_grouped_convolution_cuts_its_axes)
     x = unit(g, "b", y, 12);
     x = mc_graph_concat(g, "c", IN(x, unit(g, "d", y, 6)));
     head(g, "h", relu(g, "k", grouped(g, "k", x, 6, 2)), 0);
-    check(g, "a[0:6]:6 a[6:12]:6 g[0:4]:4 g[4:8]:4 b[0:9]:9 b[9:12]:3 d:6 k[0:3]:3 k[3:6]:3",
-          "0@a.r 1@a.r+6 2@g.r 3@g.r+4 4@b.r 5@b.r+9 6@d.r 7@k.r 8@k.r+3");
+    check(g,
+          "a/blocks:2 a[0:6]:6(0.0) a[6:12]:6(0.1) g[0:4]:4(0.0) g[4:8]:4(0.1) b[0:9]:9 b[9:12]:3 "
+          "d:6 k[0:3]:3 k[3:6]:3",
+          "1@a.r 3@g.r 5@b.r 6@b.r+9 7@d.r 8@k.r 9@k.r+3");
+}
+
+/* Two bottlenecks on one stream, as in ResNeXt; blocks have fewer outputs than inputs. */
+TEST(blocks_of_bottlenecks_move)
+{
+    struct mc_graph *g = begin(6, 6);
+    int s = unit(g, "s", 0, 7);
+
+    for (int i = 0; i < 2; i++) {
+        const char *const names[2][4] = {{"a", "b", "c", "m"}, {"d", "e", "f", "n"}};
+        int x = unit(g, names[i][0], s, i ? 6 : 12);
+        x = relu(g, names[i][1], bn(g, names[i][1], grouped(g, names[i][1], x, 6, 3)));
+        x = bn(g, names[i][2], conv(g, names[i][2], x, 7));
+        s = relu(g, names[i][3], mc_graph_add(g, NULL, IN(s, x)));
+    }
+    head(g, "h", s, 0);
+    check(g,
+          "s:7 a/blocks:3 a[0:4]:4(1.0) a[4:8]:4(1.1) a[8:12]:4(1.2) "
+          "b[0:2]:2(1.0) b[2:4]:2(1.1) b[4:6]:2(1.2) "
+          "d/blocks:3 d[0:2]:2(8.0) d[2:4]:2(8.1) d[4:6]:2(8.2) "
+          "e[0:2]:2(8.0) e[2:4]:2(8.1) e[4:6]:2(8.2)",
+          "0@s.r 2@a.r 5@b.r 0@m.r 9@d.r 12@e.r 0@n.r");
+}
+
+/* With squeeze and excitation, as in RegNet; two in a row share their blocks; a flatten repeats
+ * them; a sum and a concat hold them whole. */
+TEST(blocks_in_a_row_move_together)
+{
+    struct mc_graph *g = begin(4, 3);
+    int x = unit(g, "a", 0, 8), y = relu(g, "b", grouped(g, "b", x, 12, 4));
+
+    y = mc_graph_mul(g, "m", y,
+                     conv(g, "up", conv(g, "down", mc_graph_globalpool(g, NULL, y), 5), 12));
+    x = mc_graph_add(g, "sum", IN(x, grouped(g, "c", y, 8, 4)));
+    x = relu(g, "k", unit(g, "last", mc_graph_concat(g, "two", IN(x, conv(g, "d", x, 3), x)), 6));
+    x = linear(g, "e", mc_graph_flatten(g, NULL, mc_graph_concat(g, "all", IN(y, x))), 4);
+    mc_graph_loss(g, "loss", x, 1, 0);
+    check(g,
+          "a/blocks:4 a[0:2]:2(0.0) a[2:4]:2(0.1) a[4:6]:2(0.2) a[6:8]:2(0.3) "
+          "b[0:3]:3(0.0) b[3:6]:3(0.1) b[6:9]:3(0.2) b[9:12]:3(0.3) down:5 d:3 last:6",
+          "1@a.r 5@b.r 9@down! 5@m! 1@sum! 10@d! 11@k.r");
+}
+
+/* A place of the inputs' axis is wider than a row of blocks: they still move after what is in them.
+ */
+TEST(blocks_of_what_is_repeated_move)
+{
+    struct mc_graph *g = begin(4, 3);
+    int x = relu(g, "deep", grouped(g, "deep", unit(g, "a", 0, 6), 24, 6));
+
+    x = relu(g, "b", grouped(g, "b", x, 6, 3));
+    x = relu(g, "twice", grouped(g, "twice", x, 12, 6));
+    head(g, "h", unit(g, "c", grouped(g, "d", x, 9, 3), 5), 0);
+    check(g,
+          "a/blocks:3 a[0:2]:2(0.0) a[2:4]:2(0.1) a[4:6]:2(0.2) "
+          "b[0:2]:2(0.0) b[2:4]:2(0.1) b[4:6]:2(0.2) "
+          "d[0:3]:3(0.0) d[3:6]:3(0.1) d[6:9]:3(0.2) c:5",
+          "1@a.r 4@b.r 7@d! 10@c.r");
+}
+
+/* Blocks that are others' halves, that are tied to one layer each, or in another order. */
+TEST(blocks_that_something_ties_stay)
+{
+    struct mc_graph *g = begin(6, 6);
+    int x = grouped(g, "c", grouped(g, "b", unit(g, "a", 0, 8), 8, 2), 8, 4);
+
+    head(g, "h", relu(g, "r", x), 0);
+    check(
+        g,
+        "a[0:4]:4 a[4:8]:4 b[0:2]:2 b[2:4]:2 b[4:6]:2 b[6:8]:2 c[0:2]:2 c[2:4]:2 c[4:6]:2 c[6:8]:2",
+        "0@a.r 1@a.r+4 2@b! 3@b+2! 4@b+4! 5@b+6! 6@r.r 7@r.r+2 8@r.r+4 9@r.r+6");
+
+    g = begin(6, 6);
+    x = unit(g, "a", 0, 8);
+    x = mc_graph_add(g, "sum",
+                     IN(x, mc_graph_concat(g, "both", IN(conv(g, "l", x, 4), conv(g, "k", x, 4)))));
+    head(g, "h", relu(g, "b", grouped(g, "b", x, 6, 2)), 0);
+    check(g, "a[0:4]:4 a[4:8]:4 b[0:3]:3 b[3:6]:3", "0@a.r 1@a.r+4 0@sum! 1@sum+4! 2@b.r 3@b.r+3");
+
+    g = begin(6, 6);
+    x = mc_graph_concat(g, "cc", IN(unit(g, "a", 0, 4), unit(g, "b", 0, 4)));
+    x = grouped(g, "c", x, 6, 2);
+    x = mc_graph_concat(g, "dd", IN(unit(g, "b2", x, 4), unit(g, "a2", x, 4)));
+    head(g, "h", relu(g, "e", grouped(g, "e", x, 2, 2)), 0);
+    check(g, "a:4 b:4 c[0:3]:3 c[3:6]:3 b2:4 a2:4", "0@a.r 1@b.r 2@c! 3@c+3! 4@b2.r 5@a2.r");
 }
 
 TEST(a_group_of_fixed_inputs_stays)

@@ -63,7 +63,12 @@ static void make(struct fixture *f, double mean)
     f->sizes[1] = 20;
     strcpy(f->names[0], "p");
     strcpy(f->names[1], "q");
-    f->m.taps = (struct mc_taps){"post", 2, TAPS, f->names, f->sizes, f->taps};
+    f->m.taps = (struct mc_taps){.at = "post",
+                                 .n_groups = 2,
+                                 .n_taps = TAPS,
+                                 .group_names = f->names,
+                                 .group_sizes = f->sizes,
+                                 .taps = f->taps};
     f->m.sums = f->sums;
     for (size_t i = 0; i < TAPS; i++) {
         f->taps[i] = (struct mc_tap_info){"", i == 2, 0, counts[i], 0};

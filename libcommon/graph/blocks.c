@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A row is what a grouped convolution has on one of its axes: a group a block, all alike. The rows
+ * of its two axes move together, and so do those of all convolutions that share one. */
+#include "libcommon/graph/blocks.h"
+
+#include "libcommon/base/alloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct row {
+    size_t n_units;
+    size_t up;    /* the row that it moves with, itself in the first of them */
+    int tied;     /* to something else than its like: its blocks stay where they are */
+    size_t outer; /* of a first row that is not tied: the number of its new group */
+};
+
+struct blocks {
+    const struct mc_graph *g;
+    struct mc_symmetry *s;
+    struct row *rows; /* (n) */
+    size_t n;
+    struct {
+        size_t row, unit; /* row: from 1, 0: of none */
+        int tied;
+    } * of; /* (n_groups) */
+};
+
+static size_t first_row(const struct blocks *b, size_t row)
+{
+    while (b->rows[row].up != row)
+        row = b->rows[row].up;
+    return row;
+}
+
+/* Units 0, 1, ... of a row, side by side, from segment k on. */
+static int is_row_at(const struct blocks *b, const struct mc_axis *a, size_t k, size_t row)
+{
+    const size_t n = b->rows[row].n_units;
+
+    int is = k + n <= a->n;
+
+    for (size_t i = 0; i < n && is; i++) {
+        const struct mc_segment *s = &a->seg[k + i];
+        is = s->group >= 0 && b->of[s->group].row == 1 + row && b->of[s->group].unit == i &&
+             s->repeat == a->seg[k].repeat;
+    }
+    return is;
+}
+
+/* The row that an axis of n blocks is, a new one where its groups are in none yet; 0: it is none.
+ */
+static int take_row(struct blocks *b, const struct mc_axis *a, size_t n, size_t *row,
+                    struct mc_error *err)
+{
+    int rc = 0, fits = a->n == n, is_new = 1;
+
+    *row = 0;
+    for (size_t i = 0; i < n && fits; i++) {
+        const struct mc_segment *s = &a->seg[i];
+        fits = s->group >= 0 && s->count == a->seg[0].count && s->repeat == a->seg[0].repeat;
+        is_new &= fits && !b->of[s->group].row;
+    }
+    if (!fits)
+        return 0;
+    if (is_new) {
+        if ((rc = mc_list_room(&b->rows, b->n, err)))
+            return rc;
+        b->rows[b->n] = (struct row){.n_units = n, .up = b->n};
+        b->n++;
+        for (size_t i = 0; i < n; i++) {
+            b->of[a->seg[i].group].row = b->n;
+            b->of[a->seg[i].group].unit = i;
+        }
+    }
+    const size_t found = b->of[a->seg[0].group].row;
+    if (found && b->rows[found - 1].n_units == n && is_row_at(b, a, 0, found - 1))
+        *row = found;
+    return 0;
+}
+
+static void tie(struct blocks *b, const struct mc_axis *a)
+{
+    for (size_t k = 0; k < a->n; k++)
+        if (a->seg[k].group >= 0)
+            b->of[a->seg[k].group].tied = 1;
+}
+
+static int find_rows(struct blocks *b, struct mc_error *err)
+{
+    int rc = 0;
+
+    for (int i = 0; i < b->g->n_nodes && !rc; i++) {
+        const struct mc_node *n = &b->g->nodes[i];
+        size_t in = 0, out = 0;
+        if (n->op != MC_OP_CONV || n->groups == 1 || mc_is_depthwise(b->g, n))
+            continue;
+        const struct mc_axis *from = &b->s->axes[n->in[0]], *to = &b->s->axes[i];
+        if ((rc = take_row(b, from, (size_t)n->groups, &in, err)) ||
+            (rc = take_row(b, to, (size_t)n->groups, &out, err)))
+            break;
+        if (in && out) {
+            b->rows[first_row(b, out - 1)].up = first_row(b, in - 1);
+        } else {
+            tie(b, from);
+            tie(b, to);
+        }
+    }
+    return rc;
+}
+
+/* A row moves where every axis has it whole, and nothing was found that ties its groups. */
+static void find_ties(struct blocks *b)
+{
+    for (size_t k = 0; k < b->s->n_groups; k++)
+        if (b->of[k].tied && b->of[k].row)
+            b->rows[b->of[k].row - 1].tied = 1;
+    for (int i = 0; i < b->s->n_nodes; i++) {
+        const struct mc_axis *a = &b->s->axes[i];
+        for (size_t k = 0; k < a->n;) {
+            const size_t row = a->seg[k].group < 0 ? 0 : b->of[a->seg[k].group].row;
+            const int whole = row && is_row_at(b, a, k, row - 1);
+            if (row && !whole)
+                b->rows[row - 1].tied = 1;
+            k += whole ? b->rows[row - 1].n_units : 1;
+        }
+    }
+    for (size_t r = 0; r < b->n; r++)
+        b->rows[first_row(b, r)].tied |= b->rows[r].tied;
+}
+
+/* The first row of the group's, if it moves; b->n: it is in none that does. */
+static size_t moving_row(const struct blocks *b, size_t group)
+{
+    const size_t row = b->of[group].row ? first_row(b, b->of[group].row - 1) : b->n;
+
+    return row < b->n && !b->rows[row].tied ? row : b->n;
+}
+
+/* ---- new groups and taps ----------------------------------------------------------------------
+ */
+
+/* After the first layer whose outputs it permutes. */
+static void name_outer(const struct blocks *b, struct mc_group *to, size_t inner)
+{
+    for (int i = 0; i < b->g->n_nodes; i++) {
+        const struct mc_node *n = &b->g->nodes[i];
+        const struct mc_axis *a = &b->s->axes[i];
+        size_t from = 0, k = 0;
+        if (n->op != MC_OP_CONV && n->op != MC_OP_LINEAR)
+            continue;
+        for (; k < a->n && a->seg[k].group != (int)inner; k++)
+            from += a->seg[k].count * a->seg[k].repeat;
+        if (k == a->n)
+            continue;
+        const size_t places = to->size * a->seg[k].count * a->seg[k].repeat;
+        if (places == (size_t)n->c)
+            snprintf(to->name, sizeof to->name, "%s/blocks", n->name);
+        else
+            snprintf(to->name, sizeof to->name, "%s[%u:%u]/blocks", n->name, (unsigned)from,
+                     (unsigned)(from + places));
+        return;
+    }
+}
+
+/* The uses of the groups in its first unit, as those of blocks. The inputs of a grouped convolution
+ * are in its rows and move with them. Counted, and written where there is memory for them. */
+static void use_as_blocks(const struct blocks *b, struct mc_group *to, const struct mc_group *inner)
+{
+    for (size_t i = 0; i < inner->n_uses; i++) {
+        struct mc_use u = inner->uses[i];
+        if (!u.is_stat && u.dim == 1 && mc_param_groups(b->g, &b->g->params[u.index]) > 1)
+            continue;
+        u.repeat *= u.count;
+        u.count = to->size;
+        if (to->uses)
+            to->uses[to->n_uses] = u;
+        to->n_uses++;
+    }
+}
+
+static int use_outer(const struct blocks *b, struct mc_group *to, size_t row, struct mc_error *err)
+{
+    int rc = 0;
+
+    for (int write = 0; write < 2 && !rc; write++) {
+        to->n_uses = 0;
+        for (size_t k = 0; k < b->s->n_groups; k++)
+            if (moving_row(b, k) == row && b->of[k].unit == 0)
+                use_as_blocks(b, to, &b->s->groups[k]);
+        if (!write)
+            rc = mc_new(&to->uses, to->n_uses, err);
+    }
+    return rc;
+}
+
+/* One tap for all units. */
+static void merge_taps(const struct blocks *b)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->s->n_taps; i++) {
+        struct mc_tap t = b->s->taps[i];
+        const size_t row = moving_row(b, (size_t)t.group);
+        if (row < b->n && b->of[t.group].unit)
+            continue;
+        if (row < b->n)
+            t.count *= b->rows[row].n_units;
+        b->s->taps[n++] = t;
+    }
+    b->s->n_taps = n;
+}
+
+/* Every group and, before the first of its units, each new one; to (n_groups): where they are. */
+static int insert(struct blocks *b, size_t n_outer, int *to, struct mc_error *err)
+{
+    const size_t none = b->s->n_groups + n_outer;
+    struct mc_group *groups = NULL;
+    size_t at = 0;
+    int rc = mc_new(&groups, none, err);
+
+    for (size_t r = 0; r < b->n && !rc; r++)
+        b->rows[r].outer = none;
+    for (size_t k = 0; k < b->s->n_groups && !rc; k++) {
+        const size_t row = moving_row(b, k);
+        if (row < b->n && b->rows[row].outer == none) {
+            struct mc_group *outer = &groups[at];
+            b->rows[row].outer = at++;
+            outer->size = b->rows[row].n_units;
+            name_outer(b, outer, k);
+            if ((rc = use_outer(b, outer, row, err)))
+                break;
+        }
+        to[k] = (int)at;
+        groups[at] = b->s->groups[k];
+        if (row < b->n) {
+            groups[at].within = 1 + b->rows[row].outer;
+            groups[at].unit = b->of[k].unit;
+        }
+        at++;
+    }
+    if (rc) {
+        for (size_t r = 0; groups && r < b->n; r++)
+            if (b->rows[r].outer < none)
+                free(groups[b->rows[r].outer].uses);
+        free(groups);
+        return rc;
+    }
+    free(b->s->groups);
+    b->s->groups = groups;
+    b->s->n_groups = at;
+    return 0;
+}
+
+int mc_symmetry_add_blocks(struct mc_symmetry *s, const struct mc_graph *g, struct mc_error *err)
+{
+    struct blocks b = {.g = g, .s = s};
+    size_t n_outer = 0;
+    int *to = NULL;
+    int rc = 0;
+
+    if ((rc = mc_new(&b.of, s->n_groups, err)) || (rc = mc_new(&to, s->n_groups, err)) ||
+        (rc = find_rows(&b, err)))
+        goto out;
+    find_ties(&b);
+    for (size_t r = 0; r < b.n; r++)
+        n_outer += b.rows[r].up == r && !b.rows[r].tied;
+    if (!n_outer)
+        goto out;
+    merge_taps(&b);
+    if ((rc = insert(&b, n_outer, to, err)))
+        goto out;
+    for (size_t i = 0; i < s->n_taps; i++)
+        s->taps[i].group = to[s->taps[i].group];
+    for (int i = 0; i < s->n_nodes; i++)
+        for (size_t k = 0; k < s->axes[i].n; k++)
+            if (s->axes[i].seg[k].group >= 0)
+                s->axes[i].seg[k].group = to[s->axes[i].seg[k].group];
+out:
+    free(b.rows);
+    free(b.of);
+    free(to);
+    return rc;
+}

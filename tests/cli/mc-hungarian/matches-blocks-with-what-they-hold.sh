@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# Blocks of grouped convolutions from moments to a permutation: from shards and raw activations as from one run, with the
+# signature of a perfect match; a constraint and taps of other groups are refused, and mc-pam leaves blocks where they are.
+/usr/bin/python3 "$MC_ROOT/tests/cli/lib/blocks_net.py" >blocks.json
+mc-data synth --samples 64 --size 16 -o data.mcz
+mc-train -q -t 1 --net ./blocks.json --data data.mcz --batch 16 --lr .02 --epochs 1 -o a.mcz
+mc-permute --random 5 --perm-out planted.mcz a.mcz -o q.mcz
+mc-acts -q -d data.mcz a.mcz q.mcz -o m.mcz
+mc-corr -q m.mcz -o c.mcz
+mc-hungarian -q c.mcz -o p.mcz
+recovered planted.mcz p.mcz c.mcz
+mc-corr --signature --perm p.mcz m.mcz >signature.tsv
+awk -F '\t' '/conv[12]/ && $6 > .999 && $5 < .5 { n++ } END { exit n != 8 }' signature.tsv || die "$(cat signature.tsv)"
+mc-permute p.mcz q.mcz -o back.mcz
+for i in 1 2; do mc-acts -q -d data.mcz --shard $i/2 a.mcz q.mcz -o s$i.mcz; done
+mc-corr -q s2.mcz s1.mcz | mc-hungarian -q | mc-permute - q.mcz | alike - back.mcz
+for n in a q; do mc-acts -q -d data.mcz --raw $n.mcz -o $n.acts; done
+mc-corr -q a.acts q.acts | mc-hungarian -q | mc-permute - q.mcz | alike - back.mcz
+
+mc-acts -q --at pre -d data.mcz a.mcz q.mcz | mc-corr -q --measure l2 -o pre.mcz
+fails 3 "a constraint is not for groups within units of others (layer1.0.conv1/blocks in c.mcz)" \
+    mc-hungarian --constraint pre.mcz c.mcz
+py <<'END'
+s = mcz.read("m.mcz")
+for g in s.meta["groups"]:
+    g.pop("within", None), g.pop("unit", None)
+mcz.write("flat.mcz", s.kind, s.meta, s.tensors, check=False)
+END
+fails 3 "is not within a group" mc-corr flat.mcz
+
+pam() { mc-pam -q -t 1 -d data.mcz --stage permutation --permutation-epochs 1 --outer 1 --batch 16 "$@"; }
+fails 2 "planted.mcz: moves layer1.0.conv1/blocks, which stay where they are here: mc-permute a.mcz first" \
+    pam --perm planted.mcz q.mcz a.mcz
+pam q.mcz a.mcz -o curve.mcz
+mc-permute curve.mcz a.mcz -o pa.mcz
+py <<'END'
+c, pa = mcz.read("curve.mcz"), mcz.read("pa.mcz").tensors
+moved = 0
+for g in c.meta["groups"]:
+    p = c.tensors["permutation/" + g["name"]]
+    assert not g["name"].endswith("/blocks") or list(p) == list(range(g["size"]))
+    moved += list(p) != list(range(g["size"]))
+last = {k[2:]: v for k, v in c.tensors.items() if k.startswith("2/")}
+assert moved and last and all((v == pa[k]).all() for k, v in last.items())
+END

@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks of grouped convolutions in NumPy and SciPy, from the moments and weights of tests/cli/lib/blocks_net.py's network
+and not after this suite's code: of all orders of the blocks (each is tried), the one whose best assignments inside are
+worth most; and what that makes of the weights, layer by layer.
+
+    tests/parity/blocks.py MOMENTS.mcz P.mcz B.mcz PB.mcz"""
+import itertools
+import sys
+
+import mcz
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+moments, p, b, pb = (mcz.read(f) for f in sys.argv[1:5])
+found, groups = p.tensors, {g["name"]: g for g in p.meta["groups"]}
+b, pb = b.tensors, pb.tensors
+at = {}  # layer: the correlations at each module that shows it
+for i, t in enumerate(moments.meta["taps"]):
+    x, y, xx, yy, xy = (moments.tensors["%d/%s/%s" % (i, t["name"], k)] for k in
+                        ("sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"))
+    n = t["samples"]
+    vx, vy = xx - x * x / n, yy - y * y / n
+    alive = np.outer(vx > 1e-10 * vx.max(), vy > 1e-10 * vy.max())
+    at[t["name"]] = np.divide(xy - np.outer(x, y) / n, np.sqrt(np.outer(vx, vy)), where=alive, out=np.zeros(alive.shape))
+BLOCKS = {"layer1.0": (4, 16, 16), "layer1.1": (4, 16, 24), "layer2.0": (3, 18, 18), "layer2.1": (3, 24, 15)}
+for block, (n, *widths) in BLOCKS.items():
+    seen, names = [], [block + ".conv1", block + ".conv2"]
+    for name in names:
+        several = [at[k] for k in (name + ".relu", name + ".silu", name.replace("conv2", "se")) if k in at]
+        seen.append(sum(several) / len(several))
+    assert [len(c) for c in seen] == widths
+
+    def inside(c, h, u):
+        k = len(c) // n
+        part = c[h * k:(h + 1) * k, u * k:(u + 1) * k]
+        return part, linear_sum_assignment(-part)[1]
+
+    def worth(order):
+        return sum(part[range(len(to)), to].sum() for c in seen for h, u in enumerate(order)
+                   for part, to in [inside(c, h, u)])
+
+    ranked = sorted(itertools.permutations(range(n)), key=worth)
+    order = found[block + ".conv1/blocks"]
+    assert tuple(order) == ranked[-1], (block, order, ranked[-1])
+    value = groups[block + ".conv1/blocks"]["value"]
+    assert abs(value / worth(order) - 1) < 1e-9, (value, worth(order))
+    index = []
+    for name, c in zip(names, seen):
+        k, to = len(c) // n, []
+        for h, u in enumerate(order):
+            best, g = inside(c, h, u)[1], "%s[%d:%d]" % (name, u * k, (u + 1) * k)
+            assert (found[g] == best).all(), (g, found[g], best)
+            assert (groups[g]["within"], groups[g]["unit"]) == (list(groups).index(block + ".conv1/blocks"), u)
+            to += list(u * k + best)
+        index.append(to)
+        for part in "weight", "bias", "running_mean", "running_var":
+            assert (pb["%s.bn.%s" % (name, part)] == b["%s.bn.%s" % (name, part)][to]).all()
+    # the grouped convolution: its rows move, and in each row the inputs of the block that the row came from
+    w, k, m = b[names[1] + ".weight"], widths[0] // n, widths[1] // n
+    want = np.stack([w[r][[c - order[h // m] * k for c in index[0][h // m * k:(h // m + 1) * k]]]
+                     for h, r in enumerate(index[1])])
+    assert (pb[names[1] + ".weight"] == want).all(), block
+    last, out = b[block + ".conv3.weight"][:, index[1]], pb[block + ".conv3.weight"]
+    assert sorted(map(bytes, last)) == sorted(map(bytes, out)), block  # its outputs move too
+    print("%s: blocks %s of %d orders, worth %.6f (the next %.6f, as they are %.6f)" %
+          (block, list(order), len(ranked), value, worth(ranked[-2]), worth(range(n))))
+assert any((found[g] != np.arange(len(found[g]))).any() for g in found if g.endswith("/blocks"))
