@@ -5,7 +5,8 @@
 #
 #   lock.sh OUT GRAPH [UNIT]    take OUT for this make until it ends, however it ends; status 1, and why on stdout, where
 #                               another make has it. Jobs that a killed make left behind are waited for. With a UNIT,
-#                               the pair or network that alone is made, makes of other units may work there, too.
+#                               the pair or network that alone is made, makes of other units may work there, too. Results
+#                               that a killed make replaced without saying with what settings lose their settings.
 #   lock.sh -c JOBS MAKE LINE   a line of a recipe, for make as its shell
 #
 # OUT/.lock is locked by a process that ends with make, and says which make it is; OUT/.jobs is locked by every job.
@@ -44,6 +45,17 @@ if [ "$1" = -c ]; then
     exec /bin/bash -c "$4"
 fi
 
+# forget: of results that are no longer what they were before they were made anew, the settings
+forget() {
+    local before old=("$out"/*.before "$out"/*/*.before)
+    [ -z "$unit" ] || old=("$out/${unit#-}".*before "$out/${unit#-}"/*.before)
+    for before in "${old[@]}"; do
+        [ -e "$before" ] || continue
+        [ "$before" -ef "${before%.before}" ] || rm -f "${before%.before}.settings"
+        rm -f "$before"
+    done
+}
+
 out=$1 unit=${3:+-$3} make=$PPID busy=75
 # who may not write there makes nothing there
 [ -w "$out" ] || exit 0
@@ -68,6 +80,7 @@ for ((tries = 0; ; tries++)); do
     "$busy") ;;
     *)
         echo "OUT=\"$out\": there are no locks on this file system: two makes there would go unnoticed" >&2
+        forget
         exit 0
         ;;
     esac
@@ -109,4 +122,5 @@ for of in "${left_by[@]}"; do
     fi
     exec {jobs}<&-
 done
+forget
 exit 0
