@@ -169,11 +169,12 @@ before = @echo '$(unit): $@ is missing, or was made with other settings: it is m
 # make -n makes nothing; else, before any result is looked at, OUT is this make's alone
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))$(filter help cost,$(MAKECMDGOALS)),)
 $(shell mkdir -p $(pairs:%=$(OUT)/%))
-taken := $(shell exec $(here)lock.sh $(OUT) $(notdir $(firstword $(MAKEFILE_LIST))) $(unit))
+self  := $(firstword $(file </proc/self/stat))
+taken := $(shell exec $(here)lock.sh $(OUT) $(self) $(notdir $(firstword $(MAKEFILE_LIST))) $(unit))
 ifneq ($(.SHELLSTATUS),0)
 $(error OUT="$(OUT)": $(taken))
 endif
-.SHELLFLAGS := -c $(OUT)/.jobs$(unit:%=-%) $(shell echo $$PPID)
+.SHELLFLAGS := -c $(OUT)/.jobs$(unit:%=-%) $(self)
 SHELL := $(here)lock.sh
 endif
 
