@@ -124,6 +124,12 @@ fuzz: ## random damage to every kind of input for FUZZ_SECONDS each, under the s
 	@for f in $(FUZZERS:$(BUILD)/%=build-sanitize/%); do echo "== $$f"; \
 		MC_ROOT="$$PWD" $$f $(FUZZ_SECONDS) || exit 1; done
 
+TORTURE_MINUTES ?= 60
+torture: ## failing calls, kills, races: TORTURE_MINUTES in all (an hour), then a table of gates
+	$(PACKAGES) strace clang libomp-dev
+	+$(MAKE) --no-print-directory all programs-of-tests
+	@tests/torture.sh $(BUILD) $(TORTURE_MINUTES)
+
 results: ## docs/results.md from docs/results/
 	@pipelines/results.sh > docs/results.md.part && mv docs/results.md.part docs/results.md
 
@@ -147,7 +153,7 @@ format: ## clang-format every C file
 	clang-format -i $(shell git ls-files '*.c' '*.h')
 
 clean: ## remove what was built
-	rm -rf $(BUILD) build-sanitize
+	rm -rf $(BUILD) build-sanitize build-tsan
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST) | \
@@ -257,5 +263,5 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check check-slurm sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench fuzz results man install format clean help \
+.PHONY: all demo check check-slurm sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench fuzz torture results man install format clean help \
         programs-of-tests fuzzers always no-cudnn
