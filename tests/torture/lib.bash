@@ -46,6 +46,10 @@ ended() {
     echo "$gate: $1, $faults faults"
     exit $((faults > 0))
 }
+fails_undisturbed() {
+    fault "undisturbed: $1"
+    ended 'nothing was tried'
+}
 cannot() {
     echo "$gate: not tried: $1"
     exit 77
