@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The backend under test: $MC_TEST_DEVICE in $MC_TEST_PRECISION (mc_precision_names), with sums in
- * any order where $MC_TEST_DETERMINISTIC is "no", with $MC_TEST_THREADS threads where a test asks for
- * more than one. Header only. */
+ * any order where $MC_TEST_DETERMINISTIC is "no", with $MC_TEST_THREADS threads where a test asks
+ * for more than one. Header only. */
 #ifndef MC_TEST_OPEN_H
 #define MC_TEST_OPEN_H
 
