@@ -137,6 +137,12 @@ fuzz: ## libFuzzer on every kind of input for FUZZ_SECONDS each, under the sanit
 	+$(MAKE) --no-print-directory $(FUZZ_BUILD) fuzzer
 	@tests/fuzz/run build-fuzz $(FUZZ_SECONDS)
 
+TORTURE_MINUTES ?= 60
+torture: ## failing calls, kills, races: TORTURE_MINUTES in all (an hour), then a table of gates
+	$(PACKAGES) strace clang libomp-dev
+	+$(MAKE) --no-print-directory all programs-of-tests
+	@tests/torture.sh $(BUILD) $(TORTURE_MINUTES)
+
 results: ## docs/results.md from docs/results/
 	@pipelines/results.sh > docs/results.md.part && mv docs/results.md.part docs/results.md
 
@@ -160,7 +166,7 @@ format: ## clang-format every C file
 	clang-format -i $(shell git ls-files '*.c' '*.h')
 
 clean: ## remove what was built
-	rm -rf $(BUILD) build-sanitize build-fuzz
+	rm -rf $(BUILD) build-sanitize build-fuzz build-tsan
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST) | \
@@ -284,5 +290,5 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check check-slurm sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench gpu-pack fuzz results man install format clean help \
+.PHONY: all demo check check-slurm sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench gpu-pack fuzz torture results man install format clean help \
         programs-of-tests fuzzer always no-cudnn

@@ -185,11 +185,12 @@ before = @echo '$(unit): $@ is missing, or was made with other settings: it is m
 # make -n makes nothing; else, before any result is looked at, OUT is this make's alone
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))$(filter help cost,$(MAKECMDGOALS)),)
 $(shell mkdir -p $(pairs:%=$(OUT)/%))
-taken := $(shell exec $(here)lock.sh $(OUT) $(notdir $(firstword $(MAKEFILE_LIST))) $(unit))
+self  := $(firstword $(file </proc/self/stat))
+taken := $(shell exec $(here)lock.sh $(OUT) $(self) $(notdir $(firstword $(MAKEFILE_LIST))) $(unit))
 ifneq ($(.SHELLSTATUS),0)
 $(error OUT="$(OUT)": $(taken))
 endif
-.SHELLFLAGS := -c $(OUT)/.jobs$(unit:%=-%) $(shell echo $$PPID)
+.SHELLFLAGS := -c $(OUT)/.jobs$(unit:%=-%) $(self)
 SHELL := $(here)lock.sh
 endif
 
@@ -228,15 +229,19 @@ curve_set   = $(strip $(CURVE_EPOCHS) epochs lr $(CURVE_LR) batch $(CURVE_BATCH)
                   $(curve-seed-$(call pair-of,$(1))) $(CURVE_FLAGS) $(THREADS) threads $(DEVICE) $(filter-out f32,$(PRECISION)))
 eval_set    = $(strip $(POINTS) points $(EVAL_FLAGS))
 
-# $(call made-with,STAGE,RESULTS): the results depend on `force` where another setting made them; their
+# $(call made-with,STAGE,RESULTS): the results are made anew where another setting made them, or it is not known which; their
 # recipe ends with $(call keep,STAGE). Those that FROM has are refused instead, where it says what made them.
 equal     = $(and $(findstring x$(1)x,x$(2)x),$(findstring x$(2)x,x$(1)x))
 made-with = $(foreach r,$(2),$(if $(filter $(r),$(taken)),$(call as-asked,$(1),$(r)), \
-    $(eval $(r): $(if $(call equal,$(call $(1)_set,$(r)),$(file <$(r).settings)),,force))))
+    $(eval $(r): $(if $(and $(wildcard $(r).settings),$(call equal,$(call $(1)_set,$(r)),$(file <$(r).settings))),,$(r).anew))))
 as-asked  = $(foreach f,$(2:$(OUT)/%=$(FROM)/%),$(if $(filter help,$(MAKECMDGOALS)),,$(if $(wildcard $(f).settings), \
     $(if $(call equal,$(call $(1)_set,$(2)),$(file <$(f).settings)),,$(error FROM="$(FROM)": $(f) was made with \
         '$(file <$(f).settings)', and '$(call $(1)_set,$(2))' is asked for)))))
-keep      = @echo $(call quote,$(call $(1)_set,$@)) > $@.settings && rm -f $(basename $@).*.checkpoint
+keep      = @echo $(call quote,$(call $(1)_set,$@)) > $@.settings && rm -f $@.before $(basename $@).*.checkpoint
+# The old result stays known as such until its job is done: by RESULT.before lock.sh sees whether a make that was killed had
+# it replaced.
+%.anew: force
+	@[ -e $* ] && ln -f $* $*.before 2>/dev/null || rm -f $*.settings
 # $(call checkpoint,NAME,SETTINGS): its name holds all that decides it, so that it is taken up by the same run
 # and no other.
 checkpoint = $(1).$(firstword $(shell echo $(call quote,$(strip $(2))) | cksum)).checkpoint
@@ -377,7 +382,7 @@ training_set = $(logged)
 theirs   := $(filter-out $(logged),curve-pam-unaligned curve-pam-aligned)
 
 $(OUT)/training.tsv: $(nets) $(curves) $(OUT)/pairs $(filter-out -f,$(training)) \
-    $(if $(call equal,$(logged),$(filter-out $(theirs),$(file <$(OUT)/training.tsv.settings))),,force)
+    $(if $(call equal,$(logged),$(filter-out $(theirs),$(file <$(OUT)/training.tsv.settings))),,$(OUT)/training.tsv.anew)
 	$(RUN_LIGHT) awk $(names) $(training) $(if $(filter network,$(logged)),name=network $(nets:.mcz=.log.json)) \
 	    $(foreach k,$(filter curve-%,$(logged)),name=$(k) $(call each,$(k).log.json)) $(whole)
 	$(call keep,training)

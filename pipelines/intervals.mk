@@ -22,10 +22,10 @@ $(call made-with,intervals,$(call each,intervals.tsv))
 
 $(call each,$(losses)): $(OUT)/train.mcz $(OUT)/test.mcz $$(@D)/$$(patsubst losses-%,curve-%,$$(@F))
 	$(RUN) mc-eval --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz --points $(POINTS) $(EVAL_FLAGS) $(device) \
-	    --losses $@ $(lastword $(filter-out force,$^)) -o /dev/null
+	    --losses $@ $(lastword $(filter-out %.anew,$^)) -o /dev/null
 	$(call keep,eval)
 $(call each,intervals.tsv): $$(call files,$(losses))
-	$(RUN) mc-bootstrap $(BOOTSTRAP_FLAGS) --threads $(THREADS) $(filter-out force,$^) -o $@.part
+	$(RUN) mc-bootstrap $(BOOTSTRAP_FLAGS) --threads $(THREADS) $(filter-out %.anew,$^) -o $@.part
 	@sed -i '1s/first/unaligned/g; 1s/second/aligned/g' $@.part && mv $@.part $@
 	$(call keep,intervals)
 $(OUT)/intervals.tsv: $(call each,intervals.tsv) $(OUT)/pairs

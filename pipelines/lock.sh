@@ -1,11 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# One make at a time in OUT, also where several machines see it. common.mk calls this, as a child of make:
+# One make at a time in OUT, also where several machines see it. common.mk calls this, with make's number, which its own
+# parent's is not where make was killed a moment ago:
 #
-#   lock.sh OUT GRAPH [UNIT]    take OUT for this make until it ends, however it ends; status 1, and why on stdout, where
+#   lock.sh OUT MAKE GRAPH [UNIT]
+#                               take OUT for this make until it ends, however it ends; status 1, and why on stdout, where
 #                               another make has it. Jobs that a killed make left behind are waited for. With a UNIT,
-#                               the pair or network that alone is made, makes of other units may work there, too.
+#                               the pair or network that alone is made, makes of other units may work there, too. Results
+#                               that a killed make replaced without saying with what settings lose their settings.
 #   lock.sh -c JOBS MAKE LINE   a line of a recipe, for make as its shell
 #
 # OUT/.lock is locked by a process that ends with make, and says which make it is; OUT/.jobs is locked by every job.
@@ -24,7 +27,7 @@ running() {
 
 # within PID: of a make that PID's make started
 within() {
-    local p=$PPID
+    local p=$make
     while [ "$p" != "$1" ]; do
         running "$p" && p=$parent && [ "$p" -gt 1 ] || return 1
     done
@@ -44,7 +47,18 @@ if [ "$1" = -c ]; then
     exec /bin/bash -c "$4"
 fi
 
-out=$1 unit=${3:+-$3} make=$PPID busy=75
+# forget: of results that are no longer what they were before they were made anew, the settings
+forget() {
+    local before old=("$out"/*.before "$out"/*/*.before)
+    [ -z "$unit" ] || old=("$out/${unit#-}".*before "$out/${unit#-}"/*.before)
+    for before in "${old[@]}"; do
+        [ -e "$before" ] || continue
+        [ "$before" -ef "${before%.before}" ] || rm -f "${before%.before}.settings"
+        rm -f "$before"
+    done
+}
+
+out=$1 make=$2 unit=${4:+-$4} busy=75
 # who may not write there makes nothing there
 [ -w "$out" ] || exit 0
 # of others who may, too
@@ -68,6 +82,7 @@ for ((tries = 0; ; tries++)); do
     "$busy") ;;
     *)
         echo "OUT=\"$out\": there are no locks on this file system: two makes there would go unnoticed" >&2
+        forget
         exit 0
         ;;
     esac
@@ -81,7 +96,7 @@ for ((tries = 0; ; tries++)); do
     sleep .1
 done
 for f in "$out/.lock" ${unit:+"$out/.lock$unit"}; do
-    printf '%s %s %s %s\n' "$make" "$2" "$(uname -n)" "$(date '+%F %T')" 2>/dev/null >"$f"
+    printf '%s %s %s %s\n' "$make" "$3" "$(uname -n)" "$(date '+%F %T')" 2>/dev/null >"$f"
 done
 (
     trap '' HUP INT QUIT TERM
@@ -109,4 +124,5 @@ for of in "${left_by[@]}"; do
     fi
     exec {jobs}<&-
 done
+forget
 exit 0

@@ -23,7 +23,7 @@ all: $(foreach where,$(everywhere),$(addprefix $(where)/,middle.tsv $(drawn:=.sv
 middle_set = $(strip $(MIDDLE_FLAGS))
 $(call made-with,middle,$(call each,$(middles:=.mcz)))
 $(call each,$(middles:=.mcz)): $(OUT)/train.mcz $$(@D)/$$(patsubst curve-line-%,line-%,$$(patsubst middle-%,curve-%,$$(@F)))
-	$(RUN) mc-bezier --point 0.5 --bn-data $< $(MIDDLE_FLAGS) $(lastword $(filter-out force,$^)) $(device) -o $@
+	$(RUN) mc-bezier --point 0.5 --bn-data $< $(MIDDLE_FLAGS) $(lastword $(filter-out %.anew,$^)) $(device) -o $@
 	$(call keep,middle)
 
 # ---- against each end: x-middle-V-first.mcz, x-middle-V-second.mcz ---------------------------------
@@ -36,7 +36,7 @@ $(call made-with,corr,$(call each,$(sides:%=matrices-%.mcz)))
 $(call made-with,assign,$(call each,$(sides:%=permutation-%.mcz)))
 
 $(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(middle).mcz
-	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(ACTS_FLAGS) $(device) $(filter-out force,$^) -o $@
+	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(ACTS_FLAGS) $(device) $(filter-out %.anew,$^) -o $@
 	$(call keep,align)
 $(call each,$(sides:%=matrices-%.mcz)): $$(@D)/moments-$$(patsubst matrices-%,%,$$(@F))
 	$(RUN_LIGHT) mc-corr $(CORR_FLAGS) $< -o $@

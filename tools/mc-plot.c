@@ -212,7 +212,7 @@ static void check_options(struct options *o)
     const char *idle = mc_option_idle(&o->cli, 1u << o->mode);
     if (idle)
         mc_cli_usage("--%s has no effect in a picture of kind %s", idle, modes[o->mode]);
-    if (!o->width) {
+    if (o->width == 0) {
         o->width = 960;
         o->height = o->mode == PLANE ? 430 : 480;
     }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # connect.mk, killed in the middle, upstream settings changed and put back: the same bytes; other checkpoints are not taken up.
+# Killed between a result and the settings that made it, it does not take that result for what other settings made.
 set -- connect TRAIN_IMAGES=4096 EPOCHS=3 CURVE_EPOCHS=2
 graph "$@" OUT=whole -j2
 kill_graph 'net-1.*checkpoint' "$@" OUT=cut
@@ -9,3 +10,20 @@ for f in net-1.mcz net-2.mcz 1-2/permutation.mcz 1-2/curve-aligned.mcz 1-2/table
     same whole/$f cut/$f
 done
 is "$(find cut whole -name '*.checkpoint')" ''
+
+printf '#!/bin/sh\n"$@" && kill -9 $PPID\n' >job
+chmod +x job
+matrices() { graph connect OUT=few TRAIN_IMAGES=64 EPOCHS=1 few/1-2/matrices.mcz "$@"; }
+matrices
+cp few/1-2/matrices.mcz .
+for gone in '' '*.mcz' '*'; do
+    rm -f few/1-2/matrices$gone
+    ! (matrices CORR_FLAGS='--measure l2' RUN_LIGHT="$PWD/job") >said 2>&1 || die 'not killed'
+    matrices
+    same matrices.mcz few/1-2/matrices.mcz
+done
+# what failed did not cost the old result its settings
+! (matrices CORR_FLAGS='--measure none') >said 2>&1 || die 'a misspelt setting passes'
+matrices
+is "$(ran)" ''
+is "$(find cut few -name '*.before')" ''

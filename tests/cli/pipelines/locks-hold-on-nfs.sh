@@ -15,7 +15,7 @@ END
 chmod +x bin/flock
 export PATH=$PWD/bin:$PATH
 # a make is a shell here, whose child the script is; it ends when `end` is there
-taken() { exec bash -c '"$0" "$@" && touch "took$3" && until [ -e end ]; do sleep .02; done' "$lock" "$@"; }
+taken() { exec bash -c '"$0" "$1" $$ "${@:2}" && touch "took$3" && until [ -e end ]; do sleep .02; done' "$lock" "$@"; }
 for unit in '' -1-2; do
     rm -f end took*
     taken out first.mk ${unit#-} >log 2>&1 &
@@ -25,7 +25,7 @@ for unit in '' -1-2; do
     [ ! -s log ] || die "$(cat log)"
     is "$(cut -d ' ' -f 2 "out/.lock$unit")" first.mk
     rc=0
-    bash -c '"$0" "$@"; exit $?' "$lock" out second.mk ${unit#-} >told 2>err || rc=$?
+    bash -c '"$0" "$1" $$ "${@:2}"; exit $?' "$lock" out second.mk ${unit#-} >told 2>err || rc=$?
     is $rc 1
     grep -q "^make $first (first.mk) on .* has been at work there since" told || die "$(cat told err)"
     [ ! -s err ] || die "$(cat err)"
@@ -47,6 +47,6 @@ wait $left $third
 mkdir shared
 printf '#!/bin/bash\ncase " $* " in *" -s "*) ;; *) exit 65 ;; esac\n' >bin/flock
 for unit in '' 1-2; do
-    timeout 20 bash -c '"$0" "$@"; exit $?' "$lock" shared first.mk $unit >told 2>err || die "it is refused: $(cat told err)"
+    timeout 20 bash -c '"$0" "$1" $$ "${@:2}"; exit $?' "$lock" shared first.mk $unit >told 2>err || die "it is refused: $(cat told err)"
     is "$(<err)" 'OUT="shared": there are no locks on this file system: two makes there would go unnoticed'
 done

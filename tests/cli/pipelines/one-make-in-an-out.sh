@@ -26,7 +26,7 @@ graph connect OUT=out >log 2>&1 &
 make=$!
 until [ -e begun ]; do sleep .02; done
 for g in connect pam; do
-    (now='timeout 60' && graph $g OUT=out) >out.second 2>err && die 'two makes in one OUT'
+    (now='timeout 600' && graph $g OUT=out) >out.second 2>err && die 'two makes in one OUT'
     grep -q "^.*: \*\*\* OUT=\"out\": make $make (connect.mk) on $(uname -n) has been at work there since 20..-..-.. " err ||
         die "$(cat err)"
     [ ! -s out.second ] || die "$(cat out.second)"
@@ -42,7 +42,7 @@ term=$!
 until [ -e begun ]; do sleep .02; done
 kill $term
 wait $term || true
-(now='timeout 60' && graph connect OUT=term RUN=) >log 2>&1 || die "$(cat log)"
+(now='timeout 600' && graph connect OUT=term RUN=) >log 2>&1 || die "$(cat log)"
 ! grep waiting log || die 'a job outlives a make that was terminated'
 
 # killed alone, and started again at once
@@ -58,6 +58,13 @@ wait $make || die "$(cat log told)"
 (graph connect OUT=out) >log
 ! grep '^mc-' log || die 'a third run works'
 
+# killed before the lock was taken for it, a make does not keep it
+printf '#!/bin/bash\n[[ $* != *lock.sh* ]] || { kill -9 $PPID; sleep .2; }\nexec /bin/sh "$@"\n' >slow
+chmod +x slow
+! (graph connect OUT=orphan --eval="SHELL := $PWD/slow") >log 2>&1 || die 'it was not killed'
+sleep .5
+(now='timeout 600' && graph connect OUT=orphan RUN= orphan/test.mcz) >log 2>&1 || die "$(cat log)"
+
 # no locks on this file system: told, not refused
 mkdir bin
 printf '#!/bin/sh\nexit 71\n' >bin/flock
@@ -68,7 +75,7 @@ chmod +x bin/flock
 # a make within a make of the same OUT is its part
 printf 'inner:\n\t+$(MAKE) -f %s/pipelines/connect.mk BIN=%s/bin NET=mlp:4 DATA_FLAGS= EPOCHS=0 TRAIN_IMAGES=64 OUT=sub sub/net-1.mcz\ninclude %s/pipelines/common.mk\n' \
     "$MC_ROOT" "$MC_BUILD" "$MC_ROOT" >outer.mk
-timeout 60 make -f outer.mk BIN="$MC_BUILD/bin" OUT=sub inner >log 2>&1 && [ -s sub/net-1.mcz ] || die "$(cat log)"
+timeout 600 make -f outer.mk BIN="$MC_BUILD/bin" OUT=sub inner >log 2>&1 && [ -s sub/net-1.mcz ] || die "$(cat log)"
 
 # where nothing may be written nothing is locked: all is there, or the job says what it cannot
 other='setpriv --reuid 65534 --clear-groups'

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The backend under test: $MC_TEST_DEVICE in $MC_TEST_PRECISION (mc_precision_names), with sums in
- * any order where $MC_TEST_DETERMINISTIC is "no". Header only. */
+ * any order where $MC_TEST_DETERMINISTIC is "no", with $MC_TEST_THREADS threads where a test asks
+ * for more than one. Header only. */
 #ifndef MC_TEST_OPEN_H
 #define MC_TEST_OPEN_H
 
@@ -26,12 +27,20 @@ static inline int precision_tested(enum mc_precision *out, struct mc_error *err)
     return mc_fail(err, MC_EUSAGE, "MC_TEST_PRECISION: there is no '%s'", name);
 }
 
+static inline int threads_tested(int threads)
+{
+    const char *more = getenv("MC_TEST_THREADS");
+
+    return more && threads > 1 ? atoi(more) : threads;
+}
+
 /* otherwise: the device where none is named */
 static inline int open_tested(struct mc_backend **out, const char *otherwise, int threads,
                               struct mc_error *err)
 {
     const char *device = getenv("MC_TEST_DEVICE");
-    struct mc_backend_opts o = {.device = device ? device : otherwise, .threads = threads};
+    struct mc_backend_opts o = {.device = device ? device : otherwise,
+                                .threads = threads_tested(threads)};
     const char *deterministic = getenv("MC_TEST_DETERMINISTIC");
     const int rc = precision_tested(&o.precision, err);
 

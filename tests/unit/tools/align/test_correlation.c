@@ -7,6 +7,7 @@
 #include "kernels/backend.h"
 #include "tools/align/correlation.h"
 #include "tools/align/raw_moments.h"
+#include "tests/unit/kernels/open.h"
 #include "tests/unit/must.h"
 
 #define TAPS 3
@@ -465,7 +466,7 @@ TEST(counting_is_the_same_bits_on_any_number_of_threads)
 static int start(void **unused)
 {
     (void)unused;
-    return open_backend(2);
+    return open_backend(threads_tested(2));
 }
 
 static int stop(void **unused)

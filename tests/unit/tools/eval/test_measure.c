@@ -7,6 +7,7 @@
 #include "tools/eval/measure.h"
 
 #include "tests/unit/kernels/naive.h"
+#include "tests/unit/kernels/open.h"
 #include "tests/unit/must.h"
 
 enum {
@@ -382,7 +383,8 @@ static int start(void **state)
         return -1;
     write_images();
     make_span();
-    return mc_backend_open(&be, &(struct mc_backend_opts){.device = "cpu", .threads = 2}, &why);
+    return mc_backend_open(
+        &be, &(struct mc_backend_opts){.device = "cpu", .threads = threads_tested(2)}, &why);
 }
 
 static int stop(void **state)
