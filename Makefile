@@ -125,7 +125,7 @@ gpu-tune: all $(if $(CUDA_LIB),$(BUILD)/tests/gpu/tune) ## choose cuDNN's engine
 	@$(HERE) tests/gpu/tune-table $(BUILD)
 
 PLAN_NETS ?= tinyten:32x32 tinyten:64x64 resnet20:32x32 resnet32:32x32 googlenet:32x32
-gpu-plans: $(if $(EMULATED),$(BUILD)/tests/emulation/plans $(BUILD)/tests/emulation/tune) ## make and check plans.tsv's plans for a described device, without one (WRITE=yes: write them first)
+gpu-plans: $(if $(EMULATED),$(BUILD)/tests/emulation/plans $(BUILD)/tests/emulation/tune) ## make plans.tsv's plans without a device (WRITE=yes: write it first)
 	$(if $(EMULATED),,@echo "gpu-plans: nothing was made: nvcc and cuDNN 9.8 or later are needed" && exit 1)
 	$(if $(WRITE),TUNE=$(BUILD)/tests/emulation/tune REPEATS=0 DEVICE=cuda NETS="$(PLAN_NETS)" tests/bench/write-table cuda $(BUILD))
 	@$(BUILD)/tests/emulation/plans kernels/cuda/plans.tsv 0 128 $(PLAN_NETS)
