@@ -50,9 +50,11 @@ CUDA     := $(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))/..))
 CUDNN    ?=
 CUDNN_H  := $(firstword $(wildcard $(addsuffix /cudnn.h,$(if $(CUDNN),$(abspath $(CUDNN))/include,\
               $(CUDA)/include /usr/local/include /usr/include /usr/include/$(shell uname -m)-linux-gnu))))
+# of 9.8 or later: it describes devices
+CUDNN_H  := $(if $(CUDNN_H),$(if $(shell grep -ls CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR $(dir $(CUDNN_H))cudnn_graph*.h),$(CUDNN_H)))
 CUDNN_SO := $(if $(CUDNN),$(firstword $(sort $(wildcard $(addsuffix /libcudnn.so*,$(addprefix $(abspath $(CUDNN)),/lib64 /lib))))))
 ifneq ($(and $(CUDA),$(CUDNN)),)
-$(if $(and $(CUDNN_H),$(CUDNN_SO)),,$(error CUDNN=$(CUDNN): no include/cudnn.h, or no libcudnn.so in lib64 or lib))
+$(if $(and $(CUDNN_H),$(CUDNN_SO)),,$(error CUDNN=$(CUDNN): no include/cudnn.h of cuDNN 9.8 or later, or no libcudnn.so in lib64 or lib))
 endif
 LINK_CUDNN := $(if $(CUDNN_SO),-L$(dir $(CUDNN_SO)) -l:$(notdir $(CUDNN_SO)) -Xlinker -rpath=$(dir $(CUDNN_SO)),-lcudnn)
 CUDA_LIB := $(if $(and $(CUDA),$(CUDNN_H)),$(BUILD)/lib/libmc-cuda.so)
@@ -76,7 +78,7 @@ FLAGS   := $(CC) $(ALL_CFLAGS) $(HARDEN_LINK) $(LDFLAGS) $(LIBS)
 all: $(TOOLS) $(SHARED) $(CUDA_LIB) $(if $(CUDA),$(if $(CUDNN_H),,no-cudnn)) ## build the programs into $(BUILD)/bin
 
 no-cudnn:
-	@echo "  no CUDA backend: nvcc is here, cudnn.h is not (CUDNN=FOLDER: its include and lib lie there)"
+	@echo "  no CUDA backend: nvcc is here, cudnn.h of 9.8 or later is not (CUDNN=FOLDER: its include and lib lie there)"
 
 demo: ## install what is missing, build, run the main job on synthetic data, draw the picture
 	$(PACKAGES)
@@ -119,8 +121,14 @@ gpu-memcheck: all ## the same under compute-sanitizer
 	+@$(MAKE) --no-print-directory programs-of-tests $(GPU_TESTS)
 	@$(HERE) tests/gpu/check $(BUILD) memcheck
 
-gpu-tune: all $(if $(CUDA_LIB),$(BUILD)/tests/gpu/tune) ## choose cuDNN's algorithms by timing them on a device
+gpu-tune: all $(if $(CUDA_LIB),$(BUILD)/tests/gpu/tune) ## choose cuDNN's engines by timing them on a device
 	@$(HERE) tests/gpu/tune-table $(BUILD)
+
+PLAN_NETS ?= tinyten:32x32 tinyten:64x64 resnet20:32x32 resnet32:32x32 googlenet:32x32
+gpu-plans: $(if $(EMULATED),$(BUILD)/tests/emulation/plans $(BUILD)/tests/emulation/tune) ## make plans.tsv's plans without a device (WRITE=yes: write it first)
+	$(if $(EMULATED),,@echo "gpu-plans: nothing was made: nvcc and cuDNN 9.8 or later are needed" && exit 1)
+	$(if $(WRITE),TUNE=$(BUILD)/tests/emulation/tune REPEATS=0 DEVICE=cuda NETS="$(PLAN_NETS)" tests/bench/write-table cuda $(BUILD))
+	@$(BUILD)/tests/emulation/plans kernels/cuda/plans.tsv 0 128 $(PLAN_NETS)
 
 gpu-bench: all $(BUILD)/tests/bench/bench_train ## training steps on a device beside PyTorch's (PYTHON=), with ratios
 	@$(HERE) tests/gpu/bench $(BUILD)
@@ -172,7 +180,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST) | \
 		sed 's,$$(BUILD),$(BUILD),; s,$$(DESTDIR)$$(PREFIX),$(DESTDIR)$(PREFIX),'
 
-programs-of-tests: $(BUILD)/tests/memory/failing.so $(EMULATED) $(if $(EMULATED),$(BUILD)/tests/emulation/tune) $(if $(EMULATED),$(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZER)
+programs-of-tests: $(BUILD)/tests/memory/failing.so $(if $(EMULATED),$(EMULATED) $(BUILD)/tests/emulation/tune $(BUILD)/tests/emulation/plans $(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZER)
 fuzzer: $(FUZZER)
 
 $(BUILD)/flags: export FLAGS_NOW = $(FLAGS)
@@ -197,13 +205,20 @@ endif
 # tests/coverage counts the branches of the formats alone.
 $(BUILD)/formats/%.o: ALL_CFLAGS += $(COVERAGE)
 
-# The tables of algorithms, each as one C string.
-$(BUILD)/kernels/%/algorithms.inc: kernels/%/algorithms.tsv
+# Tables that a program has in itself, each as one C string.
+TO_STRING = sed 's/[\\"]/\\&/g; s/\t/\\t/g; s/.*/"&\\n"/'
+$(BUILD)/%.inc: %.tsv
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  GEN   $@")
-	$(Q)sed 's/\t/\\t/g; s/.*/"&\\n"/' $< > $@
-$(BUILD)/kernels/%/algorithms.o: ALL_CFLAGS += -I$(@D)
-$(foreach b,cpu cuda,$(eval $(BUILD)/kernels/$(b)/algorithms.o: $(BUILD)/kernels/$(b)/algorithms.inc))
+	$(Q)$(TO_STRING) $< > $@
+$(BUILD)/%.inc: %.json
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  GEN   $@")
+	$(Q)$(TO_STRING) $< > $@
+$(BUILD)/kernels/cpu/algorithms.o: $(BUILD)/kernels/cpu/algorithms.inc
+$(BUILD)/kernels/cuda/choice.o: $(BUILD)/kernels/cuda/plans.inc
+$(BUILD)/tests/emulation/device.o: $(BUILD)/tests/gpu/h200.inc
+$(BUILD)/kernels/cpu/algorithms.o $(BUILD)/kernels/cuda/choice.o: ALL_CFLAGS += -I$(@D)
 
 # No contraction on the device: a kernel's own arithmetic is then IEEE's, operation by operation.
 NVCCFLAGS ?= -O3
@@ -224,20 +239,24 @@ $(BUILD)/lib/libmc-cuda.so: $(CUDA_OBJ) $(CUDA_COMMON) kernels/cuda/exports.map
 		-Xlinker --version-script=kernels/cuda/exports.map -Xlinker -rpath=$(CUDA)/lib64 \
 		-Xlinker --no-undefined
 
-# What times algorithms calls the backend's own functions, so it has them in itself.
+# What times and checks plans calls the backend's own functions, so it has them in itself.
 TUNE_LIBS := $(filter-out -Wl%,$(LIBS))
-$(BUILD)/tests/gpu/tune.o: ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE) \
+$(BUILD)/tests/gpu/tune.o $(BUILD)/tests/gpu/plans.o: ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE) \
     -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
-$(BUILD)/tests/gpu/tune: $(BUILD)/tests/gpu/tune.o $(CUDA_OBJ) $(LIB)
+$(BUILD)/tests/gpu/tune $(BUILD)/tests/gpu/plans: %: %.o $(CUDA_OBJ) $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(NVCC) $(CUDA_ARCH) -Xcompiler -fopenmp $^ -o $@ $(TUNE_LIBS) -lcublas $(LINK_CUDNN) -Xlinker -rpath=$(CUDA)/lib64
-$(BUILD)/tests/emulation/tune: $(BUILD)/tests/gpu/tune.o $(EMULATED_OBJ) $(filter-out %.cu.o,$(CUDA_OBJ)) $(LIB)
+$(BUILD)/tests/emulation/tune $(BUILD)/tests/emulation/plans: $(BUILD)/tests/emulation/%: $(BUILD)/tests/gpu/%.o $(EMULATED_OBJ) $(filter-out %.cu.o,$(CUDA_OBJ)) $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
-	$(Q)$(CXX) -fopenmp $^ -o $@ $(TUNE_LIBS)
+	$(Q)$(CXX) -fopenmp $^ -o $@ $(TUNE_LIBS) $(EMULATED_LIBS)
 
 CXX_FLAGS := -std=c++17 -O3 -g -fPIC -fvisibility=hidden -ffp-contract=off -Wall -Wextra -Wshadow -Werror \
-             -DMC_EMULATED -I. \
+             -DMC_EMULATED -I. -I$(BUILD)/tests/gpu \
              -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
+# cuDNN makes plans without a device; what runs on one is emulated (tests/emulation/cudnn.cc).
+comma := ,
+EMULATED_LIBS := $(patsubst %,-Wl$(comma)--wrap=%,cudnnGetLastErrorString $(patsubst %,cudnnBackend%,CreateDescriptor DestroyDescriptor SetAttribute Finalize)) \
+                 -L$(CUDA)/lib64 $(LINK_CUDNN) -Wl,-rpath=$(CUDA)/lib64
 $(BUILD)/tests/emulation/%.cu.o: kernels/cuda/%.cu $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CXX   $<")
@@ -250,7 +269,7 @@ $(BUILD)/tests/emulation/libmc-cuda.so: $(EMULATED_OBJ) $(filter-out %.cu.o,$(CU
                                         kernels/cuda/exports.map
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(CXX) -shared $(filter %.o,$^) -o $@ -Wl,--version-script=kernels/cuda/exports.map \
-		-Wl,--no-undefined -lm
+		-Wl,--no-undefined -lm $(EMULATED_LIBS)
 
 $(LIB): $(LIB_OBJ)
 	@rm -f $@
@@ -290,5 +309,5 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check check-slurm sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench gpu-pack fuzz torture results man install format clean help \
+.PHONY: all demo check check-slurm sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-plans gpu-bench gpu-pack fuzz torture results man install format clean help \
         programs-of-tests fuzzer always no-cudnn

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Looking things up in a table of algorithms. */
+ * Looking things up in a table of what computes convolutions. */
 #include "kernels/conv_table.h"
 
 #include <stdio.h>
@@ -22,17 +22,24 @@ void mc_shape_text(char text[MC_SHAPE_TEXT], const int in[3], const int out[3], 
              groups);
 }
 
+const char *mc_conv_table_entry(const char *table, const char *key, const char *pass,
+                                const char *shape)
+{
+    char line[2 * MC_SHAPE_TEXT];
+    const int length = snprintf(line, sizeof line, "\n%s\t%s\t%s\t", key, pass, shape);
+    const char *found = length < (int)sizeof line ? strstr(table, line) : NULL;
+
+    return found ? found + length : NULL;
+}
+
 int mc_conv_table_choice(const char *table, const char *key, enum mc_pass pass, const char *shape,
                          const char *const *names, int n)
 {
-    char line[2 * MC_SHAPE_TEXT];
-    const int length =
-        snprintf(line, sizeof line, "\n%s\t%s\t%s\t", key, mc_pass_name(pass), shape);
-    const char *found = length < (int)sizeof line ? strstr(table, line) : NULL;
+    const char *found = mc_conv_table_entry(table, key, mc_pass_name(pass), shape);
 
     for (int i = 0; found && i < n; i++) {
         const size_t l = strlen(names[i]);
-        if (!strncmp(found + length, names[i], l) && found[(size_t)length + l] == '\t')
+        if (!strncmp(found, names[i], l) && found[l] == '\t')
             return i;
     }
     return -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The committed tables of convolutions' algorithms (cpu/algorithms.tsv, cuda/algorithms.tsv), which
- * are compiled in as text. A line, tab-separated: KEY PASS SHAPE ALGORITHM and times for the
- * reader; KEY, one column or several, is what the backend computes on. Whatever begins another way
- * is no entry: the heading, a remark. */
+ * The committed tables of what computes a convolution (cpu/algorithms.tsv, cuda/plans.tsv), which
+ * are compiled in as text. A line, tab-separated: KEY PASS SHAPE, what computes it, and times for
+ * the reader; KEY, one column or several, is what the backend computes on. Whatever begins another
+ * way is no entry: the heading, a remark. */
 #ifndef MC_CONV_TABLE_H
 #define MC_CONV_TABLE_H
 
@@ -23,6 +23,9 @@ void mc_shape_text(char text[MC_SHAPE_TEXT], const int in[3], const int out[3], 
     .kernel = {(n)->kernel[0], (n)->kernel[1]}, .stride = {(n)->stride[0], (n)->stride[1]},        \
     .pad = {(n)->pad[0], (n)->pad[1]}, .groups = (n)->groups
 
+/* What a line has behind the shape, or NULL. */
+const char *mc_conv_table_entry(const char *table, const char *key, const char *pass,
+                                const char *shape);
 /* Which of the n names the table's entry has, or -1: no entry, or another name. */
 int mc_conv_table_choice(const char *table, const char *key, enum mc_pass pass, const char *shape,
                          const char *const *names, int n);

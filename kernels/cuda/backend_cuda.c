@@ -32,9 +32,7 @@ void cuda_dnn_reason(cudnnStatus_t status, char text[CUDA_DNN_REASON])
 {
     char more[160] = "";
 
-#if CUDNN_MAJOR >= 9
     cudnnGetLastErrorString(more, sizeof more);
-#endif
     snprintf(text, CUDA_DNN_REASON, "%s%s%s", cudnnGetErrorString(status), more[0] ? ": " : "",
              more);
     for (; *text; text++)
@@ -147,6 +145,8 @@ void cuda_close(struct mc_backend *base)
     if (!be)
         return;
     cuda_enter(be);
+    if (be->properties)
+        (void)cudnnBackendDestroyDescriptor(be->properties);
     if (be->dnn)
         (void)cudnnDestroy(be->dnn);
     if (be->blas)
@@ -181,6 +181,8 @@ static int start(struct cuda *be, struct mc_error *err)
         cuda_check_dnn(be, cudnnCreate(&be->dnn), "cuDNN: ");
     if (!be->failed)
         cuda_check_dnn(be, cudnnSetStream(be->dnn, be->stream), "cuDNN: ");
+    if (!be->failed)
+        cuda_check_dnn(be, cuda_describe_device(be), "cuDNN: ");
     if (!be->failed)
         check_blas(be, cublasCreate(&be->blas));
     if (be->failed)
@@ -225,7 +227,7 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
     cuda_check(be, cudaGetDeviceProperties(&prop, device));
     cuda_check(be, cudaRuntimeGetVersion(&runtime));
     snprintf(be->kind, sizeof be->kind, "sm_%d%d", prop.major, prop.minor);
-    be->dnn_major = (int)(cudnnGetVersion() / (cudnnGetVersion() < 90000 ? 1000 : 10000));
+    be->processors = prop.multiProcessorCount;
     if ((rc = start(be, err))) {
         cuda_close(&be->base);
         return rc;
@@ -236,7 +238,7 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
     (void)cublasGetVersion(be->blas, &blas); /* fails without a handle only */
     mc_backend_fact(&be->base, "device", "cuda");
     mc_backend_fact(&be->base, "isa", "%s", be->kind);
-    mc_backend_fact(&be->base, "multiprocessors", "%d", prop.multiProcessorCount);
+    mc_backend_fact(&be->base, "multiprocessors", "%d", be->processors);
     mc_backend_fact(&be->base, "cuda", "%d", runtime);
     mc_backend_fact(&be->base, "cublas", "%d", blas);
     mc_backend_fact(&be->base, "cudnn", "%zu", cudnnGetVersion());

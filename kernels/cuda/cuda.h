@@ -22,11 +22,12 @@ struct cuda {
     struct mc_backend base;
     int device;
     enum mc_precision precision;
-    char kind[16]; /* "sm_90": of the table of algorithms */
-    int dnn_major; /* cuDNN's version */
+    char kind[16]; /* "sm_90" */
+    int processors;
     int any_order; /* convolutions may add in any order */
     cudaStream_t stream;
     cudnnHandle_t dnn;
+    cudnnBackendDescriptor_t properties; /* the device's, for cuDNN */
     cublasHandle_t blas;
     void *blas_work;
     double *part;             /* CUDA_PARTS, of a flat vector's sums */
@@ -40,56 +41,74 @@ struct cuda {
 #define CUDA_DNN_REASON 240
 void cuda_dnn_reason(cudnnStatus_t status, char text[CUDA_DNN_REASON]);
 
-/* ---- convolution (conv.c): cuDNN's ------------------------------------------------------------
- */
+/* ---- engines (engines.c): cuDNN's -------------------------------------------------------------
+ * What computes a pass of a convolution: a number of cuDNN's and the values of its knobs, which
+ * mean something in one version of cuDNN alone. */
+enum {
+    CUDA_PASS_ADD = MC_N_PASSES,
+    CUDA_N_PASSES
+}; /* beside mc_pass: the data's gradient, added */
+enum { CUDA_ENGINE_TEXT = 160, CUDA_MOST_ENGINES = 64 };
+#define CUDA_MOST_WORK ((size_t)512 << 20) /* scratch memory of one */
+
+struct cuda_engine {
+    char text[CUDA_ENGINE_TEXT];   /* "48:2=2,6=1": engine 48, knob 2 is 2 */
+    unsigned notes;                /* a bit for each of cuDNN's numerical notes that it has */
+    int shown;                     /* it has none, and a device gave equal bytes with it */
+    size_t work;                   /* bytes */
+    cudnnBackendDescriptor_t plan; /* NULL: there is none */
+};
 struct cuda_conv_shape {
     const char *node;    /* of the graph, for messages; NULL: none */
     enum cuda_type type; /* float32: NCHW, OIHW; else NHWC, OHWI */
     int n, ic, ih, iw, oc, oh, ow;
     int kernel[2], stride[2], pad[2], groups;
-    int backward_data, backward_weights;
-    int algorithm[MC_N_PASSES]; /* cuDNN's number and 1; 0: chosen */
+    int wanted[CUDA_N_PASSES];
 };
 struct cuda_conv {
     struct cuda *be;
     struct cuda_conv_shape shape;
-    cudnnTensorDescriptor_t x, y;
-    cudnnFilterDescriptor_t w;
-    cudnnConvolutionDescriptor_t conv;
-    cudnnMathType_t math;
-    int algorithm[MC_N_PASSES]; /* cuDNN's number */
-    size_t work;                /* bytes */
-    cudnnStatus_t refused;      /* what cuDNN last said of an algorithm, */
-    char why[CUDA_DNN_REASON];  /* and why it took none */
+    struct cuda_engine engines[CUDA_N_PASSES];
+    char why[CUDA_DNN_REASON]; /* what cuDNN first said of an engine that it refused */
 };
+
+/* be->properties, of the device of be->dnn. */
+cudnnStatus_t cuda_describe_device(struct cuda *be);
+/* What the heuristics name for a pass, best first, or what they fall back to; how many. */
+int cuda_engines_named(struct cuda_conv *c, int pass, int fallback,
+                       char list[CUDA_MOST_ENGINES][CUDA_ENGINE_TEXT]);
+/* Makes c->engines[pass] ready. -1: cuDNN refuses, and c->why tells why. */
+int cuda_engine_make(struct cuda_conv *c, int pass, const char *text);
+void cuda_engine_drop(struct cuda_engine *e);
+cudnnStatus_t cuda_engine_run(struct cuda *be, const struct cuda_engine *e, const void *x,
+                              const void *weight, const void *y, const void *work);
+
+/* ---- the choice of engines (choice.c) ----------------------------------------------------------
+ * Sums are in a fixed order, unless `any_order`. */
+enum { CUDA_TABLE_KEY = 64 };
+const char *cuda_pass_name(int pass);
+/* Makes c->engines[pass] ready. -1: there is none for the shape, and c->why tells why. */
+int cuda_choose(struct cuda_conv *c, int pass);
+/* What it is where the table has no entry. */
+int cuda_choose_untuned(struct cuda_conv *c, int pass);
+/* May it be taken, by its notes and its memory? */
+int cuda_engine_fits(const struct cuda *be, const struct cuda_engine *e);
+/* What is known of the order of its sums: "noted", that it is fixed, by cuDNN's notes; "unordered",
+ * that it is not; without notes "shown", by a device, or "unproved". */
+const char *cuda_engine_proof(const struct cuda_engine *e);
+void cuda_conv_text(const struct cuda_conv_shape *s, char text[MC_SHAPE_TEXT]);
+void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KEY]);
+uint32_t cuda_table_hash(void);
+
+/* ---- convolution (conv.c) ----------------------------------------------------------------------
+ */
 int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_conv **out,
                   struct mc_error *err);
 void cuda_conv_free(struct cuda_conv *c);
 size_t cuda_conv_work(const struct cuda_conv *c); /* bytes */
-void cuda_conv_forward(struct cuda_conv *c, const void *x, const void *weight, void *y, void *work);
-/* add: dx += */
-void cuda_conv_backward_data(struct cuda_conv *c, const void *dy, const void *weight, int add,
-                             void *dx, void *work);
-void cuda_conv_backward_weights(struct cuda_conv *c, const void *x, const void *dy, void *dweight,
-                                void *work);
-
-/* ---- the choice of its algorithms (algorithms.c) -----------------------------------------------
- * An algorithm is cuDNN's number in the pass's own enum. Sums are in a fixed order, unless
- * `any_order`. */
-enum { CUDA_N_ALGORITHMS = 8, CUDA_TABLE_KEY = 64 };
-#define CUDA_MOST_WORK ((size_t)512 << 20) /* scratch memory of one that need not be taken */
-/* The algorithm and the bytes of its scratch memory, or -1: cuDNN has none for the shape, and
- * c->why tells why. */
-int cuda_choose(struct cuda_conv *c, enum mc_pass pass, size_t *work);
-/* What it is where the table has no entry. */
-int cuda_choose_untuned(struct cuda_conv *c, enum mc_pass pass, size_t *work);
-/* May it be taken at all, and for this shape? */
-int cuda_algorithm_fits(const struct cuda *be, enum mc_pass pass, int algorithm);
-int cuda_algorithm_takes(struct cuda_conv *c, enum mc_pass pass, int algorithm, size_t *work);
-const char *cuda_algorithm_name(enum mc_pass pass, int algorithm); /* NULL: there is none */
-void cuda_conv_text(const struct cuda_conv_shape *s, char text[MC_SHAPE_TEXT]);
-void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KEY]);
-uint32_t cuda_table_hash(void);
+/* y, dx or dweight is what a wanted pass makes of the other two. */
+void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *weight, const void *y,
+                   const void *work);
 
 /* ---- products (backend_cuda.c): cuBLAS's -------------------------------------------------------
  * c (m,n) = a (m,k) b (k,n) + beta c, row-major; 'T': lies transposed. */

@@ -35,7 +35,7 @@ static void conv_parameters(struct mc_plan *p, const struct cuda_node *c,
 {
     void *dweight = c->dweight ? c->dweight : (void *)(dparams + c->n->weight.offset);
 
-    cuda_conv_backward_weights(c->conv, in->out, c->grad, dweight, p->work);
+    cuda_conv_run(c->conv, MC_PASS_WEIGHTS, in->out, dweight, c->grad, p->work);
     bias_gradient(p, c, dparams);
 }
 
@@ -201,7 +201,7 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
 
     switch (c->n->op) {
     case MC_OP_CONV:
-        cuda_conv_forward(c->conv, in->out, weight(c, params), c->out, p->work);
+        cuda_conv_run(c->conv, MC_PASS_FORWARD, in->out, weight(c, params), c->out, p->work);
         add_bias(p, c, params);
         break;
     case MC_OP_LINEAR:
@@ -282,7 +282,8 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, int i,
 
     switch (c->n->op) {
     case MC_OP_CONV:
-        cuda_conv_backward_data(c->conv, c->grad, weight(c, params), adds, dx, p->work);
+        cuda_conv_run(c->conv, adds ? CUDA_PASS_ADD : MC_PASS_DATA, dx, weight(c, params), c->grad,
+                      p->work);
         break;
     case MC_OP_LINEAR:
         linear_backward(p, c, in, params, adds);

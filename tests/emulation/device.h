@@ -10,6 +10,10 @@
 
 #include <functional>
 
+/* What device it is, in cuDNN's words: tests/gpu/h200.json, or the file MC_EMULATION_DEVICE. */
+const char *emulated_description();
+/* Do [p, p + bytes) lie in one allocation? */
+bool emulated_holds(const void *p, size_t bytes);
 /* The device computes from begin to end; in between its memory is closed. */
 void emulated_begin();
 void emulated_end();

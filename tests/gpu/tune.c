@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Times cuDNN's algorithms of every convolution of the given networks on a device, and prints the
- * lines of kernels/cuda/algorithms.tsv for it: of the deterministic ones the fastest, the untuned
- * choice unless another is faster by a twentieth; and where one whose sums come in any order is
- * faster than that by a twentieth, a line for it.
+ * Times cuDNN's engines for every convolution of the given networks on a device, and prints the
+ * lines of kernels/cuda/plans.tsv for it: of those whose sums are in a fixed order the fastest, the
+ * untuned choice unless another is faster by a twentieth; and where one whose sums come in any
+ * order is faster than that by a twentieth, a line for it. An engine without notes counts as one of
+ * a fixed order when it gives the same bytes every time, and in float32 the numbers of one with
+ * notes.
  *
  *     tune device precision repeats batch net:HEIGHTxWIDTH...
  *
- * Plain buffers of numbers, no network: nothing learns from it. The calls are captured once and
- * replayed, as steps are, so that what is timed is the device's work and not the host's; repeats
- * are interleaved, and the least time counts. */
-#include "kernels/abi.h"
-#include "kernels/cuda/cuda.h"
-#include "tests/bench/tune.h"
+ * With 0 repeats nothing is timed: the lines are the untuned choices. Plain buffers of numbers, no
+ * network: nothing learns from it. The calls are captured once and replayed, as steps are, so that
+ * what is timed is the device's work and not the host's; repeats are interleaved, and the least
+ * time counts. */
+#include "tests/gpu/passes.h"
 
-enum { CALLS = 16 };  /* of a reading */
-#define NOT_TIMED 1e9 /* seconds */
+#include <math.h>
+
+enum { CALLS = 16, MOST = 2 * CUDA_MOST_ENGINES }; /* of a reading; engines of a pass */
+#define NOT_TIMED 1e9                              /* seconds */
 
 struct task {
     struct cuda *be;
@@ -26,10 +29,10 @@ struct buffers {
     struct mc_buf *x, *y, *w, *work;
 };
 
-/* One algorithm's calls. */
+/* One engine's calls. */
 struct call {
     struct cuda_conv *conv; /* NULL: it does not take the shape */
-    enum mc_pass pass;
+    int pass;
     const struct buffers *b;
     struct mc_capture *kept;
     double least;
@@ -66,12 +69,7 @@ static void make(void *arg)
     const struct call *c = arg;
     const struct buffers *b = c->b;
 
-    if (c->pass == MC_PASS_FORWARD)
-        cuda_conv_forward(c->conv, b->x->data, b->w->data, b->y->data, b->work->data);
-    else if (c->pass == MC_PASS_DATA)
-        cuda_conv_backward_data(c->conv, b->y->data, b->w->data, 0, b->x->data, b->work->data);
-    else
-        cuda_conv_backward_weights(c->conv, b->x->data, b->y->data, b->w->data, b->work->data);
+    cuda_conv_run(c->conv, c->pass, b->x->data, b->w->data, b->y->data, b->work->data);
 }
 
 static void drop(struct cuda *be, struct call *c)
@@ -90,7 +88,7 @@ static void one_reading(struct cuda *be, struct call *c, int counts)
     const double t = seconds(CLOCK_MONOTONIC);
     be->base.repeat(&be->base, &c->kept, CALLS, make, c);
     if (be->base.get(&be->base, c->b->work, 0, &waited, 1, &err)) {
-        fprintf(stderr, "tune: %s: %s\n", mc_pass_name(c->pass), err.text);
+        fprintf(stderr, "tune: %s: %s\n", cuda_pass_name(c->pass), err.text);
         be->failed = 0; /* it is not taken; the others may be */
         be->why[0] = 0;
         drop(be, c);
@@ -99,7 +97,7 @@ static void one_reading(struct cuda *be, struct call *c, int counts)
     const double took = (seconds(CLOCK_MONOTONIC) - t) / CALLS;
     char *uncaptured = strstr(be->base.describe, ", steps not captured");
     if (uncaptured) { /* nor would steps with it be, and the host's time would count */
-        fprintf(stderr, "tune: %s%s\n", mc_pass_name(c->pass), uncaptured);
+        fprintf(stderr, "tune: %s%s\n", cuda_pass_name(c->pass), uncaptured);
         *uncaptured = 0;
         be->direct = 0;
         drop(be, c);
@@ -108,87 +106,192 @@ static void one_reading(struct cuda *be, struct call *c, int counts)
     c->least = counts && took < c->least ? took : c->least;
 }
 
-/* -1: there is none */
-static int untuned(struct cuda *be, struct cuda_conv_shape s, enum mc_pass pass, int any_order)
-{
-    struct cuda_conv *c = NULL;
-    size_t work = 0;
+/* ---- engines without notes --------------------------------------------------------------------
+ */
 
-    be->any_order = any_order;
-    if (cuda_conv_new(be, &s, &c, NULL))
-        return -1;
-    const int a = cuda_choose_untuned(c, pass, &work);
-    cuda_conv_free(c);
-    return a;
+/* What it makes of the other two, where zeros lay. NULL: it failed. */
+static unsigned char *result(struct cuda *be, struct call *c, size_t *bytes)
+{
+    struct mc_buf *b = c->pass == MC_PASS_FORWARD   ? c->b->y
+                       : c->pass == MC_PASS_WEIGHTS ? c->b->w
+                                                    : c->b->x;
+    unsigned char *out = malloc(b->bytes);
+
+    if (!out)
+        need(mc_no_memory(&err));
+    *bytes = b->bytes;
+    be->base.zero(&be->base, b);
+    make(c);
+    if (!be->base.get(&be->base, b, 0, out, b->bytes, &err))
+        return out;
+    be->failed = 0;
+    be->why[0] = 0;
+    free(out);
+    return NULL;
 }
 
-/* The lines of one shape and pass: in a fixed order, then in any where that is faster. */
-static void print_best(struct cuda *be, const struct cuda_conv_shape *s, enum mc_pass pass,
-                       const struct call *calls)
+/* float32 that was rounded to TF32's 11 bits is off by some 3e-4. */
+static int same_numbers(const float *a, const float *b, size_t n)
 {
-    double fixed = NOT_TIMED;
+    double off = 0, norm = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        off += pow((double)a[i] - (double)b[i], 2);
+        norm += pow((double)b[i], 2);
+    }
+    return off <= 1e-10 * norm;
+}
+
+/* like: one with notes, or NULL */
+static int shows(struct cuda *be, struct call *c, struct call *like)
+{
+    size_t bytes = 0;
+    unsigned char *first = result(be, c, &bytes);
+    int same = first != NULL;
+
+    for (int i = 0; i < 3 && same; i++) {
+        unsigned char *again = result(be, c, &bytes);
+        same = again && !memcmp(again, first, bytes);
+        free(again);
+    }
+    if (same && be->precision == MC_PRECISION_F32) {
+        unsigned char *right = like ? result(be, like, &bytes) : NULL;
+        same = right && same_numbers((const float *)(const void *)first,
+                                     (const float *)(const void *)right, bytes / sizeof(float));
+        free(right);
+    }
+    free(first);
+    return same;
+}
+
+static void show(struct cuda *be, struct call *calls, int n)
+{
+    struct call *like = NULL;
+
+    be->any_order = 0;
+    for (int i = 0; i < n && !like; i++)
+        if (calls[i].conv && cuda_engine_fits(be, &calls[i].conv->engines[calls[i].pass]))
+            like = &calls[i];
+    for (int i = 0; i < n; i++) {
+        struct cuda_engine *e = calls[i].conv ? &calls[i].conv->engines[calls[i].pass] : NULL;
+        if (e && !e->notes)
+            e->shown = shows(be, &calls[i], like);
+    }
+}
+
+/* ---- lines ------------------------------------------------------------------------------------
+ */
+
+static void print_line(struct cuda *be, int any_order, int pass, const struct cuda_conv_shape *s,
+                       const struct cuda_engine *e, double least, const struct cuda_engine *usual,
+                       double usual_time)
+{
     char text[MC_SHAPE_TEXT], key[CUDA_TABLE_KEY];
 
     cuda_conv_text(s, text);
-    for (int any_order = 0; any_order < 2; any_order++) {
-        const int usual = untuned(be, *s, pass, any_order);
-        const int known = usual >= 0 && calls[usual].least < NOT_TIMED;
-        const double usual_time = known ? calls[usual].least : NOT_TIMED;
-        int best = known ? usual : -1;
-        double least = usual_time;
-        for (int a = 0; a < CUDA_N_ALGORITHMS; a++)
-            if (cuda_algorithm_fits(be, pass, a) && calls[a].least < least &&
-                calls[a].least < .95 * usual_time) {
-                best = a;
-                least = calls[a].least;
-            }
-        cuda_table_key(be, any_order, key);
-        if (best < 0)
-            fprintf(stderr, "tune: %s %s %s: no algorithm\n", key, mc_pass_name(pass), text);
-        else if (!any_order || least < .95 * fixed) {
-            printf("%s\t%s\t%s\t%s\t%.4f", key, mc_pass_name(pass), text,
-                   cuda_algorithm_name(pass, best), least * 1e3);
-            if (known)
-                printf("\t%s\t%.4f\n", cuda_algorithm_name(pass, usual), usual_time * 1e3);
-            else
-                printf("\t-\t-\n");
-        }
-        fixed = least;
-    }
+    cuda_table_key(be, any_order, key);
+    printf("%s\t%s\t%s\t%s\t%s\t%zu", key, cuda_pass_name(pass), text, e->text,
+           cuda_engine_proof(e), e->work);
+    if (least < NOT_TIMED)
+        printf("\t%.4f\t%s\t%.4f\n", least * 1e3, usual->text, usual_time * 1e3);
+    else
+        printf("\t-\t-\t-\n");
     fflush(stdout);
 }
 
-static void measure(const struct task *t, struct cuda_conv_shape s, enum mc_pass pass)
+/* The lines of one shape and pass: in a fixed order, then in any where that is faster, or where
+ * nothing was timed another engine. */
+static void print_best(struct cuda *be, struct cuda_conv *conv, int pass, const struct call *calls,
+                       int n)
 {
-    struct cuda *be = t->be;
-    struct call calls[CUDA_N_ALGORITHMS];
-    size_t work = 1;
-    struct buffers b = {take(be, s.type, (size_t)s.n * (size_t)(s.ic * s.ih * s.iw)),
-                        take(be, s.type, (size_t)s.n * (size_t)(s.oc * s.oh * s.ow)),
-                        take(be, s.type, (size_t)(s.ic * s.oc * s.kernel[0] * s.kernel[1])), NULL};
+    char shape[MC_SHAPE_TEXT], fixed[CUDA_ENGINE_TEXT] = "";
+    double fixed_time = NOT_TIMED;
+
+    for (int any_order = 0; any_order < 2; any_order++) {
+        be->any_order = any_order;
+        const int rc = cuda_choose_untuned(conv, pass);
+        const struct cuda_engine *usual = &conv->engines[pass], *best = usual;
+        double usual_time = NOT_TIMED, least;
+        for (int i = 0; i < n; i++)
+            if (!rc && calls[i].conv && !strcmp(calls[i].conv->engines[pass].text, usual->text))
+                usual_time = calls[i].least;
+        least = usual_time;
+        for (int i = 0; i < n; i++) {
+            const struct cuda_engine *e = calls[i].conv ? &calls[i].conv->engines[pass] : usual;
+            if (calls[i].least < least && calls[i].least < .95 * usual_time &&
+                cuda_engine_fits(be, e)) {
+                best = e;
+                least = calls[i].least;
+            }
+        }
+        cuda_conv_text(&conv->shape, shape);
+        if (rc && best == usual)
+            fprintf(stderr, "tune: %s %s: %s\n", cuda_pass_name(pass), shape, conv->why);
+        else if (!any_order || (n ? least < .95 * fixed_time : strcmp(best->text, fixed) != 0))
+            print_line(be, any_order, pass, &conv->shape, best, least, usual, usual_time);
+        fixed_time = least;
+        snprintf(fixed, sizeof fixed, "%s", best->text);
+    }
+}
+
+static int all_engines(struct cuda *be, const struct cuda_conv *conv, int pass,
+                       const struct buffers *b, struct call calls[MOST])
+{
+    int n = 0;
 
     be->any_order = 1;
-    for (int a = 0; a < CUDA_N_ALGORITHMS; a++) {
-        calls[a] = (struct call){.pass = pass, .b = &b, .least = NOT_TIMED};
-        if (!cuda_algorithm_fits(be, pass, a))
-            continue;
-        s.algorithm[pass] = a + 1;
-        if (cuda_conv_new(be, &s, &calls[a].conv, NULL))
-            continue;
-        if (cuda_conv_work(calls[a].conv) > CUDA_MOST_WORK)
-            drop(be, &calls[a]);
-        else if (cuda_conv_work(calls[a].conv) > work)
-            work = cuda_conv_work(calls[a].conv);
+    for (int fallback = 0; fallback < 2; fallback++) {
+        char list[CUDA_MOST_ENGINES][CUDA_ENGINE_TEXT];
+        struct cuda_conv *c = NULL;
+        need(cuda_conv_new(be, &conv->shape, &c, &err));
+        const int named = cuda_engines_named(c, pass, fallback, list);
+        cuda_conv_free(c);
+        for (int i = 0; i < named; i++) {
+            int k = 0;
+            while (k < n && strcmp(calls[k].conv->engines[pass].text, list[i]))
+                k++;
+            if (k < n)
+                continue;
+            calls[n] = (struct call){.pass = pass, .b = b, .least = NOT_TIMED};
+            need(cuda_conv_new(be, &conv->shape, &calls[n].conv, &err));
+            if (!cuda_engine_make(calls[n].conv, pass, list[i]) &&
+                cuda_engine_fits(be, &calls[n].conv->engines[pass]))
+                n++;
+            else
+                drop(be, &calls[n]);
+        }
     }
-    s.algorithm[pass] = 0;
+    return n;
+}
+
+static void measure(void *arg, struct cuda_conv *conv, int pass)
+{
+    const struct task *t = arg;
+    struct cuda *be = t->be;
+    const struct cuda_conv_shape *s = &conv->shape;
+    struct call calls[MOST];
+    size_t work = 1;
+
+    if (!t->repeats) {
+        print_best(be, conv, pass, NULL, 0);
+        return;
+    }
+    struct buffers b = {
+        take(be, s->type, (size_t)s->n * (size_t)(s->ic * s->ih * s->iw)),
+        take(be, s->type, (size_t)s->n * (size_t)(s->oc * s->oh * s->ow)),
+        take(be, s->type, (size_t)(s->ic / s->groups * s->oc * s->kernel[0] * s->kernel[1])), NULL};
+    const int n = all_engines(be, conv, pass, &b, calls);
+    for (int i = 0; i < n; i++)
+        work = cuda_conv_work(calls[i].conv) > work ? cuda_conv_work(calls[i].conv) : work;
     need(be->base.buf_new(&be->base, work, &b.work, &err));
+    show(be, calls, n);
     for (int r = 0; r <= t->repeats; r++) /* the first warms up and captures */
-        for (int a = 0; a < CUDA_N_ALGORITHMS; a++)
-            if (calls[a].conv)
-                one_reading(be, &calls[a], r);
-    print_best(be, &s, pass, calls);
-    for (int a = 0; a < CUDA_N_ALGORITHMS; a++)
-        drop(be, &calls[a]);
+        for (int i = 0; i < n; i++)
+            if (calls[i].conv)
+                one_reading(be, &calls[i], r);
+    print_best(be, conv, pass, calls, n);
+    for (int i = 0; i < n; i++)
+        drop(be, &calls[i]);
     struct mc_buf *all[] = {b.x, b.y, b.w, b.work};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         be->base.buf_free(&be->base, all[i]);
@@ -196,51 +299,19 @@ static void measure(const struct task *t, struct cuda_conv_shape s, enum mc_pass
 
 static void tune(void *arg, const struct mc_node *n, const struct mc_node *in)
 {
-    const struct task *t = arg;
-    const enum cuda_type type = cuda_type_of(t->be);
-    const int pixels = in->op == MC_OP_NORMALISE;
-
-    for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++) {
-        if (pass == MC_PASS_DATA && pixels)
-            continue; /* pixels' gradients are an attack's alone */
-        measure(t,
-                (struct cuda_conv_shape){.type = type,
-                                         .n = t->batch,
-                                         .ic = pixels ? cuda_pixel_channels(type, in->c) : in->c,
-                                         .ih = in->h,
-                                         .iw = in->w,
-                                         .oc = n->c,
-                                         .oh = n->h,
-                                         .ow = n->w,
-                                         .kernel = {n->kernel[0], n->kernel[1]},
-                                         .stride = {n->stride[0], n->stride[1]},
-                                         .pad = {n->pad[0], n->pad[1]},
-                                         .groups = n->groups,
-                                         .backward_data = pass == MC_PASS_DATA,
-                                         .backward_weights = pass == MC_PASS_WEIGHTS},
-                pass);
-    }
+    struct task *t = arg;
+    each_pass(t->be, t->batch, n, in, measure, t);
 }
 
 int main(int argc, char **argv)
 {
-    struct mc_backend *be = NULL;
-    struct mc_backend_opts o = {0};
-    int p = 0;
-
     if (argc < 6) {
         fprintf(stderr, "usage: tune device precision repeats batch net:HEIGHTxWIDTH...\n");
         return 2;
     }
-    while (mc_precision_names[p] && strcmp(mc_precision_names[p], argv[2]))
-        p++;
-    if (!mc_precision_names[p])
-        need(mc_fail(&err, MC_EUSAGE, "there is no precision '%s'", argv[2]));
-    o.precision = (enum mc_precision)p;
-    need(mc_backend_cuda_new(&be, MC_BACKEND_INTERFACE, atoi(argv[1]), &o, &err));
-    struct task t = {cuda_of(be), atoi(argv[3]), atoi(argv[4])};
+    struct task t = {open_device(atoi(argv[1]), argv[2]), atoi(argv[3]), atoi(argv[4])};
     for (int i = 5; i < argc; i++)
         each_conv(argv[i], tune, &t);
-    be->close(be);
+    t.be->base.close(&t.be->base);
     return 0;
 }

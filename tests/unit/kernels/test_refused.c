@@ -42,7 +42,7 @@ static void a_plan_names_the_node(void **state)
     (void)state;
     if (!on_emulation())
         skip();
-    refused("describe", "description of", "CUDNN_STATUS_BAD_PARAM: ");
+    refused("describe", "forward of", "CUDNN_STATUS_BAD_PARAM: ");
     refused("algorithm", "forward of", "CUDNN_STATUS_NOT_SUPPORTED: ");
     refused("algorithm", "cuDNN has no ", within(0) > 0 ? "--precision f32" : " in f32: ");
 }

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which of cuDNN's engines computes a pass of a convolution: the committed table's; else of those
+ * that cuDNN's heuristics name the first that may be taken. Nothing is timed here: a timed choice
+ * would change the bytes of a rerun. */
+#include "kernels/cuda/cuda.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char TABLE[] =
+#include "plans.inc"
+    ;
+
+#define SHOWN "shown"
+
+const char *cuda_pass_name(int pass)
+{
+    return pass == CUDA_PASS_ADD ? "add" : mc_pass_name((enum mc_pass)pass);
+}
+
+/* ---- which may be taken -----------------------------------------------------------------------
+ */
+
+#define NOTE(name) (1u << CUDNN_NUMERICAL_NOTE_##name)
+
+const char *cuda_engine_proof(const struct cuda_engine *e)
+{
+    return e->notes & NOTE(NONDETERMINISTIC) ? "unordered"
+           : e->notes                        ? "noted"
+           : e->shown                        ? SHOWN
+                                             : "unproved";
+}
+
+/* cuDNN's default takes TF32 for float32. Fourier transforms take much memory; half precision has
+ * too few bits for Winograd's intermediate numbers. */
+int cuda_engine_fits(const struct cuda *be, const struct cuda_engine *e)
+{
+    unsigned unfit = NOTE(FFT) | NOTE(REDUCED_PRECISION_REDUCTION);
+
+    if (be->precision == MC_PRECISION_F32)
+        unfit |= NOTE(TENSOR_CORE) | NOTE(DOWN_CONVERT_INPUTS);
+    if (cuda_type_of(be) != CUDA_F32)
+        unfit |= NOTE(WINOGRAD) | NOTE(DOWN_CONVERT_INPUTS);
+    if (!be->any_order)
+        unfit |= NOTE(NONDETERMINISTIC);
+    return !(e->notes & unfit) && (e->notes || e->shown || be->any_order) &&
+           e->work <= CUDA_MOST_WORK;
+}
+
+/* ---- the table --------------------------------------------------------------------------------
+ */
+
+void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KEY])
+{
+    snprintf(key, CUDA_TABLE_KEY, "%s/%d\t%zu\t%s\t%s", be->kind, be->processors, cudnnGetVersion(),
+             mc_precision_names[be->precision], any_order ? "any" : "fixed");
+}
+
+uint32_t cuda_table_hash(void)
+{
+    return mc_conv_table_hash(TABLE);
+}
+
+void cuda_conv_text(const struct cuda_conv_shape *s, char text[MC_SHAPE_TEXT])
+{
+    mc_shape_text(text, (const int[]){s->ic, s->ih, s->iw}, (const int[]){s->oc, s->oh, s->ow},
+                  s->kernel, s->stride, s->pad, s->groups);
+}
+
+static int by_table(struct cuda_conv *c, int pass)
+{
+    char key[CUDA_TABLE_KEY], shape[MC_SHAPE_TEXT], text[CUDA_ENGINE_TEXT], proof[16];
+
+    cuda_conv_text(&c->shape, shape);
+    for (int any_order = c->be->any_order; any_order >= 0; any_order--) {
+        cuda_table_key(c->be, any_order, key);
+        const char *line = mc_conv_table_entry(TABLE, key, cuda_pass_name(pass), shape);
+        if (!line || sscanf(line, "%159[^\t\n]\t%15[^\t\n]", text, proof) != 2 ||
+            cuda_engine_make(c, pass, text))
+            continue;
+        c->engines[pass].shown = !strcmp(proof, SHOWN);
+        if (cuda_engine_fits(c->be, &c->engines[pass]))
+            return 0;
+    }
+    return -1;
+}
+
+/* ---- the choice -------------------------------------------------------------------------------
+ */
+
+int cuda_choose_untuned(struct cuda_conv *c, int pass)
+{
+    char list[CUDA_MOST_ENGINES][CUDA_ENGINE_TEXT];
+    int unfit = 0;
+
+    for (int fallback = 0; fallback < 2; fallback++) {
+        const int n = cuda_engines_named(c, pass, fallback, list);
+        for (int i = 0; i < n; i++) {
+            if (cuda_engine_make(c, pass, list[i]))
+                continue;
+            if (cuda_engine_fits(c->be, &c->engines[pass]))
+                return 0;
+            unfit++;
+        }
+    }
+    if (unfit || !c->why[0])
+        snprintf(c->why, sizeof c->why, "of %d engines none may be taken", unfit);
+    cuda_engine_drop(&c->engines[pass]);
+    return -1;
+}
+
+int cuda_choose(struct cuda_conv *c, int pass)
+{
+    const int rc = by_table(c, pass);
+
+    c->why[0] = 0;
+    return rc ? cuda_choose_untuned(c, pass) : 0;
+}
