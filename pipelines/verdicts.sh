@@ -70,8 +70,8 @@ markdown | tsv) ;;
 esac
 [ $# = 1 ] || wrong "one folder of the paper's parts is needed"
 # awk would take a name with = for a setting
-case $1 in /*) paper=$1 ;; *) paper=./$1 ;; esac
-case $claims in '' | /*) ;; *) claims=./$claims ;; esac
+case $1 in /* | ./*) paper=$1 ;; *) paper=./$1 ;; esac
+case $claims in '' | /* | ./*) ;; *) claims=./$claims ;; esac
 for need in "$paper/" ${claims:+"$claims"}; do
     [ -r "$need" ] || {
         echo "verdicts.sh: cannot read '$need'" >&2

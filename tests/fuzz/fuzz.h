@@ -5,6 +5,7 @@
 #ifndef MC_FUZZ_H
 #define MC_FUZZ_H
 
+#include "formats/datasets/source.h"
 #include "libcommon/base/error.h"
 
 #include <stddef.h>
@@ -37,6 +38,9 @@ int fuzz_put(int file, const uint8_t *x, size_t n, size_t size, struct mc_error 
 size_t fuzz_bytes(const struct fuzz_target *t, uint8_t *x, size_t n, size_t most);
 /* A number below n, which is not 0, of the mutation that runs. */
 size_t fuzz_below(size_t n);
+
+/* The first images of a set, each label one of its classes. */
+int fuzz_take_set(const char *name, const struct mc_image_source_opts *o, struct mc_error *err);
 
 /* A file of the source tree (MC_ROOT), to be freed; exits where it cannot be read. */
 uint8_t *fuzz_load(const char *name, size_t *n);

@@ -6,7 +6,6 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "formats/datasets/picture.h"
-#include "formats/datasets/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +51,7 @@ static size_t damage_png(const struct fuzz_target *t, uint8_t *x, size_t n, size
     return n;
 }
 
-/* The first images of a set, each label one of its classes. */
-static int take_set(const char *name, const struct mc_image_source_opts *o, struct mc_error *err)
+int fuzz_take_set(const char *name, const struct mc_image_source_opts *o, struct mc_error *err)
 {
     static float image[1 << 14];
     struct mc_image_source *s = NULL;
@@ -83,7 +81,7 @@ static int take_idx(const struct fuzz_target *t, const uint8_t *x, size_t n, str
     (void)t;
     if (!rc)
         rc = fuzz_put(0, x + (n > 0) + labels, n - labels - (n > 0), 0, err);
-    return rc ? rc : take_set("idx", &o, err);
+    return rc ? rc : fuzz_take_set("idx", &o, err);
 }
 
 /* A folder whose file `name` is what fuzz_put has put there as file k. */
@@ -135,7 +133,7 @@ static int take_cifar(const struct fuzz_target *t, const uint8_t *x, size_t n, s
         link_in(folder, hundred ? "fine_label_names.txt" : "batches.meta.txt", 1);
         made = 1;
     }
-    return take_set(t->name, &o, err);
+    return fuzz_take_set(t->name, &o, err);
 }
 
 static const char *const idx_words[] = {
