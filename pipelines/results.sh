@@ -12,8 +12,8 @@ here=$(dirname "$(readlink -f "$0")")
 folder=${1:-$here/../docs/results}
 paper=${2:-$here/../docs/networks}
 # others would be options, or settings of awk's
-case $folder in /*) ;; *) folder=./$folder ;; esac
-case $paper in /*) ;; *) paper=./$paper ;; esac
+case $folder in -* | *=*) folder=./$folder ;; esac
+case $paper in -* | *=*) paper=./$paper ;; esac
 for need in text.md claims.tsv; do
     [ -r "$folder/$need" ] || {
         echo "results.sh: cannot read '$folder/$need'" >&2
