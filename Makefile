@@ -174,7 +174,7 @@ format: ## clang-format every C file
 	clang-format -i $(shell git ls-files '*.c' '*.h')
 
 clean: ## remove what was built
-	rm -rf $(BUILD) build-sanitize build-fuzz build-tsan
+	rm -rf $(BUILD) build-sanitize build-fuzz build-tsan build-coverage
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST) | \

@@ -3,7 +3,7 @@
 # A published table beside the same one measured again: awk -f compare.awk PUBLISHED AGAIN. A row a row of it, with the
 # figure of it that differs most for its tolerance: its column, both values, the tolerance. Ends with 1 where one differs by
 # more: losses and correlations by .005, the points at which a curve is better by 5%, units by 2, accuracies and
-# all else by .1; where a row or a figure is not there; or where the columns are others. Where along a path something is
+# all else by .1; where a row or a figure is not there; or where the columns are others. A row more is told. Where along a path something is
 # (at_t) is not compared.
 BEGIN {
     FS = OFS = "\t"
@@ -43,7 +43,6 @@ file == 1 {
 {
     if (!(row in known)) {
         more[++n_more] = row
-        wrong = 1
         next
     }
     there[row] = 1

@@ -6,6 +6,7 @@
 # ONLY=WORD runs the gates whose name holds WORD. Status 1 where a fault was found.
 set -u
 cd "$(dirname "$0")/.." || exit 2
+. pipelines/locale.sh || exit 2
 if [ $# != 2 ] || [ ! -d "$1" ] || [[ ! $2 =~ ^[0-9]*\.?[0-9]+$ ]]; then
     echo 'usage: tests/torture.sh BUILD MINUTES' >&2
     exit 2

@@ -104,13 +104,16 @@ static int cannot(const struct mc_output *o, const char *what, int code, struct 
 static int clear(const char *path, int dead)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc = 0;
+    struct stat locked, there;
 
     if (fd < 0)
         return errno == ENOENT ? 0 : -1;
     if (flock(fd, LOCK_EX | LOCK_NB))
         rc = errno == EWOULDBLOCK ? 1 : dead ? 0 : -1;
-    if (!rc)
-        unlink(path); /* while it is locked, so that it is nobody's new one */
+    /* another may have removed it and made its own there before the lock */
+    if (!rc && !fstat(fd, &locked) && !lstat(path, &there) && locked.st_dev == there.st_dev &&
+        locked.st_ino == there.st_ino)
+        unlink(path);
     close(fd);
     return rc;
 }

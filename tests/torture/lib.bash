@@ -9,9 +9,11 @@ if [ $# -lt 2 ] || [ ! -d "$1" ] || [[ ! $2 =~ ^[0-9]*\.?[0-9]+$ || ! ${3:-1} =~
     exit 2
 fi
 gate=${0##*/} count=${3:-}
-MC_ROOT=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
-MC_BUILD=$(cd "$1" && pwd)
 work=$(mktemp -d)
+# by names without blanks, which make and the loader would take for more than one
+ln -s "$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)" "$work/root"
+ln -s "$(cd "$1" && pwd)" "$work/build"
+MC_ROOT=$work/root MC_BUILD=$work/build
 export MC_ROOT MC_BUILD MC_UNDER=${MC_UNDER:-} MC_FIXTURES=$work/fixtures TMP=$work/tmp TMPDIR=$work/tmp
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$MC_ROOT/tests/cli/lib:$MC_ROOT/formats/python
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} PATH=$MC_BUILD/bin:$PATH

@@ -6,6 +6,7 @@
 #include "formats/stream/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -107,6 +108,11 @@ static int resolve(struct mc_file_use *u, struct mc_error *err)
 
     if (mc_output_resolve(u->path, target, &fd))
         return cannot_write(u, errno, err);
+    if (fd >= 0) { /* of this program's start: what it opens later could get the number */
+        const int flags = fcntl(fd, F_GETFL);
+        if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+            return cannot_write(u, EBADF, err);
+    }
     if (fd == STDOUT_FILENO && u->role != MC_FILE_LOG)
         strcpy(u->path, "-");
     else if (fd < 0 && !(u->target = strdup(target)))

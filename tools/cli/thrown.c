@@ -15,9 +15,13 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
+
+#define NULL_PAGE 4096u /* an address below is a null pointer's, or a member's behind it */
 
 struct type_info {
     const void *functions;
@@ -31,7 +35,7 @@ static void (*tell_user)(const char *text);
 static current_type *thrown;
 
 /* In any thread, with the others at work: nothing is freed. */
-static void ended(void)
+static void on_terminate(void)
 {
     const struct type_info *type = thrown ? thrown() : NULL;
     char text[256] = "out of memory";
@@ -43,11 +47,29 @@ static void ended(void)
     _exit(1);
 }
 
-/* oneDNN 2.6 does not look at what it was given for the kernels of dnnl_sgemm; malloc() left its
- * mark in errno. */
-static void fell(int sig)
+/* Whether the instruction of a signal is oneDNN's, or a call of no function. */
+static int in_onednn(const void *context)
 {
-    const int starved = errno == ENOMEM;
+    const ucontext_t *at = context;
+    Dl_info library;
+#if defined __x86_64__
+    const uintptr_t instruction = (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
+#elif defined __aarch64__
+    const uintptr_t instruction = (uintptr_t)at->uc_mcontext.pc;
+#else
+    const uintptr_t instruction = UINTPTR_MAX;
+    (void)at;
+#endif
+    return instruction < NULL_PAGE || (dladdr((const void *)instruction, &library) &&
+                                       library.dli_fname && strstr(library.dli_fname, "libdnnl"));
+}
+
+/* oneDNN 2.6 does not check what it was given for the kernels of dnnl_sgemm; malloc() left its
+ * mark in errno. */
+static void on_segv(int sig, siginfo_t *info, void *context)
+{
+    const int starved = errno == ENOMEM && info->si_code == SEGV_MAPERR &&
+                        (uintptr_t)info->si_addr < NULL_PAGE && in_onednn(context);
 
     mc_stream_remove_temporaries();
     if (starved) {
@@ -57,13 +79,13 @@ static void fell(int sig)
     raise(sig); /* the handler was reset when it was entered */
 }
 
-static void catch_fall(void)
+static void catch_segv(void)
 {
     struct sigaction now, old;
 
     memset(&now, 0, sizeof now);
-    now.sa_handler = fell;
-    now.sa_flags = (int)SA_RESETHAND | SA_NODEFER;
+    now.sa_sigaction = on_segv;
+    now.sa_flags = (int)SA_RESETHAND | SA_NODEFER | SA_SIGINFO;
     sigemptyset(&now.sa_mask);
     if (!sigaction(SIGSEGV, NULL, &old) && old.sa_handler == SIG_DFL)
         sigaction(SIGSEGV, &now, NULL);
@@ -76,11 +98,11 @@ void mc_catch_thrown(void (*tell)(const char *text))
     set_terminate *put = NULL;
 
     tell_user = tell;
-    catch_fall();
+    catch_segv();
     if (!set)
         return;
     /* ISO C converts no object's address to a function's */
     memcpy(&put, &set, sizeof put);
     memcpy(&thrown, &type, sizeof thrown);
-    put(ended);
+    put(on_terminate);
 }

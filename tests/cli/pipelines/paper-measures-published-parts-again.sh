@@ -31,7 +31,7 @@ sed 's/[0-9.]*$//' again/reevaluated/mlp-synth/table.tsv >figure.tsv
 sed 's/	[0-9.]*$/	nan/' again/reevaluated/mlp-synth/table.tsv >figure.tsv
 ! $again figure.tsv >said || die "$(cat said)"
 head -n 2 again/reevaluated/mlp-synth/table.tsv >figure.tsv
-! awk -f "$MC_ROOT/pipelines/compare.awk" figure.tsv again/reevaluated/mlp-synth/table.tsv >said || die "$(cat said)"
+awk -f "$MC_ROOT/pipelines/compare.awk" figure.tsv again/reevaluated/mlp-synth/table.tsv >said || die "$(cat said)"
 is "$(grep -c 'not published$' said)" 3
 head -n 1 figure.tsv >head.tsv
 ! awk -f "$MC_ROOT/pipelines/compare.awk" head.tsv head.tsv >said && grep -qx 'no rows' said || die "$(cat said)"

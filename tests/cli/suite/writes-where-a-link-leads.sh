@@ -43,5 +43,9 @@ is "$(<got)" "$(tail -n +2 want)"
     --perm-out /dev/stdout) >>got
 rc=0
 $table -o /dev/fd/9 2>err 9>&- || rc=$?
-is "$rc $(<err)" "1 mc-corr: cannot open '/dev/fd/9': Bad file descriptor"
+is "$rc $(<err)" "1 mc-corr: cannot write '/dev/fd/9': Bad file descriptor"
 no_temporaries
+# before anything is opened, which could get the number, or computed
+train=(mc-train -q --net mlp:3 --data "$samples/good-dataset.mcz" --log-json log.json)
+unchanged 1 "cannot write '/dev/fd/3': Bad file descriptor" "${train[@]}" -o /dev/fd/3 3>&-
+unchanged 1 "cannot write '/dev/fd/3': Bad file descriptor" "${train[@]}" -o /dev/fd/3 3<got
