@@ -27,3 +27,14 @@ done
 matrices
 is "$(ran)" ''
 is "$(find cut few -name '*.before')" ''
+
+# nor does the make of a pair take a network whose own make was killed so; that of all makes it anew
+few() { graph connect OUT=few TRAIN_IMAGES=64 "$@"; }
+few EPOCHS=1 shared
+cp few/net-1.mcz .
+! (few EPOCHS=2 RUN="$PWD/job" net-1) >said 2>&1 || die 'not killed'
+! cmp -s net-1.mcz few/net-1.mcz || die 'killed before it was replaced'
+! (few EPOCHS=1 PAIRS=1:2 pair) >said 2>&1 || die 'a pair of another network was made'
+grep -q 'net-1.mcz is missing, or was made with other settings' said || die "$(cat said)"
+few EPOCHS=1 few/1-2/moments.mcz
+same net-1.mcz few/net-1.mcz
