@@ -54,6 +54,14 @@ for kept in "$here"/tinyten-cifar10/{,?-?/}*.checkpoint; do
 done
 # the ends, then the curves, then those of proximal alternating minimisation, with its defaults and as the paper has it
 part "${first[@]}" GRAPHS=connect GOALS="$(echo net-{1,2,3,4,5,6}.mcz)"
+# curves that are there, newer than the ends that make would train them between
+part "${first[@]}" GRAPHS=connect GOALS="$(echo {1-2,3-4,5-6}/b-aligned.mcz)"
+for curve in "$here"/tinyten-cifar10/?-?/curve-*.mcz; do
+    to=$tinyten/${curve#"$here"/tinyten-cifar10/}
+    [ -e "$curve" ] && [ ! -e "$to" ] || continue
+    cp "${curve%.mcz}.log.json" "$curve.settings" "${to%/*}"
+    cp "$curve" "$to"
+done
 part "${first[@]}" GRAPHS=connect
 part "${first[@]}" GRAPHS=pam
 if [ ! -e "$tinyten-as-paper" ]; then
