@@ -7,14 +7,13 @@
 #include "formats/stream/reader.h"
 #include "formats/stream/history.h"
 #include "kernels/open/backends.h"
-#include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
 #include "libcommon/base/near.h"
+#include "tools/cli/streams.h"
 #include "tools/cli/thrown.h"
 
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -67,55 +66,14 @@ void mc_say(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
 
 /* ---- options ---- */
 
-static int stdout_failed; /* the errno of its first write that did */
-
-/* cookie: the descriptor's stream */
-static ssize_t write_waiting(void *cookie, const char *text, size_t n)
-{
-    const int is_stdout = cookie == &stdout_failed;
-    const size_t done = mc_file_write_all(is_stdout ? STDOUT_FILENO : STDERR_FILENO, text, n);
-
-    if (done < n && is_stdout && !stdout_failed)
-        stdout_failed = errno;
-    return (ssize_t)done;
-}
-
-static int close_waiting(void *cookie)
-{
-    (void)cookie;
-    return close(STDOUT_FILENO) && errno != EINTR ? -1 : 0;
-}
-
-void mc_cli_streams(void)
-{
-    static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
-    const cookie_io_functions_t results = {.write = write_waiting, .close = close_waiting},
-                                messages = {.write = write_waiting};
-    FILE *out = NULL, *told = NULL;
-
-    for (int fd = 0; fd < 3; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
-            exit(1);
-    if (!(out = fopencookie(&stdout_failed, "w", results)) ||
-        !(told = fopencookie(NULL, "w", messages)))
-        return; /* as they are, then */
-    setvbuf(out, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
-    setvbuf(told, NULL, _IONBF, 0);
-    stdout = out;
-    stderr = told;
-}
-
 /* Whether all of stdout could be written, told unless something worse was. */
 static int close_stdout(int tell)
 {
-    int bad = ferror(stdout);
+    const int code = mc_cli_close_stdout();
 
-    if (!fclose(stdout) && !bad)
-        return 0;
-    if (tell)
-        fprintf(stderr, "%s: cannot write stdout: %s\n", program,
-                strerror(stdout_failed ? stdout_failed : errno));
-    return -1;
+    if (code && tell)
+        fprintf(stderr, "%s: cannot write stdout: %s\n", program, strerror(code));
+    return code ? -1 : 0;
 }
 
 static const char *operands, *doc; /* mc_cli_parse's */

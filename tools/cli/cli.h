@@ -109,10 +109,6 @@ int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cl
         return mc_cli_main(&program, &o, &o.cli, argc, argv); \
     }
 /* clang-format on */
-/* First of all: a descriptor of the three that is closed is taken, so that no file that is opened
- * becomes the output, and what is read or written there fails; stdout and stderr wait where they do
- * not. */
-void mc_cli_streams(void);
 /* The tables' defaults, what clears up (mc_stream_catch_signals, mc_catch_thrown), argp; usage
  * errors exit 2. --help begins with purpose and examples, and ends with the exit statuses. --quiet,
  * --verbose,

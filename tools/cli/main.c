@@ -4,6 +4,7 @@
 #include "formats/stream/history.h"
 #include "kernels/backend.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/streams.h"
 
 int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cli, int argc,
                 char **argv)

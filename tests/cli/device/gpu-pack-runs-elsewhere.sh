@@ -29,7 +29,7 @@ is "$(<work/state/net.checkpoint)" kept
 tar -tzf out/device.tar.gz | grep -qx device/unit-f32.log || die 'its archive has no log'
 
 # all that the programs need is packed, but the C library and cuDNN
-export LD_LIBRARY_PATH=$PWD/work/build/deps
+export LD_LIBRARY_PATH=$WORK/build/deps
 find work/build -type f -perm -u+x -exec ldd {} + >needs 2>&1
 awk -v here="$PWD/" '/^\t.*=>/ && index($3, here) != 1 && $1 !~ /^(lib(c|m|mvec|dl|rt|pthread|resolv|cudnn)\.so|ld-linux)/' needs >lacks
 [ ! -s lacks ] || die "$(cat lacks)"

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cli/streams.h"
+
+#include "libcommon/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int stdout_failed; /* the errno of its first write that did */
+
+/* cookie: the descriptor's stream */
+static ssize_t write_waiting(void *cookie, const char *text, size_t n)
+{
+    const int is_stdout = cookie == &stdout_failed;
+    const size_t done = mc_file_write_all(is_stdout ? STDOUT_FILENO : STDERR_FILENO, text, n);
+
+    if (done < n && is_stdout && !stdout_failed)
+        stdout_failed = errno;
+    return (ssize_t)done;
+}
+
+static int close_waiting(void *cookie)
+{
+    (void)cookie;
+    return close(STDOUT_FILENO) && errno != EINTR ? -1 : 0;
+}
+
+void mc_cli_streams(void)
+{
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+    const cookie_io_functions_t results = {.write = write_waiting, .close = close_waiting},
+                                messages = {.write = write_waiting};
+    FILE *out = NULL, *told = NULL;
+
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+            exit(1);
+    if (!(out = fopencookie(&stdout_failed, "w", results)) ||
+        !(told = fopencookie(NULL, "w", messages)))
+        return; /* as they are, then */
+    setvbuf(out, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
+    setvbuf(told, NULL, _IONBF, 0);
+    stdout = out;
+    stderr = told;
+}
+
+int mc_cli_close_stdout(void)
+{
+    const int bad = ferror(stdout);
+
+    if (!fclose(stdout) && !bad)
+        return 0;
+    return stdout_failed ? stdout_failed : errno ? errno : EIO;
+}
