@@ -49,8 +49,8 @@ static int emit(struct mc_writer *w, const void *data, size_t n, ZSTD_EndDirecti
     while (in.pos < in.size || (op == ZSTD_e_end && left)) {
         ZSTD_outBuffer out = {.dst = w->buffer, .size = sizeof w->buffer, .pos = w->pending};
         left = ZSTD_compressStream2(w->coder, &out, &in, op);
-        if (ZSTD_isError(left))
-            return mc_fail(err, MC_EFAIL, "cannot compress: %s", ZSTD_getErrorName(left));
+        if (ZSTD_isError(left)) /* nothing else can fail here */
+            return mc_no_memory(err);
         w->pending = out.pos;
         if (w->pending == sizeof w->buffer || (op == ZSTD_e_end && !left)) {
             int rc = mc_output_write(w->out, w->buffer, w->pending, err);

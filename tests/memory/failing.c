@@ -9,7 +9,8 @@
  *   MC_FAIL_ON=1                and all behind it
  *   MC_FAIL_COUNT=FILE          16 bytes, which become the numbers of the program's and the others'
  *
- * Programs that the program starts are left alone. */
+ * Programs that the program starts are left alone. A test that is such a program asks by mc_failing
+ * instead. */
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -78,6 +79,17 @@ __attribute__((constructor)) static void begin(void)
     unsetenv("LD_PRELOAD");
     dl_iterate_phdr(note, &n);
     active = 1;
+}
+
+/* From now on allocation n, from 1, of the program (library = 0) or of the others fails, and with
+ * onwards all behind it; n = 0: none. Returns how many there were since the last call. */
+uint64_t mc_failing(int library, uint64_t n, int on);
+uint64_t mc_failing(int library, uint64_t n, int on)
+{
+    whose = library ? LIBRARY : OWN;
+    at = n;
+    onwards = on;
+    return atomic_exchange(&count[whose], 0);
 }
 
 static int fails(const void *caller)
