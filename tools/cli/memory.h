@@ -7,7 +7,8 @@
 
 #include "libcommon/base/error.h"
 
-/* MC_ENOMEM where this machine has no such memory and swap, or the process may not have so much. */
+/* MC_ENOMEM where this machine has no such memory and swap, or the process or its control groups
+ * may not have so much. */
 MC_USE_RESULT int mc_memory_fits(double bytes, struct mc_error *err);
 
 #endif

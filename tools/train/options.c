@@ -4,6 +4,7 @@
 #include "tools/train/options.h"
 
 #include "tools/cli/computed_with.h"
+#include "tools/cli/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -117,7 +118,8 @@ int mc_train_cli_open_data(struct mc_train_cli *f, struct mc_error *err)
     return mc_in_memory_open(&f->images, f->data, f->samples, f->cli->history, err);
 }
 
-/* With -v, how much memory the images, the plan and the vectors will take. */
+/* How much memory the images, the vectors and the plan will take: with -v told; images and vectors
+ * that do not fit are refused. */
 static int tell_memory(const struct mc_train_cli *f, const struct mc_graph *g,
                        const struct mc_objective *objective, struct mc_error *err)
 {
@@ -130,12 +132,15 @@ static int tell_memory(const struct mc_train_cli *f, const struct mc_graph *g,
     const double images = (double)info->n * (double)mc_dataset_image_bytes(info);
     size_t plan = 0;
     char more[64] = "";
-    int rc = f->cli->verbose ? mc_plan_bytes(f->cli->be, g, &o, &plan, err) : 0;
 
+    objective->memory(objective, &f->train, &m);
+    const double vectors = (double)m.vectors * (double)g->P * sizeof(float);
+    int rc = mc_memory_fits(images + vectors, err);
+    if (!rc && f->cli->verbose)
+        rc = mc_plan_bytes(f->cli->be, g, &o, &plan, err);
     if (rc || !f->cli->verbose)
         return rc;
     const size_t attack = f->train.attack ? mc_attack_bytes(f->train.attack, g, f->train.batch) : 0;
-    objective->memory(objective, &f->train, &m);
     const double bytes = m.plans * (double)plan + (double)attack;
     if (m.matrices)
         snprintf(more, sizeof more, ", permutation matrices %.1f MB",
@@ -144,7 +149,7 @@ static int tell_memory(const struct mc_train_cli *f, const struct mc_graph *g,
               "memory: %llu images of %s %.1f MB, a batch's activations and scratch %.1f MB, "
               "%zu vectors of the network's size %.1f MB%s",
               (unsigned long long)info->n, info->name, images / 1e6, bytes / 1e6, m.vectors,
-              (double)m.vectors * (double)g->P * sizeof(float) / 1e6, more);
+              vectors / 1e6, more);
     return 0;
 }
 
