@@ -12,19 +12,6 @@
 
 static uint64_t (*failing)(int library, uint64_t n, int on);
 
-static int make(const struct kind *k)
-{
-    struct mc_history *h = mc_history_new("mc-sample");
-    int rc = h ? 0 : mc_no_memory(&why);
-
-    if (h) {
-        mc_history_str(h, "kind", k->name);
-        rc = k->make(file, h, &why);
-    }
-    mc_history_free(h);
-    return rc;
-}
-
 static const char old[] = "old";
 
 static void put_old(void)
@@ -46,6 +33,33 @@ static int is_old(void)
     n = fread(text, 1, sizeof text, f);
     fclose(f);
     return n == sizeof old - 1 && !memcmp(text, old, n);
+}
+
+static void sample_of(const struct kind *k, const char *more, char path[4096])
+{
+    snprintf(path, 4096, "%s/formats/samples/good-%s%s.mcz", getenv("MC_ROOT"), k->name, more);
+}
+
+/* Writes one after another was read: histories are joined. */
+static int make(const struct kind *k)
+{
+    struct mc_history *h = mc_history_new("mc-sample");
+    struct mc_reader *r = NULL;
+    char path[4096];
+    int rc = 0;
+
+    sample_of(k, "", path);
+    rc = h ? mc_reader_open(&r, path, &why) : mc_no_memory(&why);
+    if (!rc) {
+        mc_history_str(h, "kind", k->name);
+        mc_history_input(h, r);
+        rc = mc_reader_rest(r, NULL, &why);
+    }
+    mc_reader_close(r);
+    if (!rc)
+        rc = k->make(file, h, &why);
+    mc_history_free(h);
+    return rc;
 }
 
 /* Each allocation of the call fails, alone (on = 0) or with all behind it; path: of what is read,
@@ -80,8 +94,7 @@ TEST(readers_tell_of_a_lack_of_memory)
     glob_t found;
 
     for (size_t i = 0; i < N_KINDS; i++) {
-        snprintf(pattern, sizeof pattern, "%s/formats/samples/good-%s*.mcz", getenv("MC_ROOT"),
-                 kinds[i].name);
+        sample_of(&kinds[i], "*", pattern);
         assert_int_equal(glob(pattern, 0, NULL, &found), 0);
         for (size_t k = 0; k < 4 * found.gl_pathc; k++)
             if (!strstr(found.gl_pathv[k / 4], "groups.mcz")) /* it is refused, without a graph */
