@@ -4,8 +4,8 @@
 #include "formats/exchange/json_object.h"
 #include "libcommon/base/json.h"
 
-#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Jansson takes what it meets, tens of bytes of memory for each byte of "[0,0,0": counted first,
  * by what separates values outside of texts. */
@@ -33,6 +33,17 @@ static int within(const char *text, size_t n, const struct mc_json_limits *limit
     return 0;
 }
 
+/* Jansson calls a text without room an invalid token, or leaves letters of it out. */
+static _Thread_local int lacked;
+
+static void *take(size_t n)
+{
+    void *p = malloc(n);
+
+    lacked |= !p;
+    return p;
+}
+
 int mc_json_parse(json_t **out, const char *text, size_t n, const struct mc_json_limits *limits,
                   struct mc_error *err)
 {
@@ -42,10 +53,10 @@ int mc_json_parse(json_t **out, const char *text, size_t n, const struct mc_json
     *out = NULL;
     if (rc)
         return rc;
-    errno = 0;
+    json_set_alloc_funcs(take, free);
+    lacked = 0;
     *out = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
-    /* Jansson calls a text without room an invalid token, or leaves letters of it out */
-    if (errno == ENOMEM) {
+    if (lacked) {
         json_decref(*out);
         *out = NULL;
         return mc_no_memory(err);

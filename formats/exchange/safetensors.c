@@ -13,6 +13,7 @@
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
+#include "libcommon/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -329,15 +330,11 @@ out:
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* With its length before it, padded so that the data begin at a multiple of 8, as the reference
- * implementation's do. "format": what transformers asks for. */
-static int make_header(char **out, size_t *n, const struct mc_foreign_out *tensors, size_t count)
+/* Behind room for its length. "format": what transformers asks for. */
+static void print_header(FILE *f, const struct mc_foreign_out *tensors, size_t count)
 {
-    FILE *f = open_memstream(out, n);
     uint64_t at = 0;
 
-    if (!f)
-        return -1;
     fwrite("\0\0\0\0\0\0\0", 1, 8, f);
     fputs("{\"__metadata__\":{\"format\":\"pt\"}", f);
     for (size_t i = 0; i < count; i++) {
@@ -352,27 +349,25 @@ static int make_header(char **out, size_t *n, const struct mc_foreign_out *tenso
         fprintf(f, "%llu]}", (unsigned long long)at);
     }
     putc('}', f);
-    for (long here = ftell(f); here % 8; here++)
-        putc(' ', f);
-    if (ferror(f) | fclose(f))
-        return -1;
-    for (int i = 0; i < 8; i++)
-        (*out)[i] = (char)((*n - 8) >> 8 * i & 0xff);
-    return 0;
 }
 
 int mc_safetensors_write(const char *path, const struct mc_foreign_out *tensors, size_t n,
                          struct mc_error *err)
 {
     struct mc_output *o = NULL;
-    char *head = NULL;
-    size_t size = 0;
-    int rc = 0;
+    struct mc_text head;
+    int rc = mc_text_open(&head, err);
 
-    if (make_header(&head, &size, tensors, n))
-        rc = mc_no_memory(err);
-    else if (!(rc = mc_output_open(&o, path, MC_OUTPUT_BINARY, err)))
-        rc = mc_output_write(o, head, size, err);
+    if (!rc)
+        print_header(head.f, tensors, n);
+    rc = mc_text_end(&head, rc, err);
+    /* the data begin at a multiple of 8, as the reference implementation's do */
+    const size_t blanks = -head.bytes % 8;
+    for (int i = 0; !rc && i < 8; i++)
+        head.text[i] = (char)((head.bytes + blanks - 8) >> 8 * i & 0xff);
+    if (!rc && !(rc = mc_output_open(&o, path, MC_OUTPUT_BINARY, err)) &&
+        !(rc = mc_output_write(o, head.text, head.bytes, err)))
+        rc = mc_output_write(o, "       ", blanks, err);
     for (size_t i = 0; i < n && !rc; i++)
         rc = mc_output_write(o, tensors[i].data, (size_t)mc_tensor_bytes(tensors[i].tensor), err);
     if (!rc) {
@@ -380,6 +375,6 @@ int mc_safetensors_write(const char *path, const struct mc_foreign_out *tensors,
         o = NULL;
     }
     mc_output_abandon(o);
-    free(head);
+    free(head.text);
     return rc;
 }

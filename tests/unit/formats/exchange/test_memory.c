@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Allocations that fail while weights go out and come in, by a map of names and by group files, and
+ * while graphs are read and printed. */
+#include "formats/exchange/convert.h"
+#include "formats/exchange/graph_json.h"
+#include "tests/unit/lack.h"
+
+static const struct mc_net_spec spec = {
+    .channels = 1, .height = 2, .width = 2, .classes = 2, .mean = {0.5f}, .std = {0.25f}};
+static const char *const names[] = {
+    [MC_CONVERT_SAFETENSORS] = "x.safetensors", [MC_CONVERT_NPZ] = "x.npz"};
+static struct mc_graph *graph;
+static struct mc_weights weights;
+
+static int read_back(const void *format)
+{
+    const enum mc_convert_format from = *(const enum mc_convert_format *)format;
+    struct mc_convert_notes notes;
+    struct mc_rename *map = NULL;
+    struct mc_foreign *f = NULL;
+    struct mc_graph *g = NULL;
+    struct mc_weights w = {0};
+    int rc = mc_network_build(&g, "net.json", &spec, &why);
+
+    if (!rc)
+        rc = mc_rename_read(&map, "map", &why);
+    if (!rc)
+        rc = from == MC_CONVERT_NPZ ? mc_npz_open(&f, names[from], &why)
+                                    : mc_safetensors_open(&f, names[from], &why);
+    if (!rc)
+        rc = mc_convert_import(&w, g, "tiny", f, map, &notes, &why);
+    mc_weights_release(&w);
+    mc_foreign_close(f);
+    mc_rename_free(map);
+    mc_graph_free(g);
+    return rc;
+}
+
+static int declare(const void *arg)
+{
+    struct mc_convert_notes notes;
+    struct mc_foreign *f = NULL;
+    struct mc_graph *g = NULL;
+    struct mc_weights w = {0};
+    int rc = mc_npz_open(&f, names[MC_CONVERT_NPZ], &why);
+
+    (void)arg;
+    if (!rc)
+        rc = mc_convert_declare(&g, f, NULL, "groups.tsv", &why);
+    if (!rc)
+        rc = mc_convert_import(&w, g, "", f, NULL, &notes, &why);
+    mc_weights_release(&w);
+    mc_foreign_close(f);
+    mc_graph_free(g);
+    return rc;
+}
+
+static int write_out(const void *format)
+{
+    struct mc_rename *map = NULL;
+    int rc = mc_rename_read(&map, "map", &why);
+
+    if (!rc)
+        rc = mc_convert_export(&weights, *(const enum mc_convert_format *)format, file, map, &why);
+    mc_rename_free(map);
+    return rc;
+}
+
+static int print(const void *arg)
+{
+    char text[65536];
+    FILE *f = fmemopen(text, sizeof text, "w");
+    int rc = f ? mc_graph_json_print(f, graph, &why) : mc_no_memory(&why);
+
+    (void)arg;
+    if (f)
+        fclose(f);
+    return rc;
+}
+
+TEST(a_lack_of_memory_is_told)
+{
+    static const enum mc_convert_format formats[] = {MC_CONVERT_SAFETENSORS, MC_CONVERT_NPZ};
+    struct mc_rename *map = NULL;
+    FILE *f = fopen("net.json", "w");
+
+    must(mc_net_build(&graph, "mlp:bn,3", &spec, &why));
+    assert_non_null(f);
+    must(mc_graph_json_print(f, graph, &why));
+    fclose(f);
+    must(mc_weights_init(&weights, graph, "tiny", &why));
+    put_text("map", "# theirs ours\nfc1 layers.0\n");
+    put_text("groups.tsv", "tensor\taxis\toffset\tcount\tblock\tgroup\n"
+                           "fc1.linear.weight\t0\t0\t3\t1\ta\nfc1.linear.bias\t0\t0\t3\t1\ta\n");
+    must(mc_rename_read(&map, "map", &why));
+    lack("print", print, NULL, 0);
+    for (size_t i = 0; i < COUNT(formats); i++) {
+        must(mc_convert_export(&weights, formats[i], names[formats[i]], map, &why));
+        lack(names[formats[i]], write_out, &formats[i], 1);
+        lack(names[formats[i]], read_back, &formats[i], 0);
+    }
+    lack("groups", declare, NULL, 0);
+    for (size_t i = 0; i < COUNT(formats); i++)
+        unlink(names[formats[i]]);
+    unlink("net.json");
+    unlink("map");
+    unlink("groups.tsv");
+    mc_rename_free(map);
+    mc_weights_release(&weights);
+    mc_graph_free(graph);
+}
+
+int main(int argc, char **argv)
+{
+    return run_lacking(argc, argv, enter_folder, leave_folder);
+}
