@@ -18,10 +18,8 @@ static int split_folder(const struct mc_image_source_opts *o, char **out, char *
     int rc = dir ? 0 : mc_no_memory(err), there[3] = {0}, pick = -1;
 
     for (int i = 0; i < 3 && !rc; i++) {
-        if (!(paths[i] = mc_path_in(o->dir, names[i])))
-            rc = mc_no_memory(err);
-        else
-            there[i] = mc_is_folder(paths[i]);
+        paths[i] = mc_path_in(o->dir, names[i]);
+        rc = paths[i] ? mc_is_folder(&there[i], paths[i], err) : mc_no_memory(err);
     }
     if (rc)
         goto out;

@@ -14,11 +14,16 @@
 
 /* ---- names in folders ---- */
 
-int mc_is_folder(const char *path)
+int mc_is_folder(int *is, const char *path, struct mc_error *err)
 {
     struct stat st;
+    const int failed = stat(path, &st);
 
-    return !stat(path, &st) && S_ISDIR(st.st_mode);
+    *is = !failed && S_ISDIR(st.st_mode);
+    /* a link that leads nowhere or round is none; nor is a name that is too long there */
+    return failed && errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != ENAMETOOLONG
+               ? mc_fail(err, MC_EFAIL, "cannot look at '%s': %s", path, strerror(errno))
+               : 0;
 }
 
 char *mc_path_in(const char *folder, const char *name)
@@ -30,16 +35,19 @@ char *mc_path_in(const char *folder, const char *name)
 
 int mc_unpacked_folder(char **out, const char *dir, const char *name, struct mc_error *err)
 {
-    int rc = mc_image_source_folder(dir, err);
+    int inside = 0, rc = mc_image_source_folder(dir, err);
 
     *out = NULL;
     if (rc)
         return rc;
-    if ((*out = mc_path_in(dir, name)) && !mc_is_folder(*out)) {
+    if (!(*out = mc_path_in(dir, name)))
+        return mc_no_memory(err);
+    rc = mc_is_folder(&inside, *out, err);
+    if (rc || !inside) {
         free(*out);
-        *out = strdup(dir);
+        *out = rc ? NULL : strdup(dir);
     }
-    return *out ? 0 : mc_no_memory(err);
+    return rc || *out ? rc : mc_no_memory(err);
 }
 
 void mc_names_free(char **names, size_t n)
@@ -59,21 +67,24 @@ int mc_names_add(char ***names, size_t *n, const char *name, struct mc_error *er
     return rc;
 }
 
-/* What a link that leads nowhere names is taken for a file, for the reader to complain of: left out
- * in silence, it would be a smaller data set. */
-static int wanted(const char *folder, const struct dirent *e, int folders)
+/* *is: whether it is one of the folders, or of the others. What a link that leads nowhere names is
+ * taken for a file, for the reader to complain of: left out in silence, it would be a smaller data
+ * set. */
+static int is_wanted(int *is, const char *folder, const struct dirent *e, int folders,
+                     struct mc_error *err)
 {
-    char *path = NULL;
+    int is_folder = e->d_type == DT_DIR, rc = 0;
 
+    *is = 0;
     if (e->d_name[0] == '.')
         return 0;
-    if (e->d_type == DT_DIR || e->d_type == DT_REG)
-        return folders == (e->d_type == DT_DIR);
-    if (!(path = mc_path_in(folder, e->d_name)))
-        return -1;
-    int is_folder = mc_is_folder(path);
-    free(path);
-    return folders == is_folder;
+    if (e->d_type != DT_DIR && e->d_type != DT_REG) {
+        char *path = mc_path_in(folder, e->d_name);
+        rc = path ? mc_is_folder(&is_folder, path, err) : mc_no_memory(err);
+        free(path);
+    }
+    *is = folders == is_folder;
+    return rc;
 }
 
 int mc_names_list(const char *folder, int folders, char ***out, size_t *n, struct mc_error *err)
@@ -88,9 +99,10 @@ int mc_names_list(const char *folder, int folders, char ***out, size_t *n, struc
         return mc_fail(err, errno == ENOENT || errno == ENOTDIR ? MC_EINPUT : MC_EFAIL,
                        "cannot open the folder '%s': %s", folder, strerror(errno));
     while (!rc && (errno = 0, e = readdir(d))) {
-        int want = wanted(folder, e, folders);
-        if (want)
-            rc = want > 0 ? mc_names_add(&names, &have, e->d_name, err) : mc_no_memory(err);
+        int is = 0;
+        rc = is_wanted(&is, folder, e, folders, err);
+        if (!rc && is)
+            rc = mc_names_add(&names, &have, e->d_name, err);
     }
     if (!rc && errno)
         rc = mc_fail(err, MC_EFAIL, "cannot read the folder '%s': %s", folder, strerror(errno));

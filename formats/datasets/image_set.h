@@ -46,8 +46,9 @@ MC_USE_RESULT int mc_names_list(const char *folder, int folders, char ***out, si
 void mc_names_free(char **names, size_t n);
 /* Add a copy of a name to a list of *n. MC_ENOMEM. */
 MC_USE_RESULT int mc_names_add(char ***names, size_t *n, const char *name, struct mc_error *err);
-/* Is there a folder of that path? */
-int mc_is_folder(const char *path);
+/* *is: whether there is a folder of that path; what has another name, or none, is no error.
+ * MC_EFAIL where that cannot be told. */
+MC_USE_RESULT int mc_is_folder(int *is, const char *path, struct mc_error *err);
 /* "folder/name", to be freed; NULL for lack of memory. */
 char *mc_path_in(const char *folder, const char *name);
 /* *out, to be freed: this folder, or the one of this name in it that the publisher's archive

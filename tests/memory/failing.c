@@ -10,17 +10,21 @@
  *   MC_FAIL_COUNT=FILE          16 bytes, which become the numbers of the program's and the others'
  *
  * Programs that the program starts are left alone. A test that is such a program asks by mc_failing
- * instead. */
+ * instead; there the program's own calls for input and output can fail too. */
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <malloc.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* glibc's own, by the names that it keeps for this */
@@ -32,10 +36,10 @@ void *__libc_memalign(size_t alignment, size_t n);
 static struct range {
     uintptr_t from, to;
 } own[2]; /* the program, the C library */
-enum { OWN, LIBRARY, NONE };
+enum { OWN, LIBRARY, CALL, NONE };
 static int active, whose = NONE, onwards;
 static uint64_t at;
-static _Atomic uint64_t nowhere[2], *count = nowhere;
+static _Atomic uint64_t nowhere[NONE], *count = nowhere;
 
 static int note(struct dl_phdr_info *i, size_t size, void *n)
 {
@@ -81,29 +85,45 @@ __attribute__((constructor)) static void begin(void)
     active = 1;
 }
 
-/* From now on allocation n, from 1, of the program (library = 0) or of the others fails, and with
- * onwards all behind it; n = 0: none. Returns how many there were since the last call. */
-uint64_t mc_failing(int library, uint64_t n, int on);
-uint64_t mc_failing(int library, uint64_t n, int on)
+/* From now on allocation n, from 1, of the program (what = 0) or of the others (1) fails, or the
+ * program's call n for input and output (2), and with onwards all behind it; n = 0: none. Returns
+ * how many there were since the last call. */
+uint64_t mc_failing(int what, uint64_t n, int on);
+uint64_t mc_failing(int what, uint64_t n, int on)
 {
-    whose = library ? LIBRARY : OWN;
+    whose = what;
     at = n;
     onwards = on;
-    return atomic_exchange(&count[whose], 0);
+    return atomic_exchange(&count[what], 0);
+}
+
+static int is_next(int of)
+{
+    const uint64_t n = atomic_fetch_add(&count[of], 1) + 1;
+
+    return of == whose && at && (onwards ? n >= at : n == at);
 }
 
 static int fails(const void *caller)
 {
     const uintptr_t c = (uintptr_t)caller;
     const int ours = (c >= own[0].from && c < own[0].to) || (c >= own[1].from && c < own[1].to);
-    const int of = ours ? OWN : LIBRARY;
 
-    if (!active)
-        return 0;
-    const uint64_t n = atomic_fetch_add(&count[of], 1) + 1;
-    if (of != whose || !at || (onwards ? n < at : n != at))
+    if (!active || !is_next(ours ? OWN : LIBRARY))
         return 0;
     errno = ENOMEM;
+    return 1;
+}
+
+/* No other input or output than the program's own, and what the kernel does is done: a close that
+ * fails has closed. */
+static int call_fails(const void *caller)
+{
+    const uintptr_t c = (uintptr_t)caller;
+
+    if (!active || c < own[0].from || c >= own[0].to || !is_next(CALL))
+        return 0;
+    errno = EIO;
     return 1;
 }
 
@@ -150,4 +170,70 @@ int posix_memalign(void **p, size_t alignment, size_t n)
     if (got)
         *p = got;
     return got ? 0 : ENOMEM;
+}
+
+/* ---- calls, as the kernel has them ---- */
+
+int open(const char *path, int flags, ...)
+{
+    va_list more;
+
+    va_start(more, flags);
+    const unsigned mode = flags & O_CREAT ? va_arg(more, unsigned) : 0;
+    va_end(more);
+    return call_fails(CALLER) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+ssize_t read(int fd, void *to, size_t n)
+{
+    return call_fails(CALLER) ? -1 : syscall(SYS_read, fd, to, n);
+}
+
+ssize_t write(int fd, const void *from, size_t n)
+{
+    return call_fails(CALLER) ? -1 : syscall(SYS_write, fd, from, n);
+}
+
+int fsync(int fd)
+{
+    return call_fails(CALLER) ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+int close(int fd)
+{
+    const int rc = (int)syscall(SYS_close, fd);
+
+    return call_fails(CALLER) ? -1 : rc;
+}
+
+int rename(const char *from, const char *to)
+{
+    return call_fails(CALLER) ? -1 : (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int fstat(int fd, struct stat *st)
+{
+    return call_fails(CALLER) ? -1 : (int)syscall(SYS_fstat, fd, st);
+}
+
+int lstat(const char *path, struct stat *st)
+{
+    return call_fails(CALLER)
+               ? -1
+               : (int)syscall(SYS_newfstatat, AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
+
+int stat(const char *path, struct stat *st)
+{
+    return call_fails(CALLER) ? -1 : (int)syscall(SYS_newfstatat, AT_FDCWD, path, st, 0);
+}
+
+int flock(int fd, int how)
+{
+    return call_fails(CALLER) ? -1 : (int)syscall(SYS_flock, fd, how);
+}
+
+int access(const char *path, int how)
+{
+    return call_fails(CALLER) ? -1 : (int)syscall(SYS_faccessat, AT_FDCWD, path, how);
 }

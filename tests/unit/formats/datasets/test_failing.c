@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocations that fail while sets of images are opened and their images written. */
+ * Allocations, and calls for input and output, that fail while sets of images are opened and their
+ * images written. */
 #include "formats/datasets/source.h"
-#include "tests/unit/lack.h"
+#include "tests/unit/failing.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -92,7 +93,7 @@ static int write_set(const void *arg)
     return rc;
 }
 
-TEST(a_lack_of_memory_is_told)
+TEST(failures_are_told)
 {
     static const struct set sets[] = {
         {"folder", {.dir = "folder", .split = "train", .size = 4}, 0},
@@ -104,13 +105,12 @@ TEST(a_lack_of_memory_is_told)
     };
 
     for (size_t i = 0; i < COUNT(sets); i++) {
-        failing(0, 0, 0);
         must(write_set(&sets[i]));
-        lack(sets[i].name, write_set, &sets[i], 1);
+        fail_all(sets[i].name, write_set, &sets[i], 1);
     }
 }
 
 int main(int argc, char **argv)
 {
-    return run_lacking(argc, argv, lay_out, clear_up);
+    return run_failing(argc, argv, lay_out, clear_up);
 }

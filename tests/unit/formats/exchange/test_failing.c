@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocations that fail while weights go out and come in, by a map of names and by group files, and
- * while graphs are read and printed. */
+ * Allocations, and calls for input and output, that fail while weights go out and come in, by a map
+ * of names and by group files, and while graphs are read and printed. */
 #include "formats/exchange/convert.h"
 #include "formats/exchange/graph_json.h"
-#include "tests/unit/lack.h"
+#include "tests/unit/failing.h"
 
 static const struct mc_net_spec spec = {
     .channels = 1, .height = 2, .width = 2, .classes = 2, .mean = {0.5f}, .std = {0.25f}};
@@ -79,7 +79,7 @@ static int print(const void *arg)
     return rc;
 }
 
-TEST(a_lack_of_memory_is_told)
+TEST(failures_are_told)
 {
     static const enum mc_convert_format formats[] = {MC_CONVERT_SAFETENSORS, MC_CONVERT_NPZ};
     struct mc_rename *map = NULL;
@@ -94,13 +94,13 @@ TEST(a_lack_of_memory_is_told)
     put_text("groups.tsv", "tensor\taxis\toffset\tcount\tblock\tgroup\n"
                            "fc1.linear.weight\t0\t0\t3\t1\ta\nfc1.linear.bias\t0\t0\t3\t1\ta\n");
     must(mc_rename_read(&map, "map", &why));
-    lack("print", print, NULL, 0);
+    fail_all("print", print, NULL, 0);
     for (size_t i = 0; i < COUNT(formats); i++) {
         must(mc_convert_export(&weights, formats[i], names[formats[i]], map, &why));
-        lack(names[formats[i]], write_out, &formats[i], 1);
-        lack(names[formats[i]], read_back, &formats[i], 0);
+        fail_all(names[formats[i]], write_out, &formats[i], 1);
+        fail_all(names[formats[i]], read_back, &formats[i], 0);
     }
-    lack("groups", declare, NULL, 0);
+    fail_all("groups", declare, NULL, 0);
     for (size_t i = 0; i < COUNT(formats); i++)
         unlink(names[formats[i]]);
     unlink("net.json");
@@ -113,5 +113,5 @@ TEST(a_lack_of_memory_is_told)
 
 int main(int argc, char **argv)
 {
-    return run_lacking(argc, argv, enter_folder, leave_folder);
+    return run_failing(argc, argv, enter_folder, leave_folder);
 }

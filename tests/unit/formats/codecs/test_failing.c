@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocations that fail while a stream of each kind is read or written. */
+ * Allocations, and calls for input and output, that fail while a stream of each kind is read or
+ * written. */
 #include "tests/unit/formats/kinds.h"
-#include "tests/unit/lack.h"
+#include "tests/unit/failing.h"
 
 #include <glob.h>
 
@@ -47,7 +48,7 @@ static int make(const void *arg)
 }
 
 /* Of the kept samples, also those with more in them. */
-TEST(readers_tell_of_a_lack_of_memory)
+TEST(readers_tell_of_failures)
 {
     char pattern[4096];
     glob_t found;
@@ -57,18 +58,19 @@ TEST(readers_tell_of_a_lack_of_memory)
         assert_int_equal(glob(pattern, 0, NULL, &found), 0);
         for (size_t k = 0; k < found.gl_pathc; k++)
             if (!strstr(found.gl_pathv[k], "groups.mcz")) /* it is refused, without a graph */
-                lack(found.gl_pathv[k], take, &(struct sample){&kinds[i], found.gl_pathv[k]}, 0);
+                fail_all(found.gl_pathv[k], take, &(struct sample){&kinds[i], found.gl_pathv[k]},
+                         0);
         globfree(&found);
     }
 }
 
-TEST(writers_tell_of_a_lack_of_memory)
+TEST(writers_tell_of_failures)
 {
     for (size_t i = 0; i < N_KINDS; i++)
-        lack(kinds[i].name, make, &kinds[i], 1);
+        fail_all(kinds[i].name, make, &kinds[i], 1);
 }
 
 int main(int argc, char **argv)
 {
-    return run_lacking(argc, argv, enter_folder, leave_folder);
+    return run_failing(argc, argv, enter_folder, leave_folder);
 }
