@@ -33,7 +33,8 @@ static int within(const char *text, size_t n, const struct mc_json_limits *limit
     return 0;
 }
 
-/* Jansson calls a text without room an invalid token, or leaves letters of it out. */
+/* Whether memory did since it was 0: Jansson calls a text without room an invalid token, or leaves
+ * letters of it out, in reading and in printing. */
 static _Thread_local int lacked;
 
 static void *take(size_t n)
@@ -64,6 +65,18 @@ int mc_json_parse(json_t **out, const char *text, size_t n, const struct mc_json
     if (*out)
         return 0;
     return mc_fail(err, MC_EINPUT, "line %d, column %d: %s", e.line, e.column, e.text);
+}
+
+int mc_json_line(char **out, const json_t *value, struct mc_error *err)
+{
+    json_set_alloc_funcs(take, free);
+    lacked = 0;
+    *out = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(7));
+    if (*out && !lacked)
+        return 0;
+    free(*out);
+    *out = NULL;
+    return mc_no_memory(err);
 }
 
 void mc_json_pack(struct mc_pack *p, const json_t *value)

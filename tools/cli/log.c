@@ -3,8 +3,8 @@
  * Logs of JSON lines. */
 #include "tools/cli/log.h"
 
+#include "formats/exchange/json_object.h"
 #include "libcommon/base/file.h"
-#include "libcommon/base/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,7 +102,7 @@ void mc_log_live(struct mc_log *l)
 {
     if (!l || !l->old)
         return;
-    if (l->kept < l->held)
+    if (!l->failed && l->kept < l->held)
         cut(l, (off_t)l->kept);
     free(l->old);
     l->old = NULL;
@@ -137,12 +137,23 @@ void mc_log_num(struct mc_log *l, const char *key, double value)
                               : json_null());
 }
 
+/* A line, or NULL where it is none. */
+static json_t *parse(struct mc_log *l, const char *line, size_t n)
+{
+    static const struct mc_json_limits limits = {.values = 4096, .depth = 8};
+    json_t *out = NULL;
+
+    if (mc_json_parse(&out, line, n, &limits, NULL) == MC_ENOMEM)
+        fail(l, ENOMEM);
+    return out;
+}
+
 /* Is the line the next old one, but for fields that the old one has more? */
-static int is_old(const struct mc_log *l)
+static int is_old(struct mc_log *l)
 {
     const char *at = l->old + l->kept, *end = strchr(at, '\n'), *key;
-    json_t *was = end ? json_loadb(at, (size_t)(end - at), 0, NULL) : NULL;
-    json_t *is = json_loads(l->text, 0, NULL), *value; /* with its numbers rounded */
+    json_t *was = end ? parse(l, at, (size_t)(end - at)) : NULL;
+    json_t *is = parse(l, l->text, l->bytes), *value; /* with its numbers rounded */
     int same = was && is;
 
     json_object_foreach(is, key, value)
@@ -177,9 +188,10 @@ void mc_log_end(struct mc_log *l)
 {
     if (!l || !l->line)
         return;
-    char *line = json_dumps(l->line, JSON_COMPACT | JSON_REAL_PRECISION(7));
-    int bytes = line ? asprintf(&l->text, "%s\n", line) : -1;
+    char *line = NULL;
+    int bytes = mc_json_line(&line, l->line, NULL) ? -1 : asprintf(&l->text, "%s\n", line);
 
+    l->bytes = bytes < 0 ? 0 : (size_t)bytes;
     if (bytes < 0) {
         fail(l, ENOMEM);
         l->text = NULL;
@@ -187,7 +199,6 @@ void mc_log_end(struct mc_log *l)
         l->kept = (size_t)(strchr(l->old + l->kept, '\n') + 1 - l->old);
     } else {
         mc_log_live(l);
-        l->bytes = (size_t)bytes;
         if (!l->failed) /* a log with a gap would look whole */
             append(l);
     }
