@@ -86,25 +86,33 @@ static inline void fail_all(const char *name, int (*call)(const void *arg), cons
     }
 }
 
-/* The program begins again with the library preloaded; 77 where that cannot be. */
+static void no_preloading(void **state)
+{
+    (void)state;
+    skip(); /* sanitizers and valgrind have allocators of their own */
+}
+
+/* The program begins again with the library preloaded. */
 static inline int run_failing(int argc, char **argv, CMFixtureFunction before,
                               CMFixtureFunction after)
 {
     const char *build = getenv("MC_BUILD"), *under = getenv("MC_UNDER");
-    char preload[4096] = "";
+    char preload[4096];
 
-    if (!build || (under && *under)) { /* sanitizers and valgrind have allocators of their own */
-        puts("1..0 # SKIP it needs MC_BUILD, and allocators of its own");
-        return 77;
+    if (under && *under) {
+        memset(entered, 0, sizeof entered);
+        n_entered = 0;
+        enter_test((struct CMUnitTest)cmocka_unit_test(no_preloading));
+        return run_entered(NULL, NULL);
     }
     failing = (uint64_t(*)(int, uint64_t, int))dlsym(RTLD_DEFAULT, "mc_failing");
     if (!failing && argc == 1) {
-        snprintf(preload, sizeof preload, "%s/tests/memory/failing.so", build);
+        snprintf(preload, sizeof preload, "%s/tests/memory/failing.so", build ? build : "build");
         setenv("LD_PRELOAD", preload, 1);
         execv("/proc/self/exe", (char *[]){argv[0], "preloaded", NULL});
     }
     if (!failing) {
-        fprintf(stderr, "%s cannot be preloaded\n", preload);
+        fprintf(stderr, "MC_BUILD/tests/memory/failing.so cannot be preloaded\n");
         return 1;
     }
     return run_entered(before, after);
