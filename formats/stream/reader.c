@@ -377,11 +377,12 @@ int mc_reader_open(struct mc_reader **out, const char *path, struct mc_error *er
     r->name = strdup(strcmp(path, "-") ? path : "stdin");
     r->origin = calloc(1, sizeof *r->origin);
     r->hash = XXH3_createState();
+    if (r->origin)
+        r->origin->refs = 1;
     if (!r->name || !r->origin || !r->hash) {
         rc = mc_no_memory(err);
         goto out;
     }
-    r->origin->refs = 1;
     snprintf(r->origin->name, sizeof r->origin->name, "%s", r->name);
     XXH3_128bits_reset(r->hash);
     if ((rc = mc_input_open(&r->in, path, err)))

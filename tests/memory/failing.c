@@ -32,6 +32,7 @@ void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);
 void *__libc_memalign(size_t alignment, size_t n);
+void __libc_free(void *p);
 
 static struct range {
     uintptr_t from, to;
@@ -127,21 +128,51 @@ static int call_fails(const void *caller)
     return 1;
 }
 
+/* Pieces of memory that are held. */
+static _Atomic int64_t held;
+
+int64_t mc_held(void);
+int64_t mc_held(void)
+{
+    return held;
+}
+
+static void *hold(void *p)
+{
+    held += p != NULL;
+    return p;
+}
+
 #define CALLER __builtin_return_address(0)
+
+void free(void *p)
+{
+    held -= p != NULL;
+    __libc_free(p);
+}
 
 void *malloc(size_t n)
 {
-    return fails(CALLER) ? NULL : __libc_malloc(n);
+    return fails(CALLER) ? NULL : hold(__libc_malloc(n));
 }
 
 void *calloc(size_t n, size_t size)
 {
-    return fails(CALLER) ? NULL : __libc_calloc(n, size);
+    return fails(CALLER) ? NULL : hold(__libc_calloc(n, size));
+}
+
+/* In the place of p, which stays where there is none. Room for nothing frees p. */
+static void *move(void *p, size_t n)
+{
+    void *to = __libc_realloc(p, n);
+
+    held += (to && !p) - (!to && p && !n);
+    return to;
 }
 
 void *realloc(void *p, size_t n)
 {
-    return fails(CALLER) ? NULL : __libc_realloc(p, n);
+    return fails(CALLER) ? NULL : move(p, n);
 }
 
 void *reallocarray(void *p, size_t n, size_t size)
@@ -150,22 +181,22 @@ void *reallocarray(void *p, size_t n, size_t size)
 
     if (fails(CALLER) || __builtin_mul_overflow(n, size, &bytes))
         return NULL;
-    return __libc_realloc(p, bytes);
+    return move(p, bytes);
 }
 
 void *memalign(size_t alignment, size_t n)
 {
-    return fails(CALLER) ? NULL : __libc_memalign(alignment, n);
+    return fails(CALLER) ? NULL : hold(__libc_memalign(alignment, n));
 }
 
 void *aligned_alloc(size_t alignment, size_t n)
 {
-    return fails(CALLER) ? NULL : __libc_memalign(alignment, n);
+    return fails(CALLER) ? NULL : hold(__libc_memalign(alignment, n));
 }
 
 int posix_memalign(void **p, size_t alignment, size_t n)
 {
-    void *got = fails(CALLER) ? NULL : __libc_memalign(alignment, n);
+    void *got = fails(CALLER) ? NULL : hold(__libc_memalign(alignment, n));
 
     if (got)
         *p = got;

@@ -3,7 +3,8 @@
  * Calls during which allocations fail (tests/memory/failing.so, which the program preloads to
  * itself), those of our code and those of the libraries below it, or calls for input and output:
  * each alone and with all behind it. Such a call returns MC_ENOMEM or MC_EFAIL and tells so in
- * `why`, and a file that it writes is the old one; or it does its work all the same. Header only.
+ * `why`, and a file that it writes is the old one; or it does its work all the same. All memory
+ * that it takes is freed. Header only.
  */
 #ifndef MC_TEST_FAILING_H
 #define MC_TEST_FAILING_H
@@ -15,6 +16,7 @@
 
 enum { OWN, LIBRARY, CALLS };
 static uint64_t (*failing)(int what, uint64_t n, int on);
+static int64_t (*held)(void);
 
 static const char old[] = "old";
 
@@ -57,6 +59,8 @@ static inline uint64_t fail_each(const char *name, int (*call)(const void *arg),
     static const char *const of[] = {"own allocation", "library's allocation", "call"};
     uint64_t n = 0, there = 0, failed = 0;
 
+    must(call(arg));
+    const int64_t before = held();
     do {
         int rc = 0;
         if (writes)
@@ -72,6 +76,11 @@ static inline uint64_t fail_each(const char *name, int (*call)(const void *arg),
         if (writes && !strstr(why.text, "is written"))
             assert_int_equal(is_old(), rc != 0);
         failed += rc != 0;
+        must((forget(), call(arg)));             /* so that the C library has again what it keeps */
+        if (what != LIBRARY && held() != before) /* libzip and libpng lose some of their own */
+            fail_msg("%s, %s %llu%s: %lld pieces of memory are not freed", name, of[what],
+                     (unsigned long long)n, on ? " and all behind it" : "",
+                     (long long)(held() - before));
     } while (n <= there);
     return failed;
 }
@@ -106,6 +115,7 @@ static inline int run_failing(int argc, char **argv, CMFixtureFunction before,
         return run_entered(NULL, NULL);
     }
     failing = (uint64_t(*)(int, uint64_t, int))dlsym(RTLD_DEFAULT, "mc_failing");
+    held = (int64_t(*)(void))dlsym(RTLD_DEFAULT, "mc_held");
     if (!failing && argc == 1) {
         snprintf(preload, sizeof preload, "%s/tests/memory/failing.so", build ? build : "build");
         setenv("LD_PRELOAD", preload, 1);
