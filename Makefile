@@ -180,7 +180,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST) | \
 		sed 's,$$(BUILD),$(BUILD),; s,$$(DESTDIR)$$(PREFIX),$(DESTDIR)$(PREFIX),'
 
-programs-of-tests: $(BUILD)/tests/memory/failing.so $(if $(EMULATED),$(EMULATED) $(BUILD)/tests/emulation/tune $(BUILD)/tests/emulation/plans $(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZER)
+programs-of-tests: $(BUILD)/tests/memory/failing.so $(if $(EMULATED),$(EMULATED) $(addprefix $(BUILD)/tests/emulation/,tune plans kernels) $(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZER)
 fuzzer: $(FUZZER)
 
 $(BUILD)/flags: export FLAGS_NOW = $(FLAGS)
@@ -239,14 +239,14 @@ $(BUILD)/lib/libmc-cuda.so: $(CUDA_OBJ) $(CUDA_COMMON) kernels/cuda/exports.map
 		-Xlinker --version-script=kernels/cuda/exports.map -Xlinker -rpath=$(CUDA)/lib64 \
 		-Xlinker --no-undefined
 
-# What times and checks plans calls the backend's own functions, so it has them in itself.
+# What times and checks plans, and counts kernels, calls the backend's own functions, so it has them in itself.
 TUNE_LIBS := $(filter-out -Wl%,$(LIBS))
-$(BUILD)/tests/gpu/tune.o $(BUILD)/tests/gpu/plans.o: ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE) \
+$(addprefix $(BUILD)/tests/gpu/,tune.o plans.o kernels.o): ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE) \
     -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
-$(BUILD)/tests/gpu/tune $(BUILD)/tests/gpu/plans: %: %.o $(CUDA_OBJ) $(LIB)
+$(addprefix $(BUILD)/tests/gpu/,tune plans kernels): %: %.o $(CUDA_OBJ) $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(NVCC) $(CUDA_ARCH) -Xcompiler -fopenmp $^ -o $@ $(TUNE_LIBS) -lcublas $(LINK_CUDNN) -Xlinker -rpath=$(CUDA)/lib64
-$(BUILD)/tests/emulation/tune $(BUILD)/tests/emulation/plans: $(BUILD)/tests/emulation/%: $(BUILD)/tests/gpu/%.o $(EMULATED_OBJ) $(filter-out %.cu.o,$(CUDA_OBJ)) $(LIB)
+$(addprefix $(BUILD)/tests/emulation/,tune plans kernels): $(BUILD)/tests/emulation/%: $(BUILD)/tests/gpu/%.o $(EMULATED_OBJ) $(filter-out %.cu.o,$(CUDA_OBJ)) $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(CXX) -fopenmp $^ -o $@ $(TUNE_LIBS) $(EMULATED_LIBS)
 

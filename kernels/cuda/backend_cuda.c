@@ -56,6 +56,21 @@ static void check_blas(struct cuda *be, cublasStatus_t status)
         failed(be, MC_EFAIL, "cuBLAS: ", cublasGetStatusString(status));
 }
 
+void (*cuda_watch)(struct cuda *be, const char *kernel, double bytes);
+static double moved;
+
+void cuda_moves(double bytes)
+{
+    moved = bytes;
+}
+
+void cuda_launched(struct cuda *be, const char *kernel)
+{
+    if (cuda_watch)
+        cuda_watch(be, kernel, moved);
+    moved = 0;
+}
+
 cudaStream_t cuda_stream(const struct cuda *be)
 {
     return be->stream;
@@ -110,9 +125,11 @@ void cuda_product(struct cuda *be, enum cuda_type type, char ta, char tb, size_t
 
     if (!exact)
         check_blas(be, cublasSetMathMode(be->blas, mode));
+    cuda_moves((double)((m * k + k * n) * cuda_type_size(type) + m * n * cuda_type_size(to)));
     check_blas(be, cublasGemmEx(be->blas, operation(tb), operation(ta), (int)n, (int)m, (int)k,
                                 &alpha, b, from, (int)ldb, a, from, (int)lda, &beta, c,
                                 data_type(to), (int)ldc, compute, CUBLAS_GEMM_DEFAULT));
+    cuda_launched(be, "cuBLAS product");
     if (!exact)
         check_blas(be, cublasSetMathMode(be->blas, CUBLAS_PEDANTIC_MATH));
 }

@@ -71,7 +71,15 @@ void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *wei
     char what[WHAT], in[WHAT + 10];
 
     assert(c->engines[pass].plan);
+    cuda_moves((double)cuda_type_size(c->shape.type) *
+               ((double)c->shape.n * c->shape.ic * c->shape.ih * c->shape.iw *
+                    (pass == CUDA_PASS_ADD ? 2 : 1) +
+                (double)c->shape.n * c->shape.oc * c->shape.oh * c->shape.ow +
+                (double)c->shape.oc * c->shape.ic / c->shape.groups * c->shape.kernel[0] *
+                    c->shape.kernel[1]));
     const cudnnStatus_t rc = cuda_engine_run(c->be, &c->engines[pass], x, weight, y, work);
+    snprintf(in, sizeof in, "cuDNN %s", cuda_pass_name(pass));
+    cuda_launched(c->be, in);
     if (rc == CUDNN_STATUS_SUCCESS)
         return;
     say(c, pass, what);

@@ -238,6 +238,7 @@ size_t cuda_moments_images(size_t n, size_t k, size_t hw);
 void cuda_send(struct cuda *be, void *to, const void *from, size_t bytes);
 /* Zeroed device memory; `what` names it. MC_ENOMEM with the bytes needed and free. */
 int cuda_take(struct cuda *be, size_t bytes, const char *what, void **out, struct mc_error *err);
+void cuda_fill_zeros(struct cuda *be, void *p, size_t bytes);
 /* Back, when all that uses it has ended. NULL is fine. */
 void cuda_give_back(struct cuda *be, void *p);
 

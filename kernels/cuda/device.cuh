@@ -31,6 +31,7 @@ extern "C" {
     do {                                                                                           \
         kernel<<<(unsigned)(blocks), CUDA_THREADS, 0, cuda_stream(be)>>>(__VA_ARGS__);             \
         cuda_check(be, cudaGetLastError());                                                        \
+        cuda_launched(be, #kernel);                                                                \
     } while (0)
 #define LAUNCH_BLOCKS LAUNCH
 #endif

@@ -79,6 +79,18 @@ extern "C" {
  * run.c, soft_permutation.c, vector.cu. */
 MC_DECLARE_FUNCTIONS(cuda)
 
+/* Who counts or times what is launched (tests/gpu/kernels.c) is told behind each launch and each
+ * library's call: its name, and the bytes that it reads and writes where each is moved once. NULL:
+ * nobody. */
+extern void (*cuda_watch)(struct cuda *be, const char *kernel, double bytes);
+void cuda_launched(struct cuda *be, const char *kernel);
+/* Of the next one. Named in a kernel's comment, its letters are n numbers of an activation's type.
+ */
+void cuda_moves(double bytes);
+static inline double cuda_bytes(const struct cuda_shape *s)
+{
+    return (double)s->n * s->c * s->hw * (double)cuda_type_size(s->type);
+}
 /* Keeps the first failure for get(). */
 void cuda_check(struct cuda *be, cudaError_t status);
 cudaStream_t cuda_stream(const struct cuda *be);

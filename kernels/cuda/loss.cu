@@ -67,6 +67,7 @@ static __global__ void add_objective(size_t n, struct cuda_rows r, double weight
 void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
                const struct cuda_rows *r, int main_head, double weight)
 {
+    cuda_moves((double)(n * classes * cuda_type_size(t)));
     WITH_TYPE(t, LAUNCH_EACH(be, losses, (uint32_t)n, (uint32_t)classes, (const T *)logits, *r,
                              main_head));
     LAUNCH_BLOCKS(be, add_objective, 1, n, *r, weight);
@@ -99,6 +100,7 @@ static __global__ void loss_back(uint32_t n, uint32_t classes, const T *logits, 
 void cuda_loss_back(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
                     const struct cuda_rows *r, double weight, int add, void *dx)
 {
+    cuda_moves((add ? 3. : 2.) * (double)(n * classes * cuda_type_size(t)));
     WITH_TYPE(t, LAUNCH_EACH(be, loss_back, (uint32_t)n, (uint32_t)classes, (const T *)logits, *r,
                              weight, add, (T *)dx));
 }

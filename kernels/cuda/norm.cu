@@ -47,6 +47,7 @@ void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const void *
                        const double *part, const struct cuda_norm_args *a,
                        const struct cuda_norm *m)
 {
+    cuda_moves(16. * s->c * (double)cuda_sum_parts(s));
     WITH_TYPE(s->type, LAUNCH_BLOCKS(be, prepare, s->c, *s, (const T *)x, part,
                                      (uint32_t)cuda_sum_parts(s), *a, *m));
 }
@@ -80,6 +81,7 @@ static __global__ void apply(uint32_t n, struct cuda_shape s, const pack<T, W> *
 void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x,
                      const struct cuda_norm *m, void *pre, void *y)
 {
+    cuda_moves(cuda_bytes(s) * (pre ? 3 : 2));
     WITH_PACKS(s->type, cuda_wide(s),
                LAUNCH_EACH(be, apply, PACKS(s), *s, (const P *)x, *m, (P *)pre, (P *)y));
 }
@@ -112,6 +114,7 @@ void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const d
                             int batch_stats, const struct cuda_norm *m, double scale, float *dgamma,
                             float *dbeta, float *dbias)
 {
+    cuda_moves(16. * s->c * (double)cuda_sum_parts(s));
     LAUNCH_BLOCKS(be, back_prepare, s->c, *s, part, (uint32_t)cuda_sum_parts(s), batch_stats, *m,
                   scale, dgamma, dbeta, dbias);
 }
@@ -144,6 +147,7 @@ static __global__ void back(uint32_t n, struct cuda_shape s, const pack<T, W> *x
 void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x, const void *dy,
                     const struct cuda_norm *m, int add, void *dx)
 {
+    cuda_moves(cuda_bytes(s) * (add ? 4 : 3));
     WITH_PACKS(s->type, cuda_wide(s),
                LAUNCH_EACH(be, back, PACKS(s), *s, (const P *)x, (const P *)dy, *m, add, (P *)dx));
 }

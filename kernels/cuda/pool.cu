@@ -61,6 +61,7 @@ static __global__ void max_pool(uint32_t n, struct cuda_shape s, struct cuda_sha
 void cuda_max_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
                    const struct mc_window *w, const void *x, void *y, int32_t *where)
 {
+    cuda_moves(cuda_bytes(s) + cuda_bytes(d) + (where ? 4. * d->n * d->c * d->hw : 0));
     WITH_TYPE(s->type,
               LAUNCH_EACH(be, max_pool, d->n * d->image, *s, *d, *w, (const T *)x, (T *)y, where));
 }
@@ -92,6 +93,7 @@ void cuda_max_pool_back(struct cuda *be, const struct cuda_shape *s, const struc
                         const struct mc_window *w, const void *dy, const int32_t *where, int add,
                         void *dx)
 {
+    cuda_moves(cuda_bytes(s) * (add ? 2 : 1) + cuda_bytes(d) + 4. * d->n * d->c * d->hw);
     WITH_TYPE(s->type, LAUNCH_EACH(be, max_pool_back, s->n * s->image, *s, *d, *w, (const T *)dy,
                                    where, add, (T *)dx));
 }
@@ -118,6 +120,7 @@ static __global__ void avg_pool(uint32_t n, struct cuda_shape s, struct cuda_sha
 void cuda_avg_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
                    const struct mc_window *w, const void *x, void *y)
 {
+    cuda_moves(cuda_bytes(s) + cuda_bytes(d));
     WITH_TYPE(s->type,
               LAUNCH_EACH(be, avg_pool, d->n * d->image, *s, *d, *w, (const T *)x, (T *)y));
 }
@@ -147,6 +150,7 @@ static __global__ void avg_pool_back(uint32_t n, struct cuda_shape s, struct cud
 void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
                         const struct mc_window *w, const void *dy, int add, void *dx)
 {
+    cuda_moves(cuda_bytes(s) * (add ? 2 : 1) + cuda_bytes(d));
     WITH_TYPE(s->type, LAUNCH_EACH(be, avg_pool_back, s->n * s->image, *s, *d, *w, (const T *)dy,
                                    add, (T *)dx));
 }

@@ -253,7 +253,7 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
 static void begin_backward(struct mc_plan *p, float *dparams)
 {
     if (dparams)
-        cuda_check(p->be, cudaMemsetAsync(dparams, 0, p->g->P * sizeof *dparams, p->be->stream));
+        cuda_fill_zeros(p->be, dparams, p->g->P * sizeof *dparams);
 }
 
 static void layer_parameters(struct mc_plan *p, struct cuda_node *c, const struct cuda_node *in,

@@ -133,6 +133,7 @@ void cuda_sums(struct cuda *be, const struct cuda_shape *s, enum cuda_sum what, 
     const struct cuda_norm none = {};
     const struct sum_args t = {what, m ? *m : none, (uint32_t)cuda_sum_parts(s)};
 
+    cuda_moves(cuda_bytes(s) * (dy ? 2 : 1) + 16. * s->c * (double)t.parts);
     if (s->channel == 1) {
         const int wide = aligned && s->c % CUDA_WIDE == 0 && s->pixel % CUDA_WIDE == 0;
         const uint32_t lanes = lanes_of(s, wide), side = wide ? lanes * CUDA_WIDE : lanes;
@@ -162,6 +163,7 @@ static __global__ void parts_to_floats(uint32_t parts, const double *part, doubl
 void cuda_sums_to_floats(struct cuda *be, const struct cuda_shape *s, const double *part,
                          double scale, float *out)
 {
+    cuda_moves(16. * s->c * (double)cuda_sum_parts(s));
     LAUNCH_BLOCKS(be, parts_to_floats, s->c, (uint32_t)cuda_sum_parts(s), part, scale, out);
 }
 

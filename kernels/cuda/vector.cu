@@ -40,8 +40,7 @@ struct terms {
     const float *coefs;
 };
 
-static __global__ void sum_terms(size_t n, float *dst, struct terms t,
-                                 const struct mc_ctl *ctl)
+static __global__ void sum_terms(size_t n, float *dst, struct terms t, const struct mc_ctl *ctl)
 {
     const float *coefs = t.coefs + (size_t)ctl->row * t.k + t.first;
 
@@ -109,6 +108,7 @@ void cuda_sgd(struct mc_backend *base, size_t n, const struct mc_sgd *s, const s
     const struct sgd a = {data(s->p),   data(s->m),     data(s->grad), data(s->point),
                           data(s->lrs), data(s->coefs), s->stride,     s->k,
                           s->momentum,  s->decay,       s->nesterov};
+    cuda_moves((s->point == s->p ? 5. : 6.) * 4 * (double)n);
     LAUNCH_EACH(be, sgd_step, n, a, ctl_of(ctl));
 }
 
@@ -145,6 +145,7 @@ void cuda_sumsq(struct mc_backend *base, size_t n, const struct mc_buf *x, doubl
                                                    : want < CUDA_PARTS ? want
                                                                        : CUDA_PARTS;
 
+    cuda_moves(4. * (double)n);
     LAUNCH_BLOCKS(be, square_parts, parts, n, data(x), cuda_parts(be));
     LAUNCH_BLOCKS(be, add_parts, 1, parts, cuda_parts(be), scale, (double *)acc->data + slot);
 }
@@ -180,6 +181,5 @@ void cuda_proximal(struct mc_backend *base, size_t n, struct mc_buf *p, const st
 {
     struct cuda *be = cuda_entered(base);
 
-    LAUNCH_EACH(be, proximal_step, n, data(p), data(anchor), data(lrs), nu,
-                ctl_of(ctl));
+    LAUNCH_EACH(be, proximal_step, n, data(p), data(anchor), data(lrs), nu, ctl_of(ctl));
 }

@@ -15,6 +15,7 @@ static __global__ void copy_weights(uint32_t n, const float *params, const uint3
 void cuda_copy_weights(struct cuda *be, enum cuda_type t, size_t n, const float *params,
                        const uint32_t *index, void *to)
 {
+    cuda_moves((double)n * (double)(8 + cuda_type_size(t)));
     WITH_TYPE(t, LAUNCH_EACH(be, copy_weights, (uint32_t)n, params, index, (T *)to));
 }
 
@@ -31,5 +32,6 @@ static __global__ void copy_gradients(uint32_t n, const T *from, const uint32_t 
 void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void *from,
                          const uint32_t *index, float scale, float *grad)
 {
+    cuda_moves((double)n * (double)(8 + cuda_type_size(t)));
     WITH_TYPE(t, LAUNCH_EACH(be, copy_gradients, (uint32_t)n, (const T *)from, index, scale, grad));
 }

@@ -19,7 +19,7 @@ void emulated_begin();
 void emulated_end();
 
 /* Now; or, while a stream is captured, kept for cudaGraphLaunch: it holds all that it needs by
- * value. */
+ * value. Never where MC_EMULATION_IDLE is set, for who counts what a device is asked to do. */
 void emulated_do(const std::function<void()> &work);
 bool emulated_captures();
 /* What has no place in a capture spoils it, and fails. */

@@ -37,8 +37,9 @@ void emulate_call(size_t blocks, unsigned threads, int waits, K kernel, A... arg
 #define LAUNCH(be, kernel, blocks, ...) EMULATE(be, kernel, blocks, 0, __VA_ARGS__)
 #define LAUNCH_BLOCKS(be, kernel, blocks, ...) EMULATE(be, kernel, blocks, 1, __VA_ARGS__)
 #define EMULATE(be, kernel, blocks, waits, ...)                                                    \
-    ((void)(be), emulate_call(                                                                     \
-                     blocks, CUDA_THREADS, waits, [=](const auto &...taken) { kernel(taken...); }, \
-                     __VA_ARGS__))
+    (emulate_call(                                                                                 \
+         blocks, CUDA_THREADS, waits, [=](const auto &...taken) { kernel(taken...); },             \
+         __VA_ARGS__),                                                                             \
+     cuda_launched(be, #kernel))
 
 #endif
