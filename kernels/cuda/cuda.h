@@ -165,11 +165,12 @@ struct mc_plan {
     struct cuda_rows rows;
     struct cuda_scaling scaling;
     struct cuda_copies copies;
-    void *work;        /* cuDNN's scratch */
-    double *part;      /* partial sums of channels */
-    double *moments;   /* a batch's, then activations as doubles */
-    size_t chunk;      /* doubles of those of each network */
-    enum mc_mode mode; /* of the last forward */
+    void *work;                  /* cuDNN's scratch */
+    double *part;                /* partial sums of channels */
+    struct cuda_partial partial; /* of batch norms: the same, and their counters */
+    double *moments;             /* a batch's, then activations as doubles */
+    size_t chunk;                /* doubles of those of each network */
+    enum mc_mode mode;           /* of the last forward */
 };
 
 static inline struct cuda_shape cuda_node_shape(const struct mc_plan *p, const struct cuda_node *c)

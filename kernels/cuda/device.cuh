@@ -128,7 +128,7 @@ template <class T> static __device__ inline void set_or_add(T *to, int add, floa
 }
 
 /* What a thread loads and stores at once. */
-template <class T, int W> struct alignas(sizeof(T) * W) pack {
+template <class T, int W> struct alignas(sizeof(T) * W < 16 ? sizeof(T) * W : 16) pack {
     T v[W];
 };
 enum { CUDA_WIDE = 4 };

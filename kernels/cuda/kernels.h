@@ -64,6 +64,11 @@ struct cuda_shape {
     const struct cuda_batch *batch;
 };
 
+/* Where a tensor lies that has a shape's channels side by side but other strides. */
+struct cuda_place {
+    uint32_t image, pixel;
+};
+
 /* A batch norm's vectors (C): z = (x - mean) * scale + beta, behind it nothing (delta < 0), a ReLU
  * (0) or Huber's ReLU; k1, k2 of the backward pass, inv is 1/sigma. */
 struct cuda_norm {
@@ -102,8 +107,6 @@ double *cuda_parts(const struct cuda *be); /* (CUDA_PARTS), of a flat vector's s
 /* ---- partial sums of channels (sums.cu) -------------------------------------------------------
  * part (C, parts, 2) float64, of images that count. */
 enum cuda_sum {
-    CUDA_SUM_SHIFTED, /* d = x - the channel's first pixel, d^2        stats */
-    CUDA_SUM_BACK,    /* dz, dz * (x - mean), dz = dy * act'(z)        norm_back_sums */
     CUDA_SUM_SQUARES, /* x, x^2                                        channel_sums, moments */
     CUDA_SUM_PRODUCT, /* x * dy, 0                                     dots */
     CUDA_SUM_LAYER    /* dz, dz * (x - mean) * inv, both of pixels     layer_norm_back */
@@ -129,21 +132,38 @@ struct cuda_norm_args {
     double *acc_sum, *acc_sq;          /* re-estimation */
     float eps, momentum;
 };
-/* After CUDA_SUM_SHIFTED of x (unless the mode is MC_MODE_EVAL): fills m, updates what the mode
- * says. */
+/* Partial sums: (cuda_norm_part(s), 2), and counters of blocks (C), which are 0 between launches.
+ */
+struct cuda_partial {
+    double *part;
+    uint32_t *came;
+};
+#define CUDA_SUM_BLOCKS 512   /* of one launch that sums */
+#define CUDA_MOST_BLOCKS 8192 /* of one that does not */
+size_t cuda_norm_part(const struct cuda_shape *s);
+/* Fills m, of the batch's sums or, in MC_MODE_EVAL, without x; updates what the mode says. */
 void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const void *x,
-                       const double *part, const struct cuda_norm_args *a,
-                       const struct cuda_norm *m);
-/* y = act(z); pre (may be NULL) = z. */
-void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x,
-                     const struct cuda_norm *m, void *pre, void *y);
-/* After CUDA_SUM_BACK: k1, k2, and the gradients (C; NULL: not wanted), times `scale`, of gamma,
- * beta and the bias in front. */
-void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const double *part,
-                            int batch_stats, const struct cuda_norm *m, double scale, float *dgamma,
-                            float *dbeta, float *dbias);
-void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x, const void *dy,
-                    const struct cuda_norm *m, int add, void *dx);
+                       const struct cuda_norm_args *a, const struct cuda_norm *m,
+                       const struct cuda_partial *o);
+/* y, where d has it, = act(z), z the normalised x, and `plus` if it is not NULL; pre (may be NULL)
+ * = z. plus and pre lie as x. */
+void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x, const void *plus,
+                     const struct cuda_norm *m, void *pre, const struct cuda_shape *d, void *y);
+/* Of dy, where d has it: k1, k2, and the gradients (C; NULL: not wanted), times `scale`, of gamma,
+ * beta and the bias in front; dz (NULL: not wanted) = dy act'(z), which is that of `plus` too. */
+struct cuda_norm_grads {
+    int batch_stats;
+    double scale;
+    float *dgamma, *dbeta, *dbias;
+};
+void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const void *x,
+                            const void *plus, const struct cuda_shape *d, const void *dy,
+                            const struct cuda_norm *m, const struct cuda_norm_grads *g, void *dz,
+                            const struct cuda_partial *o);
+/* Behind that. Where it made dz, that is dy, and m's delta is -1. */
+void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
+                    const struct cuda_shape *d, const void *dy, const struct cuda_norm *m, int add,
+                    void *dx);
 /* ---- layer norm (norm.cu); cpu/kernels_norm.h: m->mean and m->inv are of pixels (N * HW) ---- */
 void cuda_layer_norm(struct cuda *be, const struct cuda_shape *s, double eps, const void *x,
                      const float *weight, const float *bias, const struct cuda_norm *m, void *y);

@@ -81,7 +81,7 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
 
 static void place_all(struct mc_plan *p, struct places *m)
 {
-    size_t work = 0, parts = 0, moments = 0;
+    size_t work = 0, parts = 0, moments = 0, channels = 0;
 
     p->chunk = 0;
     for (int i = 0; i < p->g->n_nodes; i++) {
@@ -91,8 +91,12 @@ static void place_all(struct mc_plan *p, struct places *m)
             work = cuda_conv_work(c->conv);
         if (c->role->live) {
             const struct cuda_shape s = cuda_node_shape(p, c);
-            const size_t sums = s.c * cuda_sum_parts(&s);
+            const size_t sums = s.c * cuda_sum_parts(&s), own = cuda_norm_part(&s);
             parts = sums > parts ? sums : parts;
+            if (c->n->op == MC_OP_BATCHNORM) {
+                parts = own > parts ? own : parts;
+                channels = s.c > channels ? s.c : channels;
+            }
         }
     }
     for (size_t t = 0; t < p->n_taps; t++) {
@@ -109,6 +113,8 @@ static void place_all(struct mc_plan *p, struct places *m)
     cuda_copies_place(p);
     p->work = place(m, work);
     p->part = place(m, parts * 2 * sizeof *p->part);
+    p->partial.part = p->part;
+    p->partial.came = place(m, channels * sizeof *p->partial.came);
     p->moments = place(m, (moments + 2 * p->chunk) * sizeof *p->moments);
     p->rows.batch = place(m, sizeof *p->rows.batch);
     p->rows.labels = place(m, p->batch * sizeof *p->rows.labels);

@@ -68,6 +68,12 @@ static void linear_backward(struct mc_plan *p, const struct cuda_node *c,
                  adds ? 1.0f : 0.0f, p->type, in->grad, k);
 }
 
+/* Of a batch norm: the ReLU done with it, or itself. */
+static const struct cuda_node *last_of(const struct mc_plan *p, const struct cuda_node *c)
+{
+    return c->role->relu >= 0 ? &p->nodes[c->role->relu] : c;
+}
+
 static void norm_forward(struct mc_plan *p, struct cuda_node *c, const struct cuda_node *in,
                          const float *params, float *stats, double *acc)
 {
@@ -86,32 +92,37 @@ static void norm_forward(struct mc_plan *p, struct cuda_node *c, const struct cu
         .momentum = c->n->momentum,
     };
 
+    const struct cuda_node *y = last_of(p, c);
+    const struct cuda_shape d = cuda_node_shape(p, y);
     c->batch_stats = p->mode != MC_MODE_EVAL;
-    if (c->batch_stats)
-        cuda_sums(p->be, &s, CUDA_SUM_SHIFTED, in->out, NULL, NULL, p->part);
-    cuda_norm_prepare(p->be, &s, in->out, p->part, &a, &c->norm);
-    if (c->role->relu < 0)
-        cuda_norm_apply(p->be, &s, in->out, &c->norm, NULL, c->out);
-    else
-        cuda_norm_apply(p->be, &s, in->out, &c->norm, c->role->tapped ? c->out : NULL,
-                        p->nodes[c->role->relu].out);
-}
-
-static const void *output_grad(const struct mc_plan *p, const struct cuda_node *c)
-{
-    return c->role->relu >= 0 ? p->nodes[c->role->relu].grad : c->grad;
+    cuda_norm_prepare(p->be, &s, in->out, &a, &c->norm, &p->partial);
+    cuda_norm_apply(p->be, &s, in->out, NULL, &c->norm, y != c && c->role->tapped ? c->out : NULL,
+                    &d, y->out);
 }
 
 static void norm_parameters(struct mc_plan *p, struct cuda_node *c, const struct cuda_node *in,
                             float *dparams)
 {
-    const struct cuda_shape s = cuda_node_shape(p, c);
+    const struct cuda_node *y = last_of(p, c);
+    const struct cuda_shape s = cuda_node_shape(p, c), d = cuda_node_shape(p, y);
+    const struct cuda_norm_grads g = {
+        .batch_stats = c->batch_stats,
+        .scale = 1 / (double)p->loss_scale,
+        .dgamma = dparams ? dparams + c->n->weight.offset : NULL,
+        .dbeta = dparams ? dparams + c->n->bias.offset : NULL,
+        .dbias = dparams && in->role->skip_bias ? dparams + in->n->bias.offset : NULL,
+    };
 
-    cuda_sums(p->be, &s, CUDA_SUM_BACK, in->out, output_grad(p, c), &c->norm, p->part);
-    cuda_norm_back_prepare(p->be, &s, p->part, c->batch_stats, &c->norm, 1 / (double)p->loss_scale,
-                           dparams ? dparams + c->n->weight.offset : NULL,
-                           dparams ? dparams + c->n->bias.offset : NULL,
-                           dparams && in->role->skip_bias ? dparams + in->n->bias.offset : NULL);
+    cuda_norm_back_prepare(p->be, &s, in->out, NULL, &d, y->grad, &c->norm, &g, NULL, &p->partial);
+}
+
+static void norm_backward(struct mc_plan *p, const struct cuda_node *c, const struct cuda_node *in,
+                          int adds)
+{
+    const struct cuda_node *y = last_of(p, c);
+    const struct cuda_shape s = cuda_node_shape(p, c), d = cuda_node_shape(p, y);
+
+    cuda_norm_back(p->be, &s, in->out, &d, y->grad, &c->norm, adds, in->grad);
 }
 
 static void layer_norm_parameters(struct mc_plan *p, const struct cuda_node *c,
@@ -289,7 +300,7 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, int i,
         linear_backward(p, c, in, params, adds);
         break;
     case MC_OP_BATCHNORM:
-        cuda_norm_back(p->be, &d, in->out, output_grad(p, c), &c->norm, adds, dx);
+        norm_backward(p, c, in, adds);
         break;
     case MC_OP_RELU:
         cuda_relu_back(p->be, p->type, c->size, in->out, c->grad, c->n->delta, adds, dx);

@@ -32,22 +32,11 @@ struct sum_args {
     uint32_t parts;
 };
 
-/* What element x of channel c and pixel p (of all images) adds; first: the channel's first pixel.
- */
-static __device__ inline void sum_terms(const struct sum_args *t, uint32_t c, uint32_t p, float x,
-                                        float dy, float first, double *a, double *b)
+/* What element x of pixel p (of all images) adds. */
+static __device__ inline void sum_terms(const struct sum_args *t, uint32_t p, float x, float dy,
+                                        double *a, double *b)
 {
-    if (t->what == CUDA_SUM_SHIFTED) {
-        const double d = (double)x - (double)first;
-        *a += d;
-        *b += d * d;
-    } else if (t->what == CUDA_SUM_BACK) {
-        const float d = x - t->m.mean[c];
-        if (t->m.delta >= 0)
-            dy = activate_back(d * t->m.scale[c] + t->m.beta[c], dy, t->m.delta);
-        *a += (double)dy;
-        *b += (double)dy * (double)d;
-    } else if (t->what == CUDA_SUM_PRODUCT) {
+    if (t->what == CUDA_SUM_PRODUCT) {
         *a += (double)x * (double)dy;
     } else if (t->what == CUDA_SUM_LAYER) {
         *a += (double)dy;
@@ -74,7 +63,6 @@ static __global__ void sum_planes(struct cuda_shape s, struct sum_args t, const 
 {
     const uint32_t c = blockIdx.x / t.parts, hw = s.hw / W, image = s.image / W;
     const pack<T, W> *at = x + c * hw;
-    const float first = value(at->v[0]);
     uint32_t from, to;
     double a = 0, b = 0;
 
@@ -83,8 +71,7 @@ static __global__ void sum_planes(struct cuda_shape s, struct sum_args t, const 
         const uint32_t i = e / hw, place = i * image + (e - i * hw);
         const pack<T, W> u = at[place], g = dy ? dy[c * hw + place] : u;
         for (int j = 0; j < W; j++)
-            sum_terms(&t, c, i * s.hw + (e - i * hw) * W + j, value(u.v[j]), value(g.v[j]), first,
-                      &a, &b);
+            sum_terms(&t, i * s.hw + (e - i * hw) * W + j, value(u.v[j]), value(g.v[j]), &a, &b);
     }
     a = block_sum(a);
     b = block_sum(b);
@@ -103,18 +90,13 @@ static __global__ void sum_rows(struct cuda_shape s, struct sum_args t, uint32_t
     const uint32_t c = (blockIdx.x / t.parts * lanes + side) * W, pixel = s.pixel / W;
     const int mine = c < s.c; /* of the last tile, not all channels are */
     uint32_t from, to;
-    float first[W];
-    double a[W], b[W];
+    double a[W] = {}, b[W] = {};
 
-    for (int j = 0; j < W; j++) {
-        a[j] = b[j] = 0;
-        first[j] = mine ? value(x[c / W].v[j]) : 0;
-    }
     segment(s.n * s.hw, part, t.parts, s.batch->valid * s.hw, &from, &to);
     for (uint32_t e = from + threadIdx.x / lanes; mine && e < to; e += CUDA_THREADS / lanes) {
         const pack<T, W> u = x[e * pixel + c / W], g = dy ? dy[e * pixel + c / W] : u;
         for (int j = 0; j < W; j++)
-            sum_terms(&t, c + j, e, value(u.v[j]), value(g.v[j]), first[j], &a[j], &b[j]);
+            sum_terms(&t, e, value(u.v[j]), value(g.v[j]), &a[j], &b[j]);
     }
     for (int j = 0; j < W; j++) {
         a[j] = lane_sum(a[j], lanes);
