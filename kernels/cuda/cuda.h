@@ -6,8 +6,10 @@
  * launch them (kernels.h). All work goes to one stream, so what is launched later sees what was
  * launched before, and only put() and get() wait. An activation lies as (N,C,H,W) float32, or
  * (N,H,W,C) in half precision. Every live node has memory of its own for its output and, with
- * backward, for its output's gradient; a ReLU that alone follows a batch norm is done by it. How
- * many images of a batch count is known on the device alone (struct cuda_batch). */
+ * backward, for its output's gradient; but a batch norm does the ReLU that alone follows it, and an
+ * addition between them, whose gradient is where that of what is added begins; and what a batch
+ * norm makes for a concatenation alone lies there. How many images of a batch count is known on the
+ * device alone (struct cuda_batch). */
 #ifndef MC_CUDA_H
 #define MC_CUDA_H
 
@@ -139,6 +141,8 @@ struct cuda_node {
     int written;            /* backward: grad holds something */
     int batch_stats;        /* batch norm: the last forward used the batch's own */
     struct cuda_conv *conv;
+    struct cuda_node *whole; /* a concatenation: output and gradient lie in its, */
+    size_t at;               /* from this channel on */
 };
 
 /* Half precision: the weights of a plan's convolutions as (O,H,W,I), then of its linear layers. */
@@ -176,12 +180,13 @@ struct mc_plan {
 static inline struct cuda_shape cuda_node_shape(const struct mc_plan *p, const struct cuda_node *c)
 {
     const int last = p->type != CUDA_F32 || c->hw == 1;
+    const uint32_t stored = c->whole ? c->whole->stored : c->stored;
     struct cuda_shape s = {.n = (uint32_t)p->batch,
                            .c = (uint32_t)c->n->c,
                            .hw = c->hw,
-                           .image = c->stored * c->hw,
+                           .image = stored * c->hw,
                            .channel = last ? 1 : c->hw,
-                           .pixel = last ? c->stored : 1,
+                           .pixel = last ? stored : 1,
                            .type = p->type,
                            .batch = p->rows.batch};
     return s;

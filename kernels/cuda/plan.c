@@ -58,11 +58,13 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
 
     if (!c->role->live || c->n->op == MC_OP_LOSS)
         return;
+    const int hidden = c->role->relu >= 0 || (c->role->done && c->n->op == MC_OP_ADD);
+
     if (c->n->op == MC_OP_FLATTEN && cuda_flat(p, &p->nodes[c->n->in[0]]))
         c->out = p->nodes[c->n->in[0]].out;
-    else if (c->role->relu < 0 || c->role->tapped) /* else the ReLU's output is the only one */
+    else if (!c->whole && (!hidden || c->role->tapped)) /* else the ReLU's output is the only one */
         c->out = place(m, c->size * cuda_type_size(p->type));
-    if (c->role->need_grad)
+    if (c->role->need_grad && c->role->relu < 0 && c->role->shares < 0 && !c->whole)
         c->grad = place(m, c->size * cuda_type_size(p->type));
     if (c->n->op == MC_OP_MAXPOOL && p->backward && c->role->reach)
         c->where = place(m, c->size * sizeof(int32_t));
@@ -77,6 +79,18 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
             *vectors[i] = place(m, channels);
         c->norm.delta = c->role->relu >= 0 ? p->nodes[c->role->relu].n->delta : -1.0f;
     }
+}
+
+/* In what others have, which is placed by now. */
+static void place_in_others(struct mc_plan *p, struct cuda_node *c)
+{
+    if (c->role->shares >= 0)
+        c->grad = p->nodes[c->role->shares].grad;
+    if (!c->whole || !p->data)
+        return;
+    c->out = cuda_from_channel(p, c->whole, c->whole->out, c->at);
+    if (c->role->need_grad)
+        c->grad = cuda_from_channel(p, c->whole, c->whole->grad, c->at);
 }
 
 static void place_all(struct mc_plan *p, struct places *m)
@@ -99,6 +113,8 @@ static void place_all(struct mc_plan *p, struct places *m)
             }
         }
     }
+    for (int i = 0; i < p->g->n_nodes; i++)
+        place_in_others(p, &p->nodes[i]);
     for (size_t t = 0; t < p->n_taps; t++) {
         const struct mc_tap_request *tap = &p->taps[t];
         const size_t hw = p->nodes[tap->node].hw;
@@ -174,6 +190,24 @@ static int measure(struct mc_plan *p, int node, struct mc_error *err)
     return 0;
 }
 
+/* A batch norm writes anywhere; what nobody else reads, where it is read. */
+static void find_whole(struct mc_plan *p, struct cuda_node *whole)
+{
+    size_t at = 0;
+
+    for (int k = 0; k < whole->n->n_in; k++) {
+        struct cuda_node *c = &p->nodes[whole->n->in[k]];
+        const int by_norm = c->n->op == MC_OP_RELU
+                                ? c->role->done
+                                : c->n->op == MC_OP_BATCHNORM && c->role->relu < 0;
+        if (by_norm && c->role->users == 1) {
+            c->whole = whole;
+            c->at = at;
+        }
+        at += (size_t)c->n->c;
+    }
+}
+
 int cuda_plan_place(struct mc_plan *p, struct mc_error *err)
 {
     struct places m = {0};
@@ -189,6 +223,9 @@ int cuda_plan_place(struct mc_plan *p, struct mc_error *err)
         if (c->role->live && c->n->op == MC_OP_CONV && (rc = make_conv(p, c, err)))
             return rc;
     }
+    for (int i = 0; i < p->g->n_nodes; i++)
+        if (p->roles[i].live && p->nodes[i].n->op == MC_OP_CONCAT)
+            find_whole(p, &p->nodes[i]);
     cuda_copies_place(p);
     place_all(p, &m);
     p->bytes = m.at;

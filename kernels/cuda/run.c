@@ -3,6 +3,7 @@
  * Every kind of node forward and backward: what kernels/executor.h runs. */
 #include "kernels/cuda/cuda.h"
 
+#define BACKEND_NORM_ADDS 1
 #define BACKEND(name) cuda_##name
 
 /* ---- layers with parameters -------------------------------------------------------------------
@@ -74,6 +75,12 @@ static const struct cuda_node *last_of(const struct mc_plan *p, const struct cud
     return c->role->relu >= 0 ? &p->nodes[c->role->relu] : c;
 }
 
+/* What it adds in front of that. */
+static const void *added(const struct mc_plan *p, const struct cuda_node *c)
+{
+    return c->role->sum >= 0 ? p->nodes[c->role->other].out : NULL;
+}
+
 static void norm_forward(struct mc_plan *p, struct cuda_node *c, const struct cuda_node *in,
                          const float *params, float *stats, double *acc)
 {
@@ -93,11 +100,12 @@ static void norm_forward(struct mc_plan *p, struct cuda_node *c, const struct cu
     };
 
     const struct cuda_node *y = last_of(p, c);
+    const struct cuda_node *pre = c->role->sum >= 0 ? &p->nodes[c->role->sum] : c;
     const struct cuda_shape d = cuda_node_shape(p, y);
     c->batch_stats = p->mode != MC_MODE_EVAL;
     cuda_norm_prepare(p->be, &s, in->out, &a, &c->norm, &p->partial);
-    cuda_norm_apply(p->be, &s, in->out, NULL, &c->norm, y != c && c->role->tapped ? c->out : NULL,
-                    &d, y->out);
+    cuda_norm_apply(p->be, &s, in->out, added(p, c), &c->norm,
+                    y != pre && pre->role->tapped ? pre->out : NULL, &d, y->out);
 }
 
 static void norm_parameters(struct mc_plan *p, struct cuda_node *c, const struct cuda_node *in,
@@ -113,16 +121,21 @@ static void norm_parameters(struct mc_plan *p, struct cuda_node *c, const struct
         .dbias = dparams && in->role->skip_bias ? dparams + in->n->bias.offset : NULL,
     };
 
-    cuda_norm_back_prepare(p->be, &s, in->out, NULL, &d, y->grad, &c->norm, &g, NULL, &p->partial);
+    cuda_norm_back_prepare(p->be, &s, in->out, added(p, c), &d, y->grad, &c->norm, &g,
+                           c->role->sum >= 0 ? p->nodes[c->role->sum].grad : NULL, &p->partial);
 }
 
 static void norm_backward(struct mc_plan *p, const struct cuda_node *c, const struct cuda_node *in,
                           int adds)
 {
-    const struct cuda_node *y = last_of(p, c);
+    const int sum = c->role->sum;
+    const struct cuda_node *y = sum >= 0 ? &p->nodes[sum] : last_of(p, c);
     const struct cuda_shape s = cuda_node_shape(p, c), d = cuda_node_shape(p, y);
+    struct cuda_norm m = c->norm;
 
-    cuda_norm_back(p->be, &s, in->out, &d, y->grad, &c->norm, adds, in->grad);
+    if (sum >= 0)
+        m.delta = -1; /* the ReLU's slope is in the addition's gradient */
+    cuda_norm_back(p->be, &s, in->out, &d, y->grad, &m, adds, in->grad);
 }
 
 static void layer_norm_parameters(struct mc_plan *p, const struct cuda_node *c,
@@ -166,6 +179,8 @@ static void channels(struct mc_plan *p, struct cuda_node *whole, size_t at, stru
     const size_t each = p->type == CUDA_F32 ? whole->hw : 1, rows = p->batch * (whole->hw / each);
     const size_t count = part->stored * each, row = whole->stored * each;
 
+    if (part->whole) /* it lies there */
+        return;
     if (!backward)
         cuda_copy_rows(p->be, p->type, rows, count, part->out, count, 0,
                        cuda_from_channel(p, whole, whole->out, at), row);
