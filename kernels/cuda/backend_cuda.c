@@ -84,9 +84,9 @@ struct cuda *cuda_entered(struct mc_backend *base)
     return be;
 }
 
-double *cuda_parts(const struct cuda *be)
+struct cuda_partial cuda_parts(const struct cuda *be)
 {
-    return be->part;
+    return (struct cuda_partial){be->part, (uint32_t *)(be->part + CUDA_PARTS)};
 }
 
 /* ---- products ---------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ static int start(struct cuda *be, struct mc_error *err)
         return mc_fail(err, be->failed, "cuda:%d: %s", be->device, be->why);
     int rc = cuda_take(be, BLAS_WORK, "cuBLAS", &be->blas_work, err);
     if (!rc)
-        rc = cuda_take(be, CUDA_PARTS * sizeof *be->part, "partial sums", &part, err);
+        rc = cuda_take(be, (CUDA_PARTS + 1) * sizeof *be->part, "partial sums", &part, err);
     if (rc)
         return rc;
     be->part = part;

@@ -32,7 +32,7 @@ struct cuda {
     cudnnBackendDescriptor_t properties; /* the device's, for cuDNN */
     cublasHandle_t blas;
     void *blas_work;
-    double *part;             /* CUDA_PARTS, of a flat vector's sums */
+    double *part;             /* CUDA_PARTS, of a flat vector's sums, and a counter */
     unsigned given_back;      /* how often memory was: what was captured may mean it */
     int direct;               /* something could not be captured, `describe` says why */
     enum mc_err failed;       /* the first failure while work was given to the device; */

@@ -102,7 +102,7 @@ cudaStream_t cuda_stream(const struct cuda *be);
 /* The current device is a thread's: every entry point sets it. */
 struct cuda *cuda_entered(struct mc_backend *be);
 #define CUDA_PARTS 1024
-double *cuda_parts(const struct cuda *be); /* (CUDA_PARTS), of a flat vector's sums */
+struct cuda_partial cuda_parts(const struct cuda *be); /* (CUDA_PARTS), of a flat vector's sums */
 
 /* ---- partial sums of channels (sums.cu) -------------------------------------------------------
  * part (C, parts, 2) float64, of images that count. */
@@ -122,6 +122,19 @@ void cuda_sums_to_floats(struct cuda *be, const struct cuda_shape *s, const doub
 void cuda_sums_to_doubles(struct cuda *be, const struct cuda_shape *s, const double *part,
                           double *sum, double *sq);
 
+/* Partial sums that the last block adds: (cuda_partial_size(s), 2), and counters of blocks (C),
+ * which are 0 between launches. */
+struct cuda_partial {
+    double *part;
+    uint32_t *came;
+};
+#define CUDA_SUM_BLOCKS 512   /* of one launch that sums */
+#define CUDA_MOST_BLOCKS 8192 /* of one that does not */
+size_t cuda_partial_size(const struct cuda_shape *s);
+/* out (C) = scale * a channel's sum of dy */
+void cuda_bias_sums(struct cuda *be, const struct cuda_shape *s, const void *dy, double scale,
+                    float *out, const struct cuda_partial *o);
+
 /* ---- batch norm (norm.cu); cpu/norm.c ---------------------------------------------------------
  */
 struct cuda_norm_args {
@@ -132,15 +145,6 @@ struct cuda_norm_args {
     double *acc_sum, *acc_sq;          /* re-estimation */
     float eps, momentum;
 };
-/* Partial sums: (cuda_norm_part(s), 2), and counters of blocks (C), which are 0 between launches.
- */
-struct cuda_partial {
-    double *part;
-    uint32_t *came;
-};
-#define CUDA_SUM_BLOCKS 512   /* of one launch that sums */
-#define CUDA_MOST_BLOCKS 8192 /* of one that does not */
-size_t cuda_norm_part(const struct cuda_shape *s);
 /* Fills m, of the batch's sums or, in MC_MODE_EVAL, without x; updates what the mode says. */
 void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const void *x,
                        const struct cuda_norm_args *a, const struct cuda_norm *m,
@@ -221,8 +225,10 @@ void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struc
 /* ---- copies of weights in the activations' type (weights.cu) ----------------------------------
  * Element j of n is parameter index[j], or 0 where that is CUDA_NO_PARAM. */
 #define CUDA_NO_PARAM UINT32_MAX
+/* And what cuda_begin_forward does. */
 void cuda_copy_weights(struct cuda *be, enum cuda_type t, size_t n, const float *params,
-                       const uint32_t *index, void *to);
+                       const uint32_t *index, void *to, const struct cuda_rows *r,
+                       const struct mc_ctl *ctl);
 /* grad[index[j]] = scale * from[j] */
 void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void *from,
                          const uint32_t *index, float scale, float *grad);
@@ -230,9 +236,9 @@ void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void
 /* ---- losses (loss.cu); cpu/loss.c -------------------------------------------------------------
  */
 void cuda_begin_forward(struct cuda *be, const struct cuda_rows *r, const struct mc_ctl *ctl);
-/* logits, dx: (N, classes), packed, of type t */
+/* logits, dx: (N, classes), packed, of type t; came: a counter of blocks */
 void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
-               const struct cuda_rows *r, int main_head, double weight);
+               const struct cuda_rows *r, int main_head, double weight, uint32_t *came);
 void cuda_loss_back(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
                     const struct cuda_rows *r, double weight, int add, void *dx);
 void cuda_add_metrics(struct cuda *be, const struct cuda_rows *r, double *acc);

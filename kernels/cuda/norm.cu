@@ -238,17 +238,6 @@ void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
                        *m, add, (T *)dx));
 }
 
-size_t cuda_norm_part(const struct cuda_shape *s)
-{
-    size_t most = 0;
-
-    for (int wide = 0; wide < 2; wide++)
-        WITH_LAYOUT(wide, s, CUDA_SUM_BLOCKS,
-                    most = l.parts * (size_t)s->c > most ? l.parts * (size_t)s->c : most;
-                    (void)sizeof(T));
-    return most;
-}
-
 static __global__ void count_images(size_t n, const struct cuda_batch *batch, double *images)
 {
     for

@@ -95,7 +95,7 @@ static void place_in_others(struct mc_plan *p, struct cuda_node *c)
 
 static void place_all(struct mc_plan *p, struct places *m)
 {
-    size_t work = 0, parts = 0, moments = 0, channels = 0;
+    size_t work = 0, parts = 0, moments = 0, channels = 1;
 
     p->chunk = 0;
     for (int i = 0; i < p->g->n_nodes; i++) {
@@ -105,9 +105,9 @@ static void place_all(struct mc_plan *p, struct places *m)
             work = cuda_conv_work(c->conv);
         if (c->role->live) {
             const struct cuda_shape s = cuda_node_shape(p, c);
-            const size_t sums = s.c * cuda_sum_parts(&s), own = cuda_norm_part(&s);
+            const size_t sums = s.c * cuda_sum_parts(&s), own = cuda_partial_size(&s);
             parts = sums > parts ? sums : parts;
-            if (c->n->op == MC_OP_BATCHNORM) {
+            if (c->n->op == MC_OP_BATCHNORM || c->n->has_bias) {
                 parts = own > parts ? own : parts;
                 channels = s.c > channels ? s.c : channels;
             }

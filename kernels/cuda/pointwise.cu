@@ -20,9 +20,9 @@ static __global__ void relu(uint32_t n, const pack<T, W> *x, float delta, pack<T
         }
 }
 
-static int whole_packs(size_t n)
+static int whole_packs(enum cuda_type t, size_t n)
 {
-    return n % CUDA_WIDE == 0;
+    return n % cuda_pack(t) == 0;
 }
 
 /* Of a vector of n in packs P. */
@@ -31,7 +31,7 @@ static int whole_packs(size_t n)
 void cuda_relu(struct cuda *be, enum cuda_type t, size_t n, const void *x, float delta, void *y)
 {
     cuda_moves(2. * (double)n * (double)cuda_type_size(t));
-    WITH_PACKS(t, whole_packs(n), LAUNCH_EACH(be, relu, PACKS(n), (const P *)x, delta, (P *)y));
+    WITH_PACKS(t, whole_packs(t, n), LAUNCH_EACH(be, relu, PACKS(n), (const P *)x, delta, (P *)y));
 }
 
 template <class T, int W>
@@ -54,7 +54,7 @@ void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, 
 {
     cuda_moves((add ? 4. : 3.) * (double)n * (double)cuda_type_size(t));
     WITH_PACKS(
-        t, whole_packs(n),
+        t, whole_packs(t, n),
         LAUNCH_EACH(be, relu_back, PACKS(n), (const P *)x, (const P *)dy, delta, add, (P *)dx));
 }
 
@@ -138,7 +138,7 @@ static __global__ void add_two(uint32_t n, const pack<T, W> *a, const pack<T, W>
 void cuda_add(struct cuda *be, enum cuda_type t, size_t n, const void *a, const void *b, void *y)
 {
     cuda_moves(3. * (double)n * (double)cuda_type_size(t));
-    WITH_PACKS(t, whole_packs(n),
+    WITH_PACKS(t, whole_packs(t, n),
                LAUNCH_EACH(be, add_two, PACKS(n), (const P *)a, (const P *)b, (P *)y));
 }
 
@@ -187,8 +187,8 @@ static __global__ void copy_rows(uint32_t n, uint32_t count, const pack<T, W> *f
 void cuda_copy_rows(struct cuda *be, enum cuda_type t, size_t n, size_t count, const void *from,
                     size_t from_row, int add, void *to, size_t to_row)
 {
-    const int wide = whole_packs(count) && whole_packs(from_row) && whole_packs(to_row) &&
-                     cuda_aligned(t, from) && cuda_aligned(t, to);
+    const int wide = whole_packs(t, count) && whole_packs(t, from_row) && whole_packs(t, to_row) &&
+                     cuda_aligned(from) && cuda_aligned(to);
     cuda_moves((add ? 3. : 2.) * (double)(n * count) * (double)cuda_type_size(t));
     WITH_PACKS(t, wide,
                LAUNCH_EACH(be, copy_rows, PACKS(n * count), PACKS(count), (const P *)from,

@@ -21,8 +21,8 @@ static void bias_gradient(struct mc_plan *p, const struct cuda_node *c, float *d
     const struct cuda_shape s = cuda_node_shape(p, c);
     if (!c->n->has_bias || c->role->skip_bias)
         return;
-    cuda_sums(p->be, &s, CUDA_SUM_SQUARES, c->grad, NULL, NULL, p->part);
-    cuda_sums_to_floats(p->be, &s, p->part, 1 / (double)p->loss_scale, dparams + c->n->bias.offset);
+    cuda_bias_sums(p->be, &s, c->grad, 1 / (double)p->loss_scale, dparams + c->n->bias.offset,
+                   &p->partial);
 }
 
 /* A layer's weights in the plan's type. */
@@ -208,9 +208,11 @@ static void product(struct mc_plan *p, const struct cuda_node *c, int k, const v
 
 static void begin_forward(struct mc_plan *p, const float *params, const struct mc_ctl *ctl)
 {
-    cuda_begin_forward(p->be, &p->rows, ctl);
     if (p->copies.n)
-        cuda_copy_weights(p->be, p->type, p->copies.n, params, p->copies.param, p->copies.weight);
+        cuda_copy_weights(p->be, p->type, p->copies.n, params, p->copies.param, p->copies.weight,
+                          &p->rows, ctl);
+    else
+        cuda_begin_forward(p->be, &p->rows, ctl);
 }
 
 static void count_images(const struct mc_plan *p, double *images)
@@ -267,7 +269,7 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
         break;
     case MC_OP_LOSS:
         cuda_loss(p->be, p->type, p->batch, (size_t)in->n->c, in->out, &p->rows,
-                  mc_is_main(p->g, c->n), (double)c->n->loss_weight);
+                  mc_is_main(p->g, c->n), (double)c->n->loss_weight, p->partial.came);
         break;
     default:
         if (mc_is_activation(c->n->op))

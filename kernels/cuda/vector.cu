@@ -112,8 +112,9 @@ void cuda_sgd(struct mc_backend *base, size_t n, const struct mc_sgd *s, const s
     LAUNCH_EACH(be, sgd_step, n, a, ctl_of(ctl));
 }
 
-/* Block i: the i-th of CUDA_PARTS segments. */
-static __global__ void square_parts(size_t n, const float *x, double *part)
+/* Block i: the i-th of CUDA_PARTS segments; the last to come adds them. Moves x once. */
+static __global__ void sum_squares(size_t n, const float *x, struct cuda_partial o, double scale,
+                                   double *acc)
 {
     const size_t from = n * blockIdx.x / gridDim.x, to = n * (blockIdx.x + 1) / gridDim.x;
     double sum = 0;
@@ -122,16 +123,12 @@ static __global__ void square_parts(size_t n, const float *x, double *part)
         sum += (double)x[i] * (double)x[i];
     sum = block_sum(sum);
     if (threadIdx.x == 0)
-        part[blockIdx.x] = sum;
-}
-
-/* One block. */
-static __global__ void add_parts(size_t n, const double *part, double scale, double *acc)
-{
-    double sum = 0;
-
-    for (size_t i = threadIdx.x; i < n; i += CUDA_THREADS)
-        sum += part[i];
+        o.part[blockIdx.x] = sum;
+    if (!comes_last(o.came, gridDim.x))
+        return;
+    sum = 0;
+    for (size_t i = threadIdx.x; i < gridDim.x; i += CUDA_THREADS)
+        sum += o.part[i];
     sum = block_sum(sum);
     if (threadIdx.x == 0)
         *acc += scale * sum;
@@ -146,8 +143,8 @@ void cuda_sumsq(struct mc_backend *base, size_t n, const struct mc_buf *x, doubl
                                                                        : CUDA_PARTS;
 
     cuda_moves(4. * (double)n);
-    LAUNCH_BLOCKS(be, square_parts, parts, n, data(x), cuda_parts(be));
-    LAUNCH_BLOCKS(be, add_parts, 1, parts, cuda_parts(be), scale, (double *)acc->data + slot);
+    LAUNCH_BLOCKS(be, sum_squares, parts, n, data(x), cuda_parts(be), scale,
+                  (double *)acc->data + slot);
 }
 
 static __global__ void gather(size_t n, float *dst, const float *src, const uint32_t *index)

@@ -151,7 +151,7 @@ static inline int walks_wide(const struct cuda_shape *s, const void *x, const st
     const uint32_t by = s->channel == 1 ? 8 : 4;
     return (s->channel == 1 ? s->c % by == 0 && p->pixel % by == 0
                             : s->hw % by == 0 && p->image % by == 0) &&
-           (uintptr_t)x % 16 == 0;
+           cuda_aligned(x);
 }
 
 /* ---- sums of a tile's channels ----------------------------------------------------------------
@@ -193,22 +193,6 @@ template <int K> static __device__ inline double *lane_sums(const double (&x)[K]
         __syncthreads();
     }
     return sum;
-}
-
-/* Is the block the last of `blocks` to come here? It sees what the others wrote before. *came is 0
- * before and after. */
-static __device__ inline int comes_last(uint32_t *came, uint32_t blocks)
-{
-    __shared__ int last;
-
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        last = atomicInc(came, blocks - 1) == blocks - 1;
-    __syncthreads();
-    if (last)
-        __threadfence();
-    return last;
 }
 
 /* The block's sums a and b of its channels go to part (parts, C, 2); in the last block of the tile,
