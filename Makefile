@@ -130,8 +130,8 @@ gpu-plans: $(if $(EMULATED),$(BUILD)/tests/emulation/plans $(BUILD)/tests/emulat
 	$(if $(WRITE),TUNE=$(BUILD)/tests/emulation/tune REPEATS=0 DEVICE=cuda NETS="$(PLAN_NETS)" tests/bench/write-table cuda $(BUILD))
 	@$(BUILD)/tests/emulation/plans kernels/cuda/plans.tsv 0 128 $(PLAN_NETS)
 
-gpu-bench: all $(BUILD)/tests/bench/bench_train ## training steps on a device beside PyTorch's (PYTHON=), with ratios
-	@$(HERE) tests/gpu/bench $(BUILD)
+gpu-bench: all $(BUILD)/tests/bench/bench_train $(if $(CUDA_LIB),$(BUILD)/tests/gpu/kernels) ## training steps on a device beside PyTorch's (PYTHON=; KERNELS=yes: by kernel)
+	@$(HERE) tests/gpu/bench $(BUILD) $(if $(KERNELS),--kernels)
 
 gpu-pack: all programs-of-tests $(if $(CUDA_LIB),$(GPU_TESTS) $(BUILD)/tests/gpu/tune) ## what a machine with a GPU needs that can install nothing (DATA=)
 	@$(HERE) tests/gpu/pack $(BUILD)
@@ -222,15 +222,20 @@ $(BUILD)/kernels/cpu/algorithms.o $(BUILD)/kernels/cuda/choice.o: ALL_CFLAGS += 
 
 # No contraction on the device: a kernel's own arithmetic is then IEEE's, operation by operation.
 NVCCFLAGS ?= -O3
-CUDA_FLAGS := -std=c++17 $(CUDA_ARCH) -fmad=false -I. $(NVCCFLAGS) \
+CUDA_FLAGS := -std=c++17 $(CUDA_ARCH) -fmad=false -I. $(NVCCFLAGS) -Xptxas -v \
               -Werror all-warnings -Xcompiler -fPIC,-Wall,-Wextra,-Wshadow
 $(BUILD)/kernels/cuda/%.o $(BUILD)/kernels/open/open.o: ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE)
 $(BUILD)/kernels/cuda/%.o: ALL_CFLAGS += -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
 
+# Beside the object stay what ptxas says of it and the intermediate code for sm_90, which a test reads.
 $(BUILD)/kernels/cuda/%.cu.o: kernels/cuda/%.cu $(BUILD)/cuda-flags
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  NVCC  $<")
-	$(Q)$(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+	@rm -rf $(@:.o=.kept) && mkdir $(@:.o=.kept)
+	$(Q)$(NVCC) $(CUDA_FLAGS) --keep --keep-dir $(@:.o=.kept) -MMD -MP -MF $(@:.o=.d) -c $< -o $@ \
+		2>$(@:.o=.ptxas) || { cat $(@:.o=.ptxas) >&2; exit 1; }
+	@mv $(@:.o=.kept)/*90*.ptx $(@:.o=.ptx) 2>/dev/null || rm -f $(@:.o=.ptx)
+	@rm -rf $(@:.o=.kept)
 
 $(BUILD)/lib/libmc-cuda.so: $(CUDA_OBJ) $(CUDA_COMMON) kernels/cuda/exports.map
 	@mkdir -p $(@D)

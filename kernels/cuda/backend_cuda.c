@@ -89,6 +89,19 @@ struct cuda_partial cuda_parts(const struct cuda *be)
     return (struct cuda_partial){be->part, (uint32_t *)(be->part + CUDA_PARTS)};
 }
 
+void cuda_fork(struct cuda *be)
+{
+    cuda_check(be, cudaEventRecord(be->forks, be->stream));
+    cuda_check(be, cudaStreamWaitEvent(be->beside, be->forks, 0));
+}
+
+void cuda_join(struct cuda *be)
+{
+    cuda_fork(be); /* also where nothing is beside: a capture knows that stream then */
+    cuda_check(be, cudaEventRecord(be->joins, be->beside));
+    cuda_check(be, cudaStreamWaitEvent(be->stream, be->joins, 0));
+}
+
 /* ---- products ---------------------------------------------------------------------------------
  * cuBLAS counts by columns: our row-major c = a b is its c^T = b^T a^T. */
 
@@ -166,10 +179,18 @@ void cuda_close(struct mc_backend *base)
         (void)cudnnBackendDestroyDescriptor(be->properties);
     if (be->dnn)
         (void)cudnnDestroy(be->dnn);
+    if (be->dnn_beside)
+        (void)cudnnDestroy(be->dnn_beside);
     if (be->blas)
         (void)cublasDestroy(be->blas);
     (void)cudaFree(be->blas_work);
     (void)cudaFree(be->part);
+    if (be->forks)
+        (void)cudaEventDestroy(be->forks);
+    if (be->joins)
+        (void)cudaEventDestroy(be->joins);
+    if (be->beside)
+        (void)cudaStreamDestroy(be->beside);
     if (be->stream)
         (void)cudaStreamDestroy(be->stream);
     free(be);
@@ -194,10 +215,17 @@ static int start(struct cuda *be, struct mc_error *err)
 
     cuda_check(be, cudaSetDevice(be->device));
     cuda_check(be, cudaStreamCreateWithFlags(&be->stream, cudaStreamNonBlocking));
+    cuda_check(be, cudaStreamCreateWithFlags(&be->beside, cudaStreamNonBlocking));
+    cuda_check(be, cudaEventCreateWithFlags(&be->forks, cudaEventDisableTiming));
+    cuda_check(be, cudaEventCreateWithFlags(&be->joins, cudaEventDisableTiming));
     if (!be->failed)
         cuda_check_dnn(be, cudnnCreate(&be->dnn), "cuDNN: ");
     if (!be->failed)
         cuda_check_dnn(be, cudnnSetStream(be->dnn, be->stream), "cuDNN: ");
+    if (!be->failed)
+        cuda_check_dnn(be, cudnnCreate(&be->dnn_beside), "cuDNN: ");
+    if (!be->failed)
+        cuda_check_dnn(be, cudnnSetStream(be->dnn_beside, be->beside), "cuDNN: ");
     if (!be->failed)
         cuda_check_dnn(be, cuda_describe_device(be), "cuDNN: ");
     if (!be->failed)

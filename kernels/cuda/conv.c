@@ -56,17 +56,18 @@ void cuda_conv_free(struct cuda_conv *c)
     free(c);
 }
 
-size_t cuda_conv_work(const struct cuda_conv *c)
+size_t cuda_conv_work(const struct cuda_conv *c, int weights)
 {
     size_t most = 0;
 
     for (int pass = 0; pass < CUDA_N_PASSES; pass++)
-        most = c->engines[pass].work > most ? c->engines[pass].work : most;
+        if (weights == (pass == MC_PASS_WEIGHTS))
+            most = c->engines[pass].work > most ? c->engines[pass].work : most;
     return most;
 }
 
 void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *weight, const void *y,
-                   const void *work)
+                   const void *work, int beside)
 {
     char what[WHAT], in[WHAT + 10];
 
@@ -77,7 +78,11 @@ void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *wei
                 (double)c->shape.n * c->shape.oc * c->shape.oh * c->shape.ow +
                 (double)c->shape.oc * c->shape.ic / c->shape.groups * c->shape.kernel[0] *
                     c->shape.kernel[1]));
-    const cudnnStatus_t rc = cuda_engine_run(c->be, &c->engines[pass], x, weight, y, work);
+    beside = beside && !cuda_watch; /* who times wants one at a time */
+    if (beside)
+        cuda_fork(c->be);
+    const cudnnStatus_t rc = cuda_engine_run(beside ? c->be->dnn_beside : c->be->dnn,
+                                             &c->engines[pass], x, weight, y, work);
     snprintf(in, sizeof in, "cuDNN %s", cuda_pass_name(pass));
     cuda_launched(c->be, in);
     if (rc == CUDNN_STATUS_SUCCESS)

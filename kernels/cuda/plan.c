@@ -95,14 +95,16 @@ static void place_in_others(struct mc_plan *p, struct cuda_node *c)
 
 static void place_all(struct mc_plan *p, struct places *m)
 {
-    size_t work = 0, parts = 0, moments = 0, channels = 1;
+    size_t work = 0, beside = 0, parts = 0, moments = 0, channels = 1;
 
     p->chunk = 0;
     for (int i = 0; i < p->g->n_nodes; i++) {
         const struct cuda_node *c = &p->nodes[i];
         place_node(p, &p->nodes[i], m);
-        if (c->conv && cuda_conv_work(c->conv) > work)
-            work = cuda_conv_work(c->conv);
+        if (c->conv && cuda_conv_work(c->conv, 0) > work)
+            work = cuda_conv_work(c->conv, 0);
+        if (c->conv && cuda_conv_work(c->conv, 1) > beside)
+            beside = cuda_conv_work(c->conv, 1);
         if (c->role->live) {
             const struct cuda_shape s = cuda_node_shape(p, c);
             const size_t sums = s.c * cuda_sum_parts(&s), own = cuda_partial_size(&s);
@@ -128,6 +130,7 @@ static void place_all(struct mc_plan *p, struct places *m)
     p->copies.param = place(m, p->copies.n * sizeof *p->copies.param);
     cuda_copies_place(p);
     p->work = place(m, work);
+    p->work_beside = place(m, beside);
     p->part = place(m, parts * 2 * sizeof *p->part);
     p->partial.part = p->part;
     p->partial.came = place(m, channels * sizeof *p->partial.came);

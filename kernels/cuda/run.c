@@ -36,7 +36,7 @@ static void conv_parameters(struct mc_plan *p, const struct cuda_node *c,
 {
     void *dweight = c->dweight ? c->dweight : (void *)(dparams + c->n->weight.offset);
 
-    cuda_conv_run(c->conv, MC_PASS_WEIGHTS, in->out, dweight, c->grad, p->work);
+    cuda_conv_run(c->conv, MC_PASS_WEIGHTS, in->out, dweight, c->grad, p->work_beside, 1);
     bias_gradient(p, c, dparams);
 }
 
@@ -229,7 +229,7 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
 
     switch (c->n->op) {
     case MC_OP_CONV:
-        cuda_conv_run(c->conv, MC_PASS_FORWARD, in->out, weight(c, params), c->out, p->work);
+        cuda_conv_run(c->conv, MC_PASS_FORWARD, in->out, weight(c, params), c->out, p->work, 0);
         add_bias(p, c, params);
         break;
     case MC_OP_LINEAR:
@@ -311,7 +311,7 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, int i,
     switch (c->n->op) {
     case MC_OP_CONV:
         cuda_conv_run(c->conv, adds ? CUDA_PASS_ADD : MC_PASS_DATA, dx, weight(c, params), c->grad,
-                      p->work);
+                      p->work, 0);
         break;
     case MC_OP_LINEAR:
         linear_backward(p, c, in, params, adds);
@@ -360,6 +360,8 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, int i,
 
 static void end_backward(struct mc_plan *p, float *dparams)
 {
+    if (dparams)
+        cuda_join(p->be);
     if (dparams && p->copies.convs)
         cuda_copy_gradients(p->be, p->type, p->copies.convs, p->copies.grad, p->copies.param,
                             1 / p->loss_scale, dparams);

@@ -35,7 +35,10 @@ void emulate_call(size_t blocks, unsigned threads, int waits, K kernel, A... arg
 
 #undef __shared__
 #undef CUDA_THREADS
-#define CUDA_THREADS 16   /* fibers cost more than threads */
+#ifndef EMULATED_THREADS
+#define EMULATED_THREADS 16 /* of a block: fibers cost more than threads */
+#endif
+#define CUDA_THREADS EMULATED_THREADS
 #define __shared__ static /* blocks run one after another; empty in CUDA's header */
 #define threadIdx emulated_thread
 #define blockIdx emulated_block
