@@ -133,7 +133,7 @@ gpu-plans: $(if $(EMULATED),$(BUILD)/tests/emulation/plans $(BUILD)/tests/emulat
 gpu-bench: all $(BUILD)/tests/bench/bench_train $(if $(CUDA_LIB),$(BUILD)/tests/gpu/kernels) ## training steps on a device beside PyTorch's (PYTHON=; KERNELS=yes: by kernel)
 	@$(HERE) tests/gpu/bench $(BUILD) $(if $(KERNELS),--kernels)
 
-gpu-pack: all programs-of-tests $(if $(CUDA_LIB),$(GPU_TESTS) $(BUILD)/tests/gpu/tune) ## what a machine with a GPU needs that can install nothing (DATA=)
+gpu-pack: all programs-of-tests $(if $(CUDA_LIB),$(GPU_TESTS) $(addprefix $(BUILD)/tests/gpu/,tune kernels)) ## what a machine with a GPU needs that can install nothing (DATA=)
 	@$(HERE) tests/gpu/pack $(BUILD)
 
 FUZZ_SECONDS ?= 60

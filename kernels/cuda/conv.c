@@ -69,6 +69,10 @@ size_t cuda_conv_work(const struct cuda_conv *c, int weights)
 void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *weight, const void *y,
                    const void *work, int beside)
 {
+    static const char *const calls[] = {[MC_PASS_FORWARD] = "cuDNN forward",
+                                        [MC_PASS_DATA] = "cuDNN data",
+                                        [MC_PASS_WEIGHTS] = "cuDNN weights",
+                                        [CUDA_PASS_ADD] = "cuDNN add"};
     char what[WHAT], in[WHAT + 10];
 
     assert(c->engines[pass].plan);
@@ -83,8 +87,7 @@ void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *wei
         cuda_fork(c->be);
     const cudnnStatus_t rc = cuda_engine_run(beside ? c->be->dnn_beside : c->be->dnn,
                                              &c->engines[pass], x, weight, y, work);
-    snprintf(in, sizeof in, "cuDNN %s", cuda_pass_name(pass));
-    cuda_launched(c->be, in);
+    cuda_launched(c->be, calls[pass]);
     if (rc == CUDNN_STATUS_SUCCESS)
         return;
     say(c, pass, what);
