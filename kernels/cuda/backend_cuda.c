@@ -61,13 +61,15 @@ static double moved;
 
 void cuda_moves(double bytes)
 {
-    moved = bytes;
+    if (cuda_watch)
+        moved = bytes;
 }
 
 void cuda_launched(struct cuda *be, const char *kernel)
 {
-    if (cuda_watch)
-        cuda_watch(be, kernel, moved);
+    if (!cuda_watch)
+        return;
+    cuda_watch(be, kernel, moved);
     moved = 0;
 }
 

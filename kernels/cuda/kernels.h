@@ -89,8 +89,7 @@ MC_DECLARE_FUNCTIONS(cuda)
  * nobody. */
 extern void (*cuda_watch)(struct cuda *be, const char *kernel, double bytes);
 void cuda_launched(struct cuda *be, const char *kernel);
-/* Of the next one. Named in a kernel's comment, its letters are n numbers of an activation's type.
- */
+/* Of the next one. */
 void cuda_moves(double bytes);
 static inline double cuda_bytes(const struct cuda_shape *s)
 {
