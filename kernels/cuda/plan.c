@@ -81,16 +81,19 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
     }
 }
 
-/* In what others have, which is placed by now. */
-static void place_in_others(struct mc_plan *p, struct cuda_node *c)
+/* In what others have, which is placed by now; a concatenation's may be an addition's. */
+static void place_in_others(struct mc_plan *p)
 {
-    if (c->role->shares >= 0)
-        c->grad = p->nodes[c->role->shares].grad;
-    if (!c->whole || !p->data)
-        return;
-    c->out = cuda_from_channel(p, c->whole, c->whole->out, c->at);
-    if (c->role->need_grad)
-        c->grad = cuda_from_channel(p, c->whole, c->whole->grad, c->at);
+    for (struct cuda_node *c = p->nodes; c < p->nodes + p->g->n_nodes; c++)
+        if (c->role->shares >= 0)
+            c->grad = p->nodes[c->role->shares].grad;
+    for (struct cuda_node *c = p->nodes; c < p->nodes + p->g->n_nodes; c++) {
+        if (!c->whole || !p->data)
+            continue;
+        c->out = cuda_from_channel(p, c->whole, c->whole->out, c->at);
+        if (c->role->need_grad)
+            c->grad = cuda_from_channel(p, c->whole, c->whole->grad, c->at);
+    }
 }
 
 static void place_all(struct mc_plan *p, struct places *m)
@@ -115,8 +118,7 @@ static void place_all(struct mc_plan *p, struct places *m)
             }
         }
     }
-    for (int i = 0; i < p->g->n_nodes; i++)
-        place_in_others(p, &p->nodes[i]);
+    place_in_others(p);
     for (size_t t = 0; t < p->n_taps; t++) {
         const struct mc_tap_request *tap = &p->taps[t];
         const size_t hw = p->nodes[tap->node].hw;
