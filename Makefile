@@ -130,10 +130,10 @@ gpu-plans: $(if $(EMULATED),$(BUILD)/tests/emulation/plans $(BUILD)/tests/emulat
 	$(if $(WRITE),TUNE=$(BUILD)/tests/emulation/tune REPEATS=0 DEVICE=cuda NETS="$(PLAN_NETS)" tests/bench/write-table cuda $(BUILD))
 	@$(BUILD)/tests/emulation/plans kernels/cuda/plans.tsv 0 128 $(PLAN_NETS)
 
-gpu-bench: all $(BUILD)/tests/bench/bench_train ## training steps on a device beside PyTorch's (PYTHON=), with ratios
-	@$(HERE) tests/gpu/bench $(BUILD)
+gpu-bench: all $(BUILD)/tests/bench/bench_train $(if $(CUDA_LIB),$(BUILD)/tests/gpu/kernels) ## training steps on a device beside PyTorch's (PYTHON=; KERNELS=yes: by kernel)
+	@$(HERE) tests/gpu/bench $(BUILD) $(if $(KERNELS),--kernels)
 
-gpu-pack: all programs-of-tests $(if $(CUDA_LIB),$(GPU_TESTS) $(BUILD)/tests/gpu/tune) ## what a machine with a GPU needs that can install nothing (DATA=)
+gpu-pack: all programs-of-tests $(if $(CUDA_LIB),$(GPU_TESTS) $(addprefix $(BUILD)/tests/gpu/,tune kernels)) ## what a machine with a GPU needs that can install nothing (DATA=)
 	@$(HERE) tests/gpu/pack $(BUILD)
 
 FUZZ_SECONDS ?= 60
@@ -180,7 +180,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST) | \
 		sed 's,$$(BUILD),$(BUILD),; s,$$(DESTDIR)$$(PREFIX),$(DESTDIR)$(PREFIX),'
 
-programs-of-tests: $(BUILD)/tests/memory/failing.so $(if $(EMULATED),$(EMULATED) $(BUILD)/tests/emulation/tune $(BUILD)/tests/emulation/plans $(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZER)
+programs-of-tests: $(BUILD)/tests/memory/failing.so $(if $(EMULATED),$(EMULATED) $(addprefix $(BUILD)/tests/emulation/,tune plans kernels) $(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZER)
 fuzzer: $(FUZZER)
 
 $(BUILD)/flags: export FLAGS_NOW = $(FLAGS)
@@ -222,15 +222,20 @@ $(BUILD)/kernels/cpu/algorithms.o $(BUILD)/kernels/cuda/choice.o: ALL_CFLAGS += 
 
 # No contraction on the device: a kernel's own arithmetic is then IEEE's, operation by operation.
 NVCCFLAGS ?= -O3
-CUDA_FLAGS := -std=c++17 $(CUDA_ARCH) -fmad=false -I. $(NVCCFLAGS) \
+CUDA_FLAGS := -std=c++17 $(CUDA_ARCH) -fmad=false -I. $(NVCCFLAGS) -Xptxas -v \
               -Werror all-warnings -Xcompiler -fPIC,-Wall,-Wextra,-Wshadow
 $(BUILD)/kernels/cuda/%.o $(BUILD)/kernels/open/open.o: ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE)
 $(BUILD)/kernels/cuda/%.o: ALL_CFLAGS += -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
 
+# Beside the object stay what ptxas says of it and the intermediate code for sm_90, which a test reads.
 $(BUILD)/kernels/cuda/%.cu.o: kernels/cuda/%.cu $(BUILD)/cuda-flags
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  NVCC  $<")
-	$(Q)$(NVCC) $(CUDA_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+	@rm -rf $(@:.o=.kept) && mkdir $(@:.o=.kept)
+	$(Q)$(NVCC) $(CUDA_FLAGS) --keep --keep-dir $(@:.o=.kept) -MMD -MP -MF $(@:.o=.d) -c $< -o $@ \
+		2>$(@:.o=.ptxas) || { cat $(@:.o=.ptxas) >&2; exit 1; }
+	@mv $(@:.o=.kept)/*90*.ptx $(@:.o=.ptx) 2>/dev/null || rm -f $(@:.o=.ptx)
+	@rm -rf $(@:.o=.kept)
 
 $(BUILD)/lib/libmc-cuda.so: $(CUDA_OBJ) $(CUDA_COMMON) kernels/cuda/exports.map
 	@mkdir -p $(@D)
@@ -239,14 +244,14 @@ $(BUILD)/lib/libmc-cuda.so: $(CUDA_OBJ) $(CUDA_COMMON) kernels/cuda/exports.map
 		-Xlinker --version-script=kernels/cuda/exports.map -Xlinker -rpath=$(CUDA)/lib64 \
 		-Xlinker --no-undefined
 
-# What times and checks plans calls the backend's own functions, so it has them in itself.
+# What times and checks plans, and counts kernels, calls the backend's own functions, so it has them in itself.
 TUNE_LIBS := $(filter-out -Wl%,$(LIBS))
-$(BUILD)/tests/gpu/tune.o $(BUILD)/tests/gpu/plans.o: ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE) \
+$(addprefix $(BUILD)/tests/gpu/,tune.o plans.o kernels.o): ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE) \
     -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
-$(BUILD)/tests/gpu/tune $(BUILD)/tests/gpu/plans: %: %.o $(CUDA_OBJ) $(LIB)
+$(addprefix $(BUILD)/tests/gpu/,tune plans kernels): %: %.o $(CUDA_OBJ) $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(NVCC) $(CUDA_ARCH) -Xcompiler -fopenmp $^ -o $@ $(TUNE_LIBS) -lcublas $(LINK_CUDNN) -Xlinker -rpath=$(CUDA)/lib64
-$(BUILD)/tests/emulation/tune $(BUILD)/tests/emulation/plans: $(BUILD)/tests/emulation/%: $(BUILD)/tests/gpu/%.o $(EMULATED_OBJ) $(filter-out %.cu.o,$(CUDA_OBJ)) $(LIB)
+$(addprefix $(BUILD)/tests/emulation/,tune plans kernels): $(BUILD)/tests/emulation/%: $(BUILD)/tests/gpu/%.o $(EMULATED_OBJ) $(filter-out %.cu.o,$(CUDA_OBJ)) $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(CXX) -fopenmp $^ -o $@ $(TUNE_LIBS) $(EMULATED_LIBS)
 

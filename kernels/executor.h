@@ -22,6 +22,9 @@
  *                                      channel `at` on, in order from 0; or back from the whole's
  *                                      gradient to the part's
  *
+ * BACKEND_NORM_ADDS is 1 where a batch norm does an addition and the ReLU behind it; its
+ * layer_parameters then makes the addition's gradient.
+ *
  * `adds` among their arguments: the gradient holds something, what is computed is added to it. */
 #ifndef BACKEND
 #error "a backend's run.c includes this file"
@@ -48,7 +51,7 @@ int BACKEND(plan_new)(struct mc_backend *be, const struct mc_graph *g, const str
     p->input_grad = o->backward && o->input_grad;
     p->train_only = o->train_only;
     p->n_taps = o->n_taps;
-    if (!(p->roles = mc_roles_new(g, o)))
+    if (!(p->roles = mc_roles_new(g, o, BACKEND_NORM_ADDS)))
         rc = mc_no_memory(err);
     if (!rc)
         rc = mc_new(&p->nodes, (size_t)g->n_nodes, err);
@@ -121,13 +124,15 @@ static void all_channels(struct mc_plan *p, struct BACKEND(node) * c, int backwa
 static void node_forward(struct mc_plan *p, struct BACKEND(node) * c, const float *params,
                          float *stats, double *acc)
 {
+    if (c->role->done)
+        return;
     if (c->n->op == MC_OP_ADD)
         add_forward(p, c);
     else if (c->n->op == MC_OP_CONCAT)
         all_channels(p, c, 0);
     else if (is_identity(p, c))
         move(p, c->size, p->nodes[c->n->in[0]].out, 0, c->out);
-    else if (c->n->n_in && !c->role->done)
+    else if (c->n->n_in)
         layer_forward(p, c, &p->nodes[c->n->in[0]], params, stats, acc);
 }
 
@@ -150,6 +155,19 @@ void BACKEND(forward)(struct mc_plan *p, enum mc_mode mode, const struct mc_buf 
         count_images(p, a + 2 * p->g->S);
 }
 
+/* A batch norm's: of the addition that it does, to what is added. */
+static void share_gradient(struct mc_plan *p, const struct BACKEND(node) * c)
+{
+    const struct BACKEND(node) *sum = &p->nodes[c->role->sum];
+    struct BACKEND(node) *other = &p->nodes[c->role->other];
+
+    if (!other->role->need_grad)
+        return;
+    if (other->grad != sum->grad)
+        move(p, c->size, sum->grad, other->written, other->grad);
+    other->written = 1;
+}
+
 static void node_backward(struct mc_plan *p, struct BACKEND(node) * c, const float *params,
                           float *dparams)
 {
@@ -159,10 +177,14 @@ static void node_backward(struct mc_plan *p, struct BACKEND(node) * c, const flo
         all_channels(p, c, 1);
         return;
     }
+    if (c->role->done)
+        return;
     layer_parameters(p, c, in, params, dparams);
+    if (c->role->sum >= 0)
+        share_gradient(p, c);
     for (int k = 0; k < c->n->n_in; k++) {
         in = &p->nodes[c->n->in[k]];
-        if (c->role->done || !in->role->need_grad)
+        if (!in->role->need_grad)
             continue;
         if (c->n->op == MC_OP_ADD || is_identity(p, c))
             move(p, c->size, c->grad, in->written, in->grad);

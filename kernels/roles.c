@@ -38,30 +38,71 @@ static void mark_gradients(const struct mc_graph *g, const struct mc_plan_opts *
     }
 }
 
+/* The first of a live node's live users. */
+static int first_user(const struct mc_graph *g, const struct mc_role *roles, int node)
+{
+    for (int j = node + 1; j < g->n_nodes; j++)
+        for (int k = 0; roles[j].live && k < g->nodes[j].n_in; k++)
+            if (g->nodes[j].in[k] == node)
+                return j;
+    return -1;
+}
+
 static void fuse(const struct mc_graph *g, struct mc_role *roles)
 {
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *n = &g->nodes[i];
         struct mc_role *r = &roles[i];
         const int norm = n->op == MC_OP_BATCHNORM;
-        r->relu = -1;
+        r->relu = r->sum = r->shares = -1;
         if (!r->live || r->users != 1 || (!norm && n->op != MC_OP_LINEAR && n->op != MC_OP_CONV))
             continue;
-        for (int j = i + 1; j < g->n_nodes; j++) { /* its only user */
-            const struct mc_node *user = &g->nodes[j];
-            if (!roles[j].live || user->n_in != 1 || user->in[0] != i)
-                continue;
-            if (norm && user->op == MC_OP_RELU) {
-                r->relu = j;
-                roles[j].done = 1;
-            } else if (!norm && user->op == MC_OP_BATCHNORM && !r->tapped) {
-                r->skip_bias = n->has_bias;
-            }
+        const int j = first_user(g, roles, i);
+        if (norm && g->nodes[j].op == MC_OP_RELU) {
+            r->relu = j;
+            roles[j].done = 1;
+        } else if (!norm && g->nodes[j].op == MC_OP_BATCHNORM && !r->tapped) {
+            r->skip_bias = n->has_bias;
         }
     }
 }
 
-struct mc_role *mc_roles_new(const struct mc_graph *g, const struct mc_plan_opts *o)
+/* A backward pass comes to the addition's batch norm before it adds to the gradient of `other`
+ * elsewhere. */
+static int may_share(const struct mc_graph *g, const struct mc_role *roles, int norm)
+{
+    const int other = roles[norm].other;
+
+    for (int j = norm; j < g->n_nodes; j++)
+        for (int k = 0; roles[j].live && k < g->nodes[j].n_in; k++)
+            if (g->nodes[j].in[k] == other && j != roles[norm].sum)
+                return 0;
+    return other > 0 && roles[other].need_grad;
+}
+
+static void fuse_additions(const struct mc_graph *g, struct mc_role *roles)
+{
+    for (int i = 0; i < g->n_nodes; i++) {
+        struct mc_role *r = &roles[i];
+        if (g->nodes[i].op != MC_OP_BATCHNORM || !r->live || r->users != 1 || r->tapped)
+            continue;
+        const int j = first_user(g, roles, i);
+        const struct mc_node *sum = &g->nodes[j];
+        if (sum->op != MC_OP_ADD || sum->n_in != 2 || roles[j].users != 1)
+            continue;
+        const int other = sum->in[sum->in[0] == i], k = first_user(g, roles, j);
+        if (other >= i || g->nodes[k].op != MC_OP_RELU)
+            continue;
+        r->relu = k;
+        r->sum = j;
+        r->other = other;
+        roles[j].done = roles[k].done = 1;
+        if (may_share(g, roles, i))
+            roles[other].shares = j;
+    }
+}
+
+struct mc_role *mc_roles_new(const struct mc_graph *g, const struct mc_plan_opts *o, int adds)
 {
     struct mc_role *roles = calloc((size_t)g->n_nodes, sizeof *roles);
 
@@ -70,5 +111,7 @@ struct mc_role *mc_roles_new(const struct mc_graph *g, const struct mc_plan_opts
     mark_live(g, o, roles);
     mark_gradients(g, o, roles);
     fuse(g, roles);
+    if (adds)
+        fuse_additions(g, roles);
     return roles;
 }

@@ -56,6 +56,23 @@ static void check_blas(struct cuda *be, cublasStatus_t status)
         failed(be, MC_EFAIL, "cuBLAS: ", cublasGetStatusString(status));
 }
 
+void (*cuda_watch)(struct cuda *be, const char *kernel, double bytes);
+static double moved;
+
+void cuda_moves(double bytes)
+{
+    if (cuda_watch)
+        moved = bytes;
+}
+
+void cuda_launched(struct cuda *be, const char *kernel)
+{
+    if (!cuda_watch)
+        return;
+    cuda_watch(be, kernel, moved);
+    moved = 0;
+}
+
 cudaStream_t cuda_stream(const struct cuda *be)
 {
     return be->stream;
@@ -69,9 +86,22 @@ struct cuda *cuda_entered(struct mc_backend *base)
     return be;
 }
 
-double *cuda_parts(const struct cuda *be)
+struct cuda_partial cuda_parts(const struct cuda *be)
 {
-    return be->part;
+    return (struct cuda_partial){be->part, (uint32_t *)(be->part + CUDA_PARTS)};
+}
+
+void cuda_fork(struct cuda *be)
+{
+    cuda_check(be, cudaEventRecord(be->forks, be->stream));
+    cuda_check(be, cudaStreamWaitEvent(be->beside, be->forks, 0));
+}
+
+void cuda_join(struct cuda *be)
+{
+    cuda_fork(be); /* also where nothing is beside: a capture knows that stream then */
+    cuda_check(be, cudaEventRecord(be->joins, be->beside));
+    cuda_check(be, cudaStreamWaitEvent(be->stream, be->joins, 0));
 }
 
 /* ---- products ---------------------------------------------------------------------------------
@@ -110,9 +140,11 @@ void cuda_product(struct cuda *be, enum cuda_type type, char ta, char tb, size_t
 
     if (!exact)
         check_blas(be, cublasSetMathMode(be->blas, mode));
+    cuda_moves((double)((m * k + k * n) * cuda_type_size(type) + m * n * cuda_type_size(to)));
     check_blas(be, cublasGemmEx(be->blas, operation(tb), operation(ta), (int)n, (int)m, (int)k,
                                 &alpha, b, from, (int)ldb, a, from, (int)lda, &beta, c,
                                 data_type(to), (int)ldc, compute, CUBLAS_GEMM_DEFAULT));
+    cuda_launched(be, "cuBLAS product");
     if (!exact)
         check_blas(be, cublasSetMathMode(be->blas, CUBLAS_PEDANTIC_MATH));
 }
@@ -149,10 +181,18 @@ void cuda_close(struct mc_backend *base)
         (void)cudnnBackendDestroyDescriptor(be->properties);
     if (be->dnn)
         (void)cudnnDestroy(be->dnn);
+    if (be->dnn_beside)
+        (void)cudnnDestroy(be->dnn_beside);
     if (be->blas)
         (void)cublasDestroy(be->blas);
     (void)cudaFree(be->blas_work);
     (void)cudaFree(be->part);
+    if (be->forks)
+        (void)cudaEventDestroy(be->forks);
+    if (be->joins)
+        (void)cudaEventDestroy(be->joins);
+    if (be->beside)
+        (void)cudaStreamDestroy(be->beside);
     if (be->stream)
         (void)cudaStreamDestroy(be->stream);
     free(be);
@@ -177,10 +217,17 @@ static int start(struct cuda *be, struct mc_error *err)
 
     cuda_check(be, cudaSetDevice(be->device));
     cuda_check(be, cudaStreamCreateWithFlags(&be->stream, cudaStreamNonBlocking));
+    cuda_check(be, cudaStreamCreateWithFlags(&be->beside, cudaStreamNonBlocking));
+    cuda_check(be, cudaEventCreateWithFlags(&be->forks, cudaEventDisableTiming));
+    cuda_check(be, cudaEventCreateWithFlags(&be->joins, cudaEventDisableTiming));
     if (!be->failed)
         cuda_check_dnn(be, cudnnCreate(&be->dnn), "cuDNN: ");
     if (!be->failed)
         cuda_check_dnn(be, cudnnSetStream(be->dnn, be->stream), "cuDNN: ");
+    if (!be->failed)
+        cuda_check_dnn(be, cudnnCreate(&be->dnn_beside), "cuDNN: ");
+    if (!be->failed)
+        cuda_check_dnn(be, cudnnSetStream(be->dnn_beside, be->beside), "cuDNN: ");
     if (!be->failed)
         cuda_check_dnn(be, cuda_describe_device(be), "cuDNN: ");
     if (!be->failed)
@@ -189,7 +236,7 @@ static int start(struct cuda *be, struct mc_error *err)
         return mc_fail(err, be->failed, "cuda:%d: %s", be->device, be->why);
     int rc = cuda_take(be, BLAS_WORK, "cuBLAS", &be->blas_work, err);
     if (!rc)
-        rc = cuda_take(be, CUDA_PARTS * sizeof *be->part, "partial sums", &part, err);
+        rc = cuda_take(be, (CUDA_PARTS + 1) * sizeof *be->part, "partial sums", &part, err);
     if (rc)
         return rc;
     be->part = part;

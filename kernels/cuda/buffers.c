@@ -130,12 +130,19 @@ int cuda_get(struct mc_backend *base, const struct mc_buf *src, size_t at, void 
     return told(be, err);
 }
 
+void cuda_fill_zeros(struct cuda *be, void *p, size_t bytes)
+{
+    cuda_moves((double)bytes);
+    cuda_check(be, cudaMemsetAsync(p, 0, bytes, be->stream));
+    cuda_launched(be, "fill_zeros");
+}
+
 void cuda_zero(struct mc_backend *base, struct mc_buf *b)
 {
     struct cuda *be = cuda_of(base);
 
     cuda_enter(be);
-    cuda_check(be, cudaMemsetAsync(b->data, 0, b->bytes, be->stream));
+    cuda_fill_zeros(be, b->data, b->bytes);
 }
 
 void cuda_copy(struct mc_backend *base, struct mc_buf *dst, const struct mc_buf *src, size_t bytes)
@@ -143,6 +150,8 @@ void cuda_copy(struct mc_backend *base, struct mc_buf *dst, const struct mc_buf 
     struct cuda *be = cuda_of(base);
 
     cuda_enter(be);
+    cuda_moves(2 * (double)bytes);
     cuda_check(be,
                cudaMemcpyAsync(dst->data, src->data, bytes, cudaMemcpyDeviceToDevice, be->stream));
+    cuda_launched(be, "copy");
 }

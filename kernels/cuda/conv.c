@@ -56,22 +56,38 @@ void cuda_conv_free(struct cuda_conv *c)
     free(c);
 }
 
-size_t cuda_conv_work(const struct cuda_conv *c)
+size_t cuda_conv_work(const struct cuda_conv *c, int weights)
 {
     size_t most = 0;
 
     for (int pass = 0; pass < CUDA_N_PASSES; pass++)
-        most = c->engines[pass].work > most ? c->engines[pass].work : most;
+        if (weights == (pass == MC_PASS_WEIGHTS))
+            most = c->engines[pass].work > most ? c->engines[pass].work : most;
     return most;
 }
 
 void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *weight, const void *y,
-                   const void *work)
+                   const void *work, int beside)
 {
+    static const char *const calls[] = {[MC_PASS_FORWARD] = "cuDNN forward",
+                                        [MC_PASS_DATA] = "cuDNN data",
+                                        [MC_PASS_WEIGHTS] = "cuDNN weights",
+                                        [CUDA_PASS_ADD] = "cuDNN add"};
     char what[WHAT], in[WHAT + 10];
 
     assert(c->engines[pass].plan);
-    const cudnnStatus_t rc = cuda_engine_run(c->be, &c->engines[pass], x, weight, y, work);
+    cuda_moves((double)cuda_type_size(c->shape.type) *
+               ((double)c->shape.n * c->shape.ic * c->shape.ih * c->shape.iw *
+                    (pass == CUDA_PASS_ADD ? 2 : 1) +
+                (double)c->shape.n * c->shape.oc * c->shape.oh * c->shape.ow +
+                (double)c->shape.oc * c->shape.ic / c->shape.groups * c->shape.kernel[0] *
+                    c->shape.kernel[1]));
+    beside = beside && !cuda_watch; /* who times wants one at a time */
+    if (beside)
+        cuda_fork(c->be);
+    const cudnnStatus_t rc = cuda_engine_run(beside ? c->be->dnn_beside : c->be->dnn,
+                                             &c->engines[pass], x, weight, y, work);
+    cuda_launched(c->be, calls[pass]);
     if (rc == CUDNN_STATUS_SUCCESS)
         return;
     say(c, pass, what);

@@ -4,10 +4,13 @@
  *
  * C files decide what runs in which order; the .cu files hold the kernels and the functions that
  * launch them (kernels.h). All work goes to one stream, so what is launched later sees what was
- * launched before, and only put() and get() wait. An activation lies as (N,C,H,W) float32, or
+ * launched before, but for weights' gradients, which nothing waits for until a backward pass ends;
+ * and only put() and get() wait. An activation lies as (N,C,H,W) float32, or
  * (N,H,W,C) in half precision. Every live node has memory of its own for its output and, with
- * backward, for its output's gradient; a ReLU that alone follows a batch norm is done by it. How
- * many images of a batch count is known on the device alone (struct cuda_batch). */
+ * backward, for its output's gradient; but a batch norm does the ReLU that alone follows it, and an
+ * addition between them, whose gradient is where that of what is added begins; and what a batch
+ * norm makes for a concatenation alone lies there. How many images of a batch count is known on the
+ * device alone (struct cuda_batch). */
 #ifndef MC_CUDA_H
 #define MC_CUDA_H
 
@@ -24,13 +27,14 @@ struct cuda {
     enum mc_precision precision;
     char kind[16]; /* "sm_90" */
     int processors;
-    int any_order; /* convolutions may add in any order */
-    cudaStream_t stream;
-    cudnnHandle_t dnn;
+    int any_order;               /* convolutions may add in any order */
+    cudaStream_t stream, beside; /* what runs beside the other work, from a fork to a join */
+    cudaEvent_t forks, joins;
+    cudnnHandle_t dnn, dnn_beside;
     cudnnBackendDescriptor_t properties; /* the device's, for cuDNN */
     cublasHandle_t blas;
     void *blas_work;
-    double *part;             /* CUDA_PARTS, of a flat vector's sums */
+    double *part;             /* CUDA_PARTS, of a flat vector's sums, and a counter */
     unsigned given_back;      /* how often memory was: what was captured may mean it */
     int direct;               /* something could not be captured, `describe` says why */
     enum mc_err failed;       /* the first failure while work was given to the device; */
@@ -80,7 +84,7 @@ int cuda_engines_named(struct cuda_conv *c, int pass, int fallback,
 /* Makes c->engines[pass] ready. -1: cuDNN refuses, and c->why tells why. */
 int cuda_engine_make(struct cuda_conv *c, int pass, const char *text);
 void cuda_engine_drop(struct cuda_engine *e);
-cudnnStatus_t cuda_engine_run(struct cuda *be, const struct cuda_engine *e, const void *x,
+cudnnStatus_t cuda_engine_run(cudnnHandle_t dnn, const struct cuda_engine *e, const void *x,
                               const void *weight, const void *y, const void *work);
 
 /* ---- the choice of engines (choice.c) ----------------------------------------------------------
@@ -105,10 +109,12 @@ uint32_t cuda_table_hash(void);
 int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_conv **out,
                   struct mc_error *err);
 void cuda_conv_free(struct cuda_conv *c);
-size_t cuda_conv_work(const struct cuda_conv *c); /* bytes */
-/* y, dx or dweight is what a wanted pass makes of the other two. */
+/* Bytes: of the weights' gradient, or of the other passes. */
+size_t cuda_conv_work(const struct cuda_conv *c, int weights);
+/* y, dx or dweight is what a wanted pass makes of the other two. beside: what
+ * is asked for later does not wait for it until cuda_join; it has scratch memory of its own. */
 void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *weight, const void *y,
-                   const void *work);
+                   const void *work, int beside);
 
 /* ---- products (backend_cuda.c): cuBLAS's -------------------------------------------------------
  * c (m,n) = a (m,k) b (k,n) + beta c, row-major; 'T': lies transposed. */
@@ -139,6 +145,8 @@ struct cuda_node {
     int written;            /* backward: grad holds something */
     int batch_stats;        /* batch norm: the last forward used the batch's own */
     struct cuda_conv *conv;
+    struct cuda_node *whole; /* a concatenation: output and gradient lie in its, */
+    size_t at;               /* from this channel on */
 };
 
 /* Half precision: the weights of a plan's convolutions as (O,H,W,I), then of its linear layers. */
@@ -165,22 +173,25 @@ struct mc_plan {
     struct cuda_rows rows;
     struct cuda_scaling scaling;
     struct cuda_copies copies;
-    void *work;        /* cuDNN's scratch */
-    double *part;      /* partial sums of channels */
-    double *moments;   /* a batch's, then activations as doubles */
-    size_t chunk;      /* doubles of those of each network */
-    enum mc_mode mode; /* of the last forward */
+    void *work;                  /* cuDNN's scratch, */
+    void *work_beside;           /* and that of weights' gradients */
+    double *part;                /* partial sums of channels */
+    struct cuda_partial partial; /* of batch norms: the same, and their counters */
+    double *moments;             /* a batch's, then activations as doubles */
+    size_t chunk;                /* doubles of those of each network */
+    enum mc_mode mode;           /* of the last forward */
 };
 
 static inline struct cuda_shape cuda_node_shape(const struct mc_plan *p, const struct cuda_node *c)
 {
     const int last = p->type != CUDA_F32 || c->hw == 1;
+    const uint32_t stored = c->whole ? c->whole->stored : c->stored;
     struct cuda_shape s = {.n = (uint32_t)p->batch,
                            .c = (uint32_t)c->n->c,
                            .hw = c->hw,
-                           .image = c->stored * c->hw,
+                           .image = stored * c->hw,
                            .channel = last ? 1 : c->hw,
-                           .pixel = last ? c->stored : 1,
+                           .pixel = last ? stored : 1,
                            .type = p->type,
                            .batch = p->rows.batch};
     return s;
@@ -238,8 +249,14 @@ size_t cuda_moments_images(size_t n, size_t k, size_t hw);
 void cuda_send(struct cuda *be, void *to, const void *from, size_t bytes);
 /* Zeroed device memory; `what` names it. MC_ENOMEM with the bytes needed and free. */
 int cuda_take(struct cuda *be, size_t bytes, const char *what, void **out, struct mc_error *err);
+void cuda_fill_zeros(struct cuda *be, void *p, size_t bytes);
 /* Back, when all that uses it has ended. NULL is fine. */
 void cuda_give_back(struct cuda *be, void *p);
+
+/* What is given to be->beside then comes behind all that was given to be->stream; and what is given
+ * to be->stream then, behind all that was given to be->beside. */
+void cuda_fork(struct cuda *be);
+void cuda_join(struct cuda *be);
 
 /* The current device is a thread's: every entry point sets it. */
 static inline void cuda_enter(struct cuda *be)

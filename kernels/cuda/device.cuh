@@ -31,6 +31,7 @@ extern "C" {
     do {                                                                                           \
         kernel<<<(unsigned)(blocks), CUDA_THREADS, 0, cuda_stream(be)>>>(__VA_ARGS__);             \
         cuda_check(be, cudaGetLastError());                                                        \
+        cuda_launched(be, #kernel);                                                                \
     } while (0)
 #define LAUNCH_BLOCKS LAUNCH
 #endif
@@ -88,6 +89,22 @@ static __device__ inline void channel_sums(const double *part, uint32_t parts, u
     *b = block_sum(*b);
 }
 
+/* Is the block the last of `blocks` to come here? It sees what the others wrote before. *came is 0
+ * before and after. */
+static __device__ inline int comes_last(uint32_t *came, uint32_t blocks)
+{
+    __shared__ int last;
+
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        last = atomicInc(came, blocks - 1) == blocks - 1;
+    __syncthreads();
+    if (last)
+        __threadfence();
+    return last;
+}
+
 /* ---- numbers of activations ---- */
 
 static __device__ inline float value(float x)
@@ -127,10 +144,9 @@ template <class T> static __device__ inline void set_or_add(T *to, int add, floa
 }
 
 /* What a thread loads and stores at once. */
-template <class T, int W> struct alignas(sizeof(T) * W) pack {
+template <class T, int W> struct alignas(sizeof(T) * W < 16 ? sizeof(T) * W : 16) pack {
     T v[W];
 };
-enum { CUDA_WIDE = 4 };
 
 /* `...` with T for the type t; and with P for its packs, wide or of one. */
 #define WITH_TYPE(t, ...)                                                                          \
@@ -150,21 +166,27 @@ enum { CUDA_WIDE = 4 };
 #define WITH_PACKS(t, wide, ...)                                                                   \
     do {                                                                                           \
         if (wide)                                                                                  \
-            WITH_TYPE(t, typedef PACK(T, CUDA_WIDE) P; __VA_ARGS__);                               \
+            WITH_TYPE(t, typedef PACK(T, 16 / sizeof(T)) P; __VA_ARGS__);                          \
         else                                                                                       \
             WITH_TYPE(t, typedef PACK(T, 1) P; __VA_ARGS__);                                       \
     } while (0)
 
-/* Whether a pointer to the type may be one to packs. NULL may. */
-static inline int cuda_aligned(enum cuda_type t, const void *p)
+/* Numbers of a wide pack: 16 bytes. */
+static inline uint32_t cuda_pack(enum cuda_type t)
 {
-    return (uintptr_t)p % (CUDA_WIDE * cuda_type_size(t)) == 0;
+    return (uint32_t)(16 / cuda_type_size(t));
+}
+
+/* Whether a pointer may be one to packs. NULL may. */
+static inline int cuda_aligned(const void *p)
+{
+    return (uintptr_t)p % 16 == 0;
 }
 
 /* Whether a packed shape's packs hold one channel's pixels, or one pixel's channels. */
 static inline int cuda_wide(const struct cuda_shape *s)
 {
-    return (s->channel == 1 ? s->c : s->hw) % CUDA_WIDE == 0;
+    return (s->channel == 1 ? s->c : s->hw) % cuda_pack(s->type) == 0;
 }
 
 /* The ReLU or Huber's; a NaN stays one. */

@@ -299,7 +299,7 @@ void cuda_engine_drop(struct cuda_engine *e)
     *e = (struct cuda_engine){0};
 }
 
-cudnnStatus_t cuda_engine_run(struct cuda *be, const struct cuda_engine *e, const void *x,
+cudnnStatus_t cuda_engine_run(cudnnHandle_t dnn, const struct cuda_engine *e, const void *x,
                               const void *weight, const void *y, const void *work)
 {
     const int64_t numbers[] = {X, W, Y};
@@ -312,7 +312,7 @@ cudnnStatus_t cuda_engine_run(struct cuda *be, const struct cuda_engine *e, cons
     set(&p, d, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &work);
     end(&p, d);
     if (!p.refused)
-        p.refused = cudnnBackendExecute(be->dnn, e->plan, d);
+        p.refused = cudnnBackendExecute(dnn, e->plan, d);
     if (d)
         (void)cudnnBackendDestroyDescriptor(d);
     return p.refused;

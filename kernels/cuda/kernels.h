@@ -64,6 +64,11 @@ struct cuda_shape {
     const struct cuda_batch *batch;
 };
 
+/* Where a tensor lies that has a shape's channels side by side but other strides. */
+struct cuda_place {
+    uint32_t image, pixel;
+};
+
 /* A batch norm's vectors (C): z = (x - mean) * scale + beta, behind it nothing (delta < 0), a ReLU
  * (0) or Huber's ReLU; k1, k2 of the backward pass, inv is 1/sigma. */
 struct cuda_norm {
@@ -79,19 +84,28 @@ extern "C" {
  * run.c, soft_permutation.c, vector.cu. */
 MC_DECLARE_FUNCTIONS(cuda)
 
+/* Who counts or times what is launched (tests/gpu/kernels.c) is told behind each launch and each
+ * library's call: its name, and the bytes that it reads and writes where each is moved once. NULL:
+ * nobody. */
+extern void (*cuda_watch)(struct cuda *be, const char *kernel, double bytes);
+void cuda_launched(struct cuda *be, const char *kernel);
+/* Of the next one. */
+void cuda_moves(double bytes);
+static inline double cuda_bytes(const struct cuda_shape *s)
+{
+    return (double)s->n * s->c * s->hw * (double)cuda_type_size(s->type);
+}
 /* Keeps the first failure for get(). */
 void cuda_check(struct cuda *be, cudaError_t status);
 cudaStream_t cuda_stream(const struct cuda *be);
 /* The current device is a thread's: every entry point sets it. */
 struct cuda *cuda_entered(struct mc_backend *be);
 #define CUDA_PARTS 1024
-double *cuda_parts(const struct cuda *be); /* (CUDA_PARTS), of a flat vector's sums */
+struct cuda_partial cuda_parts(const struct cuda *be); /* (CUDA_PARTS), of a flat vector's sums */
 
 /* ---- partial sums of channels (sums.cu) -------------------------------------------------------
  * part (C, parts, 2) float64, of images that count. */
 enum cuda_sum {
-    CUDA_SUM_SHIFTED, /* d = x - the channel's first pixel, d^2        stats */
-    CUDA_SUM_BACK,    /* dz, dz * (x - mean), dz = dy * act'(z)        norm_back_sums */
     CUDA_SUM_SQUARES, /* x, x^2                                        channel_sums, moments */
     CUDA_SUM_PRODUCT, /* x * dy, 0                                     dots */
     CUDA_SUM_LAYER    /* dz, dz * (x - mean) * inv, both of pixels     layer_norm_back */
@@ -107,6 +121,19 @@ void cuda_sums_to_floats(struct cuda *be, const struct cuda_shape *s, const doub
 void cuda_sums_to_doubles(struct cuda *be, const struct cuda_shape *s, const double *part,
                           double *sum, double *sq);
 
+/* Partial sums that the last block adds: (cuda_partial_size(s), 2), and counters of blocks (C),
+ * which are 0 between launches. */
+struct cuda_partial {
+    double *part;
+    uint32_t *came;
+};
+#define CUDA_SUM_BLOCKS 512   /* of one launch that sums */
+#define CUDA_MOST_BLOCKS 8192 /* of one that does not */
+size_t cuda_partial_size(const struct cuda_shape *s);
+/* out (C) = scale * a channel's sum of dy */
+void cuda_bias_sums(struct cuda *be, const struct cuda_shape *s, const void *dy, double scale,
+                    float *out, const struct cuda_partial *o);
+
 /* ---- batch norm (norm.cu); cpu/norm.c ---------------------------------------------------------
  */
 struct cuda_norm_args {
@@ -117,21 +144,29 @@ struct cuda_norm_args {
     double *acc_sum, *acc_sq;          /* re-estimation */
     float eps, momentum;
 };
-/* After CUDA_SUM_SHIFTED of x (unless the mode is MC_MODE_EVAL): fills m, updates what the mode
- * says. */
+/* Fills m, of the batch's sums or, in MC_MODE_EVAL, without x; updates what the mode says. */
 void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const void *x,
-                       const double *part, const struct cuda_norm_args *a,
-                       const struct cuda_norm *m);
-/* y = act(z); pre (may be NULL) = z. */
-void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x,
-                     const struct cuda_norm *m, void *pre, void *y);
-/* After CUDA_SUM_BACK: k1, k2, and the gradients (C; NULL: not wanted), times `scale`, of gamma,
- * beta and the bias in front. */
-void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const double *part,
-                            int batch_stats, const struct cuda_norm *m, double scale, float *dgamma,
-                            float *dbeta, float *dbias);
-void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x, const void *dy,
-                    const struct cuda_norm *m, int add, void *dx);
+                       const struct cuda_norm_args *a, const struct cuda_norm *m,
+                       const struct cuda_partial *o);
+/* y, where d has it, = act(z), z the normalised x, and `plus` if it is not NULL; pre (may be NULL)
+ * = z. plus and pre lie as x. */
+void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x, const void *plus,
+                     const struct cuda_norm *m, void *pre, const struct cuda_shape *d, void *y);
+/* Of dy, where d has it: k1, k2, and the gradients (C; NULL: not wanted), times `scale`, of gamma,
+ * beta and the bias in front; dz (NULL: not wanted) = dy act'(z), which is that of `plus` too. */
+struct cuda_norm_grads {
+    int batch_stats;
+    double scale;
+    float *dgamma, *dbeta, *dbias;
+};
+void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const void *x,
+                            const void *plus, const struct cuda_shape *d, const void *dy,
+                            const struct cuda_norm *m, const struct cuda_norm_grads *g, void *dz,
+                            const struct cuda_partial *o);
+/* Behind that. Where it made dz, that is dy, and m's delta is -1. */
+void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
+                    const struct cuda_shape *d, const void *dy, const struct cuda_norm *m, int add,
+                    void *dx);
 /* ---- layer norm (norm.cu); cpu/kernels_norm.h: m->mean and m->inv are of pixels (N * HW) ---- */
 void cuda_layer_norm(struct cuda *be, const struct cuda_shape *s, double eps, const void *x,
                      const float *weight, const float *bias, const struct cuda_norm *m, void *y);
@@ -189,8 +224,10 @@ void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struc
 /* ---- copies of weights in the activations' type (weights.cu) ----------------------------------
  * Element j of n is parameter index[j], or 0 where that is CUDA_NO_PARAM. */
 #define CUDA_NO_PARAM UINT32_MAX
+/* And what cuda_begin_forward does. */
 void cuda_copy_weights(struct cuda *be, enum cuda_type t, size_t n, const float *params,
-                       const uint32_t *index, void *to);
+                       const uint32_t *index, void *to, const struct cuda_rows *r,
+                       const struct mc_ctl *ctl);
 /* grad[index[j]] = scale * from[j] */
 void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void *from,
                          const uint32_t *index, float scale, float *grad);
@@ -198,9 +235,9 @@ void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void
 /* ---- losses (loss.cu); cpu/loss.c -------------------------------------------------------------
  */
 void cuda_begin_forward(struct cuda *be, const struct cuda_rows *r, const struct mc_ctl *ctl);
-/* logits, dx: (N, classes), packed, of type t */
+/* logits, dx: (N, classes), packed, of type t; came: a counter of blocks */
 void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
-               const struct cuda_rows *r, int main_head, double weight);
+               const struct cuda_rows *r, int main_head, double weight, uint32_t *came);
 void cuda_loss_back(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
                     const struct cuda_rows *r, double weight, int add, void *dx);
 void cuda_add_metrics(struct cuda *be, const struct cuda_rows *r, double *acc);

@@ -18,89 +18,128 @@ void cuda_begin_forward(struct cuda *be, const struct cuda_rows *r, const struct
     LAUNCH_EACH(be, begin_forward, (size_t)1, *r, ctl);
 }
 
+enum { SIDE = 16 }; /* threads of an image */
+
+/* For the threads of an image, of its logits x: the greatest, of which the lowest index wins and a
+ * NaN stays, as in PyTorch, and the sum of exp(x - top), of SIDE partial sums by halves. The whole
+ * block. */
+struct softmax {
+    float top;
+    uint32_t best;
+    double sum;
+};
 template <class T>
-static __global__ void losses(uint32_t n, uint32_t classes, const T *logits, struct cuda_rows r,
-                              int main_head)
+static __device__ struct softmax softmax_of(const T *x, uint32_t classes, int there)
 {
-    for
-        EACH(i, n)
-        {
-            const T *x = logits + i * classes;
-            const uint32_t label = (uint32_t)r.labels[i];
-            uint32_t best = 0;
-            double sum = 0, loss = 0;
-            float correct = 0;
-            if (i < r.batch->valid) {
-                float top = value(x[0]);
-                for (uint32_t j = 1; j < classes; j++) {
-                    const float v = value(x[j]);
-                    if (v > top || v != v) { /* a NaN wins and stays, as in PyTorch */
-                        top = v;
-                        best = j;
-                    }
-                }
-                for (uint32_t j = 0; j < classes; j++)
-                    sum += exp((double)value(x[j]) - (double)top);
-                loss = log(sum) + (double)top - (double)value(x[label]);
-                correct = best == label && top == top ? 1.0f : 0.0f;
-            }
-            r.head[i] = loss;
-            if (main_head) {
-                r.loss[i] = (float)loss;
-                r.correct[i] = correct;
+    __shared__ struct softmax part[CUDA_THREADS];
+    const uint32_t side = threadIdx.x % SIDE;
+    struct softmax *mine = &part[threadIdx.x], s = {-INFINITY, classes, 0};
+
+    for (uint32_t j = side; there && j < classes; j += SIDE) {
+        const float v = value(x[j]);
+        if (v > s.top || v != v || s.best == classes) {
+            s.top = v;
+            s.best = j;
+        }
+    }
+    __syncthreads(); /* the last has been read */
+    *mine = s;
+    __syncthreads();
+    for (uint32_t rest = SIDE / 2; rest >= 1; rest /= 2) {
+        if (side < rest) {
+            const struct softmax o = mine[rest];
+            if (o.best < classes && (o.top > mine->top || o.top != o.top || mine->best == classes ||
+                                     (o.top == mine->top && o.best < mine->best))) {
+                mine->top = o.top;
+                mine->best = o.best;
             }
         }
+        __syncthreads();
+    }
+    s = part[threadIdx.x - side];
+    for (uint32_t j = side; there && j < classes; j += SIDE)
+        s.sum += exp((double)value(x[j]) - (double)s.top);
+    __syncthreads();
+    mine->sum = s.sum;
+    __syncthreads();
+    for (uint32_t rest = SIDE / 2; rest >= 1; rest /= 2) {
+        if (side < rest)
+            mine->sum += mine[rest].sum;
+        __syncthreads();
+    }
+    s.sum = part[threadIdx.x - side].sum;
+    return s;
 }
 
-/* One block. */
-static __global__ void add_objective(size_t n, struct cuda_rows r, double weight)
+/* The last block adds the objective. Moves the logits once. */
+template <class T>
+static __global__ void losses(uint32_t n, uint32_t classes, const T *logits, struct cuda_rows r,
+                              int main_head, double weight, uint32_t *came)
 {
+    const uint32_t i = blockIdx.x * (CUDA_THREADS / SIDE) + threadIdx.x / SIDE;
+    const T *x = logits + i * classes;
+    const int counts = i < n && i < r.batch->valid;
+    const struct softmax s = softmax_of(x, classes, counts);
     double sum = 0;
 
-    for (size_t i = threadIdx.x; i < n; i += CUDA_THREADS)
-        sum += r.head[i];
+    if (i < n && threadIdx.x % SIDE == 0) {
+        const uint32_t label = (uint32_t)r.labels[i];
+        const double loss = counts ? log(s.sum) + (double)s.top - (double)value(x[label]) : 0.0;
+        r.head[i] = loss;
+        if (main_head) {
+            r.loss[i] = (float)loss;
+            r.correct[i] = counts && s.best == label && s.top == s.top ? 1.0f : 0.0f;
+        }
+    }
+    if (!comes_last(came, gridDim.x))
+        return;
+    for (uint32_t k = threadIdx.x; k < n; k += CUDA_THREADS)
+        sum += r.head[k];
     sum = block_sum(sum);
     if (threadIdx.x == 0)
         r.batch->objective += weight * sum;
 }
 
-void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
-               const struct cuda_rows *r, int main_head, double weight)
+static size_t image_blocks(size_t n)
 {
-    WITH_TYPE(t, LAUNCH_EACH(be, losses, (uint32_t)n, (uint32_t)classes, (const T *)logits, *r,
-                             main_head));
-    LAUNCH_BLOCKS(be, add_objective, 1, n, *r, weight);
+    return (n * SIDE + CUDA_THREADS - 1) / CUDA_THREADS;
 }
 
+void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
+               const struct cuda_rows *r, int main_head, double weight, uint32_t *came)
+{
+    cuda_moves((double)(n * classes * cuda_type_size(t)));
+    WITH_TYPE(t, LAUNCH_BLOCKS(be, losses, image_blocks(n), (uint32_t)n, (uint32_t)classes,
+                               (const T *)logits, *r, main_head, weight, came));
+}
+
+/* Moves the logits and dx once, and dx twice where it adds. */
 template <class T>
 static __global__ void loss_back(uint32_t n, uint32_t classes, const T *logits, struct cuda_rows r,
                                  double weight, int add, T *dx)
 {
-    for
-        EACH(i, n)
-        {
-            const T *x = logits + i * classes;
-            const int counts = i < r.batch->valid;
-            double sum = 0, top = (double)value(x[0]);
-            for (uint32_t j = 1; j < classes; j++)
-                top = (double)value(x[j]) > top ? (double)value(x[j]) : top;
-            for (uint32_t j = 0; j < classes; j++)
-                sum += exp((double)value(x[j]) - top);
-            for (uint32_t j = 0; j < classes; j++) {
-                const double share = exp((double)value(x[j]) - top) / sum;
-                const double hit = j == (uint32_t)r.labels[i] ? 1.0 : 0.0;
-                const float g =
-                    counts ? (float)(weight / (double)r.batch->valid * (share - hit)) : 0.0f;
-                set_or_add(&dx[i * classes + j], add, g);
-            }
+    const uint32_t i = blockIdx.x * (CUDA_THREADS / SIDE) + threadIdx.x / SIDE;
+    const T *x = logits + i * classes;
+    const int counts = i < n && i < r.batch->valid;
+    const struct softmax s = softmax_of(x, classes, counts);
+
+    for (uint32_t j = threadIdx.x % SIDE; i < n && j < classes; j += SIDE) {
+        float g = 0;
+        if (counts) {
+            const double share = exp((double)value(x[j]) - (double)s.top) / s.sum;
+            const double hit = j == (uint32_t)r.labels[i] ? 1.0 : 0.0;
+            g = (float)(weight / (double)r.batch->valid * (share - hit));
         }
+        set_or_add(&dx[i * classes + j], add, g);
+    }
 }
 
 void cuda_loss_back(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
                     const struct cuda_rows *r, double weight, int add, void *dx)
 {
-    WITH_TYPE(t, LAUNCH_EACH(be, loss_back, (uint32_t)n, (uint32_t)classes, (const T *)logits, *r,
-                             weight, add, (T *)dx));
+    cuda_moves((add ? 3. : 2.) * (double)(n * classes * cuda_type_size(t)));
+    WITH_TYPE(t, LAUNCH_BLOCKS(be, loss_back, image_blocks(n), (uint32_t)n, (uint32_t)classes,
+                               (const T *)logits, *r, weight, add, (T *)dx));
 }
 
 /* One block. */

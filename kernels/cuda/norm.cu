@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Batch norm with the ReLU behind it: a channel's vectors from its sums, by a block, then
- * elementwise. A bias in front moves the mean and nothing else (cpu/norm.c). */
-#include "kernels/cuda/device.cuh"
+ * Batch norm with the ReLU behind it, and an addition between them: a channel's sums, of which the
+ * last block makes its vectors, then elementwise. A bias in front moves the mean and nothing else
+ * (cpu/norm.c). */
+#include "kernels/cuda/walk.cuh"
 
-/* A block a channel. */
-template <class T>
-static __global__ void prepare(struct cuda_shape s, const T *x, const double *part, uint32_t parts,
-                               struct cuda_norm_args a, struct cuda_norm m)
+/* A channel's vectors from its batch's sums of d = x - first and d^2, or of the running statistics.
+ */
+static __device__ void prepare(const struct cuda_shape &s, uint32_t c, double first, double sum,
+                               double sq, const struct cuda_norm_args &a, const struct cuda_norm &m)
 {
     const double count = (double)s.batch->valid * (double)s.hw;
-    const uint32_t c = blockIdx.x;
     const double lift = a.bias ? (double)a.bias[c] : 0;
     double mean = 0, var = 1;
 
@@ -18,15 +18,11 @@ static __global__ void prepare(struct cuda_shape s, const T *x, const double *pa
         mean = (double)a.running_mean[c] - lift;
         var = (double)a.running_var[c];
     } else if (s.batch->valid) {
-        double d, sq;
-        channel_sums(part, parts, c, &d, &sq);
-        d /= count;
+        const double d = sum / count;
         var = sq / count - d * d;
         var = var < 0 ? 0 : var;
-        mean = (double)value(x[c * s.channel]) + d;
+        mean = first + d;
     }
-    if (threadIdx.x)
-        return;
     if (a.mode == MC_MODE_TRAIN && s.batch->valid) {
         const double w = (double)a.momentum;
         const double unbiased = count > 1 ? var * count / (count - 1) : var;
@@ -43,109 +39,203 @@ static __global__ void prepare(struct cuda_shape s, const T *x, const double *pa
     m.beta[c] = a.weight_beta[c];
 }
 
+/* Moves x once. */
+template <class T, int W, int LAST>
+static __global__ void norm_sums(layout<T, W, LAST> l, struct cuda_place px, const T *x,
+                                 struct cuda_norm_args a, struct cuda_norm m, struct cuda_partial o)
+{
+    walk<T, W, LAST> w(l);
+    double ab[LAST ? 2 * W : 2] = {}, first[LAST ? W : 1] = {};
+
+    for (int j = 0; j < (LAST ? W : 1); j++)
+        first[j] = w.c < l.s.c ? (double)value(x[w.c * l.s.channel + j]) : 0;
+    for (; w.more() && w.counts(); w.next()) {
+        const pack<T, W> u = w.load(x, px);
+        for (int j = 0; j < W; j++) {
+            const int k = LAST ? j : 0;
+            const double d = (double)value(u.v[j]) - first[k];
+            ab[k] += d;
+            ab[(LAST ? W : 1) + k] += d * d;
+        }
+    }
+    end_sums(l, ab, o.part, o.came, [&](uint32_t c, double sum, double sq) {
+        prepare(l.s, c, (double)value(x[c * l.s.channel]), sum, sq, a, m);
+    });
+}
+
+static __global__ void norm_prepare(uint32_t n, struct cuda_shape s, struct cuda_norm_args a,
+                                    struct cuda_norm m)
+{
+    for
+        EACH(c, n)
+    prepare(s, c, 0, 0, 0, a, m);
+}
+
+/* Where numbers of the shape itself lie. */
+static struct cuda_place own(const struct cuda_shape *s)
+{
+    const struct cuda_place p = {s->image, s->pixel};
+    return p;
+}
+
 void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const void *x,
-                       const double *part, const struct cuda_norm_args *a,
-                       const struct cuda_norm *m)
+                       const struct cuda_norm_args *a, const struct cuda_norm *m,
+                       const struct cuda_partial *o)
 {
-    WITH_TYPE(s->type, LAUNCH_BLOCKS(be, prepare, s->c, *s, (const T *)x, part,
-                                     (uint32_t)cuda_sum_parts(s), *a, *m));
-}
+    const struct cuda_place p = own(s);
 
-/* Of a packed shape's packs P. */
-#define PACKS(s) (uint32_t)((s)->n * (s)->image / (sizeof(P) / sizeof(T)))
-
-template <class T, int W>
-static __global__ void apply(uint32_t n, struct cuda_shape s, const pack<T, W> *x,
-                             struct cuda_norm m, pack<T, W> *pre, pack<T, W> *y)
-{
-    const uint32_t next = s.channel == 1;
-
-    for
-        EACH(i, n)
-        {
-            const uint32_t c = i * W / s.channel % s.c;
-            pack<T, W> a = x[i], before = a;
-            for (uint32_t j = 0; j < W; j++) {
-                const uint32_t k = c + j * next;
-                const float z = (value(a.v[j]) - m.mean[k]) * m.scale[k] + m.beta[k];
-                set(&before.v[j], z);
-                set(&a.v[j], m.delta < 0 ? z : activate(z, m.delta));
-            }
-            if (pre)
-                pre[i] = before;
-            y[i] = a;
-        }
-}
-
-void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x,
-                     const struct cuda_norm *m, void *pre, void *y)
-{
-    WITH_PACKS(s->type, cuda_wide(s),
-               LAUNCH_EACH(be, apply, PACKS(s), *s, (const P *)x, *m, (P *)pre, (P *)y));
-}
-
-/* A block a channel. */
-static __global__ void back_prepare(struct cuda_shape s, const double *part, uint32_t parts,
-                                    int batch_stats, struct cuda_norm m, double scale,
-                                    float *dgamma, float *dbeta, float *dbias)
-{
-    const double count = (double)s.batch->valid * (double)s.hw;
-    const int own = batch_stats && s.batch->valid;
-    const uint32_t c = blockIdx.x;
-    const double inv = (double)m.inv[c];
-    double sum, dot;
-
-    channel_sums(part, parts, c, &sum, &dot);
-    if (threadIdx.x)
+    if (a->mode == MC_MODE_EVAL) {
+        LAUNCH_EACH(be, norm_prepare, s->c, *s, *a, *m);
         return;
-    if (dgamma)
-        dgamma[c] = (float)(scale * dot * inv);
-    if (dbeta)
-        dbeta[c] = (float)(scale * sum);
-    if (dbias)
-        dbias[c] = batch_stats ? 0.0f : (float)(scale * sum * (double)m.scale[c]);
-    m.k1[c] = own ? (float)(sum / count) : 0.0f;
-    m.k2[c] = own ? (float)(dot * inv * inv / count) : 0.0f;
+    }
+    cuda_moves(cuda_bytes(s));
+    WITH_LAYOUT(walks_wide(s, x, &p), s, CUDA_SUM_BLOCKS,
+                LAUNCH_BLOCKS(be, norm_sums, l.tiles() * l.parts, l, p, (const T *)x, *a, *m, *o));
 }
 
-void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const double *part,
-                            int batch_stats, const struct cuda_norm *m, double scale, float *dgamma,
-                            float *dbeta, float *dbias)
+/* Moves x, plus, pre and y once each. */
+template <class T, int W, int LAST>
+static __global__ void norm_apply(layout<T, W, LAST> l, struct cuda_place px, const T *x,
+                                  const T *plus, struct cuda_norm m, T *pre, struct cuda_place py,
+                                  T *y)
 {
-    LAUNCH_BLOCKS(be, back_prepare, s->c, *s, part, (uint32_t)cuda_sum_parts(s), batch_stats, *m,
-                  scale, dgamma, dbeta, dbias);
-}
+    walk<T, W, LAST> w(l);
+    const bool mine = w.c < l.s.c;
+    const parameters<W, LAST> mean(m.mean, w.c, mine), scale(m.scale, w.c, mine),
+        beta(m.beta, w.c, mine);
 
-template <class T, int W>
-static __global__ void back(uint32_t n, struct cuda_shape s, const pack<T, W> *x,
-                            const pack<T, W> *dy, struct cuda_norm m, int add, pack<T, W> *dx)
-{
-    const uint32_t counted = s.batch->valid * s.image, next = s.channel == 1;
-
-    for
-        EACH(i, n)
-        {
-            const uint32_t c = i * W / s.channel % s.c;
-            const pack<T, W> a = x[i], g = dy[i];
-            pack<T, W> to = add ? dx[i] : a;
-            for (uint32_t j = 0; j < W; j++) {
-                const uint32_t k = c + j * next;
-                const float d = value(a.v[j]) - m.mean[k];
-                float v = value(g.v[j]);
-                if (m.delta >= 0)
-                    v = activate_back(d * m.scale[k] + m.beta[k], v, m.delta);
-                v = i * W < counted ? m.scale[k] * (v - m.k1[k] - d * m.k2[k]) : 0.0f;
-                set_or_add(&to.v[j], add, v);
-            }
-            dx[i] = to;
+    for (; w.more(); w.next()) {
+        pack<T, W> u = w.load(x, px), before = u, more = u;
+        if (plus)
+            more = w.load(plus, px);
+        for (int j = 0; j < W; j++) {
+            float z = (value(u.v[j]) - mean[j]) * scale[j] + beta[j];
+            z = plus ? z + value(more.v[j]) : z;
+            set(&before.v[j], z);
+            set(&u.v[j], m.delta < 0 ? z : activate(z, m.delta));
         }
+        if (pre)
+            w.store(pre, px, before);
+        w.store(y, py, u);
+    }
 }
 
-void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x, const void *dy,
-                    const struct cuda_norm *m, int add, void *dx)
+void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x, const void *plus,
+                     const struct cuda_norm *m, void *pre, const struct cuda_shape *d, void *y)
 {
-    WITH_PACKS(s->type, cuda_wide(s),
-               LAUNCH_EACH(be, back, PACKS(s), *s, (const P *)x, (const P *)dy, *m, add, (P *)dx));
+    const struct cuda_place p = own(s), py = own(d);
+    const int wide = walks_wide(s, x, &p) && walks_wide(s, plus, &p) && walks_wide(s, y, &py);
+
+    cuda_moves(cuda_bytes(s) * (2 + (pre != NULL) + (plus != NULL)));
+    WITH_LAYOUT(wide, s, CUDA_MOST_BLOCKS,
+                LAUNCH(be, norm_apply, l.tiles() * l.parts, l, p, (const T *)x, (const T *)plus, *m,
+                       (T *)pre, py, (T *)y));
+}
+
+/* Moves x and dy once, and plus and dz. */
+template <class T, int W, int LAST>
+static __global__ void norm_back_sums(layout<T, W, LAST> l, struct cuda_place px, const T *x,
+                                      const T *plus, struct cuda_place py, const T *dy,
+                                      struct cuda_norm m, struct cuda_norm_grads g, T *dz,
+                                      struct cuda_partial o)
+{
+    walk<T, W, LAST> w(l);
+    const bool mine = w.c < l.s.c;
+    const parameters<W, LAST> mean(m.mean, w.c, mine), scale(m.scale, w.c, mine),
+        beta(m.beta, w.c, mine);
+    double ab[LAST ? 2 * W : 2] = {};
+
+    for (; w.more() && (dz || w.counts()); w.next()) {
+        const pack<T, W> u = w.load(x, px);
+        pack<T, W> v = w.load(dy, py), more = u;
+        const bool counts = w.counts();
+        if (plus)
+            more = w.load(plus, px);
+        for (int j = 0; j < W; j++) {
+            const int k = LAST ? j : 0;
+            const float d = value(u.v[j]) - mean[j];
+            float back = value(v.v[j]);
+            if (m.delta >= 0) {
+                const float z = d * scale[j] + beta[j];
+                back = activate_back(plus ? z + value(more.v[j]) : z, back, m.delta);
+            }
+            set(&v.v[j], counts ? back : 0);
+            back = !counts ? 0 : dz ? value(v.v[j]) : back;
+            ab[k] += (double)back;
+            ab[(LAST ? W : 1) + k] += (double)back * (double)d;
+        }
+        if (dz)
+            w.store(dz, px, v);
+    }
+    end_sums(l, ab, o.part, o.came, [&](uint32_t c, double sum, double dot) {
+        const double count = (double)l.s.batch->valid * (double)l.s.hw;
+        const int whole = g.batch_stats && l.s.batch->valid;
+        const double inv = (double)m.inv[c];
+        if (g.dgamma)
+            g.dgamma[c] = (float)(g.scale * dot * inv);
+        if (g.dbeta)
+            g.dbeta[c] = (float)(g.scale * sum);
+        if (g.dbias)
+            g.dbias[c] = g.batch_stats ? 0.0f : (float)(g.scale * sum * (double)m.scale[c]);
+        m.k1[c] = whole ? (float)(sum / count) : 0.0f;
+        m.k2[c] = whole ? (float)(dot * inv * inv / count) : 0.0f;
+    });
+}
+
+void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const void *x,
+                            const void *plus, const struct cuda_shape *d, const void *dy,
+                            const struct cuda_norm *m, const struct cuda_norm_grads *g, void *dz,
+                            const struct cuda_partial *o)
+{
+    const struct cuda_place p = own(s), py = own(d);
+    const int wide = walks_wide(s, x, &p) && walks_wide(s, plus, &p) && walks_wide(s, dy, &py);
+
+    cuda_moves(cuda_bytes(s) * (2 + (plus != NULL) + (dz != NULL)));
+    WITH_LAYOUT(wide, s, CUDA_SUM_BLOCKS,
+                LAUNCH_BLOCKS(be, norm_back_sums, l.tiles() * l.parts, l, p, (const T *)x,
+                              (const T *)plus, py, (const T *)dy, *m, *g, (T *)dz, *o));
+}
+
+/* Moves x, dy and dx once, and dx twice where it adds. */
+template <class T, int W, int LAST>
+static __global__ void norm_back(layout<T, W, LAST> l, struct cuda_place px, const T *x,
+                                 struct cuda_place py, const T *dy, struct cuda_norm m, int add,
+                                 T *dx)
+{
+    walk<T, W, LAST> w(l);
+    const bool mine = w.c < l.s.c;
+    const parameters<W, LAST> mean(m.mean, w.c, mine), scale(m.scale, w.c, mine),
+        beta(m.beta, w.c, mine), k1(m.k1, w.c, mine), k2(m.k2, w.c, mine);
+
+    for (; w.more(); w.next()) {
+        const pack<T, W> u = w.load(x, px), v = w.load(dy, py);
+        pack<T, W> to = u;
+        const bool counts = w.counts();
+        if (add)
+            to = w.load(dx, px);
+        for (int j = 0; j < W; j++) {
+            const float d = value(u.v[j]) - mean[j];
+            float back = value(v.v[j]);
+            if (m.delta >= 0)
+                back = activate_back(d * scale[j] + beta[j], back, m.delta);
+            back = counts ? scale[j] * (back - k1[j] - d * k2[j]) : 0.0f;
+            set_or_add(&to.v[j], add, back);
+        }
+        w.store(dx, px, to);
+    }
+}
+
+void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
+                    const struct cuda_shape *d, const void *dy, const struct cuda_norm *m, int add,
+                    void *dx)
+{
+    const struct cuda_place p = own(s), py = own(d);
+    const int wide = walks_wide(s, x, &p) && walks_wide(s, dy, &py) && walks_wide(s, dx, &p);
+
+    cuda_moves(cuda_bytes(s) * (add ? 4 : 3));
+    WITH_LAYOUT(wide, s, CUDA_MOST_BLOCKS,
+                LAUNCH(be, norm_back, l.tiles() * l.parts, l, p, (const T *)x, py, (const T *)dy,
+                       *m, add, (T *)dx));
 }
 
 static __global__ void count_images(size_t n, const struct cuda_batch *batch, double *images)

@@ -150,6 +150,7 @@ void cuda_take_pixels(struct cuda *be, const struct mc_source *src, const struct
     t.h = h;
     t.w = w;
     t.normalise = normalise;
+    cuda_moves((double)sh->n * sh->c * sh->hw * (t.bytes ? 1 : 4) + cuda_bytes(sh));
     WITH_TYPE(sh->type, LAUNCH_BLOCKS(be, take_pixels, sh->n, t, *sh, *r, *s, (T *)out));
 }
 

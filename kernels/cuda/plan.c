@@ -58,11 +58,13 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
 
     if (!c->role->live || c->n->op == MC_OP_LOSS)
         return;
+    const int hidden = c->role->relu >= 0 || (c->role->done && c->n->op == MC_OP_ADD);
+
     if (c->n->op == MC_OP_FLATTEN && cuda_flat(p, &p->nodes[c->n->in[0]]))
         c->out = p->nodes[c->n->in[0]].out;
-    else if (c->role->relu < 0 || c->role->tapped) /* else the ReLU's output is the only one */
+    else if (!c->whole && (!hidden || c->role->tapped)) /* else the ReLU's output is the only one */
         c->out = place(m, c->size * cuda_type_size(p->type));
-    if (c->role->need_grad)
+    if (c->role->need_grad && c->role->relu < 0 && c->role->shares < 0 && !c->whole)
         c->grad = place(m, c->size * cuda_type_size(p->type));
     if (c->n->op == MC_OP_MAXPOOL && p->backward && c->role->reach)
         c->where = place(m, c->size * sizeof(int32_t));
@@ -79,22 +81,44 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
     }
 }
 
+/* In what others have, which is placed by now; a concatenation's may be an addition's. */
+static void place_in_others(struct mc_plan *p)
+{
+    for (struct cuda_node *c = p->nodes; c < p->nodes + p->g->n_nodes; c++)
+        if (c->role->shares >= 0)
+            c->grad = p->nodes[c->role->shares].grad;
+    for (struct cuda_node *c = p->nodes; c < p->nodes + p->g->n_nodes; c++) {
+        if (!c->whole || !p->data)
+            continue;
+        c->out = cuda_from_channel(p, c->whole, c->whole->out, c->at);
+        if (c->role->need_grad)
+            c->grad = cuda_from_channel(p, c->whole, c->whole->grad, c->at);
+    }
+}
+
 static void place_all(struct mc_plan *p, struct places *m)
 {
-    size_t work = 0, parts = 0, moments = 0;
+    size_t work = 0, beside = 0, parts = 0, moments = 0, channels = 1;
 
     p->chunk = 0;
     for (int i = 0; i < p->g->n_nodes; i++) {
         const struct cuda_node *c = &p->nodes[i];
         place_node(p, &p->nodes[i], m);
-        if (c->conv && cuda_conv_work(c->conv) > work)
-            work = cuda_conv_work(c->conv);
+        if (c->conv && cuda_conv_work(c->conv, 0) > work)
+            work = cuda_conv_work(c->conv, 0);
+        if (c->conv && cuda_conv_work(c->conv, 1) > beside)
+            beside = cuda_conv_work(c->conv, 1);
         if (c->role->live) {
             const struct cuda_shape s = cuda_node_shape(p, c);
-            const size_t sums = s.c * cuda_sum_parts(&s);
+            const size_t sums = s.c * cuda_sum_parts(&s), own = cuda_partial_size(&s);
             parts = sums > parts ? sums : parts;
+            if (c->n->op == MC_OP_BATCHNORM || c->n->has_bias) {
+                parts = own > parts ? own : parts;
+                channels = s.c > channels ? s.c : channels;
+            }
         }
     }
+    place_in_others(p);
     for (size_t t = 0; t < p->n_taps; t++) {
         const struct mc_tap_request *tap = &p->taps[t];
         const size_t hw = p->nodes[tap->node].hw;
@@ -108,7 +132,10 @@ static void place_all(struct mc_plan *p, struct places *m)
     p->copies.param = place(m, p->copies.n * sizeof *p->copies.param);
     cuda_copies_place(p);
     p->work = place(m, work);
+    p->work_beside = place(m, beside);
     p->part = place(m, parts * 2 * sizeof *p->part);
+    p->partial.part = p->part;
+    p->partial.came = place(m, channels * sizeof *p->partial.came);
     p->moments = place(m, (moments + 2 * p->chunk) * sizeof *p->moments);
     p->rows.batch = place(m, sizeof *p->rows.batch);
     p->rows.labels = place(m, p->batch * sizeof *p->rows.labels);
@@ -168,6 +195,24 @@ static int measure(struct mc_plan *p, int node, struct mc_error *err)
     return 0;
 }
 
+/* A batch norm writes anywhere; what nobody else reads, where it is read. */
+static void find_whole(struct mc_plan *p, struct cuda_node *whole)
+{
+    size_t at = 0;
+
+    for (int k = 0; k < whole->n->n_in; k++) {
+        struct cuda_node *c = &p->nodes[whole->n->in[k]];
+        const int by_norm = c->n->op == MC_OP_RELU
+                                ? c->role->done
+                                : c->n->op == MC_OP_BATCHNORM && c->role->relu < 0;
+        if (by_norm && c->role->users == 1) {
+            c->whole = whole;
+            c->at = at;
+        }
+        at += (size_t)c->n->c;
+    }
+}
+
 int cuda_plan_place(struct mc_plan *p, struct mc_error *err)
 {
     struct places m = {0};
@@ -183,6 +228,9 @@ int cuda_plan_place(struct mc_plan *p, struct mc_error *err)
         if (c->role->live && c->n->op == MC_OP_CONV && (rc = make_conv(p, c, err)))
             return rc;
     }
+    for (int i = 0; i < p->g->n_nodes; i++)
+        if (p->roles[i].live && p->nodes[i].n->op == MC_OP_CONCAT)
+            find_whole(p, &p->nodes[i]);
     cuda_copies_place(p);
     place_all(p, &m);
     p->bytes = m.at;

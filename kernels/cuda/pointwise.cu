@@ -20,9 +20,9 @@ static __global__ void relu(uint32_t n, const pack<T, W> *x, float delta, pack<T
         }
 }
 
-static int whole_packs(size_t n)
+static int whole_packs(enum cuda_type t, size_t n)
 {
-    return n % CUDA_WIDE == 0;
+    return n % cuda_pack(t) == 0;
 }
 
 /* Of a vector of n in packs P. */
@@ -30,7 +30,8 @@ static int whole_packs(size_t n)
 
 void cuda_relu(struct cuda *be, enum cuda_type t, size_t n, const void *x, float delta, void *y)
 {
-    WITH_PACKS(t, whole_packs(n), LAUNCH_EACH(be, relu, PACKS(n), (const P *)x, delta, (P *)y));
+    cuda_moves(2. * (double)n * (double)cuda_type_size(t));
+    WITH_PACKS(t, whole_packs(t, n), LAUNCH_EACH(be, relu, PACKS(n), (const P *)x, delta, (P *)y));
 }
 
 template <class T, int W>
@@ -51,8 +52,9 @@ static __global__ void relu_back(uint32_t n, const pack<T, W> *x, const pack<T, 
 void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, const void *dy,
                     float delta, int add, void *dx)
 {
+    cuda_moves((add ? 4. : 3.) * (double)n * (double)cuda_type_size(t));
     WITH_PACKS(
-        t, whole_packs(n),
+        t, whole_packs(t, n),
         LAUNCH_EACH(be, relu_back, PACKS(n), (const P *)x, (const P *)dy, delta, add, (P *)dx));
 }
 
@@ -135,7 +137,8 @@ static __global__ void add_two(uint32_t n, const pack<T, W> *a, const pack<T, W>
 
 void cuda_add(struct cuda *be, enum cuda_type t, size_t n, const void *a, const void *b, void *y)
 {
-    WITH_PACKS(t, whole_packs(n),
+    cuda_moves(3. * (double)n * (double)cuda_type_size(t));
+    WITH_PACKS(t, whole_packs(t, n),
                LAUNCH_EACH(be, add_two, PACKS(n), (const P *)a, (const P *)b, (P *)y));
 }
 
@@ -157,6 +160,7 @@ static __global__ void add_bias(uint32_t n, struct cuda_shape s, const float *bi
 
 void cuda_add_bias(struct cuda *be, const struct cuda_shape *s, const float *bias, void *y)
 {
+    cuda_moves(2 * cuda_bytes(s));
     WITH_PACKS(s->type, cuda_wide(s),
                LAUNCH_EACH(be, add_bias, PACKS(s->n * s->image), *s, bias, (P *)y));
 }
@@ -183,8 +187,9 @@ static __global__ void copy_rows(uint32_t n, uint32_t count, const pack<T, W> *f
 void cuda_copy_rows(struct cuda *be, enum cuda_type t, size_t n, size_t count, const void *from,
                     size_t from_row, int add, void *to, size_t to_row)
 {
-    const int wide = whole_packs(count) && whole_packs(from_row) && whole_packs(to_row) &&
-                     cuda_aligned(t, from) && cuda_aligned(t, to);
+    const int wide = whole_packs(t, count) && whole_packs(t, from_row) && whole_packs(t, to_row) &&
+                     cuda_aligned(from) && cuda_aligned(to);
+    cuda_moves((add ? 3. : 2.) * (double)(n * count) * (double)cuda_type_size(t));
     WITH_PACKS(t, wide,
                LAUNCH_EACH(be, copy_rows, PACKS(n * count), PACKS(count), (const P *)from,
                            PACKS(from_row), add, (P *)to, PACKS(to_row)));
@@ -210,6 +215,7 @@ static __global__ void reorder(uint32_t n, struct cuda_shape s, const T *from, s
 void cuda_reorder(struct cuda *be, const struct cuda_shape *s, const void *from,
                   const struct cuda_shape *d, int add, void *to)
 {
+    cuda_moves((add ? 3 : 2) * cuda_bytes(d));
     WITH_TYPE(d->type,
               LAUNCH_EACH(be, reorder, d->n * d->image, *s, (const T *)from, *d, add, (T *)to));
 }
@@ -235,6 +241,7 @@ void cuda_dropout(struct cuda *be, const struct cuda_shape *s, const struct cuda
 {
     const float keep = 1 - drop;
 
+    cuda_moves((add ? 3 : 2) * cuda_bytes(s));
     /* MC_MAX_NODES and MC_MAX_DROPOUT / 4 are 32 bits together: no counter comes twice */
     WITH_TYPE(s->type, LAUNCH_EACH(be, dropout, s->n * s->image, *s, *r, node << 20, keep,
                                    keep > 0 ? 1 / keep : 0, (const T *)x, add, (T *)y));

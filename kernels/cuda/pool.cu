@@ -31,60 +31,94 @@ static __device__ inline uint32_t plane_in(const struct cuda_shape *s, uint32_t 
     return i / s->image * d->image + i / s->channel % s->c * d->channel;
 }
 
-template <class T>
+/* `...` with T, and with P for packs of it: half precision's channels by eights
+ * where they are such, of the shapes s and d; else one by one. */
+#define WITH_CHANNELS(s, d, ...)                                                                   \
+    do {                                                                                           \
+        if ((s)->type != CUDA_F32 && (s)->c % 8 == 0 && (s)->pixel % 8 == 0 &&                     \
+            (d)->pixel % 8 == 0)                                                                   \
+            WITH_TYPE((s)->type, typedef PACK(T, 8) P; __VA_ARGS__);                               \
+        else                                                                                       \
+            WITH_TYPE((s)->type, typedef PACK(T, 1) P; __VA_ARGS__);                               \
+    } while (0)
+#define PACKS(s) ((s)->n * (s)->image / (uint32_t)(sizeof(P) / sizeof(T)))
+
+/* Channels last: a thread's W channels of one pixel. */
+template <class T, int W> static __device__ inline pack<T, W> load(const T *x)
+{
+    return *(const pack<T, W> *)x;
+}
+
+/* Moves x, y and where once. */
+template <class T, int W>
 static __global__ void max_pool(uint32_t n, struct cuda_shape s, struct cuda_shape d,
-                                struct mc_window w, const T *x, T *y, int32_t *where)
+                                struct mc_window w, const T *x, pack<T, W> *y, int32_t *where)
 {
     for
         EACH(i, n)
         {
             uint32_t q;
-            const T *p = x + plane_in(&d, i, &s, &q);
+            const T *p = x + plane_in(&d, i * W, &s, &q);
             const struct mc_span h = mc_window_at(&w, 0, (int)q / w.ow);
             const struct mc_span v = mc_window_at(&w, 1, (int)q % w.ow);
-            int at = h.from * w.iw + v.from;
-            float best = value(p[(uint32_t)at * s.pixel]);
+            const int32_t first = h.from * w.iw + v.from;
+            pack<T, W> best = load<T, W>(p + (uint32_t)first * s.pixel);
+            pack<int32_t, W> at;
+            for (int j = 0; j < W; j++)
+                at.v[j] = first;
             for (int a = h.from; a < h.to; a++)
                 for (int b = v.from; b < v.to; b++) {
-                    const float z = value(p[(uint32_t)(a * w.iw + b) * s.pixel]);
-                    if (z > best || z != z) { /* a NaN wins and stays, as in PyTorch */
-                        best = z;
-                        at = a * w.iw + b;
+                    const pack<T, W> u = load<T, W>(p + (uint32_t)(a * w.iw + b) * s.pixel);
+                    for (int j = 0; j < W; j++) {
+                        const float z = value(u.v[j]);
+                        if (z > value(best.v[j]) || z != z) { /* a NaN stays, as in PyTorch */
+                            best.v[j] = u.v[j];
+                            at.v[j] = a * w.iw + b;
+                        }
                     }
                 }
-            set(&y[i], best);
+            y[i] = best;
             if (where)
-                where[i] = at;
+                *(pack<int32_t, W> *)(where + i * W) = at;
         }
 }
 
 void cuda_max_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
                    const struct mc_window *w, const void *x, void *y, int32_t *where)
 {
-    WITH_TYPE(s->type,
-              LAUNCH_EACH(be, max_pool, d->n * d->image, *s, *d, *w, (const T *)x, (T *)y, where));
+    cuda_moves(cuda_bytes(s) + cuda_bytes(d) + (where ? 4. * d->n * d->c * d->hw : 0));
+    WITH_CHANNELS(s, d,
+                  LAUNCH_EACH(be, max_pool, PACKS(d), *s, *d, *w, (const T *)x, (P *)y, where));
 }
 
-template <class T>
+/* Moves dy, where and dx once, and dx twice where it adds. */
+template <class T, int W>
 static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cuda_shape d,
                                      struct mc_window w, const T *dy, const int32_t *where, int add,
-                                     T *dx)
+                                     pack<T, W> *dx)
 {
     for
         EACH(i, n)
         {
             uint32_t at;
-            const uint32_t plane = plane_in(&s, i, &d, &at);
+            const uint32_t plane = plane_in(&s, i * W, &d, &at);
             const struct mc_span h = windows_with(&w, 0, (int)at / w.iw);
             const struct mc_span v = windows_with(&w, 1, (int)at % w.iw);
-            float sum = 0;
+            float sum[W] = {};
             for (int a = h.from; a < h.to; a++)
                 for (int b = v.from; b < v.to; b++) {
                     const uint32_t from = plane + (uint32_t)(a * w.ow + b) * d.pixel;
-                    if (where[from] == (int32_t)at)
-                        sum += value(dy[from]);
+                    const pack<T, W> g = load<T, W>(dy + from);
+                    const pack<int32_t, W> k = load<int32_t, W>(where + from);
+                    for (int j = 0; j < W; j++)
+                        sum[j] += k.v[j] == (int32_t)at ? value(g.v[j]) : 0;
                 }
-            set_or_add(&dx[i], add, sum);
+            pack<T, W> to = {};
+            if (add)
+                to = dx[i];
+            for (int j = 0; j < W; j++)
+                set_or_add(&to.v[j], add, sum[j]);
+            dx[i] = to;
         }
 }
 
@@ -92,8 +126,10 @@ void cuda_max_pool_back(struct cuda *be, const struct cuda_shape *s, const struc
                         const struct mc_window *w, const void *dy, const int32_t *where, int add,
                         void *dx)
 {
-    WITH_TYPE(s->type, LAUNCH_EACH(be, max_pool_back, s->n * s->image, *s, *d, *w, (const T *)dy,
-                                   where, add, (T *)dx));
+    cuda_moves(cuda_bytes(s) * (add ? 2 : 1) + cuda_bytes(d) + 4. * d->n * d->c * d->hw);
+    WITH_CHANNELS(
+        s, d,
+        LAUNCH_EACH(be, max_pool_back, PACKS(s), *s, *d, *w, (const T *)dy, where, add, (P *)dx));
 }
 
 template <class T>
@@ -118,6 +154,7 @@ static __global__ void avg_pool(uint32_t n, struct cuda_shape s, struct cuda_sha
 void cuda_avg_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
                    const struct mc_window *w, const void *x, void *y)
 {
+    cuda_moves(cuda_bytes(s) + cuda_bytes(d));
     WITH_TYPE(s->type,
               LAUNCH_EACH(be, avg_pool, d->n * d->image, *s, *d, *w, (const T *)x, (T *)y));
 }
@@ -147,6 +184,7 @@ static __global__ void avg_pool_back(uint32_t n, struct cuda_shape s, struct cud
 void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
                         const struct mc_window *w, const void *dy, int add, void *dx)
 {
+    cuda_moves(cuda_bytes(s) * (add ? 2 : 1) + cuda_bytes(d));
     WITH_TYPE(s->type, LAUNCH_EACH(be, avg_pool_back, s->n * s->image, *s, *d, *w, (const T *)dy,
                                    add, (T *)dx));
 }

@@ -3,6 +3,7 @@
  * Every kind of node forward and backward: what kernels/executor.h runs. */
 #include "kernels/cuda/cuda.h"
 
+#define BACKEND_NORM_ADDS 1
 #define BACKEND(name) cuda_##name
 
 /* ---- layers with parameters -------------------------------------------------------------------
@@ -20,8 +21,8 @@ static void bias_gradient(struct mc_plan *p, const struct cuda_node *c, float *d
     const struct cuda_shape s = cuda_node_shape(p, c);
     if (!c->n->has_bias || c->role->skip_bias)
         return;
-    cuda_sums(p->be, &s, CUDA_SUM_SQUARES, c->grad, NULL, NULL, p->part);
-    cuda_sums_to_floats(p->be, &s, p->part, 1 / (double)p->loss_scale, dparams + c->n->bias.offset);
+    cuda_bias_sums(p->be, &s, c->grad, 1 / (double)p->loss_scale, dparams + c->n->bias.offset,
+                   &p->partial);
 }
 
 /* A layer's weights in the plan's type. */
@@ -35,7 +36,7 @@ static void conv_parameters(struct mc_plan *p, const struct cuda_node *c,
 {
     void *dweight = c->dweight ? c->dweight : (void *)(dparams + c->n->weight.offset);
 
-    cuda_conv_run(c->conv, MC_PASS_WEIGHTS, in->out, dweight, c->grad, p->work);
+    cuda_conv_run(c->conv, MC_PASS_WEIGHTS, in->out, dweight, c->grad, p->work_beside, 1);
     bias_gradient(p, c, dparams);
 }
 
@@ -68,6 +69,18 @@ static void linear_backward(struct mc_plan *p, const struct cuda_node *c,
                  adds ? 1.0f : 0.0f, p->type, in->grad, k);
 }
 
+/* Of a batch norm: the ReLU done with it, or itself. */
+static const struct cuda_node *last_of(const struct mc_plan *p, const struct cuda_node *c)
+{
+    return c->role->relu >= 0 ? &p->nodes[c->role->relu] : c;
+}
+
+/* What it adds in front of that. */
+static const void *added(const struct mc_plan *p, const struct cuda_node *c)
+{
+    return c->role->sum >= 0 ? p->nodes[c->role->other].out : NULL;
+}
+
 static void norm_forward(struct mc_plan *p, struct cuda_node *c, const struct cuda_node *in,
                          const float *params, float *stats, double *acc)
 {
@@ -86,32 +99,43 @@ static void norm_forward(struct mc_plan *p, struct cuda_node *c, const struct cu
         .momentum = c->n->momentum,
     };
 
+    const struct cuda_node *y = last_of(p, c);
+    const struct cuda_node *pre = c->role->sum >= 0 ? &p->nodes[c->role->sum] : c;
+    const struct cuda_shape d = cuda_node_shape(p, y);
     c->batch_stats = p->mode != MC_MODE_EVAL;
-    if (c->batch_stats)
-        cuda_sums(p->be, &s, CUDA_SUM_SHIFTED, in->out, NULL, NULL, p->part);
-    cuda_norm_prepare(p->be, &s, in->out, p->part, &a, &c->norm);
-    if (c->role->relu < 0)
-        cuda_norm_apply(p->be, &s, in->out, &c->norm, NULL, c->out);
-    else
-        cuda_norm_apply(p->be, &s, in->out, &c->norm, c->role->tapped ? c->out : NULL,
-                        p->nodes[c->role->relu].out);
-}
-
-static const void *output_grad(const struct mc_plan *p, const struct cuda_node *c)
-{
-    return c->role->relu >= 0 ? p->nodes[c->role->relu].grad : c->grad;
+    cuda_norm_prepare(p->be, &s, in->out, &a, &c->norm, &p->partial);
+    cuda_norm_apply(p->be, &s, in->out, added(p, c), &c->norm,
+                    y != pre && pre->role->tapped ? pre->out : NULL, &d, y->out);
 }
 
 static void norm_parameters(struct mc_plan *p, struct cuda_node *c, const struct cuda_node *in,
                             float *dparams)
 {
-    const struct cuda_shape s = cuda_node_shape(p, c);
+    const struct cuda_node *y = last_of(p, c);
+    const struct cuda_shape s = cuda_node_shape(p, c), d = cuda_node_shape(p, y);
+    const struct cuda_norm_grads g = {
+        .batch_stats = c->batch_stats,
+        .scale = 1 / (double)p->loss_scale,
+        .dgamma = dparams ? dparams + c->n->weight.offset : NULL,
+        .dbeta = dparams ? dparams + c->n->bias.offset : NULL,
+        .dbias = dparams && in->role->skip_bias ? dparams + in->n->bias.offset : NULL,
+    };
 
-    cuda_sums(p->be, &s, CUDA_SUM_BACK, in->out, output_grad(p, c), &c->norm, p->part);
-    cuda_norm_back_prepare(p->be, &s, p->part, c->batch_stats, &c->norm, 1 / (double)p->loss_scale,
-                           dparams ? dparams + c->n->weight.offset : NULL,
-                           dparams ? dparams + c->n->bias.offset : NULL,
-                           dparams && in->role->skip_bias ? dparams + in->n->bias.offset : NULL);
+    cuda_norm_back_prepare(p->be, &s, in->out, added(p, c), &d, y->grad, &c->norm, &g,
+                           c->role->sum >= 0 ? p->nodes[c->role->sum].grad : NULL, &p->partial);
+}
+
+static void norm_backward(struct mc_plan *p, const struct cuda_node *c, const struct cuda_node *in,
+                          int adds)
+{
+    const int sum = c->role->sum;
+    const struct cuda_node *y = sum >= 0 ? &p->nodes[sum] : last_of(p, c);
+    const struct cuda_shape s = cuda_node_shape(p, c), d = cuda_node_shape(p, y);
+    struct cuda_norm m = c->norm;
+
+    if (sum >= 0)
+        m.delta = -1; /* the ReLU's slope is in the addition's gradient */
+    cuda_norm_back(p->be, &s, in->out, &d, y->grad, &m, adds, in->grad);
 }
 
 static void layer_norm_parameters(struct mc_plan *p, const struct cuda_node *c,
@@ -155,6 +179,8 @@ static void channels(struct mc_plan *p, struct cuda_node *whole, size_t at, stru
     const size_t each = p->type == CUDA_F32 ? whole->hw : 1, rows = p->batch * (whole->hw / each);
     const size_t count = part->stored * each, row = whole->stored * each;
 
+    if (part->whole) /* it lies there */
+        return;
     if (!backward)
         cuda_copy_rows(p->be, p->type, rows, count, part->out, count, 0,
                        cuda_from_channel(p, whole, whole->out, at), row);
@@ -182,9 +208,11 @@ static void product(struct mc_plan *p, const struct cuda_node *c, int k, const v
 
 static void begin_forward(struct mc_plan *p, const float *params, const struct mc_ctl *ctl)
 {
-    cuda_begin_forward(p->be, &p->rows, ctl);
     if (p->copies.n)
-        cuda_copy_weights(p->be, p->type, p->copies.n, params, p->copies.param, p->copies.weight);
+        cuda_copy_weights(p->be, p->type, p->copies.n, params, p->copies.param, p->copies.weight,
+                          &p->rows, ctl);
+    else
+        cuda_begin_forward(p->be, &p->rows, ctl);
 }
 
 static void count_images(const struct mc_plan *p, double *images)
@@ -201,7 +229,7 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
 
     switch (c->n->op) {
     case MC_OP_CONV:
-        cuda_conv_run(c->conv, MC_PASS_FORWARD, in->out, weight(c, params), c->out, p->work);
+        cuda_conv_run(c->conv, MC_PASS_FORWARD, in->out, weight(c, params), c->out, p->work, 0);
         add_bias(p, c, params);
         break;
     case MC_OP_LINEAR:
@@ -241,7 +269,7 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
         break;
     case MC_OP_LOSS:
         cuda_loss(p->be, p->type, p->batch, (size_t)in->n->c, in->out, &p->rows,
-                  mc_is_main(p->g, c->n), (double)c->n->loss_weight);
+                  mc_is_main(p->g, c->n), (double)c->n->loss_weight, p->partial.came);
         break;
     default:
         if (mc_is_activation(c->n->op))
@@ -253,7 +281,7 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
 static void begin_backward(struct mc_plan *p, float *dparams)
 {
     if (dparams)
-        cuda_check(p->be, cudaMemsetAsync(dparams, 0, p->g->P * sizeof *dparams, p->be->stream));
+        cuda_fill_zeros(p->be, dparams, p->g->P * sizeof *dparams);
 }
 
 static void layer_parameters(struct mc_plan *p, struct cuda_node *c, const struct cuda_node *in,
@@ -283,13 +311,13 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, int i,
     switch (c->n->op) {
     case MC_OP_CONV:
         cuda_conv_run(c->conv, adds ? CUDA_PASS_ADD : MC_PASS_DATA, dx, weight(c, params), c->grad,
-                      p->work);
+                      p->work, 0);
         break;
     case MC_OP_LINEAR:
         linear_backward(p, c, in, params, adds);
         break;
     case MC_OP_BATCHNORM:
-        cuda_norm_back(p->be, &d, in->out, output_grad(p, c), &c->norm, adds, dx);
+        norm_backward(p, c, in, adds);
         break;
     case MC_OP_RELU:
         cuda_relu_back(p->be, p->type, c->size, in->out, c->grad, c->n->delta, adds, dx);
@@ -332,6 +360,8 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, int i,
 
 static void end_backward(struct mc_plan *p, float *dparams)
 {
+    if (dparams)
+        cuda_join(p->be);
     if (dparams && p->copies.convs)
         cuda_copy_gradients(p->be, p->type, p->copies.convs, p->copies.grad, p->copies.param,
                             1 / p->loss_scale, dparams);

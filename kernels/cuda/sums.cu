@@ -3,13 +3,13 @@
  * Sums over a channel's elements, in two steps: each block a part of the pixels, then the parts in
  * an order of their own. Channels first, a block sums one channel; channels last, a pixel's
  * channels side by side. */
-#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/walk.cuh"
 
-/* Channels last: the channels that a block sums side by side, CUDA_WIDE or 1 by each of `lanes`
+/* Channels last: the channels that a block sums side by side, a pack or 1 by each of `lanes`
  * threads; a power of two. */
 static uint32_t lanes_of(const struct cuda_shape *s, int wide)
 {
-    const uint32_t want = wide ? s->c / CUDA_WIDE : s->c;
+    const uint32_t want = wide ? s->c / cuda_pack(s->type) : s->c;
     uint32_t lanes = 1;
 
     while (lanes < want && lanes < 32 && lanes < CUDA_THREADS)
@@ -32,22 +32,11 @@ struct sum_args {
     uint32_t parts;
 };
 
-/* What element x of channel c and pixel p (of all images) adds; first: the channel's first pixel.
- */
-static __device__ inline void sum_terms(const struct sum_args *t, uint32_t c, uint32_t p, float x,
-                                        float dy, float first, double *a, double *b)
+/* What element x of pixel p (of all images) adds. */
+static __device__ inline void sum_terms(const struct sum_args *t, uint32_t p, float x, float dy,
+                                        double *a, double *b)
 {
-    if (t->what == CUDA_SUM_SHIFTED) {
-        const double d = (double)x - (double)first;
-        *a += d;
-        *b += d * d;
-    } else if (t->what == CUDA_SUM_BACK) {
-        const float d = x - t->m.mean[c];
-        if (t->m.delta >= 0)
-            dy = activate_back(d * t->m.scale[c] + t->m.beta[c], dy, t->m.delta);
-        *a += (double)dy;
-        *b += (double)dy * (double)d;
-    } else if (t->what == CUDA_SUM_PRODUCT) {
+    if (t->what == CUDA_SUM_PRODUCT) {
         *a += (double)x * (double)dy;
     } else if (t->what == CUDA_SUM_LAYER) {
         *a += (double)dy;
@@ -74,7 +63,6 @@ static __global__ void sum_planes(struct cuda_shape s, struct sum_args t, const 
 {
     const uint32_t c = blockIdx.x / t.parts, hw = s.hw / W, image = s.image / W;
     const pack<T, W> *at = x + c * hw;
-    const float first = value(at->v[0]);
     uint32_t from, to;
     double a = 0, b = 0;
 
@@ -83,8 +71,7 @@ static __global__ void sum_planes(struct cuda_shape s, struct sum_args t, const 
         const uint32_t i = e / hw, place = i * image + (e - i * hw);
         const pack<T, W> u = at[place], g = dy ? dy[c * hw + place] : u;
         for (int j = 0; j < W; j++)
-            sum_terms(&t, c, i * s.hw + (e - i * hw) * W + j, value(u.v[j]), value(g.v[j]), first,
-                      &a, &b);
+            sum_terms(&t, i * s.hw + (e - i * hw) * W + j, value(u.v[j]), value(g.v[j]), &a, &b);
     }
     a = block_sum(a);
     b = block_sum(b);
@@ -103,18 +90,13 @@ static __global__ void sum_rows(struct cuda_shape s, struct sum_args t, uint32_t
     const uint32_t c = (blockIdx.x / t.parts * lanes + side) * W, pixel = s.pixel / W;
     const int mine = c < s.c; /* of the last tile, not all channels are */
     uint32_t from, to;
-    float first[W];
-    double a[W], b[W];
+    double a[W] = {}, b[W] = {};
 
-    for (int j = 0; j < W; j++) {
-        a[j] = b[j] = 0;
-        first[j] = mine ? value(x[c / W].v[j]) : 0;
-    }
     segment(s.n * s.hw, part, t.parts, s.batch->valid * s.hw, &from, &to);
     for (uint32_t e = from + threadIdx.x / lanes; mine && e < to; e += CUDA_THREADS / lanes) {
         const pack<T, W> u = x[e * pixel + c / W], g = dy ? dy[e * pixel + c / W] : u;
         for (int j = 0; j < W; j++)
-            sum_terms(&t, c + j, e, value(u.v[j]), value(g.v[j]), first[j], &a[j], &b[j]);
+            sum_terms(&t, e, value(u.v[j]), value(g.v[j]), &a[j], &b[j]);
     }
     for (int j = 0; j < W; j++) {
         a[j] = lane_sum(a[j], lanes);
@@ -129,18 +111,20 @@ static __global__ void sum_rows(struct cuda_shape s, struct sum_args t, uint32_t
 void cuda_sums(struct cuda *be, const struct cuda_shape *s, enum cuda_sum what, const void *x,
                const void *dy, const struct cuda_norm *m, double *part)
 {
-    const int aligned = cuda_aligned(s->type, x) && cuda_aligned(s->type, dy);
+    const int aligned = cuda_aligned(x) && cuda_aligned(dy);
     const struct cuda_norm none = {};
+    const uint32_t by = cuda_pack(s->type);
     const struct sum_args t = {what, m ? *m : none, (uint32_t)cuda_sum_parts(s)};
 
+    cuda_moves(cuda_bytes(s) * (dy ? 2 : 1) + 16. * s->c * (double)t.parts);
     if (s->channel == 1) {
-        const int wide = aligned && s->c % CUDA_WIDE == 0 && s->pixel % CUDA_WIDE == 0;
-        const uint32_t lanes = lanes_of(s, wide), side = wide ? lanes * CUDA_WIDE : lanes;
+        const int wide = aligned && s->c % by == 0 && s->pixel % by == 0;
+        const uint32_t lanes = lanes_of(s, wide), side = wide ? lanes * by : lanes;
         WITH_PACKS(s->type, wide,
                    LAUNCH_BLOCKS(be, sum_rows, (s->c + side - 1) / side * t.parts, *s, t, lanes,
                                  (const P *)x, (const P *)dy, part));
     } else {
-        WITH_PACKS(s->type, aligned && s->hw % CUDA_WIDE == 0,
+        WITH_PACKS(s->type, aligned && s->hw % by == 0,
                    LAUNCH_BLOCKS(be, sum_planes, s->c * t.parts, *s, t, (const P *)x, (const P *)dy,
                                  part));
     }
@@ -162,6 +146,7 @@ static __global__ void parts_to_floats(uint32_t parts, const double *part, doubl
 void cuda_sums_to_floats(struct cuda *be, const struct cuda_shape *s, const double *part,
                          double scale, float *out)
 {
+    cuda_moves(16. * s->c * (double)cuda_sum_parts(s));
     LAUNCH_BLOCKS(be, parts_to_floats, s->c, (uint32_t)cuda_sum_parts(s), part, scale, out);
 }
 
@@ -176,6 +161,45 @@ static __global__ void parts_to_doubles(uint32_t parts, const double *part, doub
         sum[c] += a;
         sq[c] += b;
     }
+}
+
+size_t cuda_partial_size(const struct cuda_shape *s)
+{
+    size_t most = 0;
+
+    for (int wide = 0; wide < 2; wide++)
+        WITH_LAYOUT(wide, s, CUDA_SUM_BLOCKS,
+                    most = l.parts * (size_t)s->c > most ? l.parts * (size_t)s->c : most;
+                    (void)sizeof(T));
+    return most;
+}
+
+/* Moves dy once. */
+template <class T, int W, int LAST>
+static __global__ void bias_sums(layout<T, W, LAST> l, struct cuda_place p, const T *dy,
+                                 double scale, float *out, struct cuda_partial o)
+{
+    walk<T, W, LAST> w(l);
+    double ab[LAST ? 2 * W : 2] = {};
+
+    for (; w.more() && w.counts(); w.next()) {
+        const pack<T, W> u = w.load(dy, p);
+        for (int j = 0; j < W; j++)
+            ab[LAST ? j : 0] += (double)value(u.v[j]);
+    }
+    end_sums(l, ab, o.part, o.came,
+             [&](uint32_t c, double sum, double) { out[c] = (float)(scale * sum); });
+}
+
+void cuda_bias_sums(struct cuda *be, const struct cuda_shape *s, const void *dy, double scale,
+                    float *out, const struct cuda_partial *o)
+{
+    const struct cuda_place p = {s->image, s->pixel};
+
+    cuda_moves(cuda_bytes(s));
+    WITH_LAYOUT(
+        walks_wide(s, dy, &p), s, CUDA_SUM_BLOCKS,
+        LAUNCH_BLOCKS(be, bias_sums, l.tiles() * l.parts, l, p, (const T *)dy, scale, out, *o));
 }
 
 void cuda_sums_to_doubles(struct cuda *be, const struct cuda_shape *s, const double *part,

@@ -40,8 +40,7 @@ struct terms {
     const float *coefs;
 };
 
-static __global__ void sum_terms(size_t n, float *dst, struct terms t,
-                                 const struct mc_ctl *ctl)
+static __global__ void sum_terms(size_t n, float *dst, struct terms t, const struct mc_ctl *ctl)
 {
     const float *coefs = t.coefs + (size_t)ctl->row * t.k + t.first;
 
@@ -87,7 +86,10 @@ struct sgd {
     int nesterov;
 };
 
-static __global__ void sgd_step(size_t n, struct sgd s, const struct mc_ctl *ctl)
+/* Moves grad once, m and p twice, and the point where it is not p; by packs of W. */
+template <class P>
+static __global__ void sgd_step(size_t n, struct sgd s, const P *grad, const P *point, P *m, P *p,
+                                const struct mc_ctl *ctl)
 {
     const float lr = s.lrs[ctl->row];
     const float coef = s.coefs ? s.coefs[(size_t)ctl->row * s.stride + s.k] : 1.0f;
@@ -95,11 +97,24 @@ static __global__ void sgd_step(size_t n, struct sgd s, const struct mc_ctl *ctl
     for
         EACH(i, n)
         {
-            const float d = coef * (s.grad[i] + s.decay * s.point[i]);
-            const float v = s.momentum * s.m[i] + d;
-            s.m[i] = v;
-            s.p[i] -= lr * (s.nesterov ? d + s.momentum * v : v);
+            const P g = grad[i], at = point[i];
+            P mean = m[i], to = p[i];
+            for (size_t j = 0; j < sizeof(P) / sizeof(float); j++) {
+                const float d = coef * (g.v[j] + s.decay * at.v[j]);
+                const float v = s.momentum * mean.v[j] + d;
+                mean.v[j] = v;
+                to.v[j] -= lr * (s.nesterov ? d + s.momentum * v : v);
+            }
+            m[i] = mean;
+            p[i] = to;
         }
+}
+
+template <class P>
+static void launch_sgd(struct cuda *be, size_t n, const struct sgd &s, const struct mc_ctl *ctl)
+{
+    LAUNCH_EACH(be, sgd_step, n * sizeof(float) / sizeof(P), s, (const P *)s.grad,
+                (const P *)s.point, (P *)s.m, (P *)s.p, ctl);
 }
 
 void cuda_sgd(struct mc_backend *base, size_t n, const struct mc_sgd *s, const struct mc_buf *ctl)
@@ -109,29 +124,34 @@ void cuda_sgd(struct mc_backend *base, size_t n, const struct mc_sgd *s, const s
     const struct sgd a = {data(s->p),   data(s->m),     data(s->grad), data(s->point),
                           data(s->lrs), data(s->coefs), s->stride,     s->k,
                           s->momentum,  s->decay,       s->nesterov};
-    LAUNCH_EACH(be, sgd_step, n, a, ctl_of(ctl));
+    cuda_moves((s->point == s->p ? 5. : 6.) * 4 * (double)n);
+    if (n % 4 == 0)
+        launch_sgd<pack<float, 4>>(be, n, a, ctl_of(ctl));
+    else
+        launch_sgd<pack<float, 1>>(be, n, a, ctl_of(ctl));
 }
 
-/* Block i: the i-th of CUDA_PARTS segments. */
-static __global__ void square_parts(size_t n, const float *x, double *part)
+/* Block i: the i-th of CUDA_PARTS segments; the last to come adds them. Moves x once. */
+template <class P>
+static __global__ void sum_squares(size_t n, const P *x, struct cuda_partial o, double scale,
+                                   double *acc)
 {
     const size_t from = n * blockIdx.x / gridDim.x, to = n * (blockIdx.x + 1) / gridDim.x;
     double sum = 0;
 
-    for (size_t i = from + threadIdx.x; i < to; i += CUDA_THREADS)
-        sum += (double)x[i] * (double)x[i];
+    for (size_t i = from + threadIdx.x; i < to; i += CUDA_THREADS) {
+        const P u = x[i];
+        for (size_t j = 0; j < sizeof(P) / sizeof(float); j++)
+            sum += (double)u.v[j] * (double)u.v[j];
+    }
     sum = block_sum(sum);
     if (threadIdx.x == 0)
-        part[blockIdx.x] = sum;
-}
-
-/* One block. */
-static __global__ void add_parts(size_t n, const double *part, double scale, double *acc)
-{
-    double sum = 0;
-
-    for (size_t i = threadIdx.x; i < n; i += CUDA_THREADS)
-        sum += part[i];
+        o.part[blockIdx.x] = sum;
+    if (!comes_last(o.came, gridDim.x))
+        return;
+    sum = 0;
+    for (size_t i = threadIdx.x; i < gridDim.x; i += CUDA_THREADS)
+        sum += o.part[i];
     sum = block_sum(sum);
     if (threadIdx.x == 0)
         *acc += scale * sum;
@@ -145,8 +165,13 @@ void cuda_sumsq(struct mc_backend *base, size_t n, const struct mc_buf *x, doubl
                                                    : want < CUDA_PARTS ? want
                                                                        : CUDA_PARTS;
 
-    LAUNCH_BLOCKS(be, square_parts, parts, n, data(x), cuda_parts(be));
-    LAUNCH_BLOCKS(be, add_parts, 1, parts, cuda_parts(be), scale, (double *)acc->data + slot);
+    cuda_moves(4. * (double)n);
+    if (n % 4 == 0)
+        LAUNCH_BLOCKS(be, sum_squares, parts, n / 4, (const PACK(float, 4) *)data(x),
+                      cuda_parts(be), scale, (double *)acc->data + slot);
+    else
+        LAUNCH_BLOCKS(be, sum_squares, parts, n, (const PACK(float, 1) *)data(x), cuda_parts(be),
+                      scale, (double *)acc->data + slot);
 }
 
 static __global__ void gather(size_t n, float *dst, const float *src, const uint32_t *index)
@@ -180,6 +205,5 @@ void cuda_proximal(struct mc_backend *base, size_t n, struct mc_buf *p, const st
 {
     struct cuda *be = cuda_entered(base);
 
-    LAUNCH_EACH(be, proximal_step, n, data(p), data(anchor), data(lrs), nu,
-                ctl_of(ctl));
+    LAUNCH_EACH(be, proximal_step, n, data(p), data(anchor), data(lrs), nu, ctl_of(ctl));
 }

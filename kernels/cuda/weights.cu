@@ -4,32 +4,59 @@
  * that its products take. */
 #include "kernels/cuda/device.cuh"
 
+/* n is a multiple of 8 (copies.c). */
+#define EIGHT(T) pack<T, 8>
+
+/* Moves index, to and as many parameters once. */
 template <class T>
-static __global__ void copy_weights(uint32_t n, const float *params, const uint32_t *index, T *to)
+static __global__ void copy_weights(uint32_t n, const float *params, const EIGHT(uint32_t) * index,
+                                    EIGHT(T) * to, struct cuda_batch *batch,
+                                    const struct mc_ctl *ctl)
 {
     for
         EACH(j, n)
-    set(&to[j], index[j] == CUDA_NO_PARAM ? 0.0f : params[index[j]]);
+        {
+            if (j == 0) {
+                batch->ctl = *ctl;
+                batch->objective = 0;
+            }
+            const EIGHT(uint32_t) from = index[j];
+            EIGHT(T) u;
+            for (int k = 0; k < 8; k++)
+                set(&u.v[k], from.v[k] == CUDA_NO_PARAM ? 0.0f : params[from.v[k]]);
+            to[j] = u;
+        }
 }
 
 void cuda_copy_weights(struct cuda *be, enum cuda_type t, size_t n, const float *params,
-                       const uint32_t *index, void *to)
+                       const uint32_t *index, void *to, const struct cuda_rows *r,
+                       const struct mc_ctl *ctl)
 {
-    WITH_TYPE(t, LAUNCH_EACH(be, copy_weights, (uint32_t)n, params, index, (T *)to));
+    cuda_moves((double)n * (double)(8 + cuda_type_size(t)));
+    WITH_TYPE(t, LAUNCH_EACH(be, copy_weights, (uint32_t)n / 8, params,
+                             (const EIGHT(uint32_t) *)index, (EIGHT(T) *)to, r->batch, ctl));
 }
 
+/* Moves index, from and as many gradients once. */
 template <class T>
-static __global__ void copy_gradients(uint32_t n, const T *from, const uint32_t *index, float scale,
-                                      float *grad)
+static __global__ void copy_gradients(uint32_t n, const EIGHT(T) * from,
+                                      const EIGHT(uint32_t) * index, float scale, float *grad)
 {
     for
         EACH(j, n)
-    if (index[j] != CUDA_NO_PARAM)
-        grad[index[j]] = scale * value(from[j]);
+        {
+            const EIGHT(uint32_t) to = index[j];
+            const EIGHT(T) u = from[j];
+            for (int k = 0; k < 8; k++)
+                if (to.v[k] != CUDA_NO_PARAM)
+                    grad[to.v[k]] = scale * value(u.v[k]);
+        }
 }
 
 void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void *from,
                          const uint32_t *index, float scale, float *grad)
 {
-    WITH_TYPE(t, LAUNCH_EACH(be, copy_gradients, (uint32_t)n, (const T *)from, index, scale, grad));
+    cuda_moves((double)n * (double)(8 + cuda_type_size(t)));
+    WITH_TYPE(t, LAUNCH_EACH(be, copy_gradients, (uint32_t)n / 8, (const EIGHT(T) *)from,
+                             (const EIGHT(uint32_t) *)index, scale, grad));
 }

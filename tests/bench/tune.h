@@ -7,6 +7,7 @@
 #include "kernels/conv_table.h"
 #include "libcommon/nets/nets.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static void need(int rc)
 {
     if (!rc)
         return;
-    fprintf(stderr, "tune: %s\n", err.text);
+    fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
     exit(1);
 }
 

@@ -37,6 +37,9 @@ bool emulated_captures()
 
 void emulated_do(const std::function<void()> &work)
 {
+    static const bool idle = getenv("MC_EMULATION_IDLE") != NULL;
+    if (idle)
+        return;
     if (captured) {
         captured->nodes.push_back(work);
         return;
@@ -62,6 +65,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *out)
     captured = NULL;
     if (!graph)
         return cudaErrorIllegalState;
+    if (emulated_waits())
+        spoiled = true;
     if (!spoiled && !emulated_fails("end")) {
         *out = graph;
         return cudaSuccess;

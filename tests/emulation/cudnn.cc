@@ -33,7 +33,9 @@ struct plan {
 };
 static std::map<descriptor, plan> plans;
 static bool refused; /* by us, not by cuDNN */
-static int none;
+struct cudnnContext {
+    cudaStream_t stream;
+};
 
 /* Is this to fail, by MC_EMULATION_CUDNN: describe (a tensor), algorithm (a plan), run. */
 static bool fails(const char *call)
@@ -187,22 +189,24 @@ WRAPPED(void, cudnnGetLastErrorString, char *text, size_t size)
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t *h)
 {
-    *h = (cudnnHandle_t)(void *)&none;
+    *h = new cudnnContext{};
     return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnDestroy(cudnnHandle_t)
+cudnnStatus_t cudnnDestroy(cudnnHandle_t h)
 {
+    delete h;
     return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnSetStream(cudnnHandle_t, cudaStream_t)
+cudnnStatus_t cudnnSetStream(cudnnHandle_t h, cudaStream_t s)
 {
+    h->stream = s;
     return CUDNN_STATUS_SUCCESS;
 }
 
 /* The scratch memory is filled with what is no number. */
-cudnnStatus_t cudnnBackendExecute(cudnnHandle_t, descriptor d, descriptor pack)
+cudnnStatus_t cudnnBackendExecute(cudnnHandle_t h, descriptor d, descriptor pack)
 {
     const plan p = plans.at(d);
     const tensor tensors[] = {p.c.x, p.c.w, p.c.y};
@@ -224,7 +228,7 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t, descriptor d, descriptor pack)
     if (fails("run"))
         return CUDNN_STATUS_EXECUTION_FAILED;
     void *x = data[0], *w = data[1], *y = data[2];
-    emulated_do([=] {
+    emulated_do_on(h->stream, [=] {
         memset(work, 0x7f, (size_t)p.work);
         emulate_convolution(p.c, x, w, y);
     });

@@ -274,6 +274,10 @@ static int described(const char *name)
 
 /* ---- the rest of the runtime ---- */
 
+struct CUevent_st {
+    cudaStream_t stream; /* that it was recorded on */
+};
+
 cudaError_t cudaGetDeviceCount(int *n)
 {
     *n = 1;
@@ -308,9 +312,47 @@ cudaError_t cudaMemGetInfo(size_t *unused, size_t *all)
     return cudaSuccess;
 }
 
+static char streams[16];
+
+/* The first one that is made, and others beside it. */
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned)
 {
-    *s = NULL;
+    static size_t n;
+    *s = (cudaStream_t)(void *)&streams[n++ % 2];
+    return cudaSuccess;
+}
+
+/* Of a backend's two streams, the one for what runs beside. */
+static bool is_beside(cudaStream_t s)
+{
+    return (char *)(void *)s == &streams[1];
+}
+
+/* What the last event of either stream came behind. */
+static std::vector<std::function<void()>> waits;
+
+void emulated_do_on(cudaStream_t s, const std::function<void()> &work)
+{
+    if (is_beside(s) && backwards())
+        waits.push_back(work);
+    else
+        emulated_do(work);
+}
+
+bool emulated_waits()
+{
+    return !waits.empty();
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t event, unsigned)
+{
+    if (is_beside(s) == is_beside((cudaStream_t)event->stream))
+        return cudaErrorInvalidValue;
+    if (is_beside(s))
+        return cudaSuccess;
+    for (const auto &work : waits)
+        emulated_do(work);
+    waits.clear();
     return cudaSuccess;
 }
 
@@ -325,6 +367,36 @@ cudaError_t cudaStreamSynchronize(cudaStream_t)
         return emulated_refuse();
     emulated_begin();
     emulated_end();
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+{
+    *event = new CUevent_st{};
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t s)
+{
+    event->stream = s;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t)
+{
+    *ms = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    delete event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr, int)
+{
+    *value = 0;
     return cudaSuccess;
 }
 

@@ -19,8 +19,12 @@ void emulated_begin();
 void emulated_end();
 
 /* Now; or, while a stream is captured, kept for cudaGraphLaunch: it holds all that it needs by
- * value. */
+ * value. Never where MC_EMULATION_IDLE is set, for who counts what a device is asked to do. */
 void emulated_do(const std::function<void()> &work);
+/* The same. What runs beside the other work runs at once or, with MC_EMULATION_ORDER=backwards, not
+ * before that is waited for. */
+void emulated_do_on(cudaStream_t s, const std::function<void()> &work);
+bool emulated_waits(); /* something does that nobody has waited for */
 bool emulated_captures();
 /* What has no place in a capture spoils it, and fails. */
 cudaError_t emulated_refuse();

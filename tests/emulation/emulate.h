@@ -18,6 +18,14 @@ extern struct emulated_place emulated_thread, emulated_block, emulated_blocks, e
 void emulate_launch(size_t blocks, unsigned threads, int waits, const std::function<void()> &body);
 void emulate_barrier();
 
+/* Threads run one after another. */
+static inline unsigned emulate_increment(unsigned *x, unsigned most)
+{
+    const unsigned before = *x;
+    *x = before >= most ? 0 : before + 1;
+    return before;
+}
+
 /* Arguments are taken at the launch. */
 template <class K, class... A>
 void emulate_call(size_t blocks, unsigned threads, int waits, K kernel, A... arguments)
@@ -27,18 +35,24 @@ void emulate_call(size_t blocks, unsigned threads, int waits, K kernel, A... arg
 
 #undef __shared__
 #undef CUDA_THREADS
-#define CUDA_THREADS 16   /* fibers cost more than threads */
+#ifndef EMULATED_THREADS
+#define EMULATED_THREADS 16 /* of a block: fibers cost more than threads */
+#endif
+#define CUDA_THREADS EMULATED_THREADS
 #define __shared__ static /* blocks run one after another; empty in CUDA's header */
 #define threadIdx emulated_thread
 #define blockIdx emulated_block
 #define gridDim emulated_blocks
 #define blockDim emulated_threads
 #define __syncthreads emulate_barrier
+#define __threadfence() ((void)0)
+#define atomicInc emulate_increment
 #define LAUNCH(be, kernel, blocks, ...) EMULATE(be, kernel, blocks, 0, __VA_ARGS__)
 #define LAUNCH_BLOCKS(be, kernel, blocks, ...) EMULATE(be, kernel, blocks, 1, __VA_ARGS__)
 #define EMULATE(be, kernel, blocks, waits, ...)                                                    \
-    ((void)(be), emulate_call(                                                                     \
-                     blocks, CUDA_THREADS, waits, [=](const auto &...taken) { kernel(taken...); }, \
-                     __VA_ARGS__))
+    (emulate_call(                                                                                 \
+         blocks, CUDA_THREADS, waits, [=](const auto &...taken) { kernel(taken...); },             \
+         __VA_ARGS__),                                                                             \
+     cuda_launched(be, #kernel))
 
 #endif

@@ -150,7 +150,8 @@ static int heads(struct mc_graph *g, const struct shape *s, int v)
     return x;
 }
 
-/* Skips, a concat, strides. */
+/* Skips, of which one's gradient is that of an addition and one's of a concat first; one of a
+ * concat; strides. */
 static int residual(struct mc_graph *g, const struct shape *s, int v)
 {
     const struct mc_conv_opts three = {.kernel = 3, .pad = 1, .bias = v},
@@ -159,8 +160,8 @@ static int residual(struct mc_graph *g, const struct shape *s, int v)
 
     if (x < 0)
         return -1;
-    x = mc_graph_add(g, NULL, (int[]){x, unit_of(g, x, s->c, three)}, 2);
-    x = mc_graph_relu(g, NULL, x);
+    const int z = mc_graph_batchnorm(g, NULL, mc_graph_conv(g, NULL, x, s->c, three), 1e-5f);
+    x = mc_graph_relu(g, NULL, mc_graph_add(g, NULL, v ? (int[]){x, z} : (int[]){z, x}, 2));
     int skip = mc_graph_conv(g, NULL, x, s->c + 4, (struct mc_conv_opts){.stride = 2, .bias = v});
     skip = mc_graph_batchnorm(g, NULL, skip, 1e-5f);
     int y = unit_of(g, x, s->c + 4, down);
@@ -169,6 +170,11 @@ static int residual(struct mc_graph *g, const struct shape *s, int v)
     y = mc_graph_relu(g, NULL, mc_graph_add(g, NULL, (int[]){y, skip}, 2));
     x = mc_graph_pool(g, NULL, MC_OP_AVGPOOL, x, 2, 2, 0, 1);
     x = mc_graph_concat(g, NULL, (int[]){y, x, skip}, 3);
+    if (v) {
+        y = mc_graph_conv(g, NULL, x, 3 * s->c + 8, three);
+        y = mc_graph_batchnorm(g, NULL, y, 1e-5f);
+        x = mc_graph_relu(g, NULL, mc_graph_add(g, NULL, (int[]){x, y}, 2));
+    }
     return unit_of(g, x, 9, (struct mc_conv_opts){.kernel = 1, .bias = v});
 }
 

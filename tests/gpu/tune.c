@@ -69,7 +69,7 @@ static void make(void *arg)
     const struct call *c = arg;
     const struct buffers *b = c->b;
 
-    cuda_conv_run(c->conv, c->pass, b->x->data, b->w->data, b->y->data, b->work->data);
+    cuda_conv_run(c->conv, c->pass, b->x->data, b->w->data, b->y->data, b->work->data, 0);
 }
 
 static void drop(struct cuda *be, struct call *c)
@@ -282,7 +282,10 @@ static void measure(void *arg, struct cuda_conv *conv, int pass)
         take(be, s->type, (size_t)(s->ic / s->groups * s->oc * s->kernel[0] * s->kernel[1])), NULL};
     const int n = all_engines(be, conv, pass, &b, calls);
     for (int i = 0; i < n; i++)
-        work = cuda_conv_work(calls[i].conv) > work ? cuda_conv_work(calls[i].conv) : work;
+        for (int weights = 0; weights < 2; weights++)
+            work = cuda_conv_work(calls[i].conv, weights) > work
+                       ? cuda_conv_work(calls[i].conv, weights)
+                       : work;
     need(be->base.buf_new(&be->base, work, &b.work, &err));
     show(be, calls, n);
     for (int r = 0; r <= t->repeats; r++) /* the first warms up and captures */

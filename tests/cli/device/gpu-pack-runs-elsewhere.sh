@@ -42,6 +42,8 @@ STEPS=dropout-f32 ONLY=unit/kernels/test_dropout run memcheck || die "$(cat told
 [[ $(status memcheck dropout-f32) == @(skipped|passed) ]] || die "$(cat told)"
 NETS=mlp:8 SECS=100 PRECISION=f32 STEPS=mlp:8 run bench 3 && die 'there was time to measure'
 is "$(status bench mlp:8)" unfinished
+NETS=mlp:8 BATCH=4 MC_EMULATION_IDLE=1 STEPS=kernels-f32 run bench || die "$(cat told)"
+grep -q '^mlp:8	all	' work/results/bench/kernels-f32.log || die "$(cat work/results/bench/kernels-f32.log)"
 rm -r work
 # a part that was damaged on its way is refused
 printf x >>"$(echo pack/1/test.*)"

@@ -11,7 +11,9 @@ none=cuda:1000 # there is none of this number anywhere
 DEVICE=$none refuses gpu-check "$MC_ROOT/tests/gpu/check" "$MC_BUILD"
 DEVICE=$none refuses gpu-memcheck "$MC_ROOT/tests/gpu/check" "$MC_BUILD" memcheck
 DEVICE=$none refuses gpu-bench "$MC_ROOT/tests/gpu/bench" "$MC_BUILD"
+DEVICE=$none refuses gpu-bench "$MC_ROOT/tests/gpu/bench" "$MC_BUILD" --kernels
 DEVICE=$none refuses gpu-tune "$MC_ROOT/tests/gpu/tune-table" "$MC_BUILD"
+make -n -C "$MC_ROOT" BUILD="$MC_BUILD" gpu-bench KERNELS=yes | grep -q "tests/gpu/bench $MC_BUILD --kernels"
 DEVICE=cpu "$MC_ROOT/tests/gpu/check" "$MC_BUILD" >out && die 'the CPU was checked'
 [ "$(<out)" = 'gpu-check: nothing was checked: DEVICE=cpu is no GPU' ] || die "$(<out)"
 for goal in check memcheck bench tune; do

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# gpus.sh: no two jobs on a GPU, several where they may be, all GPUs in use; a job's status and signals are its
-# own; a killed job frees its GPU. Without any GPU.
+# gpus.sh: no two jobs on a GPU, several where they may be, there under MPS; all GPUs in use; a job's status and
+# signals are its own; a killed job frees its GPU. Without any GPU.
 export MC_GPU_LOCKS=$PWD/locks
 gpus=$MC_ROOT/pipelines/gpus.sh
 
 fails 2 'which GPUs?' "$gpus" true
 fails 2 'a command is needed' "$gpus" 0 1
-fails 2 '-n 0: a number' "$gpus" -n 0 0 true
+fails 2 '0:0: a number of jobs' "$gpus" 0:0 true
+fails 2 '1:many: a number of jobs' "$gpus" 0:2 1:many true
+fails 2 '0:: a number of jobs' "$gpus" 0: true
 fails 2 "no option '-x'" "$gpus" -x 0 true
 fails 2 "no command 'nothing-here'" "$gpus" 0 nothing-here
 [ ! -e locks ] || die 'a lock of no job'
@@ -24,8 +26,9 @@ rc=0
 "$gpus" 7 sh -c 'kill -TERM $$' || rc=$?
 [ $rc = 143 ] || die "status $rc of a job that was terminated"
 
-# 24 jobs on three GPUs, and two at a time on each of two: a job that finds its place taken fails
+# 24 jobs on three GPUs, and two at a time on one and one on another: a job that finds its place taken fails
 cat >job <<'END'
+[ "$CUDA_VISIBLE_DEVICES" != 1 ] || set -- 0
 for place in 0 $1; do mkdir "place.$CUDA_VISIBLE_DEVICES.$place" 2>/dev/null && break || place=; done
 [ -n "$place" ] || exit 9
 echo "$CUDA_VISIBLE_DEVICES" >>seen
@@ -43,7 +46,69 @@ many() { # PLACE GPUS.SH'S ARGUMENTS...
 }
 many 0 0 2 5
 [ "$(wc -l <seen)" = 24 ] && [ -z "$(grep -vx '[025]' seen)" ] || die "$(cat seen)"
-many 1 -n 2 0 1
+# one that nothing can start, then one that keeps a list of its calls
+mkdir bin
+cat >bin/nvidia-cuda-mps-control <<'END'
+#!/bin/bash
+[ ! -e "$MC_GPU_LOCKS/refuses" ] || { echo 'first line'; echo 'not permitted here'; exit 1; } >&2
+case ${1-$(cat)} in
+-d)
+    [ ! -e "$CUDA_MPS_PIPE_DIRECTORY/control" ] && [ -d "$CUDA_MPS_LOG_DIRECTORY" ] || exit 1
+    echo "start $CUDA_VISIBLE_DEVICES" >>"$MC_GPU_LOCKS/calls"
+    touch "$CUDA_MPS_PIPE_DIRECTORY/control"
+    ;;
+get_server_list) [ -e "$CUDA_MPS_PIPE_DIRECTORY/control" ] ;;
+quit)
+    rm "$CUDA_MPS_PIPE_DIRECTORY/control" || exit 1
+    echo "stop $CUDA_MPS_PIPE_DIRECTORY" >>"$MC_GPU_LOCKS/calls"
+    ;;
+*) exit 2 ;;
+esac
+END
+chmod +x bin/nvidia-cuda-mps-control
+PATH=$PWD/bin:$PATH
+touch locks/refuses
+many 1 0:2 1 2>told
+is "$(grep -v '^gpus.sh: waiting for one' told | sort -u)" 'gpus.sh: GPU 0: no MPS, 2 jobs take turns: not permitted here'
+mkdir few
+for c in bash cat mkdir flock timeout tail setsid env dirname; do ln -s "$(command -v $c)" few; done
+is "$(PATH=$PWD/few "$gpus" 3:2 bash -c 'echo $CUDA_VISIBLE_DEVICES' 2>&1)" \
+    $'gpus.sh: GPU 3: no MPS, 2 jobs take turns: there is no nvidia-cuda-mps-control\n3'
+rm locks/refuses
+
+# under MPS: one daemon a GPU, whose pipes its jobs have and which counts from 0; it ends with the last of them, and
+# the next job starts it again
+stopped() { # GPU: until nothing runs there
+    until [ ! -e locks/$1.mps/pipe/control ] && flock -n locks/$1.mps/stops true; do sleep .02; done
+}
+cat >meet <<'END'
+mkdir "$CUDA_MPS_PIPE_DIRECTORY/$1"
+until [ "$(ls -d locks/[0-9].mps/pipe/job* | wc -l)" = 5 ]; do sleep .02; done
+[ -e "$CUDA_MPS_PIPE_DIRECTORY/control" ] && echo "$CUDA_VISIBLE_DEVICES ${CUDA_MPS_PIPE_DIRECTORY%/pipe}" >>seen.mps
+END
+for i in 1 2 3 4 5; do timeout 60 "$gpus" 0:3 4:2 bash meet job$i & done
+wait
+is "$(sort seen.mps | uniq -c | tr -s ' ' | tr '\n' ,)" " 3 0 $PWD/locks/0.mps, 2 0 $PWD/locks/4.mps,"
+stopped 0 && stopped 4
+is "$(sort locks/calls)" "start 0
+start 4
+stop $PWD/locks/0.mps/pipe
+stop $PWD/locks/4.mps/pipe"
+rm -r locks/calls locks/?.mps/pipe/job*
+# also behind one that was killed; the daemon has no job's place, nor has who waits for it
+mkfifo ready
+"$gpus" 4:2 bash -c 'echo >ready; exec sleep 1000' &
+job=$!
+read -r <ready
+kill -KILL $job
+wait $job || true
+stopped 4
+is "$(cut -c1-7 locks/calls)" $'start 4\nstop '"${PWD:0:2}"
+timeout 60 "$gpus" 4 true
+# MPS that is there already, and a GPU of one job, are left alone
+is "$(CUDA_MPS_PIPE_DIRECTORY=own "$gpus" 5:2 sh -c 'echo $CUDA_VISIBLE_DEVICES $CUDA_MPS_PIPE_DIRECTORY')" '5 own'
+is "$("$gpus" 5 sh -c 'echo $CUDA_VISIBLE_DEVICES $CUDA_MPS_PIPE_DIRECTORY')" 5
+[ ! -e locks/5.mps ]
 
 # all at the same time: each goes on only when the others are there too
 cat >meet <<'END'

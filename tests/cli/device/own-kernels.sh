@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# The kernels that move most in a training step, as nvcc compiled them for sm_90: registers within the bounds of
+# own-kernels.tsv, nothing spilled, loads and stores of 16 bytes; and each says in its comment what it moves.
+kept=$MC_BUILD/kernels/cuda
+if [ ! -e "$MC_BUILD/lib/libmc-cuda.so" ]; then
+    echo 'own-kernels: nothing is compiled: nvcc and cuDNN are not here'
+    exit 77
+elif ! ls "$kept"/norm.cu.ptx >/dev/null 2>&1; then
+    echo 'own-kernels: there is no code for sm_90 (CUDA_ARCH)'
+    exit 77
+fi
+
+# measured FILE PREFIX: of the one kernel whose symbol begins so, in the order of the table
+measured() {
+    awk -v prefix="$2" '
+        FILENAME ~ /ptxas$/ && /Compiling entry function/ { mine = index($0, "\047" prefix) && /sm_90/ }
+        FILENAME ~ /ptxas$/ && mine && /spill stores/ { spilled += $1 + $5 + $9; found++ }
+        FILENAME ~ /ptxas$/ && mine && /Used [0-9]+ registers/ { sub(/.*Used /, ""); registers = $1 + 0 }
+        FILENAME ~ /ptx$/ && /\.entry/ { inside = index($0, " " prefix) }
+        FILENAME ~ /ptx$/ && inside && /[ \t](ld|st)\.global/ {
+            wide = /\.v4\.[bfsu]32/ || /\.v2\.[bfsu]64/
+            count[(/ld\.global/ ? "l" : "s") wide]++
+        }
+        END {
+            if (found == 1)
+                print registers, spilled + 0, count["l1"] + 0, count["l0"] + 0, count["s1"] + 0
+        }' "$kept/$1.cu.ptxas" "$kept/$1.cu.ptx"
+}
+
+# check TABLE: what is not so
+check() {
+    local kernel file prefix registers wide other stores got
+    while IFS=$'\t' read -r kernel file prefix registers wide other stores; do
+        [ "$kernel" != kernel ] || continue
+        read -ra got < <(measured "$file" "$prefix") || true
+        if [ ${#got[@]} != 5 ]; then
+            echo "$kernel: there is not one such kernel in $file.cu"
+            continue
+        fi
+        [ "${got[0]}" -le "$registers" ] || echo "$kernel: ${got[0]} registers, not $registers at most"
+        # all that the kernel has, not one pass of its loop: 9 loads of norm_apply are 6 of parameters, x and what is added
+        [ "${got[1]}" = 0 ] || echo "$kernel: ${got[1]} bytes of stack and spills"
+        [ "${got[2]}" -ge "$wide" ] || echo "$kernel: ${got[2]} loads of 16 bytes, not $wide at least"
+        [ "${got[3]}" -le "$other" ] || echo "$kernel: ${got[3]} narrower loads, not $other at most"
+        [ "${got[4]}" -ge "$stores" ] || echo "$kernel: ${got[4]} stores of 16 bytes, not $stores at least"
+        awk -v kernel="$kernel" '
+            /^\/\*/ { comment = "" }
+            { comment = comment " " $0 }
+            index($0, "__global__ void " kernel "(") { found = comment ~ /Moves / }
+            /^}/ { comment = "" }
+            END { exit !found }' "$MC_ROOT/kernels/cuda/$file.cu" || echo "$kernel: its comment does not say what it moves"
+    done <"$1"
+}
+
+table=$MC_ROOT/tests/cli/device/own-kernels.tsv
+[ "$(grep -c . "$table")" = 11 ] || die "$table has not ten kernels"
+is "$(check "$table")" ''
+# each bound can fail
+awk -F'\t' -v OFS='\t' 'NR == 2 { $4 = 1; $5 = 99; $6 = -1; $7 = 99 } NR == 3 { $3 = "_Z4none" } { print }' "$table" >other
+is "$(check other | cut -d: -f1 | sort | uniq -c | tr -s ' ')" $' 1 norm_apply\n 4 norm_sums'
+sed 's/norm_apply\t/norm_prepare\t/' "$table" >other
+check other | grep -qx 'norm_prepare: its comment does not say what it moves'
