@@ -33,6 +33,14 @@ int mc_perm_set_group(struct mc_perm *p, size_t g, const char *name, size_t size
     return rc;
 }
 
+static void nest(struct mc_perm *p, const struct mc_symmetry *s)
+{
+    for (size_t g = 0; g < s->n_groups; g++) {
+        p->within[g] = s->groups[g].within;
+        p->unit[g] = s->groups[g].unit;
+    }
+}
+
 int mc_perm_init(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err)
 {
     int rc = mc_perm_alloc(p, s->n_groups, err);
@@ -42,16 +50,8 @@ int mc_perm_init(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error
     if (rc)
         mc_perm_release(p);
     else
-        mc_perm_nest(p, s);
+        nest(p, s);
     return rc;
-}
-
-void mc_perm_nest(struct mc_perm *p, const struct mc_symmetry *s)
-{
-    for (size_t g = 0; g < s->n_groups; g++) {
-        p->within[g] = s->groups[g].within;
-        p->unit[g] = s->groups[g].unit;
-    }
 }
 
 void mc_perm_release(struct mc_perm *p)
@@ -360,6 +360,34 @@ int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s, struct mc
             rc = mc_fail(err, MC_EINPUT, "group \"%s\" does not lie in the same unit", to->name);
     }
     return mc_fail_in(rc, err, "the permutation is of another network");
+}
+
+int mc_perm_fit(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err)
+{
+    struct mc_perm all; /* with the groups that p lacks */
+    size_t k = 0, lacks = 0;
+    int rc = mc_perm_init(&all, s, err);
+
+    if (rc)
+        return rc;
+    for (size_t g = 0; g < s->n_groups; g++)
+        if (k < p->n_groups && !p->within[k] && p->sizes[k] == all.sizes[g] &&
+            !strcmp(p->names[k], all.names[g]))
+            memcpy(all.perm[g], p->perm[k++], all.sizes[g] * sizeof *all.perm[g]);
+        else if (mc_group_holds_others(s, g))
+            lacks++;
+        else
+            break;
+    if (lacks && k == p->n_groups && k + lacks == s->n_groups) {
+        memcpy(all.of, p->of, sizeof all.of);
+        mc_perm_release(p);
+        *p = all;
+        return 0;
+    }
+    mc_perm_release(&all);
+    if (!(rc = mc_perm_fits(p, s, err)))
+        nest(p, s);
+    return rc;
 }
 
 /* ---- on the flat vectors -------------------------------------------------------------------- */

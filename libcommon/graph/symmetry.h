@@ -148,8 +148,6 @@ void mc_nesting_release(struct mc_nesting *n);
  * lies in unit 0 of another, of all like it, unit by unit. */
 void mc_perm_of_taps(const struct mc_perm *p, const struct mc_nesting *n, size_t g, int32_t *to);
 
-/* Take over which groups lie within which, of the groups that it is for (mc_perm_fits). */
-void mc_perm_nest(struct mc_perm *p, const struct mc_symmetry *s);
 /* Group g is this one, or MC_EINPUT. */
 MC_USE_RESULT int mc_perm_has_group(const struct mc_perm *p, size_t g, const char *name,
                                     size_t size, struct mc_error *err);
@@ -157,6 +155,11 @@ MC_USE_RESULT int mc_perm_has_group(const struct mc_perm *p, size_t g, const cha
  * any lie within units, the same of these. MC_EINPUT if not. */
 MC_USE_RESULT int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s,
                                struct mc_error *err);
+
+/* Take over which groups lie within which, of the groups that it is for; one that knows no groups
+ * within others may lack those that hold them, whose units it then leaves in place. After MC_EINPUT,
+ * as of mc_perm_fits, p is as before. */
+MC_USE_RESULT int mc_perm_fit(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err);
 
 /* Index vectors of the permuted network: out[i] = in[index[i]] for the parameter (P entries) and
  * the statistics vector (S entries); gaps map to themselves. */

@@ -29,8 +29,6 @@ END
 fails 3 "is not within a group" mc-corr flat.mcz
 
 pam() { mc-pam -q -t 1 -d data.mcz --stage permutation --permutation-epochs 1 --outer 1 --batch 16 "$@"; }
-fails 2 "planted.mcz: moves layer1.0.conv1/blocks, which stay where they are here: mc-permute a.mcz first" \
-    pam --perm planted.mcz q.mcz a.mcz
 pam q.mcz a.mcz -o curve.mcz
 mc-permute curve.mcz a.mcz -o pa.mcz
 py <<'END'
