@@ -94,7 +94,7 @@ int mc_matrices_nest(struct mc_matrices *m, struct mc_error *err)
         p.within[k] = g->within;
         p.unit[k] = g->unit;
         if (g->within)
-            m->groups[g->within - 1].holds = 1;
+            m->groups[g->within - 1].holds += g->size;
     }
     rc = mc_perm_check_nesting(&p, err);
     mc_perm_release(&p);
