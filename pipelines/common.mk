@@ -197,6 +197,9 @@ endif
 # jobs, hours, memory and disk of what is still to be made: the data, each network, each pair (cost.awk)
 RATES ?=#                       for cost, images/s in training and evaluation: tinyten=900:4000; measured if not given
 size  := $(filter-out --size,$(filter --size%,$(DATA_FLAGS)) $(if $(filter --size,$(DATA_FLAGS)),$(lastword $(DATA_FLAGS))))
+# HEIGHTxWIDTH that a graph's file takes
+takes  = $(if $(net-file),$(shell [ ! -f $(call quote,$(NET)) ] || tr -d '[:space:]' <$(call quote,$(NET)) | \
+             sed -nE 's/.*"input":\[[0-9]+,([0-9]+),([0-9]+)\].*/\1x\2/p'))
 again := $(MAKE) -n --no-print-directory -f $(firstword $(MAKEFILE_LIST))
 # of a set that is no publisher's how many there are is seen in train.mcz: $1, and $2 as HEIGHTxWIDTH
 brought := $(filter folder npz idx,$(DATA))
@@ -205,14 +208,14 @@ count    = set -- $(if $(seen),$$(mc-info --json $(seen) | \
                sed -nE 's/.*"name":"images",[^[]*\[([0-9]+),[0-9]+,([0-9]+),([0-9]+)\].*/\1 \2x\3/p')); \
            [ -n "$(TRAIN_IMAGES)$$1" ] || { echo 'cost: how many images DATA=$(DATA) has is not known before \
 $(OUT)/train.mcz is there: make that, or say TRAIN_IMAGES' >&2; exit 1; }; \
-           [ -n "$(size)$$2" ] || echo 'cost: taken to be of 32 x 32 images, before $(OUT)/train.mcz is there' >&2;
+           [ -n "$(size)$(takes)$$2" ] || echo 'cost: taken to be of 32 x 32 images, before $(OUT)/train.mcz is there' >&2;
 cost:
 	@$(if $(brought),$(count)) rates=$$($(here)rates.sh $(THREADS) $(DEVICE) $(call quote,$(RATES)) $(call quote,$(NET))) && { \
 	    echo "echo '== data: it'" && $(again) $(OUT)/train.mcz $(OUT)/test.mcz && \
 	    $(foreach s,$(seeds),echo "echo '== net-$(s): it'" && $(again) net-$(s) &&) \
 	    $(foreach p,$(PAIRS),echo "echo '== $(call part,1,$(p))-$(call part,2,$(p)): it'" && $(again) PAIRS=$(p) pair &&) true; } | \
 	    awk -v rates="$$(echo "$$rates" | tr '\n' ';')" -v nets=$(call quote,$(foreach p,data $(seeds:%=net-%) $(pairs),$(p)=$(NET)=$(DATA))) \
-	    -v train_images="$(or $(TRAIN_IMAGES),$$1)" -v test_images=$(TEST_IMAGES) -v size="$(or $(lastword $(subst =, ,$(size))),$$2)" \
+	    -v train_images="$(or $(TRAIN_IMAGES),$$1)" -v test_images=$(TEST_IMAGES) -v size="$(or $(lastword $(subst =, ,$(size))),$(takes),$$2)" \
 	    -v threads=$(THREADS) -v device=$(DEVICE) -f $(here)cost.awk
 
 # What decides each stage's result, which is $(1). A graph's file counts by what is in it.
