@@ -55,7 +55,7 @@ FROM         ?=#                a folder like OUT to take networks, curves from,
 RUN          ?=#                what sends a job elsewhere: srun -c 2, pipelines/gpus.sh 0 1
 RUN_LIGHT    ?= $(RUN)#         the same for jobs of seconds, tables and pictures above all; RUN_LIGHT= runs them here
 
-here       := $(dir $(lastword $(MAKEFILE_LIST)))
+here := $(dir $(lastword $(MAKEFILE_LIST)))
 path-names := DATA_DIR OUT FROM BIN NET
 include $(here)names.mk
 # in the source tree, or installed in share/mc

@@ -52,7 +52,7 @@ PUBLISHED   ?= $(here)../docs/networks# folders of parts for publish and reevalu
 RATES       ?=#               for cost, images/s in training and evaluation: "tinyten=900:4000 resnet32=200:900"; measured if not given
 BIN         ?=#               where the programs are
 
-here       := $(dir $(lastword $(MAKEFILE_LIST)))
+here := $(dir $(lastword $(MAKEFILE_LIST)))
 path-names := OUT PUBLISHED BIN CIFAR10_DIR CIFAR100_DIR TINY_IMAGENET_DIR
 include $(here)names.mk
 
