@@ -5,6 +5,7 @@
 
 #include "formats/codecs/permutation.h"
 #include "libcommon/base/alloc.h"
+#include "libcommon/graph/nesting.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -131,22 +131,6 @@ size_t mc_perm_moved(const struct mc_perm *p, size_t group); /* units not at the
 void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from); /* of the same groups */
 /* Every entry in range and once; MC_EINPUT names the group. */
 MC_USE_RESULT int mc_perm_check(const struct mc_perm *p, struct mc_error *err);
-/* Groups that lie within units do so alike in all units; MC_EINPUT names a group that does not. */
-MC_USE_RESULT int mc_perm_check_nesting(const struct mc_perm *p, struct mc_error *err);
-
-/* The groups in the units of each: those of group g, by unit and slot, from child[first[g]] on, as
- * many a unit as slots[g]; and the slot of each group (0 of one that lies in none). */
-struct mc_nesting {
-    size_t *first, *slots, *child, *slot; /* (n_groups) */
-};
-/* MC_EINPUT as mc_perm_check_nesting. After an error there is nothing to release. p: its names,
- * sizes, within and unit are looked at. */
-MC_USE_RESULT int mc_nesting_find(struct mc_nesting *n, const struct mc_perm *p,
-                                  struct mc_error *err);
-void mc_nesting_release(struct mc_nesting *n);
-/* Which unit comes to each place that the taps of group g show: of the group itself or, where it
- * lies in unit 0 of another, of all like it, unit by unit. */
-void mc_perm_of_taps(const struct mc_perm *p, const struct mc_nesting *n, size_t g, int32_t *to);
 
 /* Group g is this one, or MC_EINPUT. */
 MC_USE_RESULT int mc_perm_has_group(const struct mc_perm *p, size_t g, const char *name,
@@ -157,8 +141,8 @@ MC_USE_RESULT int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry
                                struct mc_error *err);
 
 /* Take over which groups lie within which, of the groups that it is for; one that knows no groups
- * within others may lack those that hold them, whose units it then leaves in place. After MC_EINPUT,
- * as of mc_perm_fits, p is as before. */
+ * within others may lack those that hold them, whose units it then leaves in place. After
+ * MC_EINPUT, as of mc_perm_fits, p is as before. */
 MC_USE_RESULT int mc_perm_fit(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err);
 
 /* Index vectors of the permuted network: out[i] = in[index[i]] for the parameter (P entries) and
