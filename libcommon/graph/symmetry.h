@@ -97,6 +97,14 @@ MC_USE_RESULT int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_gr
 /* The part of it that takes nodes, without the groups of blocks. */
 MC_USE_RESULT int mc_symmetry_of_graph(struct mc_symmetry *out, const struct mc_graph *g,
                                        struct mc_error *err);
+/* And its parts that say where groups can be observed. seen (n_nodes): 1 where groups are seen;
+ * shown (n_groups): 1 where anything shows the group. s: its axes are looked at. */
+MC_USE_RESULT int mc_seen_find(const struct mc_graph *g, const struct mc_symmetry *s,
+                               size_t n_groups, unsigned char *seen, unsigned char *shown,
+                               struct mc_error *err);
+/* The taps of these nodes. */
+MC_USE_RESULT int mc_seen_taps(struct mc_symmetry *out, const struct mc_graph *g,
+                               const unsigned char *seen, struct mc_error *err);
 void mc_symmetry_release(struct mc_symmetry *s);
 
 /* ---- permutations -----------------------------------------------------------------------------

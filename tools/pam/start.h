@@ -12,8 +12,8 @@ struct mc_pam_start {
     struct mc_weights a, b; /* b: blocks that the permutation moves are where it puts them */
     struct mc_symmetry symmetry;
     struct mc_perm blocks, perm; /* the permutation: blocks, and then perm, within them */
-    float *offset; /* (P) the control point, from the middle of the straight line */
-    uint64_t sum;  /* of both, in which two runs that start elsewhere differ */
+    float *offset;               /* (P) the control point, from the middle of the straight line */
+    uint64_t sum;                /* of both, in which two runs that start elsewhere differ */
 };
 
 /* Read the networks path[0] and path[1], of one graph; then the permutation of the file perm (NULL:
