@@ -136,17 +136,21 @@ gpu-bench: all $(BUILD)/tests/bench/bench_train $(if $(CUDA_LIB),$(BUILD)/tests/
 gpu-pack: all programs-of-tests $(if $(CUDA_LIB),$(GPU_TESTS) $(addprefix $(BUILD)/tests/gpu/,tune kernels)) ## what a machine with a GPU needs that can install nothing (DATA=)
 	@$(HERE) tests/gpu/pack $(BUILD)
 
+# before anything is built
+number = @echo '$($(1))' | grep -qxE '$(2)' || { echo '$(1)="$($(1))": a $(3)number is wanted' >&2; exit 1; }
 FUZZ_SECONDS ?= 60
 FUZZ_BUILD := BUILD=build-fuzz NVCC= CC='$(filter ccache,$(CC)) clang' CFLAGS=-g LDFLAGS=-fsanitize=fuzzer FUZZ_MAIN= \
 	LIB_SRC='$(filter libcommon/% formats/% tools/plot/%,$(LIB_SRC))' \
 	EXTRA_CFLAGS='-fsanitize=fuzzer-no-link,address,undefined $(filter-out -fsanitize=%,$(SANITIZE))'
 fuzz: ## libFuzzer on every kind of input for FUZZ_SECONDS each, under the sanitizers
+	$(call number,FUZZ_SECONDS,[1-9][0-9]*,whole )
 	$(PACKAGES) clang libclang-rt-14-dev libomp-dev
 	+$(MAKE) --no-print-directory $(FUZZ_BUILD) fuzzer
 	@tests/fuzz/run build-fuzz $(FUZZ_SECONDS)
 
 TORTURE_MINUTES ?= 60
 torture: ## failing calls, kills, races: TORTURE_MINUTES in all (an hour), then a table of gates
+	$(call number,TORTURE_MINUTES,[0-9]*\.?[0-9]+)
 	$(PACKAGES) strace clang libomp-dev
 	+$(MAKE) --no-print-directory all programs-of-tests
 	@tests/torture.sh $(BUILD) $(TORTURE_MINUTES)

@@ -56,22 +56,14 @@ RUN          ?=#                what sends a job elsewhere: srun -c 2, pipelines
 RUN_LIGHT    ?= $(RUN)#         the same for jobs of seconds, tables and pictures above all; RUN_LIGHT= runs them here
 
 here := $(dir $(lastword $(MAKEFILE_LIST)))
-# with make -e too
-override LC_ALL := $(lastword $(subst =, ,$(file <$(here)locale.sh)))
-export LC_ALL
+path-names := DATA_DIR OUT FROM BIN NET
+include $(here)names.mk
 # in the source tree, or installed in share/mc
 built := $(abspath $(firstword $(wildcard $(here)../build/bin/mc-data $(here)../../bin/mc-data)))
 BIN          ?= $(built:%/mc-data=%)# where the programs are
-# a path that was given is that one, letter by letter: make would take $(...) in it for a variable
-$(foreach name,DATA_DIR OUT FROM BIN NET,$(if $(filter command environment,$(firstword $(origin $(name)))), \
-    $(eval override $(name) := $$(value $(name)))))
 export PATH := $(if $(BIN),$(BIN):)$(PATH)
 # idle threads sleep instead of spinning: several times faster where jobs share the cores
 export OMP_WAIT_POLICY ?= passive
-
-empty :=
-blank := $(empty) $(empty)
-comma := ,
 
 # ---- what was asked for ----------------------------------------------------------------------------
 # a misspelt setting on the command line would go unheard
@@ -79,23 +71,14 @@ known := DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES TEST_IMAGES NET SEEDS P
          CURVE_EPOCHS LR CURVE_LR BATCH CURVE_BATCH SCHEDULE CURVE_SCHEDULE TRAIN_FLAGS ALIGN_IMAGES ACTS_FLAGS CORR_FLAGS \
          HUNGARIAN_FLAGS CURVE_FLAGS POINTS EVAL_FLAGS MESSAGES THREADS DEVICE PRECISION OUT FROM RUN RUN_LIGHT RATES BIN OMP_WAIT_POLICY \
          $(settings)
-given := $(foreach word,$(subst \$(blank),,$(MAKEOVERRIDES)),$(if $(findstring =,$(word)),$(firstword $(subst =, ,$(word)))))
 $(foreach name,$(filter-out $(known) -% Q V BUILD MAKE%,$(given)), \
     $(error there is no setting '$(name)' (there are: $(known))))
 
 ifeq ($(BIN)$(shell command -v mc-data)$(filter help,$(MAKECMDGOALS)),)
 $(error there are no programs yet: run make, or say BIN=FOLDER)
 endif
-quote  = '$(subst ','\'',$(1))'
-# what make or the shell would take for more than a name
-steers = $(shell case $(call quote,$(1)) in (-*|*[[:cntrl:]]*|*[[:space:]:%,\'\"\`\\\$$\;\&\|\(\)\<\>\*\?\[\]\{\}\!\~\#=]*) echo it ;; esac)
 $(foreach name,OUT $(if $(FROM),FROM),$(if $(or $(filter-out 1,$(words $($(name)))),$(call steers,$($(name)))), \
     $(error $(name)="$($(name))": a folder's name without blanks, colons, commas, equal and percent signs, quotes, a dash at its begin and what else steers a shell is wanted)))
-$(if $(call steers,$(here)),$(error $(here): name the graph by another path: this one holds what steers a shell))
-define newline
-
-
-endef
 $(foreach name,DATA_DIR NET BIN,$(if $(findstring $(newline),$($(name))),$(error $(name): a name without line ends is wanted)))
 $(if $(findstring :,$(BIN)),$(error BIN="$(BIN)": a folder's name without colons is wanted))
 $(if $(BIN),$(if $(shell command -v $(call quote,$(BIN)/mc-data)),,$(error BIN="$(BIN)": there are no programs there)))
@@ -104,8 +87,6 @@ override OUT  := $(patsubst %/,%,$(OUT))
 override FROM := $(patsubst %/,%,$(FROM))
 
 # A:B, or A:B:C where C is its curves' seed
-digits  = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst \
-              8,,$(subst 9,,$(1)))))))))))
 # what the programs would refuse too, but hours later; empty is all of the images
 counts  += EPOCHS CURVE_EPOCHS BATCH CURVE_BATCH POINTS THREADS DATA_SEED $(foreach n,TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES,$(if $($(n)),$(n)))
 $(foreach name,$(counts),$(if $(or $(filter-out 1,$(words $($(name)))),$(call digits,$($(name)))), \
@@ -182,8 +163,23 @@ ifneq ($(and $(unit),$(or $(filter-out 1,$(words $(unit) $(filter-out $(unit) pa
 $(error $(MAKECMDGOALS): one pair of PAIRS, or one network, by itself is wanted)
 endif
 before = @echo '$(unit): $@ is missing, or was made with other settings: it is made before, by the goal shared' >&2; exit 1
+# data that are still to be made are looked for before anything is; not for a cost (of paper.mk, with make -n)
+equal    = $(and $(findstring x$(1)x,x$(2)x),$(findstring x$(2)x,x$(1)x))
+data_set = $(strip $(DATA) $(DATA_DIR) $(DATA_SEED) \
+               train $(if $(filter %train.mcz,$(1)),$(TRAIN_IMAGES)) \
+               test $(if $(filter %test.mcz,$(1)),$(TEST_IMAGES)) $(DATA_FLAGS))
+is-made  = $(or $(and $(FROM),$(wildcard $(FROM)/$(1))),$(and $(wildcard $(OUT)/$(1)),$(call equal,$(call data_set,$(1)),$(file <$(OUT)/$(1).settings))))
+sets     = $(shell $(call quote,$(if $(BIN),$(BIN)/)mc-data) --help | sed -nE 's/.*mc-data \[OPTION...\] ([a-z0-9-]+).*/\1/p' | sort -u)
+ifeq ($(or $(unit),$(filter help cost,$(MAKECMDGOALS)),$(and $(dry-run),$(filter-out 0,$(MAKELEVEL))),$(and $(call is-made,train.mcz),$(call is-made,test.mcz))),)
+$(if $(filter-out 1,$(words $(DATA)) $(words $(filter $(sets),$(DATA)))),$(error DATA="$(DATA)": a data set of mc-data is wanted: $(sets)))
+ifneq ($(filter-out synth,$(DATA)),)
+$(if $(DATA_DIR),,$(error DATA_DIR: where the files of DATA=$(DATA) lie is wanted))
+# a RUN may go where they are
+$(if $(or $(RUN),$(call on-disk,$(DATA_DIR))),,$(error DATA_DIR="$(DATA_DIR)": there is no such folder or file))
+endif
+endif
 # make -n makes nothing; else, before any result is looked at, OUT is this make's alone
-ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))$(filter help cost,$(MAKECMDGOALS)),)
+ifeq ($(dry-run)$(filter help cost,$(MAKECMDGOALS)),)
 $(shell mkdir -p $(pairs:%=$(OUT)/%))
 self  := $(firstword $(file </proc/self/stat))
 taken := $(shell exec $(here)lock.sh $(OUT) $(self) $(notdir $(firstword $(MAKEFILE_LIST))) $(unit))
@@ -197,6 +193,9 @@ endif
 # jobs, hours, memory and disk of what is still to be made: the data, each network, each pair (cost.awk)
 RATES ?=#                       for cost, images/s in training and evaluation: tinyten=900:4000; measured if not given
 size  := $(filter-out --size,$(filter --size%,$(DATA_FLAGS)) $(if $(filter --size,$(DATA_FLAGS)),$(lastword $(DATA_FLAGS))))
+# HEIGHTxWIDTH that a graph's file takes
+takes  = $(if $(net-file),$(shell [ ! -f $(call quote,$(NET)) ] || tr -d '[:space:]' <$(call quote,$(NET)) | \
+             sed -nE 's/.*"input":\[[0-9]+,([0-9]+),([0-9]+)\].*/\1x\2/p'))
 again := $(MAKE) -n --no-print-directory -f $(firstword $(MAKEFILE_LIST))
 # of a set that is no publisher's how many there are is seen in train.mcz: $1, and $2 as HEIGHTxWIDTH
 brought := $(filter folder npz idx,$(DATA))
@@ -205,21 +204,18 @@ count    = set -- $(if $(seen),$$(mc-info --json $(seen) | \
                sed -nE 's/.*"name":"images",[^[]*\[([0-9]+),[0-9]+,([0-9]+),([0-9]+)\].*/\1 \2x\3/p')); \
            [ -n "$(TRAIN_IMAGES)$$1" ] || { echo 'cost: how many images DATA=$(DATA) has is not known before \
 $(OUT)/train.mcz is there: make that, or say TRAIN_IMAGES' >&2; exit 1; }; \
-           [ -n "$(size)$$2" ] || echo 'cost: taken to be of 32 x 32 images, before $(OUT)/train.mcz is there' >&2;
+           [ -n "$(size)$(takes)$$2" ] || echo 'cost: taken to be of 32 x 32 images, before $(OUT)/train.mcz is there' >&2;
 cost:
 	@$(if $(brought),$(count)) rates=$$($(here)rates.sh $(THREADS) $(DEVICE) $(call quote,$(RATES)) $(call quote,$(NET))) && { \
 	    echo "echo '== data: it'" && $(again) $(OUT)/train.mcz $(OUT)/test.mcz && \
 	    $(foreach s,$(seeds),echo "echo '== net-$(s): it'" && $(again) net-$(s) &&) \
 	    $(foreach p,$(PAIRS),echo "echo '== $(call part,1,$(p))-$(call part,2,$(p)): it'" && $(again) PAIRS=$(p) pair &&) true; } | \
 	    awk -v rates="$$(echo "$$rates" | tr '\n' ';')" -v nets=$(call quote,$(foreach p,data $(seeds:%=net-%) $(pairs),$(p)=$(NET)=$(DATA))) \
-	    -v train_images="$(or $(TRAIN_IMAGES),$$1)" -v test_images=$(TEST_IMAGES) -v size="$(or $(lastword $(subst =, ,$(size))),$$2)" \
+	    -v train_images="$(or $(TRAIN_IMAGES),$$1)" -v test_images=$(TEST_IMAGES) -v size="$(or $(lastword $(subst =, ,$(size))),$(takes),$$2)" \
 	    -v threads=$(THREADS) -v device=$(DEVICE) -f $(here)cost.awk
 
 # What decides each stage's result, which is $(1). A graph's file counts by what is in it.
 file_sum   := $(if $(net-file),$(shell [ ! -f $(call quote,$(NET)) ] || cksum <$(call quote,$(NET))))
-data_set    = $(strip $(DATA) $(DATA_DIR) $(DATA_SEED) \
-                  train $(if $(filter %train.mcz,$(1)),$(TRAIN_IMAGES)) \
-                  test $(if $(filter %test.mcz,$(1)),$(TEST_IMAGES)) $(DATA_FLAGS))
 train_set   = $(strip $(NET) $(file_sum) $(EPOCHS) epochs lr $(LR) batch $(BATCH) $(SCHEDULE) $(TRAIN_FLAGS) \
                   $(THREADS) threads $(DEVICE) $(filter-out f32,$(PRECISION)))
 align_set   = $(strip images $(ALIGN_IMAGES) $(ACTS_FLAGS))
@@ -231,7 +227,6 @@ eval_set    = $(strip $(POINTS) points $(EVAL_FLAGS))
 
 # $(call made-with,STAGE,RESULTS): the results are made anew where another setting made them, or it is not known which; their
 # recipe ends with $(call keep,STAGE). Those that FROM has are refused instead, where it says what made them.
-equal     = $(and $(findstring x$(1)x,x$(2)x),$(findstring x$(2)x,x$(1)x))
 made-with = $(foreach r,$(2),$(if $(filter $(r),$(taken)),$(call as-asked,$(1),$(r)), \
     $(eval $(r): $(if $(and $(wildcard $(r).settings),$(if $(wildcard $(r).before),,known),$(call equal,$(call $(1)_set,$(r)),$(file <$(r).settings))),,$(r).anew))))
 as-asked  = $(foreach f,$(2:$(OUT)/%=$(FROM)/%),$(if $(filter help,$(MAKECMDGOALS)),,$(if $(wildcard $(f).settings), \

@@ -108,6 +108,7 @@ function job(   program, t, e, r, net, m, d, out, stage) {
     part = word[3]
     sub(/:$/, "", part)
     graph = word[4]
+    sub(/'$/, "", graph)
     if (!(part in seen)) {
         seen[part] = 1
         order[++parts] = part

@@ -52,24 +52,9 @@ PUBLISHED   ?= $(here)../docs/networks# folders of parts for publish and reevalu
 RATES       ?=#               for cost, images/s in training and evaluation: "tinyten=900:4000 resnet32=200:900"; measured if not given
 BIN         ?=#               where the programs are
 
-here  := $(dir $(lastword $(MAKEFILE_LIST)))
-# for recipes, and by name where make 4.3 does not hand it to $(shell)
-override LC_ALL := $(lastword $(subst =, ,$(file <$(here)locale.sh)))
-export LC_ALL
-quote  = '$(subst ','\'',$(1))'
-empty :=
-blank := $(empty) $(empty)
-comma := ,
-# a path that was given is that one, letter by letter: make would take $(...) in it for a variable
-$(foreach name,OUT PUBLISHED BIN CIFAR10_DIR CIFAR100_DIR TINY_IMAGENET_DIR,$(if $(filter command environment,$(firstword $(origin $(name)))), \
-    $(eval override $(name) := $$(value $(name)))))
-# what make or the shell would take for more than a name
-steers = $(shell case $(call quote,$(1)) in (-*|*[[:cntrl:]]*|*[[:space:]:%,\'\"\`\\\$$\;\&\|\(\)\<\>\*\?\[\]\{\}\!\~\#=]*) echo it ;; esac)
-$(if $(call steers,$(here)),$(error $(here): name paper.mk by another path: this one holds what steers a shell))
-define newline
-
-
-endef
+here := $(dir $(lastword $(MAKEFILE_LIST)))
+path-names := OUT PUBLISHED BIN CIFAR10_DIR CIFAR100_DIR TINY_IMAGENET_DIR
+include $(here)names.mk
 
 # ---- what was asked for ----------------------------------------------------------------------------
 graphs := connect pam middle measures planes subsets averaged intervals robust grid bound
@@ -78,14 +63,11 @@ own    := $(call names-of,paper)
 common := $(call names-of,common)
 $(foreach g,$(graphs),$(eval names-$(g) := $(common) $(call names-of,$(g))))
 others := $(filter-out $(own) DATA DATA_DIR NET SEEDS FROM,$(sort $(foreach g,$(graphs),$(names-$(g)))))
-given  := $(foreach word,$(subst \$(blank),,$(MAKEOVERRIDES)),$(if $(findstring =,$(word)),$(firstword $(subst =, ,$(word)))))
 $(foreach name,$(filter-out $(own) $(others) -% Q V BUILD MAKE%,$(given)), \
     $(error there is no setting '$(name)' (there are: $(own) $(others))))
 # each graph gets its own
 MAKEOVERRIDES :=
 
-digits = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst \
-             8,,$(subst 9,,$(1)))))))))))
 $(foreach name,OUT NETS DATA_SETS SUFFIX,$(if $(strip $(foreach c,: % $(comma) ' /,$(if $(filter OUT/,$(name)$(c)),,$(findstring $(c),$($(name)))))), \
     $(error $(name)="$($(name))": names without slashes, colons, commas, quotes and percent signs are wanted)))
 $(foreach name,OUT SUFFIX PUBLISHED,$(if $($(name)),$(if $(call steers,$(if $(filter SUFFIX,$(name)),_)$($(name))), \
@@ -142,7 +124,7 @@ dir/cifar100      := $(CIFAR100_DIR)
 dir/tiny-imagenet := $(TINY_IMAGENET_DIR)
 upper = $(subst tiny-imagenet,TINY_IMAGENET,$(subst cifar,CIFAR,$(1)))_DIR
 # make -n, cost and help read no data
-dry   := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))$(filter help cost parts,$(MAKECMDGOALS))
+dry   := $(dry-run)$(filter help cost parts,$(MAKECMDGOALS))
 lacks  = $(foreach p,$(1),$(if $(or $(filter synth,$(data/$(p))),$(dir/$(data/$(p)))),,$(p)))
 without := $(strip $(if $(dry)$(filter publish reevaluate verdicts,$(MAKECMDGOALS)),,$(call lacks,$(wanted))))
 ifneq ($(without),)
@@ -153,6 +135,8 @@ endif
 $(info paper.mk: skipped, as $(for-lack) is not given: $(without))
 wanted := $(filter-out $(without),$(wanted))
 endif
+$(if $(or $(dry),$(RUN)),,$(foreach d,$(sort $(foreach p,$(wanted),$(data/$(p)))),$(if $(dir/$(d)),$(if $(call on-disk,$(dir/$(d))),, \
+    $(error $(call upper,$(d))="$(dir/$(d))": there is no such folder)))))
 
 # ---- their settings --------------------------------------------------------------------------------
 scaled   = $(shell LC_ALL=$(LC_ALL) awk 'BEGIN { e = int($(1) * $(SCALE) + .5); print $(1) && e < 1 ? 1 : e }')

@@ -64,7 +64,7 @@ shift
 out=out threads=2 device=auto pairs=1:2 settings=()
 for word; do
     case $word in
-    OUT=*) out=${word#OUT=} && out=${out%/} ;;
+    OUT=*) out=${word#OUT=} && out=${out%/} && out=${out/#\~\//$HOME/} ;;
     THREADS=*) threads=${word#THREADS=} ;;
     DEVICE=*) device=${word#DEVICE=} ;;
     PAIRS=*) pairs=${word#PAIRS=} && continue ;;

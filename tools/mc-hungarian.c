@@ -13,12 +13,13 @@ static const char doc[] =
     "Match the units of two networks, each group by an optimal assignment."
     "\vReads matrices (rows: units of the first network, columns: of the second, greater is "
     "better) and writes the permutation of the greatest total value in every group, found exactly "
-    "(Jonker and Volgenant). With -v, a line a group: its units; the value and its mean; the gap "
+    "(Jonker and Volgenant). With -v, a line a group: its units; the value, which is the sum over "
+    "the matched pairs, and its mean a pair; the gap "
     "to the dual's bound, which proves the value greatest where it is 0 to rounding; the rows that "
     "an equally good permutation matches otherwise. Units that hardly vary are matched with what "
     "the others leave, and told. Where groups lie in the units of another (blocks of a grouped "
     "convolution), each pair of units is worth its best assignments inside, and the units are "
-    "matched by these values.\n\n"
+    "matched by these values; the mean is then over the pairs inside.\n\n"
     "With --constraint, the best permutation found of those that are not worse than the identity "
     "in "
     "other matrices, those before the ReLU, by a search over the constraint's multiplier: the gap "
@@ -59,8 +60,8 @@ static void report(const struct options *o, const struct mc_matrices *m,
             snprintf(more, sizeof more, ", multiplier %.4g, slack %.4g, unconstrained %.9g",
                      constrained[k].multiplier, constrained[k].slack, constrained[k].free_value);
         mc_detail(cli, "%s: %zu units, value %.9g (mean %.6f), gap %.2g, %zu in ties%s", g->name,
-                  g->size, found->value, found->value / (double)g->size, found->gap, found->n_ties,
-                  more);
+                  g->size, found->value, found->value / (double)(g->holds ? g->holds : g->size),
+                  found->gap, found->n_ties, more);
     }
     if (mc_dead_units_summary(cli, m, "are dead and fill what is left"))
         return;

@@ -21,7 +21,8 @@ struct options {
 
 static const struct mc_option options[] = {
     {"check", 0, MC_OPT_FLAG, MC_AT(check),
-     .help = "one line for each sound stream, an error for each other one"},
+     .help = "one line for each sound stream, an error for each other one; with --json or --graph, "
+             "these of sound ones only"},
     {"json", 0, MC_OPT_FLAG, MC_AT(json), .help = "one JSON object a line for each stream"},
     {"graph", 0, MC_OPT_FLAG, MC_AT(graph),
      .help = "the network in weights or a curve, as a graph file for --net"},
@@ -242,8 +243,8 @@ static int run(struct options *o, struct mc_error *err)
 static void check_options(struct options *o)
 {
     o->cli.text = 1;
-    if (o->check + o->json + o->graph > 1)
-        mc_cli_usage("only one of --check, --json and --graph");
+    if (o->json && o->graph)
+        mc_cli_usage("only one of --json and --graph");
     mc_cli_default_stdin(&o->cli);
 }
 

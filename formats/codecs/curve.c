@@ -162,10 +162,8 @@ int mc_perm_read(struct mc_perm *out, const char *path, const struct mc_symmetry
         rc = take_from_curve(out, r, h, err);
     else if (!rc)
         rc = mc_perm_read_stream(out, r, h, err);
-    if (!rc && of && (rc = mc_fail_in(mc_perm_fits(out, of, err), err, "%s", mc_reader_name(r))))
+    if (!rc && of && (rc = mc_fail_in(mc_perm_fit(out, of, err), err, "%s", mc_reader_name(r))))
         mc_perm_release(out);
-    if (!rc && of)
-        mc_perm_nest(out, of);
     if (!rc)
         mc_history_pair(mc_reader_history(r), out->of);
     mc_reader_close(r);

@@ -46,7 +46,7 @@ MC_USE_RESULT int mc_curve_read_stream_any(struct mc_curve *out, struct mc_reade
                                            struct mc_history *h, struct mc_error *err);
 /* A permutation, where programs take one: of a permutation stream, or the one that a curve stream
  * holds (MC_EINPUT: it holds none); and whose it is, by the history. of: the groups of the network
- * that it must be for (mc_perm_fits), or NULL. After an error there is nothing to release. */
+ * that it must be for (mc_perm_fit), or NULL. After an error there is nothing to release. */
 MC_USE_RESULT int mc_perm_read(struct mc_perm *out, const char *path, const struct mc_symmetry *of,
                                struct mc_history *h, struct mc_error *err);
 /* Values that are not finite are MC_EFAIL, and nothing is written. */

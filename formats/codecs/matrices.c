@@ -5,6 +5,7 @@
 
 #include "formats/codecs/permutation.h"
 #include "libcommon/base/alloc.h"
+#include "libcommon/graph/nesting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +95,7 @@ int mc_matrices_nest(struct mc_matrices *m, struct mc_error *err)
         p.within[k] = g->within;
         p.unit[k] = g->unit;
         if (g->within)
-            m->groups[g->within - 1].holds = 1;
+            m->groups[g->within - 1].holds += g->size;
     }
     rc = mc_perm_check_nesting(&p, err);
     mc_perm_release(&p);

@@ -16,7 +16,7 @@ struct mc_matrix_group {
     char name[MC_NAME_MAX];
     size_t size;         /* K */
     size_t within, unit; /* as in struct mc_group */
-    int holds;           /* others lie in its units (mc_matrices_nest) */
+    size_t holds;        /* units of the groups in all its units, 0: none (mc_matrices_nest) */
     double *value;       /* (n,n), n of mc_matrix_order; NULL for 0 */
     size_t taps;         /* layers whose mean it is */
     int32_t *dead_a, *dead_b;

@@ -14,30 +14,13 @@
 #ifndef MC_MOMENTS_H
 #define MC_MOMENTS_H
 
+#include "formats/codecs/taps.h"
 #include "formats/stream/history.h"
-#include "formats/stream/pack.h"
 #include "formats/stream/reader.h"
 #include "libcommon/base/joint_moments.h"
 #include "libcommon/base/precision.h"
-#include "libcommon/graph/symmetry.h"
 
 #define MC_MAX_SHARDS 65536
-
-struct mc_tap_info {
-    char name[MC_NAME_MAX]; /* of the node observed */
-    size_t group, start, count;
-    uint64_t samples;
-};
-
-/* The groups and taps that moments and activation streams are about. */
-struct mc_taps {
-    char at[8]; /* "post" or "pre" */
-    size_t n_groups, n_taps;
-    char (*group_names)[MC_NAME_MAX];
-    size_t *group_sizes;
-    size_t *group_within, *group_unit; /* as in struct mc_perm; group_within NULL: none */
-    struct mc_tap_info *taps;
-};
 
 struct mc_moments {
     struct mc_taps taps;
@@ -53,21 +36,6 @@ struct mc_moments {
     char id[MC_ID_LEN];
     char inputs[3][MC_ID_LEN]; /* content ids of a, b, data; "" where the stream does not say */
 };
-
-/* taps of a network's symmetry; samples 0. at_pre: observe the ReLUs' inputs. */
-MC_USE_RESULT int mc_taps_init(struct mc_taps *out, const struct mc_symmetry *s,
-                               const struct mc_graph *g, int at_pre, struct mc_error *err);
-int mc_taps_same(const struct mc_taps *a, const struct mc_taps *b); /* samples aside */
-void mc_taps_release(struct mc_taps *t);
-void mc_taps_pack(const struct mc_taps *t, struct mc_pack *p); /* three keys of an open map */
-/* The groups, without their permutations; lent. */
-struct mc_perm mc_taps_groups(const struct mc_taps *t);
-/* Every tap lies within its group, every unit is seen at one, and no group lies in one that lies in
- * another; MC_EINPUT names what is not so. */
-MC_USE_RESULT int mc_taps_check(const struct mc_taps *t, struct mc_error *err);
-/* Checked: names there, and mc_taps_check. After an error there is nothing to release. */
-MC_USE_RESULT int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta,
-                                 struct mc_error *err);
 
 /* Units of a tap at most: their products take 32 GiB. */
 #define MC_MAX_MATCHED 65536

@@ -4,6 +4,7 @@
 #include "formats/codecs/permutation.h"
 
 #include "formats/codecs/tensors.h"
+#include "libcommon/graph/nesting.h"
 
 #include <string.h>
 

@@ -202,6 +202,11 @@ void mc_graph_needed(const struct mc_graph *g, int training, unsigned char *need
 /* Set delta of every ReLU. */
 void mc_graph_huber(struct mc_graph *g, float delta);
 
+/* A convolution or a linear layer. */
+static inline int mc_is_layer(const struct mc_node *n)
+{
+    return n->op == MC_OP_CONV || n->op == MC_OP_LINEAR;
+}
 /* A convolution each of whose outputs is of one input. */
 static inline int mc_is_depthwise(const struct mc_graph *g, const struct mc_node *n)
 {

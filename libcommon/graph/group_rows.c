@@ -6,6 +6,7 @@
 #include "libcommon/graph/blocks.h"
 
 #include "libcommon/base/alloc.h"
+#include "libcommon/graph/nesting.h"
 
 #include <stdlib.h>
 #include <string.h>

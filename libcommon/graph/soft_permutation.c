@@ -32,15 +32,6 @@ void mc_soft_perm_matrices(const struct mc_symmetry *s, const struct mc_perm *p,
     }
 }
 
-/* Blocks stay where they are: their matrix multiplies nothing. */
-static int holds_others(const struct mc_symmetry *s, size_t group)
-{
-    for (size_t g = 0; g < s->n_groups; g++)
-        if (s->groups[g].within == 1 + group)
-            return 1;
-    return 0;
-}
-
 static int has_use(const struct mc_symmetry *s, size_t index, int dim)
 {
     for (size_t g = 0; g < s->n_groups; g++)
@@ -80,7 +71,7 @@ int mc_soft_perm_uses(const struct mc_symmetry *s, const struct mc_graph *g,
     if ((rc = mc_new(out, most, err)))
         return rc;
     for (size_t k = 0; k < s->n_groups; k++)
-        for (size_t i = 0; i < s->groups[k].n_uses && !holds_others(s, k); i++)
+        for (size_t i = 0; i < s->groups[k].n_uses && !mc_group_holds_others(s, k); i++)
             if (!s->groups[k].uses[i].is_stat)
                 (*out)[(*n)++] = use_of(s, g, k, &s->groups[k].uses[i]);
     return 0;

@@ -144,17 +144,6 @@ static int lay_axis(struct derivation *d, int i, struct mc_error *err)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-static int is_layer(const struct mc_node *n)
-{
-    return n->op == MC_OP_CONV || n->op == MC_OP_LINEAR;
-}
-
-/* Or a scale: what leaves channels at their places and is no activation. */
-static int is_norm(enum mc_op op)
-{
-    return op == MC_OP_BATCHNORM || op == MC_OP_LAYERNORM || op == MC_OP_SCALE;
-}
-
 /* Number the roots that can move, in the order of the layers that they come out of. */
 static int number_groups(struct derivation *d, struct mc_error *err)
 {
@@ -167,7 +156,7 @@ static int number_groups(struct derivation *d, struct mc_error *err)
         d->group_of[i] = -1;
     for (int i = 0; i < d->g->n_nodes && !rc; i++) {
         size_t place = 0;
-        if (!is_layer(&d->g->nodes[i]))
+        if (!mc_is_layer(&d->g->nodes[i]))
             continue;
         rc = mc_uf_walk_begin(&w, d->segments + d->axis[i].first, d->axis[i].n, err);
         while (rc >= 0 && (rc = mc_uf_walk_next(&d->ties, &w, &s, err)) > 0) {
@@ -239,134 +228,22 @@ out:
     return rc;
 }
 
-/* ---- where groups are seen ------------------------------------------------------------------ */
-
-/* Mark what a layer sees whose input is node i: see the header. */
-static void look_back(const struct mc_graph *g, int from, unsigned char *seen,
-                      unsigned char *walked)
-{
-    int stack[MC_MAX_NODES], n = 0; /* a node is pushed once */
-
-    if (!walked[from]) {
-        walked[from] = 1;
-        stack[n++] = from;
-    }
-    while (n > 0) {
-        int i = stack[--n], last = -1; /* last: the last norm or scale */
-        for (;; i = g->nodes[i].in[0]) {
-            enum mc_op op = g->nodes[i].op;
-            if (mc_is_activation(op)) {
-                seen[i] = 1;
-                break;
-            }
-            if (op == MC_OP_ADD || op == MC_OP_MUL || is_layer(&g->nodes[i])) {
-                seen[last < 0 ? i : last] = 1;
-                break;
-            }
-            if (is_norm(op) && last < 0)
-                last = i;
-            if (op == MC_OP_NORMALISE)
-                break;
-            if (op == MC_OP_CONCAT) {
-                for (int k = 0; k < g->nodes[i].n_in; k++)
-                    if (!walked[g->nodes[i].in[k]]) {
-                        walked[g->nodes[i].in[k]] = 1;
-                        stack[n++] = g->nodes[i].in[k];
-                    }
-                break;
-            }
-        }
-    }
-}
-
-static int see(const struct mc_axis *a, int group)
-{
-    for (size_t k = 0; k < a->n; k++)
-        if (a->seg[k].group == group && a->seg[k].repeat == 1)
-            return 1;
-    return 0;
-}
-
-/* Seen only behind a flatten, where a channel is many places: the last ReLU before it, or the last
- * node at all that computes it. Returns 0 where there is none. */
-static int look_anywhere(const struct mc_graph *g, const struct mc_symmetry *s, int group,
-                         unsigned char *seen)
-{
-    for (int relu = 1; relu >= 0; relu--)
-        for (int i = g->n_nodes - 1; i >= 0; i--) {
-            enum mc_op op = g->nodes[i].op;
-            if ((mc_is_activation(op) || (!relu && (is_layer(&g->nodes[i]) || op == MC_OP_ADD ||
-                                                    op == MC_OP_MUL || is_norm(op)))) &&
-                see(&s->axes[i], group)) {
-                seen[i] = 1;
-                return 1;
-            }
-        }
-    return 0;
-}
-
-/* Mark the nodes where groups are seen. A group that nothing shows becomes fixed; *lost counts
- * these. */
-static int find_taps(struct derivation *d, const struct mc_symmetry *s, size_t *lost,
+/* A group that nothing shows becomes fixed; *lost counts these. */
+static int find_seen(struct derivation *d, const struct mc_symmetry *s, size_t *lost,
                      struct mc_error *err)
 {
-    const struct mc_graph *g = d->g;
-    unsigned char *walked = NULL, *shown = NULL;
-    int rc = mc_new(&walked, (size_t)g->n_nodes, err);
+    unsigned char *shown = NULL;
+    int rc = mc_new(&shown, d->n_groups, err);
 
-    if (rc || (rc = mc_new(&shown, d->n_groups, err)))
-        goto out;
-    memset(d->seen, 0, (size_t)g->n_nodes);
-    for (int i = 0; i < g->n_nodes; i++)
-        if (is_layer(&g->nodes[i]))
-            look_back(g, g->nodes[i].in[0], d->seen, walked);
-    for (int i = 0; i < g->n_nodes; i++)
-        for (size_t k = 0; d->seen[i] && k < s->axes[i].n; k++)
-            if (s->axes[i].seg[k].group >= 0 && s->axes[i].seg[k].repeat == 1)
-                shown[s->axes[i].seg[k].group] = 1;
-    for (size_t k = 0; k < d->n_groups; k++)
-        if (!shown[k])
-            shown[k] = (unsigned char)look_anywhere(g, s, (int)k, d->seen);
+    if (!rc)
+        rc = mc_seen_find(d->g, s, d->n_groups, d->seen, shown, err);
     *lost = 0;
-    for (size_t i = 0; i < d->ties.n; i++)
+    for (size_t i = 0; i < d->ties.n && !rc; i++)
         if (d->group_of[i] >= 0 && !shown[d->group_of[i]]) {
             d->ties.sets[i].fixed = 1;
             ++*lost;
         }
-out:
-    free(walked);
     free(shown);
-    return rc;
-}
-
-static int write_taps(const struct derivation *d, struct mc_symmetry *out, struct mc_error *err)
-{
-    int rc = 0;
-
-    for (int write = 0; write < 2 && !rc; write++) {
-        size_t n = 0;
-        for (int i = 0; i < d->g->n_nodes; i++) {
-            size_t offset = 0;
-            for (size_t k = 0; d->seen[i] && k < out->axes[i].n; k++) {
-                const struct mc_segment *s = &out->axes[i].seg[k];
-                if (s->group >= 0 && s->repeat == 1) {
-                    int pre = mc_is_activation(d->g->nodes[i].op) ? d->g->nodes[i].in[0] : i;
-                    if (write)
-                        out->taps[n] = (struct mc_tap){.group = s->group,
-                                                       .post = i,
-                                                       .pre = pre,
-                                                       .offset = offset,
-                                                       .start = s->start,
-                                                       .count = s->count};
-                    n++;
-                }
-                offset += s->count * s->repeat;
-            }
-        }
-        if (!write)
-            rc = mc_new(&out->taps, n, err);
-        out->n_taps = n;
-    }
     return rc;
 }
 
@@ -403,7 +280,7 @@ static void use_all(const struct mc_graph *g, struct mc_symmetry *out)
     for (size_t i = 0; i < g->n_params; i++) {
         const struct mc_param *p = &g->params[i];
         use_axis(out, 0, i, 0, &out->axes[p->node]);
-        if (p->tensor.ndim > 1 && is_layer(&g->nodes[p->node]) &&
+        if (p->tensor.ndim > 1 && mc_is_layer(&g->nodes[p->node]) &&
             !mc_is_depthwise(g, &g->nodes[p->node]))
             use_axis(out, 0, i, 1, &out->axes[g->nodes[p->node].in[0]]);
     }
@@ -455,10 +332,10 @@ int mc_symmetry_of_graph(struct mc_symmetry *out, const struct mc_graph *g, stru
         goto out;
     do { /* a second time at most, when a group was lost */
         if ((rc = number_groups(&d, err)) || (rc = write_axes(&d, out, err)) ||
-            (rc = find_taps(&d, out, &lost, err)))
+            (rc = find_seen(&d, out, &lost, err)))
             goto out;
     } while (lost);
-    if (!(rc = write_taps(&d, out, err)))
+    if (!(rc = mc_seen_taps(out, g, d.seen, err)))
         rc = write_groups(&d, out, err);
 out:
     release(&d);

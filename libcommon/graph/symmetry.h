@@ -97,6 +97,14 @@ MC_USE_RESULT int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_gr
 /* The part of it that takes nodes, without the groups of blocks. */
 MC_USE_RESULT int mc_symmetry_of_graph(struct mc_symmetry *out, const struct mc_graph *g,
                                        struct mc_error *err);
+/* And its parts that say where groups can be observed. seen (n_nodes): 1 where groups are seen;
+ * shown (n_groups): 1 where anything shows the group. s: its axes are looked at. */
+MC_USE_RESULT int mc_seen_find(const struct mc_graph *g, const struct mc_symmetry *s,
+                               size_t n_groups, unsigned char *seen, unsigned char *shown,
+                               struct mc_error *err);
+/* The taps of these nodes. */
+MC_USE_RESULT int mc_seen_taps(struct mc_symmetry *out, const struct mc_graph *g,
+                               const unsigned char *seen, struct mc_error *err);
 void mc_symmetry_release(struct mc_symmetry *s);
 
 /* ---- permutations -----------------------------------------------------------------------------
@@ -131,25 +139,7 @@ size_t mc_perm_moved(const struct mc_perm *p, size_t group); /* units not at the
 void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from); /* of the same groups */
 /* Every entry in range and once; MC_EINPUT names the group. */
 MC_USE_RESULT int mc_perm_check(const struct mc_perm *p, struct mc_error *err);
-/* Groups that lie within units do so alike in all units; MC_EINPUT names a group that does not. */
-MC_USE_RESULT int mc_perm_check_nesting(const struct mc_perm *p, struct mc_error *err);
 
-/* The groups in the units of each: those of group g, by unit and slot, from child[first[g]] on, as
- * many a unit as slots[g]; and the slot of each group (0 of one that lies in none). */
-struct mc_nesting {
-    size_t *first, *slots, *child, *slot; /* (n_groups) */
-};
-/* MC_EINPUT as mc_perm_check_nesting. After an error there is nothing to release. p: its names,
- * sizes, within and unit are looked at. */
-MC_USE_RESULT int mc_nesting_find(struct mc_nesting *n, const struct mc_perm *p,
-                                  struct mc_error *err);
-void mc_nesting_release(struct mc_nesting *n);
-/* Which unit comes to each place that the taps of group g show: of the group itself or, where it
- * lies in unit 0 of another, of all like it, unit by unit. */
-void mc_perm_of_taps(const struct mc_perm *p, const struct mc_nesting *n, size_t g, int32_t *to);
-
-/* Take over which groups lie within which, of the groups that it is for (mc_perm_fits). */
-void mc_perm_nest(struct mc_perm *p, const struct mc_symmetry *s);
 /* Group g is this one, or MC_EINPUT. */
 MC_USE_RESULT int mc_perm_has_group(const struct mc_perm *p, size_t g, const char *name,
                                     size_t size, struct mc_error *err);
@@ -157,6 +147,11 @@ MC_USE_RESULT int mc_perm_has_group(const struct mc_perm *p, size_t g, const cha
  * any lie within units, the same of these. MC_EINPUT if not. */
 MC_USE_RESULT int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s,
                                struct mc_error *err);
+
+/* Take over which groups lie within which, of the groups that it is for; one that knows no groups
+ * within others may lack those that hold them, whose units it then leaves in place. After
+ * MC_EINPUT, as of mc_perm_fits, p is as before. */
+MC_USE_RESULT int mc_perm_fit(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err);
 
 /* Index vectors of the permuted network: out[i] = in[index[i]] for the parameter (P entries) and
  * the statistics vector (S entries); gaps map to themselves. */

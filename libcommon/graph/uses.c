@@ -67,6 +67,14 @@ out:
     return rc;
 }
 
+int mc_group_holds_others(const struct mc_symmetry *s, size_t group)
+{
+    for (size_t g = 0; g < s->n_groups; g++)
+        if (s->groups[g].within == 1 + group)
+            return 1;
+    return 0;
+}
+
 void mc_units_permute(const struct mc_unit_blocks *at, const int32_t *perm, int inverse, void *x,
                       void *room)
 {

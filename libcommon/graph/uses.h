@@ -29,6 +29,9 @@ struct mc_placed_use {
 MC_USE_RESULT int mc_uses_in_order(const struct mc_symmetry *s, const struct mc_graph *g,
                                    struct mc_placed_use **out, size_t *n, struct mc_error *err);
 
+/* 1: the group's units hold other groups, as blocks do. */
+int mc_group_holds_others(const struct mc_symmetry *s, size_t group);
+
 /* 1: x, of the same tensor, takes effect after y, and not beside it. */
 static inline int mc_use_is_after(const struct mc_placed_use *x, const struct mc_placed_use *y)
 {

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Blocks of grouped convolutions in NumPy and SciPy, from the moments and weights of tests/cli/lib/blocks_net.py's network
 and not after this suite's code: of all orders of the blocks (each is tried), the one whose best assignments inside are
-worth most; and what that makes of the weights, layer by layer.
+worth most; and what that makes of the weights, layer by layer. PAM's curve ends in B in an order of its own, by the same
+rule: with P's blocks, and other units within them.
 
-    tests/parity/blocks.py MOMENTS.mcz P.mcz B.mcz PB.mcz"""
+    tests/parity/blocks.py MOMENTS.mcz P.mcz B.mcz PB.mcz CURVE.mcz"""
 import itertools
 import sys
 
@@ -12,9 +13,12 @@ import mcz
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-moments, p, b, pb = (mcz.read(f) for f in sys.argv[1:5])
+moments, p, b, pb, curve = (mcz.read(f) for f in sys.argv[1:6])
 found, groups = p.tensors, {g["name"]: g for g in p.meta["groups"]}
 b, pb = b.tensors, pb.tensors
+learned = {g["name"]: curve.tensors["permutation/" + g["name"]] for g in curve.meta["groups"]}
+assert list(learned) == list(found)
+end = {k[2:]: v for k, v in curve.tensors.items() if k.startswith("2/")}
 at = {}  # layer: the correlations at each module that shows it
 for i, t in enumerate(moments.meta["taps"]):
     x, y, xx, yy, xy = (moments.tensors["%d/%s/%s" % (i, t["name"], k)] for k in
@@ -24,6 +28,27 @@ for i, t in enumerate(moments.meta["taps"]):
     alive = np.outer(vx > 1e-10 * vx.max(), vy > 1e-10 * vy.max())
     at[t["name"]] = np.divide(xy - np.outer(x, y) / n, np.sqrt(np.outer(vx, vy)), where=alive, out=np.zeros(alive.shape))
 BLOCKS = {"layer1.0": (4, 16, 16), "layer1.1": (4, 16, 24), "layer2.0": (3, 18, 18), "layer2.1": (3, 24, 15)}
+
+
+def check_weights(block, n, widths, perm, out, vectors):
+    """out: b's weights of this block in the order of perm."""
+    index, names = [], [block + ".conv1", block + ".conv2"]
+    order = perm[block + ".conv1/blocks"]
+    for name, width in zip(names, widths):
+        k = width // n
+        to = [u * k + i for u in order for i in perm["%s[%d:%d]" % (name, u * k, (u + 1) * k)]]
+        index.append(to)
+        for part in ["weight"] + vectors.split():
+            assert (out["%s.bn.%s" % (name, part)] == b["%s.bn.%s" % (name, part)][to]).all()
+    # the grouped convolution: its rows move, and in each row the inputs of the block that the row came from
+    w, k, m = b[names[1] + ".weight"], widths[0] // n, widths[1] // n
+    want = np.stack([w[r][[c - order[h // m] * k for c in index[0][h // m * k:(h // m + 1) * k]]]
+                     for h, r in enumerate(index[1])])
+    assert (out[names[1] + ".weight"] == want).all(), block
+    was, now = b[block + ".conv3.weight"][:, index[1]], out[block + ".conv3.weight"]
+    assert sorted(map(bytes, was)) == sorted(map(bytes, now)), block  # its outputs move too
+
+
 for block, (n, *widths) in BLOCKS.items():
     seen, names = [], [block + ".conv1", block + ".conv2"]
     for name in names:
@@ -45,24 +70,16 @@ for block, (n, *widths) in BLOCKS.items():
     assert tuple(order) == ranked[-1], (block, order, ranked[-1])
     value = groups[block + ".conv1/blocks"]["value"]
     assert abs(value / worth(order) - 1) < 1e-9, (value, worth(order))
-    index = []
     for name, c in zip(names, seen):
-        k, to = len(c) // n, []
+        k = len(c) // n
         for h, u in enumerate(order):
             best, g = inside(c, h, u)[1], "%s[%d:%d]" % (name, u * k, (u + 1) * k)
             assert (found[g] == best).all(), (g, found[g], best)
             assert (groups[g]["within"], groups[g]["unit"]) == (list(groups).index(block + ".conv1/blocks"), u)
-            to += list(u * k + best)
-        index.append(to)
-        for part in "weight", "bias", "running_mean", "running_var":
-            assert (pb["%s.bn.%s" % (name, part)] == b["%s.bn.%s" % (name, part)][to]).all()
-    # the grouped convolution: its rows move, and in each row the inputs of the block that the row came from
-    w, k, m = b[names[1] + ".weight"], widths[0] // n, widths[1] // n
-    want = np.stack([w[r][[c - order[h // m] * k for c in index[0][h // m * k:(h // m + 1) * k]]]
-                     for h, r in enumerate(index[1])])
-    assert (pb[names[1] + ".weight"] == want).all(), block
-    last, out = b[block + ".conv3.weight"][:, index[1]], pb[block + ".conv3.weight"]
-    assert sorted(map(bytes, last)) == sorted(map(bytes, out)), block  # its outputs move too
+    check_weights(block, n, widths, found, pb, "bias running_mean running_var")
+    assert (learned[block + ".conv1/blocks"] == order).all(), block
+    check_weights(block, n, widths, learned, end, "bias")
     print("%s: blocks %s of %d orders, worth %.6f (the next %.6f, as they are %.6f)" %
           (block, list(order), len(ranked), value, worth(ranked[-2]), worth(range(n))))
 assert any((found[g] != np.arange(len(found[g]))).any() for g in found if g.endswith("/blocks"))
+assert any((learned[g] != found[g]).any() for g in found), "nothing moved within the blocks"

@@ -5,6 +5,7 @@
 
 #include "kernels/backend.h"
 #include "libcommon/base/alloc.h"
+#include "libcommon/graph/nesting.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 
 #include "libcommon/assign/assign.h"
 #include "libcommon/base/alloc.h"
+#include "libcommon/graph/nesting.h"
 
 #include <omp.h>
 #include <string.h>

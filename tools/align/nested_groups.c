@@ -11,59 +11,43 @@
 /* ---- which groups lie in which ----------------------------------------------------------------
  */
 
-/* What lies in the units of one group: the same in all (struct mc_group). */
-static int list_inside(struct mc_nested_groups *out, const struct mc_symmetry *s, size_t group,
-                       const struct mc_placed_use *uses, size_t n_uses, struct mc_error *err)
+static int list_inside(struct mc_nested_group *n, const struct mc_placed_use *uses, size_t n_uses,
+                       struct mc_error *err)
 {
-    struct mc_nested_group *n = &out->groups[group];
-    size_t *count = NULL, all = 0;
+    const size_t all = n->n_units * n->n_inside;
     int rc = 0;
 
-    for (size_t i = 0; i < s->n_groups; i++)
-        all += out->parent[i] == group;
-    n->n_inside = all / n->n_units;
     if (!all)
         return 0;
-    if ((rc = mc_new(&n->inside, all, err)) || (rc = mc_new(&n->x, all, err)) ||
-        (rc = mc_new(&n->y, all, err)) || (rc = mc_new(&n->have, all, err)) ||
-        (rc = mc_new(&n->values, n->n_inside, err)) || (rc = mc_new(&count, n->n_units, err)))
+    if ((rc = mc_new(&n->x, all, err)) || (rc = mc_new(&n->y, all, err)) ||
+        (rc = mc_new(&n->have, all, err)) || (rc = mc_new(&n->values, n->n_inside, err)))
         return rc;
-    for (size_t i = 0; i < s->n_groups; i++)
-        if (out->parent[i] == group) {
-            const size_t unit = s->groups[i].unit;
-            out->slot[i] = unit * n->n_inside + count[unit]++;
-            n->inside[out->slot[i]] = i;
-        }
     for (size_t c = 0; c < n->n_inside; c++) {
-        n->width += out->sizes[n->inside[c]];
+        n->width += n->sizes[n->inside[c]];
         for (size_t i = 0; i < n_uses; i++)
             if (uses[i].group == n->inside[c])
                 n->values[c] += mc_unit_values(&uses[i].at);
     }
-    free(count);
     return 0;
 }
 
-int mc_nested_find(struct mc_nested_groups *out, const struct mc_symmetry *s,
+int mc_nested_find(struct mc_nested_groups *out, const struct mc_perm *p,
                    const struct mc_placed_use *uses, size_t n_uses, struct mc_error *err)
 {
+    const struct mc_nesting *all = &out->nesting;
     int rc = 0;
 
     *out = (struct mc_nested_groups){0};
-    if ((rc = mc_new(&out->parent, s->n_groups, err)) ||
-        (rc = mc_new(&out->slot, s->n_groups, err)) ||
-        (rc = mc_new(&out->sizes, s->n_groups, err)) ||
-        (rc = mc_new(&out->groups, s->n_groups, err)))
+    if ((rc = mc_nesting_find(&out->nesting, p, err)) ||
+        (rc = mc_new(&out->groups, p->n_groups, err)))
         return rc;
-    for (size_t i = 0; i < s->n_groups; i++) {
-        const size_t within = s->groups[i].within;
-        out->sizes[i] = s->groups[i].size;
-        out->groups[i] =
-            (struct mc_nested_group){.n_units = s->groups[i].size, .sizes = out->sizes};
-        out->parent[i] = within ? within - 1 : s->n_groups;
+    for (size_t i = 0; i < p->n_groups && !rc; i++) {
+        out->groups[i] = (struct mc_nested_group){.n_units = p->sizes[i],
+                                                  .n_inside = all->slots[i],
+                                                  .inside = all->child + all->first[i],
+                                                  .sizes = p->sizes};
+        rc = list_inside(&out->groups[i], uses, n_uses, err);
     }
-    for (size_t i = 0; i < s->n_groups && !rc; i++)
-        rc = list_inside(out, s, i, uses, n_uses, err);
     return rc;
 }
 
@@ -84,15 +68,12 @@ void mc_nested_release(struct mc_nested_groups *n, size_t n_groups)
     for (size_t i = 0; n->groups && i < n_groups; i++) {
         if (n->groups[i].values)
             forget(&n->groups[i]);
-        free(n->groups[i].inside);
         free(n->groups[i].x);
         free(n->groups[i].y);
         free(n->groups[i].have);
         free(n->groups[i].values);
     }
-    free(n->parent);
-    free(n->slot);
-    free(n->sizes);
+    mc_nesting_release(&n->nesting);
     free(n->groups);
 }
 
@@ -114,14 +95,14 @@ int mc_nested_begin(struct mc_nested_group *n, struct mc_error *err)
     return rc;
 }
 
-void mc_nested_pack(struct mc_nested_group *n, size_t slot, const struct mc_unit_blocks *at,
+void mc_nested_pack(struct mc_nested_group *n, size_t at, const struct mc_unit_blocks *units,
                     const float *a, const float *b)
 {
-    const size_t here = n->have[slot] * at->k, count = mc_unit_values(at);
+    const size_t here = n->have[at] * units->k, count = mc_unit_values(units);
 
-    mc_units_pack(at, a, 0, count, n->x[slot] + here);
-    mc_units_pack(at, b, 0, count, n->y[slot] + here);
-    n->have[slot] += count;
+    mc_units_pack(units, a, 0, count, n->x[at] + here);
+    mc_units_pack(units, b, 0, count, n->y[at] + here);
+    n->have[at] += count;
 }
 
 /* Of place h and unit u: the best permutations, and what they add, into *sum. */

@@ -5,11 +5,12 @@
 #ifndef MC_NESTED_GROUPS_H
 #define MC_NESTED_GROUPS_H
 
+#include "libcommon/graph/nesting.h"
 #include "libcommon/graph/uses.h"
 
 struct mc_nested_group {
     size_t n_units, n_inside; /* groups inside each unit */
-    size_t *inside;           /* (n_units,n_inside) which */
+    const size_t *inside;     /* (n_units,n_inside) which */
     const size_t *sizes;      /* (n_groups) of all groups */
     size_t *values;           /* (n_inside) values of a unit of these, in all uses */
     size_t width;             /* units of a unit's groups together */
@@ -21,21 +22,20 @@ struct mc_nested_group {
 };
 
 struct mc_nested_groups {
-    size_t *parent; /* (n_groups) the group in a unit of which each lies, or n_groups */
-    size_t *slot;   /* (n_groups) its place in the parent's `inside` */
-    size_t *sizes;
+    struct mc_nesting nesting;
     struct mc_nested_group *groups; /* (n_groups) */
 };
 
-/* uses: of parameters, in order (mc_uses_in_order). */
-MC_USE_RESULT int mc_nested_find(struct mc_nested_groups *out, const struct mc_symmetry *s,
+/* p: of the groups, which must outlive out; uses: of parameters, in order (mc_uses_in_order). */
+MC_USE_RESULT int mc_nested_find(struct mc_nested_groups *out, const struct mc_perm *p,
                                  const struct mc_placed_use *uses, size_t n_uses,
                                  struct mc_error *err);
 void mc_nested_release(struct mc_nested_groups *n, size_t n_groups);
 
-/* Forget what was packed; then each use of each group inside, in one order, of two flat vectors. */
+/* Forget what was packed; then each use of each group inside, in one order, of two flat vectors.
+ * at: the group's place in `inside`. */
 MC_USE_RESULT int mc_nested_begin(struct mc_nested_group *n, struct mc_error *err);
-void mc_nested_pack(struct mc_nested_group *n, size_t slot, const struct mc_unit_blocks *at,
+void mc_nested_pack(struct mc_nested_group *n, size_t at, const struct mc_unit_blocks *units,
                     const float *a, const float *b);
 /* value[h*n_units + u] += what the best permutations inside b's unit u, put at place h, are worth
  * over those of p. */

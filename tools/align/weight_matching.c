@@ -130,7 +130,7 @@ static double distance(const struct matching *m)
 /* The group itself, or one inside its units. */
 static int is_of(const struct matching *m, size_t group, size_t other)
 {
-    return other == group || m->nested.parent[other] == group;
+    return other == group || m->p->within[other] == 1 + group;
 }
 
 static size_t end_of(const struct mc_unit_blocks *at)
@@ -183,9 +183,11 @@ static int value_inside(struct matching *m, size_t group, struct mc_error *err)
     int rc = mc_nested_begin(n, err);
 
     for (size_t i = 0; i < m->n_uses && !rc; i++)
-        if (m->nested.parent[m->uses[i].group] == group) {
+        if (m->p->within[m->uses[i].group] == 1 + group) {
+            const size_t is = m->uses[i].group;
             rearrange(m, i, group);
-            mc_nested_pack(n, m->nested.slot[m->uses[i].group], &m->uses[i].at, m->x, m->y);
+            mc_nested_pack(n, m->p->unit[is] * n->n_inside + m->nested.nesting.slot[is],
+                           &m->uses[i].at, m->x, m->y);
         }
     if (!rc)
         rc = mc_nested_add_values(n, m->p, m->value, m->threads, err);
@@ -275,10 +277,10 @@ static void forward(const struct matching *m, size_t *order)
 
     while (placed < n)
         for (size_t i = 0; i < n; i++) {
-            size_t is = 0, parent = m->nested.parent[i] == n;
+            size_t is = 0, parent = !m->p->within[i];
             for (size_t k = 0; k < placed; k++) {
                 is |= order[k] == i;
-                parent |= order[k] == m->nested.parent[i];
+                parent |= order[k] + 1 == m->p->within[i];
             }
             if (!is && parent)
                 order[placed++] = i;
@@ -317,7 +319,7 @@ static int begin(struct matching *m, struct mc_error *err)
         (rc = mc_new(&m->value, widest * widest, err)) || (rc = mc_new(&m->found, widest, err)) ||
         (rc = mc_new(&m->kept, widest, err)) ||
         (rc = mc_new_items(&m->room, most, sizeof(float), err)) ||
-        (rc = mc_nested_find(&m->nested, m->s, m->uses, m->n_uses, err)))
+        (rc = mc_nested_find(&m->nested, m->p, m->uses, m->n_uses, err)))
         return rc;
     for (size_t i = 0; i < g->n_params; i++) {
         m->first[i] = at;

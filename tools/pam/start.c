@@ -3,6 +3,8 @@
  * Start and end of the minimisation, from files and to one. */
 #include "tools/pam/start.h"
 
+#include "libcommon/graph/uses.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -12,6 +14,7 @@ void mc_pam_start_release(struct mc_pam_start *s)
     mc_weights_release(&s->a);
     mc_weights_release(&s->b);
     mc_symmetry_release(&s->symmetry);
+    mc_perm_release(&s->blocks);
     mc_perm_release(&s->perm);
     free(s->offset);
 }
@@ -32,6 +35,7 @@ static int start_from_curve(struct mc_pam_start *s, const char *const path[2], c
         mc_perm_release(&s->perm);
         s->perm = *c.perm;
         *c.perm = (struct mc_perm){0};
+        rc = mc_fail_in(mc_perm_fit(&s->perm, &s->symmetry, err), err, "%s", init);
     }
     if (!rc &&
         (rc = mc_perm_apply(&s->perm, &s->symmetry, s->a.graph, s->b.params, NULL, end, NULL, err)))
@@ -44,6 +48,32 @@ static int start_from_curve(struct mc_pam_start *s, const char *const path[2], c
         s->offset[i] = c.points[1][i] - .5f * (c.points[0][i] + c.points[2][i]);
     mc_curve_release(&c);
     free(end);
+    return rc;
+}
+
+/* Blocks stay where the permutation puts them: b becomes the network of that order, s->perm what is
+ * still to be done within them, which is the inverse of s->blocks and then the permutation. */
+static int place_blocks(struct mc_pam_start *s, struct mc_error *err)
+{
+    struct mc_perm rest = {0};
+    float *moved = malloc(s->a.graph->P * sizeof *moved);
+    int rc = moved ? mc_perm_init(&s->blocks, &s->symmetry, err) : mc_no_memory(err);
+
+    if (rc || (rc = mc_perm_init(&rest, &s->symmetry, err)))
+        goto out;
+    for (size_t g = 0; g < s->perm.n_groups; g++)
+        if (mc_group_holds_others(&s->symmetry, g))
+            memcpy(s->blocks.perm[g], s->perm.perm[g], s->perm.sizes[g] * sizeof *s->perm.perm[g]);
+    mc_perm_copy(&rest, &s->blocks);
+    if ((rc = mc_perm_inverse(&rest, err)) || (rc = mc_perm_compose(&rest, &s->perm, err)) ||
+        (rc = mc_perm_apply(&s->blocks, &s->symmetry, s->a.graph, s->b.params, NULL, moved, NULL,
+                            err)))
+        goto out;
+    mc_perm_copy(&s->perm, &rest);
+    memcpy(s->b.params, moved, s->a.graph->P * sizeof *moved);
+out:
+    mc_perm_release(&rest);
+    free(moved);
     return rc;
 }
 
@@ -65,35 +95,28 @@ int mc_pam_start_read(struct mc_pam_start *s, const char *const path[2], const c
     }
     if (!rc && init)
         rc = start_from_curve(s, path, init, h, err);
-    for (size_t g = 0; !rc && g < s->perm.n_groups; g++)
-        if (s->symmetry.groups[g].within &&
-            mc_perm_moved(&s->perm, s->symmetry.groups[g].within - 1))
-            rc = mc_fail(
-                err, MC_EUSAGE, "%s: moves %s, which stay where they are here: mc-permute %s first",
-                perm ? perm : init, s->perm.names[s->symmetry.groups[g].within - 1], path[1]);
     if (!rc)
         s->sum = XXH3_64bits(s->offset, s->a.graph->P * sizeof *s->offset);
     for (size_t g = 0; !rc && g < s->perm.n_groups; g++)
         s->sum = XXH3_64bits_withSeed(s->perm.perm[g], s->perm.sizes[g] * sizeof *s->perm.perm[g],
                                       s->sum);
-    return rc;
+    return rc ? rc : place_blocks(s, err);
 }
 
-int mc_pam_curve_write(const struct mc_pam_start *s, const char *path, const struct mc_history *h,
+int mc_pam_curve_write(struct mc_pam_start *s, const char *path, const struct mc_history *h,
                        struct mc_error *err)
 {
     struct mc_curve c = {0};
     const struct mc_graph *g = s->a.graph;
-    struct mc_perm perm = s->perm; /* lent */
     int rc = mc_curve_init(&c, g, MC_CURVE_BEZIER, 3, s->a.dataset, err);
 
     if (!rc)
-        rc = mc_perm_apply(&perm, &s->symmetry, g, s->b.params, NULL, c.points[2], NULL, err);
-    if (!rc) {
+        rc = mc_perm_apply(&s->perm, &s->symmetry, g, s->b.params, NULL, c.points[2], NULL, err);
+    if (!rc && !(rc = mc_perm_compose(&s->blocks, &s->perm, err))) {
         memcpy(c.points[0], s->a.params, g->P * sizeof(float));
         for (size_t i = 0; i < g->P; i++)
             c.points[1][i] = .5f * (c.points[0][i] + c.points[2][i]) + s->offset[i];
-        c.perm = &perm;
+        c.perm = &s->blocks; /* lent */
         rc = mc_curve_write(&c, path, h, err);
         c.perm = NULL;
     }

@@ -9,11 +9,11 @@
 #include "libcommon/graph/symmetry.h"
 
 struct mc_pam_start {
-    struct mc_weights a, b;
+    struct mc_weights a, b; /* b: blocks that the permutation moves are where it puts them */
     struct mc_symmetry symmetry;
-    struct mc_perm perm;
-    float *offset; /* (P) the control point, from the middle of the straight line */
-    uint64_t sum;  /* of both, in which two runs that start elsewhere differ */
+    struct mc_perm blocks, perm; /* the permutation: blocks, and then perm, within them */
+    float *offset;               /* (P) the control point, from the middle of the straight line */
+    uint64_t sum;                /* of both, in which two runs that start elsewhere differ */
 };
 
 /* Read the networks path[0] and path[1], of one graph; then the permutation of the file perm (NULL:
@@ -24,8 +24,8 @@ MC_USE_RESULT int mc_pam_start_read(struct mc_pam_start *s, const char *const pa
                                     const char *perm, const char *init, int *elsewhere,
                                     struct mc_history *h, struct mc_error *err);
 void mc_pam_start_release(struct mc_pam_start *s);
-/* Write the curve a, its control point, P b, with the permutation P in it. */
-MC_USE_RESULT int mc_pam_curve_write(const struct mc_pam_start *s, const char *path,
+/* Write the curve a, its control point, P b, with the permutation P in it, as s->blocks. */
+MC_USE_RESULT int mc_pam_curve_write(struct mc_pam_start *s, const char *path,
                                      const struct mc_history *h, struct mc_error *err);
 
 #endif

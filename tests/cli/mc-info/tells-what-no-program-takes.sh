@@ -36,3 +36,10 @@ fails 3 'headless.mcz: ' mc-info --check headless.mcz
 fails 3 'stdin: image 0 has label' mc-info --check <label.mcz
 for good in "$samples"/good-*.mcz nans.mcz; do mc-info --check "$good" | grep -q "^$good: ok, kind "; done
 mc-info nan.mcz >/dev/null # what a stream holds is shown all the same
+# what is checked may be shown in the same run, and is as without the check; what is refused is not shown
+mc-info --json "$samples/good-weights.mcz" nan.mcz >both
+mc-info --check --json "$samples/good-weights.mcz" | same - <(head -n 1 both)
+mc-info --check --graph "$samples/good-weights.mcz" | same - <(mc-info --graph "$samples/good-weights.mcz")
+! mc-info --check --json "$samples/good-weights.mcz" nan.mcz >shown 2>told || die 'nan.mcz passes'
+same shown <(head -n 1 both)
+grep -q 'holds a value that is not finite' told || die "$(cat told)"

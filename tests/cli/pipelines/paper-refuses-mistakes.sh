@@ -26,6 +26,7 @@ refused 'EPOCHS="1.5": a whole number' EPOCHS=1.5
 # data
 refused 'CIFAR100_DIR: wanted for mlp-cifar100 robust-mlp-cifar100; ' DATA_SETS='synth cifar100' PART='mlp-synth mlp-cifar100 robust-mlp-cifar100'
 refused 'CIFAR10_DIR TINY_IMAGENET_DIR: wanted for ' DATA_SETS='cifar10 tiny-imagenet'
+HOME=/nowhere refused 'CIFAR10_DIR="/nowhere/data": there is no such folder' DATA_SETS=cifar10 CIFAR10_DIR='~/data'
 graph paper -n DATA_SETS='synth cifar100' PART='mlp-synth mlp-cifar100'
 graph paper DATA_SETS='synth cifar100' PART='mlp-synth mlp-cifar100' MISSING=skip GRAPHS=connect GOALS=train.mcz TRAIN_IMAGES=64
 grep -q '^paper.mk: skipped, as CIFAR100_DIR is not given: mlp-cifar100$' log || die "$(cat log)"

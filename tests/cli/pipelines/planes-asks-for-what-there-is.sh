@@ -7,6 +7,7 @@ asked() {
 is "$(asked)" '--bn-samples 512 --test-samples 100'
 is "$(asked TEST_IMAGES=9000 TRAIN_IMAGES=)" '--bn-samples 2000 --test-samples 2500'
 is "$(asked TEST_IMAGES=)" '--bn-samples 512 --test-samples 2000'
+mkdir -p x/train x/test
 is "$(asked DATA=folder DATA_DIR=x TEST_IMAGES=)" '--bn-samples 512'
 is "$(cat told)" ""
 ! (graph planes GIRD=3) >refused || die 'a misspelt setting went unheard'

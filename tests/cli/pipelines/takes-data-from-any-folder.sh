@@ -21,6 +21,14 @@ mkdir -- -x
 cp "$data" ./-x/d.npz
 graph connect DATA=npz DATA_DIR=-x/d.npz OUT=dash TRAIN_IMAGES=40 TEST_IMAGES=20 dash/train.mcz
 alike by-hand.mcz dash/train.mcz
+# where the shell leaves ~/ in a setting, as dash does, the graphs do not
+mkdir '~'
+(
+    export HOME=$PWD
+    graph connect DATA=npz DATA_DIR="~/-x/d.npz" OUT='~/my-home' TRAIN_IMAGES=40 TEST_IMAGES=20 "$PWD/my-home/train.mcz"
+    ! (graph connect DATA=npz DATA_DIR=./~/d.npz OUT=other) >out.refused || die 'the folder ~ is taken for the home'
+)
+alike by-hand.mcz my-home/train.mcz
 for name in DATA_DIR NET; do
     ! (graph connect OUT=lines "$name=x
 touch run") >out.refused || die "$name with a line end passes"

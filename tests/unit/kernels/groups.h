@@ -6,7 +6,7 @@
 #define MC_TEST_GROUPS_H
 
 #include "libcommon/base/rng.h"
-#include "libcommon/graph/symmetry.h"
+#include "libcommon/graph/nesting.h"
 #include "libcommon/nets/nets.h"
 #include "tests/unit/kernels/naive.h"
 

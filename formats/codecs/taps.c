@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Groups and taps in the header of moments and activations. */
+#include "formats/codecs/taps.h"
+
+#include "formats/codecs/permutation.h"
+#include "libcommon/base/alloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_TAPS MC_MAX_GROUPS
+#define MAX_SAMPLES ((uint64_t)1 << 56)
+
+static int taps_alloc(struct mc_taps *t, size_t n_groups, size_t n_taps, struct mc_error *err)
+{
+    int rc = 0;
+
+    *t = (struct mc_taps){.n_groups = n_groups, .n_taps = n_taps};
+    if ((rc = mc_new(&t->group_names, n_groups, err)) ||
+        (rc = mc_new(&t->group_sizes, n_groups, err)) ||
+        (rc = mc_new(&t->group_within, n_groups, err)) ||
+        (rc = mc_new(&t->group_unit, n_groups, err)) || (rc = mc_new(&t->taps, n_taps, err)))
+        mc_taps_release(t);
+    return rc;
+}
+
+void mc_taps_release(struct mc_taps *t)
+{
+    free(t->group_names);
+    free(t->group_sizes);
+    free(t->group_within);
+    free(t->group_unit);
+    free(t->taps);
+    memset(t, 0, sizeof *t);
+}
+
+int mc_taps_init(struct mc_taps *out, const struct mc_symmetry *s, const struct mc_graph *g,
+                 int at_pre, struct mc_error *err)
+{
+    int rc = taps_alloc(out, s->n_groups, s->n_taps, err);
+
+    if (rc)
+        return rc;
+    snprintf(out->at, sizeof out->at, "%s", at_pre ? "pre" : "post");
+    for (size_t k = 0; k < s->n_groups; k++) {
+        memcpy(out->group_names[k], s->groups[k].name, sizeof out->group_names[k]);
+        out->group_sizes[k] = s->groups[k].size;
+        out->group_within[k] = s->groups[k].within;
+        out->group_unit[k] = s->groups[k].unit;
+    }
+    for (size_t i = 0; i < s->n_taps; i++) {
+        const struct mc_tap *tap = &s->taps[i];
+        const struct mc_node *node = &g->nodes[at_pre ? tap->pre : tap->post];
+        snprintf(out->taps[i].name, sizeof out->taps[i].name, "%s", node->name);
+        out->taps[i].group = (size_t)tap->group;
+        out->taps[i].start = tap->start;
+        out->taps[i].count = tap->count;
+    }
+    return 0;
+}
+
+int mc_taps_copy(struct mc_taps *out, const struct mc_taps *t, struct mc_error *err)
+{
+    int rc = taps_alloc(out, t->n_groups, t->n_taps, err);
+
+    if (rc)
+        return rc;
+    memcpy(out->at, t->at, sizeof out->at);
+    memcpy(out->group_names, t->group_names, t->n_groups * sizeof *t->group_names);
+    memcpy(out->group_sizes, t->group_sizes, t->n_groups * sizeof *t->group_sizes);
+    for (size_t k = 0; t->group_within && k < t->n_groups; k++) {
+        out->group_within[k] = t->group_within[k];
+        out->group_unit[k] = t->group_unit[k];
+    }
+    memcpy(out->taps, t->taps, t->n_taps * sizeof *t->taps);
+    return 0;
+}
+
+struct mc_perm mc_taps_groups(const struct mc_taps *t)
+{
+    return (struct mc_perm){.n_groups = t->n_groups,
+                            .names = t->group_names,
+                            .sizes = t->group_sizes,
+                            .within = t->group_within,
+                            .unit = t->group_unit};
+}
+
+static int lies_alike(const struct mc_taps *a, const struct mc_taps *b, size_t k)
+{
+    const size_t x = a->group_within ? a->group_within[k] : 0;
+    const size_t y = b->group_within ? b->group_within[k] : 0;
+
+    return x == y && (!x || a->group_unit[k] == b->group_unit[k]);
+}
+
+int mc_taps_same(const struct mc_taps *a, const struct mc_taps *b)
+{
+    if (strcmp(a->at, b->at) || a->n_groups != b->n_groups || a->n_taps != b->n_taps)
+        return 0;
+    for (size_t k = 0; k < a->n_groups; k++)
+        if (strcmp(a->group_names[k], b->group_names[k]) ||
+            a->group_sizes[k] != b->group_sizes[k] || !lies_alike(a, b, k))
+            return 0;
+    for (size_t i = 0; i < a->n_taps; i++) {
+        const struct mc_tap_info *x = &a->taps[i], *y = &b->taps[i];
+        if (strcmp(x->name, y->name) || x->group != y->group || x->start != y->start ||
+            x->count != y->count)
+            return 0;
+    }
+    return 1;
+}
+
+#define TAP(member, type, max) MC_KEY(struct mc_tap_info, member, #member, type, max)
+static const struct mc_key tap_keys[] = {
+    TAP(name, MC_KEY_TEXT, MC_MAX_NODE_NAME), TAP(group, MC_KEY_COUNT, MAX_TAPS),
+    TAP(start, MC_KEY_COUNT, MC_MAX_UNITS),   TAP(count, MC_KEY_COUNT, MC_MAX_UNITS),
+    TAP(samples, MC_KEY_COUNT, MAX_SAMPLES),
+};
+#define N_TAP_KEYS (sizeof tap_keys / sizeof *tap_keys)
+
+void mc_taps_pack(const struct mc_taps *t, struct mc_pack *p)
+{
+    const struct mc_perm groups = mc_taps_groups(t);
+
+    mc_put_str(p, "at", t->at);
+    mc_perm_pack_groups(&groups, NULL, p);
+    mc_put_array(p, "taps", t->n_taps);
+    for (size_t i = 0; i < t->n_taps; i++) {
+        mc_pack_map(p, N_TAP_KEYS);
+        mc_keys_pack(p, tap_keys, N_TAP_KEYS, &t->taps[i]);
+    }
+}
+
+static int unpack_tap(struct mc_taps *t, size_t i, const msgpack_object *o, struct mc_error *err)
+{
+    struct mc_tap_info *tap = &t->taps[i];
+    int rc = mc_keys_unpack(o, tap_keys, N_TAP_KEYS, tap, err);
+
+    return rc || (tap->name[0] && tap->count)
+               ? rc
+               : mc_fail(err, MC_EINPUT, "tap %zu has no name or no units", i);
+}
+
+/* By group, then by where they begin. */
+static int by_place(const void *x, const void *y)
+{
+    const struct mc_tap_info *a = *(const struct mc_tap_info *const *)x;
+    const struct mc_tap_info *b = *(const struct mc_tap_info *const *)y;
+
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Channels of each group that taps see: of groups that lie alike in units, the first shows all. */
+static int list_seen(const struct mc_taps *t, size_t *seen, struct mc_error *err)
+{
+    for (size_t k = 0; k < t->n_groups; k++)
+        seen[k] = t->group_sizes[k];
+    for (size_t k = 0; t->group_within && k < t->n_groups; k++) {
+        const size_t up = t->group_within[k];
+        if (!up)
+            continue;
+        if (t->group_within[up - 1])
+            return mc_fail(err, MC_EINPUT, "group %s: lies in a group that lies in another",
+                           t->group_names[k]);
+        seen[k] = t->group_unit[k] ? 0 : t->group_sizes[k] * t->group_sizes[up - 1];
+        seen[up - 1] = 0;
+    }
+    return 0;
+}
+
+/* Sorted, so that neither memory nor time depends on the sizes, which may be anything. */
+int mc_taps_check(const struct mc_taps *t, struct mc_error *err)
+{
+    const struct mc_tap_info **sorted = NULL;
+    size_t at = 0, *of = NULL;
+    int rc = 0;
+
+    if ((rc = mc_new(&sorted, t->n_taps, err)) || (rc = mc_new(&of, t->n_groups, err)) ||
+        (rc = list_seen(t, of, err)))
+        goto out;
+    for (size_t i = 0; i < t->n_taps && !rc; i++) {
+        const struct mc_tap_info *tap = sorted[i] = &t->taps[i];
+        size_t size = tap->group < t->n_groups ? of[tap->group] : 0;
+        if (tap->start > size || tap->count > size - tap->start)
+            rc = mc_fail(err, MC_EINPUT, "tap %s: is not within a group", tap->name);
+    }
+    if (!rc)
+        qsort(sorted, t->n_taps, sizeof *sorted, by_place);
+    for (size_t k = 0; k < t->n_groups && !rc; k++) {
+        size_t seen = 0;
+        for (; at < t->n_taps && sorted[at]->group == k && sorted[at]->start <= seen; at++) {
+            size_t end = sorted[at]->start + sorted[at]->count;
+            seen = end > seen ? end : seen;
+        }
+        if (seen < of[k])
+            rc = mc_fail(err, MC_EINPUT, "group %s: unit %zu is seen at no tap", t->group_names[k],
+                         seen);
+    }
+out:
+    free(sorted);
+    free(of);
+    return rc;
+}
+
+int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta, struct mc_error *err)
+{
+    const msgpack_object *taps = NULL;
+    struct mc_perm groups;
+    char at[sizeof out->at];
+    int rc = 0;
+
+    memset(out, 0, sizeof *out);
+    if ((rc = mc_get_str(meta, "at", at, sizeof at, err)) ||
+        (rc = mc_get_array(meta, "taps", &taps, err)))
+        return rc;
+    if (strcmp(at, "post") && strcmp(at, "pre"))
+        return mc_fail(err, MC_EINPUT, "\"at\" is \"%s\", not post or pre", at);
+    if (taps->via.array.size > MAX_TAPS)
+        return mc_fail(err, MC_EINPUT, "more than %d taps", MAX_TAPS);
+    if ((rc = mc_perm_unpack_groups(&groups, meta, err)))
+        return rc;
+    if (!(rc = taps_alloc(out, groups.n_groups, taps->via.array.size, err))) {
+        memcpy(out->at, at, sizeof at);
+        memcpy(out->group_names, groups.names, groups.n_groups * sizeof *groups.names);
+        memcpy(out->group_sizes, groups.sizes, groups.n_groups * sizeof *groups.sizes);
+        memcpy(out->group_within, groups.within, groups.n_groups * sizeof *groups.within);
+        memcpy(out->group_unit, groups.unit, groups.n_groups * sizeof *groups.unit);
+    }
+    mc_perm_release(&groups);
+    for (size_t i = 0; i < out->n_taps && !rc; i++)
+        rc = unpack_tap(out, i, &taps->via.array.ptr[i], err);
+    if (!rc)
+        rc = mc_taps_check(out, err);
+    if (rc)
+        mc_taps_release(out);
+    return rc;
+}

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# How the graphs take names: common.mk and paper.mk include it, after `here`, the folder of the graphs, and `path-names`, which
+# settings are paths.
+
+# for recipes, and by name where make 4.3 does not hand it to $(shell); with make -e too
+override LC_ALL := $(lastword $(subst =, ,$(file <$(here)locale.sh)))
+export LC_ALL
+
+empty :=
+blank := $(empty) $(empty)
+comma := ,
+define newline
+
+
+endef
+quote  = '$(subst ','\'',$(1))'
+# what make or the shell would take for more than a name
+steers = $(shell case $(call quote,$(1)) in (-*|*[[:cntrl:]]*|*[[:space:]:%,\'\"\`\\\$$\;\&\|\(\)\<\>\*\?\[\]\{\}\!\~\#=]*) echo it ;; esac)
+digits = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst \
+             8,,$(subst 9,,$(1)))))))))))
+
+# A path that was given is that one, letter by letter: make would take $(...) in it for a variable. Only a ~/ that it begins
+# with, which some shells leave in NAME=~/x, is the home folder.
+home   = $(if $(findstring $(newline),$(1)),$(1),$(subst $(newline),,$(subst $(newline)~/,$(HOME)/,$(newline)$(1))))
+$(foreach name,$(path-names),$(if $(filter command environment,$(firstword $(origin $(name)))), \
+    $(eval override $(name) := $$(call home,$$(value $(name))))))
+$(if $(call steers,$(here)),$(error $(here): name $(notdir $(firstword $(MAKEFILE_LIST))) by another path: this one holds what steers a shell))
+
+# the settings on the command line, and make -n
+given := $(foreach word,$(subst \$(blank),,$(MAKEOVERRIDES)),$(if $(findstring =,$(word)),$(firstword $(subst =, ,$(word)))))
+dry-run := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+# a path that is there
+on-disk = $(shell [ ! -e $(call quote,$(1)) ] || echo it)
