@@ -80,6 +80,17 @@ static int may_share(const struct mc_graph *g, const struct mc_role *roles, int 
     return other > 0 && roles[other].need_grad;
 }
 
+/* The batch norm writes the addition's gradient of `other` before that of a node between them. */
+static int is_read_between(const struct mc_graph *g, const struct mc_role *roles, int other,
+                           int norm, int sum)
+{
+    for (int j = norm + 1; j < sum; j++)
+        for (int k = 0; roles[j].live && k < g->nodes[j].n_in; k++)
+            if (g->nodes[j].in[k] == other)
+                return 1;
+    return 0;
+}
+
 static void fuse_additions(const struct mc_graph *g, struct mc_role *roles)
 {
     for (int i = 0; i < g->n_nodes; i++) {
@@ -92,6 +103,8 @@ static void fuse_additions(const struct mc_graph *g, struct mc_role *roles)
             continue;
         const int other = sum->in[sum->in[0] == i], k = first_user(g, roles, j);
         if (other >= i || g->nodes[k].op != MC_OP_RELU)
+            continue;
+        if (is_read_between(g, roles, other, i, j))
             continue;
         r->relu = k;
         r->sum = j;

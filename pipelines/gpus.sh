@@ -62,8 +62,16 @@ mkdir -p -m 700 -- "$locks" 2>/dev/null && [ -O "$locks" ] || {
     exit 1
 }
 
+# alone COMMAND: without any lock of this job's or of what started it, as it may outlive them
+alone() (
+    for fd in /proc/self/fd/*; do
+        [ "${fd##*/}" -le 2 ] || eval "exec ${fd##*/}>&-"
+    done
+    exec "$@"
+)
+
 control() {
-    timeout 20 nvidia-cuda-mps-control "$@" 7>&- 8>&- 9>&-
+    alone timeout 20 nvidia-cuda-mps-control "$@"
 }
 
 # share GPU JOBS: under MPS, if it can be. A daemon counts its GPUs from 0 again, so each has its own.
@@ -78,11 +86,12 @@ share() {
     export CUDA_MPS_PIPE_DIRECTORY=$here/pipe CUDA_MPS_LOG_DIRECTORY=$here/log
     # one starts it; the jobs have the other lock in common, which who stops it has alone
     flock 7 && flock -s 8 || exit 1
+    # one waits for the last job, and is there before what it stops; a new one waits a little for the one that may just
+    # have been there
+    alone setsid -f flock -w 10 "$here/stops" flock "$here/jobs" bash -c 'timeout 20 nvidia-cuda-mps-control <<<quit' \
+        >/dev/null 2>&1 </dev/null
     if control <<<get_server_list >"$here/said" 2>&1 ||
         { control -d >"$here/said" 2>&1 </dev/null && control <<<get_server_list >"$here/said" 2>&1; }; then
-        # one waits for the last job; a new one waits a little for the one that may just have been there
-        setsid -f flock -w 10 "$here/stops" flock "$here/jobs" bash -c 'timeout 20 nvidia-cuda-mps-control <<<quit' \
-            7>&- 8>&- 9>&- >/dev/null 2>&1 </dev/null
         export CUDA_VISIBLE_DEVICES=0
         exec 7>&-
     else

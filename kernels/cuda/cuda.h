@@ -176,7 +176,7 @@ struct mc_plan {
     void *work;                  /* cuDNN's scratch, */
     void *work_beside;           /* and that of weights' gradients */
     double *part;                /* partial sums of channels */
-    struct cuda_partial partial; /* of batch norms: the same, and their counters */
+    struct cuda_partial partial; /* the same, and counters: for sums that the last block ends */
     double *moments;             /* a batch's, then activations as doubles */
     size_t chunk;                /* doubles of those of each network */
     enum mc_mode mode;           /* of the last forward */

@@ -160,7 +160,9 @@ static __global__ void norm_back_sums(layout<T, W, LAST> l, struct cuda_place px
                 back = activate_back(plus ? z + value(more.v[j]) : z, back, m.delta);
             }
             set(&v.v[j], counts ? back : 0);
-            back = !counts ? 0 : dz ? value(v.v[j]) : back;
+            if (!counts) /* what an image holds that does not count need not be finite */
+                continue;
+            back = dz ? value(v.v[j]) : back;
             ab[k] += (double)back;
             ab[(LAST ? W : 1) + k] += (double)back * (double)d;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Making a plan: where things lie. Memory is not shared between nodes. */
+ * Making a plan: where things lie. A node has memory of its own, but for parts of a concatenation
+ * and gradients that an addition passes on. */
 #include "kernels/cuda/cuda.h"
 
 /* float16 ends at 6e-8, and a batch's mean shares a gradient of 1 among its images. */

@@ -84,7 +84,7 @@ static const void *added(const struct mc_plan *p, const struct cuda_node *c)
 static void norm_forward(struct mc_plan *p, struct cuda_node *c, const struct cuda_node *in,
                          const float *params, float *stats, double *acc)
 {
-    const struct cuda_shape s = cuda_node_shape(p, c);
+    const struct cuda_shape s = cuda_node_shape(p, in);
     const size_t mean = c->n->running_mean.offset;
     struct cuda_norm_args a = {
         .mode = p->mode,
@@ -112,7 +112,7 @@ static void norm_parameters(struct mc_plan *p, struct cuda_node *c, const struct
                             float *dparams)
 {
     const struct cuda_node *y = last_of(p, c);
-    const struct cuda_shape s = cuda_node_shape(p, c), d = cuda_node_shape(p, y);
+    const struct cuda_shape s = cuda_node_shape(p, in), d = cuda_node_shape(p, y);
     const struct cuda_norm_grads g = {
         .batch_stats = c->batch_stats,
         .scale = 1 / (double)p->loss_scale,
@@ -130,7 +130,7 @@ static void norm_backward(struct mc_plan *p, const struct cuda_node *c, const st
 {
     const int sum = c->role->sum;
     const struct cuda_node *y = sum >= 0 ? &p->nodes[sum] : last_of(p, c);
-    const struct cuda_shape s = cuda_node_shape(p, c), d = cuda_node_shape(p, y);
+    const struct cuda_shape s = cuda_node_shape(p, in), d = cuda_node_shape(p, y);
     struct cuda_norm m = c->norm;
 
     if (sum >= 0)

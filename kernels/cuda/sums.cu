@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums over a channel's elements, in two steps: each block a part of the pixels, then the parts in
- * an order of their own. Channels first, a block sums one channel; channels last, a pixel's
- * channels side by side. */
+ * Sums over a channel's elements, each block a part of the pixels, and the parts by another kernel
+ * or the block that comes last, in an order of their own. Channels first, a block sums one channel;
+ * channels last, a pixel's channels side by side. */
 #include "kernels/cuda/walk.cuh"
 
 /* Channels last: the channels that a block sums side by side, a pack or 1 by each of `lanes`

@@ -108,7 +108,8 @@ template <class T, int W, int LAST>
 static layout<T, W, LAST> layout_for(const struct cuda_shape *s, uint32_t most)
 {
     layout<T, W, LAST> l = {*s, 1, 1};
-    while (LAST && l.lanes * W < s->c && l.lanes < 32 && l.lanes < CUDA_THREADS)
+    /* 32 channels, so that few parts are left for each thread of the block that ends their sums */
+    while (LAST && l.lanes * W < s->c && l.lanes * W < 32 && l.lanes < CUDA_THREADS)
         l.lanes *= 2;
     const uint32_t packs = s->n * (LAST ? s->hw : s->hw / W) * l.lanes;
     const uint32_t parts = (packs + 4 * CUDA_THREADS - 1) / (4 * CUDA_THREADS);
@@ -195,6 +196,8 @@ template <int K> static __device__ inline double *lane_sums(const double (&x)[K]
     return sum;
 }
 
+#define AHEAD 4 /* parts that a thread reads before it adds them */
+
 /* The block's sums a and b of its channels go to part (parts, C, 2); in the last block of the tile,
  * end(channel, sum of a, sum of b) comes to a thread for each channel, in an order that the shape
  * alone decides. */
@@ -218,11 +221,17 @@ static __device__ void end_sums(const layout<T, W, LAST> &l, const double (&ab)[
     for (uint32_t from = 0; from < side; from += lanes) {
         const uint32_t channel = first + from + threadIdx.x % lanes;
         double both[2] = {0, 0};
-        for (uint32_t p = threadIdx.x / lanes; channel < c && p < l.parts;
-             p += CUDA_THREADS / lanes) {
-            const pack<double, 2> u = *(const pack<double, 2> *)(part + 2 * (p * c + channel));
-            both[0] += u.v[0];
-            both[1] += u.v[1];
+        const uint32_t rows = CUDA_THREADS / lanes;
+        for (uint32_t p = threadIdx.x / lanes; channel < c && p < l.parts; p += AHEAD * rows) {
+            pack<double, 2> u[AHEAD];
+            for (uint32_t k = 0; k < AHEAD; k++)
+                if (p + k * rows < l.parts)
+                    u[k] = *(const pack<double, 2> *)(part + 2 * ((p + k * rows) * c + channel));
+            for (uint32_t k = 0; k < AHEAD; k++)
+                if (p + k * rows < l.parts) {
+                    both[0] += u[k].v[0];
+                    both[1] += u[k].v[1];
+                }
         }
         const double *s = lane_sums(both, lanes);
         if (threadIdx.x < lanes && channel < c)

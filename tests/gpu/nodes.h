@@ -94,8 +94,12 @@ static int add(struct mc_graph *g, const struct shape *s, int v)
 
 static int concat(struct mc_graph *g, const struct shape *s, int v)
 {
-    const int a = stem(g, s->c, 0), b = stem(g, s->c / 2 + 1, 1);
-    return mc_graph_concat(g, NULL, (int[]){a, b, a}, v ? 3 : 2);
+    int a = stem(g, s->c, 0), b = stem(g, s->c / 2 + 1, 1);
+    if (v == 2) { /* batch norms that nothing else reads */
+        a = mc_graph_batchnorm(g, NULL, a, 1e-5f);
+        b = mc_graph_batchnorm(g, NULL, b, 1e-5f);
+    }
+    return mc_graph_concat(g, NULL, (int[]){a, b, a}, v == 1 ? 3 : 2);
 }
 
 static int pool(struct mc_graph *g, const struct shape *s, int v, enum mc_op op)
@@ -161,6 +165,11 @@ static int residual(struct mc_graph *g, const struct shape *s, int v)
     if (x < 0)
         return -1;
     const int z = mc_graph_batchnorm(g, NULL, mc_graph_conv(g, NULL, x, s->c, three), 1e-5f);
+    if (v == 2) { /* one that reads what is added, between the batch norm and the addition */
+        const int between = mc_graph_conv(g, NULL, x, s->c, three);
+        x = mc_graph_relu(g, NULL, mc_graph_add(g, NULL, (int[]){z, x}, 2));
+        return unit_of(g, mc_graph_concat(g, NULL, (int[]){x, between}, 2), 9, three);
+    }
     x = mc_graph_relu(g, NULL, mc_graph_add(g, NULL, v ? (int[]){x, z} : (int[]){z, x}, 2));
     int skip = mc_graph_conv(g, NULL, x, s->c + 4, (struct mc_conv_opts){.stride = 2, .bias = v});
     skip = mc_graph_batchnorm(g, NULL, skip, 1e-5f);
@@ -190,14 +199,14 @@ static const struct family families[] = {
     {"batch norm", norm, 7, ALL_MODES, 0, norm_delta},
     {"relu", relu, 2, EVAL, 0, relu_delta},
     {"add", add, 3, EVAL, 0, NULL},
-    {"concat", concat, 2, EVAL, 0, NULL},
+    {"concat", concat, 3, ALL_MODES, 0, NULL},
     {"max pool", max_pool, 6, EVAL, 0, NULL},
     {"average pool", avg_pool, 6, EVAL, 0, NULL},
     {"adaptive pool", adaptive_pool, 3, EVAL, 0, NULL},
     {"global pool", global_pool, 1, EVAL, 0, NULL},
     {"dropout", dropout, 1, EVAL | 1 << MC_MODE_BATCH, 1, NULL},
     {"heads", heads, 2, EVAL | 1 << MC_MODE_BATCH, 1, NULL},
-    {"residual", residual, 2, ALL_MODES, 0, residual_delta},
+    {"residual", residual, 3, ALL_MODES, 0, residual_delta},
 };
 
 static struct mc_graph *build(const struct node_case *n)

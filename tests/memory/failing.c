@@ -7,7 +7,8 @@
  *   MC_FAIL_WHOSE=own, library  of which one fails; anything else: none does
  *   MC_FAIL_AT=N                which, from 1
  *   MC_FAIL_ON=1                and all behind it
- *   MC_FAIL_COUNT=FILE          16 bytes, which become the numbers of the program's and the others'
+ *   MC_FAIL_COUNT=FILE          24 bytes, the first 16 of which become the numbers of the program's
+ * and the others'
  *
  * Programs that the program starts are left alone. A test that is such a program asks by mc_failing
  * instead; there the program's own calls for input and output can fail too. */

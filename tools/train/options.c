@@ -135,7 +135,8 @@ static int tell_memory(const struct mc_train_cli *f, const struct mc_graph *g,
 
     objective->memory(objective, &f->train, &m);
     const double vectors = (double)m.vectors * (double)g->P * sizeof(float);
-    int rc = mc_memory_fits(images + vectors, err);
+    /* a device has memory of its own */
+    int rc = strcmp(f->cli->be->name, "cpu") ? 0 : mc_memory_fits(images + vectors, err);
     if (!rc && f->cli->verbose)
         rc = mc_plan_bytes(f->cli->be, g, &o, &plan, err);
     if (rc || !f->cli->verbose)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Streams whose frame, checksums and id are sound and of which one object is another than it was:
- * each object of each kept sample in turn, those within records too, is put in the place of by
+ * each object of each kept sample in turn, those within records too, is replaced by
  * values of every type, and each list gets one element more and less. The codec of its kind refuses
  * the stream as bad input, or reads it; most changes must be refused. */
 #include "tests/unit/formats/objects.h"
