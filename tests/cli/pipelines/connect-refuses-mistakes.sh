@@ -20,6 +20,8 @@ is "$(ran)" ''
 refused "no setting 'EPOCH'" EPOCH=3
 refused 'both splits would be of the same images' DATA=npz DATA_DIR=d.npz DATA_FLAGS='--arrays x,y'
 refused 'DATA="cifr10": a data set of mc-data is wanted: cifar10 cifar100 ' DATA=cifr10 OUT=none
+refused 'DATA="cifr10": a data set of mc-data is wanted: ' cost DATA=cifr10 OUT=none
+refused 'DATA_DIR="none": there is no such folder or file' cost DATA=cifar10 DATA_DIR=none OUT=none
 refused 'DATA_DIR: where the files of DATA=cifar10 lie is wanted' DATA=cifar10 OUT=none
 HOME=/nowhere refused 'DATA_DIR="/nowhere/my data": there is no such folder or file' DATA=npz DATA_DIR='~/my data' OUT=none
 [ ! -e none ] || die 'a folder for data that are not there'
