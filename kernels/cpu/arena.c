@@ -84,7 +84,9 @@ int cpu_arena_place(struct cpu_arena *a, struct mc_error *err)
     a->bytes = top > HUGE_PAGE ? (top + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE : top;
     a->data = aligned_alloc(top > HUGE_PAGE ? HUGE_PAGE : ALIGN, a->bytes);
     if (!a->data)
-        return mc_fail(err, MC_ENOMEM, "out of memory: a plan needs %zu MiB", a->bytes >> 20);
+        return mc_fail(err, MC_ENOMEM,
+                       "out of memory: %zu MiB are needed for a batch's activations and gradients",
+                       a->bytes >> 20);
     if (top > HUGE_PAGE)
         (void)madvise(a->data, a->bytes, MADV_HUGEPAGE); /* a wish: fewer TLB misses */
     return 0;

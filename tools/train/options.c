@@ -118,8 +118,8 @@ int mc_train_cli_open_data(struct mc_train_cli *f, struct mc_error *err)
     return mc_in_memory_open(&f->images, f->data, f->samples, f->cli->history, err);
 }
 
-/* How much memory the images, the vectors and the plan will take: with -v told; images and vectors
- * that do not fit are refused. */
+/* How much memory the images, the vectors and the plan will take: with -v told; what does not fit
+ * is refused. */
 static int tell_memory(const struct mc_train_cli *f, const struct mc_graph *g,
                        const struct mc_objective *objective, struct mc_error *err)
 {
@@ -135,14 +135,15 @@ static int tell_memory(const struct mc_train_cli *f, const struct mc_graph *g,
 
     objective->memory(objective, &f->train, &m);
     const double vectors = (double)m.vectors * (double)g->P * sizeof(float);
-    /* a device has memory of its own */
-    int rc = strcmp(f->cli->be->name, "cpu") ? 0 : mc_memory_fits(images + vectors, err);
-    if (!rc && f->cli->verbose)
-        rc = mc_plan_bytes(f->cli->be, g, &o, &plan, err);
-    if (rc || !f->cli->verbose)
-        return rc;
+    const int judged = !strcmp(f->cli->be->name, "cpu"); /* a device has memory of its own */
+    int rc = judged || f->cli->verbose ? mc_plan_bytes(f->cli->be, g, &o, &plan, err) : 0;
     const size_t attack = f->train.attack ? mc_attack_bytes(f->train.attack, g, f->train.batch) : 0;
     const double bytes = m.plans * (double)plan + (double)attack;
+    const int too_many = rc || images + vectors < bytes;
+    if (!rc && judged)
+        rc = mc_memory_fits(images + vectors + bytes, err);
+    if (rc)
+        return judged && too_many ? mc_fail_in(rc, err, "--batch %zu", o.batch) : rc;
     if (m.matrices)
         snprintf(more, sizeof more, ", permutation matrices %.1f MB",
                  (double)m.matrices * sizeof(float) / 1e6);
