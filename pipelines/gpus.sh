@@ -20,8 +20,8 @@ mc-gpus-UID in TMPDIR or /tmp).
 
 Several jobs of a GPU compute at the same time under MPS and in turns without it. The first of them starts a
 daemon of that GPU's own (nvidia-cuda-mps-control), whose pipes and logs lie beside the locks, in GPU.mps; it
-is stopped when the last has ended. Where it cannot be started, one line says so. With CUDA_MPS_PIPE_DIRECTORY
-set, MPS is yours: none is started.
+is stopped when the last has ended. Where it cannot be started, the first job says so. With
+CUDA_MPS_PIPE_DIRECTORY set, MPS is yours: none is started.
 
 Examples:
   pipelines/gpus.sh 0 1 mc-train --net resnet32 --data train.mcz --device cuda --epochs 100 -o a.mcz
@@ -45,6 +45,7 @@ case ${1:-} in
 -*) wrong "there is no option '$1'" ;;
 esac
 gpus=() places=() most=0
+[[ ${1:-} != [0-9]*[[:space:]]* ]] || wrong "'$1': each GPU is an argument of its own, without quotes around them"
 while [[ ${1:-} =~ ^[0-9]+(:.*)?$ ]]; do
     jobs=${1#"${1%%:*}"} jobs=${jobs:-:1}
     [[ $jobs =~ ^:[1-9][0-9]{0,2}$ ]] || wrong "$1: a number of jobs is wanted behind the colon"
@@ -74,12 +75,19 @@ control() {
     alone timeout 20 nvidia-cuda-mps-control "$@"
 }
 
+# turns GPU JOBS WHY: tell that there is no MPS, unless a job at work has; the job keeps this lock
+turns() {
+    exec 8>"$locks/$1.turns" || exit 1
+    ! flock -n 8 || echo "gpus.sh: GPU $1: no MPS, $2 jobs take turns: $3" >&2
+    flock -s 8
+}
+
 # share GPU JOBS: under MPS, if it can be. A daemon counts its GPUs from 0 again, so each has its own.
 share() {
     local here=$locks/$1.mps
     [ -z "${CUDA_MPS_PIPE_DIRECTORY:-}" ] || return 0
     if ! command -v nvidia-cuda-mps-control >/dev/null; then
-        echo "gpus.sh: GPU $1: no MPS, $2 jobs take turns: there is no nvidia-cuda-mps-control" >&2
+        turns "$@" 'there is no nvidia-cuda-mps-control'
         return 0
     fi
     mkdir -p "$here/pipe" "$here/log" && exec 7>"$here/starts" 8>"$here/jobs" || exit 1
@@ -95,9 +103,9 @@ share() {
         export CUDA_VISIBLE_DEVICES=0
         exec 7>&-
     else
-        echo "gpus.sh: GPU $1: no MPS, $2 jobs take turns: $(tail -n 1 "$here/said")" >&2
         unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
         exec 7>&- 8>&-
+        turns "$@" "$(tail -n 1 "$here/said")"
     fi
 }
 

@@ -9,6 +9,7 @@ fails 2 'a command is needed' "$gpus" 0 1
 fails 2 '0:0: a number of jobs' "$gpus" 0:0 true
 fails 2 '1:many: a number of jobs' "$gpus" 0:2 1:many true
 fails 2 '0:: a number of jobs' "$gpus" 0: true
+fails 2 'an argument of its own' "$gpus" '0:2 1:1' true
 fails 2 "no option '-x'" "$gpus" -x 0 true
 fails 2 "no command 'nothing-here'" "$gpus" 0 nothing-here
 [ ! -e locks ] || die 'a lock of no job'
@@ -72,8 +73,8 @@ many 1 0:2 1 2>told
 is "$(grep -v '^gpus.sh: waiting for one' told | sort -u)" 'gpus.sh: GPU 0: no MPS, 2 jobs take turns: not permitted here'
 mkdir few
 for c in bash cat mkdir flock timeout tail setsid env dirname; do ln -s "$(command -v $c)" few; done
-is "$(PATH=$PWD/few "$gpus" 3:2 bash -c 'echo $CUDA_VISIBLE_DEVICES' 2>&1)" \
-    $'gpus.sh: GPU 3: no MPS, 2 jobs take turns: there is no nvidia-cuda-mps-control\n3'
+is "$(PATH=$PWD/few "$gpus" 3:2 bash -c 'echo $CUDA_VISIBLE_DEVICES; "$1" 3:2 bash -c "echo second"; true' - "$gpus" 2>&1)" \
+    $'gpus.sh: GPU 3: no MPS, 2 jobs take turns: there is no nvidia-cuda-mps-control\n3\nsecond'
 rm locks/refuses
 
 # under MPS: one daemon a GPU, whose pipes its jobs have and which counts from 0; it ends with the last of them, and
