@@ -163,14 +163,18 @@ ifneq ($(and $(unit),$(or $(filter-out 1,$(words $(unit) $(filter-out $(unit) pa
 $(error $(MAKECMDGOALS): one pair of PAIRS, or one network, by itself is wanted)
 endif
 before = @echo '$(unit): $@ is missing, or was made with other settings: it is made before, by the goal shared' >&2; exit 1
-# data that are still to be made are looked for before anything is; not for a cost of paper.mk, with make -n
+# data and a network that are still to be made are looked for before anything is; not for a cost of paper.mk, with make -n
 equal    = $(and $(findstring x$(1)x,x$(2)x),$(findstring x$(2)x,x$(1)x))
 data_set = $(strip $(DATA) $(DATA_DIR) $(DATA_SEED) \
                train $(if $(filter %train.mcz,$(1)),$(TRAIN_IMAGES)) \
                test $(if $(filter %test.mcz,$(1)),$(TEST_IMAGES)) $(DATA_FLAGS))
 is-made  = $(or $(and $(FROM),$(wildcard $(FROM)/$(1))),$(and $(wildcard $(OUT)/$(1)),$(call equal,$(call data_set,$(1)),$(file <$(OUT)/$(1).settings))))
-sets     = $(shell $(call quote,$(if $(BIN),$(BIN)/)mc-data) --help | sed -nE 's/.*mc-data \[OPTION...\] ([a-z0-9-]+).*/\1/p' | sort -u)
+sets     = $(shell $(call program,mc-data) --help | sed -nE 's/.*mc-data \[OPTION...\] ([a-z0-9-]+).*/\1/p' | sort -u)
+program  = $(call quote,$(if $(BIN),$(BIN)/)$(1))
+no-net   = $(shell $(call program,mc-data) synth --samples 2 --no-progress 2>&1 | $(call program,mc-train) -q -t 1 --net $(call quote,$(NET)) --data - \
+               --epochs 0 --batch 2 -o /dev/null 2>&1 | sed -n 's/.*: \(no network is called\)/\1/p')
 ifeq ($(or $(unit),$(filter help,$(MAKECMDGOALS)),$(and $(dry-run),$(filter-out 0,$(MAKELEVEL))),$(and $(call is-made,train.mcz),$(call is-made,test.mcz))),)
+$(if $(net-file),$(if $(or $(RUN),$(call on-disk,$(NET))),,$(error NET="$(NET)": there is no such file)),$(eval told := $$(no-net))$(if $(told),$(error NET: $(told))))
 $(if $(filter-out 1,$(words $(DATA)) $(words $(filter $(sets),$(DATA)))),$(error DATA="$(DATA)": a data set of mc-data is wanted: $(sets)))
 ifneq ($(filter-out synth,$(DATA)),)
 $(if $(or $(DATA_DIR),$(filter cost,$(MAKECMDGOALS))),,$(error DATA_DIR: where the files of DATA=$(DATA) lie is wanted))

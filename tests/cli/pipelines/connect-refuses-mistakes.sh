@@ -24,6 +24,8 @@ refused 'DATA="cifr10": a data set of mc-data is wanted: ' cost DATA=cifr10 OUT=
 refused 'DATA_DIR="none": there is no such folder or file' cost DATA=cifar10 DATA_DIR=none OUT=none
 refused 'DATA_DIR: where the files of DATA=cifar10 lie is wanted' DATA=cifar10 OUT=none
 HOME=/nowhere refused 'DATA_DIR="/nowhere/my data": there is no such folder or file' DATA=npz DATA_DIR='~/my data' OUT=none
+refused "no network is called 'tinytne', did you mean 'tinyten'?" NET=tinytne OUT=none
+refused 'NET="./none.json": there is no such file' NET=./none.json OUT=none
 [ ! -e none ] || die 'a folder for data that are not there'
 mkdir -p pictures/a pictures/b
 refused 'DATA_DIR="pictures": both splits would be of the same images' DATA=folder DATA_DIR=pictures
