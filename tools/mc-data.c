@@ -44,7 +44,8 @@ static const char operands[] =
     "idx DIR\nidx IMAGES LABELS\nsynth";
 static const char doc[] =
     "Write a data set as a stream: pixels and labels."
-    "\vSets, and what DIR holds:\n\n"
+    "\vSets, and what DIR holds (pipelines/fetch.sh fetches the first three from their "
+    "publishers):\n\n"
     "cifar10: data_batch_1.bin ... data_batch_5.bin, test_batch.bin, batches.meta.txt, or "
     "cifar-10-batches-bin with them.\n\n"
     "cifar100: train.bin, test.bin, fine_label_names.txt, or cifar-100-binary with them; labels "

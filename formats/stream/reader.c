@@ -534,8 +534,11 @@ int mc_reader_expect(const struct mc_reader *r, const char *kind, struct mc_erro
 {
     if (!strcmp(r->kind, kind))
         return 0;
-    return mc_fail(err, MC_EINPUT, "%s: is %s %s stream, not %s", r->name,
-                   strchr("aeiou", r->kind[0]) ? "an" : "a", r->kind, kind);
+    return mc_fail(err, MC_EINPUT, "%s: is %s %s stream, not %s%s", r->name,
+                   strchr("aeiou", r->kind[0]) ? "an" : "a", r->kind, kind,
+                   !strcmp(r->kind, "curve") && !strcmp(kind, "weights")
+                       ? ": mc-bezier --point T takes weights out of it"
+                       : "");
 }
 
 const char *mc_reader_id(const struct mc_reader *r)

@@ -8,6 +8,8 @@ fails 3 "a.mcz and mlp.mcz: are different networks" collect a.mcz mlp.mcz
 fails 3 "small.mcz: images are 3x8x8" mc-acts --data small.mcz a.mcz b.mcz
 fails 3 "data.mcz: holds $total images, $((total + 1)) are asked for" collect --samples $((total + 1)) a.mcz b.mcz
 fails 3 "is a dataset stream, not weights" collect a.mcz data.mcz
+mc-bezier -q --epochs 0 a.mcz a.mcz -o curve.mcz
+fails 3 "is a curve stream, not weights: mc-bezier --point" collect a.mcz curve.mcz
 fails 3 "is a weights stream, not" mc-acts --data a.mcz a.mcz b.mcz
 # truncated after the last image that is needed
 head -c -7 data.mcz >cut.mcz
