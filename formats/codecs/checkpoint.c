@@ -4,6 +4,7 @@
 #include "formats/codecs/checkpoint.h"
 
 #include "formats/codecs/tensors.h"
+#include "libcommon/base/json.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +16,8 @@
 #define KIND "checkpoint"
 #define OLD_KIND "state" /* of version 1, which is not written in it */
 #define VERSION 2
+
+enum { VALUE = sizeof((struct mc_checkpoint_setting *)NULL)->value };
 
 void mc_checkpoint_set(struct mc_checkpoint *s, const char *name, const char *fmt, ...)
 {
@@ -94,11 +97,36 @@ static int is_mine(const struct mc_checkpoint *s, const msgpack_object *key)
     return 0;
 }
 
-/* Counts read "2 threads", the other settings "lr 0.1". */
-static int differs(const char *name, const char *made, const char *now, struct mc_error *err)
+/* A setting for people: each number of 17 digits in the shortest form that is read back as it. */
+static const char *shorter(char out[VALUE], const char *value)
 {
+    char number[MC_SHORTEST], text[MC_SHORTEST], *end;
+    size_t n = 0;
+
+    for (size_t len; *value; value += len) {
+        const char *shown = value;
+        len = strspn(value, "0123456789.e+-");
+        if (len > 17 && len < MC_SHORTEST) {
+            snprintf(number, sizeof number, "%.*s", (int)len, value);
+            const double v = strtod(number, &end);
+            shown = *end ? value : mc_shortest(text, v);
+        }
+        len += !len;
+        n += (size_t)snprintf(out + n, VALUE - n, "%.*s", shown == value ? (int)len : MC_SHORTEST,
+                              shown);
+    }
+    return out;
+}
+
+/* Counts read "2 threads", the other settings "lr 0.1". */
+static int differs(const char *name, const char *theirs, const char *ours, struct mc_error *err)
+{
+    char made[VALUE] = "", now[VALUE] = "";
+
     static const char *const counts[] = {"images", "epochs", "points", "threads",
                                          "multiprocessors"};
+    shorter(made, theirs);
+    shorter(now, ours);
     const int letters = (int)strlen(name) - !strcmp(made, "1");
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
