@@ -225,7 +225,7 @@ $(BUILD)/tests/emulation/device.o: $(BUILD)/tests/gpu/h200.inc
 $(BUILD)/kernels/cpu/algorithms.o $(BUILD)/kernels/cuda/choice.o: ALL_CFLAGS += -I$(@D)
 
 # No contraction on the device: a kernel's own arithmetic is then IEEE's, operation by operation.
-NVCCFLAGS ?= -O3
+NVCCFLAGS ?= -O3 -lineinfo
 CUDA_FLAGS := -std=c++17 $(CUDA_ARCH) -fmad=false -I. $(NVCCFLAGS) -Xptxas -v \
               -Werror all-warnings -Xcompiler -fPIC,-Wall,-Wextra,-Wshadow
 $(BUILD)/kernels/cuda/%.o $(BUILD)/kernels/open/open.o: ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE)

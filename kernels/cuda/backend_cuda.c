@@ -21,11 +21,26 @@ static void failed(struct cuda *be, enum mc_err code, const char *what, const ch
     snprintf(be->why, sizeof be->why, "%s%s", what, why);
 }
 
-void cuda_check(struct cuda *be, cudaError_t status)
+static void check(struct cuda *be, cudaError_t status, const char *what)
 {
     if (status != cudaSuccess)
-        failed(be, status == cudaErrorMemoryAllocation ? MC_ENOMEM : MC_EFAIL, "",
+        failed(be, status == cudaErrorMemoryAllocation ? MC_ENOMEM : MC_EFAIL, what,
                cudaGetErrorString(status));
+}
+
+void cuda_check(struct cuda *be, cudaError_t status)
+{
+    check(be, status, "");
+}
+
+void cuda_check_kernel(struct cuda *be, cudaError_t status, const char *kernel)
+{
+    char what[80];
+
+    if (status == cudaSuccess)
+        return;
+    snprintf(what, sizeof what, "%s: ", kernel);
+    check(be, status, what);
 }
 
 void cuda_dnn_reason(cudnnStatus_t status, char text[CUDA_DNN_REASON])

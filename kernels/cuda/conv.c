@@ -51,6 +51,9 @@ void cuda_conv_free(struct cuda_conv *c)
 {
     if (!c)
         return;
+    /* cuDNN unloads the code that it compiled for a plan with the plan */
+    (void)cudaStreamSynchronize(c->be->stream);
+    (void)cudaStreamSynchronize(c->be->beside);
     for (int pass = 0; pass < CUDA_N_PASSES; pass++)
         cuda_engine_drop(&c->engines[pass]);
     free(c);

@@ -30,7 +30,7 @@ extern "C" {
 #define LAUNCH(be, kernel, blocks, ...)                                                            \
     do {                                                                                           \
         kernel<<<(unsigned)(blocks), CUDA_THREADS, 0, cuda_stream(be)>>>(__VA_ARGS__);             \
-        cuda_check(be, cudaGetLastError());                                                        \
+        cuda_check_kernel(be, cudaGetLastError(), #kernel);                                        \
         cuda_launched(be, #kernel);                                                                \
     } while (0)
 #define LAUNCH_BLOCKS LAUNCH

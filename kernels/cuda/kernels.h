@@ -97,6 +97,8 @@ static inline double cuda_bytes(const struct cuda_shape *s)
 }
 /* Keeps the first failure for get(). */
 void cuda_check(struct cuda *be, cudaError_t status);
+/* Of a launch, told with its name. */
+void cuda_check_kernel(struct cuda *be, cudaError_t status, const char *kernel);
 cudaStream_t cuda_stream(const struct cuda *be);
 /* The current device is a thread's: every entry point sets it. */
 struct cuda *cuda_entered(struct mc_backend *be);

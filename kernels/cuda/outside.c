@@ -196,6 +196,9 @@ int cuda_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, cons
                            .channel = (uint32_t)hw,
                            .pixel = 1,
                            .type = CUDA_F32};
+    if (n > (size_t)INT32_MAX / (k * hw))
+        return mc_fail(err, MC_EUSAGE, "joint moments of %zu numbers at once: a device takes %d",
+                       n * k * hw, INT32_MAX);
     const size_t chunk = cuda_moments_images(n, k, hw) * k * hw, parts = 2 * k * cuda_sum_parts(&s);
     const size_t own = MC_MOMENTS_SIZE(k) + 2 * chunk;
     void *room;
