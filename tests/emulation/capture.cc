@@ -35,8 +35,16 @@ bool emulated_captures()
     return captured != NULL;
 }
 
+static size_t asked;
+
+size_t emulated_asked()
+{
+    return asked;
+}
+
 void emulated_do(const std::function<void()> &work)
 {
+    asked++;
     static const bool idle = getenv("MC_EMULATION_IDLE") != NULL;
     if (idle)
         return;

@@ -276,6 +276,7 @@ static int described(const char *name)
 
 struct CUevent_st {
     cudaStream_t stream; /* that it was recorded on */
+    size_t behind;       /* so much work */
 };
 
 cudaError_t cudaGetDeviceCount(int *n)
@@ -330,9 +331,15 @@ static bool is_beside(cudaStream_t s)
 
 /* What the last event of either stream came behind. */
 static std::vector<std::function<void()>> waits;
+static size_t forked; /* the work that the stream beside waits for */
 
 void emulated_do_on(cudaStream_t s, const std::function<void()> &work)
 {
+    if (is_beside(s) && forked != emulated_asked()) {
+        fprintf(stderr, "emulated CUDA: what runs beside waits for %zu of %zu works\n", forked,
+                emulated_asked());
+        abort();
+    }
     if (is_beside(s) && backwards())
         waits.push_back(work);
     else
@@ -348,8 +355,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t event, unsigned)
 {
     if (is_beside(s) == is_beside((cudaStream_t)event->stream))
         return cudaErrorInvalidValue;
-    if (is_beside(s))
+    if (is_beside(s)) {
+        forked = event->behind;
         return cudaSuccess;
+    }
     for (const auto &work : waits)
         emulated_do(work);
     waits.clear();
@@ -378,7 +387,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t s)
 {
-    event->stream = s;
+    *event = {s, emulated_asked()};
     return cudaSuccess;
 }
 

@@ -21,8 +21,10 @@ void emulated_end();
 /* Now; or, while a stream is captured, kept for cudaGraphLaunch: it holds all that it needs by
  * value. Never where MC_EMULATION_IDLE is set, for who counts what a device is asked to do. */
 void emulated_do(const std::function<void()> &work);
+size_t emulated_asked(); /* how often */
 /* The same. What runs beside the other work runs at once or, with MC_EMULATION_ORDER=backwards, not
- * before that is waited for. */
+ * before that is waited for; it aborts where the stream beside does not wait for all that came
+ * before on the other. */
 void emulated_do_on(cudaStream_t s, const std::function<void()> &work);
 bool emulated_waits(); /* something does that nobody has waited for */
 bool emulated_captures();

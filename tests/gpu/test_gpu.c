@@ -146,6 +146,7 @@ static void networks_train_as_on_the_cpu(void **state)
 
     (void)state;
     assert_true(n > 0);
+    size_t bad = 0;
     for (size_t i = 0; i < n; i++) {
         struct run r[ALL_RUNS] = {{0}};
         struct mc_graph *g = net(list[i]);
@@ -160,13 +161,16 @@ static void networks_train_as_on_the_cpu(void **state)
             worst = fmax(worst, fabs(r[CUDA].loss[s] - r[CPU].loss[s]));
         print_message("%s: gradient %.1e of %.1e, losses %.1e of %.1e\n", list[i], off,
                       gradient_bound(g), worst, loss_bound(g));
-        assert_true(off <= gradient_bound(g));
-        assert_true(worst <= loss_bound(g));
-        assert_memory_equal(r[CUDA].grad, r[AGAIN].grad, g->P * sizeof(float));
-        assert_memory_equal(r[CUDA].params, r[AGAIN].params, g->P * sizeof(float));
-        assert_memory_equal(r[CUDA].loss, r[AGAIN].loss, sizeof r[CUDA].loss);
-        assert_memory_equal(r[CUDA].params, r[REPEATED].params, g->P * sizeof(float));
-        assert_memory_equal(r[CUDA].sums, r[REPEATED].sums, sizeof r[CUDA].sums);
+        /* one that is off does not hide the others */
+        const size_t bytes = g->P * sizeof(float);
+        const int again = !memcmp(r[CUDA].grad, r[AGAIN].grad, bytes) &&
+                          !memcmp(r[CUDA].params, r[AGAIN].params, bytes) &&
+                          !memcmp(r[CUDA].loss, r[AGAIN].loss, sizeof r[CUDA].loss);
+        const int repeated = !memcmp(r[CUDA].params, r[REPEATED].params, bytes) &&
+                             !memcmp(r[CUDA].sums, r[REPEATED].sums, sizeof r[CUDA].sums);
+        if (!again || !repeated)
+            print_message("%s: other bytes %s\n", list[i], again ? "when captured" : "again");
+        bad += !again || !repeated || !(off <= gradient_bound(g) && worst <= loss_bound(g));
         for (int k = CPU; k < ALL_RUNS; k++) {
             free(r[k].grad);
             free(r[k].params);
@@ -174,6 +178,7 @@ static void networks_train_as_on_the_cpu(void **state)
         release(0);
         mc_graph_free(g);
     }
+    assert_int_equal(bad, 0);
 }
 
 /* A start, three steps and the best of two restarts, in both balls. */

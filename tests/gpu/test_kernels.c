@@ -203,10 +203,19 @@ static int check(const struct family *f, const struct shape *s, int variant)
     }
     if (!g)
         return 0;
-    mc_graph_free(g);
     snprintf(name, sizeof name, "%s %d of %dx%dx%d, batch %d", f->name, variant, s->c, s->h, s->w,
              s->batch);
-    both(name, run_node, &n);
+    const struct mc_plan_opts opts = {
+        .batch = (size_t)s->batch, .backward = 1, .input_grad = 1, .train_only = f->train_only};
+    struct mc_error err = {0};
+    struct mc_plan *plan = NULL;
+    if (cuda->plan_new(cuda, g, &opts, &plan, &err))
+        differs("%s: %s", name, err.text);
+    else
+        both_counted(name, run_node, &n);
+    if (plan)
+        cuda->plan_free(plan);
+    mc_graph_free(g);
     return 1;
 }
 
@@ -224,7 +233,7 @@ static void sweep(const struct family *f)
               few = does_less() && (f->variants > 8 || within(0) > 0);
     int cases = 0;
 
-    of_allowed = 0;
+    of_allowed = n_off = 0;
     for (int v = 0; v < f->variants; v++) {
         for (size_t i = 0; !all && i < sizeof some / sizeof *some; i++)
             if (!few || (i + (size_t)v) % 4 == 0)
@@ -236,8 +245,9 @@ static void sweep(const struct family *f)
         }
     }
     assert_true(cases > 0);
-    print_message("%s: %d variants, %d cases, at worst %.2f of what is allowed\n", f->name,
-                  f->variants, cases, of_allowed);
+    print_message("%s: %d variants, %d cases, at worst %.2f of what is allowed, %u are off\n",
+                  f->name, f->variants, cases, of_allowed, n_off);
+    assert_int_equal(n_off, 0);
 }
 
 static void every_kind_of_node(void **state)

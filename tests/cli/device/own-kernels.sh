@@ -55,6 +55,18 @@ check() {
 table=$MC_ROOT/tests/cli/device/own-kernels.tsv
 [ "$(grep -c . "$table")" = 11 ] || die "$table has not ten kernels"
 is "$(check "$table")" ''
+# the block that comes last sees what the others wrote: a fence on both sides of every such counter
+unfenced() {
+    cat "$@" | awk '
+        /\.entry/ { name = $0; fences = 0 }
+        /membar\.gl|fence\.[a-z_]*\.gpu/ { fences++; if (open) open = 0 }
+        /atom\.(global\.)?inc|atom\..*inc\.u32/ { counters++; if (!fences) print name; open = 1 }
+        /^}/ { if (open) print name; open = 0 }
+        END { if (counters < 2) print counters + 0 " counters" }'
+}
+is "$(unfenced "$kept"/*.cu.ptx)" ''
+sed '/membar\.gl/d; /fence\..*gpu/d' "$kept/norm.cu.ptx" >without.ptx
+unfenced without.ptx | grep -q entry || die 'nothing was found where there is no fence'
 # each bound can fail
 awk -F'\t' -v OFS='\t' 'NR == 2 { $4 = 1; $5 = 99; $6 = -1; $7 = 99 } NR == 3 { $3 = "_Z4none" } { print }' "$table" >other
 is "$(check other | cut -d: -f1 | sort | uniq -c | tr -s ' ')" $' 1 norm_apply\n 4 norm_sums'
