@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's training step (zero_grad, forward, cross-entropy of all heads, backward, SGD with Nesterov
-momentum) on one synthetic batch: prints for each mode its name and the best images/s.
+momentum) on one synthetic batch: prints for each mode its name, the best and the median images/s.
 
 usage: torch_train.py MODES NET BATCH THREADS SECS [cpu|cuda[:N]]
 MODES  words LAYOUT[,NUMBERS][,graph|,compile], measured in turn: nchw or cl (channels_last); f32 (no TF32 at all),
@@ -8,7 +8,10 @@ MODES  words LAYOUT[,NUMBERS][,graph|,compile], measured in turn: nchw or cl (ch
        in convolutions, not in linear layers; as a CUDA graph; by torch.compile, as a graph too
 SECS   for each of them
 cpu    count the first thread's processor time
-cuda   on that device: the clock counts 32 steps and the wait for them, as bench_train's does"""
+cuda   on that device: the clock counts 32 steps and the wait for them, as bench_train's does
+MC_GATE, in the environment: a folder; when warm it puts a file there, and begins when there is one called go"""
+import os
+import statistics
 import sys
 import time
 
@@ -136,7 +139,7 @@ def optimizer(net, device):
 
 
 def measure(mode, name, batch, seconds, device, clock):
-    """Best images/s."""
+    """Best and median images/s."""
     words = mode.split(",")
     layout, numbers = words[0], set(words[1:])
     half = {"bf16": torch.bfloat16, "f16": torch.float16}.get(next(iter(numbers & {"bf16", "f16"}), None))
@@ -160,15 +163,19 @@ def measure(mode, name, batch, seconds, device, clock):
             step = captured(step)
         step()
         wait()
-    best, begun, n = 1e9, clock(), 0
-    while n < 3 or clock() - begun < seconds:
+    gate = os.environ.get("MC_GATE")
+    if gate:
+        open("%s/%d" % (gate, os.getpid()), "w").close()
+        while not os.path.exists(gate + "/go"):
+            time.sleep(.001)
+    took, begun = [], clock()
+    while len(took) < 3 or clock() - begun < seconds:
         t = clock()
         for _ in range(steps):
             step()
         wait()
-        best = min(best, (clock() - t) / steps)
-        n += 1
-    return batch / best
+        took.append((clock() - t) / steps)
+    return batch / min(took), batch / statistics.median(took)
 
 
 def main():
@@ -183,13 +190,13 @@ def main():
               torch.backends.cudnn.version(), torch.cuda.get_device_name()))
     for mode in modes.split():
         try:
-            speed = measure(mode, name, batch, seconds, device, time.thread_time if last == "cpu" else time.perf_counter)
+            speeds = measure(mode, name, batch, seconds, device, time.thread_time if last == "cpu" else time.perf_counter)
         except (RuntimeError, NotImplementedError) as why:  # this mode alone has none
             print("torch_train.py: %s %s: %s" % (name, mode, str(why).split("\n")[0]), file=sys.stderr)
             if device == "cpu":
                 sys.exit(1)
             continue
-        print("%s\t%.1f" % (mode, speed), flush=True)
+        print("%s\t%.1f\t%.1f" % (mode, *speeds), flush=True)
 
 
 main()
