@@ -97,36 +97,43 @@ static int is_mine(const struct mc_checkpoint *s, const msgpack_object *key)
     return 0;
 }
 
-/* A setting for people: each number of 17 digits in the shortest form that is read back as it. */
-static const char *shorter(char out[VALUE], const char *value)
+/* A setting for people, as they gave it: of its words, between blanks and colons, each that is a
+ * real number as checkpoints have it (%.17g) in the shortest form that is read back as it. */
+static const char *given(char out[VALUE], const char *value)
 {
-    char number[MC_SHORTEST], text[MC_SHORTEST], *end;
     size_t n = 0;
 
-    for (size_t len; *value; value += len) {
+    for (size_t len; *value && n + 1 < VALUE; value += len) {
+        char word[MC_SHORTEST] = "", whole[MC_SHORTEST], text[MC_SHORTEST];
         const char *shown = value;
-        len = strspn(value, "0123456789.e+-");
-        if (len > 17 && len < MC_SHORTEST) {
-            snprintf(number, sizeof number, "%.*s", (int)len, value);
-            const double v = strtod(number, &end);
-            shown = *end ? value : mc_shortest(text, v);
+        size_t shown_len = len = strcspn(value, " :") + !strcspn(value, " :");
+        if (len < sizeof word && (memchr(value, '.', len) || memchr(value, 'e', len))) {
+            memcpy(word, value, len);
+            const double v = strtod(word, NULL);
+            snprintf(whole, sizeof whole, "%.17g", v);
+            if (!strcmp(whole, word) && strlen(mc_shortest(text, v)) < len) {
+                shown = text;
+                shown_len = strlen(text);
+            }
         }
-        len += !len;
-        n += (size_t)snprintf(out + n, VALUE - n, "%.*s", shown == value ? (int)len : MC_SHORTEST,
-                              shown);
+        if (shown_len > VALUE - 1 - n)
+            shown_len = VALUE - 1 - n;
+        memcpy(out + n, shown, shown_len);
+        n += shown_len;
     }
+    out[n] = 0;
     return out;
 }
 
 /* Counts read "2 threads", the other settings "lr 0.1". */
 static int differs(const char *name, const char *theirs, const char *ours, struct mc_error *err)
 {
-    char made[VALUE] = "", now[VALUE] = "";
+    char made[VALUE], now[VALUE];
 
     static const char *const counts[] = {"images", "epochs", "points", "threads",
                                          "multiprocessors"};
-    shorter(made, theirs);
-    shorter(now, ours);
+    given(made, theirs);
+    given(now, ours);
     const int letters = (int)strlen(name) - !strcmp(made, "1");
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -142,8 +149,10 @@ static int other_setting(const msgpack_object_kv *kv, struct mc_error *err)
 
     if (k->type != MSGPACK_OBJECT_STR || v->type != MSGPACK_OBJECT_STR)
         return mc_fail(err, MC_EINPUT, "its settings are not text");
-    return mc_fail(err, MC_EINPUT, "was made with %.*s %.*s, this run without",
-                   (int)k->via.str.size, k->via.str.ptr, (int)v->via.str.size, v->via.str.ptr);
+    char made[VALUE], shown[VALUE];
+    snprintf(made, sizeof made, "%.*s", (int)v->via.str.size, v->via.str.ptr);
+    return mc_fail(err, MC_EINPUT, "was made with %.*s %s, this run without", (int)k->via.str.size,
+                   k->via.str.ptr, given(shown, made));
 }
 
 /* Every setting of the run is in the checkpoint with the same value, and no other is there. */
@@ -163,7 +172,7 @@ static int same_settings(const struct mc_checkpoint *s, const struct mc_reader *
         const struct mc_checkpoint_setting *mine = &s->settings[i];
         if (!mc_get_opt(settings, mine->name))
             return mc_fail(err, MC_EINPUT, "was made without %s %s, this run has it", mine->name,
-                           mine->value);
+                           given(value, mine->value));
         if ((rc = mc_get_str(settings, mine->name, value, sizeof value, err)))
             return rc;
         if (strcmp(value, mine->value))

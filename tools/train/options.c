@@ -136,17 +136,23 @@ static int tell_memory(const struct mc_train_cli *f, const struct mc_graph *g,
     objective->memory(objective, &f->train, &m);
     const double vectors = (double)m.vectors * (double)g->P * sizeof(float);
     const int judged = !strcmp(f->cli->be->name, "cpu"); /* a device has memory of its own */
-    int rc = judged || f->cli->verbose ? mc_plan_bytes(f->cli->be, g, &o, &plan, err) : 0;
+    const int planned = f->train.epochs > 0 && (judged || f->cli->verbose);
+    int rc = planned ? mc_plan_bytes(f->cli->be, g, &o, &plan, err) : 0;
     const size_t attack = f->train.attack ? mc_attack_bytes(f->train.attack, g, f->train.batch) : 0;
     const double bytes = m.plans * (double)plan + (double)attack;
-    const int too_many = rc || images + vectors < bytes;
-    if (!rc && judged)
-        rc = mc_memory_fits(images + vectors + bytes, err);
+    const double matrices = (double)m.matrices * sizeof(float);
+    const double others = images + vectors + matrices;
+    int by_batch = rc != 0;
+    if (!rc && judged) {
+        rc = mc_memory_fits(others + bytes, err);
+        by_batch = others < bytes;
+    }
+    if (rc == MC_ENOMEM && judged && by_batch)
+        return mc_fail_in(rc, err, "--batch %zu", o.batch);
     if (rc)
-        return judged && too_many ? mc_fail_in(rc, err, "--batch %zu", o.batch) : rc;
+        return rc;
     if (m.matrices)
-        snprintf(more, sizeof more, ", permutation matrices %.1f MB",
-                 (double)m.matrices * sizeof(float) / 1e6);
+        snprintf(more, sizeof more, ", permutation matrices %.1f MB", matrices / 1e6);
     mc_detail(f->cli,
               "memory: %llu images of %s %.1f MB, a batch's activations and scratch %.1f MB, "
               "%zu vectors of the network's size %.1f MB%s",
