@@ -91,6 +91,7 @@ override FROM := $(patsubst %/,%,$(FROM))
 counts  += EPOCHS CURVE_EPOCHS BATCH CURVE_BATCH POINTS THREADS DATA_SEED $(foreach n,TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES,$(if $($(n)),$(n)))
 $(foreach name,$(counts),$(if $(or $(filter-out 1,$(words $($(name)))),$(call digits,$($(name)))), \
     $(error $(name)="$($(name))": a whole number is wanted)))
+$(if $(filter 0 1,$(POINTS)),$(error POINTS="$(POINTS)": both ends at least are wanted))
 real     = $(call digits,$(subst e,,$(subst E,,$(subst .,,$(subst -,,$(subst +,,$(subst /,,$(1))))))))
 $(foreach name,LR CURVE_LR,$(if $(or $(filter-out 1,$(words $($(name)))),$(call real,$($(name)))), \
     $(error $(name)="$($(name))": a number is wanted)))
@@ -171,10 +172,14 @@ data_set = $(strip $(DATA) $(DATA_DIR) $(DATA_SEED) \
 is-made  = $(or $(and $(FROM),$(wildcard $(FROM)/$(1))),$(and $(wildcard $(OUT)/$(1)),$(call equal,$(call data_set,$(1)),$(file <$(OUT)/$(1).settings))))
 sets     = $(shell $(call program,mc-data) --help | sed -nE 's/.*mc-data \[OPTION...\] ([a-z0-9-]+).*/\1/p' | sort -u)
 program  = $(call quote,$(if $(BIN),$(BIN)/)$(1))
-no-net   = $(shell $(call program,mc-data) synth --samples 2 --no-progress 2>&1 | $(call program,mc-train) -q -t 1 --net $(call quote,$(NET)) --data - \
-               --epochs 0 --batch 2 -o /dev/null 2>&1 | sed -n 's/.*: \(no network is called\)/\1/p')
-ifeq ($(or $(unit),$(filter help,$(MAKECMDGOALS)),$(and $(dry-run),$(filter-out 0,$(MAKELEVEL))),$(and $(call is-made,train.mcz),$(call is-made,test.mcz))),)
-$(if $(net-file),$(if $(or $(RUN),$(call on-disk,$(NET))),,$(error NET="$(NET)": there is no such file)),$(eval told := $$(no-net))$(if $(told),$(error NET: $(told))))
+idle    := $(or $(unit),$(filter help,$(MAKECMDGOALS)),$(and $(dry-run),$(filter-out 0,$(MAKELEVEL))))
+net-made = $(if $(strip $(foreach s,$(seeds),$(if $(call equal,$(NET),$(firstword $(file <$(OUT)/net-$(s).mcz.settings))),,no))),,it)
+no-net   = $(shell $(call program,mc-data) synth --samples 2 --no-progress 2>&1 | { $(call program,mc-train) -q -t 1 --net $(call quote,$(NET)) --data - \
+               --epochs 0 --batch 2 -o /dev/null 2>&1; [ $$? != 2 ] || echo .; } | sed -n '$$!{h;d}; /^\.$$/{x;s/^[^:]*: //p}')
+ifeq ($(or $(idle),$(FROM),$(net-made)),)
+$(if $(net-file),$(if $(or $(RUN),$(call on-disk,$(NET))),,$(error NET="$(NET)": there is no such file)),$(eval told := $$(no-net))$(if $(told),$(error NET="$(NET)": $(told))))
+endif
+ifeq ($(or $(idle),$(and $(call is-made,train.mcz),$(call is-made,test.mcz))),)
 $(if $(filter-out 1,$(words $(DATA)) $(words $(filter $(sets),$(DATA)))),$(error DATA="$(DATA)": a data set of mc-data is wanted: $(sets)))
 ifneq ($(filter-out synth,$(DATA)),)
 $(if $(or $(DATA_DIR),$(filter cost,$(MAKECMDGOALS))),,$(error DATA_DIR: where the files of DATA=$(DATA) lie is wanted))
@@ -210,10 +215,10 @@ count    = set -- $(if $(seen),$$(mc-info --json $(seen) | \
 $(OUT)/train.mcz is there: make that, or say TRAIN_IMAGES' >&2; exit 1; }; \
            [ -n "$(size)$(takes)$$2" ] || echo 'cost: taken to be of 32 x 32 images, before $(OUT)/train.mcz is there' >&2;
 cost:
-	@$(if $(brought),$(count)) rates=$$($(here)rates.sh $(THREADS) $(DEVICE) $(call quote,$(RATES)) $(call quote,$(NET))) && { \
+	@$(if $(brought),$(count)) rates=$$($(here)rates.sh $(THREADS) $(DEVICE) $(call quote,$(RATES)) $(call quote,$(NET))) && jobs=$$( \
 	    echo "echo '== data: it'" && $(again) $(OUT)/train.mcz $(OUT)/test.mcz && \
 	    $(foreach s,$(seeds),echo "echo '== net-$(s): it'" && $(again) net-$(s) &&) \
-	    $(foreach p,$(PAIRS),echo "echo '== $(call part,1,$(p))-$(call part,2,$(p)): it'" && $(again) PAIRS=$(p) pair &&) true; } | \
+	    $(foreach p,$(PAIRS),echo "echo '== $(call part,1,$(p))-$(call part,2,$(p)): it'" && $(again) $(if $(filter SEEDS,$(given)),,PAIRS=$(p)) pair &&) true) && printf '%s\n' "$$jobs" | \
 	    awk -v rates="$$(echo "$$rates" | tr '\n' ';')" -v nets=$(call quote,$(foreach p,data $(seeds:%=net-%) $(pairs),$(p)=$(NET)=$(DATA))) \
 	    -v train_images="$(or $(TRAIN_IMAGES),$$1)" -v test_images=$(TEST_IMAGES) -v size="$(or $(lastword $(subst =, ,$(size))),$(takes),$$2)" \
 	    -v threads=$(THREADS) -v device=$(DEVICE) -f $(here)cost.awk

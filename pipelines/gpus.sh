@@ -45,14 +45,14 @@ case ${1:-} in
 -*) wrong "there is no option '$1'" ;;
 esac
 gpus=() places=() most=0
-[[ ${1:-} != [0-9]*[[:space:]]* ]] || wrong "'$1': each GPU is an argument of its own, without quotes around them"
-while [[ ${1:-} =~ ^[0-9]+(:.*)?$ ]]; do
+while [[ ${1:-} =~ ^[0-9]+(:[^[:space:]]*)?$ ]]; do
     jobs=${1#"${1%%:*}"} jobs=${jobs:-:1}
     [[ $jobs =~ ^:[1-9][0-9]{0,2}$ ]] || wrong "$1: a number of jobs is wanted behind the colon"
     gpus+=("${1%%:*}") places+=("${jobs#:}")
     [ "${jobs#:}" -le $most ] || most=${jobs#:}
     shift
 done
+[[ ${1:-} != [0-9]*[[:space:]]* ]] || wrong "'$1': each GPU is an argument of its own, without quotes around them"
 [ ${#gpus[@]} -gt 0 ] || wrong 'which GPUs? their numbers come before the command'
 [ $# -gt 0 ] || wrong 'a command is needed'
 command -v "$1" >/dev/null || wrong "there is no command '$1'"
@@ -103,9 +103,10 @@ share() {
         export CUDA_VISIBLE_DEVICES=0
         exec 7>&-
     else
+        set -- "$@" "$(tail -n 1 "$here/said")"
         unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
         exec 7>&- 8>&-
-        turns "$@" "$(tail -n 1 "$here/said")"
+        turns "$@"
     fi
 }
 

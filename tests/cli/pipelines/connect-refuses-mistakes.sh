@@ -25,6 +25,8 @@ refused 'DATA_DIR="none": there is no such folder or file' cost DATA=cifar10 DAT
 refused 'DATA_DIR: where the files of DATA=cifar10 lie is wanted' DATA=cifar10 OUT=none
 HOME=/nowhere refused 'DATA_DIR="/nowhere/my data": there is no such folder or file' DATA=npz DATA_DIR='~/my data' OUT=none
 refused "no network is called 'tinytne', did you mean 'tinyten'?" NET=tinytne OUT=none
+refused "NET=\"mlp:x\": mlp: 'x' are not up to 64 widths" NET=mlp:x
+refused 'POINTS="1": both ends' POINTS=1
 refused 'NET="./none.json": there is no such file' NET=./none.json OUT=none
 [ ! -e none ] || die 'a folder for data that are not there'
 mkdir -p pictures/a pictures/b

@@ -10,6 +10,7 @@ fails 2 '0:0: a number of jobs' "$gpus" 0:0 true
 fails 2 '1:many: a number of jobs' "$gpus" 0:2 1:many true
 fails 2 '0:: a number of jobs' "$gpus" 0: true
 fails 2 'an argument of its own' "$gpus" '0:2 1:1' true
+fails 2 'an argument of its own' "$gpus" 0 '1 2' true
 fails 2 "no option '-x'" "$gpus" -x 0 true
 fails 2 "no command 'nothing-here'" "$gpus" 0 nothing-here
 [ ! -e locks ] || die 'a lock of no job'

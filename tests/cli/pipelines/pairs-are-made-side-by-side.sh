@@ -8,6 +8,7 @@ mc() { make --no-print-directory -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUI
 mc PAIRS="$pairs" cost >cost
 [ ! -e out ] || die 'cost made something'
 is "$(awk '{ print $1, $2 }' cost | sed -n '2,9p' | paste -sd ' ')" 'data 2 net-1 1 net-2 1 net-3 1 net-4 1 1-2 19 3-4 19 1-3 19'
+is "$(mc SEEDS='3 1' cost | awk '$1 == "3-1" { print $2 }')" 19
 
 # what is made before is asked for, and is not made
 ! mc PAIRS=1:2 pair >log || die 'a pair without networks'
