@@ -67,7 +67,7 @@ static inline struct set *note_doubles(struct record *r, const char *what, doubl
 /* The greatest error as a part of what is allowed, of the pieces compared so far. */
 static __attribute__((unused)) double of_allowed;
 
-/* What parts, and the first of it in words: one case that is off does not hide the others. */
+/* What parts, and the first three in words: one case that is off does not hide the others. */
 static unsigned n_off;
 
 static __attribute__((format(printf, 1, 2))) void differs(const char *fmt, ...)
