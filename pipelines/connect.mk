@@ -10,7 +10,8 @@
 # Every job is one program, behind $(RUN): RUN="srun -c 2 --mem 4G" sends each to a cluster; -j runs them side by
 # side, each with THREADS threads. An interrupted run goes on where it was. Each result keeps the settings that
 # made it in RESULT.settings, and is made again when they differ from those asked for: a mistyped setting costs
-# nothing. `make -f pipelines/connect.mk help` lists the settings.
+# nothing. `make -f pipelines/connect.mk help` lists the settings. Other goals: cost (jobs, hours, memory, disk that are left);
+# shared, net-SEED and pair, the parts that several machines can make side by side (docs/clusters.md).
 #
 # What a pair gives lies in OUT/A-B: path, signature and training (.svg, .png), table.tsv, saved.tsv (the epochs that
 # alignment saves), pointwise.tsv (how often the aligned curve is the better one, and how smooth both are). The same of all

@@ -24,7 +24,7 @@ it goes on from its checkpoints. Submit the same again after a failure: what is 
 
 Examples:
   pipelines/slurm.sh connect.mk DATA=cifar10 DATA_DIR=~/data NET=resnet20 PAIRS="1:2 3:4 5:6" OUT=out
-  pipelines/slurm.sh -t 2:00:00 -m 8G -s --partition=gpu connect.mk DEVICE=cuda NET=resnet32 PAIRS="1:2 3:4" OUT=out
+  pipelines/slurm.sh -t 2:00:00 -m 8G -s --partition=gpu connect.mk DEVICE=cuda DATA=cifar10 DATA_DIR=DIR PAIRS="1:2 3:4" OUT=out
 
 Prints the jobs' numbers. Exit status: 0 done, 1 failed, 2 usage.
 END
@@ -57,6 +57,7 @@ shift $((OPTIND - 1))
 [[ $most$gpus =~ ^[0-9]*$ ]] || wrong 2 "-a and -g take a number (see slurm.sh -h)"
 [ $# -gt 0 ] || wrong 2 'which graph? connect.mk, say (see slurm.sh -h)'
 here=$(dirname "$(readlink -f "$0")")
+[[ $here != *[[:space:]]* ]] || wrong 1 "$here: the path to this tree may hold no blank"
 graph=$here/${1##*/}
 [ -e "$graph" ] || wrong 2 "there is no graph '$1' beside slurm.sh"
 [ "${1##*/}" != paper.mk ] || wrong 2 'paper.mk has parts: submit their graphs one by one'

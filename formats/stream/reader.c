@@ -537,7 +537,7 @@ int mc_reader_expect(const struct mc_reader *r, const char *kind, struct mc_erro
     return mc_fail(err, MC_EINPUT, "%s: is %s %s stream, not %s%s", r->name,
                    strchr("aeiou", r->kind[0]) ? "an" : "a", r->kind, kind,
                    !strcmp(r->kind, "curve") && !strcmp(kind, "weights")
-                       ? ": mc-bezier --point T takes weights out of it"
+                       ? ": mc-bezier --point T --bn-data FILE takes weights out of it"
                        : "");
 }
 
