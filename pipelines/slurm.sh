@@ -24,7 +24,7 @@ it goes on from its checkpoints. Submit the same again after a failure: what is 
 
 Examples:
   pipelines/slurm.sh connect.mk DATA=cifar10 DATA_DIR=~/data NET=resnet20 PAIRS="1:2 3:4 5:6" OUT=out
-  pipelines/slurm.sh -t 2:00:00 -m 8G -s --partition=gpu connect.mk DEVICE=cuda DATA=cifar10 DATA_DIR=DIR PAIRS="1:2 3:4" OUT=out
+  pipelines/slurm.sh -t 2:00:00 -m 8G -s --partition=gpu connect.mk DEVICE=cuda DATA=cifar10 DATA_DIR=DIR OUT=out
 
 Prints the jobs' numbers. Exit status: 0 done, 1 failed, 2 usage.
 END
