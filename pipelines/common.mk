@@ -195,6 +195,9 @@ taken := $(shell exec $(here)lock.sh $(OUT) $(self) $(notdir $(firstword $(MAKEF
 ifneq ($(.SHELLSTATUS),0)
 $(error OUT="$(OUT)": $(taken))
 endif
+# a make that was killed behind a result's settings has left its checkpoint
+$(shell for f in $(OUT)/*.checkpoint $(OUT)/*/*.checkpoint; do \
+    [ ! "$${f%.*.checkpoint}.mcz.settings" -nt "$$f" ] || rm -f "$$f"; done)
 .SHELLFLAGS := -c $(OUT)/.jobs$(unit:%=-%) $(self)
 SHELL := $(here)lock.sh
 endif

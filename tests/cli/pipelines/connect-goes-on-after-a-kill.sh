@@ -38,3 +38,9 @@ cp few/net-1.mcz .
 grep -q 'net-1.mcz is missing, or was made with other settings' said || die "$(cat said)"
 few EPOCHS=1 few/1-2/moments.mcz
 same net-1.mcz few/net-1.mcz
+
+# a checkpoint that is older than what the training ended with is nobody's; one that is newer is a training's
+touch -d '1 hour ago' few/net-1.7.checkpoint few/1-2/curve-aligned.7.checkpoint
+touch few/net-1.8.checkpoint
+few EPOCHS=1 few/1-2/moments.mcz
+is "$(find few -name '*.checkpoint' | sort)" $'few/1-2/curve-aligned.7.checkpoint\nfew/net-1.8.checkpoint' # there is no such curve
