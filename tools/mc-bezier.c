@@ -102,7 +102,7 @@ static int train(struct options *o, struct mc_curve *c, char id[3][MC_ID_LEN], s
     mc_curve_objective_curve(&objective, c);
     mc_checkpoint_set(state, "a", "%s", id[0]);
     mc_checkpoint_set(state, "b", "%s", id[1]);
-    mc_checkpoint_set(state, "curve", "%d", (int)c->kind);
+    mc_checkpoint_set(state, "curve", "%s", c->kind == MC_CURVE_CHAIN ? "chain" : "bezier");
     mc_checkpoint_set(state, "points", "%zu", c->n_points);
     if (o->start)
         mc_checkpoint_set(state, "start", "%s", id[2]);

@@ -197,7 +197,8 @@ static void keep(const struct mc_option_use *u, struct mc_history *h, struct mc_
         return;
     switch (o->type) {
     case MC_OPT_FLAG:
-        h ? mc_history_int(h, name, 1) : mc_checkpoint_set(s, name, "%d", *(int *)u->value);
+        h ? mc_history_int(h, name, 1)
+          : mc_checkpoint_set(s, name, "%s", *(int *)u->value ? "on" : "off");
         break;
     case MC_OPT_U64:
         h ? mc_history_int(h, name, *(int64_t *)u->value)
@@ -208,7 +209,7 @@ static void keep(const struct mc_option_use *u, struct mc_history *h, struct mc_
         break;
     case MC_OPT_CHOICE:
         h ? mc_history_str(h, name, o->names[*(int *)u->value])
-          : mc_checkpoint_set(s, name, "%d", *(int *)u->value);
+          : mc_checkpoint_set(s, name, "%s", o->names[*(int *)u->value]);
         break;
     case MC_OPT_RANGE:
         mc_checkpoint_set(s, name, "%.17g:%.17g", real[0], real[1]);
