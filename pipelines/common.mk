@@ -240,13 +240,13 @@ eval_set    = $(strip $(POINTS) points $(EVAL_FLAGS))
 # $(call made-with,STAGE,RESULTS): the results are made anew where another setting made them, or it is not known which; their
 # recipe ends with $(call keep,STAGE). Those that FROM has are refused instead, where it says what made them.
 made-with = $(foreach r,$(2),$(if $(filter $(r),$(taken)),$(call as-asked,$(1),$(r)), \
-    $(eval $(r): $(if $(and $(wildcard $(r).settings),$(if $(wildcard $(r).before),,known),$(call equal,$(call $(1)_set,$(r)),$(file <$(r).settings))),,$(r).anew))))
+    $(eval $(r): $(if $(and $(wildcard $(r).settings),$(if $(wildcard $(r).before),$(shell [ ! $(r) -ef $(r).before ] || echo known),known),$(call equal,$(call $(1)_set,$(r)),$(file <$(r).settings))),,$(r).anew))))
 as-asked  = $(foreach f,$(2:$(OUT)/%=$(FROM)/%),$(if $(filter help,$(MAKECMDGOALS)),,$(if $(wildcard $(f).settings), \
     $(if $(call equal,$(call $(1)_set,$(2)),$(file <$(f).settings)),,$(error FROM="$(FROM)": $(f) was made with \
         '$(file <$(f).settings)', and '$(call $(1)_set,$(2))' is asked for)))))
 keep      = @echo $(call quote,$(call $(1)_set,$@)) > $@.settings && rm -f $@.before $(basename $@).*.checkpoint
-# The old result stays known as such until its job is done: by RESULT.before lock.sh sees whether a make that was killed had
-# it replaced. One that a make of a network or pair finds of another is for the make of that, or of all.
+# The old result stays known as such until its job is done: by RESULT.before it is seen whether a make that was killed had it
+# replaced. One that a make of a network or pair finds of another is for the make of that, or of all.
 %.anew: force
 	@[ -e $*.before ] || { [ -e $* ] && ln -f $* $*.before 2>/dev/null; } || rm -f $*.settings
 # $(call checkpoint,NAME,SETTINGS): its name holds all that decides it, so that it is taken up by the same run
