@@ -56,6 +56,11 @@ done
 [ ${#gpus[@]} -gt 0 ] || wrong 'which GPUs? their numbers come before the command'
 [ $# -gt 0 ] || wrong 'a command is needed'
 command -v "$1" >/dev/null || wrong "there is no command '$1'"
+there=0
+while read -r word _; do [ "$word" != GPU ] || ((++there)); done < <(nvidia-smi -L 2>/dev/null)
+for gpu in "${gpus[@]}"; do
+    [ "$there" = 0 ] || [ $((10#$gpu)) -lt "$there" ] || wrong "there is no GPU $gpu: nvidia-smi -L counts $there, from 0 on"
+done
 
 locks=${MC_GPU_LOCKS:-${TMPDIR:-/tmp}/mc-gpus-$UID}
 mkdir -p -m 700 -- "$locks" 2>/dev/null && [ -O "$locks" ] || {

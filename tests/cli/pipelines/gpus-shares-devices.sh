@@ -3,6 +3,10 @@
 # signals are its own; a killed job frees its GPU. Without any GPU.
 export MC_GPU_LOCKS=$PWD/locks
 gpus=$MC_ROOT/pipelines/gpus.sh
+mkdir smi
+printf '#!/bin/sh\n[ ! -e four ] || for i in 0 1 2 3; do echo "GPU $i: a card"; done\n' >smi/nvidia-smi
+chmod +x smi/nvidia-smi
+PATH=$PWD/smi:$PATH
 
 fails 2 'which GPUs?' "$gpus" true
 fails 2 'a command is needed' "$gpus" 0 1
@@ -13,6 +17,9 @@ fails 2 'an argument of its own' "$gpus" '0:2 1:1' true
 fails 2 'an argument of its own' "$gpus" 0 '1 2' true
 fails 2 "no option '-x'" "$gpus" -x 0 true
 fails 2 "no command 'nothing-here'" "$gpus" 0 nothing-here
+touch four
+fails 2 'there is no GPU 4: nvidia-smi -L counts 4, from 0 on' "$gpus" 0 4 true
+rm four
 [ ! -e locks ] || die 'a lock of no job'
 for h in -h --help; do "$gpus" $h >help && grep -q '^Usage: gpus.sh' help; done
 touch file
