@@ -52,7 +52,7 @@ for kept in "$here"/tinyten-cifar10/{,?-?/}*.checkpoint; do
     to=$(part "${first[@]}" GRAPHS=connect GOALS="$name.mcz" -n | sed -n 's/.*--checkpoint \([^ ]*\).*/\1/p')
     [ -z "$to" ] || [ -e "$to" ] || cp "$kept" "$to"
 done
-# the ends, then the curves, then those of proximal alternating minimisation, with its defaults and as the paper has it
+# the ends, then the curves, then those of proximal alternating minimisation, as the paper has it and with its defaults
 part "${first[@]}" GRAPHS=connect GOALS="$(echo net-{1,2,3,4,5,6}.mcz)"
 # curves that are there, newer than the ends that make would train them between
 part "${first[@]}" GRAPHS=connect GOALS="$(echo {1-2,3-4,5-6}/b-aligned.mcz)"
@@ -63,24 +63,26 @@ for curve in "$here"/tinyten-cifar10/?-?/curve-*.mcz; do
     cp "$curve" "$to"
 done
 part "${first[@]}" GRAPHS=connect
-part "${first[@]}" GRAPHS=pam
+# what the same ends and curves show without a training
+part tinyten-cifar10 GRAPHS='middle subsets averaged intervals'
+part bound-mlp-cifar10
 if [ ! -e "$tinyten-as-paper" ]; then
     rm -rf "$tinyten-as-paper.part"
     cp -a "$tinyten" "$tinyten-as-paper.part"
     mv "$tinyten-as-paper.part" "$tinyten-as-paper"
 fi
 part "${first[@]}" GRAPHS=pam SUFFIX=-as-paper PAM_FLAGS=--as-paper
-# what else the same ends show without a training; a tenth of robust networks, a tenth of resnet32, a fifth of the other
-# data; the ways to align and the planes. Robust networks are attacked by 50 steps from five starts too
-part tinyten-cifar10 GRAPHS='middle subsets averaged'
+part "${first[@]}" GRAPHS=pam
+# a tenth of robust networks, a tenth of resnet32, a fifth of the other data; the ways to align and the planes. Robust
+# networks are attacked by 50 steps from five starts too
 part robust-tinyten-cifar100 SCALE=.1 STRONG_ATTACK=pgd:steps=50,restarts=5 STRONG_FLAGS='--samples 1000 --test-samples 1000'
 part resnet32-cifar10 SCALE=.1 SUFFIX=-tenth GRAPHS=connect
 part tinyten-cifar100 SCALE=.2 SUFFIX=-fifth GRAPHS=connect
 part tinyten-cifar10 GRAPHS='measures planes'
 # barriers of straight lines as git re-basin has them: resnet20 of two widths, averaged and re-estimated statistics
-for net in resnet20:10 resnet:20,64:2; do
-    nice -n 19 make -k -j2 -f "$programs/pipelines/averaged.mk" OUT="$scratch/lines-${net//[:,]/-}-epochs" DATA=cifar10 \
-        DATA_DIR="$cifar10" NET="${net%:*}" EPOCHS="${net##*:}" SCHEDULE=onecycle PAIRS='1:2 3:4 5:6' THREADS=1 POINTS=25 \
-        BIN="$programs/build/bin" || failed=1
+for net in resnet20 resnet:20,64; do
+    nice -n 19 make -k -j2 -f "$programs/pipelines/averaged.mk" OUT="$scratch/lines-${net//[:,]/-}-2-epochs" DATA=cifar10 \
+        DATA_DIR="$cifar10" NET="$net" EPOCHS=2 SCHEDULE=onecycle PAIRS='1:2 3:4 5:6' THREADS=1 POINTS=11 \
+        EVAL_FLAGS='--samples 1000 --test-samples 2000 --bn-samples 1000' BIN="$programs/build/bin" || failed=1
 done
 exit $failed
