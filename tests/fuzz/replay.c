@@ -1,23 +1,80 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In libFuzzer's place where the compiler has none: each file, or file of a folder, that is named
- * is an input, run once. */
+ * In libFuzzer's place where the compiler has none: fuzz [-damaged=N] [-last=PATH] FILE|FOLDER...
+ * Each file is an input, run once; then N inputs that are damaged ones of them, by the target's own
+ * damage, the same ones each time. Each of these is left in PATH before it runs, so that one which
+ * ends the program is there. */
 #include "tests/fuzz/fuzz.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *x, size_t n);
 size_t LLVMFuzzerMutate(uint8_t *x, size_t n, size_t most);
+size_t LLVMFuzzerCustomMutator(uint8_t *x, size_t n, size_t most, unsigned seed);
 
-/* Nothing is mutated here. */
+enum { MOST_INPUTS = 4096 };
+static struct {
+    uint8_t *x;
+    size_t n;
+} inputs[MOST_INPUTS];
+static size_t n_inputs;
+
+static void overwrite(uint8_t *x, size_t n)
+{
+    static const uint64_t numbers[] = {0,          1,         0x7f,       0x80,       0xff,
+                                       0x7fff,     0x8000,    0xffff,     0x7fffffff, 0x80000000,
+                                       0xffffffff, INT64_MAX, 1ull << 63, UINT64_MAX};
+    const size_t width = (size_t)1 << fuzz_below(4), little = fuzz_below(2);
+    uint64_t v = numbers[fuzz_below(sizeof numbers / sizeof *numbers)];
+
+    if (width > n)
+        return;
+    uint8_t *at = x + fuzz_below(n - width + 1);
+    for (size_t i = 0; i < width; i++, v >>= 8)
+        at[little ? i : width - 1 - i] = (uint8_t)v;
+}
+
+/* Bytes changed, moved, put in or taken out. */
 size_t LLVMFuzzerMutate(uint8_t *x, size_t n, size_t most)
 {
-    (void)x;
-    (void)most;
-    return n;
+    const size_t how = n ? fuzz_below(7) : 3, at = fuzz_below(n + 1), left = n - at;
+    const size_t some = 1 + fuzz_below(1 + fuzz_below(16));
+
+    switch (how) {
+    case 0:
+        x[fuzz_below(n)] ^= (uint8_t)(1 << fuzz_below(8));
+        return n;
+    case 1:
+        overwrite(x, n);
+        return n;
+    case 2: /* from one place to another */
+        if (some <= left)
+            memmove(x + fuzz_below(n - some + 1), x + at, some);
+        return n;
+    case 3:
+        if (some > most - n || n > most)
+            return n;
+        memmove(x + at + some, x + at, left);
+        for (size_t i = 0; i < some; i++)
+            x[at + i] = (uint8_t)fuzz_below(256);
+        return n + some;
+    case 4: /* once more, behind itself */
+        if (some > left || n + some > most)
+            return n;
+        memmove(x + at + some, x + at, left);
+        return n + some;
+    case 5:
+        if (some > left)
+            return n;
+        memmove(x + at, x + at + some, left - some);
+        return n - some;
+    default:
+        return fuzz_below(8) ? n : at;
+    }
 }
 
 static void run(const char *path)
@@ -27,36 +84,75 @@ static void run(const char *path)
     uint8_t *x = NULL;
 
     if (!f || fstat(fileno(f), &st) || !(x = malloc((size_t)st.st_size + 1)) ||
-        fread(x, 1, (size_t)st.st_size, f) != (size_t)st.st_size) {
+        fread(x, 1, (size_t)st.st_size, f) != (size_t)st.st_size || n_inputs == MOST_INPUTS) {
         fprintf(stderr, "fuzz: cannot read %s\n", path);
         exit(1);
     }
     fclose(f);
     LLVMFuzzerTestOneInput(x, (size_t)st.st_size);
-    free(x);
+    inputs[n_inputs].x = x;
+    inputs[n_inputs++].n = (size_t)st.st_size;
+}
+
+static void run_all(const char *path)
+{
+    struct dirent **found = NULL;
+    const int n = scandir(path, &found, NULL, alphasort);
+    char file[8192];
+
+    if (n < 0)
+        run(path);
+    for (int i = 0; i < n; i++) {
+        snprintf(file, sizeof file, "%s/%s", path, found[i]->d_name);
+        if (found[i]->d_name[0] != '.')
+            run(file);
+        free(found[i]);
+    }
+    free(found);
+}
+
+static void leave(const char *path, const uint8_t *x, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+
+    if (!f || fwrite(x, 1, n, f) != n || fclose(f)) {
+        fprintf(stderr, "fuzz: cannot write %s\n", path);
+        exit(1);
+    }
+}
+
+static void run_damaged(unsigned long damaged, const char *last)
+{
+    static uint8_t x[FUZZ_MAX];
+
+    for (unsigned k = 0; k < damaged; k++) {
+        const size_t from = k % n_inputs;
+        size_t n = inputs[from].n < FUZZ_MAX ? inputs[from].n : FUZZ_MAX;
+        memcpy(x, inputs[from].x, n);
+        for (unsigned times = 0; times <= k / n_inputs % 3; times++)
+            n = LLVMFuzzerCustomMutator(x, n, FUZZ_MAX, 3 * k + times);
+        if (last)
+            leave(last, x, n);
+        LLVMFuzzerTestOneInput(x, n);
+    }
 }
 
 int main(int argc, char **argv)
 {
-    size_t runs = 0;
+    unsigned long damaged = 0;
+    const char *last = NULL;
 
-    for (int i = 1; i < argc; i++) {
-        DIR *d = opendir(argv[i]);
-        char path[8192];
-        for (struct dirent *e; d && (e = readdir(d));) {
-            snprintf(path, sizeof path, "%s/%s", argv[i], e->d_name);
-            if (e->d_name[0] != '.') {
-                run(path);
-                runs++;
-            }
-        }
-        if (d)
-            closedir(d);
-        else {
-            run(argv[i]);
-            runs++;
-        }
-    }
-    printf("%zu inputs\n", runs);
-    return !runs;
+    for (int i = 1; i < argc; i++)
+        if (!strncmp(argv[i], "-damaged=", 9))
+            damaged = strtoul(argv[i] + 9, NULL, 10);
+        else if (!strncmp(argv[i], "-last=", 6))
+            last = argv[i] + 6;
+        else
+            run_all(argv[i]);
+    if (n_inputs)
+        run_damaged(damaged, last);
+    printf("%zu inputs\n", n_inputs);
+    for (size_t i = 0; i < n_inputs; i++)
+        free(inputs[i].x);
+    return !n_inputs;
 }
