@@ -75,7 +75,7 @@ int mc_dataset_meta_check(const struct mc_dataset_info *info, struct mc_error *e
                        MC_MAX_CHANNELS_IN, s->channels);
     if (s->height < 1 || s->height > MC_DATASET_MAX_SIDE || s->width < 1 ||
         s->width > MC_DATASET_MAX_SIDE || mc_dataset_image_bytes(info) > MC_DATASET_MAX_IMAGE)
-        return mc_fail(err, MC_EINPUT, "images of %d x %d are too large", s->height, s->width);
+        return mc_fail(err, MC_EINPUT, "images of %d x %d are out of range", s->height, s->width);
     if (s->classes < 1 || s->classes > MC_DATASET_MAX_CLASSES)
         return mc_fail(err, MC_EINPUT, "a data set has from 1 to %d classes, not %d",
                        MC_DATASET_MAX_CLASSES, s->classes);

@@ -158,7 +158,7 @@ def dataset(meta, announced):
     need(meta["name"] and meta["split"], "the data set has no name or no split")
     need(images.dtype in ("uint8", "float32"), "pixels are uint8 or float32, not %s" % images.dtype)
     need(1 <= n < 1 << 31, "a data set has from 1 to %d images, not %d" % ((1 << 31) - 1, n))
-    need(h and w and images.row_bytes <= 16 << 20, "images of %d x %d are too large" % (h, w))
+    need(h and w and images.row_bytes <= 16 << 20, "images of %d x %d are out of range" % (h, w))
     need(classes, "a data set has from 1 to 65536 classes, not 0")
     for mean, std in zip(meta["mean"], meta["std"]):
         need(-1e3 <= mean <= 1e3 and 1e-6 <= std <= 1e6, "mean %g and std %g are no normalisation" % (mean, std))

@@ -58,6 +58,95 @@ TEST(class_names_fit_in_a_header_or_are_refused)
     mc_dataset_abandon(w);
 }
 
+/* What is said of a small data set after `change`. */
+#define REFUSED(change, says)                                                                      \
+    do {                                                                                           \
+        dataset_of(&info, 1, 2);                                                                   \
+        change;                                                                                    \
+        must_fail(mc_dataset_create(&w, file, &info, NULL, &why), MC_EINPUT, "");                  \
+        assert_string_equal(why.text, says);                                                       \
+    } while (0)
+#define TAKEN(change)                                                                              \
+    do {                                                                                           \
+        dataset_of(&info, 1, 2);                                                                   \
+        change;                                                                                    \
+        must(mc_dataset_create(&w, file, &info, NULL, &why));                                      \
+        mc_dataset_abandon(w);                                                                     \
+    } while (0)
+
+TEST(sizes_and_augmentation_are_within_limits)
+{
+    struct mc_dataset_writer *w = NULL;
+    struct mc_dataset_info info;
+
+    REFUSED(info.name[0] = 0, "the data set has no name or no split");
+    REFUSED(info.split[0] = 0, "the data set has no name or no split");
+    REFUSED(info.pixels = MC_F64, "pixels are uint8 or float32, not float64");
+    REFUSED(info.n = 0, "a data set has from 1 to 2147483647 images, not 0");
+    TAKEN(info.n = 2147483647);
+    REFUSED(info.n = 2147483648, "a data set has from 1 to 2147483647 images, not 2147483648");
+    REFUSED(info.spec.channels = 0, "an image has from 1 to 4 channels, not 0");
+    REFUSED(info.spec.channels = 5, "an image has from 1 to 4 channels, not 5");
+    REFUSED(info.spec.height = 0, "images of 0 x 1 are out of range");
+    REFUSED(info.spec.width = 0, "images of 1 x 0 are out of range");
+    TAKEN(info.spec.width = 8192);
+    REFUSED(info.spec.height = 8193, "images of 8193 x 1 are out of range");
+    REFUSED(info.spec.width = 8193, "images of 1 x 8193 are out of range");
+    TAKEN((info.spec.height = 2048, info.spec.width = 8192));
+    REFUSED((info.spec.height = 2049, info.spec.width = 8192),
+            "images of 2049 x 8192 are out of range");
+    REFUSED((info.spec.height = 2048, info.spec.width = 8192, info.pixels = MC_F32),
+            "images of 2048 x 8192 are out of range");
+    REFUSED(info.spec.classes = 0, "a data set has from 1 to 65536 classes, not 0");
+    REFUSED(info.spec.classes = 65537, "a data set has from 1 to 65536 classes, not 65537");
+    REFUSED(info.spec.mean[0] = 1001, "mean 1001 and std 1 are no normalisation");
+    REFUSED(info.spec.mean[0] = -1001, "mean -1001 and std 1 are no normalisation");
+    REFUSED(info.spec.std[0] = 0, "mean 0 and std 0 are no normalisation");
+    REFUSED(info.spec.std[0] = 2e6f, "mean 0 and std 2e+06 are no normalisation");
+    REFUSED(info.augment.rotate = -1, "rotation by -1 degrees or padding by 0 is out of range");
+    REFUSED(info.augment.rotate = 181, "rotation by 181 degrees or padding by 0 is out of range");
+    REFUSED(info.augment.pad = -1, "rotation by 0 degrees or padding by -1 is out of range");
+    REFUSED(info.augment.pad = 8193, "rotation by 0 degrees or padding by 8193 is out of range");
+    REFUSED(info.augment.turn = -1, "a turn by -1 degrees or a scaling by 1 +- 0 is out of range");
+    REFUSED(info.augment.turn = 181,
+            "a turn by 181 degrees or a scaling by 1 +- 0 is out of range");
+    REFUSED(info.augment.scale = -1, "a turn by 0 degrees or a scaling by 1 +- -1 is out of range");
+    REFUSED(info.augment.scale = 1, "a turn by 0 degrees or a scaling by 1 +- 1 is out of range");
+    REFUSED(info.augment.contrast = -1, "contrast 1 +- -1 or saturation 1 +- 0 is out of range");
+    REFUSED(info.augment.contrast = 2, "contrast 1 +- 2 or saturation 1 +- 0 is out of range");
+    REFUSED(info.augment.saturation = -1, "contrast 1 +- 0 or saturation 1 +- -1 is out of range");
+    REFUSED(info.augment.saturation = 2, "contrast 1 +- 0 or saturation 1 +- 2 is out of range");
+    TAKEN(info.augment.saturation = 1);
+    REFUSED((info.spec.channels = 2, info.spec.std[1] = 1, info.augment.contrast = 1),
+            "2 channels are no colours to be changed");
+}
+
+/* Each augmentation comes back as it was written; a set that has only the first three says no more.
+ */
+TEST(augmentation_is_kept)
+{
+    struct mc_dataset_reader *r = NULL;
+    struct mc_dataset_writer *w = NULL;
+    struct mc_dataset_info info;
+    uint8_t pixel = 3;
+    int32_t label = 1;
+
+    for (int i = 0; i < 5; i++) {
+        dataset_of(&info, 1, 2);
+        info.augment = (struct mc_augment){.rotate = 15, .flip = 1, .pad = 4};
+        *(float *[]){&info.augment.turn, &info.augment.scale, &info.augment.contrast,
+                     &info.augment.saturation, &info.augment.rotate}[i] = .5f;
+        must(mc_dataset_create(&w, file, &info, NULL, &why));
+        must(mc_dataset_write(w, 1, &pixel, &label, &why));
+        must(mc_dataset_commit(w, NULL, &why));
+        must(mc_dataset_open(&r, file, &why));
+        assert_memory_equal(&mc_dataset_get_info(r)->augment, &info.augment, sizeof info.augment);
+        const msgpack_object *kept = mc_get_opt(mc_reader_meta(mc_dataset_stream(r)), "augment");
+        assert_int_equal(mc_get_opt(kept, "turn") != NULL, i < 4);
+        mc_dataset_close(r);
+    }
+}
+
 /* A data set of n one-pixel images, all its labels first. */
 static void write_labels_first(size_t n)
 {
