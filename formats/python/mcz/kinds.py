@@ -77,12 +77,12 @@ def in_order(announced, order):
         last = index
 
 
-def groups_of(meta):
+def groups_of(meta, most=UNITS_MAX):
     """[(name, size)]"""
     found = []
     need(len(array(meta, "groups")) <= GROUPS_MAX, "more than %d groups" % GROUPS_MAX)
     for i, g in enumerate(meta["groups"]):
-        name, size = text(g, "name", 119), count(g, "size", UNITS_MAX)
+        name, size = text(g, "name", 119), count(g, "size", most)
         need(name and size, "group %d has no name or no units" % i)
         found.append((name, size))
     nesting(meta, found)
@@ -241,7 +241,7 @@ def permutation(meta, announced):
 
 def matrices(meta, announced):
     text(meta, "measure", 31), text(meta, "at", 7)
-    groups = groups_of(meta)
+    groups = groups_of(meta, 1 << 22)
     units = shown(meta, groups)
     for (name, _), size, g in zip(groups, units, meta["groups"]):
         count(g, "taps", (1 << 32) - 1)

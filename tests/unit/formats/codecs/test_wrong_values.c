@@ -2,8 +2,8 @@
  *
  * Streams whose frame, checksums and id are sound and of which one object is another than it was:
  * each object of each kept sample in turn, those within records too, is replaced by
- * values of every type, and each list gets one element more and less. The codec of its kind refuses
- * the stream as bad input, or reads it; most changes must be refused. */
+ * values of every type, and each list gets one element more and less, and far too many. The codec
+ * of its kind refuses the stream as bad input, or reads it; most changes must be refused. */
 #include "tests/unit/formats/objects.h"
 #include "tests/unit/formats/outcome.h"
 
@@ -111,7 +111,8 @@ static void judge(const struct kind *k, const char *path, size_t node, size_t ch
         .type = MSGPACK_OBJECT_FLOAT64, .via.f64 = x                                               \
     }
 
-static msgpack_object one = WHOLE(1);
+enum { MANY = 70000 }; /* more than any list may have */
+static msgpack_object one = WHOLE(1), many[MANY];
 static const msgpack_object values[] = {
     {.type = MSGPACK_OBJECT_NIL},
     {.type = MSGPACK_OBJECT_BOOLEAN, .via.boolean = true},
@@ -127,6 +128,7 @@ static const msgpack_object values[] = {
     REAL(1e300),
     REAL(NAN),
     REAL(INFINITY),
+    {.type = MSGPACK_OBJECT_FLOAT32, .via.f64 = .5},
     TEXT(""),
     TEXT("x"),
     TEXT(
@@ -146,6 +148,10 @@ static void change(const struct kind *k, const char *path, msgpack_object *o, si
     for (size_t v = does_less() ? node % 7 : 0; v < COUNT(values); v += does_less() ? 7 : 1) {
         *o = values[v];
         judge(k, path, node, v);
+    }
+    if (was.type == MSGPACK_OBJECT_ARRAY) {
+        *o = (msgpack_object){.type = MSGPACK_OBJECT_ARRAY, .via.array = {MANY, many}};
+        judge(k, path, node, COUNT(values));
     }
     *o = was;
     if (o->type == MSGPACK_OBJECT_ARRAY && o->via.array.size && o->via.array.size < 255) {

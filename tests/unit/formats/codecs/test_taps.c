@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Taps are the same where places, groups, names and sizes are; moments of others are not added. No
+ * tap has more units than can be matched. */
+#include "tests/unit/formats/kinds.h"
+#include "tests/unit/must.h"
+
+/* Two groups, the second in the first unit of the first, and two taps. */
+struct taps {
+    char names[2][MC_NAME_MAX];
+    size_t sizes[2], within[2], unit[2];
+    struct mc_tap_info taps[2];
+    struct mc_taps t;
+};
+
+static struct taps *fill(struct taps *x, int nested)
+{
+    *x = (struct taps){.names = {"g", "h"},
+                       .sizes = {1, 2},
+                       .within = {0, (size_t)nested},
+                       .taps = {{.name = "r", .count = 2, .samples = 4},
+                                {.name = "s", .start = 1, .count = 2, .samples = 8}}};
+    x->t = (struct mc_taps){.at = "post",
+                            .n_groups = 2,
+                            .n_taps = 2,
+                            .group_names = x->names,
+                            .group_sizes = x->sizes,
+                            .group_within = nested ? x->within : NULL,
+                            .group_unit = nested ? x->unit : NULL,
+                            .taps = x->taps};
+    return x;
+}
+
+#define DIFFER(nested, change)                                                                     \
+    do {                                                                                           \
+        fill(&b, nested);                                                                          \
+        change;                                                                                    \
+        assert_false(mc_taps_same(&a.t, &b.t) || mc_taps_same(&b.t, &a.t));                        \
+    } while (0)
+
+TEST(taps_of_other_places_groups_or_sizes_differ)
+{
+    struct taps a, b;
+
+    for (int nested = 0; nested < 2; nested++) {
+        assert_true(mc_taps_same(&fill(&a, nested)->t, &fill(&b, nested)->t));
+        b.taps[0].samples = 9;
+        assert_true(mc_taps_same(&a.t, &b.t));
+        DIFFER(nested, strcpy(b.t.at, "pre"));
+        DIFFER(nested, b.t.n_groups = 1);
+        DIFFER(nested, b.t.n_taps = 1);
+        DIFFER(nested, b.names[1][0] = 'x');
+        DIFFER(nested, b.sizes[1] = 3);
+        DIFFER(nested, b.taps[1].name[0] = 'x');
+        DIFFER(nested, b.taps[1].group = 1);
+        DIFFER(nested, b.taps[1].start = 0);
+        DIFFER(nested, b.taps[1].count = 1);
+        DIFFER(!nested, (void)0);
+    }
+    DIFFER(1, b.within[1] = 0);
+    DIFFER(1, b.unit[1] = 1);
+}
+
+TEST(a_tap_has_no_more_units_than_can_be_matched)
+{
+    struct mc_taps taps = tiny_taps();
+    struct mc_tap_info wide = tiny_tap;
+    struct mc_moments m;
+
+    taps.taps = &wide;
+    wide.count = MC_MAX_MATCHED;
+    must(mc_moments_begin(&m, &taps, &why));
+    mc_moments_release(&m);
+    wide.count++;
+    must_fail(mc_moments_begin(&m, &taps, &why), MC_EINPUT,
+              "tap relu: 65537 units, and at most 65536 can be matched");
+}
+
+int main(void)
+{
+    return run_entered(NULL, NULL);
+}
