@@ -10,6 +10,12 @@ map 'bad.map: line 2: not two names' 'a b\nc\n'
 map 'bad.map: line 1: not as many stars' 'a*.b c\n'
 map 'bad.map: line 1: over 8 stars' '********* *********\n'
 map 'not two names' 'a b c\n'
+x=$(head -c 128 /dev/zero | tr '\0' x)
+map 'bad.map: line 1: a name of over 127 bytes' "$x a\n"
+map 'bad.map: line 1: a name of over 127 bytes' "a $x\n"
+map 'its name is or becomes over 255 bytes long' "${x:1} .\n${x:1} .\n"
+printf 'a b\n%.0s' {1..4097} >many.map
+fails 3 'many.map: line 4097: over 4096 rules' mc-convert a.mcz --to npz --map many.map
 map 'the map makes "other.0.conv.weight" of "layers.0.conv.weight", but "dense.0.conv.weight" of that' 'other dense\nother layers\n'
 head -c 3000 /dev/zero | tr '\0' x >long.map
 fails 3 'long.map: line 1: too long' mc-convert a.mcz --to npz --map long.map

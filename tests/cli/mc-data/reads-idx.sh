@@ -50,6 +50,10 @@ head -c $((size - 4)) zipped/$t.gz >cut && bad "cut: " cut mnist/$l
 cp zipped/$t.gz damaged && printf '\0\0\0\0' | dd of=damaged bs=1 seek=$((size - 8)) conv=notrunc status=none
 bad "damaged: incorrect data check" damaged mnist/$l
 (cat mnist/$t && printf x) >long && bad "long: bytes after its data" long mnist/$l
+printf '\1\0\10\1\0\0\0\1x' >other && bad "is no idx file" other mnist/$l
+printf '\0\0\0\1\0\0\0\1x' >other && bad "is no idx file" other mnist/$l
+printf '\0\0\10\2\0\0\0\1\0\0\0\1x' >other && bad "has 2 dimensions: labels have 1" mnist/$t other
+(cat mnist/$l && printf x) >other && bad "other: bytes after its data" mnist/$t other
 printf '\0\0\15\3' >float && bad "its idx type is 0x0d, not 0x08, uint8" float mnist/$l
 printf '\0\0\10\3\377\377\377\377\377\377\377\377\377\377\377\377' >bomb && bad "bomb: truncated" bomb mnist/$l
 gzip -c bomb >bomb.gz && bad "bomb.gz: truncated" bomb.gz mnist/$l

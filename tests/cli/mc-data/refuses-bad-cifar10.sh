@@ -36,6 +36,9 @@ for bytes in 100 1000000; do
     head -c $bytes /dev/zero >set/cifar-10-batches-bin/batches.meta.txt
     damaged "is no list of 10 names"
 done
+printf '%s\n' airplane automobile bird "$(head -c 65 /dev/zero | tr '\0' x)" deer dog frog horse ship truck \
+    >set/cifar-10-batches-bin/batches.meta.txt
+damaged "batches.meta.txt: is no list of 10 names"
 printf '%s\n' airplane automobile bird $'ch\xe4t' deer dog frog horse ship truck >set/cifar-10-batches-bin/batches.meta.txt
 damaged "batches.meta.txt: is no list of 10 names"
 rm set/cifar-10-batches-bin/batches.meta.txt

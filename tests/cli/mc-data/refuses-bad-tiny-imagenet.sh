@@ -15,13 +15,27 @@ printf 'val_n01.JPEG\0\tn01\n' >$list; tiny "val_annotations.txt line 1: holds a
 head -n 2 list >$list; tiny "has no image of class n01" test
 rm $list; tiny "val_annotations.txt" test
 cp list $list
+printf 'val_n01.JPEG\t\n' >>$list; tiny "val_annotations.txt line 4: has no class" test
+cp list $list
 rm $t/val/images/val_n02.JPEG; tiny "val_n02.JPEG" test
+words=$(cat $t/words.txt)
+long=$(head -c 300 /dev/zero | tr '\0' x)
+for name in "\t$long" '\t' '' '\t\377'; do
+    printf "\nn01$name\n" >$t/words.txt
+    tiny "words.txt line 2: is no name for class n01, or its second"
+done
+echo "$words" >$t/words.txt
 printf 'n01\tagain\n' >>$t/words.txt; tiny "words.txt line 4"
 rm $t/words.txt && mc-data tiny-imagenet tiny -o nameless.mcz
 rm $t/train/n02/images/*; tiny "train/n02/images: holds no JPEG or PNG file"
 rmdir $t/train/n02/images; tiny "train/n02/images"
 printf 'n01\n' >>$t/wnids.txt; tiny "wnids.txt: names n01 twice"
 printf 'n\377\n' >$t/wnids.txt; tiny "wnids.txt line 1: is no name of a class"
+for name in "$long" 'n01/x' 'n01 x' .n01; do
+    printf '\n \n%s\n' "$name" >$t/wnids.txt
+    tiny "wnids.txt line 3: is no name of a class"
+done
+truncate -s 65M $t/wnids.txt; tiny "wnids.txt: has over 64 MiB, no list"
 printf '../n01\n' >$t/wnids.txt; tiny "wnids.txt line 1: is no name of a class"
 : >$t/wnids.txt; tiny "wnids.txt: names no classes"
 rm $t/wnids.txt && mkfifo $t/wnids.txt; tiny "wnids.txt: is no regular file" # nobody writes to it
