@@ -66,10 +66,14 @@ def save(path, **tensors):
         body += v.tobytes()
     text = json.dumps(head).encode()
     open(path, "wb").write(struct.pack("<Q", len(text)) + text + body)
+save("long.safetensors", w=("F32", np.arange(6, dtype="f4")), **{"x" * 96: ("F32", np.arange(2, dtype="f4"))})
+save("infinite.safetensors", w=("F16", np.array([1, 2, 3, 4, 5, np.inf], "f2")))
 save("mixed.safetensors", w=("F32", np.arange(6, dtype="f4")), mask=("BOOL", np.ones(3, "u1")),
      h=("F16", np.arange(2, dtype="f2")), s=("F32", np.array(2, "f4")))
 open("one.tsv", "w").write("tensor\taxis\toffset\tcount\tblock\tgroup\r\nw\t0\t0\t3\t2\tg")
 END
+fails 3 'a name has at most 95 bytes here' mc-convert long.safetensors --groups one.tsv -o long-too.mcz
+fails 3 'infinite.safetensors: "w" holds a value that is not finite' mc-convert infinite.safetensors --groups one.tsv
 mc-convert -v mixed.safetensors --groups one.tsv -o mixed.mcz 2>told
 grep -q 'mixed.safetensors: 1 tensor left out' told
 grep -q '1 tensor of float16 became float32' told

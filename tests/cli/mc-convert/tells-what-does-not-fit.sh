@@ -13,6 +13,9 @@ np.savez("var.npz", **{**a, "layers.0.bn.running_var": -a["layers.0.bn.running_v
 np.savez("huge.npz", **{**a, "dense.bias": np.full(10, 1e300)})
 np.savez("twice.npz", **a, **{"head.bias": a["dense.bias"]})
 np.savez("count.npz", **a, **{"dense.num_batches_tracked": np.array(3)})
+np.savez("counts.npz", **a, **{"none.num_batches_tracked": np.array(3), ".num_batches_tracked": np.array(3),
+                               "n" * 99 + ".num_batches_tracked": np.array(3)})
+np.savez("axes.npz", **{**a, "dense.weight": np.zeros((12345678,) + (1,) * 6 + (0,), "f4")})
 END
 fails 3 'of another shape dense.weight (64,10) for (10,64); no floating point dense.bias of <i4' \
     mc-convert shape.npz --like a.mcz
@@ -23,6 +26,8 @@ rc=0
 mc-convert -q huge.npz --like a.mcz 2>err || rc=$?
 [ $rc = 3 ] && grep -q 'huge.npz: "dense.bias" holds a value that is not finite' err || die "huge: $rc $(cat err)"
 fails 3 'left over dense.num_batches_tracked' mc-convert count.npz --like a.mcz
+fails 3 'left over none.num_batches_tracked, .num_batches_tracked, nnnn' mc-convert counts.npz --like a.mcz
+fails 3 'of another shape dense.weight (12345678,1,1,1,1,1,1,0) for (10,64)' mc-convert axes.npz --like a.mcz
 printf 'head dense\n' >head.map
 fails 3 'more than once' mc-convert twice.npz --map head.map --like a.mcz
 py <<'END'

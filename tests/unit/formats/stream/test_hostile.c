@@ -167,6 +167,7 @@ TEST(errors_stay)
     assert_int_equal(rc, MC_EINPUT);
     must_fail(mc_reader_next(r, &rec, &why), MC_EINPUT, "");
     must_fail(mc_reader_rest(r, NULL, &why), MC_EINPUT, "");
+    assert_int_equal(mc_reader_next(r, &rec, NULL), MC_EINPUT);
     assert_string_equal(mc_reader_id(r), "");
     assert_int_equal(mc_reader_n_inputs(r), 0);
     mc_reader_close(r);

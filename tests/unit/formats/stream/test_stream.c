@@ -292,6 +292,63 @@ TEST(a_merge_keeps_every_parent_once)
     mc_reader_close(r);
 }
 
+/* One entry more, of `tool`, at the end of the history of x.mcz, with these arguments. */
+static void and_then(const char *tool, const char *a, const char *b)
+{
+    struct mc_history *h = history_of(tool, 1, 1, (const char *[]){"x.mcz"});
+
+    if (a)
+        mc_history_str(h, "a", a);
+    if (b)
+        mc_history_str(h, "b", b);
+    write_small("x.mcz", h, 1, NULL);
+    mc_history_free(h);
+}
+
+static int pair_of(char pair[2][MC_ID_LEN])
+{
+    struct mc_reader *r = NULL;
+
+    must(mc_reader_open(&r, "x.mcz", &why));
+    const int found = mc_history_pair(mc_reader_history(r), pair);
+    mc_reader_close(r);
+    return found;
+}
+
+TEST(a_pair_is_found_behind_what_was_made_of_its_moments)
+{
+    static const char a[] = "0123456789abcdef0123456789abcdef",
+                      b[] = "fedcba9876543210fedcba9876543210";
+    char pair[2][MC_ID_LEN];
+    struct mc_history *h = history_of("mc-acts", 1, 0, NULL);
+
+    mc_history_set_pair(h, a, b);
+    write_small("x.mcz", h, 0, NULL);
+    mc_history_free(h);
+    assert_true(pair_of(pair));
+    and_then("mc-corr", NULL, NULL);
+    and_then("mc-hungarian", a, "too short"); /* which no id is, so they are none */
+    assert_true(pair_of(pair));
+    assert_string_equal(pair[0], a);
+    assert_string_equal(pair[1], b);
+    and_then("mc-hungarian", b, a); /* the nearest counts */
+    assert_true(pair_of(pair));
+    assert_string_equal(pair[0], b);
+    and_then("mc-permute", NULL, NULL); /* which makes another of it */
+    assert_false(pair_of(pair));
+    assert_string_equal(pair[0], "");
+    assert_string_equal(pair[1], "");
+    h = history_of("mc-corr", 1, 0, NULL); /* of nothing */
+    write_small("x.mcz", h, 0, NULL);
+    mc_history_free(h);
+    assert_false(pair_of(pair));
+    h = mc_history_new("mc-acts");
+    mc_history_hide(h);
+    write_small("x.mcz", h, 0, NULL);
+    mc_history_free(h);
+    assert_false(pair_of(pair));
+}
+
 TEST(an_input_that_was_not_read_through_fails_the_output)
 {
     struct mc_reader *r = NULL;
@@ -338,7 +395,14 @@ TEST(wrong_use_of_the_writer_is_refused)
     must(mc_writer_rows(w, 0, 3, data, &why));
     must_fail(mc_writer_rows(w, 0, 2, data, &why), MC_EUSAGE, "");
     must_fail(mc_writer_rows(w, 0, 1, data, &why), MC_EUSAGE, ""); /* errors are sticky */
+    assert_int_equal(mc_writer_rows(w, 0, 1, data, NULL), MC_EUSAGE);
     must_fail(mc_writer_close(w, NULL, &why), MC_EUSAGE, "");
+    must(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
+    must_fail(mc_writer_tensor(w, 1, data, &why), MC_EUSAGE, "more rows than announced");
+    assert_int_equal(mc_writer_close(w, NULL, NULL), MC_EUSAGE);
+    must(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
+    assert_int_equal(mc_writer_rows(w, 1, 1, data, NULL), MC_EUSAGE);
+    mc_writer_abandon(w);
     must_fail(mc_writer_open(&w, path, &(struct mc_header){"Bad kind", NULL, &t, 1}, NULL, &why),
               MC_EUSAGE, "");
     must_fail(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &wide, 1}, NULL, &why),
