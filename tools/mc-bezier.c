@@ -102,7 +102,7 @@ static int train(struct options *o, struct mc_curve *c, char id[3][MC_ID_LEN], s
     mc_curve_objective_curve(&objective, c);
     mc_checkpoint_set(state, "a", "%s", id[0]);
     mc_checkpoint_set(state, "b", "%s", id[1]);
-    mc_checkpoint_set(state, "curve", "%s", c->kind == MC_CURVE_CHAIN ? "chain" : "bezier");
+    mc_checkpoint_set_choice(state, "curve", (int)c->kind, mc_curve_kinds);
     mc_checkpoint_set(state, "points", "%zu", c->n_points);
     if (o->start)
         mc_checkpoint_set(state, "start", "%s", id[2]);
@@ -118,7 +118,7 @@ static int learn_curve(struct options *o, struct mc_error *err)
 
     if (!rc && o->start)
         rc = read_start(o, &c, id[2], err);
-    mc_history_str(h, "curve", o->chain ? "chain" : "bezier");
+    mc_history_str(h, "curve", mc_curve_kinds[o->chain ? MC_CURVE_CHAIN : MC_CURVE_BEZIER]);
     mc_option_note(&o->cli, &o->control_points, h);
     if (!rc && o->train.train.epochs && o->control_points)
         rc = train(o, &c, id, err);

@@ -24,10 +24,18 @@ void mc_checkpoint_set(struct mc_checkpoint *s, const char *name, const char *fm
     va_list ap;
 
     s->settings[s->n_settings].name = name;
+    s->settings[s->n_settings].choices = NULL;
     va_start(ap, fmt);
     vsnprintf(s->settings[s->n_settings].value, sizeof s->settings[0].value, fmt, ap);
     va_end(ap);
     s->n_settings++;
+}
+
+void mc_checkpoint_set_choice(struct mc_checkpoint *s, const char *name, int choice,
+                              const char *const *choices)
+{
+    mc_checkpoint_set(s, name, "%d", choice);
+    s->settings[s->n_settings - 1].choices = choices;
 }
 
 int mc_checkpoint_exists(const char *path)
@@ -125,15 +133,29 @@ static const char *given(char out[VALUE], const char *value)
     return out;
 }
 
-/* Counts read "2 threads", the other settings "lr 0.1". */
-static int differs(const char *name, const char *theirs, const char *ours, struct mc_error *err)
+/* The same of a value of that setting; of a choice, by its name. */
+static const char *told(char out[VALUE], const struct mc_checkpoint_setting *s, const char *value)
 {
+    char *end = NULL;
+    const unsigned long choice = strtoul(value, &end, 10);
+
+    for (unsigned long i = 0; s->choices && s->choices[i] && end != value && !*end; i++)
+        if (i == choice)
+            return strcpy(out, s->choices[i]);
+    return given(out, value);
+}
+
+/* Counts read "2 threads", the other settings "lr 0.1". */
+static int differs(const struct mc_checkpoint_setting *mine, const char *theirs,
+                   struct mc_error *err)
+{
+    const char *const name = mine->name;
     char made[VALUE], now[VALUE];
 
     static const char *const counts[] = {"images", "epochs", "points", "threads",
                                          "multiprocessors"};
-    given(made, theirs);
-    given(now, ours);
+    told(made, mine, theirs);
+    told(now, mine, mine->value);
     const int letters = (int)strlen(name) - !strcmp(made, "1");
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -172,11 +194,11 @@ static int same_settings(const struct mc_checkpoint *s, const struct mc_reader *
         const struct mc_checkpoint_setting *mine = &s->settings[i];
         if (!mc_get_opt(settings, mine->name))
             return mc_fail(err, MC_EINPUT, "was made without %s %s, this run has it", mine->name,
-                           given(value, mine->value));
+                           told(value, mine, mine->value));
         if ((rc = mc_get_str(settings, mine->name, value, sizeof value, err)))
             return rc;
         if (strcmp(value, mine->value))
-            return differs(mine->name, value, mine->value, err);
+            return differs(mine, value, err);
     }
     for (uint32_t k = 0; k < settings->via.map.size; k++)
         if (!is_mine(s, &settings->via.map.ptr[k].key))

@@ -22,6 +22,7 @@ struct mc_checkpoint_vector {
 struct mc_checkpoint_setting {
     const char *name;
     char value[200];
+    const char *const *choices; /* what the value, a number, counts; NULL: it says itself */
 };
 
 #define MC_CHECKPOINT_MAX 128
@@ -38,6 +39,10 @@ struct mc_checkpoint {
 /* One more setting of s; name is kept by pointer. */
 void mc_checkpoint_set(struct mc_checkpoint *s, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* Likewise the number of one of `choices`, which end in NULL and are kept by pointer: refusals name
+ * it. */
+void mc_checkpoint_set_choice(struct mc_checkpoint *s, const char *name, int choice,
+                              const char *const *choices);
 /* Is there such a file? (A run with --resume begins afresh where there is none.) */
 int mc_checkpoint_exists(const char *path);
 /* Before a run that saves its state there (NULL: nowhere): MC_EUSAGE where it does not resume and

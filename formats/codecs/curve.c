@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kinds[] = {"bezier", "chain"};
+const char *const mc_curve_kinds[] = {"bezier", "chain", NULL};
 
 /* The points as a stream has them. */
 static void curve_flat(const struct mc_curve *c, struct mc_flat out[MC_MAX_POINTS])
@@ -65,8 +65,8 @@ static int curve_meta(struct mc_curve *c, const struct mc_reader *r, int any, st
     if ((rc = mc_get_str(meta, "curve", kind, sizeof kind, err)) ||
         (rc = mc_get_u64(meta, "points", MC_MAX_POINTS, &points, err)))
         return mc_fail_in(rc, err, "%s", mc_reader_name(r));
-    c->kind = strcmp(kind, kinds[MC_CURVE_BEZIER]) ? MC_CURVE_CHAIN : MC_CURVE_BEZIER;
-    if (strcmp(kind, kinds[c->kind]))
+    c->kind = strcmp(kind, mc_curve_kinds[MC_CURVE_BEZIER]) ? MC_CURVE_CHAIN : MC_CURVE_BEZIER;
+    if (strcmp(kind, mc_curve_kinds[c->kind]))
         return mc_fail(err, MC_EINPUT, "%s: there is no curve \"%s\" (there are: bezier, chain)",
                        mc_reader_name(r), kind);
     if (points < 2)
@@ -179,7 +179,7 @@ int mc_curve_write(const struct mc_curve *c, const char *path, const struct mc_h
     curve_flat(c, flat);
     mc_layout_meta(&l, "curve", c->perm ? 6 : 5);
     mc_flat_pack_meta(&l.meta, c->graph, c->dataset);
-    mc_put_str(&l.meta, "curve", kinds[c->kind]);
+    mc_put_str(&l.meta, "curve", mc_curve_kinds[c->kind]);
     mc_put_u64(&l.meta, "points", c->n_points);
     if (c->perm)
         mc_perm_pack_groups(c->perm, NULL, &l.meta);

@@ -19,6 +19,7 @@ enum mc_curve_kind {
     MC_CURVE_BEZIER, /* sum over i of binomial(n,i) t^i (1-t)^(n-i) point_i */
     MC_CURVE_CHAIN   /* polygonal: straight from point to point, equal shares of t */
 };
+extern const char *const mc_curve_kinds[]; /* their names; ends in NULL */
 
 struct mc_curve {
     struct mc_graph *graph;

@@ -189,6 +189,7 @@ const char *mc_option_idle(const struct mc_cli *cli, unsigned uses)
 /* A number without a default is noted only where it was given. */
 static void keep(const struct mc_option_use *u, struct mc_history *h, struct mc_checkpoint *s)
 {
+    static const char *const off_on[] = {"off", "on", NULL};
     const struct mc_option *o = u->row;
     const char *name = s && o->saved ? o->saved : o->name;
     const double *real = u->value;
@@ -198,7 +199,7 @@ static void keep(const struct mc_option_use *u, struct mc_history *h, struct mc_
     switch (o->type) {
     case MC_OPT_FLAG:
         h ? mc_history_int(h, name, 1)
-          : mc_checkpoint_set(s, name, "%s", *(int *)u->value ? "on" : "off");
+          : mc_checkpoint_set_choice(s, name, *(int *)u->value, off_on);
         break;
     case MC_OPT_U64:
         h ? mc_history_int(h, name, *(int64_t *)u->value)
@@ -209,7 +210,7 @@ static void keep(const struct mc_option_use *u, struct mc_history *h, struct mc_
         break;
     case MC_OPT_CHOICE:
         h ? mc_history_str(h, name, o->names[*(int *)u->value])
-          : mc_checkpoint_set(s, name, "%s", o->names[*(int *)u->value]);
+          : mc_checkpoint_set_choice(s, name, *(int *)u->value, o->names);
         break;
     case MC_OPT_RANGE:
         mc_checkpoint_set(s, name, "%.17g:%.17g", real[0], real[1]);

@@ -37,7 +37,7 @@ static void keep_schedule(const void *value, struct mc_history *h, struct mc_che
     const struct mc_train_options *o = value;
 
     if (s) {
-        mc_checkpoint_set(s, "schedule", "%s", schedules[o->schedule]);
+        mc_checkpoint_set_choice(s, "schedule", (int)o->schedule, schedules);
         mc_checkpoint_set(s, "step-epochs", "%.17g", o->step_epochs);
         if (o->step_factor != 0)
             mc_checkpoint_set(s, "step-factor", "%.17g", o->step_factor);

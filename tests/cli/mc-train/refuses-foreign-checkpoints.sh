@@ -10,6 +10,8 @@ fails 3 'epochs' train --resume --epochs 7
 fails 3 'was made with lr 0.1, this run has 0.01' train --resume --lr 0.01
 fails 3 'was made with schedule step, this run has linear' train --resume --schedule linear
 fails 3 'was made with augment on, this run has off' train --resume --no-augment
+# choices are kept by number, as they have always been
+mc-info --json ck | grep -qF '"schedule":"0"' || die "$(mc-info --json ck)"
 fails 3 'was made without step-factor 0.9996, this run has it' train --resume --schedule step:20:.9996
 if [ "$MC_UNDER" != valgrind ]; then # one thread is all there is, and it has the portable kernels already
     fails 3 'ck: was made with 2 threads, this run has 1' train --resume -t 1
