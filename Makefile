@@ -133,6 +133,7 @@ gpu-plans: $(if $(EMULATED),$(BUILD)/tests/emulation/plans $(BUILD)/tests/emulat
 gpu-bench: all $(BUILD)/tests/bench/bench_train $(if $(CUDA_LIB),$(BUILD)/tests/gpu/kernels) ## training steps on a device beside PyTorch's (PYTHON=; KERNELS=yes: by kernel)
 	@$(HERE) tests/gpu/bench $(BUILD) $(if $(KERNELS),--kernels)
 
+# before what may be a long build
 ifneq ($(and $(filter gpu-pack,$(MAKECMDGOALS)),$(DATA)),)
 $(if $(shell [ ! -d '$(subst ','\'',$(DATA))' ] || echo it),,$(error DATA="$(DATA)": there is no such folder))
 endif

@@ -245,8 +245,8 @@ as-asked  = $(foreach f,$(2:$(OUT)/%=$(FROM)/%),$(if $(filter help,$(MAKECMDGOAL
     $(if $(call equal,$(call $(1)_set,$(2)),$(file <$(f).settings)),,$(error FROM="$(FROM)": $(f) was made with \
         '$(file <$(f).settings)', and '$(call $(1)_set,$(2))' is asked for)))))
 keep      = @echo $(call quote,$(call $(1)_set,$@)) > $@.settings && rm -f $@.before $(basename $@).*.checkpoint
-# The old result stays known as such until its job is done: by RESULT.before it is seen whether a make that was killed had it
-# replaced. One that a make of a network or pair finds of another is for the make of that, or of all.
+# The old result stays known as such until its job is done: RESULT.before, the same file, says that its job has not replaced
+# it (made-with, lock.sh). One that a make of a network or pair finds of another is for the make of that, or of all.
 %.anew: force
 	@[ -e $*.before ] || { [ -e $* ] && ln -f $* $*.before 2>/dev/null; } || rm -f $*.settings
 # $(call checkpoint,NAME,SETTINGS): its name holds all that decides it, so that it is taken up by the same run

@@ -15,7 +15,7 @@ Run a command on one of these GPUs, when it is free of other jobs of this script
 
 A GPU is a number as nvidia-smi counts, with the number of jobs that it takes at a time (1); the command begins
 with the first word that is none. It sees that GPU alone, as cuda:0. A job that uses none takes one all the
-same. GPUs are shared out among all of a user's jobs on a machine, by locks in MC_GPU_LOCKS (default:
+same. Where nvidia-smi -L counts GPUs, one beyond them is refused. GPUs are shared out among all of a user's jobs on a machine, by locks in MC_GPU_LOCKS (default:
 mc-gpus-UID in TMPDIR or /tmp).
 
 Several jobs of a GPU compute at the same time under MPS and in turns without it. The first of them starts a
@@ -57,7 +57,7 @@ done
 [ $# -gt 0 ] || wrong 'a command is needed'
 command -v "$1" >/dev/null || wrong "there is no command '$1'"
 there=0
-while read -r word _; do [ "$word" != GPU ] || ((++there)); done < <(nvidia-smi -L 2>/dev/null)
+while read -r word _; do [ "$word" != GPU ] || ((++there)); done < <(timeout 20 nvidia-smi -L 2>/dev/null)
 for gpu in "${gpus[@]}"; do
     [ "$there" = 0 ] || [ $((10#$gpu)) -lt "$there" ] || wrong "there is no GPU $gpu: nvidia-smi -L counts $there, from 0 on"
 done

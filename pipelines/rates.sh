@@ -84,7 +84,7 @@ for net; do
     known=
     for r in $rates; do [ "${r%%=*}" != "$net" ] || known=${r#*=}; done
     if [ -z "$known" ]; then
-        [ ! -t 2 ] || echo "rates.sh: measuring $net" >&2
+        [ ! -t 2 ] || echo "rates.sh: measuring $(printf %s "$net" | tr -d "[:cntrl:]")" >&2
         # about 20 GFLOP forwards, then more where that is done in a moment
         images=$(number "20000 / ${mflop:-100} < 32 ? 32 : 20000 / ${mflop:-100} > 50000 ? 50000 : 20000 / ${mflop:-100}")
         while :; do

@@ -3,9 +3,15 @@
 #
 # The layers hold: tests/layers.sh [ROOT] reads ROOT/LAYERS and every include of the sources that it lists, and tells
 # each include that points upwards or across, or that is not written from the root, each folder that is not listed or
-# holds over 30 C files, and each cycle between files (NAME.c and NAME.h are one file here). `make check` begins with it.
+# holds over 30 C files, each cycle between files (NAME.c and NAME.h are one file here), and what is tracked at the top
+# and does not belong there. `make check` begins with it.
 set -u
 cd "${1:-$MC_ROOT}" || exit 2
+top='.ci .clang-format .gitattributes .gitignore CITATION.cff Containerfile LAYERS LICENSE Makefile README.md SECURITY.md
+    docs formats kernels libcommon pipelines tests tools'
+if [ -e .git ] && git ls-files | sed 's|/.*||' | sort -u | grep -vxF "$(printf '%s\n' $top)" | sed 's/$/: is tracked, and does not belong at the top/' | grep .; then
+    exit 1
+fi
 find libcommon kernels formats tools -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort |
     awk '
     function folder(path) { sub("/[^/]*$", "", path); return path }

@@ -63,14 +63,14 @@ for curve in "$here"/tinyten-cifar10/?-?/curve-*.mcz; do
     cp "$curve" "$to"
 done
 part "${first[@]}" GRAPHS=connect
-# what the same ends and curves show without a training
-part tinyten-cifar10 GRAPHS='middle subsets averaged intervals'
-part bound-mlp-cifar10
 if [ ! -e "$tinyten-as-paper" ]; then
     rm -rf "$tinyten-as-paper.part"
     cp -a "$tinyten" "$tinyten-as-paper.part"
     mv "$tinyten-as-paper.part" "$tinyten-as-paper"
 fi
+# what the same ends and curves show without a training, and the bound, whose networks are trained in minutes
+part tinyten-cifar10 GRAPHS='middle subsets averaged intervals'
+part bound-mlp-cifar10
 part "${first[@]}" GRAPHS=pam SUFFIX=-as-paper PAM_FLAGS=--as-paper
 part "${first[@]}" GRAPHS=pam
 # a tenth of robust networks, a tenth of resnet32, a fifth of the other data; the ways to align and the planes. Robust
@@ -79,7 +79,8 @@ part robust-tinyten-cifar100 SCALE=.1 STRONG_ATTACK=pgd:steps=50,restarts=5 STRO
 part resnet32-cifar10 SCALE=.1 SUFFIX=-tenth GRAPHS=connect
 part tinyten-cifar100 SCALE=.2 SUFFIX=-fifth GRAPHS=connect
 part tinyten-cifar10 GRAPHS='measures planes'
-# barriers of straight lines as git re-basin has them: resnet20 of two widths, averaged and re-estimated statistics
+# barriers of straight lines as git re-basin has them, averaged and re-estimated statistics: resnet20 of two widths, two
+# epochs, on 1,000 training and 2,000 test images
 for net in resnet20 resnet:20,64; do
     nice -n 19 make -k -j2 -f "$programs/pipelines/averaged.mk" OUT="$scratch/lines-${net//[:,]/-}-2-epochs" DATA=cifar10 \
         DATA_DIR="$cifar10" NET="$net" EPOCHS=2 SCHEDULE=onecycle PAIRS='1:2 3:4 5:6' THREADS=1 POINTS=11 \

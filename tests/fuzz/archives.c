@@ -116,9 +116,10 @@ static size_t damage_zip(const struct fuzz_target *t, uint8_t *x, size_t n, size
         zip_int64_t entry = s ? zip_file_add(out, (char *)name, s, ZIP_FL_ENC_GUESS) : -1;
         if (s && entry < 0)
             zip_source_free(s);
-        else if (s)
-            zip_set_file_compression(out, (zip_uint64_t)entry,
-                                     fuzz_below(8) ? ZIP_CM_STORE : ZIP_CM_DEFLATE, 1);
+        else if (s &&
+                 zip_set_file_compression(out, (zip_uint64_t)entry,
+                                          fuzz_below(8) ? ZIP_CM_STORE : ZIP_CM_DEFLATE, 1) == 0)
+            zip_file_set_mtime(out, (zip_uint64_t)entry, 315532800, 0); /* not the clock's */
     }
     if (zip_close(out)) {
         zip_discard(out);

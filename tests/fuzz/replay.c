@@ -2,8 +2,8 @@
  *
  * In libFuzzer's place where the compiler has none: fuzz [-damaged=N] [-last=PATH] FILE|FOLDER...
  * Each file is an input, run once; then N inputs that are damaged ones of them, by the target's own
- * damage, the same ones each time. Each of these is left in PATH before it runs, so that one which
- * ends the program is there. */
+ * damage, the same ones each time with the same libraries. Each of these is left in PATH before it
+ * runs, so that one which ends the program is there. */
 #include "tests/fuzz/fuzz.h"
 
 #include <dirent.h>
@@ -77,19 +77,36 @@ size_t LLVMFuzzerMutate(uint8_t *x, size_t n, size_t most)
     }
 }
 
+/* From room that ends where the input does, so that sanitizers see a byte read behind it. */
+static void take(const uint8_t *x, size_t n)
+{
+    uint8_t *own = malloc(n ? n : 1);
+
+    if (!own)
+        exit(1);
+    memcpy(own, x, n);
+    LLVMFuzzerTestOneInput(own, n);
+    free(own);
+}
+
 static void run(const char *path)
 {
     struct stat st;
     FILE *f = fopen(path, "rb");
     uint8_t *x = NULL;
 
+    if (n_inputs == MOST_INPUTS) {
+        fprintf(stderr, "fuzz: over %d inputs\n", MOST_INPUTS);
+        exit(1);
+    }
+
     if (!f || fstat(fileno(f), &st) || !(x = malloc((size_t)st.st_size + 1)) ||
-        fread(x, 1, (size_t)st.st_size, f) != (size_t)st.st_size || n_inputs == MOST_INPUTS) {
+        fread(x, 1, (size_t)st.st_size, f) != (size_t)st.st_size) {
         fprintf(stderr, "fuzz: cannot read %s\n", path);
         exit(1);
     }
     fclose(f);
-    LLVMFuzzerTestOneInput(x, (size_t)st.st_size);
+    take(x, (size_t)st.st_size);
     inputs[n_inputs].x = x;
     inputs[n_inputs++].n = (size_t)st.st_size;
 }
@@ -133,7 +150,7 @@ static void run_damaged(unsigned long damaged, const char *last)
             n = LLVMFuzzerCustomMutator(x, n, FUZZ_MAX, 3 * k + times);
         if (last)
             leave(last, x, n);
-        LLVMFuzzerTestOneInput(x, n);
+        take(x, n);
     }
 }
 
@@ -141,17 +158,22 @@ int main(int argc, char **argv)
 {
     unsigned long damaged = 0;
     const char *last = NULL;
+    char *end = NULL;
 
     for (int i = 1; i < argc; i++)
         if (!strncmp(argv[i], "-damaged=", 9))
-            damaged = strtoul(argv[i] + 9, NULL, 10);
+            damaged = strtoul(argv[i] + 9, &end, 10);
         else if (!strncmp(argv[i], "-last=", 6))
             last = argv[i] + 6;
         else
             run_all(argv[i]);
+    if (end && (*end || !damaged)) {
+        fprintf(stderr, "fuzz: -damaged=N: a number is wanted\n");
+        return 2;
+    }
     if (n_inputs)
         run_damaged(damaged, last);
-    printf("%zu inputs\n", n_inputs);
+    printf("%zu inputs, %lu damaged\n", n_inputs, damaged);
     for (size_t i = 0; i < n_inputs; i++)
         free(inputs[i].x);
     return !n_inputs;

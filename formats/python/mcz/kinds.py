@@ -7,6 +7,7 @@ import numpy as np
 from .errors import need
 
 GROUPS_MAX, UNITS_MAX, SHARDS_MAX, POINTS_MAX, SIDE_MAX = 65536, 1 << 24, 65536, 64, 8192
+MATRIX_UNITS_MAX = 1 << 22  # of a group, and of all places of the groups in it
 CUT, BLOCK, BLOCK_IMAGES = 32 << 20, 4 << 20, 4096
 
 
@@ -241,11 +242,11 @@ def permutation(meta, announced):
 
 def matrices(meta, announced):
     text(meta, "measure", 31), text(meta, "at", 7)
-    groups = groups_of(meta, 1 << 22)
+    groups = groups_of(meta, MATRIX_UNITS_MAX)
     units = shown(meta, groups)
     for (name, _), size, g in zip(groups, units, meta["groups"]):
         count(g, "taps", (1 << 32) - 1)
-        need(size <= 1 << 22, "group %s: %d units are too many" % (name, size))
+        need(size <= MATRIX_UNITS_MAX, "group %s: %d units are too many" % (name, size))
         for key in "dead_a", "dead_b":
             dead = array(g, key)
             need(len(dead) <= size, "\"%s\" lists %d of %d units" % (key, len(dead), size))

@@ -12,7 +12,7 @@ pack() { COMPRESS='gzip -1' EMULATED=yes "$@" "$MC_ROOT/tests/gpu/pack" "$MC_BUI
 pack env DATA=$PWD/data STATE=$PWD/state >sizes
 awk -F '\t' 'NR > 1 { n++; if ($3 > 60) exit 1 } END { exit n != 2 }' sizes || die "$(cat sizes)"
 fails 1 'no test_batch.bin' pack env DATA=$PWD
-fails 2 'DATA="no data": there is no such folder' make --no-print-directory -C "$MC_ROOT" gpu-pack DATA='no data'
+fails 2 'DATA="no data": there is no such folder' make -n --no-print-directory -C "$MC_ROOT" gpu-pack DATA='no data'
 fails 1 'MiB' pack env PACK_MIB=10
 
 # the parts come in two calls, the second alone with nothing to run yet

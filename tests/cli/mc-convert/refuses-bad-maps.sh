@@ -13,6 +13,7 @@ map 'not two names' 'a b c\n'
 x=$(head -c 128 /dev/zero | tr '\0' x)
 map 'bad.map: line 1: a name of over 127 bytes' "$x a\n"
 map 'bad.map: line 1: a name of over 127 bytes' "a $x\n"
+# `.` puts a name of 127 bytes and a point before each, twice
 map 'its name is or becomes over 255 bytes long' "${x:1} .\n${x:1} .\n"
 printf 'a b\n%.0s' {1..4097} >many.map
 fails 3 'many.map: line 4097: over 4096 rules' mc-convert a.mcz --to npz --map many.map

@@ -18,13 +18,13 @@ cp list $list
 printf 'val_n01.JPEG\t\n' >>$list; tiny "val_annotations.txt line 4: has no class" test
 cp list $list
 rm $t/val/images/val_n02.JPEG; tiny "val_n02.JPEG" test
-words=$(cat $t/words.txt)
+cp $t/words.txt words
 long=$(head -c 300 /dev/zero | tr '\0' x)
 for name in "\t$long" '\t' '' '\t\377'; do
-    printf "\nn01$name\n" >$t/words.txt
+    printf '\nn01%b\n' "$name" >$t/words.txt
     tiny "words.txt line 2: is no name for class n01, or its second"
 done
-echo "$words" >$t/words.txt
+cp words $t/words.txt
 printf 'n01\tagain\n' >>$t/words.txt; tiny "words.txt line 4"
 rm $t/words.txt && mc-data tiny-imagenet tiny -o nameless.mcz
 rm $t/train/n02/images/*; tiny "train/n02/images: holds no JPEG or PNG file"

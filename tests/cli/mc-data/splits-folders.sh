@@ -15,13 +15,13 @@ mkdir split/val/c && cp "$pictures/rgb.jpg" split/val/c
 no_data 3 "split/train: has no class 'c', which split/val has" folder split --split test
 rm -r split/val/c split/val/b
 no_data 3 "split/val: has no class 'b', which split/train has" folder split --split test
-mkdir split/test split/test/a && cp "$pictures/rgb.jpg" split/test/a # before val
+mkdir split/test split/test/a && cp "$pictures/rgb.jpg" split/test/a # test is taken where both are
 no_data 3 "split/test: has no class 'b', which split/train has" folder split --split test
 mv split/train train
-mc-data folder split --split test | mc-info --json | grep -q '"classes":1,' || die 'a test set alone has classes of its own'
+mc-data folder split --split test | mc-info --json | grep -q '"classes":1,' || die 'a test set alone does not count its own classes'
 no_data 3 "split: has no folder 'train'" folder split
 mv split/test test
-mc-data folder split --split test | mc-info --json | grep -q '"classes":1,' || die 'so has a val set'
+mc-data folder split --split test | mc-info --json | grep -q '"classes":1,' || die 'a val set alone does not count its own classes'
 mv train split
 rm -r split/val
 no_data 3 "split: has no folder 'test'" folder split --split test

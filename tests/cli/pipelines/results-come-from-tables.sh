@@ -3,6 +3,26 @@
 PATH=$MC_ROOT/pipelines:$PATH
 results.sh | diff "$MC_ROOT/docs/results.md" - || die 'docs/results.md is not what docs/results gives: make results'
 
+# the means of the middles are those of the published part
+py <<'PY'
+import collections
+rows = lambda f: [l.split("\t") for l in open(os.environ["MC_ROOT"] + "/docs/" + f).read().splitlines()]
+head, *middles = rows("networks/tinyten-cifar10/middle.tsv")
+cells = collections.defaultdict(list)
+for pair, curve, end, layer, *numbers in middles:
+    for when, column in ("before", "identity"), ("after", "permuted"):
+        cells[curve, when, int(layer.split(".")[1])].append((pair, float(numbers[head.index(column) - 4])))
+name = None
+for what, when, *shown in rows("results/tinyten-cifar10-250-middle.tsv")[1:]:
+    name = {"unaligned curve": "unaligned", "aligned curve": "aligned", "straight line, unaligned": "line-unaligned",
+            "straight line, aligned": "line-aligned", "": name}[what]
+    layers = [cells[name, when, k] for k in range(8)]
+    assert all(len(c) == 6 for c in layers)
+    pairs = [np.mean([v for c in layers for q, v in c if q == p]) for p in sorted({q for q, _ in layers[0]})]
+    want = ["%.2f" % np.mean([v for _, v in c]) for c in layers] + ["%.3f ± %.3f" % (np.mean(pairs), np.std(pairs, ddof=1))]
+    assert shown == want, (name, when, shown, want)
+PY
+
 mkdir my paper
 printf 'claim\twhere\tshown\trule\tverdict\there\na\t1\tx\t\tagrees\t\nb\t1\tx\t\tnot run\t\n' >my/claims.tsv
 printf 'path\tmean\tmean_sd\t\nline|1\t1.25\t\tx\ncurve\t3\t.5\t\n' >my/t.tsv
