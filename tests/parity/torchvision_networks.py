@@ -26,9 +26,10 @@ from torch import nn
 from torch.nn import functional as F
 
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(root, "formats/python"), os.path.dirname(os.path.abspath(__file__))]
+sys.path[:0] = [os.path.join(root, d) for d in ("formats/python", "tests/parity", "tests/cli/lib")]
 import mcz  # noqa: E402
 import torch_nets  # noqa: E402
+from channels import channels  # noqa: E402
 from mcz import safetensors  # noqa: E402
 from mcz import torch as mt  # noqa: E402
 
@@ -78,14 +79,14 @@ def row(name, build, images, x, y):
     # a unit of a went to the place where planted names it: the assignment must lead back
     planted, found, matrices = (mcz.read(f) for f in ("planted.mcz", "p.mcz", "m.mcz"))
     units = dead = elsewhere = tied = 0
-    for g in matrices.meta["groups"]:
-        live = np.setdiff1d(np.arange(g["size"]), g["dead_a"])
-        led = planted.tensors[g["name"]][found.tensors[g["name"]]]
-        units, dead = units + g["size"], dead + len(g["dead_a"])
-        value = matrices.tensors[g["name"]][np.arange(g["size"]), found.tensors[g["name"]]]
-        moved = (led != np.arange(g["size"]))[live]
-        elsewhere += int((moved & (value[live] < .9999)).sum())
-        tied += int((moved & (value[live] >= .9999)).sum())
+    groups, moved = {g["name"]: g for g in matrices.meta["groups"]}, channels(planted)
+    for name_of, p in channels(found).items():
+        live = np.setdiff1d(np.arange(len(p)), groups[name_of]["dead_a"])
+        units, dead = units + len(p), dead + len(groups[name_of]["dead_a"])
+        value = matrices.tensors[name_of][np.arange(len(p)), p]
+        wrong = (moved[name_of][p] != np.arange(len(p)))[live]
+        elsewhere += int((wrong & (value[live] < .9999)).sum())
+        tied += int((wrong & (value[live] >= .9999)).sum())
     call("mc-permute", "p.mcz", "q.mcz", "-o", "back.mcz")
     back = torch_nets.logits(mt.load(net, "q.mcz"), x)
     again = torch_nets.logits(mt.load(net, "back.mcz"), x)
