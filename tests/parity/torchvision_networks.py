@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Twelve networks of torchvision, brought here by mcz.torch: logits, loss, a planted permutation found from
-activations, the permuted network loaded back. Writes a table.
+"""Twelve networks of torchvision, and the three of small_image_nets.py, brought here by mcz.torch: logits, loss, a
+planted permutation found from activations, the permuted network loaded back. Writes a table.
 
     pip install torch torchvision formats/python
     PATH=build/bin:$PATH tests/parity/torchvision_networks.py build [NETWORK...] >table.tsv
 
-Full width, 10 classes, random weights and lived-in statistics, 64 drawn images of 64x64 (SIZE=, IMAGES=). Columns:
+Full width, 10 classes, random weights and lived-in statistics, 64 drawn images of 64x64, the three's of 32x32 (SIZE=, IMAGES=). Columns:
 nodes; parameters; the largest logit, and the largest difference of the programs' logits from PyTorch's; both losses;
 groups; units, those that hardly vary, and of the others those that correlate 1 with the planted and with another one,
 which was taken, and those that the assignment puts elsewhere; the largest difference of the logits of the permuted and
@@ -28,6 +28,7 @@ from torch.nn import functional as F
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [os.path.join(root, d) for d in ("formats/python", "tests/parity", "tests/cli/lib")]
 import mcz  # noqa: E402
+import small_image_nets  # noqa: E402
 import torch_nets  # noqa: E402
 from channels import channels  # noqa: E402
 from mcz import safetensors  # noqa: E402
@@ -35,6 +36,7 @@ from mcz import torch as mt  # noqa: E402
 
 NETWORKS = ("mobilenet_v2", "mobilenet_v3_small", "efficientnet_b0", "convnext_tiny", "densenet121", "regnet_y_400mf",
             "resnext50_32x4d", "resnet18", "vgg11_bn", "googlenet", "squeezenet1_1", "alexnet")
+SMALL = ("resnet9", "simplenet", "preactresnet18")
 COLUMNS = ("network", "nodes", "parameters", "largest_logit", "difference", "loss_there", "loss_here", "groups",
            "units", "dead", "tied", "elsewhere", "back")
 SIZE, IMAGES = (os.environ.get(k, "64") for k in ("SIZE", "IMAGES"))
@@ -59,10 +61,13 @@ def lived_in(net, x):
     return net
 
 
-def row(name, build, images, x, y):
+def row(name, build, images):
     torch.manual_seed(1)
+    s = mcz.read(images)
+    x, y = torch.from_numpy(s.tensors["images"]) / 255, torch.from_numpy(s.tensors["labels"]).long()
     rest = {"aux_logits": False, "init_weights": False} if name == "googlenet" else {}
-    net = lived_in(getattr(torchvision.models, name)(num_classes=10, **rest), x[:32])
+    home = small_image_nets if name in SMALL else torchvision.models
+    net = lived_in(getattr(home, name)(num_classes=10, **rest), x[:32])
     graph, tensors, notes = mt.export(net, x.shape[1:], 10, name=name)
     for note in notes:
         print("%s: %s" % (name, note), file=sys.stderr)
@@ -102,16 +107,15 @@ def row(name, build, images, x, y):
 def main():
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    build, names, ok = os.path.abspath(sys.argv[1]), sys.argv[2:] or NETWORKS, True
+    build, names, ok = os.path.abspath(sys.argv[1]), sys.argv[2:] or NETWORKS + SMALL, True
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        call("mc-data", "synth", "--size", SIZE, "--samples", IMAGES, "-o", "images.mcz")
-        s = mcz.read("images.mcz")
-        x, y = torch.from_numpy(s.tensors["images"]) / 255, torch.from_numpy(s.tensors["labels"]).long()
+        for size in SIZE, "32":
+            call("mc-data", "synth", "--size", size, "--samples", IMAGES, "-o", size + ".mcz")
         print("\t".join(COLUMNS))
         for name in names:
             try:
-                ok = row(name, build, "images.mcz", x, y) and ok
+                ok = row(name, build, ("32" if name in SMALL else SIZE) + ".mcz") and ok
             except (mcz.Error, subprocess.CalledProcessError) as e:
                 print("%s: %s" % (name, e), file=sys.stderr)
                 ok = False
