@@ -2,6 +2,7 @@
  *
  * npz files: zip archives of .npy files, stored or deflated, by libzip. */
 #include "formats/exchange/npy.h"
+#include "formats/stream/input.h"
 #include "formats/stream/output.h"
 #include "libcommon/base/alloc.h"
 
@@ -227,8 +228,7 @@ static int add_entry(struct reader *r, uint64_t i, struct mc_error *err)
         return fail(r->f.file, zip_get_error(r->zip), err);
     if (n <= 4 || strcmp(name + n - 4, ".npy"))
         return mc_fail(err, MC_EINPUT,
-                       "%s: \"%.80s\" is no array; what torch.save wrote becomes one by "
-                       "safetensors.torch.save_file or numpy.savez of its state_dict",
+                       "%s: \"%.80s\" is no array; what torch.save wrote " MC_INPUT_FROM_TORCH,
                        r->f.file, name);
     if ((rc = open_entry(r, i, &t, &before, err)) || (rc = check_size(r, i, &t, before, err)))
         return in_entry(r, name, rc, err);

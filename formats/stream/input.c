@@ -49,13 +49,15 @@ static const char *instead(const unsigned char *raw, size_t n)
 {
     static const unsigned char zip[4] = {'P', 'K', 3, 4}, none[5] = {0};
 
-    if (n >= 4 && !memcmp(raw, zip, 4))
-        return ": what torch.save wrote becomes a file for mc-convert by "
-               "safetensors.torch.save_file(net.state_dict(), FILE); npz is for mc-convert as it "
-               "is, for mc-data with images";
+    if (n >= 4 && !memcmp(raw, zip, 4)) {
+        const size_t name =
+            n < 30 ? 0 : (size_t)raw[26] + 256 * (size_t)raw[27]; /* of its first file */
+        return name >= 4 && n >= 30 + name && !memcmp(raw + 26 + name, ".npy", 4)
+                   ? ": npz is for mc-convert as it is, for mc-data with images"
+                   : ": what torch.save wrote " MC_INPUT_FROM_TORCH;
+    }
     if (n >= 2 && raw[0] == 0x80 && raw[1] >= 2 && raw[1] <= 5)
-        return ": a Python pickle; what torch.save wrote becomes a file for mc-convert by "
-               "safetensors.torch.save_file(net.state_dict(), FILE)";
+        return ": a Python pickle; what torch.save wrote " MC_INPUT_FROM_TORCH;
     if (n >= 9 && raw[8] == '{' && !memcmp(raw + 3, none, 5))
         return " but safetensors: mc-convert makes one of it";
     return "";

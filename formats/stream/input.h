@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The decoded bytes of an input that must be exactly one zstd frame with a checksum and a window of
- * at most 8 MiB. Only the reader of formats/stream/reader.h uses it. */
+ * at most 8 MiB, which the reader of formats/stream/reader.h uses; and what others say of inputs
+ * that are PyTorch's. */
 #ifndef MC_INPUT_H
 #define MC_INPUT_H
 
@@ -9,6 +10,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* What is told of a file of torch.save's. */
+#define MC_INPUT_FROM_TORCH                                                                        \
+    "becomes a file for mc-convert by python -m mcz.torch export, or by "                          \
+    "safetensors.torch.save_file(net.state_dict(), FILE)"
 
 struct mc_input;
 

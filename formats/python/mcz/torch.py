@@ -62,6 +62,7 @@ def load(net, weights, strict=True):
     tensor of one must be in the other, or Error names all that are not; strict=False: those that are in both."""
     if isinstance(weights, (str, os.PathLike)):
         path = os.fspath(weights)
+        need(not path.endswith((".pt", ".pth")), "%s: load_state_dict(torch.load(...)) reads what torch.save wrote" % path)
         tensors = safetensors.read(path) if path.endswith(".safetensors") else mcz.read(path, "weights").tensors
     else:
         tensors = weights.tensors if hasattr(weights, "tensors") else weights
@@ -283,7 +284,9 @@ def _network(text, state):
         with _theirs("cannot be made"):
             net = net(*values[0], **values[1])
     need(isinstance(net, torch.nn.Module), "%s is no torch.nn.Module" % text)
-    if state:
+    if state and state.endswith((".mcz", ".safetensors")):
+        load(net, state)
+    elif state:
         with _theirs("cannot load %s" % state):
             saved = torch.load(state, map_location="cpu")
             for key in ("state_dict", "model_state_dict", "model", "net"):
@@ -304,7 +307,7 @@ def main():
         description="Write the graph of an nn.Module, which every --net takes, and its weights for mc-convert.")
     e.add_argument("net", metavar="MODULE:NET", help="an nn.Module, or what returns one: also with arguments, "
                    "'torchvision.models:resnet18(num_classes=10)'")
-    e.add_argument("--state", metavar="FILE", help="a state_dict of torch.save, loaded first")
+    e.add_argument("--state", metavar="FILE", help="a state_dict of torch.save, a .safetensors or a .mcz, loaded first")
     e.add_argument("--data", metavar="FILE", help="a dataset stream that says input, classes, mean and std")
     e.add_argument("--input", metavar="C,H,W", help="an image's channels, height and width")
     e.add_argument("--classes", metavar="K", type=int)

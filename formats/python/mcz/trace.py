@@ -500,7 +500,7 @@ EVALUATE = {
                                               n["eps"]).movedim(-1, 1),
     "scale": lambda n, x, w: x * (w(None).reshape(-1, 1, 1) if constant(n["name"]) is None else constant(n["name"])),
     "add": lambda n, *x: sum(x[1:-1], x[0]), "concat": lambda n, *x: torch.cat(x[:-1], 1),
-    "mul": lambda n, x, y, w: x * y,
+    "mul": lambda n, x, y, w: x * y, "sigmoid": lambda n, x, w: torch.sigmoid(x),  # functional.sigmoid warns
     "maxpool": lambda n, x, w: F.max_pool2d(x, n["kernel"], ceil_mode=n["ceil"], **settle(n)),
     "avgpool": lambda n, x, w: F.avg_pool2d(x, n["kernel"], ceil_mode=n["ceil"], count_include_pad=False, **settle(n)),
     "globalpool": lambda n, x, w: x.mean((2, 3), keepdim=True),

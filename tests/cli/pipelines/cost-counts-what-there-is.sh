@@ -31,3 +31,6 @@ awk '$1 == "net-1" && $3 > 0 { n++ } END { exit !n }' log || die "$(cat log told
 # of 16 x 16, four times as many a second as of 32 x 32
 graph connect "${settings[@]}" RATES=./blocks.json=1:10 cost
 is "$(of net-1)" 2.5
+# the pairs wait for the networks
+graph connect DATA=synth NET=mlp:4 EPOCHS=10000 CURVE_EPOCHS=5000 TRAIN_IMAGES=3600 RATES=mlp:4=1000:1000000 OUT=new cost
+awk '$1 != "in" { least[$1] = $4 } /^in all/ { all = $5 } END { exit !(least["1-2"] >= 5 && all == least["net-1"] + least["1-2"]) }' log || die "$(cat log)"

@@ -10,14 +10,14 @@ open("w.safetensors", "wb").write(b"\x40" + bytes(7) + b'{"a":{"dtype":"F32","sh
 PY
 mc-data synth --samples 20 -o d.mcz
 cp "$MC_ROOT/formats/samples/good-weights.mcz" a.mcz
-by='safetensors.torch.save_file(net.state_dict(), FILE)'
+by='becomes a file for mc-convert by python -m mcz.torch export, or by safetensors.torch.save_file(net.state_dict(), FILE)'
 for program in mc-info mc-permute\ --identity "mc-eval --data a.mcz" "mc-pgd --data a.mcz --eps .1" "mc-bezier --epochs 0 a.mcz"; do
-    fails 3 "$by; npz is for mc-convert as it is" $program net.pt
-    fails 3 "npz is for mc-convert as it is, for mc-data with images" $program w.npz
-    fails 3 "a Python pickle; what torch.save wrote becomes a file for mc-convert by $by" $program old.pth
+    fails 3 "net.pt: is not an mcz stream: what torch.save wrote $by" $program net.pt
+    fails 3 "w.npz: is not an mcz stream: npz is for mc-convert as it is, for mc-data with images" $program w.npz
+    fails 3 "old.pth: is not an mcz stream: a Python pickle; what torch.save wrote $by" $program old.pth
     fails 3 "w.safetensors: is not an mcz stream but safetensors: mc-convert makes one of it" $program w.safetensors
 done
 for f in net.pt old.pth; do
-    fails 2 "$f: what torch.save wrote is not read: $by makes what is" mc-convert --net mlp:8 --data a.mcz $f -o b.mcz
+    fails 2 "$f: what torch.save wrote $by" mc-convert --net mlp:8 --data a.mcz $f -o b.mcz
 done
-fails 3 'becomes one by' mc-convert --from npz --net mlp:8 --data d.mcz net.pt -o b.mcz
+fails 3 "$by" mc-convert --from npz --net mlp:8 --data d.mcz net.pt -o b.mcz

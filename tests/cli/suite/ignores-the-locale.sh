@@ -33,6 +33,12 @@ for where in '' comma; do
 done
 same plan plancomma
 grep -q 'schedule step:2:0\.996' plan || die "$(cat plan)"
+for where in '' comma; do
+    $where "$MC_ROOT/pipelines/slurm.sh" -n connect.mk BIN="$MC_BUILD/bin" DATA=synth NET=tinyten THREADS=1 RATES=tinyten=500:1500 \
+        PAIRS=1:2 OUT=out >"scripts$where" || die "slurm.sh$where"
+done
+same scripts scriptscomma
+grep -q -- '--time=178' scripts || die "$(grep -- --time scripts)"
 THREADS=1 comma "$MC_ROOT/pipelines/align.sh" -d point/out/train.mcz point/out/net-{1,2}.mcz -o aligned.mcz
 same aligned.mcz point/out/1-2/b-aligned.mcz
 
