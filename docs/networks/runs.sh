@@ -83,7 +83,7 @@ part tinyten-cifar10 GRAPHS='measures planes'
 # epochs, on 1,000 training and 2,000 test images
 for net in resnet20 resnet:20,64; do
     nice -n 19 make -k -j2 -f "$programs/pipelines/averaged.mk" OUT="$scratch/lines-${net//[:,]/-}-2-epochs" DATA=cifar10 \
-        DATA_DIR="$cifar10" NET="$net" EPOCHS=2 SCHEDULE=onecycle PAIRS='1:2 3:4 5:6' THREADS=1 POINTS=11 \
+        DATA_DIR="$cifar10" NET="$net" EPOCHS=2 SCHEDULE=onecycle PAIRS='1:2 3:4 5:6' THREADS=1 POINTS=7 \
         EVAL_FLAGS='--samples 1000 --test-samples 2000 --bn-samples 1000' BIN="$programs/build/bin" || failed=1
 done
 exit $failed
