@@ -155,8 +155,10 @@ int mc_nested_add_values(struct mc_nested_group *n, const struct mc_perm *p, dou
     return rc;
 }
 
-void mc_nested_exchange(struct mc_nested_group *n, const int32_t *units, struct mc_perm *p)
+int mc_nested_exchange(struct mc_nested_group *n, const int32_t *units, struct mc_perm *p)
 {
+    int changed = 0;
+
     for (size_t h = 0; h < n->n_units; h++) {
         const size_t u = (size_t)units[h];
         int32_t *best = n->best + (h * n->n_units + u) * n->width;
@@ -164,9 +166,11 @@ void mc_nested_exchange(struct mc_nested_group *n, const int32_t *units, struct 
             const size_t group = n->inside[u * n->n_inside + c];
             for (size_t i = 0; i < n->sizes[group]; i++) {
                 int32_t t = p->perm[group][i];
+                changed |= t != *best;
                 p->perm[group][i] = *best;
                 *best++ = t;
             }
         }
     }
+    return changed;
 }

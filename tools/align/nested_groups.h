@@ -41,7 +41,8 @@ void mc_nested_pack(struct mc_nested_group *n, size_t at, const struct mc_unit_b
  * over those of p. */
 MC_USE_RESULT int mc_nested_add_values(struct mc_nested_group *n, const struct mc_perm *p,
                                        double *value, int threads, struct mc_error *err);
-/* The permutations inside become the best for units[h] at place h; done again, what they were. */
-void mc_nested_exchange(struct mc_nested_group *n, const int32_t *units, struct mc_perm *p);
+/* The permutations inside become the best for units[h] at place h; done again, what they were.
+ * Returns 1 where one is another now. */
+int mc_nested_exchange(struct mc_nested_group *n, const int32_t *units, struct mc_perm *p);
 
 #endif

@@ -210,16 +210,18 @@ static int is_better(struct matching *m, size_t group)
 }
 
 /* The group becomes what was found; done again, what it was. With `units`, the group's permutation
- * that was found, those inside it likewise. */
-static void exchange(struct matching *m, size_t group, const int32_t *units)
+ * that was found, those inside it likewise. Returns 1 where one is another now. */
+static int exchange(struct matching *m, size_t group, const int32_t *units)
 {
     const size_t bytes = m->s->groups[group].size * sizeof *m->kept;
+    int changed = memcmp(m->found, m->p->perm[group], bytes) != 0;
 
     if (units)
-        mc_nested_exchange(&m->nested.groups[group], units, m->p);
+        changed |= mc_nested_exchange(&m->nested.groups[group], units, m->p);
     memcpy(m->kept, m->p->perm[group], bytes);
     memcpy(m->p->perm[group], m->found, bytes);
     memcpy(m->found, m->kept, bytes);
+    return changed;
 }
 
 /* Take the best assignment: with those inside, and if that does not raise the objective, without.
@@ -236,12 +238,11 @@ static int step(struct matching *m, size_t group, struct mc_assignment *info, in
         if ((rc = value_matrix(m, group, err)) || (inside && (rc = value_inside(m, group, err))) ||
             (rc = mc_assign_max(K, m->value, m->found, info, err)))
             break;
-        exchange(m, group, inside ? m->found : NULL);
-        if (is_better(m, group) || m->known) {
-            *changed = !m->known || memcmp(m->found, perm, K * sizeof *perm) != 0;
+        *changed = exchange(m, group, inside ? m->found : NULL);
+        if (is_better(m, group) || m->known)
             break;
-        }
-        exchange(m, group, inside ? perm : NULL);
+        *changed = 0;
+        (void)exchange(m, group, inside ? perm : NULL);
         (void)is_better(m, group);
         info->value = 0;
         for (size_t i = 0; i < K; i++)

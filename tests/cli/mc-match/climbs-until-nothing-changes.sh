@@ -71,3 +71,18 @@ for seed in {0..5}; do
     mc-match -q n$seed.mcz n$((seed + 6)).mcz --log-json both.json -o p.mcz
     field both.json '[a-z]*' objective | sort -c -g || die "$(cat both.json)"
 done
+# a group whose units keep their places while those inside them move is a group changed
+py <<'END'
+import struct
+H, d = 4, 3
+rows = [("v", 0, 0, H, d, "heads")] + [("v", 0, h * d, d, 1, "in%d" % h) for h in range(H)]
+open("i.tsv", "w").write("tensor\taxis\toffset\tcount\tblock\tgroup\n" + "".join(
+    "\t".join(map(str, r)) + "\n" for r in rows))
+v = np.random.RandomState(0).randn(H, d, 9).astype("f4")
+text = json.dumps({"v": {"dtype": "F32", "shape": [H * d, 9], "data_offsets": [0, v.nbytes]}}).encode()
+for name, x in ("i", v), ("j", v[:, ::-1]):
+    open(name + ".safetensors", "wb").write(struct.pack("<Q", len(text)) + text + x.tobytes())
+END
+for n in i j; do mc-convert $n.safetensors --groups i.tsv -o $n.mcz; done
+mc-match -q i.mcz j.mcz --log-json inside.json -o p.mcz
+is "$(field inside.json sweep changed | paste -sd' ')" '1 0'
