@@ -6,6 +6,7 @@
  * of its kind. */
 #include "tests/fuzz/fuzz.h"
 
+#include "formats/stream/frame.h"
 #include "tests/unit/formats/kinds.h"
 #include "tests/unit/formats/objects.h"
 
@@ -182,6 +183,7 @@ static size_t mutate(const struct fuzz_target *t, uint8_t *x, size_t n, size_t m
     if (!d) {
         d = ZSTD_createDCtx();
         z = ZSTD_createCCtx();
+        ZSTD_DCtx_setParameter(d, ZSTD_d_windowLogMax, MC_WINDOW_LOG_MAX);
         ZSTD_CCtx_setParameter(z, ZSTD_c_checksumFlag, 1);
         ZSTD_CCtx_setParameter(z, ZSTD_c_contentSizeFlag, 0);
         ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, 1);
