@@ -21,12 +21,13 @@ extern "C" {
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#define CUDA_THREADS 128 /* of a block; a power of two */
+#define CUDA_MOST_THREADS 128 /* of a block; a power of two */
 #define CUDA_MAX_BLOCKS 65536
 
 #ifdef MC_EMULATED
 #include "tests/emulation/emulate.h"
 #else
+#define CUDA_THREADS CUDA_MOST_THREADS
 #define LAUNCH(be, kernel, blocks, ...)                                                            \
     do {                                                                                           \
         kernel<<<(unsigned)(blocks), CUDA_THREADS, 0, cuda_stream(be)>>>(__VA_ARGS__);             \
@@ -58,7 +59,7 @@ static inline size_t cuda_blocks(size_t n)
  * two, by halves: for all of them. */
 static __device__ inline double lane_sum(double x, unsigned lanes)
 {
-    __shared__ double part[CUDA_THREADS];
+    __shared__ double part[CUDA_MOST_THREADS];
 
     __syncthreads(); /* the last sum has been read */
     part[threadIdx.x] = x;

@@ -31,7 +31,7 @@ struct softmax {
 template <class T>
 static __device__ struct softmax softmax_of(const T *x, uint32_t classes, int there)
 {
-    __shared__ struct softmax part[CUDA_THREADS];
+    __shared__ struct softmax part[CUDA_MOST_THREADS];
     const uint32_t side = threadIdx.x % SIDE;
     struct softmax *mine = &part[threadIdx.x], s = {-INFINITY, classes, 0};
 

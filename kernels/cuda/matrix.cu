@@ -69,7 +69,7 @@ static __global__ void sum_columns(struct cuda_projection p)
 /* For all threads of the block; fmax takes no notice of a NaN. */
 static __device__ double block_max(double x)
 {
-    __shared__ double part[CUDA_THREADS];
+    __shared__ double part[CUDA_MOST_THREADS];
 
     part[threadIdx.x] = x;
     __syncthreads();

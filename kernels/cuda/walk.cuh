@@ -163,9 +163,9 @@ static inline int walks_wide(const struct cuda_shape *s, const void *x, const st
  * is K terms in a row, then halves. */
 template <int K> static __device__ inline double *lane_sums(const double (&x)[K], unsigned lanes)
 {
-    enum { PITCH = CUDA_THREADS + 1 }; /* threads that read a column read different banks */
+    enum { PITCH = CUDA_MOST_THREADS + 1 }; /* threads that read a column read different banks */
     __shared__ double part[K * PITCH];
-    __shared__ double sum[K * 32 > 2 * CUDA_THREADS ? K * 32 : 2 * CUDA_THREADS];
+    __shared__ double sum[K * 32 > 2 * CUDA_MOST_THREADS ? K * 32 : 2 * CUDA_MOST_THREADS];
     const unsigned all = K * lanes, rows = CUDA_THREADS / lanes;
 
     __syncthreads(); /* the last sums have been read */

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <setjmp.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -151,17 +152,33 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t)
 
 /* ---- launches ---- */
 
+static unsigned width()
+{
+    const char *text = getenv("MC_EMULATION_THREADS");
+    const int n = text ? atoi(text) : 128;
+
+    if (n < 1 || n > 128 || (n & (n - 1)) != 0) {
+        fprintf(stderr, "emulation: blocks of '%s' threads\n", text);
+        abort();
+    }
+    return (unsigned)n;
+}
+extern const unsigned emulated_width;
+const unsigned emulated_width = width();
+
 struct emulated_place {
     unsigned x;
 };
 struct emulated_place emulated_thread, emulated_block, emulated_blocks, emulated_threads;
 
+/* A fiber is made once and waits between blocks. Its switches are jumps: swapcontext would ask the
+ * system for the signal mask each time. */
 enum { MOST = 1024, STACK = 64 << 10 };
 static struct fiber {
-    ucontext_t context;
-    int ended;
+    jmp_buf at;
+    int made, ended;
 } fibers[MOST];
-static ucontext_t home;
+static jmp_buf home;
 static unsigned current;
 static const std::function<void()> *running;
 
@@ -171,43 +188,64 @@ static int backwards()
     return order && !strcmp(order, "backwards");
 }
 
+/* From a fiber to run_block, until that resumes it. */
+static void leave(fiber *f)
+{
+    if (!_setjmp(f->at))
+        _longjmp(home, 1);
+}
+
 static void run_fiber()
 {
-    (*running)();
-    fibers[current].ended = 1;
+    for (;;) {
+        (*running)();
+        fibers[current].ended = 1;
+        leave(&fibers[current]);
+    }
 }
 
 void emulate_barrier()
 {
     const unsigned me = current;
-    swapcontext(&fibers[me].context, &home);
+    leave(&fibers[me]);
     current = me;
     emulated_thread.x = me;
 }
 
-static void run_block(unsigned threads, int reverse)
+static void resume(fiber *f)
 {
     static unsigned char *stacks;
+    static ucontext_t context;
+
+    if (_setjmp(home))
+        return;
+    if (f->made)
+        _longjmp(f->at, 1);
     if (!stacks)
         stacks = (unsigned char *)mmap(NULL, (size_t)MOST * STACK, PROT_READ | PROT_WRITE,
                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (stacks == MAP_FAILED || threads > MOST)
+    if (stacks == MAP_FAILED || getcontext(&context))
         abort();
-    for (unsigned t = 0; t < threads; t++) {
+    context.uc_stack.ss_sp = stacks + (size_t)(f - fibers) * STACK;
+    context.uc_stack.ss_size = STACK;
+    makecontext(&context, run_fiber, 0);
+    f->made = 1;
+    setcontext(&context);
+}
+
+static void run_block(unsigned threads, int reverse)
+{
+    if (threads > MOST)
+        abort();
+    for (unsigned t = 0; t < threads; t++)
         fibers[t].ended = 0;
-        getcontext(&fibers[t].context);
-        fibers[t].context.uc_stack.ss_sp = stacks + (size_t)t * STACK;
-        fibers[t].context.uc_stack.ss_size = STACK;
-        fibers[t].context.uc_link = &home;
-        makecontext(&fibers[t].context, run_fiber, 0);
-    }
     for (unsigned ended = 0; ended < threads;) {
         ended = 0;
         for (unsigned i = 0; i < threads; i++) {
             const unsigned t = reverse ? threads - 1 - i : i;
             current = t;
             emulated_thread.x = t;
-            swapcontext(&home, &fibers[t].context);
+            resume(&fibers[t]);
             ended += (unsigned)fibers[t].ended;
         }
         if (ended && ended < threads) {

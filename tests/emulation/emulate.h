@@ -12,6 +12,9 @@ struct emulated_place {
     unsigned x;
 };
 extern struct emulated_place emulated_thread, emulated_block, emulated_blocks, emulated_threads;
+/* Of a block: CUDA_MOST_THREADS, or MC_EMULATION_THREADS, a lesser power of two, so that small
+ * tensors are in several blocks. */
+extern const unsigned emulated_width;
 
 /* waits: the body has barriers. Order: as MC_EMULATION_ORDER says, "backwards" or not. A barrier
  * that not all threads of a block come to ends the program. */
@@ -34,11 +37,7 @@ void emulate_call(size_t blocks, unsigned threads, int waits, K kernel, A... arg
 }
 
 #undef __shared__
-#undef CUDA_THREADS
-#ifndef EMULATED_THREADS
-#define EMULATED_THREADS 16 /* of a block: fibers cost more than threads */
-#endif
-#define CUDA_THREADS EMULATED_THREADS
+#define CUDA_THREADS emulated_width
 #define __shared__ static /* blocks run one after another; empty in CUDA's header */
 #define threadIdx emulated_thread
 #define blockIdx emulated_block

@@ -220,9 +220,9 @@ static int check(const struct family *f, const struct shape *s, int variant)
 }
 
 /* Each channel count, size and batch, and enough of one channel for sums in several parts. */
-static const struct shape some[] = {{1, 1, 1, 1},  {2, 3, 5, 2},  {3, 8, 8, 5},  {5, 9, 7, 2},
-                                    {16, 3, 5, 5}, {17, 9, 7, 2}, {33, 8, 8, 1}, {64, 3, 5, 2},
-                                    {5, 3, 5, 33}, {33, 1, 1, 5}, {2, 32, 32, 5}};
+static const struct shape some[] = {{1, 1, 1, 1},  {2, 3, 5, 2},  {3, 8, 8, 5},   {5, 9, 7, 2},
+                                    {16, 3, 5, 5}, {17, 9, 7, 2}, {33, 8, 8, 1},  {64, 3, 5, 2},
+                                    {5, 3, 5, 33}, {33, 1, 1, 5}, {2, 32, 32, 5}, {160, 3, 5, 2}};
 
 static void sweep(const struct family *f)
 {
