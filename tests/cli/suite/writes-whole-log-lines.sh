@@ -22,6 +22,7 @@ grep -qx '{"event":"note"}' both.json || die "the note is lost"
 # what a full disk took of a line is taken back
 rc=0
 (ulimit -f 1 && train_logged --epochs 30 --log-json cut.json -o /dev/null) 2>err || rc=$?
-[ "$rc $(cat err)" = "1 mc-train: cannot write 'cut.json': File too large" ] || die "$rc $(cat err)"
+# a build that counts branches says that its counts are cut off too
+[ "$rc $(grep -v '^libgcov ' err)" = "1 mc-train: cannot write 'cut.json': File too large" ] || die "$rc $(cat err)"
 [ -z "$(tail -c 1 cut.json)" ] || die "a torn line: $(tail -n 1 cut.json)"
 grep -q '"epoch":2,' cut.json || die "$(cat cut.json)"
