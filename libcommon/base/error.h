@@ -17,7 +17,7 @@ enum mc_err {
 
 struct mc_error {
     enum mc_err code; /* MC_OK until something failed */
-    char text[480];   /* one line, lower case, no full stop, no program name */
+    char text[5120];  /* one line, lower case, no full stop, no program name; a path and why fit */
     int empty_pipe;   /* nothing came through the pipe on standard input */
 };
 

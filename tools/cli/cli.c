@@ -25,7 +25,7 @@
 static const char *program = "mc";
 
 static int in_progress;  /* a line of it stands on the terminal */
-static char ending[512]; /* the line that stays, or "" */
+static char ending[sizeof(struct mc_error)]; /* the line that stays, or "" */
 
 static void tell(const char *text)
 {
@@ -37,7 +37,7 @@ static void tell(const char *text)
 
 static void message(const char *fmt, va_list ap)
 {
-    char text[1024];
+    char text[sizeof(struct mc_error)];
 
     vsnprintf(text, sizeof text, fmt, ap);
     tell(text);
@@ -433,6 +433,7 @@ void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra)
     }
     line[most < sizeof line ? most : sizeof line - 1] = 0;
     fprintf(stderr, "\r%s\033[K", line);
+    fflush(stderr);
     in_progress = 1;
 }
 
@@ -443,6 +444,7 @@ void mc_progress_end(struct mc_progress *p)
 
     if (in_progress)
         fputs("\r\033[K", stderr);
+    fflush(stderr);
     in_progress = 0;
     snprintf(units, sizeof units, "%llu %s", (unsigned long long)p->done, p->unit);
     if (p->shown && (mc_now() - p->start >= 1 || *p->result) && file && strcmp(file, "-"))

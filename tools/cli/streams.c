@@ -31,6 +31,7 @@ static int close_waiting(void *cookie)
 void mc_cli_streams(void)
 {
     static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+    static char line[BUFSIZ];
     const cookie_io_functions_t results = {.write = write_waiting, .close = close_waiting},
                                 messages = {.write = write_waiting};
     FILE *out = NULL, *told = NULL;
@@ -42,7 +43,8 @@ void mc_cli_streams(void)
         !(told = fopencookie(NULL, "w", messages)))
         return; /* as they are, then */
     setvbuf(out, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
-    setvbuf(told, NULL, _IONBF, 0);
+    /* a message is one write: other programs of a pipe tell theirs on the same terminal */
+    setvbuf(told, line, _IOLBF, sizeof line);
     stdout = out;
     stderr = told;
 }
