@@ -4,6 +4,7 @@
 #include "formats/stream/bounds.h"
 
 #include "libcommon/base/alloc.h"
+#include "libcommon/base/json.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -55,29 +56,12 @@ static int number(struct walk *w, int width, uint64_t *out)
 
 int mc_is_text(const unsigned char *s, size_t len)
 {
-    size_t i = 0;
+    uint32_t c;
 
-    while (i < len) {
-        unsigned c = s[i++];
-        unsigned tail = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1, low = 0x80, high = 0xbf;
-        if (!c)
+    for (size_t i = 0; i < len;) {
+        i += mc_character((const char *)s + i, len - i, &c);
+        if (!c || c == MC_NO_CHARACTER)
             return 0;
-        if (c < 0x80)
-            continue;
-        if (c < 0xc2 || c > 0xf4 || len - i < tail)
-            return 0;
-        /* overlong forms, surrogates and what is past U+10FFFF show in the second byte */
-        if (c == 0xe0)
-            low = 0xa0;
-        else if (c == 0xed)
-            high = 0x9f;
-        else if (c == 0xf0)
-            low = 0x90;
-        else if (c == 0xf4)
-            high = 0x8f;
-        for (; tail; tail--, low = 0x80, high = 0xbf)
-            if (s[i] < low || s[i++] > high)
-                return 0;
     }
     return 1;
 }

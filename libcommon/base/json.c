@@ -7,30 +7,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t mc_control(const char *s, size_t n)
+size_t mc_character(const char *s, size_t n, uint32_t *number)
 {
-    const unsigned char a = (unsigned char)s[0], b = n > 1 ? (unsigned char)s[1] : 0;
-    const unsigned char c = n > 2 ? (unsigned char)s[2] : 0;
+    const unsigned char *c = (const unsigned char *)s;
+    const size_t tail = c[0] >= 0xf0 ? 3 : c[0] >= 0xe0 ? 2 : 1;
+    /* overlong forms, surrogates and what is past U+10FFFF show in the second byte */
+    const unsigned low = c[0] == 0xe0 ? 0xa0 : c[0] == 0xf0 ? 0x90 : 0x80;
+    const unsigned high = c[0] == 0xed ? 0x9f : c[0] == 0xf4 ? 0x8f : 0xbf;
 
-    if (a < 0x20 || a == 0x7f)
+    *number = c[0];
+    if (c[0] < 0x80)
         return 1;
-    if ((a == 0xc2 && b >= 0x80 && b < 0xa0) || (a == 0xd8 && b == 0x9c))
-        return 2;
-    if (a != 0xe2)
-        return 0;
-    return (b == 0x80 && (c == 0x8e || c == 0x8f || (c >= 0xaa && c <= 0xae))) ||
-                   (b == 0x81 && c >= 0xa6 && c <= 0xa9)
-               ? 3
-               : 0;
+    *number = MC_NO_CHARACTER;
+    if (c[0] < 0xc2 || c[0] > 0xf4 || n <= tail || c[1] < low || c[1] > high)
+        return 1;
+    uint32_t is = c[0] & (0x3fu >> tail);
+    for (size_t i = 1; i <= tail; i++) {
+        if ((c[i] & 0xc0) != 0x80)
+            return 1;
+        is = is << 6 | (c[i] & 0x3fu);
+    }
+    *number = is;
+    return 1 + tail;
+}
+
+int mc_is_control(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
 void mc_plain_text(FILE *f, const char *s, size_t n)
 {
-    while (n > 0) {
-        const size_t control = mc_control(s, n), step = control ? control : 1;
-        putc(control ? ' ' : *s, f);
-        s += step;
-        n -= step;
+    uint32_t c;
+
+    for (size_t bytes; n > 0; s += bytes, n -= bytes) {
+        bytes = mc_character(s, n, &c);
+        if (c == MC_NO_CHARACTER || mc_is_control(c))
+            putc(' ', f);
+        else
+            fwrite(s, 1, bytes, f);
     }
 }
 
@@ -41,21 +57,18 @@ void mc_plain(FILE *f, const char *s)
 
 void mc_json_text(FILE *f, const char *s, size_t n)
 {
+    uint32_t c;
+
     putc('"', f);
-    for (size_t i = 0; i < n; i++) {
-        const unsigned char *c = (const unsigned char *)s + i;
-        const size_t control = mc_control(s + i, n - i);
-        if (control) { /* its number, from UTF-8 */
-            const unsigned low = c[control - 1] & (control > 1 ? 0x3fu : 0x7fu);
-            const unsigned mid = control > 2 ? c[1] & 0x3fu : 0;
-            const unsigned high = control > 1 ? c[0] & (control > 2 ? 0x0fu : 0x1fu) : 0;
-            fprintf(f, "\\u%04x", high << (control > 2 ? 12 : 6) | mid << 6 | low);
-            i += control - 1;
+    for (size_t bytes; n > 0; s += bytes, n -= bytes) {
+        bytes = mc_character(s, n, &c);
+        if (c == MC_NO_CHARACTER || mc_is_control(c)) {
+            fprintf(f, "\\u%04x", c == MC_NO_CHARACTER ? 0xfffd : (unsigned)c);
             continue;
         }
-        if (s[i] == '"' || s[i] == '\\')
+        if (c == '"' || c == '\\')
             putc('\\', f);
-        putc(s[i], f);
+        fwrite(s, 1, bytes, f);
     }
     putc('"', f);
 }

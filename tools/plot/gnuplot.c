@@ -4,7 +4,6 @@
  * may fail half-way without a word, and where it says one that belongs in one line. */
 #include "tools/plot/gnuplot.h"
 
-#include "formats/stream/bounds.h"
 #include "formats/stream/output.h"
 #include "libcommon/base/json.h"
 
@@ -96,22 +95,18 @@ static void put_bytes(FILE *f, const char *s, size_t n)
             fprintf(f, "\\%03o", (unsigned char)*s);
 }
 
-/* Bytes of the character at s; 0: what is there is none that XML allows. */
-static size_t character(const char *s, size_t left)
-{
-    for (size_t n = 1; n <= 4 && n <= left; n++)
-        if (mc_is_text((const unsigned char *)s, n))
-            return n == 3 && !memcmp(s, "\xef\xbf", 2) && (unsigned char)s[2] >= 0xbe ? 0 : n;
-    return 0;
-}
-
 void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text, enum mc_gnuplot_text kind)
 {
+    uint32_t c;
+
     putc('"', g->script);
     for (size_t left = strlen(text), n = 0; left; text += n, left -= n) {
-        if ((n = mc_control(text, left))) {
+        n = mc_character(text, left, &c);
+        if (c == MC_NO_CHARACTER || c == 0xfffe || c == 0xffff) { /* XML has none of these */
+            fputs("\xef\xbf\xbd", g->script);
+        } else if (mc_is_control(c)) {
             putc(' ', g->script);
-        } else if ((n = character(text, left))) {
+        } else {
             if (kind == MC_GNUPLOT_TIC && *text == '%')
                 put_bytes(g->script, text, n);
             if (!strncmp(text, "]>", 2)) { /* "]]>" is not for XML's texts, and gnuplot leaves it */
@@ -119,9 +114,6 @@ void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text, enum mc_gnuplot_te
                 continue;
             }
             put_bytes(g->script, text, n);
-        } else {
-            fputs("\xef\xbf\xbd", g->script);
-            n = 1;
         }
     }
     putc('"', g->script);

@@ -26,12 +26,19 @@ TEST(control_characters_are_escaped)
     prints("\xc2\x80\xc2\x9b\xc2\x9f", 6, "\"\\u0080\\u009b\\u009f\"");
     prints("\xc2\xa0\xc3\xa9\xe2\x82\xac", 7, "\"\xc2\xa0\xc3\xa9\xe2\x82\xac\"");
     prints("x\0y", 3, "\"x\\u0000y\"");
-    prints("\xc2\x9b", 1, "\"\xc2\""); /* nothing after the end is looked at */
+    prints("\xc2\x9b", 1, "\"\\ufffd\""); /* nothing after the end is looked at */
     prints("", 0, "\"\"");
     prints("\xd8\x9c\xe2\x80\x8e\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9", 14,
            "\"\\u061c\\u200e\\u202e\\u2066\\u2069\"");
-    prints("\xe2\x80\xaf\xe2\x80\xa9\xe2\x81\xa5\xd8\x9b", 11,
-           "\"\xe2\x80\xaf\xe2\x80\xa9\xe2\x81\xa5\xd8\x9b\"");
+    prints("\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\xa5\xd8\x9b\xf0\x9f\x99\x82", 15,
+           "\"\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\xa5\xd8\x9b\xf0\x9f\x99\x82\"");
+    prints("\xe2\x80\xa8\xe2\x80\xa9", 6, "\"\\u2028\\u2029\"");
+    /* single bytes, a surrogate, overlong forms, past the last character, cut off */
+    prints("\x9b\xff", 2, "\"\\ufffd\\ufffd\"");
+    prints("\xed\xa0\x80", 3, "\"\\ufffd\\ufffd\\ufffd\"");
+    prints("\xc0\xaf\xe0\x80\x80", 5, "\"\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\"");
+    prints("\xf4\x90\x80\x80", 4, "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");
+    prints("\xe2\x82x", 3, "\"\\ufffd\\ufffdx\"");
 }
 
 TEST(plain_text_has_a_blank_for_each_control_character)
@@ -41,9 +48,9 @@ TEST(plain_text_has_a_blank_for_each_control_character)
     FILE *f = open_memstream(&got, &bytes);
 
     assert_non_null(f);
-    mc_plain(f, "a\tb\n\x1b[2J\xc2\x9b\xe2\x80\xae\xc3\xa9\xe2\x82");
+    mc_plain(f, "a\tb\n\x1b[2J\xc2\x9b\xe2\x80\xae\xc3\xa9\x9b|\xe2\x82");
     assert_int_equal(fclose(f), 0);
-    assert_string_equal(got, "a b  [2J  \xc3\xa9\xe2\x82");
+    assert_string_equal(got, "a b  [2J  \xc3\xa9 |  ");
     free(got);
 }
 
