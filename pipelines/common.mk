@@ -82,13 +82,12 @@ $(foreach name,OUT $(if $(FROM),FROM),$(if $(or $(filter-out 1,$(words $($(name)
 $(foreach name,DATA_DIR NET BIN,$(if $(findstring $(newline),$($(name))),$(error $(name): a name without line ends is wanted)))
 $(if $(findstring :,$(BIN)),$(error BIN="$(BIN)": a folder's name without colons is wanted))
 $(if $(BIN),$(if $(shell command -v $(call quote,$(BIN)/mc-data)),,$(error BIN="$(BIN)": there are no programs there)))
-$(if $(subst /,,$(OUT)),,$(error OUT="$(OUT)": a folder's name is wanted))
 override OUT  := $(patsubst %/,%,$(OUT))
 override FROM := $(patsubst %/,%,$(FROM))
 
 # A:B, or A:B:C where C is its curves' seed
 # what the programs would refuse too, but hours later; empty is all of the images
-counts  += EPOCHS CURVE_EPOCHS BATCH CURVE_BATCH POINTS THREADS DATA_SEED $(foreach n,TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES,$(if $($(n)),$(n)))
+counts  += EPOCHS CURVE_EPOCHS BATCH CURVE_BATCH POINTS DATA_SEED $(foreach n,TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES,$(if $($(n)),$(n)))
 $(foreach name,$(counts),$(if $(or $(filter-out 1,$(words $($(name)))),$(call digits,$($(name)))), \
     $(error $(name)="$($(name))": a whole number is wanted)))
 $(if $(filter 0 1,$(POINTS)),$(error POINTS="$(POINTS)": both ends at least are wanted))

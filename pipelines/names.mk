@@ -20,12 +20,24 @@ steers = $(shell case $(call quote,$(1)) in (-*|*[[:cntrl:]]*|*[[:space:]:%,\'\"
 digits = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst \
              8,,$(subst 9,,$(1)))))))))))
 
+# those of the settings named that were given
+asked  = $(foreach name,$(1),$(if $(filter command environment,$(firstword $(origin $(name)))),$(name)))
+
 # A path that was given is that one, letter by letter: make would take $(...) in it for a variable. Only a ~/ that it begins
 # with, which some shells leave in NAME=~/x, is the home folder.
 home   = $(if $(findstring $(newline),$(1)),$(1),$(subst $(newline),,$(subst $(newline)~/,$(HOME)/,$(newline)$(1))))
-$(foreach name,$(path-names),$(if $(filter command environment,$(firstword $(origin $(name)))), \
-    $(eval override $(name) := $$(call home,$$(value $(name))))))
+$(foreach name,$(call asked,$(path-names)),$(eval override $(name) := $$(call home,$$(value $(name)))))
 $(if $(call steers,$(here)),$(error $(here): name $(notdir $(firstword $(MAKEFILE_LIST))) by another path: this one holds what steers a shell))
+
+# what goes to the programs as it stands
+$(foreach name,$(call asked,DEVICE PRECISION SCHEDULE CURVE_SCHEDULE), \
+    $(if $(shell case $(call quote,$($(name))) in ('' | *[!A-Za-z0-9:.,_+-]*) echo it ;; esac), \
+    $(error $(name)="$($(name))": a word of letters, digits, colons and points is wanted)))
+$(foreach name,$(call asked,THREADS),$(if $(or $(filter-out 1,$(words $(THREADS))),$(call digits,$(THREADS))), \
+    $(error THREADS="$(THREADS)": a whole number is wanted)))
+$(if $(filter-out -q -v --quiet --verbose,$(MESSAGES)),$(error MESSAGES="$(MESSAGES)": -q or -v is wanted))
+# OUT=/ by any of its names
+$(if $(filter-out /,$(or $(realpath $(OUT)),$(abspath $(OUT)))),,$(error OUT="$(OUT)": a folder's name is wanted))
 
 # the settings on the command line, and make -n
 given := $(foreach word,$(subst \$(blank),,$(MAKEOVERRIDES)),$(if $(findstring =,$(word)),$(firstword $(subst =, ,$(word)))))

@@ -74,7 +74,6 @@ $(foreach name,OUT SUFFIX PUBLISHED,$(if $($(name)),$(if $(call steers,$(if $(fi
     $(error $(name)="$($(name))": a name without blanks, a dash at its begin, quotes and what else steers a shell is wanted))))
 $(foreach name,NETS GOALS,$(foreach word,$($(name)),$(if $(call steers,$(word)), \
     $(error $(name)="$($(name))": names without quotes and what else steers a shell are wanted))))
-$(if $(subst /,,$(OUT)),,$(error OUT="$(OUT)": a folder's name is wanted))
 override OUT := $(patsubst %/,%,$(OUT))
 $(foreach name,EPOCHS CURVE_EPOCHS PERMUTATION_EPOCHS ROBUST_EPOCHS STOP_AFTER BOUND_EPOCHS, \
     $(if $(or $(filter-out 1,$(words $($(name)))),$(call digits,$($(name)))),$(error $(name)="$($(name))": a whole number is wanted)))

@@ -24,7 +24,7 @@
 
 static const char *program = "mc";
 
-static int in_progress;  /* a line of it stands on the terminal */
+static int in_progress;                      /* a line of it stands on the terminal */
 static char ending[sizeof(struct mc_error)]; /* the line that stays, or "" */
 
 static void tell(const char *text)

@@ -43,6 +43,14 @@ refused "no setting 'CURVE_SEED'" CURVE_SEED=1
 for name in EPOCHS CURVE_EPOCHS BATCH CURVE_BATCH POINTS THREADS DATA_SEED; do
     for value in abc 1.5 -1 '1 2' ''; do refused "$name=\"$value\": a whole number is wanted" "$name=$value"; done
 done
+for name in DEVICE PRECISION SCHEDULE CURVE_SCHEDULE; do
+    for value in '' 'a b' 'cpu;touch run' '`touch run`' 'a"b'; do refused "$name=\"$value\": a word of letters" "$name=$value"; done
+done
+refused 'MESSAGES=";touch run": -q or -v is wanted' 'MESSAGES=;touch run'
+ln -s / root
+for root in / // /. /.. "$PWD/$(dirname "$PWD" | sed 's,[^/]*,..,g')/.." root; do refused "a folder's name is wanted" OUT="$root"; done
+rm root
+[ ! -e run ] || die 'a part of a setting was run'
 for name in TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES; do refused "$name=\"1k\": a whole number is wanted" "$name=1k"; done
 for name in LR CURVE_LR; do
     for value in abc .1x '.1 .2' ''; do refused "$name=\"$value\": a number is wanted" "$name=$value"; done

@@ -19,7 +19,9 @@ for name in OUT SUFFIX PUBLISHED; do refused "$name=\"a\`touch run\`\": a name w
 for name in OUT PUBLISHED; do refused "$name=\"-a\": a name without blanks, a dash" "$name=-a"; done
 refused 'PUBLISHED="a$(touch run)": a name without' 'PUBLISHED=a$(touch run)'
 refused 'GOALS="a;b": names without' 'GOALS=a;b'
-for root in / //; do refused "a folder's name is wanted" OUT=$root; done
+refused 'DEVICE="cpu;touch run": a word of letters' cost 'DEVICE=cpu;touch run'
+refused 'THREADS="1;touch run": a whole number' cost 'THREADS=1;touch run'
+for root in / // /. /tmp/..; do refused "a folder's name is wanted" OUT=$root; done
 [ ! -e run ] || die 'a part of a name was run'
 refused 'MISSING="no": stop or skip' MISSING=no
 refused 'EPOCHS="1.5": a whole number' EPOCHS=1.5
