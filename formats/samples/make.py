@@ -101,6 +101,7 @@ put("empty", b"", "is empty, not an mcz stream")
 put("text", b"hello, world\n", "is not an mcz stream")
 put("skippable-first", skippable + good, "is not an mcz stream")
 put("gzip", b"\x1f\x8b\x08" + bytes(20), "is not an mcz stream")
+put("zstd-07", b"\x27" + good[1:], "is not an mcz stream")  # its windows have no limit
 put("magic-only", good[:4], "is truncated")
 put("cut", good[:-1], "truncated")
 put("appended-byte", good + b"\0", "bytes after the end of the stream")

@@ -35,5 +35,20 @@ with zipfile.ZipFile("hollow.npz", "w") as z:
         z.writestr(name + ".npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head)
 PY
 fails 3 'truncated' mc-convert hollow.npz --net mlp:20000,20001 --data data.mcz -o no.mcz
+# a header of 6 MB
+py <<'PY'
+from safetensors_reader import build
+one = {"dtype": "F32", "shape": [], "data_offsets": [0, 0]}
+open("many.safetensors", "wb").write(build({"a%0900d" % i: one for i in range(6500)}, b""))
+PY
+py <<'PY'
+import subprocess
+p = subprocess.Popen(["mc-convert", "--like", "a.mcz", "many.safetensors", "-o", "no.mcz"], stderr=subprocess.PIPE)
+said = p.stderr.read().decode()
+_, status, usage = os.wait4(p.pid, 0)
+p.returncode = os.waitstatus_to_exitcode(status)
+assert os.path.getsize("many.safetensors") > 6e6 and p.returncode == 3 and said.count("\n") == 1, (p.returncode, said)
+assert os.environ["MC_UNDER"] or usage.ru_maxrss < 48 << 10, usage.ru_maxrss
+PY
 [ ! -e no.mcz ] && [ ! -e no ] || die "an output of a failed run"
 no_temporaries
