@@ -141,7 +141,7 @@ struct cuda_node {
     void *out, *grad;
     void *weight, *dweight; /* half precision: its copy, and a convolution's gradient */
     struct cuda_norm norm;  /* batch and layer norm */
-    int32_t *where;         /* max pool */
+    void *where;            /* max pool */
     int written;            /* backward: grad holds something */
     int batch_stats;        /* batch norm: the last forward used the batch's own */
     struct cuda_conv *conv;

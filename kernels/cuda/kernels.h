@@ -211,12 +211,14 @@ void cuda_dropout(struct cuda *be, const struct cuda_shape *s, const struct cuda
 
 /* ---- pooling (pool.cu); cpu/kernels_pointwise.h -----------------------------------------------
  */
-/* x, dx: (N,C,ih*iw) where s has it; y, dy: (N,C,oh*ow) where d has it; where: as y, NULL: not
- * wanted */
+/* Bytes of an index of a max pool. */
+size_t cuda_index_size(const struct mc_window *w);
+/* x, dx: (N,C,ih*iw) where s has it; y, dy: (N,C,oh*ow) where d has it; where: as y, the place in
+ * its window of the pixel taken; NULL: not wanted */
 void cuda_max_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
-                   const struct mc_window *w, const void *x, void *y, int32_t *where);
+                   const struct mc_window *w, const void *x, void *y, void *where);
 void cuda_max_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
-                        const struct mc_window *w, const void *dy, const int32_t *where, int add,
+                        const struct mc_window *w, const void *dy, const void *where, int add,
                         void *dx);
 void cuda_avg_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
                    const struct mc_window *w, const void *x, void *y);

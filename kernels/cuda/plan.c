@@ -67,8 +67,10 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
         c->out = place(m, c->size * cuda_type_size(p->type));
     if (c->role->need_grad && c->role->relu < 0 && c->role->shares < 0 && !c->whole)
         c->grad = place(m, c->size * cuda_type_size(p->type));
-    if (c->n->op == MC_OP_MAXPOOL && p->backward && c->role->reach)
-        c->where = place(m, c->size * sizeof(int32_t));
+    if (c->n->op == MC_OP_MAXPOOL && p->backward && c->role->reach) {
+        const struct mc_window w = mc_window_of(p->nodes[c->n->in[0]].n, c->n);
+        c->where = place(m, c->size * cuda_index_size(&w));
+    }
     if (c->n->op == MC_OP_LAYERNORM) {
         c->norm.mean = place(m, p->batch * c->hw * sizeof(float));
         c->norm.inv = place(m, p->batch * c->hw * sizeof(float));

@@ -43,6 +43,29 @@ static __device__ inline uint32_t plane_in(const struct cuda_shape *s, uint32_t 
     } while (0)
 #define PACKS(s) ((s)->n * (s)->image / (uint32_t)(sizeof(P) / sizeof(T)))
 
+/* `...` with I, the type of a pixel's place in its window: a byte where all places fit. */
+#define WITH_INDEX(w, ...)                                                                         \
+    do {                                                                                           \
+        if (cuda_index_size(w) == 1) {                                                             \
+            typedef uint8_t I;                                                                     \
+            __VA_ARGS__;                                                                           \
+        } else {                                                                                   \
+            typedef int32_t I;                                                                     \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+    } while (0)
+
+size_t cuda_index_size(const struct mc_window *w)
+{
+    return w->kernel[0] * w->kernel[1] <= 256 ? sizeof(uint8_t) : sizeof(int32_t);
+}
+
+/* Of pixel i along an axis, in the window of output place o. */
+static __device__ inline int in_window(const struct mc_window *w, int axis, int i, int o)
+{
+    return i + w->pad[axis] - o * w->stride[axis];
+}
+
 /* Channels last: a thread's W channels of one pixel. */
 template <class T, int W> static __device__ inline pack<T, W> load(const T *x)
 {
@@ -50,51 +73,56 @@ template <class T, int W> static __device__ inline pack<T, W> load(const T *x)
 }
 
 /* Moves x, y and where once. */
-template <class T, int W>
+template <class T, int W, class I>
 static __global__ void max_pool(uint32_t n, struct cuda_shape s, struct cuda_shape d,
-                                struct mc_window w, const T *x, pack<T, W> *y, int32_t *where)
+                                struct mc_window w, const T *x, pack<T, W> *y, I *where)
 {
     for
         EACH(i, n)
         {
             uint32_t q;
             const T *p = x + plane_in(&d, i * W, &s, &q);
-            const struct mc_span h = mc_window_at(&w, 0, (int)q / w.ow);
-            const struct mc_span v = mc_window_at(&w, 1, (int)q % w.ow);
-            const int32_t first = h.from * w.iw + v.from;
-            pack<T, W> best = load<T, W>(p + (uint32_t)first * s.pixel);
-            pack<int32_t, W> at;
+            const int row = (int)q / w.ow, column = (int)q % w.ow;
+            const struct mc_span h = mc_window_at(&w, 0, row), v = mc_window_at(&w, 1, column);
+            const I first =
+                (I)(in_window(&w, 0, h.from, row) * w.kernel[1] + in_window(&w, 1, v.from, column));
+            pack<T, W> best = load<T, W>(p + (uint32_t)(h.from * w.iw + v.from) * s.pixel);
+            pack<I, W> at;
             for (int j = 0; j < W; j++)
                 at.v[j] = first;
             for (int a = h.from; a < h.to; a++)
                 for (int b = v.from; b < v.to; b++) {
+                    const I here =
+                        (I)(in_window(&w, 0, a, row) * w.kernel[1] + in_window(&w, 1, b, column));
                     const pack<T, W> u = load<T, W>(p + (uint32_t)(a * w.iw + b) * s.pixel);
                     for (int j = 0; j < W; j++) {
                         const float z = value(u.v[j]);
                         if (z > value(best.v[j]) || z != z) { /* a NaN stays, as in PyTorch */
                             best.v[j] = u.v[j];
-                            at.v[j] = a * w.iw + b;
+                            at.v[j] = here;
                         }
                     }
                 }
             y[i] = best;
             if (where)
-                *(pack<int32_t, W> *)(where + i * W) = at;
+                *(pack<I, W> *)(where + i * W) = at;
         }
 }
 
 void cuda_max_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
-                   const struct mc_window *w, const void *x, void *y, int32_t *where)
+                   const struct mc_window *w, const void *x, void *y, void *where)
 {
-    cuda_moves(cuda_bytes(s) + cuda_bytes(d) + (where ? 4. * d->n * d->c * d->hw : 0));
-    WITH_CHANNELS(s, d,
-                  LAUNCH_EACH(be, max_pool, PACKS(d), *s, *d, *w, (const T *)x, (P *)y, where));
+    cuda_moves(cuda_bytes(s) + cuda_bytes(d) +
+               (where ? (double)cuda_index_size(w) * d->n * d->c * d->hw : 0));
+    WITH_INDEX(w, WITH_CHANNELS(s, d,
+                                LAUNCH_EACH(be, max_pool, PACKS(d), *s, *d, *w, (const T *)x,
+                                            (P *)y, (I *)where)));
 }
 
 /* Moves dy, where and dx once, and dx twice where it adds. */
-template <class T, int W>
+template <class T, int W, class I>
 static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cuda_shape d,
-                                     struct mc_window w, const T *dy, const int32_t *where, int add,
+                                     struct mc_window w, const T *dy, const I *where, int add,
                                      pack<T, W> *dx)
 {
     for
@@ -102,16 +130,18 @@ static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cud
         {
             uint32_t at;
             const uint32_t plane = plane_in(&s, i * W, &d, &at);
-            const struct mc_span h = windows_with(&w, 0, (int)at / w.iw);
-            const struct mc_span v = windows_with(&w, 1, (int)at % w.iw);
+            const int row = (int)at / w.iw, column = (int)at % w.iw;
+            const struct mc_span h = windows_with(&w, 0, row), v = windows_with(&w, 1, column);
             float sum[W] = {};
             for (int a = h.from; a < h.to; a++)
                 for (int b = v.from; b < v.to; b++) {
                     const uint32_t from = plane + (uint32_t)(a * w.ow + b) * d.pixel;
                     const pack<T, W> g = load<T, W>(dy + from);
-                    const pack<int32_t, W> k = load<int32_t, W>(where + from);
+                    const pack<I, W> k = load<I, W>(where + from);
+                    const int here =
+                        in_window(&w, 0, row, a) * w.kernel[1] + in_window(&w, 1, column, b);
                     for (int j = 0; j < W; j++)
-                        sum[j] += k.v[j] == (int32_t)at ? value(g.v[j]) : 0;
+                        sum[j] += (int)k.v[j] == here ? value(g.v[j]) : 0;
                 }
             pack<T, W> to = {};
             if (add)
@@ -123,13 +153,14 @@ static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cud
 }
 
 void cuda_max_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
-                        const struct mc_window *w, const void *dy, const int32_t *where, int add,
+                        const struct mc_window *w, const void *dy, const void *where, int add,
                         void *dx)
 {
-    cuda_moves(cuda_bytes(s) * (add ? 2 : 1) + cuda_bytes(d) + 4. * d->n * d->c * d->hw);
-    WITH_CHANNELS(
-        s, d,
-        LAUNCH_EACH(be, max_pool_back, PACKS(s), *s, *d, *w, (const T *)dy, where, add, (P *)dx));
+    cuda_moves(cuda_bytes(s) * (add ? 2 : 1) + cuda_bytes(d) +
+               (double)cuda_index_size(w) * d->n * d->c * d->hw);
+    WITH_INDEX(w, WITH_CHANNELS(s, d,
+                                LAUNCH_EACH(be, max_pool_back, PACKS(s), *s, *d, *w, (const T *)dy,
+                                            (const I *)where, add, (P *)dx)));
 }
 
 template <class T>

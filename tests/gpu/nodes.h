@@ -104,8 +104,9 @@ static int concat(struct mc_graph *g, const struct shape *s, int v)
 
 static int pool(struct mc_graph *g, const struct shape *s, int v, enum mc_op op)
 {
-    static const int settings[][4] = {{2, 2, 0, 0}, {3, 2, 1, 0}, {3, 2, 0, 1},
-                                      {3, 1, 1, 0}, {2, 3, 0, 1}, {5, 2, 2, 1}};
+    static const int settings[][4] = {
+        {2, 2, 0, 0}, {3, 2, 1, 0}, {3, 2, 0, 1}, {3, 1, 1, 0},
+        {2, 3, 0, 1}, {5, 2, 2, 1}, {17, 3, 0, 1}}; /* of more than 256 pixels */
     const int *o = settings[v];
 
     if (s->h + 2 * o[2] < o[0] || s->w + 2 * o[2] < o[0])
@@ -200,8 +201,8 @@ static const struct family families[] = {
     {"relu", relu, 2, EVAL, 0, relu_delta},
     {"add", add, 3, EVAL, 0, NULL},
     {"concat", concat, 3, ALL_MODES, 0, NULL},
-    {"max pool", max_pool, 6, EVAL, 0, NULL},
-    {"average pool", avg_pool, 6, EVAL, 0, NULL},
+    {"max pool", max_pool, 7, EVAL, 0, NULL},
+    {"average pool", avg_pool, 7, EVAL, 0, NULL},
     {"adaptive pool", adaptive_pool, 3, EVAL, 0, NULL},
     {"global pool", global_pool, 1, EVAL, 0, NULL},
     {"dropout", dropout, 1, EVAL | 1 << MC_MODE_BATCH, 1, NULL},
