@@ -18,9 +18,7 @@ fi
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$1 cifar10=$2 cifar100=$3
 
-# what was begun before there was paper.mk goes on with its programs, and the rest with these
-begun=$scratch/programs programs=$scratch/programs
-if [ -e "$begun/commit" ] && [ ! -e "$begun/pipelines/paper.mk" ]; then programs=$scratch/programs-paper; fi
+programs=$scratch/programs
 if [ ! -e "$programs/commit" ]; then
     mkdir -p "$programs/build"
     cp -r "$here/../../pipelines" "$programs"
@@ -34,52 +32,45 @@ part() {
         THREADS=1 BIN="$programs/build/bin" PART="$1" "$@" || failed=1
 }
 failed=0
-tinyten=$scratch/tinyten-cifar10 first=(tinyten-cifar10 BIN="$begun/build/bin")
+first=(tinyten-cifar10 PAM_FLAGS=--as-paper)
+tinyten=$scratch/tinyten-cifar10 published=$here/tinyten-cifar10
 
-# networks that are there, newer than the data that make would train them from
+# What is published, and trainings that were interrupted elsewhere, are taken before make would train them: each behind
+# what it is made of, as files that are older are made again.
+PATH=$programs/build/bin:$PATH "$programs/pipelines/published.sh" make "$published" "$scratch/published"
+take() {
+    local f name
+    for f in "$scratch/published"/$1.mcz; do
+        [ -e "$f" ] || continue
+        name=${f#"$scratch/published/"}
+        [ ! -e "$tinyten/$name" ] || continue
+        cp "$published/${name%.mcz}.log.json" "$f.settings" "$tinyten/${name%"${f##*/}"}"
+        cp "$f" "$tinyten/$name"
+    done
+}
 part "${first[@]}" GRAPHS=connect GOALS=train.mcz
-for net in "$here"/tinyten-cifar10/net-?.mcz; do
-    name=${net##*/}
-    [ ! -e "$tinyten/$name" ] || continue
-    cp "${net%.mcz}.log.json" "$tinyten"
-    echo 'tinyten 250 epochs lr 0.1 batch 128 step 1 threads auto' >"$tinyten/$name.settings"
-    cp "$net" "$tinyten/$name"
-done
-# and trainings that were interrupted elsewhere, under the name that make gives their checkpoints here
-for kept in "$here"/tinyten-cifar10/{,?-?/}*.checkpoint; do
+take 'net-?'
+part "${first[@]}" GRAPHS=connect GOALS="$(echo net-{1,2,3,4,5,6}.mcz {1-2,3-4,5-6}/b-aligned.mcz)"
+take '?-?/curve-*'
+for kept in "$published"/?-?/*.checkpoint; do
     [ -e "$kept" ] || continue
-    name=${kept#"$here"/tinyten-cifar10/} name=${name%.checkpoint}
-    to=$(part "${first[@]}" GRAPHS=connect GOALS="$name.mcz" -n | sed -n 's/.*--checkpoint \([^ ]*\).*/\1/p')
+    name=${kept#"$published/"} name=${name%.checkpoint}
+    to=$(part "${first[@]}" GRAPHS=pam GOALS="$name.mcz" -n | sed -n "s:.*--checkpoint \([^ ]*/$name[^ ]*\).*:\1:p")
+    [ -z "$to" ] || [ -e "$to" ] || cp "$published/$name.log.json" "$tinyten/$name.log.json"
     [ -z "$to" ] || [ -e "$to" ] || cp "$kept" "$to"
 done
-# the ends, then the curves, then those of proximal alternating minimisation, as the paper has it and with its defaults
-part "${first[@]}" GRAPHS=connect GOALS="$(echo net-{1,2,3,4,5,6}.mcz)"
-# curves that are there, newer than the ends that make would train them between
-part "${first[@]}" GRAPHS=connect GOALS="$(echo {1-2,3-4,5-6}/b-aligned.mcz)"
-for curve in "$here"/tinyten-cifar10/?-?/curve-*.mcz; do
-    to=$tinyten/${curve#"$here"/tinyten-cifar10/}
-    [ -e "$curve" ] && [ ! -e "$to" ] || continue
-    cp "${curve%.mcz}.log.json" "$curve.settings" "${to%/*}"
-    cp "$curve" "$to"
-done
-part "${first[@]}" GRAPHS=connect
-if [ ! -e "$tinyten-as-paper" ]; then
-    rm -rf "$tinyten-as-paper.part"
-    cp -a "$tinyten" "$tinyten-as-paper.part"
-    mv "$tinyten-as-paper.part" "$tinyten-as-paper"
-fi
-part tinyten-cifar10 GRAPHS='middle subsets'
-part "${first[@]}" GRAPHS=pam SUFFIX=-as-paper PAM_FLAGS=--as-paper
+
+# the ends and the curves, and those of proximal alternating minimisation as the paper has it
+part "${first[@]}" GRAPHS='connect pam'
 # what the same ends and curves show without a training, and the bound, whose networks are trained in minutes
-part tinyten-cifar10 GRAPHS='intervals averaged'
+part "${first[@]}" GRAPHS='middle subsets intervals averaged'
 part bound-mlp-cifar10
-part "${first[@]}" GRAPHS=pam
 # a tenth of robust networks, a tenth of resnet32, a fifth of the other data; the ways to align and the planes. Robust
 # networks are attacked by 50 steps from five starts too
 part robust-tinyten-cifar100 SCALE=.1 STRONG_ATTACK=pgd:steps=50,restarts=5 STRONG_FLAGS='--samples 1000 --test-samples 1000'
 part resnet32-cifar10 SCALE=.1 SUFFIX=-tenth GRAPHS=connect
 part tinyten-cifar100 SCALE=.2 SUFFIX=-fifth GRAPHS=connect
-part tinyten-cifar10 GRAPHS='measures planes'
+part "${first[@]}" GRAPHS='measures planes'
 # barriers of straight lines as git re-basin has them, averaged and re-estimated statistics: resnet20 of two widths, two
 # epochs, on 1,000 training and 2,000 test images
 for net in resnet20 resnet:20,64; do
