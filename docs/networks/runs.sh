@@ -55,7 +55,7 @@ take '?-?/curve-*'
 for kept in "$published"/?-?/*.checkpoint; do
     [ -e "$kept" ] || continue
     name=${kept#"$published/"} name=${name%.checkpoint}
-    to=$(part "${first[@]}" GRAPHS=pam GOALS="$name.mcz" -n | sed -n "s:.*--checkpoint \([^ ]*/$name[^ ]*\).*:\1:p")
+    to=$(part "${first[@]}" GRAPHS=pam GOALS="$name.mcz" -n | sed -n "s:.*--checkpoint \([^ ]*/${name}[^ ]*\).*:\1:p")
     [ -z "$to" ] || [ -e "$to" ] || cp "$published/$name.log.json" "$tinyten/$name.log.json"
     [ -z "$to" ] || [ -e "$to" ] || cp "$kept" "$to"
 done
