@@ -6,7 +6,7 @@
 #   settings := SIZES         names of settings that the graph adds; every other name is refused
 #   counts := SIZE            of these, the whole numbers
 #   variants := unaligned aligned mine      (before the include) the ways in which the second end is taken
-#   include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+#   include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error ...))
 #
 # Each pair A:B has a folder, OUT/A-B. In it, for each variant V but `unaligned`, b-V.mcz is the second end
 # after permutation-V.mcz (permutation.mcz where V is `aligned`), which the graph makes; line-V.mcz is the
@@ -198,7 +198,7 @@ endif
 $(shell for f in $(OUT)/*.checkpoint $(OUT)/*/*.checkpoint; do \
     [ ! "$${f%.*.checkpoint}.mcz.settings" -nt "$$f" ] || rm -f "$$f"; done)
 .SHELLFLAGS := -c $(OUT)/.jobs$(unit:%=-%) $(self)
-SHELL := $(here)lock.sh
+override SHELL := $(here)lock.sh
 endif
 
 # jobs, hours, memory and disk of what is still to be made: the data, each network, each pair (cost.awk)

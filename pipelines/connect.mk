@@ -21,7 +21,7 @@
 #
 # Memory: a training holds the decoded data set (-v says how much) beside its network, so -j4 holds it four times;
 # the other programs read in order and need little.
-include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error name this graph by a path without blanks))
 
 pictures := path signature $(if $(logged),training)
 

@@ -12,7 +12,7 @@
 GRID_LR    ?= 0.01 0.1 0.5#   learning rates of the curves
 GRID_BATCH ?= 64 128 256#     images a step of the curves
 settings := GRID_LR GRID_BATCH
-include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error name this graph by a path without blanks))
 
 $(foreach n,$(GRID_LR),$(if $(call real,$(n))$(findstring /,$(n)),$(error GRID_LR="$(GRID_LR)": decimal numbers are wanted)))
 $(foreach n,$(GRID_BATCH),$(if $(call digits,$(n)),$(error GRID_BATCH="$(GRID_BATCH)": whole numbers are wanted)))
@@ -27,7 +27,7 @@ words-of   = $(subst -lr, ,$(subst -batch, ,$(patsubst %.mcz,%,$(notdir $(1)))))
 cell-lr    = $(word 2,$(words-of))
 cell-batch = $(word 3,$(words-of))
 cell-end   = $(if $(findstring -unaligned-,$(@F)),$(b),$(@D)/b-aligned.mcz)
-same-lr   := $(shell printf '%s\n' $(GRID_LR) | LC_ALL=$(LC_ALL) awk '$$1 + 0 == $(CURVE_LR)')# 0.1 is 1e-1
+same-lr   := $(shell printf '%s\n' $(GRID_LR) | awk '$$1 + 0 == $(CURVE_LR)')# 0.1 is 1e-1
 centre    := $(filter $(foreach l,$(same-lr),%-lr$(l)-batch$(strip $(CURVE_BATCH))),$(cells))
 others    := $(filter-out $(centre),$(cells))
 cell_set   = $(strip $(CURVE_EPOCHS) epochs lr $(call cell-lr,$(1)) batch $(call cell-batch,$(1)) $(CURVE_SCHEDULE) seed \

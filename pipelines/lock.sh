@@ -15,6 +15,13 @@
 # Of a unit these are OUT/.lock-UNIT and OUT/.jobs-UNIT, while OUT/.lock is shared by all units.
 # The kernel (or NFS) holds these locks, so nothing is to be cleaned up after a kill.
 set -u
+case ${1-} in
+-h | --help)
+    sed -n '/^# One make/,/^# The kernel/s/^# \{0,1\}//p' "$0"
+    exit
+    ;;
+esac
+. "${0%/*}/locale.sh" || exit 1
 
 # running PID: it has not ended; its parent is $parent then
 running() {
@@ -38,6 +45,10 @@ opened() {
     { exec {fd}<>"$1"; } 2>/dev/null || { exec {fd}<"$1"; } 2>/dev/null
 }
 
+if [ $# -lt 3 ]; then
+    echo 'lock.sh: OUT MAKE GRAPH [UNIT], or -c JOBS MAKE LINE, is wanted (see lock.sh -h)' >&2
+    exit 2
+fi
 if [ "$1" = -c ]; then
     [ ! -e "$2" ] || exec {jobs}<"$2" || exit 1
     [ -z "${jobs-}" ] || flock -s "$jobs" 2>/dev/null

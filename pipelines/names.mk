@@ -3,9 +3,9 @@
 # How the graphs take names: common.mk and paper.mk include it, after `here`, the folder of the graphs, and `path-names`, which
 # settings are paths.
 
-# for recipes, and by name where make 4.3 does not hand it to $(shell); with make -e too
-override LC_ALL := $(lastword $(subst =, ,$(file <$(here)locale.sh)))
-export LC_ALL
+# of recipes and of $(shell), which make 4.3 hands no exported variable; with make -e too
+override SHELL := /usr/bin/env
+.SHELLFLAGS := $(lastword $(file <$(here)locale.sh)) /bin/sh -c
 
 empty :=
 blank := $(empty) $(empty)

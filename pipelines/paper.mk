@@ -54,7 +54,7 @@ BIN         ?=#               where the programs are
 
 here := $(dir $(lastword $(MAKEFILE_LIST)))
 path-names := OUT PUBLISHED BIN CIFAR10_DIR CIFAR100_DIR TINY_IMAGENET_DIR
-include $(here)names.mk
+include $(or $(wildcard $(here)names.mk),$(error name this graph by a path without blanks))
 
 # ---- what was asked for ----------------------------------------------------------------------------
 graphs := connect pam middle measures planes subsets averaged intervals robust grid bound
@@ -78,10 +78,10 @@ override OUT := $(patsubst %/,%,$(OUT))
 $(foreach name,EPOCHS CURVE_EPOCHS PERMUTATION_EPOCHS ROBUST_EPOCHS STOP_AFTER BOUND_EPOCHS, \
     $(if $(or $(filter-out 1,$(words $($(name)))),$(call digits,$($(name)))),$(error $(name)="$($(name))": a whole number is wanted)))
 override SCALE := $(strip $(SCALE))
-ifneq ($(if $(or $(filter-out 1,$(words $(SCALE))),$(subst .,,$(call digits,$(SCALE)))),no,$(shell LC_ALL=$(LC_ALL) awk 'BEGIN { if (!("$(SCALE)" ~ /^[0-9]*\.?[0-9]+$$/ && $(SCALE)0 > 0 && $(SCALE) <= 1)) print "no" }')),)
+ifneq ($(if $(or $(filter-out 1,$(words $(SCALE))),$(subst .,,$(call digits,$(SCALE)))),no,$(shell awk 'BEGIN { if (!("$(SCALE)" ~ /^[0-9]*\.?[0-9]+$$/ && $(SCALE)0 > 0 && $(SCALE) <= 1)) print "no" }')),)
 $(error SCALE="$(SCALE)": a decimal number above 0 and at most 1 is wanted)
 endif
-override SCALE := $(shell LC_ALL=$(LC_ALL) awk 'BEGIN { printf "%.10g", $(SCALE) }')
+override SCALE := $(shell awk 'BEGIN { printf "%.10g", $(SCALE) }')
 $(foreach d,$(filter-out cifar10 cifar100 tiny-imagenet synth,$(DATA_SETS)),$(error DATA_SETS="$(DATA_SETS)": there is no data set '$(d)' (there are: cifar10 cifar100 tiny-imagenet synth)))
 $(foreach g,$(filter-out $(graphs),$(GRAPHS)),$(error GRAPHS="$(GRAPHS)": there is no graph '$(g)' (there are: $(graphs))))
 ifeq ($(filter stop skip,$(MISSING)),)
@@ -138,9 +138,9 @@ $(if $(or $(dry),$(RUN)),,$(foreach d,$(sort $(foreach p,$(wanted),$(data/$(p)))
     $(error $(call upper,$(d))="$(dir/$(d))": there is no such folder)))))
 
 # ---- their settings --------------------------------------------------------------------------------
-scaled   = $(shell LC_ALL=$(LC_ALL) awk 'BEGIN { e = int($(1) * $(SCALE) + .5); print $(1) && e < 1 ? 1 : e }')
-whole   := $(shell LC_ALL=$(LC_ALL) awk 'BEGIN { print $(SCALE) == 1 }')
-schedule := $(if $(filter 0,$(whole)),$(shell LC_ALL=$(LC_ALL) awk 'BEGIN { printf "step:%.10g:%.10g", 20 * $(SCALE), .9996 ^ (1 / $(SCALE)) }'))
+scaled   = $(shell awk 'BEGIN { e = int($(1) * $(SCALE) + .5); print $(1) && e < 1 ? 1 : e }')
+whole   := $(shell awk 'BEGIN { print $(SCALE) == 1 }')
+schedule := $(if $(filter 0,$(whole)),$(shell awk 'BEGIN { printf "step:%.10g:%.10g", 20 * $(SCALE), .9996 ^ (1 / $(SCALE)) }'))
 $(foreach name,EPOCHS CURVE_EPOCHS PERMUTATION_EPOCHS ROBUST_EPOCHS STOP_AFTER BOUND_EPOCHS,$(eval at-$(name) := $(call scaled,$($(name)))))
 folder   = $(OUT)/$(1)$(SUFFIX)
 # $(call settings,PART,GRAPH)

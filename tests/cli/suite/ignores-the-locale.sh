@@ -2,9 +2,13 @@
 # Where a decimal comma is the user's, every graph and script gives the same bytes as elsewhere.
 
 mkdir locales
-localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8
-comma() { env LOCPATH="$TMP/locales" LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8 "$@"; }
+for l in de_DE tr_TR; do localedef -i $l -f UTF-8 locales/$l.UTF-8; done
+within() { env LOCPATH="$TMP/locales" LANG="$1" LC_ALL="$1" "${@:2}"; }
+comma() { within de_DE.UTF-8 "$@"; }
 [ "$(comma /usr/bin/printf %.1f 1,5)" = 1,5 ] || die 'this locale has no decimal comma'
+# in Turkish the letters from a to z have no i
+turkish() { within tr_TR.UTF-8 "$@"; }
+[ "$(echo aic | turkish sed 's/[a-z]*/x/')" = xic ] || die 'this locale has an i'
 
 # graphs FOLDER [comma]: all of them
 graphs() {
@@ -28,10 +32,13 @@ for form in markdown latex tsv; do
     comma "$MC_ROOT/pipelines/tables.sh" -f $form accuracy comma/out | diff - <("$MC_ROOT/pipelines/tables.sh" -f $form accuracy point/out)
     comma "$MC_ROOT/pipelines/tables.sh" -f $form loss comma/out | diff - <("$MC_ROOT/pipelines/tables.sh" -f $form loss point/out)
 done
-for where in '' comma; do
-    $where make -n -f "$MC_ROOT/pipelines/paper.mk" BIN="$MC_BUILD/bin" DATA_SETS=synth PART=tinyten-synth SCALE=.1 OUT=out >"plan$where"
+for where in '' comma turkish; do
+    $where make -n -f "$MC_ROOT/pipelines/paper.mk" BIN="$MC_BUILD/bin" PART=tinyten-cifar10 CIFAR10_DIR=. SCALE=.1 OUT=out >"plan$where"
+    $where make -n -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" DATA=cifar10 DATA_DIR=. DEVICE=cpu OUT=out >"connect$where"
 done
 same plan plancomma
+same plan planturkish
+same connect connectturkish
 grep -q 'schedule step:2:0\.996' plan || die "$(cat plan)"
 for where in '' comma; do
     $where "$MC_ROOT/pipelines/slurm.sh" -n connect.mk BIN="$MC_BUILD/bin" DATA=synth NET=tinyten THREADS=1 RATES=tinyten=500:1500 \
