@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the gates share; each reads it first. A gate is called with BUILD MINUTES [COUNT]: the build folder, how long it may
 # take (3, .5), and how many of each of its kinds of points it tries, by default as many as its figure asks for. Its
-# last line is `NAME: figures`; it ends with 1 where a fault was found, with 77 where it cannot be tried, and why.
-# TORTURE_SEED=N draws the same points again.
+# last line is `NAME: figures`, which end in `cut short by the time` where that was so; it ends with 1 where a fault was
+# found, with 77 where it cannot be tried, and why. TORTURE_SEED=N draws the same points again.
 set -eu
+case ${1-} in
+-h | --help)
+    for f in "$0" "${BASH_SOURCE[0]}"; do sed -n '/^# SPDX/d; /^#!/d; s/^#$//; s/^# //p; /^set/q; /^\. /q' "$f"; done
+    exit
+    ;;
+esac
 if [ $# -lt 2 ] || [ ! -d "$1" ] || [[ ! $2 =~ ^[0-9]*\.?[0-9]+$ || ! ${3:-1} =~ ^[1-9][0-9]*$ ]]; then
     echo "usage: ${0##*/} BUILD MINUTES [COUNT]" >&2
+    exit 2
+fi
+if [[ ! ${TORTURE_SEED:-0} =~ ^[0-9]{1,9}$ ]]; then
+    echo "${0##*/}: TORTURE_SEED=\"$TORTURE_SEED\": a whole number is wanted" >&2
     exit 2
 fi
 gate=${0##*/} count=${3:-}
@@ -29,8 +39,11 @@ cd "$TMP"
 seed=${TORTURE_SEED:-$((SRANDOM % 1000000))}
 RANDOM=$seed
 echo "$gate: TORTURE_SEED=$seed"
-last=$(awk -v now="$EPOCHSECONDS" -v minutes="$2" 'BEGIN { printf "%d", now + 60 * minutes + .5 }')
-in_time() { [ "$EPOCHSECONDS" -lt "$last" ]; }
+# the time begins; once more behind what is built first
+begins() { last=$(awk -v now="$EPOCHSECONDS" -v minutes="$minutes" 'BEGIN { printf "%d", now + 60 * minutes + .5 }'); }
+in_time() { [ "$EPOCHSECONDS" -lt "$last" ] || { late=', cut short by the time' && return 1; }; }
+minutes=$2 late=
+begins
 shuffled() { shuf --random-source=<(yes $seed); }
 # pause MILLISECONDS, without a process
 pause() { read -rt $(($1 / 1000)).$(printf %03d $(($1 % 1000))) -u "$never" || true; }
@@ -45,7 +58,7 @@ fault() {
 }
 # ended FIGURES: the last line
 ended() {
-    echo "$gate: $1, $faults faults"
+    echo "$gate: $1, $faults faults$late"
     exit $((faults > 0))
 }
 fails_undisturbed() {
