@@ -14,8 +14,10 @@ esac
 cd "$(dirname "$0")/.."
 . pipelines/locale.sh
 out=${1:-demo-out}
-# settings of the build (make demo NVCC=) are none of the graph's
-MAKEFLAGS=${MAKEFLAGS-} && export MAKEFLAGS="${MAKEFLAGS%%-- *}"
+# settings of the build (make demo NVCC=) are none of the graph's, and its job slots do not come this far
+MAKEFLAGS=${MAKEFLAGS-}
+MAKEFLAGS=$(printf '%s' "${MAKEFLAGS%%-- *}" | sed -E 's/ *(-j[0-9]*|--jobserver-[a-z]+=[^ ]*)//g')
+export MAKEFLAGS
 
 ${MAKE:-make} --no-print-directory -f pipelines/connect.mk ${BIN:+BIN="$BIN"} OUT="$out" DATA=synth \
     TRAIN_IMAGES=6000 TEST_IMAGES=2000 NET=tinyten SEEDS="1 2" EPOCHS=4 CURVE_EPOCHS=3 \

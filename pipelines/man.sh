@@ -4,6 +4,13 @@
 # A program's --help as help2man likes it, each example a paragraph, and its --version without the
 # format and this machine's backends: man.sh PROGRAM > PROGRAM.1
 set -eu
+case $#-${1-} in
+1-[!-]*) ;;
+*)
+    echo 'usage: man.sh PROGRAM > PROGRAM.1' >&2
+    exit 2
+    ;;
+esac
 . "$(dirname "$0")/locale.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

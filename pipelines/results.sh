@@ -7,6 +7,12 @@
 # PAPER (docs/networks), the published parts of the paper, verdicts.sh makes the tables cells.tsv and, with FOLDER's
 # claims.tsv, the verdicts on the claims; a part's own tables are PART/NAME.tsv.
 set -eu
+case ${1-} in
+-h | --help)
+    sed -n '/^# docs/,/^set/s/^# \{0,1\}//p' "$0"
+    exit
+    ;;
+esac
 here=$(dirname "$(readlink -f "$0")")
 . "$here/locale.sh" || exit 1
 folder=${1:-$here/../docs/results}

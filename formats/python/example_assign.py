@@ -19,7 +19,8 @@ try:
     if s.kind != "matrices":
         raise mcz.Error("is a %s stream, not matrices" % s.kind)
 except (mcz.Error, OSError) as e:
-    sys.exit("example_assign.py: %s" % e)
+    print("example_assign.py: %s" % e, file=sys.stderr)
+    sys.exit(3 if isinstance(e, mcz.Error) else 1)
 
 groups, perms = [], {}
 for g in s.meta["groups"]:
@@ -28,5 +29,8 @@ for g in s.meta["groups"]:
     groups.append({"name": g["name"], "size": g["size"]})
     perms[g["name"]] = columns.astype("<i4")
 
-mcz.write("-", "permutation", {"groups": groups}, perms,
-          history=mcz.history("example_assign.py", {}, [s]), inputs=[s.id])
+try:
+    mcz.write("-", "permutation", {"groups": groups}, perms,
+              history=mcz.history("example_assign.py", {}, [s]), inputs=[s.id])
+except OSError as e:
+    sys.exit("example_assign.py: %s" % e)

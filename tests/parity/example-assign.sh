@@ -35,6 +35,11 @@ EOF
 head -c 1000 m.mcz | "$MC_ROOT/formats/python/example_assign.py" 2>err | mc-info --check 2>err2 && exit 1
 grep -q '^example_assign.py: stdin: header: truncated$' err || { cat err; exit 1; }
 grep -q 'is empty' err2
+# with the programs' status, as on a full disk
+fails 3 'truncated' "$MC_ROOT/formats/python/example_assign.py" <(head -c 1000 m.mcz)
+rc=0
+"$MC_ROOT/formats/python/example_assign.py" m.mcz >/dev/full 2>err || rc=$?
+is "$rc $(wc -l <err)" '1 1'
 # and mc-permute takes what it wrote
 "$MC_ROOT/formats/python/example_assign.py" "$MC_ROOT/formats/samples/good-matrices.mcz" |
     mc-permute - "$MC_ROOT/formats/samples/good-weights.mcz" | mc-info --check | grep -q 'kind weights'

@@ -7,6 +7,9 @@ import mcz
 
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 status = 0
+if {"-h", "--help"} & set(sys.argv[1:]):
+    print(__doc__)
+    sys.exit()
 for path in sys.argv[1:] or ["-"]:
     try:
         s = mcz.read(path)
