@@ -177,8 +177,9 @@ TEST(a_row_is_all_of_an_option)
     struct mc_checkpoint s = {0};
     struct options o;
     const volatile uint64_t greatest = UINT64_MAX;
+    const volatile long double limit = UINT64_MAX;
 
-    if ((long double)greatest == (long double)(greatest - 1))
+    if ((long double)greatest != limit)
         skip(); /* valgrind's long double, which a row's limits are, has 53 bits */
     parsed(&o, 0, NULL);
     assert_int_equal(o.n, 3);
