@@ -136,9 +136,10 @@ make_examples() {
 
 # three networks, the line between two of them and a curve, and images to test them on
 make_three() {
-    local s
-    mc-data synth --samples 700 --seed 3 -o d.mcz
-    mc-data synth --split test --samples 333 --seed 3 -o test.mcz
+    local s size=32
+    [ "$MC_UNDER" != valgrind ] || size=8
+    mc-data synth --samples 700 --size $size --seed 3 -o d.mcz
+    mc-data synth --split test --samples 333 --size $size --seed 3 -o test.mcz
     for s in 1 2 3; do
         mc-train -q --net mlp:bn,24 --data d.mcz --epochs 2 --lr 0.02 --seed $s -t 2 -o n$s.mcz
     done
