@@ -452,9 +452,11 @@ def _write(f, kind, meta, tensors, hist, inputs, dtypes, check):
 def write(target, kind, meta, tensors, history=(), inputs=(), dtypes={}, check=True):
     """Write a stream to a path (whole or not at all), "-" (stdout) or a binary file object; its content id. What the
     page of its kind does not allow is refused before anything is written, unless check is false."""
-    if target == "-":
-        target = sys.stdout.buffer
     rest = kind, meta, tensors, list(history), inputs, dtypes, check
+    if target == "-":  # written when this returns, or refused here, not at the interpreter's end
+        sys.stdout.flush()
+        with open(sys.stdout.fileno(), "wb", closefd=False) as f:
+            return _write(f, *rest)
     if hasattr(target, "write"):
         return _write(target, *rest)
     with replacing(target) as f, inside(os.fspath(target)):
