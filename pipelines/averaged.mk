@@ -11,7 +11,7 @@
 # line-V-averaged and line-V; the same of all pairs, mean and deviation, in OUT. EVAL_FLAGS of batch norm have no effect
 # on averages.
 variants := unaligned aligned weights
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error name this graph by a path without blanks))
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error no common.mk beside this graph, or a blank in the path to it))
 
 all: $(everywhere:%=%/averaged.tsv)
 

@@ -13,7 +13,7 @@
 # whether the bound orders the ways as the measured loss does: both orders, the least first, and how many couples
 # of ways are ordered alike.
 NET ?= mlp:256,256#     an mlp without batch norm
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))ways.mk),$(error name this graph by a path without blanks))
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))ways.mk),$(error no ways.mk beside this graph, or a blank in the path to it))
 
 ifneq ($(if $(filter help,$(MAKECMDGOALS)),,$(filter mlp:bn%,$(NET))$(filter-out mlp mlp:% %.json,$(NET))),)
 $(error NET="$(NET)": the bound is for mlp without batch norm, mlp:256,256)

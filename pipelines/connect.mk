@@ -21,7 +21,7 @@
 #
 # Memory: a training holds the decoded data set (-v says how much) beside its network, so -j4 holds it four times;
 # the other programs read in order and need little.
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error name this graph by a path without blanks))
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error no common.mk beside this graph, or a blank in the path to it))
 
 pictures := path signature $(if $(logged),training)
 

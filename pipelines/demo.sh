@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
 out=${1:-demo-out}
 # settings of the build (make demo NVCC=) are none of the graph's, and its job slots do not come this far
 MAKEFLAGS=${MAKEFLAGS-}
-MAKEFLAGS=$(printf '%s' "${MAKEFLAGS%%-- *}" | sed -E 's/ *(-j[0-9]*|--jobserver-[a-z]+=[^ ]*)//g')
+MAKEFLAGS=$(printf '%s' "${MAKEFLAGS%%-- *}" | sed -E ':a; s/(^| )(-j[0-9]*|--jobserver-[a-z]+=[^ ]*)( |$)/ /; ta')
 export MAKEFLAGS
 
 ${MAKE:-make} --no-print-directory -f pipelines/connect.mk ${BIN:+BIN="$BIN"} OUT="$out" DATA=synth \

@@ -12,7 +12,7 @@
 GRID_LR    ?= 0.01 0.1 0.5#   learning rates of the curves
 GRID_BATCH ?= 64 128 256#     images a step of the curves
 settings := GRID_LR GRID_BATCH
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error name this graph by a path without blanks))
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error no common.mk beside this graph, or a blank in the path to it))
 
 $(foreach n,$(GRID_LR),$(if $(call real,$(n))$(findstring /,$(n)),$(error GRID_LR="$(GRID_LR)": decimal numbers are wanted)))
 $(foreach n,$(GRID_BATCH),$(if $(call digits,$(n)),$(error GRID_BATCH="$(GRID_BATCH)": whole numbers are wanted)))

@@ -11,7 +11,7 @@
 # losses-aligned.mcz, and intervals.tsv, a row a quantity and figure; the same of all pairs, one after the other, in OUT.
 BOOTSTRAP_FLAGS ?=#           more for mc-bootstrap: --resamples 10000 --level .99
 settings := BOOTSTRAP_FLAGS
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error name this graph by a path without blanks))
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error no common.mk beside this graph, or a blank in the path to it))
 
 all: $(everywhere:%=%/intervals.tsv)
 

@@ -21,7 +21,9 @@ case ${1-} in
     exit
     ;;
 esac
-. "${0%/*}/locale.sh" || exit 1
+folder=${0%/*}
+[ "$folder" != "$0" ] || folder=.
+. "$folder/locale.sh" || exit 1
 
 # running PID: it has not ended; its parent is $parent then
 running() {
@@ -45,7 +47,7 @@ opened() {
     { exec {fd}<>"$1"; } 2>/dev/null || { exec {fd}<"$1"; } 2>/dev/null
 }
 
-if [ $# -lt 3 ]; then
+if [ $# -lt 3 ] || [ "$1 $#" = "-c 3" ]; then
     echo 'lock.sh: OUT MAKE GRAPH [UNIT], or -c JOBS MAKE LINE, is wanted (see lock.sh -h)' >&2
     exit 2
 fi

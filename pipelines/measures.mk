@@ -14,7 +14,7 @@
 # its multiplier and duality gap a group; where the constraint does not bind (multiplier 0 in each), its row is
 # that of l2-post.
 more := weights
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))ways.mk),$(error name this graph by a path without blanks))
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))ways.mk),$(error no ways.mk beside this graph, or a blank in the path to it))
 
 all: $(foreach where,$(everywhere),$(addprefix $(where)/measures.,tsv svg png))
 

@@ -13,7 +13,7 @@
 # middle-unaligned.svg and middle-aligned.svg; the same of all pairs in OUT, in the pictures as mean and deviation.
 MIDDLE_FLAGS ?=#                more for mc-bezier --point, of batch norm: --bn-samples, --bn-plain
 settings := MIDDLE_FLAGS
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error name this graph by a path without blanks))
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error no common.mk beside this graph, or a blank in the path to it))
 
 drawn   := $(variants:%=middle-%)
 middles := $(drawn) $(variants:%=middle-line-%)

@@ -16,7 +16,7 @@ PAM_FLAGS          ?=#         more for mc-pam: --outer 2, --nu-permutation 1e4
 settings := PERMUTATION_EPOCHS PAM_FLAGS
 counts   := PERMUTATION_EPOCHS
 variants := unaligned aligned pam-unaligned pam-aligned
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error name this graph by a path without blanks))
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error no common.mk beside this graph, or a blank in the path to it))
 
 # its epochs would be those of permutation and curve steps together
 ifneq ($(filter --stop%,$(CURVE_FLAGS)),)

@@ -54,7 +54,7 @@ BIN         ?=#               where the programs are
 
 here := $(dir $(lastword $(MAKEFILE_LIST)))
 path-names := OUT PUBLISHED BIN CIFAR10_DIR CIFAR100_DIR TINY_IMAGENET_DIR
-include $(or $(wildcard $(here)names.mk),$(error name this graph by a path without blanks))
+include $(or $(wildcard $(here)names.mk),$(error no names.mk beside this graph, or a blank in the path to it))
 
 # ---- what was asked for ----------------------------------------------------------------------------
 graphs := connect pam middle measures planes subsets averaged intervals robust grid bound

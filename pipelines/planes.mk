@@ -25,7 +25,7 @@ least = $(if $(or $($(2)),$(filter-out folder,$(DATA))),$(firstword $(shell prin
 
 counts   := GRID
 settings := GRID PLANE_IMAGES PLANE_BN_IMAGES PLANE_FLAGS PLANE_COLOURS
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error name this graph by a path without blanks))
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error no common.mk beside this graph, or a blank in the path to it))
 
 planes := networks $(variants:%=curve-%)
 

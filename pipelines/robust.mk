@@ -39,7 +39,7 @@ $(foreach name,ATTACK EVAL_ATTACK $(if $(STRONG_ATTACK),STRONG_ATTACK),$(if $(fi
 
 settings := ATTACK EVAL_ATTACK STRONG_ATTACK STRONG_POINTS STRONG_FLAGS
 counts   := STRONG_POINTS
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error name this graph by a path without blanks))
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error no common.mk beside this graph, or a blank in the path to it))
 
 odd = $(filter %1 %3 %5 %7 %9,$(POINTS))
 all: $(foreach where,$(everywhere),$(foreach kind,clean robust,$(addprefix $(where)/$(kind).,tsv svg png)) $(if $(odd),$(where)/midpoint.tsv) \

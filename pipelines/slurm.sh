@@ -57,9 +57,9 @@ done
 shift $((OPTIND - 1))
 [[ $most$gpus =~ ^[0-9]*$ ]] || wrong 2 "-a and -g take a number (see slurm.sh -h)"
 [ $# -gt 0 ] || wrong 2 'which graph? connect.mk, say (see slurm.sh -h)'
-# as it was named, so that a link may stand for a path with blanks
-here=$(cd "$(dirname "$0")" && pwd)
-[ -e "$here/common.mk" ] || here=$(dirname "$(readlink -f "$0")")
+here=$(dirname "$(readlink -f "$0")")
+# with blanks it is as it was named, as a link may stand for it
+[[ $here != *[[:space:]]* ]] || here=$(cd "$(dirname "$0")" && pwd)
 [[ $here != *[[:space:]]* ]] || wrong 1 "$here: the path to this tree may hold no blank: name it through a link without"
 graph=$here/${1##*/}
 [ -e "$graph" ] || wrong 2 "there is no graph '$1' beside slurm.sh"

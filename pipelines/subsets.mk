@@ -16,7 +16,7 @@ settings  := SUBSETS REFERENCE
 ifneq ($(words $(SUBSETS)),$(words $(sort $(SUBSETS))))
 $(error SUBSETS="$(SUBSETS)": a number is there twice)
 endif
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error name this graph by a path without blanks))
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error no common.mk beside this graph, or a blank in the path to it))
 
 $(foreach n,$(filter-out all,$(SUBSETS)),$(if $(call digits,$(n)),$(error SUBSETS="$(SUBSETS)": numbers of images are wanted, or all)))
 ifeq ($(filter $(SUBSETS),$(REFERENCE)),)

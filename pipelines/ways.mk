@@ -3,7 +3,7 @@
 # The ways to align that measures.mk and bound.mk compare, and how each is made; it includes common.mk. `more`: ways that
 # the graph adds and makes.
 variants := unaligned aligned l2-post l2-pre constrained $(more)
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error name this graph by a path without blanks))
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error no common.mk beside this graph, or a blank in the path to it))
 
 ifneq ($(filter --measure% --at%,$(CORR_FLAGS) $(ACTS_FLAGS)),)
 $(error CORR_FLAGS, ACTS_FLAGS: --measure and --at are what this graph compares)

@@ -14,7 +14,7 @@ if [ $# -lt 2 ] || [ ! -d "$1" ] || [[ ! $2 =~ ^[0-9]*\.?[0-9]+$ || ! ${3:-1} =~
     echo "usage: ${0##*/} BUILD MINUTES [COUNT]" >&2
     exit 2
 fi
-if [[ ! ${TORTURE_SEED:-0} =~ ^[0-9]{1,9}$ ]]; then
+if [[ ! ${TORTURE_SEED:-0} =~ ^(0|[1-9][0-9]{0,8})$ ]]; then
     echo "${0##*/}: TORTURE_SEED=\"$TORTURE_SEED\": a whole number is wanted" >&2
     exit 2
 fi
