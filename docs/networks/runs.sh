@@ -37,40 +37,54 @@ tinyten=$scratch/tinyten-cifar10 published=$here/tinyten-cifar10
 
 # What is published, and trainings that were interrupted elsewhere, are taken before make would train them: each behind
 # what it is made of, as files that are older are made again.
-PATH=$programs/build/bin:$PATH "$programs/pipelines/published.sh" make "$published" "$scratch/published"
+PATH=$programs/build/bin:$PATH nice -n 19 "$programs/pipelines/published.sh" make "$published" "$scratch/published"
+copy() { # FROM TO: whole, unless it is there or FROM is not
+    if [ -e "$1" ] && [ ! -e "$2" ]; then
+        cp "$1" "$2.part"
+        mv "$2.part" "$2"
+    fi
+}
 take() {
-    local f name
+    local f to
     for f in "$scratch/published"/$1.mcz; do
-        [ -e "$f" ] || continue
-        name=${f#"$scratch/published/"}
-        [ ! -e "$tinyten/$name" ] || continue
-        cp "$published/${name%.mcz}.log.json" "$f.settings" "$tinyten/${name%"${f##*/}"}"
-        cp "$f" "$tinyten/$name"
+        to=$tinyten/${f#"$scratch/published/"}
+        [ ! -e "$to" ] || continue
+        copy "$published/${f#"$scratch/published/"}.settings" "$to.settings"
+        f=${f%.mcz} f=${f#"$scratch/published/"}
+        copy "$published/$f.log.json" "$tinyten/$f.log.json"
+        copy "$scratch/published/$f.mcz" "$to"
     done
 }
-part "${first[@]}" GRAPHS=connect GOALS=train.mcz
+# what those hang on; without it they would be older than it
+needs() {
+    part "$@"
+    [ $failed = 0 ] || exit 1
+}
+needs "${first[@]}" GRAPHS=connect GOALS=train.mcz
 take 'net-?'
-part "${first[@]}" GRAPHS=connect GOALS="$(echo net-{1,2,3,4,5,6}.mcz {1-2,3-4,5-6}/b-aligned.mcz)"
+needs "${first[@]}" GRAPHS=connect GOALS="$(echo net-{1,2,3,4,5,6}.mcz {1-2,3-4,5-6}/b-aligned.mcz)"
 take '?-?/curve-*'
 for kept in "$published"/?-?/*.checkpoint; do
     [ -e "$kept" ] || continue
     name=${kept#"$published/"} name=${name%.checkpoint}
     to=$(part "${first[@]}" GRAPHS=pam GOALS="$name.mcz" -n | sed -n "s:.*--checkpoint \([^ ]*/${name}[^ ]*\).*:\1:p")
-    [ -z "$to" ] || [ -e "$to" ] || cp "$published/$name.log.json" "$tinyten/$name.log.json"
-    [ -z "$to" ] || [ -e "$to" ] || cp "$kept" "$to"
+    [ -n "$to" ] && [ ! -e "$to" ] || continue
+    rm -f "$tinyten/$name.log.json"
+    copy "$published/$name.log.json" "$tinyten/$name.log.json"
+    copy "$kept" "$to"
 done
 
 # the ends and the curves, and those of proximal alternating minimisation as the paper has it
-part "${first[@]}" GRAPHS='connect pam'
+for graph in connect pam; do part "${first[@]}" GRAPHS=$graph; done
 # what the same ends and curves show without a training, and the bound, whose networks are trained in minutes
-part "${first[@]}" GRAPHS='middle subsets intervals averaged'
+for graph in middle subsets intervals averaged; do part "${first[@]}" GRAPHS=$graph; done
 part bound-mlp-cifar10
 # a tenth of robust networks, a tenth of resnet32, a fifth of the other data; the ways to align and the planes. Robust
 # networks are attacked by 50 steps from five starts too
 part robust-tinyten-cifar100 SCALE=.1 STRONG_ATTACK=pgd:steps=50,restarts=5 STRONG_FLAGS='--samples 1000 --test-samples 1000'
 part resnet32-cifar10 SCALE=.1 SUFFIX=-tenth GRAPHS=connect
 part tinyten-cifar100 SCALE=.2 SUFFIX=-fifth GRAPHS=connect
-part "${first[@]}" GRAPHS='measures planes'
+for graph in measures planes; do part "${first[@]}" GRAPHS=$graph; done
 # barriers of straight lines as git re-basin has them, averaged and re-estimated statistics: resnet20 of two widths, two
 # epochs, on 1,000 training and 2,000 test images
 for net in resnet20 resnet:20,64; do
