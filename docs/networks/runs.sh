@@ -55,7 +55,7 @@ take() {
         copy "$scratch/published/$f.mcz" "$to"
     done
 }
-# what those hang on; without it they would be older than it
+# what the files taken are made of: made after them, it would have them trained again
 needs() {
     part "$@"
     [ $failed = 0 ] || exit 1
