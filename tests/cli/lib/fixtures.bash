@@ -43,9 +43,10 @@ END
 # two networks trained on images under an attack, their line, and images to test them on
 attack=pgd:eps=4/255,step=2/255,steps=2
 make_attacked() {
-    local s
-    mc-data synth --samples 384 --seed 3 -o d.mcz
-    mc-data synth --split test --samples 150 --seed 3 -o test.mcz
+    local s size=32
+    [ "$MC_UNDER" != valgrind ] || size=8
+    mc-data synth --samples 384 --size $size --seed 3 -o d.mcz
+    mc-data synth --split test --samples 150 --size $size --seed 3 -o test.mcz
     for s in 1 2; do
         mc-train -q --net mlp:bn,16,12 --no-normalise --data d.mcz --epochs 1 --lr 0.05 --batch 64 --seed $s -t 1 --attack $attack -o n$s.mcz
     done

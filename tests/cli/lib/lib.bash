@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the scripts share; tests/run has each of them read it first.
 set -eu
-. "$MC_ROOT/tests/cli/lib/fixtures.bash"
 
 # a network to train where any will do, and images of a data set to look at, so many at a time: under valgrind, where a
 # convolution's step takes minutes and an image a second, also one that only pads the program's own batch ($small)
 net=tinyten total=400 images=390 batch=32 small=
 [ "$MC_UNDER" != valgrind ] || net=mlp:bn,16 total=40 images=24 batch=8 small='--batch 8'
+. "$MC_ROOT/tests/cli/lib/fixtures.bash"
 
 die() {
     echo "$*"
