@@ -40,13 +40,16 @@ END
     acts dead.mcz q.mcz -o dq.mcz
 }
 
+# the side of images that a network of linear layers sees
+side=32
+[ "$MC_UNDER" != valgrind ] || side=8
+
 # two networks trained on images under an attack, their line, and images to test them on
 attack=pgd:eps=4/255,step=2/255,steps=2
 make_attacked() {
-    local s size=32
-    [ "$MC_UNDER" != valgrind ] || size=8
-    mc-data synth --samples 384 --size $size --seed 3 -o d.mcz
-    mc-data synth --split test --samples 150 --size $size --seed 3 -o test.mcz
+    local s
+    mc-data synth --samples 384 --size $side --seed 3 -o d.mcz
+    mc-data synth --split test --samples 150 --size $side --seed 3 -o test.mcz
     for s in 1 2; do
         mc-train -q --net mlp:bn,16,12 --no-normalise --data d.mcz --epochs 1 --lr 0.05 --batch 64 --seed $s -t 1 --attack $attack -o n$s.mcz
     done
@@ -137,10 +140,9 @@ make_examples() {
 
 # three networks, the line between two of them and a curve, and images to test them on
 make_three() {
-    local s size=32
-    [ "$MC_UNDER" != valgrind ] || size=8
-    mc-data synth --samples 700 --size $size --seed 3 -o d.mcz
-    mc-data synth --split test --samples 333 --size $size --seed 3 -o test.mcz
+    local s
+    mc-data synth --samples 700 --size $side --seed 3 -o d.mcz
+    mc-data synth --split test --samples 333 --size $side --seed 3 -o test.mcz
     for s in 1 2 3; do
         mc-train -q --net mlp:bn,24 --data d.mcz --epochs 2 --lr 0.02 --seed $s -t 2 -o n$s.mcz
     done
