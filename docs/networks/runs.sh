@@ -74,7 +74,8 @@ for kept in "$published"/?-?/*.checkpoint; do
     copy "$kept" "$to"
 done
 
-# the ends and the curves, and those of proximal alternating minimisation as the paper has it
+# the curves of proximal alternating minimisation as the paper has it; then what they and the plain ones show
+part "${first[@]}" GRAPHS=pam GOALS="$(echo {1-2,3-4,5-6}/curve-pam-{aligned,unaligned}.mcz)"
 for graph in connect pam; do part "${first[@]}" GRAPHS=$graph; done
 # what the same ends and curves show without a training, and the bound, whose networks are trained in minutes
 for graph in middle subsets intervals averaged; do part "${first[@]}" GRAPHS=$graph; done
