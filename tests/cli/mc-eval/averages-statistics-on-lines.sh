@@ -19,8 +19,11 @@ fails 3 'c: ' $line --bn-data d.mcz n1.mcz n2.mcz --checkpoint c --resume
 
 $line --bn-data d.mcz n1.mcz n2.mcz >again.tsv
 mc-eval -q --data test.mcz --points 3 --bn-data d.mcz line.mcz >curve.tsv
-# the same bytes but for the middle's last digit: of the curve it is a quarter of each end and half of the control point
-same <(sed 3d curve.tsv) <(sed 3d again.tsv)
+if [ "$MC_UNDER" != valgrind ]; then
+    same curve.tsv again.tsv
+else # but for the middle's last digit, by other kernels: of a curve it is a quarter of each end and half of the control point
+    same <(sed 3d curve.tsv) <(sed 3d again.tsv)
+fi
 py <<'END'
 line, curve, average = (np.loadtxt(name + ".tsv", skiprows=1) for name in ("again", "curve", "average"))
 assert np.allclose(line[1], curve[1], rtol=2e-6, atol=0), (line, curve)

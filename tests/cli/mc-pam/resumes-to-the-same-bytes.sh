@@ -2,7 +2,8 @@
 # mc-pam, killed in a permutation step or a curve step and taken up: the same bytes, the same log.
 fixture pam
 many=16384 kills='1 3 5'
-[ "$MC_UNDER" != valgrind ] || many=1024 kills=1 # later runs with the same options are outside of it (tests/run), and end before they are killed
+# later runs with the same options are outside of valgrind (tests/run), and would end before they are killed
+[ "$MC_UNDER" != valgrind ] || many=1024 kills=1
 mc-data synth --samples $many --size 8 --seed 3 -o many.mcz
 long() { pam --data many.mcz --outer 2 --permutation-epochs 2 --epochs 2 --permutation-lr 1 n1.mcz n2.mcz "$@"; }
 long --log-json whole.json -o whole.mcz
