@@ -28,7 +28,7 @@ static const struct mc_option rows[] = {
     {"nu-permutation", 0, MC_OPT_REAL, AT(pam.nu_permutation), .arg = "X", .min = 1e-12, .max = 1e300, .def = "1000",
      .group = 11, .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
      .help = "moving from permutation P_k to P costs |P - P_k|^2 / 2X: units moved, divided by X"},
-    {"nu-curve", 0, MC_OPT_REAL, AT(pam.nu_curve), .arg = "X", .min = 1e-12, .max = 1e300, .def = "1000", .group = 11,
+    {"nu-curve", 0, MC_OPT_REAL, AT(pam.nu_curve), .arg = "X", .min = 1e-12, .max = 1e300, .def = "10000", .group = 11,
      .flags = MC_OPT_HISTORY, .only = MC_USE_CURVE_STEP, .help = "moving the control point by d costs |d|^2 / 2X"},
     {"sweeps", 0, MC_OPT_U64, AT(pam.sweeps), .arg = "N", .min = 1, .max = 1000000, .def = "20", .group = 11,
      .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
