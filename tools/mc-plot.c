@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define MAX_TABLES 16
@@ -131,7 +132,7 @@ static int pick_format(const struct options *o)
     if (!path || !strcmp(path, "-"))
         return MC_SVG;
     for (int i = 0; dot && formats[i]; i++)
-        if (!strcmp(dot + 1, formats[i]))
+        if (!strcasecmp(dot + 1, formats[i]))
             return i;
     mc_cli_usage("--output: '%s' ends in none of .svg, .png and .pdf (or use --format)", path);
 }

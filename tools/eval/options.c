@@ -33,7 +33,8 @@ static void add_data(const char *option, const char *arg, void *value)
 #define AT(member) offsetof(struct mc_eval_cli, member)
 static const struct mc_option rows[] = {
     {"data", 'd', MC_OPT_OTHER, 0, .arg = "[NAME=]FILE", .parse = add_data, .group = 10,
-     .help = "measure on this dataset stream; NAME (default: its split) heads its columns; repeatable"},
+     .help = "measure on this dataset stream; NAME (letters, digits, _ and -; default: "
+             "its split) heads its columns; repeatable"},
     {"bn-data", 0, MC_OPT_INPUT, AT(sweep.bn.path), .arg = "FILE", .group = 20,
      .help = "re-estimate batch norm on this at each point"},
     {"bn-samples", 0, MC_OPT_U64, AT(sweep.bn.samples), .arg = "N", .min = 1, .max = INT32_MAX, .def = "10000", .group = 20,

@@ -3,6 +3,7 @@
  * The one training loop. */
 #include "tools/train/train.h"
 
+#include "formats/codecs/tensors.h"
 #include "libcommon/base/clock.h"
 #include "libcommon/base/rng.h"
 #include "tools/cli/computed_with.h"
@@ -230,6 +231,12 @@ static int restore(struct run *r, struct mc_error *err)
         rc = mc_fail(err, MC_EINPUT, "%s: is %llu epochs far, this run ends after %llu",
                      r->o->checkpoint, (unsigned long long)r->state->epoch,
                      (unsigned long long)r->last);
+    for (size_t i = 0; !rc && i < r->n_vectors; i++) {
+        const struct mc_checkpoint_vector *v = &r->state->vectors[i];
+        /* the host's others may be bits of doubles */
+        if (!r->vectors[i].host || v->data == r->kept)
+            rc = mc_finite(MC_F32, v->data, v->n, r->o->checkpoint, v->name, err);
+    }
     return rc ? rc : copy_vectors(r, 1, err);
 }
 

@@ -5,6 +5,8 @@ fixture tables
 mc-plot path line.tsv "a \$(touch oops) \`touch oops\` 'label' _^{x}%=curve.tsv" --title "it's \"a\" title" -o path.svg
 cp curve.tsv equal.tsv
 mc-plot path curve.tsv line.tsv equal.tsv -o equal.svg
+mc-plot path curve.tsv line.tsv equal.tsv -o EQUAL.SVG
+same equal.svg EQUAL.SVG
 mc-plot path --data train line.tsv curve.tsv -o path.png
 mc-plot signature sig.tsv 'again=sig.tsv' -o sig.svg
 mc-plot path 'a, b=curve.tsv,curve2.tsv,curve3.tsv' line.tsv -o band.svg

@@ -24,4 +24,14 @@ same half.ck ck
 fails 1 'nowhere' train --checkpoint nowhere/ck
 head -c 20000 ck >cut
 fails 3 'cut: ' train --checkpoint cut --resume
+py <<'END'
+ck = mcz.read("ck")
+for name in "epochs", next(iter(ck.tensors)):
+    t = {k: v.copy() for k, v in ck.tensors.items()}
+    t[name][0] = np.nan
+    mcz.write("nan-" + name, ck.kind, ck.meta, t, check=False)
+END
+for name in nan-*; do
+    fails 3 "$name: \"${name#nan-}\" holds a value that is not finite" train --checkpoint "$name" --resume
+done
 fails 2 '--resume has no effect without --checkpoint' mc-train --net mlp:8 --data d.mcz --resume
