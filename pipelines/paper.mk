@@ -206,8 +206,9 @@ cost:
 # curves are
 override PUBLISHED := $(patsubst %/,%,$(PUBLISHED))
 curve-at = $(wildcard $(1)/inner-$(2).mcz $(1)/curve-$(2).mcz)
-pairs-of = $(foreach d,$(patsubst %/,%,$(wildcard $(PUBLISHED)/$(1)/*-*/)),$(if $(and $(call curve-at,$(d),unaligned),$(call curve-at,$(d),aligned)),$(notdir $(d))))
-with-pam = $(if $(filter-out $(words $(call pairs-of,$(1)) $(call pairs-of,$(1))),$(words $(wildcard $(foreach v,pam-unaligned pam-aligned,$(patsubst %,$(PUBLISHED)/$(1)/%/curve-$(v).mcz,$(call pairs-of,$(1))))))),,pam)
+# $(call pairs-of,PART), $(call pairs-of,PART,pam-)
+pairs-of = $(foreach d,$(patsubst %/,%,$(wildcard $(PUBLISHED)/$(1)/*-*/)),$(if $(and $(call curve-at,$(d),$(2)unaligned),$(call curve-at,$(d),$(2)aligned)),$(notdir $(d))))
+with-pam = $(if $(filter-out $(call pairs-of,$(1),pam-),$(call pairs-of,$(1))),,pam)
 published := $(strip $(if $(filter reevaluate,$(MAKECMDGOALS)),$(foreach p,$(or $(PART),$(filter-out figures-% grid-% bound-%,$(parts))),$(if $(call pairs-of,$(p)),$(p)))))
 of-published = $(foreach t,$(2),$(if $(wildcard $(PUBLISHED)/$(1)/$(t).tsv),$(t)))
 # the graphs whose tables are made of networks and curves, each table called as its graph; and the tables

@@ -12,8 +12,8 @@ Usage: published.sh keep PART FOLDER
 Keep of a part that paper.mk made what its tables can be measured from again, or make those files again.
 
 FOLDER has net-S.mcz with the ends of their logs, the tables (*.tsv), `scale` and `length`; in A-B/ permutation.mcz and of
-each curve-V.mcz the control point, inner-V.mcz, a third as large; a curve of PAM, which holds its permutation, as it is;
-and of all these the settings that made them. What is there already is made anew. Only pairs with all of both curves are kept.
+each curve-V.mcz the control point, inner-V.mcz, a third as large, of those of PAM the permutation, permutation-pam-V.mcz,
+too; and of all these the settings that made them. What is there already is made anew. Only pairs with all of both curves are kept.
 
 Of the tables that are there, `paper.mk reevaluate` measures again: table.tsv, or pam.tsv where all pairs have both curves
 of PAM, pointwise.tsv, signature.tsv, middle.tsv, subsets.tsv, averaged.tsv, intervals.tsv; of robust parts clean.tsv,
@@ -58,7 +58,13 @@ keep() {
         done
         copy "$part/$pair/permutation.mcz" "$to/permutation.mcz"
         for v in unaligned aligned; do whole "$to/inner-$v.mcz" mc-bezier --inner "$part/$pair/curve-$v.mcz"; done
-        for f in "$part/$pair"/curve-pam-*.mcz; do [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"; done
+        for v in pam-unaligned pam-aligned; do
+            f=$part/$pair/curve-$v.mcz
+            [ -e "$f" ] || continue
+            whole "$to/inner-$v.mcz" mc-bezier --inner "$f"
+            mc-permute --perm-out "$to/permutation-$v.mcz.part" "$f" "$part/net-${pair#*-}.mcz" -o /dev/null
+            mv "$to/permutation-$v.mcz.part" "$to/permutation-$v.mcz"
+        done
         for f in "$part/$pair"/{moments,matrices,permutation,curve-unaligned,curve-aligned,curve-pam-*}.mcz.settings; do
             [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"
         done
@@ -66,23 +72,25 @@ keep() {
 }
 
 make() {
-    local folder=$1 part=$2 pair to f b
+    local folder=$1 part=$2 pair to f b v perm
     mkdir -p "$part"
     for f in "$folder"/net-*.mcz{,.settings} "$folder"/*.tsv "$folder"/{scale,length}; do [ ! -e "$f" ] || copy "$f" "$part/${f##*/}"; done
     for pair in "$folder"/*-*/; do
-        pair=$(basename "$pair") to=$part/$pair b=$folder/net-${pair#*-}.mcz
+        pair=$(basename "$pair") to=$part/$pair
         mkdir -p "$to"
         for f in "$folder/$pair"/{permutation,curve-*}.mcz "$folder/$pair"/*.settings; do [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"; done
         for f in "$folder/$pair"/inner-*.mcz; do
-            case $f in
-            */inner-aligned.mcz)
+            v=${f##*/inner-} v=${v%.mcz} b=$folder/net-${pair#*-}.mcz perm=()
+            case $v in
+            aligned)
                 whole "$to/b-aligned.mcz" mc-permute "$folder/$pair/permutation.mcz" "$b"
                 b=$to/b-aligned.mcz
                 ;;
-            */inner-unaligned.mcz) b=$folder/net-${pair#*-}.mcz ;;
+            unaligned) ;;
+            pam-aligned | pam-unaligned) perm=(--perm "$folder/$pair/permutation-$v.mcz") ;;
             *) continue ;;
             esac
-            whole "$to/curve${f##*/inner}" mc-bezier -q --epochs 0 --start "$f" "$folder/net-${pair%-*}.mcz" "$b"
+            whole "$to/curve-$v.mcz" mc-bezier -q --epochs 0 --start "$f" "${perm[@]}" "$folder/net-${pair%-*}.mcz" "$b"
         done
     done
 }

@@ -7,13 +7,15 @@
 #include "tools/eval/measure.h"
 #include "tools/train/options.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 struct options {
     struct mc_cli cli;
     struct mc_train_cli train;
-    const char *bn_data, *start;
+    const char *bn_data, *start, *perm;
     uint64_t control_points, bn_samples;
     int chain, bn_plain, inner;
     double point; /* where given, or inner: no curve is trained */
@@ -28,6 +30,8 @@ static const struct mc_option options[] = {
      .help = "a polygonal chain instead of a Bezier curve"},
     {"start", 0, MC_OPT_INPUT, MC_AT(start), .arg = "FILE", .group = 10, .only = MC_USE_TRAINING | MC_USE_SHAPE,
      .help = "weights where the one control point starts, not on the straight line"},
+    {"perm", 0, MC_OPT_INPUT, MC_AT(perm), .arg = "FILE", .group = 10, .only = MC_USE_TRAINING | MC_USE_SHAPE,
+     .help = "permutation, or a curve's: B is permuted by it first, and the curve holds it"},
     {"inner", 0, MC_OPT_FLAG, MC_AT(inner), .group = 40, .flags = MC_OPT_HISTORY,
      .help = "take the control point out of a quadratic curve, as weights that --start takes"},
     {"point", 0, MC_OPT_REAL, MC_AT(point), .arg = "T", .max = 1, .group = 40, .flags = MC_OPT_HISTORY,
@@ -51,17 +55,44 @@ static const char doc[] =
     "  mc-bezier --data train.mcz --epochs 20 a.mcz pb.mcz -o curve.mcz\n"
     "  mc-bezier --point 0.5 --bn-data train.mcz curve.mcz -o middle.mcz\n"
     "  mc-bezier --inner curve.mcz -o inner.mcz\n"
-    "  mc-bezier --epochs 0 --start inner.mcz a.mcz pb.mcz -o again.mcz";
+    "  mc-bezier --epochs 0 --start inner.mcz a.mcz pb.mcz -o again.mcz\n"
+    "  mc-bezier --data train.mcz --perm p.mcz a.mcz b.mcz -o curve.mcz";
 
-/* The straight path between the two networks of the command line. */
-static int read_ends(const struct options *o, struct mc_curve *c, char id[2][MC_ID_LEN],
-                     struct mc_error *err)
+/* --perm, and b permuted by it. */
+static int read_perm(const struct options *o, const struct mc_weights *a, struct mc_weights *b,
+                     struct mc_perm *perm, struct mc_error *err)
+{
+    struct mc_symmetry s = {0};
+    float *moved = malloc(b->graph->P * sizeof *moved);
+    int rc = moved ? mc_symmetry_derive(&s, b->graph, err) : mc_no_memory(err);
+
+    if (!rc)
+        rc = mc_perm_read(perm, o->perm, &s, o->cli.history, err);
+    if (!rc)
+        rc = mc_perm_apply(perm, &s, b->graph, b->params, NULL, moved, NULL, err);
+    if (!rc) {
+        memcpy(b->params, moved, b->graph->P * sizeof *moved);
+        mc_history_set_pair(o->cli.history, a->id, b->id);
+        if (*perm->of[0] && (strcmp(perm->of[0], a->id) != 0 || strcmp(perm->of[1], b->id) != 0))
+            mc_warn(&o->cli, "%s was found between other networks than %s and %s", o->perm,
+                    o->cli.operands[0], o->cli.operands[1]);
+    }
+    mc_symmetry_release(&s);
+    free(moved);
+    return rc;
+}
+
+/* The straight path between the two networks of the command line, and --perm. */
+static int read_ends(const struct options *o, struct mc_curve *c, struct mc_perm *perm,
+                     char id[2][MC_ID_LEN], struct mc_error *err)
 {
     struct mc_weights a = {0}, b = {0};
     const int trained = o->train.train.epochs && o->control_points;
     int rc = (trained ? mc_weights_read_two : mc_weights_read_two_any)(
         &a, &b, o->cli.operands[0], o->cli.operands[1], o->cli.history, err);
 
+    if (!rc && o->perm)
+        rc = read_perm(o, &a, &b, perm, err);
     if (!rc)
         rc = mc_curve_between(c, &a, &b, o->chain ? MC_CURVE_CHAIN : MC_CURVE_BEZIER,
                               o->control_points + 2, err);
@@ -106,6 +137,10 @@ static int train(struct options *o, struct mc_curve *c, char id[3][MC_ID_LEN], s
     mc_checkpoint_set(state, "points", "%zu", c->n_points);
     if (o->start)
         mc_checkpoint_set(state, "start", "%s", id[2]);
+    if (o->perm) /* what became of b */
+        mc_checkpoint_set(
+            state, "perm", "%016" PRIx64,
+            XXH3_64bits(c->points[c->n_points - 1], c->graph->P * sizeof *c->points[0]));
     return mc_train_cli_run(&o->train, c->graph, &objective.objective, err);
 }
 
@@ -113,8 +148,9 @@ static int learn_curve(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
     struct mc_curve c = {0};
+    struct mc_perm perm = {0};
     char id[3][MC_ID_LEN];
-    int rc = read_ends(o, &c, id, err);
+    int rc = read_ends(o, &c, &perm, id, err);
 
     if (!rc && o->start)
         rc = read_start(o, &c, id[2], err);
@@ -124,8 +160,12 @@ static int learn_curve(struct options *o, struct mc_error *err)
         rc = train(o, &c, id, err);
     else if (!rc && o->train.data)
         rc = mc_data_look(NULL, o->train.data, err);
-    if (!rc)
+    if (!rc) {
+        c.perm = o->perm ? &perm : NULL; /* lent */
         rc = mc_curve_write(&c, o->cli.output, h, err);
+        c.perm = NULL;
+    }
+    mc_perm_release(&perm);
     mc_curve_release(&c);
     return mc_train_cli_close(&o->train, rc, err);
 }

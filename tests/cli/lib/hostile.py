@@ -57,6 +57,7 @@ MORE = {
     "pam": [PAM + ["--perm", "{}", samples["weights"], samples["weights"]], ["mc-permute", "{}", samples["weights"]]],
     "permutation": [PAM + ["--perm", "{}", samples["weights"], samples["weights"]],
                     ["mc-corr", "--signature", "--perm", "{}", samples["moments"]],
+                    ["mc-bezier", "--epochs", "0", "--perm", "{}", samples["weights"], samples["weights"]],
                     BOUND + [samples["pre"], "{}"]],
     "moments": [["mc-corr", "--signature", "{}"]],
 }

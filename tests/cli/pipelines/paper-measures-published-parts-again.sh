@@ -9,6 +9,7 @@ graph "$@" PART='mlp-synth robust-mlp-synth' publish PUBLISHED=published
 [ ! -e published/mlp-synth/1-2/curve-aligned.mcz ] || die 'the ends are published twice'
 cp out/mlp-synth/3-4/curve-unaligned.mcz published/mlp-synth/3-4 && rm published/mlp-synth/3-4/inner-unaligned.mcz
 graph "$@" OUT=again CURVE_EPOCHS=2 reevaluate PUBLISHED=published ATTACK=pgd:steps=1
+for f in curve-{,pam-}{,un}aligned; do is "$(id again/reevaluated/mlp-synth.from/1-2/$f.mcz)" "$(id out/mlp-synth/1-2/$f.mcz)"; done
 ! grep -q '^mc-train\|^mc-pam\|^mc-bezier --data' log || die "$(grep '^mc' log)"
 for f in mlp-synth/{table,pam,pointwise,signature,middle,subsets,averaged,intervals}.tsv robust-mlp-synth/{clean,robust,midpoint}.tsv mlp-synth/{scale,length}; do
     same out/$f again/reevaluated/$f
@@ -36,7 +37,7 @@ is "$(grep -c 'not published$' said)" 3
 head -n 1 figure.tsv >head.tsv
 ! awk -f "$MC_ROOT/pipelines/compare.awk" head.tsv head.tsv >said && grep -qx 'no rows' said || die "$(cat said)"
 # with one curve of PAM less it is a table without them
-rm published/mlp-synth/1-2/curve-pam-aligned.mcz
+rm published/mlp-synth/1-2/inner-pam-aligned.mcz
 graph "$@" OUT=less reevaluate PUBLISHED=published PART=mlp-synth
 grep -q '^table.tsv, as published' log && ! grep pam.tsv log || die "$(cat log)"
 # back in a folder, a part gives its ends to others, but for another kind of network

@@ -33,7 +33,7 @@ files mc-train "--net mlp:8" in:--data $fit
 files mc-train "" in:--net in:--data $fit
 files mc-train --resume in:--init in:--data $fit
 files mc-bezier "" in:--data in: in: $fit
-files mc-bezier "--epochs 0" in:--start in: in: out:--output
+files mc-bezier "--epochs 0" in:--start in:--perm in: in: out:--output
 files mc-bezier --inner in: out:--output
 files mc-bezier "--point .5" in:--bn-data in: out:--output
 files mc-pam "" in:--data in:--perm in: in: $fit
