@@ -53,17 +53,20 @@ $(OUT)/saved.tsv: $(OUT)/pairs
 # ---- pictures --------------------------------------------------------------------------------------
 series = $(subst line-,straight$(comma) ,$(subst curve-,curve$(comma) ,$(1)))
 ends   = $(sort $(subst -, ,$(of)))
+# curves come first, so that each has one colour in path.svg and training.svg
+drawn := $(filter curve-%,$(paths)) $(filter line-%,$(paths))
 # networks one by one for a pair, in one line for several
 net-logs = $(if $(word 3,$(ends)),network=$(call joined,$(ends:%=$(OUT)/net-%.log.json)),\
                $(foreach n,$(ends),'network $(n)=$(OUT)/net-$(n).log.json'))
 
 $(everywhere:%=%/path.svg) $(everywhere:%=%/path.png): $$(call files,$(paths:=.tsv))
 	$(RUN_LIGHT) mc-plot path --data test $(title) \
-	    $(foreach k,$(paths),'$(call series,$(k))=$(call joined,$(call files,$(k).tsv))') -o $@
+	    $(foreach k,$(drawn),'$(call series,$(k))=$(call joined,$(call files,$(k).tsv))') -o $@
 $(everywhere:%=%/signature.svg) $(everywhere:%=%/signature.png): $$(call files,signature.tsv)
 	$(RUN_LIGHT) mc-plot signature $(title) 'signature=$(call joined,$(call files,signature.tsv))' -o $@
 $(everywhere:%=%/training.svg) $(everywhere:%=%/training.png): $$(patsubst %,$(OUT)/net-%.mcz,$$(ends)) \
     $$(call files,$(variants:%=curve-%.mcz))
-	$(RUN_LIGHT) mc-plot log $(title) $(if $(filter network,$(logged)),$(net-logs)) \
-	    $(foreach k,$(filter curve-%,$(logged)),'$(call series,$(k))=$(call joined,$(call files,$(k).log.json))') -o $@
+	$(RUN_LIGHT) mc-plot log $(title) \
+	    $(foreach k,$(filter curve-%,$(logged)),'$(call series,$(k))=$(call joined,$(call files,$(k).log.json))') \
+	    $(if $(filter network,$(logged)),$(net-logs)) -o $@
 $(addprefix $(OUT)/,$(pictures:%=%.svg) $(pictures:%=%.png)): $(OUT)/pairs
