@@ -202,10 +202,10 @@ cost:
 	    -v threads=$(or $(THREADS),2) -v device=$(or $(DEVICE),auto) -f $(here)cost.awk
 
 # ---- published results again -----------------------------------------------------------------------
-# PUBLISHED/PART is what published.sh keeps of OUT/PART, or has A-B/curve-V.mcz for inner-V.mcz; a pair counts where both
-# curves are
+# PUBLISHED/PART is what published.sh keeps of OUT/PART, or has A-B/curve-V.mcz for inner-V.mcz (and PAM's permutation); a
+# pair counts where both curves are
 override PUBLISHED := $(patsubst %/,%,$(PUBLISHED))
-curve-at = $(wildcard $(1)/inner-$(2).mcz $(1)/curve-$(2).mcz)
+curve-at = $(wildcard $(1)/curve-$(2).mcz)$(if $(filter-out pam-%,$(2))$(wildcard $(1)/permutation-$(2).mcz),$(wildcard $(1)/inner-$(2).mcz))
 # $(call pairs-of,PART), $(call pairs-of,PART,pam-)
 pairs-of = $(foreach d,$(patsubst %/,%,$(wildcard $(PUBLISHED)/$(1)/*-*/)),$(if $(and $(call curve-at,$(d),$(2)unaligned),$(call curve-at,$(d),$(2)aligned)),$(notdir $(d))))
 with-pam = $(if $(filter-out $(call pairs-of,$(1),pam-),$(call pairs-of,$(1))),,pam)

@@ -12,8 +12,8 @@ Usage: published.sh keep PART FOLDER
 Keep of a part that paper.mk made what its tables can be measured from again, or make those files again.
 
 FOLDER has net-S.mcz with the ends of their logs, the tables (*.tsv), `scale` and `length`; in A-B/ permutation.mcz and of
-each curve-V.mcz the control point, inner-V.mcz, a third as large, of those of PAM the permutation, permutation-pam-V.mcz,
-too; and of all these the settings that made them. What is there already is made anew. Only pairs with all of both curves are kept.
+each curve-V.mcz the control point, inner-V.mcz, a third as large. A curve of PAM has permutation-pam-V.mcz beside it. The
+settings that made them are there too. What is there already is made anew. Only pairs with all of both curves are kept.
 
 Of the tables that are there, `paper.mk reevaluate` measures again: table.tsv, or pam.tsv where all pairs have both curves
 of PAM, pointwise.tsv, signature.tsv, middle.tsv, subsets.tsv, averaged.tsv, intervals.tsv; of robust parts clean.tsv,
@@ -87,7 +87,10 @@ make() {
                 b=$to/b-aligned.mcz
                 ;;
             unaligned) ;;
-            pam-aligned | pam-unaligned) perm=(--perm "$folder/$pair/permutation-$v.mcz") ;;
+            pam-aligned | pam-unaligned)
+                perm=(--perm "$folder/$pair/permutation-$v.mcz")
+                [ -e "${perm[1]}" ] || continue
+                ;;
             *) continue ;;
             esac
             whole "$to/curve-$v.mcz" mc-bezier -q --epochs 0 --start "$f" "${perm[@]}" "$folder/net-${pair%-*}.mcz" "$b"

@@ -31,9 +31,10 @@ static const struct mc_option options[] = {
     {"start", 0, MC_OPT_INPUT, MC_AT(start), .arg = "FILE", .group = 10, .only = MC_USE_TRAINING | MC_USE_SHAPE,
      .help = "weights where the one control point starts, not on the straight line"},
     {"perm", 0, MC_OPT_INPUT, MC_AT(perm), .arg = "FILE", .group = 10, .only = MC_USE_TRAINING | MC_USE_SHAPE,
-     .help = "permutation, or a curve's: B is permuted by it first, and the curve holds it"},
+     .help = "permutation, or a curve's: B is permuted by it first, and the curve holds it (--start is in that order)"},
     {"inner", 0, MC_OPT_FLAG, MC_AT(inner), .group = 40, .flags = MC_OPT_HISTORY,
-     .help = "take the control point out of a quadratic curve, as weights that --start takes"},
+     .help = "take the control point out of a quadratic curve, as weights that --start takes; --perm takes the "
+             "curve's permutation"},
     {"point", 0, MC_OPT_REAL, MC_AT(point), .arg = "T", .max = 1, .group = 40, .flags = MC_OPT_HISTORY,
      .help = "take the point at T in [0,1] out of a curve, as weights"},
     {"bn-data", 0, MC_OPT_INPUT, MC_AT(bn_data), .arg = "FILE", .group = 40, .needs = {"point"},
@@ -64,12 +65,15 @@ static int read_perm(const struct options *o, const struct mc_weights *a, struct
 {
     struct mc_symmetry s = {0};
     float *moved = malloc(b->graph->P * sizeof *moved);
-    int rc = moved ? mc_symmetry_derive(&s, b->graph, err) : mc_no_memory(err);
+    int rc = moved
+                 ? mc_fail_in(mc_symmetry_derive(&s, b->graph, err), err, "%s", o->cli.operands[1])
+                 : mc_no_memory(err);
 
     if (!rc)
         rc = mc_perm_read(perm, o->perm, &s, o->cli.history, err);
     if (!rc)
-        rc = mc_perm_apply(perm, &s, b->graph, b->params, NULL, moved, NULL, err);
+        rc = mc_fail_in(mc_perm_apply(perm, &s, b->graph, b->params, NULL, moved, NULL, err), err,
+                        "%s", o->perm);
     if (!rc) {
         memcpy(b->params, moved, b->graph->P * sizeof *moved);
         mc_history_set_pair(o->cli.history, a->id, b->id);
@@ -137,7 +141,7 @@ static int train(struct options *o, struct mc_curve *c, char id[3][MC_ID_LEN], s
     mc_checkpoint_set(state, "points", "%zu", c->n_points);
     if (o->start)
         mc_checkpoint_set(state, "start", "%s", id[2]);
-    if (o->perm) /* what became of b */
+    if (o->perm) /* a hash of b permuted */
         mc_checkpoint_set(
             state, "perm", "%016" PRIx64,
             XXH3_64bits(c->points[c->n_points - 1], c->graph->P * sizeof *c->points[0]));

@@ -5,8 +5,8 @@
  *
  * meta: version (2), tool, settings (a map of text to text: everything that decides the result,
  * inputs' content ids and what the backend computes with among them), epoch (epochs done). Tensors:
- * named float32 vectors of any length, one dimension; the codec
- * keeps any bits, its users judge the values. */
+ * named float32 vectors of any length, one dimension; the codec keeps any bits, its users judge the
+ * values. */
 #ifndef MC_CHECKPOINT_H
 #define MC_CHECKPOINT_H
 

@@ -31,6 +31,19 @@ mc-permute --random 4 --perm-out q.mcz n2.mcz -o qn2.mcz
 $train --epochs 2 --perm p.mcz n1.mcz n2.mcz --checkpoint c -o line.mcz
 fails 3 'c: was made with perm ' $train --epochs 2 --perm q.mcz n1.mcz n2.mcz --checkpoint c --resume
 fails 3 'c: was made with perm ' $train --epochs 2 n1.mcz n2.mcz --checkpoint c --resume
+# a permutation file tells whose it is too, and lines and chains take one
+mc-permute --perm-out out.mcz held.mcz n2.mcz -o /dev/null
+mc-bezier -q --epochs 0 --perm out.mcz n2.mcz n1.mcz -o line.mcz 2>said
+is "$(cat said)" 'mc-bezier: out.mcz was found between other networks than n2.mcz and n1.mcz'
+for shape in '--control-points 0' '--control-points 3' '--control-points 2 --chain'; do
+    mc-bezier -q --epochs 0 $shape --perm p.mcz n1.mcz n2.mcz -o shaped.mcz
+    mc-bezier -q --epochs 0 $shape n1.mcz pn2.mcz -o plain.mcz
+    py <<'END'
+shaped, plain = (mcz.read(name + ".mcz") for name in ("shaped", "plain"))
+assert all((shaped.tensors[name] == plain.tensors[name]).all() for name in plain.tensors)
+END
+done
+fails 2 '--perm has no effect with --point' mc-bezier --point .5 --perm p.mcz held.mcz
 fails 2 '--perm has no effect with --inner' mc-bezier --inner --perm p.mcz held.mcz
 mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o stranger.mcz
 fails 3 'p.mcz: ' mc-bezier --epochs 0 --perm p.mcz stranger.mcz stranger.mcz

@@ -7,3 +7,22 @@ both --stop-after 3 -o part.mcz
 for other in '--nu-curve 5' '--nu-curve 10000.000000001' '--draws 5' '--perm p.mcz' '--init perm-only.mcz'; do
     fails 3 'ck: ' both --resume $other
 done
+# values that are not finite, but in the report, which has some; what is no permutation
+py <<'END'
+ck = mcz.read("ck")
+for name in set(ck.tensors) - {"report"}:
+    t = {k: v.copy() for k, v in ck.tensors.items()}
+    t[name][0] = np.nan
+    mcz.write("nan-" + name, ck.kind, ck.meta, t, check=False)
+END
+ls nan-* | sort >names
+is "$(paste -sd ' ' names)" 'nan-anchor nan-epochs nan-matrices nan-momentum nan-offset nan-permutation nan-previous'
+for name in nan-*; do
+    case $name in
+    *-permutation | *-previous) why='entry 0 is -1' ;;
+    *) why="\"${name#nan-}\" holds a value that is not finite" ;;
+    esac
+    rm -f ck && cp "$name" ck
+    fails 3 "$why" both --resume
+    grep -q '^mc-pam: ck: ' err.fails || die "$(cat err.fails)"
+done

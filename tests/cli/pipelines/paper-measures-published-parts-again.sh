@@ -37,7 +37,7 @@ is "$(grep -c 'not published$' said)" 3
 head -n 1 figure.tsv >head.tsv
 ! awk -f "$MC_ROOT/pipelines/compare.awk" head.tsv head.tsv >said && grep -qx 'no rows' said || die "$(cat said)"
 # with one curve of PAM less it is a table without them
-rm published/mlp-synth/1-2/inner-pam-aligned.mcz
+rm published/mlp-synth/1-2/permutation-pam-aligned.mcz
 graph "$@" OUT=less reevaluate PUBLISHED=published PART=mlp-synth
 grep -q '^table.tsv, as published' log && ! grep pam.tsv log || die "$(cat log)"
 # back in a folder, a part gives its ends to others, but for another kind of network
