@@ -11,15 +11,16 @@ Usage: published.sh keep PART FOLDER
        published.sh make FOLDER PART
 Keep of a part that paper.mk made what its tables can be measured from again, or make those files again.
 
-FOLDER has net-S.mcz with the ends of their logs, the tables (*.tsv), `scale` and `length`; in A-B/ permutation.mcz and of
-each curve-V.mcz the control point, inner-V.mcz, a third as large. A curve of PAM has permutation-pam-V.mcz beside it. The
-settings that made them are there too. What is there already is made anew. Only pairs with all of both curves are kept.
+FOLDER has net-S.mcz with the ends of their logs, the tables (*.tsv), `scale` and `length`; in A-B/ permutation.mcz
+and of each curve-V.mcz the control point, inner-V.mcz, a third as large, and what was measured along it and along the
+straight line, curve-V.tsv and line-V.tsv. A curve of PAM has permutation-pam-V.mcz beside it. The settings that made
+them are there too. What is there already is made anew. Only pairs with all of both curves are kept.
 
-Of the tables that are there, `paper.mk reevaluate` measures again: table.tsv, or pam.tsv where all pairs have both curves
-of PAM, pointwise.tsv, signature.tsv, middle.tsv, subsets.tsv, averaged.tsv, intervals.tsv; of robust parts clean.tsv,
-robust.tsv, midpoint.tsv and, with the same STRONG_ATTACK, strong.tsv. It cannot measure what comes of the curves' logs,
-which are not kept (training.tsv, saved.tsv, objective.tsv), nor other curves than these (measures.tsv, grid.tsv,
-figures- and grid- parts).
+Of the tables that are there, `paper.mk reevaluate` measures again: table.tsv, or pam.tsv where all pairs have both
+curves of PAM, pointwise.tsv, signature.tsv, middle.tsv, subsets.tsv, averaged.tsv, intervals.tsv; of robust parts
+clean.tsv, robust.tsv, midpoint.tsv and, with the same STRONG_ATTACK, strong.tsv. It cannot measure what comes of the
+curves' logs, which are not kept (training.tsv, saved.tsv, objective.tsv), nor other curves than these (measures.tsv,
+grid.tsv, figures- and grid- parts).
 
 Exit status: 0 done, 1 failed, 2 usage; of the programs: their own.
 END
@@ -65,7 +66,8 @@ keep() {
             mc-permute --perm-out "$to/permutation-$v.mcz.part" "$f" "$part/net-${pair#*-}.mcz" -o /dev/null
             mv "$to/permutation-$v.mcz.part" "$to/permutation-$v.mcz"
         done
-        for f in "$part/$pair"/{moments,matrices,permutation,curve-unaligned,curve-aligned,curve-pam-*}.mcz.settings; do
+        for f in "$part/$pair"/{moments,matrices,permutation,curve-unaligned,curve-aligned,curve-pam-*}.mcz.settings \
+            "$part/$pair"/{line,curve}-*aligned{.summary.tsv,.tsv{,.settings}}; do
             [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"
         done
     done
@@ -78,7 +80,7 @@ make() {
     for pair in "$folder"/*-*/; do
         pair=$(basename "$pair") to=$part/$pair
         mkdir -p "$to"
-        for f in "$folder/$pair"/{permutation,curve-*}.mcz "$folder/$pair"/*.settings; do [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"; done
+        for f in "$folder/$pair"/{permutation,curve-*}.mcz "$folder/$pair"/*.mcz.settings; do [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"; done
         for f in "$folder/$pair"/inner-*.mcz; do
             v=${f##*/inner-} v=${v%.mcz} b=$folder/net-${pair#*-}.mcz perm=()
             case $v in

@@ -64,6 +64,12 @@ needs "${first[@]}" GRAPHS=connect GOALS=train.mcz
 take 'net-?'
 needs "${first[@]}" GRAPHS=connect GOALS="$(echo net-{1,2,3,4,5,6}.mcz {1-2,3-4,5-6}/b-aligned.mcz)"
 take '?-?/curve-*'
+measured=()
+for f in "$published"/?-?/{line,curve}-*aligned.tsv; do [ ! -e "$f" ] || measured+=("${f#"$published/"}"); done
+[ ${#measured[@]} = 0 ] || needs "${first[@]}" GRAPHS=pam GOALS="test.mcz ${measured[*]/%.tsv/.mcz}"
+for f in "${measured[@]}"; do
+    for table in "$f.settings" "${f%.tsv}.summary.tsv" "$f"; do copy "$published/$table" "$tinyten/$table"; done
+done
 for kept in "$published"/?-?/*.checkpoint; do
     [ -e "$kept" ] || continue
     name=${kept#"$published/"} name=${name%.checkpoint}
@@ -75,7 +81,7 @@ for kept in "$published"/?-?/*.checkpoint; do
 done
 
 # the curves of proximal alternating minimisation as the paper has it; then what they and the plain ones show
-part "${first[@]}" GRAPHS=pam GOALS="$(echo {1-2,3-4,5-6}/curve-pam-{aligned,unaligned}.mcz)"
+for what in mcz tsv; do part "${first[@]}" GRAPHS=pam GOALS="$(echo {1-2,3-4,5-6}/curve-pam-{aligned,unaligned}.$what)"; done
 for graph in connect pam; do part "${first[@]}" GRAPHS=$graph; done
 # what the same ends and curves show without a training, and the bound, whose networks are trained in minutes
 for graph in middle subsets intervals averaged; do part "${first[@]}" GRAPHS=$graph; done

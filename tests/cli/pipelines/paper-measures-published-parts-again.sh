@@ -7,10 +7,14 @@ mkdir published
 graph "$@" PART='mlp-synth robust-mlp-synth' publish PUBLISHED=published
 # a third as large; a pair may have the curve itself
 [ ! -e published/mlp-synth/1-2/curve-aligned.mcz ] || die 'the ends are published twice'
+for f in 1-2/{line,curve}-{,pam-}{,un}aligned{,.summary}.tsv; do same out/mlp-synth/$f published/mlp-synth/$f; done
+is "$(cat published/mlp-synth/1-2/curve-pam-aligned.tsv.settings)" "$(cat out/mlp-synth/1-2/curve-pam-aligned.tsv.settings)"
 cp out/mlp-synth/3-4/curve-unaligned.mcz published/mlp-synth/3-4 && rm published/mlp-synth/3-4/inner-unaligned.mcz
 graph "$@" OUT=again CURVE_EPOCHS=2 reevaluate PUBLISHED=published ATTACK=pgd:steps=1
 for f in curve-{,pam-}{,un}aligned; do is "$(id again/reevaluated/mlp-synth.from/1-2/$f.mcz)" "$(id out/mlp-synth/1-2/$f.mcz)"; done
 ! grep -q '^mc-train\|^mc-pam\|^mc-bezier --data' log || die "$(grep '^mc' log)"
+# the tables of paths are not taken from there
+[ "$(grep -c '^mc-eval.* -o [^ ]*/mlp-synth/[^ ]*/line-aligned.tsv' log)" = 2 ] || die "$(grep '^mc' log)"
 for f in mlp-synth/{table,pam,pointwise,signature,middle,subsets,averaged,intervals}.tsv robust-mlp-synth/{clean,robust,midpoint}.tsv mlp-synth/{scale,length}; do
     same out/$f again/reevaluated/$f
 done
