@@ -230,7 +230,8 @@ static void sweep(const struct family *f)
     static const int sizes[][2] = {{1, 1}, {3, 5}, {8, 8}, {9, 7}, {32, 32}};
     const char *shapes = getenv("MC_GPU_SHAPES");
     const int all = shapes && !strcmp(shapes, "all"),
-              few = does_less() && (f->variants > 8 || within(0) > 0);
+              few = (does_less() || (shapes && !strcmp(shapes, "few"))) &&
+                    (f->variants > 8 || within(0) > 0);
     int cases = 0;
 
     of_allowed = n_off = 0;
