@@ -219,7 +219,8 @@ struct mc_backend {
                     const struct mc_buf *const *src, const struct mc_buf *coefs,
                     const struct mc_buf *ctl);
     void (*sgd)(struct mc_backend *be, size_t n, const struct mc_sgd *s, const struct mc_buf *ctl);
-    /* acc[slot] += scale * sum of squares, float64. */
+    /* acc[slot] += scale * sum of squares, float64. It may overlap a backward pass that comes next,
+     * so that x is not its `grad`. */
     void (*sumsq)(struct mc_backend *be, size_t n, const struct mc_buf *x, double scale,
                   struct mc_buf *acc, size_t slot);
     /* dst[i] = src[index[i]]; index uint32. */

@@ -9,21 +9,22 @@
  *
  *     begin_forward, count_images      before the nodes of a forward pass; after them, in
  *                                      MC_MODE_REESTIMATE
- *     begin_backward, end_backward     before (dparams, if any, is zeroed) and after those of a
- *                                      backward pass
+ *     begin_backward, end_backward     before (as `enter`, but need not wait for metrics; dparams,
+ *                                      if any, is zeroed) and after those of a backward pass
  *     layer_forward                    from the first input, and of a product the second;
  *                                      parameters and statistics
  *     layer_parameters                 gradients of a layer's parameters (dparams may be NULL), and
  *                                      what its input's gradient needs of the whole batch
  *     layer_backward                   the gradient of input k
  *     add                              y = a + b, n numbers; y may be a
- *     move                             to = from; n numbers
+ *     move                             to = from, which may be one; n numbers
  *     channels                         a part's channels to their place in a whole's output, from
  *                                      channel `at` on, in order from 0; or back from the whole's
  *                                      gradient to the part's
  *
- * BACKEND_NORM_ADDS is 1 where a batch norm does an addition and the ReLU behind it; its
- * layer_parameters then makes the addition's gradient.
+ * BACKEND_NORM_ADDS is 1 where a batch norm does an addition and the ReLU behind it, whose
+ * layer_parameters then makes the addition's gradient, and where a node's gradient may lie in an
+ * addition's.
  *
  * `adds` among their arguments: the gradient holds something, what is computed is added to it. */
 #ifndef BACKEND
@@ -199,7 +200,6 @@ void BACKEND(backward)(struct mc_plan *p, const struct mc_buf *params, struct mc
     float *dparams = grad ? BACKEND(floats)(grad) : NULL;
 
     assert(p->backward);
-    BACKEND(enter)(p->be);
     begin_backward(p, dparams);
     for (int i = 0; i < p->g->n_nodes; i++)
         p->nodes[i].written = 0;

@@ -67,17 +67,18 @@ static void fuse(const struct mc_graph *g, struct mc_role *roles)
     }
 }
 
-/* A backward pass comes to the addition's batch norm before it adds to the gradient of `other`
+/* A backward pass comes to the addition, at node `from`, before it adds to its input's gradient
  * elsewhere. */
-static int may_share(const struct mc_graph *g, const struct mc_role *roles, int norm)
+static int may_share(const struct mc_graph *g, const struct mc_role *roles, int sum, int from,
+                     int input)
 {
-    const int other = roles[norm].other;
+    int times = 0;
 
-    for (int j = norm; j < g->n_nodes; j++)
+    for (int j = from; j < g->n_nodes; j++)
         for (int k = 0; roles[j].live && k < g->nodes[j].n_in; k++)
-            if (g->nodes[j].in[k] == other && j != roles[norm].sum)
+            if (g->nodes[j].in[k] == input && (j != sum || times++))
                 return 0;
-    return other > 0 && roles[other].need_grad;
+    return input > 0 && roles[input].need_grad && roles[sum].need_grad;
 }
 
 /* The batch norm writes the addition's gradient of `other` before that of a node between them. */
@@ -110,8 +111,21 @@ static void fuse_additions(const struct mc_graph *g, struct mc_role *roles)
         r->sum = j;
         r->other = other;
         roles[j].done = roles[k].done = 1;
-        if (may_share(g, roles, i))
+        if (may_share(g, roles, j, i, other))
             roles[other].shares = j;
+    }
+}
+
+/* Of the additions that no batch norm does. */
+static void share_gradients(const struct mc_graph *g, struct mc_role *roles)
+{
+    for (int j = 0; j < g->n_nodes; j++) {
+        const struct mc_node *n = &g->nodes[j];
+        int k = n->op == MC_OP_ADD && !roles[j].done ? 0 : n->n_in;
+        while (k < n->n_in && !may_share(g, roles, j, j, n->in[k]))
+            k++;
+        if (k < n->n_in)
+            roles[n->in[k]].shares = j;
     }
 }
 
@@ -124,7 +138,9 @@ struct mc_role *mc_roles_new(const struct mc_graph *g, const struct mc_plan_opts
     mark_live(g, o, roles);
     mark_gradients(g, o, roles);
     fuse(g, roles);
-    if (adds)
+    if (adds) {
         fuse_additions(g, roles);
+        share_gradients(g, roles);
+    }
     return roles;
 }

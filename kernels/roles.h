@@ -19,12 +19,14 @@ struct mc_role {
     int relu;      /* batch norm: number of the ReLU done with it, or -1 */
     int sum;       /* batch norm: of the addition in front of that ReLU, or -1 */
     int other;     /* and of what is added, which is computed before */
-    int shares;    /* its gradient begins as that of this addition, and may lie there; or -1 */
+    int shares;    /* its gradient begins as that of this addition, and may lie there; or -1. An
+                      addition is named by one node at most */
     int done;      /* ReLU, addition: its batch norm does it */
     int skip_bias; /* its bias is seen to by the batch norm behind it */
 };
 
-/* Of every node (g->n_nodes), to be freed; NULL: out of memory. adds: batch norms do additions. */
+/* Of every node (g->n_nodes), to be freed; NULL: out of memory. adds: batch norms do additions, and
+ * gradients may be shared. */
 struct mc_role *mc_roles_new(const struct mc_graph *g, const struct mc_plan_opts *o, int adds);
 
 /* Is a loss that of the main head? */

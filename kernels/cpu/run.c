@@ -303,6 +303,7 @@ static void layer_forward(struct mc_plan *p, struct cpu_node *c, const struct cp
 
 static void begin_backward(struct mc_plan *p, float *dparams)
 {
+    cpu_enter(p->be);
     if (dparams)
         memset(dparams, 0, p->g->P * sizeof *dparams);
 }

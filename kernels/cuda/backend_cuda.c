@@ -90,7 +90,7 @@ void cuda_launched(struct cuda *be, const char *kernel)
 
 cudaStream_t cuda_stream(const struct cuda *be)
 {
-    return be->stream;
+    return be->now;
 }
 
 struct cuda *cuda_entered(struct mc_backend *base)
@@ -106,17 +106,42 @@ struct cuda_partial cuda_parts(const struct cuda *be)
     return (struct cuda_partial){be->part, (uint32_t *)(be->part + CUDA_PARTS)};
 }
 
-void cuda_fork(struct cuda *be)
+int cuda_fork(struct cuda *be)
 {
+    if (cuda_watch)
+        return 0;
     cuda_check(be, cudaEventRecord(be->forks, be->stream));
     cuda_check(be, cudaStreamWaitEvent(be->beside, be->forks, 0));
+    be->forked = 1;
+    return 1;
 }
 
 void cuda_join(struct cuda *be)
 {
-    cuda_fork(be); /* also where nothing is beside: a capture knows that stream then */
     cuda_check(be, cudaEventRecord(be->joins, be->beside));
     cuda_check(be, cudaStreamWaitEvent(be->stream, be->joins, 0));
+    be->forked = 0;
+}
+
+void cuda_begin_beside(struct cuda *be)
+{
+    if (cuda_fork(be))
+        be->now = be->beside;
+}
+
+struct cuda *cuda_entered_beside(struct mc_backend *base)
+{
+    struct cuda *be = cuda_of(base);
+
+    cuda_use(be);
+    if (be->forked)
+        cuda_begin_beside(be);
+    return be;
+}
+
+void cuda_end_beside(struct cuda *be)
+{
+    be->now = be->stream;
 }
 
 /* ---- products ---------------------------------------------------------------------------------
@@ -233,6 +258,7 @@ static int start(struct cuda *be, struct mc_error *err)
     cuda_check(be, cudaSetDevice(be->device));
     cuda_check(be, cudaStreamCreateWithFlags(&be->stream, cudaStreamNonBlocking));
     cuda_check(be, cudaStreamCreateWithFlags(&be->beside, cudaStreamNonBlocking));
+    be->now = be->stream;
     cuda_check(be, cudaEventCreateWithFlags(&be->forks, cudaEventDisableTiming));
     cuda_check(be, cudaEventCreateWithFlags(&be->joins, cudaEventDisableTiming));
     if (!be->failed)

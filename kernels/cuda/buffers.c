@@ -27,8 +27,8 @@ int cuda_take(struct cuda *be, size_t bytes, const char *what, void **out, struc
     void *p = NULL;
     cudaError_t rc = cudaSetDevice(be->device);
 
-    if (rc == cudaSuccess)
-        rc = cudaMalloc(&p, bytes ? bytes : 1);
+    if (rc == cudaSuccess) /* so much may be an invalid argument to cudaMalloc */
+        rc = bytes > SIZE_MAX / 4 ? cudaErrorMemoryAllocation : cudaMalloc(&p, bytes ? bytes : 1);
     if (rc == cudaSuccess)
         rc = cudaMemsetAsync(p, 0, bytes ? bytes : 1, be->stream);
     if (rc == cudaSuccess) {
@@ -80,6 +80,7 @@ int cuda_buf_grow(struct mc_backend *base, struct mc_buf *b, size_t bytes, struc
     void *data = NULL;
 
     assert(bytes >= b->bytes);
+    cuda_enter(be);
     int rc = cuda_take(be, bytes, "a buffer", &data, err);
     if (rc)
         return rc;

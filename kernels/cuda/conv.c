@@ -85,9 +85,7 @@ void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *wei
                 (double)c->shape.n * c->shape.oc * c->shape.oh * c->shape.ow +
                 (double)c->shape.oc * c->shape.ic / c->shape.groups * c->shape.kernel[0] *
                     c->shape.kernel[1]));
-    beside = beside && !cuda_watch; /* who times wants one at a time */
-    if (beside)
-        cuda_fork(c->be);
+    beside = beside && cuda_fork(c->be);
     const cudnnStatus_t rc = cuda_engine_run(beside ? c->be->dnn_beside : c->be->dnn,
                                              &c->engines[pass], x, weight, y, work);
     cuda_launched(c->be, calls[pass]);

@@ -4,13 +4,13 @@
  *
  * C files decide what runs in which order; the .cu files hold the kernels and the functions that
  * launch them (kernels.h). All work goes to one stream, so what is launched later sees what was
- * launched before, but for weights' gradients, which nothing waits for until a backward pass ends;
- * and only put() and get() wait. An activation lies as (N,C,H,W) float32, or
- * (N,H,W,C) in half precision. Every live node has memory of its own for its output and, with
- * backward, for its output's gradient; but a batch norm does the ReLU that alone follows it, and an
- * addition between them, whose gradient is where that of what is added begins; and what a batch
- * norm makes for a concatenation alone lies there. How many images of a batch count is known on the
- * device alone (struct cuda_batch). */
+ * launched before, but for weights' gradients and what metrics() and then sumsq() add, which a
+ * backward pass does not wait for before it ends; and only put() and get() wait. An activation lies
+ * as (N,C,H,W) float32, or (N,H,W,C) in half precision. Every live node has memory of its own for
+ * its output and, with backward, for its output's gradient; but a batch norm does the ReLU that
+ * alone follows it, and an addition between them; the gradient of one of an addition's inputs may
+ * lie in the addition's; and what a batch norm makes for a concatenation alone lies there. How many
+ * images of a batch count is known on the device alone (struct cuda_batch). */
 #ifndef MC_CUDA_H
 #define MC_CUDA_H
 
@@ -30,6 +30,8 @@ struct cuda {
     int any_order;               /* convolutions may add in any order */
     cudaStream_t stream, beside; /* what runs beside the other work, from a fork to a join */
     cudaEvent_t forks, joins;
+    int forked;       /* something may be beside */
+    cudaStream_t now; /* that kernels are launched on */
     cudnnHandle_t dnn, dnn_beside;
     cudnnBackendDescriptor_t properties; /* the device's, for cuDNN */
     cublasHandle_t blas;
@@ -254,14 +256,25 @@ void cuda_fill_zeros(struct cuda *be, void *p, size_t bytes);
 void cuda_give_back(struct cuda *be, void *p);
 
 /* What is given to be->beside then comes behind all that was given to be->stream; and what is given
- * to be->stream then, behind all that was given to be->beside. */
-void cuda_fork(struct cuda *be);
+ * to be->stream then, behind all that was given to be->beside. 0: there is no fork, as somebody
+ * times what runs, one after the other. */
+int cuda_fork(struct cuda *be);
 void cuda_join(struct cuda *be);
 
+/* What is launched from here to cuda_end_beside goes on beside what comes next, until a join. */
+void cuda_begin_beside(struct cuda *be);
+
 /* The current device is a thread's: every entry point sets it. */
-static inline void cuda_enter(struct cuda *be)
+static inline void cuda_use(struct cuda *be)
 {
     cuda_check(be, cudaSetDevice(be->device));
+}
+/* And all but metrics(), sumsq() and backward() wait for what is beside. */
+static inline void cuda_enter(struct cuda *be)
+{
+    cuda_use(be);
+    if (be->forked)
+        cuda_join(be);
 }
 /* what: was to be done */
 void cuda_check_dnn(struct cuda *be, cudnnStatus_t status, const char *what);

@@ -102,6 +102,9 @@ void cuda_check_kernel(struct cuda *be, cudaError_t status, const char *kernel);
 cudaStream_t cuda_stream(const struct cuda *be);
 /* The current device is a thread's: every entry point sets it. */
 struct cuda *cuda_entered(struct mc_backend *be);
+/* Beside the other work where something is, until cuda_end_beside. */
+struct cuda *cuda_entered_beside(struct mc_backend *be);
+void cuda_end_beside(struct cuda *be);
 #define CUDA_PARTS 1024
 struct cuda_partial cuda_parts(const struct cuda *be); /* (CUDA_PARTS), of a flat vector's sums */
 
@@ -250,11 +253,10 @@ void cuda_copy_out(struct cuda *be, const struct cuda_shape *s, const void *from
 
 /* ---- pixels (pixels.cu); cpu/pixels.c ---------------------------------------------------------
  */
-void cuda_begin_batch(struct cuda *be, size_t n, const struct mc_source *src,
-                      const struct mc_ctl *ctl, const struct cuda_rows *r);
+/* Of the batch that ctl's row begins, which fills r; ctl NULL: of the one that r has. */
 void cuda_take_pixels(struct cuda *be, const struct mc_source *src, const struct cuda_shape *sh,
-                      int h, int w, const struct cuda_rows *r, const struct cuda_scaling *s,
-                      int normalise, void *out);
+                      int h, int w, const struct mc_ctl *ctl, const struct cuda_rows *r,
+                      const struct cuda_scaling *s, int normalise, void *out);
 /* to = from (N,C,HW) * scale + shift, of the images that count */
 void cuda_scale_pixels(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
                        const float *from, void *to);

@@ -18,7 +18,7 @@ void cuda_begin_forward(struct cuda *be, const struct cuda_rows *r, const struct
     LAUNCH_EACH(be, begin_forward, (size_t)1, *r, ctl);
 }
 
-enum { SIDE = 16 }; /* threads of an image */
+#define SIDE (CUDA_THREADS < 32 ? CUDA_THREADS : 32) /* threads of an image: a warp */
 
 /* For the threads of an image, of its logits x: the greatest, of which the lowest index wins and a
  * NaN stays, as in PyTorch, and the sum of exp(x - top), of SIDE partial sums by halves. The whole

@@ -6,14 +6,14 @@
 
 #include <assert.h>
 
-static void gather_pixels(struct mc_plan *p, const struct mc_source *src,
+static void gather_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_ctl *ctl,
                           const struct cuda_shape *s, int normalise, void *out)
 {
     const struct mc_node *n = p->nodes[0].n;
 
     assert(!src->augment || (!(src->augment->contrast > 0) && !(src->augment->saturation > 0)) ||
            n->c == 1 || n->c == 3);
-    cuda_take_pixels(p->be, src, s, n->h, n->w, &p->rows, &p->scaling, normalise, out);
+    cuda_take_pixels(p->be, src, s, n->h, n->w, ctl, &p->rows, &p->scaling, normalise, out);
 }
 
 void cuda_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl)
@@ -21,8 +21,7 @@ void cuda_load(struct mc_plan *p, const struct mc_source *src, const struct mc_b
     const struct cuda_shape s = cuda_node_shape(p, &p->nodes[0]);
 
     cuda_enter(p->be);
-    cuda_begin_batch(p->be, p->batch, src, (const struct mc_ctl *)ctl->data, &p->rows);
-    gather_pixels(p, src, &s, 1, p->nodes[0].out);
+    gather_pixels(p, src, (const struct mc_ctl *)ctl->data, &s, 1, p->nodes[0].out);
 }
 
 /* ctl is the load's, whose copy the plan has. */
@@ -36,7 +35,7 @@ void cuda_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc
     first.type = CUDA_F32;
     assert(out->bytes >= p->batch * first.image * sizeof(float));
     cuda_enter(p->be);
-    gather_pixels(p, src, &first, 0, cuda_floats(out));
+    gather_pixels(p, src, NULL, &first, 0, cuda_floats(out));
 }
 
 void cuda_set_pixels(struct mc_plan *p, const struct mc_buf *pixels)
@@ -97,8 +96,14 @@ void cuda_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
 
 void cuda_metrics(struct mc_plan *p, struct mc_buf *acc)
 {
-    cuda_enter(p->be);
+    if (p->backward) { /* a pass that may come next does not wait for it */
+        cuda_use(p->be);
+        cuda_begin_beside(p->be);
+    } else {
+        cuda_enter(p->be);
+    }
     cuda_add_metrics(p->be, &p->rows, (double *)acc->data);
+    cuda_end_beside(p->be);
 }
 
 /* Channels [first, first + count) of a node's output. */

@@ -1,38 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A batch from the data set: gather, augmentation (backend.h defines it), normalisation; one block
- * an image. */
+ * A batch from the data set: its samples, gather, augmentation (backend.h defines it),
+ * normalisation; one block an image. */
 #include "kernels/cuda/device.cuh"
 
 extern "C" {
 #include "kernels/augment.h"
-}
-
-/* One block: the row's samples; `valid` is the number of them in front of the first -1. */
-static __global__ void begin_batch(size_t n, const int32_t *order, const int32_t *labels,
-                                   uint32_t base, const struct mc_ctl *ctl, struct cuda_rows r)
-{
-    const int32_t *row = order + (size_t)ctl->row * n;
-    double count = 0;
-
-    for (size_t i = threadIdx.x; i < n; i += CUDA_THREADS) {
-        r.samples[i] = row[i];
-        r.ids[i] = (uint32_t)row[i] + base;
-        r.labels[i] = row[i] < 0 ? 0 : labels[row[i]];
-        count += row[i] >= 0;
-    }
-    count = block_sum(count);
-    if (threadIdx.x == 0) {
-        r.batch->ctl = *ctl;
-        r.batch->valid = (uint32_t)count;
-    }
-}
-
-void cuda_begin_batch(struct cuda *be, size_t n, const struct mc_source *src,
-                      const struct mc_ctl *ctl, const struct cuda_rows *r)
-{
-    LAUNCH_BLOCKS(be, begin_batch, 1, n, (const int32_t *)src->order->data,
-                  (const int32_t *)src->labels->data, src->base, ctl, *r);
 }
 
 static __device__ float grey(const float *x, int c)
@@ -50,7 +23,10 @@ static __device__ void change_saturation(float *x, int c, float f)
 
 struct take {
     const void *images;
-    int bytes; /* uint8 pixels, not float32 */
+    const int32_t *order, *labels;
+    uint32_t base;
+    const struct mc_ctl *ctl; /* NULL: the batch is begun */
+    int bytes;                /* uint8 pixels, not float32 */
     struct mc_augment augment;
     int augments, colours;
     uint32_t purpose;
@@ -96,6 +72,30 @@ static __device__ float contrast_rest(const struct take *t, const struct cuda_sc
     return (1 - d->contrast) * (float)(block_sum(sum) / (double)hw);
 }
 
+/* The whole block i: sample i of the row; block 0 counts those of the batch, which are in front of
+ * the first -1, too. */
+static __device__ void begin_image(const struct take *t, uint32_t n, const struct cuda_rows *r,
+                                   uint32_t i)
+{
+    const int32_t *row = t->order + (size_t)t->ctl->row * n;
+    double count = 0;
+
+    if (threadIdx.x == 0) {
+        r->samples[i] = row[i];
+        r->ids[i] = (uint32_t)row[i] + t->base;
+        r->labels[i] = row[i] < 0 ? 0 : t->labels[row[i]];
+    }
+    if (i > 0)
+        return;
+    for (uint32_t k = threadIdx.x; k < n; k += CUDA_THREADS)
+        count += row[k] >= 0;
+    count = block_sum(count);
+    if (threadIdx.x == 0) {
+        r->batch->ctl = *t->ctl;
+        r->batch->valid = (uint32_t)count;
+    }
+}
+
 template <class T>
 static __global__ void take_pixels(struct take t, struct cuda_shape sh, struct cuda_rows r,
                                    struct cuda_scaling s, T *out)
@@ -106,7 +106,10 @@ static __global__ void take_pixels(struct take t, struct cuda_shape sh, struct c
     T *to = out + i * sh.image;
     float x[MC_MAX_CHANNELS_IN], rest = 0;
 
-    if (i >= r.batch->valid) { /* the whole block */
+    if (t.ctl)
+        begin_image(&t, sh.n, &r, i);
+    __syncthreads();
+    if (r.samples[i] < 0) { /* the whole block */
         for (int q = (int)threadIdx.x; q < hw; q += CUDA_THREADS)
             for (int k = 0; k < t.c; k++)
                 set(&to[(uint32_t)k * sh.channel + (uint32_t)q * sh.pixel], 0);
@@ -114,7 +117,7 @@ static __global__ void take_pixels(struct take t, struct cuda_shape sh, struct c
     }
     const size_t at = (size_t)r.samples[i] * (size_t)(t.c * hw);
     if (threadIdx.x == 0 && t.augments)
-        draw = mc_draw_of(&t.augment, &r.batch->ctl, t.purpose, r.ids[i]);
+        draw = mc_draw_of(&t.augment, t.ctl ? t.ctl : &r.batch->ctl, t.purpose, r.ids[i]);
     __syncthreads();
     const struct mc_draw d = draw;
     if (t.colours && t.augment.contrast > 0)
@@ -133,12 +136,16 @@ static __global__ void take_pixels(struct take t, struct cuda_shape sh, struct c
 }
 
 void cuda_take_pixels(struct cuda *be, const struct mc_source *src, const struct cuda_shape *sh,
-                      int h, int w, const struct cuda_rows *r, const struct cuda_scaling *s,
-                      int normalise, void *out)
+                      int h, int w, const struct mc_ctl *ctl, const struct cuda_rows *r,
+                      const struct cuda_scaling *s, int normalise, void *out)
 {
     struct take t = {};
 
     t.images = src->images->data;
+    t.order = (const int32_t *)src->order->data;
+    t.labels = (const int32_t *)src->labels->data;
+    t.base = src->base;
+    t.ctl = ctl;
     t.bytes = src->pixels == MC_U8;
     if (src->augment) {
         t.augment = *src->augment;

@@ -87,9 +87,9 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
 /* In what others have, which is placed by now; a concatenation's may be an addition's. */
 static void place_in_others(struct mc_plan *p)
 {
-    for (struct cuda_node *c = p->nodes; c < p->nodes + p->g->n_nodes; c++)
-        if (c->role->shares >= 0)
-            c->grad = p->nodes[c->role->shares].grad;
+    for (int i = p->g->n_nodes - 1; i >= 0; i--)
+        if (p->roles[i].shares >= 0) /* an addition's, whose own may lie in another's */
+            p->nodes[i].grad = p->nodes[p->roles[i].shares].grad;
     for (struct cuda_node *c = p->nodes; c < p->nodes + p->g->n_nodes; c++) {
         if (!c->whole || !p->data)
             continue;

@@ -65,12 +65,15 @@ static void give_up(struct cuda *be, struct mc_capture *r, cudaError_t why)
 static cudaError_t capture(struct cuda *be, size_t steps, void (*work)(void *), void *arg,
                            cudaGraph_t *graph)
 {
-    const cudaError_t rc = cudaStreamBeginCapture(be->stream, cudaStreamCaptureModeThreadLocal);
+    cudaError_t rc;
 
+    cuda_enter(be); /* what is beside is not of the capture */
+    rc = cudaStreamBeginCapture(be->stream, cudaStreamCaptureModeThreadLocal);
     if (rc != cudaSuccess)
         return rc;
     for (size_t i = 0; i < steps; i++)
         work(arg);
+    cuda_enter(be); /* and nothing is beside behind it */
     return cudaStreamEndCapture(be->stream, graph);
 }
 

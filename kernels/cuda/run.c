@@ -169,7 +169,8 @@ static void add(struct mc_plan *p, size_t n, const void *a, const void *b, void 
 
 static void move(struct mc_plan *p, size_t n, const void *from, int adds, void *to)
 {
-    cuda_copy_rows(p->be, p->type, 1, n, from, 0, adds, to, 0);
+    if (adds || to != from)
+        cuda_copy_rows(p->be, p->type, 1, n, from, 0, adds, to, 0);
 }
 
 /* Rows of an image's channels, or of a pixel's. */
@@ -280,6 +281,7 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
 
 static void begin_backward(struct mc_plan *p, float *dparams)
 {
+    cuda_use(p->be); /* metrics may go on beside it */
     if (dparams)
         cuda_fill_zeros(p->be, dparams, p->g->P * sizeof *dparams);
 }
@@ -360,7 +362,7 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, int i,
 
 static void end_backward(struct mc_plan *p, float *dparams)
 {
-    if (dparams)
+    if (p->be->forked)
         cuda_join(p->be);
     if (dparams && p->copies.convs)
         cuda_copy_gradients(p->be, p->type, p->copies.convs, p->copies.grad, p->copies.param,

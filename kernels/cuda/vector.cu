@@ -160,7 +160,7 @@ static __global__ void sum_squares(size_t n, const P *x, struct cuda_partial o, 
 void cuda_sumsq(struct mc_backend *base, size_t n, const struct mc_buf *x, double scale,
                 struct mc_buf *acc, size_t slot)
 {
-    struct cuda *be = cuda_entered(base);
+    struct cuda *be = cuda_entered_beside(base);
     const size_t want = (n + 4095) / 4096, parts = want < 1            ? 1
                                                    : want < CUDA_PARTS ? want
                                                                        : CUDA_PARTS;
@@ -172,6 +172,7 @@ void cuda_sumsq(struct mc_backend *base, size_t n, const struct mc_buf *x, doubl
     else
         LAUNCH_BLOCKS(be, sum_squares, parts, n, (const PACK(float, 1) *)data(x), cuda_parts(be),
                       scale, (double *)acc->data + slot);
+    cuda_end_beside(be);
 }
 
 static __global__ void gather(size_t n, float *dst, const float *src, const uint32_t *index)

@@ -273,13 +273,14 @@ static void run(size_t blocks, unsigned threads, int waits, const std::function<
     }
 }
 
-void emulate_launch(size_t blocks, unsigned threads, int waits, const std::function<void()> &body)
+void emulate_launch(cudaStream_t stream, size_t blocks, unsigned threads, int waits,
+                    const std::function<void()> &body)
 {
     if (!blocks || blocks > 0x7fffffff) {
         fprintf(stderr, "emulation: a launch of %zu blocks\n", blocks);
         abort();
     }
-    emulated_do([=] { run(blocks, threads, waits, body); });
+    emulated_do_on(stream, [=] { run(blocks, threads, waits, body); });
 }
 
 /* ---- which device ---- */

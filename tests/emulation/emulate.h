@@ -6,6 +6,8 @@
 #ifndef MC_EMULATE_H
 #define MC_EMULATE_H
 
+#include <cuda_runtime_api.h>
+
 #include <functional>
 
 struct emulated_place {
@@ -18,7 +20,8 @@ extern const unsigned emulated_width;
 
 /* waits: the body has barriers. Order: as MC_EMULATION_ORDER says, "backwards" or not. A barrier
  * that not all threads of a block come to ends the program. */
-void emulate_launch(size_t blocks, unsigned threads, int waits, const std::function<void()> &body);
+void emulate_launch(cudaStream_t stream, size_t blocks, unsigned threads, int waits,
+                    const std::function<void()> &body);
 void emulate_barrier();
 
 /* Threads run one after another. */
@@ -31,9 +34,10 @@ static inline unsigned emulate_increment(unsigned *x, unsigned most)
 
 /* Arguments are taken at the launch. */
 template <class K, class... A>
-void emulate_call(size_t blocks, unsigned threads, int waits, K kernel, A... arguments)
+void emulate_call(cudaStream_t stream, size_t blocks, unsigned threads, int waits, K kernel,
+                  A... arguments)
 {
-    emulate_launch(blocks, threads, waits, [=] { kernel(arguments...); });
+    emulate_launch(stream, blocks, threads, waits, [=] { kernel(arguments...); });
 }
 
 #undef __shared__
@@ -50,8 +54,8 @@ void emulate_call(size_t blocks, unsigned threads, int waits, K kernel, A... arg
 #define LAUNCH_BLOCKS(be, kernel, blocks, ...) EMULATE(be, kernel, blocks, 1, __VA_ARGS__)
 #define EMULATE(be, kernel, blocks, waits, ...)                                                    \
     (emulate_call(                                                                                 \
-         blocks, CUDA_THREADS, waits, [=](const auto &...taken) { kernel(taken...); },             \
-         __VA_ARGS__),                                                                             \
+         cuda_stream(be), blocks, CUDA_THREADS, waits,                                             \
+         [=](const auto &...taken) { kernel(taken...); }, __VA_ARGS__),                            \
      cuda_launched(be, #kernel))
 
 #endif

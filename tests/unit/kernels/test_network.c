@@ -2,6 +2,7 @@
  *
  * Networks on the backend against plain float64 loops: every kind of node, forward and backward, in
  * all modes, with full and short batches. */
+#include "kernels/roles.h"
 #include "tests/unit/kernels/device.h"
 #include "tests/unit/kernels/naive.h"
 #include "tests/unit/under.h"
@@ -347,9 +348,54 @@ static struct mc_graph *layered_net(void)
 
 static void layer_norms_and_scales(void **state)
 {
+    struct mc_graph *g = layered_net();
+    struct mc_role *roles =
+        mc_roles_new(g, &(struct mc_plan_opts){.backward = 1, .input_grad = 1}, 1);
+    int additions = 0, lent = 0;
+
     (void)state;
+    assert_non_null(roles);
+    for (int i = 0; i < g->n_nodes; i++) {
+        additions += g->nodes[i].op == MC_OP_ADD;
+        lent += roles[i].shares >= 0 && g->nodes[roles[i].shares].op == MC_OP_ADD;
+    }
+    assert_true(additions == 2 && lent == 2);
+    free(roles);
+    mc_graph_free(g);
     check_network(layered_net(), 0, 0, 2e-5);
     check_network(layered_net(), 1, 0, 2e-5);
+}
+
+static float *gradient_of_plan(struct fixture *f, struct mc_plan_opts o)
+{
+    o.backward = 1;
+    struct mc_plan *p = plan(f->g, o);
+
+    forward(f, p, MC_MODE_BATCH);
+    be->backward(p, f->d_params, f->d_grad);
+    float *grad = floats(f->g->P);
+    fetch(f->d_grad, grad, f->g->P * sizeof(float));
+    return grad;
+}
+
+/* An addition that no loss depends on gives no gradient, but is computed where it is tapped. */
+static void an_addition_beside_the_loss(void **state)
+{
+    struct mc_graph *g = mc_graph_new("beside", 3, 8, 8, 5, MEAN, STD);
+    const int x = mc_graph_conv(g, NULL, 0, 8, (struct mc_conv_opts){.kernel = 3, .pad = 1});
+    const int y = mc_graph_conv(g, NULL, x, 8, (struct mc_conv_opts){.kernel = 3, .pad = 1});
+    struct fixture f;
+
+    (void)state;
+    head(g, mc_graph_globalpool(g, NULL, x), 1, 0);
+    const int sum = mc_graph_add(g, NULL, (int[]){x, y}, 2);
+    head(g, mc_graph_globalpool(g, NULL, sum), .3f, 1);
+    setup(&f, finish(g, 0), 0);
+    set_order(&f, B, (int32_t[B]){0});
+    const struct mc_tap_request tap = {.node = sum, .count = 8};
+    assert_memory_equal(gradient_of_plan(&f, (struct mc_plan_opts){.taps = &tap, .n_taps = 1}),
+                        gradient_of_plan(&f, (struct mc_plan_opts){0}), f.g->P * sizeof(float));
+    teardown(&f);
 }
 
 int main(void)
@@ -362,6 +408,7 @@ int main(void)
         cmocka_unit_test(convolutions_in_groups),
         cmocka_unit_test(gates_and_activations),
         cmocka_unit_test(layer_norms_and_scales),
+        cmocka_unit_test(an_addition_beside_the_loss),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

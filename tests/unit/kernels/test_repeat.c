@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Work that a device takes down and repeats: so often as it was wanted, steps of a network with the
- * bytes of the same steps one by one, buffers that grew in between, and a device that cannot. */
+ * bytes of the same steps one by one in any order that the device may choose, buffers that grew in
+ * between, and a device that cannot. */
 #include "tests/unit/kernels/steps.h"
 
 #include "tests/unit/under.h"
@@ -140,6 +141,49 @@ static void steps_have_the_bytes_of_direct_ones(void **state)
     assert_null(strstr(be->describe, "not captured"));
 }
 
+/* With open_steps' struct as `arg`: ends with what may be done beside what comes next. */
+static void measure(void *arg)
+{
+    struct steps *s = arg;
+
+    be->load(s->p, &s->f.source, s->f.d_ctl);
+    be->forward(s->p, MC_MODE_BATCH, s->f.d_params, NULL, NULL, s->f.d_ctl);
+    be->metrics(s->p, s->sums);
+}
+
+static void images_are_counted_once(void)
+{
+    int32_t order[B];
+    const float lrs[1] = {0};
+    double sums[STEP_SUMS];
+    struct mc_capture *again = NULL;
+    struct steps s;
+
+    for (int i = 0; i < B; i++)
+        order[i] = i;
+    open_steps(&s, branched(), 1, order, lrs, NULL);
+    be->repeat(be, &again, STEPS, measure, &s);
+    be->repeat(be, &again, STEPS, measure, &s);
+    fetch(s.sums, sums, sizeof sums);
+    assert_true(sums[MC_METRIC_IMAGES] == 2 * STEPS * B);
+    be->capture_free(be, again);
+    teardown(&s.f);
+}
+
+/* The emulated device does then last what may be done beside the rest. */
+static void what_is_done_beside_may_be_last(void **state)
+{
+    (void)state;
+    if (!on_emulation())
+        skip();
+    same_as_step_by_step(STEPS);
+    assert_int_equal(setenv("MC_EMULATION_ORDER", "backwards", 1), 0);
+    same_as_step_by_step(0);
+    same_as_step_by_step(STEPS);
+    images_are_counted_once();
+    assert_int_equal(unsetenv("MC_EMULATION_ORDER"), 0);
+}
+
 /* ---- a device that cannot ---- */
 
 static void what_cannot_be_captured_is_done_and_said(void **state)
@@ -196,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_is_done_so_often),
         cmocka_unit_test(steps_have_the_bytes_of_direct_ones),
+        cmocka_unit_test(what_is_done_beside_may_be_last),
         cmocka_unit_test(what_cannot_be_captured_is_done_and_said),
         cmocka_unit_test(a_longer_graph_may_fail),
     };
