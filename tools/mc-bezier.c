@@ -2,6 +2,7 @@
  *
  * mc-bezier: two networks in, a curve of low loss between them out; or a point of a curve as
  * weights. */
+#include "libcommon/base/file.h"
 #include "tools/cli/computed_with.h"
 #include "tools/curve/objective.h"
 #include "tools/eval/measure.h"
@@ -73,13 +74,11 @@ static int read_perm(const struct options *o, const struct mc_weights *a, struct
         rc = mc_perm_read(perm, o->perm, &s, o->cli.history, err);
     if (!rc)
         rc = mc_fail_in(mc_perm_apply(perm, &s, b->graph, b->params, NULL, moved, NULL, err), err,
-                        "%s", o->perm);
+                        "%s", mc_file_called(o->perm));
     if (!rc) {
         memcpy(b->params, moved, b->graph->P * sizeof *moved);
         mc_history_set_pair(o->cli.history, a->id, b->id);
-        if (*perm->of[0] && (strcmp(perm->of[0], a->id) != 0 || strcmp(perm->of[1], b->id) != 0))
-            mc_warn(&o->cli, "%s was found between other networks than %s and %s", o->perm,
-                    o->cli.operands[0], o->cli.operands[1]);
+        mc_warn_found_elsewhere(&o->cli, perm, o->perm, a->id, b->id);
     }
     mc_symmetry_release(&s);
     free(moved);

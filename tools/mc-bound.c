@@ -4,6 +4,7 @@
  * pre-activations. */
 #include "formats/codecs/curve.h"
 #include "libcommon/base/alloc.h"
+#include "libcommon/base/file.h"
 #include "tools/align/bound.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/text.h"
@@ -62,26 +63,16 @@ static void check_options(struct options *o)
     o->cli.text = 1;
 }
 
-/* A file as messages name it. */
-static const char *called(const char *path)
-{
-    return strcmp(path, "-") ? path : "stdin";
-}
-
 static int read_perm(struct inputs *in, const struct options *o, struct mc_error *err)
 {
     const char *path = o->cli.operands[3];
-    const char *const ids[2] = {in->a.id, in->b.id};
     struct mc_symmetry s = {0};
-    int other = 0, rc = mc_symmetry_derive(&s, in->a.graph, err);
+    int rc = mc_symmetry_derive(&s, in->a.graph, err);
 
     if (!rc)
         rc = mc_perm_read(&in->perm, path, &s, NULL, err);
-    for (size_t i = 0; !rc && i < 2; i++)
-        other |= *in->perm.of[i] && strcmp(in->perm.of[i], ids[i]) != 0;
-    if (other)
-        mc_warn(&o->cli, "%s was found between other networks than %s and %s", called(path),
-                called(o->cli.operands[0]), called(o->cli.operands[1]));
+    if (!rc)
+        mc_warn_found_elsewhere(&o->cli, &in->perm, path, in->a.id, in->b.id);
     mc_symmetry_release(&s);
     return rc;
 }
@@ -106,7 +97,8 @@ static int read_inputs(struct inputs *in, const struct options *o, struct mc_err
     int rc = mc_weights_read_two(&in->a, &in->b, path[0], path[1], NULL, err);
 
     if (!rc)
-        rc = mc_fail_in(mc_bound_init(&in->bound, &in->a, &in->b, err), err, "%s", called(path[0]));
+        rc = mc_fail_in(mc_bound_init(&in->bound, &in->a, &in->b, err), err, "%s",
+                        mc_file_called(path[0]));
     if (!rc)
         rc = read_moments(in, path[2], err);
     if (!rc && o->cli.n_operands == 4)
@@ -119,7 +111,7 @@ static int read_inputs(struct inputs *in, const struct options *o, struct mc_err
         if (!rc)
             rc = mc_fail_in(
                 mc_bound_distances(&in->bound, &in->m, w ? &in->perm : NULL, in->delta[w], err),
-                err, "%s", called(path[2]));
+                err, "%s", mc_file_called(path[2]));
     }
     return rc;
 }

@@ -2,6 +2,7 @@
  *
  * mc-corr: how alike the units of two networks are, or how well matched ones correlate. */
 #include "formats/codecs/curve.h"
+#include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
 #include "tools/align/correlation.h"
 #include "tools/align/matching.h"
@@ -121,11 +122,9 @@ static int read_input(struct mc_moments *m, struct options *o, struct mc_error *
 /* What is wrong with sums is told with their file, where they are of one. */
 static int of_input(int rc, const struct options *o, struct mc_error *err)
 {
-    const char *file = o->cli.operands[0];
-
     if (rc != MC_EINPUT || o->cli.n_operands != 1)
         return rc;
-    return mc_fail_in(rc, err, "%s", strcmp(file, "-") ? file : "stdin");
+    return mc_fail_in(rc, err, "%s", mc_file_called(o->cli.operands[0]));
 }
 
 static void print_rows(const struct mc_signature *rows, size_t n, int permuted, FILE *f)
@@ -148,14 +147,13 @@ static int print_signature(const struct mc_moments *m, const struct options *o,
     struct mc_signature *rows = calloc(m->taps.n_taps + 1, sizeof *rows);
     struct mc_perm perm = {0};
     struct mc_text text = {0};
-    int other = 0, rc = rows ? 0 : mc_no_memory(err);
+    int rc = rows ? 0 : mc_no_memory(err);
 
     if (!rc && o->perm)
         rc = mc_perm_read(&perm, o->perm, NULL, NULL, err);
-    for (size_t i = 0; !rc && i < 2; i++)
-        other |= *perm.of[i] && *m->inputs[i] && strcmp(perm.of[i], m->inputs[i]) != 0;
-    if (other)
-        mc_warn(&o->cli, "%s was found between other networks than those of the moments", o->perm);
+    if (!rc && o->perm && mc_perm_found_elsewhere(&perm, m->inputs[0], m->inputs[1]))
+        mc_warn(&o->cli, "%s was found between other networks than those of the moments",
+                mc_file_called(o->perm));
     if (!rc)
         rc = of_input(mc_corr_signature(rows, m, o->perm ? &perm : NULL, err), o, err);
     if (!rc)

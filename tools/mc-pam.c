@@ -82,15 +82,13 @@ static int run(struct options *o, struct mc_error *err)
 {
     struct mc_pam_start s = {0};
     struct mc_history *h = o->cli.history;
-    int elsewhere = 0;
     int rc = mc_train_cli_open(&o->train, err);
 
     if (!rc)
-        rc = mc_pam_start_read(&s, o->cli.operands, o->perm, o->init, &elsewhere, h, err);
-    if (elsewhere)
-        mc_warn(&o->cli, "%s was found between other networks than %s and %s", o->perm,
-                o->cli.operands[0], o->cli.operands[1]);
+        rc = mc_pam_start_read(&s, o->cli.operands, o->perm, o->init, h, err);
     if (!rc) {
+        if (o->perm)
+            mc_warn_found_elsewhere(&o->cli, &s.perm, o->perm, s.a.id, s.b.id);
         mc_history_set_pair(h, s.a.id, s.b.id);
         mc_options_note(&o->cli, &o->pam, h);
         rc = train(o, &s, err);

@@ -4,6 +4,7 @@
  * permutations: invert, compose, draw, prove. */
 #include "formats/codecs/curve.h"
 #include "formats/codecs/weights.h"
+#include "libcommon/base/file.h"
 #include "tools/align/verify.h"
 #include "tools/cli/cli.h"
 
@@ -155,8 +156,9 @@ static int permute(struct options *o, struct mc_error *err)
     if ((rc = mc_weights_init(&pw, w.graph, w.dataset, err)) ||
         (rc = mc_perm_apply(&p, &s, w.graph, w.params, w.stats, pw.params, pw.stats, err)))
         goto out;
-    if (*p.of[1] && strcmp(p.of[1], w.id) != 0)
-        mc_warn(&o->cli, "%s was found for another network than %s", o->cli.operands[0], path);
+    if (mc_perm_found_elsewhere(&p, "", w.id))
+        mc_warn(&o->cli, "%s was found for another network than %s",
+                mc_file_called(o->cli.operands[0]), mc_file_called(path));
     for (size_t g = 0; g < p.n_groups; g++)
         mc_detail(&o->cli, "%s: %zu of %zu units move", p.names[g], mc_perm_moved(&p, g),
                   p.sizes[g]);

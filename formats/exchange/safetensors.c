@@ -273,7 +273,7 @@ static int open_file(struct reader *r, const char *path, struct mc_error *err)
 {
     int is_stdin = !strcmp(path, "-");
 
-    if (!(r->f.file = strdup(is_stdin ? "stdin" : path)))
+    if (!(r->f.file = strdup(mc_file_called(path))))
         return mc_no_memory(err);
     r->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (r->fd < 0)

@@ -109,7 +109,7 @@ int mc_input_open(struct mc_input **out, const char *path, struct mc_error *err)
                  ZSTD_DCtx_setParameter(in->decoder, ZSTD_d_windowLogMax, MC_WINDOW_LOG_MAX)))
         rc = mc_no_memory(err);
     else
-        rc = mc_fail_in(check_head(in, err), err, "%s", is_stdin ? "stdin" : path);
+        rc = mc_fail_in(check_head(in, err), err, "%s", mc_file_called(path));
     if (rc)
         mc_input_close(in);
     else

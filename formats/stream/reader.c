@@ -7,6 +7,7 @@
 #include "formats/stream/frame.h"
 #include "formats/stream/input.h"
 #include "libcommon/base/alloc.h"
+#include "libcommon/base/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -374,7 +375,7 @@ int mc_reader_open(struct mc_reader **out, const char *path, struct mc_error *er
     msgpack_unpacked_init(&r->history.object);
     msgpack_unpacked_init(&r->object);
     msgpack_unpacked_init(&r->inner);
-    r->name = strdup(strcmp(path, "-") ? path : "stdin");
+    r->name = strdup(mc_file_called(path));
     r->origin = calloc(1, sizeof *r->origin);
     r->hash = XXH3_createState();
     if (r->origin)

@@ -10,6 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+const char *mc_file_called(const char *path)
+{
+    return strcmp(path, "-") ? path : "stdin";
+}
+
 int mc_file_open(int *fd, uint64_t *bytes, const char *path, enum mc_err absent,
                  struct mc_error *err)
 {

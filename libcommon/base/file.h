@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* The file as messages name it: "-" is stdin. */
+const char *mc_file_called(const char *path);
 /* *bytes: its size; NULL: a pipe will do too, as from <(command), and reads as empty where nobody
  * writes to it. Errors name the path: `absent` when there is nothing of that name
  * (MC_EFAIL for one that the user gave, MC_EINPUT for a part of what he gave), MC_EFAIL when it

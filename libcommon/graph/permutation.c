@@ -178,6 +178,12 @@ void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from)
         memcpy(to->perm[g], from->perm[g], from->sizes[g] * sizeof *to->perm[g]);
 }
 
+int mc_perm_found_elsewhere(const struct mc_perm *p, const char *a, const char *b)
+{
+    return (*p->of[0] && *a && strcmp(p->of[0], a) != 0) ||
+           (*p->of[1] && *b && strcmp(p->of[1], b) != 0);
+}
+
 int mc_perm_check(const struct mc_perm *p, struct mc_error *err)
 {
     for (size_t g = 0; g < p->n_groups; g++) {

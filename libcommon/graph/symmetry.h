@@ -137,6 +137,8 @@ MC_USE_RESULT int mc_perm_inverse(struct mc_perm *p, struct mc_error *err); /* i
 MC_USE_RESULT int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error *err);
 size_t mc_perm_moved(const struct mc_perm *p, size_t group); /* units not at their own place */
 void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from); /* of the same groups */
+/* Is it known that it was found between other networks than these, of content ids? "": any. */
+int mc_perm_found_elsewhere(const struct mc_perm *p, const char *a, const char *b);
 /* Every entry in range and once; MC_EINPUT names the group. */
 MC_USE_RESULT int mc_perm_check(const struct mc_perm *p, struct mc_error *err);
 

@@ -5,6 +5,7 @@
 
 #include "libcommon/assign/assign.h"
 #include "libcommon/base/alloc.h"
+#include "libcommon/base/file.h"
 #include "libcommon/graph/nesting.h"
 
 #include <omp.h>
@@ -12,15 +13,10 @@
 
 enum { MOST_LINES = 8 }; /* of groups with units that hardly vary */
 
-static const char *file_name(const char *path)
-{
-    return strcmp(path, "-") ? path : "stdin";
-}
-
 int mc_match_check(const struct mc_matrices *m, const struct mc_matrices *c, const char *path,
                    const char *path_c, struct mc_error *err)
 {
-    const char *file = file_name(path_c), *post = file_name(path);
+    const char *file = mc_file_called(path_c), *post = mc_file_called(path);
 
     if (strcmp(c->at, "pre"))
         return mc_fail(err, MC_EINPUT, "%s: is of activations after the ReLU, not before it", file);

@@ -7,8 +7,10 @@
 #include "formats/stream/reader.h"
 #include "formats/stream/history.h"
 #include "kernels/open/backends.h"
+#include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
 #include "libcommon/base/near.h"
+#include "libcommon/graph/symmetry.h"
 #include "tools/cli/streams.h"
 #include "tools/cli/thrown.h"
 
@@ -62,6 +64,14 @@ void mc_say(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
     va_start(ap, fmt);
     message(fmt, ap);
     va_end(ap);
+}
+
+void mc_warn_found_elsewhere(const struct mc_cli *cli, const struct mc_perm *p, const char *path,
+                             const char *a, const char *b)
+{
+    if (mc_perm_found_elsewhere(p, a, b))
+        mc_warn(cli, "%s was found between other networks than %s and %s", mc_file_called(path),
+                mc_file_called(cli->operands[0]), mc_file_called(cli->operands[1]));
 }
 
 /* ---- options ---- */

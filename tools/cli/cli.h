@@ -27,6 +27,7 @@
 
 struct mc_backend;
 struct mc_history;
+struct mc_perm;
 struct options; /* each program's own */
 
 struct mc_cli {
@@ -132,6 +133,11 @@ void mc_say(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
 #define mc_note(cli, ...) mc_say(cli, MC_LEVEL_NOTE, __VA_ARGS__)
 #define mc_detail(cli, ...) mc_say(cli, MC_LEVEL_DETAIL, __VA_ARGS__)
 #define mc_warn(cli, ...) mc_say(cli, MC_LEVEL_WARN, __VA_ARGS__)
+
+/* Warns where p, of the file `path`, is known to be of other networks than the first two operands,
+ * which have the content ids a and b. */
+void mc_warn_found_elsewhere(const struct mc_cli *cli, const struct mc_perm *p, const char *path,
+                             const char *a, const char *b);
 
 /* Progress on stderr when that is a terminal, at most ten times a second, in a line no wider than
  * it. total 0: not known. */

@@ -5,10 +5,10 @@
 
 #include "formats/codecs/curve.h"
 #include "formats/codecs/weights.h"
+#include "libcommon/base/file.h"
 #include "tools/cli/text.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* What a plane is of. */
 struct subject {
@@ -81,7 +81,7 @@ int mc_plane_cli_networks(struct mc_plane_cli *p, struct mc_reader *first, FILE 
         const char *file = p->eval->cli->operands[i];
         rc = i ? mc_weights_read(&w[i], file, NULL, err)
                : mc_weights_read_stream(&w[i], first, NULL, err);
-        names[i] = strcmp(file, "-") ? file : "stdin";
+        names[i] = mc_file_called(file);
         if (!rc)
             rc = mc_graph_expect_same(w[0].graph, w[i].graph, names[0], names[i], err);
         vectors[i] = w[i].params;

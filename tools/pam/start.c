@@ -78,7 +78,7 @@ out:
 }
 
 int mc_pam_start_read(struct mc_pam_start *s, const char *const path[2], const char *perm,
-                      const char *init, int *elsewhere, struct mc_history *h, struct mc_error *err)
+                      const char *init, struct mc_history *h, struct mc_error *err)
 {
     int rc = mc_weights_read_two(&s->a, &s->b, path[0], path[1], h, err);
 
@@ -86,13 +86,9 @@ int mc_pam_start_read(struct mc_pam_start *s, const char *const path[2], const c
         rc = mc_symmetry_derive(&s->symmetry, s->a.graph, err);
     if (!rc && !(s->offset = calloc(s->a.graph->P, sizeof *s->offset)))
         rc = mc_no_memory(err);
-    if (!rc && perm) {
-        rc = mc_perm_read(&s->perm, perm, &s->symmetry, h, err);
-        *elsewhere = !rc && *s->perm.of[0] &&
-                     (strcmp(s->perm.of[0], s->a.id) != 0 || strcmp(s->perm.of[1], s->b.id) != 0);
-    } else if (!rc) {
-        rc = mc_perm_init(&s->perm, &s->symmetry, err);
-    }
+    if (!rc)
+        rc = perm ? mc_perm_read(&s->perm, perm, &s->symmetry, h, err)
+                  : mc_perm_init(&s->perm, &s->symmetry, err);
     if (!rc && init)
         rc = start_from_curve(s, path, init, h, err);
     if (!rc)

@@ -18,11 +18,11 @@ struct mc_pam_start {
 
 /* Read the networks path[0] and path[1], of one graph; then the permutation of the file perm (NULL:
  * the identity), or permutation and control point of the quadratic Bezier curve in the file init
- * (NULL: the straight line). *elsewhere: 1 where perm was found between other networks. s is zeroed
- * before, to be released also after an error. MC_EINPUT: init is no curve between these. */
+ * (NULL: the straight line). s is zeroed before, to be released also after an error. MC_EINPUT:
+ * init is no curve between these. */
 MC_USE_RESULT int mc_pam_start_read(struct mc_pam_start *s, const char *const path[2],
-                                    const char *perm, const char *init, int *elsewhere,
-                                    struct mc_history *h, struct mc_error *err);
+                                    const char *perm, const char *init, struct mc_history *h,
+                                    struct mc_error *err);
 void mc_pam_start_release(struct mc_pam_start *s);
 /* Write the curve a, its control point, P b, with the permutation P in it, as s->blocks. */
 MC_USE_RESULT int mc_pam_curve_write(struct mc_pam_start *s, const char *path,

@@ -50,7 +50,7 @@ int mc_table_load_text(struct mc_table *t, const char *path, int torn, struct mc
     int rc = 0;
 
     memset(t, 0, sizeof *t);
-    if (!(t->name = strdup(std ? "stdin" : path)))
+    if (!(t->name = strdup(mc_file_called(path))))
         return mc_no_memory(err);
     FILE *f = std ? stdin : fopen(path, "r");
     if (f)

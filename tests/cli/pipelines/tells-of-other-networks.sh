@@ -8,10 +8,12 @@ mc-corr -q aq.mcz | mc-hungarian -q -o p.mcz
 mc-permute p.mcz q.mcz -o back.mcz
 says '' mc-permute p.mcz q.mcz
 says 'mc-permute: p.mcz was found for another network than a.mcz' mc-permute p.mcz a.mcz
+says 'mc-permute: p.mcz was found for another network than stdin' mc-permute p.mcz - <a.mcz
 says '' mc-permute --inverse p.mcz back.mcz
 mc-permute --compose p.mcz p.mcz -o pp.mcz
 says '' mc-permute pp.mcz a.mcz
 says '' mc-corr --signature --perm p.mcz aq.mcz
 says 'mc-corr: p.mcz was found between other networks than those of the moments' mc-corr --signature --perm p.mcz qa.mcz
+says 'mc-corr: stdin was found between other networks than those of the moments' mc-corr --signature --perm - qa.mcz <p.mcz
 mc-corr -q aq.mcz | mc-hungarian -q --no-history -o bare.mcz
 says '' mc-permute bare.mcz a.mcz
