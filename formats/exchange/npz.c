@@ -184,7 +184,7 @@ static int is_file(const char *path, uint64_t *bytes, struct mc_error *err)
     if (stat(path, &st))
         return mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return mc_fail(err, MC_EFAIL, "cannot read '%s': npz has to be a file", path);
+        return mc_fail(err, MC_EINPUT, "%s: is no regular file", path);
     *bytes = (uint64_t)st.st_size;
     return 0;
 }

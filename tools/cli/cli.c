@@ -290,14 +290,25 @@ static void check_needs(const struct mc_options *all)
                 mc_cli_usage("--%s has no effect without --%s", u->row->name, u->row->needs[k]);
 }
 
-void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int argc, char **argv)
+/* As it was called, "mc" where that name is none to show. */
+static const char *called(int argc, char **argv)
 {
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    const char *name = slash ? slash + 1 : argc > 0 ? argv[0] : "";
+
+    for (const char *c = name; *c; c++)
+        if (*c <= ' ' || *c > '~')
+            return "mc";
+    return *name ? name : "mc";
+}
+
+void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int argc, char **argv)
+{
     struct mc_options *all = &cli->options;
     struct argp_option list[MC_MAX_OPTIONS + 1] = {0};
     const struct argp argp = {.options = list, .parser = parse};
 
-    program = slash ? slash + 1 : argc > 0 ? argv[0] : "mc";
+    program = called(argc, argv);
     cli->tool = program;
     operands = args;
     doc = text;

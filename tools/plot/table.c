@@ -146,6 +146,9 @@ int mc_table_read(struct mc_table *t, const char *path, struct mc_error *err)
     char *rest = t->text;
     for (size_t number = 1; !rc && *rest; number++) {
         char *line = strsep(&rest, "\n");
+        size_t n = strlen(line);
+        if (n && line[n - 1] == '\r') /* as Windows ends a line */
+            line[n - 1] = 0;
         rc = number == 1 ? header(t, line, err) : row(t, line, number, &cap, err);
     }
     if (!rc && !t->rows)

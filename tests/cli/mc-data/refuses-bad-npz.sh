@@ -44,6 +44,7 @@ bad "is in Fortran's order" fortran.npz
 bad "0 images" none.npz
 bad "images of 0 x 8" thin.npz
 no_data 1 "cannot open 'nowhere.npz'" npz nowhere.npz
+bad "/dev/null: is no regular file" /dev/null
 no_data 2 "npz cannot be read from standard input" npz -
 head -c 3000 good.npz >cut.npz && bad "cut.npz" cut.npz
 py <<'PY'

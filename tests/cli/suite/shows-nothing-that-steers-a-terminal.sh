@@ -95,6 +95,8 @@ printf 'tensor\taxis\toffset\tcount\tblock\tgroup\n\x9b31m\t0\t0\t1\t1\tg\n' >gr
 shown mc-convert a.safetensors --groups groups.tsv
 printf 't\ttr.loss\ttr.accuracy\n0\tx\x9b31m\t2\n' >table.tsv
 shown mc-plot path table.tsv
+ln -s "$(type -P mc-info)" "$evil" # a program's own name
+shown "./$evil" nosuch.mcz
 mc-info --json "$bytes.mcz" >json
 py <<'END'
 assert json.load(open("json"))["file"] == "\ufffd31m\ufffdevil.mcz"

@@ -54,6 +54,18 @@ TEST(table_is_read_exactly)
     mc_table_release(&t);
 }
 
+TEST(lines_may_end_in_carriage_returns)
+{
+    struct mc_table t = {0};
+    double v[2];
+
+    must(read_text(&t, "t\tx\r\n0\t1\r\n1\t2.5\r\n", &why));
+    assert_int_equal(mc_table_find(&t, "x"), 1);
+    must(mc_table_numbers(&t, "x", v, &why));
+    assert_true(v[0] == 1 && v[1] == 2.5);
+    mc_table_release(&t);
+}
+
 TEST(every_truncation_within_a_row_is_refused)
 {
     size_t header = strlen("t\ttest.loss\ttest.accuracy\n");
