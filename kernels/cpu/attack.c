@@ -54,13 +54,6 @@ void cpu_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t resta
     }
 }
 
-static void step_linf(const struct mc_ball *b, float step, size_t n, const float *clean,
-                      const float *grad, float *x)
-{
-    for (size_t q = 0; q < n; q++)
-        x[q] = mc_ball_sign_step(b, step, clean[q], grad[q], x[q]);
-}
-
 static void step_l2(const struct mc_ball *b, float step, size_t n, const float *clean,
                     const float *grad, float *x)
 {
@@ -86,9 +79,9 @@ void cpu_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
 
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->valid; i++)
-        (b->norm == MC_BALL_LINF ? step_linf : step_l2)(b, step, n, cpu_const_floats(clean) + i * n,
-                                                        cpu_const_floats(grad) + i * n,
-                                                        cpu_floats(x) + i * n);
+        (b->norm == MC_BALL_LINF ? p->be->k->sign_step
+                                 : step_l2)(b, step, n, cpu_const_floats(clean) + i * n,
+                                            cpu_const_floats(grad) + i * n, cpu_floats(x) + i * n);
 }
 
 void cpu_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,

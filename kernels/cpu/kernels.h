@@ -46,6 +46,8 @@ struct cpu_wino {
       6 * (4 * (c)->tiles_w + 2)) *                                                                \
      (size_t)(b))
 
+struct mc_ball;
+
 struct cpu_kernels {
     const char *name;
     int block;
@@ -113,6 +115,9 @@ struct cpu_kernels {
                 float coef, float momentum, float decay, int nesterov);
     void (*lincomb)(size_t n, float *dst, size_t k, const float *const *src, const float *coef);
     double (*sumsq)(size_t n, const float *x, double *part); /* part: CPU_PARTS */
+    /* x[i] = mc_ball_sign_step of each number (kernels/ball.h) */
+    void (*sign_step)(const struct mc_ball *b, float step, size_t n, const float *clean,
+                      const float *grad, float *x);
 
     /* Joint moments, in float64, of two activations of the same shape, channels [c0, c0 + k) of
      * each; work: CPU_MOMENTS_WORK(k) doubles; out: MC_MOMENTS_SIZE(k), overwritten. */

@@ -2,6 +2,7 @@
  *
  * One instruction set's kernels and their table: ISA and BLOCK are defined by isa_*.c. */
 #include "kernels/activation.h"
+#include "kernels/ball.h"
 #include "kernels/cpu/kernels.h"
 
 #include <math.h>
@@ -53,5 +54,6 @@ const struct cpu_kernels PASTE(cpu_kernels, ISA) = {
     .sgd = KERNEL(sgd),
     .lincomb = KERNEL(lincomb),
     .sumsq = KERNEL(sumsq),
+    .sign_step = KERNEL(sign_step),
     .moments = KERNEL(moments),
 };
