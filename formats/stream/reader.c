@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading a stream: objects are decoded one at a time into one buffer, scanned while their bytes
- * arrive, and only then unpacked. */
+ * Reading a stream: its records against what its header announces, its end against its records. */
 #include "formats/stream/reader.h"
 
-#include "formats/stream/frame.h"
-#include "formats/stream/input.h"
+#include "formats/stream/header.h"
+#include "formats/stream/objects.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 
@@ -13,30 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGN 64
-
-/* An object of the stream that stays: its bytes and what they unpack to. */
-struct kept {
-    char *bytes;
-    msgpack_unpacked object;
-};
-
 struct mc_reader {
-    struct mc_input *in;
+    struct mc_objects objects;
     struct mc_origin *origin;
     char *name;
 
-    unsigned char *slab; /* aligned; the current object lies at slab + pad */
-    size_t capacity, pad;
-
-    struct kept header, history;
+    struct mc_kept header, history;
     msgpack_unpacked object; /* of the current object, and of its tensor */
     msgpack_unpacked inner;
-    char kind[MC_KIND_MAX + 1];
-    const msgpack_object *meta;
-    struct mc_tensor *tensors;
-    uint64_t *rows_seen;
-    size_t n_tensors;
+    struct mc_announced announced;
+    uint64_t *rows_seen; /* of each tensor */
 
     XXH3_state_t *hash;
     uint64_t n_records;
@@ -48,155 +33,6 @@ struct mc_reader {
 
 static const struct mc_bounds_limits limits_ext = {
     .bytes = MC_RECORD_MAX, .objects = 64, .depth = 2, .ext = 0};
-
-/* ---- the current object -----------------------------------------------------------------------
- */
-
-/* Room for size bytes at slab + pad. Doubling: it is at most twice what has really arrived. */
-static int reserve(struct mc_reader *r, size_t size, struct mc_error *err)
-{
-    size_t capacity = r->capacity ? r->capacity : 65536;
-    unsigned char *p = NULL;
-
-    if (size + ALIGN <= r->capacity)
-        return 0;
-    while (capacity < size + ALIGN)
-        capacity *= 2;
-    if (!(p = aligned_alloc(ALIGN, capacity)))
-        return mc_no_memory(err);
-    if (r->slab)
-        memcpy(p, r->slab, r->capacity);
-    free(r->slab);
-    r->slab = p;
-    r->capacity = capacity;
-    return 0;
-}
-
-static int more(struct mc_bounds *s, size_t need, struct mc_error *err)
-{
-    struct mc_reader *r = s->ctx;
-    int rc = 0;
-
-    while (s->have < need && !rc) {
-        size_t step = need - s->have;
-        if (step > s->have + 65536)
-            step = s->have + 65536;
-        if ((rc = reserve(r, s->have + step, err)))
-            break;
-        s->data = r->slab + r->pad;
-        rc = mc_input_read(r->in, r->slab + r->pad + s->have, step, err);
-        if (!rc)
-            s->have += step;
-    }
-    return rc;
-}
-
-/* Unpack an object that was scanned before. */
-static int unpack(const void *data, size_t len, msgpack_unpacked *out, struct mc_error *err)
-{
-    size_t at = 0;
-    msgpack_unpack_return rc = msgpack_unpack_next(out, data, len, &at);
-
-    if (rc == MSGPACK_UNPACK_NOMEM_ERROR)
-        return mc_no_memory(err);
-    if (rc != MSGPACK_UNPACK_SUCCESS || at != len)
-        return mc_fail(err, MC_EINPUT, "cannot be unpacked");
-    return 0;
-}
-
-/* The next object, decoded to slab + pad. */
-static int next_object(struct mc_reader *r, const struct mc_bounds_limits *limits, size_t *len,
-                       struct mc_error *err)
-{
-    struct mc_bounds s = {.more = more, .ctx = r};
-    int rc = reserve(r, 1, err);
-
-    if (rc)
-        return rc;
-    s.data = r->slab + r->pad;
-    return mc_bounds_check(&s, limits, len, err);
-}
-
-/* The next object, to be kept in its own bytes. */
-static int keep_object(struct mc_reader *r, const struct mc_bounds_limits *limits, struct kept *k,
-                       size_t *len, struct mc_error *err)
-{
-    int rc = next_object(r, limits, len, err);
-
-    if (rc || (rc = mc_new(&k->bytes, *len, err)))
-        return rc;
-    memcpy(k->bytes, r->slab + r->pad, *len);
-    return unpack(k->bytes, *len, &k->object, err);
-}
-
-/* ---- header -----------------------------------------------------------------------------------
- */
-
-static int parse_tensor(struct mc_tensor *t, const msgpack_object *o, struct mc_error *err)
-{
-    const msgpack_object *a = o->via.array.ptr, *shape = NULL;
-    int dtype = -1;
-
-    if (o->type != MSGPACK_OBJECT_ARRAY || o->via.array.size != 3 ||
-        a[0].type != MSGPACK_OBJECT_STR || a[1].type != MSGPACK_OBJECT_STR ||
-        a[2].type != MSGPACK_OBJECT_ARRAY)
-        return mc_fail(err, MC_EINPUT, "a tensor is not announced as [name, dtype, shape]");
-    if (a[0].via.str.size >= sizeof t->name)
-        return mc_fail(err, MC_EINPUT, "a tensor's name is longer than %zu bytes",
-                       sizeof t->name - 1);
-    memcpy(t->name, a[0].via.str.ptr, a[0].via.str.size);
-    dtype = mc_dtype_from_name(a[1].via.str.ptr, a[1].via.str.size);
-    if (dtype < 0)
-        return mc_fail(err, MC_EINPUT, "tensor \"%s\": unknown dtype", t->name);
-    t->dtype = (enum mc_dtype)dtype;
-    shape = &a[2];
-    if (shape->via.array.size > MC_MAX_DIMS)
-        return mc_fail(err, MC_EINPUT, "tensor \"%s\": more than %d dimensions", t->name,
-                       MC_MAX_DIMS);
-    t->ndim = (int)shape->via.array.size;
-    for (int i = 0; i < t->ndim; i++) {
-        if (shape->via.array.ptr[i].type != MSGPACK_OBJECT_POSITIVE_INTEGER)
-            return mc_fail(err, MC_EINPUT, "tensor \"%s\": a dimension is not a number", t->name);
-        t->shape[i] = shape->via.array.ptr[i].via.u64;
-    }
-    if (mc_stream_tensor_check(t))
-        return mc_fail(err, MC_EINPUT, "tensor \"%s\": impossible name or size", t->name);
-    return 0;
-}
-
-static int parse_header(struct mc_reader *r, const msgpack_object *o, struct mc_error *err)
-{
-    const msgpack_object *list = NULL;
-    const char *twice = NULL;
-    uint64_t version = 0;
-    int rc = 0;
-
-    if (o->type != MSGPACK_OBJECT_MAP)
-        return mc_fail(err, MC_EINPUT, "is not a map");
-    if ((rc = mc_get_u64(o, "mcz", UINT64_MAX, &version, err)))
-        return rc;
-    if (version != MC_FORMAT_VERSION)
-        return mc_fail(err, MC_EINPUT, "format version %llu, this program reads %d",
-                       (unsigned long long)version, MC_FORMAT_VERSION);
-    if (o->via.map.size != 4)
-        return mc_fail(err, MC_EINPUT, "unknown keys");
-    if ((rc = mc_get_str(o, "kind", r->kind, sizeof r->kind, err)) ||
-        (rc = mc_get_map(o, "meta", &r->meta, err)) ||
-        (rc = mc_get_array(o, "tensors", &list, err)))
-        return rc;
-    if (!mc_kind_ok(r->kind))
-        return mc_fail(err, MC_EINPUT, "\"kind\" is not a name");
-    if ((rc = mc_new(&r->tensors, list->via.array.size, err)) ||
-        (rc = mc_new(&r->rows_seen, list->via.array.size, err)))
-        return rc;
-    r->n_tensors = list->via.array.size;
-    for (size_t i = 0; i < r->n_tensors; i++)
-        if ((rc = parse_tensor(&r->tensors[i], &list->via.array.ptr[i], err)))
-            return rc;
-    if ((rc = mc_name_twice(r->tensors->name, r->n_tensors, sizeof *r->tensors, &twice, err)))
-        return rc;
-    return twice ? mc_fail(err, MC_EINPUT, "tensor \"%s\" is announced twice", twice) : 0;
-}
 
 /* ---- records ----------------------------------------------------------------------------------
  */
@@ -216,7 +52,7 @@ static int parse_part(struct mc_reader *r, const msgpack_object *ext, struct mc_
     if (!rc && len != s.have)
         rc = mc_fail(err, MC_EINPUT, "bytes after its tensor");
     if (!rc)
-        rc = unpack(body, len, &r->inner, err);
+        rc = mc_unpack(body, len, &r->inner, err);
     if (rc)
         return rc;
     a = r->inner.data.via.array.ptr;
@@ -247,19 +83,6 @@ static int parse_part(struct mc_reader *r, const msgpack_object *ext, struct mc_
     return 0;
 }
 
-/* The data of a record must be aligned. The next record will likely lie as this one did, so it is
- * decoded to where this one's data would have been right. */
-static void align(struct mc_reader *r, struct mc_record *rec)
-{
-    size_t at = (size_t)((const unsigned char *)rec->data - r->slab), shift = at % ALIGN;
-
-    if (!shift)
-        return;
-    memmove(r->slab + at - shift, r->slab + at, rec->bytes);
-    rec->data = r->slab + at - shift;
-    r->pad = (r->pad + ALIGN - shift) % ALIGN;
-}
-
 static int parse_record(struct mc_reader *r, const msgpack_object *o, struct mc_record *rec,
                         struct mc_error *err)
 {
@@ -273,11 +96,11 @@ static int parse_record(struct mc_reader *r, const msgpack_object *o, struct mc_
         return rc;
     if (o->via.map.size != 4 || !data || data->type != MSGPACK_OBJECT_EXT)
         return mc_fail(err, MC_EINPUT, "is not {t, row, data, xxh}");
-    if (index >= r->n_tensors)
+    if (index >= r->announced.n_tensors)
         return mc_fail(err, MC_EINPUT, "belongs to tensor %llu of %zu", (unsigned long long)index,
-                       r->n_tensors);
+                       r->announced.n_tensors);
     rec->index = (size_t)index;
-    rec->tensor = &r->tensors[index];
+    rec->tensor = &r->announced.tensors[index];
     if (!mc_tensor_bytes(rec->tensor))
         rc = mc_fail(err, MC_EINPUT, "it is empty and has no records");
     else if (rec->row != r->rows_seen[index])
@@ -317,11 +140,12 @@ static int parse_end(struct mc_reader *r, const msgpack_object *o, struct mc_err
     if (n != r->n_records)
         return mc_fail(err, MC_EINPUT, "counts %llu records, not %llu", (unsigned long long)n,
                        (unsigned long long)r->n_records);
-    for (size_t i = 0; i < r->n_tensors; i++)
-        if (mc_tensor_bytes(&r->tensors[i]) && r->rows_seen[i] != mc_tensor_rows(&r->tensors[i]))
+    for (size_t i = 0; i < r->announced.n_tensors; i++)
+        if (mc_tensor_bytes(&r->announced.tensors[i]) &&
+            r->rows_seen[i] != mc_tensor_rows(&r->announced.tensors[i]))
             return mc_fail(err, MC_EINPUT, "tensor \"%s\" has %llu of %llu rows",
-                           r->tensors[i].name, (unsigned long long)r->rows_seen[i],
-                           (unsigned long long)mc_tensor_rows(&r->tensors[i]));
+                           r->announced.tensors[i].name, (unsigned long long)r->rows_seen[i],
+                           (unsigned long long)mc_tensor_rows(&r->announced.tensors[i]));
     mc_hash_id(XXH3_128bits_digest(r->hash), have);
     if (memcmp(have, id->via.str.ptr, MC_ID_LEN - 1))
         return mc_fail(err, MC_EINPUT, "the content id is %s, not the %.32s announced", have,
@@ -334,7 +158,7 @@ static int parse_end(struct mc_reader *r, const msgpack_object *o, struct mc_err
             return mc_fail(err, MC_EINPUT, "\"inputs\" is not a list of content ids");
         memcpy(r->inputs[i], inputs->via.array.ptr[i].via.str.ptr, MC_ID_LEN - 1);
     }
-    if ((rc = mc_input_finish(r->in, err)))
+    if ((rc = mc_input_finish(r->objects.in, err)))
         return rc;
     memcpy(r->origin->id, have, sizeof have);
     return 0;
@@ -365,7 +189,6 @@ int mc_reader_open(struct mc_reader **out, const char *path, struct mc_error *er
     struct mc_error now = {0};
     struct mc_reader *r = NULL;
     const char *where = "header";
-    size_t len = 0;
     int rc = mc_new(&r, 1, err);
 
     *out = NULL;
@@ -386,16 +209,18 @@ int mc_reader_open(struct mc_reader **out, const char *path, struct mc_error *er
     }
     snprintf(r->origin->name, sizeof r->origin->name, "%s", r->name);
     XXH3_128bits_reset(r->hash);
-    if ((rc = mc_input_open(&r->in, path, err)))
+    if ((rc = mc_input_open(&r->objects.in, path, err)))
         goto out;
-    rc = keep_object(r, &mc_limits_header, &r->header, &len, &now);
+    rc = mc_objects_keep(&r->objects, &mc_limits_header, &r->header, &now);
     if (!rc) {
-        XXH3_128bits_update(r->hash, r->header.bytes, len);
-        rc = parse_header(r, &r->header.object.data, &now);
+        XXH3_128bits_update(r->hash, r->header.bytes, r->header.len);
+        rc = mc_announced_read(&r->announced, &r->header.object.data, &now);
     }
+    if (!rc)
+        rc = mc_new(&r->rows_seen, r->announced.n_tensors, &now);
     if (!rc) {
         where = "history";
-        rc = keep_object(r, &mc_limits_history, &r->history, &len, &now);
+        rc = mc_objects_keep(&r->objects, &mc_limits_history, &r->history, &now);
     }
     if (!rc)
         rc = mc_history_check(&r->history.object.data, &now);
@@ -414,7 +239,7 @@ void mc_reader_close(struct mc_reader *r)
 {
     if (!r)
         return;
-    mc_input_close(r->in);
+    mc_input_close(r->objects.in);
     mc_origin_drop(r->origin);
     msgpack_unpacked_destroy(&r->header.object);
     msgpack_unpacked_destroy(&r->history.object);
@@ -422,8 +247,8 @@ void mc_reader_close(struct mc_reader *r)
     msgpack_unpacked_destroy(&r->inner);
     free(r->header.bytes);
     free(r->history.bytes);
-    free(r->slab);
-    free(r->tensors);
+    free(r->objects.slab);
+    free(r->announced.tensors);
     free(r->rows_seen);
     free(r->inputs);
     XXH3_freeState(r->hash);
@@ -435,6 +260,7 @@ int mc_reader_next(struct mc_reader *r, struct mc_record *rec, struct mc_error *
 {
     struct mc_error now = {0};
     const char *where = NULL;
+    const void *data = NULL;
     size_t len = 0;
     int rc = 0;
 
@@ -443,9 +269,9 @@ int mc_reader_next(struct mc_reader *r, struct mc_record *rec, struct mc_error *
             *err = r->failure;
         return r->state;
     }
-    rc = next_object(r, &mc_limits_record, &len, &now);
+    rc = mc_objects_next(&r->objects, &mc_limits_record, &data, &len, &now);
     if (!rc)
-        rc = unpack(r->slab + r->pad, len, &r->object, &now);
+        rc = mc_unpack(data, len, &r->object, &now);
     if (!rc && r->object.data.type != MSGPACK_OBJECT_MAP)
         rc = mc_fail(&now, MC_EINPUT, "is not a map");
     if (!rc && mc_get_opt(&r->object.data, "end")) {
@@ -457,9 +283,9 @@ int mc_reader_next(struct mc_reader *r, struct mc_record *rec, struct mc_error *
         struct mc_record found = {0};
         rc = parse_record(r, &r->object.data, &found, &now);
         if (!rc) {
-            XXH3_128bits_update(r->hash, r->slab + r->pad, len);
+            XXH3_128bits_update(r->hash, data, len);
             r->n_records++;
-            align(r, &found);
+            found.data = mc_objects_align(&r->objects, found.data, found.bytes);
             *rec = found;
             return 1;
         }
@@ -469,11 +295,11 @@ int mc_reader_next(struct mc_reader *r, struct mc_record *rec, struct mc_error *
 
 void mc_reader_swap(struct mc_reader *r, void **slab, size_t *size)
 {
-    unsigned char *mine = r->slab;
-    const size_t capacity = r->capacity;
+    unsigned char *mine = r->objects.slab;
+    const size_t capacity = r->objects.capacity;
 
-    r->slab = *slab;
-    r->capacity = *size;
+    r->objects.slab = *slab;
+    r->objects.capacity = *size;
     *slab = mine;
     *size = capacity;
 }
@@ -500,12 +326,12 @@ const char *mc_reader_name(const struct mc_reader *r)
 
 const char *mc_reader_kind(const struct mc_reader *r)
 {
-    return r->kind;
+    return r->announced.kind;
 }
 
 const msgpack_object *mc_reader_meta(const struct mc_reader *r)
 {
-    return r->meta;
+    return r->announced.meta;
 }
 
 const msgpack_object *mc_reader_history(const struct mc_reader *r)
@@ -515,29 +341,29 @@ const msgpack_object *mc_reader_history(const struct mc_reader *r)
 
 size_t mc_reader_n_tensors(const struct mc_reader *r)
 {
-    return r->n_tensors;
+    return r->announced.n_tensors;
 }
 
 const struct mc_tensor *mc_reader_tensor(const struct mc_reader *r, size_t i)
 {
-    return &r->tensors[i];
+    return &r->announced.tensors[i];
 }
 
 long mc_reader_find(const struct mc_reader *r, const char *tensor)
 {
-    for (size_t i = 0; i < r->n_tensors; i++)
-        if (!strcmp(r->tensors[i].name, tensor))
+    for (size_t i = 0; i < r->announced.n_tensors; i++)
+        if (!strcmp(r->announced.tensors[i].name, tensor))
             return (long)i;
     return -1;
 }
 
 int mc_reader_expect(const struct mc_reader *r, const char *kind, struct mc_error *err)
 {
-    if (!strcmp(r->kind, kind))
+    if (!strcmp(r->announced.kind, kind))
         return 0;
     return mc_fail(err, MC_EINPUT, "%s: is %s %s stream, not %s%s", r->name,
-                   strchr("aeiou", r->kind[0]) ? "an" : "a", r->kind, kind,
-                   !strcmp(r->kind, "curve") && !strcmp(kind, "weights")
+                   strchr("aeiou", r->announced.kind[0]) ? "an" : "a", r->announced.kind, kind,
+                   !strcmp(r->announced.kind, "curve") && !strcmp(kind, "weights")
                        ? ": mc-bezier --point T --bn-data FILE takes weights out of it"
                        : "");
 }
@@ -564,7 +390,7 @@ uint64_t mc_reader_records(const struct mc_reader *r)
 
 uint64_t mc_reader_bytes(const struct mc_reader *r)
 {
-    return mc_input_bytes(r->in);
+    return mc_input_bytes(r->objects.in);
 }
 
 struct mc_origin *mc_reader_origin(struct mc_reader *r)

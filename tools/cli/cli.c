@@ -7,82 +7,30 @@
 #include "formats/stream/reader.h"
 #include "formats/stream/history.h"
 #include "kernels/open/backends.h"
-#include "libcommon/base/file.h"
-#include "libcommon/base/json.h"
 #include "libcommon/base/near.h"
-#include "libcommon/graph/symmetry.h"
+#include "tools/cli/messages.h"
 #include "tools/cli/streams.h"
 #include "tools/cli/thrown.h"
 
 #include <argp.h>
 #include <errno.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char *program = "mc";
-
-static int in_progress;                      /* a line of it stands on the terminal */
-static char ending[sizeof(struct mc_error)]; /* the line that stays, or "" */
-
-static void tell(const char *text)
-{
-    fprintf(stderr, "%s%s: ", in_progress ? "\r\033[K" : "", program);
-    mc_plain(stderr, text);
-    putc('\n', stderr);
-    in_progress = 0;
-}
-
-static void message(const char *fmt, va_list ap)
-{
-    char text[sizeof(struct mc_error)];
-
-    vsnprintf(text, sizeof text, fmt, ap);
-    tell(text);
-}
-
-void mc_cli_usage(const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    message(fmt, ap);
-    va_end(ap);
-    exit(2);
-}
-
-void mc_say(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
-{
-    va_list ap;
-
-    if ((level == MC_LEVEL_NOTE && cli->quiet) || (level == MC_LEVEL_DETAIL && !cli->verbose))
-        return;
-    va_start(ap, fmt);
-    message(fmt, ap);
-    va_end(ap);
-}
-
-void mc_warn_found_elsewhere(const struct mc_cli *cli, const struct mc_perm *p, const char *path,
-                             const char *a, const char *b)
-{
-    if (mc_perm_found_elsewhere(p, a, b))
-        mc_warn(cli, "%s was found between other networks than %s and %s", mc_file_called(path),
-                mc_file_called(cli->operands[0]), mc_file_called(cli->operands[1]));
-}
 
 /* ---- options ---- */
 
 /* Whether all of stdout could be written, told unless something worse was. */
-static int close_stdout(int tell)
+static int close_stdout(int told)
 {
     const int code = mc_cli_close_stdout();
 
-    if (code && tell)
-        fprintf(stderr, "%s: cannot write stdout: %s\n", program, strerror(code));
+    if (code && told) {
+        char text[128];
+        snprintf(text, sizeof text, "cannot write stdout: %s", strerror(code));
+        mc_tell(text);
+    }
     return code ? -1 : 0;
 }
 
@@ -141,7 +89,8 @@ static void help(const char *option, const char *arg, void *value)
     printf("%.*s\n\n%s\n\nUsage:", (int)(more - 1 - doc), doc, examples);
     for (size_t n; use; use = use[n] ? use + n + 1 : NULL) {
         n = strcspn(use, "\n");
-        printf("%s %s [OPTION...] %.*s\n", use == operands ? "" : "  or: ", program, (int)n, use);
+        printf("%s %s [OPTION...] %.*s\n", use == operands ? "" : "  or: ", mc_tells_as(), (int)n,
+               use);
     }
     puts("\nOptions:\n");
     for (int group = 0; group < 100; group++)
@@ -161,8 +110,8 @@ static void version(const char *option, const char *arg, void *value)
 
     (void)option, (void)arg, (void)value;
     mc_backends_describe(backends, sizeof backends);
-    printf("%s (mc) %s\nstream format %d\nbackends: %s\n", program, MC_VERSION, MC_FORMAT_VERSION,
-           backends);
+    printf("%s (mc) %s\nstream format %d\nbackends: %s\n", mc_tells_as(), MC_VERSION,
+           MC_FORMAT_VERSION, backends);
     exit(close_stdout(1) ? 1 : 0);
 }
 
@@ -308,8 +257,8 @@ void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int ar
     struct argp_option list[MC_MAX_OPTIONS + 1] = {0};
     const struct argp argp = {.options = list, .parser = parse};
 
-    program = called(argc, argv);
-    cli->tool = program;
+    cli->tool = called(argc, argv);
+    mc_tell_as(cli->tool);
     operands = args;
     doc = text;
     mc_options_add(cli, common, cli);
@@ -323,13 +272,13 @@ void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int ar
                                                          : NULL};
     }
     mc_stream_catch_signals();
-    mc_catch_thrown(tell);
+    mc_catch_thrown(mc_tell);
     cli->operands = calloc(MC_MAX_OPERANDS, sizeof *cli->operands);
     error_t e = cli->operands
                     ? argp_parse(&argp, argc, argv, ARGP_NO_HELP | ARGP_NO_ERRS, NULL, cli)
                     : ENOMEM;
     if (e == ENOMEM) {
-        tell("out of memory");
+        mc_tell("out of memory");
         exit(1);
     }
     if (e)
@@ -359,11 +308,11 @@ int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
     free(cli->operands);
     mc_files_release(&cli->files);
     if (code && !passes_on(cli, err))
-        tell(err->text);
+        mc_tell(err->text);
     if (close_stdout(!code))
         code = code ? code : MC_EFAIL;
-    if (!code && *ending)
-        tell(ending);
+    if (!code)
+        mc_tell_ending();
     return mc_exit_status(code);
 }
 
@@ -382,108 +331,4 @@ int mc_cli_ready(struct mc_cli *cli, struct mc_error *err)
     if (!cli->text && !strcmp(output, "-") && isatty(STDOUT_FILENO))
         return mc_fail(err, MC_EUSAGE, "will not write a binary stream to a terminal (use -o)");
     return mc_files_check(&cli->files, err);
-}
-
-/* ---- progress ---------------------------------------------------------------------------------
- */
-
-void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const char *what,
-                       const char *unit, uint64_t total)
-{
-    memset(p, 0, sizeof *p);
-    p->cli = cli;
-    p->what = what;
-    p->unit = unit;
-    p->total = total;
-    p->start = mc_now();
-    p->shown = !cli->no_progress && !cli->quiet && isatty(STDERR_FILENO);
-}
-
-int mc_progress_due(const struct mc_progress *p)
-{
-    return p->shown && mc_now() - p->last >= .1;
-}
-
-/* "1:02:03", "2:03" */
-static const char *span(double seconds, char out[32])
-{
-    const double s = floor(seconds);
-
-    if (s < 3600)
-        snprintf(out, 32, "%.0f:%02.0f", floor(s / 60), fmod(s, 60));
-    else
-        snprintf(out, 32, "%.0f:%02.0f:%02.0f", floor(s / 3600), floor(fmod(s, 3600) / 60),
-                 fmod(s, 60));
-    return out;
-}
-
-/* A line that reached the terminal's last column would go on in the next one, and "\r" return to
- * that alone. */
-static size_t room(void)
-{
-    struct winsize w;
-
-    return !ioctl(STDERR_FILENO, TIOCGWINSZ, &w) && w.ws_col > 1 ? w.ws_col - 1u : 79;
-}
-
-void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra)
-{
-    const size_t most = room();
-    double now = mc_now(), took = now - p->start, rate = took > 0 ? (double)done / took : 0;
-    char line[400], left[32];
-    int used = 0;
-
-    p->done = done;
-    if (!p->shown || now - p->last < .1)
-        return;
-    p->last = now;
-    /* fewer words where that is too long; what is least wanted stands last */
-    for (int words = 1; words >= 0 && (words || (size_t)used > most); words--) {
-        used = snprintf(line, sizeof line, "%s: %s", program, words ? p->what : "");
-        used -= !words; /* the blank */
-        if (p->total)
-            used += snprintf(line + used, sizeof line - (size_t)used, " %3.0f%%  %s left",
-                             100. * (double)done / (double)p->total,
-                             span(rate > 0 ? (double)(p->total - done) / rate : 0, left));
-        else
-            used += snprintf(line + used, sizeof line - (size_t)used, " %llu %s",
-                             (unsigned long long)done, p->unit);
-        used += snprintf(line + used, sizeof line - (size_t)used, "  %s%s%.0f%s%s/s",
-                         extra ? extra : "", extra ? "  " : "", rate, words ? " " : "",
-                         words ? p->unit : "");
-    }
-    line[most < sizeof line ? most : sizeof line - 1] = 0;
-    fprintf(stderr, "\r%s\033[K", line);
-    fflush(stderr);
-    in_progress = 1;
-}
-
-void mc_progress_end(struct mc_progress *p)
-{
-    const char *file = p->cli->output;
-    char units[64], took[32];
-
-    if (in_progress)
-        fputs("\r\033[K", stderr);
-    fflush(stderr);
-    in_progress = 0;
-    snprintf(units, sizeof units, "%llu %s", (unsigned long long)p->done, p->unit);
-    if (p->shown && (mc_now() - p->start >= 1 || *p->result) && file && strcmp(file, "-"))
-        snprintf(ending, sizeof ending, "%s in %s: %s", *p->result ? p->result : units,
-                 span(mc_now() - p->start, took), file);
-    p->shown = 0;
-}
-
-void mc_progress_count(void *arg, uint64_t done)
-{
-    mc_progress_update(arg, done, NULL);
-}
-
-void mc_progress_count_of(void *arg, uint64_t done, uint64_t in_all)
-{
-    struct mc_progress *p = arg;
-
-    if (!p->total)
-        p->total = in_all;
-    mc_progress_update(p, done, NULL);
 }

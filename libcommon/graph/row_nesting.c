@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "libcommon/graph/row_nesting.h"
+
+#include "libcommon/base/alloc.h"
+
+#include <stdlib.h>
+
+static size_t end_of(const struct mc_use *u)
+{
+    return u->offset + u->count * u->repeat;
+}
+
+/* By tensor, axis and place; what holds others before them. */
+static int by_place(const void *x, const void *y)
+{
+    const struct mc_row *a = *(const struct mc_row *const *)x,
+                        *b = *(const struct mc_row *const *)y;
+
+    if (a->use.index != b->use.index)
+        return a->use.index < b->use.index ? -1 : 1;
+    if (a->use.dim != b->use.dim)
+        return a->use.dim - b->use.dim;
+    if (a->use.offset != b->use.offset)
+        return a->use.offset < b->use.offset ? -1 : 1;
+    if (end_of(&a->use) != end_of(&b->use))
+        return end_of(&a->use) > end_of(&b->use) ? -1 : 1;
+    if (a->use.repeat != b->use.repeat)
+        return a->use.repeat > b->use.repeat ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+/* A row lies in `unit` of the row around it, if any, `offset` places behind that unit's first. */
+struct place {
+    const struct mc_row *row, *around;
+    size_t unit, offset;
+};
+
+/* Do two rows take the same places in their units? rank: of each row, how many of its group come
+ * before it; of the rows around them, which lie alike, these are the same. */
+static int lie_alike(const struct mc_rows *r, const size_t *rank, const struct place *x,
+                     const struct place *y)
+{
+    const struct mc_use *u = &x->row->use, *v = &y->row->use;
+
+    return x->around && y->around && rank[x->around - r->rows] == rank[y->around - r->rows] &&
+           u->count == v->count && u->repeat == v->repeat && x->offset == y->offset;
+}
+
+/* places: (n) as by_place has them. */
+static int find_places(const struct mc_rows *r, struct place *places, struct mc_error *err)
+{
+    const struct mc_row **sorted = NULL, **around = NULL; /* around: those that hold the next */
+    size_t depth = 0;
+    int rc = 0;
+
+    if ((rc = mc_new(&sorted, r->n, err)) || (rc = mc_new(&around, r->n, err)))
+        goto out;
+    for (size_t i = 0; i < r->n; i++)
+        sorted[i] = &r->rows[i];
+    qsort(sorted, r->n, sizeof *sorted, by_place);
+    for (size_t i = 0; i < r->n && !rc; i++) {
+        const struct mc_use *u = &sorted[i]->use, *o = NULL;
+        for (; depth; depth--) {
+            o = &around[depth - 1]->use;
+            if (o->index == u->index && o->dim == u->dim && end_of(o) > u->offset)
+                break;
+        }
+        places[i] = (struct place){.row = sorted[i]};
+        if (depth) {
+            places[i].around = around[depth - 1];
+            places[i].unit = (u->offset - o->offset) / o->repeat;
+            places[i].offset = (u->offset - o->offset) % o->repeat;
+            if (places[i].offset + u->count * u->repeat > o->repeat ||
+                sorted[i]->group == around[depth - 1]->group)
+                rc = mc_fail(
+                    err, MC_EINPUT,
+                    "line %zu: overlaps line %zu, and does not lie within one of its blocks",
+                    sorted[i]->line, around[depth - 1]->line);
+        }
+        around[depth++] = sorted[i];
+    }
+out:
+    free(sorted);
+    free(around);
+    return rc;
+}
+
+static int by_group_of_row(const void *x, const void *y)
+{
+    const struct place *a = x, *b = y;
+
+    if (a->row->group != b->row->group)
+        return a->row->group < b->row->group ? -1 : 1;
+    return by_place(&a->row, &b->row);
+}
+
+/* The group that group g should be like: in the same slot of the first unit of the one around it
+ * or, where g is in a first unit, of the one which that should be like. n: there is none. */
+static size_t twin_of(const struct mc_group *groups, size_t n, size_t g)
+{
+    const struct mc_group *of = &groups[g];
+    size_t around = of->within, slot = 0, twin = 0;
+
+    if (!around)
+        return g;
+    if (!of->unit && (around = 1 + twin_of(groups, n, around - 1)) == of->within)
+        return g;
+    for (size_t k = 0; k < g; k++)
+        slot += groups[k].within == of->within && groups[k].unit == of->unit;
+    for (; twin < n; twin++)
+        if (groups[twin].within == around && !groups[twin].unit && !slot--)
+            break;
+    return twin;
+}
+
+int mc_rows_nest(const struct mc_rows *r, struct mc_group *groups, struct mc_error *err)
+{
+    struct place *places = NULL;
+    size_t *first = NULL; /* of a group: its first place */
+    size_t *rank = NULL;  /* of a row: of its group's places */
+    int rc = 0;
+
+    if ((rc = mc_new(&places, r->n, err)) || (rc = mc_new(&rank, r->n, err)) ||
+        (rc = mc_new(&first, r->n_groups + 1, err)) || (rc = find_places(r, places, err)))
+        goto out;
+    if (r->n)
+        qsort(places, r->n, sizeof *places, by_group_of_row);
+    for (size_t i = 0; i < r->n && !rc; i++) {
+        const struct place *p = &places[i];
+        struct mc_group *g = &groups[p->row->group];
+        const size_t within = p->around ? 1 + p->around->group : 0;
+        if (!i || p->row->group != places[i - 1].row->group) {
+            first[p->row->group] = i;
+            g->within = within;
+            g->unit = p->unit;
+        } else if (g->within != within || g->unit != p->unit) {
+            rc = mc_fail(err, MC_EINPUT,
+                         "line %zu: group \"%s\" does not lie in the same unit as in line %zu",
+                         p->row->line, p->row->name, places[i - 1].row->line);
+        }
+        rank[p->row - r->rows] = i - first[p->row->group];
+    }
+    first[r->n_groups] = r->n;
+    for (size_t g = 0; g < r->n_groups && !rc; g++) {
+        const struct mc_group *of = &groups[g];
+        const size_t twin = twin_of(groups, r->n_groups, g);
+        if (twin == g)
+            continue;
+        int alike = twin < r->n_groups && first[twin + 1] - first[twin] == first[g + 1] - first[g];
+        for (size_t i = first[g]; alike && i < first[g + 1]; i++)
+            alike = lie_alike(r, rank, &places[i], &places[first[twin] + i - first[g]]);
+        if (!alike)
+            rc = mc_fail(err, MC_EINPUT,
+                         "line %zu: group \"%s\" does not lie in its unit of \"%s\" as one does in "
+                         "the first",
+                         places[first[g]].row->line, places[first[g]].row->name,
+                         groups[of->within - 1].name);
+    }
+out:
+    free(places);
+    free(first);
+    free(rank);
+    return rc;
+}
