@@ -1,22 +1,37 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The trainings whose results belong to the paper's tables, in the order of what they are worth, as parts of
-# pipelines/paper.mk:
+# The trainings whose results belong to the paper's tables, parts of pipelines/paper.mk and what is made of them:
 #
-#   docs/networks/runs.sh SCRATCH CIFAR10_DIR CIFAR100_DIR
+#   docs/networks/runs.sh SCRATCH CIFAR10_DIR CIFAR100_DIR [RUN...]
 #
-# Two jobs at a time of one thread each, at low priority. Days on two cores: interrupt it whenever you like, the same
-# command goes on from the last epoch. All of it goes on with the programs that it was begun with, which lie in
-# SCRATCH/programs, whatever becomes of this tree. Networks that docs/networks/ has are taken from there.
+#   pam        PAM's curves as the paper has them, tinyten on CIFAR-10, and what they and the plain ones show
+#   ends       what the same ends and curves show without a training: middle, subsets, intervals, averaged, planes
+#   bound      mlp on CIFAR-10, at the paper's length
+#   cifar100   tinyten on CIFAR-100, a fifth of the length
+#   robust     tinyten on CIFAR-100, attacked, a twentieth; by 50 steps from five starts too
+#   measures   the ways to align, tinyten on CIFAR-10
+#   grid       rates by batch sizes on cifar100's ends, a fiftieth
+#   resnet32   on CIFAR-10, a tenth
+#   lines      barriers of straight lines as git re-basin has them: resnet20 of two widths, two epochs
+#
+# Without a RUN all, in this order, which is that of what they are worth. Two jobs at a time of one thread each, at low
+# priority. Days on two cores: interrupt it whenever you like, the same command goes on from the last epoch. All of it
+# goes on with the programs that it was begun with, which lie in SCRATCH/programs, whatever becomes of this tree. Networks
+# that docs/networks/ has are taken from there.
 set -eu
 export ONEDNN_MAX_CPU_ISA=AVX512_CORE # checkpoints hold it: processors with and without AMX resume each other's runs
-if [ $# != 3 ]; then
+all='pam ends bound cifar100 robust measures grid resnet32 lines'
+usage() {
     sed -n '/^# The trainings/,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
-fi
+}
+[ $# -ge 3 ] || usage
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$1 cifar10=$2 cifar100=$3
+shift 3
+for run; do [[ " $all " == *" $run "* ]] || usage; done
+[ $# != 0 ] || set -- $all
 
 programs=$scratch/programs
 if [ ! -e "$programs/commit" ]; then
@@ -31,13 +46,15 @@ part() {
     nice -n 19 make -k -j2 -f "$programs/pipelines/paper.mk" OUT="$scratch" CIFAR10_DIR="$cifar10" CIFAR100_DIR="$cifar100" \
         THREADS=1 BIN="$programs/build/bin" PART="$1" "$@" || failed=1
 }
+# graph NAME FOLDER SETTING...: another graph, in a folder of SCRATCH
+graph() {
+    nice -n 19 make -k -j2 -f "$programs/pipelines/$1.mk" OUT="$scratch/$2" PAIRS='1:2 3:4 5:6' THREADS=1 \
+        BIN="$programs/build/bin" "${@:3}" || failed=1
+}
 failed=0
 first=(tinyten-cifar10 PAM_FLAGS=--as-paper)
 tinyten=$scratch/tinyten-cifar10 published=$here/tinyten-cifar10
 
-# What is published, and trainings that were interrupted elsewhere, are taken before make would train them: each behind
-# what it is made of, as files that are older are made again.
-PATH=$programs/build/bin:$PATH nice -n 19 "$programs/pipelines/published.sh" make "$published" "$scratch/published"
 copy() { # FROM TO: whole, unless it is there or FROM is not
     if [ -e "$1" ] && [ ! -e "$2" ]; then
         cp "$1" "$2.part"
@@ -60,43 +77,69 @@ needs() {
     part "$@"
     [ $failed = 0 ] || exit 1
 }
-needs "${first[@]}" GRAPHS=connect GOALS=train.mcz
-take 'net-?'
-needs "${first[@]}" GRAPHS=connect GOALS="$(echo net-{1,2,3,4,5,6}.mcz {1-2,3-4,5-6}/b-aligned.mcz)"
-take '?-?/curve-*'
-measured=()
-for f in "$published"/?-?/{line,curve}-*aligned.tsv; do [ ! -e "$f" ] || measured+=("${f#"$published/"}"); done
-[ ${#measured[@]} = 0 ] || needs "${first[@]}" GRAPHS=pam GOALS="test.mcz ${measured[*]/%.tsv/.mcz}"
-for f in "${measured[@]}"; do
-    for table in "$f.settings" "${f%.tsv}.summary.tsv" "$f"; do copy "$published/$table" "$tinyten/$table"; done
-done
-for kept in "$published"/?-?/*.checkpoint; do
-    [ -e "$kept" ] || continue
-    name=${kept#"$published/"} name=${name%.checkpoint}
-    to=$(part "${first[@]}" GRAPHS=pam GOALS="$name.mcz" -n | sed -n "s:.*--checkpoint \([^ ]*/${name}[^ ]*\).*:\1:p")
-    [ -n "$to" ] && [ ! -e "$to" ] || continue
-    rm -f "$tinyten/$name.log.json"
-    copy "$published/$name.log.json" "$tinyten/$name.log.json"
-    copy "$kept" "$to"
-done
+# What is published, and trainings that were interrupted elsewhere, are taken before make would train them: each behind
+# what it is made of, as files that are older are made again.
+published_taken=
+take_published() {
+    local f name kept to table measured=()
+    [ -z "$published_taken" ] || return 0
+    published_taken=1
+    PATH=$programs/build/bin:$PATH nice -n 19 "$programs/pipelines/published.sh" make "$published" "$scratch/published"
+    needs "${first[@]}" GRAPHS=connect GOALS=train.mcz
+    take 'net-?'
+    needs "${first[@]}" GRAPHS=connect GOALS="$(echo net-{1,2,3,4,5,6}.mcz {1-2,3-4,5-6}/b-aligned.mcz)"
+    take '?-?/curve-*'
+    for f in "$published"/?-?/{line,curve}-*aligned.tsv; do [ ! -e "$f" ] || measured+=("${f#"$published/"}"); done
+    [ ${#measured[@]} = 0 ] || needs "${first[@]}" GRAPHS=pam GOALS="test.mcz ${measured[*]/%.tsv/.mcz}"
+    for f in "${measured[@]}"; do
+        for table in "$f.settings" "${f%.tsv}.summary.tsv" "$f"; do copy "$published/$table" "$tinyten/$table"; done
+    done
+    for kept in "$published"/?-?/*.checkpoint; do
+        [ -e "$kept" ] || continue
+        name=${kept#"$published/"} name=${name%.checkpoint}
+        to=$(part "${first[@]}" GRAPHS=pam GOALS="$name.mcz" -n | sed -n "s:.*--checkpoint \([^ ]*/${name}[^ ]*\).*:\1:p")
+        [ -n "$to" ] && [ ! -e "$to" ] || continue
+        rm -f "$tinyten/$name.log.json"
+        copy "$published/$name.log.json" "$tinyten/$name.log.json"
+        copy "$kept" "$to"
+    done
+}
 
-# the curves of proximal alternating minimisation as the paper has it; then what they and the plain ones show
-for what in mcz tsv; do part "${first[@]}" GRAPHS=pam GOALS="$(echo {1-2,3-4,5-6}/curve-pam-{aligned,unaligned}.$what)"; done
-for graph in connect pam; do part "${first[@]}" GRAPHS=$graph; done
-# what the same ends and curves show without a training, and the bound, whose networks are trained in minutes
-for graph in middle subsets intervals averaged; do part "${first[@]}" GRAPHS=$graph; done
-part bound-mlp-cifar10
-# a tenth of robust networks, a tenth of resnet32, a fifth of the other data; the ways to align and the planes. Robust
-# networks are attacked by 50 steps from five starts too
-part robust-tinyten-cifar100 SCALE=.1 STRONG_ATTACK=pgd:steps=50,restarts=5 STRONG_FLAGS='--samples 1000 --test-samples 1000'
-part resnet32-cifar10 SCALE=.1 SUFFIX=-tenth GRAPHS=connect
-part tinyten-cifar100 SCALE=.2 SUFFIX=-fifth GRAPHS=connect
-for graph in measures planes; do part "${first[@]}" GRAPHS=$graph; done
-# barriers of straight lines as git re-basin has them, averaged and re-estimated statistics: resnet20 of two widths, two
-# epochs, on 1,000 training and 2,000 test images
-for net in resnet20 resnet:20,64; do
-    nice -n 19 make -k -j2 -f "$programs/pipelines/averaged.mk" OUT="$scratch/lines-${net//[:,]/-}-2-epochs" DATA=cifar10 \
-        DATA_DIR="$cifar10" NET="$net" EPOCHS=2 SCHEDULE=onecycle PAIRS='1:2 3:4 5:6' THREADS=1 POINTS=7 \
-        EVAL_FLAGS='--samples 1000 --test-samples 2000 --bn-samples 1000' BIN="$programs/build/bin" || failed=1
-done
+run_pam() {
+    local what graph
+    take_published
+    for what in mcz tsv; do part "${first[@]}" GRAPHS=pam GOALS="$(echo {1-2,3-4,5-6}/curve-pam-{aligned,unaligned}.$what)"; done
+    for graph in connect pam; do part "${first[@]}" GRAPHS=$graph; done
+}
+run_ends() {
+    local graph
+    take_published
+    for graph in middle subsets intervals averaged planes; do part "${first[@]}" GRAPHS=$graph; done
+}
+run_bound() { part bound-mlp-cifar10; }
+run_cifar100() { part tinyten-cifar100 SCALE=.2 SUFFIX=-fifth GRAPHS=connect; }
+run_robust() {
+    part robust-tinyten-cifar100 SCALE=.05 SUFFIX=-twentieth POINTS=17 EVAL_FLAGS='--samples 1000 --test-samples 5000' \
+        STRONG_ATTACK=pgd:steps=50,restarts=5 STRONG_FLAGS='--samples 128 --test-samples 1000'
+}
+run_measures() {
+    take_published
+    part "${first[@]}" GRAPHS=measures
+}
+# its curves are shorter than those between the same ends, which paper.mk makes alike
+run_grid() {
+    run_cifar100
+    graph grid grid-tinyten-cifar100-fiftieth FROM="$scratch/tinyten-cifar100-fifth" DATA=cifar100 DATA_DIR="$cifar100" NET=tinyten \
+        EPOCHS=50 SCHEDULE=step:4:0.9980015994 CURVE_EPOCHS=5 CURVE_SCHEDULE=step:0.4:0.98019768 POINTS=17
+}
+run_resnet32() { part resnet32-cifar10 SCALE=.1 SUFFIX=-tenth GRAPHS=connect; }
+# averaged and re-estimated statistics, on 1,000 training and 2,000 test images
+run_lines() {
+    local net
+    for net in resnet20 resnet:20,64; do
+        graph averaged "lines-${net//[:,]/-}-2-epochs" DATA=cifar10 DATA_DIR="$cifar10" NET="$net" EPOCHS=2 SCHEDULE=onecycle \
+            POINTS=7 EVAL_FLAGS='--samples 1000 --test-samples 2000 --bn-samples 1000'
+    done
+}
+for run; do run_"$run"; done
 exit $failed
