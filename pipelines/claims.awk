@@ -2,7 +2,8 @@
 #
 # The claims of the paper's text, each with a verdict, from the cells that verdicts.sh gives (-f tsv) and a file of claims
 # after it: columns claim, where, shown, rule, verdict, here. A claim without a rule keeps the verdict that stands there.
-# A rule is one or more of these, joined by " & ", and is put to our cells and, as `own`, to the paper's own numbers:
+# A rule is one or more of these, joined by " & ", and is put to our cells, which decide, to the paper's own numbers, as `own`,
+# and to the cells of runs that are short of the paper's length, as `short`:
 #
 #   ITEM NETWORK DATA ROW.COLUMN OP WHAT [SHIFT] [most]      * is any network or data set
 #
@@ -23,9 +24,11 @@
 # The two are taken as independent although the pairs share their ends, which as a rule makes the interval wider.
 # A column without @ stands for that of every rate and batch size. All cells have to agree; with `most`, more than half of
 # its rule's. One rule that differs decides the claim; else one that has not run leaves it not run, and an undecided one
-# undecided. A claim without a rule that a graph shows is `built`.
+# undecided. A claim without a rule that a graph shows is `built`. Of short runs each cell is that of the first folder that
+# has it, and two cells are compared where one folder has both or, of two networks or data sets, both are as short.
 BEGIN {
     FS = OFS = "\t"
+    kinds = split("here own short", kind, " ")
     verdict_of["agree"] = "agrees"
     verdict_of["differ"] = "differs"
     verdict_of["undecided"] = "undecided"
@@ -49,9 +52,11 @@ function derive(   i, j, k, w, whose, r) {
                 name[n_cells] = (k ? "share." : "gain.") substr(name[i], 15)
                 suffix[n_cells] = ""
                 effect[n_cells] = k ? "" : effect[i]
-                for (w = 1; w <= 2; w++) {
-                    whose = w == 1 ? "here" : "own"
-                    if (m[whose, i] == "" || m[whose, j] == "" || k && m[whose, j] <= 0) {
+                from[n_cells] = from[i]
+                lacks[n_cells] = lacks[i]
+                for (w = 1; w <= kinds; w++) {
+                    whose = kind[w]
+                    if (!both(whose, i, j) || k && m[whose, j] <= 0) {
                         m[whose, n_cells] = s[whose, n_cells] = ""
                         continue
                     }
@@ -75,7 +80,7 @@ FNR == 1 {
         for (i = split("claim where shown rule verdict here", want, " "); i; i--)
             if (!(want[i] in at))
                 bad("there is no column '" want[i] "'")
-        print "claim", "where", "shown by", "in the paper's own numbers", "verdict", "here"
+        print "claim", "where", "shown by", "in the paper's own numbers", "verdict", "in shorter runs", "here"
     }
     next
 }
@@ -84,10 +89,15 @@ files == 1 {
     i = ($1, $2, $3, $4, $5) in index_of ? index_of[$1, $2, $3, $4, $5] : ++n_cells
     if (!(($1, $2, $3, $4, $5) in index_of) || $(at["verdict"]) != "")
         judged[i] = $(at["verdict"])
-    if (!(("here", i) in m) && $(at["short"]) == "" && $(at["ours"]) != "") {
-        m["here", i] = $(at["ours"])
-        s["here", i] = $(at["ours_sd"])
-        n["here", i] = $(at["pairs"])
+    whose = $(at["short"]) == "" ? "here" : "short"
+    if (!((whose, i) in m) && $(at["ours"]) != "") {
+        m[whose, i] = $(at["ours"])
+        s[whose, i] = $(at["ours_sd"])
+        n[whose, i] = $(at["pairs"])
+        if (whose == "short") {
+            from[i] = $(at["folder"])
+            lacks[i] = $(at["short"])
+        }
     }
     if (($1, $2, $3, $4, $5) in index_of)
         next
@@ -107,11 +117,20 @@ files == 1 {
 }
 # is cell i one that a rule's ROW.COLUMN names
 function named(i, text) { return text == name[i] || text suffix[i] == name[i] }
+# can cells i and j be compared
+function both(whose, i, j) {
+    return m[whose, i] != "" && m[whose, j] != "" && \
+        (whose != "short" || from[i] == from[j] || (network[i] != network[j] || data[i] != data[j]) && lacks[i] == lacks[j])
+}
 # the middle of cells i and j, as cell "middle"
 function halve(i, j,   w, whose) {
-    for (w = 1; w <= 2; w++) {
-        whose = w == 1 ? "here" : "own"
-        m[whose, "middle"] = m[whose, i] == "" || m[whose, j] == "" ? "" : (m[whose, i] + m[whose, j]) / 2
+    from["middle"] = from[i]
+    lacks["middle"] = lacks[i]
+    network["middle"] = network[i]
+    data["middle"] = data[i]
+    for (w = 1; w <= kinds; w++) {
+        whose = kind[w]
+        m[whose, "middle"] = both(whose, i, j) ? (m[whose, i] + m[whose, j]) / 2 : ""
         s[whose, "middle"] = s[whose, i] == "" || s[whose, j] == "" ? "" : sqrt(s[whose, i] ^ 2 + s[whose, j] ^ 2) / 2
         n[whose, "middle"] = n[whose, i] < n[whose, j] ? n[whose, i] : n[whose, j]
         rounding[whose, "middle"] = (rounding[whose, i] + rounding[whose, j]) / 4
@@ -121,7 +140,7 @@ function halve(i, j,   w, whose) {
 function compare(whose, i, j, op, shift,   margin, above, below) {
     if (op == "=")
         return judged[i] ~ /^(agrees|differs|not run)$/ ? judged[i] : "undecided"
-    if (m[whose, i] == "" || j && m[whose, j] == "")
+    if (j ? !both(whose, i, j) : m[whose, i] == "")
         return "not run"
     if (!welch(m[whose, i], s[whose, i], n[whose, i], (j ? m[whose, j] : 0) + shift, j ? s[whose, j] : 0, j ? n[whose, j] : 2, \
             rounding[whose, i] + (j ? rounding[whose, j] : 0)))
@@ -136,7 +155,7 @@ function compare(whose, i, j, op, shift,   margin, above, below) {
     return (op == "<" ? below : above) ? "agrees" : (op == "<" ? above : below) ? "differs" : "undecided"
 }
 function count(whose, i, j, op, shift,   v) {
-    if (whose == "own" && op == "=")
+    if (whose != "here" && op == "=")
         return
     v = compare(whose, i, j, op, shift)
     total[whose]++
@@ -150,7 +169,7 @@ function beside(i, j,   o) {
     return item[j] == item[i] && (of == "" || i != j) && (o[1] == "*" || network[j] == (o[1] == "." ? network[i] : o[1])) && \
         (o[2] == "*" || data[j] == (o[2] == "." ? data[i] : o[2]))
 }
-function rule(text,   w, k, i, j, l, found, shift, most, what, alone) {
+function rule(text,   w, k, i, j, l, v, found, shift, most, what, alone) {
     k = split(text, w, " ")
     split("", part_total)
     split("", part_seen)
@@ -183,8 +202,8 @@ function rule(text,   w, k, i, j, l, found, shift, most, what, alone) {
             if (2 in what)
                 halve(j, l)
             found = 1
-            count("own", i, 2 in what ? "middle" : j, w[5], shift)
-            count("here", i, 2 in what ? "middle" : j, w[5], shift)
+            for (v = 1; v <= kinds; v++)
+                count(kind[v], i, 2 in what ? "middle" : j, w[5], shift)
             if (!j)
                 break
         }
@@ -207,19 +226,20 @@ function worse(a, b,   order) {
     order = "agrees undecided not run differs"
     return index(order, a) > index(order, b) ? a : b
 }
-# "8 of 9 agree, 1 undecided", or nothing where none has run
-function told(whose,   text, k, i, word) {
+# "8 of 9 agree, 1 undecided", or nothing where none has run; of short runs those that have not do not count
+function told(whose,   text, k, i, word, all) {
     if (seen[whose, "not run"] == total[whose] + 0)
         return ""
-    k = split("agree differ undecided not_run", word, " ")
+    all = total[whose] - (whose == "short" ? seen[whose, "not run"] : 0)
+    k = split("agree differ undecided" (whose == "short" ? "" : " not_run"), word, " ")
     for (i = 1; i <= k; i++)
         if (seen[whose, verdict_of[word[i]]])
-            text = text (text == "" ? "" : ", ") seen[whose, verdict_of[word[i]]] (text == "" ? " of " total[whose] : "") " " word[i]
+            text = text (text == "" ? "" : ", ") seen[whose, verdict_of[word[i]]] (text == "" ? " of " all : "") " " word[i]
     sub(/_/, " ", text)
     return text
 }
 {
-    own = ""
+    own = briefly = ""
     verdict_ = $at["verdict"]
     here = $at["here"]
     if ($at["rule"] != "") {
@@ -231,9 +251,10 @@ function told(whose,   text, k, i, word) {
         for (i = split($at["rule"], part, " & "); i; i--)
             verdict_ = worse(verdict_, rule(part[i]))
         own = told("own")
+        briefly = told("short")
         here = told("here") (told("here") != "" && here != "" ? "; " : "") here
     }
     if (verdict_ !~ /^(agrees|differs|undecided|not run|built)$/)
         bad("'" verdict_ "' is no verdict")
-    print $at["claim"], $at["where"], $at["shown"], own, verdict_, here
+    print $at["claim"], $at["where"], $at["shown"], own, verdict_, briefly, here
 }

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # verdicts.sh -c puts the paper's claims to our cells and to the paper's own, by the rules of claims.awk, and refuses what is none.
 PATH=$MC_ROOT/pipelines:$PATH
-# claims FILE-OF-RULES: the verdict, the paper's own and ours of each
-claims() { verdicts.sh -f tsv -c claims.tsv paper | tail -n +2 | cut -f 4-6; }
+# claims: the paper's own, the verdict and ours of each; short: what shorter runs say
+claims() { verdicts.sh -f tsv -c claims.tsv paper | tail -n +2 | cut -f 4,5,7; }
+short() { verdicts.sh -f tsv -c claims.tsv paper | tail -n +2 | cut -f 6; }
 full='epochs=250 curve_epochs=250 permutation_epochs=20 points=65 pam=as-paper train_images=all'
 # of tinyten NAME MEAN SD MEAN SD MEAN SD: ends, unaligned and aligned mean, on three data sets
 part() {
@@ -33,6 +34,14 @@ part tiny-imagenet 3 34 .1 34 .1 32 .1
 is "$(claims)" $'3 of 3 agree\tdiffers\t2 of 3 agree, 1 differ; note'
 echo .5 >paper/tinyten-tiny-imagenet/scale
 is "$(claims)" $'3 of 3 agree\tnot run\t2 of 3 agree, 1 not run; note'
+# what is short of the paper's length stands apart
+is "$(short)" '1 of 1 differ'
+rule 'table1 tinyten cifar10 gain.arc_mean > tinyten/cifar100:gain.arc_mean'
+echo .5 | tee paper/tinyten-cifar10/scale >paper/tinyten-cifar100/scale
+is "$(short)" '1 of 1 differ'
+echo .2 >paper/tinyten-cifar100/scale # another length
+is "$(short)" ''
+rm paper/tinyten-cifar{10,100}/scale
 # less; comparable within half of 1.1; two rules; zero; all of one kind above all of the other
 rule 'table1 tinyten cifar10 curve-aligned.arc_mean < curve-unaligned.arc_mean'
 is "$(claims)" $'1 of 1 differ\tdiffers\t1 of 1 differ; note'
