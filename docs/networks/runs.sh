@@ -10,7 +10,7 @@
 #   bound      mlp on CIFAR-10, at the paper's length
 #   cifar100   tinyten on CIFAR-100, a fifth of the length
 #   robust     tinyten on CIFAR-100, attacked, a twentieth; by 50 steps from five starts too
-#   measures   the ways to align, tinyten on CIFAR-10
+#   measures   the ways to align, on tinyten's ends on CIFAR-10, curves of a tenth
 #   grid       rates by batch sizes on cifar100's ends, a fiftieth
 #   resnet32   on CIFAR-10, a tenth
 #   lines      barriers of straight lines as git re-basin has them: resnet20 of two widths, two epochs
@@ -77,6 +77,10 @@ needs() {
     part "$@"
     [ $failed = 0 ] || exit 1
 }
+make_published() {
+    [ -e "$scratch/published/scale" ] ||
+        PATH=$programs/build/bin:$PATH nice -n 19 "$programs/pipelines/published.sh" make "$published" "$scratch/published"
+}
 # What is published, and trainings that were interrupted elsewhere, are taken before make would train them: each behind
 # what it is made of, as files that are older are made again.
 published_taken=
@@ -84,7 +88,7 @@ take_published() {
     local f name kept to table measured=()
     [ -z "$published_taken" ] || return 0
     published_taken=1
-    PATH=$programs/build/bin:$PATH nice -n 19 "$programs/pipelines/published.sh" make "$published" "$scratch/published"
+    make_published
     needs "${first[@]}" GRAPHS=connect GOALS=train.mcz
     take 'net-?'
     needs "${first[@]}" GRAPHS=connect GOALS="$(echo net-{1,2,3,4,5,6}.mcz {1-2,3-4,5-6}/b-aligned.mcz)"
@@ -122,13 +126,22 @@ run_robust() {
     part robust-tinyten-cifar100 SCALE=.05 SUFFIX=-twentieth POINTS=17 EVAL_FLAGS='--samples 1000 --test-samples 5000' \
         STRONG_ATTACK=pgd:steps=50,restarts=5 STRONG_FLAGS='--samples 128 --test-samples 1000'
 }
+# short FOLDER EPOCHS CURVE_EPOCHS POINTS: what a folder is made with whose curves are shorter than its networks, for verdicts.sh
+short() {
+    mkdir -p "$scratch/$1"
+    echo "epochs=$2 curve_epochs=$3 permutation_epochs=20 points=$4 pam=default train_images=all" >"$scratch/$1/length"
+}
+# curves of the second end's seed, so that all are trained here and none is taken from there
 run_measures() {
-    take_published
-    part "${first[@]}" GRAPHS=measures
+    make_published
+    short tinyten-cifar10-tenth 250 25 33
+    graph measures tinyten-cifar10-tenth FROM="$scratch/published" DATA=cifar10 DATA_DIR="$cifar10" NET=tinyten \
+        PAIRS='1:2:2 3:4:4 5:6:6' CURVE_EPOCHS=25 CURVE_SCHEDULE=step:2:0.9960072 POINTS=33
 }
 # its curves are shorter than those between the same ends, which paper.mk makes alike
 run_grid() {
     run_cifar100
+    short grid-tinyten-cifar100-fiftieth 50 5 17
     graph grid grid-tinyten-cifar100-fiftieth FROM="$scratch/tinyten-cifar100-fifth" DATA=cifar100 DATA_DIR="$cifar100" NET=tinyten \
         EPOCHS=50 SCHEDULE=step:4:0.9980015994 CURVE_EPOCHS=5 CURVE_SCHEDULE=step:0.4:0.98019768 POINTS=17
 }
