@@ -161,6 +161,9 @@ struct mc_backend {
                     struct mc_plan **out, struct mc_error *err); /* g must outlive the plan */
     void (*plan_free)(struct mc_plan *p);
     size_t (*plan_bytes)(const struct mc_plan *p); /* device memory that the plan holds */
+    /* What backward passes leave for the next ones, for checkpoints: *n float32 numbers in memory
+     * of the plan, or NULL. */
+    struct mc_buf *(*plan_state)(struct mc_plan *p, size_t *n);
     /* Gather, augment and normalise a batch into the plan. */
     void (*load)(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl);
     /* The pixels that load of the same source takes, augmented, not normalised: (B,C,H,W) float32

@@ -14,7 +14,7 @@
     X(prefix, buf_new) X(prefix, buf_free) X(prefix, buf_grow)                                     \
     X(prefix, put) X(prefix, get) X(prefix, zero) X(prefix, copy) X(prefix, ctl_next)              \
     X(prefix, repeat) X(prefix, capture_free)                                                      \
-    X(prefix, plan_new) X(prefix, plan_free) X(prefix, plan_bytes)                                 \
+    X(prefix, plan_new) X(prefix, plan_free) X(prefix, plan_bytes) X(prefix, plan_state)            \
     X(prefix, load) X(prefix, pixels) X(prefix, set_pixels)                                        \
     X(prefix, forward) X(prefix, backward) X(prefix, input_grad)                                   \
     X(prefix, attack_start) X(prefix, attack_step) X(prefix, attack_keep)                          \

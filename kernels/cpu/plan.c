@@ -276,3 +276,10 @@ size_t cpu_plan_bytes(const struct mc_plan *p)
 {
     return p->arena.bytes;
 }
+
+struct mc_buf *cpu_plan_state(struct mc_plan *p, size_t *n)
+{
+    (void)p;
+    *n = 0;
+    return NULL;
+}

@@ -88,6 +88,11 @@ void cuda_launched(struct cuda *be, const char *kernel)
     moved = 0;
 }
 
+int cuda_skips(const struct cuda *be)
+{
+    return be->precision == MC_PRECISION_F16;
+}
+
 cudaStream_t cuda_stream(const struct cuda *be)
 {
     return be->now;

@@ -164,7 +164,8 @@ struct mc_plan {
     const struct mc_graph *g;
     size_t batch;
     enum cuda_type type;
-    float loss_scale; /* activations' gradients are this times too large; a power of two */
+    struct cuda_loss_scale *loss_scale; /* f16, on the device; else NULL */
+    struct mc_buf state;                /* of it, what a checkpoint holds */
     int backward, input_grad, train_only;
     struct cuda_node *nodes; /* g->n_nodes */
     struct mc_role *roles;   /* the nodes' */

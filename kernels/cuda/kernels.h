@@ -49,6 +49,13 @@ struct cuda_rows {
     double *head;          /* a head's losses */
 };
 
+/* What the gradients of f16's activations are multiplied by, and those of parameters until
+ * cuda_finish_gradients: a power of two that follows what overflows, or that nothing does. */
+struct cuda_loss_scale {
+    float scale, steps; /* so many in a row did not overflow */
+    uint32_t overflow;  /* of this backward pass */
+};
+
 /* Of pixels: byte[c][v] = (v/255 - mean) / std; byte[MC_MAX_CHANNELS_IN][v] = v/255. */
 struct cuda_scaling {
     const float *byte; /* (MC_MAX_CHANNELS_IN + 1, 256) */
@@ -100,6 +107,7 @@ void cuda_check(struct cuda *be, cudaError_t status);
 /* Of a launch, told with its name. */
 void cuda_check_kernel(struct cuda *be, cudaError_t status, const char *kernel);
 cudaStream_t cuda_stream(const struct cuda *be);
+int cuda_skips(const struct cuda *be); /* steps whose gradients overflowed: f16 */
 /* The current device is a thread's: every entry point sets it. */
 struct cuda *cuda_entered(struct mc_backend *be);
 /* Beside the other work where something is, until cuda_end_beside. */
@@ -119,10 +127,10 @@ enum cuda_sum {
 size_t cuda_sum_parts(const struct cuda_shape *s);
 void cuda_sums(struct cuda *be, const struct cuda_shape *s, enum cuda_sum what, const void *x,
                const void *dy, const struct cuda_norm *m, double *part);
-/* out[c] (float32) = scale * first sums (second: of part + 1); sum, sq (may be NULL) += first and
- * second sums. */
+/* out[c] (float32) = first sums (second: of part + 1); sum, sq (may be NULL) += first and second
+ * sums. */
 void cuda_sums_to_floats(struct cuda *be, const struct cuda_shape *s, const double *part,
-                         double scale, float *out);
+                         float *out);
 void cuda_sums_to_doubles(struct cuda *be, const struct cuda_shape *s, const double *part,
                           double *sum, double *sq);
 
@@ -135,9 +143,9 @@ struct cuda_partial {
 #define CUDA_SUM_BLOCKS 512   /* of one launch that sums */
 #define CUDA_MOST_BLOCKS 8192 /* of one that does not */
 size_t cuda_partial_size(const struct cuda_shape *s);
-/* out (C) = scale * a channel's sum of dy */
-void cuda_bias_sums(struct cuda *be, const struct cuda_shape *s, const void *dy, double scale,
-                    float *out, const struct cuda_partial *o);
+/* out (C) = a channel's sum of dy */
+void cuda_bias_sums(struct cuda *be, const struct cuda_shape *s, const void *dy, float *out,
+                    const struct cuda_partial *o);
 
 /* ---- batch norm (norm.cu); cpu/norm.c ---------------------------------------------------------
  */
@@ -157,11 +165,10 @@ void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const void *
  * = z. plus and pre lie as x. */
 void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x, const void *plus,
                      const struct cuda_norm *m, void *pre, const struct cuda_shape *d, void *y);
-/* Of dy, where d has it: k1, k2, and the gradients (C; NULL: not wanted), times `scale`, of gamma,
- * beta and the bias in front; dz (NULL: not wanted) = dy act'(z), which is that of `plus` too. */
+/* Of dy, where d has it: k1, k2, and the gradients (C; NULL: not wanted) of gamma, beta and the
+ * bias in front; dz (NULL: not wanted) = dy act'(z), which is that of `plus` too. */
 struct cuda_norm_grads {
     int batch_stats;
-    double scale;
     float *dgamma, *dbeta, *dbias;
 };
 void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const void *x,
@@ -235,9 +242,18 @@ void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struc
 void cuda_copy_weights(struct cuda *be, enum cuda_type t, size_t n, const float *params,
                        const uint32_t *index, void *to, const struct cuda_rows *r,
                        const struct mc_ctl *ctl);
-/* grad[index[j]] = scale * from[j] */
+/* grad[index[j]] = from[j] */
 void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void *from,
-                         const uint32_t *index, float scale, float *grad);
+                         const uint32_t *index, float *grad);
+
+/* ---- f16's gradients (loss_scale.cu) ----------------------------------------------------------
+ */
+/* Of all parameters, scaled: grad (n) /= scale. Where one is not finite all become NaN, with which
+ * cuda_sgd takes no step, and the scale is halved; it is doubled after CUDA_SCALE_STEPS passes
+ * without. came: a counter of blocks. */
+#define CUDA_SCALE_STEPS 2000
+void cuda_finish_gradients(struct cuda *be, size_t n, float *grad, struct cuda_loss_scale *scale,
+                           uint32_t *came);
 
 /* ---- losses (loss.cu); cpu/loss.c -------------------------------------------------------------
  */
@@ -245,8 +261,10 @@ void cuda_begin_forward(struct cuda *be, const struct cuda_rows *r, const struct
 /* logits, dx: (N, classes), packed, of type t; came: a counter of blocks */
 void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
                const struct cuda_rows *r, int main_head, double weight, uint32_t *came);
+/* scale (NULL: 1): of dx */
 void cuda_loss_back(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
-                    const struct cuda_rows *r, double weight, int add, void *dx);
+                    const struct cuda_rows *r, double weight, const struct cuda_loss_scale *scale,
+                    int add, void *dx);
 void cuda_add_metrics(struct cuda *be, const struct cuda_rows *r, double *acc);
 /* (N,C,HW) float32 of the images that count, 0 behind them */
 void cuda_copy_out(struct cuda *be, const struct cuda_shape *s, const void *from, float *to);
@@ -260,9 +278,9 @@ void cuda_take_pixels(struct cuda *be, const struct mc_source *src, const struct
 /* to = from (N,C,HW) * scale + shift, of the images that count */
 void cuda_scale_pixels(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
                        const float *from, void *to);
-/* to (N,C,HW) = from * scale / std */
+/* to (N,C,HW) = from / std, of the scale that from has (NULL: 1) */
 void cuda_unscale_grad(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
-                       const void *from, float scale, float *to);
+                       const void *from, const struct cuda_loss_scale *scale, float *to);
 
 /* ---- attacks (attack.cu); cpu/attack.c: n images of `image` floats ----------------------------
  */

@@ -174,11 +174,11 @@ static __global__ void norm_back_sums(layout<T, W, LAST> l, struct cuda_place px
         const int whole = g.batch_stats && l.s.batch->valid;
         const double inv = (double)m.inv[c];
         if (g.dgamma)
-            g.dgamma[c] = (float)(g.scale * dot * inv);
+            g.dgamma[c] = (float)(dot * inv);
         if (g.dbeta)
-            g.dbeta[c] = (float)(g.scale * sum);
+            g.dbeta[c] = (float)sum;
         if (g.dbias)
-            g.dbias[c] = g.batch_stats ? 0.0f : (float)(g.scale * sum * (double)m.scale[c]);
+            g.dbias[c] = g.batch_stats ? 0.0f : (float)(sum * (double)m.scale[c]);
         m.k1[c] = whole ? (float)(sum / count) : 0.0f;
         m.k2[c] = whole ? (float)(dot * inv * inv / count) : 0.0f;
     });

@@ -193,19 +193,21 @@ void cuda_scale_pixels(struct cuda *be, const struct cuda_shape *sh, const struc
 
 template <class T>
 static __global__ void unscale_grad(uint32_t n, struct cuda_shape sh, struct cuda_scaling s,
-                                    const T *from, float scale, float *to)
+                                    const T *from, const struct cuda_loss_scale *scale, float *to)
 {
+    const float by = scale ? 1 / scale->scale : 1.0f;
+
     for
         EACH(at, n)
         {
             uint32_t i, k;
             const uint32_t place = place_of(&sh, at, &i, &k);
-            to[at] = value(from[place]) * scale * (1 / s.std[k]);
+            to[at] = value(from[place]) * by * (1 / s.std[k]);
         }
 }
 
 void cuda_unscale_grad(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
-                       const void *from, float scale, float *to)
+                       const void *from, const struct cuda_loss_scale *scale, float *to)
 {
     WITH_TYPE(sh->type, LAUNCH_EACH(be, unscale_grad, sh->n * sh->c * sh->hw, *sh, *s,
                                     (const T *)from, scale, to));

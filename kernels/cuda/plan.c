@@ -4,7 +4,7 @@
  * and gradients that an addition passes on. */
 #include "kernels/cuda/cuda.h"
 
-/* float16 ends at 6e-8, and a batch's mean shares a gradient of 1 among its images. */
+/* At first: float16 ends at 6e-8, and a batch's mean shares a gradient of 1 among its images. */
 #define F16_LOSS_SCALE 1024
 
 /* Is there something in the gradient of its input when a backward pass comes to it? */
@@ -140,6 +140,8 @@ static void place_all(struct mc_plan *p, struct places *m)
     p->partial.part = p->part;
     p->partial.came = place(m, channels * sizeof *p->partial.came);
     p->moments = place(m, (moments + 2 * p->chunk) * sizeof *p->moments);
+    if (p->type == CUDA_F16)
+        p->loss_scale = place(m, sizeof *p->loss_scale);
     p->rows.batch = place(m, sizeof *p->rows.batch);
     p->rows.labels = place(m, p->batch * sizeof *p->rows.labels);
     p->rows.samples = place(m, p->batch * sizeof *p->rows.samples);
@@ -223,7 +225,6 @@ int cuda_plan_place(struct mc_plan *p, struct mc_error *err)
     int rc = 0;
 
     p->type = cuda_type_of(p->be);
-    p->loss_scale = p->type == CUDA_F16 ? F16_LOSS_SCALE : 1;
     for (int i = 0; i < p->g->n_nodes; i++) {
         struct cuda_node *c = &p->nodes[i];
         if ((rc = measure(p, i, err)))
@@ -244,6 +245,11 @@ int cuda_plan_place(struct mc_plan *p, struct mc_error *err)
     m = (struct places){p->data, 0};
     place_all(p, &m);
     fill_scaling(p);
+    if (p->loss_scale) {
+        cuda_send(p->be, p->loss_scale, &(struct cuda_loss_scale){F16_LOSS_SCALE, 0, 0},
+                  sizeof *p->loss_scale);
+        p->state = (struct mc_buf){p->loss_scale, 2 * sizeof(float)};
+    }
     return cuda_copies_fill(p, err);
 }
 
@@ -255,4 +261,10 @@ void cuda_plan_release(struct mc_plan *p)
 size_t cuda_plan_bytes(const struct mc_plan *p)
 {
     return p->bytes;
+}
+
+struct mc_buf *cuda_plan_state(struct mc_plan *p, size_t *n)
+{
+    *n = p->state.bytes / sizeof(float);
+    return *n ? &p->state : NULL;
 }

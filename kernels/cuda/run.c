@@ -21,8 +21,7 @@ static void bias_gradient(struct mc_plan *p, const struct cuda_node *c, float *d
     const struct cuda_shape s = cuda_node_shape(p, c);
     if (!c->n->has_bias || c->role->skip_bias)
         return;
-    cuda_bias_sums(p->be, &s, c->grad, 1 / (double)p->loss_scale, dparams + c->n->bias.offset,
-                   &p->partial);
+    cuda_bias_sums(p->be, &s, c->grad, dparams + c->n->bias.offset, &p->partial);
 }
 
 /* A layer's weights in the plan's type. */
@@ -55,8 +54,8 @@ static void linear_parameters(struct mc_plan *p, const struct cuda_node *c,
 {
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
 
-    cuda_product(p->be, p->type, 'T', 'N', o, k, p->batch, 1 / p->loss_scale, c->grad, o, in->out,
-                 k, 0, CUDA_F32, dparams + c->n->weight.offset, k);
+    cuda_product(p->be, p->type, 'T', 'N', o, k, p->batch, 1, c->grad, o, in->out, k, 0, CUDA_F32,
+                 dparams + c->n->weight.offset, k);
     bias_gradient(p, c, dparams);
 }
 
@@ -115,7 +114,6 @@ static void norm_parameters(struct mc_plan *p, struct cuda_node *c, const struct
     const struct cuda_shape s = cuda_node_shape(p, in), d = cuda_node_shape(p, y);
     const struct cuda_norm_grads g = {
         .batch_stats = c->batch_stats,
-        .scale = 1 / (double)p->loss_scale,
         .dgamma = dparams ? dparams + c->n->weight.offset : NULL,
         .dbeta = dparams ? dparams + c->n->bias.offset : NULL,
         .dbias = dparams && in->role->skip_bias ? dparams + in->n->bias.offset : NULL,
@@ -142,11 +140,10 @@ static void layer_norm_parameters(struct mc_plan *p, const struct cuda_node *c,
                                   const struct cuda_node *in, float *dparams)
 {
     const struct cuda_shape s = cuda_node_shape(p, c);
-    const double scale = 1 / (double)p->loss_scale;
 
     cuda_sums(p->be, &s, CUDA_SUM_LAYER, in->out, c->grad, &c->norm, p->part);
-    cuda_sums_to_floats(p->be, &s, p->part, scale, dparams + c->n->bias.offset);
-    cuda_sums_to_floats(p->be, &s, p->part + 1, scale, dparams + c->n->weight.offset);
+    cuda_sums_to_floats(p->be, &s, p->part, dparams + c->n->bias.offset);
+    cuda_sums_to_floats(p->be, &s, p->part + 1, dparams + c->n->weight.offset);
 }
 
 static void scale_parameters(struct mc_plan *p, const struct cuda_node *c,
@@ -155,8 +152,7 @@ static void scale_parameters(struct mc_plan *p, const struct cuda_node *c,
     const struct cuda_shape s = cuda_node_shape(p, c);
 
     cuda_sums(p->be, &s, CUDA_SUM_PRODUCT, in->out, c->grad, NULL, p->part);
-    cuda_sums_to_floats(p->be, &s, p->part, 1 / (double)p->loss_scale,
-                        dparams + c->n->weight.offset);
+    cuda_sums_to_floats(p->be, &s, p->part, dparams + c->n->weight.offset);
 }
 
 /* ---- layers without ---------------------------------------------------------------------------
@@ -351,7 +347,7 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, int i,
         break;
     case MC_OP_LOSS:
         cuda_loss_back(p->be, p->type, p->batch, (size_t)in->n->c, in->out, &p->rows,
-                       (double)c->n->loss_weight * (double)p->loss_scale, adds, dx);
+                       (double)c->n->loss_weight, p->loss_scale, adds, dx);
         break;
     default:
         if (mc_is_activation(c->n->op))
@@ -366,7 +362,9 @@ static void end_backward(struct mc_plan *p, float *dparams)
         cuda_join(p->be);
     if (dparams && p->copies.convs)
         cuda_copy_gradients(p->be, p->type, p->copies.convs, p->copies.grad, p->copies.param,
-                            1 / p->loss_scale, dparams);
+                            dparams);
+    if (dparams && p->loss_scale && p->g->P)
+        cuda_finish_gradients(p->be, p->g->P, dparams, p->loss_scale, p->partial.came);
 }
 
 #include "kernels/executor.h"

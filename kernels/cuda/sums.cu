@@ -131,7 +131,7 @@ void cuda_sums(struct cuda *be, const struct cuda_shape *s, enum cuda_sum what, 
 }
 
 /* A block a channel. */
-static __global__ void parts_to_floats(uint32_t parts, const double *part, double scale, float *out)
+static __global__ void parts_to_floats(uint32_t parts, const double *part, float *out)
 {
     const uint32_t c = blockIdx.x;
     double sum = 0;
@@ -140,14 +140,14 @@ static __global__ void parts_to_floats(uint32_t parts, const double *part, doubl
         sum += part[2 * (c * parts + i)];
     sum = block_sum(sum);
     if (threadIdx.x == 0)
-        out[c] = (float)(scale * sum);
+        out[c] = (float)sum;
 }
 
 void cuda_sums_to_floats(struct cuda *be, const struct cuda_shape *s, const double *part,
-                         double scale, float *out)
+                         float *out)
 {
     cuda_moves(16. * s->c * (double)cuda_sum_parts(s));
-    LAUNCH_BLOCKS(be, parts_to_floats, s->c, (uint32_t)cuda_sum_parts(s), part, scale, out);
+    LAUNCH_BLOCKS(be, parts_to_floats, s->c, (uint32_t)cuda_sum_parts(s), part, out);
 }
 
 /* A block a channel. */
@@ -176,8 +176,8 @@ size_t cuda_partial_size(const struct cuda_shape *s)
 
 /* Moves dy once. */
 template <class T, int W, int LAST>
-static __global__ void bias_sums(layout<T, W, LAST> l, struct cuda_place p, const T *dy,
-                                 double scale, float *out, struct cuda_partial o)
+static __global__ void bias_sums(layout<T, W, LAST> l, struct cuda_place p, const T *dy, float *out,
+                                 struct cuda_partial o)
 {
     walk<T, W, LAST> w(l);
     double ab[LAST ? 2 * W : 2] = {};
@@ -187,19 +187,17 @@ static __global__ void bias_sums(layout<T, W, LAST> l, struct cuda_place p, cons
         for (int j = 0; j < W; j++)
             ab[LAST ? j : 0] += (double)value(u.v[j]);
     }
-    end_sums(l, ab, o.part, o.came,
-             [&](uint32_t c, double sum, double) { out[c] = (float)(scale * sum); });
+    end_sums(l, ab, o.part, o.came, [&](uint32_t c, double sum, double) { out[c] = (float)sum; });
 }
 
-void cuda_bias_sums(struct cuda *be, const struct cuda_shape *s, const void *dy, double scale,
-                    float *out, const struct cuda_partial *o)
+void cuda_bias_sums(struct cuda *be, const struct cuda_shape *s, const void *dy, float *out,
+                    const struct cuda_partial *o)
 {
     const struct cuda_place p = {s->image, s->pixel};
 
     cuda_moves(cuda_bytes(s));
-    WITH_LAYOUT(
-        walks_wide(s, dy, &p), s, CUDA_SUM_BLOCKS,
-        LAUNCH_BLOCKS(be, bias_sums, l.tiles() * l.parts, l, p, (const T *)dy, scale, out, *o));
+    WITH_LAYOUT(walks_wide(s, dy, &p), s, CUDA_SUM_BLOCKS,
+                LAUNCH_BLOCKS(be, bias_sums, l.tiles() * l.parts, l, p, (const T *)dy, out, *o));
 }
 
 void cuda_sums_to_doubles(struct cuda *be, const struct cuda_shape *s, const double *part,

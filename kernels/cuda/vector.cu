@@ -84,6 +84,7 @@ struct sgd {
     size_t stride, k;
     float momentum, decay;
     int nesterov;
+    int skips; /* what has no number for its gradient, and its momentum, stay */
 };
 
 /* Moves grad once, m and p twice, and the point where it is not p; by packs of W. */
@@ -101,6 +102,8 @@ static __global__ void sgd_step(size_t n, struct sgd s, const P *grad, const P *
             P mean = m[i], to = p[i];
             for (size_t j = 0; j < sizeof(P) / sizeof(float); j++) {
                 const float d = coef * (g.v[j] + s.decay * at.v[j]);
+                if (s.skips && d != d)
+                    continue;
                 const float v = s.momentum * mean.v[j] + d;
                 mean.v[j] = v;
                 to.v[j] -= lr * (s.nesterov ? d + s.momentum * v : v);
@@ -123,7 +126,7 @@ void cuda_sgd(struct mc_backend *base, size_t n, const struct mc_sgd *s, const s
 
     const struct sgd a = {data(s->p),   data(s->m),     data(s->grad), data(s->point),
                           data(s->lrs), data(s->coefs), s->stride,     s->k,
-                          s->momentum,  s->decay,       s->nesterov};
+                          s->momentum,  s->decay,       s->nesterov,   cuda_skips(be)};
     cuda_moves((s->point == s->p ? 5. : 6.) * 4 * (double)n);
     if (n % 4 == 0)
         launch_sgd<pack<float, 4>>(be, n, a, ctl_of(ctl));

@@ -40,7 +40,7 @@ void cuda_copy_weights(struct cuda *be, enum cuda_type t, size_t n, const float 
 /* Moves index, from and as many gradients once. */
 template <class T>
 static __global__ void copy_gradients(uint32_t n, const EIGHT(T) * from,
-                                      const EIGHT(uint32_t) * index, float scale, float *grad)
+                                      const EIGHT(uint32_t) * index, float *grad)
 {
     for
         EACH(j, n)
@@ -49,14 +49,14 @@ static __global__ void copy_gradients(uint32_t n, const EIGHT(T) * from,
             const EIGHT(T) u = from[j];
             for (int k = 0; k < 8; k++)
                 if (to.v[k] != CUDA_NO_PARAM)
-                    grad[to.v[k]] = scale * value(u.v[k]);
+                    grad[to.v[k]] = value(u.v[k]);
         }
 }
 
 void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void *from,
-                         const uint32_t *index, float scale, float *grad)
+                         const uint32_t *index, float *grad)
 {
     cuda_moves((double)n * (double)(8 + cuda_type_size(t)));
     WITH_TYPE(t, LAUNCH_EACH(be, copy_gradients, (uint32_t)n / 8, (const EIGHT(T) *)from,
-                             (const EIGHT(uint32_t) *)index, scale, grad));
+                             (const EIGHT(uint32_t) *)index, grad));
 }

@@ -274,6 +274,48 @@ static void an_overflow_shows(void **state)
     teardown(&f);
 }
 
+/* The scale of f16's gradients is halved where they overflow, and no step taken; doubled after as
+ * many steps that did not as PyTorch waits for; where it lies, the gradient is the same. */
+static void a_scale_follows_overflows(void **state)
+{
+    enum { GROWTH = 2000, N_STEPS = 4 };
+    enum mc_precision p;
+    struct mc_error err = {0};
+    struct steps s;
+    int32_t order[N_STEPS * B];
+    static const float becomes[N_STEPS] = {0x1p29f, 0x1p28f, 512, 512};
+    float lrs[N_STEPS] = {.01f, .01f, .01f, .01f}, scale[2] = {0x1p30f, 7};
+    size_t n = 1;
+
+    (void)state;
+    ok(precision_tested(&p, &err), &err);
+    be = cuda;
+    for (int i = 0; i < N_STEPS * B; i++)
+        order[i] = i % N;
+    open_steps(&s, net("mlp:bn,16"), N_STEPS, order, lrs, NULL);
+    mc_graph_init(s.f.g, 3, s.f.params, s.f.stats);
+    put_vectors(&s.f);
+    struct mc_buf *at = be->plan_state(s.p, &n);
+    assert_true(p == MC_PRECISION_F16 ? at && n == 2 : !at && !n);
+    const size_t P = s.f.g->P;
+    for (int i = 0; at && i < N_STEPS; i++) {
+        float *before = fetched(s.f.d_params, P);
+        if (i == 0)
+            put(at, 0, scale, sizeof scale);
+        if (i == 2)
+            put(at, 0, (float[]){256, GROWTH - 1}, sizeof scale);
+        step(&s);
+        float *after = fetched(s.f.d_params, P), *grad = fetched(s.f.d_grad, P);
+        const int moved = memcmp(before, after, P * sizeof *before) != 0;
+        fetch(at, scale, sizeof scale);
+        assert_int_equal(moved, i > 1);
+        for (size_t k = 0; k < P; k++)
+            assert_int_equal(isfinite(grad[k]) != 0, moved);
+        assert_true(scale[0] == becomes[i] && scale[1] == (i == 3));
+    }
+    teardown(&s.f);
+}
+
 /* Each group's matrix, and NaN everywhere where one entry is. */
 static void projections_are_the_cpus(void **state)
 {
@@ -317,9 +359,8 @@ static void projections_are_the_cpus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attacks_are_the_cpus),
-        cmocka_unit_test(an_overflow_shows),
-        cmocka_unit_test(projections_are_the_cpus),
+        cmocka_unit_test(attacks_are_the_cpus),         cmocka_unit_test(an_overflow_shows),
+        cmocka_unit_test(a_scale_follows_overflows),    cmocka_unit_test(projections_are_the_cpus),
         cmocka_unit_test(networks_train_as_on_the_cpu),
     };
     return cmocka_run_group_tests(tests, open_both, close_both);

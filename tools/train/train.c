@@ -178,14 +178,18 @@ static int prepare(struct run *r, struct mc_error *err)
     return r->objective->prepare(r->objective, f, err);
 }
 
-/* The checkpoint's vectors: the objective's, and what is kept of the epochs. */
+/* The checkpoint's vectors: the objective's, what is kept of the epochs, and the plan's. */
 static int state_vectors(struct run *r, struct mc_error *err)
 {
     struct mc_checkpoint *s = r->state;
 
+    struct mc_train_vector plan = {.name = "plan"};
+
     r->n_vectors = r->objective->vectors(r->objective, &r->train, r->vectors);
     r->vectors[r->n_vectors++] =
         (struct mc_train_vector){.name = "epochs", .host = r->kept, .n = r->o->epochs * N_KEPT};
+    if ((plan.buf = r->train.be->plan_state(r->train.plan, &plan.n)))
+        r->vectors[r->n_vectors++] = plan;
     for (size_t i = 0; i < r->n_vectors; i++) {
         const struct mc_train_vector *from = &r->vectors[i];
         struct mc_checkpoint_vector *v = &s->vectors[s->n_vectors++];

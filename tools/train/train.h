@@ -105,7 +105,7 @@ struct mc_objective {
                  struct mc_error *err);
     int (*resumed)(struct mc_objective *o, struct mc_train *f, uint64_t epoch, int *stop,
                    struct mc_error *err);
-    /* Vectors to checkpoint: fill v (room for MC_CHECKPOINT_MAX - 1), return how many. */
+    /* Vectors to checkpoint: fill v (room for MC_CHECKPOINT_MAX - 2), return how many. */
     size_t (*vectors)(struct mc_objective *o, struct mc_train *f, struct mc_train_vector *v);
     /* What it holds beside the images and the first plan, on the host and the device, is added. Not
      * NULL. */
