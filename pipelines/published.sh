@@ -8,8 +8,10 @@ set -euo pipefail
 usage() {
     cat <<'END'
 Usage: published.sh keep PART FOLDER
+       published.sh tables PART FOLDER
        published.sh make FOLDER PART
-Keep of a part that paper.mk made what its tables can be measured from again, or make those files again.
+Keep of a part that paper.mk made what its tables can be measured from again, or the tables alone; or make those files
+again.
 
 FOLDER has net-S.mcz with the ends of their logs, the tables (*.tsv), `scale` and `length`; in A-B/ permutation.mcz
 and of each curve-V.mcz the control point, inner-V.mcz, a third as large, and what was measured along it and along the
@@ -38,6 +40,12 @@ copy() {
     mv "$2.part" "$2"
 }
 
+tables() {
+    local part=$1 folder=$2 f
+    mkdir -p "$folder"
+    for f in "$part"/*.tsv "$part"/{scale,length}; do [ ! -e "$f" ] || copy "$f" "$folder/${f##*/}"; done
+}
+
 keep() {
     local part=$1 folder=$2 pair to f v whole_pairs=()
     for pair in "$part"/*-*/; do
@@ -47,8 +55,7 @@ keep() {
         echo "published.sh: $part: there is no pair with both curves, A-B/curve-unaligned.mcz and A-B/curve-aligned.mcz" >&2
         exit 1
     fi
-    mkdir -p "$folder"
-    for f in "$part"/*.tsv "$part"/{scale,length}; do [ ! -e "$f" ] || copy "$f" "$folder/${f##*/}"; done
+    tables "$part" "$folder"
     for pair in "${whole_pairs[@]}"; do
         to=$folder/$pair
         mkdir -p "$to"
@@ -101,7 +108,7 @@ make() {
 }
 
 case $#-${1:-} in
-3-keep | 3-make)
+3-keep | 3-tables | 3-make)
     # a name that begins with a dash would be an option
     what=$1
     shift
@@ -114,7 +121,7 @@ case $#-${1:-} in
     ;;
 1--h | 1---help) usage ;;
 *)
-    echo 'published.sh: keep PART FOLDER, or make FOLDER PART, is wanted (see published.sh -h)' >&2
+    echo 'published.sh: keep PART FOLDER, tables PART FOLDER or make FOLDER PART is wanted (see published.sh -h)' >&2
     exit 2
     ;;
 esac

@@ -55,4 +55,8 @@ set -- paper PAIRS='1:2 3:4'
 grep -qF 'there are no curves of grid-mlp-synth' told || die "$(cat told)"
 fails 1 'no pair with both curves' "$MC_ROOT/pipelines/published.sh" keep out/grid-mlp-synth kept
 [ ! -e kept ] || die 'an empty folder is left'
+"$MC_ROOT/pipelines/published.sh" tables out/mlp-synth kept
+for f in out/mlp-synth/*.tsv; do same "$f" "kept/${f##*/}"; done
+same out/mlp-synth/length kept/length
+[ ! -e kept/net-1.mcz ] || die 'a network beside the tables'
 fails 2 'is wanted' "$MC_ROOT/pipelines/published.sh" keep out
