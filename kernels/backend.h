@@ -161,8 +161,8 @@ struct mc_backend {
                     struct mc_plan **out, struct mc_error *err); /* g must outlive the plan */
     void (*plan_free)(struct mc_plan *p);
     size_t (*plan_bytes)(const struct mc_plan *p); /* device memory that the plan holds */
-    /* What backward passes leave for the next ones, for checkpoints: *n float32 numbers in memory
-     * of the plan, or NULL. */
+    /* What backward passes to parameters leave for the next ones (f16's loss scale): *n float32
+     * numbers in memory of the plan, to get() for a checkpoint and put() back; or NULL. */
     struct mc_buf *(*plan_state)(struct mc_plan *p, size_t *n);
     /* Gather, augment and normalise a batch into the plan. */
     void (*load)(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl);
@@ -178,7 +178,8 @@ struct mc_backend {
     void (*forward)(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
                     struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl);
     /* Once after forward with the same parameters: grad (P, overwritten, gaps 0; NULL: only the
-     * pixels') of the batch's mean objective (all heads, weighted), without weight decay. */
+     * pixels') of the batch's mean objective (all heads, weighted), without weight decay. In f16
+     * all NaN where one overflowed, for which f16's sgd leaves p and m as they are. */
     void (*backward)(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad);
     /* The pixels' gradient of the batch's mean objective, per unit of pixel: (B,C,H,W) float32. */
     void (*input_grad)(struct mc_plan *p, struct mc_buf *out);

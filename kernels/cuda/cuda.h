@@ -165,6 +165,8 @@ struct mc_plan {
     size_t batch;
     enum cuda_type type;
     struct cuda_loss_scale *loss_scale; /* f16, on the device; else NULL */
+    const float *scale;                 /* of it, that of the backward pass that runs; NULL: 1 */
+    const float *pixels_scale;          /* and that of the pixels' gradient that lies there */
     struct mc_buf state;                /* of it, what a checkpoint holds */
     int backward, input_grad, train_only;
     struct cuda_node *nodes; /* g->n_nodes */

@@ -49,11 +49,14 @@ struct cuda_rows {
     double *head;          /* a head's losses */
 };
 
-/* What the gradients of f16's activations are multiplied by, and those of parameters until
- * cuda_finish_gradients: a power of two that follows what overflows, or that nothing does. */
+/* Loss scales, powers of two: what the gradients of f16's activations are multiplied by, and those
+ * of parameters until cuda_finish_gradients. */
 struct cuda_loss_scale {
-    float scale, steps; /* so many in a row did not overflow */
-    uint32_t overflow;  /* of this backward pass */
+    float scale,
+        steps;    /* of passes to parameters; passes since it changed, none of which overflowed */
+    float last;   /* the scale of the last such pass */
+    float pixels; /* of passes to the pixels alone: constant */
+    uint32_t overflow; /* of the pass that is being finished */
 };
 
 /* Of pixels: byte[c][v] = (v/255 - mean) / std; byte[MC_MAX_CHANNELS_IN][v] = v/255. */
@@ -246,11 +249,12 @@ void cuda_copy_weights(struct cuda *be, enum cuda_type t, size_t n, const float 
 void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void *from,
                          const uint32_t *index, float *grad);
 
-/* ---- f16's gradients (loss_scale.cu) ----------------------------------------------------------
+/* ---- f16's loss scale (loss_scale.cu) ---------------------------------------------------------
  */
-/* Of all parameters, scaled: grad (n) /= scale. Where one is not finite all become NaN, with which
- * cuda_sgd takes no step, and the scale is halved; it is doubled after CUDA_SCALE_STEPS passes
- * without. came: a counter of blocks. */
+/* Of all parameters: grad (n, a multiple of 4) /= scale. Where one is not finite all become NaN,
+ * for which cuda_sgd takes no step, and the scale is halved, or infinite where it is 1 already,
+ * which ends a run. After CUDA_SCALE_STEPS passes without that it is doubled. came: a counter of
+ * blocks. */
 #define CUDA_SCALE_STEPS 2000
 void cuda_finish_gradients(struct cuda *be, size_t n, float *grad, struct cuda_loss_scale *scale,
                            uint32_t *came);
@@ -263,8 +267,8 @@ void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, cons
                const struct cuda_rows *r, int main_head, double weight, uint32_t *came);
 /* scale (NULL: 1): of dx */
 void cuda_loss_back(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
-                    const struct cuda_rows *r, double weight, const struct cuda_loss_scale *scale,
-                    int add, void *dx);
+                    const struct cuda_rows *r, double weight, const float *scale, int add,
+                    void *dx);
 void cuda_add_metrics(struct cuda *be, const struct cuda_rows *r, double *acc);
 /* (N,C,HW) float32 of the images that count, 0 behind them */
 void cuda_copy_out(struct cuda *be, const struct cuda_shape *s, const void *from, float *to);
@@ -280,7 +284,7 @@ void cuda_scale_pixels(struct cuda *be, const struct cuda_shape *sh, const struc
                        const float *from, void *to);
 /* to (N,C,HW) = from / std, of the scale that from has (NULL: 1) */
 void cuda_unscale_grad(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
-                       const void *from, const struct cuda_loss_scale *scale, float *to);
+                       const void *from, const float *scale, float *to);
 
 /* ---- attacks (attack.cu); cpu/attack.c: n images of `image` floats ----------------------------
  */

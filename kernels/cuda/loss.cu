@@ -116,7 +116,7 @@ void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, cons
 /* Moves the logits and dx once, and dx twice where it adds. */
 template <class T>
 static __global__ void loss_back(uint32_t n, uint32_t classes, const T *logits, struct cuda_rows r,
-                                 double weight, const struct cuda_loss_scale *scale, int add, T *dx)
+                                 double weight, const float *scale, int add, T *dx)
 {
     const uint32_t i = blockIdx.x * (CUDA_THREADS / SIDE) + threadIdx.x / SIDE;
     const T *x = logits + i * classes;
@@ -124,7 +124,7 @@ static __global__ void loss_back(uint32_t n, uint32_t classes, const T *logits, 
     const struct softmax s = softmax_of(x, classes, counts);
 
     if (scale)
-        weight *= (double)scale->scale;
+        weight *= (double)*scale;
     for (uint32_t j = threadIdx.x % SIDE; i < n && j < classes; j += SIDE) {
         float g = 0;
         if (counts) {
@@ -137,8 +137,7 @@ static __global__ void loss_back(uint32_t n, uint32_t classes, const T *logits, 
 }
 
 void cuda_loss_back(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
-                    const struct cuda_rows *r, double weight, const struct cuda_loss_scale *scale,
-                    int add, void *dx)
+                    const struct cuda_rows *r, double weight, const float *scale, int add, void *dx)
 {
     cuda_moves((add ? 3. : 2.) * (double)(n * classes * cuda_type_size(t)));
     WITH_TYPE(t, LAUNCH_BLOCKS(be, loss_back, image_blocks(n), (uint32_t)n, (uint32_t)classes,

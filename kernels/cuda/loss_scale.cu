@@ -1,43 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * f16's gradients: the scale that they have, and what it becomes. */
+ * f16's loss scale: gradients of parameters without it, and what it becomes. */
 #include "kernels/cuda/device.cuh"
 
+#include <cassert>
 #include <cfloat>
 
-static __global__ void find_overflow(size_t n, const float *grad, struct cuda_loss_scale *scale)
+#define FOUR pack<float, 4>
+
+/* Moves grad once. */
+static __global__ void find_overflow(size_t n, const FOUR *grad, struct cuda_loss_scale *scale)
 {
     for
         EACH(i, n)
-    if (!(fabsf(grad[i]) <= FLT_MAX))
-        scale->overflow = 1;
+        {
+            const FOUR g = grad[i];
+            for (int j = 0; j < 4; j++)
+                if (!(fabsf(g.v[j]) <= FLT_MAX))
+                    scale->overflow = 1;
+        }
 }
 
 /* Moves grad twice. The last block changes the scale. */
-static __global__ void unscale(size_t n, float *grad, struct cuda_loss_scale *scale, uint32_t *came)
+static __global__ void unscale(size_t n, FOUR *grad, struct cuda_loss_scale *scale, uint32_t *came)
 {
-    const float most = 1 << 24, by = scale->overflow ? NAN : 1 / scale->scale;
+    const float most = 1 << 24, was = scale->scale;
+    const int overflow = (int)scale->overflow;
 
     for
         EACH(i, n)
-    grad[i] *= by;
+        {
+            FOUR g = grad[i];
+            for (int j = 0; j < 4; j++)
+                g.v[j] = !overflow ? g.v[j] / was : was > 1 ? NAN : INFINITY;
+            grad[i] = g;
+        }
     if (!comes_last(came, gridDim.x) || threadIdx.x)
         return;
-    if (scale->overflow) {
-        scale->scale = scale->scale > 2 ? scale->scale / 2 : 1;
+    scale->last = was;
+    scale->overflow = 0;
+    if (overflow) {
+        scale->scale = was > 2 ? was / 2 : 1;
         scale->steps = 0;
     } else if (++scale->steps >= CUDA_SCALE_STEPS) {
-        scale->scale = scale->scale < most ? 2 * scale->scale : most;
+        scale->scale = was < most ? 2 * was : most;
         scale->steps = 0;
     }
-    scale->overflow = 0;
 }
 
 void cuda_finish_gradients(struct cuda *be, size_t n, float *grad, struct cuda_loss_scale *scale,
                            uint32_t *came)
 {
+    const size_t blocks = cuda_blocks(n / 4);
+
+    assert(n % 4 == 0);
     cuda_moves(4. * (double)n);
-    LAUNCH_EACH(be, find_overflow, n, grad, scale);
+    LAUNCH_EACH(be, find_overflow, n / 4, (const FOUR *)grad, scale);
     cuda_moves(8. * (double)n);
-    LAUNCH_BLOCKS(be, unscale, cuda_blocks(n), n, grad, scale, came);
+    LAUNCH_BLOCKS(be, unscale, blocks < CUDA_SUM_BLOCKS ? blocks : CUDA_SUM_BLOCKS, n / 4,
+                  (FOUR *)grad, scale, came);
 }

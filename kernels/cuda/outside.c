@@ -52,7 +52,7 @@ void cuda_input_grad(struct mc_plan *p, struct mc_buf *out)
 
     assert(p->input_grad);
     cuda_enter(p->be);
-    cuda_unscale_grad(p->be, &s, &p->scaling, p->nodes[0].grad, p->loss_scale, cuda_floats(out));
+    cuda_unscale_grad(p->be, &s, &p->scaling, p->nodes[0].grad, p->pixels_scale, cuda_floats(out));
 }
 
 /* ---- attacks ----------------------------------------------------------------------------------

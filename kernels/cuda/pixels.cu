@@ -193,9 +193,9 @@ void cuda_scale_pixels(struct cuda *be, const struct cuda_shape *sh, const struc
 
 template <class T>
 static __global__ void unscale_grad(uint32_t n, struct cuda_shape sh, struct cuda_scaling s,
-                                    const T *from, const struct cuda_loss_scale *scale, float *to)
+                                    const T *from, const float *scale, float *to)
 {
-    const float by = scale ? 1 / scale->scale : 1.0f;
+    const float by = scale ? 1 / *scale : 1.0f;
 
     for
         EACH(at, n)
@@ -207,7 +207,7 @@ static __global__ void unscale_grad(uint32_t n, struct cuda_shape sh, struct cud
 }
 
 void cuda_unscale_grad(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
-                       const void *from, const struct cuda_loss_scale *scale, float *to)
+                       const void *from, const float *scale, float *to)
 {
     WITH_TYPE(sh->type, LAUNCH_EACH(be, unscale_grad, sh->n * sh->c * sh->hw, *sh, *s,
                                     (const T *)from, scale, to));

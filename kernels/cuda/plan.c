@@ -246,8 +246,8 @@ int cuda_plan_place(struct mc_plan *p, struct mc_error *err)
     place_all(p, &m);
     fill_scaling(p);
     if (p->loss_scale) {
-        cuda_send(p->be, p->loss_scale, &(struct cuda_loss_scale){F16_LOSS_SCALE, 0, 0},
-                  sizeof *p->loss_scale);
+        const struct cuda_loss_scale first = {.scale = F16_LOSS_SCALE, .pixels = F16_LOSS_SCALE};
+        cuda_send(p->be, p->loss_scale, &first, sizeof first);
         p->state = (struct mc_buf){p->loss_scale, 2 * sizeof(float)};
     }
     return cuda_copies_fill(p, err);

@@ -277,7 +277,13 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
 
 static void begin_backward(struct mc_plan *p, float *dparams)
 {
+    struct cuda_loss_scale *s = p->loss_scale;
+
     cuda_use(p->be); /* metrics may go on beside it */
+    if (s) {
+        p->scale = dparams ? &s->scale : &s->pixels;
+        p->pixels_scale = dparams ? &s->last : &s->pixels;
+    }
     if (dparams)
         cuda_fill_zeros(p->be, dparams, p->g->P * sizeof *dparams);
 }
@@ -347,7 +353,7 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, int i,
         break;
     case MC_OP_LOSS:
         cuda_loss_back(p->be, p->type, p->batch, (size_t)in->n->c, in->out, &p->rows,
-                       (double)c->n->loss_weight, p->loss_scale, adds, dx);
+                       (double)c->n->loss_weight, p->scale, adds, dx);
         break;
     default:
         if (mc_is_activation(c->n->op))

@@ -84,7 +84,7 @@ struct sgd {
     size_t stride, k;
     float momentum, decay;
     int nesterov;
-    int skips; /* what has no number for its gradient, and its momentum, stay */
+    int skips; /* where the gradient is NaN, p and m stay */
 };
 
 /* Moves grad once, m and p twice, and the point where it is not p; by packs of W. */

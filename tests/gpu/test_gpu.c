@@ -248,6 +248,36 @@ static void attacks_are_the_cpus(void **state)
     }
 }
 
+/* The pixels' gradient of a pass to them alone does not depend on the loss scale of those to the
+ * parameters; behind one of these it has that pass's. */
+static void pixels_have_a_loss_scale_of_their_own(void **state)
+{
+    struct fixture f;
+    int32_t samples[B];
+    size_t n = 0;
+
+    (void)state;
+    be = cuda;
+    setup(&f, small_net(1), 1);
+    set_order(&f, B, samples);
+    const size_t size = B * f.image;
+    struct mc_plan *p = plan(f.g, (struct mc_plan_opts){.backward = 1, .input_grad = 1});
+    struct mc_buf *dx = buf(size * sizeof(float), NULL), *at = be->plan_state(p, &n);
+    float *got[3];
+    for (int i = 0; i < 3; i++) {
+        if (at && i)
+            put(at, 0, (float[]){i == 1 ? 0x1p30f : 2048, 1999}, 2 * sizeof(float));
+        forward(&f, p, MC_MODE_BATCH);
+        be->backward(p, f.d_params, i == 2 ? f.d_grad : NULL);
+        be->input_grad(p, dx);
+        got[i] = fetched(dx, size);
+    }
+    assert_memory_equal(got[0], got[1], size * sizeof(float));
+    for (size_t k = 0; k < size; k++)
+        assert_true((double)fabsf(got[0][k] - got[2][k]) <= within(1e-3) * .1);
+    teardown(&f);
+}
+
 /* What leaves the range of float16 is told by the loss: it is not a number or infinite. */
 static void an_overflow_shows(void **state)
 {
@@ -274,44 +304,61 @@ static void an_overflow_shows(void **state)
     teardown(&f);
 }
 
-/* The scale of f16's gradients is halved where they overflow, and no step taken; doubled after as
- * many steps that did not as PyTorch waits for; where it lies, the gradient is the same. */
-static void a_scale_follows_overflows(void **state)
+/* f16's loss scale is halved where gradients overflow, and no step taken, of momentum either;
+ * doubled after as many steps that did not as PyTorch waits for. Where 1 overflows the parameters
+ * are not finite, which ends a run. */
+static void a_loss_scale_follows_overflows(void **state)
 {
     enum { GROWTH = 2000, N_STEPS = 4 };
+    static const float becomes[N_STEPS] = {0x1p29f, 0x1p28f, 512, 512};
     enum mc_precision p;
     struct mc_error err = {0};
     struct steps s;
-    int32_t order[N_STEPS * B];
-    static const float becomes[N_STEPS] = {0x1p29f, 0x1p28f, 512, 512};
-    float lrs[N_STEPS] = {.01f, .01f, .01f, .01f}, scale[2] = {0x1p30f, 7};
+    int32_t order[(N_STEPS + 2) * B];
+    float lrs[N_STEPS + 2] = {.01f, .01f, .01f, .01f, .01f, .01f}, scale[2] = {0x1p30f, 7};
     size_t n = 1;
 
     (void)state;
     ok(precision_tested(&p, &err), &err);
     be = cuda;
-    for (int i = 0; i < N_STEPS * B; i++)
+    for (int i = 0; i < (N_STEPS + 2) * B; i++)
         order[i] = i % N;
-    open_steps(&s, net("mlp:bn,16"), N_STEPS, order, lrs, NULL);
+    open_steps(&s, net("mlp:bn,16"), N_STEPS + 2, order, lrs, NULL);
     mc_graph_init(s.f.g, 3, s.f.params, s.f.stats);
     put_vectors(&s.f);
     struct mc_buf *at = be->plan_state(s.p, &n);
     assert_true(p == MC_PRECISION_F16 ? at && n == 2 : !at && !n);
     const size_t P = s.f.g->P;
     for (int i = 0; at && i < N_STEPS; i++) {
-        float *before = fetched(s.f.d_params, P);
+        float *before = fetched(s.f.d_params, P), *m = fetched(s.m, P);
         if (i == 0)
             put(at, 0, scale, sizeof scale);
         if (i == 2)
             put(at, 0, (float[]){256, GROWTH - 1}, sizeof scale);
         step(&s);
         float *after = fetched(s.f.d_params, P), *grad = fetched(s.f.d_grad, P);
-        const int moved = memcmp(before, after, P * sizeof *before) != 0;
+        float *m_after = fetched(s.m, P);
         fetch(at, scale, sizeof scale);
-        assert_int_equal(moved, i > 1);
+        assert_int_equal(memcmp(before, after, P * sizeof *before) != 0, i > 1);
+        assert_int_equal(memcmp(m, m_after, P * sizeof *m) != 0, i > 1);
         for (size_t k = 0; k < P; k++)
-            assert_int_equal(isfinite(grad[k]) != 0, moved);
+            assert_int_equal(isfinite(grad[k]) != 0, i > 1);
         assert_true(scale[0] == becomes[i] && scale[1] == (i == 3));
+    }
+    /* a gradient that no scale helps */
+    for (float least = 2; at && least >= 1; least--) {
+        float *params = fetched(s.f.d_params, P);
+        size_t bad = 0;
+        params[0] = NAN;
+        put(s.f.d_params, 0, params, P * sizeof *params);
+        put(at, 0, (float[]){least, 0}, sizeof scale);
+        step(&s);
+        params = fetched(s.f.d_params, P);
+        for (size_t k = 0; k < P; k++)
+            bad += isfinite(params[k]) ? 0 : 1;
+        assert_true(least > 1 ? bad == 1 : bad == P);
+        fetch(at, scale, sizeof scale);
+        assert_true(scale[0] == 1);
     }
     teardown(&s.f);
 }
@@ -359,8 +406,11 @@ static void projections_are_the_cpus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attacks_are_the_cpus),         cmocka_unit_test(an_overflow_shows),
-        cmocka_unit_test(a_scale_follows_overflows),    cmocka_unit_test(projections_are_the_cpus),
+        cmocka_unit_test(attacks_are_the_cpus),
+        cmocka_unit_test(pixels_have_a_loss_scale_of_their_own),
+        cmocka_unit_test(an_overflow_shows),
+        cmocka_unit_test(a_loss_scale_follows_overflows),
+        cmocka_unit_test(projections_are_the_cpus),
         cmocka_unit_test(networks_train_as_on_the_cpu),
     };
     return cmocka_run_group_tests(tests, open_both, close_both);
