@@ -5,11 +5,12 @@
 #include "formats/stream/input.h"
 #include "formats/stream/output.h"
 #include "libcommon/base/alloc.h"
+#include "libcommon/base/file.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 #include <zip.h>
 
 struct reader {
@@ -177,16 +178,13 @@ static void close_reader(struct mc_foreign *f)
 /* A pipe cannot be sought in, and opening one would wait for its writer. */
 static int is_file(const char *path, uint64_t *bytes, struct mc_error *err)
 {
-    struct stat st;
+    int fd = -1, rc = 0;
 
     if (!strcmp(path, "-"))
         return mc_fail(err, MC_EUSAGE, "npz cannot be read from standard input: name its file");
-    if (stat(path, &st))
-        return mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return mc_fail(err, MC_EINPUT, "%s: is no regular file", path);
-    *bytes = (uint64_t)st.st_size;
-    return 0;
+    if (!(rc = mc_file_open(&fd, bytes, path, MC_EFAIL, err)))
+        close(fd);
+    return rc;
 }
 
 /* Whether the file can hold what entry i, an array of t.bytes bytes behind `before` others, says

@@ -93,3 +93,20 @@ const void *mc_objects_align(struct mc_objects *o, const void *data, size_t byte
     o->pad = (o->pad + MC_OBJECT_ALIGN - shift) % MC_OBJECT_ALIGN;
     return o->slab + at - shift;
 }
+
+void mc_objects_swap(struct mc_objects *o, void **slab, size_t *size)
+{
+    unsigned char *mine = o->slab;
+    const size_t capacity = o->capacity;
+
+    o->slab = *slab;
+    o->capacity = *size;
+    *slab = mine;
+    *size = capacity;
+}
+
+void mc_objects_release(struct mc_objects *o)
+{
+    mc_input_close(o->in);
+    free(o->slab);
+}

@@ -11,11 +11,13 @@
 
 #define MC_OBJECT_ALIGN 64
 
+/* Zeroed but for `in`, which becomes its own. */
 struct mc_objects {
     struct mc_input *in;
     unsigned char *slab; /* aligned; the last object lies at slab + pad */
     size_t capacity, pad;
 };
+void mc_objects_release(struct mc_objects *o); /* closes `in`, which may be NULL */
 
 /* An object that stays: its bytes, which are to be freed, and what they unpack to. */
 struct mc_kept {
@@ -37,5 +39,8 @@ MC_USE_RESULT int mc_unpack(const void *data, size_t len, msgpack_unpacked *out,
 /* Moves `bytes` bytes of the last object to where they are aligned; the next object will likely lie
  * as this one did, so it is read to where this one's would have been right. Returns their place. */
 const void *mc_objects_align(struct mc_objects *o, const void *data, size_t bytes);
+/* The last object's memory becomes the caller's, who frees it; the next ones come to *slab, *size
+ * bytes: NULL and 0, or what an earlier call gave. */
+void mc_objects_swap(struct mc_objects *o, void **slab, size_t *size);
 
 #endif

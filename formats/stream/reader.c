@@ -239,7 +239,7 @@ void mc_reader_close(struct mc_reader *r)
 {
     if (!r)
         return;
-    mc_input_close(r->objects.in);
+    mc_objects_release(&r->objects);
     mc_origin_drop(r->origin);
     msgpack_unpacked_destroy(&r->header.object);
     msgpack_unpacked_destroy(&r->history.object);
@@ -247,7 +247,6 @@ void mc_reader_close(struct mc_reader *r)
     msgpack_unpacked_destroy(&r->inner);
     free(r->header.bytes);
     free(r->history.bytes);
-    free(r->objects.slab);
     free(r->announced.tensors);
     free(r->rows_seen);
     free(r->inputs);
@@ -295,13 +294,7 @@ int mc_reader_next(struct mc_reader *r, struct mc_record *rec, struct mc_error *
 
 void mc_reader_swap(struct mc_reader *r, void **slab, size_t *size)
 {
-    unsigned char *mine = r->objects.slab;
-    const size_t capacity = r->objects.capacity;
-
-    r->objects.slab = *slab;
-    r->objects.capacity = *size;
-    *slab = mine;
-    *size = capacity;
+    mc_objects_swap(&r->objects, slab, size);
 }
 
 int mc_reader_rest(struct mc_reader *r, void *const *dst, struct mc_error *err)

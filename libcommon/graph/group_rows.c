@@ -16,10 +16,17 @@ enum { TENSOR, AXIS, OFFSET, COUNT, BLOCK, GROUP, N_COLUMNS };
 static const char *const columns[N_COLUMNS] = {"tensor", "axis",  "offset",
                                                "count",  "block", "group"};
 
-static void release(struct mc_rows *r)
+struct text {
+    struct mc_rows rows;
+    const struct mc_graph *g;
+    char *text;                      /* cut up; the rows' names lie there */
+    const struct mc_param **by_name; /* (n_params) */
+};
+
+static void release(struct text *r)
 {
     free(r->text);
-    free(r->rows);
+    free(r->rows.rows);
     free(r->by_name);
 }
 
@@ -92,7 +99,7 @@ static int is_group_name(const char *name)
     return fine;
 }
 
-static int take_row(struct mc_rows *r, char *line, struct mc_row *row, struct mc_error *err)
+static int take_row(const struct text *r, char *line, struct mc_row *row, struct mc_error *err)
 {
     static const size_t least[N_COLUMNS] = {[COUNT] = 2, [BLOCK] = 1};
     size_t value[N_COLUMNS];
@@ -196,13 +203,14 @@ static int by_tensor_name(const void *x, const void *y)
                   (*(const struct mc_param *const *)y)->tensor.name);
 }
 
-static int read_rows(struct mc_rows *r, const struct mc_graph *g, struct mc_error *err)
+static int read_rows(struct text *r, const struct mc_graph *g, struct mc_error *err)
 {
+    struct mc_rows *rows = &r->rows;
     char *at = NULL, *line = NULL;
     size_t number_of = 0;
     int rc = 0;
 
-    *r = (struct mc_rows){.g = g};
+    *r = (struct text){.g = g};
     if ((rc = mc_new(&r->by_name, g->n_params, err)))
         return rc;
     for (size_t i = 0; i < g->n_params; i++)
@@ -213,19 +221,20 @@ static int read_rows(struct mc_rows *r, const struct mc_graph *g, struct mc_erro
     line = next_line(&at, &number_of);
     rc = mc_fail_in(check_header(line, err), err, "line %zu", number_of);
     while (!rc && (line = next_line(&at, &number_of))) {
-        if ((rc = mc_list_room(&r->rows, r->n, err)))
+        if ((rc = mc_list_room(&rows->rows, rows->n, err)))
             return rc;
-        r->rows[r->n] = (struct mc_row){.line = number_of};
-        rc = mc_fail_in(take_row(r, line, &r->rows[r->n++], err), err, "line %zu", number_of);
+        rows->rows[rows->n] = (struct mc_row){.line = number_of};
+        rc = mc_fail_in(take_row(r, line, &rows->rows[rows->n++], err), err, "line %zu", number_of);
     }
-    return rc ? rc : number_groups(r, err);
+    return rc ? rc : number_groups(rows, err);
 }
 
 static int of_rows(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
 {
     struct mc_perm p;
-    struct mc_rows r;
-    int rc = read_rows(&r, g, err);
+    struct text text;
+    int rc = read_rows(&text, g, err);
+    const struct mc_rows r = text.rows;
 
     *out = (struct mc_symmetry){0};
     if (rc || (rc = mc_new(&out->groups, r.n_groups, err)))
@@ -251,7 +260,7 @@ static int of_rows(struct mc_symmetry *out, const struct mc_graph *g, struct mc_
     rc = mc_perm_check_nesting(&p, err);
     mc_perm_release(&p);
 out:
-    release(&r);
+    release(&text);
     if (rc)
         mc_symmetry_release(out);
     return rc;

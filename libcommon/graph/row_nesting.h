@@ -7,19 +7,16 @@
 
 #include "libcommon/graph/symmetry.h"
 
-/* A line of the text that declares groups. */
+/* A line of the text that declares groups, and all of them. */
 struct mc_row {
-    size_t line, group; /* its number in the text; of mc_rows' groups */
+    size_t line, group; /* its number in the text, its group's */
     struct mc_use use;
     const char *name; /* the group's */
 };
 
 struct mc_rows {
-    const struct mc_graph *g;
-    char *text; /* cut up; names lie there */
     struct mc_row *rows;
     size_t n, n_groups;
-    const struct mc_param **by_name; /* (n_params) */
 };
 
 /* Says of each group (r->n_groups) in which unit of which other it lies; all units of one hold the

@@ -22,11 +22,11 @@
 /* ---- options ---- */
 
 /* Whether all of stdout could be written, told unless something worse was. */
-static int close_stdout(int told)
+static int close_stdout(int tell)
 {
     const int code = mc_cli_close_stdout();
 
-    if (code && told) {
+    if (code && tell) {
         char text[128];
         snprintf(text, sizeof text, "cannot write stdout: %s", strerror(code));
         mc_tell(text);
@@ -89,8 +89,8 @@ static void help(const char *option, const char *arg, void *value)
     printf("%.*s\n\n%s\n\nUsage:", (int)(more - 1 - doc), doc, examples);
     for (size_t n; use; use = use[n] ? use + n + 1 : NULL) {
         n = strcspn(use, "\n");
-        printf("%s %s [OPTION...] %.*s\n", use == operands ? "" : "  or: ", mc_tells_as(), (int)n,
-               use);
+        printf("%s %s [OPTION...] %.*s\n", use == operands ? "" : "  or: ", mc_program_name(),
+               (int)n, use);
     }
     puts("\nOptions:\n");
     for (int group = 0; group < 100; group++)
@@ -110,7 +110,7 @@ static void version(const char *option, const char *arg, void *value)
 
     (void)option, (void)arg, (void)value;
     mc_backends_describe(backends, sizeof backends);
-    printf("%s (mc) %s\nstream format %d\nbackends: %s\n", mc_tells_as(), MC_VERSION,
+    printf("%s (mc) %s\nstream format %d\nbackends: %s\n", mc_program_name(), MC_VERSION,
            MC_FORMAT_VERSION, backends);
     exit(close_stdout(1) ? 1 : 0);
 }
@@ -239,7 +239,7 @@ static void check_needs(const struct mc_options *all)
                 mc_cli_usage("--%s has no effect without --%s", u->row->name, u->row->needs[k]);
 }
 
-/* As it was called, "mc" where that name is none to show. */
+/* The name it was called by; "mc" where that is not of printable ASCII. */
 static const char *called(int argc, char **argv)
 {
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
@@ -258,7 +258,7 @@ void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int ar
     const struct argp argp = {.options = list, .parser = parse};
 
     cli->tool = called(argc, argv);
-    mc_tell_as(cli->tool);
+    mc_set_program_name(cli->tool);
     operands = args;
     doc = text;
     mc_options_add(cli, common, cli);

@@ -3,6 +3,7 @@
  * What a program says on stderr: messages, and the line of its progress. */
 #include "tools/cli/messages.h"
 
+#include "libcommon/base/clock.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
 #include "libcommon/graph/symmetry.h"
@@ -20,12 +21,12 @@ static const char *program = "mc";
 static int in_progress;                      /* a line of it stands on the terminal */
 static char ending[sizeof(struct mc_error)]; /* the line that stays, or "" */
 
-void mc_tell_as(const char *name)
+void mc_set_program_name(const char *name)
 {
     program = name;
 }
 
-const char *mc_tells_as(void)
+const char *mc_program_name(void)
 {
     return program;
 }
