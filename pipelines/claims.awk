@@ -24,11 +24,12 @@
 # The two are taken as independent although the pairs share their ends, which as a rule makes the interval wider.
 # A column without @ stands for that of every rate and batch size. All cells have to agree; with `most`, more than half of
 # its rule's. One rule that differs decides the claim; else one that has not run leaves it not run, and an undecided one
-# undecided. A claim without a rule that a graph shows is `built`. Of short runs each cell is that of the first folder that
-# has it, and two cells are compared where one folder has both or, of two networks or data sets, both are as short.
+# undecided. A claim without a rule that a graph shows is `built`. Short runs of one pair do not count. Two of their cells
+# are compared in the first kind of folder, by its words behind NETWORK-DATA, that has both; cells of two networks or data
+# sets, whose folders are of one kind, where both are known to be as short.
 BEGIN {
     FS = OFS = "\t"
-    kinds = split("here own short", kind, " ")
+    kinds = split("here own", kind, " ")
     verdict_of["agree"] = "agrees"
     verdict_of["differ"] = "differs"
     verdict_of["undecided"] = "undecided"
@@ -52,10 +53,9 @@ function derive(   i, j, k, w, whose, r) {
                 name[n_cells] = (k ? "share." : "gain.") substr(name[i], 15)
                 suffix[n_cells] = ""
                 effect[n_cells] = k ? "" : effect[i]
-                from[n_cells] = from[i]
-                lacks[n_cells] = lacks[i]
                 for (w = 1; w <= kinds; w++) {
                     whose = kind[w]
+                    lacks[whose, n_cells] = lacks[whose, i]
                     if (!both(whose, i, j) || k && m[whose, j] <= 0) {
                         m[whose, n_cells] = s[whose, n_cells] = ""
                         continue
@@ -89,15 +89,19 @@ files == 1 {
     i = ($1, $2, $3, $4, $5) in index_of ? index_of[$1, $2, $3, $4, $5] : ++n_cells
     if (!(($1, $2, $3, $4, $5) in index_of) || $(at["verdict"]) != "")
         judged[i] = $(at["verdict"])
-    whose = $(at["short"]) == "" ? "here" : "short"
-    if (!((whose, i) in m) && $(at["ours"]) != "") {
+    whose = "here"
+    if ($(at["short"]) != "") {
+        whose = $(at["folder"])
+        j = index(whose, $2 "-" $3)
+        whose = "short " substr(whose, 1, j - 1) substr(whose, j + length($2 "-" $3))
+    }
+    if (!((whose, i) in m) && $(at["ours"]) != "" && (whose == "here" || $(at["pairs"]) > 1)) {
+        if (whose != "here" && !(whose in known))
+            known[kind[++kinds] = whose]
         m[whose, i] = $(at["ours"])
         s[whose, i] = $(at["ours_sd"])
         n[whose, i] = $(at["pairs"])
-        if (whose == "short") {
-            from[i] = $(at["folder"])
-            lacks[i] = $(at["short"])
-        }
+        lacks[whose, i] = $(at["short"])
     }
     if (($1, $2, $3, $4, $5) in index_of)
         next
@@ -119,17 +123,16 @@ files == 1 {
 function named(i, text) { return text == name[i] || text suffix[i] == name[i] }
 # can cells i and j be compared
 function both(whose, i, j) {
-    return m[whose, i] != "" && m[whose, j] != "" && \
-        (whose != "short" || from[i] == from[j] || (network[i] != network[j] || data[i] != data[j]) && lacks[i] == lacks[j])
+    return m[whose, i] != "" && m[whose, j] != "" && (whose !~ /^short/ || network[i] == network[j] && data[i] == data[j] || \
+        lacks[whose, i] == lacks[whose, j] && lacks[whose, i] !~ /length unknown/)
 }
 # the middle of cells i and j, as cell "middle"
 function halve(i, j,   w, whose) {
-    from["middle"] = from[i]
-    lacks["middle"] = lacks[i]
     network["middle"] = network[i]
     data["middle"] = data[i]
     for (w = 1; w <= kinds; w++) {
         whose = kind[w]
+        lacks[whose, "middle"] = lacks[whose, i]
         m[whose, "middle"] = both(whose, i, j) ? (m[whose, i] + m[whose, j]) / 2 : ""
         s[whose, "middle"] = s[whose, i] == "" || s[whose, j] == "" ? "" : sqrt(s[whose, i] ^ 2 + s[whose, j] ^ 2) / 2
         n[whose, "middle"] = n[whose, i] < n[whose, j] ? n[whose, i] : n[whose, j]
@@ -154,10 +157,15 @@ function compare(whose, i, j, op, shift,   margin, above, below) {
         return (op == "<=" ? above : below) ? "differs" : (op == "<=" ? high <= margin : low >= -margin) ? "agrees" : "undecided"
     return (op == "<" ? below : above) ? "agrees" : (op == "<" ? above : below) ? "differs" : "undecided"
 }
-function count(whose, i, j, op, shift,   v) {
+function count(whose, i, j, op, shift,   v, w) {
     if (whose != "here" && op == "=")
         return
-    v = compare(whose, i, j, op, shift)
+    v = "not run"
+    if (whose != "short")
+        v = compare(whose, i, j, op, shift)
+    else
+        for (w = 3; w <= kinds && v == "not run"; w++)
+            v = compare(kind[w], i, j, op, shift)
     total[whose]++
     seen[whose, v]++
     part_total[whose]++
@@ -169,7 +177,7 @@ function beside(i, j,   o) {
     return item[j] == item[i] && (of == "" || i != j) && (o[1] == "*" || network[j] == (o[1] == "." ? network[i] : o[1])) && \
         (o[2] == "*" || data[j] == (o[2] == "." ? data[i] : o[2]))
 }
-function rule(text,   w, k, i, j, l, v, found, shift, most, what, alone) {
+function rule(text,   w, k, i, j, l, found, shift, most, what, alone) {
     k = split(text, w, " ")
     split("", part_total)
     split("", part_seen)
@@ -202,8 +210,9 @@ function rule(text,   w, k, i, j, l, v, found, shift, most, what, alone) {
             if (2 in what)
                 halve(j, l)
             found = 1
-            for (v = 1; v <= kinds; v++)
-                count(kind[v], i, 2 in what ? "middle" : j, w[5], shift)
+            count("own", i, 2 in what ? "middle" : j, w[5], shift)
+            count("here", i, 2 in what ? "middle" : j, w[5], shift)
+            count("short", i, 2 in what ? "middle" : j, w[5], shift)
             if (!j)
                 break
         }

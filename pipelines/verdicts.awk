@@ -200,7 +200,7 @@ END {
             chosen = 1
         for (j = 1; j <= places[key] || j == 1; j++) {
             f = place[key, j]
-            if (j != chosen && ours[key, f] == ours[key, place[key, chosen]])
+            if (j != chosen && ours[key, f] == ours[key, place[key, chosen]] && short($1, $4, f) == "")
                 continue
             split("", o)
             split(ours[key, f], o)

@@ -30,8 +30,8 @@ usage() {
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$1 cifar10=$2 cifar100=$3
 shift 3
-for run; do [[ " $all " == *" $run "* ]] || usage; done
 [ $# != 0 ] || set -- $all
+for run; do grep -qxF -- "$run" <<<"${all// /$'\n'}" || usage; done
 
 programs=$scratch/programs
 if [ ! -e "$programs/commit" ]; then
@@ -78,8 +78,9 @@ needs() {
     [ $failed = 0 ] || exit 1
 }
 make_published() {
-    [ -e "$scratch/published/scale" ] ||
-        PATH=$programs/build/bin:$PATH nice -n 19 "$programs/pipelines/published.sh" make "$published" "$scratch/published"
+    [ ! -e "$scratch/published" ] || return 0
+    PATH=$programs/build/bin:$PATH nice -n 19 "$programs/pipelines/published.sh" make "$published" "$scratch/published.part"
+    mv "$scratch/published.part" "$scratch/published"
 }
 # What is published, and trainings that were interrupted elsewhere, are taken before make would train them: each behind
 # what it is made of, as files that are older are made again.
@@ -131,19 +132,21 @@ short() {
     mkdir -p "$scratch/$1"
     echo "epochs=$2 curve_epochs=$3 permutation_epochs=20 points=$4 pam=default train_images=all" >"$scratch/$1/length"
 }
-# curves of the second end's seed, so that all are trained here and none is taken from there
+# step:N:F, the paper's schedule at this fraction of its length
+schedule() { awk "BEGIN { printf \"step:%.10g:%.10g\", 20 * $1, .9996 ^ (1 / $1) }"; }
+# curves of the second end's seed, so that all are trained here and none is taken from FROM, whose curves are longer
+other_seeds='1:2:2 3:4:4 5:6:6'
 run_measures() {
     make_published
     short tinyten-cifar10-tenth 250 25 33
     graph measures tinyten-cifar10-tenth FROM="$scratch/published" DATA=cifar10 DATA_DIR="$cifar10" NET=tinyten \
-        PAIRS='1:2:2 3:4:4 5:6:6' CURVE_EPOCHS=25 CURVE_SCHEDULE=step:2:0.9960072 POINTS=33
+        PAIRS="$other_seeds" CURVE_EPOCHS=25 CURVE_SCHEDULE="$(schedule .1)" POINTS=33
 }
-# its curves are shorter than those between the same ends, which paper.mk makes alike
 run_grid() {
     run_cifar100
     short grid-tinyten-cifar100-fiftieth 50 5 17
     graph grid grid-tinyten-cifar100-fiftieth FROM="$scratch/tinyten-cifar100-fifth" DATA=cifar100 DATA_DIR="$cifar100" NET=tinyten \
-        EPOCHS=50 SCHEDULE=step:4:0.9980015994 CURVE_EPOCHS=5 CURVE_SCHEDULE=step:0.4:0.98019768 POINTS=17
+        PAIRS="$other_seeds" EPOCHS=50 SCHEDULE="$(schedule .2)" CURVE_EPOCHS=5 CURVE_SCHEDULE="$(schedule .02)" POINTS=17
 }
 run_resnet32() { part resnet32-cifar10 SCALE=.1 SUFFIX=-tenth GRAPHS=connect; }
 # averaged and re-estimated statistics, on 1,000 training and 2,000 test images
