@@ -7,6 +7,7 @@
 #
 #   pam        PAM's curves as the paper has them, tinyten on CIFAR-10, and what they and the plain ones show
 #   ends       what the same ends and curves show without a training: middle, subsets, intervals, averaged, planes
+#   rate       PAM's curves from the identity, the permutation step at ten times the paper's rate
 #   bound      mlp on CIFAR-10, at the paper's length
 #   cifar100   tinyten on CIFAR-100, a fifth of the length
 #   robust     tinyten on CIFAR-100, attacked, a twentieth; by 50 steps from five starts too
@@ -21,7 +22,7 @@
 # that docs/networks/ has are taken from there.
 set -eu
 export ONEDNN_MAX_CPU_ISA=AVX512_CORE # checkpoints hold it: processors with and without AMX resume each other's runs
-all='pam ends bound cifar100 robust measures grid resnet32 lines'
+all='pam ends rate bound cifar100 robust measures grid resnet32 lines'
 usage() {
     sed -n '/^# The trainings/,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
@@ -120,6 +121,30 @@ run_ends() {
     local graph
     take_published
     for graph in middle subsets intervals averaged planes; do part "${first[@]}" GRAPHS=$graph; done
+}
+# half of the rate that the authors' script has without --lr, where the paper's is 0.01
+rate() { # A B
+    local to=$scratch/rate/$1-$2 ends=("$scratch/published/net-$1.mcz" "$scratch/published/net-$2.mcz")
+    local pam=(nice -n 19 mc-pam -t 1 -v --seed "$1" --data "$scratch/rate/train.mcz" "${ends[@]}")
+    [ -e "$to-permutation.mcz" ] ||
+        "${pam[@]}" --as-paper --permutation-lr 0.05 --stage permutation --log-json "$to-permutation.log.json" -o "$to-permutation.mcz" || return
+    [ -e "$to.mcz" ] || "${pam[@]}" --stage curve --init "$to-permutation.mcz" --checkpoint "$to.checkpoint" --resume \
+        --log-json "$to.log.json" -o "$to.mcz" || return
+    [ -e "$to.tsv" ] || nice -n 19 mc-eval -t 1 --data "$scratch/rate/train.mcz" --data "$scratch/rate/test.mcz" \
+        --bn-data "$scratch/rate/train.mcz" --points 65 --summary "$to.summary.tsv" "$to.mcz" -o "$to.tsv"
+}
+run_rate() {
+    local split PATH=$programs/build/bin:$PATH job
+    make_published
+    mkdir -p "$scratch/rate"
+    for split in train test; do
+        [ -e "$scratch/rate/$split.mcz" ] || mc-data cifar10 "$cifar10" --split $split -o "$scratch/rate/$split.mcz"
+    done
+    rate 1 2 &
+    job=$!
+    rate 3 4 || failed=1
+    wait $job || failed=1
+    rate 5 6 || failed=1
 }
 run_bound() { part bound-mlp-cifar10; }
 run_cifar100() { part tinyten-cifar100 SCALE=.2 SUFFIX=-fifth GRAPHS=connect; }
