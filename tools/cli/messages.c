@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a program says on stderr: messages, and the line of its progress. */
-#include "tools/cli/messages.h"
+#include "tools/cli/cli.h"
 
 #include "libcommon/base/clock.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
 #include "libcommon/graph/symmetry.h"
-#include "tools/cli/cli.h"
 
 #include <math.h>
 #include <stdarg.h>

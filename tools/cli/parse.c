@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What every program of the suite does alike. */
+ * How every program of the suite begins and ends: options, --help, files, exit status. */
 #include "tools/cli/cli.h"
 
 #include "formats/stream/output.h"
@@ -8,7 +8,6 @@
 #include "formats/stream/history.h"
 #include "kernels/open/backends.h"
 #include "libcommon/base/near.h"
-#include "tools/cli/messages.h"
 #include "tools/cli/streams.h"
 #include "tools/cli/thrown.h"
 
