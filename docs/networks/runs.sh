@@ -124,11 +124,15 @@ run_ends() {
 }
 # half of the rate that the authors' script has without --lr, where the paper's is 0.01
 rate() { # A B
-    local to=$scratch/rate/$1-$2 ends=("$scratch/published/net-$1.mcz" "$scratch/published/net-$2.mcz")
+    local to=$scratch/rate/$1-$2 kept=$published/$1-$2/rate-0.05 ends=("$scratch/published/net-$1.mcz" "$scratch/published/net-$2.mcz")
     local pam=(nice -n 19 mc-pam -t 1 -v --seed "$1" --data "$scratch/rate/train.mcz" "${ends[@]}")
+    copy "$kept/permutation-pam-unaligned.mcz" "$to-permutation.mcz"
     [ -e "$to-permutation.mcz" ] ||
         "${pam[@]}" --as-paper --permutation-lr 0.05 --stage permutation --log-json "$to-permutation.log.json" -o "$to-permutation.mcz" || return
-    [ -e "$to.mcz" ] || "${pam[@]}" --stage curve --init "$to-permutation.mcz" --checkpoint "$to.checkpoint" --resume \
+    if [ -e "$kept/inner-pam-unaligned.mcz" ] && [ ! -e "$to.mcz" ]; then
+        mc-bezier -q --epochs 0 --start "$kept/inner-pam-unaligned.mcz" --perm "$to-permutation.mcz" "${ends[@]}" -o "$to.mcz" || return
+    fi
+    [ -e "$to.mcz" ] || "${pam[@]}" --stage curve --perm "$to-permutation.mcz" --checkpoint "$to.checkpoint" --resume \
         --log-json "$to.log.json" -o "$to.mcz" || return
     [ -e "$to.tsv" ] || nice -n 19 mc-eval -t 1 --data "$scratch/rate/train.mcz" --data "$scratch/rate/test.mcz" \
         --bn-data "$scratch/rate/train.mcz" --points 65 --summary "$to.summary.tsv" "$to.mcz" -o "$to.tsv"
