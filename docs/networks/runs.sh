@@ -151,7 +151,11 @@ run_rate() {
     rate 5 6 || failed=1
 }
 run_bound() { part bound-mlp-cifar10; }
-run_cifar100() { part tinyten-cifar100 SCALE=.2 SUFFIX=-fifth GRAPHS=connect; }
+fifth=(tinyten-cifar100 SCALE=.2 SUFFIX=-fifth)
+run_cifar100() {
+    local graph
+    for graph in connect middle subsets; do part "${fifth[@]}" GRAPHS=$graph; done
+}
 run_robust() {
     part robust-tinyten-cifar100 SCALE=.05 SUFFIX=-twentieth POINTS=17 EVAL_FLAGS='--samples 1000 --test-samples 5000' \
         STRONG_ATTACK=pgd:steps=50,restarts=5 STRONG_FLAGS='--samples 128 --test-samples 1000'
@@ -172,7 +176,7 @@ run_measures() {
         PAIRS="$other_seeds" CURVE_EPOCHS=25 CURVE_SCHEDULE="$(schedule .1)" POINTS=33
 }
 run_grid() {
-    run_cifar100
+    part "${fifth[@]}" GRAPHS=connect
     short grid-tinyten-cifar100-fiftieth 50 5 17
     graph grid grid-tinyten-cifar100-fiftieth FROM="$scratch/tinyten-cifar100-fifth" DATA=cifar100 DATA_DIR="$cifar100" NET=tinyten \
         PAIRS="$other_seeds" EPOCHS=50 SCHEDULE="$(schedule .2)" CURVE_EPOCHS=5 CURVE_SCHEDULE="$(schedule .02)" POINTS=17
