@@ -52,10 +52,10 @@ struct cuda_rows {
 /* Loss scales, powers of two: what the gradients of f16's activations are multiplied by, and those
  * of parameters until cuda_finish_gradients. */
 struct cuda_loss_scale {
-    float scale,
-        steps;    /* of passes to parameters; passes since it changed, none of which overflowed */
-    float last;   /* the scale of the last such pass */
-    float pixels; /* of passes to the pixels alone: constant */
+    float scale;       /* of passes to parameters */
+    float steps;       /* such passes since it changed, none of which overflowed */
+    float last;        /* the scale of the last such pass */
+    float pixels;      /* of passes to the pixels alone: constant */
     uint32_t overflow; /* of the pass that is being finished */
 };
 
