@@ -22,7 +22,8 @@
 #
 # SCALE=s, above 0 and at most 1, shortens all alike: max(1, round(E s)) epochs, the rate halved every 20 s epochs (counted
 # in steps) and times .9996^(1/s) each, early stops likewise; a part's folder then has it in its file `scale`. Settings
-# below are those at SCALE=1. A SCHEDULE that is given stays as it is.
+# below are those at SCALE=1. A SCHEDULE that is given stays as it is. PAM's permutation step is the paper's (PAM_FLAGS=--as-paper)
+# unless PAM_FLAGS says otherwise.
 #
 # The settings of the other graphs (POINTS, THREADS, DEVICE, RUN, EVAL_FLAGS, GRID, ...; their `help` lists them) are
 # handed on to those that have them; what decides a result, how it is kept, resumed and shared, is as there. Parts may be
@@ -144,6 +145,7 @@ schedule := $(if $(filter 0,$(whole)),$(shell awk 'BEGIN { printf "step:%.10g:%.
 $(foreach name,EPOCHS CURVE_EPOCHS PERMUTATION_EPOCHS ROBUST_EPOCHS STOP_AFTER BOUND_EPOCHS,$(eval at-$(name) := $(call scaled,$($(name)))))
 folder   = $(OUT)/$(1)$(SUFFIX)
 # $(call settings,PART,GRAPH)
+pam_flags := $(strip $(if $(filter PAM_FLAGS,$(given)),$(PAM_FLAGS),--as-paper))
 stop     = $(if $(filter robust-googlenet,$(2)-$(net/$(1))),$(if $(findstring --stop-after,$(CURVE_FLAGS)),,--stop-after $(at-STOP_AFTER)))
 flags    = $(strip $(CURVE_FLAGS) $(stop))
 passed   = $(foreach n,$(filter-out $(own) CURVE_FLAGS,$(filter $(names-$(2)),$(given))),$(n)=$(call quote,$($(n))))
@@ -152,7 +154,7 @@ settings/robust = EPOCHS=$(at-ROBUST_EPOCHS) CURVE_EPOCHS=$(at-ROBUST_EPOCHS)
 settings/bound  = EPOCHS=$(at-BOUND_EPOCHS) CURVE_EPOCHS=$(at-BOUND_EPOCHS) $(if $(filter SCHEDULE,$(given)),,SCHEDULE=onecycle) $(if $(filter LR,$(given)),,LR=0.02)
 settings/plain  = EPOCHS=$(at-EPOCHS) CURVE_EPOCHS=$(at-CURVE_EPOCHS) $(if $(filter SCHEDULE,$(given)),,$(schedule:%=SCHEDULE=%))
 settings = DATA=$(data/$(1)) $(if $(dir/$(data/$(1))),DATA_DIR=$(call quote,$(dir/$(data/$(1))))) NET=$(call quote,$(net/$(1))) \
-    $(or $(settings/$(kind/$(1))),$(settings/plain)) $(if $(filter pam,$(2)),PERMUTATION_EPOCHS=$(at-PERMUTATION_EPOCHS)) \
+    $(or $(settings/$(kind/$(1))),$(settings/plain)) $(if $(filter pam,$(2)),PERMUTATION_EPOCHS=$(at-PERMUTATION_EPOCHS) $(if $(filter PAM_FLAGS,$(given)),,PAM_FLAGS=$(pam_flags))) \
     PAIRS=$(call quote,$(if $(filter figures,$(kind/$(1))),$(one-seed),$(PAIRS))) \
     $(if $(from/$(1)),FROM=$(call folder,$(from/$(1)))) $(if $(flags),CURVE_FLAGS=$(call quote,$(flags))) \
     $(if $(BIN),BIN=$(call quote,$(BIN))) $(passed)
@@ -160,7 +162,7 @@ settings = DATA=$(data/$(1)) $(if $(dir/$(data/$(1))),DATA_DIR=$(call quote,$(di
 # what a part is made with, of what the paper says, for the verdicts
 length   = $(patsubst EPOCHS=%,epochs=%,$(patsubst CURVE_EPOCHS=%,curve_epochs=%,$(filter EPOCHS=% CURVE_EPOCHS=%,$(call settings,$(1),$(2))))) \
     permutation_epochs=$(at-PERMUTATION_EPOCHS) points=$(or $(POINTS),65) \
-    pam=$(if $(subst x--as-paperx,,x$(strip $(PAM_FLAGS))x),default,as-paper) train_images=$(or $(TRAIN_IMAGES),all)
+    pam=$(if $(subst x--as-paperx,,x$(pam_flags)x),default,as-paper) train_images=$(or $(TRAIN_IMAGES),all)
 
 # a mistyped fraction would train all of a part again
 elsewise := $(if $(filter help parts publish reevaluate verdicts,$(MAKECMDGOALS)),,$(strip $(foreach p,$(sort $(wanted) $(foreach p,$(wanted),$(from/$(p)))), \

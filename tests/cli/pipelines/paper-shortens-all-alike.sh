@@ -9,11 +9,11 @@ told() {
         sed -E 's/^(mc-[a-z]*)/\1 =/; s/.*(mc-[a-z]*) =/\1/; s/ --(data|perm|net|seed|lr|batch|threads|device|precision|checkpoint|log-json|attack) [^ ]*//g
             s/ --(resume|no-normalise)//g; s/ [^ ]*\.mcz//g; s/ -o.*//; s/  +/ /g; s/ $//' | sort -u | paste -sd '|'
 }
-is "$(told 1 mlp-synth 'connect pam')" "mc-bezier --epochs 250 --schedule step|mc-pam --permutation-epochs 20 --epochs 250 --schedule step|\
+is "$(told 1 mlp-synth 'connect pam')" "mc-bezier --epochs 250 --schedule step|mc-pam --permutation-epochs 20 --epochs 250 --schedule step --as-paper|\
 mc-train --epochs 250 --schedule step"
 tenth=$(awk 'BEGIN { printf "%.10g", .9996 ^ 10 }')
 is "$(told .1 mlp-synth 'connect pam')" "mc-bezier --epochs 25 --schedule step:2:$tenth|\
-mc-pam --permutation-epochs 2 --epochs 25 --schedule step:2:$tenth|mc-train --epochs 25 --schedule step:2:$tenth"
+mc-pam --permutation-epochs 2 --epochs 25 --schedule step:2:$tenth --as-paper|mc-train --epochs 25 --schedule step:2:$tenth"
 # rounded, at least one, parts of an epoch
 is "$(told .0137 mlp-synth 'connect pam' | grep -o 'epochs [0-9]*\|step:[0-9.]*' | sort -u | paste -sd ' ')" 'epochs 1 epochs 3 step:0.274'
 is "$(told 0.001 mlp-synth 'connect pam' | grep -o 'epochs [0-9]*\|step:[0-9.]*' | sort -u | paste -sd ' ')" 'epochs 1 step:0.02'
@@ -28,7 +28,7 @@ is "$(told .1 mlp-synth connect SCHEDULE=cosine)" 'mc-bezier --epochs 25 --sched
 graph paper SCALE=.0137 PART=mlp-synth GRAPHS=connect EPOCHS=250 CURVE_EPOCHS=100 DATA_FLAGS='--size 8' TRAIN_IMAGES=128 POINTS=3
 is "$(cat out/mlp-synth/scale) $(field out/mlp-synth/net-1.log.json epoch epoch | paste -sd ' ')" '0.0137 1 2 3'
 mc-info out/mlp-synth/net-1.mcz | grep -q 'step-epochs=0.274 step-factor=0.97121' || die "$(mc-info out/mlp-synth/net-1.mcz)"
-is "$(cat out/mlp-synth/length)" 'epochs=3 curve_epochs=1 permutation_epochs=1 points=3 pam=default train_images=128'
+is "$(cat out/mlp-synth/length)" 'epochs=3 curve_epochs=1 permutation_epochs=1 points=3 pam=as-paper train_images=128'
 for s in 0 2 -1 1/10 1e-1 x '' '.1 .2'; do
     ! (graph paper -n SCALE="$s") >refused || die "SCALE=$s passes"
     grep -qF "SCALE=\"$s\": a decimal number" told || die "$(cat told)"
