@@ -20,6 +20,7 @@
 #   ~     they are comparable: agrees where the interval lies within half the effect of alignment on both sides, differs
 #         where it lies outside of that
 #   =     ours is the paper's number: the cell's own verdict
+#   ==    it is that number in every pair, and differs where it is another in one
 #
 # The two are taken as independent although the pairs share their ends, which as a rule makes the interval wider.
 # A column without @ stands for that of every rate and batch size. All cells have to agree; with `most`, more than half of
@@ -112,6 +113,7 @@ files == 1 {
     name[n_cells] = $4 "." $5
     suffix[n_cells] = $5 ~ /@/ ? substr($5, index($5, "@")) : ""
     m["own", n_cells] = $(at["paper"])
+    withheld[n_cells] = $(at["note"]) == "cannot agree" ? "" : $(at["note"])
     digits = $(at["paper"]) ~ /\./ ? length($(at["paper"])) - index($(at["paper"]), ".") : 0
     s["own", n_cells] = printed($(at["paper_sd"]), digits)
     n["own", n_cells] = 3
@@ -121,14 +123,15 @@ files == 1 {
 }
 # is cell i one that a rule's ROW.COLUMN names
 function named(i, text) { return text == name[i] || text suffix[i] == name[i] }
-# can cells i and j be compared
+# can cells i and j be compared: of the paper's own, those that its authors' code makes of the same thing
 function both(whose, i, j) {
-    return m[whose, i] != "" && m[whose, j] != "" && (whose !~ /^short/ || network[i] == network[j] && data[i] == data[j] || \
+    return m[whose, i] != "" && m[whose, j] != "" && (whose != "own" || withheld[i] == withheld[j]) && (whose !~ /^short/ || network[i] == network[j] && data[i] == data[j] || \
         lacks[whose, i] == lacks[whose, j] && lacks[whose, i] !~ /length unknown/)
 }
 # the middle of cells i and j, as cell "middle"
 function halve(i, j,   w, whose) {
     network["middle"] = network[i]
+    withheld["middle"] = withheld[i]
     data["middle"] = data[i]
     for (w = 1; w <= kinds; w++) {
         whose = kind[w]
@@ -145,8 +148,10 @@ function compare(whose, i, j, op, shift,   margin, above, below) {
         return judged[i] ~ /^(agrees|differs|not run)$/ ? judged[i] : "undecided"
     if (j ? !both(whose, i, j) : m[whose, i] == "")
         return "not run"
+    if (op == "==")
+        return m[whose, i] == shift && s[whose, i] + 0 == 0 ? "agrees" : "differs"
     if (!welch(m[whose, i], s[whose, i], n[whose, i], (j ? m[whose, j] : 0) + shift, j ? s[whose, j] : 0, j ? n[whose, j] : 2, \
-            rounding[whose, i] + (j ? rounding[whose, j] : 0)))
+            rounding[whose, i] + (j ? rounding[whose, j] : 0), deviations(name[i]), j ? deviations(name[j]) : 1))
         return "undecided"
     margin = effect[i] / 2
     if (op == "~")
@@ -184,7 +189,7 @@ function rule(text,   w, k, i, j, l, found, shift, most, what, alone) {
     most = w[k] == "most"
     k -= most
     shift = k == 7 ? w[7] : 0
-    if (k < 6 || k > 7 || w[5] !~ /^(>|<|>=|<=|>>|~|=)$/ || shift !~ /^[-+]?[0-9.]+$/ || (w[5] == "=") != (w[6] == "paper"))
+    if (k < 6 || k > 7 || w[5] !~ /^(>|<|>=|<=|>>|~|==?)$/ || w[5] == "==" && w[6] !~ /^[0-9.]+$/ || shift !~ /^[-+]?[0-9.]+$/ || (w[5] == "=") != (w[6] == "paper"))
         bad("'" text "' is no rule")
     if (w[4] ~ /^share\./ && w[5] !~ /^[<>]$/)
         bad("'" text "' is no rule")
@@ -235,12 +240,12 @@ function worse(a, b,   order) {
     order = "agrees undecided not run differs"
     return index(order, a) > index(order, b) ? a : b
 }
-# "8 of 9 agree, 1 undecided", or nothing where none has run; of short runs those that have not do not count
+# "8 of 9 agree, 1 undecided", or nothing where none has run; but for our own full runs those that have not do not count
 function told(whose,   text, k, i, word, all) {
     if (seen[whose, "not run"] == total[whose] + 0)
         return ""
-    all = total[whose] - (whose == "short" ? seen[whose, "not run"] : 0)
-    k = split("agree differ undecided" (whose == "short" ? "" : " not_run"), word, " ")
+    all = total[whose] - (whose == "here" ? 0 : seen[whose, "not run"])
+    k = split("agree differ undecided" (whose == "here" ? " not_run" : ""), word, " ")
     for (i = 1; i <= k; i++)
         if (seen[whose, verdict_of[word[i]]])
             text = text (text == "" ? "" : ", ") seen[whose, verdict_of[word[i]]] (text == "" ? " of " all : "") " " word[i]

@@ -7,7 +7,8 @@
 #
 # With -v robust=1 the robust figures that mc-eval --attack adds, in the same columns.
 # With -v spread=1 -v network=NET -v data=NAME: the same paths of several pairs, each number's mean and its
-# standard deviation over the pairs; `ends` is the mean of a pair's two ends.
+# standard deviation over the pairs; `ends` is the mean of a pair's two ends, and its deviation half the root of the sum
+# of both ends' variances over the pairs, as the paper's is (the authors' visualization/viz_curve.py).
 BEGIN { begin("end_a end_b mean arc_mean minimum at_t barrier_test_loss barrier_train_loss" (spread ? " ends" : "")) }
 FNR == 1 {
     next_path()
@@ -31,7 +32,9 @@ END {
             form = c == 7 || c == 8 ? "%.4f" : "%.2f"
             line = line OFS sprintf(form, mean(name, n[name], c))
             if (spread)
-                line = line OFS deviation(form, name, n[name], c)
+                line = line OFS (c == 9 && n[name] > 1 ? sprintf(form, \
+                    sqrt(deviation("%.17g", name, n[name], 1) ^ 2 + deviation("%.17g", name, n[name], 2) ^ 2) / 2) : \
+                    deviation(form, name, n[name], c))
         }
         print line
     }

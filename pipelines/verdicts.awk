@@ -94,6 +94,8 @@ file != "paper.tsv" && "network" in at && $at["network"] "-" get("data") != part
 file == "table.tsv" || file == "pam.tsv" {
     take(get("path"), "arc_mean", get("arc_mean"), get("arc_mean_sd"), get("pairs"))
     take(get("path"), "minimum", get("minimum"), get("minimum_sd"), get("pairs"))
+    if ($at["path"] ~ /^line-/)
+        take($at["path"], "barrier_train_loss", get("barrier_train_loss"), get("barrier_train_loss_sd"), get("pairs"))
     # as trained: in another order the rounding, and so the accuracy, may be another
     if ($at["path"] == "curve-unaligned")
         take("network", "ends", get("ends"), get("ends_sd"), get("pairs"))
@@ -132,14 +134,16 @@ file == "middle.tsv" || file == "signature.tsv" {
     if (layers == 1 || gain < cell[k, j, 4])
         cell[k, j, 4] = gain
 }
-# what each run of PAM won beyond the prices of its steps, in the iteration where that is least
+# what PAM won beyond the prices of its steps, in the iteration where that is least; and by how much the first permutation
+# step lowered the loss of images that did not choose the permutation
 file == "objective.tsv" && get("decrease") != "" {
-    k = part SUBSEP folder
-    if (!((k, get("pair"), get("path")) in nth)) {
-        j = nth[k, $at["pair"], $at["path"]] = ++pams[k]
+    k = part SUBSEP folder SUBSEP get("path")
+    if (!((k, get("pair")) in nth)) {
+        j = nth[k, $at["pair"]] = ++pams[k]
         cell[k, j, 1] = $at["decrease"]
-    } else if ($at["decrease"] < cell[k, nth[k, $at["pair"], $at["path"]], 1])
-        cell[k, nth[k, $at["pair"], $at["path"]], 1] = $at["decrease"]
+        cell[k, j, 2] = get("others_before") - get("others_after")
+    } else if ($at["decrease"] < cell[k, nth[k, $at["pair"]], 1])
+        cell[k, nth[k, $at["pair"]], 1] = $at["decrease"]
 }
 # of robust.mk
 file == "midpoint.tsv" {
@@ -153,7 +157,8 @@ file == "clean.tsv" || file == "robust.tsv" {
     kind = file == "clean.tsv" ? "clean" : "robust"
     take(get("path"), kind "_minimum", get("minimum"), get("minimum_sd"), get("pairs"))
     take($at["path"], kind "_barrier", get("barrier_test_loss"), get("barrier_test_loss_sd"), get("pairs"))
-    if ($at["path"] == "curve-unaligned")
+    # batch norm's statistics from attacked images, as the authors' code has them
+    if ($at["path"] == "curve-unaligned-bn-attack")
         take("network", kind "_ends", get("ends"), get("ends_sd"), get("pairs"))
 }
 function form(x, digits) { return x == "" ? "" : sprintf("%." digits "f", x) }
@@ -175,7 +180,9 @@ END {
         split(k, w, SUBSEP)
         part = w[1]
         folder = w[2]
-        take("pam", "decrease", sprintf("%.6f", mean(k, pams[k], 1)), deviation("%.6f", k, pams[k], 1), pams[k])
+        n = split("decrease others_gain", word, " ")
+        for (c = 1; c <= n; c++)
+            take(w[3], word[c], sprintf("%.6f", mean(k, pams[k], c)), deviation("%.6f", k, pams[k], c), pams[k])
     }
     if (status)
         exit status
@@ -192,7 +199,7 @@ END {
             effect = paper[$1, $2, $3, "curve-aligned", column] - paper[$1, $2, $3, "curve-unaligned", column]
             effect = form(effect < 0 ? -effect : effect, digits)
         }
-        note = $10 != "" || $6 == "" || decidable($7, $9, digits, effect) ? $10 : "cannot agree"
+        note = $10 != "" || $6 == "" || decidable($7, $9, digits, effect, deviations($5)) ? $10 : "cannot agree"
         chosen = 1
         while (chosen < places[key] && short($1, $4, place[key, chosen]) != "")
             chosen++
@@ -211,7 +218,7 @@ END {
             else if ($6 != "" && $10 != "")
                 what = "not comparable"
             else if ($6 != "") {
-                what = verdict(o[1], o[2], o[3], $6, $7, $9, digits, effect)
+                what = verdict(o[1], o[2], o[3], $6, $7, $9, digits, effect, deviations($5))
                 difference = form(o[1] - $6, digits + 1)
                 if (low != "")
                     interval = form(low, digits + 1) " to " form(high, digits + 1)

@@ -45,18 +45,21 @@ function quantile(alpha, nu,   u, x, y, a, b, beta, front, tail, step, n) {
     }
     return exp(u)
 }
+# The mean of a pair's ends has a deviation made of two, each end's over the pairs: half the root of their squares' sum
+# (table.awk; so the authors' code prints it). Of a cell's column, how many.
+function deviations(column) { return column ~ /ends$/ ? 2 : 1 }
 # The 95% interval of a difference of two means, in low and high: Welch's, with Welch and Satterthwaite's degrees of
 # freedom. m, s, n: mean, deviation (n - 1) and number of values of each; `rounding`: the variance that rounding adds to
 # the difference, (unit of the last digit)² / 12 for each mean that is rounded to it. Returns 0 where there is no
-# deviation to go by.
-function welch(m1, s1, n1, m2, s2, n2, rounding,   a, b, all, nu, half) {
+# deviation to go by. d1, d2: how many deviations, each of n - 1 degrees of freedom, s1 and s2 are made of; 1 if not given.
+function welch(m1, s1, n1, m2, s2, n2, rounding, d1, d2,   a, b, all, nu, half) {
     low = high = ""
     if (s1 == "" || s2 == "" || n1 < 2 || n2 < 2)
         return 0
     a = s1 * s1 / n1
     b = s2 * s2 / n2
     all = a + b + rounding
-    nu = a + b > 0 ? all * all / (a * a / (n1 - 1) + b * b / (n2 - 1)) : 1e6
+    nu = a + b > 0 ? all * all / (a * a / ((d1 ? d1 : 1) * (n1 - 1)) + b * b / ((d2 ? d2 : 1) * (n2 - 1))) : 1e6
     half = quantile(.025, nu < 1e6 ? nu : 1e6) * sqrt(all)
     low = m1 - m2 - half
     high = m1 - m2 + half
@@ -67,18 +70,18 @@ function welch(m1, s1, n1, m2, s2, n2, rounding,   a, b, all, nu, half) {
 function printed(s, digits) { return s == "" ? "" : sqrt(s * s + 100 ^ -digits / 12) }
 # Ours (m1, s1, n1) beside the paper's, both of which are rounded to `digits` after the point: differs where the interval
 # does not contain 0; else undecided where it is wider than half the effect of alignment; else agrees. A number of the
-# paper's without a deviation is taken as it stands, but for its rounding.
-function verdict(m1, s1, n1, m2, s2, n2, digits, effect) {
-    if (!welch(m1, s1, n1, m2, s2 == "" ? 0 : printed(s2, digits), s2 == "" ? 1e9 : n2, 100 ^ -digits / 12))
+# paper's without a deviation is taken as it stands, but for its rounding. d: as welch's, of both.
+function verdict(m1, s1, n1, m2, s2, n2, digits, effect, d) {
+    if (!welch(m1, s1, n1, m2, s2 == "" ? 0 : printed(s2, digits), s2 == "" ? 1e9 : n2, 100 ^ -digits / 12, d, d))
         return "undecided"
     return low > 0 || high < 0 ? "differs" : high - low > effect / 2 ? "undecided" : "agrees"
 }
 # Can ours agree with that at all, if only there are enough pairs? The interval is not narrowest where we have no spread:
 # that leaves the paper's own degrees of freedom.
-function decidable(s2, n2, digits, effect,   k) {
+function decidable(s2, n2, digits, effect, d,   k) {
     s2 = printed(s2, digits)
     for (k = 0; k <= 40; k++)
-        if (verdict(0, k / 10 * s2 * sqrt(1e9 / n2), 1e9, 0, s2, n2, digits, effect) == "agrees")
+        if (verdict(0, k / 10 * s2 * sqrt(1e9 / n2), 1e9, 0, s2, n2, digits, effect, d) == "agrees")
             return 1
     return s2 == ""
 }
