@@ -24,8 +24,8 @@
 #
 # The two are taken as independent although the pairs share their ends, which as a rule makes the interval wider.
 # A column without @ stands for that of every rate and batch size. All cells have to agree; with `most`, more than half of
-# its rule's. One rule that differs decides the claim; else one that has not run leaves it not run, and an undecided one
-# undecided. A claim without a rule that a graph shows is `built`. Short runs of one pair do not count. Two of their cells
+# its rule's. One rule that differs decides the claim; else one that has not run leaves it not run, or `in part` where another
+# cell has, and an undecided one undecided. A claim without a rule that a graph shows is `built`. Short runs of one pair do not count. Two of their cells
 # are compared in the first kind of folder, by its words behind NETWORK-DATA, that has both; cells of two networks or data
 # sets, whose folders are of one kind, where both are known to be as short.
 BEGIN {
@@ -264,11 +264,13 @@ function told(whose,   text, k, i, word, all) {
         verdict_ = "agrees"
         for (i = split($at["rule"], part, " & "); i; i--)
             verdict_ = worse(verdict_, rule(part[i]))
+        if (verdict_ == "not run" && seen["here", "not run"] < total["here"])
+            verdict_ = "in part"
         own = told("own")
         briefly = told("short")
         here = told("here") (told("here") != "" && here != "" ? "; " : "") here
     }
-    if (verdict_ !~ /^(agrees|differs|undecided|not run|built)$/)
+    if (verdict_ !~ /^(agrees|differs|undecided|in part|not run|built)$/)
         bad("'" verdict_ "' is no verdict")
     print $at["claim"], $at["where"], $at["shown"], own, verdict_, briefly, here
 }
