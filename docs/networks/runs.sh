@@ -23,16 +23,32 @@
 set -eu
 export ONEDNN_MAX_CPU_ISA=AVX512_CORE # checkpoints hold it: processors with and without AMX resume each other's runs
 all='pam ends rate bound cifar100 robust measures grid resnet32 lines'
-usage() {
-    sed -n '/^# The trainings/,/^set/s/^# \{0,1\}//p' "$0" >&2
+usage() { sed -n '/^# The trainings/,/^set/s/^# \{0,1\}//p' "$0"; }
+case ${1-} in
+-h | --help)
+    usage
+    exit
+    ;;
+esac
+[ $# -ge 3 ] || {
+    usage >&2
     exit 2
 }
-[ $# -ge 3 ] || usage
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$1 cifar10=$2 cifar100=$3
 shift 3
 [ $# != 0 ] || set -- $all
-for run; do grep -qxF -- "$run" <<<"${all// /$'\n'}" || usage; done
+for run; do
+    grep -qxF -- "$run" <<<"${all// /$'\n'}" && continue
+    echo "runs.sh: there is no run '$run' (there are: $all)" >&2
+    exit 2
+done
+case $scratch in
+*[[:blank:]]*)
+    echo "runs.sh: '$scratch': a folder without blanks is wanted, which make cannot take" >&2
+    exit 2
+    ;;
+esac
 
 programs=$scratch/programs
 if [ ! -e "$programs/commit" ]; then

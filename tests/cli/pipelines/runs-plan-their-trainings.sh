@@ -21,6 +21,9 @@ is "$(planned robust mc-train '--epochs 10 ')" 6
 is "$(planned resnet32 mc-train '--epochs 25 ')" 6
 is "$(planned bound mc-train '--epochs 20 ')" 6
 is "$(planned lines mc-train '--epochs 2 ')" 12
+fails 2 "there is no run 'nosuch' (there are: pam ends" "$runs" scratch c10 c100 nosuch
+fails 2 'a folder without blanks is wanted' "$runs" 'my scratch' c10 c100
+"$runs" -h | grep -q 'runs.sh SCRATCH' || die 'no help'
 for wrong in all 'pam ends' '' -n; do
     rc=0
     "$runs" scratch c10 c100 "$wrong" >out 2>&1 || rc=$?
