@@ -30,7 +30,7 @@ Examples:
   pipelines/align.sh -d train.mcz a.mcz b.mcz -o b-aligned.mcz
   mc-acts -d train.mcz --at pre a.mcz b.mcz | mc-corr --measure l2 -o pre.mcz
   MEASURE=l2 ASSIGN="mc-hungarian --constraint pre.mcz" pipelines/align.sh -d train.mcz a.mcz b.mcz -o pb.mcz
-  ASSIGN="python3 formats/python/example_assign.py" pipelines/align.sh -d train.mcz a.mcz b.mcz -o pb.mcz
+  ASSIGN=formats/python/example_assign.py pipelines/align.sh -d train.mcz a.mcz b.mcz -o pb.mcz
 
 Exit status: that of the last stage: 0 done, 1 failed, 2 usage, 3 input damaged or not what it should be.
 END

@@ -18,14 +18,14 @@
 #   grid-NET-DATA     rates by batch sizes on the same ends (table 3; tinyten on CIFAR-100): grid
 #   bound-mlp-DATA    the bound of theorem 3.1, on BOUND_NET: bound
 # PART="" is the paper's choice of them. figures- and grid- take their networks from NET-DATA, whose connect they bring
-# about. GRAPHS="connect pam" does only these of each part.
+# about. GRAPHS="connect pam" does only these of each part; reevaluate does connect of a part, or robust, in any case.
 #
 # SCALE=s, above 0 and at most 1, shortens all alike: max(1, round(E s)) epochs, the rate halved every 20 s epochs (counted
 # in steps) and times .9996^(1/s) each, early stops likewise; a part's folder then has it in its file `scale`. Settings
 # below are those at SCALE=1. A SCHEDULE that is given stays as it is. PAM's permutation step is the paper's (PAM_FLAGS=--as-paper)
 # unless PAM_FLAGS says otherwise.
 #
-# The settings of the other graphs (POINTS, THREADS, DEVICE, RUN, EVAL_FLAGS, GRID, ...; their `help` lists them) are
+# The settings of the other graphs (POINTS, THREADS, DEVICE, RUN, EVAL_FLAGS, GRID_LR, ...; their `help` lists them) are
 # handed on to those that have them; what decides a result, how it is kept, resumed and shared, is as there. Parts may be
 # made at the same time on several machines. At the end, and with the goal `verdicts`, OUT is compared with the paper
 # (verdicts.sh): OUT/verdicts.md, verdicts.tsv.
@@ -173,7 +173,7 @@ endif
 
 # ---- making them -----------------------------------------------------------------------------------
 all: $(wanted)
-	$(if $(wildcard $(here)verdicts.sh),@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) OUT=$(OUT) verdicts)
+	$(if $(and $(wildcard $(here)verdicts.sh),$(filter $(papers),$(filter-out %-synth,$(wanted)))),@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) OUT=$(OUT) verdicts)
 .PHONY: all help parts cost publish reevaluate verdicts $(parts) $(foreach p,$(parts),$(graphs/$(p):%=$(p)/%))
 
 # PART/GRAPH: one after another in a part, whose folder they share; after its ends' connect where those come from elsewhere
@@ -210,11 +210,12 @@ override PUBLISHED := $(patsubst %/,%,$(PUBLISHED))
 curve-at = $(wildcard $(1)/curve-$(2).mcz)$(if $(filter-out pam-%,$(2))$(wildcard $(1)/permutation-$(2).mcz),$(wildcard $(1)/inner-$(2).mcz))
 # $(call pairs-of,PART), $(call pairs-of,PART,pam-)
 pairs-of = $(foreach d,$(patsubst %/,%,$(wildcard $(PUBLISHED)/$(1)/*-*/)),$(if $(and $(call curve-at,$(d),$(2)unaligned),$(call curve-at,$(d),$(2)aligned)),$(notdir $(d))))
-with-pam = $(if $(filter-out $(call pairs-of,$(1),pam-),$(call pairs-of,$(1))),,pam)
+asked-of = $(if $(GRAPHS),$(filter $(GRAPHS),$(1)),$(1))
+with-pam = $(if $(filter-out $(call pairs-of,$(1),pam-),$(call pairs-of,$(1))),,$(call asked-of,pam))
 published := $(strip $(if $(filter reevaluate,$(MAKECMDGOALS)),$(foreach p,$(or $(PART),$(filter-out figures-% grid-% bound-%,$(parts))),$(if $(call pairs-of,$(p)),$(p)))))
 of-published = $(foreach t,$(2),$(if $(wildcard $(PUBLISHED)/$(1)/$(t).tsv),$(t)))
 # the graphs whose tables are made of networks and curves, each table called as its graph; and the tables
-more-of   = $(if $(filter plain,$(kind/$(1))),$(call of-published,$(1),middle subsets averaged intervals))
+more-of   = $(if $(filter plain,$(kind/$(1))),$(call of-published,$(1),$(call asked-of,middle subsets averaged intervals)))
 tables-of = $(if $(filter robust,$(kind/$(1))),clean robust $(call of-published,$(1),midpoint strong),$(or $(call with-pam,$(1)),table) \
                $(call of-published,$(1),pointwise signature) $(call more-of,$(1)))
 again    = $(OUT)/reevaluated/$(1)

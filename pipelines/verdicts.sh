@@ -25,6 +25,8 @@ train_images=all: these are the paper's (200 and 200 epochs for robust curves). 
 file, is shown with what it is short of, and has not run. So has PAM's where `pam` is another step than the paper's. A
 file `scale` has the fraction where the runs were shortened.
 
+Rows without a number of the paper's are what the claims compare; they are in the form tsv alone.
+
 A verdict goes by the 95% interval of ours minus the paper's, Welch's t from both means and deviations over pairs,
 with the variance of the paper's rounding of both:
   differs         the interval does not contain 0
@@ -95,7 +97,7 @@ for file in "$paper"/bound-*/bound.tsv ${claims:+"$(dirname "$claims")"/*-bound.
     [ ! -e "$file" ] || { set -- "$@" "$file" && found=1; }
 done
 
-[ -n "$found" ] || [ $form = tsv ] || echo "verdicts.sh: $paper: there are no tables of a part in it" >&2
+[ -n "$found" ] || [ $form = tsv ] || echo "verdicts.sh: $paper: it has no tables of a part of the paper's, such as tinyten-cifar10" >&2
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 trap 'exit 130' INT
@@ -109,5 +111,6 @@ fi
 if [ "$form" = tsv ]; then
     cat "$made/$name.tsv"
 else
-    echo "<!-- table: $name.tsv -->" | MADE=$made awk -f "$here/results.awk"
+    [ -n "$claims" ] && only= || only='; paper!='
+    echo "<!-- table: $name.tsv$only -->" | MADE=$made awk -f "$here/results.awk"
 fi

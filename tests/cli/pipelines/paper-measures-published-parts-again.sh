@@ -21,6 +21,9 @@ done
 is "$(awk -F '\t' 'NF == 6 && $1 != "row" { n++; differ += $4 != $5 } END { print n, differ + 0 }' log)" \
     "$(cat out/mlp-synth/{pam,pointwise,signature,middle,subsets,averaged,intervals}.tsv out/robust-mlp-synth/{clean,robust,midpoint}.tsv |
         grep -cv '^network\|^pair	') 0"
+# of some graphs alone
+graph "$@" OUT=less reevaluate PUBLISHED=published PART=mlp-synth GRAPHS='connect middle'
+is "$(cd less/reevaluated/mlp-synth && ls -- *.tsv | paste -sd ' ')" 'middle.tsv pointwise.tsv signature.tsv table.tsv'
 # another figure
 sed -i '/^mlp.*curve-aligned/s/	[0-9.]*$/	12.34/' published/mlp-synth/pam.tsv
 ! (graph "$@" OUT=again reevaluate PUBLISHED=published PART=mlp-synth) >out.refused || die 'a changed table passes'

@@ -29,5 +29,6 @@ P
 graph "$@"
 is "$(ran)" ''
 graph subsets -n OUT=none TRAIN_IMAGES=6000 && is "$(grep -o 'subset-[a-z0-9]*.mcz' log | sort -u | paste -sd ' ')" 'subset-2500.mcz subset-5000.mcz subset-all.mcz'
+graph subsets -n OUT=none TRAIN_IMAGES=1500 && grep -qF 'TRAIN_IMAGES=1500 leaves no subset but all' log || die 'silent on subsets that fall away'
 ! (graph subsets SUBSETS='40 x') >out.refused && grep -qF 'numbers of images are wanted' told || die "$(cat told)"
 ! (graph subsets REFERENCE=7) >out.refused && grep -qF 'one of SUBSETS is wanted' told || die "$(cat told)"

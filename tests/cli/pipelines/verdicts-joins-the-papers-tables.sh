@@ -14,7 +14,7 @@ is "$(cksum <typed)" '2960951827 7871'
 
 mkdir -p paper/{tinyten-cifar10,resnet32-cifar10,{grid-,robust-,}tinyten-cifar100} 'another tree/tinyten-cifar10'
 is "$(verdicts.sh -f tsv 'another tree' | cut -f 17 | sort | uniq -c | awk '{ print $1, $2, $3 }' | paste -sd ,)" '340 not run,1 verdict '
-verdicts.sh 'another tree' 2>&1 >log | grep -qx 'verdicts.sh: ./another tree: there are no tables of a part in it' || die 'silent on an empty folder'
+verdicts.sh 'another tree' 2>&1 >log | grep -qx "verdicts.sh: ./another tree: it has no tables of a part of the paper's, such as tinyten-cifar10" || die 'silent on an empty folder'
 for f in paper/*/; do echo "$full" >"$f/length"; done
 sed -i 's/epochs=250/epochs=200/g' paper/robust-*/length
 rows >paper/tinyten-cifar10/table.tsv <<'END'
@@ -159,6 +159,7 @@ is "$(cells '(measures|middle|subsets|bound|curves|pam)\t.*' 1,4-8 | awk -F '\t'
     $'measures\tl2-pre\tarc_mean\t57\t.1\t3,measures\tl2-pre\tminimum\t56\t.2\t3,middle\taligned\tlikeness\t0.7000\t0.1414\t2,middle\taligned\tlikeness_gain\t0.0500\t0.0707\t2,subsets\t2500\tdiffer\t29.0\t4.0\t3,bound\tl2-pre\tbound_max\t170.5\t2\t3,middle\tends\thalf_gain\t0.1562\t0.0442\t2,middle\tends\tleast_gain\t0.2500\t0.0000\t2,curves\tcurve-aligned\tabove\t98.4\t1.6\t3,curves\tcurve-unaligned\tvariation\t.5\t.01\t3,curves\tcurve-aligned\tvariation\t.2\t.02\t3,curves\tcurve-aligned\tlead\t.05\t.01\t3,pam\tcurve-pam-unaligned\tdecrease\t0.250000\t\t1,pam\tcurve-pam-aligned\tdecrease\t0.000000\t0.353553\t2,pam\tcurve-pam-aligned\tothers_gain\t0.250000\t0.000000\t2'
 is "$(cells 'robust\ttinyten\tcifar100' 4-6 | awk '$3' | paste -sd ,)" $'network\trobust_ends\t29,curve-unaligned-bn-attack\trobust_minimum\t28,curve-aligned-bn-attack\trobust_minimum\t30,curve-unaligned-bn-attack\trobust_barrier\t.25,curve-aligned-bn-attack\trobust_barrier\t.125'
 
+verdicts.sh paper | grep -q '^| middle' && die 'rows without a number'
 verdicts.sh paper | grep -qxF '| table1 | tinyten | cifar10 | curve-aligned | minimum | 87.32 ± .1 | 3 | 87.8 ± 0.1 | -0.48 | -0.71 to -0.25 | 5.0 | tinyten-cifar10 | | | differs |'
 verdicts.sh -h | grep -q '^Usage: '
 
