@@ -23,7 +23,7 @@
 # SCALE=s, above 0 and at most 1, shortens all alike: max(1, round(E s)) epochs, the rate halved every 20 s epochs (counted
 # in steps) and times .9996^(1/s) each, early stops likewise; a part's folder then has it in its file `scale`. Settings
 # below are those at SCALE=1. A SCHEDULE that is given stays as it is. PAM's permutation step is the paper's (PAM_FLAGS=--as-paper)
-# unless PAM_FLAGS says otherwise.
+# unless there are PAM_FLAGS, which take its place.
 #
 # The settings of the other graphs (POINTS, THREADS, DEVICE, RUN, EVAL_FLAGS, GRID_LR, ...; their `help` lists them) are
 # handed on to those that have them; what decides a result, how it is kept, resumed and shared, is as there. Parts may be
@@ -159,10 +159,10 @@ settings = DATA=$(data/$(1)) $(if $(dir/$(data/$(1))),DATA_DIR=$(call quote,$(di
     $(if $(from/$(1)),FROM=$(call folder,$(from/$(1)))) $(if $(flags),CURVE_FLAGS=$(call quote,$(flags))) \
     $(if $(BIN),BIN=$(call quote,$(BIN))) $(passed)
 
-# what a part is made with, of what the paper says, for the verdicts
+# what a part is made with, of what the paper says, for the verdicts; pam.mk says what its step is, if it has run
 length   = $(patsubst EPOCHS=%,epochs=%,$(patsubst CURVE_EPOCHS=%,curve_epochs=%,$(filter EPOCHS=% CURVE_EPOCHS=%,$(call settings,$(1),$(2))))) \
     permutation_epochs=$(at-PERMUTATION_EPOCHS) points=$(or $(POINTS),65) \
-    pam=$(if $(subst x--as-paperx,,x$(pam_flags)x),default,as-paper) train_images=$(or $(TRAIN_IMAGES),all)
+    $(or $(if $(filter pam,$(2)),,$(filter pam=%,$(file <$(call folder,$(1))/length))),pam=$(if $(subst x--as-paperx,,x$(pam_flags)x),default,as-paper)) train_images=$(or $(TRAIN_IMAGES),all)
 
 # a mistyped fraction would train all of a part again
 elsewise := $(if $(filter help parts publish reevaluate verdicts,$(MAKECMDGOALS)),,$(strip $(foreach p,$(sort $(wanted) $(foreach p,$(wanted),$(from/$(p)))), \

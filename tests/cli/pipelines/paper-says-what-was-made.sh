@@ -10,6 +10,8 @@ is "$(made mlp-synth GRAPHS=connect)" 'epochs=2 curve_epochs=1 permutation_epoch
 is "$(made mlp-synth GRAPHS=pam PERMUTATION_EPOCHS=4 POINTS=65)" \
     'epochs=2 curve_epochs=1 permutation_epochs=4 points=65 pam=as-paper train_images=512'
 is "$(made mlp-synth GRAPHS=pam PAM_FLAGS=)" 'epochs=2 curve_epochs=1 permutation_epochs=20 points=3 pam=default train_images=512'
+# what another graph's run leaves
+is "$(made mlp-synth GRAPHS=connect)" 'epochs=2 curve_epochs=1 permutation_epochs=20 points=3 pam=default train_images=512'
 is "$(made mlp-synth GRAPHS=pam PAM_FLAGS='--as-paper --draws 4' TRAIN_IMAGES=)" \
     'epochs=2 curve_epochs=1 permutation_epochs=20 points=3 pam=default train_images=all'
 is "$(made robust-mlp-synth ROBUST_EPOCHS=7)" 'epochs=7 curve_epochs=7 permutation_epochs=20 points=3 pam=as-paper train_images=512'
