@@ -19,8 +19,8 @@
 #   >>    each of the first is above each of the second (table 3's cells)
 #   ~     they are comparable: agrees where the interval lies within half the effect of alignment on both sides, differs
 #         where it lies outside of that
-#   =     ours is the paper's number: the cell's own verdict
-#   ==    it is that number in every pair, and differs where it is another in one
+#   =     ours is the paper's number: the cell's own verdict; cells that cannot agree, or are not comparable, do not count
+#   ==    ours is that number in each of several pairs, and differs where it is another in one
 #
 # The two are taken as independent although the pairs share their ends, which as a rule makes the interval wider.
 # A column without @ stands for that of every rate and batch size. All cells have to agree; with `most`, more than half of
@@ -113,6 +113,7 @@ files == 1 {
     name[n_cells] = $4 "." $5
     suffix[n_cells] = $5 ~ /@/ ? substr($5, index($5, "@")) : ""
     m["own", n_cells] = $(at["paper"])
+    note[n_cells] = $(at["note"])
     withheld[n_cells] = $(at["note"]) == "cannot agree" ? "" : $(at["note"])
     digits = $(at["paper"]) ~ /\./ ? length($(at["paper"])) - index($(at["paper"]), ".") : 0
     s["own", n_cells] = printed($(at["paper_sd"]), digits)
@@ -123,9 +124,12 @@ files == 1 {
 }
 # is cell i one that a rule's ROW.COLUMN names
 function named(i, text) { return text == name[i] || text suffix[i] == name[i] }
-# can cells i and j be compared: of the paper's own, those that its authors' code makes of the same thing
-function both(whose, i, j) {
-    return m[whose, i] != "" && m[whose, j] != "" && (whose != "own" || withheld[i] == withheld[j]) && (whose !~ /^short/ || network[i] == network[j] && data[i] == data[j] || \
+# can cells i and j be compared: of the paper's own, not two of one network and data set that its authors' code makes of
+# different things
+function both(whose, i, j,   same) {
+    same = network[i] == network[j] && data[i] == data[j]
+    return m[whose, i] != "" && m[whose, j] != "" && (whose != "own" || !same || withheld[i] == withheld[j]) && \
+        (whose !~ /^short/ || same || \
         lacks[whose, i] == lacks[whose, j] && lacks[whose, i] !~ /length unknown/)
 }
 # the middle of cells i and j, as cell "middle"
@@ -149,7 +153,7 @@ function compare(whose, i, j, op, shift,   margin, above, below) {
     if (j ? !both(whose, i, j) : m[whose, i] == "")
         return "not run"
     if (op == "==")
-        return m[whose, i] == shift && s[whose, i] + 0 == 0 ? "agrees" : "differs"
+        return m[whose, i] != shift || s[whose, i] > 0 ? "differs" : n[whose, i] > 1 ? "agrees" : "undecided"
     if (!welch(m[whose, i], s[whose, i], n[whose, i], (j ? m[whose, j] : 0) + shift, j ? s[whose, j] : 0, j ? n[whose, j] : 2, \
             rounding[whose, i] + (j ? rounding[whose, j] : 0), deviations(name[i]), j ? deviations(name[j]) : 1))
         return "undecided"
@@ -163,7 +167,7 @@ function compare(whose, i, j, op, shift,   margin, above, below) {
     return (op == "<" ? below : above) ? "agrees" : (op == "<" ? above : below) ? "differs" : "undecided"
 }
 function count(whose, i, j, op, shift,   v, w) {
-    if (whose != "here" && op == "=")
+    if (op == "=" && (whose != "here" || note[i] != "" && judged[i] != "differs"))
         return
     v = "not run"
     if (whose != "short")
@@ -189,7 +193,9 @@ function rule(text,   w, k, i, j, l, found, shift, most, what, alone) {
     most = w[k] == "most"
     k -= most
     shift = k == 7 ? w[7] : 0
-    if (k < 6 || k > 7 || w[5] !~ /^(>|<|>=|<=|>>|~|==?)$/ || w[5] == "==" && w[6] !~ /^[0-9.]+$/ || shift !~ /^[-+]?[0-9.]+$/ || (w[5] == "=") != (w[6] == "paper"))
+    if (k < 6 || k > 7 || w[5] !~ /^(>|<|>=|<=|>>|~|==?)$/ || shift !~ /^[-+]?[0-9.]+$/ || (w[5] == "=") != (w[6] == "paper"))
+        bad("'" text "' is no rule")
+    if (w[5] == "==" && w[6] !~ /^[0-9.]+$/)
         bad("'" text "' is no rule")
     if (w[4] ~ /^share\./ && w[5] !~ /^[<>]$/)
         bad("'" text "' is no rule")
@@ -229,6 +235,8 @@ function rule(text,   w, k, i, j, l, found, shift, most, what, alone) {
 }
 function decide(most,   t) {
     t = part_total["here"]
+    if (!t)
+        return "undecided"
     if (most && 2 * part_seen["here", "agrees"] > t)
         return "agrees"
     if (most ? 2 * part_seen["here", "differs"] >= t : part_seen["here", "differs"])

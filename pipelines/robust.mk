@@ -18,8 +18,8 @@
 #
 # What a pair gives lies in OUT/A-B: clean.tsv and robust.tsv, a row a path, straight lines too; clean.svg and robust.svg,
 # the learned curves; and where POINTS is odd, midpoint.tsv: accuracy in the middle of each path against the mean of its
-# ends. The same of all pairs, mean and deviation, in OUT. Batch norm is re-estimated on clean images;
-# of the curves also, in rows that end in -bn-attack, on attacked ones.
+# ends. The same of all pairs, mean and deviation, in OUT. Batch norm is re-estimated on clean images; of the curves also, in
+# rows that end in -bn-attack, on attacked ones, as the authors' code does: these stand beside the paper (verdicts.sh).
 ATTACK      ?= pgd#           on every batch of networks and curves, as mc-train takes it
 EVAL_ATTACK ?= $(ATTACK)#     to measure with; the training's unless given
 STRONG_ATTACK ?=#             a longer one to measure the curves with too; empty: none

@@ -123,6 +123,8 @@ file ~ /bound\.tsv$/ { take(get("way"), "bound_max", get("bound_max"), get("boun
 # of one end and the other, half of what aligning adds there, and the least that it adds in a layer
 file == "middle.tsv" || file == "signature.tsv" {
     k = part SUBSEP folder SUBSEP (file == "middle.tsv" ? get("curve") : "ends")
+    if (!(k in middles))
+        order[++kept] = k
     if (!((k, get("pair")) in nth))
         nth[k, $at["pair"]] = ++middles[k]
     j = nth[k, $at["pair"]]
@@ -140,8 +142,12 @@ file == "objective.tsv" && get("decrease") != "" {
     k = part SUBSEP folder SUBSEP get("path")
     if (!((k, get("pair")) in nth)) {
         j = nth[k, $at["pair"]] = ++pams[k]
+        if (j == 1)
+            order[++kept] = k
         cell[k, j, 1] = $at["decrease"]
-        cell[k, j, 2] = get("others_before") - get("others_after")
+        # too few images may be left for that
+        if (get("others_before") != "" && get("others_after") != "")
+            cell[k, ++others[k], 2] = $at["others_before"] - $at["others_after"]
     } else if ($at["decrease"] < cell[k, nth[k, $at["pair"]], 1])
         cell[k, nth[k, $at["pair"]], 1] = $at["decrease"]
 }
@@ -161,28 +167,30 @@ file == "clean.tsv" || file == "robust.tsv" {
     if ($at["path"] == "curve-unaligned-bn-attack")
         take("network", kind "_ends", get("ends"), get("ends_sd"), get("pairs"))
 }
-function form(x, digits) { return x == "" ? "" : sprintf("%." digits "f", x) }
+function form(x, digits,   text) {
+    text = x == "" ? "" : sprintf("%." digits "f", x)
+    return text ~ /^-0(\.0*)?$/ ? substr(text, 2) : text
+}
 END {
     for (i = 1; i < ARGC && !status; i++)
         if (ARGV[i] !~ /^part=/ && !lines[ARGV[i]]) {
             FILENAME = ARGV[i]
             bad("has no rows")
         }
-    for (k in middles) {
+    for (i = 1; i <= kept; i++) {
+        k = order[i]
         split(k, w, SUBSEP)
         part = w[1]
         folder = w[2]
-        n = split("likeness likeness_gain half_gain least_gain", word, " ")
-        for (c = 1; c <= n; c++)
-            take(w[3], word[c], sprintf("%.4f", mean(k, middles[k], c)), deviation("%.4f", k, middles[k], c), middles[k])
-    }
-    for (k in pams) {
-        split(k, w, SUBSEP)
-        part = w[1]
-        folder = w[2]
-        n = split("decrease others_gain", word, " ")
-        for (c = 1; c <= n; c++)
-            take(w[3], word[c], sprintf("%.6f", mean(k, pams[k], c)), deviation("%.6f", k, pams[k], c), pams[k])
+        if (k in middles) {
+            n = split("likeness likeness_gain half_gain least_gain", word, " ")
+            for (c = 1; c <= n; c++)
+                take(w[3], word[c], sprintf("%.4f", mean(k, middles[k], c)), deviation("%.4f", k, middles[k], c), middles[k])
+        } else {
+            take(w[3], "decrease", sprintf("%.6f", mean(k, pams[k], 1)), deviation("%.6f", k, pams[k], 1), pams[k])
+            if (others[k])
+                take(w[3], "others_gain", sprintf("%.6f", mean(k, others[k], 2)), deviation("%.6f", k, others[k], 2), others[k])
+        }
     }
     if (status)
         exit status
@@ -226,7 +234,7 @@ END {
             sub(/\/$/, "", f)
             sub(/.*\//, "", f)
             print $1, $2, $3, $4, $5, o[1], o[2], o[3], $6, $7, difference, interval, effect, f, lacking, note, \
-                j == chosen ? what : ""
+                (j == chosen ? what : "")
         }
     }
 }

@@ -25,7 +25,8 @@ train_images=all: these are the paper's (200 and 200 epochs for robust curves). 
 file, is shown with what it is short of, and has not run. So has PAM's where `pam` is another step than the paper's. A
 file `scale` has the fraction where the runs were shortened.
 
-Rows without a number of the paper's are what the claims compare; they are in the form tsv alone.
+Rows without a number of the paper's are what the claims compare; they are in the form tsv alone. Of robust curves the rows
+with statistics from attacked images (-bn-attack) are taken, as in the authors' code.
 
 A verdict goes by the 95% interval of ours minus the paper's, Welch's t from both means and deviations over pairs,
 with the variance of the paper's rounding of both:

@@ -19,7 +19,9 @@ for r in table:
     accuracy = [{k: float(v) for k, v in s["test", "accuracy"].items() if k not in ("data", "quantity")} for s in summary]
     for column, name in ("end_a", "first"), ("end_b", "last"), ("arc_mean", "arc_mean"), ("minimum", "min"), ("at_t", "min_t"):
         check(r, column, [a[name] for a in accuracy], 2)
-    check(r, "ends", [(a["first"] + a["last"]) / 2 for a in accuracy], 2)
+    first, last = ([a[k] for a in accuracy] for k in ("first", "last"))
+    assert abs(float(r["ends"]) - statistics.mean(first + last)) <= .00501, r
+    assert abs(float(r["ends_sd"]) - (statistics.variance(first) + statistics.variance(last)) ** .5 / 2) <= .00501, r
     for data in "test", "train":
         check(r, f"barrier_{data}_loss", [float(s[data, "loss"]["barrier"]) for s in summary], 4)
     varied += float(r["arc_mean_sd"]) > 0

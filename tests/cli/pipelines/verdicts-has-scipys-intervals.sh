@@ -3,10 +3,11 @@
 cat >test.awk <<'END'
 function far(got, want) { return !((got / want - 1) ^ 2 < 1e-16) }
 NF == 3 && far(quantile($1, $2), $3) { print "quantile", $0, quantile($1, $2); wrong = 1 }
-NF == 9 && (!welch($1, $2, $3, $4, $5, $6, $7 ^ 2 / 12) || (low - $8) ^ 2 + (high - $9) ^ 2 > 1e-12) { print $0, low, high; wrong = 1 }
-END { exit wrong || NR != 17 }
+NF >= 9 && (!welch($1, $2, $3, $4, $5, $6, $7 ^ 2 / 12, $10, $11) || (low - $8) ^ 2 + (high - $9) ^ 2 > 1e-12) { print $0, low, high; wrong = 1 }
+END { exit wrong || NR != 19 }
 END
-# probability above, degrees of freedom, scipy.stats.t.isf of them; two means, deviations and n, unit of the last digit, ends
+# probability above, degrees of freedom, scipy.stats.t.isf of them; two means, deviations and n, unit of the last digit, ends, how many
+# deviations each is made of
 awk -f "$MC_ROOT/pipelines/welch.awk" -f test.awk <<'END'
 .025 1 12.70620474
 .025 1.5 6.016663108
@@ -25,4 +26,6 @@ awk -f "$MC_ROOT/pipelines/welch.awk" -f test.awk <<'END'
 .4301 .0021 3 .428 .003 3 .001 -0.004008 0.008208
 92.31 .31 2 92.7 0 3 .1 -2.984518 2.204518
 92.7 0 3 92.7 0 3 .1 -0.056579 0.056579
+88.82 .15 3 89.0 .1 3 .1 -0.428635 0.068635 2 2
+88.5 .15 3 89.0 .1 3 .1 -0.789335 -0.210665 1 2
 END
