@@ -32,6 +32,8 @@ function load(file,   path, line, n, i, part, got) {
         columns[file] = split(line, part, "\t")
         for (i = 1; i <= columns[file]; i++) {
             cells[file, n, i] = part[i]
+            if (n == 0 && (file, part[i]) in at)
+                bad("'" file "' has two columns '" part[i] "'")
             if (n == 0)
                 at[file, part[i]] = i
         }

@@ -69,6 +69,8 @@ wrong "'t.tsv' has no column 'median'" '<!-- table: t.tsv; median=3 -->'
 wrong "'t.tsv' has no column 'median'" '{{t.tsv; path=curve; value=median}}'
 wrong "'t.tsv; value=mean': 2 rows, one is wanted" '{{t.tsv; value=mean}}'
 wrong "'curve': COLUMN=TEXT is wanted" '{{t.tsv; curve}}'
+printf 'a\tb\ta\n1\t2\t3\n' >my/twice.tsv
+wrong "'twice.tsv' has two columns 'a'" '<!-- table: twice.tsv -->'
 printf 'a\n' >>my/t.tsv
 fails 3 "my/text.md:1: 't.tsv', line 4: 1 columns, the first line has 4" results.sh my paper
 fails 1 "cannot read './nothing/'" results.sh my nothing
