@@ -317,7 +317,8 @@ $(call made-with,corr,$(call each,matrices.mcz))
 $(foreach p,$(filter %/permutation.mcz,$(taken)),$(call as-asked,align,$(dir $(p))moments.mcz)$(call as-asked,corr,$(dir $(p))matrices.mcz))
 $(call made-with,assign,$(call each,permutation.mcz))
 
-$(call each,moments.mcz): $$(a) $$(b)
+# networks of FROM do not bring the images about
+$(call each,moments.mcz): $$(a) $$(b) | $(OUT)/train.mcz
 	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(ACTS_FLAGS) $(device) $(a) $(b) -o $@
 	$(call keep,align)
 $(call each,matrices.mcz): $$(@D)/moments.mcz

@@ -35,7 +35,7 @@ $(call made-with,align,$(call each,$(sides:%=moments-%.mcz)))
 $(call made-with,corr,$(call each,$(sides:%=matrices-%.mcz)))
 $(call made-with,assign,$(call each,$(sides:%=permutation-%.mcz)))
 
-$(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(middle).mcz
+$(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(middle).mcz | $(OUT)/train.mcz
 	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(ACTS_FLAGS) $(device) $(filter-out %.anew,$^) -o $@
 	$(call keep,align)
 $(call each,$(sides:%=matrices-%.mcz)): $$(@D)/moments-$$(patsubst matrices-%,%,$$(@F))

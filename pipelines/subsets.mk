@@ -36,7 +36,7 @@ $(call made-with,subset,$(call each,$(variants:%=moments-%.mcz)))
 $(call made-with,corr,$(call each,$(variants:%=matrices-%.mcz)))
 $(call made-with,assign,$(call each,$(variants:%=permutation-%.mcz)))
 
-$(call each,$(variants:%=moments-%.mcz)): $$(a) $$(b)
+$(call each,$(variants:%=moments-%.mcz)): $$(a) $$(b) | $(OUT)/train.mcz
 	$(RUN) mc-acts --data $(OUT)/train.mcz --samples $(if $(filter all,$(call subset,$@)),$(every),$(call subset,$@)) \
 	    $(ACTS_FLAGS) $(device) $(a) $(b) -o $@
 	$(call keep,subset)

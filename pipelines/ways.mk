@@ -13,7 +13,7 @@ endif
 $(call made-with,align,$(call each,moments-pre.mcz))
 $(call made-with,assign,$(call each,$(patsubst %,permutation-%.mcz,$(filter-out unaligned aligned $(more),$(variants)))))
 
-$(call each,moments-pre.mcz): $$(a) $$(b)
+$(call each,moments-pre.mcz): $$(a) $$(b) | $(OUT)/train.mcz
 	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(ACTS_FLAGS) --at pre $(device) \
 	    $(a) $(b) -o $@
 	$(call keep,align)
