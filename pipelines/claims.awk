@@ -25,9 +25,9 @@
 # The two are taken as independent although the pairs share their ends, which as a rule makes the interval wider.
 # A column without @ stands for that of every rate and batch size. All cells have to agree; with `most`, more than half of
 # its rule's. One rule that differs decides the claim; else one that has not run leaves it not run, or `in part` where another
-# cell has, and an undecided one undecided. A claim without a rule that a graph shows is `built`. Short runs of one pair do not count. Two of their cells
-# are compared in the first kind of folder, by its words behind NETWORK-DATA, that has both; cells of two networks or data
-# sets, whose folders are of one kind, where both are known to be as short.
+# cell has, and an undecided one undecided. A claim without a rule that a graph shows is `built`. Short runs of one pair do
+# not count. Two of their cells are compared in the first kind of folder, by its words behind NETWORK-DATA, that has both;
+# cells of two networks or data sets, whose folders are of one kind, where both are known to be as short.
 BEGIN {
     FS = OFS = "\t"
     kinds = split("here own", kind, " ")
@@ -114,7 +114,6 @@ files == 1 {
     suffix[n_cells] = $5 ~ /@/ ? substr($5, index($5, "@")) : ""
     m["own", n_cells] = $(at["paper"])
     note[n_cells] = $(at["note"])
-    withheld[n_cells] = $(at["note"]) == "cannot agree" ? "" : $(at["note"])
     digits = $(at["paper"]) ~ /\./ ? length($(at["paper"])) - index($(at["paper"]), ".") : 0
     s["own", n_cells] = printed($(at["paper_sd"]), digits)
     n["own", n_cells] = 3
@@ -124,18 +123,20 @@ files == 1 {
 }
 # is cell i one that a rule's ROW.COLUMN names
 function named(i, text) { return text == name[i] || text suffix[i] == name[i] }
+# what the authors' code makes cell i of, if not of what the paper says
+function withheld(i) { return note[i] == "cannot agree" ? "" : note[i] }
 # can cells i and j be compared: of the paper's own, not two of one network and data set that its authors' code makes of
 # different things
 function both(whose, i, j,   same) {
     same = network[i] == network[j] && data[i] == data[j]
-    return m[whose, i] != "" && m[whose, j] != "" && (whose != "own" || !same || withheld[i] == withheld[j]) && \
+    return m[whose, i] != "" && m[whose, j] != "" && (whose != "own" || !same || withheld(i) == withheld(j)) && \
         (whose !~ /^short/ || same || \
         lacks[whose, i] == lacks[whose, j] && lacks[whose, i] !~ /length unknown/)
 }
 # the middle of cells i and j, as cell "middle"
 function halve(i, j,   w, whose) {
     network["middle"] = network[i]
-    withheld["middle"] = withheld[i]
+    note["middle"] = note[i]
     data["middle"] = data[i]
     for (w = 1; w <= kinds; w++) {
         whose = kind[w]

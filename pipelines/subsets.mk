@@ -13,7 +13,7 @@ SUBSETS   ?= $(if $(TRAIN_IMAGES),$(shell echo '2500 5000 10000' | tr ' ' '\n' |
 REFERENCE ?= $(or $(filter 10000,$(SUBSETS)),$(lastword $(SUBSETS)))# what the others are compared with; 10000, or the last
 variants   = $(SUBSETS:%=subset-%)
 settings  := SUBSETS REFERENCE
-ifeq ($(strip $(SUBSETS)),all)
+ifeq ($(origin SUBSETS) $(strip $(SUBSETS)),file all)
 $(info subsets.mk: TRAIN_IMAGES=$(TRAIN_IMAGES) leaves no subset but all: give SUBSETS="200 400 all" or the like)
 endif
 ifneq ($(words $(SUBSETS)),$(words $(sort $(SUBSETS))))

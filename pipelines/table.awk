@@ -17,6 +17,11 @@ FNR == 1 {
 # clean figures, or robust ones
 ($1 ~ /\.robust$/) != (robust + 0) { next }
 { sub(/\.robust$/, "", $1) }
+function ends_deviation(form, name,   a, b) {
+    a = deviation("%.17g", name, n[name], 1)
+    b = deviation("%.17g", name, n[name], 2)
+    return a == "" ? "" : sprintf(form, sqrt(a * a + b * b) / 2)
+}
 function take(c, value) { cell[name, n[name], c] = value }
 $1 == "test" && $2 == "accuracy" {
     take(1, $column["first"]); take(2, $column["last"]); take(3, $column["mean"])
@@ -32,9 +37,7 @@ END {
             form = c == 7 || c == 8 ? "%.4f" : "%.2f"
             line = line OFS sprintf(form, mean(name, n[name], c))
             if (spread)
-                line = line OFS (c == 9 && n[name] > 1 ? sprintf(form, \
-                    sqrt(deviation("%.17g", name, n[name], 1) ^ 2 + deviation("%.17g", name, n[name], 2) ^ 2) / 2) : \
-                    deviation(form, name, n[name], c))
+                line = line OFS (c == 9 ? ends_deviation(form, name) : deviation(form, name, n[name], c))
         }
         print line
     }

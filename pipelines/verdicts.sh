@@ -112,6 +112,7 @@ fi
 if [ "$form" = tsv ]; then
     cat "$made/$name.tsv"
 else
-    [ -n "$claims" ] && only= || only='; paper!='
+    only='; paper!='
+    [ -z "$claims" ] || only=
     echo "<!-- table: $name.tsv$only -->" | MADE=$made awk -f "$here/results.awk"
 fi

@@ -57,8 +57,8 @@ static const struct mc_option rows[] = {
      .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
      .help = "judge permutations by their loss, or by the objective, which is the loss and what moving costs"},
     {"as-paper", 0, MC_OPT_FLAG, AT(as_paper), .group = 12, .only = MC_USE_PERMUTATION_STEP,
-     .help = "the permutation step of the paper and its authors' code: --permutation-lr half of --lr, --accept joint, --select-by objective, "
-     "where these are not given"},
+     .help = "the permutation step of the paper and its authors' code: --permutation-lr half of --lr, "
+     "--accept joint, --select-by objective, where these are not given"},
     {"spectral", 0, MC_OPT_REAL, AT(pam.spectral), .arg = "K", .min = 1e-12, .max = 1e6, .group = 12,
      .flags = MC_OPT_HISTORY,
      .help = "project the control point's weights to spectral norm K, and stop by the paper's second theorem; for mlp "
