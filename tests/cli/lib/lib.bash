@@ -139,16 +139,23 @@ makes() {
     is "$(ran)" "$1"
 }
 
-# kill_graph PATTERN NAME SETTING...: kills that graph with its jobs when a file of this name is there
+# kill_graph PATTERN NAME SETTING... OUT=FOLDER: kills that graph with its jobs when a file of this name is there, a checkpoint;
+# again, without what that was of, where the training was done between two looks
 kill_graph() {
+    local attempt i out=${*: -1}
+    out=${out#OUT=}
     (
         now='exec setsid'
-        graph "${@:2}" &
-        for ((i = 0; i < 6000; i++)); do
-            [ -z "$(find . -name "$1")" ] || break
-            sleep .02
+        for attempt in {1..10}; do
+            graph "${@:2}" &
+            for ((i = 0; i < 6000; i++)); do
+                [ -z "$(find "$out" -name "$1")" ] && kill -0 $! || break
+                sleep .02
+            done
+            ! kill -9 -- -$! || exit 0
+            find "$out" -name "${1%checkpoint}" -delete
         done
-        kill -9 -- -$! || die 'it was done before it was killed'
+        die 'it was done before it was killed'
     ) 2>/dev/null
 }
 
