@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients of larger networks and of their parts by PyTorch, for tests/parity/test_networks.c.
+"""Gradients of larger networks and of their parts by PyTorch, for tests/parity/test_networks.c and
+test_torchvision_blocks.c.
 
     /usr/bin/python3 tests/parity/make_network_golden.py tests/parity/network_golden.mcz
 
@@ -8,7 +9,7 @@ The parts: a basic block with and without its projection, an inception block, an
 pooling with ceil; at a quarter width blocks of torchvision's mobilenet_v2 and v3, efficientnet, convnext,
 resnext, regnet_y and densenet; whole: resnet20, googlenet with both heads, and googlenet with the mean in the place of
 each max pooling, which has no kinks with Huber's activation. Dropout is off. Weights and images
-come from splitmix64 by a formula over a tensor's name, which the test repeats bit for bit.
+come from splitmix64 by a formula over a tensor's name, which the tests repeat bit for bit.
 
 A gradient is written as its digest: the norm, and 64 sums of all its elements with random signs. Of
 the difference d of two tensors the mean square of such sums is |d|^2 (to 18% with 64 of them), so the

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums over units on a backend: taps and joint moments, and the statistics of batch norm that are
+ * re-estimated from them. */
+#include "tests/unit/kernels/device.h"
+#include "tests/unit/kernels/naive.h"
+
+/* Taps before and after the ReLU, and the joint moments of two networks from them. */
+static void taps_and_moments(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct naive v, u;
+    struct mc_error err;
+    struct mc_graph *g = small_net(0);
+    int bn = -1, relu = -1;
+
+    for (int i = 0; i < g->n_nodes; i++)
+        if (g->nodes[i].op == MC_OP_RELU && g->nodes[i].c == 20) {
+            relu = i;
+            bn = g->nodes[i].in[0];
+        }
+    struct mc_tap_request taps[] = {{relu, 0, 20}, {bn, 3, 9}, {0, 1, 2}};
+    setup(&f, g, 0);
+    float *other = floats(g->P);
+    for (size_t i = 0; i < g->P; i++)
+        other[i] = f.params[i] * (1 + .3f * unit(777, (uint32_t)i));
+    struct mc_buf *d_other = buf(g->P * sizeof *other, other);
+    struct mc_plan *p = plan(g, (struct mc_plan_opts){.taps = taps, .n_taps = 3});
+    struct mc_plan *q = plan(g, (struct mc_plan_opts){.taps = taps, .n_taps = 3, .backward = 1});
+    int32_t samples[B], labels[B] = {0};
+    set_order(&f, 5, samples);
+    const double *pixels = pixels_of(&f, samples, 5);
+    naive_init(&v, g, B);
+    naive_init(&u, g, B);
+    v.valid = u.valid = 5;
+    v.mode = u.mode = MC_MODE_EVAL;
+    v.samples = u.samples = samples;
+    v.labels = u.labels = labels;
+    v.stats = u.stats = f.stats;
+    v.params = f.params;
+    u.params = other;
+    naive_run(&v, pixels);
+    naive_run(&u, pixels);
+    be->load(p, &f.source, f.d_ctl);
+    be->load(q, &f.source, f.d_ctl);
+    be->forward(p, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
+    be->forward(q, MC_MODE_EVAL, d_other, f.d_stats, NULL, f.d_ctl);
+    for (size_t t = 0; t < 3; t++) {
+        const struct mc_node *n = &g->nodes[taps[t].node];
+        const size_t k = taps[t].count, hw = (size_t)(n->h * n->w), size = MC_MOMENTS_SIZE(k);
+        double *want = room(size, sizeof *want), *got = room(size, sizeof *got);
+        double *twice = room(size, sizeof *twice), *same = room(size, sizeof *same);
+        const float *y = output(q, MC_OUT_TAP, t, B * k * hw);
+        const float *x = output(p, MC_OUT_TAP, t, B * k * hw);
+        struct mc_buf *acc = buf(size * sizeof *got, NULL);
+        for (size_t b = 0; b < B; b++)
+            for (size_t i = 0; i < k * hw; i++) {
+                const size_t at = b * naive_image(n) + taps[t].offset * hw + i;
+                const double ref = b < 5 ? v.out[taps[t].node][at] : 0;
+                assert_true(fabs((double)x[b * k * hw + i] - ref) <=
+                            within(1e-5) * (1 + fabs(ref)));
+            }
+        for (size_t b = 0; b < 5; b++)
+            for (size_t s = 0; s < hw; s++)
+                for (size_t i = 0; i < k; i++) {
+                    const double xi = (double)x[(b * k + i) * hw + s];
+                    const double yi = (double)y[(b * k + i) * hw + s];
+                    want[i] += xi;
+                    want[k + i] += yi;
+                    want[2 * k + i] += xi * xi;
+                    want[3 * k + i] += yi * yi;
+                    for (size_t j = 0; j < k; j++)
+                        want[4 * k + i * k + j] += xi * (double)y[(b * k + j) * hw + s];
+                }
+        be->moments(p, q, t, acc);
+        fetch(acc, got, size * sizeof *got);
+        be->moments(p, q, t, acc);
+        fetch(acc, twice, size * sizeof *got);
+        struct mc_buf *d_x = buf(B * k * hw * sizeof *x, x), *d_y = buf(B * k * hw * sizeof *y, y);
+        struct mc_buf *of = buf(size * sizeof *got, NULL);
+        ok(be->moments_of(be, B, k, hw, d_x, d_y, of, &err), &err);
+        fetch(of, same, size * sizeof *same);
+        for (size_t i = 0; i < size; i++) {
+            assert_true(fabs(got[i] - want[i]) <= 1e-12 * (1 + fabs(want[i])));
+            assert_true(twice[i] == 2 * got[i]);
+            assert_true(fabs(same[i] - got[i]) <= 1e-13 * fabs(got[i]));
+        }
+    }
+    naive_release(&v);
+    naive_release(&u);
+    teardown(&f);
+}
+
+/* Two batches of different length pooled; the constant network-wide answer is the moments'. */
+static void reestimation_pools_moments(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct mc_graph *g = mlp("mlp:bn,9");
+    const struct mc_node *n = NULL;
+    int32_t samples[B];
+    double sum[9] = {0}, sq[9] = {0};
+
+    for (int i = 0; i < g->n_nodes; i++)
+        if (g->nodes[i].op == MC_OP_BATCHNORM)
+            n = &g->nodes[i];
+    setup(&f, g, 0);
+    struct mc_buf *acc = buf(MC_REESTIMATE_SIZE(g->S) * sizeof(double), NULL);
+    struct mc_plan *p = plan(g, (struct mc_plan_opts){0});
+    const struct mc_node *l = &g->nodes[n->in[0]];
+    for (int batch = 0; batch < 2; batch++) {
+        const int valid = batch ? 3 : B;
+        set_order(&f, valid, samples);
+        be->load(p, &f.source, f.d_ctl);
+        be->forward(p, MC_MODE_REESTIMATE, f.d_params, NULL, acc, f.d_ctl);
+        for (int b = 0; b < valid; b++)
+            for (size_t c = 0; c < 9; c++) {
+                double x = (double)f.params[l->bias.offset + c];
+                for (size_t i = 0; i < f.image; i++) {
+                    const size_t ch = i / (f.image / 3);
+                    x += (double)f.params[l->weight.offset + c * f.image + i] *
+                         ((double)f.pixels[(size_t)samples[b] * f.image + i] - (double)MEAN[ch]) /
+                         (double)STD[ch];
+                }
+                sum[c] += x;
+                sq[c] += x * x;
+            }
+    }
+    be->reestimate(be, g, acc, f.d_stats);
+    const float *stats = fetched(f.d_stats, g->S);
+    for (size_t c = 0; c < 9; c++) {
+        const double count = B + 3, mean = sum[c] / count;
+        const double var = (sq[c] - count * mean * mean) / (count - 1);
+        assert_true(fabs((double)stats[n->running_mean.offset + c] - mean) <
+                    within(1e-5) * (1 + fabs(mean)));
+        assert_true(fabs((double)stats[n->running_var.offset + c] - var) <
+                    within(1e-5) * (1 + var));
+    }
+    teardown(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(taps_and_moments),
+        cmocka_unit_test(reestimation_pools_moments),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
