@@ -8,7 +8,8 @@ from .errors import need
 
 GROUPS_MAX, UNITS_MAX, SHARDS_MAX, POINTS_MAX, SIDE_MAX = 65536, 1 << 24, 65536, 64, 8192
 MATRIX_UNITS_MAX = 1 << 22  # of a group, and of all places of the groups in it
-CUT, BLOCK, BLOCK_IMAGES = 32 << 20, 4 << 20, 4096
+CUT = 32 << 20  # bytes: a record's data is no larger
+BLOCK, BLOCK_IMAGES = 4 << 20, 4096
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The framing of a stream (formats/README.md): one zstd frame of MessagePack objects. An object is walked before it
-is unpacked, so that no memory is taken for what it only announces."""
+"""A stream as a whole (formats/README.md): what its objects say, reading and writing. objects.py is below it."""
 import os
 import sys
 from math import prod
@@ -14,203 +13,17 @@ import zstandard
 from . import kinds
 from .errors import Error, inside, need
 from .files import replacing
+from .objects import Frame, Whole, next_object, unpack, walk
 
 DTYPES = {"float32": "<f4", "float64": "<f8", "float16": "<f2", "bfloat16": "<u2",
           "int64": "<i8", "int32": "<i4", "uint8": "u1"}
-CUT = 32 << 20         # a record's data is no larger
-RECORD_MAX = 64 << 20  # a packed record is no larger
-WINDOW_MAX = 8 << 20
-NAME_MAX, DIMS_MAX, KEYS_MAX = 119, 8, 1024
-MAGIC = b"\x28\xb5\x2f\xfd"
+RECORD_MAX = 64 << 20  # bytes: a packed record is no larger
+NAME_MAX, DIMS_MAX = 119, 8
 #         bytes, objects, depth, whether ext type 1 may occur
 HEADER = 2 << 20, 262144, 24, False
 HISTORY = 1 << 20, 32768, 8, False
 RECORD = RECORD_MAX, 16384, 2, True
 TENSOR = RECORD_MAX, 64, 2, False
-
-
-# ---- the frame -------------------------------------------------------------------------------------------------------
-
-class Frame:
-    """The decoded bytes of an input that is exactly one zstd frame with a checksum. `have` begins with the current
-    object; more(n) makes n bytes of it available."""
-
-    def __init__(self, f):
-        self.f, self.have, self.read = f, bytearray(), 0
-        self.pieces = self._pieces(self._head())
-
-    def _take(self, n):
-        data = self.f.read(n)
-        self.read += len(data)
-        return data
-
-    def _head(self):
-        data = self._take(6)
-        while 0 < len(data) < 6:
-            more = self._take(6 - len(data))
-            if not more:
-                break
-            data += more
-        need(data, "is empty, not an mcz stream")
-        need(MAGIC.startswith(data[:4]), "is not an mcz stream")
-        need(len(data) == 6, "is truncated")
-        need(data[4] & 0x04, "its zstd frame has no checksum")
-        need(not data[4] & 0x1b, "its zstd frame has a dictionary or reserved bits")
-        return data
-
-    def _pieces(self, data):
-        d = zstandard.ZstdDecompressor(max_window_size=WINDOW_MAX).decompressobj()
-        while data:
-            try:
-                piece = d.decompress(data)
-            except zstandard.ZstdError as e:
-                why = str(e)
-                raise Error("its zstd window is over 8 MiB" if "too much memory" in why else
-                            "the frame's checksum is wrong" if "checksum" in why else "damaged: " + why) from None
-            for i in range(0, len(piece), 1 << 20):
-                yield piece[i:i + (1 << 20)]
-            if d.eof:
-                need(not d.unused_data and not self._take(1), "bytes after the end of the stream")
-                return
-            data = self._take(2048)  # each may become 64 MiB
-        raise Error("truncated")
-
-    def more(self, n):
-        while len(self.have) < n:
-            piece = next(self.pieces, None)
-            need(piece is not None, "ends before its end record")
-            self.have += piece
-
-    def finish(self):
-        need(not self.have, "bytes after the end record")
-        for piece in self.pieces:
-            need(not piece, "bytes after the end record")
-
-
-class Whole:
-    """Bytes that are all at hand."""
-
-    def __init__(self, data):
-        self.have = data
-
-    def more(self, n):
-        need(len(self.have) >= n, "an object ends too early")
-
-
-# ---- objects ---------------------------------------------------------------------------------------------------------
-
-# What begins with the bytes c0 to df: (form, bytes that follow or that hold the length)
-FORMS = ([("value", 0), (None, 0), ("value", 0), ("value", 0)] + [("bin", n) for n in (1, 2, 4)] +
-         [("ext", n) for n in (1, 2, 4)] + [("value", n) for n in (4, 8, 1, 2, 4, 8, 1, 2, 4, 8)] +
-         [("fixext", n) for n in (1, 2, 4, 8, 16)] + [("str", n) for n in (1, 2, 4)] +
-         [("array", n) for n in (2, 4)] + [("map", n) for n in (2, 4)])
-
-
-class Walk:
-    def __init__(self, source, limits):
-        self.source, self.at, self.objects = source, 0, 0
-        self.max_bytes, self.max_objects, self.max_depth, self.ext_allowed = limits
-
-    def need(self, n):
-        need(self.at + n <= self.max_bytes, "an object is over its limit of %d bytes" % self.max_bytes)
-        if self.at + n > len(self.source.have):
-            self.source.more(self.at + n)
-
-    def take(self, n):
-        self.need(n)
-        self.at += n
-        return self.source.have[self.at - n:self.at]
-
-    def skip(self, n):
-        self.need(n)
-        self.at += n
-
-    def announce(self, n):
-        self.objects += n
-        need(self.objects <= self.max_objects, "more than %d objects in one" % self.max_objects)
-
-    def text(self, n):
-        try:
-            s = bytes(self.take(n)).decode()
-        except UnicodeDecodeError:
-            s = "\0"
-        need("\0" not in s, "a string is not UTF-8 text without NUL")
-        return s
-
-    def ext(self, n):
-        code = self.take(1)[0]
-        need(self.ext_allowed and code == 1, "an ext object of type %d is out of place" % ((code ^ 128) - 128))
-        self.skip(n)
-
-    def object(self, depth=0):
-        """Walks one; a string is returned."""
-        c = self.take(1)[0]
-        if c <= 0x7f or c >= 0xe0:
-            return None
-        if c <= 0xbf:
-            form, n = ("map", c & 15) if c <= 0x8f else ("array", c & 15) if c <= 0x9f else ("str", c & 31)
-        else:
-            form, n = FORMS[c - 0xc0]
-            need(form, "byte 0xc1 is no MessagePack")
-            if form not in ("value", "fixext"):
-                n = int.from_bytes(self.take(n), "big")
-        if form == "str":
-            return self.text(n)
-        if form == "array":
-            self.announce(n)
-            need(depth < self.max_depth, "nested deeper than %d" % self.max_depth)
-            for _ in range(n):
-                self.object(depth + 1)
-        elif form == "map":
-            need(n <= KEYS_MAX, "more than %d keys in a map" % KEYS_MAX)
-            self.announce(2 * n)
-            need(depth < self.max_depth, "nested deeper than %d" % self.max_depth)
-            keys = set()
-            for _ in range(n):
-                key = self.object(depth + 1)
-                need(isinstance(key, str), "a map's key is not a string")
-                keys.add(key)
-                self.object(depth + 1)
-            need(len(keys) == n, "a map has the same key twice")
-        elif form in ("ext", "fixext"):
-            self.ext(n)
-        else:
-            self.skip(n)
-        return None
-
-
-def walk(source, limits):
-    w = Walk(source, limits)
-    w.announce(1)
-    w.object()
-    return w.at
-
-
-def unpack(raw):
-    try:
-        return msgpack.unpackb(raw, raw=False, strict_map_key=True, use_list=True)
-    except (ValueError, msgpack.UnpackException):
-        raise Error("cannot be unpacked") from None
-
-
-def next_object(frame, limits):
-    """(object, its packed bytes)"""
-    n = walk(frame, limits)
-    raw = bytes(frame.have[:n])
-    del frame.have[:n]
-    return unpack(raw), raw
-
-
-def objects(f):
-    """The packed bytes of each object of a stream, up to its end record."""
-    frame = Frame(f)
-    for limits in (HEADER, HISTORY):
-        yield next_object(frame, limits)[1]
-    while True:
-        o, raw = next_object(frame, RECORD)
-        yield raw
-        if "end" in o:
-            return frame.finish()
 
 
 # ---- what the objects say --------------------------------------------------------------------------------------------
@@ -234,26 +47,24 @@ class Tensor(SimpleNamespace):
         return "%s (%s)" % (self.dtype, ",".join(map(str, self.shape)))
 
 
-def whole(v):
-    return isinstance(v, int) and not isinstance(v, bool) and v >= 0
-
-
 def parse_tensor(o):
+    """The Tensor that a header's [name, dtype, shape] announces."""
     need(isinstance(o, list) and len(o) == 3 and isinstance(o[0], str) and isinstance(o[1], str) and
          isinstance(o[2], list), "a tensor is not announced as [name, dtype, shape]")
     name, dtype, shape = o
     need(len(name.encode()) <= NAME_MAX, "a tensor's name is longer than %d bytes" % NAME_MAX)
     need(dtype in DTYPES, "tensor \"%s\": unknown dtype" % name)
     need(len(shape) <= DIMS_MAX, "tensor \"%s\": more than %d dimensions" % (name, DIMS_MAX))
-    need(all(whole(k) for k in shape), "tensor \"%s\": a dimension is not a number" % name)
+    need(all(kinds.whole(k) for k in shape), "tensor \"%s\": a dimension is not a number" % name)
     t = Tensor(name=name, dtype=dtype, shape=shape)
     size = prod(k or 1 for k in shape) * np.dtype(DTYPES[dtype]).itemsize
-    need(name and all(c >= " " and c != "\x7f" for c in name) and size <= 1 << 48 and t.row_bytes <= CUT,
+    need(name and all(c >= " " and c != "\x7f" for c in name) and size <= 1 << 48 and t.row_bytes <= kinds.CUT,
          "tensor \"%s\": impossible name or size" % "".join(c if c >= " " else "?" for c in name))
     return t
 
 
 def parse_header(o):
+    """(kind, meta, tensors) of a header."""
     need(isinstance(o, dict), "is not a map")
     need(kinds.count(o, "mcz") == 1, "format version %r, this program reads 1" % o["mcz"])
     need(len(o) == 4, "unknown keys")
@@ -276,7 +87,8 @@ def check_history(o):
         for a in kinds.array(e, "args"):
             need(isinstance(a, list) and len(a) == 2 and isinstance(a[0], str) and
                  isinstance(a[1], (str, int, float)), "\"args\" is not a list of [name, value]")
-        need(all(whole(p) and p < i for p in kinds.array(e, "parents")), "\"parents\" is not a list of earlier entries")
+        need(all(kinds.whole(p) and p < i for p in kinds.array(e, "parents")),
+             "\"parents\" is not a list of earlier entries")
 
 
 def parse_part(t, row, ext):
@@ -288,7 +100,7 @@ def parse_part(t, row, ext):
     shape, dtype, body = a
     need(dtype == t.dtype, "its dtype is not the announced %s" % t.dtype)
     need(len(shape) == len(t.shape), "it has not the announced %d dimensions" % len(t.shape))
-    need(all(whole(k) for k in shape) and shape[1:] == t.shape[1:], "its shape is not the announced one")
+    need(all(kinds.whole(k) for k in shape) and shape[1:] == t.shape[1:], "its shape is not the announced one")
     rows = shape[0] if shape else 1
     need(0 < rows <= t.rows - row, "it has %d rows where %d are to come" % (rows, t.rows - row))
     need(len(body) == rows * t.row_bytes, "it has %d bytes, not what its shape says" % len(body))
@@ -297,6 +109,20 @@ def parse_part(t, row, ext):
 
 def is_id(o):
     return isinstance(o, str) and len(o) == 32 and all(c in "0123456789abcdef" for c in o)
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+def objects(f):
+    """The packed bytes of each object of a stream, up to its end record."""
+    frame = Frame(f)
+    for limits in (HEADER, HISTORY):
+        yield next_object(frame, limits)[1]
+    while True:
+        o, raw = next_object(frame, RECORD)
+        yield raw
+        if "end" in o:
+            return frame.finish()
 
 
 class Reader:

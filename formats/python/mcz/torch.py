@@ -66,9 +66,9 @@ def load(net, weights, strict=True):
         tensors = safetensors.read(path) if path.endswith(".safetensors") else mcz.read(path, "weights").tensors
     else:
         tensors = weights.tensors if hasattr(weights, "tensors") else weights
-    from mcz import trace
+    from mcz.evaluate import constant
     state = _state(net)
-    fixed = {k: trace.constant(k) for k in tensors if k not in state and trace.constant(k) is not None}
+    fixed = {k: constant(k) for k in tensors if k not in state and constant(k) is not None}
     wrong = ["%s is %g there, and a constant of the network" % (k, np.ravel(tensors[k])[0]) for k, v in fixed.items()
              if (tensors[k] != np.float32(v)).any()]
     tensors = {k: v for k, v in tensors.items() if k not in fixed and not k.endswith(".num_batches_tracked")}
