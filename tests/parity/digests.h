@@ -14,6 +14,7 @@ enum { PROJECTIONS = 64 };
 
 /* ---- cases ---- */
 
+/* What the block networks end with: mean over the pixels, a linear layer, the loss. */
 static inline void ending(struct mc_graph *g, int x)
 {
     x = mc_graph_globalpool(g, "avgpool", x);
@@ -24,10 +25,10 @@ static inline void ending(struct mc_graph *g, int x)
 struct test_case {
     const char *name;
     void (*build)(struct mc_graph *g); /* NULL: mc_net_build's of that name */
-    int images, side, classes;
-    size_t seeds;
-    double bound;
-    int direct; /* Huber's: convolutions without Winograd, see make_direct */
+    int images, side, classes;         /* a batch, pixels, logits */
+    size_t seeds;                      /* of the drawn networks with the plain ReLU */
+    double bound;                      /* of the relative error to float64 */
+    int direct;                        /* Huber's: convolutions without Winograd, see make_direct */
 };
 
 static inline void open_case(struct world *w, const struct test_case *c, float delta)

@@ -11,15 +11,15 @@ cp "$MC_ROOT"/formats/samples/bad* cases
 $python - <<'END'
 import glob, os, sys
 import mcz, msgpack
-from mcz import graph, stream
+from mcz import framing, graph, stream
 
 def read(path):
     if "/graph-" not in path:
         return mcz.read(path)
     with open(path, "rb") as f:
         raw = f.read()
-    stream.walk(stream.Whole(raw), stream.HEADER)
-    return graph.Graph(stream.unpack(raw))
+    framing.walk(framing.Whole(raw), stream.HEADER)
+    return graph.Graph(framing.unpack(raw))
 
 # A run that resumes compares a checkpoint with itself; for a reader without one these are sound.
 OF_A_RUN = ("checkpoint of mc-bezier", "was made with lr 0.05", "was made without lr", "with x 1, this run without",

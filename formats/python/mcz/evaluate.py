@@ -1,22 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nodes of a traced graph, computed by PyTorch, and the check that they give what the network does."""
 import math
-import re
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
+from .graph import constant
 from .torch_functions import LOG_SOFTMAX
-
-TIMES = "times_"  # begins the last part of the name of a scale that is a constant: times_0.125_1
-
-
-def constant(name):
-    """The value of a scale that is no parameter, or None."""
-    found = re.search(r"(?:^|\.)%s(-?[0-9.]+(?:e[+-]?[0-9]+)?)_[0-9]+$" % TIMES, name)
-    return float(found[1]) if found else None
-
 
 def run(net, x):
     """The logits among what a network returns."""
@@ -29,7 +20,7 @@ def run(net, x):
 
 
 def settle(n):
-    """The settings of a window, as PyTorch's functions take them."""
+    """Stride and padding of a window, as PyTorch's functions take them."""
     return {k: n[k] for k in ("stride",)} | {"padding": n["pad"]}
 
 

@@ -249,3 +249,14 @@ class Graph:
         for n in reversed(self.nodes):
             need(n in leads, "node \"%s\": leads to no loss" % n.name)
             leads.update(n.ins)
+
+
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+TIMES = "times_"  # begins the last part of the name of a scale that is a constant: times_0.125_1
+
+
+def constant(name):
+    """The value of a scale that is no parameter, by its name, or None."""
+    found = re.search(r"(?:^|\.)%s(-?[0-9.]+(?:e[+-]?[0-9]+)?)_[0-9]+$" % TIMES, name)
+    return float(found[1]) if found else None

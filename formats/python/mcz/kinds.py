@@ -9,7 +9,7 @@ from .errors import need
 GROUPS_MAX, UNITS_MAX, SHARDS_MAX, POINTS_MAX, SIDE_MAX = 65536, 1 << 24, 65536, 64, 8192
 MATRIX_UNITS_MAX = 1 << 22  # of a group, and of all places of the groups in it
 CUT = 32 << 20  # bytes: a record's data is no larger
-BLOCK, BLOCK_IMAGES = 4 << 20, 4096
+BLOCK, BLOCK_IMAGES = 4 << 20, 4096  # bytes and images of a data set's block at most
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------------

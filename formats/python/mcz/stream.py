@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stream as a whole (formats/README.md): what its objects say, reading and writing. objects.py is below it."""
+"""Streams (formats/README.md): what their objects say, read and written. framing.py reads the bytes."""
 import os
 import sys
 from math import prod
@@ -13,12 +13,12 @@ import zstandard
 from . import kinds
 from .errors import Error, inside, need
 from .files import replacing
-from .objects import Frame, Whole, next_object, unpack, walk
+from .framing import Frame, Whole, next_object, unpack, walk
 
 DTYPES = {"float32": "<f4", "float64": "<f8", "float16": "<f2", "bfloat16": "<u2",
           "int64": "<i8", "int32": "<i4", "uint8": "u1"}
 RECORD_MAX = 64 << 20  # bytes: a packed record is no larger
-NAME_MAX, DIMS_MAX = 119, 8
+NAME_MAX, DIMS_MAX = 119, 8  # bytes, dimensions
 #         bytes, objects, depth, whether ext type 1 may occur
 HEADER = 2 << 20, 262144, 24, False
 HISTORY = 1 << 20, 32768, 8, False

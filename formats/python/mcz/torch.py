@@ -66,7 +66,7 @@ def load(net, weights, strict=True):
         tensors = safetensors.read(path) if path.endswith(".safetensors") else mcz.read(path, "weights").tensors
     else:
         tensors = weights.tensors if hasattr(weights, "tensors") else weights
-    from mcz.evaluate import constant
+    from mcz.graph import constant
     state = _state(net)
     fixed = {k: constant(k) for k in tensors if k not in state and constant(k) is not None}
     wrong = ["%s is %g there, and a constant of the network" % (k, np.ravel(tensors[k])[0]) for k, v in fixed.items()

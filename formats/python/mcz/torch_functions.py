@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions of PyTorch that have a node in the graph: one table, by name without underscores. Each handler is given
 the trace, the result, and what the function was given; it makes a node (t.node), says that the result is its input
-(t.same), or raises NoNode."""
+(t.same) or its input times and plus constants (t.affine), or raises NoNode."""
 from .traced_tensor import BATCH, known, whole_value
 
 LOG_SOFTMAX = "log_softmax is left out: the loss has it"  # the note of a network that ends in one

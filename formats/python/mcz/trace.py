@@ -8,7 +8,8 @@ import torch
 
 from . import graph
 from .errors import Error, need
-from .evaluate import TIMES, constant, run, verify
+from .evaluate import run, verify
+from .graph import TIMES, constant
 from .torch_functions import ALIASES, TABLE, adaptive_max_pool2d, max_pool2d
 from .traced_tensor import BATCH, NoNode, Result, Traced, Value, flat, known, stand_in, whole_value
 
@@ -86,7 +87,8 @@ class Trace:
         out._mc = Value(x._mc.node, x._mc.shape, self_axes, x._mc.affine)
 
     def affine(self, out, x, factor, summand, why):
-        """Constants: of the image they are its normalisation, 0 and 1 are nothing."""
+        """out = x * factor + summand, numbers or one a channel, which are constants: of the image they are its
+        normalisation, 0 and 1 are nothing."""
         def a_channel(v):
             if isinstance(v, torch.Tensor):
                 known(id(v) not in self.names or not v.requires_grad, why)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors that are traced, and what each of them is in the graph. torch_functions.py makes the nodes of them."""
+"""Tensors that are traced, and what each of them is in the graph. torch_functions.py makes nodes of the
+functions called with them."""
 import torch
 
 BATCH = 2  # images that are traced at once

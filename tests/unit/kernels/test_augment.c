@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Augmentation on a backend, pixel by pixel from its definition. */
+ * Augmentation on a backend, from its definition in backend.h: flip, crop and affine map pixel by
+ * pixel, then contrast of grey images. tests/parity/test_augment.c has it beside torchvision's. */
 #include "tests/unit/kernels/device.h"
 
 /* Output pixel by output pixel, from the definition in backend.h. */

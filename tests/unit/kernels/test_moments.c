@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums over units on a backend: taps and joint moments, and the statistics of batch norm that are
- * re-estimated from them. */
+ * On a backend: taps, the joint moments of two networks' units, and batch norm's statistics
+ * re-estimated from several batches. */
 #include "tests/unit/kernels/device.h"
 #include "tests/unit/kernels/naive.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A merge keeps the history of every input once, and the pair of networks is found in it; an input
- * that was not read to its end fails the output. */
+ * Histories as formats/README.md has them: a merge keeps that of every input once, and the pair of
+ * networks is found in the history; an input that was not read to its end fails the output. */
 #include "formats/stream/history.h"
 #include "formats/stream/reader.h"
+#include "formats/stream/writer.h"
 #include "tests/unit/formats/stream/small.h"
 
 static struct mc_history *history_of(const char *tool, int64_t seed, size_t n,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What is written is read again bit for bit, also in rows and through a pipe; the same calls write
- * the same bytes; another value is another id. */
+ * the same bytes; ids are as formats/README.md has them: another value is another id. */
+#include "formats/stream/pack.h"
 #include "formats/stream/reader.h"
+#include "formats/stream/writer.h"
 #include "tests/unit/formats/stream/small.h"
 
 #include <sys/wait.h>

@@ -3,6 +3,7 @@
  * The writer refuses wrong use; files appear whole or not at all, also when their writer is killed;
  * what the system refuses is an error that names the file. */
 #include "formats/stream/output.h"
+#include "formats/stream/writer.h"
 #include "tests/unit/formats/stream/small.h"
 
 #include <fcntl.h>

@@ -6,7 +6,7 @@ import zstandard
 
 from .errors import Error, need
 
-WINDOW_MAX = 8 << 20
+WINDOW_MAX = 8 << 20  # bytes
 KEYS_MAX = 1024
 MAGIC = b"\x28\xb5\x2f\xfd"
 
