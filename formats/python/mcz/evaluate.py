@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from .graph import constant
 from .torch_functions import LOG_SOFTMAX
 
+
 def run(net, x):
     """The logits among what a network returns."""
     out = net(x)
