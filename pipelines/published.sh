@@ -10,8 +10,8 @@ usage() {
 Usage: published.sh keep PART FOLDER
        published.sh tables PART FOLDER
        published.sh make FOLDER PART
-Keep of a part that paper.mk made what its tables can be measured from again, or the tables alone; or make those files
-again.
+Keep of a part that paper.mk made what its tables can be measured from again, or the tables alone, those of each pair
+too; or make those files again.
 
 FOLDER has net-S.mcz with the ends of their logs, the tables (*.tsv), `scale` and `length`; in A-B/ permutation.mcz
 and of each curve-V.mcz the control point, inner-V.mcz, a third as large, and what was measured along it and along the
@@ -40,10 +40,16 @@ copy() {
     mv "$2.part" "$2"
 }
 
-tables() {
+tables_of_all() {
     local part=$1 folder=$2 f
     mkdir -p "$folder"
     for f in "$part"/*.tsv "$part"/{scale,length}; do [ ! -e "$f" ] || copy "$f" "$folder/${f##*/}"; done
+}
+
+tables() {
+    local part=$1 folder=$2 pair
+    tables_of_all "$part" "$folder"
+    for pair in "$part"/*-*/; do [ ! -d "$pair" ] || tables_of_all "$pair" "$folder/$(basename "$pair")"; done
 }
 
 keep() {
@@ -55,7 +61,7 @@ keep() {
         echo "published.sh: $part: there is no pair with both curves, A-B/curve-unaligned.mcz and A-B/curve-aligned.mcz" >&2
         exit 1
     fi
-    tables "$part" "$folder"
+    tables_of_all "$part" "$folder"
     for pair in "${whole_pairs[@]}"; do
         to=$folder/$pair
         mkdir -p "$to"
