@@ -13,7 +13,7 @@
 #   robust     tinyten on CIFAR-100, attacked, a twentieth; by 50 steps from five starts too
 #   measures   the ways to align, on tinyten's ends on CIFAR-10, curves of a tenth
 #   grid       rates by batch sizes on cifar100's ends, a fiftieth
-#   resnet32   on CIFAR-10, a tenth
+#   resnet32   on CIFAR-10, networks of a tenth, curves of its first 10 epochs
 #   lines      barriers of straight lines as git re-basin has them: resnet20 of two widths, two epochs
 #
 # Without a RUN all, in this order, which is that of what they are worth. Two jobs at a time of one thread each, at low
@@ -197,7 +197,9 @@ run_grid() {
     graph grid grid-tinyten-cifar100-fiftieth FROM="$scratch/tinyten-cifar100-fifth" DATA=cifar100 DATA_DIR="$cifar100" NET=tinyten \
         PAIRS="$other_seeds" EPOCHS=50 SCHEDULE="$(schedule .2)" CURVE_EPOCHS=5 CURVE_SCHEDULE="$(schedule .02)" POINTS=17
 }
-run_resnet32() { part resnet32-cifar10 SCALE=.1 SUFFIX=-tenth GRAPHS=connect; }
+run_resnet32() { # curves end after 10 of their 25 epochs, which the schedule does not know of
+    part resnet32-cifar10 SCALE=.1 SUFFIX=-tenth GRAPHS=connect CURVE_EPOCHS=100 POINTS=17 EVAL_FLAGS='--samples 5000'
+}
 # averaged and re-estimated statistics, on 1,000 training and 2,000 test images
 run_lines() {
     local net
