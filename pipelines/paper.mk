@@ -27,8 +27,8 @@
 #
 # The settings of the other graphs (POINTS, THREADS, DEVICE, RUN, EVAL_FLAGS, GRID_LR, ...; their `help` lists them) are
 # handed on to those that have them; what decides a result, how it is kept, resumed and shared, is as there. Parts may be
-# made at the same time on several machines. At the end, and with the goal `verdicts`, OUT is compared with the paper
-# (verdicts.sh): OUT/verdicts.md, verdicts.tsv.
+# made at the same time on several machines. OUT is compared with the paper at the end, where one of the parts is the
+# paper's, and with the goal `verdicts` (verdicts.sh): OUT/verdicts.md, verdicts.tsv.
 OUT         ?= paper#         the folder of the parts
 PART        ?=#               which parts; empty: the paper's
 GRAPHS      ?=#               which graphs of each part; empty: all
@@ -76,7 +76,7 @@ $(foreach name,OUT SUFFIX PUBLISHED,$(if $($(name)),$(if $(call steers,$(if $(fi
 $(foreach name,NETS GOALS,$(foreach word,$($(name)),$(if $(call steers,$(word)), \
     $(error $(name)="$($(name))": names without quotes and what else steers a shell are wanted))))
 override OUT := $(patsubst %/,%,$(OUT))
-$(foreach name,EPOCHS CURVE_EPOCHS PERMUTATION_EPOCHS ROBUST_EPOCHS STOP_AFTER BOUND_EPOCHS, \
+$(foreach name,EPOCHS CURVE_EPOCHS PERMUTATION_EPOCHS ROBUST_EPOCHS STOP_AFTER BOUND_EPOCHS $(foreach n,POINTS TRAIN_IMAGES,$(if $($(n)),$(n))), \
     $(if $(or $(filter-out 1,$(words $($(name)))),$(call digits,$($(name)))),$(error $(name)="$($(name))": a whole number is wanted)))
 override SCALE := $(strip $(SCALE))
 ifneq ($(if $(or $(filter-out 1,$(words $(SCALE))),$(subst .,,$(call digits,$(SCALE)))),no,$(shell awk 'BEGIN { if (!("$(SCALE)" ~ /^[0-9]*\.?[0-9]+$$/ && $(SCALE)0 > 0 && $(SCALE) <= 1)) print "no" }')),)
@@ -114,7 +114,7 @@ papers   := $(foreach p,$(parts),$(if $(or $(filter plain bound,$(kind/$(p))), \
                 $(and $(filter figures,$(kind/$(p))),$(word 2,$(PAIRS))), \
                 $(and $(filter robust,$(kind/$(p))),$(filter-out tiny-imagenet,$(data/$(p)))), \
                 $(filter grid-$(one-net)-$(one-data),$(p))),$(p)))
-$(foreach p,$(PART),$(if $(filter $(parts),$(p)),,$(error PART="$(PART)": there is no part '$(p)' (there are: $(parts)))))
+$(foreach p,$(PART),$(if $(filter $(parts),$(p)),,$(error PART="$(PART)": there is no part '$(p)' (there are: $(parts); NETS and DATA_SETS make others))))
 wanted   := $(or $(filter $(parts),$(MAKECMDGOALS)),$(PART),$(papers))
 # whose connect others need, whatever GRAPHS says
 $(foreach p,$(wanted),$(if $(asked/$(p)),$(foreach f,$(from/$(p)),$(eval graphs/$(f) := connect $(filter-out connect,$(graphs/$(f)))))))
@@ -160,9 +160,16 @@ settings = DATA=$(data/$(1)) $(if $(dir/$(data/$(1))),DATA_DIR=$(call quote,$(di
     $(if $(BIN),BIN=$(call quote,$(BIN))) $(passed)
 
 # what a part is made with, of what the paper says, for the verdicts; pam.mk says what its step is, if it has run
-length   = $(patsubst EPOCHS=%,epochs=%,$(patsubst CURVE_EPOCHS=%,curve_epochs=%,$(filter EPOCHS=% CURVE_EPOCHS=%,$(call settings,$(1),$(2))))) \
+length   = $(strip $(patsubst EPOCHS=%,epochs=%,$(patsubst CURVE_EPOCHS=%,curve_epochs=%,$(filter EPOCHS=% CURVE_EPOCHS=%,$(call settings,$(1),$(2))))) \
     permutation_epochs=$(at-PERMUTATION_EPOCHS) points=$(or $(POINTS),65) \
-    $(or $(if $(filter pam,$(2)),,$(filter pam=%,$(file <$(call folder,$(1))/length))),pam=$(if $(subst x--as-paperx,,x$(pam_flags)x),default,as-paper)) train_images=$(or $(TRAIN_IMAGES),all)
+    $(or $(if $(filter pam,$(2)),,$(filter pam=%,$(file <$(call folder,$(1))/length))),pam=$(if $(subst x--as-paperx,,x$(pam_flags)x),default,as-paper)) \
+    train_images=$(or $(TRAIN_IMAGES),all))
+# The file says it of tables that are there: another one goes before they are made, and it comes when they are.
+telling  = $(filter connect pam robust grid bound,$(1))
+goals-of = $(if $(filter $(1),$(wanted)),$(if $(filter $(2),$(asked/$(1))),$(GOALS)))
+whole-of = $(if $(call goals-of,$(1),$(2)),$(foreach g,$(call goals-of,$(1),$(2)),$(if $(findstring /,$(g)),,$(filter %.tsv,$(g)))),all)
+forget   = [ "$$$$(cat $(1)/length 2>&1)" = '$(2)' ] || rm -f $(1)/length
+tell     = echo '$(2)' > $(1)/length.part && mv $(1)/length.part $(1)/length
 
 # a mistyped fraction would train all of a part again
 elsewise := $(if $(filter help parts publish reevaluate verdicts,$(MAKECMDGOALS)),,$(strip $(foreach p,$(sort $(wanted) $(foreach p,$(wanted),$(from/$(p)))), \
@@ -182,8 +189,9 @@ $(1): $(asked/$(1):%=$(1)/%)
 $(1)/$(2): $(3)
 	@echo $(subst $$,$$$$,$(call quote,== $(1): $(2).mk$(comma) $(net/$(1)) on $(data/$(1))$(if $(filter 0,$(whole)),$(comma) at $(SCALE) of the length)))
 	@mkdir -p $(call folder,$(1)) && echo $(SCALE) > $(call folder,$(1))/scale
-	$(if $(filter connect pam robust grid bound,$(2)),@echo $(strip $(call length,$(1),$(2))) > $(call folder,$(1))/length)
-	+@$$(MAKE) --no-print-directory -f $(here)$(2).mk OUT=$(call folder,$(1)) $(subst $$,$$$$,$(call settings,$(1),$(2))) $(if $(filter $(1),$(wanted)),$(if $(filter $(2),$(asked/$(1))),$(addprefix $(call folder,$(1))/,$(GOALS))))
+	$(if $(call telling,$(2)),@$(call forget,$(call folder,$(1)),$(call length,$(1),$(2))))
+	+@$$(MAKE) --no-print-directory -f $(here)$(2).mk OUT=$(call folder,$(1)) $(subst $$,$$$$,$(call settings,$(1),$(2))) $(addprefix $(call folder,$(1))/,$(call goals-of,$(1),$(2)))
+	$(if $(call telling,$(2)),$(if $(call whole-of,$(1),$(2)),@$(call tell,$(call folder,$(1)),$(call length,$(1),$(2)))))
 endef
 before = $(if $(filter-out 1,$(words $(2))),$(lastword $(filter-out $(lastword $(2)),$(2))))
 upto   = $(if $(filter $(2),$(firstword $(1))),$(2),$(firstword $(1)) $(call upto,$(wordlist 2,99,$(1)),$(2)))
