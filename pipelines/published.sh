@@ -10,13 +10,14 @@ usage() {
 Usage: published.sh keep PART FOLDER
        published.sh tables PART FOLDER
        published.sh make FOLDER PART
-Keep of a part that paper.mk made what its tables can be measured from again, or the tables alone, those of each pair
-too; or make those files again.
+Keep of a part that paper.mk made what its tables can be measured from again, or the tables alone; or make those files
+again.
 
 FOLDER has net-S.mcz with the ends of their logs, the tables (*.tsv), `scale` and `length`; in A-B/ permutation.mcz
-and of each curve-V.mcz the control point, inner-V.mcz, a third as large, and what was measured along it and along the
-straight line, curve-V.tsv and line-V.tsv. A curve of PAM has permutation-pam-V.mcz beside it. The settings that made
-them are there too. What is there already is made anew. Only pairs with all of both curves are kept.
+and of each curve-V.mcz the control point, inner-V.mcz, a third as large, and the pair's tables, such as what was
+measured along it and along the straight line, curve-V.tsv and line-V.tsv. A curve of PAM has permutation-pam-V.mcz
+beside it. The settings that made them are there too. What is there already is made anew. Only pairs with all of both
+curves are kept. With `tables` FOLDER has the tables, of all pairs and of each, `scale` and `length` alone.
 
 Of the tables that are there, `paper.mk reevaluate` measures again: table.tsv, or pam.tsv where all pairs have both
 curves of PAM, pointwise.tsv, signature.tsv, middle.tsv, subsets.tsv, averaged.tsv, intervals.tsv; of robust parts
@@ -40,6 +41,11 @@ copy() {
     mv "$2.part" "$2"
 }
 
+refuse() {
+    echo "published.sh: $1" >&2
+    exit 1
+}
+
 tables_of_all() {
     local part=$1 folder=$2 f
     mkdir -p "$folder"
@@ -48,23 +54,22 @@ tables_of_all() {
 
 tables() {
     local part=$1 folder=$2 pair
+    [ -e "$part/length" ] || refuse "$part: there is no length in it, which a part has whose tables paper.mk has made"
     tables_of_all "$part" "$folder"
-    for pair in "$part"/*-*/; do [ ! -d "$pair" ] || tables_of_all "$pair" "$folder/$(basename "$pair")"; done
+    for pair in "$part"/[0-9]*-[0-9]*/; do [ ! -d "$pair" ] || tables_of_all "$pair" "$folder/$(basename "$pair")"; done
 }
 
 keep() {
     local part=$1 folder=$2 pair to f v whole_pairs=()
-    for pair in "$part"/*-*/; do
+    for pair in "$part"/[0-9]*-[0-9]*/; do
         [ ! -e "$pair/curve-unaligned.mcz" ] || [ ! -e "$pair/curve-aligned.mcz" ] || whole_pairs+=("$(basename "$pair")")
     done
-    if [ ${#whole_pairs[@]} = 0 ]; then
-        echo "published.sh: $part: there is no pair with both curves, A-B/curve-unaligned.mcz and A-B/curve-aligned.mcz" >&2
-        exit 1
-    fi
+    [ ${#whole_pairs[@]} != 0 ] ||
+        refuse "$part: there is no pair with both curves, A-B/curve-unaligned.mcz and A-B/curve-aligned.mcz"
     tables_of_all "$part" "$folder"
     for pair in "${whole_pairs[@]}"; do
         to=$folder/$pair
-        mkdir -p "$to"
+        tables_of_all "$part/$pair" "$to"
         for f in net-"${pair%-*}" net-"${pair#*-}"; do
             copy "$part/$f.mcz" "$folder/$f.mcz"
             [ ! -e "$part/$f.mcz.settings" ] || copy "$part/$f.mcz.settings" "$folder/$f.mcz.settings"
@@ -80,7 +85,7 @@ keep() {
             mv "$to/permutation-$v.mcz.part" "$to/permutation-$v.mcz"
         done
         for f in "$part/$pair"/{moments,matrices,permutation,curve-unaligned,curve-aligned,curve-pam-*}.mcz.settings \
-            "$part/$pair"/{line,curve}-*aligned{.summary.tsv,.tsv{,.settings}}; do
+            "$part/$pair"/{line,curve}-*aligned.tsv.settings; do
             [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"
         done
     done
@@ -88,9 +93,11 @@ keep() {
 
 make() {
     local folder=$1 part=$2 pair to f b v perm
+    set -- "$folder"/[0-9]*-[0-9]*/
+    [ -d "$1" ] || refuse "$folder: there is no pair in it, A-B"
     mkdir -p "$part"
     for f in "$folder"/net-*.mcz{,.settings} "$folder"/*.tsv "$folder"/{scale,length}; do [ ! -e "$f" ] || copy "$f" "$part/${f##*/}"; done
-    for pair in "$folder"/*-*/; do
+    for pair in "$folder"/[0-9]*-[0-9]*/; do
         pair=$(basename "$pair") to=$part/$pair
         mkdir -p "$to"
         for f in "$folder/$pair"/{permutation,curve-*}.mcz "$folder/$pair"/*.mcz.settings; do [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"; done

@@ -57,6 +57,8 @@ set -- paper PAIRS='1:2 3:4'
 ! (graph "$@" OUT=again reevaluate PUBLISHED=published PART=grid-mlp-synth) >out.refused || die 'what is not there passes'
 grep -qF 'there are no curves of grid-mlp-synth' told || die "$(cat told)"
 fails 1 'no pair with both curves' "$MC_ROOT/pipelines/published.sh" keep out/grid-mlp-synth kept
+for none in out nowhere; do fails 1 'there is no length in it' "$MC_ROOT/pipelines/published.sh" tables $none kept; done
+fails 1 'there is no pair in it' "$MC_ROOT/pipelines/published.sh" make nowhere kept
 [ ! -e kept ] || die 'an empty folder is left'
 "$MC_ROOT/pipelines/published.sh" tables out/mlp-synth kept
 for f in out/mlp-synth/{,1-2/,3-4/}*.tsv; do same "$f" "kept/${f#out/mlp-synth/}"; done
