@@ -50,7 +50,7 @@ static const struct mc_option options[] = {
     {"summary", 0, MC_OPT_RESULT, MC_AT(summary), .arg = "FILE", .group = 40,
      .help = "a curve's summary as a table: ends, uniform and arc-length mean, minimum, maximum, barrier"},
     {"losses", 0, MC_OPT_RESULT, MC_AT(losses), .arg = "FILE", .group = 40,
-     .help = "of a curve: every image's loss at every point, a losses stream for mc-bootstrap"},
+     .help = "of a curve or a line: every image's loss at every point, a losses stream for mc-bootstrap"},
     MC_OPTION_OUTPUT, MC_OPTIONS_BACKEND, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
