@@ -22,7 +22,8 @@
 #
 # SCALE=s, above 0 and at most 1, shortens all alike: max(1, round(E s)) epochs, the rate halved every 20 s epochs (counted
 # in steps) and times .9996^(1/s) each, early stops likewise; a part's folder then has it in its file `scale`. Settings
-# below are those at SCALE=1. A SCHEDULE that is given stays as it is. PAM's permutation step is the paper's (PAM_FLAGS=--as-paper)
+# below are those at SCALE=1. The file `length` has what a part's tables were made with; tables of another length are made
+# again. A SCHEDULE that is given stays as it is. PAM's permutation step is the paper's (PAM_FLAGS=--as-paper)
 # unless there are PAM_FLAGS, which take its place.
 #
 # The settings of the other graphs (POINTS, THREADS, DEVICE, RUN, EVAL_FLAGS, GRID_LR, ...; their `help` lists them) are
@@ -32,7 +33,7 @@
 OUT         ?= paper#         the folder of the parts
 PART        ?=#               which parts; empty: the paper's
 GRAPHS      ?=#               which graphs of each part; empty: all
-GOALS       ?=#               files in a part's folder, instead of all that a graph makes: net-1.mcz
+GOALS       ?=#               files in a part's folder, instead of all that a graph makes: net-1.mcz; then without `length`
 NETS        ?= tinyten resnet32 googlenet# networks of mc-train
 DATA_SETS   ?= cifar10 cifar100 tiny-imagenet# data sets; synth too
 CIFAR10_DIR ?=#               where the publishers' files lie
@@ -159,21 +160,27 @@ settings = DATA=$(data/$(1)) $(if $(dir/$(data/$(1))),DATA_DIR=$(call quote,$(di
     $(if $(from/$(1)),FROM=$(call folder,$(from/$(1)))) $(if $(flags),CURVE_FLAGS=$(call quote,$(flags))) \
     $(if $(BIN),BIN=$(call quote,$(BIN))) $(passed)
 
-# what a part is made with, of what the paper says, for the verdicts; pam.mk says what its step is, if it has run
+# What a part's tables are made with, of what the paper says, for the verdicts: the file `length`. Of PAM's step pam.mk says it;
+# the others leave what is there.
+words-at = $(file <$(call folder,$(1))/length)
+pam-says = pam=$(if $(subst x--as-paperx,,x$(pam_flags)x),default,as-paper) permutation_epochs=$(at-PERMUTATION_EPOCHS)
+pam-said = $(filter pam=as-paper pam=default $(foreach w,$(filter permutation_epochs=%,$(words-at)),$(if $(call digits,$(patsubst permutation_epochs=%,%,$(w))),,$(w))),$(words-at))
+pam-word = $(firstword $(filter $(1)=%,$(if $(filter pam,$(3)),,$(call pam-said,$(2))) $(pam-says)))
 length   = $(strip $(patsubst EPOCHS=%,epochs=%,$(patsubst CURVE_EPOCHS=%,curve_epochs=%,$(filter EPOCHS=% CURVE_EPOCHS=%,$(call settings,$(1),$(2))))) \
-    permutation_epochs=$(at-PERMUTATION_EPOCHS) points=$(or $(POINTS),65) \
-    $(or $(if $(filter pam,$(2)),,$(filter pam=%,$(file <$(call folder,$(1))/length))),pam=$(if $(subst x--as-paperx,,x$(pam_flags)x),default,as-paper)) \
-    train_images=$(or $(TRAIN_IMAGES),all))
-# The file says it of tables that are there: another one goes before they are made, and it comes when they are.
-telling  = $(filter connect pam robust grid bound,$(1))
-goals-of = $(if $(filter $(1),$(wanted)),$(if $(filter $(2),$(asked/$(1))),$(GOALS)))
-whole-of = $(if $(call goals-of,$(1),$(2)),$(foreach g,$(call goals-of,$(1),$(2)),$(if $(findstring /,$(g)),,$(filter %.tsv,$(g)))),all)
-forget   = [ "$$$$(cat $(1)/length 2>&1)" = '$(2)' ] || rm -f $(1)/length
-tell     = echo '$(2)' > $(1)/length.part && mv $(1)/length.part $(1)/length
+    $(call pam-word,permutation_epochs,$(1),$(2)) points=$(or $(POINTS),65) $(call pam-word,pam,$(1),$(2)) train_images=$(or $(TRAIN_IMAGES),all))
+# Tables of another length are removed with it before others are made, which takes seconds where the pairs' are current; it is
+# written when a graph is done.
+telling  = $(filter connect pam middle measures subsets robust grid bound,$(2))
+forget   = [ "$$$$(sed -E 's/ (pam|permutation_epochs)=[^ ]*//g' $(1)/length 2>&1)" = '$(filter-out pam=% permutation_epochs=%,$(3))' ] || rm -f $(1)/length $(1)/*.tsv \
+    $(if $(filter pam,$(2)),; [ "$$$$(cat $(1)/length 2>&1)" = '$(3)' ] || rm -f $(1)/length $(1)/pam.tsv $(1)/objective.tsv)
+tell     = echo '$(3)' > $(1)/length.part && mv $(1)/length.part $(1)/length
 
 # a mistyped fraction would train all of a part again
 elsewise := $(if $(filter help parts publish reevaluate verdicts,$(MAKECMDGOALS)),,$(strip $(foreach p,$(sort $(wanted) $(foreach p,$(wanted),$(from/$(p)))), \
     $(if $(and $(wildcard $(call folder,$(p))/scale),$(wildcard $(call folder,$(p))/*.mcz)),$(if $(filter $(SCALE),$(file <$(call folder,$(p))/scale)),,$(call folder,$(p)))))))
+ifneq ($(findstring i,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
+$(error make -i: a step that failed would count as done)
+endif
 ifneq ($(elsewise),)
 $(error SCALE="$(SCALE)": $(elsewise) was made at another, as the file scale there says: another OUT or SUFFIX is wanted)
 endif
@@ -183,15 +190,19 @@ all: $(wanted)
 	$(if $(and $(wildcard $(here)verdicts.sh),$(filter $(papers),$(filter-out %-synth,$(wanted)))),@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) OUT=$(OUT) verdicts)
 .PHONY: all help parts cost publish reevaluate verdicts $(parts) $(foreach p,$(parts),$(graphs/$(p):%=$(p)/%))
 
-# PART/GRAPH: one after another in a part, whose folder they share; after its ends' connect where those come from elsewhere
+# PART/GRAPH: one after another in a part, whose folder they share; after its ends' connect where those come from elsewhere.
+# Settings that a graph refuses are known before anything is removed.
+goals-of = $(if $(filter $(1),$(wanted)),$(if $(filter $(2),$(asked/$(1))),$(addprefix $(call folder,$(1))/,$(GOALS))))
+order    = -f $(here)$(2).mk OUT=$(call folder,$(1)) $(subst $$,$$$$,$(call settings,$(1),$(2))) $(call goals-of,$(1),$(2))
 define made
 $(1): $(asked/$(1):%=$(1)/%)
 $(1)/$(2): $(3)
 	@echo $(subst $$,$$$$,$(call quote,== $(1): $(2).mk$(comma) $(net/$(1)) on $(data/$(1))$(if $(filter 0,$(whole)),$(comma) at $(SCALE) of the length)))
+	$(if $(call telling,$(1),$(2)),$(if $(dry-run),,+@$$(MAKE) --no-print-directory -n $(call order,$(1),$(2)) >/dev/null))
 	@mkdir -p $(call folder,$(1)) && echo $(SCALE) > $(call folder,$(1))/scale
-	$(if $(call telling,$(2)),@$(call forget,$(call folder,$(1)),$(call length,$(1),$(2))))
-	+@$$(MAKE) --no-print-directory -f $(here)$(2).mk OUT=$(call folder,$(1)) $(subst $$,$$$$,$(call settings,$(1),$(2))) $(addprefix $(call folder,$(1))/,$(call goals-of,$(1),$(2)))
-	$(if $(call telling,$(2)),$(if $(call whole-of,$(1),$(2)),@$(call tell,$(call folder,$(1)),$(call length,$(1),$(2)))))
+	$(if $(call telling,$(1),$(2)),@$(call forget,$(call folder,$(1)),$(2),$(call length,$(1),$(2))))
+	+@$$(MAKE) --no-print-directory $(call order,$(1),$(2))
+	$(if $(call telling,$(1),$(2)),$(if $(call goals-of,$(1),$(2)),,@$(call tell,$(call folder,$(1)),$(2),$(call length,$(1),$(2)))))
 endef
 before = $(if $(filter-out 1,$(words $(2))),$(lastword $(filter-out $(lastword $(2)),$(2))))
 upto   = $(if $(filter $(2),$(firstword $(1))),$(2),$(firstword $(1)) $(call upto,$(wordlist 2,99,$(1)),$(2)))
@@ -240,16 +251,17 @@ $(error $(foreach d,$(sort $(foreach p,$(call lacks,$(published)),$(data/$(p))))
 endif
 endif
 publish:
-	@$(foreach p,$(wanted),PATH=$(call quote,$(bin)):$$PATH $(here)published.sh keep $(call folder,$(p)) $(PUBLISHED)/$(p)$(SUFFIX) &&) true
+	@$(foreach p,$(wanted),PATH=$(call quote,$(bin)):$$PATH $(here)published.sh $(if $(filter grid bound,$(kind/$(p))),tables,keep) $(call folder,$(p)) $(PUBLISHED)/$(p)$(SUFFIX) &&) true
 reevaluate: $(published:%=reevaluate/%)
 reevaluate/%:
 	@echo '== $*: from $(PUBLISHED)/$*, pairs $(call pairs-of,$*)'
 	@PATH=$(call quote,$(bin)):$$PATH $(here)published.sh make $(PUBLISHED)/$* $(call again,$*).from
 	@find $(call again,$*).from -name '*.settings' -delete # as it is, whatever it is asked with
-	@mkdir -p $(call again,$*) && for f in $(wildcard $(PUBLISHED)/$*/scale $(PUBLISHED)/$*/length); do cp $$f $(call again,$*); done
+	@mkdir -p $(call again,$*) && rm -f $(call again,$*)/length$(if $(wildcard $(PUBLISHED)/$*/scale), && cp $(PUBLISHED)/$*/scale $(call again,$*))
 	$(if $(filter robust,$(kind/$*)),$(call remeasure,$*,robust,$(call tables-of,$*)),$(call remeasure,$*,connect,table $(call of-published,$*,pointwise signature)))
 	$(if $(filter plain,$(kind/$*)),$(if $(call with-pam,$*),$(call remeasure,$*,pam,pam)))
 	$(foreach g,$(call more-of,$*),$(call remeasure,$*,$(g),$(g))$(newline))
+	$(if $(wildcard $(PUBLISHED)/$*/length),@sed 's/points=[0-9]*/points=$(or $(POINTS),65)/' $(PUBLISHED)/$*/length > $(call again,$*)/length)
 	$(foreach t,$(call tables-of,$*),$(call compare,$*,$(t))$(newline))
 
 # ---- the verdicts ----------------------------------------------------------------------------------

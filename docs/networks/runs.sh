@@ -13,7 +13,7 @@
 #   robust     tinyten on CIFAR-100, attacked, a twentieth; by 50 steps from five starts too
 #   measures   the ways to align, on tinyten's ends on CIFAR-10, curves of a tenth
 #   grid       rates by batch sizes on cifar100's ends, a fiftieth
-#   resnet32   on CIFAR-10, networks of a tenth, curves of its first 10 epochs
+#   resnet32   on CIFAR-10, networks of 25 epochs, a tenth; curves of the first 10 of 25
 #   lines      barriers of straight lines as git re-basin has them: resnet20 of two widths, two epochs
 #
 # Without a RUN all, in this order, which is that of what they are worth. Two jobs at a time of one thread each, at low
@@ -176,9 +176,9 @@ run_robust() {
     part robust-tinyten-cifar100 SCALE=.05 SUFFIX=-twentieth POINTS=17 EVAL_FLAGS='--samples 1000 --test-samples 5000' \
         STRONG_ATTACK=pgd:steps=50,restarts=5 STRONG_FLAGS='--samples 128 --test-samples 1000'
 }
-# short FOLDER EPOCHS CURVE_EPOCHS POINTS: what a folder is made with whose curves are shorter than its networks, for verdicts.sh
+# short FOLDER EPOCHS CURVE_EPOCHS POINTS: what a folder was made with whose curves are shorter than its networks, for verdicts.sh
 short() {
-    mkdir -p "$scratch/$1"
+    [ $failed = 0 ] && [ -d "$scratch/$1" ] || return 0
     echo "epochs=$2 curve_epochs=$3 permutation_epochs=20 points=$4 pam=default train_images=all" >"$scratch/$1/length"
 }
 # step:N:F, the paper's schedule at this fraction of its length
@@ -187,17 +187,17 @@ schedule() { awk "BEGIN { printf \"step:%.10g:%.10g\", 20 * $1, .9996 ^ (1 / $1)
 other_seeds='1:2:2 3:4:4 5:6:6'
 run_measures() {
     make_published
-    short tinyten-cifar10-tenth 250 25 33
     graph measures tinyten-cifar10-tenth FROM="$scratch/published" DATA=cifar10 DATA_DIR="$cifar10" NET=tinyten \
         PAIRS="$other_seeds" CURVE_EPOCHS=25 CURVE_SCHEDULE="$(schedule .1)" POINTS=33
+    short tinyten-cifar10-tenth 250 25 33
 }
 run_grid() {
     part "${fifth[@]}" GRAPHS=connect
-    short grid-tinyten-cifar100-fiftieth 50 5 17
     graph grid grid-tinyten-cifar100-fiftieth FROM="$scratch/tinyten-cifar100-fifth" DATA=cifar100 DATA_DIR="$cifar100" NET=tinyten \
         PAIRS="$other_seeds" EPOCHS=50 SCHEDULE="$(schedule .2)" CURVE_EPOCHS=5 CURVE_SCHEDULE="$(schedule .02)" POINTS=17
+    short grid-tinyten-cifar100-fiftieth 50 5 17
 }
-run_resnet32() { # curves end after 10 of their 25 epochs, which the schedule does not know of
+run_resnet32() { # the curves' schedule is that of 25 epochs
     part resnet32-cifar10 SCALE=.1 SUFFIX=-tenth GRAPHS=connect CURVE_EPOCHS=100 POINTS=17 EVAL_FLAGS='--samples 5000'
 }
 # averaged and re-estimated statistics, on 1,000 training and 2,000 test images
