@@ -18,6 +18,7 @@ and of each curve-V.mcz the control point, inner-V.mcz, a third as large, and th
 measured along it and along the straight line, curve-V.tsv and line-V.tsv. A curve of PAM has permutation-pam-V.mcz
 beside it. The settings that made them are there too. What is there already is made anew. Only pairs with all of both
 curves are kept. With `tables` FOLDER has the tables, of all pairs and of each, `scale` and `length` alone.
+A PART without `length` is refused.
 
 Of the tables that are there, `paper.mk reevaluate` measures again: table.tsv, or pam.tsv where all pairs have both
 curves of PAM, pointwise.tsv, signature.tsv, middle.tsv, subsets.tsv, averaged.tsv, intervals.tsv; of robust parts
@@ -46,26 +47,39 @@ refuse() {
     exit 1
 }
 
+# its length last, as it is of all of them
 tables_of_all() {
     local part=$1 folder=$2 f
     mkdir -p "$folder"
+    rm -f "$folder/length"
     for f in "$part"/*.tsv "$part"/{scale,length}; do [ ! -e "$f" ] || copy "$f" "$folder/${f##*/}"; done
+}
+pairs_of() {
+    local pair
+    for pair in "$1"/*-*/; do
+        pair=$(basename "$pair")
+        [[ ! $pair =~ ^[0-9]+-[0-9]+$ ]] || echo "$pair"
+    done
+}
+has_length() {
+    [ -e "$1/length" ] || refuse "$1: there is no file \`length\` in it: not all of its tables are made, or not by paper.mk"
 }
 
 tables() {
     local part=$1 folder=$2 pair
-    [ -e "$part/length" ] || refuse "$part: there is no length in it, which a part has whose tables paper.mk has made"
+    has_length "$part"
     tables_of_all "$part" "$folder"
-    for pair in "$part"/[0-9]*-[0-9]*/; do [ ! -d "$pair" ] || tables_of_all "$pair" "$folder/$(basename "$pair")"; done
+    for pair in $(pairs_of "$part"); do tables_of_all "$part/$pair" "$folder/$pair"; done
 }
 
 keep() {
     local part=$1 folder=$2 pair to f v whole_pairs=()
-    for pair in "$part"/[0-9]*-[0-9]*/; do
-        [ ! -e "$pair/curve-unaligned.mcz" ] || [ ! -e "$pair/curve-aligned.mcz" ] || whole_pairs+=("$(basename "$pair")")
+    for pair in $(pairs_of "$part"); do
+        [ ! -e "$part/$pair/curve-unaligned.mcz" ] || [ ! -e "$part/$pair/curve-aligned.mcz" ] || whole_pairs+=("$pair")
     done
     [ ${#whole_pairs[@]} != 0 ] ||
         refuse "$part: there is no pair with both curves, A-B/curve-unaligned.mcz and A-B/curve-aligned.mcz"
+    has_length "$part"
     tables_of_all "$part" "$folder"
     for pair in "${whole_pairs[@]}"; do
         to=$folder/$pair
@@ -93,12 +107,11 @@ keep() {
 
 make() {
     local folder=$1 part=$2 pair to f b v perm
-    set -- "$folder"/[0-9]*-[0-9]*/
-    [ -d "$1" ] || refuse "$folder: there is no pair in it, A-B"
-    mkdir -p "$part"
-    for f in "$folder"/net-*.mcz{,.settings} "$folder"/*.tsv "$folder"/{scale,length}; do [ ! -e "$f" ] || copy "$f" "$part/${f##*/}"; done
-    for pair in "$folder"/[0-9]*-[0-9]*/; do
-        pair=$(basename "$pair") to=$part/$pair
+    compgen -G "$(printf %q "$folder")/*-*/*.mcz" >/dev/null || refuse "$folder: there is no pair with curves in it, A-B/inner-V.mcz"
+    tables_of_all "$folder" "$part"
+    for f in "$folder"/net-*.mcz{,.settings}; do [ ! -e "$f" ] || copy "$f" "$part/${f##*/}"; done
+    for pair in $(pairs_of "$folder"); do
+        to=$part/$pair
         mkdir -p "$to"
         for f in "$folder/$pair"/{permutation,curve-*}.mcz "$folder/$pair"/*.mcz.settings; do [ ! -e "$f" ] || copy "$f" "$to/${f##*/}"; done
         for f in "$folder/$pair"/inner-*.mcz; do
