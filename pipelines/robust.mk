@@ -14,8 +14,7 @@
 #
 # STRONG_ATTACK=pgd:steps=50,restarts=10 measures the curves and their ends once more, by a longer attack: robust loss and
 # accuracy alone, statistics of clean images; strong.tsv, rows curve-V-strong. A point costs some 90 times as much as with
-# 5 steps: hence STRONG_POINTS, and
-# STRONG_FLAGS="--samples 1000 --test-samples 1000".
+# 5 steps: hence STRONG_POINTS, and STRONG_FLAGS="--samples 1000 --test-samples 1000".
 #
 # What a pair gives lies in OUT/A-B: clean.tsv and robust.tsv, a row a path, straight lines too; clean.svg and robust.svg,
 # the learned curves; and where POINTS is odd, midpoint.tsv: accuracy in the middle of each path against the mean of its
