@@ -33,7 +33,7 @@
 OUT         ?= paper#         the folder of the parts
 PART        ?=#               which parts; empty: the paper's
 GRAPHS      ?=#               which graphs of each part; empty: all
-GOALS       ?=#               files in a part's folder, instead of all that a graph makes: net-1.mcz; then without `length`
+GOALS       ?=#               files in a part's folder, instead of all that a graph makes: net-1.mcz; these write no `length`
 NETS        ?= tinyten resnet32 googlenet# networks of mc-train
 DATA_SETS   ?= cifar10 cifar100 tiny-imagenet# data sets; synth too
 CIFAR10_DIR ?=#               where the publishers' files lie
@@ -160,8 +160,8 @@ settings = DATA=$(data/$(1)) $(if $(dir/$(data/$(1))),DATA_DIR=$(call quote,$(di
     $(if $(from/$(1)),FROM=$(call folder,$(from/$(1)))) $(if $(flags),CURVE_FLAGS=$(call quote,$(flags))) \
     $(if $(BIN),BIN=$(call quote,$(BIN))) $(passed)
 
-# What a part's tables are made with, of what the paper says, for the verdicts: the file `length`. Of PAM's step pam.mk says it;
-# the others leave what is there.
+# What a part's tables are made with, of what the paper says, for the verdicts: the file `length`. Its words on PAM's step are
+# pam.mk's; other graphs leave them.
 words-at = $(file <$(call folder,$(1))/length)
 pam-says = pam=$(if $(subst x--as-paperx,,x$(pam_flags)x),default,as-paper) permutation_epochs=$(at-PERMUTATION_EPOCHS)
 pam-said = $(filter pam=as-paper pam=default $(foreach w,$(filter permutation_epochs=%,$(words-at)),$(if $(call digits,$(patsubst permutation_epochs=%,%,$(w))),,$(w))),$(words-at))

@@ -47,8 +47,8 @@ refuse() {
     exit 1
 }
 
-# its length last, as it is of all of them
-tables_of_all() {
+# the tables in one folder, and last the file `length`, which says what all of them were made with
+tables_in() {
     local part=$1 folder=$2 f
     mkdir -p "$folder"
     rm -f "$folder/length"
@@ -68,8 +68,8 @@ has_length() {
 tables() {
     local part=$1 folder=$2 pair
     has_length "$part"
-    tables_of_all "$part" "$folder"
-    for pair in $(pairs_of "$part"); do tables_of_all "$part/$pair" "$folder/$pair"; done
+    tables_in "$part" "$folder"
+    for pair in $(pairs_of "$part"); do tables_in "$part/$pair" "$folder/$pair"; done
 }
 
 keep() {
@@ -80,10 +80,10 @@ keep() {
     [ ${#whole_pairs[@]} != 0 ] ||
         refuse "$part: there is no pair with both curves, A-B/curve-unaligned.mcz and A-B/curve-aligned.mcz"
     has_length "$part"
-    tables_of_all "$part" "$folder"
+    tables_in "$part" "$folder"
     for pair in "${whole_pairs[@]}"; do
         to=$folder/$pair
-        tables_of_all "$part/$pair" "$to"
+        tables_in "$part/$pair" "$to"
         for f in net-"${pair%-*}" net-"${pair#*-}"; do
             copy "$part/$f.mcz" "$folder/$f.mcz"
             [ ! -e "$part/$f.mcz.settings" ] || copy "$part/$f.mcz.settings" "$folder/$f.mcz.settings"
@@ -108,7 +108,7 @@ keep() {
 make() {
     local folder=$1 part=$2 pair to f b v perm
     compgen -G "$(printf %q "$folder")/*-*/*.mcz" >/dev/null || refuse "$folder: there is no pair with curves in it, A-B/inner-V.mcz"
-    tables_of_all "$folder" "$part"
+    tables_in "$folder" "$part"
     for f in "$folder"/net-*.mcz{,.settings}; do [ ! -e "$f" ] || copy "$f" "$part/${f##*/}"; done
     for pair in $(pairs_of "$folder"); do
         to=$part/$pair

@@ -8,7 +8,7 @@
 #   pam        PAM's curves as the paper has them, tinyten on CIFAR-10, and what they and the plain ones show
 #   ends       what the same ends and curves show without a training: middle, subsets, intervals, averaged, planes
 #   rate       PAM's curves from the identity, the permutation step at ten times the rate above
-#   bound      mlp on CIFAR-10, at the paper's length
+#   bound      mlp on CIFAR-10, 20 epochs
 #   cifar100   tinyten on CIFAR-100, a fifth of the length
 #   robust     tinyten on CIFAR-100, attacked, a twentieth; by 50 steps from five starts too
 #   measures   the ways to align, on tinyten's ends on CIFAR-10, curves of a tenth
