@@ -251,3 +251,36 @@ out:
     mc_reader_close(r);
     return rc;
 }
+
+static int check_meta(const struct mc_reader *r, struct mc_error *err)
+{
+    const msgpack_object *meta = mc_reader_meta(r), *settings = NULL;
+    char tool[64], name[VALUE], value[VALUE];
+    uint64_t epoch = 0;
+    int rc = 0;
+
+    if ((rc = mc_get_str(meta, "tool", tool, sizeof tool, err)) ||
+        (rc = mc_get_map(meta, "settings", &settings, err)) ||
+        (rc = mc_get_u64(meta, "epoch", UINT32_MAX, &epoch, err)))
+        return rc;
+    for (uint32_t k = 0; k < settings->via.map.size && !rc; k++) {
+        const msgpack_object *key = &settings->via.map.ptr[k].key;
+        snprintf(name, sizeof name, "%.*s", (int)key->via.str.size, key->via.str.ptr);
+        rc = mc_get_str(settings, name, value, sizeof value, err);
+    }
+    for (size_t i = 0; i < mc_reader_n_tensors(r) && !rc; i++) {
+        const struct mc_tensor *t = mc_reader_tensor(r, i);
+        if (t->dtype != MC_F32 || t->ndim != 1)
+            rc = mc_fail(err, MC_EINPUT, "tensor \"%s\" is not float32 of one dimension", t->name);
+    }
+    return rc;
+}
+
+int mc_checkpoint_check(struct mc_reader *r, struct mc_error *err)
+{
+    int rc = expect_version(r, err);
+
+    if (!rc)
+        rc = mc_fail_in(check_meta(r, err), err, "%s", mc_reader_name(r));
+    return rc ? rc : mc_reader_rest(r, NULL, err);
+}
