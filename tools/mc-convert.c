@@ -37,7 +37,8 @@ static const struct mc_option options[] = {
 
 static const char doc[] =
     "Take weights from safetensors or npz files under PyTorch's names, or write them."
-    "\vNames, dtypes and maps: formats/exchange/convert.md. Groups, for mc-match, mc-permute, mc-bezier and mc-info "
+    "\vNames, dtypes and maps: formats/exchange/convert.md. Groups, for mc-match, mc-permute, "
+    "mc-bezier and mc-info "
     "on networks that no graph says: formats/exchange/groups.md.\n\nExamples:\n"
     "  mc-convert a.mcz -o a.safetensors\n"
     "  mc-convert net.safetensors --net resnet20 --data train.mcz -o net.mcz\n"
@@ -95,6 +96,9 @@ static void report_notes(const struct options *o, const char *path,
     if (n->left_out)
         mc_detail(&o->cli, "%s: %zu tensor%s left out", path, n->left_out,
                   n->left_out == 1 ? "" : "s");
+    if (n->whole)
+        mc_note(&o->cli, "%s: left out %zu tensor%s of whole numbers or booleans", path, n->whole,
+                n->whole == 1 ? "" : "s");
 }
 
 static int import(const struct options *o, const struct mc_rename *map, struct mc_weights *w,

@@ -125,6 +125,14 @@ static int is_float(int type)
     return type == MC_F32 || type == MC_F64 || type == MC_F16 || type == MC_BF16;
 }
 
+/* A type of counts, masks and positions, which no permutation of units concerns: whole numbers and
+ * booleans, in either format's words. */
+static int is_whole(const char *dtype)
+{
+    return !strcmp(dtype, "BOOL") || dtype[0] == 'I' || dtype[0] == 'U' ||
+           (strchr("<>|=", dtype[0]) && dtype[1] && strchr("biu", dtype[1]));
+}
+
 enum { MISSING, OVER, SHAPE, DTYPE, TWICE, N_LISTS };
 
 static void judge(struct list *lists, struct place *p, size_t i, const struct mc_foreign_tensor *t)
@@ -165,7 +173,7 @@ static int sentence(const struct list *lists, const struct mc_foreign *f, struct
 }
 
 static int match(struct places *p, const struct mc_graph *g, const struct mc_foreign *f,
-                 const struct mc_rename *map, size_t *left_out, struct mc_error *err)
+                 const struct mc_rename *map, struct mc_convert_notes *notes, struct mc_error *err)
 {
     struct list lists[N_LISTS] = {{.what = "missing"},
                                   {.what = "left over"},
@@ -182,8 +190,10 @@ static int match(struct places *p, const struct mc_graph *g, const struct mc_for
         struct place *to = rc ? bsearch(name, p->all, p->n, sizeof *p->all, named) : NULL;
         if (to)
             judge(lists, to, i, t);
-        else if (!rc || is_count(g, name) || (g->rows && !is_float(t->type)))
-            ++*left_out;
+        else if (!rc || is_count(g, name))
+            notes->left_out++;
+        else if (g->rows && is_whole(t->dtype))
+            notes->whole++;
         else
             complain(&lists[OVER], t->name, "");
     }
@@ -235,22 +245,6 @@ static float element(int type, const unsigned char *at)
     return f;
 }
 
-/* Where element i of a tensor whose first dimension runs fastest lies when its last does. */
-static size_t transposed(const struct mc_foreign_tensor *t, uint64_t i)
-{
-    uint64_t at = 0, stride = 1, index[MC_MAX_DIMS];
-
-    for (int k = 0; k < t->ndim; k++) {
-        index[k] = i % t->shape[k];
-        i /= t->shape[k];
-    }
-    for (int k = t->ndim - 1; k >= 0; k--) {
-        at += index[k] * stride;
-        stride *= t->shape[k];
-    }
-    return (size_t)at;
-}
-
 int mc_convert_floats(struct mc_foreign *f, size_t i, float *dst, struct mc_error *err)
 {
     const struct mc_foreign_tensor *t = &f->tensors[i];
@@ -266,8 +260,7 @@ int mc_convert_floats(struct mc_foreign *f, size_t i, float *dst, struct mc_erro
         size_t some = n - done < CHUNK / size ? (size_t)(n - done) : CHUNK / size;
         rc = f->read(f, buffer, some * size, err);
         for (size_t k = 0; !rc && k < some; k++, done++)
-            dst[t->fortran ? transposed(t, done) : (size_t)done] =
-                element(t->type, buffer + k * size);
+            dst[mc_foreign_place(t, done)] = element(t->type, buffer + k * size);
     }
     free(buffer);
     return rc;
@@ -301,7 +294,7 @@ int mc_convert_import(struct mc_weights *out, const struct mc_graph *g, const ch
 
     memset(out, 0, sizeof *out);
     memset(notes, 0, sizeof *notes);
-    if (rc || (rc = match(&p, g, f, map, &notes->left_out, err)) ||
+    if (rc || (rc = match(&p, g, f, map, notes, err)) ||
         (rc = mc_weights_init(out, g, dataset, err)) || (rc = copy_all(out, &p, f, notes, err)) ||
         (rc = mc_flat_finite(g->params, g->n_params, out->params, f->file, err)))
         goto out;
@@ -346,7 +339,12 @@ static int list_tensors(const struct mc_foreign *f, const struct mc_rename *map,
     for (size_t i = 0; i < f->n; i++) {
         const struct mc_foreign_tensor *t = &f->tensors[i];
         int rc = mc_rename_ours(map, t->name, name, err);
-        if (rc > 0 && is_float(t->type)) {
+        if (rc > 0 && !is_float(t->type) && !is_whole(t->dtype))
+            rc = mc_fail(err, MC_EINPUT,
+                         "\"%.100s\" is %s, which cannot become float32: leave it out with a line "
+                         "\"%.60s -\" in --map",
+                         t->name, t->dtype, t->name);
+        else if (rc > 0 && is_float(t->type)) {
             if (strlen(name) >= MC_MAX_DECLARED_NAME)
                 rc = mc_fail(err, MC_EINPUT, "\"%.100s\": a name has at most %d bytes here", name,
                              MC_MAX_DECLARED_NAME - 1);

@@ -14,6 +14,7 @@ enum mc_convert_format { MC_CONVERT_MCZ, MC_CONVERT_SAFETENSORS, MC_CONVERT_NPZ 
 struct mc_convert_notes {
     size_t converted[MC_N_DTYPES];
     size_t left_out; /* by the map, and counts of batches */
+    size_t whole;    /* tensors of whole numbers or booleans, left out of a network without a graph */
 };
 
 /* The weights of graph g in a foreign file, which is read to its end. Nothing of P is allocated
