@@ -121,6 +121,10 @@ static int run(struct options *o, struct mc_error *err)
     const struct mc_image_choice choice = {o->samples, shuffle, mc_progress_count, &progress};
     rc = mc_image_source_write(set, o->cli.output, &choice, o->cli.history, err);
     mc_progress_end(&progress);
+    if (!rc && set->passed_over)
+        mc_note(&o->cli, "%s: passed over %llu file%s without a picture's name (.jpg, .jpeg, .png)",
+                o->source.dir, (unsigned long long)set->passed_over,
+                set->passed_over == 1 ? "" : "s");
     mc_image_source_close(set);
     return rc;
 }

@@ -23,6 +23,7 @@
 
 struct layout {
     const char *dir, *names, *test, *train[MAX_FILES];
+    const char *python, *python_file; /* the publisher's Python version: its folder, a file of it */
     int classes, labels;
     size_t train_records; /* in a file */
 };
@@ -31,6 +32,8 @@ struct layout {
 static const struct layout cifar10 = {
     .dir = "cifar-10-batches-bin",
     .names = "batches.meta.txt",
+    .python = "cifar-10-batches-py",
+    .python_file = "data_batch_1",
     .test = "test_batch.bin",
     .train = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
               "data_batch_5.bin"},
@@ -41,6 +44,8 @@ static const struct layout cifar10 = {
 static const struct layout cifar100 = {
     .dir = "cifar-100-binary",
     .names = "fine_label_names.txt",
+    .python = "cifar-100-python",
+    .python_file = "meta",
     .test = "test.bin",
     .train = {"train.bin"},
     .classes = 100,
@@ -153,6 +158,26 @@ out:
     return rc;
 }
 
+/* A missing file has a reason that the user can act on where the folder is the Python version. */
+static int python_version(const struct layout *l, const char *dir, struct mc_error *err)
+{
+    char *inside = NULL, *file = mc_path_in(dir, l->python_file);
+    struct stat st;
+    int rc = 0, is = 0;
+
+    if (!file || asprintf(&inside, "%s/%s", dir, l->python) < 0) {
+        inside = NULL;
+        rc = mc_no_memory(err);
+    } else if (!(rc = mc_is_folder(&is, inside, err)) && (is || !stat(file, &st)))
+        rc = mc_fail(err, MC_EINPUT,
+                     "%s: is the Python version of CIFAR: convert it with python3 -m mcz.data "
+                     "%s-python %s, or get the binary version",
+                     dir, l->classes == 10 ? "cifar10" : "cifar100", dir);
+    free(inside);
+    free(file);
+    return rc;
+}
+
 static int cifar_open(struct mc_image_source **out, const struct layout *l,
                       const struct mc_image_source_opts *o, struct mc_error *err)
 {
@@ -174,6 +199,8 @@ static int cifar_open(struct mc_image_source **out, const struct layout *l,
     c->source.get = cifar_get;
     c->source.close = cifar_close;
     rc = mc_unpacked_folder(&dir, o->dir, l->dir, err);
+    if (!rc && !strcmp(dir, o->dir))
+        rc = python_version(l, dir, err);
     for (int i = 0; i < (test ? 1 : MAX_FILES) && !rc && (test || l->train[i]); i++)
         rc = open_file(c, dir, test ? l->test : l->train[i], err);
     if (!rc)

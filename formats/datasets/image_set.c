@@ -219,13 +219,19 @@ static int ends_in(const char *name, const char *const *endings)
     return 0;
 }
 
-int mc_image_set_list(struct mc_image_set *s, const char *folder, int32_t label,
-                      struct mc_error *err)
+int mc_is_picture_name(const char *name)
 {
-    static const char *const ours[] = {".jpg", ".jpeg", ".png", NULL};
+    static const char *const endings[] = {".jpg", ".jpeg", ".png", NULL};
+
+    return ends_in(name, endings);
+}
+
+/* The pictures of a folder, then those of the folders in it. */
+static int add_pictures(struct mc_image_set *s, const char *folder, int32_t label,
+                        struct mc_error *err)
+{
     static const char *const others[] = {".bmp",  ".gif", ".pgm",  ".pnm", ".ppm",
                                          ".tiff", ".tif", ".webp", NULL};
-    const size_t before = s->n_files;
     char **names = NULL;
     size_t n = 0;
     int rc = mc_image_set_enter(s, folder, err);
@@ -233,13 +239,32 @@ int mc_image_set_list(struct mc_image_set *s, const char *folder, int32_t label,
     if (rc || (rc = mc_names_list(folder, 0, &names, &n, err)))
         return rc;
     for (size_t i = 0; i < n && !rc; i++) {
-        if (ends_in(names[i], ours))
+        if (mc_is_picture_name(names[i]))
             rc = mc_image_set_add(s, names[i], label, err);
         else if (ends_in(names[i], others))
             rc = mc_fail(err, MC_EINPUT, "%s/%s: only JPEG and PNG files are read", folder,
                          names[i]);
+        else
+            s->source.passed_over++;
     }
     mc_names_free(names, n);
+    if (rc || (rc = mc_names_list(folder, 1, &names, &n, err)))
+        return rc;
+    for (size_t i = 0; i < n && !rc; i++) {
+        char *inner = mc_path_in(folder, names[i]);
+        rc = inner ? add_pictures(s, inner, label, err) : mc_no_memory(err);
+        free(inner);
+    }
+    mc_names_free(names, n);
+    return rc;
+}
+
+int mc_image_set_list(struct mc_image_set *s, const char *folder, int32_t label,
+                      struct mc_error *err)
+{
+    const size_t before = s->n_files;
+    int rc = add_pictures(s, folder, label, err);
+
     if (!rc && s->n_files == before)
         rc = mc_fail(err, MC_EINPUT, "%s: holds no JPEG or PNG file", folder);
     return rc;

@@ -31,11 +31,14 @@ MC_USE_RESULT int mc_image_set_enter(struct mc_image_set *s, const char *folder,
                                      struct mc_error *err);
 MC_USE_RESULT int mc_image_set_add(struct mc_image_set *s, const char *file, int32_t label,
                                    struct mc_error *err);
-/* Enter a folder and add every .jpg, .jpeg and .png file there (in either case), ordered by the
- * bytes of their names. MC_EINPUT: it is no folder, there is none, or a picture of another format
- * (by name) is there. */
+/* Enter a folder and add its .jpg, .jpeg and .png files (in either case), ordered by the bytes of
+ * their names, then those of the folders in it, as torchvision's ImageFolder does. Other files
+ * count as passed over. MC_EINPUT: not a folder, no such file, or a picture of another format (by
+ * its name). */
 MC_USE_RESULT int mc_image_set_list(struct mc_image_set *s, const char *folder, int32_t label,
                                     struct mc_error *err);
+/* Whether a file of that name is added: .jpg, .jpeg or .png, in either case. */
+int mc_is_picture_name(const char *name);
 /* The path of a file, to be freed; NULL for lack of memory. */
 char *mc_image_set_path(const struct mc_image_set *s, size_t file);
 

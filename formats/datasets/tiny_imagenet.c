@@ -146,10 +146,30 @@ static int read_names(struct tiny *t, const char *dir, struct mc_error *err)
     return rc;
 }
 
+/* Every name of a folder's folders, or of its pictures, must be in a list that is sorted: a list
+ * that was cut off would leave out the rest in silence. */
+static int all_listed(const char *folder, int folders, char *const *list, size_t n,
+                      const char *where, struct mc_error *err)
+{
+    char **names = NULL;
+    size_t n_names = 0;
+    int rc = mc_names_list(folder, folders, &names, &n_names, err);
+
+    for (size_t i = 0; i < n_names && !rc; i++)
+        if ((folders || mc_is_picture_name(names[i])) &&
+            !(n && bsearch(&names[i], list, n, sizeof *list, mc_by_bytes)))
+            rc = mc_fail(err, MC_EINPUT, "%s: does not list %s, which %s contains", where, names[i],
+                         folder);
+    mc_names_free(names, n_names);
+    return rc;
+}
+
 static int add_train(struct tiny *t, const char *dir, struct mc_error *err)
 {
-    int rc = 0;
+    char *train = mc_path_in(dir, "train");
+    int rc = train ? all_listed(train, 1, t->wnids, t->n, "wnids.txt", err) : mc_no_memory(err);
 
+    free(train);
     for (size_t i = 0; i < t->n && !rc; i++) {
         char *path = NULL;
         if (asprintf(&path, "%s/train/%s/images", dir, t->wnids[i]) < 0)
@@ -157,6 +177,27 @@ static int add_train(struct tiny *t, const char *dir, struct mc_error *err)
         rc = mc_image_set_list(t->set, path, (int32_t)i, err);
         free(path);
     }
+    return rc;
+}
+
+/* Each annotation is of another picture, and each picture has one. */
+static int check_annotated(const struct tiny *t, const char *images, const char *list,
+                           struct mc_error *err)
+{
+    const size_t n = t->set->n_files;
+    char **names = NULL;
+    int rc = mc_new(&names, n, err);
+
+    for (size_t i = 0; i < n && !rc; i++)
+        names[i] = t->set->files[i].name;
+    if (n && !rc)
+        qsort(names, n, sizeof *names, mc_by_bytes);
+    for (size_t i = 1; i < n && !rc; i++)
+        if (!strcmp(names[i - 1], names[i]))
+            rc = mc_fail(err, MC_EINPUT, "%s: lists %s twice", list, names[i]);
+    if (!rc)
+        rc = all_listed(images, 0, names, n, list, err);
+    free(names);
     return rc;
 }
 
@@ -171,6 +212,8 @@ static int add_val(struct tiny *t, const char *dir, struct mc_error *err)
     for (size_t i = 0; i < t->n && !rc; i++)
         if (!t->images[i])
             rc = mc_fail(err, MC_EINPUT, "%s: has no image of class %s", list, t->wnids[i]);
+    if (!rc)
+        rc = check_annotated(t, images, list, err);
     free(images);
     free(list);
     return rc;
