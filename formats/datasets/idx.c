@@ -102,31 +102,40 @@ static int read_file(const char *path, enum mc_err absent, const struct mc_image
     return rc;
 }
 
-/* The publisher's name in dir, or with .gz where only that is there; NULL: out of memory. */
-static char *published(const char *dir, int test, const char *what)
+/* *out, to be freed: the publisher's file in dir, unpacked or else .gz. MC_EINPUT if both exist,
+ * which may differ. */
+static int published(char **out, const char *dir, int test, const char *what, struct mc_error *err)
 {
-    char *path = NULL, *zipped = NULL;
+    char *zipped = NULL;
     struct stat st;
 
-    if (asprintf(&path, "%s/%s-%s-ubyte", dir, test ? "t10k" : "train", what) < 0)
-        return NULL;
-    if (asprintf(&zipped, "%s.gz", path) < 0) {
-        free(path);
-        return NULL;
+    *out = NULL;
+    if (asprintf(out, "%s/%s-%s-ubyte", dir, test ? "t10k" : "train", what) < 0) {
+        *out = NULL;
+        return mc_no_memory(err);
     }
-    const int packed = stat(path, &st) && !stat(zipped, &st);
-    free(packed ? path : zipped);
-    return packed ? zipped : path;
+    if (asprintf(&zipped, "%s.gz", *out) < 0)
+        return mc_no_memory(err);
+    const int plain = !stat(*out, &st), packed = !stat(zipped, &st);
+    if (packed && !plain) {
+        free(*out);
+        *out = zipped;
+        return 0;
+    }
+    free(zipped);
+    return plain && packed
+               ? mc_fail(err, MC_EINPUT, "%s: exists with and without .gz: remove one", *out)
+               : 0;
 }
 
 /* The labels of the other split, where they lie in the folder too: they count its classes. */
 static int look_at_other(const char *dir, int test, int64_t *most, struct mc_error *err)
 {
-    char *path = published(dir, !test, "labels-idx1");
     struct mc_arrays l = {0}, none = {0};
+    char *path = NULL;
     uint8_t *bytes = NULL;
     struct stat st;
-    int rc = path ? 0 : mc_no_memory(err);
+    int rc = published(&path, dir, !test, "labels-idx1", err);
 
     if (!rc && !stat(path, &st))
         rc = read_file(path, MC_EINPUT, NULL, &none, &l, &bytes, err);
@@ -149,12 +158,14 @@ int mc_idx_open(struct mc_image_source **out, const struct mc_image_source_opts 
 
     if (rc)
         return rc;
-    images = two ? strdup(o->dir) : published(o->dir, test, "images-idx3");
-    labels = two ? strdup(o->labels) : published(o->dir, test, "labels-idx1");
-    if (!images || !labels) {
-        rc = mc_no_memory(err);
+    if (two) {
+        images = strdup(o->dir);
+        labels = strdup(o->labels);
+        rc = images && labels ? 0 : mc_no_memory(err);
+    } else if (!(rc = published(&images, o->dir, test, "images-idx3", err)))
+        rc = published(&labels, o->dir, test, "labels-idx1", err);
+    if (rc)
         goto out;
-    }
     rc = read_file(images, absent, o, NULL, &a, &pixels, err);
     a.images = pixels;
     if (rc || (rc = read_file(labels, absent, o, &a, &l, &bytes, err)) ||

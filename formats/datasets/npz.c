@@ -18,19 +18,23 @@ static const char *const names[][2] = {
     {"image", "label"},       {"arr_0", "arr_1"}};
 #define N_NAMES (sizeof names / sizeof *names)
 
-/* Of names[] with the split, or a name as it stands where that is NULL. */
+enum { NONE = -1, SEVERAL = -2 };
+
+/* The array of that name, or NONE. With a split, '%' in the name is the split and case does not
+ * count: SEVERAL if more than one array has such a name. */
 static long find(const struct mc_foreign *f, const char *name, size_t n, const char *split)
 {
     char want[256];
     const char *mark = split ? memchr(name, '%', n) : NULL;
     int before = (int)(mark ? (size_t)(mark - name) : n);
+    long found = NONE;
 
     snprintf(want, sizeof want, "%.*s%s%.*s", before, name, mark ? split : "",
              mark ? (int)n - before - 1 : 0, mark ? mark + 1 : "");
     for (size_t i = 0; i < f->n; i++)
         if (!(split ? strcasecmp(f->tensors[i].name, want) : strcmp(f->tensors[i].name, want)))
-            return (long)i;
-    return -1;
+            found = found == NONE ? (long)i : SEVERAL;
+    return found;
 }
 
 enum { IMAGES, LABELS, OTHER, N_ARRAYS }; /* other: the labels of the other split */
@@ -42,7 +46,7 @@ static int find_all(const struct mc_foreign *f, const struct mc_image_source_opt
     const char *comma = o->arrays ? strchr(o->arrays, ',') : NULL;
     const int test = !strcmp(o->split, "test");
     char list[160] = "";
-    long found[2] = {-1, -1}, other = -1;
+    long found[2] = {NONE, NONE}, other = NONE;
 
     if (comma) {
         found[0] = find(f, o->arrays, (size_t)(comma - o->arrays), NULL);
@@ -56,7 +60,13 @@ static int find_all(const struct mc_foreign *f, const struct mc_image_source_opt
         if (strchr(names[i][1], '%'))
             other = find(f, names[i][1], strlen(names[i][1]), test ? "train" : "test");
         else
-            other = -1;
+            other = NONE;
+        if (found[0] == SEVERAL || found[1] == SEVERAL || other == SEVERAL)
+            return mc_fail(
+                err, MC_EINPUT,
+                "%s: several arrays differ only in case from \"%s\" or \"%s\": choose two "
+                "with --arrays IMAGES,LABELS",
+                f->file, names[i][0], names[i][1]);
     }
     if (found[0] >= 0 && found[1] >= 0 && found[0] != found[1]) {
         at[IMAGES] = (size_t)found[0];
@@ -98,9 +108,7 @@ static int check_images(const struct mc_foreign_tensor *t, const struct mc_image
     if ((rc = mc_arrays_shape(a, o, &info, &last, err)))
         return rc;
     *bytes = (size_t)info.n * mc_dataset_image_bytes(&info);
-    return t->fortran ? mc_fail(err, MC_EINPUT,
-                                "is in Fortran's order: numpy.ascontiguousarray makes it C's")
-                      : 0;
+    return 0;
 }
 
 static int check_labels(const struct mc_foreign_tensor *t, uint64_t images, struct mc_error *err)
@@ -118,13 +126,21 @@ static int check_labels(const struct mc_foreign_tensor *t, uint64_t images, stru
 static int read_images(struct mc_foreign *f, size_t i, struct mc_arrays *a, size_t bytes,
                        struct mc_error *err)
 {
+    const struct mc_foreign_tensor *t = &f->tensors[i];
     int rc = mc_new_items(&a->images, bytes, 1, err);
 
     if (!rc && a->pixels == MC_F32)
         return mc_convert_floats(f, i, a->images, err);
-    if (!rc)
-        rc = f->seek(f, i, err);
-    return rc ? rc : f->read(f, a->images, bytes, err);
+    if (rc || (rc = f->seek(f, i, err)) || (rc = f->read(f, a->images, bytes, err)) || !t->fortran)
+        return rc;
+    uint8_t *ordered = NULL, *stored = a->images;
+    if ((rc = mc_new_items(&ordered, bytes, 1, err)))
+        return rc;
+    for (size_t k = 0; k < bytes; k++)
+        ordered[mc_foreign_place(t, k)] = stored[k];
+    free(stored);
+    a->images = ordered;
+    return 0;
 }
 
 static int read_labels(struct mc_foreign *f, size_t i, int64_t **out, struct mc_error *err)

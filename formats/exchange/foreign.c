@@ -5,6 +5,7 @@
 #include "libcommon/base/alloc.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int mc_foreign_add(struct mc_foreign *f, const struct mc_foreign_tensor *t, struct mc_error *err)
 {
@@ -30,6 +31,39 @@ int mc_foreign_bytes(const struct mc_foreign_tensor *t, unsigned bits, uint64_t 
         return -1;
     *out = n / 8;
     return 0;
+}
+
+int mc_foreign_unique(const struct mc_foreign *f, struct mc_error *err)
+{
+    const char **names = NULL;
+    int rc = mc_new(&names, f->n, err);
+
+    for (size_t i = 0; i < f->n && !rc; i++)
+        names[i] = f->tensors[i].name;
+    if (f->n && !rc)
+        qsort(names, f->n, sizeof *names, mc_by_bytes);
+    for (size_t i = 1; i < f->n && !rc; i++)
+        if (!strcmp(names[i - 1], names[i]))
+            rc = mc_fail(err, MC_EINPUT, "%s: contains \"%.80s\" twice", f->file, names[i]);
+    free(names);
+    return rc;
+}
+
+size_t mc_foreign_place(const struct mc_foreign_tensor *t, uint64_t i)
+{
+    uint64_t at = 0, stride = 1, index[MC_MAX_DIMS];
+
+    if (!t->fortran)
+        return (size_t)i;
+    for (int k = 0; k < t->ndim; k++) {
+        index[k] = i % t->shape[k];
+        i /= t->shape[k];
+    }
+    for (int k = t->ndim - 1; k >= 0; k--) {
+        at += index[k] * stride;
+        stride *= t->shape[k];
+    }
+    return (size_t)at;
 }
 
 void mc_foreign_release(struct mc_foreign *f)

@@ -61,5 +61,11 @@ MC_USE_RESULT int mc_foreign_bytes(const struct mc_foreign_tensor *t, unsigned b
 MC_USE_RESULT int mc_foreign_add(struct mc_foreign *f, const struct mc_foreign_tensor *t,
                                  struct mc_error *err);
 void mc_foreign_release(struct mc_foreign *f);
+/* Once the list is complete: MC_EINPUT if two tensors have one name. */
+MC_USE_RESULT int mc_foreign_unique(const struct mc_foreign *f, struct mc_error *err);
+
+/* The place in row-major order of the tensor's i-th element in the file, which differs in Fortran
+ * order. */
+size_t mc_foreign_place(const struct mc_foreign_tensor *t, uint64_t i);
 
 #endif

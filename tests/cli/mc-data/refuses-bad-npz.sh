@@ -8,13 +8,20 @@ bad = {
     "channels": dict(x=np.zeros((20, 8, 8, 8), np.uint8), y=y), "flat": dict(x=x.reshape(20, -1), y=y),
     "int": dict(x=x.astype(int), y=y), "many": dict(x=x, y=y[:19]), "onehot": dict(x=x, y=np.eye(4)[y]),
     "matrix": dict(x=x, y=np.eye(4, dtype=int)[y]), "negative": dict(x=x, y=y - 1), "over": dict(x=f * 255, y=y),
-    "under": dict(x=f - 1, y=y), "nan": dict(x=f * np.nan, y=y), "fortran": dict(x=np.asfortranarray(x), y=y),
+    "under": dict(x=f - 1, y=y), "nan": dict(x=f * np.nan, y=y),
     "none": dict(x=x[:0], y=y[:0]), "thin": dict(x=f[:, :0], y=y), "large": dict(x=x, y=y + 70000),
 }
 for name, arrays in bad.items():
     np.savez(name, **arrays)
 np.savez("good", x=x, y=y)
 np.savez("positions", x, y)
+np.savez("cases", x=x, X=x + 1, y=y)
+# an archive to which another array of the same name was appended
+import warnings, zipfile
+warnings.simplefilter("ignore")
+np.savez("appended", x=x, y=y)
+with zipfile.ZipFile("appended.npz", "a") as z, z.open("y.npy", "w") as f:
+    np.save(f, (y + 1) % 4)
 PY
 mc-data synth --samples 20 -o old.mcz
 bad() { no_data 3 "$1" npz "${@:2}"; }
@@ -23,6 +30,9 @@ bad "has no images and labels of the test split, test_images and test_labels, sa
 # what is named after no split is of train alone
 bad "good.npz: has no images and labels of the test split, test_images and test_labels, say (there are: x, y); --arrays IMAGES,LABELS names them" good.npz --split test
 bad "positions.npz: has no images and labels of the test split, test_images and test_labels, say (there are: arr_0, arr_1)" positions.npz --split test
+bad 'appended.npz: contains "y" twice' appended.npz
+bad 'cases.npz: several arrays differ only in case from "x" or "y"' cases.npz
+mc-data npz cases.npz --arrays x,y -o named.mcz
 for arrays in a a,a; do bad "names.npz: --arrays $arrays: two different arrays are wanted, IMAGES,LABELS (there are: a, b)" names.npz --arrays $arrays; done
 bad 'names.npz: has no array "c" (there are: a, b)' names.npz --arrays a,c
 bad 'names.npz: has no array "A" (there are: a, b)' names.npz --arrays A,b
@@ -40,7 +50,6 @@ bad "image 3 has label 3 of 3 classes" good.npz --classes 3
 bad "image 0 has a pixel of 127.5: floats from 0 to 1 are wanted" over.npz
 bad "image 0 has a pixel of -0.5" under.npz
 bad "image 0 has a pixel of nan" nan.npz
-bad "is in Fortran's order" fortran.npz
 bad "0 images" none.npz
 bad "images of 0 x 8" thin.npz
 no_data 1 "cannot open 'nowhere.npz'" npz nowhere.npz
