@@ -22,6 +22,7 @@ struct options {
     const char *summary, *losses;
     int plane, line;
     enum { BN_REESTIMATE, BN_AVERAGE } bn;
+    struct mc_error diverged; /* the last network whose losses are not finite; code 0: none */
 };
 
 static const char *const bn_names[] = {"reestimate", "average", NULL};
@@ -58,7 +59,9 @@ static const char operands[] =
     "WEIGHTS.mcz...\nCURVE.mcz\n--line A.mcz B.mcz\n--plane A.mcz B.mcz C.mcz\n--plane CURVE.mcz";
 static const char doc[] =
     "Measure loss and accuracy of networks, along a curve, or on a plane."
-    "\vA table has one row a network or point; accuracies are in percent. A curve, line or plane "
+    "\vA table has one row a network or point; accuracies are in percent. A network whose losses "
+    "are "
+    "not finite has no row: it is named, and the exit status is 1. A curve, line or plane "
     "needs --bn-data where its network has batch norm, or --bn average for a line: it carries no "
     "statistics, and its ends are measured like every other point. In the summary, arc_mean is the "
     "mean by arc length in "
@@ -142,6 +145,7 @@ static int measure_curve(struct options *o, const struct mc_curve *c, FILE *f, s
     struct mc_report *report = &o->eval.report;
     size_t T = o->planes.points;
     double gram[MC_MAX_POINTS * MC_MAX_POINTS];
+    o->eval.dataset = c->dataset;
     double *t = calloc(2 * T, sizeof *t), *coef = calloc(T * c->n_points, sizeof *coef);
     struct mc_span span = {.graph = c->graph,
                            .k = c->n_points,
@@ -212,7 +216,9 @@ static int eval_line(struct options *o, struct mc_reader *r, FILE *f, struct mc_
     return rc;
 }
 
-static int eval_network(struct options *o, struct mc_reader *r, struct mc_error *err)
+/* compared: for the data set of this name the data were compared already. */
+static int eval_network(struct options *o, struct mc_reader *r, char compared[64],
+                        struct mc_error *err)
 {
     struct mc_weights w = {0};
     const double one = 1;
@@ -221,6 +227,8 @@ static int eval_network(struct options *o, struct mc_reader *r, struct mc_error 
     if (!rc) {
         const float *vector = w.params, *stats = w.stats;
         o->eval.report.network = mc_reader_name(r);
+        o->eval.dataset = strcmp(compared, w.dataset) ? w.dataset : NULL;
+        memcpy(compared, w.dataset, sizeof w.dataset);
         o->eval.sweep.stats = &stats;
         struct mc_span span = {.graph = w.graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one};
         rc = mc_eval_cli_measure(&o->eval, &span, err);
@@ -229,25 +237,38 @@ static int eval_network(struct options *o, struct mc_reader *r, struct mc_error 
     return rc;
 }
 
+/* A row for each network whose losses are finite. The others are named: all but the last here, the
+ * last by o->diverged. */
 static int eval_networks(struct options *o, struct mc_reader **r, FILE *f, struct mc_error *err)
 {
+    struct mc_report *report = &o->eval.report;
+    char compared[64] = "?"; /* no data set's name */
+    size_t rows = 0;
     int rc = 0;
 
-    for (size_t i = 0; !rc && i < o->cli.n_operands; i++) {
+    for (size_t i = 0; i < o->cli.n_operands; i++) {
+        struct mc_error why = {0};
         if (i) {
             mc_reader_close(*r);
             *r = NULL;
             rc = mc_reader_open(r, o->cli.operands[i], err);
         }
-        if (!rc)
-            rc = eval_network(o, *r, err);
-        if (rc)
+        if (rc || (rc = eval_network(o, *r, compared, err)))
             return rc;
-        if (!i)
-            mc_report_begin(&o->eval.report, f);
-        mc_report_rows(&o->eval.report, f, !i);
+        if (mc_report_check(report, &why)) {
+            if (o->diverged.code)
+                mc_warn(&o->cli, "%s", o->diverged.text);
+            o->diverged = why;
+            continue;
+        }
+        if (!rows)
+            mc_report_begin(report, f);
+        mc_report_rows(report, f, !rows++);
     }
-    return mc_report_end(&o->eval.report, f, err);
+    if (rows)
+        return mc_report_end(report, f, err);
+    *err = o->diverged;
+    return o->diverged.code;
 }
 
 /* The networks after the first, before minutes of work on that one: whole, and of these data. A
@@ -314,6 +335,8 @@ static int run(struct options *o, struct mc_error *err)
     o->eval.sweep.history = o->cli.history;
     if (!rc)
         rc = mc_reader_open(&r, o->cli.operands[0], err);
+    if (!rc)
+        o->eval.history = mc_reader_history(r);
     if (!rc && !(is_curve = !strcmp(mc_reader_kind(r), "curve")))
         rc = mc_reader_expect(r, "weights", err);
     if (!rc)
@@ -327,6 +350,8 @@ static int run(struct options *o, struct mc_error *err)
     if (!rc)
         rc = eval(o, is_curve, &r, t.f, err);
     rc = mc_text_close(&t, o->cli.output, rc, err);
+    if (!rc && (rc = o->diverged.code))
+        *err = o->diverged;
     mc_eval_cli_release(&o->eval);
     mc_reader_close(r);
     return rc;
