@@ -5,6 +5,7 @@
 
 #include "tools/cli/computed_with.h"
 #include "tools/cli/memory.h"
+#include "tools/load/belongs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -171,10 +172,13 @@ void mc_train_cli_check(struct mc_train_cli *f)
         mc_cli_usage("--attack has no effect with --epochs 0");
 }
 
-int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_graph *g, struct mc_error *err)
+int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_graph *g, const char *dataset,
+                         struct mc_error *err)
 {
     int rc = mc_data_fits(g, &f->images.info, f->data, err);
 
+    if (!rc)
+        mc_data_warn(f->cli, g, dataset, &f->images.info, f->data, MC_DATA_TRAIN);
     if (!rc && f->train.attack)
         rc = mc_attack_resolve(&f->attack, &f->images.info, err);
     mc_options_note(f->cli, f, f->cli->history);
@@ -222,6 +226,7 @@ static void epoch_done(void *arg, const struct mc_train_epoch *e)
     snprintf(f->progress.result, sizeof f->progress.result,
              "%llu epoch%s, loss %.4f, accuracy %.2f%%", (unsigned long long)e->epoch,
              e->epoch > 1 ? "s" : "", e->loss, 100 * e->accuracy);
+    f->loss = e->loss;
     if (e->epoch > f->done_before)
         mc_log_live(f->log);
     mc_log_begin(f->log, "epoch");
@@ -268,6 +273,12 @@ int mc_train_cli_run(struct mc_train_cli *f, const struct mc_graph *g,
     rc = mc_train_run(&job, err);
     mc_progress_end(&f->progress);
     mc_in_memory_release(&f->images, be);
+    const double chance = log(g->classes);
+    if (!rc && f->loss > 2 * chance)
+        mc_warn(f->cli,
+                "the loss of the last epoch is %.4g, that of guessing one of %d classes %.4g: the "
+                "training may have diverged (a smaller --lr may help)",
+                f->loss, g->classes, chance);
     if (strcmp(described, be->describe)) /* the device could not do what it should */
         mc_warn(f->cli, "slower than it could be: %s", be->describe);
     return rc;

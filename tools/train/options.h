@@ -30,6 +30,7 @@ struct mc_train_cli {
     struct mc_cli *cli;
     struct mc_progress progress;
     uint64_t done_before;       /* epochs of an earlier run */
+    double loss;                /* of the last epoch */
     struct mc_in_memory images; /* of data */
     /* Begun by mc_train_cli_open_data with the tool and the version; the program's settings come
      * after it and before mc_train_cli_run, which adds the options'. */
@@ -50,14 +51,16 @@ void mc_train_cli_check(struct mc_train_cli *f);
 MC_USE_RESULT int mc_train_cli_open(struct mc_train_cli *f, struct mc_error *err);
 /* Opens the data: what they announce is in f->images.info. */
 MC_USE_RESULT int mc_train_cli_open_data(struct mc_train_cli *f, struct mc_error *err);
-/* After it: do a network of this graph and the data fit together? Settles what their kind decides
+/* After it: do a network of this graph and the data fit together? Warns if they are not those that
+ * the network was trained on (dataset: their name, or ""). Settles what their kind decides
  * (the attack's radius), and notes all options and what the backend computes with in the history.
  */
 MC_USE_RESULT int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_graph *g,
-                                       struct mc_error *err);
+                                       const char *dataset, struct mc_error *err);
 /* With -v how much memory this takes; reads the data and, unless there are 0 epochs, trains:
  * mc_train_run, watched by log lines, progress, a line an epoch with -v. The log is begun only when
- * the checkpoint to resume from was accepted. */
+ * the checkpoint to resume from was accepted. Warns if the last epoch's loss is more than twice
+ * that of guessing. */
 MC_USE_RESULT int mc_train_cli_run(struct mc_train_cli *f, const struct mc_graph *g,
                                    struct mc_objective *objective, struct mc_error *err);
 

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# A training whose loss grew above that of guessing, yet is finite, is written with a warning; one that learns is not warned of.
+mc-data -q synth --samples 256 -o data.mcz
+mc-train -q -t 1 --net mlp:8 --data data.mcz --epochs 2 -o good.mcz 2>told
+[ ! -s told ] || die "$(cat told)"
+mc-train -q -t 1 --net mlp:8 --data data.mcz --epochs 2 --lr 20 -o bad.mcz 2>told
+grep -qE '^mc-train: the loss of the last epoch is [0-9.e+]+, that of guessing one of 10 classes 2.303: the training may have' told ||
+    die "$(cat told)"
+is "$(wc -l <told)" 1
+[ -s bad.mcz ] || die 'the network is not written'
+mc-bezier -q -t 1 --data data.mcz --epochs 1 --lr 20 good.mcz bad.mcz 2>told | cat >curve.mcz
+grep -q '^mc-bezier: the loss of the last epoch is' told || die "$(cat told)"
