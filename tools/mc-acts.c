@@ -6,6 +6,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/computed_with.h"
 #include "tools/load/loader.h"
+#include "tools/load/belongs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,9 +97,10 @@ static int resolve_attack(struct options *o, const struct mc_dataset_info *info,
 }
 
 /* The numbers that the data and the network decide, and what the history says of them. */
-static int resolve_options(struct options *o, const struct mc_graph *g,
+static int resolve_options(struct options *o, const struct mc_weights w[2],
                            const struct mc_dataset_info *info, struct mc_error *err)
 {
+    const struct mc_graph *g = w[0].graph;
     struct mc_collect_opts *c = &o->collect;
     struct mc_history *h = o->cli.history;
     const int fifth = !c->pass.samples;
@@ -120,6 +122,9 @@ static int resolve_options(struct options *o, const struct mc_graph *g,
         mc_history_int(h, "shards", c->shards);
     }
     rc = mc_data_fits(g, info, o->data, err);
+    for (int k = 0; !rc && k < (o->raw ? 1 : 2); k++)
+        if (!k || strcmp(w[0].dataset, w[1].dataset))
+            mc_data_warn(&o->cli, g, w[k].dataset, info, o->data, MC_DATA_MEASURE);
     return rc || !attacked(o) ? rc : resolve_attack(o, info, err);
 }
 
@@ -163,7 +168,7 @@ static int run(struct options *o, struct mc_error *err)
     if (!o->raw)
         mc_history_set_pair(h, w[0].id, w[1].id);
     mc_history_input(h, mc_dataset_stream(data));
-    if ((rc = resolve_options(o, w[0].graph, mc_dataset_get_info(data), err)) ||
+    if ((rc = resolve_options(o, w, mc_dataset_get_info(data), err)) ||
         (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
     mc_computed_with_history(o->cli.be, h);

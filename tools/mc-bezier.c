@@ -7,6 +7,7 @@
 #include "tools/curve/objective.h"
 #include "tools/eval/measure.h"
 #include "tools/train/options.h"
+#include "tools/load/belongs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -131,7 +132,7 @@ static int train(struct options *o, struct mc_curve *c, char id[3][MC_ID_LEN], s
     struct mc_curve_objective objective;
     int rc = mc_train_cli_open_data(&o->train, err);
 
-    if (rc || (rc = mc_train_cli_resolve(&o->train, c->graph, err)))
+    if (rc || (rc = mc_train_cli_resolve(&o->train, c->graph, c->dataset, err)))
         return rc;
     mc_curve_objective_curve(&objective, c);
     mc_checkpoint_set(state, "a", "%s", id[0]);
@@ -174,7 +175,8 @@ static int learn_curve(struct options *o, struct mc_error *err)
 }
 
 /* Batch-norm statistics of a point on --bn-data. */
-static int point_statistics(const struct options *o, struct mc_weights *w, struct mc_error *err)
+static int point_statistics(const struct options *o, struct mc_weights *w,
+                            const msgpack_object *history, struct mc_error *err)
 {
     struct mc_dataset_reader *d = NULL;
     struct mc_loader_options pass = {.be = o->cli.be,
@@ -190,6 +192,10 @@ static int point_statistics(const struct options *o, struct mc_weights *w, struc
 
     if (!rc) {
         mc_history_input(o->cli.history, mc_dataset_stream(d));
+        mc_data_warn(&o->cli, w->graph, w->dataset, mc_dataset_get_info(d), o->bn_data,
+                     MC_DATA_TRAIN);
+        if (o->bn_plain)
+            mc_data_warn_plain(&o->cli, history, mc_dataset_get_info(d));
         pass.data = d;
         rc = mc_eval_statistics(&span, &pass, w->stats, err);
     }
@@ -202,8 +208,11 @@ static int extract_point(struct options *o, struct mc_error *err)
     struct mc_history *h = o->cli.history;
     struct mc_curve c = {0};
     struct mc_weights w = {0};
-    int rc = mc_curve_read_any(&c, o->cli.operands[0], h, err);
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, o->cli.operands[0], err);
 
+    if (!rc)
+        rc = mc_curve_read_stream_any(&c, r, h, err);
     if (!rc && c.graph->S && !o->bn_data)
         rc = mc_fail(err, MC_EUSAGE,
                      "--point needs --bn-data FILE: a curve carries no batch-norm statistics");
@@ -219,7 +228,7 @@ static int extract_point(struct options *o, struct mc_error *err)
         mc_option_note(&o->cli, &o->train.train.batch, h);
         mc_option_note(&o->cli, &o->train.train.seed, h);
         mc_computed_with_history(o->cli.be, h);
-        rc = point_statistics(o, &w, err);
+        rc = point_statistics(o, &w, mc_reader_history(r), err);
     } else if (o->bn_data)
         rc = mc_data_look(c.graph, o->bn_data, err);
     if (!rc)
@@ -227,6 +236,7 @@ static int extract_point(struct options *o, struct mc_error *err)
 out:
     mc_weights_release(&w);
     mc_curve_release(&c);
+    mc_reader_close(r);
     return rc;
 }
 

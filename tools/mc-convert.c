@@ -6,6 +6,7 @@
 #include "formats/exchange/graph_json.h"
 #include "formats/stream/input.h"
 #include "tools/cli/cli.h"
+#include "tools/load/belongs.h"
 
 #include <string.h>
 
@@ -53,7 +54,7 @@ static const char *input(const struct options *o)
 /* ---- the network that foreign weights are of ------------------------------------------------- */
 
 /* Built for the data, which are read to their end: of a truncated set nothing is taken. */
-static int build(const struct options *o, struct mc_graph **g, char *dataset, size_t size,
+static int build(const struct options *o, struct mc_graph **g, struct mc_dataset_info *data,
                  struct mc_error *err)
 {
     struct mc_dataset_reader *d = NULL;
@@ -63,14 +64,15 @@ static int build(const struct options *o, struct mc_graph **g, char *dataset, si
         return rc;
     const struct mc_dataset_info *info = mc_dataset_get_info(d);
     mc_history_input(o->cli.history, mc_dataset_stream(d));
-    snprintf(dataset, size, "%s", info->name);
+    snprintf(data->name, sizeof data->name, "%s", info->name);
+    data->spec = info->spec;
     if (!(rc = mc_network_build(g, o->net, &info->spec, err)))
         rc = mc_reader_rest(mc_dataset_stream(d), NULL, err);
     mc_dataset_close(d);
     return rc;
 }
 
-static int read_like(const struct options *o, struct mc_graph **g, char *dataset, size_t size,
+static int read_like(const struct options *o, struct mc_graph **g, struct mc_dataset_info *data,
                      struct mc_error *err)
 {
     struct mc_weights like = {0};
@@ -78,7 +80,7 @@ static int read_like(const struct options *o, struct mc_graph **g, char *dataset
 
     if (rc)
         return rc;
-    snprintf(dataset, size, "%s", like.dataset);
+    snprintf(data->name, sizeof data->name, "%s", like.dataset);
     *g = like.graph;
     like.graph = NULL;
     mc_weights_release(&like);
@@ -107,10 +109,8 @@ static int import(const struct options *o, const struct mc_rename *map, struct m
     struct mc_convert_notes notes;
     struct mc_foreign *f = NULL;
     struct mc_graph *g = NULL;
-    char dataset[sizeof w->dataset] = "";
-    int rc = o->like     ? read_like(o, &g, dataset, sizeof dataset, err)
-             : o->groups ? 0
-                         : build(o, &g, dataset, sizeof dataset, err);
+    struct mc_dataset_info data = {0}; /* name, and of --data what normalises */
+    int rc = o->like ? read_like(o, &g, &data, err) : o->groups ? 0 : build(o, &g, &data, err);
 
     if (rc)
         goto out;
@@ -118,11 +118,13 @@ static int import(const struct options *o, const struct mc_rename *map, struct m
                                    : mc_safetensors_open(&f, input(o), err);
     if (!rc && o->groups)
         rc = mc_convert_declare(&g, f, map, o->groups, err);
-    if (rc || (rc = mc_convert_import(w, g, dataset, f, map, &notes, err)))
+    if (rc || (rc = mc_convert_import(w, g, data.name, f, map, &notes, err)))
         goto out;
     mc_history_str(o->cli.history, "from", formats[o->from]);
     mc_history_str(o->cli.history, "net", g->net);
     report_notes(o, f->file, &notes);
+    if (o->data)
+        mc_data_warn(&o->cli, g, data.name, &data, o->data, MC_DATA_MEASURE);
 out:
     mc_foreign_close(f);
     mc_graph_free(g);

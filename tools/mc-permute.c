@@ -7,6 +7,7 @@
 #include "libcommon/base/file.h"
 #include "tools/align/verify.h"
 #include "tools/cli/cli.h"
+#include "tools/load/belongs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -103,6 +104,8 @@ static int verify(struct options *o, const struct mc_weights *w, const struct mc
     mc_progress_end(&progress);
     if (rc)
         goto out;
+    mc_data_warn(&o->cli, w->graph, w->dataset, mc_dataset_get_info(data), o->verify,
+                 MC_DATA_MEASURE);
     printf("images\tchanged\tlargest_difference\tlargest_logit\tloss_difference\n");
     printf("%" PRIu64 "\t%" PRIu64 "\t%.9g\t%.9g\t%.9g\n", v.images, v.changed, v.difference,
            v.logit, v.loss);

@@ -7,6 +7,7 @@
 #include "tools/cli/computed_with.h"
 #include "tools/cli/log.h"
 #include "tools/load/loader.h"
+#include "tools/load/belongs.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -163,6 +164,7 @@ static int run(struct options *o, struct mc_error *err)
         (rc = mc_data_fits(w.graph, mc_dataset_get_info(data), o->data, err)) ||
         (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
+    mc_data_warn(&o->cli, w.graph, w.dataset, mc_dataset_get_info(data), o->data, MC_DATA_MEASURE);
     mc_computed_with_history(o->cli.be, h);
     rc = attack(o, &w, data, err);
 out:

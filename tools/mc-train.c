@@ -89,7 +89,7 @@ static int run(struct options *o, struct mc_error *err)
         (rc = record_network(o, &w, err)))
         goto out;
     if (o->train.train.epochs)
-        rc = mc_train_cli_resolve(&o->train, w.graph, err);
+        rc = mc_train_cli_resolve(&o->train, w.graph, w.dataset, err);
     else
         mc_option_note(&o->cli, &o->train.train.seed, o->cli.history);
     if (rc)

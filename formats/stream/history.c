@@ -241,6 +241,19 @@ int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN])
     return 0;
 }
 
+int mc_history_lacks(const msgpack_object *history, const char *tool, const char *arg)
+{
+    for (uint32_t i = 0; i < history->via.array.size; i++) {
+        const msgpack_object *entry = &history->via.array.ptr[i], *args = mc_get_opt(entry, "args");
+        int found = 0;
+        for (uint32_t k = 0; k < args->via.array.size; k++)
+            found |= mc_is_str(&args->via.array.ptr[k].via.array.ptr[0], arg);
+        if (!found && mc_is_str(mc_get_opt(entry, "tool"), tool))
+            return 1;
+    }
+    return 0;
+}
+
 int mc_history_check(const msgpack_object *list, struct mc_error *err)
 {
     int rc = 0;

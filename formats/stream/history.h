@@ -30,6 +30,8 @@ void mc_history_input(struct mc_history *h, struct mc_reader *r);
  * "" where the history does not say. */
 int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN]);
 void mc_history_set_pair(struct mc_history *h, const char *a, const char *b);
+/* Whether a run of the tool in a stream's history lacks the argument. */
+int mc_history_lacks(const msgpack_object *history, const char *tool, const char *arg);
 /* --no-history: nothing of the above is written but the input ids. */
 void mc_history_hide(struct mc_history *h);
 

@@ -5,6 +5,7 @@
 
 #include "tools/cli/memory.h"
 #include "tools/load/loader.h"
+#include "tools/load/belongs.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -40,7 +41,8 @@ static const struct mc_option rows[] = {
     {"bn-samples", 0, MC_OPT_U64, AT(sweep.bn.samples), .arg = "N", .min = 1, .max = INT32_MAX, .def = "10000", .group = 20,
      .needs = {"bn-data"}, .help = "first N images of --bn-data"},
     {"bn-plain", 0, MC_OPT_FLAG, AT(bn_plain), .group = 20, .needs = {"bn-data"},
-     .help = "re-estimate on images as they are, not augmented"},
+     .help = "re-estimate on images as they are, not augmented: other statistics than those of a training on augmented "
+     "images, at which a network may lose several points"},
     MC_OPTION_ATTACK(AT(attack), 25, "measure adversarial examples too, made at each point under its statistics: "
                      "columns NAME.robust.loss, NAME.robust.accuracy; eps and step are those of the first --data",
                      .flags = MC_OPT_IDENTITY),
@@ -200,6 +202,29 @@ static void release_found(struct mc_batched_data *d)
     d->out = d->robust = (struct mc_eval_found){0};
 }
 
+/* Warnings about data that are not the network's. */
+static int compare_data(struct mc_eval_cli *e, struct mc_error *err)
+{
+    struct mc_batched *s = &e->sweep;
+    const struct mc_graph *g = s->span->graph;
+
+    if (!e->dataset)
+        return 0;
+    for (size_t i = 0; i < s->n_data; i++)
+        mc_data_warn(e->cli, g, e->dataset, mc_dataset_get_info(s->data[i].reader), s->data[i].path,
+                     MC_DATA_MEASURE);
+    if (!s->bn.path || !g->S)
+        return 0;
+    int rc = s->bn.reader ? 0 : mc_dataset_open(&s->bn.reader, s->bn.path, err);
+    if (rc)
+        return rc;
+    const struct mc_dataset_info *info = mc_dataset_get_info(s->bn.reader);
+    mc_data_warn(e->cli, g, e->dataset, info, s->bn.path, MC_DATA_TRAIN);
+    if (e->bn_plain)
+        mc_data_warn_plain(e->cli, e->history, info);
+    return 0;
+}
+
 /* The data sets, open, and room for what is measured on them. */
 static int prepare_data(struct mc_eval_cli *e, struct mc_error *err)
 {
@@ -219,7 +244,7 @@ static int prepare_data(struct mc_eval_cli *e, struct mc_error *err)
         d->samples = e->full ? 0 : training ? e->samples : e->test_samples;
         d->samples_exact = !training || mc_option_given(e->cli, &e->samples);
     }
-    return 0;
+    return compare_data(e, err);
 }
 
 /* What a checkpoint must share of the options: those of statistics where they decide something. */
@@ -261,8 +286,9 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span, struc
         rc = mc_batched_run(s, err);
         mc_progress_end(&e->progress);
     }
-    rc = rc ? rc : mc_report_check(&e->report, err);
-    if (!rc)
+    if (!rc && e->report.n_at)
+        rc = mc_report_check(&e->report, err);
+    if (!rc && !mc_report_check(&e->report, NULL))
         tell_subsets(e);
     return rc;
 }

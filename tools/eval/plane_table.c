@@ -89,6 +89,7 @@ int mc_plane_cli_networks(struct mc_plane_cli *p, struct mc_reader *first, FILE 
                           w[i].id);
     }
     s.span.graph = w[0].graph;
+    p->eval->dataset = w[0].dataset;
     if (!rc)
         rc = measure(p, &s, f, err);
     for (size_t i = 0; i < 3; i++)
@@ -113,6 +114,7 @@ int mc_plane_cli_curve(struct mc_plane_cli *p, struct mc_reader *r, FILE *f, str
     }
     for (size_t i = 0; i < 3; i++)
         mc_curve_coefs(c.kind, c.n_points, at[i], three + i * c.n_points);
+    p->eval->dataset = c.dataset;
     s.span.graph = c.graph;
     s.span.k = c.n_points;
     s.span.vectors = (const float *const *)c.points;
