@@ -73,8 +73,10 @@ static void on_signal(int sig)
 
 void mc_stream_catch_signals(void)
 {
-    static const int deadly[] = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT, SIGPIPE,
-                                 SIGXCPU, SIGABRT, SIGBUS, SIGFPE,  SIGILL};
+    /* all that ends a process and can be caught except SIGSEGV (tools/cli/thrown.c) */
+    static const int deadly[] = {SIGINT,  SIGTERM,   SIGHUP, SIGQUIT,   SIGPIPE, SIGXCPU, SIGABRT,
+                                 SIGBUS,  SIGFPE,    SIGILL, SIGUSR1,   SIGUSR2, SIGALRM, SIGPROF,
+                                 SIGPOLL, SIGVTALRM, SIGPWR, SIGSTKFLT, SIGSYS,  SIGTRAP};
     struct sigaction now, old;
 
     memset(&now, 0, sizeof now);
@@ -84,6 +86,9 @@ void mc_stream_catch_signals(void)
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         if (!sigaction(deadly[i], NULL, &old) && old.sa_handler == SIG_DFL)
             sigaction(deadly[i], &now, NULL);
+    for (int sig = SIGRTMIN; sig <= SIGRTMAX; sig++)
+        if (!sigaction(sig, NULL, &old) && old.sa_handler == SIG_DFL)
+            sigaction(sig, &now, NULL);
     /* a file size limit is an error of write(), not a death that leaves temporaries */
     signal(SIGXFSZ, SIG_IGN);
     /* libgomp exits by itself where it has no memory; without room for this, its end alone leaves a

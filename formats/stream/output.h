@@ -40,8 +40,8 @@ MC_USE_RESULT int mc_output_resolve(const char *path, char target[PATH_MAX], int
 /* The path, or "stdout". */
 const char *mc_output_name(const struct mc_output *o);
 
-/* Install handlers that remove the temporaries on SIGINT, SIGTERM, SIGHUP and the like, and then
- * die of the signal; exit() removes them too, as libraries call it. Programs call it once, first
+/* Install handlers that remove the temporaries on every signal that ends a process and can be
+ * caught, and then die of it; exit() removes them too, as libraries call it. Programs call it once, first
  * thing. */
 void mc_stream_catch_signals(void);
 /* What these do; safe in a signal handler, and in any thread. */

@@ -15,7 +15,7 @@ with open("pipe", "wb", 0) as f:
         f.write(z.compress(raw) + z.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK))
     time.sleep(60)
 E2
-for signal in TERM INT HUP KILL; do
+for signal in TERM INT HUP USR1 USR2 ALRM XCPU PROF VTALRM IO PWR STKFLT SYS TRAP RTMIN RTMAX KILL; do
     /usr/bin/python3 feed.py "$data" &
     feeder=$!
     # a shell starts its background jobs with SIGINT ignored, and what is ignored stays so
