@@ -4,7 +4,7 @@
 # Alignment as one pipe: the second network with its units reordered to match the first one's. Each stage
 # can be swapped or set for an ablation; see the usage below.
 set -u
-. "$(dirname "$(readlink -f "$0")")/locale.sh" || exit 1
+. "$(dirname "$(readlink -f "$0")")/prologue.sh" || exit 1
 
 usage() {
     cat <<'END'
@@ -68,7 +68,6 @@ a=${operands[0]} b=${operands[1]}
 here=$(cd "$(dirname "$0")" && pwd)
 command -v mc-acts >/dev/null || PATH=$here/../build/bin:$here/../../bin:$PATH
 
-export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # stages share the cores
 
 acts=(--data "$data" --at "${AT:-post}" ${SAMPLES:+--samples "$SAMPLES"}
     ${THREADS:+--threads "$THREADS"} ${DEVICE:+--device "$DEVICE"}

@@ -62,14 +62,12 @@ include $(here)names.mk
 built := $(abspath $(firstword $(wildcard $(here)../build/bin/mc-data $(here)../../bin/mc-data)))
 BIN          ?= $(built:%/mc-data=%)# where the programs are
 export PATH := $(if $(BIN),$(BIN):)$(PATH)
-# idle threads sleep instead of spinning: several times faster where jobs share the cores
-export OMP_WAIT_POLICY ?= passive
 
 # ---- what was asked for ----------------------------------------------------------------------------
 # a misspelt setting on the command line would go unheard
 known := DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES TEST_IMAGES NET SEEDS PAIRS EPOCHS \
          CURVE_EPOCHS LR CURVE_LR BATCH CURVE_BATCH SCHEDULE CURVE_SCHEDULE TRAIN_FLAGS ALIGN_IMAGES ACTS_FLAGS CORR_FLAGS \
-         HUNGARIAN_FLAGS CURVE_FLAGS POINTS EVAL_FLAGS MESSAGES THREADS DEVICE PRECISION OUT FROM RUN RUN_LIGHT RATES BIN OMP_WAIT_POLICY \
+         HUNGARIAN_FLAGS CURVE_FLAGS POINTS EVAL_FLAGS MESSAGES THREADS DEVICE PRECISION OUT FROM RUN RUN_LIGHT RATES BIN \
          $(settings)
 $(foreach name,$(filter-out $(known) -% Q V BUILD MAKE%,$(given)), \
     $(error there is no setting '$(name)' (there are: $(known))))

@@ -11,8 +11,8 @@ case ${1:-} in
     ;;
 esac
 # make's names may hold no blank, so the graph is called from the tree, by a path within it
+. "$(dirname "$0")/prologue.sh"
 cd "$(dirname "$0")/.."
-. pipelines/locale.sh
 out=${1:-demo-out}
 # settings of the build (make demo NVCC=) are none of the graph's, and its job slots do not come this far
 MAKEFLAGS=${MAKEFLAGS-}

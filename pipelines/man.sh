@@ -11,7 +11,7 @@ case $#-${1-} in
     exit 2
     ;;
 esac
-. "$(dirname "$0")/locale.sh"
+. "$(dirname "$0")/prologue.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 shown=$work/$(basename "$1")

@@ -5,7 +5,7 @@
 
 # of recipes and of $(shell), which make 4.3 hands no exported variable; with make -e too
 override SHELL := /usr/bin/env
-.SHELLFLAGS := $(lastword $(file <$(here)locale.sh)) /bin/sh -c
+.SHELLFLAGS := -u CDPATH -u POSIXLY_CORRECT $(lastword $(file <$(here)prologue.sh)) /bin/sh -c
 
 empty :=
 blank := $(empty) $(empty)

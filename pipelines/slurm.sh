@@ -4,7 +4,7 @@
 # A make graph on a Slurm cluster: the data, then an array of the networks, then an array of the pairs, a task each with
 # make inside, then what is of all pairs. Each waits for the one before to have gone well.
 set -u
-. "$(dirname "$(readlink -f "$0")")/locale.sh" || exit 1
+. "$(dirname "$(readlink -f "$0")")/prologue.sh" || exit 1
 
 usage() {
     cat <<'END'

@@ -3,7 +3,7 @@
 #
 # The paper's tables 1 and 2 from the folders that connect.mk, and pam.mk, made; see the usage below.
 set -eu
-. "$(dirname "$(readlink -f "$0")")/locale.sh" || exit 1
+. "$(dirname "$(readlink -f "$0")")/prologue.sh" || exit 1
 
 usage() {
     cat <<'END'

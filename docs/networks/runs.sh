@@ -34,6 +34,7 @@ esac
     usage >&2
     exit 2
 }
+. "$(dirname "$0")/../../pipelines/prologue.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$1 cifar10=$2 cifar100=$3
 shift 3

@@ -5,6 +5,7 @@
 # activation in PyTorch, in turn; seconds and peak memory, as a TSV table with ratios. Images are synthetic,
 # or those of the data set in $DATA.
 set -eu
+. "$(dirname "$0")/../../pipelines/prologue.sh" || exit 2
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

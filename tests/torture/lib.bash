@@ -28,7 +28,7 @@ export MC_ROOT MC_BUILD MC_UNDER=${MC_UNDER:-} MC_FIXTURES=$work/fixtures TMP=$w
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$MC_ROOT/tests/cli/lib:$MC_ROOT/formats/python
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} PATH=$MC_BUILD/bin:$PATH
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-. "$MC_ROOT/pipelines/locale.sh"
+. "$MC_ROOT/pipelines/prologue.sh"
 . "$MC_ROOT/tests/cli/lib/lib.bash"
 mkdir "$TMP" "$MC_FIXTURES"
 trap 'rm -rf "$work"' EXIT

@@ -273,6 +273,7 @@ void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int ar
     mc_stream_catch_signals();
     mc_catch_thrown(mc_tell);
     cli->operands = calloc(MC_MAX_OPERANDS, sizeof *cli->operands);
+    unsetenv("POSIXLY_CORRECT"); /* options may follow operands, whatever getopt is asked */
     error_t e = cli->operands
                     ? argp_parse(&argp, argc, argv, ARGP_NO_HELP | ARGP_NO_ERRS, NULL, cli)
                     : ENOMEM;
