@@ -40,7 +40,7 @@ static void parse_shard(const char *option, const char *arg, void *value)
     if (!slash || (size_t)(slash - arg) >= sizeof first)
         mc_cli_usage("%s: '%s' is not of the form I/N, such as 1/4", option, arg);
     memcpy(first, arg, (size_t)(slash - arg));
-    c->shards = (uint32_t)mc_parse_u64(option, slash + 1, 1, 1000000);
+    c->shards = (uint32_t)mc_parse_u64(option, slash + 1, 1, MC_MAX_SHARDS);
     c->shard = (uint32_t)mc_parse_u64(option, first, 1, c->shards) - 1;
 }
 

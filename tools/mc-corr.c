@@ -64,6 +64,14 @@ static void check_options(struct options *o)
 /* ---- input ------------------------------------------------------------------------------------
  */
 
+/* The moments are at fault: name their file if they have one file. */
+static int of_input(int rc, const struct options *o, struct mc_error *err)
+{
+    if (rc != MC_EINPUT || o->cli.n_operands != 1)
+        return rc;
+    return mc_fail_in(rc, err, "%s", mc_file_called(o->cli.operands[0]));
+}
+
 /* first: a's activations, opened to see what they are; closed here. */
 static int read_raw(struct mc_moments *m, struct mc_reader *first, struct options *o,
                     struct mc_error *err)
@@ -109,23 +117,11 @@ static int read_input(struct mc_moments *m, struct options *o, struct mc_error *
         if ((rc = mc_moments_add_stream(m, r, !i, o->cli.history, err)))
             return rc;
     }
-    size_t missing = mc_moments_missing(m);
-    if (missing)
-        rc = mc_fail(err, MC_EINPUT, "%zu of the %u shards of the moments are missing", missing,
-                     m->shards);
-    return rc;
+    return of_input(mc_moments_expect_whole(m, err), o, err);
 }
 
 /* ---- output -----------------------------------------------------------------------------------
  */
-
-/* What is wrong with sums is told with their file, where they are of one. */
-static int of_input(int rc, const struct options *o, struct mc_error *err)
-{
-    if (rc != MC_EINPUT || o->cli.n_operands != 1)
-        return rc;
-    return mc_fail_in(rc, err, "%s", mc_file_called(o->cli.operands[0]));
-}
 
 static void print_rows(const struct mc_signature *rows, size_t n, int permuted, FILE *f)
 {

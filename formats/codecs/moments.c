@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define MAX_IMAGES ((uint64_t)1 << 40)
+#define VERSION 2
 
 #define N_PARTS 5
 static const char *const parts[N_PARTS] = {"sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"};
@@ -36,7 +37,7 @@ int mc_moments_begin(struct mc_moments *out, const struct mc_taps *taps, struct 
     int rc = 0;
 
     memset(out, 0, sizeof *out);
-    out->shards = 1;
+    out->cut.shards = 1;
     for (size_t i = 0; i < taps->n_taps; i++)
         if (taps->taps[i].count > MC_MAX_MATCHED)
             return mc_fail(err, MC_EINPUT, "tap %s: %zu units, and at most %d can be matched",
@@ -76,6 +77,14 @@ void mc_moments_release(struct mc_moments *m)
     memset(m, 0, sizeof *m);
 }
 
+uint64_t mc_cut_before(const struct mc_cut *c, uint32_t shard)
+{
+    const uint64_t n = (c->total + c->batch - 1) / c->batch;
+    const uint64_t batches = n / c->shards * shard + n % c->shards * shard / c->shards;
+
+    return batches < n ? batches * c->batch : c->total;
+}
+
 static int counted(const struct mc_moments *m, uint32_t shard)
 {
     if (m->shard == shard)
@@ -88,8 +97,12 @@ static int counted(const struct mc_moments *m, uint32_t shard)
 
 static const struct mc_key count_keys[] = {
     MC_KEY(struct mc_moments, images, "images", MC_KEY_COUNT, MAX_IMAGES),
-    MC_KEY(struct mc_moments, shards, "shards", MC_KEY_COUNT, MC_MAX_SHARDS),
+    MC_KEY(struct mc_moments, cut.shards, "shards", MC_KEY_COUNT, MC_MAX_SHARDS),
 };
+static const struct mc_key total_key =
+    MC_KEY(struct mc_moments, cut.total, "total", MC_KEY_COUNT, MAX_IMAGES);
+static const struct mc_key batch_key =
+    MC_KEY(struct mc_moments, cut.batch, "batch", MC_KEY_COUNT, MAX_IMAGES);
 static const struct mc_key attack_keys[] = {
     MC_KEY(struct mc_moments, attack, "attack", MC_KEY_TEXT, 0),
     MC_KEY(struct mc_moments, seed, "seed", MC_KEY_COUNT, UINT64_MAX),
@@ -103,13 +116,13 @@ static int unpack_shards(struct mc_moments *m, const msgpack_object *meta, struc
     if (rc)
         return rc;
     size_t n = a->via.array.size;
-    if (n < 1 || n > m->shards)
-        return mc_fail(err, MC_EINPUT, "%zu of %u shards are counted", n, m->shards);
+    if (n < 1 || n > m->cut.shards)
+        return mc_fail(err, MC_EINPUT, "%zu of %u shards are counted", n, m->cut.shards);
     if ((rc = mc_new(&m->merged, n, err)))
         return rc;
     for (size_t i = 0; i < n; i++) {
         const msgpack_object *o = &a->via.array.ptr[i];
-        if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER || o->via.u64 >= m->shards ||
+        if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER || o->via.u64 >= m->cut.shards ||
             (i && o->via.u64 <= a->via.array.ptr[i - 1].via.u64))
             return mc_fail(err, MC_EINPUT, "\"counted\" is no ascending list of shards");
         if (i)
@@ -118,6 +131,52 @@ static int unpack_shards(struct mc_moments *m, const msgpack_object *meta, struc
             m->shard = (uint32_t)o->via.u64;
     }
     m->n_merged = n - 1;
+    return 0;
+}
+
+/* Images of the shards that are counted, by the cut. */
+static uint64_t images_of_shards(const struct mc_moments *m)
+{
+    uint64_t images = 0;
+
+    if (m->cut.shards == 1)
+        return m->cut.total;
+    for (size_t i = 0; i <= m->n_merged; i++) {
+        const uint32_t s = i ? m->merged[i - 1] : m->shard;
+        images += mc_cut_before(&m->cut, s + 1) - mc_cut_before(&m->cut, s);
+    }
+    return images;
+}
+
+static int unpack_cut(struct mc_moments *m, const struct mc_reader *r, struct mc_error *err)
+{
+    const msgpack_object *meta = mc_reader_meta(r), *history = mc_reader_history(r);
+    uint64_t version = 1;
+    int rc = unpack_shards(m, meta, err);
+
+    if (rc)
+        return rc;
+    if (!mc_get_opt(meta, "version")) {
+        m->cut.total = mc_history_count(history, "mc-acts", "samples");
+        m->cut.batch = mc_history_count(history, "mc-acts", "batch");
+        return 0;
+    }
+    if ((rc = mc_get_u64(meta, "version", UINT32_MAX, &version, err)))
+        return rc;
+    if (version != VERSION)
+        return mc_fail(err, MC_EINPUT, "moments of version %llu (this program reads 1 and %d)",
+                       (unsigned long long)version, VERSION);
+    if ((rc = mc_keys_unpack(meta, &total_key, 1, m, err)))
+        return rc;
+    if (m->cut.shards > 1 && (rc = mc_keys_unpack(meta, &batch_key, 1, m, err)))
+        return rc;
+    if (!m->cut.total || (m->cut.shards > 1 && !m->cut.batch))
+        return mc_fail(err, MC_EINPUT, "\"total\" and \"batch\" must be at least 1");
+    const uint64_t images = images_of_shards(m);
+    if (m->images != images)
+        return mc_fail(err, MC_EINPUT, "\"images\" is %llu (%llu of %llu are in these shards)",
+                       (unsigned long long)m->images, (unsigned long long)images,
+                       (unsigned long long)m->cut.total);
     return 0;
 }
 
@@ -172,8 +231,7 @@ int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_histo
     if (rc)
         return rc;
     if ((rc = mc_taps_unpack(&out->taps, meta, err)) ||
-        (rc = mc_keys_unpack(meta, count_keys, 2, out, err)) ||
-        (rc = unpack_shards(out, meta, err)) ||
+        (rc = mc_keys_unpack(meta, count_keys, 2, out, err)) || (rc = unpack_cut(out, r, err)) ||
         (mc_get_opt(meta, "attack") && (rc = mc_keys_unpack(meta, attack_keys, 2, out, err))) ||
         (rc = unpack_precision(out, meta, err))) {
         mc_fail_in(rc, err, "%s", mc_reader_name(r));
@@ -200,16 +258,23 @@ int mc_moments_write(const struct mc_moments *m, const char *path, const struct 
                      struct mc_error *err)
 {
     const int precise = m->precision != MC_PRECISION_F32;
+    const size_t of_cut = !m->cut.total ? 0 : m->cut.shards > 1 ? 3 : 2;
     struct mc_layout l = {0};
 
     sums_layout(&l, m);
-    mc_layout_meta(&l, "moments", 6u + (*m->attack ? 2 : 0) + (precise ? 1 : 0));
+    mc_layout_meta(&l, "moments", 6u + of_cut + (*m->attack ? 2 : 0) + (precise ? 1 : 0));
+    if (of_cut)
+        mc_put_u64(&l.meta, "version", VERSION);
     mc_taps_pack(&m->taps, &l.meta);
     mc_keys_pack(&l.meta, count_keys, 2, m);
     mc_put_array(&l.meta, "counted", 1 + m->n_merged);
-    for (uint32_t s = 0; s < m->shards; s++)
+    for (uint32_t s = 0; s < m->cut.shards; s++)
         if (counted(m, s))
             mc_pack_u64(&l.meta, s);
+    if (of_cut)
+        mc_keys_pack(&l.meta, &total_key, 1, m);
+    if (of_cut > 2)
+        mc_keys_pack(&l.meta, &batch_key, 1, m);
     if (*m->attack)
         mc_keys_pack(&l.meta, attack_keys, 2, m);
     if (precise)
@@ -241,23 +306,45 @@ static int same_way(const struct mc_moments *a, const struct mc_moments *b, stru
     return 0;
 }
 
+/* Version 1 may not say: 0, which differs from nothing. */
+static int differ(uint64_t a, uint64_t b)
+{
+    return a && b && a != b;
+}
+
+static int same_cut(const struct mc_moments *a, const struct mc_moments *b, struct mc_error *err)
+{
+    const struct mc_cut *x = &a->cut, *y = &b->cut;
+
+    if (x->shards != y->shards)
+        return mc_fail(err, MC_EINPUT, "a shard of %u and a shard of %u", x->shards, y->shards);
+    if (differ(x->total, y->total))
+        return mc_fail(err, MC_EINPUT, "shards of %llu images and of %llu",
+                       (unsigned long long)x->total, (unsigned long long)y->total);
+    if (differ(x->batch, y->batch))
+        return mc_fail(err, MC_EINPUT, "shards cut at batches of %llu images and of %llu",
+                       (unsigned long long)x->batch, (unsigned long long)y->batch);
+    for (uint32_t s = 0; s < x->shards; s++)
+        if (counted(a, s) && counted(b, s))
+            return mc_fail(err, MC_EINPUT, "shard %u of %u comes twice", s + 1, x->shards);
+    return 0;
+}
+
 int mc_moments_add(struct mc_moments *into, const struct mc_moments *m, struct mc_error *err)
 {
     int rc = 0;
 
     if (!mc_taps_same(&into->taps, &m->taps))
         return mc_fail(err, MC_EINPUT, "moments of different architectures or taps");
-    if ((rc = same_inputs(into, m, err)) || (rc = same_way(into, m, err)))
+    if ((rc = same_inputs(into, m, err)) || (rc = same_way(into, m, err)) ||
+        (rc = same_cut(into, m, err)))
         return rc;
-    if (into->shards != m->shards)
-        return mc_fail(err, MC_EINPUT, "a shard of %u and a shard of %u", into->shards, m->shards);
-    for (uint32_t s = 0; s < m->shards; s++)
-        if (counted(into, s) && counted(m, s))
-            return mc_fail(err, MC_EINPUT, "shard %u of %u comes twice", s + 1, m->shards);
     uint32_t *merged =
         realloc(into->merged, (into->n_merged + 1 + m->n_merged) * sizeof *into->merged);
     if (!merged)
         return mc_no_memory(err);
+    if (!into->cut.total)
+        into->cut = m->cut;
     into->merged = merged;
     into->merged[into->n_merged++] = m->shard;
     for (size_t i = 0; i < m->n_merged; i++)
@@ -272,7 +359,33 @@ int mc_moments_add(struct mc_moments *into, const struct mc_moments *m, struct m
     return 0;
 }
 
-size_t mc_moments_missing(const struct mc_moments *m)
+/* "2, 5, 6" of the shards that are missing, or their beginning. */
+static void list_missing(char *text, size_t size, const struct mc_moments *m)
 {
-    return m->shards - 1 - m->n_merged;
+    size_t used = 0;
+
+    *text = 0;
+    for (uint32_t s = 0; s < m->cut.shards; s++)
+        if (!counted(m, s)) {
+            const int full = used + 16 > size;
+            used += (size_t)snprintf(text + used, size - used, full ? ", ..." : "%s%u",
+                                     used ? ", " : "", s + 1);
+            if (full)
+                return;
+        }
+}
+
+int mc_moments_expect_whole(const struct mc_moments *m, struct mc_error *err)
+{
+    const size_t missing = m->cut.shards - 1 - m->n_merged;
+    char text[96];
+
+    list_missing(text, sizeof text, m);
+    if (missing)
+        return mc_fail(err, MC_EINPUT, "shard%s %s of %u %s missing", missing > 1 ? "s" : "", text,
+                       m->cut.shards, missing > 1 ? "are" : "is");
+    if (m->cut.total && m->images != m->cut.total)
+        return mc_fail(err, MC_EINPUT, "the shards have %llu images, not %llu",
+                       (unsigned long long)m->images, (unsigned long long)m->cut.total);
+    return 0;
 }

@@ -4,9 +4,10 @@
  * tap. They add: shards of the data counted apart merge to what one run would have counted.
  * formats/codecs/moments.md is the specification.
  *
- * meta: at ("post" or "pre"), images, shards, counted: [shard, ...], groups: [{name, size}],
- * taps: [{name, group, start, count, samples}], attack and seed (of attacked images only),
- * precision (where it is not f32). Tensors, float64, for tap i (named as the tap): "i/NAME/sum_a"
+ * meta: version (2), at ("post" or "pre"), images, shards, counted: [shard, ...], total, batch (of
+ * shards only), groups: [{name, size}], taps: [{name, group, start, count, samples}], attack and
+ * seed (of attacked images only), precision (where it is not f32). Version 1 has no version, total
+ * and batch. Tensors, float64, for tap i (named as the tap): "i/NAME/sum_a"
  * (K), "sum_b", "sumsq_a", "sumsq_b", "cross" (K,K); rows of cross are a's units. A tap sees
  * channels [start, start + count) of its group; samples = images * H * W. Of groups that lie alike
  * in the units of another, taps are of the one in unit 0, and see the channels of all, unit by
@@ -22,11 +23,21 @@
 
 #define MC_MAX_SHARDS 65536
 
+/* How the images are cut into shards, at whole batches: shard s has batches [s*n/shards,
+ * (s+1)*n/shards) of n. */
+struct mc_cut {
+    uint64_t total, batch;
+    uint32_t shards; /* 1 .. MC_MAX_SHARDS */
+};
+/* Images before a shard, counted from 0; before shard `shards`: all. */
+uint64_t mc_cut_before(const struct mc_cut *c, uint32_t shard);
+
 struct mc_moments {
     struct mc_taps taps;
     uint64_t images;
-    uint32_t shard, shards; /* 0 of 1: everything */
-    uint32_t *merged;       /* (n_merged) shards added beside that one, or NULL */
+    struct mc_cut cut; /* version 1: by the history, 0 where it does not say */
+    uint32_t shard;    /* 0 of 1: everything */
+    uint32_t *merged;  /* (n_merged) shards added beside that one, or NULL */
     size_t n_merged;
     char attack[MC_NAME_MAX];    /* as --attack takes it; "": clean images */
     uint64_t seed;               /* of its random starts */
@@ -54,12 +65,12 @@ MC_USE_RESULT int mc_moments_read(struct mc_moments *out, struct mc_reader *r, s
                                   struct mc_error *err);
 MC_USE_RESULT int mc_moments_write(const struct mc_moments *m, const char *path,
                                    const struct mc_history *h, struct mc_error *err);
-/* into += m. MC_EINPUT when they are about different networks, taps, attacks or precisions, or the
- * same shard twice (which the message counts from 1, as users do). */
+/* into += m. MC_EINPUT when they are about different networks, taps, attacks, precisions or cuts,
+ * or the same shard twice (which the message counts from 1, as users do). */
 MC_USE_RESULT int mc_moments_add(struct mc_moments *into, const struct mc_moments *m,
                                  struct mc_error *err);
-/* Shards that have not been added yet: 0 when all the data has been counted. */
-size_t mc_moments_missing(const struct mc_moments *m);
+/* All shards have been added, or MC_EINPUT names those that are missing. */
+MC_USE_RESULT int mc_moments_expect_whole(const struct mc_moments *m, struct mc_error *err);
 void mc_moments_release(struct mc_moments *m);
 
 #endif

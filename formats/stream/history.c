@@ -204,21 +204,39 @@ void mc_history_set_pair(struct mc_history *h, const char *a, const char *b)
     mc_history_str(h, "b", b);
 }
 
-/* A checked entry's argument of this name, if it is as long as a content id. */
-static int get_id(const msgpack_object *entry, const char *name, char id[MC_ID_LEN])
+/* A checked entry's argument of this name, or NULL. */
+static const msgpack_object *find_arg(const msgpack_object *entry, const char *name)
 {
     const msgpack_object *args = mc_get_opt(entry, "args");
 
     for (uint32_t i = 0; i < args->via.array.size; i++) {
         const msgpack_object *pair = args->via.array.ptr[i].via.array.ptr;
-        if (!mc_is_str(&pair[0], name) || pair[1].type != MSGPACK_OBJECT_STR ||
-            pair[1].via.str.size != MC_ID_LEN - 1)
-            continue;
-        memcpy(id, pair[1].via.str.ptr, MC_ID_LEN - 1);
-        id[MC_ID_LEN - 1] = 0;
-        return 1;
+        if (mc_is_str(&pair[0], name))
+            return &pair[1];
     }
-    return 0;
+    return NULL;
+}
+
+/* The argument if it is as long as a content id. */
+static int get_id(const msgpack_object *entry, const char *name, char id[MC_ID_LEN])
+{
+    const msgpack_object *o = find_arg(entry, name);
+
+    if (!o || o->type != MSGPACK_OBJECT_STR || o->via.str.size != MC_ID_LEN - 1)
+        return 0;
+    memcpy(id, o->via.str.ptr, MC_ID_LEN - 1);
+    id[MC_ID_LEN - 1] = 0;
+    return 1;
+}
+
+uint64_t mc_history_count(const msgpack_object *history, const char *tool, const char *name)
+{
+    const size_t n = history->via.array.size;
+    const msgpack_object *e = n ? &history->via.array.ptr[n - 1] : NULL;
+    const msgpack_object *o =
+        e && mc_is_str(mc_get_opt(e, "tool"), tool) ? find_arg(e, name) : NULL;
+
+    return o && o->type == MSGPACK_OBJECT_POSITIVE_INTEGER ? o->via.u64 : 0;
 }
 
 int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN])

@@ -85,9 +85,9 @@ int mc_bound_check(const struct mc_bound *b, const struct mc_moments *m,
             "are moments of post-activations, not of pre-activations (mc-acts --at pre)");
     if (!mc_taps_same(&m->taps, &b->pre))
         return mc_fail(err, MC_EINPUT, "are moments of another architecture than the networks'");
-    if (mc_moments_missing(m))
-        return mc_fail(err, MC_EINPUT, "%zu of the %u shards of the moments are missing",
-                       mc_moments_missing(m), m->shards);
+    int rc = mc_moments_expect_whole(m, err);
+    if (rc)
+        return rc;
     if (*m->attack)
         return mc_fail(err, MC_EINPUT,
                        "are moments of attacked images, which differ for the two networks");

@@ -41,21 +41,16 @@ size_t mc_collect_batch(const struct mc_graph *g, int attacked)
     return batch;
 }
 
-/* Images before a shard. */
-static uint64_t images_before(const struct mc_collect_opts *o, uint32_t shard)
+static struct mc_cut cut_of(const struct mc_collect_opts *o)
 {
-    const uint64_t n = (o->pass.samples + o->pass.batch - 1) / o->pass.batch;
-    const uint64_t batches = n / o->shards * shard + n % o->shards * shard / o->shards;
-
-    return batches * o->pass.batch;
+    return (struct mc_cut){o->pass.samples, o->pass.batch, o->shards};
 }
 
 uint64_t mc_collect_images(const struct mc_collect_opts *o)
 {
-    const uint64_t from = images_before(o, o->shard), to = images_before(o, o->shard + 1);
-    const uint64_t n = o->pass.samples;
+    const struct mc_cut c = cut_of(o);
 
-    return (to < n ? to : n) - (from < n ? from : n);
+    return mc_cut_before(&c, o->shard + 1) - mc_cut_before(&c, o->shard);
 }
 
 static int open_collector(struct collector *v, const struct mc_weights *const *nets, size_t n_nets,
@@ -119,7 +114,7 @@ static int fetch_moments(struct mc_moments *out, const struct collector *v, stru
 
     out->images = mc_collect_images(v->o);
     out->shard = v->o->shard;
-    out->shards = v->o->shards;
+    out->cut = cut_of(v->o);
     out->precision = v->o->precision;
     if (v->o->pass.attack) {
         mc_attack_text(v->o->pass.attack, out->attack);
@@ -146,6 +141,7 @@ int mc_collect_moments(struct mc_moments *out, const struct mc_weights *a,
                        struct mc_error *err)
 {
     const struct mc_weights *nets[2] = {a, b};
+    const struct mc_cut c = cut_of(o);
     struct collector v;
     struct mc_buf **acc = NULL;
     size_t n = 0;
@@ -163,8 +159,8 @@ int mc_collect_moments(struct mc_moments *out, const struct mc_weights *a,
         mc_bufs_add(&v.loader.bufs, &acc[i], NULL, bytes, err);
         rc = v.loader.bufs.rc;
     }
-    v.loader.from = images_before(o, o->shard);
-    v.loader.to = images_before(o, o->shard + 1);
+    v.loader.from = mc_cut_before(&c, o->shard);
+    v.loader.to = mc_cut_before(&c, o->shard + 1);
     while (!rc && !(rc = next_batch(&v, &n, err)) && n)
         for (size_t i = 0; i < v.n_taps; i++)
             o->pass.be->moments(v.models[0].plan, v.models[1].plan, i, acc[i]);

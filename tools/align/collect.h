@@ -14,10 +14,9 @@ struct mc_collect_opts {
     /* samples: not 0; batch: mc_collect_batch() unless there is a reason. With an attack each
      * network sees its own adversarial examples, made under its own statistics. */
     struct mc_loader_options pass;
-    int at_pre; /* observe the ReLUs' inputs */
-    /* Batches are dealt to shards in contiguous runs: shard s has batches [s*n/shards,
-     * (s+1)*n/shards), so that all shards added in order add the batches as one run does. */
-    uint32_t shard, shards;
+    int at_pre;             /* observe the ReLUs' inputs */
+    uint32_t shard, shards; /* a shard of struct mc_cut, so that all shards added in order add the
+                               batches as one run does */
     enum mc_precision precision; /* the backend's, for the moments to tell */
 };
 

@@ -97,7 +97,6 @@ int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_re
             progress(arg, done);
     }
     out->images = mc_activations_images(a);
-    out->shard = 0;
-    out->shards = 1;
+    out->cut.total = out->images;
     return same_data(sa, sb, err);
 }

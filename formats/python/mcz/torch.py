@@ -169,7 +169,7 @@ def _units(x, size, axis, path):
 
 
 def moments(a, b, loader, groups, path="-", at=None, stage="post"):
-    """Writes the moments stream (formats/codecs/moments.md) of two networks' joint activations on what the loader
+    """Writes the moments stream (formats/codecs/moments.md, version 2) of two networks' joint activations on what the loader
     yields: batches that the network takes, or lists whose first is one, or dictionaries of its arguments. at: {group:
     modules} where groups does not say it. stage: "pre" where what is seen is not behind the ReLU. Its content id."""
     rows, sizes = _groups.rows(groups, {k: v.shape for k, v in _state(a).items()})
@@ -215,9 +215,9 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post"):
             n.train(t)
     need(images, "the loader yields no images")
     nested = {g: {"within": names.index(up), "unit": unit} for g, (up, unit) in lies.items()}
-    meta = {"at": stage, "groups": [{"name": g, "size": sizes[g], **nested.get(g, {})} for g in names],
+    meta = {"version": 2, "at": stage, "groups": [{"name": g, "size": sizes[g], **nested.get(g, {})} for g in names],
             "taps": [{"name": p, "group": names.index(g), "start": 0, "count": units[g], "samples": n}
-                     for (g, p), n in zip(taps, samples)], "images": images, "shards": 1, "counted": [0]}
+                     for (g, p), n in zip(taps, samples)], "images": images, "shards": 1, "counted": [0], "total": images}
     tensors = {"%d/%s/%s" % (i, p, part): sums[i][part] for i, (_, p) in enumerate(taps) for part in mcz.kinds.PARTS}
     ids = [_id(n) for n in nets]
     return mcz.write(path, "moments", meta, tensors, inputs=ids + [data.hexdigest()],

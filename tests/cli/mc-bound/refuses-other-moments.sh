@@ -15,7 +15,7 @@ acts --at pre n3.mcz n3.mcz -o other.mcz
 refuses 'are moments of another first network' first.mcz
 refuses 'are moments of another second network' second.mcz
 refuses 'are moments of post-activations, not of pre-activations (mc-acts --at pre)' post.mcz
-refuses '1 of the 2 shards of the moments are missing' shard.mcz
+refuses 'shard 2 of 2 is missing' shard.mcz
 refuses 'are moments of attacked images, which differ for the two networks' attacked.mcz
 refuses "are moments of another architecture than the networks'" other.mcz
 refuses 'is a dataset stream, not moments' d.mcz

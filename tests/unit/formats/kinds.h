@@ -188,6 +188,21 @@ static inline int read_permutation(const char *path, struct mc_error *err)
     return rc;
 }
 
+/* The sums of 8 samples of 3 units of two networks. */
+static inline void put_sums(double *sums)
+{
+    for (size_t n = 0; n < 8; n++)
+        for (size_t i = 0; i < 3; i++) {
+            const double x = (double)nth(3 * n + i), y = (double)nth(90 + 3 * n + i);
+            sums[i] += x;
+            sums[3 + i] += y;
+            sums[6 + i] += x * x;
+            sums[9 + i] += y * y;
+            for (size_t j = 0; j < 3; j++)
+                sums[12 + 3 * i + j] += x * (double)nth(90 + 3 * n + j);
+        }
+}
+
 static inline int make_moments(const char *path, const struct mc_history *h, struct mc_error *err)
 {
     struct mc_taps taps = tiny_taps();
@@ -195,10 +210,8 @@ static inline int make_moments(const char *path, const struct mc_history *h, str
     int rc = mc_moments_init(&m, &taps, err);
 
     if (!rc) {
-        m.images = 2;
-        m.shards = 1;
-        for (size_t i = 0; i < 21; i++)
-            m.sums[0][i] = nth(i) + 3;
+        m.images = m.cut.total = 2;
+        put_sums(m.sums[0]);
         rc = mc_moments_write(&m, path, h, err);
     }
     mc_moments_release(&m);

@@ -208,22 +208,40 @@ TEST(matrices_and_permutations_come_back)
     mc_perm_release(&p);
 }
 
-/* Shards in any order and grouping add to the same, once each. */
-TEST(moments_add)
+/* Three shards of 5 images in batches of 2; of a tap of 4 samples an image. */
+static void make_shards(struct mc_moments part[3])
 {
     struct mc_taps taps = tiny_taps();
-    struct mc_moments part[3], sum;
-    struct mc_reader *r = NULL;
 
     for (uint32_t s = 0; s < 3; s++) {
         must(mc_moments_init(&part[s], &taps, &why));
         part[s].shard = s;
-        part[s].shards = 3;
-        part[s].images = s; /* the first one is empty */
-        part[s].taps.taps[0].samples = 4 * s;
-        for (size_t i = 0; i < 21 && s; i++)
+        part[s].cut = (struct mc_cut){5, 2, 3};
+        part[s].images = mc_cut_before(&part[s].cut, s + 1) - mc_cut_before(&part[s].cut, s);
+        part[s].taps.taps[0].samples = 4 * part[s].images;
+        for (size_t i = 0; i < 21; i++)
             part[s].sums[0][i] = s * (double)i;
     }
+}
+
+/* Written and read. */
+static int reread(struct mc_moments *out, const struct mc_moments *m)
+{
+    struct mc_reader *r = NULL;
+
+    must(mc_moments_write(m, file, NULL, &why));
+    must(mc_reader_open(&r, file, &why));
+    int rc = mc_moments_read(out, r, NULL, &why);
+    mc_reader_close(r);
+    return rc;
+}
+
+/* Shards in any order and grouping add to the same, once each. */
+TEST(moments_add)
+{
+    struct mc_moments part[3], sum;
+
+    make_shards(part);
     strcpy(part[2].attack, "pgd:eps=0.1");
     must_fail(mc_moments_add(&part[2], &part[0], &why), MC_EINPUT,
               "different attacks (pgd:eps=0.1 and none)");
@@ -237,27 +255,21 @@ TEST(moments_add)
               "different precisions (bf16 and f32)");
     part[0].precision = MC_PRECISION_BF16;
     must(mc_moments_add(&part[2], &part[0], &why));
-    assert_int_equal(mc_moments_missing(&part[2]), 1);
-    must(mc_moments_write(&part[2], file, NULL, &why));
-    must(mc_reader_open(&r, file, &why));
-    must(mc_moments_read(&sum, r, NULL, &why));
-    mc_reader_close(r);
-    assert_int_equal(mc_moments_missing(&sum), 1);
+    must_fail(mc_moments_expect_whole(&part[2], &why), MC_EINPUT, "shard 2 of 3 is missing");
+    must(reread(&sum, &part[2]));
+    must_fail(mc_moments_expect_whole(&sum, &why), MC_EINPUT, "shard 2 of 3 is missing");
     assert_string_equal(sum.attack, "pgd:eps=0.1");
     assert_true(sum.seed == 7);
     assert_int_equal(sum.precision, MC_PRECISION_BF16);
+    assert_true(sum.cut.total == 5 && sum.cut.batch == 2);
     must_fail(mc_moments_add(&sum, &part[0], &why), MC_EINPUT, "shard 1 of 3 comes twice");
     must_fail(mc_moments_add(&sum, &part[2], &why), MC_EINPUT, "");
     must(mc_moments_add(&sum, &part[1], &why));
-    assert_int_equal(mc_moments_missing(&sum), 0);
-    assert_true(sum.images == 3 && sum.taps.taps[0].samples == 12);
+    must(mc_moments_expect_whole(&sum, &why));
+    assert_true(sum.images == 5 && sum.taps.taps[0].samples == 20);
     for (size_t i = 0; i < 21; i++)
         assert_true(sum.sums[0][i] == 3 * (double)i);
 
-    part[1].shards = 4;
-    part[1].shard = 3;
-    must_fail(mc_moments_add(&part[1], &part[0], &why), MC_EINPUT, "");
-    part[1].shards = 3;
     strcpy(part[1].inputs[0], "00000000000000000000000000000000");
     strcpy(part[0].inputs[0], "11111111111111111111111111111111");
     must_fail(mc_moments_add(&part[1], &part[0], &why), MC_EINPUT, "different first networks");
@@ -267,6 +279,56 @@ TEST(moments_add)
     for (size_t s = 0; s < 3; s++)
         mc_moments_release(&part[s]);
     mc_moments_release(&sum);
+}
+
+/* A shard of another cut is refused, whichever number differs. Version 1 says only how many shards:
+ * the whole must then have the images that a later version names. */
+TEST(moments_of_other_cuts_do_not_add)
+{
+    static const struct {
+        struct mc_cut cut;
+        const char *text;
+    } others[] = {{{5, 2, 4}, "a shard of 3 and a shard of 4"},
+                  {{6, 2, 3}, "shards of 5 images and of 6"},
+                  {{5, 1, 3}, "shards cut at batches of 2 images and of 1"}};
+    struct mc_moments part[3];
+
+    make_shards(part);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        part[1].cut = others[i].cut;
+        must_fail(mc_moments_add(&part[0], &part[1], &why), MC_EINPUT, others[i].text);
+    }
+    part[1].cut = (struct mc_cut){0, 0, 3};
+    must(mc_moments_add(&part[1], &part[0], &why));
+    must_fail(mc_moments_expect_whole(&part[1], &why), MC_EINPUT, "shard 3 of 3 is missing");
+    must(mc_moments_add(&part[1], &part[2], &why));
+    must(mc_moments_expect_whole(&part[1], &why));
+    part[1].images--;
+    must_fail(mc_moments_expect_whole(&part[1], &why), MC_EINPUT,
+              "the shards have 4 images, not 5");
+    for (size_t s = 0; s < 3; s++)
+        mc_moments_release(&part[s]);
+}
+
+/* A stream's images are those of its shards by its cut; version 1 has no cut and is read. */
+TEST(moments_have_the_images_of_their_cut)
+{
+    struct mc_moments part[3], back;
+
+    make_shards(part);
+    part[1].images = 1;
+    part[1].taps.taps[0].samples = 4;
+    must_fail(reread(&back, &part[1]), MC_EINPUT, "\"images\" is 1 (2 of 5 are in these shards)");
+    part[1].cut = (struct mc_cut){0, 0, 3};
+    must(reread(&back, &part[1]));
+    assert_true(!back.cut.total && !back.cut.batch && back.cut.shards == 3 && back.images == 1);
+    mc_moments_release(&back);
+    part[0].cut.shards = 1;
+    must_fail(reread(&back, &part[0]), MC_EINPUT, "\"images\" is 2 (5 of 5 are in these shards)");
+    part[2].cut.batch = 0;
+    must_fail(reread(&back, &part[2]), MC_EINPUT, "must be at least 1");
+    for (size_t s = 0; s < 3; s++)
+        mc_moments_release(&part[s]);
 }
 
 TEST(activations_go_round_the_taps)

@@ -176,9 +176,9 @@ TEST(moments_of_something_else_are_refused)
     strcpy(f.m.attack, "pgd:steps=1");
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "attacked");
     *f.m.attack = 0;
-    f.m.shards = 3;
-    must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "2 of the 3 shards");
-    f.m.shards = 1;
+    f.m.cut.shards = 3;
+    must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "shards 2, 3 of 3 are missing");
+    f.m.cut.shards = 1;
     f.m.taps.group_names[0][0]++;
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "another architecture");
     strcpy(f.m.taps.at, "post");

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-corr merges shards of one cut alone: not of other images, other batches or another count, however many images they have.
+fixture pair
+acts() { mc-acts -q -t 1 --data data.mcz a.mcz b.mcz "$@"; }
+# more images counted in each case than in the whole, fewer, and as many
+for i in 1 2 3; do acts --samples 24 --batch 4 --shard $i/3 -o s$i.mcz; done
+acts --samples 12 --batch 4 --shard 2/3 -o fewer.mcz
+acts --samples 28 --batch 4 --shard 2/3 -o more.mcz
+acts --samples 24 --batch 8 --shard 2/3 -o batch.mcz
+acts --samples 24 --batch 4 --shard 2/4 -o count.mcz
+acts --samples 24 --batch 4 -o whole.mcz
+refuses() { fails 3 "$1" mc-corr s1.mcz "$2" s3.mcz; }
+refuses "fewer.mcz: shards of 24 images and of 12" fewer.mcz
+refuses "more.mcz: shards of 24 images and of 28" more.mcz
+refuses "batch.mcz: shards cut at batches of 4 images and of 8" batch.mcz
+refuses "count.mcz: a shard of 3 and a shard of 4" count.mcz
+refuses "whole.mcz: a shard of 3 and a shard of 1" whole.mcz
+mc-corr -q s3.mcz s1.mcz s2.mcz -o merged.mcz
+mc-corr -q whole.mcz -o c.mcz
+agree 1e-10 c.mcz merged.mcz
+
+# a stream of version 1 has no total but by its history: such shards merge among themselves and, if the images add up, with
+# others
+py <<'END'
+for name in "s1", "s2", "s3", "fewer", "whole":
+    m = mcz.read(name + ".mcz")
+    assert m.meta.pop("version") == 2 and m.meta.pop("total") == (12 if name == "fewer" else 24)
+    assert m.meta.pop("batch", 4) == 4 and (name == "whole") == (m.meta["shards"] == 1)
+    mcz.write("old-%s.mcz" % name, m.kind, m.meta, m.tensors)
+    mcz.write("acts-%s.mcz" % name, m.kind, m.meta, m.tensors, m.history)
+m = mcz.read("s2.mcz")
+for name, more in ("later", {"version": 3}), ("short", {"total": 12}), ("long", {"total": 2000}):
+    mcz.write(name + ".mcz", m.kind, {**m.meta, **more}, m.tensors, check=False)
+END
+mc-corr -q old-whole.mcz | alike - c.mcz
+for s in "old-s1.mcz old-s2.mcz" "s1.mcz old-s2.mcz" "old-s1.mcz s2.mcz"; do
+    mc-corr -q old-s3.mcz $s | alike - <(mc-corr -q s3.mcz s1.mcz s2.mcz)
+done
+fails 3 "the shards have 20 images, not 24" mc-corr s1.mcz old-fewer.mcz s3.mcz
+fails 3 "acts-fewer.mcz: shards of 24 images and of 12" mc-corr acts-s1.mcz acts-fewer.mcz acts-s3.mcz
+mc-corr -q acts-s3.mcz acts-s1.mcz acts-s2.mcz | alike - <(mc-corr -q s3.mcz s1.mcz s2.mcz)
+fails 3 "later.mcz: moments of version 3 (this program reads 1 and 2)" mc-corr later.mcz
+fails 3 'short.mcz: "images" is 8 (4 of 12 are in these shards)' mc-corr s1.mcz short.mcz
+fails 3 'long.mcz: "images" is 8 ' mc-info --check long.mcz
+
+# more shards than batches: some are empty, and add up all the same
+for i in {1..8}; do acts --samples 24 --batch 4 --shard $i/8 -o e$i.mcz; done
+mc-corr -q e{8..1}.mcz -o merged.mcz
+agree 1e-10 c.mcz merged.mcz
+fails 3 "shards 1, 3, 4, 5, 6, 7, 8 of 8 are missing" mc-corr e2.mcz
+fails 3 "e5.mcz: shard 5 of 8 comes twice" mc-corr e5.mcz e1.mcz e5.mcz
+fails 2 "--shard: " acts --shard 1/65537
