@@ -165,8 +165,10 @@ static int run(struct options *o, struct mc_error *err)
 
     if (rc || (rc = mc_dataset_open(&data, o->data, err)))
         goto out;
-    if (!o->raw)
+    if (!o->raw) {
+        mc_warn_other_training(&o->cli, w[0].graph, w[1].graph, path[0], path[1]);
         mc_history_set_pair(h, w[0].id, w[1].id);
+    }
     mc_history_input(h, mc_dataset_stream(data));
     if ((rc = resolve_options(o, w, mc_dataset_get_info(data), err)) ||
         (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))

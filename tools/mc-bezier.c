@@ -95,6 +95,8 @@ static int read_ends(const struct options *o, struct mc_curve *c, struct mc_perm
     int rc = (trained ? mc_weights_read_two : mc_weights_read_two_any)(
         &a, &b, o->cli.operands[0], o->cli.operands[1], o->cli.history, err);
 
+    if (!rc)
+        mc_warn_other_training(&o->cli, a.graph, b.graph, o->cli.operands[0], o->cli.operands[1]);
     if (!rc && o->perm)
         rc = read_perm(o, &a, &b, perm, err);
     if (!rc)
@@ -119,6 +121,7 @@ static int read_start(const struct options *o, struct mc_curve *c, char id[MC_ID
     if (!rc)
         rc = mc_graph_expect_same(c->graph, w.graph, o->cli.operands[0], o->start, err);
     if (!rc) {
+        mc_warn_other_training(&o->cli, c->graph, w.graph, o->cli.operands[0], o->start);
         memcpy(c->points[1], w.params, c->graph->P * sizeof *w.params);
         memcpy(id, w.id, MC_ID_LEN);
     }

@@ -97,6 +97,8 @@ static int read_inputs(struct inputs *in, const struct options *o, struct mc_err
     int rc = mc_weights_read_two(&in->a, &in->b, path[0], path[1], NULL, err);
 
     if (!rc)
+        mc_warn_other_training(&o->cli, in->a.graph, in->b.graph, path[0], path[1]);
+    if (!rc)
         rc = mc_fail_in(mc_bound_init(&in->bound, &in->a, &in->b, err), err, "%s",
                         mc_file_called(path[0]));
     if (!rc)

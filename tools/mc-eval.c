@@ -198,6 +198,8 @@ static int eval_line(struct options *o, struct mc_reader *r, FILE *f, struct mc_
         rc = mc_weights_read(&b, o->cli.operands[1], o->cli.history, err);
     if (!rc)
         rc = mc_graph_expect_same(a.graph, b.graph, mc_reader_name(r), o->cli.operands[1], err);
+    if (!rc)
+        mc_warn_other_training(&o->cli, a.graph, b.graph, mc_reader_name(r), o->cli.operands[1]);
     if (!rc && a.graph->S && o->bn == BN_REESTIMATE && !o->eval.sweep.bn.path)
         rc = mc_fail(err, MC_EUSAGE, "--line needs --bn-data FILE, or --bn average");
     if (!rc)

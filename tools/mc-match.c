@@ -108,6 +108,7 @@ static int run(struct options *o, struct mc_error *err)
 
     if (rc)
         return rc;
+    mc_warn_other_training(&o->cli, a.graph, b.graph, o->cli.operands[0], o->cli.operands[1]);
     mc_history_set_pair(h, a.id, b.id);
     if ((rc = mc_fail_in(mc_symmetry_derive(&s, a.graph, err), err, "%s", o->cli.operands[0])) ||
         (rc = o->init ? mc_perm_read(&p, o->init, &s, h, err) : mc_perm_init(&p, &s, err)))

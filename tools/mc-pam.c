@@ -87,6 +87,8 @@ static int run(struct options *o, struct mc_error *err)
     if (!rc)
         rc = mc_pam_start_read(&s, o->cli.operands, o->perm, o->init, h, err);
     if (!rc) {
+        mc_warn_other_training(&o->cli, s.a.graph, s.b.graph, o->cli.operands[0],
+                               o->cli.operands[1]);
         if (o->perm)
             mc_warn_found_elsewhere(&o->cli, &s.perm, o->perm, s.a.id, s.b.id);
         mc_history_set_pair(h, s.a.id, s.b.id);

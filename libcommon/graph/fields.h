@@ -25,6 +25,7 @@ struct mc_field {
     int over_min, below_max; /* the bound itself is out of range */
     unsigned ops;            /* bit 1 << enum mc_op: nodes of that op have it */
     int with_bias;           /* written only where the node has a bias */
+    int training;            /* used in training alone: other values make no other network */
     int optional;            /* a reader takes `absent` where there is none */
     double absent;
     const char *meaning; /* for the specification */

@@ -185,13 +185,17 @@ MC_USE_RESULT int mc_graph_finish(struct mc_graph *g, struct mc_error *err);
 
 /* ---- what is asked of a graph ------------------------------------------------------------------
  */
-/* 1 if equal in everything that decides what is computed (names of nodes included; `net` is not,
- * nor are inits). */
+/* 1 if equal in everything that decides what is computed in evaluation: names of nodes are, `net`,
+ * inits and what only training uses (dropout's p, batch norm's momentum) are not. */
 int mc_graph_same(const struct mc_graph *a, const struct mc_graph *b);
 /* The same of two files' graphs, or MC_EINPUT that says where they differ first. */
 MC_USE_RESULT int mc_graph_expect_same(const struct mc_graph *a, const struct mc_graph *b,
                                        const char *name_a, const char *name_b,
                                        struct mc_error *err);
+/* Settings that only training uses in which graphs that are the same differ: their number; text
+ * names the first with both values. */
+int mc_graph_training_differs(const struct mc_graph *a, const struct mc_graph *b, char *text,
+                              size_t size);
 /* Of a finished graph, to which no nodes are added. NULL: out of memory. */
 struct mc_graph *mc_graph_copy(const struct mc_graph *g);
 /* Index of the node called so, or -1. */

@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether two graphs compute the same, and where they differ first. */
+ * Whether two graphs compute the same in evaluation, and where they differ first. */
 #include "libcommon/graph/fields.h"
 #include "libcommon/graph/graph.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The first setting in which nodes of one op differ, as streams call it, or NULL. */
-static const char *setting(const struct mc_node *x, const struct mc_node *y)
+/* The next setting after `f` (NULL: the first) in which nodes of one op differ, or NULL. training:
+ * of those that only training uses, else of all others. */
+static const struct mc_field *setting(const struct mc_field *f, const struct mc_node *x,
+                                      const struct mc_node *y, int training)
 {
-    if (x->n_in != y->n_in || memcmp(x->in, y->in, (size_t)x->n_in * sizeof *x->in) != 0)
-        return "in";
-    for (const struct mc_field *f = NULL; (f = mc_node_field(x->op, f));)
-        for (int i = 0; f->type != MC_FIELD_INIT && i < mc_field_count(f, x->c); i++)
+    while ((f = mc_node_field(x->op, f)))
+        for (int i = 0;
+             f->type != MC_FIELD_INIT && f->training == training && i < mc_field_count(f, x->c);
+             i++)
             if (mc_field_get(f, x, i) != mc_field_get(f, y, i))
-                return f->key;
+                return f;
     return NULL;
+}
+
+static int same_inputs(const struct mc_node *x, const struct mc_node *y)
+{
+    return x->n_in == y->n_in && !memcmp(x->in, y->in, (size_t)x->n_in * sizeof *x->in);
 }
 
 /* Of networks, one or both of which are without a graph. */
@@ -59,14 +66,16 @@ static void find(const struct mc_graph *a, const struct mc_graph *b, char *text,
     }
     for (int i = 0; i < n; i++) {
         const struct mc_node *x = &a->nodes[i], *y = &b->nodes[i];
-        const char *key;
+        const struct mc_field *f;
         if (x->op != y->op || strcmp(x->name, y->name) != 0) {
             snprintf(text, size, "node %d is %s \"%s\" and %s \"%s\"", i, mc_op_name(x->op),
                      x->name, mc_op_name(y->op), y->name);
             return;
         }
-        if ((key = setting(x, y))) {
-            snprintf(text, size, "node \"%s\" has another \"%s\"", x->name, key);
+        f = setting(NULL, x, y, 0);
+        if (!same_inputs(x, y) || f) {
+            snprintf(text, size, "node \"%s\" has another \"%s\"", x->name,
+                     same_inputs(x, y) ? f->key : "in");
             return;
         }
     }
@@ -94,4 +103,22 @@ int mc_graph_expect_same(const struct mc_graph *a, const struct mc_graph *b, con
         return 0;
     return mc_fail(err, MC_EINPUT, "%s and %s: are different networks (%s, %s): %s", name_a, name_b,
                    a->net, b->net, text);
+}
+
+int mc_graph_training_differs(const struct mc_graph *a, const struct mc_graph *b, char *text,
+                              size_t size)
+{
+    int n = 0;
+
+    *text = 0;
+    for (int i = 0; i < a->n_nodes; i++) {
+        const struct mc_node *x = &a->nodes[i], *y = &b->nodes[i];
+        for (const struct mc_field *f = NULL; (f = setting(f, x, y, 1));)
+            if (!n++)
+                snprintf(text, size, "\"%s\" of node \"%s\" is %g and %g", f->key, x->name,
+                         mc_field_get(f, x, 0), mc_field_get(f, y, 0));
+    }
+    if (n > 1)
+        snprintf(text + strlen(text), size - strlen(text), ", and %d more", n - 1);
+    return n;
 }

@@ -84,6 +84,8 @@ int mc_plane_cli_networks(struct mc_plane_cli *p, struct mc_reader *first, FILE 
         names[i] = mc_file_called(file);
         if (!rc)
             rc = mc_graph_expect_same(w[0].graph, w[i].graph, names[0], names[i], err);
+        if (!rc)
+            mc_warn_other_training(p->eval->cli, w[0].graph, w[i].graph, names[0], names[i]);
         vectors[i] = w[i].params;
         mc_checkpoint_set(&p->eval->sweep.state, (const char *const[]){"a", "b", "c"}[i], "%s",
                           w[i].id);
