@@ -3,6 +3,7 @@
  * mc-bootstrap: how far a path's figures may be off for the images they were measured on, and how
  * sure a difference of two paths is. */
 #include "formats/stream/reader.h"
+#include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/memory.h"
@@ -96,9 +97,30 @@ static void tell_differences(const struct options *o, const struct mc_losses *a,
             mc_note(&o->cli, "%s is in the second alone", b->data[i].name);
 }
 
-static void print(FILE *f, const struct mc_interval *x)
+static int print(FILE *f, const struct mc_interval *x, struct mc_error *err)
 {
-    fprintf(f, "\t%.6g\t%.6g\t%.6g", x->value, x->low, x->high);
+    const double of[3] = {x->value, x->low, x->high};
+    int rc = 0;
+
+    for (int i = 0; i < 3 && !rc; i++)
+        rc = mc_put_result(f, 6, of[i], err);
+    return rc;
+}
+
+/* Figure k of the paths. */
+static int print_figure(const struct options *o, const struct mc_bootstrap *found, int k, FILE *f,
+                        struct mc_error *err)
+{
+    const size_t paths = o->cli.n_operands;
+    const char *name = mc_bootstrap_figure_names[k];
+    int rc = 0;
+
+    for (size_t i = 0; i < paths && !rc; i++)
+        rc = mc_fail_in(print(f, &found->of[i][k], err), err, "%s: %s",
+                        mc_file_called(o->cli.operands[i]), name);
+    if (!rc && paths == 2)
+        rc = mc_fail_in(print(f, &found->difference[k], err), err, "difference of %s", name);
+    return rc;
 }
 
 static int print_rows(const struct options *o, const struct mc_losses *l, size_t i, FILE *f,
@@ -106,25 +128,19 @@ static int print_rows(const struct options *o, const struct mc_losses *l, size_t
 {
     const int two = o->cli.n_operands == 2;
     struct mc_bootstrap found;
+    int rc = 0;
 
-    for (int accuracy = 0; accuracy < 2; accuracy++) {
-        int rc =
-            mc_bootstrap(&found, &l[0], i, two ? &l[1] : NULL,
-                         two ? find(&l[1], l[0].data[i].name) : 0, accuracy, &o->bootstrap, err);
-        if (rc)
-            return rc;
-        for (int k = 0; k < MC_BOOTSTRAP_FIGURES; k++) {
+    for (int accuracy = 0; accuracy < 2 && !rc; accuracy++) {
+        rc = mc_bootstrap(&found, &l[0], i, two ? &l[1] : NULL,
+                          two ? find(&l[1], l[0].data[i].name) : 0, accuracy, &o->bootstrap, err);
+        for (int k = 0; k < MC_BOOTSTRAP_FIGURES && !rc; k++) {
             mc_plain(f, l[0].data[i].name);
             fprintf(f, "\t%s\t%s", accuracy ? "accuracy" : "loss", mc_bootstrap_figure_names[k]);
-            print(f, &found.of[0][k]);
-            if (two) {
-                print(f, &found.of[1][k]);
-                print(f, &found.difference[k]);
-            }
+            rc = print_figure(o, &found, k, f, err);
             putc('\n', f);
         }
     }
-    return 0;
+    return rc;
 }
 
 /* The headers, what they ask for, and then the losses. */

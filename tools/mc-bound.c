@@ -158,8 +158,8 @@ static int print_path(const struct options *o, size_t ways, const double *t, con
         fprintf(text.f, "%s\t%s", w ? "" : "t", way_names[w]);
     for (size_t i = 0; !rc && i < o->points; i++) {
         fprintf(text.f, "\n%.9g", t[i]);
-        for (size_t w = 0; w < ways; w++)
-            fprintf(text.f, "\t%.9g", value[w * o->points + i]);
+        for (size_t w = 0; w < ways && !rc; w++)
+            rc = mc_put_result(text.f, 9, value[w * o->points + i], err);
     }
     if (!rc)
         putc('\n', text.f);
@@ -186,7 +186,13 @@ static int print_bounds(const struct options *o, const struct inputs *in, struct
             value[w * T + i] = mc_bound_at(&in->bound, in->delta[w], t[i]);
         }
         mc_curve_summarise(T, t, value + w * T, chord, &s);
-        fprintf(text.f, "%s\t%.9g\t%.4g\t%.9g\n", way_names[w], s.max, s.max_t, s.mean);
+        fputs(way_names[w], text.f);
+        if (!(rc = mc_put_result(text.f, 9, s.max, err)) &&
+            !(rc = mc_put_result(text.f, 4, s.max_t, err)))
+            rc = mc_put_result(text.f, 9, s.mean, err);
+        mc_fail_in(rc, err, "the bound of %s and %s", mc_file_called(o->cli.operands[0]),
+                   mc_file_called(o->cli.operands[1]));
+        putc('\n', text.f);
     }
     if (!rc && o->path)
         rc = print_path(o, ways, t, value, err);

@@ -3,6 +3,7 @@
  * mc-hungarian: matrices to the permutation of greatest value, group by group, exactly. */
 #include "formats/codecs/matrices.h"
 #include "formats/codecs/permutation.h"
+#include "libcommon/base/file.h"
 #include "tools/align/matching.h"
 #include "tools/cli/cli.h"
 
@@ -106,7 +107,7 @@ static int run(struct options *o, struct mc_error *err)
              ? mc_match(&p, info, constrained, &m, o->constraint ? &constraint : NULL,
                         o->cli.backend.threads, err)
              : mc_no_memory(err);
-    if (rc)
+    if (mc_fail_in(rc, err, "%s", mc_file_called(o->matrices)))
         goto out;
     report(o, &m, info, constrained);
     rc = mc_perm_write(&p, info, o->cli.output, o->cli.history, err);

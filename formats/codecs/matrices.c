@@ -7,6 +7,7 @@
 #include "libcommon/base/alloc.h"
 #include "libcommon/graph/nesting.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,14 +140,35 @@ static void groups_layout(struct mc_layout *l, const struct mc_matrices *m)
     }
 }
 
+/* Measures whose numbers have a range. */
+static const struct range {
+    const char *measure;
+    double least, most;
+    const char *text;
+} ranges[] = {{"correlation", -1, 1, "a correlation is from -1 to 1"},
+              {"l2", -INFINITY, 0, "l2 is a negative squared distance, at most 0"}};
+
+static const struct range *range_of(const char *measure)
+{
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (!strcmp(measure, ranges[i].measure))
+            return &ranges[i];
+    return NULL;
+}
+
 static int check_values(const struct mc_matrices *m, const char *file, struct mc_error *err)
 {
+    const struct range *range = range_of(m->measure);
     int rc = 0;
 
     for (size_t k = 0; k < m->n_groups && !rc; k++) {
         const struct mc_matrix_group *g = &m->groups[k];
         const size_t n = mc_matrix_order(m, k);
         rc = n ? mc_finite(MC_F64, g->value, n * n, file, g->name, err) : 0;
+        for (size_t i = 0; range && i < n * n && !rc; i++)
+            if (g->value[i] < range->least || g->value[i] > range->most)
+                rc = mc_fail(err, MC_EINPUT, "%s%s\"%s\" holds %.9g (%s)", file ? file : "",
+                             file ? ": " : "", g->name, g->value[i], range->text);
     }
     return rc;
 }

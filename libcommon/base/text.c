@@ -3,6 +3,7 @@
  * A stream whose file is memory. */
 #include "libcommon/base/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,14 @@ int mc_text_open(struct mc_text *t, struct mc_error *err)
     *t = (struct mc_text){0};
     t->f = fopencookie(t, "w", (cookie_io_functions_t){.write = take});
     return t->f ? 0 : mc_no_memory(err);
+}
+
+int mc_put_result(FILE *f, int digits, double value, struct mc_error *err)
+{
+    if (!isfinite(value))
+        return mc_fail(err, MC_EINPUT, "is not finite (the inputs' numbers are too large)");
+    fprintf(f, "\t%.*g", digits, value);
+    return 0;
 }
 
 int mc_text_end(struct mc_text *t, int rc, struct mc_error *err)

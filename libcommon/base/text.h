@@ -18,6 +18,8 @@ struct mc_text {
 };
 
 MC_USE_RESULT int mc_text_open(struct mc_text *t, struct mc_error *err);
+/* Print a tab and a number that is a result, with so many digits; MC_EINPUT if it is not finite. */
+MC_USE_RESULT int mc_put_result(FILE *f, int digits, double value, struct mc_error *err);
 /* No more is printed. Returns rc, the caller's so far, or MC_ENOMEM where some of the text is lost.
  * A text that is not open is left alone. */
 MC_USE_RESULT int mc_text_end(struct mc_text *t, int rc, struct mc_error *err);

@@ -116,6 +116,8 @@ int mc_bound_distances(const struct mc_bound *b, const struct mc_moments *m,
         for (size_t k = 0; k < g->size; k++)
             sum -= g->value[k * g->size + (to ? (size_t)to[k] : k)];
         delta[i] = sqrt(sum);
+        if (!isfinite(delta[i]))
+            rc = mc_fail(err, MC_EINPUT, "tap %s: the distance is not finite", b->pre.taps[i].name);
     }
     mc_matrices_release(&d);
     return rc;

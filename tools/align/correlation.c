@@ -13,6 +13,24 @@
 
 const char *const mc_measure_names[MC_N_MEASURES + 1] = {"correlation", "l2", NULL};
 
+/* How far sums of n products may be off, relative to the sums of squares: additions in float64
+ * round by at most n * 2^-53, here doubled; 1e-9 is room for sums that somebody made from means and
+ * variances, and 1e-9 of a correlation shows nowhere. */
+static double rounding(double n)
+{
+    return 1e-9 + n * 0x1p-52;
+}
+
+/* By Cauchy and Schwarz |Sxy - Sx Sy / n| is not above the product of two units' limits: each is
+ * sqrt(Sxx - Sx^2 / n), with room for the rounding of these sums and of Sxy. */
+static void limits(size_t K, double n, const double *sum, const double *sumsq, double *limit)
+{
+    for (size_t i = 0; i < K; i++) {
+        const double variance = sumsq[i] - sum[i] * (sum[i] / n);
+        limit[i] = sqrt(fmax(variance, 0) + 2 * rounding(n) * sumsq[i]);
+    }
+}
+
 /* Reciprocal standard deviations (times sqrt n), 0 for dead units. */
 static void scales(size_t K, double n, const double *sum, const double *sumsq, double *scale,
                    char *dead)
@@ -36,7 +54,7 @@ static void scales(size_t K, double n, const double *sum, const double *sumsq, d
 static int check_squares(const struct mc_tap_info *t, const double *sum, const double *sumsq,
                          struct mc_error *err)
 {
-    const double n = (double)t->samples, room = 1 + 1e-9 + n * 0x1p-52;
+    const double n = (double)t->samples, room = 1 + rounding(n);
 
     for (size_t i = 0; i < t->count; i++) {
         if (sumsq[i] < 0)
@@ -62,7 +80,7 @@ static int check_sums(const struct mc_tap_info *t, const double *sums, struct mc
 
 /* A tap's values (K,K), rows are network a's units, and its dead units (K); room for the widest. */
 struct tap_values {
-    double *value, *scale_a, *scale_b;
+    double *value, *scale_a, *scale_b, *limit_a, *limit_b;
     char *dead_a, *dead_b;
     void *memory;
 };
@@ -73,12 +91,14 @@ static int tap_values_new(struct tap_values *v, const struct mc_taps *t, struct 
 
     for (size_t i = 0; i < t->n_taps; i++)
         K = t->taps[i].count > K ? t->taps[i].count : K;
-    if (!(v->memory = malloc(K * (K + 2) * sizeof *v->value + 2 * K)))
+    if (!(v->memory = malloc(K * (K + 4) * sizeof *v->value + 2 * K)))
         return mc_no_memory(err);
     v->value = v->memory;
     v->scale_a = v->value + K * K;
     v->scale_b = v->scale_a + K;
-    v->dead_a = (char *)(v->scale_b + K);
+    v->limit_a = v->scale_b + K;
+    v->limit_b = v->limit_a + K;
+    v->dead_a = (char *)(v->limit_b + K);
     v->dead_b = v->dead_a + K;
     return 0;
 }
@@ -89,13 +109,15 @@ static int measure_tap(struct tap_values *v, const struct mc_moments *m, size_t 
 {
     const struct mc_tap_info *t = &m->taps.taps[tap];
     const size_t K = t->count;
-    const double n = (double)t->samples, room = 1e-9 + n * 0x1p-52;
+    const double n = (double)t->samples;
     const double *sum_a = m->sums[tap], *sum_b = sum_a + K;
     const double *sumsq_a = sum_b + K, *sumsq_b = sumsq_a + K, *cross = sumsq_b + K;
     int rc = check_sums(t, sum_a, err);
 
     if (rc)
         return rc;
+    limits(K, n, sum_a, sumsq_a, v->limit_a);
+    limits(K, n, sum_b, sumsq_b, v->limit_b);
     memset(v->dead_a, 0, K);
     memset(v->dead_b, 0, K);
     if (measure == MC_MEASURE_CORRELATION) {
@@ -104,17 +126,16 @@ static int measure_tap(struct tap_values *v, const struct mc_moments *m, size_t 
     }
     for (size_t i = 0; i < K; i++)
         for (size_t j = 0; j < K; j++) {
-            double x, least = -INFINITY;
+            const double covariance = cross[i * K + j] - sum_a[i] * (sum_b[j] / n);
+            double x;
             if (measure == MC_MEASURE_CORRELATION) {
-                x = (cross[i * K + j] - sum_a[i] * (sum_b[j] / n)) * v->scale_a[i] * v->scale_b[j];
+                x = covariance * v->scale_a[i] * v->scale_b[j];
                 v->value[i * K + j] = x > 1 ? 1 : x < -1 ? -1 : x; /* beyond only by rounding */
             } else {
-                const double squares = sumsq_a[i] + sumsq_b[j];
-                x = squares - 2 * cross[i * K + j];
-                least = -room * squares;
+                x = sumsq_a[i] + sumsq_b[j] - 2 * cross[i * K + j];
                 v->value[i * K + j] = x > 0 ? -(x / n) : 0; /* below 0 only by rounding */
             }
-            if (!isfinite(x) || x < least)
+            if (!isfinite(x) || !(fabs(covariance) <= v->limit_a[i] * v->limit_b[j]))
                 return mc_fail(err, MC_EINPUT,
                                "tap %s: units %zu and %zu: no numbers have these sums", t->name, i,
                                j);

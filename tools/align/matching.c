@@ -8,6 +8,7 @@
 #include "libcommon/base/file.h"
 #include "libcommon/graph/nesting.h"
 
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 
@@ -42,10 +43,16 @@ static int match_group(const struct mc_matrix_group *g, const struct mc_matrix_g
                        int32_t *col, struct mc_assignment *info, struct mc_constrained *constrained,
                        struct mc_error *err)
 {
-    if (!constraint)
-        return mc_assign_max(g->size, g->value, col, info, err);
-    int rc = mc_assign_constrained(g->size, g->value, constraint->value, col, constrained, err);
-    *info = constrained->found;
+    int rc = 0;
+
+    if (!constraint) {
+        rc = mc_assign_max(g->size, g->value, col, info, err);
+    } else {
+        rc = mc_assign_constrained(g->size, g->value, constraint->value, col, constrained, err);
+        *info = constrained->found;
+    }
+    if (!rc && !isfinite(info->bound + constrained->multiplier + constrained->slack))
+        rc = mc_fail(err, MC_EINPUT, "the sum of the matched values is not finite");
     return rc;
 }
 

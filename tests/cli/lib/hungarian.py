@@ -22,7 +22,7 @@ def make(out):
         dead = [np.flatnonzero(~a.any(1 - axis)).tolist() for axis in (0, 1)]
         groups.append({"name": name, "size": n, "taps": 1, "dead_a": dead[0], "dead_b": dead[1]})
         tensors[name] = a
-    mcz.write(out, "matrices", {"measure": "correlation", "at": "post", "groups": groups}, tensors,
+    mcz.write(out, "matrices", {"measure": "score", "at": "post", "groups": groups}, tensors,
               history=mcz.history("test", {"seed": 1}))
 
 

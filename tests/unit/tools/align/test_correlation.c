@@ -366,6 +366,45 @@ TEST(l2_refuses_what_cannot_be_sums)
     clear(&f);
 }
 
+/* The largest cross moment that two units' squares allow is a correlation of 1, whatever their
+ * means are; a millionth more has no numbers, by every measure. Dead units have none at all. */
+TEST(cross_moments_are_bounded_by_the_squares)
+{
+    const double means[] = {0, 1000};
+    struct fixture f;
+    struct mc_matrices out = {0};
+    struct mc_signature rows[TAPS];
+
+    for (size_t k = 0; k < 2; k++) {
+        make(&f, (float)means[k]);
+        unit_set(f.a[2], f.n, 20, f.hw[2], 5, (float)means[k]);
+        count(&f);
+        double *s = f.sums[2], *cross = &s[4 * 20 + 2 * 20 + 7], *dead = &s[4 * 20 + 5 * 20 + 7];
+        const double n = (double)f.taps[2].samples, product = s[2] * (s[20 + 7] / n);
+        const double most =
+            sqrt((s[40 + 2] - s[2] * (s[2] / n)) * (s[60 + 7] - s[20 + 7] * (s[20 + 7] / n)));
+        for (int sign = -1; sign < 2; sign += 2) {
+            *cross = product + sign * most;
+            must(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why));
+            assert_true(fabs(out.groups[1].value[2 * 20 + 7] - sign) <= 1e-9);
+            mc_matrices_release(&out);
+            must(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why));
+            mc_matrices_release(&out);
+            *cross += sign * most * (k ? .1 : 1e-6); /* means of 1000 leave room for rounding */
+            for (enum mc_measure m = 0; m < MC_N_MEASURES; m++) {
+                must_fail(mc_corr_matrices(&out, &f.m, m, &why), MC_EINPUT,
+                          "units 2 and 7: no numbers have these sums");
+                mc_matrices_release(&out);
+            }
+            must_fail(mc_corr_signature(rows, &f.m, NULL, &why), MC_EINPUT, "units 2 and 7");
+        }
+        *cross = product;
+        *dead += 1e-3 * sqrt(s[40 + 5] * s[60 + 7]) + 1e-3;
+        must_fail(mc_corr_signature(rows, &f.m, NULL, &why), MC_EINPUT, "units 5 and 7");
+        clear(&f);
+    }
+}
+
 TEST(what_cannot_be_sums_is_refused)
 {
     struct fixture f;
