@@ -4,7 +4,8 @@
  * value) * unit, rounded to an integer: on a coarse grid of 26 bits in int32, on which the whole
  * algorithm runs in vector scans, and on a fine grid of 50 bits in float64, on which the coarse
  * duals are made feasible and the assignment optimal. Integers make every sum exact and the order
- * of a scan without effect, so that every instruction set gives the same permutation.
+ * of a scan without effect, so that every instruction set gives the same permutation. If too many
+ * costs are small on these grids, the assignment must be proven, or wide.c makes another.
  *
  * Why nothing overflows: let C bound the costs. As long as a column k is free its dual is what
  * column reduction gave it, in [0,C]; a row i matched to j is tight and feasible at k, so v[j] >=
@@ -16,6 +17,7 @@
  * is a half). */
 #include "libcommon/assign/assign.h"
 #include "libcommon/assign/loops_table.h"
+#include "libcommon/assign/wide.h"
 #include "libcommon/base/sum.h"
 
 #include <math.h>
@@ -29,22 +31,25 @@ enum {
     BARRED = -(1 << 30),
     SEARCHED = 6 << 27,
     HUGE_PAGE = 1 << 21,
-    SMALL = 64,     /* up to here the fine grid alone is faster */
-    BID_SCANS = 4,  /* scans a row may cost a round of bidding, on average */
-    MEND_SCANS = 8, /* and the mending of the duals */
-    TIE_UNITS = 16, /* reduced costs that count as 0, in fine units: 2^-46 of the range */
+    SMALL = 64,       /* up to here the fine grid alone is faster */
+    BID_SCANS = 4,    /* scans a row may cost a round of bidding, on average */
+    MEND_SCANS = 8,   /* and the mending of the duals */
+    FAR = 1000000001, /* of fine units; the coarse unit is 2^24 of these */
+    TIE_UNITS = 16,   /* reduced costs that count as 0, in fine units: 2^-46 of the range */
 };
 
 struct work {
     const struct mc_assign_loops *scan;
     size_t n, ld;
     const double *value;
-    int exponent;   /* the greatest range of a row lies in [2^(exponent-1), 2^exponent) */
-    int exact;      /* the coarse grid held every cost */
-    double unit;    /* fine units in 1 */
-    double *high;   /* (n) greatest value of each row */
-    double *v;      /* (n) fine duals of the columns */
-    double *d;      /* (n) fine distances */
+    int exponent;  /* the greatest range of a row lies in [2^(exponent-1), 2^exponent) */
+    size_t varied; /* rows whose values differ: all costs of the others are 0 */
+    int exact;     /* the coarse grid held every cost */
+    int narrow;    /* half of the costs are FAR, so that the grids' assignment is proven (wide.h) */
+    double unit;   /* fine units in 1 */
+    double *high;  /* (n) greatest value of each row */
+    double *v;     /* (n) fine duals of the columns */
+    double *d;     /* (n) fine distances */
     double *done_v; /* (n) duals of the searched columns */
     double *done_d;
     size_t *first; /* (n+1) where the tight columns of each row begin */
@@ -189,19 +194,6 @@ static size_t coarse_bid(struct work *w, size_t n_free)
     return left;
 }
 
-/* Turn the path that ends at free column j and began at row `start` over. */
-static void turn_over(struct work *w, size_t j, size_t start)
-{
-    size_t i;
-
-    do {
-        i = (size_t)w->from[j];
-        int32_t next = w->col[i];
-        coarse_match(w, i, j);
-        j = (size_t)next;
-    } while (i != start);
-}
-
 /* Shortest augmenting path from row `start`. */
 static void coarse_augment(struct work *w, size_t start)
 {
@@ -228,13 +220,26 @@ static void coarse_augment(struct work *w, size_t start)
         w->cv[t] = w->col_min[t] - least;
     }
     w->cv[j]--;
-    turn_over(w, j, start);
+    mc_wide_turn_over(w->col, w->row, w->from, j, start);
+}
+
+/* Sets narrow, by the columns' least costs. */
+static void coarse_judge(struct work *w)
+{
+    const size_t half = (w->varied * w->n + 1) / 2;
+    const int32_t far = 2 * (FAR / (1 << (FINE_BITS - COARSE_BITS)) + 2); /* doubled, rounded up */
+    size_t count = 0;
+
+    for (size_t i = 0; i < w->n && count < half; i++)
+        count += w->scan->coarse_far(w->n, w->c + i * w->ld, w->col_min, far);
+    w->narrow = count >= half;
 }
 
 static void coarse_solve(struct work *w)
 {
     size_t n_free = coarse_reduce(w);
 
+    coarse_judge(w);
     for (int round = 0; round < 2; round++)
         n_free = coarse_bid(w, n_free);
     for (size_t k = 0; k < n_free; k++)
@@ -302,6 +307,16 @@ static size_t fine_mend(struct work *w)
     return n_free;
 }
 
+static void fine_judge(struct work *w)
+{
+    const size_t half = (w->varied * w->n + 1) / 2;
+    size_t count = 0;
+
+    for (size_t i = 0; i < w->n && count < half; i++)
+        count += w->scan->fine_far(w->n, w->value + i * w->n, w->unit, row_top(w, i), w->v, FAR);
+    w->narrow = count >= half;
+}
+
 /* All rows free, every column's dual its least cost. */
 static size_t fine_begin(struct work *w)
 {
@@ -313,6 +328,7 @@ static size_t fine_begin(struct work *w)
     }
     for (size_t i = 0; i < w->n; i++)
         w->scan->fine_lower(w->n, w->value + i * w->n, w->unit, row_top(w, i), 0, w->v, w->list);
+    fine_judge(w);
     return w->n;
 }
 
@@ -344,7 +360,7 @@ static void fine_augment(struct work *w, size_t start)
         w->v[t] = w->done_v[t] - least;
     }
     w->v[j] -= .5;
-    turn_over(w, j, start);
+    mc_wide_turn_over(w->col, w->row, w->from, j, start);
 }
 
 static void fine_solve(struct work *w, size_t n_free)
@@ -436,6 +452,27 @@ static void certify(struct work *w, struct mc_assignment *info)
     info->n_ties = count_ties(w);
 }
 
+/* The grids' assignment is kept if it is proven; else floating point solves it. */
+static int prove(struct work *w, struct mc_assignment *info, struct mc_error *err)
+{
+    struct mc_wide wide;
+    int rc = mc_wide_init(&wide, w->n, w->value, w->high, w->col, w->row, err);
+
+    for (size_t j = 0; !rc && j < w->n; j++)
+        wide.v[j] = (long double)w->v[j] / (long double)w->unit;
+    if (!rc && !mc_wide_proven(&wide) && !(rc = mc_wide_solve(&wide, err))) {
+        struct mc_sum value = {0, 0};
+        for (size_t i = 0; i < w->n; i++)
+            mc_sum_add(&value, w->value[i * w->n + (size_t)w->col[i]]);
+        info->value = mc_sum_value(value);
+        info->gap = mc_wide_certify(&wide, w->first, w->c);
+        info->bound = info->value + info->gap;
+        info->n_ties = count_ties(w);
+    }
+    mc_wide_release(&wide);
+    return rc;
+}
+
 static int measure(struct work *w, struct mc_error *err)
 {
     double range = 0, most = 0;
@@ -447,14 +484,15 @@ static int measure(struct work *w, struct mc_error *err)
             return mc_fail(err, MC_EINPUT, "row %zu of the matrix holds a value that is not finite",
                            i);
         w->high[i] = hi;
+        w->varied += lo < hi;
         range = fmax(range, hi / 2 - lo / 2);
         most = fmax(most, fmax(fabs(hi), fabs(lo)));
     }
     frexp(range, &w->exponent);
     w->exponent++;
     frexp(most, &e_most);
-    /* keep unit and top finite: ranges of 2^-973 and less, or of 2^-970 of the values, are not told
-     * from 0 */
+    /* keep unit and top finite: ranges of 2^-973 and less, or of 2^-970 of the values, are 0 on the
+     * grids */
     if (w->exponent < FINE_BITS - 1023)
         w->exponent = FINE_BITS - 1023;
     if (w->exponent < e_most + FINE_BITS - 1020)
@@ -484,6 +522,8 @@ int mc_assign_max(size_t n, const double *value, int32_t *col, struct mc_assignm
         fine_solve(&w, fine_begin(&w));
     }
     certify(&w, &found);
+    if (!w.narrow && (rc = prove(&w, &found, err)))
+        goto out;
     for (size_t i = 0; i < n; i++)
         col[i] = w.col[i];
     if (info)

@@ -99,6 +99,38 @@ static SCAN_TARGET int SCAN_NAME(coarse)(size_t n, const double *x, double unit,
     return !any;
 }
 
+static SCAN_TARGET size_t SCAN_NAME(coarse_far)(size_t n, const int32_t *c, const int32_t *low,
+                                                int32_t far)
+{
+    vi count = {0};
+    size_t j = 0;
+
+    for (; j + NI <= n; j += NI)
+        count -= LOAD_I(c + j) - LOAD_I(low + j) >= SPLAT_I(far);
+    size_t all = 0;
+    for (size_t k = 0; k < NI; k++)
+        all += (size_t)count[k];
+    for (; j < n; j++)
+        all += c[j] - low[j] >= far;
+    return all;
+}
+
+static SCAN_TARGET size_t SCAN_NAME(fine_far)(size_t n, const double *x, double unit, double top,
+                                              const double *low, double far)
+{
+    vl count = {0};
+    size_t j = 0;
+
+    for (; j + NF <= n; j += NF)
+        count -= (top - LOAD_F(x + j) * SPLAT_F(unit)) - LOAD_F(low + j) >= SPLAT_F(far);
+    size_t all = 0;
+    for (size_t k = 0; k < NF; k++)
+        all += (size_t)count[k];
+    for (; j < n; j++)
+        all += (top - x[j] * unit) - low[j] >= far;
+    return all;
+}
+
 static SCAN_TARGET void SCAN_NAME(least2)(size_t ld, const int32_t *c, const int32_t *v,
                                           int32_t out[3])
 {
@@ -253,6 +285,8 @@ static SCAN_TARGET size_t SCAN_NAME(fine_tight)(size_t n, const double *x, doubl
 static const struct mc_assign_loops SCAN_NAME(table) = {
     .range = SCAN_NAME(range),
     .coarse = SCAN_NAME(coarse),
+    .coarse_far = SCAN_NAME(coarse_far),
+    .fine_far = SCAN_NAME(fine_far),
     .least2 = SCAN_NAME(least2),
     .relax = SCAN_NAME(relax),
     .fine_relax = SCAN_NAME(fine_relax),

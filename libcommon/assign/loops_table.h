@@ -26,6 +26,10 @@ struct mc_assign_loops {
      * rounded. */
     int (*coarse)(size_t n, const double *x, double unit, double top, int32_t row, int32_t *c,
                   int32_t *col_min, int32_t *col_row);
+    /* Columns whose cost is by `far` or more over low[j]. */
+    size_t (*coarse_far)(size_t n, const int32_t *c, const int32_t *low, int32_t far);
+    size_t (*fine_far)(size_t n, const double *x, double unit, double top, const double *low,
+                       double far);
     /* out: least c[j]-v[j], the lowest j that has it, least of all others. ld: a multiple of
      * MC_ASSIGN_LANES. */
     void (*least2)(size_t ld, const int32_t *c, const int32_t *v, int32_t out[3]);
