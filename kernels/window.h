@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A pooling's geometry, the same for every backend. */
+ * The geometry of a pooling or a convolution, the same for every backend. */
 #ifndef MC_WINDOW_H
 #define MC_WINDOW_H
 
@@ -45,6 +45,19 @@ MC_BOTH_FN struct mc_span mc_window_at(const struct mc_window *w, int axis, int 
     s.from = o * w->stride[axis] - w->pad[axis];
     s.to = s.from + w->kernel[axis] < in ? s.from + w->kernel[axis] : in;
     s.from = s.from < 0 ? 0 : s.from;
+    return s;
+}
+
+/* The outputs whose windows have place k on the image; from >= to if there are none. */
+MC_BOTH_FN struct mc_span mc_window_outputs(const struct mc_window *w, int axis, int k)
+{
+    const int in = axis ? w->iw : w->ih, out = axis ? w->ow : w->oh;
+    const int first = w->pad[axis] - k, last = in - 1 + first;
+    struct mc_span s;
+
+    s.from = first > 0 ? (first + w->stride[axis] - 1) / w->stride[axis] : 0;
+    s.to = last < 0 ? 0 : last / w->stride[axis] + 1;
+    s.to = s.to < out ? s.to : out;
     return s;
 }
 

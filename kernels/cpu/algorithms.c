@@ -5,13 +5,14 @@
 
 #include <string.h>
 
-enum { LEAST_CHANNELS = 16, MOST_WEIGHTS = 192 * 384 }; /* of by_rule */
+enum { LEAST_CHANNELS = 16, MOST_WEIGHTS = 192 * 384 }; /* of winograd_pays */
 
 static const char TABLE[] =
 #include "algorithms.inc"
     ;
 
-static const char *const names[CPU_N_ALGORITHMS] = {"direct", "dnnl-winograd", "winograd"};
+static const char *const names[CPU_N_ALGORITHMS] = {"direct", "dnnl-winograd", "winograd",
+                                                    "depthwise", "products"};
 
 const char *cpu_algorithm_name(enum cpu_algorithm a)
 {
@@ -27,16 +28,20 @@ void cpu_conv_text(const struct cpu_conv_shape *s, char text[MC_SHAPE_TEXT])
 /* What the table's shapes have in common: Winograd wins wherever its products, with those of empty
  * tiles, are half of the direct ones and it has channels enough; and its transformed weights, four
  * times as large, must not fill the cache. */
-static enum cpu_algorithm by_rule(const struct cpu_kernels *k, const struct cpu_conv_shape *s)
+static int winograd_pays(const struct cpu_conv_shape *s)
 {
     const int tiles = ((s->oh + 3) / 4) * ((s->ow + 3) / 4);
 
-    if (strcmp(k->name, "portable") && s->kernel[0] == 3 && s->kernel[1] == 3 &&
-        s->stride[0] == 1 && s->stride[1] == 1 && s->groups == 1 && s->ic >= LEAST_CHANNELS &&
-        s->oc >= LEAST_CHANNELS && (int64_t)s->ic * s->oc <= MOST_WEIGHTS &&
-        2 * 36 * tiles <= 9 * s->oh * s->ow)
-        return CPU_WINOGRAD;
-    return CPU_DIRECT;
+    return s->kernel[0] == 3 && s->kernel[1] == 3 && s->stride[0] == 1 && s->stride[1] == 1 &&
+           s->groups == 1 && s->ic >= LEAST_CHANNELS && s->oc >= LEAST_CHANNELS &&
+           (int64_t)s->ic * s->oc <= MOST_WEIGHTS && 2 * 36 * tiles <= 9 * s->oh * s->ow;
+}
+
+enum cpu_algorithm cpu_choose_instead(const struct cpu_conv_shape *s)
+{
+    if (cpu_is_depthwise(s))
+        return CPU_DEPTHWISE;
+    return winograd_pays(s) ? CPU_WINOGRAD : CPU_PRODUCTS;
 }
 
 enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum mc_pass pass,
@@ -45,8 +50,10 @@ enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum mc_pass pass,
     char shape[MC_SHAPE_TEXT];
 
     cpu_conv_text(s, shape);
-    const int a = mc_conv_table_choice(TABLE, k->name, pass, shape, names, CPU_N_ALGORITHMS);
-    return a >= 0 ? (enum cpu_algorithm)a : by_rule(k, s);
+    const int a = mc_conv_table_choice(TABLE, k->name, pass, shape, names, CPU_N_TABLED);
+    if (a >= 0)
+        return (enum cpu_algorithm)a;
+    return strcmp(k->name, "portable") && winograd_pays(s) ? CPU_WINOGRAD : CPU_DIRECT;
 }
 
 uint32_t cpu_table_hash(void)

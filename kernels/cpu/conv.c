@@ -7,8 +7,8 @@
  * oneDNN has only reference code, a hundred times slower, for fewer blocked input channels than a
  * block holds. It is told of a whole block there: the lanes beyond are 0 in the activations, and
  * the weights get zeros for them. It has no other for groups that are no whole blocks either: as
- * many of them as fill blocks are one group to it, whose weights are 0 between them. And none for
- * the weight gradient of many depthwise shapes: that is ours. */
+ * many of them as fill blocks are one group to it, whose weights are 0 between them. Wherever else
+ * it has only reference code, one of our own algorithms computes the pass (conv_own.c). */
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -19,8 +19,7 @@ struct pass {
     dnnl_memory_t data[2];         /* the activation read and the one written (or dy) */
     dnnl_memory_t weights, flat, scratch;
     size_t weights_bytes, scratch_bytes, padded_bytes; /* padded: flat weights with the zeros */
-    struct cpu_wino wino;                              /* group 0: by oneDNN */
-    int own;                                           /* our depthwise kernel */
+    struct cpu_own own;                                /* by direct: oneDNN's instead */
 };
 
 struct cpu_conv {
@@ -51,22 +50,10 @@ static void release_pass(struct pass *p)
     dnnl_memory_destroy(p->scratch);
 }
 
-/* Does this pass see the input, or its gradient, as (N,C,H,W)? */
-static int plain(const struct cpu_conv_shape *s, enum mc_pass pass)
-{
-    return pass == MC_PASS_DATA ? s->plain_grad : s->plain_input;
-}
-
 /* Input channels that oneDNN is told of. */
 static int channels_in(const struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass)
 {
-    return s->ic < be->k->block && !plain(s, pass) && s->groups == 1 ? be->k->block : s->ic;
-}
-
-static int is_depthwise(const struct cpu_conv_shape *s)
-{
-    return s->groups > 1 && s->groups == s->ic && s->groups == s->oc && !s->plain_input &&
-           !s->plain_grad;
+    return s->ic < be->k->block && !cpu_is_plain(s, pass) && s->groups == 1 ? be->k->block : s->ic;
 }
 
 /* Groups that fill whole blocks, up to the padding that the activations have; else all in one. */
@@ -78,7 +65,7 @@ static struct cpu_conv_shape merge(const struct cpu *be, const struct cpu_conv_s
     int m = 1;
 
     *merged = 1;
-    if (s->groups == 1 || is_depthwise(s))
+    if (s->groups == 1 || cpu_is_depthwise(s))
         return t;
     while (ic * m % b || oc * m % b) /* a block is a power of two */
         m *= 2;
@@ -116,7 +103,7 @@ static int describe(const struct cpu *be, const struct cpu_conv_shape *s, enum m
     dnnl_status_t st;
 
     (void)((st = dnnl_memory_desc_init_by_tag(&d->src, 4, src, dnnl_f32,
-                                              plain(s, pass) ? dnnl_nchw : tag)) ||
+                                              cpu_is_plain(s, pass) ? dnnl_nchw : tag)) ||
            (st = dnnl_memory_desc_init_by_tag(&d->dst, 4, dst, dnnl_f32, tag)) ||
            (st = dnnl_memory_desc_init_by_tag(&d->any, dims, w, dnnl_f32, dnnl_format_tag_any)) ||
            (st = dnnl_memory_desc_init_by_tag(&d->flat, dims, w, dnnl_f32,
@@ -176,47 +163,6 @@ static dnnl_status_t describe_pass(dnnl_convolution_desc_t *cd, enum mc_pass pas
         s->bias ? &d->bias : NULL, &d->dst, stride, pad, far);
 }
 
-/* Can our Winograd kernels do this pass? Then fill it in. */
-static int make_winograd(const struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
-                         struct pass *p)
-{
-    enum { CACHE = 384 << 10, MOST = 64 };
-    const size_t b = (size_t)be->k->block;
-    const size_t icb = ((size_t)s->ic + b - 1) / b, ocb = ((size_t)s->oc + b - 1) / b;
-    const int data = pass == MC_PASS_DATA;
-    struct cpu_wino *w = &p->wino;
-
-    if (s->kernel[0] != 3 || s->kernel[1] != 3 || s->stride[0] != 1 || s->stride[1] != 1 ||
-        s->groups != 1 || plain(s, pass) || s->pad[0] != s->pad[1] || s->pad[0] > 2 ||
-        (pass == MC_PASS_FORWARD && s->bias))
-        return 0;
-    *w = (struct cpu_wino){.icb = data ? ocb : icb,
-                           .ocb = data ? icb : ocb,
-                           .ih = data ? s->oh : s->ih,
-                           .iw = data ? s->ow : s->iw,
-                           .oh = data ? s->ih : s->oh,
-                           .ow = data ? s->iw : s->ow,
-                           .pad = data ? 2 - s->pad[0] : s->pad[0]};
-    w->n = (size_t)s->n;
-    w->threads = be->base.threads;
-    w->tiles_h = ((size_t)w->oh + 3) / 4;
-    w->tiles_w = ((size_t)w->ow + 3) / 4;
-    for (size_t rows = 1; rows == 1 || rows * w->tiles_w <= MOST; rows++) {
-        struct cpu_wino more = *w;
-        more.rows = rows;
-        more.group = (rows * w->tiles_w + 15) / 16 * 16;
-        /* beyond the cache only to fill a group: its empty tiles are multiplied too */
-        if (rows > 1 && CPU_WINO_WORK(&more, b) * sizeof(float) > CACHE &&
-            (rows - 1) * more.group >= rows * w->group)
-            break;
-        *w = more;
-    }
-    const size_t weights = 36 * icb * ocb * b * b * sizeof(float);
-    p->weights_bytes = pass == MC_PASS_WEIGHTS ? weights * (size_t)be->base.threads : weights;
-    p->scratch_bytes = CPU_WINO_WORK(w, b) * sizeof(float) * (size_t)be->base.threads;
-    return 1;
-}
-
 /* The pass's primitive descriptor by the wanted algorithm, or directly where that cannot be had. */
 static dnnl_status_t create_pass(struct cpu *be, dnnl_primitive_desc_t *pd, enum mc_pass pass,
                                  const struct cpu_conv_shape *s, const struct descs *d,
@@ -242,11 +188,51 @@ static dnnl_status_t create_pass(struct cpu *be, dnnl_primitive_desc_t *pd, enum
     return st;
 }
 
-static int is_reference(const_dnnl_primitive_desc_t pd)
+static const char *implementation(const_dnnl_primitive_desc_t pd)
 {
     const char *name = NULL;
-    return !dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) &&
-           !strncmp(name, "ref", 3);
+    return dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) ? "" : name;
+}
+
+const char *cpu_conv_by(const struct cpu_conv *c, enum mc_pass pass)
+{
+    const struct pass *p = &c->pass[pass];
+    const_dnnl_primitive_desc_t pd;
+
+    if (p->own.by != CPU_DIRECT)
+        return cpu_algorithm_name(p->own.by);
+    return p->run && !dnnl_primitive_get_primitive_desc(p->run, &pd) ? implementation(pd) : "";
+}
+
+/* One pass: by our kernels if the algorithm is ours or oneDNN has only reference code. */
+static int new_pass(struct cpu_conv *c, enum mc_pass pass, dnnl_primitive_attr_t attr,
+                    struct mc_error *err)
+{
+    struct cpu *be = c->be;
+    const struct cpu_conv_shape *s = &c->s;
+    struct pass *p = &c->pass[pass];
+    struct descs d;
+    dnnl_primitive_desc_t pd = NULL;
+
+    if (cpu_own_fits(be, s, pass, s->algorithm[pass], &p->own))
+        return 0;
+    int rc = describe(be, &c->told, pass, &d, err);
+    if (!rc)
+        rc = failed(err, create_pass(be, &pd, pass, s, &d, attr), "this shape");
+    if (rc || !strncmp(implementation(pd), "ref", 3)) {
+        dnnl_primitive_desc_destroy(pd);
+        if (!rc && !cpu_own_fits(be, s, pass, cpu_choose_instead(s), &p->own))
+            (void)cpu_own_fits(be, s, pass, CPU_PRODUCTS, &p->own);
+        return rc;
+    }
+    rc = make_pass(be, p, pd, &d,
+                   pass == MC_PASS_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md,
+                   pass == MC_PASS_WEIGHTS, pass == MC_PASS_DATA ? &d.dst : &d.src,
+                   pass == MC_PASS_DATA ? &d.src : &d.dst, err);
+    if (channels_in(be, &c->told, pass) != s->ic || c->merged > 1)
+        p->padded_bytes = (dnnl_memory_desc_get_size(&d.flat) + 63) / 64 * 64;
+    dnnl_primitive_desc_destroy(pd);
+    return rc;
 }
 
 int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv **out,
@@ -268,28 +254,16 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
                     "attributes");
     for (enum mc_pass pass = 0; !rc && pass < MC_N_PASSES; pass++) {
         const int wanted[] = {1, s->backward_data, s->backward_weights};
-        dnnl_primitive_desc_t pd = NULL;
-        if (!wanted[pass] ||
-            (s->algorithm[pass] == CPU_WINOGRAD && make_winograd(be, s, pass, &c->pass[pass])))
-            continue;
-        if (!(rc = describe(be, &c->told, pass, &d, err)))
-            rc = failed(err, create_pass(be, &pd, pass, s, &d, attr), "this shape");
-        c->pass[pass].own = !rc && pass == MC_PASS_WEIGHTS && is_depthwise(s) && is_reference(pd);
-        if (!rc)
-            rc = make_pass(be, &c->pass[pass], pd, &d,
-                           pass == MC_PASS_WEIGHTS ? dnnl_query_diff_weights_md
-                                                   : dnnl_query_weights_md,
-                           pass == MC_PASS_WEIGHTS, pass == MC_PASS_DATA ? &d.dst : &d.src,
-                           pass == MC_PASS_DATA ? &d.src : &d.dst, err);
-        if (!rc && (channels_in(be, &c->told, pass) != s->ic || c->merged > 1))
-            c->pass[pass].padded_bytes = (dnnl_memory_desc_get_size(&d.flat) + 63) / 64 * 64;
-        dnnl_primitive_desc_destroy(pd);
+        if (wanted[pass])
+            rc = new_pass(c, pass, attr, err);
     }
     if (!rc && s->bias && !(rc = describe(be, &c->told, MC_PASS_FORWARD, &d, err)))
         rc = failed(err, memory(be, &c->bias, &d.bias), "a bias");
-    for (const struct pass *p = c->pass; p < c->pass + MC_N_PASSES; p++)
-        if (p->weights_bytes + p->padded_bytes + p->scratch_bytes > c->work)
-            c->work = p->weights_bytes + p->padded_bytes + p->scratch_bytes;
+    for (const struct pass *p = c->pass; p < c->pass + MC_N_PASSES; p++) {
+        const size_t work =
+            p->weights_bytes + p->padded_bytes + p->scratch_bytes + p->own.work_bytes;
+        c->work = work > c->work ? work : c->work;
+    }
     dnnl_primitive_attr_destroy(attr);
     if (rc)
         cpu_conv_free(c);
@@ -398,18 +372,12 @@ static void run(struct cpu_conv *c, enum mc_pass pass, const float *first, const
                                 {DNNL_ARG_BIAS, c->bias}});
 }
 
-/* Of ic channels to oc: forward, or the data's gradient. */
-static void convolve(struct cpu_conv *c, enum mc_pass pass, int ic, int oc, const float *from,
-                     const float *weight, const float *bias, float *to, void *work)
+/* Forward, or the data's gradient. */
+static void convolve(struct cpu_conv *c, enum mc_pass pass, const float *from, const float *weight,
+                     const float *bias, float *to, void *work)
 {
-    const struct cpu_kernels *k = c->be->k;
     struct pass *p = &c->pass[pass];
 
-    if (p->wino.group) {
-        k->wino_weights_in(&p->wino, (size_t)ic, (size_t)oc, pass == MC_PASS_DATA, weight, work);
-        k->wino_conv(&p->wino, from, work, to, (float *)work + p->weights_bytes / sizeof(float));
-        return;
-    }
     weights_in(c, p, weight, work);
     run(c, pass, from, to, bias);
 }
@@ -417,13 +385,24 @@ static void convolve(struct cpu_conv *c, enum mc_pass pass, int ic, int oc, cons
 void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
                       float *y, void *work)
 {
-    convolve(c, MC_PASS_FORWARD, c->s.ic, c->s.oc, x, weight, c->s.bias ? bias : NULL, y, work);
+    const struct cpu_own *own = &c->pass[MC_PASS_FORWARD].own;
+
+    bias = c->s.bias ? bias : NULL;
+    if (own->by == CPU_DIRECT)
+        convolve(c, MC_PASS_FORWARD, x, weight, bias, y, work);
+    else
+        cpu_own_forward(c->be, own, &c->s, x, weight, bias, y, work);
 }
 
 void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *weight, float *dx,
                             void *work)
 {
-    convolve(c, MC_PASS_DATA, c->s.oc, c->s.ic, dy, weight, NULL, dx, work);
+    const struct cpu_own *own = &c->pass[MC_PASS_DATA].own;
+
+    if (own->by == CPU_DIRECT)
+        convolve(c, MC_PASS_DATA, dy, weight, NULL, dx, work);
+    else
+        cpu_own_backward_data(c->be, own, &c->s, dy, weight, dx, work);
 }
 
 void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
@@ -431,23 +410,8 @@ void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *
 {
     struct pass *p = &c->pass[MC_PASS_WEIGHTS];
 
-    if (p->wino.group) {
-        const struct cpu_kernels *k = c->be->k;
-        k->wino_grad(&p->wino, x, dy, work, (float *)work + p->weights_bytes / sizeof(float));
-        k->wino_weights_out(&p->wino, (size_t)c->s.ic, (size_t)c->s.oc, work,
-                            (size_t)c->be->base.threads, dweight);
-        return;
-    }
-    if (p->own) {
-        const struct mc_window w = {c->s.ih,
-                                    c->s.iw,
-                                    c->s.oh,
-                                    c->s.ow,
-                                    {c->s.kernel[0], c->s.kernel[1]},
-                                    {c->s.stride[0], c->s.stride[1]},
-                                    {c->s.pad[0], c->s.pad[1]},
-                                    0};
-        c->be->k->depthwise_grad((size_t)c->s.n, (size_t)c->s.ic, &w, x, dy, dweight);
+    if (p->own.by != CPU_DIRECT) {
+        cpu_own_backward_weights(c->be, &p->own, &c->s, x, dy, dweight, work);
         return;
     }
     const float *padded = place(c, p, dweight, work);

@@ -55,8 +55,17 @@ static inline double *cpu_doubles(struct mc_buf *b)
 /* ---- convolution (conv.c) ----------------------------------------------------------------------
  * Weights come from and go to the flat vector; the copies in oneDNN's layout live in `work`. */
 struct cpu_conv;
-/* oneDNN's direct convolution, its Winograd, ours. */
-enum cpu_algorithm { CPU_DIRECT, CPU_DNNL_WINOGRAD, CPU_WINOGRAD, CPU_N_ALGORITHMS };
+/* oneDNN's direct convolution, its Winograd, ours. The table chooses among these. The others stand
+ * in for oneDNN's reference code. */
+enum cpu_algorithm {
+    CPU_DIRECT,
+    CPU_DNNL_WINOGRAD,
+    CPU_WINOGRAD,
+    CPU_N_TABLED,
+    CPU_DEPTHWISE = CPU_N_TABLED,
+    CPU_PRODUCTS,
+    CPU_N_ALGORITHMS
+};
 struct cpu_conv_shape {
     int n, ic, ih, iw, oc, oh, ow;
     int kernel[2], stride[2], pad[2], groups;
@@ -65,9 +74,33 @@ struct cpu_conv_shape {
     int backward_data, backward_weights;
     enum cpu_algorithm algorithm[MC_N_PASSES]; /* direct where this one cannot be had */
 };
+/* Does this pass see the input, or its gradient, as (N,C,H,W)? */
+static inline int cpu_is_plain(const struct cpu_conv_shape *s, enum mc_pass pass)
+{
+    return pass == MC_PASS_DATA ? s->plain_grad : s->plain_input;
+}
+static inline int cpu_is_depthwise(const struct cpu_conv_shape *s)
+{
+    return s->groups > 1 && s->groups == s->ic && s->groups == s->oc && !s->plain_input &&
+           !s->plain_grad;
+}
+static inline struct mc_window cpu_conv_window(const struct cpu_conv_shape *s)
+{
+    return (struct mc_window){s->ih,
+                              s->iw,
+                              s->oh,
+                              s->ow,
+                              {s->kernel[0], s->kernel[1]},
+                              {s->stride[0], s->stride[1]},
+                              {s->pad[0], s->pad[1]},
+                              0};
+}
 int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv **out,
                  struct mc_error *err);
 void cpu_conv_free(struct cpu_conv *c);
+/* Name of the implementation that computes a pass: ours, or oneDNN's name; "" for a pass that is
+ * not computed. */
+const char *cpu_conv_by(const struct cpu_conv *c, enum mc_pass pass);
 size_t cpu_conv_work(const struct cpu_conv *c); /* bytes */
 void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
                       float *y, void *work);
@@ -76,6 +109,32 @@ void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *we
 void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
                                void *work);
 
+/* ---- our own algorithms of a convolution (conv_own.c, products.c) -------------------------------
+ */
+struct cpu_own {
+    enum cpu_algorithm by; /* CPU_DIRECT: not ours */
+    struct cpu_wino wino;
+    size_t weights_bytes, work_bytes; /* work_bytes: with the weights */
+};
+/* Fills *own if algorithm `by` is ours and fits this pass; returns whether. */
+int cpu_own_fits(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
+                 enum cpu_algorithm by, struct cpu_own *own);
+void cpu_own_forward(struct cpu *be, const struct cpu_own *own, const struct cpu_conv_shape *s,
+                     const float *x, const float *weight, const float *bias, float *y, void *work);
+void cpu_own_backward_data(struct cpu *be, const struct cpu_own *own,
+                           const struct cpu_conv_shape *s, const float *dy, const float *weight,
+                           float *dx, void *work);
+void cpu_own_backward_weights(struct cpu *be, const struct cpu_own *own,
+                              const struct cpu_conv_shape *s, const float *x, const float *dy,
+                              float *dweight, void *work);
+size_t cpu_products_work(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass);
+void cpu_products_forward(struct cpu *be, const struct cpu_conv_shape *s, const float *x,
+                          const float *weight, const float *bias, float *y, void *work);
+void cpu_products_backward_data(struct cpu *be, const struct cpu_conv_shape *s, const float *dy,
+                                const float *weight, float *dx, void *work);
+void cpu_products_backward_weights(struct cpu *be, const struct cpu_conv_shape *s, const float *x,
+                                   const float *dy, float *dweight, void *work);
+
 /* ---- choice of algorithms (algorithms.c) --------------------------------------------------------
  * From the committed table algorithms.tsv, which `make tune` writes: a line an instruction set,
  * pass and shape. What the table does not hold follows the rule that its shapes show: our Winograd
@@ -83,6 +142,8 @@ void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *
 void cpu_conv_text(const struct cpu_conv_shape *s, char text[MC_SHAPE_TEXT]);
 enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum mc_pass pass,
                               const struct cpu_conv_shape *s);
+/* The algorithm of ours that stands in for oneDNN's reference code; products if it does not fit. */
+enum cpu_algorithm cpu_choose_instead(const struct cpu_conv_shape *s);
 const char *cpu_algorithm_name(enum cpu_algorithm a);
 uint32_t cpu_table_hash(void);
 

@@ -46,6 +46,13 @@ struct cpu_wino {
       6 * (4 * (c)->tiles_w + 2)) *                                                                \
      (size_t)(b))
 
+/* A grid of pixels of an activation: rows by cols, from pixel `first` in steps of `step`. channels:
+ * with those of the last block's padding; width and hw: the image's. */
+struct cpu_pixels {
+    size_t channels, width, hw, rows, cols, first[2], step[2];
+    int plain; /* (N,C,H,W) */
+};
+
 struct mc_ball;
 
 struct cpu_kernels {
@@ -106,9 +113,16 @@ struct cpu_kernels {
     void (*wino_weights_out)(const struct cpu_wino *c, size_t ic, size_t oc, const float *du,
                              size_t threads, float *dw);
 
-    /* Of a depthwise convolution of n images of c channels: dw (c, kernel). */
+    /* A depthwise convolution of n images of c channels, weight (c, kernel), bias (c) or NULL; with
+     * `data`, the input's gradient from the output's. Then the weights' gradient. */
+    void (*depthwise)(size_t n, size_t c, const struct mc_window *w, int data, const float *from,
+                      const float *weight, const float *bias, float *to);
     void (*depthwise_grad)(size_t n, size_t c, const struct mc_window *w, const float *x,
                            const float *dy, float *dw);
+
+    /* Some pixels of n images to a matrix, one row per pixel; rows added to those pixels. */
+    void (*pixels_out)(const struct cpu_pixels *p, size_t n, const float *x, float *matrix);
+    void (*pixels_add)(const struct cpu_pixels *p, size_t n, const float *matrix, float *x);
 
     /* Flat vectors. */
     void (*sgd)(size_t n, float *p, float *m, const float *grad, const float *point, float lr,

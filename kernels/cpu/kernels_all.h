@@ -20,6 +20,7 @@ typedef int32_t vi __attribute__((vector_size(BLOCK * 4), may_alias));
 typedef double vd __attribute__((vector_size(BLOCK * 4), may_alias));
 #define ZERO ((vf){0})
 
+#include "kernels/cpu/kernels_convolution.h"
 #include "kernels/cpu/kernels_moments.h"
 #include "kernels/cpu/kernels_norm.h"
 #include "kernels/cpu/kernels_pointwise.h"
@@ -50,7 +51,10 @@ const struct cpu_kernels PASTE(cpu_kernels, ISA) = {
     .wino_conv = KERNEL(wino_conv),
     .wino_grad = KERNEL(wino_grad),
     .wino_weights_out = KERNEL(wino_weights_out),
+    .depthwise = KERNEL(depthwise),
     .depthwise_grad = KERNEL(depthwise_grad),
+    .pixels_out = KERNEL(pixels_out),
+    .pixels_add = KERNEL(pixels_add),
     .sgd = KERNEL(sgd),
     .lincomb = KERNEL(lincomb),
     .sumsq = KERNEL(sumsq),

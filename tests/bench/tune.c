@@ -31,21 +31,21 @@ static void measure(struct cpu *be, struct cpu_conv_shape s, enum mc_pass pass, 
     float *x = floats((size_t)(s.n * s.ih * s.iw) * ic);
     float *y = floats((size_t)(s.n * s.oh * s.ow) * oc);
     float *w = floats((size_t)(s.ic / s.groups * s.oc * s.kernel[0] * s.kernel[1]));
-    struct cpu_conv *conv[CPU_N_ALGORITHMS] = {NULL};
-    void *work[CPU_N_ALGORITHMS] = {NULL};
-    double least[CPU_N_ALGORITHMS];
+    struct cpu_conv *conv[CPU_N_TABLED] = {NULL};
+    void *work[CPU_N_TABLED] = {NULL};
+    double least[CPU_N_TABLED];
     enum cpu_algorithm best = CPU_DIRECT;
     char text[MC_SHAPE_TEXT];
 
     s.backward_data = s.backward_weights = 1;
-    for (enum cpu_algorithm a = 0; a < CPU_N_ALGORITHMS; a++) {
+    for (enum cpu_algorithm a = 0; a < CPU_N_TABLED; a++) {
         s.algorithm[pass] = a;
         least[a] = 1e9;
         need(cpu_conv_new(be, &s, &conv[a], &err));
         work[a] = floats(cpu_conv_work(conv[a]) / sizeof(float));
     }
     for (int r = 0; r < repeats; r++)
-        for (enum cpu_algorithm a = 0; a < CPU_N_ALGORITHMS; a++) {
+        for (enum cpu_algorithm a = 0; a < CPU_N_TABLED; a++) {
             const double t = seconds(watch);
             if (pass == MC_PASS_FORWARD)
                 cpu_conv_forward(conv[a], x, w, NULL, y, work[a]);
@@ -56,7 +56,7 @@ static void measure(struct cpu *be, struct cpu_conv_shape s, enum mc_pass pass, 
             const double took = seconds(watch) - t;
             least[a] = took < least[a] ? took : least[a];
         }
-    for (enum cpu_algorithm a = 1; a < CPU_N_ALGORITHMS; a++)
+    for (enum cpu_algorithm a = 1; a < CPU_N_TABLED; a++)
         if (least[a] < .95 * least[CPU_DIRECT] && least[a] < least[best])
             best = a;
     if (best == CPU_DNNL_WINOGRAD && least[CPU_WINOGRAD] < .95 * least[CPU_DIRECT] &&
@@ -64,7 +64,7 @@ static void measure(struct cpu *be, struct cpu_conv_shape s, enum mc_pass pass, 
         best = CPU_WINOGRAD;
     cpu_conv_text(&s, text);
     printf("%s\t%s\t%s\t%s", be->k->name, mc_pass_name(pass), text, cpu_algorithm_name(best));
-    for (enum cpu_algorithm a = 0; a < CPU_N_ALGORITHMS; a++) {
+    for (enum cpu_algorithm a = 0; a < CPU_N_TABLED; a++) {
         printf("\t%.3f", least[a] * 1e3);
         cpu_conv_free(conv[a]);
         free(work[a]);

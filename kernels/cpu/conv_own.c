@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Our own algorithms of a convolution's passes: Winograd, depthwise kernels, matrix products. */
+#include "kernels/cpu/cpu.h"
+
+/* Can our Winograd kernels do this pass? Then fill it in. */
+static int winograd_fits(const struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
+                         struct cpu_own *own)
+{
+    enum { CACHE = 384 << 10, MOST = 64 };
+    const size_t b = (size_t)be->k->block;
+    const size_t icb = ((size_t)s->ic + b - 1) / b, ocb = ((size_t)s->oc + b - 1) / b;
+    const int data = pass == MC_PASS_DATA;
+    struct cpu_wino *w = &own->wino;
+
+    if (s->kernel[0] != 3 || s->kernel[1] != 3 || s->stride[0] != 1 || s->stride[1] != 1 ||
+        s->groups != 1 || cpu_is_plain(s, pass) || s->pad[0] != s->pad[1] || s->pad[0] > 2 ||
+        (pass == MC_PASS_FORWARD && s->bias))
+        return 0;
+    *w = (struct cpu_wino){.icb = data ? ocb : icb,
+                           .ocb = data ? icb : ocb,
+                           .ih = data ? s->oh : s->ih,
+                           .iw = data ? s->ow : s->iw,
+                           .oh = data ? s->ih : s->oh,
+                           .ow = data ? s->iw : s->ow,
+                           .pad = data ? 2 - s->pad[0] : s->pad[0]};
+    w->n = (size_t)s->n;
+    w->threads = be->base.threads;
+    w->tiles_h = ((size_t)w->oh + 3) / 4;
+    w->tiles_w = ((size_t)w->ow + 3) / 4;
+    for (size_t rows = 1; rows == 1 || rows * w->tiles_w <= MOST; rows++) {
+        struct cpu_wino more = *w;
+        more.rows = rows;
+        more.group = (rows * w->tiles_w + 15) / 16 * 16;
+        /* beyond the cache only to fill a group: its empty tiles are multiplied too */
+        if (rows > 1 && CPU_WINO_WORK(&more, b) * sizeof(float) > CACHE &&
+            (rows - 1) * more.group >= rows * w->group)
+            break;
+        *w = more;
+    }
+    const size_t weights = 36 * icb * ocb * b * b * sizeof(float);
+    own->weights_bytes = pass == MC_PASS_WEIGHTS ? weights * (size_t)be->base.threads : weights;
+    own->work_bytes =
+        own->weights_bytes + CPU_WINO_WORK(w, b) * sizeof(float) * (size_t)be->base.threads;
+    return 1;
+}
+
+int cpu_own_fits(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
+                 enum cpu_algorithm by, struct cpu_own *own)
+{
+    *own = (struct cpu_own){.by = by};
+    if ((by == CPU_WINOGRAD && winograd_fits(be, s, pass, own)) ||
+        (by == CPU_DEPTHWISE && cpu_is_depthwise(s)))
+        return 1;
+    if (by == CPU_PRODUCTS) {
+        own->work_bytes = cpu_products_work(be, s, pass);
+        return 1;
+    }
+    own->by = CPU_DIRECT;
+    return 0;
+}
+
+static float *wino_scratch(const struct cpu_own *own, void *work)
+{
+    return (float *)work + own->weights_bytes / sizeof(float);
+}
+
+/* Forward, or the data's gradient. */
+static void convolve(struct cpu *be, const struct cpu_own *own, const struct cpu_conv_shape *s,
+                     enum mc_pass pass, const float *from, const float *weight, const float *bias,
+                     float *to, void *work)
+{
+    const int data = pass == MC_PASS_DATA;
+    const struct mc_window w = cpu_conv_window(s);
+
+    if (own->by == CPU_WINOGRAD) {
+        be->k->wino_weights_in(&own->wino, (size_t)(data ? s->oc : s->ic),
+                               (size_t)(data ? s->ic : s->oc), data, weight, work);
+        be->k->wino_conv(&own->wino, from, work, to, wino_scratch(own, work));
+    } else if (own->by == CPU_DEPTHWISE) {
+        be->k->depthwise((size_t)s->n, (size_t)s->ic, &w, data, from, weight, bias, to);
+    } else if (data) {
+        cpu_products_backward_data(be, s, from, weight, to, work);
+    } else {
+        cpu_products_forward(be, s, from, weight, bias, to, work);
+    }
+}
+
+void cpu_own_forward(struct cpu *be, const struct cpu_own *own, const struct cpu_conv_shape *s,
+                     const float *x, const float *weight, const float *bias, float *y, void *work)
+{
+    convolve(be, own, s, MC_PASS_FORWARD, x, weight, bias, y, work);
+}
+
+void cpu_own_backward_data(struct cpu *be, const struct cpu_own *own,
+                           const struct cpu_conv_shape *s, const float *dy, const float *weight,
+                           float *dx, void *work)
+{
+    convolve(be, own, s, MC_PASS_DATA, dy, weight, NULL, dx, work);
+}
+
+void cpu_own_backward_weights(struct cpu *be, const struct cpu_own *own,
+                              const struct cpu_conv_shape *s, const float *x, const float *dy,
+                              float *dweight, void *work)
+{
+    const struct cpu_kernels *k = be->k;
+    const struct mc_window w = cpu_conv_window(s);
+
+    if (own->by == CPU_WINOGRAD) {
+        k->wino_grad(&own->wino, x, dy, work, wino_scratch(own, work));
+        k->wino_weights_out(&own->wino, (size_t)s->ic, (size_t)s->oc, work,
+                            (size_t)be->base.threads, dweight);
+    } else if (own->by == CPU_DEPTHWISE) {
+        k->depthwise_grad((size_t)s->n, (size_t)s->ic, &w, x, dy, dweight);
+    } else {
+        cpu_products_backward_weights(be, s, x, dy, dweight, work);
+    }
+}
