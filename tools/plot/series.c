@@ -129,11 +129,28 @@ static int read_all(struct mc_series *s, const struct kind *k, const char *opera
     return rc;
 }
 
-static int check_path(const struct mc_table *t, const double *v, struct mc_error *err)
+/* v: (rows) of the column called so. */
+static int check_growth(const struct mc_table *t, const char *name, const double *v,
+                        struct mc_error *err)
 {
     for (size_t r = 1; r < t->rows; r++)
         if (!(v[r] > v[r - 1]))
-            return mc_fail(err, MC_EINPUT, "%s: line %zu: t does not grow", t->name, t->lines[r]);
+            return mc_fail(err, MC_EINPUT, "%s: line %zu: %s does not grow", t->name, t->lines[r],
+                           name);
+    return 0;
+}
+
+static int check_log(const struct mc_table *t, const double *v, struct mc_error *err)
+{
+    return check_growth(t, "epoch", v, err);
+}
+
+static int check_path(const struct mc_table *t, const double *v, struct mc_error *err)
+{
+    int rc = check_growth(t, "t", v, err);
+
+    if (rc)
+        return rc;
     if (v[0] > 0 || v[t->rows - 1] < 1)
         return mc_fail(err, MC_EINPUT, "%s: is not whole: t runs from %g to %g, not from 0 to 1",
                        t->name, v[0], v[t->rows - 1]);
@@ -177,6 +194,36 @@ int mc_series_curve(struct mc_series *s, const char *operand, char *data, size_t
     return read_all(s, &k, operand, err);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    const char *const *x = a, *const *y = b;
+    int order = strcmp(*x, *y);
+
+    return order ? order : (*x > *y) - (*x < *y); /* equal ones as they occur in the table */
+}
+
+static int check_signature(const struct mc_table *t, const double *v, struct mc_error *err)
+{
+    const char **layers = calloc(t->rows, sizeof *layers);
+    size_t col = 0, r = 0;
+    int rc = layers ? mc_table_column(t, "layer", &col, err) : mc_no_memory(err);
+
+    (void)v;
+    for (size_t i = 0; !rc && i < t->rows; i++)
+        layers[i] = t->cells[i * t->cols + col];
+    if (!rc)
+        qsort(layers, t->rows, sizeof *layers, by_text);
+    for (size_t i = 1; !rc && i < t->rows; i++)
+        if (!strcmp(layers[i], layers[i - 1])) {
+            while (t->cells[r * t->cols + col] != layers[i])
+                r++;
+            rc = mc_fail(err, MC_EINPUT, "%s: line %zu: layer '%s' occurs twice", t->name,
+                         t->lines[r], layers[i]);
+        }
+    free(layers);
+    return rc;
+}
+
 static int read_signature(struct mc_table *t, const char *file, struct mc_error *err)
 {
     int rc = mc_table_read(t, file, err);
@@ -191,7 +238,7 @@ int mc_series_signature(struct mc_series *s, const char *operand, const struct m
                         struct mc_error *err)
 {
     static const char *const names[] = {"identity", "permuted"};
-    const struct kind k = {read_signature, NULL, names, 2, NULL, 0, "layer", "layers"};
+    const struct kind k = {read_signature, check_signature, names, 2, NULL, 0, "layer", "layers"};
     int rc = read_all(s, &k, operand, err);
 
     return rc ? rc : same_rows(&k, &s->table, &first->table, err);
@@ -205,7 +252,7 @@ static int read_log(struct mc_table *t, const char *file, struct mc_error *err)
 int mc_series_log(struct mc_series *s, const char *operand, struct mc_error *err)
 {
     static const char *const names[] = {"epoch", "loss", "accuracy"};
-    const struct kind k = {read_log, NULL, names, 3, NULL, 0, "epoch", "epochs"};
+    const struct kind k = {read_log, check_log, names, 3, NULL, 0, "epoch", "epochs"};
 
     return read_all(s, &k, operand, err);
 }

@@ -13,6 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The length of a text without the empty lines at its end. */
+static size_t without_empty_lines(const char *text, size_t n)
+{
+    for (size_t end; n > 2; n = end) {
+        end = text[n - 2] == '\r' ? n - 2 : n - 1;
+        if (text[end - 1] != '\n')
+            break;
+    }
+    return n;
+}
+
 /* The whole of f, or where it is torn as far as its lines are whole. */
 static int read_text(struct mc_table *t, FILE *f, int torn, struct mc_error *err)
 {
@@ -35,12 +46,16 @@ static int read_text(struct mc_table *t, FILE *f, int torn, struct mc_error *err
     const char *last = torn && n && t->text[n - 1] != '}' ? memrchr(t->text, '\n', n) : NULL;
     n = last ? (size_t)(last - t->text) + 1 : n;
     t->text[n] = 0;
+    const size_t mark = strncmp(t->text, "\xef\xbb\xbf", 3) ? 0 : 3; /* a byte order mark */
+    memmove(t->text, t->text + mark, n - mark + 1);
+    n -= mark;
     if (!n)
         return mc_fail_in(mc_file_empty(fileno(f), "is empty", err), err, "%s", t->name);
     if (memchr(t->text, 0, n))
         return mc_fail(err, MC_EINPUT, "%s: is binary, not text", t->name);
     if (t->text[n - 1] != '\n')
         return mc_fail(err, MC_EINPUT, "%s: is cut short: its last line does not end", t->name);
+    t->text[without_empty_lines(t->text, n)] = 0;
     return 0;
 }
 
@@ -97,7 +112,7 @@ static int header(struct mc_table *t, char *line, struct mc_error *err)
             return mc_fail(err, MC_EINPUT, "%s: column %zu has no name", t->name, i + 1);
         for (size_t j = 0; j < i; j++)
             if (!strcmp(t->names[j], name))
-                return mc_fail(err, MC_EINPUT, "%s: column '%s' is there twice", t->name, name);
+                return mc_fail(err, MC_EINPUT, "%s: column '%s' occurs twice", t->name, name);
         t->names[i] = name;
     }
     return 0;

@@ -6,7 +6,7 @@
  *     t<TAB>test.loss<TAB>...        the names of the columns, each once
  *     0<TAB>0.512<TAB>...            rows, as many cells each as there are names
  *
- * A line may end in CR LF.
+ * A line may end in CR LF. A byte order mark and empty last lines are skipped.
  *
  * Nothing is guessed: a table is taken whole or refused with the line that is wrong. */
 #ifndef MC_TABLE_H

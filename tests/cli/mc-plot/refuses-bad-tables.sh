@@ -30,6 +30,10 @@ fails 3 "there is no column 'identity'" mc-plot signature line.tsv
 grep -v layers.3 sig.tsv >fewer.tsv
 fails 3 "fewer.tsv: has other layers than sig.tsv" mc-plot signature sig.tsv fewer.tsv
 fails 3 "line.tsv: line 1: is not a line of a log" mc-plot log line.tsv
+{ cat sig.tsv && tail -n 1 sig.tsv; } >twice.tsv
+fails 3 "twice.tsv: line 4: layer 'layers.3.conv' occurs twice" mc-plot signature twice.tsv
+{ cat log.json && tail -n 1 log.json; } >twice.json
+fails 3 "twice.json: line 5: epoch does not grow" mc-plot log twice.json
 echo '{"event":"start"}' >start.json
 fails 3 "start.json: has no event 'epoch'" mc-plot log start.json
 fails 1 "there is no gnuplot on PATH" env PATH=/nowhere "$(command -v mc-plot)" path line.tsv

@@ -66,6 +66,35 @@ TEST(lines_may_end_in_carriage_returns)
     mc_table_release(&t);
 }
 
+/* An editor adds the mark and the empty lines. */
+TEST(byte_order_mark_and_empty_last_lines_are_skipped)
+{
+    static const char *const texts[] = {
+        "\xef\xbb\xbft\tx\n0\t1\n1\t2.5\n", "t\tx\n0\t1\n1\t2.5\n\n\n",
+        "\xef\xbb\xbft\tx\r\n0\t1\r\n1\t2.5\r\n\r\n", "t\tx\n0\t1\n1\t2.5\n\r\n\n"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct mc_table t = {0};
+        double v[2];
+        must(read_text(&t, texts[i], &why));
+        assert_int_equal(t.rows, 2);
+        must(mc_table_numbers(&t, "t", v, &why));
+        assert_true(v[0] == 0 && v[1] == 1);
+        must(mc_table_numbers(&t, "x", v, &why));
+        assert_true(v[0] == 1 && v[1] == 2.5);
+        mc_table_release(&t);
+    }
+}
+
+TEST(log_with_mark_and_empty_last_line_is_read)
+{
+    struct mc_table t = {0};
+
+    must(read_log(&t, "\xef\xbb\xbf{\"event\":\"epoch\",\"epoch\":1}\n\n", &why));
+    assert_int_equal(t.rows, 1);
+    mc_table_release(&t);
+}
+
 TEST(every_truncation_within_a_row_is_refused)
 {
     size_t header = strlen("t\ttest.loss\ttest.accuracy\n");
@@ -91,8 +120,10 @@ TEST(damage_is_refused_with_its_line)
         {"t\n0", "last line does not end"},
         {"t\tx\n0\t1\n1\n", "line 3: 1 cells for 2 columns"},
         {"t\tx\n0\t1\t2\n", "line 2: 3 cells for 2 columns"},
-        {"t\tx\n\n", "line 2: 1 cells for 2 columns"},
-        {"t\tt\n0\t1\n", "column 't' is there twice"},
+        {"t\tx\n\n", "holds no rows"},
+        {"t\tx\n\n0\t1\n", "line 2: 1 cells for 2 columns"},
+        {"\xef\xbb\xbf", "is empty"},
+        {"t\tt\n0\t1\n", "column 't' occurs twice"},
         {"t\t\n0\t1\n", "column 2 has no name"},
     };
 
