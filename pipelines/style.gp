@@ -13,4 +13,3 @@ set border 3 lc rgb '#404040' lw 1
 set tics nomirror out textcolor rgb '#202020'
 set grid back lt 1 lc rgb '#e0e0e0' lw 0.8
 set key noautotitle
-TITLE_FONT = sprintf(',%.3g', 17 * SCALE)

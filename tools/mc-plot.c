@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-plot: pictures of what the other programs measured. Tables are checked whole before gnuplot
- * starts; how the pictures look is in pipelines/panels.gp and pipelines/signature.gp. */
+ * starts; how the pictures look is in pipelines/lines.gp and pipelines/plane.gp. */
 #include "tools/cli/cli.h"
 #include "tools/plot/figure.h"
 
@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #define MAX_TABLES 16
+#define MAX_FITTED 32 /* by --fit */
 
-enum mode { PATH, SIGNATURE, LOG, PLANE };
+/* as enum mc_picture */
 static const char *const modes[] = {"path", "signature", "log", "plane", NULL};
 
 struct options {
@@ -23,8 +24,40 @@ struct options {
     char data[200];  /* "": not said, until the first table is read */
     double width, height;
     int in_cm;
-    enum mode mode;
+    struct {
+        const char *tables[MAX_FITTED]; /* operands that are not drawn */
+        size_t n;
+        char data[200];
+    } fit;
+    enum mc_picture mode;
 };
+
+static void parse_fit(const char *option, const char *arg, void *value)
+{
+    struct options *o = value;
+
+    if (o->fit.n == MAX_FITTED)
+        mc_cli_usage("%s: at most %d times", option, MAX_FITTED);
+    o->fit.tables[o->fit.n++] = arg;
+}
+
+/* FROM:TO[,FROM:TO], where the first may be empty. */
+static void parse_y_range(const char *option, const char *arg, void *value)
+{
+    double(*range)[2] = value;
+    char part[64];
+
+    for (size_t k = 0; arg; k++) {
+        const size_t n = strcspn(arg, ",");
+        if (k == 2 || n >= sizeof part)
+            mc_cli_usage("%s: '%s' is not FROM:TO or FROM:TO,FROM:TO", option, arg);
+        memcpy(part, arg, n);
+        part[n] = 0;
+        if (*part || k || arg[n] != ',')
+            mc_parse_range(option, part, -1e30, 1e30, range[k]);
+        arg = arg[n] ? arg + n + 1 : NULL;
+    }
+}
 
 static void parse_size(const char *option, const char *arg, void *value)
 {
@@ -75,17 +108,26 @@ static const char *const formats[] = {"svg", "png", "pdf", NULL}; /* as enum mc_
 /* clang-format off */
 static const struct mc_option options[] = {
     {"data", 'd', MC_OPT_OTHER, MC_AT(data), .arg = "NAME", .parse = parse_data, .group = 10,
-     .only = 1 << PATH | 1 << PLANE,
+     .only = 1 << MC_PICTURE_PATH | 1 << MC_PICTURE_PLANE,
      .help = "path, plane: draw this data set's columns (default: test, or the first); NAME.robust: those of "
      "mc-eval --attack"},
-    {"log-loss", 0, MC_OPT_FLAG, MC_AT(figure.log_loss), .group = 15, .only = 1 << PATH | 1 << LOG,
-     .help = "path, log: losses on a logarithmic axis"},
-    {"names", 0, MC_OPT_OTHER, 0, .arg = "A,B,C", .parse = parse_names, .group = 15, .only = 1 << PLANE,
+    {"log-loss", 0, MC_OPT_FLAG, MC_AT(figure.log_loss), .group = 15, .only = 1 << MC_PICTURE_PATH | 1 << MC_PICTURE_LOG,
+     .help = "path, log: losses on a logarithmic axis; losses of 0 are on a dotted line at its foot"},
+    {"y-range", 0, MC_OPT_OTHER, MC_AT(figure.range), .arg = "FROM:TO[,FROM:TO]", .parse = parse_y_range, .group = 15,
+     .only = 1 << MC_PICTURE_PATH | 1 << MC_PICTURE_LOG | 1 << MC_PICTURE_SIGNATURE,
+     .help = "path, log: range of the loss axis, of the accuracy axis (,80:100 sets this one alone); signature: "
+     "of the correlation axis (default: chosen, see below)"},
+    {"names", 0, MC_OPT_OTHER, 0, .arg = "A,B,C", .parse = parse_names, .group = 15, .only = 1 << MC_PICTURE_PLANE,
      .help = "plane: call the three networks so"},
-    {"loss-range", 0, MC_OPT_RANGE, MC_AT(figure.colours[0]), .arg = "FROM:TO", .max = 1e30L, .group = 15,
-     .only = 1 << PLANE, .help = "plane: what the colours of losses span (default: all)"},
-    {"accuracy-range", 0, MC_OPT_RANGE, MC_AT(figure.colours[1]), .arg = "FROM:TO", .max = 100, .group = 15,
-     .only = 1 << PLANE, .help = "plane: and those of accuracies, in percent"},
+    {"loss-range", 0, MC_OPT_RANGE, MC_AT(figure.range[0]), .arg = "FROM:TO", .max = 1e30L, .group = 15,
+     .only = 1 << MC_PICTURE_PLANE, .help = "plane: range of the colours of losses (default: all values)"},
+    {"accuracy-range", 0, MC_OPT_RANGE, MC_AT(figure.range[1]), .arg = "FROM:TO", .max = 100, .group = 15,
+     .only = 1 << MC_PICTURE_PLANE, .help = "plane: range of the colours of accuracies, in percent"},
+    {"fit", 0, MC_OPT_OTHER, 0, .arg = "TABLE[,TABLE...]", .parse = parse_fit, .group = 16,
+     .help = "choose ranges that fit this line or plane too, without drawing it, so that pictures have one scale; "
+     "repeatable"},
+    {"fit-data", 0, MC_OPT_OTHER, MC_AT(fit.data), .arg = "NAME", .parse = parse_data, .group = 16,
+     .only = 1 << MC_PICTURE_PATH | 1 << MC_PICTURE_PLANE, .help = "path, plane: choose ranges that fit this data set's columns too"},
     {"title", 0, MC_OPT_TEXT, MC_AT(figure.title), .arg = "TEXT", .group = 20, .help = "write this above the picture"},
     {"size", 0, MC_OPT_OTHER, 0, .arg = "WxH", .parse = parse_size, .group = 20,
      .help = "width and height in pixels (default 960x480; of a plane 960x430), or WxHcm: in centimetres, 14x7cm, "
@@ -106,19 +148,24 @@ static const char doc[] =
     "its "
     "--marks in it. Pictures are SVG, PNG or PDF. Several tables of the same thing, with commas "
     "between them, are drawn as one line, their mean, in a band of their standard deviation (n - "
-    "1). An empty or incomplete table "
-    "is refused; a log's torn last line, as of a run that was killed, is passed over.\n\n"
+    "1). A point that no line joins has a bar instead. An empty or incomplete table "
+    "is refused; a log's torn last line, as of a run that was killed, is skipped. Epochs that a "
+    "log lacks break its line, and so do the branches of a block in a signature.\n\n"
+    "path chooses ranges in which the lines can be told apart. If a line of far greater range "
+    "would press the others flat, it leaves the frame: arrows mark where, and the legend has its "
+    "highest or lowest value.\n\n"
     "Examples:\n"
     "  mc-plot path before=straight.tsv after=curve.tsv -o paths.svg\n"
     "  mc-corr --signature --perm p.mcz m.mcz | mc-plot signature -o sig.svg\n"
     "  mc-plot plane --names 'a,b,aligned b' plane.tsv marks.tsv -o plane.png";
 
+/* data: the data set's name, of a path. */
 static int read_one(struct options *o, struct mc_series *s, const struct mc_series *first,
-                    const char *operand, struct mc_error *err)
+                    const char *operand, char *data, struct mc_error *err)
 {
-    if (o->mode == PATH)
-        return mc_series_curve(s, operand, o->data, sizeof o->data, err);
-    if (o->mode == SIGNATURE)
+    if (o->mode == MC_PICTURE_PATH)
+        return mc_series_curve(s, operand, data, sizeof o->data, err);
+    if (o->mode == MC_PICTURE_SIGNATURE)
         return mc_series_signature(s, operand, first, err);
     return mc_series_log(s, operand, err);
 }
@@ -141,12 +188,13 @@ static int pick_format(const struct options *o)
 static void add_inputs(struct options *o, const char *operand)
 {
     char label[sizeof((struct mc_series *)0)->label];
-    const char *files = o->mode == PLANE ? operand : mc_series_label(operand, label, sizeof label);
+    const char *files =
+        o->mode == MC_PICTURE_PLANE ? operand : mc_series_label(operand, label, sizeof label);
     char *list = strdup(files), *rest = list;
 
     o->cli.files.failed |= !list;
     while (rest) {
-        const char *file = strsep(&rest, o->mode == PLANE ? "" : ",");
+        const char *file = strsep(&rest, o->mode == MC_PICTURE_PLANE ? "" : ",");
         if (!strcmp(file, "-") && isatty(STDIN_FILENO))
             mc_cli_usage("will not read a table from a terminal (see --help)");
         mc_files_add(&o->cli.files, MC_FILE_INPUT, NULL, file);
@@ -154,22 +202,61 @@ static void add_inputs(struct options *o, const char *operand)
     free(list);
 }
 
+/* Operand i, of those that are drawn and then of --fit. */
+static const char *operand(const struct options *o, size_t i)
+{
+    const size_t drawn = o->mode == MC_PICTURE_PLANE ? 1 : o->cli.n_operands - 1;
+
+    return i < drawn ? o->cli.operands[i + 1] : o->fit.tables[i - drawn];
+}
+
+/* Losses of 0 have no place on a logarithmic axis: those of series that are drawn are reported. */
+static int check_log_loss(const struct options *o, const struct mc_series *s, size_t n,
+                          size_t fitted, struct mc_error *err)
+{
+    size_t positive = 0;
+
+    for (size_t i = 0; i < fitted; i++) {
+        size_t zeros = 0;
+        for (size_t r = 0; r < s[i].rows; r++) {
+            const double loss = s[i].mean[s[i].rows + r];
+            zeros += loss == 0;
+            positive += loss > 0;
+            if (loss < 0)
+                return mc_fail(err, MC_EINPUT,
+                               "%s: a loss of %g has no place on a logarithmic axis (draw without "
+                               "--log-loss)",
+                               s[i].table.name, loss);
+        }
+        if (zeros && zeros < s[i].rows && i < n)
+            mc_say(
+                &o->cli, MC_LEVEL_WARN,
+                "%s: %zu of %zu losses are 0: drawn below the logarithmic axis's numbers, at '0'",
+                s[i].label, zeros, s[i].rows);
+    }
+    return positive ? 0
+                    : mc_fail(err, MC_EINPUT,
+                              "%s: every loss is 0, which a logarithmic axis cannot show (draw "
+                              "without --log-loss)",
+                              s[0].table.name);
+}
+
 static int draw_lines(struct options *o, struct mc_gnuplot *g, struct mc_error *err)
 {
-    const enum mode mode = o->mode;
-    static const char *const xlabel[] = {[PATH] = "t", [LOG] = "epoch"};
-    size_t n = o->cli.n_operands - 1;
-    struct mc_series *s = calloc(n, sizeof *s);
+    const size_t n = o->cli.n_operands - 1, each = n + o->fit.n;
+    const size_t fitted = *o->fit.data ? 2 * each : each;
+    struct mc_series *s = calloc(fitted, sizeof *s);
     int rc = s ? 0 : mc_no_memory(err);
 
-    for (size_t i = 0; !rc && i < n; i++)
-        rc = read_one(o, &s[i], s, o->cli.operands[i + 1], err);
-    if (!rc) {
-        mc_figure_lines(g, &o->figure, mode == SIGNATURE ? NULL : xlabel[mode], s, n);
-        rc = mc_gnuplot_draw(g, mode == SIGNATURE ? "signature.gp" : "panels.gp", o->cli.output,
-                             err);
-    }
-    for (size_t i = 0; s && i < n; i++)
+    for (size_t i = 0; !rc && i < fitted; i++)
+        rc = read_one(o, &s[i], s, operand(o, i % each), i < each ? o->data : o->fit.data, err);
+    if (!rc && o->figure.log_loss)
+        rc = check_log_loss(o, s, n, fitted, err);
+    if (!rc)
+        rc = mc_figure_lines(g, &o->figure, s, n, fitted, err);
+    if (!rc)
+        rc = mc_gnuplot_draw(g, "lines.gp", o->cli.output, err);
+    for (size_t i = 0; s && i < fitted; i++)
         mc_series_release(&s[i]);
     free(s);
     return rc;
@@ -177,19 +264,25 @@ static int draw_lines(struct options *o, struct mc_gnuplot *g, struct mc_error *
 
 static int draw_plane(struct options *o, struct mc_gnuplot *g, struct mc_error *err)
 {
-    struct mc_grid grid = {0};
+    const size_t each = 1 + o->fit.n, fitted = *o->fit.data ? 2 * each : each;
+    struct mc_grid *grids = calloc(fitted, sizeof *grids);
     struct mc_mark *marks = NULL;
     size_t n = 0;
-    int rc = mc_grid_read(&grid, o->cli.operands[1], o->data, sizeof o->data, err);
+    int rc = grids ? 0 : mc_no_memory(err);
 
+    for (size_t i = 0; !rc && i < fitted; i++)
+        rc = mc_grid_read(&grids[i], operand(o, i % each), i < each ? o->data : o->fit.data,
+                          sizeof o->data, err);
     if (!rc && o->cli.n_operands > 2)
         rc = mc_marks_read(&marks, &n, o->cli.operands[2], err);
-    if (!rc) {
-        mc_figure_plane(g, &o->figure, &grid, marks, n);
+    if (!rc)
+        rc = mc_figure_plane(g, &o->figure, grids, fitted, marks, n, err);
+    if (!rc)
         rc = mc_gnuplot_draw(g, "plane.gp", o->cli.output, err);
-    }
     free(marks);
-    mc_grid_release(&grid);
+    for (size_t i = 0; grids && i < fitted; i++)
+        mc_grid_release(&grids[i]);
+    free(grids);
     return rc;
 }
 
@@ -199,7 +292,7 @@ static int run(struct options *o, struct mc_error *err)
     int rc = mc_gnuplot_open(&g, (enum mc_image)o->format, o->width, o->height, o->in_cm, err);
 
     if (!rc)
-        rc = o->mode == PLANE ? draw_plane(o, &g, err) : draw_lines(o, &g, err);
+        rc = o->mode == MC_PICTURE_PLANE ? draw_plane(o, &g, err) : draw_lines(o, &g, err);
     mc_gnuplot_release(&g);
     return rc;
 }
@@ -209,24 +302,32 @@ static void check_options(struct options *o)
     o->figure.data = o->data;
     if (!o->cli.n_operands)
         mc_cli_usage("needs one of path, signature, log, plane, then tables (see --help)");
-    o->mode = (enum mode)mc_parse_choice("picture", o->cli.operands[0], modes);
+    o->mode = (enum mc_picture)mc_parse_choice("picture", o->cli.operands[0], modes);
+    o->figure.kind = o->mode;
     const char *idle = mc_option_idle(&o->cli, 1u << o->mode);
     if (idle)
         mc_cli_usage("--%s has no effect in a picture of kind %s", idle, modes[o->mode]);
     if (o->width == 0) {
         o->width = 960;
-        o->height = o->mode == PLANE ? 430 : 480;
+        o->height = o->mode == MC_PICTURE_PLANE ? 430 : 480;
     }
     if (o->cli.n_operands == 1)
         o->cli.operands[o->cli.n_operands++] = "-";
-    size_t most = o->mode == PLANE ? 2 : MAX_TABLES;
+    size_t most = o->mode == MC_PICTURE_PLANE ? 2 : MAX_TABLES;
     if (o->cli.n_operands > most + 1)
         mc_cli_usage("at most %zu tables in a picture", most);
+    const double *range = o->figure.range[0];
+    if (o->figure.log_loss && range[0] != range[1] && range[0] <= 0)
+        mc_cli_usage("--y-range: a logarithmic axis of losses starts above 0 (got %g)", range[0]);
+    if (o->mode == MC_PICTURE_SIGNATURE && o->figure.range[1][0] != o->figure.range[1][1])
+        mc_cli_usage("--y-range: a signature has one axis (got two ranges)");
     o->format = pick_format(o);
     o->cli.text = o->format == MC_SVG;
     o->cli.own_operands = 1;
     for (size_t i = 1; i < o->cli.n_operands; i++)
         add_inputs(o, o->cli.operands[i]);
+    for (size_t i = 0; i < o->fit.n; i++)
+        add_inputs(o, o->fit.tables[i]);
 }
 
 MC_PROGRAM(operands, doc, options, .check = check_options, .run = run)

@@ -201,6 +201,8 @@ uint64_t mc_parse_u64(const char *option, const char *arg, uint64_t min, uint64_
 /* A decimal, or a fraction: 8/255. */
 double mc_parse_real(const char *option, const char *arg, double min, double max);
 /* Index of arg in the NULL-ended list; a usage error lists what there is. */
+/* FROM:TO, likewise, the second greater than the first. */
+void mc_parse_range(const char *option, const char *arg, double min, double max, double range[2]);
 int mc_parse_choice(const char *option, const char *arg, const char *const *choices);
 
 #endif

@@ -46,7 +46,7 @@ int mc_gnuplot_open(struct mc_gnuplot *g, enum mc_image format, double width, do
     /* dots a point: on paper 72 points are an inch, of which an SVG's pixels are 96 */
     const double dots = !in_cm || format == MC_PDF ? 1 : (format == MC_SVG ? 96 : 300) / 72.;
     const double points = in_cm ? 72 / 2.54 : 1;   /* of a unit of the size */
-    const double least = in_cm ? 6 : 9;            /* font below which nobody reads it */
+    const double least = in_cm ? 7 : 9;            /* font below which nobody reads it */
     const double unit = format == MC_PDF ? 72 : 1; /* inches, a pixel taken for a point */
 
     g->format = format;
@@ -54,25 +54,30 @@ int mc_gnuplot_open(struct mc_gnuplot *g, enum mc_image format, double width, do
         return mc_no_memory(err);
     width *= points;
     height *= points;
-    double scale = width / 960 < height / 480 ? width / 960 : height / 480;
-    double font = (14 * scale < least ? least : 14 * scale) * dots;
-    scale *= dots;
+    const double scale = width / 960 < height / 480 ? width / 960 : height / 480;
+    const double font = (14 * scale < least ? least : 14 * scale) * dots;
     width *= dots;
     height *= dots;
     if (dots != 1) { /* of whole pixels */
         width = floor(width + .5);
         height = floor(height + .5);
     }
+    g->wide = width / font;
+    g->high = height / font;
+    g->em = font / dots / points;
+    g->in_cm = in_cm;
+    const double size = format == MC_SVG ? font : font * .75; /* cairo draws 96 dots an inch */
     fprintf(g->script,
             "set encoding utf8\n"
             "set terminal %s noenhanced size %.6g,%.6g font '%s,%.3g' linewidth %.3g"
             " background rgb '#ffffff'%s\n"
-            "SCALE = %.4g\nASPECT = %.6g\n",
+            "SCALE = %.4g\nFONT = %.4g\nEM_X = %.6g\nEM_Y = %.6g\n",
             format == MC_SVG   ? "svg"
             : format == MC_PNG ? "pngcairo"
                                : "pdfcairo",
-            width / unit, height / unit, format == MC_SVG ? "sans-serif" : "DejaVu Sans", font,
-            font / 14, format == MC_PDF ? " fontscale 1" : "", font / 14, width / height);
+            width / unit, height / unit, format == MC_SVG ? "sans-serif" : "DejaVu Sans", size,
+            font / 14, format == MC_PDF ? " fontscale 1" : "", font / 14, size, 1 / g->wide,
+            1 / g->high);
     return 0;
 }
 

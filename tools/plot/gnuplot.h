@@ -7,7 +7,7 @@
  *     mc_gnuplot_open(&g, MC_SVG, 960, 480, &err);
  *     fprintf(g.script, "XLABEL = 't'\n");
  *     mc_gnuplot_quote(&g, label, MC_GNUPLOT_LABEL);
- *     rc = mc_gnuplot_draw(&g, "panels.gp", path, &err);
+ *     rc = mc_gnuplot_draw(&g, "lines.gp", path, &err);
  *     mc_gnuplot_release(&g); */
 #ifndef MC_GNUPLOT_H
 #define MC_GNUPLOT_H
@@ -18,7 +18,10 @@
 
 struct mc_gnuplot {
     enum mc_image format;
-    FILE *script; /* what gnuplot will read; write errors show at mc_gnuplot_draw */
+    FILE *script;      /* what gnuplot will read; write errors show at mc_gnuplot_draw */
+    double wide, high; /* the picture's size in ems of its font */
+    double em;         /* its font's size in the units of the picture's size */
+    int in_cm;
 };
 
 /* Begins with the terminal. in_cm 0: size in pixels (a PDF's: points), fonts that grow with it;

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A frame that tells lines apart: one line of great extent, the straight one between two networks,
+ * would press all others flat. */
+#include "tools/plot/frame.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Two lines can be told apart if they are this share of the frame's height apart somewhere. */
+#define APART .12
+/* A line may leave a frame that is less than this share of the one that would hold it. */
+#define SHRUNK .6
+
+struct span {
+    double low, high;
+};
+
+static void widen(struct span *s, double low, double high)
+{
+    s->low = fmin(s->low, low);
+    s->high = fmax(s->high, high);
+}
+
+/* The values that a line and its band take; on a logarithmic axis those above 0. */
+static struct span span_of(const struct mc_line *l, const struct mc_frame *f)
+{
+    struct span s = {INFINITY, -INFINITY};
+
+    for (size_t r = 0; r < l->rows; r++) {
+        const double low = l->y[r] - l->sd[r], high = l->y[r] + l->sd[r];
+        if (!f->logarithmic)
+            widen(&s, fmax(low, f->least), fmin(high, f->most));
+        else if (l->y[r] > 0)
+            widen(&s, low > 0 ? low : l->y[r], high);
+    }
+    return s;
+}
+
+/* The line's value at x, between its rows. */
+static double value_at(const struct mc_line *l, double x)
+{
+    size_t r = 1;
+
+    while (r + 1 < l->rows && l->x[r] < x)
+        r++;
+    if (l->rows == 1)
+        return l->y[0];
+    const double share = (x - l->x[r - 1]) / (l->x[r] - l->x[r - 1]);
+    return l->y[r - 1] + fmin(fmax(share, 0), 1) * (l->y[r] - l->y[r - 1]);
+}
+
+/* The greatest distance of two lines; INFINITY if they are the same. */
+static double distance(const struct mc_line *a, const struct mc_line *b)
+{
+    double most = 0;
+
+    for (size_t r = 0; r < a->rows; r++)
+        most = fmax(most, fabs(a->y[r] - value_at(b, a->x[r])));
+    return most > 0 ? most : INFINITY;
+}
+
+/* The least distance of two of n lines. */
+static double nearest(const struct mc_line *const *lines, size_t n)
+{
+    double least = INFINITY;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            least = fmin(least, distance(lines[i], lines[j]));
+    return least;
+}
+
+static struct span span_of_all(const struct mc_line *const *lines, size_t n,
+                               const struct mc_frame *f, int include)
+{
+    struct span all = {INFINITY, -INFINITY};
+
+    for (size_t i = 0; i < n; i++) {
+        const struct span s = span_of(lines[i], f);
+        widen(&all, s.low, s.high);
+    }
+    for (size_t k = 0; include && k < 2; k++)
+        if (!isnan(f->include[k]))
+            widen(&all, f->include[k], f->include[k]);
+    return all;
+}
+
+/* The lines of greatest extent leave one by one until the others are apart, at most half of them; a
+ * frame that need not show 0 comes before one more that leaves. If nothing helps, all stay. */
+static struct span tell_apart(const struct mc_line *const *lines, size_t n,
+                              const struct mc_frame *f)
+{
+    const struct span all = span_of_all(lines, n, f, 0);
+
+    for (size_t k = n; k > 1 && 2 * k >= n; k--) {
+        const double least = nearest(lines, k);
+        for (int include = 1; include >= 0; include--) {
+            const struct span s = span_of_all(lines, k, f, include);
+            if (k < n && s.high - s.low > SHRUNK * (all.high - all.low))
+                continue;
+            if (least >= APART * (s.high - s.low))
+                return s;
+        }
+    }
+    return all;
+}
+
+/* The lines, those of less extent first. */
+static void sort_lines(const struct mc_line **sorted, const struct mc_line *lines, size_t n,
+                       const struct mc_frame *f)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct span s = span_of(&lines[i], f);
+        size_t k = i;
+        for (; k; k--) {
+            const struct span t = span_of(sorted[k - 1], f);
+            if (t.high - t.low <= s.high - s.low)
+                break;
+            sorted[k] = sorted[k - 1];
+        }
+        sorted[k] = &lines[i];
+    }
+}
+
+void mc_frame_choose(struct mc_scale *a, const struct mc_frame *f, const struct mc_line *lines,
+                     size_t n)
+{
+    const struct mc_line *sorted[MC_MAX_LINES];
+    int zeros = 0;
+
+    for (size_t i = 0; f->logarithmic && i < n; i++)
+        for (size_t r = 0; r < lines[i].rows; r++)
+            zeros |= lines[i].y[r] == 0;
+    sort_lines(sorted, lines, n, f);
+    struct span s = f->apart && n > 1 ? tell_apart(sorted, n, f) : span_of_all(sorted, n, f, 1);
+    if (f->given[0] != f->given[1]) {
+        s = (struct span){f->given[0], f->given[1]};
+        zeros = 0;
+    }
+    if (f->logarithmic)
+        mc_scale_log(a, s.low, s.high, zeros);
+    else if (f->given[0] != f->given[1])
+        mc_scale_exact(a, s.low, s.high);
+    else
+        mc_scale_round(a, s.low, s.high, f->least, f->most);
+}
+
+void mc_frame_outside(const struct mc_scale *a, const struct mc_line *l, double *above,
+                      double *below)
+{
+    *above = *below = NAN;
+    for (size_t r = 0; r < l->rows; r++) {
+        const double y = l->y[r] == 0 && a->zero > 0 ? a->zero : l->y[r];
+        if (y > a->to)
+            *above = fmax(isnan(*above) ? y : *above, y);
+        if (y < a->from)
+            *below = fmin(isnan(*below) ? y : *below, y);
+    }
+}
