@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# --fit and --fit-data give pictures that are compared one scale; --y-range and a plane's ranges set it; a path's own
+# tells its lines apart, and marks those that leave the frame.
+fixture tables
+for s in .3:low 1.4:high; do
+    awk -v m=${s%:*} 'BEGIN { OFS = "\t"; print "t", "test.loss", "test.accuracy", "test.robust.loss", "test.robust.accuracy"
+        for (i = 0; i <= 16; i++) { b = m * 4 * (i / 16) * (1 - i / 16); print i / 16, .3 + b, 90 - 30 * b, 1.2 + b, 50 - 20 * b } }' >${s#*:}.tsv
+done
+awk 'NR > 1 { $3 *= 4; $4 -= 20 } 1' FS='\t' OFS='\t' plane.tsv >steep.tsv
+
+mc-plot path low.tsv -o low.svg
+mc-plot path low.tsv --fit high.tsv -o low-fit.svg
+mc-plot path high.tsv --fit 'x=low.tsv' -o high-fit.svg
+mc-plot path low.tsv --data test --fit-data test.robust -o clean.svg
+mc-plot path low.tsv --data test.robust --fit-data test -o robust.svg
+mc-plot path low.tsv high.tsv --y-range 0.25:0.7,76:92 -o given.svg
+mc-plot path low.tsv high.tsv --y-range ,40:100 -o accuracy.svg
+mc-plot log log.json --y-range 0:8 -o log.svg
+mc-plot signature sig.tsv --y-range -.5:.75 -o sig.svg
+sed 's/0\.0\([0-9]\)/-0.3\1/' sig.tsv >negative.tsv
+mc-plot signature sig.tsv --fit negative.tsv -o sig-fit.svg
+mc-plot signature negative.tsv --fit sig.tsv -o negative-fit.svg
+mc-plot plane plane.tsv -o plane.svg
+mc-plot plane plane.tsv --fit steep.tsv -o plane-fit.svg
+mc-plot plane steep.tsv --fit plane.tsv -o steep-fit.svg
+mc-plot plane plane.tsv --loss-range 0:20 --accuracy-range 0:100 -o plane-given.svg
+awk 'NR > 1 { $2 = .3 + ($2 - .3) * 8 } 1' FS='\t' OFS='\t' high.tsv >far.tsv
+cp high.tsv high2.tsv
+mc-plot path low.tsv high.tsv far.tsv -o apart.svg
+mc-plot path low.tsv high.tsv -o two.svg
+mc-plot path high.tsv high2.tsv far.tsv -o same.svg
+refused "'5' is not FROM:TO" mc-plot path low.tsv --y-range 5 -o x.svg
+refused "'3:2' does not grow" mc-plot path low.tsv --y-range ,3:2 -o x.svg
+refused "is not FROM:TO or FROM:TO,FROM:TO" mc-plot path low.tsv --y-range 0:1,0:1,0:1 -o x.svg
+refused "a signature has one axis" mc-plot signature sig.tsv --y-range 0:1,0:1 -o x.svg
+refused "a logarithmic axis of losses starts above 0" mc-plot path low.tsv --log-loss --y-range 0:1 -o x.svg
+refused "--y-range has no effect in a picture of kind plane" mc-plot plane plane.tsv --y-range 0:1 -o x.svg
+fails 3 "there is no column 'x.loss'" mc-plot path low.tsv --fit-data x
+fails 1 "cannot open 'none.tsv'" mc-plot path low.tsv --fit none.tsv
+py <<'P'
+from picture import *
+def axes(name, anchor="end"):
+    return [[v for v, _ in axis] for axis in Picture(name).columns(anchor)]
+assert axes("low-fit.svg") == axes("high-fit.svg") != axes("low.svg")
+assert axes("low-fit.svg")[0][-1] >= 1.7 > axes("low.svg")[0][-1], axes("low-fit.svg")
+assert axes("clean.svg") == axes("robust.svg") != axes("low.svg")
+assert axes("clean.svg")[0][-1] >= 1.5 and axes("clean.svg")[1][0] <= 44 and axes("clean.svg")[1][-1] >= 90, axes("clean.svg")
+assert axes("sig-fit.svg") == axes("negative-fit.svg") != axes("sig.svg")
+def colours(name):
+    return axes(name, "start")
+assert colours("plane-fit.svg") == colours("steep-fit.svg") != colours("plane.svg")
+assert colours("plane-given.svg") == [list(range(0, 21, 2)), list(range(0, 101, 10))], colours("plane-given.svg")
+assert axes("log.svg")[0][0] == 0 and axes("log.svg")[0][-1] == 8, axes("log.svg")
+assert min(axes("sig.svg")[0]) >= -.5 and max(axes("sig.svg")[0]) <= .75, axes("sig.svg")
+loss, accuracy = axes("given.svg")
+assert .25 <= min(loss) < .35 and .6 < max(loss) <= .7 and 76 <= min(accuracy) < 80 and 88 < max(accuracy) <= 92, (loss, accuracy)
+assert axes("accuracy.svg")[0] == axes("two.svg")[0] and axes("accuracy.svg")[1][0] == 40, axes("accuracy.svg")
+# the extremes of what leaves the frame are in the legend, arrows where it does
+assert "high ▲ 1.7 ▼ 48%" in Picture("given.svg").said(), Picture("given.svg").said()
+arrows = [s for s in Picture("given.svg").lines(SECOND, 0) if len(s) == 2 and s[0][0] == s[1][0]]
+assert len(arrows) == 2 and all(s[1][1] < s[0][1] for s in arrows), arrows
+# one line of great range leaves; of two lines none does, and none where no frame tells the others apart
+said = Picture("apart.svg").said()
+assert "far ▲ 11.5" in said and "high" in said and "low" in said and max(axes("apart.svg")[0]) < 3, said
+assert not [t for name in ("two.svg", "same.svg") for t in Picture(name).said() if "▲" in t or "▼" in t]
+P
