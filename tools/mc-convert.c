@@ -27,7 +27,7 @@ static const struct mc_option options[] = {
     {"like", 0, MC_OPT_INPUT, MC_AT(like), .arg = "WEIGHTS", .group = 10,
      .help = "the network of these weights instead"},
     {"groups", 0, MC_OPT_INPUT, MC_AT(groups), .arg = "FILE", .group = 10,
-     .help = "of a network that no graph says: what its groups permute, a row a line; all tensors are taken"},
+     .help = "of a network that no graph says: what its groups permute, a row a line; all tensors of floating point are taken"},
     {"map", 0, MC_OPT_INPUT, MC_AT(map), .arg = "FILE", .group = 20,
      .help = "what the foreign file calls our modules: a rule a line, their name and ours"},
     {"from", 0, MC_OPT_CHOICE, MC_AT(from), .names = formats, .group = 30,
@@ -95,12 +95,12 @@ static void report_notes(const struct options *o, const char *path,
             mc_note(&o->cli, "%s: %zu tensor%s of %s %s float32", path, n->converted[i],
                     n->converted[i] == 1 ? "" : "s", mc_dtype_name((enum mc_dtype)i),
                     i == MC_F64 ? "rounded to" : "became");
+    if (n->whole)
+        mc_note(&o->cli, "%s: left out %zu tensor%s of integers: %s%s", path, n->whole,
+                n->whole == 1 ? "" : "s", n->names, n->whole > MC_CONVERT_NAMED ? ", ..." : "");
     if (n->left_out)
         mc_detail(&o->cli, "%s: %zu tensor%s left out", path, n->left_out,
                   n->left_out == 1 ? "" : "s");
-    if (n->whole)
-        mc_note(&o->cli, "%s: left out %zu tensor%s of whole numbers or booleans", path, n->whole,
-                n->whole == 1 ? "" : "s");
 }
 
 static int import(const struct options *o, const struct mc_rename *map, struct mc_weights *w,

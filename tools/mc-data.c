@@ -46,21 +46,22 @@ static const char doc[] =
     "Write a data set as a stream: pixels and labels."
     "\vSets, and what DIR holds (pipelines/fetch.sh fetches the first three from their "
     "publishers):\n\n"
-    "cifar10: data_batch_1.bin ... data_batch_5.bin, test_batch.bin, batches.meta.txt, or "
-    "cifar-10-batches-bin with them.\n\n"
+    "cifar10 (the binary version): data_batch_1.bin ... data_batch_5.bin, test_batch.bin, "
+    "batches.meta.txt, or cifar-10-batches-bin with them.\n\n"
     "cifar100: train.bin, test.bin, fine_label_names.txt, or cifar-100-binary with them; labels "
     "are the fine ones.\n\n"
     "tiny-imagenet: wnids.txt, words.txt, train/WNID/images/*.JPEG, val/val_annotations.txt with "
     "val/images (the test split), or tiny-imagenet-200 with them.\n\n"
-    "folder: train/CLASS/*.jpg, *.jpeg or *.png, and test/ (or val/) likewise; without these, the "
-    "classes' folders themselves, which --split names. With --size the shorter side is resized and "
-    "the middle square taken; without, all images are of one size.\n\n"
+    "folder: train/CLASS/*.jpg, *.jpeg or *.png, also in folders within CLASS, and test/ (or val/) "
+    "likewise; without these, the classes' folders themselves, which --split names. Other files "
+    "are counted on stderr. With --size the shorter side is resized and the middle square taken; "
+    "without, all images are of one size.\n\n"
     "npz: NumPy's, images uint8 or float in [0,1], (N,C,H,W), (N,H,W,C) or grey (N,H,W), labels "
     "(N), in any order: of the split SPLIT_images and SPLIT_labels, images_SPLIT and "
     "labels_SPLIT, x_SPLIT and y_SPLIT; or, for train alone, images and labels, data and labels, "
     "data and target, x and y, arr_0 and arr_1; in either case.\n\n"
     "idx: MNIST and its relatives, unpacked or .gz: train-images-idx3-ubyte, "
-    "train-labels-idx1-ubyte, and t10k- likewise; or any two files.\n\n"
+    "train-labels-idx1-ubyte, and t10k- likewise, or train-images.idx3-ubyte; or any two files.\n\n"
     "synth: shapes and textures in ten classes, made here.\n\n"
     "Examples:\n"
     "  mc-data synth --split test --seed 1 -o test.mcz\n"
@@ -121,10 +122,8 @@ static int run(struct options *o, struct mc_error *err)
     const struct mc_image_choice choice = {o->samples, shuffle, mc_progress_count, &progress};
     rc = mc_image_source_write(set, o->cli.output, &choice, o->cli.history, err);
     mc_progress_end(&progress);
-    if (!rc && set->passed_over)
-        mc_note(&o->cli, "%s: passed over %llu file%s without a picture's name (.jpg, .jpeg, .png)",
-                o->source.dir, (unsigned long long)set->passed_over,
-                set->passed_over == 1 ? "" : "s");
+    if (!rc && *set->note)
+        mc_note(&o->cli, "%s: %s", o->source.dir, set->note);
     mc_image_source_close(set);
     return rc;
 }

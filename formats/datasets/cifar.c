@@ -22,18 +22,19 @@
 #define MAX_NAMES 4096 /* bytes of their file */
 
 struct layout {
-    const char *dir, *names, *test, *train[MAX_FILES];
-    const char *python, *python_file; /* the publisher's Python version: its folder, a file of it */
+    const char *set, *dir, *names, *test, *train[MAX_FILES];
+    const char *python, *python_names; /* the publisher's pickles: their folder, a file of it */
     int classes, labels;
     size_t train_records; /* in a file */
 };
 #define TEST_RECORDS 10000
 
 static const struct layout cifar10 = {
+    .set = "cifar10",
     .dir = "cifar-10-batches-bin",
-    .names = "batches.meta.txt",
     .python = "cifar-10-batches-py",
-    .python_file = "data_batch_1",
+    .python_names = "batches.meta",
+    .names = "batches.meta.txt",
     .test = "test_batch.bin",
     .train = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
               "data_batch_5.bin"},
@@ -42,10 +43,11 @@ static const struct layout cifar10 = {
     .train_records = 10000,
 };
 static const struct layout cifar100 = {
+    .set = "cifar100",
     .dir = "cifar-100-binary",
-    .names = "fine_label_names.txt",
     .python = "cifar-100-python",
-    .python_file = "meta",
+    .python_names = "meta",
+    .names = "fine_label_names.txt",
     .test = "test.bin",
     .train = {"train.bin"},
     .classes = 100,
@@ -158,23 +160,23 @@ out:
     return rc;
 }
 
-/* A missing file has a reason that the user can act on where the folder is the Python version. */
-static int python_version(const struct layout *l, const char *dir, struct mc_error *err)
+/* MC_EINPUT names the way out if the folder lacks the file and holds the publisher's pickles. */
+static int refuse_python(const struct layout *l, const char *dir, const char *file,
+                         struct mc_error *err)
 {
-    char *inside = NULL, *file = mc_path_in(dir, l->python_file);
+    char *paths[] = {mc_path_in(dir, file), mc_path_in(dir, l->python),
+                     mc_path_in(dir, l->python_names)};
     struct stat st;
-    int rc = 0, is = 0;
+    int rc = paths[0] && paths[1] && paths[2] ? 0 : mc_no_memory(err);
 
-    if (!file || asprintf(&inside, "%s/%s", dir, l->python) < 0) {
-        inside = NULL;
-        rc = mc_no_memory(err);
-    } else if (!(rc = mc_is_folder(&is, inside, err)) && (is || !stat(file, &st)))
+    if (!rc && stat(paths[0], &st) && (!stat(paths[1], &st) || !stat(paths[2], &st)))
         rc = mc_fail(err, MC_EINPUT,
-                     "%s: is the Python version of CIFAR: convert it with python3 -m mcz.data "
-                     "%s-python %s, or get the binary version",
-                     dir, l->classes == 10 ? "cifar10" : "cifar100", dir);
-    free(inside);
-    free(file);
+                     "%s: holds the Python version, which is pickles (convert it: python -m "
+                     "mcz.data %s-python DIR -o FILE; or fetch the binary version: "
+                     "pipelines/fetch.sh %s DIR)",
+                     dir, l->set, l->set);
+    for (int i = 0; i < 3; i++)
+        free(paths[i]);
     return rc;
 }
 
@@ -184,6 +186,7 @@ static int cifar_open(struct mc_image_source **out, const struct layout *l,
     struct cifar *c = NULL;
     char *dir = NULL;
     int rc = mc_new(&c, 1, err), test = !strcmp(o->split, "test");
+    const char *first = test ? l->test : l->train[0];
 
     if (rc)
         return rc;
@@ -198,9 +201,8 @@ static int cifar_open(struct mc_image_source **out, const struct layout *l,
     info->augment = (struct mc_augment){.rotate = 15, .flip = 1, .pad = 4};
     c->source.get = cifar_get;
     c->source.close = cifar_close;
-    rc = mc_unpacked_folder(&dir, o->dir, l->dir, err);
-    if (!rc && !strcmp(dir, o->dir))
-        rc = python_version(l, dir, err);
+    if (!(rc = mc_unpacked_folder(&dir, o->dir, l->dir, first, err)))
+        rc = refuse_python(l, dir, first, err);
     for (int i = 0; i < (test ? 1 : MAX_FILES) && !rc && (test || l->train[i]); i++)
         rc = open_file(c, dir, test ? l->test : l->train[i], err);
     if (!rc)

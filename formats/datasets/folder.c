@@ -50,10 +50,10 @@ static int same_classes(const char *folder, const char *train, struct mc_error *
 {
     char **here = NULL, **there = NULL;
     size_t n_here = 0, n_there = 0;
-    int rc = mc_names_list(folder, 1, &here, &n_here, err);
+    int rc = mc_names_list(folder, MC_NAMES_FOLDERS, &here, &n_here, err);
 
     if (!rc)
-        rc = mc_names_list(train, 1, &there, &n_there, err);
+        rc = mc_names_list(train, MC_NAMES_FOLDERS, &there, &n_there, err);
     for (size_t i = 0, j = 0; !rc && (i < n_here || j < n_there); i++, j++) {
         int order = i == n_here ? 1 : j == n_there ? -1 : strcmp(here[i], there[j]);
         if (order)
@@ -107,10 +107,12 @@ int mc_folder_open(struct mc_image_source **out, const struct mc_image_source_op
 
     if (rc || (rc = split_folder(o, &folder, &train, err)) ||
         (train && (rc = same_classes(folder, train, err))) ||
-        (rc = mc_names_list(folder, 1, &classes, &n, err)))
+        (rc = mc_names_list(folder, MC_NAMES_FOLDERS, &classes, &n, err)))
         goto out;
     rc = n ? mc_image_set_new(&s, o->dir, n, o->size, err)
            : mc_fail(err, MC_EINPUT, "%s: holds no folders of classes", folder);
+    if (!rc && !(rc = mc_image_set_pass_over(s, folder, MC_NAMES_HIDDEN, err)))
+        rc = mc_image_set_pass_over(s, folder, MC_NAMES_FILES, err);
     for (size_t i = 0; !rc && i < n; i++)
         rc = add_class(s, folder, classes[i], i, err);
     if (rc || (!o->size && (rc = size_of_first(s, err))))

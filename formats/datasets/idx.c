@@ -83,13 +83,27 @@ static int read_array(gzFile f, uint64_t bytes, const struct mc_image_source_opt
     return rc ? rc : read_bytes(f, *out, (size_t)count, 1, err);
 }
 
-static int read_file(const char *path, enum mc_err absent, const struct mc_image_source_opts *o,
-                     const struct mc_arrays *images, struct mc_arrays *shape, uint8_t **out,
-                     struct mc_error *err)
+/* A file of images or of labels. */
+struct part {
+    char *path;
+    struct mc_arrays shape;
+    uint8_t *bytes;
+};
+
+static void release_part(struct part *p)
+{
+    free(p->path);
+    free(p->bytes);
+    *p = (struct part){0};
+}
+
+static int read_part(struct part *p, enum mc_err absent, const struct mc_image_source_opts *o,
+                     const struct mc_arrays *images, struct mc_error *err)
 {
     uint64_t bytes = 0;
-    int fd = -1, rc = mc_file_open(&fd, &bytes, path, absent, err);
+    int fd = -1, rc = mc_file_open(&fd, &bytes, p->path, absent, err);
 
+    p->shape.pixels = MC_U8;
     if (rc)
         return rc;
     gzFile f = gzdopen(fd, "rb");
@@ -97,91 +111,105 @@ static int read_file(const char *path, enum mc_err absent, const struct mc_image
         close(fd);
         return mc_no_memory(err);
     }
-    rc = mc_fail_in(read_array(f, bytes, o, images, shape, out, err), err, "%s", path);
+    rc = mc_fail_in(read_array(f, bytes, o, images, &p->shape, &p->bytes, err), err, "%s", p->path);
     gzclose_r(f);
     return rc;
 }
 
-/* *out, to be freed: the publisher's file in dir, unpacked or else .gz. MC_EINPUT if both exist,
- * which may differ. */
-static int published(char **out, const char *dir, int test, const char *what, struct mc_error *err)
+static int same_part(const struct part *a, const struct part *b)
 {
-    char *zipped = NULL;
-    struct stat st;
+    size_t n = 1;
 
-    *out = NULL;
-    if (asprintf(out, "%s/%s-%s-ubyte", dir, test ? "t10k" : "train", what) < 0) {
-        *out = NULL;
-        return mc_no_memory(err);
-    }
-    if (asprintf(&zipped, "%s.gz", *out) < 0)
-        return mc_no_memory(err);
-    const int plain = !stat(*out, &st), packed = !stat(zipped, &st);
-    if (packed && !plain) {
-        free(*out);
-        *out = zipped;
-        return 0;
-    }
-    free(zipped);
-    return plain && packed
-               ? mc_fail(err, MC_EINPUT, "%s: exists with and without .gz: remove one", *out)
-               : 0;
+    for (int i = 0; i < a->shape.ndim; i++)
+        n *= (size_t)a->shape.shape[i];
+    return a->shape.ndim == b->shape.ndim &&
+           !memcmp(a->shape.shape, b->shape.shape, sizeof a->shape.shape) &&
+           !memcmp(a->bytes, b->bytes, n);
 }
 
-/* The labels of the other split, where they lie in the folder too: they count its classes. */
+/* The file in dir under the publisher's name, or with a dot for its second dash as others have it,
+ * unpacked or .gz. If several exist, all must hold the same. If none exists: the first name,
+ * unread. */
+static int find_part(struct part *p, const char *dir, int test,
+                     const struct mc_image_source_opts *o, const struct mc_arrays *images,
+                     struct mc_error *err)
+{
+    static const char *const names[] = {"-idx", "-idx", ".idx", ".idx"}, *const ends[] = {
+                                                                             "", ".gz", "", ".gz"};
+    struct stat st;
+    int rc = 0;
+
+    for (int i = 0; i < 4 && !rc; i++) {
+        struct part other = {0};
+        if (asprintf(&other.path, "%s/%s-%s%s%d-ubyte%s", dir, test ? "t10k" : "train",
+                     images ? "labels" : "images", names[i], images ? 1 : 3, ends[i]) < 0) {
+            other.path = NULL;
+            rc = mc_no_memory(err);
+        } else if (!stat(other.path, &st)) {
+            rc = read_part(&other, MC_EINPUT, o, images, err);
+        }
+        if (!rc && p->bytes && other.bytes && !same_part(p, &other))
+            rc = mc_fail(err, MC_EINPUT, "%s: differs from %s (remove one of them)", other.path,
+                         p->path);
+        if (!rc && (!p->path || (!p->bytes && other.bytes))) {
+            release_part(p);
+            *p = other;
+            other = (struct part){0};
+        }
+        release_part(&other);
+    }
+    return rc;
+}
+
+/* The labels of the other split, if the folder has them: they count its classes. */
 static int look_at_other(const char *dir, int test, int64_t *most, struct mc_error *err)
 {
-    struct mc_arrays l = {0}, none = {0};
-    char *path = NULL;
-    uint8_t *bytes = NULL;
-    struct stat st;
-    int rc = published(&path, dir, !test, "labels-idx1", err);
+    const struct mc_arrays any = {0};
+    struct part labels = {0};
+    int rc = find_part(&labels, dir, !test, NULL, &any, err);
 
-    if (!rc && !stat(path, &st))
-        rc = read_file(path, MC_EINPUT, NULL, &none, &l, &bytes, err);
-    for (uint64_t i = 0; !rc && i < l.shape[0]; i++)
-        *most = bytes[i] > *most ? bytes[i] : *most;
-    free(bytes);
-    free(path);
+    for (uint64_t i = 0; !rc && labels.bytes && i < labels.shape.shape[0]; i++)
+        *most = labels.bytes[i] > *most ? labels.bytes[i] : *most;
+    release_part(&labels);
     return rc;
+}
+
+static int open_part(struct part *p, const char *file, const struct mc_image_source_opts *o,
+                     const struct mc_arrays *images, struct mc_error *err)
+{
+    const enum mc_err absent = o->labels ? MC_EFAIL : MC_EINPUT;
+    int rc = 0;
+
+    if (!o->labels)
+        rc = find_part(p, o->dir, !strcmp(o->split, "test"), o, images, err);
+    else if (!(p->path = strdup(file)))
+        rc = mc_no_memory(err);
+    return rc || p->bytes ? rc : read_part(p, absent, o, images, err);
 }
 
 int mc_idx_open(struct mc_image_source **out, const struct mc_image_source_opts *o,
                 struct mc_error *err)
 {
-    struct mc_arrays a = {.pixels = MC_U8}, l = {0};
-    const int test = !strcmp(o->split, "test"), two = o->labels != NULL;
-    const enum mc_err absent = two ? MC_EFAIL : MC_EINPUT;
-    char *images = NULL, *labels = NULL;
-    uint8_t *pixels = NULL, *bytes = NULL;
-    int rc = two ? 0 : mc_image_source_folder(o->dir, err);
+    struct part images = {0}, labels = {0};
+    struct mc_arrays a = {0};
+    int rc = o->labels ? 0 : mc_image_source_folder(o->dir, err);
 
-    if (rc)
-        return rc;
-    if (two) {
-        images = strdup(o->dir);
-        labels = strdup(o->labels);
-        rc = images && labels ? 0 : mc_no_memory(err);
-    } else if (!(rc = published(&images, o->dir, test, "images-idx3", err)))
-        rc = published(&labels, o->dir, test, "labels-idx1", err);
-    if (rc)
+    if (rc || (rc = open_part(&images, o->dir, o, NULL, err)) ||
+        (rc = open_part(&labels, o->labels, o, &images.shape, err)))
         goto out;
-    rc = read_file(images, absent, o, NULL, &a, &pixels, err);
-    a.images = pixels;
-    if (rc || (rc = read_file(labels, absent, o, &a, &l, &bytes, err)) ||
-        (!two && (rc = look_at_other(o->dir, test, &a.most, err))))
+    a = images.shape;
+    if (!o->labels && (rc = look_at_other(o->dir, !strcmp(o->split, "test"), &a.most, err)))
         goto out;
-    if ((rc = mc_new(&a.labels, (size_t)l.shape[0], err)))
+    const size_t n = (size_t)labels.shape.shape[0];
+    if ((rc = mc_new(&a.labels, n, err)))
         goto out;
-    for (uint64_t i = 0; i < l.shape[0]; i++)
-        a.labels[i] = bytes[i];
-    rc = mc_fail_in(mc_arrays_open(out, &a, o, err), err, "%s", images);
-    a = (struct mc_arrays){0};
+    for (size_t i = 0; i < n; i++)
+        a.labels[i] = labels.bytes[i];
+    a.images = images.bytes;
+    images.bytes = NULL;
+    rc = mc_fail_in(mc_arrays_open(out, &a, o, err), err, "%s", images.path);
 out:
-    free(a.images);
-    free(a.labels);
-    free(bytes);
-    free(images);
-    free(labels);
+    release_part(&images);
+    release_part(&labels);
     return rc;
 }

@@ -33,21 +33,24 @@ char *mc_path_in(const char *folder, const char *name)
     return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
-int mc_unpacked_folder(char **out, const char *dir, const char *name, struct mc_error *err)
+int mc_unpacked_folder(char **out, const char *dir, const char *name, const char *file,
+                       struct mc_error *err)
 {
     int inside = 0, rc = mc_image_source_folder(dir, err);
+    char *paths[2] = {mc_path_in(dir, name), mc_path_in(dir, file)};
+    struct stat st;
 
     *out = NULL;
-    if (rc)
-        return rc;
-    if (!(*out = mc_path_in(dir, name)))
-        return mc_no_memory(err);
-    rc = mc_is_folder(&inside, *out, err);
-    if (rc || !inside) {
-        free(*out);
-        *out = rc ? NULL : strdup(dir);
-    }
-    return rc || *out ? rc : mc_no_memory(err);
+    if (!rc)
+        rc = paths[0] && paths[1] ? mc_is_folder(&inside, paths[0], err) : mc_no_memory(err);
+    if (!rc && inside && !stat(paths[1], &st))
+        rc = mc_fail(err, MC_EINPUT, "%s: holds both %s and the folder %s (name the one to read)",
+                     dir, file, name);
+    if (!rc && !(*out = strdup(inside ? paths[0] : dir)))
+        rc = mc_no_memory(err);
+    free(paths[0]);
+    free(paths[1]);
+    return rc;
 }
 
 void mc_names_free(char **names, size_t n)
@@ -67,15 +70,14 @@ int mc_names_add(char ***names, size_t *n, const char *name, struct mc_error *er
     return rc;
 }
 
-/* *is: whether it is one of the folders, or of the others. What a link that leads nowhere names is
- * taken for a file, for the reader to complain of: left out in silence, it would be a smaller data
- * set. */
-static int is_wanted(int *is, const char *folder, const struct dirent *e, int folders,
+/* A link that leads nowhere counts as a file, so that the reader complains of it: left out in
+ * silence, it would be a smaller data set. */
+static int find_type(enum mc_names *type, const char *folder, const struct dirent *e,
                      struct mc_error *err)
 {
     int is_folder = e->d_type == DT_DIR, rc = 0;
 
-    *is = 0;
+    *type = MC_NAMES_HIDDEN;
     if (e->d_name[0] == '.')
         return 0;
     if (e->d_type != DT_DIR && e->d_type != DT_REG) {
@@ -83,11 +85,12 @@ static int is_wanted(int *is, const char *folder, const struct dirent *e, int fo
         rc = path ? mc_is_folder(&is_folder, path, err) : mc_no_memory(err);
         free(path);
     }
-    *is = folders == is_folder;
+    *type = is_folder ? MC_NAMES_FOLDERS : MC_NAMES_FILES;
     return rc;
 }
 
-int mc_names_list(const char *folder, int folders, char ***out, size_t *n, struct mc_error *err)
+int mc_names_list(const char *folder, enum mc_names type, char ***out, size_t *n,
+                  struct mc_error *err)
 {
     char **names = NULL;
     size_t have = 0;
@@ -99,9 +102,11 @@ int mc_names_list(const char *folder, int folders, char ***out, size_t *n, struc
         return mc_fail(err, errno == ENOENT || errno == ENOTDIR ? MC_EINPUT : MC_EFAIL,
                        "cannot open the folder '%s': %s", folder, strerror(errno));
     while (!rc && (errno = 0, e = readdir(d))) {
-        int is = 0;
-        rc = is_wanted(&is, folder, e, folders, err);
-        if (!rc && is)
+        enum mc_names is = type;
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+            continue;
+        rc = find_type(&is, folder, e, err);
+        if (!rc && is == type)
             rc = mc_names_add(&names, &have, e->d_name, err);
     }
     if (!rc && errno)
@@ -219,52 +224,110 @@ static int ends_in(const char *name, const char *const *endings)
     return 0;
 }
 
-int mc_is_picture_name(const char *name)
+static void pass_over(struct mc_image_set *s, const char *folder, const char *name)
 {
-    static const char *const endings[] = {".jpg", ".jpeg", ".png", NULL};
-
-    return ends_in(name, endings);
+    if (!s->n_passed_over++)
+        snprintf(s->passed_over, sizeof s->passed_over, "%s/%s", folder, name);
+    snprintf(s->source.note, sizeof s->source.note,
+             s->n_passed_over == 1 ? "%zu file is passed over (%s)"
+                                   : "%zu files are passed over (%s is the first)",
+             s->n_passed_over, s->passed_over);
 }
 
-/* The pictures of a folder, then those of the folders in it. */
-static int add_pictures(struct mc_image_set *s, const char *folder, int32_t label,
-                        struct mc_error *err)
+int mc_image_set_judge(struct mc_image_set *s, const char *folder, const char *name, int *is,
+                       struct mc_error *err)
 {
-    static const char *const others[] = {".bmp",  ".gif", ".pgm",  ".pnm", ".ppm",
-                                         ".tiff", ".tif", ".webp", NULL};
+    static const char *const ours[] = {".jpg", ".jpeg", ".png", NULL};
+    static const char *const others[] = {".avif", ".bmp", ".gif",  ".heic", ".heif",
+                                         ".jfif", ".jp2", ".jxl",  ".pgm",  ".pnm",
+                                         ".ppm",  ".tif", ".tiff", ".webp", NULL};
+
+    *is = ends_in(name, ours);
+    if (!*is && ends_in(name, others))
+        return mc_fail(err, MC_EINPUT, "%s/%s: only JPEG and PNG files are read", folder, name);
+    if (!*is)
+        pass_over(s, folder, name);
+    return 0;
+}
+
+int mc_image_set_pass_over(struct mc_image_set *s, const char *folder, enum mc_names type,
+                           struct mc_error *err)
+{
     char **names = NULL;
     size_t n = 0;
-    int rc = mc_image_set_enter(s, folder, err);
+    int rc = mc_names_list(folder, type, &names, &n, err);
 
-    if (rc || (rc = mc_names_list(folder, 0, &names, &n, err)))
-        return rc;
-    for (size_t i = 0; i < n && !rc; i++) {
-        if (mc_is_picture_name(names[i]))
-            rc = mc_image_set_add(s, names[i], label, err);
-        else if (ends_in(names[i], others))
-            rc = mc_fail(err, MC_EINPUT, "%s/%s: only JPEG and PNG files are read", folder,
-                         names[i]);
-        else
-            s->source.passed_over++;
-    }
-    mc_names_free(names, n);
-    if (rc || (rc = mc_names_list(folder, 1, &names, &n, err)))
-        return rc;
-    for (size_t i = 0; i < n && !rc; i++) {
-        char *inner = mc_path_in(folder, names[i]);
-        rc = inner ? add_pictures(s, inner, label, err) : mc_no_memory(err);
-        free(inner);
-    }
+    for (size_t i = 0; i < n; i++)
+        pass_over(s, folder, names[i]);
     mc_names_free(names, n);
     return rc;
+}
+
+static int list_files(struct mc_image_set *s, const char *folder, int32_t label,
+                      struct mc_error *err)
+{
+    char **names = NULL;
+    size_t n = 0;
+    int is = 0, rc = mc_image_set_enter(s, folder, err);
+
+    if (rc || (rc = mc_image_set_pass_over(s, folder, MC_NAMES_HIDDEN, err)) ||
+        (rc = mc_names_list(folder, MC_NAMES_FILES, &names, &n, err)))
+        return rc;
+    for (size_t i = 0; i < n && !rc; i++)
+        if (!(rc = mc_image_set_judge(s, folder, names[i], &is, err)) && is)
+            rc = mc_image_set_add(s, names[i], label, err);
+    mc_names_free(names, n);
+    return rc;
+}
+
+/* A folder of a class, by what it is on the disk: links may name one twice, or lead back. */
+struct tree {
+    char **paths;
+    size_t n;
+    struct stat *is; /* (n) */
+};
+
+static int add_folder(struct tree *t, const char *path, struct mc_error *err)
+{
+    struct stat st;
+
+    if (stat(path, &st))
+        return mc_fail(err, errno == ENOENT || errno == ENOTDIR ? MC_EINPUT : MC_EFAIL,
+                       "cannot open the folder '%s': %s", path, strerror(errno));
+    for (size_t i = 0; i < t->n; i++)
+        if (t->is[i].st_dev == st.st_dev && t->is[i].st_ino == st.st_ino)
+            return mc_fail(err, MC_EINPUT, "%s: is the same folder as %s", path, t->paths[i]);
+    int rc = mc_list_room(&t->is, t->n, err);
+    if (rc)
+        return rc;
+    t->is[t->n] = st;
+    return mc_names_add(&t->paths, &t->n, path, err);
 }
 
 int mc_image_set_list(struct mc_image_set *s, const char *folder, int32_t label,
                       struct mc_error *err)
 {
     const size_t before = s->n_files;
-    int rc = add_pictures(s, folder, label, err);
+    struct tree t = {0};
+    int rc = add_folder(&t, folder, err);
 
+    for (size_t i = 0; i < t.n && !rc; i++) {
+        char **names = NULL;
+        size_t n = 0;
+        rc = mc_names_list(t.paths[i], MC_NAMES_FOLDERS, &names, &n, err);
+        for (size_t k = 0; k < n && !rc; k++) {
+            char *path = mc_path_in(t.paths[i], names[k]);
+            rc = path ? add_folder(&t, path, err) : mc_no_memory(err);
+            free(path);
+        }
+        mc_names_free(names, n);
+    }
+    if (!rc)
+        qsort(t.paths, t.n, sizeof *t.paths, mc_by_bytes);
+    for (size_t i = 0; i < t.n && !rc; i++)
+        rc = list_files(s, t.paths[i], label, err);
+    mc_names_free(t.paths, t.n);
+    free(t.is);
     if (!rc && s->n_files == before)
         rc = mc_fail(err, MC_EINPUT, "%s: holds no JPEG or PNG file", folder);
     return rc;

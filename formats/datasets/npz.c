@@ -18,23 +18,30 @@ static const char *const names[][2] = {
     {"image", "label"},       {"arr_0", "arr_1"}};
 #define N_NAMES (sizeof names / sizeof *names)
 
-enum { NONE = -1, SEVERAL = -2 };
-
-/* The array of that name, or NONE. With a split, '%' in the name is the split and case does not
- * count: SEVERAL if more than one array has such a name. */
+/* Of names[] with the split, or a name as it stands where that is NULL. */
 static long find(const struct mc_foreign *f, const char *name, size_t n, const char *split)
 {
     char want[256];
     const char *mark = split ? memchr(name, '%', n) : NULL;
     int before = (int)(mark ? (size_t)(mark - name) : n);
-    long found = NONE;
 
     snprintf(want, sizeof want, "%.*s%s%.*s", before, name, mark ? split : "",
              mark ? (int)n - before - 1 : 0, mark ? mark + 1 : "");
     for (size_t i = 0; i < f->n; i++)
         if (!(split ? strcasecmp(f->tensors[i].name, want) : strcmp(f->tensors[i].name, want)))
-            found = found == NONE ? (long)i : SEVERAL;
-    return found;
+            return (long)i;
+    return -1;
+}
+
+/* Names are told apart by their letters alone: "Images" and "images" could both be meant. */
+static int expect_one(const struct mc_foreign *f, size_t at, struct mc_error *err)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (i != at && !strcasecmp(f->tensors[i].name, f->tensors[at].name))
+            return mc_fail(err, MC_EINPUT,
+                           "%s: holds \"%.60s\" and \"%.60s\"; --arrays IMAGES,LABELS names one",
+                           f->file, f->tensors[at].name, f->tensors[i].name);
+    return 0;
 }
 
 enum { IMAGES, LABELS, OTHER, N_ARRAYS }; /* other: the labels of the other split */
@@ -46,7 +53,7 @@ static int find_all(const struct mc_foreign *f, const struct mc_image_source_opt
     const char *comma = o->arrays ? strchr(o->arrays, ',') : NULL;
     const int test = !strcmp(o->split, "test");
     char list[160] = "";
-    long found[2] = {NONE, NONE}, other = NONE;
+    long found[2] = {-1, -1}, other = -1;
 
     if (comma) {
         found[0] = find(f, o->arrays, (size_t)(comma - o->arrays), NULL);
@@ -60,19 +67,16 @@ static int find_all(const struct mc_foreign *f, const struct mc_image_source_opt
         if (strchr(names[i][1], '%'))
             other = find(f, names[i][1], strlen(names[i][1]), test ? "train" : "test");
         else
-            other = NONE;
-        if (found[0] == SEVERAL || found[1] == SEVERAL || other == SEVERAL)
-            return mc_fail(
-                err, MC_EINPUT,
-                "%s: several arrays differ only in case from \"%s\" or \"%s\": choose two "
-                "with --arrays IMAGES,LABELS",
-                f->file, names[i][0], names[i][1]);
+            other = -1;
     }
     if (found[0] >= 0 && found[1] >= 0 && found[0] != found[1]) {
         at[IMAGES] = (size_t)found[0];
         at[LABELS] = (size_t)found[1];
         at[OTHER] = other < 0 ? f->n : (size_t)other;
-        return 0;
+        if (o->arrays)
+            return 0;
+        int rc = expect_one(f, at[IMAGES], err);
+        return rc ? rc : expect_one(f, at[LABELS], err);
     }
     for (size_t i = 0; i < f->n; i++) {
         size_t used = strlen(list);
@@ -123,24 +127,35 @@ static int check_labels(const struct mc_foreign_tensor *t, uint64_t images, stru
     return 0;
 }
 
+/* Bytes, of which the first dimension runs fastest, into a row-major array. */
+static int read_transposed(struct mc_foreign *f, size_t i, uint8_t *dst, size_t bytes,
+                           struct mc_error *err)
+{
+    struct mc_foreign_order order;
+    uint8_t buffer[65536];
+    int rc = 0;
+
+    mc_foreign_order_begin(&order, &f->tensors[i]);
+    for (size_t some; bytes && !rc; bytes -= some) {
+        some = bytes < sizeof buffer ? bytes : sizeof buffer;
+        rc = f->read(f, buffer, some, err);
+        for (size_t k = 0; k < some && !rc; k++, mc_foreign_order_next(&order))
+            dst[order.at] = buffer[k];
+    }
+    return rc;
+}
+
 static int read_images(struct mc_foreign *f, size_t i, struct mc_arrays *a, size_t bytes,
                        struct mc_error *err)
 {
-    const struct mc_foreign_tensor *t = &f->tensors[i];
     int rc = mc_new_items(&a->images, bytes, 1, err);
 
     if (!rc && a->pixels == MC_F32)
         return mc_convert_floats(f, i, a->images, err);
-    if (rc || (rc = f->seek(f, i, err)) || (rc = f->read(f, a->images, bytes, err)) || !t->fortran)
+    if (rc || (rc = f->seek(f, i, err)))
         return rc;
-    uint8_t *ordered = NULL, *stored = a->images;
-    if ((rc = mc_new_items(&ordered, bytes, 1, err)))
-        return rc;
-    for (size_t k = 0; k < bytes; k++)
-        ordered[mc_foreign_place(t, k)] = stored[k];
-    free(stored);
-    a->images = ordered;
-    return 0;
+    return f->tensors[i].fortran ? read_transposed(f, i, a->images, bytes, err)
+                                 : f->read(f, a->images, bytes, err);
 }
 
 static int read_labels(struct mc_foreign *f, size_t i, int64_t **out, struct mc_error *err)
@@ -205,6 +220,9 @@ int mc_npz_set_open(struct mc_image_source **out, const struct mc_image_source_o
         a.most = other[i] > a.most ? other[i] : a.most;
     rc = mc_fail_in(mc_arrays_open(out, &a, o, err), err, "%s", f->file);
     a = (struct mc_arrays){0};
+    if (!rc && f->tensors[at[IMAGES]].type == MC_F64)
+        snprintf((*out)->note, sizeof(*out)->note, "\"%.80s\" is rounded from float64 to float32",
+                 f->tensors[at[IMAGES]].name);
 out:
     free(a.images);
     free(a.labels);

@@ -26,7 +26,7 @@ struct mc_image_source_opts {
 struct mc_image_source {
     struct mc_dataset_info info; /* n: all images of the split; order: as they are numbered */
     int sorted;                  /* class by class: to be shuffled unless told otherwise */
-    uint64_t passed_over;        /* files in its folders that are not pictures, by their names */
+    char note[400]; /* what the user should know of how the set was read: a sentence, or "" */
     int (*get)(struct mc_image_source *s, uint64_t index, void *image, int32_t *label,
                struct mc_error *err);
     void (*close)(struct mc_image_source *s); /* frees s */

@@ -54,7 +54,9 @@ struct tiny {
     struct mc_image_set *set;
     char **wnids;
     size_t n;
-    size_t *images; /* of a class */
+    size_t *images;  /* of a class */
+    char **pictures; /* those that the annotations name */
+    size_t n_pictures;
 };
 
 static long class_of(const struct tiny *t, const char *wnid)
@@ -111,7 +113,8 @@ static int take_annotation(void *ctx, char *line, struct mc_error *err)
     if (!is_plain(line) || c < 0)
         return mc_fail(err, MC_EINPUT, "is no image and one of the %zu classes", t->n);
     t->images[c]++;
-    return mc_image_set_add(t->set, line, (int32_t)c, err);
+    int rc = mc_names_add(&t->pictures, &t->n_pictures, line, err);
+    return rc ? rc : mc_image_set_add(t->set, line, (int32_t)c, err);
 }
 
 static int read_classes(struct tiny *t, const char *dir, struct mc_error *err)
@@ -146,58 +149,62 @@ static int read_names(struct tiny *t, const char *dir, struct mc_error *err)
     return rc;
 }
 
-/* Every name of a folder's folders, or of its pictures, must be in a list that is sorted: a list
- * that was cut off would leave out the rest in silence. */
-static int all_listed(const char *folder, int folders, char *const *list, size_t n,
-                      const char *where, struct mc_error *err)
+/* A list of classes that was cut would leave their images out. */
+static int expect_listed(const struct tiny *t, const char *train, struct mc_error *err)
 {
     char **names = NULL;
-    size_t n_names = 0;
-    int rc = mc_names_list(folder, folders, &names, &n_names, err);
+    size_t n = 0;
+    int rc = mc_names_list(train, MC_NAMES_FOLDERS, &names, &n, err);
 
-    for (size_t i = 0; i < n_names && !rc; i++)
-        if ((folders || mc_is_picture_name(names[i])) &&
-            !(n && bsearch(&names[i], list, n, sizeof *list, mc_by_bytes)))
-            rc = mc_fail(err, MC_EINPUT, "%s: does not list %s, which %s contains", where, names[i],
-                         folder);
-    mc_names_free(names, n_names);
+    for (size_t i = 0; i < n && !rc; i++)
+        if (class_of(t, names[i]) < 0)
+            rc = mc_fail(err, MC_EINPUT, "%s/%s: is not a class of wnids.txt", train, names[i]);
+    mc_names_free(names, n);
     return rc;
 }
 
 static int add_train(struct tiny *t, const char *dir, struct mc_error *err)
 {
     char *train = mc_path_in(dir, "train");
-    int rc = train ? all_listed(train, 1, t->wnids, t->n, "wnids.txt", err) : mc_no_memory(err);
+    int rc = train ? expect_listed(t, train, err) : mc_no_memory(err);
 
-    free(train);
     for (size_t i = 0; i < t->n && !rc; i++) {
         char *path = NULL;
-        if (asprintf(&path, "%s/train/%s/images", dir, t->wnids[i]) < 0)
-            return mc_no_memory(err);
-        rc = mc_image_set_list(t->set, path, (int32_t)i, err);
+        if (asprintf(&path, "%s/%s/images", train, t->wnids[i]) < 0)
+            rc = mc_no_memory(err);
+        else
+            rc = mc_image_set_list(t->set, path, (int32_t)i, err);
         free(path);
     }
+    free(train);
     return rc;
 }
 
-/* Each annotation is of another picture, and each picture has one. */
-static int check_annotated(const struct tiny *t, const char *images, const char *list,
-                           struct mc_error *err)
+/* Each picture of the folder is annotated once, and each annotation is of one. */
+static int expect_annotated(struct tiny *t, const char *images, const char *list,
+                            struct mc_error *err)
 {
-    const size_t n = t->set->n_files;
-    char **names = NULL;
-    int rc = mc_new(&names, n, err);
+    char **names = NULL, **listed = t->pictures;
+    size_t n = 0;
+    int rc = mc_names_list(images, MC_NAMES_FILES, &names, &n, err);
 
-    for (size_t i = 0; i < n && !rc; i++)
-        names[i] = t->set->files[i].name;
-    if (n && !rc)
-        qsort(names, n, sizeof *names, mc_by_bytes);
-    for (size_t i = 1; i < n && !rc; i++)
-        if (!strcmp(names[i - 1], names[i]))
-            rc = mc_fail(err, MC_EINPUT, "%s: lists %s twice", list, names[i]);
-    if (!rc)
-        rc = all_listed(images, 0, names, n, list, err);
-    free(names);
+    if (!rc && t->n_pictures)
+        qsort(listed, t->n_pictures, sizeof *listed, mc_by_bytes);
+    for (size_t i = 1; i < t->n_pictures && !rc; i++)
+        if (!strcmp(listed[i], listed[i - 1]))
+            rc = mc_fail(err, MC_EINPUT, "%s: names %s twice", list, listed[i]);
+    for (size_t i = 0, k = 0; !rc && (i < n || k < t->n_pictures);) {
+        const int order = i == n ? 1 : k == t->n_pictures ? -1 : strcmp(names[i], listed[k]);
+        int is = 0;
+        if (order > 0)
+            rc = mc_fail(err, MC_EINPUT, "%s: names %s, which is not in %s", list, listed[k],
+                         images);
+        else if (order < 0 && !(rc = mc_image_set_judge(t->set, images, names[i], &is, err)) && is)
+            rc = mc_fail(err, MC_EINPUT, "%s: has no line for %s of %s", list, names[i], images);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    mc_names_free(names, n);
     return rc;
 }
 
@@ -209,11 +216,11 @@ static int add_val(struct tiny *t, const char *dir, struct mc_error *err)
 
     if (!rc && !(rc = mc_image_set_enter(t->set, images, err)))
         rc = each_line(list, take_annotation, t, err);
+    if (!rc && !(rc = expect_annotated(t, images, list, err)))
+        rc = mc_image_set_pass_over(t->set, images, MC_NAMES_HIDDEN, err);
     for (size_t i = 0; i < t->n && !rc; i++)
         if (!t->images[i])
             rc = mc_fail(err, MC_EINPUT, "%s: has no image of class %s", list, t->wnids[i]);
-    if (!rc)
-        rc = check_annotated(t, images, list, err);
     free(images);
     free(list);
     return rc;
@@ -225,7 +232,7 @@ int mc_tiny_imagenet_open(struct mc_image_source **out, const struct mc_image_so
     struct tiny t = {0};
     const int size = o->size ? o->size : SIZE, test = !strcmp(o->split, "test");
     char *dir = NULL;
-    int rc = mc_unpacked_folder(&dir, o->dir, "tiny-imagenet-200", err);
+    int rc = mc_unpacked_folder(&dir, o->dir, "tiny-imagenet-200", "wnids.txt", err);
 
     if (rc || (rc = read_classes(&t, dir, err)) ||
         (rc = mc_image_set_new(&t.set, o->dir, t.n, size, err)) ||
@@ -240,6 +247,7 @@ out:
     if (t.set)
         mc_image_source_close(&t.set->source);
     mc_names_free(t.wnids, t.n);
+    mc_names_free(t.pictures, t.n_pictures);
     free(t.images);
     free(dir);
     return rc;

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define CHUNK ((size_t)1 << 20) /* bytes read at a time; a multiple of every element's */
-#define NAMED 3                 /* tensors that a complaint calls by name */
 
 /* One of the graph's tensors, and the file's that goes there: its index, or -1. */
 struct place {
@@ -84,7 +83,7 @@ static void complain(struct list *l, const char *name, const char *detail)
 {
     size_t used = strlen(l->text);
 
-    if (++l->n <= NAMED)
+    if (++l->n <= MC_CONVERT_NAMED)
         snprintf(l->text + used, sizeof l->text - used, "%s%.50s%s", l->n == 1 ? "" : ", ", name,
                  detail);
 }
@@ -125,14 +124,6 @@ static int is_float(int type)
     return type == MC_F32 || type == MC_F64 || type == MC_F16 || type == MC_BF16;
 }
 
-/* A type of counts, masks and positions, which no permutation of units concerns: whole numbers and
- * booleans, in either format's words. */
-static int is_whole(const char *dtype)
-{
-    return !strcmp(dtype, "BOOL") || dtype[0] == 'I' || dtype[0] == 'U' ||
-           (strchr("<>|=", dtype[0]) && dtype[1] && strchr("biu", dtype[1]));
-}
-
 enum { MISSING, OVER, SHAPE, DTYPE, TWICE, N_LISTS };
 
 static void judge(struct list *lists, struct place *p, size_t i, const struct mc_foreign_tensor *t)
@@ -166,8 +157,9 @@ static int sentence(const struct list *lists, const struct mc_foreign *f, struct
             continue;
         n +=
             (size_t)snprintf(text + n, sizeof text - n, "%s%s %s", n ? "; " : "", l->what, l->text);
-        if (l->n > NAMED && n < sizeof text)
-            n += (size_t)snprintf(text + n, sizeof text - n, " and %zu more", l->n - NAMED);
+        if (l->n > MC_CONVERT_NAMED && n < sizeof text)
+            n += (size_t)snprintf(text + n, sizeof text - n, " and %zu more",
+                                  l->n - MC_CONVERT_NAMED);
     }
     return n ? mc_fail(err, MC_EINPUT, "%s: not this network's: %s", f->file, text) : 0;
 }
@@ -175,11 +167,11 @@ static int sentence(const struct list *lists, const struct mc_foreign *f, struct
 static int match(struct places *p, const struct mc_graph *g, const struct mc_foreign *f,
                  const struct mc_rename *map, struct mc_convert_notes *notes, struct mc_error *err)
 {
-    struct list lists[N_LISTS] = {{.what = "missing"},
-                                  {.what = "left over"},
-                                  {.what = "of another shape"},
-                                  {.what = "no floating point"},
-                                  {.what = "more than once"}};
+    struct list whole = {0}, lists[N_LISTS] = {{.what = "missing"},
+                                               {.what = "left over"},
+                                               {.what = "of another shape"},
+                                               {.what = "no floating point"},
+                                               {.what = "more than once"}};
     char name[MC_RENAME_NAME];
 
     for (size_t i = 0; i < f->n; i++) {
@@ -188,18 +180,22 @@ static int match(struct places *p, const struct mc_graph *g, const struct mc_for
         if (rc < 0)
             return mc_fail_in(rc, err, "%s", f->file);
         struct place *to = rc ? bsearch(name, p->all, p->n, sizeof *p->all, named) : NULL;
+        char dtype[MC_FOREIGN_DTYPE + 4];
+        snprintf(dtype, sizeof dtype, " of %s", t->dtype);
         if (to)
             judge(lists, to, i, t);
         else if (!rc || is_count(g, name))
             notes->left_out++;
-        else if (g->rows && is_whole(t->dtype))
-            notes->whole++;
+        else if (g->rows && t->whole)
+            complain(&whole, t->name, dtype);
         else
             complain(&lists[OVER], t->name, "");
     }
     for (size_t i = 0; i < p->n; i++)
         if (p->all[i].from < 0)
             complain(&lists[MISSING], p->all[i].param->tensor.name, "");
+    notes->whole = whole.n;
+    snprintf(notes->names, sizeof notes->names, "%s", whole.text);
     return sentence(lists, f, err);
 }
 
@@ -251,16 +247,18 @@ int mc_convert_floats(struct mc_foreign *f, size_t i, float *dst, struct mc_erro
     size_t size = mc_dtype_size((enum mc_dtype)t->type);
     uint64_t done = 0, n = t->bytes / size;
     unsigned char *buffer = NULL;
+    struct mc_foreign_order order;
     int rc = f->seek(f, i, err);
 
     if (!rc)
         rc = mc_new(&buffer, t->bytes < CHUNK ? (size_t)t->bytes : CHUNK, err);
 
-    while (!rc && done < n) {
-        size_t some = n - done < CHUNK / size ? (size_t)(n - done) : CHUNK / size;
+    mc_foreign_order_begin(&order, t);
+    for (size_t some; !rc && done < n; done += some) {
+        some = n - done < CHUNK / size ? (size_t)(n - done) : CHUNK / size;
         rc = f->read(f, buffer, some * size, err);
-        for (size_t k = 0; !rc && k < some; k++, done++)
-            dst[mc_foreign_place(t, done)] = element(t->type, buffer + k * size);
+        for (size_t k = 0; !rc && k < some; k++, mc_foreign_order_next(&order))
+            dst[order.at] = element(t->type, buffer + k * size);
     }
     free(buffer);
     return rc;
@@ -339,23 +337,27 @@ static int list_tensors(const struct mc_foreign *f, const struct mc_rename *map,
     for (size_t i = 0; i < f->n; i++) {
         const struct mc_foreign_tensor *t = &f->tensors[i];
         int rc = mc_rename_ours(map, t->name, name, err);
-        if (rc > 0 && !is_float(t->type) && !is_whole(t->dtype))
-            rc = mc_fail(err, MC_EINPUT,
-                         "\"%.100s\" is %s, which cannot become float32: leave it out with a line "
-                         "\"%.60s -\" in --map",
-                         t->name, t->dtype, t->name);
-        else if (rc > 0 && is_float(t->type)) {
+        if (rc > 0 && is_float(t->type)) {
             if (strlen(name) >= MC_MAX_DECLARED_NAME)
                 rc = mc_fail(err, MC_EINPUT, "\"%.100s\": a name has at most %d bytes here", name,
                              MC_MAX_DECLARED_NAME - 1);
             else
                 tensors[(*n)++] = mc_tensor_make(name, MC_F32, t->ndim, t->shape);
+        } else if (rc > 0 && !t->whole) {
+            rc = mc_fail(err, MC_EINPUT,
+                         "\"%.100s\" is of %s, which has no conversion here (make it float32, or "
+                         "leave it out by --map)",
+                         t->name, t->dtype);
         }
         if (rc < 0)
             return mc_fail_in(rc, err, "%s", f->file);
     }
     if (*n)
         qsort(tensors, *n, sizeof *tensors, by_tensor_name);
+    for (size_t i = 1; i < *n; i++)
+        if (!strcmp(tensors[i - 1].name, tensors[i].name))
+            return mc_fail(err, MC_EINPUT, "%s: the map gives \"%s\" to more than one tensor",
+                           f->file, tensors[i].name);
     return 0;
 }
 

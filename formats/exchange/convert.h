@@ -8,13 +8,16 @@
 #include "formats/exchange/foreign.h"
 #include "formats/exchange/rename.h"
 
+#define MC_CONVERT_NAMED 3 /* tensors that a message calls by name */
+
 enum mc_convert_format { MC_CONVERT_MCZ, MC_CONVERT_SAFETENSORS, MC_CONVERT_NPZ };
 
 /* What was done beside copying: tensors of each dtype that became float32. */
 struct mc_convert_notes {
     size_t converted[MC_N_DTYPES];
     size_t left_out; /* by the map, and counts of batches */
-    size_t whole;    /* tensors of whole numbers or booleans, left out of a network without a graph */
+    size_t whole;    /* tensors of integers that a network without a graph does without, */
+    char names[260]; /* and the first of them */
 };
 
 /* The weights of graph g in a foreign file, which is read to its end. Nothing of P is allocated
@@ -30,7 +33,8 @@ MC_USE_RESULT int mc_convert_floats(struct mc_foreign *f, size_t i, float *dst,
                                     struct mc_error *err);
 /* The tensors of a foreign file as a network without a graph, by their names: those of floating
  * point that the map does not leave out, with the groups of an untrusted text of the file `rows`.
- * MC_EINPUT as mc_graph_declare's, which names that file. mc_convert_import does the rest. */
+ * Integers are buffers, not parameters, and stay out. MC_EINPUT as mc_graph_declare's, which names
+ * that file, or for a dtype that is neither. mc_convert_import does the rest. */
 MC_USE_RESULT int mc_convert_declare(struct mc_graph **out, const struct mc_foreign *f,
                                      const struct mc_rename *map, const char *rows,
                                      struct mc_error *err);

@@ -33,37 +33,47 @@ int mc_foreign_bytes(const struct mc_foreign_tensor *t, unsigned bits, uint64_t 
     return 0;
 }
 
-int mc_foreign_unique(const struct mc_foreign *f, struct mc_error *err)
+void mc_foreign_order_begin(struct mc_foreign_order *o, const struct mc_foreign_tensor *t)
+{
+    uint64_t stride = 1;
+
+    *o = (struct mc_foreign_order){.shape = {UINT64_MAX}, .stride = {1}, .ndim = 1};
+    if (!t->fortran)
+        return;
+    o->ndim = t->ndim;
+    for (int k = t->ndim - 1; k >= 0; k--) {
+        o->shape[k] = t->shape[k];
+        o->stride[k] = stride;
+        stride *= t->shape[k];
+    }
+}
+
+void mc_foreign_order_next(struct mc_foreign_order *o)
+{
+    for (int k = 0; k < o->ndim; k++) {
+        o->at += o->stride[k];
+        if (++o->index[k] < o->shape[k])
+            return;
+        o->at -= o->index[k] * o->stride[k];
+        o->index[k] = 0;
+    }
+}
+
+int mc_foreign_expect_once(const struct mc_foreign *f, struct mc_error *err)
 {
     const char **names = NULL;
     int rc = mc_new(&names, f->n, err);
 
-    for (size_t i = 0; i < f->n && !rc; i++)
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < f->n; i++)
         names[i] = f->tensors[i].name;
-    if (f->n && !rc)
-        qsort(names, f->n, sizeof *names, mc_by_bytes);
+    qsort(names, f->n, sizeof *names, mc_by_bytes);
     for (size_t i = 1; i < f->n && !rc; i++)
         if (!strcmp(names[i - 1], names[i]))
-            rc = mc_fail(err, MC_EINPUT, "%s: contains \"%.80s\" twice", f->file, names[i]);
+            rc = mc_fail(err, MC_EINPUT, "%s: holds \"%.80s\" more than once", f->file, names[i]);
     free(names);
     return rc;
-}
-
-size_t mc_foreign_place(const struct mc_foreign_tensor *t, uint64_t i)
-{
-    uint64_t at = 0, stride = 1, index[MC_MAX_DIMS];
-
-    if (!t->fortran)
-        return (size_t)i;
-    for (int k = 0; k < t->ndim; k++) {
-        index[k] = i % t->shape[k];
-        i /= t->shape[k];
-    }
-    for (int k = t->ndim - 1; k >= 0; k--) {
-        at += index[k] * stride;
-        stride *= t->shape[k];
-    }
-    return (size_t)at;
 }
 
 void mc_foreign_release(struct mc_foreign *f)

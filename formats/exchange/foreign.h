@@ -14,6 +14,7 @@ struct mc_foreign_tensor {
     char *name;
     char dtype[MC_FOREIGN_DTYPE]; /* as the file has it: "F32", "<f4" */
     int type;                     /* the enum mc_dtype that it is, or -1 */
+    int whole;                    /* integers or truth values */
     int fortran;                  /* the first dimension runs fastest */
     int ndim;
     uint64_t shape[MC_MAX_DIMS];
@@ -54,18 +55,24 @@ MC_USE_RESULT int mc_safetensors_write(const char *path, const struct mc_foreign
 MC_USE_RESULT int mc_npz_write(const char *path, const struct mc_foreign_out *tensors, size_t n,
                                struct mc_error *err);
 
+/* The order of a tensor's elements in its file: `at` is an element's place in a row-major array, 0
+ * for the first one, and each call moves it to the next one's. */
+struct mc_foreign_order {
+    uint64_t shape[MC_MAX_DIMS], stride[MC_MAX_DIMS], index[MC_MAX_DIMS]; /* fastest first */
+    int ndim;
+    size_t at;
+};
+void mc_foreign_order_begin(struct mc_foreign_order *o, const struct mc_foreign_tensor *t);
+void mc_foreign_order_next(struct mc_foreign_order *o);
+
 /* For the formats' own use: a tensor's bytes by its shape, of elements of so many bits; -1: too
  * many to count, or half a byte. Another tensor at the list's end, its name taken over, which is
- * freed after an error too; what close() frees of every file. */
+ * freed after an error too; MC_EINPUT for a name that tensors share; what close() frees of every
+ * file. */
 MC_USE_RESULT int mc_foreign_bytes(const struct mc_foreign_tensor *t, unsigned bits, uint64_t *out);
 MC_USE_RESULT int mc_foreign_add(struct mc_foreign *f, const struct mc_foreign_tensor *t,
                                  struct mc_error *err);
+MC_USE_RESULT int mc_foreign_expect_once(const struct mc_foreign *f, struct mc_error *err);
 void mc_foreign_release(struct mc_foreign *f);
-/* Once the list is complete: MC_EINPUT if two tensors have one name. */
-MC_USE_RESULT int mc_foreign_unique(const struct mc_foreign *f, struct mc_error *err);
-
-/* The place in row-major order of the tensor's i-th element in the file, which differs in Fortran
- * order. */
-size_t mc_foreign_place(const struct mc_foreign_tensor *t, uint64_t i);
 
 #endif

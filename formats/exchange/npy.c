@@ -151,6 +151,7 @@ int mc_npy_parse(struct mc_foreign_tensor *t, const char *text, size_t n, struct
         return mc_fail(err, MC_EINPUT,
                        "its header is not the dtype, order and shape of a plain array");
     t->type = type_of(t->dtype);
+    t->whole = *t->dtype && strspn(t->dtype + 1, "biu") > 0;
     for (int i = 0; i < t->ndim; i++)
         if (__builtin_mul_overflow(count, t->shape[i], &count))
             return mc_fail(err, MC_EINPUT, "its shape is too large");

@@ -263,7 +263,7 @@ int mc_npz_open(struct mc_foreign **out, const char *path, struct mc_error *err)
     for (zip_int64_t i = 0, n = zip_get_num_entries(r->zip, 0); i < n && !rc; i++)
         rc = add_entry(r, (uint64_t)i, err);
     if (!rc)
-        rc = mc_foreign_unique(&r->f, err);
+        rc = mc_foreign_expect_once(&r->f, err);
 out:
     if (rc)
         close_reader(&r->f);

@@ -18,6 +18,7 @@
 
 struct rule {
     char theirs[MAX_WORD], ours[MAX_WORD]; /* "-" for ours: left out */
+    unsigned line;
 };
 
 struct mc_rename {
@@ -151,7 +152,7 @@ static int count_stars(const char *s)
     return n;
 }
 
-static int add_rule(struct mc_rename *r, char *line, struct mc_error *err)
+static int add_rule(struct mc_rename *r, char *line, unsigned number, struct mc_error *err)
 {
     char *save = NULL, *theirs = NULL, *ours = NULL;
 
@@ -168,10 +169,15 @@ static int add_rule(struct mc_rename *r, char *line, struct mc_error *err)
         return mc_fail(err, MC_EINPUT, "over %d stars", MAX_STARS);
     if (strcmp(ours, "-") && count_stars(theirs) != count_stars(ours))
         return mc_fail(err, MC_EINPUT, "not as many stars in one name as in the other");
+    for (size_t i = 0; i < r->n; i++)
+        if (!strcmp(r->rules[i].theirs, theirs))
+            return mc_fail(err, MC_EINPUT, "%.100s has a rule in line %u", theirs,
+                           r->rules[i].line);
     if (r->n == MAX_RULES)
         return mc_fail(err, MC_EINPUT, "over %d rules", MAX_RULES);
     snprintf(r->rules[r->n].theirs, MAX_WORD, "%s", theirs);
-    snprintf(r->rules[r->n++].ours, MAX_WORD, "%s", ours);
+    snprintf(r->rules[r->n].ours, MAX_WORD, "%s", ours);
+    r->rules[r->n++].line = number;
     return 0;
 }
 
@@ -186,7 +192,7 @@ int mc_rename_read(struct mc_rename **out, const char *path, struct mc_error *er
     if (rc || (rc = mc_new(&r, 1, err)) || (rc = mc_new(&r->rules, MAX_RULES, err)))
         goto out;
     for (unsigned n = 1; !rc && fgets(line, sizeof line, f); n++) {
-        rc = strchr(line, '\n') || feof(f) ? add_rule(r, line, err)
+        rc = strchr(line, '\n') || feof(f) ? add_rule(r, line, n, err)
                                            : mc_fail(err, MC_EINPUT, "too long");
         mc_fail_in(rc, err, "%.120s: line %u", path, n);
     }

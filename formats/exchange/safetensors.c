@@ -179,6 +179,7 @@ static int add_tensor(struct reader *r, const char *name, const json_t *v, struc
         return bad(r, name, "its dtype is not known", err);
     snprintf(t.dtype, sizeof t.dtype, "%s", dtypes[d].name);
     t.type = dtypes[d].type;
+    t.whole = strchr("IU", *t.dtype) || !strcmp(t.dtype, "BOOL");
     if (json_array_size(shape) > MC_MAX_DIMS)
         return bad(r, name, "has over 8 dimensions", err);
     t.ndim = (int)json_array_size(shape);

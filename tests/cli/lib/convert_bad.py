@@ -156,7 +156,7 @@ npz("magic", "is no array", b"\x93NUMPI" + npy()[6:])
 npz("tiny", "truncated", b"\x93NUM")
 npz("text-inside", "is no array; what torch.save wrote", more=[("readme.txt", b"hello")])
 npz("torch", "is no array; what torch.save wrote", more=[("archive/data.pkl", b"\x80\x02}q\0.")])
-npz("again", "twice", more=[(first + ".npy", npy())])
+npz("again", "more than once", more=[(first + ".npy", npy())])
 # a bomb: 256 MiB of zeros where a thousand times less is announced; and one that nobody asked for
 npz("bomb", "bytes after its data", npy() + bytes(1 << 28), zipfile.ZIP_DEFLATED)
 npz("bomb-more", "left over bomb", how=zipfile.ZIP_DEFLATED,

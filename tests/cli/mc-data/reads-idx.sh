@@ -20,8 +20,6 @@ t=train-images-idx3-ubyte l=train-labels-idx1-ubyte
 mc-data idx mnist -o train.mcz
 mc-data idx zipped | same train.mcz -
 mc-data idx mnist/$t zipped/$l.gz | same train.mcz -
-mkdir both && cp mnist/* both && cp zipped/$l.gz both
-fails 3 "both/$l: exists with and without .gz: remove one" mc-data idx both -o no.mcz
 mc-data idx zipped --split test -o test.mcz
 mc-data idx mnist/colour mnist/t10k-labels-idx1-ubyte --split test -o colour.mcz
 py <<'PY' || die "wrong digits"

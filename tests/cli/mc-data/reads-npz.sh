@@ -15,10 +15,6 @@ np.savez("open.npz", x=x[:, :, :, :3], y=y)
 np.savez("four.npz", x=np.concatenate([x, x[:, :1]], 1), y=y)
 np.savez("own.npz", pictures=x, kinds=y, y=np.zeros(3))
 np.savez("positions.npz", x, y)
-for t in "u1", "f2", "f8": # what MATLAB and scikit-learn write
-    z = x if t == "u1" else (x / 255).astype(t)
-    np.savez("fortran-%s.npz" % t, x=np.asfortranarray(z), y=y)
-np.savez("fortran-nhwc.npz", x=np.asfortranarray(x.transpose(0, 2, 3, 1)), y=np.asfortranarray(y[:, None]))
 for name, other in ("floats", y / 7), ("one-hot", np.eye(7, dtype=int)[y]), ("half", y[:3].astype("f2")):
     np.savez(name + ".npz", x_train=x, y_train=y, x_test=x, y_test=other)
 np.savez("marks.npz", **{"a%b": x, "l%": y, "ab": x[:5], "l": y[:5]})
@@ -30,14 +26,12 @@ mc-data npz positions.npz | same nhwc.mcz -
 mc-data npz own.npz --arrays pictures,kinds -o own.mcz
 mc-data npz own.npz --arrays pictures,kinds --split test -o own-test.mcz
 alike nhwc.mcz own.mcz
-for n in u1 nhwc; do mc-data npz fortran-$n.npz | same nhwc.mcz -; done
 # the other split's labels, which only count the classes, may be none; a name is taken as it is given
 for n in floats one-hot half; do mc-data npz $n.npz | same nhwc.mcz -; done
 mc-data npz marks.npz --arrays a%b,l% -o marks.mcz
 alike nhwc.mcz marks.mcz
 for t in f2 f4 f8; do mc-data npz $t.npz -o $t.mcz; done
 alike f4.mcz f8.mcz
-for t in f2 f8; do mc-data npz fortran-$t.npz | same $t.mcz -; done
 mc-data npz grey.npz -o grey.mcz
 mc-data npz grey.npz --no-shuffle --classes 9 -o sorted.mcz
 for l in nchw nhwc; do mc-data npz open.npz --layout $l -o open-$l.mcz; done

@@ -46,8 +46,3 @@ mc-data cifar10 set --split test --samples 5 -o nameless.mcz
 fails 2 "has 10000" mc-data cifar10 set --split test --samples 10001
 rm set/cifar-10-batches-bin/data_batch_3.bin
 fails 3 "data_batch_3.bin" mc-data cifar10 set
-# the publisher's Python version is no stranger
-mkdir -p py/cifar-10-batches-py hundred
-: >hundred/meta
-fails 3 "py: is the Python version of CIFAR: convert it with python3 -m mcz.data cifar10-python py" mc-data cifar10 py -o old.mcz
-fails 3 "python3 -m mcz.data cifar100-python hundred" mc-data cifar100 hundred -o old.mcz

@@ -15,13 +15,6 @@ for name, arrays in bad.items():
     np.savez(name, **arrays)
 np.savez("good", x=x, y=y)
 np.savez("positions", x, y)
-np.savez("cases", x=x, X=x + 1, y=y)
-# an archive to which another array of the same name was appended
-import warnings, zipfile
-warnings.simplefilter("ignore")
-np.savez("appended", x=x, y=y)
-with zipfile.ZipFile("appended.npz", "a") as z, z.open("y.npy", "w") as f:
-    np.save(f, (y + 1) % 4)
 PY
 mc-data synth --samples 20 -o old.mcz
 bad() { no_data 3 "$1" npz "${@:2}"; }
@@ -30,9 +23,6 @@ bad "has no images and labels of the test split, test_images and test_labels, sa
 # what is named after no split is of train alone
 bad "good.npz: has no images and labels of the test split, test_images and test_labels, say (there are: x, y); --arrays IMAGES,LABELS names them" good.npz --split test
 bad "positions.npz: has no images and labels of the test split, test_images and test_labels, say (there are: arr_0, arr_1)" positions.npz --split test
-bad 'appended.npz: contains "y" twice' appended.npz
-bad 'cases.npz: several arrays differ only in case from "x" or "y"' cases.npz
-mc-data npz cases.npz --arrays x,y -o named.mcz
 for arrays in a a,a; do bad "names.npz: --arrays $arrays: two different arrays are wanted, IMAGES,LABELS (there are: a, b)" names.npz --arrays $arrays; done
 bad 'names.npz: has no array "c" (there are: a, b)' names.npz --arrays a,c
 bad 'names.npz: has no array "A" (there are: a, b)' names.npz --arrays A,b

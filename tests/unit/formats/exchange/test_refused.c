@@ -214,7 +214,7 @@ TEST(maps_say_where_a_name_leads)
 
 TEST(names_stay_within_their_room)
 {
-    static char text[5000 * 4], lines[4097 * 4 + 1];
+    static char text[5000 * 4], lines[4097 * 8 + 1];
     char name[MC_RENAME_NAME], longest[MC_RENAME_NAME + 1];
     struct mc_rename *map = NULL;
 
@@ -233,15 +233,17 @@ TEST(names_stay_within_their_room)
     must(mc_rename_read(&map, file, &why));
     must_fail(mc_rename_theirs(map, longest, name, &why), MC_EINPUT, "over 255 bytes long");
     mc_rename_free(map);
+    write_file("a b\nc d\na e\n", 12);
+    must_fail(mc_rename_read(&map, file, &why), MC_EINPUT, "line 3: a has a rule in line 1");
     memset(text, 'x', 128);
     memcpy(text + 128, " a\n", 3);
     write_file(text, 131);
     must_fail(mc_rename_read(&map, file, &why), MC_EINPUT, "a name of over 127 bytes");
     for (size_t i = 0; i < 4097; i++)
-        memcpy(lines + 4 * i, "a b\n", 4);
-    write_file(lines, 4 * (size_t)4097);
+        snprintf(lines + 8 * i, 9, "%05zu b\n", i);
+    write_file(lines, 8 * (size_t)4097);
     must_fail(mc_rename_read(&map, file, &why), MC_EINPUT, "line 4097: over 4096 rules");
-    write_file(lines, 4 * (size_t)4096);
+    write_file(lines, 8 * (size_t)4096);
     must(mc_rename_read(&map, file, &why));
     mc_rename_free(map);
 }
