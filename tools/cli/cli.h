@@ -135,7 +135,8 @@ const char *mc_program_name(void);
 void mc_tell(const char *text);
 /* "mc-x: sentence" on stderr, exit 2. */
 void mc_cli_usage(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
-/* "mc-x: sentence" on stderr: note unless -q, detail with -v only, warn always. */
+/* "mc-x: sentence" on stderr: note unless -q, detail with -v only, warn always but each sentence
+ * once. */
 enum mc_level { MC_LEVEL_WARN, MC_LEVEL_NOTE, MC_LEVEL_DETAIL };
 void mc_say(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

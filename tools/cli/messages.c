@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 static const char *program = "mc";
 
@@ -38,33 +39,45 @@ void mc_tell(const char *text)
     in_progress = 0;
 }
 
-static void message(const char *fmt, va_list ap)
-{
-    char text[sizeof(struct mc_error)];
-
-    vsnprintf(text, sizeof text, fmt, ap);
-    mc_tell(text);
-}
-
 void mc_cli_usage(const char *fmt, ...)
 {
+    char text[sizeof(struct mc_error)];
     va_list ap;
 
     va_start(ap, fmt);
-    message(fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    mc_tell(text);
     exit(2);
+}
+
+/* Several networks can have one thing to be warned of. */
+static int is_new(const char *text)
+{
+    static uint64_t seen[64];
+    static size_t n;
+    const uint64_t hash = XXH3_64bits(text, strlen(text));
+
+    for (size_t i = 0; i < n; i++)
+        if (seen[i] == hash)
+            return 0;
+    if (n < sizeof seen / sizeof *seen)
+        seen[n++] = hash;
+    return 1;
 }
 
 void mc_say(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
 {
+    char text[sizeof(struct mc_error)];
     va_list ap;
 
     if ((level == MC_LEVEL_NOTE && cli->quiet) || (level == MC_LEVEL_DETAIL && !cli->verbose))
         return;
     va_start(ap, fmt);
-    message(fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    if (level != MC_LEVEL_WARN || is_new(text))
+        mc_tell(text);
 }
 
 void mc_warn_found_elsewhere(const struct mc_cli *cli, const struct mc_perm *p, const char *path,
