@@ -59,8 +59,8 @@ MC_USE_RESULT int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_g
                                        const char *dataset, struct mc_error *err);
 /* With -v how much memory this takes; reads the data and, unless there are 0 epochs, trains:
  * mc_train_run, watched by log lines, progress, a line an epoch with -v. The log is begun only when
- * the checkpoint to resume from was accepted. Warns if the last epoch's loss is more than twice
- * that of guessing. */
+ * the checkpoint to resume from was accepted. Warns if the last epoch's loss is more than a
+ * hundred times that of guessing. */
 MC_USE_RESULT int mc_train_cli_run(struct mc_train_cli *f, const struct mc_graph *g,
                                    struct mc_objective *objective, struct mc_error *err);
 
