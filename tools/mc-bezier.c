@@ -44,7 +44,7 @@ static const struct mc_option options[] = {
     {"bn-samples", 0, MC_OPT_U64, MC_AT(bn_samples), .arg = "N", .min = 1, .max = INT32_MAX, .def = "10000",
      .group = 40, .flags = MC_OPT_HISTORY, .needs = {"point"}, .help = "first N images of --bn-data"},
     {"bn-plain", 0, MC_OPT_FLAG, MC_AT(bn_plain), .group = 40, .flags = MC_OPT_HISTORY, .needs = {"point"},
-     .help = "re-estimate on images as they are, not augmented"},
+     .help = MC_HELP_BN_PLAIN},
     MC_OPTIONS_RUN, {0}};
 /* clang-format on */
 
@@ -86,9 +86,10 @@ static int read_perm(const struct options *o, const struct mc_weights *a, struct
     return rc;
 }
 
-/* The straight path between the two networks of the command line, and --perm. */
+/* The straight path between the two networks of the command line, and --perm. The path's data set
+ * is that of the first network, `other` that of the second. */
 static int read_ends(const struct options *o, struct mc_curve *c, struct mc_perm *perm,
-                     char id[2][MC_ID_LEN], struct mc_error *err)
+                     char id[2][MC_ID_LEN], char other[sizeof c->dataset], struct mc_error *err)
 {
     struct mc_weights a = {0}, b = {0};
     const int trained = o->train.train.epochs && o->control_points;
@@ -105,6 +106,7 @@ static int read_ends(const struct options *o, struct mc_curve *c, struct mc_perm
     if (!rc) {
         memcpy(id[0], a.id, MC_ID_LEN);
         memcpy(id[1], b.id, MC_ID_LEN);
+        memcpy(other, b.dataset, sizeof b.dataset);
     }
     mc_weights_release(&a);
     mc_weights_release(&b);
@@ -129,13 +131,14 @@ static int read_start(const struct options *o, struct mc_curve *c, char id[MC_ID
     return rc;
 }
 
-static int train(struct options *o, struct mc_curve *c, char id[3][MC_ID_LEN], struct mc_error *err)
+static int train(struct options *o, struct mc_curve *c, char id[3][MC_ID_LEN], const char *other,
+                 struct mc_error *err)
 {
     struct mc_checkpoint *state = &o->train.state;
     struct mc_curve_objective objective;
     int rc = mc_train_cli_open_data(&o->train, err);
 
-    if (rc || (rc = mc_train_cli_resolve(&o->train, c->graph, c->dataset, err)))
+    if (rc || (rc = mc_train_cli_resolve(&o->train, c->graph, c->dataset, other, err)))
         return rc;
     mc_curve_objective_curve(&objective, c);
     mc_checkpoint_set(state, "a", "%s", id[0]);
@@ -156,15 +159,15 @@ static int learn_curve(struct options *o, struct mc_error *err)
     struct mc_history *h = o->cli.history;
     struct mc_curve c = {0};
     struct mc_perm perm = {0};
-    char id[3][MC_ID_LEN];
-    int rc = read_ends(o, &c, &perm, id, err);
+    char id[3][MC_ID_LEN], other[sizeof c.dataset];
+    int rc = read_ends(o, &c, &perm, id, other, err);
 
     if (!rc && o->start)
         rc = read_start(o, &c, id[2], err);
     mc_history_str(h, "curve", mc_curve_kinds[o->chain ? MC_CURVE_CHAIN : MC_CURVE_BEZIER]);
     mc_option_note(&o->cli, &o->control_points, h);
     if (!rc && o->train.train.epochs && o->control_points)
-        rc = train(o, &c, id, err);
+        rc = train(o, &c, id, other, err);
     else if (!rc && o->train.data)
         rc = mc_data_look(NULL, o->train.data, err);
     if (!rc) {
@@ -178,8 +181,8 @@ static int learn_curve(struct options *o, struct mc_error *err)
 }
 
 /* Batch-norm statistics of a point on --bn-data. */
-static int point_statistics(const struct options *o, struct mc_weights *w,
-                            const msgpack_object *history, struct mc_error *err)
+static int point_statistics(const struct options *o, const struct mc_curve *c, struct mc_weights *w,
+                            struct mc_error *err)
 {
     struct mc_dataset_reader *d = NULL;
     struct mc_loader_options pass = {.be = o->cli.be,
@@ -195,12 +198,14 @@ static int point_statistics(const struct options *o, struct mc_weights *w,
 
     if (!rc) {
         mc_history_input(o->cli.history, mc_dataset_stream(d));
-        mc_data_warn(&o->cli, w->graph, w->dataset, mc_dataset_get_info(d), o->bn_data,
-                     MC_DATA_TRAIN);
-        if (o->bn_plain)
-            mc_data_warn_plain(&o->cli, history, mc_dataset_get_info(d));
         pass.data = d;
         rc = mc_eval_statistics(&span, &pass, w->stats, err);
+    }
+    if (!rc) {
+        const struct mc_dataset_info *info = mc_dataset_get_info(d);
+        mc_data_warn(&o->cli, c->graph, c->dataset, info, o->bn_data, MC_DATA_TRAIN);
+        if (o->bn_plain)
+            mc_data_warn_plain(&o->cli, c->augmented, info);
     }
     mc_dataset_close(d);
     return rc;
@@ -211,11 +216,8 @@ static int extract_point(struct options *o, struct mc_error *err)
     struct mc_history *h = o->cli.history;
     struct mc_curve c = {0};
     struct mc_weights w = {0};
-    struct mc_reader *r = NULL;
-    int rc = mc_reader_open(&r, o->cli.operands[0], err);
+    int rc = mc_curve_read_any(&c, o->cli.operands[0], h, err);
 
-    if (!rc)
-        rc = mc_curve_read_stream_any(&c, r, h, err);
     if (!rc && c.graph->S && !o->bn_data)
         rc = mc_fail(err, MC_EUSAGE,
                      "--point needs --bn-data FILE: a curve carries no batch-norm statistics");
@@ -231,7 +233,7 @@ static int extract_point(struct options *o, struct mc_error *err)
         mc_option_note(&o->cli, &o->train.train.batch, h);
         mc_option_note(&o->cli, &o->train.train.seed, h);
         mc_computed_with_history(o->cli.be, h);
-        rc = point_statistics(o, &w, mc_reader_history(r), err);
+        rc = point_statistics(o, &c, &w, err);
     } else if (o->bn_data)
         rc = mc_data_look(c.graph, o->bn_data, err);
     if (!rc)
@@ -239,7 +241,6 @@ static int extract_point(struct options *o, struct mc_error *err)
 out:
     mc_weights_release(&w);
     mc_curve_release(&c);
-    mc_reader_close(r);
     return rc;
 }
 

@@ -66,6 +66,7 @@ static int build(const struct options *o, struct mc_graph **g, struct mc_dataset
     mc_history_input(o->cli.history, mc_dataset_stream(d));
     snprintf(data->name, sizeof data->name, "%s", info->name);
     data->spec = info->spec;
+    data->n = info->n;
     if (!(rc = mc_network_build(g, o->net, &info->spec, err)))
         rc = mc_reader_rest(mc_dataset_stream(d), NULL, err);
     mc_dataset_close(d);

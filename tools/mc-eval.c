@@ -59,9 +59,11 @@ static const char operands[] =
     "WEIGHTS.mcz...\nCURVE.mcz\n--line A.mcz B.mcz\n--plane A.mcz B.mcz C.mcz\n--plane CURVE.mcz";
 static const char doc[] =
     "Measure loss and accuracy of networks, along a curve, or on a plane."
-    "\vA table has one row a network or point; accuracies are in percent. A network whose losses "
-    "are "
-    "not finite has no row: it is named, and the exit status is 1. A curve, line or plane "
+    "\vA table has one row per network or point; accuracies are in percent. If a network's loss is "
+    "not finite, the other rows are written, that network is named on standard error, and the exit "
+    "status is 1; --json likewise. If a point of a curve, line or plane has no finite loss, "
+    "nothing "
+    "is written. A curve, line or plane "
     "needs --bn-data where its network has batch norm, or --bn average for a line: it carries no "
     "statistics, and its ends are measured like every other point. In the summary, arc_mean is the "
     "mean by arc length in "
@@ -145,7 +147,6 @@ static int measure_curve(struct options *o, const struct mc_curve *c, FILE *f, s
     struct mc_report *report = &o->eval.report;
     size_t T = o->planes.points;
     double gram[MC_MAX_POINTS * MC_MAX_POINTS];
-    o->eval.dataset = c->dataset;
     double *t = calloc(2 * T, sizeof *t), *coef = calloc(T * c->n_points, sizeof *coef);
     struct mc_span span = {.graph = c->graph,
                            .k = c->n_points,
@@ -181,6 +182,7 @@ static int eval_curve(struct options *o, struct mc_reader *r, FILE *f, struct mc
 
     if (!rc) {
         mc_checkpoint_set(&o->eval.sweep.state, "curve", "%s", c.id);
+        mc_eval_cli_subject(&o->eval, c.dataset, c.augmented);
         rc = measure_curve(o, &c, f, err);
     }
     mc_curve_release(&c);
@@ -208,6 +210,8 @@ static int eval_line(struct options *o, struct mc_reader *r, FILE *f, struct mc_
         const float *const stats[] = {a.stats, b.stats};
         struct mc_checkpoint *state = &o->eval.sweep.state;
         mc_checkpoint_set(state, "line", "%s %s", a.id, b.id);
+        mc_eval_cli_subject(&o->eval, a.dataset, a.augmented);
+        mc_eval_cli_subject(&o->eval, b.dataset, b.augmented);
         mc_option_save(&o->cli, &o->bn, state);
         o->eval.sweep.stats = o->bn == BN_AVERAGE ? stats : NULL;
         rc = measure_curve(o, &line, f, err);
@@ -218,9 +222,7 @@ static int eval_line(struct options *o, struct mc_reader *r, FILE *f, struct mc_
     return rc;
 }
 
-/* compared: for the data set of this name the data were compared already. */
-static int eval_network(struct options *o, struct mc_reader *r, char compared[64],
-                        struct mc_error *err)
+static int eval_network(struct options *o, struct mc_reader *r, struct mc_error *err)
 {
     struct mc_weights w = {0};
     const double one = 1;
@@ -229,8 +231,7 @@ static int eval_network(struct options *o, struct mc_reader *r, char compared[64
     if (!rc) {
         const float *vector = w.params, *stats = w.stats;
         o->eval.report.network = mc_reader_name(r);
-        o->eval.dataset = strcmp(compared, w.dataset) ? w.dataset : NULL;
-        memcpy(compared, w.dataset, sizeof w.dataset);
+        mc_eval_cli_subject(&o->eval, w.dataset, w.augmented);
         o->eval.sweep.stats = &stats;
         struct mc_span span = {.graph = w.graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one};
         rc = mc_eval_cli_measure(&o->eval, &span, err);
@@ -244,7 +245,6 @@ static int eval_network(struct options *o, struct mc_reader *r, char compared[64
 static int eval_networks(struct options *o, struct mc_reader **r, FILE *f, struct mc_error *err)
 {
     struct mc_report *report = &o->eval.report;
-    char compared[64] = "?"; /* no data set's name */
     size_t rows = 0;
     int rc = 0;
 
@@ -255,7 +255,7 @@ static int eval_networks(struct options *o, struct mc_reader **r, FILE *f, struc
             *r = NULL;
             rc = mc_reader_open(r, o->cli.operands[i], err);
         }
-        if (rc || (rc = eval_network(o, *r, compared, err)))
+        if (rc || (rc = eval_network(o, *r, err)))
             return rc;
         if (mc_report_check(report, &why)) {
             if (o->diverged.code)
@@ -337,8 +337,6 @@ static int run(struct options *o, struct mc_error *err)
     o->eval.sweep.history = o->cli.history;
     if (!rc)
         rc = mc_reader_open(&r, o->cli.operands[0], err);
-    if (!rc)
-        o->eval.history = mc_reader_history(r);
     if (!rc && !(is_curve = !strcmp(mc_reader_kind(r), "curve")))
         rc = mc_reader_expect(r, "weights", err);
     if (!rc)

@@ -62,7 +62,7 @@ static int train(struct options *o, struct mc_pam_start *s, struct mc_error *err
                      " images to train on",
                      *select, n);
     if (!rc)
-        rc = mc_train_cli_resolve(&o->train, s->a.graph, s->a.dataset, err);
+        rc = mc_train_cli_resolve(&o->train, s->a.graph, s->a.dataset, s->b.dataset, err);
     if (!rc)
         rc = mc_pam_init(&pam, &o->train.train, err);
     if (!rc) {

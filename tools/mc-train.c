@@ -88,9 +88,10 @@ static int run(struct options *o, struct mc_error *err)
     if (rc || (rc = mc_train_cli_open_data(&o->train, err)) || (rc = make_network(o, &w, err)) ||
         (rc = record_network(o, &w, err)))
         goto out;
-    if (o->train.train.epochs)
-        rc = mc_train_cli_resolve(&o->train, w.graph, w.dataset, err);
-    else
+    if (o->train.train.epochs) {
+        rc = mc_train_cli_resolve(&o->train, w.graph, w.dataset, w.dataset, err);
+        memcpy(w.dataset, o->train.images.info.name, sizeof w.dataset);
+    } else
         mc_option_note(&o->cli, &o->train.train.seed, o->cli.history);
     if (rc)
         goto out;

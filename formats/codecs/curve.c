@@ -90,6 +90,7 @@ static int read_stream(struct mc_curve *out, struct mc_reader *r, struct mc_hist
         curve_flat(out, flat);
         rc = mc_flat_read(r, flat, out->n_points, out->perm, err);
         snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
+        out->augmented = mc_history_augmented(mc_reader_history(r));
     }
     if (rc)
         mc_curve_release(out);

@@ -29,6 +29,7 @@ struct mc_curve {
     char dataset[64];
     struct mc_perm *perm; /* of b, already applied to the last point; NULL: none recorded */
     char id[MC_ID_LEN];
+    int augmented; /* as a network's (formats/codecs/weights.h) */
 };
 
 MC_USE_RESULT int mc_curve_init(struct mc_curve *out, const struct mc_graph *g,

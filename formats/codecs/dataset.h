@@ -39,6 +39,11 @@ void mc_dataset_info_release(struct mc_dataset_info *info);
 MC_USE_RESULT int mc_dataset_info_copy(struct mc_dataset_info *out,
                                        const struct mc_dataset_info *info, struct mc_error *err);
 size_t mc_dataset_image_bytes(const struct mc_dataset_info *info);
+/* Whether the first n bytes of a data set's name say which images it holds. A layout's name
+ * (mc-data folder, npz, idx) and mcz.data's default do not, nor does an empty one. */
+int mc_dataset_is_named(const char *name, size_t n);
+/* The end of the name of a data set's adversarial examples. */
+#define MC_DATASET_EXAMPLES "-pgd"
 
 /* Reading in order, in constant memory. */
 struct mc_dataset_reader;

@@ -39,6 +39,16 @@ size_t mc_dataset_image_bytes(const struct mc_dataset_info *info)
            mc_dtype_size(info->pixels);
 }
 
+int mc_dataset_is_named(const char *name, size_t n)
+{
+    static const char *const unnamed[] = {"", "folder", "npz", "idx", "mine"};
+
+    for (size_t i = 0; i < sizeof unnamed / sizeof *unnamed; i++)
+        if (strlen(unnamed[i]) == n && !memcmp(name, unnamed[i], n))
+            return 0;
+    return 1;
+}
+
 /* Names that pass fit in a stream's header, whatever else a data set's says. */
 static int check_class_names(const struct mc_dataset_info *info, struct mc_error *err)
 {

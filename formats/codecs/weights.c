@@ -53,6 +53,7 @@ static int read_stream(struct mc_weights *out, struct mc_reader *r, struct mc_hi
         weights_flat(out, flat);
         rc = mc_flat_read(r, flat, 2, NULL, err);
         snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
+        out->augmented = mc_history_augmented(mc_reader_history(r));
     }
     if (rc)
         mc_weights_release(out);

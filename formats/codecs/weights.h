@@ -15,6 +15,7 @@ struct mc_weights {
     float *stats;  /* (S) */
     char dataset[64];
     char id[MC_ID_LEN];
+    int augmented; /* the history has a training on augmented images: set by reading */
 };
 
 /* Read a whole stream, of a network with a graph; its history becomes a parent in h (may be NULL).

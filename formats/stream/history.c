@@ -259,15 +259,17 @@ int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN])
     return 0;
 }
 
-int mc_history_lacks(const msgpack_object *history, const char *tool, const char *arg)
+int mc_history_augmented(const msgpack_object *history)
 {
+    static const char *const trainers[] = {"mc-train", "mc-bezier", "mc-pam"};
+
     for (uint32_t i = 0; i < history->via.array.size; i++) {
-        const msgpack_object *entry = &history->via.array.ptr[i], *args = mc_get_opt(entry, "args");
-        int found = 0;
-        for (uint32_t k = 0; k < args->via.array.size; k++)
-            found |= mc_is_str(&args->via.array.ptr[k].via.array.ptr[0], arg);
-        if (!found && mc_is_str(mc_get_opt(entry, "tool"), tool))
-            return 1;
+        const msgpack_object *e = &history->via.array.ptr[i], *epochs = find_arg(e, "epochs");
+        for (size_t k = 0; k < sizeof trainers / sizeof *trainers; k++)
+            if (mc_is_str(mc_get_opt(e, "tool"), trainers[k]) && epochs &&
+                epochs->type == MSGPACK_OBJECT_POSITIVE_INTEGER && epochs->via.u64 &&
+                !find_arg(e, "no-augment"))
+                return 1;
     }
     return 0;
 }

@@ -33,8 +33,9 @@ int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN]);
  */
 uint64_t mc_history_count(const msgpack_object *history, const char *tool, const char *name);
 void mc_history_set_pair(struct mc_history *h, const char *a, const char *b);
-/* Whether a run of the tool in a stream's history lacks the argument. */
-int mc_history_lacks(const msgpack_object *history, const char *tool, const char *arg);
+/* Whether a run in a stream's history trained on augmented images: a trainer with epochs and
+ * without --no-augment. */
+int mc_history_augmented(const msgpack_object *history);
 /* --no-history: nothing of the above is written but the input ids. */
 void mc_history_hide(struct mc_history *h);
 

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUFFIX "-pgd"
-
 struct pass {
     struct mc_loader loader;           /* whose attack's plan is all that runs */
     struct mc_model model;             /* has none */
@@ -45,12 +43,13 @@ static int create(struct pass *p, const struct mc_adversarial *a,
                   const struct mc_dataset_info *from, struct mc_error *err)
 {
     struct mc_dataset_info info = *from; /* class_names stay the reader's */
-    const size_t n = strlen(info.name), more = strlen(SUFFIX);
+    const size_t n = strlen(info.name), more = strlen(MC_DATASET_EXAMPLES);
 
     info.n = p->loader.wanted;
     info.pixels = MC_F32;
-    if (n + more < sizeof info.name && (n < more || strcmp(info.name + n - more, SUFFIX) != 0))
-        memcpy(info.name + n, SUFFIX, more + 1);
+    if (n + more < sizeof info.name &&
+        (n < more || strcmp(info.name + n - more, MC_DATASET_EXAMPLES) != 0))
+        memcpy(info.name + n, MC_DATASET_EXAMPLES, more + 1);
     return mc_dataset_create(&p->writer, a->path, &info, a->history, err);
 }
 

@@ -41,8 +41,7 @@ static const struct mc_option rows[] = {
     {"bn-samples", 0, MC_OPT_U64, AT(sweep.bn.samples), .arg = "N", .min = 1, .max = INT32_MAX, .def = "10000", .group = 20,
      .needs = {"bn-data"}, .help = "first N images of --bn-data"},
     {"bn-plain", 0, MC_OPT_FLAG, AT(bn_plain), .group = 20, .needs = {"bn-data"},
-     .help = "re-estimate on images as they are, not augmented: other statistics than those of a training on augmented "
-     "images, at which a network may lose several points"},
+     .help = MC_HELP_BN_PLAIN},
     MC_OPTION_ATTACK(AT(attack), 25, "measure adversarial examples too, made at each point under its statistics: "
                      "columns NAME.robust.loss, NAME.robust.accuracy; eps and step are those of the first --data",
                      .flags = MC_OPT_IDENTITY),
@@ -146,11 +145,36 @@ int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g, stru
     return rc;
 }
 
+void mc_eval_cli_subject(struct mc_eval_cli *e, const char *dataset, int augmented)
+{
+    e->subjects[e->n_subjects++] = (struct mc_eval_subject){dataset, augmented};
+}
+
+/* Data, all open, that are not those of the networks. */
+static void warn_data(const struct mc_eval_cli *e, const struct mc_eval_subject *subject)
+{
+    const struct mc_batched *s = &e->sweep;
+    const struct mc_graph *g = s->span->graph;
+
+    for (size_t i = 0; i < s->n_data; i++)
+        mc_data_warn(e->cli, g, subject->dataset, mc_dataset_get_info(s->data[i].reader),
+                     s->data[i].path, MC_DATA_MEASURE);
+    if (!s->bn.reader)
+        return;
+    const struct mc_dataset_info *info = mc_dataset_get_info(s->bn.reader);
+    mc_data_warn(e->cli, g, subject->dataset, info, s->bn.path, MC_DATA_TRAIN);
+    if (e->bn_plain)
+        mc_data_warn_plain(e->cli, subject->augmented, info);
+}
+
 static int begin(void *arg, size_t done, size_t block, size_t bytes, double each,
                  struct mc_error *err)
 {
-    const struct mc_eval_cli *e = arg;
+    struct mc_eval_cli *e = arg;
 
+    for (size_t i = 0; i < e->n_subjects; i++)
+        warn_data(e, &e->subjects[i]);
+    e->n_subjects = 0;
     if (done)
         mc_detail(e->cli, "resumed after point %zu of %zu", done, e->sweep.span->T);
     if (e->report.marks) /* a plane */
@@ -202,29 +226,6 @@ static void release_found(struct mc_batched_data *d)
     d->out = d->robust = (struct mc_eval_found){0};
 }
 
-/* Warnings about data that are not the network's. */
-static int compare_data(struct mc_eval_cli *e, struct mc_error *err)
-{
-    struct mc_batched *s = &e->sweep;
-    const struct mc_graph *g = s->span->graph;
-
-    if (!e->dataset)
-        return 0;
-    for (size_t i = 0; i < s->n_data; i++)
-        mc_data_warn(e->cli, g, e->dataset, mc_dataset_get_info(s->data[i].reader), s->data[i].path,
-                     MC_DATA_MEASURE);
-    if (!s->bn.path || !g->S)
-        return 0;
-    int rc = s->bn.reader ? 0 : mc_dataset_open(&s->bn.reader, s->bn.path, err);
-    if (rc)
-        return rc;
-    const struct mc_dataset_info *info = mc_dataset_get_info(s->bn.reader);
-    mc_data_warn(e->cli, g, e->dataset, info, s->bn.path, MC_DATA_TRAIN);
-    if (e->bn_plain)
-        mc_data_warn_plain(e->cli, e->history, info);
-    return 0;
-}
-
 /* The data sets, open, and room for what is measured on them. */
 static int prepare_data(struct mc_eval_cli *e, struct mc_error *err)
 {
@@ -244,7 +245,7 @@ static int prepare_data(struct mc_eval_cli *e, struct mc_error *err)
         d->samples = e->full ? 0 : training ? e->samples : e->test_samples;
         d->samples_exact = !training || mc_option_given(e->cli, &e->samples);
     }
-    return compare_data(e, err);
+    return 0;
 }
 
 /* What a checkpoint must share of the options: those of statistics where they decide something. */

@@ -17,8 +17,12 @@ struct mc_eval_cli {
     struct mc_span span;             /* as mc_eval_cli_measure was given it; sweep's */
     struct mc_report report;         /* of sweep, whose vectors it does not look at */
     struct mc_attack_options attack; /* sweep.pass.attack points here */
-    const char *dataset; /* the network's, before mc_eval_cli_measure; NULL: already compared */
-    const msgpack_object *history;  /* of the first operand */
+    /* networks, or a curve, of which the span's points are (mc_eval_cli_subject) */
+    struct mc_eval_subject {
+        const char *dataset;
+        int augmented;
+    } subjects[3];
+    size_t n_subjects;
     uint64_t samples, test_samples; /* test_samples 0: all */
     int bn_plain, full;
     struct mc_progress progress;
@@ -34,6 +38,9 @@ MC_USE_RESULT int mc_eval_cli_open_data(struct mc_eval_cli *e, struct mc_error *
 /* After it: does a network of this graph take these data sets? MC_EINPUT if not. */
 MC_USE_RESULT int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g,
                                    struct mc_error *err);
+/* Before it: one more network, or curve, of which the span is; what its stream says of its training
+ * (struct mc_weights), for warnings. dataset is kept by pointer. */
+void mc_eval_cli_subject(struct mc_eval_cli *e, const char *dataset, int augmented);
 /* Measure the span's points into sweep.data; a curve's or a plane's are finite (MC_EFAIL), for
  * networks the caller asks mc_report_check. Where --bn-data is none and sweep.stats are
  * not there, networks with batch norm are MC_EUSAGE "a curve needs --bn-data". What

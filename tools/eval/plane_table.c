@@ -87,11 +87,11 @@ int mc_plane_cli_networks(struct mc_plane_cli *p, struct mc_reader *first, FILE 
         if (!rc)
             mc_warn_other_training(p->eval->cli, w[0].graph, w[i].graph, names[0], names[i]);
         vectors[i] = w[i].params;
+        mc_eval_cli_subject(p->eval, w[i].dataset, w[i].augmented);
         mc_checkpoint_set(&p->eval->sweep.state, (const char *const[]){"a", "b", "c"}[i], "%s",
                           w[i].id);
     }
     s.span.graph = w[0].graph;
-    p->eval->dataset = w[0].dataset;
     if (!rc)
         rc = measure(p, &s, f, err);
     for (size_t i = 0; i < 3; i++)
@@ -116,7 +116,7 @@ int mc_plane_cli_curve(struct mc_plane_cli *p, struct mc_reader *r, FILE *f, str
     }
     for (size_t i = 0; i < 3; i++)
         mc_curve_coefs(c.kind, c.n_points, at[i], three + i * c.n_points);
-    p->eval->dataset = c.dataset;
+    mc_eval_cli_subject(p->eval, c.dataset, c.augmented);
     s.span.graph = c.graph;
     s.span.k = c.n_points;
     s.span.vectors = (const float *const *)c.points;

@@ -3,45 +3,54 @@
  * Comparing data with what a network was trained on. */
 #include "tools/load/belongs.h"
 
-#include "formats/stream/history.h"
 #include "kernels/augment.h"
 #include "libcommon/base/file.h"
 
 #include <math.h>
 #include <string.h>
 
-#define TOLERANCE .05f /* of a deviation */
-
-/* Sets of a user's own images are named after their form. */
-static int names_a_set(const char *name)
+/* The name's bytes without the end that adversarial examples of a data set have. */
+static size_t set_length(const char *name)
 {
-    static const char *const forms[] = {"", "folder", "npz", "idx"};
+    const size_t n = strlen(name), more = strlen(MC_DATASET_EXAMPLES);
 
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (!strcmp(name, forms[i]))
-            return 0;
-    return 1;
+    return n > more && !strcmp(name + n - more, MC_DATASET_EXAMPLES) ? n - more : n;
 }
 
-/* Adversarial examples are named after their set: cifar10-pgd. */
-static int is_set(const char *name, const char *dataset)
+static int is_other_set(const char *a, const char *b)
 {
-    const size_t n = strlen(dataset);
+    const size_t n = set_length(a), m = set_length(b);
 
-    return !strncmp(name, dataset, n) && (!name[n] || name[n] == '-');
+    return mc_dataset_is_named(a, n) && mc_dataset_is_named(b, m) &&
+           (n != m || memcmp(a, b, n) != 0);
 }
 
-/* The first channel whose normalisation differs, or -1. */
-static int other_channel(const struct mc_node *n, const struct mc_net_spec *s)
+/* Mean 0 and deviation 1: pixels unchanged, which says nothing about a data set. */
+static int is_identity(const float *mean, const float *std, int channels)
 {
     int identity = 1;
 
-    for (int c = 0; c < s->channels; c++)
-        identity &= n->mean[c] == 0 && n->std[c] == 1;
-    for (int c = 0; c < s->channels && !identity; c++)
-        if (fabsf(n->mean[c] - s->mean[c]) > TOLERANCE * n->std[c] ||
-            fabsf(n->std[c] - s->std[c]) > TOLERANCE * n->std[c])
+    for (int c = 0; c < channels; c++)
+        identity &= mean[c] == 0 && std[c] == 1;
+    return identity;
+}
+
+/* The first channel whose normalisation differs, or -1. Each split of a user's own images can have
+ * its own pixels' normalisation, as mc-data npz measures it: those differ by chance, like means of
+ * n images, whose deviation is half of their pixels' or less. */
+static int other_channel(const struct mc_node *n, const struct mc_dataset_info *info)
+{
+    const struct mc_net_spec *s = &info->spec;
+    const double tolerance = .02 + 2 / sqrt((double)info->n);
+
+    if (is_identity(n->mean, n->std, s->channels) || is_identity(s->mean, s->std, s->channels))
+        return -1;
+    for (int c = 0; c < s->channels; c++) {
+        const double std = (double)n->std[c];
+        if (fabs((double)(n->mean[c] - s->mean[c])) > tolerance * std ||
+            fabs((double)(n->std[c] - s->std[c])) > tolerance * std)
             return c;
+    }
     return -1;
 }
 
@@ -50,9 +59,9 @@ void mc_data_warn(const struct mc_cli *cli, const struct mc_graph *g, const char
 {
     const char *file = mc_file_called(path);
     const struct mc_node *n = g->n_nodes ? &g->nodes[0] : NULL;
-    const int c = n && n->op == MC_OP_NORMALISE ? other_channel(n, &info->spec) : -1;
+    const int c = n && n->op == MC_OP_NORMALISE ? other_channel(n, info) : -1;
 
-    if (names_a_set(dataset) && names_a_set(info->name) && !is_set(info->name, dataset))
+    if (is_other_set(dataset, info->name))
         mc_warn(cli, "%s: images of %s, but the network was trained on %s", file, info->name,
                 dataset);
     if (c >= 0)
@@ -65,10 +74,9 @@ void mc_data_warn(const struct mc_cli *cli, const struct mc_graph *g, const char
         mc_warn(cli, "%s: images of the test split (training images expected)", file);
 }
 
-void mc_data_warn_plain(const struct mc_cli *cli, const msgpack_object *history,
-                        const struct mc_dataset_info *info)
+void mc_data_warn_plain(const struct mc_cli *cli, int augmented, const struct mc_dataset_info *info)
 {
-    if (mc_augment_any(&info->augment) && mc_history_lacks(history, "mc-train", "no-augment"))
+    if (augmented && mc_augment_any(&info->augment))
         mc_warn(cli, "--bn-plain: the network was trained on augmented images; statistics of plain "
                      "ones may cost several points of accuracy");
 }

@@ -15,14 +15,18 @@ enum mc_data_use {
 };
 
 /* Warns on stderr, a line per fact. dataset: the name of the network's data set, or "". Names are
- * compared if both name a set; folder, npz and idx name none. Normalisations differ if a channel's
- * mean or deviation differs by more than 5% of the deviation; a network that takes pixels as they
- * are has none. */
+ * compared if both name a set (mc_dataset_is_named); adversarial examples count as their set.
+ * Normalisations differ if a channel's mean or deviation differs by more than a share of the
+ * deviation: 2%, and 2 / sqrt(N) for the chance of N images. A network or a data set without
+ * normalisation, mean 0 and deviation 1, is not compared. */
 void mc_data_warn(const struct mc_cli *cli, const struct mc_graph *g, const char *dataset,
                   const struct mc_dataset_info *info, const char *path, enum mc_data_use use);
-/* Warns about statistics of batch norm from plain images if the history shows a training on
- * augmented ones and the data set has an augmentation. */
-void mc_data_warn_plain(const struct mc_cli *cli, const msgpack_object *history,
+/* Warns about statistics of batch norm from plain images if the network was trained on augmented
+ * ones and the data set has an augmentation. */
+void mc_data_warn_plain(const struct mc_cli *cli, int augmented,
                         const struct mc_dataset_info *info);
+#define MC_HELP_BN_PLAIN                                                                           \
+    "re-estimate on images as they are, not augmented: other statistics than those of a training " \
+    "on augmented images, at which a network may lose several points"
 
 #endif

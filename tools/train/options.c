@@ -173,12 +173,14 @@ void mc_train_cli_check(struct mc_train_cli *f)
 }
 
 int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_graph *g, const char *dataset,
-                         struct mc_error *err)
+                         const char *other, struct mc_error *err)
 {
     int rc = mc_data_fits(g, &f->images.info, f->data, err);
 
-    if (!rc)
+    if (!rc) {
         mc_data_warn(f->cli, g, dataset, &f->images.info, f->data, MC_DATA_TRAIN);
+        mc_data_warn(f->cli, g, other, &f->images.info, f->data, MC_DATA_TRAIN);
+    }
     if (!rc && f->train.attack)
         rc = mc_attack_resolve(&f->attack, &f->images.info, err);
     mc_options_note(f->cli, f, f->cli->history);

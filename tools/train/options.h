@@ -52,11 +52,13 @@ MC_USE_RESULT int mc_train_cli_open(struct mc_train_cli *f, struct mc_error *err
 /* Opens the data: what they announce is in f->images.info. */
 MC_USE_RESULT int mc_train_cli_open_data(struct mc_train_cli *f, struct mc_error *err);
 /* After it: do a network of this graph and the data fit together? Warns if they are not those that
- * the network was trained on (dataset: their name, or ""). Settles what their kind decides
- * (the attack's radius), and notes all options and what the backend computes with in the history.
+ * the networks were trained on (dataset, other: their names, or ""). Settles what their kind
+ * decides (the attack's radius), and notes all options and what the backend computes with in the
+ * history.
  */
 MC_USE_RESULT int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_graph *g,
-                                       const char *dataset, struct mc_error *err);
+                                       const char *dataset, const char *other,
+                                       struct mc_error *err);
 /* With -v how much memory this takes; reads the data and, unless there are 0 epochs, trains:
  * mc_train_run, watched by log lines, progress, a line an epoch with -v. The log is begun only when
  * the checkpoint to resume from was accepted. Warns if the last epoch's loss is more than a

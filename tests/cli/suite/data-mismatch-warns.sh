@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# Data of another set, with another normalisation or of a test split: every program that runs a network on data prints one
+# line per fact, and writes its result. Ordinary runs print none.
+mc-data synth --samples 48 --size 8 -o synth.mcz
+mc-data synth --samples 48 --size 8 --split test -o test.mcz
+py <<'END'
+d = mcz.read("synth.mcz")
+def variant(path, **meta):
+    mcz.write(path, d.kind, dict(d.meta, **meta), d.tensors)
+grey = dict(mean=[.5, .5, .5], std=[.25, .25, .25])
+variant("shapes.mcz", name="shapes")
+variant("shapes-pgd.mcz", name="shapes-pgd")
+variant("grey.mcz", **grey)
+variant("both.mcz", name="shapes", **grey)
+variant("unnamed.mcz", name="npz", mean=[.27, .27, .27]) # off by chance: a tenth of the deviation, 48 images
+variant("pixels.mcz", name="mine", mean=[0, 0, 0], std=[1, 1, 1])
+END
+short='-q -t 1 --batch 16 --epochs 1 --lr .02'
+train="mc-train $short --net mlp:bn,6"
+for s in 1 2 3; do $train --data synth.mcz --seed $s -o $s.mcz; done
+$train --data shapes.mcz --seed 4 -o shapes-net.mcz
+$train --data synth.mcz --no-normalise -o raw-net.mcz
+mc-permute --identity 1.mcz -o one.mcz
+mc-bezier --epochs 0 1.mcz 2.mcz -o line.mcz
+mc-info --graph 1.mcz >net.json
+mc-convert 1.mcz -o 1.npz
+
+# warns FACTS COMMAND...: it passes, writes, and prints on stderr a line for each of these patterns
+warns() {
+    local i facts=() lines=()
+    "${@:2}" >out.warns 2>told || die "${*:2}: status $?: $(cat told)"
+    [ -s out.warns ] || die "${*:2}: wrote nothing"
+    [ -z "$1" ] || mapfile -t facts <<<"$1"
+    mapfile -t lines <told
+    is "${*:2}: ${#lines[@]} lines: $(cat told)" "${*:2}: ${#facts[@]} lines: $(cat told)"
+    for i in "${!facts[@]}"; do
+        [[ ${lines[i]} == "$2: "${facts[i]} ]] || die "${*:2}: '${lines[i]}' is not '${facts[i]}'"
+    done
+}
+# uses DATA FACTS FIT: all that runs networks on these data; the facts about any use, and one about what is fitted to them
+uses() {
+    local data=$1 facts=$2 fit=$3
+    warns "$facts" mc-acts -q -t 1 --data $data 1.mcz 2.mcz
+    warns "$facts" mc-acts -q -t 1 --raw --data $data 1.mcz
+    warns "$facts$fit" mc-bezier $short --data $data 1.mcz 2.mcz
+    warns "$facts$fit" mc-pam $short --permutation-epochs 1 --select-images 16 --data $data 1.mcz 2.mcz
+    warns "$facts$fit" mc-train $short --init 1.mcz --data $data
+    warns "$facts" mc-pgd -q -t 1 --steps 1 --eps 4/255 --data $data 1.mcz
+    warns "$facts" mc-permute -t 1 --verify $data one.mcz 1.mcz
+    warns "$facts" mc-eval -q -t 1 --data $data 1.mcz 2.mcz
+    warns "$facts" mc-eval -q -t 1 --data $data --line --bn average --points 3 1.mcz 2.mcz
+    warns "$facts$fit" mc-eval -q -t 1 --data synth.mcz --bn-data $data 1.mcz 2.mcz
+    warns "$facts$fit" mc-eval -q -t 1 --data synth.mcz --bn-data $data --grid 2 --plane {1,2,3}.mcz
+    warns "$facts$fit" mc-eval -q -t 1 --data synth.mcz --bn-data $data --points 3 line.mcz
+    warns "$facts$fit" mc-bezier -q -t 1 --point .5 --bn-data $data line.mcz
+}
+
+other() { echo "$1: images of $2, but the network was trained on $3"; }
+grey() { echo "$1: channel 0 has mean 0.5 and deviation 0.25, but the network normalises by 0.252 and 0.183"; }
+for set in shapes shapes-pgd; do uses $set.mcz "$(other $set.mcz $set synth)" ''; done
+uses grey.mcz "$(grey grey.mcz)" ''
+uses both.mcz "$(other both.mcz shapes synth && grey both.mcz)" ''
+uses test.mcz '' 'test.mcz: images of the test split (training images expected)'
+# what the streams do not say is not compared: no name, a normalisation measured on few images, none at all
+for data in synth unnamed pixels; do uses $data.mcz '' ''; done
+
+# the second network's data set too, and the normalisation of each
+two="$(other synth.mcz synth shapes)"
+warns "$two" mc-acts -q -t 1 --data synth.mcz 1.mcz shapes-net.mcz
+warns "$two" mc-bezier $short --data synth.mcz 1.mcz shapes-net.mcz
+warns "$two" mc-pam $short --permutation-epochs 1 --select-images 16 --data synth.mcz 1.mcz shapes-net.mcz
+warns "$two" mc-eval -q -t 1 --data synth.mcz --line --bn average --points 3 1.mcz shapes-net.mcz
+warns "$two" mc-eval -q -t 1 --data synth.mcz --bn-data synth.mcz --grid 2 --plane {1,2,shapes-net}.mcz
+warns "$two" mc-eval -q -t 1 --data synth.mcz --bn-data synth.mcz {1,2,shapes-net}.mcz
+$train --data grey.mcz -o grey-net.mcz
+warns 'synth.mcz: channel 0 has mean 0.252 and deviation 0.183, but the network normalises by 0.5 and 0.25' \
+    mc-eval -q -t 1 --data synth.mcz {1,grey-net}.mcz
+# adversarial examples of the network's own set, those alone, and a network without normalisation
+mc-pgd -q -t 1 --steps 1 --eps 4/255 --data synth.mcz 1.mcz -o adv.mcz
+warns '' mc-eval -q -t 1 --data adv.mcz 1.mcz
+$train --data adv.mcz -o adv-net.mcz
+warns '' mc-eval -q -t 1 --data synth.mcz adv-net.mcz
+warns '' mc-eval -q -t 1 --data grey.mcz raw-net.mcz
+# a graph file has a normalisation of its own, a built-in network that of the data
+warns "$(grey grey.mcz)" mc-train $short --net net.json --data grey.mcz
+warns "$(grey grey.mcz)" mc-convert 1.npz --net net.json --data grey.mcz
+warns '' mc-convert 1.npz --net mlp:bn,6 --data grey.mcz
+warns '' mc-convert 1.npz --net net.json --data test.mcz
+# trained further on another set, a network is of that set
+mc-train $short --init 1.mcz --data shapes.mcz -o tuned.mcz 2>/dev/null
+warns '' mc-eval -q -t 1 --data shapes.mcz tuned.mcz
+# data that do not fit at all are an error, not a warning
+py <<'END'
+d = mcz.read("synth.mcz")
+mcz.write("classes.mcz", d.kind, dict(d.meta, name="shapes", classes=11, class_names=["c"] * 11), d.tensors)
+END
+fails 3 'has 11 classes, the network has 10' mc-eval -q -t 1 --data classes.mcz 1.mcz
+fails 3 'has 11 classes, the network has 10' mc-bezier -q -t 1 --point .5 --bn-data classes.mcz line.mcz
