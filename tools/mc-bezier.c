@@ -252,7 +252,11 @@ static int extract_inner(struct options *o, struct mc_error *err)
     int rc = mc_curve_read_any(&c, o->cli.operands[0], h, err);
 
     if (!rc && (c.kind != MC_CURVE_BEZIER || c.n_points != 3))
-        rc = mc_fail(err, MC_EUSAGE, "--inner is for curves with one control point");
+        rc = mc_fail(
+            err, MC_EINPUT,
+            "%s: is a %s curve of %zu points (--inner needs a bezier curve with one control "
+            "point between its ends)",
+            mc_file_called(o->cli.operands[0]), mc_curve_kinds[c.kind], c.n_points);
     if (!rc)
         rc = mc_weights_init(&w, c.graph, c.dataset, err);
     if (!rc) {

@@ -298,7 +298,7 @@ static int check_kind(const struct options *o, int is_curve, struct mc_error *er
 {
     size_t n = o->cli.n_operands;
 
-    if (o->line && (is_curve || n != 2))
+    if (o->line && n != 2)
         return mc_fail(err, MC_EUSAGE, "--line goes through two networks");
     if (is_curve && n > 1)
         return mc_fail(err, MC_EUSAGE, "takes one curve at a time");
@@ -337,7 +337,7 @@ static int run(struct options *o, struct mc_error *err)
     o->eval.sweep.history = o->cli.history;
     if (!rc)
         rc = mc_reader_open(&r, o->cli.operands[0], err);
-    if (!rc && !(is_curve = !strcmp(mc_reader_kind(r), "curve")))
+    if (!rc && !(is_curve = !o->line && !strcmp(mc_reader_kind(r), "curve")))
         rc = mc_reader_expect(r, "weights", err);
     if (!rc)
         rc = check_kind(o, is_curve, err);

@@ -32,9 +32,11 @@ END
 
 fails 2 'needs --bn-data FILE, or --bn average' $line n1.mcz n2.mcz
 fails 2 '--bn-data has no effect with --bn average' $line --bn average --bn-data d.mcz n1.mcz n2.mcz
+for curve in 'line.mcz n2.mcz' 'n1.mcz line.mcz'; do
+    fails 3 'line.mcz: is a curve stream, not weights' mc-eval --data test.mcz --bn-data d.mcz --line $curve
+done
 fails 2 '--bn has no effect without --line' mc-eval --data test.mcz --bn average n1.mcz
 fails 2 'through two networks' $line --bn-data d.mcz n1.mcz
-fails 2 'through two networks' $line --bn-data d.mcz line.mcz n2.mcz
 fails 2 '--line and --plane' $line --plane --bn-data d.mcz n1.mcz n2.mcz
 mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o other.mcz
 fails 3 'different networks' $line --bn average n1.mcz other.mcz
