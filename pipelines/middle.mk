@@ -10,7 +10,7 @@
 # Settings, and how results are kept, resumed and shared, are those of connect.mk: networks and curves that it
 # made with the same settings in the same OUT are taken as they are. What a pair gives lies in OUT/A-B:
 # middle.tsv (column curve: unaligned, aligned, and line-unaligned, line-aligned), and a picture a curve with its line,
-# middle-unaligned.svg and middle-aligned.svg; the same of all pairs in OUT, in the pictures as mean and deviation.
+# middle-unaligned.svg and middle-aligned.svg, on one scale; the same of all pairs in OUT, in the pictures as mean and deviation.
 MIDDLE_FLAGS ?=#                more for mc-bezier --point, of batch norm: --bn-samples, --bn-plain
 settings := MIDDLE_FLAGS
 include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error no common.mk beside this graph, or a blank in the path to it))
@@ -56,8 +56,9 @@ $(everywhere:%=%/middle.tsv): $$(call files,$(sides:=.tsv))
 	    $(rows) $(whole)
 to-end = $(if $(findstring -line-,$(1)),line,curve) to the $(2) end
 both = $(1) $(1:middle-%=middle-line-%)
-$(foreach x,svg png,$(foreach m,$(drawn),$(everywhere:%=%/$(m).$(x)))): \
-    $$(foreach m,$$(call both,$$(basename $$(@F))),$$(call files,$$(m)-first.tsv $$(m)-second.tsv))
-	$(RUN_LIGHT) mc-plot signature $(call title,middle of the $(patsubst middle-%,%,$(basename $(@F))) curve$(comma) ) \
+# the pictures of both curves share a scale
+others = $(foreach m,$(middles),$(foreach e,first second,--fit $(call joined,$(call files,$(m)-$(e).tsv))))
+$(foreach x,svg png,$(foreach m,$(drawn),$(everywhere:%=%/$(m).$(x)))): $$(call files,$(sides:=.tsv))
+	$(RUN_LIGHT) mc-plot signature $(call title,middle of the $(patsubst middle-%,%,$(basename $(@F))) curve$(comma) ) $(others) \
 	    $(foreach m,$(call both,$(basename $(@F))),$(foreach e,first second,'$(call to-end,$(m),$(e))=$(call joined,$(call files,$(m)-$(e).tsv))')) -o $@
 $(foreach f,middle.tsv $(drawn:=.svg) $(drawn:=.png),$(OUT)/$(f)): $(OUT)/pairs

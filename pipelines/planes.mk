@@ -17,7 +17,7 @@ GRID            ?= 17
 PLANE_IMAGES    ?= $(call least,2500,TEST_IMAGES)# first images of the test set to measure on (2500, or what there are); empty: all
 PLANE_BN_IMAGES ?= $(call least,2000,TRAIN_IMAGES)# first of the training set to re-estimate batch norm on (2000, likewise); empty: 10,000
 PLANE_FLAGS     ?=#             more for mc-eval --plane: --x-range=-.2:1.2, --bn-plain
-PLANE_COLOURS   ?=#             more for mc-plot plane, so that planes share a scale: --loss-range 0:3
+PLANE_COLOURS   ?=#             more for mc-plot plane; the planes of a pair share a scale that fits them all, unless --loss-range 0:3
 
 # $(call least,N,SETTING): N, or as many images as there are if that is less; of a folder nobody knows here, so all
 there = $(or $($(1)),$(if $(filter synthTEST_IMAGES,$(DATA)$(1)),2000))
@@ -52,6 +52,7 @@ pictures := $(call each,$(planes:%=plane-%.svg) $(planes:%=plane-%.png))
 second    = $(if $(filter %-unaligned.svg %-unaligned.png,$@),θ₂,Pθ₂)
 called    = $(if $(filter plane-networks.%,$(@F)),θ₁$(comma)θ₂$(comma)Pθ₂,θ₁$(comma)$(second)$(comma)r(½))
 
-$(pictures): $$(basename $$@).tsv
+$(pictures): $(planes:%=$$(@D)/plane-%.tsv)
 	$(RUN_LIGHT) mc-plot plane --data test $(title) --names '$(called)' $(PLANE_COLOURS) \
+	    $(foreach table,$(filter-out $(basename $@).tsv,$^),--fit $(table)) \
 	    $(basename $@).tsv $(basename $@).marks.tsv -o $@

@@ -17,7 +17,7 @@
 # 5 steps: hence STRONG_POINTS, and STRONG_FLAGS="--samples 1000 --test-samples 1000".
 #
 # What a pair gives lies in OUT/A-B: clean.tsv and robust.tsv, a row a path, straight lines too; clean.svg and robust.svg,
-# the learned curves; and where POINTS is odd, midpoint.tsv: accuracy in the middle of each path against the mean of its
+# the learned curves on one scale; and where POINTS is odd, midpoint.tsv: accuracy in the middle of each path against the mean of its
 # ends. The same of all pairs, mean and deviation, in OUT. Batch norm is re-estimated on clean images; of the curves also, in
 # rows that end in -bn-attack, on attacked ones, as the authors' code does: these stand beside the paper (verdicts.sh).
 ATTACK      ?= pgd#           on every batch of networks and curves, as mc-train takes it
@@ -81,6 +81,6 @@ $(everywhere:%=%/midpoint.tsv): $$(call files,$(rows:=.tsv)) $(filter-out -f,$(m
 	    $(call files,$(rows:=.tsv)) $(whole)
 $(foreach kind,clean robust,$(everywhere:%=%/$(kind).svg) $(everywhere:%=%/$(kind).png)): \
     $$(call files,$(learned:=.tsv) $(attacked:=.tsv))
-	$(RUN_LIGHT) mc-plot path --data $(of-data) $(title) \
+	$(RUN_LIGHT) mc-plot path --data $(of-data) --fit-data $(filter-out $(of-data),test test.robust) $(title) \
 	    $(foreach k,$(learned) $(attacked),'$(call series,$(k))=$(call joined,$(call files,$(k).tsv))') -o $@
 $(foreach kind,clean robust,$(addprefix $(OUT)/$(kind).,tsv svg png)) $(OUT)/midpoint.tsv $(OUT)/strong.tsv: $(OUT)/pairs

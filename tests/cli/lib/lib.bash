@@ -97,6 +97,16 @@ py() {
     /usr/bin/python3 -c 'import json, os, sys, mcz, numpy as np; exec(sys.stdin.read())' "$@"
 }
 
+# one_scale ANCHOR PICTURE PICTURE...: their axes have the same numbers: "end", those left of panels; "start", of colours
+one_scale() {
+    py "$@" <<'END'
+from picture import *
+anchor, *names = sys.argv[1:]
+scales = [[[v for v, _ in axis] for axis in Picture(name).columns(anchor)] for name in names]
+assert len(scales) > 1 and len(scales[0]) == 2 and scales == scales[:1] * len(scales), scales
+END
+}
+
 # emulated: takes the emulated device, or skips
 emulated() {
     export MC_CUDA_LIBRARY=$MC_BUILD/tests/emulation/libmc-cuda.so

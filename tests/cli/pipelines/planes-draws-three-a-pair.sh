@@ -12,6 +12,7 @@ for p in networks curve-unaligned curve-aligned; do
     is "$(head -n 1 $f.tsv)" "$(printf 'x\ty\ttest.loss\ttest.accuracy')"
     [ -s $f.svg ] && [ -s $f.png ] && [ -s $f.marks.tsv ] || die "no $p"
 done
+one_scale start out/1-2/plane-{networks,curve-unaligned,curve-aligned}.svg
 is "$(column out/1-2/plane-networks.marks.tsv name | paste -sd ' ')" 'out/net-1.mcz out/net-2.mcz out/1-2/b-aligned.mcz'
 # the aligned one is as far from the origin as it was, and nearer
 awk -F '\t' 'NR == 3 { u = $3 } NR == 4 { if ($3 * $3 + $4 * $4 >= u * u) exit 1 }' out/1-2/plane-networks.marks.tsv

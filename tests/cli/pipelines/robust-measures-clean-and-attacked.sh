@@ -28,6 +28,7 @@ column $o/curve-aligned.tsv test.accuracy | awk '{ s += $1 } END { printf "%.2f\
     same - <(awk '$1 == "curve-aligned" { print $4 }' $o/clean.tsv)
 for f in out-robust $o; do
     for k in clean robust; do [ -s $f/$k.svg ] && [ -s $f/$k.png ]; done
+    one_scale end $f/clean.svg $f/robust.svg
 done
 grep -q 'aligned, attacked statistics' $o/robust.svg
 # the middle against the ends; with an even number of points there is none
