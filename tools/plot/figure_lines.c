@@ -17,7 +17,7 @@
 #define APART_NAMES .8
 #define APART_SLANTED 2
 #define LONGEST_NAME 16
-#define NUMBERS_APART 1.6
+#define NUMBERS_APART 1.5
 
 struct layout {
     struct mc_gnuplot *g;

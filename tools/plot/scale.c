@@ -138,6 +138,12 @@ static void number_log(struct mc_scale *a, double apart)
     number_decades(a, sets[i].digits, (int)ceil(fmax(apart, 1)));
 }
 
+/* Numbers that a step puts on a scale. */
+static double count(const struct mc_scale *a, double step)
+{
+    return floor(a->to / step + SLACK) - ceil(a->from / step - SLACK) + 1;
+}
+
 void mc_scale_number(struct mc_scale *a, size_t most)
 {
     double step = a->step;
@@ -157,7 +163,7 @@ void mc_scale_number(struct mc_scale *a, size_t most)
         }
         return;
     }
-    while (floor(a->to / step + SLACK) - ceil(a->from / step - SLACK) + 1 > (double)most)
-        step = greater(step);
+    while (count(a, step) > (double)most)
+        step = count(a, greater(step)) > 1 ? greater(step) : 2 * step;
     number_evenly(a, a->from, step);
 }
