@@ -3,6 +3,8 @@
  * Our own algorithms of a convolution's passes: Winograd, depthwise kernels, matrix products. */
 #include "kernels/cpu/cpu.h"
 
+#include <string.h>
+
 /* Can our Winograd kernels do this pass? Then fill it in. */
 static int winograd_fits(const struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
                          struct cpu_own *own)
@@ -53,11 +55,41 @@ int cpu_own_fits(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pa
         (by == CPU_DEPTHWISE && cpu_is_depthwise(s)))
         return 1;
     if (by == CPU_PRODUCTS) {
-        own->work_bytes = cpu_products_work(be, s, pass);
+        own->work_bytes =
+            cpu_is_plain(s, pass) ? cpu_unfolded_work(be, s, pass) : cpu_products_work(be, s);
         return 1;
     }
     own->by = CPU_DIRECT;
     return 0;
+}
+
+/* x, weight, y: two are read, and the third, the pass's result, is added to; but for weights, which
+ * are overwritten. */
+static void multiply(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
+                     const float *x, const float *weight, const float *y, void *work)
+{
+    float *const to[] = {(float *)(uintptr_t)x, (float *)(uintptr_t)weight, (float *)(uintptr_t)y};
+
+    if (cpu_is_plain(s, pass))
+        cpu_unfolded(be, s, pass, to[0], to[1], to[2], work);
+    else
+        cpu_products(be, s, pass, to[0], to[1], to[2], work);
+}
+
+/* Every output pixel starts with the biases, or 0. */
+static void fill(const struct cpu *be, const struct cpu_conv_shape *s, const float *bias, float *y)
+{
+    const size_t b = (size_t)be->k->block, hw = (size_t)s->oh * (size_t)s->ow,
+                 cb = ((size_t)s->oc + b - 1) / b;
+
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < (size_t)s->n * cb; i++)
+        for (size_t l = 0; l < b; l++) {
+            const size_t c = i % cb * b + l;
+            const float value = bias && c < (size_t)s->oc ? bias[c] : 0;
+            for (size_t q = 0; q < hw; q++)
+                y[(i * hw + q) * b + l] = value;
+        }
 }
 
 static float *wino_scratch(const struct cpu_own *own, void *work)
@@ -80,9 +112,13 @@ static void convolve(struct cpu *be, const struct cpu_own *own, const struct cpu
     } else if (own->by == CPU_DEPTHWISE) {
         be->k->depthwise((size_t)s->n, (size_t)s->ic, &w, data, from, weight, bias, to);
     } else if (data) {
-        cpu_products_backward_data(be, s, from, weight, to, work);
+        const size_t b = s->plain_grad ? 1 : (size_t)be->k->block;
+        const size_t channels = ((size_t)s->ic + b - 1) / b * b;
+        memset(to, 0, (size_t)s->n * channels * (size_t)(s->ih * s->iw) * sizeof *to);
+        multiply(be, s, pass, to, weight, from, work);
     } else {
-        cpu_products_forward(be, s, from, weight, bias, to, work);
+        fill(be, s, bias, to);
+        multiply(be, s, pass, from, weight, to, work);
     }
 }
 
@@ -113,6 +149,6 @@ void cpu_own_backward_weights(struct cpu *be, const struct cpu_own *own,
     } else if (own->by == CPU_DEPTHWISE) {
         k->depthwise_grad((size_t)s->n, (size_t)s->ic, &w, x, dy, dweight);
     } else {
-        cpu_products_backward_weights(be, s, x, dy, dweight, work);
+        multiply(be, s, MC_PASS_WEIGHTS, x, dweight, dy, work);
     }
 }

@@ -109,7 +109,8 @@ void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *we
 void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
                                void *work);
 
-/* ---- our own algorithms of a convolution (conv_own.c, products.c) -------------------------------
+/* ---- our own algorithms of a convolution (conv_own.c, products.c, unfolded.c)
+ * ------------------------------
  */
 struct cpu_own {
     enum cpu_algorithm by; /* CPU_DIRECT: not ours */
@@ -127,13 +128,14 @@ void cpu_own_backward_data(struct cpu *be, const struct cpu_own *own,
 void cpu_own_backward_weights(struct cpu *be, const struct cpu_own *own,
                               const struct cpu_conv_shape *s, const float *x, const float *dy,
                               float *dweight, void *work);
-size_t cpu_products_work(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass);
-void cpu_products_forward(struct cpu *be, const struct cpu_conv_shape *s, const float *x,
-                          const float *weight, const float *bias, float *y, void *work);
-void cpu_products_backward_data(struct cpu *be, const struct cpu_conv_shape *s, const float *dy,
-                                const float *weight, float *dx, void *work);
-void cpu_products_backward_weights(struct cpu *be, const struct cpu_conv_shape *s, const float *x,
-                                   const float *dy, float *dweight, void *work);
+/* By matrix products, blocked activations or pixels. x, weight, y: two are read; the third is the
+ * pass's result: added to x or y, written to weight. */
+size_t cpu_products_work(struct cpu *be, const struct cpu_conv_shape *s); /* bytes */
+void cpu_products(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass, float *x,
+                  float *weight, float *y, void *work);
+size_t cpu_unfolded_work(const struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass);
+void cpu_unfolded(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass, float *x,
+                  float *weight, float *y, void *work);
 
 /* ---- choice of algorithms (algorithms.c) --------------------------------------------------------
  * From the committed table algorithms.tsv, which `make tune` writes: a line an instruction set,

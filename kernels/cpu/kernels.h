@@ -46,11 +46,10 @@ struct cpu_wino {
       6 * (4 * (c)->tiles_w + 2)) *                                                                \
      (size_t)(b))
 
-/* A grid of pixels of an activation: rows by cols, from pixel `first` in steps of `step`. channels:
- * with those of the last block's padding; width and hw: the image's. */
+/* A grid of pixels of a blocked activation: rows by cols, from pixel `first` in steps of `step`.
+ * channels: with those of the last block's padding; width and hw: the image's. */
 struct cpu_pixels {
     size_t channels, width, hw, rows, cols, first[2], step[2];
-    int plain; /* (N,C,H,W) */
 };
 
 struct mc_ball;

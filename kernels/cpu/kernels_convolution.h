@@ -104,20 +104,14 @@ static inline void move_pixels(const struct cpu_pixels *p, size_t row, float *x,
     const size_t image = row / p->rows, first = row % p->rows * p->step[0] + p->first[0];
     const size_t at = first * p->width + p->first[1];
 
-    for (size_t k = 0; k < p->channels; k += p->plain ? 1 : BLOCK) {
+    for (size_t k = 0; k < p->channels; k += BLOCK) {
+        vf *from = (vf *)x + (image * p->channels / BLOCK + k / BLOCK) * p->hw + at;
         float *m = matrix + row * p->cols * p->channels + k;
-        float *from = x + (image * p->channels + k) * p->hw + at * (p->plain ? 1 : BLOCK);
-        for (size_t j = 0; j < p->cols; j++, m += p->channels) {
-            float *one = from + j * p->step[1] * (p->plain ? 1 : BLOCK);
-            if (p->plain && add)
-                *one += *m;
-            else if (p->plain)
-                *m = *one;
-            else if (add)
-                *(vf *)one += *(const vf *)m;
+        for (size_t j = 0; j < p->cols; j++, m += p->channels)
+            if (add)
+                from[j * p->step[1]] += *(const vf *)m;
             else
-                *(vf *)m = *(const vf *)one;
-        }
+                *(vf *)m = from[j * p->step[1]];
     }
 }
 

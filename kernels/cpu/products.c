@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A convolution as matrix products, one per place of its window.
+ * A convolution of blocked activations as matrix products, one per place of its window.
  *
  * A place pairs each output with one input pixel, or with none off the image. Those pixels are
  * copied to two matrices, one row per pair, so that padding costs nothing: a 3x3 window on 2x2
@@ -39,39 +39,37 @@ static size_t weights_room(const struct cpu_conv_shape *s)
     return places(s) > 1 ? (places(s) * weights_of_place(s) + 15) / 16 * 16 : 0;
 }
 
-static void set_up(struct products *p, struct cpu *be, const struct cpu_conv_shape *s,
-                   enum mc_pass pass)
+static void set_up(struct products *p, struct cpu *be, const struct cpu_conv_shape *s)
 {
     const size_t b = (size_t)be->k->block, out = (size_t)s->oh * (size_t)s->ow;
     const size_t images = PAIRS / out > 0 ? PAIRS / out : 1;
-    const int plain = cpu_is_plain(s, pass);
 
-    *p = (struct products){
-        .be = be, .s = s, .pass = pass, .window = cpu_conv_window(s), .images = images};
-    p->in = (struct cpu_pixels){.channels = plain ? (size_t)s->ic : ((size_t)s->ic + b - 1) / b * b,
+    *p = (struct products){.be = be,
+                           .s = s,
+                           .window = cpu_conv_window(s),
+                           .images = images < (size_t)s->n ? images : (size_t)s->n};
+    p->in = (struct cpu_pixels){.channels = ((size_t)s->ic + b - 1) / b * b,
                                 .width = (size_t)s->iw,
                                 .hw = (size_t)s->ih * (size_t)s->iw,
-                                .step = {(size_t)s->stride[0], (size_t)s->stride[1]},
-                                .plain = plain};
+                                .step = {(size_t)s->stride[0], (size_t)s->stride[1]}};
     p->out = (struct cpu_pixels){.channels = ((size_t)s->oc + b - 1) / b * b,
                                  .width = (size_t)s->ow,
                                  .hw = out,
                                  .step = {1, 1}};
-    p->images = images < (size_t)s->n ? images : (size_t)s->n;
 }
 
-static size_t rows_room(const struct products *p, size_t channels)
+/* Floats of matrices with so many columns in all: blocks, so that each starts where vectors may. */
+static size_t rows_room(const struct products *p, size_t columns)
 {
-    return (p->images * p->out.hw * channels + 15) / 16 * 16;
+    return p->images * p->out.hw * columns;
 }
 
-size_t cpu_products_work(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass)
+size_t cpu_products_work(struct cpu *be, const struct cpu_conv_shape *s)
 {
     struct products p;
 
-    set_up(&p, be, s, pass);
-    return (weights_room(s) + rows_room(&p, p.in.channels) + rows_room(&p, p.out.channels)) *
-           sizeof(float);
+    set_up(&p, be, s);
+    return (weights_room(s) + rows_room(&p, p.in.channels + p.out.channels)) * sizeof(float);
 }
 
 /* Sets the pairs of place t; returns how many an image has. */
@@ -151,71 +149,24 @@ static void transpose(const struct cpu_conv_shape *s, int to_places, float *weig
                 weight[i * all + t] = matrices[t * size + i];
 }
 
-/* Every output pixel starts with the biases, or 0. */
-static void fill(const struct cpu *be, const struct cpu_conv_shape *s, const float *bias, float *y)
+void cpu_products(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass, float *x,
+                  float *weight, float *y, void *work)
 {
-    const size_t b = (size_t)be->k->block, hw = (size_t)s->oh * (size_t)s->ow,
-                 cb = ((size_t)s->oc + b - 1) / b;
+    struct products p;
+    const int apart = places(s) > 1;
 
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < (size_t)s->n * cb; i++)
-        for (size_t l = 0; l < b; l++) {
-            const size_t c = i % cb * b + l;
-            const float value = bias && c < (size_t)s->oc ? bias[c] : 0;
-            for (size_t q = 0; q < hw; q++)
-                y[(i * hw + q) * b + l] = value;
-        }
-}
-
-static int start(struct products *p, struct cpu *be, const struct cpu_conv_shape *s,
-                 enum mc_pass pass, float *weight, void *work)
-{
-    set_up(p, be, s, pass);
-    p->weights = places(s) > 1 ? work : weight;
-    p->in_rows = (float *)work + weights_room(s);
-    p->out_rows = p->in_rows + rows_room(p, p->in.channels);
+    set_up(&p, be, s);
+    p.pass = pass;
+    p.weights = apart ? work : weight;
+    p.in_rows = (float *)work + weights_room(s);
+    p.out_rows = p.in_rows + rows_room(&p, p.in.channels);
     /* products leave the padding of the rows unwritten */
-    memset(p->in_rows, 0,
-           (rows_room(p, p->in.channels) + rows_room(p, p->out.channels)) * sizeof(float));
-    return places(s) > 1;
-}
-
-/* Inputs are only read. */
-static float *writable(const float *x)
-{
-    return (float *)(uintptr_t)x;
-}
-
-void cpu_products_forward(struct cpu *be, const struct cpu_conv_shape *s, const float *x,
-                          const float *weight, const float *bias, float *y, void *work)
-{
-    struct products p;
-
-    if (start(&p, be, s, MC_PASS_FORWARD, writable(weight), work))
-        transpose(s, 1, writable(weight), p.weights);
-    fill(be, s, bias, y);
-    run(&p, writable(x), y);
-}
-
-void cpu_products_backward_data(struct cpu *be, const struct cpu_conv_shape *s, const float *dy,
-                                const float *weight, float *dx, void *work)
-{
-    struct products p;
-
-    if (start(&p, be, s, MC_PASS_DATA, writable(weight), work))
-        transpose(s, 1, writable(weight), p.weights);
-    memset(dx, 0, (size_t)s->n * p.in.channels * p.in.hw * sizeof *dx);
-    run(&p, dx, writable(dy));
-}
-
-void cpu_products_backward_weights(struct cpu *be, const struct cpu_conv_shape *s, const float *x,
-                                   const float *dy, float *dweight, void *work)
-{
-    struct products p;
-    const int apart = start(&p, be, s, MC_PASS_WEIGHTS, dweight, work);
-
-    memset(p.weights, 0, places(s) * weights_of_place(s) * sizeof *dweight);
-    run(&p, writable(x), writable(dy));
-    if (apart)
-        transpose(s, 0, dweight, p.weights);
+    memset(p.in_rows, 0, rows_room(&p, p.in.channels + p.out.channels) * sizeof *x);
+    if (pass == MC_PASS_WEIGHTS)
+        memset(p.weights, 0, places(s) * weights_of_place(s) * sizeof *weight);
+    else if (apart)
+        transpose(s, 1, weight, p.weights);
+    run(&p, x, y);
+    if (pass == MC_PASS_WEIGHTS && apart)
+        transpose(s, 0, weight, p.weights);
 }
