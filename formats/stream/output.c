@@ -71,26 +71,30 @@ static void on_signal(int sig)
     raise(sig); /* the handler was reset when it was entered */
 }
 
+/* Whether the default action ends the program. SIGKILL and SIGSTOP cannot be caught. */
+static int is_deadly(int sig)
+{
+    static const int harmless[] = {SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
+
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        if (sig == harmless[i])
+            return 0;
+    return 1;
+}
+
 void mc_stream_catch_signals(void)
 {
-    /* all that ends a process and can be caught except SIGSEGV (tools/cli/thrown.c) */
-    static const int deadly[] = {SIGINT,  SIGTERM,   SIGHUP, SIGQUIT,   SIGPIPE, SIGXCPU, SIGABRT,
-                                 SIGBUS,  SIGFPE,    SIGILL, SIGUSR1,   SIGUSR2, SIGALRM, SIGPROF,
-                                 SIGPOLL, SIGVTALRM, SIGPWR, SIGSTKFLT, SIGSYS,  SIGTRAP};
     struct sigaction now, old;
 
     memset(&now, 0, sizeof now);
     now.sa_handler = on_signal;
     now.sa_flags = (int)SA_RESETHAND | SA_NODEFER;
     sigemptyset(&now.sa_mask);
-    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
-        if (!sigaction(deadly[i], NULL, &old) && old.sa_handler == SIG_DFL)
-            sigaction(deadly[i], &now, NULL);
-    for (int sig = SIGRTMIN; sig <= SIGRTMAX; sig++)
-        if (!sigaction(sig, NULL, &old) && old.sa_handler == SIG_DFL)
-            sigaction(sig, &now, NULL);
     /* a file size limit is an error of write(), not a death that leaves temporaries */
     signal(SIGXFSZ, SIG_IGN);
+    for (int sig = 1; sig <= SIGRTMAX; sig++)
+        if (is_deadly(sig) && !sigaction(sig, NULL, &old) && old.sa_handler == SIG_DFL)
+            (void)sigaction(sig, &now, NULL);
     /* libgomp exits by itself where it has no memory; without room for this, its end alone leaves a
      * temporary */
     (void)!atexit(mc_stream_remove_temporaries);

@@ -40,9 +40,9 @@ MC_USE_RESULT int mc_output_resolve(const char *path, char target[PATH_MAX], int
 /* The path, or "stdout". */
 const char *mc_output_name(const struct mc_output *o);
 
-/* Install handlers that remove the temporaries on every signal that ends a process and can be
- * caught, and then die of it; exit() removes them too, as libraries call it. Programs call it once, first
- * thing. */
+/* Install handlers that remove the temporaries and then die of the signal, for every signal that
+ * ends a program, can be caught and has no handler yet. exit() removes them too, as libraries call
+ * it. Programs call it once, first thing. */
 void mc_stream_catch_signals(void);
 /* What these do; safe in a signal handler, and in any thread. */
 void mc_stream_remove_temporaries(void);

@@ -270,8 +270,8 @@ void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int ar
                                               : o->names ? ""
                                                          : NULL};
     }
-    mc_stream_catch_signals();
     mc_catch_thrown(mc_tell);
+    mc_stream_catch_signals();
     cli->operands = calloc(MC_MAX_OPERANDS, sizeof *cli->operands);
     unsetenv("POSIXLY_CORRECT"); /* options may follow operands, whatever getopt is asked */
     error_t e = cli->operands
