@@ -255,6 +255,8 @@ void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int ar
     struct mc_options *all = &cli->options;
     struct argp_option list[MC_MAX_OPTIONS + 1] = {0};
     const struct argp argp = {.options = list, .parser = parse};
+    /* in order: else POSIXLY_CORRECT would end the options at the first operand */
+    const unsigned flags = ARGP_NO_HELP | ARGP_NO_ERRS | ARGP_IN_ORDER;
 
     cli->tool = called(argc, argv);
     mc_set_program_name(cli->tool);
@@ -273,10 +275,7 @@ void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int ar
     mc_catch_thrown(mc_tell);
     mc_stream_catch_signals();
     cli->operands = calloc(MC_MAX_OPERANDS, sizeof *cli->operands);
-    unsetenv("POSIXLY_CORRECT"); /* options may follow operands, whatever getopt is asked */
-    error_t e = cli->operands
-                    ? argp_parse(&argp, argc, argv, ARGP_NO_HELP | ARGP_NO_ERRS, NULL, cli)
-                    : ENOMEM;
+    error_t e = cli->operands ? argp_parse(&argp, argc, argv, flags, NULL, cli) : ENOMEM;
     if (e == ENOMEM) {
         mc_tell("out of memory");
         exit(1);
