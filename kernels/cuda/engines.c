@@ -147,9 +147,10 @@ static cudnnBackendDescriptor_t convolution(struct parts *p, const struct cuda_c
     return d;
 }
 
-static cudnnBackendDescriptor_t graph(struct parts *p, const struct cuda_conv_shape *s, int pass)
+static cudnnBackendDescriptor_t graph(struct parts *p, struct cuda_conv *c, int pass)
 {
     const struct operation *o = &operations[pass];
+    const struct cuda_conv_shape *s = &c->shape;
     const float one = 1;
     const cudnnBackendDescriptor_t x = tensor(p, s->type, X, s->n, s->ic, s->ih, s->iw);
     const cudnnBackendDescriptor_t w =
@@ -167,6 +168,7 @@ static cudnnBackendDescriptor_t graph(struct parts *p, const struct cuda_conv_sh
     end(p, d);
     cudnnBackendDescriptor_t all = begin(p, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
     set_parts(p, all, CUDNN_ATTR_OPERATIONGRAPH_OPS, 1, &d);
+    set(p, all, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &c->be->dnn);
     end(p, all);
     return all;
 }
@@ -205,7 +207,7 @@ int cuda_engines_named(struct cuda_conv *c, int pass, int fallback,
 {
     const cudnnBackendHeurMode_t mode = fallback ? CUDNN_HEUR_MODE_FALLBACK : CUDNN_HEUR_MODE_A;
     struct parts p = {0};
-    const cudnnBackendDescriptor_t all = graph(&p, &c->shape, pass);
+    const cudnnBackendDescriptor_t all = graph(&p, c, pass);
     cudnnBackendDescriptor_t configs[CUDA_MOST_ENGINES];
     cudnnBackendDescriptor_t d = begin(&p, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     int n = 0;
@@ -270,12 +272,13 @@ int cuda_engine_make(struct cuda_conv *c, int pass, const char *text)
     struct parts p = {0};
 
     cuda_engine_drop(e);
-    const cudnnBackendDescriptor_t all = graph(&p, &c->shape, pass);
+    const cudnnBackendDescriptor_t all = graph(&p, c, pass);
     const cudnnBackendDescriptor_t config = engine_with(&p, c->be, &all, text, &e->notes);
     cudnnBackendDescriptor_t plan = begin(&p, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
     int64_t work = 0;
     set_parts(&p, plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, 1, &config);
     set_parts(&p, plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, 1, &c->be->properties);
+    set(&p, plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &c->be->dnn);
     end(&p, plan);
     get(&p, plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &work);
     if (p.refused) {

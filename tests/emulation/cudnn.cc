@@ -30,6 +30,7 @@ static std::map<descriptor, noted> notes;
 struct plan {
     convolution c;
     int64_t work;
+    bool executable; /* the plan and its graph have a handle */
 };
 static std::map<descriptor, plan> plans;
 static bool refused; /* by us, not by cuDNN */
@@ -120,9 +121,10 @@ static plan read_plan(descriptor d)
     cudnnBackendNumericalNote_t list[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
     int64_t n = 0;
     plan p = {};
-    read_operation(part(part(engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH),
-                        CUDNN_ATTR_OPERATIONGRAPH_OPS),
-                   &p.c);
+    const descriptor graph = part(engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH);
+    read_operation(part(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS), &p.c);
+    p.executable = notes.at(graph).set.count(CUDNN_ATTR_OPERATIONGRAPH_HANDLE) &&
+                   notes.at(d).set.count(CUDNN_ATTR_EXECUTION_PLAN_HANDLE);
     if (cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
                                  CUDNN_TYPE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &n,
                                  list))
@@ -153,7 +155,7 @@ WRAPPED(cudnnStatus_t, cudnnBackendDestroyDescriptor, descriptor d)
     return __real_cudnnBackendDestroyDescriptor(d);
 }
 
-/* The description stands for the device of the handle. */
+/* The description stands for the device of the handle, which means nothing to the library. */
 WRAPPED(cudnnStatus_t, cudnnBackendSetAttribute, descriptor d, cudnnBackendAttributeName_t name,
         cudnnBackendAttributeType_t type, int64_t n, const void *values)
 {
@@ -163,6 +165,8 @@ WRAPPED(cudnnStatus_t, cudnnBackendSetAttribute, descriptor d, cudnnBackendAttri
             (int64_t)strlen(emulated_description()), emulated_description());
     const unsigned char *from = (const unsigned char *)values;
     notes[d].set[name].assign(from, from + (size_t)n * size_of(type));
+    if (type == CUDNN_TYPE_HANDLE)
+        return CUDNN_STATUS_SUCCESS;
     return __real_cudnnBackendSetAttribute(d, name, type, n, values);
 }
 
@@ -212,6 +216,8 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t h, descriptor d, descriptor pack
     const tensor tensors[] = {p.c.x, p.c.w, p.c.y};
     int64_t numbers[3];
     void *given[3], *data[3] = {}, *work;
+    if (!p.executable)
+        return CUDNN_STATUS_BAD_PARAM;
     take(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, numbers, 3);
     take(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, given, 3);
     take(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, &work);
