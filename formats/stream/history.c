@@ -20,6 +20,10 @@ struct mc_history {
     char *tool;
     struct mc_pack args; /* packed pairs [name, value] */
     size_t n_args;
+    struct late {
+        const char *name, *value;
+    } * late; /* the arguments after them */
+    size_t n_late;
     struct entry **entries; /* of the inputs; each owned */
     size_t n_entries;
     size_t *parents; /* of this run */
@@ -60,6 +64,7 @@ void mc_history_free(struct mc_history *h)
         entry_free(h->entries[i]);
     for (size_t i = 0; i < h->n_inputs; i++)
         mc_origin_drop(h->inputs[i]);
+    free(h->late);
     free(h->entries);
     free(h->inputs);
     free(h->parents);
@@ -89,6 +94,13 @@ void mc_history_num(struct mc_history *h, const char *name, double value)
     mc_pack_str(&h->args, name);
     mc_pack_f64(&h->args, value);
     h->n_args++;
+}
+
+void mc_history_late(struct mc_history *h, const char *name, const char *value)
+{
+    h->failed |= mc_list_room(&h->late, h->n_late, NULL);
+    if (!h->failed)
+        h->late[h->n_late++] = (struct late){name, value};
 }
 
 void mc_history_hide(struct mc_history *h)
@@ -306,8 +318,12 @@ int mc_history_pack(const struct mc_history *h, struct mc_pack *p, struct mc_err
         mc_pack_map(p, 4);
         mc_put_str(p, "tool", h->tool);
         mc_put_str(p, "version", MC_VERSION);
-        mc_put_array(p, "args", h->n_args);
+        mc_put_array(p, "args", h->n_args + h->n_late);
         mc_pack_raw(p, &h->args);
+        for (size_t i = 0; i < h->n_late; i++) {
+            mc_pack_array(p, 2);
+            mc_put_str(p, h->late[i].name, h->late[i].value);
+        }
         pack_parents(p, h->parents, h->n_parents);
     }
     if (p->failed || (h && h->failed))

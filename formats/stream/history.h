@@ -21,6 +21,9 @@ void mc_history_free(struct mc_history *h);
 void mc_history_str(struct mc_history *h, const char *name, const char *value);
 void mc_history_int(struct mc_history *h, const char *name, int64_t value);
 void mc_history_num(struct mc_history *h, const char *name, double value);
+/* As mc_history_str, after all other arguments. Keeps both pointers: the text may still change
+ * until the history is written. */
+void mc_history_late(struct mc_history *h, const char *name, const char *value);
 /* The run reads this stream: its history becomes a parent now, its content id is taken when the
  * output is closed or the reader is closed, whichever comes first (it is known at its end). An
  * output whose input was not read to its end is refused at mc_writer_close. */

@@ -240,6 +240,11 @@ void cuda_close(struct mc_backend *base)
         (void)cudaStreamDestroy(be->beside);
     if (be->stream)
         (void)cudaStreamDestroy(be->stream);
+    while (be->choices) {
+        struct cuda_choice *last = be->choices;
+        be->choices = last->next;
+        free(last);
+    }
     free(be);
 }
 
@@ -335,7 +340,8 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
     mc_backend_fact(&be->base, "cuda", "%d", runtime);
     mc_backend_fact(&be->base, "cublas", "%d", blas);
     mc_backend_fact(&be->base, "cudnn", "%zu", cudnnGetVersion());
-    mc_backend_fact(&be->base, "algorithms", "%08x", (unsigned)cuda_table_hash());
+    be->algorithms = be->base.facts[be->base.n_facts].value;
+    mc_backend_fact(&be->base, "algorithms", "%08x", 0u);
     *out = &be->base;
     return 0;
 }

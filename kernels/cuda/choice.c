@@ -6,11 +6,13 @@
 #include "kernels/cuda/cuda.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const char TABLE[] =
+static const char COMMITTED[] =
 #include "plans.inc"
     ;
+const char *cuda_plan_table = COMMITTED;
 
 #define SHOWN "shown"
 
@@ -57,11 +59,6 @@ void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KE
              mc_precision_names[be->precision], any_order ? "any" : "fixed");
 }
 
-uint32_t cuda_table_hash(void)
-{
-    return mc_conv_table_hash(TABLE);
-}
-
 void cuda_conv_text(const struct cuda_conv_shape *s, char text[MC_SHAPE_TEXT])
 {
     mc_shape_text(text, (const int[]){s->ic, s->ih, s->iw}, (const int[]){s->oc, s->oh, s->ow},
@@ -75,7 +72,7 @@ static int by_table(struct cuda_conv *c, int pass)
     cuda_conv_text(&c->shape, shape);
     for (int any_order = c->be->any_order; any_order >= 0; any_order--) {
         cuda_table_key(c->be, any_order, key);
-        const char *line = mc_conv_table_entry(TABLE, key, cuda_pass_name(pass), shape);
+        const char *line = mc_conv_table_entry(cuda_plan_table, key, cuda_pass_name(pass), shape);
         if (!line || sscanf(line, "%159[^\t\n]\t%15[^\t\n]", text, proof) != 2 ||
             cuda_engine_make(c, pass, text))
             continue;
@@ -112,8 +109,31 @@ int cuda_choose_untuned(struct cuda_conv *c, int pass)
 
 int cuda_choose(struct cuda_conv *c, int pass)
 {
-    const int rc = by_table(c, pass);
+    struct cuda_choice *choice = c->be->choices;
+    char key[CUDA_TABLE_KEY], shape[MC_SHAPE_TEXT], line[CUDA_CHOICE_LINE];
 
+    cuda_table_key(c->be, c->be->any_order, key);
+    cuda_conv_text(&c->shape, shape);
+    const int n = snprintf(line, sizeof line, "%s\t%s\t%d\t%s\t", key, cuda_pass_name(pass),
+                           c->shape.n, shape);
     c->why[0] = 0;
-    return rc ? cuda_choose_untuned(c, pass) : 0;
+    while (choice && strncmp(choice->line, line, (size_t)n) != 0)
+        choice = choice->next;
+    if (choice)
+        return cuda_engine_make(c, pass, choice->line + n);
+    if (by_table(c, pass)) {
+        c->why[0] = 0;
+        if (cuda_choose_untuned(c, pass))
+            return -1;
+    }
+    if (!(choice = malloc(sizeof *choice))) {
+        snprintf(c->why, sizeof c->why, "out of memory");
+        return -1;
+    }
+    snprintf(choice->line, sizeof choice->line, "%s%s", line, c->engines[pass].text);
+    choice->next = c->be->choices;
+    c->be->choices = choice;
+    c->be->chosen += mc_conv_table_hash(choice->line);
+    snprintf(c->be->algorithms, sizeof c->be->base.facts->value, "%08x", (unsigned)c->be->chosen);
+    return 0;
 }

@@ -36,11 +36,14 @@ struct cuda {
     cudnnBackendDescriptor_t properties; /* the device's, for cuDNN */
     cublasHandle_t blas;
     void *blas_work;
-    double *part;             /* CUDA_PARTS, of a flat vector's sums, and a counter */
-    unsigned given_back;      /* how often memory was: what was captured may mean it */
-    int direct;               /* something could not be captured, `describe` says why */
-    enum mc_err failed;       /* the first failure while work was given to the device; */
-    char why[MC_CUDA_REASON]; /* get() tells */
+    double *part;                /* CUDA_PARTS, of a flat vector's sums, and a counter */
+    struct cuda_choice *choices; /* made so far */
+    uint32_t chosen;             /* the sum of their lines' hashes: the same in any order; */
+    char *algorithms;            /* and as text, the fact of that name */
+    unsigned given_back;         /* how often memory was: what was captured may mean it */
+    int direct;                  /* something could not be captured, `describe` says why */
+    enum mc_err failed;          /* the first failure while work was given to the device; */
+    char why[MC_CUDA_REASON];    /* get() tells */
 };
 
 /* What cuDNN says of a failure: the status, and of version 9 its last message. */
@@ -91,7 +94,18 @@ cudnnStatus_t cuda_engine_run(cudnnHandle_t dnn, const struct cuda_engine *e, co
 
 /* ---- the choice of engines (choice.c) ----------------------------------------------------------
  * Sums are in a fixed order, unless `any_order`. */
-enum { CUDA_TABLE_KEY = 64 };
+enum {
+    CUDA_TABLE_KEY = 64,
+    CUDA_CHOICE_LINE = CUDA_TABLE_KEY + MC_SHAPE_TEXT + 32 + CUDA_ENGINE_TEXT
+};
+/* The engine of a pass, a batch and a shape: the table's key, PASS, BATCH, SHAPE and ENGINE,
+ * tab-separated. A backend chooses once, so all equal convolutions have the same engine. */
+struct cuda_choice {
+    struct cuda_choice *next;
+    char line[CUDA_CHOICE_LINE];
+};
+/* kernels/cuda/plans.tsv; tests set their own. */
+extern const char *cuda_plan_table;
 const char *cuda_pass_name(int pass);
 /* Makes c->engines[pass] ready. -1: there is none for the shape, and c->why tells why. */
 int cuda_choose(struct cuda_conv *c, int pass);
@@ -104,7 +118,6 @@ int cuda_engine_fits(const struct cuda *be, const struct cuda_engine *e);
 const char *cuda_engine_proof(const struct cuda_engine *e);
 void cuda_conv_text(const struct cuda_conv_shape *s, char text[MC_SHAPE_TEXT]);
 void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KEY]);
-uint32_t cuda_table_hash(void);
 
 /* ---- convolution (conv.c) ----------------------------------------------------------------------
  */

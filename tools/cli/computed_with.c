@@ -6,7 +6,7 @@
 void mc_computed_with_history(const struct mc_backend *be, struct mc_history *h)
 {
     for (size_t i = 0; i < be->n_facts; i++)
-        mc_history_str(h, be->facts[i].name, be->facts[i].value);
+        mc_history_late(h, be->facts[i].name, be->facts[i].value);
 }
 
 void mc_computed_with_checkpoint(const struct mc_backend *be, struct mc_checkpoint *s)

@@ -273,20 +273,10 @@ static size_t point_bytes(const struct mc_batched *s)
            (MC_REESTIMATE_SIZE(S) + (s->pass.attack ? 2u : 1u) * MC_N_METRICS) * sizeof(double);
 }
 
-static int tell_begin(const struct run *r, struct mc_error *err)
-{
-    const struct mc_batched *s = r->s;
-    size_t bytes = 0;
-    int rc = mc_eval_bytes(s->pass.be, s->span, s->pass.batch, s->pass.attack, &bytes, err);
-
-    return rc ? rc
-              : s->begin(s->pass.arg, r->done, r->block, bytes + r->block * point_bytes(s),
-                         each_bytes(r), err);
-}
-
 static int prepare(struct run *r, struct mc_error *err)
 {
     struct mc_batched *s = r->s;
+    size_t bytes = 0;
     int rc = 0;
 
     r->T = s->span->T;
@@ -300,6 +290,8 @@ static int prepare(struct run *r, struct mc_error *err)
         rc = mc_data_look(s->span->graph, s->bn.path, err);
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = check_data(r, &s->data[i], err);
+    if (!rc)
+        rc = mc_eval_bytes(s->pass.be, s->span, s->pass.batch, s->pass.attack, &bytes, err);
     if (!rc && s->checkpoint)
         rc = describe_run(r, err);
     if (!rc && s->checkpoint && s->resume && mc_checkpoint_exists(s->checkpoint))
@@ -309,7 +301,8 @@ static int prepare(struct run *r, struct mc_error *err)
     r->in_all = r->in_all / r->T * (r->T - r->done);
     if (!(r->stats = calloc(r->block * s->span->graph->S + 1, sizeof *r->stats)))
         return mc_no_memory(err);
-    rc = tell_begin(r, err);
+    rc = s->begin(s->pass.arg, r->done, r->block, bytes + r->block * point_bytes(s), each_bytes(r),
+                  err);
     for (size_t i = 0; !rc && s->each && i < s->n_data; i++)
         rc = each_new(r, &s->data[i], err);
     return rc;

@@ -420,8 +420,9 @@ int mc_train_run(const struct mc_train_job *job, struct mc_error *err)
                                 .o = o,
                                 .data = job->data,
                                 .steps = (images + o->batch - 1) / o->batch};
-    mc_computed_with_checkpoint(be, job->state);
-    if (!(rc = prepare(&r, err)) && !(rc = state_vectors(&r, err)) && !(rc = run_all(&r, err)))
+    if (!(rc = prepare(&r, err)))
+        mc_computed_with_checkpoint(be, job->state);
+    if (!rc && !(rc = state_vectors(&r, err)) && !(rc = run_all(&r, err)))
         rc = r.objective->finish(r.objective, &r.train, err);
 
     be->capture_free(be, r.train.step);

@@ -224,7 +224,7 @@ static const char *fact(const struct mc_backend *of, const char *name)
     return "";
 }
 
-/* The number of threads that work; the table's hash is that of the committed file. */
+/* The number of threads that work; on the CPU the committed table's hash. */
 static void facts_say_what_computes(void **state)
 {
     const char *root = getenv("MC_ROOT");
@@ -243,8 +243,11 @@ static void facts_say_what_computes(void **state)
     if (!strcmp(be->name, "cpu"))
         assert_int_equal(atoi(fact(be, "threads")), be->threads);
 
-    snprintf(path, sizeof path, "%s/kernels/%s", root ? root : ".",
-             strcmp(be->name, "cpu") ? "cuda/plans.tsv" : "cpu/algorithms.tsv");
+    if (strcmp(be->name, "cpu")) {
+        assert_int_equal(strlen(fact(be, "algorithms")), 8);
+        return;
+    }
+    snprintf(path, sizeof path, "%s/kernels/cpu/algorithms.tsv", root ? root : ".");
     FILE *f = fopen(path, "r");
     assert_non_null(f);
     const size_t n = fread(text, 1, sizeof text - 1, f);
@@ -253,6 +256,46 @@ static void facts_say_what_computes(void **state)
     text[n] = 0;
     snprintf(hash, sizeof hash, "%08x", (unsigned)mc_conv_table_hash(text));
     assert_string_equal(fact(be, "algorithms"), hash);
+}
+
+static const char *after_plan(struct mc_backend *one, int units, size_t batch)
+{
+    struct mc_graph *g = mc_graph_new("one", 3, 9, 7, 5, MEAN, STD);
+    const int x = unit_of(g, 0, units, (struct mc_conv_opts){.kernel = 3});
+    struct mc_error err = {0};
+    struct mc_plan *p = NULL;
+
+    head(g, mc_graph_globalpool(g, NULL, x), 1, 0);
+    g = finish(g, 0);
+    ok(one->plan_new(one, g, &(struct mc_plan_opts){.batch = batch, .backward = 1}, &p, &err),
+       &err);
+    one->plan_free(p);
+    mc_graph_free(g);
+    return fact(one, "algorithms");
+}
+
+static void cuda_algorithms_are_a_set_of_choices(void **state)
+{
+    struct mc_backend *one[2] = {NULL, NULL};
+    struct mc_error err = {0};
+    char first[16], both[16];
+
+    (void)state;
+    if (!strcmp(be->name, "cpu"))
+        skip();
+    for (int i = 0; i < 2; i++)
+        ok(open_tested(&one[i], "cuda", 1, &err), &err);
+    assert_string_equal(fact(one[0], "algorithms"), "00000000");
+    snprintf(first, sizeof first, "%s", after_plan(one[0], 16, B));
+    assert_string_not_equal(first, "00000000");
+    assert_string_equal(after_plan(one[0], 16, B), first);
+    snprintf(both, sizeof both, "%s", after_plan(one[0], 24, B));
+    assert_string_not_equal(both, first);
+    assert_string_not_equal(after_plan(one[1], 24, B), first);
+    assert_string_equal(after_plan(one[1], 16, B), both);
+    assert_string_not_equal(after_plan(one[1], 16, B + 1), both);
+    for (int i = 0; i < 2; i++)
+        one[i]->close(one[i]);
 }
 
 int main(void)
@@ -264,6 +307,7 @@ int main(void)
         cmocka_unit_test(a_nan_stays),
         cmocka_unit_test(devices_by_name),
         cmocka_unit_test(facts_say_what_computes),
+        cmocka_unit_test(cuda_algorithms_are_a_set_of_choices),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -45,8 +45,11 @@ TEST(a_merge_keeps_every_parent_once)
         mc_history_free(h);
     }
     h = history_of("mc-acts", 9, 2, p + 1);
+    char late[] = "draft";
     mc_history_num(h, "x", 0.5);
+    mc_history_late(h, "late", late);
     mc_history_str(h, "at", "post");
+    snprintf(late, sizeof late, "final");
     write_small(p[3], h, 3, id[3]);
     must(mc_reader_open(&r, p[3], &why));
     const msgpack_object *list = mc_reader_history(r), *parents = NULL, *args = NULL;
@@ -59,7 +62,10 @@ TEST(a_merge_keeps_every_parent_once)
     assert_int_equal(parents->via.array.ptr[0].via.u64, 1);
     assert_int_equal(parents->via.array.ptr[1].via.u64, 2);
     must(mc_get_array(&list->via.array.ptr[3], "args", &args, &why));
-    assert_int_equal(args->via.array.size, 3);
+    assert_int_equal(args->via.array.size, 4);
+    assert_true(mc_is_str(&args->via.array.ptr[2].via.array.ptr[1], "post"));
+    assert_true(mc_is_str(&args->via.array.ptr[3].via.array.ptr[0], "late"));
+    assert_true(mc_is_str(&args->via.array.ptr[3].via.array.ptr[1], "final"));
     must(mc_reader_rest(r, NULL, &why));
     assert_int_equal(mc_reader_n_inputs(r), 2);
     assert_string_equal(mc_reader_input(r, 0), id[1]);
