@@ -56,28 +56,50 @@ def cifar(which, folder, split):
         batch = _unpickle(path)
         with inside(path):
             need(isinstance(batch, dict) and b"data" in batch and key in batch, "holds no data and labels")
-            x = np.asarray(batch[b"data"])
-            need(x.dtype == np.uint8 and x.ndim == 2 and x.shape[1] == 3072 and len(x) == len(batch[key]),
-                 "holds %s %s and %d labels, not (n, 3072) uint8 and n labels" % (x.dtype, x.shape, len(batch[key])))
+            try:
+                x, y = np.asarray(batch[b"data"]), np.asarray(batch[key])
+            except ValueError as e:
+                raise Error("its data or labels are not an array: %s" % e) from None
+            need(x.dtype == np.uint8 and x.ndim == 2 and x.shape[1] == 3072 and y.shape == x.shape[:1],
+                 "holds data %s %s and labels %s, not (n, 3072) uint8 and (n)" % (x.dtype, x.shape, y.shape))
             images.append(x.reshape(-1, 3, 32, 32))
-            labels.append(np.asarray(batch[key], np.int32))
-    names = None
-    if os.path.exists(os.path.join(folder, meta)):
-        names = [n.decode() for n in _unpickle(os.path.join(folder, meta))[names_key]]
+            labels.append(y)
+    names, path = None, os.path.join(folder, meta)
+    if os.path.exists(path):
+        found = _unpickle(path)
+        with inside(path):
+            try:
+                names = [n.decode() for n in found[names_key]]
+            except (AttributeError, KeyError, TypeError, UnicodeDecodeError):
+                raise Error("holds no class names") from None
     return np.concatenate(images), np.concatenate(labels), dict(
         CIFAR, name=name, split=split, order="publisher", classes=classes, class_names=names)
 
 
+def _labels(labels, classes):
+    """The labels as int32, each unchanged."""
+    labels = np.asarray(labels)
+    need(labels.dtype.kind in "iuf", "labels are whole numbers, not %s" % labels.dtype)
+    wrong = np.flatnonzero(~((labels >= 0) & (labels < classes) & (labels == np.floor(labels))))
+    if len(wrong):
+        raise Error("image %d has label %s (labels are whole numbers from 0 to %d)" %
+                    (wrong[0], labels.flat[wrong[0]], classes - 1))
+    return labels.astype(np.int32)
+
+
 def write(path, images, labels, classes, mean, std, name="mine", split="train", order="publisher", class_names=None,
           augment=None, tool="mcz.data", args=None):
-    """A dataset stream of images (N,C,H,W), uint8 or float32 in [0, 1]; mean and std are what a network for it
-    normalises by. augment: what mc-train does to a batch (none). Its content id."""
-    meta = {"name": name, "split": split, "order": order, "classes": int(classes)}
+    """A dataset stream of images (N,C,H,W), uint8 or float32 in [0, 1], and labels (N), whole numbers of any dtype; mean
+    and std are what a network for it normalises by. augment: what mc-train does to a batch (none). Its content id."""
+    need(classes == int(classes), "classes is %s, not a whole number" % classes)
+    classes = int(classes)
+    labels = _labels(labels, classes)
+    meta = {"name": name, "split": split, "order": order, "classes": classes}
     if class_names:
         meta["class_names"] = list(class_names)
     meta.update(mean=[float(v) for v in mean], std=[float(v) for v in std],
                 augment=augment or {"rotate": 0.0, "flip": False, "pad": 0})
-    return mcz.write(path, "dataset", meta, {"images": np.asarray(images), "labels": np.asarray(labels, np.int32)},
+    return mcz.write(path, "dataset", meta, {"images": np.asarray(images), "labels": labels},
                      history=mcz.history(tool, args or {}))
 
 

@@ -127,5 +127,5 @@ def gather(places, some, permutation):
     index = np.arange(places)
     for r in sorted(some, key=lambda r: r.block):
         here = slice(r.offset, r.offset + r.count * r.block)
-        index[here] = index[here].reshape(r.count, r.block)[np.asarray(permutation[r.group], np.int64)].reshape(-1)
+        index[here] = index[here].reshape(r.count, r.block)[np.asarray(permutation[r.group])].reshape(-1)
     return index

@@ -249,6 +249,8 @@ def _write(f, kind, meta, tensors, hist, inputs, dtypes, check):
         a = np.asarray(a)
         dtype = dtypes.get(name, a.dtype.name)
         need(dtype in DTYPES, "tensor \"%s\": %s is none of %s" % (name, dtype, ", ".join(DTYPES)))
+        need(a.dtype.newbyteorder("<") == np.dtype(DTYPES[dtype]), "tensor \"%s\": an array of %s, not of %s (%s)" %
+             (name, a.dtype, np.dtype(DTYPES[dtype]).name, dtype))
         arrays.append(a.astype(DTYPES[dtype], order="C", copy=False))
         announced.append(Tensor(name=name, dtype=dtype, shape=list(a.shape)))
     head = msgpack.packb({"mcz": 1, "kind": kind, "meta": meta,
