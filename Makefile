@@ -124,12 +124,6 @@ gpu-memcheck: all ## the same under compute-sanitizer
 gpu-tune: all $(if $(CUDA_LIB),$(BUILD)/tests/gpu/tune) ## choose cuDNN's engines by timing them on a device
 	@$(HERE) tests/gpu/tune-table $(BUILD)
 
-PLAN_NETS ?= tinyten:32x32 tinyten:64x64 resnet20:32x32 resnet32:32x32 googlenet:32x32
-gpu-plans: $(if $(EMULATED),$(BUILD)/tests/emulation/plans $(BUILD)/tests/emulation/tune) ## make plans.tsv's plans without a device (WRITE=yes: write it first)
-	$(if $(EMULATED),,@echo "gpu-plans: nothing was made: nvcc and cuDNN 9.8 or later are needed" && exit 1)
-	$(if $(WRITE),TUNE=$(BUILD)/tests/emulation/tune REPEATS=0 DEVICE=cuda NETS="$(PLAN_NETS)" tests/bench/write-table cuda $(BUILD))
-	@$(BUILD)/tests/emulation/plans kernels/cuda/plans.tsv 0 128 $(PLAN_NETS)
-
 gpu-bench: all $(BUILD)/tests/bench/bench_train $(if $(CUDA_LIB),$(BUILD)/tests/gpu/kernels) ## training steps on a device beside PyTorch's (PYTHON=; KERNELS=yes: by kernel)
 	@$(HERE) tests/gpu/bench $(BUILD) $(if $(KERNELS),--kernels)
 
@@ -188,7 +182,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST) | \
 		sed 's,$$(BUILD),$(BUILD),; s,$$(DESTDIR)$$(PREFIX),$(DESTDIR)$(PREFIX),'
 
-programs-of-tests: $(BUILD)/tests/memory/failing.so $(if $(EMULATED),$(EMULATED) $(addprefix $(BUILD)/tests/emulation/,tune plans kernels) $(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZER)
+programs-of-tests: $(BUILD)/tests/memory/failing.so $(if $(EMULATED),$(EMULATED) $(addprefix $(BUILD)/tests/emulation/,tune kernels) $(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZER)
 fuzzer: $(FUZZER)
 
 $(BUILD)/flags: export FLAGS_NOW = $(FLAGS)
@@ -252,14 +246,14 @@ $(BUILD)/lib/libmc-cuda.so: $(CUDA_OBJ) $(CUDA_COMMON) kernels/cuda/exports.map
 		-Xlinker --version-script=kernels/cuda/exports.map -Xlinker -rpath=$(CUDA)/lib64 \
 		-Xlinker --no-undefined
 
-# What times and checks plans, and counts kernels, calls the backend's own functions, so it has them in itself.
+# Programs that time engines and count kernels call the backend's own functions, so they contain them.
 TUNE_LIBS := $(filter-out -Wl%,$(LIBS))
-$(addprefix $(BUILD)/tests/gpu/,tune.o plans.o kernels.o): ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE) \
+$(addprefix $(BUILD)/tests/gpu/,tune.o kernels.o): ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE) \
     -isystem $(CUDA)/include -isystem $(dir $(CUDNN_H))
-$(addprefix $(BUILD)/tests/gpu/,tune plans kernels): %: %.o $(CUDA_OBJ) $(LIB)
+$(addprefix $(BUILD)/tests/gpu/,tune kernels): %: %.o $(CUDA_OBJ) $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(NVCC) $(CUDA_ARCH) -Xcompiler -fopenmp $^ -o $@ $(TUNE_LIBS) -lcublas $(LINK_CUDNN) -Xlinker -rpath=$(CUDA)/lib64
-$(addprefix $(BUILD)/tests/emulation/,tune plans kernels): $(BUILD)/tests/emulation/%: $(BUILD)/tests/gpu/%.o $(EMULATED_OBJ) $(filter-out %.cu.o,$(CUDA_OBJ)) $(LIB)
+$(addprefix $(BUILD)/tests/emulation/,tune kernels): $(BUILD)/tests/emulation/%: $(BUILD)/tests/gpu/%.o $(EMULATED_OBJ) $(filter-out %.cu.o,$(CUDA_OBJ)) $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(CXX) -fopenmp $^ -o $@ $(TUNE_LIBS) $(EMULATED_LIBS)
 
@@ -323,5 +317,5 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check check-slurm sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-plans gpu-bench gpu-pack fuzz torture results man install format clean help \
+.PHONY: all demo check check-slurm sanitize valgrind bench tune gpu-check gpu-memcheck gpu-tune gpu-bench gpu-pack fuzz torture results man install format clean help \
         programs-of-tests fuzzer always no-cudnn

@@ -9,10 +9,10 @@
  *
  *     tune device precision repeats batch net:HEIGHTxWIDTH...
  *
- * With 0 repeats nothing is timed: the lines are the untuned choices. Plain buffers of numbers, no
- * network: nothing learns from it. The calls are captured once and replayed, as steps are, so that
- * what is timed is the device's work and not the host's; repeats are interleaved, and the least
- * time counts. */
+ * With 0 repeats nothing is timed: the lines are the choices that a plan makes, by the table in the
+ * file $TABLE if it is set. Plain buffers of numbers, no network: nothing learns from it. The calls
+ * are captured once and replayed, as steps are, so that what is timed is the device's work and not
+ * the host's; repeats are interleaved, and the least time counts. */
 #include "tests/gpu/passes.h"
 
 #include <math.h>
@@ -182,29 +182,44 @@ static void show(struct cuda *be, struct call *calls, int n)
 /* ---- lines ------------------------------------------------------------------------------------
  */
 
-static void print_line(struct cuda *be, int any_order, int pass, const struct cuda_conv_shape *s,
-                       const struct cuda_engine *e, double least, const struct cuda_engine *usual,
-                       double usual_time)
+/* The columns that need no clock. */
+static void print_engine(const struct cuda *be, int pass, const struct cuda_conv_shape *s,
+                         const struct cuda_engine *e)
 {
     char text[MC_SHAPE_TEXT], key[CUDA_TABLE_KEY];
 
     cuda_conv_text(s, text);
-    cuda_table_key(be, any_order, key);
+    cuda_table_key(be, be->any_order, key);
     printf("%s\t%s\t%s\t%s\t%s\t%zu", key, cuda_pass_name(pass), text, e->text,
            cuda_engine_proof(e), e->work);
-    if (least < NOT_TIMED)
-        printf("\t%.4f\t%s\t%.4f\n", least * 1e3, usual->text, usual_time * 1e3);
-    else
-        printf("\t-\t-\t-\n");
-    fflush(stdout);
 }
 
-/* The lines of one shape and pass: in a fixed order, then in any where that is faster, or where
- * nothing was timed another engine. */
+static void print_refusal(const struct cuda_conv *conv, int pass, const char *why)
+{
+    char shape[MC_SHAPE_TEXT];
+
+    cuda_conv_text(&conv->shape, shape);
+    fprintf(stderr, "tune: %s %s: %s\n", cuda_pass_name(pass), shape, why);
+}
+
+/* A plan's choices for one shape and pass, in a fixed order and in any. */
+static void print_choices(struct cuda *be, struct cuda_conv *conv, int pass)
+{
+    for (int any_order = 0; any_order < 2; any_order++) {
+        be->any_order = any_order;
+        if (cuda_choose(conv, pass)) {
+            print_refusal(conv, pass, conv->why);
+            continue;
+        }
+        print_engine(be, pass, &conv->shape, &conv->engines[pass]);
+        printf("\t-\t-\t-\n");
+    }
+}
+
+/* The lines of one shape and pass: in a fixed order, then in any if that is faster. */
 static void print_best(struct cuda *be, struct cuda_conv *conv, int pass, const struct call *calls,
                        int n)
 {
-    char shape[MC_SHAPE_TEXT], fixed[CUDA_ENGINE_TEXT] = "";
     double fixed_time = NOT_TIMED;
 
     for (int any_order = 0; any_order < 2; any_order++) {
@@ -224,13 +239,18 @@ static void print_best(struct cuda *be, struct cuda_conv *conv, int pass, const 
                 least = calls[i].least;
             }
         }
-        cuda_conv_text(&conv->shape, shape);
-        if (rc && best == usual)
-            fprintf(stderr, "tune: %s %s: %s\n", cuda_pass_name(pass), shape, conv->why);
-        else if (!any_order || (n ? least < .95 * fixed_time : strcmp(best->text, fixed) != 0))
-            print_line(be, any_order, pass, &conv->shape, best, least, usual, usual_time);
+        if (least >= NOT_TIMED)
+            print_refusal(conv, pass, rc ? conv->why : "no engine could be timed");
+        else if (!any_order || least < .95 * fixed_time) {
+            print_engine(be, pass, &conv->shape, best);
+            printf("\t%.4f", least * 1e3);
+            if (usual_time < NOT_TIMED)
+                printf("\t%s\t%.4f\n", usual->text, usual_time * 1e3);
+            else
+                printf("\t-\t-\n");
+            fflush(stdout);
+        }
         fixed_time = least;
-        snprintf(fixed, sizeof fixed, "%s", best->text);
     }
 }
 
@@ -273,7 +293,7 @@ static void measure(void *arg, struct cuda_conv *conv, int pass)
     size_t work = 1;
 
     if (!t->repeats) {
-        print_best(be, conv, pass, NULL, 0);
+        print_choices(be, conv, pass);
         return;
     }
     struct buffers b = {
@@ -306,6 +326,17 @@ static void tune(void *arg, const struct mc_node *n, const struct mc_node *in)
     each_pass(t->be, t->batch, n, in, measure, t);
 }
 
+static const char *table_of(const char *path)
+{
+    static char text[1 << 20];
+    FILE *f = fopen(path, "r");
+
+    if (!f || !fread(text, 1, sizeof text - 1, f))
+        need(mc_fail(&err, MC_EFAIL, "%s: cannot be read", path));
+    fclose(f);
+    return text;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 6) {
@@ -313,6 +344,8 @@ int main(int argc, char **argv)
         return 2;
     }
     struct task t = {open_device(atoi(argv[1]), argv[2]), atoi(argv[3]), atoi(argv[4])};
+    if (!t.repeats && getenv("TABLE"))
+        cuda_plan_table = table_of(getenv("TABLE"));
     for (int i = 5; i < argc; i++)
         each_conv(argv[i], tune, &t);
     t.be->base.close(&t.be->base);

@@ -8,3 +8,15 @@ every --device cuda
 all_computed_with "$cuda"
 every --device cuda --precision bf16 --deterministic no
 all_computed_with "$cuda precision=bf16 deterministic=no"
+
+# the algorithms are the engines of cuDNN that computed, whichever way the run came to them
+algorithms() { mc-info "$1" | sed -nE 's/^ *[0-9]+  mc-train .*algorithms=([0-9a-f]{8}).*/\1/p'; }
+on="--net resnet:8,2 --data d.mcz --batch 32 --epochs 2 --lr .01 --device cuda"
+is "$(algorithms out/n1.mcz)" 00000000 # an MLP has no convolution
+mc-train -q $on -o whole.mcz
+mc-train -q $on --stop-after 1 --checkpoint ck -o half.mcz
+mc-train -q $on --checkpoint ck --resume -o resumed.mcz
+same whole.mcz resumed.mcz
+mc-train -q $on --batch 16 -o other.mcz
+[ "$(algorithms whole.mcz)" != 00000000 ] && [ "$(algorithms whole.mcz)" != "$(algorithms other.mcz)" ] ||
+    die "$(algorithms whole.mcz), $(algorithms other.mcz)"
