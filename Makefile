@@ -63,7 +63,7 @@ CUDA_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(wildcard kernels/cuda/*.c))) 
 CUDA_COMMON := $(addprefix $(BUILD)/,libcommon/base/alloc.o libcommon/base/error.o libcommon/graph/soft_permutation.o libcommon/graph/uses.o kernels/roles.o kernels/conv_table.o libcommon/base/precision.o \
                kernels/backend_facts.o)
 # The same backend for tests on a device that the host emulates (tests/emulation).
-EMULATED := $(if $(CUDA_LIB),$(BUILD)/tests/emulation/libmc-cuda.so)
+EMULATED_LIB := $(if $(CUDA_LIB),$(BUILD)/tests/emulation/libmc-cuda.so)
 EMULATED_OBJ := $(filter %.o,$(patsubst kernels/cuda/%.cu,$(BUILD)/tests/emulation/%.cu.o,$(wildcard kernels/cuda/*.cu)) \
                 $(patsubst %.cc,$(BUILD)/%.o,$(wildcard tests/emulation/*.cc)))
 
@@ -131,7 +131,7 @@ gpu-bench: all $(BUILD)/tests/bench/bench_train $(if $(CUDA_LIB),$(BUILD)/tests/
 ifneq ($(and $(filter gpu-pack,$(MAKECMDGOALS)),$(DATA)),)
 $(if $(shell [ ! -d '$(subst ','\'',$(DATA))' ] || echo it),,$(error DATA="$(DATA)": there is no such folder))
 endif
-gpu-pack: all programs-of-tests $(if $(CUDA_LIB),$(GPU_TESTS) $(addprefix $(BUILD)/tests/gpu/,tune kernels)) ## what a machine with a GPU needs that can install nothing (DATA=)
+gpu-pack: all programs-of-tests $(if $(CUDA_LIB),$(GPU_TESTS) $(addprefix $(BUILD)/tests/$(if $(filter yes,$(EMULATED)),emulation,gpu)/,tune kernels)) ## what a machine with a GPU needs that can install nothing (DATA=)
 	@$(HERE) tests/gpu/pack $(BUILD)
 
 # before anything is built
@@ -182,7 +182,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST) | \
 		sed 's,$$(BUILD),$(BUILD),; s,$$(DESTDIR)$$(PREFIX),$(DESTDIR)$(PREFIX),'
 
-programs-of-tests: $(BUILD)/tests/memory/failing.so $(if $(EMULATED),$(EMULATED) $(addprefix $(BUILD)/tests/emulation/,tune kernels) $(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZER)
+programs-of-tests: $(BUILD)/tests/memory/failing.so $(if $(EMULATED_LIB),$(EMULATED_LIB) $(addprefix $(BUILD)/tests/emulation/,tune kernels) $(GPU_TESTS)) $(UNITS) $(BENCHES) $(FUZZER)
 fuzzer: $(FUZZER)
 
 $(BUILD)/flags: export FLAGS_NOW = $(FLAGS)
