@@ -7,8 +7,9 @@
  * oneDNN has only reference code, a hundred times slower, for fewer blocked input channels than a
  * block holds. It is told of a whole block there: the lanes beyond are 0 in the activations, and
  * the weights get zeros for them. It has no other for groups that are no whole blocks either: as
- * many of them as fill blocks are one group to it, whose weights are 0 between them. Wherever else
- * it has only reference code, one of our own algorithms computes the pass (conv_own.c). */
+ * many of them as fill blocks are one group to it, whose weights are 0 between them. If it
+ * has only reference code for another shape, one of our algorithms computes the pass (conv_own.c).
+ */
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct pass {
     dnnl_memory_t data[2];         /* the activation read and the one written (or dy) */
     dnnl_memory_t weights, flat, scratch;
     size_t weights_bytes, scratch_bytes, padded_bytes; /* padded: flat weights with the zeros */
-    struct cpu_own own;                                /* by direct: oneDNN's instead */
+    struct cpu_own own;                                /* its `by` is CPU_DIRECT: oneDNN */
 };
 
 struct cpu_conv {
@@ -204,7 +205,8 @@ const char *cpu_conv_by(const struct cpu_conv *c, enum mc_pass pass)
     return p->run && !dnnl_primitive_get_primitive_desc(p->run, &pd) ? implementation(pd) : "";
 }
 
-/* One pass: by our kernels if the algorithm is ours or oneDNN has only reference code. */
+/* Makes one pass: our kernels compute it if the algorithm is ours or oneDNN has only reference
+ * code. */
 static int new_pass(struct cpu_conv *c, enum mc_pass pass, dnnl_primitive_attr_t attr,
                     struct mc_error *err)
 {

@@ -63,8 +63,6 @@ int cpu_own_fits(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pa
     return 0;
 }
 
-/* x, weight, y: two are read, and the third, the pass's result, is added to; but for weights, which
- * are overwritten. */
 static void multiply(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
                      const float *x, const float *weight, const float *y, void *work)
 {
@@ -76,7 +74,7 @@ static void multiply(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pas
         cpu_products(be, s, pass, to[0], to[1], to[2], work);
 }
 
-/* Every output pixel starts with the biases, or 0. */
+/* Sets every output pixel to the biases, or to 0. */
 static void fill(const struct cpu *be, const struct cpu_conv_shape *s, const float *bias, float *y)
 {
     const size_t b = (size_t)be->k->block, hw = (size_t)s->oh * (size_t)s->ow,
@@ -97,7 +95,7 @@ static float *wino_scratch(const struct cpu_own *own, void *work)
     return (float *)work + own->weights_bytes / sizeof(float);
 }
 
-/* Forward, or the data's gradient. */
+/* Computes forward or the data's gradient. */
 static void convolve(struct cpu *be, const struct cpu_own *own, const struct cpu_conv_shape *s,
                      enum mc_pass pass, const float *from, const float *weight, const float *bias,
                      float *to, void *work)

@@ -55,8 +55,8 @@ static inline double *cpu_doubles(struct mc_buf *b)
 /* ---- convolution (conv.c) ----------------------------------------------------------------------
  * Weights come from and go to the flat vector; the copies in oneDNN's layout live in `work`. */
 struct cpu_conv;
-/* oneDNN's direct convolution, its Winograd, ours. The table chooses among these. The others stand
- * in for oneDNN's reference code. */
+/* oneDNN's direct convolution, its Winograd, ours. The table chooses among these. The others
+ * replace oneDNN's reference code. */
 enum cpu_algorithm {
     CPU_DIRECT,
     CPU_DNNL_WINOGRAD,
@@ -98,8 +98,8 @@ static inline struct mc_window cpu_conv_window(const struct cpu_conv_shape *s)
 int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv **out,
                  struct mc_error *err);
 void cpu_conv_free(struct cpu_conv *c);
-/* Name of the implementation that computes a pass: ours, or oneDNN's name; "" for a pass that is
- * not computed. */
+/* Name of the implementation that computes a pass, ours or oneDNN's; "" if the pass is not
+ * computed. */
 const char *cpu_conv_by(const struct cpu_conv *c, enum mc_pass pass);
 size_t cpu_conv_work(const struct cpu_conv *c); /* bytes */
 void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
@@ -109,8 +109,7 @@ void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *we
 void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
                                void *work);
 
-/* ---- our own algorithms of a convolution (conv_own.c, products.c, unfolded.c)
- * ------------------------------
+/* ---- our algorithms of a convolution (conv_own.c, products.c, unfolded.c) -----------------------
  */
 struct cpu_own {
     enum cpu_algorithm by; /* CPU_DIRECT: not ours */
@@ -128,8 +127,8 @@ void cpu_own_backward_data(struct cpu *be, const struct cpu_own *own,
 void cpu_own_backward_weights(struct cpu *be, const struct cpu_own *own,
                               const struct cpu_conv_shape *s, const float *x, const float *dy,
                               float *dweight, void *work);
-/* By matrix products, blocked activations or pixels. x, weight, y: two are read; the third is the
- * pass's result: added to x or y, written to weight. */
+/* Matrix products, for blocked activations and for pixels (N,C,H,W). A pass reads two of x, weight
+ * and y. It adds its result to x or y, or writes it to weight. */
 size_t cpu_products_work(struct cpu *be, const struct cpu_conv_shape *s); /* bytes */
 void cpu_products(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass, float *x,
                   float *weight, float *y, void *work);
@@ -144,7 +143,7 @@ void cpu_unfolded(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass p
 void cpu_conv_text(const struct cpu_conv_shape *s, char text[MC_SHAPE_TEXT]);
 enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum mc_pass pass,
                               const struct cpu_conv_shape *s);
-/* The algorithm of ours that stands in for oneDNN's reference code; products if it does not fit. */
+/* Our algorithm that replaces oneDNN's reference code. If it does not fit, products do. */
 enum cpu_algorithm cpu_choose_instead(const struct cpu_conv_shape *s);
 const char *cpu_algorithm_name(enum cpu_algorithm a);
 uint32_t cpu_table_hash(void);

@@ -112,14 +112,15 @@ struct cpu_kernels {
     void (*wino_weights_out)(const struct cpu_wino *c, size_t ic, size_t oc, const float *du,
                              size_t threads, float *dw);
 
-    /* A depthwise convolution of n images of c channels, weight (c, kernel), bias (c) or NULL; with
-     * `data`, the input's gradient from the output's. Then the weights' gradient. */
+    /* A depthwise convolution of n images of c channels; weight (c, kernel), bias (c) or NULL. With
+     * `data`: the input's gradient from the output's. depthwise_grad: the weights' gradient. */
     void (*depthwise)(size_t n, size_t c, const struct mc_window *w, int data, const float *from,
                       const float *weight, const float *bias, float *to);
     void (*depthwise_grad)(size_t n, size_t c, const struct mc_window *w, const float *x,
                            const float *dy, float *dw);
 
-    /* Some pixels of n images to a matrix, one row per pixel; rows added to those pixels. */
+    /* Copies some pixels of n images to a matrix, one row per pixel; adds the rows to the pixels.
+     */
     void (*pixels_out)(const struct cpu_pixels *p, size_t n, const float *x, float *matrix);
     void (*pixels_add)(const struct cpu_pixels *p, size_t n, const float *matrix, float *x);
 

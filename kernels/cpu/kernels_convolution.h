@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Depthwise convolutions, and the copies with which products.c makes matrices of pixels, included
- * once an instruction set (see kernels.h). */
+ * Depthwise convolutions, and the copies from which products.c makes matrices of pixels, included
+ * once per instruction set (see kernels.h). */
 
-/* An image's products of the outputs with what place (kh, kw) of their windows sees. */
+/* Sums of an image's outputs times the pixels that place (kh, kw) of their windows sees. */
 static inline vf window_dots(const struct mc_window *w, int kh, int kw, const vf *x, const vf *dy)
 {
     const struct mc_span rows = mc_window_outputs(w, 0, kh), cols = mc_window_outputs(w, 1, kw);
@@ -46,7 +46,7 @@ static void KERNEL(depthwise_grad)(size_t n, size_t c, const struct mc_window *w
         }
 }
 
-/* The weights of place t of a channel block, 0 behind the last channel. */
+/* The weights of place t of a channel block, 0 after the last channel. */
 static inline vf depthwise_weights(size_t c, size_t block, size_t taps, size_t t, const float *w)
 {
     vf v = ZERO;
@@ -56,8 +56,7 @@ static inline vf depthwise_weights(size_t c, size_t block, size_t taps, size_t t
     return v;
 }
 
-/* One image of one channel block: y += the weights times x, or x's gradient += the weights times
- * y. */
+/* Place t for one image of one channel block: y += weights * x; with `data`, x += weights * y. */
 static inline void depthwise_place(const struct mc_window *w, int t, vf weights, int data, vf *x,
                                    vf *y)
 {
@@ -97,7 +96,7 @@ static void KERNEL(depthwise)(size_t n, size_t c, const struct mc_window *w, int
     }
 }
 
-/* One row of pixels of one image. */
+/* Copies or adds one row of pixels of one image. */
 static inline void move_pixels(const struct cpu_pixels *p, size_t row, float *x, float *matrix,
                                int add)
 {

@@ -4,13 +4,13 @@
  *
  * A place pairs each output with one input pixel, or with none off the image. Those pixels are
  * copied to two matrices, one row per pair, so that padding costs nothing: a 3x3 window on 2x2
- * pixels takes 16 products of channels per image, not 36. It is the way for shapes for which oneDNN
- * has only reference code: small images, and most gradients before AVX2. */
+ * pixels takes 16 products of channels per image, not 36. Shapes for which oneDNN has only
+ * reference code use it: small images, and most gradients before AVX2. */
 #include "kernels/cpu/cpu.h"
 
 #include <string.h>
 
-enum { PAIRS = 1024 }; /* that images are taken at a time for: both matrices stay in the cache */
+enum { PAIRS = 1024 }; /* per product, if an image has fewer: both matrices stay in the cache */
 
 struct products {
     struct cpu *be;
@@ -18,8 +18,8 @@ struct products {
     enum mc_pass pass;
     struct mc_window window;
     struct cpu_pixels in, out; /* the pairs of the place at hand */
-    size_t images;             /* taken at a time */
-    float *weights;            /* of places: output channels by a group's input channels */
+    size_t images;             /* per product */
+    float *weights;            /* one matrix per place: output channels by a group's inputs */
     float *in_rows, *out_rows;
 };
 
@@ -33,7 +33,7 @@ static size_t weights_of_place(const struct cpu_conv_shape *s)
     return (size_t)s->oc * (size_t)(s->ic / s->groups);
 }
 
-/* Floats of the weights in work, whole cache lines; none where they are already one matrix. */
+/* Floats of the weights in work, whole cache lines; none if they already are one matrix. */
 static size_t weights_room(const struct cpu_conv_shape *s)
 {
     return places(s) > 1 ? (places(s) * weights_of_place(s) + 15) / 16 * 16 : 0;
@@ -58,7 +58,7 @@ static void set_up(struct products *p, struct cpu *be, const struct cpu_conv_sha
                                  .step = {1, 1}};
 }
 
-/* Floats of matrices with so many columns in all: blocks, so that each starts where vectors may. */
+/* Floats of matrices with this number of columns in all. */
 static size_t rows_room(const struct products *p, size_t columns)
 {
     return p->images * p->out.hw * columns;
@@ -91,7 +91,7 @@ static size_t pair(struct products *p, size_t t)
     return count[0] * count[1];
 }
 
-/* The products of a place for `rows` pairs, group by group. */
+/* Multiplies the `rows` pairs of place t, group by group. */
 static void multiply(const struct products *p, size_t t, size_t rows)
 {
     const size_t groups = (size_t)p->s->groups, ic = (size_t)p->s->ic / groups,
@@ -109,7 +109,7 @@ static void multiply(const struct products *p, size_t t, size_t rows)
     }
 }
 
-/* All places of all images; x and y: the activations, or their gradients. */
+/* Computes all places of all images. x, y: the activations or their gradients. */
 static void run(struct products *p, float *x, float *y)
 {
     const struct cpu_kernels *k = p->be->k;
@@ -135,7 +135,8 @@ static void run(struct products *p, float *x, float *y)
     }
 }
 
-/* Between weights (output channels, a group's input channels, places) and one matrix per place. */
+/* Copies weights (output channels, a group's input channels, places) to one matrix per place, or
+ * back. */
 static void transpose(const struct cpu_conv_shape *s, int to_places, float *weight, float *matrices)
 {
     const size_t size = weights_of_place(s), all = places(s);

@@ -2,11 +2,11 @@
  *
  * Convolutions of pixels, (N,C,H,W), as one matrix product per image.
  *
- * The image is unfolded to a matrix with a row per weight of a window and a column per output
- * pixel, 0 off the image. Blocks of output channels are matrices of pixels by channels already. It
- * is the way for pixels for which oneDNN has only reference code: gray ones with AVX2, any before.
- * Each thread adds up weight gradients of its images; so their bytes depend on the number of
- * threads, as those of Winograd do. */
+ * An image becomes a matrix with one row per weight of a window and one column per output pixel, 0
+ * off the image. A block of output channels is a matrix of pixels by channels already. Shapes for
+ * which oneDNN has only reference code use it: gray images with AVX2, all images before. Each
+ * thread adds up the weight gradients of its images, so their bytes depend on the number of
+ * threads, as with Winograd. */
 #include "kernels/cpu/cpu.h"
 
 #include <omp.h>
@@ -30,8 +30,8 @@ size_t cpu_unfolded_work(const struct cpu *be, const struct cpu_conv_shape *s, e
     return (image_room(s) + sums) * (size_t)be->base.threads * sizeof(float);
 }
 
-/* One row: what place (kh, kw) of the windows sees of a channel. fold: adds the row to the channel
- * instead. */
+/* Copies the pixels of a channel that place k of the windows sees to a row. fold: adds the row to
+ * the channel instead. */
 static void unfold_row(const struct mc_window *w, const int k[2], int fold, float *channel,
                        float *row)
 {
@@ -62,7 +62,7 @@ static void unfold(const struct cpu_conv_shape *s, int fold, float *image, float
     }
 }
 
-/* The products of one image, for as many output channels at a time as a block and a group have. */
+/* Multiplies one image, up to the next end of a block or group of output channels at a time. */
 static void multiply(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
                      float *matrix, float *weight, float *y)
 {

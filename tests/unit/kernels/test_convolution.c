@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * No pass of a network's convolution runs oneDNN's reference code, which is a hundred times slower,
- * and the algorithms that stand in for it agree with plain float64 loops. tests/run starts this
+ * and the algorithms that replace it agree with plain float64 loops. tests/run starts this
  * once per instruction set. */
 #include "kernels/cpu/cpu.h"
 #include "tests/unit/kernels/kept.h"
@@ -51,7 +51,7 @@ static void passes_have_code(const struct cpu_conv *c, const struct cpu_conv_sha
     }
 }
 
-/* As a plan chooses: to train, and to evaluate one image. */
+/* Makes the passes as a plan does: to train, and to evaluate one image. */
 static void shape_has_code(struct cpu_conv_shape s, const char *where)
 {
     for (int training = 0; training < 2; training++) {
@@ -126,7 +126,7 @@ static void built_in_networks_run_no_reference_code(void **state)
         }
 }
 
-/* Any channels, groups, windows and images, the pixels among them. */
+/* Draws channels, groups, a window and an image. */
 static struct cpu_conv_shape random_shape(void)
 {
     struct cpu_conv_shape s = {.n = between(1, 5), .groups = 1, .backward_data = 1};
@@ -166,7 +166,7 @@ static void random_shapes_run_no_reference_code(void **state)
 
 /* ---- our own algorithms ---------------------------------------------------------------------- */
 
-/* Where a channel's pixel is. */
+/* Index of a channel's pixel. */
 static size_t at(int plain, int n, int c, int h, int w, const int chw[3])
 {
     const int b = cpu()->k->block, cb = (chw[0] + b - 1) / b;
@@ -180,7 +180,7 @@ static size_t size_of(int plain, int n, const int chw[3])
     return at(plain, n, 0, 0, 0, chw);
 }
 
-/* Values at the channels, 0 in the padding. */
+/* Draws an activation; 0 in the padding. */
 static float *drawn(int plain, int n, const int chw[3])
 {
     float *x = floats(size_of(plain, n, chw));
@@ -197,7 +197,7 @@ struct tensors {
     double *y, *dx, *dweight;
 };
 
-/* Both ways, by the definition. */
+/* Computes all passes by the definition. */
 static void plain_loops(const struct cpu_conv_shape *s, const struct tensors *t)
 {
     const int in[] = {s->ic, s->ih, s->iw}, out[] = {s->oc, s->oh, s->ow};
@@ -223,7 +223,7 @@ static void plain_loops(const struct cpu_conv_shape *s, const struct tensors *t)
     }
 }
 
-/* Of the largest expected value. */
+/* The bound is relative to the largest expected value. */
 static void agrees(const struct cpu_conv_shape *s, enum mc_pass pass, const char *by,
                    const float *got, const double *expected, size_t n)
 {
@@ -241,7 +241,7 @@ static void agrees(const struct cpu_conv_shape *s, enum mc_pass pass, const char
                  off, largest);
 }
 
-/* How many passes the algorithm computed. */
+/* Returns how many passes the algorithm computed. */
 static int check(struct cpu_conv_shape s, enum cpu_algorithm by)
 {
     const int in[] = {s.ic, s.ih, s.iw}, out[] = {s.oc, s.oh, s.ow};
@@ -263,7 +263,7 @@ static int check(struct cpu_conv_shape s, enum cpu_algorithm by)
     struct cpu_conv *c = conv_of(&s);
     float *y = floats(ny), *dx = floats(ndx), *dw = floats(nw);
     void *work = floats(cpu_conv_work(c) / sizeof(float));
-    memset(work, 0x7f, cpu_conv_work(c)); /* nothing old may leak in */
+    memset(work, 0x7f, cpu_conv_work(c)); /* stale values must not leak in */
     memset(y, 0x7f, ny * sizeof *y);
     memset(dx, 0x7f, ndx * sizeof *dx);
     memset(dw, 0x7f, nw * sizeof *dw);
@@ -297,8 +297,8 @@ static void algorithms_agree_with_plain_loops(void **state)
     assert_true(does_less() || passes[CPU_DEPTHWISE] > 10);
 }
 
-/* More images than are taken at a time, and small ones that see few places of their windows. */
-static void products_take_images_in_parts(void **state)
+/* Images of several products, and images of one pixel that see one place of their windows. */
+static void products_split_images(void **state)
 {
     struct cpu_conv_shape s = {.n = 3,
                                .ic = 5,
@@ -328,7 +328,7 @@ int main(void)
         cmocka_unit_test(built_in_networks_run_no_reference_code),
         cmocka_unit_test(random_shapes_run_no_reference_code),
         cmocka_unit_test(algorithms_agree_with_plain_loops),
-        cmocka_unit_test(products_take_images_in_parts),
+        cmocka_unit_test(products_split_images),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

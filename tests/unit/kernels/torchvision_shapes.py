@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes torchvision_shapes.tsv, from which test_no_reference.c makes convolutions: one line per distinct convolution
+"""Writes torchvision_shapes.tsv, from which test_convolution.c makes convolutions: one line per distinct convolution
 of five networks of torchvision at 32, 64 and 224 pixels.
 
     pip install torch torchvision
