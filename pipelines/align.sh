@@ -68,7 +68,6 @@ a=${operands[0]} b=${operands[1]}
 here=$(cd "$(dirname "$0")" && pwd)
 command -v mc-acts >/dev/null || PATH=$here/../build/bin:$here/../../bin:$PATH
 
-
 acts=(--data "$data" --at "${AT:-post}" ${SAMPLES:+--samples "$SAMPLES"}
     ${THREADS:+--threads "$THREADS"} ${DEVICE:+--device "$DEVICE"}
     ${PRECISION:+--precision "$PRECISION"})

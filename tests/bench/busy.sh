@@ -1,30 +1,40 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Training of tinyten by two threads beside LOOPS busy loops (28), with libgomp's default of spinning threads and the passive ones
-# that the programs choose; then both on the machine as it is. Images/s, the best of ROUNDS (2).
+# Training of tinyten, batch 128, on a quiet machine and next to LOOPS busy loops: with the programs' default, idle threads
+# that sleep, and with OpenMP's own, threads that spin for some milliseconds (GOMP_SPINCOUNT=300000). The two run in turn,
+# ROUNDS times for SECS seconds each; an epoch is two steps, and the best epoch counts.
+# usage: busy.sh [LOOPS...]    (default: 0 28; ROUNDS, SECS, THREADS from the environment)
 set -euo pipefail
-. "$(dirname "$0")/../../pipelines/prologue.sh"
-loops=${LOOPS:-28} rounds=${ROUNDS:-2}
-work=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
-mc-data -q synth --samples 256 -o "$work/data.mcz"
+. "$(dirname "$(readlink -f -- "$0")")/../../pipelines/locale.sh" || exit 1
+rounds=${ROUNDS:-3} secs=${SECS:-8} threads=${THREADS:-2}
+[ $# -gt 0 ] || set -- 0 28
+unset OMP_WAIT_POLICY GOMP_SPINCOUNT
 
-# rate SETTING: images/s of one epoch; 0 if it takes over a minute
+work=$(mktemp -d)
+# busy loops end with their time, whatever becomes of this script
+trap 'rm -rf "$work"' EXIT
+mc-data synth --samples 256 -o "$work/d.mcz"
+
+# rate [SETTING]: images/s of the best epoch
 rate() {
-    env "$1" timeout 100 mc-train -t 2 -q --net tinyten --data "$work/data.mcz" --epochs 1 --log-json "$work/log" \
-        -o /dev/null || true
-    sed -n 's/.*"images_per_second":\([0-9.e+]*\).*/\1/p' "$work/log" | tail -n 1 | grep . || echo 0
+    local rc=0
+    rm -f "$work/log"
+    timeout "$secs" env "$@" mc-train -q -t "$threads" --net tinyten --data "$work/d.mcz" --batch 128 --lr 1e-4 \
+        --epochs 100000 --log-json "$work/log" -o /dev/null || rc=$?
+    [ $rc = 124 ] || exit 1
+    sed -n 's/.*"images_per_second":\([0-9.e+]*\).*/\1/p' "$work/log" | awk '$1 > best { best = $1 } END { print best + 0 }'
 }
-printf 'beside\tspinning\tpassive\n'
-for beside in "$loops" 0; do
-    for ((i = 0; i < beside; i++)); do while :; do :; done & done
+
+printf 'busy_loops\tthreads\tidle_threads\tbest_images_per_s\n'
+for loops; do
     for ((i = 0; i < rounds; i++)); do
-        rm -f "$work/log"
-        echo "spinning $(rate GOMP_SPINCOUNT=300000)"
-        rm -f "$work/log"
-        echo "passive $(rate OMP_WAIT_POLICY=passive)"
-    done | awk -v OFS='\t' -v n="$beside" '$2 > best[$1] { best[$1] = $2 } END { print n, best["spinning"] + 0, best["passive"] + 0 }'
-    kill $(jobs -p) 2>/dev/null || true
-    wait 2>/dev/null || true
+        # a session of their own, which Linux may give no more time than the training's
+        setsid timeout $((2 * secs)) bash -c 'for ((i = 0; i < $1; i++)); do while :; do :; done & done; wait' - "$loops" || true &
+        printf 'sleep\t%s\n' "$(rate)"
+        printf 'spin\t%s\n' "$(rate GOMP_SPINCOUNT=300000)"
+        wait
+    done | awk -F '\t' -v OFS='\t' -v loops="$loops" -v t="$threads" '
+        $2 >= best[$1] { best[$1] = $2 }
+        END { for (side in best) print loops, t, side, best[side] }' | sort
 done

@@ -4,6 +4,7 @@
 #include "formats/stream/history.h"
 #include "kernels/backend.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/idle_threads.h"
 #include "tools/cli/streams.h"
 
 #include <stdlib.h>
@@ -34,6 +35,7 @@ int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cl
     struct mc_error err = {0};
     int rc = 0;
 
+    mc_restore_environment();
     mc_cli_streams();
     mc_options_add(cli, p->options, o);
     if (p->add)

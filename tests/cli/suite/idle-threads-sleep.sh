@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# OpenMP's idle threads sleep, unless the user's environment says how long they spin. What a program starts, and what it
+# writes, knows nothing of it.
+unset OMP_WAIT_POLICY GOMP_SPINCOUNT
+
+# spins SETTING... PROGRAM: how often an idle thread of that program looks for work before it sleeps
+spins() { env OMP_DISPLAY_ENV=verbose "$@" --version 2>&1 | sed -n "s/.*GOMP_SPINCOUNT = '\(.*\)'/\1/p"; }
+computing=0
+for p in "$MC_BUILD"/bin/mc-*; do
+    p=${p##*/}
+    grep -q -- --threads <("$p" --help) || continue
+    is "$p $(spins "$p")" "$p 0"
+    computing=$((computing + 1))
+done
+[ $computing -ge 8 ] || die "only $computing programs have --threads"
+is "$(spins GOMP_SPINCOUNT=7 mc-train)" 7
+[ "$(spins OMP_WAIT_POLICY=active mc-train)" -gt 1000000 ] || die 'OMP_WAIT_POLICY=active had no effect'
+is "$(spins OMP_WAIT_POLICY=passive mc-train)" 0
+
+# the environment of what a program starts
+mkdir bin
+printf '#!/bin/sh\nenv | sort | grep -v ^_= >"$STARTED"\nexit 1\n' >bin/gnuplot
+chmod +x bin/gnuplot
+printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >path.tsv
+export PATH=$PWD/bin:$PATH STARTED=$PWD/started
+! mc-plot path path.tsv -o path.svg 2>said || die 'the gnuplot that fails was not started'
+is "$(cat started)" "$(env | sort | grep -v '^_=')"
+
+# the same history
+mc-data synth --samples 40 --no-history -o d.mcz
+for policy in unset active passive; do
+    [ $policy = unset ] || export OMP_WAIT_POLICY=$policy
+    mc-train -q --net mlp:8 --data d.mcz --no-augment --batch 8 --epochs 1 -t 2 -o n.mcz
+    mc-info n.mcz >$policy.txt
+done
+same unset.txt active.txt
+same unset.txt passive.txt

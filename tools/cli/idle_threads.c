@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cli/idle_threads.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static char **replaced, *path; /* the entry of the environment, and PATH's text */
+
+static int names(const char *entry, const char *name)
+{
+    const size_t n = strlen(name);
+
+    return !strncmp(entry, name, n) && entry[n] == '=';
+}
+
+static void let_idle_threads_sleep(int argc, char **argv, char **environment)
+{
+    static char passive[] = "OMP_WAIT_POLICY=passive";
+    char **at = NULL;
+
+    (void)argc;
+    (void)argv;
+    for (char **entry = environment; *entry; entry++) {
+        if (names(*entry, "OMP_WAIT_POLICY") || names(*entry, "GOMP_SPINCOUNT"))
+            return;
+        if (names(*entry, "PATH"))
+            at = entry;
+    }
+    if (!at)
+        return;
+    replaced = at;
+    path = *at;
+    *at = passive;
+}
+
+__attribute__((section(".preinit_array"),
+               used)) static void (*const before_constructors)(int, char **,
+                                                               char **) = let_idle_threads_sleep;
+
+void mc_restore_environment(void)
+{
+    if (replaced)
+        *replaced = path;
+}
