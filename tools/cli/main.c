@@ -7,28 +7,6 @@
 #include "tools/cli/idle_threads.h"
 #include "tools/cli/streams.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-/* Threads of OpenMP that wait for work spin by default: beside other jobs that costs a training
- * nine tenths of its speed. libgomp reads its environment before main, so a program with --threads
- * starts itself once more. If it cannot, its threads spin. */
-static void wait_passively(const struct mc_options *all, char **argv)
-{
-    char program[4096];
-    const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    int computes = 0;
-
-    for (size_t i = 0; i < all->n; i++)
-        computes |= !strcmp(all->use[i].row->name, "threads");
-    if (!computes || n < 0 || getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") ||
-        setenv("OMP_WAIT_POLICY", "passive", 1))
-        return;
-    program[n] = 0;
-    execv(program, argv);
-}
-
 int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cli, int argc,
                 char **argv)
 {
@@ -40,7 +18,6 @@ int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cl
     mc_options_add(cli, p->options, o);
     if (p->add)
         p->add(o);
-    wait_passively(&cli->options, argv);
     mc_cli_parse(cli, p->operands, p->doc, argc, argv);
     if (p->check)
         p->check(o);
