@@ -74,7 +74,7 @@ do for [p = 1:PANELS] {
          for [i = 1:LINES] $DATA index first + i using 1:2 with lines ls style(i), \
          for [i = 1:LINES] $DATA index first + i using 1:5 with points ls style(i), \
          for [i = 1:N] $EXITS using ($1 == p && $2 == i ? $3 : NaN):(inside(p, $4)):(0):(edge(p, $4) - inside(p, $4)) \
-             with vectors head filled size screen 0.012, 20 ls i dt 1
+             with vectors head filled size screen 0.7 * EM_X, 20 ls i dt 1
     # the next panel has the rest of the page already
     do for [i = 1:KEYS] { unset arrow i; unset label 10 + i; unset label 50 + i }
     unset label 1

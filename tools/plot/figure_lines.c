@@ -309,19 +309,19 @@ static void write_row(struct layout *o, const struct mc_scale *y, const struct m
             bar ? low : NAN, bar ? high : NAN);
 }
 
-/* Where a line crosses the edge between rows r - 1 and r, if it does. */
-static int crosses(const struct mc_scale *y, const struct mc_line *l, size_t r, double edge,
-                   double *x)
+/* Where a line crosses the edge of this side between rows r - 1 and r, if it does. */
+static int crosses(const struct mc_scale *y, const struct mc_line *l, size_t r, int side, double *x)
 {
-    double a = on_axis(y, l->y[r - 1]), b = on_axis(y, l->y[r]), c = edge;
+    double a = on_axis(y, l->y[r - 1]), b = on_axis(y, l->y[r]), c = side > 0 ? y->to : y->from;
 
+    if (!l->joined[r] ||
+        (mc_frame_side(y, l->y[r - 1]) == side) == (mc_frame_side(y, l->y[r]) == side))
+        return 0;
     if (y->logarithmic) {
         a = log(a);
         b = log(b);
         c = log(c);
     }
-    if (!l->joined[r] || (a > c) == (b > c))
-        return 0;
     *x = l->x[r - 1] + (c - a) / (b - a) * (l->x[r] - l->x[r - 1]);
     return 1;
 }
@@ -338,7 +338,7 @@ static void write_exits(struct layout *o)
             const struct mc_scale *y = &o->lines.y[k];
             for (size_t r = 1; r < l->rows; r++)
                 for (int up = -1; up <= 1; up += 2)
-                    if (crosses(y, l, r, up > 0 ? y->to : y->from, &x))
+                    if (crosses(y, l, r, up, &x))
                         fprintf(o->g->script, "%zu %zu %.9g %d\n", k + 1, l->series + 1, x, up);
         }
     fputs("END_OF_DATA\n", o->g->script);

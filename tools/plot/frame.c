@@ -11,6 +11,8 @@
 #define APART .12
 /* A line may leave a frame that is less than this share of the one that would hold it. */
 #define SHRUNK .6
+/* Rounding of a frame's edges, as a share of its height. */
+#define SLACK 1e-6
 
 struct span {
     double low, high;
@@ -86,14 +88,14 @@ static struct span span_of_all(const struct mc_line *const *lines, size_t n,
     return all;
 }
 
-/* The lines of greatest extent leave one by one until the others are apart, at most half of them; a
- * frame that need not show 0 comes before one more that leaves. If nothing helps, all stay. */
+/* The lines of greatest extent leave one by one until the others are apart, less than half of them;
+ * a frame that need not show 0 comes before one more that leaves. If nothing helps, all stay. */
 static struct span tell_apart(const struct mc_line *const *lines, size_t n,
                               const struct mc_frame *f)
 {
     const struct span all = span_of_all(lines, n, f, 0);
 
-    for (size_t k = n; k > 1 && 2 * k >= n; k--) {
+    for (size_t k = n; k > 1 && 2 * k > n; k--) {
         const double least = nearest(lines, k);
         for (int include = 1; include >= 0; include--) {
             const struct span s = span_of_all(lines, k, f, include);
@@ -146,15 +148,24 @@ void mc_frame_choose(struct mc_scale *a, const struct mc_frame *f, const struct 
         mc_scale_round(a, s.low, s.high, f->least, f->most);
 }
 
+int mc_frame_side(const struct mc_scale *a, double y)
+{
+    const double slack = a->logarithmic ? 0 : SLACK * (a->to - a->from);
+
+    if (y == 0 && a->zero > 0)
+        return 0;
+    return y > a->to + slack ? 1 : y < a->from - slack ? -1 : 0;
+}
+
 void mc_frame_outside(const struct mc_scale *a, const struct mc_line *l, double *above,
                       double *below)
 {
     *above = *below = NAN;
     for (size_t r = 0; r < l->rows; r++) {
-        const double y = l->y[r] == 0 && a->zero > 0 ? a->zero : l->y[r];
-        if (y > a->to)
-            *above = fmax(isnan(*above) ? y : *above, y);
-        if (y < a->from)
-            *below = fmin(isnan(*below) ? y : *below, y);
+        const int side = mc_frame_side(a, l->y[r]);
+        if (side > 0)
+            *above = fmax(l->y[r], *above);
+        if (side < 0)
+            *below = fmin(l->y[r], *below);
     }
 }

@@ -33,6 +33,8 @@ struct mc_frame {
 void mc_frame_choose(struct mc_scale *a, const struct mc_frame *f, const struct mc_line *lines,
                      size_t n);
 
+/* 1 for a value above an axis, -1 for one below, else 0. */
+int mc_frame_side(const struct mc_scale *a, double y);
 /* How far a line goes outside an axis: its greatest value above, its least below, else NaN. */
 void mc_frame_outside(const struct mc_scale *a, const struct mc_line *l, double *above,
                       double *below);

@@ -29,6 +29,9 @@ cp high.tsv high2.tsv
 mc-plot path low.tsv high.tsv far.tsv -o apart.svg
 mc-plot path low.tsv high.tsv -o two.svg
 mc-plot path high.tsv high2.tsv far.tsv -o same.svg
+sed '2s/0\.0[0-9]/0/' sig.tsv >edge.tsv
+tail -n 1 sig.tsv | sed 's/layers.3/layers.4/' >>edge.tsv
+mc-plot signature edge.tsv again=edge.tsv -o edge.svg
 refused "'5' is not FROM:TO" mc-plot path low.tsv --y-range 5 -o x.svg
 refused "'3:2' does not grow" mc-plot path low.tsv --y-range ,3:2 -o x.svg
 refused "is not FROM:TO or FROM:TO,FROM:TO" mc-plot path low.tsv --y-range 0:1,0:1,0:1 -o x.svg
@@ -59,6 +62,9 @@ assert axes("accuracy.svg")[0] == axes("two.svg")[0] and axes("accuracy.svg")[1]
 assert "high ▲ 1.7 ▼ 48%" in Picture("given.svg").said(), Picture("given.svg").said()
 arrows = [s for s in Picture("given.svg").lines(SECOND, 0) if len(s) == 2 and s[0][0] == s[1][0]]
 assert len(arrows) == 2 and all(s[1][1] < s[0][1] for s in arrows), arrows
+# a value on the edge does not leave
+assert Picture("edge.svg").said().count("edge") == 1
+assert not [s for s in Picture("edge.svg").lines(FIRST, 0) if len(s) == 2]
 # one line of great range leaves; of two lines none does, and none where no frame tells the others apart
 said = Picture("apart.svg").said()
 assert "far ▲ 11.5" in said and "high" in said and "low" in said and max(axes("apart.svg")[0]) < 3, said

@@ -60,6 +60,8 @@ TEST(no_line_leaves_where_that_does_not_help)
     assert_true(s.to >= 1.6);
     s = choose(&loss, (const double[]){.02, 2.6}, 2);
     assert_true(s.to >= 2.9);
+    s = choose(&loss, (const double[]){.02, .1, .82, .9}, 4); /* half of the lines */
+    assert_true(s.to >= 1.2);
 }
 
 TEST(given_range_is_exact_and_lines_leave_it)
@@ -78,6 +80,17 @@ TEST(given_range_is_exact_and_lines_leave_it)
     mc_frame_choose(&s, &loss, &line, 1);
     mc_frame_outside(&s, &line, &above, &below);
     assert_true(isnan(above) && isnan(below));
+}
+
+TEST(value_on_an_edge_is_inside)
+{
+    struct mc_scale s;
+
+    for (double edge = .1; edge < 50; edge += .1) {
+        mc_scale_round(&s, edge, edge + .7, 0, INFINITY);
+        assert_true(!mc_frame_side(&s, edge) && !mc_frame_side(&s, edge + .7));
+        assert_true(mc_frame_side(&s, s.to + .01) == 1 && mc_frame_side(&s, s.from - .01) == -1);
+    }
 }
 
 TEST(band_is_within_the_frame)
