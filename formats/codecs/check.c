@@ -26,11 +26,40 @@
         return rc;                                                                                 \
     }
 CHECK(weights, mc_weights, mc_weights_read_stream_any, mc_weights_release)
-CHECK(curve, mc_curve, mc_curve_read_stream_any, mc_curve_release)
 CHECK(permutation, mc_perm, mc_perm_read_stream, mc_perm_release)
-CHECK(moments, mc_moments, mc_moments_read, mc_moments_release)
 CHECK(matrices, mc_matrices, mc_matrices_read_stream, mc_matrices_release)
 CHECK(losses, mc_losses, mc_losses_read_stream, mc_losses_release)
+
+/* A curve, and that its permutation is one of its network. */
+static int check_curve(struct mc_reader *r, struct mc_error *err)
+{
+    struct mc_symmetry symmetry = {0};
+    struct mc_curve c;
+    int rc = mc_curve_read_stream_any(&c, r, NULL, err);
+
+    if (rc)
+        return rc;
+    if (c.perm && !(rc = mc_symmetry_derive(&symmetry, c.graph, err)))
+        rc = mc_perm_fit(c.perm, &symmetry, err);
+    mc_symmetry_release(&symmetry);
+    mc_curve_release(&c);
+    return mc_fail_in(rc, err, "%s", mc_reader_name(r));
+}
+
+/* Moments, and that an attack is named whole or not at all. */
+static int check_moments(struct mc_reader *r, struct mc_error *err)
+{
+    const msgpack_object *meta = mc_reader_meta(r);
+    struct mc_moments m;
+    int rc = mc_moments_read(&m, r, NULL, err);
+
+    if (rc)
+        return rc;
+    if (!*m.attack && (mc_get_opt(meta, "attack") || mc_get_opt(meta, "seed")))
+        rc = mc_fail(err, MC_EINPUT, "%s: has a \"seed\" without an \"attack\"", mc_reader_name(r));
+    mc_moments_release(&m);
+    return rc;
+}
 
 int mc_stream_check(struct mc_reader *r, struct mc_error *err)
 {

@@ -252,35 +252,87 @@ out:
     return rc;
 }
 
-static int check_meta(const struct mc_reader *r, struct mc_error *err)
+/* ---- any program's ------------------------------------------------------------------------- */
+
+#define EVAL_FLOATS 10 /* of a point of a data set: five float64, each in two halves */
+
+/* A checkpoint of mc-eval holds float64 values; every other's are float32 but for mc-pam's report.
+ */
+struct checked {
+    char tool[64];
+    uint64_t epoch, points; /* points: of mc-eval */
+    int attacked;
+};
+
+static int is_eval(const struct checked *c)
+{
+    return !strcmp(c->tool, "mc-eval");
+}
+
+static int check_settings(struct checked *c, const msgpack_object *settings, struct mc_error *err)
+{
+    for (uint32_t i = 0; i < settings->via.map.size; i++) {
+        const msgpack_object *key = &settings->via.map.ptr[i].key,
+                             *v = &settings->via.map.ptr[i].val;
+        if (v->type != MSGPACK_OBJECT_STR || v->via.str.size >= VALUE)
+            return mc_fail(err, MC_EINPUT, "setting \"%.*s\" is not a text of at most %d bytes",
+                           key->via.str.size > 80 ? 80 : (int)key->via.str.size, key->via.str.ptr,
+                           VALUE - 1);
+        c->attacked |= mc_is_str(key, "attack");
+    }
+    char points[VALUE] = "0";
+    int rc = is_eval(c) ? mc_get_str(settings, "points", points, sizeof points, err) : 0;
+    c->points = strtoull(points, NULL, 10);
+    return rc;
+}
+
+static int check_tensor(const struct checked *c, const struct mc_tensor *t, struct mc_error *err)
+{
+    if (t->dtype != MC_F32 || t->ndim != 1)
+        return mc_fail(err, MC_EINPUT, "tensor \"%s\" is not float32 (n)", t->name);
+    if (is_eval(c) && t->shape[0] != c->points * EVAL_FLOATS * (c->attacked ? 2 : 1))
+        return mc_fail(err, MC_EINPUT, "tensor \"%s\" has %llu numbers for %llu points", t->name,
+                       (unsigned long long)t->shape[0], (unsigned long long)c->points);
+    return 0;
+}
+
+static int check_meta(struct checked *c, const struct mc_reader *r, struct mc_error *err)
 {
     const msgpack_object *meta = mc_reader_meta(r), *settings = NULL;
-    char tool[64], name[VALUE], value[VALUE];
-    uint64_t epoch = 0;
     int rc = 0;
 
-    if ((rc = mc_get_str(meta, "tool", tool, sizeof tool, err)) ||
+    if ((rc = mc_get_str(meta, "tool", c->tool, sizeof c->tool, err)) ||
         (rc = mc_get_map(meta, "settings", &settings, err)) ||
-        (rc = mc_get_u64(meta, "epoch", UINT32_MAX, &epoch, err)))
+        (rc = check_settings(c, settings, err)) ||
+        (rc = mc_get_u64(meta, "epoch", UINT32_MAX, &c->epoch, err)))
         return rc;
-    for (uint32_t k = 0; k < settings->via.map.size && !rc; k++) {
-        const msgpack_object *key = &settings->via.map.ptr[k].key;
-        snprintf(name, sizeof name, "%.*s", (int)key->via.str.size, key->via.str.ptr);
-        rc = mc_get_str(settings, name, value, sizeof value, err);
-    }
-    for (size_t i = 0; i < mc_reader_n_tensors(r) && !rc; i++) {
-        const struct mc_tensor *t = mc_reader_tensor(r, i);
-        if (t->dtype != MC_F32 || t->ndim != 1)
-            rc = mc_fail(err, MC_EINPUT, "tensor \"%s\" is not float32 of one dimension", t->name);
-    }
+    if (is_eval(c) && c->epoch > c->points)
+        return mc_fail(err, MC_EINPUT, "%llu points are done of %llu", (unsigned long long)c->epoch,
+                       (unsigned long long)c->points);
+    for (size_t i = 0; i < mc_reader_n_tensors(r) && !rc; i++)
+        rc = check_tensor(c, mc_reader_tensor(r, i), err);
     return rc;
 }
 
 int mc_checkpoint_check(struct mc_reader *r, struct mc_error *err)
 {
+    struct checked c = {0};
+    struct mc_record rec;
+    size_t last = 0;
     int rc = expect_version(r, err);
 
-    if (!rc)
-        rc = mc_fail_in(check_meta(r, err), err, "%s", mc_reader_name(r));
-    return rc ? rc : mc_reader_rest(r, NULL, err);
+    if (rc || (rc = mc_fail_in(check_meta(&c, r, err), err, "%s", mc_reader_name(r))))
+        return rc;
+    while ((rc = mc_reader_next(r, &rec, err)) == 1) {
+        const int doubles =
+            is_eval(&c) || (!strcmp(c.tool, "mc-pam") && !strcmp(rec.tensor->name, "report"));
+        if (rec.index < last)
+            return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" comes after a later one",
+                           mc_reader_name(r), rec.tensor->name);
+        last = rec.index;
+        if (!doubles && (rc = mc_finite(MC_F32, rec.data, rec.bytes / sizeof(float),
+                                        mc_reader_name(r), rec.tensor->name, err)))
+            return rc;
+    }
+    return rc;
 }

@@ -10,8 +10,7 @@
 #ifndef MC_CHECKPOINT_H
 #define MC_CHECKPOINT_H
 
-#include "libcommon/base/error.h"
-#include "libcommon/base/tensor.h"
+#include "formats/stream/reader.h"
 
 struct mc_checkpoint_vector {
     char name[MC_NAME_MAX]; /* "point", "momentum", "stats" */
@@ -56,6 +55,9 @@ MC_USE_RESULT int mc_checkpoint_write(const struct mc_checkpoint *s, const char 
  * vectors, or after an error neither. */
 MC_USE_RESULT int mc_checkpoint_read(struct mc_checkpoint *s, const char *path,
                                      struct mc_error *err);
+/* Read an open reader, which stays the caller's, to its verified end: MC_EINPUT unless it is a
+ * checkpoint as its page says, of whatever program. Memory: a record. */
+MC_USE_RESULT int mc_checkpoint_check(struct mc_reader *r, struct mc_error *err);
 
 struct mc_reader;
 /* Read an open checkpoint to its end and check it against its page, whatever run it is of.

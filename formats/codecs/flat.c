@@ -74,6 +74,13 @@ static int unpack_declared(struct mc_graph **g, const char *net, const msgpack_o
             mc_graph_declare(g, net, tensors, n, rows->via.str.ptr, rows->via.str.size, err), err,
             "symmetry");
     free(tensors);
+    if (!rc && (strlen((*g)->rows) != rows->via.str.size ||
+                memcmp((*g)->rows, rows->via.str.ptr, rows->via.str.size) != 0)) {
+        rc = mc_fail(err, MC_EINPUT,
+                     "\"symmetry\" has comments, empty lines or a line without an end");
+        mc_graph_free(*g);
+        *g = NULL;
+    }
     return rc;
 }
 
@@ -86,7 +93,9 @@ int mc_flat_unpack_meta(struct mc_graph **g, char *dataset, size_t size, const s
     int rc = 0;
 
     *g = NULL;
-    if (rows && !any)
+    if (rows && mc_get_opt(meta, "graph"))
+        rc = mc_fail(err, MC_EINPUT, "has both a \"graph\" and a \"symmetry\"");
+    else if (rows && !any)
         rc = mc_fail(err, MC_EINPUT,
                      "is a network without a graph, which this program would need to run it");
     else if (!(rc = mc_get_str(meta, "net", net, sizeof net, err)) &&

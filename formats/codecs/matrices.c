@@ -68,7 +68,9 @@ static int get_group(struct mc_matrix_group *g, const msgpack_object *o, size_t 
         return rc;
     if (!g->name[0] || !g->size)
         return mc_fail(err, MC_EINPUT, "a group has no name or no units");
-    return mc_get_opt(o, "within") ? mc_nesting_unpack(&g->within, &g->unit, n_groups, o, err) : 0;
+    return mc_get_opt(o, "within") || mc_get_opt(o, "unit")
+               ? mc_nesting_unpack(&g->within, &g->unit, n_groups, o, err)
+               : 0;
 }
 
 static int get_dead_units(struct mc_matrices *m, size_t k, const msgpack_object *o,
@@ -115,6 +117,8 @@ static int get_meta(struct mc_matrices *m, const msgpack_object *meta, struct mc
     if ((rc = mc_keys_unpack(meta, keys, 2, m, err)) ||
         (rc = mc_get_array(meta, "groups", &groups, err)))
         return rc;
+    if (strcmp(m->at, "post") && strcmp(m->at, "pre"))
+        return mc_fail(err, MC_EINPUT, "\"at\" is \"%s\", not post or pre", m->at);
     if (groups->via.array.size > MAX_GROUPS)
         return mc_fail(err, MC_EINPUT, "more than %d groups", MAX_GROUPS);
     if ((rc = mc_new(&m->groups, groups->via.array.size, err)))
@@ -173,6 +177,27 @@ static int check_values(const struct mc_matrices *m, const char *file, struct mc
     return rc;
 }
 
+/* Units that are listed as dead match nothing, and by l2 none is. */
+static int check_dead(const struct mc_matrices *m, const char *file, struct mc_error *err)
+{
+    for (size_t k = 0; k < m->n_groups; k++) {
+        const struct mc_matrix_group *g = &m->groups[k];
+        const size_t n = mc_matrix_order(m, k), dead = g->n_dead_a + g->n_dead_b;
+        if (dead && !strcmp(m->measure, "l2"))
+            return mc_fail(err, MC_EINPUT, "%s: \"%s\" lists dead units, which l2 does not have",
+                           file, g->name);
+        for (size_t i = 0; i < dead; i++) {
+            const int of_a = i < g->n_dead_a;
+            const size_t unit = (size_t)(of_a ? g->dead_a[i] : g->dead_b[i - g->n_dead_a]);
+            for (size_t j = 0; j < n; j++)
+                if (g->value[of_a ? unit * n + j : j * n + unit] != 0)
+                    return mc_fail(err, MC_EINPUT, "%s: \"%s\": unit %zu is in \"%s\" and matches",
+                                   file, g->name, unit, of_a ? "dead_a" : "dead_b");
+        }
+    }
+    return 0;
+}
+
 int mc_matrices_read_stream(struct mc_matrices *out, struct mc_reader *r, struct mc_history *h,
                             struct mc_error *err)
 {
@@ -185,6 +210,8 @@ int mc_matrices_read_stream(struct mc_matrices *out, struct mc_reader *r, struct
         groups_layout(&l, out);
         if (!(rc = mc_layout_read(&l, r, err)))
             rc = check_values(out, mc_reader_name(r), err);
+        if (!rc)
+            rc = check_dead(out, mc_reader_name(r), err);
     }
     if (rc)
         mc_matrices_release(out);

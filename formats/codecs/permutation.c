@@ -10,9 +10,12 @@
 
 #define GROUP(member, key, type, max) MC_KEY(struct mc_group_entry, member, key, type, max)
 const struct mc_key mc_group_keys[MC_GROUP_KEYS] = {
-    GROUP(name, "name", MC_KEY_TEXT, 0),        GROUP(size, "size", MC_KEY_COUNT, MC_MAX_UNITS),
-    GROUP(found.value, "value", MC_KEY_F64, 0), GROUP(found.bound, "bound", MC_KEY_F64, 0),
-    GROUP(found.gap, "gap", MC_KEY_F64, 0),     GROUP(found.n_ties, "ties", MC_KEY_COUNT, 0),
+    GROUP(name, "name", MC_KEY_TEXT, 0),
+    GROUP(size, "size", MC_KEY_COUNT, MC_MAX_UNITS),
+    GROUP(found.value, "value", MC_KEY_F64, 0),
+    GROUP(found.bound, "bound", MC_KEY_F64, 0),
+    GROUP(found.gap, "gap", MC_KEY_F64, 0),
+    GROUP(found.n_ties, "ties", MC_KEY_COUNT, MC_MAX_UNITS),
 };
 
 void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *info,
@@ -52,6 +55,31 @@ int mc_nesting_unpack(size_t *within, size_t *unit, size_t n_groups, const msgpa
     return rc;
 }
 
+/* Group k of out: its name and size; and, where an assignment found it, all of what that says. */
+static int unpack_group(struct mc_perm *out, size_t k, const msgpack_object *map,
+                        struct mc_error *err)
+{
+    struct mc_group_entry group = {.size = 0};
+    size_t keys = 2;
+    int rc = 0;
+
+    for (size_t i = keys; i < MC_GROUP_KEYS; i++)
+        if (map->type == MSGPACK_OBJECT_MAP && mc_get_opt(map, mc_group_keys[i].key))
+            keys = MC_GROUP_KEYS;
+    if ((rc = mc_keys_unpack(map, mc_group_keys, keys, &group, err)))
+        return mc_fail_in(rc, err, "a group");
+    if (!group.name[0] || !group.size)
+        return mc_fail(err, MC_EINPUT, "group %zu has no name or no units", k);
+    if (group.found.n_ties > group.size)
+        return mc_fail(err, MC_EINPUT, "group %s: %zu ties of %zu units", group.name,
+                       group.found.n_ties, group.size);
+    memcpy(out->names[k], group.name, sizeof group.name);
+    out->sizes[k] = group.size;
+    return mc_get_opt(map, "within") || mc_get_opt(map, "unit")
+               ? mc_nesting_unpack(&out->within[k], &out->unit[k], out->n_groups, map, err)
+               : 0;
+}
+
 int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, struct mc_error *err)
 {
     const msgpack_object *groups = NULL;
@@ -65,18 +93,8 @@ int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, struc
         return mc_fail(err, MC_EINPUT, "more than %d groups", MC_MAX_GROUPS);
     if ((rc = mc_perm_alloc(out, n, err)))
         return rc;
-    for (size_t k = 0; k < n && !rc; k++) {
-        struct mc_group_entry group = {.size = 0};
-        if ((rc = mc_keys_unpack(&groups->via.array.ptr[k], mc_group_keys, 2, &group, err)))
-            mc_fail_in(rc, err, "a group");
-        else if (!group.name[0] || !group.size)
-            rc = mc_fail(err, MC_EINPUT, "group %zu has no name or no units", k);
-        memcpy(out->names[k], group.name, sizeof group.name);
-        out->sizes[k] = group.size;
-        if (!rc && mc_get_opt(&groups->via.array.ptr[k], "within"))
-            rc = mc_nesting_unpack(&out->within[k], &out->unit[k], n, &groups->via.array.ptr[k],
-                                   err);
-    }
+    for (size_t k = 0; k < n && !rc; k++)
+        rc = unpack_group(out, k, &groups->via.array.ptr[k], err);
     if (!rc)
         rc = mc_perm_check_nesting(out, err);
     if (rc)

@@ -309,10 +309,12 @@ int mc_graph_declare(struct mc_graph **out, const char *net, const struct mc_ten
     strncpy(g->net, net, sizeof g->net - 1);
     if (memchr(text, 0, bytes) || bytes > MC_MAX_ROWS_TEXT)
         rc = mc_fail(err, MC_EINPUT, "is not a text of at most %zu bytes", MC_MAX_ROWS_TEXT);
-    if (!rc) /* room for a newline at its end */
-        rc = mc_new(&g->rows, bytes + 2, err);
     if (!rc)
+        rc = mc_new(&g->rows, bytes + 2, err);
+    if (!rc && bytes) { /* every line is ended */
         memcpy(g->rows, text, bytes);
+        g->rows[bytes] = text[bytes - 1] == '\n' ? 0 : '\n';
+    }
     if (rc || (rc = lay_out(g, tensors, n, err)))
         goto out;
     rc = of_rows(&checked, g, err);

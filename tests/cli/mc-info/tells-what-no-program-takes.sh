@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # mc-info --check refuses what every program would refuse of that kind, though it is framed well; of kinds that are not
-# known, and of checkpoints, the framing is all there is.
+# known the framing is all there is.
 samples=$MC_ROOT/formats/samples
 py "$samples" <<'END'
 def changed(kind, name, change, meta=None):

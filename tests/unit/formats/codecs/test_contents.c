@@ -297,7 +297,7 @@ static const struct {
     {"permutation", PERM_OK, "g int32 3 = 1 2 3", NULL, "\"g\""},
     {"permutation", PERM_OK, "g int32 3 = 1 2 -1", NULL, "\"g\""},
 
-    {"matrices", MATS("correlation", "post", "2", "[]", "[0, 1]"), "g float64 2,2 = 1 0 0 -1", NULL,
+    {"matrices", MATS("correlation", "post", "2", "[1]", "[0]"), "g float64 2,2 = 0 .5 0 0", NULL,
      NULL},
     {"matrices", MATS("a measure of more than thirty-one bytes", "post", "2", "[]", "[]"),
      "g float64 2,2", NULL, "\"measure\" is longer"},

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-info --check enforces the rules of each kind's page: a sound stream of the kind with one thing changed is refused, status
+# 3, by a sentence that names it. Each change is of the meta (a path and a value) or of the tensors.
+py "$MC_ROOT/formats/samples" <<'END' >cases
+import copy
+GONE = object()
+nan, long = float("nan"), lambda n: "x" * n
+rows = mcz.read(sys.argv[1] + "/good-weights-groups.mcz").meta["symmetry"]
+def first(name, value):
+    def change(t):
+        next(v for k, v in t.items() if name in k).flat[0] = value
+    return change
+def all_as(dtype):
+    return lambda t: t.update({k: v.astype(dtype) for k, v in t.items()})
+n = 0
+def bad(why, kind, *change):
+    """change: one of tensors, or the keys of a path in meta and a value"""
+    global n
+    s = mcz.read("%s/good-%s.mcz" % (sys.argv[1], kind))
+    meta, t = copy.deepcopy(s.meta), {k: v.copy() for k, v in s.tensors.items()}
+    if len(change) == 1:
+        t = change[0](t) or t
+    else:
+        *path, key, value = change
+        at = meta
+        for k in path:
+            at = at[k]
+        if value is GONE:
+            del at[key]
+        else:
+            at[key] = value
+    n += 1
+    mcz.write("%d.mcz" % n, s.kind, meta, t, check=False)
+    print("%d.mcz" % n, why, sep="\t")
+
+for key in "tool", "settings", "epoch", "version":
+    bad('"%s" is missing' % key, "checkpoint", key, GONE)
+bad("a checkpoint of version 3", "checkpoint", "version", 3)
+bad('"tool" is longer than 63', "checkpoint", "tool", long(64))
+bad('"tool" is not', "checkpoint", "tool", 3)
+bad('setting "lr" is not a text of at most 199 bytes', "checkpoint", "settings", "lr", .1)
+bad('setting "lr" is not a text of at most 199 bytes', "checkpoint", "settings", "lr", long(200))
+bad('"settings" is not', "checkpoint", "settings", [])
+bad('"epoch" is not', "checkpoint", "epoch", 1.5)
+bad('"epoch" is over', "checkpoint", "epoch", 1 << 32)
+for dtype in "u1", "f8", "f2", "i4":
+    bad('tensor "point" is not float32 (n)', "checkpoint", all_as(dtype))
+bad('tensor "point" is not float32 (n)', "checkpoint", lambda t: {"point": t["point"][None]})
+bad('"point" holds a value that is not finite', "checkpoint", first("point", nan))
+bad('"tool" is missing', "checkpoint-1", "tool", GONE)
+bad('tensor "point" is not float32 (n)', "checkpoint-1", all_as("u1"))
+
+bad('"at" is "mid", not post or pre', "matrices", "at", "mid")
+bad("which l2 does not have", "matrices", "measure", "l2")
+bad('unit 0 is in "dead_b" and matches', "matrices", "groups", 0, "dead_b", [0])
+bad('unit 1 is in "dead_a" and matches', "matrices", "groups", 0, "dead_a", [1])
+bad('"within" is missing', "matrices", "groups", 0, "unit", 0)
+
+for key in "value", "bound", "gap", "ties":
+    bad('"%s" is missing' % key, "permutation", "groups", 0, key, GONE)
+    bad('"%s" is not' % key, "permutation", "groups", 0, key, "x")
+    bad('"%s" is not' % key, "permutation", "groups", 0, key, nan)
+bad("4 ties of 3 units", "permutation", "groups", 0, "ties", 4)
+bad('"within" is missing', "permutation", "groups", 0, "unit", 0)
+
+bad('has both a "graph" and a "symmetry"', "weights", "symmetry", rows)
+for text in "# c\n" + rows, rows + "\n", rows[:-1], rows.replace("\n", "\r\n"), rows + "# c\n":
+    bad('"symmetry" has comments, empty lines or a line without an end', "weights-groups", "symmetry", text)
+
+other = lambda t: {**{k: v for k, v in t.items() if k[:4] != "perm"}, "permutation/x": np.arange(3, dtype="i4")}
+bad("tensor 12 is", "curve", other)
+bad("tensor 12 is", "curve", "groups", 0, "name", "x")
+bad('has a "seed" without an "attack"', "moments", "seed", 1)
+bad('"seed" is missing', "moments", "attack", "pgd")
+END
+[ "$(wc -l <cases)" -gt 45 ]
+while IFS=$'\t' read -r file why; do fails 3 "$why" mc-info --check "$file"; done <cases
+
+# a curve's permutation is one of its network
+py "$MC_ROOT/formats/samples" <<'END'
+s = mcz.read(sys.argv[1] + "/good-curve.mcz")
+t = dict(list(s.tensors.items())[:-1])
+mcz.write("name.mcz", "curve", {**s.meta, "groups": [{"name": "x", "size": 3}]}, {**t, "permutation/x": np.arange(3, dtype="i4")})
+mcz.write("size.mcz", "curve", {**s.meta, "groups": [{"name": "layers.0.linear", "size": 2}]},
+          {**t, "permutation/layers.0.linear": np.arange(2, dtype="i4")})
+# an evaluation holds five float64 for each point and data set, in two halves each, and as many again with an attack
+def save(name, tool="mc-eval", epoch=1, n=20, value=0., **settings):
+    x = np.full(n, value, "f4")
+    mcz.write(name + ".mcz", "checkpoint", {"version": 2, "tool": tool, "settings": {"points": "2", **settings}, "epoch": epoch},
+              {"test": x, "report": x}, check=False)
+save("eval")
+save("halves", value=np.nan)
+save("attacked", n=40, attack="pgd")
+save("pam", tool="mc-pam")
+save("short", n=19)
+save("unattacked", n=40)
+save("beyond", epoch=3)
+save("report", tool="mc-train", value=np.nan)
+mcz.write("pointless.mcz", "checkpoint", {"version": 2, "tool": "mc-eval", "settings": {}, "epoch": 0}, {"test": np.zeros(0, "f4")})
+x = np.ones(4, "f4")
+meta = {"version": 2, "tool": "mc-pam", "settings": {}, "epoch": 1}
+mcz.write("pam-report.mcz", "checkpoint", meta, {"report": x * np.nan, "stats": x})
+mcz.write("pam-stats.mcz", "checkpoint", meta, {"report": x * np.nan, "stats": x * np.nan}, check=False)
+END
+fails 3 'name.mcz: ' mc-info --check name.mcz
+fails 3 'size.mcz: ' mc-info --check size.mcz
+for good in eval halves attacked pam pam-report; do mc-info --check -q $good.mcz; done
+fails 3 'short.mcz: tensor "test" has 19 numbers for 2 points' mc-info --check short.mcz
+fails 3 'unattacked.mcz: tensor "test" has 40 numbers for 2 points' mc-info --check unattacked.mcz
+fails 3 'beyond.mcz: 3 points are done of 2' mc-info --check beyond.mcz
+fails 3 'pointless.mcz: "points" is missing' mc-info --check pointless.mcz
+fails 3 'report.mcz: "test" holds a value that is not finite' mc-info --check report.mcz
+fails 3 'pam-stats.mcz: "stats" holds a value that is not finite' mc-info --check pam-stats.mcz
+
+# checkpoints that programs write pass
+mc-data synth --samples 96 --size 8 -o d.mcz
+on="-q -t 1 --data d.mcz"
+mc-train $on --net mlp:bn,8 --batch 32 --epochs 2 --stop-after 1 --checkpoint train.ck -o a.mcz
+mc-train $on --net mlp:bn,8 --batch 32 --epochs 1 --seed 2 -o b.mcz
+mc-train $on --net mlp:bn,8 --batch 32 --epochs 1 --precision f32 -o c.mcz
+mc-pam $on --batch 32 --permutation-epochs 1 --epochs 1 --outer 2 --stop-after 2 --checkpoint pam.ck b.mcz c.mcz -o pam.mcz
+mc-bezier $on --batch 32 --epochs 2 --stop-after 1 --checkpoint curve.ck b.mcz c.mcz -o curve.mcz
+mc-eval $on --points 2 --checkpoint eval.ck curve.mcz --bn-data d.mcz -o x.tsv
+mc-eval $on --points 2 --checkpoint attack.ck --attack pgd:eps=4/255,steps=1 curve.mcz --bn-data d.mcz -o x.tsv
+for ck in train pam curve eval attack; do mc-info --check $ck.ck | grep -q "^$ck.ck: ok, kind checkpoint"; done
