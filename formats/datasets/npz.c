@@ -33,7 +33,7 @@ static long find(const struct mc_foreign *f, const char *name, size_t n, const c
     return -1;
 }
 
-/* Names are told apart by their letters alone: "Images" and "images" could both be meant. */
+/* Names match in either case: of "Images" and "images" neither is the one. */
 static int expect_one(const struct mc_foreign *f, size_t at, struct mc_error *err)
 {
     for (size_t i = 0; i < f->n; i++)

@@ -38,5 +38,5 @@ says 'mc-convert: one.safetensors: left out 1 tensor of integers: mask of BOOL' 
 says 'mc-convert: whole.safetensors: left out 9 tensors of integers: bufferBOOL of BOOL, bufferI8 of I8, bufferU8 of U8, ...' \
     mc-convert whole.safetensors --groups g.tsv
 says 'mc-convert: integers.npz: left out 5 tensors of integers: ? of |b1, i1 of |i1, u2 of <u2, ...' mc-convert integers.npz --groups g.tsv
-mc-convert -q whole.safetensors --groups g.tsv -o x.mcz 2>told
-is "$(<told)" ''
+mc-convert -q whole.safetensors --groups g.tsv -o x.mcz 2>notes
+is "$(<notes)" ''

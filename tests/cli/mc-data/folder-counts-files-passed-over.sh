@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data folder reports in one line how many files are not part of the set; -q is silent; pictures of other formats are
-# refused.
+# mc-data folder reports in one line how many files are not part of the set, and nothing with -q. It refuses pictures of
+# other formats.
 pictures=$MC_ROOT/tests/pictures
 mkdir -p d/train/a/sub d/train/b
 for f in a/1 a/sub/2 b/1; do cp "$pictures/rgb.jpg" d/train/$f.jpg; done
@@ -14,8 +14,8 @@ mkdir d/train/.git && cp "$pictures/rgb.jpg" d/train/loose.jpg
 touch d/train/b/Makefile
 says 'mc-data: d: 5 files are passed over (d/train/.git is the first)' mc-data folder d
 same x.mcz one.mcz
-mc-data folder d -q -o x.mcz 2>told
-is "$(<told)" ''
+mc-data folder d -q -o x.mcz 2>notes
+is "$(<notes)" ''
 # files of another split do not count
 mkdir -p d/test/a d/test/b && cp "$pictures/rgb.jpg" d/test/a && cp "$pictures/rgb.jpg" d/test/b
 says '' mc-data folder d --split test

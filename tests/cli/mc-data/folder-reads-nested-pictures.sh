@@ -18,8 +18,8 @@ for n in names:
 np.savez("images", **images)
 os.makedirs("d/a/empty")
 PY
-mc-data folder d --no-shuffle -o d.mcz 2>told
-is "$(<told)" ''
+mc-data folder d --no-shuffle -o d.mcz 2>notes
+is "$(<notes)" ''
 py <<'PY' || die 'not the samples of ImageFolder'
 images = np.load("images.npz")
 samples = []  # as torchvision's make_dataset lists them
