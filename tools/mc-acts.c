@@ -97,10 +97,9 @@ static int resolve_attack(struct options *o, const struct mc_dataset_info *info,
 }
 
 /* The numbers that the data and the network decide, and what the history says of them. */
-static int resolve_options(struct options *o, const struct mc_weights w[2],
+static int resolve_options(struct options *o, const struct mc_graph *g,
                            const struct mc_dataset_info *info, struct mc_error *err)
 {
-    const struct mc_graph *g = w[0].graph;
     struct mc_collect_opts *c = &o->collect;
     struct mc_history *h = o->cli.history;
     const int fifth = !c->pass.samples;
@@ -122,9 +121,6 @@ static int resolve_options(struct options *o, const struct mc_weights w[2],
         mc_history_int(h, "shards", c->shards);
     }
     rc = mc_data_fits(g, info, o->data, err);
-    for (int k = 0; !rc && k < (o->raw ? 1 : 2); k++)
-        if (!k || strcmp(w[0].dataset, w[1].dataset))
-            mc_data_warn(&o->cli, g, w[k].dataset, info, o->data, MC_DATA_MEASURE);
     return rc || !attacked(o) ? rc : resolve_attack(o, info, err);
 }
 
@@ -170,11 +166,14 @@ static int run(struct options *o, struct mc_error *err)
         mc_history_set_pair(h, w[0].id, w[1].id);
     }
     mc_history_input(h, mc_dataset_stream(data));
-    if ((rc = resolve_options(o, w, mc_dataset_get_info(data), err)) ||
+    if ((rc = resolve_options(o, w[0].graph, mc_dataset_get_info(data), err)) ||
         (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
     mc_computed_with_history(o->cli.be, h);
     rc = collect(o, w, data, err);
+    for (int k = 0; !rc && k < (o->raw ? 1 : 2); k++)
+        mc_data_warn(&o->cli, w[k].graph, w[k].dataset, mc_dataset_get_info(data), o->data,
+                     MC_DATA_MEASURE);
 out:
     mc_dataset_close(data);
     mc_weights_release(&w[0]);

@@ -164,9 +164,11 @@ static int run(struct options *o, struct mc_error *err)
         (rc = mc_data_fits(w.graph, mc_dataset_get_info(data), o->data, err)) ||
         (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
-    mc_data_warn(&o->cli, w.graph, w.dataset, mc_dataset_get_info(data), o->data, MC_DATA_MEASURE);
     mc_computed_with_history(o->cli.be, h);
     rc = attack(o, &w, data, err);
+    if (!rc)
+        mc_data_warn(&o->cli, w.graph, w.dataset, mc_dataset_get_info(data), o->data,
+                     MC_DATA_MEASURE);
 out:
     mc_dataset_close(data);
     mc_weights_release(&w);

@@ -96,3 +96,7 @@ mcz.write("classes.mcz", d.kind, dict(d.meta, name="shapes", classes=11, class_n
 END
 fails 3 'has 11 classes, the network has 10' mc-eval -q -t 1 --data classes.mcz 1.mcz
 fails 3 'has 11 classes, the network has 10' mc-bezier -q -t 1 --point .5 --bn-data classes.mcz line.mcz
+# nor are data that end too early
+head -c -20 shapes.mcz >cut.mcz
+fails 3 'cut.mcz: ' mc-acts -q -t 1 --data cut.mcz 1.mcz 2.mcz -o no.mcz
+fails 3 'cut.mcz: ' mc-pgd -q -t 1 --steps 1 --eps 4/255 --data cut.mcz 1.mcz -o no.mcz
