@@ -59,9 +59,4 @@ MC_USE_RESULT int mc_checkpoint_read(struct mc_checkpoint *s, const char *path,
  * checkpoint as its page says, of whatever program. Memory: a record. */
 MC_USE_RESULT int mc_checkpoint_check(struct mc_reader *r, struct mc_error *err);
 
-struct mc_reader;
-/* Read an open checkpoint to its end and check it against its page, whatever run it is of.
- * MC_EINPUT. */
-MC_USE_RESULT int mc_checkpoint_check(struct mc_reader *r, struct mc_error *err);
-
 #endif

@@ -208,10 +208,9 @@ int mc_matrices_read_stream(struct mc_matrices *out, struct mc_reader *r, struct
     if (!(rc = mc_take_kind(r, "matrices", h, err)) &&
         !(rc = mc_fail_in(get_meta(out, mc_reader_meta(r), err), err, "%s", mc_reader_name(r)))) {
         groups_layout(&l, out);
-        if (!(rc = mc_layout_read(&l, r, err)))
+        if (!(rc = mc_layout_read(&l, r, err)) &&
+            !(rc = check_dead(out, mc_reader_name(r), err)))
             rc = check_values(out, mc_reader_name(r), err);
-        if (!rc)
-            rc = check_dead(out, mc_reader_name(r), err);
     }
     if (rc)
         mc_matrices_release(out);
