@@ -113,3 +113,13 @@ class Picture:
                 if self.within(x, y, panel):
                     found.append((x, y))
         return found
+
+    def colour(self, label):
+        """The colour that the legend has for this label, that of the marker left of it."""
+        text, = (t for t in self.texts if t.text == label)
+        near = []
+        for use in self.root.iter(SVG + "use"):
+            place = re.search(r"translate[(]([-0-9.]+),([-0-9.]+)[)]", use.get("transform", ""))
+            if place and abs(float(place.group(2)) - text.y) < 8 and float(place.group(1)) < text.x:
+                near.append((float(place.group(1)), use.get("color")))
+        return max(near)[1]
