@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# docs/pytorch.md, pasted: its files, then its commands, but for the venv, in whose place Debian's PyTorch is; and that
-# what they print is right. Needs python3-torch; skipped, with a word, where it is not.
-python=/usr/bin/python3
-$python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not here'; exit 77; }
+# docs/pytorch.md, pasted: its files, then its commands, without the venv; and what they print is right. Needs
+# python3-torch (PYTHON: another Python that has it); skipped without.
+python=${PYTHON:-/usr/bin/python3}
+$python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
-mkdir bin && ln -s $python bin/python
+mkdir bin && printf '#!/bin/sh\nexec %s "$@"\n' "$python" >bin/python && chmod +x bin/python
 PATH=$PWD/bin:$PATH OMP_NUM_THREADS=1
 export PATH OMP_NUM_THREADS PYTHONPATH=$MC_ROOT/formats/python
 $python - "$MC_ROOT/docs/pytorch.md" <<'END'

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nodes of a traced graph, computed by PyTorch, and the check that they give what the network does."""
 import math
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -18,6 +19,19 @@ def run(net, x):
     if isinstance(out, dict):
         return next(iter(out.values()))
     return out[0] if isinstance(out, (tuple, list)) else out
+
+
+@contextmanager
+def evaluating(*nets):
+    """The networks are in evaluation; afterwards each of their modules is in its own mode again."""
+    modes = [(m, m.training) for n in nets for m in n.modules()]
+    try:
+        for n in nets:
+            n.eval()
+        yield
+    finally:
+        for m, training in modes:
+            m.training = training
 
 
 def settle(n):

@@ -111,6 +111,22 @@ JOINS = "add", "mul", "concat"
 WEIGHTED = "conv", "linear", "batchnorm", "layernorm", "scale"
 
 
+def check_node(o, channels):
+    """Error if the map of a node, of an image of these channels, has another op, name or setting than the tables."""
+    name, op = kinds.text(o, "name", 95), kinds.text(o, "op", 31)
+    need(op in INPUTS, "op \"%s\" is not known" % op)
+    need(name, "a name has 1 to 95 bytes")
+    need(all(c > " " and c != "\x7f" for c in name), "no spaces or control characters in a name")
+    mine = [s for s in TABLE if op in s.ops]
+    for key in o:
+        need(key in ["op", "name", "in"] + [s.key for s in mine], "key \"%s\" is not known here" % key)
+    for s in mine:
+        if s.key in o:
+            s.check(o[s.key], channels)
+        else:
+            need(s.optional, "\"%s\" is missing" % s.key)
+
+
 class Node:
     """op, name, inputs (nodes), a setting's value by its key; shape (C, H, W)."""
 
@@ -203,15 +219,9 @@ class Graph:
                 need(total <= VECTOR_MAX, "more parameters than %d" % VECTOR_MAX)
 
     def _node(self, i, o):
-        name, op = kinds.text(o, "name", 95), kinds.text(o, "op", 31)
-        need(op in INPUTS, "op \"%s\" is not known" % op)
-        need(name, "a name has 1 to 95 bytes")
-        need(all(c > " " and c != "\x7f" for c in name), "no spaces or control characters in a name")
+        check_node(o, self.image[0])
+        name, op, ins = o["name"], o["op"], []
         need(name not in self.by_name, "two nodes are called \"%s\"" % name)
-        mine = [s for s in TABLE if op in s.ops]
-        for key in o:
-            need(key in ["op", "name", "in"] + [s.key for s in mine], "key \"%s\" is not known here" % key)
-        ins = []
         for k, v in enumerate(kinds.array(o, "in")):
             need(isinstance(v, str), "input %d is no node's name" % k)
             need(v in self.by_name, "input \"%s\" is no earlier node" % v)
@@ -222,11 +232,6 @@ class Graph:
              (op, " or more" if most > least else ""))
         need(least <= len(ins) <= most and (op == "normalise") == (i == 0), "%d inputs are not what %s as node %d "
              "takes" % (len(ins), op, i))
-        for s in mine:
-            if s.key in o:
-                s.check(o[s.key], self.image[0])
-            else:
-                need(s.optional, "\"%s\" is missing" % s.key)
         n = Node(op, name, ins, {k: v for k, v in o.items() if k not in ("op", "name", "in")})
         n.shape = shape(n, self.image)
         need(0 < n.shape[0] <= CHANNELS_MAX and all(0 < k <= kinds.SIDE_MAX for k in n.shape[1:]) and

@@ -18,6 +18,7 @@ import os
 import re
 import sys
 import traceback
+import warnings
 from contextlib import contextmanager
 
 try:
@@ -34,6 +35,7 @@ import mcz
 from mcz import groups as _groups
 from mcz import safetensors
 from mcz.errors import Error, inside, need
+from mcz.evaluate import evaluating
 from mcz.files import replacing
 
 
@@ -57,21 +59,55 @@ def _fits(here, there):
     return here == there
 
 
-def load(net, weights, strict=True):
-    """Copies a stream's weights and statistics (or a safetensors file's) into the network, which is returned. Every
-    tensor of one must be in the other, or Error names all that are not; strict=False: those that are in both."""
-    if isinstance(weights, (str, os.PathLike)):
-        path = os.fspath(weights)
-        need(not path.endswith((".pt", ".pth")), "%s: load_state_dict(torch.load(...)) reads what torch.save wrote" % path)
-        tensors = safetensors.read(path) if path.endswith(".safetensors") else mcz.read(path, "weights").tensors
-    else:
-        tensors = weights.tensors if hasattr(weights, "tensors") else weights
+WRAPPERS = "_orig_mod", "module", "model"  # of torch.compile; DataParallel and AveragedModel; Lightning
+
+
+def _own_name(net, name):
+    """A tensor's name without the wrappers' parts of it: each only if the network has no such submodule there."""
+    module, kept = net, []
+    for part in name.split("."):
+        if module is None or part not in WRAPPERS or any(part in d for d in (
+                module._modules, module._parameters, module._buffers)):
+            kept.append(part)
+            module = None if module is None else module._modules.get(part)
+    return ".".join(kept)
+
+
+def _own_names(net, tensors):
+    """The tensors by the network's names, without counts of batches and of averaged networks."""
+    found, said, state = {}, {}, net.state_dict()
+    for name, v in tensors.items():
+        own = _own_name(net, name)
+        if own.endswith(".num_batches_tracked") or own == "n_averaged" and own not in state:
+            continue
+        need(own not in found, "\"%s\" and \"%s\" are both %s of the network" % (said.get(own), name, own))
+        found[own], said[own] = v if isinstance(v, torch.Tensor) else torch.from_numpy(np.array(v)), name
+    return found
+
+
+def _cast(k, v, dtype):
+    """A tensor in another dtype. Only a rounded float may differ: Error names a tensor that would change otherwise."""
+    need((v.is_floating_point(), v.is_complex()) == (dtype.is_floating_point, dtype.is_complex) and
+         (dtype.is_floating_point or torch.equal(v.to(dtype).to(v.dtype), v)),
+         "%s is %s there and %s here" % (k, str(v.dtype)[6:], str(dtype)[6:]))
+    return v.to(dtype)
+
+
+def _same(a, b):
+    """Whether two tensors of floats have the same values."""
+    a, b = a.double(), b.double()
+    return bool(((a == b) | (a != a) & (b != b)).all())
+
+
+def _load(net, tensors, strict=True):
+    """load() of {name: tensor or array}; notes for the user."""
     from mcz.graph import constant
     state = _state(net)
+    tensors = _own_names(net, tensors)
     fixed = {k: constant(k) for k in tensors if k not in state and constant(k) is not None}
-    wrong = ["%s is %g there, and a constant of the network" % (k, np.ravel(tensors[k])[0]) for k, v in fixed.items()
-             if (tensors[k] != np.float32(v)).any()]
-    tensors = {k: v for k, v in tensors.items() if k not in fixed and not k.endswith(".num_batches_tracked")}
+    wrong = ["%s is %g there, and a constant of the network" % (k, tensors[k].flatten()[0]) for k, v in fixed.items()
+             if (tensors[k] != float(np.float32(v))).any()]
+    tensors = {k: v for k, v in tensors.items() if k not in fixed}
     needed = {n for n, _ in net.named_parameters()}
     needed |= {n for n in state if n.endswith((".running_mean", ".running_var"))}
     other = [k for k in tensors if k in state and not _fits(state[k].shape, tensors[k].shape)]
@@ -79,10 +115,31 @@ def load(net, weights, strict=True):
     wrong += ["unknown %s" % k for k in tensors if k not in state] if strict else []
     wrong += ["%s is %s here and %s there" % (k, tuple(state[k].shape), tuple(tensors[k].shape)) for k in other]
     need(not wrong, "the weights are of another network: %s" % "; ".join(wrong))
+    new = {k: _cast(k, v, state[k].dtype) for k, v in tensors.items() if k in state}
+    rounded = [k for k, v in new.items() if v.is_floating_point() and not _same(tensors[k], v)]
     with torch.no_grad():
-        for k, v in tensors.items():
-            if k in state:
-                state[k].copy_(torch.from_numpy(np.array(v)).reshape(state[k].shape))
+        for k, v in new.items():
+            state[k].copy_(v.reshape(state[k].shape))
+    return ["%d of %d tensors are rounded: %s is %s there and %s here" % (
+        len(rounded), len(new), k, str(tensors[k].dtype)[6:], str(new[k].dtype)[6:]) for k in rounded[:1]]
+
+
+def _tensors(weights):
+    """{name: tensor or array} of a stream, its path, that of a safetensors file, or a dictionary."""
+    if not isinstance(weights, (str, os.PathLike)):
+        return getattr(weights, "tensors", weights)
+    path = os.fspath(weights)
+    need(not path.endswith((".pt", ".pth")), "%s: load_state_dict(torch.load(...)) reads what torch.save wrote" % path)
+    return safetensors.read(path) if path.endswith(".safetensors") else mcz.read(path, "weights").tensors
+
+
+def load(net, weights, strict=True):
+    """Copies a stream's weights and statistics (or a safetensors file's, or a dictionary's) into the network, which is
+    returned. Every tensor of one must be in the other, or Error names all that are not; strict=False: those that are in
+    both. Names may have the prefixes of torch.compile, DataParallel, AveragedModel and Lightning. A warning reports
+    values that the network's dtype rounds."""
+    for note in _load(net, _tensors(weights), strict):
+        warnings.warn(note, stacklevel=2)
     return net
 
 
@@ -186,14 +243,12 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post"):
     need(all(at.values()), "no \"at\", the module that shows the units, of %s" % ", ".join(
         g for g in at if not at[g]))
     taps = [(g, p) for g in at for p in ([at[g]] if isinstance(at[g], str) else at[g])]
-    nets, training = (a, b), (a.training, b.training)
+    nets = a, b
     seen = [_Taps(n, [p for _, p in dict.fromkeys(taps)]) for n in nets]
     sums = [{p: 0 for p in mcz.kinds.PARTS} for _ in taps]
     samples, images, data = [0] * len(taps), 0, xxhash.xxh3_128()
     try:
-        for n in nets:
-            n.eval()
-        with torch.no_grad():
+        with evaluating(*nets), torch.no_grad():
             for batch in loader:
                 for n, s in zip(nets, seen):
                     s.seen.clear()
@@ -210,9 +265,8 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post"):
                         sums[i][part] = sums[i][part] + v.numpy()
                     samples[i] += len(x)
     finally:
-        for n, s, t in zip(nets, seen, training):
+        for s in seen:
             s.remove()
-            n.train(t)
     need(images, "the loader yields no images")
     nested = {g: {"within": names.index(up), "unit": unit} for g, (up, unit) in lies.items()}
     meta = {"version": 2, "at": stage, "groups": [{"name": g, "size": sizes[g], **nested.get(g, {})} for g in names],
@@ -235,6 +289,7 @@ def permute(net, permutation, groups):
              for g in sorted(set(sizes) ^ set(permutation))]
     wrong += ["\"%s\" has %d units, not %d" % (g, len(permutation[g]), sizes[g])
               for g in sizes if g in permutation and len(permutation[g]) != sizes[g]]
+    wrong += ["\"%s\" is of %s, not whole numbers" % (g, p.dtype) for g, p in permutation.items() if p.dtype.kind not in "iu"]
     need(not wrong, "a permutation of other groups: %s" % "; ".join(wrong))
     for g, p in permutation.items():
         mcz.kinds.check_permutation(p, g)
@@ -264,7 +319,25 @@ def _theirs(what):
                                             os.path.basename(at.filename), at.lineno)) from None
 
 
-def _network(text, state):
+def _saved(path):
+    """The state_dict in a file that torch.save wrote, by itself or in a checkpoint."""
+    with open(path, "rb") as f, _theirs("cannot load %s" % path):
+        saved = torch.load(f, map_location="cpu")
+    for key in ("state_dict", "model_state_dict", "model", "net"):
+        saved = saved[key] if isinstance(saved, dict) and isinstance(saved.get(key), dict) else saved
+    saved = saved.state_dict() if isinstance(saved, torch.nn.Module) else saved
+    need(isinstance(saved, dict), "cannot load %s: holds a %s, not a state_dict" % (path, type(saved).__name__))
+    return {k: v for k, v in saved.items() if isinstance(v, torch.Tensor)}
+
+
+def _load_file(net, path):
+    """Loads a file of --state into the network; notes for the user."""
+    tensors = (_tensors if path.endswith((".mcz", ".safetensors")) else _saved)(path)
+    with inside("cannot load %s" % path):
+        return _load(net, tensors)
+
+
+def _network(text):
     """MODULE:NET, or MODULE:NET(argument=value, ...)."""
     module, _, what = text.partition(":")
     name, paren, arguments = what.partition("(")
@@ -284,15 +357,6 @@ def _network(text, state):
         with _theirs("cannot be made"):
             net = net(*values[0], **values[1])
     need(isinstance(net, torch.nn.Module), "%s is no torch.nn.Module" % text)
-    if state and state.endswith((".mcz", ".safetensors")):
-        load(net, state)
-    elif state:
-        with _theirs("cannot load %s" % state):
-            saved = torch.load(state, map_location="cpu")
-            for key in ("state_dict", "model_state_dict", "model", "net"):
-                saved = saved[key] if isinstance(saved, dict) and isinstance(saved.get(key), dict) else saved
-            saved = saved.state_dict() if isinstance(saved, torch.nn.Module) else saved
-            net.load_state_dict({k[len("module."):] if k.startswith("module.") else k: v for k, v in saved.items()})
     return net
 
 
@@ -307,7 +371,7 @@ def main():
         description="Write the graph of an nn.Module, which every --net takes, and its weights for mc-convert.")
     e.add_argument("net", metavar="MODULE:NET", help="an nn.Module, or what returns one: also with arguments, "
                    "'torchvision.models:resnet18(num_classes=10)'")
-    e.add_argument("--state", metavar="FILE", help="a state_dict of torch.save, a .safetensors or a .mcz, loaded first")
+    e.add_argument("--state", metavar="FILE", help="a state_dict or checkpoint of torch.save, a .safetensors or a .mcz, loaded first")
     e.add_argument("--data", metavar="FILE", help="a dataset stream that says input, classes, mean and std")
     e.add_argument("--input", metavar="C,H,W", help="an image's channels, height and width")
     e.add_argument("--classes", metavar="K", type=int)
@@ -332,10 +396,11 @@ def main():
         if len(image) != 3 or not (o.classes or meta):
             e.error("needs --data FILE, or --input C,H,W and --classes K")
         with inside(o.net):
-            net = _network(o.net, o.state)
+            net = _network(o.net)
+            loaded = _load_file(net, o.state) if o.state else []
             with _theirs("cannot be run on an image of %s" % ",".join(map(str, image))):
                 graph, tensors, notes = export(net, image, o.classes or meta["classes"], mean, std)
-        for note in notes:
+        for note in loaded + notes:
             print("mcz.torch: %s: %s" % (o.net, note), file=sys.stderr)
         if o.weights:
             safetensors.write(o.weights, tensors)
@@ -346,7 +411,7 @@ def main():
                 f.write("%s, \"nodes\": [\n%s]}\n" % (head[:-1], nodes))
     except (Error, OSError, RuntimeError) as why:
         print("mcz.torch: %s" % why, file=sys.stderr)
-        return 1
+        return 3 if isinstance(why, Error) else 1
     return 0
 
 

@@ -7,6 +7,9 @@ from .traced_tensor import BATCH, known, whole_value
 LOG_SOFTMAX = "log_softmax is left out: the loss has it"  # the note of a network that ends in one
 
 
+EPS_MIN = 1.1754943508222875e-38  # the smallest normal float32: no float32 variance from 1e-30 on changes by it
+
+
 def two(v):
     """[height, width] of a setting, which is a pair or one number for both."""
     v = list(v) if isinstance(v, (list, tuple)) else [v, v]
@@ -37,16 +40,29 @@ def linear(t, out, x, weight, bias=None):
            groups=1, **settings)
 
 
+def above_zero(t, eps):
+    """The eps of a node, which is above 0, for that of a layer."""
+    if eps:
+        return eps
+    t.note("%s: eps=0 becomes %g, which is the same unless a variance is 0" % (t.place(), EPS_MIN))
+    return EPS_MIN
+
+
 def batch_norm(t, out, x, running_mean, running_var, weight=None, bias=None, training=False, momentum=.1, eps=1e-5):
-    known(weight is not None and running_mean is not None, "without weight and bias, or without running statistics")
+    known(running_mean is not None, "without running statistics")
+    known(weight is not None, "without weight and bias (affine=False)")
+    known(not training, "it normalises by the batch in evaluation too")
     known(x._mc.axes[0] == "c", "its input's channels are not axis 1")
-    t.node(out, "batchnorm", [x], named=t.layer(weight, bias), axes=x._mc.axes, eps=eps, momentum=momentum)
+    name = t.layer(weight, bias)
+    known(getattr(t.net.get_submodule(name), "momentum", 0) is not None,
+          "momentum=None: its statistics are the mean of all batches, which no node computes (set a number)")
+    t.node(out, "batchnorm", [x], named=name, axes=x._mc.axes, eps=above_zero(t, eps), momentum=momentum)
 
 
 def layer_norm(t, out, x, normalized_shape, weight=None, bias=None, eps=1e-5):
     known(x._mc.axes[-1] == "c" and len(normalized_shape) == 1, "over other axes than the channels")
     known(weight is not None and bias is not None, "without weight and bias")
-    t.node(out, "layernorm", [x], named=t.layer(weight, bias), axes=x._mc.axes, eps=eps)
+    t.node(out, "layernorm", [x], named=t.layer(weight, bias), axes=x._mc.axes, eps=above_zero(t, eps))
 
 
 def pointwise(op):
@@ -159,9 +175,9 @@ def add(t, out, x, y, alpha=1, **rest):
     t.affine(out, x, 1, y if alpha == 1 else y * alpha, "a summand that no node makes")
 
 
-def sub(t, out, x, y, **rest):
+def sub(t, out, x, y, alpha=1, **rest):
     known(whole_value(x) and not whole_value(y), "of two nodes")
-    t.affine(out, x, 1, -y, "a summand that no node makes")
+    t.affine(out, x, 1, -y if alpha == 1 else -y * alpha, "a summand that no node makes")
 
 
 def mul(t, out, x, y):
@@ -177,8 +193,9 @@ def mul(t, out, x, y):
     t.affine(out, x, y, 0, "a factor that is no parameter of one value a channel")
 
 
-def div(t, out, x, y, **rest):
+def div(t, out, x, y, rounding_mode=None, **rest):
     known(whole_value(x) and not whole_value(y), "of two nodes")
+    known(rounding_mode is None, "rounding_mode=%r" % rounding_mode)
     t.affine(out, x, 1 / y, 0, "a divisor")
 
 
@@ -197,8 +214,12 @@ def identity(t, out, x, *args, **kwargs):
     t.same(out, x)
 
 
+def detach(t, out, x):
+    known(False, "it stops the gradient, which no node does")
+
+
 def log_softmax(t, out, x, dim=None, **rest):
-    known(x._mc.axes == ("c",), "of no logits")
+    known(x._mc.axes == ("c",) and dim in (None, 1, -1), "not of an image's logits")
     t.note(LOG_SOFTMAX)
     t.same(out, x, ["logits"])
 
@@ -214,7 +235,7 @@ TABLE = {
     "permute": permute, "transpose": transpose, "cat": cat, "concat": cat, "concatenate": cat,
     "add": add, "sub": sub, "mul": mul, "div": div,
     "dropout": dropout, "dropout2d": dropout2d, "log_softmax": log_softmax,
-    "contiguous": identity, "clone": identity, "detach": identity, "to": identity, "float": identity, "alias": identity,
+    "contiguous": identity, "clone": identity, "detach": detach, "to": identity, "float": identity, "alias": identity,
 }
 ALIASES = {
     "iadd": "add", "radd": "add", "isub": "sub", "imul": "mul", "rmul": "mul", "itruediv": "div", "truediv": "div",

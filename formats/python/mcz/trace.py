@@ -6,9 +6,9 @@ all of it at once."""
 import numpy as np
 import torch
 
-from . import graph
+from . import graph, kinds
 from .errors import Error, need
-from .evaluate import run, verify
+from .evaluate import evaluating, run, verify
 from .graph import TIMES, constant
 from .torch_functions import ALIASES, TABLE, adaptive_max_pool2d, max_pool2d
 from .traced_tensor import BATCH, NoNode, Result, Traced, Value, flat, known, stand_in, whole_value
@@ -16,7 +16,7 @@ from .traced_tensor import BATCH, NoNode, Result, Traced, Value, flat, known, st
 
 class Trace:
     """One run of a network: nodes so far, `problems` (calls that have no node) and notes for the user. path: the
-    modules that are running, outermost first, each as (its path, the module)."""
+    modules that are running, outermost first, each as (its path, the module, the Value of its input)."""
 
     def __init__(self, net, image):
         self.net, self.image = net, list(image)
@@ -28,6 +28,21 @@ class Trace:
     def note(self, text):
         if text not in self.notes:
             self.notes.append(text)
+
+    def place(self):
+        """The path of the module that is running."""
+        return self.path[-1][0] or "(the network itself)"
+
+    def enter(self, path, module, args):
+        self.path.append((path, module, whole_value(args[0]) if args else None))
+
+    def leave(self, module, out):
+        """A module that returns its input as it is may do something in training."""
+        _, _, before = self.path.pop()
+        kind = type(module).__name__
+        if before and whole_value(out) is before and kind not in ("Identity", "Sequential") and not list(
+                module.children()) and getattr(module, "p", getattr(module, "drop_prob", 1)):
+            self.note("%s is left out: training here is without it" % kind)
 
     def layer(self, weight, bias):
         """The module path of a layer's parameters."""
@@ -41,7 +56,7 @@ class Trace:
 
     def functional(self, op):
         """A free name below the module that is running."""
-        path, module = self.path[-1] if self.path else ("", self.net)
+        path, module, _ = self.path[-1]
         own = type(module).__module__.startswith("torch.nn.") and path and not list(module.children())
         base = path if own else ".".join(filter(None, (path, op)))
         name, k = base, 2
@@ -62,21 +77,22 @@ class Trace:
     def node(self, out, op, ins, /, named=None, axes="chw", any_axes=False, **settings):
         """Adds a node of these inputs (tensors) and settings, and makes it the Value of out, whose axes are given.
         NoNode where the graph has no such node, or the node's output is not of out's shape."""
-        known(op in graph.INPUTS, "there is no node %s" % op)
         for x in ins:
             known("logits" not in x._mc.axes, "something follows log_softmax")
             known(any_axes or axes != "chw" or x._mc.axes == ("c", "h", "w"), "its input is no image")
         sources = [self.source(x) for x in ins]
         name = named or self.functional(op)
+        o = {"op": op, "name": name, "in": sources, **settings}
         n = graph.Node(op, name, [graph.Node("", s, [], {}) for s in sources], settings)
         for i, x in zip(n.ins, ins):
             i.shape = x._mc.shape
         try:
+            graph.check_node(o, self.image[0])
             n.shape = graph.shape(n, self.image)
         except Error as e:
             raise NoNode(str(e)) from None
         self.used.add(name)
-        self.nodes.append({"op": op, "name": name, "in": sources, **settings})
+        self.nodes.append(o)
         want = [{"c": n.shape[0], "h": n.shape[1], "w": n.shape[2], "l": n.shape[1] * n.shape[2]}[a] for a in axes]
         known(list(out.shape[1:]) == want, "gives %s, not %s" % (tuple(out.shape[1:]), tuple(want)))
         out._mc = Value(name, n.shape, axes)
@@ -127,11 +143,11 @@ class Trace:
             known(handler and isinstance(out, Traced), "no node")
             if any(o is a for o in [out] for a in taken):
                 result = Result(out)  # in place: the input is still what it was
+            known(out.dtype == taken[0].dtype, "gives %s" % out.dtype)
             handler(self, result, *args, **kwargs)
             out._mc = result._mc
         except NoNode as e:
-            path = self.path[-1][0] if self.path else ""
-            self.problems.append("%s: %s: %s" % (path or "(the network itself)", name, e))
+            self.problems.append("%s: %s: %s" % (self.place(), name, e))
             for o in flat([out]):  # so that what follows is told of itself
                 if isinstance(o, Traced):
                     o._mc = stand_in(o, values[0])
@@ -141,46 +157,60 @@ def graph_of(net, image, classes, mean=None, std=None, name=None):
     """(the graph as a map, {tensor: array} in the graph's order, notes) of a network in evaluation, whose input are
     pixels normalised by mean and std (none: pixels in [0, 1]). image: its (C, H, W). Error names everything that has no
     node."""
-    training = net.training
     device = next((p.device for p in net.parameters()), torch.device("cpu"))
-    net.eval().cpu()
+    net.cpu()
     t = Trace(net, image)
     hooks = []
     for path, m in net.named_modules():
-        hooks.append(m.register_forward_pre_hook(lambda m, _, path=path: t.path.append((path, m))))
-        hooks.append(m.register_forward_hook(lambda *_: t.path.pop() and None))
-        if type(m).__name__ in ("StochasticDepth", "DropPath") and getattr(m, "p", getattr(
-                m, "drop_prob", 0)):
-            t.note("%s is left out: training here is without it" % type(m).__name__)
+        hooks.append(m.register_forward_pre_hook(lambda m, args, path=path: t.enter(path, m, args)))
+        hooks.append(m.register_forward_hook(lambda m, args, out: t.leave(m, out)))
     Traced.trace = t
     try:
-        with torch.no_grad():
-            x = torch.rand(BATCH, *image, generator=torch.Generator().manual_seed(1)).as_subclass(Traced)
-            x._mc = Value("pixels", image, "chw", (np.ones(image[0]), np.zeros(image[0])))
-            out = run(net, x)
-        need(isinstance(out, torch.Tensor), "the network returns no tensor")
-        if not t.problems:
-            v = whole_value(out)
-            need(v and v.axes in (("c",), ("logits",)) and v.shape[0] == classes,
-                 "the network returns %s, not %d logits" % (tuple(out.shape[1:]), classes))
-        m = finish(t, out, classes, mean, std, name) if not t.problems else None
-        if m:
-            verify(net, m, t)
+        with evaluating(net), torch.no_grad():
+            m, tensors = trace(t, classes, mean, std, name)
     finally:
         Traced.trace = None
         for h in hooks:
             h.remove()
-        net.train(training).to(device)
+        net.to(device)
+    return m, tensors, t.notes
+
+
+def trace(t, classes, mean, std, name):
+    """(the graph as a map, {tensor: array}) of a Trace whose network runs here."""
+    x = torch.rand(BATCH, *t.image, generator=torch.Generator().manual_seed(1)).as_subclass(Traced)
+    x._mc = Value("pixels", t.image, "chw", (np.ones(t.image[0]), np.zeros(t.image[0])))
+    out = run(t.net, x)
+    need(isinstance(out, torch.Tensor), "the network returns no tensor")
+    if not t.problems:
+        v = whole_value(out)
+        need(v and v.axes in (("c",), ("logits",)) and v.shape[0] == classes,
+             "the network returns %s, not %d logits" % (tuple(out.shape[1:]), classes))
+        m = finish(t, out, classes, mean, std, name)
+        tensors = weights(t, graph.Graph(m))
+        verify(t.net, m, t)
     need(not t.problems, "\n".join(["has no node:"] + ["  " + p for p in t.problems]))
-    g = graph.Graph(m)
-    state = net.state_dict()
+    return m, tensors
+
+
+def weights(t, g):
+    """{tensor: array} of a graph, in its order; notes about the others, and about those that change here."""
+    state, parameters = t.net.state_dict(), dict(t.net.named_parameters())
     tensors = {n: np.full(s, constant(n), "f4") if n not in state else
                state[n].detach().cpu().float().numpy().reshape(s) for n, s in g.parameters + g.statistics}
-    parameters = [n for n, _ in net.named_parameters()]
-    left = sorted({n.rpartition(".")[0] or n for n in parameters if n not in tensors})
-    if left:
-        t.note("not used in evaluation, and left out: %s" % ", ".join(left))
-    return m, tensors, t.notes
+    for n, a in tensors.items():
+        kinds.finite(a, n)
+    if any(state[n].dtype == torch.float64 for n in tensors if n in state):
+        t.note("float64 weights are rounded to float32")
+    learned = [n for n, _ in g.parameters if n in state]
+    for what, names, whole in (
+            ("not used in evaluation, and left out", [n for n in parameters if n not in tensors], parameters),
+            ("fixed there (requires_grad=False), but trained here", [
+                n for n in learned if n not in parameters or not parameters[n].requires_grad], learned)):
+        if names:
+            t.note("%s: %s" % (what, "all parameters" if len(names) == len(whole) else ", ".join(sorted(
+                {n.rpartition(".")[0] or n for n in names}))))
+    return tensors
 
 
 def finish(t, out, classes, mean, std, name):
