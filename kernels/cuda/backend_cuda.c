@@ -331,8 +331,9 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
         return rc;
     }
     snprintf(be->base.describe, sizeof be->base.describe,
-             "cuda:%d, %.64s (%d.%d), CUDA %d.%d, cuDNN %zu", device, prop.name, prop.major,
-             prop.minor, runtime / 1000, runtime % 1000 / 10, cudnnGetVersion());
+             "cuda:%d, %.64s (%d.%d), CUDA %d.%d, cuDNN %zu, %s%s", device, prop.name, prop.major,
+             prop.minor, runtime / 1000, runtime % 1000 / 10, cudnnGetVersion(),
+             mc_precision_names[o->precision], o->any_order ? ", any-order" : "");
     (void)cublasGetVersion(be->blas, &blas); /* fails without a handle only */
     mc_backend_fact(&be->base, "device", "cuda");
     mc_backend_fact(&be->base, "isa", "%s", be->kind);
@@ -340,6 +341,11 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
     mc_backend_fact(&be->base, "cuda", "%d", runtime);
     mc_backend_fact(&be->base, "cublas", "%d", blas);
     mc_backend_fact(&be->base, "cudnn", "%zu", cudnnGetVersion());
+    if (o->precision != MC_PRECISION_F32)
+        mc_backend_fact(&be->base, "precision", "%s", mc_precision_names[o->precision]);
+    if (o->any_order)
+        mc_backend_fact(&be->base, "deterministic", "no");
+    /* the last: a resumed run that differs is refused by the first difference, its cause */
     be->algorithms = be->base.facts[be->base.n_facts].value;
     mc_backend_fact(&be->base, "algorithms", "%08x", 0u);
     *out = &be->base;

@@ -9,30 +9,8 @@
 #include "kernels/open/backends.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void describe(struct mc_backend *be, const char *name)
-{
-    const size_t told = strlen(be->describe);
-
-    snprintf(be->describe + told, sizeof be->describe - told, ", %s", name);
-}
-
-/* How it computes, a fact where it is not the default. */
-static void describe_opts(struct mc_backend *be, const struct mc_backend_opts *o)
-{
-    const char *precision = mc_precision_names[o->precision];
-
-    describe(be, precision);
-    if (o->precision != MC_PRECISION_F32)
-        mc_backend_fact(be, "precision", "%s", precision);
-    if (o->any_order) {
-        describe(be, "any-order");
-        mc_backend_fact(be, "deterministic", "no");
-    }
-}
 
 /* The library stays open: CUDA does not like to be unloaded. */
 static int open_cuda(struct mc_backend **out, int device, const struct mc_backend_opts *o,
@@ -54,10 +32,7 @@ static int open_cuda(struct mc_backend **out, int device, const struct mc_backen
     if (!symbol)
         return mc_fail(err, MC_EFAIL, "cuda: %s is no backend of this suite", file);
     memcpy(&make, &symbol, sizeof make); /* ISO C converts no object's address to a function's */
-    const int rc = make(out, MC_BACKEND_INTERFACE, device, o, err);
-    if (!rc)
-        describe_opts(*out, o);
-    return rc;
+    return make(out, MC_BACKEND_INTERFACE, device, o, err);
 }
 
 /* "cuda" or "cuda:N" -> N; -1: neither. */

@@ -3,11 +3,11 @@
 emulated
 mc-data synth --samples 64 --size 8 -o d.mcz
 
-cuda="device=cuda isa=sm_[0-9]+ multiprocessors=[0-9]+ cuda=[0-9]+ cublas=[0-9]+ cudnn=[0-9]+ $table"
+cuda="device=cuda isa=sm_[0-9]+ multiprocessors=[0-9]+ cuda=[0-9]+ cublas=[0-9]+ cudnn=[0-9]+"
 every --device cuda
-all_computed_with "$cuda"
+all_computed_with "$cuda $table"
 every --device cuda --precision bf16 --deterministic no
-all_computed_with "$cuda precision=bf16 deterministic=no"
+all_computed_with "$cuda precision=bf16 deterministic=no $table"
 
 # the algorithms are the engines of cuDNN that computed, whichever way the run came to them
 algorithms() { mc-info "$1" | sed -nE 's/^ *[0-9]+  mc-train .*algorithms=([0-9a-f]{8}).*/\1/p'; }
