@@ -365,7 +365,7 @@ int mc_convert_declare(struct mc_graph **out, const struct mc_foreign *f,
                        const struct mc_rename *map, const char *rows, struct mc_error *err)
 {
     struct mc_tensor *tensors = NULL;
-    char *text = NULL, net[64];
+    char *text = NULL;
     size_t n = 0, bytes = 0;
     int rc = mc_new(&tensors, f->n, err);
 
@@ -373,11 +373,8 @@ int mc_convert_declare(struct mc_graph **out, const struct mc_foreign *f,
     if (rc || (rc = list_tensors(f, map, tensors, &n, err)) ||
         (rc = read_text(rows, &text, &bytes, err)))
         goto out;
-    const char *name =
-        strrchr(rows, '/') ? strrchr(rows, '/') + 1 : rows; /* called as the file is */
-    const int length = (int)(strrchr(name, '.') > name ? strrchr(name, '.') - name : 63);
-    snprintf(net, sizeof net, "%.*s", length, name);
-    rc = mc_fail_in(mc_graph_declare(out, net, tensors, n, text, bytes, err), err, "%s", rows);
+    /* a constant name: the content id depends on the tensors and rows alone */
+    rc = mc_fail_in(mc_graph_declare(out, "groups", tensors, n, text, bytes, err), err, "%s", rows);
 out:
     free(text);
     free(tensors);

@@ -40,11 +40,15 @@ def read(path):
     return [Row(w[0], *map(int, w[1:5]), w[5]) for _, w in lines[1:]]
 
 
+def text(rows):
+    """The text of a group file with these rows, which streams have as their \"symmetry\"."""
+    return "".join("\t".join(map(str, r)) + "\n" for r in [FIELDS, *rows])
+
+
 def write(path, rows):
-    """The file of these rows, whole or not at all."""
+    """Writes a group file with these rows, whole or not at all."""
     with replacing(path, "t") as f:
-        f.write("\t".join(FIELDS) + "\n")
-        f.writelines("\t".join(map(str, r)) + "\n" for r in rows)
+        f.write(text(rows))
 
 
 def _declared(groups, shapes, wrong):

@@ -243,7 +243,8 @@ def _record(i, row, a, dtype):
                           "xxh": xxhash.xxh3_64_intdigest(body)})
 
 
-def _write(f, kind, meta, tensors, hist, inputs, dtypes, check):
+def _announce(tensors, dtypes):
+    """([Tensor], [its array])"""
     announced, arrays = [], []
     for name, a in tensors.items():
         a = np.asarray(a)
@@ -253,9 +254,33 @@ def _write(f, kind, meta, tensors, hist, inputs, dtypes, check):
              (name, a.dtype, np.dtype(DTYPES[dtype]).name, dtype))
         arrays.append(a.astype(DTYPES[dtype], order="C", copy=False))
         announced.append(Tensor(name=name, dtype=dtype, shape=list(a.shape)))
-    head = msgpack.packb({"mcz": 1, "kind": kind, "meta": meta,
+    return announced, arrays
+
+
+def _head(kind, meta, announced):
+    return msgpack.packb({"mcz": 1, "kind": kind, "meta": meta,
                           "tensors": [[t.name, t.dtype, t.shape] for t in announced]})
-    past = msgpack.packb(hist)
+
+
+def _records(order, announced, arrays):
+    """The packed records, in this order."""
+    for i, row, rows in order:
+        a, t = arrays[i], announced[i]
+        yield _record(i, row, a[row:row + rows] if t.shape else a, t.dtype)
+
+
+def content_id(kind, meta, tensors):
+    """The content id that a stream of this header and these tensors has, without any check of them."""
+    announced, arrays = _announce(tensors, {})
+    hash_ = xxhash.xxh3_128(_head(kind, meta, announced))
+    for raw in _records(kinds.record_order(kind, meta, announced), announced, arrays):
+        hash_.update(raw)
+    return hash_.hexdigest()
+
+
+def _write(f, kind, meta, tensors, hist, inputs, dtypes, check):
+    announced, arrays = _announce(tensors, dtypes)
+    head, past = _head(kind, meta, announced), msgpack.packb(hist)
     walk(Whole(head), HEADER)
     kind, meta, announced = parse_header(unpack(head))
     walk(Whole(past), HISTORY)
@@ -266,9 +291,7 @@ def _write(f, kind, meta, tensors, hist, inputs, dtypes, check):
     z = zstandard.ZstdCompressor(level=1, write_checksum=True, write_content_size=False).compressobj()
     f.write(z.compress(head) + z.compress(past))
     hash_ = xxhash.xxh3_128(head)
-    for i, row, rows in order:
-        a, t = arrays[i], announced[i]
-        raw = _record(i, row, a[row:row + rows] if t.shape else a, t.dtype)
+    for raw in _records(order, announced, arrays):
         hash_.update(raw)
         f.write(z.compress(raw))
     end = {"end": len(order), "id": hash_.hexdigest(), "inputs": list(inputs)}

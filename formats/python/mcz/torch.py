@@ -37,6 +37,8 @@ from mcz import safetensors
 from mcz.errors import Error, inside, need
 from mcz.evaluate import evaluating
 from mcz.files import replacing
+from mcz.graph import constant
+from mcz.stream import content_id
 
 
 # ---- there and back --------------------------------------------------------------------------------------------------
@@ -101,7 +103,6 @@ def _same(a, b):
 
 def _load(net, tensors, strict=True):
     """load() of {name: tensor or array}; notes for the user."""
-    from mcz.graph import constant
     state = _state(net)
     tensors = _own_names(net, tensors)
     fixed = {k: constant(k) for k in tensors if k not in state and constant(k) is not None}
@@ -149,12 +150,26 @@ def _state(net):
     return {k: v for k, v in net.state_dict().items() if not k.endswith(".num_batches_tracked")}
 
 
-def _id(net):
-    h = xxhash.xxh3_128()
-    for name, v in _state(net).items():
-        h.update(name.encode())
-        h.update(v.detach().cpu().float().numpy().tobytes())
-    return h.hexdigest()
+def _floats(net):
+    """{name: float32 array} of the tensors of floating point, in the order of mc-convert --groups."""
+    return {k: v.detach().cpu().float().numpy() for k, v in sorted(_state(net).items(), key=lambda e: e[0].encode())
+            if v.is_floating_point()}
+
+
+def _ids(nets, rows, streams):
+    """The content ids of networks: of the streams (paths), which must hold them, or of those that mc-convert --groups
+    makes of them with these rows."""
+    if streams is None:
+        meta = {"net": "groups", "dataset": "", "symmetry": _groups.text(rows)}
+        return [content_id("weights", meta, _floats(n)) for n in nets]
+    found = [mcz.read(path, "weights") for path in streams]
+    need(len(found) == len(nets), "%d weights streams for %d networks" % (len(found), len(nets)))
+    for path, s, net in zip(streams, found, nets):
+        here = _floats(net)
+        other = [k for k, v in s.tensors.items() if (k in here or constant(k) is None) and not np.array_equal(
+            v.reshape(-1), here.get(k, np.zeros(0)).reshape(-1))]
+        need(not other, "%s does not hold the network's %s" % (path, ", ".join(other)))
+    return [s.id for s in found]
 
 
 def _forward(net, batch):
@@ -199,6 +214,7 @@ class _Taps:
     def _keep(self, path, x):
         need(path not in self.seen, "module \"%s\" runs more than once a pass: take another's input (PATH:in)" % path)
         need(isinstance(x, torch.Tensor), "module \"%s\" gives no tensor" % path)
+        need(not x.is_complex(), "module \"%s\" gives complex numbers" % path)
         self.seen[path] = x.detach().clone()  # what follows may work in place
 
     def remove(self):
@@ -225,10 +241,12 @@ def _units(x, size, axis, path):
     return x.reshape(-1, size, places // size).transpose(1, 2).reshape(-1, size).double()
 
 
-def moments(a, b, loader, groups, path="-", at=None, stage="post"):
+def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None):
     """Writes the moments stream (formats/codecs/moments.md, version 2) of two networks' joint activations on what the loader
     yields: batches that the network takes, or lists whose first is one, or dictionaries of its arguments. at: {group:
-    modules} where groups does not say it. stage: "pre" where what is seen is not behind the ReLU. Its content id."""
+    modules} where groups does not say it. stage: "pre" where what is seen is not behind the ReLU. weights: the paths of
+    a's and b's weights streams, by whose content ids mc-permute knows them (default: those that mc-convert --groups makes
+    of the networks, with these rows in this order). Returns the content id."""
     rows, sizes = _groups.rows(groups, {k: v.shape for k, v in _state(a).items()})
     lies, names = _groups.nesting(rows), list(sizes)
     for g, (up, _) in lies.items():
@@ -244,6 +262,7 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post"):
         g for g in at if not at[g]))
     taps = [(g, p) for g in at for p in ([at[g]] if isinstance(at[g], str) else at[g])]
     nets = a, b
+    ids = _ids(nets, rows, weights)
     seen = [_Taps(n, [p for _, p in dict.fromkeys(taps)]) for n in nets]
     sums = [{p: 0 for p in mcz.kinds.PARTS} for _ in taps]
     samples, images, data = [0] * len(taps), 0, xxhash.xxh3_128()
@@ -255,7 +274,7 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post"):
                     device = next(n.parameters()).device
                     _forward(n, _to(batch, device))
                 count = len(_first(batch))
-                data.update(np.ascontiguousarray(_first(batch).detach().cpu().numpy()).tobytes())
+                data.update(_first(batch).detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
                 images += count
                 for i, (g, p) in enumerate(taps):
                     need(all(p in s.seen for s in seen), "module \"%s\" does not run" % p)
@@ -273,7 +292,6 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post"):
             "taps": [{"name": p, "group": names.index(g), "start": 0, "count": units[g], "samples": n}
                      for (g, p), n in zip(taps, samples)], "images": images, "shards": 1, "counted": [0], "total": images}
     tensors = {"%d/%s/%s" % (i, p, part): sums[i][part] for i, (_, p) in enumerate(taps) for part in mcz.kinds.PARTS}
-    ids = [_id(n) for n in nets]
     return mcz.write(path, "moments", meta, tensors, inputs=ids + [data.hexdigest()],
                      history=mcz.history("mcz.torch.moments", {"a": ids[0], "b": ids[1]}))
 

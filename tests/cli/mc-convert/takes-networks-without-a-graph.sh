@@ -26,7 +26,7 @@ for n in a b; do
 done
 py <<'END'
 a, g, n = (mcz.read(f) for f in ("a.mcz", "ga.mcz", "from-npz.mcz"))
-assert g.meta["net"] == "ten" and "graph" not in g.meta and list(g.tensors) == sorted(a.tensors)
+assert g.meta["net"] == "groups" and "graph" not in g.meta and list(g.tensors) == sorted(a.tensors)
 assert all((g.tensors[k] == a.tensors[k]).all() for k in a.tensors)
 rows = [l for l in open("ten.tsv") if l[0] not in "#\n"]
 assert g.meta["symmetry"] == "".join(rows) == n.meta["symmetry"]

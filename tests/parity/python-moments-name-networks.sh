@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+# mcz.torch.moments names its networks by the content ids of their streams: those that mc-convert --groups makes, whatever
+# the group file is called, or those of given streams. So mc-permute warns of another network, and only then.
+# Needs python3-torch (PYTHON: another Python that has it); skipped without.
+python=${PYTHON:-/usr/bin/python3}
+$python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
+[ "${MC_UNDER:-}" != valgrind ] || exit 77
+export PYTHONPATH=$PYTHONPATH:$PWD OMP_NUM_THREADS=1
+cat >nets.py <<'END'
+import torch
+from torch import nn
+
+class Net(nn.Module):  # names out of order, a count, a scalar, a mask of integers, half a layer
+    def __init__(self, seed, width=12):
+        super().__init__()
+        torch.manual_seed(seed)
+        self.up, self.norm = nn.Conv2d(3, width, 3, 2), nn.BatchNorm2d(width)
+        self.Down, self.rate = nn.Linear(width * 9, 10), nn.Parameter(torch.rand(()))
+        self.register_buffer("mask", torch.ones(4, dtype=torch.int64))
+        self.register_buffer("short", torch.rand(3).half())
+        self(torch.rand(8, 3, 8, 8))
+
+    def forward(self, x):
+        return self.Down(torch.relu(self.norm(self.up(x))).flatten(1))
+
+GROUPS = {"hidden": {"out": ["up.*:0", "norm.*:0"], "in": ["Down.weight:1"], "size": 12, "at": "norm"}}
+END
+$python - <<'END'
+import mcz.torch, nets, torch
+from mcz import groups, safetensors
+x = torch.rand(40, 3, 8, 8, generator=torch.Generator().manual_seed(5))
+a, b, c = (nets.Net(seed) for seed in (1, 2, 3))
+for net, path in zip((a, b, c), "abc"):
+    net.eval()
+    safetensors.write(path + ".safetensors", {k: v.numpy() for k, v in net.state_dict().items() if v.is_floating_point()})
+rows, _ = groups.rows(nets.GROUPS, {k: v.shape for k, v in a.state_dict().items()})
+groups.write("rows.tsv", rows)
+groups.write("another name.txt", rows)
+mcz.torch.moments(a, b, x.split(20), nets.GROUPS, "m.mcz")
+mcz.torch.moments(a, b, x.split(20), "rows.tsv", "file.mcz", at={"hidden": "norm"})
+END
+for n in a b c; do mc-convert -q $n.safetensors --groups rows.tsv -o $n.mcz; done
+mc-convert -q b.safetensors --groups 'another name.txt' | alike - b.mcz
+mc-convert -q b.safetensors --groups <(cat rows.tsv) | alike - b.mcz
+for m in m file; do
+    mc-corr -q $m.mcz | mc-hungarian -q -o p.mcz
+    says '' mc-permute p.mcz b.mcz
+    for other in a c; do says "mc-permute: p.mcz was found for another network than $other.mcz" mc-permute p.mcz $other.mcz; done
+done
+says '' mc-corr --signature --perm p.mcz m.mcz
+# bfloat16 batches; streams that hold the networks, and one that does not
+$python - <<'END'
+import mcz, mcz.torch, nets, torch
+from says import says
+x = torch.rand(40, 3, 8, 8)
+a, b = nets.Net(1).eval(), nets.Net(2).eval()
+for n in a, b:
+    n.up.register_forward_pre_hook(lambda m, x: x[0].float())
+half = [x.to(torch.bfloat16)]
+mcz.torch.moments(a, b, half, nets.GROUPS, "h.mcz")
+mcz.torch.moments(a, b, half, nets.GROUPS, "w.mcz", weights=("a.mcz", "b.mcz"))
+assert mcz.read("w.mcz").inputs == mcz.read("h.mcz").inputs == [mcz.read(f).id for f in ("a.mcz", "b.mcz")] + [
+    mcz.read("h.mcz").inputs[2]]
+says(["c.mcz does not hold the network's Down.bias, Down.weight, "], lambda: mcz.torch.moments(
+    a, b, half, nets.GROUPS, "none.mcz", weights=("a.mcz", "c.mcz")))
+says(["1 weights streams for 2 networks"], lambda: mcz.torch.moments(a, b, half, nets.GROUPS, "none.mcz", weights=["a.mcz"]))
+END
+[ ! -e none.mcz ] || die 'something was written'
+
+# networks that have a graph
+mc-data synth --size 8 --samples 40 -q -o few.mcz
+cat >plain.py <<'END'
+import torch
+from torch import nn
+def net(seed):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Flatten(), nn.Linear(192, 9), nn.ReLU(), nn.Linear(9, 10))
+END
+for s in 1 2; do
+    $python -m mcz.torch export "plain:net($s)" --data few.mcz -o net.json --weights $s.safetensors
+    mc-convert $s.safetensors --net ./net.json --data few.mcz -o $s.mcz
+done
+$python -c '
+import mcz.torch, plain, torch
+mcz.torch.moments(plain.net(1), plain.net(2), [torch.rand(30, 3, 8, 8)], {
+    "1": {"out": ["1.*:0"], "in": ["3.weight:1"], "at": "2"}}, "g.mcz", weights=("1.mcz", "2.mcz"))'
+mc-corr -q g.mcz | mc-hungarian -q -o q.mcz
+says '' mc-permute q.mcz 2.mcz
+says 'mc-permute: q.mcz was found for another network than 1.mcz' mc-permute q.mcz 1.mcz
