@@ -6,10 +6,12 @@
 #include "tools/plot/figure.h"
 
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
+#define NARROWEST 1e-6 /* range of an axis, as a share of its values */
 #define MAX_TABLES 16
 #define MAX_FITTED 32 /* by --fit */
 
@@ -316,6 +318,13 @@ static void check_options(struct options *o)
     size_t most = o->mode == MC_PICTURE_PLANE ? 2 : MAX_TABLES;
     if (o->cli.n_operands > most + 1)
         mc_cli_usage("at most %zu tables in a picture", most);
+    const char *option = o->mode == MC_PICTURE_PLANE ? "loss-range, --accuracy-range" : "y-range";
+    for (int k = 0; k < 2; k++) {
+        const double *r = o->figure.range[k], size = fmax(fabs(r[0]), fabs(r[1]));
+        if (r[0] != r[1] && r[1] - r[0] < NARROWEST * size)
+            mc_cli_usage("--%s: %.9g:%.9g is narrower than %g of its values", option, r[0], r[1],
+                         NARROWEST);
+    }
     const double *range = o->figure.range[0];
     if (o->figure.log_loss && range[0] != range[1] && range[0] <= 0)
         mc_cli_usage("--y-range: a logarithmic axis of losses starts above 0 (got %g)", range[0]);

@@ -282,6 +282,8 @@ static int check_settings(struct checked *c, const msgpack_object *settings, str
     }
     char points[VALUE] = "0";
     int rc = is_eval(c) ? mc_get_str(settings, "points", points, sizeof points, err) : 0;
+    if (!rc && (strspn(points, "0123456789") != strlen(points) || strlen(points) > 9))
+        return mc_fail(err, MC_EINPUT, "setting \"points\" is not a number of points");
     c->points = strtoull(points, NULL, 10);
     return rc;
 }

@@ -75,8 +75,10 @@ static int find_all(const struct mc_foreign *f, const struct mc_image_source_opt
         at[OTHER] = other < 0 ? f->n : (size_t)other;
         if (o->arrays)
             return 0;
-        int rc = expect_one(f, at[IMAGES], err);
-        return rc ? rc : expect_one(f, at[LABELS], err);
+        int rc = 0;
+        for (int k = 0; k < N_ARRAYS && !rc; k++)
+            rc = at[k] < f->n ? expect_one(f, at[k], err) : 0;
+        return rc;
     }
     for (size_t i = 0; i < f->n; i++) {
         size_t used = strlen(list);

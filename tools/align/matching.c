@@ -51,8 +51,6 @@ static int match_group(const struct mc_matrix_group *g, const struct mc_matrix_g
         rc = mc_assign_constrained(g->size, g->value, constraint->value, col, constrained, err);
         *info = constrained->found;
     }
-    if (!rc && !isfinite(info->bound + constrained->multiplier + constrained->slack))
-        rc = mc_fail(err, MC_EINPUT, "the sum of the matched values is not finite");
     return rc;
 }
 
@@ -146,7 +144,14 @@ int mc_match(struct mc_perm *out, struct mc_assignment *info, struct mc_constrai
         }
     }
     mc_nesting_release(&nesting);
-    return failed < m->n_groups ? mc_fail_in(err->code, err, "%s", m->groups[failed].name) : 0;
+    if (failed < m->n_groups)
+        return mc_fail_in(err->code, err, "%s", m->groups[failed].name);
+    for (size_t k = 0; k < m->n_groups; k++)
+        if (!isfinite(info[k].bound + info[k].value + constrained[k].multiplier +
+                      constrained[k].slack))
+            return mc_fail(err, MC_EINPUT, "%s: the sum of the matched values is not finite",
+                           m->groups[k].name);
+    return 0;
 }
 
 int mc_dead_units_summary(const struct mc_cli *cli, const struct mc_matrices *m, const char *what)

@@ -26,7 +26,8 @@ void mc_data_warn(const struct mc_cli *cli, const struct mc_graph *g, const char
 void mc_data_warn_plain(const struct mc_cli *cli, int augmented,
                         const struct mc_dataset_info *info);
 #define MC_HELP_BN_PLAIN                                                                           \
-    "re-estimate on images as they are, not augmented: other statistics than those of a training " \
-    "on augmented images, at which a network may lose several points"
+    "re-estimate on images without augmentation: a network that was trained on augmented images "  \
+    "may "                                                                                         \
+    "lose several points of accuracy"
 
 #endif

@@ -58,10 +58,11 @@ static void choose_headers(struct layout *o, const struct mc_series *s, size_t n
                *o->spread ? "; dashed: before the alignment" : "dashed: before the alignment");
 }
 
-/* The text of series i in the legend: its label, how many tables it is of, if others differ, and
- * how far it goes outside the frames. */
+/* The text after a key's label: how many tables series i is of, if others differ, and how far its
+ * lines go outside the frames. before: 1 or 0 for a signature's lines before or after the
+ * alignment, -1 for all. */
 static void key_text(const struct layout *o, const struct mc_series *s, size_t n, size_t i,
-                     char *out, size_t size)
+                     int before, char *out, size_t size)
 {
     int alike = 1;
     double above, below;
@@ -74,9 +75,10 @@ static void key_text(const struct layout *o, const struct mc_series *s, size_t n
         snprintf(out, size, " (n = %zu)", s[i].tables);
     for (size_t k = 0; k < o->lines.panels; k++)
         for (size_t j = 0; j < o->lines.drawn; j++) {
-            if (o->lines.line[k][j].series != i)
+            const struct mc_line *l = &o->lines.line[k][j];
+            if (l->series != i || (before >= 0 && l->before != before))
                 continue;
-            mc_frame_outside(&o->lines.y[k], &o->lines.line[k][j], &above, &below);
+            mc_frame_outside(&o->lines.y[k], l, &above, &below);
             if (!isnan(above)) {
                 snprintf(part, sizeof part, " ▲ %.3g%s", above, k ? "%" : "");
                 strncat(out, part, size - strlen(out) - 1);
@@ -108,7 +110,7 @@ static double write_keys(struct layout *o, const struct mc_series *s, size_t n)
             keys);
     for (size_t i = 0; i < keys; i++) {
         const int both = keys > n;
-        key_text(o, s, n, both ? 0 : i, more, sizeof more);
+        key_text(o, s, n, both ? 0 : i, both ? i == 0 : -1, more, sizeof more);
         mc_text_fit(both ? ends[i] : s[i].label, fmax(room - mc_text_width(more), 4), text,
                     sizeof text - sizeof more);
         strcat(text, more);

@@ -92,7 +92,10 @@ def _cast(k, v, dtype):
     need((v.is_floating_point(), v.is_complex()) == (dtype.is_floating_point, dtype.is_complex) and
          (dtype.is_floating_point or torch.equal(v.to(dtype).to(v.dtype), v)),
          "%s is %s there and %s here" % (k, str(v.dtype)[6:], str(dtype)[6:]))
-    return v.to(dtype)
+    cast = v.to(dtype)
+    need(not dtype.is_floating_point or torch.equal(torch.isinf(cast), torch.isinf(v)),
+         "%s holds values that are too large for %s" % (k, str(dtype)[6:]))
+    return cast
 
 
 def _same(a, b):

@@ -40,5 +40,5 @@ says "mc-eval: d.mcz: images of synth, but the network was trained on other
 mc-eval: $warning" $plain plain1.mcz other-net.mcz
 for tool in mc-eval mc-bezier; do
     $tool --help >help && tr -s ' \n' ' ' <help >words
-    grep -q 'at which a network may lose several points' words || die "$tool --help does not say what --bn-plain costs"
+    grep -q 'trained on augmented images may lose several points' words || die "$tool --help does not say what --bn-plain costs"
 done

@@ -70,3 +70,19 @@ said = Picture("apart.svg").said()
 assert "far ▲ 11.5" in said and "high" in said and "low" in said and max(axes("apart.svg")[0]) < 3, said
 assert not [t for name in ("two.svg", "same.svg") for t in Picture(name).said() if "▲" in t or "▼" in t]
 P
+
+# numbers that an axis cannot show are refused, not counted for ever or handed to gnuplot
+printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >flat.tsv
+for range in 1e16:10000000000000004 1e15:1000000000000004 5:5.000001; do
+    fails 2 '--y-range: ' timeout 20 mc-plot path flat.tsv --y-range $range -o no.svg
+done
+for value in 1e308 -1e308 1e-300; do
+    printf 't\ttest.loss\ttest.accuracy\n0\t%s\t50\n1\t1e300\t50\n' $value >wild.tsv
+    fails 3 "column 'test.loss': " timeout 20 mc-plot path wild.tsv --log-loss -o no.svg
+done
+
+# each key of a signature says how far its own line goes
+printf 'layer\tunits\tidentity\tpermuted\tdead_a\tdead_b\nx\t4\t.1\t.5\t0\t0\ny\t4\t.2\t.55\t0\t0\n' >layers.tsv
+mc-plot signature layers.tsv --y-range .3:.6 -o layers.svg
+grep -q 'before alignment ▼ 0.1<' layers.svg || die "$(grep -o 'before alignment[^<]*' layers.svg)"
+grep -q 'after alignment<' layers.svg || die "$(grep -o 'after alignment[^<]*' layers.svg)"
