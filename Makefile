@@ -6,6 +6,7 @@
 # make help       the other goals (any with V=1: show every command)
 
 comma   := ,
+unexport $(shell sed -n 's/^unset //p' pipelines/environment.sh)
 BUILD   ?= build
 PREFIX  ?= /usr/local
 VERSION := 0.1.0
@@ -167,7 +168,7 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -m 644 $(MAN) "$$to/share/man/man1" && \
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
 		formats/samples/*.json) \
-		pipelines/paper.tsv docs/results/claims.tsv pipelines/completion.bash pipelines/prologue.sh "$$share" && \
+		pipelines/paper.tsv docs/results/claims.tsv pipelines/completion.bash pipelines/environment.sh "$$share" && \
 	install $(addprefix pipelines/,align.sh fetch.sh gpus.sh lock.sh published.sh rates.sh slurm.sh tables.sh verdicts.sh) \
 		formats/python/example_assign.py "$$share" && \
 	install -d "$$share/mcz" && install -m 644 $(wildcard formats/python/mcz/*.py) "$$share/mcz" && \

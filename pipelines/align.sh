@@ -4,7 +4,8 @@
 # Alignment as one pipe: the second network with its units reordered to match the first one's. Each stage
 # can be swapped or set for an ablation; see the usage below.
 set -u
-. "$(dirname "$(readlink -f "$0")")/prologue.sh" || exit 1
+here=$(dirname "$(readlink -f "$0")")
+. "$here/environment.sh" || exit 1
 
 usage() {
     cat <<'END'
@@ -65,7 +66,6 @@ a=${operands[0]} b=${operands[1]}
 [ "$a" != - ] && [ "$b" != - ] && [ "$data" != - ] || wrong "inputs must be files"
 
 # the programs beside this where none are on PATH: in the source tree, or installed in share/mc
-here=$(cd "$(dirname "$0")" && pwd)
 command -v mc-acts >/dev/null || PATH=$here/../build/bin:$here/../../bin:$PATH
 
 acts=(--data "$data" --at "${AT:-post}" ${SAMPLES:+--samples "$SAMPLES"}

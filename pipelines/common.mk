@@ -148,7 +148,7 @@ data-name := $(if $(filter folder npz idx,$(DATA)),$(call last,$(DATA_DIR),.npz)
 all:
 # what the graph is for, and its settings: a name, what it is when not given, what it means
 help:
-	@sed -n '3,/^[^#]/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
+	@sed -n '3,/^[^#]/s/^# \{0,1\}//p' $(graph)
 	@sed -nE 's/^([A-Z_]+) *\?= *([^#]*[^# ])? *#? *(.*)/  \1\t\2\t\3/p' $(MAKEFILE_LIST) | \
 	    awk -F '\t' '!seen[$$1]++ { printf "%-19s %-11s %s\n", $$1, $$2 ~ /[$$]/ ? "" : $$2, $$3 }'
 .DELETE_ON_ERROR:
@@ -188,7 +188,7 @@ endif
 ifeq ($(dry-run)$(filter help cost,$(MAKECMDGOALS)),)
 $(shell mkdir -p $(pairs:%=$(OUT)/%))
 self  := $(firstword $(file </proc/self/stat))
-taken := $(shell exec $(here)lock.sh $(OUT) $(self) $(notdir $(firstword $(MAKEFILE_LIST))) $(unit))
+taken := $(shell exec $(here)lock.sh $(OUT) $(self) $(notdir $(graph)) $(unit))
 ifneq ($(.SHELLSTATUS),0)
 $(error OUT="$(OUT)": $(taken))
 endif
@@ -205,7 +205,7 @@ size  := $(filter-out --size,$(filter --size%,$(DATA_FLAGS)) $(if $(filter --siz
 # HEIGHTxWIDTH that a graph's file takes
 takes  = $(if $(net-file),$(shell [ ! -f $(call quote,$(NET)) ] || tr -d '[:space:]' <$(call quote,$(NET)) | \
              sed -nE 's/.*"input":\[[0-9]+,([0-9]+),([0-9]+)\].*/\1x\2/p'))
-again := $(MAKE) -n --no-print-directory -f $(firstword $(MAKEFILE_LIST))
+again := $(MAKE) -n --no-print-directory -f $(graph)
 # of a set that is no publisher's how many there are is seen in train.mcz: $1, and $2 as HEIGHTxWIDTH
 brought := $(filter folder npz idx,$(DATA))
 seen     = $(firstword $(wildcard $(OUT)/train.mcz $(FROM:%=%/train.mcz)))

@@ -4,6 +4,8 @@
 # The main job on built-in synthetic data: two tinytens, aligned and joined, measured and drawn. Takes the
 # build folder's programs; writes to the folder given (default demo-out), as seen from the tree.
 set -eu
+here=$(dirname "$(readlink -f "$0")")
+. "$here/environment.sh" || exit 1
 case ${1:-} in
 -*)
     echo 'usage: demo.sh [FOLDER]' >&2
@@ -11,8 +13,7 @@ case ${1:-} in
     ;;
 esac
 # make's names may hold no blank, so the graph is called from the tree, by a path within it
-. "$(dirname "$0")/prologue.sh"
-cd "$(dirname "$0")/.."
+cd "$here/.."
 out=${1:-demo-out}
 # settings of the build (make demo NVCC=) are none of the graph's, and its job slots do not come this far
 MAKEFLAGS=${MAKEFLAGS-}

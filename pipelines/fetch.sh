@@ -3,6 +3,7 @@
 #
 # A data set from its publisher, checked and unpacked where mc-data reads it.
 set -u
+. "$(dirname "$(readlink -f "$0")")/environment.sh" || exit 1
 
 usage() {
     cat <<'END'

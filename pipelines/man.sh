@@ -11,12 +11,17 @@ case $#-${1-} in
     exit 2
     ;;
 esac
-. "$(dirname "$0")/prologue.sh"
+. "$(dirname "$(readlink -f "$0")")/environment.sh" || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-shown=$work/$(basename "$1")
-export MC_SHOWN="$1"
+shown=${1##*/}
+case $1 in
+/*) export MC_SHOWN="$1" ;;
+*) export MC_SHOWN="$PWD/$1" ;;
+esac
+# help2man gives the program's path to a shell without quotes: TMPDIR may hold spaces
+cd "$work"
 # shellcheck disable=SC2016 # expanded in that script
-printf '#!/bin/sh\n"$MC_SHOWN" "$@" | sed "/^backends: /d;/^stream format /d;/^Examples:/,/^$/{/^  /G}"\n' >"$shown"
-chmod +x "$shown"
-help2man --no-info --name "$("$1" --help | sed -n '1s/\.$//p')" "$shown"
+printf '#!/bin/sh\n"$MC_SHOWN" "$@" | sed "/^backends: /d;/^stream format /d;/^Examples:/,/^$/{/^  /G}"\n' >"./$shown"
+chmod +x "./$shown"
+help2man --no-info --name "$("$MC_SHOWN" --help | sed -n '1s/\.$//p')" "./$shown"

@@ -5,10 +5,15 @@
 
 # of recipes and of $(shell), which make 4.3 hands no exported variable; with make -e too
 override SHELL := /usr/bin/env
-.SHELLFLAGS := -u CDPATH -u POSIXLY_CORRECT $(lastword $(file <$(here)prologue.sh)) /bin/sh -c
+# not a file that MAKEFILES has make read first
+graph := $(firstword $(filter-out $(MAKEFILES),$(MAKEFILE_LIST)))
 
 empty :=
 blank := $(empty) $(empty)
+environment := $(subst $(blank),|,$(file <$(here)environment.sh))
+.SHELLFLAGS := $(patsubst %,-u %,$(filter-out unset,$(subst |, ,$(filter unset|%,$(environment))))) \
+    $(patsubst export|%,%,$(filter export|%,$(environment))) /bin/sh -c
+
 comma := ,
 define newline
 
@@ -27,7 +32,7 @@ asked  = $(foreach name,$(1),$(if $(filter command environment,$(firstword $(ori
 # with, which some shells leave in NAME=~/x, is the home folder.
 home   = $(if $(findstring $(newline),$(1)),$(1),$(subst $(newline),,$(subst $(newline)~/,$(HOME)/,$(newline)$(1))))
 $(foreach name,$(call asked,$(path-names)),$(eval override $(name) := $$(call home,$$(value $(name)))))
-$(if $(call steers,$(here)),$(error $(here): name $(notdir $(firstword $(MAKEFILE_LIST))) by another path: this one holds what steers a shell))
+$(if $(call steers,$(here)),$(error $(here): name $(notdir $(graph)) by another path: this one holds what steers a shell))
 
 # what goes to the programs as it stands
 $(foreach name,$(call asked,DEVICE PRECISION SCHEDULE CURVE_SCHEDULE), \

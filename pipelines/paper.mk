@@ -187,7 +187,7 @@ endif
 
 # ---- making them -----------------------------------------------------------------------------------
 all: $(wanted)
-	$(if $(and $(wildcard $(here)verdicts.sh),$(filter $(papers),$(filter-out %-synth,$(wanted)))),@$(MAKE) --no-print-directory -f $(firstword $(MAKEFILE_LIST)) OUT=$(OUT) verdicts)
+	$(if $(and $(wildcard $(here)verdicts.sh),$(filter $(papers),$(filter-out %-synth,$(wanted)))),@$(MAKE) --no-print-directory -f $(graph) OUT=$(OUT) verdicts)
 .PHONY: all help parts cost publish reevaluate verdicts $(parts) $(foreach p,$(parts),$(graphs/$(p):%=$(p)/%))
 
 # PART/GRAPH: one after another in a part, whose folder they share; after its ends' connect where those come from elsewhere.

@@ -4,7 +4,8 @@
 # A make graph on a Slurm cluster: the data, then an array of the networks, then an array of the pairs, a task each with
 # make inside, then what is of all pairs. Each waits for the one before to have gone well.
 set -u
-. "$(dirname "$(readlink -f "$0")")/prologue.sh" || exit 1
+here=$(dirname "$(readlink -f "$0")")
+. "$here/environment.sh" || exit 1
 
 usage() {
     cat <<'END'
@@ -57,7 +58,6 @@ done
 shift $((OPTIND - 1))
 [[ $most$gpus =~ ^[0-9]*$ ]] || wrong 2 "-a and -g take a number (see slurm.sh -h)"
 [ $# -gt 0 ] || wrong 2 'which graph? connect.mk, say (see slurm.sh -h)'
-here=$(dirname "$(readlink -f "$0")")
 # with blanks it is as it was named, as a link may stand for it
 [[ $here != *[[:space:]]* ]] || here=$(cd "$(dirname "$0")" && pwd)
 [[ $here != *[[:space:]]* ]] || wrong 1 "$here: the path to this tree may hold no blank: name it through a link without"

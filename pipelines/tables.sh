@@ -3,7 +3,8 @@
 #
 # The paper's tables 1 and 2 from the folders that connect.mk, and pam.mk, made; see the usage below.
 set -eu
-. "$(dirname "$(readlink -f "$0")")/prologue.sh" || exit 1
+here=$(dirname "$(readlink -f "$0")")
+. "$here/environment.sh" || exit 1
 
 usage() {
     cat <<'END'
@@ -72,4 +73,4 @@ for operand; do
     # training.tsv has PAM's rows itself
     [ $what = loss ] || ! [ -r "$folder/pam.tsv" ] || set -- "$@" "$folder/pam.tsv"
 done
-exec awk -v what="$what" -v form="$form" -f "$(dirname "$0")/tables.awk" "$@"
+exec awk -v what="$what" -v form="$form" -f "$here/tables.awk" "$@"

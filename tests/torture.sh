@@ -6,8 +6,9 @@
 # ONLY=WORD runs the gates whose name holds WORD. A gate that had too little time for its figure is called short, and one that
 # could not be tried skipped; the time of a gate begins behind what it builds. Status 1 where a fault was found.
 set -u
-. "$(dirname "$0")/../pipelines/prologue.sh" || exit 2
-cd "$(dirname "$0")/.." || exit 2
+here=$(dirname "$(readlink -f "$0")")
+. "$here/../pipelines/environment.sh" || exit 2
+cd "$here/.." || exit 2
 if [ $# != 2 ] || [ ! -d "$1" ] || [[ ! $2 =~ ^[0-9]*\.?[0-9]+$ ]]; then
     echo 'usage: tests/torture.sh BUILD MINUTES' >&2
     exit 2

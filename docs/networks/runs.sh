@@ -21,6 +21,8 @@
 # goes on with the programs that it was begun with, which lie in SCRATCH/programs, whatever becomes of this tree. Networks
 # that docs/networks/ has are taken from there.
 set -eu
+here=$(dirname "$(readlink -f "$0")")
+. "$here/../../pipelines/environment.sh" || exit 1
 export ONEDNN_MAX_CPU_ISA=AVX512_CORE # checkpoints hold it: processors with and without AMX resume each other's runs
 all='pam ends rate bound cifar100 robust measures grid resnet32 lines'
 usage() { sed -n '/^# The trainings/,/^set/s/^# \{0,1\}//p' "$0"; }
@@ -34,8 +36,6 @@ esac
     usage >&2
     exit 2
 }
-. "$(dirname "$0")/../../pipelines/prologue.sh"
-here=$(cd "$(dirname "$0")" && pwd)
 scratch=$1 cifar10=$2 cifar100=$3
 shift 3
 [ $# != 0 ] || set -- $all

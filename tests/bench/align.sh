@@ -5,8 +5,8 @@
 # activation in PyTorch, in turn; seconds and peak memory, as a TSV table with ratios. Images are synthetic,
 # or those of the data set in $DATA.
 set -eu
-. "$(dirname "$0")/../../pipelines/prologue.sh" || exit 2
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(dirname "$(readlink -f "$0")")
+. "$here/../../pipelines/environment.sh" || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 data=${DATA:-$work/data.mcz}

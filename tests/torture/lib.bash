@@ -4,6 +4,7 @@
 # last line is `NAME: figures`, which end in `cut short by the time` where that was so; it ends with 1 where a fault was
 # found, with 77 where it cannot be tried, and why. TORTURE_SEED=N draws the same points again.
 set -eu
+. "$(dirname "$(readlink -f "$0")")/../../pipelines/environment.sh" || exit 2
 case ${1-} in
 -h | --help)
     for f in "$0" "${BASH_SOURCE[0]}"; do sed -n '/^# SPDX/d; /^#!/d; s/^#$//; s/^# //p; /^set/q; /^\. /q' "$f"; done
@@ -28,7 +29,6 @@ export MC_ROOT MC_BUILD MC_UNDER=${MC_UNDER:-} MC_FIXTURES=$work/fixtures TMP=$w
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$MC_ROOT/tests/cli/lib:$MC_ROOT/formats/python
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} PATH=$MC_BUILD/bin:$PATH
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-. "$MC_ROOT/pipelines/prologue.sh"
 . "$MC_ROOT/tests/cli/lib/lib.bash"
 mkdir "$TMP" "$MC_FIXTURES"
 trap 'rm -rf "$work"' EXIT

@@ -9,7 +9,7 @@ fails 2 '--prefix needs a folder' "$script" --prefix ''
 is "$(MC_PACKAGES=/there "$script" no-such-package)" ''
 # without dpkg it says what there has to be
 mkdir bin
-for p in sh cat; do ln -s "$(command -v $p)" bin/; done
+for p in sh cat dirname readlink; do ln -s "$(command -v $p)" bin/; done
 PATH=$PWD/bin "$script" 2>told
 grep -q 'no dpkg here; this needs what Debian calls gcc ' told
 rc=0

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# Whatever variables the user's shell exports, scripts and graphs make the same files and print the same.
+mkdir 'with space' home
+printf 'set title "mine"\nset yrange [0:1]\n' >home/.gnuplot
+echo 'echo noise >&2' >start
+echo 'mine:' >mine.mk
+
+# all VARIABLE=VALUE FOLDER: every script and a graph; what they make and print is in FOLDER
+all() {
+    local set=$1 bin=$MC_BUILD/bin
+    mkdir made
+    cd made
+    run() {
+        local name=$1
+        shift
+        env "$set" "$@" >"$name.txt" 2>"$name.err" </dev/null || die "$set: ${*##*/}: $(cat "$name.txt" "$name.err")"
+        rm "$name.err"
+    }
+    # by a relative path, which cd would look for in CDPATH
+    ln -s "$MC_ROOT/pipelines" "$MC_BUILD" .
+    run graph make -f pipelines/connect.mk BIN="$bin" DATA=synth NET=mlp:bn,8 TRAIN_IMAGES=64 TEST_IMAGES=20 EPOCHS=1 \
+        CURVE_EPOCHS=1 LR=.02 POINTS=3 THREADS=1 OUT=out
+    run paper make -f pipelines/paper.mk -n BIN="$bin" PART=tinyten-cifar10 CIFAR10_DIR=. SCALE=.1 OUT=paper
+    run align env THREADS=1 pipelines/align.sh -d out/train.mcz -p p.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
+    same aligned.mcz out/1-2/b-aligned.mcz
+    run tables pipelines/tables.sh -f latex accuracy out
+    echo 'epochs=1 curve_epochs=1 permutation_epochs=20 points=3 pam=default train_images=64' >out/length
+    run keep pipelines/published.sh keep out kept
+    run verdicts pipelines/verdicts.sh -f tsv "$MC_ROOT/docs/networks"
+    run man pipelines/man.sh "$bin/mc-info"
+    run slurm pipelines/slurm.sh -n connect.mk BIN="$bin" DATA=synth NET=tinyten RATES=tinyten=500:1500 PAIRS=1:2 OUT=out
+    run gpus pipelines/gpus.sh 0 echo done
+    run packages pipelines/install-packages.sh --help
+    run fetch pipelines/fetch.sh -h
+    run runs "$MC_ROOT/docs/networks/runs.sh" -h
+    run layers "$MC_ROOT/tests/layers.sh" "$MC_ROOT"
+    run tests env -u MC_UNDER ONLY=suite/is-hardened "$MC_ROOT/tests/run" "${MC_BUILD##*/}" cli
+    run plot mc-plot path -o plot.svg out/1-2/curve-aligned.tsv
+    rm -rf out/*.log.json out/*/*.log.json out/.[a-z]* out/*/.[a-z]* kept/*.log.json
+    rm graph.txt # make -s prints nothing, make -j in any order
+    cd ..
+    mv made "$2"
+}
+all UNRELATED=1 expected
+for set in CDPATH=. POSIXLY_CORRECT=1 GREP_OPTIONS=-v IFS=/ ENV="$PWD/start" BASH_ENV="$PWD/start" MAKEFLAGS=-skj2 \
+    MAKEFILES="$PWD/mine.mk" GNUTERM=dumb HOME="$PWD/home" TMPDIR="$PWD/with space"; do
+    all "$set" got
+    diff -r expected got >differ || die "$set: $(head -n 20 differ)"
+    rm -rf got
+done

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# Scripts run from any folder, by a symbolic link, a relative path, and a path with spaces; with CDPATH set. All of them read
+# environment.sh before anything else, except gpus.sh, which becomes the user's command.
+fixture connected
+mkdir -p 'a tree/docs' links elsewhere
+cp -r "$MC_ROOT/pipelines" 'a tree'
+ln -s "$MC_ROOT/docs/"{results,networks} 'a tree/docs'
+ln -s "$MC_BUILD" 'a tree/build'
+ln -s '../a tree/pipelines/'{align,tables,published,results,verdicts,man,rates,fetch,install-packages,slurm,demo}.sh links
+echo 'epochs=2 curve_epochs=1 permutation_epochs=20 points=3 pam=default train_images=512' >out/length
+export CDPATH=.:/ THREADS=1
+cd elsewhere
+
+# everywhere SCRIPT ARGUMENT...: it prints the same by its absolute path, a relative one, a link's and one that PATH finds
+everywhere() {
+    local by script=$1
+    shift
+    "$MC_ROOT/pipelines/$script" "$@" >expected
+    for by in "../a tree/pipelines/$script" "$TMP/a tree/pipelines/$script" "../links/$script" "$script"; do
+        PATH=$TMP/links:$PATH "$by" "$@" >got || die "$by: status $?"
+        same got expected
+    done
+}
+everywhere tables.sh -f tsv accuracy ../out
+everywhere verdicts.sh -f tsv "$MC_ROOT/docs/networks"
+everywhere results.sh
+everywhere man.sh "$MC_BUILD/bin/mc-info"
+everywhere rates.sh 1 cpu mlp:8=100:200 mlp:8
+everywhere fetch.sh -h
+everywhere install-packages.sh -h
+everywhere published.sh tables ../out kept
+# without programs on PATH it finds those of its tree
+PATH=/usr/bin:/bin everywhere align.sh -d ../out/train.mcz ../out/net-1.mcz ../out/net-2.mcz
+for by in '../a tree/pipelines/demo.sh' ../links/demo.sh; do
+    MAKEFLAGS=n "$by" demo >plan 2>told || true
+    grep -q -- '-o demo/net-1.mcz' plan || die "$by: $(cat plan told)"
+done
+
+cd "$MC_ROOT"
+n=0
+while read -r script; do
+    [[ $script != */gpus.sh && $(head -n 1 "$script") =~ ^'#!'.*sh$ ]] || continue
+    grep -qE '^\. .*/(environment\.sh|lib\.bash|device\.bash)"' "$script" || die "$script does not read environment.sh"
+    n=$((n + 1))
+done < <(find .ci pipelines docs/networks tests -type f -perm -u+x)
+[ $n -ge 30 ] || die "only $n scripts"
