@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The exporter names each setting of PyTorch that the graph cannot say, with its module's path, all at once: None for a
-# number, values out of the graph's range, arguments of functions. eps=0 becomes the smallest number and is reported; what
-# only training shows is reported. Modules keep their modes.
+# The exporter names each setting of PyTorch that no node has, with its module's path, all at once: None for a number,
+# values out of the graph's range, arguments of functions. eps=0 becomes the smallest number and is reported, as is a module
+# that works in training only. Modules keep their modes.
 # Needs python3-torch (PYTHON: another Python that has it); skipped without.
 python=${PYTHON:-/usr/bin/python3}
 $python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-class Tiny(nn.Module):  # a norm of the caller's, and an eps that the graph does not have
+class Tiny(nn.Module):
     def __init__(self, norm=None):
         super().__init__()
         self.conv, self.norm, self.fc = nn.Conv2d(3, 4, 3), norm or nn.BatchNorm2d(4, eps=0), nn.Linear(4, 10)
@@ -65,8 +65,8 @@ for call, words in (
         (lambda x: F.batch_norm(x, None, None, training=True), "without running statistics"),
         (lambda x: torch.div(x, 2, rounding_mode="floor"), "div: rounding_mode='floor'"),
         (lambda x: x.detach(), "detach: it stops the gradient"),
-        (lambda x: x.to(torch.bfloat16).float(), "to: gives torch.bfloat16"),
-        (lambda x: x.to(torch.float64).float(), "to: gives torch.float64"),
+        (lambda x: x.to(torch.bfloat16).float(), "to: returns torch.bfloat16"),
+        (lambda x: x.to(torch.float64).float(), "to: returns torch.float64"),
         (lambda x: torch.add(x, x, alpha=2), "add: times alpha=2"),
         (lambda x: F.gelu(x, approximate="tanh"), "gelu: approximate='tanh'"),
         (lambda x: F.avg_pool2d(x, 3, padding=1), "count_include_pad"),
@@ -84,7 +84,7 @@ class Over(nn.Module):
         return F.log_softmax(self.fc(x.flatten(1)), self.dim)
 refused(Over(0), "log_softmax: not of an image's logits")
 assert export(Over(-1))[2] == export(Over(1))[2]
-# a factor of the summand, which the normalisation keeps
+# the normalisation keeps a summand's factor
 class Shifted(nn.Module):
     def __init__(self):
         super().__init__()
@@ -94,7 +94,7 @@ class Shifted(nn.Module):
 graph, _, _ = export(Shifted())
 assert graph["nodes"][0]["mean"] == [.25] * 3, graph["nodes"][0]
 
-# eps=0, reported; what training alone shows, reported; modes
+# notes, and modes
 graph, _, notes = export(nets.Tiny())
 assert notes == ["norm: eps=0 becomes 1.17549e-38, which is the same unless a variance is 0"], notes
 assert 0 < [n["eps"] for n in graph["nodes"] if n["op"] == "batchnorm"][0] < 1e-37
@@ -117,7 +117,7 @@ with torch.no_grad():
     broken.fc.weight[2, 3] = float("inf")
 says(["\"fc.weight\" holds a value that is not finite"], lambda: export(broken))
 END
-# what eps=0 became computes the same here
+# a network with eps=0 computes the same here
 mc-data synth --size 9 --samples 32 -q -o few.mcz
 $python -c 'import torch, nets; torch.manual_seed(8); torch.save(nets.Tiny().state_dict(), "a.pt")'
 $python -m mcz.torch export nets:Tiny --state a.pt --data few.mcz -o a.json --weights a.safetensors 2>err

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Python package writes each number unchanged: labels that int32 does not hold, arrays that safetensors files for
-# mc-convert do not hold, and arrays of another dtype than they are announced as are refused, and nothing is written.
+# The Python package writes each number unchanged. Labels that int32 cannot hold, arrays for safetensors that are not of
+# floating point, and arrays of another dtype than announced are refused, and nothing is written.
 python=/usr/bin/python3
 $python -c 'import msgpack, zstandard, xxhash, numpy' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
@@ -32,7 +32,7 @@ for labels in [6, 0, 3, 1], np.array([6, 0, 3, 1], "u8"), np.array([6, 0, 3, 1],
     assert kept.dtype == np.int32 and kept.tolist() == [6, 0, 3, 1]
 os.remove("d.mcz")
 
-# safetensors: what is floating point, in its own dtype
+# safetensors: floating point alone, in its own dtype
 for a in np.array([1 + 2j]), np.array([2 ** 40]), np.array([True]), np.array([1, 2], "i1"), np.array(["x"]), [1, 2]:
     says(["\"n\" is %s, not floating point" % np.asarray(a).dtype], lambda: safetensors.write("x.safetensors", {
         "w": np.ones(2, "f4"), "n": a}))

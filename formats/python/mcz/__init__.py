@@ -8,8 +8,8 @@
               history=mcz.history("my-assign", {"seed": 1}, [s]), inputs=[s.id])
 
 Everything is verified: damage, truncation, trailing bytes and what the page of a kind does not allow raise mcz.Error.
-`python -m mcz FILE...` prints kind, content id and tensors. bfloat16, which NumPy lacks, is held as uint16 and named
-by `dtypes`: {"tensor": "bfloat16"}.
+`python -m mcz FILE...` runs mc-info --check (from PATH) and prints kind, content id and tensors. bfloat16, which NumPy
+lacks, is held as uint16 and named by `dtypes`: {"tensor": "bfloat16"}.
 
 mcz.torch brings PyTorch's networks here and back, mcz.data makes data sets, mcz.groups says what permutes what.
 """

@@ -184,7 +184,8 @@ class Reader:
             yield found
 
 
-def _read(f, check):
+def read_file(f, check=True):
+    """A whole stream from a binary file object, as read() returns it; errors do not name the file."""
     r = Reader(f)
     pieces, order = [[] for _ in r.tensors], []
     checked = kinds.Checker(r.kind, r.meta, r.tensors) if check else None
@@ -208,12 +209,12 @@ def read(source, kind=None, check=True):
         getattr(source, "name", "stream")
     with inside("stdin" if name == "-" else name):
         if hasattr(source, "read"):
-            s = _read(source, check)
+            s = read_file(source, check)
         elif name == "-":
-            s = _read(sys.stdin.buffer, check)
+            s = read_file(sys.stdin.buffer, check)
         else:
             with open(source, "rb") as f:
-                s = _read(f, check)
+                s = read_file(f, check)
         need(kind in (None, s.kind), "is a %s stream, not %s" % (s.kind, kind))
     return s
 

@@ -18,7 +18,6 @@ import os
 import re
 import sys
 import traceback
-import warnings
 from contextlib import contextmanager
 
 try:
@@ -34,10 +33,12 @@ import xxhash
 import mcz
 from mcz import groups as _groups
 from mcz import safetensors
+from mcz import state as _state
 from mcz.errors import Error, inside, need
 from mcz.evaluate import evaluating
 from mcz.files import replacing
 from mcz.graph import constant
+from mcz.state import load, tensors_of
 from mcz.stream import content_id
 
 
@@ -50,112 +51,11 @@ def export(net, input, classes, mean=None, std=None, name=None):
     return trace.graph_of(net, list(input), classes, mean, std, name)
 
 
-def _fits(here, there):
-    """Axes of 1 at the end are passed over, and all where the stream has a vector."""
-    here, there = list(here), list(there)
-    if len(there) == 1:
-        here = [k for k in here if k != 1]
-    for shape in here, there:
-        while shape and shape[-1] == 1:
-            shape.pop()
-    return here == there
-
-
-WRAPPERS = "_orig_mod", "module", "model"  # of torch.compile; DataParallel and AveragedModel; Lightning
-
-
-def _own_name(net, name):
-    """A tensor's name without the wrappers' parts of it: each only if the network has no such submodule there."""
-    module, kept = net, []
-    for part in name.split("."):
-        if module is None or part not in WRAPPERS or any(part in d for d in (
-                module._modules, module._parameters, module._buffers)):
-            kept.append(part)
-            module = None if module is None else module._modules.get(part)
-    return ".".join(kept)
-
-
-def _own_names(net, tensors):
-    """The tensors by the network's names, without counts of batches and of averaged networks."""
-    found, said, state = {}, {}, net.state_dict()
-    for name, v in tensors.items():
-        own = _own_name(net, name)
-        if own.endswith(".num_batches_tracked") or own == "n_averaged" and own not in state:
-            continue
-        need(own not in found, "\"%s\" and \"%s\" are both %s of the network" % (said.get(own), name, own))
-        found[own], said[own] = v if isinstance(v, torch.Tensor) else torch.from_numpy(np.array(v)), name
-    return found
-
-
-def _cast(k, v, dtype):
-    """A tensor in another dtype. Only a rounded float may differ: Error names a tensor that would change otherwise."""
-    need((v.is_floating_point(), v.is_complex()) == (dtype.is_floating_point, dtype.is_complex) and
-         (dtype.is_floating_point or torch.equal(v.to(dtype).to(v.dtype), v)),
-         "%s is %s there and %s here" % (k, str(v.dtype)[6:], str(dtype)[6:]))
-    cast = v.to(dtype)
-    need(not dtype.is_floating_point or torch.equal(torch.isinf(cast), torch.isinf(v)),
-         "%s holds values that are too large for %s" % (k, str(dtype)[6:]))
-    return cast
-
-
-def _same(a, b):
-    """Whether two tensors of floats have the same values."""
-    a, b = a.double(), b.double()
-    return bool(((a == b) | (a != a) & (b != b)).all())
-
-
-def _load(net, tensors, strict=True):
-    """load() of {name: tensor or array}; notes for the user."""
-    state = _state(net)
-    tensors = _own_names(net, tensors)
-    fixed = {k: constant(k) for k in tensors if k not in state and constant(k) is not None}
-    wrong = ["%s is %g there, and a constant of the network" % (k, tensors[k].flatten()[0]) for k, v in fixed.items()
-             if (tensors[k] != float(np.float32(v))).any()]
-    tensors = {k: v for k, v in tensors.items() if k not in fixed}
-    needed = {n for n, _ in net.named_parameters()}
-    needed |= {n for n in state if n.endswith((".running_mean", ".running_var"))}
-    other = [k for k in tensors if k in state and not _fits(state[k].shape, tensors[k].shape)]
-    wrong += ["missing %s" % k for k in state if k in needed and k not in tensors] if strict else []
-    wrong += ["unknown %s" % k for k in tensors if k not in state] if strict else []
-    wrong += ["%s is %s here and %s there" % (k, tuple(state[k].shape), tuple(tensors[k].shape)) for k in other]
-    need(not wrong, "the weights are of another network: %s" % "; ".join(wrong))
-    new = {k: _cast(k, v, state[k].dtype) for k, v in tensors.items() if k in state}
-    rounded = [k for k, v in new.items() if v.is_floating_point() and not _same(tensors[k], v)]
-    with torch.no_grad():
-        for k, v in new.items():
-            state[k].copy_(v.reshape(state[k].shape))
-    return ["%d of %d tensors are rounded: %s is %s there and %s here" % (
-        len(rounded), len(new), k, str(tensors[k].dtype)[6:], str(new[k].dtype)[6:]) for k in rounded[:1]]
-
-
-def _tensors(weights):
-    """{name: tensor or array} of a stream, its path, that of a safetensors file, or a dictionary."""
-    if not isinstance(weights, (str, os.PathLike)):
-        return getattr(weights, "tensors", weights)
-    path = os.fspath(weights)
-    need(not path.endswith((".pt", ".pth")), "%s: load_state_dict(torch.load(...)) reads what torch.save wrote" % path)
-    return safetensors.read(path) if path.endswith(".safetensors") else mcz.read(path, "weights").tensors
-
-
-def load(net, weights, strict=True):
-    """Copies a stream's weights and statistics (or a safetensors file's, or a dictionary's) into the network, which is
-    returned. Every tensor of one must be in the other, or Error names all that are not; strict=False: those that are in
-    both. Names may have the prefixes of torch.compile, DataParallel, AveragedModel and Lightning. A warning reports
-    values that the network's dtype rounds."""
-    for note in _load(net, _tensors(weights), strict):
-        warnings.warn(note, stacklevel=2)
-    return net
-
-
 # ---- networks that no graph says -------------------------------------------------------------------------------------
-
-def _state(net):
-    return {k: v for k, v in net.state_dict().items() if not k.endswith(".num_batches_tracked")}
-
 
 def _floats(net):
     """{name: float32 array} of the tensors of floating point, in the order of mc-convert --groups."""
-    return {k: v.detach().cpu().float().numpy() for k, v in sorted(_state(net).items(), key=lambda e: e[0].encode())
+    return {k: v.detach().cpu().float().numpy() for k, v in sorted(tensors_of(net).items(), key=lambda e: e[0].encode())
             if v.is_floating_point()}
 
 
@@ -217,7 +117,7 @@ class _Taps:
     def _keep(self, path, x):
         need(path not in self.seen, "module \"%s\" runs more than once a pass: take another's input (PATH:in)" % path)
         need(isinstance(x, torch.Tensor), "module \"%s\" gives no tensor" % path)
-        need(not x.is_complex(), "module \"%s\" gives complex numbers" % path)
+        need(not x.is_complex(), "module \"%s\" returns complex numbers" % path)
         self.seen[path] = x.detach().clone()  # what follows may work in place
 
     def remove(self):
@@ -250,7 +150,7 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
     modules} where groups does not say it. stage: "pre" where what is seen is not behind the ReLU. weights: the paths of
     a's and b's weights streams, by whose content ids mc-permute knows them (default: those that mc-convert --groups makes
     of the networks, with these rows in this order). Returns the content id."""
-    rows, sizes = _groups.rows(groups, {k: v.shape for k, v in _state(a).items()})
+    rows, sizes = _groups.rows(groups, {k: v.shape for k, v in tensors_of(a).items()})
     lies, names = _groups.nesting(rows), list(sizes)
     for g, (up, _) in lies.items():
         need(up not in lies, "group %s: lies in a group that lies in another" % g)
@@ -304,13 +204,14 @@ def permute(net, permutation, groups):
     if isinstance(permutation, (str, os.PathLike)):
         permutation = mcz.read(permutation, "permutation").tensors
     permutation = {k: np.asarray(v) for k, v in getattr(permutation, "tensors", permutation).items()}
-    state = _state(net)
+    state = tensors_of(net)
     rows, sizes = _groups.rows(groups, {k: v.shape for k, v in state.items()})
     wrong = ["\"%s\" is only in the %s" % (g, "groups" if g in sizes else "permutation")
              for g in sorted(set(sizes) ^ set(permutation))]
     wrong += ["\"%s\" has %d units, not %d" % (g, len(permutation[g]), sizes[g])
               for g in sizes if g in permutation and len(permutation[g]) != sizes[g]]
-    wrong += ["\"%s\" is of %s, not whole numbers" % (g, p.dtype) for g, p in permutation.items() if p.dtype.kind not in "iu"]
+    wrong += ["\"%s\" is of %s, not whole numbers" % (g, p.dtype) for g, p in permutation.items()
+              if p.dtype.kind not in "iu"]
     need(not wrong, "a permutation of other groups: %s" % "; ".join(wrong))
     for g, p in permutation.items():
         mcz.kinds.check_permutation(p, g)
@@ -353,9 +254,9 @@ def _saved(path):
 
 def _load_file(net, path):
     """Loads a file of --state into the network; notes for the user."""
-    tensors = (_tensors if path.endswith((".mcz", ".safetensors")) else _saved)(path)
+    tensors = (_state.read if path.endswith((".mcz", ".safetensors")) else _saved)(path)
     with inside("cannot load %s" % path):
-        return _load(net, tensors)
+        return _state.copy(net, tensors)
 
 
 def _network(text):
@@ -392,7 +293,8 @@ def main():
         description="Write the graph of an nn.Module, which every --net takes, and its weights for mc-convert.")
     e.add_argument("net", metavar="MODULE:NET", help="an nn.Module, or what returns one: also with arguments, "
                    "'torchvision.models:resnet18(num_classes=10)'")
-    e.add_argument("--state", metavar="FILE", help="a state_dict or checkpoint of torch.save, a .safetensors or a .mcz, loaded first")
+    e.add_argument("--state", metavar="FILE", help="a state_dict or checkpoint of torch.save, a .safetensors or a .mcz, "
+                   "loaded first")
     e.add_argument("--data", metavar="FILE", help="a dataset stream that says input, classes, mean and std")
     e.add_argument("--input", metavar="C,H,W", help="an image's channels, height and width")
     e.add_argument("--classes", metavar="K", type=int)

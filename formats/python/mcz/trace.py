@@ -37,7 +37,7 @@ class Trace:
         self.path.append((path, module, whole_value(args[0]) if args else None))
 
     def leave(self, module, out):
-        """A module that returns its input as it is may do something in training."""
+        """Notes a module that returns its input unchanged: it may work in training."""
         _, _, before = self.path.pop()
         kind = type(module).__name__
         if before and whole_value(out) is before and kind not in ("Identity", "Sequential") and not list(
@@ -143,7 +143,7 @@ class Trace:
             known(handler and isinstance(out, Traced), "no node")
             if any(o is a for o in [out] for a in taken):
                 result = Result(out)  # in place: the input is still what it was
-            known(out.dtype == taken[0].dtype, "gives %s" % out.dtype)
+            known(out.dtype == taken[0].dtype, "returns %s" % out.dtype)
             handler(self, result, *args, **kwargs)
             out._mc = result._mc
         except NoNode as e:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# --state and mcz.torch.load take what torch.compile, DataParallel, AveragedModel and Lightning save, at any depth; a part
-# of a name that the network has itself stays; two names of one tensor are refused. bfloat16 and float16 keep each value,
-# rounding is reported, integers do not become weights, and a damaged file ends in one line.
+# --state and mcz.torch.load accept the names that torch.compile, DataParallel, AveragedModel and Lightning save, at any
+# depth. A part that the network itself has stays, and two names of one tensor are refused. bfloat16 and float16 keep each
+# value, rounding is reported, integers do not become weights, and a damaged file ends in one line.
 # Needs python3-torch (PYTHON: another Python that has it); skipped without.
 python=${PYTHON:-/usr/bin/python3}
 $python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
@@ -75,10 +75,10 @@ assert equal(loaded(torch.load("averaged.pt")), plain) and equal(loaded(torch.lo
 assert equal(loaded({"_orig_mod." + k: v for k, v in own.items()}, nets.Own()), own)
 says(["\"fc.bias\" and \"module.fc.bias\"", "are both fc.bias"], lambda: loaded(
     {"fc.bias": plain["fc.bias"], **{"module." + k: v for k, v in plain.items()}}))
-# without its wrapper the name is another: as PyTorch has it, missing and left over
+# any other prefix is refused
 says(["missing fc.weight", "unknown net.fc.weight"], lambda: loaded({"net." + k: v for k, v in plain.items()}))
 
-# halves are exact; a file of them is loaded as it is
+# halves are exact
 for dtype in torch.bfloat16, torch.float16:
     halves = {k: v.to(dtype) if v.is_floating_point() else v for k, v in plain.items()}
     assert equal(loaded(halves), halves) and not equal(halves, plain)
@@ -92,16 +92,16 @@ text = json.dumps(head).encode()
 with open("bf16.safetensors", "wb") as f:
     f.write(struct.pack("<Q", len(text)) + text + b"".join(v.tobytes() for v in raw.values()))
 assert equal(loaded("bf16.safetensors"), {k: plain[k].to(torch.bfloat16) for k in raw})
-# what the network's dtype does not hold: rounding is reported, another kind of number refused
+# rounding to the network's dtype is reported, another kind of number refused
 double = {k: v.double() + 1e-12 if v.is_floating_point() else v for k, v in plain.items()}
-with warnings.catch_warnings(record=True) as told:
+with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
     got = loaded(double)
     assert equal(got, {k: v.float() for k, v in double.items() if v.is_floating_point()})
-    assert [str(w.message) for w in told] and " tensors are rounded: " in str(told[0].message), told
+    assert [str(w.message) for w in seen] and " tensors are rounded: " in str(seen[0].message), seen
     loaded({k: v.double() if v.is_floating_point() else v for k, v in plain.items()})
     loaded({k: v * float("nan") for k, v in plain.items() if v.is_floating_point()})
-    assert len(told) == 1, told
+    assert len(seen) == 1, seen
 says(["fc.bias is int64 there and float32 here"], lambda: loaded({**plain, "fc.bias": torch.ones(10, dtype=torch.int64)}))
 says(["fc.bias is bool there"], lambda: loaded({**plain, "fc.bias": np.ones(10, bool)}))
 says(["fc.bias is complex64 there"], lambda: loaded({**plain, "fc.bias": np.ones(10, "c8")}))

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# python -m mcz refuses what mc-info --check refuses, with status 3, from files, pipes and standard input. Without mc-info on
+# PATH it lists streams, refuses damaged ones, reports that the meaning is unchecked, and ends with status 1.
+python=/usr/bin/python3
+$python -c 'import msgpack, zstandard, xxhash, numpy' 2>/dev/null || exit 77
+[ "${MC_UNDER:-}" != valgrind ] || exit 77
+py <<'END'
+# rows of a tensor that is missing, and of places beyond a tensor's end; both are for mc-info to see
+for name, row in ("good", "w\t0\t0\t4\t1\tg"), ("missing", "v\t0\t0\t4\t1\tg"), ("beyond", "w\t0\t2\t4\t1\tg"):
+    mcz.write(name + ".mcz", "weights", {"net": "groups", "dataset": "", "symmetry": "\t".join(
+        ("tensor", "axis", "offset", "count", "block", "group")) + "\n" + row + "\n"}, {"w": np.arange(5, dtype="f4")})
+END
+head -c 60 good.mcz >cut.mcz
+mcz() { $python -m mcz "$@"; }
+listed='ok, kind weights, id '$(id good.mcz)', 1 records'
+is "$(mcz good.mcz | head -n 1)" "good.mcz: $listed"
+is "$(mcz <good.mcz | head -n 1)" "-: $listed"
+is "$(cat good.mcz | mcz - good.mcz | grep -c "$listed")" 2
+is "$(mcz <(cat good.mcz) | grep -c "$listed")" 1
+cp good.mcz ./-x.mcz
+is "$(mcz -x.mcz | head -n 1)" "-x.mcz: $listed"
+fails 3 'mc-info: missing.mcz: symmetry: line 2: there is no tensor "v"' mcz missing.mcz
+fails 3 'mc-info: beyond.mcz: symmetry: line 2: ' mcz beyond.mcz
+fails 3 'mc-info: stdin: symmetry: line 2: there is no tensor "v"' mcz <missing.mcz
+piped() { cat missing.mcz | mcz; }
+fails 3 'mc-info: stdin: symmetry: ' piped
+fails 3 'mcz: cut.mcz: ' mcz cut.mcz
+fails 3 'mcz: stdin: ' mcz <cut.mcz
+fails 1 "mcz: [Errno 2] No such file or directory: 'none.mcz'" mcz none.mcz
+rc=0
+mcz missing.mcz good.mcz none.mcz >out 2>err || rc=$?
+is "$rc $(grep -c . err) $(head -n 1 out)" "3 2 good.mcz: $listed"
+
+# for each sample the status is that of mc-info
+for f in "$MC_ROOT"/formats/samples/*.mcz; do
+    want=0
+    mc-info --check -q "$f" 2>/dev/null || want=$?
+    got=0
+    mcz "$f" >/dev/null 2>&1 || got=$?
+    is "${f##*/} $got" "${f##*/} $want"
+done
+
+mkdir empty
+without() { PATH=$PWD/empty $python -m mcz "$@"; }
+rc=0
+without good.mcz missing.mcz >out 2>err || rc=$?
+is "$rc $(cat err)" "1 mcz: mc-info is not on PATH: what the kinds mean is unchecked (add the folder of mc's programs to PATH)"
+is "$(grep -c ': read, kind weights, id ' out)" 2
+rc=0
+without cut.mcz >out 2>err || rc=$?
+is "$rc $(grep -c . err)" '3 2'
