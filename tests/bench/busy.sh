@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Training of tinyten, batch 128, on a quiet machine and next to LOOPS busy loops: with the programs' default, idle threads
-# that sleep, and with OpenMP's own, threads that spin for some milliseconds (GOMP_SPINCOUNT=300000). The two run in turn,
-# ROUNDS times for SECS seconds each; an epoch is two steps, and the best epoch counts.
+# that sleep after a short spin; with libgomp's own, threads that spin for milliseconds (GOMP_SPINCOUNT=300000); and with
+# threads that never spin. They run in turn, ROUNDS times for SECS seconds each; an epoch is two steps, and the best counts.
 # usage: busy.sh [LOOPS...]    (default: 0 28; ROUNDS, SECS, THREADS from the environment)
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/../../pipelines/environment.sh" || exit 1
@@ -30,9 +30,10 @@ printf 'busy_loops\tthreads\tidle_threads\tbest_images_per_s\n'
 for loops; do
     for ((i = 0; i < rounds; i++)); do
         # a session of their own, which Linux may give no more time than the training's
-        setsid timeout $((2 * secs)) bash -c 'for ((i = 0; i < $1; i++)); do while :; do :; done & done; wait' - "$loops" || true &
-        printf 'sleep\t%s\n' "$(rate)"
+        setsid timeout $((3 * secs)) bash -c 'for ((i = 0; i < $1; i++)); do while :; do :; done & done; wait' - "$loops" || true &
+        printf 'default\t%s\n' "$(rate)"
         printf 'spin\t%s\n' "$(rate GOMP_SPINCOUNT=300000)"
+        printf 'sleep\t%s\n' "$(rate OMP_WAIT_POLICY=passive)"
         wait
     done | awk -F '\t' -v OFS='\t' -v loops="$loops" -v t="$threads" '
         $2 >= best[$1] { best[$1] = $2 }

@@ -15,7 +15,7 @@ static int names(const char *entry, const char *name)
 
 static void let_idle_threads_sleep(int argc, char **argv, char **environment)
 {
-    static char passive[] = "OMP_WAIT_POLICY=passive";
+    static char spins[] = "GOMP_SPINCOUNT=3000"; /* some 30 microseconds */
     char **at = NULL;
 
     (void)argc;
@@ -30,7 +30,7 @@ static void let_idle_threads_sleep(int argc, char **argv, char **environment)
         return;
     replaced = at;
     path = *at;
-    *at = passive;
+    *at = spins;
 }
 
 __attribute__((section(".preinit_array"),

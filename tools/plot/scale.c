@@ -13,6 +13,8 @@
 #define PARTS 4    /* of an axis, at least */
 /* A range of less than this share of its values is flat: its numbers would not differ. */
 #define FLAT 1e-6
+/* A logarithmic axis begins at it at the least, so that the quotient of its ends is finite. */
+#define SMALLEST 1e-200
 /* Up to this quotient of its ends a logarithmic scale has numbers at even steps. */
 #define LINEAR 3
 
@@ -57,6 +59,8 @@ void mc_scale_log(struct mc_scale *a, double low, double high, int zero)
 {
     memset(a, 0, sizeof *a);
     a->logarithmic = 1;
+    low = fmax(low, SMALLEST);
+    high = fmax(high, SMALLEST);
     if (high / low < 1.2) {
         low /= 1.1;
         high *= 1.1;

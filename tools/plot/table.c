@@ -214,11 +214,10 @@ int mc_table_numbers(const struct mc_table *t, const char *name, double *out, st
         if (!n || cell[n] || *end || !isfinite(v))
             return mc_fail(err, MC_EINPUT, "%s: line %zu, column '%s': '%.40s' is not a number",
                            t->name, t->lines[r], name, cell ? cell : "");
-        if (v != 0 && (fabs(v) > MC_TABLE_LARGEST || fabs(v) < 1 / MC_TABLE_LARGEST))
-            return mc_fail(
-                err, MC_EINPUT,
-                "%s: line %zu, column '%s': %.3g is outside what can be drawn (%g to %g)", t->name,
-                t->lines[r], name, v, 1 / MC_TABLE_LARGEST, MC_TABLE_LARGEST);
+        if (fabs(v) > MC_TABLE_LARGEST)
+            return mc_fail(err, MC_EINPUT,
+                           "%s: line %zu, column '%s': %.3g is too large to draw (at most %g)",
+                           t->name, t->lines[r], name, v, MC_TABLE_LARGEST);
         out[r] = v;
     }
     return rc;

@@ -47,8 +47,7 @@ long mc_table_find(const struct mc_table *t, const char *name);
 /* Index of the column; MC_EINPUT lists the columns that there are. */
 MC_USE_RESULT int mc_table_column(const struct mc_table *t, const char *name, size_t *col,
                                   struct mc_error *err);
-/* Values beyond it, and below its inverse unless 0, are not drawn: the quotient of two would not be
- * finite. */
+/* Larger values are not drawn: their differences would not be finite. */
 #define MC_TABLE_LARGEST 1e100
 /* Every cell of the column called so as a number that can be drawn: decimal digits, sign, point,
  * exponent, nothing else. out: (rows). MC_EINPUT names line and column of the first other cell. */

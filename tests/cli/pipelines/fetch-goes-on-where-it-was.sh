@@ -120,7 +120,7 @@ grep -q 'race/cifar-10-batches-bin is there$' told || die "$(cat told)"
 is "$(find race -mindepth 1)" race/cifar-10-batches-bin
 # a zip; wget where there is no curl; neither
 mkdir bin
-for p in bash cat cut stat md5sum flock mkdir rm mv tar gzip python3 wget; do
+for p in dirname readlink bash cat cut stat md5sum flock mkdir rm mv tar gzip python3 wget; do
     [ -z "$(command -v $p)" ] || ln -s "$(command -v $p)" bin/
 done
 ./fetch.sh -u "$at/tiny-imagenet-200.zip" tiny-imagenet zip 2>told || die "$(cat told)"
