@@ -256,8 +256,8 @@ out:
 
 #define EVAL_FLOATS 10 /* of a point of a data set: five float64, each in two halves */
 
-/* A checkpoint of mc-eval holds float64 values; every other's are float32 but for mc-pam's report.
- */
+/* Checkpoints of mc-eval, and the tensor `report` of mc-pam's, hold float64 values; all other
+ * tensors hold float32. */
 struct checked {
     char tool[64];
     uint64_t epoch, points; /* points: of mc-eval */

@@ -177,7 +177,7 @@ static int check_values(const struct mc_matrices *m, const char *file, struct mc
     return rc;
 }
 
-/* Units that are listed as dead match nothing, and by l2 none is. */
+/* A dead unit has the value 0 with every other. The measure l2 has no dead units. */
 static int check_dead(const struct mc_matrices *m, const char *file, struct mc_error *err)
 {
     for (size_t k = 0; k < m->n_groups; k++) {
@@ -208,8 +208,7 @@ int mc_matrices_read_stream(struct mc_matrices *out, struct mc_reader *r, struct
     if (!(rc = mc_take_kind(r, "matrices", h, err)) &&
         !(rc = mc_fail_in(get_meta(out, mc_reader_meta(r), err), err, "%s", mc_reader_name(r)))) {
         groups_layout(&l, out);
-        if (!(rc = mc_layout_read(&l, r, err)) &&
-            !(rc = check_dead(out, mc_reader_name(r), err)))
+        if (!(rc = mc_layout_read(&l, r, err)) && !(rc = check_dead(out, mc_reader_name(r), err)))
             rc = check_values(out, mc_reader_name(r), err);
     }
     if (rc)

@@ -18,7 +18,7 @@ struct mc_text {
 };
 
 MC_USE_RESULT int mc_text_open(struct mc_text *t, struct mc_error *err);
-/* Print a tab and a number that is a result, with so many digits; MC_EINPUT if it is not finite. */
+/* Prints a tab and a result with the given number of digits. MC_EINPUT if it is not finite. */
 MC_USE_RESULT int mc_put_result(FILE *f, int digits, double value, struct mc_error *err);
 /* No more is printed. Returns rc, the caller's so far, or MC_ENOMEM where some of the text is lost.
  * A text that is not open is left alone. */

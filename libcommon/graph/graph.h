@@ -185,15 +185,15 @@ MC_USE_RESULT int mc_graph_finish(struct mc_graph *g, struct mc_error *err);
 
 /* ---- what is asked of a graph ------------------------------------------------------------------
  */
-/* 1 if equal in everything that decides what is computed in evaluation: names of nodes are, `net`,
- * inits and what only training uses (dropout's p, batch norm's momentum) are not. */
+/* 1 if both compute the same in evaluation and call their nodes alike. `net`, inits and settings
+ * that only training uses (dropout's p, batch norm's momentum) may differ. */
 int mc_graph_same(const struct mc_graph *a, const struct mc_graph *b);
 /* The same of two files' graphs, or MC_EINPUT that says where they differ first. */
 MC_USE_RESULT int mc_graph_expect_same(const struct mc_graph *a, const struct mc_graph *b,
                                        const char *name_a, const char *name_b,
                                        struct mc_error *err);
-/* Settings that only training uses in which graphs that are the same differ: their number; text
- * names the first with both values. */
+/* The number of settings that only training uses and that differ between two graphs that are the
+ * same. text names the first of them with both values. */
 int mc_graph_training_differs(const struct mc_graph *a, const struct mc_graph *b, char *text,
                               size_t size);
 /* Of a finished graph, to which no nodes are added. NULL: out of memory. */
