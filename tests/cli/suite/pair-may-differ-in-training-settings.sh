@@ -4,7 +4,7 @@
 mc-data synth --samples 48 --size 8 -o d.mcz
 py <<'END'
 import json
-nodes = [{"op": "normalise", "name": "pixels", "in": [], "mean": [.5] * 3, "std": [.25] * 3}]
+nodes = [{"op": "normalise", "name": "pixels", "in": [], "mean": [.252, .252, .248], "std": [.183, .182, .179]}]
 def add(op, name, **more):
     nodes.append({"op": op, "name": name, "in": [nodes[-1]["name"]], **more})
 add("flatten", "flat")
