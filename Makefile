@@ -6,7 +6,7 @@
 # make help       the other goals (any with V=1: show every command)
 
 comma   := ,
-unexport $(shell sed -n 's/^unset //p' pipelines/environment.sh)
+unexport $(shell sed -n 's/^unset //p' pipelines/include/environment.sh)
 BUILD   ?= build
 PREFIX  ?= /usr/local
 VERSION := 0.1.0
@@ -68,7 +68,7 @@ EMULATED_LIB := $(if $(CUDA_LIB),$(BUILD)/tests/emulation/libmc-cuda.so)
 EMULATED_OBJ := $(filter %.o,$(patsubst kernels/cuda/%.cu,$(BUILD)/tests/emulation/%.cu.o,$(wildcard kernels/cuda/*.cu)) \
                 $(patsubst %.cc,$(BUILD)/%.o,$(wildcard tests/emulation/*.cc)))
 
-PACKAGES := pipelines/install-packages.sh
+PACKAGES := pipelines/setup/install-packages.sh
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
 Q        := $(if $(V),,@)
 HERE      = build=$$(cd $(BUILD) && pwd) && MC_ROOT="$$PWD" MC_BUILD="$$build" PATH="$$build/bin:$$PATH"
@@ -168,7 +168,7 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -m 644 $(MAN) "$$to/share/man/man1" && \
 	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
 		formats/samples/*.json) \
-		pipelines/paper.tsv docs/results/claims.tsv pipelines/completion.bash pipelines/environment.sh "$$share" && \
+		pipelines/paper.tsv docs/results/claims.tsv pipelines/setup/completion.bash pipelines/include/environment.sh "$$share" && \
 	install $(addprefix pipelines/,align.sh fetch.sh gpus.sh lock.sh published.sh rates.sh slurm.sh tables.sh verdicts.sh) \
 		formats/python/example_assign.py "$$share" && \
 	install -d "$$share/mcz" && install -m 644 $(wildcard formats/python/mcz/*.py) "$$share/mcz" && \
@@ -314,7 +314,7 @@ $(BUILD)/share/mc/%: pipelines/%
 $(BUILD)/man/%.1: $(BUILD)/bin/%
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  MAN   $@")
-	$(Q)pipelines/man.sh $< > $@
+	$(Q)pipelines/setup/man.sh $< > $@
 
 # keep objects of the pattern chains, so that a second make does nothing
 .SECONDARY:

@@ -5,7 +5,7 @@
 # can be swapped or set for an ablation; see the usage below.
 set -u
 here=$(dirname "$(readlink -f "$0")")
-. "$here/environment.sh" || exit 1
+. "$here/include/environment.sh" || exit 1
 
 usage() {
     cat <<'END'

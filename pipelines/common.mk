@@ -52,7 +52,7 @@ DEVICE       ?= auto#           cpu, cuda[:N]
 PRECISION    ?= f32#            of a CUDA device: tf32, bf16, f16
 OUT          ?= out#            the folder of the results
 FROM         ?=#                a folder like OUT to take networks, curves from, and what else of a pair's ends it has
-RUN          ?=#                what sends a job elsewhere: srun -c 2, pipelines/gpus.sh 0:2 1
+RUN          ?=#                what sends a job elsewhere: srun -c 2, pipelines/cluster/gpus.sh 0:2 1
 RUN_LIGHT    ?= $(RUN)#         the same for jobs of seconds, tables and pictures above all; RUN_LIGHT= runs them here
 
 here := $(dir $(lastword $(MAKEFILE_LIST)))

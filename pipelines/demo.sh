@@ -5,7 +5,7 @@
 # build folder's programs; writes to the folder given (default demo-out), as seen from the tree.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
-. "$here/environment.sh" || exit 1
+. "$here/include/environment.sh" || exit 1
 case ${1:-} in
 -*)
     echo 'usage: demo.sh [FOLDER]' >&2

@@ -23,7 +23,7 @@ case ${1-} in
 esac
 folder=${0%/*}
 [ "$folder" != "$0" ] || folder=.
-. "$folder/environment.sh" || exit 1
+. "$folder/include/environment.sh" || exit 1
 
 # running PID: it has not ended; its parent is $parent then
 running() {

@@ -10,7 +10,7 @@ graph := $(firstword $(filter-out $(MAKEFILES),$(MAKEFILE_LIST)))
 
 empty :=
 blank := $(empty) $(empty)
-environment := $(subst $(blank),|,$(file <$(here)environment.sh))
+environment := $(subst $(blank),|,$(file <$(here)include/environment.sh))
 .SHELLFLAGS := $(patsubst %,-u %,$(filter-out unset,$(subst |, ,$(filter unset|%,$(environment))))) \
     $(patsubst export|%,%,$(filter export|%,$(environment))) /bin/sh -c
 

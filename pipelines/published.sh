@@ -3,7 +3,7 @@
 #
 # A part of the paper as it is published, and back; see the usage below. paper.mk calls it.
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/environment.sh" || exit 1
+. "$(dirname "$(readlink -f "$0")")/include/environment.sh" || exit 1
 
 usage() {
     cat <<'END'

@@ -3,7 +3,7 @@
 #
 # How fast networks train and are measured here, and what they need; see the usage below. For `paper.mk cost`.
 set -eu
-. "$(dirname "$(readlink -f "$0")")/environment.sh" || exit 1
+. "$(dirname "$(readlink -f "$0")")/include/environment.sh" || exit 1
 
 usage() {
     cat <<'END'

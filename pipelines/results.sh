@@ -14,7 +14,7 @@ case ${1-} in
     ;;
 esac
 here=$(dirname "$(readlink -f "$0")")
-. "$here/environment.sh" || exit 1
+. "$here/include/environment.sh" || exit 1
 folder=${1:-$here/../docs/results}
 paper=${2:-$here/../docs/networks}
 # others would be options, or settings of awk's

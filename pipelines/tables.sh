@@ -4,7 +4,7 @@
 # The paper's tables 1 and 2 from the folders that connect.mk, and pam.mk, made; see the usage below.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
-. "$here/environment.sh" || exit 1
+. "$here/include/environment.sh" || exit 1
 
 usage() {
     cat <<'END'

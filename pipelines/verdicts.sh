@@ -4,7 +4,7 @@
 # The paper's tables beside ours, each cell with a verdict; see the usage below.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
-. "$here/environment.sh" || exit 1
+. "$here/include/environment.sh" || exit 1
 
 usage() {
     cat <<'END'

@@ -6,7 +6,7 @@
 # holds over 30 C files, each cycle between files (NAME.c and NAME.h are one file here), and what is tracked at the top
 # and does not belong there. `make check` begins with it.
 set -u
-. "$(dirname "$(readlink -f "$0")")/../pipelines/environment.sh" || exit 2
+. "$(dirname "$(readlink -f "$0")")/../pipelines/include/environment.sh" || exit 2
 cd "${1:-$MC_ROOT}" || exit 2
 top='.ci .clang-format .gitattributes .gitignore CITATION.cff Containerfile LAYERS LICENSE Makefile README.md SECURITY.md
     docs formats kernels libcommon pipelines tests tools'

@@ -7,7 +7,7 @@
 # could not be tried skipped; the time of a gate begins behind what it builds. Status 1 where a fault was found.
 set -u
 here=$(dirname "$(readlink -f "$0")")
-. "$here/../pipelines/environment.sh" || exit 2
+. "$here/../pipelines/include/environment.sh" || exit 2
 cd "$here/.." || exit 2
 if [ $# != 2 ] || [ ! -d "$1" ] || [[ ! $2 =~ ^[0-9]*\.?[0-9]+$ ]]; then
     echo 'usage: tests/torture.sh BUILD MINUTES' >&2

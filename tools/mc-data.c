@@ -44,7 +44,7 @@ static const char operands[] =
     "idx DIR\nidx IMAGES LABELS\nsynth";
 static const char doc[] =
     "Write a data set as a stream: pixels and labels."
-    "\vSets, and what DIR holds (pipelines/fetch.sh fetches the first three from their "
+    "\vSets, and what DIR holds (pipelines/setup/fetch.sh fetches the first three from their "
     "publishers):\n\n"
     "cifar10 (the binary version): data_batch_1.bin ... data_batch_5.bin, test_batch.bin, "
     "batches.meta.txt, or cifar-10-batches-bin with them.\n\n"

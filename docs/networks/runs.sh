@@ -22,7 +22,7 @@
 # that docs/networks/ has are taken from there.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
-. "$here/../../pipelines/environment.sh" || exit 1
+. "$here/../../pipelines/include/environment.sh" || exit 1
 export ONEDNN_MAX_CPU_ISA=AVX512_CORE # checkpoints hold it: processors with and without AMX resume each other's runs
 all='pam ends rate bound cifar100 robust measures grid resnet32 lines'
 usage() { sed -n '/^# The trainings/,/^set/s/^# \{0,1\}//p' "$0"; }

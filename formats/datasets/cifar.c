@@ -173,7 +173,7 @@ static int refuse_python(const struct layout *l, const char *dir, const char *fi
         rc = mc_fail(err, MC_EINPUT,
                      "%s: holds the Python version, which is pickles (convert it: python -m "
                      "mcz.data %s-python DIR -o FILE; or fetch the binary version: "
-                     "pipelines/fetch.sh %s DIR)",
+                     "pipelines/setup/fetch.sh %s DIR)",
                      dir, l->set, l->set);
     for (int i = 0; i < 3; i++)
         free(paths[i]);

@@ -6,7 +6,7 @@
 # or those of the data set in $DATA.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
-. "$here/../../pipelines/environment.sh" || exit 1
+. "$here/../../pipelines/include/environment.sh" || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 data=${DATA:-$work/data.mcz}

@@ -3,5 +3,5 @@
 #
 # Linear assignment against SciPy, in turn, one thread each: a TSV table with ratios.
 here=$(dirname "$(readlink -f "$0")")
-. "$here/../../pipelines/environment.sh" || exit 1
+. "$here/../../pipelines/include/environment.sh" || exit 1
 exec "${PYTHON:-/usr/bin/python3}" "$here/assign.py" "$MC_BUILD/tests/bench/bench_assign"

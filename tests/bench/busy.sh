@@ -6,7 +6,7 @@
 # threads that never spin. They run in turn, ROUNDS times for SECS seconds each; an epoch is two steps, and the best counts.
 # usage: busy.sh [LOOPS...]    (default: 0 28; ROUNDS, SECS, THREADS from the environment)
 set -euo pipefail
-. "$(dirname "$(readlink -f "$0")")/../../pipelines/environment.sh" || exit 1
+. "$(dirname "$(readlink -f "$0")")/../../pipelines/include/environment.sh" || exit 1
 rounds=${ROUNDS:-3} secs=${SECS:-8} threads=${THREADS:-2}
 [ $# -gt 0 ] || set -- 0 28
 unset OMP_WAIT_POLICY GOMP_SPINCOUNT

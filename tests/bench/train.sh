@@ -8,7 +8,7 @@
 # usage: train.sh [net:batch...]    (ROUNDS, SECS, THREADS, CLOCK from the environment)
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
-. "$here/../../pipelines/environment.sh" || exit 1
+. "$here/../../pipelines/include/environment.sh" || exit 1
 python=${PYTHON:-/usr/bin/python3} rounds=${ROUNDS:-3} secs=${SECS:-4} threads=${THREADS:-2} clock=${CLOCK:-}
 [ $# -gt 0 ] || set -- tinyten:128 resnet32:128 googlenet:32
 

@@ -2,7 +2,7 @@
 # For the scripts beside it: `. tests/gpu/device.bash NAME BUILD "nothing was done"`. The build's folder, $build; the
 # device, $MC_TEST_DEVICE, from DEVICE; a folder that goes, $tmp. Where there is no device the script ends here with
 # one line and 1.
-. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../../pipelines/environment.sh" || exit 2
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../../pipelines/include/environment.sh" || exit 2
 name=$1 build=$(cd "$2" && pwd) || exit 2
 export MC_TEST_DEVICE=${DEVICE:-cuda}
 case $MC_TEST_DEVICE in

@@ -4,7 +4,7 @@
 # last line is `NAME: figures`, which end in `cut short by the time` where that was so; it ends with 1 where a fault was
 # found, with 77 where it cannot be tried, and why. TORTURE_SEED=N draws the same points again.
 set -eu
-. "$(dirname "$(readlink -f "$0")")/../../pipelines/environment.sh" || exit 2
+. "$(dirname "$(readlink -f "$0")")/../../pipelines/include/environment.sh" || exit 2
 case ${1-} in
 -h | --help)
     for f in "$0" "${BASH_SOURCE[0]}"; do sed -n '/^# SPDX/d; /^#!/d; s/^#$//; s/^# //p; /^set/q; /^\. /q' "$f"; done

@@ -22,13 +22,13 @@ for set in 10:cifar-10-batches-py 100:cifar-100-python; do
         for split in train test; do
             no_data 3 "$dir: holds the Python version, which is pickles (convert it: python -m mcz.data cifar$n-python DIR" \
                 cifar$n $dir --split $split
-            grep -qF "pipelines/fetch.sh cifar$n DIR)" err.fails || die "$(cat err.fails)"
+            grep -qF "pipelines/setup/fetch.sh cifar$n DIR)" err.fails || die "$(cat err.fails)"
             /usr/bin/python3 -m mcz.data cifar$n-python $dir --split $split -o x.mcz
             mc-info --check -q x.mcz
         done
     done
 done
-[ -x "$MC_ROOT/pipelines/fetch.sh" ] || die 'fetch.sh has another name'
+[ -x "$MC_ROOT/pipelines/setup/fetch.sh" ] || die 'fetch.sh has another name'
 # a folder of neither, and the binary version next to the other
 no_data 3 "both/data_batch_1.bin" cifar10 both
 fixture cifar10

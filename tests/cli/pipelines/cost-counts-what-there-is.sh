@@ -11,10 +11,10 @@ of() { awk -v row="$1" '$1 == row { print $3 }' log; }
 ! (graph connect "${settings[@]}" cost) || die 'it counts what is not there'
 grep -qF 'cost: how many images DATA=npz has is not known before out/train.mcz is there: make that, or say TRAIN_IMAGES' told || die "$(cat told)"
 ! grep -q '^in all' log
-! "$MC_ROOT/pipelines/slurm.sh" -n connect.mk BIN="$MC_BUILD/bin" "${settings[@]}" OUT=out >scripts 2>told
+! "$MC_ROOT/pipelines/cluster/slurm.sh" -n connect.mk BIN="$MC_BUILD/bin" "${settings[@]}" OUT=out >scripts 2>told
 [ ! -s scripts ] || die 'slurm.sh counts what is not there'
 grep -q 'give -t and -m' told || die "$(cat told)"
-"$MC_ROOT/pipelines/slurm.sh" -n -t 10 -m 1G connect.mk BIN="$MC_BUILD/bin" "${settings[@]}" OUT=out >scripts
+"$MC_ROOT/pipelines/cluster/slurm.sh" -n -t 10 -m 1G connect.mk BIN="$MC_BUILD/bin" "${settings[@]}" OUT=out >scripts
 graph connect "${settings[@]}" TRAIN_IMAGES=7200 cost
 is "$(of net-1)" 20.0
 grep -q 'taken to be of 32 x 32' told || die "$(cat told)"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # fetch.sh takes an archive from a server, goes on where it was interrupted, and lets only the publisher's own pass.
-script=$MC_ROOT/pipelines/fetch.sh
+script=$MC_ROOT/pipelines/setup/fetch.sh
 export no_proxy='*'
 [ "$("$script" -h | wc -L)" -le 120 ]
 fails 2 "a set and a folder are wanted" "$script" cifar10
@@ -20,9 +20,11 @@ sums() {
     sed "s/170052171/$(stat -c %s $c)/; s/248100043/$(stat -c %s $t)/; s/c32a1d4ab5d03f1284b67883e8d87530/$(md5sum <$c | cut -d' ' -f1)/
         s/90528d7ca1a48142e341f4ef8d21d0de/$(md5sum <$t | cut -d' ' -f1)/" "$script"
 }
-sums >fetch.sh
-cp "$MC_ROOT/pipelines/environment.sh" .
-chmod +x fetch.sh
+mkdir setup include
+sums >setup/fetch.sh
+cp "$MC_ROOT/pipelines/include/environment.sh" include
+chmod +x setup/fetch.sh
+ln -s setup/fetch.sh fetch.sh
 ! cmp -s fetch.sh "$script" || die 'the script has other checksums'
 
 # a server that breaks off after CUT bytes while the file `cut` is there, and knows no ranges while `plain` is

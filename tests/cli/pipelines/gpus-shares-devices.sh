@@ -2,7 +2,7 @@
 # gpus.sh: no two jobs on a GPU, several where they may be, there under MPS; all GPUs in use; a job's status and
 # signals are its own; a killed job frees its GPU. Without any GPU.
 export MC_GPU_LOCKS=$PWD/locks
-gpus=$MC_ROOT/pipelines/gpus.sh
+gpus=$MC_ROOT/pipelines/cluster/gpus.sh
 mkdir smi
 printf '#!/bin/sh\n[ ! -e four ] || for i in 0 1 2 3; do echo "GPU $i: a card"; done\n' >smi/nvidia-smi
 chmod +x smi/nvidia-smi

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # install-packages.sh refuses what it does not know, and does nothing where a prefix's env.sh was read. (What --prefix does
 # needs Debian's mirrors.)
-script=$MC_ROOT/pipelines/install-packages.sh
+script=$MC_ROOT/pipelines/setup/install-packages.sh
 [ "$("$script" -h | wc -L)" -le 100 ]
 fails 2 "there is no option '--prefixes'" "$script" --prefixes x
 fails 2 '--prefix needs a folder' "$script" --prefix

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # slurm.sh submits the data, an array of the networks, an array of the pairs and what is of all pairs, each after the one
 # before, with what they take; its scripts, run in their order, are the graph. (make check-slurm has a real Slurm.)
-script=$MC_ROOT/pipelines/slurm.sh
+script=$MC_ROOT/pipelines/cluster/slurm.sh
 [ "$("$script" -h | wc -L)" -le 120 ]
 fails 2 'which graph?' "$script"
 fails 2 "there is no option '-z'" "$script" -z

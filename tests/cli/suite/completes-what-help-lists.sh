@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # bash completes what --help lists: options, an option's choices, a program's first words, files.
 set -eu
-. "$MC_ROOT/pipelines/completion.bash"
+. "$MC_ROOT/pipelines/setup/completion.bash"
 
 typed() { # the words typed so far, the last one unfinished
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))

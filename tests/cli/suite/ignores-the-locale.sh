@@ -41,7 +41,7 @@ same plan planturkish
 same connect connectturkish
 grep -q 'schedule step:2:0\.996' plan || die "$(cat plan)"
 for where in '' comma; do
-    $where "$MC_ROOT/pipelines/slurm.sh" -n connect.mk BIN="$MC_BUILD/bin" DATA=synth NET=tinyten THREADS=1 RATES=tinyten=500:1500 \
+    $where "$MC_ROOT/pipelines/cluster/slurm.sh" -n connect.mk BIN="$MC_BUILD/bin" DATA=synth NET=tinyten THREADS=1 RATES=tinyten=500:1500 \
         PAIRS=1:2 OUT=out >"scripts$where" || die "slurm.sh$where"
 done
 same scripts scriptscomma

@@ -11,7 +11,7 @@ case $#-${1-} in
     exit 2
     ;;
 esac
-. "$(dirname "$(readlink -f "$0")")/environment.sh" || exit 1
+. "$(dirname "$(readlink -f "$0")")/../include/environment.sh" || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 shown=${1##*/}

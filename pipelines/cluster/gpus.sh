@@ -24,9 +24,9 @@ is stopped when the last has ended. Where it cannot be started, the first job sa
 CUDA_MPS_PIPE_DIRECTORY set, MPS is yours: none is started.
 
 Examples:
-  pipelines/gpus.sh 0 1 mc-train --net resnet32 --data train.mcz --device cuda --epochs 100 -o a.mcz
-  make -j4 -f pipelines/connect.mk RUN="pipelines/gpus.sh 0 1 2 3" DEVICE=cuda DATA=cifar10 DATA_DIR=DIR OUT=out
-  make -j8 -f pipelines/connect.mk RUN="pipelines/gpus.sh 0:6 1:2" DEVICE=cuda DATA=cifar10 DATA_DIR=DIR OUT=out
+  pipelines/cluster/gpus.sh 0 1 mc-train --net resnet32 --data train.mcz --device cuda --epochs 100 -o a.mcz
+  make -j4 -f pipelines/connect.mk RUN="pipelines/cluster/gpus.sh 0 1 2 3" DEVICE=cuda DATA=cifar10 DATA_DIR=DIR OUT=out
+  make -j8 -f pipelines/connect.mk RUN="pipelines/cluster/gpus.sh 0:6 1:2" DEVICE=cuda DATA=cifar10 DATA_DIR=DIR OUT=out
 
 Exit status: the command's; 2: usage, 1: no lock is to be had.
 END

@@ -5,7 +5,7 @@
 # make inside, then what is of all pairs. Each waits for the one before to have gone well.
 set -u
 here=$(dirname "$(readlink -f "$0")")
-. "$here/environment.sh" || exit 1
+. "$here/../include/environment.sh" || exit 1
 
 usage() {
     cat <<'END'
@@ -25,8 +25,8 @@ programs and the data are. A task has THREADS cores. Slurm starts a task again w
 it goes on from its checkpoints. Submit the same again after a failure: what is done is not done twice. Logs: OUT/slurm.
 
 Examples:
-  pipelines/slurm.sh connect.mk DATA=cifar10 DATA_DIR=~/data NET=resnet20 PAIRS="1:2 3:4 5:6" OUT=out
-  pipelines/slurm.sh -t 2:00:00 -m 8G -s --partition=gpu connect.mk DEVICE=cuda DATA=cifar10 DATA_DIR=DIR OUT=out
+  pipelines/cluster/slurm.sh connect.mk DATA=cifar10 DATA_DIR=~/data NET=resnet20 PAIRS="1:2 3:4 5:6" OUT=out
+  pipelines/cluster/slurm.sh -t 2:00:00 -m 8G -s --partition=gpu connect.mk DEVICE=cuda DATA=cifar10 DATA_DIR=DIR OUT=out
 
 Prints the jobs' numbers. Exit status: 0 done, 1 failed, 2 usage.
 END

@@ -8,7 +8,7 @@
 # changes; where OpenBLAS is installed too, Debian's alternatives prefer it (docs/decisions.md).
 # shellcheck disable=SC2086 # lists of words
 set -eu
-. "$(dirname "$(readlink -f "$0")")/environment.sh" || exit 1
+. "$(dirname "$(readlink -f "$0")")/../include/environment.sh" || exit 1
 
 compiler="gcc libc6-dev make"
 needed="$compiler libdnnl-dev libmsgpack-dev libzstd-dev libxxhash-dev libjansson-dev libzip-dev

@@ -3,7 +3,7 @@
 #
 # A data set from its publisher, checked and unpacked where mc-data reads it.
 set -u
-. "$(dirname "$(readlink -f "$0")")/environment.sh" || exit 1
+. "$(dirname "$(readlink -f "$0")")/../include/environment.sh" || exit 1
 
 usage() {
     cat <<'END'
@@ -19,7 +19,7 @@ Sets, what mc-data calls them, and their archives' bytes (unpacked about as many
 What an interrupted run left is gone on with. Nothing is done where the set lies in DEST already. Needs curl or wget.
 
 Examples:
-  pipelines/fetch.sh cifar10 ~/data && mc-data cifar10 ~/data -o train.mcz
+  pipelines/setup/fetch.sh cifar10 ~/data && mc-data cifar10 ~/data -o train.mcz
   make -f pipelines/connect.mk DATA=cifar10 DATA_DIR=~/data OUT=out
 
 Exit status: 0 done, 1 failed, 2 usage, 3 the archive is not the publisher's.
