@@ -1,72 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Two networks from different seeds, or several such pairs: trained, aligned, joined by an unaligned and an
-# aligned curve, measured and drawn.
+# Pairs of networks from different seeds: trained, aligned, joined by an unaligned and an aligned curve, measured, drawn.
 #
-#   make -f pipelines/connect.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten SEEDS="1 2" \
-#        EPOCHS=20 CURVE_EPOCHS=20 OUT=out
-#   make -f pipelines/connect.mk DATA=cifar10 DATA_DIR=~/data NET=resnet32 PAIRS="1:2 3:4 5:6" OUT=out -j2
+#   make -f pipelines/connect.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4" EPOCHS=20 OUT=out -j2
 #
-# Every job is one program, behind $(RUN): RUN="srun -c 2 --mem 4G" sends each to a cluster; -j runs them side by
-# side, each with THREADS threads. An interrupted run goes on where it was. Each result keeps the settings that
-# made it in RESULT.settings, and is made again when they differ from those asked for: a mistyped setting costs
-# nothing. `make -f pipelines/connect.mk help` lists the settings. Other goals: cost (jobs, hours, memory, disk that are left);
-# shared, net-SEED and pair, the parts that several machines can make side by side (docs/clusters.md).
+# OUT/net-SEED.mcz are the networks. OUT/A-B/ has the results of the pair A:B: table.tsv, path.svg, signature.svg,
+# training.svg, pointwise.tsv (the curves compared point by point) and saved.tsv (epochs that alignment saves). OUT/ has
+# the same of all pairs, with mean and standard deviation, and training.tsv (the last epochs of all trainings).
 #
-# What a pair gives lies in OUT/A-B: path, signature and training (.svg, .png), table.tsv, saved.tsv (the epochs that
-# alignment saves), pointwise.tsv (how often the aligned curve is the better one, and how smooth both are). The same of all
-# pairs, mean and standard deviation, lies in OUT, with training.tsv, and signature.tsv of all; tables.sh makes one table of
-# several OUT. FROM=FOLDER joins the networks of another OUT, as for curves of other seeds: FROM=out
-# PAIRS="1:2:1 3:4:1" OUT=out-one-seed trains only 3-4's.
-#
-# Memory: a training holds the decoded data set (-v says how much) beside its network, so -j4 holds it four times;
-# the other programs read in order and need little.
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error no common.mk beside this graph, or a blank in the path to it))
+# If you interrupt a run, the same command resumes it. If you change a setting, what depends on it is rebuilt. RUN sends
+# each job elsewhere: RUN="srun -c 2". You can replace a stage: ALIGN="python3 my_align.py".
+# `make -f pipelines/connect.mk help` lists the settings. Goals for clusters: shared, net-SEED, pair.
+include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
-pictures := path signature $(if $(logged),training)
-
-all: $(foreach where,$(everywhere),$(addprefix $(where)/,table.tsv pointwise.tsv signature.tsv $(pictures:%=%.svg) $(pictures:%=%.png))) \
-     $(if $(unit),,$(if $(logged),$(OUT)/training.tsv)) $(if $(filter curve-%,$(logged)),$(everywhere:%=%/saved.tsv))
+nets-logged   := $(if $(filter-out 0,$(EPOCHS)),$(nets))
+curves-logged := $(if $(filter-out 0,$(CURVE_EPOCHS)),$(variants:%=curve-%))
+pictures := path signature $(if $(nets-logged)$(curves-logged),training)
+all: $(foreach f,table.tsv pointwise.tsv signature.tsv $(pictures:=.svg) $(pictures:=.png),$(where:%=%/$(f)))
+all: $(if $(curves-logged),$(where:%=%/saved.tsv)) $(if $(unit),,$(if $(nets-logged)$(curves-logged),$(OUT)/training.tsv))
 
 # ---- tables ----------------------------------------------------------------------------------------
-summaries = $(foreach path,$(paths),$(1)/$(path).summary.tsv)
-
-$(call each,table.tsv): $$(call files,$(paths:=.tsv)) $(filter-out -f,$(table))
-	$(RUN_LIGHT) awk $(table) $(call summaries,$(@D)) $(whole)
-$(OUT)/table.tsv: $(measured) $(OUT)/pairs $(filter-out -f,$(table))
-	$(RUN_LIGHT) awk -v spread=1 $(names) $(table) $(foreach p,$(pairs),$(call summaries,$(OUT)/$(p))) $(whole)
-
-pointwise := -f $(here)spread.awk -f $(here)pointwise.awk
-$(everywhere:%=%/pointwise.tsv): $$(call files,curve-unaligned.tsv curve-aligned.tsv) $(filter-out -f,$(pointwise))
-	$(RUN_LIGHT) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(pointwise) \
-	    $(foreach p,$(of),pair=$(p) $(OUT)/$(p)/curve-unaligned.tsv $(OUT)/$(p)/curve-aligned.tsv) $(whole)
+$(where:%=%/table.tsv): $$(call files,$(paths:=.tsv))
+	$(call table,paths) $(call files,$(paths:=.summary.tsv)) $(whole)
+$(where:%=%/pointwise.tsv): $$(call files,curve-unaligned.tsv curve-aligned.tsv)
+	$(call table,pointwise) $(call files,curve-unaligned.tsv curve-aligned.tsv) $(whole)
+$(where:%=%/saved.tsv): $$(call files,curve-unaligned.mcz curve-aligned.mcz)
+	$(call table,saved) $(call files,curve-unaligned.log.json curve-aligned.log.json) $(whole)
+$(call each,signature.tsv): %/signature.tsv: %/moments.mcz %/permutation.mcz
+	$(RUN_LIGHT) mc-corr --signature --perm $*/permutation.mcz $< -o $@
 $(OUT)/signature.tsv: $(call each,signature.tsv)
-	$(RUN_LIGHT) awk 'FNR == 1 { if (NR == 1) print "pair\t" $$0; next } { print pair "\t" $$0 }' \
-	    $(foreach p,$(pairs),pair=$(p) $(OUT)/$(p)/signature.tsv) $(whole)
-$(OUT)/pointwise.tsv $(OUT)/signature.tsv: $(OUT)/pairs
-
-$(everywhere:%=%/saved.tsv): $$(call files,curve-unaligned.mcz curve-aligned.mcz) $(here)spread.awk $(here)saved.awk
-	$(RUN_LIGHT) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) -f $(here)spread.awk -f $(here)saved.awk \
-	    $(foreach p,$(of),pair=$(p) $(OUT)/$(p)/curve-unaligned.log.json $(OUT)/$(p)/curve-aligned.log.json) $(whole)
-$(OUT)/saved.tsv: $(OUT)/pairs
+	$(call table,joined) $(call each,signature.tsv) $(whole)
+$(OUT)/training.tsv: $(nets-logged) $(call each,$(curves-logged:=.mcz))
+	$(call table,training) $(nets-logged:.mcz=.log.json) $(call each,$(curves-logged:=.log.json)) $(whole)
+$(addprefix $(OUT)/,table.tsv pointwise.tsv saved.tsv signature.tsv training.tsv): $(all-pairs)
 
 # ---- pictures --------------------------------------------------------------------------------------
-series = $(subst line-,straight$(comma) ,$(subst curve-,curve$(comma) ,$(1)))
-ends   = $(sort $(subst -, ,$(of)))
-# curves come first, so that each has one colour in path.svg and training.svg
-drawn := $(filter curve-%,$(paths)) $(filter line-%,$(paths))
+path = mc-plot path --data test $(title) 'curve, unaligned=$(call joined,curve-unaligned.tsv)' \
+    'curve, aligned=$(call joined,curve-aligned.tsv)' 'straight, unaligned=$(call joined,line-unaligned.tsv)' \
+    'straight, aligned=$(call joined,line-aligned.tsv)'
+$(foreach x,svg png,$(where:%=%/path.$(x))): $$(call files,$(paths:=.tsv))
+	$(RUN_LIGHT) $(path) -o $@
+$(foreach x,svg png,$(where:%=%/signature.$(x))): $$(call files,signature.tsv)
+	$(RUN_LIGHT) mc-plot signature $(title) 'signature=$(call joined,signature.tsv)' -o $@
 # networks one by one for a pair, in one line for several
-net-logs = $(if $(word 3,$(ends)),network=$(call joined,$(ends:%=$(OUT)/net-%.log.json)),\
-               $(foreach n,$(ends),'network $(n)=$(OUT)/net-$(n).log.json'))
-
-$(everywhere:%=%/path.svg) $(everywhere:%=%/path.png): $$(call files,$(paths:=.tsv))
-	$(RUN_LIGHT) mc-plot path --data test $(title) \
-	    $(foreach k,$(drawn),'$(call series,$(k))=$(call joined,$(call files,$(k).tsv))') -o $@
-$(everywhere:%=%/signature.svg) $(everywhere:%=%/signature.png): $$(call files,signature.tsv)
-	$(RUN_LIGHT) mc-plot signature $(title) 'signature=$(call joined,$(call files,signature.tsv))' -o $@
-$(everywhere:%=%/training.svg) $(everywhere:%=%/training.png): $$(patsubst %,$(OUT)/net-%.mcz,$$(ends)) \
-    $$(call files,$(variants:%=curve-%.mcz))
-	$(RUN_LIGHT) mc-plot log $(title) \
-	    $(foreach k,$(filter curve-%,$(logged)),'$(call series,$(k))=$(call joined,$(call files,$(k).log.json))') \
-	    $(if $(filter network,$(logged)),$(net-logs)) -o $@
-$(addprefix $(OUT)/,$(pictures:%=%.svg) $(pictures:%=%.png)): $(OUT)/pairs
+ends = $(sort $(subst -, ,$(notdir $(of))))
+network-lines = $(if $(word 3,$(ends)),network=$(subst $(space),$(comma),$(ends:%=$(OUT)/net-%.log.json)), \
+                    $(foreach n,$(ends),'network $(n)=$(OUT)/net-$(n).log.json'))
+curve-lines = $(foreach v,$(variants),'curve, $(v)=$(call joined,curve-$(v).log.json)')
+$(foreach x,svg png,$(where:%=%/training.$(x))): $$(patsubst %,$(OUT)/net-%.mcz,$$(ends)) $$(call files,$(curves-logged:=.mcz))
+	$(RUN_LIGHT) mc-plot log $(title) $(if $(curves-logged),$(curve-lines)) $(if $(nets-logged),$(network-lines)) -o $@
+$(foreach x,svg png,$(pictures:%=$(OUT)/%.$(x))): $(all-pairs)

@@ -1,37 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The ways to align compared, as figure 2 of the paper does: the same ends, joined by a curve each: to the second
-# end as it was trained (unaligned), and aligned by the correlation of post-activations, the L2 distance of
-# post- or of pre-activations, and that of post-activations under the constraint of the paper's appendix C.3; and
-# by the weights alone (mc-match; Ainsworth et al. 2023).
+# Ways to align, compared by the curves that follow, the paper's figure 2: none, correlation, L2 distance of post- and
+# pre-activations, L2 distance under the constraint of appendix C, and the weights alone (mc-match).
 #
-#   make -f pipelines/measures.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten SEEDS="1 2" \
-#        EPOCHS=20 CURVE_EPOCHS=10 SCHEDULE=onecycle CURVE_LR=0.03 OUT=out
+#   make -f pipelines/measures.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
-# Settings, and how results are kept, resumed and shared, are those of connect.mk: networks and curves that it
-# made with the same settings in the same OUT are taken as they are. What a pair gives lies in OUT/A-B:
-# measures.tsv, measures.svg; the same of all pairs, mean and deviation, in OUT. The constrained assignment says
-# its multiplier and duality gap a group; where the constraint does not bind (multiplier 0 in each), its row is
-# that of l2-post.
+# With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has measures.tsv, a row per way,
+# and measures.svg; OUT/ has the same of all pairs.
 more := weights
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))ways.mk),$(error no ways.mk beside this graph, or a blank in the path to it))
+include $(dir $(lastword $(MAKEFILE_LIST)))include/ways.mk
 
-all: $(foreach where,$(everywhere),$(addprefix $(where)/measures.,tsv svg png))
+all: $(foreach x,tsv svg png,$(where:%=%/measures.$(x)))
+$(call each,permutation-weights.mcz): $$(a) $$(b)
+	$(RUN) mc-match --threads "$$THREADS" $(a) $(b) -o $@
 
-# ---- the table and the picture ---------------------------------------------------------------------
-label-unaligned   := unaligned
-label-aligned     := correlation
-label-l2-post     := L2, post-activations
-label-l2-pre      := L2, pre-activations
-label-constrained := L2, constrained
-label-weights     := weights
-learned           := $(variants:%=curve-%)
-
-# rows are called by the measure
-$(everywhere:%=%/measures.tsv): $$(call files,$(learned:=.tsv)) $(filter-out -f,$(table))
-	$(RUN_LIGHT) awk $(if $(filter $(OUT),$(@D)),-v spread=1 $(names)) $(table) $(call files,$(learned:=.summary.tsv)) > $@.part
-	@sed -i 's/\bcurve-aligned\b/correlation/; s/\bcurve-//' $@.part && mv $@.part $@
-$(everywhere:%=%/measures.svg) $(everywhere:%=%/measures.png): $$(call files,$(learned:=.tsv))
-	$(RUN_LIGHT) mc-plot path --data test $(title) \
-	    $(foreach v,$(variants),'$(label-$(v))=$(call joined,$(call files,curve-$(v).tsv))') -o $@
-$(addprefix $(OUT)/measures.,tsv svg png): $(OUT)/pairs
+curves := $(variants:%=curve-%)
+$(where:%=%/measures.tsv): $$(call files,$(curves:=.tsv))
+	$(call table,measures) $(call files,$(curves:=.summary.tsv)) $(whole)
+$(foreach x,svg png,$(where:%=%/measures.$(x))): $$(call files,$(curves:=.tsv))
+	$(RUN_LIGHT) mc-plot path --data test $(title) 'unaligned=$(call joined,curve-unaligned.tsv)' \
+	    'correlation=$(call joined,curve-aligned.tsv)' 'L2, post-activations=$(call joined,curve-l2-post.tsv)' \
+	    'L2, pre-activations=$(call joined,curve-l2-pre.tsv)' 'L2, constrained=$(call joined,curve-constrained.tsv)' \
+	    'weights=$(call joined,curve-weights.tsv)' -o $@
+$(foreach x,tsv svg png,$(OUT)/measures.$(x)): $(all-pairs)

@@ -1,64 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How alike the middle of a curve and its ends are, layer by layer: the mean correlation of their units as they
-# stand, and after the middle is aligned to that end; beside it the middle of the straight line between the same ends.
-# On a curve that joins strangers the middle resembles neither; the paper shows it of curves with and without alignment.
+# How alike the middle of a curve and its ends are: the mean correlation of their units, layer by layer, as they are and
+# after the middle is aligned to that end. The same for the straight line between the ends.
 #
-#   make -f pipelines/middle.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten SEEDS="1 2" \
-#        EPOCHS=20 CURVE_EPOCHS=20 OUT=out
+#   make -f pipelines/middle.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4" EPOCHS=20 OUT=out
 #
-# Settings, and how results are kept, resumed and shared, are those of connect.mk: networks and curves that it
-# made with the same settings in the same OUT are taken as they are. What a pair gives lies in OUT/A-B:
-# middle.tsv (column curve: unaligned, aligned, and line-unaligned, line-aligned), and a picture a curve with its line,
-# middle-unaligned.svg and middle-aligned.svg, on one scale; the same of all pairs in OUT, in the pictures as mean and deviation.
-MIDDLE_FLAGS ?=#                more for mc-bezier --point, of batch norm: --bn-samples, --bn-plain
-settings := MIDDLE_FLAGS
-include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))common.mk),$(error no common.mk beside this graph, or a blank in the path to it))
+# With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has middle.tsv (column curve:
+# unaligned, aligned, line-unaligned, line-aligned) and pictures of a curve with its line, middle-unaligned.svg and
+# middle-aligned.svg, on one scale. OUT/ has the same of all pairs.
+MIDDLE_FLAGS ?=#                more options for mc-bezier --point: --bn-samples, --bn-plain
+include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
-drawn   := $(variants:%=middle-%)
-middles := $(drawn) $(variants:%=middle-line-%)
-all: $(foreach where,$(everywhere),$(addprefix $(where)/,middle.tsv $(drawn:=.svg) $(drawn:=.png)))
+middles  := middle-unaligned middle-aligned middle-line-unaligned middle-line-aligned
+sides    := $(foreach m,$(middles),$(m)-first $(m)-second)# a middle and the end that it is compared with
+pictures := $(foreach m,middle-unaligned middle-aligned,$(m).svg $(m).png)
+all: $(foreach f,middle.tsv $(pictures),$(where:%=%/$(f)))
 
-# ---- the middle, batch norm re-estimated there -----------------------------------------------------
-middle_set = $(strip $(MIDDLE_FLAGS))
-$(call made-with,middle,$(call each,$(middles:=.mcz)))
-$(call each,$(middles:=.mcz)): $(OUT)/train.mcz $$(@D)/$$(patsubst curve-line-%,line-%,$$(patsubst middle-%,curve-%,$$(@F)))
-	$(RUN) mc-bezier --point 0.5 --bn-data $< $(MIDDLE_FLAGS) $(lastword $(filter-out %.anew,$^)) $(device) -o $@
-	$(call keep,middle)
+# ---- the middle, its statistics of batch norm re-estimated -----------------------------------------
+path = $(@D)/$(patsubst curve-line-%,line-%,$(patsubst middle-%,curve-%,$(@F)))
+$(call each,$(middles:=.mcz)): $$(path) $(OUT)/train.mcz $(call settings,middle,MIDDLE_FLAGS $(compute))
+	$(RUN) mc-bezier --point 0.5 --bn-data $(OUT)/train.mcz $(MIDDLE_FLAGS) $(device) $< -o $@ $(made)
 
-# ---- against each end: x-middle-V-first.mcz, x-middle-V-second.mcz ---------------------------------
-sides := $(foreach m,$(middles),$(m)-first $(m)-second)
-# of a target: middle-V; the network at that end
-middle = $(patsubst %-first,%,$(patsubst %-second,%,$(patsubst permutation-%,%,$(patsubst moments-%,%,$(basename $(@F))))))
-end    = $(if $(filter %-first,$(basename $(@F))),$(a),$(if $(filter %-unaligned,$(middle)),$(b),$(@D)/b-$(patsubst line-%,%,$(middle:middle-%=%)).mcz))
-$(call made-with,align,$(call each,$(sides:%=moments-%.mcz)))
-$(call made-with,corr,$(call each,$(sides:%=matrices-%.mcz)))
-$(call made-with,assign,$(call each,$(sides:%=permutation-%.mcz)))
-
-$(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(middle).mcz | $(OUT)/train.mcz
-	$(RUN) mc-acts --data $(OUT)/train.mcz $(call images,ALIGN_IMAGES) $(ACTS_FLAGS) $(device) $(filter-out %.anew,$^) -o $@
-	$(call keep,align)
-$(call each,$(sides:%=matrices-%.mcz)): $$(@D)/moments-$$(patsubst matrices-%,%,$$(@F))
-	$(RUN_LIGHT) mc-corr $(CORR_FLAGS) $< -o $@
-	$(call keep,corr)
-$(call each,$(sides:%=permutation-%.mcz)): $$(@D)/matrices-$$(patsubst permutation-%,%,$$(@F))
-	$(RUN_LIGHT) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
-	$(call keep,assign)
-$(call each,$(sides:=.tsv)): $(OUT)/%.tsv: $$(@D)/permutation-$$(notdir $$*).mcz $$(@D)/moments-$$(notdir $$*).mcz
+# ---- compared with each end ------------------------------------------------------------------------
+side = $(patsubst moments-%,%,$(basename $(@F)))
+mid  = $(patsubst %-first,%,$(patsubst %-second,%,$(side)))
+end  = $(if $(filter %-first,$(side)),$(a),$(call second,$(patsubst middle-%,line-%,$(patsubst middle-line-%,line-%,$(mid)))))
+$(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(mid).mcz $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS $(compute)) \
+    | $(OUT)/train.mcz
+	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(end) $(@D)/$(mid).mcz -o $@ $(made)
+$(call each,$(sides:%=matrices-%.mcz)): $$(@D)/$$(patsubst matrices-%,moments-%,$$(@F)) $(call settings,measure,MEASURE CORR_FLAGS)
+	$(RUN_LIGHT) $(MEASURE) $(CORR_FLAGS) $< $(whole) $(made)
+$(call each,$(sides:%=permutation-%.mcz)): $$(@D)/$$(patsubst permutation-%,matrices-%,$$(@F)) $(call settings,align,ALIGN HUNGARIAN_FLAGS)
+	$(RUN_LIGHT) $(ALIGN) $(HUNGARIAN_FLAGS) $< $(whole) $(made)
+$(call each,$(sides:=.tsv)): $$(@D)/permutation-$$(basename $$(@F)).mcz $$(@D)/moments-$$(basename $$(@F)).mcz
 	$(RUN_LIGHT) mc-corr --signature --perm $^ -o $@
 
 # ---- the table and the pictures --------------------------------------------------------------------
-# each row says of which pair, curve and end it is
-rows = $(foreach pair,$(of),$(foreach s,$(sides),pair=$(pair) curve=$(patsubst middle-%,%,$(s:-$(lastword $(subst -, ,$(s)))=)) \
-           end=$(lastword $(subst -, ,$(s))) $(OUT)/$(pair)/$(s).tsv))
-$(everywhere:%=%/middle.tsv): $$(call files,$(sides:=.tsv))
-	$(RUN_LIGHT) awk 'FNR == 1 { if (NR == 1) print "pair\tcurve\tend\t" $$0; next } { print pair "\t" curve "\t" end "\t" $$0 }' \
-	    $(rows) $(whole)
-to-end = $(if $(findstring -line-,$(1)),line,curve) to the $(2) end
-both = $(1) $(1:middle-%=middle-line-%)
-# the pictures of both curves share a scale
-others = $(foreach m,$(middles),$(foreach e,first second,--fit $(call joined,$(call files,$(m)-$(e).tsv))))
-$(foreach x,svg png,$(foreach m,$(drawn),$(everywhere:%=%/$(m).$(x)))): $$(call files,$(sides:=.tsv))
-	$(RUN_LIGHT) mc-plot signature $(call title,middle of the $(patsubst middle-%,%,$(basename $(@F))) curve$(comma) ) $(others) \
-	    $(foreach m,$(call both,$(basename $(@F))),$(foreach e,first second,'$(call to-end,$(m),$(e))=$(call joined,$(call files,$(m)-$(e).tsv))')) -o $@
-$(foreach f,middle.tsv $(drawn:=.svg) $(drawn:=.png),$(OUT)/$(f)): $(OUT)/pairs
+$(where:%=%/middle.tsv): $$(call files,$(sides:=.tsv))
+	$(call table,middle) $(foreach d,$(of),$(sides:%=$(d)/%.tsv)) $(whole)
+curve = $(basename $(@F))
+line  = $(patsubst middle-%,middle-line-%,$(curve))
+$(foreach f,$(pictures),$(where:%=%/$(f))): $$(call files,$(sides:=.tsv))
+	$(RUN_LIGHT) mc-plot signature $(foreach s,$(sides),--fit $(call joined,$(s).tsv)) $(patsubst --title "%,--title "middle of the $(patsubst middle-%,%,$(curve)) curve$(comma) %,$(title)) \
+	    'curve to the first end=$(call joined,$(curve)-first.tsv)' 'curve to the second end=$(call joined,$(curve)-second.tsv)' \
+	    'line to the first end=$(call joined,$(line)-first.tsv)' 'line to the second end=$(call joined,$(line)-second.tsv)' -o $@
+$(foreach f,middle.tsv $(pictures),$(OUT)/$(f)): $(all-pairs)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# How the graphs work. Settings reach recipes as environment variables: "$$NAME". $(call settings,STAGE,NAMES) is a
+# file that changes when one of these settings does. A pair A:B has the folder OUT/A-B. In a recipe for a file in it,
+# $(a) and $(b) are its two networks and $(@D) is the folder.
+here  := $(patsubst %include/machinery.mk,%,$(lastword $(MAKEFILE_LIST)))
+files-read := $(filter-out $(MAKEFILES),$(MAKEFILE_LIST)) $(here)include/settings.mk
+space := $() $()
+comma := ,
+include $(here)include/settings.mk
+export $(shell sed -nE 's/^([A-Z_]+) *\?=.*/\1/p' $(files-read))
+export PATH := $(if $(BIN),$(abspath $(BIN)):)$(PATH)
+export LC_ALL := C.UTF-8# as in environment.sh
+unexport CDPATH POSIXLY_CORRECT
+override SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SECONDEXPANSION:
+.PHONY: all help start always shared pair
+$(if $(findstring i,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(error make -i would continue after a failed stage: use -k))
+
+override OUT  := $(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(OUT)))
+override FROM := $(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(FROM)))
+variants ?= unaligned aligned
+paths := $(foreach v,$(variants),line-$(v) curve-$(v))
+pairs := $(addprefix $(OUT)/,$(subst :,-,$(PAIRS)))
+seeds := $(sort $(subst :, ,$(PAIRS)))
+nets  := $(seeds:%=$(OUT)/net-%.mcz)
+unit  := $(strip $(filter net-%,$(MAKECMDGOALS)) $(if $(filter pair,$(MAKECMDGOALS)),$(notdir $(pairs))))# made alone
+where := $(if $(unit),,$(OUT)) $(pairs)#              folders of tables: of all pairs, and of each
+of     = $(if $(filter $(OUT),$(@D)),$(pairs),$(@D))# folders of the pairs in a table
+each   = $(foreach f,$(1),$(pairs:%=%/$(f)))#         these files of each pair
+seed-a = $(firstword $(subst -, ,$(notdir $(@D))))
+a      = $(OUT)/net-$(seed-a).mcz
+b      = $(OUT)/net-$(lastword $(subst -, ,$(notdir $(@D)))).mcz
+second = $(if $(filter line-unaligned curve-unaligned,$(1)),$(b),$(@D)/$(patsubst curve-%,b-%,$(patsubst line-%,b-%,$(1))).mcz)
+device := --threads "$$THREADS" --device "$$DEVICE" --precision "$$PRECISION"
+whole   = > $@.part && mv $@.part $@#                 a table that a kill leaves whole or not at all
+fresh   = @$(here)include/fresh $(@:.mcz=.checkpoint) $^# removes a checkpoint that is older than what decides it
+resume  = $(MESSAGES) --checkpoint $(@:.mcz=.checkpoint) --resume --log-json $(@:.mcz=.log.json)
+made    = && rm -f $(patsubst %,%~,$(filter $(OUT)/.settings/%,$^))# see include/settings
+trained = $(made) $(@:.mcz=.checkpoint)
+had     = $(patsubst $(FROM)/%,$(OUT)/%,$(wildcard $(patsubst $(OUT)/%,$(FROM)/%,$(1))))
+taken  := $(if $(FROM),$(nets) $(call had,$(OUT)/train.mcz $(OUT)/test.mcz $(call each,permutation.mcz)) \
+              $(filter $(or $(CURVE_SEED:%=$(OUT)/%-%),$(OUT)/%),$(call had,$(call each,$(variants:%=curve-%.mcz)))))
+# goals that work side by side share these files, so that none of them makes one
+common := $(if $(unit),$(OUT)/train.mcz $(OUT)/test.mcz $(if $(filter pair,$(MAKECMDGOALS)),$(nets)))
+shared  = $(if $(filter $@,$(common)),@echo '$@ is missing or was made with other settings: make shared first' >&2; exit 1)
+
+all:
+help: ; @$(here)include/check-settings --help $(files-read)
+start:
+	+@$(here)include/check-settings $(files-read)
+	@mkdir -p $(pairs) && $(here)include/one-make $$PPID $(OUT) $(unit)
+settings = $(eval $(OUT)/.settings/$(1): export names := $(2))$(OUT)/.settings/$(1)
+$(OUT)/.settings/%: always | start
+	@$(here)include/settings $@ $$names
+shared: $(OUT)/train.mcz $(OUT)/test.mcz $(nets)
+pair: all
+$(seeds:%=net-%): net-%: $(OUT)/net-%.mcz
+$(taken): $(OUT)/%: $(FROM)/% | start
+	$(shared)
+	mkdir -p $(@D) && cp -p $< $@.part && mv $@.part $@
+	@[ ! -e $(<:.mcz=.log.json) ] || cp -p $(<:.mcz=.log.json) $(@D)
+
+# ---- for tables and pictures -----------------------------------------------------------------------
+all-pairs := $(call settings,pairs,PAIRS NET DATA)
+files  = $(foreach f,$(1),$(of:%=%/$(f)))#            these files of a table's pairs
+joined = $(subst $(space),$(comma),$(strip $(files)))#  as mc-plot takes them for one line
+table  = $(RUN_LIGHT) $(here)tables/tables $(1) $(if $(filter $(OUT),$(@D)),--all)
+title  = --title "$$($(here)tables/tables title $(notdir $(of)))"

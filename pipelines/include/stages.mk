@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The stages that every graph shares: data, networks, alignments, paths and their measurements. A graph sets
+#
+#   variants := unaligned aligned mine
+#
+# the ways to take a pair's second end: as trained, after permutation.mcz, and after permutation-mine.mcz, which
+# the graph makes. It includes this file and adds tables and pictures.
+include $(dir $(lastword $(MAKEFILE_LIST)))machinery.mk
+
+# ---- data and networks -----------------------------------------------------------------------------
+compute := THREADS DEVICE PRECISION
+source  := $(if $(filter synth,$(DATA)),--seed "$$DATA_SEED","$${DATA_DIR/#\~\//$$HOME/}")
+$(filter-out $(taken),$(OUT)/train.mcz): $(call settings,train-data,DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES)
+	$(shared)
+	$(RUN) mc-data "$$DATA" $(source) --split train $(TRAIN_IMAGES:%=--samples %) $(DATA_FLAGS) -o $@ $(made)
+$(filter-out $(taken),$(OUT)/test.mcz): $(call settings,test-data,DATA DATA_DIR DATA_SEED DATA_FLAGS TEST_IMAGES)
+	$(shared)
+	$(RUN) mc-data "$$DATA" $(source) --split test $(TEST_IMAGES:%=--samples %) $(DATA_FLAGS) -o $@ $(made)
+
+training := $(call settings,train,NET EPOCHS LR BATCH SCHEDULE TRAIN_FLAGS TRAIN $(compute))
+$(filter-out $(taken),$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz $(training)
+	$(shared)
+	$(fresh)
+	$(RUN) $(TRAIN) --net "$$NET" --data $< --seed $* --epochs $$EPOCHS --lr $$LR --batch $$BATCH \
+	    --schedule $$SCHEDULE $(TRAIN_FLAGS) $(device) $(resume) -o $@ $(trained)
+
+# ---- alignment -------------------------------------------------------------------------------------
+acts = $(RUN) mc-acts --data $(OUT)/train.mcz $(1) $(ACTS_FLAGS) $(device)
+$(call each,moments.mcz): $$(a) $$(b) $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS $(compute)) | $(OUT)/train.mcz
+	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(a) $(b) -o $@ $(made)
+$(call each,matrices.mcz): %/matrices.mcz: %/moments.mcz $(call settings,measure,MEASURE CORR_FLAGS)
+	$(RUN_LIGHT) $(MEASURE) $(CORR_FLAGS) $< $(whole) $(made)
+$(filter-out $(taken),$(call each,permutation.mcz)): %/permutation.mcz: %/matrices.mcz \
+    $(call settings,align,ALIGN HUNGARIAN_FLAGS)
+	$(RUN_LIGHT) $(ALIGN) $(HUNGARIAN_FLAGS) $< $(whole) $(made)
+$(call each,$(patsubst %,b-%.mcz,$(filter-out unaligned pam-%,$(variants)))): \
+    $$(@D)/permutation$$(patsubst b%,%,$$(patsubst b-aligned%,b%,$$(@F))) $$(b)
+	$(RUN_LIGHT) mc-permute $< $(b) -o $@
+
+# ---- paths: the straight line and the learned curve ------------------------------------------------
+$(call each,$(variants:%=line-%.mcz)): $$(a) $$(call second,$$(basename $$(@F)))
+	$(RUN_LIGHT) mc-bezier --epochs 0 $^ -o $@
+curving := $(call settings,curve,CURVE_EPOCHS CURVE_LR CURVE_BATCH CURVE_SCHEDULE CURVE_SEED CURVE_FLAGS CURVE $(compute))
+learn    = --seed $(or $(CURVE_SEED),$(seed-a)) --epochs $$CURVE_EPOCHS --lr $$CURVE_LR --batch $$CURVE_BATCH \
+               --schedule $$CURVE_SCHEDULE $(CURVE_FLAGS) $(device) $(resume)
+$(filter-out $(taken) %-pam-unaligned.mcz %-pam-aligned.mcz,$(call each,$(variants:%=curve-%.mcz))): \
+    $(OUT)/train.mcz $$(a) $$(call second,$$(basename $$(@F))) $(curving)
+	$(fresh)
+	$(RUN) $(CURVE) --data $< $(learn) $(a) $(call second,$(basename $(@F))) -o $@ $(trained)
+
+# ---- what they measure -----------------------------------------------------------------------------
+evaluate = $(RUN) mc-eval --data $(OUT)/train.mcz --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz \
+               --points $$POINTS $(EVAL_FLAGS) $(device) --summary $(@:.tsv=.summary.tsv)
+measuring := $(call settings,eval,POINTS EVAL_FLAGS $(compute)) $(OUT)/train.mcz $(OUT)/test.mcz
+$(call each,$(paths:%=%.tsv)): %.tsv: %.mcz $(measuring)
+	$(evaluate) $< -o $@ $(made)
