@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Straight lines between the ends as later literature measures them: statistics of batch norm averaged as the weights
-# are, beside re-estimated ones. The second end is unaligned, aligned by activations (aligned), and aligned by the weights
-# alone (weights: mc-match; Ainsworth et al. 2023).
+# Straight lines between the ends as later literature measures them: statistics of batch norm averaged as the
+# weights are, beside re-estimated ones. The second end is unaligned, aligned by activations (aligned), and
+# aligned by the weights alone (weights: mc-match; Ainsworth et al. 2023).
 #
 #   make -f pipelines/averaged.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
 # With the same settings and OUT it uses the networks and lines of connect.mk. OUT/A-B/averaged.tsv has rows
-# line-V-averaged and line-V; OUT/averaged.tsv has mean and deviation over all pairs. Averaged statistics ignore the
-# EVAL_FLAGS of batch norm.
+# line-V-averaged and line-V; OUT/averaged.tsv has mean and deviation over all pairs. Averaged statistics
+# ignore the EVAL_FLAGS of batch norm.
 variants := unaligned aligned weights
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
@@ -22,8 +22,8 @@ flags    := $(subst --seed ,--seed=,$(subst --bn-samples ,--bn-samples=,$(strip 
 flags    := $(filter-out --bn-% $(if $(findstring --attack,$(flags)),,--seed=%),$(flags))
 ends      = $(a) $(call second,$(patsubst %-averaged.tsv,%,$(@F)))
 $(call each,$(averaged:=.tsv)): $$(ends) $(measuring)
-	$(RUN) mc-eval --line --bn average --data $(OUT)/train.mcz --data $(OUT)/test.mcz --points $$POINTS $(flags) \
-	    $(device) --summary $(@:.tsv=.summary.tsv) $(ends) -o $@ $(made)
+	$(RUN) mc-eval --line --bn average --data $(OUT)/train.mcz --data $(OUT)/test.mcz --points $$POINTS \
+	    $(flags) $(device) --summary $(@:.tsv=.summary.tsv) $(ends) -o $@ $(made)
 
 rows := $(averaged) $(variants:%=line-%)
 $(where:%=%/averaged.tsv): $$(call files,$(rows:=.tsv))

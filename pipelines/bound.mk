@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The bound of the paper's theorem 3.1 on the barrier of straight lines, for several ways to align, and the barrier
-# itself. For an mlp without batch norm.
+# The bound of the paper's theorem 3.1 on the barrier of straight lines, for several ways to align, and the
+# barrier itself. For an mlp without batch norm.
 #
-#   make -f pipelines/bound.mk DATA=cifar10 DATA_DIR=~/data NET=mlp:256,256 EPOCHS=20 SCHEDULE=onecycle LR=0.02 OUT=out
+#   make -f pipelines/bound.mk DATA=cifar10 DATA_DIR=~/data EPOCHS=20 SCHEDULE=onecycle LR=0.02 OUT=out
 #
-# OUT/A-B/ has bound.tsv, a row per way, and ranks.tsv, the ways in the order of the bound and of the barrier. OUT/ has the
-# same of all pairs.
+# OUT/A-B/ has bound.tsv, a row per way, and ranks.tsv, the ways in the order of the bound and of the barrier.
+# OUT/ has the same of all pairs.
 NET ?= mlp:256,256#     an mlp without batch norm
 include $(dir $(lastword $(MAKEFILE_LIST)))include/ways.mk
 
@@ -16,7 +16,8 @@ by  = $(if $(filter unaligned,$(way)),,$(@D)/permutation$(patsubst %-aligned,%,-
 points := $(call settings,bound,POINTS $(compute))
 $(call each,$(variants:%=bound-%.tsv)): $$(a) $$(b) $$(@D)/moments-pre.mcz $$(by) $(points)
 	$(RUN) mc-bound --points $$POINTS $(filter %.mcz,$^) -o $@ $(made)
-$(call each,$(variants:%=barrier-%.tsv)): $$(@D)/line-$$(way).mcz $(OUT)/train.mcz $$(@D)/moments-pre.mcz $(points)
+$(call each,$(variants:%=barrier-%.tsv)): $$(@D)/line-$$(way).mcz $(OUT)/train.mcz $$(@D)/moments-pre.mcz \
+    $(points)
 	$(RUN) mc-eval --data train=$(OUT)/train.mcz --samples \
 	    $$(mc-info --json $(@D)/moments-pre.mcz | sed 's/.*"images":\([0-9]*\).*/\1/') \
 	    --points $$POINTS $(device) --summary $(@:.tsv=.summary.tsv) $< -o $@ $(made)

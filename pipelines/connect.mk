@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Pairs of networks from different seeds: trained, aligned, joined by an unaligned and an aligned curve, measured, drawn.
+# Pairs of networks from different seeds: trained, aligned, joined by an unaligned and an aligned curve,
+# measured, drawn.
 #
-#   make -f pipelines/connect.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4" EPOCHS=20 OUT=out -j2
+#   make -f pipelines/connect.mk DATA=cifar10 DATA_DIR=~/data PAIRS="1:2 3:4" EPOCHS=20 OUT=out -j2
 #
-# OUT/net-SEED.mcz are the networks. OUT/A-B/ has the results of the pair A:B: table.tsv, path.svg, signature.svg,
-# training.svg, pointwise.tsv (the curves compared point by point) and saved.tsv (epochs that alignment saves). OUT/ has
-# the same of all pairs, with mean and standard deviation, and training.tsv (the last epochs of all trainings).
+# OUT/net-SEED.mcz are the networks. OUT/A-B/ has the results of the pair A:B: table.tsv, path.svg,
+# signature.svg, training.svg, pointwise.tsv (the curves compared point by point) and saved.tsv (epochs that
+# alignment saves). OUT/ has the same of all pairs, with mean and standard deviation, and training.tsv (the
+# last epochs of all trainings).
 #
-# If you interrupt a run, the same command resumes it. If you change a setting, what depends on it is rebuilt. RUN sends
-# each job elsewhere: RUN="srun -c 2". You can replace a stage: ALIGN="python3 my_align.py".
-# `make -f pipelines/connect.mk help` lists the settings. Goals for clusters: shared, net-SEED, pair.
+# If you interrupt a run, the same command resumes it. If you change a setting, what depends on it is rebuilt.
+# RUN sends each job elsewhere: RUN="srun -c 2". You can replace a stage: ALIGN="python3 my_align.py". `make
+# -f pipelines/connect.mk help` lists the settings. Goals for clusters: shared, net-SEED, pair.
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
 nets-logged   := $(if $(filter-out 0,$(EPOCHS)),$(nets))
 curves-logged := $(if $(filter-out 0,$(CURVE_EPOCHS)),$(variants:%=curve-%))
 pictures := path signature $(if $(nets-logged)$(curves-logged),training)
 all: $(foreach f,table.tsv pointwise.tsv signature.tsv $(pictures:=.svg) $(pictures:=.png),$(where:%=%/$(f)))
-all: $(if $(curves-logged),$(where:%=%/saved.tsv)) $(if $(unit),,$(if $(nets-logged)$(curves-logged),$(OUT)/training.tsv))
+all: $(if $(curves-logged),$(where:%=%/saved.tsv))
+all: $(if $(nets-logged)$(curves-logged),$(if $(unit),,$(OUT)/training.tsv))
 
 # ---- tables ----------------------------------------------------------------------------------------
 $(where:%=%/table.tsv): $$(call files,$(paths:=.tsv))
@@ -35,11 +38,10 @@ $(OUT)/training.tsv: $(nets-logged) $(call each,$(curves-logged:=.mcz))
 $(addprefix $(OUT)/,table.tsv pointwise.tsv saved.tsv signature.tsv training.tsv): $(all-pairs)
 
 # ---- pictures --------------------------------------------------------------------------------------
-path = mc-plot path --data test $(title) 'curve, unaligned=$(call joined,curve-unaligned.tsv)' \
-    'curve, aligned=$(call joined,curve-aligned.tsv)' 'straight, unaligned=$(call joined,line-unaligned.tsv)' \
-    'straight, aligned=$(call joined,line-aligned.tsv)'
+path-lines = $(foreach v,unaligned aligned,'curve, $(v)=$(call joined,curve-$(v).tsv)') \
+             $(foreach v,unaligned aligned,'straight, $(v)=$(call joined,line-$(v).tsv)')
 $(foreach x,svg png,$(where:%=%/path.$(x))): $$(call files,$(paths:=.tsv))
-	$(RUN_LIGHT) $(path) -o $@
+	$(RUN_LIGHT) mc-plot path --data test $(title) $(path-lines) -o $@
 $(foreach x,svg png,$(where:%=%/signature.$(x))): $$(call files,signature.tsv)
 	$(RUN_LIGHT) mc-plot signature $(title) 'signature=$(call joined,signature.tsv)' -o $@
 # networks one by one for a pair, in one line for several
@@ -47,6 +49,8 @@ ends = $(sort $(subst -, ,$(notdir $(of))))
 network-lines = $(if $(word 3,$(ends)),network=$(subst $(space),$(comma),$(ends:%=$(OUT)/net-%.log.json)), \
                     $(foreach n,$(ends),'network $(n)=$(OUT)/net-$(n).log.json'))
 curve-lines = $(foreach v,$(variants),'curve, $(v)=$(call joined,curve-$(v).log.json)')
-$(foreach x,svg png,$(where:%=%/training.$(x))): $$(patsubst %,$(OUT)/net-%.mcz,$$(ends)) $$(call files,$(curves-logged:=.mcz))
-	$(RUN_LIGHT) mc-plot log $(title) $(if $(curves-logged),$(curve-lines)) $(if $(nets-logged),$(network-lines)) -o $@
+trainings = $(patsubst %,$(OUT)/net-%.mcz,$(ends)) $(call files,$(curves-logged:=.mcz))
+$(foreach x,svg png,$(where:%=%/training.$(x))): $$(trainings)
+	$(RUN_LIGHT) mc-plot log $(title) $(if $(curves-logged),$(curve-lines)) \
+	    $(if $(nets-logged),$(network-lines)) -o $@
 $(foreach x,svg png,$(pictures:%=$(OUT)/%.$(x))): $(all-pairs)

@@ -4,9 +4,9 @@
 #
 #   make -f pipelines/grid.mk DATA=cifar100 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
-# With the same settings and OUT it uses the networks and alignments of connect.mk, and its curves for CURVE_LR and
-# CURVE_BATCH; FROM=FOLDER takes them from another OUT. OUT/A-B/grid.tsv has a row per curve; OUT/grid.tsv has mean and
-# deviation over all pairs. Table 3 is its column arc_mean.
+# With the same settings and OUT it uses the networks and alignments of connect.mk, and its curves for
+# CURVE_LR and CURVE_BATCH; FROM=FOLDER takes them from another OUT. OUT/A-B/grid.tsv has a row per curve;
+# OUT/grid.tsv has mean and deviation over all pairs. Table 3 is its column arc_mean.
 GRID_LR    ?= 0.01 0.1 0.5#   learning rates of the curves
 GRID_BATCH ?= 64 128 256#     images per step of the curves
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
@@ -22,7 +22,8 @@ to      = $(call second,$(firstword $(cell)))
 grid   := $(call settings,grid,CURVE_EPOCHS CURVE_SCHEDULE CURVE_SEED CURVE_FLAGS CURVE $(compute))
 $(call each,$(patsubst %,%.mcz,$(filter-out $(centre),$(cells)))): $(OUT)/train.mcz $$(a) $$(to) $(grid)
 	$(fresh)
-	$(RUN) $(CURVE) --data $< $(learn) --lr $(word 2,$(cell)) --batch $(word 3,$(cell)) $(a) $(to) -o $@ $(trained)
+	$(RUN) $(CURVE) --data $< $(learn) --lr $(word 2,$(cell)) --batch $(word 3,$(cell)) \
+	    $(a) $(to) -o $@ $(trained)
 $(call each,$(centre:=.mcz)): $$(@D)/$$(firstword $$(cell)).mcz
 	cp -p $< $@.part && mv $@.part $@
 $(call each,$(cells:=.tsv)): %.tsv: %.mcz $(measuring)

@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Intervals over the test images, by mc-bootstrap: for both curves of a pair, and for their difference on the same
-# images. They hold for these networks; the deviation over pairs, in connect.mk's tables, is that of other seeds.
+# Intervals over the test images, by mc-bootstrap: for both curves of a pair, and for their difference on the
+# same images. They hold for these networks; the deviation over pairs, in connect.mk's tables, is that of
+# other seeds.
 #
 #   make -f pipelines/intervals.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
-# With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has the loss of each image,
-# losses-unaligned.mcz and losses-aligned.mcz, and intervals.tsv, a row per quantity. OUT/intervals.tsv has all pairs.
+# With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has the loss of each
+# image, losses-unaligned.mcz and losses-aligned.mcz, and intervals.tsv, a row per quantity. OUT/intervals.tsv
+# has all pairs.
 BOOTSTRAP_FLAGS ?=#           more options for mc-bootstrap: --resamples 10000 --level .99
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
 all: $(where:%=%/intervals.tsv)
 curve = $(@D)/$(patsubst losses-%,curve-%,$(@F))
 $(call each,losses-unaligned.mcz losses-aligned.mcz): $$(curve) $(measuring)
-	$(RUN) mc-eval --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz --points $$POINTS $(EVAL_FLAGS) $(device) \
-	    --losses $@ $< -o /dev/null $(made)
-$(call each,intervals.tsv): $$(@D)/losses-unaligned.mcz $$(@D)/losses-aligned.mcz $(call settings,intervals,BOOTSTRAP_FLAGS)
+	$(RUN) mc-eval --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz --points $$POINTS $(EVAL_FLAGS) \
+	    $(device) --losses $@ $< -o /dev/null $(made)
+$(call each,intervals.tsv): $$(@D)/losses-unaligned.mcz $$(@D)/losses-aligned.mcz \
+    $(call settings,intervals,BOOTSTRAP_FLAGS)
 	$(RUN) mc-bootstrap $(BOOTSTRAP_FLAGS) --threads "$$THREADS" $(filter %.mcz,$^) | \
 	    sed '1s/first/unaligned/g; 1s/second/aligned/g' $(whole) $(made)
 $(OUT)/intervals.tsv: $(call each,intervals.tsv) $(all-pairs)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Ways to align, compared by the curves that follow, the paper's figure 2: none, correlation, L2 distance of post- and
-# pre-activations, L2 distance under the constraint of appendix C, and the weights alone (mc-match).
+# Ways to align, compared by the curves that follow, the paper's figure 2: none, correlation, L2 distance of
+# post- and pre-activations, L2 distance under the constraint of appendix C, and the weights alone (mc-match).
 #
 #   make -f pipelines/measures.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
-# With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has measures.tsv, a row per way,
-# and measures.svg; OUT/ has the same of all pairs.
+# With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has measures.tsv, a
+# row per way, and measures.svg; OUT/ has the same of all pairs.
 more := weights
 include $(dir $(lastword $(MAKEFILE_LIST)))include/ways.mk
 
@@ -19,7 +19,9 @@ $(where:%=%/measures.tsv): $$(call files,$(curves:=.tsv))
 	$(call table,measures) $(call files,$(curves:=.summary.tsv)) $(whole)
 $(foreach x,svg png,$(where:%=%/measures.$(x))): $$(call files,$(curves:=.tsv))
 	$(RUN_LIGHT) mc-plot path --data test $(title) 'unaligned=$(call joined,curve-unaligned.tsv)' \
-	    'correlation=$(call joined,curve-aligned.tsv)' 'L2, post-activations=$(call joined,curve-l2-post.tsv)' \
-	    'L2, pre-activations=$(call joined,curve-l2-pre.tsv)' 'L2, constrained=$(call joined,curve-constrained.tsv)' \
+	    'correlation=$(call joined,curve-aligned.tsv)' \
+	    'L2, post-activations=$(call joined,curve-l2-post.tsv)' \
+	    'L2, pre-activations=$(call joined,curve-l2-pre.tsv)' \
+	    'L2, constrained=$(call joined,curve-constrained.tsv)' \
 	    'weights=$(call joined,curve-weights.tsv)' -o $@
 $(foreach x,tsv svg png,$(OUT)/measures.$(x)): $(all-pairs)

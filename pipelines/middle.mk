@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How alike the middle of a curve and its ends are: the mean correlation of their units, layer by layer, as they are and
-# after the middle is aligned to that end. The same for the straight line between the ends.
+# How alike the middle of a curve and its ends are: the mean correlation of their units, layer by layer, as
+# they are and after the middle is aligned to that end. The same for the straight line between the ends.
 #
 #   make -f pipelines/middle.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4" EPOCHS=20 OUT=out
 #
-# With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has middle.tsv (column curve:
-# unaligned, aligned, line-unaligned, line-aligned) and pictures of a curve with its line, middle-unaligned.svg and
-# middle-aligned.svg, on one scale. OUT/ has the same of all pairs.
+# With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has middle.tsv
+# (column curve: unaligned, aligned, line-unaligned, line-aligned) and pictures of a curve with its line,
+# middle-unaligned.svg and middle-aligned.svg, on one scale. OUT/ has the same of all pairs.
 MIDDLE_FLAGS ?=#                more options for mc-bezier --point: --bn-samples, --bn-plain
+middles    := middle-unaligned middle-aligned middle-line-unaligned middle-line-aligned
+sides      := $(foreach m,$(middles),$(m)-first $(m)-second)# a middle and the end that it is compared with
+alignments := $(sides)
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
-middles  := middle-unaligned middle-aligned middle-line-unaligned middle-line-aligned
-sides    := $(foreach m,$(middles),$(m)-first $(m)-second)# a middle and the end that it is compared with
 pictures := $(foreach m,middle-unaligned middle-aligned,$(m).svg $(m).png)
 all: $(foreach f,middle.tsv $(pictures),$(where:%=%/$(f)))
 
@@ -24,14 +25,9 @@ $(call each,$(middles:=.mcz)): $$(path) $(OUT)/train.mcz $(call settings,middle,
 # ---- compared with each end ------------------------------------------------------------------------
 side = $(patsubst moments-%,%,$(basename $(@F)))
 mid  = $(patsubst %-first,%,$(patsubst %-second,%,$(side)))
-end  = $(if $(filter %-first,$(side)),$(a),$(call second,$(patsubst middle-%,line-%,$(patsubst middle-line-%,line-%,$(mid)))))
-$(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(mid).mcz $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS $(compute)) \
-    | $(OUT)/train.mcz
+end  = $(if $(filter %-first,$(side)),$(a),$(if $(filter %-unaligned,$(mid)),$(b),$(@D)/b-aligned.mcz))
+$(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(mid).mcz $(acting) | $(OUT)/train.mcz
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(end) $(@D)/$(mid).mcz -o $@ $(made)
-$(call each,$(sides:%=matrices-%.mcz)): $$(@D)/$$(patsubst matrices-%,moments-%,$$(@F)) $(call settings,measure,MEASURE CORR_FLAGS)
-	$(RUN_LIGHT) $(MEASURE) $(CORR_FLAGS) $< $(whole) $(made)
-$(call each,$(sides:%=permutation-%.mcz)): $$(@D)/$$(patsubst permutation-%,matrices-%,$$(@F)) $(call settings,align,ALIGN HUNGARIAN_FLAGS)
-	$(RUN_LIGHT) $(ALIGN) $(HUNGARIAN_FLAGS) $< $(whole) $(made)
 $(call each,$(sides:=.tsv)): $$(@D)/permutation-$$(basename $$(@F)).mcz $$(@D)/moments-$$(basename $$(@F)).mcz
 	$(RUN_LIGHT) mc-corr --signature --perm $^ -o $@
 
@@ -40,8 +36,10 @@ $(where:%=%/middle.tsv): $$(call files,$(sides:=.tsv))
 	$(call table,middle) $(foreach d,$(of),$(sides:%=$(d)/%.tsv)) $(whole)
 curve = $(basename $(@F))
 line  = $(patsubst middle-%,middle-line-%,$(curve))
+middle-title = middle of the $(patsubst middle-%,%,$(curve)) curve$(comma) $()
 $(foreach f,$(pictures),$(where:%=%/$(f))): $$(call files,$(sides:=.tsv))
-	$(RUN_LIGHT) mc-plot signature $(foreach s,$(sides),--fit $(call joined,$(s).tsv)) $(patsubst --title "%,--title "middle of the $(patsubst middle-%,%,$(curve)) curve$(comma) %,$(title)) \
-	    'curve to the first end=$(call joined,$(curve)-first.tsv)' 'curve to the second end=$(call joined,$(curve)-second.tsv)' \
-	    'line to the first end=$(call joined,$(line)-first.tsv)' 'line to the second end=$(call joined,$(line)-second.tsv)' -o $@
+	$(RUN_LIGHT) mc-plot signature $(subst --title ",--title "$(middle-title),$(title)) \
+	    $(foreach s,$(sides),--fit $(call joined,$(s).tsv)) \
+	    $(foreach e,first second,'curve to the $(e) end=$(call joined,$(curve)-$(e).tsv)') \
+	    $(foreach e,first second,'line to the $(e) end=$(call joined,$(line)-$(e).tsv)') -o $@
 $(foreach f,middle.tsv $(pictures),$(OUT)/$(f)): $(all-pairs)

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The loss on planes in parameter space, the paper's figure 3: through the two networks and the second one aligned, and
-# through the learned curves, unaligned and aligned.
+# The loss on planes in parameter space, the paper's figure 3: through the two networks and the second one
+# aligned, and through the learned curves, unaligned and aligned.
 #
-#   make -f pipelines/planes.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS=1:2 EPOCHS=20 CURVE_EPOCHS=20 OUT=out
+#   make -f pipelines/planes.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS=1:2 EPOCHS=20 OUT=out
 #
 # With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has
 # plane-{networks,curve-unaligned,curve-aligned}.svg and .tsv.
 #
-# A plane evaluates GRID x GRID points on PLANE_BN_IMAGES + PLANE_IMAGES images: by default 289 x 4,500, about ten minutes
-# for tinyten on one core. An interrupted plane resumes. The standard error of an accuracy on 2,500 images is at most 1%.
+# A plane evaluates GRID x GRID points on PLANE_BN_IMAGES + PLANE_IMAGES images: by default 289 x 4,500, about
+# ten minutes for tinyten on one core. An interrupted plane resumes. The standard error of an accuracy on
+# 2,500 images is at most 1%.
 GRID            ?= 17#          points along each side
 PLANE_IMAGES    ?= 2500#        test images to measure on, the first ones; empty: all
 PLANE_BN_IMAGES ?= 2000#        training images to re-estimate batch norm on; empty: 10,000
 PLANE_FLAGS     ?=#             more options for mc-eval --plane: --x-range=-.2:1.2, --bn-plain
-PLANE_COLOURS   ?=#             more options for mc-plot plane: --loss-range 0:3; otherwise the planes of a pair share a scale
+PLANE_COLOURS   ?=#             more options for mc-plot plane, for another scale: --loss-range 0:3
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
 planes   := plane-networks plane-curve-unaligned plane-curve-aligned
@@ -25,16 +26,21 @@ all: $(call each,$(pictures))
 at-most = $(firstword $(shell printf '%s\n' $(1) | sort -n))# the least of these
 test    := $(if $(PLANE_IMAGES),--test-samples $(call at-most,$(PLANE_IMAGES) $(TEST_IMAGES)))
 train   := $(if $(PLANE_BN_IMAGES),--bn-samples $(call at-most,$(PLANE_BN_IMAGES) $(TRAIN_IMAGES)))
-through = $(if $(filter plane-networks.%,$(@F)),$(a) $(b) $(@D)/b-aligned.mcz,$(@D)/$(patsubst plane-%.tsv,%.mcz,$(@F)))
+of-curve = $(@D)/$(patsubst plane-%.tsv,%.mcz,$(@F))
+through  = $(if $(filter plane-networks.tsv,$(@F)),$(a) $(b) $(@D)/b-aligned.mcz,$(of-curve))
 $(call each,$(planes:=.tsv)): $$(through) $(OUT)/train.mcz $(OUT)/test.mcz \
     $(call settings,planes,GRID PLANE_IMAGES PLANE_BN_IMAGES PLANE_FLAGS $(compute))
 	@$(here)include/fresh $(@:.tsv=.checkpoint) $^
-	$(RUN) mc-eval --plane --grid $$GRID --data $(OUT)/test.mcz $(test) --bn-data $(OUT)/train.mcz $(train) $(PLANE_FLAGS) \
-	    $(device) $(MESSAGES) --checkpoint $(@:.tsv=.checkpoint) --resume --marks $(@:.tsv=.marks.tsv) $(through) -o $@ \
-	    $(made) $(@:.tsv=.checkpoint)
+	$(RUN) mc-eval --plane --grid $$GRID --data $(OUT)/test.mcz $(test) --bn-data $(OUT)/train.mcz \
+	    $(train) $(PLANE_FLAGS) $(device) $(MESSAGES) --checkpoint $(@:.tsv=.checkpoint) --resume \
+	    --marks $(@:.tsv=.marks.tsv) $(through) -o $@ $(made) $(@:.tsv=.checkpoint)
 
 # ---- the pictures ----------------------------------------------------------------------------------
-marks = $(if $(filter plane-networks.%,$(@F)),θ₁$(comma)θ₂$(comma)Pθ₂,$(if $(findstring -unaligned,$(@F)),θ₁$(comma)θ₂,θ₁$(comma)Pθ₂)$(comma)r(½))
+names-networks = θ₁,θ₂,Pθ₂
+names-curve-unaligned = θ₁,θ₂,r(½)
+names-curve-aligned = θ₁,Pθ₂,r(½)
 $(call each,$(pictures)): $(planes:%=$$(@D)/%.tsv)
-	$(RUN_LIGHT) mc-plot plane --data test $(title) --names '$(marks)' $(PLANE_COLOURS) \
-	    $(patsubst %,--fit %,$(filter-out $(basename $@).tsv,$^)) $(basename $@).tsv $(basename $@).marks.tsv -o $@
+	$(RUN_LIGHT) mc-plot plane --data test $(title) \
+	    --names '$(names-$(patsubst plane-%,%,$(basename $(@F))))' $(PLANE_COLOURS) \
+	    $(patsubst %,--fit %,$(filter-out $(basename $@).tsv,$^)) $(basename $@).tsv $(basename $@).marks.tsv \
+	    -o $@

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Robust networks joined, unaligned and aligned, the paper's figure 4: networks and curves trained on adversarial examples,
-# and their clean and robust accuracy along the paths.
+# Robust networks joined, unaligned and aligned, the paper's figure 4: networks and curves trained on
+# adversarial examples, and their clean and robust accuracy along the paths.
 #
 #   make -f pipelines/robust.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS=1:2 EPOCHS=20 \
 #        ATTACK=pgd:eps=8/255,step=2/255,steps=5 OUT=out-robust
 #
-# An attack of K steps makes a training K + 1 times as long, and the evaluation of a point about 3 K + 2 times. The alignment
-# uses clean images; ACTS_FLAGS="--attack pgd" shows each network its own examples. googlenet's curves stop after 20 epochs,
-# as in the paper, unless CURVE_FLAGS has another --stop-after. STRONG_ATTACK=pgd:steps=50,restarts=10 measures the curves
-# by a longer attack too, at STRONG_POINTS points: strong.tsv.
+# An attack of K steps makes a training K + 1 times as long, and the evaluation of a point about 3 K + 2
+# times. The alignment uses clean images; ACTS_FLAGS="--attack pgd" shows each network its own examples.
+# googlenet's curves stop after 20 epochs, as in the paper, unless CURVE_FLAGS has another --stop-after.
+# STRONG_ATTACK=pgd:steps=50,restarts=10 measures the curves by a longer attack too, at STRONG_POINTS points:
+# strong.tsv.
 #
-# OUT/A-B/ has clean.tsv and robust.tsv, a row per path, pictures of the curves on one scale, and if POINTS is odd midpoint.tsv, the
-# middle of each path against the mean of its ends. OUT/ has the same of all pairs. Rows that end in -bn-attack have the
-# statistics of batch norm from attacked images, as the authors' code; the others from clean ones.
+# OUT/A-B/ has clean.tsv and robust.tsv, a row per path, pictures of the curves on one scale, and if POINTS is
+# odd midpoint.tsv, the middle of each path against the mean of its ends. OUT/ has the same of all pairs. Rows
+# that end in -bn-attack have the statistics of batch norm from attacked images, as the authors' code; the
+# others from clean ones.
 ATTACK      ?= pgd#           attack on every training batch, as in mc-train --attack
 EVAL_ATTACK ?= $(ATTACK)#     attack that measures robust accuracy
 STRONG_ATTACK ?=#             longer attack that measures the curves too; empty: none
@@ -24,8 +26,8 @@ SCHEDULE    ?= linear#        learning rate schedule of mc-train
 CURVE_LR    ?= 0.1#           learning rate of the curves
 OUT         ?= out-robust#    folder of the results
 override TRAIN_FLAGS := $(TRAIN_FLAGS) --no-normalise --attack $(ATTACK)
-override CURVE_FLAGS := $(CURVE_FLAGS) $(if $(findstring --stop-after,$(CURVE_FLAGS)),,$(if $(filter googlenet,$(NET)),--stop-after 20)) \
-                        --attack $(ATTACK)
+googlenet-curve := $(if $(findstring --stop-after,$(CURVE_FLAGS)),,--stop-after 20)
+override CURVE_FLAGS := $(CURVE_FLAGS) $(if $(filter googlenet,$(NET)),$(googlenet-curve)) --attack $(ATTACK)
 override EVAL_FLAGS  := $(EVAL_FLAGS) --attack $(EVAL_ATTACK)
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
@@ -40,7 +42,8 @@ strong   := $(curves:=-strong)
 $(call each,$(attacked:=.tsv)): %-bn-attack.tsv: %.mcz $(measuring)
 	$(evaluate) --bn-attack $< -o $@ $(made)
 # the last of two equal options counts
-$(call each,$(strong:=.tsv)): %-strong.tsv: %.mcz $(measuring) $(call settings,strong,STRONG_ATTACK STRONG_POINTS STRONG_FLAGS)
+$(call each,$(strong:=.tsv)): %-strong.tsv: %.mcz $(measuring) \
+    $(call settings,strong,STRONG_ATTACK STRONG_POINTS STRONG_FLAGS)
 	$(evaluate) --points $$STRONG_POINTS --attack $(STRONG_ATTACK) $(STRONG_FLAGS) $< -o $@ $(made)
 
 # ---- tables and pictures ---------------------------------------------------------------------------
@@ -56,7 +59,8 @@ $(where:%=%/midpoint.tsv): $$(call files,$(rows:=.tsv))
 lines = 'unaligned=$(call joined,curve-unaligned.tsv)' 'aligned=$(call joined,curve-aligned.tsv)' \
     'unaligned, attacked statistics=$(call joined,curve-unaligned-bn-attack.tsv)' \
     'aligned, attacked statistics=$(call joined,curve-aligned-bn-attack.tsv)'
-$(foreach x,svg png,$(foreach w,$(where),$(w)/clean.$(x) $(w)/robust.$(x))): $$(call files,$(curves:=.tsv) $(attacked:=.tsv))
+drawn := $(curves:=.tsv) $(attacked:=.tsv)
+$(foreach x,clean.svg clean.png robust.svg robust.png,$(where:%=%/$(x))): $$(call files,$(drawn))
 	$(RUN_LIGHT) mc-plot path --data test$(if $(filter robust.%,$(@F)),.robust --fit-data test,\
 	    --fit-data test.robust) $(title) $(lines) -o $@
 $(foreach f,$(kinds) midpoint.tsv strong.tsv,$(OUT)/$(f)): $(all-pairs)

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How many images an alignment needs: the same ends aligned by 2,500, 5,000, 10,000 and all training images. The paper
-# finds the first three equal. The table counts the units that each matches otherwise than 10,000 images do, and
-# measures the straight line to each aligned end.
+# How many images an alignment needs: the same ends aligned by 2,500, 5,000, 10,000 and all training images.
+# The paper finds the first three equal. The table counts the units that each matches otherwise than 10,000
+# images do, and measures the straight line to each aligned end.
 #
 #   make -f pipelines/subsets.mk DATA=cifar100 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
-# With the same settings and OUT it uses the networks of connect.mk. OUT/A-B/subsets.tsv has a row per alignment;
-# OUT/subsets.tsv has mean and deviation over all pairs. SUBSETS takes the place of ALIGN_IMAGES.
+# With the same settings and OUT it uses the networks of connect.mk. OUT/A-B/subsets.tsv has a row per
+# alignment; OUT/subsets.tsv has mean and deviation over all pairs. SUBSETS takes the place of ALIGN_IMAGES.
 SUBSETS   ?= 2500 5000 10000 all# numbers of images to align by, the first ones
 REFERENCE ?= $(or $(filter 10000,$(SUBSETS)),$(lastword $(SUBSETS)))# number that the others are compared with
 variants   = $(SUBSETS:%=subset-%)
+alignments = $(variants)
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 $(if $(filter $(SUBSETS),$(REFERENCE)),,$(error REFERENCE must be one of SUBSETS (got '$(REFERENCE)')))
 
@@ -18,19 +19,18 @@ all: $(where:%=%/subsets.tsv)
 
 # ---- the alignments --------------------------------------------------------------------------------
 count   = $(patsubst moments-subset-%.mcz,%,$(@F))
-every   = $$(mc-info --json $(OUT)/train.mcz | sed 's/.*"name":"labels","dtype":"[a-z0-9]*","shape":\[\([0-9]*\).*/\1/')
-$(call each,$(variants:%=moments-%.mcz)): $$(a) $$(b) $(call settings,acts-subset,ACTS_FLAGS $(compute)) | $(OUT)/train.mcz
+labels := "labels","dtype":"[a-z0-9]*","shape":\[
+every   = $$(mc-info --json $(OUT)/train.mcz | grep -o '$(labels)[0-9]*' | grep -o '[0-9]*$$')
+subset := $(call settings,acts-subset,ACTS_FLAGS $(compute))
+$(call each,$(variants:%=moments-%.mcz)): $$(a) $$(b) $(subset) | $(OUT)/train.mcz
 	$(call acts,--samples $(if $(filter all,$(count)),"$(every)",$(count))) $(a) $(b) -o $@ $(made)
-$(call each,$(variants:%=matrices-%.mcz)): $$(@D)/$$(patsubst matrices-%,moments-%,$$(@F)) $(call settings,measure,MEASURE CORR_FLAGS)
-	$(RUN_LIGHT) $(MEASURE) $(CORR_FLAGS) $< $(whole) $(made)
-$(call each,$(variants:%=permutation-%.mcz)): $$(@D)/$$(patsubst permutation-%,matrices-%,$$(@F)) $(call settings,align,ALIGN HUNGARIAN_FLAGS)
-	$(RUN_LIGHT) $(ALIGN) $(HUNGARIAN_FLAGS) $< $(whole) $(made)
 
-# ---- the table: an alignment after the inverse of the reference moves the units that both match otherwise -----------
+# ---- the table: an alignment after the inverse of the reference moves the units that they match differently
 reference = $(@D)/permutation-subset-$(REFERENCE).mcz
 $(call each,$(variants:%=%.moved)): $$(@D)/permutation-$$(basename $$(@F)).mcz $$(reference) $$(b)
 	$(RUN_LIGHT) mc-permute --inverse $(reference) | mc-permute --compose $< - | \
 	    mc-permute -v - $(b) -o /dev/null 2> $@.part && mv $@.part $@
-$(where:%=%/subsets.tsv): $$(call files,$(variants:=.moved) $(variants:%=line-%.tsv)) $(call settings,subsets,SUBSETS REFERENCE)
+$(where:%=%/subsets.tsv): $$(call files,$(variants:=.moved) $(variants:%=line-%.tsv)) \
+    $(call settings,subsets,SUBSETS REFERENCE)
 	$(call table,subsets) $(call files,$(variants:=.moved)) $(whole) $(made)
 $(OUT)/subsets.tsv: $(all-pairs)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How the graphs work. Settings reach recipes as environment variables: "$$NAME". $(call settings,STAGE,NAMES) is a
-# file that changes when one of these settings does. A pair A:B has the folder OUT/A-B. In a recipe for a file in it,
-# $(a) and $(b) are its two networks and $(@D) is the folder.
+# How the graphs work. Settings reach recipes as environment variables: "$$NAME". $(call settings,STAGE,NAMES)
+# is a file that changes when one of these settings does. A pair A:B has the folder OUT/A-B. In a recipe for a
+# file in it, $(a) and $(b) are its two networks and $(@D) is the folder.
 here  := $(patsubst %include/machinery.mk,%,$(lastword $(MAKEFILE_LIST)))
 files-read := $(filter-out $(MAKEFILES),$(MAKEFILE_LIST)) $(here)include/settings.mk
 space := $() $()
@@ -18,7 +18,7 @@ override SHELL := /bin/bash
 .SECONDARY:
 .SECONDEXPANSION:
 .PHONY: all help start always shared pair
-$(if $(findstring i,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(error make -i would continue after a failed stage: use -k))
+$(if $(findstring i,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(error make -i ignores failures: use -k))
 
 override OUT  := $(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(OUT)))
 override FROM := $(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(FROM)))
@@ -27,26 +27,31 @@ paths := $(foreach v,$(variants),line-$(v) curve-$(v))
 pairs := $(addprefix $(OUT)/,$(subst :,-,$(PAIRS)))
 seeds := $(sort $(subst :, ,$(PAIRS)))
 nets  := $(seeds:%=$(OUT)/net-%.mcz)
-unit  := $(strip $(filter net-%,$(MAKECMDGOALS)) $(if $(filter pair,$(MAKECMDGOALS)),$(notdir $(pairs))))# made alone
+# what a make of net-SEED or pair works on
+unit  := $(strip $(filter net-%,$(MAKECMDGOALS)) $(if $(filter pair,$(MAKECMDGOALS)),$(notdir $(pairs))))
 where := $(if $(unit),,$(OUT)) $(pairs)#              folders of tables: of all pairs, and of each
 of     = $(if $(filter $(OUT),$(@D)),$(pairs),$(@D))# folders of the pairs in a table
 each   = $(foreach f,$(1),$(pairs:%=%/$(f)))#         these files of each pair
 seed-a = $(firstword $(subst -, ,$(notdir $(@D))))
 a      = $(OUT)/net-$(seed-a).mcz
 b      = $(OUT)/net-$(lastword $(subst -, ,$(notdir $(@D)))).mcz
-second = $(if $(filter line-unaligned curve-unaligned,$(1)),$(b),$(@D)/$(patsubst curve-%,b-%,$(patsubst line-%,b-%,$(1))).mcz)
+# the second end of the path line-V or curve-V
+second = $(if $(filter line-unaligned curve-unaligned,$(1)),$(b),$(permuted))
+permuted = $(@D)/$(patsubst curve-%,b-%,$(1:line-%=b-%)).mcz
 device := --threads "$$THREADS" --device "$$DEVICE" --precision "$$PRECISION"
 whole   = > $@.part && mv $@.part $@#                 a table that a kill leaves whole or not at all
-fresh   = @$(here)include/fresh $(@:.mcz=.checkpoint) $^# removes a checkpoint that is older than what decides it
+# removes a checkpoint that is older than what decides it
+fresh   = @$(here)include/fresh $(@:.mcz=.checkpoint) $^
 resume  = $(MESSAGES) --checkpoint $(@:.mcz=.checkpoint) --resume --log-json $(@:.mcz=.log.json)
 made    = && rm -f $(patsubst %,%~,$(filter $(OUT)/.settings/%,$^))# see include/settings
 trained = $(made) $(@:.mcz=.checkpoint)
 had     = $(patsubst $(FROM)/%,$(OUT)/%,$(wildcard $(patsubst $(OUT)/%,$(FROM)/%,$(1))))
-taken  := $(if $(FROM),$(nets) $(call had,$(OUT)/train.mcz $(OUT)/test.mcz $(call each,permutation.mcz)) \
-              $(filter $(or $(CURVE_SEED:%=$(OUT)/%-%),$(OUT)/%),$(call had,$(call each,$(variants:%=curve-%.mcz)))))
+of-seed = $(filter $(or $(CURVE_SEED:%=$(OUT)/%-%),$(OUT)/%),$(1))
+taken  := $(if $(FROM),$(nets) $(call had,$(OUT)/train.mcz $(OUT)/test.mcz $(call each,permutation.mcz) \
+              $(call of-seed,$(call each,$(variants:%=curve-%.mcz)))))
 # goals that work side by side share these files, so that none of them makes one
 common := $(if $(unit),$(OUT)/train.mcz $(OUT)/test.mcz $(if $(filter pair,$(MAKECMDGOALS)),$(nets)))
-shared  = $(if $(filter $@,$(common)),@echo '$@ is missing or was made with other settings: make shared first' >&2; exit 1)
+shared  = $(if $(filter $@,$(common)),@echo '$@ is missing or of other settings: make shared' >&2; exit 1)
 
 all:
 help: ; @$(here)include/check-settings --help $(files-read)

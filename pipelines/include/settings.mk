@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The settings that every graph shares: NAME ?= default# meaning. A graph's own settings stand in the graph, above
-# its include of stages.mk, where it may also give one of these another default.
+# The settings that every graph shares: NAME ?= default# meaning. A graph's own settings stand in the graph,
+# above its include of stages.mk, where it may also give one of these another default.
 
 DATA         ?= synth#        data set of mc-data: cifar10, cifar100, tiny-imagenet, folder, npz, idx, synth
 DATA_DIR     ?=#              folder of the publisher's files; for npz the file
 DATA_SEED    ?= 1#            seed of synth
-DATA_FLAGS   ?= $(and $(filter googlenet,$(NET)),$(filter tiny-imagenet,$(DATA)),--size 32)# more options for mc-data
+DATA_FLAGS   ?= $(if $(filter googlenet-tiny-imagenet,$(NET)-$(DATA)),--size 32)# more options for mc-data
 TRAIN_IMAGES ?=#              number of training images, the first ones; empty: all
 TEST_IMAGES  ?=#              number of test images, the first ones; empty: all
 NET          ?= tinyten#      network of mc-train, or a graph FILE.json
@@ -15,7 +15,7 @@ PAIRS        ?= $(subst $(space),:,$(strip $(SEEDS)))# seeds of the ends of each
 EPOCHS       ?= 250#          epochs of the networks
 CURVE_EPOCHS ?= $(EPOCHS)#    epochs of the curves
 LR           ?= 0.1#          learning rate of the networks
-CURVE_LR     ?= $(if $(filter cifar100,$(DATA)),0.1,0.01)# learning rate of the curves: 0.1 for cifar100, else 0.01
+CURVE_LR     ?= $(if $(filter cifar100,$(DATA)),0.1,0.01)# rate of the curves: 0.1 for cifar100, else 0.01
 BATCH        ?= 128#          images per step of the networks
 CURVE_BATCH  ?= $(BATCH)#     images per step of the curves
 SCHEDULE     ?= step#         learning rate schedule of mc-train
@@ -41,4 +41,5 @@ OUT          ?= out#          folder of the results
 FROM         ?=#              folder like OUT whose networks, permutations and curves are copied, not trained
 RUN          ?=#              command that runs a job elsewhere: srun -c 2
 RUN_LIGHT    ?= $(RUN)#       the same for jobs of seconds; RUN_LIGHT= runs them here
-BIN          ?= $(patsubst %/mc-data,%,$(firstword $(wildcard $(here)../build/bin/mc-data $(here)../../bin/mc-data)))# folder of the programs
+BIN          ?= $(patsubst %/mc-data,%,$(firstword $(programs)))# folder of the programs
+programs      = $(wildcard $(here)../build/bin/mc-data $(here)../../bin/mc-data)

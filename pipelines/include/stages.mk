@@ -4,19 +4,21 @@
 #
 #   variants := unaligned aligned mine
 #
-# the ways to take a pair's second end: as trained, after permutation.mcz, and after permutation-mine.mcz, which
-# the graph makes. It includes this file and adds tables and pictures.
+# the ways to take a pair's second end: as trained, after permutation.mcz, and after permutation-mine.mcz,
+# which the graph makes, or only moments-mine.mcz if it sets `alignments := mine` too. Then it includes this file
+# and adds tables and pictures.
 include $(dir $(lastword $(MAKEFILE_LIST)))machinery.mk
 
 # ---- data and networks -----------------------------------------------------------------------------
 compute := THREADS DEVICE PRECISION
 source  := $(if $(filter synth,$(DATA)),--seed "$$DATA_SEED","$${DATA_DIR/#\~\//$$HOME/}")
-$(filter-out $(taken),$(OUT)/train.mcz): $(call settings,train-data,DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES)
+images   = $(if $(filter %train.mcz,$@),$(TRAIN_IMAGES),$(TEST_IMAGES))
+$(OUT)/train.mcz: $(call settings,train-data,DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES)
+$(OUT)/test.mcz:  $(call settings,test-data,DATA DATA_DIR DATA_SEED DATA_FLAGS TEST_IMAGES)
+$(filter-out $(taken),$(OUT)/train.mcz $(OUT)/test.mcz): $(OUT)/%.mcz:
 	$(shared)
-	$(RUN) mc-data "$$DATA" $(source) --split train $(TRAIN_IMAGES:%=--samples %) $(DATA_FLAGS) -o $@ $(made)
-$(filter-out $(taken),$(OUT)/test.mcz): $(call settings,test-data,DATA DATA_DIR DATA_SEED DATA_FLAGS TEST_IMAGES)
-	$(shared)
-	$(RUN) mc-data "$$DATA" $(source) --split test $(TEST_IMAGES:%=--samples %) $(DATA_FLAGS) -o $@ $(made)
+	$(RUN) mc-data "$$DATA" $(source) --split $* $(patsubst %,--samples %,$(images)) $(DATA_FLAGS) \
+	    -o $@ $(made)
 
 training := $(call settings,train,NET EPOCHS LR BATCH SCHEDULE TRAIN_FLAGS TRAIN $(compute))
 $(filter-out $(taken),$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz $(training)
@@ -27,12 +29,14 @@ $(filter-out $(taken),$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz $(training)
 
 # ---- alignment -------------------------------------------------------------------------------------
 acts = $(RUN) mc-acts --data $(OUT)/train.mcz $(1) $(ACTS_FLAGS) $(device)
-$(call each,moments.mcz): $$(a) $$(b) $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS $(compute)) | $(OUT)/train.mcz
+acting := $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS $(compute))
+$(call each,moments.mcz): $$(a) $$(b) $(acting) | $(OUT)/train.mcz
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(a) $(b) -o $@ $(made)
-$(call each,matrices.mcz): %/matrices.mcz: %/moments.mcz $(call settings,measure,MEASURE CORR_FLAGS)
+$(call each,matrices.mcz $(alignments:%=matrices-%.mcz)): $$(@D)/$$(patsubst matrices%,moments%,$$(@F)) \
+    $(call settings,measure,MEASURE CORR_FLAGS)
 	$(RUN_LIGHT) $(MEASURE) $(CORR_FLAGS) $< $(whole) $(made)
-$(filter-out $(taken),$(call each,permutation.mcz)): %/permutation.mcz: %/matrices.mcz \
-    $(call settings,align,ALIGN HUNGARIAN_FLAGS)
+$(filter-out $(taken),$(call each,permutation.mcz $(alignments:%=permutation-%.mcz))): \
+    $$(@D)/$$(patsubst permutation%,matrices%,$$(@F)) $(call settings,align,ALIGN HUNGARIAN_FLAGS)
 	$(RUN_LIGHT) $(ALIGN) $(HUNGARIAN_FLAGS) $< $(whole) $(made)
 $(call each,$(patsubst %,b-%.mcz,$(filter-out unaligned pam-%,$(variants)))): \
     $$(@D)/permutation$$(patsubst b%,%,$$(patsubst b-aligned%,b%,$$(@F))) $$(b)
@@ -41,9 +45,9 @@ $(call each,$(patsubst %,b-%.mcz,$(filter-out unaligned pam-%,$(variants)))): \
 # ---- paths: the straight line and the learned curve ------------------------------------------------
 $(call each,$(variants:%=line-%.mcz)): $$(a) $$(call second,$$(basename $$(@F)))
 	$(RUN_LIGHT) mc-bezier --epochs 0 $^ -o $@
-curving := $(call settings,curve,CURVE_EPOCHS CURVE_LR CURVE_BATCH CURVE_SCHEDULE CURVE_SEED CURVE_FLAGS CURVE $(compute))
-learn    = --seed $(or $(CURVE_SEED),$(seed-a)) --epochs $$CURVE_EPOCHS --lr $$CURVE_LR --batch $$CURVE_BATCH \
-               --schedule $$CURVE_SCHEDULE $(CURVE_FLAGS) $(device) $(resume)
+curving := $(call settings,curve,$(addprefix CURVE_,EPOCHS LR BATCH SCHEDULE SEED FLAGS) CURVE $(compute))
+learn    = --seed $(or $(CURVE_SEED),$(seed-a)) --epochs $$CURVE_EPOCHS --lr $$CURVE_LR \
+               --batch $$CURVE_BATCH --schedule $$CURVE_SCHEDULE $(CURVE_FLAGS) $(device) $(resume)
 $(filter-out $(taken) %-pam-unaligned.mcz %-pam-aligned.mcz,$(call each,$(variants:%=curve-%.mcz))): \
     $(OUT)/train.mcz $$(a) $$(call second,$$(basename $$(@F))) $(curving)
 	$(fresh)

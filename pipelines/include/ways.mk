@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The ways to align that measures.mk and bound.mk compare: by correlation (aligned), by L2 distance of post- and of
-# pre-activations (l2-post, l2-pre), and by that of post-activations under the constraint of the paper's appendix C.
+# The ways to align that measures.mk and bound.mk compare: by correlation (aligned), by L2 distance of post-
+# and of pre-activations (l2-post, l2-pre), and by that of post-activations under the constraint of the
+# paper's appendix C.
 variants := unaligned aligned l2-post l2-pre constrained $(more)
 include $(dir $(lastword $(MAKEFILE_LIST)))stages.mk
 
-$(call each,moments-pre.mcz): $$(a) $$(b) $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS $(compute)) | $(OUT)/train.mcz
+$(call each,moments-pre.mcz): $$(a) $$(b) $(acting) | $(OUT)/train.mcz
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) --at pre $(a) $(b) -o $@ $(made)
 $(call each,matrices-l2-post.mcz): %/matrices-l2-post.mcz: %/moments.mcz
 	$(RUN_LIGHT) mc-corr --measure l2 $< -o $@
 $(call each,matrices-l2-pre.mcz): %/matrices-l2-pre.mcz: %/moments-pre.mcz
 	$(RUN_LIGHT) mc-corr --measure l2 $< -o $@
 ways := $(call settings,ways,HUNGARIAN_FLAGS)
-$(call each,permutation-l2-post.mcz permutation-l2-pre.mcz): $$(@D)/$$(patsubst permutation-%,matrices-%,$$(@F)) $(ways)
+$(call each,permutation-l2-post.mcz permutation-l2-pre.mcz): \
+    $$(@D)/$$(patsubst permutation%,matrices%,$$(@F)) $(ways)
 	$(RUN_LIGHT) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@ $(made)
-$(call each,permutation-constrained.mcz): %/permutation-constrained.mcz: %/matrices-l2-post.mcz %/matrices-l2-pre.mcz $(ways)
-	$(RUN_LIGHT) mc-hungarian $(or $(MESSAGES),-v) $(HUNGARIAN_FLAGS) --constraint $*/matrices-l2-pre.mcz $< -o $@ $(made)
+$(call each,permutation-constrained.mcz): %/permutation-constrained.mcz: %/matrices-l2-post.mcz \
+    %/matrices-l2-pre.mcz $(ways)
+	$(RUN_LIGHT) mc-hungarian $(or $(MESSAGES),-v) $(HUNGARIAN_FLAGS) \
+	    --constraint $*/matrices-l2-pre.mcz $< -o $@ $(made)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The paper's experiments, each by other graphs and in a folder of its own.
+#
+#   make -f pipelines/paper/paper.mk CIFAR10_DIR=DIR CIFAR100_DIR=DIR TINY_IMAGENET_DIR=DIR -j8
+#   make -f pipelines/paper/paper.mk PART="tinyten-cifar10 bound-mlp-cifar10" CIFAR10_DIR=DIR
+#   make -f pipelines/paper/paper.mk PART=resnet32-cifar10 SCALE=.1 CIFAR10_DIR=DIR    # a tenth of the epochs
+#   make -f pipelines/paper/paper.mk publish PART=tinyten-cifar10     # keep what its tables are measured from
+#   make -f pipelines/paper/paper.mk reevaluate CIFAR10_DIR=DIR       # measure published tables again
+#
+# An experiment is one of these, with a NET of NETS and a DATA of DATA_SETS:
+#   NET-DATA          networks, alignments and curves: tables 1 and 2, figures 1 to 3
+#   figures-NET-DATA  the same ends, whose curves all have one seed, as in the paper's figures
+#   grid-NET-DATA     the same ends, curves of several rates and batch sizes: table 3
+#   robust-NET-DATA   networks and curves trained on adversarial examples: figure 4
+#   bound-mlp-DATA    the bound of theorem 3.1 for BOUND_NET
+# PART="" is the paper's choice of them, which the goal `parts` lists. figures- and grid- first run connect.mk
+# of NET-DATA.
+#
+# SCALE shortens all trainings: EPOCHS times SCALE, and the rate falls faster by as much. OUT/NAME/length has
+# the settings of an experiment's tables; with other settings choose another OUT or SUFFIX. Settings of the
+# other graphs (POINTS, THREADS, DEVICE, RUN, EVAL_FLAGS, ...) reach them. At the end, or by the goal
+# `verdicts`, the results are compared with the paper: OUT/verdicts.md and verdicts.tsv.
+OUT           ?= paper#        folder of the experiments
+PART          ?=#              names of experiments; empty: the paper's
+GRAPHS        ?=#              graphs to run of each experiment; empty: all
+NETS          ?= tinyten resnet32 googlenet# networks of mc-train
+DATA_SETS     ?= cifar10 cifar100 tiny-imagenet# data sets; synth too
+CIFAR10_DIR   ?=#              folder of the publisher's files
+CIFAR100_DIR  ?=#              likewise
+TINY_IMAGENET_DIR ?=#          likewise
+MISSING       ?= stop#         what to do if data are missing: stop, or skip the experiment
+PAIRS         ?= 1:2 3:4 5:6#  seeds of the ends of each pair
+SCALE         ?= 1#            fraction of the length of all trainings, at most 1
+EPOCHS        ?= 250#          epochs of the networks
+CURVE_EPOCHS  ?= $(EPOCHS)#    epochs of the curves
+PERMUTATION_EPOCHS ?= 20#      epochs of PAM's permutation step
+PAM_FLAGS     ?= --as-paper#   options of mc-pam
+ROBUST_EPOCHS ?= $(if $(filter 250,$(EPOCHS)),200,$(EPOCHS))# of robust networks and curves
+STOP_AFTER    ?= 20#           epochs after which googlenet's robust curves end
+BOUND_NET     ?= mlp:256,256#  an mlp without batch norm
+BOUND_EPOCHS  ?= $(if $(filter 250,$(EPOCHS)),20,$(EPOCHS))# epochs of its networks: 20, or EPOCHS if given
+SUFFIX        ?=#              after the name of each experiment's folder
+PUBLISHED     ?= $(paper)published# folder of published experiments
+
+paper  := $(dir $(lastword $(MAKEFILE_LIST)))
+here   := $(paper)../
+graphs := connect pam middle measures planes subsets averaged intervals robust grid bound
+files-read := $(paper)paper.mk $(graphs:%=$(here)%.mk) $(here)include/settings.mk
+programs := $(wildcard $(here)../build/bin/mc-data $(here)../../bin/mc-data)
+BIN    ?= $(patsubst %/mc-data,%,$(firstword $(programs)))
+export PATH := $(if $(BIN),$(abspath $(BIN)):)$(PATH)
+# the other graphs read the user's settings from the environment, and those of an experiment from the command
+# line
+export OUT PAIRS SCALE PAM_FLAGS BIN
+unexport EPOCHS CURVE_EPOCHS
+MAKEOVERRIDES :=
+override SHELL := /bin/bash
+.SECONDEXPANSION:
+.PHONY: all help parts start publish reevaluate verdicts
+quote  = '$(subst ','\'',$(1))'
+known  = $(foreach x,$($(1)),$(if $(filter $(2),$(x)),,$(error $(1): '$(x)' is not one of: $(2))))
+
+# ---- the experiments -------------------------------------------------------------------------------
+plain   := $(foreach d,$(DATA_SETS),$(NETS:%=%-$(d)))
+others  := $(plain:%=figures-%) $(plain:%=grid-%) $(plain:%=robust-%) $(DATA_SETS:%=bound-mlp-%)
+papers  := $(plain) $(if $(word 2,$(PAIRS)),$(plain:%=figures-%)) \
+           $(filter grid-tinyten-cifar100 robust-%-cifar10 robust-%-cifar100 bound-%,$(others))
+$(call known,DATA_SETS,cifar10 cifar100 tiny-imagenet synth)$(call known,PART,$(plain) $(others))
+$(call known,GRAPHS,$(graphs))$(call known,MISSING,stop skip)
+chosen  := $(or $(filter $(plain) $(others),$(MAKECMDGOALS)),$(PART),$(papers))
+kind     = $(firstword $(filter figures grid robust bound,$(subst -, ,$(1))) plain)
+ends     = $(patsubst figures-%,%,$(patsubst grid-%,%,$(1)))# experiment with the same ends
+data     = $(firstword $(foreach d,$(DATA_SETS),$(if $(filter %-$(d),$(1)),$(d))))
+stem     = $(patsubst robust-%,%,$(patsubst %-$(call data,$(1)),%,$(call ends,$(1))))
+net      = $(if $(filter bound-%,$(1)),$(BOUND_NET),$(stem))
+graphs-plain   = connect $(if $(filter googlenet-%,$(1)),,pam) middle \
+                 $(if $(filter tinyten-%,$(1)),measures) planes subsets averaged intervals
+graphs-figures = connect
+graphs-of      = $(filter $(or $(GRAPHS),%),$(or $(call graphs-$(call kind,$(1)),$(1)),$(call kind,$(1))))
+folder         = $(OUT)/$(1)$(SUFFIX)
+dir-cifar10       := $(CIFAR10_DIR)
+dir-cifar100      := $(CIFAR100_DIR)
+dir-tiny-imagenet := $(TINY_IMAGENET_DIR)
+has-data = $(or $(filter synth,$(call data,$(1))),$(dir-$(call data,$(1))))
+lacking := $(foreach e,$(chosen),$(if $(call has-data,$(e)),,$(e)))
+
+# ---- their settings --------------------------------------------------------------------------------
+awk      = $(shell awk -v s=$(call quote,$(SCALE)) -v e=$(call quote,$(2)) 'BEGIN { $(1) }')
+scaled   = $(call awk,n = int(e * s + .5); print (e > 0 && n < 1) ? 1 : n,$($(1)))
+schedule := $(call awk,CONVFMT = "%.10g"; if (s != 1) print "SCHEDULE=step:" 20 * s ":" .9996 ^ (1 / s))
+unless   = $(if $(filter command environment,$(firstword $(origin $(1)))),,$(2))
+epochs-plain  := EPOCHS=$(call scaled,EPOCHS) CURVE_EPOCHS=$(call scaled,CURVE_EPOCHS)
+epochs-robust := EPOCHS=$(call scaled,ROBUST_EPOCHS) CURVE_EPOCHS=$(call scaled,ROBUST_EPOCHS)
+epochs-bound  := EPOCHS=$(call scaled,BOUND_EPOCHS) CURVE_EPOCHS=$(call scaled,BOUND_EPOCHS)
+rates-plain    = $(call unless,SCHEDULE,$(schedule))
+rates-bound    = $(call unless,SCHEDULE,SCHEDULE=onecycle) $(call unless,LR,LR=0.02)
+early-stop     = $(if $(findstring --stop-after,$(CURVE_FLAGS)),,--stop-after $(call scaled,STOP_AFTER))
+rates-robust   = $(if $(filter robust-googlenet-%,$(1)),CURVE_FLAGS="$$CURVE_FLAGS $(early-stop)")
+same     = $(or $(filter robust bound,$(call kind,$(1))),plain)
+settings = NET=$(call quote,$(call net,$(1))) DATA=$(call data,$(1)) \
+    DATA_DIR=$(call quote,$(dir-$(call data,$(1)))) $(epochs-$(call same,$(1))) \
+    $(call rates-$(call same,$(1)),$(1)) \
+    $(if $(filter figures-%,$(1)),CURVE_SEED=$(firstword $(subst :, ,$(PAIRS)))) \
+    $(if $(filter figures-% grid-%,$(1)),FROM=$(call folder,$(call ends,$(1))))
+lower    = $(subst CURVE_,curve_,$(subst EPOCHS,epochs,$(1)))
+length   = $(strip $(call lower,$(epochs-$(call same,$(1)))) \
+    permutation_epochs=$(call scaled,PERMUTATION_EPOCHS) points=$(or $(POINTS),65) \
+    pam=$(if $(filter --as-paper,$(PAM_FLAGS)),as-paper,default) train_images=$(or $(TRAIN_IMAGES),all))
+
+# ---- making them -----------------------------------------------------------------------------------
+all: $(if $(filter skip,$(MISSING)),$(filter-out $(lacking),$(chosen)),$(chosen))
+	$(if $(filter $(papers),$(chosen)),@$(paper)compare.py report $(OUT))
+start:
+	+@$(here)include/check-settings $(files-read)
+	@$(if $(filter skip,$(MISSING)),,$(if $(lacking),echo '$(no-data)' >&2; exit 2))
+no-data = paper.mk: data are missing for $(lacking): give CIFAR10_DIR, CIFAR100_DIR or \
+    TINY_IMAGENET_DIR, choose experiments by PART, or set MISSING=skip
+graph = PERMUTATION_EPOCHS=$(call scaled,PERMUTATION_EPOCHS) \
+    $(MAKE) --no-print-directory $(call settings,$(1)) -f $(here)
+# $(call run,EXPERIMENT,GRAPHS): one graph after the other, in one folder
+define run
+	@f=$(call folder,$(1))/length new='$(call length,$(1))'; mkdir -p $${f%/*}; \
+	[ ! -e $$f ] || [ "$$new" = "$$(<$$f)" ] || \
+	    { echo "$$f: tables of other settings ($$(<$$f)): choose another OUT or SUFFIX" >&2; exit 1; }; \
+	echo "$$new" > $$f
+	+@true $(foreach g,$(2),&& $(call graph,$(1))$(g).mk OUT=$(call folder,$(1)))
+endef
+$(plain:%=%/connect): %/connect: | start
+	$(call run,$*,connect)
+$(plain): %: $(if $(filter connect,$(or $(GRAPHS),connect)),%/connect) | start
+	$(call run,$*,$(filter-out connect,$(call graphs-of,$*)))
+$(filter figures-% grid-%,$(others)): $$(call ends,$$@)/connect
+$(others): | start
+	$(call run,$@,$(call graphs-of,$@))
+.PHONY: $(plain) $(others) $(plain:%=%/connect)
+
+# ---- published results -----------------------------------------------------------------------------
+publish:
+	@true $(foreach e,$(chosen),&& $(paper)publish $(if $(filter grid-% bound-%,$(e)),tables,keep) \
+	    $(call folder,$(e)) $(PUBLISHED)/$(e)$(SUFFIX))
+has-curves = $(wildcard $(PUBLISHED)/$(1)$(SUFFIX)/*-*/inner-aligned.mcz)
+published  = $(foreach e,$(or $(PART),$(plain) $(others)),$(if $(call has-curves,$(e)),$(e)))
+reevaluate: $$(addprefix reevaluate/,$$(published))
+	$(if $^,,@echo '$(PUBLISHED) has no curves, A-B/inner-aligned.mcz' >&2; exit 1)
+reevaluate/%: | start
+	+@$(paper)reevaluate $(PUBLISHED)/$*$(SUFFIX) $(OUT)/reevaluated/$*$(SUFFIX) $(call graph,$*)
+verdicts:
+	@$(paper)compare.py report $(OUT)
+help:
+	@$(here)include/check-settings --help $(firstword $(files-read))
+parts:
+	@printf '%s\n' $(chosen)
