@@ -22,6 +22,7 @@ flags    := $(subst --seed ,--seed=,$(subst --bn-samples ,--bn-samples=,$(strip 
 flags    := $(filter-out --bn-% $(if $(findstring --attack,$(flags)),,--seed=%),$(flags))
 ends      = $(a) $(call second,$(patsubst %-averaged.tsv,%,$(@F)))
 $(call each,$(averaged:=.tsv)): $$(ends) $(measuring)
+	$(begin)
 	$(RUN) mc-eval --line --bn average --data $(OUT)/train.mcz --data $(OUT)/test.mcz --points $$POINTS \
 	    $(flags) $(device) --summary $(@:.tsv=.summary.tsv) $(ends) -o $@ $(made)
 

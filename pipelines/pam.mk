@@ -21,7 +21,7 @@ all: $(foreach f,pam.tsv pam.svg pam.png objective.tsv,$(where:%=%/$(f))) $(if $
 first = $(if $(filter curve-pam-aligned%,$(@F)),$(@D)/permutation.mcz)
 $(filter-out $(taken),$(call each,curve-pam-unaligned.mcz curve-pam-aligned.mcz)): \
     $(OUT)/train.mcz $$(a) $$(b) $$(first) $(curving) $(call settings,pam,PERMUTATION_EPOCHS PAM_FLAGS)
-	$(fresh)
+	$(begin)
 	$(RUN) mc-pam --data $< $(first:%=--perm %) --permutation-epochs $$PERMUTATION_EPOCHS $(learn) \
 	    $(PAM_FLAGS) $(a) $(b) -o $@ $(trained)
 $(call each,b-pam-unaligned.mcz b-pam-aligned.mcz): $$(@D)/curve-$$(patsubst b-%,%,$$(@F)) $$(b)

@@ -30,7 +30,7 @@ of-curve = $(@D)/$(patsubst plane-%.tsv,%.mcz,$(@F))
 through  = $(if $(filter plane-networks.tsv,$(@F)),$(a) $(b) $(@D)/b-aligned.mcz,$(of-curve))
 $(call each,$(planes:=.tsv)): $$(through) $(OUT)/train.mcz $(OUT)/test.mcz \
     $(call settings,planes,GRID PLANE_IMAGES PLANE_BN_IMAGES PLANE_FLAGS $(compute))
-	@$(here)include/fresh $(@:.tsv=.checkpoint) $^
+	$(begin)
 	$(RUN) mc-eval --plane --grid $$GRID --data $(OUT)/test.mcz $(test) --bn-data $(OUT)/train.mcz \
 	    $(train) $(PLANE_FLAGS) $(device) $(MESSAGES) --checkpoint $(@:.tsv=.checkpoint) --resume \
 	    --marks $(@:.tsv=.marks.tsv) $(through) -o $@ $(made) $(@:.tsv=.checkpoint)

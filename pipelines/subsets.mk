@@ -23,6 +23,7 @@ labels := "labels","dtype":"[a-z0-9]*","shape":\[
 every   = $$(mc-info --json $(OUT)/train.mcz | grep -o '$(labels)[0-9]*' | grep -o '[0-9]*$$')
 subset := $(call settings,acts-subset,ACTS_FLAGS $(compute))
 $(call each,$(variants:%=moments-%.mcz)): $$(a) $$(b) $(subset) | $(OUT)/train.mcz
+	$(begin)
 	$(call acts,--samples $(if $(filter all,$(count)),"$(every)",$(count))) $(a) $(b) -o $@ $(made)
 
 # ---- the table: an alignment after the inverse of the reference moves the units that they match differently
@@ -32,5 +33,6 @@ $(call each,$(variants:%=%.moved)): $$(@D)/permutation-$$(basename $$(@F)).mcz $
 	    mc-permute -v - $(b) -o /dev/null 2> $@.part && mv $@.part $@
 $(where:%=%/subsets.tsv): $$(call files,$(variants:=.moved) $(variants:%=line-%.tsv)) \
     $(call settings,subsets,SUBSETS REFERENCE)
+	$(begin)
 	$(call table,subsets) $(call files,$(variants:=.moved)) $(whole) $(made)
 $(OUT)/subsets.tsv: $(all-pairs)

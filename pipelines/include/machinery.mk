@@ -18,7 +18,9 @@ override SHELL := /bin/bash
 .SECONDARY:
 .SECONDEXPANSION:
 .PHONY: all help start always shared pair
-$(if $(findstring i,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(error make -i ignores failures: use -k))
+options := $(filter-out --%,$(firstword -$(MAKEFLAGS)))
+dry-run := $(findstring n,$(options))
+$(if $(findstring i,$(options)),$(error make -i ignores failures: use -k))
 
 override OUT  := $(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(OUT)))
 override FROM := $(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(FROM)))
@@ -40,10 +42,9 @@ second = $(if $(filter line-unaligned curve-unaligned,$(1)),$(b),$(permuted))
 permuted = $(@D)/$(patsubst curve-%,b-%,$(1:line-%=b-%)).mcz
 device := --threads "$$THREADS" --device "$$DEVICE" --precision "$$PRECISION"
 whole   = > $@.part && mv $@.part $@#                 a table that a kill leaves whole or not at all
-# removes a checkpoint that is older than what decides it
-fresh   = @$(here)include/fresh $(@:.mcz=.checkpoint) $^
+begin   = @$(here)include/begin $@ $^
 resume  = $(MESSAGES) --checkpoint $(@:.mcz=.checkpoint) --resume --log-json $(@:.mcz=.log.json)
-made    = && rm -f $(patsubst %,%~,$(filter $(OUT)/.settings/%,$^))# see include/settings
+made    = && rm -f $(foreach f,$(filter $(OUT)/.settings/%,$^),$(f)~ $(f)~results)# see include/settings
 trained = $(made) $(@:.mcz=.checkpoint)
 had     = $(patsubst $(FROM)/%,$(OUT)/%,$(wildcard $(patsubst $(OUT)/%,$(FROM)/%,$(1))))
 of-seed = $(filter $(or $(CURVE_SEED:%=$(OUT)/%-%),$(OUT)/%),$(1))
@@ -58,9 +59,18 @@ help: ; @$(here)include/check-settings --help $(files-read)
 start:
 	+@$(here)include/check-settings $(files-read)
 	@mkdir -p $(pairs) && $(here)include/one-make $$PPID $(OUT) $(unit)
+ifeq ($(dry-run),)
 settings = $(eval $(OUT)/.settings/$(1): export names := $(2))$(OUT)/.settings/$(1)
 $(OUT)/.settings/%: always | start
 	@$(here)include/settings $@ $$names
+else
+quote    = '$(subst ','\'',$(1))'
+values   = $(foreach n,$(1),$(n)=$(call quote,$($(n))))
+differ   = $(shell $(call values,$(2)) $(here)include/settings -n $(call quote,$(1)) $(2))
+current  = $(if $(wildcard $(1)),$(if $(call differ,$(1),$(2)),,$(1)))
+settings = $(or $(call current,$(OUT)/.settings/$(1),$(2)),always)
+$(filter-out help start,$(or $(MAKECMDGOALS),all)): | start
+endif
 shared: $(OUT)/train.mcz $(OUT)/test.mcz $(nets)
 pair: all
 $(seeds:%=net-%): net-%: $(OUT)/net-%.mcz
@@ -68,10 +78,3 @@ $(taken): $(OUT)/%: $(FROM)/% | start
 	$(shared)
 	mkdir -p $(@D) && cp -p $< $@.part && mv $@.part $@
 	@[ ! -e $(<:.mcz=.log.json) ] || cp -p $(<:.mcz=.log.json) $(@D)
-
-# ---- for tables and pictures -----------------------------------------------------------------------
-all-pairs := $(call settings,pairs,PAIRS NET DATA)
-files  = $(foreach f,$(1),$(of:%=%/$(f)))#            these files of a table's pairs
-joined = $(subst $(space),$(comma),$(strip $(files)))#  as mc-plot takes them for one line
-table  = $(RUN_LIGHT) $(here)tables/tables $(1) $(if $(filter $(OUT),$(@D)),--all)
-title  = --title "$$($(here)tables/tables title $(notdir $(of)))"

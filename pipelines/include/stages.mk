@@ -17,13 +17,14 @@ $(OUT)/train.mcz: $(call settings,train-data,DATA DATA_DIR DATA_SEED DATA_FLAGS 
 $(OUT)/test.mcz:  $(call settings,test-data,DATA DATA_DIR DATA_SEED DATA_FLAGS TEST_IMAGES)
 $(filter-out $(taken),$(OUT)/train.mcz $(OUT)/test.mcz): $(OUT)/%.mcz:
 	$(shared)
+	$(begin)
 	$(RUN) mc-data "$$DATA" $(source) --split $* $(patsubst %,--samples %,$(images)) $(DATA_FLAGS) \
 	    -o $@ $(made)
 
 training := $(call settings,train,NET EPOCHS LR BATCH SCHEDULE TRAIN_FLAGS TRAIN $(compute))
 $(filter-out $(taken),$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz $(training)
 	$(shared)
-	$(fresh)
+	$(begin)
 	$(RUN) $(TRAIN) --net "$$NET" --data $< --seed $* --epochs $$EPOCHS --lr $$LR --batch $$BATCH \
 	    --schedule $$SCHEDULE $(TRAIN_FLAGS) $(device) $(resume) -o $@ $(trained)
 
@@ -31,12 +32,15 @@ $(filter-out $(taken),$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz $(training)
 acts = $(RUN) mc-acts --data $(OUT)/train.mcz $(1) $(ACTS_FLAGS) $(device)
 acting := $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS $(compute))
 $(call each,moments.mcz): $$(a) $$(b) $(acting) | $(OUT)/train.mcz
+	$(begin)
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(a) $(b) -o $@ $(made)
 $(call each,matrices.mcz $(alignments:%=matrices-%.mcz)): $$(@D)/$$(patsubst matrices%,moments%,$$(@F)) \
     $(call settings,measure,MEASURE CORR_FLAGS)
+	$(begin)
 	$(RUN_LIGHT) $(MEASURE) $(CORR_FLAGS) $< $(whole) $(made)
 $(filter-out $(taken),$(call each,permutation.mcz $(alignments:%=permutation-%.mcz))): \
     $$(@D)/$$(patsubst permutation%,matrices%,$$(@F)) $(call settings,align,ALIGN HUNGARIAN_FLAGS)
+	$(begin)
 	$(RUN_LIGHT) $(ALIGN) $(HUNGARIAN_FLAGS) $< $(whole) $(made)
 $(call each,$(patsubst %,b-%.mcz,$(filter-out unaligned pam-%,$(variants)))): \
     $$(@D)/permutation$$(patsubst b%,%,$$(patsubst b-aligned%,b%,$$(@F))) $$(b)
@@ -50,7 +54,7 @@ learn    = --seed $(or $(CURVE_SEED),$(seed-a)) --epochs $$CURVE_EPOCHS --lr $$C
                --batch $$CURVE_BATCH --schedule $$CURVE_SCHEDULE $(CURVE_FLAGS) $(device) $(resume)
 $(filter-out $(taken) %-pam-unaligned.mcz %-pam-aligned.mcz,$(call each,$(variants:%=curve-%.mcz))): \
     $(OUT)/train.mcz $$(a) $$(call second,$$(basename $$(@F))) $(curving)
-	$(fresh)
+	$(begin)
 	$(RUN) $(CURVE) --data $< $(learn) $(a) $(call second,$(basename $(@F))) -o $@ $(trained)
 
 # ---- what they measure -----------------------------------------------------------------------------
@@ -58,4 +62,12 @@ evaluate = $(RUN) mc-eval --data $(OUT)/train.mcz --data $(OUT)/test.mcz --bn-da
                --points $$POINTS $(EVAL_FLAGS) $(device) --summary $(@:.tsv=.summary.tsv)
 measuring := $(call settings,eval,POINTS EVAL_FLAGS $(compute)) $(OUT)/train.mcz $(OUT)/test.mcz
 $(call each,$(paths:%=%.tsv)): %.tsv: %.mcz $(measuring)
+	$(begin)
 	$(evaluate) $< -o $@ $(made)
+
+# ---- for tables and pictures -----------------------------------------------------------------------
+all-pairs := $(call settings,pairs,PAIRS NET DATA)
+files  = $(foreach f,$(1),$(of:%=%/$(f)))#            these files of a table's pairs
+joined = $(subst $(space),$(comma),$(strip $(files)))#  as mc-plot takes them for one line
+table  = $(RUN_LIGHT) $(here)tables/tables $(1) $(if $(filter $(OUT),$(@D)),--all)
+title  = --title "$$($(here)tables/tables title $(notdir $(of)))"
