@@ -8,7 +8,8 @@ files-read := $(filter-out $(MAKEFILES),$(MAKEFILE_LIST)) $(here)include/setting
 space := $() $()
 comma := ,
 include $(here)include/settings.mk
-export $(shell sed -nE 's/^([A-Z_]+) *\?=.*/\1/p' $(files-read))
+names := $(shell sed -nE 's/^([A-Z_]+) *\?=.*/\1/p' $(files-read))
+export $(names)
 export PATH := $(if $(BIN),$(abspath $(BIN)):)$(PATH)
 export LC_ALL := C.UTF-8# as in environment.sh
 unexport CDPATH POSIXLY_CORRECT
@@ -21,6 +22,17 @@ override SHELL := /bin/bash
 options := $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 dry-run := $(findstring n,$(options))
 $(if $(findstring i,$(options)),$(error make -i ignores failures: use -k))
+given   := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))
+define newline
+
+
+endef
+quote    = '$(subst $(newline), ,$(subst ','\'',$(1)))'
+values   = $(foreach n,$(1),$(n)=$(call quote,$($(n))))# for $(shell), which does not see exported variables
+ifeq ($(filter help,$(MAKECMDGOALS)),)
+$(shell $(call values,$(names) PATH) $(here)include/check-settings $(files-read) -- $(given))
+$(if $(filter-out 0,$(.SHELLSTATUS)),$(error settings of $(firstword $(files-read)) are wrong))
+endif
 
 override OUT  := $(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(OUT)))
 override FROM := $(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(FROM)))
@@ -57,19 +69,13 @@ shared  = $(if $(filter $@,$(common)),@echo '$@ is missing or of other settings:
 all:
 help: ; @$(here)include/check-settings --help $(files-read)
 start:
-	+@$(here)include/check-settings $(files-read)
 	@mkdir -p $(pairs) && $(here)include/one-make $$PPID $(OUT) $(unit)
 ifeq ($(dry-run),)
 settings = $(eval $(OUT)/.settings/$(1): export names := $(2))$(OUT)/.settings/$(1)
 $(OUT)/.settings/%: always | start
 	@$(here)include/settings $@ $$names
 else
-quote    = '$(subst ','\'',$(1))'
-values   = $(foreach n,$(1),$(n)=$(call quote,$($(n))))
-differ   = $(shell $(call values,$(2)) $(here)include/settings -n $(call quote,$(1)) $(2))
-current  = $(if $(wildcard $(1)),$(if $(call differ,$(1),$(2)),,$(1)))
-settings = $(or $(call current,$(OUT)/.settings/$(1),$(2)),always)
-$(filter-out help start,$(or $(MAKECMDGOALS),all)): | start
+settings = $(shell $(call values,$(2)) $(here)include/settings -n $(call quote,$(OUT)/.settings/$(1)) $(2))
 endif
 shared: $(OUT)/train.mcz $(OUT)/test.mcz $(nets)
 pair: all

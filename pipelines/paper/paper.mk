@@ -54,6 +54,7 @@ export PATH := $(if $(BIN),$(abspath $(BIN)):)$(PATH)
 # line
 export OUT PAIRS SCALE PAM_FLAGS BIN
 unexport EPOCHS CURVE_EPOCHS
+given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))
 MAKEOVERRIDES :=
 override SHELL := /bin/bash
 .SECONDEXPANSION:
@@ -66,6 +67,11 @@ plain   := $(foreach d,$(DATA_SETS),$(NETS:%=%-$(d)))
 others  := $(plain:%=figures-%) $(plain:%=grid-%) $(plain:%=robust-%) $(DATA_SETS:%=bound-mlp-%)
 papers  := $(plain) $(if $(word 2,$(PAIRS)),$(plain:%=figures-%)) \
            $(filter grid-tinyten-cifar100 robust-%-cifar10 robust-%-cifar100 bound-%,$(others))
+own := $(shell sed -nE 's/^([A-Z_]+) *\?=.*/\1/p' $(paper)paper.mk)
+ifeq ($(filter help parts,$(MAKECMDGOALS)),)
+$(shell $(foreach n,$(own) PATH,$(n)=$(call quote,$($(n)))) $(here)include/check-settings $(files-read) -- $(given))
+$(if $(filter-out 0,$(.SHELLSTATUS)),$(error settings of paper.mk are wrong))
+endif
 $(call known,DATA_SETS,cifar10 cifar100 tiny-imagenet synth)$(call known,PART,$(plain) $(others))
 $(call known,GRAPHS,$(graphs))$(call known,MISSING,stop skip)
 chosen  := $(or $(filter $(plain) $(others),$(MAKECMDGOALS)),$(PART),$(papers))
@@ -112,7 +118,6 @@ length   = $(strip $(call lower,$(epochs-$(call same,$(1)))) \
 all: $(if $(filter skip,$(MISSING)),$(filter-out $(lacking),$(chosen)),$(chosen))
 	$(if $(filter $(papers),$(chosen)),@$(paper)compare.py report $(OUT))
 start:
-	+@$(here)include/check-settings $(files-read)
 	@$(if $(filter skip,$(MISSING)),,$(if $(lacking),echo '$(no-data)' >&2; exit 2))
 no-data = paper.mk: data are missing for $(lacking): give CIFAR10_DIR, CIFAR100_DIR or \
     TINY_IMAGENET_DIR, choose experiments by PART, or set MISSING=skip

@@ -3,4 +3,4 @@
 mkdir -p bare/bin bare/tree
 cp -R "$MC_ROOT/pipelines" bare/tree
 env PATH=/usr/bin:/bin make -f bare/tree/pipelines/connect.mk OUT=bare/out >log 2>told && die "works without programs"
-grep -q 'there are no programs yet: run make' told && [ ! -s log ] && [ ! -e bare/out ] || die "$(cat told)"
+grep -q 'the programs are missing: run make' told && [ ! -s log ] && [ ! -e bare/out ] || die "$(cat told)"

@@ -8,5 +8,5 @@ makes '' connect "$@" out/net-1.mcz
 sed -i 's/"net": "example"/"net": "mine"/' net.json
 makes 'mc-train1 ' connect "$@" out/net-1.mcz
 mc-info out/net-1.mcz | grep -q mine
-graph connect -n "$@" out/1-2/path.svg
-grep -q -- "--title 'net on synth" log
+graph connect "$@" CURVE_EPOCHS=0 out/1-2/path.svg
+grep -q '>net on synth, seeds 1–2<' out/1-2/path.svg

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# connect.mk: make -n prints what would run and help prints the settings; neither makes a file.
+graph connect -n
+grep -q '^mc-train' log && [ ! -e out ] || die 'make -n does something'
+graph connect help
+grep -q '^NET  *tinyten  *network of mc-train' log && grep -q '^PAIRS ' log && [ ! -e out ] || die "$(cat log)"
+grep -q '^POINTS  *65 ' log || die 'the paper measures 65 points'
+# nothing trained: no picture of training
+graph connect -n NET=mlp:8 EPOCHS=0 CURVE_EPOCHS=0 OUT=untrained
+grep -q 'mc-train' log && ! grep -q 'mc-plot log' log || die "$(cat log)"
+# a RUN with an assignment is not a setting
+graph connect -n OUT=dry RUN='env A=B' TRAIN_FLAGS="--x 'a b' c=d"
+is "$(grep -c '^env A=B mc-train ' log) $(grep -c -- "--x 'a b' c=d" log)" '2 2'
+
+# of what exists, only what another setting decides; the settings that are stored stay
+graph connect TRAIN_IMAGES=64 OUT=done
+find done -printf '%p %T@\n' | sort >before
+graph connect TRAIN_IMAGES=64 OUT=done -n
+is "$(ran)" ''
+graph connect TRAIN_IMAGES=64 OUT=done POINTS=5 -n
+is "$(ran)" 'mc-eval4 mc-plot4 '
+find done -printf '%p %T@\n' | sort | diff before -
