@@ -33,8 +33,8 @@ LIB      := $(BUILD)/libmc.a
 NAMES    := $(patsubst tools/%.c,%,$(wildcard tools/mc-*.c))
 TOOLS    := $(NAMES:%=$(BUILD)/bin/%)
 MAN      := $(NAMES:%=$(BUILD)/man/%.1)
-SCRIPTS  := $(wildcard pipelines/*.gp)
-SHARED   := $(SCRIPTS:pipelines/%=$(BUILD)/share/mc/%)
+SCRIPTS  := $(wildcard tools/plot/*.gp)
+SHARED   := $(SCRIPTS:tools/plot/%=$(BUILD)/share/mc/%)
 UNITS    := $(patsubst %.c,$(BUILD)/%,$(shell find tests/unit tests/parity -name 'test_*.c'))
 GPU_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/gpu/test_*.c))
 BENCHES  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/bench_*.c))
@@ -166,7 +166,7 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install $(TOOLS) "$$to/bin" && \
 	$(if $(CUDA_LIB),install -d "$$to/lib/mc" && install $(CUDA_LIB) "$$to/lib/mc" &&) \
 	install -m 644 $(MAN) "$$to/share/man/man1" && \
-	install -m 644 $(wildcard pipelines/*.gp pipelines/*.mk pipelines/*.awk pipelines/*.map \
+	install -m 644 $(SCRIPTS) $(wildcard pipelines/*.mk pipelines/*.awk formats/exchange/maps/*.map \
 		formats/samples/*.json) \
 		pipelines/paper.tsv docs/results/claims.tsv pipelines/setup/completion.bash pipelines/include/environment.sh "$$share" && \
 	install $(addprefix pipelines/,align.sh fetch.sh gpus.sh lock.sh published.sh rates.sh slurm.sh tables.sh verdicts.sh) \
@@ -307,7 +307,7 @@ $(FUZZER): $(patsubst %,$(BUILD)/tests/fuzz/%.o,fuzz archives images streams tex
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(LDFLAGS) $(LIBS) -o $@
 
-$(BUILD)/share/mc/%: pipelines/%
+$(BUILD)/share/mc/%: tools/plot/%
 	@mkdir -p $(@D)
 	@cp $< $@
 

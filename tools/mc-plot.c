@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-plot: pictures of what the other programs measured. Tables are checked whole before gnuplot
- * starts; how the pictures look is in pipelines/lines.gp and pipelines/plane.gp. */
+ * starts; how the pictures look is in tools/plot/lines.gp and tools/plot/plane.gp. */
 #include "tools/cli/cli.h"
 #include "tools/plot/figure.h"
 

@@ -37,7 +37,7 @@ enum mc_gnuplot_text {
 /* Write text as a gnuplot string: nothing in it is expanded; control characters become blanks, what
  * is not UTF-8 or no character becomes U+FFFD, and "]>" is held together by a word joiner. */
 void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text, enum mc_gnuplot_text kind);
-/* Run what was written, then the named script of pipelines/ (found at ../share/mc beside the
+/* Run what was written, then the named script of tools/plot/ (found at ../share/mc beside the
  * running program), and put the picture at `path`, stdout for NULL or "-", once mc_image_check
  * finds it whole. MC_EFAIL with gnuplot's first words when it is missing or fails; MC_EUSAGE for a
  * PNG or PDF to a terminal. */

@@ -32,7 +32,8 @@ moved/share/mc/verdicts.sh paper >usage
 moved/share/mc/gpus.sh -h >usage
 moved/share/mc/example_assign.py "$MC_ROOT/formats/samples/good-matrices.mcz" | moved/bin/mc-info --check
 
-for f in "$MC_ROOT"/pipelines/{*.{gp,mk,awk,map,tsv},lo{cale,ck}.sh} "$MC_ROOT"/formats/{python/example_assign.py,samples/example_net.json}; do
+for f in "$MC_ROOT"/pipelines/{*.{mk,awk,tsv},lo{cale,ck}.sh} "$MC_ROOT"/tools/plot/*.gp \
+    "$MC_ROOT"/formats/{exchange/maps/*.map,python/example_assign.py,samples/example_net.json}; do
     [ ! -e "$f" ] || cmp "$f" "moved/share/mc/${f##*/}"
 done
 for f in "$MC_ROOT"/formats/python/mcz/*.py; do cmp "$f" "moved/share/mc/mcz/${f##*/}"; done
