@@ -18,10 +18,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <ucontext.h>
 #include <unistd.h>
 
-#define NULL_PAGE 4096u /* an address below is a null pointer's, or a member's behind it */
+#define NULL_PAGE 4096u /* addresses of null pointers and their members are below */
 
 struct type_info {
     const void *functions;
@@ -34,49 +33,32 @@ typedef handler *set_terminate(handler *);
 static void (*tell_user)(const char *text);
 static current_type *thrown;
 
-/* In any thread, with the others at work: nothing is freed. */
+/* In any thread, while the others run: nothing is freed. */
+static void end(const char *text)
+{
+    mc_stream_remove_temporaries();
+    tell_user(text);
+    _exit(1);
+}
+
 static void on_terminate(void)
 {
     const struct type_info *type = thrown ? thrown() : NULL;
     char text[256] = "out of memory";
 
-    mc_stream_remove_temporaries();
     if (!type || strcmp(type->name, "St9bad_alloc") != 0)
         snprintf(text, sizeof text, "a library failed: it threw %s", type ? type->name : "nothing");
-    tell_user(text);
-    _exit(1);
+    end(text);
 }
 
-/* Whether the instruction of a signal is oneDNN's, or a call of no function. */
-static int in_onednn(const void *context)
-{
-    const ucontext_t *at = context;
-    Dl_info library;
-#if defined __x86_64__
-    const uintptr_t instruction = (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
-#elif defined __aarch64__
-    const uintptr_t instruction = (uintptr_t)at->uc_mcontext.pc;
-#else
-    const uintptr_t instruction = UINTPTR_MAX;
-    (void)at;
-#endif
-    return instruction < NULL_PAGE || (dladdr((const void *)instruction, &library) &&
-                                       library.dli_fname && strstr(library.dli_fname, "libdnnl"));
-}
-
-/* oneDNN 2.6 does not check what it was given for the kernels of dnnl_sgemm; malloc() left its
- * mark in errno. */
+/* oneDNN 2.6 uses the null pointer of an allocation that failed; malloc() set errno. */
 static void on_segv(int sig, siginfo_t *info, void *context)
 {
-    const int starved = errno == ENOMEM && info->si_code == SEGV_MAPERR &&
-                        (uintptr_t)info->si_addr < NULL_PAGE && in_onednn(context);
-
+    (void)context;
+    if (errno == ENOMEM && info->si_code == SEGV_MAPERR && (uintptr_t)info->si_addr < NULL_PAGE)
+        end("out of memory");
     mc_stream_remove_temporaries();
-    if (starved) {
-        tell_user("out of memory");
-        _exit(1);
-    }
-    raise(sig); /* the handler was reset when it was entered */
+    raise(sig); /* its action is the default again */
 }
 
 static void catch_segv(void)
