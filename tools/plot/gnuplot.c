@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Running gnuplot on a script held in memory. Its picture is held there too, and checked: gnuplot
- * may fail half-way without a word, and where it says one that belongs in one line. */
+ * Running gnuplot on a script held in memory. Its picture is held there too: gnuplot's status is 0
+ * when a write fails, so both ends of the picture are checked before it appears. */
 #include "tools/plot/gnuplot.h"
 
 #include "formats/stream/output.h"
@@ -168,44 +168,34 @@ static int spawn(pid_t *pid, const int fd[3], struct mc_error *err)
     return e ? not_started(err, e) : 0;
 }
 
-/* The first words that gnuplot complained with. */
-static void complaint(FILE *errors, char *text, size_t size)
+/* "gnuplot PROBLEM", with the line of its standard error that explains most. */
+static int fail(FILE *errors, const char *problem, struct mc_error *err)
 {
-    snprintf(text, size, "it did not say why");
+    char text[256] = "it did not say why";
+
     rewind(errors);
-    for (char line[256]; fgets(line, sizeof line, errors);) {
+    for (char line[256]; !strstr(text, "line ") && fgets(line, sizeof line, errors);) {
         size_t lead = strspn(line, " \t\n^");
         line[strcspn(line, "\n")] = 0;
-        if (lead < strlen(line)) {
-            snprintf(text, size, "%s", line + lead);
-            if (strstr(line, "line "))
-                return;
-        }
+        if (lead < strlen(line))
+            snprintf(text, sizeof text, "%s", line + lead);
     }
+    return mc_fail(err, MC_EFAIL, "gnuplot %s: %s", problem, text);
 }
 
-static int run(const struct mc_gnuplot *g, FILE *image, struct mc_error *err)
+static int run(const struct mc_gnuplot *g, FILE *image, FILE *errors, struct mc_error *err)
 {
-    FILE *errors = in_memory();
     int status = 0;
-    char said[256];
     pid_t pid = 0;
 
-    if (!errors)
-        return not_started(err, errno);
     const int fd[3] = {fileno(g->script), fileno(image), fileno(errors)};
     int rc = spawn(&pid, fd, err);
     while (!rc && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     /* where a child cannot tell its parent why (valgrind), 127 is what POSIX lets it say */
-    if (!rc && WIFEXITED(status) && WEXITSTATUS(status) == 127) {
-        rc = missing(err);
-    } else if (!rc && (!WIFEXITED(status) || WEXITSTATUS(status))) {
-        complaint(errors, said, sizeof said);
-        rc = mc_fail(err, MC_EFAIL, "gnuplot failed: %s", said);
-    }
-    fclose(errors);
-    return rc;
+    if (!rc && WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return missing(err);
+    return !rc && status ? fail(errors, "failed", err) : rc;
 }
 
 /* cairo writes the time of day into a PDF; the same picture should be the same bytes. */
@@ -218,12 +208,26 @@ static void forget_date(char *data, size_t n)
         memcpy(found + strlen(key), none, strlen(none));
 }
 
-/* What gnuplot drew, to be freed. */
+/* First and last bytes of a whole picture; newlines may follow. */
+static int is_whole(enum mc_image format, const char *data, size_t n)
+{
+    static const char *const ends[][2] = {[MC_SVG] = {"<?xml ", "</svg>"},
+                                          [MC_PNG] = {"\x89PNG\r\n\x1a\n", "IEND\xae\x42\x60\x82"},
+                                          [MC_PDF] = {"%PDF-", "%%EOF"}};
+    const char *first = ends[format][0], *last = ends[format][1];
+
+    while (n && data[n - 1] == '\n')
+        n--;
+    return n >= strlen(first) + strlen(last) && !memcmp(data, first, strlen(first)) &&
+           !memcmp(data + n - strlen(last), last, strlen(last));
+}
+
+/* The picture in *data, which the caller frees. */
 static int draw(const struct mc_gnuplot *g, char **data, size_t *n, struct mc_error *err)
 {
-    FILE *image = in_memory();
+    FILE *image = in_memory(), *errors = in_memory();
     struct stat st;
-    int rc = image ? run(g, image, err) : not_started(err, errno);
+    int rc = image && errors ? run(g, image, errors, err) : not_started(err, errno);
 
     if (!rc && (fstat(fileno(image), &st) || !(*data = malloc((size_t)st.st_size + 1))))
         rc = mc_no_memory(err);
@@ -232,10 +236,13 @@ static int draw(const struct mc_gnuplot *g, char **data, size_t *n, struct mc_er
         *n = fread(*data, 1, (size_t)st.st_size, image);
         if (g->format == MC_PDF)
             forget_date(*data, *n);
-        rc = mc_fail_in(mc_image_check(g->format, *data, *n, err), err, "gnuplot drew");
+        if (!is_whole(g->format, *data, *n))
+            rc = fail(errors, "drew an incomplete picture", err);
     }
     if (image)
         fclose(image);
+    if (errors)
+        fclose(errors);
     return rc;
 }
 

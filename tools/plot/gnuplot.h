@@ -12,9 +12,11 @@
 #ifndef MC_GNUPLOT_H
 #define MC_GNUPLOT_H
 
-#include "tools/plot/image.h"
+#include "libcommon/base/error.h"
 
 #include <stdio.h>
+
+enum mc_image { MC_SVG, MC_PNG, MC_PDF };
 
 struct mc_gnuplot {
     enum mc_image format;
@@ -37,10 +39,10 @@ enum mc_gnuplot_text {
 /* Write text as a gnuplot string: nothing in it is expanded; control characters become blanks, what
  * is not UTF-8 or no character becomes U+FFFD, and "]>" is held together by a word joiner. */
 void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text, enum mc_gnuplot_text kind);
-/* Run what was written, then the named script of tools/plot/ (found at ../share/mc beside the
- * running program), and put the picture at `path`, stdout for NULL or "-", once mc_image_check
- * finds it whole. MC_EFAIL with gnuplot's first words when it is missing or fails; MC_EUSAGE for a
- * PNG or PDF to a terminal. */
+/* Run the script, then the named one of tools/plot/ (found at ../share/mc beside the running
+ * program), and put the picture at `path`, stdout for NULL or "-". MC_EFAIL with gnuplot's first
+ * words if it is missing, fails, is killed, or the picture lacks its first or last bytes; MC_EUSAGE
+ * for a PNG or PDF to a terminal. */
 MC_USE_RESULT int mc_gnuplot_draw(struct mc_gnuplot *g, const char *script, const char *path,
                                   struct mc_error *err);
 

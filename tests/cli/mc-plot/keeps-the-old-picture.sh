@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-plot replaces a picture by a whole one or not at all, wherever gnuplot's broke off or the disk was full.
+# mc-plot replaces a picture by a whole one or not at all: gnuplot's is cut off anywhere, gnuplot fails or is killed, the
+# disk is full.
 printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n.5\t2\t40\n1\t1\t50\n' >a.tsv
 for format in svg png pdf; do
     mc-plot path a.tsv --size 400x300 -o whole.$format
@@ -9,36 +10,43 @@ mkdir bin
 printf '#!/bin/sh\ncat >/dev/null\ncat "$PICTURE"\n' >bin/gnuplot
 chmod +x bin/gnuplot
 export PICTURE="$PWD/broken"
-refused() { # FORMAT: what lies in broken
+refused() { # FORMAT MESSAGE: the picture in broken
     echo old >x.$1
-    fails 1 "gnuplot drew" env PATH="$PWD/bin:$PATH" mc-plot path a.tsv -o x.$1
+    fails 1 "$2" env PATH="$PWD/bin:$PATH" mc-plot path a.tsv -o x.$1
     [ "$(cat x.$1)" = old ] || die "replaced x.$1 by $(head -c 100 x.$1)"
 }
 for format in svg png pdf; do
     size=$(wc -c <whole.$format)
-    # newlines at the end are no part of the picture
+    # newlines at the end are not part of the picture
     for bytes in 0 1 7 100 $((size / 3)) $((size / 2)) 4096 $((size - 50)) $((size - 12)) $((size - 3)); do
         head -c $bytes whole.$format >broken
-        refused $format
+        refused $format 'gnuplot drew an incomplete picture: it did not say why'
     done
     cp whole.$format broken
     PATH="$PWD/bin:$PATH" mc-plot path a.tsv -o x.$format
     same x.$format whole.$format
 done
-for damage in 's|</text>||' 's|</svg>|</svg><svg></svg>|' "s|height='|height=|" 's|loss|lo\&ss|' 's|loss|lo<ss|' \
-    's|loss|lo\xffss|' 's|loss|lo\x1bss|' 's|<svg|<gvs|' '$s|$|more|' 's|loss|]]>|'; do
-    LC_ALL=C sed "$damage" whole.svg >broken
-    ! cmp -s broken whole.svg || die "$damage: changes nothing"
-    refused svg
+# other bytes at an end; another format
+for format in svg png pdf; do
+    { cat whole.$format; echo more; } >broken
+    refused $format 'gnuplot drew an incomplete picture'
+    { echo before; cat whole.$format; } >broken
+    refused $format 'gnuplot drew an incomplete picture'
 done
-{ head -c 5000 whole.png; printf 'xx'; tail -c +5003 whole.png; } >broken
-refused png
-{ cat whole.png; echo more; } >broken
-refused png
-{ cat whole.pdf; echo more; } >broken
-refused pdf
-sed 's/^startxref$/startxref\n1/' whole.pdf >broken
-refused pdf
+cp whole.svg broken
+refused png 'gnuplot drew an incomplete picture'
+# a whole picture, half of one: gnuplot exits with a status or is killed
+for end in 'exit 1' 'exit 2' 'kill -KILL $$' 'kill -TERM $$' 'kill -SEGV $$'; do
+    printf '#!/bin/sh\ncat >/dev/null\ncat "$PICTURE"\n%s\n' "$end" >bin/gnuplot
+    for format in svg png pdf; do
+        cp whole.$format broken
+        refused $format 'gnuplot failed: it did not say why'
+        head -c 1000 whole.$format >broken
+        refused $format 'gnuplot failed: it did not say why'
+    done
+done
+printf '#!/bin/sh\ncat >/dev/null\necho "cannot write to the terminal" >&2\n' >bin/gnuplot
+refused svg 'gnuplot drew an incomplete picture: cannot write to the terminal'
 for format in svg png pdf; do
     echo old >x.$format
     rc=0
