@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pictures, written as the variables and data blocks that the scripts of pipelines/ list at their
+ * Pictures, written as the variables and data blocks that the scripts of tools/plot/ list at their
  * head. */
 #ifndef MC_FIGURE_H
 #define MC_FIGURE_H
