@@ -155,7 +155,7 @@ torture: ## failing calls, kills, races: TORTURE_MINUTES in all (an hour), then 
 	+$(MAKE) --no-print-directory all programs-of-tests
 	@tests/torture.sh $(BUILD) $(TORTURE_MINUTES)
 
-results: ## docs/results.md from docs/results/
+results: ## docs/results.md from pipelines/paper/
 	@pipelines/results.sh > docs/results.md.part && mv docs/results.md.part docs/results.md
 
 man: $(MAN) ## man pages from the programs' --help
@@ -166,13 +166,12 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install $(TOOLS) "$$to/bin" && \
 	$(if $(CUDA_LIB),install -d "$$to/lib/mc" && install $(CUDA_LIB) "$$to/lib/mc" &&) \
 	install -m 644 $(MAN) "$$to/share/man/man1" && \
-	install -m 644 $(SCRIPTS) $(wildcard pipelines/*.mk pipelines/*.awk formats/exchange/maps/*.map \
-		formats/samples/*.json) \
-		pipelines/paper.tsv docs/results/claims.tsv pipelines/setup/completion.bash pipelines/include/environment.sh "$$share" && \
-	install $(addprefix pipelines/,align.sh fetch.sh gpus.sh lock.sh published.sh rates.sh slurm.sh tables.sh verdicts.sh) \
-		formats/python/example_assign.py "$$share" && \
+	install -m 644 $(SCRIPTS) $(wildcard formats/exchange/maps/*.map formats/samples/*.json) "$$share" && \
+	install formats/python/example_assign.py "$$share" && \
+	find pipelines -type f ! -path '*/published/*' -exec cp --parents -t "$$share" {} + && \
+	cp -R "$$share/pipelines/." "$$share" && rm -r "$$share/pipelines" && \
 	install -d "$$share/mcz" && install -m 644 $(wildcard formats/python/mcz/*.py) "$$share/mcz" && \
-	for n in $(NAMES); do ln -sfn ../../mc/completion.bash "$$completions/$$n"; done
+	for n in $(NAMES); do ln -sfn ../../mc/setup/completion.bash "$$completions/$$n"; done
 
 format: ## clang-format every C file
 	clang-format -i $(shell git ls-files '*.c' '*.h')

@@ -2,7 +2,7 @@
 #
 # A text whose tables and numbers come from .tsv files of MADE, or where they are not there, of FOLDER, or of PAPER:
 #
-#   MADE=TMP FOLDER=docs/results PAPER=docs/networks awk -f results.awk docs/results/text.md
+#   MADE=TMP FOLDER=paper/results PAPER=paper/published awk -f results.awk paper/results/text.md
 #
 # A line `<!-- table: FILE -->` becomes that table; `<!-- table: FILE; COLUMN=TEXT; COLUMN!=TEXT; show=a,b -->` its rows
 # that satisfy all of these, with the columns that `show` names, or "None." where no row does; form=%.2f prints its

@@ -84,7 +84,7 @@ done
 
 set --
 found=
-for part in $(awk -F '\t' 'NR > 1 && $1 != "bound" && !seen[$2 "-" $3]++ { print $2 "-" $3 }' "$here/paper.tsv"); do
+for part in $(awk -F '\t' 'NR > 1 && $1 != "bound" && !seen[$2 "-" $3]++ { print $2 "-" $3 }' "$here/paper/paper.tsv"); do
     set -- "$@" "part=$part"
     for folder in "$paper/$part" "$paper/$part"-* "$paper/grid-$part" "$paper/grid-$part"-* "$paper/robust-$part" "$paper/robust-$part"-*; do
         for name in scale length table.tsv pam.tsv training.tsv saved.tsv grid.tsv midpoint.tsv clean.tsv robust.tsv \
@@ -103,7 +103,7 @@ made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-awk -f "$here/welch.awk" -f "$here/spread.awk" -f "$here/verdicts.awk" "$here/paper.tsv" "$@" >"$made/cells.tsv"
+awk -f "$here/welch.awk" -f "$here/spread.awk" -f "$here/verdicts.awk" "$here/paper/paper.tsv" "$@" >"$made/cells.tsv"
 name=cells
 if [ -n "$claims" ]; then
     awk -f "$here/welch.awk" -f "$here/claims.awk" "$made/cells.tsv" "$claims" >"$made/claims.tsv"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# docs/results.md is what results.sh makes of docs/results; tables and numbers come from files, and what is not there is told.
+# docs/results.md is what results.sh makes of pipelines/paper; tables and numbers come from files, and what is not there is told.
 PATH=$MC_ROOT/pipelines:$PATH
-results.sh | diff "$MC_ROOT/docs/results.md" - || die 'docs/results.md is not what docs/results gives: make results'
+results.sh | diff "$MC_ROOT/docs/results.md" - || die 'docs/results.md is not what pipelines/paper gives: make results'
 
 # the means of the middles are those of the published part
 py <<'PY'
 import collections
-rows = lambda f: [l.split("\t") for l in open(os.environ["MC_ROOT"] + "/docs/" + f).read().splitlines()]
-head, *middles = rows("networks/tinyten-cifar10/middle.tsv")
+rows = lambda f: [l.split("\t") for l in open(os.environ["MC_ROOT"] + "/pipelines/paper/" + f).read().splitlines()]
+head, *middles = rows("published/tinyten-cifar10/middle.tsv")
 cells = collections.defaultdict(list)
 for pair, curve, end, layer, *numbers in middles:
     for when, column in ("before", "identity"), ("after", "permuted"):
@@ -23,10 +23,10 @@ for what, when, *shown in rows("results/tinyten-cifar10-250-middle.tsv")[1:]:
     assert shown == want, (name, when, shown, want)
 PY
 
-mkdir my paper
+mkdir -p my/tables paper
 printf 'claim\twhere\tshown\trule\tverdict\there\na\t1\tx\t\tagrees\t\nb\t1\tx\t\tnot run\t\n' >my/claims.tsv
-printf 'path\tmean\tmean_sd\t\nline|1\t1.25\t\tx\ncurve\t3\t.5\t\n' >my/t.tsv
-cat >my/text.md <<'END'
+printf 'path\tmean\tmean_sd\t\nline|1\t1.25\t\tx\ncurve\t3\t.5\t\n' >my/tables/t.tsv
+cat >my/tables/text.md <<'END'
 a {{t.tsv}} b {{t.tsv; path=curve}}, {{t.tsv; path!=curve; value=mean; form=%.1f}} {{claims.tsv; verdict=not run}} of {{claims.tsv}}
 
 <!-- table: t.tsv -->
@@ -36,7 +36,7 @@ a {{t.tsv}} b {{t.tsv; path=curve}}, {{t.tsv; path!=curve; value=mean; form=%.1f
 <!-- table: t.tsv; path=none -->
 <!-- a comment -->
 END
-results.sh my paper | diff - <(
+results.sh my/tables paper | diff - <(
     cat <<'END'
 a 2 b 1, 1.2 1 of 2
 
@@ -59,20 +59,20 @@ END
 )
 # wrong TEXT LINE: with that line behind the others
 wrong() {
-    cp my/text.md kept
-    echo "$2" >>my/text.md
-    fails 3 "my/text.md:9: $1" results.sh my paper
-    cp kept my/text.md
+    cp my/tables/text.md kept
+    echo "$2" >>my/tables/text.md
+    fails 3 "my/tables/text.md:9: $1" results.sh my/tables paper
+    cp kept my/tables/text.md
 }
 wrong "there is no table 'u.tsv'" '<!-- table: u.tsv -->'
 wrong "'t.tsv' has no column 'median'" '<!-- table: t.tsv; median=3 -->'
 wrong "'t.tsv' has no column 'median'" '{{t.tsv; path=curve; value=median}}'
 wrong "'t.tsv; value=mean': 2 rows, one is wanted" '{{t.tsv; value=mean}}'
 wrong "'curve': COLUMN=TEXT is wanted" '{{t.tsv; curve}}'
-printf 'a\tb\ta\n1\t2\t3\n' >my/twice.tsv
+printf 'a\tb\ta\n1\t2\t3\n' >my/tables/twice.tsv
 wrong "'twice.tsv' has two columns 'a'" '<!-- table: twice.tsv -->'
-printf 'a\n' >>my/t.tsv
-fails 3 "my/text.md:1: 't.tsv', line 4: 1 columns, the first line has 4" results.sh my paper
-fails 1 "cannot read './nothing/'" results.sh my nothing
+printf 'a\n' >>my/tables/t.tsv
+fails 3 "my/tables/text.md:1: 't.tsv', line 4: 1 columns, the first line has 4" results.sh my/tables paper
+fails 1 "cannot read './nothing/'" results.sh my/tables nothing
 rm my/claims.tsv
-fails 1 "cannot read 'my/claims.tsv'" results.sh my paper
+fails 1 "cannot read 'my/tables/../claims.tsv'" results.sh my/tables paper

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# docs/networks/runs.sh plans as many trainings as each run wants, in a SCRATCH whose ends have curves of another length, and
+# pipelines/paper/published/runs.sh plans as many trainings as each run wants, in a SCRATCH whose ends have curves of another length, and
 # refuses other runs.
-runs=$MC_ROOT/docs/networks/runs.sh
+runs=$MC_ROOT/pipelines/paper/published/runs.sh
 mkdir -p scratch/programs/build scratch/published/1-2 scratch/tinyten-cifar100-fifth/1-2 c10 c100
 touch scratch/programs/commit
 ln -s "$MC_ROOT/pipelines" scratch/programs/pipelines

@@ -26,13 +26,13 @@ all() {
     run tables pipelines/tables.sh -f latex accuracy out
     echo 'epochs=1 curve_epochs=1 permutation_epochs=20 points=3 pam=default train_images=64' >out/length
     run keep pipelines/published.sh keep out kept
-    run verdicts pipelines/verdicts.sh -f tsv "$MC_ROOT/docs/networks"
+    run verdicts pipelines/verdicts.sh -f tsv "$MC_ROOT/pipelines/paper/published"
     run man pipelines/setup/man.sh "$bin/mc-info"
     run slurm pipelines/cluster/slurm.sh -n connect.mk BIN="$bin" DATA=synth NET=tinyten RATES=tinyten=500:1500 PAIRS=1:2 OUT=out
     run gpus pipelines/cluster/gpus.sh 0 echo done
     run packages pipelines/setup/install-packages.sh --help
     run fetch pipelines/setup/fetch.sh -h
-    run runs "$MC_ROOT/docs/networks/runs.sh" -h
+    run runs "$MC_ROOT/pipelines/paper/published/runs.sh" -h
     run layers "$MC_ROOT/tests/layers.sh" "$MC_ROOT"
     run tests env -u MC_UNDER ONLY=suite/is-hardened "$MC_ROOT/tests/run" "${MC_BUILD##*/}" cli
     run plot mc-plot path -o plot.svg out/1-2/curve-aligned.tsv

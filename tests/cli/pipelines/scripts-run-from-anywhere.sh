@@ -2,9 +2,8 @@
 # Scripts run from any folder, by a symbolic link, a relative path, and a path with spaces; with CDPATH set. All of them read
 # environment.sh before anything else, except gpus.sh, which becomes the user's command.
 fixture connected
-mkdir -p 'a tree/docs' links elsewhere
+mkdir -p 'a tree' links elsewhere
 cp -r "$MC_ROOT/pipelines" 'a tree'
-ln -s "$MC_ROOT/docs/"{results,networks} 'a tree/docs'
 ln -s "$MC_BUILD" 'a tree/build'
 ln -s '../a tree/pipelines/'{align,tables,published,results,verdicts,man,rates,fetch,install-packages,slurm,demo}.sh links
 echo 'epochs=2 curve_epochs=1 permutation_epochs=20 points=3 pam=default train_images=512' >out/length
@@ -22,7 +21,7 @@ everywhere() {
     done
 }
 everywhere tables.sh -f tsv accuracy ../out
-everywhere verdicts.sh -f tsv "$MC_ROOT/docs/networks"
+everywhere verdicts.sh -f tsv "$MC_ROOT/pipelines/paper/published"
 everywhere results.sh
 everywhere man.sh "$MC_BUILD/bin/mc-info"
 everywhere rates.sh 1 cpu mlp:8=100:200 mlp:8
@@ -42,5 +41,5 @@ while read -r script; do
     [[ $script != */gpus.sh && $(head -n 1 "$script") =~ ^'#!'.*sh$ ]] || continue
     grep -qE '^\. .*/(environment\.sh|lib\.bash|device\.bash)"' "$script" || die "$script does not read environment.sh"
     n=$((n + 1))
-done < <(find .ci pipelines docs/networks tests -type f -perm -u+x)
+done < <(find .ci pipelines tests -type f -perm -u+x)
 [ $n -ge 30 ] || die "only $n scripts"

@@ -9,7 +9,7 @@ cells() { verdicts.sh -f tsv paper | grep -P "^$1\t" | cut -f "${2:-5-17}"; }
 full='epochs=250 curve_epochs=250 permutation_epochs=20 points=65 pam=as-paper train_images=all'
 # the numbers of the paper's tables were typed once and compared with its source
 is "$(awk -F '\t' '$6 != "" { n[$1]++; NF = 9; $1 = $1; print >"typed" } END { print n["table1"], n["table2"], n["table3"], n["text"] }' \
-    "$MC_ROOT/pipelines/paper.tsv")" '69 30 18 3'
+    "$MC_ROOT/pipelines/paper/paper.tsv")" '69 30 18 3'
 is "$(cksum <typed)" '2960951827 7871'
 
 mkdir -p paper/{tinyten-cifar10,resnet32-cifar10,{grid-,robust-,}tinyten-cifar100} 'another tree/tinyten-cifar10'

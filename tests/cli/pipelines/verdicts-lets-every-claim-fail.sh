@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every rule of docs/results/claims.tsv can give differs, each of its parts by itself: where its first cells lie far on the wrong side,
+# Every rule of pipelines/paper/claims.tsv can give differs, each of its parts by itself: where its first cells lie far on the wrong side,
 # as far as they can: a minimum is at most the ends', and what is no gain at least 0.
 pipelines=$MC_ROOT/pipelines
 mkdir paper
 "$pipelines/verdicts.sh" -f tsv paper >cells
 awk -F '\t' 'NR > 1 && $4 != "" { n = split($4, part, " & "); for (i = 1; i <= n; i++) print NR "\t" part[i] }' \
-    "$MC_ROOT/docs/results/claims.tsv" >rules
+    "$MC_ROOT/pipelines/paper/claims.tsv" >rules
 [ "$(wc -l <rules)" -gt 40 ] || die "$(wc -l <rules) rules"
 while IFS=$'\t' read -r line rule; do
-    sed -n "1p;${line}p" "$MC_ROOT/docs/results/claims.tsv" >claims
+    sed -n "1p;${line}p" "$MC_ROOT/pipelines/paper/claims.tsv" >claims
     # all cells 500 ± .1 of three pairs, the first ones of the rule elsewhere
     for side in wrong right; do
         awk -v rule="$rule" -v side=$side 'BEGIN { FS = OFS = "\t"; split(rule, w, " "); sub(/^(gain|share)\./, "curve-aligned.", w[4]) }

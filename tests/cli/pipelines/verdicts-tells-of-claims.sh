@@ -85,7 +85,7 @@ is "$(claims)" $'4 of 4 agree\tdiffers\t2 of 4 agree, 2 differ; note'
 
 # the rules of claims.tsv, with cells that bear the claim out, that contradict it and that leave it open
 # given N CLAIM'S BEGINNING: claims.tsv is that claim
-given() { grep -P "^(claim\t|$1)" "$MC_ROOT/docs/results/claims.tsv" >claims.tsv; [ "$(wc -l <claims.tsv)" = 2 ] || die "$1"; }
+given() { grep -P "^(claim\t|$1)" "$MC_ROOT/pipelines/paper/claims.tsv" >claims.tsv; [ "$(wc -l <claims.tsv)" = 2 ] || die "$1"; }
 verdict() { claims | cut -f 2; }
 # minima NET DATA ENDS UNALIGNED ALIGNED: their deviations are .1
 minima() {
@@ -233,7 +233,7 @@ part cifar10 3 88.6 .22 87.4 .1 88.5 .05; is "$(verdict)" agrees
 # a cell that cannot agree does not count
 given 'Networks of 250 epochs'
 for net in tinyten resnet32 googlenet; do for data in cifar10 cifar100 tiny-imagenet; do
-    ends=$(awk -F '\t' -v n=$net -v d=$data '$1 == "table1" && $2 == n && $3 == d && $5 == "ends" { print $6 }' "$MC_ROOT/pipelines/paper.tsv")
+    ends=$(awk -F '\t' -v n=$net -v d=$data '$1 == "table1" && $2 == n && $3 == d && $5 == "ends" { print $6 }' "$MC_ROOT/pipelines/paper/paper.tsv")
     printf "path\tpairs\tarc_mean\tarc_mean_sd\tminimum\tminimum_sd\tends\tends_sd\ncurve-unaligned\t3\t50\t.1\t50\t.1\t$ends\t.01\n" >paper/$net-$data/table.tsv
 done; done
 is "$(verdict)" agrees

@@ -36,4 +36,5 @@ for f in "$MC_ROOT"/pipelines/{*.{mk,awk,tsv},lo{cale,ck}.sh} "$MC_ROOT"/tools/p
     "$MC_ROOT"/formats/{exchange/maps/*.map,python/example_assign.py,samples/example_net.json}; do
     [ ! -e "$f" ] || cmp "$f" "moved/share/mc/${f##*/}"
 done
+for f in "$MC_ROOT"/pipelines/paper/*.tsv; do cmp "$f" "moved/share/mc/paper/${f##*/}"; done
 for f in "$MC_ROOT"/formats/python/mcz/*.py; do cmp "$f" "moved/share/mc/mcz/${f##*/}"; done

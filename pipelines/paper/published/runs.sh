@@ -3,7 +3,7 @@
 #
 # The trainings whose results belong to the paper's tables, parts of pipelines/paper.mk and what is made of them:
 #
-#   docs/networks/runs.sh SCRATCH CIFAR10_DIR CIFAR100_DIR [RUN...]
+#   pipelines/paper/published/runs.sh SCRATCH CIFAR10_DIR CIFAR100_DIR [RUN...]
 #
 #   pam        PAM's curves as the paper has them, tinyten on CIFAR-10, and what they and the plain ones show
 #   ends       what the same ends and curves show without a training: middle, subsets, intervals, averaged, planes
@@ -19,10 +19,14 @@
 # Without a RUN all, in this order, which is that of what they are worth. Two jobs at a time of one thread each, at low
 # priority. Days on two cores: interrupt it whenever you like, the same command goes on from the last epoch. All of it
 # goes on with the programs that it was begun with, which lie in SCRATCH/programs, whatever becomes of this tree. Networks
-# that docs/networks/ has are taken from there.
+# that this folder has are taken from there.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
+<<<<<<< HEAD:docs/networks/runs.sh
 . "$here/../../pipelines/include/environment.sh" || exit 1
+=======
+. "$here/../../environment.sh" || exit 1
+>>>>>>> 58f28d8 (paper: keep the reproduction in a folder of its own):pipelines/paper/published/runs.sh
 export ONEDNN_MAX_CPU_ISA=AVX512_CORE # checkpoints hold it: processors with and without AMX resume each other's runs
 all='pam ends rate bound cifar100 robust measures grid resnet32 lines'
 usage() { sed -n '/^# The trainings/,/^set/s/^# \{0,1\}//p' "$0"; }
@@ -54,8 +58,8 @@ esac
 programs=$scratch/programs
 if [ ! -e "$programs/commit" ]; then
     mkdir -p "$programs/build"
-    cp -r "$here/../../pipelines" "$programs"
-    cp -r "$here"/../../build/{bin,share} "$programs/build"
+    cp -r "$here/../.." "$programs/pipelines"
+    cp -r "$here"/../../../build/{bin,share} "$programs/build"
     git -C "$here" rev-parse HEAD >"$programs/commit"
 fi
 
