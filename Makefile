@@ -168,8 +168,8 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -m 644 $(MAN) "$$to/share/man/man1" && \
 	install -m 644 $(SCRIPTS) $(wildcard formats/exchange/maps/*.map formats/samples/*.json) "$$share" && \
 	install formats/python/example_assign.py "$$share" && \
-	find pipelines -type f ! -path '*/published/*' -exec cp --parents -t "$$share" {} + && \
-	cp -R "$$share/pipelines/." "$$share" && rm -r "$$share/pipelines" && \
+	share=$$(cd "$$share" && pwd) && (cd pipelines && \
+		find . -type f ! -path '*/published/*' -exec cp --parents -t "$$share" {} +) && \
 	install -d "$$share/mcz" && install -m 644 $(wildcard formats/python/mcz/*.py) "$$share/mcz" && \
 	for n in $(NAMES); do ln -sfn ../../mc/setup/completion.bash "$$completions/$$n"; done
 

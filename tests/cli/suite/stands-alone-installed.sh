@@ -26,15 +26,15 @@ PATH=/usr/bin:/bin
 make -f moved/share/mc/connect.mk TRAIN_IMAGES=64 NET=mlp:8 EPOCHS=0 THREADS=1 OUT=out out/1-2/b-aligned.mcz >log
 THREADS=1 moved/share/mc/align.sh -d out/train.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
 cmp out/1-2/b-aligned.mcz aligned.mcz
-moved/share/mc/tables.sh -h >usage
 mkdir paper
-moved/share/mc/verdicts.sh paper >usage
-moved/share/mc/gpus.sh -h >usage
+moved/share/mc/paper/compare.py cells paper >usage
+moved/share/mc/cluster/gpus.sh -h >usage
 moved/share/mc/example_assign.py "$MC_ROOT/formats/samples/good-matrices.mcz" | moved/bin/mc-info --check
 
-for f in "$MC_ROOT"/pipelines/{*.{mk,awk,tsv},lo{cale,ck}.sh} "$MC_ROOT"/tools/plot/*.gp \
-    "$MC_ROOT"/formats/{exchange/maps/*.map,python/example_assign.py,samples/example_net.json}; do
-    [ ! -e "$f" ] || cmp "$f" "moved/share/mc/${f##*/}"
+for f in "$MC_ROOT"/tools/plot/*.gp "$MC_ROOT"/formats/{exchange/maps/*.map,python/example_assign.py,samples/example_net.json}; do
+    cmp "$f" "moved/share/mc/${f##*/}"
 done
-for f in "$MC_ROOT"/pipelines/paper/*.tsv; do cmp "$f" "moved/share/mc/paper/${f##*/}"; done
+for f in connect.mk include/{stages.mk,check-settings} tables/tables cluster/slurm.sh paper/{paper.mk,paper.tsv,claims.tsv}; do
+    cmp "$MC_ROOT/pipelines/$f" "moved/share/mc/$f"
+done
 for f in "$MC_ROOT"/formats/python/mcz/*.py; do cmp "$f" "moved/share/mc/mcz/${f##*/}"; done
