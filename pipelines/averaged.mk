@@ -24,7 +24,8 @@ ends      = $(a) $(call second,$(patsubst %-averaged.tsv,%,$(@F)))
 $(call each,$(averaged:=.tsv)): $$(ends) $(measuring)
 	$(begin)
 	$(RUN) mc-eval --line --bn average --data $(OUT)/train.mcz --data $(OUT)/test.mcz --points $$POINTS \
-	    $(flags) $(device) --summary $(@:.tsv=.summary.tsv) $(ends) -o $@ $(made)
+	    $(flags) $(device) --summary $(@:.tsv=.summary.tsv) $(ends) -o $@
+	$(made)
 
 rows := $(averaged) $(variants:%=line-%)
 $(where:%=%/averaged.tsv): $$(call files,$(rows:=.tsv))

@@ -16,13 +16,15 @@ by  = $(if $(filter unaligned,$(way)),,$(@D)/permutation$(patsubst %-aligned,%,-
 points := $(call settings,bound,POINTS $(compute))
 $(call each,$(variants:%=bound-%.tsv)): $$(a) $$(b) $$(@D)/moments-pre.mcz $$(by) $(points)
 	$(begin)
-	$(RUN) mc-bound --points $$POINTS $(filter %.mcz,$^) -o $@ $(made)
+	$(RUN) mc-bound --points $$POINTS $(filter %.mcz,$^) -o $@
+	$(made)
 $(call each,$(variants:%=barrier-%.tsv)): $$(@D)/line-$$(way).mcz $(OUT)/train.mcz $$(@D)/moments-pre.mcz \
     $(points)
 	$(begin)
 	$(RUN) mc-eval --data train=$(OUT)/train.mcz --samples \
 	    $$(mc-info --json $(@D)/moments-pre.mcz | sed 's/.*"images":\([0-9]*\).*/\1/') \
-	    --points $$POINTS $(device) --summary $(@:.tsv=.summary.tsv) $< -o $@ $(made)
+	    --points $$POINTS $(device) --summary $(@:.tsv=.summary.tsv) $< -o $@
+	$(made)
 
 bounds = $(call files,$(variants:%=bound-%.tsv))
 $(where:%=%/bound.tsv) $(where:%=%/ranks.tsv): $$(bounds) $$(call files,$(variants:%=barrier-%.tsv))

@@ -23,14 +23,17 @@ grid   := $(call settings,grid,CURVE_EPOCHS CURVE_SCHEDULE CURVE_SEED CURVE_FLAG
 $(call each,$(patsubst %,%.mcz,$(filter-out $(centre),$(cells)))): $(OUT)/train.mcz $$(a) $$(to) $(grid)
 	$(begin)
 	$(RUN) $(CURVE) --data $< $(learn) --lr $(word 2,$(cell)) --batch $(word 3,$(cell)) \
-	    $(a) $(to) -o $@ $(trained)
+	    $(a) $(to) -o $@
+	$(trained)
 $(call each,$(centre:=.mcz)): $$(@D)/$$(firstword $$(cell)).mcz
 	cp -p $< $@.part && mv $@.part $@
 $(call each,$(cells:=.tsv)): %.tsv: %.mcz $(measuring)
 	$(begin)
-	$(evaluate) $< -o $@ $(made)
+	$(evaluate) $< -o $@
+	$(made)
 
 $(where:%=%/grid.tsv): $$(call files,$(cells:=.tsv)) $(call settings,cells,GRID_LR GRID_BATCH)
 	$(begin)
-	$(call table,grid) $(call files,$(cells:=.summary.tsv)) $(whole) $(made)
+	$(call table,grid) $(call files,$(cells:=.summary.tsv)) $(whole)
+	$(made)
 $(OUT)/grid.tsv: $(all-pairs)

@@ -17,11 +17,13 @@ curve = $(@D)/$(patsubst losses-%,curve-%,$(@F))
 $(call each,losses-unaligned.mcz losses-aligned.mcz): $$(curve) $(measuring)
 	$(begin)
 	$(RUN) mc-eval --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz --points $$POINTS $(EVAL_FLAGS) \
-	    $(device) --losses $@ $< -o /dev/null $(made)
+	    $(device) --losses $@ $< -o /dev/null
+	$(made)
 $(call each,intervals.tsv): $$(@D)/losses-unaligned.mcz $$(@D)/losses-aligned.mcz \
     $(call settings,intervals,BOOTSTRAP_FLAGS)
 	$(begin)
 	$(RUN) mc-bootstrap $(BOOTSTRAP_FLAGS) --threads "$$THREADS" $(filter %.mcz,$^) | \
-	    sed '1s/first/unaligned/g; 1s/second/aligned/g' $(whole) $(made)
+	    sed '1s/first/unaligned/g; 1s/second/aligned/g' $(whole)
+	$(made)
 $(OUT)/intervals.tsv: $(call each,intervals.tsv) $(all-pairs)
 	$(call table,joined) $(call each,intervals.tsv) $(whole)

@@ -21,7 +21,8 @@ all: $(foreach f,middle.tsv $(pictures),$(where:%=%/$(f)))
 path = $(@D)/$(patsubst curve-line-%,line-%,$(patsubst middle-%,curve-%,$(@F)))
 $(call each,$(middles:=.mcz)): $$(path) $(OUT)/train.mcz $(call settings,middle,MIDDLE_FLAGS $(compute))
 	$(begin)
-	$(RUN) mc-bezier --point 0.5 --bn-data $(OUT)/train.mcz $(MIDDLE_FLAGS) $(device) $< -o $@ $(made)
+	$(RUN) mc-bezier --point 0.5 --bn-data $(OUT)/train.mcz $(MIDDLE_FLAGS) $(device) $< -o $@
+	$(made)
 
 # ---- compared with each end ------------------------------------------------------------------------
 side = $(patsubst moments-%,%,$(basename $(@F)))
@@ -29,7 +30,8 @@ mid  = $(patsubst %-first,%,$(patsubst %-second,%,$(side)))
 end  = $(if $(filter %-first,$(side)),$(a),$(if $(filter %-unaligned,$(mid)),$(b),$(@D)/b-aligned.mcz))
 $(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(mid).mcz $(acting) | $(OUT)/train.mcz
 	$(begin)
-	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(end) $(@D)/$(mid).mcz -o $@ $(made)
+	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(end) $(@D)/$(mid).mcz -o $@
+	$(made)
 $(call each,$(sides:=.tsv)): $$(@D)/permutation-$$(basename $$(@F)).mcz $$(@D)/moments-$$(basename $$(@F)).mcz
 	$(RUN_LIGHT) mc-corr --signature --perm $^ -o $@
 

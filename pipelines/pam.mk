@@ -23,7 +23,8 @@ $(filter-out $(taken),$(call each,curve-pam-unaligned.mcz curve-pam-aligned.mcz)
     $(OUT)/train.mcz $$(a) $$(b) $$(first) $(curving) $(call settings,pam,PERMUTATION_EPOCHS PAM_FLAGS)
 	$(begin)
 	$(RUN) mc-pam --data $< $(first:%=--perm %) --permutation-epochs $$PERMUTATION_EPOCHS $(learn) \
-	    $(PAM_FLAGS) $(a) $(b) -o $@ $(trained)
+	    $(PAM_FLAGS) $(a) $(b) -o $@
+	$(trained)
 $(call each,b-pam-unaligned.mcz b-pam-aligned.mcz): $$(@D)/curve-$$(patsubst b-%,%,$$(@F)) $$(b)
 	$(RUN_LIGHT) mc-permute $< $(b) -o $@
 

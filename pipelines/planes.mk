@@ -33,7 +33,8 @@ $(call each,$(planes:=.tsv)): $$(through) $(OUT)/train.mcz $(OUT)/test.mcz \
 	$(begin)
 	$(RUN) mc-eval --plane --grid $$GRID --data $(OUT)/test.mcz $(test) --bn-data $(OUT)/train.mcz \
 	    $(train) $(PLANE_FLAGS) $(device) $(MESSAGES) --checkpoint $(@:.tsv=.checkpoint) --resume \
-	    --marks $(@:.tsv=.marks.tsv) $(through) -o $@ $(made) $(@:.tsv=.checkpoint)
+	    --marks $(@:.tsv=.marks.tsv) $(through) -o $@
+	$(made) $(@:.tsv=.checkpoint)
 
 # ---- the pictures ----------------------------------------------------------------------------------
 names-networks = θ₁,θ₂,Pθ₂

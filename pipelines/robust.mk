@@ -41,12 +41,14 @@ attacked := $(curves:=-bn-attack)
 strong   := $(curves:=-strong)
 $(call each,$(attacked:=.tsv)): %-bn-attack.tsv: %.mcz $(measuring)
 	$(begin)
-	$(evaluate) --bn-attack $< -o $@ $(made)
+	$(evaluate) --bn-attack $< -o $@
+	$(made)
 # the last of two equal options counts
 $(call each,$(strong:=.tsv)): %-strong.tsv: %.mcz $(measuring) \
     $(call settings,strong,STRONG_ATTACK STRONG_POINTS STRONG_FLAGS)
 	$(begin)
-	$(evaluate) --points $$STRONG_POINTS --attack $(STRONG_ATTACK) $(STRONG_FLAGS) $< -o $@ $(made)
+	$(evaluate) --points $$STRONG_POINTS --attack $(STRONG_ATTACK) $(STRONG_FLAGS) $< -o $@
+	$(made)
 
 # ---- tables and pictures ---------------------------------------------------------------------------
 rows := $(paths) $(attacked)

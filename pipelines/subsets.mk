@@ -24,7 +24,8 @@ every   = $$(mc-info --json $(OUT)/train.mcz | grep -o '$(labels)[0-9]*' | grep 
 subset := $(call settings,acts-subset,ACTS_FLAGS $(compute))
 $(call each,$(variants:%=moments-%.mcz)): $$(a) $$(b) $(subset) | $(OUT)/train.mcz
 	$(begin)
-	$(call acts,--samples $(if $(filter all,$(count)),"$(every)",$(count))) $(a) $(b) -o $@ $(made)
+	$(call acts,--samples $(if $(filter all,$(count)),"$(every)",$(count))) $(a) $(b) -o $@
+	$(made)
 
 # ---- the table: an alignment after the inverse of the reference moves the units that they match differently
 reference = $(@D)/permutation-subset-$(REFERENCE).mcz
@@ -34,5 +35,6 @@ $(call each,$(variants:%=%.moved)): $$(@D)/permutation-$$(basename $$(@F)).mcz $
 $(where:%=%/subsets.tsv): $$(call files,$(variants:=.moved) $(variants:%=line-%.tsv)) \
     $(call settings,subsets,SUBSETS REFERENCE)
 	$(begin)
-	$(call table,subsets) $(call files,$(variants:=.moved)) $(whole) $(made)
+	$(call table,subsets) $(call files,$(variants:=.moved)) $(whole)
+	$(made)
 $(OUT)/subsets.tsv: $(all-pairs)

@@ -8,7 +8,7 @@ files-read := $(filter-out $(MAKEFILES),$(MAKEFILE_LIST)) $(here)include/setting
 space := $() $()
 comma := ,
 include $(here)include/settings.mk
-names := $(shell sed -nE 's/^([A-Z_]+) *\?=.*/\1/p' $(files-read))
+names := $(shell sed -nE 's/^([A-Z][A-Z0-9_]*) *\?=.*/\1/p' $(files-read))
 export $(names)
 export PATH := $(if $(BIN),$(abspath $(BIN)):)$(PATH)
 export LC_ALL := C.UTF-8# as in environment.sh
@@ -56,7 +56,7 @@ device := --threads "$$THREADS" --device "$$DEVICE" --precision "$$PRECISION"
 whole   = > $@.part && mv $@.part $@#                 a table that a kill leaves whole or not at all
 begin   = @$(here)include/begin $@ $^
 resume  = $(MESSAGES) --checkpoint $(@:.mcz=.checkpoint) --resume --log-json $(@:.mcz=.log.json)
-made    = && rm -f $(foreach f,$(filter $(OUT)/.settings/%,$^),$(f)~ $(f)~results)# see include/settings
+made    = @rm -f $(foreach f,$(filter $(OUT)/.settings/%,$^),$(f)~ $(f)~results)# see include/settings
 trained = $(made) $(@:.mcz=.checkpoint)
 had     = $(patsubst $(FROM)/%,$(OUT)/%,$(wildcard $(patsubst $(OUT)/%,$(FROM)/%,$(1))))
 of-seed = $(filter $(or $(CURVE_SEED:%=$(OUT)/%-%),$(OUT)/%),$(1))

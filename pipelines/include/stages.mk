@@ -19,29 +19,34 @@ $(filter-out $(taken),$(OUT)/train.mcz $(OUT)/test.mcz): $(OUT)/%.mcz:
 	$(shared)
 	$(begin)
 	$(RUN) mc-data "$$DATA" $(source) --split $* $(patsubst %,--samples %,$(images)) $(DATA_FLAGS) \
-	    -o $@ $(made)
+	    -o $@
+	$(made)
 
 training := $(call settings,train,NET EPOCHS LR BATCH SCHEDULE TRAIN_FLAGS TRAIN $(compute))
 $(filter-out $(taken),$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz $(training)
 	$(shared)
 	$(begin)
 	$(RUN) $(TRAIN) --net "$$NET" --data $< --seed $* --epochs $$EPOCHS --lr $$LR --batch $$BATCH \
-	    --schedule $$SCHEDULE $(TRAIN_FLAGS) $(device) $(resume) -o $@ $(trained)
+	    --schedule $$SCHEDULE $(TRAIN_FLAGS) $(device) $(resume) -o $@
+	$(trained)
 
 # ---- alignment -------------------------------------------------------------------------------------
 acts = $(RUN) mc-acts --data $(OUT)/train.mcz $(1) $(ACTS_FLAGS) $(device)
 acting := $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS $(compute))
 $(call each,moments.mcz): $$(a) $$(b) $(acting) | $(OUT)/train.mcz
 	$(begin)
-	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(a) $(b) -o $@ $(made)
+	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(a) $(b) -o $@
+	$(made)
 $(call each,matrices.mcz $(alignments:%=matrices-%.mcz)): $$(@D)/$$(patsubst matrices%,moments%,$$(@F)) \
     $(call settings,measure,MEASURE CORR_FLAGS)
 	$(begin)
-	$(RUN_LIGHT) $(MEASURE) $(CORR_FLAGS) $< $(whole) $(made)
+	$(RUN_LIGHT) $(MEASURE) $(CORR_FLAGS) $< $(whole)
+	$(made)
 $(filter-out $(taken),$(call each,permutation.mcz $(alignments:%=permutation-%.mcz))): \
     $$(@D)/$$(patsubst permutation%,matrices%,$$(@F)) $(call settings,align,ALIGN HUNGARIAN_FLAGS)
 	$(begin)
-	$(RUN_LIGHT) $(ALIGN) $(HUNGARIAN_FLAGS) $< $(whole) $(made)
+	$(RUN_LIGHT) $(ALIGN) $(HUNGARIAN_FLAGS) $< $(whole)
+	$(made)
 $(call each,$(patsubst %,b-%.mcz,$(filter-out unaligned pam-%,$(variants)))): \
     $$(@D)/permutation$$(patsubst b%,%,$$(patsubst b-aligned%,b%,$$(@F))) $$(b)
 	$(RUN_LIGHT) mc-permute $< $(b) -o $@
@@ -55,7 +60,8 @@ learn    = --seed $(or $(CURVE_SEED),$(seed-a)) --epochs $$CURVE_EPOCHS --lr $$C
 $(filter-out $(taken) %-pam-unaligned.mcz %-pam-aligned.mcz,$(call each,$(variants:%=curve-%.mcz))): \
     $(OUT)/train.mcz $$(a) $$(call second,$$(basename $$(@F))) $(curving)
 	$(begin)
-	$(RUN) $(CURVE) --data $< $(learn) $(a) $(call second,$(basename $(@F))) -o $@ $(trained)
+	$(RUN) $(CURVE) --data $< $(learn) $(a) $(call second,$(basename $(@F))) -o $@
+	$(trained)
 
 # ---- what they measure -----------------------------------------------------------------------------
 evaluate = $(RUN) mc-eval --data $(OUT)/train.mcz --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz \
@@ -63,7 +69,8 @@ evaluate = $(RUN) mc-eval --data $(OUT)/train.mcz --data $(OUT)/test.mcz --bn-da
 measuring := $(call settings,eval,POINTS EVAL_FLAGS $(compute)) $(OUT)/train.mcz $(OUT)/test.mcz
 $(call each,$(paths:%=%.tsv)): %.tsv: %.mcz $(measuring)
 	$(begin)
-	$(evaluate) $< -o $@ $(made)
+	$(evaluate) $< -o $@
+	$(made)
 
 # ---- for tables and pictures -----------------------------------------------------------------------
 all-pairs := $(call settings,pairs,PAIRS NET DATA)

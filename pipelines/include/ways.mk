@@ -8,7 +8,8 @@ include $(dir $(lastword $(MAKEFILE_LIST)))stages.mk
 
 $(call each,moments-pre.mcz): $$(a) $$(b) $(acting) | $(OUT)/train.mcz
 	$(begin)
-	$(call acts,$(ALIGN_IMAGES:%=--samples %)) --at pre $(a) $(b) -o $@ $(made)
+	$(call acts,$(ALIGN_IMAGES:%=--samples %)) --at pre $(a) $(b) -o $@
+	$(made)
 $(call each,matrices-l2-post.mcz): %/matrices-l2-post.mcz: %/moments.mcz
 	$(RUN_LIGHT) mc-corr --measure l2 $< -o $@
 $(call each,matrices-l2-pre.mcz): %/matrices-l2-pre.mcz: %/moments-pre.mcz
@@ -17,9 +18,11 @@ ways := $(call settings,ways,HUNGARIAN_FLAGS)
 $(call each,permutation-l2-post.mcz permutation-l2-pre.mcz): \
     $$(@D)/$$(patsubst permutation%,matrices%,$$(@F)) $(ways)
 	$(begin)
-	$(RUN_LIGHT) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@ $(made)
+	$(RUN_LIGHT) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
+	$(made)
 $(call each,permutation-constrained.mcz): %/permutation-constrained.mcz: %/matrices-l2-post.mcz \
     %/matrices-l2-pre.mcz $(ways)
 	$(begin)
 	$(RUN_LIGHT) mc-hungarian $(or $(MESSAGES),-v) $(HUNGARIAN_FLAGS) \
-	    --constraint $*/matrices-l2-pre.mcz $< -o $@ $(made)
+	    --constraint $*/matrices-l2-pre.mcz $< -o $@
+	$(made)

@@ -67,7 +67,7 @@ plain   := $(foreach d,$(DATA_SETS),$(NETS:%=%-$(d)))
 others  := $(plain:%=figures-%) $(plain:%=grid-%) $(plain:%=robust-%) $(DATA_SETS:%=bound-mlp-%)
 papers  := $(plain) $(if $(word 2,$(PAIRS)),$(plain:%=figures-%)) \
            $(filter grid-tinyten-cifar100 robust-%-cifar10 robust-%-cifar100 bound-%,$(others))
-own := $(shell sed -nE 's/^([A-Z_]+) *\?=.*/\1/p' $(paper)paper.mk)
+own := $(shell sed -nE 's/^([A-Z][A-Z0-9_]*) *\?=.*/\1/p' $(paper)paper.mk)
 ifeq ($(filter help parts,$(MAKECMDGOALS)),)
 $(shell $(foreach n,$(own) PATH,$(n)=$(call quote,$($(n)))) $(here)include/check-settings $(files-read) -- $(given))
 $(if $(filter-out 0,$(.SHELLSTATUS)),$(error settings of paper.mk are wrong))

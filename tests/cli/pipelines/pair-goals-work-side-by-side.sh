@@ -1,24 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# The goals net-SEED and pair make their own and leave the rest of OUT as it is; makes of different ones may work in an OUT
-# at once, of one not; all of them leave nothing to do but what is of all pairs. cost tells what is left, RUN_LIGHT moves it.
-pairs="1:2 3:4 1:3:7"
+# The goals net-SEED and pair make their own results and change no others in OUT; makes of different ones work there side by
+# side, two of one do not. Afterwards only what belongs to all pairs is left to do. RUN_LIGHT moves short jobs.
+pairs="1:2 3:4 1:3"
 : >told
 mc() { make --no-print-directory -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" DATA=synth NET=mlp:bn,16 TRAIN_IMAGES=512 TEST_IMAGES=100 \
-    LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 RATES=mlp:bn,16=9000:9000 OUT=out "$@" 2>>told; }
-mc PAIRS="$pairs" cost >cost
-[ ! -e out ] || die 'cost made something'
-is "$(awk '{ print $1, $2 }' cost | sed -n '2,9p' | paste -sd ' ')" 'data 2 net-1 1 net-2 1 net-3 1 net-4 1 1-2 19 3-4 19 1-3 19'
-is "$(mc SEEDS='3 1' cost | awk '$1 == "3-1" { print $2 }')" 19
+    LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "$@" 2>>told; }
 
 # what is made before is asked for, and is not made
 ! mc PAIRS=1:2 pair >log || die 'a pair without networks'
-grep -qE '^1-2: out/(net-[12]|train)\.mcz is missing, or was made with other settings' told
+grep -qE '^out/(net-[12]|train)\.mcz is missing or of other settings: make shared' told || die "$(cat told)"
 ! mc PAIRS="$pairs" net-3 >log || die 'a network without data'
 is "$(find out -name '*.mcz')" ''
-! mc PAIRS="$pairs" pair >log
-grep -q 'pair: one pair of PAIRS, or one network, by itself is wanted' told
-! mc PAIRS="1:2" net-1 net-2 >log
-! mc PAIRS="1:2" net-1 all >log
 
 : >told
 mc PAIRS="$pairs" out/train.mcz out/test.mcz >log
@@ -28,7 +20,7 @@ done
 wait
 [ ! -s told ] || die "$(cat told)"
 is "$(cd out && echo net-*.mcz)" 'net-1.mcz net-2.mcz net-3.mcz net-4.mcz'
-files() { (cd out && find . -type f ! -path "./$1/*" ! -name '.lock*' ! -name '.jobs*' -printf '%p %T@\n' | sort); }
+files() { (cd out && find . -type f ! -path "./$1/*" ! -path '*/.*' -printf '%p %T@\n' | sort); }
 for p in $pairs; do
     of=${p:0:1}-${p:2:1}
     before=$(files $of)
@@ -36,14 +28,11 @@ for p in $pairs; do
     is "$(files $of)" "$before"
     [ -e out/$of/table.tsv ] && [ -e out/$of/path.svg ] || die "$of lacks its results"
 done
-# what is left
-mc PAIRS="$pairs" cost >cost
-is "$(awk '$1 == "in" { print $3 }' cost)" 0
 mc PAIRS="$pairs" >log
 ! grep -E '^mc-(data|train|acts|bezier|eval)' log || die "$(cat log)"
 [ -e out/table.tsv ]
 graph connect PAIRS="$pairs" OUT=whole
-diff -r -x '.lock*' -x '.jobs*' -x '*.log.json' out whole
+diff -r -x '.lock*' -x '*.log.json' out whole
 
 # two of the same, and one of all beside one of a part
 cat >bin <<'SH'
@@ -58,7 +47,7 @@ mc PAIRS=1:2 RUN="$PWD/bin" RUN_LIGHT= pair >one &
 for ((i = 0; i < 600; i++)); do [ ! -e started ] || break; sleep .05; done
 ! mc PAIRS=1:2 pair >two || die 'two at a pair'
 ! mc PAIRS="$pairs" >two || die 'one at all, one at a pair'
-[ "$(grep -c 'has been at work there since' told)" = 2 ] || die "$(cat told)"
+[ "$(grep -c 'is at work there' told)" = 2 ] || die "$(cat told)"
 mc PAIRS=3:4 pair >two || die 'another pair had to wait'
 touch go
 wait
@@ -69,4 +58,4 @@ for p in data train acts; do grep -q "^NODE mc-$p" log || die "no node for mc-$p
 for p in corr hungarian permute plot; do grep -q "^HERE mc-$p" log || die "a node for mc-$p"; done
 ! grep -E '^mc-' log
 graph connect -n RUN=NODE OUT=new
-! grep -E '^(mc-|awk)' log
+! grep -E '^mc-' log
