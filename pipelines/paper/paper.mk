@@ -105,7 +105,7 @@ early-stop     = $(if $(findstring --stop-after,$(CURVE_FLAGS)),,--stop-after $(
 rates-robust   = $(if $(filter robust-googlenet-%,$(1)),CURVE_FLAGS="$$CURVE_FLAGS $(early-stop)")
 same     = $(or $(filter robust bound,$(call kind,$(1))),plain)
 settings = NET=$(call quote,$(call net,$(1))) DATA=$(call data,$(1)) \
-    DATA_DIR=$(call quote,$(dir-$(call data,$(1)))) $(epochs-$(call same,$(1))) \
+    DATA_DIR=$(call quote,$(subst $$,$$$$,$(dir-$(call data,$(1))))) $(epochs-$(call same,$(1))) \
     $(call rates-$(call same,$(1)),$(1)) \
     $(if $(filter figures-%,$(1)),CURVE_SEED=$(firstword $(subst :, ,$(PAIRS)))) \
     $(if $(filter figures-% grid-%,$(1)),FROM=$(call folder,$(call ends,$(1))))

@@ -21,7 +21,7 @@ done
 # made with other settings they would go under a wrong name: refused, before anything is done
 for s in 'net-1 EPOCHS=1 EPOCHS=2 CURVE_EPOCHS=1' 'net-1 NET=mlp:bn,8 NET=mlp:bn,9' 'net-1 LR=0.02 LR=.3' \
     'net-1 attack=None TRAIN_FLAGS=--attack=pgd' 'net-1 momentum=0.9 TRAIN_FLAGS=--momentum=.8' \
-    '1-2/curve-unaligned CURVE_LR=0.01 CURVE_LR=0.5' '1-2/permutation ALIGN_IMAGES=51 ALIGN_IMAGES=64' \
+    '1-2/curve-unaligned CURVE_LR=0.01 CURVE_LR=0.5' '1-2/permutation ALIGN_IMAGES=52 ALIGN_IMAGES=64' \
     '1-2/permutation measure=correlation CORR_FLAGS=--measure=l2' '1-2/permutation at=post ACTS_FLAGS=--at=pre' \
     'train DATA=synth DATA=cifar10' 'train TRAIN_IMAGES=256 TRAIN_IMAGES=100'; do
     read -ra words <<<"$s"
