@@ -11,8 +11,7 @@ extern "C" {
 static __global__ void start_linf(size_t n, size_t image, struct cuda_rows r, struct mc_ball b,
                                   uint32_t restart, const float *clean, float *x)
 {
-    for
-        EACH(at, n)
+    EACH (at, n)
         {
             const size_t i = at / image, q = at % image;
             if (i >= r.batch->valid) {
@@ -70,8 +69,7 @@ void cuda_ball_start(struct cuda *be, size_t n, size_t image, const struct cuda_
 static __global__ void step_linf(size_t n, size_t image, struct cuda_rows r, struct mc_ball b,
                                  float step, const float *clean, const float *grad, float *x)
 {
-    for
-        EACH(at, n)
+    EACH (at, n)
         {
             if (at / image < r.batch->valid)
                 x[at] = mc_ball_sign_step(&b, step, clean[at], grad[at], x[at]);

@@ -44,10 +44,11 @@ extern "C" {
             LAUNCH(be, kernel, cuda_blocks(n), n, __VA_ARGS__);                                    \
     } while (0)
 
-/* In n's type: 32 bits do for activations, and divide faster. */
+/* The loop of a thread over its elements. i has n's type: 32 bits suffice for activations and divide
+ * faster. */
 #define EACH(i, n)                                                                                 \
-    (decltype(n) i = (decltype(n))blockIdx.x * blockDim.x + threadIdx.x; i < (n);                  \
-     i += (decltype(n))gridDim.x * blockDim.x)
+    for (decltype(n) i = (decltype(n))blockIdx.x * blockDim.x + threadIdx.x; i < (n);              \
+         i += (decltype(n))gridDim.x * blockDim.x)
 
 static inline size_t cuda_blocks(size_t n)
 {

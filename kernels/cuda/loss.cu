@@ -5,8 +5,7 @@
 
 static __global__ void begin_forward(size_t n, struct cuda_rows r, const struct mc_ctl *ctl)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             r.batch->ctl = *ctl;
             r.batch->objective = 0;
@@ -174,8 +173,7 @@ void cuda_add_metrics(struct cuda *be, const struct cuda_rows *r, double *acc)
 template <class T>
 static __global__ void copy_out(uint32_t n, struct cuda_shape s, const T *from, float *to)
 {
-    for
-        EACH(at, n)
+    EACH (at, n)
         {
             const uint32_t i = at / (s.c * s.hw), k = at / s.hw % s.c, q = at % s.hw;
             to[at] =

@@ -11,8 +11,7 @@
 /* Moves grad once. */
 static __global__ void find_overflow(size_t n, const FOUR *grad, struct cuda_loss_scale *scale)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             const FOUR g = grad[i];
             for (int j = 0; j < 4; j++)
@@ -27,8 +26,7 @@ static __global__ void unscale(size_t n, FOUR *grad, struct cuda_loss_scale *sca
     const float most = 1 << 24, was = scale->scale;
     const int overflow = (int)scale->overflow;
 
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             FOUR g = grad[i];
             for (int j = 0; j < 4; j++)

@@ -7,8 +7,7 @@
 static __global__ void pack_blocks(size_t n, size_t m, size_t blocks, size_t stride, const float *x,
                                    float *out)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             const size_t unit = i / (blocks * m), block = i / m % blocks;
             out[i] = x[block * stride + unit * m + i % m];
@@ -23,8 +22,7 @@ void cuda_pack_blocks(struct cuda *be, size_t k, size_t m, size_t blocks, size_t
 
 static __global__ void project_begin(size_t n, struct cuda_projection p, const float *matrix)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             p.p[i] = (double)matrix[i];
             if (i == 0)
@@ -104,8 +102,7 @@ static __global__ void towards_one(size_t n, struct cuda_projection p)
 {
     const double size = (double)p.k;
 
-    for
-        EACH(i, n)
+    EACH (i, n)
     p.p[i] += (p.total[0] / (size * size) - p.row[i / p.k] / size) + -p.col[i % p.k] / size;
 }
 
@@ -123,8 +120,7 @@ static __global__ void project_end(size_t n, struct cuda_projection p, int first
 {
     const int bad = p.total[2] != 0;
 
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             matrix[i] = bad ? (float)NAN : (float)p.p[i];
             if (i > 0)

@@ -7,8 +7,7 @@ template <class T>
 static __global__ void to_doubles(uint32_t all, struct cuda_shape s, uint32_t first, uint32_t n,
                                   const T *x, double *to)
 {
-    for
-        EACH(at, all)
+    EACH (at, all)
         {
             const uint32_t k = at / (n * s.hw), i = first + at / s.hw % n, q = at % s.hw;
             to[at] = i < s.batch->valid
@@ -26,8 +25,7 @@ void cuda_to_doubles(struct cuda *be, const struct cuda_shape *s, size_t first, 
 
 static __global__ void add_doubles(size_t n, const double *from, double *to)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
     to[i] += from[i];
 }
 

@@ -66,8 +66,7 @@ static __global__ void norm_sums(layout<T, W, LAST> l, struct cuda_place px, con
 static __global__ void norm_prepare(uint32_t n, struct cuda_shape s, struct cuda_norm_args a,
                                     struct cuda_norm m)
 {
-    for
-        EACH(c, n)
+    EACH (c, n)
     prepare(s, c, 0, 0, 0, a, m);
 }
 
@@ -242,8 +241,7 @@ void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
 
 static __global__ void count_images(size_t n, const struct cuda_batch *batch, double *images)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
     images[i] += (double)batch->valid;
 }
 
@@ -257,8 +255,7 @@ static __global__ void pool_moments(size_t n, double pixels, const double *sum, 
 {
     const double count = *images * pixels;
 
-    for
-        EACH(c, n)
+    EACH (c, n)
         {
             if (!(count > 0))
                 continue;
@@ -281,8 +278,7 @@ template <class T>
 static __global__ void layer_norm(uint32_t n, struct cuda_shape s, double eps, const T *x,
                                   const float *weight, const float *bias, struct cuda_norm m, T *y)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             const uint32_t at = i / s.hw * s.image + i % s.hw * s.pixel;
             double sum = 0, sq = 0;
@@ -312,8 +308,7 @@ template <class T>
 static __global__ void layer_norm_back(uint32_t n, struct cuda_shape s, const T *x, const T *dy,
                                        const float *weight, struct cuda_norm m, int add, T *dx)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             const uint32_t at = i / s.hw * s.image + i % s.hw * s.pixel;
             const float mean = m.mean[i], inv = m.inv[i];

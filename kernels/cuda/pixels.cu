@@ -174,8 +174,7 @@ template <class T>
 static __global__ void scale_pixels(uint32_t n, struct cuda_shape sh, struct cuda_scaling s,
                                     const float *from, T *to)
 {
-    for
-        EACH(at, n)
+    EACH (at, n)
         {
             uint32_t i, k;
             const uint32_t place = place_of(&sh, at, &i, &k);
@@ -197,8 +196,7 @@ static __global__ void unscale_grad(uint32_t n, struct cuda_shape sh, struct cud
 {
     const float by = scale ? 1 / *scale : 1.0f;
 
-    for
-        EACH(at, n)
+    EACH (at, n)
         {
             uint32_t i, k;
             const uint32_t place = place_of(&sh, at, &i, &k);

@@ -10,8 +10,7 @@ extern "C" {
 template <class T, int W>
 static __global__ void relu(uint32_t n, const pack<T, W> *x, float delta, pack<T, W> *y)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             pack<T, W> a = x[i];
             for (int j = 0; j < W; j++)
@@ -38,8 +37,7 @@ template <class T, int W>
 static __global__ void relu_back(uint32_t n, const pack<T, W> *x, const pack<T, W> *dy, float delta,
                                  int add, pack<T, W> *dx)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             const pack<T, W> a = x[i], g = dy[i];
             pack<T, W> d = add ? dx[i] : a;
@@ -61,8 +59,7 @@ void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, 
 template <class T>
 static __global__ void activation(uint32_t n, enum mc_op op, const T *x, const T *dy, int add, T *y)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             const float a = value(x[i]);
             set_or_add(&y[i], add,
@@ -81,8 +78,7 @@ template <class T>
 static __global__ void mul(uint32_t n, struct cuda_shape s, const T *x, struct cuda_shape fs,
                            const T *f, const float *learned, int add, T *y)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             const uint32_t c = i / s.channel % s.c, q = fs.hw == 1 ? 0 : i / s.pixel % s.hw;
             const float by = learned
@@ -124,8 +120,7 @@ void cuda_dots(struct cuda *be, const struct cuda_shape *s, const void *x, const
 template <class T, int W>
 static __global__ void add_two(uint32_t n, const pack<T, W> *a, const pack<T, W> *b, pack<T, W> *y)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             pack<T, W> u = a[i];
             const pack<T, W> v = b[i];
@@ -147,8 +142,7 @@ static __global__ void add_bias(uint32_t n, struct cuda_shape s, const float *bi
 {
     const uint32_t next = s.channel == 1;
 
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             const float *b = bias + i * W / s.channel % s.c;
             pack<T, W> a = y[i];
@@ -169,8 +163,7 @@ template <class T, int W>
 static __global__ void copy_rows(uint32_t n, uint32_t count, const pack<T, W> *from,
                                  uint32_t from_row, int add, pack<T, W> *to, uint32_t to_row)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             const uint32_t row = i / count, at = i - row * count;
             pack<T, W> a = from[row * from_row + at];
@@ -207,8 +200,7 @@ template <class T>
 static __global__ void reorder(uint32_t n, struct cuda_shape s, const T *from, struct cuda_shape d,
                                int add, T *to)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
     set_or_add(&to[i], add, value(from[place_in(&d, i, &s)]));
 }
 
@@ -226,8 +218,7 @@ template <class T>
 static __global__ void dropout(uint32_t n, struct cuda_shape s, struct cuda_rows r,
                                uint32_t counter, float keep, float scale, const T *x, int add, T *y)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             const uint32_t e = i / s.channel % s.c * s.hw + i / s.pixel % s.hw;
             const struct mc_rng4 u = mc_rng(r.batch->ctl.seed, MC_RNG_DROPOUT, r.batch->ctl.epoch,

@@ -77,8 +77,7 @@ template <class T, int W, class I>
 static __global__ void max_pool(uint32_t n, struct cuda_shape s, struct cuda_shape d,
                                 struct mc_window w, const T *x, pack<T, W> *y, I *where)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             uint32_t q;
             const T *p = x + plane_in(&d, i * W, &s, &q);
@@ -125,8 +124,7 @@ static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cud
                                      struct mc_window w, const T *dy, const I *where, int add,
                                      pack<T, W> *dx)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             uint32_t at;
             const uint32_t plane = plane_in(&s, i * W, &d, &at);
@@ -167,8 +165,7 @@ template <class T>
 static __global__ void avg_pool(uint32_t n, struct cuda_shape s, struct cuda_shape d,
                                 struct mc_window w, const T *x, T *y)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             uint32_t q;
             const T *p = x + plane_in(&d, i, &s, &q);
@@ -194,8 +191,7 @@ template <class T>
 static __global__ void avg_pool_back(uint32_t n, struct cuda_shape s, struct cuda_shape d,
                                      struct mc_window w, const T *dy, int add, T *dx)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             uint32_t at;
             const T *g = dy + plane_in(&s, i, &d, &at);

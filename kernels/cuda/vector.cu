@@ -19,8 +19,7 @@ static const struct mc_ctl *ctl_of(const struct mc_buf *b)
 
 static __global__ void next_row(size_t n, struct mc_ctl *ctl)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
     ctl[i].row++;
 }
 
@@ -44,8 +43,7 @@ static __global__ void sum_terms(size_t n, float *dst, struct terms t, const str
 {
     const float *coefs = t.coefs + (size_t)ctl->row * t.k + t.first;
 
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             float sum = (t.whole ? 1.0f : coefs[0]) * t.x[0][i];
             for (size_t j = 1; j < t.n; j++)
@@ -95,8 +93,7 @@ static __global__ void sgd_step(size_t n, struct sgd s, const P *grad, const P *
     const float lr = s.lrs[ctl->row];
     const float coef = s.coefs ? s.coefs[(size_t)ctl->row * s.stride + s.k] : 1.0f;
 
-    for
-        EACH(i, n)
+    EACH (i, n)
         {
             const P g = grad[i], at = point[i];
             P mean = m[i], to = p[i];
@@ -180,8 +177,7 @@ void cuda_sumsq(struct mc_backend *base, size_t n, const struct mc_buf *x, doubl
 
 static __global__ void gather(size_t n, float *dst, const float *src, const uint32_t *index)
 {
-    for
-        EACH(i, n)
+    EACH (i, n)
     dst[i] = src[index[i]];
 }
 
@@ -199,8 +195,7 @@ static __global__ void proximal_step(size_t n, float *p, const float *anchor, co
 {
     const double r = (double)lrs[ctl->row] / nu, w = r / (1 + r);
 
-    for
-        EACH(i, n)
+    EACH (i, n)
     p[i] = (float)((double)p[i] + w * ((double)anchor[i] - (double)p[i]));
 }
 

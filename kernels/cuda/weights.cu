@@ -13,8 +13,7 @@ static __global__ void copy_weights(uint32_t n, const float *params, const EIGHT
                                     EIGHT(T) * to, struct cuda_batch *batch,
                                     const struct mc_ctl *ctl)
 {
-    for
-        EACH(j, n)
+    EACH (j, n)
         {
             if (j == 0) {
                 batch->ctl = *ctl;
@@ -42,8 +41,7 @@ template <class T>
 static __global__ void copy_gradients(uint32_t n, const EIGHT(T) * from,
                                       const EIGHT(uint32_t) * index, float *grad)
 {
-    for
-        EACH(j, n)
+    EACH (j, n)
         {
             const EIGHT(uint32_t) to = index[j];
             const EIGHT(T) u = from[j];

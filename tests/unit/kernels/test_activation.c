@@ -6,7 +6,7 @@
 #include "tests/unit/kernels/naive.h"
 #include "tests/unit/must.h"
 
-#define EACH_OP(op) (enum mc_op op = MC_OP_RELU6; op <= MC_OP_SIGMOID; op++)
+#define EACH_OP(op) for (enum mc_op op = MC_OP_RELU6; op <= MC_OP_SIGMOID; op++)
 
 static double off(double x, double want)
 {
@@ -15,8 +15,7 @@ static double off(double x, double want)
 
 TEST(values_and_slopes)
 {
-    for
-        EACH_OP(op)
+    EACH_OP (op)
         {
             double worst[2] = {0, 0};
             for (int i = -130000; i <= 130000; i++) {
@@ -35,8 +34,7 @@ TEST(far_out)
 {
     const float far[] = {1e3f, 1e10f, 5e37f};
 
-    for
-        EACH_OP(op)
+    EACH_OP (op)
     for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
         const double x = (double)far[i];
         assert_true(off((double)mc_activation(op, far[i]), naive_value(op, x)) < 1e-6);
@@ -48,8 +46,7 @@ TEST(far_out)
 
 TEST(nan_stays)
 {
-    for
-        EACH_OP(op)
+    EACH_OP (op)
     assert_true(isnan(mc_activation(op, NAN)));
 }
 
