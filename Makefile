@@ -80,8 +80,12 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -d "$$share/mcz" && install -m 644 $(wildcard formats/python/mcz/*.py) "$$share/mcz" && \
 	for n in $(NAMES); do ln -sfn ../../mc/setup/completion.bash "$$completions/$$n"; done
 
-format: ## clang-format every C file
-	clang-format -i $(shell git ls-files '*.c' '*.h')
+lint: ## clang-format, shellcheck and cppcheck on the sources; one line if they find nothing
+	@$(PACKAGES) clang-format shellcheck cppcheck
+	@tests/lint
+
+format: ## clang-format every C, CUDA and C++ file
+	clang-format -i $(shell git ls-files '*.[ch]' '*.cu' '*.cuh' '*.cc')
 
 clean: ## remove what was built
 	rm -rf $(BUILD) build-sanitize build-fuzz build-tsan build-coverage
@@ -148,4 +152,4 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check results man install format clean help always
+.PHONY: all demo check results man install lint format clean help always

@@ -22,7 +22,7 @@ names() {
 # make_inputs: what the commands read, in the folder in
 make_inputs() {
     echo old >old
-    local s=$MC_ROOT/formats/samples/good d k
+    local s=$MC_ROOT/formats/samples/good k
     mkdir -p in && cd in || return
     for k in dataset weights curve permutation moments activations matrices losses checkpoint; do
         cp "$s-$k.mcz" $k.mcz || return

@@ -117,10 +117,10 @@ emulated() {
 # again where it was done before. It puts $now before its program: else the shell in between dies, and the program goes on.
 now=
 killed() {
-    local attempt i pid rc
-    for attempt in {1..10}; do
+    local i pid rc
+    for _ in {1..10}; do
         rm -f ck log.json out.*
-        now=exec
+        now='exec'
         "${@:2}" &
         pid=$! now= rc=0
         for ((i = 0; i < 6000; i++)); do
@@ -152,11 +152,11 @@ makes() {
 # kill_graph PATTERN NAME SETTING... OUT=FOLDER: kills that graph with its jobs when a file of this name is there, a checkpoint;
 # again, without what that was of, where the training was done between two looks
 kill_graph() {
-    local attempt i out=${*: -1}
+    local i out=${*: -1}
     out=${out#OUT=}
     (
         now='exec setsid'
-        for attempt in {1..10}; do
+        for _ in {1..10}; do
             graph "${@:2}" &
             for ((i = 0; i < 6000; i++)); do
                 [ -z "$(find "$out" -name "$1")" ] && kill -0 $! || break

@@ -8,7 +8,7 @@ n=7
 shards=()
 for ((i = 1; i <= n; i++)); do
     acts --shard $i/$n a.mcz b.mcz -o s$i-$n.mcz
-    shards=(s$i-$n.mcz "${shards[@]}")
+    shards=("s$i-$n.mcz" "${shards[@]}")
 done
 mc-corr "${shards[@]}" -o x.mcz
 agree 1e-10 c.mcz x.mcz

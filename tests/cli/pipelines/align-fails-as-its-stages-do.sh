@@ -4,7 +4,7 @@ fixture pair recoverable
 align=$MC_ROOT/pipelines/align.sh
 [ -z "$small" ] || export ACTS="mc-acts $small"
 cp a.mcz old.mcz
-gone() { [ ! -e back.mcz ] && [ ! -e p.mcz ] && [ -z "$(ls | grep part)" ] || die "left something"; }
+gone() { [ ! -e back.mcz ] && [ ! -e p.mcz ] && ! compgen -G '*part*' >/dev/null || die "left something"; }
 head -c 5000 a.mcz >cut.mcz
 for with in '' '-p p.mcz'; do
     rc=0

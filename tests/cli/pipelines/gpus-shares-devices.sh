@@ -23,7 +23,7 @@ rm four
 [ ! -e locks ] || die 'a lock of no job'
 for h in -h --help; do "$gpus" $h >help && grep -q '^Usage: gpus.sh' help; done
 touch file
-MC_GPU_LOCKS=file fails 1 "'file' is no folder of yours" "$gpus" 0 true
+MC_GPU_LOCKS='file' fails 1 "'file' is no folder of yours" "$gpus" 0 true
 
 # the job's own: arguments, GPU, status, signal
 [ "$("$gpus" 7 printf '%s|' 'a b' 3)" = 'a b|3|' ]

@@ -13,7 +13,7 @@ refused "there is no part 'mlp-cifar10' (there are: mlp-synth " PART=mlp-cifar10
 refused "there is no graph 'connekt'" GRAPHS=connekt
 refused "there is no data set 'mnist'" DATA_SETS=mnist
 for name in OUT SUFFIX PUBLISHED; do refused "$name=\"a b\": a name without blanks" "$name=a b"; done
-for c in : , % \'; do refused "OUT=\"a${c}b\": names without" "OUT=a${c}b"; done
+for c in : ',' % \'; do refused "OUT=\"a${c}b\": names without" "OUT=a${c}b"; done
 refused 'NETS="mlp:8": names without' NETS=mlp:8
 for name in OUT SUFFIX PUBLISHED; do refused "$name=\"a\`touch run\`\": a name without" "$name=a\`touch run\`"; done
 for name in OUT PUBLISHED; do refused "$name=\"-a\": a name without blanks, a dash" "$name=-a"; done

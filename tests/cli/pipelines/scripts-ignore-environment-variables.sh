@@ -29,7 +29,7 @@ all() {
     run verdicts pipelines/verdicts.sh -f tsv "$MC_ROOT/pipelines/paper/published"
     run man pipelines/setup/man.sh "$bin/mc-info"
     run slurm pipelines/cluster/slurm.sh -n connect.mk BIN="$bin" DATA=synth NET=tinyten RATES=tinyten=500:1500 PAIRS=1:2 OUT=out
-    run gpus pipelines/cluster/gpus.sh 0 echo done
+    run gpus pipelines/cluster/gpus.sh 0 echo 'done'
     run packages pipelines/setup/install-packages.sh --help
     run fetch pipelines/setup/fetch.sh -h
     run runs "$MC_ROOT/pipelines/paper/published/runs.sh" -h

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Of 10,000 exact repetitions of the paper's cells, three values each, theirs rounded as printed, 3 to 7% are said to
 # differ: the true deviations are any that round to the printed ones. So of those whose deviation is printed as 0.0.
-cat >simulate.awk <<'END'
+cat >simulate.awk <<'AWK'
 function normal() { return sqrt(-2 * log(1 - rand())) * cos(6.283185307179586 * rand()) }
 # three values about cell i: their mean and deviation, in m and s; of the ends' mean three pairs of values, as table.awk has it
 function draw(i, sigma,   j, k, x, one, all, squares) {

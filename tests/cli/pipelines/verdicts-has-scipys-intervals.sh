@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # welch.awk: quantiles of Student's distribution, and Welch's interval with the variance of rounding, as SciPy 1.10 computes them.
-cat >test.awk <<'END'
+cat >test.awk <<'AWK'
 function far(got, want) { return !((got / want - 1) ^ 2 < 1e-16) }
 NF == 3 && far(quantile($1, $2), $3) { print "quantile", $0, quantile($1, $2); wrong = 1 }
 NF >= 9 && (!welch($1, $2, $3, $4, $5, $6, $7 ^ 2 / 12, $10, $11) || (low - $8) ^ 2 + (high - $9) ^ 2 > 1e-12) { print $0, low, high; wrong = 1 }
 END { exit wrong || NR != 19 }
-END
+AWK
 # probability above, degrees of freedom, scipy.stats.t.isf of them; two means, deviations and n, unit of the last digit, ends, how many
 # deviations each is made of
 awk -f "$MC_ROOT/pipelines/welch.awk" -f test.awk <<'END'

@@ -5,7 +5,8 @@
 /usr/bin/python3 "$MC_ROOT/tests/fuzz/seeds.py" seeds
 damaged=2000
 [ -z "${MC_UNDER:-}" ] || damaged=500
-for t in $(ls seeds); do
+for t in seeds/*; do
+    t=${t#seeds/}
     rm -f last
     FUZZ_TARGET=$t "$MC_BUILD/tests/fuzz/fuzz" -damaged=$damaged -last=last "seeds/$t" >ran 2>said ||
         die "$t: $(tail -n 30 said; [ ! -e last ] || base64 -w 0 last)"

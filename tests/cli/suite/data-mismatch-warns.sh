@@ -39,20 +39,20 @@ warns() {
 }
 # uses DATA FACTS FIT: all that runs networks on these data; the facts about any use, and one about what is fitted to them
 uses() {
-    local data=$1 facts=$2 fit=$3
-    warns "$facts" mc-acts -q -t 1 --data $data 1.mcz 2.mcz
-    warns "$facts" mc-acts -q -t 1 --raw --data $data 1.mcz
-    warns "$facts$fit" mc-bezier $short --data $data 1.mcz 2.mcz
-    warns "$facts$fit" mc-pam $short --permutation-epochs 1 --select-images 16 --data $data 1.mcz 2.mcz
-    warns "$facts$fit" mc-train $short --init 1.mcz --data $data
-    warns "$facts" mc-pgd -q -t 1 --steps 1 --eps 4/255 --data $data 1.mcz
-    warns "$facts" mc-permute -t 1 --verify $data one.mcz 1.mcz
-    warns "$facts" mc-eval -q -t 1 --data $data 1.mcz 2.mcz
-    warns "$facts" mc-eval -q -t 1 --data $data --line --bn average --points 3 1.mcz 2.mcz
-    warns "$facts$fit" mc-eval -q -t 1 --data synth.mcz --bn-data $data 1.mcz 2.mcz
-    warns "$facts$fit" mc-eval -q -t 1 --data synth.mcz --bn-data $data --grid 2 --plane {1,2,3}.mcz
-    warns "$facts$fit" mc-eval -q -t 1 --data synth.mcz --bn-data $data --points 3 line.mcz
-    warns "$facts$fit" mc-bezier -q -t 1 --point .5 --bn-data $data line.mcz
+    local data=$1 any=$2 fit=$3
+    warns "$any" mc-acts -q -t 1 --data $data 1.mcz 2.mcz
+    warns "$any" mc-acts -q -t 1 --raw --data $data 1.mcz
+    warns "$any$fit" mc-bezier $short --data $data 1.mcz 2.mcz
+    warns "$any$fit" mc-pam $short --permutation-epochs 1 --select-images 16 --data $data 1.mcz 2.mcz
+    warns "$any$fit" mc-train $short --init 1.mcz --data $data
+    warns "$any" mc-pgd -q -t 1 --steps 1 --eps 4/255 --data $data 1.mcz
+    warns "$any" mc-permute -t 1 --verify $data one.mcz 1.mcz
+    warns "$any" mc-eval -q -t 1 --data $data 1.mcz 2.mcz
+    warns "$any" mc-eval -q -t 1 --data $data --line --bn average --points 3 1.mcz 2.mcz
+    warns "$any$fit" mc-eval -q -t 1 --data synth.mcz --bn-data $data 1.mcz 2.mcz
+    warns "$any$fit" mc-eval -q -t 1 --data synth.mcz --bn-data $data --grid 2 --plane {1,2,3}.mcz
+    warns "$any$fit" mc-eval -q -t 1 --data synth.mcz --bn-data $data --points 3 line.mcz
+    warns "$any$fit" mc-bezier -q -t 1 --point .5 --bn-data $data line.mcz
 }
 
 other() { echo "$1: images of $2, but the network was trained on $3"; }
