@@ -8,8 +8,8 @@
 set -u
 . "$(dirname "$(readlink -f "$0")")/../pipelines/include/environment.sh" || exit 2
 cd "${1:-$MC_ROOT}" || exit 2
-top='.ci .clang-format .gitattributes .gitignore CITATION.cff Containerfile LAYERS LICENSE Makefile README.md SECURITY.md
-    docs formats kernels libcommon pipelines tests tools'
+top='.ci .clang-format .editorconfig .gitattributes .gitignore CHANGELOG.md CITATION.cff CONTRIBUTING.md Containerfile LAYERS LICENSE
+    Makefile README.md SECURITY.md docs formats kernels libcommon pipelines tests tools'
 if [ -e .git ] && git ls-files | sed 's|/.*||' | sort -u | grep -vxF "$(printf '%s\n' $top)" | sed 's/$/: is tracked, and does not belong at the top/' | grep .; then
     exit 1
 fi
