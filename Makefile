@@ -11,7 +11,7 @@ comma   := ,
 unexport $(shell sed -n 's/^unset //p' pipelines/include/environment.sh)
 BUILD   ?= build
 PREFIX  ?= /usr/local
-VERSION := 0.1.0
+VERSION := 0.2.0
 
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat-security -Werror
 CFLAGS  ?= -O2 -g
