@@ -7,6 +7,7 @@
 #include "tools/cli/computed_with.h"
 #include "tools/load/loader.h"
 #include "tools/load/belongs.h"
+#include "tools/load/networks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,16 +156,14 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_dataset_reader *data = NULL;
     struct mc_weights w[2] = {{0}, {0}};
     struct mc_history *h = o->cli.history;
-    const char **path = o->cli.operands;
-    int rc = o->raw ? mc_weights_read(&w[0], path[0], h, err)
-                    : mc_weights_read_two(&w[0], &w[1], path[0], path[1], h, err);
+    const struct mc_stream first = {.path = o->cli.operands[0]};
+    int rc = o->raw ? mc_weights_read(&w[0], first, h, err)
+                    : mc_read_networks(&w[0], &w[1], &o->cli, 0, h, err);
 
     if (rc || (rc = mc_dataset_open(&data, o->data, err)))
         goto out;
-    if (!o->raw) {
-        mc_warn_other_training(&o->cli, w[0].graph, w[1].graph, path[0], path[1]);
+    if (!o->raw)
         mc_history_set_pair(h, w[0].id, w[1].id);
-    }
     mc_history_input(h, mc_dataset_stream(data));
     if ((rc = resolve_options(o, w[0].graph, mc_dataset_get_info(data), err)) ||
         (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))

@@ -8,6 +8,7 @@
 #include "tools/eval/measure.h"
 #include "tools/train/options.h"
 #include "tools/load/belongs.h"
+#include "tools/load/networks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -93,11 +94,8 @@ static int read_ends(const struct options *o, struct mc_curve *c, struct mc_perm
 {
     struct mc_weights a = {0}, b = {0};
     const int trained = o->train.train.epochs && o->control_points;
-    int rc = (trained ? mc_weights_read_two : mc_weights_read_two_any)(
-        &a, &b, o->cli.operands[0], o->cli.operands[1], o->cli.history, err);
+    int rc = mc_read_networks(&a, &b, &o->cli, !trained, o->cli.history, err);
 
-    if (!rc)
-        mc_warn_other_training(&o->cli, a.graph, b.graph, o->cli.operands[0], o->cli.operands[1]);
     if (!rc && o->perm)
         rc = read_perm(o, &a, &b, perm, err);
     if (!rc)
@@ -118,12 +116,12 @@ static int read_start(const struct options *o, struct mc_curve *c, char id[MC_ID
                       struct mc_error *err)
 {
     struct mc_weights w = {0};
-    int rc = mc_weights_read_any(&w, o->start, o->cli.history, err);
+    const struct mc_stream from = {.path = o->start, .declared = 1};
+    int rc = mc_weights_read(&w, from, o->cli.history, err);
 
     if (!rc)
-        rc = mc_graph_expect_same(c->graph, w.graph, o->cli.operands[0], o->start, err);
+        rc = mc_expect_same_network(&o->cli, c->graph, w.graph, o->cli.operands[0], o->start, err);
     if (!rc) {
-        mc_warn_other_training(&o->cli, c->graph, w.graph, o->cli.operands[0], o->start);
         memcpy(c->points[1], w.params, c->graph->P * sizeof *w.params);
         memcpy(id, w.id, MC_ID_LEN);
     }
@@ -216,7 +214,8 @@ static int extract_point(struct options *o, struct mc_error *err)
     struct mc_history *h = o->cli.history;
     struct mc_curve c = {0};
     struct mc_weights w = {0};
-    int rc = mc_curve_read_any(&c, o->cli.operands[0], h, err);
+    const struct mc_stream from = {.path = o->cli.operands[0], .declared = 1};
+    int rc = mc_curve_read(&c, from, h, err);
 
     if (!rc && c.graph->S && !o->bn_data)
         rc = mc_fail(err, MC_EUSAGE,
@@ -249,7 +248,8 @@ static int extract_inner(struct options *o, struct mc_error *err)
     struct mc_history *h = o->cli.history;
     struct mc_curve c = {0};
     struct mc_weights w = {0};
-    int rc = mc_curve_read_any(&c, o->cli.operands[0], h, err);
+    const struct mc_stream from = {.path = o->cli.operands[0], .declared = 1};
+    int rc = mc_curve_read(&c, from, h, err);
 
     if (!rc && (c.kind != MC_CURVE_BEZIER || c.n_points != 3))
         rc = mc_fail(

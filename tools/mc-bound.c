@@ -9,6 +9,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/text.h"
 #include "tools/curve/points.h"
+#include "tools/load/networks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,10 +95,8 @@ static int read_moments(struct inputs *in, const char *path, struct mc_error *er
 static int read_inputs(struct inputs *in, const struct options *o, struct mc_error *err)
 {
     const char **path = o->cli.operands;
-    int rc = mc_weights_read_two(&in->a, &in->b, path[0], path[1], NULL, err);
+    int rc = mc_read_networks(&in->a, &in->b, &o->cli, 0, NULL, err);
 
-    if (!rc)
-        mc_warn_other_training(&o->cli, in->a.graph, in->b.graph, path[0], path[1]);
     if (!rc)
         rc = mc_fail_in(mc_bound_init(&in->bound, &in->a, &in->b, err), err, "%s",
                         mc_file_called(path[0]));

@@ -77,7 +77,8 @@ static int read_like(const struct options *o, struct mc_graph **g, struct mc_dat
                      struct mc_error *err)
 {
     struct mc_weights like = {0};
-    int rc = mc_weights_read_any(&like, o->like, o->cli.history, err);
+    const struct mc_stream from = {.path = o->like, .declared = 1};
+    int rc = mc_weights_read(&like, from, o->cli.history, err);
 
     if (rc)
         return rc;
@@ -137,11 +138,12 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_history *h = o->cli.history;
     struct mc_rename *map = NULL;
     struct mc_weights w = {0};
+    const struct mc_stream from = {.path = input(o), .declared = 1};
     int rc = o->map ? mc_rename_read(&map, o->map, err) : 0;
 
     if (!rc)
-        rc = o->from == MC_CONVERT_MCZ ? mc_weights_read_any(&w, input(o), h, err)
-                                       : import(o, map, &w, err);
+        rc =
+            o->from == MC_CONVERT_MCZ ? mc_weights_read(&w, from, h, err) : import(o, map, &w, err);
     if (!rc)
         rc = o->to == MC_CONVERT_MCZ
                  ? mc_weights_write(&w, o->cli.output, h, err)

@@ -10,6 +10,7 @@
 #include "tools/cli/text.h"
 #include "tools/eval/options.h"
 #include "tools/eval/plane_table.h"
+#include "tools/load/networks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -178,7 +179,7 @@ out:
 static int eval_curve(struct options *o, struct mc_reader *r, FILE *f, struct mc_error *err)
 {
     struct mc_curve c = {0};
-    int rc = mc_curve_read_stream(&c, r, o->cli.history, err);
+    int rc = mc_curve_read(&c, (struct mc_stream){.reader = r}, o->cli.history, err);
 
     if (!rc) {
         mc_checkpoint_set(&o->eval.sweep.state, "curve", "%s", c.id);
@@ -194,14 +195,13 @@ static int eval_line(struct options *o, struct mc_reader *r, FILE *f, struct mc_
 {
     struct mc_weights a = {0}, b = {0};
     struct mc_curve line = {0};
-    int rc = mc_weights_read_stream(&a, r, o->cli.history, err);
+    const char **path = o->cli.operands;
+    int rc = mc_weights_read(&a, (struct mc_stream){.reader = r}, o->cli.history, err);
 
     if (!rc)
-        rc = mc_weights_read(&b, o->cli.operands[1], o->cli.history, err);
+        rc = mc_weights_read(&b, (struct mc_stream){.path = path[1]}, o->cli.history, err);
     if (!rc)
-        rc = mc_graph_expect_same(a.graph, b.graph, mc_reader_name(r), o->cli.operands[1], err);
-    if (!rc)
-        mc_warn_other_training(&o->cli, a.graph, b.graph, mc_reader_name(r), o->cli.operands[1]);
+        rc = mc_expect_same_network(&o->cli, a.graph, b.graph, path[0], path[1], err);
     if (!rc && a.graph->S && o->bn == BN_REESTIMATE && !o->eval.sweep.bn.path)
         rc = mc_fail(err, MC_EUSAGE, "--line needs --bn-data FILE, or --bn average");
     if (!rc)
@@ -226,7 +226,7 @@ static int eval_network(struct options *o, struct mc_reader *r, struct mc_error 
 {
     struct mc_weights w = {0};
     const double one = 1;
-    int rc = mc_weights_read_stream(&w, r, NULL, err);
+    int rc = mc_weights_read(&w, (struct mc_stream){.reader = r}, NULL, err);
 
     if (!rc) {
         const float *vector = w.params, *stats = w.stats;
@@ -285,7 +285,7 @@ static int look_ahead(const struct options *o, struct mc_error *err)
         struct stat st;
         if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode)))
             continue;
-        if (!(rc = mc_weights_read(&w, path, NULL, err)) &&
+        if (!(rc = mc_weights_read(&w, (struct mc_stream){.path = path}, NULL, err)) &&
             (rc = mc_eval_cli_fits(&o->eval, w.graph, err)))
             mc_fail_in(rc, err, "%s", path);
         mc_weights_release(&w);

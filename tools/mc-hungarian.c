@@ -81,11 +81,11 @@ static int read_inputs(struct mc_matrices *m, struct mc_matrices *c, const struc
                        struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
-    int rc = mc_matrices_read(m, o->matrices, h, err);
+    int rc = mc_matrices_read(m, (struct mc_stream){.path = o->matrices}, h, err);
 
     if (rc || !o->constraint)
         return rc;
-    if ((rc = mc_matrices_read(c, o->constraint, h, err)))
+    if ((rc = mc_matrices_read(c, (struct mc_stream){.path = o->constraint}, h, err)))
         return rc;
     mc_history_str(h, "constraint", c->measure);
     return mc_match_check(m, c, o->matrices, o->constraint, err);

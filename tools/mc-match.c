@@ -6,6 +6,7 @@
 #include "tools/align/weight_matching.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/log.h"
+#include "tools/load/networks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -104,11 +105,10 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_weights a = {0}, b = {0};
     struct mc_symmetry s = {0};
     struct mc_perm p = {0};
-    int rc = mc_weights_read_two_any(&a, &b, o->cli.operands[0], o->cli.operands[1], h, err);
+    int rc = mc_read_networks(&a, &b, &o->cli, 1, h, err);
 
     if (rc)
-        return rc;
-    mc_warn_other_training(&o->cli, a.graph, b.graph, o->cli.operands[0], o->cli.operands[1]);
+        goto out;
     mc_history_set_pair(h, a.id, b.id);
     if ((rc = mc_fail_in(mc_symmetry_derive(&s, a.graph, err), err, "%s", o->cli.operands[0])) ||
         (rc = o->init ? mc_perm_read(&p, o->init, &s, h, err) : mc_perm_init(&p, &s, err)))

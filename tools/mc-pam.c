@@ -2,6 +2,7 @@
  *
  * mc-pam: two networks in, a curve between the first and a permutation of the second out, curve and
  * permutation learned in turn. */
+#include "tools/load/networks.h"
 #include "tools/pam/options.h"
 #include "tools/pam/start.h"
 
@@ -85,10 +86,10 @@ static int run(struct options *o, struct mc_error *err)
     int rc = mc_train_cli_open(&o->train, err);
 
     if (!rc)
+        rc = mc_read_networks(&s.a, &s.b, &o->cli, 0, h, err);
+    if (!rc)
         rc = mc_pam_start_read(&s, o->cli.operands, o->perm, o->init, h, err);
     if (!rc) {
-        mc_warn_other_training(&o->cli, s.a.graph, s.b.graph, o->cli.operands[0],
-                               o->cli.operands[1]);
         if (o->perm)
             mc_warn_found_elsewhere(&o->cli, &s.perm, o->perm, s.a.id, s.b.id);
         mc_history_set_pair(h, s.a.id, s.b.id);

@@ -145,7 +145,7 @@ static int permute(struct options *o, struct mc_error *err)
     struct mc_weights w = {0}, pw = {0};
     struct mc_symmetry s = {0};
     struct mc_perm p = {0};
-    int rc = o->verify ? mc_weights_read(&w, path, h, err) : mc_weights_read_any(&w, path, h, err);
+    int rc = mc_weights_read(&w, (struct mc_stream){.path = path, .declared = !o->verify}, h, err);
 
     if (rc)
         return rc;

@@ -106,7 +106,7 @@ static int read_weights(struct mc_weights *w, const char *path, struct mc_histor
                      "%s: is a curve; mc-bezier --point T makes a network of a point of it",
                      mc_reader_name(r));
     if (!rc)
-        rc = mc_weights_read_stream(w, r, h, err);
+        rc = mc_weights_read(w, (struct mc_stream){.reader = r}, h, err);
     mc_reader_close(r);
     return rc;
 }

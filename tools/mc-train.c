@@ -39,7 +39,7 @@ static int make_network(const struct options *o, struct mc_weights *w, struct mc
     struct mc_graph *g = NULL;
 
     if (o->init) {
-        int rc = mc_weights_read(w, o->init, o->cli.history, err);
+        int rc = mc_weights_read(w, (struct mc_stream){.path = o->init}, o->cli.history, err);
         return rc ? rc : mc_data_fits(w->graph, info, o->train.data, err);
     }
     struct mc_net_spec spec = info->spec;

@@ -15,27 +15,33 @@
 
 #include <string.h>
 
+/* All of an open reader, whatever network it holds. */
+static struct mc_stream stream_of(struct mc_reader *r)
+{
+    return (struct mc_stream){.reader = r, .declared = 1};
+}
+
 /* check_KIND */
 #define CHECK(kind, type, read, release)                                                           \
     static int check_##kind(struct mc_reader *r, struct mc_error *err)                             \
     {                                                                                              \
         struct type it;                                                                            \
-        int rc = read(&it, r, NULL, err);                                                          \
+        int rc = read;                                                                             \
         if (!rc)                                                                                   \
             release(&it);                                                                          \
         return rc;                                                                                 \
     }
-CHECK(weights, mc_weights, mc_weights_read_stream_any, mc_weights_release)
-CHECK(permutation, mc_perm, mc_perm_read_stream, mc_perm_release)
-CHECK(matrices, mc_matrices, mc_matrices_read_stream, mc_matrices_release)
-CHECK(losses, mc_losses, mc_losses_read_stream, mc_losses_release)
+CHECK(weights, mc_weights, mc_weights_read(&it, stream_of(r), NULL, err), mc_weights_release)
+CHECK(permutation, mc_perm, mc_perm_read_stream(&it, r, NULL, err), mc_perm_release)
+CHECK(matrices, mc_matrices, mc_matrices_read(&it, stream_of(r), NULL, err), mc_matrices_release)
+CHECK(losses, mc_losses, mc_losses_read_stream(&it, r, NULL, err), mc_losses_release)
 
 /* A curve, and that its permutation is one of its network. */
 static int check_curve(struct mc_reader *r, struct mc_error *err)
 {
     struct mc_symmetry symmetry = {0};
     struct mc_curve c;
-    int rc = mc_curve_read_stream_any(&c, r, NULL, err);
+    int rc = mc_curve_read(&c, stream_of(r), NULL, err);
 
     if (rc)
         return rc;

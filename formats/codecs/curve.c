@@ -79,14 +79,15 @@ static int curve_meta(struct mc_curve *c, const struct mc_reader *r, int any, st
     return mc_fail_in(mc_perm_unpack_groups(c->perm, meta, err), err, "%s", mc_reader_name(r));
 }
 
-static int read_stream(struct mc_curve *out, struct mc_reader *r, struct mc_history *h, int any,
-                       struct mc_error *err)
+int mc_curve_read(struct mc_curve *out, struct mc_stream from, struct mc_history *h,
+                  struct mc_error *err)
 {
     struct mc_flat flat[MC_MAX_POINTS];
-    int rc = mc_take_kind(r, "curve", h, err);
+    struct mc_reader *r = NULL;
+    int rc = mc_stream_open(&r, from, "curve", h, err);
 
     memset(out, 0, sizeof *out);
-    if (!rc && !(rc = curve_meta(out, r, any, err))) {
+    if (!rc && !(rc = curve_meta(out, r, from.declared, err))) {
         curve_flat(out, flat);
         rc = mc_flat_read(r, flat, out->n_points, out->perm, err);
         snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
@@ -94,51 +95,15 @@ static int read_stream(struct mc_curve *out, struct mc_reader *r, struct mc_hist
     }
     if (rc)
         mc_curve_release(out);
+    mc_stream_close(from, r);
     return rc;
-}
-
-int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r, struct mc_history *h,
-                         struct mc_error *err)
-{
-    return read_stream(out, r, h, 0, err);
-}
-
-int mc_curve_read_stream_any(struct mc_curve *out, struct mc_reader *r, struct mc_history *h,
-                             struct mc_error *err)
-{
-    return read_stream(out, r, h, 1, err);
-}
-
-static int read_file(struct mc_curve *out, const char *path, struct mc_history *h, int any,
-                     struct mc_error *err)
-{
-    struct mc_reader *r = NULL;
-    int rc = mc_reader_open(&r, path, err);
-
-    memset(out, 0, sizeof *out);
-    if (!rc)
-        rc = read_stream(out, r, h, any, err);
-    mc_reader_close(r);
-    return rc;
-}
-
-int mc_curve_read(struct mc_curve *out, const char *path, struct mc_history *h,
-                  struct mc_error *err)
-{
-    return read_file(out, path, h, 0, err);
-}
-
-int mc_curve_read_any(struct mc_curve *out, const char *path, struct mc_history *h,
-                      struct mc_error *err)
-{
-    return read_file(out, path, h, 1, err);
 }
 
 static int take_from_curve(struct mc_perm *out, struct mc_reader *r, struct mc_history *h,
                            struct mc_error *err)
 {
     struct mc_curve c = {0};
-    int rc = read_stream(&c, r, h, 1, err);
+    int rc = mc_curve_read(&c, (struct mc_stream){.reader = r, .declared = 1}, h, err);
 
     if (rc)
         return rc;

@@ -36,16 +36,8 @@ MC_USE_RESULT int mc_curve_init(struct mc_curve *out, const struct mc_graph *g,
                                 enum mc_curve_kind kind, size_t n_points, const char *dataset,
                                 struct mc_error *err); /* zeroed points */
 /* After an error there is nothing to release. Values are finite, the permutation is one. */
-MC_USE_RESULT int mc_curve_read(struct mc_curve *out, const char *path, struct mc_history *h,
+MC_USE_RESULT int mc_curve_read(struct mc_curve *out, struct mc_stream from, struct mc_history *h,
                                 struct mc_error *err);
-/* The same, where a network without a graph will do (libcommon/graph/group_rows.h). */
-MC_USE_RESULT int mc_curve_read_any(struct mc_curve *out, const char *path, struct mc_history *h,
-                                    struct mc_error *err);
-/* mc_curve_read from an open reader, which stays the caller's. */
-MC_USE_RESULT int mc_curve_read_stream(struct mc_curve *out, struct mc_reader *r,
-                                       struct mc_history *h, struct mc_error *err);
-MC_USE_RESULT int mc_curve_read_stream_any(struct mc_curve *out, struct mc_reader *r,
-                                           struct mc_history *h, struct mc_error *err);
 /* A permutation, where programs take one: of a permutation stream, or the one that a curve stream
  * holds (MC_EINPUT: it holds none); and whose it is, by the history. of: the groups of the network
  * that it must be for (mc_perm_fit), or NULL. After an error there is nothing to release. */

@@ -198,14 +198,15 @@ static int check_dead(const struct mc_matrices *m, const char *file, struct mc_e
     return 0;
 }
 
-int mc_matrices_read_stream(struct mc_matrices *out, struct mc_reader *r, struct mc_history *h,
-                            struct mc_error *err)
+int mc_matrices_read(struct mc_matrices *out, struct mc_stream from, struct mc_history *h,
+                     struct mc_error *err)
 {
     struct mc_layout l = {0};
-    int rc = 0;
+    struct mc_reader *r = NULL;
+    int rc = mc_stream_open(&r, from, "matrices", h, err);
 
     memset(out, 0, sizeof *out);
-    if (!(rc = mc_take_kind(r, "matrices", h, err)) &&
+    if (!rc &&
         !(rc = mc_fail_in(get_meta(out, mc_reader_meta(r), err), err, "%s", mc_reader_name(r)))) {
         groups_layout(&l, out);
         if (!(rc = mc_layout_read(&l, r, err)) && !(rc = check_dead(out, mc_reader_name(r), err)))
@@ -213,19 +214,7 @@ int mc_matrices_read_stream(struct mc_matrices *out, struct mc_reader *r, struct
     }
     if (rc)
         mc_matrices_release(out);
-    return rc;
-}
-
-int mc_matrices_read(struct mc_matrices *out, const char *path, struct mc_history *h,
-                     struct mc_error *err)
-{
-    struct mc_reader *r = NULL;
-    int rc = mc_reader_open(&r, path, err);
-
-    memset(out, 0, sizeof *out);
-    if (!rc)
-        rc = mc_matrices_read_stream(out, r, h, err);
-    mc_reader_close(r);
+    mc_stream_close(from, r);
     return rc;
 }
 

@@ -10,7 +10,7 @@
 #ifndef MC_MATRICES_H
 #define MC_MATRICES_H
 
-#include "formats/stream/history.h"
+#include "formats/codecs/tensors.h"
 
 struct mc_matrix_group {
     char name[MC_NAME_MAX];
@@ -44,11 +44,9 @@ static inline size_t mc_matrix_order(const struct mc_matrices *m, size_t k)
 MC_USE_RESULT int mc_matrices_nest(struct mc_matrices *m, struct mc_error *err);
 
 /* After an error there is nothing to release. */
-MC_USE_RESULT int mc_matrices_read(struct mc_matrices *out, const char *path, struct mc_history *h,
+MC_USE_RESULT int mc_matrices_read(struct mc_matrices *out, struct mc_stream from,
+                                   struct mc_history *h,
                                    struct mc_error *err); /* finite, or MC_EINPUT */
-/* From an open reader, which stays the caller's. */
-MC_USE_RESULT int mc_matrices_read_stream(struct mc_matrices *out, struct mc_reader *r,
-                                          struct mc_history *h, struct mc_error *err);
 MC_USE_RESULT int mc_matrices_write(const struct mc_matrices *m, const char *path,
                                     const struct mc_history *h, struct mc_error *err);
 void mc_matrices_release(struct mc_matrices *m);

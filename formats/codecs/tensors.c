@@ -232,3 +232,20 @@ int mc_take_kind(struct mc_reader *r, const char *kind, struct mc_history *h, st
         mc_history_input(h, r);
     return rc;
 }
+
+int mc_stream_open(struct mc_reader **out, struct mc_stream from, const char *kind,
+                   struct mc_history *h, struct mc_error *err)
+{
+    int rc = 0;
+
+    *out = from.reader;
+    if (from.path)
+        rc = mc_reader_open(out, from.path, err);
+    return rc ? rc : mc_take_kind(*out, kind, h, err);
+}
+
+void mc_stream_close(struct mc_stream from, struct mc_reader *r)
+{
+    if (from.path)
+        mc_reader_close(r);
+}

@@ -64,6 +64,18 @@ MC_USE_RESULT int mc_expect_tensor(const struct mc_reader *r, size_t i,
 MC_USE_RESULT int mc_take_kind(struct mc_reader *r, const char *kind, struct mc_history *h,
                                struct mc_error *err);
 
+/* A stream to read: a file, or an open reader, which stays the caller's. */
+struct mc_stream {
+    const char *path; /* NULL: the reader */
+    struct mc_reader *reader;
+    int declared; /* weights and curves: accept a network without a graph (graph/group_rows.h) */
+};
+
+/* A reader of the stream, after mc_take_kind. Close it by mc_stream_close, after an error too. */
+MC_USE_RESULT int mc_stream_open(struct mc_reader **out, struct mc_stream from, const char *kind,
+                                 struct mc_history *h, struct mc_error *err);
+void mc_stream_close(struct mc_stream from, struct mc_reader *r);
+
 /* x (n), float32 or float64, is finite, or MC_EINPUT `file: "name" holds a value that is not
  * finite` (file NULL: left out). */
 MC_USE_RESULT int mc_finite(enum mc_dtype dtype, const void *x, size_t n, const char *file,

@@ -40,15 +40,17 @@ void mc_weights_release(struct mc_weights *w)
     memset(w, 0, sizeof *w);
 }
 
-static int read_stream(struct mc_weights *out, struct mc_reader *r, struct mc_history *h, int any,
-                       struct mc_error *err)
+int mc_weights_read(struct mc_weights *out, struct mc_stream from, struct mc_history *h,
+                    struct mc_error *err)
 {
     struct mc_flat flat[2];
-    int rc = mc_take_kind(r, "weights", h, err);
+    struct mc_reader *r = NULL;
+    int rc = mc_stream_open(&r, from, "weights", h, err);
 
     memset(out, 0, sizeof *out);
     if (!rc)
-        rc = mc_flat_unpack_meta(&out->graph, out->dataset, sizeof out->dataset, r, "", any, err);
+        rc = mc_flat_unpack_meta(&out->graph, out->dataset, sizeof out->dataset, r, "",
+                                 from.declared, err);
     if (!rc) {
         weights_flat(out, flat);
         rc = mc_flat_read(r, flat, 2, NULL, err);
@@ -57,72 +59,8 @@ static int read_stream(struct mc_weights *out, struct mc_reader *r, struct mc_hi
     }
     if (rc)
         mc_weights_release(out);
+    mc_stream_close(from, r);
     return rc;
-}
-
-int mc_weights_read_stream(struct mc_weights *out, struct mc_reader *r, struct mc_history *h,
-                           struct mc_error *err)
-{
-    return read_stream(out, r, h, 0, err);
-}
-
-int mc_weights_read_stream_any(struct mc_weights *out, struct mc_reader *r, struct mc_history *h,
-                               struct mc_error *err)
-{
-    return read_stream(out, r, h, 1, err);
-}
-
-static int read_file(struct mc_weights *out, const char *path, struct mc_history *h, int any,
-                     struct mc_error *err)
-{
-    struct mc_reader *r = NULL;
-    int rc = mc_reader_open(&r, path, err);
-
-    memset(out, 0, sizeof *out);
-    if (!rc)
-        rc = read_stream(out, r, h, any, err);
-    mc_reader_close(r);
-    return rc;
-}
-
-int mc_weights_read(struct mc_weights *out, const char *path, struct mc_history *h,
-                    struct mc_error *err)
-{
-    return read_file(out, path, h, 0, err);
-}
-
-int mc_weights_read_any(struct mc_weights *out, const char *path, struct mc_history *h,
-                        struct mc_error *err)
-{
-    return read_file(out, path, h, 1, err);
-}
-
-static int read_two(struct mc_weights *a, struct mc_weights *b, const char *path_a,
-                    const char *path_b, struct mc_history *h, int any, struct mc_error *err)
-{
-    int rc = read_file(a, path_a, h, any, err);
-
-    memset(b, 0, sizeof *b);
-    if (rc)
-        return rc;
-    rc = read_file(b, path_b, h, any, err);
-    if (!rc && (rc = mc_graph_expect_same(a->graph, b->graph, path_a, path_b, err)))
-        mc_weights_release(b);
-    if (rc)
-        mc_weights_release(a);
-    return rc;
-}
-
-int mc_weights_read_two(struct mc_weights *a, struct mc_weights *b, const char *path_a,
-                        const char *path_b, struct mc_history *h, struct mc_error *err)
-{
-    return read_two(a, b, path_a, path_b, h, 0, err);
-}
-
-int mc_weights_read_two_any(struct mc_weights *a, struct mc_weights *b, const char *path_a,
-                            const char *path_b, struct mc_history *h, struct mc_error *err)
-{
-    return read_two(a, b, path_a, path_b, h, 1, err);
 }
 
 int mc_weights_write(const struct mc_weights *w, const char *path, const struct mc_history *h,

@@ -235,7 +235,7 @@ static int read_network(const char *path, struct mc_error *err)
 {
     struct mc_symmetry s = {0};
     struct mc_weights w = {0};
-    int rc = mc_weights_read(&w, path, NULL, err);
+    int rc = mc_weights_read(&w, (struct mc_stream){.path = path}, NULL, err);
 
     if (!rc)
         rc = mc_symmetry_derive(&s, w.graph, err);

@@ -80,7 +80,7 @@ static int print_logits(const char *weights, const char *dataset, struct mc_erro
     const int32_t *labels;
     const void *images;
     size_t n = 0;
-    int rc = mc_weights_read(&w, weights, NULL, err);
+    int rc = mc_weights_read(&w, (struct mc_stream){.path = weights}, NULL, err);
 
     if (!rc && !(rc = mc_dataset_open(&d, dataset, err)))
         while (!(rc = mc_dataset_lend(d, MAX_IMAGES, &images, &labels, &n, err)) && n) {

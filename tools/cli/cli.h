@@ -149,10 +149,6 @@ void mc_say(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
 void mc_warn_found_elsewhere(const struct mc_cli *cli, const struct mc_perm *p, const char *path,
                              const char *a, const char *b);
 
-/* Warns where the same networks, of these files, differ in what only training uses. */
-void mc_warn_other_training(const struct mc_cli *cli, const struct mc_graph *a,
-                            const struct mc_graph *b, const char *path_a, const char *path_b);
-
 /* Progress on stderr when that is a terminal, at most ten times a second, in a line no wider than
  * it. total 0: not known. */
 struct mc_progress {

@@ -88,16 +88,6 @@ void mc_warn_found_elsewhere(const struct mc_cli *cli, const struct mc_perm *p, 
                 mc_file_called(cli->operands[0]), mc_file_called(cli->operands[1]));
 }
 
-void mc_warn_other_training(const struct mc_cli *cli, const struct mc_graph *a,
-                            const struct mc_graph *b, const char *path_a, const char *path_b)
-{
-    char text[256];
-
-    if (mc_graph_training_differs(a, b, text, sizeof text))
-        mc_warn(cli, "%s and %s: differ in training alone: %s (the first one's is used)",
-                mc_file_called(path_a), mc_file_called(path_b), text);
-}
-
 /* ---- progress ---------------------------------------------------------------------------------
  */
 

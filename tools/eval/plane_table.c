@@ -7,6 +7,7 @@
 #include "formats/codecs/weights.h"
 #include "libcommon/base/file.h"
 #include "tools/cli/text.h"
+#include "tools/load/networks.h"
 
 #include <stdlib.h>
 
@@ -79,13 +80,12 @@ int mc_plane_cli_networks(struct mc_plane_cli *p, struct mc_reader *first, FILE 
 
     for (size_t i = 0; !rc && i < 3; i++) {
         const char *file = p->eval->cli->operands[i];
-        rc = i ? mc_weights_read(&w[i], file, NULL, err)
-               : mc_weights_read_stream(&w[i], first, NULL, err);
+        const struct mc_stream from = {.path = i ? file : NULL, .reader = first};
+        rc = mc_weights_read(&w[i], from, NULL, err);
         names[i] = mc_file_called(file);
         if (!rc)
-            rc = mc_graph_expect_same(w[0].graph, w[i].graph, names[0], names[i], err);
-        if (!rc)
-            mc_warn_other_training(p->eval->cli, w[0].graph, w[i].graph, names[0], names[i]);
+            rc = mc_expect_same_network(p->eval->cli, w[0].graph, w[i].graph, names[0], names[i],
+                                        err);
         vectors[i] = w[i].params;
         mc_eval_cli_subject(p->eval, w[i].dataset, w[i].augmented);
         mc_checkpoint_set(&p->eval->sweep.state, (const char *const[]){"a", "b", "c"}[i], "%s",
@@ -106,7 +106,7 @@ int mc_plane_cli_curve(struct mc_plane_cli *p, struct mc_reader *r, FILE *f, str
     struct mc_curve c = {0};
     double three[3 * MC_MAX_POINTS];
     struct subject s = {.plane = {.three = three, .names = names}, .c = &c};
-    int rc = mc_curve_read_stream(&c, r, NULL, err);
+    int rc = mc_curve_read(&c, (struct mc_stream){.reader = r}, NULL, err);
 
     if (rc)
         return rc;

@@ -26,7 +26,7 @@ static int start_from_curve(struct mc_pam_start *s, const char *const path[2], c
     struct mc_curve c = {0};
     const size_t P = s->a.graph->P;
     float *end = malloc(P * sizeof *end);
-    int rc = end ? mc_curve_read(&c, init, h, err) : mc_no_memory(err);
+    int rc = end ? mc_curve_read(&c, (struct mc_stream){.path = init}, h, err) : mc_no_memory(err);
 
     if (!rc &&
         (!mc_graph_same(c.graph, s->a.graph) || c.kind != MC_CURVE_BEZIER || c.n_points != 3))
@@ -80,10 +80,8 @@ out:
 int mc_pam_start_read(struct mc_pam_start *s, const char *const path[2], const char *perm,
                       const char *init, struct mc_history *h, struct mc_error *err)
 {
-    int rc = mc_weights_read_two(&s->a, &s->b, path[0], path[1], h, err);
+    int rc = mc_symmetry_derive(&s->symmetry, s->a.graph, err);
 
-    if (!rc)
-        rc = mc_symmetry_derive(&s->symmetry, s->a.graph, err);
     if (!rc && !(s->offset = calloc(s->a.graph->P, sizeof *s->offset)))
         rc = mc_no_memory(err);
     if (!rc)

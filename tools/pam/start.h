@@ -16,10 +16,10 @@ struct mc_pam_start {
     uint64_t sum;                /* of both, in which two runs that start elsewhere differ */
 };
 
-/* Read the networks path[0] and path[1], of one graph; then the permutation of the file perm (NULL:
- * the identity), or permutation and control point of the quadratic Bezier curve in the file init
- * (NULL: the straight line). s is zeroed before, to be released also after an error. MC_EINPUT:
- * init is no curve between these. */
+/* Read the permutation of the file perm (NULL: the identity), or permutation and control point of
+ * the quadratic Bezier curve in the file init (NULL: the straight line). s holds the networks a and
+ * b of one graph, of the files `path`, and else zeros. Release it after an error too. MC_EINPUT:
+ * init is not a curve between these. */
 MC_USE_RESULT int mc_pam_start_read(struct mc_pam_start *s, const char *const path[2],
                                     const char *perm, const char *init, struct mc_history *h,
                                     struct mc_error *err);

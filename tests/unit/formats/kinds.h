@@ -133,7 +133,7 @@ out:
 static inline int read_weights(const char *path, struct mc_error *err)
 {
     struct mc_weights w = {0};
-    int rc = mc_weights_read(&w, path, NULL, err);
+    int rc = mc_weights_read(&w, (struct mc_stream){.path = path}, NULL, err);
 
     mc_weights_release(&w);
     return rc;
@@ -164,7 +164,7 @@ out:
 static inline int read_curve(const char *path, struct mc_error *err)
 {
     struct mc_curve c = {0};
-    int rc = mc_curve_read(&c, path, NULL, err);
+    int rc = mc_curve_read(&c, (struct mc_stream){.path = path}, NULL, err);
 
     mc_curve_release(&c);
     return rc;
@@ -312,7 +312,7 @@ static inline int make_matrices(const char *path, const struct mc_history *h, st
 static inline int read_matrices(const char *path, struct mc_error *err)
 {
     struct mc_matrices m = {0};
-    int rc = mc_matrices_read(&m, path, NULL, err);
+    int rc = mc_matrices_read(&m, (struct mc_stream){.path = path}, NULL, err);
 
     mc_matrices_release(&m);
     return rc;

@@ -6,6 +6,8 @@
 
 #include <sys/stat.h>
 
+static const struct mc_stream from_file = {.path = file};
+
 static void dataset_of(struct mc_dataset_info *info, uint64_t n, enum mc_dtype pixels)
 {
     *info = (struct mc_dataset_info){.name = "set",
@@ -140,9 +142,9 @@ TEST(weights_come_back_and_bad_ones_are_not_written)
     struct mc_weights a, b;
 
     must(make_weights(file, NULL, &why));
-    must(mc_weights_read(&a, file, NULL, &why));
+    must(mc_weights_read(&a, from_file, NULL, &why));
     must(mc_weights_write(&a, file, NULL, &why));
-    must(mc_weights_read(&b, file, NULL, &why));
+    must(mc_weights_read(&b, from_file, NULL, &why));
     assert_string_equal(a.id, b.id);
     assert_string_equal(b.dataset, "tiny");
     assert_string_equal(b.graph->net, "mlp:bn,3");
@@ -156,7 +158,7 @@ TEST(weights_come_back_and_bad_ones_are_not_written)
     b.params[p->offset] = NAN;
     must_fail(mc_weights_write(&b, file, NULL, &why), MC_EFAIL, p->tensor.name);
     mc_weights_release(&b);
-    must(mc_weights_read(&b, file, NULL, &why)); /* the old one is still there */
+    must(mc_weights_read(&b, from_file, NULL, &why)); /* the old one is still there */
     mc_weights_release(&a);
     mc_weights_release(&b);
 }
@@ -166,14 +168,14 @@ TEST(curves_come_back_with_their_permutation)
     struct mc_curve a, b;
 
     must(make_curve(file, NULL, &why));
-    must(mc_curve_read(&a, file, NULL, &why));
+    must(mc_curve_read(&a, from_file, NULL, &why));
     assert_true(a.n_points == 3 && a.kind == MC_CURVE_BEZIER && a.perm);
     assert_string_equal(a.perm->names[0], "layers.0.linear");
     assert_memory_equal(a.perm->perm[0], tiny_order, sizeof tiny_order);
     assert_true(a.points[2][a.graph->params[1].offset + 1] == nth(202));
     a.kind = MC_CURVE_CHAIN;
     must(mc_curve_write(&a, file, NULL, &why));
-    must(mc_curve_read(&b, file, NULL, &why));
+    must(mc_curve_read(&b, from_file, NULL, &why));
     assert_true(b.kind == MC_CURVE_CHAIN);
     assert_string_not_equal(a.id, b.id);
     for (size_t i = 0; i < 3; i++)
@@ -192,7 +194,7 @@ TEST(matrices_and_permutations_come_back)
     struct mc_perm p;
 
     must(make_matrices(file, NULL, &why));
-    must(mc_matrices_read(&m, file, NULL, &why));
+    must(mc_matrices_read(&m, from_file, NULL, &why));
     assert_string_equal(m.measure, "correlation");
     assert_true(m.n_groups == 1 && m.groups[0].size == 3 && m.groups[0].taps == 1);
     assert_true(m.groups[0].n_dead_a == 0 && m.groups[0].n_dead_b == 1);
