@@ -2,6 +2,7 @@
  *
  * mc-bezier: two networks in, a curve of low loss between them out; or a point of a curve as
  * weights. */
+#include "formats/codecs/permutation.h"
 #include "libcommon/base/file.h"
 #include "tools/cli/computed_with.h"
 #include "tools/curve/objective.h"
@@ -73,7 +74,7 @@ static int read_perm(const struct options *o, const struct mc_weights *a, struct
                  : mc_no_memory(err);
 
     if (!rc)
-        rc = mc_perm_read(perm, o->perm, &s, o->cli.history, err);
+        rc = mc_perm_read(perm, (struct mc_stream){.path = o->perm}, &s, o->cli.history, err);
     if (!rc)
         rc = mc_fail_in(mc_perm_apply(perm, &s, b->graph, b->params, NULL, moved, NULL, err), err,
                         "%s", mc_file_called(o->perm));

@@ -2,7 +2,7 @@
  *
  * mc-bound: how high the barrier between two networks can be, by the distance of their
  * pre-activations. */
-#include "formats/codecs/curve.h"
+#include "formats/codecs/permutation.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 #include "tools/align/bound.h"
@@ -71,7 +71,7 @@ static int read_perm(struct inputs *in, const struct options *o, struct mc_error
     int rc = mc_symmetry_derive(&s, in->a.graph, err);
 
     if (!rc)
-        rc = mc_perm_read(&in->perm, path, &s, NULL, err);
+        rc = mc_perm_read(&in->perm, (struct mc_stream){.path = path}, &s, NULL, err);
     if (!rc)
         mc_warn_found_elsewhere(&o->cli, &in->perm, path, in->a.id, in->b.id);
     mc_symmetry_release(&s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-corr: how alike the units of two networks are, or how well matched ones correlate. */
-#include "formats/codecs/curve.h"
+#include "formats/codecs/permutation.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
 #include "tools/align/correlation.h"
@@ -146,7 +146,7 @@ static int print_signature(const struct mc_moments *m, const struct options *o,
     int rc = rows ? 0 : mc_no_memory(err);
 
     if (!rc && o->perm)
-        rc = mc_perm_read(&perm, o->perm, NULL, NULL, err);
+        rc = mc_perm_read(&perm, (struct mc_stream){.path = o->perm}, NULL, NULL, err);
     if (!rc && o->perm && mc_perm_found_elsewhere(&perm, m->inputs[0], m->inputs[1]))
         mc_warn(&o->cli, "%s was found between other networks than those of the moments",
                 mc_file_called(o->perm));

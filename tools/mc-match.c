@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-match: two networks to the permutation that brings their weights together. */
-#include "formats/codecs/curve.h"
+#include "formats/codecs/permutation.h"
 #include "formats/codecs/weights.h"
 #include "tools/align/weight_matching.h"
 #include "tools/cli/cli.h"
@@ -111,7 +111,8 @@ static int run(struct options *o, struct mc_error *err)
         goto out;
     mc_history_set_pair(h, a.id, b.id);
     if ((rc = mc_fail_in(mc_symmetry_derive(&s, a.graph, err), err, "%s", o->cli.operands[0])) ||
-        (rc = o->init ? mc_perm_read(&p, o->init, &s, h, err) : mc_perm_init(&p, &s, err)))
+        (rc = o->init ? mc_perm_read(&p, (struct mc_stream){.path = o->init}, &s, h, err)
+                      : mc_perm_init(&p, &s, err)))
         goto out;
     mc_option_note(&o->cli, &o->seed, h);
     rc = match(o, &a, &b, &s, &p, err);

@@ -2,7 +2,7 @@
  *
  * mc-permute: a permutation and a network in, the permuted network out; and what one does with
  * permutations: invert, compose, draw, prove. */
-#include "formats/codecs/curve.h"
+#include "formats/codecs/permutation.h"
 #include "formats/codecs/weights.h"
 #include "libcommon/base/file.h"
 #include "tools/align/verify.h"
@@ -66,13 +66,14 @@ static int invert(const struct options *o, struct mc_perm *p, struct mc_error *e
 static int combine(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
+    const char **path = o->cli.operands;
     struct mc_perm p = {0}, q = {0};
-    int rc = mc_perm_read(&p, o->cli.operands[0], NULL, h, err);
+    int rc = mc_perm_read(&p, (struct mc_stream){.path = path[0]}, NULL, h, err);
 
     if (!rc && o->compose) {
-        rc = mc_perm_read(&q, o->cli.operands[1], NULL, h, err);
+        rc = mc_perm_read(&q, (struct mc_stream){.path = path[1]}, NULL, h, err);
         if (!rc)
-            rc = mc_fail_in(mc_perm_compose(&p, &q, err), err, "%s", o->cli.operands[1]);
+            rc = mc_fail_in(mc_perm_compose(&p, &q, err), err, "%s", path[1]);
     }
     if (rc)
         goto out;
@@ -124,8 +125,9 @@ static int choose(const struct options *o, const struct mc_symmetry *s, struct m
                   struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
-    int rc = o->identity || is_random(o) ? mc_perm_init(p, s, err)
-                                         : mc_perm_read(p, o->cli.operands[0], s, h, err);
+    const struct mc_stream from = {.path = o->cli.operands[0]};
+    int rc =
+        o->identity || is_random(o) ? mc_perm_init(p, s, err) : mc_perm_read(p, from, s, h, err);
 
     if (rc)
         return rc;

@@ -3,6 +3,7 @@
  * The codec of curve streams. */
 #include "formats/codecs/curve.h"
 
+#include "formats/codecs/groups.h"
 #include "libcommon/base/alloc.h"
 
 #include <stdio.h>
@@ -96,43 +97,6 @@ int mc_curve_read(struct mc_curve *out, struct mc_stream from, struct mc_history
     if (rc)
         mc_curve_release(out);
     mc_stream_close(from, r);
-    return rc;
-}
-
-static int take_from_curve(struct mc_perm *out, struct mc_reader *r, struct mc_history *h,
-                           struct mc_error *err)
-{
-    struct mc_curve c = {0};
-    int rc = mc_curve_read(&c, (struct mc_stream){.reader = r, .declared = 1}, h, err);
-
-    if (rc)
-        return rc;
-    if (c.perm) {
-        *out = *c.perm;
-        *c.perm = (struct mc_perm){0};
-    } else {
-        rc = mc_fail(err, MC_EINPUT, "%s: is a curve without a permutation", mc_reader_name(r));
-    }
-    mc_curve_release(&c);
-    return rc;
-}
-
-int mc_perm_read(struct mc_perm *out, const char *path, const struct mc_symmetry *of,
-                 struct mc_history *h, struct mc_error *err)
-{
-    struct mc_reader *r = NULL;
-    int rc = mc_reader_open(&r, path, err);
-
-    memset(out, 0, sizeof *out);
-    if (!rc && !strcmp(mc_reader_kind(r), "curve"))
-        rc = take_from_curve(out, r, h, err);
-    else if (!rc)
-        rc = mc_perm_read_stream(out, r, h, err);
-    if (!rc && of && (rc = mc_fail_in(mc_perm_fit(out, of, err), err, "%s", mc_reader_name(r))))
-        mc_perm_release(out);
-    if (!rc)
-        mc_history_pair(mc_reader_history(r), out->of);
-    mc_reader_close(r);
     return rc;
 }
 

@@ -10,7 +10,6 @@
 #ifndef MC_CURVE_H
 #define MC_CURVE_H
 
-#include "formats/codecs/permutation.h"
 #include "formats/codecs/weights.h"
 
 #define MC_MAX_POINTS 64
@@ -38,11 +37,6 @@ MC_USE_RESULT int mc_curve_init(struct mc_curve *out, const struct mc_graph *g,
 /* After an error there is nothing to release. Values are finite, the permutation is one. */
 MC_USE_RESULT int mc_curve_read(struct mc_curve *out, struct mc_stream from, struct mc_history *h,
                                 struct mc_error *err);
-/* A permutation, where programs take one: of a permutation stream, or the one that a curve stream
- * holds (MC_EINPUT: it holds none); and whose it is, by the history. of: the groups of the network
- * that it must be for (mc_perm_fit), or NULL. After an error there is nothing to release. */
-MC_USE_RESULT int mc_perm_read(struct mc_perm *out, const char *path, const struct mc_symmetry *of,
-                               struct mc_history *h, struct mc_error *err);
 /* Values that are not finite are MC_EFAIL, and nothing is written. */
 MC_USE_RESULT int mc_curve_write(const struct mc_curve *c, const char *path,
                                  const struct mc_history *h, struct mc_error *err);

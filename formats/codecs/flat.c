@@ -3,6 +3,7 @@
  * Reading and writing the kinds that hold a graph and flat vectors. */
 #include "formats/codecs/flat.h"
 
+#include "formats/codecs/groups.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/graph/group_rows.h"
 

@@ -6,12 +6,12 @@
 #define MC_FLAT_H
 
 #include "formats/codecs/graph.h"
-#include "formats/codecs/permutation.h"
 #include "formats/codecs/tensors.h"
 #include "formats/stream/history.h"
 #include "formats/stream/pack.h"
 #include "formats/stream/reader.h"
 #include "libcommon/graph/graph.h"
+#include "libcommon/graph/symmetry.h"
 
 #define MC_FLAT_PREFIX 24
 

@@ -3,7 +3,7 @@
  * The codec of matrices streams. */
 #include "formats/codecs/matrices.h"
 
-#include "formats/codecs/permutation.h"
+#include "formats/codecs/groups.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/graph/nesting.h"
 

@@ -15,7 +15,7 @@
 #ifndef MC_MOMENTS_H
 #define MC_MOMENTS_H
 
-#include "formats/codecs/taps.h"
+#include "formats/codecs/groups.h"
 #include "formats/stream/history.h"
 #include "formats/stream/reader.h"
 #include "libcommon/base/joint_moments.h"

@@ -241,7 +241,7 @@ int mc_stream_open(struct mc_reader **out, struct mc_stream from, const char *ki
     *out = from.reader;
     if (from.path)
         rc = mc_reader_open(out, from.path, err);
-    return rc ? rc : mc_take_kind(*out, kind, h, err);
+    return rc || !kind ? rc : mc_take_kind(*out, kind, h, err);
 }
 
 void mc_stream_close(struct mc_stream from, struct mc_reader *r)

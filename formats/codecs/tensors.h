@@ -71,7 +71,8 @@ struct mc_stream {
     int declared; /* weights and curves: accept a network without a graph (graph/group_rows.h) */
 };
 
-/* A reader of the stream, after mc_take_kind. Close it by mc_stream_close, after an error too. */
+/* A reader of the stream, after mc_take_kind unless kind is NULL. Close it by mc_stream_close,
+ * after an error too. */
 MC_USE_RESULT int mc_stream_open(struct mc_reader **out, struct mc_stream from, const char *kind,
                                  struct mc_history *h, struct mc_error *err);
 void mc_stream_close(struct mc_stream from, struct mc_reader *r);

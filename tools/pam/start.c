@@ -3,6 +3,7 @@
  * Start and end of the minimisation, from files and to one. */
 #include "tools/pam/start.h"
 
+#include "formats/codecs/permutation.h"
 #include "libcommon/graph/uses.h"
 
 #include <stdlib.h>
@@ -80,12 +81,13 @@ out:
 int mc_pam_start_read(struct mc_pam_start *s, const char *const path[2], const char *perm,
                       const char *init, struct mc_history *h, struct mc_error *err)
 {
+    const struct mc_stream from = {.path = perm};
     int rc = mc_symmetry_derive(&s->symmetry, s->a.graph, err);
 
     if (!rc && !(s->offset = calloc(s->a.graph->P, sizeof *s->offset)))
         rc = mc_no_memory(err);
     if (!rc)
-        rc = perm ? mc_perm_read(&s->perm, perm, &s->symmetry, h, err)
+        rc = perm ? mc_perm_read(&s->perm, from, &s->symmetry, h, err)
                   : mc_perm_init(&s->perm, &s->symmetry, err);
     if (!rc && init)
         rc = start_from_curve(s, path, init, h, err);

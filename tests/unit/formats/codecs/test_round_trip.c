@@ -205,7 +205,7 @@ TEST(matrices_and_permutations_come_back)
     must_fail(mc_matrices_write(&m, file, NULL, &why), MC_EFAIL, m.groups[0].name);
     mc_matrices_release(&m);
     must(make_permutation(file, NULL, &why));
-    must(mc_perm_read(&p, file, NULL, NULL, &why));
+    must(mc_perm_read(&p, from_file, NULL, NULL, &why));
     assert_memory_equal(p.perm[0], tiny_order, sizeof tiny_order);
     mc_perm_release(&p);
 }

@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The groups and taps that moments and activations are about, in their headers. */
-#ifndef MC_TAPS_H
-#define MC_TAPS_H
+ * Groups of units in the meta of streams: of permutations, curves, matrices, moments and
+ * activations; and the taps where moments and activations observe them. */
+#ifndef MC_GROUPS_H
+#define MC_GROUPS_H
 
-#include "formats/stream/pack.h"
+#include "formats/codecs/tensors.h"
+#include "libcommon/assign/assign.h"
 #include "libcommon/graph/symmetry.h"
+
+/* The keys "within" and "unit" of a group that has them, as struct mc_group has them. */
+void mc_nesting_pack(struct mc_pack *p, size_t within, size_t unit);
+MC_USE_RESULT int mc_nesting_unpack(size_t *within, size_t *unit, size_t n_groups,
+                                    const msgpack_object *map, struct mc_error *err);
+/* For kinds that hold a permutation: the key "groups" of an open map and back (perm[k] are left
+ * NULL), and the tensors, named behind `prefix`. p may be NULL in mc_perm_tensors: none. */
+void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *info,
+                         struct mc_pack *out);
+MC_USE_RESULT int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta,
+                                        struct mc_error *err);
+void mc_perm_tensors(const struct mc_perm *p, const char *prefix, struct mc_layout *out);
 
 struct mc_tap_info {
     char name[MC_NAME_MAX]; /* of the node observed */
