@@ -43,10 +43,7 @@ struct mc_soft_perm {
     struct cpu *be;
     const struct mc_graph *g;
     const struct mc_symmetry *s;
-    size_t *offset; /* (n_groups) of the matrices */
-    size_t m;       /* floats of them all */
-    struct mc_soft_perm_use *uses;
-    size_t n_uses;
+    struct mc_soft_perm_plan plan;
     struct span *spans; /* (n_uses) */
     struct set *sets;   /* of columns, then of rows */
     size_t n_parts, n_columns;
@@ -86,20 +83,20 @@ static int packed(const struct set *p)
 
 static int plan_parts(struct mc_soft_perm *a, struct mc_error *err)
 {
-    if (!(a->spans = malloc((a->n_uses + 1) * sizeof *a->spans)))
+    if (!(a->spans = malloc((a->plan.n_uses + 1) * sizeof *a->spans)))
         return mc_no_memory(err);
-    for (size_t i = 0; i < a->n_uses; i++)
-        a->n_parts += a->spans[i].n = cut(&a->uses[i], NULL);
+    for (size_t i = 0; i < a->plan.n_uses; i++)
+        a->n_parts += a->spans[i].n = cut(&a->plan.uses[i], NULL);
     a->sets = malloc((a->n_parts + 1) * sizeof *a->sets);
     if (!a->sets)
         return mc_no_memory(err);
     a->n_parts = 0;
     for (int dim = 1; dim >= 0; dim--) {
-        for (size_t i = 0; i < a->n_uses; i++) {
-            if (a->uses[i].dim != dim)
+        for (size_t i = 0; i < a->plan.n_uses; i++) {
+            if (a->plan.uses[i].dim != dim)
                 continue;
             a->spans[i].first = a->n_parts;
-            a->n_parts += cut(&a->uses[i], a->sets + a->n_parts);
+            a->n_parts += cut(&a->plan.uses[i], a->sets + a->n_parts);
         }
         if (dim)
             a->n_columns = a->n_parts;
@@ -125,22 +122,20 @@ int cpu_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const str
     *a = (struct mc_soft_perm){.be = cpu_of(be), .g = g, .s = s};
     for (size_t k = 0; k < s->n_groups; k++)
         bands += (s->groups[k].size + ROWS - 1) / ROWS;
-    a->offset = malloc((s->n_groups + 1) * sizeof *a->offset);
     a->bands = malloc((bands + 1) * sizeof *a->bands);
     a->mid = calloc(g->P + 1, sizeof *a->mid);
     a->back = calloc(g->P + 1, sizeof *a->back);
-    if (!a->offset || !a->bands || !a->mid || !a->back) {
+    if (!a->bands || !a->mid || !a->back) {
         rc = mc_no_memory(err);
         goto out;
     }
-    a->m = mc_soft_perm_layout(s, a->offset);
     for (size_t k = 0; k < s->n_groups; k++) {
         const size_t size = s->groups[k].size;
         a->projected = size * size > a->projected ? size * size : a->projected;
         for (size_t i = 0; i < size; i += ROWS)
             a->bands[a->n_bands++] = (struct band){k, i, i + ROWS < size ? ROWS : size - i};
     }
-    if ((rc = mc_soft_perm_uses(s, g, &a->uses, &a->n_uses, err)) || (rc = plan_parts(a, err)))
+    if ((rc = mc_soft_perm_plan(&a->plan, s, g, err)) || (rc = plan_parts(a, err)))
         goto out;
     a->pack = malloc(2 * (size_t)be->threads * a->pack_floats * sizeof *a->pack);
     a->projectors = (size_t)be->threads < s->n_groups ? (size_t)be->threads : s->n_groups;
@@ -159,8 +154,7 @@ void cpu_soft_perm_free(struct mc_soft_perm *a)
 {
     if (!a)
         return;
-    free(a->offset);
-    free(a->uses);
+    mc_soft_perm_plan_release(&a->plan);
     free(a->spans);
     free(a->sets);
     free(a->bands);
@@ -211,7 +205,7 @@ static void multiply(const struct mc_soft_perm *a, const struct set *p, const fl
 {
     const struct mc_soft_perm_use *u = p->use;
     const size_t k = u->k, n = p->blocks * p->n, at = place(p);
-    const float *matrix = matrices + a->offset[u->group];
+    const float *matrix = matrices + a->plan.offset[u->group];
 
     if (packed(p)) {
         float *in = pack_of(a, 0), *out = pack_of(a, 1);
@@ -272,10 +266,10 @@ static void band_grad(const struct mc_soft_perm *a, const struct band *r, const 
                       const float *grad, float *out)
 {
     const size_t k = a->s->groups[r->group].size;
-    float *d = out + a->offset[r->group] + r->row * k;
+    float *d = out + a->plan.offset[r->group] + r->row * k;
 
-    for (size_t i = 0; i < a->n_uses; i++) {
-        const struct mc_soft_perm_use *u = &a->uses[i];
+    for (size_t i = 0; i < a->plan.n_uses; i++) {
+        const struct mc_soft_perm_use *u = &a->plan.uses[i];
         const struct span *at = &a->spans[i];
         for (size_t j = at->first; u->group == r->group && j < at->first + at->n; j++)
             if (u->dim)
@@ -293,7 +287,7 @@ void cpu_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices
     float *out = cpu_floats(grad_matrices);
 
     cpu_enter(a->be);
-    memset(out, 0, a->m * sizeof *out);
+    memset(out, 0, a->plan.m * sizeof *out);
     memcpy(a->back, dy, a->g->P * sizeof *dy);
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = a->n_columns; i < a->n_parts; i++)
@@ -332,7 +326,7 @@ void cpu_project(struct mc_soft_perm *a, struct mc_buf *matrices, size_t sweeps,
     cpu_enter(a->be);
 #pragma omp parallel for schedule(dynamic) num_threads((int)a->projectors + !a->projectors)
     for (size_t g = 0; g < a->s->n_groups; g++)
-        residuals[g] = project(a, g, sweeps, p + a->offset[g]);
+        residuals[g] = project(a, g, sweeps, p + a->plan.offset[g]);
     for (size_t g = 0; g < a->s->n_groups; g++)
         if (!(residuals[g] <= worst) && !isnan(worst))
             worst = residuals[g];

@@ -14,10 +14,7 @@ struct mc_soft_perm {
     struct cuda *be;
     const struct mc_graph *g;
     const struct mc_symmetry *s;
-    size_t *offset; /* (n_groups) of the matrices */
-    size_t m;       /* floats of them all */
-    struct mc_soft_perm_use *uses;
-    size_t n_uses;
+    struct mc_soft_perm_plan plan;
     void *data;          /* on the device: */
     float *mid, *back;   /* (P): columns acted on; the gradient there */
     float *left, *right; /* a use's blocks side by side */
@@ -30,8 +27,8 @@ static int allocate_memory(struct mc_soft_perm *a, size_t largest, struct mc_err
 {
     size_t packed = 1, floats, doubles = largest * largest + 2 * largest + 3;
 
-    for (size_t i = 0; i < a->n_uses; i++) {
-        const struct mc_soft_perm_use *u = &a->uses[i];
+    for (size_t i = 0; i < a->plan.n_uses; i++) {
+        const struct mc_soft_perm_use *u = &a->plan.uses[i];
         packed = u->k * u->blocks * u->m > packed ? u->k * u->blocks * u->m : packed;
     }
     packed = (packed + 15) / 16 * 16;
@@ -64,16 +61,9 @@ int cuda_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const st
     *a = (struct mc_soft_perm){.be = cuda_of(be), .g = g, .s = s};
     for (size_t k = 0; k < s->n_groups; k++)
         largest = s->groups[k].size > largest ? s->groups[k].size : largest;
-    a->offset = malloc((s->n_groups + 1) * sizeof *a->offset);
-    if (!a->offset) {
-        rc = mc_no_memory(err);
-        goto out;
-    }
-    a->m = mc_soft_perm_layout(s, a->offset);
-    rc = mc_soft_perm_uses(s, g, &a->uses, &a->n_uses, err);
+    rc = mc_soft_perm_plan(&a->plan, s, g, err);
     if (!rc)
         rc = allocate_memory(a, largest, err);
-out:
     if (rc)
         cuda_soft_perm_free(a);
     else
@@ -87,8 +77,7 @@ void cuda_soft_perm_free(struct mc_soft_perm *a)
         return;
     cuda_enter(a->be);
     cuda_give_back(a->be, a->data);
-    free(a->offset);
-    free(a->uses);
+    mc_soft_perm_plan_release(&a->plan);
     free(a);
 }
 
@@ -102,7 +91,7 @@ static void copy(struct mc_soft_perm *a, float *to, const float *from)
 static void multiply(const struct mc_soft_perm *a, const struct mc_soft_perm_use *u,
                      const float *matrices, int transposed, const float *x, float *y)
 {
-    const float *matrix = matrices + a->offset[u->group];
+    const float *matrix = matrices + a->plan.offset[u->group];
 
     if (u->blocks > 1 && u->m == 1) /* columns: the rows of the transpose */
         cuda_gemm(a->be, 'N', transposed ? 'N' : 'T', u->blocks, u->k, u->k, x + u->base, u->stride,
@@ -131,13 +120,13 @@ void cuda_soft_permute(struct mc_soft_perm *a, const struct mc_buf *matrices,
 
     cuda_enter(a->be);
     copy(a, a->mid, from);
-    for (size_t i = 0; i < a->n_uses; i++)
-        if (a->uses[i].dim)
-            multiply(a, &a->uses[i], p, 0, from, a->mid);
+    for (size_t i = 0; i < a->plan.n_uses; i++)
+        if (a->plan.uses[i].dim)
+            multiply(a, &a->plan.uses[i], p, 0, from, a->mid);
     copy(a, to, a->mid);
-    for (size_t i = 0; i < a->n_uses; i++)
-        if (!a->uses[i].dim)
-            multiply(a, &a->uses[i], p, 0, a->mid, to);
+    for (size_t i = 0; i < a->plan.n_uses; i++)
+        if (!a->plan.uses[i].dim)
+            multiply(a, &a->plan.uses[i], p, 0, a->mid, to);
 }
 
 void cuda_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices,
@@ -148,18 +137,18 @@ void cuda_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrice
     float *out = cuda_floats(grad_matrices);
 
     cuda_enter(a->be);
-    cuda_check(a->be, cudaMemsetAsync(out, 0, a->m * sizeof *out, a->be->stream));
+    cuda_check(a->be, cudaMemsetAsync(out, 0, a->plan.m * sizeof *out, a->be->stream));
     copy(a, a->back, dy);
-    for (size_t i = 0; i < a->n_uses; i++)
-        if (!a->uses[i].dim && a->uses[i].through)
-            multiply(a, &a->uses[i], p, 1, dy, a->back);
-    for (size_t i = 0; i < a->n_uses; i++) {
-        const struct mc_soft_perm_use *u = &a->uses[i];
+    for (size_t i = 0; i < a->plan.n_uses; i++)
+        if (!a->plan.uses[i].dim && a->plan.uses[i].through)
+            multiply(a, &a->plan.uses[i], p, 1, dy, a->back);
+    for (size_t i = 0; i < a->plan.n_uses; i++) {
+        const struct mc_soft_perm_use *u = &a->plan.uses[i];
         if (u->dim)
             outer(a, u, u->through ? a->back : dy, cuda_const_floats(theta),
-                  out + a->offset[u->group]);
+                  out + a->plan.offset[u->group]);
         else
-            outer(a, u, dy, a->mid, out + a->offset[u->group]);
+            outer(a, u, dy, a->mid, out + a->plan.offset[u->group]);
     }
 }
 
@@ -174,9 +163,9 @@ void cuda_project(struct mc_soft_perm *a, struct mc_buf *matrices, size_t sweeps
     for (size_t g = 0; g < a->s->n_groups; g++) {
         struct cuda_projection one = a->project;
         one.k = a->s->groups[g].size;
-        cuda_project_begin(a->be, &one, p + a->offset[g]);
+        cuda_project_begin(a->be, &one, p + a->plan.offset[g]);
         for (size_t i = 0; i <= sweeps; i++)
             cuda_project_sweep(a->be, &one, i == sweeps);
-        cuda_project_end(a->be, &one, g == 0, p + a->offset[g], (double *)residual->data);
+        cuda_project_end(a->be, &one, g == 0, p + a->plan.offset[g], (double *)residual->data);
     }
 }

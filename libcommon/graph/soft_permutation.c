@@ -7,6 +7,7 @@
 #include "libcommon/graph/uses.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t mc_soft_perm_layout(const struct mc_symmetry *s, size_t *offset)
@@ -59,20 +60,26 @@ static struct mc_soft_perm_use use_of(const struct mc_symmetry *s, const struct 
                                      .m = at.m};
 }
 
-int mc_soft_perm_uses(const struct mc_symmetry *s, const struct mc_graph *g,
-                      struct mc_soft_perm_use **out, size_t *n, struct mc_error *err)
+int mc_soft_perm_plan(struct mc_soft_perm_plan *out, const struct mc_symmetry *s,
+                      const struct mc_graph *g, struct mc_error *err)
 {
     size_t most = 0;
     int rc = 0;
 
-    *n = 0;
     for (size_t k = 0; k < s->n_groups; k++)
         most += s->groups[k].n_uses;
-    if ((rc = mc_new(out, most, err)))
+    if ((rc = mc_new(&out->uses, most, err)) || (rc = mc_new(&out->offset, s->n_groups, err)))
         return rc;
+    out->m = mc_soft_perm_layout(s, out->offset);
     for (size_t k = 0; k < s->n_groups; k++)
         for (size_t i = 0; i < s->groups[k].n_uses && !mc_group_holds_others(s, k); i++)
             if (!s->groups[k].uses[i].is_stat)
-                (*out)[(*n)++] = use_of(s, g, k, &s->groups[k].uses[i]);
+                out->uses[out->n_uses++] = use_of(s, g, k, &s->groups[k].uses[i]);
     return 0;
+}
+
+void mc_soft_perm_plan_release(struct mc_soft_perm_plan *p)
+{
+    free(p->offset);
+    free(p->uses);
 }

@@ -30,9 +30,18 @@ struct mc_soft_perm_use {
     size_t base, blocks, stride, m;
 };
 
-/* All of them, in the groups' order: *out (n), which the caller frees. A group whose units hold
- * others has none: its units stay where they are. MC_ENOMEM. */
-MC_USE_RESULT int mc_soft_perm_uses(const struct mc_symmetry *s, const struct mc_graph *g,
-                                    struct mc_soft_perm_use **out, size_t *n, struct mc_error *err);
+/* What a backend multiplies. */
+struct mc_soft_perm_plan {
+    size_t *offset;                /* (n_groups) of the matrices */
+    size_t m;                      /* floats of them all */
+    struct mc_soft_perm_use *uses; /* (n_uses) in the groups' order */
+    size_t n_uses;
+};
+
+/* A group whose units hold others has no use: its units stay where they are. MC_ENOMEM. Release the
+ * plan, which is zeroed before, after an error too. */
+MC_USE_RESULT int mc_soft_perm_plan(struct mc_soft_perm_plan *out, const struct mc_symmetry *s,
+                                    const struct mc_graph *g, struct mc_error *err);
+void mc_soft_perm_plan_release(struct mc_soft_perm_plan *p);
 
 #endif
