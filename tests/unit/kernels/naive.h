@@ -33,6 +33,24 @@ static size_t naive_image(const struct mc_node *n)
     return (size_t)n->c * (size_t)n->h * (size_t)n->w;
 }
 
+/* An image (c,h,w) as the network sees it: with `augment` flipped, and a crop of the image padded
+ * by 1, as r decides. */
+static inline void naive_picture(int c, int h, int w, const uint8_t *image, int augment,
+                                 struct mc_rng4 r, double *out)
+{
+    const int flip = augment && mc_rng_below(r.v[1], 2);
+    const int down = augment ? (int)mc_rng_below(r.v[2], 3) - 1 : 0;
+    const int right = augment ? (int)mc_rng_below(r.v[3], 3) - 1 : 0;
+
+    for (int k = 0; k < c; k++)
+        for (int y = 0; y < h; y++)
+            for (int x = 0; x < w; x++) {
+                const int sy = y + down, at = x + right, sx = flip ? w - 1 - at : at;
+                const int in = sy >= 0 && sy < h && sx >= 0 && sx < w;
+                out[(k * h + y) * w + x] = in ? image[(k * h + sy) * w + sx] / 255.0 : 0;
+            }
+}
+
 static void *naive_alloc(size_t n, size_t size)
 {
     void *p = calloc(n ? n : 1, size);

@@ -91,22 +91,11 @@ static void make_span(void)
         .graph = graph, .k = K, .T = T, .vectors = (const float *const *)vectors, .coef = COEF};
 }
 
-/* Flipped, and a crop of the padded image: an image's own numbers, whatever its batch. */
+/* An image's own numbers, whatever its batch. */
 static void picture(int sample, int augment, double *out)
 {
-    const struct mc_rng4 r = mc_rng(SEED, MC_RNG_BN, 0, (uint32_t)sample, 0);
-    const int flip = augment && mc_rng_below(r.v[1], 2);
-    const int down = augment ? (int)mc_rng_below(r.v[2], 3) - 1 : 0;
-    const int right = augment ? (int)mc_rng_below(r.v[3], 3) - 1 : 0;
-
-    for (int c = 0; c < C; c++)
-        for (int y = 0; y < H; y++)
-            for (int x = 0; x < W; x++) {
-                const int sy = y + down, at = x + right, sx = flip ? W - 1 - at : at;
-                const int in = sy >= 0 && sy < H && sx >= 0 && sx < W;
-                out[(c * H + y) * W + x] =
-                    in ? pixels[((sample * C + c) * H + sy) * W + sx] / 255.0 : 0;
-            }
+    naive_picture(C, H, W, pixels + sample * IMAGE, augment,
+                  mc_rng(SEED, MC_RNG_BN, 0, (uint32_t)sample, 0), out);
 }
 
 /* The batch that begins with image `first`, at point t. */

@@ -8,22 +8,11 @@
 
 /* ---- the same in float64 ---- */
 
-/* Flipped, and a crop of the padded image, keyed by the epoch that is none. */
+/* Keyed by the epoch that is none. */
 static void picture(const struct mc_train_options *o, int32_t sample, double *out)
 {
-    const struct mc_rng4 r = mc_rng(o->seed, MC_RNG_AUGMENT, UINT32_MAX, (uint32_t)sample, 0);
-    const int flip = o->augment && mc_rng_below(r.v[1], 2);
-    const int down = o->augment ? (int)mc_rng_below(r.v[2], 3) - 1 : 0;
-    const int right = o->augment ? (int)mc_rng_below(r.v[3], 3) - 1 : 0;
-
-    for (int c = 0; c < CHANNELS; c++)
-        for (int y = 0; y < SIDE; y++)
-            for (int x = 0; x < SIDE; x++) {
-                const int sy = y + down, at = x + right, sx = flip ? SIDE - 1 - at : at;
-                const int in = sy >= 0 && sy < SIDE && sx >= 0 && sx < SIDE;
-                out[(c * SIDE + y) * SIDE + x] =
-                    in ? pixels[((sample * CHANNELS + c) * SIDE + sy) * SIDE + sx] / 255.0 : 0;
-            }
+    naive_picture(CHANNELS, SIDE, SIDE, pixels + sample * IMAGE, o->augment,
+                  mc_rng(o->seed, MC_RNG_AUGMENT, UINT32_MAX, (uint32_t)sample, 0), out);
 }
 
 struct value {

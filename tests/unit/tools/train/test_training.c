@@ -77,23 +77,10 @@ struct reference {
     struct naive v;
 };
 
-/* A batch's image: flipped, and a crop of the padded image, where the job augments. */
 static void picture(const struct job *j, uint64_t epoch, int32_t sample, double *out)
 {
-    const struct mc_rng4 r =
-        mc_rng(j->o.seed, MC_RNG_AUGMENT, (uint32_t)epoch, (uint32_t)sample, 0);
-    const int flip = j->o.augment && mc_rng_below(r.v[1], 2);
-    const int down = j->o.augment ? (int)mc_rng_below(r.v[2], 3) - 1 : 0;
-    const int right = j->o.augment ? (int)mc_rng_below(r.v[3], 3) - 1 : 0;
-
-    for (int c = 0; c < C; c++)
-        for (int y = 0; y < H; y++)
-            for (int x = 0; x < W; x++) {
-                const int sy = y + down, at = x + right, sx = flip ? W - 1 - at : at;
-                const int in = sy >= 0 && sy < H && sx >= 0 && sx < W;
-                out[(c * H + y) * W + x] =
-                    in ? pixels[((sample * C + c) * H + sy) * W + sx] / 255.0 : 0;
-            }
+    naive_picture(C, H, W, pixels + sample * IMAGE, j->o.augment,
+                  mc_rng(j->o.seed, MC_RNG_AUGMENT, (uint32_t)epoch, (uint32_t)sample, 0), out);
 }
 
 /* Fisher-Yates from the last sample down. */
