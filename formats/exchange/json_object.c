@@ -33,15 +33,15 @@ static int within(const char *text, size_t n, const struct mc_json_limits *limit
     return 0;
 }
 
-/* Whether memory did since it was 0: Jansson calls a text without room an invalid token, or leaves
- * letters of it out, in reading and in printing. */
-static _Thread_local int lacked;
+/* Set if an allocation failed since it was cleared. Jansson then reports an invalid token, or
+ * leaves letters out of a text. */
+static _Thread_local int alloc_failed;
 
 static void *take(size_t n)
 {
     void *p = malloc(n);
 
-    lacked |= !p;
+    alloc_failed |= !p;
     return p;
 }
 
@@ -55,9 +55,9 @@ int mc_json_parse(json_t **out, const char *text, size_t n, const struct mc_json
     if (rc)
         return rc;
     json_set_alloc_funcs(take, free);
-    lacked = 0;
+    alloc_failed = 0;
     *out = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
-    if (lacked) {
+    if (alloc_failed) {
         json_decref(*out);
         *out = NULL;
         return mc_no_memory(err);
@@ -65,18 +65,6 @@ int mc_json_parse(json_t **out, const char *text, size_t n, const struct mc_json
     if (*out)
         return 0;
     return mc_fail(err, MC_EINPUT, "line %d, column %d: %s", e.line, e.column, e.text);
-}
-
-int mc_json_line(char **out, const json_t *value, struct mc_error *err)
-{
-    json_set_alloc_funcs(take, free);
-    lacked = 0;
-    *out = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(7));
-    if (*out && !lacked)
-        return 0;
-    free(*out);
-    *out = NULL;
-    return mc_no_memory(err);
 }
 
 void mc_json_pack(struct mc_pack *p, const json_t *value)

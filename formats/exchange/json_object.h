@@ -20,10 +20,6 @@ struct mc_json_limits {
 MC_USE_RESULT int mc_json_parse(json_t **out, const char *text, size_t n,
                                 const struct mc_json_limits *limits, struct mc_error *err);
 
-/* *out, to be freed by free: the value in one line, reals with seven significant digits. MC_ENOMEM.
- */
-MC_USE_RESULT int mc_json_line(char **out, const json_t *value, struct mc_error *err);
-
 /* Pack a value: objects are maps in the order of their keys' first appearance, whole numbers
  * integers, others float64. */
 void mc_json_pack(struct mc_pack *p, const json_t *value);

@@ -5,9 +5,12 @@
 
 #include "formats/exchange/json_object.h"
 #include "libcommon/base/file.h"
+#include "libcommon/base/json.h"
+#include "libcommon/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,9 +26,7 @@ struct mc_log {
     char *path;
     char *old;         /* of a resumed run, what the file held, until the lines are new */
     size_t held, kept; /* its bytes, and those that stay */
-    json_t *line;      /* being made */
-    char *text;        /* of it, with its newline */
-    size_t bytes;
+    struct mc_text line; /* being made, with its newline */
     int failed;
 };
 
@@ -110,31 +111,31 @@ void mc_log_live(struct mc_log *l)
 
 void mc_log_begin(struct mc_log *l, const char *event)
 {
-    if (l && !(l->line = json_pack("{ss}", "event", event)))
+    if (!l)
+        return;
+    if (mc_text_open(&l->line, NULL)) {
         fail(l, ENOMEM);
-}
-
-static void set(struct mc_log *l, const char *key, json_t *value)
-{
-    if (json_object_set_new(l->line, key, value))
-        fail(l, ENOMEM);
+        return;
+    }
+    fputs("{\"event\":", l->line.f);
+    mc_json_str(l->line.f, event);
 }
 
 void mc_log_int(struct mc_log *l, const char *key, int64_t value)
 {
-    if (l && l->line)
-        set(l, key, json_integer(value));
+    if (l && l->line.f)
+        fprintf(l->line.f, ",\"%s\":%" PRId64, key, value);
 }
 
 void mc_log_num(struct mc_log *l, const char *key, double value)
 {
-    const int whole = fabs(value) < 1e7 && !(value < rint(value) || value > rint(value));
-
-    if (l && l->line) /* JSON has no NaN */
-        set(l, key,
-            whole             ? json_integer((json_int_t)value)
-            : isfinite(value) ? json_real(value)
-                              : json_null());
+    if (!l || !l->line.f)
+        return;
+    fprintf(l->line.f, ",\"%s\":", key);
+    if (isfinite(value))
+        fprintf(l->line.f, "%.7g", value);
+    else
+        fputs("null", l->line.f); /* JSON has no NaN */
 }
 
 /* A line, or NULL where it is none. */
@@ -153,7 +154,7 @@ static int is_old(struct mc_log *l)
 {
     const char *at = l->old + l->kept, *end = strchr(at, '\n'), *key;
     json_t *was = end ? parse(l, at, (size_t)(end - at)) : NULL;
-    json_t *is = parse(l, l->text, l->bytes), *value; /* with its numbers rounded */
+    json_t *is = parse(l, l->line.text, l->line.bytes), *value; /* with its numbers rounded */
     int same = was && is;
 
     json_object_foreach(is, key, value)
@@ -178,23 +179,20 @@ static void append(struct mc_log *l)
 
     if (l->regular && fstat(l->fd, &st))
         fail(l, errno);
-    if (!l->failed && (done = mc_file_write_all(l->fd, l->text, l->bytes)) < l->bytes)
+    if (!l->failed &&
+        (done = mc_file_write_all(l->fd, l->line.text, l->line.bytes)) < l->line.bytes)
         fail(l, errno);
-    if (done && done < l->bytes)
+    if (done && done < l->line.bytes)
         cut(l, st.st_size);
 }
 
 void mc_log_end(struct mc_log *l)
 {
-    if (!l || !l->line)
+    if (!l || !l->line.f)
         return;
-    char *line = NULL;
-    int bytes = mc_json_line(&line, l->line, NULL) ? -1 : asprintf(&l->text, "%s\n", line);
-
-    l->bytes = bytes < 0 ? 0 : (size_t)bytes;
-    if (bytes < 0) {
+    fputs("}\n", l->line.f);
+    if (mc_text_end(&l->line, 0, NULL)) {
         fail(l, ENOMEM);
-        l->text = NULL;
     } else if (l->old && is_old(l)) {
         l->kept = (size_t)(strchr(l->old + l->kept, '\n') + 1 - l->old);
     } else {
@@ -202,10 +200,7 @@ void mc_log_end(struct mc_log *l)
         if (!l->failed) /* a log with a gap would look whole */
             append(l);
     }
-    free(line);
-    free(l->text);
-    json_decref(l->line);
-    l->line = NULL;
+    free(l->line.text);
 }
 
 int mc_log_close(struct mc_log *l, int rc, struct mc_error *err)

@@ -22,7 +22,7 @@ MC_USE_RESULT int mc_log_open(struct mc_log **out, const char *path, int resumed
 void mc_log_live(struct mc_log *l);
 void mc_log_begin(struct mc_log *l, const char *event);
 void mc_log_int(struct mc_log *l, const char *key, int64_t value);
-/* With seven significant digits; a whole number as an integer; null for what is not finite. */
+/* With seven significant digits; null for what is not finite. */
 void mc_log_num(struct mc_log *l, const char *key, double value);
 void mc_log_end(struct mc_log *l);
 /* Returns rc, the caller's so far, or what failed. */
