@@ -20,6 +20,7 @@
 #include "kernels/backend_opts.h"
 #include "libcommon/base/augmentation.h"
 #include "libcommon/base/error.h"
+#include "libcommon/base/fact.h"
 #include "libcommon/base/joint_moments.h"
 #include "libcommon/graph/graph.h"
 
@@ -113,11 +114,6 @@ enum mc_output { MC_OUT_LOGITS, MC_OUT_LOSS, MC_OUT_CORRECT, MC_OUT_TAP };
  * sums of squares (S), and the images counted. */
 #define MC_REESTIMATE_SIZE(S) (2 * (size_t)(S) + 1)
 
-/* One of the things that decide the bytes of a result beside the build: "threads", "2". */
-struct mc_fact {
-    const char *name;
-    char value[32];
-};
 #define MC_MAX_FACTS 10
 
 struct mc_backend {

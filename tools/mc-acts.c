@@ -2,12 +2,11 @@
  *
  * mc-acts: two networks' joint moments on data, or one network's activations. */
 #include "tools/align/collect.h"
-#include "tools/attack/options.h"
+#include "tools/options/attack.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/computed_with.h"
 #include "tools/load/loader.h"
-#include "tools/load/belongs.h"
-#include "tools/load/networks.h"
+#include "tools/cli/belongs.h"
+#include "tools/cli/networks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,7 +167,7 @@ static int run(struct options *o, struct mc_error *err)
     if ((rc = resolve_options(o, w[0].graph, mc_dataset_get_info(data), err)) ||
         (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
-    mc_computed_with_history(o->cli.be, h);
+    mc_history_facts(h, o->cli.be->facts, o->cli.be->n_facts);
     rc = collect(o, w, data, err);
     for (int k = 0; !rc && k < (o->raw ? 1 : 2); k++)
         mc_data_warn(&o->cli, w[k].graph, w[k].dataset, mc_dataset_get_info(data), o->data,

@@ -4,12 +4,11 @@
  * weights. */
 #include "formats/codecs/permutation.h"
 #include "libcommon/base/file.h"
-#include "tools/cli/computed_with.h"
 #include "tools/curve/objective.h"
 #include "tools/eval/measure.h"
-#include "tools/train/options.h"
-#include "tools/load/belongs.h"
-#include "tools/load/networks.h"
+#include "tools/options/train.h"
+#include "tools/cli/belongs.h"
+#include "tools/cli/networks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -232,7 +231,7 @@ static int extract_point(struct options *o, struct mc_error *err)
         mc_option_note(&o->cli, &o->bn_plain, h);
         mc_option_note(&o->cli, &o->train.train.batch, h);
         mc_option_note(&o->cli, &o->train.train.seed, h);
-        mc_computed_with_history(o->cli.be, h);
+        mc_history_facts(h, o->cli.be->facts, o->cli.be->n_facts);
         rc = point_statistics(o, &c, &w, err);
     } else if (o->bn_data)
         rc = mc_data_look(c.graph, o->bn_data, err);

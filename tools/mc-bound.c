@@ -9,7 +9,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/text.h"
 #include "tools/curve/points.h"
-#include "tools/load/networks.h"
+#include "tools/cli/networks.h"
 
 #include <stdlib.h>
 #include <string.h>

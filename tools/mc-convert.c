@@ -6,7 +6,7 @@
 #include "formats/exchange/graph_json.h"
 #include "formats/stream/input.h"
 #include "tools/cli/cli.h"
-#include "tools/load/belongs.h"
+#include "tools/cli/belongs.h"
 
 #include <string.h>
 

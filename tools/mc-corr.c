@@ -8,7 +8,6 @@
 #include "tools/align/matching.h"
 #include "tools/align/raw_moments.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/computed_with.h"
 #include "tools/cli/text.h"
 
 #include <stdlib.h>
@@ -90,7 +89,7 @@ static int read_raw(struct mc_moments *m, struct mc_reader *first, struct option
     mc_history_input(h, mc_activations_stream(b));
     if ((rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
-    mc_computed_with_history(o->cli.be, h);
+    mc_history_facts(h, o->cli.be->facts, o->cli.be->n_facts);
     mc_progress_begin(&p, &o->cli, "counting", "images", mc_activations_images(a));
     rc = mc_joint_moments_of_streams(m, a, b, o->cli.be, mc_progress_count, &p, err);
     mc_progress_end(&p);
@@ -175,7 +174,7 @@ static void list_dead(char *text, size_t size, const int32_t *dead, size_t n)
 
 static void report_groups(const struct mc_matrices *m, const struct mc_cli *cli)
 {
-    if (mc_dead_units_summary(cli, m, "hardly vary: they correlate 0 (-v lists them)"))
+    if (mc_note_dead_units(cli, m, "hardly vary: they correlate 0 (-v lists them)"))
         return;
     for (size_t i = 0; i < m->n_groups; i++) {
         const struct mc_matrix_group *g = &m->groups[i];

@@ -6,11 +6,10 @@
 #include "formats/codecs/weights.h"
 #include "libcommon/base/alloc.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/computed_with.h"
 #include "tools/cli/text.h"
-#include "tools/eval/options.h"
-#include "tools/eval/plane_table.h"
-#include "tools/load/networks.h"
+#include "tools/options/eval.h"
+#include "tools/options/plane.h"
+#include "tools/cli/networks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +112,7 @@ static void note_run(const struct options *o, const struct mc_graph *g, struct m
     }
     mc_option_note(&o->cli, &s->pass.batch, h);
     mc_option_note(&o->cli, &s->pass.seed, h);
-    mc_computed_with_history(o->cli.be, h);
+    mc_history_facts(h, o->cli.be->facts, o->cli.be->n_facts);
 }
 
 static int write_losses(struct options *o, const struct mc_curve *c, double *t,

@@ -66,7 +66,7 @@ static void report(const struct options *o, const struct mc_matrices *m,
                   g->size, found->value, found->value / (double)(g->holds ? g->holds : g->size),
                   found->gap, found->n_ties, more);
     }
-    if (mc_dead_units_summary(cli, m, "are dead and fill what is left"))
+    if (mc_note_dead_units(cli, m, "are dead and fill what is left"))
         return;
     for (size_t k = 0; k < m->n_groups; k++) {
         const struct mc_matrix_group *g = &m->groups[k];

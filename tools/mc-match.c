@@ -6,7 +6,7 @@
 #include "tools/align/weight_matching.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/log.h"
-#include "tools/load/networks.h"
+#include "tools/cli/networks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  *
  * mc-pam: two networks in, a curve between the first and a permutation of the second out, curve and
  * permutation learned in turn. */
-#include "tools/load/networks.h"
-#include "tools/pam/options.h"
+#include "tools/options/pam.h"
+#include "tools/cli/networks.h"
 #include "tools/pam/start.h"
 
 #include <inttypes.h>

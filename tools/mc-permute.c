@@ -7,7 +7,7 @@
 #include "libcommon/base/file.h"
 #include "tools/align/verify.h"
 #include "tools/cli/cli.h"
-#include "tools/load/belongs.h"
+#include "tools/cli/belongs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,12 +2,11 @@
  *
  * mc-pgd: a network and a data set in, the data set's adversarial examples out. */
 #include "tools/eval/examples.h"
-#include "tools/attack/options.h"
+#include "tools/options/attack.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/computed_with.h"
 #include "tools/cli/log.h"
 #include "tools/load/loader.h"
-#include "tools/load/belongs.h"
+#include "tools/cli/belongs.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -164,7 +163,7 @@ static int run(struct options *o, struct mc_error *err)
         (rc = mc_data_fits(w.graph, mc_dataset_get_info(data), o->data, err)) ||
         (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
-    mc_computed_with_history(o->cli.be, h);
+    mc_history_facts(h, o->cli.be->facts, o->cli.be->n_facts);
     rc = attack(o, &w, data, err);
     if (!rc)
         mc_data_warn(&o->cli, w.graph, w.dataset, mc_dataset_get_info(data), o->data,

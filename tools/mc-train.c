@@ -3,7 +3,7 @@
  * mc-train: a data set in, a trained network out. */
 #include "formats/exchange/graph_json.h"
 #include "tools/curve/objective.h"
-#include "tools/train/options.h"
+#include "tools/options/train.h"
 
 #include <string.h>
 

@@ -38,6 +38,12 @@ void mc_checkpoint_set_choice(struct mc_checkpoint *s, const char *name, int cho
     s->settings[s->n_settings - 1].choices = choices;
 }
 
+void mc_checkpoint_set_facts(struct mc_checkpoint *s, const struct mc_fact *facts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        mc_checkpoint_set(s, facts[i].name, "%s", facts[i].value);
+}
+
 int mc_checkpoint_exists(const char *path)
 {
     return access(path, F_OK) == 0;

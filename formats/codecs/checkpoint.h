@@ -11,6 +11,7 @@
 #define MC_CHECKPOINT_H
 
 #include "formats/stream/reader.h"
+#include "libcommon/base/fact.h"
 
 struct mc_checkpoint_vector {
     char name[MC_NAME_MAX]; /* "point", "momentum", "stats" */
@@ -42,6 +43,9 @@ void mc_checkpoint_set(struct mc_checkpoint *s, const char *name, const char *fm
  * it. */
 void mc_checkpoint_set_choice(struct mc_checkpoint *s, const char *name, int choice,
                               const char *const *choices);
+/* A setting for each of a backend's facts, as they are now: call it when the run's plans are made,
+ * which choose algorithms. */
+void mc_checkpoint_set_facts(struct mc_checkpoint *s, const struct mc_fact *facts, size_t n);
 /* Is there such a file? (A run with --resume begins afresh where there is none.) */
 int mc_checkpoint_exists(const char *path);
 /* Before a run that saves its state there (NULL: nowhere): MC_EUSAGE where it does not resume and

@@ -20,10 +20,8 @@ struct mc_history {
     char *tool;
     struct mc_pack args; /* packed pairs [name, value] */
     size_t n_args;
-    struct late {
-        const char *name, *value;
-    } * late; /* the arguments after them */
-    size_t n_late;
+    const struct mc_fact *facts; /* the arguments after them; lent */
+    size_t n_facts;
     struct entry **entries; /* of the inputs; each owned */
     size_t n_entries;
     size_t *parents; /* of this run */
@@ -64,7 +62,6 @@ void mc_history_free(struct mc_history *h)
         entry_free(h->entries[i]);
     for (size_t i = 0; i < h->n_inputs; i++)
         mc_origin_drop(h->inputs[i]);
-    free(h->late);
     free(h->entries);
     free(h->inputs);
     free(h->parents);
@@ -96,11 +93,10 @@ void mc_history_num(struct mc_history *h, const char *name, double value)
     h->n_args++;
 }
 
-void mc_history_late(struct mc_history *h, const char *name, const char *value)
+void mc_history_facts(struct mc_history *h, const struct mc_fact *facts, size_t n)
 {
-    h->failed |= mc_list_room(&h->late, h->n_late, NULL);
-    if (!h->failed)
-        h->late[h->n_late++] = (struct late){name, value};
+    h->facts = facts;
+    h->n_facts = n;
 }
 
 void mc_history_hide(struct mc_history *h)
@@ -318,11 +314,11 @@ int mc_history_pack(const struct mc_history *h, struct mc_pack *p, struct mc_err
         mc_pack_map(p, 4);
         mc_put_str(p, "tool", h->tool);
         mc_put_str(p, "version", MC_VERSION);
-        mc_put_array(p, "args", h->n_args + h->n_late);
+        mc_put_array(p, "args", h->n_args + h->n_facts);
         mc_pack_raw(p, &h->args);
-        for (size_t i = 0; i < h->n_late; i++) {
+        for (size_t i = 0; i < h->n_facts; i++) {
             mc_pack_array(p, 2);
-            mc_put_str(p, h->late[i].name, h->late[i].value);
+            mc_put_str(p, h->facts[i].name, h->facts[i].value);
         }
         pack_parents(p, h->parents, h->n_parents);
     }

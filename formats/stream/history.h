@@ -5,13 +5,14 @@
 #define MC_HISTORY_H
 
 #include "formats/stream/pack.h"
+#include "libcommon/base/fact.h"
 
 struct mc_reader;
 
 /* Where a stream comes from: a list of {tool, version, args, parents: [earlier indices]}, the last
  * entry being the run that writes. Equal entries are kept once, so a merge keeps every parent. Only
  * what decides the result belongs in it: arguments, and what a backend computes with
- * (tools/cli/computed_with.h); no paths, dates or hosts. */
+ * (mc_history_facts); no paths, dates or hosts. */
 struct mc_history;
 
 /* New history for a run of `tool` (version MC_VERSION). Returns NULL when out of memory. */
@@ -21,9 +22,9 @@ void mc_history_free(struct mc_history *h);
 void mc_history_str(struct mc_history *h, const char *name, const char *value);
 void mc_history_int(struct mc_history *h, const char *name, int64_t value);
 void mc_history_num(struct mc_history *h, const char *name, double value);
-/* As mc_history_str, after all other arguments. Keeps both pointers: the text may still change
- * until the history is written. */
-void mc_history_late(struct mc_history *h, const char *name, const char *value);
+/* A backend's facts, as arguments after all others. Keeps the pointer: they are read when the
+ * history is written. */
+void mc_history_facts(struct mc_history *h, const struct mc_fact *facts, size_t n);
 /* The run reads this stream: its history becomes a parent now, its content id is taken when the
  * output is closed or the reader is closed, whichever comes first (it is known at its end). An
  * output whose input was not read to its end is refused at mc_writer_close. */

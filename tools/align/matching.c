@@ -12,8 +12,6 @@
 #include <omp.h>
 #include <string.h>
 
-enum { MOST_LINES = 8 }; /* of groups with units that hardly vary */
-
 int mc_match_check(const struct mc_matrices *m, const struct mc_matrices *c, const char *path,
                    const char *path_c, struct mc_error *err)
 {
@@ -152,19 +150,4 @@ int mc_match(struct mc_perm *out, struct mc_assignment *info, struct mc_constrai
             return mc_fail(err, MC_EINPUT, "%s: the sum of the matched values is not finite",
                            m->groups[k].name);
     return 0;
-}
-
-int mc_dead_units_summary(const struct mc_cli *cli, const struct mc_matrices *m, const char *what)
-{
-    size_t dead_a = 0, dead_b = 0, groups = 0;
-
-    for (size_t k = 0; k < m->n_groups; k++) {
-        dead_a += m->groups[k].n_dead_a;
-        dead_b += m->groups[k].n_dead_b;
-        groups += m->groups[k].n_dead_a || m->groups[k].n_dead_b;
-    }
-    if (groups <= MOST_LINES || cli->verbose)
-        return 0;
-    mc_note(cli, "%zu units of a and %zu of b, in %zu groups, %s", dead_a, dead_b, groups, what);
-    return 1;
 }

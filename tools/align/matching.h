@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The permutation of greatest value from matrices, group by group, and what is told of units that
- * hardly vary. */
+ * The permutation of greatest value from matrices, group by group. */
 #ifndef MC_MATCHING_H
 #define MC_MATCHING_H
 
 #include "formats/codecs/matrices.h"
 #include "formats/codecs/permutation.h"
 #include "libcommon/assign/constrained.h"
-#include "tools/cli/cli.h"
 
 /* Are the matrices of c, of the file path_c, a constraint for those of m, of the file path: of the
  * same groups, and before the ReLU what m is after it? MC_EINPUT with what differs. */
@@ -23,9 +21,5 @@ MC_USE_RESULT int mc_match_check(const struct mc_matrices *m, const struct mc_ma
 MC_USE_RESULT int mc_match(struct mc_perm *out, struct mc_assignment *info,
                            struct mc_constrained *constrained, const struct mc_matrices *m,
                            const struct mc_matrices *constraint, int threads, struct mc_error *err);
-
-/* Where many groups have units that hardly vary, and without -v: one line with their numbers, which
- * ends in `what`. 0: it was not printed, and a line a group is due. */
-int mc_dead_units_summary(const struct mc_cli *cli, const struct mc_matrices *m, const char *what);
 
 #endif

@@ -29,7 +29,7 @@ struct mc_attack_options {
  * start. */
 MC_USE_RESULT int mc_attack_resolve(struct mc_attack_options *o, const struct mc_dataset_info *info,
                                     struct mc_error *err);
-/* As --attack takes it (tools/attack/options.h), all that decides the examples: for histories and
+/* As --attack takes it (tools/options/attack.h), all that decides the examples: for histories and
  * checkpoints. */
 void mc_attack_text(const struct mc_attack_options *o, char text[MC_ATTACK_TEXT]);
 

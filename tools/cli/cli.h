@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a user's hands expect of every program: the same option names, messages, exit statuses,
- * progress and logs. Used by tools/ only; this is the one place beside them that prints and exits.
+ * progress and logs. The programs and tools/options include it; the libraries below, which
+ * LAYERS keeps from it, print and parse nothing.
  *
  *     static const struct mc_option options[] = {
  *         {"samples", 'n', MC_OPT_U64, MC_AT(samples), .arg = "N", .min = 1, .max = UINT32_MAX,
@@ -27,6 +28,7 @@
 struct mc_backend;
 struct mc_graph;
 struct mc_history;
+struct mc_matrices;
 struct mc_perm;
 struct options; /* each program's own */
 
@@ -148,6 +150,10 @@ void mc_say(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
  * which have the content ids a and b. */
 void mc_warn_found_elsewhere(const struct mc_cli *cli, const struct mc_perm *p, const char *path,
                              const char *a, const char *b);
+
+/* Notes in one line how many units hardly vary if many groups have some and -v is not given; the
+ * line ends in `what`. 0: it printed nothing, and the caller prints one line per group. */
+int mc_note_dead_units(const struct mc_cli *cli, const struct mc_matrices *m, const char *what);
 
 /* Progress on stderr when that is a terminal, at most ten times a second, in a line no wider than
  * it. total 0: not known. */

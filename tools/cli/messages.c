@@ -3,6 +3,7 @@
  * What a program says on stderr: messages, and the line of its progress. */
 #include "tools/cli/cli.h"
 
+#include "formats/codecs/matrices.h"
 #include "libcommon/base/clock.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
@@ -15,6 +16,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <xxhash.h>
+
+#define MOST_DEAD_LINES 8 /* groups with units that hardly vary, one line each */
 
 static const char *program = "mc";
 
@@ -86,6 +89,21 @@ void mc_warn_found_elsewhere(const struct mc_cli *cli, const struct mc_perm *p, 
     if (mc_perm_found_elsewhere(p, a, b))
         mc_warn(cli, "%s was found between other networks than %s and %s", mc_file_called(path),
                 mc_file_called(cli->operands[0]), mc_file_called(cli->operands[1]));
+}
+
+int mc_note_dead_units(const struct mc_cli *cli, const struct mc_matrices *m, const char *what)
+{
+    size_t dead_a = 0, dead_b = 0, groups = 0;
+
+    for (size_t k = 0; k < m->n_groups; k++) {
+        dead_a += m->groups[k].n_dead_a;
+        dead_b += m->groups[k].n_dead_b;
+        groups += m->groups[k].n_dead_a || m->groups[k].n_dead_b;
+    }
+    if (groups <= MOST_DEAD_LINES || cli->verbose)
+        return 0;
+    mc_note(cli, "%zu units of a and %zu of b, in %zu groups, %s", dead_a, dead_b, groups, what);
+    return 1;
 }
 
 /* ---- progress ---------------------------------------------------------------------------------

@@ -4,7 +4,6 @@
 #include "tools/eval/batched.h"
 
 #include "libcommon/base/alloc.h"
-#include "tools/cli/computed_with.h"
 #include "tools/load/loader.h"
 
 #include <assert.h>
@@ -99,7 +98,7 @@ static int describe_run(struct run *r, struct mc_error *err)
         snprintf(r->name[i][1], sizeof r->name[i][1], "images of %s", s->data[i].name);
         rc = describe_data(r, &s->data[i], r->name[i][0], r->name[i][1], err);
     }
-    mc_computed_with_checkpoint(s->pass.be, state);
+    mc_checkpoint_set_facts(state, s->pass.be->facts, s->pass.be->n_facts);
     for (size_t i = 0; !rc && i < s->n_data; i++) {
         struct mc_checkpoint_vector *v = &state->vectors[state->n_vectors++];
         snprintf(v->name, sizeof v->name, "%s", s->data[i].name);

@@ -6,7 +6,6 @@
 #include "formats/codecs/tensors.h"
 #include "libcommon/base/clock.h"
 #include "libcommon/base/rng.h"
-#include "tools/cli/computed_with.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -421,7 +420,7 @@ int mc_train_run(const struct mc_train_job *job, struct mc_error *err)
                                 .data = job->data,
                                 .steps = (images + o->batch - 1) / o->batch};
     if (!(rc = prepare(&r, err)))
-        mc_computed_with_checkpoint(be, job->state);
+        mc_checkpoint_set_facts(job->state, be->facts, be->n_facts);
     if (!rc && !(rc = state_vectors(&r, err)) && !(rc = run_all(&r, err)))
         rc = r.objective->finish(r.objective, &r.train, err);
 

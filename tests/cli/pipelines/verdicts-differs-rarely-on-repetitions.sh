@@ -55,5 +55,5 @@ END {
     print differ, zero, ends
     exit !(sets[1] == 2 && ends >= 100 && ends <= 280 && cells == 117 && differ >= 300 && differ <= 700 && zero <= 280)
 }
-END
+AWK
 awk -f "$MC_ROOT/pipelines/welch.awk" -f simulate.awk "$MC_ROOT/pipelines/paper/paper.tsv"

@@ -45,11 +45,11 @@ TEST(a_merge_keeps_every_parent_once)
         mc_history_free(h);
     }
     h = history_of("mc-acts", 9, 2, p + 1);
-    char late[] = "draft";
+    struct mc_fact late = {"late", "draft"};
     mc_history_num(h, "x", 0.5);
-    mc_history_late(h, "late", late);
+    mc_history_facts(h, &late, 1);
     mc_history_str(h, "at", "post");
-    snprintf(late, sizeof late, "final");
+    snprintf(late.value, sizeof late.value, "final");
     write_small(p[3], h, 3, id[3]);
     must(mc_reader_open(&r, p[3], &why));
     const msgpack_object *list = mc_reader_history(r), *parents = NULL, *args = NULL;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The training loop at the command line. */
-#include "tools/train/options.h"
+#include "tools/options/train.h"
 
-#include "tools/cli/computed_with.h"
 #include "tools/cli/memory.h"
-#include "tools/load/belongs.h"
+#include "tools/cli/belongs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -184,7 +183,7 @@ int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_graph *g, const
     if (!rc && f->train.attack)
         rc = mc_attack_resolve(&f->attack, &f->images.info, err);
     mc_options_note(f->cli, f, f->cli->history);
-    mc_computed_with_history(f->cli->be, f->cli->history);
+    mc_history_facts(f->cli->history, f->cli->be->facts, f->cli->be->n_facts);
     return rc;
 }
 

@@ -4,7 +4,7 @@
 #ifndef MC_PLANE_CLI_H
 #define MC_PLANE_CLI_H
 
-#include "tools/eval/options.h"
+#include "tools/options/eval.h"
 #include "tools/eval/plane.h"
 
 /* y of a curve's plane: from -.1 to 1.5, as in the paper, unless it is given */

@@ -5,7 +5,7 @@
 #ifndef MC_EVAL_CLI_H
 #define MC_EVAL_CLI_H
 
-#include "tools/attack/options.h"
+#include "tools/options/attack.h"
 #include "tools/cli/cli.h"
 #include "tools/eval/batched.h"
 #include "tools/eval/report.h"

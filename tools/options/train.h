@@ -5,7 +5,7 @@
 #ifndef MC_TRAIN_CLI_H
 #define MC_TRAIN_CLI_H
 
-#include "tools/attack/options.h"
+#include "tools/options/attack.h"
 #include "tools/cli/log.h"
 #include "tools/train/train.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Proximal alternating minimisation at the command line. */
-#include "tools/pam/options.h"
+#include "tools/options/pam.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Attacks at the command line. */
-#include "tools/attack/options.h"
+#include "tools/options/attack.h"
 
 #include "formats/codecs/checkpoint.h"
 

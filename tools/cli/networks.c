@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Two networks of one graph. */
-#include "tools/load/networks.h"
+#include "tools/cli/networks.h"
 
 #include "libcommon/base/file.h"
 

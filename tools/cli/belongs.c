@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Comparing data with what a network was trained on. */
-#include "tools/load/belongs.h"
+#include "tools/cli/belongs.h"
 
 #include "kernels/augment.h"
 #include "libcommon/base/file.h"

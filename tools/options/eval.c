@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Evaluation at the command line. */
-#include "tools/eval/options.h"
+#include "tools/options/eval.h"
 
 #include "tools/cli/memory.h"
 #include "tools/load/loader.h"
-#include "tools/load/belongs.h"
+#include "tools/cli/belongs.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Planes at the command line. */
-#include "tools/eval/plane_table.h"
+#include "tools/options/plane.h"
 
 #include "formats/codecs/curve.h"
 #include "formats/codecs/weights.h"
 #include "libcommon/base/file.h"
 #include "tools/cli/text.h"
-#include "tools/load/networks.h"
+#include "tools/cli/networks.h"
 
 #include <stdlib.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Proximal alternating minimisation at the command line: its options, which are no part of the
- * training loop's (tools/train/options.h); what is told and logged after each step; what the
+ * training loop's (tools/options/train.h); what is told and logged after each step; what the
  * history and a checkpoint hold of them. */
 #ifndef MC_PAM_CLI_H
 #define MC_PAM_CLI_H
 
 #include "tools/pam/pam.h"
-#include "tools/train/options.h"
+#include "tools/options/train.h"
 
 enum mc_pam_stage { MC_PAM_BOTH, MC_PAM_PERMUTATION, MC_PAM_CURVE };
 
