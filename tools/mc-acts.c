@@ -90,7 +90,7 @@ static int resolve_attack(struct options *o, const struct mc_dataset_info *info,
     mc_attack_text(&o->attack, text);
     mc_history_str(o->cli.history, "attack", text);
     mc_option_note(&o->cli, &o->collect.pass.seed, o->cli.history);
-    o->collect.pass.attack = &o->attack;
+    o->collect.attack = &o->attack;
     if (!rc)
         mc_detail(&o->cli, "attack: %s", text);
     return rc;

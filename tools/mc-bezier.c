@@ -197,7 +197,7 @@ static int point_statistics(const struct options *o, const struct mc_curve *c, s
     if (!rc) {
         mc_history_input(o->cli.history, mc_dataset_stream(d));
         pass.data = d;
-        rc = mc_eval_statistics(&span, &pass, w->stats, err);
+        rc = mc_eval_statistics(&span, &pass, NULL, w->stats, err);
     }
     if (!rc) {
         const struct mc_dataset_info *info = mc_dataset_get_info(d);

@@ -106,7 +106,7 @@ static void note_run(const struct options *o, const struct mc_graph *g, struct m
         mc_history_int(h, "bn-samples", (int64_t)s->bn.wanted);
         mc_option_note(&o->cli, &o->eval.bn_plain, h);
     }
-    if (s->pass.attack) {
+    if (s->attack) {
         mc_option_note(&o->cli, &o->eval.attack, h);
         mc_option_note(&o->cli, &s->bn_attack, h);
     }

@@ -124,14 +124,14 @@ static int resolve_options(struct options *o, const struct mc_dataset_info *info
 static int attack(struct options *o, const struct mc_weights *w, struct mc_dataset_reader *data,
                   struct mc_error *err)
 {
-    struct watch watch = {.o = o, .out = {.path = o->cli.output, .history = o->cli.history}};
+    struct watch watch = {
+        .o = o, .out = {.path = o->cli.output, .attack = &o->attack, .history = o->cli.history}};
     struct mc_loader_options *pass = &o->pass;
     uint64_t images = 0;
     int rc = mc_data_samples(mc_dataset_get_info(data), o->data, pass->samples, 1, &images, err);
 
     pass->be = o->cli.be;
     pass->data = data;
-    pass->attack = &o->attack;
     pass->exact = 1;
     pass->progress = log_progress;
     pass->arg = &watch;

@@ -3,6 +3,8 @@
  * One pass over the data: read a batch, load it into the networks' plans, run them, look. */
 #include "tools/align/collect.h"
 
+#include "libcommon/base/rng.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,7 @@ struct collector {
     struct mc_tap_request *requests; /* (n_taps) */
     struct mc_model models[2];
     struct mc_loader loader;
+    struct mc_batch_attack attack;
 };
 
 /* A plan keeps what is tapped, the activations' outputs or inputs, and works in a few layers' room;
@@ -78,13 +81,17 @@ static int open_collector(struct collector *v, const struct mc_weights *const *n
         if ((rc = mc_model_open(&v->models[i], pass.be, nets[i]->graph, nets[i]->params,
                                 nets[i]->stats, &opts, err)))
             return rc;
-    return mc_loader_open(&v->loader, g, &pass, err);
+    rc = mc_loader_open(&v->loader, g, &pass, err);
+    return rc ? rc
+              : mc_batch_attack_open(&v->attack, o->attack, MC_RNG_ATTACK_MEASURE, &v->loader, g,
+                                     err);
 }
 
 static void close_collector(struct collector *v)
 {
     mc_model_release(&v->models[0]);
     mc_model_release(&v->models[1]);
+    mc_batch_attack_release(&v->attack);
     mc_loader_release(&v->loader);
     free(v->requests);
     mc_taps_release(&v->taps);
@@ -96,9 +103,10 @@ static int next_batch(struct collector *v, size_t *n, struct mc_error *err)
 {
     int rc = mc_loader_next(&v->loader, v->models, v->n_nets, n, err);
 
+    if (!rc && *n)
+        rc = mc_batch_attack_load(&v->attack, &v->loader, *n, err);
     for (size_t i = 0; !rc && *n && i < v->n_nets; i++) {
-        if (v->loader.attacker)
-            mc_batch_attack(&v->loader, &v->models[i], MC_MODE_EVAL);
+        mc_batch_attack_run(&v->attack, &v->loader, &v->models[i], MC_MODE_EVAL);
         mc_model_forward(&v->models[i], v->loader.ctl);
     }
     return rc;
@@ -116,8 +124,8 @@ static int fetch_moments(struct mc_moments *out, const struct collector *v, stru
     out->shard = v->o->shard;
     out->cut = cut_of(v->o);
     out->precision = v->o->precision;
-    if (v->o->pass.attack) {
-        mc_attack_text(v->o->pass.attack, out->attack);
+    if (v->o->attack) {
+        mc_attack_text(v->o->attack, out->attack);
         out->seed = v->o->pass.seed;
     }
     for (size_t i = 0; i < v->n_taps; i++) {

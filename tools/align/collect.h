@@ -8,12 +8,14 @@
 #include "formats/codecs/activations.h"
 #include "formats/codecs/moments.h"
 #include "formats/codecs/weights.h"
-#include "tools/load/loader.h"
+#include "tools/attack/batches.h"
 
 struct mc_collect_opts {
-    /* samples: not 0; batch: mc_collect_batch() unless there is a reason. With an attack each
-     * network sees its own adversarial examples, made under its own statistics. */
+    /* samples: not 0; batch: mc_collect_batch() unless there is a reason */
     struct mc_loader_options pass;
+    /* resolved, or NULL: none; each network sees its own adversarial examples, made under its own
+     * statistics */
+    const struct mc_attack_options *attack;
     int at_pre;             /* observe the ReLUs' inputs */
     uint32_t shard, shards; /* a shard of struct mc_cut, so that all shards added in order add the
                                batches as one run does */

@@ -4,7 +4,6 @@
 #include "tools/eval/batched.h"
 
 #include "libcommon/base/alloc.h"
-#include "tools/load/loader.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -80,7 +79,7 @@ static int describe_data(struct run *r, const struct mc_batched_data *d, const c
 
 static size_t row_floats(const struct mc_batched *s)
 {
-    return s->pass.attack ? 2 * N_FLOATS : N_FLOATS;
+    return s->attack ? 2 * N_FLOATS : N_FLOATS;
 }
 
 /* What a checkpoint holds: everything that decides the result, and the results. */
@@ -115,7 +114,7 @@ static void copy_results(const struct run *r, size_t data, size_t point, int to_
     const struct mc_batched_data *d = &r->s->data[data];
     float *row = r->s->state.vectors[data].data + point * row_floats(r->s);
 
-    for (int i = 0; i < (r->s->pass.attack ? 2 : 1); i++, row += N_FLOATS) {
+    for (int i = 0; i < (r->s->attack ? 2 : 1); i++, row += N_FLOATS) {
         struct mc_eval_result *m = (i ? d->robust : d->out).result + point;
         memcpy(to_checkpoint ? (void *)row : m, to_checkpoint ? m : (void *)row, sizeof *m);
     }
@@ -145,7 +144,7 @@ static int restore(struct run *r, struct mc_error *err)
             const struct mc_batched_data *d = &r->s->data[i];
             copy_results(r, i, t, 0);
             const double clean = d->out.result[t].images;
-            const double images[] = {clean, r->s->pass.attack ? d->robust.result[t].images : clean};
+            const double images[] = {clean, r->s->attack ? d->robust.result[t].images : clean};
             for (int k = 0; k < 2; k++)
                 if (images[k] != (double)d->wanted)
                     return mc_fail(err, MC_EINPUT,
@@ -181,24 +180,23 @@ static int pass(struct run *r, struct mc_batched_data *d, const struct mc_span *
                 struct mc_error *err)
 {
     struct mc_loader_options o = r->s->pass;
+    const struct mc_attack_options *attack = bn && !r->s->bn_attack ? NULL : r->s->attack;
     int rc = d->reader ? 0 : mc_dataset_open(&d->reader, d->path, err);
 
     o.data = d->reader;
     o.samples = d->samples;
     o.exact = d->samples_exact;
-    if (bn && !r->s->bn_attack)
-        o.attack = NULL;
     o.progress = tell;
     o.arg = r;
     r->before = r->images;
     r->points = span->T;
     if (!rc && bn)
-        rc = mc_eval_statistics(span, &o, r->stats, err);
+        rc = mc_eval_statistics(span, &o, attack, r->stats, err);
     else if (!rc) {
         const struct mc_eval_found out = found_from(&d->out, r->done, d->wanted);
         const struct mc_eval_found robust =
-            o.attack ? found_from(&d->robust, r->done, d->wanted) : (struct mc_eval_found){0};
-        rc = mc_eval_loss(span, &o, &out, o.attack ? &robust : NULL, err);
+            attack ? found_from(&d->robust, r->done, d->wanted) : (struct mc_eval_found){0};
+        rc = mc_eval_loss(span, &o, attack, &out, attack ? &robust : NULL, err);
         snprintf(d->id, sizeof d->id, "%s", mc_reader_id(mc_dataset_stream(d->reader)));
     }
     mc_dataset_close(d->reader);
@@ -246,7 +244,7 @@ static int each_new(const struct run *r, struct mc_batched_data *d, struct mc_er
     struct mc_eval_found *const all[] = {&d->out, &d->robust};
     int rc = 0;
 
-    for (int i = 0; !rc && i < (r->s->pass.attack ? 2 : 1); i++)
+    for (int i = 0; !rc && i < (r->s->attack ? 2 : 1); i++)
         if (!(rc = mc_new(&all[i]->loss, n, err)))
             rc = mc_new(&all[i]->correct, n, err);
     return rc;
@@ -258,7 +256,7 @@ static double each_bytes(const struct run *r)
     double images = 0;
 
     for (size_t i = 0; s->each && i < s->n_data; i++)
-        images += (double)s->data[i].wanted * (s->pass.attack ? 2 : 1);
+        images += (double)s->data[i].wanted * (s->attack ? 2 : 1);
     return images * (double)r->T *
            (double)(sizeof *s->data->out.loss + sizeof *s->data->out.correct);
 }
@@ -269,7 +267,7 @@ static size_t point_bytes(const struct mc_batched *s)
 
     /* the statistics here and on the device, and what is summed there */
     return 2 * S * sizeof(float) +
-           (MC_REESTIMATE_SIZE(S) + (s->pass.attack ? 2u : 1u) * MC_N_METRICS) * sizeof(double);
+           (MC_REESTIMATE_SIZE(S) + (s->attack ? 2u : 1u) * MC_N_METRICS) * sizeof(double);
 }
 
 static int prepare(struct run *r, struct mc_error *err)
@@ -290,7 +288,7 @@ static int prepare(struct run *r, struct mc_error *err)
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = check_data(r, &s->data[i], err);
     if (!rc)
-        rc = mc_eval_bytes(s->pass.be, s->span, s->pass.batch, s->pass.attack, &bytes, err);
+        rc = mc_eval_bytes(s->pass.be, s->span, s->pass.batch, s->attack, &bytes, err);
     if (!rc && s->checkpoint)
         rc = describe_run(r, err);
     if (!rc && s->checkpoint && s->resume && mc_checkpoint_exists(s->checkpoint))

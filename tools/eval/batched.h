@@ -30,9 +30,10 @@ struct mc_batched {
     /* (k) of (S): a point's statistics are their sum by the span's coefficients. NULL: bn is
      * there, or S is 0. */
     const float *const *stats;
-    /* Of every pass; with an attack robust figures too. data, samples and exact are each data
+    /* Of every pass. data, samples and exact are each data
      * set's, augment is bn's. progress, not NULL, is told of this run, all points. */
     struct mc_loader_options pass;
+    const struct mc_attack_options *attack; /* resolved: robust figures too; or NULL */
     struct mc_batched_data bn; /* to re-estimate statistics on at each point, where there are any */
     int bn_attack;             /* on the attack's examples */
     struct mc_batched_data data[MC_BATCHED_MAX_DATA];

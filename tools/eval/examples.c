@@ -3,12 +3,15 @@
  * One pass over a data set: a batch in, its adversarial examples out. */
 #include "tools/eval/examples.h"
 
+#include "libcommon/base/rng.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct pass {
-    struct mc_loader loader;           /* whose attack's plan is all that runs */
+    struct mc_loader loader;
+    struct mc_batch_attack attack;     /* whose plan is all that runs */
     struct mc_model model;             /* has none */
     size_t image;                      /* floats of one */
     struct mc_buf *d_loss, *d_correct; /* (B) */
@@ -19,12 +22,14 @@ struct pass {
 };
 
 static int open_pass(struct pass *p, const struct mc_weights *w, const struct mc_loader_options *o,
-                     struct mc_error *err)
+                     const struct mc_attack_options *attack, struct mc_error *err)
 {
     const size_t B = o->batch, pixels = B * p->image;
     int rc;
 
     if ((rc = mc_loader_open(&p->loader, w->graph, o, err)) ||
+        (rc = mc_batch_attack_open(&p->attack, attack, MC_RNG_ATTACK_MEASURE, &p->loader, w->graph,
+                                   err)) ||
         (rc = mc_model_open(&p->model, o->be, w->graph, w->params, w->stats, NULL, err)))
         return rc;
     mc_bufs_add(&p->loader.bufs, &p->d_loss, NULL, B * sizeof(float), err);
@@ -87,13 +92,14 @@ static double distance(const struct pass *p, size_t i)
         most = d > most ? d : most;
         squares += d * d;
     }
-    return p->loader.o.attack->norm == MC_BALL_L2 ? sqrt(squares) : most;
+    return p->attack.attack.options.norm == MC_BALL_L2 ? sqrt(squares) : most;
 }
 
 /* The n images that are loaded. */
 static int attack_batch(struct pass *p, size_t n, struct mc_error *err)
 {
-    struct mc_loader *f = &p->loader;
+    const struct mc_loader *f = &p->loader;
+    const struct mc_attack *attack = &p->attack.attack;
     const size_t bytes = n * p->image * sizeof(float);
     struct mc_adversarial_sums *sums = p->sums;
     struct mc_backend *be = f->be;
@@ -101,22 +107,23 @@ static int attack_batch(struct pass *p, size_t n, struct mc_error *err)
     double unused = 0;
     int rc;
 
-    m.plan = f->attacker;
-    if ((rc = measure_loaded(p, &m, n, &sums->clean_loss, &sums->clean_correct, err)))
+    m.plan = p->attack.plan;
+    if ((rc = mc_batch_attack_load(&p->attack, f, n, err)) ||
+        (rc = measure_loaded(p, &m, n, &sums->clean_loss, &sums->clean_correct, err)))
         return rc;
-    mc_batch_attack(f, &m, MC_MODE_EVAL);
+    mc_batch_attack_run(&p->attack, f, &m, MC_MODE_EVAL);
     if ((rc = measure_loaded(p, &m, n, &sums->loss, &sums->correct, err)))
         return rc;
-    if (f->attack.targets) {
+    if (attack->targets) {
         struct mc_source towards = f->source;
-        towards.labels = f->attack.targets;
+        towards.labels = attack->targets;
         be->load(m.plan, &towards, f->ctl);
-        be->set_pixels(m.plan, f->attack.examples);
+        be->set_pixels(m.plan, attack->examples);
         if ((rc = measure_loaded(p, &m, n, &unused, &sums->reached, err)))
             return rc;
     }
-    if ((rc = be->get(be, f->attack.clean, 0, p->clean, bytes, err)) ||
-        (rc = be->get(be, f->attack.examples, 0, p->examples, bytes, err)))
+    if ((rc = be->get(be, attack->clean, 0, p->clean, bytes, err)) ||
+        (rc = be->get(be, attack->examples, 0, p->examples, bytes, err)))
         return rc;
     for (size_t i = 0; i < n; i++)
         sums->distance += distance(p, i);
@@ -132,7 +139,7 @@ int mc_adversarial_write(struct mc_adversarial *a, const struct mc_weights *w,
     struct pass p = {.image = (size_t)s->channels * (size_t)s->height * (size_t)s->width,
                      .sums = &a->sums};
     size_t n = 0;
-    int rc = open_pass(&p, w, o, err);
+    int rc = open_pass(&p, w, o, a->attack, err);
 
     a->sums = (struct mc_adversarial_sums){0};
     if (!rc)
@@ -145,6 +152,7 @@ int mc_adversarial_write(struct mc_adversarial *a, const struct mc_weights *w,
     }
     mc_dataset_abandon(p.writer);
     mc_model_release(&p.model);
+    mc_batch_attack_release(&p.attack);
     mc_loader_release(&p.loader);
     free(p.clean);
     return rc;

@@ -6,7 +6,7 @@
 #define MC_ADVERSARIAL_H
 
 #include "formats/codecs/weights.h"
-#include "tools/load/loader.h"
+#include "tools/attack/batches.h"
 
 /* What became of the images so far: sums over them. */
 struct mc_adversarial_sums {
@@ -19,6 +19,7 @@ struct mc_adversarial_sums {
 
 struct mc_adversarial {
     const char *path; /* NULL: standard output */
+    const struct mc_attack_options *attack; /* resolved */
     const struct mc_history *history;
     struct mc_adversarial_sums sums; /* set: up to date whenever progress is told */
 };

@@ -14,6 +14,7 @@
 struct pass {
     const struct mc_span *span;
     struct mc_loader loader;
+    struct mc_batch_attack attack;
     struct mc_model model;   /* at the first vector */
     struct mc_buf **vectors; /* (k) */
     struct mc_buf **stats;   /* (T), NULL each: batch statistics */
@@ -29,6 +30,7 @@ struct pass {
 static void release(struct pass *p)
 {
     mc_model_release(&p->model);
+    mc_batch_attack_release(&p->attack);
     mc_loader_release(&p->loader);
     free(p->vectors);
     free(p->host);
@@ -59,8 +61,9 @@ static int put_span(struct pass *p, struct mc_error *err)
 }
 
 /* doubles: of what is summed at a point; with statistics the span's own, or the batches'. */
-static int prepare(struct pass *p, const struct mc_loader_options *o, int with_statistics,
-                   size_t doubles, struct mc_error *err)
+static int prepare(struct pass *p, const struct mc_loader_options *o,
+                   const struct mc_attack_options *attack, int with_statistics, size_t doubles,
+                   struct mc_error *err)
 {
     const struct mc_span *s = p->span;
     const struct mc_plan_opts plan = {.batch = o->batch};
@@ -68,6 +71,10 @@ static int prepare(struct pass *p, const struct mc_loader_options *o, int with_s
     struct mc_bufs *b = &p->loader.bufs;
     int rc = mc_loader_open(&p->loader, s->graph, o, err);
 
+    if (!rc)
+        rc = mc_batch_attack_open(&p->attack, attack,
+                                  with_statistics ? MC_RNG_ATTACK_MEASURE : MC_RNG_ATTACK_BN,
+                                  &p->loader, s->graph, err);
     if (!rc)
         rc = mc_model_open(&p->model, o->be, s->graph, s->vectors[0], NULL, &plan, err);
     if (rc)
@@ -82,7 +89,7 @@ static int prepare(struct pass *p, const struct mc_loader_options *o, int with_s
         mc_bufs_add(b, &p->acc[i], NULL, bytes, err);
         if (with_statistics)
             mc_bufs_add(b, &p->stats[i], s->stats + i * S, S * sizeof(float), err);
-        if (with_statistics && o->attack)
+        if (with_statistics && attack)
             mc_bufs_add(b, &p->robust[i], NULL, bytes, err);
         rc = b->rc;
     }
@@ -116,8 +123,7 @@ static int run_point(struct pass *p, struct mc_buf *point, size_t i, size_t n, s
         .be = p->loader.be, .plan = p->model.plan, .params = point, .stats = p->stats[i]};
 
     if (!m.stats) {
-        if (p->loader.attacker)
-            mc_batch_attack(&p->loader, &m, MC_MODE_BATCH);
+        mc_batch_attack_run(&p->attack, &p->loader, &m, MC_MODE_BATCH);
         m.be->forward(m.plan, MC_MODE_REESTIMATE, point, NULL, p->acc[i], p->loader.ctl);
         return 0;
     }
@@ -128,7 +134,7 @@ static int run_point(struct pass *p, struct mc_buf *point, size_t i, size_t n, s
     int rc = get_each(p, &m, i, n, 0, err);
     if (rc || !p->robust[i])
         return rc;
-    mc_batch_attack(&p->loader, &m, MC_MODE_EVAL);
+    mc_batch_attack_run(&p->attack, &p->loader, &m, MC_MODE_EVAL);
     mc_model_forward(&m, p->loader.ctl);
     m.be->metrics(m.plan, p->robust[i]);
     return get_each(p, &m, i, n, 1, err);
@@ -140,8 +146,10 @@ static int run_batch(struct pass *p, size_t n, struct mc_error *err)
     struct mc_backend *be = p->loader.be;
     const struct mc_span *s = p->span;
     const struct mc_ctl ctl = {.seed = p->loader.o.seed};
-    int rc = s->k > 1 ? be->put(be, p->point_ctl, 0, &ctl, sizeof ctl, err) : 0;
+    int rc = mc_batch_attack_load(&p->attack, &p->loader, n, err);
 
+    if (!rc && s->k > 1)
+        rc = be->put(be, p->point_ctl, 0, &ctl, sizeof ctl, err);
     for (size_t i = 0; !rc && i < s->T; i++) {
         if (s->k > 1) {
             be->lincomb(be, s->graph->P, p->point, s->k, (const struct mc_buf *const *)p->vectors,
@@ -164,17 +172,15 @@ static int run_pass(struct pass *p, struct mc_error *err)
     return rc;
 }
 
-int mc_eval_statistics(const struct mc_span *span, const struct mc_loader_options *o, float *stats,
-                       struct mc_error *err)
+int mc_eval_statistics(const struct mc_span *span, const struct mc_loader_options *o,
+                       const struct mc_attack_options *attack, float *stats, struct mc_error *err)
 {
     struct mc_backend *be = o->be;
     const size_t S = span->graph->S;
-    struct mc_loader_options mine = *o;
     struct pass p = {.span = span};
     struct mc_buf *out = NULL;
+    int rc = prepare(&p, o, attack, 0, MC_REESTIMATE_SIZE(S), err);
 
-    mine.attack_purpose = MC_RNG_ATTACK_BN;
-    int rc = prepare(&p, &mine, 0, MC_REESTIMATE_SIZE(S), err);
     if (!rc)
         rc = run_pass(&p, err);
     if (!rc)
@@ -209,14 +215,14 @@ static int get_result(struct mc_backend *be, const struct mc_buf *acc, struct mc
 }
 
 int mc_eval_loss(const struct mc_span *span, const struct mc_loader_options *o,
-                 const struct mc_eval_found *out, const struct mc_eval_found *robust,
-                 struct mc_error *err)
+                 const struct mc_attack_options *attack, const struct mc_eval_found *out,
+                 const struct mc_eval_found *robust, struct mc_error *err)
 {
     struct mc_loader_options plain = *o;
     struct pass p = {.span = span, .out = {out, robust}};
 
     plain.augment = 0;
-    int rc = prepare(&p, &plain, 1, MC_N_METRICS, err);
+    int rc = prepare(&p, &plain, attack, 1, MC_N_METRICS, err);
     if (!rc && out->loss) {
         mc_bufs_add(&p.loader.bufs, &p.each, NULL, o->batch * sizeof(float), err);
         rc = p.loader.bufs.rc ? p.loader.bufs.rc : mc_new(&p.host, o->batch, err);
@@ -238,7 +244,7 @@ int mc_eval_bytes(struct mc_backend *be, const struct mc_span *span, size_t batc
     const struct mc_graph *g = span->graph;
     const struct mc_plan_opts o = {.batch = batch};
     size_t more = 0;
-    int rc = attack ? mc_batch_attack_bytes(be, attack, g, batch, &more, err) : 0;
+    int rc = mc_batch_attack_bytes(be, attack, g, batch, &more, err);
 
     if (rc || (rc = mc_plan_bytes(be, g, &o, bytes, err)))
         return rc;

@@ -6,7 +6,7 @@
 #ifndef MC_EVAL_MEASURE_H
 #define MC_EVAL_MEASURE_H
 
-#include "tools/load/loader.h"
+#include "tools/attack/batches.h"
 
 struct mc_span {
     const struct mc_graph *graph;
@@ -32,14 +32,16 @@ struct mc_eval_found {
 /* The statistics that batch norm has at each point: mean and unbiased variance, first and second
  * moments pooled over the images, each batch normalised by its own statistics on the way. With an
  * attack, of the adversarial examples of every batch at each point, under that batch's statistics.
- * The span's own are not looked at. stats: (T,S). */
+ * The span's own are not looked at. attack: resolved, or NULL. stats: (T,S). */
 MC_USE_RESULT int mc_eval_statistics(const struct mc_span *span, const struct mc_loader_options *o,
-                                     float *stats, struct mc_error *err);
+                                     const struct mc_attack_options *attack, float *stats,
+                                     struct mc_error *err);
 
 /* Loss and accuracy at each point, never augmented. With an attack also those of the adversarial
  * examples that each point has under its statistics, into robust, which is NULL where there is
  * none; `out` is the same to the bit with and without it. */
 MC_USE_RESULT int mc_eval_loss(const struct mc_span *span, const struct mc_loader_options *o,
+                               const struct mc_attack_options *attack,
                                const struct mc_eval_found *out, const struct mc_eval_found *robust,
                                struct mc_error *err);
 

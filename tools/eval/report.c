@@ -11,7 +11,7 @@
 
 size_t mc_report_n(const struct mc_report *r)
 {
-    return r->sweep->n_data * (r->sweep->pass.attack ? 2 : 1);
+    return r->sweep->n_data * (r->sweep->attack ? 2 : 1);
 }
 
 struct mc_reported mc_report_column(const struct mc_report *r, size_t i)
@@ -65,8 +65,8 @@ void mc_report_begin(const struct mc_report *r, FILE *f)
 
     if (r->json) {
         fprintf(f, "{\"kind\":\"%s\",", forms[r->n_at].kind);
-        if (r->sweep->pass.attack) {
-            mc_attack_text(r->sweep->pass.attack, attack);
+        if (r->sweep->attack) {
+            mc_attack_text(r->sweep->attack, attack);
             fputs("\"attack\":", f);
             mc_json_str(f, attack);
             fprintf(f, ",\"bn_attack\":%s,", r->sweep->bn_attack ? "true" : "false");

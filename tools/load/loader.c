@@ -44,23 +44,6 @@ int mc_data_samples(const struct mc_dataset_info *info, const char *path, uint64
     return 0;
 }
 
-static const struct mc_plan_opts attacker = {.backward = 1, .input_grad = 1};
-
-static int open_attack(struct mc_loader *f, const struct mc_graph *g, struct mc_error *err)
-{
-    const uint32_t purpose = f->o.attack_purpose ? f->o.attack_purpose : MC_RNG_ATTACK_MEASURE;
-    struct mc_plan_opts plan = attacker;
-    int rc;
-
-    plan.batch = f->o.batch;
-    if ((rc = f->be->plan_new(f->be, g, &plan, &f->attacker, err)) ||
-        (rc = mc_attack_open(&f->attack, f->o.attack, purpose, f->be, g, plan.batch, err)))
-        return rc;
-    if (f->o.attack->targeted)
-        mc_bufs_add(&f->bufs, &f->attack.targets, NULL, plan.batch * sizeof(int32_t), err);
-    return f->bufs.rc;
-}
-
 int mc_loader_open(struct mc_loader *f, const struct mc_graph *g, const struct mc_loader_options *o,
                    struct mc_error *err)
 {
@@ -70,8 +53,7 @@ int mc_loader_open(struct mc_loader *f, const struct mc_graph *g, const struct m
     const size_t B = o->batch, bytes = mc_dataset_image_bytes(info);
     int rc;
 
-    *f = (struct mc_loader){
-        .be = o->be, .o = *o, .classes = g->classes, .image_bytes = bytes, .bufs.be = o->be};
+    *f = (struct mc_loader){.be = o->be, .o = *o, .image_bytes = bytes, .bufs.be = o->be};
     if ((rc = mc_data_samples(info, name, o->samples, o->exact, &f->wanted, err)) ||
         (rc = mc_data_fits(g, info, name, err)))
         return rc;
@@ -81,10 +63,9 @@ int mc_loader_open(struct mc_loader *f, const struct mc_graph *g, const struct m
     mc_bufs_add(&f->bufs, &f->ctl, &ctl, sizeof ctl, err);
     if (f->bufs.rc)
         return f->bufs.rc;
-    if (!(f->host_labels = malloc(3 * B * sizeof *f->host_labels)))
+    if (!(f->host_labels = malloc(2 * B * sizeof *f->host_labels)))
         return mc_no_memory(err);
     f->host_order = f->host_labels + B;
-    f->host_targets = f->host_order + B;
     f->to = f->wanted;
     f->source = (struct mc_source){.images = f->images,
                                    .pixels = info->pixels,
@@ -92,7 +73,7 @@ int mc_loader_open(struct mc_loader *f, const struct mc_graph *g, const struct m
                                    .order = f->order,
                                    .augment = o->augment ? &info->augment : NULL,
                                    .purpose = MC_RNG_BN};
-    return o->attack ? open_attack(f, g, err) : 0;
+    return 0;
 }
 
 /* The next n images, fewer at the end: *got; taken: to the device, and their labels to the host. */
@@ -131,12 +112,7 @@ static int load(struct mc_loader *f, const struct mc_model *models, size_t n_mod
     f->source.base = (uint32_t)at;
     for (size_t i = 0; i < n_models; i++)
         mc_loader_reload(f, &models[i]);
-    if (f->attacker)
-        be->load(f->attacker, &f->source, f->ctl);
-    if (!f->attack.targets)
-        return 0;
-    mc_attack_targets(f->o.attack, f->classes, n, f->host_labels, f->host_targets);
-    return be->put(be, f->attack.targets, 0, f->host_targets, n * size, err);
+    return 0;
 }
 
 int mc_loader_next(struct mc_loader *f, const struct mc_model *models, size_t n_models, size_t *n,
@@ -169,12 +145,6 @@ int mc_loader_next(struct mc_loader *f, const struct mc_model *models, size_t n_
     return 0;
 }
 
-void mc_batch_attack(struct mc_loader *f, const struct mc_model *m, enum mc_mode mode)
-{
-    mc_attack_run(&f->attack, f->attacker, &f->source, f->ctl, mode, m->params, m->stats);
-    f->be->set_pixels(m->plan, f->attack.examples);
-}
-
 void mc_loader_reload(struct mc_loader *f, const struct mc_model *m)
 {
     f->be->load(m->plan, &f->source, f->ctl);
@@ -183,21 +153,6 @@ void mc_loader_reload(struct mc_loader *f, const struct mc_model *m)
 void mc_loader_release(struct mc_loader *f)
 {
     mc_bufs_release(&f->bufs);
-    if (f->attacker)
-        f->be->plan_free(f->attacker);
-    mc_attack_release(&f->attack);
     free(f->host_labels);
     *f = (struct mc_loader){0};
-}
-
-int mc_batch_attack_bytes(struct mc_backend *be, const struct mc_attack_options *o,
-                          const struct mc_graph *g, size_t batch, size_t *bytes,
-                          struct mc_error *err)
-{
-    struct mc_plan_opts plan = attacker;
-    plan.batch = batch;
-    int rc = mc_plan_bytes(be, g, &plan, bytes, err);
-
-    *bytes += mc_attack_bytes(o, g, batch);
-    return rc;
 }

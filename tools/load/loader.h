@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One pass over a data set, batch by batch into models and in constant memory, attacked where that
- * is asked; and the questions that come before it: do network and data fit, how many images are
- * meant.
+ * One pass over a data set, batch by batch into models and in constant memory; and the questions
+ * that come before it: do network and data fit, how many images are meant.
  *
  *     rc = mc_loader_open(&f, graph, &options, err);
  *     while (!rc && !(rc = mc_loader_next(&f, models, n_models, &n, err)) && n)
@@ -12,7 +11,7 @@
 #define MC_LOADER_H
 
 #include "kernels/model.h"
-#include "tools/attack/attack.h"
+#include "formats/codecs/dataset.h"
 
 /* Network and data fit together: same image shape and classes; MC_EINPUT names both. */
 MC_USE_RESULT int mc_data_fits(const struct mc_graph *g, const struct mc_dataset_info *info,
@@ -34,9 +33,7 @@ struct mc_loader_options {
     uint64_t samples;               /* the first so many images, as for mc_data_samples */
     int exact;
     int augment;   /* as the data set says, by random numbers of MC_RNG_BN */
-    uint64_t seed; /* of the augmentation, and of an attack's random starts */
-    const struct mc_attack_options *attack; /* resolved; or NULL: none */
-    uint32_t attack_purpose; /* enum mc_rng_purpose of its starts; 0: MC_RNG_ATTACK_MEASURE */
+    uint64_t seed; /* of the augmentation */
     /* Told after every batch; may be NULL. */
     void (*progress)(void *arg, uint64_t images, uint64_t in_all);
     void *arg;
@@ -49,20 +46,15 @@ struct mc_loader {
     struct mc_buf *ctl;       /* the control block that batches are loaded with */
     struct mc_source source;  /* of the batch that is loaded */
     int32_t *host_labels;     /* (B), of that batch */
-    struct mc_plan *attacker; /* loaded like the models', alone has what backward needs, so that
-                                 every other plan computes what it does without an attack, to the
-                                 bit; or NULL */
-    struct mc_attack attack;
 
     struct mc_backend *be;
     struct mc_loader_options o;
-    int classes;
     size_t image_bytes;
     uint64_t read;       /* images read so far */
     uint64_t done, last; /* handed out and told; in the batch that is loaded */
     int ended;
     struct mc_buf *images, *labels, *order; /* (B) */
-    int32_t *host_order, *host_targets;
+    int32_t *host_order;
     struct mc_bufs bufs; /* these, and what else the pass needs */
 };
 
@@ -75,16 +67,8 @@ MC_USE_RESULT int mc_loader_open(struct mc_loader *f, const struct mc_graph *g,
  * nothing until then. */
 MC_USE_RESULT int mc_loader_next(struct mc_loader *f, const struct mc_model *models,
                                  size_t n_models, size_t *n, struct mc_error *err);
-/* The loaded batch's adversarial examples for the model take the place of its pixels in the model's
- * plan, and stay there until it is loaded again (mc_loader_reload). mode as in mc_attack_run.
- * Random starts come from the loader's seed and an image's place in the data alone. */
-void mc_batch_attack(struct mc_loader *f, const struct mc_model *m, enum mc_mode mode);
+/* Load the same batch to a model's plan once more. */
 void mc_loader_reload(struct mc_loader *f, const struct mc_model *m);
 void mc_loader_release(struct mc_loader *f);
-
-/* Device memory that an attack takes. */
-MC_USE_RESULT int mc_batch_attack_bytes(struct mc_backend *be, const struct mc_attack_options *o,
-                                        const struct mc_graph *g, size_t batch, size_t *bytes,
-                                        struct mc_error *err);
 
 #endif

@@ -106,7 +106,7 @@ static int resolve_attack(struct mc_eval_cli *e, struct mc_error *err)
     char text[MC_ATTACK_TEXT];
     int rc = mc_attack_resolve(&e->attack, mc_dataset_get_info(e->sweep.data[0].reader), err);
 
-    e->sweep.pass.attack = &e->attack;
+    e->sweep.attack = &e->attack;
     for (size_t i = n; !rc && i < 2 * n; i++)
         rc = check_name(e, i, err);
     if (rc)
@@ -230,7 +230,7 @@ static void release_found(struct mc_batched_data *d)
 static int prepare_data(struct mc_eval_cli *e, struct mc_error *err)
 {
     const size_t T = e->sweep.span->T;
-    const int attacked = e->sweep.pass.attack != NULL;
+    const int attacked = e->sweep.attack != NULL;
 
     for (size_t i = 0; i < e->sweep.n_data; i++) {
         struct mc_batched_data *d = &e->sweep.data[i];

@@ -16,7 +16,7 @@ struct mc_eval_cli {
     struct mc_batched sweep;
     struct mc_span span;             /* as mc_eval_cli_measure was given it; sweep's */
     struct mc_report report;         /* of sweep, whose vectors it does not look at */
-    struct mc_attack_options attack; /* sweep.pass.attack points here */
+    struct mc_attack_options attack; /* sweep.attack points here */
     /* networks, or a curve, of which the span's points are (mc_eval_cli_subject) */
     struct mc_eval_subject {
         const char *dataset;

@@ -176,7 +176,7 @@ static float *statistics(struct mc_loader_options o)
     o.data = d;
     o.batch = B;
     o.seed = SEED;
-    must(mc_eval_statistics(&span, &o, stats, &why));
+    must(mc_eval_statistics(&span, &o, NULL, stats, &why));
     mc_dataset_close(d);
     return stats;
 }
@@ -305,7 +305,7 @@ static void measure(const float *stats, uint64_t samples, int augment, struct he
 
     memset(h, 0, sizeof *h);
     span.stats = stats;
-    must(mc_eval_loss(&span, &o, &(struct mc_eval_found){.result = out}, NULL, &why));
+    must(mc_eval_loss(&span, &o, NULL, &(struct mc_eval_found){.result = out}, NULL, &why));
     mc_dataset_close(d);
 }
 

@@ -171,7 +171,7 @@ TEST(every_pass_refuses_a_typed_number_alike)
         o.exact = k > 0;
         forget();
         if (k < 2)
-            rc = mc_eval_loss(&span, &o, &found, NULL, &why);
+            rc = mc_eval_loss(&span, &o, NULL, &found, NULL, &why);
         else if (k == 2)
             rc = mc_verify(&w, &w, &o, &v, &why);
         else {
