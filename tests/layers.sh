@@ -3,8 +3,8 @@
 #
 # The layers hold: tests/layers.sh [ROOT] reads ROOT/LAYERS and every include of the sources that it lists, and tells
 # each include that points upwards or across, or that is not written from the root, each folder that is not listed or
-# holds over 30 C files, each cycle between files (NAME.c and NAME.h are one file here), and what is tracked at the top
-# and does not belong there. `make check` begins with it.
+# holds over 30 C files, each cycle between files (NAME.c and NAME.h are one file here), each other user of a header that
+# says "For NAME.c alone.", and what is tracked at the top and does not belong there. `make check` begins with it.
 set -u
 . "$(dirname "$(readlink -f "$0")")/../pipelines/include/environment.sh" || exit 2
 cd "${1:-$MC_ROOT}" || exit 2
@@ -40,6 +40,7 @@ find libcommon kernels formats tools -name '*.[ch]' -o -name '*.cu' -o -name '*.
         if (++held[here] == 31) bad(here ": over 30 C files and headers")
         while ((got = (getline line <file)) > 0) {
             while (line ~ /\\$/ && (getline more <file) > 0) { sub(/\\$/, "", line); line = line more }
+            if (match(line, /For [a-z_]+[.]c alone[.]/)) alone[self] = here "/" substr(line, RSTART + 4, RLENGTH - 11)
             if (line !~ /^[ \t]*#[ \t]*include[ \t]*("|<(libcommon|kernels|formats|tools|tests)\/)/) continue
             sub("^[^\"<]*[\"<]", "", line); sub("[\">].*", "", line)
             to = folder(line); other = line; sub("[.][a-z]+$", "", other)
@@ -49,7 +50,7 @@ find libcommon kernels formats tools -name '*.[ch]' -o -name '*.cu' -o -name '*.
             else if (layer[to] == layer[here] && groups[to] != groups[here])
                 bad(file ": \"" line "\": the two folders do not know each other")
             else if (place[to] > place[here]) bad(file ": \"" line "\" points upwards")
-            else if (self != other) uses[self] = uses[self] " " other
+            else if (self != other) { uses[self] = uses[self] " " other; users[other] = users[other] " " file }
         }
         if (got < 0) bad(file ": cannot be read")
         close(file)
@@ -57,6 +58,10 @@ find libcommon kernels formats tools -name '*.[ch]' -o -name '*.cu' -o -name '*.
     END {
         if (!n_folders || !files) bad("no folders, or no files")
         for (m in uses) visit(m, " ")
+        for (m in alone) {
+            n = split(users[m], by, " ")
+            for (i = 1; i <= n; i++) if (by[i] != alone[m]) bad(by[i] ": " m ".h is for " alone[m] " alone")
+        }
         for (m in layer) if (!held[m]) bad("LAYERS lists " m ", which holds no C file")
         exit failed
     }' LAYERS -

@@ -177,19 +177,19 @@ static void report_groups(const struct mc_matrices *m, const struct mc_cli *cli)
     if (mc_note_dead_units(cli, m, "hardly vary: they correlate 0 (-v lists them)"))
         return;
     for (size_t i = 0; i < m->n_groups; i++) {
-        const struct mc_matrix_group *g = &m->groups[i];
-        const char *like = g->within ? " and its like" : "";
-        const size_t units = mc_matrix_order(m, i);
+        const struct mc_matrix *x = &m->matrices[i];
+        const char *name = m->groups[i].name;
+        const char *like = m->groups[i].within ? " and its like" : "";
         char a[160], b[160];
 
-        list_dead(a, sizeof a, g->dead_a, g->n_dead_a);
-        list_dead(b, sizeof b, g->dead_b, g->n_dead_b);
-        if (g->n_dead_a || g->n_dead_b)
+        list_dead(a, sizeof a, x->dead_a, x->n_dead_a);
+        list_dead(b, sizeof b, x->dead_b, x->n_dead_b);
+        if (x->n_dead_a || x->n_dead_b)
             mc_note(cli, "%s%s: of %zu units, %s of a and %s of b hardly vary: they correlate 0",
-                    g->name, like, units, a, b);
-        else if (units)
-            mc_detail(cli, "%s%s: %zu units, seen at %zu layer%s", g->name, like, units, g->taps,
-                      g->taps == 1 ? "" : "s");
+                    name, like, x->n, a, b);
+        else if (x->n)
+            mc_detail(cli, "%s%s: %zu units, seen at %zu layer%s", name, like, x->n, x->taps,
+                      x->taps == 1 ? "" : "s");
     }
 }
 

@@ -55,7 +55,8 @@ static void report(const struct options *o, const struct mc_matrices *m,
     const struct mc_cli *cli = &o->cli;
 
     for (size_t k = 0; k < m->n_groups; k++) {
-        const struct mc_matrix_group *g = &m->groups[k];
+        const struct mc_group *g = &m->groups[k];
+        const size_t holds = m->matrices[k].holds;
         const struct mc_assignment *found = &info[k];
         char more[160] = "";
 
@@ -63,17 +64,17 @@ static void report(const struct options *o, const struct mc_matrices *m,
             snprintf(more, sizeof more, ", multiplier %.4g, slack %.4g, unconstrained %.9g",
                      constrained[k].multiplier, constrained[k].slack, constrained[k].free_value);
         mc_detail(cli, "%s: %zu units, value %.9g (mean %.6f), gap %.2g, %zu in ties%s", g->name,
-                  g->size, found->value, found->value / (double)(g->holds ? g->holds : g->size),
+                  g->size, found->value, found->value / (double)(holds ? holds : g->size),
                   found->gap, found->n_ties, more);
     }
     if (mc_note_dead_units(cli, m, "are dead and fill what is left"))
         return;
     for (size_t k = 0; k < m->n_groups; k++) {
-        const struct mc_matrix_group *g = &m->groups[k];
-        if (g->n_dead_a || g->n_dead_b)
+        const struct mc_matrix *x = &m->matrices[k];
+        if (x->n_dead_a || x->n_dead_b)
             mc_note(cli, "%s%s: of %zu units, %zu of a and %zu of b are dead and fill what is left",
-                    g->name, g->within ? " and its like" : "", mc_matrix_order(m, k), g->n_dead_a,
-                    g->n_dead_b);
+                    m->groups[k].name, m->groups[k].within ? " and its like" : "", x->n,
+                    x->n_dead_a, x->n_dead_b);
     }
 }
 

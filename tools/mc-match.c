@@ -91,8 +91,9 @@ static int match(struct options *o, const struct mc_weights *a, const struct mc_
     mc_progress_end(&w.progress);
     for (size_t g = 0; !rc && g < s->n_groups; g++)
         mc_detail(&o->cli, "%s: %zu units, value %.9g (mean %.6g), gap %.2g, %zu in ties, %zu move",
-                  p->names[g], p->sizes[g], info[g].value, info[g].value / (double)p->sizes[g],
-                  info[g].gap, info[g].n_ties, mc_perm_moved(p, g));
+                  p->groups[g].name, p->groups[g].size, info[g].value,
+                  info[g].value / (double)p->groups[g].size, info[g].gap, info[g].n_ties,
+                  mc_perm_moved(p, g));
     if (!rc)
         rc = mc_perm_write(p, info, o->cli.output, o->cli.history, err);
     free(info);

@@ -165,8 +165,8 @@ static int permute(struct options *o, struct mc_error *err)
         mc_warn(&o->cli, "%s was found for another network than %s",
                 mc_file_called(o->cli.operands[0]), mc_file_called(path));
     for (size_t g = 0; g < p.n_groups; g++)
-        mc_detail(&o->cli, "%s: %zu of %zu units move", p.names[g], mc_perm_moved(&p, g),
-                  p.sizes[g]);
+        mc_detail(&o->cli, "%s: %zu of %zu units move", p.groups[g].name, mc_perm_moved(&p, g),
+                  p.groups[g].size);
     if (o->verify && (rc = verify(o, &w, &pw, err)))
         goto out;
     if (o->perm_out && *p.of[0] && !o->inverse)

@@ -19,15 +19,14 @@
 
 /* An entry of the key "groups". Without an assignment, only the first two keys. */
 struct group_entry {
-    char name[MC_NAME_MAX];
-    size_t size;
+    struct mc_group group;
     struct mc_assignment found;
 };
 
 #define GROUP(member, key, type, max) MC_KEY(struct group_entry, member, key, type, max)
 static const struct mc_key group_keys[] = {
-    GROUP(name, "name", MC_KEY_TEXT, 0),
-    GROUP(size, "size", MC_KEY_COUNT, MAX_UNITS),
+    GROUP(group.name, "name", MC_KEY_TEXT, 0),
+    GROUP(group.size, "size", MC_KEY_COUNT, MAX_UNITS),
     GROUP(found.value, "value", MC_KEY_F64, 0),
     GROUP(found.bound, "bound", MC_KEY_F64, 0),
     GROUP(found.gap, "gap", MC_KEY_F64, 0),
@@ -38,63 +37,63 @@ static const struct mc_key group_keys[] = {
 void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *info,
                          struct mc_pack *out)
 {
-    const size_t n = info ? N_GROUP_KEYS : 2, *within = p->within;
+    const size_t n = info ? N_GROUP_KEYS : 2;
 
     mc_put_array(out, "groups", p->n_groups);
     for (size_t k = 0; k < p->n_groups; k++) {
-        struct group_entry group = {.size = p->sizes[k]};
-        memcpy(group.name, p->names[k], sizeof group.name);
+        struct group_entry entry = {.group = p->groups[k]};
         if (info)
-            group.found = info[k];
-        mc_pack_map(out, n + (within && within[k] ? 2 : 0));
-        mc_keys_pack(out, group_keys, n, &group);
-        if (within && within[k])
-            mc_nesting_pack(out, within[k], p->unit[k]);
+            entry.found = info[k];
+        mc_pack_map(out, n + MC_NESTING_KEYS(&p->groups[k]));
+        mc_keys_pack(out, group_keys, n, &entry);
+        mc_nesting_pack(out, &p->groups[k]);
     }
 }
 
-void mc_nesting_pack(struct mc_pack *p, size_t within, size_t unit)
+void mc_nesting_pack(struct mc_pack *p, const struct mc_group *g)
 {
-    mc_put_u64(p, "within", within - 1);
-    mc_put_u64(p, "unit", unit);
+    if (!g->within)
+        return;
+    mc_put_u64(p, "within", g->within - 1);
+    mc_put_u64(p, "unit", g->unit);
 }
 
-int mc_nesting_unpack(size_t *within, size_t *unit, size_t n_groups, const msgpack_object *map,
+int mc_nesting_unpack(struct mc_group *g, size_t n_groups, const msgpack_object *map,
                       struct mc_error *err)
 {
     uint64_t at = 0, of = 0;
-    int rc = mc_get_u64(map, "within", n_groups - 1, &at, err);
+    int rc = 0;
 
-    if (!rc)
+    if (!mc_get_opt(map, "within") && !mc_get_opt(map, "unit"))
+        return 0;
+    if (!(rc = mc_get_u64(map, "within", n_groups - 1, &at, err)))
         rc = mc_get_u64(map, "unit", MAX_UNITS, &of, err);
-    *within = (size_t)at + 1;
-    *unit = (size_t)of;
+    g->within = (size_t)at + 1;
+    g->unit = (size_t)of;
     return rc;
 }
 
-/* Group k of out: its name and size; and, where an assignment found it, all of what that says. */
+/* Group k of out; and, where an assignment found it, all of what that says. */
 static int unpack_group(struct mc_perm *out, size_t k, const msgpack_object *map,
                         struct mc_error *err)
 {
-    struct group_entry group = {.size = 0};
+    struct group_entry entry = {.found.n_ties = 0};
+    const struct mc_group *g = &entry.group;
     size_t keys = 2;
     int rc = 0;
 
     for (size_t i = keys; i < N_GROUP_KEYS; i++)
         if (map->type == MSGPACK_OBJECT_MAP && mc_get_opt(map, group_keys[i].key))
             keys = N_GROUP_KEYS;
-    if ((rc = mc_keys_unpack(map, group_keys, keys, &group, err)))
+    if ((rc = mc_keys_unpack(map, group_keys, keys, &entry, err)))
         return mc_fail_in(rc, err, "a group");
-    if (!group.name[0] || !group.size)
+    if (!g->name[0] || !g->size)
         return mc_fail(err, MC_EINPUT, "group %zu has no name or no units", k);
-    if (group.found.n_ties > group.size)
-        return mc_fail(err, MC_EINPUT, "group %s: %zu ties of %zu units", group.name,
-                       group.found.n_ties, group.size);
-    memcpy(out->names[k], group.name, sizeof group.name);
-    out->sizes[k] = group.size;
-    return mc_get_opt(map, "within") || mc_get_opt(map, "unit")
-               ? mc_nesting_unpack(&out->within[k], &out->unit[k], out->n_groups, map, err)
-               : 0;
+    if (entry.found.n_ties > g->size)
+        return mc_fail(err, MC_EINPUT, "group %s: %zu ties of %zu units", g->name,
+                       entry.found.n_ties, g->size);
+    out->groups[k] = *g;
+    return mc_nesting_unpack(&out->groups[k], out->n_groups, map, err);
 }
 
 int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, struct mc_error *err)
@@ -113,7 +112,7 @@ int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, struc
     for (size_t k = 0; k < n && !rc; k++)
         rc = unpack_group(out, k, &groups->via.array.ptr[k], err);
     if (!rc)
-        rc = mc_perm_check_nesting(out, err);
+        rc = mc_groups_check(out->groups, n, err);
     if (rc)
         mc_perm_release(out);
     return rc;
@@ -122,8 +121,8 @@ int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, struc
 void mc_perm_tensors(const struct mc_perm *p, const char *prefix, struct mc_layout *out)
 {
     for (size_t k = 0; p && k < p->n_groups; k++) {
-        struct mc_tensor t = mc_tensor_make("", MC_I32, 1, (const uint64_t[]){p->sizes[k]});
-        mc_tensor_prefix(&t, prefix, p->names[k]);
+        struct mc_tensor t = mc_tensor_make("", MC_I32, 1, (const uint64_t[]){p->groups[k].size});
+        mc_tensor_prefix(&t, prefix, p->groups[k].name);
         mc_layout_add(out, &t, &p->perm[k]);
     }
 }
@@ -135,20 +134,14 @@ static int taps_alloc(struct mc_taps *t, size_t n_groups, size_t n_taps, struct 
     int rc = 0;
 
     *t = (struct mc_taps){.n_groups = n_groups, .n_taps = n_taps};
-    if ((rc = mc_new(&t->group_names, n_groups, err)) ||
-        (rc = mc_new(&t->group_sizes, n_groups, err)) ||
-        (rc = mc_new(&t->group_within, n_groups, err)) ||
-        (rc = mc_new(&t->group_unit, n_groups, err)) || (rc = mc_new(&t->taps, n_taps, err)))
+    if ((rc = mc_new(&t->groups, n_groups, err)) || (rc = mc_new(&t->taps, n_taps, err)))
         mc_taps_release(t);
     return rc;
 }
 
 void mc_taps_release(struct mc_taps *t)
 {
-    free(t->group_names);
-    free(t->group_sizes);
-    free(t->group_within);
-    free(t->group_unit);
+    free(t->groups);
     free(t->taps);
     memset(t, 0, sizeof *t);
 }
@@ -161,12 +154,7 @@ int mc_taps_init(struct mc_taps *out, const struct mc_symmetry *s, const struct 
     if (rc)
         return rc;
     snprintf(out->at, sizeof out->at, "%s", at_pre ? "pre" : "post");
-    for (size_t k = 0; k < s->n_groups; k++) {
-        memcpy(out->group_names[k], s->groups[k].name, sizeof out->group_names[k]);
-        out->group_sizes[k] = s->groups[k].size;
-        out->group_within[k] = s->groups[k].within;
-        out->group_unit[k] = s->groups[k].unit;
-    }
+    memcpy(out->groups, s->groups, s->n_groups * sizeof *out->groups);
     for (size_t i = 0; i < s->n_taps; i++) {
         const struct mc_tap *tap = &s->taps[i];
         const struct mc_node *node = &g->nodes[at_pre ? tap->pre : tap->post];
@@ -185,31 +173,9 @@ int mc_taps_copy(struct mc_taps *out, const struct mc_taps *t, struct mc_error *
     if (rc)
         return rc;
     memcpy(out->at, t->at, sizeof out->at);
-    memcpy(out->group_names, t->group_names, t->n_groups * sizeof *t->group_names);
-    memcpy(out->group_sizes, t->group_sizes, t->n_groups * sizeof *t->group_sizes);
-    for (size_t k = 0; t->group_within && k < t->n_groups; k++) {
-        out->group_within[k] = t->group_within[k];
-        out->group_unit[k] = t->group_unit[k];
-    }
+    memcpy(out->groups, t->groups, t->n_groups * sizeof *t->groups);
     memcpy(out->taps, t->taps, t->n_taps * sizeof *t->taps);
     return 0;
-}
-
-struct mc_perm mc_taps_groups(const struct mc_taps *t)
-{
-    return (struct mc_perm){.n_groups = t->n_groups,
-                            .names = t->group_names,
-                            .sizes = t->group_sizes,
-                            .within = t->group_within,
-                            .unit = t->group_unit};
-}
-
-static int lies_alike(const struct mc_taps *a, const struct mc_taps *b, size_t k)
-{
-    const size_t x = a->group_within ? a->group_within[k] : 0;
-    const size_t y = b->group_within ? b->group_within[k] : 0;
-
-    return x == y && (!x || a->group_unit[k] == b->group_unit[k]);
 }
 
 int mc_taps_same(const struct mc_taps *a, const struct mc_taps *b)
@@ -217,8 +183,9 @@ int mc_taps_same(const struct mc_taps *a, const struct mc_taps *b)
     if (strcmp(a->at, b->at) || a->n_groups != b->n_groups || a->n_taps != b->n_taps)
         return 0;
     for (size_t k = 0; k < a->n_groups; k++)
-        if (strcmp(a->group_names[k], b->group_names[k]) ||
-            a->group_sizes[k] != b->group_sizes[k] || !lies_alike(a, b, k))
+        if (strcmp(a->groups[k].name, b->groups[k].name) ||
+            a->groups[k].size != b->groups[k].size ||
+            !mc_group_same_place(&a->groups[k], &b->groups[k]))
             return 0;
     for (size_t i = 0; i < a->n_taps; i++) {
         const struct mc_tap_info *x = &a->taps[i], *y = &b->taps[i];
@@ -239,7 +206,7 @@ static const struct mc_key tap_keys[] = {
 
 void mc_taps_pack(const struct mc_taps *t, struct mc_pack *p)
 {
-    const struct mc_perm groups = mc_taps_groups(t);
+    const struct mc_perm groups = {.n_groups = t->n_groups, .groups = t->groups};
 
     mc_put_str(p, "at", t->at);
     mc_perm_pack_groups(&groups, NULL, p);
@@ -275,18 +242,11 @@ static int by_place(const void *x, const void *y)
 static int list_seen(const struct mc_taps *t, size_t *seen, struct mc_error *err)
 {
     for (size_t k = 0; k < t->n_groups; k++)
-        seen[k] = t->group_sizes[k];
-    for (size_t k = 0; t->group_within && k < t->n_groups; k++) {
-        const size_t up = t->group_within[k];
-        if (!up)
-            continue;
-        if (t->group_within[up - 1])
-            return mc_fail(err, MC_EINPUT, "group %s: lies in a group that lies in another",
-                           t->group_names[k]);
-        seen[k] = t->group_unit[k] ? 0 : t->group_sizes[k] * t->group_sizes[up - 1];
-        seen[up - 1] = 0;
-    }
-    return 0;
+        seen[k] = mc_group_seen(t->groups, k);
+    for (size_t k = 0; k < t->n_groups; k++)
+        if (t->groups[k].within)
+            seen[t->groups[k].within - 1] = 0;
+    return mc_groups_check_depth(t->groups, t->n_groups, err);
 }
 
 /* Sorted, so that neither memory nor time depends on the sizes, which may be anything. */
@@ -314,7 +274,7 @@ int mc_taps_check(const struct mc_taps *t, struct mc_error *err)
             seen = end > seen ? end : seen;
         }
         if (seen < of[k])
-            rc = mc_fail(err, MC_EINPUT, "group %s: unit %zu is seen at no tap", t->group_names[k],
+            rc = mc_fail(err, MC_EINPUT, "group %s: unit %zu is seen at no tap", t->groups[k].name,
                          seen);
     }
 out:
@@ -342,10 +302,7 @@ int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta, struct mc_er
         return rc;
     if (!(rc = taps_alloc(out, groups.n_groups, taps->via.array.size, err))) {
         memcpy(out->at, at, sizeof at);
-        memcpy(out->group_names, groups.names, groups.n_groups * sizeof *groups.names);
-        memcpy(out->group_sizes, groups.sizes, groups.n_groups * sizeof *groups.sizes);
-        memcpy(out->group_within, groups.within, groups.n_groups * sizeof *groups.within);
-        memcpy(out->group_unit, groups.unit, groups.n_groups * sizeof *groups.unit);
+        memcpy(out->groups, groups.groups, groups.n_groups * sizeof *groups.groups);
     }
     mc_perm_release(&groups);
     for (size_t i = 0; i < out->n_taps && !rc; i++)

@@ -2,17 +2,19 @@
  *
  * Groups of units in the meta of streams: of permutations, curves, matrices, moments and
  * activations; and the taps where moments and activations observe them. */
-#ifndef MC_GROUPS_H
-#define MC_GROUPS_H
+#ifndef MC_GROUP_CODEC_H
+#define MC_GROUP_CODEC_H
 
 #include "formats/codecs/tensors.h"
 #include "libcommon/assign/assign.h"
-#include "libcommon/graph/symmetry.h"
+#include "libcommon/graph/groups.h"
+#include "libcommon/graph/permutation.h"
 
-/* The keys "within" and "unit" of a group that has them, as struct mc_group has them. */
-void mc_nesting_pack(struct mc_pack *p, size_t within, size_t unit);
-MC_USE_RESULT int mc_nesting_unpack(size_t *within, size_t *unit, size_t n_groups,
-                                    const msgpack_object *map, struct mc_error *err);
+/* The keys "within" and "unit" of a group that is in another's unit; of others nothing. */
+#define MC_NESTING_KEYS(group) ((group)->within ? 2u : 0u)
+void mc_nesting_pack(struct mc_pack *p, const struct mc_group *g);
+MC_USE_RESULT int mc_nesting_unpack(struct mc_group *g, size_t n_groups, const msgpack_object *map,
+                                    struct mc_error *err);
 /* For kinds that hold a permutation: the key "groups" of an open map and back (perm[k] are left
  * NULL), and the tensors, named behind `prefix`. p may be NULL in mc_perm_tensors: none. */
 void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *info,
@@ -31,9 +33,7 @@ struct mc_tap_info {
 struct mc_taps {
     char at[8]; /* "post" or "pre" */
     size_t n_groups, n_taps;
-    char (*group_names)[MC_NAME_MAX];
-    size_t *group_sizes;
-    size_t *group_within, *group_unit; /* as in struct mc_perm; group_within NULL: none */
+    struct mc_group *groups;
     struct mc_tap_info *taps;
 };
 
@@ -45,8 +45,6 @@ int mc_taps_same(const struct mc_taps *a, const struct mc_taps *b); /* samples a
 MC_USE_RESULT int mc_taps_copy(struct mc_taps *out, const struct mc_taps *t, struct mc_error *err);
 void mc_taps_release(struct mc_taps *t);
 void mc_taps_pack(const struct mc_taps *t, struct mc_pack *p); /* three keys of an open map */
-/* The groups, without their permutations; lent. */
-struct mc_perm mc_taps_groups(const struct mc_taps *t);
 /* Every tap lies within its group, every unit is seen at one, and no group lies in one that lies in
  * another; MC_EINPUT names what is not so. */
 MC_USE_RESULT int mc_taps_check(const struct mc_taps *t, struct mc_error *err);

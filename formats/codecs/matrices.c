@@ -5,7 +5,6 @@
 
 #include "formats/codecs/groups.h"
 #include "libcommon/base/alloc.h"
-#include "libcommon/graph/nesting.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,10 +13,14 @@
 #define MAX_GROUPS 65536
 #define MAX_UNITS (1u << 22) /* a row of float64 is then one record at most */
 
+struct entry {
+    struct mc_group group;
+    size_t taps;
+};
 static const struct mc_key group_keys[] = {
-    MC_KEY(struct mc_matrix_group, name, "name", MC_KEY_TEXT, 0),
-    MC_KEY(struct mc_matrix_group, size, "size", MC_KEY_COUNT, MAX_UNITS),
-    MC_KEY(struct mc_matrix_group, taps, "taps", MC_KEY_COUNT, UINT32_MAX),
+    MC_KEY(struct entry, group.name, "name", MC_KEY_TEXT, 0),
+    MC_KEY(struct entry, group.size, "size", MC_KEY_COUNT, MAX_UNITS),
+    MC_KEY(struct entry, taps, "taps", MC_KEY_COUNT, UINT32_MAX),
 };
 static const struct mc_key keys[] = {
     MC_KEY(struct mc_matrices, measure, "measure", MC_KEY_TEXT, 0),
@@ -26,13 +29,22 @@ static const struct mc_key keys[] = {
 
 void mc_matrices_release(struct mc_matrices *m)
 {
-    for (size_t k = 0; m->groups && k < m->n_groups; k++) {
-        free(m->groups[k].value);
-        free(m->groups[k].dead_a);
-        free(m->groups[k].dead_b);
+    for (size_t k = 0; m->matrices && k < m->n_groups; k++) {
+        free(m->matrices[k].value);
+        free(m->matrices[k].dead_a);
+        free(m->matrices[k].dead_b);
     }
+    free(m->matrices);
     free(m->groups);
     memset(m, 0, sizeof *m);
+}
+
+int mc_matrices_alloc(struct mc_matrices *m, size_t n_groups, struct mc_error *err)
+{
+    int rc = mc_new(&m->groups, n_groups, err);
+
+    m->n_groups = n_groups;
+    return rc ? rc : mc_new(&m->matrices, n_groups, err);
 }
 
 static int get_dead(const msgpack_object *group, const char *key, size_t size, int32_t **out,
@@ -59,54 +71,46 @@ static int get_dead(const msgpack_object *group, const char *key, size_t size, i
     return 0;
 }
 
-static int get_group(struct mc_matrix_group *g, const msgpack_object *o, size_t n_groups,
-                     struct mc_error *err)
+static int get_group(struct mc_matrices *m, size_t k, const msgpack_object *o, struct mc_error *err)
 {
-    int rc = mc_keys_unpack(o, group_keys, 3, g, err);
+    struct entry entry = {.taps = 0};
+    int rc = mc_keys_unpack(o, group_keys, 3, &entry, err);
 
     if (rc)
         return rc;
-    if (!g->name[0] || !g->size)
+    if (!entry.group.name[0] || !entry.group.size)
         return mc_fail(err, MC_EINPUT, "a group has no name or no units");
-    return mc_get_opt(o, "within") || mc_get_opt(o, "unit")
-               ? mc_nesting_unpack(&g->within, &g->unit, n_groups, o, err)
-               : 0;
+    m->groups[k] = entry.group;
+    m->matrices[k].taps = entry.taps;
+    return mc_nesting_unpack(&m->groups[k], m->n_groups, o, err);
 }
 
 static int get_dead_units(struct mc_matrices *m, size_t k, const msgpack_object *o,
                           struct mc_error *err)
 {
-    struct mc_matrix_group *g = &m->groups[k];
-    const size_t n = mc_matrix_order(m, k);
-    int rc = n > MAX_UNITS ? mc_fail(err, MC_EINPUT, "group %s: %zu units are too many", g->name, n)
-                           : get_dead(o, "dead_a", n, &g->dead_a, &g->n_dead_a, err);
+    struct mc_matrix *x = &m->matrices[k];
+    int rc = x->n > MAX_UNITS ? mc_fail(err, MC_EINPUT, "group %s: %zu units are too many",
+                                        m->groups[k].name, x->n)
+                              : get_dead(o, "dead_a", x->n, &x->dead_a, &x->n_dead_a, err);
 
-    return rc ? rc : get_dead(o, "dead_b", n, &g->dead_b, &g->n_dead_b, err);
+    return rc ? rc : get_dead(o, "dead_b", x->n, &x->dead_b, &x->n_dead_b, err);
 }
 
 int mc_matrices_nest(struct mc_matrices *m, struct mc_error *err)
 {
-    struct mc_perm p;
-    int rc = mc_perm_alloc(&p, m->n_groups, err);
+    int rc = mc_groups_check(m->groups, m->n_groups, err);
 
-    if (rc)
+    if (rc || (rc = mc_groups_check_depth(m->groups, m->n_groups, err)))
         return rc;
-    for (size_t k = 0; k < m->n_groups && !rc; k++) {
-        const struct mc_matrix_group *g = &m->groups[k];
-        memcpy(p.names[k], g->name, sizeof g->name);
-        p.sizes[k] = g->size;
-        p.within[k] = g->within;
-        p.unit[k] = g->unit;
-        if (g->within)
-            m->groups[g->within - 1].holds += g->size;
+    for (size_t k = 0; k < m->n_groups; k++) {
+        m->matrices[k].n = mc_group_seen(m->groups, k);
+        if (m->groups[k].within)
+            m->matrices[m->groups[k].within - 1].holds += m->groups[k].size;
     }
-    rc = mc_perm_check_nesting(&p, err);
-    mc_perm_release(&p);
-    for (size_t k = 0; k < m->n_groups && !rc; k++)
-        if (m->groups[k].within && m->groups[m->groups[k].within - 1].within)
-            rc = mc_fail(err, MC_EINPUT, "group %s: lies in a group that lies in another",
-                         m->groups[k].name);
-    return rc;
+    for (size_t k = 0; k < m->n_groups; k++)
+        if (m->matrices[k].holds)
+            m->matrices[k].n = 0;
+    return 0;
 }
 
 static int get_meta(struct mc_matrices *m, const msgpack_object *meta, struct mc_error *err)
@@ -121,11 +125,10 @@ static int get_meta(struct mc_matrices *m, const msgpack_object *meta, struct mc
         return mc_fail(err, MC_EINPUT, "\"at\" is \"%s\", not post or pre", m->at);
     if (groups->via.array.size > MAX_GROUPS)
         return mc_fail(err, MC_EINPUT, "more than %d groups", MAX_GROUPS);
-    if ((rc = mc_new(&m->groups, groups->via.array.size, err)))
+    if ((rc = mc_matrices_alloc(m, groups->via.array.size, err)))
         return rc;
-    m->n_groups = groups->via.array.size;
     for (size_t k = 0; k < m->n_groups && !rc; k++)
-        rc = get_group(&m->groups[k], &groups->via.array.ptr[k], m->n_groups, err);
+        rc = get_group(m, k, &groups->via.array.ptr[k], err);
     if (!rc)
         rc = mc_matrices_nest(m, err);
     for (size_t k = 0; k < m->n_groups && !rc; k++)
@@ -136,11 +139,11 @@ static int get_meta(struct mc_matrices *m, const msgpack_object *meta, struct mc
 static void groups_layout(struct mc_layout *l, const struct mc_matrices *m)
 {
     for (size_t k = 0; k < m->n_groups; k++) {
-        const struct mc_matrix_group *g = &m->groups[k];
-        const uint64_t n = mc_matrix_order(m, k);
-        const struct mc_tensor t = mc_tensor_make(g->name, MC_F64, 2, (const uint64_t[]){n, n});
+        const uint64_t n = m->matrices[k].n;
+        const struct mc_tensor t =
+            mc_tensor_make(m->groups[k].name, MC_F64, 2, (const uint64_t[]){n, n});
         if (n)
-            mc_layout_add(l, &t, &g->value);
+            mc_layout_add(l, &t, &m->matrices[k].value);
     }
 }
 
@@ -166,13 +169,14 @@ static int check_values(const struct mc_matrices *m, const char *file, struct mc
     int rc = 0;
 
     for (size_t k = 0; k < m->n_groups && !rc; k++) {
-        const struct mc_matrix_group *g = &m->groups[k];
-        const size_t n = mc_matrix_order(m, k);
-        rc = n ? mc_finite(MC_F64, g->value, n * n, file, g->name, err) : 0;
+        const char *name = m->groups[k].name;
+        const size_t n = m->matrices[k].n;
+        const double *value = m->matrices[k].value;
+        rc = n ? mc_finite(MC_F64, value, n * n, file, name, err) : 0;
         for (size_t i = 0; range && i < n * n && !rc; i++)
-            if (g->value[i] < range->least || g->value[i] > range->most)
+            if (value[i] < range->least || value[i] > range->most)
                 rc = mc_fail(err, MC_EINPUT, "%s%s\"%s\" holds %.9g (%s)", file ? file : "",
-                             file ? ": " : "", g->name, g->value[i], range->text);
+                             file ? ": " : "", name, value[i], range->text);
     }
     return rc;
 }
@@ -181,18 +185,19 @@ static int check_values(const struct mc_matrices *m, const char *file, struct mc
 static int check_dead(const struct mc_matrices *m, const char *file, struct mc_error *err)
 {
     for (size_t k = 0; k < m->n_groups; k++) {
-        const struct mc_matrix_group *g = &m->groups[k];
-        const size_t n = mc_matrix_order(m, k), dead = g->n_dead_a + g->n_dead_b;
+        const struct mc_matrix *g = &m->matrices[k];
+        const char *name = m->groups[k].name;
+        const size_t n = g->n, dead = g->n_dead_a + g->n_dead_b;
         if (dead && !strcmp(m->measure, "l2"))
             return mc_fail(err, MC_EINPUT, "%s: \"%s\" lists dead units, which l2 does not have",
-                           file, g->name);
+                           file, name);
         for (size_t i = 0; i < dead; i++) {
             const int of_a = i < g->n_dead_a;
             const size_t unit = (size_t)(of_a ? g->dead_a[i] : g->dead_b[i - g->n_dead_a]);
             for (size_t j = 0; j < n; j++)
                 if (g->value[of_a ? unit * n + j : j * n + unit] != 0)
                     return mc_fail(err, MC_EINPUT, "%s: \"%s\": unit %zu is in \"%s\" and matches",
-                                   file, g->name, unit, of_a ? "dead_a" : "dead_b");
+                                   file, name, unit, of_a ? "dead_a" : "dead_b");
         }
     }
     return 0;
@@ -237,13 +242,13 @@ int mc_matrices_write(const struct mc_matrices *m, const char *path, const struc
     mc_keys_pack(&l.meta, keys, 2, m);
     mc_put_array(&l.meta, "groups", m->n_groups);
     for (size_t k = 0; k < m->n_groups; k++) {
-        const struct mc_matrix_group *g = &m->groups[k];
-        mc_pack_map(&l.meta, g->within ? 7 : 5);
-        mc_keys_pack(&l.meta, group_keys, 3, g);
+        const struct mc_matrix *g = &m->matrices[k];
+        const struct entry entry = {m->groups[k], g->taps};
+        mc_pack_map(&l.meta, 5 + MC_NESTING_KEYS(&m->groups[k]));
+        mc_keys_pack(&l.meta, group_keys, 3, &entry);
         pack_dead(&l.meta, "dead_a", g->dead_a, g->n_dead_a);
         pack_dead(&l.meta, "dead_b", g->dead_b, g->n_dead_b);
-        if (g->within)
-            mc_nesting_pack(&l.meta, g->within, g->unit);
+        mc_nesting_pack(&l.meta, &m->groups[k]);
     }
     groups_layout(&l, m);
     return mc_layout_write(&l, path, h, err);

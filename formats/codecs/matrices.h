@@ -11,36 +11,28 @@
 #define MC_MATRICES_H
 
 #include "formats/codecs/tensors.h"
+#include "libcommon/graph/nesting.h"
 
-struct mc_matrix_group {
-    char name[MC_NAME_MAX];
-    size_t size;         /* K */
-    size_t within, unit; /* as in struct mc_group */
-    size_t holds;        /* units of the groups in all its units, 0: none (mc_matrices_nest) */
-    double *value;       /* (n,n), n of mc_matrix_order; NULL for 0 */
-    size_t taps;         /* layers whose mean it is */
+struct mc_matrix {
+    size_t n;      /* units it is of (mc_group_seen); 0: of groups that hold others too */
+    double *value; /* (n,n); NULL for 0 */
+    size_t taps;   /* layers whose mean it is */
+    size_t holds;  /* units of the groups in all units of its group, 0: none */
     int32_t *dead_a, *dead_b;
     size_t n_dead_a, n_dead_b;
 };
 
 struct mc_matrices {
     char measure[32], at[8];
-    struct mc_matrix_group *groups;
+    struct mc_group *groups;
+    struct mc_matrix *matrices; /* (n_groups) */
     size_t n_groups;
 };
 
-/* Units that the matrix of group k is of: its own or, where it lies in unit 0 of another, those of
- * all groups like it, unit by unit; 0: of the others in units, and of what holds them. */
-static inline size_t mc_matrix_order(const struct mc_matrices *m, size_t k)
-{
-    const struct mc_matrix_group *g = &m->groups[k];
-
-    if (g->within)
-        return g->unit ? 0 : g->size * m->groups[g->within - 1].size;
-    return g->holds ? 0 : g->size;
-}
-/* Set `holds` from `within`; MC_EINPUT where groups do not lie alike in all units of one, or one
- * lies in a group that lies in another. */
+/* Room for the groups and their matrices; after an error too, release. */
+MC_USE_RESULT int mc_matrices_alloc(struct mc_matrices *m, size_t n_groups, struct mc_error *err);
+/* Set each matrix's n and holds from the groups. MC_EINPUT as mc_groups_check and
+ * mc_groups_check_depth. */
 MC_USE_RESULT int mc_matrices_nest(struct mc_matrices *m, struct mc_error *err);
 
 /* After an error there is nothing to release. */

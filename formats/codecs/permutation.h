@@ -11,7 +11,7 @@
 
 #include "formats/codecs/tensors.h"
 #include "libcommon/assign/assign.h"
-#include "libcommon/graph/symmetry.h"
+#include "libcommon/graph/permutation.h"
 
 /* info: (n_groups), or NULL. */
 MC_USE_RESULT int mc_perm_write(const struct mc_perm *p, const struct mc_assignment *info,

@@ -167,31 +167,32 @@ static void name_outer(const struct blocks *b, struct mc_group *to, size_t inner
 
 /* The uses of the groups in its first unit, as those of blocks. The inputs of a grouped convolution
  * are in its rows and move with them. Counted, and written where there is memory for them. */
-static void use_as_blocks(const struct blocks *b, struct mc_group *to, const struct mc_group *inner)
+static void use_as_blocks(const struct blocks *b, struct mc_uses *to, size_t units,
+                          const struct mc_uses *inner)
 {
-    for (size_t i = 0; i < inner->n_uses; i++) {
-        struct mc_use u = inner->uses[i];
+    for (size_t i = 0; i < inner->n; i++) {
+        struct mc_use u = inner->use[i];
         if (!u.is_stat && u.dim == 1 && mc_param_groups(b->g, &b->g->params[u.index]) > 1)
             continue;
         u.repeat *= u.count;
-        u.count = to->size;
-        if (to->uses)
-            to->uses[to->n_uses] = u;
-        to->n_uses++;
+        u.count = units;
+        if (to->use)
+            to->use[to->n] = u;
+        to->n++;
     }
 }
 
-static int use_outer(const struct blocks *b, struct mc_group *to, size_t row, struct mc_error *err)
+static int use_outer(const struct blocks *b, struct mc_uses *to, size_t row, struct mc_error *err)
 {
     int rc = 0;
 
     for (int write = 0; write < 2 && !rc; write++) {
-        to->n_uses = 0;
+        to->n = 0;
         for (size_t k = 0; k < b->s->n_groups; k++)
             if (moving_row(b, k) == row && b->of[k].unit == 0)
-                use_as_blocks(b, to, &b->s->groups[k]);
+                use_as_blocks(b, to, b->rows[row].n_units, &b->s->uses[k]);
         if (!write)
-            rc = mc_new(&to->uses, to->n_uses, err);
+            rc = mc_new(&to->use, to->n, err);
     }
     return rc;
 }
@@ -217,41 +218,43 @@ static void merge_taps(const struct blocks *b)
 static int insert(struct blocks *b, size_t n_outer, int *to, struct mc_error *err)
 {
     const size_t none = b->s->n_groups + n_outer;
-    struct mc_group *groups = NULL;
+    struct mc_symmetry all = {0};
     size_t at = 0;
-    int rc = mc_new(&groups, none, err);
+    int rc = mc_symmetry_alloc(&all, none, err);
 
-    for (size_t r = 0; r < b->n && !rc; r++)
+    for (size_t r = 0; r < b->n; r++)
         b->rows[r].outer = none;
     for (size_t k = 0; k < b->s->n_groups && !rc; k++) {
         const size_t row = moving_row(b, k);
         if (row < b->n && b->rows[row].outer == none) {
-            struct mc_group *outer = &groups[at];
-            b->rows[row].outer = at++;
-            outer->size = b->rows[row].n_units;
-            name_outer(b, outer, k);
-            if ((rc = use_outer(b, outer, row, err)))
+            b->rows[row].outer = at;
+            all.groups[at].size = b->rows[row].n_units;
+            name_outer(b, &all.groups[at], k);
+            if ((rc = use_outer(b, &all.uses[at++], row, err)))
                 break;
         }
         to[k] = (int)at;
-        groups[at] = b->s->groups[k];
+        all.groups[at] = b->s->groups[k];
         if (row < b->n) {
-            groups[at].within = 1 + b->rows[row].outer;
-            groups[at].unit = b->of[k].unit;
+            all.groups[at].within = 1 + b->rows[row].outer;
+            all.groups[at].unit = b->of[k].unit;
         }
         at++;
     }
-    if (rc) {
-        for (size_t r = 0; groups && r < b->n; r++)
-            if (b->rows[r].outer < none)
-                free(groups[b->rows[r].outer].uses);
-        free(groups);
-        return rc;
+    for (size_t k = 0; k < b->s->n_groups && !rc; k++) {
+        all.uses[to[k]] = b->s->uses[k];
+        b->s->uses[k] = (struct mc_uses){0};
     }
-    free(b->s->groups);
-    b->s->groups = groups;
-    b->s->n_groups = at;
-    return 0;
+    if (!rc) { /* the old ones are released */
+        const struct mc_symmetry old = *b->s;
+        b->s->groups = all.groups;
+        b->s->uses = all.uses;
+        b->s->n_groups = all.n_groups;
+        all =
+            (struct mc_symmetry){.groups = old.groups, .uses = old.uses, .n_groups = old.n_groups};
+    }
+    mc_symmetry_release(&all);
+    return rc;
 }
 
 int mc_symmetry_add_blocks(struct mc_symmetry *s, const struct mc_graph *g, struct mc_error *err)

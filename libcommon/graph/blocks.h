@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Whole blocks of grouped convolutions that move among each other: groups whose units hold groups.
- * For mc_symmetry_derive alone. */
+ * For symmetry.c alone. */
 #ifndef MC_BLOCKS_H
 #define MC_BLOCKS_H
 
-#include "libcommon/graph/symmetry.h"
+#include "libcommon/graph/graph.h"
+#include "libcommon/graph/groups.h"
 
 /* To the groups of a graph, each of which is in no other, add those of blocks (symmetry.h says
  * which they are): each before the first group in its units. Taps of one node that see the groups

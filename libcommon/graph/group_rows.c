@@ -3,11 +3,9 @@
  * From rows to groups: each line by itself, then the groups, then how they lie within one another.
  */
 #include "libcommon/graph/group_rows.h"
-#include "libcommon/graph/blocks.h"
 #include "libcommon/graph/row_nesting.h"
 
 #include "libcommon/base/alloc.h"
-#include "libcommon/graph/nesting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -229,48 +227,29 @@ static int read_rows(struct text *r, const struct mc_graph *g, struct mc_error *
     return rc ? rc : number_groups(rows, err);
 }
 
-static int of_rows(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
+int mc_symmetry_of_rows(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
 {
-    struct mc_perm p;
     struct text text;
     int rc = read_rows(&text, g, err);
     const struct mc_rows r = text.rows;
 
     *out = (struct mc_symmetry){0};
-    if (rc || (rc = mc_new(&out->groups, r.n_groups, err)))
+    if (rc || (rc = mc_symmetry_alloc(out, r.n_groups, err)))
         goto out;
-    out->n_groups = r.n_groups;
     for (size_t i = 0; i < r.n; i++) {
         struct mc_group *to = &out->groups[r.rows[i].group];
         memcpy(to->name, r.rows[i].name, strlen(r.rows[i].name) + 1);
         to->size = r.rows[i].use.count;
-        to->n_uses++;
-    }
-    for (size_t i = 0; i < r.n_groups; i++) {
-        if ((rc = mc_new(&out->groups[i].uses, out->groups[i].n_uses, err)))
+        struct mc_uses *uses = &out->uses[r.rows[i].group];
+        if ((rc = mc_list_room(&uses->use, uses->n, err)))
             goto out;
-        out->groups[i].n_uses = 0;
+        uses->use[uses->n++] = r.rows[i].use;
     }
-    for (size_t i = 0; i < r.n; i++) {
-        struct mc_group *to = &out->groups[r.rows[i].group];
-        to->uses[to->n_uses++] = r.rows[i].use;
-    }
-    if ((rc = mc_rows_nest(&r, out->groups, err)) || (rc = mc_perm_init(&p, out, err)))
-        goto out;
-    rc = mc_perm_check_nesting(&p, err);
-    mc_perm_release(&p);
+    if (!(rc = mc_rows_nest(&r, out->groups, err)))
+        rc = mc_groups_check(out->groups, out->n_groups, err);
 out:
     release(&text);
     if (rc)
-        mc_symmetry_release(out);
-    return rc;
-}
-
-int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
-{
-    int rc = (g->rows ? of_rows : mc_symmetry_of_graph)(out, g, err);
-
-    if (!rc && !g->rows && (rc = mc_symmetry_add_blocks(out, g, err)))
         mc_symmetry_release(out);
     return rc;
 }
@@ -317,7 +296,7 @@ int mc_graph_declare(struct mc_graph **out, const char *net, const struct mc_ten
     }
     if (rc || (rc = lay_out(g, tensors, n, err)))
         goto out;
-    rc = of_rows(&checked, g, err);
+    rc = mc_symmetry_of_rows(&checked, g, err);
     mc_symmetry_release(&checked);
     if (rc)
         goto out;

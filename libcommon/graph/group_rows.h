@@ -6,7 +6,8 @@
 #ifndef MC_GROUP_ROWS_H
 #define MC_GROUP_ROWS_H
 
-#include "libcommon/graph/symmetry.h"
+#include "libcommon/graph/graph.h"
+#include "libcommon/graph/groups.h"
 
 #define MC_MAX_ROWS_TEXT ((size_t)1 << 20) /* bytes */
 #define MC_MAX_DECLARED 65536              /* groups */
@@ -18,4 +19,8 @@
 MC_USE_RESULT int mc_graph_declare(struct mc_graph **out, const char *net,
                                    const struct mc_tensor *tensors, size_t n, const char *text,
                                    size_t bytes, struct mc_error *err);
+/* The groups that such a network declares. */
+MC_USE_RESULT int mc_symmetry_of_rows(struct mc_symmetry *out, const struct mc_graph *g,
+                                      struct mc_error *err);
+
 #endif

@@ -17,134 +17,142 @@ void mc_nesting_release(struct mc_nesting *n)
     *n = (struct mc_nesting){0};
 }
 
-static int bad_nesting(const struct mc_perm *p, size_t g, struct mc_error *err)
+static int bad_nesting(const struct mc_group *g, struct mc_error *err)
 {
     return mc_fail(err, MC_EINPUT, "group \"%s\" does not lie alike in all units of a group",
-                   p->names[g]);
+                   g->name);
 }
 
 /* from (n_groups): the group that comes to the place of each, as units take along what they hold;
- * or, without `moved`, the one in the first units that it should be like. Returns a group that is
- * of another size or holds another number of groups than that one, or n_groups. */
-static size_t trace(const struct mc_nesting *n, const struct mc_perm *p, int moved, size_t *from)
+ * or, without perm, the one in the first units that it should be like. Returns a group that is of
+ * another size or holds another number of groups than that one, or n_groups. */
+static size_t trace(const struct mc_nesting *n, int32_t *const *perm, size_t *from)
 {
     int open = 1;
 
-    for (size_t g = 0; g < p->n_groups; g++)
-        from[g] = p->within[g] ? p->n_groups : g;
+    for (size_t g = 0; g < n->n_groups; g++)
+        from[g] = n->groups[g].within ? n->n_groups : g;
     while (open) {
         open = 0;
-        for (size_t g = 0; g < p->n_groups; g++) {
-            const size_t up = p->within[g] ? from[p->within[g] - 1] : 0;
-            if (from[g] < p->n_groups)
+        for (size_t g = 0; g < n->n_groups; g++) {
+            const struct mc_group *at = &n->groups[g];
+            if (from[g] < n->n_groups)
                 continue;
-            if (up == p->n_groups) {
+            const size_t up = from[at->within - 1];
+            if (up == n->n_groups) {
                 open = 1;
                 continue;
             }
-            const size_t unit = moved ? (size_t)p->perm[up][p->unit[g]] : 0;
-            const size_t to = n->child[n->first[up] + unit * n->slots[up] + n->slot[g]];
-            if (p->sizes[to] != p->sizes[g] || n->slots[to] != n->slots[g])
+            from[g] = mc_nesting_child(n, up, perm ? (size_t)perm[up][at->unit] : 0, n->slot[g]);
+            if (n->groups[from[g]].size != at->size || n->slots[from[g]] != n->slots[g])
                 return g;
-            from[g] = to;
         }
     }
-    return p->n_groups;
+    return n->n_groups;
 }
 
-int mc_nesting_find(struct mc_nesting *n, const struct mc_perm *p, struct mc_error *err)
+/* Counts into n->slots the groups in all units of each. */
+static int count_inside(struct mc_nesting *n, struct mc_error *err)
 {
-    size_t total = 0, bad = 0, *met = NULL, *from = NULL; /* met: of each unit's groups */
-    int rc = 0;
-
-    *n = (struct mc_nesting){0};
-    if ((rc = mc_new(&n->first, p->n_groups, err)) || (rc = mc_new(&n->slots, p->n_groups, err)) ||
-        (rc = mc_new(&n->child, p->n_groups, err)) || (rc = mc_new(&n->slot, p->n_groups, err)))
-        goto out;
-    for (size_t g = 0; g < p->n_groups; g++) {
-        size_t depth = 0, up = p->within[g];
+    for (size_t g = 0; g < n->n_groups; g++) {
+        size_t depth = 0, up = n->groups[g].within;
         if (!up)
             continue;
-        if (up > p->n_groups || p->unit[g] >= p->sizes[up - 1]) {
-            rc = bad_nesting(p, g, err);
-            goto out;
-        }
+        if (up > n->n_groups || n->groups[g].unit >= n->groups[up - 1].size)
+            return bad_nesting(&n->groups[g], err);
         n->slots[up - 1]++;
-        for (; up && depth <= p->n_groups; depth++)
-            up = p->within[up - 1] <= p->n_groups ? p->within[up - 1] : 0;
-        if (up) { /* a group within itself */
-            rc = bad_nesting(p, g, err);
-            goto out;
-        }
+        for (; up && up <= n->n_groups && depth <= n->n_groups; depth++)
+            up = n->groups[up - 1].within;
+        if (depth > n->n_groups) /* a group within itself */
+            return bad_nesting(&n->groups[g], err);
     }
-    for (size_t g = 0; g < p->n_groups; g++) {
+    return 0;
+}
+
+static int list_inside(struct mc_nesting *n, size_t *met, struct mc_error *err)
+{
+    size_t total = 0;
+
+    for (size_t g = 0; g < n->n_groups; g++) {
+        const struct mc_group *at = &n->groups[g];
         n->first[g] = total;
         total += n->slots[g];
-        if (n->slots[g] && n->slots[g] % p->sizes[g]) {
-            rc = mc_fail(err, MC_EINPUT, "the units of group \"%s\" do not hold the same groups",
-                         p->names[g]);
-            goto out;
-        }
-        n->slots[g] /= p->sizes[g] ? p->sizes[g] : 1;
+        if (n->slots[g] && n->slots[g] % at->size)
+            return mc_fail(err, MC_EINPUT, "the units of group \"%s\" do not hold the same groups",
+                           at->name);
+        n->slots[g] /= at->size ? at->size : 1;
     }
-    /* units of all groups that hold others: no more than there are groups */
-    if ((rc = mc_new(&met, p->n_groups, err)))
-        goto out;
-    for (size_t g = 0; g < p->n_groups; g++) {
-        if (!p->within[g])
+    for (size_t g = 0; g < n->n_groups; g++) {
+        const struct mc_group *at = &n->groups[g];
+        if (!at->within)
             continue;
-        const size_t up = p->within[g] - 1, of = n->first[up] + p->unit[g] * n->slots[up];
-        if (met[of] == n->slots[up]) {
-            rc = bad_nesting(p, g, err);
-            goto out;
-        }
-        n->slot[g] = met[of]++;
-        n->child[of + n->slot[g]] = g;
+        const size_t up = at->within - 1, unit = n->first[up] + at->unit * n->slots[up];
+        if (met[unit] == n->slots[up])
+            return bad_nesting(at, err);
+        n->slot[g] = met[unit]++;
+        n->child[unit + n->slot[g]] = g;
     }
-    if (!(rc = mc_new(&from, p->n_groups, err)) && (bad = trace(n, p, 0, from)) < p->n_groups)
-        rc = bad_nesting(p, bad, err);
-out:
-    free(met);
-    free(from);
+    return 0;
+}
+
+int mc_nesting_find(struct mc_nesting *n, const struct mc_group *groups, size_t n_groups,
+                    struct mc_error *err)
+{
+    size_t bad, *room = NULL; /* first the groups met in each unit, no more units than groups */
+    int rc = 0;
+
+    *n = (struct mc_nesting){.groups = groups, .n_groups = n_groups};
+    if (!(rc = mc_new(&n->first, n_groups, err)) && !(rc = mc_new(&n->slots, n_groups, err)) &&
+        !(rc = mc_new(&n->child, n_groups, err)) && !(rc = mc_new(&n->slot, n_groups, err)) &&
+        !(rc = mc_new(&room, n_groups, err)) && !(rc = count_inside(n, err)) &&
+        !(rc = list_inside(n, room, err)) && (bad = trace(n, NULL, room)) < n_groups)
+        rc = bad_nesting(&groups[bad], err);
+    free(room);
     if (rc)
         mc_nesting_release(n);
     return rc;
 }
 
-int mc_perm_check_nesting(const struct mc_perm *p, struct mc_error *err)
+int mc_groups_check(const struct mc_group *groups, size_t n, struct mc_error *err)
 {
-    struct mc_nesting n;
-    int rc = mc_nesting_find(&n, p, err);
+    struct mc_nesting nesting;
+    int rc = mc_nesting_find(&nesting, groups, n, err);
 
-    if (!rc)
-        mc_nesting_release(&n);
+    mc_nesting_release(&nesting);
     return rc;
 }
 
-void mc_perm_of_taps(const struct mc_perm *p, const struct mc_nesting *n, size_t g, int32_t *to)
+int mc_groups_check_depth(const struct mc_group *groups, size_t n, struct mc_error *err)
 {
-    const size_t K = p->sizes[g], up = p->within[g] - 1;
+    for (size_t k = 0; k < n; k++)
+        if (groups[k].within && groups[groups[k].within - 1].within)
+            return mc_fail(err, MC_EINPUT, "group %s: lies in a group that lies in another",
+                           groups[k].name);
+    return 0;
+}
 
-    if (!p->within[g])
-        memcpy(to, p->perm[g], K * sizeof *to);
-    for (size_t h = 0; p->within[g] && h < p->sizes[up]; h++) {
-        const size_t u = (size_t)p->perm[up][h];
-        const int32_t *perm = p->perm[n->child[n->first[up] + u * n->slots[up] + n->slot[g]]];
+void mc_nesting_of_taps(const struct mc_nesting *n, int32_t *const *perm, size_t g, int32_t *to)
+{
+    const size_t K = n->groups[g].size, up = n->groups[g].within - 1;
+
+    if (!n->groups[g].within)
+        memcpy(to, perm[g], K * sizeof *to);
+    for (size_t h = 0; n->groups[g].within && h < n->groups[up].size; h++) {
+        const size_t u = (size_t)perm[up][h];
         for (size_t i = 0; i < K; i++)
-            to[h * K + i] = (int32_t)(u * K) + perm[i];
+            to[h * K + i] = (int32_t)(u * K) + perm[mc_nesting_child(n, up, u, n->slot[g])][i];
     }
 }
 
-int mc_nesting_sources(const struct mc_perm *p, size_t **from, struct mc_error *err)
+int mc_nesting_sources(const struct mc_group *groups, size_t n, int32_t *const *perm, size_t **from,
+                       struct mc_error *err)
 {
-    struct mc_nesting n = {0};
-    int rc = mc_nesting_find(&n, p, err);
+    struct mc_nesting nesting;
+    int rc = mc_nesting_find(&nesting, groups, n, err);
 
     *from = NULL;
-    if (rc)
-        return rc;
-    if (!(rc = mc_new(from, p->n_groups, err)))
-        (void)trace(&n, p, 1, *from);
-    mc_nesting_release(&n);
+    if (!rc && !(rc = mc_new(from, n, err)))
+        (void)trace(&nesting, perm, *from);
+    mc_nesting_release(&nesting);
     return rc;
 }

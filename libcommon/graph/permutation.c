@@ -1,12 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Permutations of a network's groups: their algebra, and applying them to the flat vectors. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "libcommon/graph/permutation.h"
+
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/rng.h"
-#include "libcommon/graph/nesting.h"
 #include "libcommon/graph/uses.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,55 +13,38 @@ int mc_perm_alloc(struct mc_perm *p, size_t n_groups, struct mc_error *err)
     int rc = 0;
 
     *p = (struct mc_perm){.n_groups = n_groups};
-    if ((rc = mc_new(&p->names, n_groups, err)) || (rc = mc_new(&p->sizes, n_groups, err)) ||
-        (rc = mc_new(&p->perm, n_groups, err)) || (rc = mc_new(&p->within, n_groups, err)) ||
-        (rc = mc_new(&p->unit, n_groups, err)))
+    if ((rc = mc_new(&p->groups, n_groups, err)) || (rc = mc_new(&p->perm, n_groups, err)))
         mc_perm_release(p);
     return rc;
 }
 
-int mc_perm_set_group(struct mc_perm *p, size_t g, const char *name, size_t size,
-                      struct mc_error *err)
+int mc_perm_identity(struct mc_perm *p, const struct mc_group *groups, size_t n,
+                     struct mc_error *err)
 {
-    snprintf(p->names[g], sizeof p->names[g], "%s", name);
-    p->sizes[g] = size;
-    int rc = mc_new(&p->perm[g], size, err);
+    int rc = mc_perm_alloc(p, n, err);
 
-    for (size_t i = 0; i < size && !rc; i++)
-        p->perm[g][i] = (int32_t)i;
-    return rc;
-}
-
-static void nest(struct mc_perm *p, const struct mc_symmetry *s)
-{
-    for (size_t g = 0; g < s->n_groups; g++) {
-        p->within[g] = s->groups[g].within;
-        p->unit[g] = s->groups[g].unit;
+    for (size_t g = 0; g < n && !rc; g++) {
+        p->groups[g] = groups[g];
+        rc = mc_new(&p->perm[g], groups[g].size, err);
+        for (size_t i = 0; i < groups[g].size && !rc; i++)
+            p->perm[g][i] = (int32_t)i;
     }
+    if (rc)
+        mc_perm_release(p);
+    return rc;
 }
 
 int mc_perm_init(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err)
 {
-    int rc = mc_perm_alloc(p, s->n_groups, err);
-
-    for (size_t g = 0; g < s->n_groups && !rc; g++)
-        rc = mc_perm_set_group(p, g, s->groups[g].name, s->groups[g].size, err);
-    if (rc)
-        mc_perm_release(p);
-    else
-        nest(p, s);
-    return rc;
+    return mc_perm_identity(p, s->groups, s->n_groups, err);
 }
 
 void mc_perm_release(struct mc_perm *p)
 {
     for (size_t g = 0; p->perm && g < p->n_groups; g++)
         free(p->perm[g]);
-    free(p->names);
-    free(p->sizes);
+    free(p->groups);
     free(p->perm);
-    free(p->within);
-    free(p->unit);
     *p = (struct mc_perm){0};
 }
 
@@ -71,9 +52,9 @@ void mc_perm_random(struct mc_perm *p, uint64_t seed)
 {
     for (size_t g = 0; g < p->n_groups; g++) {
         int32_t *perm = p->perm[g];
-        for (size_t i = 0; i < p->sizes[g]; i++)
+        for (size_t i = 0; i < p->groups[g].size; i++)
             perm[i] = (int32_t)i;
-        for (size_t i = p->sizes[g]; i > 1; i--) { /* Fisher and Yates */
+        for (size_t i = p->groups[g].size; i > 1; i--) { /* Fisher and Yates */
             struct mc_rng4 r = mc_rng(seed, MC_RNG_PERMUTE, (uint32_t)g, (uint32_t)i, 0);
             size_t k = mc_rng_below(r.v[0], (uint32_t)i);
             int32_t t = perm[i - 1];
@@ -103,14 +84,14 @@ int mc_perm_inverse(struct mc_perm *p, struct mc_error *err)
 {
     int32_t **old = NULL;
     size_t *from = NULL;
-    int rc = mc_nesting_sources(p, &from, err);
+    int rc = mc_nesting_sources(p->groups, p->n_groups, p->perm, &from, err);
 
     if (rc || (rc = mc_new(&old, p->n_groups, err)))
         goto out;
     memset(p->of, 0, sizeof p->of);
     for (size_t g = 0; g < p->n_groups; g++) {
         old[g] = p->perm[g];
-        invert(old[g], p->sizes[g]);
+        invert(old[g], p->groups[g].size);
     }
     for (size_t g = 0; g < p->n_groups; g++)
         p->perm[g] = old[from[g]];
@@ -120,13 +101,15 @@ out:
     return rc;
 }
 
-int mc_perm_has_group(const struct mc_perm *p, size_t g, const char *name, size_t size,
+int mc_perm_has_group(const struct mc_perm *p, size_t g, const struct mc_group *is,
                       struct mc_error *err)
 {
-    if (strcmp(p->names[g], name) || p->sizes[g] != size)
+    const struct mc_group *has = &p->groups[g];
+
+    if (strcmp(has->name, is->name) || has->size != is->size)
         return mc_fail(err, MC_EINPUT,
                        "the permutation's group %zu is \"%s\" of %zu units, not \"%s\" of %zu", g,
-                       p->names[g], p->sizes[g], name, size);
+                       has->name, has->size, is->name, is->size);
     return 0;
 }
 
@@ -140,21 +123,22 @@ int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error 
         return mc_fail(err, MC_EINPUT, "permutations of %zu and %zu groups cannot be composed",
                        p->n_groups, q->n_groups);
     for (size_t g = 0; g < p->n_groups; g++) {
-        if ((rc = mc_perm_has_group(p, g, q->names[g], q->sizes[g], err)))
+        if ((rc = mc_perm_has_group(p, g, &q->groups[g], err)))
             return rc;
-        if (p->within[g] != q->within[g] || p->unit[g] != q->unit[g])
+        if (!mc_group_same_place(&p->groups[g], &q->groups[g]))
             return mc_fail(err, MC_EINPUT,
                            "group \"%s\" lies within a unit in one of the permutations alone",
-                           p->names[g]);
-        most = p->sizes[g] > most ? p->sizes[g] : most;
+                           p->groups[g].name);
+        most = p->groups[g].size > most ? p->groups[g].size : most;
     }
-    if ((rc = mc_new(&old, most, err)) || (rc = mc_nesting_sources(p, &from, err)))
+    if ((rc = mc_new(&old, most, err)) ||
+        (rc = mc_nesting_sources(p->groups, p->n_groups, p->perm, &from, err)))
         goto out;
     memset(p->of, 0, sizeof p->of);
     for (size_t g = 0; g < p->n_groups; g++) { /* q's groups are where p's have come to */
         int32_t *perm = p->perm[from[g]];
-        memcpy(old, perm, p->sizes[g] * sizeof *old);
-        for (size_t i = 0; i < p->sizes[g]; i++)
+        memcpy(old, perm, p->groups[g].size * sizeof *old);
+        for (size_t i = 0; i < p->groups[g].size; i++)
             perm[i] = old[q->perm[g][i]];
     }
 out:
@@ -167,7 +151,7 @@ size_t mc_perm_moved(const struct mc_perm *p, size_t group)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < p->sizes[group]; i++)
+    for (size_t i = 0; i < p->groups[group].size; i++)
         n += p->perm[group][i] != (int32_t)i;
     return n;
 }
@@ -175,7 +159,7 @@ size_t mc_perm_moved(const struct mc_perm *p, size_t group)
 void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from)
 {
     for (size_t g = 0; g < from->n_groups; g++)
-        memcpy(to->perm[g], from->perm[g], from->sizes[g] * sizeof *to->perm[g]);
+        memcpy(to->perm[g], from->perm[g], from->groups[g].size * sizeof *to->perm[g]);
 }
 
 int mc_perm_found_elsewhere(const struct mc_perm *p, const char *a, const char *b)
@@ -188,20 +172,20 @@ int mc_perm_check(const struct mc_perm *p, struct mc_error *err)
 {
     for (size_t g = 0; g < p->n_groups; g++) {
         unsigned char *seen = NULL;
-        size_t bad = p->sizes[g];
-        int rc = mc_new(&seen, p->sizes[g], err);
+        size_t bad = p->groups[g].size;
+        int rc = mc_new(&seen, p->groups[g].size, err);
         if (rc)
             return rc;
-        for (size_t i = p->sizes[g]; i-- > 0;) {
+        for (size_t i = p->groups[g].size; i-- > 0;) {
             int32_t u = p->perm[g][i];
-            if (u < 0 || (size_t)u >= p->sizes[g] || seen[u]++)
+            if (u < 0 || (size_t)u >= p->groups[g].size || seen[u]++)
                 bad = i;
         }
         free(seen);
-        if (bad < p->sizes[g])
+        if (bad < p->groups[g].size)
             return mc_fail(err, MC_EINPUT,
-                           "group \"%s\": entry %zu is %d: not each of %zu units once", p->names[g],
-                           bad, (int)p->perm[g][bad], p->sizes[g]);
+                           "group \"%s\": entry %zu is %d: not each of %zu units once",
+                           p->groups[g].name, bad, (int)p->perm[g][bad], p->groups[g].size);
     }
     return 0;
 }
@@ -213,12 +197,12 @@ int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s, struct mc
                        "the permutation is of another network: it has %zu group%s, not %zu",
                        p->n_groups, p->n_groups == 1 ? "" : "s", s->n_groups);
     int rc = 0, nested = 0;
-    for (size_t g = 0; p->within && g < p->n_groups; g++)
-        nested |= p->within[g] > 0;
+    for (size_t g = 0; g < p->n_groups; g++)
+        nested |= p->groups[g].within > 0;
     for (size_t g = 0; g < s->n_groups && !rc; g++) {
         const struct mc_group *to = &s->groups[g];
-        rc = mc_perm_has_group(p, g, to->name, to->size, err);
-        if (!rc && nested && (p->within[g] != to->within || p->unit[g] != to->unit))
+        rc = mc_perm_has_group(p, g, to, err);
+        if (!rc && nested && !mc_group_same_place(&p->groups[g], to))
             rc = mc_fail(err, MC_EINPUT, "group \"%s\" does not lie in the same unit", to->name);
     }
     return mc_fail_in(rc, err, "the permutation is of another network");
@@ -233,10 +217,10 @@ int mc_perm_fit(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error 
     if (rc)
         return rc;
     for (size_t g = 0; g < s->n_groups; g++)
-        if (k < p->n_groups && !p->within[k] && p->sizes[k] == all.sizes[g] &&
-            !strcmp(p->names[k], all.names[g]))
-            memcpy(all.perm[g], p->perm[k++], all.sizes[g] * sizeof *all.perm[g]);
-        else if (mc_group_holds_others(s, g))
+        if (k < p->n_groups && !p->groups[k].within &&
+            !mc_perm_has_group(p, k, &all.groups[g], NULL))
+            memcpy(all.perm[g], p->perm[k++], all.groups[g].size * sizeof *all.perm[g]);
+        else if (mc_group_holds_others(s->groups, s->n_groups, g))
             lacks++;
         else
             break;
@@ -248,7 +232,7 @@ int mc_perm_fit(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error 
     }
     mc_perm_release(&all);
     if (!(rc = mc_perm_fits(p, s, err)))
-        nest(p, s);
+        memcpy(p->groups, s->groups, s->n_groups * sizeof *p->groups);
     return rc;
 }
 

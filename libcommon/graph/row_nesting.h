@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How declared groups (libcommon/graph/group_rows.h) lie within one another: places of one axis are
- * of one group, or of one within a unit of another. */
+ * of one group, or of one within a unit of another. For group_rows.c alone. */
 #ifndef MC_ROW_NESTING_H
 #define MC_ROW_NESTING_H
 
-#include "libcommon/graph/symmetry.h"
+#include "libcommon/graph/graph.h"
+#include "libcommon/graph/groups.h"
 
 /* A line of the text that declares groups, and all of them. */
 struct mc_row {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Where the groups of a graph can be observed, while they are derived. */
-#include "libcommon/graph/symmetry.h"
+#include "libcommon/graph/seen.h"
 
 #include "libcommon/base/alloc.h"
 

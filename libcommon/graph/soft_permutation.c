@@ -36,8 +36,8 @@ void mc_soft_perm_matrices(const struct mc_symmetry *s, const struct mc_perm *p,
 static int has_use(const struct mc_symmetry *s, size_t index, int dim)
 {
     for (size_t g = 0; g < s->n_groups; g++)
-        for (size_t i = 0; i < s->groups[g].n_uses; i++) {
-            const struct mc_use *u = &s->groups[g].uses[i];
+        for (size_t i = 0; i < s->uses[g].n; i++) {
+            const struct mc_use *u = &s->uses[g].use[i];
             if (!u->is_stat && u->index == index && u->dim == dim)
                 return 1;
         }
@@ -67,14 +67,15 @@ int mc_soft_perm_plan(struct mc_soft_perm_plan *out, const struct mc_symmetry *s
     int rc = 0;
 
     for (size_t k = 0; k < s->n_groups; k++)
-        most += s->groups[k].n_uses;
+        most += s->uses[k].n;
     if ((rc = mc_new(&out->uses, most, err)) || (rc = mc_new(&out->offset, s->n_groups, err)))
         return rc;
     out->m = mc_soft_perm_layout(s, out->offset);
     for (size_t k = 0; k < s->n_groups; k++)
-        for (size_t i = 0; i < s->groups[k].n_uses && !mc_group_holds_others(s, k); i++)
-            if (!s->groups[k].uses[i].is_stat)
-                out->uses[out->n_uses++] = use_of(s, g, k, &s->groups[k].uses[i]);
+        for (size_t i = 0; i < s->uses[k].n && !mc_group_holds_others(s->groups, s->n_groups, k);
+             i++)
+            if (!s->uses[k].use[i].is_stat)
+                out->uses[out->n_uses++] = use_of(s, g, k, &s->uses[k].use[i]);
     return 0;
 }
 

@@ -12,7 +12,7 @@
 #ifndef MC_SOFT_PERMUTATION_H
 #define MC_SOFT_PERMUTATION_H
 
-#include "libcommon/graph/symmetry.h"
+#include "libcommon/graph/permutation.h"
 
 /* Returns M; offset (n_groups; may be NULL): where each group's matrix begins, in floats. */
 size_t mc_soft_perm_layout(const struct mc_symmetry *s, size_t *offset);

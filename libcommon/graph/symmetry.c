@@ -3,6 +3,9 @@
  * From a graph to its permutation groups: lay an axis on every node, tie, number what is left
  * free, then list what each group permutes and where it is seen. */
 #include "libcommon/graph/symmetry.h"
+#include "libcommon/graph/blocks.h"
+#include "libcommon/graph/group_rows.h"
+#include "libcommon/graph/seen.h"
 #include "libcommon/graph/union_find.h"
 
 #include "libcommon/base/alloc.h"
@@ -258,16 +261,16 @@ static void use_axis(struct mc_symmetry *out, int is_stat, size_t index, int dim
     for (size_t k = 0; k < axis->n; k++) {
         const struct mc_segment *s = &axis->seg[k];
         if (s->group >= 0) {
-            struct mc_group *g = &out->groups[s->group];
-            if (g->uses)
-                g->uses[g->n_uses] = (struct mc_use){.is_stat = is_stat,
-                                                     .index = index,
-                                                     .dim = dim,
-                                                     .offset = offset,
-                                                     .start = s->start,
-                                                     .count = s->count,
-                                                     .repeat = s->repeat};
-            g->n_uses++;
+            struct mc_uses *g = &out->uses[s->group];
+            if (g->use)
+                g->use[g->n] = (struct mc_use){.is_stat = is_stat,
+                                               .index = index,
+                                               .dim = dim,
+                                               .offset = offset,
+                                               .start = s->start,
+                                               .count = s->count,
+                                               .repeat = s->repeat};
+            g->n++;
         }
         offset += s->count * s->repeat;
     }
@@ -276,7 +279,7 @@ static void use_axis(struct mc_symmetry *out, int is_stat, size_t index, int dim
 static void use_all(const struct mc_graph *g, struct mc_symmetry *out)
 {
     for (size_t i = 0; i < out->n_groups; i++)
-        out->groups[i].n_uses = 0;
+        out->uses[i].n = 0;
     for (size_t i = 0; i < g->n_params; i++) {
         const struct mc_param *p = &g->params[i];
         use_axis(out, 0, i, 0, &out->axes[p->node]);
@@ -290,11 +293,10 @@ static void use_all(const struct mc_graph *g, struct mc_symmetry *out)
 
 static int write_groups(const struct derivation *d, struct mc_symmetry *out, struct mc_error *err)
 {
-    int rc = mc_new(&out->groups, d->n_groups, err);
+    int rc = mc_symmetry_alloc(out, d->n_groups, err);
 
     if (rc)
         return rc;
-    out->n_groups = d->n_groups;
     for (size_t i = 0; i < d->n_groups; i++) {
         const struct mc_node *n = &d->g->nodes[d->first[i].node];
         struct mc_group *g = &out->groups[i];
@@ -309,13 +311,13 @@ static int write_groups(const struct derivation *d, struct mc_symmetry *out, str
             out->groups[d->group_of[i]].size = d->ties.sets[i].count;
     use_all(d->g, out);
     for (size_t i = 0; i < d->n_groups && !rc; i++)
-        rc = mc_new(&out->groups[i].uses, out->groups[i].n_uses, err);
+        rc = mc_new(&out->uses[i].use, out->uses[i].n, err);
     if (!rc)
         use_all(d->g, out);
     return rc;
 }
 
-int mc_symmetry_of_graph(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
+static int of_graph(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
 {
     struct derivation d = {.g = g};
     size_t lost = 0;
@@ -344,13 +346,12 @@ out:
     return rc;
 }
 
-void mc_symmetry_release(struct mc_symmetry *s)
+int mc_symmetry_derive(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
 {
-    for (size_t i = 0; i < s->n_groups; i++)
-        free(s->groups[i].uses);
-    free(s->groups);
-    free(s->taps);
-    free(s->axes ? s->axes[0].seg : NULL);
-    free(s->axes);
-    *s = (struct mc_symmetry){0};
+    if (g->rows)
+        return mc_symmetry_of_rows(out, g, err);
+    int rc = of_graph(out, g, err);
+    if (!rc && (rc = mc_symmetry_add_blocks(out, g, err)))
+        mc_symmetry_release(out);
+    return rc;
 }

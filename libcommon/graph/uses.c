@@ -50,29 +50,21 @@ int mc_uses_in_order(const struct mc_symmetry *s, const struct mc_graph *g,
     *n = 0;
     *out = NULL;
     for (size_t k = 0; k < s->n_groups; k++)
-        total += s->groups[k].n_uses;
+        total += s->uses[k].n;
     if (rc || (rc = mc_new(out, total, err)))
         goto out;
     for (size_t k = 0; k < s->n_groups; k++)
         for (size_t i = s->groups[k].within, h = 1; i; i = s->groups[i - 1].within, h++)
             height[i - 1] = height[i - 1] > h ? height[i - 1] : h;
     for (size_t k = 0; k < s->n_groups; k++)
-        for (size_t i = 0; i < s->groups[k].n_uses; i++) {
-            const struct mc_use *u = &s->groups[k].uses[i];
+        for (size_t i = 0; i < s->uses[k].n; i++) {
+            const struct mc_use *u = &s->uses[k].use[i];
             (*out)[(*n)++] = (struct mc_placed_use){k, height[k], u, mc_unit_blocks(g, u)};
         }
     qsort(*out, *n, sizeof **out, in_order);
 out:
     free(height);
     return rc;
-}
-
-int mc_group_holds_others(const struct mc_symmetry *s, size_t group)
-{
-    for (size_t g = 0; g < s->n_groups; g++)
-        if (s->groups[g].within == 1 + group)
-            return 1;
-    return 0;
 }
 
 void mc_units_permute(const struct mc_unit_blocks *at, const int32_t *perm, int inverse, void *x,

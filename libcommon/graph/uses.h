@@ -5,7 +5,8 @@
 #ifndef MC_USES_H
 #define MC_USES_H
 
-#include "libcommon/graph/symmetry.h"
+#include "libcommon/graph/graph.h"
+#include "libcommon/graph/groups.h"
 
 /* The units of one use: `blocks` blocks of (K, m) floats, `stride` apart, the first at `base` of
  * the flat vector. Of a tensor (rows, axis, inner), there is a block a row, and m is what a unit
@@ -28,9 +29,6 @@ struct mc_placed_use {
  * places freely. Release with free. MC_ENOMEM. */
 MC_USE_RESULT int mc_uses_in_order(const struct mc_symmetry *s, const struct mc_graph *g,
                                    struct mc_placed_use **out, size_t *n, struct mc_error *err);
-
-/* 1: the group's units hold other groups, as blocks do. */
-int mc_group_holds_others(const struct mc_symmetry *s, size_t group);
 
 /* 1: x, of the same tensor, takes effect after y, and not beside it. */
 static inline int mc_use_is_after(const struct mc_placed_use *x, const struct mc_placed_use *y)

@@ -39,15 +39,10 @@ static void activations(size_t tap, float *x, float *y)
 
 static void count(struct mc_moments *m, struct mc_error *err)
 {
-    char names[2][MC_NAME_MAX] = {"p", "q"};
-    size_t sizes[2] = {16, 33};
+    struct mc_group groups[2] = {{.name = "p", .size = 16}, {.name = "q", .size = 33}};
     struct mc_tap_info taps[TAPS];
-    const struct mc_taps all = {.at = "post",
-                                .n_groups = 2,
-                                .n_taps = TAPS,
-                                .group_names = names,
-                                .group_sizes = sizes,
-                                .taps = taps};
+    const struct mc_taps all = {
+        .at = "post", .n_groups = 2, .n_taps = TAPS, .groups = groups, .taps = taps};
 
     for (size_t i = 0; i < TAPS; i++) {
         taps[i] = (struct mc_tap_info){"", shapes[i].group, 0, shapes[i].K, 0};
@@ -83,9 +78,9 @@ static double compare(const struct mc_matrices *m, int column)
     for (; fgets(line, sizeof line, f); lines++) {
         assert_int_equal(sscanf(line, "%c\t%zu\t%zu\t%lf\t%lf", &group, &i, &j, &want[0], &want[1]),
                          5);
-        const struct mc_matrix_group *g = &m->groups[group - 'p'];
-        assert_true(i < g->size && j < g->size);
-        double ours = column ? -g->value[i * g->size + j] : g->value[i * g->size + j];
+        const struct mc_matrix *g = &m->matrices[group - 'p'];
+        assert_true(i < g->n && j < g->n);
+        double ours = column ? -g->value[i * g->n + j] : g->value[i * g->n + j];
         worst = fmax(worst, fabs(ours - want[column]) / (1 + fabs(want[column])));
     }
     fclose(f);
@@ -105,9 +100,9 @@ static void matrices_are_numpys(enum mc_measure measure, int column, double boun
     assert_int_equal(mc_corr_matrices(&out, &m, measure, &err), 0);
     assert_true(compare(&out, column) <= bound);
     if (measure == MC_MEASURE_CORRELATION) {
-        assert_int_equal(out.groups[1].n_dead_a, 1);
-        assert_int_equal(out.groups[1].dead_a[0], 3);
-        assert_int_equal(out.groups[1].dead_b[0], 5);
+        assert_int_equal(out.matrices[1].n_dead_a, 1);
+        assert_int_equal(out.matrices[1].dead_a[0], 3);
+        assert_int_equal(out.matrices[1].dead_b[0], 5);
     }
     mc_matrices_release(&out);
     mc_moments_release(&m);

@@ -109,12 +109,12 @@ int mc_bound_distances(const struct mc_bound *b, const struct mc_moments *m,
     int rc = mc_corr_matrices(&d, m, MC_MEASURE_L2, err);
 
     for (size_t i = 0; !rc && i + 1 < b->L; i++) {
-        const struct mc_matrix_group *g = &d.groups[b->pre.taps[i].group];
+        const struct mc_matrix *g = &d.matrices[b->pre.taps[i].group];
         const int32_t *to = perm ? perm->perm[b->pre.taps[i].group] : NULL;
         double sum = 0;
 
-        for (size_t k = 0; k < g->size; k++)
-            sum -= g->value[k * g->size + (to ? (size_t)to[k] : k)];
+        for (size_t k = 0; k < g->n; k++)
+            sum -= g->value[k * g->n + (to ? (size_t)to[k] : k)];
         delta[i] = sqrt(sum);
         if (!isfinite(delta[i]))
             rc = mc_fail(err, MC_EINPUT, "tap %s: the distance is not finite", b->pre.taps[i].name);

@@ -5,7 +5,6 @@
 
 #include "kernels/backend.h"
 #include "libcommon/base/alloc.h"
-#include "libcommon/graph/nesting.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -148,9 +147,11 @@ struct tally {
     uint32_t *pairs, *alive_a, *alive_b;
 };
 
-static void add_tap(struct mc_matrix_group *g, size_t K, const struct mc_tap_info *t,
-                    const struct tap_values *v, const struct tally *c)
+static void add_tap(struct mc_matrix *g, const struct mc_tap_info *t, const struct tap_values *v,
+                    const struct tally *c)
 {
+    const size_t K = g->n;
+
     g->taps++;
     for (size_t r = 0; r < t->count; r++) {
         const size_t at = t->start + r;
@@ -163,11 +164,10 @@ static void add_tap(struct mc_matrix_group *g, size_t K, const struct mc_tap_inf
     }
 }
 
-/* K: units of its matrix. */
-static int group_matrix(struct mc_matrix_group *g, size_t K, const struct mc_moments *m,
-                        size_t group, enum mc_measure measure, struct tap_values *v,
-                        struct mc_error *err)
+static int group_matrix(struct mc_matrix *g, const struct mc_moments *m, size_t group,
+                        enum mc_measure measure, struct tap_values *v, struct mc_error *err)
 {
+    const size_t K = g->n;
     uint32_t *counts = calloc(K * (K + 2), sizeof *counts);
     int rc = 0;
 
@@ -181,7 +181,7 @@ static int group_matrix(struct mc_matrix_group *g, size_t K, const struct mc_mom
     const struct tally c = {counts, counts + K * K, counts + K * K + K};
     for (size_t i = 0; !rc && i < m->taps.n_taps; i++)
         if (m->taps.taps[i].group == group && !(rc = measure_tap(v, m, i, measure, err)))
-            add_tap(g, K, &m->taps.taps[i], v, &c);
+            add_tap(g, &m->taps.taps[i], v, &c);
     for (size_t i = 0; i < K; i++) {
         if (!c.alive_a[i])
             g->dead_a[g->n_dead_a++] = (int32_t)i;
@@ -195,7 +195,7 @@ static int group_matrix(struct mc_matrix_group *g, size_t K, const struct mc_mom
         if (!c.pairs[i] && measure == MC_MEASURE_L2)
             rc = mc_fail(err, MC_EINPUT,
                          "group %s: no tap sees units %zu and %zu both: they have no distance",
-                         g->name, i / K, i % K);
+                         m->taps.groups[group].name, i / K, i % K);
     }
     free(counts);
     return rc;
@@ -214,25 +214,13 @@ int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, enum m
     strcpy(out->measure, mc_measure_names[measure]);
     memcpy(out->at, m->taps.at, sizeof out->at);
     rc = tap_values_new(&v, &m->taps, err);
-    if (!rc && !(out->groups = calloc(m->taps.n_groups + 1, sizeof *out->groups)))
-        rc = mc_no_memory(err);
-    out->n_groups = rc ? 0 : m->taps.n_groups;
-    for (size_t i = 0; !rc && i < out->n_groups; i++) {
-        struct mc_matrix_group *g = &out->groups[i];
-        g->size = m->taps.group_sizes[i];
-        memcpy(g->name, m->taps.group_names[i], sizeof g->name);
-        if (m->taps.group_within && m->taps.group_within[i]) {
-            g->within = m->taps.group_within[i];
-            g->unit = m->taps.group_unit[i];
-        }
-    }
-    if (!rc)
+    if (!rc && !(rc = mc_matrices_alloc(out, m->taps.n_groups, err))) {
+        memcpy(out->groups, m->taps.groups, out->n_groups * sizeof *out->groups);
         rc = mc_matrices_nest(out, err);
-    for (size_t i = 0; !rc && i < out->n_groups; i++) {
-        const size_t K = mc_matrix_order(out, i);
-        if (K)
-            rc = group_matrix(&out->groups[i], K, m, i, measure, &v, err);
     }
+    for (size_t i = 0; !rc && i < out->n_groups; i++)
+        if (out->matrices[i].n)
+            rc = group_matrix(&out->matrices[i], m, i, measure, &v, err);
     free(v.memory);
     return rc;
 }
@@ -244,7 +232,7 @@ static int perm_is_of(const struct mc_perm *p, const struct mc_taps *t, struct m
                        p->n_groups, p->n_groups == 1 ? "" : "s", t->n_groups);
     int rc = 0;
     for (size_t i = 0; i < t->n_groups && !rc; i++)
-        rc = mc_perm_has_group(p, i, t->group_names[i], t->group_sizes[i], err);
+        rc = mc_perm_has_group(p, i, &t->groups[i], err);
     return rc;
 }
 
@@ -275,39 +263,29 @@ static void layer_means(struct mc_signature *s, const struct mc_tap_info *t, con
     s->permuted /= (double)K;
 }
 
-/* to: room for the units of any group, or NULL where none lies in another's. */
-static const int32_t *perm_of_tap(const struct mc_perm *groups, const struct mc_nesting *nesting,
-                                  size_t group, int32_t *to)
-{
-    if (!to || !groups->within[group])
-        return groups->perm[group];
-    mc_perm_of_taps(groups, nesting, group, to);
-    return to;
-}
-
 int mc_corr_signature(struct mc_signature *out, const struct mc_moments *m,
                       const struct mc_perm *perm, struct mc_error *err)
 {
-    struct mc_perm groups = mc_taps_groups(&m->taps);
     struct mc_nesting nesting = {0};
     struct tap_values v = {0};
-    int32_t *to = NULL;
+    int32_t *to = NULL; /* room for the units that any tap's group shows */
     size_t most = 0;
     int rc = perm ? perm_is_of(perm, &m->taps, err) : 0;
 
-    groups.perm = perm ? perm->perm : NULL;
-    for (size_t k = 0; perm && groups.within && k < groups.n_groups; k++) {
-        const size_t up = groups.within[k], n = up ? groups.sizes[k] * groups.sizes[up - 1] : 0;
+    for (size_t k = 0; perm && k < m->taps.n_groups; k++) {
+        const size_t n = mc_group_seen(m->taps.groups, k);
         most = n > most ? n : most;
     }
-    if (!rc && most && !(rc = mc_nesting_find(&nesting, &groups, err)))
+    if (!rc && perm && !(rc = mc_nesting_find(&nesting, m->taps.groups, m->taps.n_groups, err)))
         rc = mc_new(&to, most, err);
     if (!rc)
         rc = tap_values_new(&v, &m->taps, err);
     for (size_t i = 0; !rc && i < m->taps.n_taps; i++) {
         const struct mc_tap_info *t = &m->taps.taps[i];
+        if (perm)
+            mc_nesting_of_taps(&nesting, perm->perm, t->group, to);
         if (!(rc = measure_tap(&v, m, i, MC_MEASURE_CORRELATION, err)))
-            layer_means(&out[i], t, perm ? perm_of_tap(&groups, &nesting, t->group, to) : NULL, &v);
+            layer_means(&out[i], t, to, &v);
     }
     mc_nesting_release(&nesting);
     free(to);

@@ -32,6 +32,7 @@
 
 #include "formats/codecs/matrices.h"
 #include "formats/codecs/moments.h"
+#include "libcommon/graph/permutation.h"
 
 #define MC_CORR_DEAD 1e-10
 #define MC_CORR_ROUNDING 1e-12

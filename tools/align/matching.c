@@ -6,7 +6,7 @@
 #include "libcommon/assign/assign.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
-#include "libcommon/graph/nesting.h"
+#include "tools/align/nested_groups.h"
 
 #include <math.h>
 #include <omp.h>
@@ -25,8 +25,8 @@ int mc_match_check(const struct mc_matrices *m, const struct mc_matrices *c, con
         return mc_fail(err, MC_EINPUT, "%s has %zu group%s, %s has %zu", file, c->n_groups,
                        c->n_groups == 1 ? "" : "s", post, m->n_groups);
     for (size_t k = 0; k < m->n_groups; k++) {
-        const struct mc_matrix_group *x = &m->groups[k], *y = &c->groups[k];
-        if (x->within || x->holds || y->within)
+        const struct mc_group *x = &m->groups[k], *y = &c->groups[k];
+        if (x->within || m->matrices[k].holds || y->within)
             return mc_fail(err, MC_EINPUT,
                            "a constraint is not for groups within units of others (%s in %s)",
                            x->name, post);
@@ -37,42 +37,34 @@ int mc_match_check(const struct mc_matrices *m, const struct mc_matrices *c, con
     return 0;
 }
 
-static int match_group(const struct mc_matrix_group *g, const struct mc_matrix_group *constraint,
-                       int32_t *col, struct mc_assignment *info, struct mc_constrained *constrained,
+static int match_group(const struct mc_matrix *m, const struct mc_matrix *constraint, int32_t *col,
+                       struct mc_assignment *info, struct mc_constrained *constrained,
                        struct mc_error *err)
 {
     int rc = 0;
 
     if (!constraint) {
-        rc = mc_assign_max(g->size, g->value, col, info, err);
+        rc = mc_assign_max(m->n, m->value, col, info, err);
     } else {
-        rc = mc_assign_constrained(g->size, g->value, constraint->value, col, constrained, err);
+        rc = mc_assign_constrained(m->n, m->value, constraint->value, col, constrained, err);
         *info = constrained->found;
     }
     return rc;
 }
 
-/* Of place h and unit u of a group, for each group in a unit: their part of the matrix of all. */
-struct pair {
-    struct mc_assignment found;
-    int32_t *col;
-};
-
-static int match_pair(struct pair *pair, const struct mc_matrices *m, size_t inner, size_t h,
-                      size_t u, struct mc_error *err)
+/* A pair's part of the matrix of all units' groups like it. */
+static int pair_values(const void *arg, const struct mc_inside *in, size_t h, size_t u, size_t slot,
+                       double *matrix, struct mc_error *err)
 {
-    const size_t K = m->groups[inner].size, n = mc_matrix_order(m, inner);
-    double *value = NULL;
-    int rc = mc_new(&value, K * K, err);
+    const struct mc_matrices *m = arg;
+    const size_t inner = mc_nesting_child(in->nesting, in->group, 0, slot);
+    const size_t K = m->groups[inner].size, n = m->matrices[inner].n;
 
-    if (!rc)
-        rc = mc_new(&pair->col, K, err);
-    for (size_t i = 0; i < K && !rc; i++)
-        memcpy(value + i * K, m->groups[inner].value + (h * K + i) * n + u * K, K * sizeof *value);
-    if (!rc)
-        rc = mc_assign_max(K, value, pair->col, &pair->found, err);
-    free(value);
-    return rc;
+    (void)err;
+    for (size_t i = 0; i < K; i++)
+        memcpy(matrix + i * K, m->matrices[inner].value + (h * K + i) * n + u * K,
+               K * sizeof *matrix);
+    return 0;
 }
 
 /* A group whose units hold others: a pair of units is worth what the best assignments inside are.
@@ -80,31 +72,22 @@ static int match_pair(struct pair *pair, const struct mc_matrices *m, size_t inn
 static int match_units(struct mc_perm *out, struct mc_assignment *info, const struct mc_matrices *m,
                        const struct mc_nesting *nesting, size_t group, struct mc_error *err)
 {
-    const size_t U = out->sizes[group], slots = nesting->slots[group];
-    const size_t *inside = nesting->child + nesting->first[group]; /* (U,slots) */
-    struct pair *pairs = NULL;
+    const size_t U = out->groups[group].size, slots = nesting->slots[group];
+    struct mc_inside in;
     double *value = NULL;
-    int rc = mc_new(&pairs, U * U * slots, err);
+    int rc = mc_inside_open(&in, nesting, group, err);
 
-    if (!rc)
-        rc = mc_new(&value, U * U, err);
-    for (size_t i = 0; i < U * U * slots && !rc; i++) {
-        const size_t h = i / slots / U, u = i / slots % U;
-        if (!(rc = match_pair(&pairs[i], m, inside[i % slots], h, u, err)))
-            value[h * U + u] += pairs[i].found.value;
-    }
-    if (!rc)
-        rc = mc_assign_max(U, value, out->perm[group], &info[group], err);
-    for (size_t i = 0; i < U * slots && !rc; i++) {
+    if (rc || (rc = mc_new(&value, U * U, err)) ||
+        (rc = mc_inside_match(&in, pair_values, m, NULL, value, 1, err)) ||
+        (rc = mc_assign_max(U, value, out->perm[group], &info[group], err)))
+        goto out;
+    (void)mc_inside_exchange(&in, out->perm[group], out);
+    for (size_t i = 0; i < U * slots; i++) {
         const size_t h = i / slots, u = (size_t)out->perm[group][h], c = i % slots;
-        const size_t to = inside[u * slots + c];
-        const struct pair *pair = &pairs[(h * U + u) * slots + c];
-        memcpy(out->perm[to], pair->col, out->sizes[to] * sizeof *pair->col);
-        info[to] = pair->found;
+        info[mc_nesting_child(nesting, group, u, c)] = in.found[(h * U + u) * slots + c];
     }
-    for (size_t i = 0; pairs && i < U * U * slots; i++)
-        free(pairs[i].col);
-    free(pairs);
+out:
+    mc_inside_release(&in);
     free(value);
     return rc;
 }
@@ -115,14 +98,9 @@ int mc_match(struct mc_perm *out, struct mc_assignment *info, struct mc_constrai
 {
     size_t failed = m->n_groups;
     struct mc_nesting nesting;
-    int rc = mc_perm_alloc(out, m->n_groups, err);
+    int rc = mc_perm_identity(out, m->groups, m->n_groups, err);
 
-    for (size_t k = 0; k < m->n_groups && !rc; k++) {
-        rc = mc_perm_set_group(out, k, m->groups[k].name, m->groups[k].size, err);
-        out->within[k] = m->groups[k].within;
-        out->unit[k] = m->groups[k].unit;
-    }
-    if (rc || (rc = mc_nesting_find(&nesting, out, err)))
+    if (rc || (rc = mc_nesting_find(&nesting, m->groups, m->n_groups, err)))
         return rc;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads ? threads : omp_get_max_threads())
     for (size_t k = 0; k < m->n_groups; k++) {
@@ -131,7 +109,7 @@ int mc_match(struct mc_perm *out, struct mc_assignment *info, struct mc_constrai
         if (nesting.slots[k])
             bad = match_units(out, info, m, &nesting, k, &mine);
         else if (!m->groups[k].within)
-            bad = match_group(&m->groups[k], constraint ? &constraint->groups[k] : NULL,
+            bad = match_group(&m->matrices[k], constraint ? &constraint->matrices[k] : NULL,
                               out->perm[k], &info[k], &constrained[k], &mine);
         if (bad) {
 #pragma omp critical

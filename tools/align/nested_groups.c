@@ -1,170 +1,98 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/align/nested_groups.h"
 
-#include "libcommon/assign/assign.h"
 #include "libcommon/base/alloc.h"
 #include "tools/align/products.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which groups lie in which ----------------------------------------------------------------
- */
-
-static int list_inside(struct mc_nested_group *n, const struct mc_placed_use *uses, size_t n_uses,
-                       struct mc_error *err)
+static size_t size_of_slot(const struct mc_inside *in, size_t slot)
 {
-    const size_t all = n->n_units * n->n_inside;
-    int rc = 0;
+    const struct mc_nesting *n = in->nesting;
 
-    if (!all)
-        return 0;
-    if ((rc = mc_new(&n->x, all, err)) || (rc = mc_new(&n->y, all, err)) ||
-        (rc = mc_new(&n->have, all, err)) || (rc = mc_new(&n->values, n->n_inside, err)))
-        return rc;
-    for (size_t c = 0; c < n->n_inside; c++) {
-        n->width += n->sizes[n->inside[c]];
-        for (size_t i = 0; i < n_uses; i++)
-            if (uses[i].group == n->inside[c])
-                n->values[c] += mc_unit_values(&uses[i].at);
-    }
-    return 0;
+    return n->groups[mc_nesting_child(n, in->group, 0, slot)].size;
 }
 
-int mc_nested_find(struct mc_nested_groups *out, const struct mc_perm *p,
-                   const struct mc_placed_use *uses, size_t n_uses, struct mc_error *err)
+int mc_inside_open(struct mc_inside *in, const struct mc_nesting *nesting, size_t group,
+                   struct mc_error *err)
 {
-    const struct mc_nesting *all = &out->nesting;
+    const size_t U = nesting->groups[group].size, slots = nesting->slots[group];
     int rc = 0;
 
-    *out = (struct mc_nested_groups){0};
-    if ((rc = mc_nesting_find(&out->nesting, p, err)) ||
-        (rc = mc_new(&out->groups, p->n_groups, err)))
-        return rc;
-    for (size_t i = 0; i < p->n_groups && !rc; i++) {
-        out->groups[i] = (struct mc_nested_group){.n_units = p->sizes[i],
-                                                  .n_inside = all->slots[i],
-                                                  .inside = all->child + all->first[i],
-                                                  .sizes = p->sizes};
-        rc = list_inside(&out->groups[i], uses, n_uses, err);
-    }
+    *in = (struct mc_inside){.nesting = nesting, .group = group, .units = U, .slots = slots};
+    for (size_t c = 0; c < slots; c++)
+        in->width += size_of_slot(in, c);
+    if (!(rc = mc_new(&in->found, U * U * slots, err)))
+        rc = mc_new(&in->best, U * U * in->width, err);
     return rc;
 }
 
-static void forget(struct mc_nested_group *n)
+void mc_inside_release(struct mc_inside *in)
 {
-    for (size_t i = 0; i < n->n_units * n->n_inside; i++) {
-        free(n->x[i]);
-        free(n->y[i]);
-        n->x[i] = n->y[i] = NULL;
-        n->have[i] = 0;
-    }
-    free(n->best);
-    n->best = NULL;
+    free(in->found);
+    free(in->best);
+    *in = (struct mc_inside){0};
 }
 
-void mc_nested_release(struct mc_nested_groups *n, size_t n_groups)
+static int match_pair(struct mc_inside *in, mc_inside_values *values, const void *arg,
+                      const struct mc_perm *now, size_t pair, double *sum, struct mc_error *err)
 {
-    for (size_t i = 0; n->groups && i < n_groups; i++) {
-        if (n->groups[i].values)
-            forget(&n->groups[i]);
-        free(n->groups[i].x);
-        free(n->groups[i].y);
-        free(n->groups[i].have);
-        free(n->groups[i].values);
-    }
-    mc_nesting_release(&n->nesting);
-    free(n->groups);
-}
-
-/* ---- their values -----------------------------------------------------------------------------
- */
-
-int mc_nested_begin(struct mc_nested_group *n, struct mc_error *err)
-{
+    const size_t h = pair / in->units, u = pair % in->units;
+    struct mc_assignment *found = in->found + pair * in->slots;
+    int32_t *best = in->best + pair * in->width;
     int rc = 0;
 
-    forget(n);
-    if ((rc = mc_new(&n->best, n->n_units * n->n_units * n->width, err)))
-        return rc;
-    for (size_t i = 0; i < n->n_units * n->n_inside && !rc; i++) {
-        const size_t count = n->values[i % n->n_inside] * n->sizes[n->inside[i]];
-        if (!(rc = mc_new(&n->x[i], count, err)))
-            rc = mc_new(&n->y[i], count, err);
-    }
-    return rc;
-}
-
-void mc_nested_pack(struct mc_nested_group *n, size_t at, const struct mc_unit_blocks *units,
-                    const float *a, const float *b)
-{
-    const size_t here = n->have[at] * units->k, count = mc_unit_values(units);
-
-    mc_units_pack(units, a, 0, count, n->x[at] + here);
-    mc_units_pack(units, b, 0, count, n->y[at] + here);
-    n->have[at] += count;
-}
-
-/* Of place h and unit u: the best permutations, and what they add, into *sum. */
-static int value_pair(struct mc_nested_group *n, size_t h, size_t u, const struct mc_perm *p,
-                      double *sum, struct mc_error *err)
-{
-    int32_t *best = n->best + (h * n->n_units + u) * n->width;
-    int rc = 0;
-
-    for (size_t c = 0; c < n->n_inside && !rc; c++) {
-        const size_t there = u * n->n_inside + c, K = n->sizes[n->inside[there]];
-        const int32_t *now = p->perm[n->inside[there]];
-        double *value = NULL;
-        struct mc_assignment found;
-
-        if (!(rc = mc_new(&value, K * K, err)) &&
-            !(rc = mc_products_add(K, n->values[c], n->x[h * n->n_inside + c], n->y[there], value,
-                                   1, err)) &&
-            !(rc = mc_assign_max(K, value, best, &found, err))) {
-            *sum += found.value;
-            for (size_t i = 0; i < K; i++)
-                *sum -= value[i * K + (size_t)now[i]];
+    for (size_t c = 0; c < in->slots && !rc; c++) {
+        const size_t K = size_of_slot(in, c);
+        double *matrix = NULL;
+        if (!(rc = mc_new(&matrix, K * K, err)) && !(rc = values(arg, in, h, u, c, matrix, err)) &&
+            !(rc = mc_assign_max(K, matrix, best, &found[c], err))) {
+            *sum += found[c].value;
+            for (size_t i = 0; now && i < K; i++)
+                *sum -=
+                    matrix[i * K +
+                           (size_t)now->perm[mc_nesting_child(in->nesting, in->group, u, c)][i]];
             best += K;
         }
-        free(value);
+        free(matrix);
     }
     return rc;
 }
 
-int mc_nested_add_values(struct mc_nested_group *n, const struct mc_perm *p, double *value,
-                         int threads, struct mc_error *err)
+int mc_inside_match(struct mc_inside *in, mc_inside_values *values, const void *arg,
+                    const struct mc_perm *now, double *value, int threads, struct mc_error *err)
 {
-    const size_t pairs = n->n_units * n->n_units;
-    int rc = 0;
+    const size_t pairs = in->units * in->units;
+    size_t failed = pairs;
 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (size_t i = 0; i < pairs; i++) {
         struct mc_error mine = {0};
         double sum = 0;
-        int failed = value_pair(n, i / n->n_units, i % n->n_units, p, &sum, &mine);
+        const int bad = match_pair(in, values, arg, now, i, &sum, &mine);
         value[i] += sum;
-        if (failed) {
+        if (bad) {
 #pragma omp critical
-            {
-                rc = failed;
+            if (i < failed) {
+                failed = i;
                 *err = mine;
             }
         }
     }
-    return rc;
+    return failed < pairs ? err->code : 0;
 }
 
-int mc_nested_exchange(struct mc_nested_group *n, const int32_t *units, struct mc_perm *p)
+int mc_inside_exchange(struct mc_inside *in, const int32_t *units, struct mc_perm *p)
 {
     int changed = 0;
 
-    for (size_t h = 0; h < n->n_units; h++) {
+    for (size_t h = 0; h < in->units; h++) {
         const size_t u = (size_t)units[h];
-        int32_t *best = n->best + (h * n->n_units + u) * n->width;
-        for (size_t c = 0; c < n->n_inside; c++) {
-            const size_t group = n->inside[u * n->n_inside + c];
-            for (size_t i = 0; i < n->sizes[group]; i++) {
+        int32_t *best = in->best + (h * in->units + u) * in->width;
+        for (size_t c = 0; c < in->slots; c++) {
+            const size_t group = mc_nesting_child(in->nesting, in->group, u, c);
+            for (size_t i = 0; i < p->groups[group].size; i++) {
                 int32_t t = p->perm[group][i];
                 changed |= t != *best;
                 p->perm[group][i] = *best;
@@ -173,4 +101,60 @@ int mc_nested_exchange(struct mc_nested_group *n, const int32_t *units, struct m
         }
     }
     return changed;
+}
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+int mc_inside_weights_open(struct mc_inside_weights *w, const struct mc_inside *in,
+                           const struct mc_placed_use *uses, size_t n_uses, struct mc_error *err)
+{
+    int rc = 0;
+
+    *w = (struct mc_inside_weights){.slots = in->slots};
+    if ((rc = mc_new(&w->values, in->slots, err)) || (rc = mc_new(&w->start, in->slots, err)) ||
+        (rc = mc_new(&w->have, in->units * in->slots, err)))
+        return rc;
+    for (size_t c = 0; c < in->slots; c++) {
+        const size_t group = mc_nesting_child(in->nesting, in->group, 0, c);
+        for (size_t i = 0; i < n_uses; i++)
+            if (uses[i].group == group)
+                w->values[c] += mc_unit_values(&uses[i].at);
+        w->start[c] = w->stride;
+        w->stride += w->values[c] * size_of_slot(in, c);
+    }
+    if (!(rc = mc_new(&w->x, in->units * w->stride, err)))
+        rc = mc_new(&w->y, in->units * w->stride, err);
+    return rc;
+}
+
+void mc_inside_weights_release(struct mc_inside_weights *w)
+{
+    free(w->values);
+    free(w->start);
+    free(w->x);
+    free(w->y);
+    free(w->have);
+    *w = (struct mc_inside_weights){0};
+}
+
+void mc_inside_weights_pack(struct mc_inside_weights *w, size_t unit, size_t slot,
+                            const struct mc_unit_blocks *at, const float *a, const float *b)
+{
+    size_t *have = &w->have[unit * w->slots + slot];
+    const size_t here = unit * w->stride + w->start[slot] + *have * at->k;
+    const size_t count = mc_unit_values(at);
+
+    mc_units_pack(at, a, 0, count, w->x + here);
+    mc_units_pack(at, b, 0, count, w->y + here);
+    *have += count;
+}
+
+int mc_inside_weights_values(const void *arg, const struct mc_inside *in, size_t h, size_t u,
+                             size_t slot, double *matrix, struct mc_error *err)
+{
+    const struct mc_inside_weights *w = arg;
+
+    return mc_products_add(size_of_slot(in, slot), w->values[slot],
+                           w->x + h * w->stride + w->start[slot],
+                           w->y + u * w->stride + w->start[slot], matrix, 1, err);
 }

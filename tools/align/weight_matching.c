@@ -28,7 +28,8 @@ struct matching {
     double *of_tensor; /* (n_params) <a, P b> */
     double *value;     /* (K,K) of the greatest group */
     int32_t *found, *kept;
-    struct mc_nested_groups nested;
+    struct mc_nesting nesting;
+    struct mc_inside inside; /* of the group whose step it is */
     unsigned char *known; /* (n_groups) matched in the sweep that goes forward; NULL: another */
     double least;         /* that an objective must rise by to be greater */
     int threads;
@@ -130,7 +131,7 @@ static double distance(const struct matching *m)
 /* The group itself, or one inside its units. */
 static int is_of(const struct matching *m, size_t group, size_t other)
 {
-    return other == group || m->p->within[other] == 1 + group;
+    return other == group || m->s->groups[other].within == 1 + group;
 }
 
 static size_t end_of(const struct mc_unit_blocks *at)
@@ -179,18 +180,23 @@ static int value_matrix(struct matching *m, size_t group, struct mc_error *err)
 /* The products of the units of groups inside the group's, and what their assignments add. */
 static int value_inside(struct matching *m, size_t group, struct mc_error *err)
 {
-    struct mc_nested_group *n = &m->nested.groups[group];
-    int rc = mc_nested_begin(n, err);
+    const struct mc_group *groups = m->s->groups;
+    struct mc_inside_weights w = {0};
+    int rc = mc_inside_open(&m->inside, &m->nesting, group, err);
 
+    if (!rc)
+        rc = mc_inside_weights_open(&w, &m->inside, m->uses, m->n_uses, err);
     for (size_t i = 0; i < m->n_uses && !rc; i++)
-        if (m->p->within[m->uses[i].group] == 1 + group) {
+        if (m->s->groups[m->uses[i].group].within == 1 + group) {
             const size_t is = m->uses[i].group;
             rearrange(m, i, group);
-            mc_nested_pack(n, m->p->unit[is] * n->n_inside + m->nested.nesting.slot[is],
-                           &m->uses[i].at, m->x, m->y);
+            mc_inside_weights_pack(&w, groups[is].unit, m->nesting.slot[is], &m->uses[i].at, m->x,
+                                   m->y);
         }
     if (!rc)
-        rc = mc_nested_add_values(n, m->p, m->value, m->threads, err);
+        rc = mc_inside_match(&m->inside, mc_inside_weights_values, &w, m->p, m->value, m->threads,
+                             err);
+    mc_inside_weights_release(&w);
     return rc;
 }
 
@@ -217,7 +223,7 @@ static int exchange(struct matching *m, size_t group, const int32_t *units)
     int changed = memcmp(m->found, m->p->perm[group], bytes) != 0;
 
     if (units)
-        changed |= mc_nested_exchange(&m->nested.groups[group], units, m->p);
+        changed |= mc_inside_exchange(&m->inside, units, m->p);
     memcpy(m->kept, m->p->perm[group], bytes);
     memcpy(m->p->perm[group], m->found, bytes);
     memcpy(m->found, m->kept, bytes);
@@ -234,7 +240,7 @@ static int step(struct matching *m, size_t group, struct mc_assignment *info, in
     int rc = 0;
 
     *changed = 0;
-    for (int inside = m->nested.groups[group].n_inside > 0; inside >= 0 && !*changed; inside--) {
+    for (int inside = m->nesting.slots[group] > 0; inside >= 0 && !*changed; inside--) {
         if ((rc = value_matrix(m, group, err)) || (inside && (rc = value_inside(m, group, err))) ||
             (rc = mc_assign_max(K, m->value, m->found, info, err)))
             break;
@@ -249,6 +255,7 @@ static int step(struct matching *m, size_t group, struct mc_assignment *info, in
             info->value += m->value[i * K + (size_t)perm[i]];
         info->gap = info->bound > info->value ? info->bound - info->value : 0;
     }
+    mc_inside_release(&m->inside);
     for (size_t i = 0; m->known && i < m->s->n_groups; i++)
         if (is_of(m, group, i))
             m->known[i] = 1;
@@ -278,10 +285,10 @@ static void forward(const struct matching *m, size_t *order)
 
     while (placed < n)
         for (size_t i = 0; i < n; i++) {
-            size_t is = 0, parent = !m->p->within[i];
+            size_t is = 0, parent = !m->s->groups[i].within;
             for (size_t k = 0; k < placed; k++) {
                 is |= order[k] == i;
-                parent |= order[k] + 1 == m->p->within[i];
+                parent |= order[k] + 1 == m->s->groups[i].within;
             }
             if (!is && parent)
                 order[placed++] = i;
@@ -320,7 +327,7 @@ static int begin(struct matching *m, struct mc_error *err)
         (rc = mc_new(&m->value, widest * widest, err)) || (rc = mc_new(&m->found, widest, err)) ||
         (rc = mc_new(&m->kept, widest, err)) ||
         (rc = mc_new_items(&m->room, most, sizeof(float), err)) ||
-        (rc = mc_nested_find(&m->nested, m->p, m->uses, m->n_uses, err)))
+        (rc = mc_nesting_find(&m->nesting, m->s->groups, m->s->n_groups, err)))
         return rc;
     for (size_t i = 0; i < g->n_params; i++) {
         m->first[i] = at;
@@ -335,7 +342,7 @@ static int begin(struct matching *m, struct mc_error *err)
 
 static void release(struct matching *m)
 {
-    mc_nested_release(&m->nested, m->s->n_groups);
+    mc_nesting_release(&m->nesting);
     free(m->uses);
     free(m->first);
     free(m->x);

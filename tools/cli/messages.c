@@ -7,7 +7,7 @@
 #include "libcommon/base/clock.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
-#include "libcommon/graph/symmetry.h"
+#include "libcommon/graph/permutation.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -96,9 +96,9 @@ int mc_note_dead_units(const struct mc_cli *cli, const struct mc_matrices *m, co
     size_t dead_a = 0, dead_b = 0, groups = 0;
 
     for (size_t k = 0; k < m->n_groups; k++) {
-        dead_a += m->groups[k].n_dead_a;
-        dead_b += m->groups[k].n_dead_b;
-        groups += m->groups[k].n_dead_a || m->groups[k].n_dead_b;
+        dead_a += m->matrices[k].n_dead_a;
+        dead_b += m->matrices[k].n_dead_b;
+        groups += m->matrices[k].n_dead_a || m->matrices[k].n_dead_b;
     }
     if (groups <= MOST_DEAD_LINES || cli->verbose)
         return 0;

@@ -24,15 +24,16 @@ int mc_pam_put_matrices(struct mc_pam *p, struct mc_train *f, struct mc_buf *to,
 static void keep_perm(const struct mc_perm *perm, float *unit)
 {
     for (size_t g = 0; g < perm->n_groups; g++)
-        for (size_t i = 0; i < perm->sizes[g]; i++)
+        for (size_t i = 0; i < perm->groups[g].size; i++)
             *unit++ = (float)perm->perm[g][i];
 }
 
 static int take_perm(struct mc_perm *perm, const float *unit, struct mc_error *err)
 {
     for (size_t g = 0; g < perm->n_groups; g++)
-        for (size_t i = 0; i < perm->sizes[g]; i++, unit++)
-            perm->perm[g][i] = *unit >= 0 && *unit < (float)perm->sizes[g] ? (int32_t)*unit : -1;
+        for (size_t i = 0; i < perm->groups[g].size; i++, unit++)
+            perm->perm[g][i] =
+                *unit >= 0 && *unit < (float)perm->groups[g].size ? (int32_t)*unit : -1;
     return mc_perm_check(perm, err);
 }
 

@@ -17,7 +17,7 @@ static size_t differ(const struct mc_perm *a, const struct mc_perm *b)
     size_t n = 0;
 
     for (size_t g = 0; g < a->n_groups; g++)
-        for (size_t i = 0; i < a->sizes[g]; i++)
+        for (size_t i = 0; i < a->groups[g].size; i++)
             n += a->perm[g][i] != b->perm[g][i];
     return n;
 }
@@ -125,7 +125,7 @@ static int seen_before(const struct mc_perm *c, size_t i)
 static int seen_before_in_group(const struct mc_perm *c, size_t i, size_t g)
 {
     for (size_t j = 0; j < i; j++)
-        if (!memcmp(c[j].perm[g], c[i].perm[g], c[i].sizes[g] * sizeof *c[i].perm[g]))
+        if (!memcmp(c[j].perm[g], c[i].perm[g], c[i].groups[g].size * sizeof *c[i].perm[g]))
             return 1;
     return 0;
 }
@@ -169,7 +169,7 @@ static int by_gain(const void *x, const void *y)
 static void mix(struct mc_perm *mixed, const struct mc_perm *c, size_t g)
 {
     mc_perm_copy(&mixed[1], &mixed[0]);
-    memcpy(mixed[1].perm[g], c->perm[g], c->sizes[g] * sizeof *c->perm[g]);
+    memcpy(mixed[1].perm[g], c->perm[g], c->groups[g].size * sizeof *c->perm[g]);
 }
 
 /* From the better of the previous permutation and the projection on: each group's candidates once,

@@ -63,8 +63,9 @@ static int place_blocks(struct mc_pam_start *s, struct mc_error *err)
     if (rc || (rc = mc_perm_init(&rest, &s->symmetry, err)))
         goto out;
     for (size_t g = 0; g < s->perm.n_groups; g++)
-        if (mc_group_holds_others(&s->symmetry, g))
-            memcpy(s->blocks.perm[g], s->perm.perm[g], s->perm.sizes[g] * sizeof *s->perm.perm[g]);
+        if (mc_group_holds_others(s->symmetry.groups, s->symmetry.n_groups, g))
+            memcpy(s->blocks.perm[g], s->perm.perm[g],
+                   s->perm.groups[g].size * sizeof *s->perm.perm[g]);
     mc_perm_copy(&rest, &s->blocks);
     if ((rc = mc_perm_inverse(&rest, err)) || (rc = mc_perm_compose(&rest, &s->perm, err)) ||
         (rc = mc_perm_apply(&s->blocks, &s->symmetry, s->a.graph, s->b.params, NULL, moved, NULL,
@@ -94,8 +95,8 @@ int mc_pam_start_read(struct mc_pam_start *s, const char *const path[2], const c
     if (!rc)
         s->sum = XXH3_64bits(s->offset, s->a.graph->P * sizeof *s->offset);
     for (size_t g = 0; !rc && g < s->perm.n_groups; g++)
-        s->sum = XXH3_64bits_withSeed(s->perm.perm[g], s->perm.sizes[g] * sizeof *s->perm.perm[g],
-                                      s->sum);
+        s->sum = XXH3_64bits_withSeed(s->perm.perm[g],
+                                      s->perm.groups[g].size * sizeof *s->perm.perm[g], s->sum);
     return rc ? rc : place_blocks(s, err);
 }
 

@@ -6,7 +6,6 @@
 #define MC_PAM_START_H
 
 #include "formats/codecs/curve.h"
-#include "libcommon/graph/symmetry.h"
 
 struct mc_pam_start {
     struct mc_weights a, b; /* b: blocks that the permutation moves are where it puts them */

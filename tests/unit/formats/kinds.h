@@ -53,25 +53,19 @@ static const struct mc_net_spec tiny_spec = {
     .channels = 1, .height = 2, .width = 2, .classes = 2, .mean = {0.5f}, .std = {0.25f}};
 
 static struct mc_tap_info tiny_tap = {.name = "relu", .count = 3, .samples = 8};
-static char tiny_group[1][MC_NAME_MAX] = {"layers.0.linear"};
-static size_t tiny_sizes[1] = {3};
+static struct mc_group tiny_group = {.name = "layers.0.linear", .size = 3};
 static int32_t tiny_order[3] = {2, 0, 1};
 static int32_t *tiny_orders[1] = {tiny_order};
 
 static inline struct mc_taps tiny_taps(void)
 {
-    return (struct mc_taps){.at = "post",
-                            .n_groups = 1,
-                            .n_taps = 1,
-                            .group_names = tiny_group,
-                            .group_sizes = tiny_sizes,
-                            .taps = &tiny_tap};
+    return (struct mc_taps){
+        .at = "post", .n_groups = 1, .n_taps = 1, .groups = &tiny_group, .taps = &tiny_tap};
 }
 
 static inline struct mc_perm tiny_perm(void)
 {
-    return (struct mc_perm){
-        .n_groups = 1, .names = tiny_group, .sizes = tiny_sizes, .perm = tiny_orders};
+    return (struct mc_perm){.n_groups = 1, .groups = &tiny_group, .perm = tiny_orders};
 }
 
 static inline int make_dataset(const char *path, const struct mc_history *h, struct mc_error *err)
@@ -295,14 +289,12 @@ static inline int make_matrices(const char *path, const struct mc_history *h, st
 {
     double value[9];
     int32_t dead[1] = {1};
-    struct mc_matrix_group group = {.name = "layers.0.linear",
-                                    .size = 3,
-                                    .value = value,
-                                    .taps = 1,
-                                    .dead_b = dead,
-                                    .n_dead_b = 1};
-    struct mc_matrices m = {
-        .measure = "correlation", .at = "post", .groups = &group, .n_groups = 1};
+    struct mc_matrix matrix = {.n = 3, .value = value, .taps = 1, .dead_b = dead, .n_dead_b = 1};
+    struct mc_matrices m = {.measure = "correlation",
+                            .at = "post",
+                            .groups = &tiny_group,
+                            .matrices = &matrix,
+                            .n_groups = 1};
 
     for (size_t i = 0; i < 9; i++)
         value[i] = i % 3 == 1 ? 0 : nth(i) / 2;

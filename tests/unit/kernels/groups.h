@@ -6,7 +6,7 @@
 #define MC_TEST_GROUPS_H
 
 #include "libcommon/base/rng.h"
-#include "libcommon/graph/nesting.h"
+#include "libcommon/graph/permutation.h"
 #include "libcommon/nets/nets.h"
 #include "tests/unit/kernels/naive.h"
 
@@ -159,8 +159,8 @@ static inline void moved_units(const struct mc_graph *g, const struct mc_tap *ta
     struct mc_nesting nesting;
     int32_t *to = calloc(tap->count, sizeof *to);
 
-    assert_int_equal(mc_nesting_find(&nesting, p, NULL), 0);
-    mc_perm_of_taps(p, &nesting, (size_t)tap->group, to);
+    assert_int_equal(mc_nesting_find(&nesting, p->groups, p->n_groups, NULL), 0);
+    mc_nesting_of_taps(&nesting, p->perm, (size_t)tap->group, to);
 
     for (int which = 0; which < 2; which++) {
         const struct mc_node *n = &g->nodes[nodes[which]];
@@ -204,7 +204,7 @@ static inline void permuted_is_the_same(const struct mc_graph *g, const struct m
     mc_perm_random(&p, 7);
     assert_int_equal(mc_perm_check(&p, &err), 0);
     for (size_t k = 0; k < p.n_groups; k++) {
-        assert_true(p.sizes[k] < 6 || mc_perm_moved(&p, k) > 0);
+        assert_true(p.groups[k].size < 6 || mc_perm_moved(&p, k) > 0);
         if (!mc_perm_moved(&p, k)) {
             p.perm[k][0] = 1;
             p.perm[k][1] = 0;

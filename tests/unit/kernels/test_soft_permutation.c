@@ -43,8 +43,8 @@ static struct place *places(const struct subject *u, size_t tensor, int dim, siz
     for (size_t i = 0; i < n; i++)
         p[i].group = -1;
     for (size_t g = 0; g < u->s.n_groups; g++)
-        for (size_t j = 0; j < u->s.groups[g].n_uses; j++) {
-            const struct mc_use *use = &u->s.groups[g].uses[j];
+        for (size_t j = 0; j < u->s.uses[g].n; j++) {
+            const struct mc_use *use = &u->s.uses[g].use[j];
             if (use->is_stat || use->index != tensor || use->dim != dim)
                 continue;
             for (size_t i = 0; i < use->count * use->repeat; i++)
@@ -159,8 +159,8 @@ static void permutations_act_as_permutations(void **state)
         ok(mc_perm_init(&p, &u.s, &err), &err);
         mc_perm_random(&p, 11);
         for (size_t g = 0; g < p.n_groups; g++) /* blocks stay where they are */
-            for (size_t k = 0; p.within[g] && k < p.sizes[p.within[g] - 1]; k++)
-                p.perm[p.within[g] - 1][k] = (int32_t)k;
+            for (size_t k = 0; p.groups[g].within && k < p.groups[p.groups[g].within - 1].size; k++)
+                p.perm[p.groups[g].within - 1][k] = (int32_t)k;
         ok(mc_perm_apply(&p, &u.s, u.g, u.theta, NULL, want, NULL, &err), &err);
         mc_soft_perm_matrices(&u.s, &p, u.matrices);
         act(&u, 1);

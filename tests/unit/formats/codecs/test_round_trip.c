@@ -170,7 +170,7 @@ TEST(curves_come_back_with_their_permutation)
     must(make_curve(file, NULL, &why));
     must(mc_curve_read(&a, from_file, NULL, &why));
     assert_true(a.n_points == 3 && a.kind == MC_CURVE_BEZIER && a.perm);
-    assert_string_equal(a.perm->names[0], "layers.0.linear");
+    assert_string_equal(a.perm->groups[0].name, "layers.0.linear");
     assert_memory_equal(a.perm->perm[0], tiny_order, sizeof tiny_order);
     assert_true(a.points[2][a.graph->params[1].offset + 1] == nth(202));
     a.kind = MC_CURVE_CHAIN;
@@ -196,12 +196,12 @@ TEST(matrices_and_permutations_come_back)
     must(make_matrices(file, NULL, &why));
     must(mc_matrices_read(&m, from_file, NULL, &why));
     assert_string_equal(m.measure, "correlation");
-    assert_true(m.n_groups == 1 && m.groups[0].size == 3 && m.groups[0].taps == 1);
-    assert_true(m.groups[0].n_dead_a == 0 && m.groups[0].n_dead_b == 1);
-    assert_int_equal(m.groups[0].dead_b[0], 1);
+    assert_true(m.n_groups == 1 && m.groups[0].size == 3 && m.matrices[0].taps == 1);
+    assert_true(m.matrices[0].n_dead_a == 0 && m.matrices[0].n_dead_b == 1);
+    assert_int_equal(m.matrices[0].dead_b[0], 1);
     for (size_t i = 0; i < 9; i++)
-        assert_true(m.groups[0].value[i] == (i % 3 == 1 ? 0 : (double)(nth(i) / 2)));
-    m.groups[0].value[5] = NAN;
+        assert_true(m.matrices[0].value[i] == (i % 3 == 1 ? 0 : (double)(nth(i) / 2)));
+    m.matrices[0].value[5] = NAN;
     must_fail(mc_matrices_write(&m, file, NULL, &why), MC_EFAIL, m.groups[0].name);
     mc_matrices_release(&m);
     must(make_permutation(file, NULL, &why));

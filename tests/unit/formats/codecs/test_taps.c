@@ -7,27 +7,19 @@
 
 /* Two groups, the second in the first unit of the first, and two taps. */
 struct taps {
-    char names[2][MC_NAME_MAX];
-    size_t sizes[2], within[2], unit[2];
+    struct mc_group groups[2];
     struct mc_tap_info taps[2];
     struct mc_taps t;
 };
 
 static struct taps *fill(struct taps *x, int nested)
 {
-    *x = (struct taps){.names = {"g", "h"},
-                       .sizes = {1, 2},
-                       .within = {0, (size_t)nested},
-                       .taps = {{.name = "r", .count = 2, .samples = 4},
-                                {.name = "s", .start = 1, .count = 2, .samples = 8}}};
-    x->t = (struct mc_taps){.at = "post",
-                            .n_groups = 2,
-                            .n_taps = 2,
-                            .group_names = x->names,
-                            .group_sizes = x->sizes,
-                            .group_within = nested ? x->within : NULL,
-                            .group_unit = nested ? x->unit : NULL,
-                            .taps = x->taps};
+    *x = (struct taps){
+        .groups = {{.name = "g", .size = 1}, {.name = "h", .size = 2, .within = (size_t)nested}},
+        .taps = {{.name = "r", .count = 2, .samples = 4},
+                 {.name = "s", .start = 1, .count = 2, .samples = 8}}};
+    x->t = (struct mc_taps){
+        .at = "post", .n_groups = 2, .n_taps = 2, .groups = x->groups, .taps = x->taps};
     return x;
 }
 
@@ -49,16 +41,16 @@ TEST(taps_of_other_places_groups_or_sizes_differ)
         DIFFER(nested, strcpy(b.t.at, "pre"));
         DIFFER(nested, b.t.n_groups = 1);
         DIFFER(nested, b.t.n_taps = 1);
-        DIFFER(nested, b.names[1][0] = 'x');
-        DIFFER(nested, b.sizes[1] = 3);
+        DIFFER(nested, b.groups[1].name[0] = 'x');
+        DIFFER(nested, b.groups[1].size = 3);
         DIFFER(nested, b.taps[1].name[0] = 'x');
         DIFFER(nested, b.taps[1].group = 1);
         DIFFER(nested, b.taps[1].start = 0);
         DIFFER(nested, b.taps[1].count = 1);
         DIFFER(!nested, (void)0);
     }
-    DIFFER(1, b.within[1] = 0);
-    DIFFER(1, b.unit[1] = 1);
+    DIFFER(1, b.groups[1].within = 0);
+    DIFFER(1, b.groups[1].unit = 1);
 }
 
 TEST(a_tap_has_no_more_units_than_can_be_matched)

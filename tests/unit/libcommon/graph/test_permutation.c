@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The algebra of permutations, and what it does to the flat vectors. */
-#include "libcommon/graph/symmetry.h"
+#include "libcommon/graph/permutation.h"
 #include "libcommon/nets/nets.h"
 #include "tests/unit/must.h"
 
@@ -193,14 +193,14 @@ TEST_BETWEEN(another_networks_permutation_is_refused, set_up, tear_down)
     float *w = malloc(f->g->P * sizeof *w), *v = malloc(f->g->S * sizeof *v);
 
     must(mc_perm_fits(&f->p, &f->s, &why));
-    f->p.sizes[2]--;
+    f->p.groups[2].size--;
     must_fail(mc_perm_fits(&f->p, &f->s, &why), MC_EINPUT, "another network");
     must_fail(mc_perm_compose(&f->q, &f->p, &why), MC_EINPUT, "");
-    f->p.sizes[2]++;
-    f->p.names[2][0]++;
+    f->p.groups[2].size++;
+    f->p.groups[2].name[0]++;
     must_fail(mc_perm_fits(&f->p, &f->s, &why), MC_EINPUT, "");
     must_fail(mc_perm_apply(&f->p, &f->s, f->g, f->params, f->stats, w, v, &why), MC_EINPUT, "");
-    f->p.names[2][0]--;
+    f->p.groups[2].name[0]--;
     f->p.n_groups--;
     must_fail(mc_perm_fits(&f->p, &f->s, &why), MC_EINPUT, "");
     must_fail(mc_perm_compose(&f->q, &f->p, &why), MC_EINPUT, "");

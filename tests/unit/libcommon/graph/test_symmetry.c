@@ -332,7 +332,7 @@ TEST(networks)
                               "4@layers.4.relu 5@layers.5.relu 6@layers.6.relu 7@layers.7.relu");
     /* conv's weight and bias, four of batch norm, the next layer's inputs */
     for (size_t i = 0; i < s.n_groups; i++)
-        assert_int_equal(s.groups[i].n_uses, 7);
+        assert_int_equal(s.uses[i].n, 7);
     permuted_is_the_same(g, &s);
     mc_symmetry_release(&s);
     mc_graph_free(g);

@@ -179,7 +179,7 @@ TEST(moments_of_something_else_are_refused)
     f.m.cut.shards = 3;
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "shards 2, 3 of 3 are missing");
     f.m.cut.shards = 1;
-    f.m.taps.group_names[0][0]++;
+    f.m.taps.groups[0].name[0]++;
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "another architecture");
     strcpy(f.m.taps.at, "post");
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "post-activations");

@@ -16,8 +16,7 @@
 struct fixture {
     struct mc_moments m;
     struct mc_tap_info taps[TAPS];
-    char names[2][MC_NAME_MAX];
-    size_t sizes[2];
+    struct mc_group groups[2];
     double *sums[TAPS];
     float *a[TAPS], *b[TAPS];
     size_t n, hw[TAPS];
@@ -60,16 +59,10 @@ static void make(struct fixture *f, double mean)
     memset(f, 0, sizeof *f);
     drawn = 1;
     f->n = 37;
-    f->sizes[0] = 11;
-    f->sizes[1] = 20;
-    strcpy(f->names[0], "p");
-    strcpy(f->names[1], "q");
-    f->m.taps = (struct mc_taps){.at = "post",
-                                 .n_groups = 2,
-                                 .n_taps = TAPS,
-                                 .group_names = f->names,
-                                 .group_sizes = f->sizes,
-                                 .taps = f->taps};
+    f->groups[0] = (struct mc_group){.name = "p", .size = 11};
+    f->groups[1] = (struct mc_group){.name = "q", .size = 20};
+    f->m.taps = (struct mc_taps){
+        .at = "post", .n_groups = 2, .n_taps = TAPS, .groups = f->groups, .taps = f->taps};
     f->m.sums = f->sums;
     for (size_t i = 0; i < TAPS; i++) {
         f->taps[i] = (struct mc_tap_info){"", i == 2, 0, counts[i], 0};
@@ -161,16 +154,16 @@ static void check_matrices(double mean, double tolerance)
     assert_string_equal(out.at, "post");
     for (size_t g = 0; g < 2; g++) {
         size_t K = out.groups[g].size;
-        assert_int_equal(K, f.sizes[g]);
-        assert_int_equal(out.groups[g].taps, g == 0 ? 2 : 1);
-        assert_int_equal(out.groups[g].n_dead_a + out.groups[g].n_dead_b, 0);
+        assert_int_equal(K, f.groups[g].size);
+        assert_int_equal(out.matrices[g].taps, g == 0 ? 2 : 1);
+        assert_int_equal(out.matrices[g].n_dead_a + out.matrices[g].n_dead_b, 0);
         for (size_t i = 0; i < K; i++)
             for (size_t j = 0; j < K; j++) {
                 double want = g ? reference(&f, 2, i, j)
                                 : (reference(&f, 0, i, j) + reference(&f, 1, i, j)) / 2;
-                assert_true(fabs(out.groups[g].value[i * K + j] - want) <= tolerance);
+                assert_true(fabs(out.matrices[g].value[i * K + j] - want) <= tolerance);
             }
-        assert_true(out.groups[g].value[0] > .3); /* the fixture correlates at all */
+        assert_true(out.matrices[g].value[0] > .3); /* the fixture correlates at all */
     }
     mc_matrices_release(&out);
     clear(&f);
@@ -200,7 +193,7 @@ TEST(dead_units_correlate_zero_and_are_listed)
     unit_set(f.a[0], f.n, 11, f.hw[0], 2, 0); /* dead at one of two taps: half a correlation */
     count(&f);
     must(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why));
-    const struct mc_matrix_group *p = &out.groups[0], *q = &out.groups[1];
+    const struct mc_matrix *p = &out.matrices[0], *q = &out.matrices[1];
     assert_int_equal(p->n_dead_a, 0);
     for (size_t j = 0; j < 11; j++)
         assert_true(fabs(p->value[2 * 11 + j] - reference(&f, 1, 2, j) / 2) <= 1e-12);
@@ -227,8 +220,8 @@ TEST(a_tiny_but_live_unit_counts)
     f.b[2][(5 * 20 + 6) * f.hw[2] + 17] = .7f; /* fires at one pixel of one image */
     count(&f);
     must(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why));
-    assert_int_equal(out.groups[1].n_dead_b, 0);
-    assert_true(fabs(out.groups[1].value[6] - reference(&f, 2, 0, 6)) <= 1e-12);
+    assert_int_equal(out.matrices[1].n_dead_b, 0);
+    assert_true(fabs(out.matrices[1].value[6] - reference(&f, 2, 0, 6)) <= 1e-12);
     mc_matrices_release(&out);
     clear(&f);
 }
@@ -241,11 +234,11 @@ TEST(taps_that_see_a_part_of_the_group)
     make(&f, 0);
     count(&f);
     /* group q becomes 31 wide: tap 1 sees its units 0-10, tap 2 its units 11-30 */
-    f.sizes[1] = 31;
+    f.groups[1].size = 31;
     f.taps[1].group = 1;
     f.taps[2].start = 11;
     must(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why));
-    const double *q = out.groups[1].value;
+    const double *q = out.matrices[1].value;
     for (size_t i = 0; i < 31; i++)
         for (size_t j = 0; j < 31; j++) {
             double want = i < 11 && j < 11     ? reference(&f, 1, i, j)
@@ -254,18 +247,18 @@ TEST(taps_that_see_a_part_of_the_group)
             assert_true(fabs(q[i * 31 + j] - want) <= 1e-12);
         }
     mc_matrices_release(&out);
-    f.sizes[1] = 32; /* nobody sees the last unit */
+    f.groups[1].size = 32; /* nobody sees the last unit */
     must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "unit 31");
     mc_matrices_release(&out);
-    f.sizes[1] = 1u << 24; /* told before a square of it is asked for */
+    f.groups[1].size = 1u << 24; /* told before a square of it is asked for */
     must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT,
               "group q: unit 31");
-    f.sizes[1] = 31;
+    f.groups[1].size = 31;
     f.taps[2].start = 12; /* a gap between two taps */
-    f.sizes[1] = 32;
+    f.groups[1].size = 32;
     must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "unit 11");
     f.taps[2].start = 11;
-    f.sizes[1] = 30; /* a tap beyond the group */
+    f.groups[1].size = 30; /* a tap beyond the group */
     must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "");
     mc_matrices_release(&out);
     clear(&f);
@@ -287,18 +280,18 @@ TEST(l2_is_the_mean_squared_distance_uncentred_and_unscaled)
     assert_string_equal(out.at, "pre");
     for (size_t g = 0; g < 2; g++) {
         size_t K = out.groups[g].size;
-        assert_int_equal(out.groups[g].taps, g == 0 ? 2 : 1);
-        assert_int_equal(out.groups[g].n_dead_a + out.groups[g].n_dead_b, 0);
+        assert_int_equal(out.matrices[g].taps, g == 0 ? 2 : 1);
+        assert_int_equal(out.matrices[g].n_dead_a + out.matrices[g].n_dead_b, 0);
         for (size_t i = 0; i < K; i++)
             for (size_t j = 0; j < K; j++) {
                 double want =
                     g ? distance(&f, 2, i, j) : (distance(&f, 0, i, j) + distance(&f, 1, i, j)) / 2;
-                assert_true(fabs(out.groups[g].value[i * K + j] + want) <= 1e-13 * (1 + want));
+                assert_true(fabs(out.matrices[g].value[i * K + j] + want) <= 1e-13 * (1 + want));
             }
     }
-    assert_true(out.groups[1].value[3 * 20 + 5] == -4);
-    assert_true(out.groups[1].value[3 * 20 + 6] == 0);
-    assert_false(signbit(out.groups[1].value[3 * 20 + 6])); /* as the files that others write */
+    assert_true(out.matrices[1].value[3 * 20 + 5] == -4);
+    assert_true(out.matrices[1].value[3 * 20 + 6] == 0);
+    assert_false(signbit(out.matrices[1].value[3 * 20 + 6])); /* as the files that others write */
     mc_matrices_release(&out);
     clear(&f);
 }
@@ -315,7 +308,7 @@ TEST(l2_is_never_below_0_where_means_hide_it)
     must(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why));
     for (size_t i = 0; i < 20; i++)
         for (size_t j = 0; j < 20; j++) {
-            double d = -out.groups[1].value[i * 20 + j], want = distance(&f, 2, i, j);
+            double d = -out.matrices[1].value[i * 20 + j], want = distance(&f, 2, i, j);
             assert_true(d >= 0 && fabs(d - want) <= 1e-8); /* of sums of 10^6 a sample */
         }
     mc_matrices_release(&out);
@@ -330,16 +323,16 @@ TEST(l2_needs_every_pair_to_be_seen)
     make(&f, 0);
     count(&f);
     f.taps[1].group = 1;
-    f.sizes[1] = 31; /* units 0-10 at tap 1, 11-30 at tap 2: nobody sees 0 and 11 */
+    f.groups[1].size = 31; /* units 0-10 at tap 1, 11-30 at tap 2: nobody sees 0 and 11 */
     f.taps[2].start = 11;
     must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why), MC_EINPUT,
               "group q: no tap sees units 0 and 11 both");
     mc_matrices_release(&out);
-    f.sizes[1] = 20; /* a part is seen twice: there the mean, elsewhere the one */
+    f.groups[1].size = 20; /* a part is seen twice: there the mean, elsewhere the one */
     f.taps[2].start = 0;
     f.taps[1].start = 9;
     must(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why));
-    const double *q = out.groups[1].value;
+    const double *q = out.matrices[1].value;
     assert_true(fabs(q[8 * 20 + 9] + distance(&f, 2, 8, 9)) <= 1e-13);
     assert_true(fabs(q[9 * 20 + 19] + (distance(&f, 2, 9, 19) + distance(&f, 1, 0, 10)) / 2) <=
                 1e-13);
@@ -386,7 +379,7 @@ TEST(cross_moments_are_bounded_by_the_squares)
         for (int sign = -1; sign < 2; sign += 2) {
             *cross = product + sign * most;
             must(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why));
-            assert_true(fabs(out.groups[1].value[2 * 20 + 7] - sign) <= 1e-9);
+            assert_true(fabs(out.matrices[1].value[2 * 20 + 7] - sign) <= 1e-9);
             mc_matrices_release(&out);
             must(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why));
             mc_matrices_release(&out);
@@ -447,8 +440,7 @@ TEST(signature_means_over_all_and_over_live_pairs)
     unit_set(f.a[2], f.n, 20, f.hw[2], 3, 0);
     unit_set(f.b[2], f.n, 20, f.hw[2], 5, 0);
     count(&f);
-    perm.names = f.names;
-    perm.sizes = f.sizes;
+    perm.groups = f.groups;
     for (int32_t i = 0; i < 20; i++)
         q[i] = (i + 2) % 20; /* 3 -> 5: the dead ones meet */
     for (int32_t i = 0; i < 11; i++)
@@ -475,8 +467,9 @@ TEST(signature_means_over_all_and_over_live_pairs)
     must(mc_corr_signature(s, &f.m, NULL, &why));
     assert_true(s[2].identity == s[2].permuted);
 
-    size_t other[2] = {11, 19};
-    perm.sizes = other;
+    struct mc_group other[2] = {f.groups[0], f.groups[1]};
+    other[1].size = 19;
+    perm.groups = other;
     must_fail(mc_corr_signature(s, &f.m, &perm, &why), MC_EINPUT, "19");
     clear(&f);
 }

@@ -201,7 +201,7 @@ static inline size_t moved(const struct mc_perm *p, const struct mc_perm *q)
     size_t n = 0;
 
     for (size_t g = 0; g < p->n_groups; g++)
-        for (size_t i = 0; i < p->sizes[g]; i++)
+        for (size_t i = 0; i < p->groups[g].size; i++)
             n += p->perm[g][i] != q->perm[g][i];
     return n;
 }

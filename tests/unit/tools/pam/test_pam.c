@@ -226,7 +226,7 @@ TEST(groups_are_judged_alone)
             struct mc_perm part = {0};
             must(mc_perm_init(&part, &e.s, &why));
             mc_perm_copy(&part, &e.perm);
-            memcpy(part.perm[g], r.perm.perm[g], part.sizes[g] * sizeof *part.perm[g]);
+            memcpy(part.perm[g], r.perm.perm[g], part.groups[g].size * sizeof *part.perm[g]);
             if (moved(&part, &e.perm)) {
                 const double alone = judged(&e, &o, &train, &part, e.offset).loss;
                 groups++;

@@ -56,8 +56,8 @@ static void set_matrices(struct reference *r, const struct mc_perm *p)
 {
     memset(r->m, 0, sizeof r->m);
     for (size_t g = 0; g < p->n_groups; g++)
-        for (size_t i = 0; i < p->sizes[g]; i++)
-            r->m[g][i * p->sizes[g] + (size_t)p->perm[g][i]] = 1;
+        for (size_t i = 0; i < p->groups[g].size; i++)
+            r->m[g][i * p->groups[g].size + (size_t)p->perm[g][i]] = 1;
     memcpy(r->anchor_m, r->m, sizeof r->m);
 }
 
@@ -87,8 +87,8 @@ static void act(const struct reference *r, const struct mc_use *without, double 
     for (size_t i = 0; i < r->e->g->P; i++)
         out[i] = (double)r->e->b[i];
     for (size_t g = 0; g < r->e->s.n_groups; g++)
-        for (size_t n = 0; n < r->e->s.groups[g].n_uses; n++) {
-            const struct mc_use *u = &r->e->s.groups[g].uses[n];
+        for (size_t n = 0; n < r->e->s.uses[g].n; n++) {
+            const struct mc_use *u = &r->e->s.uses[g].use[n];
             const size_t k = r->e->s.groups[g].size;
             for (size_t line = 0; u != without && line < lines(r, u); line++) {
                 for (size_t j = 0; j < k; j++)
@@ -169,8 +169,8 @@ static void permutation_step(struct reference *r, double t, double lr)
 
     for (size_t g = 0; g < r->e->s.n_groups; g++) {
         const size_t k = r->e->s.groups[g].size;
-        for (size_t n = 0; n < r->e->s.groups[g].n_uses; n++) {
-            const struct mc_use *u = &r->e->s.groups[g].uses[n];
+        for (size_t n = 0; n < r->e->s.uses[g].n; n++) {
+            const struct mc_use *u = &r->e->s.uses[g].use[n];
             act(r, u, r->part);
             for (size_t line = 0; !u->is_stat && line < lines(r, u); line++)
                 for (size_t i = 0; i < k; i++)
