@@ -165,23 +165,21 @@ static int by_group(const void *x, const void *y)
 static int number_groups(struct mc_rows *r, struct mc_error *err)
 {
     struct mc_row **sorted = NULL;
-    size_t *first = NULL; /* of a row: the first of its group */
-    int rc = 0;
+    int rc = mc_new(&sorted, r->n, err);
 
-    if ((rc = mc_new(&sorted, r->n, err)) || (rc = mc_new(&first, r->n, err)))
-        goto out;
+    if (rc)
+        return rc;
     for (size_t i = 0; i < r->n; i++)
         sorted[i] = &r->rows[i];
     qsort(sorted, r->n, sizeof *sorted, by_group);
-    for (size_t i = 0; i < r->n; i++) {
-        const size_t here = (size_t)(sorted[i] - r->rows);
-        first[here] = i && !strcmp(sorted[i]->name, sorted[i - 1]->name)
-                          ? first[sorted[i - 1] - r->rows]
-                          : here;
-    }
+    for (size_t i = 0; i < r->n; i++) /* for now, the index of its group's first row */
+        sorted[i]->group = i && !strcmp(sorted[i]->name, sorted[i - 1]->name)
+                               ? sorted[i - 1]->group
+                               : (size_t)(sorted[i] - r->rows);
+    free(sorted);
     for (size_t i = 0; i < r->n && !rc; i++) {
-        const struct mc_row *of = &r->rows[first[i]];
-        r->rows[i].group = first[i] == i ? r->n_groups++ : of->group;
+        const struct mc_row *of = &r->rows[r->rows[i].group];
+        r->rows[i].group = of == &r->rows[i] ? r->n_groups++ : of->group;
         if (r->rows[i].use.count != of->use.count)
             rc = mc_fail(err, MC_EINPUT,
                          "line %zu: group \"%s\" has %zu units here and %zu in line %zu",
@@ -189,9 +187,6 @@ static int number_groups(struct mc_rows *r, struct mc_error *err)
     }
     if (!rc && r->n_groups > MC_MAX_DECLARED)
         rc = mc_fail(err, MC_EINPUT, "more than %d groups", MC_MAX_DECLARED);
-out:
-    free(sorted);
-    free(first);
     return rc;
 }
 
