@@ -172,6 +172,8 @@ static int get_channels(const msgpack_object *meta, const char *key, int channel
             out[c] = (float)v->via.f64;
         else if (v->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
             out[c] = (float)v->via.u64;
+        else if (v->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
+            out[c] = (float)v->via.i64;
         else
             return mc_fail(err, MC_EINPUT, "\"%s\" holds something that is no number", key);
     }
