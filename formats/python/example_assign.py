@@ -15,9 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import mcz  # noqa: E402
 
 try:
-    s = mcz.read(sys.argv[1] if len(sys.argv) > 1 else "-")
-    if s.kind != "matrices":
-        raise mcz.Error("is a %s stream, not matrices" % s.kind)
+    s = mcz.read(sys.argv[1] if len(sys.argv) > 1 else "-", "matrices")
 except (mcz.Error, OSError) as e:
     print("example_assign.py: %s" % e, file=sys.stderr)
     sys.exit(3 if isinstance(e, mcz.Error) else 1)

@@ -1,55 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a stream of each kind holds (formats/codecs/*.md), and the checks of it, in the sentences of the C reader."""
+"""A second reader of what a stream of each kind means, written from formats/codecs/*.md, for comparison with the one in C.
+The package mcz reads the bytes; the sentences are those of the C reader. read(path) is what mc-info --check does."""
 import math
+from math import prod
+from types import SimpleNamespace
 
 import numpy as np
-
-from .errors import need
+from mcz import graph, groups, stream
+from mcz.errors import inside, need
+from mcz.keys import array, count, get, is_number, is_whole, mapping, text
 
 GROUPS_MAX, UNITS_MAX, SHARDS_MAX, POINTS_MAX, SIDE_MAX = 65536, 1 << 24, 65536, 64, 8192
 MATRIX_UNITS_MAX = 1 << 22  # of a group, and of all places of the groups in it
-CUT = 32 << 20  # bytes: a record's data is no larger
-BLOCK, BLOCK_IMAGES = 4 << 20, 4096  # bytes and images of a data set's block at most
+IMAGES_MAX = 1 << 40
+NODES_MAX, VECTOR_MAX = 4096, 1 << 31
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------------
 
-def get(m, key, what=None, ok=lambda v: True):
-    need(isinstance(m, dict) and key in m, "\"%s\" is missing" % key)
-    need(ok(m[key]), "\"%s\" is not %s" % (key, what))
-    return m[key]
-
-
-def mapping(m, key):
-    return get(m, key, "a map", lambda v: isinstance(v, dict))
-
-
-def array(m, key):
-    return get(m, key, "an array", lambda v: isinstance(v, list))
-
-
-def text(m, key, most):
-    s = get(m, key, "a string", lambda v: isinstance(v, str))
-    need(len(s.encode()) <= most, "\"%s\" is longer than %d bytes" % (key, most))
-    return s
-
-
-def whole(v):
-    return isinstance(v, int) and not isinstance(v, bool) and v >= 0
-
-
-def count(m, key, most=(1 << 64) - 1):
-    n = get(m, key, "an integer of 0 or more", whole)
-    need(n <= most, "\"%s\" is over %d" % (key, most))
-    return n
-
-
-def is_number(v):
-    return isinstance(v, (int, float)) and not isinstance(v, bool)
-
-
 def number(m, key):
     return get(m, key, "a finite number", lambda v: is_number(v) and math.isfinite(v))
+
+
+def single(m, key):
+    return graph.single(number(m, key))
 
 
 def flag(m, key):
@@ -64,8 +38,8 @@ def expect(announced, wanted):
          (len(announced), "" if len(announced) == 1 else "s", len(wanted)))
     for i, (t, (name, dtype, shape)) in enumerate(zip(announced, wanted)):
         need(t.name == name, "tensor %d is \"%s\", not \"%s\"" % (i, t.name, name))
-        need((t.dtype, t.shape) == (dtype, list(shape)), "tensor \"%s\" is %s, not %s (%s)" %
-             (name, t, dtype, ",".join(map(str, shape))))
+        need((t.dtype, t.shape) == (dtype, list(shape)), "tensor \"%s\" is %s (%s), not %s (%s)" %
+             (name, t.dtype, ",".join(map(str, t.shape)), dtype, ",".join(map(str, shape))))
 
 
 def finite(a, name):
@@ -91,11 +65,21 @@ def groups_of(meta, most=UNITS_MAX):
     return found
 
 
+def assigned(meta):
+    """Checks what an assignment reports of its groups: all of it or nothing."""
+    for g in meta["groups"]:
+        if {"value", "bound", "gap", "ties"} & set(g):
+            for key in "value", "bound", "gap":
+                number(g, key)
+            need(count(g, "ties", UNITS_MAX) <= g["size"], "group %s: %d ties of %d units" % (
+                g["name"], g["ties"], g["size"]))
+
+
 def nesting(meta, groups):
     """{group: (the one around it, its unit there)}; all units of a group hold the same."""
     around, inside, kinds, depth, n = {}, {}, {}, [0] * len(groups), len(groups)
     for i, g in enumerate(meta["groups"]):
-        if "within" in g:
+        if "within" in g or "unit" in g:
             around[i] = count(g, "within", n - 1), count(g, "unit", UNITS_MAX)
             inside.setdefault(around[i][0], {}).setdefault(around[i][1], []).append(i)
     for i, (up, unit) in around.items():
@@ -132,6 +116,73 @@ def check_permutation(p, name):
          (name, len(p) - 1))
 
 
+# ---- the graph --------------------------------------------------------------------------------------------------------
+
+class Graph:
+    """From the map that streams and graph files hold; Error names the node. `parameters`, `statistics`: [(name,
+    shape)] as a weights stream has them; `nodes`; `logits`: a node."""
+
+    def __init__(self, m):
+        with inside("graph"):
+            need(isinstance(m, dict), "not a map")
+            for key in m:
+                need(key in ("net", "input", "classes", "nodes"), "key \"%s\" is not known here" % key)
+            if "net" in m:
+                text(m, "net", 63)
+            graph.Setting("input", "", "[channels, height, width], each an integer from 1 to 8192", "").check(
+                get(m, "input"), 0)
+            graph.Setting("classes", "", "an integer from 2 to 1048576", "").check(get(m, "classes"), 0)
+            self.image, self.classes, self.nodes = m["input"], m["classes"], []
+            self.parameters, self.statistics = [], []
+            need(self.image[0] <= 4, "an image has 1 to 4 colour channels, not %d" % self.image[0])
+            need(array(m, "nodes"), "no nodes")
+            need(len(m["nodes"]) <= NODES_MAX, "a graph has at most %d nodes" % NODES_MAX)
+            self.by_name = {}
+            for i, o in enumerate(m["nodes"]):
+                need(isinstance(o, dict), "node %d: not a map" % i)
+                with inside("node \"%s\"" % o.get("name", i)):
+                    self._node(i, o)
+            self._heads()
+            for some in self.parameters, self.statistics:
+                total = sum((-(-prod(s) // 16)) * 16 for _, s in some)
+                need(total <= VECTOR_MAX, "more parameters than %d" % VECTOR_MAX)
+
+    def _node(self, i, o):
+        graph.check_node(o, self.image[0])
+        name, op, ins = o["name"], o["op"], []
+        need(name not in self.by_name, "two nodes are called \"%s\"" % name)
+        for k, v in enumerate(array(o, "in")):
+            need(isinstance(v, str), "input %d is no node's name" % k)
+            need(v in self.by_name, "input \"%s\" is no earlier node" % v)
+            need(self.by_name[v].op != "loss", "its input is no earlier node with an output")
+            ins.append(self.by_name[v])
+        least, most = graph.INPUTS[op]
+        need(op not in graph.JOINS or len(ins) != 1 or least == 1, "%s needs two inputs%s" %
+             (op, " or more" if most > least else ""))
+        need(least <= len(ins) <= most and (op == "normalise") == (i == 0), "%d inputs are not what %s as node %d "
+             "takes" % (len(ins), op, i))
+        n = graph.Node(op, name, ins, {k: v for k, v in o.items() if k not in ("op", "name", "in")})
+        n.shape = graph.shape(n, self.image)
+        parameters, statistics = graph.tensors(n)
+        self.parameters += parameters
+        self.statistics += statistics
+        self.nodes.append(n)
+        self.by_name[name] = n
+
+    def _heads(self):
+        losses = [n for n in self.nodes if n.op == "loss"]
+        for n in losses:
+            need(n.shape[0] == self.classes, "node \"%s\": %dx%dx%d logits for %d classes" %
+                 (n.name, *n.shape, self.classes))
+        mains = [n for n in losses if not n["train_only"]]
+        need(len(mains) == 1, "%d loss heads are not for training only; one must be" % len(mains))
+        self.logits = mains[0].ins[0]
+        leads = set(losses)
+        for n in reversed(self.nodes):
+            need(n in leads, "node \"%s\": leads to no loss" % n.name)
+            leads.update(n.ins)
+
+
 # ---- the kinds: each is given meta and what is announced, and returns its check of values and records ---------------
 
 def dataset(meta, announced):
@@ -139,8 +190,8 @@ def dataset(meta, announced):
         text(meta, key, most)
     classes = count(meta, "classes", 65536)
     a = mapping(meta, "augment")
-    number(a, "rotate"), flag(a, "flip"), count(a, "pad", SIDE_MAX)
-    more = {k: number(a, k) if k in a else 0 for k in ("turn", "scale", "contrast", "saturation")}
+    rotate, _, _ = single(a, "rotate"), flag(a, "flip"), count(a, "pad", SIDE_MAX)
+    more = {k: single(a, k) if k in a else 0 for k in ("turn", "scale", "contrast", "saturation")}
     by_name = {t.name: t for t in announced}
     images = by_name.get("images")
     need(len(announced) == 2 and images and len(images.shape) == 4,
@@ -164,9 +215,8 @@ def dataset(meta, announced):
     need(classes, "a data set has from 1 to 65536 classes, not 0")
     for mean, std in zip(meta["mean"], meta["std"]):
         need(-1e3 <= mean <= 1e3 and 1e-6 <= std <= 1e6, "mean %g and std %g are no normalisation" % (mean, std))
-    need(0 <= a["rotate"] <= 180, "rotation by %g degrees or padding by %d is out of range" %
-         (a["rotate"], a["pad"]))
-    need(0 <= more["turn"] <= 180 and 0 <= more["scale"] <= .9, "a turn by %g degrees or a scaling by 1 +- %g is out "
+    need(0 <= rotate <= 180, "rotation by %g degrees or padding by %d is out of range" % (rotate, a["pad"]))
+    need(0 <= more["turn"] <= 180 and 0 <= more["scale"] <= np.float32(.9), "a turn by %g degrees or a scaling by 1 +- %g is out "
          "of range" % (more["turn"], more["scale"]))
     need(0 <= more["contrast"] <= 1 and 0 <= more["saturation"] <= 1, "contrast 1 +- %g or saturation 1 +- %g is out "
          "of range" % (more["contrast"], more["saturation"]))
@@ -192,15 +242,60 @@ def dataset(meta, announced):
     return values
 
 
+def units_alike(rows):
+    """Checks that all units of a group hold groups in the same places: each row as (which row of the group around it, count,
+    block, first place in the unit)."""
+    rank, forms, around, stack = {}, {r.group: [] for r in rows}, {}, []
+    for r in sorted(rows, key=lambda r: (r.tensor, r.axis, r.offset, -r.count * r.block)):
+        while stack and (stack[-1][:2] != r[:2] or stack[-1].offset + stack[-1].count * stack[-1].block <= r.offset):
+            stack.pop()
+        up = stack[-1] if stack else groups.Row("", 0, 0, 1, r.offset + 1, None)
+        unit, first = divmod(r.offset - up.offset, up.block)
+        rank[r], around[r.group] = len(forms[r.group]), (up.group, unit)
+        forms[r.group].append((rank.get(up), r.count, r.block, first))
+        stack.append(r)
+
+    def form(group):
+        inside_unit = {}
+        for g in forms:
+            if around[g][0] == group:
+                inside_unit.setdefault(around[g][1], []).append(form(g))
+        size = forms[group][0][1]
+        need(not inside_unit or len(inside_unit) == size and all(v == inside_unit[0] for v in inside_unit.values()),
+             "the units of group \"%s\" do not hold the same groups" % group)
+        return forms[group], inside_unit.get(0)
+    for g in forms:
+        form(g)
+
+
+def declared(meta, announced, prefix):
+    """The (name, shape) of the tensors of a network that only rows of groups describe, {group: units}, and {group: (the one
+    around it, its unit there)}."""
+    rows = text(meta, "symmetry", 1 << 20)
+    of = [(t.name[len(prefix):], t.shape) for t in announced if t.name.startswith(prefix)]
+    need(all(t.dtype == "float32" for t in announced if t.name.startswith(prefix)) and
+         all(len(name.encode()) <= 95 for name, _ in of), "tensor is not of float32, or its name is over 95 bytes")
+    with inside("symmetry"):
+        lines = [line.split("\t") for line in rows.split("\n")]
+        need(lines.pop() == [""] and lines and lines[0] == list(groups.FIELDS), "is no text of rows")
+        need(all(len(w) == 6 and all(v.isascii() and v.isdecimal() and str(int(v)) == v and int(v) < 1 << 63 for v in w[1:5]) and
+                 0 < len(w[5].encode()) <= 119 and all("!" <= c <= "~" for c in w[5]) for w in lines[1:]), "a row is not six words")
+        need(len(set(map(tuple, lines))) == len(lines), "a row comes twice")
+        found, sizes = groups.rows([groups.Row(w[0], *map(int, w[1:5]), w[5]) for w in lines[1:]], dict(of))
+        units_alike(found)
+        return of, sizes, groups.nesting(found)
+
+
 def flat(meta, announced, prefixes, statistics, perm):
     """Vectors of a graph, or of a network that only rows of groups describe, each named with its prefix, then a
     permutation of these groups."""
-    from .graph import Graph
     text(meta, "net", 63), text(meta, "dataset", 63)
-    if "symmetry" in meta and "graph" not in meta:  # no graph says it: the tensors are those of the first prefix
-        text(meta, "symmetry", 1 << 20)
-        of = [(t.name[len(prefixes[0]):], t.shape) for t in announced[:(len(announced) - len(perm)) // len(prefixes)]]
-        need(all(len(name.encode()) <= 95 for name, _ in of), "a tensor's name has over 95 bytes")
+    need(not ("symmetry" in meta and "graph" in meta), "has both a \"graph\" and a \"symmetry\"")
+    if "symmetry" in meta:
+        of, sizes, around = declared(meta, announced, prefixes[0])
+        if "groups" in meta:
+            here = {perm[i][0]: (perm[up][0], unit) for i, (up, unit) in nesting(meta, perm).items()}
+            need(perm == list(sizes.items()) and here == around, "the permutation is of another network")
     else:
         g = Graph(mapping(meta, "graph"))
         of = g.parameters + (g.statistics if statistics else [])
@@ -227,11 +322,14 @@ def curve(meta, announced):
     need(kind in ("bezier", "chain"), "there is no curve \"%s\" (there are: bezier, chain)" % kind)
     need(points >= 2, "a curve of %d points" % points)
     perm = groups_of(meta) if "groups" in meta else []
+    if perm:
+        assigned(meta)
     return flat(meta, announced, ["%d/" % i for i in range(points)], False, perm)
 
 
 def permutation(meta, announced):
     groups = groups_of(meta)
+    assigned(meta)
     expect(announced, [(name, "int32", [size]) for name, size in groups])
 
     def values(arrays, order):
@@ -241,8 +339,12 @@ def permutation(meta, announced):
     return values
 
 
+RANGES = {"correlation": (-1, 1), "l2": (-math.inf, 0)}
+
+
 def matrices(meta, announced):
-    text(meta, "measure", 31), text(meta, "at", 7)
+    low, high = RANGES.get(text(meta, "measure", 31), (-math.inf, math.inf))
+    need(text(meta, "at", 7) in ("post", "pre"), "\"at\" is \"%s\", not post or pre" % meta["at"])
     groups = groups_of(meta, MATRIX_UNITS_MAX)
     units = shown(meta, groups)
     for (name, _), size, g in zip(groups, units, meta["groups"]):
@@ -251,14 +353,21 @@ def matrices(meta, announced):
         for key in "dead_a", "dead_b":
             dead = array(g, key)
             need(len(dead) <= size, "\"%s\" lists %d of %d units" % (key, len(dead), size))
-            need(all(whole(v) for v in dead) and dead == sorted(set(dead)) and (not dead or dead[-1] < size),
+            need(all(is_whole(v) for v in dead) and dead == sorted(set(dead)) and (not dead or dead[-1] < size),
                  "\"%s\" is no ascending list of units" % key)
     expect(announced, [(name, "float64", [size, size]) for (name, _), size in zip(groups, units) if size])
 
     def values(arrays, order):
         in_order(announced, order)
-        for t in announced:
-            finite(arrays[t.name], t.name)
+        for g in meta["groups"]:
+            if g["name"] not in arrays:
+                continue
+            a = arrays[g["name"]]
+            finite(a, g["name"])
+            need((a >= low).all() and (a <= high).all(), "\"%s\" holds a value that is not %s's" % (g["name"], meta["measure"]))
+            need(meta["measure"] != "l2" or not (g["dead_a"] or g["dead_b"]), "\"%s\" lists dead units, which l2 does not "
+                 "have" % g["name"])
+            need(not a[g["dead_a"]].any() and not a[:, g["dead_b"]].any(), "\"%s\": a dead unit matches" % g["name"])
     return values
 
 
@@ -268,6 +377,7 @@ def taps_of(meta):
     array(meta, "groups"), array(meta, "taps")
     need(at in ("post", "pre"), "\"at\" is \"%s\", not post or pre" % at)
     groups, taps = groups_of(meta), meta["taps"]
+    assigned(meta)
     need(len(taps) <= GROUPS_MAX, "more than %d groups or taps" % GROUPS_MAX)
     units, seen = shown(meta, groups), [[] for _ in groups]
     for i, t in enumerate(taps):
@@ -288,15 +398,29 @@ def taps_of(meta):
 PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"
 
 
+def cut(meta, images, shards, counted):
+    """Checks the cut of the data into shards, and that the images are those of the shards counted."""
+    version, total = count(meta, "version", (1 << 32) - 1), count(meta, "total", IMAGES_MAX)
+    batch = count(meta, "batch", IMAGES_MAX) if shards > 1 else total
+    need(version == 2, "moments of version %d (this program reads 1 and 2)" % version)
+    need(total and batch, "\"total\" and \"batch\" must be at least 1")
+    batches = -(-total // batch)
+    here = sum(min((s + 1) * batches // shards * batch, total) - min(s * batches // shards * batch, total) for s in counted)
+    need(images == here, "\"images\" is %d (%d of %d are in these shards)" % (images, here, total))
+
+
 def moments(meta, announced):
     _, taps = taps_of(meta)
-    images, shards = count(meta, "images", 1 << 40), count(meta, "shards", SHARDS_MAX)
+    images, shards = count(meta, "images", IMAGES_MAX), count(meta, "shards", SHARDS_MAX)
     counted = array(meta, "counted")
     need(1 <= len(counted) <= shards, "%d of %d shards are counted" % (len(counted), shards))
-    need(all(whole(v) for v in counted) and counted == sorted(set(counted)) and counted[-1] < shards,
+    need(all(is_whole(v) for v in counted) and counted == sorted(set(counted)) and counted[-1] < shards,
          "\"counted\" is no ascending list of shards")
-    if "attack" in meta:
-        text(meta, "attack", 119), count(meta, "seed")
+    if "attack" in meta or "seed" in meta:
+        need("attack" in meta and text(meta, "attack", 119), "has a \"seed\" without an \"attack\"")
+        count(meta, "seed")
+    if "version" in meta:
+        cut(meta, images, shards, counted)
     if "precision" in meta:
         need(text(meta, "precision", 119) in ("tf32", "bf16", "f16"),
              "\"precision\" is \"%s\", not tf32, bf16 or f16" % meta["precision"])
@@ -321,7 +445,7 @@ def moments(meta, announced):
 
 def activations(meta, announced):
     _, taps = taps_of(meta)
-    images, batch = count(meta, "images"), count(meta, "batch")
+    images, batch = count(meta, "images", IMAGES_MAX), count(meta, "batch", 1 << 24)
     need(images and batch and taps, "has no images, no batches or no taps")
     need(len(announced) == len(taps), "announces %d tensors where its header makes %d" % (len(announced), len(taps)))
     for i, (t, tap) in enumerate(zip(announced, taps)):
@@ -381,48 +505,42 @@ def checkpoint(meta, announced):
 
 
 def state(meta, announced):
-    text(meta, "tool", 63)
-    for key in mapping(meta, "settings"):
-        text(meta["settings"], key, 199)
-    count(meta, "epoch", (1 << 32) - 1)
+    tool, settings = text(meta, "tool", 63), mapping(meta, "settings")
+    for key, v in settings.items():
+        need(isinstance(v, str) and len(v.encode()) <= 199, "setting \"%s\" is not a text of at most 199 bytes" % key)
+    epoch, evaluation = count(meta, "epoch", (1 << 32) - 1), tool == "mc-eval"
     for t in announced:
-        need(t.dtype == "float32" and len(t.shape) == 1, "tensor \"%s\" is %s, not float32 (n)" % (t.name, t))
-    return lambda arrays, order: in_order(announced, order)
+        need(t.dtype == "float32" and len(t.shape) == 1, "tensor \"%s\" is not float32 (n)" % t.name)
+    if evaluation:
+        points = text(settings, "points", 9)
+        need(points.isascii() and (points.isdecimal() or not points), "setting \"points\" is not a number of points")
+        points = int(points or 0)
+        need(epoch <= points, "%d points are done of %d" % (epoch, points))
+        for t in announced:
+            need(t.rows == points * (20 if "attack" in settings else 10), "tensor \"%s\" has %d numbers for %d points" % (
+                t.name, t.rows, points))
+
+    def values(arrays, order):
+        in_order(announced, order)
+        for name, a in arrays.items():
+            if not (evaluation or tool == "mc-pam" and name == "report"):
+                finite(a, name)
+    return values
 
 
 KINDS = {f.__name__: f for f in (dataset, weights, curve, permutation, matrices, moments, activations, losses,
                                  checkpoint, state)}
 
 
-class Checker:
-    """Of a kind that has a page; streams of other kinds hold what they like."""
-
-    def __init__(self, kind, meta, announced):
-        self._values = KINDS[kind](meta, announced) if kind in KINDS else lambda arrays, order: None
-
-    def values(self, arrays, order):
-        """order: (tensor, first row, rows) of each record."""
-        self._values(arrays, order)
-
-
-# ---- writing ---------------------------------------------------------------------------------------------------------
-
-def record_order(kind, meta, announced):
-    """(tensor, first row, rows) of each record, as this kind wants them: a tensor after the other, but a data set's
-    labels behind each block of its images, and activations batch by batch."""
-    def cut(i, first, end, most):
-        t = announced[i]
-        step = max(1, most // max(1, t.row_bytes))
-        return [(i, row, min(step, end - row)) for row in range(first, end, step)] if t.bytes else []
-
-    names = {t.name: i for i, t in enumerate(announced)}
-    if kind == "dataset" and set(names) == {"images", "labels"}:
-        images, labels = names["images"], names["labels"]
-        t = announced[images]
-        step = max(1, min(BLOCK // max(1, t.row_bytes), BLOCK_IMAGES))
-        return [(i, row, min(step, t.rows - row)) for row in range(0, t.rows, step) for i in (images, labels)]
-    if kind == "activations" and whole(meta.get("batch")) and meta["batch"]:
-        rows, batch = max((t.rows for t in announced), default=0), meta["batch"]
-        return [r for first in range(0, rows, batch) for i in range(len(announced))
-                for r in cut(i, first, min(first + batch, rows), CUT)]
-    return [r for i, t in enumerate(announced) for r in cut(i, 0, t.rows, CUT)]
+def read(path):
+    """A stream that is what the page of its kind says; a stream of another kind may hold anything. Error if it is not."""
+    with inside(path), open(path, "rb") as f:
+        r = stream.Reader(f)
+        check = KINDS[r.kind](r.meta, r.tensors) if r.kind in KINDS else lambda arrays, order: None
+        parts, order = [[] for _ in r.tensors], []
+        for index, row, a in r.records():
+            parts[index].append(a)
+            order.append((index, row, len(a) if a.shape else 1))
+        check({t.name: np.concatenate(p).reshape(t.shape) if p and t.shape else p[0] if p else
+               np.zeros(t.shape, stream.DTYPES[t.dtype]) for t, p in zip(r.tensors, parts)}, order)
+    return SimpleNamespace(kind=r.kind, meta=r.meta, id=r.id)

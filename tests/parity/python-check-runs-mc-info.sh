@@ -44,7 +44,7 @@ mkdir empty
 without() { PATH=$PWD/empty $python -m mcz "$@"; }
 rc=0
 without good.mcz missing.mcz >out 2>err || rc=$?
-is "$rc $(cat err)" "1 mcz: mc-info is not on PATH: what the kinds mean is unchecked (add the folder of mc's programs to PATH)"
+is "$rc $(cat err)" "1 mcz: what the kinds mean is unchecked: mc-info is not on PATH (add the folder of mc's programs to PATH)"
 is "$(grep -c ': read, kind weights, id ' out)" 2
 rc=0
 without cut.mcz >out 2>err || rc=$?

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the C readers refuse, the Python package refuses with the same words: every bad sample, every case of the kinds'
-# contents, every hostile graph. What they read, it reads.
+# What the C readers refuse, Python refuses with the same words: the package every bad sample, the second reader
+# (independent_reader.py) every case of the kinds' contents and every hostile graph. What they read, it reads. mcz.check refuses
+# by mc-info --check.
 python=/usr/bin/python3
 $python -c 'import msgpack, zstandard, xxhash, numpy' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
@@ -10,16 +11,20 @@ for t in contents graph; do "$MC_BUILD/tests/unit/formats/codecs/test_$t" >said 
 cp "$MC_ROOT"/formats/samples/bad* cases
 $python - <<'END'
 import glob, os, sys
-import mcz, msgpack
+import mcz, msgpack, numpy as np
 from mcz import framing, graph, stream
+sys.path.insert(0, os.environ["MC_ROOT"] + "/tests/parity")
+import independent_reader
 
 def read(path):
-    if "/graph-" not in path:
+    if "/bad-" in path:
         return mcz.read(path)
+    if "/graph-" not in path:
+        return independent_reader.read(path)
     with open(path, "rb") as f:
         raw = f.read()
     framing.walk(framing.Whole(raw), stream.HEADER)
-    return graph.Graph(framing.unpack(raw))
+    return independent_reader.Graph(framing.unpack(raw))
 
 # A run that resumes compares a checkpoint with itself; for a reader without one these are sound.
 OF_A_RUN = ("checkpoint of mc-bezier", "was made with lr 0.05", "was made without lr", "with x 1, this run without",
@@ -53,17 +58,27 @@ assert bad > 230 and good > 25, (bad, good)
 page = open(os.environ["MC_ROOT"] + "/formats/codecs/graph.md").read()
 assert graph.OPS in page + "\n" and graph.SETTINGS in page, "graph.py's tables are not those of graph.md"
 
-# and what it refuses to read it does not write, nor leaves anything
+# and what the package refuses to read it does not write, nor leaves anything
+from says import says
 s = mcz.read(os.environ["MC_ROOT"] + "/formats/samples/good-weights.mcz")
 before = os.listdir(".")
-for meta, tensors in ({**s.meta, "net": 7}, s.tensors), (s.meta, dict(list(s.tensors.items())[1:])):
-    try:
-        mcz.write("x.mcz", "weights", meta, tensors)
-    except mcz.Error as e:
-        assert str(e).startswith("x.mcz: "), e
-    else:
-        assert False, "bad weights were written"
+for kind, meta, tensors, past in ("we ights", s.meta, s.tensors, []), ("weights", {**s.meta, "net": "x" * (2 << 20)}, s.tensors, []), (
+        "weights", s.meta, {"x" * 120: np.zeros(1)}, []), ("weights", s.meta, s.tensors, [{"tool": "x"}]):
+    says(["x.mcz: "], lambda: mcz.write("x.mcz", kind, meta, tensors, history=past))
 assert os.listdir(".") == before
+# what only the kind refuses is mc-info's to see
+for n, (meta, tensors) in enumerate((({**s.meta, "net": 7}, s.tensors), (s.meta, dict(list(s.tensors.items())[1:])))):
+    mcz.write("x.mcz", "weights", meta, tensors)
+    says(["mc-info: x.mcz: ", ("\"net\" is not", "where its header makes")[n]], lambda: mcz.check("x.mcz"))
+mcz.check(os.environ["MC_ROOT"] + "/formats/samples/good-weights.mcz")
+for path, words in ("none.mcz", "none.mcz"), ("x.mcz", "mc-info is not on PATH"):
+    try:
+        mcz.check(path)
+    except OSError as e:
+        assert words in str(e), e
+    else:
+        assert False, path
+    os.environ["PATH"] = "/nowhere"
 # a good one keeps its content id through a reading and a writing, in every kind but a dataset's
 for path in glob.glob(os.environ["MC_ROOT"] + "/formats/samples/good-*.mcz"):
     s = mcz.read(path)

@@ -7,14 +7,15 @@
     mcz.write("p.mcz", "permutation", {"groups": [...]}, {"layer0": perm},
               history=mcz.history("my-assign", {"seed": 1}, [s]), inputs=[s.id])
 
-Everything is verified: damage, truncation, trailing bytes and what the page of a kind does not allow raise mcz.Error.
-`python -m mcz FILE...` runs mc-info --check (from PATH) and prints kind, content id and tensors. bfloat16, which NumPy
-lacks, is held as uint16 and named by `dtypes`: {"tensor": "bfloat16"}.
+read() verifies the framing, the content id, and the dtype and shape of each array: damage, truncation and trailing bytes
+raise mcz.Error. What the page of a kind (formats/codecs) requires beyond these, `mc-info --check` verifies. mcz.check(path)
+and `python -m mcz FILE...` run it. They find the program on PATH, as a shell does. bfloat16, which NumPy lacks, is held as
+uint16 and named by `dtypes`: {"tensor": "bfloat16"}.
 
 mcz.torch brings PyTorch's networks here and back, mcz.data makes data sets, mcz.groups says what permutes what.
 """
-from . import kinds
 from .errors import Error
+from .programs import check
 from .stream import DTYPES, history, read, write
 
-__all__ = ["DTYPES", "Error", "history", "read", "write"]
+__all__ = ["DTYPES", "Error", "check", "history", "read", "write"]

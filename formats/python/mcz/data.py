@@ -94,12 +94,16 @@ def write(path, images, labels, classes, mean, std, name="mine", split="train", 
     need(classes == int(classes), "classes is %s, not a whole number" % classes)
     classes = int(classes)
     labels = _labels(labels, classes)
+    images = np.asarray(images)
+    need(images.dtype in (np.uint8, np.float32), "pixels are uint8 or float32, not %s" % images.dtype)
+    need(images.ndim == 4 and labels.shape == images.shape[:1], "images %s and labels %s are not (N,C,H,W) and (N)" %
+         (images.shape, labels.shape))
     meta = {"name": name, "split": split, "order": order, "classes": classes}
     if class_names:
         meta["class_names"] = list(class_names)
     meta.update(mean=[float(v) for v in mean], std=[float(v) for v in std],
                 augment=augment or {"rotate": 0.0, "flip": False, "pad": 0})
-    return mcz.write(path, "dataset", meta, {"images": np.asarray(images), "labels": labels},
+    return mcz.write(path, "dataset", meta, {"images": images, "labels": labels},
                      history=mcz.history(tool, args or {}))
 
 

@@ -4,8 +4,10 @@ those of that page, word for word, and everything follows them; a test compares 
 import re
 from math import prod
 
-from . import kinds
-from .errors import inside, need
+import numpy as np
+
+from . import keys
+from .errors import need
 
 OPS = """\
 | op | `in` | output |
@@ -54,7 +56,7 @@ SETTINGS = """\
 | `bias_init` | `batchnorm`, `layernorm` | zero or one; left out: zero | initial bias |
 """
 
-NODES_MAX, CHANNELS_MAX, ELEMENTS_MAX, VECTOR_MAX, DROPOUT_MAX = 4096, 1 << 24, 1 << 28, 1 << 31, 1 << 22
+SIDE_MAX, CHANNELS_MAX, DROPOUT_MAX, ELEMENTS_MAX = 8192, 1 << 24, 1 << 22, 1 << 28
 LISTS = {"one a channel, each ": "channels", "[height, width], each ": 2, "[channels, height, width], each ": 3}
 FLOAT_MAX = 3.4028234663852886e38
 
@@ -76,6 +78,12 @@ def inputs(cell):
 INPUTS = {op: inputs(of) for cell, of, _ in rows(OPS) for op in names(cell)}
 
 
+def single(v):
+    """A number as float32, in which programs keep it: 1e-300 is 0."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(v))
+
+
 class Setting:
     """A row of the second table. `values` says which ones it takes, and is read here: "a number from 0 to below 1"."""
 
@@ -94,9 +102,9 @@ class Setting:
             self.ok = lambda v: v in choices
         else:
             low, high = float(low or over or least or -FLOAT_MAX), float(high or FLOAT_MAX)
-            typed = kinds.whole if each.startswith("an integer") else kinds.is_number
-            self.ok = lambda v: (typed(v) and (v > low if over else v >= low) and
-                                 (v < high if below else v <= high))
+            typed, kept = (keys.is_whole, int) if each.startswith("an integer") else (keys.is_number, single)
+            self.ok = lambda v: (typed(v) and (kept(v) > low if over else kept(v) >= low) and
+                                 (kept(v) < high if below else kept(v) <= high))
 
     def check(self, v, channels):
         n = channels if self.list == "channels" else self.list
@@ -113,7 +121,7 @@ WEIGHTED = "conv", "linear", "batchnorm", "layernorm", "scale"
 
 def check_node(o, channels):
     """Error if the map of a node, of an image of these channels, has another op, name or setting than the tables."""
-    name, op = kinds.text(o, "name", 95), kinds.text(o, "op", 31)
+    name, op = keys.text(o, "name", 95), keys.text(o, "op", 31)
     need(op in INPUTS, "op \"%s\" is not known" % op)
     need(name, "a name has 1 to 95 bytes")
     need(all(c > " " and c != "\x7f" for c in name), "no spaces or control characters in a name")
@@ -128,13 +136,17 @@ def check_node(o, channels):
 
 
 class Node:
-    """op, name, inputs (nodes), a setting's value by its key; shape (C, H, W)."""
+    """op, name, inputs (nodes), a setting's value by its key; shape (C, H, W), map (as streams and graph files hold it)."""
 
     def __init__(self, op, name, ins, settings):
         self.op, self.name, self.ins, self.settings = op, name, ins, settings
 
     def __getitem__(self, key):
         return self.settings[key]
+
+    @property
+    def map(self):
+        return {"op": self.op, "name": self.name, "in": [n.name for n in self.ins], **self.settings}
 
 
 def windows(n, h, w):
@@ -149,8 +161,7 @@ def windows(n, h, w):
     return sides
 
 
-def shape(n, image):
-    """Of the node's output, from those of its inputs."""
+def _shape(n, image):
     if n.op == "normalise":
         return tuple(image)
     c, h, w = n.ins[0].shape
@@ -177,6 +188,14 @@ def shape(n, image):
     return n["out"] if n.op in ("conv", "linear") else c, h, w
 
 
+def shape(n, image):
+    """Of the node's output, from those of its inputs."""
+    found = _shape(n, image)
+    need(0 < found[0] <= CHANNELS_MAX and all(0 < k <= SIDE_MAX for k in found[1:]) and prod(found) <= ELEMENTS_MAX,
+         "its output would be too large or empty")
+    return found
+
+
 def tensors(n):
     """(parameters, statistics), each [(name, shape)]"""
     if n.op not in WEIGHTED:
@@ -187,73 +206,6 @@ def tensors(n):
     of = {"conv": lambda: [c, c_in // n["groups"]] + n["kernel"], "linear": lambda: [c, c_in]}.get(n.op, lambda: [c])()
     parameters = [(n.name + ".weight", of)] + [(n.name + ".bias", [c])] * bool(n.settings.get("bias", True))
     return parameters, [(n.name + ".running_" + s, [c]) for s in ("mean", "var")] if n.op == "batchnorm" else []
-
-
-class Graph:
-    """From the map that streams and graph files hold; Error names the node. `parameters`, `statistics`: [(name,
-    shape)] as a weights stream has them; `nodes`; `logits`: a node."""
-
-    def __init__(self, m):
-        with inside("graph"):
-            need(isinstance(m, dict), "not a map")
-            for key in m:
-                need(key in ("net", "input", "classes", "nodes"), "key \"%s\" is not known here" % key)
-            if "net" in m:
-                kinds.text(m, "net", 63)
-            Setting("input", "", "[channels, height, width], each an integer from 1 to 8192", "").check(
-                kinds.get(m, "input"), 0)
-            Setting("classes", "", "an integer from 2 to 1048576", "").check(kinds.get(m, "classes"), 0)
-            self.image, self.classes, self.nodes = m["input"], m["classes"], []
-            self.parameters, self.statistics = [], []
-            need(self.image[0] <= 4, "an image has 1 to 4 colour channels, not %d" % self.image[0])
-            need(kinds.array(m, "nodes"), "no nodes")
-            need(len(m["nodes"]) <= NODES_MAX, "a graph has at most %d nodes" % NODES_MAX)
-            self.by_name = {}
-            for i, o in enumerate(m["nodes"]):
-                need(isinstance(o, dict), "node %d: not a map" % i)
-                with inside("node \"%s\"" % o.get("name", i)):
-                    self._node(i, o)
-            self._heads()
-            for some in self.parameters, self.statistics:
-                total = sum((-(-prod(s) // 16)) * 16 for _, s in some)
-                need(total <= VECTOR_MAX, "more parameters than %d" % VECTOR_MAX)
-
-    def _node(self, i, o):
-        check_node(o, self.image[0])
-        name, op, ins = o["name"], o["op"], []
-        need(name not in self.by_name, "two nodes are called \"%s\"" % name)
-        for k, v in enumerate(kinds.array(o, "in")):
-            need(isinstance(v, str), "input %d is no node's name" % k)
-            need(v in self.by_name, "input \"%s\" is no earlier node" % v)
-            need(self.by_name[v].op != "loss", "its input is no earlier node with an output")
-            ins.append(self.by_name[v])
-        least, most = INPUTS[op]
-        need(op not in JOINS or len(ins) != 1 or least == 1, "%s needs two inputs%s" %
-             (op, " or more" if most > least else ""))
-        need(least <= len(ins) <= most and (op == "normalise") == (i == 0), "%d inputs are not what %s as node %d "
-             "takes" % (len(ins), op, i))
-        n = Node(op, name, ins, {k: v for k, v in o.items() if k not in ("op", "name", "in")})
-        n.shape = shape(n, self.image)
-        need(0 < n.shape[0] <= CHANNELS_MAX and all(0 < k <= kinds.SIDE_MAX for k in n.shape[1:]) and
-             prod(n.shape) <= ELEMENTS_MAX, "its output would be too large or empty")
-        parameters, statistics = tensors(n)
-        self.parameters += parameters
-        self.statistics += statistics
-        self.nodes.append(n)
-        self.by_name[name] = n
-
-    def _heads(self):
-        losses = [n for n in self.nodes if n.op == "loss"]
-        for n in losses:
-            need(n.shape[0] == self.classes, "node \"%s\": %dx%dx%d logits for %d classes" %
-                 (n.name, *n.shape, self.classes))
-        mains = [n for n in losses if not n["train_only"]]
-        need(len(mains) == 1, "%d loss heads are not for training only; one must be" % len(mains))
-        self.logits = mains[0].ins[0]
-        leads = set(losses)
-        for n in reversed(self.nodes):
-            need(n in leads, "node \"%s\": leads to no loss" % n.name)
-            leads.update(n.ins)
 
 
 # ---- names -----------------------------------------------------------------------------------------------------------

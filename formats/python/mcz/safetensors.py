@@ -8,7 +8,7 @@ import numpy as np
 
 from .errors import Error, inside, need
 from .files import replacing
-from .kinds import whole
+from .keys import is_whole
 
 WRITTEN = {"float64": "F64", "float32": "F32", "float16": "F16"}
 TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
@@ -63,7 +63,7 @@ def _check(t):
     need(isinstance(t["dtype"], str) and t["dtype"] in TYPES, "is %s (these are read: %s)" %
          (t["dtype"], ", ".join(TYPES)))
     for key, most in ("shape", DIMS_MAX), ("data_offsets", 2):
-        need(isinstance(t[key], list) and len(t[key]) <= most and all(whole(k) for k in t[key]),
+        need(isinstance(t[key], list) and len(t[key]) <= most and all(is_whole(k) for k in t[key]),
              "its %s is not a list of at most %d whole numbers" % (key, most))
     need(prod(k or 1 for k in t["shape"]) <= SIZE_MAX, "its shape is too large")
     size = prod(t["shape"]) * np.dtype(TYPES[t["dtype"]]).itemsize

@@ -101,7 +101,11 @@ def read(weights):
         return getattr(weights, "tensors", weights)
     path = os.fspath(weights)
     need(not path.endswith((".pt", ".pth")), "%s: load_state_dict(torch.load(...)) reads what torch.save wrote" % path)
-    return safetensors.read(path) if path.endswith(".safetensors") else mcz.read(path, "weights").tensors
+    if path.endswith(".safetensors"):
+        return safetensors.read(path)
+    s = mcz.read(path, "weights")
+    need(set(s.dtypes.values()) <= {"float32"}, "%s: holds a tensor that is not float32" % path)
+    return s.tensors
 
 
 def load(net, weights, strict=True):

@@ -2,6 +2,7 @@
 """Streams (formats/README.md): what their objects say, read and written. framing.py reads the bytes."""
 import os
 import sys
+from contextlib import nullcontext
 from math import prod
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ import numpy as np
 import xxhash
 import zstandard
 
-from . import kinds
+from . import keys
 from .errors import Error, inside, need
 from .files import replacing
 from .framing import Frame, Whole, next_object, unpack, walk
@@ -18,6 +19,7 @@ from .framing import Frame, Whole, next_object, unpack, walk
 DTYPES = {"float32": "<f4", "float64": "<f8", "float16": "<f2", "bfloat16": "<u2",
           "int64": "<i8", "int32": "<i4", "uint8": "u1"}
 RECORD_MAX = 64 << 20  # bytes: a packed record is no larger
+CUT, BLOCK, BLOCK_IMAGES = 32 << 20, 4 << 20, 4096  # limits of a record: bytes; bytes and images of a data set's images
 NAME_MAX, DIMS_MAX = 119, 8  # bytes, dimensions
 #         bytes, objects, depth, whether ext type 1 may occur
 HEADER = 2 << 20, 262144, 24, False
@@ -43,9 +45,6 @@ class Tensor(SimpleNamespace):
     def bytes(self):
         return self.rows * self.row_bytes
 
-    def __str__(self):
-        return "%s (%s)" % (self.dtype, ",".join(map(str, self.shape)))
-
 
 def parse_tensor(o):
     """The Tensor that a header's [name, dtype, shape] announces."""
@@ -55,10 +54,10 @@ def parse_tensor(o):
     need(len(name.encode()) <= NAME_MAX, "a tensor's name is longer than %d bytes" % NAME_MAX)
     need(dtype in DTYPES, "tensor \"%s\": unknown dtype" % name)
     need(len(shape) <= DIMS_MAX, "tensor \"%s\": more than %d dimensions" % (name, DIMS_MAX))
-    need(all(kinds.whole(k) for k in shape), "tensor \"%s\": a dimension is not a number" % name)
+    need(all(keys.is_whole(k) for k in shape), "tensor \"%s\": a dimension is not a number" % name)
     t = Tensor(name=name, dtype=dtype, shape=shape)
     size = prod(k or 1 for k in shape) * np.dtype(DTYPES[dtype]).itemsize
-    need(name and all(c >= " " and c != "\x7f" for c in name) and size <= 1 << 48 and t.row_bytes <= kinds.CUT,
+    need(name and all(c >= " " and c != "\x7f" for c in name) and size <= 1 << 48 and t.row_bytes <= CUT,
          "tensor \"%s\": impossible name or size" % "".join(c if c >= " " else "?" for c in name))
     return t
 
@@ -66,10 +65,10 @@ def parse_tensor(o):
 def parse_header(o):
     """(kind, meta, tensors) of a header."""
     need(isinstance(o, dict), "is not a map")
-    need(kinds.count(o, "mcz") == 1, "format version %r, this program reads 1" % o["mcz"])
+    need(keys.count(o, "mcz") == 1, "format version %r, this program reads 1" % o["mcz"])
     need(len(o) == 4, "unknown keys")
-    kind, meta = kinds.text(o, "kind", 32), kinds.mapping(o, "meta")
-    tensors = kinds.array(o, "tensors")
+    kind, meta = keys.text(o, "kind", 32), keys.mapping(o, "meta")
+    tensors = keys.array(o, "tensors")
     need(kind and all(c in "abcdefghijklmnopqrstuvwxyz0123456789-_" for c in kind), "\"kind\" is not a name")
     tensors = [parse_tensor(t) for t in tensors]
     names = set()
@@ -83,11 +82,11 @@ def check_history(o):
     need(isinstance(o, list), "is not an array")
     for i, e in enumerate(o):
         need(isinstance(e, dict) and len(e) == 4, "an entry is not a map of 4")
-        kinds.text(e, "tool", 127), kinds.text(e, "version", 127)
-        for a in kinds.array(e, "args"):
+        keys.text(e, "tool", 127), keys.text(e, "version", 127)
+        for a in keys.array(e, "args"):
             need(isinstance(a, list) and len(a) == 2 and isinstance(a[0], str) and
                  isinstance(a[1], (str, int, float)), "\"args\" is not a list of [name, value]")
-        need(all(kinds.whole(p) and p < i for p in kinds.array(e, "parents")),
+        need(all(keys.is_whole(p) and p < i for p in keys.array(e, "parents")),
              "\"parents\" is not a list of earlier entries")
 
 
@@ -100,7 +99,7 @@ def parse_part(t, row, ext):
     shape, dtype, body = a
     need(dtype == t.dtype, "its dtype is not the announced %s" % t.dtype)
     need(len(shape) == len(t.shape), "it has not the announced %d dimensions" % len(t.shape))
-    need(all(kinds.whole(k) for k in shape) and shape[1:] == t.shape[1:], "its shape is not the announced one")
+    need(all(keys.is_whole(k) for k in shape) and shape[1:] == t.shape[1:], "its shape is not the announced one")
     rows = shape[0] if shape else 1
     need(0 < rows <= t.rows - row, "it has %d rows where %d are to come" % (rows, t.rows - row))
     need(len(body) == rows * t.row_bytes, "it has %d bytes, not what its shape says" % len(body))
@@ -140,7 +139,7 @@ class Reader:
         self.seen = [0] * len(self.tensors)
 
     def _record(self, o):
-        index, row, sum_ = (kinds.count(o, k) for k in ("t", "row", "xxh"))
+        index, row, sum_ = (keys.count(o, k) for k in ("t", "row", "xxh"))
         data = o.get("data")
         need(len(o) == 4 and isinstance(data, msgpack.ExtType), "is not {t, row, data, xxh}")
         need(index < len(self.tensors), "belongs to tensor %d of %d" % (index, len(self.tensors)))
@@ -154,7 +153,7 @@ class Reader:
         return index, row, a.reshape([rows] + t.shape[1:] if t.shape else [])
 
     def _end(self, o):
-        n, inputs, id_ = kinds.count(o, "end"), kinds.array(o, "inputs"), o.get("id")
+        n, inputs, id_ = keys.count(o, "end"), keys.array(o, "inputs"), o.get("id")
         need(len(o) == 3 and is_id(id_), "is not {end, id, inputs}")
         need(n == self.n, "counts %d records, not %d" % (n, self.n))
         for t, seen in zip(self.tensors, self.seen):
@@ -184,37 +183,29 @@ class Reader:
             yield found
 
 
-def read_file(f, check=True):
+def read_file(f):
     """A whole stream from a binary file object, as read() returns it; errors do not name the file."""
     r = Reader(f)
-    pieces, order = [[] for _ in r.tensors], []
-    checked = kinds.Checker(r.kind, r.meta, r.tensors) if check else None
-    for index, row, a in r.records():
+    pieces = [[] for _ in r.tensors]
+    for index, _, a in r.records():
         pieces[index].append(a)
-        order.append((index, row, len(a) if a.shape else 1))
     s = SimpleNamespace(kind=r.kind, meta=r.meta, history=r.history, tensors={}, inputs=r.inputs, id=r.id, records=r.n,
                         dtypes={t.name: t.dtype for t in r.tensors})
     for t, parts in zip(r.tensors, pieces):
         s.tensors[t.name] = (np.zeros(t.shape, DTYPES[t.dtype]) if not parts else
                              np.concatenate(parts) if t.shape else parts[0].copy())
-    if check:
-        checked.values(s.tensors, order)
     return s
 
 
-def read(source, kind=None, check=True):
-    """A whole stream, from a path, "-" (stdin) or a binary file object, verified to its end, and against the page of
-    its kind unless check is false. kind: the one that it must be of."""
+def read(source, kind=None):
+    """A whole stream, from a path, "-" (stdin) or a binary file object, verified to its end. kind: the one that it must be
+    of; mc-info --check says whether it holds what that kind's page requires (programs.check)."""
     name = source if isinstance(source, str) else os.fspath(source) if isinstance(source, os.PathLike) else \
         getattr(source, "name", "stream")
     with inside("stdin" if name == "-" else name):
-        if hasattr(source, "read"):
-            s = read_file(source, check)
-        elif name == "-":
-            s = read_file(sys.stdin.buffer, check)
-        else:
-            with open(source, "rb") as f:
-                s = read_file(f, check)
+        f = source if hasattr(source, "read") else sys.stdin.buffer if name == "-" else None
+        with nullcontext(f) if f is not None else open(source, "rb") as f:
+            s = read_file(f)
         need(kind in (None, s.kind), "is a %s stream, not %s" % (s.kind, kind))
     return s
 
@@ -263,6 +254,25 @@ def _head(kind, meta, announced):
                           "tensors": [[t.name, t.dtype, t.shape] for t in announced]})
 
 
+def _order(kind, meta, announced):
+    """(tensor, first row, rows) of each record, in the order of the kind: one tensor after the other, except a data set's
+    labels after each block of its images, and activations batch by batch."""
+    def cut(i, t, first, end):
+        step = max(1, CUT // max(1, t.row_bytes))
+        return [(i, row, min(step, end - row)) for row in range(first, end, step)] if t.bytes else []
+
+    names = {t.name: i for i, t in enumerate(announced)}
+    if kind == "dataset" and set(names) == {"images", "labels"}:
+        t = announced[names["images"]]
+        step = max(1, min(BLOCK // max(1, t.row_bytes), BLOCK_IMAGES))
+        return [(names[k], row, min(step, t.rows - row)) for row in range(0, t.rows, step) for k in ("images", "labels")]
+    rows = max((t.rows for t in announced), default=0)
+    batch = meta.get("batch") if kind == "activations" else rows
+    batch = batch if keys.is_whole(batch) and batch else max(1, rows)
+    return [r for first in range(0, rows, batch) for i, t in enumerate(announced)
+            for r in cut(i, t, first, min(first + batch, t.rows))]
+
+
 def _records(order, announced, arrays):
     """The packed records, in this order."""
     for i, row, rows in order:
@@ -274,21 +284,19 @@ def content_id(kind, meta, tensors):
     """The content id that a stream of this header and these tensors has, without any check of them."""
     announced, arrays = _announce(tensors, {})
     hash_ = xxhash.xxh3_128(_head(kind, meta, announced))
-    for raw in _records(kinds.record_order(kind, meta, announced), announced, arrays):
+    for raw in _records(_order(kind, meta, announced), announced, arrays):
         hash_.update(raw)
     return hash_.hexdigest()
 
 
-def _write(f, kind, meta, tensors, hist, inputs, dtypes, check):
+def _write(f, kind, meta, tensors, hist, inputs, dtypes):
     announced, arrays = _announce(tensors, dtypes)
     head, past = _head(kind, meta, announced), msgpack.packb(hist)
     walk(Whole(head), HEADER)
     kind, meta, announced = parse_header(unpack(head))
     walk(Whole(past), HISTORY)
     check_history(unpack(past))
-    order = kinds.record_order(kind, meta, announced)
-    if check:
-        kinds.Checker(kind, meta, announced).values({t.name: a for t, a in zip(announced, arrays)}, order)
+    order = _order(kind, meta, announced)
     z = zstandard.ZstdCompressor(level=1, write_checksum=True, write_content_size=False).compressobj()
     f.write(z.compress(head) + z.compress(past))
     hash_ = xxhash.xxh3_128(head)
@@ -301,10 +309,10 @@ def _write(f, kind, meta, tensors, hist, inputs, dtypes, check):
     return end["id"]
 
 
-def write(target, kind, meta, tensors, history=(), inputs=(), dtypes={}, check=True):
-    """Write a stream to a path (whole or not at all), "-" (stdout) or a binary file object; its content id. What the
-    page of its kind does not allow is refused before anything is written, unless check is false."""
-    rest = kind, meta, tensors, list(history), inputs, dtypes, check
+def write(target, kind, meta, tensors, history=(), inputs=(), dtypes={}):
+    """Write a stream to a path (whole or not at all), "-" (stdout) or a binary file object; its content id. An invalid header
+    or history is refused before anything is written."""
+    rest = kind, meta, tensors, list(history), inputs, dtypes
     if target == "-":  # written when this returns, or refused here, not at the interpreter's end
         sys.stdout.flush()
         with open(sys.stdout.fileno(), "wb", closefd=False) as f:

@@ -32,7 +32,7 @@ import xxhash
 
 import mcz
 from mcz import groups as _groups
-from mcz import safetensors
+from mcz import keys, safetensors
 from mcz import state as _state
 from mcz.errors import Error, inside, need
 from mcz.evaluate import evaluating
@@ -40,6 +40,8 @@ from mcz.files import replacing
 from mcz.graph import constant
 from mcz.state import load, tensors_of
 from mcz.stream import content_id
+
+PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # of the moments of a tap
 
 
 # ---- there and back --------------------------------------------------------------------------------------------------
@@ -167,7 +169,7 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
     nets = a, b
     ids = _ids(nets, rows, weights)
     seen = [_Taps(n, [p for _, p in dict.fromkeys(taps)]) for n in nets]
-    sums = [{p: 0 for p in mcz.kinds.PARTS} for _ in taps]
+    sums = [{p: 0 for p in PARTS} for _ in taps]
     samples, images, data = [0] * len(taps), 0, xxhash.xxh3_128()
     try:
         with evaluating(*nets), torch.no_grad():
@@ -183,7 +185,7 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
                     need(all(p in s.seen for s in seen), "module \"%s\" does not run" % p)
                     axis = said.get(g, {}).get("axis")
                     x, y = (_units(s.seen[p], units[g], axis, p).cpu() for s in seen)
-                    for part, v in zip(mcz.kinds.PARTS, (x.sum(0), y.sum(0), (x * x).sum(0), (y * y).sum(0), x.T @ y)):
+                    for part, v in zip(PARTS, (x.sum(0), y.sum(0), (x * x).sum(0), (y * y).sum(0), x.T @ y)):
                         sums[i][part] = sums[i][part] + v.numpy()
                     samples[i] += len(x)
     finally:
@@ -194,7 +196,7 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
     meta = {"version": 2, "at": stage, "groups": [{"name": g, "size": sizes[g], **nested.get(g, {})} for g in names],
             "taps": [{"name": p, "group": names.index(g), "start": 0, "count": units[g], "samples": n}
                      for (g, p), n in zip(taps, samples)], "images": images, "shards": 1, "counted": [0], "total": images}
-    tensors = {"%d/%s/%s" % (i, p, part): sums[i][part] for i, (_, p) in enumerate(taps) for part in mcz.kinds.PARTS}
+    tensors = {"%d/%s/%s" % (i, p, part): sums[i][part] for i, (_, p) in enumerate(taps) for part in PARTS}
     return mcz.write(path, "moments", meta, tensors, inputs=ids + [data.hexdigest()],
                      history=mcz.history("mcz.torch.moments", {"a": ids[0], "b": ids[1]}))
 
@@ -208,13 +210,13 @@ def permute(net, permutation, groups):
     rows, sizes = _groups.rows(groups, {k: v.shape for k, v in state.items()})
     wrong = ["\"%s\" is only in the %s" % (g, "groups" if g in sizes else "permutation")
              for g in sorted(set(sizes) ^ set(permutation))]
-    wrong += ["\"%s\" has %d units, not %d" % (g, len(permutation[g]), sizes[g])
-              for g in sizes if g in permutation and len(permutation[g]) != sizes[g]]
+    wrong += ["\"%s\" has %d units, not %d" % (g, permutation[g].size, sizes[g])
+              for g in sizes if g in permutation and permutation[g].size != sizes[g]]
     wrong += ["\"%s\" is of %s, not whole numbers" % (g, p.dtype) for g, p in permutation.items()
               if p.dtype.kind not in "iu"]
     need(not wrong, "a permutation of other groups: %s" % "; ".join(wrong))
     for g, p in permutation.items():
-        mcz.kinds.check_permutation(p, g)
+        need(np.array_equal(np.sort(p), np.arange(len(p))), "group \"%s\": does not have each unit once" % g)
     axes = {}
     for r in rows:  # a tensor that two names share is permuted once
         key = (state[r.tensor].data_ptr(), r.axis)
@@ -309,8 +311,8 @@ def main():
         meta = {}
         if o.data:
             s = mcz.read(o.data, "dataset")
-            meta = {"input": s.tensors["images"].shape[1:], "classes": s.meta["classes"], "mean": s.meta["mean"],
-                    "std": s.meta["std"]}
+            meta = {k: keys.get(s.meta, k) for k in ("classes", "mean", "std")}
+            meta["input"] = keys.get(s.tensors, "images").shape[1:]
         try:
             image = _numbers(o.input, int) if o.input else list(meta.get("input", []))
             mean, std = (_numbers(v) if v else meta.get(k) for k, v in (("mean", o.mean), ("std", o.std)))

@@ -6,7 +6,7 @@ all of it at once."""
 import numpy as np
 import torch
 
-from . import graph, kinds
+from . import graph
 from .errors import Error, need
 from .evaluate import evaluating, run, verify
 from .graph import TIMES, constant
@@ -82,17 +82,16 @@ class Trace:
             known(any_axes or axes != "chw" or x._mc.axes == ("c", "h", "w"), "its input is no image")
         sources = [self.source(x) for x in ins]
         name = named or self.functional(op)
-        o = {"op": op, "name": name, "in": sources, **settings}
         n = graph.Node(op, name, [graph.Node("", s, [], {}) for s in sources], settings)
         for i, x in zip(n.ins, ins):
             i.shape = x._mc.shape
         try:
-            graph.check_node(o, self.image[0])
+            graph.check_node(n.map, self.image[0])
             n.shape = graph.shape(n, self.image)
         except Error as e:
             raise NoNode(str(e)) from None
         self.used.add(name)
-        self.nodes.append(o)
+        self.nodes.append(n)
         want = [{"c": n.shape[0], "h": n.shape[1], "w": n.shape[2], "l": n.shape[1] * n.shape[2]}[a] for a in axes]
         known(list(out.shape[1:]) == want, "gives %s, not %s" % (tuple(out.shape[1:]), tuple(want)))
         out._mc = Value(name, n.shape, axes)
@@ -186,23 +185,25 @@ def trace(t, classes, mean, std, name):
         v = whole_value(out)
         need(v and v.axes in (("c",), ("logits",)) and v.shape[0] == classes,
              "the network returns %s, not %d logits" % (tuple(out.shape[1:]), classes))
-        m = finish(t, out, classes, mean, std, name)
-        tensors = weights(t, graph.Graph(m))
+        m, nodes = finish(t, out, classes, mean, std, name)
+        tensors = weights(t, nodes)
         verify(t.net, m, t)
     need(not t.problems, "\n".join(["has no node:"] + ["  " + p for p in t.problems]))
     return m, tensors
 
 
-def weights(t, g):
-    """{tensor: array} of a graph, in its order; notes about the others, and about those that change here."""
+def weights(t, nodes):
+    """{tensor: array} of a graph's nodes, in their order, parameters first; notes about the others, and about those that change
+    here."""
     state, parameters = t.net.state_dict(), dict(t.net.named_parameters())
+    learned, statistics = (sum(some, []) for some in zip(*map(graph.tensors, nodes)))
     tensors = {n: np.full(s, constant(n), "f4") if n not in state else
-               state[n].detach().cpu().float().numpy().reshape(s) for n, s in g.parameters + g.statistics}
+               state[n].detach().cpu().float().numpy().reshape(s) for n, s in learned + statistics}
     for n, a in tensors.items():
-        kinds.finite(a, n)
+        need(np.isfinite(a).all(), "\"%s\" holds a value that is not finite" % n)
     if any(state[n].dtype == torch.float64 for n in tensors if n in state):
         t.note("float64 weights are rounded to float32")
-    learned = [n for n, _ in g.parameters if n in state]
+    learned = [n for n, _ in learned if n in state]
     for what, names, whole in (
             ("not used in evaluation, and left out", [n for n in parameters if n not in tensors], parameters),
             ("fixed there (requires_grad=False), but trained here", [
@@ -214,19 +215,21 @@ def weights(t, g):
 
 
 def finish(t, out, classes, mean, std, name):
-    """The graph as a map: the nodes that out needs, between the images' normalisation and the loss."""
+    """(the graph as a map, its nodes): those that out needs, between the images' normalisation and the loss."""
     c = t.image[0]
+    need(1 <= c <= 4, "an image has 1 to 4 colour channels, not %d" % c)
     mean, std = (np.broadcast_to(np.asarray(v, float), (c,))
                  for v in (0 if mean is None else mean, 1 if std is None else std))
     a, b = t.normalise or (1, 0)
     # a ((x - mean) / std) + b
-    mean, std = mean - b * std / a, std / a
+    mean, std = ([float(str(np.float32(v))) for v in values] for values in (mean - b * std / a, std / a))
     needed, nodes = {out._mc.node}, []
     for n in reversed(t.nodes):
-        if n["name"] in needed:
-            needed.update(n["in"])
+        if n.name in needed:
+            needed.update(i.name for i in n.ins)
             nodes.insert(0, n)
+    first = {"op": "normalise", "name": "pixels", "in": [], "mean": mean, "std": std}
+    graph.check_node(first, c)
     return {"net": (name or type(t.net).__name__)[:63], "input": t.image, "classes": classes, "nodes":
-            [{"op": "normalise", "name": "pixels", "in": [], "mean": [float(str(np.float32(v))) for v in mean],
-              "std": [float(str(np.float32(v))) for v in std]}] + nodes +
-            [{"op": "loss", "name": "loss", "in": [out._mc.node], "weight": 1, "train_only": False}]}
+            [first] + [n.map for n in nodes] +
+            [{"op": "loss", "name": "loss", "in": [out._mc.node], "weight": 1, "train_only": False}]}, nodes

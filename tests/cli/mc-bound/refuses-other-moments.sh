@@ -23,9 +23,9 @@ py <<'END'
 m = mcz.read("m.mcz")
 mcz.write("bf16.mcz", m.kind, {**m.meta, "precision": "bf16"}, m.tensors)
 taps = [{**t, "samples": 4 * t["samples"]} for t in m.meta["taps"]]
-mcz.write("pixels.mcz", m.kind, {**m.meta, "taps": taps}, m.tensors, check=False)
+mcz.write("pixels.mcz", m.kind, {**m.meta, "taps": taps}, m.tensors)
 wrong = {k: v * (9 if k.endswith("cross") else 1) for k, v in m.tensors.items()}
-mcz.write("wrong.mcz", m.kind, m.meta, wrong, check=False)
+mcz.write("wrong.mcz", m.kind, m.meta, wrong)
 mcz.write("nameless.mcz", m.kind, m.meta, m.tensors)  # of networks that it does not name
 END
 refuses 'are moments in bf16, and the bound is of networks in f32' bf16.mcz

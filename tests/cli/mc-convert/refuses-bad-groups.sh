@@ -68,8 +68,8 @@ import msgpack
 rows = mcz.read("net.mcz").meta["symmetry"]
 w = {"v": np.zeros(12, "f4"), "w": np.zeros((12, 6), "f4")}
 meta = {"net": "n", "dataset": ""}
-mcz.write("number.mcz", "weights", {**meta, "symmetry": 3}, w, check=False)
-mcz.write("double.mcz", "weights", {**meta, "symmetry": rows}, {k: v.astype(float) for k, v in w.items()}, check=False)
+mcz.write("number.mcz", "weights", {**meta, "symmetry": 3}, w)
+mcz.write("double.mcz", "weights", {**meta, "symmetry": rows}, {k: v.astype(float) for k, v in w.items()})
 mcz.write("fewer.mcz", "weights", {**meta, "symmetry": rows}, {"w": w["w"]})
 groups = [{"name": n, "size": s} for n, s in (("g", 2), ("h0", 6), ("h1", 6))]
 for name, changes in (("ok", {}), ("itself", {1: {"within": 1, "unit": 0}}), ("beyond", {1: {"within": 0, "unit": 2}}),
@@ -77,12 +77,12 @@ for name, changes in (("ok", {}), ("itself", {1: {"within": 1, "unit": 0}}), ("b
                       ("other", {i: {"within": 0, "unit": 2 - i} for i in (1, 2)}),
                       ("alone", {1: {"within": 0, "unit": 0}}), ("none", {1: {"within": 7, "unit": 0}})):
     g = [dict(x, **changes.get(i, {})) for i, x in enumerate(groups)]
-    mcz.write("p-%s.mcz" % name, "permutation", {"groups": g}, {x["name"]: np.arange(x["size"], dtype="i4") for x in g},
-              check=False)
+    mcz.write("p-%s.mcz" % name, "permutation", {"groups": g}, {x["name"]: np.arange(x["size"], dtype="i4") for x in g})
+
 # 3 groups of 2 units; one of the inner two holds groups in its units, the other none
 g = [{"name": "g", "size": 2}] + [{"name": "h%d" % i, "size": 2, "within": 0, "unit": i} for i in range(2)]
 g += [{"name": "i%d_%d" % (i, k), "size": 2, "within": 1, "unit": i} for i in range(2) for k in range(50)]
-mcz.write("p-deep.mcz", "permutation", {"groups": g}, {x["name"]: np.arange(2, dtype="i4")[::-1].copy() for x in g}, check=False)
+mcz.write("p-deep.mcz", "permutation", {"groups": g}, {x["name"]: np.arange(2, dtype="i4")[::-1].copy() for x in g})
 END
 unchanged 3 'p-deep.mcz: group "h1" does not lie alike in all units of a group' mc-permute --inverse p-deep.mcz -o x.mcz
 unchanged 3 'number.mcz: "symmetry" is no text' mc-permute --random 1 number.mcz -o x.mcz

@@ -30,7 +30,7 @@ for name in "s1", "s2", "s3", "fewer", "whole":
     mcz.write("acts-%s.mcz" % name, m.kind, m.meta, m.tensors, m.history)
 m = mcz.read("s2.mcz")
 for name, more in ("later", {"version": 3}), ("short", {"total": 12}), ("long", {"total": 2000}):
-    mcz.write(name + ".mcz", m.kind, {**m.meta, **more}, m.tensors, check=False)
+    mcz.write(name + ".mcz", m.kind, {**m.meta, **more}, m.tensors)
 END
 mc-corr -q old-whole.mcz | alike - c.mcz
 for s in "old-s1.mcz old-s2.mcz" "s1.mcz old-s2.mcz" "old-s1.mcz s2.mcz"; do

@@ -35,7 +35,7 @@ py <<'END'
 s = mcz.read("m.mcz")
 for g in s.meta["groups"]:
     g.pop("within", None), g.pop("unit", None)
-mcz.write("flat.mcz", s.kind, s.meta, s.tensors, check=False)
+mcz.write("flat.mcz", s.kind, s.meta, s.tensors)
 END
 fails 3 "is not within a group" mc-corr flat.mcz
 

@@ -9,9 +9,9 @@ s = mcz.read("pre.mcz")
 groups, (first, second) = s.meta["groups"], s.tensors.values()
 mcz.write("fewer.mcz", s.kind, dict(s.meta, groups=groups[:1]), {"first": first})
 groups[1]["name"] = "other"
-mcz.write("other.mcz", s.kind, s.meta, {"first": first, "other": second}, check=False)
+mcz.write("other.mcz", s.kind, s.meta, {"first": first, "other": second})
 groups[1].update(name="second", size=8)
-mcz.write("narrow.mcz", s.kind, s.meta, {"first": first, "second": second[:8, :8].copy()}, check=False)
+mcz.write("narrow.mcz", s.kind, s.meta, {"first": first, "second": second[:8, :8].copy()})
 END
 fails 3 "fewer.mcz has 1 group, post.mcz has 2" mc-hungarian --constraint fewer.mcz post.mcz
 fails 3 "other.mcz has other of 9 units where stdin has second of 9" \

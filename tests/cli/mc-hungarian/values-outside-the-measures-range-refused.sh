@@ -6,7 +6,7 @@ def put(file, measure, value):
     a = np.full((3, 3), value[0])
     a[1, 2] = value[1]
     groups = [{"name": "g", "size": 3, "taps": 1, "dead_a": [], "dead_b": []}]
-    mcz.write(file + ".mcz", "matrices", {"measure": measure, "at": "post", "groups": groups}, {"g": a}, check=False)
+    mcz.write(file + ".mcz", "matrices", {"measure": measure, "at": "post", "groups": groups}, {"g": a})
 put("ends", "correlation", (-1., 1.))
 put("above", "correlation", (.5, 1.5))
 put("below", "correlation", (.5, np.nextafter(-1, -2)))

@@ -30,7 +30,7 @@ def bad(why, kind, *change):
         else:
             at[key] = value
     n += 1
-    mcz.write("%d.mcz" % n, s.kind, meta, t, check=False)
+    mcz.write("%d.mcz" % n, s.kind, meta, t)
     print("%d.mcz" % n, why, sep="\t")
 
 for key in "tool", "settings", "epoch", "version":
@@ -87,7 +87,7 @@ mcz.write("size.mcz", "curve", {**s.meta, "groups": [{"name": "layers.0.linear",
 def save(name, tool="mc-eval", epoch=1, n=20, value=0., **settings):
     x = np.full(n, value, "f4")
     mcz.write(name + ".mcz", "checkpoint", {"version": 2, "tool": tool, "settings": {"points": "2", **settings}, "epoch": epoch},
-              {"test": x, "report": x}, check=False)
+              {"test": x, "report": x})
 save("eval")
 save("halves", value=np.nan)
 save("attacked", n=40, attack="pgd")
@@ -100,7 +100,7 @@ mcz.write("pointless.mcz", "checkpoint", {"version": 2, "tool": "mc-eval", "sett
 x = np.ones(4, "f4")
 meta = {"version": 2, "tool": "mc-pam", "settings": {}, "epoch": 1}
 mcz.write("pam-report.mcz", "checkpoint", meta, {"report": x * np.nan, "stats": x})
-mcz.write("pam-stats.mcz", "checkpoint", meta, {"report": x * np.nan, "stats": x * np.nan}, check=False)
+mcz.write("pam-stats.mcz", "checkpoint", meta, {"report": x * np.nan, "stats": x * np.nan})
 END
 fails 3 'name.mcz: ' mc-info --check name.mcz
 fails 3 'size.mcz: ' mc-info --check size.mcz

@@ -8,7 +8,7 @@ def changed(kind, name, change, meta=None):
     t = {k: v.copy() for k, v in s.tensors.items()}
     if change:
         change(t)
-    mcz.write(name + ".mcz", s.kind, {**s.meta, **(meta or {})}, t, check=False)
+    mcz.write(name + ".mcz", s.kind, {**s.meta, **(meta or {})}, t)
 
 def first(prefix, value):
     def change(t):

@@ -13,7 +13,7 @@ ck = mcz.read("ck")
 for name in set(ck.tensors) - {"report"}:
     t = {k: v.copy() for k, v in ck.tensors.items()}
     t[name][0] = np.nan
-    mcz.write("nan-" + name, ck.kind, ck.meta, t, check=False)
+    mcz.write("nan-" + name, ck.kind, ck.meta, t)
 END
 ls nan-* | sort >names
 is "$(paste -sd ' ' names)" 'nan-anchor nan-epochs nan-matrices nan-momentum nan-offset nan-permutation nan-previous'

@@ -8,7 +8,7 @@ t = dict(q.tensors)
 mcz.write("short.mcz", q.kind, {"groups": q.meta["groups"][:3]}, {k: t[k] for k in list(t)[:3]})
 t["side"] = t["side"].copy()
 t["side"][2] = t["side"][5]
-mcz.write("twice.mcz", q.kind, q.meta, t, check=False)
+mcz.write("twice.mcz", q.kind, q.meta, t)
 EOF
 fails 3 "short.mcz: the permutation is of another network" mc-permute short.mcz a.mcz
 fails 3 "short.mcz" mc-permute --compose q.mcz short.mcz
