@@ -216,7 +216,8 @@ def dataset(meta, announced):
     for mean, std in zip(meta["mean"], meta["std"]):
         need(-1e3 <= mean <= 1e3 and 1e-6 <= std <= 1e6, "mean %g and std %g are no normalisation" % (mean, std))
     need(0 <= rotate <= 180, "rotation by %g degrees or padding by %d is out of range" % (rotate, a["pad"]))
-    need(0 <= more["turn"] <= 180 and 0 <= more["scale"] <= np.float32(.9), "a turn by %g degrees or a scaling by 1 +- %g is out "
+    need(0 <= more["turn"] <= 180 and 0 <= more["scale"] <= graph.single(.9),
+         "a turn by %g degrees or a scaling by 1 +- %g is out "
          "of range" % (more["turn"], more["scale"]))
     need(0 <= more["contrast"] <= 1 and 0 <= more["saturation"] <= 1, "contrast 1 +- %g or saturation 1 +- %g is out "
          "of range" % (more["contrast"], more["saturation"]))
@@ -278,8 +279,9 @@ def declared(meta, announced, prefix):
     with inside("symmetry"):
         lines = [line.split("\t") for line in rows.split("\n")]
         need(lines.pop() == [""] and lines and lines[0] == list(groups.FIELDS), "is no text of rows")
-        need(all(len(w) == 6 and all(v.isascii() and v.isdecimal() and str(int(v)) == v and int(v) < 1 << 63 for v in w[1:5]) and
-                 0 < len(w[5].encode()) <= 119 and all("!" <= c <= "~" for c in w[5]) for w in lines[1:]), "a row is not six words")
+        for w in lines[1:]:
+            need(len(w) == 6 and all(v.isascii() and v.isdecimal() and str(int(v)) == v and int(v) < 1 << 63 for v in w[1:5]) and
+                 0 < len(w[5]) <= 119 and all("!" <= c <= "~" for c in w[5]), "a row is not six words")
         need(len(set(map(tuple, lines))) == len(lines), "a row comes twice")
         found, sizes = groups.rows([groups.Row(w[0], *map(int, w[1:5]), w[5]) for w in lines[1:]], dict(of))
         units_alike(found)

@@ -20,14 +20,14 @@ from mcz import Error, stream
 
 import independent_reader
 
-NUMBERS = [0, 1, 2, 3, 5, 64, 65, 255, 256, 8192, 8193, 65535, 65536, 65537, (1 << 22) + 1, 1 << 24, (1 << 24) + 1, 1 << 31, 1 << 32,
-           1 << 40, 1 << 56, (1 << 63) - 1, (1 << 64) - 1, -1, -3, -(1 << 63), .5, -0.0, 1.0, 1e-7, -1e-300, 1e300, float("nan"),
-           float("inf"), -float("inf")]
-TEXTS = ["", "x", "post", "pre", "l2", "correlation", "bezier", "chain", "mc-eval", "mc-pam", "f16", "f32", "2", "7", "-1", "é", "a b", "\n",
-         "\x7f", "x" * 31, "x" * 32, "x" * 63, "x" * 64, "x" * 95, "x" * 96, "x" * 119, "x" * 120, "x" * 199, "x" * 200]
+NUMBERS = [0, 1, 2, 3, 5, 64, 65, 255, 256, 8192, 8193, 65535, 65536, 65537, (1 << 22) + 1, 1 << 24, (1 << 24) + 1,
+           1 << 31, 1 << 32, 1 << 40, 1 << 56, (1 << 63) - 1, (1 << 64) - 1, -1, -3, -(1 << 63), .5, -0.0, 1.0, 1e-7, -1e-300,
+           1e300, float("nan"), float("inf"), -float("inf")]
+TEXTS = ["", "x", "post", "pre", "l2", "correlation", "bezier", "chain", "mc-eval", "mc-pam", "f16", "f32", "2", "7", "-1", "é",
+         "a b", "\n", "\x7f"] + ["x" * n for n in (31, 32, 63, 64, 95, 96, 119, 120, 199, 200)]
 OTHERS = [None, True, False, [], {}, b"x", [0], [[]], {"a": 1}]
-KEYS = ["version", "total", "batch", "attack", "seed", "precision", "within", "unit", "value", "bound", "gap", "ties", "groups", "graph",
-        "symmetry", "net", "turn", "scale", "contrast", "saturation", "class_names", "points", "delta", "weight_init", "x"]
+KEYS = ["version", "total", "batch", "attack", "seed", "precision", "within", "unit", "value", "bound", "gap", "ties", "groups",
+        "graph", "symmetry", "net", "turn", "scale", "contrast", "saturation", "class_names", "points", "delta", "weight_init", "x"]
 DTYPES = list(stream.DTYPES)
 # Which groups a curve's permutation has follows from its graph, by an algorithm (libcommon/graph/symmetry.h) that the reader
 # does not repeat.
@@ -155,7 +155,9 @@ def change_name(rng, s):
         if isinstance(o, dict):
             return {renamed(k): renamed(v) for k, v in o.items()}
         return [renamed(v) for v in o] if isinstance(o, list) else o
-    s.head["meta"], s.head["tensors"] = {**renamed(s.head["meta"]), **({"graph": graph} if graph else {})}, renamed(s.head["tensors"])
+    s.head["meta"], s.head["tensors"] = renamed(s.head["meta"]), renamed(s.head["tensors"])
+    if graph:
+        s.head["meta"]["graph"] = graph
 
 
 def mutated(rng, path):

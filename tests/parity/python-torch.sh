@@ -280,6 +280,12 @@ assert torch.equal(tied["b"].weight, old[[1, 2, 0, 3, 5, 4]])
 
 says(["\"3\" is only in the permutation", "\"6\" is only"], lambda: mt.permute(seq.net(), p, {"0": seq.GROUPS["0"]}))
 says(["\"0\" has 8 units, not 12"], lambda: mt.permute(seq.net(), p, {**seq.GROUPS, "0": seq.GROUPS["3"], "3": seq.GROUPS["0"]}))
+says(["group \"0\": does not have each unit once"], lambda: mt.permute(seq.net(), {
+    **p.tensors, "0": np.zeros(8, "i4")}, seq.GROUPS))
+says(["\"0\" has 1 units, not 8"], lambda: mt.permute(seq.net(), {**p.tensors, "0": np.int32(0)}, seq.GROUPS))
+# weights are float32
+mcz.write("half.mcz", "weights", {}, {"weight": np.zeros((3, 4), "f2")})
+says(["half.mcz: holds a tensor that is not float32"], lambda: mt.load(torch.nn.Linear(4, 3, bias=False), "half.mcz"))
 says(["no module \"9\", \"x:in\""], lambda: mt.moments(seq.net(), seq.net(), [x], {
     "0": {"out": ["0.*:0"], "at": ["9", "x:in"]}}, "no.mcz"))
 says(["runs more than once"], lambda: mt.moments(torch.nn.Sequential(*[torch.nn.Linear(4, 4)] * 2), torch.nn.Sequential(

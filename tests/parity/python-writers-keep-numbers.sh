@@ -25,6 +25,12 @@ for labels, words in (
 says(["classes is 6.5, not a whole number"], lambda: data([1, 2, 3, 4], 6.5))
 says(["pixels are uint8 or float32, not float64"], lambda: mcz.data.write(
     "d.mcz", images / 255, [1, 2, 3, 4], 7, [.5] * 3, [.25] * 3))
+for shape, labels in ((4, 75), [1, 2, 3, 4]), ((4, 3, 5, 5), [1, 2, 3]), ((4, 3, 5, 5), [[1, 2, 3, 4]]):
+    says(["are not (N,C,H,W) and (N)"], lambda: mcz.data.write(
+        "d.mcz", images.reshape(shape), labels, 7, [.5] * 3, [.25] * 3))
+mcz.data.write("d.mcz", (images / 512).astype(">f4"), [1, 2, 3, 4], 7, [.5] * 3, [.25] * 3)
+mcz.check("d.mcz")
+os.remove("d.mcz")
 assert os.listdir(".") == [], os.listdir(".")
 for labels in [6, 0, 3, 1], np.array([6, 0, 3, 1], "u8"), np.array([6, 0, 3, 1], "i1"), np.array([6., 0, 3, 1]):
     data(labels)

@@ -95,7 +95,7 @@ def write(path, images, labels, classes, mean, std, name="mine", split="train", 
     classes = int(classes)
     labels = _labels(labels, classes)
     images = np.asarray(images)
-    need(images.dtype in (np.uint8, np.float32), "pixels are uint8 or float32, not %s" % images.dtype)
+    need(images.dtype.name in ("uint8", "float32"), "pixels are uint8 or float32, not %s" % images.dtype)
     need(images.ndim == 4 and labels.shape == images.shape[:1], "images %s and labels %s are not (N,C,H,W) and (N)" %
          (images.shape, labels.shape))
     meta = {"name": name, "split": split, "order": order, "classes": classes}
