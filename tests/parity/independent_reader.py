@@ -295,14 +295,14 @@ def flat(meta, announced, prefixes, statistics, perm):
     need(not ("symmetry" in meta and "graph" in meta), "has both a \"graph\" and a \"symmetry\"")
     if "symmetry" in meta:
         of, sizes, around = declared(meta, announced, prefixes[0])
-        if "groups" in meta:
+        if perm is not None:
             here = {perm[i][0]: (perm[up][0], unit) for i, (up, unit) in nesting(meta, perm).items()}
             need(perm == list(sizes.items()) and here == around, "the permutation is of another network")
     else:
         g = Graph(mapping(meta, "graph"))
         of = g.parameters + (g.statistics if statistics else [])
     tensors = [(p + name, "float32", shape) for p in prefixes for name, shape in of]
-    expect(announced, tensors + [("permutation/" + name, "int32", [size]) for name, size in perm])
+    expect(announced, tensors + [("permutation/" + name, "int32", [size]) for name, size in perm or []])
 
     def values(arrays, order):
         in_order(announced, order)
@@ -310,20 +310,20 @@ def flat(meta, announced, prefixes, statistics, perm):
             finite(arrays[name], name.partition("/")[2] if not statistics else name)
             need(not name.endswith(".running_var") or (arrays[name] >= 0).all(),
                  "\"%s\" holds a variance below 0" % name)
-        for name, _ in perm:
+        for name, _ in perm or []:
             check_permutation(arrays["permutation/" + name], name)
     return values
 
 
 def weights(meta, announced):
-    return flat(meta, announced, [""], True, [])
+    return flat(meta, announced, [""], True, None)
 
 
 def curve(meta, announced):
     kind, points = text(meta, "curve", 15), count(meta, "points", POINTS_MAX)
     need(kind in ("bezier", "chain"), "there is no curve \"%s\" (there are: bezier, chain)" % kind)
     need(points >= 2, "a curve of %d points" % points)
-    perm = groups_of(meta) if "groups" in meta else []
+    perm = groups_of(meta) if "groups" in meta else None
     if perm:
         assigned(meta)
     return flat(meta, announced, ["%d/" % i for i in range(points)], False, perm)
