@@ -18,7 +18,7 @@ override SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
-.PHONY: all help start always shared pair
+.PHONY: all cost help start always shared pair
 options := $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 dry-run := $(findstring n,$(options))
 $(if $(findstring i,$(options)),$(error make -i ignores failures: use -k))
@@ -29,8 +29,10 @@ define newline
 endef
 quote    = '$(subst $(newline), ,$(subst ','\'',$(1)))'
 values   = $(foreach n,$(1),$(n)=$(call quote,$($(n))))# for $(shell), which does not see exported variables
+# make -n may run before FROM is made
+unmade  := $(if $(dry-run),$(if $(wildcard $(FROM)/.),,$(FROM)))
 ifeq ($(filter help,$(MAKECMDGOALS)),)
-$(shell $(call values,$(names) PATH) $(here)include/check-settings $(files-read) -- $(given))
+$(shell $(call values,$(names) PATH) $(if $(unmade),FROM=) $(here)include/check-settings $(files-read) -- $(given))
 $(if $(filter-out 0,$(.SHELLSTATUS)),$(error settings of $(firstword $(files-read)) are wrong))
 endif
 
@@ -58,7 +60,7 @@ begin   = @$(here)include/begin $@ $^
 resume  = $(MESSAGES) --checkpoint $(@:.mcz=.checkpoint) --resume --log-json $(@:.mcz=.log.json)
 made    = @rm -f $(foreach f,$(filter $(OUT)/.settings/%,$^),$(f)~ $(f)~results)# see include/settings
 trained = $(made) $(@:.mcz=.checkpoint)
-had     = $(patsubst $(FROM)/%,$(OUT)/%,$(wildcard $(patsubst $(OUT)/%,$(FROM)/%,$(1))))
+had     = $(if $(unmade),$(1),$(patsubst $(FROM)/%,$(OUT)/%,$(wildcard $(patsubst $(OUT)/%,$(FROM)/%,$(1)))))
 of-seed = $(filter $(or $(CURVE_SEED:%=$(OUT)/%-%),$(OUT)/%),$(1))
 taken  := $(if $(FROM),$(nets) $(call had,$(OUT)/train.mcz $(OUT)/test.mcz $(call each,permutation.mcz) \
               $(call of-seed,$(call each,$(variants:%=curve-%.mcz)))))
@@ -68,6 +70,9 @@ shared  = $(if $(filter $@,$(common)),@echo '$@ is missing or of other settings:
 
 all:
 help: ; @$(here)include/check-settings --help $(files-read)
+cost:
+	@commands=$$($(MAKE) --no-print-directory -n -f $(firstword $(files-read)) all); \
+	$(here)include/cost <<< "$$commands"
 start:
 	@mkdir -p $(pairs) && $(here)include/one-make $$PPID $(OUT) $(unit)
 ifeq ($(dry-run),)
@@ -76,6 +81,9 @@ $(OUT)/.settings/%: always | start
 	@$(here)include/settings $@ $$names
 else
 settings = $(shell $(call values,$(2)) $(here)include/settings -n $(call quote,$(OUT)/.settings/$(1)) $(2))
+# with the settings the commands can be read, and run
+$(foreach n,$(names),$(info export $(n)=$(call quote,$($(n)))))
+$(if $(unmade),$(taken:$(OUT)/%=$(FROM)/%)): ;
 endif
 shared: $(OUT)/train.mcz $(OUT)/test.mcz $(nets)
 pair: all

@@ -5,6 +5,7 @@
 #   make -f pipelines/paper/paper.mk CIFAR10_DIR=DIR CIFAR100_DIR=DIR TINY_IMAGENET_DIR=DIR -j8
 #   make -f pipelines/paper/paper.mk PART="tinyten-cifar10 bound-mlp-cifar10" CIFAR10_DIR=DIR
 #   make -f pipelines/paper/paper.mk PART=resnet32-cifar10 SCALE=.1 CIFAR10_DIR=DIR    # a tenth of the epochs
+#   make -f pipelines/paper/paper.mk cost PART=resnet32-cifar10       # estimate its hours, memory and disk
 #   make -f pipelines/paper/paper.mk publish PART=tinyten-cifar10     # keep what its tables are measured from
 #   make -f pipelines/paper/paper.mk reevaluate CIFAR10_DIR=DIR       # measure published tables again
 #
@@ -58,7 +59,7 @@ given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(
 MAKEOVERRIDES :=
 override SHELL := /bin/bash
 .SECONDEXPANSION:
-.PHONY: all help parts start publish reevaluate verdicts
+.PHONY: all cost help parts start publish reevaluate verdicts
 quote  = '$(subst ','\'',$(1))'
 known  = $(foreach x,$($(1)),$(if $(filter $(2),$(x)),,$(error $(1): '$(x)' is not one of: $(2))))
 
@@ -89,7 +90,7 @@ dir-cifar10       := $(CIFAR10_DIR)
 dir-cifar100      := $(CIFAR100_DIR)
 dir-tiny-imagenet := $(TINY_IMAGENET_DIR)
 has-data = $(or $(filter synth,$(call data,$(1))),$(dir-$(call data,$(1))))
-lacking := $(foreach e,$(chosen),$(if $(call has-data,$(e)),,$(e)))
+lacking := $(foreach e,$(if $(filter cost,$(MAKECMDGOALS)),,$(chosen)),$(if $(call has-data,$(e)),,$(e)))
 
 # ---- their settings --------------------------------------------------------------------------------
 awk      = $(shell awk -v s=$(call quote,$(SCALE)) -v e=$(call quote,$(2)) 'BEGIN { $(1) }')
@@ -129,8 +130,9 @@ define run
 	[ ! -e $$f ] || [ "$$new" = "$$(<$$f)" ] || \
 	    { echo "$$f: tables of other settings ($$(<$$f)): choose another OUT or SUFFIX" >&2; exit 1; }; \
 	echo "$$new" > $$f
-	+@true $(foreach g,$(2),&& $(call graph,$(1))$(g).mk OUT=$(call folder,$(1)))
+	+@$(call graphs-in,$(1),$(2))
 endef
+graphs-in = true $(foreach g,$(2),&& $(call graph,$(1))$(g).mk $(3) OUT=$(call folder,$(1)))
 $(plain:%=%/connect): %/connect: | start
 	$(call run,$*,connect)
 $(plain): %: $(if $(filter connect,$(or $(GRAPHS),connect)),%/connect) | start
@@ -139,6 +141,14 @@ $(filter figures-% grid-%,$(others)): $$(call ends,$$@)/connect
 $(others): | start
 	$(call run,$@,$(call graphs-of,$@))
 .PHONY: $(plain) $(others) $(plain:%=%/connect)
+
+# what an experiment would do, without its data too
+dry-run  = -n all $(if $(call has-data,$(1)),,DATA_DIR=.)
+commands = $(call graphs-in,$(1),$(call graphs-of,$(1)),$(call dry-run,$(1)))
+of-ends  = $(if $(filter figures-% grid-%,$(1)),$(call graphs-in,$(call ends,$(1)),connect,$(call dry-run,$(1))) &&)
+cost: start
+	+@commands=$$($(foreach e,$(chosen),$(call of-ends,$(e)) $(call commands,$(e)) &&) true); \
+	$(here)include/cost --folders <<< "$$commands"
 
 # ---- published results -----------------------------------------------------------------------------
 publish:
