@@ -71,7 +71,7 @@ shared  = $(if $(filter $@,$(common)),@echo '$@ is missing or of other settings:
 all:
 help: ; @$(here)include/check-settings --help $(files-read)
 cost:
-	@commands=$$($(MAKE) --no-print-directory -n -f $(firstword $(files-read)) all); \
+	@commands=$$($(MAKE) --no-print-directory -n -f $(firstword $(files-read)) all) && \
 	$(here)include/cost <<< "$$commands"
 start:
 	@mkdir -p $(pairs) && $(here)include/one-make $$PPID $(OUT) $(unit)

@@ -147,7 +147,7 @@ dry-run  = -n all $(if $(call has-data,$(1)),,DATA_DIR=.)
 commands = $(call graphs-in,$(1),$(call graphs-of,$(1)),$(call dry-run,$(1)))
 of-ends  = $(if $(filter figures-% grid-%,$(1)),$(call graphs-in,$(call ends,$(1)),connect,$(call dry-run,$(1))) &&)
 cost: start
-	+@commands=$$($(foreach e,$(chosen),$(call of-ends,$(e)) $(call commands,$(e)) &&) true); \
+	+@commands=$$($(foreach e,$(chosen),$(call of-ends,$(e)) $(call commands,$(e)) &&) true) && \
 	$(here)include/cost --folders <<< "$$commands"
 
 # ---- published results -----------------------------------------------------------------------------
