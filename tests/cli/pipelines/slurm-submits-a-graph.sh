@@ -1,65 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
-# slurm.sh submits the data, an array of the networks, an array of the pairs and what is of all pairs, each after the one
-# before, with what they take; its scripts, run in their order, are the graph. (make check-slurm has a real Slurm.)
+# slurm.sh submits the data, an array of the networks, an array of the pairs and the tables of all pairs, each after the one
+# before, with limits from the estimate; its scripts, run in their order, are the graph. (make check-slurm has a real Slurm.)
 script=$MC_ROOT/pipelines/cluster/slurm.sh
-[ "$("$script" -h | wc -L)" -le 120 ]
-fails 2 'which graph?' "$script"
-fails 2 "there is no option '-z'" "$script" -z
-fails 2 '-t needs a value' "$script" -t
-fails 2 '-a and -g take a number' "$script" -a x connect.mk
-fails 2 "there is no graph 'none.mk'" "$script" none.mk
-fails 2 'paper.mk has parts' "$script" paper.mk
-fails 2 "'fast' is no SETTING=VALUE" "$script" -n connect.mk fast
+[ "$("$script" -h | wc -L)" -le 125 ]
+"$script" --help | grep -q '^Usage: slurm.sh'
+fails 2 "'' is not a graph of pipelines/" "$script"
+fails 2 "'none.mk' is not a graph of pipelines/" "$script" none.mk
+fails 2 "'paper.mk' is not a graph of pipelines/" "$script" paper.mk
+fails 2 'illegal option -- z' "$script" -z
+fails 2 'option requires an argument -- t' "$script" -t
 settings=(BIN="$MC_BUILD/bin" DATA=synth NET=mlp:bn,16 TRAIN_IMAGES=512 TEST_IMAGES=100 LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1)
-! "$script" -n connect.mk "${settings[@]}" EPOKS=3 2>told
-grep -q "there is no setting 'EPOKS'" told
+! "$script" -n connect.mk "${settings[@]}" EPOKS=3 >scripts 2>told
+grep -q "'EPOKS' is not a setting" told && [ ! -s scripts ] || die "$(cat told scripts)"
+! "$script" -n connect.mk BIN="$MC_BUILD/bin" DATA=npz DATA_DIR="$MC_ROOT/README.md" OUT=out >scripts 2>told
+grep -q 'train.mcz is missing' told && grep -q 'give -t and -m' told && [ ! -s scripts ] || die "$(cat told scripts)"
 
-# a Slurm that runs what it is given at once
+# a Slurm that runs each job at once; its own options would look like an earlier make's job in out
 mkdir path
 cat >path/sbatch <<'SH'
 #!/bin/bash
-n=$(($(cat count 2>/dev/null || echo 0) + 1))
-echo $n >count
-printf '%s\n' "$*" >>submitted
+if [ $# != 0 ]; then
+    printf '%s\n' "$*" >>submitted
+    exec "$0"
+fi
+n=$(wc -l <submitted)
 cat >script-$n
-tasks=0
-for o; do [[ $o != --array=0-* ]] || { tasks=${o#--array=0-} && tasks=${tasks%%%*}; }; done
-for ((t = 0; t <= tasks; t++)); do SLURM_JOB_ID=$n SLURM_ARRAY_TASK_ID=$t bash script-$n >log-$n-$t 2>&1 || echo "$n $t" >>bad; done
+tasks=$(sed -n '$s/.*--array=0-\([0-9]*\).*/\1/p' submitted)
+for ((t = 0; t <= ${tasks:-0}; t++)); do SLURM_JOB_ID=$n SLURM_ARRAY_TASK_ID=$t bash script-$n >log-$n-$t 2>&1 || echo "$n $t" >>bad; done
 echo "$n;cluster"
 SH
 chmod +x path/sbatch
 export PATH=$PWD/path:$PATH
-"$script" -m 3G -a 2 -s --partition=long connect.mk "${settings[@]}" RATES=mlp:bn,16=1:1 PAIRS="1:2 2:3:7" OUT=out >jobs 2>told || die "$(cat told)"
+"$script" -m 3G -a 2 -s --partition=long connect.mk "${settings[@]}" RATES=mlp:bn,16=1:1 PAIRS="1:2 2:3" OUT=out >jobs 2>told || die "$(cat told)"
 [ ! -e bad ] || die "$(cat bad log-*)"
 is "$(paste -sd ' ' jobs)" 'data 1 network 2 pair 3 all 4'
 is "$(grep -c -- '--partition=long' submitted)$(grep -c -- '--mem=3G' submitted)$(grep -c -- '--requeue' submitted)" 444
 is "$(grep -o -- '--array=[^ ]*' submitted | paste -sd ' ')" '--array=0-2%2 --array=0-1%2'
 is "$(grep -o -- '--dependency=[^ ]*' submitted | paste -sd ' ')" '--dependency=afterok:1 --dependency=afterok:2 --dependency=afterok:3'
-# 512 images, 2 epochs at one a second are 0.3 hours; twice, and ten minutes
-is "$(sed -n 2p submitted | grep -o -- '--time=[0-9]*')" --time=46
+is "$(sed -n 4p submitted | grep -o -- '--time=[0-9]*')" --time=10
+# 512 images, 2 epochs at one a second are 0.28 hours; twice, and ten minutes
+is "$(sed -n 2p submitted | grep -o -- '--time=[0-9]*')" --time=43
 ! grep -e '--gpus' submitted
-graph connect PAIRS="1:2 2:3:7" OUT=whole
-diff -r -x '.lock*' -x '.jobs*' -x '*.log.json' -x slurm out whole
-# -n submits nothing; a device of CUDA's takes one for what trains
+graph connect PAIRS="1:2 2:3" OUT=whole
+diff -r -x '.lock*' -x '.settings' -x '*.log.json' -x slurm out whole
+# -n submits nothing; trainings on CUDA have a GPU each
 rm submitted
 "$script" -n -t 1:00 -m 2G connect.mk "${settings[@]}" DEVICE=cuda SEEDS="4 5" OUT=new >scripts
 [ ! -e submitted ] && [ ! -e new ]
 is "$(grep -c '^# sbatch.*--gpus=1' scripts) $(grep -c '^# sbatch' scripts)" '2 4'
-grep -q "PAIRS=4:5" scripts
-# what Slurm refuses
-printf '#!/bin/bash\ncat >/dev/null\nexit 1\n' >path/sbatch
-! "$script" -t 1:00 -m 2G connect.mk "${settings[@]}" OUT=new 2>told
-grep -q "sbatch refused the job 'data'$" told
-# what it refuses later takes back what was submitted
-printf '#!/bin/bash\ncat >/dev/null\nn=$(($(cat nth) + 1)) && echo $n >nth\n[ $n -lt 3 ] && echo "4$n;cluster"\n' >path/sbatch
-printf '#!/bin/bash\necho "$*" >>cancelled\n[ ! -e broken ]\n' >path/scancel
+grep -q 'pairs=(4:5)' scripts
+# if Slurm refuses a job, those before are cancelled
+cat >path/sbatch <<'SH'
+#!/bin/bash
+cat >/dev/null
+n=$(($(<nth) + 1))
+echo $n >nth
+[ $n -lt $(<refused) ] && echo "4$n;cluster"
+SH
+printf '#!/bin/bash\necho "$*" >>cancelled\n' >path/scancel
 chmod +x path/scancel
-for broken in '' it; do
+for refused in 1 3; do
     echo 0 >nth
-    : >cancelled
-    [ -z "$broken" ] || touch broken
-    ! "$script" -t 1:00 -m 2G connect.mk "${settings[@]}" OUT=new >jobs 2>told
-    is "$(<cancelled)" '41 42'
-    if [ -n "$broken" ]; then how='and scancel did not take back those before'; else how='those before are cancelled'; fi
-    grep -q "sbatch refused the job 'pair'.* $how: 41 42$" told || die "$(cat told)"
+    echo $refused >refused
+    ! "$script" -t 1:00 -m 2G connect.mk "${settings[@]}" OUT=new >jobs 2>told || die 'a refused job'
+    case $refused in
+    1) is "$(<told)" "slurm.sh: sbatch refused the job 'data' (cancelled: none)" ;;
+    3) is "$(<told)" "slurm.sh: sbatch refused the job 'pair' (cancelled: 41 42)" ;;
+    esac
 done
+is "$(<cancelled)" '41 42'

@@ -45,7 +45,7 @@ for where in '' comma; do
         PAIRS=1:2 OUT=out >"scripts$where" || die "slurm.sh$where"
 done
 same scripts scriptscomma
-grep -q -- '--time=178' scripts || die "$(grep -- --time scripts)"
+grep -q -- '--time=176' scripts || die "$(grep -- --time scripts)"
 THREADS=1 comma "$MC_ROOT/pipelines/align.sh" -d point/out/train.mcz point/out/net-{1,2}.mcz -o aligned.mcz
 same aligned.mcz point/out/1-2/b-aligned.mcz
 
