@@ -32,7 +32,6 @@ all() {
     run gpus pipelines/cluster/gpus.sh 0 echo 'done'
     run packages pipelines/setup/install-packages.sh --help
     run fetch pipelines/setup/fetch.sh -h
-    run runs "$MC_ROOT/pipelines/paper/published/runs.sh" -h
     run layers "$MC_ROOT/tests/layers.sh" "$MC_ROOT"
     run tests env -u MC_UNDER ONLY=suite/is-hardened "$MC_ROOT/tests/run" "${MC_BUILD##*/}" cli
     run plot mc-plot path -o plot.svg out/1-2/curve-aligned.tsv
