@@ -16,7 +16,6 @@ unexport CDPATH POSIXLY_CORRECT
 override SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.SECONDARY:
 .SECONDEXPANSION:
 .PHONY: all cost help start always shared pair
 options := $(filter-out --%,$(firstword -$(MAKEFLAGS)))
@@ -29,10 +28,8 @@ define newline
 endef
 quote    = '$(subst $(newline), ,$(subst ','\'',$(1)))'
 values   = $(foreach n,$(1),$(n)=$(call quote,$($(n))))# for $(shell), which does not see exported variables
-# make -n may run before FROM is made
-unmade  := $(if $(dry-run),$(if $(wildcard $(FROM)/.),,$(FROM)))
 ifeq ($(filter help,$(MAKECMDGOALS)),)
-$(shell $(call values,$(names) PATH) $(if $(unmade),FROM=) $(here)include/check-settings $(files-read) -- $(given))
+$(shell $(call values,$(names) PATH) $(here)include/check-settings $(files-read) -- $(given) $(dry-run:n=-n))
 $(if $(filter-out 0,$(.SHELLSTATUS)),$(error settings of $(firstword $(files-read)) are wrong))
 endif
 
@@ -80,10 +77,11 @@ settings = $(eval $(OUT)/.settings/$(1): export names := $(2))$(OUT)/.settings/$
 $(OUT)/.settings/%: always | start
 	@$(here)include/settings $@ $$names
 else
+# files that an earlier run of a dry run would make
+$(taken:$(OUT)/%=$(FROM)/%): ;
 settings = $(shell $(call values,$(2)) $(here)include/settings -n $(call quote,$(OUT)/.settings/$(1)) $(2))
 # with the settings the commands can be read, and run
 $(foreach n,$(names),$(info export $(n)=$(call quote,$($(n)))))
-$(if $(unmade),$(taken:$(OUT)/%=$(FROM)/%)): ;
 endif
 shared: $(OUT)/train.mcz $(OUT)/test.mcz $(nets)
 pair: all

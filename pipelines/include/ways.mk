@@ -5,6 +5,8 @@
 # paper's appendix C.
 variants := unaligned aligned l2-post l2-pre constrained $(more)
 include $(dir $(lastword $(MAKEFILE_LIST)))stages.mk
+$(if $(filter --measure --measure=%,$(CORR_FLAGS))$(filter --at --at=%,$(ACTS_FLAGS)),$(error CORR_FLAGS and \
+    ACTS_FLAGS must not have --measure or --at, which this graph compares))
 
 $(call each,moments-pre.mcz): $$(a) $$(b) $(acting) | $(OUT)/train.mcz
 	$(begin)
