@@ -9,6 +9,8 @@
 # OUT/ has the same of all pairs.
 NET ?= mlp:256,256#     an mlp without batch norm
 include $(dir $(lastword $(MAKEFILE_LIST)))include/ways.mk
+$(if $(filter mlp:bn%,$(NET))$(filter-out mlp mlp:% %.json,$(NET)),$(error NET must be an mlp without batch \
+    norm, such as mlp:256,256 (got '$(NET)')))
 
 all: $(foreach f,bound.tsv ranks.tsv,$(where:%=%/$(f)))
 way = $(patsubst bound-%.tsv,%,$(patsubst barrier-%.tsv,%,$(@F)))

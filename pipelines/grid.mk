@@ -16,7 +16,9 @@ all: $(where:%=%/grid.tsv)
 # ---- the curves: curve-V-lrLR-batchBATCH -----------------------------------------------------------
 rates  := $(foreach l,$(GRID_LR),$(GRID_BATCH:%=lr$(l)-batch%))
 cells  := $(foreach r,$(rates),curve-unaligned-$(r)) $(foreach r,$(rates),curve-aligned-$(r))
-centre := $(filter %-lr$(CURVE_LR)-batch$(CURVE_BATCH),$(cells))# connect.mk's curves
+# connect.mk's curves, by the number: 0.1 is 1e-1
+same-lr := $(shell printf '%s\n' $(GRID_LR) | awk '$$1 + 0 == $(CURVE_LR)')
+centre := $(filter $(foreach l,$(same-lr),%-lr$(l)-batch$(CURVE_BATCH)),$(cells))
 cell    = $(subst -lr, ,$(subst -batch, ,$(basename $(@F))))#    curve-V LR BATCH
 to      = $(call second,$(firstword $(cell)))
 grid   := $(call settings,grid,CURVE_EPOCHS CURVE_SCHEDULE CURVE_SEED CURVE_FLAGS CURVE $(compute))

@@ -14,6 +14,8 @@ PERMUTATION_EPOCHS ?= 20#      epochs of a permutation step; CURVE_EPOCHS are th
 PAM_FLAGS          ?=#         more options for mc-pam: --outer 2, --nu-permutation 1e4
 variants := unaligned aligned pam-unaligned pam-aligned
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
+$(if $(filter --stop%,$(CURVE_FLAGS)),$(error CURVE_FLAGS must not have --stop-after, which counts the \
+    epochs of the permutation step too))
 
 all: $(foreach f,pam.tsv pam.svg pam.png objective.tsv,$(where:%=%/$(f))) $(if $(unit),,$(OUT)/training.tsv)
 
@@ -36,7 +38,9 @@ $(where:%=%/pam.tsv): $$(call files,$(paths:=.tsv))
 	$(call table,paths) $(call files,$(paths:=.summary.tsv)) $(whole)
 $(where:%=%/objective.tsv): $$(call files,curve-pam-unaligned.mcz curve-pam-aligned.mcz)
 	$(call table,objective) $(call files,curve-pam-unaligned.log.json curve-pam-aligned.log.json) $(whole)
-$(OUT)/training.tsv: $(nets) $(call each,$(curves:=.mcz))
+# again if connect.mk left the rows of these curves out
+rows-left := $(if $(findstring curve-pam,$(logs)),$(shell grep -s curve-pam $(OUT)/training.tsv))
+$(OUT)/training.tsv: $(nets) $(call each,$(curves:=.mcz)) $(if $(rows-left),,always)
 	$(call table,training) $(logs) $(whole)
 $(foreach x,svg png,$(where:%=%/pam.$(x))): $$(call files,$(curves:=.tsv))
 	$(RUN_LIGHT) mc-plot path --data test $(title) 'unaligned=$(call joined,curve-unaligned.tsv)' \

@@ -23,9 +23,11 @@ pictures := $(foreach p,$(planes),$(p).svg $(p).png)
 all: $(call each,$(pictures))
 
 # ---- the tables ------------------------------------------------------------------------------------
-at-most = $(firstword $(shell printf '%s\n' $(1) | sort -n))# the least of these
-test    := $(if $(PLANE_IMAGES),--test-samples $(call at-most,$(PLANE_IMAGES) $(TEST_IMAGES)))
-train   := $(if $(PLANE_BN_IMAGES),--bn-samples $(call at-most,$(PLANE_BN_IMAGES) $(TRAIN_IMAGES)))
+# a number, or that of the images in a stream if it is smaller
+images-in = mc-info --json $(1) | sed 's/.*"labels",[^[]*\[\([0-9]*\).*/\1/'
+at-most = $$(printf '%s\n' $(1) $$($(call images-in,$(2))) | sort -n | head -n 1)
+test    := $(if $(PLANE_IMAGES),--test-samples $(call at-most,$(PLANE_IMAGES),$(OUT)/test.mcz))
+train   := $(if $(PLANE_BN_IMAGES),--bn-samples $(call at-most,$(PLANE_BN_IMAGES),$(OUT)/train.mcz))
 of-curve = $(@D)/$(patsubst plane-%.tsv,%.mcz,$(@F))
 through  = $(if $(filter plane-networks.tsv,$(@F)),$(a) $(b) $(@D)/b-aligned.mcz,$(of-curve))
 $(call each,$(planes:=.tsv)): $$(through) $(OUT)/train.mcz $(OUT)/test.mcz \

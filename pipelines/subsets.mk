@@ -8,12 +8,15 @@
 #
 # With the same settings and OUT it uses the networks of connect.mk. OUT/A-B/subsets.tsv has a row per
 # alignment; OUT/subsets.tsv has mean and deviation over all pairs. SUBSETS takes the place of ALIGN_IMAGES.
-SUBSETS   ?= 2500 5000 10000 all# numbers of images to align by, the first ones
+images    := '$(subst ','\'',$(or $(TRAIN_IMAGES),10001))'
+fewer     := $(shell for n in 2500 5000 10000; do [ $$n -ge $(images) ] 2>&1 || echo $$n; done)
+SUBSETS   ?= $(fewer) all#       numbers of images to align by, the first ones
 REFERENCE ?= $(or $(filter 10000,$(SUBSETS)),$(lastword $(SUBSETS)))# number that the others are compared with
 variants   = $(SUBSETS:%=subset-%)
 alignments = $(variants)
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 $(if $(filter $(SUBSETS),$(REFERENCE)),,$(error REFERENCE must be one of SUBSETS (got '$(REFERENCE)')))
+$(if $(filter-out all,$(SUBSETS)),,$(warning SUBSETS has only all: with few images set SUBSETS="200 400 all"))
 
 all: $(where:%=%/subsets.tsv)
 
