@@ -56,6 +56,9 @@ export PATH := $(if $(BIN),$(abspath $(BIN)):)$(PATH)
 export OUT PAIRS SCALE PAM_FLAGS BIN
 unexport EPOCHS CURVE_EPOCHS
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))
+$(if $(findstring i,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(error make -i ignores failures: use -k))
+not-here := $(filter DATA DATA_DIR NET SEEDS FROM CURVE_SEED,$(given))
+$(if $(not-here),$(error the experiment decides $(not-here): choose it by PART))
 MAKEOVERRIDES :=
 override SHELL := /bin/bash
 .SECONDEXPANSION:
@@ -70,7 +73,8 @@ papers  := $(plain) $(if $(word 2,$(PAIRS)),$(plain:%=figures-%)) \
            $(filter grid-tinyten-cifar100 robust-%-cifar10 robust-%-cifar100 bound-%,$(others))
 own := $(shell sed -nE 's/^([A-Z][A-Z0-9_]*) *\?=.*/\1/p' $(paper)paper.mk)
 ifeq ($(filter help parts,$(MAKECMDGOALS)),)
-$(shell $(foreach n,$(own) PATH,$(n)=$(call quote,$($(n)))) $(here)include/check-settings $(files-read) -- $(given))
+values := $(foreach n,$(sort $(own) $(given)) PATH,$(n)=$(call quote,$($(n))))
+$(shell $(values) $(here)include/check-settings $(files-read) -- $(given))
 $(if $(filter-out 0,$(.SHELLSTATUS)),$(error settings of paper.mk are wrong))
 endif
 $(call known,DATA_SETS,cifar10 cifar100 tiny-imagenet synth)$(call known,PART,$(plain) $(others))
@@ -90,7 +94,7 @@ dir-cifar10       := $(CIFAR10_DIR)
 dir-cifar100      := $(CIFAR100_DIR)
 dir-tiny-imagenet := $(TINY_IMAGENET_DIR)
 has-data = $(or $(filter synth,$(call data,$(1))),$(dir-$(call data,$(1))))
-lacking := $(foreach e,$(if $(filter cost,$(MAKECMDGOALS)),,$(chosen)),$(if $(call has-data,$(e)),,$(e)))
+lacking := $(strip $(foreach e,$(if $(filter cost,$(MAKECMDGOALS)),,$(chosen)),$(if $(call has-data,$(e)),,$(e))))
 
 # ---- their settings --------------------------------------------------------------------------------
 awk      = $(shell awk -v s=$(call quote,$(SCALE)) -v e=$(call quote,$(2)) 'BEGIN { $(1) }')
@@ -117,35 +121,39 @@ length   = $(strip $(call lower,$(epochs-$(call same,$(1)))) \
 
 # ---- making them -----------------------------------------------------------------------------------
 all: $(if $(filter skip,$(MISSING)),$(filter-out $(lacking),$(chosen)),$(chosen))
-	$(if $(filter $(papers),$(chosen)),@$(paper)compare.py report $(OUT))
+	$(if $(filter $(papers),$(filter-out %-synth,$^)),@$(paper)compare.py report $(OUT))
 start:
-	@$(if $(filter skip,$(MISSING)),,$(if $(lacking),echo '$(no-data)' >&2; exit 2))
-no-data = paper.mk: data are missing for $(lacking): give CIFAR10_DIR, CIFAR100_DIR or \
+	@$(if $(lacking),$(if $(filter skip,$(MISSING)),echo 'paper.mk: skipped: no data for $(lacking)',\
+	    echo '$(no-data)' >&2; exit 2))
+no-data = paper.mk: no data for $(lacking): give CIFAR10_DIR, CIFAR100_DIR or \
     TINY_IMAGENET_DIR, choose experiments by PART, or set MISSING=skip
 graph = PERMUTATION_EPOCHS=$(call scaled,PERMUTATION_EPOCHS) \
     $(MAKE) --no-print-directory $(call settings,$(1)) -f $(here)
-# $(call run,EXPERIMENT,GRAPHS): one graph after the other, in one folder
-define run
-	@f=$(call folder,$(1))/length new='$(call length,$(1))'; mkdir -p $${f%/*}; \
-	[ ! -e $$f ] || [ "$$new" = "$$(<$$f)" ] || \
-	    { echo "$$f: tables of other settings ($$(<$$f)): choose another OUT or SUFFIX" >&2; exit 1; }; \
-	echo "$$new" > $$f
-	+@$(call graphs-in,$(1),$(2))
-endef
-graphs-in = true $(foreach g,$(2),&& $(call graph,$(1))$(g).mk $(3) OUT=$(call folder,$(1)))
+# length keeps tables of other settings out of an experiment's folder; run makes the graphs there one by one
+keep-length = f=$(call folder,$(1))/length new='$(call length,$(1))'; mkdir -p $${f%/*}; \
+    [ ! -e $$f ] || [ "$$new" = "$$(<$$f)" ] || ! compgen -G "$${f%/*}/*.tsv" >/dev/null || \
+        { echo "$$f: tables of other settings ($$(<$$f)): choose another OUT or SUFFIX" >&2; exit 1; }; \
+    echo "$$new" > $$f
+run = true $(foreach g,$(2),&& $(call graph,$(1))$(g).mk $(3) OUT=$(call folder,$(1)))
 $(plain:%=%/connect): %/connect: | start
-	$(call run,$*,connect)
+	@$(call keep-length,$*)
+	+@$(call run,$*,connect)
 $(plain): %: $(if $(filter connect,$(or $(GRAPHS),connect)),%/connect) | start
-	$(call run,$*,$(filter-out connect,$(call graphs-of,$*)))
-$(filter figures-% grid-%,$(others)): $$(call ends,$$@)/connect
+	@$(call keep-length,$*)
+	+@$(call run,$*,$(filter-out connect,$(call graphs-of,$*)))
+# the graphs of a folder that another experiment takes networks from follow its connect
+dependent := $(filter figures-% grid-%,$(foreach e,$(chosen),$(if $(call graphs-of,$(e)),$(e))))
+$(dependent): $$(call ends,$$@)/connect
+$(call ends,$(dependent)): %: %/connect
 $(others): | start
-	$(call run,$@,$(call graphs-of,$@))
+	@$(if $(call graphs-of,$@),$(call keep-length,$@))
+	+@$(call run,$@,$(call graphs-of,$@))
 .PHONY: $(plain) $(others) $(plain:%=%/connect)
 
 # what an experiment would do, without its data too
 dry-run  = -n all $(if $(call has-data,$(1)),,DATA_DIR=.)
-commands = $(call graphs-in,$(1),$(call graphs-of,$(1)),$(call dry-run,$(1)))
-of-ends  = $(if $(filter figures-% grid-%,$(1)),$(call graphs-in,$(call ends,$(1)),connect,$(call dry-run,$(1))) &&)
+commands = $(call run,$(1),$(call graphs-of,$(1)),$(call dry-run,$(1)))
+of-ends  = $(if $(filter figures-% grid-%,$(1)),$(call run,$(call ends,$(1)),connect,$(call dry-run,$(1))) &&)
 cost: start
 	+@commands=$$($(foreach e,$(chosen),$(call of-ends,$(e)) $(call commands,$(e)) &&) true) && \
 	$(here)include/cost --folders <<< "$$commands"
