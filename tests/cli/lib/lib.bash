@@ -137,9 +137,9 @@ killed() {
 
 # graph NAME SETTING...: makes that graph of a small experiment; what is said is in log and told
 graph() {
-    local of=(DATA=synth NET=mlp:bn,16)
-    [ "$1" != paper ] || of=(DATA_SETS=synth NETS=mlp PAIRS=1:2)
-    $now make -f "$MC_ROOT/pipelines/$1.mk" BIN="$MC_BUILD/bin" "${of[@]}" TRAIN_IMAGES=512 TEST_IMAGES=100 \
+    local of=(DATA=synth NET=mlp:bn,16) graph=$1.mk
+    [ "$1" != paper ] || of=(DATA_SETS=synth NETS=mlp PAIRS=1:2) graph=paper/paper.mk
+    $now make -f "$MC_ROOT/pipelines/$graph" BIN="$MC_BUILD/bin" "${of[@]}" TRAIN_IMAGES=512 TEST_IMAGES=100 \
         LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "${@:2}" >log 2>told || die "$(cat log told)"
 }
 
@@ -173,6 +173,21 @@ kill_graph() {
 ran() {
     { grep -o '^mc-[a-z]*' log || true; } | sort | uniq -c | awk '{ printf "%s ", $2 $1 }'
 }
+
+# recorder: leaves ./record, for RUN, which writes the words of a job to `recorded` and makes its output files empty
+recorder() {
+    cat >record <<'END'
+#!/bin/bash
+echo "$*" >>recorded
+for ((i = 1; i < $#; i++)); do
+    case ${!i} in -o | --summary | --losses | --marks | --log-json) j=$((i + 1)) && : >"${!j}" ;; esac
+done
+END
+    chmod +x record
+}
+
+# tables KIND FILE...: the graphs' tables
+tables() { "$MC_ROOT/pipelines/tables/tables" "$@"; }
 
 # fixture NAME...: copies of what make_NAME makes, once a run of tests/run
 fixture() {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# grid.mk: curves of each rate and batch size on the same ends, those of connect.mk taken as they are, one table with their names.
+# grid.mk: a curve per rate and batch size between the same ends, connect.mk's curves unchanged, one table with their names.
 set -- PAIRS='1:2 3:4' CURVE_LR=0.1 TRAIN_IMAGES=256
 graph connect "$@"
 graph grid "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128'
@@ -19,6 +19,6 @@ graph grid "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128' OUT=grid FROM=out
 same out/grid.tsv grid/grid.tsv
 # whatever the folder is called, and however the rate is written
 graph grid -n "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128' CURVE_LR=1e-1 OUT=o-lr2-unaligned-aligned
-is "$(grep -o '^ln -f [^ ]* [^ ]*' log | sed 's|o-lr2-unaligned-aligned/||g' | grep -c '^ln -f \(.*\)\.mcz \1-lr0.1-batch128.mcz$')" 4
+is "$(grep -o '^cp -p [^ ]* [^ ]*' log | sed 's|o-lr2-unaligned-aligned/||g' | grep -c '^cp -p \(.*\)\.mcz \1-lr0.1-batch128.mcz.part$')" 4
 is "$(grep -c -- '-o [^ ]*/curve-[^ ]*-lr0.1-batch128.mcz$\|/net-[24].mcz -o [^ ]*/curve-aligned-lr\|b-aligned.mcz -o [^ ]*/curve-unaligned-lr' log)" 0
-! (graph grid GRID_LR='.1 x') >out.refused && grep -qF 'decimal numbers are wanted' told || die "$(cat told)"
+! (graph grid GRID_LR='.1 x') >out.refused && grep -qF "GRID_LR must be different decimal numbers (got '.1 x')" told || die "$(cat told)"

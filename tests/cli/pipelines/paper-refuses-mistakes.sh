@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# paper.mk: mistakes, and parts whose data are not given, are refused before anything is done; MISSING=skip passes over those.
+# paper.mk: mistakes and missing data are refused before anything is done; MISSING=skip skips experiments without data.
 
 # refused TEXT SETTING...: before anything is done
 refused() {
@@ -7,32 +7,36 @@ refused() {
     grep -qF -- "$1" told || die "${*:2}: $(cat told)"
     [ ! -s log ] && [ ! -e out ] || die "${*:2}: $(cat log)"
 }
-refused "no setting 'SCALES'" SCALES=.1
-for own in DATA=cifar10 NET=mlp SEEDS='1 2' FROM=x; do refused "no setting '${own%%=*}'" "$own"; done
-refused "there is no part 'mlp-cifar10' (there are: mlp-synth " PART=mlp-cifar10
-refused "there is no graph 'connekt'" GRAPHS=connekt
-refused "there is no data set 'mnist'" DATA_SETS=mnist
-for name in OUT SUFFIX PUBLISHED; do refused "$name=\"a b\": a name without blanks" "$name=a b"; done
-for c in : ',' % \'; do refused "OUT=\"a${c}b\": names without" "OUT=a${c}b"; done
-refused 'NETS="mlp:8": names without' NETS=mlp:8
-for name in OUT SUFFIX PUBLISHED; do refused "$name=\"a\`touch run\`\": a name without" "$name=a\`touch run\`"; done
-for name in OUT PUBLISHED; do refused "$name=\"-a\": a name without blanks, a dash" "$name=-a"; done
-refused 'PUBLISHED="a$(touch run)": a name without' 'PUBLISHED=a$(touch run)'
-refused 'GOALS="a;b": names without' 'GOALS=a;b'
-refused 'DEVICE="cpu;touch run": a word of letters' cost 'DEVICE=cpu;touch run'
-refused 'THREADS="1;touch run": a whole number' cost 'THREADS=1;touch run'
-for root in / // /. /tmp/..; do refused "a folder's name is wanted" OUT=$root; done
+refused "'SCALES' is not a setting" SCALES=.1
+for own in DATA=cifar10 NET=mlp SEEDS='1 2' FROM=x CURVE_SEED=1; do refused "the experiment decides ${own%%=*}" "$own"; done
+refused "PART: 'mlp-cifar10' is not one of: mlp-synth " PART=mlp-cifar10
+refused "GRAPHS: 'connekt' is not one of: " GRAPHS=connekt
+refused "DATA_SETS: 'mnist' is not one of: " DATA_SETS=mnist
+for name in OUT SUFFIX PUBLISHED; do
+    for value in 'a b' 'a`touch run`'; do refused "$name must not contain spaces or shell metacharacters" "$name=$value"; done
+done
+for c in : ',' % \'; do refused "OUT must not contain" "OUT=a${c}b"; done
+for name in OUT PUBLISHED; do refused "or start with '-' (got '-a')" "$name=-a"; done
+refused 'PUBLISHED must not contain' 'PUBLISHED=a$$(touch run)'
+refused "NETS must be different names of letters and digits (got 'mlp:8')" NETS=mlp:8
+refused "DEVICE must be one word (got 'cpu;touch run')" 'DEVICE=cpu;touch run'
+refused "THREADS must be a whole number, at least 1 (got '1;touch run')" 'THREADS=1;touch run'
+for root in / // /. /tmp/..; do refused "OUT must not" OUT=$root; done
 [ ! -e run ] || die 'a part of a name was run'
-refused 'MISSING="no": stop or skip' MISSING=no
-refused 'EPOCHS="1.5": a whole number' EPOCHS=1.5
+refused "MISSING: 'no' is not one of: stop skip" MISSING=no
+for name in EPOCHS CURVE_EPOCHS ROBUST_EPOCHS; do refused "$name must be a whole number, at least 0 (got '1.5')" $name=1.5; done
+refused 'make -i ignores failures' -i
 # data
-refused 'CIFAR100_DIR: wanted for mlp-cifar100 robust-mlp-cifar100; ' DATA_SETS='synth cifar100' PART='mlp-synth mlp-cifar100 robust-mlp-cifar100'
-refused 'CIFAR10_DIR TINY_IMAGENET_DIR: wanted for ' DATA_SETS='cifar10 tiny-imagenet'
-HOME=/nowhere refused 'CIFAR10_DIR="/nowhere/data": there is no such folder' DATA_SETS=cifar10 CIFAR10_DIR='~/data'
+refused 'no data for mlp-cifar100 robust-mlp-cifar100: give CIFAR10_DIR' DATA_SETS='synth cifar100' \
+    PART='mlp-synth mlp-cifar100 robust-mlp-cifar100'
+refused 'no data for ' DATA_SETS='cifar10 tiny-imagenet'
+HOME=/nowhere refused "CIFAR10_DIR must be an existing folder (got '~/data')" DATA_SETS=cifar10 CIFAR10_DIR='~/data'
 graph paper -n DATA_SETS='synth cifar100' PART='mlp-synth mlp-cifar100'
-graph paper DATA_SETS='synth cifar100' PART='mlp-synth mlp-cifar100' MISSING=skip GRAPHS=connect GOALS=train.mcz TRAIN_IMAGES=64
-grep -q '^paper.mk: skipped, as CIFAR100_DIR is not given: mlp-cifar100$' log || die "$(cat log)"
-[ -e out/mlp-synth/train.mcz ] && [ ! -e out/mlp-cifar100 ] || die "$(ls out)"
+graph paper DATA_SETS='synth cifar100' PART='mlp-synth mlp-cifar100' MISSING=skip GRAPHS=connect TRAIN_IMAGES=64
+grep -q '^paper.mk: skipped: no data for mlp-cifar100$' log || die "$(cat log)"
+[ -e out/mlp-synth/table.tsv ] && [ ! -e out/mlp-cifar100 ] || die "$(ls out)"
 # help
 graph paper help
-grep -q '^  SCALE  *1  *the fraction' log && grep -q '^  \* mlp-synth$' log || die "$(cat log)"
+grep -q '^SCALE  *1  *fraction' log || die "$(cat log)"
+graph paper parts
+is "$(paste -sd ' ' log)" 'mlp-synth bound-mlp-synth'

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# robust.mk: networks and curves trained under an attack as by hand, clean and robust tables and pictures, both kinds of statistics.
+# robust.mk: networks and curves trained under an attack equal those by hand; clean and robust tables and pictures, with both
+# kinds of statistics.
 fixture robust
 set -- TRAIN_IMAGES=256 BATCH=64 OUT=out-robust ATTACK=$attack
 o=out-robust/1-2
@@ -37,7 +38,7 @@ for kind in accuracy robust.accuracy; do
 done | paste -sd '\t' | same - <(awk '$1 == "curve-aligned"' $o/midpoint.tsv | cut -f 2-7)
 # the most over the better end in both at once, at an inner point: not at .25 nor at .75, which are better in one
 printf '%s\t%s\t%s\n' t test.accuracy test.robust.accuracy 0 80 40 0.25 90 39 0.5 83 45 0.75 81 60 1 82 41 >p.tsv
-awk -f "$MC_ROOT/pipelines/spread.awk" -f "$MC_ROOT/pipelines/paths.awk" -f "$MC_ROOT/pipelines/midpoint.awk" p.tsv | cut -f 4,7,8 |
+tables midpoint p.tsv | cut -f 4,7,8 |
     same - <(printf 'clean_gain\trobust_gain\tboth_gain\n2.00\t4.50\t1.00\n')
 is "$(cut -f 3 out-robust/midpoint.tsv | paste -sd ' ')" "$rows"
 graph robust "$@" -n POINTS=4

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# subsets.mk: alignments by fewer images, the units that they match otherwise than the reference, and the straight line to each end.
+# subsets.mk: alignments by fewer images, the units that they match differently from the reference, and the straight line to
+# each aligned end.
 set -- subsets PAIRS='1:2 1:3' SUBSETS='40 103 all' REFERENCE=103
 graph "$@"
 graph connect PAIRS='1:2 1:3' CURVE_EPOCHS=0
@@ -29,6 +30,6 @@ P
 graph "$@"
 is "$(ran)" ''
 graph subsets -n OUT=none TRAIN_IMAGES=6000 && is "$(grep -o 'subset-[a-z0-9]*.mcz' log | sort -u | paste -sd ' ')" 'subset-2500.mcz subset-5000.mcz subset-all.mcz'
-graph subsets -n OUT=none TRAIN_IMAGES=1500 && grep -qF 'TRAIN_IMAGES=1500 leaves no subset but all' log || die 'silent on subsets that fall away'
-! (graph subsets SUBSETS='40 x') >out.refused && grep -qF 'numbers of images are wanted' told || die "$(cat told)"
-! (graph subsets REFERENCE=7) >out.refused && grep -qF 'one of SUBSETS is wanted' told || die "$(cat told)"
+graph subsets -n OUT=none TRAIN_IMAGES=1500 && grep -qF 'SUBSETS has only all' told || die 'no warning without subsets'
+! (graph subsets SUBSETS='40 x') >out.refused && grep -qF "SUBSETS must be different whole numbers, or \`all\` (got '40 x')" told || die "$(cat told)"
+! (graph subsets REFERENCE=7) >out.refused && grep -qF "REFERENCE must be one of SUBSETS (got '7')" told || die "$(cat told)"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# planes.mk: three planes a pair from what connect.mk made; a second run does nothing, another setting makes only the planes anew.
+# planes.mk: three planes per pair from connect.mk's networks and curves; a second run does nothing, a changed setting rebuilds
+# only the planes.
 set -- GRID=3 PLANE_IMAGES=100 PLANE_BN_IMAGES=128 CURVE_LR=.3 CURVE_EPOCHS=2
 graph connect "${@:4}"
 graph planes "$@"

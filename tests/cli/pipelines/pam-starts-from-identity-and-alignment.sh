@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# pam.mk: curves by mc-pam from the identity and from the alignment, beside what connect.mk made; a second run does nothing.
+# pam.mk: curves by mc-pam from the identity and from the alignment, next to those of connect.mk; a second run does nothing.
 fixture pam_graph
 pam() { graph pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 PERMUTATION_EPOCHS=2 PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256' "$@"; }
 
@@ -32,6 +32,6 @@ is "$(ran)" ''
 pam PERMUTATION_EPOCHS=1
 is "$(ran)" 'mc-bezier2 mc-eval4 mc-pam2 mc-permute2 mc-plot4 '
 ! (pam NO_SUCH=1) >refused || die 'an unknown setting passes'
-grep -q "no setting 'NO_SUCH'" told
-! (pam CURVE_FLAGS='--stop-after 20') >refused || die 'the epochs of another step are counted'
-grep -q -- 'CURVE_FLAGS: --stop-after counts' told
+grep -q "'NO_SUCH' is not a setting" told
+! (pam CURVE_FLAGS='--stop-after 20') >refused || die 'the epochs of another step count'
+grep -q -- 'CURVE_FLAGS must not have --stop-after, which counts the epochs of the permutation step too' told || die "$(cat told)"

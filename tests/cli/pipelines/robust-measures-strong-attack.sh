@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# robust.mk STRONG_ATTACK: the curves once more by a longer attack, as by hand, in strong.tsv; nothing else is made again.
+# robust.mk STRONG_ATTACK: strong.tsv has the curves under a longer attack, equal to mc-eval by hand; nothing else is rebuilt.
 fixture robust
 set -- robust TRAIN_IMAGES=256 BATCH=64 OUT=out-robust ATTACK=$attack
 strong=pgd:steps=4,restarts=2
@@ -14,4 +14,4 @@ column $o/curve-aligned-strong.tsv test.robust.accuracy | awk '{ s += $1 } END {
 makes '' "$@" STRONG_ATTACK=$strong STRONG_POINTS=5 STRONG_FLAGS='--samples 32'
 makes '' "$@"
 makes 'mc-eval2 ' "$@" STRONG_ATTACK=$strong,norm=l2 STRONG_POINTS=5 STRONG_FLAGS='--samples 32'
-! (graph "$@" STRONG_ATTACK='a b') >out.refused && grep -q 'STRONG_ATTACK="a b": one word is wanted' told || die "$(cat told)"
+! (graph "$@" STRONG_ATTACK='a b') >out.refused && grep -q "STRONG_ATTACK must be one word or empty (got 'a b')" told || die "$(cat told)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# robust.mk: a second run does nothing, another attack makes what it decides, another kind of OUT is refused.
+# robust.mk: a second run does nothing; another attack rebuilds the files that depend on it.
 fixture robust
 set -- TRAIN_IMAGES=256 BATCH=64 OUT=out-robust ATTACK=$attack
 makes '' robust "$@"
@@ -8,9 +8,9 @@ makes 'mc-acts1 mc-bezier4 mc-corr1 mc-eval6 mc-hungarian1 mc-permute1 mc-plot8 
 # other networks are no part of this OUT
 ! (graph connect OUT=out-robust) >refused || die 'one OUT for both'
 grep -q 'OUT="out-robust": out-robust/net-1.mcz was trained with an attack: another OUT is wanted' told || die "$(cat told)"
-# the settings of its own are listed, once each
+# its own settings are listed, once each
 make -f "$MC_ROOT/pipelines/robust.mk" help >help
-is "$(grep -cE '^  (ATTACK|EVAL_ATTACK|EPOCHS|SCHEDULE|CURVE_LR|OUT) ' help)" 6
-grep -qE '^  EPOCHS +200 ' help && grep -qE '^  SCHEDULE +linear ' help || die "$(cat help)"
+is "$(grep -cE '^(ATTACK|EVAL_ATTACK|EPOCHS|SCHEDULE|CURVE_LR|OUT) ' help)" 6
+grep -qE '^EPOCHS +200 ' help && grep -qE '^SCHEDULE +linear ' help || die "$(cat help)"
 ! (graph robust ATTACK=) >refused || die 'no attack'
-grep -q 'one word is wanted' told
+grep -q "ATTACK must be one word (got '')" told

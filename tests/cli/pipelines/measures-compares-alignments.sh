@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# measures.mk: a curve for every way of aligning beside what connect.mk made; each measure's permutation is the best by its own measure.
+# measures.mk: a curve per alignment, next to those of connect.mk; each measure's permutation is the best by its own measure.
 fixture connected
 
 graph measures
@@ -28,5 +28,7 @@ END
 graph measures POINTS=5
 is "$(ran)" 'mc-eval6 mc-plot4 '
 mc-match -q out/net-1.mcz out/net-2.mcz | alike - out/1-2/permutation-weights.mcz
-(graph measures CORR_FLAGS='--measure l2') >refused && die 'a row would not be what it is called'
-grep -q -- '--measure and --at are what this graph compares' told
+for flags in CORR_FLAGS='--measure l2' ACTS_FLAGS='--at pre'; do
+    ! (graph measures "$flags") >out.refused || die 'a row would have a wrong name'
+    grep -q -- 'CORR_FLAGS and ACTS_FLAGS must not have --measure or --at, which this graph compares' told || die "$(cat told)"
+done

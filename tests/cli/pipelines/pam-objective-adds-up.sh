@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# pam.mk: a row of objective.tsv an iteration, whose numbers add up to as many digits as they have.
+# pam.mk: objective.tsv has a row per iteration, whose numbers add up within their digits.
 fixture pam_graph
 
 is "$(sed 1d out/1-2/objective.tsv | cut -f 1-3 | paste -sd ' ' | tr '\t' /)" \

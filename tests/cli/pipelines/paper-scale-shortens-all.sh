@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# paper.mk SCALE=s: epochs, permutation epochs, early stop, half-life and the factor an epoch, in every kind of part; the rest stays.
+# paper.mk SCALE: shortens epochs, permutation epochs, early stop, half-life and the rate of decay in all experiments, nothing else.
 
+recorder
 # told SCALE PART GRAPHS SETTING...: of each program that trains: epochs, stop, schedule
 told() {
-    graph paper -n SCALE="$1" PART="$2" GRAPHS="$3" EPOCHS=250 CURVE_EPOCHS=250 NETS='mlp googlenet' OUT=none "${@:4}"
-    [ ! -e none ] || die 'make -n does something'
-    sed -e :a -e '/\\$/N; s/\\\n//; ta' log | grep '^mc-train\|^mc-bezier --data\|^mc-pam' |
+    rm -rf none recorded
+    graph paper RUN=./record SCALE="$1" PART="$2" GRAPHS="$3" EPOCHS=250 CURVE_EPOCHS=250 NETS='mlp googlenet' OUT=none "${@:4}"
+    grep '^mc-train\|^mc-bezier --data\|^mc-pam' recorded |
         sed -E 's/^(mc-[a-z]*)/\1 =/; s/.*(mc-[a-z]*) =/\1/; s/ --(data|perm|net|seed|lr|batch|threads|device|precision|checkpoint|log-json|attack) [^ ]*//g
             s/ --(resume|no-normalise)//g; s/ [^ ]*\.mcz//g; s/ -o.*//; s/  +/ /g; s/ $//' | sort -u | paste -sd '|'
 }
@@ -26,14 +27,15 @@ is "$(told .01 robust-googlenet-synth '' ROBUST_EPOCHS=200 CURVE_FLAGS='--stop-a
 is "$(told .1 mlp-synth connect SCHEDULE=cosine)" 'mc-bezier --epochs 25 --schedule cosine|mc-train --epochs 25 --schedule cosine'
 # the programs take it, and the folder says so
 graph paper SCALE=.0137 PART=mlp-synth GRAPHS=connect EPOCHS=250 CURVE_EPOCHS=100 DATA_FLAGS='--size 8' TRAIN_IMAGES=128 POINTS=3
-is "$(cat out/mlp-synth/scale) $(field out/mlp-synth/net-1.log.json epoch epoch | paste -sd ' ')" '0.0137 1 2 3'
+is "$(field out/mlp-synth/net-1.log.json epoch epoch | paste -sd ' ')" '1 2 3'
 mc-info out/mlp-synth/net-1.mcz | grep -q 'step-epochs=0.274 step-factor=0.97121' || die "$(mc-info out/mlp-synth/net-1.mcz)"
 is "$(cat out/mlp-synth/length)" 'epochs=3 curve_epochs=1 permutation_epochs=1 points=3 pam=as-paper train_images=128'
 for s in 0 2 -1 1/10 1e-1 x '' '.1 .2'; do
     ! (graph paper -n SCALE="$s") >refused || die "SCALE=$s passes"
-    grep -qF "SCALE=\"$s\": a decimal number" told || die "$(cat told)"
+    grep -qF "SCALE must be 1, or a decimal number between 0 and 1 (got '$s')" told || die "$(cat told)"
 done
 # another fraction would train all again
-! (graph paper SCALE=.137 PART=mlp-synth GRAPHS=connect) >refused || die 'another SCALE passes'
-grep -qF 'SCALE="0.137": out/mlp-synth was made at another' told || die "$(cat told)"
+! (graph paper SCALE=.137 PART=mlp-synth GRAPHS=connect EPOCHS=250 CURVE_EPOCHS=100 TRAIN_IMAGES=128) >refused ||
+    die 'another SCALE passes'
+grep -qF 'out/mlp-synth/length: tables of other settings' told || die "$(cat told)"
 graph paper -n SCALE=0.01370 PART=mlp-synth GRAPHS=connect
