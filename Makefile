@@ -62,8 +62,8 @@ check: ## every test; ends with "N passed, N failed" (ONLY=word runs those whose
 	+$(SUBMAKE) all programs-of-tests man
 	@tests/run $(BUILD)
 
-results: ## docs/results.md from docs/results/
-	@pipelines/results.sh > docs/results.md.part && mv docs/results.md.part docs/results.md
+results: ## docs/results.md from pipelines/paper/
+	@pipelines/paper/pages.py results > docs/results.md.part && mv docs/results.md.part docs/results.md
 
 man: $(MAN) ## man pages from the programs' --help
 
@@ -76,7 +76,7 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -m 644 $(SCRIPTS) $(wildcard formats/exchange/maps/*.map formats/samples/*.json) "$$share" && \
 	install formats/python/example_assign.py "$$share" && \
 	share=$$(cd "$$share" && pwd) && (cd pipelines && \
-		find . -type f ! -path '*/published/*' -exec cp --parents -t "$$share" {} +) && \
+		find . -type f ! -path '*/published/*' ! -name '*.pyc' -exec cp --parents -t "$$share" {} +) && \
 	install -d "$$share/mcz" && install -m 644 $(wildcard formats/python/mcz/*.py) "$$share/mcz" && \
 	for n in $(NAMES); do ln -sfn ../../mc/setup/completion.bash "$$completions/$$n"; done
 

@@ -51,3 +51,6 @@ pairs PAIRS='1:2'
 is "$(awk -F '\t' 'NR > 1 { for (i = 6; i <= NF; i += 2) printf "%s", $i; n += NF } END { print n }' out/table.tsv)" 88
 pairs PAIRS='1:2'
 is "$(jobs)" ''
+# the paper's tables from it
+"$MC_ROOT/pipelines/paper/pages.py" tables accuracy out >md
+is "$(grep -c '^| \(\*\*mlp:bn,8\*\*\|unaligned\|aligned\) | [0-9.]* |' md)" 3

@@ -28,21 +28,6 @@ is "$(cd less/reevaluated/mlp-synth && ls -- *.tsv | paste -sd ' ')" 'middle.tsv
 sed -i '/^mlp.*curve-aligned/s/	[0-9.]*$/	12.34/' published/mlp-synth/pam.tsv
 ! (graph "$@" OUT=again reevaluate PUBLISHED=published PART=mlp-synth) >out.refused || die 'a changed table passes'
 grep -q '^curve-aligned	[0-9]*	ends_sd	12.34	[0-9.]*	0.1$' log || die "$(cat log)"
-# a column and a figure less
-again="awk -f $MC_ROOT/pipelines/compare.awk again/reevaluated/mlp-synth/table.tsv"
-$again again/reevaluated/mlp-synth/table.tsv
-cut -f 1-6,8- again/reevaluated/mlp-synth/table.tsv >column.tsv
-! $again column.tsv >said && grep -q '^other columns: network	data	path' said || die "$(cat said)"
-sed 's/[0-9.]*$//' again/reevaluated/mlp-synth/table.tsv >figure.tsv
-! $again figure.tsv >said || die "$(cat said)"
-# what is no number, a row more, no row
-sed 's/	[0-9.]*$/	nan/' again/reevaluated/mlp-synth/table.tsv >figure.tsv
-! $again figure.tsv >said || die "$(cat said)"
-head -n 2 again/reevaluated/mlp-synth/table.tsv >figure.tsv
-awk -f "$MC_ROOT/pipelines/compare.awk" figure.tsv again/reevaluated/mlp-synth/table.tsv >said || die "$(cat said)"
-is "$(grep -c 'not published$' said)" 3
-head -n 1 figure.tsv >head.tsv
-! awk -f "$MC_ROOT/pipelines/compare.awk" head.tsv head.tsv >said && grep -qx 'no rows' said || die "$(cat said)"
 # with one curve of PAM less it is a table without them
 rm published/mlp-synth/1-2/permutation-pam-aligned.mcz
 graph "$@" OUT=less reevaluate PUBLISHED=published PART=mlp-synth

@@ -23,10 +23,10 @@ all() {
     run paper make -f pipelines/paper.mk -n BIN="$bin" PART=tinyten-cifar10 CIFAR10_DIR=. SCALE=.1 OUT=paper
     run align env THREADS=1 pipelines/align.sh -d out/train.mcz -p p.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
     same aligned.mcz out/1-2/b-aligned.mcz
-    run tables pipelines/tables.sh -f latex accuracy out
+    run tables pipelines/paper/pages.py tables -f latex accuracy out
     echo 'epochs=1 curve_epochs=1 permutation_epochs=20 points=3 pam=default train_images=64' >out/length
     run keep pipelines/published.sh keep out kept
-    run verdicts pipelines/verdicts.sh -f tsv "$MC_ROOT/pipelines/paper/published"
+    run verdicts pipelines/paper/compare.py cells -f tsv "$MC_ROOT/pipelines/paper/published"
     run man pipelines/setup/man.sh "$bin/mc-info"
     run slurm pipelines/cluster/slurm.sh -n connect.mk BIN="$bin" DATA=synth NET=tinyten RATES=tinyten=500:1500 PAIRS=1:2 OUT=out
     run gpus pipelines/cluster/gpus.sh 0 echo 'done'

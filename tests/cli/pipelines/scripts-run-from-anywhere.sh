@@ -5,7 +5,7 @@ fixture connected
 mkdir -p 'a tree' links elsewhere
 cp -r "$MC_ROOT/pipelines" 'a tree'
 ln -s "$MC_BUILD" 'a tree/build'
-ln -s '../a tree/pipelines/'{align,tables,published,results,verdicts,man,rates,fetch,install-packages,slurm,demo}.sh links
+ln -s '../a tree/pipelines/'{align,published,man,rates,fetch,install-packages,slurm,demo}.sh '../a tree/pipelines/paper/'{compare,pages}.py links
 echo 'epochs=2 curve_epochs=1 permutation_epochs=20 points=3 pam=default train_images=512' >out/length
 export CDPATH=.:/ THREADS=1
 cd elsewhere
@@ -15,14 +15,14 @@ everywhere() {
     local by script=$1
     shift
     "$MC_ROOT/pipelines/$script" "$@" >expected
-    for by in "../a tree/pipelines/$script" "$TMP/a tree/pipelines/$script" "../links/$script" "$script"; do
+    for by in "../a tree/pipelines/$script" "$TMP/a tree/pipelines/$script" "../links/${script##*/}" "${script##*/}"; do
         PATH=$TMP/links:$PATH "$by" "$@" >got || die "$by: status $?"
         same got expected
     done
 }
-everywhere tables.sh -f tsv accuracy ../out
-everywhere verdicts.sh -f tsv "$MC_ROOT/pipelines/paper/published"
-everywhere results.sh
+everywhere paper/pages.py tables -f tsv accuracy ../out
+everywhere paper/compare.py cells -f tsv "$MC_ROOT/pipelines/paper/published"
+everywhere paper/pages.py results
 everywhere man.sh "$MC_BUILD/bin/mc-info"
 everywhere rates.sh 1 cpu mlp:8=100:200 mlp:8
 everywhere fetch.sh -h

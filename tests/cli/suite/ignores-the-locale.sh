@@ -29,8 +29,8 @@ diff -rq -x log -x .lock -x '*.log.json' point comma >differ || die "$(cat diffe
 grep -q '[0-9]\.[0-9]*[1-9]' comma/out/table.tsv || die "$(cat comma/out/table.tsv)"
 
 for form in markdown latex tsv; do
-    comma "$MC_ROOT/pipelines/tables.sh" -f $form accuracy comma/out | diff - <("$MC_ROOT/pipelines/tables.sh" -f $form accuracy point/out)
-    comma "$MC_ROOT/pipelines/tables.sh" -f $form loss comma/out | diff - <("$MC_ROOT/pipelines/tables.sh" -f $form loss point/out)
+    comma "$MC_ROOT/pipelines/paper/pages.py" tables -f $form accuracy comma/out | diff - <("$MC_ROOT/pipelines/paper/pages.py" tables -f $form accuracy point/out)
+    comma "$MC_ROOT/pipelines/paper/pages.py" tables -f $form loss comma/out | diff - <("$MC_ROOT/pipelines/paper/pages.py" tables -f $form loss point/out)
 done
 for where in '' comma turkish; do
     $where make -n -f "$MC_ROOT/pipelines/paper.mk" BIN="$MC_BUILD/bin" PART=tinyten-cifar10 CIFAR10_DIR=. SCALE=.1 OUT=out >"plan$where"

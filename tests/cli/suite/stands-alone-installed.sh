@@ -26,6 +26,7 @@ PATH=/usr/bin:/bin
 make -f moved/share/mc/connect.mk TRAIN_IMAGES=64 NET=mlp:8 EPOCHS=0 THREADS=1 OUT=out out/1-2/b-aligned.mcz >log
 THREADS=1 moved/share/mc/align.sh -d out/train.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
 cmp out/1-2/b-aligned.mcz aligned.mcz
+moved/share/mc/paper/pages.py -h >usage
 mkdir paper
 moved/share/mc/paper/compare.py cells paper >usage
 moved/share/mc/cluster/gpus.sh -h >usage
@@ -34,7 +35,7 @@ moved/share/mc/example_assign.py "$MC_ROOT/formats/samples/good-matrices.mcz" | 
 for f in "$MC_ROOT"/tools/plot/*.gp "$MC_ROOT"/formats/{exchange/maps/*.map,python/example_assign.py,samples/example_net.json}; do
     cmp "$f" "moved/share/mc/${f##*/}"
 done
-for f in connect.mk include/{stages.mk,check-settings} tables/tables cluster/slurm.sh paper/{paper.mk,paper.tsv,claims.tsv}; do
+for f in connect.mk include/{stages.mk,check-settings} tables/tables cluster/slurm.sh paper/{paper.mk,paper.tsv,claims.tsv,{cells,compare,pages,tsv}.py}; do
     cmp "$MC_ROOT/pipelines/$f" "moved/share/mc/$f"
 done
 for f in "$MC_ROOT"/formats/python/mcz/*.py; do cmp "$f" "moved/share/mc/mcz/${f##*/}"; done

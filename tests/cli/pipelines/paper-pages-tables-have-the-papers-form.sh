@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# tables.sh puts what connect.mk measured into the paper's form, networks by data sets, and refuses the rest.
-PATH=$MC_ROOT/pipelines:$PATH
+# pages.py tables puts what connect.mk measured into the paper's form, networks by data sets, and refuses the rest.
+PATH=$MC_ROOT/pipelines/paper:$PATH
 # a table of these rows, blanks for tabs
 rows() { tr ' ' '\t'; }
 
@@ -44,7 +44,7 @@ tiny_ten cifar10 curve-pam-unaligned 3 250 .413 .001 .3 .01
 tiny_ten cifar10 curve-pam-aligned 3 250 .372 .002 .3 .01
 END
 
-tables.sh accuracy c10 "$PWD/deep" c100 | diff - <(
+pages.py tables accuracy c10 "$PWD/deep" c100 | diff - <(
     cat <<'END'
 | model (test accuracy, %) | cifar10, mean | cifar10, min. | cifar100, mean | cifar100, min. |
 | --- | ---: | ---: | ---: | ---: |
@@ -56,7 +56,7 @@ tables.sh accuracy c10 "$PWD/deep" c100 | diff - <(
 | aligned | 92.7 | 92.2 |  |  |
 END
 )
-tables.sh -f latex loss c10 | diff - <(
+pages.py tables -f latex loss c10 | diff - <(
     cat <<'END'
 \begin{tabular}{lr}
 \toprule
@@ -69,7 +69,7 @@ aligned & $0.371 \pm 0.002$ \\
 \end{tabular}
 END
 )
-tables.sh -f tsv accuracy wide=deep c10 | diff - <(
+pages.py tables -f tsv accuracy wide=deep c10 | diff - <(
     rows <<'END'
 network data curve pairs ends ends_sd arc_mean arc_mean_sd minimum minimum_sd
 wide cifar10 unaligned 1 92.9  92.2  89.1 
@@ -79,7 +79,7 @@ tiny_ten cifar10 aligned 3 89.04 .06 88.46 .1 87.82 .1
 END
 )
 # the paper's order
-tables.sh -f tsv accuracy pam | cut -f 3,7,9 | tail -n +2 | diff - <(
+pages.py tables -f tsv accuracy pam | cut -f 3,7,9 | tail -n +2 | diff - <(
     rows <<'END'
 unaligned 87.41 82.75
 pam-unaligned 87.6 84
@@ -87,27 +87,31 @@ pam-aligned 88.4 87.6
 aligned 88.46 87.82
 END
 )
-tables.sh accuracy pam deep | grep -qxF '| pam-unaligned | 87.6 ± 0.1 | 84.0 ± 0.3 |'
-[ "$(tables.sh loss pam | cut -d ' ' -f 2 | tail -n +3 | paste -sd ' ')" = '**tiny_ten** unaligned pam-unaligned pam-aligned aligned' ]
-tables.sh accuracy 'a wide one=deep' | grep -qxF '| **a wide one** | 92.9 |  |'
-tables.sh -h | grep -q '^Usage: '
+pages.py tables accuracy pam deep | grep -qxF '| pam-unaligned | 87.6 ± 0.1 | 84.0 ± 0.3 |'
+[ "$(pages.py tables loss pam | cut -d ' ' -f 2 | tail -n +3 | paste -sd ' ')" = '**tiny_ten** unaligned pam-unaligned pam-aligned aligned' ]
+pages.py tables accuracy 'a wide one=deep' | grep -qxF '| **a wide one** | 92.9 |  |'
+pages.py -h | grep -q 'pages.py tables .*accuracy|loss'
 
-tables.sh -f latex accuracy c10 | grep -qxF 'Model (test accuracy, \%) & cifar10, mean & cifar10, min. \\'
+pages.py tables -f latex accuracy c10 | grep -qxF 'Model (test accuracy, \%) & cifar10, mean & cifar10, min. \\'
 
-fails 2 'needs one of accuracy, loss' tables.sh
-fails 2 'needs one of accuracy, loss' tables.sh speed c10
-fails 2 'a folder that connect.mk made is needed' tables.sh loss
-fails 2 "there is no form 'html'" tables.sh -f html loss c10
-fails 2 "there is no option '-x'" tables.sh -x
-fails 1 "cannot read './c100/training.tsv'" tables.sh loss c10 c100
-fails 3 'tiny_ten on cifar10 is in ./c10/table.tsv too' tables.sh accuracy c10 c10
-fails 3 "is in ./c10/table.tsv too" tables.sh -f tsv accuracy c10 c10
+fails 2 'required: accuracy|loss, [NAME=]OUT' pages.py tables
+fails 2 "invalid choice: 'speed'" pages.py tables speed c10
+fails 2 'required: [NAME=]OUT' pages.py tables loss
+fails 2 "invalid choice: 'html'" pages.py tables -f html loss c10
+fails 2 'unrecognized arguments: -x' pages.py tables -x loss c10
+fails 1 "cannot use 'c100/training.tsv'" pages.py tables loss c10 c100
+fails 3 'tiny_ten on cifar10 is in c10/table.tsv too' pages.py tables accuracy c10 c10
+fails 3 "is in c10/table.tsv too" pages.py tables -f tsv accuracy c10 c10
 mkdir none word empty
 sed -i 's/87.41/87.42/' pam/pam.tsv
-fails 3 "./pam/pam.tsv: its 'curve-unaligned' is not that of table.tsv" tables.sh accuracy pam
+fails 3 "pam/pam.tsv: its 'curve-unaligned' differs from table.tsv's" pages.py tables accuracy pam
 sed 's/\tarc_mean\t/\tmean\t/' c10/table.tsv >none/table.tsv
-fails 3 "./none/table.tsv: line 1: there is no column 'arc_mean' (the table of all pairs in OUT is wanted)" tables.sh accuracy none
+fails 3 "none/table.tsv: line 1: column 'arc_mean' is missing" pages.py tables accuracy none
 sed 's/87.41/nan/' c10/table.tsv >word/table.tsv
-fails 3 "./word/table.tsv: line 3: 'nan' and '.1' are no numbers" tables.sh accuracy word
+fails 3 "word/table.tsv: line 3: arc_mean 'nan' is not a number" pages.py tables accuracy word
 : >empty/table.tsv
-fails 3 "./empty/table.tsv: has no curves" tables.sh accuracy c10 empty
+fails 3 "empty/table.tsv: has no curves" pages.py tables accuracy c10 empty
+# without SciPy too
+mkdir scipy
+echo 'raise ModuleNotFoundError("scipy")' >scipy/__init__.py
+PYTHONPATH=. pages.py tables loss c10 >made

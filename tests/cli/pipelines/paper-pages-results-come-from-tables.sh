@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# docs/results.md is what results.sh makes of pipelines/paper; tables and numbers come from files, and what is not there is told.
-PATH=$MC_ROOT/pipelines:$PATH
-results.sh | diff "$MC_ROOT/docs/results.md" - || die 'docs/results.md is not what pipelines/paper gives: make results'
+# docs/results.md is what pages.py makes of pipelines/paper; tables and numbers come from files, and missing ones are named.
+PATH=$MC_ROOT/pipelines/paper:$PATH
+pages.py results | diff "$MC_ROOT/docs/results.md" - || die 'docs/results.md is not what pipelines/paper gives: make results'
 
 # the means of the middles are those of the published part
 py <<'PY'
@@ -23,11 +23,10 @@ for what, when, *shown in rows("results/tinyten-cifar10-250-middle.tsv")[1:]:
     assert shown == want, (name, when, shown, want)
 PY
 
-mkdir -p my/tables paper
-printf 'claim\twhere\tshown\trule\tverdict\there\na\t1\tx\t\tagrees\t\nb\t1\tx\t\tnot run\t\n' >my/claims.tsv
-printf 'path\tmean\tmean_sd\t\nline|1\t1.25\t\tx\ncurve\t3\t.5\t\n' >my/tables/t.tsv
-cat >my/tables/text.md <<'END'
-a {{t.tsv}} b {{t.tsv; path=curve}}, {{t.tsv; path!=curve; value=mean; form=%.1f}} {{claims.tsv; verdict=not run}} of {{claims.tsv}}
+mkdir my paper
+printf 'path\tmean\tmean_sd\t\nline|1\t1.25\t\tx\ncurve\t3\t.5\t\n' >my/t.tsv
+cat >my/text.md <<'END'
+a {{t.tsv}} b {{t.tsv; path=curve}}, {{t.tsv; path!=curve; value=mean; form=%.1f}} {{cells.tsv; paper!=; verdict=not run}} of {{cells.tsv; paper!=}}
 
 <!-- table: t.tsv -->
 <!-- table: t.tsv; mean_sd!=; show=mean,path -->
@@ -36,9 +35,9 @@ a {{t.tsv}} b {{t.tsv; path=curve}}, {{t.tsv; path!=curve; value=mean; form=%.1f
 <!-- table: t.tsv; path=none -->
 <!-- a comment -->
 END
-results.sh my/tables paper | diff - <(
+pages.py results my paper | diff - <(
     cat <<'END'
-a 2 b 1, 1.2 1 of 2
+a 2 b 1, 1.2 120 of 120
 
 | path | mean | |
 | --- | --- | --- |
@@ -59,20 +58,24 @@ END
 )
 # wrong TEXT LINE: with that line behind the others
 wrong() {
-    cp my/tables/text.md kept
-    echo "$2" >>my/tables/text.md
-    fails 3 "my/tables/text.md:9: $1" results.sh my/tables paper
-    cp kept my/tables/text.md
+    cp my/text.md kept
+    echo "$2" >>my/text.md
+    fails 3 "my/text.md:9: $1" pages.py results my paper
+    cp kept my/text.md
 }
-wrong "there is no table 'u.tsv'" '<!-- table: u.tsv -->'
-wrong "'t.tsv' has no column 'median'" '<!-- table: t.tsv; median=3 -->'
-wrong "'t.tsv' has no column 'median'" '{{t.tsv; path=curve; value=median}}'
-wrong "'t.tsv; value=mean': 2 rows, one is wanted" '{{t.tsv; value=mean}}'
-wrong "'curve': COLUMN=TEXT is wanted" '{{t.tsv; curve}}'
-printf 'a\tb\ta\n1\t2\t3\n' >my/tables/twice.tsv
-wrong "'twice.tsv' has two columns 'a'" '<!-- table: twice.tsv -->'
-printf 'a\n' >>my/tables/t.tsv
-fails 3 "my/tables/text.md:1: 't.tsv', line 4: 1 columns, the first line has 4" results.sh my/tables paper
-fails 1 "cannot read './nothing/'" results.sh my/tables nothing
-rm my/claims.tsv
-fails 1 "cannot read 'my/tables/../claims.tsv'" results.sh my/tables paper
+wrong "table 'u.tsv' is missing" '<!-- table: u.tsv -->'
+wrong "my/t.tsv: line 1: column 'median' is missing" '<!-- table: t.tsv; median=3 -->'
+wrong "my/t.tsv: line 1: column 'median' is missing" '{{t.tsv; path=curve; value=median}}'
+wrong "'t.tsv; value=mean': 2 rows instead of 1" '{{t.tsv; value=mean}}'
+wrong "'curve' must be COLUMN=TEXT" '{{t.tsv; curve}}'
+printf 'a\tb\ta\n1\t2\t3\n' >my/twice.tsv
+wrong "my/twice.tsv: two columns 'a'" '<!-- table: twice.tsv -->'
+printf 'a\n' >>my/t.tsv
+fails 3 "my/text.md:1: my/t.tsv: line 4: 1 columns, line 1 has 4" pages.py results my paper
+fails 1 "cannot use 'nothing/text.md'" pages.py results nothing paper
+echo '{{cells.tsv}}' >my/text.md
+fails 1 "'nothing' is not a folder" pages.py results my nothing
+# a claim whose verdict the cells contradict
+echo '{{claims.tsv}}' >my/text.md
+is "$(pages.py results my "$MC_ROOT/pipelines/paper/published")" 57
+fails 3 "my/text.md:1: $MC_ROOT/pipelines/paper/claims.tsv: line 2: the verdict is 'in part', but its cells say 'not run'" pages.py results my paper

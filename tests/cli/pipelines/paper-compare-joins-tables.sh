@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# verdicts.sh puts what the graphs measured beside the paper's numbers, each cell with its verdict, and refuses damaged input.
-PATH=$MC_ROOT/pipelines:$PATH
+# compare.py cells joins what the graphs measured to the paper's numbers, each cell with its verdict, and refuses damaged
+# input.
+PATH=$MC_ROOT/pipelines/paper:$PATH
 # a table of these rows, blanks for tabs
 rows() { tr ' ' '\t'; }
 # the lines of these cells without the first columns
-cells() { verdicts.sh -f tsv paper | grep -P "^$1\t" | cut -f "${2:-5-17}"; }
+cells() { compare.py cells -f tsv paper | grep -P "^$1\t" | cut -f "${2:-5-17}"; }
 
 full='epochs=250 curve_epochs=250 permutation_epochs=20 points=65 pam=as-paper train_images=all'
 # the numbers of the paper's tables were typed once and compared with its source
@@ -13,15 +14,15 @@ is "$(awk -F '\t' '$6 != "" { n[$1]++; NF = 9; $1 = $1; print >"typed" } END { p
 is "$(cksum <typed)" '2960951827 7871'
 
 mkdir -p paper/{tinyten-cifar10,resnet32-cifar10,{grid-,robust-,}tinyten-cifar100} 'another tree/tinyten-cifar10'
-is "$(verdicts.sh -f tsv 'another tree' | cut -f 17 | sort | uniq -c | awk '{ print $1, $2, $3 }' | paste -sd ,)" '313 not run,1 verdict '
-verdicts.sh 'another tree' 2>&1 >log | grep -qx "verdicts.sh: ./another tree: it has no tables of a part of the paper's, such as tinyten-cifar10" || die 'silent on an empty folder'
+is "$(compare.py cells -f tsv 'another tree' | cut -f 17 | sort | uniq -c | awk '{ print $1, $2, $3 }' | paste -sd ,)" '313 not run,1 verdict '
+compare.py cells 'another tree' 2>&1 >log | grep -qx 'compare.py: another tree: no tables (expected folders such as tinyten-cifar10)' || die 'silent on an empty folder'
 for f in paper/*/; do echo "$full" >"$f/length"; done
 sed -i 's/epochs=250/epochs=200/g' paper/robust-*/length
 rows >paper/tinyten-cifar10/table.tsv <<'END'
 network data path pairs minimum minimum_sd arc_mean arc_mean_sd ends ends_sd barrier_train_loss barrier_train_loss_sd
 tinyten cifar10 line-aligned 3 10 1 20 1 89.04 .06 .9 .1
-tinyten cifar10 curve-unaligned 3 82.75 .5 87.41 .9 89.04 .06
-tinyten cifar10 curve-aligned 3 87.32 .1 88.46 .05 89.05 .06
+tinyten cifar10 curve-unaligned 3 82.75 .5 87.41 .9 89.04 .06  
+tinyten cifar10 curve-aligned 3 87.32 .1 88.46 .05 89.05 .06  
 END
 rows >paper/tinyten-cifar10/pam.tsv <<'END'
 network data path pairs minimum minimum_sd arc_mean arc_mean_sd ends ends_sd
@@ -52,7 +53,7 @@ less() {
     rm -rf less
     cp -R paper less
     if [ "$1" = none ]; then rm less/tinyten-cifar10/length; else sed -i "s/$1/$2/" less/tinyten-cifar10/length; fi
-    verdicts.sh -f tsv less | grep -P 'table1\ttinyten\tcifar10\tcurve-(pam-)?aligned\tminimum' | awk -F '\t' '{ print $15 ":" $17 }' | paste -sd ,
+    compare.py cells -f tsv less | grep -P 'table1\ttinyten\tcifar10\tcurve-(pam-)?aligned\tminimum' | awk -F '\t' '{ print $15 ":" $17 }' | paste -sd ,
 }
 is "$(less x x)" :agrees,:differs
 is "$(less ^epochs=250 epochs=5)" 'epochs=5:not run,epochs=5:not run'
@@ -64,14 +65,14 @@ is "$(less pam=as-paper pam=default)" 'pam=default:not run,:differs'
 is "$(less none)" 'length unknown:not run,length unknown:not run'
 sed -i 's/=200/=100/g' less/robust-tinyten-cifar100/length
 printf 'path\tpairs\tclean_gain\tclean_gain_sd\trobust_gain\trobust_gain_sd\tboth_gain\tboth_gain_sd\tclean_best\tclean_best_sd\trobust_best\trobust_best_sd\ncurve-aligned-bn-attack\t3\t2\t1\t1\t1\t1\t1\t1\t1\t1\t1\n' >less/robust-tinyten-cifar100/midpoint.tsv
-verdicts.sh -f tsv less | grep -P 'text\ttinyten\tcifar100\tcurve-aligned-bn-attack\tclean_gain' | grep -qP 'curve_epochs=100\t\tnot run' || die 'a short robust curve passes'
+compare.py cells -f tsv less | grep -P 'text\ttinyten\tcifar100\tcurve-aligned-bn-attack\tclean_gain' | grep -qP 'curve_epochs=100\t\tnot run' || die 'a short robust curve passes'
 
 # another folder's cells: its other numbers are rows, and have the verdict where the first is short
 cp -R paper both
 cp -R both/tinyten-cifar10 both/tinyten-cifar10-as-paper
 sed -i s/as-paper/default/ both/tinyten-cifar10/length
 sed -i 's/87.6\t.2/85.6\t.2/' both/tinyten-cifar10/pam.tsv
-both() { verdicts.sh -f tsv both | grep -P "table1\ttinyten\tcifar10\tcurve-$1\tminimum" | cut -f 6,14,15,17 | paste -sd ,; }
+both() { compare.py cells -f tsv both | grep -P "table1\ttinyten\tcifar10\tcurve-$1\tminimum" | cut -f 6,14,15,17 | paste -sd ,; }
 is "$(both pam-aligned)" $'85.6\ttinyten-cifar10\tpam=default\t,87.6\ttinyten-cifar10-as-paper\t\tagrees'
 is "$(both aligned)" $'87.32\ttinyten-cifar10\t\tdiffers'
 
@@ -159,33 +160,45 @@ is "$(cells '(measures|middle|subsets|bound|curves|pam)\t.*' 1,4-8 | awk -F '\t'
     $'measures\tl2-pre\tarc_mean\t57\t.1\t3,measures\tl2-pre\tminimum\t56\t.2\t3,middle\taligned\tlikeness\t0.7000\t0.1414\t2,middle\taligned\tlikeness_gain\t0.0500\t0.0707\t2,subsets\t2500\tdiffer\t29.0\t4.0\t3,bound\tl2-pre\tbound_max\t170.5\t2\t3,middle\tends\thalf_gain\t0.1562\t0.0442\t2,middle\tends\tleast_gain\t0.2500\t0.0000\t2,curves\tcurve-aligned\tabove\t98.4\t1.6\t3,curves\tcurve-unaligned\tvariation\t.5\t.01\t3,curves\tcurve-aligned\tvariation\t.2\t.02\t3,curves\tcurve-aligned\tlead\t.05\t.01\t3,pam\tcurve-pam-unaligned\tdecrease\t0.250000\t\t1,pam\tcurve-pam-aligned\tdecrease\t0.000000\t0.353553\t2,pam\tcurve-pam-aligned\tothers_gain\t0.250000\t0.000000\t2'
 is "$(cells 'robust\ttinyten\tcifar100' 4-6 | awk '$3' | paste -sd ,)" $'network\trobust_ends\t29,curve-unaligned-bn-attack\trobust_minimum\t28,curve-aligned-bn-attack\trobust_minimum\t30,curve-unaligned-bn-attack\trobust_barrier\t.25,curve-aligned-bn-attack\trobust_barrier\t.125'
 
-verdicts.sh paper | grep -q '^| middle' && die 'rows without a number'
-verdicts.sh paper | grep -qxF '| table1 | tinyten | cifar10 | curve-aligned | minimum | 87.32 ± .1 | 3 | 87.8 ± 0.1 | -0.48 | -0.71 to -0.25 | 5.0 | tinyten-cifar10 | | | differs |'
-verdicts.sh -h | grep -q '^Usage: '
+compare.py cells paper | grep -q '^| middle' && die 'rows without a number'
+compare.py cells paper | grep -qxF '| table1 | tinyten | cifar10 | curve-aligned | minimum | 87.32 ± .1 | 3 | 87.8 ± 0.1 | -0.48 | -0.71 to -0.25 | 5.0 | tinyten-cifar10 | | | differs |'
+# report: both forms as files, and how many numbers have each verdict
+compare.py cells -f tsv paper >all.tsv
+compare.py cells paper >numbers.md
+is "$(compare.py report paper)" 'numbers of the paper: 108 not run,3 differs,3 undecided,6 agrees; paper/verdicts.md, verdicts.tsv'
+same all.tsv paper/verdicts.tsv
+same numbers.md paper/verdicts.md
+rm paper/verdicts.*
+compare.py -h | grep -q 'compare.py cells .*PAPER'
 
-fails 2 'one folder of the paper'\''s parts is needed' verdicts.sh
-fails 2 'one folder of the paper'\''s parts is needed' verdicts.sh paper paper
-fails 2 "there is no form 'html'" verdicts.sh -f html paper
-fails 2 "there is no option '-x'" verdicts.sh -x
-fails 2 '-c needs a word' verdicts.sh -c
-fails 1 "cannot read './nothing/'" verdicts.sh nothing
-fails 1 "cannot read './nothing'" verdicts.sh -c nothing paper
+fails 2 'required: PAPER (see compare.py --help)' compare.py cells
+fails 2 'unrecognized arguments: paper' compare.py cells paper paper
+fails 2 "invalid choice: 'html'" compare.py cells -f html paper
+fails 2 'unrecognized arguments: -x' compare.py cells -x paper
+fails 2 'required: COMMAND' compare.py
+fails 1 "'nothing' is not a folder" compare.py cells nothing
+fails 1 "cannot use 'nothing'" compare.py claims -c nothing paper
+fails 1 'cannot use '\''standard output'\' bash -c 'compare.py cells paper >/dev/full'
+# one line without SciPy
+mkdir -p none/scipy
+echo 'raise ModuleNotFoundError("scipy")' >none/scipy/__init__.py
+fails 1 'SciPy is missing' env PYTHONPATH="$PWD/none" compare.py cells paper
 # damaged TEXT FILE EXPRESSION: with that edit of a table
 damaged() {
     cp "paper/$2" kept
     sed -i "$3" "paper/$2"
-    fails 3 "$1" verdicts.sh paper
+    fails 3 "$1" compare.py cells paper
     cp kept "paper/$2"
 }
-damaged "tinyten-cifar10/table.tsv: line 1: there is no column 'arc_mean' (the table of all pairs in OUT is wanted)" tinyten-cifar10/table.tsv '1s/arc_mean/mean/'
-damaged "table.tsv: line 4: 'nan', '.05', '3' are no mean, deviation and number of values" tinyten-cifar10/table.tsv 's/88.46/nan/'
-damaged "training.tsv: line 3: '.3741', '', '' are no mean" tinyten-cifar10/training.tsv '3s/\t3\t.*/\t\t\t.3741/'
+damaged "tinyten-cifar10/table.tsv: line 1: column 'arc_mean' is missing" tinyten-cifar10/table.tsv '1s/arc_mean/mean/'
+damaged "table.tsv: line 4: 'nan', '.05', '3' must be mean, deviation and number of values" tinyten-cifar10/table.tsv 's/88.46/nan/'
+damaged "training.tsv: line 3: '.3741', '', '' must be mean" tinyten-cifar10/training.tsv '3s/\t3\t.*/\t\t\t.3741\t/'
 damaged 'training.tsv: is of mlp:bn,8 on cifar10, not of the folder'\''s tinyten-cifar10' tinyten-cifar10/training.tsv 's/^tinyten/mlp:bn,8/'
 damaged 'training.tsv: has no rows' tinyten-cifar10/training.tsv d
-damaged "pam.tsv: its 'curve-aligned' is not that of table.tsv" tinyten-cifar10/pam.tsv 's/88.46/88.47/'
-damaged "scale: '2' is no number above 0 and at most 1" resnet32-cifar10/scale s/.*/2/
-damaged "scale: 'a tenth' is no number above 0 and at most 1" resnet32-cifar10/scale 's/.*/a tenth/'
-damaged "length: there is no 'points='" tinyten-cifar10/length 's/points=65//'
-damaged "length: there is no 'point' in a length" tinyten-cifar10/length 's/points/point/'
-damaged "length: 'points=many' is no length" tinyten-cifar10/length 's/65/many/'
-damaged "midpoint.tsv: line 1: there is no column 'robust_gain'" robust-tinyten-cifar100/midpoint.tsv 's/robust_gain/gain/g'
+damaged "pam.tsv: its 'curve-aligned' differs from table.tsv's" tinyten-cifar10/pam.tsv 's/88.46/88.47/'
+damaged "scale: must be above 0 and at most 1 (got '2')" resnet32-cifar10/scale s/.*/2/
+damaged "scale: must be above 0 and at most 1 (got 'a tenth')" resnet32-cifar10/scale 's/.*/a tenth/'
+damaged "length: 'points' is missing" tinyten-cifar10/length 's/points=65//'
+damaged "length: 'point' is unknown" tinyten-cifar10/length 's/points/point/'
+damaged "length: 'points=many' is not a length" tinyten-cifar10/length 's/65/many/'
+damaged "midpoint.tsv: line 1: column 'robust_gain' is missing" robust-tinyten-cifar100/midpoint.tsv 's/robust_gain/gain/g'
