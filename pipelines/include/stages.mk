@@ -11,15 +11,15 @@ include $(dir $(lastword $(MAKEFILE_LIST)))machinery.mk
 
 # ---- data and networks -----------------------------------------------------------------------------
 compute := THREADS DEVICE PRECISION
-source  := $(if $(filter synth,$(DATA)),--seed "$$DATA_SEED","$${DATA_DIR/#\~\//$$HOME/}")
+source  := $(if $(filter synth,$(DATA)),--seed "$$DATA_SEED",-- "$${DATA_DIR/#\~\//$$HOME/}")
 images   = $(if $(filter %train.mcz,$@),$(TRAIN_IMAGES),$(TEST_IMAGES))
 $(OUT)/train.mcz: $(call settings,train-data,DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES)
 $(OUT)/test.mcz:  $(call settings,test-data,DATA DATA_DIR DATA_SEED DATA_FLAGS TEST_IMAGES)
 $(filter-out $(taken),$(OUT)/train.mcz $(OUT)/test.mcz): $(OUT)/%.mcz:
 	$(shared)
 	$(begin)
-	$(RUN) mc-data "$$DATA" $(source) --split $* $(patsubst %,--samples %,$(images)) $(DATA_FLAGS) \
-	    -o $@
+	$(RUN) mc-data "$$DATA" --split $* $(patsubst %,--samples %,$(images)) $(DATA_FLAGS) \
+	    -o $@ $(source)
 	$(made)
 
 training := $(call settings,train,NET EPOCHS LR BATCH SCHEDULE TRAIN_FLAGS TRAIN $(compute))
