@@ -17,7 +17,7 @@ override SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
-.PHONY: all cost help start always shared pair
+.PHONY: all cost help always shared pair
 options := $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 dry-run := $(findstring n,$(options))
 $(if $(findstring i,$(options)),$(error make -i ignores failures: use -k))
@@ -35,46 +35,21 @@ endif
 
 override OUT  := $(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(OUT)))
 override FROM := $(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(FROM)))
-variants ?= unaligned aligned
-paths := $(foreach v,$(variants),line-$(v) curve-$(v))
-pairs := $(addprefix $(OUT)/,$(subst :,-,$(PAIRS)))
-seeds := $(sort $(subst :, ,$(PAIRS)))
-nets  := $(seeds:%=$(OUT)/net-%.mcz)
-# what a make of net-SEED or pair works on
-unit  := $(strip $(filter net-%,$(MAKECMDGOALS)) $(if $(filter pair,$(MAKECMDGOALS)),$(notdir $(pairs))))
-where := $(if $(unit),,$(OUT)) $(pairs)#              folders of tables: of all pairs, and of each
-of     = $(if $(filter $(OUT),$(@D)),$(pairs),$(@D))# folders of the pairs in a table
-each   = $(foreach f,$(1),$(pairs:%=%/$(f)))#         these files of each pair
-seed-a = $(firstword $(subst -, ,$(notdir $(@D))))
-a      = $(OUT)/net-$(seed-a).mcz
-b      = $(OUT)/net-$(lastword $(subst -, ,$(notdir $(@D)))).mcz
-# the second end of the path line-V or curve-V
-second = $(if $(filter line-unaligned curve-unaligned,$(1)),$(b),$(permuted))
-permuted = $(@D)/$(patsubst curve-%,b-%,$(1:line-%=b-%)).mcz
-device := --threads "$$THREADS" --device "$$DEVICE" --precision "$$PRECISION"
-whole   = > $@.part && mv $@.part $@#                 a table that a kill leaves whole or not at all
-begin   = @$(here)include/begin $@ $^
-resume  = $(MESSAGES) --checkpoint $(@:.mcz=.checkpoint) --resume --log-json $(@:.mcz=.log.json)
-made    = @rm -f $(foreach f,$(filter $(OUT)/.settings/%,$^),$(f)~ $(f)~results)# see include/settings
-trained = $(made) $(@:.mcz=.checkpoint)
-had     = $(if $(unmade),$(1),$(patsubst $(FROM)/%,$(OUT)/%,$(wildcard $(patsubst $(OUT)/%,$(FROM)/%,$(1)))))
-of-seed = $(filter $(or $(CURVE_SEED:%=$(OUT)/%-%),$(OUT)/%),$(1))
-taken  := $(if $(FROM),$(nets) $(call had,$(OUT)/train.mcz $(OUT)/test.mcz $(call each,permutation.mcz) \
-              $(call of-seed,$(call each,$(variants:%=curve-%.mcz)))))
-# goals that work side by side share these files, so that none of them makes one
-common := $(if $(unit),$(OUT)/train.mcz $(OUT)/test.mcz $(if $(filter pair,$(MAKECMDGOALS)),$(nets)))
-shared  = $(if $(filter $@,$(common)),@echo '$@ is missing or of other settings: make shared' >&2; exit 1)
+include $(here)include/names.mk
+# locked before make looks at any result
+ifeq ($(dry-run)$(filter cost help,$(MAKECMDGOALS)),)
+$(shell mkdir -p $(pairs) && $(here)include/one-make $$PPID $(OUT) $(unit))
+$(if $(filter-out 0,$(.SHELLSTATUS)),$(error OUT=$(OUT) cannot be locked))
+endif
 
 all:
 help: ; @$(here)include/check-settings --help $(files-read)
 cost:
 	@commands=$$($(MAKE) --no-print-directory -n -f $(firstword $(files-read)) all) && \
 	$(here)include/cost <<< "$$commands"
-start:
-	@mkdir -p $(pairs) && $(here)include/one-make $$PPID $(OUT) $(unit)
 ifeq ($(dry-run),)
 settings = $(eval $(OUT)/.settings/$(1): export names := $(2))$(OUT)/.settings/$(1)
-$(OUT)/.settings/%: always | start
+$(OUT)/.settings/%: always
 	@$(here)include/settings $@ $$names
 else
 # files that an earlier run of a dry run would make
@@ -86,7 +61,7 @@ endif
 shared: $(OUT)/train.mcz $(OUT)/test.mcz $(nets)
 pair: all
 $(seeds:%=net-%): net-%: $(OUT)/net-%.mcz
-$(taken): $(OUT)/%: $(FROM)/% | start
+$(taken): $(OUT)/%: $(FROM)/%
 	$(shared)
 	mkdir -p $(@D) && cp -p $< $@.part && mv $@.part $@
 	@[ ! -e $(<:.mcz=.log.json) ] || cp -p $(<:.mcz=.log.json) $(@D)

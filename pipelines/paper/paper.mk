@@ -134,7 +134,7 @@ keep-length = f=$(call folder,$(1))/length new='$(call length,$(1))'; mkdir -p $
     [ ! -e $$f ] || [ "$$new" = "$$(<$$f)" ] || ! compgen -G "$${f%/*}/*.tsv" >/dev/null || \
         { echo "$$f: tables of other settings ($$(<$$f)): choose another OUT or SUFFIX" >&2; exit 1; }; \
     echo "$$new" > $$f
-run = true $(foreach g,$(2),&& $(call graph,$(1))$(g).mk $(3) OUT=$(call folder,$(1)))
+run = true $(foreach g,$(2),&& $(call graph,$(1))$(g).mk$(3:%= %) OUT=$(call folder,$(1)))
 $(plain:%=%/connect): %/connect: | start
 	@$(call keep-length,$*)
 	+@$(call run,$*,connect)
@@ -167,7 +167,7 @@ published  = $(foreach e,$(or $(PART),$(plain) $(others)),$(if $(call has-curves
 reevaluate: $$(addprefix reevaluate/,$$(published))
 	$(if $^,,@echo '$(PUBLISHED) has no curves, A-B/inner-aligned.mcz' >&2; exit 1)
 reevaluate/%: | start
-	+@$(paper)reevaluate $(PUBLISHED)/$*$(SUFFIX) $(OUT)/reevaluated/$*$(SUFFIX) $(call graph,$*)
+	+@$(paper)reevaluate $(PUBLISHED)/$*$(SUFFIX) $(OUT)/reevaluated/$*$(SUFFIX) env $(call graph,$*)
 verdicts:
 	@$(paper)compare.py report $(OUT)
 help:

@@ -12,9 +12,9 @@ graph connect DATA=npz DATA_DIR="$data" TRAIN_IMAGES=40 TEST_IMAGES=20 out/train
 mc-data npz "$path" --split train -o by-hand.mcz
 alike by-hand.mcz out/train.mcz
 rc=0
-make -f "$MC_ROOT/pipelines/paper/paper.mk" BIN="$MC_BUILD/bin" OUT=paper CIFAR10_DIR="$data" PART=tinyten-cifar10 >log 2>told || rc=$?
+make -f "$MC_ROOT/pipelines/paper/paper.mk" BIN="$MC_BUILD/bin" OUT=paper CIFAR10_DIR="${data%/*}" PART=tinyten-cifar10 >log 2>told || rc=$?
 is $rc 2
-grep -qF "mc-data: $path: " told || die "$(cat told)"
+grep -qF "mc-data: cannot open '${path%/*}/data_batch_1.bin'" told || die "$(cat told)"
 # a leading dash is not an option
 mkdir -- -x
 cp "$path" ./-x/d.npz
