@@ -5,7 +5,7 @@ paper=$MC_ROOT/pipelines/paper/paper.mk
 make -n -f "$paper" BIN="$MC_BUILD/bin" OUT=out >log
 [ ! -e out ] || die 'make -n does something'
 # parts LOG: each experiment with its graphs
-parts() { grep -o '/[a-z]*\.mk OUT=[^ ]*' "$1" | sed -E 's,/([a-z]*)\.mk OUT=out/(.*),\2 \1,' | sort; }
+parts() { grep -o '/[a-z]*\.mk *OUT=[^ ]*' "$1" | sed -E 's,/([a-z]*)\.mk *OUT=out/(.*),\2 \1,' | sort; }
 {
     for data in cifar10 cifar100 tiny-imagenet; do
         for net in tinyten resnet32 googlenet; do

@@ -4,7 +4,7 @@
 # called SETTING...: the graphs in their order
 called() {
     graph paper -n OUT=none "$@"
-    { grep -o '/[a-z]*\.mk OUT=[^ ]*' log || true; } | sed -E 's,/([a-z]*)\.mk OUT=none/(.*),\2 \1,' | paste -sd ';'
+    { grep -o '/[a-z]*\.mk *OUT=[^ ]*' log || true; } | sed -E 's,/([a-z]*)\.mk *OUT=none/(.*),\2 \1,' | paste -sd ';'
 }
 is "$(called PART=grid-mlp-synth GRAPHS=grid)" 'mlp-synth connect;grid-mlp-synth grid'
 is "$(called PART=figures-mlp-synth)" 'mlp-synth connect;figures-mlp-synth connect'

@@ -13,4 +13,4 @@ make -f "$MC_ROOT/pipelines/robust.mk" help >help
 is "$(grep -cE '^(ATTACK|EVAL_ATTACK|EPOCHS|SCHEDULE|CURVE_LR|OUT) ' help)" 6
 grep -qE '^EPOCHS +200 ' help && grep -qE '^SCHEDULE +linear ' help || die "$(cat help)"
 ! (graph robust ATTACK=) >refused || die 'no attack'
-grep -q "ATTACK must be one word (got '')" told
+grep -q '^check-settings: ATTACK must be one word' told
