@@ -30,7 +30,7 @@ count() {
 }
 is "$(count '^mc-train' 'out/resnet32-cifar10/net-')" 6
 is "$(count '^mc-train' 'out/figures\|out/grid')" 0
-is "$(count '^mc-bezier --data' 'out/figures-tinyten-cifar10/.-./curve' '--seed 1 ')/$(count 'out/figures' '--seed [35] ')" 6/0
+is "$(count '^mc-bezier --data' 'out/figures-tinyten-cifar10/.-./curve' '--seed 1 ')/$(count 'out/figures' '--seed [35] ')" 4/0
 is "$(count '^mc-bezier --data' 'out/tinyten-cifar100/.-./curve' '--seed [135] ')" 18
 is "$(count '^mc-pam')" 36
 is "$(count '^mc-eval' '--points ' 'out/googlenet-tiny-imagenet/3-4/curve-aligned.mcz')" 2

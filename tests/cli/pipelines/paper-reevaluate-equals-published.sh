@@ -41,4 +41,4 @@ same out/mlp-synth/length kept/length
 ! find kept -name '*.mcz' | grep . || die 'more than tables'
 for none in kept nowhere; do fails 1 'has no curves' "$publish" make $none made; done
 [ ! -e made ] || die 'an empty folder is left'
-fails 2 'Usage' "$publish" keep out
+fails 2 'two folders are required' "$publish" keep out
