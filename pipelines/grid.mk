@@ -17,7 +17,7 @@ all: $(where:%=%/grid.tsv)
 rates  := $(foreach l,$(GRID_LR),$(GRID_BATCH:%=lr$(l)-batch%))
 cells  := $(foreach r,$(rates),curve-unaligned-$(r)) $(foreach r,$(rates),curve-aligned-$(r))
 # connect.mk's curves, by the number: 0.1 is 1e-1
-same-lr := $(shell printf '%s\n' $(GRID_LR) | awk '$$1 + 0 == $(CURVE_LR)')
+same-lr := $(shell printf '%s\n' $(GRID_LR) | LC_ALL=C awk '$$1 + 0 == $(CURVE_LR)')
 centre := $(filter $(foreach l,$(same-lr),%-lr$(l)-batch$(CURVE_BATCH)),$(cells))
 cell    = $(subst -lr, ,$(subst -batch, ,$(basename $(@F))))#    curve-V LR BATCH
 to      = $(call second,$(firstword $(cell)))

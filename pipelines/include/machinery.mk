@@ -8,7 +8,7 @@ files-read := $(filter-out $(MAKEFILES),$(MAKEFILE_LIST)) $(here)include/setting
 space := $() $()
 comma := ,
 include $(here)include/settings.mk
-names := $(shell sed -nE 's/^([A-Z][A-Z0-9_]*) *\?=.*/\1/p' $(files-read))
+names := $(shell LC_ALL=C sed -nE 's/^([A-Z][A-Z0-9_]*) *\?=.*/\1/p' $(files-read))
 export $(names)
 export PATH := $(if $(BIN),$(abspath $(BIN)):)$(PATH)
 export LC_ALL := C.UTF-8# as in environment.sh

@@ -71,7 +71,7 @@ plain   := $(foreach d,$(DATA_SETS),$(NETS:%=%-$(d)))
 others  := $(plain:%=figures-%) $(plain:%=grid-%) $(plain:%=robust-%) $(DATA_SETS:%=bound-mlp-%)
 papers  := $(plain) $(if $(word 2,$(PAIRS)),$(plain:%=figures-%)) \
            $(filter grid-tinyten-cifar100 robust-%-cifar10 robust-%-cifar100 bound-%,$(others))
-own := $(shell sed -nE 's/^([A-Z][A-Z0-9_]*) *\?=.*/\1/p' $(paper)paper.mk)
+own := $(shell LC_ALL=C sed -nE 's/^([A-Z][A-Z0-9_]*) *\?=.*/\1/p' $(paper)paper.mk)
 ifeq ($(filter help parts,$(MAKECMDGOALS)),)
 values := $(foreach n,$(sort $(own) $(given)) PATH,$(n)=$(call quote,$($(n))))
 $(shell $(values) $(here)include/check-settings $(files-read) -- $(given))
@@ -97,7 +97,7 @@ has-data = $(or $(filter synth,$(call data,$(1))),$(dir-$(call data,$(1))))
 lacking := $(strip $(foreach e,$(if $(filter cost,$(MAKECMDGOALS)),,$(chosen)),$(if $(call has-data,$(e)),,$(e))))
 
 # ---- their settings --------------------------------------------------------------------------------
-awk      = $(shell awk -v s=$(call quote,$(SCALE)) -v e=$(call quote,$(2)) 'BEGIN { $(1) }')
+awk      = $(shell LC_ALL=C awk -v s=$(call quote,$(SCALE)) -v e=$(call quote,$(2)) 'BEGIN { $(1) }')
 scaled   = $(call awk,n = int(e * s + .5); print (e > 0 && n < 1) ? 1 : n,$($(1)))
 schedule := $(call awk,CONVFMT = "%.10g"; if (s != 1) print "SCHEDULE=step:" 20 * s ":" .9996 ^ (1 / s))
 unless   = $(if $(filter command environment,$(firstword $(origin $(1)))),,$(2))

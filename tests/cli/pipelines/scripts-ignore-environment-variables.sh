@@ -20,12 +20,12 @@ all() {
     ln -s "$MC_ROOT/pipelines" "$MC_BUILD" .
     run graph make -f pipelines/connect.mk BIN="$bin" DATA=synth NET=mlp:bn,8 TRAIN_IMAGES=64 TEST_IMAGES=20 EPOCHS=1 \
         CURVE_EPOCHS=1 LR=.02 POINTS=3 THREADS=1 OUT=out
-    run paper make -f pipelines/paper.mk -n BIN="$bin" PART=tinyten-cifar10 CIFAR10_DIR=. SCALE=.1 OUT=paper
+    run paper make -f pipelines/paper/paper.mk -n BIN="$bin" PART=tinyten-cifar10 CIFAR10_DIR=. SCALE=.1 OUT=paper
     run align env THREADS=1 pipelines/align.sh -d out/train.mcz -p p.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
     same aligned.mcz out/1-2/b-aligned.mcz
     run tables pipelines/paper/pages.py tables -f latex accuracy out
     echo 'epochs=1 curve_epochs=1 permutation_epochs=20 points=3 pam=default train_images=64' >out/length
-    run keep pipelines/published.sh keep out kept
+    run keep pipelines/paper/publish keep out kept
     run verdicts pipelines/paper/compare.py cells -f tsv "$MC_ROOT/pipelines/paper/published"
     run man pipelines/setup/man.sh "$bin/mc-info"
     run slurm pipelines/cluster/slurm.sh -n connect.mk BIN="$bin" DATA=synth NET=tinyten RATES=tinyten=500:1500 PAIRS=1:2 OUT=out

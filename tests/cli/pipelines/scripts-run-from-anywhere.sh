@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Scripts run from any folder, by a symbolic link, a relative path, and a path with spaces; with CDPATH set. All of them read
-# environment.sh before anything else, except gpus.sh, which becomes the user's command.
+# environment.sh before anything else, except gpus.sh, which becomes the user's command, and those
+# that make starts.
 fixture connected
 mkdir -p 'a tree' links elsewhere
 cp -r "$MC_ROOT/pipelines" 'a tree'
 ln -s "$MC_BUILD" 'a tree/build'
-ln -s '../a tree/pipelines/'{align,published,man,rates,fetch,install-packages,slurm,demo}.sh '../a tree/pipelines/paper/'{compare,pages}.py links
+ln -s '../a tree/pipelines/'{{align,demo,setup/man,setup/fetch,setup/install-packages,cluster/slurm}.sh,paper/{compare.py,pages.py,publish}} links
 echo 'epochs=2 curve_epochs=1 permutation_epochs=20 points=3 pam=default train_images=512' >out/length
 export CDPATH=.:/ THREADS=1
 cd elsewhere
@@ -23,11 +24,10 @@ everywhere() {
 everywhere paper/pages.py tables -f tsv accuracy ../out
 everywhere paper/compare.py cells -f tsv "$MC_ROOT/pipelines/paper/published"
 everywhere paper/pages.py results
-everywhere man.sh "$MC_BUILD/bin/mc-info"
-everywhere rates.sh 1 cpu mlp:8=100:200 mlp:8
-everywhere fetch.sh -h
-everywhere install-packages.sh -h
-everywhere published.sh tables ../out kept
+everywhere setup/man.sh "$MC_BUILD/bin/mc-info"
+everywhere setup/fetch.sh -h
+everywhere setup/install-packages.sh -h
+everywhere paper/publish tables ../out kept
 # without programs on PATH it finds those of its tree
 PATH=/usr/bin:/bin everywhere align.sh -d ../out/train.mcz ../out/net-1.mcz ../out/net-2.mcz
 for by in '../a tree/pipelines/demo.sh' ../links/demo.sh; do
@@ -38,7 +38,7 @@ done
 cd "$MC_ROOT"
 n=0
 while read -r script; do
-    [[ $script != */gpus.sh && $(head -n 1 "$script") =~ ^'#!'.*sh$ ]] || continue
+    [[ $script != */gpus.sh && $script != pipelines/include/* && $(head -n 1 "$script") =~ ^'#!'.*sh$ ]] || continue
     grep -qE '^\. .*/(environment\.sh|lib\.bash|device\.bash)"' "$script" || die "$script does not read environment.sh"
     n=$((n + 1))
 done < <(find .ci pipelines tests -type f -perm -u+x)

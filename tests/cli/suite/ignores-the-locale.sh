@@ -33,13 +33,13 @@ for form in markdown latex tsv; do
     comma "$MC_ROOT/pipelines/paper/pages.py" tables -f $form loss comma/out | diff - <("$MC_ROOT/pipelines/paper/pages.py" tables -f $form loss point/out)
 done
 for where in '' comma turkish; do
-    $where make -n -f "$MC_ROOT/pipelines/paper.mk" BIN="$MC_BUILD/bin" PART=tinyten-cifar10 CIFAR10_DIR=. SCALE=.1 OUT=out >"plan$where"
+    $where make -n -f "$MC_ROOT/pipelines/paper/paper.mk" BIN="$MC_BUILD/bin" PART=tinyten-cifar10 CIFAR10_DIR=. SCALE=.1 OUT=out >"plan$where"
     $where make -n -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" DATA=cifar10 DATA_DIR=. DEVICE=cpu OUT=out >"connect$where"
 done
 same plan plancomma
 same plan planturkish
 same connect connectturkish
-grep -q 'schedule step:2:0\.996' plan || die "$(cat plan)"
+grep -q "SCHEDULE='step:2:0\.996" plan || die "$(cat plan)"
 for where in '' comma; do
     $where "$MC_ROOT/pipelines/cluster/slurm.sh" -n connect.mk BIN="$MC_BUILD/bin" DATA=synth NET=tinyten THREADS=1 RATES=tinyten=500:1500 \
         PAIRS=1:2 OUT=out >"scripts$where" || die "slurm.sh$where"
