@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# docs/graphs.md: the graph shown there runs as printed, the ablations rebuild only their stages, and a pair is made alone.
+ln -s "$MC_ROOT/pipelines" "$MC_ROOT/formats" .
+ln -s "$MC_BUILD" build
+sed -n '/^```make$/,/^```$/p' "$MC_ROOT/docs/graphs.md" | sed '1d;$d' >sizes.mk
+[ "$(grep -c . sizes.mk)" -le 15 ] || die 'more than 15 lines'
+settings=(THREADS=1 NET=mlp:bn,8 TEST_IMAGES=50 POINTS=3)
+# the commands of the page, on a smaller network and fewer images
+mapfile -t commands < <(sed -n '/^```sh$/,/^```$/p' "$MC_ROOT/docs/graphs.md" | grep '^make ')
+[ ${#commands[@]} = 7 ] || die "${#commands[@]} commands"
+for c in "${commands[@]}"; do
+    eval "$c \"\${settings[@]}\"" >log 2>told || die "$c: $(cat told)"
+    jobs=$(grep -o '^mc-[a-z]*\|^formats/python/[a-z_.]*' log | sort -u | paste -sd ' ')
+    case $c in
+    *ALIGN=*) [[ $jobs == formats*mc-train* ]] ;;
+    *CORR_FLAGS=*) [[ $jobs == 'mc-bezier mc-corr mc-eval mc-hungarian mc-permute mc-plot' ]] ;;
+    *ACTS_FLAGS=*) [[ $jobs == 'mc-acts '* && $jobs != *mc-train* ]] ;;
+    *sizes.mk*) is "$(cut -f 1 out/1-2/sizes.tsv | paste -sd ' ')" 'path line-unaligned line-by-100 line-by-500 line-by-2000' ;;
+    *' pair') [ -e out/3-4/table.tsv ] && [ ! -e out/1-2/table.tsv ] || [[ $jobs != *mc-train* ]] ;;
+    esac || die "$c: $jobs"
+done
+make -f sizes.mk help | grep -q '^SIZES *100 500 2000 *numbers of images to align by' || die "$(make -f sizes.mk help)"
