@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The activations but the ReLU: one number's arithmetic, the same on every device. No branch and no
- * library's function, so that compilers make vectors of it. A NaN stays one, infinity is PyTorch's.
- */
+ * library's function, so that compilers make vectors of it. A NaN stays one, infinity is
+ * PyTorch's. */
 #ifndef MC_ACTIVATION_H
 #define MC_ACTIVATION_H
 

@@ -31,8 +31,8 @@ struct mc_soft_perm; /* a network's permutation groups ready to multiply its par
 struct mc_capture;   /* a graph of steps that a device has captured */
 struct mc_symmetry;
 
-/* The control block: one lies in device memory, and every function that takes `ctl` reads it there.
- */
+/* The control block: one lies in device memory, and every function that takes `ctl` reads it
+ * there. */
 struct mc_ctl {
     uint64_t seed;
     uint32_t epoch;
@@ -104,8 +104,8 @@ enum mc_metric {
     MC_METRIC_OBJECTIVE, /* sum of all heads' weighted losses */
     MC_METRIC_LOSS,      /* sum of the main head's loss */
     MC_METRIC_LOSS_SQ,   /* and of its squares */
-    MC_METRIC_CORRECT, /* images whose largest logit is their label's (the lowest index wins a tie)
-                        */
+    MC_METRIC_CORRECT,   /* images whose largest logit is their label's (the lowest index wins a
+                          * tie) */
     MC_N_METRICS
 };
 enum mc_output { MC_OUT_LOGITS, MC_OUT_LOSS, MC_OUT_CORRECT, MC_OUT_TAP };
@@ -146,8 +146,8 @@ struct mc_backend {
      * same buffers and plans and with the same numbers, and neither get() nor put() nor anything
      * that makes, grows or frees; a backward pass belongs in one work with its forward pass. So a
      * device may capture it once as a graph in *capture, NULL at first and for this work alone, and
-     * call work more or fewer times than `times`. Where it cannot, the work is done all the same.
-     */
+     * call work more or fewer times than `times`. Where it cannot, the work is done all the
+     * same. */
     void (*repeat)(struct mc_backend *be, struct mc_capture **capture, size_t times,
                    void (*work)(void *arg), void *arg);
     void (*capture_free)(struct mc_backend *be, struct mc_capture *capture); /* NULL is fine */
@@ -166,8 +166,8 @@ struct mc_backend {
      * in [0,1], 0 where masked. */
     void (*pixels)(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl,
                    struct mc_buf *out);
-    /* Other pixels (B,C,H,W) float32 for the batch that is loaded: labels, samples and mask stay.
-     */
+    /* Other pixels (B,C,H,W) float32 for the batch that is loaded: labels, samples and mask
+     * stay. */
     void (*set_pixels)(struct mc_plan *p, const struct mc_buf *pixels);
     /* stats: (S) read in MC_MODE_EVAL, updated in MC_MODE_TRAIN, else unused and may be NULL.
      * acc: MC_REESTIMATE_SIZE(S) doubles, in MC_MODE_REESTIMATE only. */
@@ -194,8 +194,8 @@ struct mc_backend {
      * less for `descend`, or best_loss is not a number, it and the image of x go to the best. */
     void (*attack_keep)(struct mc_plan *p, int descend, const struct mc_buf *x,
                         struct mc_buf *best_loss, struct mc_buf *best);
-    /* acc[MC_N_METRICS] doubles += images, sum of the objective, of the main head's loss, correct.
-     */
+    /* acc[MC_N_METRICS] doubles += images, sum of the objective, of the main head's loss,
+     * correct. */
     void (*metrics)(struct mc_plan *p, struct mc_buf *acc);
     /* float32: logits (B, classes); a sample's loss or correctness of the main head (B); tap
      * `index` (B, count, H, W). Masked samples give 0. */

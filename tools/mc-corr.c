@@ -60,8 +60,7 @@ static void check_options(struct options *o)
     o->cli.text = o->signature;
 }
 
-/* ---- input ------------------------------------------------------------------------------------
- */
+/* ---- input ----------------------------------------------------------------------------------- */
 
 /* The moments are at fault: name their file if they have one file. */
 static int of_input(int rc, const struct options *o, struct mc_error *err)
@@ -119,8 +118,7 @@ static int read_input(struct mc_moments *m, struct options *o, struct mc_error *
     return of_input(mc_moments_expect_whole(m, err), o, err);
 }
 
-/* ---- output -----------------------------------------------------------------------------------
- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static void print_rows(const struct mc_signature *rows, size_t n, int permuted, FILE *f)
 {

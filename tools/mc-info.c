@@ -34,8 +34,7 @@ static const char doc[] = "Print a stream's kind, content id, meta data, history
                           "  mc-info --check *.mcz\n"
                           "  mc-info --graph a.mcz > mine.json";
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void print_json(const struct mc_reader *r)
 {
@@ -62,8 +61,7 @@ static void print_json(const struct mc_reader *r)
     puts("]}");
 }
 
-/* ---- for people -------------------------------------------------------------------------------
- */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 /* "1 record", "2 records" */
 static void print_count(uint64_t n, const char *what)

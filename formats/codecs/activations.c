@@ -147,8 +147,8 @@ void mc_activations_close(struct mc_activations_reader *a)
     free(a);
 }
 
-/* The announced tensor of tap i is what the meta says; its height and width are the tensor's own.
- */
+/* The announced tensor of tap i is what the meta says; its height and width are the tensor's
+ * own. */
 static int check_tap(const struct mc_activations_reader *a, size_t i, struct mc_error *err)
 {
     const struct mc_tensor *t = mc_reader_tensor(a->r, i);

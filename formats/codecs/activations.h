@@ -4,8 +4,8 @@
  * their own measure between. formats/codecs/activations.md is the specification.
  *
  * meta: as moments (at, groups, taps), images, batch. Tensors: tap i "i/NAME" (images, K, H, W)
- * float32. Records go round the taps batch by batch; a batch of a large tap may be several records.
- */
+ * float32. Records go round the taps batch by batch; a batch of a large tap may be several
+ * records. */
 #ifndef MC_ACTIVATIONS_H
 #define MC_ACTIVATIONS_H
 

@@ -5,8 +5,8 @@
  *
  * meta: net, graph, dataset, curve ("bezier" or "chain"), points (2 or more), groups (with a
  * permutation only). Tensors: "0/layers.0.conv.weight", ... for each point 0..points-1, float32;
- * then "permutation/GROUP" int32. A curve carries no statistics: they are re-estimated at a point.
- */
+ * then "permutation/GROUP" int32. A curve carries no statistics: they are re-estimated at a
+ * point. */
 #ifndef MC_CURVE_H
 #define MC_CURVE_H
 

@@ -6,8 +6,8 @@
  * meta: name, split, order, classes, class_names, mean, std (the normalisation that a network for
  * it uses), augment. Tensors: images (N,C,H,W) uint8 0..255 or float32 in [0,1]; labels (N) int32.
  * Images never come before their labels but for one record, so that a reader needs one block at a
- * time: the programs write blocks of images, each followed by its labels; labels first do as well.
- */
+ * time: the programs write blocks of images, each followed by its labels; labels first do as
+ * well. */
 #ifndef MC_DATASET_H
 #define MC_DATASET_H
 

@@ -32,8 +32,8 @@ struct mc_layout {
 /* Its name becomes this one behind `prefix`, cut where it is too long. */
 void mc_tensor_prefix(struct mc_tensor *t, const char *prefix, const char *name);
 
-/* Begin the meta, a map of so many keys, which are packed into l->meta next. l stays where it is.
- */
+/* Begin the meta, a map of so many keys, which are packed into l->meta next. l stays where it
+ * is. */
 void mc_layout_meta(struct mc_layout *l, const char *kind, size_t keys);
 /* A block of memory of so many bytes, which *pointer (of any object type) points to. */
 void mc_layout_block(struct mc_layout *l, const void *pointer, size_t bytes);

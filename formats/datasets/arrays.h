@@ -24,8 +24,8 @@ MC_USE_RESULT int mc_arrays_shape(const struct mc_arrays *a, const struct mc_ima
                                   struct mc_dataset_info *info, int *channels_last,
                                   struct mc_error *err);
 /* A set that owns the arrays. Its normalisation is the images' mean and standard deviation, its
- * classes are o's, or as many as the largest label says, of the other split too. MC_EINPUT: a label is negative or none of
- * the classes, a pixel is not in [0,1]. */
+ * classes are o's, or as many as the largest label says, of the other split too. MC_EINPUT: a label
+ * is negative or none of the classes, a pixel is not in [0,1]. */
 MC_USE_RESULT int mc_arrays_open(struct mc_image_source **out, struct mc_arrays *a,
                                  const struct mc_image_source_opts *o, struct mc_error *err);
 

@@ -40,8 +40,8 @@ MC_USE_RESULT int mc_image_set_add(struct mc_image_set *s, const char *file, int
 /* Adds every .jpg, .jpeg and .png file (in either case) of a folder and of all folders in it, as
  * torchvision's ImageFolder does: folder by folder in the order of their paths' bytes, each one's
  * files in the order of their names' bytes. Other files are passed over. MC_EINPUT: not a folder,
- * no such file in it, a picture of another format (by its name), or a folder in it twice by links.
- */
+ * no such file in it, a picture of another format (by its name), or a folder in it twice by
+ * links. */
 MC_USE_RESULT int mc_image_set_list(struct mc_image_set *s, const char *folder, int32_t label,
                                     struct mc_error *err);
 /* *is: whether the name is of a picture that can be read; else the file is passed over, or, if it

@@ -33,8 +33,8 @@ void mc_history_input(struct mc_history *h, struct mc_reader *r);
  * of a stream's run, or of those before it from which mc-hungarian and mc-corr made it. 1, or 0 and
  * "" where the history does not say. */
 int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN]);
-/* A number among the arguments of the run that wrote the stream, if that run was of `tool`; else 0.
- */
+/* A number among the arguments of the run that wrote the stream, if that run was of `tool`; else
+ * 0. */
 uint64_t mc_history_count(const msgpack_object *history, const char *tool, const char *name);
 void mc_history_set_pair(struct mc_history *h, const char *a, const char *b);
 /* Whether a run in a stream's history trained on augmented images: a trainer with epochs and

@@ -3,8 +3,8 @@
  * An output that appears whole or not at all. A regular file is written under a temporary name
  * beside it, `.NAME.PID.mcz-tmp`, flushed to disk and renamed at mc_output_close, and the folder is
  * flushed after it, so that a file that was said to be written outlives a loss of power; the old
- * file stays as it was until then. Pipes and devices are written directly. Every write is checked.
- */
+ * file stays as it was until then. Pipes and devices are written directly. Every write is
+ * checked. */
 #ifndef MC_OUTPUT_H
 #define MC_OUTPUT_H
 

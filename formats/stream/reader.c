@@ -34,11 +34,10 @@ struct mc_reader {
 static const struct mc_bounds_limits limits_ext = {
     .bytes = MC_RECORD_MAX, .objects = 64, .depth = 2, .ext = 0};
 
-/* ---- records ----------------------------------------------------------------------------------
- */
+/* ---- records --------------------------------------------------------------------------------- */
 
-/* What a record's tensor says of itself against what was announced; fills rec->data, bytes, rows.
- */
+/* What a record's tensor says of itself against what was announced; fills rec->data, bytes,
+ * rows. */
 static int parse_part(struct mc_reader *r, const msgpack_object *ext, struct mc_record *rec,
                       struct mc_error *err)
 {
@@ -164,8 +163,7 @@ static int parse_end(struct mc_reader *r, const msgpack_object *o, struct mc_err
     return 0;
 }
 
-/* ---- the interface ----------------------------------------------------------------------------
- */
+/* ---- the interface --------------------------------------------------------------------------- */
 
 /* Put the stream's name and the place in front of what went wrong, and remember it. */
 static int failed(struct mc_reader *r, const char *where, struct mc_error *now,

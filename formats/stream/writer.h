@@ -21,8 +21,7 @@ struct mc_header {
  * runs are removed; a live one's is left alone) and replaces the old one at mc_writer_close; pipes
  * and devices are written directly. `history`
  * (may be NULL) stays the caller's and must live until the writer is closed. No row may be over 32
- * MiB.
- */
+ * MiB. */
 MC_USE_RESULT int mc_writer_open(struct mc_writer **out, const char *path,
                                  const struct mc_header *header, const struct mc_history *history,
                                  struct mc_error *err);

@@ -8,8 +8,8 @@
  * block holds. It is told of a whole block there: the lanes beyond are 0 in the activations, and
  * the weights get zeros for them. It has no other for groups that are no whole blocks either: as
  * many of them as fill blocks are one group to it, whose weights are 0 between them. If it
- * has only reference code for another shape, one of our algorithms computes the pass (conv_own.c).
- */
+ * has only reference code for another shape, one of our algorithms computes the pass
+ * (conv_own.c). */
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>

@@ -109,8 +109,7 @@ void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *we
 void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
                                void *work);
 
-/* ---- our algorithms of a convolution (conv_own.c, products.c, unfolded.c) -----------------------
- */
+/* ---- our algorithms of a convolution (conv_own.c, products.c, unfolded.c) -------------------- */
 struct cpu_own {
     enum cpu_algorithm by; /* CPU_DIRECT: not ours */
     struct cpu_wino wino;
@@ -148,8 +147,7 @@ enum cpu_algorithm cpu_choose_instead(const struct cpu_conv_shape *s);
 const char *cpu_algorithm_name(enum cpu_algorithm a);
 uint32_t cpu_table_hash(void);
 
-/* ---- arena (arena.c) --------------------------------------------------------------------------
- */
+/* ---- arena (arena.c) ------------------------------------------------------------------------- */
 struct cpu_block {
     size_t bytes, from, to; /* alive at times from..to, both included */
     size_t offset;
@@ -167,8 +165,7 @@ int cpu_arena_place(struct cpu_arena *a, struct mc_error *err);
 void cpu_arena_release(struct cpu_arena *a);
 void *cpu_arena_at(const struct cpu_arena *a, size_t block);
 
-/* ---- plan -------------------------------------------------------------------------------------
- */
+/* ---- plan ------------------------------------------------------------------------------------ */
 struct cpu_node {
     const struct mc_node *n;
     const struct mc_role *role;

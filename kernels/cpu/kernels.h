@@ -37,8 +37,8 @@ struct cpu_wino {
     int ih, iw, oh, ow, pad;
     int threads; /* that work and du have room for */
 };
-/* Blocks from one of the 36 planes to the next: odd, or all would fall into one set of the cache.
- */
+/* Blocks from one of the 36 planes to the next: odd, or all would fall into one set of the
+ * cache. */
 #define CPU_WINO_PLANE(cb, group) ((cb) * (group) + 1)
 /* Floats that one thread works in. */
 #define CPU_WINO_WORK(c, b)                                                                        \
@@ -119,8 +119,8 @@ struct cpu_kernels {
     void (*depthwise_grad)(size_t n, size_t c, const struct mc_window *w, const float *x,
                            const float *dy, float *dw);
 
-    /* Copies some pixels of n images to a matrix, one row per pixel; adds the rows to the pixels.
-     */
+    /* Copies some pixels of n images to a matrix, one row per pixel; adds the rows to the
+     * pixels. */
     void (*pixels_out)(const struct cpu_pixels *p, size_t n, const float *x, float *matrix);
     void (*pixels_add)(const struct cpu_pixels *p, size_t n, const float *matrix, float *x);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Batch norm and the ReLU behind it, layer norm, included once an instruction set (see kernels.h).
- */
+ * Batch norm and the ReLU behind it, layer norm, included once an instruction set (see
+ * kernels.h). */
 
 static inline __attribute__((always_inline)) vf activate(vf z, float delta)
 {

@@ -190,8 +190,8 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
     }
 }
 
-/* du[36][icb][ocb][ic][b] += sum over the group's tiles of v[36][icb][tile][ic] dm[36][ocb][tile].
- */
+/* du[36][icb][ocb][ic][b] += sum over the group's tiles of v[36][icb][tile][ic]
+ * dm[36][ocb][tile]. */
 static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm, float *du)
 {
     enum { R = BLOCK == 16 ? 16 : 8 };

@@ -10,8 +10,7 @@
 #define BACKEND_NORM_ADDS 0
 #define BACKEND(name) cpu_##name
 
-/* ---- layers with parameters --------------------------------------------------------------------
- */
+/* ---- layers with parameters ------------------------------------------------------------------ */
 
 static void linear_forward(struct mc_plan *p, const struct cpu_node *c, const struct cpu_node *in,
                            const float *params)
@@ -95,8 +94,7 @@ static void scale_parameters(struct mc_plan *p, const struct cpu_node *c, const 
     totals(p, c, 0, 1, dparams + c->n->weight.offset);
 }
 
-/* ---- moving channels ---------------------------------------------------------------------------
- */
+/* ---- moving channels ------------------------------------------------------------------------- */
 
 /* Copy `count` channels of `from` at cf to channels of `to` at ct, pixel by pixel. */
 static void copy_channels(const struct mc_plan *p, const struct cpu_node *to, float *dst, size_t ct,
@@ -228,8 +226,7 @@ static void dropout(const struct mc_plan *p, const struct cpu_node *c, const flo
     }
 }
 
-/* ---- forward and backward ----------------------------------------------------------------------
- */
+/* ---- forward and backward -------------------------------------------------------------------- */
 
 static void begin_forward(struct mc_plan *p, const float *params, const struct mc_ctl *ctl)
 {

@@ -56,8 +56,7 @@ struct mc_soft_perm {
     double *project;              /* a matrix for each of them, then (n_groups) residuals */
 };
 
-/* ---- making one -------------------------------------------------------------------------------
- */
+/* ---- making one ------------------------------------------------------------------------------ */
 
 /* Cuts a use into parts; out may be NULL. Returns their number. */
 static size_t cut(const struct mc_soft_perm_use *u, struct set *out)
@@ -74,8 +73,8 @@ static size_t cut(const struct mc_soft_perm_use *u, struct set *out)
     return n;
 }
 
-/* Neither one block, which lies as a matrix, nor blocks of one column, which lie as its transpose.
- */
+/* Neither one block, which lies as a matrix, nor blocks of one column, which lie as its
+ * transpose. */
 static int packed(const struct set *p)
 {
     return p->blocks > 1 && p->n > 1;
@@ -165,8 +164,7 @@ void cpu_soft_perm_free(struct mc_soft_perm *a)
     free(a);
 }
 
-/* ---- one part ---------------------------------------------------------------------------------
- */
+/* ---- one part -------------------------------------------------------------------------------- */
 
 static size_t place(const struct set *p)
 {
@@ -242,8 +240,7 @@ static void outer(const struct mc_soft_perm *a, const struct set *p, const struc
     }
 }
 
-/* ---- entry points -----------------------------------------------------------------------------
- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 void cpu_soft_permute(struct mc_soft_perm *a, const struct mc_buf *matrices,
                       const struct mc_buf *theta, struct mc_buf *out)

@@ -11,17 +11,16 @@ extern "C" {
 static __global__ void start_linf(size_t n, size_t image, struct cuda_rows r, struct mc_ball b,
                                   uint32_t restart, const float *clean, float *x)
 {
-    EACH (at, n)
-        {
-            const size_t i = at / image, q = at % image;
-            if (i >= r.batch->valid) {
-                x[at] = clean[at];
-                continue;
-            }
-            const struct mc_rng4 u =
-                mc_ball_draw(&b, &r.batch->ctl, r.ids[i], restart, (uint32_t)(q / 4));
-            x[at] = mc_clamp(clean[at] + mc_ball_offset(&b, u.v[q % 4]), 0, 1);
+    EACH (at, n) {
+        const size_t i = at / image, q = at % image;
+        if (i >= r.batch->valid) {
+            x[at] = clean[at];
+            continue;
         }
+        const struct mc_rng4 u =
+            mc_ball_draw(&b, &r.batch->ctl, r.ids[i], restart, (uint32_t)(q / 4));
+        x[at] = mc_clamp(clean[at] + mc_ball_offset(&b, u.v[q % 4]), 0, 1);
+    }
 }
 
 /* A block an image. */
@@ -69,11 +68,10 @@ void cuda_ball_start(struct cuda *be, size_t n, size_t image, const struct cuda_
 static __global__ void step_linf(size_t n, size_t image, struct cuda_rows r, struct mc_ball b,
                                  float step, const float *clean, const float *grad, float *x)
 {
-    EACH (at, n)
-        {
-            if (at / image < r.batch->valid)
-                x[at] = mc_ball_sign_step(&b, step, clean[at], grad[at], x[at]);
-        }
+    EACH (at, n) {
+        if (at / image < r.batch->valid)
+            x[at] = mc_ball_sign_step(&b, step, clean[at], grad[at], x[at]);
+    }
 }
 
 /* A block an image. */

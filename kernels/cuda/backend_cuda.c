@@ -212,8 +212,7 @@ void cuda_gemm_blocks(struct cuda *be, char ta, size_t m, size_t n, size_t k, co
                                          0, &none, c, (int)ld, (long long)stride, (int)count));
 }
 
-/* ---- opening ----------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 void cuda_close(struct mc_backend *base)
 {

@@ -21,8 +21,7 @@ const char *cuda_pass_name(int pass)
     return pass == CUDA_PASS_ADD ? "add" : mc_pass_name((enum mc_pass)pass);
 }
 
-/* ---- which may be taken -----------------------------------------------------------------------
- */
+/* ---- which may be taken ---------------------------------------------------------------------- */
 
 #define NOTE(name) (1u << CUDNN_NUMERICAL_NOTE_##name)
 
@@ -50,8 +49,7 @@ int cuda_engine_fits(const struct cuda *be, const struct cuda_engine *e)
            e->work <= CUDA_MOST_WORK;
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KEY])
 {
@@ -83,8 +81,7 @@ static int by_table(struct cuda_conv *c, int pass)
     return -1;
 }
 
-/* ---- the choice -------------------------------------------------------------------------------
- */
+/* ---- the choice ------------------------------------------------------------------------------ */
 
 int cuda_choose_untuned(struct cuda_conv *c, int pass)
 {

@@ -119,8 +119,7 @@ const char *cuda_engine_proof(const struct cuda_engine *e);
 void cuda_conv_text(const struct cuda_conv_shape *s, char text[MC_SHAPE_TEXT]);
 void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KEY]);
 
-/* ---- convolution (conv.c) ----------------------------------------------------------------------
- */
+/* ---- convolution (conv.c) -------------------------------------------------------------------- */
 int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_conv **out,
                   struct mc_error *err);
 void cuda_conv_free(struct cuda_conv *c);
@@ -145,8 +144,7 @@ void cuda_gemm64(struct cuda *be, char ta, char tb, size_t m, size_t n, size_t k
 void cuda_gemm_blocks(struct cuda *be, char ta, size_t m, size_t n, size_t k, const float *a,
                       size_t lda, const float *b, float *c, size_t ld, size_t stride, size_t count);
 
-/* ---- plan -------------------------------------------------------------------------------------
- */
+/* ---- plan ------------------------------------------------------------------------------------ */
 struct cuda_node {
     const struct mc_node *n;
     const struct mc_role *role;

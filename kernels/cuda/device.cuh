@@ -44,8 +44,8 @@ extern "C" {
             LAUNCH(be, kernel, cuda_blocks(n), n, __VA_ARGS__);                                    \
     } while (0)
 
-/* The loop of a thread over its elements. i has n's type: 32 bits suffice for activations and divide
- * faster. */
+/* The loop of a thread over its elements. i has n's type: 32 bits suffice for activations and
+ * divide faster. */
 #define EACH(i, n)                                                                                 \
     for (decltype(n) i = (decltype(n))blockIdx.x * blockDim.x + threadIdx.x; i < (n);              \
          i += (decltype(n))gridDim.x * blockDim.x)

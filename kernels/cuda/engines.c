@@ -86,8 +86,7 @@ cudnnStatus_t cuda_describe_device(struct cuda *be)
     return p.refused;
 }
 
-/* ---- a pass's graph ---------------------------------------------------------------------------
- */
+/* ---- a pass's graph -------------------------------------------------------------------------- */
 
 enum { X = 'x', W = 'w', Y = 'y' }; /* the tensors' numbers */
 
@@ -173,8 +172,7 @@ static cudnnBackendDescriptor_t graph(struct parts *p, struct cuda_conv *c, int 
     return all;
 }
 
-/* ---- what the heuristics name -----------------------------------------------------------------
- */
+/* ---- what the heuristics name ---------------------------------------------------------------- */
 
 /* "", if it cannot be told. */
 static void write_text(cudnnBackendDescriptor_t config, char text[CUDA_ENGINE_TEXT])
@@ -230,8 +228,7 @@ int cuda_engines_named(struct cuda_conv *c, int pass, int fallback,
     return n;
 }
 
-/* ---- one engine -------------------------------------------------------------------------------
- */
+/* ---- one engine ------------------------------------------------------------------------------ */
 
 static cudnnBackendDescriptor_t engine_with(struct parts *p, const struct cuda *be,
                                             const cudnnBackendDescriptor_t *all, const char *text,

@@ -150,8 +150,7 @@ size_t cuda_partial_size(const struct cuda_shape *s);
 void cuda_bias_sums(struct cuda *be, const struct cuda_shape *s, const void *dy, float *out,
                     const struct cuda_partial *o);
 
-/* ---- batch norm (norm.cu); cpu/norm.c ---------------------------------------------------------
- */
+/* ---- batch norm (norm.cu); cpu/norm.c -------------------------------------------------------- */
 struct cuda_norm_args {
     enum mc_mode mode;
     const float *gamma, *weight_beta,
@@ -194,8 +193,7 @@ void cuda_count_images(struct cuda *be, const struct cuda_batch *batch, double *
 void cuda_pool_moments(struct cuda *be, size_t c, double pixels, const double *sum,
                        const double *sq, const double *images, float *mean, float *var);
 
-/* ---- elementwise (pointwise.cu); cpu/kernels_pointwise.h, cpu/run.c ----------------------------
- */
+/* ---- elementwise (pointwise.cu); cpu/kernels_pointwise.h, cpu/run.c -------------------------- */
 void cuda_relu(struct cuda *be, enum cuda_type t, size_t n, const void *x, float delta, void *y);
 void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, const void *dy,
                     float delta, int add, void *dx);
@@ -222,8 +220,7 @@ void cuda_reorder(struct cuda *be, const struct cuda_shape *s, const void *from,
 void cuda_dropout(struct cuda *be, const struct cuda_shape *s, const struct cuda_rows *r,
                   uint32_t node, float drop, const void *x, int add, void *y);
 
-/* ---- pooling (pool.cu); cpu/kernels_pointwise.h -----------------------------------------------
- */
+/* ---- pooling (pool.cu); cpu/kernels_pointwise.h ---------------------------------------------- */
 /* Bytes of an index of a max pool. */
 size_t cuda_index_size(const struct mc_window *w);
 /* x, dx: (N,C,ih*iw) where s has it; y, dy: (N,C,oh*ow) where d has it; where: as y, the place in
@@ -249,8 +246,7 @@ void cuda_copy_weights(struct cuda *be, enum cuda_type t, size_t n, const float 
 void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void *from,
                          const uint32_t *index, float *grad);
 
-/* ---- f16's loss scale (loss_scale.cu) ---------------------------------------------------------
- */
+/* ---- f16's loss scale (loss_scale.cu) -------------------------------------------------------- */
 /* Of all parameters: grad (n, a multiple of 4) /= scale. Where one is not finite all become NaN,
  * for which cuda_sgd takes no step, and the scale is halved, or infinite where it is 1 already,
  * which ends a run. After CUDA_SCALE_STEPS passes without that it is doubled. came: a counter of
@@ -259,8 +255,7 @@ void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void
 void cuda_finish_gradients(struct cuda *be, size_t n, float *grad, struct cuda_loss_scale *scale,
                            uint32_t *came);
 
-/* ---- losses (loss.cu); cpu/loss.c -------------------------------------------------------------
- */
+/* ---- losses (loss.cu); cpu/loss.c ------------------------------------------------------------ */
 void cuda_begin_forward(struct cuda *be, const struct cuda_rows *r, const struct mc_ctl *ctl);
 /* logits, dx: (N, classes), packed, of type t; came: a counter of blocks */
 void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
@@ -273,8 +268,7 @@ void cuda_add_metrics(struct cuda *be, const struct cuda_rows *r, double *acc);
 /* (N,C,HW) float32 of the images that count, 0 behind them */
 void cuda_copy_out(struct cuda *be, const struct cuda_shape *s, const void *from, float *to);
 
-/* ---- pixels (pixels.cu); cpu/pixels.c ---------------------------------------------------------
- */
+/* ---- pixels (pixels.cu); cpu/pixels.c -------------------------------------------------------- */
 /* Of the batch that ctl's row begins, which fills r; ctl NULL: of the one that r has. */
 void cuda_take_pixels(struct cuda *be, const struct mc_source *src, const struct cuda_shape *sh,
                       int h, int w, const struct mc_ctl *ctl, const struct cuda_rows *r,
@@ -286,8 +280,7 @@ void cuda_scale_pixels(struct cuda *be, const struct cuda_shape *sh, const struc
 void cuda_unscale_grad(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
                        const void *from, const float *scale, float *to);
 
-/* ---- attacks (attack.cu); cpu/attack.c: n images of `image` floats ----------------------------
- */
+/* ---- attacks (attack.cu); cpu/attack.c: n images of `image` floats --------------------------- */
 void cuda_ball_start(struct cuda *be, size_t n, size_t image, const struct cuda_rows *r,
                      const struct mc_ball *b, uint32_t restart, const float *clean, float *x);
 void cuda_ball_step(struct cuda *be, size_t n, size_t image, const struct cuda_rows *r,
@@ -303,8 +296,7 @@ void cuda_to_doubles(struct cuda *be, const struct cuda_shape *s, size_t first, 
 void cuda_add_doubles(struct cuda *be, size_t n, const double *from, double *to);
 
 /* ---- matrices of groups (matrix.cu); cpu/soft_permutation.c, libcommon/assign/doubly_stochastic.c
- * ----------------------------
- */
+ * ---------------------------- */
 /* Blocks of (k, m), `stride` apart -> (k, blocks * m). */
 void cuda_pack_blocks(struct cuda *be, size_t k, size_t m, size_t blocks, size_t stride,
                       const float *x, float *out);

@@ -5,11 +5,10 @@
 
 static __global__ void begin_forward(size_t n, struct cuda_rows r, const struct mc_ctl *ctl)
 {
-    EACH (i, n)
-        {
-            r.batch->ctl = *ctl;
-            r.batch->objective = 0;
-        }
+    EACH (i, n) {
+        r.batch->ctl = *ctl;
+        r.batch->objective = 0;
+    }
 }
 
 void cuda_begin_forward(struct cuda *be, const struct cuda_rows *r, const struct mc_ctl *ctl)
@@ -173,12 +172,10 @@ void cuda_add_metrics(struct cuda *be, const struct cuda_rows *r, double *acc)
 template <class T>
 static __global__ void copy_out(uint32_t n, struct cuda_shape s, const T *from, float *to)
 {
-    EACH (at, n)
-        {
-            const uint32_t i = at / (s.c * s.hw), k = at / s.hw % s.c, q = at % s.hw;
-            to[at] =
-                i < s.batch->valid ? value(from[i * s.image + k * s.channel + q * s.pixel]) : 0.0f;
-        }
+    EACH (at, n) {
+        const uint32_t i = at / (s.c * s.hw), k = at / s.hw % s.c, q = at % s.hw;
+        to[at] = i < s.batch->valid ? value(from[i * s.image + k * s.channel + q * s.pixel]) : 0.0f;
+    }
 }
 
 void cuda_copy_out(struct cuda *be, const struct cuda_shape *s, const void *from, float *to)

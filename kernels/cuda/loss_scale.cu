@@ -11,13 +11,12 @@
 /* Moves grad once. */
 static __global__ void find_overflow(size_t n, const FOUR *grad, struct cuda_loss_scale *scale)
 {
-    EACH (i, n)
-        {
-            const FOUR g = grad[i];
-            for (int j = 0; j < 4; j++)
-                if (!(fabsf(g.v[j]) <= FLT_MAX))
-                    scale->overflow = 1;
-        }
+    EACH (i, n) {
+        const FOUR g = grad[i];
+        for (int j = 0; j < 4; j++)
+            if (!(fabsf(g.v[j]) <= FLT_MAX))
+                scale->overflow = 1;
+    }
 }
 
 /* Moves grad twice. The last block changes the scale. */
@@ -26,13 +25,12 @@ static __global__ void unscale(size_t n, FOUR *grad, struct cuda_loss_scale *sca
     const float most = 1 << 24, was = scale->scale;
     const int overflow = (int)scale->overflow;
 
-    EACH (i, n)
-        {
-            FOUR g = grad[i];
-            for (int j = 0; j < 4; j++)
-                g.v[j] = !overflow ? g.v[j] / was : was > 1 ? NAN : INFINITY;
-            grad[i] = g;
-        }
+    EACH (i, n) {
+        FOUR g = grad[i];
+        for (int j = 0; j < 4; j++)
+            g.v[j] = !overflow ? g.v[j] / was : was > 1 ? NAN : INFINITY;
+        grad[i] = g;
+    }
     if (!comes_last(came, gridDim.x) || threadIdx.x)
         return;
     scale->last = was;

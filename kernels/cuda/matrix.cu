@@ -7,11 +7,10 @@
 static __global__ void pack_blocks(size_t n, size_t m, size_t blocks, size_t stride, const float *x,
                                    float *out)
 {
-    EACH (i, n)
-        {
-            const size_t unit = i / (blocks * m), block = i / m % blocks;
-            out[i] = x[block * stride + unit * m + i % m];
-        }
+    EACH (i, n) {
+        const size_t unit = i / (blocks * m), block = i / m % blocks;
+        out[i] = x[block * stride + unit * m + i % m];
+    }
 }
 
 void cuda_pack_blocks(struct cuda *be, size_t k, size_t m, size_t blocks, size_t stride,
@@ -22,12 +21,11 @@ void cuda_pack_blocks(struct cuda *be, size_t k, size_t m, size_t blocks, size_t
 
 static __global__ void project_begin(size_t n, struct cuda_projection p, const float *matrix)
 {
-    EACH (i, n)
-        {
-            p.p[i] = (double)matrix[i];
-            if (i == 0)
-                p.total[2] = 0;
-        }
+    EACH (i, n) {
+        p.p[i] = (double)matrix[i];
+        if (i == 0)
+            p.total[2] = 0;
+    }
 }
 
 void cuda_project_begin(struct cuda *be, const struct cuda_projection *p, const float *matrix)
@@ -103,7 +101,7 @@ static __global__ void towards_one(size_t n, struct cuda_projection p)
     const double size = (double)p.k;
 
     EACH (i, n)
-    p.p[i] += (p.total[0] / (size * size) - p.row[i / p.k] / size) + -p.col[i % p.k] / size;
+        p.p[i] += (p.total[0] / (size * size) - p.row[i / p.k] / size) + -p.col[i % p.k] / size;
 }
 
 void cuda_project_sweep(struct cuda *be, const struct cuda_projection *p, int last)
@@ -120,14 +118,13 @@ static __global__ void project_end(size_t n, struct cuda_projection p, int first
 {
     const int bad = p.total[2] != 0;
 
-    EACH (i, n)
-        {
-            matrix[i] = bad ? (float)NAN : (float)p.p[i];
-            if (i > 0)
-                continue;
-            const double residual = bad ? (double)NAN : p.total[1], before = first ? 0 : *worst;
-            *worst = before != before || residual <= before ? before : residual;
-        }
+    EACH (i, n) {
+        matrix[i] = bad ? (float)NAN : (float)p.p[i];
+        if (i > 0)
+            continue;
+        const double residual = bad ? (double)NAN : p.total[1], before = first ? 0 : *worst;
+        *worst = before != before || residual <= before ? before : residual;
+    }
 }
 
 void cuda_project_end(struct cuda *be, const struct cuda_projection *p, int first, float *matrix,

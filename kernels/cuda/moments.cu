@@ -7,13 +7,11 @@ template <class T>
 static __global__ void to_doubles(uint32_t all, struct cuda_shape s, uint32_t first, uint32_t n,
                                   const T *x, double *to)
 {
-    EACH (at, all)
-        {
-            const uint32_t k = at / (n * s.hw), i = first + at / s.hw % n, q = at % s.hw;
-            to[at] = i < s.batch->valid
-                         ? (double)value(x[i * s.image + k * s.channel + q * s.pixel])
-                         : 0.0;
-        }
+    EACH (at, all) {
+        const uint32_t k = at / (n * s.hw), i = first + at / s.hw % n, q = at % s.hw;
+        to[at] =
+            i < s.batch->valid ? (double)value(x[i * s.image + k * s.channel + q * s.pixel]) : 0.0;
+    }
 }
 
 void cuda_to_doubles(struct cuda *be, const struct cuda_shape *s, size_t first, size_t n,
@@ -26,7 +24,7 @@ void cuda_to_doubles(struct cuda *be, const struct cuda_shape *s, size_t first, 
 static __global__ void add_doubles(size_t n, const double *from, double *to)
 {
     EACH (i, n)
-    to[i] += from[i];
+        to[i] += from[i];
 }
 
 void cuda_add_doubles(struct cuda *be, size_t n, const double *from, double *to)

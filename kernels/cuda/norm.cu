@@ -5,8 +5,8 @@
  * (cpu/norm.c). */
 #include "kernels/cuda/walk.cuh"
 
-/* A channel's vectors from its batch's sums of d = x - first and d^2, or of the running statistics.
- */
+/* A channel's vectors from its batch's sums of d = x - first and d^2, or of the running
+ * statistics. */
 static __device__ void prepare(const struct cuda_shape &s, uint32_t c, double first, double sum,
                                double sq, const struct cuda_norm_args &a, const struct cuda_norm &m)
 {
@@ -67,7 +67,7 @@ static __global__ void norm_prepare(uint32_t n, struct cuda_shape s, struct cuda
                                     struct cuda_norm m)
 {
     EACH (c, n)
-    prepare(s, c, 0, 0, 0, a, m);
+        prepare(s, c, 0, 0, 0, a, m);
 }
 
 /* Where numbers of the shape itself lie. */
@@ -242,7 +242,7 @@ void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
 static __global__ void count_images(size_t n, const struct cuda_batch *batch, double *images)
 {
     EACH (i, n)
-    images[i] += (double)batch->valid;
+        images[i] += (double)batch->valid;
 }
 
 void cuda_count_images(struct cuda *be, const struct cuda_batch *batch, double *images)
@@ -255,14 +255,13 @@ static __global__ void pool_moments(size_t n, double pixels, const double *sum, 
 {
     const double count = *images * pixels;
 
-    EACH (c, n)
-        {
-            if (!(count > 0))
-                continue;
-            const double m = sum[c] / count, v = sq[c] / count - m * m;
-            mean[c] = (float)m;
-            var[c] = (float)((v > 0 ? v : 0) * (count > 1 ? count / (count - 1) : 1));
-        }
+    EACH (c, n) {
+        if (!(count > 0))
+            continue;
+        const double m = sum[c] / count, v = sq[c] / count - m * m;
+        mean[c] = (float)m;
+        var[c] = (float)((v > 0 ? v : 0) * (count > 1 ? count / (count - 1) : 1));
+    }
 }
 
 void cuda_pool_moments(struct cuda *be, size_t c, double pixels, const double *sum,
@@ -271,30 +270,28 @@ void cuda_pool_moments(struct cuda *be, size_t c, double pixels, const double *s
     LAUNCH_EACH(be, pool_moments, c, pixels, sum, sq, images, mean, var);
 }
 
-/* ---- layer norm: a thread a pixel -------------------------------------------------------------
- */
+/* ---- layer norm: a thread a pixel ------------------------------------------------------------ */
 
 template <class T>
 static __global__ void layer_norm(uint32_t n, struct cuda_shape s, double eps, const T *x,
                                   const float *weight, const float *bias, struct cuda_norm m, T *y)
 {
-    EACH (i, n)
-        {
-            const uint32_t at = i / s.hw * s.image + i % s.hw * s.pixel;
-            double sum = 0, sq = 0;
-            for (uint32_t c = 0; c < s.c; c++)
-                sum += (double)value(x[at + c * s.channel]);
-            const double mean = sum / s.c;
-            for (uint32_t c = 0; c < s.c; c++) {
-                const double d = (double)value(x[at + c * s.channel]) - mean;
-                sq += d * d;
-            }
-            m.mean[i] = (float)mean;
-            m.inv[i] = (float)(1 / sqrt(sq / s.c + eps));
-            for (uint32_t c = 0; c < s.c; c++)
-                set(&y[at + c * s.channel],
-                    (value(x[at + c * s.channel]) - m.mean[i]) * m.inv[i] * weight[c] + bias[c]);
+    EACH (i, n) {
+        const uint32_t at = i / s.hw * s.image + i % s.hw * s.pixel;
+        double sum = 0, sq = 0;
+        for (uint32_t c = 0; c < s.c; c++)
+            sum += (double)value(x[at + c * s.channel]);
+        const double mean = sum / s.c;
+        for (uint32_t c = 0; c < s.c; c++) {
+            const double d = (double)value(x[at + c * s.channel]) - mean;
+            sq += d * d;
         }
+        m.mean[i] = (float)mean;
+        m.inv[i] = (float)(1 / sqrt(sq / s.c + eps));
+        for (uint32_t c = 0; c < s.c; c++)
+            set(&y[at + c * s.channel],
+                (value(x[at + c * s.channel]) - m.mean[i]) * m.inv[i] * weight[c] + bias[c]);
+    }
 }
 
 void cuda_layer_norm(struct cuda *be, const struct cuda_shape *s, double eps, const void *x,
@@ -308,23 +305,22 @@ template <class T>
 static __global__ void layer_norm_back(uint32_t n, struct cuda_shape s, const T *x, const T *dy,
                                        const float *weight, struct cuda_norm m, int add, T *dx)
 {
-    EACH (i, n)
-        {
-            const uint32_t at = i / s.hw * s.image + i % s.hw * s.pixel;
-            const float mean = m.mean[i], inv = m.inv[i];
-            double a = 0, b = 0;
-            for (uint32_t c = 0; c < s.c; c++) {
-                const double g = (double)(value(dy[at + c * s.channel]) * weight[c]);
-                a += g;
-                b += g * (double)((value(x[at + c * s.channel]) - mean) * inv);
-            }
-            const float k1 = (float)(a / s.c), k2 = (float)(b / s.c);
-            for (uint32_t c = 0; c < s.c; c++) {
-                const uint32_t k = at + c * s.channel;
-                const float g = value(dy[k]) * weight[c];
-                set_or_add(&dx[k], add, (g - k1 - (value(x[k]) - mean) * inv * k2) * inv);
-            }
+    EACH (i, n) {
+        const uint32_t at = i / s.hw * s.image + i % s.hw * s.pixel;
+        const float mean = m.mean[i], inv = m.inv[i];
+        double a = 0, b = 0;
+        for (uint32_t c = 0; c < s.c; c++) {
+            const double g = (double)(value(dy[at + c * s.channel]) * weight[c]);
+            a += g;
+            b += g * (double)((value(x[at + c * s.channel]) - mean) * inv);
         }
+        const float k1 = (float)(a / s.c), k2 = (float)(b / s.c);
+        for (uint32_t c = 0; c < s.c; c++) {
+            const uint32_t k = at + c * s.channel;
+            const float g = value(dy[k]) * weight[c];
+            set_or_add(&dx[k], add, (g - k1 - (value(x[k]) - mean) * inv * k2) * inv);
+        }
+    }
 }
 
 void cuda_layer_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,

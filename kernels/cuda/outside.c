@@ -55,8 +55,7 @@ void cuda_input_grad(struct mc_plan *p, struct mc_buf *out)
     cuda_unscale_grad(p->be, &s, &p->scaling, p->nodes[0].grad, p->pixels_scale, cuda_floats(out));
 }
 
-/* ---- attacks ----------------------------------------------------------------------------------
- */
+/* ---- attacks --------------------------------------------------------------------------------- */
 
 static size_t image_floats(const struct mc_plan *p)
 {
@@ -90,8 +89,7 @@ void cuda_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
                    cuda_floats(best_loss), cuda_floats(best));
 }
 
-/* ---- what a plan tells ------------------------------------------------------------------------
- */
+/* ---- what a plan tells ----------------------------------------------------------------------- */
 
 void cuda_metrics(struct mc_plan *p, struct mc_buf *acc)
 {
@@ -149,8 +147,8 @@ size_t cuda_moments_images(size_t n, size_t k, size_t hw)
 }
 
 /* acc += what x and y have of their own, which is summed first, so that it is the same bits
- * whatever came before. part: of cuda_sums; own: MC_MOMENTS_SIZE, then twice `chunk` for doubles.
- */
+ * whatever came before. part: of cuda_sums; own: MC_MOMENTS_SIZE, then twice `chunk` for
+ * doubles. */
 static void add_moments(struct cuda *be, const struct cuda_shape *s, const void *x,
                         const struct cuda_shape *u, const void *y, double *part, double *own,
                         size_t chunk, struct mc_buf *acc)

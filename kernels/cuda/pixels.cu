@@ -174,13 +174,12 @@ template <class T>
 static __global__ void scale_pixels(uint32_t n, struct cuda_shape sh, struct cuda_scaling s,
                                     const float *from, T *to)
 {
-    EACH (at, n)
-        {
-            uint32_t i, k;
-            const uint32_t place = place_of(&sh, at, &i, &k);
-            if (i < sh.batch->valid)
-                set(&to[place], from[at] * s.scale[k] + s.shift[k]);
-        }
+    EACH (at, n) {
+        uint32_t i, k;
+        const uint32_t place = place_of(&sh, at, &i, &k);
+        if (i < sh.batch->valid)
+            set(&to[place], from[at] * s.scale[k] + s.shift[k]);
+    }
 }
 
 void cuda_scale_pixels(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
@@ -196,12 +195,11 @@ static __global__ void unscale_grad(uint32_t n, struct cuda_shape sh, struct cud
 {
     const float by = scale ? 1 / *scale : 1.0f;
 
-    EACH (at, n)
-        {
-            uint32_t i, k;
-            const uint32_t place = place_of(&sh, at, &i, &k);
-            to[at] = value(from[place]) * by * (1 / s.std[k]);
-        }
+    EACH (at, n) {
+        uint32_t i, k;
+        const uint32_t place = place_of(&sh, at, &i, &k);
+        to[at] = value(from[place]) * by * (1 / s.std[k]);
+    }
 }
 
 void cuda_unscale_grad(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,

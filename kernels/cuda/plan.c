@@ -36,8 +36,7 @@ static int make_conv(struct mc_plan *p, struct cuda_node *c, struct mc_error *er
     return cuda_conv_new(p->be, &s, &c->conv, err);
 }
 
-/* ---- memory: counted with data NULL, then given out -------------------------------------------
- */
+/* ---- memory: counted with data NULL, then given out ------------------------------------------ */
 
 struct places {
     unsigned char *data;

@@ -10,13 +10,12 @@ extern "C" {
 template <class T, int W>
 static __global__ void relu(uint32_t n, const pack<T, W> *x, float delta, pack<T, W> *y)
 {
-    EACH (i, n)
-        {
-            pack<T, W> a = x[i];
-            for (int j = 0; j < W; j++)
-                set(&a.v[j], activate(value(a.v[j]), delta));
-            y[i] = a;
-        }
+    EACH (i, n) {
+        pack<T, W> a = x[i];
+        for (int j = 0; j < W; j++)
+            set(&a.v[j], activate(value(a.v[j]), delta));
+        y[i] = a;
+    }
 }
 
 static int whole_packs(enum cuda_type t, size_t n)
@@ -37,14 +36,13 @@ template <class T, int W>
 static __global__ void relu_back(uint32_t n, const pack<T, W> *x, const pack<T, W> *dy, float delta,
                                  int add, pack<T, W> *dx)
 {
-    EACH (i, n)
-        {
-            const pack<T, W> a = x[i], g = dy[i];
-            pack<T, W> d = add ? dx[i] : a;
-            for (int j = 0; j < W; j++)
-                set_or_add(&d.v[j], add, activate_back(value(a.v[j]), value(g.v[j]), delta));
-            dx[i] = d;
-        }
+    EACH (i, n) {
+        const pack<T, W> a = x[i], g = dy[i];
+        pack<T, W> d = add ? dx[i] : a;
+        for (int j = 0; j < W; j++)
+            set_or_add(&d.v[j], add, activate_back(value(a.v[j]), value(g.v[j]), delta));
+        dx[i] = d;
+    }
 }
 
 void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, const void *dy,
@@ -59,12 +57,11 @@ void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, 
 template <class T>
 static __global__ void activation(uint32_t n, enum mc_op op, const T *x, const T *dy, int add, T *y)
 {
-    EACH (i, n)
-        {
-            const float a = value(x[i]);
-            set_or_add(&y[i], add,
-                       dy ? value(dy[i]) * mc_activation_slope(op, a) : mc_activation(op, a));
-        }
+    EACH (i, n) {
+        const float a = value(x[i]);
+        set_or_add(&y[i], add,
+                   dy ? value(dy[i]) * mc_activation_slope(op, a) : mc_activation(op, a));
+    }
 }
 
 void cuda_activation(struct cuda *be, enum cuda_type t, enum mc_op op, size_t n, const void *x,
@@ -78,14 +75,12 @@ template <class T>
 static __global__ void mul(uint32_t n, struct cuda_shape s, const T *x, struct cuda_shape fs,
                            const T *f, const float *learned, int add, T *y)
 {
-    EACH (i, n)
-        {
-            const uint32_t c = i / s.channel % s.c, q = fs.hw == 1 ? 0 : i / s.pixel % s.hw;
-            const float by = learned
-                                 ? learned[c]
-                                 : value(f[i / s.image * fs.image + c * fs.channel + q * fs.pixel]);
-            set_or_add(&y[i], add, value(x[i]) * by);
-        }
+    EACH (i, n) {
+        const uint32_t c = i / s.channel % s.c, q = fs.hw == 1 ? 0 : i / s.pixel % s.hw;
+        const float by =
+            learned ? learned[c] : value(f[i / s.image * fs.image + c * fs.channel + q * fs.pixel]);
+        set_or_add(&y[i], add, value(x[i]) * by);
+    }
 }
 
 void cuda_mul(struct cuda *be, const struct cuda_shape *s, const void *x,
@@ -120,14 +115,13 @@ void cuda_dots(struct cuda *be, const struct cuda_shape *s, const void *x, const
 template <class T, int W>
 static __global__ void add_two(uint32_t n, const pack<T, W> *a, const pack<T, W> *b, pack<T, W> *y)
 {
-    EACH (i, n)
-        {
-            pack<T, W> u = a[i];
-            const pack<T, W> v = b[i];
-            for (int j = 0; j < W; j++)
-                set(&u.v[j], value(u.v[j]) + value(v.v[j]));
-            y[i] = u;
-        }
+    EACH (i, n) {
+        pack<T, W> u = a[i];
+        const pack<T, W> v = b[i];
+        for (int j = 0; j < W; j++)
+            set(&u.v[j], value(u.v[j]) + value(v.v[j]));
+        y[i] = u;
+    }
 }
 
 void cuda_add(struct cuda *be, enum cuda_type t, size_t n, const void *a, const void *b, void *y)
@@ -142,14 +136,13 @@ static __global__ void add_bias(uint32_t n, struct cuda_shape s, const float *bi
 {
     const uint32_t next = s.channel == 1;
 
-    EACH (i, n)
-        {
-            const float *b = bias + i * W / s.channel % s.c;
-            pack<T, W> a = y[i];
-            for (int j = 0; j < W; j++)
-                set(&a.v[j], value(a.v[j]) + b[(uint32_t)j * next]);
-            y[i] = a;
-        }
+    EACH (i, n) {
+        const float *b = bias + i * W / s.channel % s.c;
+        pack<T, W> a = y[i];
+        for (int j = 0; j < W; j++)
+            set(&a.v[j], value(a.v[j]) + b[(uint32_t)j * next]);
+        y[i] = a;
+    }
 }
 
 void cuda_add_bias(struct cuda *be, const struct cuda_shape *s, const float *bias, void *y)
@@ -163,18 +156,17 @@ template <class T, int W>
 static __global__ void copy_rows(uint32_t n, uint32_t count, const pack<T, W> *from,
                                  uint32_t from_row, int add, pack<T, W> *to, uint32_t to_row)
 {
-    EACH (i, n)
-        {
-            const uint32_t row = i / count, at = i - row * count;
-            pack<T, W> a = from[row * from_row + at];
-            pack<T, W> *y = &to[row * to_row + at];
-            if (add) {
-                const pack<T, W> old = *y;
-                for (int j = 0; j < W; j++)
-                    set(&a.v[j], value(old.v[j]) + value(a.v[j]));
-            }
-            *y = a;
+    EACH (i, n) {
+        const uint32_t row = i / count, at = i - row * count;
+        pack<T, W> a = from[row * from_row + at];
+        pack<T, W> *y = &to[row * to_row + at];
+        if (add) {
+            const pack<T, W> old = *y;
+            for (int j = 0; j < W; j++)
+                set(&a.v[j], value(old.v[j]) + value(a.v[j]));
         }
+        *y = a;
+    }
 }
 
 void cuda_copy_rows(struct cuda *be, enum cuda_type t, size_t n, size_t count, const void *from,
@@ -201,7 +193,7 @@ static __global__ void reorder(uint32_t n, struct cuda_shape s, const T *from, s
                                int add, T *to)
 {
     EACH (i, n)
-    set_or_add(&to[i], add, value(from[place_in(&d, i, &s)]));
+        set_or_add(&to[i], add, value(from[place_in(&d, i, &s)]));
 }
 
 void cuda_reorder(struct cuda *be, const struct cuda_shape *s, const void *from,
@@ -218,13 +210,12 @@ template <class T>
 static __global__ void dropout(uint32_t n, struct cuda_shape s, struct cuda_rows r,
                                uint32_t counter, float keep, float scale, const T *x, int add, T *y)
 {
-    EACH (i, n)
-        {
-            const uint32_t e = i / s.channel % s.c * s.hw + i / s.pixel % s.hw;
-            const struct mc_rng4 u = mc_rng(r.batch->ctl.seed, MC_RNG_DROPOUT, r.batch->ctl.epoch,
-                                            r.ids[i / s.image], counter + e / 4);
-            set_or_add(&y[i], add, mc_rng_unit(u.v[e % 4]) < keep ? value(x[i]) * scale : 0.0f);
-        }
+    EACH (i, n) {
+        const uint32_t e = i / s.channel % s.c * s.hw + i / s.pixel % s.hw;
+        const struct mc_rng4 u = mc_rng(r.batch->ctl.seed, MC_RNG_DROPOUT, r.batch->ctl.epoch,
+                                        r.ids[i / s.image], counter + e / 4);
+        set_or_add(&y[i], add, mc_rng_unit(u.v[e % 4]) < keep ? value(x[i]) * scale : 0.0f);
+    }
 }
 
 void cuda_dropout(struct cuda *be, const struct cuda_shape *s, const struct cuda_rows *r,

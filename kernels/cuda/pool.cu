@@ -22,8 +22,8 @@ static __device__ struct mc_span windows_with(const struct mc_window *w, int axi
     return s;
 }
 
-/* Element i of those that lie as s says: its image and channel's first pixel in d, and its pixel.
- */
+/* Element i of those that lie as s says: its image and channel's first pixel in d, and its
+ * pixel. */
 static __device__ inline uint32_t plane_in(const struct cuda_shape *s, uint32_t i,
                                            const struct cuda_shape *d, uint32_t *pixel)
 {
@@ -77,35 +77,34 @@ template <class T, int W, class I>
 static __global__ void max_pool(uint32_t n, struct cuda_shape s, struct cuda_shape d,
                                 struct mc_window w, const T *x, pack<T, W> *y, I *where)
 {
-    EACH (i, n)
-        {
-            uint32_t q;
-            const T *p = x + plane_in(&d, i * W, &s, &q);
-            const int row = (int)q / w.ow, column = (int)q % w.ow;
-            const struct mc_span h = mc_window_at(&w, 0, row), v = mc_window_at(&w, 1, column);
-            const I first =
-                (I)(in_window(&w, 0, h.from, row) * w.kernel[1] + in_window(&w, 1, v.from, column));
-            pack<T, W> best = load<T, W>(p + (uint32_t)(h.from * w.iw + v.from) * s.pixel);
-            pack<I, W> at;
-            for (int j = 0; j < W; j++)
-                at.v[j] = first;
-            for (int a = h.from; a < h.to; a++)
-                for (int b = v.from; b < v.to; b++) {
-                    const I here =
-                        (I)(in_window(&w, 0, a, row) * w.kernel[1] + in_window(&w, 1, b, column));
-                    const pack<T, W> u = load<T, W>(p + (uint32_t)(a * w.iw + b) * s.pixel);
-                    for (int j = 0; j < W; j++) {
-                        const float z = value(u.v[j]);
-                        if (z > value(best.v[j]) || z != z) { /* a NaN stays, as in PyTorch */
-                            best.v[j] = u.v[j];
-                            at.v[j] = here;
-                        }
+    EACH (i, n) {
+        uint32_t q;
+        const T *p = x + plane_in(&d, i * W, &s, &q);
+        const int row = (int)q / w.ow, column = (int)q % w.ow;
+        const struct mc_span h = mc_window_at(&w, 0, row), v = mc_window_at(&w, 1, column);
+        const I first =
+            (I)(in_window(&w, 0, h.from, row) * w.kernel[1] + in_window(&w, 1, v.from, column));
+        pack<T, W> best = load<T, W>(p + (uint32_t)(h.from * w.iw + v.from) * s.pixel);
+        pack<I, W> at;
+        for (int j = 0; j < W; j++)
+            at.v[j] = first;
+        for (int a = h.from; a < h.to; a++)
+            for (int b = v.from; b < v.to; b++) {
+                const I here =
+                    (I)(in_window(&w, 0, a, row) * w.kernel[1] + in_window(&w, 1, b, column));
+                const pack<T, W> u = load<T, W>(p + (uint32_t)(a * w.iw + b) * s.pixel);
+                for (int j = 0; j < W; j++) {
+                    const float z = value(u.v[j]);
+                    if (z > value(best.v[j]) || z != z) { /* a NaN stays, as in PyTorch */
+                        best.v[j] = u.v[j];
+                        at.v[j] = here;
                     }
                 }
-            y[i] = best;
-            if (where)
-                *(pack<I, W> *)(where + i * W) = at;
-        }
+            }
+        y[i] = best;
+        if (where)
+            *(pack<I, W> *)(where + i * W) = at;
+    }
 }
 
 void cuda_max_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
@@ -124,30 +123,29 @@ static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cud
                                      struct mc_window w, const T *dy, const I *where, int add,
                                      pack<T, W> *dx)
 {
-    EACH (i, n)
-        {
-            uint32_t at;
-            const uint32_t plane = plane_in(&s, i * W, &d, &at);
-            const int row = (int)at / w.iw, column = (int)at % w.iw;
-            const struct mc_span h = windows_with(&w, 0, row), v = windows_with(&w, 1, column);
-            float sum[W] = {};
-            for (int a = h.from; a < h.to; a++)
-                for (int b = v.from; b < v.to; b++) {
-                    const uint32_t from = plane + (uint32_t)(a * w.ow + b) * d.pixel;
-                    const pack<T, W> g = load<T, W>(dy + from);
-                    const pack<I, W> k = load<I, W>(where + from);
-                    const int here =
-                        in_window(&w, 0, row, a) * w.kernel[1] + in_window(&w, 1, column, b);
-                    for (int j = 0; j < W; j++)
-                        sum[j] += (int)k.v[j] == here ? value(g.v[j]) : 0;
-                }
-            pack<T, W> to = {};
-            if (add)
-                to = dx[i];
-            for (int j = 0; j < W; j++)
-                set_or_add(&to.v[j], add, sum[j]);
-            dx[i] = to;
-        }
+    EACH (i, n) {
+        uint32_t at;
+        const uint32_t plane = plane_in(&s, i * W, &d, &at);
+        const int row = (int)at / w.iw, column = (int)at % w.iw;
+        const struct mc_span h = windows_with(&w, 0, row), v = windows_with(&w, 1, column);
+        float sum[W] = {};
+        for (int a = h.from; a < h.to; a++)
+            for (int b = v.from; b < v.to; b++) {
+                const uint32_t from = plane + (uint32_t)(a * w.ow + b) * d.pixel;
+                const pack<T, W> g = load<T, W>(dy + from);
+                const pack<I, W> k = load<I, W>(where + from);
+                const int here =
+                    in_window(&w, 0, row, a) * w.kernel[1] + in_window(&w, 1, column, b);
+                for (int j = 0; j < W; j++)
+                    sum[j] += (int)k.v[j] == here ? value(g.v[j]) : 0;
+            }
+        pack<T, W> to = {};
+        if (add)
+            to = dx[i];
+        for (int j = 0; j < W; j++)
+            set_or_add(&to.v[j], add, sum[j]);
+        dx[i] = to;
+    }
 }
 
 void cuda_max_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
@@ -165,18 +163,17 @@ template <class T>
 static __global__ void avg_pool(uint32_t n, struct cuda_shape s, struct cuda_shape d,
                                 struct mc_window w, const T *x, T *y)
 {
-    EACH (i, n)
-        {
-            uint32_t q;
-            const T *p = x + plane_in(&d, i, &s, &q);
-            const struct mc_span h = mc_window_at(&w, 0, (int)q / w.ow);
-            const struct mc_span v = mc_window_at(&w, 1, (int)q % w.ow);
-            float sum = 0;
-            for (int a = h.from; a < h.to; a++)
-                for (int b = v.from; b < v.to; b++)
-                    sum += value(p[(uint32_t)(a * w.iw + b) * s.pixel]);
-            set(&y[i], sum * (1.0f / (float)((h.to - h.from) * (v.to - v.from))));
-        }
+    EACH (i, n) {
+        uint32_t q;
+        const T *p = x + plane_in(&d, i, &s, &q);
+        const struct mc_span h = mc_window_at(&w, 0, (int)q / w.ow);
+        const struct mc_span v = mc_window_at(&w, 1, (int)q % w.ow);
+        float sum = 0;
+        for (int a = h.from; a < h.to; a++)
+            for (int b = v.from; b < v.to; b++)
+                sum += value(p[(uint32_t)(a * w.iw + b) * s.pixel]);
+        set(&y[i], sum * (1.0f / (float)((h.to - h.from) * (v.to - v.from))));
+    }
 }
 
 void cuda_avg_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
@@ -191,21 +188,20 @@ template <class T>
 static __global__ void avg_pool_back(uint32_t n, struct cuda_shape s, struct cuda_shape d,
                                      struct mc_window w, const T *dy, int add, T *dx)
 {
-    EACH (i, n)
-        {
-            uint32_t at;
-            const T *g = dy + plane_in(&s, i, &d, &at);
-            const struct mc_span h = windows_with(&w, 0, (int)at / w.iw);
-            const struct mc_span v = windows_with(&w, 1, (int)at % w.iw);
-            float sum = 0;
-            for (int a = h.from; a < h.to; a++)
-                for (int b = v.from; b < v.to; b++) {
-                    const struct mc_span p = mc_window_at(&w, 0, a), q = mc_window_at(&w, 1, b);
-                    sum += value(g[(uint32_t)(a * w.ow + b) * d.pixel]) *
-                           (1.0f / (float)((p.to - p.from) * (q.to - q.from)));
-                }
-            set_or_add(&dx[i], add, sum);
-        }
+    EACH (i, n) {
+        uint32_t at;
+        const T *g = dy + plane_in(&s, i, &d, &at);
+        const struct mc_span h = windows_with(&w, 0, (int)at / w.iw);
+        const struct mc_span v = windows_with(&w, 1, (int)at % w.iw);
+        float sum = 0;
+        for (int a = h.from; a < h.to; a++)
+            for (int b = v.from; b < v.to; b++) {
+                const struct mc_span p = mc_window_at(&w, 0, a), q = mc_window_at(&w, 1, b);
+                sum += value(g[(uint32_t)(a * w.ow + b) * d.pixel]) *
+                       (1.0f / (float)((p.to - p.from) * (q.to - q.from)));
+            }
+        set_or_add(&dx[i], add, sum);
+    }
 }
 
 void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the longer graph: works, and what they may make together; CUDA holds all nodes on the device.
- */
+/* Of the longer graph: works, and what they may make together; CUDA holds all nodes on the
+ * device. */
 #define SEVERAL 8
 #define MOST_NODES 65536
 

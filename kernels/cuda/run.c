@@ -6,8 +6,7 @@
 #define BACKEND_NORM_ADDS 1
 #define BACKEND(name) cuda_##name
 
-/* ---- layers with parameters -------------------------------------------------------------------
- */
+/* ---- layers with parameters ------------------------------------------------------------------ */
 
 static void add_bias(struct mc_plan *p, const struct cuda_node *c, const float *params)
 {
@@ -155,8 +154,7 @@ static void scale_parameters(struct mc_plan *p, const struct cuda_node *c,
     cuda_sums_to_floats(p->be, &s, p->part, dparams + c->n->weight.offset);
 }
 
-/* ---- layers without ---------------------------------------------------------------------------
- */
+/* ---- layers without -------------------------------------------------------------------------- */
 
 static void add(struct mc_plan *p, size_t n, const void *a, const void *b, void *y)
 {
@@ -200,8 +198,7 @@ static void product(struct mc_plan *p, const struct cuda_node *c, int k, const v
         cuda_mul(p->be, &s, x, &o, other->out, NULL, adds, y);
 }
 
-/* ---- forward and backward ---------------------------------------------------------------------
- */
+/* ---- forward and backward -------------------------------------------------------------------- */
 
 static void begin_forward(struct mc_plan *p, const float *params, const struct mc_ctl *ctl)
 {

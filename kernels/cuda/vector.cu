@@ -20,7 +20,7 @@ static const struct mc_ctl *ctl_of(const struct mc_buf *b)
 static __global__ void next_row(size_t n, struct mc_ctl *ctl)
 {
     EACH (i, n)
-    ctl[i].row++;
+        ctl[i].row++;
 }
 
 void cuda_ctl_next(struct mc_backend *base, struct mc_buf *ctl)
@@ -43,13 +43,12 @@ static __global__ void sum_terms(size_t n, float *dst, struct terms t, const str
 {
     const float *coefs = t.coefs + (size_t)ctl->row * t.k + t.first;
 
-    EACH (i, n)
-        {
-            float sum = (t.whole ? 1.0f : coefs[0]) * t.x[0][i];
-            for (size_t j = 1; j < t.n; j++)
-                sum += coefs[j - t.whole] * t.x[j][i];
-            dst[i] = sum;
-        }
+    EACH (i, n) {
+        float sum = (t.whole ? 1.0f : coefs[0]) * t.x[0][i];
+        for (size_t j = 1; j < t.n; j++)
+            sum += coefs[j - t.whole] * t.x[j][i];
+        dst[i] = sum;
+    }
 }
 
 void cuda_lincomb(struct mc_backend *base, size_t n, struct mc_buf *dst, size_t k,
@@ -93,21 +92,20 @@ static __global__ void sgd_step(size_t n, struct sgd s, const P *grad, const P *
     const float lr = s.lrs[ctl->row];
     const float coef = s.coefs ? s.coefs[(size_t)ctl->row * s.stride + s.k] : 1.0f;
 
-    EACH (i, n)
-        {
-            const P g = grad[i], at = point[i];
-            P mean = m[i], to = p[i];
-            for (size_t j = 0; j < sizeof(P) / sizeof(float); j++) {
-                const float d = coef * (g.v[j] + s.decay * at.v[j]);
-                if (s.skips && d != d)
-                    continue;
-                const float v = s.momentum * mean.v[j] + d;
-                mean.v[j] = v;
-                to.v[j] -= lr * (s.nesterov ? d + s.momentum * v : v);
-            }
-            m[i] = mean;
-            p[i] = to;
+    EACH (i, n) {
+        const P g = grad[i], at = point[i];
+        P mean = m[i], to = p[i];
+        for (size_t j = 0; j < sizeof(P) / sizeof(float); j++) {
+            const float d = coef * (g.v[j] + s.decay * at.v[j]);
+            if (s.skips && d != d)
+                continue;
+            const float v = s.momentum * mean.v[j] + d;
+            mean.v[j] = v;
+            to.v[j] -= lr * (s.nesterov ? d + s.momentum * v : v);
         }
+        m[i] = mean;
+        p[i] = to;
+    }
 }
 
 template <class P>
@@ -178,7 +176,7 @@ void cuda_sumsq(struct mc_backend *base, size_t n, const struct mc_buf *x, doubl
 static __global__ void gather(size_t n, float *dst, const float *src, const uint32_t *index)
 {
     EACH (i, n)
-    dst[i] = src[index[i]];
+        dst[i] = src[index[i]];
 }
 
 void cuda_gather(struct mc_backend *base, size_t n, struct mc_buf *dst, const struct mc_buf *src,
@@ -196,7 +194,7 @@ static __global__ void proximal_step(size_t n, float *p, const float *anchor, co
     const double r = (double)lrs[ctl->row] / nu, w = r / (1 + r);
 
     EACH (i, n)
-    p[i] = (float)((double)p[i] + w * ((double)anchor[i] - (double)p[i]));
+        p[i] = (float)((double)p[i] + w * ((double)anchor[i] - (double)p[i]));
 }
 
 void cuda_proximal(struct mc_backend *base, size_t n, struct mc_buf *p, const struct mc_buf *anchor,

@@ -155,8 +155,7 @@ static inline int walks_wide(const struct cuda_shape *s, const void *x, const st
            cuda_aligned(x);
 }
 
-/* ---- sums of a tile's channels ----------------------------------------------------------------
- */
+/* ---- sums of a tile's channels --------------------------------------------------------------- */
 
 /* Sum k (of K, a power of two) of the threads whose number is the same modulo `lanes`: at k * lanes
  * + that number of what is returned, for the whole block until the next call. The order of addition

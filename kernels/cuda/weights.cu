@@ -13,18 +13,17 @@ static __global__ void copy_weights(uint32_t n, const float *params, const EIGHT
                                     EIGHT(T) * to, struct cuda_batch *batch,
                                     const struct mc_ctl *ctl)
 {
-    EACH (j, n)
-        {
-            if (j == 0) {
-                batch->ctl = *ctl;
-                batch->objective = 0;
-            }
-            const EIGHT(uint32_t) from = index[j];
-            EIGHT(T) u;
-            for (int k = 0; k < 8; k++)
-                set(&u.v[k], from.v[k] == CUDA_NO_PARAM ? 0.0f : params[from.v[k]]);
-            to[j] = u;
+    EACH (j, n) {
+        if (j == 0) {
+            batch->ctl = *ctl;
+            batch->objective = 0;
         }
+        const EIGHT(uint32_t) from = index[j];
+        EIGHT(T) u;
+        for (int k = 0; k < 8; k++)
+            set(&u.v[k], from.v[k] == CUDA_NO_PARAM ? 0.0f : params[from.v[k]]);
+        to[j] = u;
+    }
 }
 
 void cuda_copy_weights(struct cuda *be, enum cuda_type t, size_t n, const float *params,
@@ -41,14 +40,13 @@ template <class T>
 static __global__ void copy_gradients(uint32_t n, const EIGHT(T) * from,
                                       const EIGHT(uint32_t) * index, float *grad)
 {
-    EACH (j, n)
-        {
-            const EIGHT(uint32_t) to = index[j];
-            const EIGHT(T) u = from[j];
-            for (int k = 0; k < 8; k++)
-                if (to.v[k] != CUDA_NO_PARAM)
-                    grad[to.v[k]] = value(u.v[k]);
-        }
+    EACH (j, n) {
+        const EIGHT(uint32_t) to = index[j];
+        const EIGHT(T) u = from[j];
+        for (int k = 0; k < 8; k++)
+            if (to.v[k] != CUDA_NO_PARAM)
+                grad[to.v[k]] = value(u.v[k]);
+    }
 }
 
 void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void *from,

@@ -108,8 +108,7 @@ static int work_alloc(struct work *w, size_t n)
     return 0;
 }
 
-/* ---- the coarse grid --------------------------------------------------------------------------
- */
+/* ---- the coarse grid ------------------------------------------------------------------------- */
 
 static int32_t even(int32_t x)
 {
@@ -248,8 +247,7 @@ static void coarse_solve(struct work *w)
         w->v[j] = ldexp((double)(w->cv[j] + 1) / 2, FINE_BITS - COARSE_BITS);
 }
 
-/* ---- the fine grid ----------------------------------------------------------------------------
- */
+/* ---- the fine grid --------------------------------------------------------------------------- */
 
 static double row_top(const struct work *w, size_t i)
 {
@@ -375,8 +373,7 @@ static void fine_solve(struct work *w, size_t n_free)
         w->v[j] += .5;
 }
 
-/* ---- the certificate --------------------------------------------------------------------------
- */
+/* ---- the certificate ------------------------------------------------------------------------- */
 
 /* Rows on a cycle of tight entries, which another optimal assignment could turn over: those in a
  * strongly connected component (Tarjan) of more than one row. The edges of row i are

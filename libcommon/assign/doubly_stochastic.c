@@ -115,8 +115,7 @@ int mc_doubly_stochastic_project(size_t n, double *p, size_t sweeps, double tole
     return 0;
 }
 
-/* ---- Birkhoff and von Neumann ------------------------------------------------------------------
- */
+/* ---- Birkhoff and von Neumann ---------------------------------------------------------------- */
 
 /* Gives every entry that does not count a value so low that a matching through one of them is worth
  * less than any other, by more than mc_assign_max rounds. Returns whether each row has an entry

@@ -33,8 +33,8 @@ struct mc_assign_loops {
     /* out: least c[j]-v[j], the lowest j that has it, least of all others. ld: a multiple of
      * MC_ASSIGN_LANES. */
     void (*least2)(size_t ld, const int32_t *c, const int32_t *v, int32_t out[3]);
-    /* Where c[j]-v[j]-h < d[j], set d[j] to it and from[j] to row; returns the lowest j of least d.
-     */
+    /* Where c[j]-v[j]-h < d[j], set d[j] to it and from[j] to row; returns the lowest j of least
+     * d. */
     size_t (*relax)(size_t ld, const int32_t *c, const int32_t *v, int32_t h, int32_t row,
                     int32_t *d, int32_t *from);
     /* The same on fine costs, n entries, nothing padded or aligned. */

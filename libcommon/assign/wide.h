@@ -33,8 +33,8 @@ MC_USE_RESULT int mc_wide_init(struct mc_wide *w, size_t n, const double *value,
 void mc_wide_release(struct mc_wide *w);
 /* Whether col is proven by v, evaluated in long double. */
 int mc_wide_proven(const struct mc_wide *w);
-/* Set col, row and v: in double and, if that is not proven, in long double. MC_EFAIL: neither is.
- */
+/* Set col, row and v: in double and, if that is not proven, in long double. MC_EFAIL: neither
+ * is. */
 MC_USE_RESULT int mc_wide_solve(struct mc_wide *w, struct mc_error *err);
 /* The sum of the assignment's reduced costs: the gap to the dual's bound. Columns whose reduced
  * cost is 0 to rounding go to edges[first[i]..first[i+1]) for row i: first (n+1), edges (n*n). */

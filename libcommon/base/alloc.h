@@ -12,7 +12,8 @@
  * Returns 0, or MC_ENOMEM with *at NULL. */
 #define mc_new(at, n, err) mc_new_items((at), (n), sizeof **(at), (err))
 /* *list has n items: room for one more, wherever it moves to. It grows where n is a power of two,
- * so that of a list that never shrinks n alone says how much room there is. Returns 0, or MC_ENOMEM with the list as it was. */
+ * so that of a list that never shrinks n alone says how much room there is. Returns 0, or MC_ENOMEM
+ * with the list as it was. */
 #define mc_list_room(list, n, err) mc_list_items((list), (n), sizeof **(list), (err))
 
 /* The two above, whose `at` and `list` are the address of a pointer to any object type. */

@@ -22,8 +22,8 @@ struct mc_error {
 };
 
 /* Fill *err (may be NULL) and return code, so that a failing function ends in
- * `return mc_fail(err, MC_EINPUT, "%s: not a stream", path)`. Newlines in the text become spaces.
- */
+ * `return mc_fail(err, MC_EINPUT, "%s: not a stream", path)`. Newlines in the text become
+ * spaces. */
 int mc_fail(struct mc_error *err, enum mc_err code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

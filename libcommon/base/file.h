@@ -29,8 +29,8 @@ ssize_t mc_file_read_all(int fd, void *dst, size_t n);
 MC_USE_RESULT int mc_file_ended(FILE *f, const char *path, struct mc_error *err);
 /* Writes n bytes, waiting where fd does not; fewer only after a failure: errno says why. */
 size_t mc_file_write_all(int fd, const void *src, size_t n);
-/* MC_EINPUT: nothing could be read from fd; where that is standard input and a pipe, err says so.
- */
+/* MC_EINPUT: nothing could be read from fd; where that is standard input and a pipe, err says
+ * so. */
 MC_USE_RESULT int mc_file_empty(int fd, const char *text, struct mc_error *err);
 
 #endif

@@ -33,8 +33,8 @@ size_t mc_character(const char *s, size_t n, uint32_t *number);
  * U+202E, U+2066 to U+2069). */
 int mc_is_control(uint32_t number);
 /* A stranger's text, with a blank for each control character and for each byte that is not UTF-8:
- * for a terminal, and for the cell of a table, where a tab or a line's end would be another cell.
- */
+ * for a terminal, and for the cell of a table, where a tab or a line's end would be another
+ * cell. */
 void mc_plain(FILE *f, const char *s);
 void mc_plain_text(FILE *f, const char *s, size_t n);
 

@@ -5,8 +5,8 @@
 #define MC_PRECISION_H
 
 /* What a network is computed in. Parameters, their gradients, statistics, losses, metrics and all
- * vectors are float32 or float64 in each; so are attacks, joint moments and permutations' matrices.
- */
+ * vectors are float32 or float64 in each; so are attacks, joint moments and permutations'
+ * matrices. */
 enum mc_precision {
     MC_PRECISION_F32,
     MC_PRECISION_TF32, /* convolutions and linear layers multiply 11 bits */

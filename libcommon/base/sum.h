@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums in twice the precision (Neumaier 1974): what the additions round away is added at the end.
- */
+ * Sums in twice the precision (Neumaier 1974): what the additions round away is added at the
+ * end. */
 #ifndef MC_SUM_H
 #define MC_SUM_H
 

@@ -50,8 +50,8 @@ static int is_row_at(const struct blocks *b, const struct mc_axis *a, size_t k, 
     return is;
 }
 
-/* The row that an axis of n blocks is, a new one where its groups are in none yet; 0: it is none.
- */
+/* The row that an axis of n blocks is, a new one where its groups are in none yet; 0: it is
+ * none. */
 static int take_row(struct blocks *b, const struct mc_axis *a, size_t n, size_t *row,
                     struct mc_error *err)
 {
@@ -139,8 +139,7 @@ static size_t moving_row(const struct blocks *b, size_t group)
     return row < b->n && !b->rows[row].tied ? row : b->n;
 }
 
-/* ---- new groups and taps ----------------------------------------------------------------------
- */
+/* ---- new groups and taps --------------------------------------------------------------------- */
 
 /* After the first layer whose outputs it permutes. */
 static void name_outer(const struct blocks *b, struct mc_group *to, size_t inner)

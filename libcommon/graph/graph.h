@@ -23,9 +23,9 @@ enum mc_op {
     MC_OP_BATCHNORM, /* per channel */
     MC_OP_LAYERNORM, /* over the channels of each pixel */
     MC_OP_SCALE,     /* a learned factor a channel */
-    MC_OP_RELU, /* Huber's delta: 0 below 0, x^2 / 2 delta up to delta, x - delta / 2 above; 0: ReLU
-                 */
-    MC_OP_RELU6, /* this and the next five: kernels/activation.h */
+    MC_OP_RELU,      /* Huber's delta: 0 below 0, x^2 / 2 delta up to delta, x - delta / 2 above; 0:
+                      * ReLU */
+    MC_OP_RELU6,     /* this and the next five: kernels/activation.h */
     MC_OP_GELU,
     MC_OP_SILU,
     MC_OP_HARDSWISH,
@@ -183,8 +183,7 @@ int mc_graph_node(struct mc_graph *g, const char *name, struct mc_node *n);
  * MC_EINPUT with the first error of all the calls above, or MC_ENOMEM. */
 MC_USE_RESULT int mc_graph_finish(struct mc_graph *g, struct mc_error *err);
 
-/* ---- what is asked of a graph ------------------------------------------------------------------
- */
+/* ---- what is asked of a graph ---------------------------------------------------------------- */
 /* 1 if both compute the same in evaluation and call their nodes alike. `net`, inits and settings
  * that only training uses (dropout's p, batch norm's momentum) may differ. */
 int mc_graph_same(const struct mc_graph *a, const struct mc_graph *b);
@@ -224,11 +223,11 @@ static inline size_t mc_param_groups(const struct mc_graph *g, const struct mc_p
 }
 /* Parameters without gaps: what people count. */
 size_t mc_graph_count(const struct mc_graph *g);
-/* Multiply-adds times 2 of one image's forward pass, outside training, in conv and linear layers.
- */
+/* Multiply-adds times 2 of one image's forward pass, outside training, in conv and linear
+ * layers. */
 double mc_graph_flops(const struct mc_graph *g);
-/* Fill params (P floats) from the tensors' inits, keyed by seed; stats (S floats): mean 0, var 1.
- */
+/* Fill params (P floats) from the tensors' inits, keyed by seed; stats (S floats): mean 0, var
+ * 1. */
 void mc_graph_init(const struct mc_graph *g, uint64_t seed, float *params, float *stats);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From rows to groups: each line by itself, then the groups, then how they lie within one another.
- */
+ * From rows to groups: each line by itself, then the groups, then how they lie within one
+ * another. */
 #include "libcommon/graph/group_rows.h"
 #include "libcommon/graph/row_nesting.h"
 
@@ -28,8 +28,7 @@ static void release(struct text *r)
     free(r->by_name);
 }
 
-/* ---- one line ---------------------------------------------------------------------------------
- */
+/* ---- one line -------------------------------------------------------------------------------- */
 
 /* The next line, cut at its end, or NULL. Skips comments and empty ones. */
 static char *next_line(char **text, size_t *line)
@@ -149,8 +148,7 @@ static int check_header(char *line, struct mc_error *err)
                           "offset, count, block, group, with tabs between them");
 }
 
-/* ---- all of them ------------------------------------------------------------------------------
- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static int by_group(const void *x, const void *y)
 {
@@ -249,8 +247,7 @@ out:
     return rc;
 }
 
-/* ---- the network ------------------------------------------------------------------------------
- */
+/* ---- the network ----------------------------------------------------------------------------- */
 
 static int lay_out(struct mc_graph *g, const struct mc_tensor *tensors, size_t n,
                    struct mc_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The permutation groups of a network: what each permutes, where it is seen, and the channel axis of
- * each node.
+ * The permutation groups of a network: what each permutes, where it is seen, and the channel axis
+ * of each node.
  *
  * A segment, a use and a tap hold a whole group: start is 0 and count is the group's size. (An axis
  * that could be cut further is tied to nothing that is cut there, so it is one group.) */

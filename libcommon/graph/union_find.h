@@ -21,8 +21,8 @@ struct mc_uf_segment {
 struct mc_uf_set {
     size_t count;    /* channels */
     int parent;      /* -1: a root */
-    int left, right; /* -1: whole. left alone: the channels are blocks of `block` places of left's
-                      */
+    int left, right; /* -1: whole. left alone: the channels are blocks of `block` places of
+                      * left's */
     size_t block;
     int fixed;
 };

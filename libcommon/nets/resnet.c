@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Residual networks for small images: He et al., "Deep Residual Learning for Image Recognition",
- * CVPR 2016, section 4.2, with 1x1 projections where the shape changes, as the paper trains them.
- */
+ * CVPR 2016, section 4.2, with 1x1 projections where the shape changes, as the paper trains
+ * them. */
 #include "libcommon/nets/build.h"
 
 #include <stdio.h>

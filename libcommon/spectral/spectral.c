@@ -93,8 +93,8 @@ int mc_spectral_norm(size_t rows, size_t cols, const float *w, double *norm, str
     return rc < 0 ? rc : 0;
 }
 
-/* M - sum over i of (1 - most / sigma_i) u_i u_i^T M, of the first k `vectors`, which are scaled.
- */
+/* M - sum over i of (1 - most / sigma_i) u_i u_i^T M, of the first k `vectors`, which are
+ * scaled. */
 static int deflate(struct gram *g, int k, double most, double *vectors, struct mc_error *err)
 {
     const int row_major = g->layout == CblasRowMajor, step = row_major ? g->n : 1;

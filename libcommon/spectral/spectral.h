@@ -8,11 +8,11 @@
  *
  * Squared singular values are eigenvalues of the smaller of W W^T and W^T W by LAPACK's dsyevr,
  * products are BLAS's, both of whichever library liblapack.so.3 and libblas.so.3 are at run time.
- * pipelines/setup/install-packages.sh installs the reference implementations, which give the same bits on
- * every run and at any number of threads. An optimised one (OpenBLAS) is ten times as fast and
- * rounds in its own order: norms differ by 1e-15 of themselves, clipped entries by float32's last
- * bit where they differ at all. Memory: 8 (rows cols + 4 n^2) bytes for n = min(rows, cols), and
- * for clipping 8 max(rows, cols) bytes for each value that is clipped. */
+ * pipelines/setup/install-packages.sh installs the reference implementations, which give the same
+ * bits on every run and at any number of threads. An optimised one (OpenBLAS) is ten times as fast
+ * and rounds in its own order: norms differ by 1e-15 of themselves, clipped entries by float32's
+ * last bit where they differ at all. Memory: 8 (rows cols + 4 n^2) bytes for n = min(rows, cols),
+ * and for clipping 8 max(rows, cols) bytes for each value that is clipped. */
 #ifndef MC_SPECTRAL_H
 #define MC_SPECTRAL_H
 

@@ -116,8 +116,8 @@ static void read_operation(descriptor d, convolution *c)
 
 static plan read_plan(descriptor d)
 {
-    const descriptor engine = part(part(d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG),
-                                   CUDNN_ATTR_ENGINECFG_ENGINE);
+    const descriptor engine =
+        part(part(d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG), CUDNN_ATTR_ENGINECFG_ENGINE);
     cudnnBackendNumericalNote_t list[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
     int64_t n = 0;
     plan p = {};

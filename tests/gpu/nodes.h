@@ -30,8 +30,7 @@ struct family {
 #define EVAL (1 << MC_MODE_EVAL)
 #define ALL_MODES 15
 
-/* ---- graphs ----------------------------------------------------------------------------------
- */
+/* ---- graphs ---------------------------------------------------------------------------------- */
 
 static int stem(struct mc_graph *g, int out, int bias)
 {

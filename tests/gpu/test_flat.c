@@ -14,8 +14,7 @@
 #define SUMS 3e-6
 #define DOUBLES 1e-12
 
-/* ---- flat vectors ----------------------------------------------------------------------------
- */
+/* ---- flat vectors ---------------------------------------------------------------------------- */
 
 enum { MOST_TERMS = 40, BEHIND = 3 }; /* BEHIND: floats behind the n that nobody may write */
 
@@ -118,8 +117,7 @@ static void long_vectors(void **state)
     both("long vectors", run_long, NULL);
 }
 
-/* ---- pixels and attacks ----------------------------------------------------------------------
- */
+/* ---- pixels and attacks ---------------------------------------------------------------------- */
 
 struct image_case {
     int c, h, w, batch, valid, bytes;
@@ -309,8 +307,7 @@ static void joint_moments(void **state)
         both("moments", run_moments, &all[i]);
 }
 
-/* ---- matrices of permutation groups ----------------------------------------------------------
- */
+/* ---- matrices of permutation groups ---------------------------------------------------------- */
 
 static void run_action(struct record *r, const void *arg)
 {

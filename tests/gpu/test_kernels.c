@@ -186,8 +186,7 @@ static void run_node(struct record *r, const void *arg)
     teardown(&f);
 }
 
-/* ---- the sweep -------------------------------------------------------------------------------
- */
+/* ---- the sweep ------------------------------------------------------------------------------- */
 
 /* 0: there is no such case */
 static int check(const struct family *f, const struct shape *s, int variant)

@@ -106,8 +106,7 @@ static void one_reading(struct cuda *be, struct call *c, int counts)
     c->least = counts && took < c->least ? took : c->least;
 }
 
-/* ---- engines without notes --------------------------------------------------------------------
- */
+/* ---- engines without notes ------------------------------------------------------------------- */
 
 /* What it makes of the other two, where zeros lay. NULL: it failed. */
 static unsigned char *result(struct cuda *be, struct call *c, size_t *bytes)
@@ -179,8 +178,7 @@ static void show(struct cuda *be, struct call *calls, int n)
     }
 }
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* The columns that need no clock. */
 static void print_engine(const struct cuda *be, int pass, const struct cuda_conv_shape *s,

@@ -4,8 +4,7 @@
  * itself), those of our code and those of the libraries below it, or calls for input and output:
  * each alone and with all behind it. Such a call returns MC_ENOMEM or MC_EFAIL and tells so in
  * `why`, and a file that it writes is the old one; or it does its work all the same. All memory
- * that it takes is freed. Header only.
- */
+ * that it takes is freed. Header only. */
 #ifndef MC_TEST_FAILING_H
 #define MC_TEST_FAILING_H
 
@@ -41,8 +40,8 @@ static inline int is_old(void)
     return n == sizeof old - 1 && !memcmp(text, old, n);
 }
 
-/* MC_ENOMEM; or MC_EFAIL of a call of the C library that lacked it, or that failed, which says so.
- */
+/* MC_ENOMEM; or MC_EFAIL of a call of the C library that lacked it, or that failed, which says
+ * so. */
 static inline int is_told(int rc, int what)
 {
     if (rc != (int)why.code)

@@ -112,8 +112,7 @@ static int next_batch(struct collector *v, size_t *n, struct mc_error *err)
     return rc;
 }
 
-/* ---- moments ----------------------------------------------------------------------------------
- */
+/* ---- moments --------------------------------------------------------------------------------- */
 
 static int fetch_moments(struct mc_moments *out, const struct collector *v, struct mc_buf **acc,
                          const struct mc_graph *g, struct mc_error *err)
@@ -180,8 +179,7 @@ out:
     return rc;
 }
 
-/* ---- activations ------------------------------------------------------------------------------
- */
+/* ---- activations ----------------------------------------------------------------------------- */
 
 /* The n images that are loaded, tap by tap. buf, host: room for one tap's (B,K,H,W). */
 static int write_batch(const struct collector *v, struct mc_activations_writer *w,

@@ -67,8 +67,8 @@ static int pair_values(const void *arg, const struct mc_inside *in, size_t h, si
     return 0;
 }
 
-/* A group whose units hold others: a pair of units is worth what the best assignments inside are.
- */
+/* A group whose units hold others: a pair of units is worth what the best assignments inside
+ * are. */
 static int match_units(struct mc_perm *out, struct mc_assignment *info, const struct mc_matrices *m,
                        const struct mc_nesting *nesting, size_t group, struct mc_error *err)
 {

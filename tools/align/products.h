@@ -19,8 +19,8 @@ void mc_units_pack(const struct mc_unit_blocks *at, const float *x, size_t q, si
 /* value[i*K + j] += the sum over q of x[q*K + i] y[q*K + j], in the order of q. x, y: (n,K). */
 MC_USE_RESULT int mc_products_add(size_t K, size_t n, const double *x, const double *y,
                                   double *value, int threads, struct mc_error *err);
-/* The same of all values of a use in the flat vectors a and b. MC_ENOMEM; what mc_isa fails with.
- */
+/* The same of all values of a use in the flat vectors a and b. MC_ENOMEM; what mc_isa fails
+ * with. */
 MC_USE_RESULT int mc_products_of_use(const struct mc_unit_blocks *at, const float *a,
                                      const float *b, double *value, int threads,
                                      struct mc_error *err);

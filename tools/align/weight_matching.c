@@ -30,8 +30,8 @@ struct matching {
     int32_t *found, *kept;
     struct mc_nesting nesting;
     struct mc_inside inside; /* of the group whose step it is */
-    unsigned char *known; /* (n_groups) matched in the sweep that goes forward; NULL: another */
-    double least;         /* that an objective must rise by to be greater */
+    unsigned char *known;    /* (n_groups) matched in the sweep that goes forward; NULL: another */
+    double least;            /* that an objective must rise by to be greater */
     int threads;
 };
 
@@ -43,8 +43,7 @@ static int is_statistic(const struct mc_param *p)
     return dot && (!strcmp(dot, ".running_mean") || !strcmp(dot, ".running_var"));
 }
 
-/* ---- tensors, rearranged ----------------------------------------------------------------------
- */
+/* ---- tensors, rearranged --------------------------------------------------------------------- */
 
 static void copy_tensor(const struct matching *m, float *to, const float *from, size_t tensor)
 {
@@ -125,8 +124,7 @@ static double distance(const struct matching *m)
     return sqrt(sum);
 }
 
-/* ---- one group --------------------------------------------------------------------------------
- */
+/* ---- one group ------------------------------------------------------------------------------- */
 
 /* The group itself, or one inside its units. */
 static int is_of(const struct matching *m, size_t group, size_t other)
@@ -230,8 +228,8 @@ static int exchange(struct matching *m, size_t group, const int32_t *units)
     return changed;
 }
 
-/* Take the best assignment: with those inside, and if that does not raise the objective, without.
- */
+/* Take the best assignment: with those inside, and if that does not raise the objective,
+ * without. */
 static int step(struct matching *m, size_t group, struct mc_assignment *info, int *changed,
                 struct mc_error *err)
 {
@@ -262,8 +260,7 @@ static int step(struct matching *m, size_t group, struct mc_assignment *info, in
     return mc_fail_in(rc, err, "%s", m->s->groups[group].name);
 }
 
-/* ---- sweeps -----------------------------------------------------------------------------------
- */
+/* ---- sweeps ---------------------------------------------------------------------------------- */
 
 static void shuffle(size_t n, size_t *order, uint64_t seed, size_t sweep)
 {

@@ -3,8 +3,8 @@
  * Every file that a command line names, so that none is written over another: a program registers
  * what it will read and write, and checks all of it before it opens anything. Files are compared by
  * device and inode, through links and redirections; one that does not exist yet by its folder and
- * name. Only regular files and pipes are: any number of outputs may go to /dev/null or a terminal.
- */
+ * name. Only regular files and pipes are: any number of outputs may go to /dev/null or a
+ * terminal. */
 #ifndef MC_FILES_H
 #define MC_FILES_H
 
@@ -29,8 +29,8 @@ struct mc_files {
     int failed; /* memory, told by mc_files_check */
 };
 
-/* option: whose value it is, as "data"; NULL: an operand. path is copied; NULL: not given, ignored.
- */
+/* option: whose value it is, as "data"; NULL: an operand. path is copied; NULL: not given,
+ * ignored. */
 void mc_files_add(struct mc_files *f, enum mc_file_role role, const char *option, const char *path);
 /* MC_EUSAGE: two of them are one file, or two are standard input or output, or an output is the
  * file that standard error goes to, or a log would replace what is no log; MC_EFAIL: an output

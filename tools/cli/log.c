@@ -24,8 +24,8 @@ struct mc_log {
     int fd;
     int regular; /* can be cut and locked */
     char *path;
-    char *old;         /* of a resumed run, what the file held, until the lines are new */
-    size_t held, kept; /* its bytes, and those that stay */
+    char *old;           /* of a resumed run, what the file held, until the lines are new */
+    size_t held, kept;   /* its bytes, and those that stay */
     struct mc_text line; /* being made, with its newline */
     int failed;
 };

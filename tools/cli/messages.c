@@ -106,8 +106,7 @@ int mc_note_dead_units(const struct mc_cli *cli, const struct mc_matrices *m, co
     return 1;
 }
 
-/* ---- progress ---------------------------------------------------------------------------------
- */
+/* ---- progress -------------------------------------------------------------------------------- */
 
 void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const char *what,
                        const char *unit, uint64_t total)

@@ -72,8 +72,8 @@ double mc_curve_chord(size_t k, const double *gram, const double *c0, const doub
     double sum = 0;
 
     /* The differences sum to 0, so distances between the defining points suffice, which lose less
-     * to cancellation than the inner products themselves: |x|^2 = -1/2 sum d_a d_b |p_a - p_b|^2.
-     */
+     * to cancellation than the inner products themselves: |x|^2 = -1/2 sum d_a d_b |p_a -
+     * p_b|^2. */
     for (size_t a = 0; a < k; a++)
         for (size_t b = a + 1; b < k; b++) {
             double apart = gram[a * k + a] + gram[b * k + b] - 2 * gram[a * k + b];

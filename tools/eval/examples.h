@@ -18,7 +18,7 @@ struct mc_adversarial_sums {
 };
 
 struct mc_adversarial {
-    const char *path; /* NULL: standard output */
+    const char *path;                       /* NULL: standard output */
     const struct mc_attack_options *attack; /* resolved */
     const struct mc_history *history;
     struct mc_adversarial_sums sums; /* set: up to date whenever progress is told */

@@ -31,8 +31,8 @@ void mc_plane_point(const struct mc_plane *p, double alpha, double beta, double 
 void mc_plane_place(const struct mc_plane *p, const double *coef, double *x, double *y,
                     double *off);
 
-/* A grid of n x n points, n > 1, evenly over ranges in shares of b_x and c_y, both ends included.
- */
+/* A grid of n x n points, n > 1, evenly over ranges in shares of b_x and c_y, both ends
+ * included. */
 struct mc_plane_grid {
     size_t n;
     double x[2], y[2]; /* from, to */

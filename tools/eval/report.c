@@ -49,8 +49,7 @@ int mc_report_check(const struct mc_report *r, struct mc_error *err)
 
 static const char *const quantity[] = {"loss", "accuracy"};
 
-/* ---- the table, or its JSON -------------------------------------------------------------------
- */
+/* ---- the table, or its JSON ------------------------------------------------------------------ */
 
 /* Of networks, a path, a plane: by r->n_at. */
 static const struct {
@@ -125,8 +124,7 @@ void mc_report_rows(const struct mc_report *r, FILE *f, int first)
     }
 }
 
-/* ---- behind it --------------------------------------------------------------------------------
- */
+/* ---- behind it ------------------------------------------------------------------------------- */
 
 /* struct mc_curve_summary begins with these. */
 static const char *const figures[] = {"first", "last", "mean",  "arc_mean", "min",

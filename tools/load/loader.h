@@ -40,12 +40,12 @@ struct mc_loader_options {
 };
 
 struct mc_loader {
-    uint64_t wanted;          /* images of the whole pass */
-    uint64_t from, to;        /* of them, those to be loaded: all, unless set after open; from: a
-                                 batch's first */
-    struct mc_buf *ctl;       /* the control block that batches are loaded with */
-    struct mc_source source;  /* of the batch that is loaded */
-    int32_t *host_labels;     /* (B), of that batch */
+    uint64_t wanted;         /* images of the whole pass */
+    uint64_t from, to;       /* of them, those to be loaded: all, unless set after open; from: a
+                                batch's first */
+    struct mc_buf *ctl;      /* the control block that batches are loaded with */
+    struct mc_source source; /* of the batch that is loaded */
+    int32_t *host_labels;    /* (B), of that batch */
 
     struct mc_backend *be;
     struct mc_loader_options o;

@@ -26,8 +26,8 @@ void mc_pam_cli_options(struct mc_pam_cli *p, struct mc_train_cli *f, struct mc_
 void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_train_cli *f);
 /* What a checkpoint must share of the options: every one of them, reals exactly. */
 void mc_pam_cli_identity(const struct mc_pam_cli *p, struct mc_checkpoint *identity);
-/* Has the run log each step and iteration, and tell it with -v. `run` is read while training lasts.
- */
+/* Has the run log each step and iteration, and tell it with -v. `run` is read while training
+ * lasts. */
 void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_train_cli *f, const struct mc_pam *run);
 
 #endif

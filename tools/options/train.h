@@ -39,8 +39,7 @@ struct mc_train_cli {
 
 /* Last, also after an error: releases what is left and closes the log, after the result is written,
  * so that a full disk under the log costs no result. Returns rc, the caller's so far, or what
- * failed.
- */
+ * failed. */
 MC_USE_RESULT int mc_train_cli_close(struct mc_train_cli *f, int rc, struct mc_error *err);
 
 /* The options of training, at this learning rate where none is given. Before mc_cli_parse. */
@@ -54,8 +53,7 @@ MC_USE_RESULT int mc_train_cli_open_data(struct mc_train_cli *f, struct mc_error
 /* After it: do a network of this graph and the data fit together? Warns if they are not those that
  * the networks were trained on (dataset, other: their names, or ""). Settles what their kind
  * decides (the attack's radius), and notes all options and what the backend computes with in the
- * history.
- */
+ * history. */
 MC_USE_RESULT int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_graph *g,
                                        const char *dataset, const char *other,
                                        struct mc_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Proximal alternating minimisation: permutations and reports between host, device and checkpoint.
- */
+ * Proximal alternating minimisation: permutations and reports between host, device and
+ * checkpoint. */
 #include "tools/pam/pam.h"
 
 #include <stdlib.h>

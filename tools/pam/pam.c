@@ -16,8 +16,7 @@ uint64_t mc_pam_epochs(const struct mc_pam_options *o)
     return o->outer * (o->permutation_epochs + o->curve_epochs);
 }
 
-/* ---- the objective ----------------------------------------------------------------------------
- */
+/* ---- the objective --------------------------------------------------------------------------- */
 
 static int prepare(struct mc_objective *o, struct mc_train *f, struct mc_error *err)
 {
@@ -142,8 +141,7 @@ static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf
     }
 }
 
-/* ---- at the ends of steps ---------------------------------------------------------------------
- */
+/* ---- at the ends of steps -------------------------------------------------------------------- */
 
 /* A curve step moves the offset, and so may the clip at a permutation step's end. */
 static int offset_moves(const struct mc_pam *p)
@@ -255,8 +253,7 @@ static void release(struct mc_objective *o, struct mc_train *f)
     f->be->soft_perm_free(p->soft_perm);
 }
 
-/* ---- a run ------------------------------------------------------------------------------------
- */
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 int mc_pam_init(struct mc_pam *p, struct mc_train_options *train, struct mc_error *err)
 {

@@ -72,8 +72,7 @@ static int fill_candidates(struct mc_pam *p, struct mc_train *f, uint64_t outer,
 }
 
 /* ---- one of them is selected
- * ----------------------------------------------------------------------
- */
+ * ---------------------------------------------------------------------- */
 
 /* A permutation and what it is worth. */
 struct candidate {

@@ -122,8 +122,7 @@ static double write_keys(struct layout *o, const struct mc_series *s, size_t n)
     return mc_page_legend(&o->legend, o->g->wide, keys, SAMPLE + widest + APART_X);
 }
 
-/* ---- the layout --------------------------------------------------------------------------------
- */
+/* ---- the layout ------------------------------------------------------------------------------ */
 
 static int is_signature(const struct layout *o)
 {
@@ -226,8 +225,7 @@ static int lay_out(struct layout *o, double title, double keys, struct mc_error 
     return 0;
 }
 
-/* ---- the script --------------------------------------------------------------------------------
- */
+/* ---- the script ------------------------------------------------------------------------------ */
 
 static void write_panels(struct layout *o)
 {

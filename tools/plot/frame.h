@@ -24,8 +24,8 @@ struct mc_frame {
     double given[2];    /* the user's range; both 0: none */
     double include[2];  /* values to show in any case; NaN: none */
     int logarithmic;
-    int apart; /* lines of far greater extent may leave the frame so that the others are told apart
-                */
+    int apart; /* lines of far greater extent may leave the frame so that the others are told
+                * apart */
 };
 
 /* Choose the axis of n lines, 1 to MC_MAX_LINES, some of which may not be drawn. A logarithmic one

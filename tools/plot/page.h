@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The places of a picture's parts. All lengths are ems of its font, from its left and upper edge.
- */
+ * The places of a picture's parts. All lengths are ems of its font, from its left and upper
+ * edge. */
 #ifndef MC_PAGE_H
 #define MC_PAGE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading tab-separated tables whole, or not at all. The JSON lines are in tools/plot/table_log.c.
- */
+ * Reading tab-separated tables whole, or not at all. The JSON lines are in
+ * tools/plot/table_log.c. */
 #include "tools/plot/table.h"
 
 #include "libcommon/base/file.h"

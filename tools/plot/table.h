@@ -35,8 +35,8 @@ struct mc_table {
 MC_USE_RESULT int mc_table_read(struct mc_table *out, const char *path, struct mc_error *err);
 /* Read the lines of a JSON log whose "event" is this one as a table; columns are the fields that
  * any of them has, in the order they first come. Lines of other events are checked and passed over.
- * A log has no last line: a training can be watched while it runs. MC_EINPUT when no line is left.
- */
+ * A log has no last line: a training can be watched while it runs. MC_EINPUT when no line is
+ * left. */
 MC_USE_RESULT int mc_table_read_log(struct mc_table *out, const char *path, const char *event,
                                     struct mc_error *err);
 /* Frees all and zeroes the table; a zeroed table is fine. */

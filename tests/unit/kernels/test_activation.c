@@ -15,19 +15,18 @@ static double off(double x, double want)
 
 TEST(values_and_slopes)
 {
-    EACH_OP (op)
-        {
-            double worst[2] = {0, 0};
-            for (int i = -130000; i <= 130000; i++) {
-                const float x = (float)i * 1e-3f;
-                worst[0] =
-                    fmax(worst[0], off((double)mc_activation(op, x), naive_value(op, (double)x)));
-                worst[1] = fmax(
-                    worst[1], off((double)mc_activation_slope(op, x), naive_slope(op, (double)x)));
-            }
-            if (!(worst[0] < 1e-6 && worst[1] < 2e-6))
-                fail_msg("%s: value %.2g, slope %.2g", mc_op_name(op), worst[0], worst[1]);
+    EACH_OP (op) {
+        double worst[2] = {0, 0};
+        for (int i = -130000; i <= 130000; i++) {
+            const float x = (float)i * 1e-3f;
+            worst[0] =
+                fmax(worst[0], off((double)mc_activation(op, x), naive_value(op, (double)x)));
+            worst[1] =
+                fmax(worst[1], off((double)mc_activation_slope(op, x), naive_slope(op, (double)x)));
         }
+        if (!(worst[0] < 1e-6 && worst[1] < 2e-6))
+            fail_msg("%s: value %.2g, slope %.2g", mc_op_name(op), worst[0], worst[1]);
+    }
 }
 
 TEST(far_out)
@@ -35,19 +34,19 @@ TEST(far_out)
     const float far[] = {1e3f, 1e10f, 5e37f};
 
     EACH_OP (op)
-    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
-        const double x = (double)far[i];
-        assert_true(off((double)mc_activation(op, far[i]), naive_value(op, x)) < 1e-6);
-        assert_true(off((double)mc_activation(op, -far[i]), naive_value(op, -x)) < 1e-6);
-        assert_true(off((double)mc_activation_slope(op, far[i]), naive_slope(op, x)) < 1e-6);
-        assert_true(off((double)mc_activation_slope(op, -far[i]), naive_slope(op, -x)) < 1e-6);
-    }
+        for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+            const double x = (double)far[i];
+            assert_true(off((double)mc_activation(op, far[i]), naive_value(op, x)) < 1e-6);
+            assert_true(off((double)mc_activation(op, -far[i]), naive_value(op, -x)) < 1e-6);
+            assert_true(off((double)mc_activation_slope(op, far[i]), naive_slope(op, x)) < 1e-6);
+            assert_true(off((double)mc_activation_slope(op, -far[i]), naive_slope(op, -x)) < 1e-6);
+        }
 }
 
 TEST(nan_stays)
 {
     EACH_OP (op)
-    assert_true(isnan(mc_activation(op, NAN)));
+        assert_true(isnan(mc_activation(op, NAN)));
 }
 
 int main(void)

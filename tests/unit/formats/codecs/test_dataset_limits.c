@@ -121,8 +121,8 @@ TEST(sizes_and_augmentation_are_within_limits)
             "2 channels are no colours to be changed");
 }
 
-/* Each augmentation comes back as it was written; a set that has only the first three says no more.
- */
+/* Each augmentation comes back as it was written; a set that has only the first three says no
+ * more. */
 TEST(augmentation_is_kept)
 {
     struct mc_dataset_reader *r = NULL;

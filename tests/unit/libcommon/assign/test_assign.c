@@ -2,8 +2,8 @@
  *
  * Linear assignment on every instruction set that this machine has: against all permutations for
  * n <= 7, against a plain Hungarian algorithm in long double above; the certificate, ties, dead
- * units, scales, matrices on which the coarse grid is blind, and the same permutation everywhere.
- */
+ * units, scales, matrices on which the coarse grid is blind, and the same permutation
+ * everywhere. */
 
 #include "libcommon/assign/assign.h"
 #include "libcommon/assign/loops_table.h"

@@ -42,8 +42,8 @@ static void check_heaviest(const struct mc_birkhoff *all, const struct mc_birkho
     }
 }
 
-/* The greatest sum of a perfect matching on the entries of x that count; -INFINITY: there is none.
- */
+/* The greatest sum of a perfect matching on the entries of x that count; -INFINITY: there is
+ * none. */
 static double best_matching(size_t n, const double *x, double drop, size_t row, unsigned used)
 {
     double best = row == n ? 0 : -INFINITY;
@@ -194,8 +194,8 @@ TEST(dropped_entries_are_not_matched)
             }
 }
 
-/* The identity is worth 3 and has a zero in it; without that no matching is worth more than 2.75.
- */
+/* The identity is worth 3 and has a zero in it; without that no matching is worth more than
+ * 2.75. */
 TEST(a_zero_is_not_matched_though_it_be_worth_it)
 {
     enum { N = 5 };

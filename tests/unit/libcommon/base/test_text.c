@@ -25,7 +25,8 @@ TEST(a_text_holds_what_was_printed)
     free(t.text);
 }
 
-/* What comes after the line that found no room finds some again: the text has a gap, and says so. */
+/* What comes after the line that found no room finds some again: the text has a gap, and says
+ * so. */
 TEST(a_text_that_lost_a_line_is_none)
 {
     const char *under = getenv("MC_UNDER");

@@ -221,8 +221,8 @@ TEST(blocks_in_a_row_move_together)
           "1@a.r 5@b.r 9@down! 5@m! 1@sum! 10@d! 11@k.r");
 }
 
-/* A place of the inputs' axis is wider than a row of blocks: they still move after what is in them.
- */
+/* A place of the inputs' axis is wider than a row of blocks: they still move after what is in
+ * them. */
 TEST(blocks_of_what_is_repeated_move)
 {
     struct mc_graph *g = begin(4, 3);

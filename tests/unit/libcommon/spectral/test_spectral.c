@@ -8,8 +8,7 @@
 #include "tests/unit/under.h"
 #include "tests/unit/must.h"
 
-/* ---- the decomposition -------------------------------------------------------------------------
- */
+/* ---- the decomposition ----------------------------------------------------------------------- */
 
 /* Hestenes 1958: rotates pairs of us's columns (rows,cols), = w at first, until they are
  * orthogonal; then it is U S, and w = us v^T. sigma (cols): the columns' lengths, in no order. */
@@ -86,8 +85,7 @@ static double length(size_t n, const float *w)
     return sqrt(sum);
 }
 
-/* ---- matrices ----------------------------------------------------------------------------------
- */
+/* ---- matrices -------------------------------------------------------------------------------- */
 
 enum kind { RANDOM, ZERO, RANK_2, EQUAL_TOP, IDENTITY, ONE_ENTRY, CLOSE, TINY, KINDS };
 static const char *const kind_names[KINDS] = {"random",   "zero",      "rank 2",       "equal top",
@@ -166,8 +164,7 @@ static size_t n_shapes(void)
     return does_less() ? 7 : sizeof shapes / sizeof *shapes;
 }
 
-/* ---- tests -------------------------------------------------------------------------------------
- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 TEST(the_norm_is_the_greatest_singular_value)
 {

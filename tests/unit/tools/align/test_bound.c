@@ -177,7 +177,8 @@ TEST(moments_of_something_else_are_refused)
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "attacked");
     *f.m.attack = 0;
     f.m.cut.shards = 3;
-    must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "shards 2, 3 of 3 are missing");
+    must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT,
+              "shards 2, 3 of 3 are missing");
     f.m.cut.shards = 1;
     f.m.taps.groups[0].name[0]++;
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "another architecture");

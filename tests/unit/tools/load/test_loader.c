@@ -43,8 +43,8 @@ static int write_data(struct mc_error *err)
     return rc ? rc : mc_dataset_commit(d, NULL, err);
 }
 
-/* Batches of four of the first `samples` images, of them [from, to): what comes, and at most once.
- */
+/* Batches of four of the first `samples` images, of them [from, to): what comes, and at most
+ * once. */
 static void expect(uint64_t samples, uint64_t from, uint64_t to, const int *first,
                    const size_t *size)
 {
