@@ -63,6 +63,7 @@ for gpu in "${gpus[@]}"; do
 done
 
 locks=${MC_GPU_LOCKS:-${TMPDIR:-/tmp}/mc-gpus-$UID}
+# shellcheck disable=SC2174 # only the folder of locks must be private
 mkdir -p -m 700 -- "$locks" 2>/dev/null && [ -O "$locks" ] || {
     echo "gpus.sh: '$locks' is no folder of yours for locks" >&2
     exit 1

@@ -13,10 +13,10 @@ graph connect -n OUT=dry RUN='env A=B' TRAIN_FLAGS="--x 'a b' c=d"
 is "$(grep -c '^env A=B mc-train ' log) $(grep -c -- "--x 'a b' c=d" log)" '2 2'
 
 # of what exists, only what another setting decides; the settings that are stored stay
-graph connect TRAIN_IMAGES=64 OUT=done
-find done -printf '%p %T@\n' | sort >before
-graph connect TRAIN_IMAGES=64 OUT=done -n
+graph connect TRAIN_IMAGES=64 OUT=made
+find made -printf '%p %T@\n' | sort >before
+graph connect TRAIN_IMAGES=64 OUT=made -n
 is "$(ran)" ''
-graph connect TRAIN_IMAGES=64 OUT=done POINTS=5 -n
+graph connect TRAIN_IMAGES=64 OUT=made POINTS=5 -n
 is "$(ran)" 'mc-eval4 mc-plot4 '
-find done -printf '%p %T@\n' | sort | diff before -
+find made -printf '%p %T@\n' | sort | diff before -

@@ -8,7 +8,7 @@ is "$(grep '^mc-bezier --data' log | sed 's/.*--seed \([0-9]*\) .*/\1/' | sort |
 cmp -s out/1-2/curve-aligned.mcz out/1-3/curve-aligned.mcz && die 'two pairs have one curve'
 # a pair's curve seed is its own, whatever pairs are before it
 seeds() {
-    pairs -n OUT=none PAIRS="$@"
+    pairs -n OUT=none PAIRS="$1" "${@:2}"
     sed -n 's/^mc-bezier --data.*--seed \([0-9]*\) .*/\1/p' log | sort -u | paste -sd ' '
 }
 is "$(seeds '1:2 3:4 5:6')/$(seeds 3:4)/$(seeds '5:6 1:2' CURVE_SEED=8)" '1 3 5/3/8'
