@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The names that rules and recipes use: the files of each pair, and in a recipe for a pair's file its two networks.
+# Names for rules and recipes: the files of each pair, and in a recipe for a pair's file its two networks.
 variants ?= unaligned aligned
 paths := $(foreach v,$(variants),line-$(v) curve-$(v))
 pairs := $(addprefix $(OUT)/,$(subst :,-,$(PAIRS)))

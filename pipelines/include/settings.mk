@@ -41,6 +41,6 @@ OUT          ?= out#          folder of the results
 FROM         ?=#              folder like OUT whose networks, permutations and curves are copied, not trained
 RUN          ?=#              command that runs a job elsewhere: srun -c 2
 RUN_LIGHT    ?= $(RUN)#       the same for jobs of seconds; RUN_LIGHT= runs them here
-RATES        ?=#              images/s for the goal cost: tinyten=900:4000 (training, evaluation); else measured
+RATES        ?=#              training:evaluation images/s for cost: tinyten=900:4000; else measured
 BIN          ?= $(patsubst %/mc-data,%,$(firstword $(programs)))# folder of the programs
 programs      = $(wildcard $(here)../build/bin/mc-data $(here)../../bin/mc-data)

@@ -5,8 +5,8 @@
 #   variants := unaligned aligned mine
 #
 # the ways to take a pair's second end: as trained, after permutation.mcz, and after permutation-mine.mcz,
-# which the graph makes, or only moments-mine.mcz if it sets `alignments := mine` too. Then it includes this file
-# and adds tables and pictures.
+# which the graph makes, or only moments-mine.mcz if it sets `alignments := mine` too. It includes this file and
+# adds tables and pictures.
 include $(dir $(lastword $(MAKEFILE_LIST)))machinery.mk
 
 # ---- data and networks -----------------------------------------------------------------------------

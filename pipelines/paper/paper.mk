@@ -94,7 +94,8 @@ dir-cifar10       := $(CIFAR10_DIR)
 dir-cifar100      := $(CIFAR100_DIR)
 dir-tiny-imagenet := $(TINY_IMAGENET_DIR)
 has-data = $(or $(filter synth,$(call data,$(1))),$(dir-$(call data,$(1))))
-lacking := $(strip $(foreach e,$(if $(filter cost,$(MAKECMDGOALS)),,$(chosen)),$(if $(call has-data,$(e)),,$(e))))
+lacking := $(foreach e,$(if $(filter cost,$(MAKECMDGOALS)),,$(chosen)),$(if $(call has-data,$(e)),,$(e)))
+lacking := $(strip $(lacking))
 
 # ---- their settings --------------------------------------------------------------------------------
 awk      = $(shell LC_ALL=C awk -v s=$(call quote,$(SCALE)) -v e=$(call quote,$(2)) 'BEGIN { $(1) }')
