@@ -138,7 +138,7 @@ $(BUILD)/bin/mc-%: $(BUILD)/tools/mc-%.o $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(HARDEN_LINK) $(LDFLAGS) $(LIBS) -o $@
 
-$(BUILD)/share/mc/%: pipelines/%
+$(BUILD)/share/mc/%: tools/plot/%
 	@mkdir -p $(@D)
 	@cp $< $@
 

@@ -42,8 +42,10 @@ $(call each,$(planes:=.tsv)): $$(through) $(OUT)/train.mcz $(OUT)/test.mcz \
 names-networks = θ₁,θ₂,Pθ₂
 names-curve-unaligned = θ₁,θ₂,r(½)
 names-curve-aligned = θ₁,Pθ₂,r(½)
-$(call each,$(pictures)): $(planes:%=$$(@D)/%.tsv)
+$(call each,$(pictures)): $(planes:%=$$(@D)/%.tsv) $(call settings,colours,PLANE_COLOURS)
+	$(begin)
 	$(RUN_LIGHT) mc-plot plane --data test $(title) \
 	    --names '$(names-$(patsubst plane-%,%,$(basename $(@F))))' $(PLANE_COLOURS) \
-	    $(patsubst %,--fit %,$(filter-out $(basename $@).tsv,$^)) $(basename $@).tsv $(basename $@).marks.tsv \
-	    -o $@
+	    $(patsubst %,--fit %,$(filter-out $(basename $@).tsv,$(filter %.tsv,$^))) $(basename $@).tsv \
+	    $(basename $@).marks.tsv -o $@
+	$(made)

@@ -33,8 +33,8 @@ $(shell $(call values,$(names) PATH) $(here)include/check-settings $(files-read)
 $(if $(filter-out 0,$(.SHELLSTATUS)),$(error settings of $(firstword $(files-read)) are wrong))
 endif
 
-override OUT  := $(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(OUT)))
-override FROM := $(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(FROM)))
+override OUT  := $(patsubst ./%,%,$(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(OUT))))
+override FROM := $(patsubst ./%,%,$(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(FROM))))
 include $(here)include/names.mk
 # locked before make looks at any result
 ifeq ($(dry-run)$(filter cost help,$(MAKECMDGOALS)),)
@@ -61,7 +61,8 @@ endif
 shared: $(OUT)/train.mcz $(OUT)/test.mcz $(nets)
 pair: all
 $(seeds:%=net-%): net-%: $(OUT)/net-%.mcz
-$(taken): $(OUT)/%: $(FROM)/%
+$(taken): $(OUT)/%: $(FROM)/% $(call settings,from,FROM)
 	$(shared)
-	mkdir -p $(@D) && cp -p $< $@.part && mv $@.part $@
-	@[ ! -e $(<:.mcz=.log.json) ] || cp -p $(<:.mcz=.log.json) $(@D)
+	@mkdir -p $(@D); [ ! -e $(<:.mcz=.log.json) ] || cp $(<:.mcz=.log.json) $(@D)
+	cp $< $@.part && mv $@.part $@
+	$(made)

@@ -21,14 +21,17 @@ device := --threads "$$THREADS" --device "$$DEVICE" --precision "$$PRECISION"
 whole   = > $@.part && mv $@.part $@#                 a table that a kill leaves whole or not at all
 begin   = @$(here)include/begin $@ $^
 resume  = $(MESSAGES) --checkpoint $(@:.mcz=.checkpoint) --resume --log-json $(@:.mcz=.log.json)
-made    = @rm -f $(foreach f,$(filter $(OUT)/.settings/%,$^),$(f)~ $(f)~results)# see include/settings
+# ends what begin began: see include/settings
+made    = @rm -f $(foreach f,$(filter $(OUT)/.settings/%,$^),$(f)~ $(f)~results) $(kept:%=$(basename $@).%~)
+kept   := log.json summary.tsv marks.tsv
 trained = $(made) $(@:.mcz=.checkpoint)
 # make -n may run before FROM is made
 unmade := $(if $(dry-run),$(if $(wildcard $(FROM)/.),,$(FROM)))
-had     = $(if $(unmade),$(1),$(patsubst $(FROM)/%,$(OUT)/%,$(wildcard $(patsubst $(OUT)/%,$(FROM)/%,$(1)))))
+had     = $(if $(unmade),$(1),$(patsubst $(FROM)/%,$(OUT)/%,$(wildcard $(1:$(OUT)/%=$(FROM)/%))))
 of-seed = $(filter $(or $(CURVE_SEED:%=$(OUT)/%-%),$(OUT)/%),$(1))
+curves-from := $(patsubst %,curve-%.mcz,$(filter unaligned aligned pam-%,$(variants)))
 taken  := $(if $(FROM),$(nets) $(call had,$(OUT)/train.mcz $(OUT)/test.mcz $(call each,permutation.mcz) \
-              $(call of-seed,$(call each,$(variants:%=curve-%.mcz)))))
+              $(call of-seed,$(call each,$(curves-from)))))
 # goals that work side by side share these files, so that none of them makes one
 common := $(if $(unit),$(OUT)/train.mcz $(OUT)/test.mcz $(if $(filter pair,$(MAKECMDGOALS)),$(nets)))
 shared  = $(if $(filter $@,$(common)),@echo '$@ is missing or of other settings: make shared' >&2; exit 1)

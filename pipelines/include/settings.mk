@@ -10,7 +10,7 @@ DATA_FLAGS   ?= $(if $(filter googlenet-tiny-imagenet,$(NET)-$(DATA)),--size 32)
 TRAIN_IMAGES ?=#              number of training images, the first ones; empty: all
 TEST_IMAGES  ?=#              number of test images, the first ones; empty: all
 NET          ?= tinyten#      network of mc-train, or a graph FILE.json
-SEEDS        ?= 1 2#          seeds of the two ends: short for PAIRS=1:2
+SEEDS        ?= 1 2#          seeds of the two ends, instead of PAIRS=1:2
 PAIRS        ?= $(subst $(space),:,$(strip $(SEEDS)))# seeds of the ends of each pair: "1:2 3:4"
 EPOCHS       ?= 250#          epochs of the networks
 CURVE_EPOCHS ?= $(EPOCHS)#    epochs of the curves
@@ -38,7 +38,7 @@ THREADS      ?= 2#            threads per job; the same number gives the same by
 DEVICE       ?= auto#         cpu, cuda or cuda:N
 PRECISION    ?= f32#          precision on a CUDA device: f32, tf32, bf16, f16
 OUT          ?= out#          folder of the results
-FROM         ?=#              folder like OUT whose networks, permutations and curves are copied, not trained
+FROM         ?=#              another OUT: its networks, permutations and curves are copied
 RUN          ?=#              command that runs a job elsewhere: srun -c 2
 RUN_LIGHT    ?= $(RUN)#       the same for jobs of seconds; RUN_LIGHT= runs them here
 RATES        ?=#              training:evaluation images/s for cost: tinyten=900:4000; else measured

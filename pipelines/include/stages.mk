@@ -5,16 +5,17 @@
 #   variants := unaligned aligned mine
 #
 # the ways to take a pair's second end: as trained, after permutation.mcz, and after permutation-mine.mcz,
-# which the graph makes, or only moments-mine.mcz if it sets `alignments := mine` too. It includes this file and
-# adds tables and pictures.
+# which the graph makes, or only moments-mine.mcz if it sets `alignments := mine` too. It includes this file
+# and adds tables and pictures.
 include $(dir $(lastword $(MAKEFILE_LIST)))machinery.mk
 
 # ---- data and networks -----------------------------------------------------------------------------
 compute := THREADS DEVICE PRECISION
 source  := $(if $(filter synth,$(DATA)),--seed "$$DATA_SEED",-- "$${DATA_DIR/#\~\//$$HOME/}")
 images   = $(if $(filter %train.mcz,$@),$(TRAIN_IMAGES),$(TEST_IMAGES))
-$(OUT)/train.mcz: $(call settings,train-data,DATA DATA_DIR DATA_SEED DATA_FLAGS TRAIN_IMAGES)
-$(OUT)/test.mcz:  $(call settings,test-data,DATA DATA_DIR DATA_SEED DATA_FLAGS TEST_IMAGES)
+set     := DATA DATA_DIR DATA_SEED DATA_FLAGS
+$(filter-out $(taken),$(OUT)/train.mcz): $(call settings,train-data,$(set) TRAIN_IMAGES)
+$(filter-out $(taken),$(OUT)/test.mcz):  $(call settings,test-data,$(set) TEST_IMAGES)
 $(filter-out $(taken),$(OUT)/train.mcz $(OUT)/test.mcz): $(OUT)/%.mcz:
 	$(shared)
 	$(begin)

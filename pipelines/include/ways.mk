@@ -13,14 +13,14 @@ $(call each,moments-pre.mcz): $$(a) $$(b) $(acting) | $(OUT)/train.mcz
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) --at pre $(a) $(b) -o $@
 	$(made)
 $(call each,matrices-l2-post.mcz): %/matrices-l2-post.mcz: %/moments.mcz
-	$(RUN_LIGHT) mc-corr --measure l2 $< -o $@
+	$(RUN_LIGHT) $(MEASURE) --measure l2 $< $(whole)
 $(call each,matrices-l2-pre.mcz): %/matrices-l2-pre.mcz: %/moments-pre.mcz
-	$(RUN_LIGHT) mc-corr --measure l2 $< -o $@
-ways := $(call settings,ways,HUNGARIAN_FLAGS)
+	$(RUN_LIGHT) $(MEASURE) --measure l2 $< $(whole)
+ways := $(call settings,ways,ALIGN HUNGARIAN_FLAGS)
 $(call each,permutation-l2-post.mcz permutation-l2-pre.mcz): \
     $$(@D)/$$(patsubst permutation%,matrices%,$$(@F)) $(ways)
 	$(begin)
-	$(RUN_LIGHT) mc-hungarian $(HUNGARIAN_FLAGS) $< -o $@
+	$(RUN_LIGHT) $(ALIGN) $(HUNGARIAN_FLAGS) $< $(whole)
 	$(made)
 $(call each,permutation-constrained.mcz): %/permutation-constrained.mcz: %/matrices-l2-post.mcz \
     %/matrices-l2-pre.mcz $(ways)

@@ -121,7 +121,7 @@ length   = $(strip $(call lower,$(epochs-$(call same,$(1)))) \
     pam=$(if $(filter --as-paper,$(PAM_FLAGS)),as-paper,default) train_images=$(or $(TRAIN_IMAGES),all))
 
 # ---- making them -----------------------------------------------------------------------------------
-all: $(if $(filter skip,$(MISSING)),$(filter-out $(lacking),$(chosen)),$(chosen))
+all: $(if $(filter skip,$(MISSING)),$(filter-out $(lacking),$(chosen)),$(chosen)) | start
 	$(if $(filter $(papers),$(filter-out %-synth,$^)),@$(paper)compare.py report $(OUT))
 start:
 	@$(if $(lacking),$(if $(filter skip,$(MISSING)),echo 'paper.mk: skipped: no data for $(lacking)',\

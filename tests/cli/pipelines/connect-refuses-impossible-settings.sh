@@ -22,6 +22,12 @@ refused "DATA_DIR must be an existing folder or file (got 'missing')" DATA=cifar
 refused 'DATA_DIR must be the folder or file of DATA=cifar10' DATA=cifar10 OUT=none
 HOME=/nowhere refused "DATA_DIR must be an existing folder or file (got '~/my data')" DATA=npz DATA_DIR='~/my data' OUT=none
 refused "no network is called 'tinytne', did you mean 'tinyten'?" NET=tinytne OUT=none
+refused 'SCHEDULE: --schedule: ' SCHEDULE=onecycl OUT=none
+refused 'CURVE_SCHEDULE: --schedule: ' CURVE_SCHEDULE=foo OUT=none
+refused "ALIGN must be a command (got 'missing.py')" ALIGN=missing.py
+refused 'SEEDS and PAIRS: give one of them' SEEDS='1 2' PAIRS=3:4
+refused 'FROM must be another folder than OUT' FROM=out
+refused 'LR must be a number' LR=1/0
 refused "'x' are not up to 64 widths" NET=mlp:x
 refused 'NET must be an existing file' NET=./none.json OUT=none
 [ ! -e none ] || die 'a folder for data that do not exist'

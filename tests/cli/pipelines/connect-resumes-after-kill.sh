@@ -17,6 +17,19 @@ for setting in EPOCHS=2 LR=.05 TRAIN_IMAGES=3000; do
     same plain/net-1.mcz cut/net-1.mcz
 done
 
+# another setting tried and taken back: the checkpoint and the log of what was tried go with it
+rm -rf cut
+kill_graph 'net-1.checkpoint' "$@" OUT=cut
+kill_graph 'net-1.checkpoint' "$@" EPOCHS=400 OUT=cut
+graph "$@" OUT=cut cut/net-1.mcz
+same whole/net-1.mcz cut/net-1.mcz
+sed 's/,"images_per_second".*//' cut/net-1.log.json >log.before
+kill_graph 'net-1.checkpoint' "$@" EPOCHS=400 OUT=cut
+graph "$@" OUT=cut cut/net-1.mcz
+is "$(ran)" ''
+sed 's/,"images_per_second".*//' cut/net-1.log.json | same log.before -
+is "$(find cut -name '*.checkpoint' -o -name '*~*')" ''
+
 printf '#!/bin/sh\n"$@" && kill -9 $PPID\n' >job
 chmod +x job
 matrices() { graph connect OUT=few TRAIN_IMAGES=64 EPOCHS=1 few/1-2/matrices.mcz "$@"; }

@@ -9,7 +9,13 @@ is "$(grep -o '^mc-train\|^mc-data\|^mc-hungarian\|^mc-bezier --data [^ ]* --see
 for f in net-4.mcz 1-2/curve-aligned.mcz 1-2/curve-aligned.tsv 3-4/line-aligned.tsv 3-4/permutation.mcz train.mcz net-1.log.json; do same out/$f figures/$f; done
 differ out/3-4/curve-aligned.mcz figures/3-4/curve-aligned.mcz
 graph "$@" PAIRS='1:2 3:4' CURVE_SEED=1 OUT=figures FROM=out
-is "$(ran)" ''
+is "$(ran)$(grep -c '^cp ' log || true)" 0
+# another FROM, whose files are older
+graph "$@" LR=.05 OUT=other-rate other-rate/net-1.mcz other-rate/net-2.mcz
+touch other-rate/*
+graph "$@" LR=.05 OUT=moved FROM=other-rate moved/net-1.mcz
+graph "$@" OUT=moved FROM=out moved/net-1.mcz
+same out/net-1.mcz moved/net-1.mcz
 # networks without data: the data are made before what reads them
 mkdir bare
 cp -p out/net-[12].* bare/
@@ -23,7 +29,7 @@ for s in 'net-1 EPOCHS=1 EPOCHS=2 CURVE_EPOCHS=1' 'net-1 NET=mlp:bn,8 NET=mlp:bn
     'net-1 attack=None TRAIN_FLAGS=--attack=pgd' 'net-1 momentum=0.9 TRAIN_FLAGS=--momentum=.8' \
     '1-2/curve-unaligned CURVE_LR=0.01 CURVE_LR=0.5' '1-2/permutation ALIGN_IMAGES=52 ALIGN_IMAGES=64' \
     '1-2/permutation measure=correlation CORR_FLAGS=--measure=l2' '1-2/permutation at=post ACTS_FLAGS=--at=pre' \
-    'train DATA=synth DATA=cifar10' 'train TRAIN_IMAGES=256 TRAIN_IMAGES=100'; do
+    'train DATA=synth DATA=cifar10' 'train DATA_SEED=1 DATA_SEED=9' 'test TEST_IMAGES=100 TEST_IMAGES=77' 'train TRAIN_IMAGES=256 TRAIN_IMAGES=100'; do
     read -ra words <<<"$s"
     ! (graph "$@" OUT=other FROM=out "${words[@]:2}") >out.refused || die "FROM passes with ${words[*]:2}"
     grep -qF "FROM: 'out/${words[0]}.mcz' was made with ${words[1]} (asked: " told || die "$s: $(cat told)"

@@ -19,4 +19,6 @@ for c in "${commands[@]}"; do
     *' pair') [ -e out/3-4/table.tsv ] && [ ! -e out/1-2/table.tsv ] || [[ $jobs != *mc-train* ]] ;;
     esac || die "$c: $jobs"
 done
+make -f sizes.mk TRAIN_IMAGES=2000 EPOCHS=2 SCHEDULE=onecycle OUT=out "${settings[@]}" SIZES='500 100' >log
+is "$(cut -f 1 out/1-2/sizes.tsv | paste -sd ' ')" 'path line-unaligned line-by-500 line-by-100'
 make -f sizes.mk help | grep -q '^SIZES *100 500 2000 *numbers of images to align by' || die "$(make -f sizes.mk help)"

@@ -34,6 +34,11 @@ mc PAIRS="$pairs" >log
 graph connect PAIRS="$pairs" OUT=whole
 diff -r -x '.lock*' -x '*.log.json' out whole
 
+# pairs at once, which share the settings files
+for p in $pairs; do mc PAIRS=$p POINTS=5 pair >log-$p & done
+for p in $pairs; do wait -n || die "$(cat told)"; done
+for p in $pairs; do [ "$(wc -l <out/${p/:/-}/curve-aligned.tsv)" = 6 ] || die "$p has other points"; done
+
 # two of the same, and one of all beside one of a part
 cat >bin <<'SH'
 #!/bin/bash
