@@ -54,7 +54,11 @@ while getopts t:m:g:a:s:nh option; do
 done
 shift $((OPTIND - 1))
 [ -f "$here/../${1:-}" ] || fail 2 "'${1:-}' is not a graph of pipelines/ (connect.mk, for example; see slurm.sh -h)"
-make=(make --no-print-directory -f "$(realpath --relative-to=. "$here/../$1")" "${@:2}")
+# make cannot include files by a path with spaces; a link may stand for it
+graphs=$here/..
+[[ $graphs != *[[:space:]]* ]] || graphs=$(cd "$(dirname "$0")/.." && pwd)
+[[ $graphs != *[[:space:]]* ]] || fail 1 "'$graphs' contains spaces: call slurm.sh through a link without"
+make=(make --no-print-directory -f "$(realpath -s --relative-to=. "$graphs/$1")" "${@:2}")
 # make -n checks the settings and prints their values
 commands=$("${make[@]}" -n all) || exit 2
 eval "$(grep -E '^export (OUT|THREADS|DEVICE|PAIRS)=' <<<"$commands")"

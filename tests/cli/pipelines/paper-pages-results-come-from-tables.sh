@@ -78,4 +78,4 @@ fails 1 "'nothing' is not a folder" pages.py results my nothing
 # a claim whose verdict the cells contradict
 echo '{{claims.tsv}}' >my/text.md
 is "$(pages.py results my "$MC_ROOT/pipelines/paper/published")" 57
-fails 3 "my/text.md:1: $MC_ROOT/pipelines/paper/claims.tsv: line 2: the verdict is 'in part', but its cells say 'not run'" pages.py results my paper
+fails 3 "my/text.md:1: $(readlink -f "$MC_ROOT")/pipelines/paper/claims.tsv: line 2: the verdict is 'in part', but its cells say 'not run'" pages.py results my paper
