@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Write docs/results.md, or the paper's tables 1 and 2, to standard output.
+"""Write docs/results/index.md, or the paper's tables 1 and 2, to standard output.
 
   pages.py results [FOLDER [PAPER]]
   pages.py tables [-f FORM] accuracy|loss [NAME=]OUT...
@@ -31,7 +31,7 @@ from compare import CLAIMS, claims
 from tsv import NUMBER, Fault, Line, Parser, markdown, read, run, tsv
 
 
-# ---- docs/results.md -------------------------------------------------------------------------------
+# ---- docs/results/index.md -------------------------------------------------------------------------------
 class Page:
     """The tables that a text names: those made of PAPER, files of FOLDER, files of PAPER."""
 

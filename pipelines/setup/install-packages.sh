@@ -5,7 +5,7 @@
 # may be named as operands. Says what it installs; does nothing, and needs no root, when all is there.
 # With --prefix DIR it unpacks them into a folder of one's own instead, without root: see below.
 # libblas-dev and what liblapacke-dev needs are the reference BLAS and LAPACK, whose bits no processor
-# changes; where OpenBLAS is installed too, Debian's alternatives prefer it (docs/decisions.md).
+# changes; where OpenBLAS is installed too, Debian's alternatives prefer it (docs/dev/decisions.md).
 # shellcheck disable=SC2086 # lists of words
 set -eu
 . "$(dirname "$(readlink -f "$0")")/../include/environment.sh" || exit 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# docs/pytorch.md, pasted: its files, then its commands, without the venv; and what they print is right. Needs
+# docs/tutorial.md, pasted: its files, then its commands, without the venv; and what they print is right. Needs
 # python3-torch (PYTHON: another Python that has it); skipped without.
 python=${PYTHON:-/usr/bin/python3}
 $python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
@@ -7,7 +7,7 @@ $python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'
 mkdir bin && printf '#!/bin/sh\nexec %s "$@"\n' "$python" >bin/python && chmod +x bin/python
 PATH=$PWD/bin:$PATH OMP_NUM_THREADS=1
 export PATH OMP_NUM_THREADS PYTHONPATH=$MC_ROOT/formats/python
-$python - "$MC_ROOT/docs/pytorch.md" <<'END'
+$python - "$MC_ROOT/docs/tutorial.md" <<'END'
 import re, sys
 blocks = re.findall(r"^```(\w+)\n(.*?)^```$", open(sys.argv[1]).read(), re.M | re.S)
 assert len(blocks) == 11 and "venv" in blocks[0][1], len(blocks)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# docs/results.md is what pages.py makes of pipelines/paper; tables and numbers come from files, and missing ones are named.
+# docs/results/index.md is what pages.py makes of pipelines/paper; tables and numbers come from files, and missing ones are named.
 PATH=$MC_ROOT/pipelines/paper:$PATH
-pages.py results | diff "$MC_ROOT/docs/results.md" - || die 'docs/results.md is not what pipelines/paper gives: make results'
+pages.py results | diff "$MC_ROOT/docs/results/index.md" - || die 'docs/results/index.md is not what pipelines/paper gives: make results'
 
 # the means of the middles are those of the published part
 py <<'PY'

@@ -4,7 +4,7 @@
 cd "$MC_ROOT"
 folders=$(grep -ohE '\bOUT=[a-z0-9-]+' README.md docs/*.md pipelines/*.mk pipelines/cluster/slurm.sh | sed 's/^OUT=//' | sort -u)
 files=$(grep -ohE ' -o [A-Za-z0-9.-]+\.(mcz|tsv|svg|png|pdf|safetensors)\b' README.md docs/*.md | sed 's/^ -o //' | sort -u)
-files+=" $(sed -nE 's/^# ([a-z]+\.py)$/\1/p' docs/pytorch.md) $(grep -ohE ' -o [a-z]+\.json' docs/pytorch.md | sed 's/^ -o //')"
+files+=" $(sed -nE 's/^# ([a-z]+\.py)$/\1/p' docs/tutorial.md) $(grep -ohE ' -o [a-z]+\.json' docs/tutorial.md | sed 's/^ -o //')"
 [ "$(wc -w <<<"$folders $files")" -gt 15 ] || die "$folders $files"
 for name in $folders; do git check-ignore -q "$name/" || die "the folder $name"; done
 for name in $files; do git check-ignore -q "$name" || die "the file $name"; done
