@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Allocations that fail, one at a time or all from one on, in every program (tests/memory/failing.c). Read by
-# tests/torture/memory and tests/cli/suite/outlives-a-lack-of-memory.sh, which start in a folder of their own, with the programs
-# first on PATH, $MC_ROOT and $MC_BUILD.
+# tests/torture/memory and tests/cli/suite/memory-allocation-failures-survived.sh, which start in a folder of their own,
+# with the programs first on PATH, $MC_ROOT and $MC_BUILD.
 export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
 attempts=0 faults=0
 ulimit -c 0

@@ -51,7 +51,7 @@ says '' mc-corr --signature --perm p.mcz m.mcz
 # bfloat16 batches; streams that hold the networks, and one that does not
 $python - <<'END'
 import mcz, mcz.torch, nets, torch
-from says import says
+from refusal import says
 x = torch.rand(40, 3, 8, 8)
 a, b = nets.Net(1).eval(), nets.Net(2).eval()
 for n in a, b:

@@ -8,7 +8,7 @@ $python - <<'END'
 import json, random, struct
 import mcz, numpy as np
 from mcz import safetensors
-from says import says
+from refusal import says
 
 def file(header, data=b"\0" * 8, path="x.safetensors"):
     text = header if isinstance(header, bytes) else json.dumps(header).encode()

@@ -60,7 +60,7 @@ $export nets:Own --state own.pt --weights own.safetensors
 $python - <<'END'
 import mcz.torch, numpy as np, torch, nets, warnings
 from mcz import safetensors
-from says import says
+from refusal import says
 plain, own = torch.load("plain.pt"), torch.load("own.pt")
 for path, state in ("plain.pt.safetensors", plain), ("own.safetensors", own):
     got = safetensors.read(path)

@@ -8,7 +8,7 @@ $python - <<'END'
 import os
 import mcz, mcz.data, numpy as np
 from mcz import safetensors
-from says import says
+from refusal import says
 
 images = np.arange(4 * 3 * 5 * 5, dtype="u1").reshape(4, 3, 5, 5)
 def data(labels, classes=7, path="d.mcz"):

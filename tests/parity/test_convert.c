@@ -4,7 +4,7 @@
  * files are made by make_convert_golden.py, which says what they are.
  *
  * test_convert WEIGHTS DATASET prints the logits of all images instead, a line an image, for
- * convert-torch.sh. */
+ * convert-agrees-with-pytorch.sh. */
 #include "formats/codecs/dataset.h"
 #include "formats/exchange/convert.h"
 #include "formats/exchange/graph_json.h"

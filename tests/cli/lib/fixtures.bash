@@ -58,7 +58,7 @@ make_attacked() {
 
 # a stranger's network in our own words, its identity, two permutations drawn for it, and data
 make_stranger() {
-    /usr/bin/python3 "$MC_ROOT/tests/cli/lib/stranger.py" 1 stranger.mcz data.mcz
+    /usr/bin/python3 "$MC_ROOT/tests/cli/lib/random_network.py" 1 stranger.mcz data.mcz
     mc-permute --identity stranger.mcz -o one.mcz
     mc-permute one.mcz stranger.mcz -o a.mcz
     mc-permute --random 7 a.mcz -o qa.mcz --perm-out q.mcz
@@ -66,7 +66,7 @@ make_stranger() {
 }
 
 # matrices of several groups
-make_matrices() { /usr/bin/python3 "$MC_ROOT/tests/cli/lib/hungarian.py" make m.mcz; }
+make_matrices() { /usr/bin/python3 "$MC_ROOT/tests/cli/lib/assignments.py" make m.mcz; }
 
 # distances behind and before the ReLU of two groups, so that a constraint binds, or, loose, does not; the free assignment
 make_constrained() {

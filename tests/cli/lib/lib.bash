@@ -216,9 +216,9 @@ assert x.meta == y.meta and worst <= bound, worst
 END
 }
 
-# recovered PLANTED FOUND MATRICES...: lib/recovered.py
+# recovered PLANTED FOUND MATRICES...: lib/recovery_check.py
 recovered() {
-    /usr/bin/python3 "$MC_ROOT/tests/cli/lib/recovered.py" "$@"
+    /usr/bin/python3 "$MC_ROOT/tests/cli/lib/recovery_check.py" "$@"
 }
 
 # computed_with FILE PROGRAM PATTERN: that program's last run there was computed with what matches, and with nothing else

@@ -2,7 +2,7 @@
  *
  * Pictures: a file cut anywhere is refused, changed bits never do more than change pixels, sizes
  * are refused before memory is taken, and the square is exact where that can be said by hand.
- * tests/cli/mc-data/decodes-as-pillow-does.sh compares pixels with Pillow's. */
+ * tests/cli/mc-data/folder-decodes-pictures-like-pillow.sh compares pixels with Pillow's. */
 #include "formats/datasets/picture.h"
 #include "tests/unit/must.h"
 

@@ -3,7 +3,7 @@
 mc-data synth --samples 20 --size 8 -o data.mcz
 mc-train -q -t 1 --net mlp:bn,4 --data data.mcz --epochs 0 -o a.mcz
 mc-convert a.mcz -o good.npz
-/usr/bin/python3 "$MC_ROOT/tests/cli/lib/convert_bad.py" good.npz bad >list
+/usr/bin/python3 "$MC_ROOT/tests/cli/lib/bad_tensor_files.py" good.npz bad >list
 [ "$(wc -l <list)" -gt 70 ]
 
 # what is announced takes no memory

@@ -59,7 +59,7 @@ page = open(os.environ["MC_ROOT"] + "/formats/codecs/graph.md").read()
 assert graph.OPS in page + "\n" and graph.SETTINGS in page, "graph.py's tables are not those of graph.md"
 
 # and what the package refuses to read it does not write, nor leaves anything
-from says import says
+from refusal import says
 s = mcz.read(os.environ["MC_ROOT"] + "/formats/samples/good-weights.mcz")
 before = os.listdir(".")
 for kind, meta, tensors, past in ("we ights", s.meta, s.tensors, []), ("weights", {**s.meta, "net": "x" * (2 << 20)}, s.tensors, []), (

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged streams of each kind through the programs that read them; run by streams/refuses-damaged-streams.sh."""
+"""Damaged streams of each kind through the programs that read them; run by streams/streams-damaged-refused.sh."""
 import os
 import subprocess
 
 import mcz
 import msgpack
 import xxhash
-from damaged import LIMIT, ended, frame, objects as decoded, run, sample, under
+from stream_tools import LIMIT, ended, frame, objects as decoded, run, sample, under
 
 samples = {k: sample(k) for k in "dataset weights moments activations matrices permutation curve losses".split()}
 TRAIN = ["mc-train", "-q", "--net", "mlp:3", "--data", samples["dataset"], "--no-augment",

@@ -9,9 +9,9 @@ cp a.mcz old.mcz
 # a data set without its end
 /usr/bin/python3 - "$data" >start.mcz <<'E2'
 import sys
-import damaged, zstandard
-z = damaged.compressor()
-for raw in damaged.objects(sys.argv[1])[:2]:
+import stream_tools, zstandard
+z = stream_tools.compressor()
+for raw in stream_tools.objects(sys.argv[1])[:2]:
     sys.stdout.buffer.write(z.compress(raw) + z.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK))
 E2
 ulimit -c 0

@@ -36,7 +36,7 @@ $python - <<'END'
 import copy, mcz.torch, torch, nets
 from torch import nn
 from torch.nn import functional as F
-from says import says
+from refusal import says
 
 def export(net):
     return mcz.torch.export(net, (3, 9, 9), 10)

@@ -3,10 +3,10 @@
 # own-kernels.tsv, nothing spilled, loads and stores of 16 bytes; and each says in its comment what it moves.
 kept=$MC_BUILD/kernels/cuda
 if [ ! -e "$MC_BUILD/lib/libmc-cuda.so" ]; then
-    echo 'own-kernels: nothing is compiled: nvcc and cuDNN are not here'
+    echo 'kernels-registers-and-spills-within-bounds: nothing is compiled: nvcc and cuDNN are not here'
     exit 77
 elif ! ls "$kept"/norm.cu.ptx >/dev/null 2>&1; then
-    echo 'own-kernels: there is no code for sm_90 (CUDA_ARCH)'
+    echo 'kernels-registers-and-spills-within-bounds: there is no code for sm_90 (CUDA_ARCH)'
     exit 77
 fi
 

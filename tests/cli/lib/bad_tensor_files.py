@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that no reader should take: convert_bad.py GOOD.npz FOLDER. Prints a line for each: its name and a part
+"""Files that no reader should take: bad_tensor_files.py GOOD.npz FOLDER. Prints a line for each: its name and a part
 of the sentence that refuses it."""
 import io
 import json

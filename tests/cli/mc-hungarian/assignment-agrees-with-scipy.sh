@@ -4,7 +4,7 @@ fixture matrices
 
 mc-hungarian -q m.mcz -o p.mcz
 mc-info --check -q p.mcz
-/usr/bin/python3 "$MC_ROOT/tests/cli/lib/hungarian.py" check m.mcz p.mcz
+/usr/bin/python3 "$MC_ROOT/tests/cli/lib/assignments.py" check m.mcz p.mcz
 mc-hungarian -q -t 1 m.mcz | same p.mcz -
 mc-hungarian -q --threads 2 - <m.mcz | same p.mcz -
 for isa in portable avx2; do cat m.mcz | MC_ISA=$isa mc-hungarian -q | same p.mcz -; done

@@ -129,7 +129,7 @@ grep -q 'nets:Many: log_softmax is left out' notes && grep -q 'left out: unused$
 $python - <<'END'
 import mcz, numpy as np, torch, nets, torch_nets
 from mcz import torch as mt
-from says import says
+from refusal import says
 x = torch.from_numpy(mcz.read("few.mcz").tensors["images"]) / 255
 for name, after in ("Many", lambda v: v.log_softmax(1)), ("Deep", lambda v: v), ("Late", lambda v: v):
     theirs = torch.load(name + ".logits")
@@ -261,7 +261,7 @@ mc-permute p.mcz 2.mcz -o p2.mcz
 $python - <<'END'
 import mcz, numpy as np, seq, torch
 from mcz import groups, torch as mt
-from says import says
+from refusal import says
 p, q = mcz.read("p.mcz"), mcz.read("q.mcz")
 assert all((p.tensors[k] == q.tensors[k]).all() for k in p.tensors) and any(
     (v != np.arange(len(v))).any() for v in p.tensors.values())

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Planted permutations of trained networks are found again in every group: residual streams, inception's
-# branches with both auxiliary heads, plain stacks with and without batch norm, later_net.py's blocks (gates,
+# branches with both auxiliary heads, plain stacks with and without batch norm, modern_net.py's blocks (gates,
 # convolutions in groups, layer norm), blocks of convolutions in groups that move as wholes; and the permuted network is
 # proved to be the same, heads included.
 # PLANTED_NETS="net:side:at ..." and PLANTED_IMAGES take others. A googlenet of a few steps has half its units
 # dead behind the ReLU, and is looked at before it.
 images=${PLANTED_IMAGES:-96} batch=16
 nets=${PLANTED_NETS:-"resnet:8,4:16:post resnet:14,8:16:post vgg:bn,11,4:32:post vgg:11,4:32:post later.json:16:post blocks.json:16:post googlenet:12:pre"}
-/usr/bin/python3 "$MC_ROOT/tests/cli/lib/later_net.py" >later.json
+/usr/bin/python3 "$MC_ROOT/tests/cli/lib/modern_net.py" >later.json
 /usr/bin/python3 "$MC_ROOT/tests/cli/lib/blocks_net.py" >blocks.json
 [ "${MC_UNDER:-}" != valgrind ] || images=16 nets="resnet:8,4:8:post later.json:16:post blocks.json:16:post"
 [ "${MC_UNDER:-}" != sanitize ] || images=64

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streams whose header announces, consistently, more than any memory, and of which little comes; run
-by streams/holds-what-comes.sh."""
+by streams/header-announced-sizes-allocate-nothing.sh."""
 import os
 import subprocess
 
 import msgpack
 import numpy as np
 import xxhash
-from damaged import LIMIT, ended, frame, run, sample, under
+from stream_tools import LIMIT, ended, frame, run, sample, under
 
 good = {k: sample(k) for k in ("dataset", "weights")}
 subprocess.run(["mc-train", "-q", "--net", "mlp:3", "--data", good["dataset"], "--no-augment", "--threads", "1",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""recovered.py PLANTED FOUND MATRICES [LAYER UNIT...]: FOUND undoes PLANTED, every group. Units that
+"""recovery_check.py PLANTED FOUND MATRICES [LAYER UNIT...]: FOUND undoes PLANTED, every group. Units that
 MATRICES lists as dead may change places among themselves; the units of LAYER given must be listed."""
 import sys
 
