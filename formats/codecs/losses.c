@@ -45,7 +45,7 @@ static int check_meta(const struct mc_losses *l, struct mc_error *err)
             return mc_fail(err, MC_EINPUT, "a data set has no name or no images");
     }
     const char *twice = NULL;
-    int rc = mc_name_twice(l->data, l->n_data, sizeof *l->data, &twice, err);
+    int rc = mc_duplicate_name(l->data, l->n_data, sizeof *l->data, &twice, err);
     return rc || !twice ? rc : mc_fail(err, MC_EINPUT, "two data sets are called \"%s\"", twice);
 }
 

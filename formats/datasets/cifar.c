@@ -149,7 +149,7 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
             rc = mc_no_memory(err);
     }
     if (!rc)
-        rc = mc_file_ended(f, path, err);
+        rc = mc_file_check_end(f, path, err);
     if (!rc && n != classes)
         rc = mc_fail(err, MC_EINPUT, "%s: has %d names for %d classes", path, n, classes);
 out:

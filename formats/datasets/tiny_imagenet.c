@@ -43,7 +43,7 @@ static int each_line(const char *path, int (*take)(void *ctx, char *line, struct
             mc_fail_in(rc, err, "%s line %zu", path, number);
     }
     if (!rc)
-        rc = mc_file_ended(f, path, err);
+        rc = mc_file_check_end(f, path, err);
     fclose(f);
     free(line);
     return rc;

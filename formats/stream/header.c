@@ -65,7 +65,7 @@ int mc_announced_read(struct mc_announced *h, const msgpack_object *o, struct mc
     for (size_t i = 0; i < h->n_tensors; i++)
         if ((rc = parse_tensor(&h->tensors[i], &list->via.array.ptr[i], err)))
             return rc;
-    if ((rc = mc_name_twice(h->tensors->name, h->n_tensors, sizeof *h->tensors, &twice, err)))
+    if ((rc = mc_duplicate_name(h->tensors->name, h->n_tensors, sizeof *h->tensors, &twice, err)))
         return rc;
     return twice ? mc_fail(err, MC_EINPUT, "tensor \"%s\" is announced twice", twice) : 0;
 }

@@ -158,7 +158,7 @@ int mc_writer_open(struct mc_writer **out, const char *path, const struct mc_hea
             goto out;
         }
     }
-    if (n_tensors && (rc = mc_name_twice(&tensors->name, n_tensors, sizeof *tensors, &twice, err)))
+    if (n_tensors && (rc = mc_duplicate_name(&tensors->name, n_tensors, sizeof *tensors, &twice, err)))
         goto out;
     if (twice) {
         rc = mc_fail(err, MC_EUSAGE, "two tensors are called \"%s\"", twice);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Linear assignment after Jonker and Volgenant 1987, on fixed-point costs. cost = (row's greatest -
- * value) * unit, rounded to an integer: on a coarse grid of 26 bits in int32, on which the whole
- * algorithm runs in vector scans, and on a fine grid of 50 bits in float64, on which the coarse
- * duals are made feasible and the assignment optimal. Integers make every sum exact and the order
- * of a scan without effect, so that every instruction set gives the same permutation. If too many
- * costs are small on these grids, the assignment must be proven, or wide.c makes another.
+ * Linear assignment (Jonker and Volgenant 1987) on fixed-point costs: cost = (row's maximum -
+ * value) * unit, rounded to an integer. A coarse grid has 26 bits in int32; the whole algorithm
+ * runs on it in vector scans. A fine grid has 50 bits in float64; on it the coarse duals are made
+ * feasible and the assignment optimal. All sums are exact integers, so every instruction set
+ * returns the same permutation. If too many costs are small on these grids, the assignment must be
+ * proven, or wide.c solves it again.
  *
- * Why nothing overflows: let C bound the costs. As long as a column k is free its dual is what
- * column reduction gave it, in [0,C]; a row i matched to j is tight and feasible at k, so v[j] >=
- * v[k] - C >= -C, and duals only fall, so v[j] <= C. Hence |u|, |v| <= C and every c-v-h lies
- * within 5C. Coarse costs are doubled (the lowest bit marks a matched column, so that a free one
- * wins a tie): C = 2^27. Searched columns get the dual BARRED and the distance SEARCHED, which no
- * scan can touch again: c-BARRED-h lies within [7C,12C], under 2^31. Fine duals begin within [-C,C]
- * and fall little, free ones too: |v| <= 2C, c-v-h within 7C = 7*2^50, exact in float64 (the mark
- * is a half). */
+ * No overflow: let C bound the costs. A free column k keeps its dual from column reduction, which
+ * is in [0,C]. A row i matched to j is tight and feasible at k, so v[j] >= v[k] - C >= -C. Duals
+ * only decrease, so v[j] <= C. Hence |u|, |v| <= C, and every c-v-h is within 5C. Coarse costs are
+ * doubled, so C = 2^27; the lowest bit marks a matched column, so that a free one wins a tie.
+ * Searched columns get the dual BARRED and the distance SEARCHED, which no scan can change again:
+ * c-BARRED-h is in [7C,12C], below 2^31. Fine duals start in [-C,C] and decrease little, those of
+ * free columns too: |v| <= 2C, and c-v-h is within 7C = 7*2^50, exact in float64 (the mark is a
+ * half). */
 #include "libcommon/assign/assign.h"
 #include "libcommon/assign/loops_table.h"
 #include "libcommon/assign/wide.h"
@@ -31,34 +31,34 @@ enum {
     BARRED = -(1 << 30),
     SEARCHED = 6 << 27,
     HUGE_PAGE = 1 << 21,
-    SMALL = 64,       /* up to here the fine grid alone is faster */
-    BID_SCANS = 4,    /* scans a row may cost a round of bidding, on average */
-    MEND_SCANS = 8,   /* and the mending of the duals */
-    FAR = 1000000001, /* of fine units; the coarse unit is 2^24 of these */
-    TIE_UNITS = 16,   /* reduced costs that count as 0, in fine units: 2^-46 of the range */
+    SMALL = 64,       /* up to this size the fine grid alone is faster */
+    BID_SCANS = 4,    /* mean number of scans per row that a round of bidding may use */
+    REPAIR_SCANS = 8, /* the same for the repair of the duals */
+    FAR = 1000000001, /* in fine units; the coarse unit is 2^24 fine units */
+    TIE_UNITS = 16,   /* reduced costs up to this count as 0, in fine units: 2^-46 of the range */
 };
 
 struct work {
     const struct mc_assign_loops *scan;
     size_t n, ld;
     const double *value;
-    int exponent;  /* the greatest range of a row lies in [2^(exponent-1), 2^exponent) */
-    size_t varied; /* rows whose values differ: all costs of the others are 0 */
-    int exact;     /* the coarse grid held every cost */
-    int narrow;    /* half of the costs are FAR, so that the grids' assignment is proven (wide.h) */
-    double unit;   /* fine units in 1 */
-    double *high;  /* (n) greatest value of each row */
-    double *v;     /* (n) fine duals of the columns */
-    double *d;     /* (n) fine distances */
+    int exponent;   /* the maximum range of a row is in [2^(exponent-1), 2^exponent) */
+    size_t varied;  /* rows with differing values; the others cost 0 everywhere */
+    int exact;      /* the coarse grid represents every cost exactly */
+    int narrow;     /* half of the costs are FAR, which proves the grids' assignment (wide.h) */
+    double unit;    /* fine units in 1 */
+    double *high;   /* (n) maximum of each row */
+    double *v;      /* (n) fine duals of the columns */
+    double *d;      /* (n) fine distances */
     double *done_v; /* (n) duals of the searched columns */
     double *done_d;
-    size_t *first; /* (n+1) where the tight columns of each row begin */
-    int32_t *c;    /* (n,ld) coarse costs, doubled; then (n^2 + 1) the tight columns of all rows */
-    int32_t *cv;   /* (ld) coarse duals, doubled, less 1 where the column is matched */
-    int32_t *cd;   /* (ld) coarse distances */
+    size_t *first;     /* (n+1) index of each row's first tight column */
+    int32_t *c;        /* (n,ld) coarse costs, doubled; later (n^2 + 1) tight columns of all rows */
+    int32_t *cv;       /* (ld) coarse duals, doubled, less 1 where the column is matched */
+    int32_t *cd;       /* (ld) coarse distances */
     int32_t *col_min;  /* (ld) */
     int32_t *col_row;  /* (ld) */
-    int32_t *from;     /* (ld) row through which a column was reached */
+    int32_t *from;     /* (ld) row from which a column was reached */
     int32_t *done;     /* (n) searched columns */
     int32_t *col;      /* (n) column of each row, or -1 */
     int32_t *row;      /* (n) row of each column, or -1 */
@@ -68,13 +68,13 @@ struct work {
     void *slab;
 };
 
-/* Bytes up to the next multiple of 64. */
+/* Bytes, rounded up to a multiple of 64. */
 static size_t room(size_t count, size_t size)
 {
     return (count * size + 63) / 64 * 64;
 }
 
-/* All arrays in one slab; -1: out of memory, or too large. */
+/* Allocate all arrays in one slab; -1: out of memory, or too large. */
 static int work_alloc(struct work *w, size_t n)
 {
     enum { DOUBLES = 5, PADDED = 5, INTS = 6 };
@@ -83,7 +83,7 @@ static int work_alloc(struct work *w, size_t n)
     int32_t **ints[INTS] = {&w->done, &w->col, &w->row, &w->free_row, &w->list, &w->mark};
     const size_t ld = (n + MC_ASSIGN_LANES - 1) / MC_ASSIGN_LANES * MC_ASSIGN_LANES;
 
-    if (n >= INT32_MAX || ld > SIZE_MAX / 8 / (n + 1)) /* then no size below overflows */
+    if (n >= INT32_MAX || ld > SIZE_MAX / 8 / (n + 1)) /* ensures that no size below overflows */
         return -1;
     const size_t cells = room(n * ld + 1, sizeof *w->c), first = room(n + 1, sizeof *w->first);
     const size_t total = cells + first + DOUBLES * room(n, sizeof(double)) +
@@ -93,7 +93,7 @@ static int work_alloc(struct work *w, size_t n)
     if (!at)
         return -1;
     if (page == HUGE_PAGE)
-        (void)madvise(at, all, MADV_HUGEPAGE); /* page faults are half the time else */
+        (void)madvise(at, all, MADV_HUGEPAGE); /* otherwise half the time is page faults */
     w->c = (int32_t *)at;
     w->first = (size_t *)(at += cells);
     at += first;
@@ -121,12 +121,12 @@ static void coarse_match(struct work *w, size_t i, size_t j)
     w->row[j] = (int32_t)i;
 }
 
-/* Each column to the first row that has its least cost, if that row is not taken; a row that got
- * the only column it was wanted for lends the slack to its next best column. */
+/* Match each column to the first row of minimum cost if that row is free. A row that is best for
+ * one column only passes the slack to its next best column. Returns the number of free rows. */
 static size_t coarse_reduce(struct work *w)
 {
     const size_t n = w->n, ld = w->ld;
-    int32_t *wanted = w->mark, best[3];
+    int32_t *n_best = w->mark, best[3];
     size_t n_free = 0;
 
     w->exact = 1;
@@ -140,22 +140,22 @@ static size_t coarse_reduce(struct work *w)
         w->exact &= w->scan->coarse(n, w->value + i * n, unit, w->high[i] * unit, (int32_t)i,
                                     w->c + i * ld, w->col_min, w->col_row);
         memset(w->c + i * ld + n, 0, (ld - n) * sizeof *w->c);
-        wanted[i] = 0;
+        n_best[i] = 0;
         w->col[i] = -1;
     }
     for (size_t j = 0; j < n; j++) {
         size_t i = (size_t)w->col_row[j];
         w->row[j] = -1;
         w->cv[j] = w->col_min[j];
-        if (!wanted[i]++) {
+        if (!n_best[i]++) {
             coarse_match(w, i, j);
             w->cv[j]--;
         }
     }
     for (size_t i = 0; i < n; i++) {
-        if (!wanted[i])
+        if (!n_best[i])
             w->free_row[n_free++] = (int32_t)i;
-        if (wanted[i] != 1)
+        if (n_best[i] != 1)
             continue;
         w->scan->least2(ld, w->c + i * ld, w->cv, best);
         w->cv[w->col[i]] -= even(best[1] == w->col[i] ? best[2] : best[0]);
@@ -163,8 +163,8 @@ static size_t coarse_reduce(struct work *w)
     return n_free;
 }
 
-/* Each free row takes its best column, bidding the price down to that of its second best, and a row
- * put out by a strict bid bids at once. */
+/* Match each free row to its best column and lower the price to that of its second best. A row
+ * displaced by a strict bid bids at once. Returns the number of free rows. */
 static size_t coarse_bid(struct work *w, size_t n_free)
 {
     size_t left = 0, budget = BID_SCANS * w->n;
@@ -210,7 +210,7 @@ static void coarse_augment(struct work *w, size_t start)
         i = (size_t)w->row[j];
         h = w->c[i * ld + j] - (w->cv[j] + 1) - least;
         w->done[n_done++] = (int32_t)j;
-        w->col_min[j] = w->cv[j] + least; /* the dual once the path's length is known: less it */
+        w->col_min[j] = w->cv[j] + least; /* the new dual plus the path's length */
         w->cv[j] = BARRED;
         w->cd[j] = SEARCHED;
     }
@@ -219,11 +219,11 @@ static void coarse_augment(struct work *w, size_t start)
         w->cv[t] = w->col_min[t] - least;
     }
     w->cv[j]--;
-    mc_wide_turn_over(w->col, w->row, w->from, j, start);
+    mc_wide_flip_path(w->col, w->row, w->from, j, start);
 }
 
-/* Sets narrow, by the columns' least costs. */
-static void coarse_judge(struct work *w)
+/* Set narrow from the columns' minimum costs. */
+static void coarse_set_narrow(struct work *w)
 {
     const size_t half = (w->varied * w->n + 1) / 2;
     const int32_t far = 2 * (FAR / (1 << (FINE_BITS - COARSE_BITS)) + 2); /* doubled, rounded up */
@@ -238,7 +238,7 @@ static void coarse_solve(struct work *w)
 {
     size_t n_free = coarse_reduce(w);
 
-    coarse_judge(w);
+    coarse_set_narrow(w);
     for (int round = 0; round < 2; round++)
         n_free = coarse_bid(w, n_free);
     for (size_t k = 0; k < n_free; k++)
@@ -268,36 +268,36 @@ static double fine_u(const struct work *w, size_t i)
 }
 
 /* Rounding to the coarse grid leaves duals that are infeasible by up to one coarse unit. Lower them
- * until all rows are tight (Bellman and Ford, rows in a queue). Where a cycle shows that the coarse
- * optimum is not the fine one this would not end: the rows that are still waiting when the budget
- * is spent become free. Returns their number. */
-static size_t fine_mend(struct work *w)
+ * until all rows are tight (Bellman-Ford with a queue of rows). If the coarse optimum is not the
+ * fine one, a cycle would make this endless. Rows still in the queue when the budget is spent
+ * become free. Returns their number. */
+static size_t fine_repair(struct work *w)
 {
     const size_t n = w->n;
-    int32_t *queue = w->free_row, *waiting = w->mark;
+    int32_t *queue = w->free_row, *queued = w->mark;
     size_t head = 0, length = n, n_free = 0;
 
     for (size_t i = 0; i < n; i++) {
         queue[i] = (int32_t)i;
-        waiting[i] = 1;
+        queued[i] = 1;
     }
-    for (size_t budget = MEND_SCANS * n; length && budget; budget--) {
+    for (size_t budget = REPAIR_SCANS * n; length && budget; budget--) {
         size_t i = (size_t)queue[head];
         head = head + 1 == n ? 0 : head + 1;
         length--;
-        waiting[i] = 0;
+        queued[i] = 0;
         size_t lowered = w->scan->fine_lower(n, w->value + i * n, w->unit, row_top(w, i),
                                              fine_u(w, i), w->v, w->list);
         for (size_t k = 0; k < lowered; k++) {
             int32_t r = w->row[w->list[k]];
-            if (!waiting[r]) {
+            if (!queued[r]) {
                 queue[(head + length++) % n] = r;
-                waiting[r] = 1;
+                queued[r] = 1;
             }
         }
     }
     for (size_t i = 0; i < n; i++)
-        if (waiting[i]) {
+        if (queued[i]) {
             w->row[w->col[i]] = -1;
             w->col[i] = -1;
             w->free_row[n_free++] = (int32_t)i;
@@ -305,7 +305,7 @@ static size_t fine_mend(struct work *w)
     return n_free;
 }
 
-static void fine_judge(struct work *w)
+static void fine_set_narrow(struct work *w)
 {
     const size_t half = (w->varied * w->n + 1) / 2;
     size_t count = 0;
@@ -315,8 +315,8 @@ static void fine_judge(struct work *w)
     w->narrow = count >= half;
 }
 
-/* All rows free, every column's dual its least cost. */
-static size_t fine_begin(struct work *w)
+/* Free all rows and set each column's dual to its minimum cost. Returns the number of rows. */
+static size_t fine_start(struct work *w)
 {
     for (size_t j = 0; j < w->n; j++) {
         w->v[j] = INFINITY;
@@ -326,11 +326,11 @@ static size_t fine_begin(struct work *w)
     }
     for (size_t i = 0; i < w->n; i++)
         w->scan->fine_lower(w->n, w->value + i * w->n, w->unit, row_top(w, i), 0, w->v, w->list);
-    fine_judge(w);
+    fine_set_narrow(w);
     return w->n;
 }
 
-/* As coarse_augment; v carries the marks here. */
+/* The same as coarse_augment; the marks are in v. */
 static void fine_augment(struct work *w, size_t start)
 {
     const size_t n = w->n;
@@ -358,7 +358,7 @@ static void fine_augment(struct work *w, size_t start)
         w->v[t] = w->done_v[t] - least;
     }
     w->v[j] -= .5;
-    mc_wide_turn_over(w->col, w->row, w->from, j, start);
+    mc_wide_flip_path(w->col, w->row, w->from, j, start);
 }
 
 static void fine_solve(struct work *w, size_t n_free)
@@ -375,14 +375,14 @@ static void fine_solve(struct work *w, size_t n_free)
 
 /* ---- the certificate ------------------------------------------------------------------------- */
 
-/* Rows on a cycle of tight entries, which another optimal assignment could turn over: those in a
- * strongly connected component (Tarjan) of more than one row. The edges of row i are
- * c[first[i]..first[i+1]), columns. */
+/* Count rows on a cycle of tight entries: another optimal assignment could match them differently.
+ * They are the rows in strongly connected components (Tarjan) of more than one row. The edges of
+ * row i are the columns c[first[i]..first[i+1]). */
 static size_t count_ties(struct work *w)
 {
     const size_t n = w->n;
     int32_t *order = w->mark, *low = w->list, *stack = w->done, *path = w->free_row;
-    int32_t *next = w->from; /* how many edges of a row were followed */
+    int32_t *next = w->from; /* number of edges followed from a row */
     size_t n_stack = 0, n_path, ties = 0;
     int32_t clock = 0;
 
@@ -425,8 +425,8 @@ static size_t count_ties(struct work *w)
     return ties;
 }
 
-/* The bound is the sum of the rows' greatest value[i][j] + v[j], less the sum of v; what a row's
- * own entry falls short of its greatest is its part of the gap. */
+/* The bound is the sum of the rows' maxima of value[i][j] + v[j], minus the sum of v. A row adds to
+ * the gap the difference between its maximum and its own entry. */
 static void certify(struct work *w, struct mc_assignment *info)
 {
     const size_t n = w->n;
@@ -449,7 +449,7 @@ static void certify(struct work *w, struct mc_assignment *info)
     info->n_ties = count_ties(w);
 }
 
-/* The grids' assignment is kept if it is proven; else floating point solves it. */
+/* Keep the grids' assignment if it is proven, else solve again in floating point. */
 static int prove(struct work *w, struct mc_assignment *info, struct mc_error *err)
 {
     struct mc_wide wide;
@@ -488,8 +488,7 @@ static int measure(struct work *w, struct mc_error *err)
     frexp(range, &w->exponent);
     w->exponent++;
     frexp(most, &e_most);
-    /* keep unit and top finite: ranges of 2^-973 and less, or of 2^-970 of the values, are 0 on the
-     * grids */
+    /* keep unit and top finite: ranges up to 2^-973, or up to 2^-970 of the values, become 0 */
     if (w->exponent < FINE_BITS - 1023)
         w->exponent = FINE_BITS - 1023;
     if (w->exponent < e_most + FINE_BITS - 1020)
@@ -514,9 +513,9 @@ int mc_assign_max(size_t n, const double *value, int32_t *col, struct mc_assignm
         goto out;
     if (n > SMALL) {
         coarse_solve(&w);
-        fine_solve(&w, w.exact ? 0 : fine_mend(&w));
+        fine_solve(&w, w.exact ? 0 : fine_repair(&w));
     } else {
-        fine_solve(&w, fine_begin(&w));
+        fine_solve(&w, fine_start(&w));
     }
     certify(&w, &found);
     if (!w.narrow && (rc = prove(&w, &found, err)))

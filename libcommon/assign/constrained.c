@@ -8,26 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A few breakpoints are enough in practice; where rounding makes up new ones, the bound is good
+/* In practice a few breakpoints are enough. Rounding can create new ones, but the bound is valid
  * after any number. */
 #define MAX_BREAKPOINTS 200
-/* times n: many times what any matrices needed, but each takes n^2 steps */
-#define MOST_EXCHANGES 4
+#define EXCHANGES_PER_UNIT 4 /* far more than any matrices needed; each costs n^2 steps */
 
 struct problem {
     size_t n;
     const double *value, *constraint;
     double *mixed;  /* (n,n) value + multiplier * constraint */
     int32_t *trial; /* (n) */
-    int32_t *over;  /* (n) the best permutation known that breaks the constraint */
+    int32_t *over;  /* (n) the best known permutation that violates the constraint */
 };
 
-/* What a permutation is worth, and by how much it satisfies the constraint. */
+/* The value of a permutation, and how far it is within the constraint. */
 struct point {
     double value, slack;
 };
 
-static struct point look(const struct problem *p, const int32_t *col)
+static struct point evaluate(const struct problem *p, const int32_t *col)
 {
     struct mc_sum value = {0, 0}, slack = {0, 0};
 
@@ -40,7 +39,7 @@ static struct point look(const struct problem *p, const int32_t *col)
     return (struct point){mc_sum_value(value), mc_sum_value(slack)};
 }
 
-/* 0 where the products are beyond float64. */
+/* Set p->mixed. Returns 0 if a product overflows float64. */
 static int mix(struct problem *p, double multiplier)
 {
     for (size_t i = 0; i < p->n * p->n; i++) {
@@ -59,17 +58,17 @@ static void keep(const struct problem *p, int32_t *col, struct point *best, stru
     memcpy(col, p->trial, p->n * sizeof *col);
 }
 
-/* Walks along the breakpoints from p->over, which is worth most but breaks the constraint. col and
- * best: the best permutation that keeps it; bound: the least one, found at the multiplier. */
+/* Follow the breakpoints from p->over, the maximum without the constraint. col and best: the best
+ * permutation that satisfies the constraint. bound: the minimum bound, found at `multiplier`. */
 static int search(struct problem *p, int32_t *col, struct point *best, double *bound,
                   double *multiplier, struct mc_error *err)
 {
-    struct point over = look(p, p->over), under = *best, now;
+    struct point over = evaluate(p, p->over), under = *best, now;
     int rc = mc_assign_max(p->n, p->constraint, p->trial, NULL, err);
 
     if (rc)
         return rc;
-    now = look(p, p->trial);
+    now = evaluate(p, p->trial);
     keep(p, col, best, now);
     if (now.slack > under.slack)
         under = now;
@@ -81,7 +80,7 @@ static int search(struct problem *p, int32_t *col, struct point *best, double *b
             return 0;
         if ((rc = mc_assign_max(p->n, p->mixed, p->trial, &info, err)))
             return rc;
-        now = look(p, p->trial);
+        now = evaluate(p, p->trial);
         keep(p, col, best, now);
         double worth = now.value + m * now.slack;
         if (worth + info.gap < *bound) {
@@ -100,8 +99,8 @@ static int search(struct problem *p, int32_t *col, struct point *best, double *b
     return 0;
 }
 
-/* What exchanging the units of two rows changes. */
-static struct point exchanged(const struct problem *p, const int32_t *col, size_t i, size_t j)
+/* The change in value and slack if rows i and j exchange their columns. */
+static struct point exchange_gain(const struct problem *p, const int32_t *col, size_t i, size_t j)
 {
     size_t ii = i * p->n + (size_t)col[i], ij = i * p->n + (size_t)col[j];
     size_t jj = j * p->n + (size_t)col[j], ji = j * p->n + (size_t)col[i];
@@ -118,19 +117,19 @@ static void exchange(int32_t *col, size_t i, size_t j)
     col[j] = x;
 }
 
-/* Brings p->trial, which breaks the constraint, back within it: by the exchange that costs least,
- * or, where one is not enough, first by those that lose least by the multiplier. 1 when done. */
+/* Make p->trial satisfy the constraint by exchanges. Choose the cheapest exchange that is enough;
+ * otherwise the one that loses least at the multiplier. Returns 1 on success. */
 static int repair(struct problem *p, double multiplier)
 {
     for (size_t round = 0; round < p->n; round++) {
-        struct point now = look(p, p->trial);
+        struct point now = evaluate(p, p->trial);
         size_t at[2] = {0, 0};
         double best = -INFINITY;
         int done = 0;
 
         for (size_t i = 0; i < p->n; i++)
             for (size_t j = i + 1; j < p->n; j++) {
-                struct point d = exchanged(p, p->trial, i, j);
+                struct point d = exchange_gain(p, p->trial, i, j);
                 int enough = now.slack + d.slack >= 0;
                 double merit = enough ? d.value : d.value + multiplier * d.slack;
                 if (!(d.slack > 0) || enough < done || (enough == done && merit <= best))
@@ -143,22 +142,22 @@ static int repair(struct problem *p, double multiplier)
         if (at[0] == at[1])
             return 0;
         exchange(p->trial, at[0], at[1]);
-        if (done && look(p, p->trial).slack >= 0)
+        if (done && evaluate(p, p->trial).slack >= 0)
             return 1;
     }
     return 0;
 }
 
-/* Exchanges the two units that gain most while that keeps the constraint. */
-static void better(const struct problem *p, int32_t *col, struct point *best)
+/* Repeat the exchange of two units that gains most and satisfies the constraint. */
+static void improve(const struct problem *p, int32_t *col, struct point *best)
 {
-    for (size_t round = 0; round < MOST_EXCHANGES * p->n; round++) {
+    for (size_t round = 0; round < EXCHANGES_PER_UNIT * p->n; round++) {
         size_t at[2] = {0, 0};
         double most = 0;
 
         for (size_t i = 0; i < p->n; i++)
             for (size_t j = i + 1; j < p->n; j++) {
-                struct point d = exchanged(p, col, i, j);
+                struct point d = exchange_gain(p, col, i, j);
                 if (d.value > most && best->slack + d.slack >= 0) {
                     most = d.value;
                     at[0] = i;
@@ -166,8 +165,8 @@ static void better(const struct problem *p, int32_t *col, struct point *best)
                 }
             }
         exchange(col, at[0], at[1]);
-        struct point now = look(p, col);
-        if (now.slack < 0 || now.value <= best->value) { /* none, or none but by rounding */
+        struct point now = evaluate(p, col);
+        if (now.slack < 0 || now.value <= best->value) { /* no gain, or only by rounding */
             exchange(col, at[0], at[1]);
             return;
         }
@@ -175,15 +174,16 @@ static void better(const struct problem *p, int32_t *col, struct point *best)
     }
 }
 
-/* From both sides: the best permutation that keeps the constraint, and the one that breaks it. */
+/* Improve the best permutation that satisfies the constraint and the repaired one that violates
+ * it. */
 static void close_gap(struct problem *p, int32_t *col, struct point *best, double multiplier)
 {
-    better(p, col, best);
+    improve(p, col, best);
     memcpy(p->trial, p->over, p->n * sizeof *p->trial);
     if (!repair(p, multiplier))
         return;
-    struct point now = look(p, p->trial);
-    better(p, p->trial, &now);
+    struct point now = evaluate(p, p->trial);
+    improve(p, p->trial, &now);
     keep(p, col, best, now);
 }
 
@@ -205,12 +205,12 @@ int mc_assign_constrained(size_t n, const double *value, const double *constrain
     p.over = p.trial + n;
     for (size_t i = 0; i < cells; i++)
         if (!isfinite(constraint[i])) {
-            rc = mc_fail(err, MC_EINPUT, "the constraint holds a value that is not finite");
+            rc = mc_fail(err, MC_EINPUT, "the constraint has a value that is not finite");
             goto out;
         }
     if ((rc = mc_assign_max(n, value, p.over, &out.found, err)))
         goto out;
-    over = look(&p, p.over);
+    over = evaluate(&p, p.over);
     out.free_value = over.value;
     out.free_slack = over.slack;
     if (over.slack >= 0) {
@@ -220,7 +220,7 @@ int mc_assign_constrained(size_t n, const double *value, const double *constrain
     }
     for (size_t i = 0; i < n; i++)
         col[i] = (int32_t)i;
-    best = look(&p, col);
+    best = evaluate(&p, col);
     if ((rc = search(&p, col, &best, &out.found.bound, &out.multiplier, err)))
         goto out;
     close_gap(&p, col, &best, out.multiplier);

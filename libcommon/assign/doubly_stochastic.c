@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Projection by fused sweeps, and the greedy decomposition on top of linear assignment. */
+ * Projection by fused sweeps, and greedy decomposition by linear assignment. */
 #include "libcommon/assign/doubly_stochastic.h"
 
 #include "libcommon/assign/assign.h"
@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES 8 /* partial sums of a row on any instruction set, so that the bits are the same */
+#define LANES 8 /* partial sums per row on every instruction set, so that the bits are the same */
 
 typedef double vec __attribute__((vector_size(8 * LANES)));
 typedef int64_t mask __attribute__((vector_size(8 * LANES)));
-/* the same anywhere in an array */
+/* a vector without alignment */
 typedef double loose __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 
-/* One row: row[j] = max(0, row[j] + (a + b[j])), added to the column sums; returns the row's sum.
- * A NaN stays one. */
+/* Set row[j] = max(0, row[j] + (a + b[j])), add it to the column sums and return the row's sum. A
+ * NaN stays NaN. */
 static inline __attribute__((always_inline)) double row_body(size_t n, double *row, double a,
                                                              const double *b, double *col_sum)
 {
@@ -58,7 +58,7 @@ ROW(row_avx2, __attribute__((target("avx2"))))
 ROW(row_avx512, __attribute__((target("avx512f"))))
 #endif
 
-/* By enum mc_isa. */
+/* Indexed by enum mc_isa. */
 static row_fn *const rows[] = {
     row_portable,
 #if defined(__x86_64__)
@@ -67,14 +67,14 @@ static row_fn *const rows[] = {
 #endif
 };
 
-/* A sweep's second half adds a[i] + b[j] to each entry, which waits for the max(0, .) of the next
- * pass: so a pass is a max(0, .) with the sums that the sweep after it needs, and any of them may
- * be the last. */
+/* The second half of a sweep adds a[i] + b[j] to each entry. This is deferred to the max(0, .) of
+ * the next pass. So a pass is a max(0, .) that also sums for the next sweep, and any pass may be
+ * the last. */
 int mc_doubly_stochastic_project(size_t n, double *p, size_t sweeps, double tolerance,
                                  struct mc_doubly_stochastic *info, struct mc_error *err)
 {
     double *a, *b, *col_sum, residual;
-    size_t taken = 0;
+    size_t n_sweeps = 0;
     enum mc_isa isa;
     int rc = mc_isa(&isa, err);
 
@@ -85,7 +85,7 @@ int mc_doubly_stochastic_project(size_t n, double *p, size_t sweeps, double tole
         return mc_fail(err, MC_ENOMEM, "out of memory for a projection of %zu rows", n);
     b = a + n;
     col_sum = b + n;
-    for (;; taken++) {
+    for (;; n_sweeps++) {
         double excess = 0, size = (double)n;
 
         residual = 0;
@@ -104,22 +104,21 @@ int mc_doubly_stochastic_project(size_t n, double *p, size_t sweeps, double tole
             free(a);
             return mc_fail(err, MC_EINPUT, "a matrix of %zu rows has sums that are not finite", n);
         }
-        if (taken == sweeps || residual <= tolerance)
+        if (n_sweeps == sweeps || residual <= tolerance)
             break;
         for (size_t i = 0; i < n; i++)
             a[i] = excess / (size * size) - a[i] / size;
     }
     free(a);
     if (info)
-        *info = (struct mc_doubly_stochastic){.sweeps = taken, .residual = residual};
+        *info = (struct mc_doubly_stochastic){.sweeps = n_sweeps, .residual = residual};
     return 0;
 }
 
 /* ---- Birkhoff and von Neumann ---------------------------------------------------------------- */
 
-/* Gives every entry that does not count a value so low that a matching through one of them is worth
- * less than any other, by more than mc_assign_max rounds. Returns whether each row has an entry
- * that counts. */
+/* Exclude entries below `drop` by a very low value: a matching that uses one is worth less than any
+ * other, by more than mc_assign_max rounds. Returns 0 if a row has no entry left. */
 static int bar(size_t n, double *left, double drop)
 {
     double tops = 0;
@@ -191,7 +190,7 @@ int mc_birkhoff_decompose(struct mc_birkhoff *b, size_t n, const double *d, doub
             alpha = fmin(alpha, left[i * n + (size_t)perm[i]]);
         if (!(alpha > 0))
             break;
-        /* the smallest becomes 0 exactly, so that the matchings come to an end */
+        /* the smallest becomes exactly 0, so the loop ends */
         for (size_t i = 0; i < n; i++)
             left[i * n + (size_t)perm[i]] -= alpha;
         b->alpha[b->n_terms++] = alpha;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The loops of libcommon/assign/loops_table.h in the compiler's generic vectors, to be included
- * once for each instruction set with SCAN_NAME(f), SCAN_TARGET (a function attribute or nothing),
- * SCAN_BYTES (the width of its registers) and SCAN_EVENS (the even lanes of two vectors of int32_t)
- * defined. */
+ * The loops of libcommon/assign/loops_table.h in the compiler's generic vectors. Include this file
+ * once per instruction set with these macros: SCAN_NAME(f), SCAN_TARGET (a function attribute or
+ * empty), SCAN_BYTES (width of a register) and SCAN_EVENS (even lanes of two int32_t vectors). */
 
-/* defined in the same words every time, so that they need no #undef */
+/* identical in every inclusion, so they need no #undef */
 #define NI (SCAN_BYTES / sizeof(int32_t))
 #define NF (SCAN_BYTES / sizeof(double))
 #define vi SCAN_NAME(vi)
@@ -16,7 +15,7 @@
 typedef int32_t vi __attribute__((vector_size(SCAN_BYTES)));
 typedef double vf __attribute__((vector_size(SCAN_BYTES)));
 typedef int64_t vl __attribute__((vector_size(SCAN_BYTES)));
-/* the same anywhere in an array */
+/* vectors without alignment */
 typedef int32_t loose_i __attribute__((vector_size(SCAN_BYTES), aligned(4), may_alias));
 typedef double loose_f __attribute__((vector_size(SCAN_BYTES), aligned(8), may_alias));
 
@@ -72,7 +71,7 @@ static SCAN_TARGET int SCAN_NAME(coarse)(size_t n, const double *x, double unit,
     vl rounded = {0};
     size_t j = 0;
 
-    /* adding 2^52 leaves the nearest integer in the low bits */
+    /* adding 2^52 moves the nearest integer to the low bits */
     for (; j + NI <= n; j += NI) {
         vf a = SPLAT_F(top) - LOAD_F(x + j) * SPLAT_F(unit), ra = a + SPLAT_F(0x1p52);
         vf b = SPLAT_F(top) - LOAD_F(x + j + NF) * SPLAT_F(unit), rb = b + SPLAT_F(0x1p52);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The portable and the AVX2 loops of linear assignment, from one source, and the choice among the
- * tables at run time. */
+ * The portable and AVX2 loops of linear assignment, compiled from one source, and the choice
+ * between them at run time. */
 #include "libcommon/assign/loops_table.h"
 
 #include "libcommon/base/isa.h"

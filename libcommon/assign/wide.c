@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shortest augmenting paths in double and in long double, and their proof. */
+ * Shortest augmenting paths in double and long double, with a proof of optimality. */
 #include "libcommon/assign/wide.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define PROOF 1e9L /* u must be this many times the assignment's greatest reduced cost */
+#define PROOF 1e9L /* u must be this many times the maximum reduced cost of the assignment */
 
-void mc_wide_turn_over(int32_t *col, int32_t *row, const int32_t *from, size_t j, size_t start)
+void mc_wide_flip_path(int32_t *col, int32_t *row, const int32_t *from, size_t j, size_t start)
 {
     size_t i;
 
@@ -93,7 +93,7 @@ int mc_wide_proven(const struct mc_wide *w)
             costs += c > 0;
             far += c > 0 && c >= PROOF * most;
         }
-    return 2 * far >= costs; /* the median is among the far ones */
+    return 2 * far >= costs; /* the median is far */
 }
 
 int mc_wide_solve(struct mc_wide *w, struct mc_error *err)
@@ -105,7 +105,7 @@ int mc_wide_solve(struct mc_wide *w, struct mc_error *err)
     if (mc_wide_proven(w))
         return 0;
     return mc_fail(err, MC_EFAIL,
-                   "no assignment of %zu rows is proven the best (the values span too many orders "
+                   "no assignment of %zu rows is proven optimal (the values span too many orders "
                    "of magnitude for %d bits)",
                    w->n, LDBL_MANT_DIG);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shortest augmenting paths in one floating-point type, to be included once for each with REAL (the
- * type) and WIDE_NAME(f) defined. Ties go to the lowest index. */
+ * Shortest augmenting paths in one floating-point type. Include this file once per type with REAL
+ * (the type) and WIDE_NAME(f) defined. Ties go to the lowest index. */
 
 static REAL WIDE_NAME(cost)(const struct mc_wide *w, size_t i, size_t j)
 {
     return ((REAL)w->high[i] - (REAL)w->value[i * w->n + j]) - (REAL)w->least[j];
 }
 
-/* Each row that has a free column of cost 0 takes the first; all duals are 0. */
-static void WIDE_NAME(begin)(struct mc_wide *w, REAL *v)
+/* Match each row to its first free column of cost 0. All duals are 0. */
+static void WIDE_NAME(start)(struct mc_wide *w, REAL *v)
 {
     const size_t n = w->n;
 
@@ -25,7 +25,8 @@ static void WIDE_NAME(begin)(struct mc_wide *w, REAL *v)
             }
 }
 
-/* A path from row `start`, which is free. v, d: (n) the columns' duals and distances. */
+/* Augment along the shortest path from the free row `start`. v, d: (n) the columns' duals and
+ * distances. */
 static void WIDE_NAME(augment)(struct mc_wide *w, size_t start, REAL *v, REAL *d)
 {
     const size_t n = w->n;
@@ -60,14 +61,14 @@ static void WIDE_NAME(augment)(struct mc_wide *w, size_t start, REAL *v, REAL *d
     for (size_t k = 0; k < n; k++)
         if (w->searched[k])
             v[k] += d[k] - d[j];
-    mc_wide_turn_over(w->col, w->row, from, j, start);
+    mc_wide_flip_path(w->col, w->row, from, j, start);
 }
 
 static void WIDE_NAME(solve)(struct mc_wide *w)
 {
     REAL *v = (REAL *)w->scratch, *d = v + w->n;
 
-    WIDE_NAME(begin)(w, v);
+    WIDE_NAME(start)(w, v);
     for (size_t i = 0; i < w->n; i++)
         if (w->col[i] < 0)
             WIDE_NAME(augment)(w, i, v, d);

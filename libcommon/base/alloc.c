@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory for the other modules. */
+ * Allocation of arrays and growing lists. */
 #include "libcommon/base/alloc.h"
 
 #include <stdlib.h>

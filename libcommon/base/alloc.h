@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory that is zeroed, and lists that grow one by one. Both are freed by free(). */
+ * Zeroed arrays, and lists that grow item by item. Free both with free(). */
 #ifndef MC_ALLOC_H
 #define MC_ALLOC_H
 
@@ -8,15 +8,15 @@
 
 #include <stddef.h>
 
-/* *at (at: the address of a pointer): n zeroed items of what it points to, never NULL for n = 0.
+/* Set *at to n zeroed items (at: the address of a pointer). *at is not NULL, even if n is 0.
  * Returns 0, or MC_ENOMEM with *at NULL. */
 #define mc_new(at, n, err) mc_new_items((at), (n), sizeof **(at), (err))
-/* *list has n items: room for one more, wherever it moves to. It grows where n is a power of two,
- * so that of a list that never shrinks n alone says how much room there is. Returns 0, or MC_ENOMEM
- * with the list as it was. */
+/* Make room for one more item in *list, which has n; *list may move. The list grows only when n is
+ * a power of two, so a list that never shrinks needs no stored capacity. Returns 0, or MC_ENOMEM
+ * with the list unchanged. */
 #define mc_list_room(list, n, err) mc_list_items((list), (n), sizeof **(list), (err))
 
-/* The two above, whose `at` and `list` are the address of a pointer to any object type. */
+/* Implementations of the macros. `at` and `list` are addresses of pointers to any object type. */
 MC_USE_RESULT int mc_new_items(void *at, size_t n, size_t size, struct mc_error *err);
 MC_USE_RESULT int mc_list_items(void *list, size_t n, size_t size, struct mc_error *err);
 

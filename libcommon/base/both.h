@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For header functions that the host and a device compile from the same lines. */
+ * MC_BOTH_FN declares header functions that compile for both host and device. */
 #ifndef MC_BOTH_H
 #define MC_BOTH_H
 

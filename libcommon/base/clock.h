@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The time that passes, for rates and progress; no result depends on it. */
+ * Elapsed time for rates and progress. No result depends on it. */
 #ifndef MC_CLOCK_H
 #define MC_CLOCK_H
 

@@ -35,13 +35,13 @@ int mc_no_memory(struct mc_error *err)
 int mc_fail_in(int rc, struct mc_error *err, const char *fmt, ...)
 {
     if (rc && err) {
-        char what[sizeof err->text], old[sizeof err->text];
+        char prefix[sizeof err->text], old[sizeof err->text];
         va_list ap;
         va_start(ap, fmt);
-        vsnprintf(what, sizeof what, fmt, ap);
+        vsnprintf(prefix, sizeof prefix, fmt, ap);
         va_end(ap);
         memcpy(old, err->text, sizeof old);
-        mc_fail(err, err->code, "%s: %s", what, old);
+        mc_fail(err, err->code, "%s: %s", prefix, old);
     }
     return rc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening files without waiting for anybody; reading and writing where one has to wait. */
+ * Opening files without blocking; reading and writing that wait. */
 #include "libcommon/base/file.h"
 
 #include <errno.h>
@@ -21,8 +21,8 @@ int mc_file_open(int *fd, uint64_t *bytes, const char *path, enum mc_err absent,
     struct stat st;
     int rc = 0;
 
-    /* O_NONBLOCK: a FIFO opens at once; taken back, reading one waits for those that write to it
-     * and ends where there are none */
+    /* O_NONBLOCK opens a FIFO at once. With the flag cleared, read() waits for writers and returns
+     * the end of file if there are none. */
     if ((*fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) < 0)
         return mc_fail(err, errno == ENOENT || errno == ENOTDIR ? absent : MC_EFAIL,
                        "cannot open '%s': %s", path, strerror(errno));
@@ -31,7 +31,7 @@ int mc_file_open(int *fd, uint64_t *bytes, const char *path, enum mc_err absent,
     else if (S_ISFIFO(st.st_mode) && !bytes && !fcntl(*fd, F_SETFL, O_RDONLY))
         return 0;
     else if (!S_ISREG(st.st_mode))
-        rc = mc_fail(err, MC_EINPUT, "%s: is no regular file", path);
+        rc = mc_fail(err, MC_EINPUT, "%s: not a regular file", path);
     else if (bytes)
         *bytes = (uint64_t)st.st_size;
     if (!rc)
@@ -78,8 +78,8 @@ ssize_t mc_file_read_all(int fd, void *dst, size_t n)
     return got < 0 ? -1 : (ssize_t)have;
 }
 
-/* getline() marks the stream at its end and where reading failed, not where it had no memory. */
-int mc_file_ended(FILE *f, const char *path, struct mc_error *err)
+/* After a failed getline(): a failed allocation sets neither feof nor ferror. */
+int mc_file_check_end(FILE *f, const char *path, struct mc_error *err)
 {
     if (ferror(f))
         return mc_fail(err, MC_EFAIL, "%s: cannot read", path);

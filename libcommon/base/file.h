@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening what is no stream: a graph, a map, the parts of a folder. A FIFO that nobody writes to
- * would be waited for, maybe for ever, so that none is waited for. */
+ * Opening files that are not streams: a graph, a map, the files of a folder. Opening never waits
+ * for the writer of a FIFO, who may never come. */
 #ifndef MC_FILE_H
 #define MC_FILE_H
 
@@ -10,27 +10,27 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The file as messages name it: "-" is stdin. */
+/* The path as messages show it; "-" is stdin. */
 const char *mc_file_called(const char *path);
-/* *bytes: its size; NULL: a pipe will do too, as from <(command), and reads as empty where nobody
- * writes to it. Errors name the path: `absent` when there is nothing of that name
- * (MC_EFAIL for one that the user gave, MC_EINPUT for a part of what he gave), MC_EFAIL when it
- * cannot be opened, MC_EINPUT when it is neither that nor a regular file. */
+/* *bytes is the file's size. If bytes is NULL, a pipe such as <(command) is accepted too; it is
+ * empty if it has no writer. Errors name the path. A missing file is error `absent`: MC_EFAIL for a
+ * path from the user, MC_EINPUT for a file inside the user's folder. MC_EFAIL: cannot open;
+ * MC_EINPUT: not a regular file. */
 MC_USE_RESULT int mc_file_open(int *fd, uint64_t *bytes, const char *path, enum mc_err absent,
                                struct mc_error *err);
-/* As mc_file_open, for fgets and the like; *out is NULL after an error. */
+/* The same for stdio; *out is NULL after an error. */
 MC_USE_RESULT int mc_file_fopen(FILE **out, uint64_t *bytes, const char *path, enum mc_err absent,
                                 struct mc_error *err);
-/* Up to n bytes as read() gives them, but without its EINTR and EAGAIN: it is waited. */
+/* read() without EINTR and EAGAIN: it waits. */
 ssize_t mc_file_read(int fd, void *dst, size_t n);
-/* n bytes, or fewer only where the file ends; -1: errno says why not. */
+/* Reads n bytes, fewer only at the end of the file. -1: see errno. */
 ssize_t mc_file_read_all(int fd, void *dst, size_t n);
-/* After a getline() that gave nothing: 0 at the file's end, else what failed. */
-MC_USE_RESULT int mc_file_ended(FILE *f, const char *path, struct mc_error *err);
-/* Writes n bytes, waiting where fd does not; fewer only after a failure: errno says why. */
+/* After getline() returned no line: 0 at the end of the file, else the error. */
+MC_USE_RESULT int mc_file_check_end(FILE *f, const char *path, struct mc_error *err);
+/* Writes n bytes and waits if fd is non-blocking. Fewer only after a failure: see errno. */
 size_t mc_file_write_all(int fd, const void *src, size_t n);
-/* MC_EINPUT: nothing could be read from fd; where that is standard input and a pipe, err says
- * so. */
+/* MC_EINPUT with `text`: fd had no data. Sets err->empty_pipe if fd is standard input and a
+ * pipe. */
 MC_USE_RESULT int mc_file_empty(int fd, const char *text, struct mc_error *err);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The only reader of MC_ISA. */
+ * The choice of the instruction set. Only this file reads MC_ISA. */
 #include "libcommon/base/isa.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static enum mc_isa of_the_processor(void)
+static enum mc_isa processor_isa(void)
 {
 #ifdef __x86_64__
     __builtin_cpu_init();
@@ -22,15 +22,15 @@ static enum mc_isa of_the_processor(void)
 int mc_isa(enum mc_isa *isa, struct mc_error *err)
 {
     static const char *const names[] = {"portable", "avx2", "avx512"};
-    const char *wish = getenv("MC_ISA");
+    const char *limit = getenv("MC_ISA");
 
-    *isa = of_the_processor();
-    if (!wish || !*wish)
+    *isa = processor_isa();
+    if (!limit || !*limit)
         return 0;
     for (int i = MC_ISA_PORTABLE; i <= MC_ISA_AVX512; i++)
-        if (!strcmp(wish, names[i])) {
+        if (!strcmp(limit, names[i])) {
             *isa = (int)*isa < i ? *isa : (enum mc_isa)i;
             return 0;
         }
-    return mc_fail(err, MC_EUSAGE, "MC_ISA is '%s', not portable, avx2 or avx512", wish);
+    return mc_fail(err, MC_EUSAGE, "MC_ISA must be portable, avx2 or avx512 (got '%s')", limit);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * JSON's strings and numbers. */
+ * Printing of JSON strings and numbers, and of untrusted text. */
 #include "libcommon/base/json.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ size_t mc_character(const char *s, size_t n, uint32_t *number)
 {
     const unsigned char *c = (const unsigned char *)s;
     const size_t tail = c[0] >= 0xf0 ? 3 : c[0] >= 0xe0 ? 2 : 1;
-    /* overlong forms, surrogates and what is past U+10FFFF show in the second byte */
+    /* the second byte reveals overlong forms, surrogates and numbers above U+10FFFF */
     const unsigned low = c[0] == 0xe0 ? 0xa0 : c[0] == 0xf0 ? 0x90 : 0x80;
     const unsigned high = c[0] == 0xed ? 0x9f : c[0] == 0xf4 ? 0x8f : 0xbf;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * JSON's strings and numbers, for whoever prints JSON; and what of a stranger's text may reach a
- * terminal. */
+ * Printing of JSON strings and numbers, and of untrusted text for terminals. */
 #ifndef MC_JSON_H
 #define MC_JSON_H
 
@@ -9,32 +8,31 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A string, quotes included, its control characters escaped, U+FFFD for each byte that is not
- * UTF-8. */
+/* Print a quoted string. Control characters are escaped; each byte that is not UTF-8 becomes
+ * U+FFFD. */
 void mc_json_str(FILE *f, const char *s);
-/* The same of n bytes, which need no final 0. */
+/* The same for n bytes without a final 0. */
 void mc_json_text(FILE *f, const char *s, size_t n);
 
-/* The number's shortest decimal that reads back as the same float64, so that 0.1 is 0.1; null for
- * what is not finite, as JSON has no word for it. */
+/* Print the shortest decimal that reads back as the same float64 (0.1 is 0.1), or null if the value
+ * is not finite. */
 void mc_json_num(FILE *f, double value);
 
-/* Room for any number of mc_shortest. */
+/* Buffer size for mc_shortest. */
 #define MC_SHORTEST 32
-/* The decimal alone, "nan" and "inf" as printf says them; returns text. */
+/* The decimal of mc_json_num, or "nan" and "inf" as in printf. Returns text. */
 const char *mc_shortest(char text[MC_SHORTEST], double value);
 
 #define MC_NO_CHARACTER UINT32_MAX
-/* Bytes (1 to 4) of the character of UTF-8 at s (n > 0), and its number; 1 and MC_NO_CHARACTER
- * where there is none (RFC 3629). */
+/* The length (1 to 4 bytes) and number of the UTF-8 character at s (n > 0). Invalid UTF-8 (RFC
+ * 3629): 1 and MC_NO_CHARACTER. */
 size_t mc_character(const char *s, size_t n, uint32_t *number);
-/* Those of ASCII, DEL, C1 (U+0080 to U+009F), which some terminals obey, those that end a line
- * (U+2028, U+2029), and those that turn the direction of text (U+061C, U+200E, U+200F, U+202A to
- * U+202E, U+2066 to U+2069). */
+/* Control characters: ASCII, DEL, C1 (U+0080 to U+009F, which some terminals obey), line separators
+ * (U+2028, U+2029) and direction marks (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
+ * U+2069). */
 int mc_is_control(uint32_t number);
-/* A stranger's text, with a blank for each control character and for each byte that is not UTF-8:
- * for a terminal, and for the cell of a table, where a tab or a line's end would be another
- * cell. */
+/* Print untrusted text to a terminal or table cell. Control characters and bytes that are not UTF-8
+ * become spaces, so that no tab or newline starts another cell. */
 void mc_plain(FILE *f, const char *s);
 void mc_plain_text(FILE *f, const char *s, size_t n);
 

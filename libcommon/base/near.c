@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Distances of names. */
+ * Edit distance between names. */
 #include "libcommon/base/near.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define LONGEST 48 /* letters of a name that is looked at */
+#define LONGEST 48 /* maximum length of a name, in bytes */
 
 static int letter(char c)
 {
@@ -20,7 +20,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* With swaps of neighbours, between which nothing else is changed. */
+/* Optimal string alignment: swapped neighbours count as one edit and are not edited again. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
     size_t rows[3][LONGEST + 1], *before = rows[0], *last = rows[1], *now = rows[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The precisions' names. */
+ * Names of precisions. */
 #include "libcommon/base/precision.h"
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Counter-based random numbers: Philox4x32-10 (Salmon et al., SC 2011). A number is a function of
- * (seed, purpose, a, b, c) and of nothing else: not of threads, batch position or device. Header
- * only, so that the device backends compile the same lines. */
+ * Counter-based random numbers: Philox4x32-10 (Salmon et al., SC 2011). A number depends only on
+ * (seed, purpose, a, b, c), never on threads, batch position or device. Header only: all backends
+ * compile the same lines. */
 #ifndef MC_RNG_H
 #define MC_RNG_H
 
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* What the numbers are for; values are part of the results, never renumber. */
+/* The purpose of the numbers. Never renumber: results depend on the values. */
 enum mc_rng_purpose {
     MC_RNG_INIT = 1,      /* initial weights: a = parameter tensor, b = element / 4 */
     MC_RNG_SHUFFLE = 2,   /* order of the samples: a = epoch */
@@ -24,8 +24,8 @@ enum mc_rng_purpose {
     MC_RNG_ATTACK = 10,   /* starts of attacks in training: a = epoch, b = sample, c = restart and
                              block */
     MC_RNG_BIRKHOFF = 11, /* draws of permutations: a = outer iteration, b = draw, c = group */
-    MC_RNG_ATTACK_MEASURE = 13, /* and of those that measure, */
-    MC_RNG_ATTACK_BN = 14,      /* and on the way to batch norm's statistics */
+    MC_RNG_ATTACK_MEASURE = 13, /* starts of attacks that measure accuracy */
+    MC_RNG_ATTACK_BN = 14,      /* starts of attacks while batch norm is re-estimated */
     MC_RNG_BOOTSTRAP = 15,      /* draws of images: a = resample, b = draw / 4 */
     MC_RNG_MATCH = 16,          /* order of the groups in weight matching: a = sweep */
 };

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums in twice the precision (Neumaier 1974): what the additions round away is added at the
- * end. */
+ * Sums in twice the precision (Neumaier 1974): rounding errors are summed apart and added last. */
 #ifndef MC_SUM_H
 #define MC_SUM_H
 
 #include <math.h>
 
-/* Zeroed: an empty sum. */
+/* An empty sum is all zero. */
 struct mc_sum {
     double s, rest;
 };

@@ -47,7 +47,7 @@ uint64_t mc_tensor_row_elems(const struct mc_tensor *t)
 {
     uint64_t n = 1;
 
-    /* a zero anywhere decides, before the others can overflow */
+    /* look for 0 first: the other dimensions may overflow */
     for (int i = 1; i < t->ndim; i++)
         if (!t->shape[i])
             return 0;
@@ -73,7 +73,7 @@ int mc_tensor_check(const struct mc_tensor *t)
     for (size_t i = 0; i < len; i++)
         if ((unsigned char)t->name[i] < 0x20 || t->name[i] == 0x7f)
             return -1;
-    /* dimensions of 0 are left out, so that no order of multiplication overflows */
+    /* skip dimensions of 0, so that no order of multiplication overflows */
     n = mc_dtype_size(t->dtype);
     for (int i = 0; i < t->ndim; i++) {
         if (!t->shape[i])
@@ -104,21 +104,21 @@ int mc_by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int mc_name_twice(const void *first, size_t n, size_t stride, const char **twice,
-                  struct mc_error *err)
+int mc_duplicate_name(const void *first, size_t n, size_t stride, const char **duplicate,
+                      struct mc_error *err)
 {
     const char **sorted = NULL;
     int rc = mc_new(&sorted, n, err);
 
-    *twice = NULL;
+    *duplicate = NULL;
     if (rc)
         return rc;
     for (size_t i = 0; i < n; i++)
         sorted[i] = (const char *)first + i * stride;
     qsort(sorted, n, sizeof *sorted, mc_by_bytes);
-    for (size_t i = 1; i < n && !*twice; i++)
+    for (size_t i = 1; i < n && !*duplicate; i++)
         if (!strcmp(sorted[i - 1], sorted[i]))
-            *twice = sorted[i];
+            *duplicate = sorted[i];
     free(sorted);
     return 0;
 }

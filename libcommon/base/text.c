@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A stream whose file is memory. */
+ * A stdio stream that writes to memory. */
 #include "libcommon/base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Less than n is an error, which the stream keeps. */
-static ssize_t take(void *cookie, const char *from, size_t n)
+/* A short count puts the stream into its error state, which lasts. */
+static ssize_t append(void *cookie, const char *from, size_t n)
 {
     struct mc_text *t = cookie;
 
@@ -28,7 +28,7 @@ static ssize_t take(void *cookie, const char *from, size_t n)
 int mc_text_open(struct mc_text *t, struct mc_error *err)
 {
     *t = (struct mc_text){0};
-    t->f = fopencookie(t, "w", (cookie_io_functions_t){.write = take});
+    t->f = fopencookie(t, "w", (cookie_io_functions_t){.write = append});
     return t->f ? 0 : mc_no_memory(err);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Printing into memory. open_memstream would do, but that glibc's loses in silence what finds no
- * memory on the way. */
+ * Printing to memory. glibc's open_memstream is unusable: it loses text silently when an allocation
+ * fails. */
 #ifndef MC_TEXT_H
 #define MC_TEXT_H
 
@@ -10,18 +10,18 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* It stays where it was opened, which f knows. */
+/* Do not move it while it is open: f points to it. */
 struct mc_text {
-    FILE *f;    /* to print to; what fails shows at mc_text_end */
-    char *text; /* complete after mc_text_end; NULL where nothing was printed; to be freed */
+    FILE *f;    /* print to this; mc_text_end reports errors */
+    char *text; /* complete after mc_text_end; free it; NULL if nothing was printed */
     size_t bytes, room;
 };
 
 MC_USE_RESULT int mc_text_open(struct mc_text *t, struct mc_error *err);
-/* Prints a tab and a result with the given number of digits. MC_EINPUT if it is not finite. */
+/* Print a tab and a value with the given number of digits. MC_EINPUT if it is not finite. */
 MC_USE_RESULT int mc_put_result(FILE *f, int digits, double value, struct mc_error *err);
-/* No more is printed. Returns rc, the caller's so far, or MC_ENOMEM where some of the text is lost.
- * A text that is not open is left alone. */
+/* Close the text. Returns rc (the caller's status so far), or MC_ENOMEM if text was lost. Does
+ * nothing if the text is not open. */
 MC_USE_RESULT int mc_text_end(struct mc_text *t, int rc, struct mc_error *err);
 
 #endif

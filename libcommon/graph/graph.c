@@ -101,7 +101,7 @@ static int check_names(struct mc_graph *g)
                 fail(g, "node \"%s\": no spaces or control characters in a name", name);
     }
     if (!g->error.code &&
-        !mc_name_twice(g->nodes->name, (size_t)g->n_nodes, sizeof *g->nodes, &twice, &g->error) &&
+        !mc_duplicate_name(g->nodes->name, (size_t)g->n_nodes, sizeof *g->nodes, &twice, &g->error) &&
         twice)
         fail(g, "two nodes are called \"%s\"", twice);
     return g->error.code;

@@ -17,7 +17,8 @@ struct mc_net_spec {
  *
  *     tinyten                    the paper's: 86,778 parameters for 10 classes of RGB images;
  *                                Xavier-normal weights, zero biases
- *     resnet[:depth[,width]]     He et al.'s for CIFAR, depth 6n+2 (32, at most 1166), first stage `width` (16)
+ *     resnet[:depth[,width]]     He et al.'s for CIFAR, depth 6n+2 (32, at most 1166), first stage
+ * `width` (16)
  *                                wide: a 3x3 stem, three stages of n basic blocks, 1x1 projections;
  *                                466,906 parameters for 10 classes. Kaiming-normal, fan-out
  *     resnet20, 32, 44, 56, 110  names for those depths

@@ -20,5 +20,5 @@ fails 3 'many.map: line 4097: over 4096 rules' mc-convert a.mcz --to npz --map m
 map 'the map makes "layers.0.conv.weight" of "layers.0.conv.weight", but "dense.0.conv.weight" of that' 'layers dense\n'
 head -c 3000 /dev/zero | tr '\0' x >long.map
 fails 3 'long.map: line 1: too long' mc-convert a.mcz --to npz --map long.map
-fails 3 '/dev/null: is no regular file' mc-convert a.mcz --to npz --map /dev/null
+fails 3 '/dev/null: not a regular file' mc-convert a.mcz --to npz --map /dev/null
 fails 1 "cannot open 'no.map'" mc-convert a.mcz --to npz --map no.map

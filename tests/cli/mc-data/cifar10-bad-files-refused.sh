@@ -17,12 +17,12 @@ cp keep.bin $bin
 printf '\012' | dd of=$bin bs=1 seek=$((3073 * 9999)) conv=notrunc status=none
 damaged "record 9999 has label 10 of 10 classes"
 rm $bin; damaged "test_batch.bin"
-mkdir $bin; damaged "test_batch.bin: is no regular file"
+mkdir $bin; damaged "test_batch.bin: not a regular file"
 rmdir $bin
 # a FIFO that nobody writes to
 waits() { # file
     mkfifo "set/cifar-10-batches-bin/$1"
-    fails 3 "$1: is no regular file" timeout 60 mc-data cifar10 set --split test -o old.mcz
+    fails 3 "$1: not a regular file" timeout 60 mc-data cifar10 set --split test -o old.mcz
     rm "set/cifar-10-batches-bin/$1"
     same a.mcz old.mcz
 }

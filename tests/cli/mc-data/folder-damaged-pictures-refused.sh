@@ -22,7 +22,7 @@ head -c 80 "$pictures/rgb.png" >$out; bad "damaged: the PNG is cut short"
 : >$out; bad "is neither a JPEG nor a PNG file"
 head -c 3000 /dev/zero >$out; bad "is neither a JPEG nor a PNG file"
 truncate -s 3G $out; bad "is no file of at most 64 MiB"
-rm $out && mkfifo $out; bad "is no regular file"
+rm $out && mkfifo $out; bad "not a regular file"
 # bombs: a few bytes that announce much, and 40 KB of them that keep the promise
 py <<'PY'
 import struct, zlib

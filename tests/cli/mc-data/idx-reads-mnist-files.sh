@@ -64,4 +64,4 @@ printf '\0\0\10\1\37\377\377\377' >many && truncate -s 536870911 many
 bad "many: has 536870911 labels for 500 images" mnist/$t many
 rm wide many
 rm mnist/$l && bad "train-labels-idx1-ubyte" mnist
-mkfifo pipe && no_data 3 "pipe: is no regular file" idx pipe zipped/$l.gz
+mkfifo pipe && no_data 3 "pipe: not a regular file" idx pipe zipped/$l.gz

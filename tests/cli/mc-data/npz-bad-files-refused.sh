@@ -43,7 +43,7 @@ bad "image 0 has a pixel of nan" nan.npz
 bad "0 images" none.npz
 bad "images of 0 x 8" thin.npz
 no_data 1 "cannot open 'nowhere.npz'" npz nowhere.npz
-bad "/dev/null: is no regular file" /dev/null
+bad "/dev/null: not a regular file" /dev/null
 no_data 2 "npz cannot be read from standard input" npz -
 head -c 3000 good.npz >cut.npz && bad "cut.npz" cut.npz
 py <<'PY'

@@ -39,5 +39,5 @@ done
 truncate -s 65M $t/wnids.txt; tiny "wnids.txt: has over 64 MiB, no list"
 printf '../n01\n' >$t/wnids.txt; tiny "wnids.txt line 1: is no name of a class"
 : >$t/wnids.txt; tiny "wnids.txt: names no classes"
-rm $t/wnids.txt && mkfifo $t/wnids.txt; tiny "wnids.txt: is no regular file" # nobody writes to it
+rm $t/wnids.txt && mkfifo $t/wnids.txt; tiny "wnids.txt: not a regular file" # nobody writes to it
 rm $t/wnids.txt; tiny "wnids.txt"

@@ -38,4 +38,4 @@ fails 3 'none.json: graph: no nodes' $t none.json
 fails 1 "cannot open './none'" $t ./none
 mkfifo pipe.json
 fails 3 './pipe.json: line 1' timeout 60 $t ./pipe.json # which nobody writes to
-fails 3 '/dev/null: is no regular file' $t /dev/null
+fails 3 '/dev/null: not a regular file' $t /dev/null

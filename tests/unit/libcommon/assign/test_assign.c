@@ -399,7 +399,7 @@ TEST(test_an_unknown_instruction_set_is_refused)
     int32_t col;
 
     must_fail(solve_with("sse", 1, &value, &col, NULL, &why), MC_EUSAGE, "");
-    assert_string_equal(why.text, "MC_ISA is 'sse', not portable, avx2 or avx512");
+    assert_string_equal(why.text, "MC_ISA must be portable, avx2 or avx512 (got 'sse')");
 }
 
 int main(void)

@@ -44,11 +44,11 @@ TEST(a_name_that_comes_twice_is_found)
     } items[] = {{1, "d"}, {2, "b"}, {3, "a"}, {4, "b"}, {5, "a"}, {6, "c"}};
     const char *twice = "";
 
-    must(mc_name_twice(items[0].name, 3, sizeof *items, &twice, &why));
+    must(mc_duplicate_name(items[0].name, 3, sizeof *items, &twice, &why));
     assert_null(twice);
-    must(mc_name_twice(items[0].name, 6, sizeof *items, &twice, &why));
+    must(mc_duplicate_name(items[0].name, 6, sizeof *items, &twice, &why));
     assert_string_equal(twice, "a");
-    must(mc_name_twice(items[0].name, 0, sizeof *items, &twice, &why));
+    must(mc_duplicate_name(items[0].name, 0, sizeof *items, &twice, &why));
     assert_null(twice);
 }
 
