@@ -169,8 +169,8 @@ static int permute(struct options *o, struct mc_error *err)
                   p.groups[g].size);
     if (o->verify && (rc = verify(o, &w, &pw, err)))
         goto out;
-    if (o->perm_out && *p.of[0] && !o->inverse)
-        mc_history_set_pair(h, p.of[0], p.of[1]);
+    if (o->perm_out && *p.ids[0] && !o->inverse)
+        mc_history_set_pair(h, p.ids[0], p.ids[1]);
     if (o->perm_out && (rc = mc_perm_write(&p, NULL, o->perm_out, h, err)))
         goto out;
     if (!o->verify || o->cli.output)

@@ -242,7 +242,7 @@ static int by_place(const void *x, const void *y)
 static int list_seen(const struct mc_taps *t, size_t *seen, struct mc_error *err)
 {
     for (size_t k = 0; k < t->n_groups; k++)
-        seen[k] = mc_group_seen(t->groups, k);
+        seen[k] = mc_group_tap_units(t->groups, k);
     for (size_t k = 0; k < t->n_groups; k++)
         if (t->groups[k].within)
             seen[t->groups[k].within - 1] = 0;

@@ -103,7 +103,7 @@ int mc_matrices_nest(struct mc_matrices *m, struct mc_error *err)
     if (rc || (rc = mc_groups_check_depth(m->groups, m->n_groups, err)))
         return rc;
     for (size_t k = 0; k < m->n_groups; k++) {
-        m->matrices[k].n = mc_group_seen(m->groups, k);
+        m->matrices[k].n = mc_group_tap_units(m->groups, k);
         if (m->groups[k].within)
             m->matrices[m->groups[k].within - 1].holds += m->groups[k].size;
     }

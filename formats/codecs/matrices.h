@@ -14,7 +14,7 @@
 #include "libcommon/graph/nesting.h"
 
 struct mc_matrix {
-    size_t n;      /* units it is of (mc_group_seen); 0: of groups that hold others too */
+    size_t n;      /* units it is of (mc_group_tap_units); 0: of groups that hold others too */
     double *value; /* (n,n); NULL for 0 */
     size_t taps;   /* layers whose mean it is */
     size_t holds;  /* units of the groups in all units of its group, 0: none */

@@ -68,7 +68,7 @@ int mc_perm_read(struct mc_perm *out, struct mc_stream from, const struct mc_sym
     if (rc)
         mc_perm_release(out);
     else
-        mc_history_pair(mc_reader_history(r), out->of);
+        mc_history_pair(mc_reader_history(r), out->ids);
     mc_stream_close(from, r);
     return rc;
 }

@@ -16,7 +16,7 @@ struct mc_constrained {
     struct mc_assignment found;
     double multiplier; /* where the bound was found; 0: the constraint costs nothing */
     double slack;      /* sum of (constraint[i][col[i]] - constraint[i][i]), at least 0 */
-    double free_value, free_slack; /* of the maximum without the constraint */
+    double free_value, free_slack; /* those of the maximum without it */
 };
 
 /* Maximise the sum of value[i*n + col[i]] over permutations col for which the sum of constraint[i*n

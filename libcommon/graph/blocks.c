@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A row is what a grouped convolution has on one of its axes: a group a block, all alike. The rows
- * of its two axes move together, and so do those of all convolutions that share one. */
+ * A row is the list of blocks on one axis of a grouped convolution: one group per block, all alike.
+ * The rows of both its axes move together, and so do the rows of all convolutions that share
+ * one. */
 #include "libcommon/graph/blocks.h"
 
 #include "libcommon/base/alloc.h"
@@ -12,9 +13,9 @@
 
 struct row {
     size_t n_units;
-    size_t up;    /* the row that it moves with, itself in the first of them */
-    int tied;     /* to something else than its like: its blocks stay where they are */
-    size_t outer; /* of a first row that is not tied: the number of its new group */
+    size_t up;    /* the row that it moves with; the first of them has itself */
+    int tied;     /* to something other than its like: its blocks cannot move */
+    size_t outer; /* number of the new group, if this is a first row that is not tied */
 };
 
 struct blocks {
@@ -23,9 +24,9 @@ struct blocks {
     struct row *rows; /* (n) */
     size_t n;
     struct {
-        size_t row, unit; /* row: from 1, 0: of none */
+        size_t row, unit; /* row: 1 + its index, or 0 if there is none */
         int tied;
-    } * of; /* (n_groups) */
+    } * member; /* (n_groups) by group */
 };
 
 static size_t first_row(const struct blocks *b, size_t row)
@@ -35,7 +36,7 @@ static size_t first_row(const struct blocks *b, size_t row)
     return row;
 }
 
-/* Units 0, 1, ... of a row, side by side, from segment k on. */
+/* 1 if units 0, 1, ... of a row are side by side from segment k on. */
 static int is_row_at(const struct blocks *b, const struct mc_axis *a, size_t k, size_t row)
 {
     const size_t n = b->rows[row].n_units;
@@ -44,15 +45,15 @@ static int is_row_at(const struct blocks *b, const struct mc_axis *a, size_t k, 
 
     for (size_t i = 0; i < n && is; i++) {
         const struct mc_segment *s = &a->seg[k + i];
-        is = s->group >= 0 && b->of[s->group].row == 1 + row && b->of[s->group].unit == i &&
+        is = s->group >= 0 && b->member[s->group].row == 1 + row && b->member[s->group].unit == i &&
              s->repeat == a->seg[k].repeat;
     }
     return is;
 }
 
-/* The row that an axis of n blocks is, a new one where its groups are in none yet; 0: it is
- * none. */
-static int take_row(struct blocks *b, const struct mc_axis *a, size_t n, size_t *row,
+/* Find or add the row of an axis with n blocks. *row is 1 + its index, or 0 if the axis is not a
+ * row. */
+static int find_row(struct blocks *b, const struct mc_axis *a, size_t n, size_t *row,
                     struct mc_error *err)
 {
     int rc = 0, fits = a->n == n, is_new = 1;
@@ -61,7 +62,7 @@ static int take_row(struct blocks *b, const struct mc_axis *a, size_t n, size_t 
     for (size_t i = 0; i < n && fits; i++) {
         const struct mc_segment *s = &a->seg[i];
         fits = s->group >= 0 && s->count == a->seg[0].count && s->repeat == a->seg[0].repeat;
-        is_new &= fits && !b->of[s->group].row;
+        is_new &= fits && !b->member[s->group].row;
     }
     if (!fits)
         return 0;
@@ -71,11 +72,11 @@ static int take_row(struct blocks *b, const struct mc_axis *a, size_t n, size_t 
         b->rows[b->n] = (struct row){.n_units = n, .up = b->n};
         b->n++;
         for (size_t i = 0; i < n; i++) {
-            b->of[a->seg[i].group].row = b->n;
-            b->of[a->seg[i].group].unit = i;
+            b->member[a->seg[i].group].row = b->n;
+            b->member[a->seg[i].group].unit = i;
         }
     }
-    const size_t found = b->of[a->seg[0].group].row;
+    const size_t found = b->member[a->seg[0].group].row;
     if (found && b->rows[found - 1].n_units == n && is_row_at(b, a, 0, found - 1))
         *row = found;
     return 0;
@@ -85,7 +86,7 @@ static void tie(struct blocks *b, const struct mc_axis *a)
 {
     for (size_t k = 0; k < a->n; k++)
         if (a->seg[k].group >= 0)
-            b->of[a->seg[k].group].tied = 1;
+            b->member[a->seg[k].group].tied = 1;
 }
 
 static int find_rows(struct blocks *b, struct mc_error *err)
@@ -98,8 +99,8 @@ static int find_rows(struct blocks *b, struct mc_error *err)
         if (n->op != MC_OP_CONV || n->groups == 1 || mc_is_depthwise(b->g, n))
             continue;
         const struct mc_axis *from = &b->s->axes[n->in[0]], *to = &b->s->axes[i];
-        if ((rc = take_row(b, from, (size_t)n->groups, &in, err)) ||
-            (rc = take_row(b, to, (size_t)n->groups, &out, err)))
+        if ((rc = find_row(b, from, (size_t)n->groups, &in, err)) ||
+            (rc = find_row(b, to, (size_t)n->groups, &out, err)))
             break;
         if (in && out) {
             b->rows[first_row(b, out - 1)].up = first_row(b, in - 1);
@@ -111,16 +112,16 @@ static int find_rows(struct blocks *b, struct mc_error *err)
     return rc;
 }
 
-/* A row moves where every axis has it whole, and nothing was found that ties its groups. */
+/* A row moves if every axis contains it whole and nothing ties its groups. */
 static void find_ties(struct blocks *b)
 {
     for (size_t k = 0; k < b->s->n_groups; k++)
-        if (b->of[k].tied && b->of[k].row)
-            b->rows[b->of[k].row - 1].tied = 1;
+        if (b->member[k].tied && b->member[k].row)
+            b->rows[b->member[k].row - 1].tied = 1;
     for (int i = 0; i < b->s->n_nodes; i++) {
         const struct mc_axis *a = &b->s->axes[i];
         for (size_t k = 0; k < a->n;) {
-            const size_t row = a->seg[k].group < 0 ? 0 : b->of[a->seg[k].group].row;
+            const size_t row = a->seg[k].group < 0 ? 0 : b->member[a->seg[k].group].row;
             const int whole = row && is_row_at(b, a, k, row - 1);
             if (row && !whole)
                 b->rows[row - 1].tied = 1;
@@ -131,17 +132,17 @@ static void find_ties(struct blocks *b)
         b->rows[first_row(b, r)].tied |= b->rows[r].tied;
 }
 
-/* The first row of the group's, if it moves; b->n: it is in none that does. */
+/* The first row of the group's row, or b->n if it cannot move or there is none. */
 static size_t moving_row(const struct blocks *b, size_t group)
 {
-    const size_t row = b->of[group].row ? first_row(b, b->of[group].row - 1) : b->n;
+    const size_t row = b->member[group].row ? first_row(b, b->member[group].row - 1) : b->n;
 
     return row < b->n && !b->rows[row].tied ? row : b->n;
 }
 
 /* ---- new groups and taps --------------------------------------------------------------------- */
 
-/* After the first layer whose outputs it permutes. */
+/* Name a group of blocks after the first layer whose outputs it permutes. */
 static void name_outer(const struct blocks *b, struct mc_group *to, size_t inner)
 {
     for (int i = 0; i < b->g->n_nodes; i++) {
@@ -164,8 +165,8 @@ static void name_outer(const struct blocks *b, struct mc_group *to, size_t inner
     }
 }
 
-/* The uses of the groups in its first unit, as those of blocks. The inputs of a grouped convolution
- * are in its rows and move with them. Counted, and written where there is memory for them. */
+/* Convert the uses of a row's groups in its first unit to uses of blocks. The inputs of a grouped
+ * convolution are in its rows and move with them. Only counts if to->use is NULL. */
 static void use_as_blocks(const struct blocks *b, struct mc_uses *to, size_t units,
                           const struct mc_uses *inner)
 {
@@ -188,7 +189,7 @@ static int use_outer(const struct blocks *b, struct mc_uses *to, size_t row, str
     for (int write = 0; write < 2 && !rc; write++) {
         to->n = 0;
         for (size_t k = 0; k < b->s->n_groups; k++)
-            if (moving_row(b, k) == row && b->of[k].unit == 0)
+            if (moving_row(b, k) == row && b->member[k].unit == 0)
                 use_as_blocks(b, to, b->rows[row].n_units, &b->s->uses[k]);
         if (!write)
             rc = mc_new(&to->use, to->n, err);
@@ -196,7 +197,7 @@ static int use_outer(const struct blocks *b, struct mc_uses *to, size_t row, str
     return rc;
 }
 
-/* One tap for all units. */
+/* Replace the taps of a row's units by one. */
 static void merge_taps(const struct blocks *b)
 {
     size_t n = 0;
@@ -204,7 +205,7 @@ static void merge_taps(const struct blocks *b)
     for (size_t i = 0; i < b->s->n_taps; i++) {
         struct mc_tap t = b->s->taps[i];
         const size_t row = moving_row(b, (size_t)t.group);
-        if (row < b->n && b->of[t.group].unit)
+        if (row < b->n && b->member[t.group].unit)
             continue;
         if (row < b->n)
             t.count *= b->rows[row].n_units;
@@ -213,7 +214,8 @@ static void merge_taps(const struct blocks *b)
     b->s->n_taps = n;
 }
 
-/* Every group and, before the first of its units, each new one; to (n_groups): where they are. */
+/* Insert each new group before the first of its units. to (n_groups): the new index of each
+ * group. */
 static int insert(struct blocks *b, size_t n_outer, int *to, struct mc_error *err)
 {
     const size_t none = b->s->n_groups + n_outer;
@@ -236,7 +238,7 @@ static int insert(struct blocks *b, size_t n_outer, int *to, struct mc_error *er
         all.groups[at] = b->s->groups[k];
         if (row < b->n) {
             all.groups[at].within = 1 + b->rows[row].outer;
-            all.groups[at].unit = b->of[k].unit;
+            all.groups[at].unit = b->member[k].unit;
         }
         at++;
     }
@@ -244,7 +246,7 @@ static int insert(struct blocks *b, size_t n_outer, int *to, struct mc_error *er
         all.uses[to[k]] = b->s->uses[k];
         b->s->uses[k] = (struct mc_uses){0};
     }
-    if (!rc) { /* the old ones are released */
+    if (!rc) { /* `all` releases the old arrays */
         const struct mc_symmetry old = *b->s;
         b->s->groups = all.groups;
         b->s->uses = all.uses;
@@ -263,7 +265,7 @@ int mc_symmetry_add_blocks(struct mc_symmetry *s, const struct mc_graph *g, stru
     int *to = NULL;
     int rc = 0;
 
-    if ((rc = mc_new(&b.of, s->n_groups, err)) || (rc = mc_new(&to, s->n_groups, err)) ||
+    if ((rc = mc_new(&b.member, s->n_groups, err)) || (rc = mc_new(&to, s->n_groups, err)) ||
         (rc = find_rows(&b, err)))
         goto out;
     find_ties(&b);
@@ -282,7 +284,7 @@ int mc_symmetry_add_blocks(struct mc_symmetry *s, const struct mc_graph *g, stru
                 s->axes[i].seg[k].group = to[s->axes[i].seg[k].group];
 out:
     free(b.rows);
-    free(b.of);
+    free(b.member);
     free(to);
     return rc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Adding nodes to a graph: shape inference, and the builder's functions on top of it. */
+ * Adding nodes to a graph: shape inference, and the builder functions. */
 #include "libcommon/base/alloc.h"
 #include "libcommon/graph/fields.h"
 #include "libcommon/graph/graph.h"
@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first error stays: what follows it is only its consequence. */
+/* Only the first error is kept: later ones result from it. */
 #define fail(g, ...) ((g)->error.code ? -1 : (mc_fail(&(g)->error, MC_EINPUT, __VA_ARGS__), -1))
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
-/* The sides of a convolution's or a pooling's output. */
+/* Set the output size of a convolution or pooling. */
 static int shape_windows(struct mc_graph *g, struct mc_node *n, const struct mc_node *in)
 {
     const int pool = n->op != MC_OP_CONV;
@@ -23,12 +23,12 @@ static int shape_windows(struct mc_graph *g, struct mc_node *n, const struct mc_
 
     for (int i = 0; i < 2; i++) {
         int k = n->kernel[i], s = n->stride[i], p = n->pad[i], room = side[i] + 2 * p - k, out = 0;
-        /* a window wholly in the padding has no value: PyTorch's bound on the padding */
+        /* a window inside the padding has no value, so PyTorch bounds the padding of pools */
         if ((pool && p > k / 2) || room < 0)
             return fail(g, "node \"%s\": %s %d, stride %d, pad %d do not fit an input of %dx%d",
                         n->name, pool ? "window" : "kernel", k, s, p, in->h, in->w);
         out = (room + (pool && n->ceil_mode ? s - 1 : 0)) / s + 1;
-        /* the last window starts past the end */
+        /* the last window must not start after the end */
         if (pool && n->ceil_mode && (out - 1) * s >= side[i] + p)
             out--;
         side[i] = out;
@@ -49,9 +49,9 @@ static int shape_join(struct mc_graph *g, struct mc_node *n)
     int64_t c = 0;
 
     if (n->op == MC_OP_MUL && n->n_in != 2)
-        return fail(g, "node \"%s\": mul needs two inputs", n->name);
+        return fail(g, "node \"%s\": mul requires two inputs", n->name);
     if (n->op == MC_OP_ADD && n->n_in < 2)
-        return fail(g, "node \"%s\": add needs two inputs or more", n->name);
+        return fail(g, "node \"%s\": add requires at least two inputs", n->name);
     for (int i = 0; i < n->n_in; i++) {
         const struct mc_node *in = &g->nodes[n->in[i]];
         const int factors = n->op == MC_OP_MUL && in->h == 1 && in->w == 1;
@@ -89,10 +89,10 @@ static int shape(struct mc_graph *g, struct mc_node *n)
             "node \"%s\": invalid grouped convolution: %d input and %d output channels, %d groups",
             n->name, in->c, n->c, n->groups);
     if (n->op == MC_OP_LINEAR && (in->h != 1 || in->w != 1))
-        return fail(g, "node \"%s\": a linear layer's input is flat, not %dx%dx%d", n->name, in->c,
-                    in->h, in->w);
+        return fail(g, "node \"%s\": the input of a linear layer must be flat (got %dx%dx%d)",
+                    n->name, in->c, in->h, in->w);
     if (n->op == MC_OP_DROPOUT && all > MC_MAX_DROPOUT)
-        return fail(g, "node \"%s\": dropout of more than %d values an image", n->name,
+        return fail(g, "node \"%s\": dropout of more than %d values per image", n->name,
                     MC_MAX_DROPOUT);
     if (n->op == MC_OP_FLATTEN)
         n->c = all > MC_MAX_CHANNELS ? 0 : (int)all;
@@ -117,9 +117,9 @@ int mc_graph_node(struct mc_graph *g, const char *name, struct mc_node *n)
     if (g->error.code)
         return -1;
     if (g->params)
-        return fail(g, "a finished graph takes no more nodes");
+        return fail(g, "cannot add a node to a finished graph");
     if (name && strlen(name) >= sizeof n->name)
-        return fail(g, "node %d: its name is too long", i);
+        return fail(g, "node %d: name is too long", i);
     if (name)
         snprintf(n->name, sizeof n->name, "%s", name);
     else
@@ -128,25 +128,25 @@ int mc_graph_node(struct mc_graph *g, const char *name, struct mc_node *n)
         return fail(g, "a graph has at most %d nodes", MC_MAX_NODES);
     if ((n->op == MC_OP_NORMALISE) != (i == 0) || (n->n_in == 0) != (i == 0) ||
         (n->n_in > 1 && !is_join(n->op)))
-        return fail(g, "node \"%s\": %d inputs are not what %s as node %d takes", n->name, n->n_in,
-                    mc_op_name(n->op), i);
+        return fail(g, "node \"%s\": %s as node %d cannot have %d inputs", n->name,
+                    mc_op_name(n->op), i, n->n_in);
     for (int k = 0; k < n->n_in; k++)
         if (n->in[k] < 0 || n->in[k] >= i || g->nodes[n->in[k]].op == MC_OP_LOSS)
-            return fail(g, "node \"%s\": its input is no earlier node with an output", n->name);
+            return fail(g, "node \"%s\": input must be an earlier node with an output", n->name);
     if (mc_node_check(n, &err))
         return fail(g, "node \"%s\": %s", n->name, err.text);
     if (shape(g, n))
         return -1;
     if (n->c < 1 || n->c > MC_MAX_CHANNELS || n->h < 1 || n->h > MC_MAX_SIDE || n->w < 1 ||
         n->w > MC_MAX_SIDE || (int64_t)n->c * n->h * n->w > MC_MAX_ELEMENTS)
-        return fail(g, "node \"%s\": its output would be too large or empty", n->name);
+        return fail(g, "node \"%s\": output is empty or too large", n->name);
     if (mc_list_room(&g->nodes, (size_t)i, &g->error))
         return -1;
     g->nodes[i] = *n;
     return g->n_nodes++;
 }
 
-/* ---- the builder's functions ---------------------------------------------------------------- */
+/* ---- the builder functions ------------------------------------------------------------------ */
 
 struct mc_graph *mc_graph_new(const char *net, int channels, int height, int width, int classes,
                               const float *mean, const float *std)
@@ -163,9 +163,10 @@ struct mc_graph *mc_graph_new(const char *net, int channels, int height, int wid
     g->classes = classes;
     g->logits = -1;
     if (channels < 1 || channels > MC_MAX_CHANNELS_IN)
-        (void)fail(g, "an image has 1 to %d colour channels, not %d", MC_MAX_CHANNELS_IN, channels);
+        (void)fail(g, "images must have 1 to %d colour channels (got %d)", MC_MAX_CHANNELS_IN,
+                   channels);
     else if (classes < 2 || classes > MC_MAX_CLASSES)
-        (void)fail(g, "%d classes cannot be told apart", classes);
+        (void)fail(g, "there must be 2 to %d classes (got %d)", MC_MAX_CLASSES, classes);
     for (int i = 0; i < MC_MAX_CHANNELS_IN; i++) {
         n.mean[i] = mean && i < channels ? mean[i] : 0;
         n.std[i] = std && i < channels ? std[i] : 1;
@@ -185,7 +186,7 @@ void mc_graph_free(struct mc_graph *g)
     free(g);
 }
 
-/* A node of one input. */
+/* Add a node with one input. */
 static int add(struct mc_graph *g, const char *name, int in, struct mc_node n)
 {
     n.in[0] = in;
@@ -254,8 +255,8 @@ static int join(struct mc_graph *g, const char *name, enum mc_op op, const int *
     struct mc_node n = {.op = op};
 
     if (count < 0 || count > MC_MAX_INPUTS)
-        return fail(g, "node \"%s\": at most %d inputs, not %d", name ? name : mc_op_name(op),
-                    MC_MAX_INPUTS, count);
+        return fail(g, "node \"%s\": at most %d inputs are allowed (got %d)",
+                    name ? name : mc_op_name(op), MC_MAX_INPUTS, count);
     memcpy(n.in, in, (size_t)count * sizeof *in);
     n.n_in = count;
     return mc_graph_node(g, name, &n);

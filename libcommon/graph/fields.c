@@ -46,7 +46,7 @@ const struct mc_field mc_node_fields[] = {
     {"weight", MC_FIELD_FLOAT, MC_FIELD_ONE, AT(loss_weight), 0, FLT_MAX,
      .ops = OP(LOSS), .meaning = "factor of this loss in the sum"},
     {"train_only", MC_FIELD_FLAG, MC_FIELD_ONE, AT(train_only), 0, 1,
-     .ops = OP(LOSS), .meaning = "left out outside training"},
+     .ops = OP(LOSS), .meaning = "used only in training"},
     {"weight_init", MC_FIELD_INIT, MC_FIELD_ONE, AT(weight_init), 0, MC_N_INITS - 1,
      .ops = WEIGHTED, .optional = 1, .absent = MC_INIT_UNIFORM_FAN_IN,
      .meaning = "initial weights"},
@@ -91,7 +91,7 @@ double mc_field_get(const struct mc_field *f, const void *base, int i)
 
 void mc_field_values(const struct mc_field *f, char *text, size_t size)
 {
-    static const char *const LISTS[] = {"", "one a channel, each ", "[height, width], each ",
+    static const char *const LISTS[] = {"", "one per channel, each ", "[height, width], each ",
                                         "[channels, height, width], each "};
     const char *kind = f->type == MC_FIELD_INT ? "an integer" : "a number";
     const int n = snprintf(text, size, "%s", LISTS[f->list]);
@@ -118,17 +118,16 @@ void mc_field_values(const struct mc_field *f, char *text, size_t size)
 
 static int check(const struct mc_field *f, double v, struct mc_error *err)
 {
-    char values[160], found[64] = "is";
+    char values[160], got[64] = "";
 
     if ((f->over_min ? v > f->min : v >= f->min) && (f->below_max ? v < f->max : v <= f->max))
         return 0;
     mc_field_values(f, values, sizeof values);
     if (f->type == MC_FIELD_INIT && v >= 0 && v < MC_N_INITS)
-        snprintf(found, sizeof found, "is %s,", mc_init_name((enum mc_init)v));
+        snprintf(got, sizeof got, " (got %s)", mc_init_name((enum mc_init)v));
     else if (!isnan(v))
-        snprintf(found, sizeof found, "%s %.*g,", f->list ? "has" : "is",
-                 f->type == MC_FIELD_INT ? 17 : 6, v);
-    return mc_fail(err, MC_EINPUT, "\"%s\" %s not %s", f->key, found, values);
+        snprintf(got, sizeof got, " (got %.*g)", f->type == MC_FIELD_INT ? 17 : 6, v);
+    return mc_fail(err, MC_EINPUT, "\"%s\" must be %s%s", f->key, values, got);
 }
 
 int mc_field_set(const struct mc_field *f, void *base, int i, double v, struct mc_error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The whole of a graph: its checks, the layout of the flat vectors, what is asked about it. */
+ * Finished graphs: checks, layout of the flat vectors, queries. */
 #include "libcommon/graph/graph.h"
 
 #include "libcommon/base/alloc.h"
@@ -63,13 +63,13 @@ const char *mc_init_name(enum mc_init init)
     return INIT_NAMES[init];
 }
 
-/* The first error stays: what follows it is only its consequence. */
+/* Only the first error is kept: later ones result from it. */
 #define fail(g, ...)                                                                               \
     ((g)->error.code ? (void)0 : (void)mc_fail(&(g)->error, MC_EINPUT, __VA_ARGS__))
 
 int mc_graph_find(const struct mc_graph *g, const char *name)
 {
-    for (int i = g->n_nodes - 1; i >= 0; i--) /* inputs are named soon after they are made */
+    for (int i = g->n_nodes - 1; i >= 0; i--) /* the name is often that of a recent node */
         if (!strcmp(g->nodes[i].name, name))
             return i;
     return -1;
@@ -95,15 +95,16 @@ static int check_names(struct mc_graph *g)
         const char *name = g->nodes[i].name;
         size_t len = strlen(name);
         if (!len || len >= MC_MAX_NODE_NAME)
-            fail(g, "node %d: a name has 1 to %d bytes", i, MC_MAX_NODE_NAME - 1);
+            fail(g, "node %d: name must have 1 to %d bytes", i, MC_MAX_NODE_NAME - 1);
         for (size_t k = 0; k < len; k++)
             if ((unsigned char)name[k] <= ' ' || name[k] == 0x7f)
-                fail(g, "node \"%s\": no spaces or control characters in a name", name);
+                fail(g, "node \"%s\": name must not contain spaces or control characters", name);
     }
     if (!g->error.code &&
-        !mc_duplicate_name(g->nodes->name, (size_t)g->n_nodes, sizeof *g->nodes, &twice, &g->error) &&
+        !mc_duplicate_name(g->nodes->name, (size_t)g->n_nodes, sizeof *g->nodes, &twice,
+                           &g->error) &&
         twice)
-        fail(g, "two nodes are called \"%s\"", twice);
+        fail(g, "two nodes are named \"%s\"", twice);
     return g->error.code;
 }
 
@@ -119,7 +120,7 @@ static int check_heads(struct mc_graph *g)
         if (n->op != MC_OP_LOSS)
             continue;
         if (n->c != g->classes || n->h != 1 || n->w != 1)
-            fail(g, "node \"%s\": %dx%dx%d logits for %d classes", n->name, n->c, n->h, n->w,
+            fail(g, "node \"%s\": got %dx%dx%d logits for %d classes", n->name, n->c, n->h, n->w,
                  g->classes);
         if (!n->train_only) {
             g->logits = n->in[0];
@@ -127,11 +128,11 @@ static int check_heads(struct mc_graph *g)
         }
     }
     if (mains != 1)
-        fail(g, "%d loss heads are not for training only; one must be", mains);
+        fail(g, "exactly one loss head must have \"train_only\" false (got %d)", mains);
     mc_graph_needed(g, 1, needed);
     for (int i = 0; i < g->n_nodes; i++)
         if (!needed[i])
-            fail(g, "node \"%s\": leads to no loss", g->nodes[i].name);
+            fail(g, "node \"%s\": does not lead to a loss", g->nodes[i].name);
     free(needed);
     return g->error.code;
 }
@@ -141,7 +142,7 @@ struct layout {
     size_t n, end;
 };
 
-/* Append a tensor; its elements were bounded by the caller. */
+/* Append a tensor. The caller has bounded its number of elements. */
 static void place(struct layout *l, struct mc_slot *slot, const struct mc_node *node, int index,
                   const char *suffix, int ndim, const uint64_t *dims, enum mc_init init)
 {
@@ -171,7 +172,7 @@ static int lay_out(struct mc_graph *g, struct layout *params, struct layout *sta
         uint64_t c = (uint64_t)n->c, one = 0, fan_in = 1, fan_out = 1, pixel[] = {c, 1, 1};
         size_t first = params->n;
 
-        if (n->op == MC_OP_SCALE) /* a parameter that is no module of its own, as in PyTorch */
+        if (n->op == MC_OP_SCALE) /* a parameter without a module, as in PyTorch */
             place(params, &n->weight, n, i, "", 3, pixel, n->weight_init);
         if (n->op == MC_OP_BATCHNORM || n->op == MC_OP_LAYERNORM) {
             place(params, &n->weight, n, i, ".weight", 1, &c, n->weight_init);
@@ -186,10 +187,10 @@ static int lay_out(struct mc_graph *g, struct layout *params, struct layout *sta
             uint64_t kh = conv ? (uint64_t)n->kernel[0] : 1, kw = conv ? (uint64_t)n->kernel[1] : 1;
             uint64_t dims[4] = {c, in, kh, kw};
             one = c * in;             /* at most 2^48 */
-            if (one <= MC_MAX_VECTOR) /* else already too large */
+            if (one <= MC_MAX_VECTOR) /* otherwise it is already too large */
                 one *= kh * kw;       /* at most 2^31 2^26 */
             if (one > MC_MAX_VECTOR) {
-                fail(g, "node \"%s\": its weight is too large", n->name);
+                fail(g, "node \"%s\": weight is too large", n->name);
                 return g->error.code;
             }
             fan_in = in * kh * kw;
@@ -203,7 +204,7 @@ static int lay_out(struct mc_graph *g, struct layout *params, struct layout *sta
             params->p[k].fan_out = (size_t)fan_out;
         }
         if (params->end > MC_MAX_VECTOR || stats->end > MC_MAX_VECTOR) {
-            fail(g, "node \"%s\": more parameters than %zu", n->name, MC_MAX_VECTOR);
+            fail(g, "node \"%s\": more than %zu parameters", n->name, MC_MAX_VECTOR);
             return g->error.code;
         }
     }
@@ -224,7 +225,7 @@ int mc_graph_finish(struct mc_graph *g, struct mc_error *err)
         goto out;
     params = (struct layout){.p = g->params};
     stats = (struct layout){.p = g->stats};
-    (void)lay_out(g, &params, &stats); /* went well above */
+    (void)lay_out(g, &params, &stats); /* succeeded above */
 out:
     if (g->error.code && err)
         *err = g->error;

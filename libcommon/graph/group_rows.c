@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From rows to groups: each line by itself, then the groups, then how they lie within one
- * another. */
+ * Declared groups: parse each line, number the groups, then find their nesting. */
 #include "libcommon/graph/group_rows.h"
 #include "libcommon/graph/row_nesting.h"
 
@@ -17,7 +16,7 @@ static const char *const columns[N_COLUMNS] = {"tensor", "axis",  "offset",
 struct text {
     struct mc_rows rows;
     const struct mc_graph *g;
-    char *text;                      /* cut up; the rows' names lie there */
+    char *text;                      /* split at line ends and tabs; contains the rows' names */
     const struct mc_param **by_name; /* (n_params) */
 };
 
@@ -30,7 +29,7 @@ static void release(struct text *r)
 
 /* ---- one line -------------------------------------------------------------------------------- */
 
-/* The next line, cut at its end, or NULL. Skips comments and empty ones. */
+/* Split off the next line, or return NULL. Skips comments and empty lines. */
 static char *next_line(char **text, size_t *line)
 {
     for (char *at = *text; *at; at = *text) {
@@ -65,7 +64,7 @@ static int cut(char *line, char *field[N_COLUMNS])
     return n == N_COLUMNS ? 0 : -1;
 }
 
-/* Digits alone, up to 2^31. */
+/* Digits only, up to 2^31. */
 static int number(const char *text, size_t *out)
 {
     *out = 0;
@@ -96,36 +95,37 @@ static int is_group_name(const char *name)
     return fine;
 }
 
-static int take_row(const struct text *r, char *line, struct mc_row *row, struct mc_error *err)
+static int parse_row(const struct text *r, char *line, struct mc_row *row, struct mc_error *err)
 {
     static const size_t least[N_COLUMNS] = {[COUNT] = 2, [BLOCK] = 1};
     size_t value[N_COLUMNS];
     char *field[N_COLUMNS];
 
     if (cut(line, field))
-        return mc_fail(err, MC_EINPUT, "a row has %d columns with tabs between them", N_COLUMNS);
+        return mc_fail(err, MC_EINPUT, "a row must have %d tab-separated columns", N_COLUMNS);
     for (int c = AXIS; c <= BLOCK; c++)
         if (number(field[c], &value[c]) || value[c] < least[c])
-            return mc_fail(err, MC_EINPUT, "%s \"%.40s\" is not a whole number of %zu or more",
-                           columns[c], field[c], least[c]);
+            return mc_fail(err, MC_EINPUT,
+                           "%s must be a whole number of at least %zu (got \"%.40s\")", columns[c],
+                           least[c], field[c]);
     if (!is_group_name(field[GROUP]))
-        return mc_fail(
-            err, MC_EINPUT,
-            "group \"%.40s\": its name has 1 to %d printable ASCII characters, no spaces",
-            field[GROUP], MC_NAME_MAX - 1);
+        return mc_fail(err, MC_EINPUT,
+                       "group name must be 1 to %d printable ASCII characters without spaces "
+                       "(got \"%.40s\")",
+                       MC_NAME_MAX - 1, field[GROUP]);
     const struct mc_param *const *at =
         bsearch(field[TENSOR], r->by_name, r->g->n_params, sizeof *r->by_name, by_param_name);
     if (!at)
-        return mc_fail(err, MC_EINPUT, "there is no tensor \"%.100s\"", field[TENSOR]);
+        return mc_fail(err, MC_EINPUT, "unknown tensor \"%.100s\"", field[TENSOR]);
     const struct mc_tensor *t = &(*at)->tensor;
     if (value[AXIS] >= (size_t)t->ndim)
-        return mc_fail(err, MC_EINPUT, "tensor \"%s\" has no axis %zu: its last is %d", t->name,
-                       value[AXIS], t->ndim - 1);
+        return mc_fail(err, MC_EINPUT, "axis of tensor \"%s\" must be less than %d (got %zu)",
+                       t->name, t->ndim, value[AXIS]);
     const size_t length = (size_t)t->shape[value[AXIS]];
     if (value[OFFSET] > length || value[COUNT] > (length - value[OFFSET]) / value[BLOCK])
         return mc_fail(err, MC_EINPUT,
-                       "%zu units of %zu from %zu on reach beyond the %zu places of tensor \"%s\"",
-                       value[COUNT], value[BLOCK], value[OFFSET], length, t->name);
+                       "offset %zu + count %zu * block %zu exceeds the %zu places of tensor \"%s\"",
+                       value[OFFSET], value[COUNT], value[BLOCK], length, t->name);
     row->use = (struct mc_use){.index = (size_t)(*at - r->g->params),
                                .dim = (int)value[AXIS],
                                .offset = value[OFFSET],
@@ -144,11 +144,11 @@ static int check_header(char *line, struct mc_error *err)
         fine = !strcmp(field[c], columns[c]);
     return fine ? 0
                 : mc_fail(err, MC_EINPUT,
-                          "the first line has to be the names of the columns: tensor, axis, "
-                          "offset, count, block, group, with tabs between them");
+                          "the first line must be the column names tensor, axis, offset, count, "
+                          "block, group, separated by tabs");
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all lines ------------------------------------------------------------------------------- */
 
 static int by_group(const void *x, const void *y)
 {
@@ -159,7 +159,7 @@ static int by_group(const void *x, const void *y)
     return names ? names : (a->line > b->line) - (a->line < b->line);
 }
 
-/* Number the groups by their first rows, all of whose rows have its count. */
+/* Number the groups in the order of their first rows. All rows of a group must have its count. */
 static int number_groups(struct mc_rows *r, struct mc_error *err)
 {
     struct mc_row **sorted = NULL;
@@ -170,18 +170,18 @@ static int number_groups(struct mc_rows *r, struct mc_error *err)
     for (size_t i = 0; i < r->n; i++)
         sorted[i] = &r->rows[i];
     qsort(sorted, r->n, sizeof *sorted, by_group);
-    for (size_t i = 0; i < r->n; i++) /* for now, the index of its group's first row */
+    for (size_t i = 0; i < r->n; i++) /* at first, the index of its group's first row */
         sorted[i]->group = i && !strcmp(sorted[i]->name, sorted[i - 1]->name)
                                ? sorted[i - 1]->group
                                : (size_t)(sorted[i] - r->rows);
     free(sorted);
     for (size_t i = 0; i < r->n && !rc; i++) {
-        const struct mc_row *of = &r->rows[r->rows[i].group];
-        r->rows[i].group = of == &r->rows[i] ? r->n_groups++ : of->group;
-        if (r->rows[i].use.count != of->use.count)
-            rc = mc_fail(err, MC_EINPUT,
-                         "line %zu: group \"%s\" has %zu units here and %zu in line %zu",
-                         r->rows[i].line, of->name, r->rows[i].use.count, of->use.count, of->line);
+        const struct mc_row *first = &r->rows[r->rows[i].group];
+        r->rows[i].group = first == &r->rows[i] ? r->n_groups++ : first->group;
+        if (r->rows[i].use.count != first->use.count)
+            rc = mc_fail(
+                err, MC_EINPUT, "line %zu: group \"%s\" has %zu units here and %zu in line %zu",
+                r->rows[i].line, first->name, r->rows[i].use.count, first->use.count, first->line);
     }
     if (!rc && r->n_groups > MC_MAX_DECLARED)
         rc = mc_fail(err, MC_EINPUT, "more than %d groups", MC_MAX_DECLARED);
@@ -215,7 +215,8 @@ static int read_rows(struct text *r, const struct mc_graph *g, struct mc_error *
         if ((rc = mc_list_room(&rows->rows, rows->n, err)))
             return rc;
         rows->rows[rows->n] = (struct mc_row){.line = number_of};
-        rc = mc_fail_in(take_row(r, line, &rows->rows[rows->n++], err), err, "line %zu", number_of);
+        rc =
+            mc_fail_in(parse_row(r, line, &rows->rows[rows->n++], err), err, "line %zu", number_of);
     }
     return rc ? rc : number_groups(rows, err);
 }
@@ -257,7 +258,7 @@ static int lay_out(struct mc_graph *g, const struct mc_tensor *tensors, size_t n
     for (size_t i = 0; i < n && !rc; i++) {
         const uint64_t count = mc_tensor_bytes(&tensors[i]) / mc_dtype_size(tensors[i].dtype);
         if (count > MC_MAX_VECTOR - g->P)
-            return mc_fail(err, MC_EINPUT, "more parameters than %zu", MC_MAX_VECTOR);
+            return mc_fail(err, MC_EINPUT, "more than %zu parameters", MC_MAX_VECTOR);
         g->params[i] = (struct mc_param){
             .tensor = tensors[i], .offset = g->P, .count = (size_t)count, .node = -1};
         g->P = (g->P + (size_t)count + 15) / 16 * 16;
@@ -279,10 +280,10 @@ int mc_graph_declare(struct mc_graph **out, const char *net, const struct mc_ten
     g->logits = -1;
     strncpy(g->net, net, sizeof g->net - 1);
     if (memchr(text, 0, bytes) || bytes > MC_MAX_ROWS_TEXT)
-        rc = mc_fail(err, MC_EINPUT, "is not a text of at most %zu bytes", MC_MAX_ROWS_TEXT);
+        rc = mc_fail(err, MC_EINPUT, "not a text of at most %zu bytes", MC_MAX_ROWS_TEXT);
     if (!rc)
         rc = mc_new(&g->rows, bytes + 2, err);
-    if (!rc && bytes) { /* every line is ended */
+    if (!rc && bytes) { /* terminate the last line */
         memcpy(g->rows, text, bytes);
         g->rows[bytes] = text[bytes - 1] == '\n' ? 0 : '\n';
     }
@@ -292,7 +293,7 @@ int mc_graph_declare(struct mc_graph **out, const char *net, const struct mc_ten
     mc_symmetry_release(&checked);
     if (rc)
         goto out;
-    /* of each line that counts, itself */
+    /* keep only the lines that declare something */
     char *from = g->rows, *to = g->rows, *line;
     for (size_t ignored = 0; (line = next_line(&from, &ignored));) {
         const size_t length = strlen(line);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Initial weights: each element a function of the seed, the tensor's number and its own place. */
+ * Initial weights. Each element depends only on the seed, its tensor's number and its position. */
 #include "libcommon/base/rng.h"
 #include "libcommon/graph/graph.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Two normals from two draws, in double so that float32 rounds the same everywhere. */
+/* Two normals from two draws, in double so that float32 rounds identically on all machines. */
 static void box_muller(uint32_t x, uint32_t y, double out[2])
 {
     double radius = sqrt(-2 * log(((double)x + .5) * 0x1p-32));
@@ -73,7 +73,7 @@ static void fill(const struct mc_param *p, uint64_t seed, uint32_t tensor, float
         break;
     case MC_INIT_ZERO:
     case MC_N_INITS:
-        break; /* the vector was cleared */
+        break; /* the vector is already zero */
     }
 }
 

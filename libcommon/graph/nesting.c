@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which groups lie in the units of which. */
+ * The nesting of groups. */
 #include "libcommon/graph/nesting.h"
 
 #include "libcommon/base/alloc.h"
@@ -19,13 +19,14 @@ void mc_nesting_release(struct mc_nesting *n)
 
 static int bad_nesting(const struct mc_group *g, struct mc_error *err)
 {
-    return mc_fail(err, MC_EINPUT, "group \"%s\" does not lie alike in all units of a group",
+    return mc_fail(err, MC_EINPUT,
+                   "group \"%s\": invalid nesting (the units of a group must contain equal groups)",
                    g->name);
 }
 
-/* from (n_groups): the group that comes to the place of each, as units take along what they hold;
- * or, without perm, the one in the first units that it should be like. Returns a group that is of
- * another size or holds another number of groups than that one, or n_groups. */
+/* Set from (n_groups) to the group that moves to each group's place; nested groups move with their
+ * unit. Without perm, it is the group in the first units that must be equal. Returns a group whose
+ * size or number of slots differs from that one, or n_groups. */
 static size_t trace(const struct mc_nesting *n, int32_t *const *perm, size_t *from)
 {
     int open = 1;
@@ -51,7 +52,7 @@ static size_t trace(const struct mc_nesting *n, int32_t *const *perm, size_t *fr
     return n->n_groups;
 }
 
-/* Counts into n->slots the groups in all units of each. */
+/* Count the groups nested in each into n->slots. */
 static int count_inside(struct mc_nesting *n, struct mc_error *err)
 {
     for (size_t g = 0; g < n->n_groups; g++) {
@@ -63,7 +64,7 @@ static int count_inside(struct mc_nesting *n, struct mc_error *err)
         n->slots[up - 1]++;
         for (; up && up <= n->n_groups && depth <= n->n_groups; depth++)
             up = n->groups[up - 1].within;
-        if (depth > n->n_groups) /* a group within itself */
+        if (depth > n->n_groups) /* a group nested in itself */
             return bad_nesting(&n->groups[g], err);
     }
     return 0;
@@ -78,7 +79,7 @@ static int list_inside(struct mc_nesting *n, size_t *met, struct mc_error *err)
         n->first[g] = total;
         total += n->slots[g];
         if (n->slots[g] && n->slots[g] % at->size)
-            return mc_fail(err, MC_EINPUT, "the units of group \"%s\" do not hold the same groups",
+            return mc_fail(err, MC_EINPUT, "the units of group \"%s\" contain different groups",
                            at->name);
         n->slots[g] /= at->size ? at->size : 1;
     }
@@ -98,7 +99,7 @@ static int list_inside(struct mc_nesting *n, size_t *met, struct mc_error *err)
 int mc_nesting_find(struct mc_nesting *n, const struct mc_group *groups, size_t n_groups,
                     struct mc_error *err)
 {
-    size_t bad, *room = NULL; /* first the groups met in each unit, no more units than groups */
+    size_t bad, *room = NULL; /* first used as the number of groups found in each unit */
     int rc = 0;
 
     *n = (struct mc_nesting){.groups = groups, .n_groups = n_groups};
@@ -126,7 +127,7 @@ int mc_groups_check_depth(const struct mc_group *groups, size_t n, struct mc_err
 {
     for (size_t k = 0; k < n; k++)
         if (groups[k].within && groups[groups[k].within - 1].within)
-            return mc_fail(err, MC_EINPUT, "group %s: lies in a group that lies in another",
+            return mc_fail(err, MC_EINPUT, "group %s: nested more than one level deep",
                            groups[k].name);
     return 0;
 }

@@ -64,7 +64,7 @@ void mc_perm_random(struct mc_perm *p, uint64_t seed)
     }
 }
 
-/* In place by following the cycles: what is done is marked by its complement. */
+/* Invert in place along the cycles; the complement marks entries that are done. */
 static void invert(int32_t *perm, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -88,7 +88,7 @@ int mc_perm_inverse(struct mc_perm *p, struct mc_error *err)
 
     if (rc || (rc = mc_new(&old, p->n_groups, err)))
         goto out;
-    memset(p->of, 0, sizeof p->of);
+    memset(p->ids, 0, sizeof p->ids);
     for (size_t g = 0; g < p->n_groups; g++) {
         old[g] = p->perm[g];
         invert(old[g], p->groups[g].size);
@@ -108,8 +108,8 @@ int mc_perm_has_group(const struct mc_perm *p, size_t g, const struct mc_group *
 
     if (strcmp(has->name, is->name) || has->size != is->size)
         return mc_fail(err, MC_EINPUT,
-                       "the permutation's group %zu is \"%s\" of %zu units, not \"%s\" of %zu", g,
-                       has->name, has->size, is->name, is->size);
+                       "permutation group %zu is \"%s\" with %zu units (expected \"%s\" with %zu)",
+                       g, has->name, has->size, is->name, is->size);
     return 0;
 }
 
@@ -126,16 +126,15 @@ int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error 
         if ((rc = mc_perm_has_group(p, g, &q->groups[g], err)))
             return rc;
         if (!mc_group_same_place(&p->groups[g], &q->groups[g]))
-            return mc_fail(err, MC_EINPUT,
-                           "group \"%s\" lies within a unit in one of the permutations alone",
+            return mc_fail(err, MC_EINPUT, "the permutations nest group \"%s\" differently",
                            p->groups[g].name);
         most = p->groups[g].size > most ? p->groups[g].size : most;
     }
     if ((rc = mc_new(&old, most, err)) ||
         (rc = mc_nesting_sources(p->groups, p->n_groups, p->perm, &from, err)))
         goto out;
-    memset(p->of, 0, sizeof p->of);
-    for (size_t g = 0; g < p->n_groups; g++) { /* q's groups are where p's have come to */
+    memset(p->ids, 0, sizeof p->ids);
+    for (size_t g = 0; g < p->n_groups; g++) { /* q's groups are at the places p moved them to */
         int32_t *perm = p->perm[from[g]];
         memcpy(old, perm, p->groups[g].size * sizeof *old);
         for (size_t i = 0; i < p->groups[g].size; i++)
@@ -164,8 +163,8 @@ void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from)
 
 int mc_perm_found_elsewhere(const struct mc_perm *p, const char *a, const char *b)
 {
-    return (*p->of[0] && *a && strcmp(p->of[0], a) != 0) ||
-           (*p->of[1] && *b && strcmp(p->of[1], b) != 0);
+    return (*p->ids[0] && *a && strcmp(p->ids[0], a) != 0) ||
+           (*p->ids[1] && *b && strcmp(p->ids[1], b) != 0);
 }
 
 int mc_perm_check(const struct mc_perm *p, struct mc_error *err)
@@ -184,7 +183,7 @@ int mc_perm_check(const struct mc_perm *p, struct mc_error *err)
         free(seen);
         if (bad < p->groups[g].size)
             return mc_fail(err, MC_EINPUT,
-                           "group \"%s\": entry %zu is %d: not each of %zu units once",
+                           "group \"%s\": entry %zu is %d (each of %zu units must occur once)",
                            p->groups[g].name, bad, (int)p->perm[g][bad], p->groups[g].size);
     }
     return 0;
@@ -194,7 +193,7 @@ int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s, struct mc
 {
     if (p->n_groups != s->n_groups)
         return mc_fail(err, MC_EINPUT,
-                       "the permutation is of another network: it has %zu group%s, not %zu",
+                       "the permutation is for another network: it has %zu group%s (expected %zu)",
                        p->n_groups, p->n_groups == 1 ? "" : "s", s->n_groups);
     int rc = 0, nested = 0;
     for (size_t g = 0; g < p->n_groups; g++)
@@ -203,15 +202,15 @@ int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s, struct mc
         const struct mc_group *to = &s->groups[g];
         rc = mc_perm_has_group(p, g, to, err);
         if (!rc && nested && !mc_group_same_place(&p->groups[g], to))
-            rc = mc_fail(err, MC_EINPUT, "group \"%s\" does not lie in the same unit", to->name);
+            rc = mc_fail(err, MC_EINPUT, "group \"%s\" is nested in another unit", to->name);
     }
-    return mc_fail_in(rc, err, "the permutation is of another network");
+    return mc_fail_in(rc, err, "the permutation is for another network");
 }
 
 int mc_perm_fit(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err)
 {
-    struct mc_perm all; /* with the groups that p lacks */
-    size_t k = 0, lacks = 0;
+    struct mc_perm all; /* p with its missing groups */
+    size_t k = 0, missing = 0;
     int rc = mc_perm_init(&all, s, err);
 
     if (rc)
@@ -221,11 +220,11 @@ int mc_perm_fit(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error 
             !mc_perm_has_group(p, k, &all.groups[g], NULL))
             memcpy(all.perm[g], p->perm[k++], all.groups[g].size * sizeof *all.perm[g]);
         else if (mc_group_holds_others(s->groups, s->n_groups, g))
-            lacks++;
+            missing++;
         else
             break;
-    if (lacks && k == p->n_groups && k + lacks == s->n_groups) {
-        memcpy(all.of, p->of, sizeof all.of);
+    if (missing && k == p->n_groups && k + missing == s->n_groups) {
+        memcpy(all.ids, p->ids, sizeof all.ids);
         mc_perm_release(p);
         *p = all;
         return 0;
@@ -236,7 +235,7 @@ int mc_perm_fit(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error 
     return rc;
 }
 
-/* ---- on the flat vectors -------------------------------------------------------------------- */
+/* ---- application to flat vectors ------------------------------------------------------------ */
 
 int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s, const struct mc_graph *g,
                    uint32_t *params, uint32_t *stats, struct mc_error *err)

@@ -10,7 +10,7 @@ static size_t end_of(const struct mc_use *u)
     return u->offset + u->count * u->repeat;
 }
 
-/* By tensor, axis and place; what holds others before them. */
+/* Order by tensor, axis and place; outer rows before rows inside them. */
 static int by_place(const void *x, const void *y)
 {
     const struct mc_row *a = *(const struct mc_row *const *)x,
@@ -29,16 +29,16 @@ static int by_place(const void *x, const void *y)
     return (a->line > b->line) - (a->line < b->line);
 }
 
-/* A row lies in `unit` of the row around it, if any, `offset` places behind that unit's first. */
+/* A row is inside `unit` of the row around it, if any, `offset` places after the unit's first. */
 struct place {
     const struct mc_row *row, *around;
     size_t unit, offset;
 };
 
-/* Do two rows take the same places in their units? rank: of each row, how many of its group come
- * before it; of the rows around them, which lie alike, these are the same. */
-static int lie_alike(const struct mc_rows *r, const size_t *rank, const struct place *x,
-                     const struct place *y)
+/* 1 if two rows occupy the same places in their units. rank: of each row, the number of rows of its
+ * group before it. The rows around both must have the same rank, since their groups are equal. */
+static int is_alike(const struct mc_rows *r, const size_t *rank, const struct place *x,
+                    const struct place *y)
 {
     const struct mc_use *u = &x->row->use, *v = &y->row->use;
 
@@ -46,10 +46,10 @@ static int lie_alike(const struct mc_rows *r, const size_t *rank, const struct p
            u->count == v->count && u->repeat == v->repeat && x->offset == y->offset;
 }
 
-/* places: (n) as by_place has them. */
+/* places: (n) in the order of by_place. */
 static int find_places(const struct mc_rows *r, struct place *places, struct mc_error *err)
 {
-    const struct mc_row **sorted = NULL, **around = NULL; /* around: those that hold the next */
+    const struct mc_row **sorted = NULL, **around = NULL; /* around: a stack of enclosing rows */
     size_t depth = 0;
     int rc = 0;
 
@@ -72,10 +72,9 @@ static int find_places(const struct mc_rows *r, struct place *places, struct mc_
             places[i].offset = (u->offset - o->offset) % o->repeat;
             if (places[i].offset + u->count * u->repeat > o->repeat ||
                 sorted[i]->group == around[depth - 1]->group)
-                rc = mc_fail(
-                    err, MC_EINPUT,
-                    "line %zu: overlaps line %zu, and does not lie within one of its blocks",
-                    sorted[i]->line, around[depth - 1]->line);
+                rc = mc_fail(err, MC_EINPUT,
+                             "line %zu: overlaps line %zu, but is not inside one of its blocks",
+                             sorted[i]->line, around[depth - 1]->line);
         }
         around[depth++] = sorted[i];
     }
@@ -94,19 +93,19 @@ static int by_group_of_row(const void *x, const void *y)
     return by_place(&a->row, &b->row);
 }
 
-/* The group that group g should be like: in the same slot of the first unit of the one around it
- * or, where g is in a first unit, of the one which that should be like. n: there is none. */
+/* The group that must be equal to group g: the one in the same slot of the first unit around it. If
+ * g is in a first unit, use the outer group's twin instead. Returns n if there is none. */
 static size_t twin_of(const struct mc_group *groups, size_t n, size_t g)
 {
-    const struct mc_group *of = &groups[g];
-    size_t around = of->within, slot = 0, twin = 0;
+    const struct mc_group *group = &groups[g];
+    size_t around = group->within, slot = 0, twin = 0;
 
     if (!around)
         return g;
-    if (!of->unit && (around = 1 + twin_of(groups, n, around - 1)) == of->within)
+    if (!group->unit && (around = 1 + twin_of(groups, n, around - 1)) == group->within)
         return g;
     for (size_t k = 0; k < g; k++)
-        slot += groups[k].within == of->within && groups[k].unit == of->unit;
+        slot += groups[k].within == group->within && groups[k].unit == group->unit;
     for (; twin < n; twin++)
         if (groups[twin].within == around && !groups[twin].unit && !slot--)
             break;
@@ -116,8 +115,8 @@ static size_t twin_of(const struct mc_group *groups, size_t n, size_t g)
 int mc_rows_nest(const struct mc_rows *r, struct mc_group *groups, struct mc_error *err)
 {
     struct place *places = NULL;
-    size_t *first = NULL; /* of a group: its first place */
-    size_t *rank = NULL;  /* of a row: of its group's places */
+    size_t *first = NULL; /* (n_groups + 1) a group's first place */
+    size_t *rank = NULL;  /* (n) a row's number among its group's places */
     int rc = 0;
 
     if ((rc = mc_new(&places, r->n, err)) || (rc = mc_new(&rank, r->n, err)) ||
@@ -135,26 +134,26 @@ int mc_rows_nest(const struct mc_rows *r, struct mc_group *groups, struct mc_err
             g->unit = p->unit;
         } else if (g->within != within || g->unit != p->unit) {
             rc = mc_fail(err, MC_EINPUT,
-                         "line %zu: group \"%s\" does not lie in the same unit as in line %zu",
-                         p->row->line, p->row->name, places[i - 1].row->line);
+                         "line %zu: group \"%s\" is in another unit than in line %zu", p->row->line,
+                         p->row->name, places[i - 1].row->line);
         }
         rank[p->row - r->rows] = i - first[p->row->group];
     }
     first[r->n_groups] = r->n;
     for (size_t g = 0; g < r->n_groups && !rc; g++) {
-        const struct mc_group *of = &groups[g];
+        const struct mc_group *group = &groups[g];
         const size_t twin = twin_of(groups, r->n_groups, g);
         if (twin == g)
             continue;
         int alike = twin < r->n_groups && first[twin + 1] - first[twin] == first[g + 1] - first[g];
         for (size_t i = first[g]; alike && i < first[g + 1]; i++)
-            alike = lie_alike(r, rank, &places[i], &places[first[twin] + i - first[g]]);
+            alike = is_alike(r, rank, &places[i], &places[first[twin] + i - first[g]]);
         if (!alike)
             rc = mc_fail(err, MC_EINPUT,
-                         "line %zu: group \"%s\" does not lie in its unit of \"%s\" as one does in "
-                         "the first",
+                         "line %zu: group \"%s\" does not match its counterpart in the first unit "
+                         "of \"%s\"",
                          places[first[g]].row->line, places[first[g]].row->name,
-                         groups[of->within - 1].name);
+                         groups[group->within - 1].name);
     }
 out:
     free(places);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether two graphs compute the same in evaluation, and where they differ first. */
+ * Comparison of graphs: do they compute the same in evaluation, and where is the first
+ * difference? */
 #include "libcommon/graph/fields.h"
 #include "libcommon/graph/graph.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The next setting after `f` (NULL: the first) in which nodes of one op differ, or NULL. training:
- * of those that only training uses, else of all others. */
+/* The setting after `f` (NULL: the first) in which two nodes of one op differ, or NULL. Compares
+ * training settings if `training`, else all others. */
 static const struct mc_field *setting(const struct mc_field *f, const struct mc_node *x,
                                       const struct mc_node *y, int training)
 {
@@ -26,12 +27,12 @@ static int same_inputs(const struct mc_node *x, const struct mc_node *y)
     return x->n_in == y->n_in && !memcmp(x->in, y->in, (size_t)x->n_in * sizeof *x->in);
 }
 
-/* Of networks, one or both of which are without a graph. */
+/* Compare networks of which at least one has no graph. */
 static void find_declared(const struct mc_graph *a, const struct mc_graph *b, char *text,
                           size_t size)
 {
     if (!a->rows || !b->rows) {
-        snprintf(text, size, "one is without a graph");
+        snprintf(text, size, "one has no graph");
         return;
     }
     for (size_t i = 0; i < a->n_params && i < b->n_params; i++) {
@@ -39,17 +40,17 @@ static void find_declared(const struct mc_graph *a, const struct mc_graph *b, ch
         if (strcmp(x->name, y->name) != 0 || x->ndim != y->ndim ||
             memcmp(x->shape, y->shape, (size_t)x->ndim * sizeof *x->shape) != 0) {
             snprintf(text, size, "tensor %zu is \"%s\" and \"%s\"%s", i, x->name, y->name,
-                     strcmp(x->name, y->name) ? "" : ", of other shapes");
+                     strcmp(x->name, y->name) ? "" : ", with different shapes");
             return;
         }
     }
     if (a->n_params != b->n_params)
         snprintf(text, size, "%zu and %zu tensors", a->n_params, b->n_params);
     else if (strcmp(a->rows, b->rows) != 0)
-        snprintf(text, size, "their groups are declared otherwise");
+        snprintf(text, size, "their groups are declared differently");
 }
 
-/* text: the first difference, or "". */
+/* Set text to the first difference, or "". */
 static void find(const struct mc_graph *a, const struct mc_graph *b, char *text, size_t size)
 {
     const int n = a->n_nodes < b->n_nodes ? a->n_nodes : b->n_nodes;
@@ -74,7 +75,7 @@ static void find(const struct mc_graph *a, const struct mc_graph *b, char *text,
         }
         f = setting(NULL, x, y, 0);
         if (!same_inputs(x, y) || f) {
-            snprintf(text, size, "node \"%s\" has another \"%s\"", x->name,
+            snprintf(text, size, "node \"%s\" has a different \"%s\"", x->name,
                      same_inputs(x, y) ? f->key : "in");
             return;
         }
@@ -101,7 +102,7 @@ int mc_graph_expect_same(const struct mc_graph *a, const struct mc_graph *b, con
     find(a, b, text, sizeof text);
     if (!*text)
         return 0;
-    return mc_fail(err, MC_EINPUT, "%s and %s: are different networks (%s, %s): %s", name_a, name_b,
+    return mc_fail(err, MC_EINPUT, "%s and %s: different networks (%s, %s): %s", name_a, name_b,
                    a->net, b->net, text);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the matrices of permutation groups lie, those of a permutation, and what they multiply. */
+ * The layout of the groups' matrices, the matrices of a permutation, and the blocks they
+ * multiply. */
 #include "libcommon/graph/soft_permutation.h"
 
 #include "libcommon/base/alloc.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From a graph to its permutation groups: lay an axis on every node, tie, number what is left
- * free, then list what each group permutes and where it is seen. */
+ * Derivation of permutation groups from a graph: give every node an axis, tie axes, number the sets
+ * that can move, then list the uses and taps of each group. */
 #include "libcommon/graph/symmetry.h"
 #include "libcommon/graph/blocks.h"
 #include "libcommon/graph/group_rows.h"
-#include "libcommon/graph/seen.h"
+#include "libcommon/graph/taps.h"
 #include "libcommon/graph/union_find.h"
 
 #include "libcommon/base/alloc.h"
@@ -14,23 +14,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SEGMENTS ((size_t)1 << 20) /* of all nodes' axes together */
+#define MAX_SEGMENTS ((size_t)1 << 20) /* over the axes of all nodes */
 
 struct derivation {
     const struct mc_graph *g;
     struct mc_union_find ties;
-    struct mc_uf_segment *segments; /* of all axes */
+    struct mc_uf_segment *segments; /* all axes */
     size_t n;
     struct {
         size_t first, n;
     } * axis;      /* (n_nodes) into segments; nodes that pass their input through share it */
-    int *group_of; /* (sets) of a root, -1: none */
+    int *group_of; /* (sets) group of a root, or -1 */
     struct {
-        int node; /* the layer that gives its name */
+        int node; /* the layer that names it */
         size_t place, n_places;
     } * first; /* (sets) by group */
     size_t n_groups;
-    unsigned char *seen; /* (n_nodes) observed there */
+    unsigned char *observed; /* (n_nodes) 1 if groups are observed at the node */
 };
 
 static void release(struct derivation *d)
@@ -40,7 +40,7 @@ static void release(struct derivation *d)
     free(d->axis);
     free(d->group_of);
     free(d->first);
-    free(d->seen);
+    free(d->observed);
 }
 
 /* ---- axes and ties -------------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ static int append(struct derivation *d, struct mc_uf_segment s, struct mc_error 
     return rc;
 }
 
-/* Append a copy of node `from`'s axis, each place taken `times` times. */
+/* Append a copy of the axis of node `from`, each place repeated `times` times. */
 static int append_axis(struct derivation *d, int from, size_t times, struct mc_error *err)
 {
     int rc = 0;
@@ -75,7 +75,7 @@ static int append_axis(struct derivation *d, int from, size_t times, struct mc_e
     return rc;
 }
 
-/* `count` new sets of `size` channels each. */
+/* Append `count` new sets of `size` channels each. */
 static int append_sets(struct derivation *d, int count, int size, int fixed, struct mc_error *err)
 {
     int rc = 0, set = 0;
@@ -86,7 +86,7 @@ static int append_sets(struct derivation *d, int count, int size, int fixed, str
     return rc;
 }
 
-/* The input's axis is cut where groups end; what of it is fixed stays so. */
+/* Split the input's axis at the convolution's groups. Fixed parts stay fixed. */
 static int cut_groups(struct derivation *d, const struct mc_node *n, int channels,
                       struct mc_error *err)
 {
@@ -147,7 +147,7 @@ static int lay_axis(struct derivation *d, int i, struct mc_error *err)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-/* Number the roots that can move, in the order of the layers that they come out of. */
+/* Number the roots that can move, in the order of the layers that produce them. */
 static int number_groups(struct derivation *d, struct mc_error *err)
 {
     struct mc_uf_walk w = {0};
@@ -177,7 +177,7 @@ static int number_groups(struct derivation *d, struct mc_error *err)
     return rc;
 }
 
-/* The node's axis as segments: counts them into *n, and writes them where seg is not NULL. */
+/* Write the node's axis to seg (NULL: only count) and its number of segments to *n. */
 static int segments(struct derivation *d, int node, struct mc_uf_walk *w, struct mc_segment *seg,
                     size_t *n, struct mc_error *err)
 {
@@ -190,7 +190,7 @@ static int segments(struct derivation *d, int node, struct mc_uf_walk *w, struct
         size_t count = d->ties.sets[s.set].count;
         int group = d->group_of[s.set];
         struct mc_segment now = {.group = group, .count = count, .repeat = s.repeat};
-        if (group < 0) { /* what does not move needs no boundaries */
+        if (group < 0) { /* merge adjacent fixed segments */
             now = (struct mc_segment){.group = -1, .count = count * s.repeat, .repeat = 1};
             if (last.group == -1) {
                 now.count += last.count;
@@ -223,7 +223,7 @@ static int write_axes(struct derivation *d, struct mc_symmetry *out, struct mc_e
     out->n_nodes = d->g->n_nodes;
     for (int i = 0; i < d->g->n_nodes; i++) {
         out->axes[i].seg = slab;
-        (void)segments(d, i, &w, slab, &out->axes[i].n, err); /* went well above */
+        (void)segments(d, i, &w, slab, &out->axes[i].n, err); /* succeeded above */
         slab += out->axes[i].n;
     }
 out:
@@ -231,15 +231,15 @@ out:
     return rc;
 }
 
-/* A group that nothing shows becomes fixed; *lost counts these. */
-static int find_seen(struct derivation *d, const struct mc_symmetry *s, size_t *lost,
-                     struct mc_error *err)
+/* Fix the groups that no node shows; *lost is their number. */
+static int find_tap_nodes(struct derivation *d, const struct mc_symmetry *s, size_t *lost,
+                          struct mc_error *err)
 {
     unsigned char *shown = NULL;
     int rc = mc_new(&shown, d->n_groups, err);
 
     if (!rc)
-        rc = mc_seen_find(d->g, s, d->n_groups, d->seen, shown, err);
+        rc = mc_taps_find_nodes(d->g, s, d->n_groups, d->observed, shown, err);
     *lost = 0;
     for (size_t i = 0; i < d->ties.n && !rc; i++)
         if (d->group_of[i] >= 0 && !shown[d->group_of[i]]) {
@@ -250,9 +250,9 @@ static int find_seen(struct derivation *d, const struct mc_symmetry *s, size_t *
     return rc;
 }
 
-/* ---- what groups permute -------------------------------------------------------------------- */
+/* ---- uses ----------------------------------------------------------------------------------- */
 
-/* The uses of one axis of a tensor; counted, and written where there is memory for them. */
+/* Add the uses of one axis of a tensor. Only counts if g->use is NULL. */
 static void use_axis(struct mc_symmetry *out, int is_stat, size_t index, int dim,
                      const struct mc_axis *axis)
 {
@@ -301,7 +301,7 @@ static int write_groups(const struct derivation *d, struct mc_symmetry *out, str
         const struct mc_node *n = &d->g->nodes[d->first[i].node];
         struct mc_group *g = &out->groups[i];
         size_t from = d->first[i].place, to = from + d->first[i].n_places;
-        if (to - from == (size_t)n->c) /* its whole output */
+        if (to - from == (size_t)n->c) /* the whole output */
             snprintf(g->name, sizeof g->name, "%s", n->name);
         else
             snprintf(g->name, sizeof g->name, "%s[%u:%u]", n->name, (unsigned)from, (unsigned)to);
@@ -325,19 +325,19 @@ static int of_graph(struct mc_symmetry *out, const struct mc_graph *g, struct mc
 
     *out = (struct mc_symmetry){0};
     if ((rc = mc_new(&d.axis, (size_t)g->n_nodes, err)) ||
-        (rc = mc_new(&d.seen, (size_t)g->n_nodes, err)))
+        (rc = mc_new(&d.observed, (size_t)g->n_nodes, err)))
         goto out;
     for (int i = 0; i < g->n_nodes; i++)
         if ((rc = mc_fail_in(lay_axis(&d, i, err), err, "node \"%s\"", g->nodes[i].name)))
             goto out;
     if ((rc = mc_new(&d.group_of, d.ties.n, err)) || (rc = mc_new(&d.first, d.ties.n, err)))
         goto out;
-    do { /* a second time at most, when a group was lost */
+    do { /* twice at most: again if a group was lost */
         if ((rc = number_groups(&d, err)) || (rc = write_axes(&d, out, err)) ||
-            (rc = find_seen(&d, out, &lost, err)))
+            (rc = find_tap_nodes(&d, out, &lost, err)))
             goto out;
     } while (lost);
-    if (!(rc = mc_seen_taps(out, g, d.seen, err)))
+    if (!(rc = mc_taps_list(out, g, d.observed, err)))
         rc = write_groups(&d, out, err);
 out:
     release(&d);

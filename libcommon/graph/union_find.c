@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Segments of channels in a union-find. */
+ * A union-find of channel segments. */
 #include "libcommon/graph/union_find.h"
 
 #include "libcommon/base/alloc.h"
@@ -20,7 +20,7 @@ int mc_union_find_new(struct mc_union_find *t, size_t count, int fixed, int *set
     int rc = 0;
 
     if (t->n >= MC_UF_MAX_SETS)
-        return mc_fail(err, MC_EINPUT, "its channels are cut into more than %zu sets",
+        return mc_fail(err, MC_EINPUT, "channels are split into more than %zu sets",
                        MC_UF_MAX_SETS);
     if ((rc = mc_list_room(&t->sets, t->n, err)))
         return rc;
@@ -44,7 +44,7 @@ static int root_of(struct mc_union_find *t, int set)
     return root;
 }
 
-/* Cut a root after its first `count` channels. */
+/* Split a root after its first `count` channels. */
 static int cut(struct mc_union_find *t, int root, size_t count, struct mc_error *err)
 {
     int left = -1, right = -1, rc = 0;
@@ -57,7 +57,7 @@ static int cut(struct mc_union_find *t, int root, size_t count, struct mc_error 
     return 0;
 }
 
-/* Each `block` channels of a root move as one. */
+/* Group each `block` channels of a root into one. */
 static int group(struct mc_union_find *t, int root, size_t block, struct mc_error *err)
 {
     int left = -1, rc = 0;
@@ -98,7 +98,7 @@ int mc_uf_walk_begin(struct mc_uf_walk *w, const struct mc_uf_segment *axis, siz
     return rc;
 }
 
-/* As mc_uf_walk_next, but not popped. */
+/* The same as mc_uf_walk_next without popping. */
 static int top(struct mc_union_find *t, struct mc_uf_walk *w, struct mc_uf_segment *out,
                struct mc_error *err)
 {
@@ -145,7 +145,7 @@ static size_t lcm(size_t a, size_t b)
     return a / x * b;
 }
 
-/* a does not move, so neither do the channels of b that its `places` reach. 1: b is fixed. */
+/* Segment a is fixed, so fix the channels of b within its `places`: split off or fix b. */
 static int fix_reached(struct mc_union_find *t, struct mc_uf_segment b, size_t places,
                        struct mc_error *err)
 {
@@ -157,7 +157,7 @@ static int fix_reached(struct mc_union_find *t, struct mc_uf_segment b, size_t p
     return 0;
 }
 
-/* Two segments that both move: cut or group them towards each other; 1 when they became one. */
+/* Split or group two movable segments towards each other. Returns 1 if they became one. */
 static int approach(struct mc_union_find *t, struct mc_uf_segment a, struct mc_uf_segment b,
                     struct mc_error *err)
 {
@@ -166,7 +166,7 @@ static int approach(struct mc_union_find *t, struct mc_uf_segment a, struct mc_u
     size_t repeat = lcm(a.repeat, b.repeat);
     size_t common = (na < nb ? na : nb) / repeat * repeat;
 
-    if (!common) { /* blocks that do not fit into each other */
+    if (!common) { /* blocks of incompatible size */
         (na < nb ? pa : pb)->fixed = 1;
         return 0;
     }
@@ -188,7 +188,7 @@ int mc_union_find_join(struct mc_union_find *t, const struct mc_uf_segment *a, s
 {
     struct mc_uf_walk wa = {0}, wb = {0};
     struct mc_uf_segment sa, sb;
-    size_t done_a = 0, done_b = 0; /* places of a fixed top that are already behind us */
+    size_t done_a = 0, done_b = 0; /* places of a fixed top that are already passed */
     int rc = 0;
 
     if ((rc = mc_uf_walk_begin(&wa, a, na, err)) || (rc = mc_uf_walk_begin(&wb, b, nb, err)))

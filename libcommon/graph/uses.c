@@ -17,7 +17,7 @@ struct mc_unit_blocks mc_unit_blocks(const struct mc_graph *g, const struct mc_u
         blocks *= d < u->dim ? (size_t)t->tensor.shape[d] : 1;
         inner *= d > u->dim ? (size_t)t->tensor.shape[d] : 1;
     }
-    blocks /= groups; /* the rows of one */
+    blocks /= groups; /* rows per group */
     const size_t first = u->offset / length * blocks * length + u->offset % length;
     return (struct mc_unit_blocks){.k = u->count,
                                    .m = u->repeat * inner,

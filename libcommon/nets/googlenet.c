@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * GoogLeNet in its form for small images: Szegedy et al., "Going Deeper with Convolutions", CVPR
- * 2015, with batch norm, a stem that keeps the resolution and no pooling after stage 4. Names and
- * order of the parameters are torchvision's, as is the 3x3 convolution of the branch drawn 5x5. */
+ * GoogLeNet for small images: Szegedy et al., "Going Deeper with Convolutions", CVPR 2015. It has
+ * batch norm, a stem that keeps the resolution, and no pooling after stage 4. As in torchvision,
+ * the branch drawn as 5x5 has a 3x3 convolution. Names and order of parameters are
+ * torchvision's. */
 #include "libcommon/nets/build.h"
 
 #include <stdio.h>
@@ -12,8 +13,8 @@
 #define AUX_UNITS 1024
 #define AUX_WEIGHT .3f
 
-/* The parts' names hang on the module's path. */
-#define NAMED(what) (snprintf(name, sizeof name, "%s.%s", path, what), name)
+/* A submodule's name: the module's path and a suffix. */
+#define NAMED(suffix) (snprintf(name, sizeof name, "%s.%s", path, suffix), name)
 
 /* Convolution, batch norm, ReLU. */
 static int unit(struct mc_graph *g, const char *path, int in, int out, int kernel)
@@ -81,7 +82,7 @@ int mc_net_googlenet(struct mc_graph *g, const char *args, struct mc_error *err)
     int at[sizeof blocks / sizeof *blocks];
 
     if (args)
-        return mc_fail(err, MC_EUSAGE, "googlenet takes no arguments, not '%s'", args);
+        return mc_fail(err, MC_EUSAGE, "googlenet accepts no arguments (got '%s')", args);
     int x = unit(g, "conv1", 0, 64, 7);
     x = unit(g, "conv2", x, 64, 1);
     x = unit(g, "conv3", x, 192, 3);
@@ -91,7 +92,7 @@ int mc_net_googlenet(struct mc_graph *g, const char *args, struct mc_error *err)
             x = mc_graph_pool(g, "maxpool3", MC_OP_MAXPOOL, x, 3, 2, 0, 1);
         x = at[i] = inception(g, blocks[i].name, x, blocks[i].w);
     }
-    /* after the blocks, as torchvision defines them: so lie their parameters */
+    /* after the blocks, so that parameters have torchvision's order */
     auxiliary(g, "aux1", at[AUX1]);
     auxiliary(g, "aux2", at[AUX2]);
     x = mc_graph_globalpool(g, "avgpool", x);

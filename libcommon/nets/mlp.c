@@ -23,8 +23,9 @@ int mc_net_mlp(struct mc_graph *g, const char *args, struct mc_error *err)
         if (!end || (*end && *end != ',') || width < 1 || width > MC_NET_MAX_WIDTH ||
             n == MAX_HIDDEN)
             return mc_fail(err, MC_EUSAGE,
-                           "mlp: '%s' are not up to %d widths from 1 to %d, as in mlp:bn,512,256",
-                           args, MAX_HIDDEN, MC_NET_MAX_WIDTH);
+                           "mlp: up to %d widths from 1 to %d expected, such as mlp:bn,512,256 "
+                           "(got '%s')",
+                           MAX_HIDDEN, MC_NET_MAX_WIDTH, args);
         snprintf(name, sizeof name, "layers.%d.linear", n);
         x = mc_graph_linear(g, name, x, (int)width, 1, MC_INIT_XAVIER_NORMAL, MC_INIT_ZERO);
         snprintf(name, sizeof name, "layers.%d.bn", n);

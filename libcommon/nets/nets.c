@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The networks by name. */
+ * Lookup of networks by name. */
 #include "libcommon/nets/nets.h"
 
 #include "libcommon/base/near.h"
@@ -13,7 +13,7 @@
 struct builder {
     const char *name;
     int (*build)(struct mc_graph *g, const char *args, struct mc_error *err);
-    const char *stands_for; /* arguments of a name that takes none itself; NULL: the user's */
+    const char *alias_args; /* fixed arguments of an alias; NULL: the user's */
 };
 
 static const struct builder BUILDERS[] = {
@@ -65,19 +65,19 @@ int mc_net_build(struct mc_graph **out, const char *name, const struct mc_net_sp
             b = &BUILDERS[i];
     }
     if (!b)
-        return mc_fail(err, MC_EUSAGE, "no network is called '%.*s'%s there are %s", (int)len, name,
-                       near.best ? mc_near_text(&near, meant) : ";", mc_net_list());
+        return mc_fail(err, MC_EUSAGE, "unknown network '%.*s'%s (one of: %s)", (int)len, name,
+                       mc_near_text(&near, meant), mc_net_list());
     if (strlen(name) >= sizeof g->net)
-        return mc_fail(err, MC_EUSAGE, "network '%s': more than %zu characters", name,
+        return mc_fail(err, MC_EUSAGE, "network '%s': name is longer than %zu characters", name,
                        sizeof g->net - 1);
     g = mc_graph_new(name, spec->channels, spec->height, spec->width, spec->classes, spec->mean,
                      spec->std);
     if (!g)
         return mc_no_memory(err);
-    if (colon && b->stands_for)
-        rc = mc_fail(err, MC_EUSAGE, "%s takes no arguments, not '%s'", b->name, colon + 1);
+    if (colon && b->alias_args)
+        rc = mc_fail(err, MC_EUSAGE, "%s accepts no arguments (got '%s')", b->name, colon + 1);
     else
-        rc = b->build(g, colon ? colon + 1 : b->stands_for, err);
+        rc = b->build(g, colon ? colon + 1 : b->alias_args, err);
     if (!rc)
         rc = mc_fail_in(mc_graph_finish(g, err), err, "%s", name);
     if (rc) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Residual networks for small images: He et al., "Deep Residual Learning for Image Recognition",
- * CVPR 2016, section 4.2, with 1x1 projections where the shape changes, as the paper trains
- * them. */
+ * CVPR 2016, section 4.2. As in Tatro et al., shape changes use 1x1 projections. */
 #include "libcommon/nets/build.h"
 
 #include <stdio.h>
 
-#define MAX_DEPTH 1166 /* of at most MC_MAX_NODES */
+#define MAX_DEPTH 1166 /* keeps the graph within MC_MAX_NODES */
 
 static int conv(struct mc_graph *g, const char *name, int in, int out, int kernel, int stride)
 {
@@ -18,12 +17,12 @@ static int conv(struct mc_graph *g, const char *name, int in, int out, int kerne
                                                .init = MC_INIT_KAIMING_NORMAL_OUT});
 }
 
-/* conv, batch norm, ReLU, conv, batch norm; plus the input, projected where the shape changes. */
+/* conv, batch norm, ReLU, conv, batch norm, plus the input, projected if the shape changes. */
 static int basic_block(struct mc_graph *g, const char *path, int in, int out, int stride)
 {
     char name[MC_MAX_NODE_NAME];
     int x = in, skip = in;
-#define NAMED(what) (snprintf(name, sizeof name, "%s.%s", path, what), name)
+#define NAMED(suffix) (snprintf(name, sizeof name, "%s.%s", path, suffix), name)
 
     x = conv(g, NAMED("conv1"), x, out, 3, stride);
     x = mc_graph_batchnorm(g, NAMED("bn1"), x, MC_NET_BN_EPS);
@@ -41,22 +40,22 @@ static int basic_block(struct mc_graph *g, const char *path, int in, int out, in
 
 int mc_net_resnet(struct mc_graph *g, const char *args, struct mc_error *err)
 {
-    int of[2] = {32, 16}; /* depth, width */
+    int size[2] = {32, 16}; /* depth, width */
 
-    if ((args && mc_net_numbers(args, of, 2) < 0) || of[0] < 8 || of[0] > MAX_DEPTH ||
-        of[0] % 6 != 2)
+    if ((args && mc_net_numbers(args, size, 2) < 0) || size[0] < 8 || size[0] > MAX_DEPTH ||
+        size[0] % 6 != 2)
         return mc_fail(err, MC_EUSAGE,
-                       "resnet: '%s' is no depth 6n+2 from 8 to %d, or depth and width, as in "
-                       "resnet:20,16",
-                       args, MAX_DEPTH);
-    int x = conv(g, "conv1", 0, of[1], 3, 1);
+                       "resnet: depth 6n+2 from 8 to %d expected, optionally with a width, such as "
+                       "resnet:20,16 (got '%s')",
+                       MAX_DEPTH, args);
+    int x = conv(g, "conv1", 0, size[1], 3, 1);
     x = mc_graph_batchnorm(g, "bn1", x, MC_NET_BN_EPS);
     x = mc_graph_relu(g, "relu", x);
     for (int stage = 0; stage < 3; stage++)
-        for (int block = 0; block < (of[0] - 2) / 6; block++) {
+        for (int block = 0; block < (size[0] - 2) / 6; block++) {
             char path[32];
             snprintf(path, sizeof path, "layer%d.%d", stage + 1, block);
-            x = basic_block(g, path, x, of[1] << stage, stage && !block ? 2 : 1);
+            x = basic_block(g, path, x, size[1] << stage, stage && !block ? 2 : 1);
         }
     x = mc_graph_globalpool(g, "avgpool", x);
     x = mc_graph_linear(g, "fc", x, g->classes, 1, MC_INIT_UNIFORM_FAN_IN, MC_INIT_UNIFORM_FAN_IN);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The paper's TinyTen. */
+ * TinyTen of Tatro et al. */
 #include "libcommon/nets/build.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ int mc_net_tinyten(struct mc_graph *g, const char *args, struct mc_error *err)
     int x = 0;
 
     if (args)
-        return mc_fail(err, MC_EUSAGE, "tinyten takes no arguments, not '%s'", args);
+        return mc_fail(err, MC_EUSAGE, "tinyten accepts no arguments (got '%s')", args);
     for (int i = 0; i < (int)(sizeof units / sizeof *units); i++) {
         char conv[32], bn[32], relu[32];
         snprintf(conv, sizeof conv, "layers.%d.conv", i);

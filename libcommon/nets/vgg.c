@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Plain deep convolutional networks: Simonyan and Zisserman, "Very Deep Convolutional Networks for
- * Large-Scale Image Recognition", ICLR 2015, table 1, with one linear layer for small images. */
+ * Large-Scale Image Recognition", ICLR 2015, table 1. For small images it has one linear layer. */
 #include "libcommon/nets/build.h"
 
 #include <stdio.h>
@@ -16,27 +16,27 @@ int mc_net_vgg(struct mc_graph *g, const char *args, struct mc_error *err)
     } kinds[] = {
         {11, {1, 1, 2, 2, 2}}, {13, {2, 2, 2, 2, 2}}, {16, {2, 2, 3, 3, 3}}, {19, {2, 2, 4, 4, 4}}};
     const char *at = args ? args : "16";
-    int of[2] = {16, 64}; /* depth, width */
+    int size[2] = {16, 64}; /* depth, width */
     int bn = !strncmp(at, "bn", 2) && (at[2] == ',' || !at[2]), x = 0, n = 0;
     const int *convs = NULL;
 
     if (bn)
         at = at[2] ? at + 3 : "16";
-    if (mc_net_numbers(at, of, 2) > 0)
+    if (mc_net_numbers(at, size, 2) > 0)
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            if (kinds[i].depth == of[0])
+            if (kinds[i].depth == size[0])
                 convs = kinds[i].convs;
     if (!convs)
         return mc_fail(err, MC_EUSAGE,
-                       "vgg: '%s' is no depth 11, 13, 16 or 19, or depth and width, as in "
-                       "vgg:bn,16,64",
+                       "vgg: depth 11, 13, 16 or 19 expected, optionally with a width, such as "
+                       "vgg:bn,16,64 (got '%s')",
                        args);
     for (int stage = 0; stage < STAGES; stage++) {
         char name[32];
 #define NUMBERED (snprintf(name, sizeof name, "features.%d", n++), name)
         for (int i = 0; i < convs[stage]; i++) {
             x = mc_graph_conv(
-                g, NUMBERED, x, of[1] << (stage < 3 ? stage : 3),
+                g, NUMBERED, x, size[1] << (stage < 3 ? stage : 3),
                 (struct mc_conv_opts){
                     .kernel = 3, .pad = 1, .bias = 1, .init = MC_INIT_KAIMING_NORMAL_OUT});
             if (bn)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which networks the bound on spectral norms is for. */
+ * The linear layers of a network, if spectral norms can be bounded for it. */
 #include "libcommon/spectral/spectral.h"
 
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 static int refuse(const struct mc_graph *g, int node, const char *why, struct mc_error *err)
 {
     return mc_fail(err, MC_EUSAGE,
-                   "%s '%s': %s; a bound on spectral norms is for linear layers with ReLUs between "
-                   "them, as in mlp",
+                   "%s '%s': %s (spectral norms can be bounded only for linear layers with ReLUs "
+                   "between them, such as mlp)",
                    mc_op_name(g->nodes[node].op), g->nodes[node].name, why);
 }
 
@@ -22,11 +22,11 @@ static size_t param_at(const struct mc_graph *g, int node)
     return i;
 }
 
-/* One loss head and no node of two inputs make a chain, as every node leads to a head; and that in
- * the nodes' order. */
+/* A graph with one loss head and no node with two inputs is a chain in node order, because every
+ * node leads to a head. */
 int mc_spectral_layers(const struct mc_graph *g, struct mc_spectral_layers *l, struct mc_error *err)
 {
-    int loss = -1, active = -1; /* a ReLU since the last linear layer */
+    int loss = -1, active = -1; /* active: the ReLU since the last linear layer */
 
     *l = (struct mc_spectral_layers){.weight = calloc(g->n_params + 1, sizeof *l->weight)};
     if (!l->weight)
@@ -46,20 +46,20 @@ int mc_spectral_layers(const struct mc_graph *g, struct mc_spectral_layers *l, s
             if (!l->L)
                 return refuse(g, i, "no linear layer before it", err);
             if (active >= 0)
-                return refuse(g, i, "a second one behind the same linear layer", err);
+                return refuse(g, i, "second ReLU after the same linear layer", err);
             active = i;
             break;
         case MC_OP_LOSS:
             if (loss >= 0)
-                return refuse(g, i, "a second head", err);
+                return refuse(g, i, "second loss head", err);
             loss = i;
             break;
         default:
-            return refuse(g, i, "no linear layer or ReLU", err);
+            return refuse(g, i, "not a linear layer or ReLU", err);
         }
     }
     if (active >= 0)
-        return refuse(g, active, "no linear layer behind it", err);
+        return refuse(g, active, "no linear layer after it", err);
     return l->L ? 0 : refuse(g, loss, "no linear layer before it", err);
 }
 

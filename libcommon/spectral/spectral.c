@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Eigenvalues of the smaller Gram matrix by LAPACK. */
+ * Singular values as eigenvalues of the smaller Gram matrix, by LAPACK. */
 #include "libcommon/spectral/spectral.h"
 
 #include <cblas.h>
@@ -12,18 +12,19 @@
 
 #define SLACK 1e-6
 
-/* M (n,N), n <= N: w, or its transpose where w has more rows than columns. BLAS reads the same
+/* M (n,N), n <= N, is w, or its transpose if w has more rows than columns. BLAS reads the same
  * memory as either, by layout. */
 struct gram {
     CBLAS_LAYOUT layout;
     int n, N, ld;    /* n > 0 */
     double *m;       /* M */
-    double *mm;      /* (n,n) M M^T, upper triangle; `values` spoils it */
+    double *mm;      /* (n,n) M M^T, upper triangle; `values` overwrites it */
     double *squared; /* (n) eigenvalues of M M^T, ascending: M's squared singular values */
     double squares;  /* their sum */
 };
 
-/* LAPACKE's own prints to stdout, where a stream may go; what it would say, the status does. */
+/* Replaces LAPACKE's, which prints to stdout, where a stream may go. The status reports the
+ * same. */
 void LAPACKE_xerbla(const char *name, lapack_int info)
 {
     (void)name;
@@ -56,13 +57,12 @@ static int load(struct gram *g, size_t rows, size_t cols, const float *w, struct
         g->squares += g->m[k] * g->m[k];
     }
     if (!isfinite(g->squares))
-        return mc_fail(err, MC_EINPUT, "a matrix of %zu rows holds a value that is not finite",
-                       rows);
+        return mc_fail(err, MC_EINPUT, "a matrix of %zu rows has a value that is not finite", rows);
     return 0;
 }
 
-/* The squared singular values above `least` with the left singular vectors of M in `vectors` (n,n),
- * or without `vectors` the greatest alone. Returns how many or an error. */
+/* Compute the squared singular values above `least`, with the left singular vectors of M in
+ * `vectors` (n,n). If vectors is NULL, only the maximum. Returns their number or an error. */
 static int values(struct gram *g, double least, double *vectors, struct mc_error *err)
 {
     int found = 0, *support = malloc(2 * (size_t)g->n * sizeof *support), info = -1010;
@@ -75,8 +75,8 @@ static int values(struct gram *g, double least, double *vectors, struct mc_error
     free(support);
     if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)
         return mc_fail(err, MC_ENOMEM, "out of memory for singular values of %dx%d", g->n, g->N);
-    return info ? mc_fail(err, MC_EFAIL, "LAPACK finds no singular values of %dx%d: %d", g->n, g->N,
-                          info)
+    return info ? mc_fail(err, MC_EFAIL, "LAPACK cannot find singular values of %dx%d (status %d)",
+                          g->n, g->N, info)
                 : found;
 }
 
@@ -93,8 +93,7 @@ int mc_spectral_norm(size_t rows, size_t cols, const float *w, double *norm, str
     return rc < 0 ? rc : 0;
 }
 
-/* M - sum over i of (1 - most / sigma_i) u_i u_i^T M, of the first k `vectors`, which are
- * scaled. */
+/* Subtract from M the sum over i < k of (1 - most / sigma_i) u_i u_i^T M. Scales `vectors`. */
 static int deflate(struct gram *g, int k, double most, double *vectors, struct mc_error *err)
 {
     const int row_major = g->layout == CblasRowMajor, step = row_major ? g->n : 1;
@@ -121,7 +120,7 @@ int mc_spectral_clip(size_t rows, size_t cols, float *w, double most, struct mc_
     struct gram g;
 
     if (!(most > 0 && isfinite(most)))
-        return mc_fail(err, MC_EUSAGE, "a spectral norm of %g is not a positive number", most);
+        return mc_fail(err, MC_EUSAGE, "spectral norm must be positive (got %g)", most);
     int rc = load(&g, rows, cols, w, err);
     if (!rc && g.squares > limit) {
         vectors = malloc((size_t)g.n * (size_t)g.n * sizeof *vectors);

@@ -87,16 +87,16 @@ def nesting(meta, groups):
         while at in around and depth[i] <= n:
             at, depth[i] = around[at][0], depth[i] + 1
         need(depth[i] <= n and unit < groups[up][1],
-             "group \"%s\" does not lie alike in all units of a group" % groups[i][0])
+             "group \"%s\": invalid nesting (the units of a group must contain equal groups)" % groups[i][0])
     for up, units in inside.items():
         need(sum(map(len, units.values())) % groups[up][1] == 0,
-             "the units of group \"%s\" do not hold the same groups" % groups[up][0])
+             "the units of group \"%s\" contain different groups" % groups[up][0])
     kind = {}
     for i in sorted(range(n) if around else (), key=lambda i: -depth[i]):
         units = [tuple(kind[c] for c in u) for u in inside.get(i, {}).values()]
         for u, k in zip(inside.get(i, {}).values(), units):
             need(k == units[0] and len(units) == groups[i][1],
-                 "group \"%s\" does not lie alike in all units of a group" % groups[u[0]][0])
+                 "group \"%s\": invalid nesting (the units of a group must contain equal groups)" % groups[u[0]][0])
         kind[i] = kinds.setdefault((groups[i][1], units[0] if units else ()), len(kinds))
     return around
 
@@ -106,7 +106,7 @@ def shown(meta, groups):
     all of them, unit by unit, and the others and the one around them none."""
     around, units = nesting(meta, groups), [size for _, size in groups]
     for i, (up, unit) in around.items():
-        need(up not in around, "group %s: lies in a group that lies in another" % groups[i][0])
+        need(up not in around, "group %s: nested more than one level deep" % groups[i][0])
         units[i], units[up] = 0 if unit else groups[i][1] * groups[up][1], 0
     return units
 
@@ -150,11 +150,11 @@ class Graph:
     def _node(self, i, o):
         graph.check_node(o, self.image[0])
         name, op, ins = o["name"], o["op"], []
-        need(name not in self.by_name, "two nodes are called \"%s\"" % name)
+        need(name not in self.by_name, "two nodes are named \"%s\"" % name)
         for k, v in enumerate(array(o, "in")):
             need(isinstance(v, str), "input %d is no node's name" % k)
             need(v in self.by_name, "input \"%s\" is no earlier node" % v)
-            need(self.by_name[v].op != "loss", "its input is no earlier node with an output")
+            need(self.by_name[v].op != "loss", "input must be an earlier node with an output")
             ins.append(self.by_name[v])
         least, most = graph.INPUTS[op]
         need(op not in graph.JOINS or len(ins) != 1 or least == 1, "%s needs two inputs%s" %
@@ -175,11 +175,11 @@ class Graph:
             need(n.shape[0] == self.classes, "node \"%s\": %dx%dx%d logits for %d classes" %
                  (n.name, *n.shape, self.classes))
         mains = [n for n in losses if not n["train_only"]]
-        need(len(mains) == 1, "%d loss heads are not for training only; one must be" % len(mains))
+        need(len(mains) == 1, "exactly one loss head must have \"train_only\" false (got %d)" % len(mains))
         self.logits = mains[0].ins[0]
         leads = set(losses)
         for n in reversed(self.nodes):
-            need(n in leads, "node \"%s\": leads to no loss" % n.name)
+            need(n in leads, "node \"%s\": does not lead to a loss" % n.name)
             leads.update(n.ins)
 
 
@@ -263,7 +263,7 @@ def units_alike(rows):
                 inside_unit.setdefault(around[g][1], []).append(form(g))
         size = forms[group][0][1]
         need(not inside_unit or len(inside_unit) == size and all(v == inside_unit[0] for v in inside_unit.values()),
-             "the units of group \"%s\" do not hold the same groups" % group)
+             "the units of group \"%s\" contain different groups" % group)
         return forms[group], inside_unit.get(0)
     for g in forms:
         form(g)
@@ -297,7 +297,7 @@ def flat(meta, announced, prefixes, statistics, perm):
         of, sizes, around = declared(meta, announced, prefixes[0])
         if perm is not None:
             here = {perm[i][0]: (perm[up][0], unit) for i, (up, unit) in nesting(meta, perm).items()}
-            need(perm == list(sizes.items()) and here == around, "the permutation is of another network")
+            need(perm == list(sizes.items()) and here == around, "the permutation is for another network")
     else:
         g = Graph(mapping(meta, "graph"))
         of = g.parameters + (g.statistics if statistics else [])

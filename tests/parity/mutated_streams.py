@@ -31,7 +31,7 @@ KEYS = ["version", "total", "batch", "attack", "seed", "precision", "within", "u
 DTYPES = list(stream.DTYPES)
 # Which groups a curve's permutation has follows from its graph, by an algorithm (libcommon/graph/symmetry.h) that the reader
 # does not repeat.
-EXCEPTION = "the permutation is of another network"
+EXCEPTION = "the permutation is for another network"
 
 
 class Stream:

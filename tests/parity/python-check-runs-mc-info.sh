@@ -19,9 +19,9 @@ is "$(cat good.mcz | mcz - good.mcz | grep -c "$listed")" 2
 is "$(mcz <(cat good.mcz) | grep -c "$listed")" 1
 cp good.mcz ./-x.mcz
 is "$(mcz -x.mcz | head -n 1)" "-x.mcz: $listed"
-fails 3 'mc-info: missing.mcz: symmetry: line 2: there is no tensor "v"' mcz missing.mcz
+fails 3 'mc-info: missing.mcz: symmetry: line 2: unknown tensor "v"' mcz missing.mcz
 fails 3 'mc-info: beyond.mcz: symmetry: line 2: ' mcz beyond.mcz
-fails 3 'mc-info: stdin: symmetry: line 2: there is no tensor "v"' mcz <missing.mcz
+fails 3 'mc-info: stdin: symmetry: line 2: unknown tensor "v"' mcz <missing.mcz
 piped() { cat missing.mcz | mcz; }
 fails 3 'mc-info: stdin: symmetry: ' piped
 fails 3 'mcz: cut.mcz: ' mcz cut.mcz

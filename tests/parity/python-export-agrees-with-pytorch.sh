@@ -300,7 +300,7 @@ for at, words in (({"heads": "0", "in0": "1"}, "shows \"heads\": it has no \"at\
 says(["\"in0\" does not lie in the same unit"], lambda: mt.moments(
     seq.net(1), seq.net(2), [x], rows + [("3.bias", 0, 0, 4, 1, "in0")], "no.mcz", at={"in0": "1"}))
 deep = [("0.bias", 0, 0, 2, 4, "o"), ("0.bias", 0, 0, 2, 2, "m0"), ("0.bias", 0, 4, 2, 2, "m1"), ("0.bias", 0, 0, 2, 1, "i0")]
-says(["group i0: lies in a group that lies in another"], lambda: mt.moments(
+says(["group i0: nested more than one level deep"], lambda: mt.moments(
     seq.net(1), seq.net(2), [x], deep, "no.mcz", at={"i0": "1"}))
 mt.moments(seq.net(1), seq.net(2), [x], rows, "in.mcz", at={"in0": "1"})
 s = mcz.read("in.mcz")

@@ -45,13 +45,13 @@ def refused(net, *words):
 
 refused(nets.Tiny(nn.BatchNorm2d(4, momentum=None)), "norm: batch_norm: momentum=None: ")
 refused(nets.Tiny(nn.SyncBatchNorm(4, momentum=None)), "norm: batch_norm: momentum=None: ")
-refused(nets.Tiny(nn.BatchNorm2d(4, momentum=1.5)), "norm: batch_norm: \"momentum\" is 1.5, not a number from 0 to 1")
+refused(nets.Tiny(nn.BatchNorm2d(4, momentum=1.5)), "norm: batch_norm: \"momentum\" must be a number from 0 to 1 (got 1.5)")
 refused(nets.Tiny(nn.BatchNorm2d(4, affine=False)), "norm: batch_norm: without weight and bias (affine=False)")
 refused(nets.Tiny(nn.BatchNorm2d(4, track_running_stats=False)), "norm: batch_norm: without running statistics")
 both = nets.Calls(nn.Dropout(1.))
 both.fc = nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6, momentum=None), nn.Softplus(),
                         nn.Linear(6, 10))
-refused(both, "call: dropout: \"p\" is 1.0, not a number from 0 to below 1", "fc.1: batch_norm: momentum=None",
+refused(both, "call: dropout: \"p\" must be a number from 0 to below 1 (got 1.0)", "fc.1: batch_norm: momentum=None",
         "fc.2: softplus: no node")
 long = nets.Calls(nn.Sequential())
 long.call.add_module("x" * 92, nn.Sequential(nn.ReLU()))

@@ -273,7 +273,7 @@ int mc_corr_signature(struct mc_signature *out, const struct mc_moments *m,
     int rc = perm ? perm_is_of(perm, &m->taps, err) : 0;
 
     for (size_t k = 0; perm && k < m->taps.n_groups; k++) {
-        const size_t n = mc_group_seen(m->taps.groups, k);
+        const size_t n = mc_group_tap_units(m->taps.groups, k);
         most = n > most ? n : most;
     }
     if (!rc && perm && !(rc = mc_nesting_find(&nesting, m->taps.groups, m->taps.n_groups, err)))

@@ -34,8 +34,8 @@ OPS = """\
 SETTINGS = """\
 | setting | of | value | meaning |
 | --- | --- | --- | --- |
-| `mean` | `normalise` | one a channel, each a finite number | mean of the channel's pixels |
-| `std` | `normalise` | one a channel, each a number over 0 | their standard deviation |
+| `mean` | `normalise` | one per channel, each a finite number | mean of the channel's pixels |
+| `std` | `normalise` | one per channel, each a number over 0 | their standard deviation |
 | `out` | `conv`, `linear` | an integer from 1 to 16777216 | channels of the output |
 | `kernel` | `conv`, `maxpool`, `avgpool` | [height, width], each an integer from 1 to 8192 | size of the window |
 | `stride` | `conv`, `maxpool`, `avgpool` | [height, width], each an integer from 1 to 8192 | distance of neighbouring windows |
@@ -49,7 +49,7 @@ SETTINGS = """\
 | `size` | `adaptpool` | [height, width], each an integer from 1 to 8192 | size of the output |
 | `p` | `dropout` | a number from 0 to below 1 | probability that a value is dropped |
 | `weight` | `loss` | a number of 0 or more | factor of this loss in the sum |
-| `train_only` | `loss` | true or false | left out outside training |
+| `train_only` | `loss` | true or false | used only in training |
 | `weight_init` | `conv`, `linear` | zero, one, xavier_normal, kaiming_normal_out, uniform_fan_in or truncated_normal_01; left out: uniform_fan_in | initial weights |
 | `bias_init` | `conv`, `linear` | zero, one, xavier_normal, kaiming_normal_out, uniform_fan_in or truncated_normal_01; left out: uniform_fan_in | initial bias; written where `bias` is true |
 | `weight_init` | `batchnorm`, `layernorm`, `scale` | zero or one; left out: one | initial weights |
@@ -57,7 +57,7 @@ SETTINGS = """\
 """
 
 SIDE_MAX, CHANNELS_MAX, DROPOUT_MAX, ELEMENTS_MAX = 8192, 1 << 24, 1 << 22, 1 << 28
-LISTS = {"one a channel, each ": "channels", "[height, width], each ": 2, "[channels, height, width], each ": 3}
+LISTS = {"one per channel, each ": "channels", "[height, width], each ": 2, "[channels, height, width], each ": 3}
 FLOAT_MAX = 3.4028234663852886e38
 
 
@@ -109,9 +109,9 @@ class Setting:
     def check(self, v, channels):
         n = channels if self.list == "channels" else self.list
         if n is not None:
-            need(isinstance(v, list) and len(v) == n, "\"%s\" is not %s" % (self.key, self.values))
+            need(isinstance(v, list) and len(v) == n, "\"%s\" must be %s" % (self.key, self.values))
         for x in v if n is not None else [v]:
-            need(self.ok(x), "\"%s\" %s %s, not %s" % (self.key, "has" if n else "is", x, self.values))
+            need(self.ok(x), "\"%s\" must be %s (got %s)" % (self.key, self.values, x))
 
 
 TABLE = [Setting(*row) for row in rows(SETTINGS)]
@@ -178,7 +178,7 @@ def _shape(n, image):
         need((h, w) == (1, 1), "a linear layer's input is flat, not %dx%dx%d" % (c, h, w) if n.op == "linear" else
              "logits of %dx%dx%d" % (c, h, w))
     if n.op == "dropout":
-        need(c * h * w <= DROPOUT_MAX, "dropout of more than %d values an image" % DROPOUT_MAX)
+        need(c * h * w <= DROPOUT_MAX, "dropout of more than %d values per image" % DROPOUT_MAX)
     if n.op in ("conv", "maxpool", "avgpool"):
         h, w = windows(n, h, w)
     elif n.op == "adaptpool":

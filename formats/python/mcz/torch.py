@@ -155,7 +155,7 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
     rows, sizes = _groups.rows(groups, {k: v.shape for k, v in tensors_of(a).items()})
     lies, names = _groups.nesting(rows), list(sizes)
     for g, (up, _) in lies.items():
-        need(up not in lies, "group %s: lies in a group that lies in another" % g)
+        need(up not in lies, "group %s: nested more than one level deep" % g)
     units = {g: n * sizes[lies[g][0]] if g in lies else n for g, n in sizes.items()}
     said = groups if isinstance(groups, dict) else {}
     at = {g: (at or {}).get(g, said.get(g, {}).get("at")) for g in sizes}

@@ -4,7 +4,7 @@ fixture pair
 
 mc-train -q -t 1 --net mlp:8 --data data.mcz --samples 16 --epochs 1 -o mlp.mcz
 mc-data synth --samples 20 --size 8 -o small.mcz
-fails 3 "a.mcz and mlp.mcz: are different networks" collect a.mcz mlp.mcz
+fails 3 "a.mcz and mlp.mcz: different networks" collect a.mcz mlp.mcz
 fails 3 "small.mcz: images are 3x8x8" mc-acts --data small.mcz a.mcz b.mcz
 fails 3 "data.mcz: holds $total images, $((total + 1)) are asked for" collect --samples $((total + 1)) a.mcz b.mcz
 fails 3 "is a dataset stream, not weights" collect a.mcz data.mcz

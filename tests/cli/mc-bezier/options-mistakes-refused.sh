@@ -17,7 +17,7 @@ $t --net mlp:8 -o a.mcz
 $t --net mlp:9 -o other.mcz
 $t --net mlp:8 --no-normalise -o raw.mcz
 fails 3 'different networks' mc-bezier --data $d a.mcz other.mcz
-fails 3 'a.mcz and raw.mcz: are different networks (mlp:8, mlp:8): node "normalise" has another "mean"' mc-bezier --data $d a.mcz raw.mcz
+fails 3 'a.mcz and raw.mcz: different networks (mlp:8, mlp:8): node "normalise" has a different "mean"' mc-bezier --data $d a.mcz raw.mcz
 # data that are not needed, but named
 mc-bezier --epochs 0 a.mcz a.mcz -o plain.mcz
 fails 1 "cannot open 'none.mcz'" mc-bezier --point .5 --bn-data none.mcz plain.mcz

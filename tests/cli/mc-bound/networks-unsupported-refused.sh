@@ -8,8 +8,8 @@ net mlp:1,4 one.mcz
 net mlp:6 plain.mcz
 net mlp:7 other.mcz
 refuses() { fails "$1" "$2" mc-bound "${@:3}" nosuch.mcz; } # before the moments are read
-refuses 2 "a.mcz: conv 'layers.0.conv': no linear layer or ReLU; a bound on spectral norms is for linear layers" a.mcz b.mcz
-refuses 2 "bn.mcz: batchnorm 'layers.0.bn': no linear layer or ReLU; a bound" bn.mcz bn.mcz
+refuses 2 "a.mcz: conv 'layers.0.conv': not a linear layer or ReLU (spectral norms can be bounded only for linear layers" a.mcz b.mcz
+refuses 2 "bn.mcz: batchnorm 'layers.0.bn': not a linear layer or ReLU (spectral" bn.mcz bn.mcz
 refuses 2 "one.mcz: linear 'layers.0.linear': has one unit alone, which moments do not hold" one.mcz one.mcz
 refuses 3 'plain.mcz' plain.mcz other.mcz
 py <<'END'

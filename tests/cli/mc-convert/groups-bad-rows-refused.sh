@@ -19,46 +19,46 @@ mcz.write("bad.mcz", "weights", {"net": "n", "dataset": "", "symmetry": "".join(
 END
     unchanged 3 "bad.mcz: symmetry: ${1#bad.tsv: }" mc-permute --random 1 bad.mcz -o x.mcz
 }
-refuse "bad.tsv: line 1: the first line has to be the names of the columns" 'w 0 0 12 1 g'
-refuse "line 1: the first line has to be" 'tensor axis offset count block'
-refuse "line 1: the first line has to be" "$header more"
-refuse "bad.tsv: line 2: a row has 6 columns" "$header" 'w 0 0 12 1'
-refuse "line 2: a row has 6 columns" "$header" 'w 0 0 12 1 g more'
-refuse 'line 2: there is no tensor "x"' "$header" 'x 0 0 12 1 g'
-refuse 'line 2: tensor "w" has no axis 2: its last is 1' "$header" 'w 2 0 12 1 g'
-refuse 'line 2: axis "-1" is not a whole number of 0 or more' "$header" 'w -1 0 12 1 g'
-refuse 'line 2: count "1" is not a whole number of 2 or more' "$header" 'w 0 0 1 1 g'
-refuse 'line 2: count "99999999999999999999" is not' "$header" 'w 0 0 99999999999999999999 1 g'
-refuse 'line 2: block "0" is not a whole number of 1 or more' "$header" 'w 0 0 2 0 g'
-refuse 'line 2: offset "" is not' "$header" 'w 0  2 1 g'
-refuse 'line 2: 12 units of 1 from 1 on reach beyond the 12 places of tensor "w"' "$header" 'w 0 1 12 1 g'
-refuse 'line 2: 2000000000 units of 2000000000 from 0 on reach beyond' "$header" 'w 0 0 2000000000 2000000000 g'
-refuse 'line 2: group "": its name has 1 to 119' "$header" 'w 0 0 2 1 '
+refuse "bad.tsv: line 1: the first line must be the column names" 'w 0 0 12 1 g'
+refuse "line 1: the first line must be" 'tensor axis offset count block'
+refuse "line 1: the first line must be" "$header more"
+refuse "bad.tsv: line 2: a row must have 6 tab-separated columns" "$header" 'w 0 0 12 1'
+refuse "line 2: a row must have 6 tab-separated columns" "$header" 'w 0 0 12 1 g more'
+refuse 'line 2: unknown tensor "x"' "$header" 'x 0 0 12 1 g'
+refuse 'line 2: axis of tensor "w" must be less than 2 (got 2)' "$header" 'w 2 0 12 1 g'
+refuse 'line 2: axis must be a whole number of at least 0 (got "-1")' "$header" 'w -1 0 12 1 g'
+refuse 'line 2: count must be a whole number of at least 2 (got "1")' "$header" 'w 0 0 1 1 g'
+refuse 'line 2: count must be a whole number of at least 2 (got "99999999999999999999")' "$header" 'w 0 0 99999999999999999999 1 g'
+refuse 'line 2: block must be a whole number of at least 1 (got "0")' "$header" 'w 0 0 2 0 g'
+refuse 'line 2: offset must be a whole number of at least 0 (got "")' "$header" 'w 0  2 1 g'
+refuse 'line 2: offset 1 + count 12 * block 1 exceeds the 12 places of tensor "w"' "$header" 'w 0 1 12 1 g'
+refuse 'line 2: offset 0 + count 2000000000 * block 2000000000 exceeds' "$header" 'w 0 0 2000000000 2000000000 g'
+refuse 'line 2: group name must be 1 to 119 printable ASCII characters without spaces (got "")' "$header" 'w 0 0 2 1 '
 refuse 'line 3: group "g" has 6 units here and 12 in line 2' "$header" 'w 0 0 12 1 g' 'w 1 0 6 1 g'
-refuse 'line 3: overlaps line 2, and does not lie within one of its blocks' "$header" 'w 0 0 6 1 g' 'w 0 5 6 1 h'
+refuse 'line 3: overlaps line 2, but is not inside one of its blocks' "$header" 'w 0 0 6 1 g' 'w 0 5 6 1 h'
 refuse 'line 3: overlaps line 2' "$header" 'w 0 0 12 1 g' 'w 0 0 12 1 g'
 refuse 'line 3: overlaps line 2' "$header" 'w 0 0 3 4 g' 'w 0 2 4 1 h'
 # within units: all of a group in one, and alike in all
 within=("$header" 'w 0 0 2 6 g' 'v 0 0 2 6 g' 'w 0 0 6 1 h0' 'v 0 0 6 1 h0')
-refuse 'line 4: group "h0" does not lie in the same unit as in line 5' "${within[@]:0:4}" 'v 0 6 6 1 h0'
-refuse 'line 3: group "h" does not lie in the same unit as in line 4' "$header" 'v 0 0 2 6 g' 'w 0 0 6 1 h' 'v 0 0 6 1 h'
-refuse 'the units of group "g" do not hold the same groups' "${within[@]}"
-refuse 'line 6: group "h1" does not lie in its unit of "g" as one does in the first' "${within[@]}" 'w 0 6 6 1 h1'
-refuse 'line 7: group "h1" does not lie in its unit of "g"' "${within[@]}" 'w 0 6 3 2 h1' 'v 0 6 3 2 h1'
+refuse 'line 4: group "h0" is in another unit than in line 5' "${within[@]:0:4}" 'v 0 6 6 1 h0'
+refuse 'line 3: group "h" is in another unit than in line 4' "$header" 'v 0 0 2 6 g' 'w 0 0 6 1 h' 'v 0 0 6 1 h'
+refuse 'the units of group "g" contain different groups' "${within[@]}"
+refuse 'line 6: group "h1" does not match its counterpart in the first unit of "g"' "${within[@]}" 'w 0 6 6 1 h1'
+refuse 'line 7: group "h1" does not match its counterpart in the first unit of "g"' "${within[@]}" 'w 0 6 3 2 h1' 'v 0 6 3 2 h1'
 # and so in all units of what lies in these: two groups that change places take along the same
 deep=("$header" 'w 0 0 2 6 g' 'w 0 0 2 3 h0' 'w 0 6 2 3 h1' 'w 0 0 2 1 i00' 'w 0 3 2 1 i01')
-refuse 'group "h1" does not lie alike in all units of a group' "${deep[@]}"
-refuse 'line 7: group "i10" does not lie in its unit of "h1" as one does' "${deep[@]}" 'w 0 7 2 1 i10' 'w 0 10 2 1 i11'
-refuse 'line 8: group "i11" does not lie in its unit of "h1"' "${deep[@]}" 'w 0 6 2 1 i10' 'w 0 10 2 1 i11'
+refuse 'group "h1": invalid nesting' "${deep[@]}"
+refuse 'line 7: group "i10" does not match its counterpart in the first unit of "h1"' "${deep[@]}" 'w 0 7 2 1 i10' 'w 0 10 2 1 i11'
+refuse 'line 8: group "i11" does not match its counterpart in the first unit of "h1"' "${deep[@]}" 'w 0 6 2 1 i10' 'w 0 10 2 1 i11'
 printf '%s\n' "${deep[@]}" 'w 0 6 2 1 i10' 'w 0 9 2 1 i11' | tr ' ' '\t' >good.tsv
 mc-convert net.safetensors --groups good.tsv -o net.mcz
 printf '%s\n' "${within[@]}" 'w 0 6 6 1 h1' 'v 0 6 6 1 h1' | tr ' ' '\t' >good.tsv
 mc-convert net.safetensors --groups good.tsv -o net.mcz
 
 printf 'tensor\0' >bad.tsv
-unchanged 3 "bad.tsv: is not a text" mc-convert net.safetensors --groups bad.tsv -o x.mcz
+unchanged 3 "bad.tsv: not a text" mc-convert net.safetensors --groups bad.tsv -o x.mcz
 head -c 2000000 /dev/zero | tr '\0' '#' >bad.tsv
-unchanged 3 "bad.tsv: is not a text of at most" mc-convert net.safetensors --groups bad.tsv -o x.mcz
+unchanged 3 "bad.tsv: not a text of at most" mc-convert net.safetensors --groups bad.tsv -o x.mcz
 unchanged 1 "nothing.tsv" mc-convert net.safetensors --groups nothing.tsv -o x.mcz
 refused "needs one of --like WEIGHTS, --groups FILE and --net NAME" mc-convert net.safetensors -o x.mcz
 refused "needs one of" mc-convert net.safetensors --groups good.tsv --like net.mcz -o x.mcz
@@ -84,19 +84,19 @@ g = [{"name": "g", "size": 2}] + [{"name": "h%d" % i, "size": 2, "within": 0, "u
 g += [{"name": "i%d_%d" % (i, k), "size": 2, "within": 1, "unit": i} for i in range(2) for k in range(50)]
 mcz.write("p-deep.mcz", "permutation", {"groups": g}, {x["name"]: np.arange(2, dtype="i4")[::-1].copy() for x in g})
 END
-unchanged 3 'p-deep.mcz: group "h1" does not lie alike in all units of a group' mc-permute --inverse p-deep.mcz -o x.mcz
+unchanged 3 'p-deep.mcz: group "h1": invalid nesting' mc-permute --inverse p-deep.mcz -o x.mcz
 unchanged 3 'number.mcz: "symmetry" is no text' mc-permute --random 1 number.mcz -o x.mcz
 unchanged 3 'double.mcz: tensor "v" is not of float32' mc-permute --random 1 double.mcz -o x.mcz
-unchanged 3 'fewer.mcz: symmetry: line 3: there is no tensor "v"' mc-permute --random 1 fewer.mcz -o x.mcz
+unchanged 3 'fewer.mcz: symmetry: line 3: unknown tensor "v"' mc-permute --random 1 fewer.mcz -o x.mcz
 for p in itself beyond; do
-    unchanged 3 "p-$p.mcz: group \"h0\" does not lie alike in all units of a group" mc-permute --inverse p-$p.mcz -o x.mcz
+    unchanged 3 "p-$p.mcz: group \"h0\": invalid nesting" mc-permute --inverse p-$p.mcz -o x.mcz
 done
-unchanged 3 'p-alone.mcz: the units of group "g" do not hold the same groups' mc-permute p-alone.mcz net.mcz -o x.mcz
+unchanged 3 'p-alone.mcz: the units of group "g" contain different groups' mc-permute p-alone.mcz net.mcz -o x.mcz
 unchanged 3 'p-none.mcz' mc-permute --inverse p-none.mcz -o x.mcz
 # what does not say that its groups lie within others is taken for a network that does, but not composed with one
 mc-permute p-ok.mcz net.mcz | alike - net.mcz
 mc-permute p-nested.mcz net.mcz | alike - net.mcz
-unchanged 3 'p-other.mcz: the permutation is of another network: group "h0" does not lie in the same unit' \
+unchanged 3 'p-other.mcz: the permutation is for another network: group "h0" is nested in another unit' \
     mc-permute p-other.mcz net.mcz -o x.mcz
 mc-permute --identity net.mcz -o one.mcz
-unchanged 3 'lies within a unit in one of the permutations alone' mc-permute --compose p-ok.mcz one.mcz -o x.mcz
+unchanged 3 'the permutations nest group' mc-permute --compose p-ok.mcz one.mcz -o x.mcz

@@ -14,7 +14,7 @@ fails 1 "cannot open 'nothing.safetensors'" mc-convert nothing.safetensors --lik
 head -c 9000 data.mcz >cut.mcz
 fails 3 'cut.mcz' mc-convert a.npz --net tinyten --data cut.mcz -o no.mcz
 fails 3 'is a dataset stream' mc-convert data.mcz -o no.npz
-fails 2 'no network is called' mc-convert a.npz --net nothing --data data.mcz -o no.mcz
+fails 2 'unknown network' mc-convert a.npz --net nothing --data data.mcz -o no.mcz
 [ ! -e no.mcz ] && [ ! -e no.npz ] || die "an output of a failed run"
 rc=0
 head -c 5000 a.mcz | mc-convert - --to safetensors 2>told | mc-convert --from safetensors --like a.mcz 2>err >out || rc=$?

@@ -31,7 +31,7 @@ fails 1 'nowhere' $plane curve.mcz --marks nowhere/x
 fails 1 'nowhere' $plane curve.mcz --checkpoint nowhere/x
 fails 2 'standard input can be read only once' mc-eval --plane --data - --bn-data d.mcz --checkpoint x curve.mcz <test.mcz
 mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o other.mcz
-fails 3 'n1.mcz and other.mcz: are different networks' $plane n1.mcz n2.mcz other.mcz
+fails 3 'n1.mcz and other.mcz: different networks' $plane n1.mcz n2.mcz other.mcz
 for option in grid=5 marks=x.tsv checkpoint=x; do fails 2 "--${option%=*} " mc-eval --data d.mcz --$option n1.mcz; done
 for option in bn-samples=9 bn-plain; do fails 2 "--${option%=*} has no effect without --bn-data" mc-eval --data d.mcz --$option n1.mcz; done
 fails 2 '--seed has no effect without --attack or augmented --bn-data' mc-eval --data test.mcz --seed 2 n1.mcz

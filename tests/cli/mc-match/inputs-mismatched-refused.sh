@@ -14,7 +14,7 @@ mc-train -q -t 1 --net mlp:3 --data data.mcz --epochs 0 -o mlp.mcz
 mc-train -q -t 1 --net mlp:3,2 --data data.mcz --epochs 0 -o two.mcz
 mc-permute --identity two.mcz | cat >two.p && mv two.p two.mcz
 unchanged 3 "mlp.mcz" mc-match "$a" mlp.mcz -o x.mcz
-unchanged 3 "two.mcz: the permutation is of another network" mc-match --init two.mcz mlp.mcz mlp.mcz -o x.mcz
+unchanged 3 "two.mcz: the permutation is for another network" mc-match --init two.mcz mlp.mcz mlp.mcz -o x.mcz
 unchanged 3 "is a weights stream, not permutation" mc-match --init mlp.mcz mlp.mcz mlp.mcz -o x.mcz
 head -c -1 mlp.mcz >cut.mcz
 unchanged 3 "cut.mcz: " mc-match mlp.mcz cut.mcz -o x.mcz

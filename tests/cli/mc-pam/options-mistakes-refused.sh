@@ -5,7 +5,7 @@ mc-bezier -q --epochs 0 n1.mcz n2.mcz -o bezier.mcz
 mc-train -q -t 1 --net mlp:bn,9 --data d.mcz --epochs 1 -o other.mcz
 mc-permute --identity other.mcz -o other-p.mcz
 one() { pam --permutation-epochs 1 --epochs 1 "$@"; }
-fails 3 'other-p.mcz: the permutation is of another network' one --perm other-p.mcz n1.mcz n2.mcz
+fails 3 'other-p.mcz: the permutation is for another network' one --perm other-p.mcz n1.mcz n2.mcz
 fails 3 'bezier.mcz: is a curve without a permutation' one --perm bezier.mcz n1.mcz n2.mcz
 fails 3 'bezier.mcz: is a curve without a permutation' mc-permute bezier.mcz n2.mcz
 fails 3 'weights stream' one --perm n1.mcz n1.mcz n2.mcz

@@ -8,12 +8,12 @@ bad() { # what it says, sed's change
     ! cmp -s "$net" bad.json || die "sed changed nothing: $2"
     fails 3 "bad.json: $1" $t bad.json
 }
-bad 'graph: node "last.conv": "out" is 1000000000, not an integer from 1 to 16777216' '/last.conv/s/"out": 32/"out": 1000000000/'
-bad 'graph: node "last.conv": its output would be too large' '/last.conv/s/"out": 32/"out": 16777216/'
+bad 'graph: node "last.conv": "out" must be an integer from 1 to 16777216 (got 1000000000)' '/last.conv/s/"out": 32/"out": 1000000000/'
+bad 'graph: node "last.conv": output is empty or too large' '/last.conv/s/"out": 32/"out": 16777216/'
 bad 'graph: node "wide": input "wide.c.bn" is no earlier node' 's/"wide.b.bn"\]/"wide.c.bn"]/'
 bad 'graph: node "stem.pool": op "softmax" is not known' 's/maxpool/softmax/'
 bad 'graph: node "stem.conv": key "dilation" is not known' '/stem.conv"/s/"out"/"dilation": 2, "out"/'
-bad 'graph: node "fc": "out" is not an integer from 1 to 16777216' '/"fc"/s/"out": 10/"out": 10.5/'
+bad 'graph: node "fc": "out" must be an integer from 1 to 16777216' '/"fc"/s/"out": 10/"out": 10.5/'
 bad 'graph: node "block.sum": ' '/block.conv2/s/"out": 32/"out": 16/'
 bad 'line 1, column ' 's/"net": "example"/"net": "a", "net": "b"/'
 bad 'line ' 's/"stem.relu"/"stem\\u0000relu"/'

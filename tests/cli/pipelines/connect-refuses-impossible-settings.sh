@@ -21,7 +21,7 @@ refused 'DATA must be a data set of mc-data: cifar10 cifar100 ' DATA=cifr10 OUT=
 refused "DATA_DIR must be an existing folder or file (got 'missing')" DATA=cifar10 DATA_DIR=missing OUT=none
 refused 'DATA_DIR must be the folder or file of DATA=cifar10' DATA=cifar10 OUT=none
 HOME=/nowhere refused "DATA_DIR must be an existing folder or file (got '~/my data')" DATA=npz DATA_DIR='~/my data' OUT=none
-refused "no network is called 'tinytne', did you mean 'tinyten'?" NET=tinytne OUT=none
+refused "unknown network 'tinytne', did you mean 'tinyten'?" NET=tinytne OUT=none
 refused 'SCHEDULE: --schedule: ' SCHEDULE=onecycl OUT=none
 refused 'CURVE_SCHEDULE: --schedule: ' CURVE_SCHEDULE=foo OUT=none
 refused "ALIGN must be a command (got 'missing.py')" ALIGN=missing.py

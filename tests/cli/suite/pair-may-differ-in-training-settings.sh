@@ -50,7 +50,7 @@ warns "$p" mc-eval -q -t 1 --line --points 3 -d d.mcz --bn-data d.mcz n1.mcz p.m
 mc-permute --random 3 n2.mcz -o n3.mcz
 warns "$p" mc-eval -q -t 1 --plane --grid 2 -d d.mcz --bn-data d.mcz n1.mcz p.mcz n3.mcz -o plane.tsv
 for program in 'mc-acts -d d.mcz' mc-match 'mc-bezier --epochs 0'; do
-    fails 3 'n1.mcz and delta.mcz: are different networks (mine, mine): node "relu1" has another "delta"' \
+    fails 3 'n1.mcz and delta.mcz: different networks (mine, mine): node "relu1" has a different "delta"' \
         $program n1.mcz delta.mcz
 done
 

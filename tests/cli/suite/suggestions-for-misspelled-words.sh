@@ -6,8 +6,8 @@ fails 2 "there is no option '--ouput', did you mean '--output'? (see --help)" mc
 fails 2 "there is no option '--nothing-like' (see --help)" mc-train --nothing-like
 fails 2 "option '--no' may be one of " mc-train --no
 fails 2 "option '--epo' needs a value" mc-train --epo
-fails 2 "no network is called 'resent20', did you mean 'resnet20'? there are tinyten" mc-train --net resent20 --data d.mcz
-fails 2 "no network is called 'alexnet'; there are tinyten" mc-train --net alexnet --data d.mcz
+fails 2 "unknown network 'resent20', did you mean 'resnet20'? (one of: tinyten" mc-train --net resent20 --data d.mcz
+fails 2 "unknown network 'alexnet' (one of: tinyten" mc-train --net alexnet --data d.mcz
 fails 2 "there is no data set 'cifar-10', did you mean 'cifar10'? (there are: cifar10, cifar100" mc-data cifar-10 x
 fails 2 "picture: there is no 'signatures', did you mean 'signature'? (there are: path" mc-plot signatures table.tsv
 fails 2 "there is no 'corelation', did you mean 'correlation'? (there are: correlation, l2)" mc-corr --measure corelation

@@ -71,12 +71,12 @@ TEST(says_where_graphs_differ)
     must(mc_graph_expect_same(a, b, "a", "b", &why));
     b->nodes[0].std[1] += 1;
     expect_difference(a, b,
-                      "a and b: are different networks (mlp:bn,20, mlp:bn,20): node "
-                      "\"normalise\" has another \"std\"");
+                      "a and b: different networks (mlp:bn,20, mlp:bn,20): node "
+                      "\"normalise\" has a different \"std\"");
     wide.width = 40;
     expect_difference(a, build("mlp:bn,20", &wide), ": images of 3x32x32 and 3x32x40");
     many.classes = 11;
-    expect_difference(a, build("mlp:bn,20", &many), "\" has another \"out\"");
+    expect_difference(a, build("mlp:bn,20", &many), "\" has a different \"out\"");
     expect_difference(a, build("mlp:bn,20,20", &CIFAR), ": node ");
     expect_difference(a, build("mlp:20", &CIFAR), " is batchnorm \"");
     mc_graph_free(a);
@@ -122,7 +122,7 @@ TEST(every_setting_is_compared)
                     expect_other_training(a, b, f, &a->nodes[i]);
                     continue;
                 }
-                snprintf(said, sizeof said, "node \"%s\" has another \"%s\"", a->nodes[i].name,
+                snprintf(said, sizeof said, "node \"%s\" has a different \"%s\"", a->nodes[i].name,
                          f->key);
                 expect_difference(a, b, said);
             }
@@ -226,26 +226,26 @@ static const struct {
     {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\xa1" "b"), "no earlier node"},
     {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\xa8" "a.relu\0x"), "no node's name"},
     {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\x01"), "no node's name"},
-    {S("\xa4name\xa4loss"), S("\xa4name\xa4" "auxl"), "two nodes are called"},
+    {S("\xa4name\xa4loss"), S("\xa4name\xa4" "auxl"), "two nodes are named"},
     {S("\xa4name\xa1v\xa2in"), S("\xa4name\xa1 \xa2in"), ""},
-    {S("\xa4name\xa4loss"), S("\xa4name\xa4lo s"), "no spaces"},
-    {S("\xa4name\xa4loss"), S("\xa4name\xa0"), "a name has"},
+    {S("\xa4name\xa4loss"), S("\xa4name\xa4lo s"), "must not contain spaces"},
+    {S("\xa4name\xa4loss"), S("\xa4name\xa0"), "name must have"},
     /* sizes of nothing and of everything */
-    {S("\xa3out\x08"), S("\xa3out\x00"), "\"out\" is 0, not an integer from 1 to"},
+    {S("\xa3out\x08"), S("\xa3out\x00"), "\"out\" must be an integer from 1 to"},
     {S("\xa3out\x08"), S("\xa3out\xff"), "out"},
     {S("\xa3out\x08"), S("\xa3out\xcf\x80\0\0\0\0\0\0\0"), "out"},
     {S("\xa3out\x08"), S("\xa3out\xce\x01\0\0\0"), "too large"},
     {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x92\x00\x03"), "kernel"},
     {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x92\x03\x7f"), "kernel"},
     {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x92\x03\xce\x7f\xff\xff\xff"), "kernel"},
-    {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x91\x03"), "not [height, width], each an integer from 1"},
+    {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x91\x03"), "must be [height, width], each an integer from 1"},
     {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x03"), "kernel"},
     {S("\xa6stride\x92\x01\x01"), S("\xa6stride\x92\x00\x01"), "stride"},
     {S("\xa6stride\x92\x01\x01"), S("\xa6stride\x92\xff\x01"), "stride"},
     {S("\xa3pad\x92\x01\x01"), S("\xa3pad\x92\x01\xcd\xff\xff"), "pad"},
     {S("\xa6groups\x02"), S("\xa6groups\x03"), "8 output channels, 3 groups"},
     {S("\xa6groups\x02"), S("\xa6groups\x00"), "groups"},
-    {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x93\x03\x00\x0c"), "\"input\" has 0"},
+    {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x93\x03\x00\x0c"), "\"input\" must be "},
     {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x93\x05\x10\x0c"), "colour"},
     {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x93\x03\xcd\x1f\xff\xcd\x1f\xff"), "too large"},
     {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x92\x03\x10"), "[channels, height, width]"},
@@ -261,14 +261,14 @@ static const struct {
     {S(ADD_IN), S("\xa2in\x92\xa6" "a.relu\xa9normalise"), "do not match"},
     {S("\xa2op\xa3mul\xa4name\xa2mu\xa2in\x92\xa2sc"), S("\xa2op\xa3mul\xa4name\xa2mu\xa2in\x91\xa2sc"), ""},
     {S("\xa4name\xa2mu\xa2in\x92\xa2sc"), S("\xa4name\xa2mu\xa2in\x92\xa1" "b"), "do not match"},
-    {S("\xaatrain_only\xc2"), S("\xaatrain_only\xc3"), "one must be"},
-    {S("\xaatrain_only\xc3"), S("\xaatrain_only\xc2"), "one must be"},
+    {S("\xaatrain_only\xc2"), S("\xaatrain_only\xc3"), "exactly one loss head"},
+    {S("\xaatrain_only\xc3"), S("\xaatrain_only\xc2"), "exactly one loss head"},
     {S("\xaatrain_only\xc3"), S("\xaatrain_only\x01"), "train_only"},
     {S("\xaatrain_only\xc3"), S("\xa6weight\x01"), "twice"},
-    {S("\xabweight_init\xa4zero"), S("\xabweight_init\xa4nine"), "not zero, one, xavier_normal, "},
+    {S("\xabweight_init\xa4zero"), S("\xabweight_init\xa4nine"), "must be zero, one, xavier_normal, "},
     {S("\xabweight_init\xa3one"), S("\xabweight_init\xadxavier_normal"), "zero or one"},
     {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x7f"), "p"},
-    {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x40"), "not a number from 0 to below 1"},
+    {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x40"), "must be a number from 0 to below 1"},
 };
 /* clang-format on */
 

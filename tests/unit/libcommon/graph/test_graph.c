@@ -163,7 +163,7 @@ TEST(builder_errors_are_kept)
     a = mc_graph_linear(g, "l", 0, 10, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     mc_graph_linear(g, "idle", 0, 10, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     mc_graph_loss(g, "loss", a, 1, 0);
-    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"idle\": leads to no loss");
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"idle\": does not lead to a loss");
     mc_graph_free(g);
 
     g = mc_graph_new("t", 3, 1, 1, 10, NULL, NULL);
@@ -171,14 +171,14 @@ TEST(builder_errors_are_kept)
     a = mc_graph_linear(g, "m", a, 1 << 24, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     a = mc_graph_linear(g, "n", a, 10, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     mc_graph_loss(g, "loss", a, 1, 0);
-    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"m\": its weight is too large");
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"m\": weight is too large");
     mc_graph_free(g);
 
     g = mc_graph_new("t", 3, 1, 1, 10, NULL, NULL);
     a = mc_graph_linear(g, "l", 0, 10, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     a = mc_graph_batchnorm(g, "bn", a, 0);
     mc_graph_loss(g, "loss", a, 1, 0);
-    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"bn\": \"eps\" is 0, not a number over 0");
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"bn\": \"eps\" must be a number over 0 (got 0)");
     mc_graph_free(g);
 
     /* as many values as its random numbers' counter holds, and one more */
@@ -188,7 +188,7 @@ TEST(builder_errors_are_kept)
     g = mc_graph_new("t", 1, 2048, 2049, 10, NULL, NULL);
     assert_int_equal(mc_graph_dropout(g, "d", 0, .5f), -1);
     must_fail(mc_graph_finish(g, &why), MC_EINPUT,
-              "\"d\": dropout of more than 4194304 values an image");
+              "\"d\": dropout of more than 4194304 values per image");
     mc_graph_free(g);
 }
 

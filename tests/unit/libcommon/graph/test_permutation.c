@@ -91,10 +91,10 @@ TEST_BETWEEN(knows_its_networks, set_up, tear_down)
     struct fixture *f = *state;
 
     assert_false(mc_perm_found_elsewhere(&f->p, "xxh3:1", "xxh3:2")); /* nothing is known */
-    strcpy(f->p.of[0], "xxh3:1");
+    strcpy(f->p.ids[0], "xxh3:1");
     assert_false(mc_perm_found_elsewhere(&f->p, "xxh3:1", "xxh3:2"));
     assert_true(mc_perm_found_elsewhere(&f->p, "xxh3:2", "xxh3:2"));
-    strcpy(f->p.of[1], "xxh3:2");
+    strcpy(f->p.ids[1], "xxh3:2");
     assert_false(mc_perm_found_elsewhere(&f->p, "xxh3:1", "xxh3:2"));
     assert_true(mc_perm_found_elsewhere(&f->p, "xxh3:2", "xxh3:1"));
     assert_true(mc_perm_found_elsewhere(&f->p, "", "xxh3:1"));
