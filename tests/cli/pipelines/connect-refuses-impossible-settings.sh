@@ -28,7 +28,7 @@ refused "ALIGN must be a command (got 'missing.py')" ALIGN=missing.py
 refused 'SEEDS and PAIRS: give one of them' SEEDS='1 2' PAIRS=3:4
 refused 'FROM must be another folder than OUT' FROM=out
 refused 'LR must be a number' LR=1/0
-refused "'x' are not up to 64 widths" NET=mlp:x
+refused "up to 64 widths from 1 to 65536 expected" NET=mlp:x
 refused 'NET must be an existing file' NET=./none.json OUT=none
 [ ! -e none ] || die 'a folder for data that do not exist'
 mkdir -p pictures/a pictures/b
