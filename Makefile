@@ -62,8 +62,8 @@ check: ## every test; ends with "N passed, N failed" (ONLY=word runs those whose
 	+$(SUBMAKE) all programs-of-tests man
 	@tests/run $(BUILD)
 
-results: ## docs/results/index.md from pipelines/paper/
-	@pipelines/paper/pages.py results > docs/results/index.md.part && mv docs/results/index.md.part docs/results/index.md
+results: ## docs/results/ from pipelines/paper/
+	@pipelines/paper/pages.py results docs/results
 
 man: $(MAN) ## man pages from the programs' --help
 

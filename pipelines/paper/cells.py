@@ -242,3 +242,25 @@ def cells(paper):
             values = mean, sd, n, c["mean"], c["sd"], difference, " to ".join(form(end, digits + 1) for end in span)
             values += effect, folder, lacks, note, word if folder == chosen else ""
             yield Line(zip(COLUMNS, key + values))
+
+
+# ---- the effect of alignment -----------------------------------------------------------------------
+EFFECTS = "item network data row column ours interval paper pairs folder short".split()
+UNALIGNED = {"curve-aligned": "curve-unaligned", "curve-aligned-bn-attack": "curve-unaligned-bn-attack",
+             "correlation": "unaligned"}
+
+
+def effects(lines):
+    """Aligned minus unaligned: the difference of two cells of a folder, its interval, and the paper's difference."""
+    key = lambda line, row: (*(line[k] for k in ("item", "network", "data", "column", "folder")), row)
+    unaligned = {key(line, line["row"]): line for line in lines if line["ours"]}
+    pairs = ((line, unaligned.get(key(line, UNALIGNED.get(line["row"])))) for line in unaligned.values())
+    effects = []
+    for a, b in ((a, b) for a, b in pairs if b):
+        digits = len(a["ours"].partition(".")[2])
+        span = interval(*(sample(c["column"], c["ours"], c["ours_sd"], c["pairs"]) for c in (a, b))) or ()
+        paper = ["%+.*f" % (len(a["paper"].partition(".")[2]), float(a["paper"]) - float(b["paper"]))] if b["paper"] else [""]
+        values = ["%+.*f" % (digits, float(a["ours"]) - float(b["ours"])), " to ".join(form(end, digits) for end in span)]
+        values = [a[k] for k in EFFECTS[:5]] + values + paper + [a[k] for k in EFFECTS[-3:]]
+        effects.append(Line(zip(EFFECTS, values)))
+    return EFFECTS, effects

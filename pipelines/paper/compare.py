@@ -43,15 +43,15 @@ import re
 import sys
 
 from cells import COLUMNS, HERE, KEY, cells, interval, sample
-from tsv import NUMBER, Fault, Line, Parser, markdown, read, run, tsv
+from tsv import NUMBER, Fault, Line, Parser, markdown, read, run, tsv, write
 
 
 # ---- claims ----------------------------------------------------------------------------------------
-CLAIMS = ["claim", "where", "shown by", "in the paper's own numbers", "verdict", "in shorter runs", "here"]
+CLAIMS = ["claim", "where", "shown by", "in the paper's own numbers", "verdict", "in shorter runs", "here", "kind"]
 
 
 def side(text, cells):
-    """The cells that one side of a comparison names, or its number."""
+    """The cells that one side of a comparison names, or its number as a cell."""
     if re.fullmatch(NUMBER, text):
         return [Line(column="", ours=text, ours_sd="0", pairs="2", verdict="")]
     return [c for c in cells if fnmatch.fnmatchcase(c["row"] + "." + c["column"], text)]
@@ -89,7 +89,7 @@ def possible(found):
     if "differs" in found:
         return ["differs"]
     if "run" in found:
-        return ["in part", "differs"] if "not run" in found else ["agrees", "differs", "undecided"]
+        return ["in part" if "not run" in found else "agrees", "differs", "undecided"]
     return ["in part" if "not run" in found else "undecided" if "undecided" in found else "agrees"]
 
 
@@ -169,10 +169,7 @@ def compare_tables(published, again):
 # ---- the command -----------------------------------------------------------------------------------
 def report(paper, lines, numbers):
     for name, text in ("tsv", tsv(COLUMNS, lines)), ("md", markdown(COLUMNS, numbers)):
-        path = os.path.join(paper, "verdicts." + name)
-        with open(path + ".part", "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(path + ".part", path)
+        write(os.path.join(paper, "verdicts." + name), text)
     tally = sorted("%d %s" % (n, v) for v, n in collections.Counter(line["verdict"] for line in numbers).items())
     return "numbers of the paper: %s; %s/verdicts.md, verdicts.tsv\n" % (",".join(tally), paper)
 

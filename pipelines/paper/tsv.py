@@ -73,6 +73,13 @@ def read(path):
     return columns, lines
 
 
+def write(path, text):
+    """Write a file whole or not at all."""
+    with open(path + ".part", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(path + ".part", path)
+
+
 def tsv(columns, lines):
     return "".join("\t".join(row) + "\n" for row in [columns, *([line[c] for c in columns] for line in lines)])
 

@@ -13,8 +13,8 @@ part() {
 }
 # claim VERDICT CELLS [HERE]: claims.tsv has that claim
 claim() {
-    printf "claim\twhere\tshown by\tin the paper's own numbers\tverdict\tin shorter runs\there\tcells\n" >claims.tsv
-    printf 'a\t1\tx\town\t%s\tshort\t%s\t%s\n' "$1" "${3-note}" "$2" >>claims.tsv
+    printf "claim\twhere\tshown by\tin the paper's own numbers\tverdict\tin shorter runs\there\tkind\tcells\n" >claims.tsv
+    printf 'a\t1\tx\town\t%s\tshort\t%s\tcost\t%s\n' "$1" "${3-note}" "$2" >>claims.tsv
 }
 # verdict VERDICT CELLS HERE: the cells allow that verdict alone, and the counts are printed before the note
 verdict() {
@@ -22,7 +22,7 @@ verdict() {
     for v in agrees differs undecided 'in part' 'not run' built; do
         claim "$v" "$2"
         if [ "$v" = "$1" ]; then
-            is "$(compare.py claims -f tsv -c claims.tsv paper | tail -n 1)" $'a\t1\tx\town\t'"$v"$'\tshort\t'"$3"
+            is "$(compare.py claims -f tsv -c claims.tsv paper | tail -n 1)" $'a\t1\tx\town\t'"$v"$'\tshort\t'"$3"$'\tcost'
         else
             said=$(compare.py claims -c claims.tsv paper 2>&1 >table) && die "$v passes, not $1"
             is "$said" "compare.py: claims.tsv: line 2: the verdict is '$v', but its cells say '$1'"
@@ -89,7 +89,7 @@ wrong() {
 claim 'not run' "${plain/\*/cifar*}"
 wrong "the verdict is 'not run', but its cells say 'agrees' or 'differs' or 'undecided'"
 claim agrees "$plain"
-wrong "the verdict is 'agrees', but its cells say 'in part' or 'differs'"
+wrong "the verdict is 'agrees', but its cells say 'in part' or 'differs' or 'undecided'"
 claim 'in part' "$plain" '1 of 3 agree, 2 not run'
 wrong "column here must say '1 not run'"
 claim 'in part' "$plain" '2 of 3 agree, 1 not run'
