@@ -22,4 +22,4 @@ for way, most, at, mean in rows[1:]:
 END_OF_PYTHON
 
 /usr/bin/python3 "$bound" >theory || die "$(cat theory)"
-is "$(grep -c . theory)" 20
+expect_equal "$(grep -c . theory)" 20

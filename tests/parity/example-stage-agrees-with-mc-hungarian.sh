@@ -39,7 +39,7 @@ grep -q 'is empty' err2
 fails 3 'truncated' "$MC_ROOT/formats/python/example_assign.py" <(head -c 1000 m.mcz)
 rc=0
 env -u PYTHONUNBUFFERED "$MC_ROOT/formats/python/example_assign.py" "$MC_ROOT/formats/samples/good-matrices.mcz" >/dev/full 2>err || rc=$?
-is "$rc $(wc -l <err)" '1 1'
+expect_equal "$rc $(wc -l <err)" '1 1'
 # and mc-permute takes what it wrote
 "$MC_ROOT/formats/python/example_assign.py" "$MC_ROOT/formats/samples/good-matrices.mcz" |
     mc-permute - "$MC_ROOT/formats/samples/good-weights.mcz" | mc-info --check | grep -q 'kind weights'

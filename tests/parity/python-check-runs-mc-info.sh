@@ -13,12 +13,12 @@ END
 head -c 60 good.mcz >cut.mcz
 mcz() { $python -m mcz "$@"; }
 listed='ok, kind weights, id '$(id good.mcz)', 1 records'
-is "$(mcz good.mcz | head -n 1)" "good.mcz: $listed"
-is "$(mcz <good.mcz | head -n 1)" "-: $listed"
-is "$(cat good.mcz | mcz - good.mcz | grep -c "$listed")" 2
-is "$(mcz <(cat good.mcz) | grep -c "$listed")" 1
+expect_equal "$(mcz good.mcz | head -n 1)" "good.mcz: $listed"
+expect_equal "$(mcz <good.mcz | head -n 1)" "-: $listed"
+expect_equal "$(cat good.mcz | mcz - good.mcz | grep -c "$listed")" 2
+expect_equal "$(mcz <(cat good.mcz) | grep -c "$listed")" 1
 cp good.mcz ./-x.mcz
-is "$(mcz -x.mcz | head -n 1)" "-x.mcz: $listed"
+expect_equal "$(mcz -x.mcz | head -n 1)" "-x.mcz: $listed"
 fails 3 'mc-info: missing.mcz: symmetry: line 2: unknown tensor "v"' mcz missing.mcz
 fails 3 'mc-info: beyond.mcz: symmetry: line 2: ' mcz beyond.mcz
 fails 3 'mc-info: stdin: symmetry: line 2: unknown tensor "v"' mcz <missing.mcz
@@ -29,7 +29,7 @@ fails 3 'mcz: stdin: ' mcz <cut.mcz
 fails 1 "mcz: [Errno 2] No such file or directory: 'none.mcz'" mcz none.mcz
 rc=0
 mcz missing.mcz good.mcz none.mcz >out 2>err || rc=$?
-is "$rc $(grep -c . err) $(head -n 1 out)" "3 2 good.mcz: $listed"
+expect_equal "$rc $(grep -c . err) $(head -n 1 out)" "3 2 good.mcz: $listed"
 
 # for each sample the status is that of mc-info
 for f in "$MC_ROOT"/formats/samples/*.mcz; do
@@ -37,15 +37,15 @@ for f in "$MC_ROOT"/formats/samples/*.mcz; do
     mc-info --check -q "$f" 2>/dev/null || want=$?
     got=0
     mcz "$f" >/dev/null 2>&1 || got=$?
-    is "${f##*/} $got" "${f##*/} $want"
+    expect_equal "${f##*/} $got" "${f##*/} $want"
 done
 
 mkdir empty
 without() { PATH=$PWD/empty $python -m mcz "$@"; }
 rc=0
 without good.mcz missing.mcz >out 2>err || rc=$?
-is "$rc $(cat err)" "1 mcz: what the kinds mean is unchecked: mc-info is not on PATH (add the folder of mc's programs to PATH)"
-is "$(grep -c ': read, kind weights, id ' out)" 2
+expect_equal "$rc $(cat err)" "1 mcz: what the kinds mean is unchecked: mc-info is not on PATH (add the folder of mc's programs to PATH)"
+expect_equal "$(grep -c ': read, kind weights, id ' out)" 2
 rc=0
 without cut.mcz >out 2>err || rc=$?
-is "$rc $(grep -c . err)" '3 2'
+expect_equal "$rc $(grep -c . err)" '3 2'

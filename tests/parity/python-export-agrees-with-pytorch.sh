@@ -120,7 +120,7 @@ for n in Many Deep Late; do
     for state in $([ $n = Many ] || echo $n.safetensors $n.mcz); do # Many has weights that are not used
         $python -W 'error:nn.functional.sigmoid is deprecated' -m mcz.torch export nets:$n --state $state --input 3,16,16 \
             --classes 10 --weights again.safetensors 2>>notes
-        mc-convert again.safetensors --net ./$n.json --data few.mcz | alike - $n.mcz
+        mc-convert again.safetensors --net ./$n.json --data few.mcz | same_content - $n.mcz
     done
     "$logits" $n.mcz few.mcz >$n.tsv
     mc-permute --random 5 $n.mcz -o $n-p.mcz
@@ -129,7 +129,7 @@ grep -q 'nets:Many: log_softmax is left out' notes && grep -q 'left out: unused$
 $python - <<'END'
 import mcz, numpy as np, torch, nets, torch_nets
 from mcz import torch as mt
-from refusal import says
+from refusal import expect_error
 x = torch.from_numpy(mcz.read("few.mcz").tensors["images"]) / 255
 for name, after in ("Many", lambda v: v.log_softmax(1)), ("Deep", lambda v: v), ("Late", lambda v: v):
     theirs = torch.load(name + ".logits")
@@ -152,18 +152,18 @@ for name, after in ("Many", lambda v: v.log_softmax(1)), ("Deep", lambda v: v), 
         assert g["blocks.0.dropout"]["p"] == .2 and g["drop"]["p"] == .3 and g["blocks.0.bn2"]["momentum"] == .2
 
 # strict: everything that does not fit, at once
-says(["missing unused.weight", "missing unused.bias"], lambda: mt.load(nets.Many(), "Many.mcz"))
-says(["missing conv.weight", "unknown fc.weight", "unknown a.2.bias"], lambda: mt.load(torch.nn.Sequential(
+expect_error(["missing unused.weight", "missing unused.bias"], lambda: mt.load(nets.Many(), "Many.mcz"))
+expect_error(["missing conv.weight", "unknown fc.weight", "unknown a.2.bias"], lambda: mt.load(torch.nn.Sequential(
     __import__("collections").OrderedDict(conv=torch.nn.Conv2d(1, 1, 1))), "Deep.mcz"))
 wide = nets.Many(9)
-says(["stem.0.weight is (9, 3, 3, 3) here and (8, 3, 3, 3) there", "blocks.1.bn1.running_var is (9,)"],
+expect_error(["stem.0.weight is (9, 3, 3, 3) here and (8, 3, 3, 3) there", "blocks.1.bn1.running_var is (9,)"],
      lambda: mt.load(wide, "Many.mcz"))
-says(["is a dataset stream, not weights"], lambda: mt.load(nets.Deep(), "few.mcz"))
+expect_error(["is a dataset stream, not weights"], lambda: mt.load(nets.Deep(), "few.mcz"))
 mt.load(nets.Many(), "Many.mcz", strict=False)
 # axes of 1 at the end may be missing, or more; elsewhere they are not where others are, but beside a vector
 row = torch.nn.Conv2d(3, 4, (1, 7), bias=False)
 for there in (4, 3, 7, 1), (4, 3, 7):
-    says(["weight is (4, 3, 1, 7) here and %s there" % (there,)], lambda: mt.load(row, {"weight": np.zeros(there, "f4")}))
+    expect_error(["weight is (4, 3, 1, 7) here and %s there" % (there,)], lambda: mt.load(row, {"weight": np.zeros(there, "f4")}))
 mt.load(torch.nn.Conv2d(3, 4, 1, bias=False), {"weight": np.zeros((4, 3), "f4")})
 mt.load(torch.nn.Linear(3, 4, bias=False), {"weight": np.zeros((4, 3, 1, 1), "f4")})
 scale = torch.nn.ParameterDict({"s": torch.nn.Parameter(torch.zeros(1, 4, 1, 1))})
@@ -171,14 +171,14 @@ assert mt.load(scale, {"s": np.arange(4, dtype="f4")})["s"].flatten().tolist() =
 # a factor of the network's code stays what it is
 s = mcz.read("Late.mcz")
 assert np.allclose(s.tensors["times_0.125_1"], .125)
-says(["times_0.125_1 is 0.25 there, and a constant"], lambda: mt.load(nets.Late(), {
+expect_error(["times_0.125_1 is 0.25 there, and a constant"], lambda: mt.load(nets.Late(), {
     **s.tensors, "times_0.125_1": s.tensors["times_0.125_1"] * 2}))
 # whatever has no node
 for what, words in ((nets.Refused(), ["conv: conv2d: dilation (2, 2)", "act: softplus: no node", "up: interpolate: no node",
                                       "fft"]),
                     (nets.shared(), ["conv2d: 0 is used twice"]), (nets.Sneaky(), ["branches on what it sees"])):
-    says(["has no node:"] + words, lambda: mt.export(what, (3, 16, 16), 10))
-says(["not 7 logits"], lambda: mt.export(nets.Deep(), (3, 16, 16), 7))
+    expect_error(["has no node:"] + words, lambda: mt.export(what, (3, 16, 16), 10))
+expect_error(["not 7 logits"], lambda: mt.export(nets.Deep(), (3, 16, 16), 7))
 END
 rm -f x.json
 $python -m mcz.torch export nets:Refused --input 3,16,16 --classes 10 -o x.json 2>err && die 'a network without nodes was exported'
@@ -261,7 +261,7 @@ mc-permute p.mcz 2.mcz -o p2.mcz
 $python - <<'END'
 import mcz, numpy as np, seq, torch
 from mcz import groups, torch as mt
-from refusal import says
+from refusal import expect_error
 p, q = mcz.read("p.mcz"), mcz.read("q.mcz")
 assert all((p.tensors[k] == q.tensors[k]).all() for k in p.tensors) and any(
     (v != np.arange(len(v))).any() for v in p.tensors.values())
@@ -278,17 +278,17 @@ old = tied["a"].weight.detach().clone()
 mt.permute(tied, {"g": [1, 2, 0, 3, 5, 4]}, {"g": {"out": ["*.weight:0"]}})
 assert torch.equal(tied["b"].weight, old[[1, 2, 0, 3, 5, 4]])
 
-says(["\"3\" is only in the permutation", "\"6\" is only"], lambda: mt.permute(seq.net(), p, {"0": seq.GROUPS["0"]}))
-says(["\"0\" has 8 units, not 12"], lambda: mt.permute(seq.net(), p, {**seq.GROUPS, "0": seq.GROUPS["3"], "3": seq.GROUPS["0"]}))
-says(["group \"0\": does not have each unit once"], lambda: mt.permute(seq.net(), {
+expect_error(["\"3\" is only in the permutation", "\"6\" is only"], lambda: mt.permute(seq.net(), p, {"0": seq.GROUPS["0"]}))
+expect_error(["\"0\" has 8 units, not 12"], lambda: mt.permute(seq.net(), p, {**seq.GROUPS, "0": seq.GROUPS["3"], "3": seq.GROUPS["0"]}))
+expect_error(["group \"0\": does not have each unit once"], lambda: mt.permute(seq.net(), {
     **p.tensors, "0": np.zeros(8, "i4")}, seq.GROUPS))
-says(["\"0\" has 1 units, not 8"], lambda: mt.permute(seq.net(), {**p.tensors, "0": np.int32(0)}, seq.GROUPS))
+expect_error(["\"0\" has 1 units, not 8"], lambda: mt.permute(seq.net(), {**p.tensors, "0": np.int32(0)}, seq.GROUPS))
 # weights are float32
 mcz.write("half.mcz", "weights", {}, {"weight": np.zeros((3, 4), "f2")})
-says(["half.mcz: holds a tensor that is not float32"], lambda: mt.load(torch.nn.Linear(4, 3, bias=False), "half.mcz"))
-says(["no module \"9\", \"x:in\""], lambda: mt.moments(seq.net(), seq.net(), [x], {
+expect_error(["half.mcz: holds a tensor that is not float32"], lambda: mt.load(torch.nn.Linear(4, 3, bias=False), "half.mcz"))
+expect_error(["no module \"9\", \"x:in\""], lambda: mt.moments(seq.net(), seq.net(), [x], {
     "0": {"out": ["0.*:0"], "at": ["9", "x:in"]}}, "no.mcz"))
-says(["runs more than once"], lambda: mt.moments(torch.nn.Sequential(*[torch.nn.Linear(4, 4)] * 2), torch.nn.Sequential(
+expect_error(["runs more than once"], lambda: mt.moments(torch.nn.Sequential(*[torch.nn.Linear(4, 4)] * 2), torch.nn.Sequential(
     *[torch.nn.Linear(4, 4)] * 2), [torch.rand(3, 4)], {"g": {"out": ["0.*:0"], "at": "0"}}, "no.mcz"))
 # groups within units: those in the first show all, and what they lie in nothing of its own
 heads = {"heads": {"out": ["0.*:0"], "size": 2, "at": "0"}}
@@ -296,11 +296,11 @@ rows, _ = groups.rows(heads, {k: v.shape for k, v in seq.net().state_dict().item
 rows += [(t, 0, 4 * h, 4, 1, "in%d" % h) for h in range(2) for t in ("0.weight", "0.bias")]
 for at, words in (({"heads": "0", "in0": "1"}, "shows \"heads\": it has no \"at\""), ({"in1": "1"}, "no \"at\", the module that shows "
                   "the units, of in0"), ({"in0": "1[4:14]"}, "no such places")):
-    says([words], lambda: mt.moments(seq.net(1), seq.net(2), [x], rows, "no.mcz", at=at))
-says(["\"in0\" does not lie in the same unit"], lambda: mt.moments(
+    expect_error([words], lambda: mt.moments(seq.net(1), seq.net(2), [x], rows, "no.mcz", at=at))
+expect_error(["\"in0\" does not lie in the same unit"], lambda: mt.moments(
     seq.net(1), seq.net(2), [x], rows + [("3.bias", 0, 0, 4, 1, "in0")], "no.mcz", at={"in0": "1"}))
 deep = [("0.bias", 0, 0, 2, 4, "o"), ("0.bias", 0, 0, 2, 2, "m0"), ("0.bias", 0, 4, 2, 2, "m1"), ("0.bias", 0, 0, 2, 1, "i0")]
-says(["group i0: nested more than one level deep"], lambda: mt.moments(
+expect_error(["group i0: nested more than one level deep"], lambda: mt.moments(
     seq.net(1), seq.net(2), [x], deep, "no.mcz", at={"i0": "1"}))
 mt.moments(seq.net(1), seq.net(2), [x], rows, "in.mcz", at={"in0": "1"})
 s = mcz.read("in.mcz")

@@ -36,26 +36,26 @@ $python - <<'END'
 import copy, mcz.torch, torch, nets
 from torch import nn
 from torch.nn import functional as F
-from refusal import says
+from refusal import expect_error
 
 def export(net):
     return mcz.torch.export(net, (3, 9, 9), 10)
-def refused(net, *words):
-    says(["has no node:", *words], lambda: export(net))
+def expect_refusal(net, *words):
+    expect_error(["has no node:", *words], lambda: export(net))
 
-refused(nets.Tiny(nn.BatchNorm2d(4, momentum=None)), "norm: batch_norm: momentum=None: ")
-refused(nets.Tiny(nn.SyncBatchNorm(4, momentum=None)), "norm: batch_norm: momentum=None: ")
-refused(nets.Tiny(nn.BatchNorm2d(4, momentum=1.5)), "norm: batch_norm: \"momentum\" must be a number from 0 to 1 (got 1.5)")
-refused(nets.Tiny(nn.BatchNorm2d(4, affine=False)), "norm: batch_norm: without weight and bias (affine=False)")
-refused(nets.Tiny(nn.BatchNorm2d(4, track_running_stats=False)), "norm: batch_norm: without running statistics")
+expect_refusal(nets.Tiny(nn.BatchNorm2d(4, momentum=None)), "norm: batch_norm: momentum=None: ")
+expect_refusal(nets.Tiny(nn.SyncBatchNorm(4, momentum=None)), "norm: batch_norm: momentum=None: ")
+expect_refusal(nets.Tiny(nn.BatchNorm2d(4, momentum=1.5)), "norm: batch_norm: \"momentum\" must be a number from 0 to 1 (got 1.5)")
+expect_refusal(nets.Tiny(nn.BatchNorm2d(4, affine=False)), "norm: batch_norm: without weight and bias (affine=False)")
+expect_refusal(nets.Tiny(nn.BatchNorm2d(4, track_running_stats=False)), "norm: batch_norm: without running statistics")
 both = nets.Calls(nn.Dropout(1.))
 both.fc = nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6, momentum=None), nn.Softplus(),
                         nn.Linear(6, 10))
-refused(both, "call: dropout: \"p\" must be a number from 0 to below 1 (got 1.0)", "fc.1: batch_norm: momentum=None",
+expect_refusal(both, "call: dropout: \"p\" must be a number from 0 to below 1 (got 1.0)", "fc.1: batch_norm: momentum=None",
         "fc.2: softplus: no node")
 long = nets.Calls(nn.Sequential())
 long.call.add_module("x" * 92, nn.Sequential(nn.ReLU()))
-refused(long, "call.%s.0: relu: \"name\" is longer than 95 bytes" % ("x" * 92))
+expect_refusal(long, "call.%s.0: relu: \"name\" is longer than 95 bytes" % ("x" * 92))
 # momentum=0 is a number
 graph, _, notes = export(nets.Tiny(nn.BatchNorm2d(4, momentum=0)))
 assert [n["momentum"] for n in graph["nodes"] if n["op"] == "batchnorm"] == [0] and not notes, notes
@@ -71,18 +71,18 @@ for call, words in (
         (lambda x: F.gelu(x, approximate="tanh"), "gelu: approximate='tanh'"),
         (lambda x: F.avg_pool2d(x, 3, padding=1), "count_include_pad"),
         (lambda x: F.max_pool2d(x, 2, dilation=2), "max_pool2d: dilation (2, 2)")):
-    refused(nets.Calls(call), "(the network itself): ", words)
+    expect_refusal(nets.Calls(call), "(the network itself): ", words)
 norm = nets.Tiny()
 norm.norm.forward = lambda x: F.batch_norm(x, norm.norm.running_mean, norm.norm.running_var, norm.norm.weight,
                                            norm.norm.bias, training=True)
-refused(norm, "norm: batch_norm: it normalises by the batch in evaluation too")
+expect_refusal(norm, "norm: batch_norm: it normalises by the batch in evaluation too")
 class Over(nn.Module):
     def __init__(self, dim):
         super().__init__()
         self.fc, self.dim = nn.Linear(243, 10), dim
     def forward(self, x):
         return F.log_softmax(self.fc(x.flatten(1)), self.dim)
-refused(Over(0), "log_softmax: not of an image's logits")
+expect_refusal(Over(0), "log_softmax: not of an image's logits")
 assert export(Over(-1))[2] == export(Over(1))[2]
 # the normalisation keeps a summand's factor
 class Shifted(nn.Module):
@@ -115,13 +115,13 @@ assert fixed.training and fixed.conv.training and not fixed.norm.training, "mode
 broken = nets.Tiny(nn.BatchNorm2d(4))
 with torch.no_grad():
     broken.fc.weight[2, 3] = float("inf")
-says(["\"fc.weight\" holds a value that is not finite"], lambda: export(broken))
+expect_error(["\"fc.weight\" holds a value that is not finite"], lambda: export(broken))
 END
 # a network with eps=0 computes the same here
 mc-data synth --size 9 --samples 32 -q -o few.mcz
 $python -c 'import torch, nets; torch.manual_seed(8); torch.save(nets.Tiny().state_dict(), "a.pt")'
 $python -m mcz.torch export nets:Tiny --state a.pt --data few.mcz -o a.json --weights a.safetensors 2>err
-is "$(cat err)" 'mcz.torch: nets:Tiny: norm: eps=0 becomes 1.17549e-38, which is the same unless a variance is 0'
+expect_equal "$(cat err)" 'mcz.torch: nets:Tiny: norm: eps=0 becomes 1.17549e-38, which is the same unless a variance is 0'
 mc-convert a.safetensors --net ./a.json --data few.mcz -o a.mcz
 "$MC_BUILD/tests/parity/test_convert" a.mcz few.mcz >a.tsv
 $python - <<'END'

@@ -26,24 +26,24 @@ turned = np.arange(8)[::-1]
 index = groups.gather(24, rows, {"heads": [1, 2, 0], "second": turned})
 assert (index == np.concatenate([8 + turned, np.arange(16, 24), np.arange(8)])).all(), index
 
-def refused(says, g):
+def expect_refusal(words, g):
     try:
         groups.rows(g, shapes)
     except mcz.Error as e:
-        assert all(s in str(e) for s in says), e
+        assert all(s in str(e) for s in words), e
     else:
-        assert False, says
+        assert False, words
 
-refused(["no tensor \"fc3\"", "\"h\": has 6 units, and 3 in", "axis 2"], [
+expect_refusal(["no tensor \"fc3\"", "\"h\": has 6 units, and 3 in", "axis 2"], [
     ("fc1.bias", 0, 0, 6, 1, "h"), ("fc3", 0, 0, 6, 1, "h"), ("fc2.weight", 0, 0, 3, 1, "h"), ("fc1.bias", 2, 0, 6, 1, "h")])
-refused(["belong to another row"], [("qkv", 0, 0, 3, 8, "a"), ("qkv", 0, 4, 8, 1, "b")])
-refused(["belong to another row"], [("qkv", 0, 0, 3, 8, "a")] * 2)
-refused(["places 0 to 27"], [("qkv", 0, 0, 7, 4, "a")])
-refused(["\"none:0\"", "\"fc1.weight\"", "no such key: inn"], {"a": {"out": ["none:0", "fc1.weight"], "inn": []}})
-refused(["holds no 5 units"], {"a": {"out": ["fc1.bias:0"], "size": 5}})
-refused(["there are no groups"], [])
+expect_refusal(["belong to another row"], [("qkv", 0, 0, 3, 8, "a"), ("qkv", 0, 4, 8, 1, "b")])
+expect_refusal(["belong to another row"], [("qkv", 0, 0, 3, 8, "a")] * 2)
+expect_refusal(["places 0 to 27"], [("qkv", 0, 0, 7, 4, "a")])
+expect_refusal(["\"none:0\"", "\"fc1.weight\"", "no such key: inn"], {"a": {"out": ["none:0", "fc1.weight"], "inn": []}})
+expect_refusal(["holds no 5 units"], {"a": {"out": ["fc1.bias:0"], "size": 5}})
+expect_refusal(["there are no groups"], [])
 for size in 0, 1, -6, 2.5, "6":
-    refused(["group \"a\": \"size\" is %r, and not" % size], {"a": {"out": ["fc1.bias:0"], "size": size}})
+    expect_refusal(["group \"a\": \"size\" is %r, and not" % size], {"a": {"out": ["fc1.bias:0"], "size": size}})
 
 class Broken: # what fails when it is written
     def __str__(self):
@@ -54,10 +54,10 @@ try:
     assert False
 except ValueError:
     assert (open("g.tsv").read(), set(os.listdir("."))) == before
-for text, says in ("tensor axis\n", "first line"), ("tensor\taxis\toffset\tcount\tblock\tgroup\nx\t0\t-1\t2\t1\tg\n", "line 2"):
+for text, words in ("tensor axis\n", "first line"), ("tensor\taxis\toffset\tcount\tblock\tgroup\nx\t0\t-1\t2\t1\tg\n", "line 2"):
     with open("bad.tsv", "w") as f:
         f.write(text)
-    refused(["bad.tsv", says], "bad.tsv")
+    expect_refusal(["bad.tsv", words], "bad.tsv")
 END
 
 fixture cifar10
@@ -76,7 +76,7 @@ END
 for split in test train; do
     $python -m mcz.data cifar10-python set --split $split -o p.mcz
     mc-data cifar10 set --split $split -o c.mcz
-    alike p.mcz c.mcz
+    same_content p.mcz c.mcz
 done
 $python -c 'import os, pickle
 class Evil:

@@ -40,18 +40,18 @@ mcz.torch.moments(a, b, x.split(20), nets.GROUPS, "m.mcz")
 mcz.torch.moments(a, b, x.split(20), "rows.tsv", "file.mcz", at={"hidden": "norm"})
 END
 for n in a b c; do mc-convert -q $n.safetensors --groups rows.tsv -o $n.mcz; done
-mc-convert -q b.safetensors --groups 'another name.txt' | alike - b.mcz
-mc-convert -q b.safetensors --groups <(cat rows.tsv) | alike - b.mcz
+mc-convert -q b.safetensors --groups 'another name.txt' | same_content - b.mcz
+mc-convert -q b.safetensors --groups <(cat rows.tsv) | same_content - b.mcz
 for m in m file; do
     mc-corr -q $m.mcz | mc-hungarian -q -o p.mcz
-    says '' mc-permute p.mcz b.mcz
-    for other in a c; do says "mc-permute: p.mcz was found for another network than $other.mcz" mc-permute p.mcz $other.mcz; done
+    expect_message '' mc-permute p.mcz b.mcz
+    for other in a c; do expect_message "mc-permute: p.mcz was found for another network than $other.mcz" mc-permute p.mcz $other.mcz; done
 done
-says '' mc-corr --signature --perm p.mcz m.mcz
+expect_message '' mc-corr --signature --perm p.mcz m.mcz
 # bfloat16 batches; streams that hold the networks, and one that does not
 $python - <<'END'
 import mcz, mcz.torch, nets, torch
-from refusal import says
+from refusal import expect_error
 x = torch.rand(40, 3, 8, 8)
 a, b = nets.Net(1).eval(), nets.Net(2).eval()
 for n in a, b:
@@ -61,9 +61,9 @@ mcz.torch.moments(a, b, half, nets.GROUPS, "h.mcz")
 mcz.torch.moments(a, b, half, nets.GROUPS, "w.mcz", weights=("a.mcz", "b.mcz"))
 assert mcz.read("w.mcz").inputs == mcz.read("h.mcz").inputs == [mcz.read(f).id for f in ("a.mcz", "b.mcz")] + [
     mcz.read("h.mcz").inputs[2]]
-says(["c.mcz does not hold the network's Down.bias, Down.weight, "], lambda: mcz.torch.moments(
+expect_error(["c.mcz does not hold the network's Down.bias, Down.weight, "], lambda: mcz.torch.moments(
     a, b, half, nets.GROUPS, "none.mcz", weights=("a.mcz", "c.mcz")))
-says(["1 weights streams for 2 networks"], lambda: mcz.torch.moments(a, b, half, nets.GROUPS, "none.mcz", weights=["a.mcz"]))
+expect_error(["1 weights streams for 2 networks"], lambda: mcz.torch.moments(a, b, half, nets.GROUPS, "none.mcz", weights=["a.mcz"]))
 END
 [ ! -e none.mcz ] || die 'something was written'
 
@@ -85,5 +85,5 @@ import mcz.torch, plain, torch
 mcz.torch.moments(plain.net(1), plain.net(2), [torch.rand(30, 3, 8, 8)], {
     "1": {"out": ["1.*:0"], "in": ["3.weight:1"], "at": "2"}}, "g.mcz", weights=("1.mcz", "2.mcz"))'
 mc-corr -q g.mcz | mc-hungarian -q -o q.mcz
-says '' mc-permute q.mcz 2.mcz
-says 'mc-permute: q.mcz was found for another network than 1.mcz' mc-permute q.mcz 1.mcz
+expect_message '' mc-permute q.mcz 2.mcz
+expect_message 'mc-permute: q.mcz was found for another network than 1.mcz' mc-permute q.mcz 1.mcz

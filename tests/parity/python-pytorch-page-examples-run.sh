@@ -20,9 +20,9 @@ for kind, text in blocks[1:]:
         script.append(text)
 open("page.sh", "w").write("set -euo pipefail\n" + "".join(script))
 END
-bash page.sh >said 2>told || die "$(cat said told)"
-cat said
-cell() { awk -v n="$1" '$1 == n { print $2 + 0; exit }' said; }
-is "$(cell b)" "$(cell pb)"
+bash page.sh >output 2>errors || die "$(cat output errors)"
+cat output
+cell() { awk -v n="$1" '$1 == n { print $2 + 0; exit }' output; }
+expect_equal "$(cell b)" "$(cell pb)"
 awk -v a="$(cell a)" -v m="$(cell merged)" 'BEGIN { exit !(a > 20 && m > 12) }' || die 'the networks learned nothing'
-grep -q '^b .*logits differ by [0-9.]*e-0[5-9]$' said || die 'the permuted network is another one'
+grep -q '^b .*logits differ by [0-9.]*e-0[5-9]$' output || die 'the permuted network is another one'

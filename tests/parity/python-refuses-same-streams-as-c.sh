@@ -7,7 +7,7 @@ $python -c 'import msgpack, zstandard, xxhash, numpy' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
 mkdir cases
 export MC_HAND_ON=$PWD/cases
-for t in contents graph; do "$MC_BUILD/tests/unit/formats/codecs/test_$t" >said 2>&1 || { cat said; exit 1; }; done
+for t in contents graph; do "$MC_BUILD/tests/unit/formats/codecs/test_$t" >output 2>&1 || { cat output; exit 1; }; done
 cp "$MC_ROOT"/formats/samples/bad* cases
 $python - <<'END'
 import glob, os, sys
@@ -31,21 +31,21 @@ OF_A_RUN = ("checkpoint of mc-bezier", "was made with lr 0.05", "was made withou
             "(6), not", "announces 2 tensors")
 good, bad, wrong = 0, 0, []
 lines = [line.rstrip("\n").split("\t") for name in ("list.tsv", "bad.txt") for line in open("cases/" + name)]
-for name, says in lines:
+for name, message in lines:
     kind = name.partition("-")[0]
-    sound = not says and kind != "graph" or kind == "checkpoint" and says.startswith(OF_A_RUN)
+    sound = not message and kind != "graph" or kind == "checkpoint" and message.startswith(OF_A_RUN)
     try:
         read("cases/" + name)
     except mcz.Error as e:
         bad += 1
         # a graph's text is looked at before the graph is, where it comes in a stream
-        if sound or says not in str(e) and "is not UTF-8 text without NUL" not in str(e):
-            wrong.append("%s: \"%s\", not \"%s\"" % (name, e, "" if sound else says))
+        if sound or message not in str(e) and "is not UTF-8 text without NUL" not in str(e):
+            wrong.append("%s: \"%s\", not \"%s\"" % (name, e, "" if sound else message))
     else:
         good += 1
-        wrong += [] if sound else ["%s was read, not refused: \"%s\"" % (name, says)]
+        wrong += [] if sound else ["%s was read, not refused: \"%s\"" % (name, message)]
 assert not wrong, "\n".join(wrong)
-# a good one holds what its text says, as it did when it was written
+# a good one holds what its text message, as it did when it was written
 sys.path.insert(0, os.environ["MC_ROOT"] + "/formats/samples")
 from text import text
 samples = glob.glob(os.environ["MC_ROOT"] + "/formats/samples/good-*.mcz")
@@ -59,17 +59,17 @@ page = open(os.environ["MC_ROOT"] + "/formats/codecs/graph.md").read()
 assert graph.OPS in page + "\n" and graph.SETTINGS in page, "graph.py's tables are not those of graph.md"
 
 # and what the package refuses to read it does not write, nor leaves anything
-from refusal import says
+from refusal import expect_error
 s = mcz.read(os.environ["MC_ROOT"] + "/formats/samples/good-weights.mcz")
 before = os.listdir(".")
 for kind, meta, tensors, past in ("we ights", s.meta, s.tensors, []), ("weights", {**s.meta, "net": "x" * (2 << 20)}, s.tensors, []), (
         "weights", s.meta, {"x" * 120: np.zeros(1)}, []), ("weights", s.meta, s.tensors, [{"tool": "x"}]):
-    says(["x.mcz: "], lambda: mcz.write("x.mcz", kind, meta, tensors, history=past))
+    expect_error(["x.mcz: "], lambda: mcz.write("x.mcz", kind, meta, tensors, history=past))
 assert os.listdir(".") == before
 # what only the kind refuses is mc-info's to see
 for n, (meta, tensors) in enumerate((({**s.meta, "net": 7}, s.tensors), (s.meta, dict(list(s.tensors.items())[1:])))):
     mcz.write("x.mcz", "weights", meta, tensors)
-    says(["mc-info: x.mcz: ", ("\"net\" is not", "where its header makes")[n]], lambda: mcz.check("x.mcz"))
+    expect_error(["mc-info: x.mcz: ", ("\"net\" is not", "where its header makes")[n]], lambda: mcz.check("x.mcz"))
 mcz.check(os.environ["MC_ROOT"] + "/formats/samples/good-weights.mcz")
 for path, words in ("none.mcz", "none.mcz"), ("x.mcz", "mc-info is not on PATH"):
     try:

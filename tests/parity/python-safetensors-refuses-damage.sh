@@ -8,7 +8,7 @@ $python - <<'END'
 import json, random, struct
 import mcz, numpy as np
 from mcz import safetensors
-from refusal import says
+from refusal import expect_error
 
 def file(header, data=b"\0" * 8, path="x.safetensors"):
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
@@ -43,11 +43,11 @@ for header, words in (
         ({"a": entry(), "b": entry()}, "\"b\" starts at byte 0 of the data, not at 8"),
         ({"a": entry(shape=(1,), offsets=(0, 4))}, "has 8 bytes of data where its header describes 4"),
         ({"a\nb": 3}, "\"a\\nb\": is not dtype"), ({}, "has 8 bytes of data where its header describes 0")):
-    says(["x.safetensors: ", words], lambda: safetensors.read(file(header)))
+    expect_error(["x.safetensors: ", words], lambda: safetensors.read(file(header)))
 for raw in b"", b"1234567", b"\xff" * 8, struct.pack("<Q", 9) + b"{}":
     with open("x.safetensors", "wb") as f:
         f.write(raw)
-    says(["x.safetensors: is not a safetensors file, or is truncated"], lambda: safetensors.read("x.safetensors"))
+    expect_error(["x.safetensors: is not a safetensors file, or is truncated"], lambda: safetensors.read("x.safetensors"))
 
 # any damage gives arrays or one line
 safetensors.write("good.safetensors", {"a.weight": np.ones((3, 4), "f4"), "b": np.float64(3), "c": np.zeros((0, 3), "f2")})

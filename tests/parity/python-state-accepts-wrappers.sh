@@ -60,7 +60,7 @@ $export nets:Own --state own.pt --weights own.safetensors
 $python - <<'END'
 import mcz.torch, numpy as np, torch, nets, warnings
 from mcz import safetensors
-from refusal import says
+from refusal import expect_error
 plain, own = torch.load("plain.pt"), torch.load("own.pt")
 for path, state in ("plain.pt.safetensors", plain), ("own.safetensors", own):
     got = safetensors.read(path)
@@ -73,10 +73,10 @@ def equal(got, want):
 warnings.simplefilter("error")
 assert equal(loaded(torch.load("averaged.pt")), plain) and equal(loaded(torch.load("own.pt"), nets.Own()), own)
 assert equal(loaded({"_orig_mod." + k: v for k, v in own.items()}, nets.Own()), own)
-says(["\"fc.bias\" and \"module.fc.bias\"", "are both fc.bias"], lambda: loaded(
+expect_error(["\"fc.bias\" and \"module.fc.bias\"", "are both fc.bias"], lambda: loaded(
     {"fc.bias": plain["fc.bias"], **{"module." + k: v for k, v in plain.items()}}))
 # any other prefix is refused
-says(["missing fc.weight", "unknown net.fc.weight"], lambda: loaded({"net." + k: v for k, v in plain.items()}))
+expect_error(["missing fc.weight", "unknown net.fc.weight"], lambda: loaded({"net." + k: v for k, v in plain.items()}))
 
 # halves are exact
 for dtype in torch.bfloat16, torch.float16:
@@ -102,16 +102,16 @@ with warnings.catch_warnings(record=True) as seen:
     loaded({k: v.double() if v.is_floating_point() else v for k, v in plain.items()})
     loaded({k: v * float("nan") for k, v in plain.items() if v.is_floating_point()})
     assert len(seen) == 1, seen
-says(["fc.bias is int64 there and float32 here"], lambda: loaded({**plain, "fc.bias": torch.ones(10, dtype=torch.int64)}))
-says(["fc.bias is bool there"], lambda: loaded({**plain, "fc.bias": np.ones(10, bool)}))
-says(["fc.bias is complex64 there"], lambda: loaded({**plain, "fc.bias": np.ones(10, "c8")}))
+expect_error(["fc.bias is int64 there and float32 here"], lambda: loaded({**plain, "fc.bias": torch.ones(10, dtype=torch.int64)}))
+expect_error(["fc.bias is bool there"], lambda: loaded({**plain, "fc.bias": np.ones(10, bool)}))
+expect_error(["fc.bias is complex64 there"], lambda: loaded({**plain, "fc.bias": np.ones(10, "c8")}))
 counts = torch.nn.Module()
 counts.register_buffer("n", torch.zeros(2, dtype=torch.int32))
-says(["n is int64 there and int32 here"], lambda: loaded({"n": torch.tensor([1, 1 << 40])}, counts))
+expect_error(["n is int64 there and int32 here"], lambda: loaded({"n": torch.tensor([1, 1 << 40])}, counts))
 assert loaded({"n": torch.tensor([1, 7])}, counts)["n"].tolist() == [1, 7]
 torch.save(double, "double.pt")
 perm = {"fc": [0., 1.7, 2.]}
-says(["\"fc\" is of float64, not whole numbers"], lambda: mcz.torch.permute(torch.nn.Linear(2, 3), perm, {
+expect_error(["\"fc\" is of float64, not whole numbers"], lambda: mcz.torch.permute(torch.nn.Linear(2, 3), perm, {
     "fc": {"out": ["*:0"]}}))
 END
 $export nets:Plain --state bf16.safetensors --weights x.safetensors

@@ -8,7 +8,7 @@ $python - <<'END'
 import os
 import mcz, mcz.data, numpy as np
 from mcz import safetensors
-from refusal import says
+from refusal import expect_error
 
 images = np.arange(4 * 3 * 5 * 5, dtype="u1").reshape(4, 3, 5, 5)
 def data(labels, classes=7, path="d.mcz"):
@@ -21,12 +21,12 @@ for labels, words in (
         (np.array([1j, 2, 3, 4]), "labels are whole numbers, not complex128"),
         ([True, False, True, True], "labels are whole numbers, not bool"),
         (["1", "2", "3", "4"], "labels are whole numbers, not <U1")):
-    says([words], lambda: data(labels))
-says(["classes is 6.5, not a whole number"], lambda: data([1, 2, 3, 4], 6.5))
-says(["pixels are uint8 or float32, not float64"], lambda: mcz.data.write(
+    expect_error([words], lambda: data(labels))
+expect_error(["classes is 6.5, not a whole number"], lambda: data([1, 2, 3, 4], 6.5))
+expect_error(["pixels are uint8 or float32, not float64"], lambda: mcz.data.write(
     "d.mcz", images / 255, [1, 2, 3, 4], 7, [.5] * 3, [.25] * 3))
 for shape, labels in ((4, 75), [1, 2, 3, 4]), ((4, 3, 5, 5), [1, 2, 3]), ((4, 3, 5, 5), [[1, 2, 3, 4]]):
-    says(["are not (N,C,H,W) and (N)"], lambda: mcz.data.write(
+    expect_error(["are not (N,C,H,W) and (N)"], lambda: mcz.data.write(
         "d.mcz", images.reshape(shape), labels, 7, [.5] * 3, [.25] * 3))
 mcz.data.write("d.mcz", (images / 512).astype(">f4"), [1, 2, 3, 4], 7, [.5] * 3, [.25] * 3)
 mcz.check("d.mcz")
@@ -40,7 +40,7 @@ os.remove("d.mcz")
 
 # safetensors: floating point alone, in its own dtype
 for a in np.array([1 + 2j]), np.array([2 ** 40]), np.array([True]), np.array([1, 2], "i1"), np.array(["x"]), [1, 2]:
-    says(["\"n\" is %s, not floating point" % np.asarray(a).dtype], lambda: safetensors.write("x.safetensors", {
+    expect_error(["\"n\" is %s, not floating point" % np.asarray(a).dtype], lambda: safetensors.write("x.safetensors", {
         "w": np.ones(2, "f4"), "n": a}))
 assert os.listdir(".") == [], os.listdir(".")
 kept = {"half": np.array([6e-8, -65504, 1.5], "f2"), "double": np.array([[1e300, 1 / 3]]), "one": np.float32(.1),
@@ -54,9 +54,9 @@ for k, v in kept.items():
 # streams: an array is of the dtype that it is announced as
 for announced, a in ("bfloat16", np.ones(2, "f4")), ("int32", np.array([1.7])), ("uint8", np.array([300])), (
         "float32", np.array([1e300])):
-    says(["tensor \"t\": an array of %s, not of " % a.dtype], lambda: mcz.write("y.mcz", "mine", {}, {"t": a}, dtypes={
+    expect_error(["tensor \"t\": an array of %s, not of " % a.dtype], lambda: mcz.write("y.mcz", "mine", {}, {"t": a}, dtypes={
         "t": announced}))
-says(["tensor \"t\": bool is none of"], lambda: mcz.write("y.mcz", "mine", {}, {"t": np.array([True])}))
+expect_error(["tensor \"t\": bool is none of"], lambda: mcz.write("y.mcz", "mine", {}, {"t": np.array([True])}))
 assert not os.path.exists("y.mcz")
 mcz.write("y.mcz", "mine", {}, {"t": np.array([0x3fc0], "u2"), "s": np.array([7], ">i4")}, dtypes={"t": "bfloat16"})
 s = mcz.read("y.mcz")

@@ -19,13 +19,13 @@ for net in gpt vit; do
     mc-permute -v planted.mcz made.mcz 2>&1 >/dev/null | grep -q 'head[0-9].qk: [1-9]' || die 'nothing moves within a head'
     mc-permute -v planted.mcz made.mcz 2>&1 >/dev/null | grep -q 'heads: [1-9]' || die 'no head moves'
     mc-match -q made.mcz q.mcz -o p.mcz
-    mc-permute p.mcz q.mcz | alike - made.mcz
+    mc-permute p.mcz q.mcz | same_content - made.mcz
     mc-match -q -t 1 made.mcz q.mcz | same - p.mcz
-    mc-permute --inverse planted.mcz q.mcz | alike - made.mcz
+    mc-permute --inverse planted.mcz q.mcz | same_content - made.mcz
     # and from activations, where modules show what is in the heads
     if [ $net = gpt ]; then
         transformers moments $net made q.safetensors m.mcz
-        mc-corr -q m.mcz | mc-hungarian -q | mc-permute -q - q.mcz | alike - made.mcz
+        mc-corr -q m.mcz | mc-hungarian -q | mc-permute -q - q.mcz | same_content - made.mcz
     fi
 
     transformers train $net t 120

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # f16's loss scale, and how many steps it has had, is in a checkpoint, and a resumed run goes on with it: doubled after 2,000
 # steps, of which each run takes a part. Other precisions have none.
-emulated
+require_emulation
 
 mc-data synth --samples 128 --size 8 -o d.mcz
 t="mc-train -q --net mlp:4 --data d.mcz --batch 2 --epochs 33 --lr 1e-4 --device cuda"
 scale() { py <<<"print(*mcz.read('$1').tensors['plan'].tolist())"; }
 $t --precision f16 --stop-after 31 --checkpoint c.state -o part.mcz
-is "$(scale c.state)" '1024.0 1984.0'
+expect_equal "$(scale c.state)" '1024.0 1984.0'
 $t --precision f16 --checkpoint c.state --resume -o resumed.mcz
-is "$(scale c.state)" '2048.0 112.0'
+expect_equal "$(scale c.state)" '2048.0 112.0'
 $t --precision f16 -o whole.mcz
 same resumed.mcz whole.mcz
 $t --precision bf16 --epochs 1 --checkpoint b.state -o b.mcz

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # --deterministic: by default a rerun gives the same bytes; `no` lets a device take algorithms whose sums come in any order, which a checkpoint remembers.
-emulated
+require_emulation
 
 mc-data synth --samples 64 -o d.mcz
 t="mc-train --net resnet:8,4 --data d.mcz --batch 32 --epochs 1 --device cuda"

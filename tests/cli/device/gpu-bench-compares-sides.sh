@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # gpu-bench compares our side with PyTorch's on a device, the emulated one, and names a side that gave nothing.
-emulated
+require_emulation
 
 # a PyTorch of ours: modes and their speeds
 cat >python <<'END'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # gpu-check and gpu-memcheck count the tests on a device, the emulated one; what compute-sanitizer is given.
-emulated
+require_emulation
 
 ONLY=unit/kernels/test_dropout "$MC_ROOT/tests/gpu/check" "$MC_BUILD" >out
 grep -qx 'ok      unit/kernels/test_dropout (cuda, f32) (2)' out && tail -n 1 out | grep -qx '[0-9]* passed, 0 failed' || die "$(cat out)"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gpu-pack gathers what a machine needs that can install nothing, and device-run runs it there: the emulated device, from
 # the pack alone.
-emulated
+require_emulation
 unset MC_CUDA_LIBRARY # the pack has its own
 
 mkdir data state
@@ -13,7 +13,7 @@ export COMPRESS='gzip -1'
 sed 's/^gpu-pack:[^#]*/gpu-pack: /' "$MC_ROOT/Makefile" >built.mk
 goal() { make --no-print-directory -C "$MC_ROOT" BUILD="$(realpath --relative-to="$MC_ROOT" "$MC_BUILD")" gpu-pack "$@"; }
 pack() { goal -f "$TMP/built.mk" "$@"; }
-goal -n EMULATED=yes >told || die "$(tail -n 3 told)"
+goal -n EMULATED=yes >output || die "$(tail -n 3 output)"
 is_emulated() { tar -tzf pack/archives/programs.tar | grep -qx build/deps/libcuda.so.1 || die "$1: CUDA's own library was packed"; }
 EMULATED=yes pack >sizes
 is_emulated environment
@@ -26,17 +26,17 @@ fails 2 'DATA="no data": there is no such folder' goal -n DATA='no data'
 fails 1 'MiB' env PACK_MIB=10 "$MC_ROOT/tests/gpu/pack" "$MC_BUILD"
 
 # the parts come in two calls, the second alone with nothing to run yet
-run() { "$MC_ROOT/tests/gpu/device-run" "$@" >told 2>&1; }
+run() { "$MC_ROOT/tests/gpu/device-run" "$@" >output 2>&1; }
 status() { awk -F '\t' -v step="$2" '$1 == step { print $2 }' "out/$1.tsv"; }
 mv pack/1 first
-run unpack || die "$(cat told)"
-is "$(cat work/cifar-10-batches-bin/data_batch_*.bin | cksum)" "$(cat data/data_batch_*.bin | cksum)"
+run unpack || die "$(cat output)"
+expect_equal "$(cat work/cifar-10-batches-bin/data_batch_*.bin | cksum)" "$(cat data/data_batch_*.bin | cksum)"
 ! run device || die 'there were no programs'
-is "$(status device programs)" failed
+expect_equal "$(status device programs)" failed
 mv pack/2 second && mv first pack/1
-ONLY=unit/kernels/test_dropout STEPS='unpack about unit-f32 flat' run gate || die "$(cat told)"
-for step in unpack about unit-f32; do is "$(status gate $step)" passed; done
-is "$(<work/state/net.checkpoint)" kept
+ONLY=unit/kernels/test_dropout STEPS='unpack about unit-f32 flat' run gate || die "$(cat output)"
+for step in unpack about unit-f32; do expect_equal "$(status gate $step)" passed; done
+expect_equal "$(<work/state/net.checkpoint)" kept
 tar -tzf out/gate.tar.gz | grep -qx gate/unit-f32.log || die 'its archive has no log'
 
 # all that the programs need is packed, but the C library and cuDNN
@@ -48,15 +48,15 @@ unset LD_LIBRARY_PATH
 
 # what fails, what is skipped and what is cut off is told, and the other steps run; other pieces know the device too
 ONLY=none STEPS='unit-bf16 unit-f16' run device && die 'no test ran'
-is "$(status device unit-bf16) $(status device unit-f16)" 'failed failed'
-STEPS=dropout-f32 ONLY=unit/kernels/test_dropout run memcheck || die "$(cat told)"
-[[ $(status memcheck dropout-f32) == @(skipped|passed) ]] || die "$(cat told)"
+expect_equal "$(status device unit-bf16) $(status device unit-f16)" 'failed failed'
+STEPS=dropout-f32 ONLY=unit/kernels/test_dropout run memcheck || die "$(cat output)"
+[[ $(status memcheck dropout-f32) == @(skipped|passed) ]] || die "$(cat output)"
 NETS=mlp:8 SECS=100 PRECISION=f32 STEPS=mlp:8 run bench 3 && die 'there was time to measure'
-is "$(status bench mlp:8)" unfinished
-NETS=mlp:8 BATCH=4 MC_EMULATION_IDLE=1 STEPS=kernels-f32 run bench || die "$(cat told)"
+expect_equal "$(status bench mlp:8)" unfinished
+NETS=mlp:8 BATCH=4 MC_EMULATION_IDLE=1 STEPS=kernels-f32 run bench || die "$(cat output)"
 grep -q '^mlp:8	all	' work/results/bench/kernels-f32.log || die "$(cat work/results/bench/kernels-f32.log)"
 rm -r work
 # a part that was damaged on its way is refused
 printf x >>"$(echo pack/1/test.*)"
 run device && die 'a damaged part was taken'
-is "$(status device unpack)" failed
+expect_equal "$(status device unpack)" failed

@@ -20,5 +20,5 @@ for goal in check memcheck bench tune; do
     make -n -C "$MC_ROOT" BUILD="$MC_BUILD" gpu-$goal >out && grep -q "tests/gpu/.* $MC_BUILD" out || die "make gpu-$goal"
 done
 # parts of a pack that have not come are told
-! OUT=results WORK=work PACK=none "$MC_ROOT/tests/gpu/device-run" unpack >told || die "$(cat told)"
-grep -q '^failed  *unpack' told || die "$(cat told)"
+! OUT=results WORK=work PACK=none "$MC_ROOT/tests/gpu/device-run" unpack >errors || die "$(cat errors)"
+grep -q '^failed  *unpack' errors || die "$(cat errors)"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The table of plans: a device's lines are replaced by what was timed there, others' stay.
-emulated
+require_emulation
 
 printf '# a remark\nheading\nsm_99/1\t9\tf32\tfixed\tdata\tx\t1:2=3\tnoted\t0\t1\t-\t-\n' >table.tsv
 key=$("$MC_BUILD/tests/emulation/tune" 0 f32 0 2 resnet:8,2:8x8 | cut -f1,2 | sort -u)

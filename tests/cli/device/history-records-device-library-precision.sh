@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # The history of what a device computed names it, its library and its precision.
-emulated
+require_emulation
 mc-data synth --samples 64 --size 8 -o d.mcz
 
 cuda="device=cuda isa=sm_[0-9]+ multiprocessors=[0-9]+ cuda=[0-9]+ cublas=[0-9]+ cudnn=[0-9]+"
-every --device cuda
-all_computed_with "$cuda $table"
-every --device cuda --precision bf16 --deterministic no
-all_computed_with "$cuda precision=bf16 deterministic=no $table"
+run_every_program --device cuda
+expect_all_computed_with "$cuda $table"
+run_every_program --device cuda --precision bf16 --deterministic no
+expect_all_computed_with "$cuda precision=bf16 deterministic=no $table"
 
 # the algorithms are the engines of cuDNN that computed, whichever way the run came to them
 algorithms() { mc-info "$1" | sed -nE 's/^ *[0-9]+  mc-train .*algorithms=([0-9a-f]{8}).*/\1/p'; }
 on="--net resnet:8,2 --data d.mcz --batch 32 --epochs 2 --lr .01 --device cuda"
-is "$(algorithms out/n1.mcz)" 00000000 # an MLP has no convolution
+expect_equal "$(algorithms out/n1.mcz)" 00000000 # an MLP has no convolution
 mc-train -q $on -o whole.mcz
 mc-train -q $on --stop-after 1 --checkpoint ck -o half.mcz
 mc-train -q $on --checkpoint ck --resume -o resumed.mcz

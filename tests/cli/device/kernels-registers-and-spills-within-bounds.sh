@@ -54,7 +54,7 @@ check() {
 
 table=$MC_ROOT/tests/cli/device/own-kernels.tsv
 [ "$(grep -c . "$table")" = 11 ] || die "$table has not ten kernels"
-is "$(check "$table")" ''
+expect_equal "$(check "$table")" ''
 # the block that comes last sees what the others wrote: a fence on both sides of every such counter
 unfenced() {
     cat "$@" | awk '
@@ -64,11 +64,11 @@ unfenced() {
         /^}/ { if (open) print name; open = 0 }
         END { if (counters < 2) print counters + 0 " counters" }'
 }
-is "$(unfenced "$kept"/*.cu.ptx)" ''
+expect_equal "$(unfenced "$kept"/*.cu.ptx)" ''
 sed '/membar\.gl/d; /fence\..*gpu/d' "$kept/norm.cu.ptx" >without.ptx
 unfenced without.ptx | grep -q entry || die 'nothing was found where there is no fence'
 # each bound can fail
 awk -F'\t' -v OFS='\t' 'NR == 2 { $4 = 1; $5 = 99; $6 = -1; $7 = 99 } NR == 3 { $3 = "_Z4none" } { print }' "$table" >other
-is "$(check other | cut -d: -f1 | sort | uniq -c | tr -s ' ')" $' 1 norm_apply\n 4 norm_sums'
+expect_equal "$(check other | cut -d: -f1 | sort | uniq -c | tr -s ' ')" $' 1 norm_apply\n 4 norm_sums'
 sed 's/norm_apply\t/norm_prepare\t/' "$table" >other
 check other | grep -qx 'norm_prepare: its comment does not say what it moves'

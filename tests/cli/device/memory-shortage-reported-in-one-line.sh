@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A device without enough memory: one line that says how much is needed and free, exit status 1, and what was
 # there stays as it was, wherever it happens. On the emulated device.
-emulated
+require_emulation
 
 mc-data synth --samples 2000 -o d.mcz
 t="mc-train --net mlp:64 --data d.mcz --device cuda --epochs 1 --checkpoint w.checkpoint --log-json w.json -o w.mcz"

@@ -3,7 +3,7 @@
 # cuDNN's heuristics and notes choose. Every line of the committed table was timed.
 awk -F '\t' 'NF != 12 || (NR > 1 && !($10 > 0)) { bad = 1; print } END { exit bad || !NR }' "$MC_ROOT/kernels/cuda/plans.tsv" ||
     die 'a line of plans.tsv was not timed'
-emulated
+require_emulation
 
 # choices TABLE PRECISION: the engines of tinyten
 choices() { TABLE=$1 "$MC_BUILD/tests/emulation/tune" 0 "$2" 0 128 tinyten:32x32; }
@@ -11,7 +11,7 @@ head -n 1 "$MC_ROOT/kernels/cuda/plans.tsv" >empty
 for p in f32 tf32 bf16 f16; do
     choices empty $p >$p
     for order in fixed any; do
-        is "$(awk -F '\t' -v order=$order '$4 == order { n[$5]++ } END { print n["forward"], n["data"], n["weights"], n["add"] }' $p)" '7 6 7 6'
+        expect_equal "$(awk -F '\t' -v order=$order '$4 == order { n[$5]++ } END { print n["forward"], n["data"], n["weights"], n["add"] }' $p)" '7 6 7 6'
     done
     ! grep '	fixed	' $p | grep -v '	noted	' || die "$p: an order that is not fixed"
 done
@@ -27,12 +27,12 @@ choice() {
 engine() { grep "	$1	$pass" f32 | cut -f"$2"; }
 pass='forward	16x32x32-16x32x32 '
 key=$(engine fixed 1-6) usual=$(engine fixed 7,8) other=$(engine any 7)
-is "$(engine any 8)" unproved
-is "$(choice "$other" shown)" "$other	shown"
-is "$(choice "$other" unproved)" "$usual"
-is "$(choice 9999:2=1 noted)" "$usual"
-is "$(choice "${other%%:*}:2=12345" shown)" "$usual"
+expect_equal "$(engine any 8)" unproved
+expect_equal "$(choice "$other" shown)" "$other	shown"
+expect_equal "$(choice "$other" unproved)" "$usual"
+expect_equal "$(choice 9999:2=1 noted)" "$usual"
+expect_equal "$(choice "${other%%:*}:2=12345" shown)" "$usual"
 pass='weights	16x32x32-16x32x32 '
 key=$(engine fixed 1-6) usual=$(engine fixed 7,8)
-is "$(engine any 8)" unordered
-is "$(choice "$(engine any 7)" shown)" "$usual"
+expect_equal "$(engine any 8)" unordered
+expect_equal "$(choice "$(engine any 7)" shown)" "$usual"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # --precision is in the history of all that computes and in moments, which add to others of the same alone; on
 # the emulated device.
-emulated
+require_emulation
 
-# said FILE: its own line of the history, the last one, tells of bf16 and of any order
-said() {
+# expect_recorded FILE PROGRAM: the program's last line of the history records bf16 and any order
+expect_recorded() {
     mc-info "$1" | grep "^ *[0-9]*  $2 " | tail -n 1 | grep -q ' precision=bf16 deterministic=no' || die "$1: $(mc-info "$1")"
 }
 
@@ -14,24 +14,24 @@ t="mc-train -q --net mlp:bn,16 --data d.mcz --batch 16 --epochs 1 --lr .01"
 for s in 1 2; do $t --device cuda --seed $s -o n$s.mcz; done
 ! mc-info n1.mcz | grep 'deterministic\|precision' || die 'a default in the history'
 $t $half -o train.mcz
-said train.mcz mc-train
+expect_recorded train.mcz mc-train
 mc-bezier -q $half --data d.mcz --batch 16 --epochs 1 --lr .01 n1.mcz n2.mcz -o curve.mcz
-said curve.mcz mc-bezier
+expect_recorded curve.mcz mc-bezier
 mc-bezier -q $half --point .5 --bn-data d.mcz --bn-samples 64 curve.mcz -o point.mcz
-said point.mcz mc-bezier
+expect_recorded point.mcz mc-bezier
 mc-pam -q $half --data d.mcz --batch 16 --permutation-epochs 1 --epochs 1 --lr .01 n1.mcz n2.mcz -o pam.mcz
-said pam.mcz mc-pam
+expect_recorded pam.mcz mc-pam
 mc-pgd -q $half --data d.mcz --eps 4/255 --steps 1 n1.mcz -o pgd.mcz
-said pgd.mcz mc-pgd
+expect_recorded pgd.mcz mc-pgd
 mc-acts -q $half --data d.mcz --samples 64 --raw n1.mcz -o raw.mcz
-said raw.mcz mc-acts
+expect_recorded raw.mcz mc-acts
 
 for i in 1 2; do
     a="mc-acts -q --data d.mcz --samples 64 --batch 16 --shard $i/2"
     $a $half n1.mcz n2.mcz -o half$i.mcz
     $a --device cuda n1.mcz n2.mcz -o whole$i.mcz
 done
-said half1.mcz mc-acts
+expect_recorded half1.mcz mc-acts
 mc-info half1.mcz | grep -q '^ *precision.*bf16' || die "$(mc-info half1.mcz)"
 ! mc-info whole1.mcz | grep precision || die 'float32 is named'
 mc-corr half1.mcz half2.mcz -o c.mcz

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A device that cannot repeat a step by itself gets the steps one by one: the same bytes, and one warning. On
 # the emulated device.
-emulated
+require_emulation
 
 mc-data synth --samples 64 -o d.mcz
 t="mc-train --net mlp:8 --data d.mcz --batch 16 --epochs 3 --device cuda"

@@ -166,7 +166,7 @@ make_pam() {
     mc-permute --compose perm-only.mcz perm-only.mcz -o twice.mcz
     mc-permute --identity n1.mcz | mc-permute --compose perm-only.mcz - -o p.mcz
 }
-pam() { $now mc-pam -q -t 1 --data d.mcz --batch 32 --select-images 128 --select-points 3 --lr .02 --seed 5 "$@"; }
+pam() { $launcher mc-pam -q -t 1 --data d.mcz --batch 32 --select-images 128 --select-points 3 --lr .02 --seed 5 "$@"; }
 both() { pam --permutation-epochs 3 --epochs 2 --permutation-lr 1 n1.mcz n2.mcz "$@"; }
 
 # CIFAR-10 as its publisher lays it out, of noise: label and pixels of record i follow from i
@@ -229,7 +229,7 @@ make_tables() {
 make_logs() {
     mc-data synth --samples 300 --seed 3 -o d.mcz
     train_logged --log-json whole.json -o whole.mcz
-    is "$(epochs whole.json)" "1 2 3 4 5 6 "
+    expect_equal "$(epochs whole.json)" "1 2 3 4 5 6 "
     train_logged --stop-after 4 --checkpoint half.ck -o half.mcz
 }
 train_logged() { mc-train -q --net mlp:8 --no-augment --data d.mcz --epochs 6 --seed 5 -t 1 "$@"; }
@@ -242,12 +242,12 @@ large() { mc-train -q --data "$data" --no-augment --net mlp:20000 --epochs 1 "$@
 pairs() { graph connect NET=mlp:bn,8 TRAIN_IMAGES=256 EPOCHS=1 "$@"; }
 make_connected() { graph connect; }
 make_robust() {
-    makes 'mc-acts1 mc-bezier4 mc-corr1 mc-data2 mc-eval6 mc-hungarian1 mc-permute1 mc-plot8 mc-train2 ' \
+    expect_programs 'mc-acts1 mc-bezier4 mc-corr1 mc-data2 mc-eval6 mc-hungarian1 mc-permute1 mc-plot8 mc-train2 ' \
         robust TRAIN_IMAGES=256 BATCH=64 OUT=out-robust ATTACK=$attack
 }
 make_pam_graph() {
     graph connect DATA_FLAGS='--size 8' CURVE_EPOCHS=2
-    makes 'mc-bezier2 mc-eval4 mc-pam2 mc-permute2 mc-plot4 ' pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 \
+    expect_programs 'mc-bezier2 mc-eval4 mc-pam2 mc-permute2 mc-plot4 ' pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 \
         PERMUTATION_EPOCHS=2 PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256'
 }
 

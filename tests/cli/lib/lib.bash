@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the scripts share; tests/run has each of them read it first.
+# Functions and variables of all scripts in tests/cli and tests/parity: tests/run sources this file before each.
 set -eu
 
-# a network to train where any will do, and images of a data set to look at, so many at a time: under valgrind, where a
-# convolution's step takes minutes and an image a second, also one that only pads the program's own batch ($small)
+# A network for tests that can use any, and the sizes of their data. Under valgrind a convolution takes minutes per step, so
+# the network is an mlp there. $small then sets a batch for commands that otherwise use the program's default.
 net=tinyten total=400 images=390 batch=32 small=
 [ "$MC_UNDER" != valgrind ] || net=mlp:bn,16 total=40 images=24 batch=8 small='--batch 8'
 . "$MC_ROOT/tests/cli/lib/fixtures.bash"
@@ -13,92 +13,94 @@ die() {
     exit 1
 }
 
-# fails STATUS TEXT COMMAND...: the command ends with that status, says one line with that text on stderr
-# and nothing on stdout
+# fails STATUS TEXT COMMAND...: the command exits with this status, prints one line that contains TEXT to stderr, and
+# nothing to stdout
 fails() {
-    local status=$1 part=$2 rc=0
+    local status=$1 text=$2 rc=0
     shift 2
     MC_FAILS=1 "$@" >out.fails 2>err.fails || rc=$?
     [ "$rc" = "$status" ] || die "$*: status $rc, not $status: $(cat err.fails)"
     [ "$(wc -l <err.fails)" = 1 ] || die "$*: not one line: $(cat err.fails)"
-    grep -qF -- "$part" err.fails || die "$*: no '$part' in: $(cat err.fails)"
+    grep -qF -- "$text" err.fails || die "$*: no '$text' in: $(cat err.fails)"
     [ ! -s out.fails ] || die "$*: wrote to stdout"
 }
 
-# unchanged STATUS TEXT COMMAND...: it fails so, and every file here stays as it was; refused TEXT COMMAND...: with status 2
-unchanged() {
+# fails_unchanged STATUS TEXT COMMAND...: as fails, and no file in the current folder changes
+# usage_error TEXT COMMAND...: the same with status 2
+fails_unchanged() {
     local before
     touch out.fails err.fails
     before=$(files_here)
     fails "$@"
     [ "$(files_here)" = "$before" ] || die "${*:3}: changed a file"
 }
-refused() { unchanged 2 "$@"; }
+usage_error() { fails_unchanged 2 "$@"; }
 files_here() {
     find . ! -name '*.fails' \( -type d -printf '%p %i\n' -o -printf '%p %i %s %l %T@\n' \) | sort
 }
-# no_data STATUS TEXT ARGUMENT...: mc-data refuses that for old.mcz
-no_data() { unchanged "$1" "$2" mc-data "${@:3}" -o old.mcz; }
+# mc_data_fails STATUS TEXT ARGUMENT...: mc-data fails and leaves its output old.mcz unchanged
+mc_data_fails() { fails_unchanged "$1" "$2" mc-data "${@:3}" -o old.mcz; }
 
-# says TEXT COMMAND...: it passes, and says that on stderr, and nothing else
-says() {
-    "${@:2}" >x.mcz 2>told || die "${*:2}: status $?: $(cat told)"
-    is "$(<told)" "$1"
+# expect_message TEXT COMMAND...: the command succeeds, and prints exactly TEXT to stderr
+expect_message() {
+    "${@:2}" >x.mcz 2>errors || die "${*:2}: status $?: $(cat errors)"
+    expect_equal "$(<errors)" "$1"
 }
 
-# same FILE FILE: the same bytes
+# same FILE FILE: both files have the same bytes
 same() {
     cmp "$1" "$2" || die "$1 and $2 differ"
 }
 
-# is TEXT TEXT: the same
-is() {
+# expect_equal ACTUAL EXPECTED: two texts are equal
+expect_equal() {
     [ "$1" = "$2" ] || die "'$1' is not '$2'"
 }
 
-# id FILE: its content id
+# id FILE: prints the content id
 id() {
     mc-info --json "$1" | sed 's/.*"id": *"\([0-9a-f]*\)".*/\1/'
 }
 
-# alike FILE FILE: the same content
-alike() {
+# same_content FILE FILE: both streams have the same content id
+same_content() {
     [ "$(id "$1")" = "$(id "$2")" ] || die "$1 and $2 differ in content"
 }
 
-# differ FILE FILE: another content
-differ() {
+# different_content FILE FILE: their content ids differ
+different_content() {
     [ "$(id "$1")" != "$(id "$2")" ] || die "$1 and $2 have the same content"
 }
 
-# no_temporaries: none lies here
+# no_temporaries: programs left no temporary files here
 no_temporaries() {
     local left
     left=$(find . -name '*mc*tmp*')
-    [ -z "$left" ] || die "left behind: $left"
+    [ -z "$left" ] || die "temporary files: $left"
 }
 
-# column FILE NAME: that column of a table, without the header
+# column FILE NAME: prints this column of a table, without the header
 column() {
     awk -F '\t' -v want="$2" '!c { for (i = 1; i <= NF; i++) if ($i == want) c = i
         if (!c) exit 1; next } { print $c }' "$1"
 }
 
-# field LOG EVENT NAME: of each such line; timeless LOG: without what depends on the clock
+# field LOG EVENT NAME: prints this field of every event of this kind; strip_times LOG: removes fields that depend on the clock
 field() {
     sed -n "/\"event\":\"$2\"/s/.*\"$3\":\([^,}]*\).*/\1/p" "$1"
 }
-timeless() {
+strip_times() {
     sed 's/,"images_per_second":[^}]*//' "$1"
 }
 
-# py [ARGUMENT...]: Python from standard input, with json, os, sys, mcz and np
+# py [ARGUMENT...]: runs Python code from standard input, with json, os, sys, mcz and np imported
 py() {
     /usr/bin/python3 -c 'import json, os, sys, mcz, numpy as np; exec(sys.stdin.read())' "$@"
 }
 
-# one_scale ANCHOR PICTURE PICTURE...: their axes have the same numbers: "end", those left of panels; "start", of colours
-one_scale() {
+# same_scale ANCHOR PICTURE PICTURE...: the axes of all pictures have the same numbers. ANCHOR "end" selects the axes left of
+# panels, "start" the colour scales.
+same_scale() {
     py "$@" <<'END'
 from picture import *
 anchor, *names = sys.argv[1:]
@@ -107,22 +109,23 @@ assert len(scales) > 1 and len(scales[0]) == 2 and scales == scales[:1] * len(sc
 END
 }
 
-# emulated: takes the emulated device, or skips
-emulated() {
+# require_emulation: uses the emulated device, or skips the test
+require_emulation() {
     export MC_CUDA_LIBRARY=$MC_BUILD/tests/emulation/libmc-cuda.so
     [ -e "$MC_CUDA_LIBRARY" ] && [ -z "$MC_UNDER" ] || exit 77
 }
 
-# killed WHEN COMMAND...: the command, which writes a checkpoint ck, a log.json and out.*, is killed as soon as WHEN holds;
-# again where it was done before. It puts $now before its program: else the shell in between dies, and the program goes on.
-now=
-killed() {
+# kill_when CONDITION COMMAND...: kills the command as soon as CONDITION is true, and retries if it ends before that. The
+# command writes a checkpoint ck, log.json and out.*. It must put $launcher before its program: without exec the signal kills
+# only the shell.
+launcher=
+kill_when() {
     local i pid rc
     for _ in {1..10}; do
         rm -f ck log.json out.*
-        now='exec'
+        launcher='exec'
         "${@:2}" &
-        pid=$! now= rc=0
+        pid=$! launcher= rc=0
         for ((i = 0; i < 6000; i++)); do
             ! eval "$1" || break
             sleep .01
@@ -130,32 +133,32 @@ killed() {
         kill -9 $pid || true
         wait $pid || rc=$?
         [ $rc != 137 ] || return 0
-        [ $rc = 0 ] || die "it ended with $rc before it was killed"
+        [ $rc = 0 ] || die "exit status $rc before it was killed"
     done
-    die 'it was done before it could be killed'
+    die 'ended before it could be killed'
 } 2>/dev/null
 
-# graph NAME SETTING...: makes that graph of a small experiment; what is said is in log and told
+# graph NAME SETTING...: makes this graph of a small experiment, with output in log and errors
 graph() {
-    local of=(DATA=synth NET=mlp:bn,16) graph=$1.mk
-    [ "$1" != paper ] || of=(DATA_SETS=synth NETS=mlp PAIRS=1:2) graph=paper/paper.mk
-    $now make -f "$MC_ROOT/pipelines/$graph" BIN="$MC_BUILD/bin" "${of[@]}" TRAIN_IMAGES=512 TEST_IMAGES=100 \
-        LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "${@:2}" >log 2>told || die "$(cat log told)"
+    local defaults=(DATA=synth NET=mlp:bn,16) graph=$1.mk
+    [ "$1" != paper ] || defaults=(DATA_SETS=synth NETS=mlp PAIRS=1:2) graph=paper/paper.mk
+    $launcher make -f "$MC_ROOT/pipelines/$graph" BIN="$MC_BUILD/bin" "${defaults[@]}" TRAIN_IMAGES=512 TEST_IMAGES=100 \
+        LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "${@:2}" >log 2>errors || die "$(cat log errors)"
 }
 
-# makes PROGRAMS NAME SETTING...: makes that graph, which starts these programs
-makes() {
+# expect_programs PROGRAMS NAME SETTING...: makes this graph, which starts these programs (in count_programs' form)
+expect_programs() {
     graph "${@:2}"
-    is "$(ran)" "$1"
+    expect_equal "$(count_programs)" "$1"
 }
 
-# kill_graph PATTERN NAME SETTING... OUT=FOLDER: kills that graph with its jobs when a file of this name is there, a checkpoint;
-# again, without what that was of, where the training was done between two looks
+# kill_graph PATTERN NAME SETTING... OUT=FOLDER: kills this graph and its jobs when a checkpoint of this name exists. If the
+# training ends between two looks, it removes the trained file and retries.
 kill_graph() {
     local i out=${*: -1}
     out=${out#OUT=}
     (
-        now='exec setsid'
+        launcher='exec setsid'
         for _ in {1..10}; do
             graph "${@:2}" &
             for ((i = 0; i < 6000; i++)); do
@@ -165,17 +168,17 @@ kill_graph() {
             ! kill -9 -- -$! || exit 0
             find "$out" -name "${1%checkpoint}" -delete
         done
-        die 'it was done before it was killed'
+        die 'ended before it was killed'
     ) 2>/dev/null
 }
 
-# ran: the programs that the last graph started, each with how often
-ran() {
+# count_programs: prints the programs that the last graph started, each with its number of runs
+count_programs() {
     { grep -o '^mc-[a-z]*' log || true; } | sort | uniq -c | awk '{ printf "%s ", $2 $1 }'
 }
 
-# recorder: leaves ./record, for RUN, which writes the words of a job to `recorded` and makes its output files empty
-recorder() {
+# make_recorder: writes ./record, a command for RUN. It appends a job's command line to `recorded` and creates empty outputs.
+make_recorder() {
     cat >record <<'END'
 #!/bin/bash
 echo "$*" >>recorded
@@ -186,10 +189,10 @@ END
     chmod +x record
 }
 
-# tables KIND FILE...: the graphs' tables
+# tables KIND FILE...: runs pipelines/tables/tables
 tables() { "$MC_ROOT/pipelines/tables/tables" "$@"; }
 
-# fixture NAME...: copies of what make_NAME makes, once a run of tests/run
+# fixture NAME...: copies the files that make_NAME writes; tests/run makes each fixture once
 fixture() {
     local name
     for name; do
@@ -207,7 +210,7 @@ fixture() {
     done
 }
 
-# agree BOUND FILE FILE: streams of matrices whose entries nowhere differ by more
+# agree BOUND FILE FILE: the entries of two streams of matrices differ by at most BOUND
 agree() {
     py "$@" <<'END'
 bound, x, y = float(sys.argv[1]), mcz.read(sys.argv[2]), mcz.read(sys.argv[3])
@@ -216,36 +219,36 @@ assert x.meta == y.meta and worst <= bound, worst
 END
 }
 
-# recovered PLANTED FOUND MATRICES...: lib/recovery_check.py
-recovered() {
+# check_recovery PLANTED FOUND MATRICES...: runs lib/recovery_check.py
+check_recovery() {
     /usr/bin/python3 "$MC_ROOT/tests/cli/lib/recovery_check.py" "$@"
 }
 
-# computed_with FILE PROGRAM PATTERN: that program's last run there was computed with what matches, and with nothing else
-computed_with() {
+# expect_computed_with FILE PROGRAM PATTERN: the program's last entry in the history names a device that matches, all of it
+expect_computed_with() {
     local entry
     entry=$(mc-info "$1" | sed -nE "s/^ *[0-9]+  $2 .* (device=.*)/\1/; T; s/  from .*//; p" | tail -n 1)
     [[ $entry =~ ^$3$ ]] || die "$1: not '$3' in: $(mc-info "$1")"
 }
 onednn='onednn=[0-9.]+' table='algorithms=[0-9a-f]{8}'
 
-# every OPTION...: all programs with these options, their streams in a folder
-every() {
-    local on=(-q --data d.mcz "$@") s
+# run_every_program OPTION...: runs all programs that compute with these options; their streams are in out
+run_every_program() {
+    local options=(-q --data d.mcz "$@") s
     rm -rf out && mkdir out
-    for s in 1 2; do mc-train "${on[@]}" --net mlp:bn,8 --batch 16 --epochs 1 --lr .01 --seed $s -o out/n$s.mcz; done
-    mc-bezier "${on[@]}" --batch 16 --epochs 1 --lr .01 out/n1.mcz out/n2.mcz -o out/curve.mcz
+    for s in 1 2; do mc-train "${options[@]}" --net mlp:bn,8 --batch 16 --epochs 1 --lr .01 --seed $s -o out/n$s.mcz; done
+    mc-bezier "${options[@]}" --batch 16 --epochs 1 --lr .01 out/n1.mcz out/n2.mcz -o out/curve.mcz
     mc-bezier -q "$@" --point .5 --bn-data d.mcz --bn-samples 64 out/curve.mcz -o out/point.mcz
-    mc-pam "${on[@]}" --batch 16 --permutation-epochs 1 --epochs 1 --lr .01 out/n1.mcz out/n2.mcz -o out/pam.mcz
-    mc-pgd "${on[@]}" --eps 4/255 --steps 1 out/n1.mcz -o out/pgd.mcz
-    mc-acts "${on[@]}" --samples 64 out/n1.mcz out/n2.mcz -o out/moments.mcz
-    mc-acts "${on[@]}" --samples 64 --raw out/n1.mcz -o out/raw.mcz
+    mc-pam "${options[@]}" --batch 16 --permutation-epochs 1 --epochs 1 --lr .01 out/n1.mcz out/n2.mcz -o out/pam.mcz
+    mc-pgd "${options[@]}" --eps 4/255 --steps 1 out/n1.mcz -o out/pgd.mcz
+    mc-acts "${options[@]}" --samples 64 out/n1.mcz out/n2.mcz -o out/moments.mcz
+    mc-acts "${options[@]}" --samples 64 --raw out/n1.mcz -o out/raw.mcz
 }
-# all_computed_with PATTERN
-all_computed_with() {
-    computed_with out/n1.mcz mc-train "$1"
-    for s in curve point; do computed_with out/$s.mcz mc-bezier "$1"; done
-    computed_with out/pam.mcz mc-pam "$1"
-    computed_with out/pgd.mcz mc-pgd "$1"
-    for s in moments raw; do computed_with out/$s.mcz mc-acts "$1"; done
+# expect_all_computed_with PATTERN: as expect_computed_with, for all streams of run_every_program
+expect_all_computed_with() {
+    expect_computed_with out/n1.mcz mc-train "$1"
+    for s in curve point; do expect_computed_with out/$s.mcz mc-bezier "$1"; done
+    expect_computed_with out/pam.mcz mc-pam "$1"
+    expect_computed_with out/pgd.mcz mc-pgd "$1"
+    for s in moments raw; do expect_computed_with out/$s.mcz mc-acts "$1"; done
 }

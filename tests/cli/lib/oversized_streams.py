@@ -100,13 +100,13 @@ for kind, meta, tensors, programs in CASES:
             f.write(stream(kind, meta, tensors, rows))
         for program in programs:
             command = [a.replace("{}", "bad.mcz") for a in program]
-            status, out, said, rss = run(command)
+            status, out, errors, rss = run(command)
             runs += 1
             most = max(most, rss)
             # what is told before it is read is more than there is, not damage
-            if (status != (1 if kind == "losses" else 3) or out or said.count("\n") != 1 or "bad.mcz: " not in said or
+            if (status != (1 if kind == "losses" else 3) or out or errors.count("\n") != 1 or "bad.mcz: " not in errors or
                     os.path.exists("out.mcz") or rss > LIMIT and not under):
                 failures.append("%s, %d rows: %s: status %d, %d KiB: %s" % (
-                    kind, rows, " ".join(command), status, rss, said))
+                    kind, rows, " ".join(command), status, rss, errors))
 
 ended(failures, runs, most, 12)

@@ -54,7 +54,7 @@ class Picture:
         # gnuplot writes a text in a box twice
         self.texts = list({(t.text, t.x, t.y): t for t in self.texts if t.text}.values())
 
-    def said(self):
+    def all_texts(self):
         return [t.text for t in self.texts]
 
     def check_texts(self):

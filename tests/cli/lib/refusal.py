@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A test's claim that mcz refuses something, in these words."""
+"""Expect mcz to refuse something."""
 import mcz
 
 
-def says(words, call):
-    """call() raises mcz.Error, whose sentence has all of the words."""
+def expect_error(words, call):
+    """Check that call() raises mcz.Error with a message that contains all of the words."""
     try:
         call()
     except mcz.Error as e:

@@ -6,9 +6,9 @@ a="mc-acts -q --no-progress --data d.mcz --samples 200 --batch 32 -t 1"
 $a n1.mcz n2.mcz -o clean.mcz
 $a --attack $attack n1.mcz n2.mcz -o whole.mcz
 $a --attack $attack n1.mcz n2.mcz | same - whole.mcz
-differ clean.mcz whole.mcz
+different_content clean.mcz whole.mcz
 $a --seed 2 --attack $attack n1.mcz n2.mcz -o seed.mcz
-differ seed.mcz whole.mcz
+different_content seed.mcz whole.mcz
 mc-info --json whole.mcz | grep -q 'pgd:eps=0.0156862745,step=0.00784313725,steps=2'
 $a --attack pgd:eps=0 n1.mcz n2.mcz -o nothing.mcz
 for i in 1 2; do $a --attack $attack --raw n$i.mcz -o raw$i.mcz; done

@@ -4,7 +4,7 @@ fixture pair
 
 collect a.mcz b.mcz -o m.mcz
 collect --at pre a.mcz b.mcz -o pre.mcz
-differ m.mcz pre.mcz
+different_content m.mcz pre.mcz
 collect --raw a.mcz -o post.acts
 collect --raw --at pre a.mcz -o pre.acts
 py $((total / 5)) <<'END'

@@ -6,8 +6,8 @@ for t in 1 2; do
     collect -t $t --samples $images a.mcz b.mcz -o x$t.mcz
     collect -t $t --samples $((images / 3)) --raw a.mcz -o raw$t.mcz
 done
-alike x1.mcz x2.mcz
-alike raw1.mcz raw2.mcz
+same_content x1.mcz x2.mcz
+same_content raw1.mcz raw2.mcz
 collect --samples $images --no-history a.mcz b.mcz -o bare.mcz
-alike x1.mcz bare.mcz
+same_content x1.mcz bare.mcz
 ! cmp -s x1.mcz bare.mcz || die 'the history is there'

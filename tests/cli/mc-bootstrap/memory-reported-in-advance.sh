@@ -4,15 +4,15 @@
 mc-data synth --samples 2000 --size 8 -o d.mcz
 for s in 1 2; do mc-train -q --net mlp:4 --data d.mcz --epochs 0 --seed $s -o n$s.mcz; done
 mc-bezier --epochs 0 n1.mcz n2.mcz -o line.mcz
-mc-eval -v -t 1 --points 3 --data d.mcz --losses d.losses line.mcz -o t.tsv 2>told
-grep -q "memory: every image's loss at 3 points 0.0 MB, 3 points at a time" told || die "$(cat told)"
-mc-bootstrap -v -t 1 --resamples 1000 d.losses -o i.tsv 2>told
-grep -qx 'mc-bootstrap: memory: losses and 1000 resamples of them 0.3 MB' told || die "$(cat told)"
-mc-bootstrap -v -t 3 --resamples 1000 d.losses d.losses 2>told >i.tsv
-grep -qx 'mc-bootstrap: memory: losses and 1000 resamples of them 0.6 MB' told || die "$(cat told)"
+mc-eval -v -t 1 --points 3 --data d.mcz --losses d.losses line.mcz -o t.tsv 2>errors
+grep -q "memory: every image's loss at 3 points 0.0 MB, 3 points at a time" errors || die "$(cat errors)"
+mc-bootstrap -v -t 1 --resamples 1000 d.losses -o i.tsv 2>errors
+grep -qx 'mc-bootstrap: memory: losses and 1000 resamples of them 0.3 MB' errors || die "$(cat errors)"
+mc-bootstrap -v -t 3 --resamples 1000 d.losses d.losses 2>errors >i.tsv
+grep -qx 'mc-bootstrap: memory: losses and 1000 resamples of them 0.6 MB' errors || die "$(cat errors)"
 
 [ -z "$MC_UNDER" ] || exit 0 # they hold memory of their own
 ulimit -v 900000
-unchanged 1 'out of memory: 100' mc-eval -q -t 1 --points 100001 --data d.mcz --losses d.losses line.mcz -o t.tsv
+fails_unchanged 1 'out of memory: 100' mc-eval -q -t 1 --points 100001 --data d.mcz --losses d.losses line.mcz -o t.tsv
 ulimit -v 140000
-unchanged 1 'd.losses: out of memory: 144' mc-bootstrap -t 1 --resamples 1000000 d.losses -o i.tsv
+fails_unchanged 1 'd.losses: out of memory: 144' mc-bootstrap -t 1 --resamples 1000000 d.losses -o i.tsv

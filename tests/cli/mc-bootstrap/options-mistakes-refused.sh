@@ -20,16 +20,16 @@ fails 3 'is a matrices stream' mc-bootstrap "$MC_ROOT/formats/samples/good-matri
 fails 3 "less.losses was measured on other images than d.losses: \"train\"" mc-bootstrap d.losses less.losses
 fails 3 "e.losses was measured on other images than d.losses" mc-bootstrap d.losses e.losses
 fails 3 'd.losses and other.losses have no data set in common' mc-bootstrap d.losses other.losses
-unchanged 3 'no data set in common' mc-bootstrap d.losses "$losses" -o table.tsv
+fails_unchanged 3 'no data set in common' mc-bootstrap d.losses "$losses" -o table.tsv
 
-refused 'for curves' mc-eval --data d.mcz --losses x n1.mcz
-refused 'not their planes' mc-eval --data d.mcz --plane --losses x n1.mcz n2.mcz n1.mcz
-refused 'a checkpoint does not hold' mc-eval --data d.mcz --losses x --checkpoint ck line.mcz
-refused '--no-history has no effect without --losses' mc-eval --data d.mcz --no-history line.mcz
-refused 'same file' mc-eval --data d.mcz --losses line.mcz line.mcz
+usage_error 'for curves' mc-eval --data d.mcz --losses x n1.mcz
+usage_error 'not their planes' mc-eval --data d.mcz --plane --losses x n1.mcz n2.mcz n1.mcz
+usage_error 'a checkpoint does not hold' mc-eval --data d.mcz --losses x --checkpoint ck line.mcz
+usage_error '--no-history has no effect without --losses' mc-eval --data d.mcz --no-history line.mcz
+usage_error 'same file' mc-eval --data d.mcz --losses line.mcz line.mcz
 # other points, and data sets of one path alone, are told
 measure --data d.mcz --data other=e.mcz --points 5 --losses more.losses
-mc-bootstrap --resamples 100 d.losses more.losses 2>told >table
-is "$(cat told)" 'mc-bootstrap: 3 points against 5: min, max and barrier are of other points
+mc-bootstrap --resamples 100 d.losses more.losses 2>errors >table
+expect_equal "$(cat errors)" 'mc-bootstrap: 3 points against 5: min, max and barrier are of other points
 mc-bootstrap: other is in the second alone'
-is "$(cut -f 1 table | sort -u | paste -sd ,)" data,train
+expect_equal "$(cut -f 1 table | sort -u | paste -sd ,)" data,train

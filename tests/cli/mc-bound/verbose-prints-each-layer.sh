@@ -2,10 +2,10 @@
 # mc-bound -v: a line a layer with both spectral norms and how far the pre-activations are apart, before and after the permutation.
 fixture bounded
 
-mc-bound -v n1.mcz n2.mcz m.mcz 2>told >table
-is "$(grep -c ' apart$' told) $(wc -l <told)" '3 4'
-mc-bound -v n1.mcz n2.mcz m.mcz p.mcz 2>told >table
-is "$(sed -E 's/[0-9.e+-]{5,}/X/g' told | paste -sd ';')" "$(printf '%s;' \
+mc-bound -v n1.mcz n2.mcz m.mcz 2>errors >table
+expect_equal "$(grep -c ' apart$' errors) $(wc -l <errors)" '3 4'
+mc-bound -v n1.mcz n2.mcz m.mcz p.mcz 2>errors >table
+expect_equal "$(sed -E 's/[0-9.e+-]{5,}/X/g' errors | paste -sd ';')" "$(printf '%s;' \
     'mc-bound: layers.0.linear.weight: spectral norms X and X, pre-activations X apart, aligned X' \
     'mc-bound: layers.1.linear.weight: spectral norms X and X, pre-activations X apart, aligned X' \
     'mc-bound: layers.2.linear.weight: spectral norms X and X, pre-activations X apart, aligned X' \

@@ -10,14 +10,14 @@ header='tensor axis offset count block group'
 # refuse TEXT ROW...: of a file with the header and these rows
 refuse() {
     printf '%s\n' "${@:2}" | tr ' ' '\t' >bad.tsv
-    unchanged 3 "$1" mc-convert net.safetensors --groups bad.tsv -o x.mcz
+    fails_unchanged 3 "$1" mc-convert net.safetensors --groups bad.tsv -o x.mcz
     printf '%s\0' "${@:2}" >rows
     py "$1" <<'END'
 rows = open("rows").read().split("\0")[:-1]
 mcz.write("bad.mcz", "weights", {"net": "n", "dataset": "", "symmetry": "".join(r.replace(" ", "\t") + "\n" for r in rows)},
           {"v": np.zeros(12, "f4"), "w": np.zeros((12, 6), "f4")})
 END
-    unchanged 3 "bad.mcz: symmetry: ${1#bad.tsv: }" mc-permute --random 1 bad.mcz -o x.mcz
+    fails_unchanged 3 "bad.mcz: symmetry: ${1#bad.tsv: }" mc-permute --random 1 bad.mcz -o x.mcz
 }
 refuse "bad.tsv: line 1: the first line must be the column names" 'w 0 0 12 1 g'
 refuse "line 1: the first line must be" 'tensor axis offset count block'
@@ -56,13 +56,13 @@ printf '%s\n' "${within[@]}" 'w 0 6 6 1 h1' 'v 0 6 6 1 h1' | tr ' ' '\t' >good.t
 mc-convert net.safetensors --groups good.tsv -o net.mcz
 
 printf 'tensor\0' >bad.tsv
-unchanged 3 "bad.tsv: not a text" mc-convert net.safetensors --groups bad.tsv -o x.mcz
+fails_unchanged 3 "bad.tsv: not a text" mc-convert net.safetensors --groups bad.tsv -o x.mcz
 head -c 2000000 /dev/zero | tr '\0' '#' >bad.tsv
-unchanged 3 "bad.tsv: not a text of at most" mc-convert net.safetensors --groups bad.tsv -o x.mcz
-unchanged 1 "nothing.tsv" mc-convert net.safetensors --groups nothing.tsv -o x.mcz
-refused "needs one of --like WEIGHTS, --groups FILE and --net NAME" mc-convert net.safetensors -o x.mcz
-refused "needs one of" mc-convert net.safetensors --groups good.tsv --like net.mcz -o x.mcz
-refused "holds its network: no --net, --data, --like, --groups" mc-convert net.mcz --groups good.tsv -o x.npz
+fails_unchanged 3 "bad.tsv: not a text of at most" mc-convert net.safetensors --groups bad.tsv -o x.mcz
+fails_unchanged 1 "nothing.tsv" mc-convert net.safetensors --groups nothing.tsv -o x.mcz
+usage_error "needs one of --like WEIGHTS, --groups FILE and --net NAME" mc-convert net.safetensors -o x.mcz
+usage_error "needs one of" mc-convert net.safetensors --groups good.tsv --like net.mcz -o x.mcz
+usage_error "holds its network: no --net, --data, --like, --groups" mc-convert net.mcz --groups good.tsv -o x.npz
 py <<'END'
 import msgpack
 rows = mcz.read("net.mcz").meta["symmetry"]
@@ -84,19 +84,19 @@ g = [{"name": "g", "size": 2}] + [{"name": "h%d" % i, "size": 2, "within": 0, "u
 g += [{"name": "i%d_%d" % (i, k), "size": 2, "within": 1, "unit": i} for i in range(2) for k in range(50)]
 mcz.write("p-deep.mcz", "permutation", {"groups": g}, {x["name"]: np.arange(2, dtype="i4")[::-1].copy() for x in g})
 END
-unchanged 3 'p-deep.mcz: group "h1": invalid nesting' mc-permute --inverse p-deep.mcz -o x.mcz
-unchanged 3 'number.mcz: "symmetry" is no text' mc-permute --random 1 number.mcz -o x.mcz
-unchanged 3 'double.mcz: tensor "v" is not of float32' mc-permute --random 1 double.mcz -o x.mcz
-unchanged 3 'fewer.mcz: symmetry: line 3: unknown tensor "v"' mc-permute --random 1 fewer.mcz -o x.mcz
+fails_unchanged 3 'p-deep.mcz: group "h1": invalid nesting' mc-permute --inverse p-deep.mcz -o x.mcz
+fails_unchanged 3 'number.mcz: "symmetry" is no text' mc-permute --random 1 number.mcz -o x.mcz
+fails_unchanged 3 'double.mcz: tensor "v" is not of float32' mc-permute --random 1 double.mcz -o x.mcz
+fails_unchanged 3 'fewer.mcz: symmetry: line 3: unknown tensor "v"' mc-permute --random 1 fewer.mcz -o x.mcz
 for p in itself beyond; do
-    unchanged 3 "p-$p.mcz: group \"h0\": invalid nesting" mc-permute --inverse p-$p.mcz -o x.mcz
+    fails_unchanged 3 "p-$p.mcz: group \"h0\": invalid nesting" mc-permute --inverse p-$p.mcz -o x.mcz
 done
-unchanged 3 'p-alone.mcz: the units of group "g" contain different groups' mc-permute p-alone.mcz net.mcz -o x.mcz
-unchanged 3 'p-none.mcz' mc-permute --inverse p-none.mcz -o x.mcz
+fails_unchanged 3 'p-alone.mcz: the units of group "g" contain different groups' mc-permute p-alone.mcz net.mcz -o x.mcz
+fails_unchanged 3 'p-none.mcz' mc-permute --inverse p-none.mcz -o x.mcz
 # what does not say that its groups lie within others is taken for a network that does, but not composed with one
-mc-permute p-ok.mcz net.mcz | alike - net.mcz
-mc-permute p-nested.mcz net.mcz | alike - net.mcz
-unchanged 3 'p-other.mcz: the permutation is for another network: group "h0" is nested in another unit' \
+mc-permute p-ok.mcz net.mcz | same_content - net.mcz
+mc-permute p-nested.mcz net.mcz | same_content - net.mcz
+fails_unchanged 3 'p-other.mcz: the permutation is for another network: group "h0" is nested in another unit' \
     mc-permute p-other.mcz net.mcz -o x.mcz
 mc-permute --identity net.mcz -o one.mcz
-unchanged 3 'the permutations nest group' mc-permute --compose p-ok.mcz one.mcz -o x.mcz
+fails_unchanged 3 'the permutations nest group' mc-permute --compose p-ok.mcz one.mcz -o x.mcz

@@ -26,17 +26,17 @@ END
 for n in F8_E4M3:F8_E4M3.safetensors F8_E5M2:F8_E5M2.safetensors F8_E8M0:F8_E8M0.safetensors C64:C64.safetensors \
     '<c8:complex.npz' '>f4:big.npz' '<f16:long.npz' '<U3:text.npz' '<M8[s]:date.npz'; do
     file=${n#*:}
-    unchanged 3 "$file: \"x\" is of ${n%%:*}, which has no conversion here (make it float32, or leave it out by --map)" \
+    fails_unchanged 3 "$file: \"x\" is of ${n%%:*}, which has no conversion here (make it float32, or leave it out by --map)" \
         mc-convert $file --groups g.tsv -o x.mcz
     mc-convert $file --groups g.tsv --map without.map -o out-$file.mcz
     mc-convert out-$file.mcz -o out.npz
-    is "$(unzip -Z1 out.npz)" w.npy
+    expect_equal "$(unzip -Z1 out.npz)" w.npy
 done
 # as the network of other weights without a graph, too
-unchanged 3 'F8_E4M3.safetensors: not this network'"'"'s: left over x' mc-convert F8_E4M3.safetensors --like out-big.npz.mcz -o x.mcz
-says 'mc-convert: one.safetensors: left out 1 tensor of integers: mask of BOOL' mc-convert one.safetensors --groups g.tsv
-says 'mc-convert: whole.safetensors: left out 9 tensors of integers: bufferBOOL of BOOL, bufferI8 of I8, bufferU8 of U8, ...' \
+fails_unchanged 3 'F8_E4M3.safetensors: not this network'"'"'s: left over x' mc-convert F8_E4M3.safetensors --like out-big.npz.mcz -o x.mcz
+expect_message 'mc-convert: one.safetensors: left out 1 tensor of integers: mask of BOOL' mc-convert one.safetensors --groups g.tsv
+expect_message 'mc-convert: whole.safetensors: left out 9 tensors of integers: bufferBOOL of BOOL, bufferI8 of I8, bufferU8 of U8, ...' \
     mc-convert whole.safetensors --groups g.tsv
-says 'mc-convert: integers.npz: left out 5 tensors of integers: ? of |b1, i1 of |i1, u2 of <u2, ...' mc-convert integers.npz --groups g.tsv
+expect_message 'mc-convert: integers.npz: left out 5 tensors of integers: ? of |b1, i1 of |i1, u2 of <u2, ...' mc-convert integers.npz --groups g.tsv
 mc-convert -q whole.safetensors --groups g.tsv -o x.mcz 2>notes
-is "$(<notes)" ''
+expect_equal "$(<notes)" ''

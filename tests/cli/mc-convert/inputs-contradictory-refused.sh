@@ -44,10 +44,10 @@ PY
 py <<'PY'
 import subprocess
 p = subprocess.Popen(["mc-convert", "--like", "a.mcz", "many.safetensors", "-o", "no.mcz"], stderr=subprocess.PIPE)
-said = p.stderr.read().decode()
+errors = p.stderr.read().decode()
 _, status, usage = os.wait4(p.pid, 0)
 p.returncode = os.waitstatus_to_exitcode(status)
-assert os.path.getsize("many.safetensors") > 6e6 and p.returncode == 3 and said.count("\n") == 1, (p.returncode, said)
+assert os.path.getsize("many.safetensors") > 6e6 and p.returncode == 3 and errors.count("\n") == 1, (p.returncode, errors)
 assert os.environ["MC_UNDER"] or usage.ru_maxrss < 48 << 10, usage.ru_maxrss
 PY
 [ ! -e no.mcz ] && [ ! -e no ] || die "an output of a failed run"

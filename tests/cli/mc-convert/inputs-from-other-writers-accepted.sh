@@ -35,13 +35,13 @@ open("bf16.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + data)
 END
 for f in deflated orders; do
     mc-convert $f.npz --like a.mcz -o x.mcz 2>note
-    alike a.mcz x.mcz
+    same_content a.mcz x.mcz
     [ ! -s note ] || die "$f.npz: $(cat note)"
 done
 for f in half.npz double.npz bf16.safetensors; do
     mc-convert $f --like a.mcz -o x.mcz 2>note
     mc-convert want-${f%.*}.npz --like a.mcz -o y.mcz
-    alike x.mcz y.mcz
+    same_content x.mcz y.mcz
     [ "$(wc -l <note)" = 1 ] || die "$f: $(cat note)"
 done
 grep -q '50 tensors of bfloat16 became float32' note || die "$(cat note)"

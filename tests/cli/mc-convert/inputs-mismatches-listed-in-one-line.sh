@@ -65,6 +65,6 @@ np.savez("column.npz", **{**w, "row.weight": w["row.weight"].reshape(4, 3, 7, 1)
 np.savez("line.npz", **{**w, "row.weight": w["row.weight"].reshape(4, 3, 7)})
 END
 mc-convert row.npz --net ./row.json --data data.mcz -o x.mcz
-mc-convert fewer.npz --net ./row.json --data data.mcz | alike - x.mcz
+mc-convert fewer.npz --net ./row.json --data data.mcz | same_content - x.mcz
 fails 3 'of another shape row.weight (4,3,7,1) for (4,3,1,7)' mc-convert column.npz --net ./row.json --data data.mcz
 fails 3 'of another shape row.weight (4,3,7) for (4,3,1,7)' mc-convert line.npz --net ./row.json --data data.mcz

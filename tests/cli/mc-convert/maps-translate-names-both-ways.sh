@@ -5,7 +5,7 @@ mc-train -q -t 1 --net resnet20 --data data.mcz --epochs 0 -o r.mcz
 for map in kuangliu hysts; do
     mc-convert r.mcz --map "$MC_ROOT/formats/exchange/maps/$map.map" -o $map.npz
     mc-convert $map.npz --map "$MC_ROOT/formats/exchange/maps/$map.map" --net resnet20 --data data.mcz -o x.mcz
-    alike r.mcz x.mcz
+    same_content r.mcz x.mcz
 done
 mc-convert r.mcz -o r.npz
 py <<'END'

@@ -17,5 +17,5 @@ fails 3 'is a dataset stream' mc-convert data.mcz -o no.npz
 fails 2 'unknown network' mc-convert a.npz --net nothing --data data.mcz -o no.mcz
 [ ! -e no.mcz ] && [ ! -e no.npz ] || die "an output of a failed run"
 rc=0
-head -c 5000 a.mcz | mc-convert - --to safetensors 2>told | mc-convert --from safetensors --like a.mcz 2>err >out || rc=$?
+head -c 5000 a.mcz | mc-convert - --to safetensors 2>errors | mc-convert --from safetensors --like a.mcz 2>err >out || rc=$?
 [ $rc = 3 ] && grep -q 'stdin: truncated' err && [ ! -s out ] || die "a failed upstream: $rc $(cat err)"

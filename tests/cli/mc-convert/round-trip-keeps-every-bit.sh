@@ -7,8 +7,8 @@ for format in safetensors npz; do
     mc-convert a.mcz --to $format | same a.$format -
     mc-convert a.$format --like a.mcz -o like.mcz
     mc-convert a.$format --net tinyten --data data.mcz -o net.mcz
-    alike a.mcz like.mcz
-    alike a.mcz net.mcz
+    same_content a.mcz like.mcz
+    same_content a.mcz net.mcz
 done
 mc-convert <a.safetensors --from safetensors --like a.mcz | mc-convert --to npz | same a.npz -
 mc-convert a.safetensors --like a.mcz -o b.npz

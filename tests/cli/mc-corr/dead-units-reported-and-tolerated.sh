@@ -4,7 +4,7 @@ fixture planted
 
 mc-corr dq.mcz -o c.mcz 2>err
 grep -q '^mc-corr: layers.3.conv: of 32 units, .*3.*17.* of a and .* of b hardly vary: they correlate 0$' err
-says '' mc-corr -q dq.mcz
+expect_message '' mc-corr -q dq.mcz
 same c.mcz x.mcz
 mc-hungarian -q c.mcz -o p.mcz
-recovered planted.mcz p.mcz c.mcz layers.3.conv 3 17
+check_recovery planted.mcz p.mcz c.mcz layers.3.conv 3 17

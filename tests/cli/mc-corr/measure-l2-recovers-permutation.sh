@@ -7,4 +7,4 @@ mc-corr --measure l2 dq.mcz -o l2.mcz 2>err
 mc-info --json l2.mcz | grep -q '"measure": *"l2"'
 mc-hungarian -q l2.mcz -o p.mcz
 mc-corr -q dq.mcz -o x.mcz
-recovered planted.mcz p.mcz x.mcz layers.3.conv 3 17
+check_recovery planted.mcz p.mcz x.mcz layers.3.conv 3 17

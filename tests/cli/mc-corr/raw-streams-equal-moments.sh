@@ -11,7 +11,7 @@ wait
 agree 1e-6 c.mcz raw.mcz
 for t in 1 2; do
     mc-corr --raw -t $t a.acts b.acts -o x.mcz
-    is "$(id x.mcz)" "$(id raw.mcz)"
+    expect_equal "$(id x.mcz)" "$(id raw.mcz)"
 done
 mc-corr --measure l2 m.mcz -o l2.mcz
 mc-corr --measure l2 a.acts b.acts -o x.mcz

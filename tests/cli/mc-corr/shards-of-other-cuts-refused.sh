@@ -32,13 +32,13 @@ m = mcz.read("s2.mcz")
 for name, more in ("later", {"version": 3}), ("short", {"total": 12}), ("long", {"total": 2000}):
     mcz.write(name + ".mcz", m.kind, {**m.meta, **more}, m.tensors)
 END
-mc-corr -q old-whole.mcz | alike - c.mcz
+mc-corr -q old-whole.mcz | same_content - c.mcz
 for s in "old-s1.mcz old-s2.mcz" "s1.mcz old-s2.mcz" "old-s1.mcz s2.mcz"; do
-    mc-corr -q old-s3.mcz $s | alike - <(mc-corr -q s3.mcz s1.mcz s2.mcz)
+    mc-corr -q old-s3.mcz $s | same_content - <(mc-corr -q s3.mcz s1.mcz s2.mcz)
 done
 fails 3 "the shards have 20 images, not 24" mc-corr s1.mcz old-fewer.mcz s3.mcz
 fails 3 "acts-fewer.mcz: shards of 24 images and of 12" mc-corr acts-s1.mcz acts-fewer.mcz acts-s3.mcz
-mc-corr -q acts-s3.mcz acts-s1.mcz acts-s2.mcz | alike - <(mc-corr -q s3.mcz s1.mcz s2.mcz)
+mc-corr -q acts-s3.mcz acts-s1.mcz acts-s2.mcz | same_content - <(mc-corr -q s3.mcz s1.mcz s2.mcz)
 fails 3 "later.mcz: moments of version 3 (this program reads 1 and 2)" mc-corr later.mcz
 fails 3 'short.mcz: "images" is 8 (4 of 12 are in these shards)' mc-corr s1.mcz short.mcz
 fails 3 'long.mcz: "images" is 8 ' mc-info --check long.mcz

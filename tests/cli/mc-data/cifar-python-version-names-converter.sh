@@ -20,7 +20,7 @@ for set in 10:cifar-10-batches-py 100:cifar-100-python; do
     n=${set%%:*} inner=${set#*:}
     for dir in root$n root$n/$inner; do
         for split in train test; do
-            no_data 3 "$dir: holds the Python version, which is pickles (convert it: python -m mcz.data cifar$n-python DIR" \
+            mc_data_fails 3 "$dir: holds the Python version, which is pickles (convert it: python -m mcz.data cifar$n-python DIR" \
                 cifar$n $dir --split $split
             grep -qF "pipelines/setup/fetch.sh cifar$n DIR)" err.fails || die "$(cat err.fails)"
             /usr/bin/python3 -m mcz.data cifar$n-python $dir --split $split -o x.mcz
@@ -30,10 +30,10 @@ for set in 10:cifar-10-batches-py 100:cifar-100-python; do
 done
 [ -x "$MC_ROOT/pipelines/setup/fetch.sh" ] || die 'fetch.sh has another name'
 # a folder of neither, and the binary version next to the other
-no_data 3 "both/data_batch_1.bin" cifar10 both
+mc_data_fails 3 "both/data_batch_1.bin" cifar10 both
 fixture cifar10
 cp -r root10/cifar-10-batches-py set
 mc-data cifar10 set --split test --samples 5 -o x.mcz
 # the binary version twice, in the named folder and in the one that the archive unpacks to
 cp set/cifar-10-batches-bin/test_batch.bin set
-no_data 3 "set: holds both test_batch.bin and the folder cifar-10-batches-bin (name the one to read)" cifar10 set --split test
+mc_data_fails 3 "set: holds both test_batch.bin and the folder cifar-10-batches-bin (name the one to read)" cifar10 set --split test

@@ -7,7 +7,7 @@ cp a.mcz old.mcz
 fails 3 "data_batch_1.bin" mc-data cifar10 . -o old.mcz
 fails 1 "cannot open 'nowhere'" mc-data cifar10 nowhere -o old.mcz
 fails 3 "is not a folder" mc-data cifar10 a.mcz -o old.mcz
-damaged() { no_data 3 "$1" cifar10 set --split test; } # both splits have files of their own
+damaged() { mc_data_fails 3 "$1" cifar10 set --split test; } # both splits have files of their own
 bin=set/cifar-10-batches-bin/test_batch.bin
 cp $bin keep.bin
 truncate -s 30729999 $bin; damaged "has 30729999 bytes"

@@ -4,24 +4,24 @@
 pictures=$MC_ROOT/tests/pictures
 mkdir -p d/train/a/sub d/train/b
 for f in a/1 a/sub/2 b/1; do cp "$pictures/rgb.jpg" d/train/$f.jpg; done
-says '' mc-data folder d
+expect_message '' mc-data folder d
 touch d/train/a/sub/notes.txt
-says 'mc-data: d: 1 file is passed over (d/train/a/sub/notes.txt)' mc-data folder d
+expect_message 'mc-data: d: 1 file is passed over (d/train/a/sub/notes.txt)' mc-data folder d
 cp x.mcz one.mcz
 # hidden ones, and those next to the classes
 cp "$pictures/rgb.jpg" d/train/b/.hidden.jpg
 mkdir d/train/.git && cp "$pictures/rgb.jpg" d/train/loose.jpg
 touch d/train/b/Makefile
-says 'mc-data: d: 5 files are passed over (d/train/.git is the first)' mc-data folder d
+expect_message 'mc-data: d: 5 files are passed over (d/train/.git is the first)' mc-data folder d
 same x.mcz one.mcz
 mc-data folder d -q -o x.mcz 2>notes
-is "$(<notes)" ''
+expect_equal "$(<notes)" ''
 # files of another split do not count
 mkdir -p d/test/a d/test/b && cp "$pictures/rgb.jpg" d/test/a && cp "$pictures/rgb.jpg" d/test/b
-says '' mc-data folder d --split test
+expect_message '' mc-data folder d --split test
 cp x.mcz old.mcz
 for ending in webp HEIC avif jfif gif tiff; do
     touch "d/train/a/x.$ending"
-    no_data 3 "d/train/a/x.$ending: only JPEG and PNG files are read" folder d
+    mc_data_fails 3 "d/train/a/x.$ending: only JPEG and PNG files are read" folder d
     rm "d/train/a/x.$ending"
 done

@@ -5,7 +5,7 @@ mkdir -p split/train/a split/train/b
 for c in a b; do cp "$pictures/rgb.jpg" split/train/$c/x.jpg; done
 mc-data folder split -o old.mcz
 bad() { # text: split/train/a/y.jpg, just made, is refused with it
-    no_data 3 "split/train/a/y.jpg: $1" folder split --size 16
+    mc_data_fails 3 "split/train/a/y.jpg: $1" folder split --size 16
 }
 jpeg=$pictures/rgb.jpg bytes=$(stat -c %s "$pictures/rgb.jpg") out=split/train/a/y.jpg
 for cut in 1 2 3 20 $((bytes / 2)) $((bytes - 40)) $((bytes - 2)); do

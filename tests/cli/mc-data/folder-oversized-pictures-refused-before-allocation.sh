@@ -25,9 +25,9 @@ for raw, options, why in CASES:
     open("set/a/x.png", "wb").write(raw)
     assert len(raw) < 6000, len(raw)
     p = subprocess.Popen(["mc-data", "folder", "set", *options, "-o", "d.mcz"], stderr=subprocess.PIPE)
-    said = p.stderr.read().decode()
+    errors = p.stderr.read().decode()
     _, status, usage = os.wait4(p.pid, 0)
     p.returncode = os.waitstatus_to_exitcode(status)
-    assert p.returncode == (3 if why else 0) and why in said and said.count("\n") == bool(why), (p.returncode, said)
+    assert p.returncode == (3 if why else 0) and why in errors and errors.count("\n") == bool(why), (p.returncode, errors)
     assert usage.ru_maxrss < (80 if not why else 56) << 10, (why, usage.ru_maxrss)
 PY

@@ -19,7 +19,7 @@ np.savez("images", **images)
 os.makedirs("d/a/empty")
 PY
 mc-data folder d --no-shuffle -o d.mcz 2>notes
-is "$(<notes)" ''
+expect_equal "$(<notes)" ''
 py <<'PY' || die 'not the samples of ImageFolder'
 images = np.load("images.npz")
 samples = []  # as torchvision's make_dataset lists them
@@ -35,14 +35,14 @@ PY
 mkdir apart && cp d/a/2.png apart/new.png
 ln -s ../../apart d/b/linked
 mc-data folder d -o linked.mcz
-is "$(mc-info --json linked.mcz | grep -o '"labels","dtype":"int32","shape":\[9\]')" '"labels","dtype":"int32","shape":[9]'
+expect_equal "$(mc-info --json linked.mcz | grep -o '"labels","dtype":"int32","shape":\[9\]')" '"labels","dtype":"int32","shape":[9]'
 cp linked.mcz old.mcz
 ln -s only d/b/again
-no_data 3 "d/b/only: is the same folder as d/b/again" folder d
+mc_data_fails 3 "d/b/only: is the same folder as d/b/again" folder d
 rm d/b/again
 ln -s .. d/a/sub/up
-no_data 3 "d/a/sub/up: is the same folder as d/a" folder d
+mc_data_fails 3 "d/a/sub/up: is the same folder as d/a" folder d
 rm d/a/sub/up
 # other formats are refused there as well
 cp d/a/2.png d/a/sub/deep/3.webp
-no_data 3 "d/a/sub/deep/3.webp: only JPEG and PNG files are read" folder d
+mc_data_fails 3 "d/a/sub/deep/3.webp: only JPEG and PNG files are read" folder d

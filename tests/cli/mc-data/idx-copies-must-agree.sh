@@ -27,16 +27,16 @@ for name in $dash.gz $dot $dot.gz; do
     mc-data idx set | same one.mcz -
     for bad in other fewer wider; do
         cp $bad$packed $name
-        no_data 3 "$name: differs from $dash (remove one of them)" idx set
+        mc_data_fails 3 "$name: differs from $dash (remove one of them)" idx set
     done
     rm $name
 done
 cp swapped.gz $labels.gz
-no_data 3 "$labels.gz: differs from $labels" idx set
+mc_data_fails 3 "$labels.gz: differs from $labels" idx set
 rm $labels.gz
 # of the other split, which counts the classes
 cp labels set/t10k-labels-idx1-ubyte && cp swapped set/t10k-labels.idx1-ubyte
-no_data 3 "set/t10k-labels.idx1-ubyte: differs from set/t10k-labels-idx1-ubyte" idx set
+mc_data_fails 3 "set/t10k-labels.idx1-ubyte: differs from set/t10k-labels-idx1-ubyte" idx set
 rm set/t10k*
 # each name alone
 for name in $dash.gz $dot $dot.gz; do
@@ -46,4 +46,4 @@ for name in $dash.gz $dot $dot.gz; do
     rm $name && mv keep $dash
 done
 rm $dash
-no_data 3 "$dash" idx set
+mc_data_fails 3 "$dash" idx set

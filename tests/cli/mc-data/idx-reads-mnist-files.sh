@@ -33,9 +33,9 @@ PY
 
 # what its files cannot be
 cp train.mcz old.mcz
-bad() { no_data 3 "$1" idx "${@:2}"; }
-no_data 1 "cannot open 'nowhere'" idx nowhere
-no_data 1 "cannot open 'nowhere'" idx mnist/$t nowhere
+bad() { mc_data_fails 3 "$1" idx "${@:2}"; }
+mc_data_fails 1 "cannot open 'nowhere'" idx nowhere
+mc_data_fails 1 "cannot open 'nowhere'" idx mnist/$t nowhere
 bad "is not a folder" mnist/$t
 bad "has 1 dimensions: images have 3 or 4 (IMAGES come before LABELS)" mnist/$l mnist/$t
 bad "has 70 labels for 500 images" mnist/$t mnist/t10k-labels-idx1-ubyte
@@ -64,4 +64,4 @@ printf '\0\0\10\1\37\377\377\377' >many && truncate -s 536870911 many
 bad "many: has 536870911 labels for 500 images" mnist/$t many
 rm wide many
 rm mnist/$l && bad "train-labels-idx1-ubyte" mnist
-mkfifo pipe && no_data 3 "pipe: not a regular file" idx pipe zipped/$l.gz
+mkfifo pipe && mc_data_fails 3 "pipe: not a regular file" idx pipe zipped/$l.gz

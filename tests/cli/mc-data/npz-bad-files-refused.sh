@@ -17,7 +17,7 @@ np.savez("good", x=x, y=y)
 np.savez("positions", x, y)
 PY
 mc-data synth --samples 20 -o old.mcz
-bad() { no_data 3 "$1" npz "${@:2}"; }
+bad() { mc_data_fails 3 "$1" npz "${@:2}"; }
 bad "names.npz: has no images and labels of the train split, train_images and train_labels, say (there are: a, b); --arrays IMAGES,LABELS names them" names.npz
 bad "has no images and labels of the test split, test_images and test_labels, say (there are: x_train, y_train)" half.npz --split test
 # what is named after no split is of train alone
@@ -42,9 +42,9 @@ bad "image 0 has a pixel of -0.5" under.npz
 bad "image 0 has a pixel of nan" nan.npz
 bad "0 images" none.npz
 bad "images of 0 x 8" thin.npz
-no_data 1 "cannot open 'nowhere.npz'" npz nowhere.npz
+mc_data_fails 1 "cannot open 'nowhere.npz'" npz nowhere.npz
 bad "/dev/null: not a regular file" /dev/null
-no_data 2 "npz cannot be read from standard input" npz -
+mc_data_fails 2 "npz cannot be read from standard input" npz -
 head -c 3000 good.npz >cut.npz && bad "cut.npz" cut.npz
 py <<'PY'
 whole = bytearray(open("good.npz", "rb").read())

@@ -18,10 +18,10 @@ np.savez("cases.npz", images=x, labels=y, LABELS=y[::-1])
 PY
 mc-data synth --samples 20 -o old.mcz
 # an array that is not read too: what the archive means is not known
-for n in images labels other; do no_data 3 "$n.npz: holds \"$n\" more than once" npz $n.npz; done
-no_data 3 'same.npz: holds "images" more than once' npz same.npz --arrays images,labels
-no_data 3 'case.npz: holds "images" and "Images"; --arrays IMAGES,LABELS names one' npz case.npz
-no_data 3 'cases.npz: holds "labels" and "LABELS"' npz cases.npz
+for n in images labels other; do mc_data_fails 3 "$n.npz: holds \"$n\" more than once" npz $n.npz; done
+mc_data_fails 3 'same.npz: holds "images" more than once' npz same.npz --arrays images,labels
+mc_data_fails 3 'case.npz: holds "images" and "Images"; --arrays IMAGES,LABELS names one' npz case.npz
+mc_data_fails 3 'cases.npz: holds "labels" and "LABELS"' npz cases.npz
 mc-data npz case.npz --arrays Images,labels --no-shuffle -o chosen.mcz
 py <<'PY'
 assert (mcz.read("chosen.mcz").tensors["images"] == 255).all()

@@ -28,4 +28,4 @@ PY
 # a file that ends within the array
 head -c 100000 nchw-f.npz >cut.npz
 cp c.mcz old.mcz
-no_data 3 "cut.npz" npz cut.npz
+mc_data_fails 3 "cut.npz" npz cut.npz

@@ -25,13 +25,13 @@ mc-data npz zipped.npz | same nhwc.mcz -
 mc-data npz positions.npz | same nhwc.mcz -
 mc-data npz own.npz --arrays pictures,kinds -o own.mcz
 mc-data npz own.npz --arrays pictures,kinds --split test -o own-test.mcz
-alike nhwc.mcz own.mcz
+same_content nhwc.mcz own.mcz
 # the other split's labels, which only count the classes, may be none; a name is taken as it is given
 for n in floats one-hot half; do mc-data npz $n.npz | same nhwc.mcz -; done
 mc-data npz marks.npz --arrays a%b,l% -o marks.mcz
-alike nhwc.mcz marks.mcz
+same_content nhwc.mcz marks.mcz
 for t in f2 f4 f8; do mc-data npz $t.npz -o $t.mcz; done
-alike f4.mcz f8.mcz
+same_content f4.mcz f8.mcz
 mc-data npz grey.npz -o grey.mcz
 mc-data npz grey.npz --no-shuffle --classes 9 -o sorted.mcz
 for l in nchw nhwc; do mc-data npz open.npz --layout $l -o open-$l.mcz; done

@@ -8,7 +8,7 @@ mc-data synth --samples 300 --size 48 -o size48.mcz
 mc-data synth --samples 300 --shuffle 5 -o shuffled.mcz
 mc-data synth --samples 200 -o first.mcz
 mc-data synth --samples 300 --no-history -o bare.mcz
-alike a.mcz bare.mcz
+same_content a.mcz bare.mcz
 mc-data synth --split test -o whole.mcz
 py <<'PY' || die "wrong images"
 read = {n: mcz.read(n + ".mcz") for n in "a seed2 test size48 shuffled first whole".split()}

@@ -4,7 +4,7 @@ fixture tiny
 mc-data synth --samples 20 -o old.mcz
 t=tiny/tiny-imagenet-200
 tiny() { # text [test]
-    no_data 3 "$1" tiny-imagenet tiny --split "${2:-train}"
+    mc_data_fails 3 "$1" tiny-imagenet tiny --split "${2:-train}"
 }
 list=$t/val/val_annotations.txt
 cp $list list

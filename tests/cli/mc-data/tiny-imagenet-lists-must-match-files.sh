@@ -5,19 +5,19 @@ fixture tiny
 mc-data synth --samples 20 -o old.mcz
 t=tiny/tiny-imagenet-200
 list=$t/val/val_annotations.txt
-says '' mc-data tiny-imagenet tiny --split test
-says '' mc-data tiny-imagenet tiny
+expect_message '' mc-data tiny-imagenet tiny --split test
+expect_message '' mc-data tiny-imagenet tiny
 # more pictures than annotations: the classes all have one, so that only the count says so
 cp $t/val/images/val_n01.JPEG $t/val/images/val_n09.JPEG
-tiny() { no_data 3 "$1" tiny-imagenet tiny --split "${2:-test}"; }
+tiny() { mc_data_fails 3 "$1" tiny-imagenet tiny --split "${2:-test}"; }
 tiny "val_annotations.txt: has no line for val_n09.JPEG of $t/val/images"
 printf 'val_n09.JPEG\tn02\t0\t0\t9\t9\n' >>$list
 mc-data tiny-imagenet tiny --split test --no-shuffle -o four.mcz
-is "$(mc-info --json four.mcz | grep -o '"shape":\[4\]')" '"shape":[4]'
+expect_equal "$(mc-info --json four.mcz | grep -o '"shape":\[4\]')" '"shape":[4]'
 # fewer: also where it would not be among the first
 rm $t/val/images/val_n09.JPEG
 tiny "val_annotations.txt: names val_n09.JPEG, which is not in $t/val/images"
-no_data 3 "names val_n09.JPEG" tiny-imagenet tiny --split test --no-shuffle --samples 1
+mc_data_fails 3 "names val_n09.JPEG" tiny-imagenet tiny --split test --no-shuffle --samples 1
 # one twice, in one class or in two
 cp $t/val/images/val_n01.JPEG $t/val/images/val_n09.JPEG
 for c in n01 n02; do
@@ -27,7 +27,7 @@ for c in n01 n02; do
 done
 cp keep $list
 touch $t/val/images/list.txt $t/val/images/.DS_Store
-says "mc-data: tiny: 2 files are passed over ($t/val/images/list.txt is the first)" mc-data tiny-imagenet tiny --split test
+expect_message "mc-data: tiny: 2 files are passed over ($t/val/images/list.txt is the first)" mc-data tiny-imagenet tiny --split test
 # a list of classes that was cut
 cp $t/wnids.txt wnids
 head -n 2 wnids >$t/wnids.txt

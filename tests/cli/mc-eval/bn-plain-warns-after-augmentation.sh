@@ -24,19 +24,19 @@ warning='--bn-plain: the network was trained on augmented images; statistics of 
 plain='mc-eval -q -t 1 --data d.mcz --bn-data d.mcz --bn-plain'
 for of in augmented3 'plain1.mcz augmented3' 'augmented3.mcz augmented4' further '--points 3 line' '--points 3 curve' \
     '--points 3 --line plain1.mcz augmented3' '--grid 2 --plane plain1.mcz plain2.mcz augmented3'; do
-    says "mc-eval: $warning" $plain $of.mcz
+    expect_message "mc-eval: $warning" $plain $of.mcz
 done
 for of in plain1 'plain1.mcz untrained' bare no-norm '--points 3 plain-line' '--points 3 plain-curve'; do
-    says '' $plain $of.mcz
+    expect_message '' $plain $of.mcz
 done
-says '' mc-eval -q -t 1 --data d.mcz --bn-data d.mcz augmented3.mcz
-says '' mc-eval -q -t 1 --data d.mcz --bn-data fixed.mcz --bn-plain augmented3.mcz
+expect_message '' mc-eval -q -t 1 --data d.mcz --bn-data d.mcz augmented3.mcz
+expect_message '' mc-eval -q -t 1 --data d.mcz --bn-data fixed.mcz --bn-plain augmented3.mcz
 for of in line curve; do
-    says "mc-bezier: $warning" mc-bezier -q -t 1 --point .5 --bn-data d.mcz --bn-plain $of.mcz
+    expect_message "mc-bezier: $warning" mc-bezier -q -t 1 --point .5 --bn-data d.mcz --bn-plain $of.mcz
 done
-for of in plain-line plain-curve; do says '' mc-bezier -q -t 1 --point .5 --bn-data d.mcz --bn-plain $of.mcz; done
+for of in plain-line plain-curve; do expect_message '' mc-bezier -q -t 1 --point .5 --bn-data d.mcz --bn-plain $of.mcz; done
 # networks of two data sets, each with its history
-says "mc-eval: d.mcz: images of synth, but the network was trained on other
+expect_message "mc-eval: d.mcz: images of synth, but the network was trained on other
 mc-eval: $warning" $plain plain1.mcz other-net.mcz
 for tool in mc-eval mc-bezier; do
     $tool --help >help && tr -s ' \n' ' ' <help >words

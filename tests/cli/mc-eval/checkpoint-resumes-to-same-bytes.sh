@@ -21,10 +21,10 @@ for v in tensors.values():
 meta = dict(s.meta)
 meta["epoch"] = done
 mcz.write("half.ck", s.kind, meta, tensors)
-for v in tensors.values():   # what a checkpoint says is not measured again
+for v in tensors.values():   # points of a checkpoint are not measured again
     v[:] = v[:10].tolist() * 25
 meta["epoch"] = 25
-mcz.write("told.ck", s.kind, meta, tensors)
+mcz.write("constant.ck", s.kind, meta, tensors)
 for v in tensors.values():   # a point begins with its number of images, a float64
     v.view("f8")[5] = -1
 mcz.write("wrong.ck", s.kind, meta, tensors)
@@ -33,11 +33,11 @@ fails 3 'wrong.ck: point 1 was measured on -1 of' $e --checkpoint wrong.ck --res
 cp half.ck ck
 $r -v 2>&1 >half.tsv | grep -q 'resumed after point 8 of 25'
 same half.tsv plane.tsv
-cp told.ck ck
-is "$($r | sed 1d | cut -f 3- | sort -u | wc -l)" 1
+cp constant.ck ck
+expect_equal "$($r | sed 1d | cut -f 3- | sort -u | wc -l)" 1
 if [ -z "$MC_UNDER" ]; then
-    run() { $now $e --checkpoint ck --checkpoint-every 1 curve.mcz -o out.tsv; }
-    killed '[ -e ck ]' run
+    run() { $launcher $e --checkpoint ck --checkpoint-every 1 curve.mcz -o out.tsv; }
+    kill_when '[ -e ck ]' run
     $e --checkpoint ck --checkpoint-every 1 --resume curve.mcz | same - plane.tsv
 fi
 # of another run: refused

@@ -12,12 +12,12 @@ END
 mc-bezier -q --epochs 0 n1.mcz huge.mcz -o to-huge.mcz
 # rows of the other networks are written all the same; each of these is named
 rc=0
-mc-eval --data test.mcz huge.mcz n1.mcz huge.mcz n2.mcz -o table.tsv 2>told || rc=$?
-is "$rc $(<told)" "1 $(printf 'mc-eval: huge.mcz: the loss on test is not finite\n%.0s' 1 2)"
+mc-eval --data test.mcz huge.mcz n1.mcz huge.mcz n2.mcz -o table.tsv 2>errors || rc=$?
+expect_equal "$rc $(<errors)" "1 $(printf 'mc-eval: huge.mcz: the loss on test is not finite\n%.0s' 1 2)"
 mc-eval --data test.mcz n1.mcz n2.mcz | same table.tsv -
 rc=0
-mc-eval --json --data test.mcz n1.mcz huge.mcz >table.json 2>told || rc=$?
-is "$rc $(<told)" '1 mc-eval: huge.mcz: the loss on test is not finite'
+mc-eval --json --data test.mcz n1.mcz huge.mcz >table.json 2>errors || rc=$?
+expect_equal "$rc $(<errors)" '1 mc-eval: huge.mcz: the loss on test is not finite'
 mc-eval --json --data test.mcz n1.mcz | same table.json -
 fails 1 'huge.mcz: the loss on test is not finite' mc-eval --data test.mcz huge.mcz
 fails 1 'huge.mcz: the loss on test is not finite' mc-eval --json --data test.mcz huge.mcz

@@ -7,7 +7,7 @@ measure="mc-eval -q -t 1 --points 5 --data test=t.mcz --data d.mcz --bn-data d.m
 $measure -o plain.tsv
 $measure --losses l.mcz -o table.tsv
 same plain.tsv table.tsv
-mc-info --check l.mcz >said
+mc-info --check l.mcz >output
 py <<'END'
 s = mcz.read("l.mcz")
 rows = [line.rstrip("\n").split("\t") for line in open("table.tsv")]

@@ -5,8 +5,8 @@ fixture three
 e="mc-eval -q --data d.mcz --data held=test.mcz --bn-data d.mcz --points 3 -t 2"
 $e --summary s.tsv line.mcz -o line.tsv
 $e line.mcz | same - line.tsv
-is "$(sed -n 1p line.tsv)" "$(printf 't\ttrain.loss\ttrain.accuracy\theld.loss\theld.accuracy')"
-is "$(column line.tsv t | paste -sd ' ')" '0 0.5 1'
+expect_equal "$(sed -n 1p line.tsv)" "$(printf 't\ttrain.loss\ttrain.accuracy\theld.loss\theld.accuracy')"
+expect_equal "$(column line.tsv t | paste -sd ' ')" '0 0.5 1'
 $e --json line.mcz | python3 -c '
 import json, sys
 o = json.load(sys.stdin)

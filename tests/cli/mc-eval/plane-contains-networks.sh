@@ -42,4 +42,4 @@ mc-eval $data n3.mcz | sed -n 2p | cut -f 2- | paste third - |
     awk '{ d = ($1 - $5) / $5; e = ($3 - $7) / $7; if (d * d > 1e-8 || e * e > 1e-8) exit 1 }' ||
     die 'the third network is not in its place'
 mc-eval -q --plane --grid 2 $data - n2.mcz n3.mcz --marks marks.tsv <n1.mcz >x.tsv
-is "$(column marks.tsv name | head -n 1)" stdin
+expect_equal "$(column marks.tsv name | head -n 1)" stdin

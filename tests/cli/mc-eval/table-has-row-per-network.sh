@@ -3,10 +3,10 @@
 fixture three
 
 mc-eval -q --data test.mcz n1.mcz n2.mcz >nets.tsv
-is "$(head -n 1 nets.tsv)" "$(printf 'network\ttest.loss\ttest.accuracy')"
-is "$(column nets.tsv network | paste -sd ' ')" 'n1.mcz n2.mcz'
+expect_equal "$(head -n 1 nets.tsv)" "$(printf 'network\ttest.loss\ttest.accuracy')"
+expect_equal "$(column nets.tsv network | paste -sd ' ')" 'n1.mcz n2.mcz'
 mc-eval -q --data test.mcz <n1.mcz >piped.tsv
-is "$(column piped.tsv network)" stdin
+expect_equal "$(column piped.tsv network)" stdin
 same <(column piped.tsv test.loss) <(column nets.tsv test.loss | sed -n 1p)
 mc-eval -q --data - n1.mcz <test.mcz | tail -n 1 | same - <(sed -n 2p nets.tsv)
 mc-eval -q --data test.mcz n1.mcz <(cat n2.mcz) | tail -n 1 | cut -f 2- | same - <(tail -n 1 nets.tsv | cut -f 2-)

@@ -7,13 +7,13 @@ mc-train -q -t 1 --net ./blocks.json --data data.mcz --batch 16 --lr .02 --epoch
 mc-permute --random 5 --perm-out planted.mcz a.mcz -o q.mcz
 mc-acts -q -d data.mcz a.mcz q.mcz -o m.mcz
 mc-corr -q m.mcz -o c.mcz
-mc-hungarian -v c.mcz -o p.mcz 2>told
-recovered planted.mcz p.mcz c.mcz
+mc-hungarian -v c.mcz -o p.mcz 2>errors
+check_recovery planted.mcz p.mcz c.mcz
 # the mean is of a matched pair, at most 1, also of blocks: over the pairs inside
 py <<'END'
 import re
 groups = mcz.read("p.mcz").meta["groups"]
-means = dict(re.findall(r"^mc-hungarian: (\S+): \d+ units, value \S+ \(mean (\S+)\)", open("told").read(), re.M))
+means = dict(re.findall(r"^mc-hungarian: (\S+): \d+ units, value \S+ \(mean (\S+)\)", open("errors").read(), re.M))
 assert list(means) == [g["name"] for g in groups]
 for k, g in enumerate(groups):
     inside = [h for h in groups if h.get("within") == k] or [g]
@@ -24,9 +24,9 @@ mc-corr --signature --perm p.mcz m.mcz >signature.tsv
 awk -F '\t' '/conv[12]/ && $6 > .999 && $5 < .5 { n++ } END { exit n != 8 }' signature.tsv || die "$(cat signature.tsv)"
 mc-permute p.mcz q.mcz -o back.mcz
 for i in 1 2; do mc-acts -q -d data.mcz --shard $i/2 a.mcz q.mcz -o s$i.mcz; done
-mc-corr -q s2.mcz s1.mcz | mc-hungarian -q | mc-permute - q.mcz | alike - back.mcz
+mc-corr -q s2.mcz s1.mcz | mc-hungarian -q | mc-permute - q.mcz | same_content - back.mcz
 for n in a q; do mc-acts -q -d data.mcz --raw $n.mcz -o $n.acts; done
-mc-corr -q a.acts q.acts | mc-hungarian -q | mc-permute - q.mcz | alike - back.mcz
+mc-corr -q a.acts q.acts | mc-hungarian -q | mc-permute - q.mcz | same_content - back.mcz
 
 mc-acts -q --at pre -d data.mcz a.mcz q.mcz | mc-corr -q --measure l2 -o pre.mcz
 fails 3 "a constraint is not for groups within units of others (layer1.0.conv1/blocks in c.mcz)" \

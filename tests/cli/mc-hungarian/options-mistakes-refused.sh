@@ -5,4 +5,4 @@ fails 3 "good-stream.mcz: is a test stream, not matrices" mc-hungarian "$MC_ROOT
 fails 2 "mc-hungarian: --threads: " mc-hungarian -t none "$matrices"
 fails 2 "mc-hungarian: takes one matrices stream, 2 are given" mc-hungarian "$matrices" "$matrices"
 { head -c 200 "$matrices"; exit 1; } | mc-hungarian 2>err | fails 3 'stdin: is empty' mc-info --check -
-is "$(wc -l <err)" 1
+expect_equal "$(wc -l <err)" 1

@@ -40,6 +40,6 @@ mc-info nan.mcz >/dev/null # what a stream holds is shown all the same
 mc-info --json "$samples/good-weights.mcz" nan.mcz >both
 mc-info --check --json "$samples/good-weights.mcz" | same - <(head -n 1 both)
 mc-info --check --graph "$samples/good-weights.mcz" | same - <(mc-info --graph "$samples/good-weights.mcz")
-! mc-info --check --json "$samples/good-weights.mcz" nan.mcz >shown 2>told || die 'nan.mcz passes'
+! mc-info --check --json "$samples/good-weights.mcz" nan.mcz >shown 2>errors || die 'nan.mcz passes'
 same shown <(head -n 1 both)
-grep -q 'holds a value that is not finite' told || die "$(cat told)"
+grep -q 'holds a value that is not finite' errors || die "$(cat errors)"

@@ -7,4 +7,4 @@ fails 3 "mc-info: cut.mcz: header: truncated" mc-info --json cut.mcz
 fails 1 "mc-info: .: cannot read: Is a directory" mc-info .
 rc=0
 mc-info --check cut.mcz "$good" cut.mcz >out 2>err || rc=$?
-is "$rc $(wc -l <out) $(wc -l <err)" '3 1 2'
+expect_equal "$rc $(wc -l <out) $(wc -l <err)" '3 1 2'

@@ -10,10 +10,10 @@ assert o["history"][1]["args"] == [["seed", 1], ["rate", 0.5]], o
 assert o["meta"]["numbers"] == [0, -1, 1 << 63, 0.5] and o["meta"]["text"] == "\u00e9", o
 assert o["tensors"][5] == {"name": "int32", "dtype": "int32", "shape": []}, o
 print(o["id"])')
-is "$(mc-info --check "$good")" "$good: ok, kind test, id $id, 7 records"
-is "$(mc-info --check <"$good")" "stdin: ok, kind test, id $id, 7 records"
-is "$(cat "$good" | mc-info --check -)" "stdin: ok, kind test, id $id, 7 records"
-is "$(mc-info --check -q "$good")" ""
+expect_equal "$(mc-info --check "$good")" "$good: ok, kind test, id $id, 7 records"
+expect_equal "$(mc-info --check <"$good")" "stdin: ok, kind test, id $id, 7 records"
+expect_equal "$(cat "$good" | mc-info --check -)" "stdin: ok, kind test, id $id, 7 records"
+expect_equal "$(mc-info --check -q "$good")" ""
 mc-info "$good" >shown
 grep -q "^id $id, 8 tensors, 7 records, " shown
 grep -q 't 1 seed=1 rate=0.5  from 1$' shown

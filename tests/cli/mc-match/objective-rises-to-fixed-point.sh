@@ -3,7 +3,7 @@
 # stays. The stream has each group's value and the gap that proves its last assignment.
 fixture pair
 
-mc-match -v a.mcz b.mcz --log-json log.json -o p.mcz 2>told
+mc-match -v a.mcz b.mcz --log-json log.json -o p.mcz 2>errors
 py <<'END'
 log = [json.loads(l) for l in open("log.json")]
 assert [l["event"] for l in log] == ["start"] + ["sweep"] * (len(log) - 1)
@@ -19,24 +19,24 @@ for g in p.meta["groups"]:
     assert 0 <= g["gap"] <= 1e-9 * g["value"] and g["value"] > 0 and abs(g["bound"] / g["value"] - 1) < 1e-9, g
 assert p.inputs == [a.id, b.id] and p.history[-1]["tool"] == "mc-match"
 END
-is "$(grep -cE '^mc-match: sweep [0-9]+: objective [0-9.]+, distance [0-9.]+, [0-9]+ groups? changed$' told)" "$(wc -l <log.json)"
-is "$(grep -cE '^mc-match: layers\.[0-7]\.conv: [0-9]+ units, value [0-9.]+ \(mean [0-9.]+\), gap [0-9.e-]+, [0-9]+ in ties, [0-9]+ move$' told)" 8
+expect_equal "$(grep -cE '^mc-match: sweep [0-9]+: objective [0-9.]+, distance [0-9.]+, [0-9]+ groups? changed$' errors)" "$(wc -l <log.json)"
+expect_equal "$(grep -cE '^mc-match: layers\.[0-7]\.conv: [0-9]+ units, value [0-9.]+ \(mean [0-9.]+\), gap [0-9.e-]+, [0-9]+ in ties, [0-9]+ move$' errors)" 8
 
 mc-match -q --init p.mcz a.mcz b.mcz --log-json again.json -o same.mcz
-is "$(wc -l <again.json)" 2
-is "$(field again.json start objective)" "$(field log.json sweep objective | tail -n 1)"
+expect_equal "$(wc -l <again.json)" 2
+expect_equal "$(field again.json start objective)" "$(field log.json sweep objective | tail -n 1)"
 mc-permute p.mcz b.mcz -o x.mcz
 mc-permute same.mcz b.mcz -o y.mcz
-alike x.mcz y.mcz
+same_content x.mcz y.mcz
 # a permutation to start from is B permuted by it first
 mc-permute --random 3 --perm-out r.mcz b.mcz -o x.mcz
 mc-permute --identity b.mcz -o one.mcz
 mc-match -q a.mcz b.mcz --init - --log-json r.json -o pr.mcz <r.mcz
 mc-match -q a.mcz x.mcz --init one.mcz --log-json x.json -o px.mcz
-is "$(field r.json start objective)" "$(field x.json start objective)"
+expect_equal "$(field r.json start objective)" "$(field x.json start objective)"
 mc-permute pr.mcz b.mcz -o y.mcz
 mc-permute px.mcz x.mcz -o z.mcz
-alike y.mcz z.mcz
+same_content y.mcz z.mcz
 # a group on both axes of a tensor, where a step could lower the objective
 py <<'END'
 import struct
@@ -85,4 +85,4 @@ for name, x in ("i", v), ("j", v[:, ::-1]):
 END
 for n in i j; do mc-convert $n.safetensors --groups i.tsv -o $n.mcz; done
 mc-match -q i.mcz j.mcz --log-json inside.json -o p.mcz
-is "$(field inside.json sweep changed | paste -sd' ')" '1 0'
+expect_equal "$(field inside.json sweep changed | paste -sd' ')" '1 0'

@@ -19,8 +19,8 @@ for net in $nets; do
     mc-permute --random 5 --perm-out planted.mcz example.mcz -o q.mcz
     mc-match -q example.mcz q.mcz --log-json log.json -o p.mcz
     mc-permute p.mcz q.mcz -o back.mcz
-    alike example.mcz back.mcz
-    is "$(field log.json sweep distance | tail -n 1)" 0
-    mc-permute --compose planted.mcz p.mcz | alike - <(mc-permute --identity example.mcz)
+    same_content example.mcz back.mcz
+    expect_equal "$(field log.json sweep distance | tail -n 1)" 0
+    mc-permute --compose planted.mcz p.mcz | same_content - <(mc-permute --identity example.mcz)
     echo "$net: $(field log.json sweep objective | wc -l) sweeps"
 done

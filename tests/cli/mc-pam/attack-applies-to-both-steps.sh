@@ -5,7 +5,7 @@ fixture pam
 attacked() { pam --attack pgd:steps=2 --permutation-epochs 2 --epochs 2 --permutation-lr 1 n1.mcz n2.mcz "$@"; }
 attacked --log-json robust.json -o robust.mcz
 pam --permutation-epochs 2 --epochs 2 --permutation-lr 1 --log-json clean.json n1.mcz n2.mcz -o clean.mcz
-differ robust.mcz clean.mcz
+different_content robust.mcz clean.mcz
 awk -v r="$(field robust.json permutation loss_before)" -v c="$(field clean.json permutation loss_before)" \
     'BEGIN { exit !(r > c) }' || die "$(cat robust.json clean.json)"
 for epochs in 1 3; do

@@ -16,7 +16,7 @@ for name in set(ck.tensors) - {"report"}:
     mcz.write("nan-" + name, ck.kind, ck.meta, t)
 END
 ls nan-* | sort >names
-is "$(paste -sd ' ' names)" 'nan-anchor nan-epochs nan-matrices nan-momentum nan-offset nan-permutation nan-previous'
+expect_equal "$(paste -sd ' ' names)" 'nan-anchor nan-epochs nan-matrices nan-momentum nan-offset nan-permutation nan-previous'
 for name in nan-*; do
     case $name in
     *-permutation | *-previous) why='entry 0 is -1' ;;

@@ -5,8 +5,8 @@ fixture pam
 both | same curve.mcz -
 mc-info --check curve.mcz
 mc-eval -q -t 1 --data d.mcz --bn-data d.mcz --points 3 curve.mcz >curve.tsv
-is "$(wc -l <curve.tsv)" 4
-is "$(field log.json permutation outer | wc -l)$(field log.json iteration outer | wc -l)" 11
+expect_equal "$(wc -l <curve.tsv)" 4
+expect_equal "$(field log.json permutation outer | wc -l)$(field log.json iteration outer | wc -l)" 11
 # the curve's last point is the second network in the order that the curve says
 mc-bezier -q -t 1 --point 0 --bn-data d.mcz curve.mcz -o first.mcz
 mc-bezier -q -t 1 --point 1 --bn-data d.mcz curve.mcz -o last.mcz
@@ -25,4 +25,4 @@ assert any(not np.array_equal(curve.tensors["2/" + n], b[n]) for n in names)
 END
 mc-permute --verify d.mcz curve.mcz n2.mcz >/dev/null
 mc-permute --inverse curve.mcz pb.mcz -o back.mcz
-alike back.mcz n2.mcz
+same_content back.mcz n2.mcz

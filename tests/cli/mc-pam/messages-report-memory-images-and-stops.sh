@@ -2,32 +2,32 @@
 # mc-pam says where its matrices are not written, on how many images it judges, what memory it takes, and that it gave up.
 fixture pam
 
-loud() { mc-pam -t 1 --data d.mcz --batch 32 --seed 5 --permutation-epochs 2 --epochs 1 "$@" n1.mcz n2.mcz -o x.mcz 2>told; }
+loud() { mc-pam -t 1 --data d.mcz --batch 32 --seed 5 --permutation-epochs 2 --epochs 1 "$@" n1.mcz n2.mcz -o x.mcz 2>errors; }
 loud --permutation-lr 1e-3 --stop-after 3
-grep -qx 'mc-pam: permutation step 1 moved no unit: its matrices hardly left .* --permutation-lr .* may help)' told || die "$(cat told)"
+grep -qx 'mc-pam: permutation step 1 moved no unit: its matrices hardly left .* --permutation-lr .* may help)' errors || die "$(cat errors)"
 loud -v --permutation-lr 1e-3 --epochs 0
-grep -q 'proximal terms 0.0000 and 0.0000: nothing has changed' told || die "$(cat told)"
+grep -q 'proximal terms 0.0000 and 0.0000: nothing has changed' errors || die "$(cat errors)"
 loud --stop-after 1
-grep -q 'inside a permutation step.* lost ' told || die "$(cat told)"
+grep -q 'inside a permutation step.* lost ' errors || die "$(cat errors)"
 rm -f ck
 loud --stop-after 1 --checkpoint ck
-grep -q 'inside a permutation step.* in the checkpoint only' told || die "$(cat told)"
+grep -q 'inside a permutation step.* in the checkpoint only' errors || die "$(cat errors)"
 for epochs in 2 3; do
     loud --permutation-lr 1 --stop-after $epochs
-    [ ! -s told ] || die "$(cat told)"
+    [ ! -s errors ] || die "$(cat errors)"
 done
 loud -v --select-images 100 --log-json images.json
-grep -q 'permutation step 1: on 96 other images loss .* kept$' told || die "$(cat told)"
-grep -q 'the theorem' told && die "batch norm is none of its conditions: $(cat told)"
-[ "$(grep -c 'on 96 images' told)" = 2 ] || die "$(cat told)"
-grep -q "memory: .* 16 vectors of the network's size .*, permutation matrices .* MB$" told || die "$(cat told)"
-mc-pam -v -t 1 --data d.mcz --batch 32 --stage curve --epochs 1 n1.mcz n2.mcz -o x.mcz 2>curve-told
-grep -q "memory: .* 14 vectors of the network's size [0-9.]* MB$" curve-told || die "$(cat curve-told)"
+grep -q 'permutation step 1: on 96 other images loss .* kept$' errors || die "$(cat errors)"
+grep -q 'the theorem' errors && die "batch norm is none of its conditions: $(cat errors)"
+[ "$(grep -c 'on 96 images' errors)" = 2 ] || die "$(cat errors)"
+grep -q "memory: .* 16 vectors of the network's size .*, permutation matrices .* MB$" errors || die "$(cat errors)"
+mc-pam -v -t 1 --data d.mcz --batch 32 --stage curve --epochs 1 n1.mcz n2.mcz -o x.mcz 2>curve-errors
+grep -q "memory: .* 14 vectors of the network's size [0-9.]* MB$" curve-errors || die "$(cat curve-errors)"
 [ "$(field images.json permutation judge_images)$(field images.json iteration judge_images)" = 9696 ]
 
 rm -f ck
 for again in '' --resume; do
     mc-pam -t 1 --data d.mcz --batch 32 --permutation-epochs 1 --epochs 1 --spectral 100 --huber 3 --checkpoint ck $again \
-        plain.mcz plain.mcz -o x.mcz 2>told
-    grep -q 'given up, the run ends' told || die "$again: $(cat told)"
+        plain.mcz plain.mcz -o x.mcz 2>errors
+    grep -q 'given up, the run ends' errors || die "$again: $(cat errors)"
 done

@@ -12,12 +12,12 @@ less() {
 }
 less log.json loss loss_before
 less log.json loss_others loss_others_before
-is "$(field log.json permutation other_images)" 128
+expect_equal "$(field log.json permutation other_images)" 128
 both --select-by objective --log-json priced.json -o x.mcz
 less priced.json 'loss proximal' loss_before
 both --accept joint --log-json joint.json -o x.mcz
 less joint.json loss loss_before
-is "$(field joint.json permutation loss_relaxed)" "$(field log.json permutation loss_relaxed)"
+expect_equal "$(field joint.json permutation loss_relaxed)" "$(field log.json permutation loss_relaxed)"
 [ "$(field joint.json permutation loss)" != "$(field log.json permutation loss)" ]
 # the paper's: what is given beside it holds, before it or behind it
 args() { mc-info "$1" | sed -n 's/.* mc-pam .*\( permutation-lr=[^ ]*\).*\( accept=[^ ]*\) \(select-by=[^ ]*\).*/\1\2 \3/p'; }

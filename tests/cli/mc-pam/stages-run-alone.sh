@@ -3,22 +3,22 @@
 fixture pam
 
 mc-permute perm-only.mcz n2.mcz -o x.mcz
-alike x.mcz pb.mcz
+same_content x.mcz pb.mcz
 pam --stage curve --epochs 2 --init perm-only.mcz --log-json stage.json n1.mcz n2.mcz -o from-init.mcz
 pam --stage curve --epochs 2 --perm perm-only.mcz n1.mcz n2.mcz -o from-curve.mcz
 pam --stage curve --epochs 2 --perm p.mcz n1.mcz n2.mcz -o from-perm.mcz
-alike from-init.mcz from-curve.mcz
-alike from-perm.mcz from-curve.mcz
+same_content from-init.mcz from-curve.mcz
+same_content from-perm.mcz from-curve.mcz
 pam --stage curve --epochs 2 --perm twice.mcz n1.mcz n2.mcz -o x.mcz
-differ x.mcz from-perm.mcz
-is "$(field stage.json permutation outer)/$(field stage.json iteration outer)" /1
+different_content x.mcz from-perm.mcz
+expect_equal "$(field stage.json permutation outer)/$(field stage.json iteration outer)" /1
 # of other networks: told, and done
-mc-permute curve.mcz n1.mcz 2>told >x.mcz
-grep -qx 'mc-permute: curve.mcz was found for another network than n1.mcz' told || die "$(cat told)"
-pam --stage curve --epochs 1 --perm curve.mcz n1.mcz n2.mcz -o x.mcz 2>told
-[ ! -s told ] || die "$(cat told)"
-pam --stage curve --epochs 1 --perm curve.mcz n2.mcz n1.mcz -o x.mcz 2>told
-grep -qx 'mc-pam: curve.mcz was found between other networks than n2.mcz and n1.mcz' told || die "$(cat told)"
+mc-permute curve.mcz n1.mcz 2>errors >x.mcz
+grep -qx 'mc-permute: curve.mcz was found for another network than n1.mcz' errors || die "$(cat errors)"
+pam --stage curve --epochs 1 --perm curve.mcz n1.mcz n2.mcz -o x.mcz 2>errors
+[ ! -s errors ] || die "$(cat errors)"
+pam --stage curve --epochs 1 --perm curve.mcz n2.mcz n1.mcz -o x.mcz 2>errors
+grep -qx 'mc-pam: curve.mcz was found between other networks than n2.mcz and n1.mcz' errors || die "$(cat errors)"
 # a curve of mc-bezier's is one to start from too, and its control point is kept
 mc-bezier -q -t 1 --data d.mcz --batch 32 --epochs 2 --lr .05 n1.mcz pb.mcz -o bezier.mcz
 fails 3 'bezier.mcz: is not a curve from n1.mcz' pam --stage curve --epochs 1 --init bezier.mcz n1.mcz n2.mcz -o no.mcz

@@ -32,19 +32,19 @@ assert sorted(row) == list(range(12)) and (t["outer"] != range(3)).any() and (ro
 want = a.tensors["w"][np.r_[0, 1, 2 + row]][:, t["columns"]]
 assert (b.tensors["w"] == want).all() and (b.tensors["v"] == a.tensors["v"][row]).all()
 END
-mc-permute --inverse p.mcz pa.mcz | alike - a.mcz
+mc-permute --inverse p.mcz pa.mcz | same_content - a.mcz
 mc-permute --inverse p.mcz -o back.mcz
-mc-permute back.mcz pa.mcz | alike - a.mcz
+mc-permute back.mcz pa.mcz | same_content - a.mcz
 mc-permute q.mcz pa.mcz -o qpa.mcz
 mc-permute --compose p.mcz q.mcz -o pq.mcz
-mc-permute pq.mcz a.mcz | alike - qpa.mcz
-mc-permute --compose p.mcz back.mcz | alike - <(mc-permute --identity a.mcz)
+mc-permute pq.mcz a.mcz | same_content - qpa.mcz
+mc-permute --compose p.mcz back.mcz | same_content - <(mc-permute --identity a.mcz)
 # mc-match finds them, of one level, from any order
 grep -v mid g.tsv | grep -v columns >two.tsv
 mc-convert net.safetensors --groups two.tsv -o a.mcz
 for seed in 1 2 3; do
     mc-permute --random $seed a.mcz -o q.mcz
-    mc-match -q a.mcz q.mcz | mc-permute - q.mcz | alike - a.mcz
+    mc-match -q a.mcz q.mcz | mc-permute - q.mcz | same_content - a.mcz
     mc-permute --random 9 --perm-out r.mcz a.mcz -o ra.mcz
-    mc-match -q --init r.mcz a.mcz q.mcz | mc-permute - q.mcz | alike - a.mcz
+    mc-match -q --init r.mcz a.mcz q.mcz | mc-permute - q.mcz | same_content - a.mcz
 done

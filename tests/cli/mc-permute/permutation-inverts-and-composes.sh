@@ -2,14 +2,14 @@
 # mc-permute applies a permutation from a file or a pipe, undoes it, and composes two: first the one, then the other.
 fixture stranger
 
-alike qa.mcz <(mc-permute q.mcz a.mcz)
-alike qa.mcz <(cat q.mcz | mc-permute - a.mcz)
-alike qa.mcz <(cat a.mcz | mc-permute q.mcz -)
+same_content qa.mcz <(mc-permute q.mcz a.mcz)
+same_content qa.mcz <(cat q.mcz | mc-permute - a.mcz)
+same_content qa.mcz <(cat a.mcz | mc-permute q.mcz -)
 mc-permute --inverse q.mcz -o qi.mcz
-for undo in 'qi.mcz' '--inverse q.mcz' '--inverse --random 7'; do alike a.mcz <(mc-permute $undo qa.mcz); done
+for undo in 'qi.mcz' '--inverse q.mcz' '--inverse --random 7'; do same_content a.mcz <(mc-permute $undo qa.mcz); done
 
 mc-permute --compose q.mcz r.mcz -o qr.mcz
 mc-permute r.mcz qa.mcz -o rqa.mcz
-alike rqa.mcz <(mc-permute qr.mcz a.mcz)
-alike a.mcz <(mc-permute --inverse --compose q.mcz r.mcz | mc-permute - rqa.mcz)
-alike one.mcz <(mc-permute --compose q.mcz qi.mcz)
+same_content rqa.mcz <(mc-permute qr.mcz a.mcz)
+same_content a.mcz <(mc-permute --inverse --compose q.mcz r.mcz | mc-permute - rqa.mcz)
+same_content one.mcz <(mc-permute --compose q.mcz qi.mcz)

@@ -2,7 +2,7 @@
 # mc-pgd: examples in the ball; what it says and logs is what mc-eval measures.
 fixture examples
 
-is "$(wc -l <note)" 1
+expect_equal "$(wc -l <note)" 1
 mc-eval -t 1 --data test.mcz 1.mcz | tail -n 1 | cut -f 3 >clean
 mc-eval -t 1 --data adv.mcz 1.mcz | tail -n 1 | cut -f 2,3 >eval
 py $test <<'END'
@@ -21,10 +21,10 @@ assert last["event"] == "done" and last["images"] == n and all(l["event"] == "ba
 loss, accuracy = map(float, open("eval").read().split())
 assert abs(last["loss"] - loss) < 1e-3 * loss and abs(last["accuracy"] - accuracy) <= 100 / n + 1e-3
 assert abs(last["distance"] - far.mean()) < 1e-5
-said = re.match(r"mc-pgd: (\d+) images: accuracy (\S+)% -> (\S+)%, loss (\S+) -> (\S+), "
+summary = re.match(r"mc-pgd: (\d+) images: accuracy (\S+)% -> (\S+)%, loss (\S+) -> (\S+), "
                 r"mean l-infinity distance from the clean image (\S+)$", open("note").read().strip())
-assert int(said[1]) == n and abs(float(said[3]) - last["accuracy"]) < .01, said
-assert abs(float(said[2]) - float(open("clean").read())) < .01
-assert abs(float(said[6]) - last["distance"]) < 1e-4
+assert int(summary[1]) == n and abs(float(summary[3]) - last["accuracy"]) < .01, summary
+assert abs(float(summary[2]) - float(open("clean").read())) < .01
+assert abs(float(summary[6]) - last["distance"]) < 1e-4
 END
-says '' $p -q 1.mcz
+expect_message '' $p -q 1.mcz

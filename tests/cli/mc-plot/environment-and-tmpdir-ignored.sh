@@ -11,4 +11,4 @@ done
 no_temporaries
 # a closed pipe ends it
 timeout 60 mc-plot path a.tsv --format svg | true
-is "${PIPESTATUS[0]}" 141
+expect_equal "${PIPESTATUS[0]}" 141

@@ -22,7 +22,7 @@ mc-plot path line.tsv -o path.pdf
 mc-plot log log.json --size 400x300 --title smaller -o log.png
 [ ! -e oops ]
 ! mc-plot plane --data test path.tsv plane.tsv --size 500x300 -o x.png 2>err || die 'marks are no plane'
-is "$(find . -name '.*tmp*')" ""
+expect_equal "$(find . -name '.*tmp*')" ""
 py <<'P'
 import struct, xml.etree.ElementTree as x
 text = "".join(x.parse("path.svg").getroot().itertext())

@@ -26,32 +26,32 @@ mc-plot log log.json --log-loss -o log.svg
 printf '{"event":"epoch","epoch":%d,"loss":%g,"accuracy":%d}\n' 1 2.1 30 2 .3 44 3 .004 60 >decades.json
 mc-plot log decades.json --log-loss -o decades.svg
 for f in svg png pdf; do mc-plot path line.tsv --size 12.7x5.08cm -o cm.$f; done
-refused "'12in' is neither WIDTHxHEIGHT nor WIDTHxHEIGHTcm" mc-plot path line.tsv --size 12in -o x.svg
-refused "'1' is not a number from 5 to 60" mc-plot path line.tsv --size 1x7cm -o x.svg
-refused "--log-loss has no effect in a picture of kind signature" mc-plot signature flat.tsv --log-loss -o x.svg
+usage_error "'12in' is neither WIDTHxHEIGHT nor WIDTHxHEIGHTcm" mc-plot path line.tsv --size 12in -o x.svg
+usage_error "'1' is not a number from 5 to 60" mc-plot path line.tsv --size 1x7cm -o x.svg
+usage_error "--log-loss has no effect in a picture of kind signature" mc-plot signature flat.tsv --log-loss -o x.svg
 py <<'P' || die 'not as it should be'
 import re, struct, xml.etree.ElementTree as x
 def texts(name):
     return [("".join(g.itertext()).strip(), g.get("transform") or "") for g in x.parse(name).getroot().iter("{http://www.w3.org/2000/svg}g") if g.get("text-anchor")]
-def said(name):
+def texts(name):
     return [t for t, _ in texts(name)]
-g, d = said("googlenet.svg"), said("densenet.svg")
+g, d = texts("googlenet.svg"), texts("densenet.svg")
 for stage in "3a", "3b", "4a", "4b", "5a":
     assert "inception" + stage in g, (stage, g)
 assert "conv1" in g and not any("branch" in t for t in g), g
 assert [t for t in d if "dense" in t] == ["denseblock1", "denseblock2", "denseblock3"], d
-assert "layer-0" in said("flat.svg"), said("flat.svg")
+assert "layer-0" in texts("flat.svg"), texts("flat.svg")
 # every line of several tables has a band
 def bands(name):
     return len({tuple(re.findall("[0-9]+", c)) for c in re.findall("<polygon fill = 'rgb[(](.*?)[)]'", open(name).read())})
 assert bands("lines2.svg") == 2 and bands("lines3.svg") == 3, (bands("lines2.svg"), bands("lines3.svg"))
-assert "test robust loss, mean ± sd, n = 3" in said("lines2.svg"), said("lines2.svg")
-assert "test robust accuracy (%), mean ± sd, n = 3" in said("lines2.svg"), said("lines2.svg")
+assert "test robust loss, mean ± sd, n = 3" in texts("lines2.svg"), texts("lines2.svg")
+assert "test robust accuracy (%), mean ± sd, n = 3" in texts("lines2.svg"), texts("lines2.svg")
 # b is under its point, Pb above
 at = {t: float(re.search(r",([0-9.]+)\)", m).group(1)) for t, m in texts("near.svg") if t in ("a", "b", "Pb")}
 assert at["b"] > at["a"] > at["Pb"] and at["b"] - at["Pb"] > 20, at
-assert {"2", "1", "0.5", "0.1", "0.01", "0.005"} <= set(said("decades.svg")), said("decades.svg")
-assert not {"0", "0.005"} & set(said("log.svg")[:8]) and {"1.6", "1.8", "2.0"} <= set(said("log.svg")), said("log.svg")
+assert {"2", "1", "0.5", "0.1", "0.01", "0.005"} <= set(texts("decades.svg")), texts("decades.svg")
+assert not {"0", "0.005"} & set(texts("log.svg")[:8]) and {"1.6", "1.8", "2.0"} <= set(texts("log.svg")), texts("log.svg")
 assert re.search(r'width="480" height="192"', open("cm.svg").read()[:300])
 d = open("cm.png", "rb").read()
 assert struct.unpack(">II", d[16:24]) == (1500, 600)

@@ -41,7 +41,7 @@ mkdir broken
 printf '#!/bin/sh\nhead -c 100\necho half a picture\necho "gnuplot> x" >&2; echo "line 3: no such thing" >&2; exit 1\n' >broken/gnuplot
 chmod +x broken/gnuplot
 fails 1 "gnuplot failed: line 3: no such thing" env PATH="$PWD/broken:$PATH" mc-plot path line.tsv
-is "$(find . -name '*.svg' -o -name '*.png' -o -name '.*tmp*')" ""
+expect_equal "$(find . -name '*.svg' -o -name '*.png' -o -name '.*tmp*')" ""
 # several tables of one line: the same rows in each
 sed 's/^0.5\t/0.51\t/' curve2.tsv >moved.tsv
 fails 3 "moved.tsv: has other t than curve.tsv" mc-plot path curve.tsv,moved.tsv
@@ -55,4 +55,4 @@ fails 3 "sig2.tsv: has other layers than sig.tsv" mc-plot signature sig.tsv sig2
 echo old >old.svg
 rc=0
 mc-plot path cut.tsv -o old.svg 2>err || rc=$?
-is "$rc $(cat old.svg)" "3 old"
+expect_equal "$rc $(cat old.svg)" "3 old"

@@ -10,7 +10,7 @@ mkdir bin
 printf '#!/bin/sh\ncat >/dev/null\ncat "$PICTURE"\n' >bin/gnuplot
 chmod +x bin/gnuplot
 export PICTURE="$PWD/broken"
-refused() { # FORMAT MESSAGE: the picture in broken
+refuses() { # FORMAT MESSAGE: the picture in broken
     echo old >x.$1
     fails 1 "$2" env PATH="$PWD/bin:$PATH" mc-plot path a.tsv -o x.$1
     [ "$(cat x.$1)" = old ] || die "replaced x.$1 by $(head -c 100 x.$1)"
@@ -20,7 +20,7 @@ for format in svg png pdf; do
     # newlines at the end are not part of the picture
     for bytes in 0 1 7 100 $((size / 3)) $((size / 2)) 4096 $((size - 50)) $((size - 12)) $((size - 3)); do
         head -c $bytes whole.$format >broken
-        refused $format 'gnuplot drew an incomplete picture: it did not say why'
+        refuses $format 'gnuplot drew an incomplete picture: it did not say why'
     done
     cp whole.$format broken
     PATH="$PWD/bin:$PATH" mc-plot path a.tsv -o x.$format
@@ -29,24 +29,24 @@ done
 # other bytes at an end; another format
 for format in svg png pdf; do
     { cat whole.$format; echo more; } >broken
-    refused $format 'gnuplot drew an incomplete picture'
+    refuses $format 'gnuplot drew an incomplete picture'
     { echo before; cat whole.$format; } >broken
-    refused $format 'gnuplot drew an incomplete picture'
+    refuses $format 'gnuplot drew an incomplete picture'
 done
 cp whole.svg broken
-refused png 'gnuplot drew an incomplete picture'
+refuses png 'gnuplot drew an incomplete picture'
 # a whole picture, half of one: gnuplot exits with a status or is killed
 for end in 'exit 1' 'exit 2' 'kill -KILL $$' 'kill -TERM $$' 'kill -SEGV $$'; do
     printf '#!/bin/sh\ncat >/dev/null\ncat "$PICTURE"\n%s\n' "$end" >bin/gnuplot
     for format in svg png pdf; do
         cp whole.$format broken
-        refused $format 'gnuplot failed: it did not say why'
+        refuses $format 'gnuplot failed: it did not say why'
         head -c 1000 whole.$format >broken
-        refused $format 'gnuplot failed: it did not say why'
+        refuses $format 'gnuplot failed: it did not say why'
     done
 done
 printf '#!/bin/sh\ncat >/dev/null\necho "cannot write to the terminal" >&2\n' >bin/gnuplot
-refused svg 'gnuplot drew an incomplete picture: cannot write to the terminal'
+refuses svg 'gnuplot drew an incomplete picture: cannot write to the terminal'
 for format in svg png pdf; do
     echo old >x.$format
     rc=0

@@ -32,12 +32,12 @@ mc-plot path high.tsv high2.tsv far.tsv -o same.svg
 sed '2s/0\.0[0-9]/0/' sig.tsv >edge.tsv
 tail -n 1 sig.tsv | sed 's/layers.3/layers.4/' >>edge.tsv
 mc-plot signature edge.tsv again=edge.tsv -o edge.svg
-refused "'5' is not FROM:TO" mc-plot path low.tsv --y-range 5 -o x.svg
-refused "'3:2' does not grow" mc-plot path low.tsv --y-range ,3:2 -o x.svg
-refused "is not FROM:TO or FROM:TO,FROM:TO" mc-plot path low.tsv --y-range 0:1,0:1,0:1 -o x.svg
-refused "a signature has one axis" mc-plot signature sig.tsv --y-range 0:1,0:1 -o x.svg
-refused "a logarithmic axis of losses starts above 0" mc-plot path low.tsv --log-loss --y-range 0:1 -o x.svg
-refused "--y-range has no effect in a picture of kind plane" mc-plot plane plane.tsv --y-range 0:1 -o x.svg
+usage_error "'5' is not FROM:TO" mc-plot path low.tsv --y-range 5 -o x.svg
+usage_error "'3:2' does not grow" mc-plot path low.tsv --y-range ,3:2 -o x.svg
+usage_error "is not FROM:TO or FROM:TO,FROM:TO" mc-plot path low.tsv --y-range 0:1,0:1,0:1 -o x.svg
+usage_error "a signature has one axis" mc-plot signature sig.tsv --y-range 0:1,0:1 -o x.svg
+usage_error "a logarithmic axis of losses starts above 0" mc-plot path low.tsv --log-loss --y-range 0:1 -o x.svg
+usage_error "--y-range has no effect in a picture of kind plane" mc-plot plane plane.tsv --y-range 0:1 -o x.svg
 fails 3 "there is no column 'x.loss'" mc-plot path low.tsv --fit-data x
 fails 1 "cannot open 'none.tsv'" mc-plot path low.tsv --fit none.tsv
 py <<'P'
@@ -59,16 +59,16 @@ loss, accuracy = axes("given.svg")
 assert .25 <= min(loss) < .35 and .6 < max(loss) <= .7 and 76 <= min(accuracy) < 80 and 88 < max(accuracy) <= 92, (loss, accuracy)
 assert axes("accuracy.svg")[0] == axes("two.svg")[0] and axes("accuracy.svg")[1][0] == 40, axes("accuracy.svg")
 # the extremes of what leaves the frame are in the legend, arrows where it does
-assert "high ▲ 1.7 ▼ 48%" in Picture("given.svg").said(), Picture("given.svg").said()
+assert "high ▲ 1.7 ▼ 48%" in Picture("given.svg").all_texts(), Picture("given.svg").all_texts()
 arrows = [s for s in Picture("given.svg").lines(SECOND, 0) if len(s) == 2 and s[0][0] == s[1][0]]
 assert len(arrows) == 2 and all(s[1][1] < s[0][1] for s in arrows), arrows
 # a value on the edge does not leave
-assert Picture("edge.svg").said().count("edge") == 1
+assert Picture("edge.svg").all_texts().count("edge") == 1
 assert not [s for s in Picture("edge.svg").lines(FIRST, 0) if len(s) == 2]
 # one line of great range leaves; of two lines none does, and none where no frame tells the others apart
-said = Picture("apart.svg").said()
-assert "far ▲ 11.5" in said and "high" in said and "low" in said and max(axes("apart.svg")[0]) < 3, said
-assert not [t for name in ("two.svg", "same.svg") for t in Picture(name).said() if "▲" in t or "▼" in t]
+texts = Picture("apart.svg").all_texts()
+assert "far ▲ 11.5" in texts and "high" in texts and "low" in texts and max(axes("apart.svg")[0]) < 3, texts
+assert not [t for name in ("two.svg", "same.svg") for t in Picture(name).all_texts() if "▲" in t or "▼" in t]
 P
 
 # numbers that an axis cannot show are refused, not counted for ever or handed to gnuplot

@@ -55,7 +55,7 @@ n=0
 for kind in "${kinds[@]}"; do
     for size in '' '--size 320x200' '--size 8.5x5cm' '--size 1200x300' '--size 300x600'; do
         for title in '' '--title "tinyten on CIFAR-10, seeds 1–2, 3–4, 5–6"'; do
-            eval "mc-plot $kind $size $title" -o $((n++)).svg 2>told || die "$kind $size: $(<told)"
+            eval "mc-plot $kind $size $title" -o $((n++)).svg 2>errors || die "$kind $size: $(<errors)"
         done
     done
     echo "$kind"
@@ -81,10 +81,10 @@ for i in range(10 * len(kinds)):
         if kind.startswith("plane"):
             for axis in p.columns("start"):
                 check(axis, "colours")
-        assert ("seeds 1–2, 3–4, 5–6" in " ".join(p.said())) == (i % 2 == 1), p.said()
+        assert ("seeds 1–2, 3–4, 5–6" in " ".join(p.all_texts())) == (i % 2 == 1), p.all_texts()
     except AssertionError as e:
         sys.exit("%s, picture %d, %gx%g: %s" % (kind, i, p.width, p.height, e))
-assert "straight, unaligned ▲ 3.04 ▼ 12.3%" in Picture("0.svg").said(), Picture("0.svg").said()
+assert "straight, unaligned ▲ 3.04 ▼ 12.3%" in Picture("0.svg").all_texts(), Picture("0.svg").all_texts()
 P
 for kind in path log; do
     fails 2 '--size: too small for this picture (at least ' mc-plot $kind --size 200x150 $([ $kind = path ] && echo {low,some,high,far}{1,2,3}.tsv || echo whole.json gap.json{,,,,,,,}) -o x.svg

@@ -9,10 +9,10 @@ train() { mc-train -q --net mlp:bn,32 --no-normalise --data d.mcz --epochs 6 --l
 train -o plain.mcz
 train --attack $attack -o a.mcz
 train --attack $attack | same a.mcz -
-differ a.mcz plain.mcz
+different_content a.mcz plain.mcz
 mc-info -v a.mcz | grep -q 'attack=pgd:eps=0.0313725[0-9]*,step=0.0156862[0-9]*,steps=2,restarts=1,norm=linf,start=random' ||
     die 'the history does not tell the attack'
-alike a.mcz <(train --attack pgd:steps=2,step=4/255) # eps as the data set has it
+same_content a.mcz <(train --attack pgd:steps=2,step=4/255) # eps as the data set has it
 # images are pixels in [0,1] to it
 mc-info --graph a.mcz | tr -d ' \n' | grep -q '"std":\[1' || die 'it normalises'
 

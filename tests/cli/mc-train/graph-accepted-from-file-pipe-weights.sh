@@ -5,9 +5,9 @@ fixture example
 
 # the graph that the weights carry is a graph file, and the same network
 mc-info --graph a.mcz >again.json
-alike a.mcz <(train --net again.json --epochs 1)
+same_content a.mcz <(train --net again.json --epochs 1)
 mc-info --graph <(train --net again.json --epochs 0) | cmp - again.json
-alike a.mcz <(train --net <(cat "$net") --epochs 1)
+same_content a.mcz <(train --net <(cat "$net") --epochs 1)
 py "$net" <<'END'
 inside, mine, printed = mcz.read("a.mcz").meta["graph"], json.load(open(sys.argv[1])), json.load(open("again.json"))
 assert inside == printed

@@ -8,5 +8,5 @@ grep -q 'memory: 768 images of synth 0.6 MB, .* scratch [1-9][0-9.]* MB, 6 vecto
 
 [ -z "$MC_UNDER" ] || exit 0 # they hold memory of their own
 ulimit -v 1000000
-unchanged 1 "--batch 60000: out of memory: " \
+fails_unchanged 1 "--batch 60000: out of memory: " \
     mc-train -q -t 1 --net tinyten --data d.mcz --batch 60000 --epochs 1 -o d.mcz.w

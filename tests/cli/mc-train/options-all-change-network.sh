@@ -7,7 +7,7 @@ train -o a.mcz
 for option in '--huber 1' '--weight-decay 0' '--no-nesterov' '--momentum 0.5' '--schedule step:1' '--no-augment' \
     '--batch 64' '--samples 299' '--lr 0.03'; do
     train $option -o other.mcz
-    differ a.mcz other.mcz
+    different_content a.mcz other.mcz
 done
 fails 2 'one of --net' train --init a.mcz
 mc-train -q --init n1.mcz --data d.mcz --epochs 1 --batch 100 --no-augment --lr 0 -o c.mcz

@@ -5,14 +5,14 @@ train() { mc-train -q --net mlp:bn,16 --data d.mcz --samples 300 --batch 30 --ep
 
 # an epoch's last step: .04 halved after the fifth of ten steps, and at its end
 train --schedule step:.5 --log-json log -o a.mcz
-is "$(field log epoch lr | paste -sd ' ')" "$(awk 'BEGIN { printf "%.9g %.9g", .02, .005 * .9996 }')"
+expect_equal "$(field log epoch lr | paste -sd ' ')" "$(awk 'BEGIN { printf "%.9g %.9g", .02, .005 * .9996 }')"
 train --schedule step:1/2:.5 --log-json log -o b.mcz
-is "$(field log epoch lr | paste -sd ' ')" '0.02 0.0025'
+expect_equal "$(field log epoch lr | paste -sd ' ')" '0.02 0.0025'
 mc-info b.mcz | grep -q 'step-epochs=0.5 step-factor=0.5' || die "$(mc-info b.mcz)"
 # what was written before: the same bytes, and the words of the history
 train --schedule step:1 -o c.mcz
 train --schedule step:1:.9996 -o d1.mcz
-alike c.mcz d1.mcz
+same_content c.mcz d1.mcz
 mc-info c.mcz | grep -q 'step-epochs=1 ' || die "$(mc-info c.mcz)"
 # a checkpoint holds both
 train --schedule step:.5 --stop-after 1 --checkpoint ck -o x.mcz

@@ -6,7 +6,7 @@ mc-permute --random 5 --perm-out planted.mcz a.mcz -o q.mcz
 mc-permute --random 5 --verify data.mcz --samples $images a.mcz >table
 mc-acts -q --data data.mcz --samples $images a.mcz q.mcz | mc-corr -q -o m.mcz
 mc-hungarian -q m.mcz -o p.mcz
-recovered planted.mcz p.mcz m.mcz
+check_recovery planted.mcz p.mcz m.mcz
 # and two of them are joined
 train --net "$MC_ROOT/formats/samples/example_net.json" --epochs 1 --seed 2 -o b.mcz
 mc-bezier -q -t 1 --data data.mcz --samples $images --batch $batch --epochs 1 a.mcz b.mcz -o curve.mcz

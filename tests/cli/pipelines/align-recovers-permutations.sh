@@ -6,23 +6,23 @@ align=$MC_ROOT/pipelines/align.sh
 # found PLANTED PERM A B [OPTION...]: seen as mc-acts does with these options
 found() {
     mc-acts --data data.mcz $small "${@:5}" "$3" "$4" | mc-corr -q -o c.mcz
-    recovered "$1" "$2" c.mcz
+    check_recovery "$1" "$2" c.mcz
 }
 
 bash "$align" -d data.mcz -p p.mcz a.mcz q.mcz -o pq.mcz 2>/dev/null
 found planted.mcz p.mcz a.mcz q.mcz
 mc-permute p.mcz q.mcz -o x.mcz
 same pq.mcz x.mcz
-alike pq.mcz <(bash "$align" -d data.mcz a.mcz q.mcz 2>err)
+same_content pq.mcz <(bash "$align" -d data.mcz a.mcz q.mcz 2>err)
 bash "$align" -d data.mcz -p p.mcz mlp.mcz mlp-q.mcz -o pq.mcz 2>/dev/null
 found mlp-planted.mcz p.mcz mlp.mcz mlp-q.mcz
 # each ablation point; before the ReLU every unit lives
 SAMPLES=$((total / 4)) AT=pre THREADS=1 bash "$align" -d data.mcz -p p.mcz a.mcz q.mcz -o back.mcz
 found planted.mcz p.mcz a.mcz q.mcz --samples $((total / 4)) --at pre
-alike back.mcz a.mcz
+same_content back.mcz a.mcz
 AT=pre ASSIGN="/usr/bin/python3 $MC_ROOT/formats/python/example_assign.py" \
     bash "$align" -d data.mcz -p p2.mcz a.mcz q.mcz -o back.mcz
-alike back.mcz a.mcz
+same_content back.mcz a.mcz
 mc-acts --data data.mcz --at pre a.mcz q.mcz | mc-corr --measure l2 -o pre.mcz
 MEASURE=l2 ASSIGN="mc-hungarian --constraint pre.mcz" bash "$align" -d data.mcz -p p.mcz a.mcz q.mcz -o back.mcz
 found planted.mcz p.mcz a.mcz q.mcz

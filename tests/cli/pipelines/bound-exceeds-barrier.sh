@@ -3,10 +3,10 @@
 # mean and deviation over pairs; whether both rank the alignments alike.
 set -- NET=mlp:16,12 TRAIN_IMAGES=400 EPOCHS=3 LR=0.05 BATCH=32 POINTS=9 ALIGN_IMAGES=60
 graph bound "$@"
-is "$(ran)" 'mc-acts2 mc-bezier5 mc-bound5 mc-corr3 mc-data1 mc-eval5 mc-hungarian4 mc-permute4 mc-train2 '
+expect_equal "$(count_programs)" 'mc-acts2 mc-bezier5 mc-bound5 mc-corr3 mc-data1 mc-eval5 mc-hungarian4 mc-permute4 mc-train2 '
 graph bound "$@"
-is "$(ran)" ''
-is "$(cut -f 1 out/1-2/bound.tsv | paste -sd ' ')" 'way unaligned correlation l2-post l2-pre constrained'
+expect_equal "$(count_programs)" ''
+expect_equal "$(cut -f 1 out/1-2/bound.tsv | paste -sd ' ')" 'way unaligned correlation l2-post l2-pre constrained'
 
 mc-acts -q -t 1 --at pre -d out/train.mcz --samples 60 out/net-1.mcz out/net-2.mcz -o m.mcz
 mc-bound --points 9 out/net-1.mcz out/net-2.mcz m.mcz out/1-2/permutation.mcz >bound
@@ -61,5 +61,5 @@ assert [r[0] for r in rows("out/ranks.tsv")] == ["pair", "1-2", "1-2", "1-3", "1
 END
 for net in tinyten mlp:bn,8; do
     (graph bound "$@" NET=$net) >refused && die "$net passes"
-    grep -qF "NET must be an mlp without batch norm, such as mlp:256,256 (got '$net')" told || die "$(cat told)"
+    grep -qF "NET must be an mlp without batch norm, such as mlp:256,256 (got '$net')" errors || die "$(cat errors)"
 done

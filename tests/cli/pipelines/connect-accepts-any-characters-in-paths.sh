@@ -10,23 +10,23 @@ END
 data="My \`touch run\` \$\$(touch run) 'Data'/d.npz" path="My \`touch run\` \$(touch run) 'Data'/d.npz"
 graph connect DATA=npz DATA_DIR="$data" TRAIN_IMAGES=40 TEST_IMAGES=20 out/train.mcz out/test.mcz
 mc-data npz "$path" --split train -o by-hand.mcz
-alike by-hand.mcz out/train.mcz
+same_content by-hand.mcz out/train.mcz
 rc=0
-make -f "$MC_ROOT/pipelines/paper/paper.mk" BIN="$MC_BUILD/bin" OUT=paper CIFAR10_DIR="${data%/*}" PART=tinyten-cifar10 >log 2>told || rc=$?
-is $rc 2
-grep -qF "mc-data: cannot open '${path%/*}/data_batch_1.bin'" told || die "$(cat told)"
+make -f "$MC_ROOT/pipelines/paper/paper.mk" BIN="$MC_BUILD/bin" OUT=paper CIFAR10_DIR="${data%/*}" PART=tinyten-cifar10 >log 2>errors || rc=$?
+expect_equal $rc 2
+grep -qF "mc-data: cannot open '${path%/*}/data_batch_1.bin'" errors || die "$(cat errors)"
 # a leading dash is not an option
 mkdir -- -x
 cp "$path" ./-x/d.npz
 graph connect DATA=npz DATA_DIR=-x/d.npz OUT=dash TRAIN_IMAGES=40 TEST_IMAGES=20 dash/train.mcz
-alike by-hand.mcz dash/train.mcz
+same_content by-hand.mcz dash/train.mcz
 # if the shell leaves ~/ in a setting, as dash does, the graphs expand it
 mkdir '~'
 (
     export HOME=$PWD
     graph connect DATA=npz DATA_DIR="~/-x/d.npz" OUT='~/my-home' TRAIN_IMAGES=40 TEST_IMAGES=20 "$PWD/my-home/train.mcz"
 )
-alike by-hand.mcz my-home/train.mcz
+same_content by-hand.mcz my-home/train.mcz
 # programs
 mkdir 'my `touch run` $(touch run) bin'
 for f in "$MC_BUILD"/bin/*; do ln -s "$f" 'my `touch run` $(touch run) bin'; done
@@ -38,5 +38,5 @@ cp "$MC_ROOT/formats/samples/example_net.json" 'my nets/the `touch run` net.json
 set -- NET='my nets/the `touch run` net.json' OUT=net EPOCHS=0 TRAIN_IMAGES=64 TEST_IMAGES=50
 graph connect "$@" net/net-1.mcz
 sed -i 's/"net": "example"/"net": "mine"/' 'my nets/the `touch run` net.json'
-makes 'mc-train1 ' connect "$@" net/net-1.mcz
+expect_programs 'mc-train1 ' connect "$@" net/net-1.mcz
 [ ! -e run ] || die 'a part of the name was run'

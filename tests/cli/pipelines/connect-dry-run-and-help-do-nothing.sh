@@ -10,13 +10,13 @@ graph connect -n NET=mlp:8 EPOCHS=0 CURVE_EPOCHS=0 OUT=untrained
 grep -q 'mc-train' log && ! grep -q 'mc-plot log' log || die "$(cat log)"
 # a RUN with an assignment is not a setting
 graph connect -n OUT=dry RUN='env A=B' TRAIN_FLAGS="--x 'a b' c=d"
-is "$(grep -c '^env A=B mc-train ' log) $(grep -c -- "--x 'a b' c=d" log)" '2 2'
+expect_equal "$(grep -c '^env A=B mc-train ' log) $(grep -c -- "--x 'a b' c=d" log)" '2 2'
 
 # of what exists, only what another setting decides; the settings that are stored stay
 graph connect TRAIN_IMAGES=64 OUT=made
 find made -printf '%p %T@\n' | sort >before
 graph connect TRAIN_IMAGES=64 OUT=made -n
-is "$(ran)" ''
+expect_equal "$(count_programs)" ''
 graph connect TRAIN_IMAGES=64 OUT=made POINTS=5 -n
-is "$(ran)" 'mc-eval4 mc-plot4 '
+expect_equal "$(count_programs)" 'mc-eval4 mc-plot4 '
 find made -printf '%p %T@\n' | sort | diff before -

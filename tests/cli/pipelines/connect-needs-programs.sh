@@ -2,5 +2,5 @@
 # connect.mk in a source tree that is not built, beside some folder called bin, says so.
 mkdir -p bare/bin bare/tree
 cp -R "$MC_ROOT/pipelines" bare/tree
-env PATH=/usr/bin:/bin make -f bare/tree/pipelines/connect.mk OUT=bare/out >log 2>told && die "works without programs"
-grep -q 'the programs are missing: run make' told && [ ! -s log ] && [ ! -e bare/out ] || die "$(cat told)"
+env PATH=/usr/bin:/bin make -f bare/tree/pipelines/connect.mk OUT=bare/out >log 2>errors && die "works without programs"
+grep -q 'the programs are missing: run make' errors && [ ! -s log ] && [ ! -e bare/out ] || die "$(cat errors)"

@@ -2,11 +2,11 @@
 # connect.mk: a network's file counts by what is in it.
 set -- NET=./net.json EPOCHS=0 TRAIN_IMAGES=64 TEST_IMAGES=50
 cp "$MC_ROOT/formats/samples/example_net.json" net.json
-makes 'mc-data1 mc-train1 ' connect "$@" out/net-1.mcz
+expect_programs 'mc-data1 mc-train1 ' connect "$@" out/net-1.mcz
 touch -d 'next year' net.json
-makes '' connect "$@" out/net-1.mcz
+expect_programs '' connect "$@" out/net-1.mcz
 sed -i 's/"net": "example"/"net": "mine"/' net.json
-makes 'mc-train1 ' connect "$@" out/net-1.mcz
+expect_programs 'mc-train1 ' connect "$@" out/net-1.mcz
 mc-info out/net-1.mcz | grep -q mine
 graph connect "$@" CURVE_EPOCHS=0 out/1-2/path.svg
 grep -q '>net on synth, seeds 1–2<' out/1-2/path.svg

@@ -2,9 +2,9 @@
 # connect.mk: an unknown or impossible setting is refused with one line for each, before anything runs, and costs no work.
 fixture connected
 # refused TEXT SETTING...: before anything is done
-refused() {
+refuses() {
     ! (graph connect "${@:2}") >out.refused || die "passes: ${*:2}"
-    grep -qF "$1" told || die "${*:2}: $(cat told)"
+    grep -qF "$1" errors || die "${*:2}: $(cat errors)"
     [ ! -s log ] || die "${*:2}: $(cat log)"
 }
 path='must not contain spaces or shell metacharacters'
@@ -13,53 +13,53 @@ rm out/1-2/table.tsv
 ! (graph connect RUN=false) >out.refused || die 'a job that fails passes'
 [ ! -e out/1-2/table.tsv ] || die 'a table that failed is there'
 graph connect
-is "$(ran)" ''
+expect_equal "$(count_programs)" ''
 [ -s out/1-2/table.tsv ]
-refused "'EPOCH' is not a setting" EPOCH=3
-refused 'both splits would have the same images' DATA=npz DATA_DIR=d.npz DATA_FLAGS='--arrays x,y'
-refused 'DATA must be a data set of mc-data: cifar10 cifar100 ' DATA=cifr10 OUT=none
-refused "DATA_DIR must be an existing folder or file (got 'missing')" DATA=cifar10 DATA_DIR=missing OUT=none
-refused 'DATA_DIR must be the folder or file of DATA=cifar10' DATA=cifar10 OUT=none
-HOME=/nowhere refused "DATA_DIR must be an existing folder or file (got '~/my data')" DATA=npz DATA_DIR='~/my data' OUT=none
-refused "unknown network 'tinytne', did you mean 'tinyten'?" NET=tinytne OUT=none
-refused 'SCHEDULE: --schedule: ' SCHEDULE=onecycl OUT=none
-refused 'CURVE_SCHEDULE: --schedule: ' CURVE_SCHEDULE=foo OUT=none
-refused "ALIGN must be a command (got 'missing.py')" ALIGN=missing.py
-refused 'SEEDS and PAIRS: give one of them' SEEDS='1 2' PAIRS=3:4
-refused 'FROM must be another folder than OUT' FROM=out
-refused 'LR must be a number' LR=1/0
-refused "up to 64 widths from 1 to 65536 expected" NET=mlp:x
-refused 'NET must be an existing file' NET=./none.json OUT=none
+refuses "'EPOCH' is not a setting" EPOCH=3
+refuses 'both splits would have the same images' DATA=npz DATA_DIR=d.npz DATA_FLAGS='--arrays x,y'
+refuses 'DATA must be a data set of mc-data: cifar10 cifar100 ' DATA=cifr10 OUT=none
+refuses "DATA_DIR must be an existing folder or file (got 'missing')" DATA=cifar10 DATA_DIR=missing OUT=none
+refuses 'DATA_DIR must be the folder or file of DATA=cifar10' DATA=cifar10 OUT=none
+HOME=/nowhere refuses "DATA_DIR must be an existing folder or file (got '~/my data')" DATA=npz DATA_DIR='~/my data' OUT=none
+refuses "unknown network 'tinytne', did you mean 'tinyten'?" NET=tinytne OUT=none
+refuses 'SCHEDULE: --schedule: ' SCHEDULE=onecycl OUT=none
+refuses 'CURVE_SCHEDULE: --schedule: ' CURVE_SCHEDULE=foo OUT=none
+refuses "ALIGN must be a command (got 'missing.py')" ALIGN=missing.py
+refuses 'SEEDS and PAIRS: give one of them' SEEDS='1 2' PAIRS=3:4
+refuses 'FROM must be another folder than OUT' FROM=out
+refuses 'LR must be a number' LR=1/0
+refuses "up to 64 widths from 1 to 65536 expected" NET=mlp:x
+refuses 'NET must be an existing file' NET=./none.json OUT=none
 [ ! -e none ] || die 'a folder for data that do not exist'
 mkdir -p pictures/a pictures/b
-refused 'DATA_DIR must be a folder with train and test' DATA=folder DATA_DIR=pictures
+refuses 'DATA_DIR must be a folder with train and test' DATA=folder DATA_DIR=pictures
 mkdir pictures/train pictures/val
 graph connect -n DATA=folder DATA_DIR=pictures OUT=of-pictures
-for pairs in 1 1:2:3 :1:2 1:2: 1:x 1-2 1:1; do refused "(got '$pairs')" PAIRS="3:4 $pairs"; done
-refused 'PAIRS must be pairs of different seeds' SEEDS='1 1'
-refused 'PAIRS must be pairs of different seeds' SEEDS='1 2 3'
-refused 'PAIRS must be different pairs' PAIRS='1:2 1:2'
-refused 'PAIRS must be pairs of different seeds' PAIRS=
+for pairs in 1 1:2:3 :1:2 1:2: 1:x 1-2 1:1; do refuses "(got '$pairs')" PAIRS="3:4 $pairs"; done
+refuses 'PAIRS must be pairs of different seeds' SEEDS='1 1'
+refuses 'PAIRS must be pairs of different seeds' SEEDS='1 2 3'
+refuses 'PAIRS must be different pairs' PAIRS='1:2 1:2'
+refuses 'PAIRS must be pairs of different seeds' PAIRS=
 for name in EPOCHS CURVE_EPOCHS BATCH CURVE_BATCH POINTS THREADS DATA_SEED; do
-    for value in abc 1.5 -1 '1 2' ''; do refused "$name must be a whole number, at least" "$name=$value"; done
+    for value in abc 1.5 -1 '1 2' ''; do refuses "$name must be a whole number, at least" "$name=$value"; done
 done
-refused "POINTS must be a whole number, at least 2 (got '1')" POINTS=1
+refuses "POINTS must be a whole number, at least 2 (got '1')" POINTS=1
 for name in DEVICE PRECISION SCHEDULE CURVE_SCHEDULE; do
-    for value in '' 'a b' 'cpu;touch run' '`touch run`' 'a"b'; do refused "$name must be one word" "$name=$value"; done
+    for value in '' 'a b' 'cpu;touch run' '`touch run`' 'a"b'; do refuses "$name must be one word" "$name=$value"; done
 done
-refused 'MESSAGES must be -q or -v' 'MESSAGES=;touch run'
-for name in TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES CURVE_SEED; do refused "$name must be a whole number or empty" "$name=1k"; done
+refuses 'MESSAGES must be -q or -v' 'MESSAGES=;touch run'
+for name in TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES CURVE_SEED; do refuses "$name must be a whole number or empty" "$name=1k"; done
 for name in LR CURVE_LR; do
-    for value in abc .1x '.1 .2' ''; do refused "$name must be a number" "$name=$value"; done
+    for value in abc .1x '.1 .2' ''; do refuses "$name must be a number" "$name=$value"; done
 done
-is "$(! (graph connect POINTS=1 LR=x EPOCH=2) >/dev/null; grep -c '^check-settings: ' told)" 3
+expect_equal "$(! (graph connect POINTS=1 LR=x EPOCH=2) >/dev/null; grep -c '^check-settings: ' errors)" 3
 graph connect -n LR=1e-2 CURVE_LR=1/50
 
 ln -s / root
-for root in / // /. /.. root; do refused "OUT $path" OUT="$root"; done
+for root in / // /. /.. root; do refuses "OUT $path" OUT="$root"; done
 for name in 'a b' a:b a,b "a'b" 'a%b' '' 'a`b' 'a;b' 'a(b' 'a)b' 'a*b' 'a\b' 'a"b' '~a' 'a#b' a=b 'a&b' 'a|b' 'a<b' 'a?b' 'a[b' 'a{b' \
     'a!b' -a $'a\nb' $'a\x01'; do
-    refused "OUT $path" OUT="$name"
+    refuses "OUT $path" OUT="$name"
 done
-refused "FROM $path" FROM='a b'
+refuses "FROM $path" FROM='a b'
 [ ! -e run ] || die 'a part of a setting was run'

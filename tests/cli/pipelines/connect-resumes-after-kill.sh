@@ -6,7 +6,7 @@ graph "$@" OUT=whole -j2
 kill_graph 'net-1.checkpoint' "$@" OUT=cut
 graph "$@" OUT=cut
 for f in net-1.mcz net-2.mcz 1-2/permutation.mcz 1-2/curve-aligned.mcz 1-2/table.tsv; do same whole/$f cut/$f; done
-is "$(find cut whole -name '*.checkpoint')" ''
+expect_equal "$(find cut whole -name '*.checkpoint')" ''
 
 # killed, a setting of the training or of the data changed, and made: as if nothing had been before
 for setting in EPOCHS=2 LR=.05 TRAIN_IMAGES=3000; do
@@ -26,9 +26,9 @@ same whole/net-1.mcz cut/net-1.mcz
 sed 's/,"images_per_second".*//' cut/net-1.log.json >log.before
 kill_graph 'net-1.checkpoint' "$@" EPOCHS=400 OUT=cut
 graph "$@" OUT=cut cut/net-1.mcz
-is "$(ran)" ''
+expect_equal "$(count_programs)" ''
 sed 's/,"images_per_second".*//' cut/net-1.log.json | same log.before -
-is "$(find cut -name '*.checkpoint' -o -name '*~*')" ''
+expect_equal "$(find cut -name '*.checkpoint' -o -name '*~*')" ''
 
 printf '#!/bin/sh\n"$@" && kill -9 $PPID\n' >job
 chmod +x job
@@ -37,7 +37,7 @@ matrices
 cp few/1-2/matrices.mcz .
 for gone in '' '*'; do
     [ -z "$gone" ] || rm -f few/1-2/matrices*
-    ! (matrices CORR_FLAGS='--measure l2' RUN_LIGHT="$PWD/job") >said 2>&1 || die 'not killed'
+    ! (matrices CORR_FLAGS='--measure l2' RUN_LIGHT="$PWD/job") >output 2>&1 || die 'not killed'
     matrices
     same matrices.mcz few/1-2/matrices.mcz
 done
@@ -45,29 +45,29 @@ done
 moments() { graph connect OUT=few TRAIN_IMAGES=64 EPOCHS=1 few/1-2/moments.mcz "$@"; }
 moments
 cp few/1-2/moments.mcz .
-! (moments ALIGN_IMAGES=20 RUN="$PWD/job") >said 2>&1 || die 'not killed'
+! (moments ALIGN_IMAGES=20 RUN="$PWD/job") >output 2>&1 || die 'not killed'
 ! cmp -s moments.mcz few/1-2/moments.mcz || die 'killed before it was replaced'
 moments
 same moments.mcz few/1-2/moments.mcz
 
 # a mistyped setting costs nothing once it is corrected
 matrices
-! (matrices CORR_FLAGS='--measure none') >said 2>&1 || die 'a misspelt setting passes'
+! (matrices CORR_FLAGS='--measure none') >output 2>&1 || die 'a misspelt setting passes'
 matrices -n
-is "$(ran)" ''
+expect_equal "$(count_programs)" ''
 matrices
-is "$(ran)" ''
-is "$(find few -name '*~*')" ''
+expect_equal "$(count_programs)" ''
+expect_equal "$(find few -name '*~*')" ''
 
 # nor does the make of a pair use a network whose own make was killed so; that of all trains it again
 few() { graph connect OUT=few TRAIN_IMAGES=64 "$@"; }
 few EPOCHS=1 shared
 cp few/net-1.mcz .
-! (few EPOCHS=2 RUN="$PWD/job" net-1) >said 2>&1 || die 'not killed'
+! (few EPOCHS=2 RUN="$PWD/job" net-1) >output 2>&1 || die 'not killed'
 ! cmp -s net-1.mcz few/net-1.mcz || die 'killed before it was replaced'
-! (few EPOCHS=1 PAIRS=1:2 pair) >said 2>&1 || die 'a pair of another network was made'
-grep -q 'net-[12].mcz is missing or of other settings' said || die "$(cat said)"
+! (few EPOCHS=1 PAIRS=1:2 pair) >output 2>&1 || die 'a pair of another network was made'
+grep -q 'net-[12].mcz is missing or of other settings' output || die "$(cat output)"
 few EPOCHS=1 few/1-2/moments.mcz
 same net-1.mcz few/net-1.mcz
-! (few -i) >said 2>&1 || die 'make -i'
-grep -q 'make -i ignores failures' said || die "$(cat said)"
+! (few -i) >output 2>&1 || die 'make -i'
+grep -q 'make -i ignores failures' output || die "$(cat output)"

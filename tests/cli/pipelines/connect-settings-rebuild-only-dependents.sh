@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # connect.mk: a changed setting rebuilds what it decides and nothing else, and the graph says which setting changed.
 fixture connected
-makes 'mc-eval4 mc-plot4 ' connect POINTS=5
-grep -q '^eval was made with POINTS=3' told && grep -q '^  now POINTS=5' told || die "$(cat told)"
-makes 'mc-bezier2 mc-eval2 mc-plot8 ' connect POINTS=5 CURVE_EPOCHS=2
+expect_programs 'mc-eval4 mc-plot4 ' connect POINTS=5
+grep -q '^eval was made with POINTS=3' errors && grep -q '^  now POINTS=5' errors || die "$(cat errors)"
+expect_programs 'mc-bezier2 mc-eval2 mc-plot8 ' connect POINTS=5 CURVE_EPOCHS=2
 set -- POINTS=5 CURVE_EPOCHS=2
 # a setting of the curves trains no network
 for setting in CURVE_LR=.05 CURVE_BATCH=64; do
     graph connect -n "$@" $setting
-    is "$(ran)" 'mc-bezier2 mc-eval2 mc-plot8 '
+    expect_equal "$(count_programs)" 'mc-bezier2 mc-eval2 mc-plot8 '
 done
-makes '' connect "$@" MESSAGES=-v
-makes 'mc-data1 mc-eval4 mc-plot4 ' connect "$@" TEST_IMAGES=90
+expect_programs '' connect "$@" MESSAGES=-v
+expect_programs 'mc-data1 mc-eval4 mc-plot4 ' connect "$@" TEST_IMAGES=90
 # a setting of the alignment, from its stage on
 set -- "$@" TEST_IMAGES=90 HUNGARIAN_FLAGS=-v
-makes 'mc-bezier2 mc-corr1 mc-eval2 mc-hungarian1 mc-permute1 mc-plot12 ' connect "$@"
+expect_programs 'mc-bezier2 mc-corr1 mc-eval2 mc-hungarian1 mc-permute1 mc-plot12 ' connect "$@"
 graph connect -n "$@" CORR_FLAGS='--measure correlation'
-is "$(grep -c '^mc-\(acts\|corr --m\)' log)" 1
+expect_equal "$(grep -c '^mc-\(acts\|corr --m\)' log)" 1
 graph connect -n "$@" ACTS_FLAGS='--batch 7'
-is "$(grep -c '^mc-acts.*--batch 7' log)" 1
+expect_equal "$(grep -c '^mc-acts.*--batch 7' log)" 1
 
 # any stage is a command of the user's
 cat >mine.sh <<'END'
@@ -28,7 +28,7 @@ exec mc-hungarian "$@"
 END
 chmod +x mine.sh
 graph connect "$@" ALIGN="$PWD/mine.sh"
-is "$(<mine.sh.args)" '-v out/1-2/matrices.mcz'
+expect_equal "$(<mine.sh.args)" '-v out/1-2/matrices.mcz'
 graph connect -n "$@" OUT=new TRAIN='nice mc-train' MEASURE='nice mc-corr' CURVE='nice mc-bezier'
-is "$(grep -oE '^nice mc-[a-z]+' log | sort | uniq -c | tr -s ' ' | paste -sd ,)" \
+expect_equal "$(grep -oE '^nice mc-[a-z]+' log | sort | uniq -c | tr -s ' ' | paste -sd ,)" \
     ' 2 nice mc-bezier, 1 nice mc-corr, 2 nice mc-train'

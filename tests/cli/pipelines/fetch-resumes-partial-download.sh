@@ -61,51 +61,51 @@ at=http://127.0.0.1:$(<port)
 touch cut
 c=$at/cifar-10-binary.tar.gz
 for i in 1 2; do
-    ! ./fetch.sh -u "$c" cifar10 new 2>told || die 'half an archive passed'
-    grep -q 'the next run goes on from there' told || die "$(cat told)"
-    is "$(stat -c %s new/cifar-10-binary.tar.gz.part)" ${i}000
+    ! ./fetch.sh -u "$c" cifar10 new 2>errors || die 'half an archive passed'
+    grep -q 'the next run goes on from there' errors || die "$(cat errors)"
+    expect_equal "$(stat -c %s new/cifar-10-binary.tar.gz.part)" ${i}000
     [ ! -e new/cifar-10-batches-bin ]
 done
 rm cut
-./fetch.sh -u "$c" cifar10 new 2>told || die "$(cat told)"
-is "$(paste -sd ' ' asked)" 'all bytes=1000- bytes=2000-'
+./fetch.sh -u "$c" cifar10 new 2>errors || die "$(cat errors)"
+expect_equal "$(paste -sd ' ' asked)" 'all bytes=1000- bytes=2000-'
 diff -r set/cifar-10-batches-bin new/cifar-10-batches-bin
-is "$(ls -A new)" cifar-10-batches-bin
+expect_equal "$(ls -A new)" cifar-10-batches-bin
 mc-data cifar10 new --split test --samples 5 -o new.mcz
 # there it is
 : >asked
-./fetch.sh -u "$c" cifar10 new 2>told
-grep -q 'new/cifar-10-batches-bin is there$' told
+./fetch.sh -u "$c" cifar10 new 2>errors
+grep -q 'new/cifar-10-batches-bin is there$' errors
 [ ! -s asked ]
 
 # a server without ranges, after half of it; an archive that is all there
 mkdir plainly
 head -c 5000 www/cifar-10-binary.tar.gz >plainly/cifar-10-binary.tar.gz.part
 touch plain
-./fetch.sh -u "$c" cifar10 plainly 2>told || die "$(cat told)"
+./fetch.sh -u "$c" cifar10 plainly 2>errors || die "$(cat errors)"
 diff -r set/cifar-10-batches-bin plainly/cifar-10-batches-bin
 rm plain
 mkdir here
 cp www/cifar-10-binary.tar.gz here/cifar-10-binary.tar.gz.part
 : >asked
-./fetch.sh -u "$c" cifar10 here 2>told || die "$(cat told)"
+./fetch.sh -u "$c" cifar10 here 2>errors || die "$(cat errors)"
 [ -e here/cifar-10-batches-bin ] && [ ! -s asked ]
 
 # another one's archive, of the same length
 mkdir wrong
 head -c "$(stat -c %s www/cifar-10-binary.tar.gz)" /dev/zero >www/other.tar.gz
 rc=0
-./fetch.sh -u "$at/other.tar.gz" cifar10 wrong 2>told || rc=$?
-is $rc 3
-grep -q 'its MD5 is .*, not .*: thrown away' told
-is "$(find wrong -size +0 -type f)" ''
+./fetch.sh -u "$at/other.tar.gz" cifar10 wrong 2>errors || rc=$?
+expect_equal $rc 3
+grep -q 'its MD5 is .*, not .*: thrown away' errors
+expect_equal "$(find wrong -size +0 -type f)" ''
 # begun with another's bytes: thrown away, then right
 head -c 100 /dev/zero >wrong/cifar-10-binary.tar.gz.part
-! ./fetch.sh -u "$c" cifar10 wrong 2>told
-./fetch.sh -u "$c" cifar10 wrong 2>told || die "$(cat told)"
+! ./fetch.sh -u "$c" cifar10 wrong 2>errors
+./fetch.sh -u "$c" cifar10 wrong 2>errors || die "$(cat errors)"
 # no server, and one at a time
-! ./fetch.sh -u http://127.0.0.1:1/x cifar10 none 2>told
-grep -q 'cannot fetch' told
+! ./fetch.sh -u http://127.0.0.1:1/x cifar10 none 2>errors
+grep -q 'cannot fetch' errors
 (
     exec 8>>none/cifar-10-binary.tar.gz.part
     flock 8
@@ -116,24 +116,24 @@ mkdir after race
 printf '#!/bin/bash\nmkdir race/cifar-10-batches-bin\nexec %q "$@"\n' "$(command -v flock)" >after/flock
 chmod +x after/flock
 : >asked
-PATH=$PWD/after:$PATH ./fetch.sh -u "$c" cifar10 race 2>told || die "$(cat told)"
-grep -q 'race/cifar-10-batches-bin is there$' told || die "$(cat told)"
+PATH=$PWD/after:$PATH ./fetch.sh -u "$c" cifar10 race 2>errors || die "$(cat errors)"
+grep -q 'race/cifar-10-batches-bin is there$' errors || die "$(cat errors)"
 [ ! -s asked ]
-is "$(find race -mindepth 1)" race/cifar-10-batches-bin
+expect_equal "$(find race -mindepth 1)" race/cifar-10-batches-bin
 # a zip; wget where there is no curl; neither
 mkdir bin
 for p in dirname readlink bash cat cut stat md5sum flock mkdir rm mv tar gzip python3 wget; do
     [ -z "$(command -v $p)" ] || ln -s "$(command -v $p)" bin/
 done
-./fetch.sh -u "$at/tiny-imagenet-200.zip" tiny-imagenet zip 2>told || die "$(cat told)"
+./fetch.sh -u "$at/tiny-imagenet-200.zip" tiny-imagenet zip 2>errors || die "$(cat errors)"
 mc-data tiny-imagenet zip -o zip.mcz
 if [ -e bin/wget ]; then
     touch cut
-    ! PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 bywget 2>told
+    ! PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 bywget 2>errors
     rm cut
-    PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 bywget 2>told || die "$(cat told)"
+    PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 bywget 2>errors || die "$(cat errors)"
     diff -r set/cifar-10-batches-bin bywget/cifar-10-batches-bin
     rm bin/wget
 fi
-! PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 without 2>told
-grep -q 'needs curl or wget' told
+! PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 without 2>errors
+grep -q 'needs curl or wget' errors

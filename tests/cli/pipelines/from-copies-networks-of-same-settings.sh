@@ -4,12 +4,12 @@
 set -- connect NET=mlp:bn,8 TRAIN_IMAGES=256 EPOCHS=1
 graph "$@" PAIRS='1:2 3:4'
 graph "$@" PAIRS='1:2 3:4' CURVE_SEED=1 OUT=figures FROM=out
-is "$(grep -o '^mc-train\|^mc-data\|^mc-hungarian\|^mc-bezier --data [^ ]* --seed [0-9]*' log | sort | uniq -c | tr -s ' ')" \
+expect_equal "$(grep -o '^mc-train\|^mc-data\|^mc-hungarian\|^mc-bezier --data [^ ]* --seed [0-9]*' log | sort | uniq -c | tr -s ' ')" \
     ' 2 mc-bezier --data figures/train.mcz --seed 1'
 for f in net-4.mcz 1-2/curve-aligned.mcz 1-2/curve-aligned.tsv 3-4/line-aligned.tsv 3-4/permutation.mcz train.mcz net-1.log.json; do same out/$f figures/$f; done
-differ out/3-4/curve-aligned.mcz figures/3-4/curve-aligned.mcz
+different_content out/3-4/curve-aligned.mcz figures/3-4/curve-aligned.mcz
 graph "$@" PAIRS='1:2 3:4' CURVE_SEED=1 OUT=figures FROM=out
-is "$(ran)$(grep -c '^cp ' log || true)" 0
+expect_equal "$(count_programs)$(grep -c '^cp ' log || true)" 0
 # another FROM, whose files are older
 graph "$@" LR=.05 OUT=other-rate other-rate/net-1.mcz other-rate/net-2.mcz
 touch other-rate/*
@@ -32,10 +32,10 @@ for s in 'net-1 EPOCHS=1 EPOCHS=2 CURVE_EPOCHS=1' 'net-1 NET=mlp:bn,8 NET=mlp:bn
     'train DATA=synth DATA=cifar10' 'train DATA_SEED=1 DATA_SEED=9' 'test TEST_IMAGES=100 TEST_IMAGES=77' 'train TRAIN_IMAGES=256 TRAIN_IMAGES=100'; do
     read -ra words <<<"$s"
     ! (graph "$@" OUT=other FROM=out "${words[@]:2}") >out.refused || die "FROM passes with ${words[*]:2}"
-    grep -qF "FROM: 'out/${words[0]}.mcz' was made with ${words[1]} (asked: " told || die "$s: $(cat told)"
+    grep -qF "FROM: 'out/${words[0]}.mcz' was made with ${words[1]} (asked: " errors || die "$s: $(cat errors)"
 done
 ! (graph grid NET=mlp:bn,8 TRAIN_IMAGES=256 EPOCHS=1 PAIRS='1:2 3:4' OUT=grid FROM=out -n CURVE_LR=0.5 GRID_LR=0.5) >out.refused ||
     die 'a grid with curves of another rate'
 [ ! -e other ] && [ ! -e grid ] || die 'something is made'
 ! (graph "$@" OUT=other FROM=nowhere) >out.refused || die 'a folder that does not exist passes'
-grep -q "FROM: 'nowhere/net-1.mcz' is missing" told || die "$(cat told)"
+grep -q "FROM: 'nowhere/net-1.mcz' is missing" errors || die "$(cat errors)"

@@ -77,11 +77,11 @@ END
 chmod +x bin/nvidia-cuda-mps-control
 PATH=$PWD/bin:$PATH
 touch locks/refuses
-many 1 0:2 1 2>told
-is "$(grep -v '^gpus.sh: waiting for one' told | sort -u)" 'gpus.sh: GPU 0: no MPS, 2 jobs take turns: not permitted here'
+many 1 0:2 1 2>errors
+expect_equal "$(grep -v '^gpus.sh: waiting for one' errors | sort -u)" 'gpus.sh: GPU 0: no MPS, 2 jobs take turns: not permitted here'
 mkdir few
 for c in bash cat mkdir flock timeout tail setsid env dirname; do ln -s "$(command -v $c)" few; done
-is "$(PATH=$PWD/few "$gpus" 3:2 bash -c 'echo $CUDA_VISIBLE_DEVICES; "$1" 3:2 bash -c "echo second"; true' - "$gpus" 2>&1)" \
+expect_equal "$(PATH=$PWD/few "$gpus" 3:2 bash -c 'echo $CUDA_VISIBLE_DEVICES; "$1" 3:2 bash -c "echo second"; true' - "$gpus" 2>&1)" \
     $'gpus.sh: GPU 3: no MPS, 2 jobs take turns: there is no nvidia-cuda-mps-control\n3\nsecond'
 rm locks/refuses
 
@@ -97,9 +97,9 @@ until [ "$(ls -d locks/[0-9].mps/pipe/job* | wc -l)" = 5 ]; do sleep .02; done
 END
 for i in 1 2 3 4 5; do timeout 60 "$gpus" 0:3 4:2 bash meet job$i & done
 wait
-is "$(sort seen.mps | uniq -c | tr -s ' ' | tr '\n' ,)" " 3 0 $PWD/locks/0.mps, 2 0 $PWD/locks/4.mps,"
+expect_equal "$(sort seen.mps | uniq -c | tr -s ' ' | tr '\n' ,)" " 3 0 $PWD/locks/0.mps, 2 0 $PWD/locks/4.mps,"
 stopped 0 && stopped 4
-is "$(sort locks/calls)" "start 0
+expect_equal "$(sort locks/calls)" "start 0
 start 4
 stop $PWD/locks/0.mps/pipe
 stop $PWD/locks/4.mps/pipe"
@@ -112,11 +112,11 @@ read -r <ready
 kill -KILL $job
 wait $job || true
 stopped 4
-is "$(cut -c1-7 locks/calls)" $'start 4\nstop '"${PWD:0:2}"
+expect_equal "$(cut -c1-7 locks/calls)" $'start 4\nstop '"${PWD:0:2}"
 timeout 60 "$gpus" 4 true
 # MPS that is there already, and a GPU of one job, are left alone
-is "$(CUDA_MPS_PIPE_DIRECTORY=own "$gpus" 5:2 sh -c 'echo $CUDA_VISIBLE_DEVICES $CUDA_MPS_PIPE_DIRECTORY')" '5 own'
-is "$("$gpus" 5 sh -c 'echo $CUDA_VISIBLE_DEVICES $CUDA_MPS_PIPE_DIRECTORY')" 5
+expect_equal "$(CUDA_MPS_PIPE_DIRECTORY=own "$gpus" 5:2 sh -c 'echo $CUDA_VISIBLE_DEVICES $CUDA_MPS_PIPE_DIRECTORY')" '5 own'
+expect_equal "$("$gpus" 5 sh -c 'echo $CUDA_VISIBLE_DEVICES $CUDA_MPS_PIPE_DIRECTORY')" 5
 [ ! -e locks/5.mps ]
 
 # all at the same time: each goes on only when the others are there too

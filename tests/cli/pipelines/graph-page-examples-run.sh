@@ -9,16 +9,16 @@ settings=(THREADS=1 NET=mlp:bn,8 TEST_IMAGES=50 POINTS=3)
 mapfile -t commands < <(sed -n '/^```sh$/,/^```$/p' "$MC_ROOT/docs/guides/graphs.md" | grep '^make ')
 [ ${#commands[@]} = 7 ] || die "${#commands[@]} commands"
 for c in "${commands[@]}"; do
-    eval "$c \"\${settings[@]}\"" >log 2>told || die "$c: $(cat told)"
+    eval "$c \"\${settings[@]}\"" >log 2>errors || die "$c: $(cat errors)"
     jobs=$(grep -o '^mc-[a-z]*\|^formats/python/[a-z_.]*' log | sort -u | paste -sd ' ')
     case $c in
     *ALIGN=*) [[ $jobs == formats*mc-train* ]] ;;
     *CORR_FLAGS=*) [[ $jobs == 'mc-bezier mc-corr mc-eval mc-hungarian mc-permute mc-plot' ]] ;;
     *ACTS_FLAGS=*) [[ $jobs == 'mc-acts '* && $jobs != *mc-train* ]] ;;
-    *sizes.mk*) is "$(cut -f 1 out/1-2/sizes.tsv | paste -sd ' ')" 'path line-unaligned line-by-100 line-by-500 line-by-2000' ;;
+    *sizes.mk*) expect_equal "$(cut -f 1 out/1-2/sizes.tsv | paste -sd ' ')" 'path line-unaligned line-by-100 line-by-500 line-by-2000' ;;
     *' pair') [ -e out/3-4/table.tsv ] && [ ! -e out/1-2/table.tsv ] || [[ $jobs != *mc-train* ]] ;;
     esac || die "$c: $jobs"
 done
 make -f sizes.mk TRAIN_IMAGES=2000 EPOCHS=2 SCHEDULE=onecycle OUT=out "${settings[@]}" SIZES='500 100' >log
-is "$(cut -f 1 out/1-2/sizes.tsv | paste -sd ' ')" 'path line-unaligned line-by-500 line-by-100'
+expect_equal "$(cut -f 1 out/1-2/sizes.tsv | paste -sd ' ')" 'path line-unaligned line-by-500 line-by-100'
 make -f sizes.mk help | grep -q '^SIZES *100 500 2000 *numbers of images to align by' || die "$(make -f sizes.mk help)"

@@ -3,22 +3,22 @@
 set -- PAIRS='1:2 3:4' CURVE_LR=0.1 TRAIN_IMAGES=256
 graph connect "$@"
 graph grid "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128'
-is "$(ran)" 'mc-bezier12 mc-eval16 '
-is "$(cut -f 3-5 out/grid.tsv | tr '\t' ' ' | paste -sd ';')" 'path lr batch;curve-unaligned 0.1 64;curve-unaligned 0.1 128;curve-unaligned 0.5 64;'\
+expect_equal "$(count_programs)" 'mc-bezier12 mc-eval16 '
+expect_equal "$(cut -f 3-5 out/grid.tsv | tr '\t' ' ' | paste -sd ';')" 'path lr batch;curve-unaligned 0.1 64;curve-unaligned 0.1 128;curve-unaligned 0.5 64;'\
 'curve-unaligned 0.5 128;curve-aligned 0.1 64;curve-aligned 0.1 128;curve-aligned 0.5 64;curve-aligned 0.5 128'
 same out/3-4/curve-aligned.mcz out/3-4/curve-aligned-lr0.1-batch128.mcz
 mc-bezier -q --data out/train.mcz --seed 3 --epochs 1 --lr .5 --batch 64 -t 1 out/net-3.mcz out/3-4/b-aligned.mcz -o by-hand.mcz
-alike by-hand.mcz out/3-4/curve-aligned-lr0.5-batch64.mcz
+same_content by-hand.mcz out/3-4/curve-aligned-lr0.5-batch64.mcz
 # the columns are those of table.tsv
-is "$(awk -F '\t' '$3 == "curve-aligned" && $4 == .1 && $5 == 128' out/grid.tsv | cut -f 6-)" "$(grep curve-aligned out/table.tsv | cut -f 4-)"
+expect_equal "$(awk -F '\t' '$3 == "curve-aligned" && $4 == .1 && $5 == 128' out/grid.tsv | cut -f 6-)" "$(grep curve-aligned out/table.tsv | cut -f 4-)"
 graph grid "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128'
-is "$(ran)" ''
+expect_equal "$(count_programs)" ''
 # in a folder of its own
 graph grid "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128' OUT=grid FROM=out
 ! grep -q '^mc-train\|^mc-data' log || die "$(grep ^mc log)"
 same out/grid.tsv grid/grid.tsv
 # whatever the folder is called, and however the rate is written
 graph grid -n "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128' CURVE_LR=1e-1 OUT=o-lr2-unaligned-aligned
-is "$(grep -o '^cp -p [^ ]* [^ ]*' log | sed 's|o-lr2-unaligned-aligned/||g' | grep -c '^cp -p \(.*\)\.mcz \1-lr0.1-batch128.mcz.part$')" 4
-is "$(grep -c -- '-o [^ ]*/curve-[^ ]*-lr0.1-batch128.mcz$\|/net-[24].mcz -o [^ ]*/curve-aligned-lr\|b-aligned.mcz -o [^ ]*/curve-unaligned-lr' log)" 0
-! (graph grid GRID_LR='.1 x') >out.refused && grep -qF "GRID_LR must be different decimal numbers (got '.1 x')" told || die "$(cat told)"
+expect_equal "$(grep -o '^cp -p [^ ]* [^ ]*' log | sed 's|o-lr2-unaligned-aligned/||g' | grep -c '^cp -p \(.*\)\.mcz \1-lr0.1-batch128.mcz.part$')" 4
+expect_equal "$(grep -c -- '-o [^ ]*/curve-[^ ]*-lr0.1-batch128.mcz$\|/net-[24].mcz -o [^ ]*/curve-aligned-lr\|b-aligned.mcz -o [^ ]*/curve-unaligned-lr' log)" 0
+! (graph grid GRID_LR='.1 x') >out.refused && grep -qF "GRID_LR must be different decimal numbers (got '.1 x')" errors || die "$(cat errors)"

@@ -2,8 +2,8 @@
 # intervals.mk: the numbers of connect.mk's table with their intervals for each pair; a second run does nothing.
 set -- PAIRS='1:2 3:4' TRAIN_IMAGES=256 EVAL_FLAGS='--bn-samples 64 --bn-plain'
 graph connect "$@"
-makes 'mc-bootstrap2 mc-eval4 ' intervals "$@"
-makes '' intervals "$@"
+expect_programs 'mc-bootstrap2 mc-eval4 ' intervals "$@"
+expect_programs '' intervals "$@"
 py <<'END'
 import csv
 def rows(name):
@@ -20,4 +20,4 @@ for pair in "1-2", "3-4":
             for way in "unaligned", "aligned":
                 assert abs(float(r[way]) - float(table["curve-" + way][column])) <= .0051, (r, table)
 END
-makes 'mc-bootstrap2 ' intervals "$@" BOOTSTRAP_FLAGS='--level .5'
+expect_programs 'mc-bootstrap2 ' intervals "$@" BOOTSTRAP_FLAGS='--level .5'

@@ -3,7 +3,7 @@
 # jobs that it left; killed at any moment, the results are those of a run that was not.
 
 graph() {
-    exec ${now:-} make -f "$MC_ROOT/pipelines/$1.mk" BIN="$MC_BUILD/bin" DATA=synth DATA_FLAGS='--size 8' TRAIN_IMAGES=256 \
+    exec ${launcher:-} make -f "$MC_ROOT/pipelines/$1.mk" BIN="$MC_BUILD/bin" DATA=synth DATA_FLAGS='--size 8' TRAIN_IMAGES=256 \
         TEST_IMAGES=64 NET=mlp:bn,4 LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 RUN="$PWD/job" "${@:2}"
 }
 files='net-1.mcz net-2.mcz net-3.mcz 1-2/permutation.mcz 1-2/curve-aligned.mcz 1-3/curve-aligned.mcz 1-2/table.tsv table.tsv
@@ -26,7 +26,7 @@ graph connect OUT=out >log 2>&1 &
 make=$!
 until [ -e begun ]; do sleep .02; done
 for g in connect pam; do
-    (now='timeout 600' && graph $g OUT=out) >out.second 2>err && die 'two makes in one OUT'
+    (launcher='timeout 600' && graph $g OUT=out) >out.second 2>err && die 'two makes in one OUT'
     grep -q "^make: OUT=out: make $make on $(uname -n) is at work there" err || die "$(cat err)"
     ! grep '^mc-' out.second || die 'the second make works'
 done
@@ -40,19 +40,19 @@ term=$!
 until [ -e begun ]; do sleep .02; done
 kill $term
 wait $term || true
-(now='timeout 600' && graph connect OUT=term RUN=) >log 2>&1 || die "$(cat log)"
+(launcher='timeout 600' && graph connect OUT=term RUN=) >log 2>&1 || die "$(cat log)"
 ! grep waiting log || die 'a job outlives a make that was terminated'
 
 # killed alone, and started again at once
 kill -9 $make
 wait $make 2>/dev/null || true
-graph connect OUT=out >log 2>told &
+graph connect OUT=out >log 2>errors &
 make=$!
-until [ -s told ]; do sleep .02; done
-grep -q '^make: OUT=out: waiting for jobs of an earlier make: .*[0-9] (job)' told || die "$(cat told)"
+until [ -s errors ]; do sleep .02; done
+grep -q '^make: OUT=out: waiting for jobs of an earlier make: .*[0-9] (job)' errors || die "$(cat errors)"
 ! grep '^[^#]*mc-' log || die "it did not wait: $(cat log)"
 touch open
-wait $make || die "$(cat log told)"
+wait $make || die "$(cat log errors)"
 (graph connect OUT=out) >log
 ! grep '^mc-' log || die 'a third run works'
 
@@ -61,7 +61,7 @@ mkdir bin
 printf '#!/bin/sh\nexit 71\n' >bin/flock
 chmod +x bin/flock
 (PATH=$PWD/bin:$PATH && graph connect OUT=unlocked unlocked/net-1.mcz) >log 2>err || die "$(cat err)"
-is "$(<err)" 'make: OUT=unlocked: no locks on this file system: two makes would disturb each other'
+expect_equal "$(<err)" 'make: OUT=unlocked: no locks on this file system: two makes would disturb each other'
 
 # killed alone many times
 (graph connect OUT=whole PAIRS='1:2 1:3' -j2) >log 2>&1 || die "$(cat log)"

@@ -3,13 +3,13 @@
 fixture connected
 
 graph measures
-is "$(ran)" 'mc-acts1 mc-bezier4 mc-corr2 mc-eval4 mc-hungarian3 mc-match1 mc-permute4 mc-plot4 '
-is "$(grep -c multiplier told)" 1
+expect_equal "$(count_programs)" 'mc-acts1 mc-bezier4 mc-corr2 mc-eval4 mc-hungarian3 mc-match1 mc-permute4 mc-plot4 '
+expect_equal "$(grep -c multiplier errors)" 1
 graph measures
-is "$(ran)" ''
-is "$(cut -f 1 out/1-2/measures.tsv | paste -sd ' ')" 'path unaligned correlation l2-post l2-pre constrained weights'
-is "$(cut -f 3 out/measures.tsv | paste -sd ' ')" 'path unaligned correlation l2-post l2-pre constrained weights'
-is "$(sed -n 2p out/1-2/measures.tsv | cut -f 2-)" "$(sed -n 's/^curve-unaligned.//p' out/1-2/table.tsv)"
+expect_equal "$(count_programs)" ''
+expect_equal "$(cut -f 1 out/1-2/measures.tsv | paste -sd ' ')" 'path unaligned correlation l2-post l2-pre constrained weights'
+expect_equal "$(cut -f 3 out/measures.tsv | paste -sd ' ')" 'path unaligned correlation l2-post l2-pre constrained weights'
+expect_equal "$(sed -n 2p out/1-2/measures.tsv | cut -f 2-)" "$(sed -n 's/^curve-unaligned.//p' out/1-2/table.tsv)"
 for f in out out/1-2; do [ -s $f/measures.svg ] && [ -s $f/measures.png ]; done
 py <<'END'
 value = {}
@@ -26,9 +26,9 @@ for group, C in value[""].tensors.items():
     assert len({tuple(perms[m].tensors[group]) for m in value}) > 1  # they are not all one
 END
 graph measures POINTS=5
-is "$(ran)" 'mc-eval6 mc-plot4 '
-mc-match -q out/net-1.mcz out/net-2.mcz | alike - out/1-2/permutation-weights.mcz
+expect_equal "$(count_programs)" 'mc-eval6 mc-plot4 '
+mc-match -q out/net-1.mcz out/net-2.mcz | same_content - out/1-2/permutation-weights.mcz
 for flags in CORR_FLAGS='--measure l2' ACTS_FLAGS='--at pre'; do
     ! (graph measures "$flags") >out.refused || die 'a row would have a wrong name'
-    grep -q -- 'CORR_FLAGS and ACTS_FLAGS must not have --measure or --at, which this graph compares' told || die "$(cat told)"
+    grep -q -- 'CORR_FLAGS and ACTS_FLAGS must not have --measure or --at, which this graph compares' errors || die "$(cat errors)"
 done

@@ -4,9 +4,9 @@
 set -- NET=mlp:bn,16,16 LR=0.1
 graph connect "$@"
 graph middle "$@"
-is "$(ran)" 'mc-acts8 mc-bezier4 mc-corr16 mc-hungarian8 mc-plot8 '
+expect_equal "$(count_programs)" 'mc-acts8 mc-bezier4 mc-corr16 mc-hungarian8 mc-plot8 '
 graph middle "$@"
-is "$(ran)" ''
+expect_equal "$(count_programs)" ''
 for c in unaligned aligned line-unaligned line-aligned; do
     case $c in
     line-*) path=$c ;;
@@ -30,11 +30,11 @@ done
 sed 1d out/1-2/middle.tsv >rows
 same want rows
 same out/middle.tsv out/1-2/middle.tsv
-is "$(head -n 1 rows | cut -f 4)" 'layers.0.relu'
+expect_equal "$(head -n 1 rows | cut -f 4)" 'layers.0.relu'
 column out/middle.tsv permuted >after
 column out/middle.tsv identity | paste - after |
     awk '!($1 <= $2 + 1e-9 && $1 > .1) { exit 1 } $1 < $2 { n++ } END { exit !n }' || die "$(cat out/middle.tsv)"
 
 graph middle "$@" PAIRS='1:2 1:3'
-is "$(grep -c '^mc-train' log) $(cut -f 1 out/middle.tsv | sort | uniq -c | tr -s ' ' | paste -sd ';')" \
+expect_equal "$(grep -c '^mc-train' log) $(cut -f 1 out/middle.tsv | sort | uniq -c | tr -s ' ' | paste -sd ';')" \
     '1  16 1-2; 16 1-3; 1 pair'

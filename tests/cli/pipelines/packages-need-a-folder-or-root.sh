@@ -6,13 +6,13 @@ script=$MC_ROOT/pipelines/setup/install-packages.sh
 fails 2 "there is no option '--prefixes'" "$script" --prefixes x
 fails 2 '--prefix needs a folder' "$script" --prefix
 fails 2 '--prefix needs a folder' "$script" --prefix ''
-is "$(MC_PACKAGES=/there "$script" no-such-package)" ''
+expect_equal "$(MC_PACKAGES=/there "$script" no-such-package)" ''
 # without dpkg it says what there has to be
 mkdir bin
 for p in sh cat dirname readlink; do ln -s "$(command -v $p)" bin/; done
-PATH=$PWD/bin "$script" 2>told
-grep -q 'no dpkg here; this needs what Debian calls gcc ' told
+PATH=$PWD/bin "$script" 2>errors
+grep -q 'no dpkg here; this needs what Debian calls gcc ' errors
 rc=0
-PATH=$PWD/bin "$script" --prefix here 2>told || rc=$?
-is "$rc $(grep -c 'no dpkg here' told)" '1 1'
+PATH=$PWD/bin "$script" --prefix here 2>errors || rc=$?
+expect_equal "$rc $(grep -c 'no dpkg here' errors)" '1 1'
 [ ! -e here ]

@@ -2,30 +2,30 @@
 # The goals net-SEED and pair make their own results and change no others in OUT; makes of different ones work there side by
 # side, two of one do not. Afterwards only what belongs to all pairs is left to do. RUN_LIGHT moves short jobs.
 pairs="1:2 3:4 1:3"
-: >told
+: >errors
 mc() { make --no-print-directory -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" DATA=synth NET=mlp:bn,16 TRAIN_IMAGES=512 TEST_IMAGES=100 \
-    LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "$@" 2>>told; }
+    LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "$@" 2>>errors; }
 
 # what is made before is asked for, and is not made
 ! mc PAIRS=1:2 pair >log || die 'a pair without networks'
-grep -qE '^out/(net-[12]|train)\.mcz is missing or of other settings: make shared' told || die "$(cat told)"
+grep -qE '^out/(net-[12]|train)\.mcz is missing or of other settings: make shared' errors || die "$(cat errors)"
 ! mc PAIRS="$pairs" net-3 >log || die 'a network without data'
-is "$(find out -name '*.mcz')" ''
+expect_equal "$(find out -name '*.mcz')" ''
 
-: >told
+: >errors
 mc PAIRS="$pairs" out/train.mcz out/test.mcz >log
 for s in 1 2 3 4; do
     mc PAIRS="$pairs" net-$s >log-$s &
 done
 wait
-[ ! -s told ] || die "$(cat told)"
-is "$(cd out && echo net-*.mcz)" 'net-1.mcz net-2.mcz net-3.mcz net-4.mcz'
+[ ! -s errors ] || die "$(cat errors)"
+expect_equal "$(cd out && echo net-*.mcz)" 'net-1.mcz net-2.mcz net-3.mcz net-4.mcz'
 files() { (cd out && find . -type f ! -path "./$1/*" ! -path '*/.*' -printf '%p %T@\n' | sort); }
 for p in $pairs; do
     of=${p:0:1}-${p:2:1}
     before=$(files $of)
     mc PAIRS=$p pair >log
-    is "$(files $of)" "$before"
+    expect_equal "$(files $of)" "$before"
     [ -e out/$of/table.tsv ] && [ -e out/$of/path.svg ] || die "$of lacks its results"
 done
 mc PAIRS="$pairs" >log
@@ -36,7 +36,7 @@ diff -r -x '.lock*' -x '*.log.json' out whole
 
 # pairs at once, which share the settings files
 for p in $pairs; do mc PAIRS=$p POINTS=5 pair >log-$p & done
-for p in $pairs; do wait -n || die "$(cat told)"; done
+for p in $pairs; do wait -n || die "$(cat errors)"; done
 for p in $pairs; do [ "$(wc -l <out/${p/:/-}/curve-aligned.tsv)" = 6 ] || die "$p has other points"; done
 
 # two of the same, and one of all beside one of a part
@@ -52,11 +52,11 @@ mc PAIRS=1:2 RUN="$PWD/bin" RUN_LIGHT= pair >one &
 for ((i = 0; i < 600; i++)); do [ ! -e started ] || break; sleep .05; done
 ! mc PAIRS=1:2 pair >two || die 'two at a pair'
 ! mc PAIRS="$pairs" >two || die 'one at all, one at a pair'
-[ "$(grep -c 'is at work there' told)" = 2 ] || die "$(cat told)"
+[ "$(grep -c 'is at work there' errors)" = 2 ] || die "$(cat errors)"
 mc PAIRS=3:4 pair >two || die 'another pair had to wait'
 touch go
 wait
-[ -e out/1-2/table.tsv ] || die "$(cat one told)"
+[ -e out/1-2/table.tsv ] || die "$(cat one errors)"
 # what takes a node, and what does not
 graph connect -n RUN=NODE RUN_LIGHT=HERE OUT=new
 for p in data train acts; do grep -q "^NODE mc-$p" log || die "no node for mc-$p"; done

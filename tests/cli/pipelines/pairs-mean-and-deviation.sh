@@ -43,14 +43,14 @@ grep -q 'seeds 1–2, 1–3, 2–3' out/path.svg
 cp -R out before
 jobs() { { grep -o '^mc-[a-z]*\|^[^ ]*/tables [a-z]*' log || true; } | sed 's,.*/,,' | sort | uniq -c | awk '{ printf "%s ", $1 $2 $3 }'; }
 pairs PAIRS='1:2 1:3'
-is "$(jobs)" '6mc-plot 1tablesjoined 1tablespaths 1tablespointwise 1tablessaved 1tablestraining '
+expect_equal "$(jobs)" '6mc-plot 1tablesjoined 1tablespaths 1tablespointwise 1tablessaved 1tablestraining '
 grep -q 'n = 2' out/path.svg
 pairs PAIRS='1:2 1:3 2:3'
 for f in table.tsv training.tsv path.svg signature.svg; do same before/$f out/$f; done
 pairs PAIRS='1:2'
-is "$(awk -F '\t' 'NR > 1 { for (i = 6; i <= NF; i += 2) printf "%s", $i; n += NF } END { print n }' out/table.tsv)" 88
+expect_equal "$(awk -F '\t' 'NR > 1 { for (i = 6; i <= NF; i += 2) printf "%s", $i; n += NF } END { print n }' out/table.tsv)" 88
 pairs PAIRS='1:2'
-is "$(jobs)" ''
+expect_equal "$(jobs)" ''
 # the paper's tables from it
 "$MC_ROOT/pipelines/paper/pages.py" tables accuracy out >md
-is "$(grep -c '^| \(\*\*mlp:bn,8\*\*\|unaligned\|aligned\) | [0-9.]* |' md)" 3
+expect_equal "$(grep -c '^| \(\*\*mlp:bn,8\*\*\|unaligned\|aligned\) | [0-9.]* |' md)" 3

@@ -15,4 +15,4 @@ for name, start in starts.items():
     assert all((curve[n] == b[n[2:]]).all() for n in curve if n.startswith("2/"))
 assert any((t != np.arange(len(t))).any() for g, t in aligned.items() if g.endswith("/blocks"))
 END
-is "$(sed 1d out/1-2/pam.tsv | grep -c pam)" 4
+expect_equal "$(sed 1d out/1-2/pam.tsv | grep -c pam)" 4

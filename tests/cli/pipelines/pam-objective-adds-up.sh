@@ -2,7 +2,7 @@
 # pam.mk: objective.tsv has a row per iteration, whose numbers add up within their digits.
 fixture pam_graph
 
-is "$(sed 1d out/1-2/objective.tsv | cut -f 1-3 | paste -sd ' ' | tr '\t' /)" \
+expect_equal "$(sed 1d out/1-2/objective.tsv | cut -f 1-3 | paste -sd ' ' | tr '\t' /)" \
     '1-2/curve-pam-unaligned/1 1-2/curve-pam-unaligned/2 1-2/curve-pam-aligned/1 1-2/curve-pam-aligned/2'
 same out/objective.tsv out/1-2/objective.tsv
 paste <(column out/objective.tsv before) <(column out/objective.tsv after_permutation) \
@@ -15,7 +15,7 @@ awk 'NF != 6 { exit 1 }
 [ "$(column out/objective.tsv moved | sed -n 1p)" != 0 ] || die "$(cat out/objective.tsv)"
 paste <(column out/objective.tsv moved) <(column out/objective.tsv kept) |
     awk '($1 == 0) != ($2 == "previous") { exit 1 }' || die "$(cat out/objective.tsv)"
-is "$(column out/objective.tsv proximal_permutation | sed -n 1p)" \
+expect_equal "$(column out/objective.tsv proximal_permutation | sed -n 1p)" \
     "$(column out/objective.tsv moved | awk 'NR == 1 { print $1 / 1000 }')"
 
 # the matrices and their projection have weight decays of their own

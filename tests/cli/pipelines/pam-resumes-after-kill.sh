@@ -6,8 +6,8 @@ settings=(DATA_FLAGS='--size 8' CURVE_EPOCHS=2 PERMUTATION_EPOCHS=2 TRAIN_IMAGES
 graph pam "${settings[@]}" OUT=whole
 kill_graph 'curve-pam-*checkpoint' pam "${settings[@]}" OUT=cut
 graph pam "${settings[@]}" OUT=cut
-is "$(grep -c '^mc-train' log)" 0
+expect_equal "$(grep -c '^mc-train' log)" 0
 for f in curve-pam-unaligned.mcz curve-pam-aligned.mcz b-pam-aligned.mcz pam.tsv objective.tsv; do
     same whole/1-2/$f cut/1-2/$f
 done
-is "$(find cut whole -name '*.checkpoint')" ''
+expect_equal "$(find cut whole -name '*.checkpoint')" ''

@@ -4,11 +4,11 @@ fixture pam_graph
 pam() { graph pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 PERMUTATION_EPOCHS=2 PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256' "$@"; }
 
 names='line-unaligned curve-unaligned line-aligned curve-aligned line-pam-unaligned curve-pam-unaligned line-pam-aligned curve-pam-aligned'
-is "$(sed 1d out/1-2/pam.tsv | cut -f 1 | paste -sd ' ')" "$names"
-is "$(sed 1d out/pam.tsv | cut -f 3 | paste -sd ' ')" "$names"
-is "$(grep aligned out/1-2/table.tsv | sort)" "$(grep -v pam- out/1-2/pam.tsv | sed 1d | sort)"
+expect_equal "$(sed 1d out/1-2/pam.tsv | cut -f 1 | paste -sd ' ')" "$names"
+expect_equal "$(sed 1d out/pam.tsv | cut -f 3 | paste -sd ' ')" "$names"
+expect_equal "$(grep aligned out/1-2/table.tsv | sort)" "$(grep -v pam- out/1-2/pam.tsv | sed 1d | sort)"
 for f in out out/1-2; do [ -s $f/pam.svg ] && [ -s $f/pam.png ]; done
-is "$(find out -name '*.checkpoint')" ''
+expect_equal "$(find out -name '*.checkpoint')" ''
 mc-permute --identity out/net-2.mcz -o identity.mcz
 py <<'END'
 for name, start in ("unaligned", "identity.mcz"), ("aligned", "out/1-2/permutation.mcz"):
@@ -25,13 +25,13 @@ for name, start in ("unaligned", "identity.mcz"), ("aligned", "out/1-2/permutati
     assert name == "aligned" or moved[0]
 END
 pam
-is "$(ran)" ''
+expect_equal "$(count_programs)" ''
 pam -n
-is "$(ran)" ''
+expect_equal "$(count_programs)" ''
 # a permutation step's settings are mc-pam's alone
 pam PERMUTATION_EPOCHS=1
-is "$(ran)" 'mc-bezier2 mc-eval4 mc-pam2 mc-permute2 mc-plot4 '
+expect_equal "$(count_programs)" 'mc-bezier2 mc-eval4 mc-pam2 mc-permute2 mc-plot4 '
 ! (pam NO_SUCH=1) >refused || die 'an unknown setting passes'
-grep -q "'NO_SUCH' is not a setting" told
+grep -q "'NO_SUCH' is not a setting" errors
 ! (pam CURVE_FLAGS='--stop-after 20') >refused || die 'the epochs of another step count'
-grep -q -- 'CURVE_FLAGS must not have --stop-after, which counts the epochs of the permutation step too' told || die "$(cat told)"
+grep -q -- 'CURVE_FLAGS must not have --stop-after, which counts the epochs of the permutation step too' errors || die "$(cat errors)"

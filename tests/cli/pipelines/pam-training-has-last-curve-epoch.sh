@@ -18,15 +18,15 @@ graph connect DATA_FLAGS='--size 8' CURVE_EPOCHS=2
 same out/training.tsv before.tsv
 # rows that another graph dropped return
 grep -v pam- before.tsv >out/training.tsv
-makes '' pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 PERMUTATION_EPOCHS=2 \
+expect_programs '' pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 PERMUTATION_EPOCHS=2 \
     PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256'
 same out/training.tsv before.tsv
 for what in accuracy loss; do
-    is "$("$MC_ROOT/pipelines/paper/pages.py" tables -f tsv $what out | cut -f 3 | paste -sd ' ')" 'curve unaligned pam-unaligned pam-aligned aligned'
+    expect_equal "$("$MC_ROOT/pipelines/paper/pages.py" tables -f tsv $what out | cut -f 3 | paste -sd ' ')" 'curve unaligned pam-unaligned pam-aligned aligned'
 done
 # a step of permutations alone has no curve epoch
 table() { NET=n DATA=d tables training "$@" | sed 1d | cut -f 4-6; }
 grep -v iteration out/1-2/curve-pam-aligned.log.json | sed '/permutation/q' >steps.json
-is "$(table steps.json)" ''
+expect_equal "$(table steps.json)" ''
 sed '/iteration/q' out/1-2/curve-pam-aligned.log.json >steps.json
-is "$(table steps.json)" "1	2	$(grep '"epoch":4,' steps.json | sed 's/.*"objective":\([0-9.]*\).*/\1/' | awk '{ printf "%.4f", $1 }')"
+expect_equal "$(table steps.json)" "1	2	$(grep '"epoch":4,' steps.json | sed 's/.*"objective":\([0-9.]*\).*/\1/' | awk '{ printf "%.4f", $1 }')"

@@ -18,14 +18,14 @@ claim() {
 }
 # verdict VERDICT CELLS HERE: the cells allow that verdict alone, and the counts are printed before the note
 verdict() {
-    local v said
+    local v message
     for v in agrees differs undecided 'in part' 'not run' built; do
         claim "$v" "$2"
         if [ "$v" = "$1" ]; then
-            is "$(compare.py claims -f tsv -c claims.tsv paper | tail -n 1)" $'a\t1\tx\town\t'"$v"$'\tshort\t'"$3"$'\tcost'
+            expect_equal "$(compare.py claims -f tsv -c claims.tsv paper | tail -n 1)" $'a\t1\tx\town\t'"$v"$'\tshort\t'"$3"$'\tcost'
         else
-            said=$(compare.py claims -c claims.tsv paper 2>&1 >table) && die "$v passes, not $1"
-            is "$said" "compare.py: claims.tsv: line 2: the verdict is '$v', but its cells say '$1'"
+            message=$(compare.py claims -c claims.tsv paper 2>&1 >table) && die "$v passes, not $1"
+            expect_equal "$message" "compare.py: claims.tsv: line 2: the verdict is '$v', but its cells say '$1'"
             grep -q '^| a | 1 | x | own |' table
         fi
     done
@@ -78,13 +78,13 @@ verdict agrees 'bound * * unaligned.bound_max > l2-pre.bound_max' '1 of 1 agree;
 plain='table1 tinyten * curve-aligned.arc_mean'
 for v in agrees differs undecided; do
     claim $v "${plain/\*/cifar*}"
-    is "$(compare.py claims -f tsv -c claims.tsv paper | tail -n 1 | cut -f 5,7)" "$v"$'\tnote'
+    expect_equal "$(compare.py claims -f tsv -c claims.tsv paper | tail -n 1 | cut -f 5,7)" "$v"$'\tnote'
 done
 # wrong TEXT: of that claim
 wrong() {
-    local said
-    said=$(compare.py claims -c claims.tsv paper 2>&1 >/dev/null) && die 'a wrong claim passes'
-    is "$said" "compare.py: claims.tsv: line 2: $1"
+    local message
+    message=$(compare.py claims -c claims.tsv paper 2>&1 >/dev/null) && die 'a wrong claim passes'
+    expect_equal "$message" "compare.py: claims.tsv: line 2: $1"
 }
 claim 'not run' "${plain/\*/cifar*}"
 wrong "the verdict is 'not run', but its cells say 'agrees' or 'differs' or 'undecided'"
@@ -93,11 +93,11 @@ wrong "the verdict is 'agrees', but its cells say 'in part' or 'differs' or 'und
 claim 'in part' "$plain" '1 of 3 agree, 2 not run'
 wrong "column here must say '1 not run'"
 claim 'in part' "$plain" '2 of 3 agree, 1 not run'
-is "$(compare.py claims -f tsv -c claims.tsv paper | tail -n 1 | cut -f 5,7)" $'in part\t2 of 3 agree, 1 not run'
+expect_equal "$(compare.py claims -f tsv -c claims.tsv paper | tail -n 1 | cut -f 5,7)" $'in part\t2 of 3 agree, 1 not run'
 # a claim without cells
 for v in agrees differs undecided 'not run' built; do
     claim "$v" ''
-    compare.py claims -c claims.tsv paper >said
+    compare.py claims -c claims.tsv paper >output
 done
 claim 'in part' ''
 wrong "the verdict is 'in part', but its cells say 'agrees' or 'differs' or 'undecided' or 'not run' or 'built'"
@@ -136,5 +136,5 @@ done
 sed -i 1s/cells/rule/ claims.tsv
 fails 3 "claims.tsv: line 1: column 'cells' is missing" compare.py claims -c claims.tsv paper
 # the published claims stand, all of them
-compare.py claims "$MC_ROOT/pipelines/paper/published" >said
-is "$(grep -c '^| ' said)" 59
+compare.py claims "$MC_ROOT/pipelines/paper/published" >output
+expect_equal "$(grep -c '^| ' output)" 59

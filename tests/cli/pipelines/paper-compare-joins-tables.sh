@@ -9,12 +9,12 @@ cells() { compare.py cells -f tsv paper | grep -P "^$1\t" | cut -f "${2:-5-17}";
 
 full='epochs=250 curve_epochs=250 permutation_epochs=20 points=65 pam=as-paper train_images=all'
 # the numbers of the paper's tables were typed once and compared with its source
-is "$(awk -F '\t' '$6 != "" { n[$1]++; NF = 9; $1 = $1; print >"typed" } END { print n["table1"], n["table2"], n["table3"], n["text"] }' \
+expect_equal "$(awk -F '\t' '$6 != "" { n[$1]++; NF = 9; $1 = $1; print >"typed" } END { print n["table1"], n["table2"], n["table3"], n["text"] }' \
     "$MC_ROOT/pipelines/paper/paper.tsv")" '69 30 18 3'
-is "$(cksum <typed)" '2960951827 7871'
+expect_equal "$(cksum <typed)" '2960951827 7871'
 
 mkdir -p paper/{tinyten-cifar10,resnet32-cifar10,{grid-,robust-,}tinyten-cifar100} 'another tree/tinyten-cifar10'
-is "$(compare.py cells -f tsv 'another tree' | cut -f 17 | sort | uniq -c | awk '{ print $1, $2, $3 }' | paste -sd ,)" '313 not run,1 verdict '
+expect_equal "$(compare.py cells -f tsv 'another tree' | cut -f 17 | sort | uniq -c | awk '{ print $1, $2, $3 }' | paste -sd ,)" '313 not run,1 verdict '
 compare.py cells 'another tree' 2>&1 >log | grep -qx 'compare.py: another tree: no tables (expected folders such as tinyten-cifar10)' || die 'silent on an empty folder'
 for f in paper/*/; do echo "$full" >"$f/length"; done
 sed -i 's/epochs=250/epochs=200/g' paper/robust-*/length
@@ -45,7 +45,7 @@ curve-unaligned objective    0.428 0.003   0.057   not run
 curve-aligned objective .3741 .0005 3 0.371 0.002 0.0031 -0.0013 to 0.0075 0.057   agrees
 END
 )
-is "$(cells 'table1\ttinyten\tcifar10\tcurve-pam-aligned\tminimum' 6,14-17 | paste -sd ' ')" $'87.6\ttinyten-cifar10\t\t\tagrees'
+expect_equal "$(cells 'table1\ttinyten\tcifar10\tcurve-pam-aligned\tminimum' 6,14-17 | paste -sd ' ')" $'87.6\ttinyten-cifar10\t\t\tagrees'
 
 # what is less than the paper's is shown and has no verdict: each word of the length, none of them, no length
 # less WORDS OF LENGTH: verdict and what is short of three cells, as plain, as PAM's
@@ -55,14 +55,14 @@ less() {
     if [ "$1" = none ]; then rm less/tinyten-cifar10/length; else sed -i "s/$1/$2/" less/tinyten-cifar10/length; fi
     compare.py cells -f tsv less | grep -P 'table1\ttinyten\tcifar10\tcurve-(pam-)?aligned\tminimum' | awk -F '\t' '{ print $15 ":" $17 }' | paste -sd ,
 }
-is "$(less x x)" :agrees,:differs
-is "$(less ^epochs=250 epochs=5)" 'epochs=5:not run,epochs=5:not run'
-is "$(less curve_epochs=250 curve_epochs=25)" 'curve_epochs=25:not run,curve_epochs=25:not run'
-is "$(less points=65 points=5)" 'points=5:not run,points=5:not run'
-is "$(less images=all images=500)" 'train_images=500:not run,train_images=500:not run'
-is "$(less permutation_epochs=20 permutation_epochs=1)" 'permutation_epochs=1:not run,:differs'
-is "$(less pam=as-paper pam=default)" 'pam=default:not run,:differs'
-is "$(less none)" 'length unknown:not run,length unknown:not run'
+expect_equal "$(less x x)" :agrees,:differs
+expect_equal "$(less ^epochs=250 epochs=5)" 'epochs=5:not run,epochs=5:not run'
+expect_equal "$(less curve_epochs=250 curve_epochs=25)" 'curve_epochs=25:not run,curve_epochs=25:not run'
+expect_equal "$(less points=65 points=5)" 'points=5:not run,points=5:not run'
+expect_equal "$(less images=all images=500)" 'train_images=500:not run,train_images=500:not run'
+expect_equal "$(less permutation_epochs=20 permutation_epochs=1)" 'permutation_epochs=1:not run,:differs'
+expect_equal "$(less pam=as-paper pam=default)" 'pam=default:not run,:differs'
+expect_equal "$(less none)" 'length unknown:not run,length unknown:not run'
 sed -i 's/=200/=100/g' less/robust-tinyten-cifar100/length
 printf 'path\tpairs\tclean_gain\tclean_gain_sd\trobust_gain\trobust_gain_sd\tboth_gain\tboth_gain_sd\tclean_best\tclean_best_sd\trobust_best\trobust_best_sd\ncurve-aligned-bn-attack\t3\t2\t1\t1\t1\t1\t1\t1\t1\t1\t1\n' >less/robust-tinyten-cifar100/midpoint.tsv
 compare.py cells -f tsv less | grep -P 'text\ttinyten\tcifar100\tcurve-aligned-bn-attack\tclean_gain' | grep -qP 'curve_epochs=100\t\tnot run' || die 'a short robust curve passes'
@@ -73,16 +73,16 @@ cp -R both/tinyten-cifar10 both/tinyten-cifar10-as-paper
 sed -i s/as-paper/default/ both/tinyten-cifar10/length
 sed -i 's/87.6\t.2/85.6\t.2/' both/tinyten-cifar10/pam.tsv
 both() { compare.py cells -f tsv both | grep -P "table1\ttinyten\tcifar10\tcurve-$1\tminimum" | cut -f 6,14,15,17 | paste -sd ,; }
-is "$(both pam-aligned)" $'85.6\ttinyten-cifar10\tpam=default\t,87.6\ttinyten-cifar10-as-paper\t\tagrees'
-is "$(both aligned)" $'87.32\ttinyten-cifar10\t\tdiffers'
+expect_equal "$(both pam-aligned)" $'85.6\ttinyten-cifar10\tpam=default\t,87.6\ttinyten-cifar10-as-paper\t\tagrees'
+expect_equal "$(both aligned)" $'87.32\ttinyten-cifar10\t\tdiffers'
 
 # the authors' code makes another thing of some; one pair cannot tell; a number without a deviation is tested alone
 mkdir paper/tinyten-tiny-imagenet
 echo "$full" >paper/tinyten-tiny-imagenet/length
 sed 's/cifar10/tiny-imagenet/' paper/tinyten-cifar10/table.tsv >paper/tinyten-tiny-imagenet/table.tsv
-is "$(cells 'table1\ttinyten\ttiny-imagenet\t(network|curve-aligned)' 16-17 | paste -sd ,)" \
+expect_equal "$(cells 'table1\ttinyten\ttiny-imagenet\t(network|curve-aligned)' 16-17 | paste -sd ,)" \
     $'the authors\' curves are of another network\tnot comparable,the authors\' curves are of another network\tnot comparable,the authors\' curves are of another network\tnot comparable'
-is "$(cells 'table1\tgooglenet\tcifar100\tcurve-aligned' 5,16-17 | paste -sd ,)" $'arc_mean\tcannot agree\tnot run,minimum\t\tnot run'
+expect_equal "$(cells 'table1\tgooglenet\tcifar100\tcurve-aligned' 5,16-17 | paste -sd ,)" $'arc_mean\tcannot agree\tnot run,minimum\t\tnot run'
 rm -r paper/tinyten-tiny-imagenet
 # shortened, and one pair
 rows >paper/resnet32-cifar10/table.tsv <<'END'
@@ -91,8 +91,8 @@ resnet32 cifar10 curve-aligned 3 90 .1 91 .1 92 .1
 END
 echo .1 >paper/resnet32-cifar10/scale
 sed 's/resnet32/tinyten/; s/cifar10/cifar100/; s/\.1//g; s/\t3\t/\t1\t/' paper/resnet32-cifar10/table.tsv >paper/tinyten-cifar100/table.tsv
-is "$(cells 'table1\tresnet32\tcifar10\tcurve-aligned\tminimum' 6-15,17)" $'90\t.1\t3\t92.2\t0.0\t\t\t3.1\tresnet32-cifar10\tscale=.1\tnot run'
-is "$(cells 'table1\ttinyten\tcifar100\tcurve-aligned\tminimum' 6-12,17)" $'90\t\t1\t57.7\t0.4\t32.30\t\tundecided'
+expect_equal "$(cells 'table1\tresnet32\tcifar10\tcurve-aligned\tminimum' 6-15,17)" $'90\t.1\t3\t92.2\t0.0\t\t\t3.1\tresnet32-cifar10\tscale=.1\tnot run'
+expect_equal "$(cells 'table1\ttinyten\tcifar100\tcurve-aligned\tminimum' 6-12,17)" $'90\t\t1\t57.7\t0.4\t32.30\t\tundecided'
 # the other graphs' tables
 rows >paper/grid-tinyten-cifar100/grid.tsv <<'END'
 network data path lr batch pairs arc_mean arc_mean_sd
@@ -151,21 +151,21 @@ rows >paper/bound-mlp-cifar10/bound.tsv <<'END'
 network data way pairs bound_max bound_max_sd
 mlp:256,256 cifar10 l2-pre 3 170.5 2
 END
-is "$(cells 'table3\ttinyten\tcifar100\tcurve-aligned\tarc_mean@0.01,64' 6-7,17)" $'57.1\t.1\tdiffers'
-is "$(cells 'text\ttinyten\tcifar100\tcurve-aligned(-bn-attack)?' 5-12,17 | paste -sd ,)" \
+expect_equal "$(cells 'table3\ttinyten\tcifar100\tcurve-aligned\tarc_mean@0.01,64' 6-7,17)" $'57.1\t.1\tdiffers'
+expect_equal "$(cells 'text\ttinyten\tcifar100\tcurve-aligned(-bn-attack)?' 5-12,17 | paste -sd ,)" \
     $'accuracy_saved\t91.3\t5\t3\t100\t\t-9\t-18 to 1\tagrees,clean_gain\t2\t.1\t3\t\t\t\t\t,robust_gain\t1\t.2\t3\t\t\t\t\t,both_gain\t.9\t.1\t3\t\t\t\t\t'
 sed -i 's/91.3\t5/50\t5/' paper/tinyten-cifar100/saved.tsv
-is "$(cells 'text\ttinyten\tcifar100\tcurve-aligned\taccuracy_saved' 11-12,17)" $'-50\t-59 to -41\tdiffers'
-is "$(cells '(measures|middle|subsets|bound|curves|pam)\t.*' 1,4-8 | awk -F '\t' '$4 != ""' | rows | paste -sd ,)" \
+expect_equal "$(cells 'text\ttinyten\tcifar100\tcurve-aligned\taccuracy_saved' 11-12,17)" $'-50\t-59 to -41\tdiffers'
+expect_equal "$(cells '(measures|middle|subsets|bound|curves|pam)\t.*' 1,4-8 | awk -F '\t' '$4 != ""' | rows | paste -sd ,)" \
     $'measures\tl2-pre\tarc_mean\t57\t.1\t3,measures\tl2-pre\tminimum\t56\t.2\t3,middle\taligned\tlikeness\t0.7000\t0.1414\t2,middle\taligned\tlikeness_gain\t0.0500\t0.0707\t2,subsets\t2500\tdiffer\t29.0\t4.0\t3,bound\tl2-pre\tbound_max\t170.5\t2\t3,middle\tends\thalf_gain\t0.1562\t0.0442\t2,middle\tends\tleast_gain\t0.2500\t0.0000\t2,curves\tcurve-aligned\tabove\t98.4\t1.6\t3,curves\tcurve-unaligned\tvariation\t.5\t.01\t3,curves\tcurve-aligned\tvariation\t.2\t.02\t3,curves\tcurve-aligned\tlead\t.05\t.01\t3,pam\tcurve-pam-unaligned\tdecrease\t0.250000\t\t1,pam\tcurve-pam-aligned\tdecrease\t0.000000\t0.353553\t2,pam\tcurve-pam-aligned\tothers_gain\t0.250000\t0.000000\t2'
-is "$(cells 'robust\ttinyten\tcifar100' 4-6 | awk '$3' | paste -sd ,)" $'network\trobust_ends\t29,curve-unaligned-bn-attack\trobust_minimum\t28,curve-aligned-bn-attack\trobust_minimum\t30,curve-unaligned-bn-attack\trobust_barrier\t.25,curve-aligned-bn-attack\trobust_barrier\t.125'
+expect_equal "$(cells 'robust\ttinyten\tcifar100' 4-6 | awk '$3' | paste -sd ,)" $'network\trobust_ends\t29,curve-unaligned-bn-attack\trobust_minimum\t28,curve-aligned-bn-attack\trobust_minimum\t30,curve-unaligned-bn-attack\trobust_barrier\t.25,curve-aligned-bn-attack\trobust_barrier\t.125'
 
 compare.py cells paper | grep -q '^| middle' && die 'rows without a number'
 compare.py cells paper | grep -qxF '| table1 | tinyten | cifar10 | curve-aligned | minimum | 87.32 ± .1 | 3 | 87.8 ± 0.1 | -0.48 | -0.71 to -0.25 | 5.0 | tinyten-cifar10 | | | differs |'
 # report: both forms as files, and how many numbers have each verdict
 compare.py cells -f tsv paper >all.tsv
 compare.py cells paper >numbers.md
-is "$(compare.py report paper)" 'numbers of the paper: 108 not run,3 differs,3 undecided,6 agrees; paper/verdicts.md, verdicts.tsv'
+expect_equal "$(compare.py report paper)" 'numbers of the paper: 108 not run,3 differs,3 undecided,6 agrees; paper/verdicts.md, verdicts.tsv'
 same all.tsv paper/verdicts.tsv
 same numbers.md paper/verdicts.md
 rm paper/verdicts.*

@@ -9,36 +9,36 @@ mlp synth line-aligned 2 30 1 .5 .25 .01
 mlp synth curve-aligned 2 50 2 .5 .125 .02
 END
 # within EXPRESSION: with that edit of the table, all figures are within their tolerances; beyond: not all
-within() { sed "$1" table.tsv >other.tsv && again table.tsv other.tsv >said || die "$1: $(cat said)"; }
-beyond() { sed "$1" table.tsv >other.tsv && ! again table.tsv other.tsv >said || die "$1: $(cat said)"; }
+within() { sed "$1" table.tsv >other.tsv && again table.tsv other.tsv >output || die "$1: $(cat output)"; }
+beyond() { sed "$1" table.tsv >other.tsv && ! again table.tsv other.tsv >output || die "$1: $(cat output)"; }
 within ''
-diff said - <<'END'
+diff output - <<'END'
 row	figures	differs most	published	again	tolerance
 line-aligned	5	pairs	2	2	0.1
 curve-aligned	5	pairs	2	2	0.1
 END
 # accuracies by .1, losses by .005; where a minimum is does not count, nor a network's name
 within '2s/30/30.1/; 3s/50/50.05/; 3s/125/13/; s/\t\.5\t/\t.75\t/; s/^mlp/mlp:8/'
-grep -qxF "curve-aligned	5	barrier_test_loss	.125	.13	0.005" said || die "$(cat said)"
+grep -qxF "curve-aligned	5	barrier_test_loss	.125	.13	0.005" output || die "$(cat output)"
 beyond '3s/50/50.2/'
-grep -qxF "curve-aligned	5	minimum	50	50.2	0.1" said || die "$(cat said)"
+grep -qxF "curve-aligned	5	minimum	50	50.2	0.1" output || die "$(cat output)"
 beyond '3s/125/131/'
 beyond 's/\.02$//'
 beyond 's/\.02$/nan/'
 beyond 3d
-grep -qx 'curve-aligned	not measured again' said || die "$(cat said)"
+grep -qx 'curve-aligned	not measured again' output || die "$(cat output)"
 within '3{p;s/curve-aligned/curve-pam-aligned/}'
-grep -qx 'curve-pam-aligned	not published' said || die "$(cat said)"
+grep -qx 'curve-pam-aligned	not published' output || die "$(cat output)"
 beyond '1s/minimum/least/'
-grep -q '^other columns: network	data	path' said || die "$(cat said)"
+grep -q '^other columns: network	data	path' output || die "$(cat output)"
 head -n 1 table.tsv >head.tsv
-! again head.tsv head.tsv >said && grep -qx 'no rows' said || die "$(cat said)"
+! again head.tsv head.tsv >output && grep -qx 'no rows' output || die "$(cat output)"
 # other tolerances: units, points at which a curve is better, correlations; a loss by its row
 tolerance() { # ROWS TOLERANCE OTHER
     printf "$1" "$3" >other.tsv
     printf "$1" "$4" >table.tsv
-    again table.tsv other.tsv >said || die "$(cat said)"
-    is "$(tail -n 1 said | cut -f 6)" "$2"
+    again table.tsv other.tsv >output || die "$(cat output)"
+    expect_equal "$(tail -n 1 output | cut -f 6)" "$2"
 }
 tolerance 'images\tdiffer\n2500\t%s\n' 2 10 12
 tolerance 'network\tdata\tabove\nmlp\tsynth\t%s\n' 5 90 95

@@ -28,30 +28,30 @@ count() {
     for p; do lines=$(grep -e "$p" <<<"$lines") || true; done
     printf %s "$lines" | grep -c ''
 }
-is "$(count '^mc-train' 'out/resnet32-cifar10/net-')" 6
-is "$(count '^mc-train' 'out/figures\|out/grid')" 0
-is "$(count '^mc-bezier --data' 'out/figures-tinyten-cifar10/.-./curve' '--seed 1 ')/$(count 'out/figures' '--seed [35] ')" 4/0
-is "$(count '^mc-bezier --data' 'out/tinyten-cifar100/.-./curve' '--seed [135] ')" 18
-is "$(count '^mc-pam')" 36
-is "$(count '^mc-eval' '--points ' 'out/googlenet-tiny-imagenet/3-4/curve-aligned.mcz')" 2
-is "$(count '^mc-train' 'out/robust-' '--no-normalise --attack pgd')" 36
-is "$(count '^mc-bezier --data' 'out/robust-googlenet' '--stop-after 20 *--attack pgd')/$(count 'stop-after' '^mc-.*\(tinyten\|resnet32\)')" 12/0
-is "$(count '^mc-bezier --data' 'out/grid-' 'lr0.5-batch256.mcz' '--lr 0.5 --batch 256 ')" 6
+expect_equal "$(count '^mc-train' 'out/resnet32-cifar10/net-')" 6
+expect_equal "$(count '^mc-train' 'out/figures\|out/grid')" 0
+expect_equal "$(count '^mc-bezier --data' 'out/figures-tinyten-cifar10/.-./curve' '--seed 1 ')/$(count 'out/figures' '--seed [35] ')" 4/0
+expect_equal "$(count '^mc-bezier --data' 'out/tinyten-cifar100/.-./curve' '--seed [135] ')" 18
+expect_equal "$(count '^mc-pam')" 36
+expect_equal "$(count '^mc-eval' '--points ' 'out/googlenet-tiny-imagenet/3-4/curve-aligned.mcz')" 2
+expect_equal "$(count '^mc-train' 'out/robust-' '--no-normalise --attack pgd')" 36
+expect_equal "$(count '^mc-bezier --data' 'out/robust-googlenet' '--stop-after 20 *--attack pgd')/$(count 'stop-after' '^mc-.*\(tinyten\|resnet32\)')" 12/0
+expect_equal "$(count '^mc-bezier --data' 'out/grid-' 'lr0.5-batch256.mcz' '--lr 0.5 --batch 256 ')" 6
 
 make -n -f "$paper" BIN="$MC_BUILD/bin" OUT=out PART='robust-tinyten-synth grid-tinyten-synth' DATA_SETS=synth PAIRS=1:2 >log
 parts log | same - <(printf '%s\n' 'grid-tinyten-synth grid' 'robust-tinyten-synth robust' 'tinyten-synth connect')
 
 # as the paper has them
-recorder
+make_recorder
 make -k -f "$paper" BIN="$MC_BUILD/bin" OUT=out RUN=./record CIFAR10_DIR=x CIFAR100_DIR=x GRAPHS='connect pam robust bound' \
     tinyten-cifar100 robust-googlenet-cifar10 bound-mlp-cifar10 >log 2>&1 || die "$(tail log)"
 cp recorded whole
 of=out/tinyten-cifar100
-is "$(count '^mc-train --net tinyten' "$of/net-" '--epochs 250 --lr 0.1 --batch 128 --schedule step ')" 6
-is "$(count '^mc-bezier --data' "$of/.-./curve" '--seed [135] --epochs 250 --lr 0.1 --batch 128 ')" 6
-is "$(count '^mc-pam --data' "$of/" '--permutation-epochs 20 .*--epochs 250 .*--as-paper')" 6
-is "$(count '^mc-eval' '--points 65 ' "$of/3-4/curve-aligned.mcz")" 1
+expect_equal "$(count '^mc-train --net tinyten' "$of/net-" '--epochs 250 --lr 0.1 --batch 128 --schedule step ')" 6
+expect_equal "$(count '^mc-bezier --data' "$of/.-./curve" '--seed [135] --epochs 250 --lr 0.1 --batch 128 ')" 6
+expect_equal "$(count '^mc-pam --data' "$of/" '--permutation-epochs 20 .*--epochs 250 .*--as-paper')" 6
+expect_equal "$(count '^mc-eval' '--points 65 ' "$of/3-4/curve-aligned.mcz")" 1
 of=out/robust-googlenet-cifar10
-is "$(count '^mc-train --net googlenet' "$of/" '--epochs 200 --lr 0.1 .*--schedule linear --no-normalise --attack pgd')" 6
-is "$(count '^mc-bezier --data' "$of/" '--epochs 200 --lr 0.1 .*--schedule linear --stop-after 20 --attack pgd')" 6
-is "$(count '^mc-train --net mlp:256,256 ' '--epochs 20 --lr 0.02 .*--schedule onecycle')" 6
+expect_equal "$(count '^mc-train --net googlenet' "$of/" '--epochs 200 --lr 0.1 .*--schedule linear --no-normalise --attack pgd')" 6
+expect_equal "$(count '^mc-bezier --data' "$of/" '--epochs 200 --lr 0.1 .*--schedule linear --stop-after 20 --attack pgd')" 6
+expect_equal "$(count '^mc-train --net mlp:256,256 ' '--epochs 20 --lr 0.02 .*--schedule onecycle')" 6

@@ -65,8 +65,8 @@ a 2 b 1, 1.2 curve | 3 ± .5 120 of 120
 None.
 <!-- a comment -->
 END
-is "$(ls out)" $'numbers.tsv\ntext.md'
-is "$(sed 1d out/numbers.tsv | wc -l)" 120
+expect_equal "$(ls out)" $'numbers.tsv\ntext.md'
+expect_equal "$(sed 1d out/numbers.tsv | wc -l)" 120
 
 # aligned minus unaligned, Welch's interval, and the same of the paper's numbers
 mkdir paper/tinyten-cifar10
@@ -74,7 +74,7 @@ printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' path pairs arc_mean arc_mean_sd minimu
     curve-unaligned 3 87.00 0.10 80 1 89 0.1 curve-aligned 3 88.50 0.10 87 1 89 0.1 >paper/tinyten-cifar10/table.tsv
 echo '{{effects.tsv; column=arc_mean; show=ours,interval,paper,folder}}' >my/effect.md
 pages.py results out my paper
-is "$(tail -n 1 out/effect.md)" '+1.50 | 1.27 to 1.73 | +1.1 | tinyten-cifar10'
+expect_equal "$(tail -n 1 out/effect.md)" '+1.50 | 1.27 to 1.73 | +1.1 | tinyten-cifar10'
 rm -r my/effect.md paper/tinyten-cifar10
 
 # wrong TEXT LINE: with that line after the others
@@ -99,7 +99,7 @@ fails 1 "'nothing' is not a folder" pages.py results out my nothing
 # a claim whose verdict the cells contradict
 echo '{{claims.tsv}}' >my/text.md
 pages.py results out my "$MC_ROOT/pipelines/paper/published"
-is "$(tail -n 1 out/text.md)" 57
+expect_equal "$(tail -n 1 out/text.md)" 57
 fails 1 "cannot use 'kept'" pages.py results kept my "$MC_ROOT/pipelines/paper/published"
 rm -r out
 fails 3 "my/text.md:1: $(readlink -f "$MC_ROOT")/pipelines/paper/claims.tsv: line 2: the verdict is 'in part', but its cells say 'not run'" pages.py results out my paper

@@ -12,22 +12,22 @@ connect='epochs=2 curve_epochs=1 permutation_epochs=20 points=3 pam=as-paper tra
 # without tables an earlier run decides nothing
 mkdir -p out/mlp-synth
 echo 'epochs=9' >out/mlp-synth/length
-is "$(made mlp-synth GRAPHS=connect)" "$connect"
-is "$(made robust-mlp-synth ROBUST_EPOCHS=3 TRAIN_IMAGES= DATA_FLAGS='--size 8 --samples 200')" \
+expect_equal "$(made mlp-synth GRAPHS=connect)" "$connect"
+expect_equal "$(made robust-mlp-synth ROBUST_EPOCHS=3 TRAIN_IMAGES= DATA_FLAGS='--size 8 --samples 200')" \
     'epochs=3 curve_epochs=3 permutation_epochs=20 points=3 pam=as-paper train_images=all'
 run PART=mlp-synth GRAPHS=pam PERMUTATION_EPOCHS=1 PAM_FLAGS='--select-images 64 --draws 1' SUFFIX=-short
-is "$(cat out/mlp-synth-short/length)" 'epochs=2 curve_epochs=1 permutation_epochs=1 points=3 pam=default train_images=512'
+expect_equal "$(cat out/mlp-synth-short/length)" 'epochs=2 curve_epochs=1 permutation_epochs=1 points=3 pam=default train_images=512'
 # refused and unchanged
 cp -p out/mlp-synth/table.tsv before.tsv
 for other in POINTS=9 PERMUTATION_EPOCHS=1 EPOCHS=1 TRAIN_IMAGES=64 PAM_FLAGS=; do
     ! (run PART=mlp-synth GRAPHS=connect "$other") >out.refused 2>&1 || die "$other passes"
-    grep -qF "out/mlp-synth/length: tables of other settings ($connect): choose another OUT or SUFFIX" told || die "$(cat told)"
+    grep -qF "out/mlp-synth/length: tables of other settings ($connect): choose another OUT or SUFFIX" errors || die "$(cat errors)"
 done
 ! (run PART=mlp-synth GRAPHS=connect POINTS=9 PAIRS=1-2) >out.refused 2>&1 || die 'a pair without a colon passes'
-is "$(cat out/mlp-synth/length)" "$connect"
+expect_equal "$(cat out/mlp-synth/length)" "$connect"
 same before.tsv out/mlp-synth/table.tsv
 run PART=mlp-synth GRAPHS=connect
-is "$(ran)" ''
+expect_equal "$(count_programs)" ''
 # the file's words are not run
 echo "epochs=2 pam=x';touch hit;:' permutation_epochs=\$(touch hit)" >out/mlp-synth/length
 ! (run PART=mlp-synth GRAPHS=connect) >out.refused 2>&1 || die 'another length passes'

@@ -2,35 +2,35 @@
 # paper.mk: mistakes and missing data are refused before anything is done; MISSING=skip skips experiments without data.
 
 # refused TEXT SETTING...: before anything is done
-refused() {
+refuses() {
     ! (graph paper "${@:2}") >out.refused || die "passes: ${*:2}"
-    grep -qF -- "$1" told || die "${*:2}: $(cat told)"
+    grep -qF -- "$1" errors || die "${*:2}: $(cat errors)"
     [ ! -s log ] && [ ! -e out ] || die "${*:2}: $(cat log)"
 }
-refused "'SCALES' is not a setting" SCALES=.1
-for own in DATA=cifar10 NET=mlp SEEDS='1 2' FROM=x CURVE_SEED=1; do refused "the experiment decides ${own%%=*}" "$own"; done
-refused "PART: 'mlp-cifar10' is not one of: mlp-synth " PART=mlp-cifar10
-refused "GRAPHS: 'connekt' is not one of: " GRAPHS=connekt
-refused "DATA_SETS: 'mnist' is not one of: " DATA_SETS=mnist
+refuses "'SCALES' is not a setting" SCALES=.1
+for own in DATA=cifar10 NET=mlp SEEDS='1 2' FROM=x CURVE_SEED=1; do refuses "the experiment decides ${own%%=*}" "$own"; done
+refuses "PART: 'mlp-cifar10' is not one of: mlp-synth " PART=mlp-cifar10
+refuses "GRAPHS: 'connekt' is not one of: " GRAPHS=connekt
+refuses "DATA_SETS: 'mnist' is not one of: " DATA_SETS=mnist
 for name in OUT SUFFIX PUBLISHED; do
-    for value in 'a b' 'a`touch run`'; do refused "$name must not contain spaces or shell metacharacters" "$name=$value"; done
+    for value in 'a b' 'a`touch run`'; do refuses "$name must not contain spaces or shell metacharacters" "$name=$value"; done
 done
-for c in : ',' % \'; do refused "OUT must not contain" "OUT=a${c}b"; done
-for name in OUT PUBLISHED; do refused "or start with '-' (got '-a')" "$name=-a"; done
-refused 'PUBLISHED must not contain' 'PUBLISHED=a$$(touch run)'
-refused "NETS must be different names of letters and digits (got 'mlp:8')" NETS=mlp:8
-refused "DEVICE must be one word (got 'cpu;touch run')" 'DEVICE=cpu;touch run'
-refused "THREADS must be a whole number, at least 1 (got '1;touch run')" 'THREADS=1;touch run'
-for root in / // /. /tmp/..; do refused "OUT must not" OUT=$root; done
+for c in : ',' % \'; do refuses "OUT must not contain" "OUT=a${c}b"; done
+for name in OUT PUBLISHED; do refuses "or start with '-' (got '-a')" "$name=-a"; done
+refuses 'PUBLISHED must not contain' 'PUBLISHED=a$$(touch run)'
+refuses "NETS must be different names of letters and digits (got 'mlp:8')" NETS=mlp:8
+refuses "DEVICE must be one word (got 'cpu;touch run')" 'DEVICE=cpu;touch run'
+refuses "THREADS must be a whole number, at least 1 (got '1;touch run')" 'THREADS=1;touch run'
+for root in / // /. /tmp/..; do refuses "OUT must not" OUT=$root; done
 [ ! -e run ] || die 'a part of a name was run'
-refused "MISSING: 'no' is not one of: stop skip" MISSING=no
-for name in EPOCHS CURVE_EPOCHS ROBUST_EPOCHS; do refused "$name must be a whole number, at least 0 (got '1.5')" $name=1.5; done
-refused 'make -i ignores failures' -i
+refuses "MISSING: 'no' is not one of: stop skip" MISSING=no
+for name in EPOCHS CURVE_EPOCHS ROBUST_EPOCHS; do refuses "$name must be a whole number, at least 0 (got '1.5')" $name=1.5; done
+refuses 'make -i ignores failures' -i
 # data
-refused 'no data for mlp-cifar100 robust-mlp-cifar100: give CIFAR10_DIR' DATA_SETS='synth cifar100' \
+refuses 'no data for mlp-cifar100 robust-mlp-cifar100: give CIFAR10_DIR' DATA_SETS='synth cifar100' \
     PART='mlp-synth mlp-cifar100 robust-mlp-cifar100'
-refused 'no data for ' DATA_SETS='cifar10 tiny-imagenet'
-HOME=/nowhere refused "CIFAR10_DIR must be an existing folder (got '~/data')" DATA_SETS=cifar10 CIFAR10_DIR='~/data'
+refuses 'no data for ' DATA_SETS='cifar10 tiny-imagenet'
+HOME=/nowhere refuses "CIFAR10_DIR must be an existing folder (got '~/data')" DATA_SETS=cifar10 CIFAR10_DIR='~/data'
 graph paper -n DATA_SETS='synth cifar100' PART='mlp-synth mlp-cifar100'
 graph paper DATA_SETS='synth cifar100' PART='mlp-synth mlp-cifar100' MISSING=skip GRAPHS=connect TRAIN_IMAGES=64
 grep -q '^paper.mk: skipped: no data for mlp-cifar100$' log || die "$(cat log)"
@@ -39,4 +39,4 @@ grep -q '^paper.mk: skipped: no data for mlp-cifar100$' log || die "$(cat log)"
 graph paper help
 grep -q '^SCALE  *1  *fraction' log || die "$(cat log)"
 graph paper parts
-is "$(paste -sd ' ' log)" 'mlp-synth bound-mlp-synth'
+expect_equal "$(paste -sd ' ' log)" 'mlp-synth bound-mlp-synth'

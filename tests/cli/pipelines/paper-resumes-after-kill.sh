@@ -11,7 +11,7 @@ for f in tinyten-synth/{net-2.mcz,table.tsv,pam.tsv,training.tsv,saved.tsv,1-2/c
     robust-tinyten-synth/{robust.tsv,midpoint.tsv,1-2/curve-aligned.mcz} tinyten-synth/length; do
     same whole/$f cut/$f
 done
-is "$(find cut whole -name '*.checkpoint')" ''
-is "$(sed 1d cut/tinyten-synth/pam.tsv | wc -l) $(sed 1d cut/tinyten-synth/1-2/curve-aligned.tsv | wc -l)" '8 5'
+expect_equal "$(find cut whole -name '*.checkpoint')" ''
+expect_equal "$(sed 1d cut/tinyten-synth/pam.tsv | wc -l) $(sed 1d cut/tinyten-synth/1-2/curve-aligned.tsv | wc -l)" '8 5'
 graph "$@" OUT=cut
-is "$(ran)" ''
+expect_equal "$(count_programs)" ''

@@ -23,7 +23,7 @@ for n in $nets; do
         END { exit !ok }' table || die "$net: the permuted network is another: $(tail -n 1 table)"
     mc-acts -q --at "$at" --data "$data" --samples "$images" a.mcz q.mcz | mc-corr -q -o c.mcz
     mc-hungarian c.mcz -o p.mcz
-    recovered planted.mcz p.mcz c.mcz || die "$net: not recovered"
+    check_recovery planted.mcz p.mcz c.mcz || die "$net: not recovered"
     # dead units may change places; without any, the network comes back to the bit
     mc-permute p.mcz q.mcz -o back.mcz
     dead=$(/usr/bin/python3 -c 'import sys; sys.path.insert(0, sys.argv[1] + "/formats/python"); import mcz

@@ -4,17 +4,17 @@
 set -- GRID=3 PLANE_IMAGES=100 PLANE_BN_IMAGES=128 CURVE_LR=.3 CURVE_EPOCHS=2
 graph connect "${@:4}"
 graph planes "$@"
-is "$(ran)" 'mc-eval3 mc-plot6 '
+expect_equal "$(count_programs)" 'mc-eval3 mc-plot6 '
 graph planes "$@"
-is "$(ran)" ''
+expect_equal "$(count_programs)" ''
 for p in networks curve-unaligned curve-aligned; do
     f=out/1-2/plane-$p
-    is "$(wc -l <$f.tsv)" 10
-    is "$(head -n 1 $f.tsv)" "$(printf 'x\ty\ttest.loss\ttest.accuracy')"
+    expect_equal "$(wc -l <$f.tsv)" 10
+    expect_equal "$(head -n 1 $f.tsv)" "$(printf 'x\ty\ttest.loss\ttest.accuracy')"
     [ -s $f.svg ] && [ -s $f.png ] && [ -s $f.marks.tsv ] || die "no $p"
 done
-one_scale start out/1-2/plane-{networks,curve-unaligned,curve-aligned}.svg
-is "$(column out/1-2/plane-networks.marks.tsv name | paste -sd ' ')" 'out/net-1.mcz out/net-2.mcz out/1-2/b-aligned.mcz'
+same_scale start out/1-2/plane-{networks,curve-unaligned,curve-aligned}.svg
+expect_equal "$(column out/1-2/plane-networks.marks.tsv name | paste -sd ' ')" 'out/net-1.mcz out/net-2.mcz out/1-2/b-aligned.mcz'
 # the aligned one is as far from the origin as it was, and nearer
 awk -F '\t' 'NR == 3 { u = $3 } NR == 4 { if ($3 * $3 + $4 * $4 >= u * u) exit 1 }' out/1-2/plane-networks.marks.tsv
 grep -q 'Pθ₂' out/1-2/plane-networks.svg
@@ -22,8 +22,8 @@ grep -q 'r(½)' out/1-2/plane-curve-aligned.svg
 ! grep -q 'Pθ₂' out/1-2/plane-curve-unaligned.svg || die 'a network that is not in this plane'
 cp out/1-2/plane-networks.tsv before.tsv
 graph planes "$@" GRID=2
-is "$(ran)" 'mc-eval3 mc-plot6 '
-is "$(wc -l <out/1-2/plane-networks.tsv)" 5
+expect_equal "$(count_programs)" 'mc-eval3 mc-plot6 '
+expect_equal "$(wc -l <out/1-2/plane-networks.tsv)" 5
 graph planes "$@"
 same out/1-2/plane-networks.tsv before.tsv
 [ -z "$(ls out/1-2/*.checkpoint 2>/dev/null)" ]

@@ -10,9 +10,9 @@ pointwise() { tables pointwise "$@" 1-2/{u,a} 3-4/{u,a}; }
 pointwise | same - <(printf '%s\n' 'pair	above	variation_unaligned	variation_aligned' '1-2	50.0	3.0000	0.4000' '3-4	50.0	3.0000	3.0000')
 NET=n DATA=d pointwise --all | sed 1d | same - <(echo 'n	d	2	50.0	0.0	3.0000	0.0000	1.7000	1.8385')
 fixture connected
-is "$(cut -f 1-3 out/pointwise.tsv | sed 1d)" 'mlp:bn,16	synth	1'
-is "$(head -n 1 out/signature.tsv | cut -f 1-2) $(sed 1d out/signature.tsv | cut -f 1 | sort -u)" 'pair	layer 1-2'
+expect_equal "$(cut -f 1-3 out/pointwise.tsv | sed 1d)" 'mlp:bn,16	synth	1'
+expect_equal "$(head -n 1 out/signature.tsv | cut -f 1-2) $(sed 1d out/signature.tsv | cut -f 1 | sort -u)" 'pair	layer 1-2'
 # other points are no comparison
 table 0 1 90 .3 1 80 1 1 90 >1-2/v
-! tables pointwise 1-2/u 1-2/v >made 2>told || die 'other points pass'
-is "$(tail -n 1 told)" "tables: 1-2/v: the points differ from those of 1-2/u"
+! tables pointwise 1-2/u 1-2/v >made 2>errors || die 'other points pass'
+expect_equal "$(tail -n 1 errors)" "tables: 1-2/v: the points differ from those of 1-2/u"

@@ -11,15 +11,15 @@ done
 # the same as by hand
 mc-train -q --net mlp:bn,16 --no-normalise --data out-robust/train.mcz --seed 1 --epochs 2 --lr 0.02 --batch 64 \
     --schedule linear --attack $attack -t 1 -o by-hand.mcz
-alike by-hand.mcz out-robust/net-1.mcz
+same_content by-hand.mcz out-robust/net-1.mcz
 e="mc-eval -q --data out-robust/test.mcz --bn-data out-robust/train.mcz --points 3 -t 1 $o/curve-aligned.mcz"
 $e | cut -f 2-3 | same - <(cut -f 4-5 $o/curve-aligned.tsv)
 $e --attack $attack --bn-attack | cut -f 2-5 | same - <(cut -f 4-5,8-9 $o/curve-aligned-bn-attack.tsv)
 ! cmp -s $o/curve-aligned-bn-attack.tsv $o/curve-aligned.tsv || die 'the statistics are the same'
 
 rows='path line-unaligned curve-unaligned line-aligned curve-aligned curve-unaligned-bn-attack curve-aligned-bn-attack'
-is "$(cut -f 1 $o/clean.tsv | paste -sd ' ')" "$rows"
-is "$(cut -f 3 out-robust/robust.tsv | paste -sd ' ')" "$rows"
+expect_equal "$(cut -f 1 $o/clean.tsv | paste -sd ' ')" "$rows"
+expect_equal "$(cut -f 3 out-robust/robust.tsv | paste -sd ' ')" "$rows"
 # robust means are under clean ones, and are those of the points
 paste <(column $o/clean.tsv mean) <(column $o/robust.tsv mean) | awk '!($2 <= $1) { exit 1 }' ||
     die "$(cat $o/clean.tsv $o/robust.tsv)"
@@ -29,7 +29,7 @@ column $o/curve-aligned.tsv test.accuracy | awk '{ s += $1 } END { printf "%.2f\
     same - <(awk '$1 == "curve-aligned" { print $4 }' $o/clean.tsv)
 for f in out-robust $o; do
     for k in clean robust; do [ -s $f/$k.svg ] && [ -s $f/$k.png ]; done
-    one_scale end $f/clean.svg $f/robust.svg
+    same_scale end $f/clean.svg $f/robust.svg
 done
 grep -q 'aligned, attacked statistics' $o/robust.svg
 # the middle against the ends; with an even number of points there is none
@@ -40,6 +40,6 @@ done | paste -sd '\t' | same - <(awk '$1 == "curve-aligned"' $o/midpoint.tsv | c
 printf '%s\t%s\t%s\n' t test.accuracy test.robust.accuracy 0 80 40 0.25 90 39 0.5 83 45 0.75 81 60 1 82 41 >p.tsv
 tables midpoint p.tsv | cut -f 4,7,8 |
     same - <(printf 'clean_gain\trobust_gain\tboth_gain\n2.00\t4.50\t1.00\n')
-is "$(cut -f 3 out-robust/midpoint.tsv | paste -sd ' ')" "$rows"
+expect_equal "$(cut -f 3 out-robust/midpoint.tsv | paste -sd ' ')" "$rows"
 graph robust "$@" -n POINTS=4
 ! grep -q midpoint log || die "$(grep midpoint log)"

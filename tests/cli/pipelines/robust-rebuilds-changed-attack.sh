@@ -2,15 +2,15 @@
 # robust.mk: a second run does nothing; another attack rebuilds the files that depend on it.
 fixture robust
 set -- TRAIN_IMAGES=256 BATCH=64 OUT=out-robust ATTACK=$attack
-makes '' robust "$@"
-makes 'mc-eval6 mc-plot8 ' robust "$@" EVAL_ATTACK=$attack,restarts=2
-makes 'mc-acts1 mc-bezier4 mc-corr1 mc-eval6 mc-hungarian1 mc-permute1 mc-plot8 mc-train2 ' robust "$@" EVAL_ATTACK=$attack,restarts=2 -n ATTACK=pgd:steps=1
+expect_programs '' robust "$@"
+expect_programs 'mc-eval6 mc-plot8 ' robust "$@" EVAL_ATTACK=$attack,restarts=2
+expect_programs 'mc-acts1 mc-bezier4 mc-corr1 mc-eval6 mc-hungarian1 mc-permute1 mc-plot8 mc-train2 ' robust "$@" EVAL_ATTACK=$attack,restarts=2 -n ATTACK=pgd:steps=1
 # other networks are no part of this OUT
 ! (graph connect OUT=out-robust) >refused || die 'one OUT for both'
-grep -q "OUT: 'out-robust/net-1.mcz' was trained with an attack: choose another OUT" told || die "$(cat told)"
+grep -q "OUT: 'out-robust/net-1.mcz' was trained with an attack: choose another OUT" errors || die "$(cat errors)"
 # its own settings are listed, once each
 make -f "$MC_ROOT/pipelines/robust.mk" help >help
-is "$(grep -cE '^(ATTACK|EVAL_ATTACK|EPOCHS|SCHEDULE|CURVE_LR|OUT) ' help)" 6
+expect_equal "$(grep -cE '^(ATTACK|EVAL_ATTACK|EPOCHS|SCHEDULE|CURVE_LR|OUT) ' help)" 6
 grep -qE '^EPOCHS +200 ' help && grep -qE '^SCHEDULE +linear ' help || die "$(cat help)"
 ! (graph robust ATTACK=) >refused || die 'no attack'
-grep -q '^check-settings: ATTACK must be one word' told
+grep -q '^check-settings: ATTACK must be one word' errors

@@ -19,8 +19,8 @@ for e in $(seq 100); do epoch $e 40 2; done | sed 's/"accuracy":40/"accuracy":50
 cp 1-2/u 3-4/u
 saved | cut -f 4-5,7-8 | same - <(printf '%s\n' 'objective_epoch	objective_saved	accuracy_epoch	accuracy_saved' '64	36	64	36' '	0	33	67')
 fixture connected
-is "$(cut -f 1-2 out/1-2/saved.tsv | paste -sd ' ')" 'pair	epochs 1-2	1'
-is "$(cut -f 1-3 out/saved.tsv | sed 1d)" 'mlp:bn,16	synth	1'
+expect_equal "$(cut -f 1-2 out/1-2/saved.tsv | paste -sd ' ')" 'pair	epochs 1-2	1'
+expect_equal "$(cut -f 1-3 out/saved.tsv | sed 1d)" 'mlp:bn,16	synth	1'
 echo '{"event":"start"}' >1-2/a
-! saved >made 2>told || die 'a log without epochs passes'
-is "$(cat told)" 'tables: 1-2/a: the log has no epochs'
+! saved >made 2>errors || die 'a log without epochs passes'
+expect_equal "$(cat errors)" 'tables: 1-2/a: the log has no epochs'

@@ -31,8 +31,8 @@ everywhere paper/publish tables ../out kept
 # without programs on PATH it finds those of its tree
 PATH=/usr/bin:/bin everywhere align.sh -d ../out/train.mcz ../out/net-1.mcz ../out/net-2.mcz
 for by in '../a tree/pipelines/demo.sh' ../links/demo.sh; do
-    MAKEFLAGS=n "$by" demo >plan 2>told || true
-    grep -q -- '-o demo/net-1.mcz' plan || die "$by: $(cat plan told)"
+    MAKEFLAGS=n "$by" demo >plan 2>errors || true
+    grep -q -- '-o demo/net-1.mcz' plan || die "$by: $(cat plan errors)"
 done
 
 cd "$MC_ROOT"

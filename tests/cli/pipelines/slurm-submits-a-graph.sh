@@ -10,10 +10,10 @@ fails 2 "'paper.mk' is not a graph of pipelines/" "$script" paper.mk
 fails 2 'illegal option -- z' "$script" -z
 fails 2 'option requires an argument -- t' "$script" -t
 settings=(BIN="$MC_BUILD/bin" DATA=synth NET=mlp:bn,16 TRAIN_IMAGES=512 TEST_IMAGES=100 LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1)
-! "$script" -n connect.mk "${settings[@]}" EPOKS=3 >scripts 2>told
-grep -q "'EPOKS' is not a setting" told && [ ! -s scripts ] || die "$(cat told scripts)"
-! "$script" -n connect.mk BIN="$MC_BUILD/bin" DATA=npz DATA_DIR="$MC_ROOT/README.md" OUT=out >scripts 2>told
-grep -q 'train.mcz is missing' told && grep -q 'give -t and -m' told && [ ! -s scripts ] || die "$(cat told scripts)"
+! "$script" -n connect.mk "${settings[@]}" EPOKS=3 >scripts 2>errors
+grep -q "'EPOKS' is not a setting" errors && [ ! -s scripts ] || die "$(cat errors scripts)"
+! "$script" -n connect.mk BIN="$MC_BUILD/bin" DATA=npz DATA_DIR="$MC_ROOT/README.md" OUT=out >scripts 2>errors
+grep -q 'train.mcz is missing' errors && grep -q 'give -t and -m' errors && [ ! -s scripts ] || die "$(cat errors scripts)"
 
 # a Slurm that runs each job at once; its own options would look like an earlier make's job in out
 mkdir path
@@ -31,15 +31,15 @@ echo "$n;cluster"
 SH
 chmod +x path/sbatch
 export PATH=$PWD/path:$PATH
-"$script" -m 3G -a 2 -s --partition=long connect.mk "${settings[@]}" RATES=mlp:bn,16=1:1 PAIRS="1:2 2:3" OUT=out >jobs 2>told || die "$(cat told)"
+"$script" -m 3G -a 2 -s --partition=long connect.mk "${settings[@]}" RATES=mlp:bn,16=1:1 PAIRS="1:2 2:3" OUT=out >jobs 2>errors || die "$(cat errors)"
 [ ! -e bad ] || die "$(cat bad log-*)"
-is "$(paste -sd ' ' jobs)" 'data 1 network 2 pair 3 all 4'
-is "$(grep -c -- '--partition=long' submitted)$(grep -c -- '--mem=3G' submitted)$(grep -c -- '--requeue' submitted)" 444
-is "$(grep -o -- '--array=[^ ]*' submitted | paste -sd ' ')" '--array=0-2%2 --array=0-1%2'
-is "$(grep -o -- '--dependency=[^ ]*' submitted | paste -sd ' ')" '--dependency=afterok:1 --dependency=afterok:2 --dependency=afterok:3'
-is "$(sed -n 4p submitted | grep -o -- '--time=[0-9]*')" --time=10
+expect_equal "$(paste -sd ' ' jobs)" 'data 1 network 2 pair 3 all 4'
+expect_equal "$(grep -c -- '--partition=long' submitted)$(grep -c -- '--mem=3G' submitted)$(grep -c -- '--requeue' submitted)" 444
+expect_equal "$(grep -o -- '--array=[^ ]*' submitted | paste -sd ' ')" '--array=0-2%2 --array=0-1%2'
+expect_equal "$(grep -o -- '--dependency=[^ ]*' submitted | paste -sd ' ')" '--dependency=afterok:1 --dependency=afterok:2 --dependency=afterok:3'
+expect_equal "$(sed -n 4p submitted | grep -o -- '--time=[0-9]*')" --time=10
 # 512 images, 2 epochs at one a second are 0.28 hours; twice, and ten minutes
-is "$(sed -n 2p submitted | grep -o -- '--time=[0-9]*')" --time=43
+expect_equal "$(sed -n 2p submitted | grep -o -- '--time=[0-9]*')" --time=43
 ! grep -e '--gpus' submitted
 graph connect PAIRS="1:2 2:3" OUT=whole
 diff -r -x '.lock*' -x '.settings' -x '*.log.json' -x slurm out whole
@@ -47,7 +47,7 @@ diff -r -x '.lock*' -x '.settings' -x '*.log.json' -x slurm out whole
 rm submitted
 "$script" -n -t 1:00 -m 2G connect.mk "${settings[@]}" DEVICE=cuda SEEDS="4 5" OUT=new >scripts
 [ ! -e submitted ] && [ ! -e new ]
-is "$(grep -c '^# sbatch.*--gpus=1' scripts) $(grep -c '^# sbatch' scripts)" '2 4'
+expect_equal "$(grep -c '^# sbatch.*--gpus=1' scripts) $(grep -c '^# sbatch' scripts)" '2 4'
 grep -q 'pairs=(4:5)' scripts
 # if Slurm refuses a job, those before are cancelled
 cat >path/sbatch <<'SH'
@@ -62,10 +62,10 @@ chmod +x path/scancel
 for refused in 1 3; do
     echo 0 >nth
     echo $refused >refused
-    ! "$script" -t 1:00 -m 2G connect.mk "${settings[@]}" OUT=new >jobs 2>told || die 'a refused job'
+    ! "$script" -t 1:00 -m 2G connect.mk "${settings[@]}" OUT=new >jobs 2>errors || die 'a refused job'
     case $refused in
-    1) is "$(<told)" "slurm.sh: sbatch refused the job 'data' (cancelled: none)" ;;
-    3) is "$(<told)" "slurm.sh: sbatch refused the job 'pair' (cancelled: 41 42)" ;;
+    1) expect_equal "$(<errors)" "slurm.sh: sbatch refused the job 'data' (cancelled: none)" ;;
+    3) expect_equal "$(<errors)" "slurm.sh: sbatch refused the job 'pair' (cancelled: 41 42)" ;;
     esac
 done
-is "$(<cancelled)" '41 42'
+expect_equal "$(<cancelled)" '41 42'

@@ -5,7 +5,7 @@ set -- subsets PAIRS='1:2 1:3' SUBSETS='40 103 all' REFERENCE=103
 graph "$@"
 graph connect PAIRS='1:2 1:3' CURVE_EPOCHS=0
 # a fifth of 512 images is what connect.mk aligns by
-alike out/1-2/permutation.mcz out/1-2/permutation-subset-103.mcz
+same_content out/1-2/permutation.mcz out/1-2/permutation-subset-103.mcz
 py <<'P'
 import csv
 def rows(name):
@@ -28,8 +28,8 @@ for r in rows("out/subsets.tsv"):
     assert r["pairs"] == "2" and abs(float(r["differ"]) - np.mean(x)) < .051 and abs(float(r["differ_sd"]) - np.std(x, ddof=1)) < .051, r
 P
 graph "$@"
-is "$(ran)" ''
-graph subsets -n OUT=none TRAIN_IMAGES=6000 && is "$(grep -o 'subset-[a-z0-9]*.mcz' log | sort -u | paste -sd ' ')" 'subset-2500.mcz subset-5000.mcz subset-all.mcz'
-graph subsets -n OUT=none TRAIN_IMAGES=1500 && grep -qF 'SUBSETS has only all' told || die 'no warning without subsets'
-! (graph subsets SUBSETS='40 x') >out.refused && grep -qF "SUBSETS must be different whole numbers, or \`all\` (got '40 x')" told || die "$(cat told)"
-! (graph subsets REFERENCE=7) >out.refused && grep -qF "REFERENCE must be one of SUBSETS (got '7')" told || die "$(cat told)"
+expect_equal "$(count_programs)" ''
+graph subsets -n OUT=none TRAIN_IMAGES=6000 && expect_equal "$(grep -o 'subset-[a-z0-9]*.mcz' log | sort -u | paste -sd ' ')" 'subset-2500.mcz subset-5000.mcz subset-all.mcz'
+graph subsets -n OUT=none TRAIN_IMAGES=1500 && grep -qF 'SUBSETS has only all' errors || die 'no warning without subsets'
+! (graph subsets SUBSETS='40 x') >out.refused && grep -qF "SUBSETS must be different whole numbers, or \`all\` (got '40 x')" errors || die "$(cat errors)"
+! (graph subsets REFERENCE=7) >out.refused && grep -qF "REFERENCE must be one of SUBSETS (got '7')" errors || die "$(cat errors)"

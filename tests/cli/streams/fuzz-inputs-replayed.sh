@@ -8,10 +8,10 @@ damaged=2000
 for t in seeds/*; do
     t=${t#seeds/}
     rm -f last
-    FUZZ_TARGET=$t "$MC_BUILD/tests/fuzz/fuzz" -damaged=$damaged -last=last "seeds/$t" >ran 2>said ||
-        die "$t: $(tail -n 30 said; [ ! -e last ] || base64 -w 0 last)"
-    is "$(cat ran)" "$(ls seeds/$t | wc -l) inputs, $damaged damaged"
+    FUZZ_TARGET=$t "$MC_BUILD/tests/fuzz/fuzz" -damaged=$damaged -last=last "seeds/$t" >output 2>errors ||
+        die "$t: $(tail -n 30 errors; [ ! -e last ] || base64 -w 0 last)"
+    expect_equal "$(cat output)" "$(ls seeds/$t | wc -l) inputs, $damaged damaged"
 done
 [ "$(ls seeds | wc -l)" -gt 20 ] || die "too few targets"
-FUZZ_TARGET=png "$MC_BUILD/tests/fuzz/fuzz" seeds/png nothing 2>said && die "an input that is not there was run"
-grep -q 'cannot read nothing' said
+FUZZ_TARGET=png "$MC_BUILD/tests/fuzz/fuzz" seeds/png nothing 2>errors && die "an input that is not there was run"
+grep -q 'cannot read nothing' errors

@@ -2,20 +2,20 @@
 # The programs are built against what a mistake in reading a stranger's file would allow: by default, and without what
 # needs an optimiser where there is none or where sanitizers look. HARDEN= leaves it out.
 for program in "$MC_BUILD"/bin/mc-*; do
-    readelf -hldW "$program" >told
-    grep -q 'Type: *DYN' told || die "$program lies at a fixed address"
-    grep -q 'GNU_RELRO' told && grep -qE 'BIND_NOW|FLAGS_1.*NOW' told || die "$program: its table of functions can be written"
-    grep -q 'GNU_STACK.* RW ' told || die "$program: its stack can be executed"
-    readelf -sW "$program" >told
-    grep -q '__stack_chk_fail@' told || die "$program has no stack protector"
-    [ "$MC_UNDER" = sanitize ] || grep -qE '__(memcpy|snprintf|vsnprintf)_chk@' told || die "$program is not fortified"
+    readelf -hldW "$program" >errors
+    grep -q 'Type: *DYN' errors || die "$program lies at a fixed address"
+    grep -q 'GNU_RELRO' errors && grep -qE 'BIND_NOW|FLAGS_1.*NOW' errors || die "$program: its table of functions can be written"
+    grep -q 'GNU_STACK.* RW ' errors || die "$program: its stack can be executed"
+    readelf -sW "$program" >errors
+    grep -q '__stack_chk_fail@' errors || die "$program has no stack protector"
+    [ "$MC_UNDER" = sanitize ] || grep -qE '__(memcpy|snprintf|vsnprintf)_chk@' errors || die "$program is not fortified"
 done
 # flags SETTING...: of a file's compiler
 flags() { make -C "$MC_ROOT" -nB --no-print-directory V=1 NVCC= BUILD="$TMP/b" "$@" "$TMP/b/tools/mc-info.o" 2>/dev/null | grep -- "-c tools/mc-info.c"; }
 flags CFLAGS=-O2 | grep -q -- '-D_FORTIFY_SOURCE=3 -O2'
 for without in CFLAGS=-O0 CFLAGS=-g EXTRA_CFLAGS=-O0 'EXTRA_CFLAGS=-fsanitize=address -O1'; do
-    flags "$without" >told
-    grep -q -- '-fstack-protector-strong' told || die "$without: $(cat told)"
-    if grep -q FORTIFY told; then die "$without: $(cat told)"; fi
+    flags "$without" >errors
+    grep -q -- '-fstack-protector-strong' errors || die "$without: $(cat errors)"
+    if grep -q FORTIFY errors; then die "$without: $(cat errors)"; fi
 done
 flags HARDEN= | grep -vq -- '-fstack'

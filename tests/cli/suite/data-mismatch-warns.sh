@@ -28,11 +28,11 @@ mc-convert 1.mcz -o 1.npz
 # warns FACTS COMMAND...: it passes, writes, and prints on stderr a line for each of these patterns
 warns() {
     local i facts=() lines=()
-    "${@:2}" >out.warns 2>told || die "${*:2}: status $?: $(cat told)"
+    "${@:2}" >out.warns 2>errors || die "${*:2}: status $?: $(cat errors)"
     [ -s out.warns ] || die "${*:2}: wrote nothing"
     [ -z "$1" ] || mapfile -t facts <<<"$1"
-    mapfile -t lines <told
-    is "${*:2}: ${#lines[@]} lines: $(cat told)" "${*:2}: ${#facts[@]} lines: $(cat told)"
+    mapfile -t lines <errors
+    expect_equal "${*:2}: ${#lines[@]} lines: $(cat errors)" "${*:2}: ${#facts[@]} lines: $(cat errors)"
     for i in "${!facts[@]}"; do
         [[ ${lines[i]} == "$2: "${facts[i]} ]] || die "${*:2}: '${lines[i]}' is not '${facts[i]}'"
     done

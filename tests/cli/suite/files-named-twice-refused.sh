@@ -21,7 +21,7 @@ files() {
                 [[ ${all[k]} == *: ]] || command+=("${all[k]#*:}")
                 command+=("$name")
             done
-            refused "same file 'same.json'" "${command[@]}"
+            usage_error "same file 'same.json'" "${command[@]}"
         done
     done
 }

@@ -3,20 +3,20 @@
 mc-data synth --samples 64 --size 8 -o d.mcz
 
 isa=$(mc-train -v --net mlp:8 --data d.mcz --epochs 1 -t 1 --device cpu -o one.mcz 2>&1 | sed -n 's/.*cpu, \([a-z0-9]*\) kernels.*/\1/p')
-every --device cpu -t 1
-all_computed_with "device=cpu threads=1 isa=$isa $onednn onednn-isa=[a-z0-9_]+ $table"
+run_every_program --device cpu -t 1
+expect_all_computed_with "device=cpu threads=1 isa=$isa $onednn onednn-isa=[a-z0-9_]+ $table"
 
 mc-corr -q --device cpu -t 1 out/raw.mcz out/raw.mcz -o out/matrices.mcz
-computed_with out/matrices.mcz mc-corr "device=cpu threads=1 isa=$isa $onednn onednn-isa=[a-z0-9_]+ $table"
+expect_computed_with out/matrices.mcz mc-corr "device=cpu threads=1 isa=$isa $onednn onednn-isa=[a-z0-9_]+ $table"
 mc-corr -q out/moments.mcz -o matrices.mcz
 ! mc-info matrices.mcz | grep 'mc-corr .*device=' || die 'no moments were counted'
 
 # so many threads as really work, and the instruction set that is really used
 OMP_THREAD_LIMIT=1 mc-train -q --net mlp:8 --data d.mcz --epochs 1 -t 2 --device cpu -o few.mcz
-computed_with few.mcz mc-train "device=cpu threads=1 isa=$isa .*"
+expect_computed_with few.mcz mc-train "device=cpu threads=1 isa=$isa .*"
 same one.mcz few.mcz
 ONEDNN_MAX_CPU_ISA=SSE41 MC_ISA=portable mc-train -q --net mlp:8 --data d.mcz --epochs 1 -t 1 --device cpu -o portable.mcz
-computed_with portable.mcz mc-train "device=cpu threads=1 isa=portable $onednn onednn-isa=[a-z0-9_]+ $table"
+expect_computed_with portable.mcz mc-train "device=cpu threads=1 isa=portable $onednn onednn-isa=[a-z0-9_]+ $table"
 # nothing was computed, or the history is not wanted
 mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o new.mcz
 mc-bezier -q --epochs 0 out/n1.mcz out/n2.mcz -o line.mcz
@@ -24,4 +24,4 @@ mc-bezier -q --epochs 0 out/n1.mcz out/n2.mcz -o line.mcz
 ! mc-info line.mcz | grep 'mc-bezier .*device=' || die 'no curve was trained'
 mc-train -q --net mlp:8 --data d.mcz --epochs 1 -t 1 --device cpu --no-history -o bare.mcz
 ! mc-info bare.mcz | grep device= || die 'a history'
-alike bare.mcz one.mcz
+same_content bare.mcz one.mcz

@@ -8,7 +8,7 @@ mv stage/opt/mc moved # found relative to the program, wherever it lies
 
 PATH=$PWD/moved/bin:$PATH
 printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >table.tsv
-is "$(command -v mc-plot)" "$PWD/moved/bin/mc-plot"
+expect_equal "$(command -v mc-plot)" "$PWD/moved/bin/mc-plot"
 mc-plot path table.tsv -o x.svg
 grep -q '<svg' x.svg
 for source in "$MC_ROOT"/tools/mc-*.c; do

@@ -17,7 +17,7 @@ reset() {
     echo >libcommon/base/b.h
 }
 # what it has to say
-refused() {
+refuses() {
     if "$MC_ROOT/tests/layers.sh" "$PWD" >out; then echo "not refused: $1"; exit 1; fi
     grep -qF -- "$1" out || { cat out; exit 1; }
 }
@@ -25,31 +25,31 @@ refused() {
 reset
 "$MC_ROOT/tests/layers.sh" "$PWD"
 includes libcommon/base/up.c libcommon/graph/g.h
-refused 'libcommon/base/up.c: "libcommon/graph/g.h" points upwards'
+refuses 'libcommon/base/up.c: "libcommon/graph/g.h" points upwards'
 reset
 includes kernels/k.c formats/stream/s.h
-refused 'kernels/k.c: "formats/stream/s.h": the two folders do not know each other'
+refuses 'kernels/k.c: "formats/stream/s.h": the two folders do not know each other'
 reset
 includes libcommon/base/b.h libcommon/base/c.h
 includes libcommon/base/c.c libcommon/base/c.h libcommon/base/b.h
 echo >libcommon/base/c.h
-refused 'cycle:'
+refuses 'cycle:'
 reset
 includes kernels/k.c k.h
-refused 'kernels/k.c: "k.h" is not in a folder of LAYERS'
+refuses 'kernels/k.c: "k.h" is not in a folder of LAYERS'
 reset
 echo '#include <tools/a.h>' >libcommon/base/b.c
-refused 'libcommon/base/b.c: "tools/a.h" points upwards'
+refuses 'libcommon/base/b.c: "tools/a.h" points upwards'
 reset
 printf '#include \\\n"tools/a.h"\n' >libcommon/base/b.c
-refused 'libcommon/base/b.c: "tools/a.h" points upwards'
+refuses 'libcommon/base/b.c: "tools/a.h" points upwards'
 reset
 rm formats/stream/s.h tools/mc-a.c
-refused 'LAYERS lists formats/stream, which holds no C file'
+refuses 'LAYERS lists formats/stream, which holds no C file'
 reset
 mkdir kernels/new
 echo >kernels/new/n.c
-refused 'LAYERS does not list kernels/new'
+refuses 'LAYERS does not list kernels/new'
 rm -r kernels/new
 for i in {1..30}; do echo >tools/mc-$i.c; done
-refused 'tools: over 30 C files and headers'
+refuses 'tools: over 30 C files and headers'

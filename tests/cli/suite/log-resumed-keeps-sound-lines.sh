@@ -13,7 +13,7 @@ for log in "$(cat marked.json)" "$(cat marked.json; sed -n 5p whole.json | head 
     cp half.ck now
     train_logged --checkpoint now --resume --log-json log.json -o out.mcz
     same whole.mcz out.mcz
-    same <(timeless whole.json) <(timeless log.json)
+    same <(strip_times whole.json) <(strip_times log.json)
     same marked.json <(head -n 4 log.json)
 done
 for log in "" "$(head -n 2 marked.json)" "$(head -n 3 marked.json | sed 's/"loss":/"loss":9/')" '{"event":"ep' \
@@ -21,10 +21,10 @@ for log in "" "$(head -n 2 marked.json)" "$(head -n 3 marked.json | sed 's/"loss
     printf '%s' "$log" >log.json
     cp half.ck now
     train_logged --checkpoint now --resume --log-json log.json -o out.mcz
-    same <(timeless whole.json) <(timeless log.json)
+    same <(strip_times whole.json) <(strip_times log.json)
 done
 # finished already, and begun anew
 train_logged --checkpoint now --resume --log-json log.json -o out.mcz
-same <(timeless whole.json) <(timeless log.json)
+same <(strip_times whole.json) <(strip_times log.json)
 train_logged --log-json log.json -o out.mcz
-same <(timeless whole.json) <(timeless log.json)
+same <(strip_times whole.json) <(strip_times log.json)

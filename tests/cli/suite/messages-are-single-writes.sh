@@ -3,7 +3,7 @@
 # still says why.
 py <<'END'
 import subprocess
-def said(*command):
+def messages(*command):
     r, w = os.pipe2(os.O_DIRECT)  # a read gives what one write wrote
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=w)
     os.close(w)
@@ -14,7 +14,7 @@ def said(*command):
             os.close(r)
             return writes[:-1]
 def is_one(end, *command):
-    writes = said(*command)
+    writes = messages(*command)
     text = writes[0].decode() if writes else ""
     assert len(writes) == 1 and text.startswith(command[0] + ": ") and text.endswith(end + "\n"), (command, writes)
 deep = "/".join(["é" * 100] * 19)  # 3,818 bytes

@@ -5,8 +5,8 @@ mc-data synth --samples 10 -o d.mcz
 [ -s d.mcz ] || die 'mc-data did not read -o'
 fails 2 "there is no option '--nothing'" mc-info d.mcz --nothing
 fails 2 "'-x'" mc-info d.mcz -qx
-! mc-info d.mcz -- -q >shown 2>told || die 'mc-info read an option after --'
-grep -qF "'-q'" told || die "no '-q' in: $(cat told)"
+! mc-info d.mcz -- -q >shown 2>errors || die 'mc-info read an option after --'
+grep -qF "'-q'" errors || die "no '-q' in: $(cat errors)"
 mc-info d.mcz -h >shown
 grep -q '^Usage' shown || die 'mc-info did not read -h'
 for p in "$MC_BUILD"/bin/mc-*; do

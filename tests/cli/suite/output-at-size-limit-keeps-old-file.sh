@@ -9,7 +9,7 @@ large | same a.mcz -
 # a limit on the size of files, which is a signal to those who do not know it
 rc=0
 (ulimit -f 200 && large -o a.mcz) 2>err || rc=$?
-is $rc 1
+expect_equal $rc 1
 grep -qx "mc-train: cannot write 'a.mcz': File too large" err || die "$(cat err)"
 same a.mcz old.mcz
 no_temporaries

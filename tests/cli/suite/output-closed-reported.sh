@@ -12,7 +12,7 @@ closed() {
     "$@" >&- 2>err || rc=$?
     [ "$rc $(wc -l <err)" = '1 1' ] || die "$*: status $rc, $(cat err)"
     grep -q 'Bad file descriptor' err || die "$*: $(cat err)"
-    is "$(inputs)" "$before"
+    expect_equal "$(inputs)" "$before"
 }
 programs closed
 closed mc-info --help
@@ -28,6 +28,6 @@ fails 1 'stdin: cannot read: Bad file descriptor' mc-info - <&-
 # its messages go nowhere, not into what it writes
 rc=0
 mc-permute --identity none.mcz -o x.mcz 2>&- || rc=$?
-is $rc 1
+expect_equal $rc 1
 mc-train -v -t 1 --net mlp:3 --no-augment --epochs 1 --data "$samples/good-dataset.mcz" -o y.mcz 2>&-
 mc-info --check x.mcz y.mcz >/dev/null

@@ -17,10 +17,10 @@ $identity -o first
 same new.mcz want.mcz
 [ "$(ls far)" = link ] || die "$(ls -A far)"
 ln -s none/x nowhere
-unchanged 1 "cannot write 'nowhere': No such file or directory" $identity -o nowhere
+fails_unchanged 1 "cannot write 'nowhere': No such file or directory" $identity -o nowhere
 ln -s ring ring
-unchanged 1 "cannot write 'ring': Too many levels of symbolic links" $identity -o ring
-refused 'are the same file' mc-train -q --net mlp:3 --data "$samples/good-dataset.mcz" --checkpoint first -o new.mcz
+fails_unchanged 1 "cannot write 'ring': Too many levels of symbolic links" $identity -o ring
+usage_error 'are the same file' mc-train -q --net mlp:3 --data "$samples/good-dataset.mcz" --checkpoint first -o new.mcz
 
 # open descriptors
 table="mc-corr --signature $samples/good-moments.mcz"
@@ -31,21 +31,21 @@ for name in stdout fd/1 fd/3; do
     same got want
     echo older than what comes >got
     $table -o /dev/$name >got 3>&1
-    is "$(<got)" "$(tail -n +2 want)"
+    expect_equal "$(<got)" "$(tail -n +2 want)"
 done
 ln -s /dev/stdout link
 echo old >got
 $table -o link >>got
 same got want
 $table -o /dev/stdout | cat >got
-is "$(<got)" "$(tail -n +2 want)"
-(refused 'only one output can be standard output' mc-permute "$samples/good-permutation.mcz" "$samples/good-weights.mcz" \
+expect_equal "$(<got)" "$(tail -n +2 want)"
+(usage_error 'only one output can be standard output' mc-permute "$samples/good-permutation.mcz" "$samples/good-weights.mcz" \
     --perm-out /dev/stdout) >>got
 rc=0
 $table -o /dev/fd/9 2>err 9>&- || rc=$?
-is "$rc $(<err)" "1 mc-corr: cannot write '/dev/fd/9': Bad file descriptor"
+expect_equal "$rc $(<err)" "1 mc-corr: cannot write '/dev/fd/9': Bad file descriptor"
 no_temporaries
 # before anything is opened, which could get the number, or computed
 train=(mc-train -q --net mlp:3 --data "$samples/good-dataset.mcz" --log-json log.json)
-unchanged 1 "cannot write '/dev/fd/3': Bad file descriptor" "${train[@]}" -o /dev/fd/3 3>&-
-unchanged 1 "cannot write '/dev/fd/3': Bad file descriptor" "${train[@]}" -o /dev/fd/3 3<got
+fails_unchanged 1 "cannot write '/dev/fd/3': Bad file descriptor" "${train[@]}" -o /dev/fd/3 3>&-
+fails_unchanged 1 "cannot write '/dev/fd/3': Bad file descriptor" "${train[@]}" -o /dev/fd/3 3<got

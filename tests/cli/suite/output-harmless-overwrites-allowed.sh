@@ -8,13 +8,13 @@ train="mc-train -q --no-augment --net mlp:8 --epochs 1 --data d.mcz"
 # what is no loss: a permuted network in place of itself, and many outputs that go nowhere
 mc-permute p.mcz w.mcz -o "$TMP/pw.mcz"
 cp p.mcz inverse.mcz
-refused "--output and an input are the same file 'inverse.mcz'" mc-permute --inverse inverse.mcz -o inverse.mcz
-refused "--output and an input are the same file 'inverse.mcz'" mc-permute --compose p.mcz inverse.mcz -o inverse.mcz
+usage_error "--output and an input are the same file 'inverse.mcz'" mc-permute --inverse inverse.mcz -o inverse.mcz
+usage_error "--output and an input are the same file 'inverse.mcz'" mc-permute --compose p.mcz inverse.mcz -o inverse.mcz
 mc-permute --inverse p.mcz -o inverse.mcz
 mc-permute p.mcz w.mcz -o w.mcz
 same "$TMP/pw.mcz" w.mcz
 mc-permute inverse.mcz w.mcz -o w.mcz
-alike w.mcz "$samples/good-weights.mcz"
+same_content w.mcz "$samples/good-weights.mcz"
 $train --log-json /dev/null -o /dev/null
 $train --log-json /dev/stderr -o x.mcz 2>&1 | cat >log
 grep -q '"event":"epoch"' log || die "no log: $(cat log)"
@@ -22,15 +22,15 @@ grep -q '"event":"epoch"' log || die "no log: $(cat log)"
 echo old >log
 $train --log-json /dev/stderr -o x.mcz 2>>log && die 'the log wrote over the messages'
 [ "$(head -n 1 log)" = old ] && grep -q 'standard error are the same file' log || die "$(cat log)"
-$train --log-json /dev/stdout 2>told | cat >y.mcz
+$train --log-json /dev/stdout 2>errors | cat >y.mcz
 [ "${PIPESTATUS[0]}" = 2 ] || die 'the log went into the result'
-grep -q -- "--log-json and standard output are the same file" told || die "$(cat told)"
+grep -q -- "--log-json and standard output are the same file" errors || die "$(cat errors)"
 echo 'chapter one' >thesis.txt
-refused "--log-json: 'thesis.txt' is there and is no log" $train --log-json thesis.txt -o x.mcz
+usage_error "--log-json: 'thesis.txt' is there and is no log" $train --log-json thesis.txt -o x.mcz
 echo '{"layers": []}' >net.json
-refused "--log-json: 'net.json' is there and is no log" $train --log-json net.json -o x.mcz
+usage_error "--log-json: 'net.json' is there and is no log" $train --log-json net.json -o x.mcz
 echo '{"event":"epoch"}' >all.jsonl
-(refused "--log-json and standard output are the same file" $train --log-json /dev/stdout -o x.mcz) >>all.jsonl
+(usage_error "--log-json and standard output are the same file" $train --log-json /dev/stdout -o x.mcz) >>all.jsonl
 [ "$(cat all.jsonl)" = '{"event":"epoch"}' ] || die "$(cat all.jsonl)"
 fails 2 "--checkpoint needs a file" $train --checkpoint - -o x.mcz
 fails 2 "--checkpoint needs a file" mc-eval -q --data d.mcz --plane --grid 2 --checkpoint - w.mcz w.mcz w.mcz -o x.tsv

@@ -25,5 +25,5 @@ mc-permute --identity a.mcz | cmp - got
 late sh -c 'mc-info -v a.mcz 2>&1 >&2'
 same got want
 late mc-train -q -t 1 --net mlp:3 --no-augment --lr 0 --epochs 99 --data d.mcz --log-json /dev/stdout -o b.mcz
-is "$(grep -c '^{"event":"epoch".*}$' got)" 99
+expect_equal "$(grep -c '^{"event":"epoch".*}$' got)" 99
 [ "$(wc -c <got)" -gt 8192 ] || die 'the log fits into the pipe'

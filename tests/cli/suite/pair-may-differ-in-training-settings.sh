@@ -32,16 +32,16 @@ END
 # warns TEXT COMMAND...: that is all it says
 warns() {
     "${@:2}" >out 2>err || die "${*:2}: $(cat err)"
-    is "$(cat err)" "$(basename "$2"): n1.mcz and $1 (the first one's is used)"
+    expect_equal "$(cat err)" "$(basename "$2"): n1.mcz and $1 (the first one's is used)"
 }
 p='p.mcz: differ in training alone: "p" of node "drop1" is 0.5 and 0.25, and 1 more'
 both='both.mcz: differ in training alone: "momentum" of node "bn1" is 0.1 and 1, and 3 more'
 warns "$p" mc-acts -t 1 -d d.mcz n1.mcz p.mcz -o m.mcz
 warns 'momentum.mcz: differ in training alone: "momentum" of node "bn1" is 0.1 and 0, and 1 more' \
     mc-match n1.mcz momentum.mcz -o perm.mcz
-mc-acts -q -t 1 -d d.mcz n1.mcz n2.mcz | alike - m.mcz
+mc-acts -q -t 1 -d d.mcz n1.mcz n2.mcz | same_content - m.mcz
 warns "$both" mc-bezier -t 1 --epochs 0 n1.mcz both.mcz -o line.mcz
-mc-bezier -t 1 --epochs 0 n1.mcz n2.mcz | alike - line.mcz
+mc-bezier -t 1 --epochs 0 n1.mcz n2.mcz | same_content - line.mcz
 warns "$both" mc-bezier -t 1 -q -d d.mcz --batch 16 --epochs 1 n1.mcz both.mcz -o curve.mcz
 warns "$p" mc-bezier -t 1 -q -d d.mcz --batch 16 --epochs 1 --start p.mcz n1.mcz n2.mcz -o start.mcz
 for s in line curve start; do cmp <(mc-info --graph $s.mcz) <(mc-info --graph n1.mcz) || die "$s.mcz: not n1.mcz's graph"; done
@@ -58,4 +58,4 @@ done
 mc-train -q -t 1 --net mlp:8,8 --data d.mcz --batch 16 --epochs 1 -o c1.mcz
 mc-train -q -t 1 --net mlp:8,8 --data d.mcz --batch 16 --epochs 1 --seed 2 --huber .5 -o c2.mcz
 mc-acts -q -t 1 --at pre -d d.mcz c1.mcz c2.mcz -o m.mcz
-says '' mc-bound c1.mcz c2.mcz m.mcz
+expect_message '' mc-bound c1.mcz c2.mcz m.mcz

@@ -2,7 +2,7 @@
 # A reader that goes away ends a program by SIGPIPE, without a word.
 closed() {
     { rc=0 && "$@" 2>err || rc=$?; echo $rc >status; } | head -c 1 >out
-    is "$(<status) $(<err)" '141 '
+    expect_equal "$(<status) $(<err)" '141 '
 }
 closed mc-train -q --data "$MC_ROOT/formats/samples/good-dataset.mcz" --no-augment --net mlp:20000 --epochs 1 # 0.5 MB
 closed mc-data synth

@@ -27,7 +27,7 @@ on 120 "$train -o a.mcz"
 grep -qaE "mc-train: training +[0-9]+$wanted images/s" bytes || die "$(cat bytes)"
 # a message in between begins a line of its own
 on 250 "$train -v -o a.mcz"
-is "$(grep -c '^mc-train: epoch [123]/3: loss' screen)" 3
+expect_equal "$(grep -c '^mc-train: epoch [123]/3: loss' screen)" 3
 ! grep -v '^mc-train: ' screen
 ! grep ' left  ' screen
 # no line where there is nobody to see it, or it is not wanted, or all is not well
@@ -35,10 +35,10 @@ for quietly in "--no-progress" "-q"; do
     on 80 "$train $quietly -o a.mcz"
     [ ! -s screen ] || die "$quietly: $(cat screen)"
 done
-$train -o a.mcz 2>told
-[ ! -s told ]
+$train -o a.mcz 2>errors
+[ ! -s errors ]
 rm a.mcz
-if ( ulimit -f 1; $train -o a.mcz ) 2>told; then die 'it fits'; fi
+if ( ulimit -f 1; $train -o a.mcz ) 2>errors; then die 'it fits'; fi
 mc-data synth --samples 20 -o small.mcz
 on 80 "mc-data synth --samples 20 -o small.mcz"
 [ ! -s screen ] || die "of a moment's run: $(cat screen)"

@@ -28,7 +28,7 @@ for name, chord in ("long", 1.7e308), ("fine", 1.):
         "test/loss": rng.random((3, 4), dtype=np.float32), "test/correct": np.ones((3, 4), dtype=np.uint8)})
 END
 refuses() {
-    unchanged 3 "$@"
+    fails_unchanged 3 "$@"
     ! grep -qwE -- '-?(inf|nan)' err.fails out.fails || die "${*:2}: $(cat err.fails out.fails)"
 }
 mc-bootstrap -q -r 100 fine.mcz >table

@@ -9,13 +9,13 @@ computing=0
 for p in "$MC_BUILD"/bin/mc-*; do
     p=${p##*/}
     grep -q -- --threads <("$p" --help) || continue
-    is "$p $(spins "$p")" "$p 3000"
+    expect_equal "$p $(spins "$p")" "$p 3000"
     computing=$((computing + 1))
 done
 [ $computing -ge 8 ] || die "only $computing programs have --threads"
-is "$(spins GOMP_SPINCOUNT=7 mc-train)" 7
+expect_equal "$(spins GOMP_SPINCOUNT=7 mc-train)" 7
 [ "$(spins OMP_WAIT_POLICY=active mc-train)" -gt 1000000 ] || die 'OMP_WAIT_POLICY=active had no effect'
-is "$(spins OMP_WAIT_POLICY=passive mc-train)" 0
+expect_equal "$(spins OMP_WAIT_POLICY=passive mc-train)" 0
 
 # the environment of what a program starts
 mkdir bin
@@ -23,8 +23,8 @@ printf '#!/bin/sh\nenv | grep -E "^(PATH|G?OMP_.*)=" | sort >"$STARTED"\nexit 1\
 chmod +x bin/gnuplot
 printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >path.tsv
 export PATH=$PWD/bin:$PATH STARTED=$PWD/started
-! mc-plot path path.tsv -o path.svg 2>said || die 'the gnuplot that fails was not started'
-is "$(grep -v OMP_THREAD_LIMIT started)" "PATH=$PATH"
+! mc-plot path path.tsv -o path.svg 2>errors || die 'the gnuplot that fails was not started'
+expect_equal "$(grep -v OMP_THREAD_LIMIT started)" "PATH=$PATH"
 
 # the same history
 mc-data synth --samples 40 --no-history -o d.mcz
