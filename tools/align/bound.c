@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The bound on the barrier of a straight line. */
+ * Upper bound on the barrier of a straight line. */
 #include "tools/align/bound.h"
 
 #include "libcommon/spectral/spectral.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A group is a hidden layer and is seen once, as the network is a chain. */
+/* The network is a chain: each group is one hidden layer with one tap. */
 static int hidden_layers(struct mc_bound *b, const struct mc_graph *g, struct mc_error *err)
 {
     struct mc_symmetry s = {0};
@@ -20,8 +20,8 @@ static int hidden_layers(struct mc_bound *b, const struct mc_graph *g, struct mc
     for (size_t i = 0; !rc && i + 1 < b->L; i++) {
         const struct mc_node *n = &g->nodes[g->params[b->weight[i]].node];
         if (n->c < 2)
-            rc = mc_fail(err, MC_EUSAGE,
-                         "linear '%s': has one unit alone, which moments do not hold", n->name);
+            rc = mc_fail(err, MC_EUSAGE, "linear '%s' has 1 unit (moments require at least 2)",
+                         n->name);
     }
     if (!rc)
         rc = mc_taps_init(&b->pre, &s, g, 1, err);
@@ -40,7 +40,7 @@ int mc_bound_init(struct mc_bound *out, const struct mc_weights *a, const struct
     *out = (struct mc_bound){.L = layers.L, .weight = layers.weight};
     for (int i = 0; !rc && i < g->n_nodes; i++)
         if (g->nodes[i].op == MC_OP_LOSS && g->nodes[i].loss_weight != 1)
-            rc = mc_fail(err, MC_EUSAGE, "loss '%s': the bound is for a loss of weight 1, not %g",
+            rc = mc_fail(err, MC_EUSAGE, "loss '%s' must have weight 1 for the bound (got %g)",
                          g->nodes[i].name, (double)g->nodes[i].loss_weight);
     if (!rc)
         rc = hidden_layers(out, g, err);
@@ -63,12 +63,12 @@ void mc_bound_release(struct mc_bound *b)
     *b = (struct mc_bound){0};
 }
 
-static int of_networks(const struct mc_moments *m, const struct mc_weights *const networks[2],
-                       struct mc_error *err)
+static int check_networks(const struct mc_moments *m, const struct mc_weights *const networks[2],
+                          struct mc_error *err)
 {
     for (size_t i = 0; i < 2; i++)
         if (*m->inputs[i] && *networks[i]->id && strcmp(m->inputs[i], networks[i]->id) != 0)
-            return mc_fail(err, MC_EINPUT, "are moments of another %s network",
+            return mc_fail(err, MC_EINPUT, "moments were computed from a different %s network",
                            i ? "second" : "first");
     return 0;
 }
@@ -82,30 +82,33 @@ int mc_bound_check(const struct mc_bound *b, const struct mc_moments *m,
     if (strcmp(m->taps.at, b->pre.at) != 0)
         return mc_fail(
             err, MC_EINPUT,
-            "are moments of post-activations, not of pre-activations (mc-acts --at pre)");
+            "moments of pre-activations expected, got post-activations: run mc-acts with "
+            "--at pre");
     if (!mc_taps_same(&m->taps, &b->pre))
-        return mc_fail(err, MC_EINPUT, "are moments of another architecture than the networks'");
+        return mc_fail(err, MC_EINPUT,
+                       "moments are from a different architecture than the networks");
     int rc = mc_moments_expect_whole(m, err);
     if (rc)
         return rc;
     if (*m->attack)
-        return mc_fail(err, MC_EINPUT,
-                       "are moments of attacked images, which differ for the two networks");
+        return mc_fail(
+            err, MC_EINPUT,
+            "moments of plain images expected, got attacked images (they differ per network)");
     if (m->precision != MC_PRECISION_F32)
-        return mc_fail(err, MC_EINPUT, "are moments in %s, and the bound is of networks in f32",
+        return mc_fail(err, MC_EINPUT, "moments in f32 expected, got %s",
                        mc_precision_names[m->precision]);
     for (size_t i = 0; i < m->taps.n_taps; i++)
         if (m->taps.taps[i].samples != m->images)
-            return mc_fail(err, MC_EINPUT, "tap %s: %llu samples of %llu images",
-                           m->taps.taps[i].name, (unsigned long long)m->taps.taps[i].samples,
-                           (unsigned long long)m->images);
-    return of_networks(m, networks, err);
+            return mc_fail(err, MC_EINPUT, "tap %s: expected 1 sample per image (%llu), got %llu",
+                           m->taps.taps[i].name, (unsigned long long)m->images,
+                           (unsigned long long)m->taps.taps[i].samples);
+    return check_networks(m, networks, err);
 }
 
 int mc_bound_distances(const struct mc_bound *b, const struct mc_moments *m,
                        const struct mc_perm *perm, double *delta, struct mc_error *err)
 {
-    struct mc_matrices d; /* of negative mean squared distances */
+    struct mc_matrices d; /* negative mean squared distances */
     int rc = mc_corr_matrices(&d, m, MC_MEASURE_L2, err);
 
     for (size_t i = 0; !rc && i + 1 < b->L; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One pass over the data: read a batch, load it into the networks' plans, run them, look. */
+ * One pass over the data: read a batch, load it into the networks' plans, run them, collect. */
 #include "tools/align/collect.h"
 
 #include "libcommon/base/rng.h"
@@ -14,7 +14,7 @@ _Static_assert(MC_ATTACK_TEXT <= MC_NAME_MAX, "moments hold an attack's text");
 #define BATCH 128
 #define ROOM ((size_t)192 << 20)
 
-/* The networks and the batch that they look at. */
+/* Networks and the batch that they process. */
 struct collector {
     const struct mc_collect_opts *o;
     size_t n_nets, n_taps;
@@ -26,8 +26,8 @@ struct collector {
     struct mc_batch_attack attack;
 };
 
-/* A plan keeps what is tapped, the activations' outputs or inputs, and works in a few layers' room;
- * one that attacks keeps all outputs, and four batches of pixels lie beside it. */
+/* A plan keeps the tapped values (inputs or outputs of activations) and needs the memory of a few
+ * layers to work in. A plan for attacks keeps all outputs, plus four batches of pixels. */
 size_t mc_collect_batch(const struct mc_graph *g, int attacked)
 {
     size_t floats = 0, largest = 0, batch = BATCH;
@@ -98,7 +98,7 @@ static void close_collector(struct collector *v)
     mc_symmetry_release(&v->sym);
 }
 
-/* The next batch through the networks; *n is 0 after the last. */
+/* Run the networks on the next batch; *n is 0 after the last. */
 static int next_batch(struct collector *v, size_t *n, struct mc_error *err)
 {
     int rc = mc_loader_next(&v->loader, v->models, v->n_nets, n, err);
@@ -156,7 +156,7 @@ int mc_collect_moments(struct mc_moments *out, const struct mc_weights *a,
 
     memset(out, 0, sizeof *out);
     if (!mc_graph_same(a->graph, b->graph))
-        return mc_fail(err, MC_EINPUT, "the two networks are not of the same architecture");
+        return mc_fail(err, MC_EINPUT, "the networks have different architectures");
     if ((rc = open_collector(&v, nets, 2, o, err)) || (rc = mc_moments_init(out, &v.taps, err)))
         goto out;
     if (!(acc = calloc(v.n_taps + 1, sizeof(struct mc_buf *))))
@@ -181,7 +181,7 @@ out:
 
 /* ---- activations ----------------------------------------------------------------------------- */
 
-/* The n images that are loaded, tap by tap. buf, host: room for one tap's (B,K,H,W). */
+/* Write the n loaded images, tap by tap. buf, host: room for one tap's (B,K,H,W). */
 static int write_batch(const struct collector *v, struct mc_activations_writer *w,
                        const int (*hw)[2], size_t n, struct mc_buf *buf, float *host,
                        struct mc_error *err)
@@ -210,7 +210,7 @@ int mc_collect_activations(const char *path, const struct mc_weights *w,
     struct mc_buf *buf = NULL;
     float *host = NULL;
     int(*hw)[2] = NULL;
-    size_t most = 1, n = 0;
+    size_t max_floats = 1, n = 0;
     int rc = open_collector(&v, &w, 1, o, err);
 
     if (rc)
@@ -223,12 +223,12 @@ int mc_collect_activations(const char *path, const struct mc_weights *w,
         hw[i][1] = node->w;
         size_t floats = batch * v.requests[i].count * (size_t)node->h * (size_t)node->w;
         v.taps.taps[i].samples = samples * (uint64_t)node->h * (uint64_t)node->w;
-        most = floats > most ? floats : most;
+        max_floats = floats > max_floats ? floats : max_floats;
     }
-    if (!rc && !(host = malloc(most * sizeof *host)))
+    if (!rc && !(host = malloc(max_floats * sizeof *host)))
         rc = mc_no_memory(err);
     if (!rc) {
-        mc_bufs_add(&v.loader.bufs, &buf, NULL, most * sizeof *host, err);
+        mc_bufs_add(&v.loader.bufs, &buf, NULL, max_floats * sizeof *host, err);
         rc = v.loader.bufs.rc;
     }
     if (!rc)

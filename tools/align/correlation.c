@@ -12,16 +12,16 @@
 
 const char *const mc_measure_names[MC_N_MEASURES + 1] = {"correlation", "l2", NULL};
 
-/* How far sums of n products may be off, relative to the sums of squares: additions in float64
- * round by at most n * 2^-53, here doubled; 1e-9 is room for sums that somebody made from means and
- * variances, and 1e-9 of a correlation shows nowhere. */
+/* Relative error allowed in sums of n products. Additions in float64 round by at most n * 2^-53,
+ * doubled here. 1e-9 leaves room for sums that users computed from means and variances; it is
+ * invisible in a correlation. */
 static double rounding(double n)
 {
     return 1e-9 + n * 0x1p-52;
 }
 
-/* By Cauchy and Schwarz |Sxy - Sx Sy / n| is not above the product of two units' limits: each is
- * sqrt(Sxx - Sx^2 / n), with room for the rounding of these sums and of Sxy. */
+/* By Cauchy-Schwarz, |Sxy - Sx Sy / n| is at most the product of the two units' limits. A limit is
+ * sqrt(Sxx - Sx^2 / n) plus room for the rounding of these sums and of Sxy. */
 static void limits(size_t K, double n, const double *sum, const double *sumsq, double *limit)
 {
     for (size_t i = 0; i < K; i++) {
@@ -34,22 +34,22 @@ static void limits(size_t K, double n, const double *sum, const double *sumsq, d
 static void scales(size_t K, double n, const double *sum, const double *sumsq, double *scale,
                    char *dead)
 {
-    double greatest = 0;
+    double largest = 0;
 
     for (size_t i = 0; i < K; i++) {
         scale[i] = sumsq[i] - sum[i] * (sum[i] / n);
-        greatest = fmax(greatest, scale[i]);
+        largest = fmax(largest, scale[i]);
     }
     for (size_t i = 0; i < K; i++) {
         dead[i] =
-            !(scale[i] > MC_CORR_DEAD * greatest && scale[i] > MC_CORR_ROUNDING * fabs(sumsq[i]));
+            !(scale[i] > MC_CORR_DEAD * largest && scale[i] > MC_CORR_ROUNDING * fabs(sumsq[i]));
         scale[i] = dead[i] ? 0 : 1 / sqrt(scale[i]);
     }
 }
 
-/* The sums of one network that numbers can have: by Cauchy and Schwarz sum^2 / n is not above the
- * sum of squares, but for what adding n numbers rounds away. That also bounds what is made of them,
- * where the squares of finite sums may overflow. */
+/* Reject sums that no numbers can have: by Cauchy-Schwarz, sum^2 / n is at most the sum of squares,
+ * except for rounding over n additions. This also bounds derived values, because squares of finite
+ * sums may overflow. */
 static int check_squares(const struct mc_tap_info *t, const double *sum, const double *sumsq,
                          struct mc_error *err)
 {
@@ -59,8 +59,7 @@ static int check_squares(const struct mc_tap_info *t, const double *sum, const d
         if (sumsq[i] < 0)
             return mc_fail(err, MC_EINPUT, "tap %s: a sum of squares is negative", t->name);
         if (!(sum[i] * (sum[i] / n) <= sumsq[i] * room))
-            return mc_fail(err, MC_EINPUT, "tap %s: unit %zu: no numbers have these sums", t->name,
-                           i);
+            return mc_fail(err, MC_EINPUT, "tap %s: unit %zu: sums are inconsistent", t->name, i);
     }
     return 0;
 }
@@ -68,8 +67,8 @@ static int check_squares(const struct mc_tap_info *t, const double *sum, const d
 static int check_sums(const struct mc_tap_info *t, const double *sums, struct mc_error *err)
 {
     if (t->samples < 2)
-        return mc_fail(err, MC_EINPUT, "tap %s: %llu samples have no correlation", t->name,
-                       (unsigned long long)t->samples);
+        return mc_fail(err, MC_EINPUT, "tap %s: at least 2 samples are required (got %llu)",
+                       t->name, (unsigned long long)t->samples);
     for (size_t i = 0; i < MC_MOMENTS_SIZE(t->count); i++)
         if (!isfinite(sums[i]))
             return mc_fail(err, MC_EINPUT, "tap %s: a sum is not finite", t->name);
@@ -77,7 +76,8 @@ static int check_sums(const struct mc_tap_info *t, const double *sums, struct mc
     return rc ? rc : check_squares(t, sums + t->count, sums + 3 * t->count, err);
 }
 
-/* A tap's values (K,K), rows are network a's units, and its dead units (K); room for the widest. */
+/* Values (K,K) and dead units (K) of a tap; rows are units of network a. Sized for the widest
+ * tap. */
 struct tap_values {
     double *value, *scale_a, *scale_b, *limit_a, *limit_b;
     char *dead_a, *dead_b;
@@ -102,7 +102,7 @@ static int tap_values_new(struct tap_values *v, const struct mc_taps *t, struct 
     return 0;
 }
 
-/* Correlations, or the negative mean squared distances, by which no unit is dead. */
+/* Correlations, or negative mean squared distances (no unit is dead then). */
 static int measure_tap(struct tap_values *v, const struct mc_moments *m, size_t tap,
                        enum mc_measure measure, struct mc_error *err)
 {
@@ -129,20 +129,19 @@ static int measure_tap(struct tap_values *v, const struct mc_moments *m, size_t 
             double x;
             if (measure == MC_MEASURE_CORRELATION) {
                 x = covariance * v->scale_a[i] * v->scale_b[j];
-                v->value[i * K + j] = x > 1 ? 1 : x < -1 ? -1 : x; /* beyond only by rounding */
+                v->value[i * K + j] = x > 1 ? 1 : x < -1 ? -1 : x; /* outside only by rounding */
             } else {
                 x = sumsq_a[i] + sumsq_b[j] - 2 * cross[i * K + j];
                 v->value[i * K + j] = x > 0 ? -(x / n) : 0; /* below 0 only by rounding */
             }
             if (!isfinite(x) || !(fabs(covariance) <= v->limit_a[i] * v->limit_b[j]))
-                return mc_fail(err, MC_EINPUT,
-                               "tap %s: units %zu and %zu: no numbers have these sums", t->name, i,
-                               j);
+                return mc_fail(err, MC_EINPUT, "tap %s: units %zu and %zu: sums are inconsistent",
+                               t->name, i, j);
         }
     return 0;
 }
 
-/* How often one tap after another has seen what: pairs (K,K), units that were alive (K). */
+/* Number of taps so far that contain each pair (K,K) and in which each unit is alive (K). */
 struct tally {
     uint32_t *pairs, *alive_a, *alive_b;
 };
@@ -191,11 +190,12 @@ static int group_matrix(struct mc_matrix *g, const struct mc_moments *m, size_t 
     for (size_t i = 0; !rc && i < K * K; i++) {
         if (c.pairs[i] > 1)
             g->value[i] /= c.pairs[i];
-        /* 0 would be the best of all distances */
+        /* 0 would be the best distance */
         if (!c.pairs[i] && measure == MC_MEASURE_L2)
-            rc = mc_fail(err, MC_EINPUT,
-                         "group %s: no tap sees units %zu and %zu both: they have no distance",
-                         m->taps.groups[group].name, i / K, i % K);
+            rc =
+                mc_fail(err, MC_EINPUT,
+                        "group %s: no tap contains both unit %zu and unit %zu: distance is unknown",
+                        m->taps.groups[group].name, i / K, i % K);
     }
     free(counts);
     return rc;
@@ -208,7 +208,7 @@ int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, enum m
     int rc;
 
     memset(out, 0, sizeof *out);
-    /* a group's size is but a claim until taps that were counted bear it out */
+    /* a group's size is unverified until taps cover it */
     if ((rc = mc_taps_check(&m->taps, err)))
         return rc;
     strcpy(out->measure, mc_measure_names[measure]);
@@ -225,10 +225,10 @@ int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, enum m
     return rc;
 }
 
-static int perm_is_of(const struct mc_perm *p, const struct mc_taps *t, struct mc_error *err)
+static int check_groups(const struct mc_perm *p, const struct mc_taps *t, struct mc_error *err)
 {
     if (p->n_groups != t->n_groups)
-        return mc_fail(err, MC_EINPUT, "the permutation has %zu group%s, the moments have %zu",
+        return mc_fail(err, MC_EINPUT, "the permutation has %zu group%s, but the moments have %zu",
                        p->n_groups, p->n_groups == 1 ? "" : "s", t->n_groups);
     int rc = 0;
     for (size_t i = 0; i < t->n_groups && !rc; i++)
@@ -268,16 +268,16 @@ int mc_corr_signature(struct mc_signature *out, const struct mc_moments *m,
 {
     struct mc_nesting nesting = {0};
     struct tap_values v = {0};
-    int32_t *to = NULL; /* room for the units that any tap's group shows */
-    size_t most = 0;
-    int rc = perm ? perm_is_of(perm, &m->taps, err) : 0;
+    int32_t *to = NULL; /* as long as the largest group with the groups inside it */
+    size_t longest = 0;
+    int rc = perm ? check_groups(perm, &m->taps, err) : 0;
 
     for (size_t k = 0; perm && k < m->taps.n_groups; k++) {
         const size_t n = mc_group_tap_units(m->taps.groups, k);
-        most = n > most ? n : most;
+        longest = n > longest ? n : longest;
     }
     if (!rc && perm && !(rc = mc_nesting_find(&nesting, m->taps.groups, m->taps.n_groups, err)))
-        rc = mc_new(&to, most, err);
+        rc = mc_new(&to, longest, err);
     if (!rc)
         rc = tap_values_new(&v, &m->taps, err);
     for (size_t i = 0; !rc && i < m->taps.n_taps; i++) {

@@ -18,21 +18,26 @@ int mc_match_check(const struct mc_matrices *m, const struct mc_matrices *c, con
     const char *file = mc_file_called(path_c), *post = mc_file_called(path);
 
     if (strcmp(c->at, "pre"))
-        return mc_fail(err, MC_EINPUT, "%s: is of activations after the ReLU, not before it", file);
+        return mc_fail(err, MC_EINPUT,
+                       "%s: matrices before the ReLU expected, got after it (mc-acts --at pre)",
+                       file);
     if (strcmp(m->at, "post"))
-        return mc_fail(err, MC_EINPUT, "%s: is of activations before the ReLU, not after it", post);
+        return mc_fail(err, MC_EINPUT,
+                       "%s: matrices after the ReLU expected, got before it (mc-acts --at post)",
+                       post);
     if (c->n_groups != m->n_groups)
-        return mc_fail(err, MC_EINPUT, "%s has %zu group%s, %s has %zu", file, c->n_groups,
+        return mc_fail(err, MC_EINPUT, "%s has %zu group%s, but %s has %zu", file, c->n_groups,
                        c->n_groups == 1 ? "" : "s", post, m->n_groups);
     for (size_t k = 0; k < m->n_groups; k++) {
         const struct mc_group *x = &m->groups[k], *y = &c->groups[k];
         if (x->within || m->matrices[k].holds || y->within)
             return mc_fail(err, MC_EINPUT,
-                           "a constraint is not for groups within units of others (%s in %s)",
-                           x->name, post);
+                           "%s: group %s is nested (a constraint supports only unnested groups)",
+                           post, x->name);
         if (strcmp(x->name, y->name) || x->size != y->size)
-            return mc_fail(err, MC_EINPUT, "%s has %s of %zu units where %s has %s of %zu", file,
-                           y->name, y->size, post, x->name, x->size);
+            return mc_fail(err, MC_EINPUT,
+                           "%s: group %s of %zu units expected as in %s, got %s of %zu", file,
+                           x->name, x->size, post, y->name, y->size);
     }
     return 0;
 }
@@ -52,7 +57,7 @@ static int match_group(const struct mc_matrix *m, const struct mc_matrix *constr
     return rc;
 }
 
-/* A pair's part of the matrix of all units' groups like it. */
+/* Copy the block of one pair of units from the inner group's matrix over all units. */
 static int pair_values(const void *arg, const struct mc_inside *in, size_t h, size_t u, size_t slot,
                        double *matrix, struct mc_error *err)
 {
@@ -67,8 +72,7 @@ static int pair_values(const void *arg, const struct mc_inside *in, size_t h, si
     return 0;
 }
 
-/* A group whose units hold others: a pair of units is worth what the best assignments inside
- * are. */
+/* Match a group whose units hold groups: a pair is worth its best assignments inside. */
 static int match_units(struct mc_perm *out, struct mc_assignment *info, const struct mc_matrices *m,
                        const struct mc_nesting *nesting, size_t group, struct mc_error *err)
 {
@@ -84,7 +88,7 @@ static int match_units(struct mc_perm *out, struct mc_assignment *info, const st
     (void)mc_inside_exchange(&in, out->perm[group], out);
     for (size_t i = 0; i < U * slots; i++) {
         const size_t h = i / slots, u = (size_t)out->perm[group][h], c = i % slots;
-        info[mc_nesting_child(nesting, group, u, c)] = in.found[(h * U + u) * slots + c];
+        info[mc_nesting_child(nesting, group, u, c)] = in.assignment[(h * U + u) * slots + c];
     }
 out:
     mc_inside_release(&in);
@@ -125,7 +129,7 @@ int mc_match(struct mc_perm *out, struct mc_assignment *info, struct mc_constrai
     for (size_t k = 0; k < m->n_groups; k++)
         if (!isfinite(info[k].bound + info[k].value + constrained[k].multiplier +
                       constrained[k].slack))
-            return mc_fail(err, MC_EINPUT, "%s: the sum of the matched values is not finite",
+            return mc_fail(err, MC_EINPUT, "%s: the sum of matched values is not finite",
                            m->groups[k].name);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The permutation of greatest value from matrices, group by group. */
+ * Optimal assignments for the matrices of all groups. */
 #ifndef MC_MATCHING_H
 #define MC_MATCHING_H
 
@@ -8,16 +8,16 @@
 #include "formats/codecs/permutation.h"
 #include "libcommon/assign/constrained.h"
 
-/* Are the matrices of c, of the file path_c, a constraint for those of m, of the file path: of the
- * same groups, and before the ReLU what m is after it? MC_EINPUT with what differs. */
+/* Check that the matrices c (file path_c) can constrain m (file path): same groups, c from before
+ * the ReLU, m from after it. Returns 0 or MC_EINPUT; the message names the difference. */
 MC_USE_RESULT int mc_match_check(const struct mc_matrices *m, const struct mc_matrices *c,
                                  const char *path, const char *path_c, struct mc_error *err);
-/* Match each group of m. Groups in units of others and these together: for each pair of units the
- * best assignments inside and their values, then the units over the sums of these, exactly.
- * constraint: NULL, or matrices that mc_match_check finds right, in which
- * nothing may be worse than the identity. info: (n_groups). constrained: (n_groups), of a
- * constraint only. threads: groups at a time, 0: all cores. Errors are of the first group that
- * fails. out is to be released also after an error. */
+/* Match each group of m. A group whose units hold other groups is solved exactly in two levels:
+ * first the best assignments inside each pair of units, then the units by the sums of those values.
+ * constraint: NULL, or matrices that passed mc_match_check; no value in them may become worse than
+ * the identity's. info: (n_groups). constrained: (n_groups), filled only with a constraint.
+ * threads: number of groups matched in parallel, 0 for all cores. An error is that of the first
+ * failing group. Release out also after an error. */
 MC_USE_RESULT int mc_match(struct mc_perm *out, struct mc_assignment *info,
                            struct mc_constrained *constrained, const struct mc_matrices *m,
                            const struct mc_matrices *constraint, int threads, struct mc_error *err);

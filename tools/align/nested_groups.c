@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t size_of_slot(const struct mc_inside *in, size_t slot)
+static size_t slot_size(const struct mc_inside *in, size_t slot)
 {
     const struct mc_nesting *n = in->nesting;
 
@@ -22,37 +22,37 @@ int mc_inside_open(struct mc_inside *in, const struct mc_nesting *nesting, size_
 
     *in = (struct mc_inside){.nesting = nesting, .group = group, .units = U, .slots = slots};
     for (size_t c = 0; c < slots; c++)
-        in->width += size_of_slot(in, c);
-    if (!(rc = mc_new(&in->found, U * U * slots, err)))
+        in->width += slot_size(in, c);
+    if (!(rc = mc_new(&in->assignment, U * U * slots, err)))
         rc = mc_new(&in->best, U * U * in->width, err);
     return rc;
 }
 
 void mc_inside_release(struct mc_inside *in)
 {
-    free(in->found);
+    free(in->assignment);
     free(in->best);
     *in = (struct mc_inside){0};
 }
 
 static int match_pair(struct mc_inside *in, mc_inside_values *values, const void *arg,
-                      const struct mc_perm *now, size_t pair, double *sum, struct mc_error *err)
+                      const struct mc_perm *current, size_t pair, double *sum, struct mc_error *err)
 {
     const size_t h = pair / in->units, u = pair % in->units;
-    struct mc_assignment *found = in->found + pair * in->slots;
+    struct mc_assignment *assignment = in->assignment + pair * in->slots;
     int32_t *best = in->best + pair * in->width;
     int rc = 0;
 
     for (size_t c = 0; c < in->slots && !rc; c++) {
-        const size_t K = size_of_slot(in, c);
+        const size_t K = slot_size(in, c);
         double *matrix = NULL;
         if (!(rc = mc_new(&matrix, K * K, err)) && !(rc = values(arg, in, h, u, c, matrix, err)) &&
-            !(rc = mc_assign_max(K, matrix, best, &found[c], err))) {
-            *sum += found[c].value;
-            for (size_t i = 0; now && i < K; i++)
+            !(rc = mc_assign_max(K, matrix, best, &assignment[c], err))) {
+            *sum += assignment[c].value;
+            for (size_t i = 0; current && i < K; i++)
                 *sum -=
-                    matrix[i * K +
-                           (size_t)now->perm[mc_nesting_child(in->nesting, in->group, u, c)][i]];
+                    matrix[i * K + (size_t)current
+                                       ->perm[mc_nesting_child(in->nesting, in->group, u, c)][i]];
             best += K;
         }
         free(matrix);
@@ -61,7 +61,7 @@ static int match_pair(struct mc_inside *in, mc_inside_values *values, const void
 }
 
 int mc_inside_match(struct mc_inside *in, mc_inside_values *values, const void *arg,
-                    const struct mc_perm *now, double *value, int threads, struct mc_error *err)
+                    const struct mc_perm *current, double *value, int threads, struct mc_error *err)
 {
     const size_t pairs = in->units * in->units;
     size_t failed = pairs;
@@ -70,7 +70,7 @@ int mc_inside_match(struct mc_inside *in, mc_inside_values *values, const void *
     for (size_t i = 0; i < pairs; i++) {
         struct mc_error mine = {0};
         double sum = 0;
-        const int bad = match_pair(in, values, arg, now, i, &sum, &mine);
+        const int bad = match_pair(in, values, arg, current, i, &sum, &mine);
         value[i] += sum;
         if (bad) {
 #pragma omp critical
@@ -112,7 +112,7 @@ int mc_inside_weights_open(struct mc_inside_weights *w, const struct mc_inside *
 
     *w = (struct mc_inside_weights){.slots = in->slots};
     if ((rc = mc_new(&w->values, in->slots, err)) || (rc = mc_new(&w->start, in->slots, err)) ||
-        (rc = mc_new(&w->have, in->units * in->slots, err)))
+        (rc = mc_new(&w->packed, in->units * in->slots, err)))
         return rc;
     for (size_t c = 0; c < in->slots; c++) {
         const size_t group = mc_nesting_child(in->nesting, in->group, 0, c);
@@ -120,7 +120,7 @@ int mc_inside_weights_open(struct mc_inside_weights *w, const struct mc_inside *
             if (uses[i].group == group)
                 w->values[c] += mc_unit_values(&uses[i].at);
         w->start[c] = w->stride;
-        w->stride += w->values[c] * size_of_slot(in, c);
+        w->stride += w->values[c] * slot_size(in, c);
     }
     if (!(rc = mc_new(&w->x, in->units * w->stride, err)))
         rc = mc_new(&w->y, in->units * w->stride, err);
@@ -133,20 +133,20 @@ void mc_inside_weights_release(struct mc_inside_weights *w)
     free(w->start);
     free(w->x);
     free(w->y);
-    free(w->have);
+    free(w->packed);
     *w = (struct mc_inside_weights){0};
 }
 
 void mc_inside_weights_pack(struct mc_inside_weights *w, size_t unit, size_t slot,
                             const struct mc_unit_blocks *at, const float *a, const float *b)
 {
-    size_t *have = &w->have[unit * w->slots + slot];
-    const size_t here = unit * w->stride + w->start[slot] + *have * at->k;
+    size_t *packed = &w->packed[unit * w->slots + slot];
+    const size_t here = unit * w->stride + w->start[slot] + *packed * at->k;
     const size_t count = mc_unit_values(at);
 
     mc_units_pack(at, a, 0, count, w->x + here);
     mc_units_pack(at, b, 0, count, w->y + here);
-    *have += count;
+    *packed += count;
 }
 
 int mc_inside_weights_values(const void *arg, const struct mc_inside *in, size_t h, size_t u,
@@ -154,7 +154,7 @@ int mc_inside_weights_values(const void *arg, const struct mc_inside *in, size_t
 {
     const struct mc_inside_weights *w = arg;
 
-    return mc_products_add(size_of_slot(in, slot), w->values[slot],
+    return mc_products_add(slot_size(in, slot), w->values[slot],
                            w->x + h * w->stride + w->start[slot],
                            w->y + u * w->stride + w->start[slot], matrix, 1, err);
 }

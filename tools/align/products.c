@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PANEL ((size_t)1 << 18) /* values of a panel at a time: 2 MiB */
+#define PANEL ((size_t)1 << 18) /* values per panel: 2 MiB */
 
 enum { ROWS = 4, COLS = 8 };
 typedef double vec __attribute__((vector_size(32)));
@@ -22,7 +22,7 @@ void mc_units_pack(const struct mc_unit_blocks *at, const float *x, size_t q, si
     }
 }
 
-/* No fused multiply-add: every instruction set rounds alike. */
+/* No fused multiply-add, so that every instruction set rounds alike. */
 static inline __attribute__((always_inline)) void tile(size_t K, size_t n, const double *x,
                                                        const double *y, double *value)
 {
@@ -105,7 +105,7 @@ int mc_products_of_use(const struct mc_unit_blocks *at, const float *a, const fl
                        double *value, int threads, struct mc_error *err)
 {
     const size_t all = mc_unit_values(at);
-    const size_t most = PANEL / at->k < 64 ? 64 : PANEL / at->k, step = most < all ? most : all;
+    const size_t panel = PANEL / at->k < 64 ? 64 : PANEL / at->k, step = panel < all ? panel : all;
     double *x = NULL, *y = NULL;
     int rc = 0;
 

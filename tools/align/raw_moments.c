@@ -15,43 +15,42 @@ int mc_joint_moments_batch(struct mc_moments *m, struct mc_backend *be,
     const size_t n = batch->n, hw = batch->hw;
     const size_t size = MC_MOMENTS_SIZE(t->count);
     const size_t bytes = n * t->count * hw * sizeof *batch->a;
-    double *own = malloc(size * sizeof *own);
+    double *sums = malloc(size * sizeof *sums);
     struct mc_buf *d_a, *d_b, *d_sums;
-    struct mc_bufs bufs = {.be = be, .rc = own ? 0 : mc_no_memory(err)};
+    struct mc_bufs bufs = {.be = be, .rc = sums ? 0 : mc_no_memory(err)};
 
     mc_bufs_add(&bufs, &d_a, batch->a, bytes, err);
     mc_bufs_add(&bufs, &d_b, batch->b, bytes, err);
-    mc_bufs_add(&bufs, &d_sums, NULL, size * sizeof *own, err);
+    mc_bufs_add(&bufs, &d_sums, NULL, size * sizeof *sums, err);
     int rc = bufs.rc;
     if (!rc && !(rc = be->moments_of(be, n, t->count, hw, d_a, d_b, d_sums, err)))
-        rc = be->get(be, d_sums, 0, own, size * sizeof *own, err);
+        rc = be->get(be, d_sums, 0, sums, size * sizeof *sums, err);
     for (size_t i = 0; !rc && i < size; i++)
-        m->sums[batch->tap][i] += own[i];
+        m->sums[batch->tap][i] += sums[i];
     if (!rc)
         t->samples += n * hw;
     mc_bufs_release(&bufs);
-    free(own);
+    free(sums);
     return rc;
 }
 
-static int same_subject(struct mc_activations_reader *a, struct mc_activations_reader *b,
+static int check_shapes(struct mc_activations_reader *a, struct mc_activations_reader *b,
                         struct mc_error *err)
 {
     const char *name_a = mc_reader_name(mc_activations_stream(a));
     const char *name_b = mc_reader_name(mc_activations_stream(b));
 
     if (!mc_taps_same(mc_activations_taps(a), mc_activations_taps(b)))
-        return mc_fail(err, MC_EINPUT, "%s and %s are of networks with different layers", name_a,
-                       name_b);
+        return mc_fail(err, MC_EINPUT, "%s and %s have different layers", name_a, name_b);
     if (mc_activations_images(a) != mc_activations_images(b))
-        return mc_fail(err, MC_EINPUT, "%s is of %llu images, %s of %llu", name_a,
+        return mc_fail(err, MC_EINPUT, "%s has %llu images, but %s has %llu", name_a,
                        (unsigned long long)mc_activations_images(a), name_b,
                        (unsigned long long)mc_activations_images(b));
     return 0;
 }
 
-/* A network's activations have two inputs, the network and the data. */
-static int same_data(struct mc_reader *a, struct mc_reader *b, struct mc_error *err)
+/* Activations of a network have two inputs: the network and the data. */
+static int check_data(struct mc_reader *a, struct mc_reader *b, struct mc_error *err)
 {
     if (mc_reader_n_inputs(a) == 2 && mc_reader_n_inputs(b) == 2 &&
         strcmp(mc_reader_input(a, 1), mc_reader_input(b, 1)))
@@ -69,7 +68,7 @@ int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_re
     uint64_t done = 0;
 
     memset(out, 0, sizeof *out);
-    int rc = same_subject(a, b, err);
+    int rc = check_shapes(a, b, err);
     if (rc)
         return rc;
     if ((rc = mc_moments_begin(out, mc_activations_taps(a), err)))
@@ -84,8 +83,8 @@ int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_re
         if (more_b < 0)
             return more_b;
         if (more_a != more_b || x.tap != y.tap || x.n != y.n || x.hw != y.hw)
-            return mc_fail(err, MC_EINPUT, "%s and %s are not cut into the same batches",
-                           mc_reader_name(sa), mc_reader_name(sb));
+            return mc_fail(err, MC_EINPUT, "%s and %s have different batches", mc_reader_name(sa),
+                           mc_reader_name(sb));
         if (!more_a)
             break;
         if ((rc = mc_moments_room(out, x.tap, err)) ||
@@ -98,5 +97,5 @@ int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_re
     }
     out->images = mc_activations_images(a);
     out->cut.total = out->images;
-    return same_data(sa, sb, err);
+    return check_data(sa, sb, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Comparing two networks' logits and losses. */
+ * Compare two networks' logits and losses. */
 #include "tools/align/verify.h"
 
 #include <math.h>
@@ -12,10 +12,10 @@
 struct check {
     struct mc_loader loader;
     struct mc_model models[2];
-    size_t logits; /* bytes of a batch's */
+    size_t logits; /* bytes of one batch */
     struct mc_buf *d_logits, *d_sums;
     float *host_logits[2];
-    double metrics[2][MC_N_METRICS]; /* of the last batch */
+    double metrics[2][MC_N_METRICS]; /* last batch's */
 };
 
 static int prepare(struct check *c, const struct mc_weights *const nets[2], struct mc_error *err)
@@ -23,7 +23,7 @@ static int prepare(struct check *c, const struct mc_weights *const nets[2], stru
     const struct mc_plan_opts opts = {.batch = B, .train_only = 1};
     int rc = 0;
 
-    for (int k = 0; k < 2 && !rc; k++) { /* one plan is enough for both */
+    for (int k = 0; k < 2 && !rc; k++) { /* one plan serves both */
         if (!(c->host_logits[k] = malloc(c->logits)))
             return mc_no_memory(err);
         rc = mc_model_open(&c->models[k], c->loader.be, nets[0]->graph, nets[k]->params,
@@ -55,7 +55,7 @@ static int forward(struct check *c, struct mc_error *err)
     return rc;
 }
 
-/* MC_EINPUT where a logit or a loss is not finite: nothing can be said then. */
+/* Returns MC_EINPUT if a logit or loss is not finite: the networks cannot be compared then. */
 static int compare(const struct check *c, size_t n, size_t classes, struct mc_verified *out,
                    struct mc_error *err)
 {
@@ -108,6 +108,6 @@ int mc_verify(const struct mc_weights *a, const struct mc_weights *b,
 
 int mc_verified_same(const struct mc_verified *v)
 {
-    const double most = MC_VERIFY_TOLERANCE * v->logit;
-    return v->difference <= most && v->loss <= 2 * most;
+    const double limit = MC_VERIFY_TOLERANCE * v->logit;
+    return v->difference <= limit && v->loss <= 2 * limit;
 }

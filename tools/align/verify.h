@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Are two networks the same function? Their logits compared on data, image by image, and the losses
- * of all their heads, those included that exist while training only. */
+ * Check whether two networks compute the same function: compare their logits image by image, and
+ * the losses of all heads, including heads that exist only in training. */
 #ifndef MC_VERIFY_H
 #define MC_VERIFY_H
 
@@ -9,29 +9,28 @@
 #include "tools/load/loader.h"
 
 #define MC_VERIFY_BATCH 128
-/* The most by which the same network's logits differ when its sums run in another order, relative
- * to the largest logit: a hundred times what the networks here show. */
+/* Largest relative difference of the same network's logits if its sums run in another order, with a
+ * margin: networks here show a hundredth of it. */
 #define MC_VERIFY_TOLERANCE 1e-4
 
 struct mc_verified {
     uint64_t images;
-    uint64_t changed;  /* images whose prediction (the lowest index of the largest logit) differs */
-    double difference; /* the largest |logit of one - logit of the other| */
-    double logit;      /* the largest |logit| of either */
-    double loss; /* the largest difference of a batch's mean loss, of all heads as they are weighted
-                    in training */
+    uint64_t changed;  /* images with another prediction (first index of the largest logit) */
+    double difference; /* largest |difference| of two logits */
+    double logit;      /* largest |logit| of either network */
+    double loss; /* largest difference of a batch's mean loss, heads weighted as in training */
 };
 
-/* Both networks are of a's graph, in evaluation mode. Of the options the batch is not looked at:
- * MC_VERIFY_BATCH. MC_EINPUT: other data than the network's, fewer images than samples or none, a
- * logit that is not finite. */
+/* Both networks have a's graph and run in evaluation mode. The batch is always MC_VERIFY_BATCH;
+ * that of the options is ignored. MC_EINPUT: data of another shape, no images or fewer than
+ * samples, a logit that is not finite. */
 MC_USE_RESULT int mc_verify(const struct mc_weights *a, const struct mc_weights *b,
                             const struct mc_loader_options *o, struct mc_verified *out,
                             struct mc_error *err);
 
-/* The differences are ones of rounding; a mean loss differs by no more than the logits of its heads
- * do, twice. Predictions need no rule of their own: one can only change
- * where the two largest logits are within twice the difference, which is then as small. */
+/* Returns 1 if the differences are only rounding. A mean loss differs by at most twice the logits
+ * of its heads. Predictions need no rule: one can only change if the two largest logits are within
+ * twice the difference, which is then rounding too. */
 int mc_verified_same(const struct mc_verified *v);
 
 #endif

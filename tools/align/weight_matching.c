@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Weight matching. Of a tensor that several uses permute, those that come before a group's own
- * (mc_uses_in_order) are applied to b, those after it are undone on a; between the two the group's
- * permutation stands alone. */
+ * Weight matching. Several uses can permute one tensor. Uses before the current one
+ * (mc_uses_in_order) are applied to b, uses after it are inverted on a; the current group's
+ * permutation remains between the two. */
 #include "tools/align/weight_matching.h"
 
 #include "libcommon/base/alloc.h"
@@ -22,20 +22,20 @@ struct matching {
     struct mc_perm *p;
     struct mc_placed_use *uses; /* (n_uses) of parameters */
     size_t n_uses;
-    size_t *first; /* (n_params + 1): of the uses of each tensor */
-    float *x, *y;  /* (P): a's and b's tensors, rearranged */
+    size_t *first; /* (n_params + 1): first use of each tensor */
+    float *x, *y;  /* (P): rearranged tensors of a and b */
     void *room;
-    double *of_tensor; /* (n_params) <a, P b> */
-    double *value;     /* (K,K) of the greatest group */
-    int32_t *found, *kept;
+    double *tensor_product;     /* (n_params) <a, P b> */
+    double *value;              /* (K,K) of the largest group */
+    int32_t *candidate, *spare; /* (K) of the largest group */
     struct mc_nesting nesting;
-    struct mc_inside inside; /* of the group whose step it is */
-    unsigned char *known;    /* (n_groups) matched in the sweep that goes forward; NULL: another */
-    double least;            /* that an objective must rise by to be greater */
+    struct mc_inside inside; /* current group's */
+    unsigned char *matched;  /* (n_groups) in the forward sweep; NULL in other sweeps */
+    double min_rise;         /* smallest rise of the objective that counts as better */
     int threads;
 };
 
-/* Without a graph, batch norm's statistics are parameters like others, but for their names. */
+/* Without a graph, only their names distinguish batch norm's statistics from parameters. */
 static int is_statistic(const struct mc_param *p)
 {
     const char *dot = strrchr(p->tensor.name, '.');
@@ -59,8 +59,9 @@ static void apply(const struct matching *m, size_t use, int inverse, float *x)
     mc_units_permute(&u->at, m->p->perm[u->group], inverse, x, m->room);
 }
 
-/* y: b's tensor with all that comes before or beside `use`; x: a's without what comes after it, the
- * uses of the group `without` left as they are (m->s->n_groups: of none). */
+/* x, y: the tensor of `use` in a and b, with its other uses moved out of the way. y: b's with every
+ * use up to `use` except itself. x: a's with the later uses inverted, except those of the group
+ * `without` (m->s->n_groups: no exception). */
 static void rearrange(const struct matching *m, size_t use, size_t without)
 {
     const size_t tensor = m->uses[use].use->index;
@@ -75,9 +76,9 @@ static void rearrange(const struct matching *m, size_t use, size_t without)
             apply(m, i, 1, m->x);
 }
 
-/* y: b's tensor, permuted. 0 for statistics; else returns its product with a's, and *apart, the
- * square of their distance, where that is not NULL. */
-static double product_of_tensor(const struct matching *m, size_t tensor, double *apart)
+/* Permute b's tensor into y and return its inner product with a's, 0 for statistics. If distance2
+ * is not NULL, write the square of the distance there. */
+static double product_of_tensor(const struct matching *m, size_t tensor, double *distance2)
 {
     const struct mc_param *t = &m->g->params[tensor];
     double product = 0, square = 0;
@@ -92,15 +93,15 @@ static double product_of_tensor(const struct matching *m, size_t tensor, double 
         product += a * b;
         square += (a - b) * (a - b);
     }
-    if (apart)
-        *apart = square;
+    if (distance2)
+        *distance2 = square;
     return product;
 }
 
 static void products(struct matching *m)
 {
     for (size_t i = 0; i < m->g->n_params; i++)
-        m->of_tensor[i] = product_of_tensor(m, i, NULL);
+        m->tensor_product[i] = product_of_tensor(m, i, NULL);
 }
 
 static double objective(const struct matching *m)
@@ -108,7 +109,7 @@ static double objective(const struct matching *m)
     double sum = 0;
 
     for (size_t i = 0; i < m->g->n_params; i++)
-        sum += m->of_tensor[i];
+        sum += m->tensor_product[i];
     return sum;
 }
 
@@ -117,17 +118,17 @@ static double distance(const struct matching *m)
     double sum = 0;
 
     for (size_t i = 0; i < m->g->n_params; i++) {
-        double apart = 0;
-        (void)product_of_tensor(m, i, &apart);
-        sum += apart;
+        double distance2 = 0;
+        (void)product_of_tensor(m, i, &distance2);
+        sum += distance2;
     }
     return sqrt(sum);
 }
 
 /* ---- one group ------------------------------------------------------------------------------- */
 
-/* The group itself, or one inside its units. */
-static int is_of(const struct matching *m, size_t group, size_t other)
+/* Is `other` the group, or a group inside its units? */
+static int in_group(const struct matching *m, size_t group, size_t other)
 {
     return other == group || m->s->groups[other].within == 1 + group;
 }
@@ -137,8 +138,8 @@ static size_t end_of(const struct mc_unit_blocks *at)
     return at->base + (at->blocks - 1) * at->stride + at->k * at->m;
 }
 
-/* Does what the one moves hold values that the other moves? Places of one axis are apart. */
-static int meet(const struct mc_placed_use *x, const struct mc_placed_use *y)
+/* Do two uses move common values? Separate ranges of one axis do not overlap. */
+static int overlap(const struct mc_placed_use *x, const struct mc_placed_use *y)
 {
     const struct mc_use *u = x->use, *v = y->use;
     const int apart = u->dim == v->dim && (u->offset + u->count * u->repeat <= v->offset ||
@@ -147,35 +148,35 @@ static int meet(const struct mc_placed_use *x, const struct mc_placed_use *y)
     return !apart && x->at.base < end_of(&y->at) && y->at.base < end_of(&x->at);
 }
 
-/* Another group of what the use moves waits for its turn in the sweep that goes forward. */
-static int is_open(const struct matching *m, size_t use, size_t group)
+/* Does the use move values of another group that the forward sweep has not matched yet? */
+static int is_unready(const struct matching *m, size_t use, size_t group)
 {
     const size_t tensor = m->uses[use].use->index;
-    int open = 0;
+    int unready = 0;
 
-    for (size_t i = m->first[tensor]; m->known && i < m->first[tensor + 1]; i++)
-        open |= !is_of(m, group, m->uses[i].group) && !m->known[m->uses[i].group] &&
-                meet(&m->uses[use], &m->uses[i]);
-    return open;
+    for (size_t i = m->first[tensor]; m->matched && i < m->first[tensor + 1]; i++)
+        unready |= !in_group(m, group, m->uses[i].group) && !m->matched[m->uses[i].group] &&
+                   overlap(&m->uses[use], &m->uses[i]);
+    return unready;
 }
 
 static int value_matrix(struct matching *m, size_t group, struct mc_error *err)
 {
     const size_t K = m->s->groups[group].size;
-    int rc = 0, all = 1; /* where nothing is known, everything counts */
+    int rc = 0, all = 1; /* if no use is ready, all count */
 
     for (size_t i = 0; i < m->n_uses; i++)
-        all &= m->uses[i].group != group || is_open(m, i, group);
+        all &= m->uses[i].group != group || is_unready(m, i, group);
     memset(m->value, 0, K * K * sizeof *m->value);
     for (size_t i = 0; i < m->n_uses && !rc; i++)
-        if (m->uses[i].group == group && (all || !is_open(m, i, group))) {
+        if (m->uses[i].group == group && (all || !is_unready(m, i, group))) {
             rearrange(m, i, m->s->n_groups);
             rc = mc_products_of_use(&m->uses[i].at, m->x, m->y, m->value, m->threads, err);
         }
     return rc;
 }
 
-/* The products of the units of groups inside the group's, and what their assignments add. */
+/* Add the products of the units of inner groups, and the gain of their assignments. */
 static int value_inside(struct matching *m, size_t group, struct mc_error *err)
 {
     const struct mc_group *groups = m->s->groups;
@@ -186,10 +187,10 @@ static int value_inside(struct matching *m, size_t group, struct mc_error *err)
         rc = mc_inside_weights_open(&w, &m->inside, m->uses, m->n_uses, err);
     for (size_t i = 0; i < m->n_uses && !rc; i++)
         if (m->s->groups[m->uses[i].group].within == 1 + group) {
-            const size_t is = m->uses[i].group;
+            const size_t inner = m->uses[i].group;
             rearrange(m, i, group);
-            mc_inside_weights_pack(&w, groups[is].unit, m->nesting.slot[is], &m->uses[i].at, m->x,
-                                   m->y);
+            mc_inside_weights_pack(&w, groups[inner].unit, m->nesting.slot[inner], &m->uses[i].at,
+                                   m->x, m->y);
         }
     if (!rc)
         rc = mc_inside_match(&m->inside, mc_inside_weights_values, &w, m->p, m->value, m->threads,
@@ -198,8 +199,8 @@ static int value_inside(struct matching *m, size_t group, struct mc_error *err)
     return rc;
 }
 
-/* 1: the objective is greater by what the permutations of the group, and of those inside it, have
- * become. */
+/* Recompute the objective after the permutations of the group and of its inner groups changed.
+ * Returns 1 if it is greater. */
 static int is_better(struct matching *m, size_t group)
 {
     const double before = objective(m);
@@ -207,29 +208,29 @@ static int is_better(struct matching *m, size_t group)
 
     for (size_t i = 0; i < m->n_uses; i++) {
         const size_t tensor = m->uses[i].use->index;
-        if (tensor != last && is_of(m, group, m->uses[i].group))
-            m->of_tensor[last = tensor] = product_of_tensor(m, tensor, NULL);
+        if (tensor != last && in_group(m, group, m->uses[i].group))
+            m->tensor_product[last = tensor] = product_of_tensor(m, tensor, NULL);
     }
-    return objective(m) > before + m->least;
+    return objective(m) > before + m->min_rise;
 }
 
-/* The group becomes what was found; done again, what it was. With `units`, the group's permutation
- * that was found, those inside it likewise. Returns 1 where one is another now. */
+/* Swap the group's permutation with the candidate; a second call restores it. If units (the group's
+ * new permutation) is not NULL, swap the inner permutations too. Returns 1 if one changed. */
 static int exchange(struct matching *m, size_t group, const int32_t *units)
 {
-    const size_t bytes = m->s->groups[group].size * sizeof *m->kept;
-    int changed = memcmp(m->found, m->p->perm[group], bytes) != 0;
+    const size_t bytes = m->s->groups[group].size * sizeof *m->spare;
+    int changed = memcmp(m->candidate, m->p->perm[group], bytes) != 0;
 
     if (units)
         changed |= mc_inside_exchange(&m->inside, units, m->p);
-    memcpy(m->kept, m->p->perm[group], bytes);
-    memcpy(m->p->perm[group], m->found, bytes);
-    memcpy(m->found, m->kept, bytes);
+    memcpy(m->spare, m->p->perm[group], bytes);
+    memcpy(m->p->perm[group], m->candidate, bytes);
+    memcpy(m->candidate, m->spare, bytes);
     return changed;
 }
 
-/* Take the best assignment: with those inside, and if that does not raise the objective,
- * without. */
+/* Try the best assignment with the inner groups'. If the objective does not rise, try it without
+ * them. */
 static int step(struct matching *m, size_t group, struct mc_assignment *info, int *changed,
                 struct mc_error *err)
 {
@@ -240,10 +241,10 @@ static int step(struct matching *m, size_t group, struct mc_assignment *info, in
     *changed = 0;
     for (int inside = m->nesting.slots[group] > 0; inside >= 0 && !*changed; inside--) {
         if ((rc = value_matrix(m, group, err)) || (inside && (rc = value_inside(m, group, err))) ||
-            (rc = mc_assign_max(K, m->value, m->found, info, err)))
+            (rc = mc_assign_max(K, m->value, m->candidate, info, err)))
             break;
-        *changed = exchange(m, group, inside ? m->found : NULL);
-        if (is_better(m, group) || m->known)
+        *changed = exchange(m, group, inside ? m->candidate : NULL);
+        if (is_better(m, group) || m->matched)
             break;
         *changed = 0;
         (void)exchange(m, group, inside ? perm : NULL);
@@ -254,9 +255,9 @@ static int step(struct matching *m, size_t group, struct mc_assignment *info, in
         info->gap = info->bound > info->value ? info->bound - info->value : 0;
     }
     mc_inside_release(&m->inside);
-    for (size_t i = 0; m->known && i < m->s->n_groups; i++)
-        if (is_of(m, group, i))
-            m->known[i] = 1;
+    for (size_t i = 0; m->matched && i < m->s->n_groups; i++)
+        if (in_group(m, group, i))
+            m->matched[i] = 1;
     return mc_fail_in(rc, err, "%s", m->s->groups[group].name);
 }
 
@@ -266,7 +267,7 @@ static void shuffle(size_t n, size_t *order, uint64_t seed, size_t sweep)
 {
     for (size_t i = 0; i < n; i++)
         order[i] = i;
-    for (size_t i = n; i > 1; i--) { /* Fisher and Yates */
+    for (size_t i = n; i > 1; i--) { /* Fisher-Yates */
         struct mc_rng4 r = mc_rng(seed, MC_RNG_MATCH, (uint32_t)sweep, (uint32_t)i, 0);
         size_t k = mc_rng_below(r.v[0], (uint32_t)i), t = order[i - 1];
         order[i - 1] = order[k];
@@ -274,20 +275,20 @@ static void shuffle(size_t n, size_t *order, uint64_t seed, size_t sweep)
     }
 }
 
-/* In the groups' order, but none before the one in whose units it lies. */
-static void forward(const struct matching *m, size_t *order)
+/* The groups' order, but each group after the group whose units hold it. */
+static void order_forward(const struct matching *m, size_t *order)
 {
     const size_t n = m->s->n_groups;
     size_t placed = 0;
 
     while (placed < n)
         for (size_t i = 0; i < n; i++) {
-            size_t is = 0, parent = !m->s->groups[i].within;
+            size_t placed_before = 0, parent = !m->s->groups[i].within;
             for (size_t k = 0; k < placed; k++) {
-                is |= order[k] == i;
+                placed_before |= order[k] == i;
                 parent |= order[k] + 1 == m->s->groups[i].within;
             }
-            if (!is && parent)
+            if (!placed_before && parent)
                 order[placed++] = i;
         }
 }
@@ -304,7 +305,7 @@ static double length(const struct mc_graph *g, const float *x)
 static int begin(struct matching *m, struct mc_error *err)
 {
     const struct mc_graph *g = m->g;
-    size_t widest = 0, most = 0, at = 0, n = 0;
+    size_t widest = 0, widest_use = 0, at = 0, n = 0;
     int rc = mc_uses_in_order(m->s, g, &m->uses, &m->n_uses, err);
 
     if (rc)
@@ -315,15 +316,15 @@ static int begin(struct matching *m, struct mc_error *err)
     m->n_uses = n;
     for (size_t i = 0; i < m->n_uses; i++) {
         const struct mc_unit_blocks *u = &m->uses[i].at;
-        most = u->k * u->m > most ? u->k * u->m : most;
+        widest_use = u->k * u->m > widest_use ? u->k * u->m : widest_use;
     }
     for (size_t i = 0; i < m->s->n_groups; i++)
         widest = m->s->groups[i].size > widest ? m->s->groups[i].size : widest;
     if ((rc = mc_new(&m->first, g->n_params + 1, err)) || (rc = mc_new(&m->x, g->P, err)) ||
-        (rc = mc_new(&m->y, g->P, err)) || (rc = mc_new(&m->of_tensor, g->n_params, err)) ||
-        (rc = mc_new(&m->value, widest * widest, err)) || (rc = mc_new(&m->found, widest, err)) ||
-        (rc = mc_new(&m->kept, widest, err)) ||
-        (rc = mc_new_items(&m->room, most, sizeof(float), err)) ||
+        (rc = mc_new(&m->y, g->P, err)) || (rc = mc_new(&m->tensor_product, g->n_params, err)) ||
+        (rc = mc_new(&m->value, widest * widest, err)) ||
+        (rc = mc_new(&m->candidate, widest, err)) || (rc = mc_new(&m->spare, widest, err)) ||
+        (rc = mc_new_items(&m->room, widest_use, sizeof(float), err)) ||
         (rc = mc_nesting_find(&m->nesting, m->s->groups, m->s->n_groups, err)))
         return rc;
     for (size_t i = 0; i < g->n_params; i++) {
@@ -332,7 +333,7 @@ static int begin(struct matching *m, struct mc_error *err)
             at++;
     }
     m->first[g->n_params] = at;
-    m->least = 1e-12 * length(g, m->a) * length(g, m->b);
+    m->min_rise = 1e-12 * length(g, m->a) * length(g, m->b);
     products(m);
     return 0;
 }
@@ -345,13 +346,13 @@ static void release(struct matching *m)
     free(m->x);
     free(m->y);
     free(m->room);
-    free(m->of_tensor);
+    free(m->tensor_product);
     free(m->value);
-    free(m->found);
-    free(m->kept);
+    free(m->candidate);
+    free(m->spare);
 }
 
-/* Every group once. What the way forward finds is left again where it is not greater. */
+/* One step for every group. A forward sweep is undone if it lowers the objective. */
 static int sweep(struct matching *m, size_t *order, const struct mc_weight_match_opts *opts,
                  struct mc_weight_sweep *w, struct mc_assignment *info, struct mc_error *err)
 {
@@ -363,8 +364,8 @@ static int sweep(struct matching *m, size_t *order, const struct mc_weight_match
         return rc;
     mc_perm_copy(&start, m->p);
     if (opts->forward && w->sweep == 1) {
-        forward(m, order);
-        rc = mc_new(&m->known, m->s->n_groups, err);
+        order_forward(m, order);
+        rc = mc_new(&m->matched, m->s->n_groups, err);
     } else {
         shuffle(m->s->n_groups, order, opts->seed, w->sweep);
     }
@@ -374,13 +375,13 @@ static int sweep(struct matching *m, size_t *order, const struct mc_weight_match
         rc = step(m, order[i], &info[order[i]], &changed, err);
         w->changed += (size_t)changed;
     }
-    if (m->known && objective(m) < before) {
+    if (m->matched && objective(m) < before) {
         w->changed = 0;
         mc_perm_copy(m->p, &start);
         products(m);
     }
-    free(m->known);
-    m->known = NULL;
+    free(m->matched);
+    m->matched = NULL;
     mc_perm_release(&start);
     return rc;
 }

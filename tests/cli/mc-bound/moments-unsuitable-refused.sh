@@ -12,12 +12,12 @@ acts --at pre --batch 40 --shard 1/2 n1.mcz n2.mcz -o shard.mcz
 acts --at pre --attack pgd:eps=4/255,steps=1 n1.mcz n2.mcz -o attacked.mcz
 mc-train -q -t 1 --net mlp:12,7 --data d.mcz --epochs 1 -o n3.mcz
 acts --at pre n3.mcz n3.mcz -o other.mcz
-refuses 'are moments of another first network' first.mcz
-refuses 'are moments of another second network' second.mcz
-refuses 'are moments of post-activations, not of pre-activations (mc-acts --at pre)' post.mcz
+refuses 'moments were computed from a different first network' first.mcz
+refuses 'moments were computed from a different second network' second.mcz
+refuses 'moments of pre-activations expected, got post-activations: run mc-acts with --at pre' post.mcz
 refuses 'shard 2 of 2 is missing' shard.mcz
-refuses 'are moments of attacked images, which differ for the two networks' attacked.mcz
-refuses "are moments of another architecture than the networks'" other.mcz
+refuses 'moments of plain images expected, got attacked images (they differ per network)' attacked.mcz
+refuses 'moments are from a different architecture than the networks' other.mcz
 refuses 'is a dataset stream, not moments' d.mcz
 py <<'END'
 m = mcz.read("m.mcz")
@@ -28,8 +28,8 @@ wrong = {k: v * (9 if k.endswith("cross") else 1) for k, v in m.tensors.items()}
 mcz.write("wrong.mcz", m.kind, m.meta, wrong)
 mcz.write("nameless.mcz", m.kind, m.meta, m.tensors)  # of networks that it does not name
 END
-refuses 'are moments in bf16, and the bound is of networks in f32' bf16.mcz
-refuses 'tap layers.0.linear: 320 samples of 80 images' pixels.mcz
+refuses 'moments in f32 expected, got bf16' bf16.mcz
+refuses 'tap layers.0.linear: expected 1 sample per image (80), got 320' pixels.mcz
 refuses 'tap layers.0.linear: units' wrong.mcz
 mc-bound n1.mcz n2.mcz nameless.mcz >nameless
 mc-bound n1.mcz n2.mcz m.mcz >named

@@ -10,11 +10,11 @@ net mlp:7 other.mcz
 refuses() { fails "$1" "$2" mc-bound "${@:3}" nosuch.mcz; } # before the moments are read
 refuses 2 "a.mcz: conv 'layers.0.conv': not a linear layer or ReLU (spectral norms can be bounded only for linear layers" a.mcz b.mcz
 refuses 2 "bn.mcz: batchnorm 'layers.0.bn': not a linear layer or ReLU (spectral" bn.mcz bn.mcz
-refuses 2 "one.mcz: linear 'layers.0.linear': has one unit alone, which moments do not hold" one.mcz one.mcz
+refuses 2 "one.mcz: linear 'layers.0.linear' has 1 unit (moments require at least 2)" one.mcz one.mcz
 refuses 3 'plain.mcz' plain.mcz other.mcz
 py <<'END'
 w = mcz.read("plain.mcz")
 w.meta["graph"]["nodes"][-1]["weight"] = .5
 mcz.write("half.mcz", w.kind, w.meta, w.tensors)
 END
-refuses 2 "half.mcz: loss 'loss': the bound is for a loss of weight 1, not 0.5" half.mcz half.mcz
+refuses 2 "half.mcz: loss 'loss' must have weight 1 for the bound (got 0.5)" half.mcz half.mcz

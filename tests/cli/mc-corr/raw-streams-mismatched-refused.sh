@@ -8,9 +8,9 @@ fails 3 "moments stream, not activations" mc-corr --raw m.mcz m.mcz
 fails 3 "activations stream, not moments" mc-corr m.mcz a.acts
 raw() { mc-acts -t 1 --raw b.mcz -o x.acts "$@"; }
 raw --data data.mcz --samples $((images - 1)) --batch $batch
-fails 3 "a.acts is of $images images, x.acts of $((images - 1))" mc-corr a.acts x.acts
+fails 3 "a.acts has $images images, but x.acts has $((images - 1))" mc-corr a.acts x.acts
 raw --data data.mcz --samples $images --batch $((2 * batch))
-fails 3 "not cut into the same batches" mc-corr a.acts x.acts
+fails 3 "a.acts and x.acts have different batches" mc-corr a.acts x.acts
 mc-data synth --seed 2 --samples $total --size 16 -o data2.mcz
 raw --data data2.mcz --samples $images --batch $batch
 fails 3 "different data" mc-corr a.acts x.acts

@@ -29,7 +29,7 @@ for n in a q; do mc-acts -q -d data.mcz --raw $n.mcz -o $n.acts; done
 mc-corr -q a.acts q.acts | mc-hungarian -q | mc-permute - q.mcz | same_content - back.mcz
 
 mc-acts -q --at pre -d data.mcz a.mcz q.mcz | mc-corr -q --measure l2 -o pre.mcz
-fails 3 "a constraint is not for groups within units of others (layer1.0.conv1/blocks in c.mcz)" \
+fails 3 "c.mcz: group layer1.0.conv1/blocks is nested (a constraint supports only unnested groups)" \
     mc-hungarian --constraint pre.mcz c.mcz
 py <<'END'
 s = mcz.read("m.mcz")

@@ -39,6 +39,6 @@ refuses "the bound of huge-n1.mcz and huge-n2.mcz: is not finite" mc-bound huge-
 refuses "the bound of huge-n1.mcz and huge-n2.mcz: is not finite" mc-bound huge-n1.mcz huge-n2.mcz any-m.mcz --path p.tsv -o b.tsv
 refuses "huge-m.mcz: tap layers.0.linear: the distance is not finite" mc-bound wide.mcz wide.mcz huge-m.mcz
 for m in score l2; do
-    refuses "$m-post.mcz: g: the sum of the matched values is not finite" mc-hungarian -v $m-post.mcz -o p.mcz
+    refuses "$m-post.mcz: g: the sum of matched values is not finite" mc-hungarian -v $m-post.mcz -o p.mcz
     refuses "$m-post.mcz: g: " mc-hungarian --constraint $m-pre.mcz $m-post.mcz
 done

@@ -165,13 +165,14 @@ TEST(moments_of_something_else_are_refused)
     strcpy(f.m.inputs[0], "first");
     strcpy(f.m.inputs[1], "second");
     must(mc_bound_check(&f.bound, &f.m, a, b, &why));
-    must_fail(mc_bound_check(&f.bound, &f.m, b, b, &why), MC_EINPUT, "another first network");
-    must_fail(mc_bound_check(&f.bound, &f.m, a, a, &why), MC_EINPUT, "another second network");
+    must_fail(mc_bound_check(&f.bound, &f.m, b, b, &why), MC_EINPUT, "a different first network");
+    must_fail(mc_bound_check(&f.bound, &f.m, a, a, &why), MC_EINPUT, "a different second network");
     f.m.taps.taps[1].samples *= 4;
-    must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "92 samples of 23 images");
+    must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT,
+              "expected 1 sample per image (23), got 92");
     f.m.taps.taps[1].samples /= 4;
     f.m.precision = MC_PRECISION_TF32;
-    must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "in tf32");
+    must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "got tf32");
     f.m.precision = MC_PRECISION_F32;
     strcpy(f.m.attack, "pgd:steps=1");
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "attacked");
@@ -181,7 +182,7 @@ TEST(moments_of_something_else_are_refused)
               "shards 2, 3 of 3 are missing");
     f.m.cut.shards = 1;
     f.m.taps.groups[0].name[0]++;
-    must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "another architecture");
+    must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "a different architecture");
     strcpy(f.m.taps.at, "post");
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "post-activations");
     drop(&f);
@@ -191,7 +192,7 @@ TEST(other_networks_are_refused)
 {
     static const struct {
         const char *net, *says;
-    } cases[] = {{"mlp:bn,4", "batchnorm 'layers.0.bn'"}, {"mlp:4,1", "one unit alone"}};
+    } cases[] = {{"mlp:bn,4", "batchnorm 'layers.0.bn'"}, {"mlp:4,1", "has 1 unit"}};
 
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct mc_graph *g = graph_of(cases[i].net);
